@@ -54,7 +54,8 @@ check: ## all checks and tests; the last line says how many passed and failed
 run: ## boot BOARD=<board> IMAGE=<image> with the console here (^] ends it)
 	$(Q)scripts/setup.sh build
 	+$(Q)$(MAKE) -s --no-print-directory image host
-	$(Q)$(B)/kymo run --no-build --board $(BOARD) --image $(IMAGE)
+	$(Q)$(B)/kymo run --no-build --board $(BOARD) \
+		--image $(if $(filter 1,$(DEBUG)),./$(B)/$(BOARD)-debug/$(IMAGE).elf,$(IMAGE))
 
 .PHONY: app
 app: ## build the programs of the folder DIR=<folder> into a boot image for BOARD; DO=run boots it
@@ -138,7 +139,7 @@ help: ## this list
 		/soak=True/ { split($$0, part, "\""); printf " " part[2] } \
 		END { print "" }' test/boot/suites.py | fold -s -w 100
 	@echo "  images: $$($(MAKE) -s --no-print-directory -f scripts/board.mk BOARD=$(BOARD) list-images)"
-	@echo "  variables: BOARD=$(BOARD) (of: $(BOARDS)), IMAGE=$(IMAGE), SMP=, LIBC=, BOOT_D=file.d, IMAGE_D=files.d, V=1"
+	@echo "  variables: BOARD=$(BOARD) (of: $(BOARDS)), IMAGE=$(IMAGE), SMP=, LIBC=, DEBUG=1, BOOT_D=file.d, IMAGE_D=files.d, V=1"
 
 ##@ Boards
 BOARD_TOOLS := $(B)/tools/mkcpio $(B)/tools/mkd $(B)/tools/mkfbt \
@@ -176,6 +177,14 @@ without-d: $(addprefix without-d-,$(BOARDS))
 $(addprefix without-d-,$(BOARDS)): without-d-%: $(BOARD_TOOLS)
 	$(call board_make,$*,D=0 B=$(B)/$*-without-d image-bench)
 
+# Boards whose kernels have assertions, each in build/BOARD-debug/: the images that test/boot/run.py
+# boots from there, with the programs of the release images. (make DEBUG=1 image builds any, whole.)
+DEBUG_IMAGES = $(shell test/boot/run.py --debug-images $(1))
+.PHONY: debug $(addprefix debug-,$(BOARDS))
+debug: $(addprefix debug-,$(BOARDS)) ## the test images whose kernels check their assertions
+$(addprefix debug-,$(BOARDS)): debug-%: board-% # after it: their programs are from its folder
+	$(call board_make,$*,DEBUG=1 CPIO_FROM=$(B)/$* $(addprefix image-,$(call DEBUG_IMAGES,$*)))
+
 # The images that BOOT_D is tested with.
 .PHONY: boot-d $(addprefix boot-d-,$(BOARDS))
 boot-d: $(addprefix boot-d-,$(BOARDS))
@@ -196,6 +205,7 @@ $(foreach b,$(BOARDS),$(eval $(call board_file,$(b))))
 FORCE:
 
 ##@ This machine
+include scripts/assert.mk
 HOST_CC ?= cc
 HOST_CFLAGS ?= -std=gnu11 -O2 -g -Wall -Wextra -Werror -I.
 

@@ -11,7 +11,9 @@ ifndef BOARD
 $(error BOARD is not set)
 endif
 # B=<folder below build/> on the command line keeps a variant of a board apart, e.g. one with LIBC=.
-B := build/$(BOARD)
+# DEBUG=1: with assertions, in a folder of its own.
+DEBUG ?= 0
+B := build/$(BOARD)$(if $(filter 1,$(DEBUG)),-debug)
 V ?= 0
 Q := $(if $(filter 0,$(V)),@)
 say = $(if $(filter 0,$(V)),@printf '  %-7s %s\n' '$(1)' '$(patsubst build/%,%,$@)')
@@ -23,6 +25,7 @@ say = $(if $(filter 0,$(V)),@printf '  %-7s %s\n' '$(1)' '$(patsubst build/%,%,$
 MAKEFLAGS += --no-builtin-rules
 
 include boards/$(BOARD)/board.mk
+include scripts/assert.mk
 $(if $(filter $(LIBC),$(LIBCS)),,$(error no C library $(LIBC) for $(BOARD); there are: $(LIBCS)))
 
 CC := $(CROSS)gcc
@@ -41,15 +44,16 @@ D ?= 1
 D_SRCS_1 := $(filter-out trace/dtrace/subr_none.c,$(wildcard kernel/dtrace/*.c trace/dtrace/*.c trace/dtrace/provider/*.c \
 	kernel/arch/$(ARCH)/probe/*.c kernel/arch/$(ARCH)/probe/*.S))
 D_SRCS_0 := kernel/dtrace/none/none.c
+DEBUG_SRCS_1 := $(wildcard kernel/observe/debug/*.c)
 # Each room's sources; kernel/dtrace/ and kernel/arch/ are chosen apart.
 KERNEL_ROOMS := base mem proc thread time sync ipc intr program observe entry
 KERNEL_SRCS := $(sort $(wildcard $(KERNEL_ROOMS:%=kernel/%/*.c) trace/*.c kernel/arch/$(ARCH)/*.c \
 	kernel/arch/$(ARCH)/*.S boards/$(BOARD)/*.c boards/$(BOARD)/*.S)) $(BOARD_DRIVERS) \
-	$(D_SRCS_$(D))
+	$(D_SRCS_$(D)) $(DEBUG_SRCS_$(DEBUG))
 KERNEL_OBJS := $(addprefix $(B)/,$(addsuffix .o,$(basename $(KERNEL_SRCS))))
 KERNEL_FLAGS := $(COMMON_FLAGS) -O2 -ffreestanding -DKYMO_KERNEL $(CPU_FLAGS_KERNEL) $(BOARD_DEFS) \
 	-DARCH_OPS_H='"kernel/arch/$(ARCH)/ops.h"' -DTRACE_PORT_OPS_H='"trace/port/$(ARCH).h"' \
-	-DDTRACE_PORT_OPS_H='"kernel/dtrace/port_ops.h"'
+	-DDTRACE_PORT_OPS_H='"kernel/dtrace/port_ops.h"' $(ASSERT_FLAGS_$(DEBUG))
 
 $(KERNEL_OBJS): EXTRA_FLAGS = $(KERNEL_FLAGS)
 $(B)/%.o: %.c $(B)/flags
@@ -196,6 +200,10 @@ KERNEL_ELF_1 := $(B)/kernel.elf
 kernel_elf = $(if $($(1)_KERNEL_OBJS),,$(KERNEL_ELF_$(D)))
 fbt_objs = $(if $($(1)_KERNEL_OBJS),$(FBT_OBJS_1:%/fbt_table.o=%/kernel/dtrace/none/fbt_table.o),$(FBT_OBJS))
 
+# CPIO_FROM=<folder>: the programs and scripts are those of the images that stand there, only the
+# kernel is of this folder.
+image_cpio = $(if $(CPIO_FROM),$(2:$(B)/%=$(CPIO_FROM)/%),$(2)).cpio
+
 image_at = $(B)/$(if $(filter $(1),$(IMAGES)),,test-images/)$(1)
 
 define image_rule
@@ -210,8 +218,9 @@ $(2).cpio: $($(1)_SCRIPT) $(addprefix $(B)/stripped/,$($(1)_PROGRAMS)) \
 		$(foreach d,$(IMAGE_D) $($(1)_IMAGE_D),$(notdir $(d:.d=.dif))=$(call image_dif,$(d))) \
 		$(addprefix boot.dif=,$(boot_dif))
 
-$(2).image.o: $(2).cpio scripts/image.S
-	$$(Q)$$(CC) $$(CPU_FLAGS_KERNEL) -DIMAGE='"$(2).cpio"' -DIMAGE_NAME='"$(1)"' -c -o $$@ scripts/image.S
+$(2).image.o: $(call image_cpio,$(1),$(2)) scripts/image.S
+	@mkdir -p $$(@D)
+	$$(Q)$$(CC) $$(CPU_FLAGS_KERNEL) -DIMAGE='"$$<"' -DIMAGE_NAME='"$(1)"' -c -o $$@ scripts/image.S
 
 $(2).elf: $(KERNEL_OBJS) $(call fbt_objs,$(1)) $($(1)_KERNEL_OBJS) $(2).image.o $(KERNEL_LD_DEPS) \
 		$(call kernel_elf,$(1))

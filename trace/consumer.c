@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Consumers: ownership of buffers. See trace/consumer.h. */
+#include "trace/assert.h"
 #include "trace/consumer.h"
 
 #include "abi/errno.h"
@@ -11,6 +12,7 @@ static void init_rings(struct trace_consumer *consumer, unsigned buffer_bytes)
     size_t table = trace_ring_table_bytes(consumer->per_cpu);
     size_t share = (size_t)consumer->per_cpu * buffer_bytes;
 
+    trace_assert(consumer->per_cpu > 0 && consumer->block && consumer->tables);
     for (unsigned cpu = 0; cpu < trace_port_cpu_count(); cpu++) {
         trace_ring_init(consumer->ring_of(cpu), (uint8_t *)consumer->block + cpu * share,
                         consumer->per_cpu, buffer_bytes, (uint8_t *)consumer->tables + cpu * table);
@@ -61,9 +63,11 @@ int trace_consumer_alloc(struct trace_consumer *consumer, void *owner, unsigned 
 
 void trace_consumer_free(struct trace_consumer *consumer)
 {
+    trace_assert(consumer->block && consumer->tables);
     for (unsigned cpu = 0; cpu < trace_port_cpu_count(); cpu++) {
         struct trace_ring *ring = consumer->ring_of(cpu);
 
+        trace_assert(ring->active == TRACE_NONE); /* its writer has been stopped */
         ring->count = 0;
         ring->base = NULL;
         ring->buffers = NULL;

@@ -7,6 +7,7 @@
  * fault) finds `busy` and is counted as RECURSIVE. Described in docs/ring.md; proof:
  * test/unit/test_log.c, test_clock.c, test_random.c.
  */
+#include "trace/assert.h"
 #include "trace/log_impl.h"
 #include "trace/loss.h"
 #include "trace/trace.h"
@@ -47,6 +48,8 @@ static struct trace_slot *find_room(struct trace_cpu *cpu, unsigned class, unsig
         cpu->cursor = log_put_time(cpu, cpu->cursor, (uint32_t)(stamp >> 32), (uint32_t)stamp);
         stamp++;
     }
+    trace_assert(cpu->cursor + slots <= cpu->end); /* I5: it straddles no buffers */
+    trace_assert(stamp > trace_clock_last(cpu));   /* I4: times increase */
     cpu->cursor->time = (uint32_t)stamp;
     return cpu->cursor;
 }
@@ -70,6 +73,7 @@ static struct trace_slot *reserve(struct trace_cpu *cpu, unsigned class, unsigne
     if (!cpu->on) {
         return NULL;
     }
+    trace_assert(trace_port_irq_masked());
     cpu->busy = true;
     cpu->limit = cpu->full = NULL;
     struct trace_slot *slot = find_room(cpu, class, slots);

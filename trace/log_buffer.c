@@ -5,6 +5,7 @@
  * entry points of cross-calls also under the kernel lock. Described in docs/ring.md; proof:
  * test/unit/test_log.c, test_overrun.c, test_random.c.
  */
+#include "trace/assert.h"
 #include "trace/log_impl.h"
 #include "trace/loss.h"
 #include "trace/retain.h"
@@ -26,8 +27,22 @@ static void no_buffer(struct trace_cpu *cpu)
     cpu->limit = cpu->due = cpu->full = cpu->end = NULL;
 }
 
+/* For assertions: the ACTIVE buffer begins with its BUFFER and its TIME, and the cursor is in it,
+ * behind them (I3, I5 of docs/ring.md). */
+static inline bool buffer_sound(const struct trace_cpu *cpu)
+{
+    const struct trace_slot *start = buffer_start(cpu);
+
+    return cpu->end == start + TRACE_BUFFER_SLOTS && cpu->cursor >= start + 2 &&
+           cpu->cursor <= cpu->end && start[0].d1 == cpu->ring.sequence &&
+           start[0].header == TRACE_PORT_HEADER(cpu, TRACE_CONTROL_CODE(TRACE_CONTROL_BUFFER)) &&
+           start[1].header == TRACE_PORT_HEADER(cpu, TRACE_CONTROL_CODE(TRACE_CONTROL_TIME));
+}
+
 static void close_buffer(struct trace_cpu *cpu)
 {
+    trace_assert(trace_port_irq_masked());
+    trace_assert(cpu->end && cpu->ring.active != TRACE_NONE && buffer_sound(cpu));
     struct trace_buffer *buffer = &cpu->ring.buffers[cpu->ring.active];
     struct trace_slot *start = cpu->end - TRACE_BUFFER_SLOTS;
     uint32_t slots = (uint32_t)(cpu->cursor - start);
@@ -67,10 +82,12 @@ static struct trace_slot *first_mark(const struct trace_cpu *cpu, struct trace_s
 static void open_buffer(struct trace_cpu *cpu, uint32_t index)
 {
     struct trace_ring *ring = &cpu->ring;
+    trace_assert(!cpu->end && index < ring->count);
     struct trace_slot *slot = (struct trace_slot *)trace_ring_data(ring, index);
     uint32_t dropped = cpu->loss.reasons ? trace_loss_slots(&cpu->loss) : 0;
     uint64_t stamp = trace_clock_stamp(cpu, 2 + dropped);
 
+    trace_assert(stamp > trace_clock_last(cpu));
     trace_ring_begin(ring, index);
     ring->buffers[index].dropped_slots = dropped;
     cpu->end = slot + TRACE_BUFFER_SLOTS;
@@ -82,6 +99,7 @@ static void open_buffer(struct trace_cpu *cpu, uint32_t index)
     if (dropped) {
         put_dropped(cpu, stamp, dropped);
     }
+    trace_assert(buffer_sound(cpu) && cpu->cursor < cpu->end);
 }
 
 /* Notes how many more buffers would have been needed so far. */
@@ -134,6 +152,7 @@ bool log_next_buffer(struct trace_cpu *cpu)
 
 void trace_log_start(struct trace_cpu *cpu)
 {
+    trace_assert(trace_port_irq_masked());
     cpu->on = true;
     cpu->filled = false;
     log_set_limit(cpu);
@@ -141,6 +160,7 @@ void trace_log_start(struct trace_cpu *cpu)
 
 void trace_log_flush(struct trace_cpu *cpu)
 {
+    trace_assert(trace_port_irq_masked());
     if (cpu->end) {
         close_buffer(cpu);
     }
@@ -177,6 +197,7 @@ static void put_time_now(struct trace_cpu *cpu)
 
 void trace_log_visit(struct trace_cpu *cpu)
 {
+    trace_assert(trace_port_irq_masked());
     uint32_t least = cpu->end ? 1 : 2;
 
     if (!cpu->on || cpu->busy || trace_ring_free(&cpu->ring) < least) {
@@ -194,6 +215,7 @@ void trace_log_visit(struct trace_cpu *cpu)
 /* Pending counts go into the stream if there is a FREE buffer for them. */
 void trace_log_stop(struct trace_cpu *cpu)
 {
+    trace_assert(trace_port_irq_masked());
     trace_log_flush(cpu);
     if (cpu->on && cpu->loss.reasons && open_free(cpu)) {
         close_buffer(cpu);

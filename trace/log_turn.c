@@ -6,6 +6,7 @@
  * it; all other cases call log_slow(). Own CPU, interrupts masked. Proof: test/unit/test_log.c,
  * test_random.c.
  */
+#include "trace/assert.h"
 #include "trace/log_impl.h"
 #include "trace/loss.h"
 #include "trace/ring_writer.h"
@@ -56,6 +57,7 @@ static inline void open_with(struct trace_cpu *cpu, uint32_t index, uint32_t hig
 /* A nested event during a buffer switch finds busy, and limit NULL. */
 static inline void begin(struct trace_cpu *cpu)
 {
+    trace_assert(trace_port_irq_masked() && !cpu->busy);
     cpu->limit = cpu->full = NULL;
     cpu->busy = true;
     TRACE_YIELD_POINT("turn");

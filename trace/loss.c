@@ -1,14 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The account of lost events. See trace/loss.h. */
+#include "trace/assert.h"
 #include "trace/loss.h"
 
 #include "trace/port.h"
+
+/* For assertions: what is settled is the same by class and by reason (I7 of docs/ring.md). */
+static inline bool loss_sound(const struct trace_loss *loss)
+{
+    uint64_t classes = 0, reasons = 0;
+
+    for (unsigned class = 0; class < TRACE_CLASS_MAX; class ++) {
+        classes += loss->lost[class];
+    }
+    for (unsigned reason = 0; reason < KYMO_TRACE_REASONS; reason++) {
+        reasons += loss->lost_reason[reason];
+    }
+    return classes == reasons;
+}
 
 void trace_loss_add(struct trace_loss *loss, unsigned reason, unsigned class, uint32_t events)
 {
     if (events == 0) {
         return;
     }
+    trace_assert(reason < KYMO_TRACE_REASONS && class < TRACE_CLASS_MAX);
     loss->pending[reason][class] += events;
     loss->classes[reason] |= 1u << class;
     loss->reasons |= 1u << reason;
@@ -54,6 +70,7 @@ bool trace_loss_next(struct trace_loss *loss, uint32_t *reason_class, uint32_t *
     uint64_t pending = loss->pending[reason][class];
     uint32_t n = pending < UINT32_MAX ? (uint32_t)pending : UINT32_MAX; /* the rest follows */
 
+    trace_assert(n > 0);
     loss->pending[reason][class] = pending - n;
     if (pending == n) {
         loss->classes[reason] &= loss->classes[reason] - 1;
@@ -65,6 +82,7 @@ bool trace_loss_next(struct trace_loss *loss, uint32_t *reason_class, uint32_t *
     loss->lost_reason[reason] += n;
     *reason_class = reason << 8 | class;
     *events = n;
+    trace_assert(loss_sound(loss));
     return true;
 }
 
@@ -77,6 +95,8 @@ static void unsettle(struct trace_cpu *cpu, uint32_t index, unsigned dropped_slo
     for (unsigned i = 0; i < dropped_slots; i++, slot++) {
         unsigned reason = slot->d1 >> 8, class = slot->d1 & 0xff;
 
+        trace_assert(reason < KYMO_TRACE_REASONS && class < TRACE_CLASS_MAX);
+        trace_assert(cpu->loss.lost[class] >= slot->d2);
         cpu->loss.lost[class] -= slot->d2;
         cpu->loss.lost_reason[reason] -= slot->d2;
         trace_loss_add(&cpu->loss, reason, class, slot->d2);

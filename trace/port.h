@@ -24,6 +24,8 @@ static inline struct trace_cpu *trace_port_cpu(void);
  * below 1 << TRACE_PORT_IRQ_BITS; restore() uses those bits only. */
 static inline uintptr_t trace_port_irq_save(void);
 static inline void trace_port_irq_restore(uintptr_t state);
+/* Returns whether interrupts are masked. For assertions. */
+static inline bool trace_port_irq_masked(void);
 /* Return the low word of this CPU's trace clock, and all of it. Interrupts masked. Clocks run
  * forward. */
 static inline uint32_t trace_port_clock_low(void);

@@ -4,6 +4,7 @@
  * step can lose or tear a buffer; proof: test/unit/test_ring.c, test_interleave.c.
  */
 #include "abi/errno.h"
+#include "trace/assert.h"
 #include "trace/ring_writer.h"
 
 static size_t align8(size_t n)
@@ -21,6 +22,8 @@ void trace_ring_init(struct trace_ring *ring, uint8_t *base, unsigned count, uns
 {
     uint8_t *table = tables;
 
+    trace_assert(base && tables && count > 0 && count <= UINT16_MAX);
+    trace_assert(((uintptr_t)tables & 7) == 0);
     *ring = (struct trace_ring){.policy = ring->policy, .overwrite = ring->overwrite};
     ring->base = base;
     ring->count = count;
@@ -120,6 +123,7 @@ uint32_t trace_ring_take(struct trace_ring *ring)
         TRACE_YIELD_POINT("take");
         if (trace_port_cas32(&ring->buffers[i].word, TRACE_WORD(s, TRACE_READY),
                              TRACE_WORD(s, TRACE_BUSY))) {
+            trace_assert((int32_t)(s - ring->taken) > 0);
             ring->taken = s;
             return i;
         }
@@ -131,6 +135,8 @@ static void put_free(struct trace_ring *ring, uint32_t index)
 {
     uint32_t in = ring->free_in;
 
+    trace_assert(TRACE_WORD_STATE(ring->buffers[index].word) != TRACE_FREE);
+    trace_assert(trace_ring_free(ring) < ring->count);
     ring->buffers[index].word = TRACE_WORD(0, TRACE_FREE);
     ring->free_queue[in] = (uint16_t)index;
     ring->free_in = in + 1 == ring->count ? 0 : in + 1;
@@ -149,6 +155,7 @@ int trace_ring_give(struct trace_ring *ring, uint32_t index)
 
 void trace_ring_discard(struct trace_ring *ring, uint32_t index)
 {
+    trace_assert(TRACE_WORD_STATE(ring->buffers[index].word) != TRACE_BUSY);
     if (ring->active == index) {
         ring->active = TRACE_NONE;
     }

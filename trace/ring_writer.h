@@ -7,6 +7,7 @@
 #ifndef TRACE_RING_WRITER_H
 #define TRACE_RING_WRITER_H
 
+#include "trace/assert.h"
 #include "trace/port.h"
 #include "trace/ring.h"
 
@@ -19,6 +20,8 @@ static inline bool ring_take_free(struct trace_ring *ring, uint32_t *index)
     }
     uint32_t out = ring->free_out;
     *index = ring->free_queue[out];
+    trace_assert(*index < ring->count);
+    trace_assert(TRACE_WORD_STATE(ring->buffers[*index].word) == TRACE_FREE);
     ring->free_out = out + 1 == ring->count ? 0 : out + 1;
     TRACE_YIELD_POINT("free taken");
     __atomic_store_n(&ring->free_head, head + 1, __ATOMIC_RELEASE);
@@ -31,6 +34,9 @@ static inline uint32_t ring_begin(struct trace_ring *ring, uint32_t index)
     uint32_t count = ring->count;
     uint32_t sequence = ring->sequence + 1;
 
+    trace_assert(ring->active == TRACE_NONE && index < count);
+    trace_assert(TRACE_WORD_STATE(ring->buffers[index].word) == TRACE_FREE ||
+                 TRACE_WORD_STATE(ring->buffers[index].word) == TRACE_ACTIVE);
     ring->by_sequence[sequence % count] = (uint16_t)index;
     ring->buffers[index].word = TRACE_WORD(sequence, TRACE_ACTIVE);
     ring->active = index;
@@ -56,6 +62,8 @@ static inline void ring_close(struct trace_ring *ring)
     uint32_t index = ring->active;
     uint32_t sequence = ring->sequence;
 
+    trace_assert(index < ring->count);
+    trace_assert(ring->buffers[index].word == TRACE_WORD(sequence, TRACE_ACTIVE));
     ring->closed++;
     ring->closed_index = index;
     ring->closed_sequence = sequence;

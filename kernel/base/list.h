@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "kernel/base/assert.h"
+
 struct list {
     struct list *next, *prev;
 };
@@ -32,9 +34,17 @@ static inline bool list_empty(const struct list *l)
     return l->next == l;
 }
 
+/* For assertions: both neighbours of a node, or of a head, know it. */
+static inline bool list_sound(const struct list *l)
+{
+    return l->next->prev == l && l->prev->next == l;
+}
+
 /* Puts node before pos; before the head means last. */
 static inline void list_insert_before(struct list *pos, struct list *node)
 {
+    kernel_assert(list_sound(pos));
+    kernel_assert(node != pos);
     node->next = pos;
     node->prev = pos->prev;
     pos->prev->next = node;
@@ -54,12 +64,14 @@ static inline void list_push_front(struct list *head, struct list *node)
 /* Like list_remove(), for a node that is not queried afterwards: it keeps its old pointers. */
 static inline void list_unlink(struct list *node)
 {
+    kernel_assert(list_sound(node));
     node->prev->next = node->next;
     node->next->prev = node->prev;
 }
 
 static inline void list_remove(struct list *node)
 {
+    kernel_assert(list_sound(node));
     node->prev->next = node->next;
     node->next->prev = node->prev;
     node->next = node->prev = node;

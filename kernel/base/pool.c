@@ -5,6 +5,7 @@
  */
 #include "kernel/base/pool.h"
 
+#include "kernel/base/assert.h"
 #include "kernel/base/string.h"
 
 void pool_init(struct pool *pool, void *objects, size_t size, unsigned count)
@@ -25,6 +26,7 @@ void *pool_alloc(struct pool *pool)
 {
     void **object = pool->free;
 
+    kernel_assert(!object == (pool->used == pool->count));
     if (!object) {
         return NULL;
     }
@@ -36,6 +38,7 @@ void *pool_alloc(struct pool *pool)
 
 void pool_free(struct pool *pool, void *object)
 {
+    kernel_assert(pool->used > 0 && object != pool->free);
     *(void **)object = pool->free;
     pool->free = object;
     pool->used--;

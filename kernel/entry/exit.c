@@ -16,6 +16,7 @@
 #include "kernel/thread/sched.h"
 #include "kernel/thread/thread_end.h"
 #include "trace/trace.h"
+#include "kernel/thread/cpu.h"
 
 /* Ends or stops the thread that runs here, on behalf of another CPU. */
 static __attribute__((noinline)) void end_or_stop(struct cpu *cpu)
@@ -70,6 +71,7 @@ static inline void do_work(struct cpu *cpu)
 /* Passes a preemption point of a long call, then executes its next part. */
 static __attribute__((noinline)) void call_again(struct thread *t)
 {
+    kernel_assert(t->state == STATE_RUNNING && t->flags & THREAD_AGAIN);
     t->flags &= (uint8_t)~THREAD_AGAIN;
     long result = kercall_invoke(t);
     if (result == KER_GONE) {
@@ -107,6 +109,7 @@ static __attribute__((noinline)) void breathe(void)
 
 static __attribute__((noinline)) void idle(struct cpu *cpu)
 {
+    kernel_assert(!cpu->current && cpu->idle->state == STATE_RUNNING);
     kernel_unlock();
     arch_wait_for_interrupt(cpu);
     kernel_lock();
@@ -154,6 +157,7 @@ static inline struct thread *leave(struct cpu *cpu)
             kercall_trace_exit(t);
         }
         if (!(cpu->trace.exit_work | cpu->resched)) {
+            kernel_assert(t == cpu->current && t->state == STATE_RUNNING);
             kernel_unlock();
             return t;
         }
@@ -162,6 +166,8 @@ static inline struct thread *leave(struct cpu *cpu)
 
 struct thread *exit_locked(struct cpu *cpu)
 {
+    kernel_assert(kernel_locked());
+    kernel_assert(cpu == arch_cpu());
     return leave(cpu);
 }
 
@@ -169,6 +175,7 @@ struct thread *kernel_exit(struct thread *self)
 {
     struct cpu *cpu = arch_cpu();
 
+    kernel_assert(self == cpu->current);
     if (self) {
         if (!(cpu->trace.exit_work | cpu->resched)) {
             return self;

@@ -53,6 +53,8 @@ long ker_nop(struct thread *self, const uintptr_t *args)
 /* Executes the next part of a call that returned KER_AGAIN: the lock is already held. */
 long kercall_invoke(struct thread *self)
 {
+    kernel_assert(kernel_locked());
+    kernel_assert(self == arch_cpu()->current && self->state == STATE_RUNNING);
     long result = handlers[self->call](self, self->args);
 
     return result == KER_LOCK ? ker_trace_event_locked(self, self->args) : result;
@@ -89,6 +91,7 @@ static inline struct thread *kercall_leave(struct thread *self)
     if (__builtin_expect(cpu->trace.exit_work | cpu->resched, 0)) {
         return exit_locked(cpu);
     }
+    kernel_assert(self->state == STATE_RUNNING);
     kernel_unlock();
     return self;
 }
@@ -110,6 +113,7 @@ static __attribute__((noinline)) struct thread *kercall_blocked(struct thread *s
     if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit)) {
         return exit_locked(cpu);
     }
+    kernel_assert(next->state == STATE_RUNNING);
     kernel_unlock();
     return next;
 }
@@ -151,6 +155,7 @@ static struct thread *kercall_unlocked(struct thread *self, unsigned number)
 
 struct thread *kercall_held(struct thread *self, unsigned number)
 {
+    kernel_assert(kernel_locked());
     self->step = 0;
     return kercall_result(self, handlers[number](self, self->args));
 }
@@ -175,6 +180,7 @@ static kercall_way ways[KERCALL_MAX] = {
                : (flags) == NOLOCK ? kercall_unlocked \
                                    : kercall_locked,
 #include "abi/kercalls.def"
+#include "kernel/thread/cpu.h"
 #undef KERCALL
     [KER_MSG_SENDV] = msg_direct_send,
     [KER_MSG_RECEIVEV] = msg_direct_receive,
@@ -206,6 +212,7 @@ static __attribute__((noinline)) struct thread *kernel_call_traced(struct thread
 
 struct thread *kernel_call(struct thread *self, unsigned number)
 {
+    kernel_assert(self == arch_cpu()->current && self->state == STATE_RUNNING);
     if (number > UNKNOWN) {
         number = UNKNOWN;
     }

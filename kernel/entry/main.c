@@ -74,6 +74,7 @@ struct thread *kernel_main(void)
 {
     struct cpu *cpu = &cpus[0];
 
+    kernel_debug(cpu->locked = true); /* nothing else runs in the kernel yet */
     init_modules();
     cpu_online(cpu);
     start_cpus();
@@ -81,6 +82,7 @@ struct thread *kernel_main(void)
     retain_start();
     kprintf("kymo on %s, %u CPU(s), %lu KB free\n", arch_board_name(), cpu_online_count(),
             (unsigned long)(phys_available() / 1024));
+    kernel_debug(cpu->locked = false);
     kernel_lock();
     kernel_d_init();
     int error = spawn_first();

@@ -20,6 +20,7 @@
 #include "kernel/entry/exit.h"
 #include "kernel/ipc/msg_impl.h"
 #include "kernel/thread/sched.h"
+#include "kernel/thread/cpu.h"
 
 #define UNEVEN(bits) (((bits)&3) != 0)
 /* Not 0: the address, or one of several or-ed together, is not aligned for an iov_t. */
@@ -217,11 +218,6 @@ static inline struct thread *receive(struct thread *self)
     return wait(self, ch, next);
 }
 
-static inline bool lock(void)
-{
-    return CONFIG_CPUS == 1 || arch_spin_try(&kernel_lock_word);
-}
-
 /* Kicks other CPUs for the remaining READY threads. */
 static __attribute__((noinline)) struct thread *leave_spreading(struct thread *next)
 {
@@ -244,17 +240,17 @@ static inline struct thread *leave(struct thread *self, unsigned number, struct 
 
 struct thread *msg_direct_send(struct thread *self, unsigned number)
 {
-    return lock() ? leave(self, number, send(self)) : kercall_locked(self, number);
+    return kernel_lock_try() ? leave(self, number, send(self)) : kercall_locked(self, number);
 }
 
 struct thread *msg_direct_receive(struct thread *self, unsigned number)
 {
-    return lock() ? leave(self, number, receive(self)) : kercall_locked(self, number);
+    return kernel_lock_try() ? leave(self, number, receive(self)) : kercall_locked(self, number);
 }
 
 struct thread *msg_direct_reply(struct thread *self, unsigned number)
 {
-    if (!lock()) {
+    if (!kernel_lock_try()) {
         return kercall_locked(self, number);
     }
     if (!reply(self)) {

@@ -17,6 +17,7 @@
 #include "kernel/intr/intr_impl.h"
 #include "kernel/ipc/msg_impl.h"
 #include "trace/trace.h"
+#include "kernel/thread/cpu.h"
 
 struct attachment intr_table[CONFIG_INTERRUPT_ATTACHMENTS];
 struct attachment *intr_lines[INTR_LINES];
@@ -128,6 +129,7 @@ static __attribute__((noinline)) void trace_delivered(const struct attachment *a
 
 static inline void deliver(struct attachment *a)
 {
+    kernel_assert(a->proc && a->proc->pid);
     trace_int_handler_entry((uint32_t)a->proc->pid, a->line, 0, 0);
     a->masked++;
     if (a->event.sigev_notify == SIGEV_INTR) {
@@ -179,6 +181,8 @@ static inline uint32_t take(volatile uint32_t *word)
 
 void intr_deliver(struct cpu *cpu)
 {
+    kernel_assert(kernel_locked());
+    kernel_assert(cpu == arch_cpu());
     uint32_t words = INTR_WORDS > 1 ? take(&cpu->intr_words) : 1;
     for (; words; words &= words - 1) {
         uint32_t w = INTR_WORDS > 1 ? (uint32_t)__builtin_ctz(words) : 0;
@@ -219,6 +223,7 @@ static bool noted(uint32_t line)
  * which notes before it masks, masks it after this one has unmasked it. */
 void intr_settle(uint32_t line)
 {
+    kernel_assert(kernel_locked());
     bool unmask = intr_lines[line] && !noted(line);
     for (const struct attachment *a = intr_lines[line]; a; a = a->next) {
         unmask = unmask && a->masked == 0;
@@ -235,6 +240,7 @@ static void unlink(struct attachment *a)
 {
     struct attachment **at = &intr_lines[a->line];
     while (*at != a) {
+        kernel_assert(*at);
         at = &(*at)->next;
     }
     *at = a->next;
@@ -242,6 +248,8 @@ static void unlink(struct attachment *a)
 
 void intr_detach(struct attachment *a)
 {
+    kernel_assert(kernel_locked());
+    kernel_assert(a->proc);
     pulse_unqueue(&a->pulse);
     a->proc = NULL;
     if (a != intr_trace_hook) {

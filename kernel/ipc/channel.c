@@ -9,6 +9,7 @@
  */
 #include "kernel/ipc/msg_impl.h"
 #include "kernel/base/pool.h"
+#include "kernel/thread/cpu.h"
 
 #define CHANNEL_FLAGS \
     (_NTO_CHF_FIXED_PRIORITY | _NTO_CHF_UNBLOCK | _NTO_CHF_THREAD_DEATH | _NTO_CHF_DISCONNECT | \
@@ -74,6 +75,7 @@ static void wake_all(struct channel *ch)
 static void destroy(struct channel *ch, bool dead)
 {
     struct process *proc = ch->proc;
+    kernel_assert(kernel_locked() && proc->channels[ch->chid - 1] == ch);
     proc->channels[ch->chid - 1] = NULL;
     for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
         if (proc->threads[i] && proc->threads[i]->serving == ch) {
@@ -81,7 +83,9 @@ static void destroy(struct channel *ch, bool dead)
         }
     }
     wake_all(ch);
+    kernel_assert(list_empty(&ch->receivers) && list_empty(&ch->senders));
     pulse_discard_all(ch);
+    kernel_assert(ch->user_pulses == 0);
     while (!list_empty(&ch->connections)) {
         connection_lost(list_entry(ch->connections.next, struct connection, link), dead);
     }

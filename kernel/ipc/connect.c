@@ -12,6 +12,7 @@
  */
 #include "kernel/ipc/msg_impl.h"
 #include "kernel/base/pool.h"
+#include "kernel/thread/cpu.h"
 
 #define PRIORITY_KERNEL_PULSE 10 /* DISCONNECT and COIDDEATH have no sending thread */
 #define SCOID_FLAG 0x20000000u   /* distinguishes scoids from coids */
@@ -138,6 +139,7 @@ static void detach(struct connection *conn)
 {
     struct channel *ch = conn->channel;
     struct process *proc = conn->proc;
+    kernel_assert(kernel_locked() && msg_connection(proc, (uintptr_t)conn->coid) == conn);
     fail_users(conn);
     if (conn->coid & _NTO_SIDE_CHANNEL) {
         proc->side[conn->coid - _NTO_SIDE_CHANNEL] = NULL;
@@ -175,6 +177,7 @@ static struct channel *death_channel(const struct process *proc)
 
 void connection_lost(struct connection *conn, bool dead)
 {
+    kernel_assert(conn->proc && conn->channel);
     struct channel *tell = conn->proc->dying ? NULL : death_channel(conn->proc);
     list_remove(&conn->link);
     conn->channel = NULL;

@@ -25,6 +25,7 @@ static inline void trace_send(const struct thread *self, const struct channel *c
 /* No receiver is available: waits in the channel's queue, and raises its servers' priority. */
 static __attribute__((noinline)) long queue(struct thread *self, struct channel *ch)
 {
+    kernel_assert(!msg_first_receiver(ch) || self->srcmsglen > CONFIG_COPY_CHUNK);
     self->server = NULL;
     trace_send(self, ch);
     long r = thread_block(self, STATE_SEND);
@@ -86,6 +87,7 @@ static inline long hand_over(struct thread *self, const struct vm_window *w, uin
     if (r != KER_BLOCKED) {
         return r;
     }
+    kernel_assert(receiver->state == STATE_RECEIVE && receiver->channel == ch);
     self->server = receiver;
     msg_inherit_waiting(receiver, ch, self->priority);
     trace_receive(self, ch);

@@ -14,10 +14,15 @@
  */
 #include "kernel/ipc/msg_impl.h"
 #include "kernel/base/visible.h"
+#include "kernel/thread/thread_check.h"
+#include "kernel/thread/cpu.h"
 
 FBT_VISIBLE void msg_client_leave(struct thread *client)
 {
+    kernel_assert(kernel_locked());
+    kernel_assert(client->state == STATE_SEND || client->state == STATE_REPLY);
     if (client->state == STATE_SEND) {
+        kernel_assert(thread_is_queued(&client->channel->senders, client));
         list_remove(&client->ready);
     }
     client->server = NULL;
@@ -32,6 +37,8 @@ void msg_client_fail(struct thread *client, int error)
 
 void msg_receiver_fail(struct thread *receiver, int error)
 {
+    kernel_assert(kernel_locked());
+    kernel_assert(receiver->state == STATE_RECEIVE);
     list_remove(&receiver->ready);
     trace_comm_rec_message(~0u, ~0u);
     thread_wake(receiver, -1, error);
@@ -68,6 +75,7 @@ static bool sender_cancel(struct thread *t, int error)
 
 static bool receiver_cancel(struct thread *t, int error)
 {
+    kernel_assert(thread_is_queued(&t->channel->receivers, t));
     list_remove(&t->ready);
     trace_comm_rec_message(~0u, ~0u);
     return thread_wait_over(t, error);

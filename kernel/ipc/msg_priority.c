@@ -10,6 +10,7 @@
  */
 #include "kernel/ipc/msg_impl.h"
 #include "kernel/base/visible.h"
+#include "kernel/thread/thread_check.h"
 
 static uint32_t arrivals;     /* [k] */
 static uint8_t inherit_depth; /* [k] */
@@ -25,6 +26,7 @@ FBT_VISIBLE bool inherit_enter(void)
 
 FBT_VISIBLE void inherit_leave(void)
 {
+    kernel_assert(inherit_depth > 0);
     inherit_depth--;
 }
 
@@ -71,10 +73,12 @@ FBT_VISIBLE void msg_insert_by_priority(struct list *head, struct thread *t)
         pos = pos->prev;
     }
     list_insert_before(pos->next, &t->ready);
+    kernel_assert(thread_queue_ordered(head));
 }
 
 void msg_sender_requeue(struct thread *t)
 {
+    kernel_assert(thread_is_queued(&t->channel->senders, t));
     list_remove(&t->ready);
     msg_insert_by_priority(&t->channel->senders, t);
     msg_boost(t->channel, t->priority);
@@ -82,6 +86,7 @@ void msg_sender_requeue(struct thread *t)
 
 void msg_receiver_requeue(struct thread *t)
 {
+    kernel_assert(thread_is_queued(&t->channel->receivers, t));
     list_remove(&t->ready);
     msg_insert_by_priority(&t->channel->receivers, t);
 }

@@ -11,6 +11,7 @@
  */
 #include "kernel/ipc/msg_impl.h"
 #include "kernel/base/pool.h"
+#include "kernel/thread/cpu.h"
 
 #define KERNEL_RESERVE (CONFIG_PULSES / 4)
 #define USER_PER_CHANNEL (CONFIG_PULSES / 2)
@@ -30,6 +31,8 @@ bool pulse_queued(const struct pulse *p)
 
 static void dequeue(struct pulse *p)
 {
+    kernel_assert(kernel_locked() && p->channel && pulse_queued(p));
+    kernel_assert(p->channel->user_pulses >= p->of_user);
     list_remove(&p->link);
     p->channel->user_pulses -= p->of_user;
     p->channel = NULL;
@@ -53,11 +56,14 @@ static void release(struct pulse *p)
 
 static void enqueue(struct channel *ch, struct pulse *p)
 {
+    kernel_assert(kernel_locked() && !p->channel && list_empty(&ch->receivers));
     struct list *pos = ch->pulses.prev;
     while (pos != &ch->pulses && list_entry(pos, struct pulse, link)->priority < p->priority) {
         pos = pos->prev;
     }
     list_insert_before(pos->next, &p->link);
+    kernel_assert(p->link.prev == &ch->pulses ||
+                  list_entry(p->link.prev, struct pulse, link)->priority >= p->priority);
     p->channel = ch;
     p->seq = msg_next_seq();
     ch->user_pulses += p->of_user;

@@ -23,11 +23,13 @@ struct object *object_of(const struct process *proc, uintptr_t id)
 {
     unsigned entry = id < CONFIG_OBJECTS_PER_PROCESS ? proc->objects[id] & OBJECT_NUMBER : 0;
 
+    kernel_assert(entry == 0 || (objects[entry - 1].used && objects[entry - 1].opens > 0));
     return entry ? &objects[entry - 1] : NULL;
 }
 
 void object_check(struct object *object)
 {
+    kernel_assert(object->used);
     if (object->named || object->opens || object->maps || object->tracing) {
         return;
     }
@@ -50,6 +52,7 @@ static struct object *object_at(paddr_t phys)
 
 void object_mapped(paddr_t phys)
 {
+    kernel_assert(object_at(phys));
     object_at(phys)->maps++;
 }
 
@@ -57,12 +60,14 @@ void object_unmapped(paddr_t phys)
 {
     struct object *object = object_at(phys);
 
+    kernel_assert(object && object->maps > 0);
     object->maps--;
     object_check(object);
 }
 
 void object_process_gone(struct process *proc)
 {
+    kernel_assert(proc->space.nmaps == 0);
     for (unsigned id = 0; id < CONFIG_OBJECTS_PER_PROCESS; id++) {
         object_close(proc, id);
     }

@@ -7,6 +7,7 @@
  */
 #include "kernel/base/string.h"
 #include "kernel/mem/vm.h"
+#include "kernel/thread/cpu.h"
 
 #define GRANULES_WANTED 65536u
 #define GRANULE_MAX 4096u
@@ -25,8 +26,20 @@ static inline bool granule_used(size_t i)
     return phys.used[i / 32] >> (i % 32) & 1;
 }
 
+/* For assertions: n granules from the first on are all used, or all free. */
+static inline bool granules_are(size_t first, size_t n, bool used)
+{
+    for (size_t i = first; i < first + n; i++) {
+        if (granule_used(i) != used) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void granules_mark(size_t first, size_t n, bool used)
 {
+    kernel_assert(first + n <= phys.granules && granules_are(first, n, !used));
     for (size_t i = first; i < first + n; i++) {
         uint32_t bit = 1u << (i % 32);
         phys.used[i / 32] = used ? phys.used[i / 32] | bit : phys.used[i / 32] & ~bit;
@@ -81,6 +94,8 @@ paddr_t phys_alloc_raw(size_t len, size_t align)
 {
     size_t granule = (size_t)1 << phys.shift;
 
+    kernel_assert(kernel_locked());
+    kernel_assert((align & (align - 1)) == 0);
     if (len == 0 || len > phys.granules << phys.shift) {
         return 0;
     }
@@ -127,6 +142,8 @@ void phys_free(paddr_t pa, size_t len)
 {
     size_t granule = (size_t)1 << phys.shift;
 
+    kernel_assert(kernel_locked());
+    kernel_assert(len > 0 && pa >= phys.start && ((pa - phys.start) & (granule - 1)) == 0);
     granules_mark((pa - phys.start) >> phys.shift, (len + granule - 1) >> phys.shift, false);
 }
 

@@ -148,6 +148,7 @@ static void vm_append(struct process *proc, const struct mapping *m)
 {
     struct mapping *entry = &proc->space.maps[proc->space.nmaps];
 
+    kernel_assert(proc->space.nmaps < CONFIG_MAPPINGS && m->len > 0);
     mapping_set_start(entry, m->vaddr);
     entry->phys = m->phys;
     entry->flags = m->flags;
@@ -185,6 +186,7 @@ int vm_map(struct process *proc, struct mapping *m)
 {
     paddr_t owned;
 
+    kernel_assert(kernel_locked());
     if (proc->space.nmaps == CONFIG_MAPPINGS) {
         return -EAGAIN;
     }
@@ -268,6 +270,7 @@ void vm_protect(struct process *proc, struct mapping *m, unsigned prot)
 {
     const unsigned rights = KYMO_PROT_READ | KYMO_PROT_WRITE | KYMO_PROT_EXEC;
 
+    kernel_assert(kernel_locked());
     m->flags = (m->flags & ~rights) | prot;
     arch_aspace_protect(&proc->space.arch, m);
     vm_window_set(&proc->space);
@@ -283,6 +286,9 @@ void vm_remove(struct process *proc, struct mapping *m)
     struct vm_space *space = &proc->space;
     struct mapping gone = *m;
 
+    kernel_assert(kernel_locked());
+    kernel_assert(m >= space->maps && m < space->maps + space->nmaps);
+    kernel_assert(!(gone.flags & MAPPING_OWNED) || space->owned_bytes >= gone.len);
     arch_aspace_unmap(&space->arch, m);
     mapping_publish(m, 0);
     vm_grace(proc);
@@ -320,5 +326,6 @@ void vm_process_gone(struct process *proc)
     while (space->nmaps > 0) {
         vm_remove(proc, &space->maps[space->nmaps - 1]);
     }
+    kernel_assert(space->owned_bytes == 0);
     arch_aspace_destroy(&space->arch);
 }

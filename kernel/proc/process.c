@@ -12,6 +12,7 @@
 #include "abi/errno.h"
 #include "kernel/mem/object.h"
 #include "kernel/base/string.h"
+#include "kernel/thread/cpu.h"
 #include "kernel/thread/thread_end.h"
 
 #define GENERATIONS (INT32_MAX / CONFIG_PROCESSES - 1)
@@ -97,6 +98,7 @@ int process_create(const char *name, int ppid, uint32_t ability, struct process 
 {
     int slot = free_slot();
 
+    kernel_assert(kernel_locked());
     if (slot < 0) {
         return slot;
     }
@@ -122,6 +124,7 @@ int process_create(const char *name, int ppid, uint32_t ability, struct process 
 
 static void process_free(struct process *proc)
 {
+    kernel_assert(proc->pid > 1 && proc->nthreads == 0);
     proc->ended_pid = proc->pid;
     proc->pid = 0;
 }
@@ -200,6 +203,26 @@ static void process_wake_childless(struct process *parent)
     }
 }
 
+/* For assertions: of what a process may hold there is nothing any more. */
+static inline bool process_holds_nothing(const struct process *proc)
+{
+    unsigned held = proc->nthreads + proc->space.nmaps + !list_empty(&proc->sync_waiters);
+
+    for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
+        held += proc->threads[i] != NULL;
+    }
+    for (unsigned i = 0; i < CONFIG_CHANNELS_PER_PROCESS; i++) {
+        held += proc->channels[i] != NULL;
+    }
+    for (unsigned i = 0; i < CONFIG_CONNECTIONS_PER_PROCESS; i++) {
+        held += proc->fds[i] || proc->side[i];
+    }
+    for (unsigned i = 0; i < CONFIG_OBJECTS_PER_PROCESS; i++) {
+        held += proc->objects[i] != 0;
+    }
+    return held == 0;
+}
+
 static void process_call_each(process_gone_call *const *list, struct process *proc)
 {
     for (; *list; list++) {
@@ -210,6 +233,7 @@ static void process_call_each(process_gone_call *const *list, struct process *pr
 /* No thread is left: gives back all that the process held. */
 static void process_finish(struct process *proc)
 {
+    kernel_assert(proc != kernel_process && proc->nthreads == 0);
     proc->dying = true;
     process_call_each(process_gone, proc);
     for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
@@ -219,6 +243,7 @@ static void process_finish(struct process *proc)
     }
     vm_process_gone(proc);
     object_process_gone(proc);
+    kernel_assert(process_holds_nothing(proc));
     trace_proc_destroy(proc->ppid, proc->pid);
     proc->ended = arch_cycles();
     process_call_each(process_ended, proc);
@@ -237,6 +262,8 @@ static void process_finish(struct process *proc)
 
 void process_thread_gone(struct process *proc)
 {
+    kernel_assert(kernel_locked());
+    kernel_assert(proc->nthreads > 0);
     if (--proc->nthreads == 0) {
         process_finish(proc);
     }
@@ -244,6 +271,8 @@ void process_thread_gone(struct process *proc)
 
 void process_end(struct process *proc, int status)
 {
+    kernel_assert(kernel_locked());
+    kernel_assert(proc != kernel_process && proc->pid && !proc->zombie);
     if (proc->dying) {
         return;
     }
@@ -266,5 +295,6 @@ void process_end(struct process *proc, int status)
 /* Frees a zombie after ProcWait() has collected its status. */
 void process_forget(struct process *proc)
 {
+    kernel_assert(proc->zombie);
     process_free(proc);
 }

@@ -27,6 +27,8 @@
  * test/unit_ipc.
  */
 #include "kernel/sync/sync_impl.h"
+#include "kernel/thread/thread_check.h"
+#include "kernel/thread/cpu.h"
 
 void sync_init(void)
 {
@@ -62,10 +64,12 @@ static void insert(struct thread *t)
         pos = pos->prev;
     }
     list_insert_before(pos->next, &t->ready);
+    kernel_assert(thread_queue_ordered(head));
 }
 
 void sync_insert(struct thread *self, uintptr_t addr)
 {
+    kernel_assert(kernel_locked() && thread_waits(self));
     self->sync = addr;
     self->sync_owner = NULL;
     insert(self);
@@ -73,6 +77,7 @@ void sync_insert(struct thread *self, uintptr_t addr)
 
 void sync_wake(struct thread *waiter, int error)
 {
+    kernel_assert(thread_is_queued(&waiter->proc->sync_waiters, waiter));
     list_remove(&waiter->ready);
     waiter->sync_owner = NULL;
     thread_wake(waiter, error ? -1 : 0, error);
@@ -81,6 +86,7 @@ void sync_wake(struct thread *waiter, int error)
 bool sync_cancel(struct thread *t, int error)
 {
     struct thread *owner = t->sync_owner;
+    kernel_assert(thread_is_queued(&t->proc->sync_waiters, t));
     t->sync_owner = NULL;
     if (owner) {
         sync_inherit(owner); /* needed if mutexes wait in a cycle, which may change, and requeue,
@@ -92,6 +98,7 @@ bool sync_cancel(struct thread *t, int error)
 
 void sync_requeue(struct thread *t)
 {
+    kernel_assert(thread_is_queued(&t->proc->sync_waiters, t));
     list_remove(&t->ready);
     insert(t);
     if (t->sync_owner) {

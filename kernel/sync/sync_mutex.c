@@ -10,6 +10,7 @@
  */
 #include "kernel/ipc/msg_impl.h"
 #include "kernel/sync/sync_impl.h"
+#include "kernel/thread/cpu.h"
 
 void sync_inherit(struct thread *owner)
 {
@@ -30,6 +31,8 @@ void sync_inherit(struct thread *owner)
 
 void sync_wait_for(struct thread *t, struct thread *owner)
 {
+    kernel_assert(kernel_locked() && t->state == STATE_MUTEX);
+    kernel_assert(owner != t && owner->proc == t->proc && owner->state != STATE_DEAD);
     t->sync_owner = owner;
     sync_inherit(owner);
 }
@@ -189,6 +192,7 @@ void sync_mutex_release(struct thread *self, uintptr_t addr, sync_t *sync)
     trace_site_mutex_give((uint32_t)self->pid, (uint32_t)self->tid, addr);
     trace_site_mutex_take((uint32_t)next->pid, (uint32_t)next->tid, addr);
     bool odd = next->sync_owner != self;
+    kernel_assert(next->state == STATE_MUTEX);
     list_remove(&next->ready);
     next->sync_owner = NULL;
     bool more = move_waiters(addr, self, next, &odd);

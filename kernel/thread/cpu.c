@@ -51,6 +51,7 @@ void kernel_lock_slow(void)
 {
     uint32_t spins = 0;
 
+    kernel_assert(!arch_cpu()->locked);
     __atomic_fetch_add(&kernel_lock_waiters, 1, __ATOMIC_RELAXED);
     do {
         cpu_ipi();
@@ -109,6 +110,7 @@ void cpu_run_on(uint32_t which, void (*fn)(void *arg), void *arg)
 {
     uint32_t others = 0;
 
+    kernel_assert(kernel_locked());
     if (CONFIG_CPUS > 1) {
         xcall_fn = fn;
         xcall_arg = arg;

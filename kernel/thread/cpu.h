@@ -9,6 +9,7 @@
 #define KERNEL_THREAD_CPU_H
 
 #include "kernel/arch/arch.h"
+#include "kernel/base/assert.h"
 #include "kernel/base/list.h"
 #include "trace/ring.h"
 
@@ -51,7 +52,7 @@ struct cpu {
                                      none */
     volatile uint32_t xcall_pending; /* [a] a cross-call is pending */
     bool online;                     /* [I] after boot */
-    bool locked;                     /* [c] this CPU holds the kernel lock */
+    bool locked;                     /* [c] debug images: this CPU holds the kernel lock */
     /* [c] the arguments of the D probe firing here, in its caller's frame, where stack() starts.
      * NULL: no probe fires. */
     const uint64_t *fired;
@@ -100,15 +101,35 @@ void kernel_lock_slow(void);
 extern volatile uint32_t kernel_lock_waiters; /* [a] */
 void kernel_lock_pass(void);
 
+/* For assertions: this CPU holds the lock. Where there is one CPU the kernel has no lock to hold,
+ * and before the first is online it needs none. */
+static inline bool kernel_locked(void)
+{
+    return CONFIG_CPUS == 1 || arch_cpu()->locked || cpus_online == 0;
+}
+
+/* True if this CPU has the lock now; it never waits. */
+static inline bool kernel_lock_try(void)
+{
+    bool taken = CONFIG_CPUS == 1 || arch_spin_try(&kernel_lock_word);
+
+    kernel_debug(arch_cpu()->locked |= taken);
+    return taken;
+}
+
 static inline void kernel_lock(void)
 {
+    kernel_assert(!arch_cpu()->locked || CONFIG_CPUS == 1);
     if (CONFIG_CPUS > 1 && !arch_spin_try(&kernel_lock_word)) {
         kernel_lock_slow();
     }
+    kernel_debug(arch_cpu()->locked = true);
 }
 
 static inline void kernel_unlock(void)
 {
+    kernel_assert(kernel_locked());
+    kernel_debug(arch_cpu()->locked = false);
     if (CONFIG_CPUS > 1) {
         arch_spin_release(&kernel_lock_word);
     }

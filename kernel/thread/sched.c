@@ -17,6 +17,8 @@
 #include "kernel/thread/sched_impl.h"
 
 #include "kernel/proc/process.h"
+#include "kernel/thread/thread_check.h"
+#include "kernel/thread/cpu.h"
 
 void sched_init(void)
 {
@@ -57,6 +59,8 @@ void sched_ready(struct thread *t)
     struct cpu *cpu = arch_cpu();
     struct thread *current = cpu->current;
 
+    kernel_assert(kernel_locked());
+    kernel_assert(t->state == STATE_READY && t != sched.latest && t != cpu->idle);
     queue_settle();
     sched.latest = t;
     sched.latest_front = 0;
@@ -69,6 +73,8 @@ void sched_ready(struct thread *t)
 
 void sched_unready(struct thread *t)
 {
+    kernel_assert(kernel_locked());
+    kernel_assert(t->state == STATE_READY);
     if (t == sched.latest) {
         sched.latest = NULL;
     } else {
@@ -78,6 +84,7 @@ void sched_unready(struct thread *t)
 
 static __attribute__((noinline)) void wake_any(struct thread *t)
 {
+    kernel_assert(t->state > STATE_READY);
     if (t->timeout_states) {
         timeout_disarm(t);
     }
@@ -93,6 +100,8 @@ static __attribute__((noinline)) void wake_any(struct thread *t)
  * calls, so no registers are saved. */
 static inline void wake(struct thread *t)
 {
+    kernel_assert(kernel_locked());
+    kernel_assert(t->state > STATE_READY && t->proc);
     if (__builtin_expect(t->timeout_states || sched.latest, 0)) {
         wake_any(t);
         return;
@@ -128,12 +137,14 @@ void thread_start(struct thread *t)
 
 static __attribute__((noinline)) void idle_leave(struct cpu *cpu)
 {
+    kernel_assert(cpu->idle->state == STATE_RUNNING);
     sched.idle_cpus &= ~(1u << cpu->id);
     thread_set_state(cpu->idle, STATE_READY);
 }
 
 static __attribute__((noinline)) void idle_enter(struct cpu *cpu, struct thread *prev)
 {
+    kernel_assert(!is_idle(cpu) && cpu->idle->state == STATE_READY);
     sched.idle_cpus |= 1u << cpu->id;
     thread_set_running(cpu->idle, prev);
     if (prev) {
@@ -174,9 +185,12 @@ static void switch_any(struct cpu *cpu, struct thread *prev, struct thread *next
 
 struct thread *sched_switch_any(struct cpu *cpu, struct thread *self)
 {
+    kernel_assert(kernel_locked());
+    kernel_assert(cpu == arch_cpu() && self == cpu->current);
     queue_settle();
     sched.several = (cpus_online & (cpus_online - 1)) != 0; /* each CPU comes here first */
     struct thread *next = queue_best(cpu);
+    kernel_assert(!next || next->state == STATE_READY);
     bool running = self && self->state == STATE_RUNNING;
 
     cpu->resched = 0;
@@ -203,6 +217,7 @@ static void rotate(struct cpu *cpu, struct thread *t)
 {
     uint64_t now = arch_cycles();
 
+    kernel_assert(t == cpu->current && t->state == STATE_RUNNING);
     t->run_cycles += now - cpu->since;
     cpu->since = now;
     slice_begin(t);
@@ -216,6 +231,7 @@ static void rotate(struct cpu *cpu, struct thread *t)
 
 void sched_give_way(struct thread *t)
 {
+    kernel_assert(kernel_locked());
     if (t->state == STATE_RUNNING && has_equal(t)) {
         rotate(arch_cpu(), t);
     }
@@ -226,6 +242,8 @@ void sched_quantum(struct cpu *cpu)
     struct thread *t = cpu->current;
     uint64_t now = arch_cycles();
 
+    kernel_assert(kernel_locked());
+    kernel_assert(cpu == arch_cpu());
     if (now < cpu->quantum_end) {
         return;
     }
@@ -245,6 +263,7 @@ void sched_changed(struct thread *t)
 {
     struct cpu *here = arch_cpu();
 
+    kernel_assert(kernel_locked());
     here->resched = 1;
     if (t->state == STATE_RUNNING && t->cpu != here->id) {
         cpu_request(&cpus[t->cpu], WORK_RESCHED);

@@ -4,14 +4,33 @@
  * test/unit_kernel/sched_test.c.
  */
 #include "kernel/thread/sched_impl.h"
+#include "kernel/thread/thread_check.h"
+#include "kernel/thread/cpu.h"
 
 struct sched sched;
+
+/* For assertions: queue q is as its bits say, and all of it is of that priority. */
+static inline bool queue_sound(unsigned q)
+{
+    const struct list *first = sched.queues[q];
+    bool marked = sched.bits[q / 32] & (TOP_BIT >> (q % 32));
+
+    for (const struct list *pos = first; pos; pos = pos->next == first ? NULL : pos->next) {
+        const struct thread *t = list_entry(pos, struct thread, ready);
+        if (queue_of(t) != q || t->state != STATE_READY || !list_sound(pos)) {
+            return false;
+        }
+    }
+    return marked == (first != NULL) && (!first || sched.above > PRIORITY_MAX - q);
+}
 
 void queue_insert(struct thread *t, bool at_front)
 {
     unsigned q = queue_of(t);
     struct list *first = sched.queues[q];
 
+    kernel_assert(kernel_locked());
+    kernel_assert(t->state == STATE_READY && queue_sound(q));
     if (first) {
         list_insert_before(first, &t->ready);
         if (at_front) {
@@ -42,6 +61,8 @@ void queue_remove(struct thread *t)
     unsigned q = queue_of(t);
     struct list *next = t->ready.next;
 
+    kernel_assert(kernel_locked());
+    kernel_assert(sched.queues[q] && queue_sound(q));
     if (next != &t->ready) {
         if (sched.queues[q] == &t->ready) {
             sched.queues[q] = next;

@@ -4,6 +4,7 @@
  * held; called when this CPU has its thread. Tested by test/unit_kernel/sched_test.c.
  */
 #include "kernel/thread/sched_impl.h"
+#include "kernel/thread/cpu.h"
 
 /*
  * Returns the priority that a thread must exceed to concern this CPU: that of its running thread,
@@ -71,6 +72,8 @@ static uint32_t cpus_to_tell(const struct cpu *self)
 /* Kicks other CPUs that should run READY threads. They in turn kick the next ones. */
 void sched_spread(const struct cpu *self)
 {
+    kernel_assert(kernel_locked());
+    kernel_assert(self == arch_cpu());
     queue_settle();
     uint32_t mask = cpus_to_tell(self);
     struct thread *t = sched.above ? queue_thread(PRIORITIES - sched.above) : NULL;

@@ -47,6 +47,7 @@ static inline bool several_cpus(void)
  * thread other than self. */
 static inline void preempt(struct thread *self)
 {
+    kernel_assert(self->state == STATE_RUNNING);
     kercall_trace_preempted(self);
     thread_set_state(self, STATE_READY);
     sched.latest = self;
@@ -61,6 +62,7 @@ static inline void switch_accounts(struct cpu *cpu, struct thread *prev, struct 
     uint64_t now = arch_cycles();
     uint64_t ran = prev->run_cycles + (now - cpu->since);
 
+    kernel_assert(prev == cpu->current && prev->state != STATE_RUNNING && next != prev);
     prev->run_cycles = ran;
     if (waits) {
         prev->slice_from = (uint32_t)ran;
@@ -91,6 +93,8 @@ static inline struct thread *sched_switch(struct cpu *cpu, struct thread *self)
 {
     struct thread *next = sched.latest;
 
+    kernel_assert(kernel_locked());
+    kernel_assert(!next || next->state == STATE_READY);
     if (!self || !next || next->priority < sched.above || !runs_on(next, cpu)) {
         return sched_switch_any(cpu, self);
     }
@@ -123,6 +127,7 @@ static inline bool sched_chosen(const struct cpu *cpu, const struct thread *t, u
 static inline void sched_hand_over(struct cpu *cpu, struct thread *prev, enum thread_state state,
                                    struct thread *next)
 {
+    kernel_assert(prev->state == STATE_RUNNING && next->state >= STATE_READY);
     thread_set_state_unseen(prev, state);
     thread_set_state_unseen(next, STATE_RUNNING);
     switch_accounts(cpu, prev, next, true);
@@ -142,6 +147,7 @@ static inline bool sched_waits(const struct cpu *cpu, const struct thread *self,
 
 static inline void sched_wake_waiting(struct thread *t)
 {
+    kernel_assert(!sched.latest && t->state > STATE_READY);
     sched.latest = t;
     sched.latest_front = 0;
     thread_set_state_unseen(t, STATE_READY);

@@ -11,7 +11,9 @@
 #include "kernel/proc/process.h"
 #include "kernel/thread/sched.h"
 #include "kernel/base/string.h"
+#include "kernel/thread/thread_check.h"
 #include "kernel/thread/thread_end.h"
+#include "kernel/thread/cpu.h"
 
 struct thread thread_table[CONFIG_THREADS];
 static uint16_t generations[CONFIG_THREADS]; /* [k] they outlive the threads: part of rcvid */
@@ -50,6 +52,10 @@ const struct thread *thread_ended_by_index(unsigned index)
 
 void thread_free(struct thread *t)
 {
+    kernel_assert(kernel_locked());
+    kernel_assert(t->state == STATE_DEAD || t->state == STATE_STOPPED);
+    kernel_assert(t->proc->threads[t->tid - 1] == t);
+    kernel_assert(t != arch_cpu()->current && t != sched.latest);
     t->proc->threads[t->tid - 1] = NULL;
     generations[t->index]++;
     t->proc = NULL;
@@ -76,6 +82,7 @@ static struct thread *thread_new(struct process *proc)
     if (!t) {
         return NULL;
     }
+    kernel_assert(!proc->threads[tid - 1] && !t->proc);
     t->proc = proc;
     t->tid = tid;
     t->pid = proc->pid;
@@ -108,6 +115,7 @@ int thread_create(struct process *proc, struct thread *creator, uintptr_t func, 
 {
     struct thread *t = thread_new(proc);
 
+    kernel_assert(kernel_locked());
     if (!t) {
         return -EAGAIN;
     }
@@ -208,6 +216,8 @@ static long block_refused(struct thread *t, enum thread_state state)
 long thread_block_limited(struct thread *t, enum thread_state state)
 {
     long error = block_refused(t, state);
+    kernel_assert(kernel_locked());
+    kernel_assert(t->state == STATE_RUNNING);
     if (error) {
         return error;
     }
@@ -233,6 +243,7 @@ bool thread_cancel_wait(struct thread *t, int error)
 {
     const struct wait_kind *wait = wait_kinds[t->state];
 
+    kernel_assert(kernel_locked());
     return wait && wait->cancel(t, error);
 }
 
@@ -245,6 +256,8 @@ void thread_update_priority(struct thread *t)
 {
     uint8_t priority = highest(t->base_priority, highest(t->msg_priority, t->sync_priority));
 
+    kernel_assert(kernel_locked());
+    kernel_assert(t->state != STATE_DEAD);
     if (priority == t->priority) {
         return;
     }

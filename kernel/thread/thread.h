@@ -171,6 +171,7 @@ static inline void thread_set_running(struct thread *next, struct thread *prev)
 long thread_block_limited(struct thread *t, enum thread_state state); /* the general form */
 static inline long thread_block(struct thread *t, enum thread_state state)
 {
+    kernel_assert(t->state == STATE_RUNNING && state > STATE_STOPPED);
     if (__builtin_expect(t->timeout_states | t->canstub, 0)) {
         return thread_block_limited(t, state);
     }

@@ -12,6 +12,8 @@
 #include "abi/errno.h"
 #include "kernel/proc/process.h"
 #include "kernel/thread/sched.h"
+#include "kernel/thread/cpu.h"
+#include "kernel/thread/thread_check.h"
 
 static void thread_call_each(thread_gone_call *const *list, struct thread *t)
 {
@@ -52,6 +54,7 @@ static bool thread_joined(struct thread *t)
     }
     struct thread *joiner = list_entry(t->joiners.next, struct thread, ready);
     uintptr_t out = joiner->args[1];
+    kernel_assert(joiner->state == STATE_JOIN && joiner->proc == t->proc);
     int error = 0;
     if (out) {
         error = -copy_out(joiner->proc, out, &t->exit_status, sizeof(t->exit_status));
@@ -70,6 +73,7 @@ void thread_end(struct thread *t, uintptr_t status)
 {
     struct process *proc = t->proc;
 
+    kernel_assert(kernel_locked());
     if (t->state == STATE_DEAD) {
         return;
     }
@@ -86,6 +90,8 @@ void thread_end(struct thread *t, uintptr_t status)
     }
     thread_call_each(thread_gone, t);
     thread_leave_cpu(t);
+    kernel_assert(arch_cpu()->current != t && t != sched.latest);
+    kernel_assert(!timer_node_running(&t->timeout));
     arch_context_drop(t);
     thread_set_state(t, STATE_DEAD);
     if (!by_itself) {

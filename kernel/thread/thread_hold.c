@@ -23,6 +23,7 @@ static bool waits(const struct thread *t)
 
 void thread_hold(struct thread *t)
 {
+    kernel_assert(kernel_locked());
     if (t->flags & THREAD_HELD) {
         return;
     }
@@ -43,6 +44,7 @@ void thread_hold(struct thread *t)
 
 long thread_hold_self(struct thread *self)
 {
+    kernel_assert(self == arch_cpu()->current && self->state == STATE_RUNNING);
     self->flags |= THREAD_HELD;
     timeout_unused(self);
     thread_result(self, 0, 0);
@@ -52,6 +54,8 @@ long thread_hold_self(struct thread *self)
 
 void thread_stop_here(struct thread *t)
 {
+    kernel_assert(kernel_locked());
+    kernel_assert(t == arch_cpu()->current);
     if (!(t->flags & THREAD_HELD)) {
         return;
     }
@@ -66,6 +70,7 @@ void thread_stop_here(struct thread *t)
 
 void thread_continue(struct thread *t)
 {
+    kernel_assert(kernel_locked());
     if (!(t->flags & THREAD_HELD)) {
         return;
     }

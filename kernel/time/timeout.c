@@ -18,6 +18,8 @@
 #include "kernel/time/clock_impl.h"
 #include "kernel/base/kercall.h"
 #include "kernel/proc/process.h"
+#include "kernel/thread/cpu.h"
+#include "kernel/thread/thread_check.h"
 
 #define TIMEOUT_STATES \
     (_NTO_TIMEOUT_SEND | _NTO_TIMEOUT_RECEIVE | _NTO_TIMEOUT_REPLY | _NTO_TIMEOUT_NANOSLEEP | \
@@ -27,6 +29,7 @@
 static void timeout_fire(struct timer_node *node)
 {
     struct thread *t = list_entry(node, struct thread, timeout);
+    kernel_assert(thread_waits(t));
     bool cut = t->state != STATE_NANOSLEEP; /* that is no wait for something else */
     if (thread_cancel_wait(t, ETIMEDOUT) && cut) {
         thread_cut(t);
@@ -35,6 +38,8 @@ static void timeout_fire(struct timer_node *node)
 
 void timeout_arm(struct thread *t, unsigned state)
 {
+    kernel_assert(kernel_locked());
+    kernel_assert(t->state == state);
     if (t->timeout_states >> state & 1) {
         t->timeout.fire = timeout_fire;
         timer_node_start(&t->timeout, t->timeout_now ? 0 : t->timeout_at);

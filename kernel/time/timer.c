@@ -34,8 +34,25 @@ static struct timer_node *first(const struct cpu *cpu)
     return list_empty(&cpu->timers) ? NULL : list_entry(cpu->timers.next, struct timer_node, link);
 }
 
+/* For assertions: the CPU's nodes are all its own, soonest first. */
+static inline bool timers_ordered(const struct cpu *cpu)
+{
+    uint64_t at = 0;
+
+    list_for_each (pos, &cpu->timers) {
+        const struct timer_node *node = list_entry(pos, struct timer_node, link);
+        if (node->at < at || node->cpu != cpu->id) {
+            return false;
+        }
+        at = node->at;
+    }
+    return true;
+}
+
 void timer_node_start_on(struct timer_node *node, struct cpu *cpu, uint64_t at)
 {
+    kernel_assert(kernel_locked());
+    kernel_assert(node->fire);
     timer_node_stop(node);
     struct list *pos = cpu->timers.next;
     while (pos != &cpu->timers && list_entry(pos, struct timer_node, link)->at <= at) {
@@ -45,6 +62,7 @@ void timer_node_start_on(struct timer_node *node, struct cpu *cpu, uint64_t at)
     node->at = at;
     node->cpu = (uint8_t)cpu->id;
     list_insert_before(pos, &node->link);
+    kernel_assert(timers_ordered(cpu));
     if (cpu->timers.next != &node->link) {
         return;
     }
@@ -62,6 +80,7 @@ void timer_node_start(struct timer_node *node, uint64_t at)
 
 void timer_node_stop(struct timer_node *node)
 {
+    kernel_assert(kernel_locked());
     if (timer_node_running(node)) {
         list_remove(&node->link);
     }
@@ -69,6 +88,8 @@ void timer_node_stop(struct timer_node *node)
 
 void timer_reprogram(struct cpu *cpu)
 {
+    kernel_assert(kernel_locked());
+    kernel_assert(cpu == arch_cpu());
     const struct timer_node *node = first(cpu);
     uint64_t at = node ? node->at : UINT64_MAX;
     at = cpu->quantum_end < at ? cpu->quantum_end : at;
@@ -81,6 +102,8 @@ void timer_reprogram(struct cpu *cpu)
 
 void timer_work(struct cpu *cpu)
 {
+    kernel_assert(kernel_locked());
+    kernel_assert(cpu == arch_cpu() && timers_ordered(cpu));
     uint64_t now = arch_cycles();
     struct timer_node *node;
     while ((node = first(cpu)) && node->at <= now) { /* periodic nodes start again after `now` */

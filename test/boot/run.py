@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Boots images under QEMU and judges what they print and record.
 
-run.py [--jobs N] [--list] [--variant=V] [--icount | --threads] [--soak] BOARD [SUITE...]
+run.py [--jobs N] [--list | --debug-images] [--variant=V] [--icount | --threads] [--soak] BOARD
+       [SUITE...]
 
 A suite (suites.py) is an image, a way to run the CPUs, and checks of the console and the capture.
 Guest programs print `TEST name: ok` or `TEST name: FAIL reason`; every such line is one test, and
@@ -52,7 +53,7 @@ class Boot:
     def __init__(self, board, suite):
         self.board, self.suite = board, suite
         self.dir = os.path.join(ROOT, "build/check/boot", f"{board}.{suite.name}")
-        self.build = os.path.join(ROOT, "build", board + (self.variant or suite.variant))
+        self.build = os.path.join(ROOT, "build", board + (self.variant or suite.build_variant()))
         self.console, self.status, self.seconds = "", None, 0.0
         self.trace = os.path.join(self.dir, "trace.kev")
 
@@ -190,6 +191,8 @@ def main():
     parser = argparse.ArgumentParser(description="boots images under QEMU and judges the outcome")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--debug-images", action="store_true",
+                        help="list the images that boot with assertions")
     parser.add_argument("--variant", default="", help="boot from build/BOARD<variant>")
     parser.add_argument("--icount", action="store_true", help="no boots on real threads")
     parser.add_argument("--threads", action="store_true", help="only boots on real threads")
@@ -201,6 +204,10 @@ def main():
     if wrong:
         print(f"run.py: {wrong}", file=sys.stderr)
         return 2
+    if args.debug_images:
+        print(*sorted({s.image for s in suites.SUITES
+                       if args.board in s.boards and s.build_variant() == suites.DEBUG}))
+        return 0
     chosen = [s for s in suites.SUITES if args.board in s.boards
               and (s.name in args.suites if args.suites else s.soak == args.soak)
               and not (args.icount and s.mode == "multi")

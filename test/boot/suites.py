@@ -27,6 +27,14 @@ COUNT = os.path.join(ROOT, "build/tools/count_user_events")
 BOTH = ("mps2-an386", "virt-a64")
 M4 = ("mps2-an386",)
 A64 = ("virt-a64",)
+# Kernels with assertions (`make debug`) boot the suites of `make soak` and, in `make check`, these:
+# they try much and measure nothing, and
+# have no D program that was compiled for one kernel.
+DEBUG = "-debug"
+WITH_ASSERTIONS = frozenset("""
+    api api-multi d d-multi life faults dfuzz control control-smp4 interrupt smp1 truth fuzz kill
+    armv7m aarch64 events events-wide ring modes memory killed slain signalled
+    """.split())
 
 
 # ---- checks: each gets the boot and returns None or what is wrong --------------------------------
@@ -279,6 +287,11 @@ class Suite:
     variant: str = ""  # of the board's folder below build/
     soak: bool = False  # only if it is asked for, as `make soak` does
     coverage: bool = False  # its capture counts for "every event row fires"
+
+    def build_variant(self):
+        """What the name of its build folder has behind the board's."""
+        with_assertions = self.name in WITH_ASSERTIONS or (self.soak and self.image != "gate")
+        return self.variant or (DEBUG if with_assertions else "")
 
 
 SUITES = [

@@ -103,7 +103,7 @@ void thread_wake(struct thread *t, long value, int error)
 {
     (void)value;
     expect(t->state == STATE_MUTEX && error == 0);
-    t->state = STATE_READY;
+    t->state = STATE_RUNNING;
 }
 
 void thread_update_priority(struct thread *t)
@@ -139,7 +139,7 @@ static int wait_for_it(struct thread *t)
     while (t->state == STATE_MUTEX) {
         if (patience-- == 0) {
             sync_cancel(t, 0);
-            t->state = STATE_READY;
+            t->state = STATE_RUNNING;
             error = -ETIMEDOUT;
             break;
         }
@@ -248,7 +248,7 @@ static void all_lock_the_same_mutex(void **state)
         uint8_t priority = (uint8_t)(10 + n);
         tcbs[n].tid = (int)n + 1;
         cpus[n].id = n;
-        threads[n] = (struct thread){.proc = &proc, .tid = (int)n + 1, .state = STATE_READY};
+        threads[n] = (struct thread){.proc = &proc, .tid = (int)n + 1, .state = STATE_RUNNING};
         threads[n].base_priority = threads[n].priority = priority;
     }
     threads_run_cpus(CONFIG_CPUS, cpu_main);

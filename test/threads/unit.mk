@@ -4,7 +4,7 @@
 
 UNIT_THREADS := $(addprefix $(B)/unit/threads_,ring dynvar speculate vm mutex)
 UNIT_TESTS += $(UNIT_THREADS)
-THREADS_FLAGS := $(HOST_CFLAGS) -O1 -D_GNU_SOURCE -include test/threads/yield.h \
+THREADS_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -O1 -D_GNU_SOURCE -include test/threads/yield.h \
 	-fsanitize=thread --param=tsan-distinguish-volatile=1
 THREADS_SEAM := -DTRACE_PORT_OPS_H='"trace/port/host.h"' \
 	-DDTRACE_PORT_OPS_H='"test/threads/d_ops.h"'
@@ -33,7 +33,7 @@ $(B)/unit/threads_lib_mutex.o: lib/mutex.c $(wildcard lib/*.h lib/include/*.h li
 		$(foreach f,init destroy lock trylock timedlock unlock,-Dpthread_mutex_$(f)=lib_mutex_$(f)) \
 		-c -o $@ $<
 
-$(UNIT_THREADS): $(wildcard test/threads/*.h trace/*.h trace/dtrace/*.h trace/port/host.h kernel/*/*.h \
+$(UNIT_THREADS): test/failed.c test/failed.h $(wildcard test/threads/*.h trace/*.h trace/dtrace/*.h trace/port/host.h kernel/*/*.h \
 	test/unit_kernel/*/*.h)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(THREADS_FLAGS) $(THREADS_SEAM) -o $@ $(filter %.c %.o,$^) $(THREADS_LINK) -lcmocka -lpthread

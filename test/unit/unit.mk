@@ -2,13 +2,13 @@
 # trace/ on this machine: a port whose CPUs, clock and interrupts are the test's (fake_port.c), with
 # a 64-bit trace clock (build/unit/trace_*) and with a 32-bit one (build/unit/trace32_*).
 
-UNIT_TRACE_SRCS := $(wildcard trace/*.c) test/unit/fake_port.c test/unit/look.c
-UNIT_TRACE_NAMES := ring interleave log overrun clock rows calls numbers filter user class control \
+UNIT_TRACE_SRCS := $(wildcard trace/*.c) test/unit/fake_port.c test/unit/look.c test/failed.c
+UNIT_TRACE_NAMES := assert ring interleave log overrun clock rows calls numbers filter user class control \
 	owner first gate threads interrupt commands random retain names
 UNIT_TRACE32_NAMES := log clock random
 UNIT_TRACE := $(UNIT_TRACE_NAMES:%=$(B)/unit/trace_%) $(UNIT_TRACE32_NAMES:%=$(B)/unit/trace32_%)
 UNIT_TESTS += $(UNIT_TRACE)
-UNIT_TRACE_FLAGS := $(HOST_CFLAGS) -O1 -include test/unit/yield.h \
+UNIT_TRACE_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -O1 -include test/unit/yield.h \
 	-DTRACE_PORT_OPS_H='"trace/port/host.h"' -fno-omit-frame-pointer \
 	-fsanitize=address,undefined -fno-sanitize-recover=all
 UNIT_TRACE_OBJS := $(UNIT_TRACE_SRCS:%.c=$(B)/unit/trace.o/%.o)

@@ -348,7 +348,12 @@ int kprintf(const char *fmt, ...)
 
 void kernel_panic(const char *fmt, ...)
 {
-    broken("kernel_panic: %s", fmt);
+    char text[256];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    broken("kernel_panic: %s", text);
     abort();
 }
 

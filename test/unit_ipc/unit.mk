@@ -5,7 +5,7 @@
 UNIT_IPC := $(addprefix $(B)/unit/ipc_,msg_test copy_test copy_change_test pulse_test mutex_test sync_test clock_test timer_test \
 	intr_test thread_test hold_test errno_test random_test direct_test)
 UNIT_TESTS += $(UNIT_IPC)
-UNIT_IPC_FLAGS := $(HOST_CFLAGS) -O1 -DKYMO_KERNEL -DARCH_OPS_H='"test/unit_ipc/fake_ops.h"' \
+UNIT_IPC_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -O1 -DKYMO_KERNEL -DARCH_OPS_H='"test/unit_ipc/fake_ops.h"' \
 	-DTRACE_PORT_OPS_H='"test/unit_ipc/fake_trace.h"' -DCONFIG_CPUS=4 -DCONFIG_PROCESSES=6 \
 	-DCONFIG_THREADS=26 -DCONFIG_THREADS_PER_PROCESS=6 -DCONFIG_CHANNELS=8 \
 	-DCONFIG_CHANNELS_PER_PROCESS=3 -DCONFIG_CONNECTIONS=20 -DCONFIG_CONNECTIONS_PER_PROCESS=5 \

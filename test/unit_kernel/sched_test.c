@@ -58,8 +58,10 @@ static void start(unsigned ncpu)
     for (unsigned i = 0; i < CONFIG_CPUS; i++) {
         cpus[i].id = i;
         cpus[i].idle = &idles[i];
+        cpus[i].locked = true; /* whichever is "this" CPU has the kernel to itself */
         cpus[i].quantum_end = UINT64_MAX;
         idles[i].proc = &proc;
+        idles[i].state = STATE_READY;
         list_init(&cpus[i].timers);
     }
     for (unsigned i = 0; i < THREADS; i++) {

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Parts of the kernel on this machine, with a CPU port that is none (fake_ops.h, fake.c).
 
-UNIT_KERNEL := $(addprefix $(B)/unit/kernel_,readers_test memory_test object_test loader_test sched_test \
+UNIT_KERNEL := $(addprefix $(B)/unit/kernel_,assert_test readers_test memory_test object_test loader_test sched_test \
 	string_test retained_test unwind_test)
 UNIT_TESTS += $(UNIT_KERNEL)
-UNIT_KERNEL_FLAGS := $(HOST_CFLAGS) -O1 -DKYMO_KERNEL -DCONFIG_CPUS=4 \
+UNIT_KERNEL_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -O1 -DKYMO_KERNEL -DCONFIG_CPUS=4 \
 	-DARCH_OPS_H='"test/unit_kernel/fake_ops.h"' \
 	-DTRACE_PORT_OPS_H='"test/unit_kernel/fake_trace.h"' \
 	-fsanitize=address,undefined -fno-sanitize-recover=all
 
 unit_kernel = test/unit_kernel/$(1)_test.c $(foreach f,$(2),$(wildcard kernel/*/$(f)))
+$(B)/unit/kernel_assert_test: $(call unit_kernel,assert,pool.c phys.c vm.c object.c cpu.c sched.c sched_queue.c \
+	sched_spread.c) test/unit_kernel/fake.c
 $(B)/unit/kernel_readers_test: $(call unit_kernel,readers,cpio.c elf.c)
 $(B)/unit/kernel_memory_test: $(call unit_kernel,memory,pool.c phys.c vm.c object.c copy.c cpu.c) \
 	test/unit_kernel/fake.c
@@ -24,7 +26,8 @@ $(B)/unit/kernel_retained_test: $(call unit_kernel,retained,retain_names.c cpu.c
 $(B)/unit/kernel_unwind_test: $(call unit_kernel,unwind,unwind.c)
 $(B)/unit/kernel_string_test: $(call unit_kernel,string,) test/unit_kernel/kymo_string.c
 
-$(UNIT_KERNEL): $(wildcard test/unit_kernel/*.h kernel/*/*.h trace/*.h)
+$(UNIT_KERNEL) $(B)/unit/kernel_crosscall_test: test/failed.c
+$(UNIT_KERNEL): test/failed.h $(wildcard test/unit_kernel/*.h kernel/*/*.h trace/*.h)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(UNIT_KERNEL_FLAGS) -o $@ $(filter %.c,$^) -lcmocka
 

@@ -40,6 +40,13 @@ static inline __attribute__((always_inline)) void trace_port_irq_restore(uintptr
     (void)state;
 }
 
+static inline bool trace_port_irq_masked(void)
+{
+    uint64_t daif;
+    __asm__ volatile("mrs %0, daif" : "=r"(daif));
+    return daif >> 7 & 1;
+}
+
 /* No isb: a stamp may be a few instructions early; the log keeps stamps increasing. */
 static inline __attribute__((always_inline)) uint64_t trace_port_clock(void)
 {

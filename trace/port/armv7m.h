@@ -40,6 +40,13 @@ static inline __attribute__((always_inline)) void trace_port_irq_restore(uintptr
     __asm__ volatile("msr primask, %0" ::"r"(state) : "memory");
 }
 
+static inline bool trace_port_irq_masked(void)
+{
+    uint32_t primask, basepri;
+    __asm__ volatile("mrs %0, primask\n\tmrs %1, basepri" : "=r"(primask), "=r"(basepri));
+    return primask || basepri;
+}
+
 static inline __attribute__((always_inline)) uint32_t trace_port_clock_low(void)
 {
     return *(volatile uint32_t *)TRACE_CLOCK_REG ^ (uint32_t)TRACE_CLOCK_INVERT;

@@ -41,6 +41,11 @@ static inline void trace_port_irq_restore(uintptr_t state)
     trace_host_irq_depth = (unsigned)state & ((1u << TRACE_PORT_IRQ_BITS) - 1);
 }
 
+static inline bool trace_port_irq_masked(void)
+{
+    return trace_host_irq_depth > 0;
+}
+
 static inline uint32_t trace_port_clock_low(void)
 {
     return (uint32_t)trace_host_clock();
