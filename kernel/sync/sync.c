@@ -84,8 +84,8 @@ bool sync_cancel(struct thread *t, bool force)
     (void)force; /* nobody has to be asked */
     t->sync_owner = NULL;
     if (owner) {
-        sync_inherit(owner); /* needed if mutexes wait in a cycle, which may change, and requeue,
-                                t itself */
+        /* needed if mutexes wait in a cycle, which may change, and requeue, t itself */
+        sync_inherit(owner);
     }
     list_remove(&t->ready);
     return true;
