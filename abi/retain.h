@@ -47,11 +47,12 @@ struct kymo_retain_ring {
     uint32_t ncpu; /* the system page's ncpu */
     uint32_t per_cpu;
     uint32_t buffer_bytes;
-    uint32_t buffers;    /* offset of buffer 0; the others follow */
-    uint32_t marks;      /* offset of struct kymo_retain_mark [ncpu * per_cpu] */
-    uint32_t words;      /* offset of the state word of CPU 0's buffer 0: sequence << 2 | state.
-                            The word behind it is the buffer's bytes, once it is READY; 0 if
-                            FREE: the buffer was discarded, its events counted as lost */
+    uint32_t buffers; /* offset of buffer 0; the others follow */
+    uint32_t marks;   /* offset of struct kymo_retain_mark [ncpu * per_cpu] */
+    /* offset of the state word of CPU 0's buffer 0: sequence << 2 | state. The word behind it is
+     * the buffer's bytes, once it is READY; 0 if FREE: the buffer was discarded, its events
+     * counted as lost */
+    uint32_t words;
     uint32_t word_step;  /* from one buffer's word to the next one's of the same CPU */
     uint32_t table_step; /* from a CPU's first word to the next CPU's */
     struct kymo_retain_place cpu[KYMO_RETAIN_CPUS];
@@ -200,9 +201,9 @@ struct kymo_retain_d_fields {
 struct kymo_retain_d_live {
     uint32_t sealed;         /* records below this offset have their marks */
     uint32_t entries_sealed; /* likewise, in the active half */
-    uint32_t undo_at;        /* 1 + offset, across both halves, of the entry being changed; 0:
-                                none */
-    uint32_t undo_first;     /* the first of its 8-byte words that change */
+    /* 1 + offset, across both halves, of the entry being changed; 0: none */
+    uint32_t undo_at;
+    uint32_t undo_first; /* the first of its 8-byte words that change */
     uint32_t undo_count;
     uint32_t unsealed; /* ~sealed; if not, the end of the records is unknown */
     uint64_t undo[4];  /* their old values */
@@ -218,8 +219,9 @@ struct kymo_retain_d {
     uint32_t notes;       /* offset of its description: DTRACE_LOG_NOTES */
     uint32_t notes_bytes; /* 0: none */
     uint32_t notes_crc;   /* CRC-32C */
-    uint32_t tables;      /* uint32_t record_size[records], by EPID - 1, 0: no records; uint32_t
-                             entry_size[aggregations], by id - 1 */
+    /* uint32_t record_size[records], by EPID - 1, 0: no records; uint32_t
+     * entry_size[aggregations], by id - 1 */
+    uint32_t tables;
     uint32_t records;
     uint32_t aggregations;
     uint32_t tables_crc;   /* CRC-32C */

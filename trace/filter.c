@@ -17,9 +17,9 @@
 #include "trace/threads.h"
 
 struct trace_filter trace_filter;
-static uint8_t sites[TRACE_EV_COUNT];                   /* [k] enum trace_site_mode, as patched */
-static bool unsettled;                                  /* [k] sites were patched since the last
-                                                           sync */
+static uint8_t sites[TRACE_EV_COUNT]; /* [k] enum trace_site_mode, as patched */
+/* [k] sites were patched since the last sync */
+static bool unsettled;
 uint32_t trace_site_probed[TRACE_BITS(TRACE_EV_COUNT)]; /* [a] D listens */
 uint32_t trace_site_logged[TRACE_BITS(TRACE_EV_COUNT)]; /* [a] the log takes it */
 

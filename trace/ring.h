@@ -80,9 +80,9 @@ struct trace_loss {
     uint64_t pending[KYMO_TRACE_REASONS][TRACE_CLASS_MAX]; /* [c] not in the stream yet */
     uint32_t classes[KYMO_TRACE_REASONS]; /* [c] bit per class with pending counts */
     uint32_t reasons;                     /* [c] bit per reason with pending counts */
-    uint32_t recursive[TRACE_CLASS_MAX];  /* [c] counted by nested events, folded in by the outer
-                                             one */
-    uint64_t lost[TRACE_CLASS_MAX];       /* [c] in the stream as DROPPED */
+    /* [c] counted by nested events, folded in by the outer one */
+    uint32_t recursive[TRACE_CLASS_MAX];
+    uint64_t lost[TRACE_CLASS_MAX];           /* [c] in the stream as DROPPED */
     uint64_t lost_reason[KYMO_TRACE_REASONS]; /* [c] likewise, per reason */
     uint64_t recycled;                        /* [c] replaced by newer ones, ring policy */
     uint64_t taken;                           /* [k] events in buffers that were taken */

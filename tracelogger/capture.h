@@ -18,12 +18,13 @@ struct capture {
     const struct options *options;
     struct capture_buffers buffers;
     struct capture_idle idle;
-    uint32_t written;   /* buffers */
-    uint32_t counted;   /* of those, counted for -n: not START's first ones, nor those that a CPU
-                           delivered on request (--idle) */
-    uint64_t slots;     /* in them */
-    uint64_t unwritten; /* slots taken that the sink refused, in whole buffers */
-    uint64_t refused;   /* events in them, where the sink continued */
+    uint32_t written; /* buffers */
+    /* of those, counted for -n: not START's first ones, nor those that a CPU delivered on
+     * request (--idle) */
+    uint32_t counted;
+    uint64_t slots;         /* in them */
+    uint64_t unwritten;     /* slots taken that the sink refused, in whole buffers */
+    uint64_t refused;       /* events in them, where the sink continued */
     uint64_t refused_times; /* of those, the TIMEs of buffers without events */
     bool more;              /* capture_drain() has left some */
     bool cut;               /* -S is reached: later buffers are counted as lost */

@@ -20,10 +20,10 @@ struct kymo_spawn {              /* ProcSpawn() */
     int32_t policy;              /* SCHED_*; SCHED_NOCHANGE: the caller's */
     uint32_t ability;            /* a subset of the caller's */
     uint32_t runmask;            /* CPUs; 0: all */
-    uint32_t stack_size;         /* of the main thread; 0: the default (4 KB on Cortex-M, 64 KB
-                                    else) */
-    uint32_t heap_size;          /* 0: the default (16 KB on Cortex-M, 1 MB else) */
-    uint32_t flags;              /* KYMO_SPAWN_* */
+    /* of the main thread; 0: the default (4 KB on Cortex-M, 64 KB else) */
+    uint32_t stack_size;
+    uint32_t heap_size; /* 0: the default (16 KB on Cortex-M, 1 MB else) */
+    uint32_t flags;     /* KYMO_SPAWN_* */
     uint32_t argc;
     uint32_t arg_bytes; /* length of args: argc strings, each ended by NUL */
     char args[KYMO_ARG_MAX];
@@ -103,10 +103,10 @@ struct kymo_thread_info { /* ThreadInfo(pid, tid, …) */
 #define KYMO_MAP_STACK 0x40  /* unmapped guard below, where there is an MMU */
 #define KYMO_MAP_OBJECT 0x80 /* phys is the id of an open memory object; all of it is mapped */
 struct kymo_map {            /* MemMap(): in and out */
-    uint64_t phys;           /* in: DEVICE, OBJECT. Out: physical address of RAM, with
-                                ABILITY_DEVICE: for DMA */
-    uint64_t vaddr;          /* out */
-    uint64_t len;            /* in: wanted; out: mapped (rounded up) */
+    /* in: DEVICE, OBJECT. Out: physical address of RAM, with ABILITY_DEVICE: for DMA */
+    uint64_t phys;
+    uint64_t vaddr; /* out */
+    uint64_t len;   /* in: wanted; out: mapped (rounded up) */
     uint32_t flags;
     uint32_t reserved;
 };
@@ -199,8 +199,8 @@ int MemProtect(void *addr, size_t len, unsigned prot);
 int ObjectOpen(const char *name, unsigned flags, unsigned mode); /* returns the id */
 int ObjectClose(int id);
 int ObjectSize(int id, size_t bytes);
-int ObjectInfo(int id, struct kymo_object_info *info); /* returns its number among all objects.
-                                                          EBADF, ENOENT */
+/* returns its number among all objects. EBADF, ENOENT */
+int ObjectInfo(int id, struct kymo_object_info *info);
 int ObjectUnlink(const char *name);
 /* Registers a name for a channel of the caller's; returns the name's id. EEXIST: the name is taken;
  * EBADF: no such channel; EAGAIN: the table of names is full; ENAMETOOLONG. */

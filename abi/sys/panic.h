@@ -49,9 +49,9 @@ struct kymo_panic_cpu {
 struct kymo_panic {
     uint32_t magic;
     uint32_t version;
-    uint32_t kind;                 /* enum kymo_panic_kind */
-    uint32_t machine;              /* e_machine of the kernel's ELF: selects the names of the
-                                      registers */
+    uint32_t kind; /* enum kymo_panic_kind */
+    /* e_machine of the kernel's ELF: selects the names of the registers */
+    uint32_t machine;
     uint32_t cpu;                  /* number of the failing CPU */
     uint32_t call;                 /* kernel call of its thread; 255: none */
     int32_t pid, tid;              /* of its thread; 0: none */

@@ -212,11 +212,11 @@ struct kymo_trace_loss {
     uint64_t pending[KYMO_TRACE_REASONS][KYMO_TRACE_CLASSES]; /* not yet in the stream as DROPPED */
     uint32_t buffers_closed;                                  /* buffers that became READY */
     uint32_t buffers_overwritten;
-    uint32_t sequence;   /* last sequence number given out */
-    uint32_t ready_most; /* most buffers READY or BUSY at once, demand included: the -k that
-                            would have been needed (estimate: counts the buffers overwritten or
-                            missed in the worst run) */
-    uint64_t recycled;   /* ring policy: events overwritten by newer ones; not lost */
+    uint32_t sequence; /* last sequence number given out */
+    /* most buffers READY or BUSY at once, demand included: the -k that would have been needed
+     * (estimate: counts the buffers overwritten or missed in the worst run) */
+    uint32_t ready_most;
+    uint64_t recycled; /* ring policy: events overwritten by newer ones; not lost */
 };
 
 /*

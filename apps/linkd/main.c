@@ -2,9 +2,9 @@
 /*
  * linkd: the target's end of the link to the host. Needs the abilities device and interrupt for the
  * line, trace for the service "dtrace". Sleeps in MsgReceive() until the line, a timer, the console
- * or a program with a capture has something; nothing polls, and while no host is there nothing
- * ticks. Whatever the host sends, linkd goes on: a link that is lost or broken takes its channels
- * with it, and the next hello begins anew. docs/link.md.
+ * or a program with a capture has an event; nothing polls, and no timer runs while no host is
+ * connected. Whatever the host sends, linkd continues: a link that is lost or broken takes its
+ * channels with it, and the next hello starts over. docs/link.md.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The service "program": starts a program of the boot image for the host, which traces it (-c of
- * `kymo dtrace`). The program is held until the host says so; then it runs as any other. One
+ * `kymo dtrace`). The program is held until the host releases it; then it runs like any other. One
  * program and one request at a time on a channel. If the channel closes, a program that is still
- * held is ended; one that runs goes on. Needs the ability spawn, and can give only linkd's own.
+ * held is ended; a running one continues. Needs the ability spawn, and can give only linkd's own.
  * Refuses a second program (EBUSY) and a message that is too long (EMSGSIZE). Context: linkd's
  * loop. Proved by test/boot/dlink.py.
  */

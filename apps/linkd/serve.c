@@ -18,8 +18,8 @@ static const struct service *const services[] = {
 
 static const struct service *service_of[LINKD_CHANNELS];
 
-/* A board that does not know the time takes the host's. Without the ability `clock` it goes on
- * counting from its start. */
+/* A board without the time takes the host's. Without the ability `clock` it keeps counting from its
+ * start. */
 static void up(void *context)
 {
     struct link_clock host;

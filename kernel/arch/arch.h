@@ -241,10 +241,11 @@ bool arch_poke(uintptr_t address, const void *from, size_t bytes, const struct t
 /* A stack frame, for kernel/observe/unwind.c. Any context, interrupts masked. */
 struct unwind_frame {
     uintptr_t pc, sp, fp, lr;
-    bool live;    /* pc is the next instruction and lr the link register; else pc is a return
-                     address and lr is unknown */
-    bool to_user; /* an exception returns to user level here: fp is the thread's, lr is
-                     EXC_RETURN */
+    /* pc is the next instruction and lr the link register; else pc is a return address and lr is
+     * unknown */
+    bool live;
+    /* an exception returns to user level here: fp is the thread's, lr is EXC_RETURN */
+    bool to_user;
 };
 /* Returns the user-level frame of a thread that entered the kernel or faulted on this CPU. Returns
  * false if it is unknown, for example lost in a stack overflow. */

@@ -22,8 +22,8 @@ bool dtrace_log_dump(unsigned part);          /* trace/dtrace/log.h */
 void dtrace_clean_from_now_on(void);          /* call after a consumer was made; kernel lock held */
 /* trace/dtrace/log.h */
 bool dtrace_log_notes_of(unsigned i, uint32_t *id, const void **bytes, uint32_t *n);
-void dtrace_boot_again(void); /* retained memory is free: serves BOOT_D's request for it. Lock
-                                 held */
+/* retained memory is free: serves BOOT_D's request for it. Lock held */
+void dtrace_boot_again(void);
 /* Frees the block if it is retained memory; else returns false. Lock held. */
 bool dtrace_retained_free(void *block);
 void kernel_d_init(void);       /* boot, after timers and the heap */

@@ -12,10 +12,11 @@
 /* Lies in the text: read as data, written through arch_text_write(). */
 struct fbt_slot {
     uint32_t code[ARCH_PROBE_WORDS];
-    uint32_t original; /* the replaced instruction; if NARROW, that in the lower half and the
-                          branch in the upper; for a free slot the next free one's number from 1 */
-    uint32_t place;    /* NARROW, enum state, and in 28 bits the branch's offset from
-                          __kernel_start */
+    /* the replaced instruction; if NARROW, that in the lower half and the branch in the upper;
+     * for a free slot the next free one's number from 1 */
+    uint32_t original;
+    /* NARROW, enum state, and in 28 bits the branch's offset from __kernel_start */
+    uint32_t place;
     uint16_t probe;
     uint16_t offset; /* of the return, or FBT_TAIL */
 };
@@ -24,9 +25,9 @@ enum { FBT_TAIL = 1 }; /* the return is a jump to another function */
 
 /* A location to patch. */
 struct fbt_place {
-    uintptr_t at;    /* address of the branch */
-    uintptr_t pad;   /* address of its pad, which branches on to the slot; 0: the branch reaches
-                        the slot itself */
+    uintptr_t at; /* address of the branch */
+    /* address of its pad, which branches on to the slot; 0: the branch reaches the slot itself */
+    uintptr_t pad;
     unsigned length; /* bytes displaced */
     unsigned offset; /* of the return instruction in the function, or FBT_TAIL */
     bool returns;

@@ -118,8 +118,8 @@ long ker_interrupt_wait(struct thread *self, const uintptr_t *args)
         self->intr_pulses--;
         r = 0;
     } else {
-        self->result = self->result_error = 0; /* also correct if its event is switched on
-                                                  meanwhile */
+        /* also correct if its event is switched on meanwhile */
+        self->result = self->result_error = 0;
         thread_result(self, 0, 0);
         r = thread_block(self, STATE_INTR);
     }

@@ -22,8 +22,8 @@ struct attachment {
 extern struct attachment intr_table[CONFIG_INTERRUPT_ATTACHMENTS]; /* the index is the id */
 #define INTR_LINES (INTR_WORDS * 32)
 extern struct attachment *intr_lines[INTR_LINES]; /* [k] the first of each line */
-extern struct attachment *intr_trace_hook;        /* [k] the attachment to _NTO_HOOK_TRACE, or
-                                                     NULL */
+/* [k] the attachment to _NTO_HOOK_TRACE, or NULL */
+extern struct attachment *intr_trace_hook;
 
 /* Unmasks the line if it has attachments and none of them masks it; else masks it. */
 void intr_settle(uint32_t line);

@@ -130,8 +130,8 @@ static long map_ram_end(struct thread *self)
     size_t len = m.len;
 
     if (process_able(self->proc, ABILITY_DEVICE)) {
-        map.phys = m.phys; /* a driver passes it to its device, which it could program with any
-                              address anyway */
+        /* a driver passes it to its device, which it could program with any address anyway */
+        map.phys = m.phys;
     }
     long error = map_answer(self, &map, &m);
     if (error && error != -EFAULT) { /* else it was mapped, and unmapping has freed it */

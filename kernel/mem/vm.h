@@ -61,9 +61,9 @@ long copy_in_string(struct process *proc, char *dst, uintptr_t src, size_t size)
 
 /* Physical memory: first fit over a bitmap of granules (kernel/mem/phys.c). */
 void phys_init(paddr_t start, size_t len);
-paddr_t phys_alloc(size_t len, size_t align);     /* 0: none. Zeroed. */
-paddr_t phys_alloc_raw(size_t len, size_t align); /* likewise, not zeroed: the caller must zero
-                                                     it */
+paddr_t phys_alloc(size_t len, size_t align); /* 0: none. Zeroed. */
+/* likewise, not zeroed: the caller must zero it */
+paddr_t phys_alloc_raw(size_t len, size_t align);
 void phys_free(paddr_t pa, size_t len);
 size_t phys_available(void);
 size_t phys_total(void);

@@ -11,10 +11,10 @@
 
 /* The program that a process runs, for reports and for the remaining steps of its loading. */
 struct program {
-    const uint8_t *elf;    /* [I] in the boot image */
-    size_t elf_len;        /* [I] */
-    uintptr_t text;        /* [I] first byte of the executable segment, in the process's address
-                              space */
+    const uint8_t *elf; /* [I] in the boot image */
+    size_t elf_len;     /* [I] */
+    /* [I] first byte of the executable segment, in the process's address space */
+    uintptr_t text;
     size_t text_len;       /* [I] */
     uintptr_t text_link;   /* [I] address at which it was linked */
     const uint8_t *unwind; /* [I] its unwind table (abi/unwind.h) in the ELF, or NULL */
@@ -22,12 +22,13 @@ struct program {
 };
 
 struct process {
-    struct vm_space space;  /* [k] mappings and the MPU's or MMU's state; first member */
-    int32_t pid;            /* [I] slot + 1 + generation * CONFIG_PROCESSES; never reused soon;
+    struct vm_space space; /* [k] mappings and the MPU's or MMU's state; first member */
+    int32_t pid;           /* [I] slot + 1 + generation * CONFIG_PROCESSES; never reused soon;
                                0: the slot is free */
-    int32_t ended_pid;      /* [k] in a free slot: pid of its last process; 0: none */
-    uint64_t ended;         /* [k] trace clock at its end; 0: alive. Remains in a free slot, as
-                               program and name do, for the dump at a ring's end */
+    int32_t ended_pid;     /* [k] in a free slot: pid of its last process; 0: none */
+    /* [k] trace clock at its end; 0: alive. Remains in a free slot, as program and name do, for
+     * the dump at a ring's end */
+    uint64_t ended;
     int32_t ppid;           /* [k] 0: the parent has ended */
     uint32_t ability;       /* [I] ABILITY_* */
     uint32_t nthreads;      /* [k] */
@@ -42,8 +43,8 @@ struct process {
     struct channel *channels[CONFIG_CHANNELS_PER_PROCESS];   /* [k] by chid - 1 */
     struct connection *fds[CONFIG_CONNECTIONS_PER_PROCESS];  /* [k] by coid */
     struct connection *side[CONFIG_CONNECTIONS_PER_PROCESS]; /* [k] by coid - _NTO_SIDE_CHANNEL */
-    uint8_t objects[CONFIG_OBJECTS_PER_PROCESS]; /* [k] its open memory objects, by id: see
-                                                    kernel/mem/object_table.h */
+    /* [k] its open memory objects, by id: see kernel/mem/object_table.h */
+    uint8_t objects[CONFIG_OBJECTS_PER_PROCESS];
     struct list sync_waiters; /* [k] threads of this process in MUTEX, CONDVAR, SEM, by their ready
                                  node's sibling: see sync.c */
     struct list link;         /* [k] all processes */
@@ -54,9 +55,9 @@ struct process {
 };
 
 void process_init(void);
-extern struct process *kernel_process;                          /* pid 1 */
-struct process *process_find(int pid);                          /* NULL: not found, or already
-                                                                   dying */
+extern struct process *kernel_process; /* pid 1 */
+/* NULL: not found, or already dying */
+struct process *process_find(int pid);
 struct process *process_self_or(struct process *self, int pid); /* pid 0: self */
 /* Iterates: returns the process with the lowest pid >= pid (zombies included), or NULL. */
 struct process *process_at_least(int pid);

@@ -89,8 +89,8 @@ bool sync_cancel(struct thread *t, int error)
     kernel_assert(thread_is_queued(&t->proc->sync_waiters, t));
     t->sync_owner = NULL;
     if (owner) {
-        sync_inherit(owner); /* needed if mutexes wait in a cycle, which may change, and requeue,
-                                t itself */
+        /* needed if mutexes wait in a cycle, which may change, and requeue, t itself */
+        sync_inherit(owner);
     }
     list_remove(&t->ready);
     return thread_wait_over(t, error);

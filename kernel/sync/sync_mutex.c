@@ -104,8 +104,8 @@ enum sync_taken sync_mutex_take(struct thread *t, uintptr_t addr, sync_t *sync,
         *owner = owner_of(t->proc, word);
         if (!*owner) {
             if (!(word & ~(SYNC_WAITING | SYNC_TID_MASK))) {
-                arch_cas32(&sync->owner, word, SYNC_OWNER_DEAD); /* the owner ended with the
-                                                                    mutex */
+                /* the owner ended with the mutex */
+                arch_cas32(&sync->owner, word, SYNC_OWNER_DEAD);
             }
             return SYNC_BAD;
         }

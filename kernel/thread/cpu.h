@@ -36,20 +36,20 @@ struct cpu {
     struct thread *current; /* [c] running user thread; NULL: idle. Read by the ports' entry code */
     uint32_t resched;       /* [c] like WORK_RESCHED, requested by this CPU in the kernel */
     uint32_t id;            /* [I] */
-    struct thread *idle;    /* [I] represents idle time in the trace and in accounting; never
-                            resumed */
-    uint64_t since;         /* [c] when current (or idle) took the CPU */
-    uint64_t timer_at;      /* [c] expiry programmed into the hardware timer */
-    uint64_t quantum_end;   /* [c] round robin; UINT64_MAX: none */
-    struct list timers;     /* [k] struct timer by expiry */
-    volatile uint32_t intr_pending[INTR_WORDS]; /* [c] lines noted by intr_entry(); read by any
-                                                   CPU */
-    volatile uint32_t intr_words;               /* [c] bit per nonzero word of intr_pending */
-    uint32_t intr_in_kernel[INTR_WORDS];        /* [c] for D: the pending lines that interrupted the
-                                            kernel */
-    volatile uint32_t timer_came;    /* [c] for D: the timer interrupt whose work is pending, as
-                                     number + 1 << 1 | whether the kernel was interrupted; 0:
-                                     none */
+    /* [I] represents idle time in the trace and in accounting; never resumed */
+    struct thread *idle;
+    uint64_t since;       /* [c] when current (or idle) took the CPU */
+    uint64_t timer_at;    /* [c] expiry programmed into the hardware timer */
+    uint64_t quantum_end; /* [c] round robin; UINT64_MAX: none */
+    struct list timers;   /* [k] struct timer by expiry */
+    /* [c] lines noted by intr_entry(); read by any CPU */
+    volatile uint32_t intr_pending[INTR_WORDS];
+    volatile uint32_t intr_words; /* [c] bit per nonzero word of intr_pending */
+    /* [c] for D: the pending lines that interrupted the kernel */
+    uint32_t intr_in_kernel[INTR_WORDS];
+    /* [c] for D: the timer interrupt whose work is pending, as number + 1 << 1 | whether the
+     * kernel was interrupted; 0: none */
+    volatile uint32_t timer_came;
     volatile uint32_t xcall_pending; /* [a] a cross-call is pending */
     bool online;                     /* [I] after boot */
     bool locked;                     /* [c] debug images: this CPU holds the kernel lock */

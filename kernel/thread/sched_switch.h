@@ -15,8 +15,8 @@
 #define PRIORITIES 256
 
 struct sched {
-    struct thread *latest;           /* [k] the handoff thread: READY but in no queue; NULL:
-                                        none. See sched_impl.h */
+    /* [k] the handoff thread: READY but in no queue; NULL: none. See sched_impl.h */
+    struct thread *latest;
     uint32_t latest_front;           /* [k] 1: `latest` is the first of its priority; 0: the last */
     uint32_t above;                  /* [k] highest priority in the queues plus 1; 0: all empty */
     uint32_t several;                /* [k] several CPUs are online */

@@ -52,10 +52,10 @@ struct thread {
     uint64_t run_cycles;   /* [k] CPU time used */
     uint64_t ready_since;  /* [k] */
     uint32_t slice_from;   /* [k] low word of run_cycles when its round-robin quantum began */
-    uintptr_t canstub;     /* [k] ThreadCancel(): address at which it continues at its next blocking
-                          call; 0: none */
-    long result;      /* [k] of the last call, for its KERCALL exit event (only while that event
-                         is on) */
+    /* [k] ThreadCancel(): address at which it continues at its next blocking call; 0: none */
+    uintptr_t canstub;
+    /* [k] of the last call, for its KERCALL exit event (only while that event is on) */
+    long result;
     int result_error; /* [k] */
 
     /* blocked in SEND, RECEIVE or REPLY (kernel/ipc/msg.c) */
@@ -63,24 +63,27 @@ struct thread {
     struct connection *connection; /* [k] SEND, REPLY: the connection used */
     uint32_t srcmsglen;            /* [k] SEND, REPLY: bytes sent */
     uint32_t dstmsglen;            /* [k] room for the reply; RECEIVE: for the message */
-    struct thread *server;         /* [k] REPLY: the thread that received it; NULL if that ended.
-                                      SEND: the thread copying it in pieces; NULL: none yet */
-    void *buffer; /* [k] RECEIVE: its message buffer; SEND and REPLY: its reply buffer, if it is
-                     one piece of memory; NULL: must be looked up. vm_remove() clears it */
-    void *plain;  /* [k] RECEIVE: the same buffer, if the call accepts messages, wants no struct
-                    _msg_info and has no timeout, and the buffer is word-aligned; else NULL */
-    struct channel *serving; /* [k] the channel it last received from, whose senders raise its
-                                priority */
-    int32_t xfer;            /* [k] rcvid of the message being received in pieces; 0: none */
-    uint32_t msglen;         /* [k] REPLY: bytes that the server's MsgReceive() received */
-    uint32_t queue_seq;      /* [k] SEND: order of arrival, against pulses of the same priority */
+    /* [k] REPLY: the thread that received it; NULL if that ended. SEND: the thread copying it in
+     * pieces; NULL: none yet */
+    struct thread *server;
+    /* [k] RECEIVE: its message buffer; SEND and REPLY: its reply buffer, if it is one piece of
+     * memory; NULL: must be looked up. vm_remove() clears it */
+    void *buffer;
+    /* [k] RECEIVE: the same buffer, if the call accepts messages, wants no struct _msg_info and
+     * has no timeout, and the buffer is word-aligned; else NULL */
+    void *plain;
+    /* [k] the channel it last received from, whose senders raise its priority */
+    struct channel *serving;
+    int32_t xfer;       /* [k] rcvid of the message being received in pieces; 0: none */
+    uint32_t msglen;    /* [k] REPLY: bytes that the server's MsgReceive() received */
+    uint32_t queue_seq; /* [k] SEND: order of arrival, against pulses of the same priority */
 
     /* blocked in MUTEX, CONDVAR, SEM (kernel/sync/sync.c) */
     uintptr_t sync;            /* [k] address of the sync_t in proc */
     uintptr_t sync_mutex;      /* [k] CONDVAR: the mutex to lock again */
     struct thread *sync_owner; /* [k] MUTEX: the owner, which inherits its priority */
-    int32_t sync_error;        /* [k] CONDVAR, MUTEX: errno to return once the mutex is locked
-                           (ETIMEDOUT) */
+    /* [k] CONDVAR, MUTEX: errno to return once the mutex is locked (ETIMEDOUT) */
+    int32_t sync_error;
 
     /* JOIN: waiting for a thread, and being waited for */
     struct list joiners;             /* [k] at most one thread waits here (its ready node) */

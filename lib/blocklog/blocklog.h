@@ -46,9 +46,9 @@ struct blocklog {
     uint64_t begin, offset, lost;
     uint64_t bound[2]; /* on the medium; 0: invalid */
     bool recording;
-    bool reclaims;        /* reclaims when the log is full; set after blocklog_open() */
-    bool may_be_there;    /* whether the last failed record of several pieces may be on the
-                             medium */
+    bool reclaims; /* reclaims when the log is full; set after blocklog_open() */
+    /* whether the last failed record of several pieces may be on the medium */
+    bool may_be_there;
     uint32_t passed_over; /* frames skipped since blocklog_open() */
     uint32_t tries;       /* number of failed tries */
     /* Reports progress of a long scan; may be NULL. */

@@ -18,11 +18,11 @@
 #define CAPTURE_IDLE_MS 100 /* by default */
 
 struct capture_idle {
-    uint64_t cycles;                  /* interval without a buffer; 0: no CPU is asked */
-    uint64_t newest;                  /* the last time of any CPU's buffers */
-    uint64_t given[CAPTURE_CPUS_MAX]; /* time of each CPU's last one, or when it was asked; 0:
-                                         none yet */
-    uint64_t asked;                   /* bit per CPU: its next buffer is the answer */
+    uint64_t cycles; /* interval without a buffer; 0: no CPU is asked */
+    uint64_t newest; /* the last time of any CPU's buffers */
+    /* time of each CPU's last one, or when it was asked; 0: none yet */
+    uint64_t given[CAPTURE_CPUS_MAX];
+    uint64_t asked; /* bit per CPU: its next buffer is the answer */
 };
 
 /* Begins a recording on `cpus` CPUs; ms 0: no CPU will be asked. One CPU is never asked. */

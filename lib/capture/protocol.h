@@ -25,8 +25,8 @@ struct tracelogger_msg {
 struct tracelogger_summary {
     uint64_t events; /* made since START */
     uint64_t lost;   /* of those */
-    uint32_t advice; /* the -k that would have avoided losses for lack of buffers; 0: there were
-                        none */
+    /* the -k that would have avoided losses for lack of buffers; 0: there were none */
+    uint32_t advice;
     uint32_t zero;
 };
 

@@ -121,8 +121,8 @@ int pthread_attr_setschedparam(pthread_attr_t *attr, const struct sched_param *p
  * program's, and has no guard. */
 int pthread_attr_setstacksize(pthread_attr_t *attr, size_t bytes);
 int pthread_attr_setstack(pthread_attr_t *attr, void *low, size_t bytes);
-int pthread_attr_setrunmask_np(pthread_attr_t *attr, uint32_t cpus); /* one bit per CPU; 0:
-                                                                        creator's */
+/* one bit per CPU; 0: creator's */
+int pthread_attr_setrunmask_np(pthread_attr_t *attr, uint32_t cpus);
 
 /* ---- mutexes ----------------------------------------------------------------------- */
 
@@ -220,8 +220,8 @@ int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const struct timespec *un
 int pthread_rwlock_wrlock(pthread_rwlock_t *lock);
 int pthread_rwlock_trywrlock(pthread_rwlock_t *lock);
 int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *until);
-int pthread_rwlock_unlock(pthread_rwlock_t *lock); /* EPERM: another thread writes, or it is not
-                                                      locked */
+/* EPERM: another thread writes, or it is not locked */
+int pthread_rwlock_unlock(pthread_rwlock_t *lock);
 
 /* ---- once, and values of threads --------------------------------------------------- */
 

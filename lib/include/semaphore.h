@@ -16,8 +16,8 @@ typedef struct kymo_sync_words sem_t;
 /* ENOSYS: shared is not 0; EINVAL: more than SEM_VALUE_MAX. */
 int sem_init(sem_t *sem, int shared, unsigned value);
 int sem_destroy(sem_t *sem); /* waiters get EINVAL */
-int sem_post(sem_t *sem);    /* wakes the waiter of the highest priority. EOVERFLOW: at its
-                                maximum */
+/* wakes the waiter of the highest priority. EOVERFLOW: at its maximum */
+int sem_post(sem_t *sem);
 int sem_wait(sem_t *sem);    /* a cancellation point, like sem_timedwait() */
 int sem_trywait(sem_t *sem); /* EAGAIN: its value is 0 */
 int sem_timedwait(sem_t *sem, const struct timespec *until); /* CLOCK_REALTIME; ETIMEDOUT */

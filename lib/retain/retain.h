@@ -108,12 +108,12 @@ struct retain {
     bool looked;  /* at the first buffers: the following fields are valid */
     uint32_t cpu; /* the current CPU */
     struct retain_walk walk[KYMO_RETAIN_CPUS];
-    uint64_t first_time;         /* the first stamp of all CPUs */
-    uint32_t first_cpu;          /* the first CPU that has buffers */
-    uint32_t names_sequence;     /* of the buffer with names; 0: there is none */
-    uint32_t names_cpu;          /* CPU of that buffer */
-    uint32_t note_at, note_done; /* notes of D's consumers: offset in their area; bytes returned
-                                    of these */
+    uint64_t first_time;     /* the first stamp of all CPUs */
+    uint32_t first_cpu;      /* the first CPU that has buffers */
+    uint32_t names_sequence; /* of the buffer with names; 0: there is none */
+    uint32_t names_cpu;      /* CPU of that buffer */
+    /* notes of D's consumers: offset in their area; bytes returned of these */
+    uint32_t note_at, note_done;
     bool notes_given;
     struct kymo_retain_note note;
     struct retain_d d;

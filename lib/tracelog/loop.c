@@ -99,8 +99,8 @@ void *tracelog_loop(void *arg)
         }
         ended = ended || is_to_end(log);
     }
-    tracelog_carry(log); /* buffers that the stop has closed; an application may have started
-                            again */
+    /* buffers that the stop has closed; an application may have started again */
+    tracelog_carry(log);
     InterruptDetach(log->hook);
     capture_buffers_unmap(&log->buffers);
     TraceEvent((int)_NTO_TRACE_DEALLOCBUFFER);

@@ -192,6 +192,6 @@ int tracelog_stop(tracelog_instance_t *log)
 
 int tracelog_wait(void)
 {
-    return recording ? join(recording) : EINVAL; /* EDEADLK from pthread_join() if it waits for
-                                                    itself */
+    /* EDEADLK from pthread_join() if it waits for itself */
+    return recording ? join(recording) : EINVAL;
 }

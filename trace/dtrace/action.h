@@ -96,9 +96,9 @@ struct dtrace_recdesc {
     uint32_t size;      /* bytes; 0: nothing is recorded */
     uint32_t offset;    /* from the record's start */
     uint32_t format;    /* as in the image's action */
-    uint64_t arg;       /* as in the image's action: frames, quantize's shape, LIBACT's function
-                           … */
-    uint64_t uarg;      /* as in the image's action: opaque to the machine */
+    /* as in the image's action: frames, quantize's shape, LIBACT's function … */
+    uint64_t arg;
+    uint64_t uarg; /* as in the image's action: opaque to the machine */
 };
 
 /* Description of an EPID: constant once enabled. */

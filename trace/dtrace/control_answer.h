@@ -19,8 +19,8 @@ struct dtrace_control_program {
     uint32_t bytes;
 };
 
-struct dtrace_control_request { /* checked: fields its command does not use are 0, out has the
-                                   least room */
+/* checked: fields its command does not use are 0, out has the least room */
+struct dtrace_control_request {
     const void *owner;
     struct kymo_d_call *call;
     const void *in;

@@ -226,8 +226,8 @@ bool dtrace_dynvar_holds(struct dtrace_context *c, uintptr_t address, size_t byt
         return false;
     }
     const struct dtrace_chunk *chunk = (void *)(v->chunks + from / v->chunk_bytes * v->chunk_bytes);
-    size_t at = from % v->chunk_bytes - v->data_at; /* an offset before the data wraps to a large
-                                                       number */
+    /* an offset before the data wraps to a large number */
+    size_t at = from % v->chunk_bytes - v->data_at;
     uint32_t size = chunk->used ? c->code->dynamics[chunk->variable].size : 0;
     return at < size && bytes <= size - at;
 }

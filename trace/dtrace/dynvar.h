@@ -58,7 +58,7 @@ struct dtrace_dynvars {
     uint32_t nchains;                 /* [I] a power of two */
     struct dtrace_chain clean;        /* list from which every CPU takes chunks, and its lock */
     uint32_t batch;                   /* [I] how many at a time, DTRACE_DYNVAR_BATCH at most */
-    struct dtrace_chunk_list rinsing; /* [k]; whoever counts a drop reads its count */
+    struct dtrace_chunk_list rinsing; /* [k]; code that counts a drop reads its count */
     uint32_t dirty_count;             /* [a] chunks waiting for the cleaner */
     struct dtrace_dynvar_cpu *cpus;   /* [I] */
     uint32_t ncpus;                   /* [I] */

@@ -37,10 +37,11 @@ struct dtrace_insn {
 
 enum dtrace_object_flags {
     DTRACE_OBJECT_DESTRUCTIVE = 1, /* calls copyout or copyoutstr */
-    DTRACE_OBJECT_CACHEABLE = 2,   /* depends only on the thread: once false, stays false until a
-                                      thread-local variable is stored */
-    DTRACE_OBJECT_ARG = 4,         /* is `ldgs argN; ret`: see dtrace_eval() */
-    DTRACE_OBJECT_BUILTIN = 8,     /* is `ldgs` of another built-in variable, `ret` */
+    /* depends only on the thread: once false, stays false until a thread-local variable is
+     * stored */
+    DTRACE_OBJECT_CACHEABLE = 2,
+    DTRACE_OBJECT_ARG = 4,     /* is `ldgs argN; ret`: see dtrace_eval() */
+    DTRACE_OBJECT_BUILTIN = 8, /* is `ldgs` of another built-in variable, `ret` */
 };
 
 struct dtrace_object {

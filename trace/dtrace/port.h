@@ -58,8 +58,8 @@ uint32_t dtrace_port_gid(void);
 int32_t dtrace_port_errno(void);
 uint32_t dtrace_port_ipl(void);
 uint64_t dtrace_port_curthread(void);
-bool dtrace_port_descends(int32_t pid); /* whether the current process is pid, or descends from
-                                           it */
+/* whether the current process is pid, or descends from it */
+bool dtrace_port_descends(int32_t pid);
 /* Returns the name of a process, also of an ended one while it is still known; else "". NUL within
  * DTRACE_PORT_NAME_MAX. */
 const char *dtrace_port_pidname(int32_t pid);
@@ -76,8 +76,8 @@ enum {
 /* Returns a word of a thread or its process; tid 0: the process's first thread. 0 if there is no
  * such process, thread or word. */
 uint64_t dtrace_port_lwpinfo(int32_t pid, int32_t tid, uint32_t word);
-const char *dtrace_port_execname(void); /* NUL within DTRACE_PORT_NAME_MAX; valid during this
-                                           probe firing */
+/* NUL within DTRACE_PORT_NAME_MAX; valid during this probe firing */
+const char *dtrace_port_execname(void);
 const char *dtrace_port_execargs(void); /* likewise; "" if unknown */
 enum { DTRACE_PORT_DEPTH_MOST = 128 };  /* most frames that the machine counts or skips */
 uint64_t dtrace_port_caller(bool user);

@@ -17,9 +17,10 @@ struct dtrace_probe {
     const char *module, *function, *name;   /* [I] */
     void *arg;                              /* [I] the provider's */
     uint32_t id;                            /* [I] */
-    uint32_t predicate_id; /* [a] threads that cached it skip the probe: its only ECB's predicate
-                              is false there; 0: none */
-    uint32_t enabled;      /* [k] number of ECBs */
+    /* [a] threads that cached it skip the probe: its only ECB's predicate is false there; 0:
+     * none */
+    uint32_t predicate_id;
+    uint32_t enabled; /* [k] number of ECBs */
 };
 
 enum {

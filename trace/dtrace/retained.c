@@ -109,8 +109,8 @@ void dtrace_kept_update(const struct dtrace_aggregation *a, uint64_t *data, uint
     struct dtrace_aggregation plain = *a;
 
     plain.kind = (uint16_t)(a->kind & ~DTRACE_AGG_KEPT);
-    if (place >= live->entries_sealed) { /* just made; the first half is active until the
-                                            consumer stops */
+    /* just made; the first half is active until the consumer stops */
+    if (place >= live->entries_sealed) {
         dtrace_agg_init(&plain, data);
         dtrace_agg_update(&plain, data, value, weight);
         new_entry(live, a, entry, place, mark);

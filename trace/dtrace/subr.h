@@ -11,8 +11,8 @@
 
 struct dtrace_subr {
     uint64_t (*run)(struct dtrace_context *); /* NULL: end of the table */
-    uint8_t number, least;                    /* number of the subroutine; least number of
-                                                 arguments */
+    /* number of the subroutine; least number of arguments */
+    uint8_t number, least;
 };
 
 /* The available subroutines. A makefile takes subr_extra.c: all of them; or subr_none.c: a board

@@ -26,8 +26,8 @@ int arch_context_init(struct thread *t, uintptr_t func, uintptr_t arg, uintptr_t
         !kernel_user_ptr(t, sp - 16, 16, KYMO_PROT_READ | KYMO_PROT_WRITE)) {
         return -EFAULT;
     }
-    *ctx = (struct arch_context){0}; /* clears also the FP registers of the slot's previous
-                                        thread */
+    /* clears also the FP registers of the slot's previous thread */
+    *ctx = (struct arch_context){0};
     ctx->kind = CTX_KIND_FULL;
     ctx->x[0] = arg;
     ctx->x[30] = ret;

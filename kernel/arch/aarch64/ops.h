@@ -21,8 +21,8 @@
 #define ARCH_CODE_HIGH (KERNEL_VIRT >> 32)
 
 struct arch_context {
-    uint64_t x[31];   /* [k] in a CTX_KIND_CALL context x2-x18 are those of an earlier
-                         interruption */
+    /* [k] in a CTX_KIND_CALL context x2-x18 are those of an earlier interruption */
+    uint64_t x[31];
     uint64_t sp;      /* [k] SP_EL0 */
     uint64_t kind;    /* [k] CTX_KIND_* */
     uint64_t elr;     /* [k] */

@@ -22,17 +22,17 @@
 
 /* Lock legend: see kernel/thread/cpu.h. */
 struct arch_context {
-    uint32_t fp[16];            /* [k] s16-s31, valid if exc_return says that there is an FP
-                                   frame */
+    /* [k] s16-s31, valid if exc_return says that there is an FP frame */
+    uint32_t fp[16];
     struct arch_aspace *aspace; /* [I] the process's */
     uint32_t tls;               /* [k] stored in the library word while the thread runs */
-    uint32_t **lib_word;        /* [I] location of the library word's address in the process,
-                                   which may be NULL */
-    uint32_t result, error;     /* [k] of the thread's pending call */
-    uint32_t kind;              /* [k] CTX_KIND_*: how the thread entered the kernel */
-    uint32_t psp;               /* [k] stack pointer, at the exception frame */
-    uint32_t r4_r11[8];         /* [k] */
-    uint32_t exc_return;        /* [k] */
+    /* [I] location of the library word's address in the process, which may be NULL */
+    uint32_t **lib_word;
+    uint32_t result, error; /* [k] of the thread's pending call */
+    uint32_t kind;          /* [k] CTX_KIND_*: how the thread entered the kernel */
+    uint32_t psp;           /* [k] stack pointer, at the exception frame */
+    uint32_t r4_r11[8];     /* [k] */
+    uint32_t exc_return;    /* [k] */
 };
 _Static_assert(offsetof(struct arch_context, result) == CTX_RESULT, "offsets.h");
 _Static_assert(offsetof(struct arch_context, kind) == CTX_SAVED, "offsets.h");

@@ -36,8 +36,8 @@ struct frame *context_frame(const struct thread *t, unsigned prot);
 void armv7m_exception_registers(uint64_t *registers, const struct frame *frame,
                                 const uint32_t *r4_r11);
 
-struct thread *armv7m_boot(struct thread *self); /* NULL: registers of the boot code are
-                                                    discarded */
+/* NULL: registers of the boot code are discarded */
+struct thread *armv7m_boot(struct thread *self);
 void armv7m_mpu_init(void);
 void armv7m_systick_init(void);
 void armv7m_sample_init(void);

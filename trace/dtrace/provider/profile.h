@@ -21,10 +21,10 @@ struct dtrace_profile {
     struct dtrace_profile *next; /* [k] all of them */
     uint64_t interval;           /* [I] ns */
     uint32_t probe;              /* [I] */
-    bool tick;                   /* [I] fires on one CPU for each consumer, the first that it
-                                    traces */
-    void *timers;                /* [k] the target's, from start() to stop() */
-    uint64_t cpus;               /* [k] mask of CPUs on which the target fires it */
+    /* [I] fires on one CPU for each consumer, the first that it traces */
+    bool tick;
+    void *timers;                        /* [k] the target's, from start() to stop() */
+    uint64_t cpus;                       /* [k] mask of CPUs on which the target fires it */
     char name[DTRACE_PROFILE_NAME_MOST]; /* [I] */
 };
 
