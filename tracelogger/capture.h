@@ -45,6 +45,8 @@ int capture_pending(struct capture *capture);
 /* DROPPED slots, behind what that CPU has written last: reason << 8 | class, and how many. The
  * caller's group of them is closed by carry.c. 0, -1. */
 int capture_dropped(uint32_t cpu, uint32_t reason_class, uint64_t events);
+/* DROPPED for events of a ring that gave way between two runs, as a group. 0, -1. */
+int capture_recycled(uint32_t cpu, uint64_t events);
 /* Ends the mapping and the buffers. */
 void capture_close(struct capture *capture);
 
