@@ -26,6 +26,8 @@
 
 #include <stdint.h>
 
+#include "abi/static_assert.h"
+
 #define KYMO_D_VERSION 1
 #define KYMO_D_ESHUTDOWN 110              /* ESHUTDOWN: not all C libraries have the name */
 #define KYMO_D_IN_MOST (256 * 1024)       /* bytes of a program */
@@ -84,7 +86,7 @@ struct kymo_d_call {
     uint32_t in_bytes;       /* that go with the request */
     uint32_t out_bytes;      /* request: room for the answer; answer: its bytes */
 };
-_Static_assert(sizeof(struct kymo_d_call) == 32, "layout on the link");
+KYMO_STATIC_ASSERT(sizeof(struct kymo_d_call) == 32, "layout on the link");
 
 #define KYMO_D_FEATURE_SAMPLES_KERNEL 1u /* profile's samples are taken in the kernel, too */
 
@@ -109,12 +111,12 @@ struct kymo_d_probe {
     uint8_t arguments; /* C types that follow the names: args[0] … */
     uint8_t pad;
     uint32_t id;
-    uint8_t name[5], data[5], class[5]; /* struct dtrace_attributes */
+    uint8_t name[5], data[5], dependency[5]; /* struct dtrace_attributes, its class last */
     uint8_t pad1;
     /* provider, module, function, name, then the arguments' types, each with its NUL. */
     char strings[];
 };
-_Static_assert(sizeof(struct kymo_d_probe) == 24, "layout on the link");
+KYMO_STATIC_ASSERT(sizeof(struct kymo_d_probe) == 24, "layout on the link");
 
 struct kymo_d_created {
     uint64_t bufsize, aggsize, specsize, dynvarsize; /* struct dtrace_sizes */
