@@ -236,6 +236,10 @@ typedef struct kymo_sync {
 #define SYNC_MUTEX_FREE 0
 #define SYNC_SEM 1
 #define SYNC_COND 2
+/* QNX's names of these; the values are Kymo's. */
+#define _NTO_SYNC_MUTEX_FREE SYNC_MUTEX_FREE
+#define _NTO_SYNC_SEM SYNC_SEM
+#define _NTO_SYNC_COND SYNC_COND
 #define SYNC_SEM_VALUE_MAX 0x7fffffff
 /* In count of a mutex: flags, of which the kernel looks at none, and how often its owner has locked
  * it beside the first time. */
