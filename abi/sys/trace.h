@@ -145,6 +145,11 @@
 #define _NTO_TRACE_GETEVENT(header) ((header)&0x3ff)
 #define _NTO_TRACE_GETEVENT_C(header) ((header) & (0x1f << 10))
 #define _NTO_TRACE_GETCPU(header) (((header)&0x3f000000) >> 24)
+/* The structure (simple or a combine event's part) stays in its place, too. And a header's parts
+ * put together, structure and class as those two give them. */
+#define _TRACE_GET_STRUCT(header) ((header) & (3u << 30))
+#define _TRACE_MAKE_CODE(cpu, structure, eclass, event) \
+    ((uint32_t)(cpu) << 24 | (structure) | (eclass) | (event))
 /* With an event's number for INSERTSCLASSEVENT: d1 and d2 are whole machine words. */
 #define _NTO_TRACE_EVENT64 512
 
