@@ -9,8 +9,8 @@
  * followed by DROPPED slots that account for them, reason "overwritten", "not written" or
  * "recycled", at the head of a later buffer of that CPU or outside of buffers. Every buffer that
  * the kernel closes has at least one event, so a gap of n buffers is accounted for when such
- * DROPPED slots behind it count n events or more. In older formats this is the only account. Proof: test/host/test_check.c,
- * test_place.c.
+ * DROPPED slots behind it count n events or more. In older formats this is the only account.
+ * Proof: test/host/test_check.c, test_place.c.
  */
 #include <inttypes.h>
 #include <stdio.h>
