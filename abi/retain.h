@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "abi/static_assert.h"
 #include "abi/sys/trace.h"
 
 #define KYMO_RETAIN_MAGIC 0x5254594bu /* "KYTR" */
@@ -72,7 +73,7 @@ struct kymo_retain_header {
     uint32_t page_crc;
     struct kymo_retain_ring ring;
 };
-_Static_assert(sizeof(struct kymo_retain_header) == 152, "layout of the retained memory");
+KYMO_STATIC_ASSERT(sizeof(struct kymo_retain_header) == 152, "layout of the retained memory");
 
 /*
  * Copy of those locations, saved by the next boot because its own data will overwrite them.
@@ -89,9 +90,9 @@ struct kymo_retain_frozen {
     uint32_t zero;
     struct kymo_retain_cpu cpu[KYMO_RETAIN_CPUS];
 };
-_Static_assert(sizeof(struct kymo_retain_frozen) == 16 + KYMO_RETAIN_CPUS * 1032 &&
-                   sizeof(struct kymo_retain_frozen) <= KYMO_RETAIN_D - KYMO_RETAIN_FROZEN,
-               "layout of the retained memory");
+KYMO_STATIC_ASSERT(sizeof(struct kymo_retain_frozen) == 16 + KYMO_RETAIN_CPUS * 1032 &&
+                       sizeof(struct kymo_retain_frozen) <= KYMO_RETAIN_D - KYMO_RETAIN_FROZEN,
+                   "layout of the retained memory");
 
 /* State words, as in trace/ring.h. */
 #define KYMO_RETAIN_FREE_BUFFER 0
@@ -111,7 +112,7 @@ struct kymo_retain_mark {
     uint32_t events[KYMO_TRACE_CLASSES];
     uint32_t crc; /* CRC-32C of the above, seeded with the buffer's number as if it came first */
 };
-_Static_assert(sizeof(struct kymo_retain_mark) == 80, "layout of the retained memory");
+KYMO_STATIC_ASSERT(sizeof(struct kymo_retain_mark) == 80, "layout of the retained memory");
 
 /* Cause of the crash. Magic 0 or a bad CRC: unknown, as after an external reset. */
 struct kymo_retain_panic {
@@ -119,9 +120,9 @@ struct kymo_retain_panic {
     uint32_t crc;         /* CRC-32C of record, all of it */
     uint64_t record[127]; /* begins with struct kymo_panic (abi/sys/panic.h), then zeros */
 };
-_Static_assert(offsetof(struct kymo_retain_panic, record) == 8 &&
-                   sizeof(struct kymo_retain_panic) == 1024,
-               "layout of the retained memory");
+KYMO_STATIC_ASSERT(offsetof(struct kymo_retain_panic, record) == 8 &&
+                       sizeof(struct kymo_retain_panic) == 1024,
+                   "layout of the retained memory");
 
 /*
  * Description of the records of one D consumer in the event log (trace/dtrace/log_event.h,
@@ -143,7 +144,7 @@ struct kymo_retain_note {
 #define KYMO_RETAIN_NOTES_EVENT 1
 #define KYMO_RETAIN_NOTES_PART 480
 #define KYMO_RETAIN_NOTES_MOST 0x20000 /* most bytes of one consumer */
-_Static_assert(sizeof(struct kymo_retain_note) == 32, "layout of the retained memory");
+KYMO_STATIC_ASSERT(sizeof(struct kymo_retain_note) == 32, "layout of the retained memory");
 
 /*
  * A process, or a thread that has a name: the events that described it may be overwritten. Updated
@@ -163,10 +164,11 @@ struct kymo_retain_name {
     char name[KYMO_RETAIN_NAME_MAX];
 };
 #define KYMO_RETAIN_NAMES_MOST 160u
-_Static_assert(sizeof(struct kymo_retain_name) == 96 &&
-                   KYMO_RETAIN_NAMES + KYMO_RETAIN_NAMES_MOST * sizeof(struct kymo_retain_name) <=
-                       KYMO_RETAIN_FREE,
-               "layout of the retained memory");
+KYMO_STATIC_ASSERT(sizeof(struct kymo_retain_name) == 96 &&
+                       KYMO_RETAIN_NAMES +
+                               KYMO_RETAIN_NAMES_MOST * sizeof(struct kymo_retain_name) <=
+                           KYMO_RETAIN_FREE,
+                   "layout of the retained memory");
 
 /*
  * A D consumer whose own buffers are in the window (-x retain): all that is needed to print its
@@ -208,7 +210,7 @@ struct kymo_retain_d_live {
     uint32_t unsealed; /* ~sealed; if not, the end of the records is unknown */
     uint64_t undo[4];  /* their old values */
 };
-_Static_assert(sizeof(struct kymo_retain_d_live) == 56, "layout of the retained memory");
+KYMO_STATIC_ASSERT(sizeof(struct kymo_retain_d_live) == 56, "layout of the retained memory");
 
 struct kymo_retain_d {
     uint32_t magic; /* KYMO_RETAIN_MAGIC */
@@ -233,10 +235,10 @@ struct kymo_retain_d {
     struct kymo_retain_d_cpu cpu[KYMO_RETAIN_CPUS];
 };
 #define KYMO_RETAIN_D_MOST 4
-_Static_assert(sizeof(struct kymo_retain_d) == 288 &&
-                   KYMO_RETAIN_D_MOST * sizeof(struct kymo_retain_d) <=
-                       KYMO_RETAIN_LIVE - KYMO_RETAIN_D,
-               "layout of the retained memory");
+KYMO_STATIC_ASSERT(sizeof(struct kymo_retain_d) == 288 &&
+                       KYMO_RETAIN_D_MOST * sizeof(struct kymo_retain_d) <=
+                           KYMO_RETAIN_LIVE - KYMO_RETAIN_D,
+                   "layout of the retained memory");
 
 struct kymo_retain_boots {
     uint32_t magic; /* KYMO_RETAIN_MAGIC */

@@ -27,6 +27,8 @@
 #include "abi/sys/trace.h"
 #include "trace/slot.h"
 
+_Static_assert(sizeof(struct trace_slot) == TRACE_SLOT_BYTES, "slot layout");
+
 enum trace_buffer_state { TRACE_FREE, TRACE_ACTIVE, TRACE_READY, TRACE_BUSY };
 enum trace_policy {
     TRACE_LINEAR, /* switch: read while it runs */

@@ -30,7 +30,6 @@ struct trace_slot {
     uint32_t d1;
     uint32_t d2;
 };
-_Static_assert(sizeof(struct trace_slot) == TRACE_SLOT_BYTES, "slot layout");
 
 /* Header fields. */
 #define TRACE_EVENT_MASK 0x000003ffu
@@ -85,9 +84,9 @@ static inline unsigned trace_kercall_class(unsigned number)
     return number % 128 < TRACE_KERCALL_OWN ? TRACE_CLASS_KER_CALL : TRACE_CLASS_KYMO_CALL;
 }
 
-static inline bool trace_class_is_call(unsigned class)
+static inline bool trace_class_is_call(unsigned slot_class)
 {
-    return class == TRACE_CLASS_KER_CALL || class == TRACE_CLASS_KYMO_CALL;
+    return slot_class == TRACE_CLASS_KER_CALL || slot_class == TRACE_CLASS_KYMO_CALL;
 }
 
 /* CONTROL events, written by the ring itself. */

@@ -46,6 +46,8 @@ int capture_pending(struct capture *capture);
 /* Writes DROPPED slots behind that CPU's last slot: reason << 8 | class, and the number. carry.c
  * closes the caller's group of them. Returns 0, -1. */
 int capture_dropped(uint32_t cpu, uint32_t reason_class, uint64_t events);
+/* DROPPED for events of a ring that gave way between two runs, as a group. 0, -1. */
+int capture_recycled(uint32_t cpu, uint64_t events);
 /* Unmaps and frees the buffers. */
 void capture_close(struct capture *capture);
 

@@ -13,6 +13,7 @@
 #include "tracelogger/capture.h"
 #include "tracelogger/lag.h"
 #include "tracelogger/need.h"
+#include "tracelogger/recycled.h"
 #include "tracelogger/refused.h"
 #include "tracelogger/sink.h"
 
@@ -20,6 +21,7 @@
 #define CAPTURE_GROUP_BYTES ((uint64_t)TRACE_BUFFER_BYTES + CAPTURE_TRAILER_BYTES)
 /* START's buffer. */
 #define FIRST_BYTES ((2 + CAPTURE_TRAILER_SLOTS) * (uint64_t)TRACE_SLOT_BYTES)
+#define RECYCLED_BYTES ((RECYCLED_SLOTS + CAPTURE_TRAILER_SLOTS) * (uint64_t)TRACE_SLOT_BYTES)
 #define HELD_PART 4 /* of all buffers, the part held at once at most */
 
 /* The buffers held. */
@@ -70,13 +72,19 @@ int capture_fits(const struct capture *capture)
     return -1;
 }
 
+static bool is_ring(const struct capture *capture)
+{
+    return capture->options->mode == MODE_RING;
+}
+
 /* -S: the first buffer that doesn't fit ends the capture. */
 static bool is_cut(struct capture *capture, uint32_t slots)
 {
     uint64_t size = capture->options->size;
+    uint64_t recycled = is_ring(capture) ? RECYCLED_BYTES : 0;
 
     capture->cut |= size != 0 && sink_bytes() + (uint64_t)slots * TRACE_SLOT_BYTES +
-                                         CAPTURE_TRAILER_BYTES + reserve() >
+                                         CAPTURE_TRAILER_BYTES + recycled + reserve() >
                                      size;
     return capture->cut;
 }
@@ -124,6 +132,9 @@ static int add(struct capture *capture, const struct kymo_trace_buffer *buffer, 
     bool extra = capture_idle_taken(&capture->idle, buffer, slots);
     lag_note(buffer, slots);
     need_note(buffer, slots);
+    if (is_ring(capture)) {
+        recycled_note(buffer);
+    }
     buffers[(*count)++] = (struct sink_buffer){slots, buffer->slots, buffer->cpu, 0, extra};
     return 0;
 }
@@ -140,7 +151,7 @@ static int write_buffers(struct capture *capture, unsigned in_hand)
     for (unsigned i = 0; i < count; i++) {
         result |= account(capture, &buffers[i]);
     }
-    return result;
+    return result | recycled_write();
 }
 
 static void give(struct capture *capture, const struct kymo_trace_buffer *buffer, int *result)
@@ -241,6 +252,16 @@ int capture_rest(struct capture *capture)
 int capture_dropped(uint32_t cpu, uint32_t reason_class, uint64_t events)
 {
     return capture_losses_slots(&sink_check, cpu, reason_class, events, put_slots, NULL);
+}
+
+int capture_recycled(uint32_t cpu, uint64_t events)
+{
+    uint32_t reason_class = KYMO_DROP_RECYCLED << 8 | TRACE_CLASS_CONTROL;
+
+    return capture_dropped(cpu, reason_class, events) != 0 ||
+                   capture_losses_close(&sink_check, cpu, put_slots, NULL) != 0
+               ? -1
+               : 0;
 }
 
 /* Writes one CPU's losses, by reason and class: the kernel's, and those of buffers that the sink

@@ -23,7 +23,7 @@ static const char *const class_names[KYMO_TRACE_CLASSES] = {
     [TRACE_CLASS_KYMO_CALL] = "KYMO_CALL",
 };
 
-static const char *const reason_names[KYMO_TRACE_REASONS] = {
+static const char *const reason_names[KYMO_DROP_REASONS] = {
 #define R(number, name, text, doc) [number] = text,
     KYMO_DROP_REASON_LIST(R)
 #undef R

@@ -26,6 +26,8 @@
 
 #include <stdint.h>
 
+#include "abi/static_assert.h"
+
 #define KYMO_D_VERSION 1
 #define KYMO_D_ESHUTDOWN 110              /* ESHUTDOWN: not defined by all C libraries */
 #define KYMO_D_IN_MOST (256 * 1024)       /* most bytes of a program */
@@ -88,7 +90,7 @@ struct kymo_d_call {
     uint32_t in_bytes;       /* bytes that follow the request */
     uint32_t out_bytes;      /* request: room for the answer; answer: its bytes */
 };
-_Static_assert(sizeof(struct kymo_d_call) == 32, "layout on the link");
+KYMO_STATIC_ASSERT(sizeof(struct kymo_d_call) == 32, "layout on the link");
 
 #define KYMO_D_FEATURE_SAMPLES_KERNEL 1u /* profile's samples are also taken in the kernel */
 
@@ -113,12 +115,12 @@ struct kymo_d_probe {
     uint8_t arguments; /* number of C types that follow the names: args[0] … */
     uint8_t pad;
     uint32_t id;
-    uint8_t name[5], data[5], class[5]; /* struct dtrace_attributes */
+    uint8_t name[5], data[5], dependency[5]; /* struct dtrace_attributes, its class last */
     uint8_t pad1;
     /* provider, module, function, name, then the arguments' types, each with its NUL. */
     char strings[];
 };
-_Static_assert(sizeof(struct kymo_d_probe) == 24, "layout on the link");
+KYMO_STATIC_ASSERT(sizeof(struct kymo_d_probe) == 24, "layout on the link");
 
 struct kymo_d_created {
     uint64_t bufsize, aggsize, specsize, dynvarsize; /* struct dtrace_sizes */

@@ -236,6 +236,10 @@ typedef struct kymo_sync {
 #define SYNC_MUTEX_FREE 0
 #define SYNC_SEM 1
 #define SYNC_COND 2
+/* QNX's names of these; the values are Kymo's. */
+#define _NTO_SYNC_MUTEX_FREE SYNC_MUTEX_FREE
+#define _NTO_SYNC_SEM SYNC_SEM
+#define _NTO_SYNC_COND SYNC_COND
 #define SYNC_SEM_VALUE_MAX 0x7fffffff
 /* count of a mutex: flags, which the kernel ignores, and the number of times its owner has locked
  * it beyond the first. */

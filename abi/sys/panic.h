@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "abi/static_assert.h"
+
 #define KYMO_PANIC_MAGIC 0x43494e50u /* "PNIC": the record is complete */
 #define KYMO_PANIC_VERSION 1
 
@@ -65,7 +67,7 @@ struct kymo_panic {
     uint64_t frames[KYMO_PANIC_FRAMES];
     struct kymo_panic_cpu cpus[KYMO_PANIC_CPUS]; /* the other CPUs */
 };
-_Static_assert(sizeof(struct kymo_panic) == 968, "it is in retained memory and in core files");
+KYMO_STATIC_ASSERT(sizeof(struct kymo_panic) == 968, "it is in retained memory and in core files");
 
 /* clang-format off */
 /* In the order of registers[]: X-macro R(name). */
@@ -92,8 +94,8 @@ enum kymo_panic_aarch64 {
     KYMO_REGISTERS_AARCH64(REGISTER) KYMO_PANIC_AARCH64_COUNT
 #undef REGISTER
 };
-_Static_assert((int)KYMO_PANIC_AARCH64_COUNT <= KYMO_PANIC_REGISTERS &&
-                   (int)KYMO_PANIC_ARM_COUNT <= KYMO_PANIC_REGISTERS,
-               "room for the registers");
+KYMO_STATIC_ASSERT((int)KYMO_PANIC_AARCH64_COUNT <= KYMO_PANIC_REGISTERS &&
+                       (int)KYMO_PANIC_ARM_COUNT <= KYMO_PANIC_REGISTERS,
+                   "room for the registers");
 
 #endif

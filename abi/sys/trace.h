@@ -145,6 +145,11 @@
 #define _NTO_TRACE_GETEVENT(header) ((header)&0x3ff)
 #define _NTO_TRACE_GETEVENT_C(header) ((header) & (0x1f << 10))
 #define _NTO_TRACE_GETCPU(header) (((header)&0x3f000000) >> 24)
+/* The structure (simple or a combine event's part) stays in its place, too. And a header's parts
+ * put together, structure and class as those two give them. */
+#define _TRACE_GET_STRUCT(header) ((header) & (3u << 30))
+#define _TRACE_MAKE_CODE(cpu, structure, eclass, event) \
+    ((uint32_t)(cpu) << 24 | (structure) | (eclass) | (event))
 /* With an event's number for INSERTSCLASSEVENT: d1 and d2 are whole machine words. */
 #define _NTO_TRACE_EVENT64 512
 
@@ -183,9 +188,11 @@ struct kymo_retained {
 };
 
 #define KYMO_TRACE_CLASSES 16 /* internal classes counted; a power of two above the last */
-#define KYMO_TRACE_REASONS 8
+#define KYMO_TRACE_REASONS 8  /* for which the kernel counts losses; 0 is none */
+#define KYMO_DROP_REASONS 9   /* that a capture may name: likewise */
 
-/* Why events were lost: CONTROL/DROPPED's reason. */
+/* Why events were lost: CONTROL/DROPPED's reason. RECYCLED is no loss and never the kernel's: the
+ * tracelogger says so of a ring's events between two runs (docs/format.md §6). */
 #define KYMO_DROP_REASON_LIST(R) \
     R(1, OVERWRITTEN, "overwritten", "their READY buffer was reused for newer events") \
     R(2, NOBUFFER, "no buffer", "every other buffer was READY or BUSY") \
@@ -193,7 +200,8 @@ struct kymo_retained {
     R(4, RECURSIVE, "recursive", "an event inside the recording of an event") \
     R(5, TOOBIG, "too big", "a combine event larger than a buffer") \
     R(6, DISCARDED, "discarded", "recorded, but given up when the buffers were freed or reset") \
-    R(7, UNWRITTEN, "not written", "a medium refused their buffer, or it was damaged there")
+    R(7, UNWRITTEN, "not written", "a medium refused their buffer, or it was damaged there") \
+    R(8, RECYCLED, "recycled", "no loss: between two runs of a ring, gave way to newer ones")
 enum kymo_drop_reason {
 #define R(number, name, text, doc) KYMO_DROP_##name = number,
     KYMO_DROP_REASON_LIST(R)

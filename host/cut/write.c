@@ -177,7 +177,8 @@ static void gap_account(struct cut_buffer *buffer, uint32_t reason_class, uint64
 {
     uint32_t reason = reason_class >> 8;
 
-    if (reason != KYMO_DROP_OVERWRITTEN && reason != KYMO_DROP_UNWRITTEN) {
+    if (reason != KYMO_DROP_OVERWRITTEN && reason != KYMO_DROP_UNWRITTEN &&
+        reason != KYMO_DROP_RECYCLED) {
         return;
     }
     if (buffer->owed == 0) {

@@ -18,7 +18,7 @@ enum {
 /* reason << 8 | class, as text. */
 static void control_dropped(struct out *out, const struct kev_event *event)
 {
-    static const char *const reasons[KYMO_TRACE_REASONS] = {
+    static const char *const reasons[KYMO_DROP_REASONS] = {
 #define R(number, name, text, doc) [number] = text,
         KYMO_DROP_REASON_LIST(R)
 #undef R
@@ -30,7 +30,7 @@ static void control_dropped(struct out *out, const struct kev_event *event)
     out_str(out, ", num_events = ");
     out_u64(out, kev_word(event, 1));
     out_str(out, ", reason = ");
-    if (reason < KYMO_TRACE_REASONS && reasons[reason] != NULL) {
+    if (reason < KYMO_DROP_REASONS && reasons[reason] != NULL) {
         out_str(out, reasons[reason]);
     } else {
         out_u64(out, reason);

@@ -41,13 +41,13 @@ static void dropped_fields(struct record *record, const struct kev_event *event)
     static const struct kev_arg args[] = {{.type = 'N', .name = "class"},
                                           {.type = 'E', .name = "num_events"},
                                           {.type = 'N', .name = "reason"}};
-    static const char *const reasons[KYMO_TRACE_REASONS] = {
+    static const char *const reasons[KYMO_DROP_REASONS] = {
 #define R(number, name, text, doc) [number] = text,
         KYMO_DROP_REASON_LIST(R)
 #undef R
     };
     uint32_t reason = kev_word(event, 0) >> 8;
-    bool known = reason < KYMO_TRACE_REASONS && reasons[reason] != NULL;
+    bool known = reason < KYMO_DROP_REASONS && reasons[reason] != NULL;
 
     record->nfields = 3;
     field_text(&record->fields[0], &args[0], kev_class_name(kev_word(event, 0) & 0xff));

@@ -126,7 +126,7 @@ static uint32_t dropped_reason(const struct walk *walk, const struct trace_slot 
 {
     uint32_t reason = slot->d1 >> 8, class = slot->d1 & 0xff;
 
-    if (!slot_is(slot, TRACE_CONTROL_DROPPED) || slot->d2 == 0) {
+    if (!slot_is(slot, TRACE_CONTROL_DROPPED) || slot->d2 == 0 || reason == KYMO_DROP_RECYCLED) {
         return 0;
     }
     if (class < KEV_CLASSES && (walk->classes >> class & 1) == 0) {

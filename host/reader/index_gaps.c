@@ -6,11 +6,11 @@
  * (index_place.c): those that are not here now are gone, whatever else was lost.
  *
  * The other gaps in a CPU's sequence numbers are buffers that never were in the file: each must be
- * followed by DROPPED slots that account for them, reason "overwritten" or "not written", at the
- * head of a later buffer of that CPU or outside of buffers. Every buffer that the kernel closes has
- * at least one event, so a gap of n buffers is accounted for when such DROPPED slots behind it
- * count n events or more. In older formats this is the only account. Proof: test/host/test_check.c,
- * test_place.c.
+ * followed by DROPPED slots that account for them, reason "overwritten", "not written" or
+ * "recycled", at the head of a later buffer of that CPU or outside of buffers. Every buffer that
+ * the kernel closes has at least one event, so a gap of n buffers is accounted for when such
+ * DROPPED slots behind it count n events or more. In older formats this is the only account.
+ * Proof: test/host/test_check.c, test_place.c.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -103,7 +103,10 @@ uint32_t kev_gap_events(const struct trace_slot *dropped)
 {
     uint32_t reason = dropped->d1 >> 8;
 
-    return reason == KYMO_DROP_OVERWRITTEN || reason == KYMO_DROP_UNWRITTEN ? dropped->d2 : 0;
+    return reason == KYMO_DROP_OVERWRITTEN || reason == KYMO_DROP_UNWRITTEN ||
+                   reason == KYMO_DROP_RECYCLED
+               ? dropped->d2
+               : 0;
 }
 
 void kev_gap_account(struct kev *kev, unsigned cpu, uint64_t events)

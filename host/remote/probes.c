@@ -22,7 +22,7 @@ static bool attributes_ok(const struct kymo_d_probe *head)
 {
     for (unsigned i = 0; i < 5; i++) {
         if (head->name[i] > DTRACE_STANDARD || head->data[i] > DTRACE_STANDARD ||
-            head->class[i] > DTRACE_COMMON) {
+            head->dependency[i] > DTRACE_COMMON) {
             return false;
         }
     }

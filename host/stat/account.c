@@ -99,7 +99,9 @@ static void control_event(struct stat *stat, const struct kev_event *event)
     uint32_t lost = kev_word(event, 1);
 
     stat->cpus[event->cpu].control++;
-    if (event->number == TRACE_CONTROL_DROPPED) {
+    if (event->number == TRACE_CONTROL_DROPPED && reason == KYMO_DROP_RECYCLED) {
+        stat->recycled += lost;
+    } else if (event->number == TRACE_CONTROL_DROPPED) {
         stat->cpus[event->cpu].lost[reason < KYMO_TRACE_REASONS ? reason : 0][class] += lost;
         stat->lost += lost;
     }

@@ -198,6 +198,7 @@ struct stat {
     uint64_t events;   /* CONTROL ones not counted */
     uint64_t injected; /* events that no kernel made: in none of the counts */
     uint64_t lost;
+    uint64_t recycled; /* between the runs of a ring: no loss */
     uint64_t by_class[KEV_CLASSES];
     uint64_t overflow;
     struct map threads, processes, pairs, sends, receives, pulses, served;

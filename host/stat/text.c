@@ -101,7 +101,7 @@ const char *stat_doubt(const struct stat *stat)
     if (is_cut_of_doubtful(info)) {
         return "what it was cut out of was cut short or damaged";
     }
-    return missing > 0 && stat->lost == 0 ? "buffers are missing" : NULL;
+    return missing > 0 && stat->lost + stat->recycled == 0 ? "buffers are missing" : NULL;
 }
 
 uint64_t stat_overwritten(const struct stat *stat)

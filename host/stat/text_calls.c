@@ -118,9 +118,9 @@ void text_calls(FILE *to, struct stat *stat, const struct stat_style *style)
     show_errors(to, stat, style);
 }
 
-static const char *const reasons[KYMO_TRACE_REASONS] = {[0] = "other",
+static const char *const reasons[KYMO_DROP_REASONS] = {[0] = "other",
 #define R(number, name, text, doc) [number] = text,
-                                                        KYMO_DROP_REASON_LIST(R)
+                                                       KYMO_DROP_REASON_LIST(R)
 #undef R
 };
 
@@ -151,6 +151,9 @@ void text_losses(FILE *to, struct stat *stat, const struct stat_style *style)
         fprintf(to,
                 "  the ring overwrote %" PRIu64 " buffers before the first ones that are here\n",
                 stat_overwritten(stat));
+    }
+    if (stat->recycled > 0) {
+        fprintf(to, "  the ring recycled %" PRIu64 " events between its runs\n", stat->recycled);
     }
     if (stat->lost == 0) {
         fprintf(to, "  no event was %s%s\n", doubt == NULL ? "lost" : "counted as lost",

@@ -7,6 +7,7 @@ import subprocess
 
 import kev
 import logger
+import merged
 import modes
 
 ACCOUNT = re.compile(r"library (\S+): made (\d+) lost (\d+) recycled (\d+) unwritten (\d+)$", re.M)
@@ -16,6 +17,7 @@ ALL = ("library", "library-stopped")
 WHOLE = (*ALL, "library-ring", "library-starved", "library-none", "library-itself",
          "library-waits")
 CUT = ("library-part", "library-full")
+OTHER_READERS_AGREE = merged.other_readers_agree_but_of(*CUT, "library-killed")
 
 
 def accounts(boot):

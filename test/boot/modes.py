@@ -11,6 +11,7 @@ import logger
 import merged
 
 CONTROL, TIME, DROPPED = 1, 1, 8
+GAVE_WAY = 8  # reason of DROPPED: a ring's, no loss
 OUTSIDE = 900
 RECYCLED = re.compile(r"^tracelogger: (\d+) older events gave way to newer ones$", re.M)
 NOT_IN_THEM = re.compile(r"^tracelogger: .* the (\d+) events (?:behind it|in them) are counted",
@@ -24,14 +25,16 @@ class Events:
 
     def __init__(self, boot, name):
         path = os.path.join(boot.dir, name + ".kev")
-        high, self.events, self.dropped = {}, [], {}  # (time, class, event, d1); (cpu, reason): n
+        high, self.events = {}, []  # (time, class, event, d1)
+        self.dropped, self.recycled = {}, {}  # (cpu, reason): n
         for header, time, d1, d2 in kev.raw_slots(path):
             cls, event, cpu = header >> 10 & 0x1f, header & 0x3ff, header >> 24 & 0x3f
             if cls == CONTROL and event == TIME:
                 high[cpu] = d1
             elif cls == CONTROL and event == DROPPED:
                 key = cpu, d1 >> 8
-                self.dropped[key] = self.dropped.get(key, 0) + d2
+                counts = self.recycled if d1 >> 8 == GAVE_WAY else self.dropped
+                counts[key] = counts.get(key, 0) + d2
             elif cls != CONTROL and header >> 30 < 2:
                 self.events.append((high[cpu] << 32 | time, cls, event, d1))
 
@@ -109,7 +112,17 @@ def a_daemons_ring_is_written_at_each_stop(boot):
         numbers = ring.user(100 + run)
         if not numbers or numbers != list(range(numbers[0], 5000)) or numbers[0] == 0:
             return f"run {run}: {len(numbers)} events, {numbers[:1]} to {numbers[-1:]}"
-    return None
+    between, all_of_them = sum(ring.recycled.values()), sum(map(int, RECYCLED.findall(
+        logger.cases(boot)["daemon-r"])))
+    if ring.dropped or not 0 < between < all_of_them:
+        return f"lost {ring.dropped}, of {all_of_them} recycled ones {between} between the runs"
+    path = os.path.join(boot.dir, "daemon-r.kev")
+    stat = subprocess.run([logger.KYMO, "stat", "--json", path], capture_output=True, text=True)
+    if stat.returncode != 0 or json.loads(stat.stdout)["losses"]:
+        return f"kymo stat: {stat.stderr} {stat.stdout[-300:]}"
+    stat = subprocess.run([logger.KYMO, "stat", path], capture_output=True, text=True).stdout
+    said = f"recycled {between} events between" in stat and "may be more" not in stat
+    return None if said else f"kymo stat: {stat}"
 
 
 def it_ends_by_itself(boot):

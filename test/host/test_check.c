@@ -383,6 +383,39 @@ static void test_gaps(void **state)
     }
 }
 
+/* A ring's later run: what gave way accounts for the gap, and for no more than it counts. */
+static void test_recycled(void **state)
+{
+    const uint32_t words[2] = {1, 2};
+
+    (void)state;
+    for (unsigned lose = 1; lose < 4; lose++) {
+        struct mk *mk = gap_begin(true, lose);
+        uint32_t next = mk->cpu[1].sequence + 1;
+        struct seen seen;
+
+        mk_event(mk, 1, 3, 6, 1, words, 2);
+        mk_flush_all(mk);
+        mk_tail(mk, 1, KYMO_DROP_RECYCLED, 1, lose);
+        mk_event(mk, 1, 3, 6, 1, words, 2);
+        assert_false(gap_end(mk).error);
+
+        mk = gap_begin(true, lose);
+        mk_event(mk, 1, 3, 6, 1, words, 2);
+        mk_flush_all(mk);
+        mk_tail(mk, 1, KYMO_DROP_RECYCLED, 1, lose - 1);
+        mk_tail(mk, 0, KYMO_DROP_RECYCLED, 1, 500); /* another CPU's */
+        seen = gap_end(mk);
+        gap_is(&seen, 3, next - 1);
+
+        mk = gap_begin(true, lose); /* before the gap */
+        mk_tail(mk, 1, KYMO_DROP_RECYCLED, 1, 500);
+        mk_event(mk, 1, 3, 6, 1, words, 2);
+        seen = gap_end(mk);
+        gap_is(&seen, 3, next - 1);
+    }
+}
+
 /* A slot in the middle of a buffer is not one that the writer puts at its head. */
 static void test_dropped_elsewhere(void **state)
 {
@@ -546,6 +579,7 @@ int main(void)
         cmocka_unit_test(test_another_captures),
         cmocka_unit_test(test_every_cut),
         cmocka_unit_test(test_gaps),
+        cmocka_unit_test(test_recycled),
         cmocka_unit_test(test_dropped_elsewhere),
         cmocka_unit_test(test_equal_stamps),
         cmocka_unit_test(test_not_an_old_one),

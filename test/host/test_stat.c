@@ -192,7 +192,10 @@ static void test_calls_and_losses(void **unused)
     mk_flush_all(mk);
     mk_slot(mk,
             &(struct trace_slot){TRACE_HEADER(1, 0, TRACE_CLASS_CONTROL, 8), 0, 2 << 8 | 6, 50});
+    mk_slot(mk, &(struct trace_slot){TRACE_HEADER(0, 0, TRACE_CLASS_CONTROL, 8), 0,
+                                     KYMO_DROP_RECYCLED << 8 | 1, 70}); /* no loss */
     stat = account(mk);
+    assert_int_equal(stat->recycled, 70);
     assert_int_equal(stat->calls[11].enter, 1);
     assert_int_equal(stat->calls[11].exit, 3);
     assert_int_equal(stat->calls[11].errors, 2);

@@ -27,7 +27,7 @@ $(B)/unit/tracelogger_need: test/tracelogger/need_test.c tracelogger/need.c trac
 # define a name again.
 UNIT_TESTS += $(B)/unit/tracelogger_same
 SAME_SRCS := test/tracelogger/same_test.c test/tracelogger/board.c test/blocklog/model.c \
-	$(addprefix tracelogger/,carry.c filters.c header.c need.c refused.c sink.c sink_block.c sink_host.c \
+	$(addprefix tracelogger/,carry.c filters.c header.c need.c recycled.c refused.c sink.c sink_block.c sink_host.c \
 	sink_link.c sink_memory.c) $(sort $(wildcard lib/capture/*.c lib/blocklog/*.c)) lib/link/crc32c.c \
 	host/extract/captures.c
 SAME_OBJS := $(SAME_SRCS:%.c=$(B)/unit-same/%.o)

@@ -14,6 +14,8 @@
 
 #include <stdint.h>
 
+#include "abi/static_assert.h"
+
 #define DISKMSG_NAME "disk0"
 #define DISKMSG_INFO 0x4b31
 #define DISKMSG_READ 0x4b32
@@ -29,7 +31,7 @@ struct diskmsg {
     uint32_t sectors;
     uint64_t sector; /* the first sector */
 };
-_Static_assert(sizeof(struct diskmsg) == 16, "message layout");
+KYMO_STATIC_ASSERT(sizeof(struct diskmsg) == 16, "message layout");
 
 struct diskmsg_info {
     uint64_t sectors;

@@ -10,6 +10,8 @@
 
 #include <stdint.h>
 
+#include "abi/static_assert.h"
+
 /* Types from here to _IO_MAX are the system's; programs use types outside the range. */
 #define _IO_BASE 0x100
 #define _IO_CONNECT 0x100 /* open(): value = the open flags; first message on a connection */
@@ -26,7 +28,7 @@ struct _io_msg {
     uint32_t bytes;
     int64_t value;
 };
-_Static_assert(sizeof(struct _io_msg) == 16, "io message layout");
+KYMO_STATIC_ASSERT(sizeof(struct _io_msg) == 16, "io message layout");
 
 struct _io_stat {
     uint32_t mode; /* S_IF* and permissions of the C library */

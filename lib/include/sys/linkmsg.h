@@ -18,6 +18,8 @@
 
 #include <stdint.h>
 
+#include "abi/static_assert.h"
+
 #define LINKMSG_NAME "link"
 #define LINKMSG_BEGIN 0x4b21
 #define LINKMSG_DATA 0x4b22
@@ -34,6 +36,6 @@ struct linkmsg {
     uint16_t zero;
     uint32_t bytes; /* bytes that follow */
 };
-_Static_assert(sizeof(struct linkmsg) == 8, "message layout");
+KYMO_STATIC_ASSERT(sizeof(struct linkmsg) == 8, "message layout");
 
 #endif

@@ -20,6 +20,8 @@
 #define MAP_PRIVATE 2   /* ENOTSUP */
 #define MAP_FIXED 0x10  /* ENOTSUP */
 #define MAP_ANONYMOUS 8 /* memory of the process's own; with MAP_PRIVATE or MAP_SHARED, fd -1 */
+#define MAP_ANON MAP_ANONYMOUS
+#define NOFD (-1) /* QNX's: its file descriptor */
 #define MAP_FAILED ((void *)-1)
 
 /*
