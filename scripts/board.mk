@@ -51,6 +51,8 @@ KERNEL_FLAGS := $(COMMON_FLAGS) -O2 -ffreestanding -DKYMO_KERNEL $(CPU_FLAGS_KER
 	-DARCH_OPS_H='"kernel/arch/$(ARCH)/ops.h"' -DTRACE_PORT_OPS_H='"trace/port/$(ARCH).h"' \
 	-DDTRACE_PORT_OPS_H='"kernel/dtrace/port_ops.h"'
 
+# The event hooks: the top Makefile generates them (host/host.mk).
+$(KERNEL_OBJS): | build/gen/trace_hooks.h
 $(KERNEL_OBJS): EXTRA_FLAGS = $(KERNEL_FLAGS)
 $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
