@@ -142,8 +142,9 @@ help: ## this list
 	@echo "  variables: BOARD=$(BOARD) (of: $(BOARDS)), IMAGE=$(IMAGE), SMP=, LIBC=, DEBUG=1, BOOT_D=file.d, IMAGE_D=files.d, V=1"
 
 ##@ Boards
+# What a board's make takes as given: tools, and the generated hooks (host/host.mk).
 BOARD_TOOLS := $(B)/tools/mkcpio $(B)/tools/mkd $(B)/tools/mkfbt \
-	$(B)/tools/mkunwind
+	$(B)/tools/mkunwind trace-gen
 .PHONY: boards
 boards: $(addprefix board-,$(BOARDS))
 

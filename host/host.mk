@@ -72,6 +72,26 @@ $(B)/gen/%: host/gen/%.c
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CMD_CFLAGS) -MMD -MP -o $@ $<
 
+# The event hooks as plain C, of the kernel and of the tests that include trace/hook.h.
+TRACE_TABLES := trace/events.def trace/sites.def
+TRACE_GEN := $(addprefix $(B)/gen/,trace_hooks.h trace_emit.inc.h trace_fire.inc.h trace_events.inc.h \
+	trace_kercalls.inc.h)
+$(B)/gen/gen_trace_hooks: host/gen/gen_trace_hooks.c host/gen/event_table.c
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CMD_CFLAGS) -o $@ $^
+$(B)/gen/gen_trace_hooks: host/gen/event_table.h trace/slot.h
+
+$(B)/gen/trace_hooks.h: TRACE_GEN_WHAT := hooks
+$(B)/gen/trace_emit.inc.h: TRACE_GEN_WHAT := emit
+$(B)/gen/trace_fire.inc.h: TRACE_GEN_WHAT := fire
+$(B)/gen/trace_events.inc.h: TRACE_GEN_WHAT := text
+$(filter-out %/trace_kercalls.inc.h,$(TRACE_GEN)): $(B)/gen/gen_trace_hooks $(TRACE_TABLES)
+	$(Q)$< $(TRACE_GEN_WHAT) $(TRACE_TABLES) >$@
+$(B)/gen/trace_kercalls.inc.h: $(B)/gen/gen_trace_kercalls
+	$(Q)$< >$@
+.PHONY: trace-gen
+trace-gen: $(TRACE_GEN)
+
 # The generated pages and headers are committed. host-docs writes them, host-docs-check fails if they
 # are old.
 HOST_DOCS := events kercalls dif providers
@@ -96,4 +116,4 @@ host-docs-check: $(HOST_DOCS:%=$(B)/gen/gen_%_md) $(GEN_HEADERS:%=$(B)/gen/gen_%
 	done
 
 -include $(HOST_OBJS:.o=.d) $(HOST_ASAN_OBJS:.o=.d) $(HOST_DOCS:%=$(B)/gen/gen_%_md.d) \
-	$(GEN_HEADERS:%=$(B)/gen/gen_%_h.d)
+	$(GEN_HEADERS:%=$(B)/gen/gen_%_h.d) $(B)/gen/gen_trace_kercalls.d

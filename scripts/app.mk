@@ -67,7 +67,7 @@ all: $(O)/$(IMAGE).elf
 # What is Kymo's: its makefiles know when it is up to date.
 .PHONY: kymo-parts
 kymo-parts:
-	$(call tree_make,build/tools/mkcpio build/tools/mkfbt build/tools/mkunwind host)
+	$(call tree_make,build/tools/mkcpio build/tools/mkfbt build/tools/mkunwind trace-gen host)
 	$(call board_make,app-parts APP_WITH='$(theirs)')
 
 define app_program

@@ -47,13 +47,26 @@ D_SRCS_0 := kernel/dtrace/none/none.c
 DEBUG_SRCS_1 := $(wildcard kernel/observe/debug/*.c)
 # Each room's sources; kernel/dtrace/ and kernel/arch/ are chosen apart.
 KERNEL_ROOMS := base mem proc thread time sync ipc intr program observe entry
-KERNEL_SRCS := $(sort $(wildcard $(KERNEL_ROOMS:%=kernel/%/*.c) trace/*.c kernel/arch/$(ARCH)/*.c \
-	kernel/arch/$(ARCH)/*.S boards/$(BOARD)/*.c boards/$(BOARD)/*.S)) $(BOARD_DRIVERS) \
+OFFSETS_SRC := kernel/arch/$(ARCH)/offsets.c
+KERNEL_SRCS := $(sort $(filter-out $(OFFSETS_SRC),$(wildcard $(KERNEL_ROOMS:%=kernel/%/*.c) trace/*.c kernel/arch/$(ARCH)/*.c \
+	kernel/arch/$(ARCH)/*.S boards/$(BOARD)/*.c boards/$(BOARD)/*.S))) $(BOARD_DRIVERS) \
 	$(D_SRCS_$(D)) $(DEBUG_SRCS_$(DEBUG))
 KERNEL_OBJS := $(addprefix $(B)/,$(addsuffix .o,$(basename $(KERNEL_SRCS))))
 KERNEL_FLAGS := $(COMMON_FLAGS) -O2 -ffreestanding -DKYMO_KERNEL $(CPU_FLAGS_KERNEL) $(BOARD_DEFS) \
 	-DARCH_OPS_H='"kernel/arch/$(ARCH)/ops.h"' -DTRACE_PORT_OPS_H='"trace/port/$(ARCH).h"' \
+	-DARCH_OFFSETS_H='"$(B)/offsets.h"' \
 	-DDTRACE_PORT_OPS_H='"kernel/dtrace/port_ops.h"' $(ASSERT_FLAGS_$(DEBUG))
+
+# The event hooks: the top Makefile generates them (host/host.mk).
+$(KERNEL_OBJS): | build/gen/trace_hooks.h $(B)/offsets.h
+
+# The structs' offsets for the .S files: offsets.c is compiled to assembler, whose lines
+# "->NAME value" are taken out.
+$(B)/offsets.h: $(OFFSETS_SRC) $(B)/flags | build/gen/trace_hooks.h
+	@mkdir -p $(@D)
+	$(call say,OFFSETS)
+	$(Q)$(CC) $(KERNEL_FLAGS) -MT $@ -MF $(B)/offsets.d -S -o $(B)/offsets.s $<
+	$(Q)sed -n -e '1i/* Generated from $<. */' -e 's/.*"->\([A-Z0-9_]* [0-9]*\)".*/#define \1/p' $(B)/offsets.s > $@
 
 $(KERNEL_OBJS): EXTRA_FLAGS = $(KERNEL_FLAGS)
 $(B)/%.o: %.c $(B)/flags
@@ -300,4 +313,4 @@ list-images:
 list-programs:
 	@echo $(INSTALLED_PROGRAMS)
 
--include $(KERNEL_OBJS:.o=.d) $(USER_OBJS:.o=.d)
+-include $(KERNEL_OBJS:.o=.d) $(USER_OBJS:.o=.d) $(B)/offsets.d

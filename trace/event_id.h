@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Numbers for the entries of events.def: TRACE_EV_<name>, in the table's order, and for the sites
- * that serve many events. Internal to one build: never exported. Also the C types of arguments.
+ * Numbers for the rows of events.def: TRACE_EV_<name>, in the table's order, and for the sites that
+ * serve many events. Internal to one build: they never leave the program.
  */
 #ifndef TRACE_EVENT_ID_H
 #define TRACE_EVENT_ID_H
@@ -24,13 +24,5 @@ enum trace_event_id {
 #undef SITE
     TRACE_EV_COUNT
 };
-
-#define TRACE_TYPE_D uint32_t
-#define TRACE_TYPE_H uint32_t
-#define TRACE_TYPE_E uint64_t
-#define TRACE_TYPE_X uint64_t
-#define TRACE_TYPE_P uintptr_t
-#define TRACE_TYPE_I uintptr_t
-#define TRACE_TYPE_N const char *
 
 #endif

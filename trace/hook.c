@@ -41,6 +41,12 @@ TRACE_INLINE void put_pointer(struct args *a, uintptr_t value)
     }
 }
 
+/* It takes two words. */
+TRACE_INLINE bool has_high_half(uintptr_t value)
+{
+    return (uint64_t)value >> 32 != 0;
+}
+
 /*
  * Encodes the address of an instruction in one word where possible, so that the event has the form
  * that QNX's readers know. A 64-bit kernel's addresses have the high half TRACE_PORT_CODE_HIGH, and
@@ -90,65 +96,7 @@ TRACE_INLINE void log_args(unsigned class, unsigned event, const struct args *a)
     }
 }
 
-/* Statements that append one argument; and the bits of P words above 32. */
-#define PUT_A(type, name) PUT_##type(name);
-#define PUT_D(name) put32(&a, name)
-#define PUT_H(name) put32(&a, name)
-#define PUT_E(name) put64(&a, name)
-#define PUT_X(name) put64(&a, name)
-#define PUT_P(name) put_pointer(&a, name)
-#define PUT_I(name) put_code(&a, name)
-#define PUT_N(name) a.text = (name)
-#define HIGH_A(type, name) HIGH_##type(name)
-#define HIGH_D(name) 0
-#define HIGH_H(name) 0
-#define HIGH_E(name) 0
-#define HIGH_X(name) 0
-#define HIGH_P(name) (uint64_t)(name)
-#define HIGH_I(name) (code_fits(name) ? 0 : UINT64_MAX)
-#define HIGH_N(name) 0
-
-#define PUT_LIST(...) TRACE_EACH(PUT_, TRACE_SEP_NONE, , __VA_ARGS__)
-#define HIGH_LIST(...) (UINT64_C(0) | TRACE_EACH(HIGH_, TRACE_SEP_OR, , __VA_ARGS__))
-
-#define LOG_LIST(CLASS, number, ...) \
-    { \
-        struct args a = {.n = 0, .text = NULL, .big = HIGH_LIST(__VA_ARGS__) >> 32 != 0}; \
-        PUT_LIST(__VA_ARGS__) \
-        log_args(TRACE_CLASS_##CLASS, number, &a); \
-    }
-
-/* Events of class INT are filtered by interrupt too. */
-#define GATE_INT(number, interrupt) trace_filter_int(number, interrupt)
-#define GATE_PR_TH(number, ...) true
-#define GATE_SYSTEM(number, ...) true
-#define GATE_COMM(number, ...) true
-
-#define WIDE_ON_SAME(name) false
-#define WIDE_ON_WIDE(...) WIDE_ON_ROW
-#define WIDE_ON_ROW(name) trace_bit(trace_filter.row_wide, TRACE_EV_##name)
-
-#define EMIT_1(...)
-#define EMIT_0(name, CLASS, number, fast, wide) \
-    void trace_emit_##name(TRACE_PARAMS(fast, wide)) \
-    { \
-        if (!GATE_##CLASS(number, interrupt)) { \
-            return; \
-        } \
-        if (WIDE_ON_##wide(name)) { \
-            LOG_LIST(CLASS, number, TRACE_ARGS(fast, wide)) \
-        } else { \
-            LOG_LIST(CLASS, number, TRACE_LIST_##fast) \
-        } \
-    }
-#define EVENT(name, CLASS, number, EXT, NAME, fast, wide, doc) \
-    TRACE_CAT(EMIT_, TRACE_SHORT(CLASS, fast, wide))(name, CLASS, number, fast, wide)
-#define EVENT_CONTROL(...)
-#define EVENT_STATE(...)
-#include "trace/events.def"
-#undef EVENT
-#undef EVENT_CONTROL
-#undef EVENT_STATE
+#include "build/gen/trace_emit.inc.h"
 
 void trace_dump_thread_state(uint32_t state, uint32_t pid, uint32_t tid, uint32_t priority,
                              uint32_t policy)
@@ -157,7 +105,12 @@ void trace_dump_thread_state(uint32_t state, uint32_t pid, uint32_t tid, uint32_
         return;
     }
     if (trace_filter.state_wide >> state & 1) {
-        LOG_LIST(PR_TH, state, A(D, pid), A(D, tid), A(D, priority), A(D, policy))
+        struct args a = {.big = false};
+        put32(&a, pid);
+        put32(&a, tid);
+        put32(&a, priority);
+        put32(&a, policy);
+        log_args(TRACE_CLASS_PR_TH, state, &a);
     } else {
         trace_log2(TRACE_CLASS_PR_TH, state, pid, tid);
     }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* D's names for the types of event arguments (the letters of trace/events.def), for the probes of
- * sdt and their documentation. SDT_TYPE_A() is for TRACE_EACH(). */
+/* What D calls the types of an event's arguments (the letters of trace/events.def), for the probes
+ * of sdt and their documentation. */
 #ifndef TRACE_SDT_TYPES_H
 #define TRACE_SDT_TYPES_H
 
-#define SDT_TYPE_A(type, name) SDT_TYPE_##type,
 #define SDT_TYPE_D "int32_t"
 #define SDT_TYPE_H "uint32_t"
 #define SDT_TYPE_E "uint64_t"

@@ -22,7 +22,7 @@ BOARD_DEFS := -DCONFIG_CPUS=8 -DCONFIG_THREADS=64 -DBOARD_RAM_BYTES=0x10000000 \
 	-DCONFIG_RETAIN_BASE=0x40200000ul -DCONFIG_RETAIN_BYTES=0x800000ul
 BOARD_DRIVERS := boards/drivers/pl011.c boards/drivers/gicv2.c boards/drivers/fdt.c
 
-# KERNEL_VIRT_OFFSET is KERNEL_VIRT of kernel/arch/aarch64/offsets.h. The first 2 MB of RAM are the
+# KERNEL_VIRT_OFFSET is KERNEL_VIRT of kernel/arch/aarch64/shared.h. The first 2 MB of RAM are the
 # device tree's: QEMU puts it there only if the image leaves room. The retained memory comes next.
 KERNEL_LDSYMS := KERNEL_START=0xffffff8040a00000 KERNEL_VIRT_OFFSET=0xffffff8000000000 \
 	KERNEL_ALIGN=4096 KERNEL_ROOM=0x280000 RETAIN_BASE=0xffffff8040200000 RETAIN_BYTES=0x800000

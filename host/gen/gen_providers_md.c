@@ -20,20 +20,22 @@ struct site {
     const char *arguments[ARGUMENTS];
 };
 
-#define NAME_A(type, name) #name,
-#define LIST_ARGS(...) __VA_ARGS__
-#define NAMES(...) TRACE_EACH(NAME_, TRACE_SEP_NONE, , __VA_ARGS__)
+#define LIST(...) \
+    { \
+        __VA_ARGS__ \
+    }
+#define ARGS(...) LIST(__VA_ARGS__)
+#define A(type, name) #name
 
 static const struct site sites[] = {
-#define EVENT(id, CLASS, number, EXT, NAME, fast, wide, doc) {#id, {NAMES(TRACE_ARGS(fast, wide))}},
+#define EVENT(id, CLASS, number, EXT, NAME, fast, wide, doc) {#id, {TRACE_ARGS(fast, wide)}},
 #define EVENT_CONTROL(...)
 #define EVENT_STATE(...)
 #include "trace/events.def"
 #undef EVENT
 #undef EVENT_CONTROL
 #undef EVENT_STATE
-#define SITE(id, args, doc) SITE_(id, LIST_##args)
-#define SITE_(id, ...) {#id, {NAMES(__VA_ARGS__)}},
+#define SITE(id, args, doc) {#id, args},
 #include "trace/sites.def"
 #undef SITE
     {"thread_state", {"pid", "tid", "priority", "policy", "state", "before"}},
@@ -51,42 +53,34 @@ static const struct site *site_of(const char *name)
 
 /* ---- probes ------------------------------------------------------------------------ */
 
+struct argument {
+    const char *type; /* NULL: no more */
+    unsigned word;
+};
+
 struct probe {
     const char *provider, *function, *name, *site;
-    const char *types[ARGUMENTS + 1]; /* of the words */
-    unsigned words[ARGUMENTS + 1];
-    const char *typed[ARGUMENTS + 1]; /* TYPES of args[]; none: they are the words */
+    struct argument arguments[ARGUMENTS + 1]; /* sdt: each is the word of its own number */
+    const char *typed[ARGUMENTS + 1];         /* TYPES of args[]; none: they are the words */
     const char *doc;
 };
 
-#define TYPE_A(type, word) #type,
-#define WORD_A(type, word) word,
+#undef A
+#define A(type, word) LIST(#type, word)
+#define TYPES(...) LIST(__VA_ARGS__)
 
 static const struct probe probes[] = {
-#define EACH_TYPE(...) TRACE_EACH(TYPE_, TRACE_SEP_NONE, , __VA_ARGS__)
-#define EACH_WORD(...) TRACE_EACH(WORD_, TRACE_SEP_NONE, , __VA_ARGS__)
-#define LIST_TYPES(...) __VA_ARGS__
 #define PROBE(prov, func, probe, id, NEW, OLD, args, doc) \
-    PROBE_TYPED(prov, func, probe, id, NEW, OLD, args, TYPES(NULL), doc)
+    {#prov, func, probe, #id, args, {NULL}, doc},
 #define PROBE_TYPED(prov, func, probe, id, NEW, OLD, args, typed, doc) \
-    {#prov,          func, probe, #id, {EACH_TYPE(LIST_##args)}, {EACH_WORD(LIST_##args)}, \
-     {LIST_##typed}, doc},
+    {#prov, func, probe, #id, args, typed, doc},
 #include "trace/probes.def"
 #undef PROBE
 #undef PROBE_TYPED
-#define IDENTITY \
-    { \
-        0, 1, 2, 3, 4, 5, 6, 7, 8, 9 \
-    }
+#undef A
+#define A(type, name) LIST(SDT_TYPE_##type, 0)
 #define SDT(id, site, CLASS, fast, wide, doc) \
-    {"sdt", \
-     #CLASS, \
-     #id, \
-     #site, \
-     {TRACE_EACH(SDT_TYPE_, TRACE_SEP_NONE, , TRACE_ARGS(fast, wide))}, \
-     IDENTITY, \
-     {NULL}, \
-     doc},
+    {"sdt", #CLASS, #id, #site, LIST(TRACE_ARGS(fast, wide)), {NULL}, doc},
 #define EVENT(id, CLASS, number, EXT, NAME, fast, wide, doc) SDT(id, id, CLASS, fast, wide, doc)
 #define EVENT_STATE(id, CLASS, number, EXT, NAME, fast, wide, doc) \
     SDT(id, thread_state, CLASS, fast, wide, doc)
@@ -94,6 +88,11 @@ static const struct probe probes[] = {
 #include "trace/events.def"
 };
 #define PROBES (sizeof(probes) / sizeof(*probes))
+
+static unsigned word_of(const struct probe *p, unsigned argument)
+{
+    return strcmp(p->provider, "sdt") == 0 ? argument : p->arguments[argument].word;
+}
 
 static const char *word_name(const struct probe *p, unsigned word)
 {
@@ -120,7 +119,7 @@ static void append_typed(char *cell, const struct probe *p)
         unsigned word = type[length] == '<' ? (unsigned)(type[length + 1] - '0') : i;
         bool made = type[length] == '<' && type[length - 1] == '*';
 
-        append_item(cell, type, length, made ? "" : word_name(p, p->words[word]));
+        append_item(cell, type, length, made ? "" : word_name(p, word_of(p, word)));
     }
 }
 
@@ -128,8 +127,9 @@ static void print_arguments(struct gen_row *out, const struct probe *p)
 {
     char *cell = gen_new_cell(out), words[GEN_TEXT] = "";
 
-    for (unsigned i = 0; p->types[i] != NULL; i++) {
-        append_item(words, p->types[i], strlen(p->types[i]), word_name(p, p->words[i]));
+    for (unsigned i = 0; p->arguments[i].type != NULL; i++) {
+        append_item(words, p->arguments[i].type, strlen(p->arguments[i].type),
+                    word_name(p, word_of(p, i)));
     }
     if (p->typed[0] != NULL) {
         append_typed(cell, p);
@@ -162,18 +162,18 @@ struct call {
     const char *doc;
 };
 
-#define CALL_VAL(name) #name,
-#define CALL_IN(name, bytes) "*" #name,
-#define CALL_OUT(name, bytes) "*" #name,
-#define CALL_INOUT(name, bytes) "*" #name,
-#define CALL_STR(name) "*" #name,
-#define CALL_MSG(name) "*" #name,
-#define CALL_NONE NULL,
-#define CALL_LIST_A(...) TRACE_EACH(CALL_, TRACE_SEP_NONE, , __VA_ARGS__)
+#undef A
+#define A(...) LIST(__VA_ARGS__)
+#define VAL(name) #name
+#define IN(name, bytes) "*" #name
+#define OUT(name, bytes) "*" #name
+#define INOUT(name, bytes) "*" #name
+#define STR(name) "*" #name
+#define MSG(name) "*" #name
+#define NONE NULL
 
 static const struct call calls[] = {
-#define KERCALL(number, NAME, handler, flags, args, enter, wide, exit, doc) \
-    {#handler, {CALL_LIST_##args}, doc},
+#define KERCALL(number, NAME, handler, flags, args, enter, wide, exit, doc) {#handler, args, doc},
 #include "abi/kercalls.def"
 };
 

@@ -132,15 +132,14 @@ static void word_name(struct kev_arg *arg, char type, const char *name, size_t l
 static void word_add(struct kev_list *list, const struct builtin_call *call, const char *word,
                      size_t len)
 {
-    static const char owner[] = "owner";
     struct kev_arg *arg = &list->args[list->n++];
     const char *name;
     size_t name_len;
 
     if (word[1] == ' ') {
         word_name(arg, word[0], word + 2, len - 2);
-    } else if (word[0] == owner[0]) {
-        word_name(arg, 'H', word, len);
+    } else if (word[0] == 'C') {
+        word_name(arg, 'H', "owner", 5);
     } else if (word[0] == 'm' || word[0] == 'r') {
         arg->type = 'H';
         snprintf(arg->name, sizeof(arg->name), "%s%c", word[0] == 'm' ? "msg" : "rmsg", word[1]);

@@ -15,27 +15,26 @@ struct row {
     const char *types[ARGUMENTS]; /* NULL: no more */
 };
 
-#define TYPE_A(type, word) #type,
-#define LIST_ARGS(...) __VA_ARGS__
-#define LIST_TYPES(...) __VA_ARGS__
-#define EACH_TYPE(...) TRACE_EACH(TYPE_, TRACE_SEP_NONE, , __VA_ARGS__)
-#define SDT_TYPES(fast, wide) TRACE_EACH(SDT_TYPE_, TRACE_SEP_NONE, , TRACE_ARGS(fast, wide))
+#define LIST(...) \
+    { \
+        __VA_ARGS__ \
+    }
+#define ARGS(...) LIST(__VA_ARGS__)
+#define TYPES(...) LIST(__VA_ARGS__)
 #define WORDS "uintptr_t", "uintptr_t", "uintptr_t", "uintptr_t", "uintptr_t", "uintptr_t"
 
 static const struct row rows[] = {
+#define A(type, name) SDT_TYPE_##type
 #define EVENT(id, CLASS, number, EXT, NAME, fast, wide, doc) \
-    {"sdt", #CLASS, #id, {SDT_TYPES(fast, wide)}},
-#define EVENT_STATE(id, CLASS, number, EXT, NAME, fast, wide, doc) \
-    {"sdt", #CLASS, #id, {SDT_TYPES(fast, wide)}},
+    {"sdt", #CLASS, #id, {TRACE_ARGS(fast, wide)}},
 #define EVENT_CONTROL(...)
 #include "trace/events.def"
 #undef EVENT
-#undef EVENT_STATE
 #undef EVENT_CONTROL
-#define PROBE(prov, func, probe, id, NEW, OLD, args, doc) \
-    {#prov, func, probe, {EACH_TYPE(LIST_##args)}},
-#define PROBE_TYPED(prov, func, probe, id, NEW, OLD, args, typed, doc) \
-    {#prov, func, probe, {LIST_##typed}},
+#undef A
+#define A(type, word) #type
+#define PROBE(prov, func, probe, id, NEW, OLD, args, doc) {#prov, func, probe, args},
+#define PROBE_TYPED(prov, func, probe, id, NEW, OLD, args, typed, doc) {#prov, func, probe, typed},
 #include "trace/probes.def"
 #undef PROBE
 #undef PROBE_TYPED

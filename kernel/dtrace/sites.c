@@ -14,6 +14,7 @@
 #include "kernel/thread/thread.h"
 #include "trace/dtrace/port.h"
 #include "trace/dtrace/probe.h"
+#include "trace/event_args.h"
 #include "trace/filter.h"
 #include "trace/sdt_types.h"
 
@@ -27,22 +28,21 @@ struct row {
     uint32_t to, from; /* states; all ones: any */
 };
 
-#define COUNT_A(type, word) +1
-#define TYPE_A(type, word) #type,
-#define WORD_A(type, word) word,
-#define LIST_ARGS(...) __VA_ARGS__
 #define IDENTITY \
     { \
         0, 1, 2, 3, 4, 5, 6, 7, 8, 9 \
     }
 #define ALL 0xffffffffu
 
+/* Counts from 0, once for each use. */
+enum { BEFORE_ROWS = __COUNTER__ };
+#define ROW_NUMBER (__COUNTER__ - BEFORE_ROWS - 1)
+
 static const struct row rows[] = {
 #define EVENT(id, CLASS, number, EXT, NAME, fast, wide, doc) \
     {.provider = "sdt", \
      .function = #CLASS, \
      .name = #id, \
-     .types = {TRACE_EACH(SDT_TYPE_, TRACE_SEP_NONE, , TRACE_ARGS(fast, wide))}, \
      .words = IDENTITY, \
      .site = TRACE_EV_##id, \
      .to = ALL, \
@@ -51,7 +51,6 @@ static const struct row rows[] = {
     {.provider = "sdt", \
      .function = #CLASS, \
      .name = #id, \
-     .types = {TRACE_EACH(SDT_TYPE_, TRACE_SEP_NONE, , TRACE_ARGS(fast, wide))}, \
      .words = IDENTITY, \
      .site = TRACE_EV_thread_state, \
      .to = 1u << (number), \
@@ -61,21 +60,40 @@ static const struct row rows[] = {
 #undef EVENT
 #undef EVENT_STATE
 #undef EVENT_CONTROL
-#define EACH_TYPE(...) TRACE_EACH(TYPE_, TRACE_SEP_NONE, , __VA_ARGS__)
-#define EACH_WORD(...) TRACE_EACH(WORD_, TRACE_SEP_NONE, , __VA_ARGS__)
-#define LIST_TYPES(...) __VA_ARGS__
 #define ROW(prov, func, probe, id, NEW, OLD) \
     .provider = #prov, .function = (func), .name = (probe), .site = TRACE_EV_##id, .to = (NEW), \
     .from = (OLD)
+#define LIST(...) \
+    { \
+        __VA_ARGS__ \
+    }
+#define ARGS(...) LIST(__VA_ARGS__)
+#define A(type, word) word
 #define PROBE(prov, func, probe, id, NEW, OLD, args, doc) \
-    {ROW(prov, func, probe, id, NEW, OLD), .types = {EACH_TYPE(LIST_##args)}, \
-     .words = {EACH_WORD(LIST_##args)}},
+    {ROW(prov, func, probe, id, NEW, OLD), .words = args},
 #define PROBE_TYPED(prov, func, probe, id, NEW, OLD, args, typed, doc) \
-    {ROW(prov, func, probe, id, NEW, OLD), .types = {LIST_##typed}, \
-     .words = {EACH_WORD(LIST_##args)}},
+    {ROW(prov, func, probe, id, NEW, OLD), .words = args},
 #include "trace/probes.def"
 #undef PROBE
 #undef PROBE_TYPED
+#undef A
+/* The tables once more, for the types. */
+#define A(type, name) SDT_TYPE_##type
+#define EVENT(id, CLASS, number, EXT, NAME, fast, wide, doc) \
+    [ROW_NUMBER].types = {TRACE_ARGS(fast, wide)},
+#define EVENT_CONTROL(...)
+#include "trace/events.def"
+#undef EVENT
+#undef EVENT_CONTROL
+#undef A
+#define A(type, word) #type
+#define TYPES(...) LIST(__VA_ARGS__)
+#define PROBE(prov, func, probe, id, NEW, OLD, args, doc) [ROW_NUMBER].types = args,
+#define PROBE_TYPED(prov, func, probe, id, NEW, OLD, args, typed, doc) [ROW_NUMBER].types = typed,
+#include "trace/probes.def"
+#undef PROBE
+#undef PROBE_TYPED
+#undef A
 };
 enum { ROWS = sizeof(rows) / sizeof(*rows) };
 _Static_assert(TRACE_EV_COUNT <= UINT8_MAX, "row.site");

@@ -20,14 +20,21 @@
 #include "kernel/base/kercall.h"
 #include "kernel/proc/process.h"
 #include "kernel/base/string.h"
-#include "trace/event_args.h"
 #include "trace/gate.h"
 #include "trace/trace.h"
 
-/* Codes of a word: a0..a5 an argument; m0.. of the outgoing message; r0.. of the reply; FIELD and
- * the number of an argument: read from the memory that it points to. NONE ends a list. */
-enum code { NONE, a0, a1, a2, a3, a4, a5, m0, m1, m2, r0, r1, r2, owner, FIELD };
-/* Codes of an argument: the kind of its value. */
+/* Codes of a word. FIELD and the number of an argument: from the memory that it points to. NONE
+ * ends a list. */
+enum code {
+    NONE,
+    WORD_A0, /* the call's arguments */
+    WORD_A5 = WORD_A0 + 5,
+    WORD_M0,               /* the first words of the outgoing message */
+    WORD_R0 = WORD_M0 + 3, /* the first words of the reply */
+    WORD_OWNER = WORD_R0 + 3,
+    FIELD
+};
+/* Codes of an argument: what its value is. */
 enum argument { VALUE, POINTER, MSG_smsg, MSG_rmsg };
 
 /* size: bytes of a field, and how to read them. */
@@ -43,66 +50,27 @@ struct kercall_words {
     uint8_t arguments[6]; /* enum argument */
 };
 
-#define WORD_a0 \
+/* What kercalls.def calls a word. */
+#define WORD(...) \
     { \
-        a0, 0, 0 \
+        __VA_ARGS__ \
     }
-#define WORD_a1 \
-    { \
-        a1, 0, 0 \
-    }
-#define WORD_a2 \
-    { \
-        a2, 0, 0 \
-    }
-#define WORD_a3 \
-    { \
-        a3, 0, 0 \
-    }
-#define WORD_a4 \
-    { \
-        a4, 0, 0 \
-    }
-#define WORD_a5 \
-    { \
-        a5, 0, 0 \
-    }
-#define WORD_m0 \
-    { \
-        m0, 0, 0 \
-    }
-#define WORD_m1 \
-    { \
-        m1, 0, 0 \
-    }
-#define WORD_m2 \
-    { \
-        m2, 0, 0 \
-    }
-#define WORD_r0 \
-    { \
-        r0, 0, 0 \
-    }
-#define WORD_r1 \
-    { \
-        r1, 0, 0 \
-    }
-#define WORD_r2 \
-    { \
-        r2, 0, 0 \
-    }
-#define WORD_owner \
-    { \
-        owner, 0, 0 \
-    }
-#define WORD_F(n, structure, member, type, name) \
-    { \
-        FIELD + (n), offsetof(structure, member), SIZE_##type(sizeof(((structure *)0)->member)) \
-    }
-#define WORD_W(n, c_type, type, name) \
-    { \
-        FIELD + (n), 0, SIZE_##type(sizeof(c_type)) \
-    }
+#define a0 WORD(WORD_A0, 0, 0)
+#define a1 WORD(WORD_A0 + 1, 0, 0)
+#define a2 WORD(WORD_A0 + 2, 0, 0)
+#define a3 WORD(WORD_A0 + 3, 0, 0)
+#define a4 WORD(WORD_A0 + 4, 0, 0)
+#define a5 WORD(WORD_A0 + 5, 0, 0)
+#define m0 WORD(WORD_M0, 0, 0)
+#define m1 WORD(WORD_M0 + 1, 0, 0)
+#define m2 WORD(WORD_M0 + 2, 0, 0)
+#define r0 WORD(WORD_R0, 0, 0)
+#define r1 WORD(WORD_R0 + 1, 0, 0)
+#define r2 WORD(WORD_R0 + 2, 0, 0)
+#define CALLER WORD(WORD_OWNER, 0, 0)
+#define F(n, structure, member, type, name) \
+    WORD(FIELD + (n), offsetof(structure, member), SIZE_##type(sizeof(((structure *)0)->member)))
+#define W(n, c_type, type, name) WORD(FIELD + (n), 0, SIZE_##type(sizeof(c_type)))
 #define SIZE_D(bytes) (((bytes) < 4 ? (bytes) : 4) | SIGNED)
 #define SIZE_H(bytes) ((bytes) < 4 ? (bytes) : 4)
 #define SIZE_P(bytes) (bytes)
@@ -110,27 +78,36 @@ struct kercall_words {
 #define SIZE_X(bytes) ((bytes) | LONG)
 
 /* The lists of each call, ended by NONE. */
-#define ENTER(...) __VA_ARGS__
-#define ENTERW(...) __VA_ARGS__
-#define EXITW(...) __VA_ARGS__
-#define LIST(...) LIST_(__VA_ARGS__)
-#define LIST_(...) \
+#define LIST(...) \
     { \
-        TRACE_EACH(WORD_, TRACE_SEP_COMMA, , __VA_ARGS__) __VA_OPT__(, ) \
-        { \
-            NONE, 0, 0 \
-        } \
+        __VA_ARGS__ __VA_OPT__(, ) WORD(NONE, 0, 0) \
     }
+#define ENTER(...) LIST(__VA_ARGS__)
+#define ENTERW(...) LIST(__VA_ARGS__)
+#define EXITW(...) LIST(__VA_ARGS__)
 #define KERCALL(number, NAME, handler, flags, arguments, enter, enter_wide, exit_wide, doc) \
-    static const struct word enter_##NAME[] = LIST(enter); \
-    static const struct word enter_wide_##NAME[] = LIST(enter_wide); \
-    static const struct word exit_wide_##NAME[] = LIST(exit_wide); \
+    static const struct word enter_##NAME[] = enter; \
+    static const struct word enter_wide_##NAME[] = enter_wide; \
+    static const struct word exit_wide_##NAME[] = exit_wide; \
     _Static_assert(sizeof(enter_##NAME) <= 3 * sizeof(struct word) && \
                        sizeof(enter_wide_##NAME) <= (KERCALL_WORDS + 1) * sizeof(struct word) && \
                        sizeof(exit_wide_##NAME) <= KERCALL_WORDS * sizeof(struct word), \
                    "words of " #NAME);
 #include "abi/kercalls.def"
 #undef KERCALL
+#undef a0
+#undef a1
+#undef a2
+#undef a3
+#undef a4
+#undef a5
+#undef m0
+#undef m1
+#undef m2
+#undef r0
+#undef r1
+#undef r2
+#undef CALLER
 _Static_assert(KERCALL_WORDS == TRACE_KERCALL_VALUES, "an event has room for them");
 
 #define A(...) \
@@ -232,16 +209,16 @@ static void collect(struct thread *self, const struct word *word, struct trace_v
                 return; /* a pulse: no information about its sender */
             }
             add_field(self, word, v);
-        } else if (word->code == owner) {
+        } else if (word->code == WORD_OWNER) {
             v->value[v->n] = (uint32_t)self->proc->pid;
-        } else if (word->code <= a5) {
-            add_argument(self, word->code - a0, v);
+        } else if (word->code <= WORD_A5) {
+            add_argument(self, word->code - WORD_A0, v);
         } else {
             if (!found) {
-                find_message(self, word->code >= r0 ? MSG_rmsg : MSG_smsg, message);
+                find_message(self, word->code >= WORD_R0 ? MSG_rmsg : MSG_smsg, message);
                 found = true;
             }
-            v->value[v->n] = message[(word->code - m0) % 3];
+            v->value[v->n] = message[(word->code - WORD_M0) % 3];
         }
         v->n++;
     }

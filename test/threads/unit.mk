@@ -34,6 +34,6 @@ $(B)/unit/threads_lib_mutex.o: lib/mutex.c $(wildcard lib/*.h lib/include/*.h li
 		-c -o $@ $<
 
 $(UNIT_THREADS): test/failed.c test/failed.h $(wildcard test/threads/*.h trace/*.h trace/dtrace/*.h trace/port/host.h kernel/*/*.h \
-	test/unit_kernel/*/*.h)
+	test/unit_kernel/*.h) $(TRACE_GEN)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(THREADS_FLAGS) $(THREADS_SEAM) -o $@ $(filter %.c %.o,$^) $(THREADS_LINK) -lcmocka -lpthread

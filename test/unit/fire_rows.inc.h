@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A function, `fire_` and its name, for each row of events.def, which calls its hook. Who includes
- * this, once, has defined GIVE_A(type, name), what each argument is given, and
+ * this, once, has defined A(type, name), what each argument is given, and
  * STATE_WORDS(fast, wide), what trace_thread_state() is given behind the state's number.
  */
 #define EVENT(name, CLASS, number, EXT, NAME, fast, wide, doc) \
     static void fire_##name(void) \
     { \
-        trace_##name(TRACE_EACH(GIVE_, TRACE_SEP_COMMA, , TRACE_ARGS(fast, wide))); \
+        trace_##name(TRACE_ARGS(fast, wide)); \
     }
 #define EVENT_STATE(name, CLASS, number, EXT, NAME, fast, wide, doc) \
     static void fire_##name(void) \

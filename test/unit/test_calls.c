@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "trace/event_args.h"
 #include "trace/event_text.h"
 
 #define WORDS 20
@@ -36,81 +35,32 @@ struct call {
 #define INOUT(name, bytes) #name
 #define STR(name) #name
 #define MSG(name) #name
-#define A(...) \
+#define LIST(...) \
     { \
         __VA_ARGS__ \
     }
-#define WORD_a0 \
-    { \
-        'P', 0, NULL \
-    }
-#define WORD_a1 \
-    { \
-        'P', 1, NULL \
-    }
-#define WORD_a2 \
-    { \
-        'P', 2, NULL \
-    }
-#define WORD_a3 \
-    { \
-        'P', 3, NULL \
-    }
-#define WORD_a4 \
-    { \
-        'P', 4, NULL \
-    }
-#define WORD_a5 \
-    { \
-        'P', 5, NULL \
-    }
-#define WORD_m0 \
-    { \
-        'P', -1, "msg0" \
-    }
-#define WORD_m1 \
-    { \
-        'P', -1, "msg1" \
-    }
-#define WORD_m2 \
-    { \
-        'P', -1, "msg2" \
-    }
-#define WORD_r0 \
-    { \
-        'P', -1, "rmsg0" \
-    }
-#define WORD_r1 \
-    { \
-        'P', -1, "rmsg1" \
-    }
-#define WORD_r2 \
-    { \
-        'P', -1, "rmsg2" \
-    }
-#define WORD_owner \
-    { \
-        'H', -1, "owner" \
-    }
-#define WORD_F(n, structure, member, type, name) \
-    { \
-#type[0], -1, #name \
-    }
-#define WORD_W(n, c_type, type, name) \
-    { \
-#type[0], -1, #name \
-    }
-#define LIST(...) LIST_(__VA_ARGS__)
-#define LIST_(...) \
-    { \
-        TRACE_EACH(WORD_, TRACE_SEP_COMMA, , __VA_ARGS__) \
-    }
-#define ENTER(...) __VA_ARGS__
-#define ENTERW(...) __VA_ARGS__
-#define EXITW(...) __VA_ARGS__
+#define A(...) LIST(__VA_ARGS__)
+#define ENTER(...) LIST(__VA_ARGS__)
+#define ENTERW(...) LIST(__VA_ARGS__)
+#define EXITW(...) LIST(__VA_ARGS__)
+#define a0 LIST('P', 0, NULL)
+#define a1 LIST('P', 1, NULL)
+#define a2 LIST('P', 2, NULL)
+#define a3 LIST('P', 3, NULL)
+#define a4 LIST('P', 4, NULL)
+#define a5 LIST('P', 5, NULL)
+#define m0 LIST('P', -1, "msg0")
+#define m1 LIST('P', -1, "msg1")
+#define m2 LIST('P', -1, "msg2")
+#define r0 LIST('P', -1, "rmsg0")
+#define r1 LIST('P', -1, "rmsg1")
+#define r2 LIST('P', -1, "rmsg2")
+#define CALLER LIST('H', -1, "owner")
+#define F(n, structure, member, type, name) LIST(#type[0], -1, #name)
+#define W(n, c_type, type, name) LIST(#type[0], -1, #name)
 static const struct call calls[] = {
 #define KERCALL(number, NAME, handler, flags, arguments, enter, enter_wide, exit_wide, doc) \
-    {number, #NAME, arguments, LIST(enter), LIST(enter_wide), LIST(exit_wide)},
+    {number, #NAME, arguments, enter, enter_wide, exit_wide},
 #include "abi/kercalls.def"
 #undef KERCALL
 };

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "trace/filter.h"
+#include "trace/event_args.h"
 #include "trace/hook.h"
 
 /* ---- firing everything ------------------------------------------------------------- */
@@ -22,7 +23,7 @@ struct fired {
 static struct fired fired[FIRED_MAX];
 static unsigned nfired;
 
-#define GIVE_A(type, name) GIVE_##type
+#define A(type, name) GIVE_##type
 #define GIVE_D 5
 #define GIVE_H 5
 #define GIVE_X 5
@@ -32,6 +33,7 @@ static unsigned nfired;
 #define GIVE_N "text"
 #define STATE_WORDS(fast, wide) 1, 2, 3, 4
 #include "test/unit/fire_rows.inc.h"
+#undef A
 
 static const struct row {
     void (*fire)(void);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "trace/event_args.h"
 #include "trace/event_text.h"
 #include "trace/hook.h"
 
@@ -49,7 +50,7 @@ static uint64_t value_of(char type, const char *name)
     }
 }
 
-#define GIVE_A(type, name) GIVE_##type(#name)
+#define A(type, name) GIVE_##type(#name)
 #define GIVE_D(name) (uint32_t) value_of('D', name)
 #define GIVE_H(name) (uint32_t) value_of('H', name)
 #define GIVE_E(name) value_of('E', name)
@@ -74,26 +75,26 @@ struct row {
     struct arg fast[ARGS_MAX], wide[ARGS_MAX];
 };
 
-#define STATE_WORDS(fast, wide) TRACE_EACH(GIVE_, TRACE_SEP_COMMA, , TRACE_ARGS(fast, wide))
+#define STATE_WORDS(fast, wide) TRACE_ARGS(fast, wide)
 #include "test/unit/fire_rows.inc.h"
 
-#define ARG_A(type, name) \
+#undef A
+#define LIST(...) \
     { \
-#type[0], #name \
+        __VA_ARGS__ \
     }
-#define ARG_LIST(...) \
-    { \
-        TRACE_EACH(ARG_, TRACE_SEP_COMMA, , __VA_ARGS__) \
-    }
+#define A(type, name) LIST(#type[0], #name)
+#define IS_SAME true
+#define IS_WIDE(...) false
 #define ROW(n, CLASS, number, site, NAME, fast, wide) \
     {TRACE_CLASS_##CLASS, \
      number, \
      site, \
-     !TRACE_HAS_##wide, \
+     IS_##wide, \
      #NAME, \
      fire_##n, \
-     ARG_LIST(TRACE_LIST_##fast), \
-     ARG_LIST(TRACE_ARGS(fast, wide))},
+     LIST(TRACE_ARGS(fast, SAME)), \
+     LIST(TRACE_ARGS(fast, wide))},
 static const struct row rows[] = {
 #define EVENT(n, CLASS, number, EXT, NAME, fast, wide, doc) \
     ROW(n, CLASS, number, TRACE_EV_##n, NAME, fast, wide)

@@ -14,6 +14,7 @@
 
 #include "trace/filter.h"
 #include "trace/gate.h"
+#include "trace/event_args.h"
 #include "trace/hook.h"
 
 /* ---- everything that can happen ---------------------------------------------------- */
@@ -23,7 +24,7 @@ struct who {
 };
 static struct who about; /* the thread that THREAD events tell of */
 
-#define GIVE_A(type, name) GIVE_##type(name)
+#define A(type, name) GIVE_##type(name)
 #define GIVE_D(name) (#name[0] == 't' ? about.tid : about.pid)
 #define GIVE_H(name) 5
 #define GIVE_X(name) 5
@@ -33,6 +34,7 @@ static struct who about; /* the thread that THREAD events tell of */
 #define GIVE_N(name) "text"
 #define STATE_WORDS(fast, wide) about.pid, about.tid, 10, 1
 #include "test/unit/fire_rows.inc.h"
+#undef A
 
 struct event {
     void (*fire)(void); /* NULL: a kernel call's */

@@ -14,11 +14,11 @@ UNIT_TRACE_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -O1 -include test/unit/yiel
 UNIT_TRACE_OBJS := $(UNIT_TRACE_SRCS:%.c=$(B)/unit/trace.o/%.o)
 UNIT_TRACE32_OBJS := $(UNIT_TRACE_SRCS:%.c=$(B)/unit/trace32.o/%.o)
 
-$(B)/unit/trace.o/%.o: %.c test/unit/unit.mk
+$(B)/unit/trace.o/%.o: %.c test/unit/unit.mk | $(TRACE_GEN)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(UNIT_TRACE_FLAGS) -MMD -MP -c -o $@ $<
 
-$(B)/unit/trace32.o/%.o: %.c test/unit/unit.mk
+$(B)/unit/trace32.o/%.o: %.c test/unit/unit.mk | $(TRACE_GEN)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(UNIT_TRACE_FLAGS) -DTRACE_PORT_CLOCK_BITS=32 -MMD -MP -c -o $@ $<
 

@@ -23,7 +23,7 @@ UNIT_IPC_OBJS := $(patsubst %.c,$(B)/unit/ipc/%.o,$(UNIT_IPC_KERNEL) test/unit_i
 	$(addprefix test/unit_ipc/,world.c check.c check_msg.c check_system.c))
 
 $(B)/unit/ipc/%.o: %.c $(wildcard test/unit_ipc/*.[hd]* kernel/*/*.h abi/*.* abi/sys/*.h \
-	trace/*.h) trace/events.def test/unit_ipc/unit.mk
+	trace/*.h) trace/events.def $(TRACE_GEN) test/unit_ipc/unit.mk
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(UNIT_IPC_FLAGS) -c -o $@ $<
 

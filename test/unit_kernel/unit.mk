@@ -27,7 +27,7 @@ $(B)/unit/kernel_unwind_test: $(call unit_kernel,unwind,unwind.c)
 $(B)/unit/kernel_string_test: $(call unit_kernel,string,) test/unit_kernel/kymo_string.c
 
 $(UNIT_KERNEL) $(B)/unit/kernel_crosscall_test: test/failed.c
-$(UNIT_KERNEL): test/failed.h $(wildcard test/unit_kernel/*.h kernel/*/*.h trace/*.h)
+$(UNIT_KERNEL): test/failed.h $(wildcard test/unit_kernel/*.h kernel/*/*.h trace/*.h) $(TRACE_GEN)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(UNIT_KERNEL_FLAGS) -o $@ $(filter %.c,$^) -lcmocka
 
@@ -36,6 +36,6 @@ UNIT_TESTS += $(B)/unit/kernel_crosscall_test
 UNIT_THREADS_FLAGS := $(subst fake_ops.h,thread_ops.h,$(filter-out -fsanitize=% -fno-sanitize%,$(UNIT_KERNEL_FLAGS))) \
 	-D_GNU_SOURCE -fsanitize=thread
 $(B)/unit/kernel_crosscall_test: test/unit_kernel/crosscall_test.c kernel/thread/cpu.c trace/dtrace/buffer.c \
-	$(wildcard test/unit_kernel/*.h kernel/*/*.h trace/*.h trace/dtrace/*.h)
+	$(wildcard test/unit_kernel/*.h kernel/*/*.h trace/*.h trace/dtrace/*.h) $(TRACE_GEN)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(UNIT_THREADS_FLAGS) -o $@ $(filter %.c,$^) -lcmocka -lpthread

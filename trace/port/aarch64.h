@@ -12,7 +12,7 @@
 /* Written so that a constant code is one MOVK. */
 #define TRACE_PORT_HEADER(cpu, code) (((uint32_t)(cpu)->cpu_bits & 0xffff0000u) | (code))
 
-/* The high half of the kernel's addresses (KERNEL_VIRT of kernel/arch/aarch64/offsets.h). */
+/* The high half of the kernel's addresses (KERNEL_VIRT of kernel/arch/aarch64/shared.h). */
 #define TRACE_PORT_CODE_HIGH 0xffffff80u
 
 #define TRACE_PORT_EXIT_WORK 8u

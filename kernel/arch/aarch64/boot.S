@@ -7,7 +7,7 @@
  * The boot map is one level 1 table of 1 GB blocks, which serves both halves: as identity map in
  * TTBR0 and, because KERNEL_VIRT is a multiple of 512 GB, as kernel map in TTBR1.
  */
-#include "kernel/arch/aarch64/offsets.h"
+#include "kernel/arch/aarch64/shared.h"
 
 /* RES1 bits, M, C, SA, SA0, I, DZE, no WFI and WFE traps */
 #define SCTLR_VALUE 0x30d5501d

@@ -6,16 +6,6 @@
 #include "abi/sys/kymo.h"
 #include "kernel/arch/aarch64/port.h"
 
-_Static_assert(offsetof(struct arch_context, sp) == CTX_SP, "entry code");
-_Static_assert(offsetof(struct arch_context, kind) == CTX_KIND, "entry code");
-_Static_assert(offsetof(struct arch_context, elr) == CTX_ELR, "entry code");
-_Static_assert(offsetof(struct arch_context, spsr) == CTX_SPSR, "entry code");
-_Static_assert(offsetof(struct arch_context, fp) == CTX_FP, "entry code");
-_Static_assert(offsetof(struct arch_context, fpsr) == CTX_FPSR, "entry code");
-_Static_assert(offsetof(struct arch_context, fpcr) == CTX_FPCR, "entry code");
-_Static_assert(sizeof(struct arch_context) == CTX_SIZE, "entry code");
-_Static_assert(sizeof(struct a64_fatal_frame) == FATAL_SIZE, "entry code");
-
 int arch_context_init(struct thread *t, uintptr_t func, uintptr_t arg, uintptr_t stack_low,
                       uintptr_t stack_high, uintptr_t ret, uintptr_t tls)
 {

@@ -3,7 +3,8 @@
  * Moves a thread's FP and SIMD registers. a64_fp_save(ctx), a64_fp_load(ctx): kernel context, FP
  * not trapped at EL1 (it never is). Both leave the integer registers that C expects alone.
  */
-#include "kernel/arch/aarch64/offsets.h"
+#include ARCH_OFFSETS_H
+#include "kernel/arch/aarch64/shared.h"
 
     .arch armv8-a+fp+simd
     .text

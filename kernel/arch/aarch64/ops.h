@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "kernel/arch/aarch64/board.h"
-#include "kernel/arch/aarch64/offsets.h"
+#include "kernel/arch/aarch64/shared.h"
 #include "kernel/arch/aarch64/sysreg.h"
 
 #define ARCH_CODE_HIGH (KERNEL_VIRT >> 32)

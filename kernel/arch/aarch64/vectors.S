@@ -12,7 +12,8 @@
  * eret clears the local exclusive monitor (Arm DDI 0487, B2.9): a program's ldxr is never paired
  * with a stxr after the kernel, or another thread, has run in between. No clrex is needed.
  */
-#include "kernel/arch/aarch64/offsets.h"
+#include ARCH_OFFSETS_H
+#include "kernel/arch/aarch64/shared.h"
 
     .section .text.vectors, "ax", %progbits
 

@@ -4,10 +4,11 @@
  *
  * SVC (kernel calls) and PendSV (kernel exit after interrupts) have the lowest priority, faults are
  * one above, interrupts above those: so the kernel is not re-entered, and interrupts stay open in
- * it. The kernel stack is empty whenever a thread runs. Offsets: offsets.h. Proved by test/armv7m;
+ * it. The kernel stack is empty whenever a thread runs. Offsets: offsets.c. Proved by test/armv7m;
  * counted by `make bench`.
  */
-#include "kernel/arch/armv7m/offsets.h"
+#include ARCH_OFFSETS_H
+#include "kernel/arch/armv7m/shared.h"
 
     .syntax unified
     .thumb

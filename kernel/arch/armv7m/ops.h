@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "kernel/arch/armv7m/board.h"
-#include "kernel/arch/armv7m/offsets.h"
+#include "kernel/arch/armv7m/shared.h"
 
 #define ARMV7M_REGIONS 8
 #define ARCH_CODE_HIGH 0
@@ -34,9 +34,6 @@ struct arch_context {
     uint32_t r4_r11[8];     /* [k] */
     uint32_t exc_return;    /* [k] */
 };
-_Static_assert(offsetof(struct arch_context, result) == CTX_RESULT, "offsets.h");
-_Static_assert(offsetof(struct arch_context, kind) == CTX_SAVED, "offsets.h");
-_Static_assert(sizeof(struct arch_context) == CTX_BYTES, "offsets.h");
 
 /* Images of the MPU registers: address (with region number) and attributes. */
 struct arch_aspace {
@@ -52,7 +49,6 @@ struct armv7m_port {
     uint32_t idle;              /* [c] 1: waiting for an interrupt */
     uint32_t clock_half; /* [c] written by SysTick's handler: half wraps of the trace clock */
 };
-_Static_assert(offsetof(struct armv7m_port, idle) == PORT_IDLE, "offsets.h");
 extern struct armv7m_port armv7m_port;
 void armv7m_fp_switch(struct arch_context *prev, struct arch_context *next);
 

@@ -18,10 +18,8 @@ struct frame {
 #define XPSR_THUMB (1u << 24)
 #define XPSR_IT_ICI 0x0600fc00u /* a restarted multiple transfer, or an IT block */
 #define XPSR_ALIGNED (1u << 9)  /* the CPU left a word free above the frame */
-_Static_assert(sizeof(struct frame) == FRAME_BYTES && offsetof(struct frame, pc) == FRAME_PC,
-               "offsets.h");
-#define PROBE_CALL_BYTES 6 /* push and bl at the start of a function probe's slot */
-#define FP_FRAME_BYTES 72  /* s0-s15, FPSCR and a word, above the frame */
+#define PROBE_CALL_BYTES 6      /* of a function probe's slot: push, bl */
+#define FP_FRAME_BYTES 72       /* s0-s15, FPSCR and a word, above the frame */
 
 static inline struct arch_context *context_of(const struct thread *t)
 {

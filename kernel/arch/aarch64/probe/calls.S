@@ -5,7 +5,7 @@
  * may change is saved, not only those that the convention lets a caller keep: the compiler knows
  * what its own functions change. Proved by test/boot's suite fbt.
  */
-#include "kernel/arch/aarch64/offsets.h"
+#include "kernel/arch/aarch64/shared.h"
 
     .macro probe_call name, handler
     .section .text.\name, "ax", %progbits

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Constants shared by the assembler and the C of this port; context.c asserts that they match the
- * structs. Included from .S files, so preprocessor only.
+ * Numbers that the assembler and the C of this port share. Included from .S files, so preprocessor
+ * only. Offsets in structs are generated from offsets.c.
  */
-#ifndef KERNEL_ARCH_AARCH64_OFFSETS_H
-#define KERNEL_ARCH_AARCH64_OFFSETS_H
+#ifndef KERNEL_ARCH_AARCH64_SHARED_H
+#define KERNEL_ARCH_AARCH64_SHARED_H
 
 /* Kernel address of physical 0: RAM and the board's devices are mapped there linearly. */
 #define KERNEL_VIRT 0xffffff8000000000
@@ -12,22 +12,8 @@
 #define KERNEL_TEXT_ALIAS 0x4000000000
 
 /* struct arch_context */
-#define CTX_X(n) ((n)*8)
-#define CTX_SP 248
-#define CTX_KIND 256
-#define CTX_ELR 264
-#define CTX_SPSR 272
-#define CTX_TTBR0 280
-#define CTX_TLS 288
-#define CTX_FP_LIVE 296
-#define CTX_FP 304
-#define CTX_FPSR 816
-#define CTX_FPCR 824
-#define CTX_SIZE 832
-/* struct thread: the context is first; the arguments of a kernel call follow it */
-#define THREAD_ARGS CTX_SIZE
-
-#define CTX_KIND_CALL 0 /* x2-x18 were saved by an earlier interruption */
+#define CTX_X(n) (CTX_X0 + (n)*8)
+#define CTX_KIND_CALL 0 /* x2-x18 are older than the rest */
 #define CTX_KIND_FULL 1
 
 #define A64_MAX_CPUS 8
@@ -35,7 +21,6 @@
 #define KERNEL_STACK_GUARD 4096 /* unmapped, below each stack */
 #define EMERGENCY_STACK_SHIFT 12
 #define EMERGENCY_STACK_SIZE (1 << EMERGENCY_STACK_SHIFT)
-#define FATAL_SIZE 256 /* x0-x30, sp: struct a64_fatal_frame */
 
 #define A64_PROBE_FRAME 176 /* bytes saved by a function probe: probe/calls.S */
 

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Constants shared by assembler and C: offsets in struct arch_context (asserted in ops.h) and the
- * exception priorities.
+ * Numbers that assembler and C share: kinds of a context and the exception priorities. Offsets in
+ * structs are generated from offsets.c.
  */
-#ifndef ARMV7M_OFFSETS_H
-#define ARMV7M_OFFSETS_H
-
-#define CTX_RESULT 76 /* result, error: in this order, then the registers saved at entry */
-#define CTX_SAVED 84  /* kind, psp, r4-r11, exc_return: in this order */
-#define CTX_BYTES 128
+#ifndef ARMV7M_SHARED_H
+#define ARMV7M_SHARED_H
 
 /* ctx.kind */
 #define CTX_KIND_INTERRUPTED 0 /* resumes unchanged */
@@ -35,9 +31,6 @@
 #define EXC_RETURN_NO_FP 0x10
 #define EXC_RETURN_LEAST 0xffffffe0 /* no code lies at or above this address */
 
-#define FRAME_PC 24
-#define FRAME_BYTES 32 /* r0-r3, r12, lr, pc, xPSR */
-#define PORT_IDLE 8    /* offset in struct armv7m_port */
 #define KERNEL_STACK 8192
 
 #endif
