@@ -61,8 +61,8 @@ static long class_on(uint32_t class, uint32_t number, const uint32_t *words, uns
 }
 
 /* Inserts the event as the kernel would: callers with the ability only. */
-static long insert(bool able, uint32_t class, uint32_t event, const uint32_t *words,
-                   unsigned nwords)
+static long class_event_insert(bool able, uint32_t class, uint32_t event, const uint32_t *words,
+                               unsigned nwords)
 {
     long on = class_on(class, event & ~(uint32_t)TRACE_EVENT_64, words, nwords);
 
@@ -81,8 +81,8 @@ static long insert_simple(bool able, uint32_t class, uint32_t event, uint64_t d1
                               (uint32_t)(d2 >> 32)};
     bool big = event & TRACE_EVENT_64;
 
-    return insert(able, class, event, big ? words : (const uint32_t[]){words[0], words[2]},
-                  big ? 4 : 2);
+    return class_event_insert(able, class, event,
+                              big ? words : (const uint32_t[]){words[0], words[2]}, big ? 4 : 2);
 }
 
 long trace_class_simple(bool able, uint32_t class, uint32_t event, uintptr_t d1, uintptr_t d2)
@@ -137,5 +137,5 @@ long trace_class_combine(bool able, uint32_t class, uint32_t event, const uint32
         insert_slog(words, nwords);
         return 0;
     }
-    return insert(able, class, event, words, nwords);
+    return class_event_insert(able, class, event, words, nwords);
 }

@@ -50,7 +50,7 @@ static long query_owner(struct kymo_trace_owner *out)
 }
 
 /* Ends a filter command: returns 0, with the sites patched by the new filter, or its error. */
-static long filtered(int error)
+static long control_filtered(int error)
 {
     if (!error) {
         trace_filter_apply(trace_state.running);
@@ -65,7 +65,7 @@ static long threads_command(uint32_t cmd, const uint32_t args[4])
     if (!error) {
         trace_filter_slow();
     }
-    return filtered((int)error);
+    return control_filtered((int)error);
 }
 
 static long filter_command(uint32_t cmd, const uint32_t args[4])
@@ -74,13 +74,14 @@ static long filter_command(uint32_t cmd, const uint32_t args[4])
     case _NTO_TRACE_ADDALLCLASSES:
     case _NTO_TRACE_DELALLCLASSES:
         trace_filter_all(TRACE_SET_ON, cmd == _NTO_TRACE_ADDALLCLASSES);
-        return filtered(0);
+        return control_filtered(0);
     case _NTO_TRACE_ADDCLASS:
     case _NTO_TRACE_DELCLASS:
-        return filtered(trace_filter_class(TRACE_SET_ON, args[0], cmd == _NTO_TRACE_ADDCLASS));
+        return control_filtered(
+            trace_filter_class(TRACE_SET_ON, args[0], cmd == _NTO_TRACE_ADDCLASS));
     case _NTO_TRACE_ADDEVENT:
     case _NTO_TRACE_DELEVENT:
-        return filtered(
+        return control_filtered(
             trace_filter_event(TRACE_SET_ON, args[0], args[1], cmd == _NTO_TRACE_ADDEVENT));
     case _NTO_TRACE_SETALLCLASSESFAST:
     case _NTO_TRACE_SETALLCLASSESWIDE:
@@ -196,7 +197,8 @@ long trace_state_give(uint32_t index)
     return 0;
 }
 
-static long alloc(const struct trace_caller *who, uint32_t per_cpu, uint64_t *paddr, bool retained)
+static long control_alloc(const struct trace_caller *who, uint32_t per_cpu, uint64_t *paddr,
+                          bool retained)
 {
     struct kymo_trace_owner *owner = &trace_state.owner;
     long error = trace_state_alloc(who->owner, per_cpu, paddr, retained);
@@ -210,7 +212,7 @@ static long alloc(const struct trace_caller *who, uint32_t per_cpu, uint64_t *pa
     return error;
 }
 
-static long set_gate(struct trace_gate_request *request)
+static long control_set_gate(struct trace_gate_request *request)
 {
     if (!request) {
         return -EFAULT;
@@ -231,7 +233,7 @@ static long owner_command(const struct trace_caller *who, uint32_t cmd, const ui
     switch (cmd) {
     case _NTO_TRACE_ALLOCBUFFER:
     case KYMO_TRACE_ALLOCRETAINED:
-        return data ? alloc(who, args[0], data, cmd == KYMO_TRACE_ALLOCRETAINED) : -EFAULT;
+        return data ? control_alloc(who, args[0], data, cmd == KYMO_TRACE_ALLOCRETAINED) : -EFAULT;
     case _NTO_TRACE_DEALLOCBUFFER:
         if (!trace_state.log.block) {
             return -EFAULT;
@@ -255,7 +257,7 @@ static long owner_command(const struct trace_caller *who, uint32_t cmd, const ui
         trace_state_high_water(args[0]);
         return 0;
     case KYMO_TRACE_SETGATE:
-        return set_gate(data);
+        return control_set_gate(data);
     default: /* _NTO_TRACE_SKIPBUFFER, _NTO_TRACE_OVERWRITEBUFFER */
         trace_state_overwrite(cmd == _NTO_TRACE_OVERWRITEBUFFER);
         return 0;

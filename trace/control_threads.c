@@ -10,20 +10,21 @@
 #include "trace/filter.h"
 #include "trace/threads.h"
 
-static bool exists(uint32_t pid, uint32_t tid)
+static bool control_threads_exists(uint32_t pid, uint32_t tid)
 {
     return (int32_t)pid > 0 && (int32_t)tid >= 0;
 }
 
-static long set_class(const uint32_t args[4], uint32_t tid)
+static long control_threads_set_class(const uint32_t args[4], uint32_t tid)
 {
-    return exists(args[1], tid) ? trace_threads_set_class(args[0], TRACE_THREAD(args[1], tid))
-                                : -EINVAL;
+    return control_threads_exists(args[1], tid)
+               ? trace_threads_set_class(args[0], TRACE_THREAD(args[1], tid))
+               : -EINVAL;
 }
 
 static long set_event(const uint32_t args[4], uint32_t tid)
 {
-    return exists(args[2], tid)
+    return control_threads_exists(args[2], tid)
                ? trace_threads_set_event(args[0], args[1], TRACE_THREAD(args[2], tid))
                : -EINVAL;
 }
@@ -32,9 +33,9 @@ long trace_threads_command(uint32_t cmd, const uint32_t args[4])
 {
     switch (cmd) {
     case _NTO_TRACE_SETCLASSPID:
-        return set_class(args, 0);
+        return control_threads_set_class(args, 0);
     case _NTO_TRACE_SETCLASSTID:
-        return set_class(args, args[2]);
+        return control_threads_set_class(args, args[2]);
     case _NTO_TRACE_SETEVENTPID:
         return set_event(args, 0);
     case _NTO_TRACE_SETEVENTTID:

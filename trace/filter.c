@@ -90,8 +90,8 @@ static void set_row(enum trace_filter_set set, unsigned id, bool value)
 }
 
 /* event NULL: all of the class. Returns the number of entries named. */
-static unsigned set_rows(enum trace_filter_set set, unsigned class, const uint32_t *event,
-                         bool value)
+static unsigned filter_set_rows(enum trace_filter_set set, unsigned class, const uint32_t *event,
+                                bool value)
 {
     unsigned named = 0;
 
@@ -157,7 +157,8 @@ static int set_user(enum trace_filter_set set, const uint32_t *event, bool value
 static int set_group(enum trace_filter_set set, unsigned first, unsigned last,
                      const uint32_t *event, bool value);
 
-static int set_class(enum trace_filter_set set, unsigned class, const uint32_t *event, bool value)
+static int filter_set_class(enum trace_filter_set set, unsigned class, const uint32_t *event,
+                            bool value)
 {
     switch (class) {
     case _NTO_TRACE_CONTROL: /* always on */
@@ -180,7 +181,7 @@ static int set_class(enum trace_filter_set set, unsigned class, const uint32_t *
     case _NTO_TRACE_USER:
         return set_user(set, event, value);
     default:
-        return set_rows(set, class, event, value) ? 0 : -ENOTSUP;
+        return filter_set_rows(set, class, event, value) ? 0 : -ENOTSUP;
     }
 }
 
@@ -190,7 +191,7 @@ static int set_group(enum trace_filter_set set, unsigned first, unsigned last,
     int error = 0;
 
     for (unsigned class = first; class <= last; class ++) {
-        error = set_class(set, class, event, value);
+        error = filter_set_class(set, class, event, value);
     }
     return error;
 }
@@ -214,7 +215,7 @@ void trace_filter_slow(void)
 
 int trace_filter_class(enum trace_filter_set set, unsigned class, bool value)
 {
-    int error = set_class(set, class, NULL, value);
+    int error = filter_set_class(set, class, NULL, value);
 
     trace_filter_slow();
     return error;
@@ -222,7 +223,7 @@ int trace_filter_class(enum trace_filter_set set, unsigned class, bool value)
 
 int trace_filter_event(enum trace_filter_set set, unsigned class, uint32_t event, bool value)
 {
-    int error = set_class(set, class, &event, value);
+    int error = filter_set_class(set, class, &event, value);
 
     trace_filter_slow();
     return error;
@@ -231,7 +232,7 @@ int trace_filter_event(enum trace_filter_set set, unsigned class, uint32_t event
 void trace_filter_all(enum trace_filter_set set, bool value)
 {
     for (unsigned class = _NTO_TRACE_KERCALL; class <= _NTO_TRACE_INT_HANDLER_EXIT; class ++) {
-        set_class(set, class, NULL, value);
+        filter_set_class(set, class, NULL, value);
     }
     trace_filter_slow();
 }

@@ -9,7 +9,7 @@
 
 uint32_t trace_gate_armed;
 
-static void arm(bool armed)
+static void gate_arm(bool armed)
 {
     __atomic_store_n(&trace_gate_armed, armed, __ATOMIC_RELEASE);
     trace_filter_slow();
@@ -26,13 +26,13 @@ int trace_gate_open(const char *name, struct kymo_trace_refusal *why)
     }
     int error = trace_port_gate(name, why);
     if (!error) {
-        arm(true);
+        gate_arm(true);
     }
     return error;
 }
 
 /* Queries run with interrupts masked: after a cross-call none is in progress. */
-static void nothing(void *arg)
+static void gate_nothing(void *arg)
 {
     (void)arg;
 }
@@ -40,8 +40,8 @@ static void nothing(void *arg)
 void trace_gate_close(void)
 {
     if (trace_gate_armed) {
-        arm(false);
-        trace_port_run_on_all(nothing, NULL);
+        gate_arm(false);
+        trace_port_run_on_all(gate_nothing, NULL);
         trace_port_gate(NULL, NULL);
     }
 }

@@ -17,7 +17,7 @@
 static volatile uint32_t wanted; /* [a] a command; 0: none */
 static volatile uint32_t flush;  /* [a] FLUSHBUFFER, or 0 */
 
-static long note(uint32_t cmd, volatile uint32_t *where)
+static long interrupt_note(uint32_t cmd, volatile uint32_t *where)
 {
     uintptr_t irq = trace_port_irq_save();
     struct trace_cpu *cpu = trace_port_cpu();
@@ -38,7 +38,7 @@ static long note_flush(void)
     if (trace_state.running && trace_state.policy == TRACE_RING) {
         return -ECANCELED;
     }
-    return note(_NTO_TRACE_FLUSHBUFFER, &flush);
+    return interrupt_note(_NTO_TRACE_FLUSHBUFFER, &flush);
 }
 
 /* Returns the length including the NUL, or one more than the limit. */
@@ -82,9 +82,9 @@ long trace_interrupt(uint32_t cmd, const uint32_t args[4], const void *data)
         return insert_data(cmd, args, data);
     case _NTO_TRACE_START:
     case _NTO_TRACE_STARTNOSTATE:
-        return trace_state.log.block ? note(cmd, &wanted) : -ECANCELED;
+        return trace_state.log.block ? interrupt_note(cmd, &wanted) : -ECANCELED;
     case _NTO_TRACE_STOP:
-        return note(cmd, &wanted);
+        return interrupt_note(cmd, &wanted);
     case _NTO_TRACE_FLUSHBUFFER:
         return note_flush();
     default:

@@ -29,7 +29,7 @@ bool trace_kercall_wide(unsigned number)
     return trace_bit(trace_filter.kercall_wide, number);
 }
 
-static bool fits(uint64_t value, bool is_signed)
+static bool kercall_fits(uint64_t value, bool is_signed)
 {
     return value >> 32 == 0 || (is_signed && value >> 31 == UINT64_MAX >> 31);
 }
@@ -37,7 +37,7 @@ static bool fits(uint64_t value, bool is_signed)
 static bool has_big(const struct trace_values *v)
 {
     for (unsigned i = 0; i < v->n; i++) {
-        if (!(v->is_long >> i & 1) && !fits(v->value[i], v->is_signed >> i & 1)) {
+        if (!(v->is_long >> i & 1) && !kercall_fits(v->value[i], v->is_signed >> i & 1)) {
             return true;
         }
     }
@@ -62,8 +62,8 @@ TRACE_COLD static void kercall_long(unsigned number, const struct trace_values *
 
 void trace_kercall(unsigned number, const struct trace_values *v)
 {
-    if (v->n == 2 && v->is_long == 0 && fits(v->value[0], v->is_signed & 1) &&
-        fits(v->value[1], v->is_signed & 2)) {
+    if (v->n == 2 && v->is_long == 0 && kercall_fits(v->value[0], v->is_signed & 1) &&
+        kercall_fits(v->value[1], v->is_signed & 2)) {
         trace_log2(trace_kercall_class(number), number, (uint32_t)v->value[0],
                    (uint32_t)v->value[1]);
     } else {

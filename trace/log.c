@@ -12,7 +12,7 @@
 #include "trace/loss.h"
 #include "trace/trace.h"
 
-static void drop(struct trace_cpu *cpu, unsigned reason, unsigned class, unsigned slots)
+static void log_drop(struct trace_cpu *cpu, unsigned reason, unsigned class, unsigned slots)
 {
     trace_loss_add(&cpu->loss, reason, class, 1);
     if (reason == KYMO_DROP_NOBUFFER) {
@@ -25,21 +25,21 @@ static void drop(struct trace_cpu *cpu, unsigned reason, unsigned class, unsigne
 static struct trace_slot *find_room(struct trace_cpu *cpu, unsigned class, unsigned slots)
 {
     if (slots > TRACE_LOG_MAX_SLOTS) {
-        drop(cpu, KYMO_DROP_TOOBIG, class, slots);
+        log_drop(cpu, KYMO_DROP_TOOBIG, class, slots);
         return NULL;
     }
     uint64_t stamp = trace_clock_stamp(cpu, 0);
     bool time = stamp >> 32 != cpu->time_high;
 
     if (cpu->filled) {
-        drop(cpu, KYMO_DROP_FILLED, class, slots);
+        log_drop(cpu, KYMO_DROP_FILLED, class, slots);
         return NULL;
     }
     if (!cpu->end || (size_t)(cpu->end - cpu->cursor) < slots + time) {
         if (!log_next_buffer(cpu)) {
             cpu->filled = cpu->ring.policy == TRACE_FILL;
             cpu->request |= cpu->filled;
-            drop(cpu, cpu->filled ? KYMO_DROP_FILLED : KYMO_DROP_NOBUFFER, class, slots);
+            log_drop(cpu, cpu->filled ? KYMO_DROP_FILLED : KYMO_DROP_NOBUFFER, class, slots);
             return NULL;
         }
         stamp = trace_clock_last(cpu) + 1;
@@ -64,7 +64,7 @@ static void check_mark(struct trace_cpu *cpu, unsigned slots)
 
 /* Returns the reserved slots at the cursor, with the time set in the first, or NULL if the event is
  * not recorded. */
-static struct trace_slot *reserve(struct trace_cpu *cpu, unsigned class, unsigned slots)
+static struct trace_slot *log_reserve(struct trace_cpu *cpu, unsigned class, unsigned slots)
 {
     if (cpu->busy) {
         trace_loss_recursive(cpu, class);
@@ -89,7 +89,7 @@ static struct trace_slot *reserve(struct trace_cpu *cpu, unsigned class, unsigne
     return slot;
 }
 
-static void finish(struct trace_cpu *cpu, uintptr_t irq)
+static void log_finish(struct trace_cpu *cpu, uintptr_t irq)
 {
     if (cpu->request && !cpu->busy) {
         cpu->request = false;
@@ -102,13 +102,13 @@ void log_slow(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what)
 {
     struct trace_cpu *cpu = trace_port_cpu();
     uint32_t code = TRACE_WHAT_CODE(what);
-    struct trace_slot *slot = reserve(cpu, code >> TRACE_CLASS_SHIFT, 1);
+    struct trace_slot *slot = log_reserve(cpu, code >> TRACE_CLASS_SHIFT, 1);
 
     (void)now;
     if (slot) {
         log_put_simple(cpu, slot, code, slot->time, d1, d2);
     }
-    finish(cpu, TRACE_WHAT_IRQ(what));
+    log_finish(cpu, TRACE_WHAT_IRQ(what));
 }
 
 /* Records the event that fills the buffer up to the high-water mark. While limit is not full, all
@@ -172,7 +172,7 @@ void trace_clock_wrapped(struct trace_cpu *cpu)
 }
 
 /* Returns word i of the event's words and following text; 0 behind them. */
-static uint32_t word_at(const struct trace_words *w, unsigned i)
+static uint32_t log_word_at(const struct trace_words *w, unsigned i)
 {
     uint32_t word = 0;
 
@@ -190,7 +190,7 @@ static uint32_t word_at(const struct trace_words *w, unsigned i)
     return word;
 }
 
-static uint32_t structure(unsigned i, unsigned slots)
+static uint32_t log_structure(unsigned i, unsigned slots)
 {
     if (slots == 1) {
         return TRACE_STRUCT_S;
@@ -206,21 +206,21 @@ bool trace_log_words(unsigned class, unsigned event, const struct trace_words *w
     struct trace_cpu *cpu = trace_port_cpu();
 
     slots = slots ? slots : 1;
-    struct trace_slot *slot = reserve(cpu, class, slots);
+    struct trace_slot *slot = log_reserve(cpu, class, slots);
     if (slot) {
         uint32_t time = slot->time;
 
         for (unsigned i = 0; i < slots; i++) {
             slot[i].header =
-                TRACE_PORT_HEADER(cpu, TRACE_HEADER(0, structure(i, slots), class, event));
+                TRACE_PORT_HEADER(cpu, TRACE_HEADER(0, log_structure(i, slots), class, event));
             slot[i].time = time;
-            slot[i].d1 = word_at(words, 2 * i);
-            slot[i].d2 = word_at(words, 2 * i + 1);
+            slot[i].d1 = log_word_at(words, 2 * i);
+            slot[i].d2 = log_word_at(words, 2 * i + 1);
         }
         cpu->count[class]++;
         __asm__ volatile("" ::: "memory"); /* after a crash no event is found half written */
         cpu->cursor = slot + slots;
     }
-    finish(cpu, irq);
+    log_finish(cpu, irq);
     return slot != NULL;
 }

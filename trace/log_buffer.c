@@ -117,7 +117,7 @@ void log_missed(struct trace_cpu *cpu, unsigned slots)
 }
 
 /* Reuses a buffer with events that nobody took. */
-static void overwrite(struct trace_cpu *cpu, uint32_t index)
+static void log_buffer_overwrite(struct trace_cpu *cpu, uint32_t index)
 {
     bool meant = cpu->ring.policy == TRACE_RING;
 
@@ -140,7 +140,7 @@ bool log_next_buffer(struct trace_cpu *cpu)
     case TRACE_FOUND_NOTHING:
         return false;
     case TRACE_FOUND_READY:
-        overwrite(cpu, index);
+        log_buffer_overwrite(cpu, index);
         break;
     case TRACE_FOUND_FREE:
         cpu->missed_slots = 0;

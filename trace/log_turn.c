@@ -55,7 +55,7 @@ static inline void open_with(struct trace_cpu *cpu, uint32_t index, uint32_t hig
 }
 
 /* A nested event during a buffer switch finds busy, and limit NULL. */
-static inline void begin(struct trace_cpu *cpu)
+static inline void log_turn_begin(struct trace_cpu *cpu)
 {
     trace_assert(trace_port_irq_masked() && !cpu->busy);
     cpu->limit = cpu->full = NULL;
@@ -64,21 +64,23 @@ static inline void begin(struct trace_cpu *cpu)
 }
 
 /* Switches buffers. limit and full are the buffer's end: see trace/log.h. */
-static bool turn(struct trace_cpu *cpu, uint32_t d1, uint32_t d2, uint32_t now, uint32_t code)
+static bool log_turn_turn(struct trace_cpu *cpu, uint32_t d1, uint32_t d2, uint32_t now,
+                          uint32_t code)
 {
     uint32_t index;
 
     if (!is_usual(cpu, now) || !ring_take_free(&cpu->ring, &index)) {
         return false;
     }
-    begin(cpu);
+    log_turn_begin(cpu);
     close_full(cpu);
     open_with(cpu, index, cpu->time_high, now, code, d1, d2);
     return true;
 }
 
 /* Opens a buffer where none is ACTIVE; checks the time and all other preconditions. */
-static bool open(struct trace_cpu *cpu, uint32_t d1, uint32_t d2, trace_now_t low, uint32_t code)
+static bool log_turn_open(struct trace_cpu *cpu, uint32_t d1, uint32_t d2, trace_now_t low,
+                          uint32_t code)
 {
     uint64_t now = trace_clock_whole(cpu, low);
     uint32_t index;
@@ -87,7 +89,7 @@ static bool open(struct trace_cpu *cpu, uint32_t d1, uint32_t d2, trace_now_t lo
         !ring_take_free(&cpu->ring, &index)) {
         return false;
     }
-    begin(cpu);
+    log_turn_begin(cpu);
     cpu->time_ahead = false;
     open_with(cpu, index, (uint32_t)(now >> 32), (uint32_t)now, code, d1, d2);
     return true;
@@ -99,12 +101,12 @@ void log_next(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what)
     uint32_t code = TRACE_WHAT_CODE(what);
 
     if (cpu->full) {
-        if (turn(cpu, d1, d2, (uint32_t)now, code)) {
+        if (log_turn_turn(cpu, d1, d2, (uint32_t)now, code)) {
             TRACE_PORT_REQUEST_EXIT(cpu);
             trace_port_irq_restore(what);
             return;
         }
-    } else if (!cpu->end && open(cpu, d1, d2, now, code)) {
+    } else if (!cpu->end && log_turn_open(cpu, d1, d2, now, code)) {
         trace_port_irq_restore(what);
         return;
     }

@@ -87,7 +87,7 @@ bool trace_loss_next(struct trace_loss *loss, uint32_t *reason_class, uint32_t *
 }
 
 /* Reads the DROPPED slots back from the buffer, which no process can write. */
-static void unsettle(struct trace_cpu *cpu, uint32_t index, unsigned dropped_slots)
+static void loss_unsettle(struct trace_cpu *cpu, uint32_t index, unsigned dropped_slots)
 {
     const struct trace_slot *slot = (const struct trace_slot *)trace_ring_data(&cpu->ring, index);
 
@@ -130,7 +130,7 @@ void trace_loss_buffer(struct trace_cpu *cpu, uint32_t index, unsigned reason)
         }
     }
     if (buffer->dropped_slots) {
-        unsettle(cpu, index, buffer->dropped_slots);
+        loss_unsettle(cpu, index, buffer->dropped_slots);
     }
 }
 

@@ -62,7 +62,7 @@ int trace_retain_alloc(struct trace_consumer *consumer)
     return 0;
 }
 
-static uint32_t offset(const volatile void *at)
+static uint32_t retain_offset(const volatile void *at)
 {
     return (uint32_t)((uintptr_t)at - (uintptr_t)retain.window);
 }
@@ -74,9 +74,9 @@ void trace_retain_begin(struct trace_consumer *consumer)
         .ncpu = trace_port_cpu_count(),
         .per_cpu = consumer->per_cpu,
         .buffer_bytes = ring->buffer_bytes,
-        .buffers = offset(consumer->block),
-        .marks = offset(retain.marks),
-        .words = offset(&ring->buffers[0].word),
+        .buffers = retain_offset(consumer->block),
+        .marks = retain_offset(retain.marks),
+        .words = retain_offset(&ring->buffers[0].word),
         .word_step = sizeof(struct trace_buffer),
         .table_step = (uint32_t)trace_ring_table_bytes(consumer->per_cpu),
     };
@@ -85,7 +85,8 @@ void trace_retain_begin(struct trace_consumer *consumer)
         struct trace_cpu *cpu = trace_port_cpu_at(i);
 
         cpu->ring.retained = true;
-        out.cpu[i] = (struct kymo_retain_place){offset(&cpu->cursor), offset(cpu->loss.pending)};
+        out.cpu[i] = (struct kymo_retain_place){retain_offset(&cpu->cursor),
+                                                retain_offset(cpu->loss.pending)};
     }
     trace_port_retained_ring(&out);
 }

@@ -7,14 +7,15 @@
 #include "trace/assert.h"
 #include "trace/ring_writer.h"
 
-static size_t align8(size_t n)
+static size_t ring_align8(size_t n)
 {
     return (n + 7) & ~(size_t)7;
 }
 
 size_t trace_ring_table_bytes(unsigned count)
 {
-    return align8(count * sizeof(struct trace_buffer)) + 2 * align8(count * sizeof(uint16_t));
+    return ring_align8(count * sizeof(struct trace_buffer)) +
+           2 * ring_align8(count * sizeof(uint16_t));
 }
 
 void trace_ring_init(struct trace_ring *ring, uint8_t *base, unsigned count, unsigned buffer_bytes,
@@ -29,9 +30,9 @@ void trace_ring_init(struct trace_ring *ring, uint8_t *base, unsigned count, uns
     ring->count = count;
     ring->buffer_bytes = buffer_bytes;
     ring->buffers = (struct trace_buffer *)table;
-    table += align8(count * sizeof(struct trace_buffer));
+    table += ring_align8(count * sizeof(struct trace_buffer));
     ring->free_queue = (uint16_t *)table;
-    ring->by_sequence = (uint16_t *)(table + align8(count * sizeof(uint16_t)));
+    ring->by_sequence = (uint16_t *)(table + ring_align8(count * sizeof(uint16_t)));
     for (unsigned i = 0; i < count; i++) {
         ring->free_queue[i] = (uint16_t)i;
     }

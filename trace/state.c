@@ -43,7 +43,7 @@ static void start_here(void *first)
     }
 }
 
-static void stop_here(void *arg)
+static void state_stop_here(void *arg)
 {
     (void)arg;
     trace_log_stop(trace_port_cpu());
@@ -107,7 +107,7 @@ static void reset_here(void *arg)
 
 /* Raises the interrupt of one CPU's ring, if buffers were closed since the last one, or
  * `anyway`. */
-static void raise(struct trace_cpu *cpu, bool anyway)
+static void state_raise(struct trace_cpu *cpu, bool anyway)
 {
     uintptr_t irq = trace_port_irq_save();
     uint32_t closed = cpu->ring.closed;
@@ -125,7 +125,7 @@ static void raise(struct trace_cpu *cpu, bool anyway)
 static void raise_all(void)
 {
     for (unsigned cpu = 0; cpu < trace_port_cpu_count(); cpu++) {
-        raise(trace_port_cpu_at(cpu), false);
+        state_raise(trace_port_cpu_at(cpu), false);
     }
 }
 
@@ -143,7 +143,7 @@ static void close_passed(struct trace_cpu *cpu)
 }
 
 /* Own CPU: executes a request of FLUSHCPUS. */
-static void visit(struct trace_cpu *cpu)
+static void state_visit(struct trace_cpu *cpu)
 {
     uintptr_t irq = trace_port_irq_save();
 
@@ -161,7 +161,7 @@ void trace_kernel_exit(void)
         return;
     }
     if (trace_state.visits >> cpu->id & 1) {
-        visit(cpu);
+        state_visit(cpu);
     }
     close_passed(cpu);
     if (trace_state.log.retained) {
@@ -169,7 +169,7 @@ void trace_kernel_exit(void)
     }
     bool triggered = trace_trigger_tell(cpu);
     if (triggered || !trace_state.running || trace_state.policy != TRACE_RING) {
-        raise(cpu, triggered);
+        state_raise(cpu, triggered);
     }
 }
 
@@ -205,9 +205,9 @@ long trace_state_stop(void)
     if (trace_state.running) {
         trace_state.running = trace_state.dump_at_end = false;
         trace_filter_apply(false);
-        trace_port_run_on_all(stop_here, NULL);
+        trace_port_run_on_all(state_stop_here, NULL);
         raise_all();
-        raise(trace_port_cpu_at(0), true); /* the owner is notified of each STOP */
+        state_raise(trace_port_cpu_at(0), true); /* the owner is notified of each STOP */
         trace_port_buffer_freed(); /* a waiting dump finds that there are no buffers any more */
     }
     return 0;

@@ -19,7 +19,7 @@ static struct {
     volatile trace_thread_t row[TRACE_EV_ROWS];
 } only;
 
-static void set(volatile trace_thread_t *at, trace_thread_t value)
+static void threads_set(volatile trace_thread_t *at, trace_thread_t value)
 {
     uintptr_t irq = trace_port_irq_save();
 
@@ -39,7 +39,7 @@ int trace_threads_set_class(unsigned class, trace_thread_t value)
     switch (class) {
     case _NTO_TRACE_KERCALL:
         for (unsigned one = _NTO_TRACE_KERCALLENTER; is_kercall(one); one++) {
-            set(&only.class[one], value);
+            threads_set(&only.class[one], value);
         }
         return 0;
     case _NTO_TRACE_KERCALLENTER:
@@ -49,7 +49,7 @@ int trace_threads_set_class(unsigned class, trace_thread_t value)
     case _NTO_TRACE_VTHREAD: /* there are no such events */
     case _NTO_TRACE_SYSTEM:
     case _NTO_TRACE_COMM:
-        set(&only.class[class], value);
+        threads_set(&only.class[class], value);
         return 0;
     default:
         return -ENOTSUP;
@@ -63,14 +63,14 @@ static int set_kercall(unsigned class, uint32_t event, trace_thread_t value)
     }
     for (unsigned kind = 0; kind < 3; kind++) {
         if (class == _NTO_TRACE_KERCALL || class == _NTO_TRACE_KERCALLENTER + kind) {
-            set(&only.kercall[kind * TRACE_KERCALLS + event], value);
+            threads_set(&only.kercall[kind * TRACE_KERCALLS + event], value);
         }
     }
     return 0;
 }
 
 /* For class THREAD event is a mask of several. */
-static int set_rows(unsigned class, uint32_t event, trace_thread_t value)
+static int threads_set_rows(unsigned class, uint32_t event, trace_thread_t value)
 {
     unsigned named = 0, state;
 
@@ -80,9 +80,9 @@ static int set_rows(unsigned class, uint32_t event, trace_thread_t value)
         }
         named++;
         if (trace_filter_state(id, &state)) {
-            set(&only.state[state], value);
+            threads_set(&only.state[state], value);
         } else {
-            set(&only.row[id], value);
+            threads_set(&only.row[id], value);
         }
     }
     return named ? 0 : -ENOTSUP;
@@ -99,25 +99,25 @@ int trace_threads_set_event(unsigned class, uint32_t event, trace_thread_t value
     case _NTO_TRACE_THREAD:
     case _NTO_TRACE_SYSTEM:
     case _NTO_TRACE_COMM:
-        return set_rows(class, event, value);
+        return threads_set_rows(class, event, value);
     default:
         return -ENOTSUP;
     }
 }
 
-static void clear(volatile trace_thread_t *words, unsigned n)
+static void threads_clear(volatile trace_thread_t *words, unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
-        set(&words[i], 0);
+        threads_set(&words[i], 0);
     }
 }
 
 void trace_threads_clear(void)
 {
-    clear(only.class, CLASSES);
-    clear(only.kercall, 3 * TRACE_KERCALLS);
-    clear(only.state, STATES);
-    clear(only.row, TRACE_EV_ROWS);
+    threads_clear(only.class, CLASSES);
+    threads_clear(only.kercall, 3 * TRACE_KERCALLS);
+    threads_clear(only.state, STATES);
+    threads_clear(only.row, TRACE_EV_ROWS);
 }
 
 /* ---- asking ------------------------------------------------------------------------ */
@@ -147,7 +147,7 @@ uint32_t trace_threads_limit_states(void)
     return states;
 }
 
-static bool passes(trace_thread_t limit, uint32_t pid, uint32_t tid)
+static bool threads_passes(trace_thread_t limit, uint32_t pid, uint32_t tid)
 {
     uint32_t wanted = (uint32_t)limit;
 
@@ -156,7 +156,7 @@ static bool passes(trace_thread_t limit, uint32_t pid, uint32_t tid)
 
 bool trace_threads_row(unsigned class, unsigned id, uint32_t pid, uint32_t tid)
 {
-    return passes(only.class[class], pid, tid) && passes(only.row[id], pid, tid);
+    return threads_passes(only.class[class], pid, tid) && threads_passes(only.row[id], pid, tid);
 }
 
 bool trace_threads_row_here(unsigned class, unsigned id)
@@ -168,13 +168,14 @@ bool trace_threads_row_here(unsigned class, unsigned id)
 
 bool trace_threads_state(unsigned state, uint32_t pid, uint32_t tid)
 {
-    return passes(only.class[_NTO_TRACE_THREAD], pid, tid) && passes(only.state[state], pid, tid);
+    return threads_passes(only.class[_NTO_TRACE_THREAD], pid, tid) &&
+           threads_passes(only.state[state], pid, tid);
 }
 
 bool trace_threads_kercall(unsigned number, uint32_t pid, uint32_t tid)
 {
-    return passes(only.class[class_of_kercall(number)], pid, tid) &&
-           passes(only.kercall[number], pid, tid);
+    return threads_passes(only.class[class_of_kercall(number)], pid, tid) &&
+           threads_passes(only.kercall[number], pid, tid);
 }
 
 bool trace_threads_kercall_here(unsigned number)

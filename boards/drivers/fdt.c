@@ -20,17 +20,17 @@ struct reader {
     struct fdt_facts *facts;
 };
 
-static uint32_t be32(const uint8_t *p)
+static uint32_t fdt_be32(const uint8_t *p)
 {
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-static uint64_t cells(const uint8_t *p, unsigned count)
+static uint64_t fdt_cells(const uint8_t *p, unsigned count)
 {
     uint64_t value = 0;
 
     while (count--) {
-        value = value << 32 | be32(p);
+        value = value << 32 | fdt_be32(p);
         p += 4;
     }
     return value;
@@ -84,8 +84,8 @@ static void memory_reg(struct reader *r, const uint8_t *value, uint32_t len)
     unsigned a = r->address_cells, s = r->size_cells;
 
     if (a >= 1 && a <= 2 && s >= 1 && s <= 2 && len >= (a + s) * 4) {
-        r->facts->ram_start = cells(value, a);
-        r->facts->ram_len = cells(value + 4 * a, s);
+        r->facts->ram_start = fdt_cells(value, a);
+        r->facts->ram_len = fdt_cells(value + 4 * a, s);
     }
 }
 
@@ -95,7 +95,7 @@ static void cpu_reg(struct reader *r, const uint8_t *value, uint32_t len)
 
     if (facts->cpus < FDT_MAX_CPUS && r->cpu_cells >= 1 && r->cpu_cells <= 2 &&
         len >= r->cpu_cells * 4u) {
-        facts->cpu_reg[facts->cpus++] = cells(value, r->cpu_cells);
+        facts->cpu_reg[facts->cpus++] = fdt_cells(value, r->cpu_cells);
     }
 }
 
@@ -117,15 +117,15 @@ static void property_use(struct reader *r, const char *name, uint32_t room, cons
     }
 }
 
-static bool property(struct reader *r)
+static bool fdt_property(struct reader *r)
 {
     uint32_t len, name;
 
     if (r->size - r->at < 8) {
         return false;
     }
-    len = be32(r->structure + r->at);
-    name = be32(r->structure + r->at + 4);
+    len = fdt_be32(r->structure + r->at);
+    name = fdt_be32(r->structure + r->at + 4);
     r->at += 8;
     if (len > r->size - r->at || name >= r->strings_size) {
         return false;
@@ -146,9 +146,9 @@ static bool node_end(struct reader *r)
 }
 
 /* Reads one token; false: the tree is damaged. */
-static bool token(struct reader *r, bool *done)
+static bool fdt_token(struct reader *r, bool *done)
 {
-    uint32_t kind = be32(r->structure + r->at);
+    uint32_t kind = fdt_be32(r->structure + r->at);
 
     r->at += 4;
     switch (kind) {
@@ -157,7 +157,7 @@ static bool token(struct reader *r, bool *done)
     case END_NODE:
         return node_end(r);
     case PROP:
-        return property(r);
+        return fdt_property(r);
     case NOP:
         return true;
     case END:
@@ -175,12 +175,13 @@ static bool block_inside(uint32_t offset, uint32_t size, uint32_t total)
 
 static bool header_read(struct reader *r, const uint8_t *blob, size_t limit)
 {
-    uint32_t total = be32(blob + 4), structure = be32(blob + 8), strings = be32(blob + 12);
+    uint32_t total = fdt_be32(blob + 4), structure = fdt_be32(blob + 8),
+             strings = fdt_be32(blob + 12);
 
-    r->strings_size = be32(blob + 32);
-    r->size = be32(blob + 36);
-    if (be32(blob) != MAGIC || be32(blob + 20) < VERSION_MIN || total > limit || (structure & 3) ||
-        !block_inside(structure, r->size, total) ||
+    r->strings_size = fdt_be32(blob + 32);
+    r->size = fdt_be32(blob + 36);
+    if (fdt_be32(blob) != MAGIC || fdt_be32(blob + 20) < VERSION_MIN || total > limit ||
+        (structure & 3) || !block_inside(structure, r->size, total) ||
         !block_inside(strings, r->strings_size, total)) {
         return false;
     }
@@ -199,7 +200,7 @@ bool fdt_read(const void *blob, size_t limit, struct fdt_facts *facts)
         return false;
     }
     while (!done) {
-        if (r.at > r.size || r.size - r.at < 4 || !token(&r, &done)) {
+        if (r.at > r.size || r.size - r.at < 4 || !fdt_token(&r, &done)) {
             *facts = (struct fdt_facts){0};
             return false;
         }

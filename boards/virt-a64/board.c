@@ -44,7 +44,7 @@ static struct fdt_facts machine; /* [I] */
 static unsigned external_lines;  /* [I] */
 static bool samples;             /* [I] all CPUs' the same */
 
-static uintptr_t device(uintptr_t pa)
+static uintptr_t board_device(uintptr_t pa)
 {
     return (uintptr_t)arch_phys_to_virt(pa);
 }
@@ -76,7 +76,7 @@ static void machine_read(void)
 
 void arch_board_init(void)
 {
-    pl011_init(device(UART));
+    pl011_init(board_device(UART));
     machine_read();
 }
 
@@ -99,12 +99,12 @@ unsigned arch_cpu_count(void)
 
 void a64_board_irq_init(void)
 {
-    if (!gic_is_v2(device(GIC_DIST))) {
+    if (!gic_is_v2(board_device(GIC_DIST))) {
         kprintf("kymo on %s: no GIC v2 on this machine; in QEMU it is -M virt,gic-version=2\n",
                 arch_board_name());
         arch_shutdown(REFUSED);
     }
-    unsigned lines = gic_init(device(GIC_DIST), device(GIC_CPU));
+    unsigned lines = gic_init(board_device(GIC_DIST), board_device(GIC_CPU));
     external_lines = (lines < IRQ_LINES_MAX ? lines : IRQ_LINES_MAX) - FIRST_EXTERNAL;
 }
 
@@ -167,26 +167,26 @@ unsigned arch_irq_count(void)
 }
 
 /* Private lines, including the timer's and the IPI's, are the kernel's. */
-static inline bool external(unsigned irq)
+static inline bool board_external(unsigned irq)
 {
     return irq - FIRST_EXTERNAL < external_lines;
 }
 
 bool arch_irq_reserved(unsigned irq)
 {
-    return !external(irq);
+    return !board_external(irq);
 }
 
 void arch_irq_mask(unsigned irq)
 {
-    if (external(irq)) {
+    if (board_external(irq)) {
         gic_mask(irq);
     }
 }
 
 void arch_irq_unmask(unsigned irq)
 {
-    if (external(irq)) {
+    if (board_external(irq)) {
         gic_unmask(irq);
     }
 }
@@ -247,12 +247,12 @@ const char *arch_irq_name(unsigned irq)
 
 void arch_console_putc(char c)
 {
-    pl011_putc(device(UART), c);
+    pl011_putc(board_device(UART), c);
 }
 
 int arch_console_getc(void)
 {
-    return pl011_getc(device(UART));
+    return pl011_getc(board_device(UART));
 }
 
 /* Not supported: this machine has no watchdog. */
@@ -265,7 +265,7 @@ int arch_watchdog_set(unsigned ms)
 /* PL031: its first register counts the seconds. */
 uint64_t arch_wall_clock(void)
 {
-    return mmio_read(device(RTC));
+    return mmio_read(board_device(RTC));
 }
 
 const char *arch_board_name(void)

@@ -23,7 +23,7 @@ struct out {
     char *at, *end;
 };
 
-static int put(char c, struct out *out)
+static int kprintf_put(char c, struct out *out)
 {
     if (!out->at) {
         console_put(c);
@@ -33,21 +33,21 @@ static int put(char c, struct out *out)
     return 1;
 }
 
-static int put_text(const char *s, size_t len, const struct spec *spec, struct out *out)
+static int kprintf_put_text(const char *s, size_t len, const struct spec *spec, struct out *out)
 {
     int n = 0;
 
     for (size_t pad = len; pad < spec->width; pad++) {
-        n += put(spec->pad, out);
+        n += kprintf_put(spec->pad, out);
     }
     for (size_t i = 0; i < len; i++) {
-        n += put(s[i], out);
+        n += kprintf_put(s[i], out);
     }
     return n;
 }
 
-static int put_number(unsigned long value, unsigned base, bool negative, const struct spec *spec,
-                      struct out *out)
+static int kprintf_put_number(unsigned long value, unsigned base, bool negative,
+                              const struct spec *spec, struct out *out)
 {
     char digits[DIGITS];
     unsigned at = DIGITS;
@@ -59,17 +59,17 @@ static int put_number(unsigned long value, unsigned base, bool negative, const s
     if (negative) {
         digits[--at] = '-';
     }
-    return put_text(digits + at, DIGITS - at, spec, out);
+    return kprintf_put_text(digits + at, DIGITS - at, spec, out);
 }
 
 static int put_signed(long value, const struct spec *spec, struct out *out)
 {
     unsigned long magnitude = value < 0 ? 0ul - (unsigned long)value : (unsigned long)value;
 
-    return put_number(magnitude, 10, value < 0, spec, out);
+    return kprintf_put_number(magnitude, 10, value < 0, spec, out);
 }
 
-static const char *parse(const char *fmt, struct spec *spec)
+static const char *kprintf_parse(const char *fmt, struct spec *spec)
 {
     *spec = (struct spec){0, ' ', false};
     if (*fmt == '0') {
@@ -89,32 +89,33 @@ static const char *parse(const char *fmt, struct spec *spec)
 static int put_string(const char *s, const struct spec *spec, struct out *out)
 {
     s = s ? s : "(null)";
-    return put_text(s, strlen(s), spec, out);
+    return kprintf_put_text(s, strlen(s), spec, out);
 }
 
-static int convert(char kind, const struct spec *spec, va_list *args, struct out *out)
+static int kprintf_convert(char kind, const struct spec *spec, va_list *args, struct out *out)
 {
     switch (kind) {
     case 's':
         return put_string(va_arg(*args, const char *), spec, out);
     case 'c':
-        return put((char)va_arg(*args, int), out);
+        return kprintf_put((char)va_arg(*args, int), out);
     case 'd':
         return put_signed(spec->is_long ? va_arg(*args, long) : va_arg(*args, int), spec, out);
     case 'u':
     case 'x':
-        return put_number(spec->is_long ? va_arg(*args, unsigned long)
-                                        : va_arg(*args, unsigned int),
-                          kind == 'x' ? 16 : 10, false, spec, out);
+        return kprintf_put_number(spec->is_long ? va_arg(*args, unsigned long)
+                                                : va_arg(*args, unsigned int),
+                                  kind == 'x' ? 16 : 10, false, spec, out);
     case 'p':
-        return put('0', out) + put('x', out) +
-               put_number((unsigned long)(uintptr_t)va_arg(*args, void *), 16, false, spec, out);
+        return kprintf_put('0', out) + kprintf_put('x', out) +
+               kprintf_put_number((unsigned long)(uintptr_t)va_arg(*args, void *), 16, false, spec,
+                                  out);
     default:
-        return put(kind, out);
+        return kprintf_put(kind, out);
     }
 }
 
-static int format(struct out *out, const char *fmt, va_list args)
+static int kprintf_format(struct out *out, const char *fmt, va_list args)
 {
     va_list rest;
     int n = 0;
@@ -123,14 +124,14 @@ static int format(struct out *out, const char *fmt, va_list args)
     for (; *fmt; fmt++) {
         struct spec spec;
         if (*fmt != '%') {
-            n += put(*fmt, out);
+            n += kprintf_put(*fmt, out);
             continue;
         }
-        fmt = parse(fmt + 1, &spec);
+        fmt = kprintf_parse(fmt + 1, &spec);
         if (!*fmt) {
             break;
         }
-        n += convert(*fmt, &spec, &rest, out);
+        n += kprintf_convert(*fmt, &spec, &rest, out);
     }
     va_end(rest);
     return n;
@@ -140,7 +141,7 @@ void ktext(char *text, size_t bytes, const char *fmt, va_list args)
 {
     struct out out = {text, text + bytes - 1};
 
-    format(&out, fmt, args);
+    kprintf_format(&out, fmt, args);
     *out.at = '\0';
 }
 
@@ -150,7 +151,7 @@ int kprintf(const char *fmt, ...)
     va_list args;
 
     va_start(args, fmt);
-    int n = format(&out, fmt, args);
+    int n = kprintf_format(&out, fmt, args);
     va_end(args);
     return n;
 }

@@ -13,7 +13,7 @@
 #include "trace/dtrace/control.h"
 #include "trace/dtrace/port.h"
 
-static const char *remedy(int error)
+static const char *boot_remedy(int error)
 {
     switch (error) {
     case -ENOMEM:
@@ -39,11 +39,11 @@ static void say_where(const struct dtrace_refusal *why)
     }
 }
 
-static void refused(int error, const struct dtrace_refusal *why)
+static void boot_refused(int error, const struct dtrace_refusal *why)
 {
     kprintf("boot.dif is refused: %s", dtrace_refusal_text(why));
     say_where(why);
-    kprintf("\nboot.dif: nothing is traced by it. What helps: %s\n", remedy(error));
+    kprintf("\nboot.dif: nothing is traced by it. What helps: %s\n", boot_remedy(error));
 }
 
 static void *image; /* [k] aligned, and kept for the program that claims it */
@@ -72,7 +72,7 @@ void dtrace_boot_program(void)
     if (waits) {
         kprintf("boot.dif: waits until what is retained is saved\n");
     } else if (error) {
-        refused(error, &why);
+        boot_refused(error, &why);
     }
 }
 

@@ -26,7 +26,7 @@ static const uint8_t *own_id(void)
     return id;
 }
 
-static char *put_text(char *to, const char *text)
+static char *build_put_text(char *to, const char *text)
 {
     while (*text) {
         *to++ = *text++;
@@ -50,8 +50,8 @@ bool dtrace_port_is_kernel(const uint8_t *id, char *text)
     const uint8_t *own = own_id();
 
     if (text) {
-        text = put_id(put_text(text, "compiled for the kernel "), id);
-        *put_id(put_text(text, ", this one is "), own) = '\0';
+        text = put_id(build_put_text(text, "compiled for the kernel "), id);
+        *put_id(build_put_text(text, ", this one is "), own) = '\0';
     }
     return memcmp(id, none, sizeof(none)) == 0 || memcmp(id, own, sizeof(none)) == 0;
 }

@@ -21,7 +21,7 @@
 static struct timer_node cleaner; /* [k] */
 static bool idle;                 /* [k] the timer is set late: a new consumer needs it earlier */
 
-static void clean(struct timer_node *node)
+static void call_clean(struct timer_node *node)
 {
     uint64_t ns = dtrace_machine_clean();
 
@@ -34,7 +34,7 @@ static void clean(struct timer_node *node)
 void dtrace_clean_from_now_on(void)
 {
     if (dtrace_consumers && (idle || !timer_node_running(&cleaner))) {
-        clean(&cleaner);
+        call_clean(&cleaner);
     }
 }
 
@@ -62,7 +62,7 @@ static void block_free(void *block, size_t bytes)
 
 /* Returns the caller's memory for direct output of a buffer, if it is one piece of memory: there
  * may not be enough memory for a copy of that size. */
-static void *straight(struct process *proc, const struct kymo_d_call *call, uintptr_t out)
+static void *call_straight(struct process *proc, const struct kymo_d_call *call, uintptr_t out)
 {
     bool takes = call->command == KYMO_D_BUFFER || call->command == KYMO_D_AGGREGATION;
 
@@ -77,7 +77,7 @@ static int call_with(struct process *proc, struct kymo_d_call *call, const void 
 {
     uint32_t room = call->out_bytes;
     int error;
-    void *to = straight(proc, call, out);
+    void *to = call_straight(proc, call, out);
 
     if (to) {
         return dtrace_control(proc, call, in, to);
@@ -237,7 +237,7 @@ int dtrace_control_process(int32_t pid, struct kymo_d_process *out)
 
 void kernel_d_init(void)
 {
-    timer_node_init(&cleaner, clean);
+    timer_node_init(&cleaner, call_clean);
     dtrace_machine_init();
     dtrace_sites_init();
     dtrace_syscall_init();

@@ -32,7 +32,8 @@ static uint32_t created[KINDS][64]; /* [k] bitmaps, by number in the table */
 /* ---- firing ------------------------------------------------------------------------ */
 
 /* During a probe firing, in a function called by D itself, the event is a drop. */
-static inline void fire(const struct fbt_slot *slot, const uintptr_t *regs, const uint64_t args[5])
+static inline void fbt_fire(const struct fbt_slot *slot, const uintptr_t *regs,
+                            const uint64_t args[5])
 {
     uintptr_t irq = arch_irq_save();
     const struct dtrace_probe *probe = dtrace_probe_at(slot->probe);
@@ -50,10 +51,10 @@ static inline void fire(const struct fbt_slot *slot, const uintptr_t *regs, cons
 
 void kernel_probe_entry(const void *back, const uintptr_t *regs)
 {
-    fire(fbt_slot_of(back), regs,
-         (const uint64_t[]){arch_probe_argument(regs, 0), arch_probe_argument(regs, 1),
-                            arch_probe_argument(regs, 2), arch_probe_argument(regs, 3),
-                            arch_probe_argument(regs, 4)});
+    fbt_fire(fbt_slot_of(back), regs,
+             (const uint64_t[]){arch_probe_argument(regs, 0), arch_probe_argument(regs, 1),
+                                arch_probe_argument(regs, 2), arch_probe_argument(regs, 3),
+                                arch_probe_argument(regs, 4)});
 }
 
 void kernel_probe_return(const void *back, const uintptr_t *regs)
@@ -62,7 +63,7 @@ void kernel_probe_return(const void *back, const uintptr_t *regs)
     unsigned tail = slot->offset & FBT_TAIL;
     uintptr_t value = tail ? 0 : arch_probe_argument(regs, 0);
 
-    fire(slot, regs, (const uint64_t[]){slot->offset - tail, value, tail, 0, 0});
+    fbt_fire(slot, regs, (const uint64_t[]){slot->offset - tail, value, tail, 0, 0});
 }
 
 /* ---- probes ------------------------------------------------------------------------ */
@@ -117,7 +118,7 @@ static int function_set(const struct fbt_function *f, uint32_t probe, unsigned k
 }
 
 /* Patches all functions of the probe's name. */
-static int set(uint32_t probe, void *arg, bool on)
+static int fbt_set(uint32_t probe, void *arg, bool on)
 {
     unsigned first = (unsigned)((uintptr_t)arg >> 1), kind = (uintptr_t)arg & 1;
     int error = 0;
@@ -132,19 +133,19 @@ static int set(uint32_t probe, void *arg, bool on)
 
 static unsigned enabled; /* [k] number of probes */
 
-static void disable(uint32_t probe, void *arg)
+static void fbt_disable(uint32_t probe, void *arg)
 {
-    set(probe, arg, false);
+    fbt_set(probe, arg, false);
     enabled--;
 }
 
-static int enable(uint32_t probe, void *arg)
+static int fbt_enable(uint32_t probe, void *arg)
 {
-    int error = probe > UINT16_MAX ? -ENOSPC : set(probe, arg, true);
+    int error = probe > UINT16_MAX ? -ENOSPC : fbt_set(probe, arg, true);
 
     enabled++;
     if (error) {
-        disable(probe, arg);
+        fbt_disable(probe, arg);
     }
     return error;
 }
@@ -156,15 +157,15 @@ static void settle(void)
     fbt_settle();
 }
 
-static void provide(const char *module, const char *function, const char *name);
+static void fbt_provide(const char *module, const char *function, const char *name);
 static const struct dtrace_provider provider = {.name = "fbt",
                                                 .attributes = DTRACE_KERNEL_ATTRIBUTES,
-                                                .provide = provide,
-                                                .enable = enable,
-                                                .disable = disable,
+                                                .provide = fbt_provide,
+                                                .enable = fbt_enable,
+                                                .disable = fbt_disable,
                                                 .settle = settle};
 
-static void create(unsigned number, unsigned kind)
+static void fbt_create(unsigned number, unsigned kind)
 {
     uint32_t bit = 1u << number % 32, *word = &created[kind][number / 32];
 
@@ -176,7 +177,7 @@ static void create(unsigned number, unsigned kind)
 }
 
 /* Returns whether the functions of a name, from the first one on, have this probe. */
-static bool has(unsigned first, unsigned kind)
+static bool fbt_has(unsigned first, unsigned kind)
 {
     bool found = false;
 
@@ -188,7 +189,7 @@ static bool has(unsigned first, unsigned kind)
 }
 
 /* Probes are created on demand: there are many, and most are never used. */
-static void provide(const char *module, const char *function, const char *name)
+static void fbt_provide(const char *module, const char *function, const char *name)
 {
     if (!dtrace_glob(module, "kernel")) {
         return;
@@ -196,9 +197,9 @@ static void provide(const char *module, const char *function, const char *name)
     for (unsigned i = 0; i < fbt_function_count; i++) {
         bool first = i == 0 || fbt_functions[i].name != fbt_functions[i - 1].name;
         for (unsigned kind = 0; kind < KINDS && first; kind++) {
-            if (dtrace_glob(name, kind_names[kind]) && has(i, kind) &&
+            if (dtrace_glob(name, kind_names[kind]) && fbt_has(i, kind) &&
                 dtrace_glob(function, &fbt_names[fbt_functions[i].name])) {
-                create(i, kind);
+                fbt_create(i, kind);
             }
         }
     }

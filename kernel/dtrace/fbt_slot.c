@@ -113,7 +113,7 @@ static void pad_clear(uintptr_t pad)
     arch_text_write(pad, &nops, sizeof(nops));
 }
 
-static void patch(const struct fbt_slot *slot, bool on)
+static void fbt_slot_patch(const struct fbt_slot *slot, bool on)
 {
     uintptr_t site = fbt_slot_site(slot);
     uint32_t insn = slot->original;
@@ -138,13 +138,13 @@ static void patch_all(void)
     for (uint32_t n = 1; n <= slots_used; n++) {
         const struct fbt_slot *slot = slot_at(n);
         if (slot_state(slot) == GOING_ON || slot_state(slot) == GOING_OFF) {
-            patch(slot, slot_state(slot) == GOING_ON);
+            fbt_slot_patch(slot, slot_state(slot) == GOING_ON);
         }
     }
 }
 
 /* The other CPUs wait in here, where nothing is patched. */
-static void meet(void *arg)
+static void fbt_slot_meet(void *arg)
 {
     struct meeting *m = arg;
 
@@ -173,7 +173,7 @@ void fbt_settle(void)
     pending = false;
     meeting = (struct meeting){.leader = arch_cpu()->id, .others = cpu_online_count() - 1};
     if (meeting.others) {
-        cpu_run_on_all(meet, &meeting);
+        cpu_run_on_all(fbt_slot_meet, &meeting);
     } else {
         patch_all(); /* interrupts stay enabled */
     }

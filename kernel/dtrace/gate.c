@@ -54,7 +54,7 @@ static unsigned key_of(unsigned site, unsigned number)
 
 /* ---- asking ------------------------------------------------------------------------ */
 
-static bool holds(const struct dtrace_ecb *e, const uint64_t *words)
+static bool gate_holds(const struct dtrace_ecb *e, const uint64_t *words)
 {
     struct dtrace_consumer_cpu *here = &e->consumer->cpus[arch_cpu()->trace.id];
     struct dtrace_context *x = &here->context;
@@ -66,7 +66,7 @@ static bool holds(const struct dtrace_ecb *e, const uint64_t *words)
     return dtrace_eval(x, e->predicate) || x->fault.kind != DIF_FAULT_NONE;
 }
 
-static void trigger(const struct dtrace_ecb *e)
+static void gate_trigger(const struct dtrace_ecb *e)
 {
     const struct dtrace_context *x = &e->consumer->cpus[arch_cpu()->trace.id].context;
 
@@ -85,9 +85,9 @@ bool trace_port_passes(unsigned site, unsigned number, const uint64_t *words)
     }
     arch_cpu()->fired = words;
     for (const struct dtrace_ecb *e = clauses[key_of(site, number)]; e; e = e->next) {
-        if ((!passes || e->nactions > 0) && holds(e, words)) {
+        if ((!passes || e->nactions > 0) && gate_holds(e, words)) {
             passes = true;
-            trigger(e);
+            gate_trigger(e);
         }
     }
     arch_cpu()->fired = NULL;
@@ -96,14 +96,14 @@ bool trace_port_passes(unsigned site, unsigned number, const uint64_t *words)
 
 /* ---- setting ----------------------------------------------------------------------- */
 
-static void tell(struct kymo_trace_refusal *why, const char *text)
+static void gate_tell(struct kymo_trace_refusal *why, const char *text)
 {
     for (size_t i = 0; text[i] && i < sizeof(why->text) - 1; i++) {
         why->text[i] = text[i];
     }
 }
 
-static int refuse(struct kymo_trace_refusal *why, enum kymo_gate_reason reason)
+static int gate_refuse(struct kymo_trace_refusal *why, enum kymo_gate_reason reason)
 {
     static const char *const texts[] = {
 #define R(number, name, text) [number - KYMO_GATE_PROBE] = (text),
@@ -112,13 +112,13 @@ static int refuse(struct kymo_trace_refusal *why, enum kymo_gate_reason reason)
     };
 
     why->reason = reason;
-    tell(why, texts[reason - KYMO_GATE_PROBE]);
+    gate_tell(why, texts[reason - KYMO_GATE_PROBE]);
     return -EINVAL;
 }
 
 /* Inserts an ECB under its events' key. Every program has a clause for faults in addition to its
  * own. */
-static int place(struct dtrace_ecb *e, struct kymo_trace_refusal *why)
+static int gate_place(struct dtrace_ecb *e, struct kymo_trace_refusal *why)
 {
     struct dtrace_ecb **clauses = gate.clauses.at;
     unsigned site, number;
@@ -129,11 +129,11 @@ static int place(struct dtrace_ecb *e, struct kymo_trace_refusal *why)
     why->clause = e->clause;
     if (!dtrace_sites_event(e->probe, &site, &number) &&
         !dtrace_syscall_event(e->probe, &site, &number)) {
-        return refuse(why, KYMO_GATE_PROBE);
+        return gate_refuse(why, KYMO_GATE_PROBE);
     }
     for (uint32_t i = 0; i < e->nactions; i++) {
         if (e->actions[i].kind != DTRACE_ACT_LOGSTOP) {
-            return refuse(why, KYMO_GATE_ACTION);
+            return gate_refuse(why, KYMO_GATE_ACTION);
         }
     }
     e->next = clauses[key_of(site, number)];
@@ -147,13 +147,13 @@ static int only_looks(const struct dtrace_code *code, struct kymo_trace_refusal 
 {
     for (uint32_t i = 0; i < code->nobjects; i++) {
         if (code->objects[i].flags & DTRACE_OBJECT_DESTRUCTIVE) {
-            return refuse(why, KYMO_GATE_WRITES);
+            return gate_refuse(why, KYMO_GATE_WRITES);
         }
     }
     return 0;
 }
 
-static void close(void)
+static void gate_close(void)
 {
     if (gate.consumer) {
         dtrace_consumer_destroy(gate.consumer);
@@ -162,7 +162,7 @@ static void close(void)
     gate.consumer = NULL;
 }
 
-static int place_all(struct kymo_trace_refusal *why)
+static int gate_place_all(struct kymo_trace_refusal *why)
 {
     struct dtrace_consumer *c = gate.consumer;
     int error = only_looks(&c->code, why);
@@ -171,10 +171,10 @@ static int place_all(struct kymo_trace_refusal *why)
         error = -ENOMEM;
     }
     for (uint32_t i = c->necbs; i > 0 && !error; i--) {
-        error = place(&c->ecbs[i - 1], why);
+        error = gate_place(&c->ecbs[i - 1], why);
     }
     if (error) {
-        close();
+        gate_close();
     } else if (c->code.ndynamics > 0) {
         dtrace_clean_from_now_on(); /* memory released by predicates must be reclaimed */
     }
@@ -188,7 +188,7 @@ static size_t program_bytes(const struct cpio_file *file, const struct dtrace_im
 }
 
 /* Copies the image, which is not aligned in the archive, as the machine requires. */
-static int create(const struct cpio_file *file, struct kymo_trace_refusal *why)
+static int gate_create(const struct cpio_file *file, struct kymo_trace_refusal *why)
 {
     struct dtrace_block copy = {NULL, 0};
     struct dtrace_refusal refusal = {0};
@@ -203,7 +203,7 @@ static int create(const struct cpio_file *file, struct kymo_trace_refusal *why)
     if (error) {
         gate.consumer = NULL;
         why->reason = refusal.reason;
-        tell(why, dtrace_refusal_text(&refusal));
+        gate_tell(why, dtrace_refusal_text(&refusal));
     }
     return error;
 }
@@ -215,13 +215,13 @@ int trace_port_gate(const char *name, struct kymo_trace_refusal *why)
     size_t bytes;
 
     if (!name) {
-        close();
+        gate_close();
         return 0;
     }
     arch_boot_image(&archive, &bytes);
     if (!cpio_find(archive, bytes, name, &file)) {
         return -ENOENT;
     }
-    int error = create(&file, why);
-    return error ? error : place_all(why);
+    int error = gate_create(&file, why);
+    return error ? error : gate_place_all(why);
 }

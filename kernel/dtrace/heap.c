@@ -28,7 +28,7 @@ struct block {
 static struct list classes[CLASSES]; /* [k] {0}: not used yet */
 static size_t held;                  /* [k] bytes taken from the system */
 
-static void *take(size_t bytes, size_t align)
+static void *heap_take(size_t bytes, size_t align)
 {
     paddr_t pa = phys_alloc(bytes, align);
 
@@ -36,7 +36,7 @@ static void *take(size_t bytes, size_t align)
     return pa ? arch_phys_to_virt(pa) : NULL;
 }
 
-static void give(void *at, size_t bytes)
+static void heap_give(void *at, size_t bytes)
 {
     held -= bytes;
     phys_free(arch_virt_to_phys(at), bytes);
@@ -59,7 +59,7 @@ static unsigned class_of(size_t bytes)
 
 static struct chunk *chunk_make(unsigned class)
 {
-    struct chunk *chunk = take(CHUNK, CHUNK);
+    struct chunk *chunk = heap_take(CHUNK, CHUNK);
     size_t size = SMALL_LEAST << class;
 
     if (!chunk) {
@@ -108,7 +108,7 @@ static void small_free(void *at, unsigned class)
     chunk->free = block;
     if (--chunk->used == 0) {
         list_remove(&chunk->link);
-        give(chunk, CHUNK);
+        heap_give(chunk, CHUNK);
     }
 }
 
@@ -117,7 +117,7 @@ void *dtrace_port_alloc(size_t bytes)
     if (bytes <= SMALL_MOST) {
         return small_alloc(class_of(bytes));
     }
-    return take(bytes, ALIGN);
+    return heap_take(bytes, ALIGN);
 }
 
 void dtrace_port_free(void *block, size_t bytes)
@@ -131,6 +131,6 @@ void dtrace_port_free(void *block, size_t bytes)
     if (bytes <= SMALL_MOST) {
         small_free(block, class_of(bytes));
     } else {
-        give(block, bytes);
+        heap_give(block, bytes);
     }
 }

@@ -170,7 +170,7 @@ const char *dtrace_port_pidname(int32_t pid)
     return "";
 }
 
-static const struct thread *thread_of(const struct process *proc, int32_t tid)
+static const struct thread *port_thread_of(const struct process *proc, int32_t tid)
 {
     const struct thread *t = NULL;
     int i = tid > 0 ? tid - 1 : 0;
@@ -199,7 +199,7 @@ static uint64_t life_of(const struct thread *t)
     }
 }
 
-static uint64_t waits_for(const struct thread *t)
+static uint64_t port_waits_for(const struct thread *t)
 {
     switch (t->state) {
     case STATE_SEND:
@@ -215,7 +215,7 @@ static uint64_t waits_for(const struct thread *t)
     }
 }
 
-static uint64_t flags_of(const struct thread *t)
+static uint64_t port_flags_of(const struct thread *t)
 {
     uint64_t life = life_of(t);
 
@@ -239,9 +239,9 @@ static uint64_t thread_word(const struct thread *t, uint32_t word)
     case DTRACE_LWPINFO_CPU:
         return t->cpu;
     case DTRACE_LWPINFO_WCHAN:
-        return waits_for(t);
+        return port_waits_for(t);
     case DTRACE_LWPINFO_FLAGS:
-        return flags_of(t);
+        return port_flags_of(t);
     default:
         return 0;
     }
@@ -264,7 +264,7 @@ uint64_t dtrace_port_lwpinfo(int32_t pid, int32_t tid, uint32_t word)
     default:
         break;
     }
-    const struct thread *t = thread_of(proc, tid);
+    const struct thread *t = port_thread_of(proc, tid);
     uint64_t value = t ? thread_word(t, word) : 0;
 
     return t && t->pid == pid ? value : 0;
@@ -295,7 +295,7 @@ static void add_frame(struct frames *f, uintptr_t ip)
     f->n++;
 }
 
-static void found(uintptr_t ip, void *arg)
+static void port_found(uintptr_t ip, void *arg)
 {
     struct frames *f = arg;
 
@@ -311,7 +311,7 @@ static void user_frames(struct frames *f)
 
     if (t && f->max > 0 && arch_user_frame(t, &here)) {
         add_frame(f, here.pc);
-        unwind_user(t, f->max - 1, found, f);
+        unwind_user(t, f->max - 1, port_found, f);
     }
 }
 

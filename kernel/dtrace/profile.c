@@ -38,7 +38,7 @@ static uint64_t paid_until[CONFIG_CPUS];           /* [c] cycles */
 
 /* Limits probe firing to half of this CPU's time, however slow the clauses are: accumulates the
  * time spent that has not yet been balanced by leaving the CPU alone, up to DEBT_MOST. */
-static void pay(uint64_t from, uint64_t to)
+static void profile_pay(uint64_t from, uint64_t to)
 {
     uint64_t *paid = &paid_until[dtrace_port_cpu()];
 
@@ -82,7 +82,7 @@ static void skip_missed(struct profile_cpu *p, uint64_t then)
 /* ---- firing ------------------------------------------------------------------------ */
 
 /* Returns the thread that had the CPU, if it is still alive; else the idle thread. */
-static struct thread *thread_of(const struct sample *s)
+static struct thread *profile_thread_of(const struct sample *s)
 {
     struct thread *t = s->thread;
     bool lives = t && t->pid == s->pid && t->tid == s->tid && t->generation == s->generation &&
@@ -99,7 +99,7 @@ static void fire_now(struct cpu *cpu, const struct dtrace_profile *profile, stru
     uintptr_t irq = arch_irq_save();
     struct thread *current = cpu->current;
 
-    cpu->current = thread_of(s);
+    cpu->current = profile_thread_of(s);
     s->elsewhere = cpu->current != current;
     s->foreign = s->elsewhere && !(current && cpu->current && cpu->current->proc == current->proc);
     cpu->sampled = s;
@@ -111,7 +111,7 @@ static void fire_now(struct cpu *cpu, const struct dtrace_profile *profile, stru
     arch_irq_restore(irq);
 }
 
-static void fire(struct cpu *cpu, struct profile_cpu *p, struct sample *s)
+static void profile_fire(struct cpu *cpu, struct profile_cpu *p, struct sample *s)
 {
     skip_missed(p, s->at);
     uint64_t late = s->at > p->at ? s->at - p->at : 0;
@@ -126,14 +126,14 @@ static void fire_due(struct cpu *cpu, struct sample *s, uint64_t until)
 {
     for (struct profile_cpu *p = running[cpu->id]; p; p = p->next) {
         if (p->at <= until && !p->served) {
-            fire(cpu, p, s);
+            profile_fire(cpu, p, s);
         }
     }
 }
 
 /* A probe that becomes due while others fire gets the same sample: a new one would only show this
  * function. */
-static void fire_all(struct cpu *cpu, struct sample *s)
+static void profile_fire_all(struct cpu *cpu, struct sample *s)
 {
     uint64_t from = arch_cycles();
 
@@ -149,7 +149,7 @@ static void fire_all(struct cpu *cpu, struct sample *s)
             p->at += p->cycles;
         }
     }
-    pay(from, now);
+    profile_pay(from, now);
 }
 
 void dtrace_sample_now(struct cpu *cpu)
@@ -157,14 +157,14 @@ void dtrace_sample_now(struct cpu *cpu)
     struct sample *s = &dtrace_samples[cpu->id];
 
     if (s->taken) {
-        fire_all(cpu, s);
+        profile_fire_all(cpu, s);
         s->taken = false;
     }
     set_next(cpu);
 }
 
 /* Replaces the sampling interrupt, at the kernel's exit. */
-static void substitute(struct timer_node *node)
+static void profile_substitute(struct timer_node *node)
 {
     struct cpu *cpu = arch_cpu();
     const struct thread *t = cpu->current;
@@ -188,7 +188,7 @@ static void run_off(struct profile_cpu *p, unsigned cpu)
     }
 }
 
-static int run(struct dtrace_profile *profile, unsigned cpu, bool on)
+static int profile_run(struct dtrace_profile *profile, unsigned cpu, bool on)
 {
     struct profile_cpu *p = (struct profile_cpu *)profile->timers + cpu;
 
@@ -208,7 +208,7 @@ static int run(struct dtrace_profile *profile, unsigned cpu, bool on)
 }
 
 /* An interrupt that is still set finds nothing to fire. */
-static void stop(struct dtrace_profile *profile)
+static void profile_stop(struct dtrace_profile *profile)
 {
     unsigned count = arch_cpu_count();
     struct profile_cpu *all = profile->timers;
@@ -221,7 +221,7 @@ static void stop(struct dtrace_profile *profile)
     profile->timers = NULL;
 }
 
-static int start(struct dtrace_profile *profile)
+static int profile_start(struct dtrace_profile *profile)
 {
     unsigned count = arch_cpu_count();
     struct profile_cpu *all = dtrace_port_alloc(count * sizeof(*all));
@@ -236,10 +236,10 @@ static int start(struct dtrace_profile *profile)
 
 void dtrace_profile_init(void)
 {
-    static const struct dtrace_profile_target target = {start, run, stop};
+    static const struct dtrace_profile_target target = {profile_start, profile_run, profile_stop};
 
     for (unsigned n = 0; n < CONFIG_CPUS; n++) {
-        timer_node_init(&substitutes[n], substitute);
+        timer_node_init(&substitutes[n], profile_substitute);
     }
     dtrace_profile_register(&target);
 }

@@ -131,7 +131,7 @@ uint32_t dtrace_port_retained_at(const void *block)
 
 /* ---- the directory ----------------------------------------------------------------- */
 
-static struct kymo_retain_d *entry(uint8_t *window, unsigned i)
+static struct kymo_retain_d *retained_entry(uint8_t *window, unsigned i)
 {
     return (struct kymo_retain_d *)(void *)(window + KYMO_RETAIN_D) + i;
 }
@@ -141,7 +141,7 @@ static uint32_t crc_of(const struct kymo_retain_d *d)
     return trace_crc(&d->boots, sizeof(*d) - offsetof(struct kymo_retain_d, boots));
 }
 
-static void forget(struct kymo_retain_d *d)
+static void retained_forget(struct kymo_retain_d *d)
 {
     *(volatile uint32_t *)&d->magic = 0;
     arch_cache_clean(d, sizeof(*d));
@@ -150,7 +150,7 @@ static void forget(struct kymo_retain_d *d)
 bool dtrace_retained_found(const uint8_t *window, uint32_t boots)
 {
     for (unsigned i = 0; i < KYMO_RETAIN_D_MOST; i++) {
-        const struct kymo_retain_d *d = entry((uint8_t *)(uintptr_t)window, i);
+        const struct kymo_retain_d *d = retained_entry((uint8_t *)(uintptr_t)window, i);
         if (d->magic == KYMO_RETAIN_MAGIC && d->boots == boots && d->crc == crc_of(d)) {
             return true;
         }
@@ -161,17 +161,17 @@ bool dtrace_retained_found(const uint8_t *window, uint32_t boots)
 void dtrace_retained_begin(uint8_t *window)
 {
     for (unsigned i = 0; i < KYMO_RETAIN_D_MOST; i++) {
-        forget(entry(window, i));
+        retained_forget(retained_entry(window, i));
     }
 }
 
 /* Returns the consumer's directory entry, or a free one; NULL: there is none. */
-static struct kymo_retain_d *place_of(uint8_t *window, const struct kymo_retain_d *is)
+static struct kymo_retain_d *retained_place_of(uint8_t *window, const struct kymo_retain_d *is)
 {
     struct kymo_retain_d *place = NULL;
 
     for (unsigned i = 0; i < KYMO_RETAIN_D_MOST; i++) {
-        struct kymo_retain_d *d = entry(window, i);
+        struct kymo_retain_d *d = retained_entry(window, i);
         if (is->id && d->magic == KYMO_RETAIN_MAGIC && d->id == is->id) {
             return d;
         }
@@ -187,7 +187,7 @@ int dtrace_port_retained_put(struct kymo_retain_d *is)
     uint32_t floor;
     struct kymo_retain_d now = *is;
     int error = retain_window(&window, &floor, &now.boots);
-    struct kymo_retain_d *to = error ? NULL : place_of(window, is);
+    struct kymo_retain_d *to = error ? NULL : retained_place_of(window, is);
 
     if (!to) {
         return error ? error : -ENOSPC;
@@ -199,7 +199,7 @@ int dtrace_port_retained_put(struct kymo_retain_d *is)
         trace_crc(window + is->tables, (is->records + is->aggregations) * sizeof(uint32_t));
     now.notes_crc = trace_crc(window + is->notes, is->notes_bytes);
     now.crc = crc_of(&now);
-    forget(to);
+    retained_forget(to);
     *to = now;
     arch_cache_clean(to, sizeof(*to));
     *(volatile uint32_t *)&to->magic = KYMO_RETAIN_MAGIC;
@@ -214,9 +214,9 @@ void dtrace_port_retained_drop(const struct kymo_retain_d *is)
     uint32_t floor, boots;
 
     if (is->id && retain_window(&window, &floor, &boots) == 0) {
-        struct kymo_retain_d *d = place_of(window, is);
+        struct kymo_retain_d *d = retained_place_of(window, is);
         if (d) {
-            forget(d);
+            retained_forget(d);
         }
     }
 }

@@ -112,12 +112,12 @@ const uint32_t *volatile trace_port_skips[TRACE_EV_COUNT] = {
     [0 ... TRACE_EV_COUNT - 1] = &nobody}; /* [a] predicate_id of the only probe there; else 0 */
 
 /* Word 6 of entries that only count: 1. */
-static inline uint64_t word(const uint64_t *words, unsigned n)
+static inline uint64_t sites_word(const uint64_t *words, unsigned n)
 {
     return n == ONE ? 1 : words[n];
 }
 
-static inline bool matches(const struct row *row, const uint64_t *words)
+static inline bool sites_matches(const struct row *row, const uint64_t *words)
 {
     return (row->to >> words[4] & 1) && (row->from >> words[5] & 1);
 }
@@ -127,11 +127,11 @@ static __attribute__((noinline)) void fire_mapped(const struct listener *l, cons
     const uint8_t *w = l->row->words;
     uint64_t args[FIRST];
 
-    if (!l->always && !matches(l->row, words)) {
+    if (!l->always && !sites_matches(l->row, words)) {
         return;
     }
     for (unsigned i = 0; i < FIRST; i++) {
-        args[i] = word(words, w[i]);
+        args[i] = sites_word(words, w[i]);
     }
     dtrace_probe_fire(l->probe, args);
 }
@@ -170,7 +170,7 @@ void trace_port_fire(unsigned id, const uint64_t *words)
     arch_irq_restore(irq);
 }
 
-static uint64_t argument(uint32_t probe, void *arg, unsigned n)
+static uint64_t sites_argument(uint32_t probe, void *arg, unsigned n)
 {
     const struct listener *l = arg;
 
@@ -180,10 +180,10 @@ static uint64_t argument(uint32_t probe, void *arg, unsigned n)
     if (n >= ARGUMENTS || (n >= FIRST && !l->row->types[n])) {
         return 0;
     }
-    return l->straight ? words[n] : word(words, l->row->words[n]);
+    return l->straight ? words[n] : sites_word(words, l->row->words[n]);
 }
 
-static const char *argument_type(uint32_t probe, void *arg, unsigned n)
+static const char *sites_argument_type(uint32_t probe, void *arg, unsigned n)
 {
     const struct listener *l = arg;
 
@@ -218,7 +218,7 @@ void dtrace_site_want(unsigned site, bool on)
 
 /* Keeps the table's order, so that a probe firing at a listener that is removed and inserted again
  * continues with the same ones. */
-static int enable(uint32_t probe, void *arg)
+static int sites_enable(uint32_t probe, void *arg)
 {
     struct listener *l = arg;
     struct listener *volatile *link = &heads[l->row->site];
@@ -234,7 +234,7 @@ static int enable(uint32_t probe, void *arg)
     return 0;
 }
 
-static void disable(uint32_t probe, void *arg)
+static void sites_disable(uint32_t probe, void *arg)
 {
     struct listener *l = arg;
     struct listener *volatile *link = &heads[l->row->site];
@@ -250,8 +250,9 @@ static void disable(uint32_t probe, void *arg)
 
 #define PROVIDER(n) \
     { \
-        .name = #n, .attributes = DTRACE_KERNEL_ATTRIBUTES, .enable = enable, .disable = disable, \
-        .settle = trace_sites_settle, .argument = argument, .argument_type = argument_type \
+        .name = #n, .attributes = DTRACE_KERNEL_ATTRIBUTES, .enable = sites_enable, \
+        .disable = sites_disable, .settle = trace_sites_settle, .argument = sites_argument, \
+        .argument_type = sites_argument_type \
     }
 static const struct dtrace_provider providers[] = {
     PROVIDER(sdt),  PROVIDER(sched), PROVIDER(proc),     PROVIDER(msg),
@@ -259,7 +260,7 @@ static const struct dtrace_provider providers[] = {
 };
 enum { PROVIDERS = sizeof(providers) / sizeof(*providers) };
 
-static bool same(const char *a, const char *b)
+static bool sites_same(const char *a, const char *b)
 {
     while (*a && *a == *b) {
         a++;
@@ -305,7 +306,7 @@ void dtrace_sites_init(void)
     for (unsigned p = 0; p < PROVIDERS; p++) {
         dtrace_provider_register(&providers[p]);
         for (unsigned i = 0; i < ROWS; i++) {
-            if (same(rows[i].provider, providers[p].name)) {
+            if (sites_same(rows[i].provider, providers[p].name)) {
                 listener_make(&listeners[i], &rows[i], &providers[p]);
             }
         }

@@ -40,7 +40,7 @@ static inline bool is_on(unsigned kind, unsigned number)
     return number < KERCALL_MAX && (on[kind][number / 32] >> (number % 32) & 1);
 }
 
-static void fire(uint32_t probe, const uint64_t *words)
+static void syscall_fire(uint32_t probe, const uint64_t *words)
 {
     uintptr_t irq = arch_irq_save();
     const struct dtrace_probe *p = dtrace_probe_at(probe);
@@ -60,7 +60,8 @@ void dtrace_syscall_entry(const struct thread *self)
     const uintptr_t *a = self->args;
 
     if (is_on(ENTRY, self->call)) {
-        fire(probes[self->call][ENTRY], (const uint64_t[]){a[0], a[1], a[2], a[3], a[4], a[5]});
+        syscall_fire(probes[self->call][ENTRY],
+                     (const uint64_t[]){a[0], a[1], a[2], a[3], a[4], a[5]});
     }
 }
 
@@ -68,7 +69,7 @@ void dtrace_syscall_return(const struct thread *self)
 {
     if (is_on(RETURN, self->call)) {
         const uint64_t result = (uint64_t)(int64_t)self->result;
-        fire(probes[self->call][RETURN], (const uint64_t[]){result, result, 0, 0, 0, 0});
+        syscall_fire(probes[self->call][RETURN], (const uint64_t[]){result, result, 0, 0, 0, 0});
     }
 }
 
@@ -83,7 +84,7 @@ static unsigned number_of(void *arg)
     return (unsigned)((uintptr_t)arg & 0xff);
 }
 
-static void set(void *arg, bool value)
+static void syscall_set(void *arg, bool value)
 {
     unsigned kind = kind_of(arg), number = number_of(arg);
     uint32_t bit = 1u << (number % 32);
@@ -92,20 +93,20 @@ static void set(void *arg, bool value)
     dtrace_site_want(sites[kind], value);
 }
 
-static int enable(uint32_t probe, void *arg)
+static int syscall_enable(uint32_t probe, void *arg)
 {
     (void)probe;
-    set(arg, true);
+    syscall_set(arg, true);
     return 0;
 }
 
-static void disable(uint32_t probe, void *arg)
+static void syscall_disable(uint32_t probe, void *arg)
 {
     (void)probe;
-    set(arg, false);
+    syscall_set(arg, false);
 }
 
-static uint64_t argument(uint32_t probe, void *arg, unsigned n)
+static uint64_t syscall_argument(uint32_t probe, void *arg, unsigned n)
 {
     const uint64_t *words = arch_cpu()->fired;
 
@@ -114,7 +115,7 @@ static uint64_t argument(uint32_t probe, void *arg, unsigned n)
     return words && n < ARGUMENTS ? words[n] : 0;
 }
 
-static const char *argument_type(uint32_t probe, void *arg, unsigned n)
+static const char *syscall_argument_type(uint32_t probe, void *arg, unsigned n)
 {
     (void)probe;
     if (kind_of(arg) == RETURN) {
@@ -125,11 +126,11 @@ static const char *argument_type(uint32_t probe, void *arg, unsigned n)
 
 static const struct dtrace_provider provider = {.name = "syscall",
                                                 .attributes = DTRACE_KERNEL_ATTRIBUTES,
-                                                .enable = enable,
-                                                .disable = disable,
+                                                .enable = syscall_enable,
+                                                .disable = syscall_disable,
                                                 .settle = trace_sites_settle,
-                                                .argument = argument,
-                                                .argument_type = argument_type};
+                                                .argument = syscall_argument,
+                                                .argument_type = syscall_argument_type};
 
 bool dtrace_syscall_event(const struct dtrace_probe *probe, unsigned *site, unsigned *number)
 {

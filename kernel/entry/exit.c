@@ -116,7 +116,7 @@ static __attribute__((noinline)) void idle(struct cpu *cpu)
 }
 
 /* Gives the CPU to the thread that should have it. */
-static inline struct thread *choose(struct cpu *cpu)
+static inline struct thread *exit_choose(struct cpu *cpu)
 {
     struct thread *t = cpu->current;
 
@@ -139,15 +139,15 @@ static __attribute__((noinline)) void go_on(struct cpu *cpu, struct thread *t)
         return;
     }
     breathe();
-    if (choose(cpu) == t && (t->flags & THREAD_AGAIN)) {
+    if (exit_choose(cpu) == t && (t->flags & THREAD_AGAIN)) {
         call_again(t);
     }
 }
 
-static inline struct thread *leave(struct cpu *cpu)
+static inline struct thread *exit_leave(struct cpu *cpu)
 {
     for (;;) {
-        struct thread *t = choose(cpu);
+        struct thread *t = exit_choose(cpu);
 
         if (__builtin_expect(!t || (t->flags & THREAD_AGAIN), 0)) {
             go_on(cpu, t);
@@ -168,7 +168,7 @@ struct thread *exit_locked(struct cpu *cpu)
 {
     kernel_assert(kernel_locked());
     kernel_assert(cpu == arch_cpu());
-    return leave(cpu);
+    return exit_leave(cpu);
 }
 
 struct thread *kernel_exit(struct thread *self)
@@ -183,5 +183,5 @@ struct thread *kernel_exit(struct thread *self)
         self->call = THREAD_CALL_NONE; /* it was interrupted in user mode */
     }
     kernel_lock();
-    return leave(cpu);
+    return exit_leave(cpu);
 }

@@ -59,7 +59,7 @@ static void print_frame(uintptr_t ip, void *arg)
     kprintf("\n");
 }
 
-static void report(const struct thread *t, const struct arch_fault *fault)
+static void fault_report(const struct thread *t, const struct arch_fault *fault)
 {
     struct process *proc = t->proc;
     struct unwind_frame here;
@@ -80,7 +80,7 @@ static void report(const struct thread *t, const struct arch_fault *fault)
 }
 
 /* Appends as much of s as there is room for. */
-static size_t append(char text[SLOG_TEXT], size_t at, const char *s)
+static size_t fault_append(char text[SLOG_TEXT], size_t at, const char *s)
 {
     while (*s && at < SLOG_TEXT - 1) {
         text[at++] = *s++;
@@ -99,21 +99,21 @@ static size_t append_hex(char text[SLOG_TEXT], size_t at, uintptr_t value)
         digits[--n] = "0123456789abcdef"[value & 15];
         value >>= 4;
     } while (value);
-    return append(text, append(text, at, "0x"), digits + n);
+    return fault_append(text, fault_append(text, at, "0x"), digits + n);
 }
 
 static void log_fault(const struct thread *t, const struct arch_fault *fault)
 {
     char text[SLOG_TEXT];
-    size_t at = append(text, 0, t->proc->name);
+    size_t at = fault_append(text, 0, t->proc->name);
 
-    at = append(text, at, " terminated: ");
-    at = append(text, at, signal_name(fault->signo));
-    at = append(text, at, ", ");
-    at = append(text, at, fault->what);
-    at = append(text, at, " ");
+    at = fault_append(text, at, " terminated: ");
+    at = fault_append(text, at, signal_name(fault->signo));
+    at = fault_append(text, at, ", ");
+    at = fault_append(text, at, fault->what);
+    at = fault_append(text, at, " ");
     at = append_hex(text, at, fault->address);
-    at = append(text, at, ", ip ");
+    at = fault_append(text, at, ", ip ");
     append_hex(text, at, fault->ip);
     trace_slog(SLOG_OPCODE, SLOG_CRITICAL, text);
 }
@@ -131,7 +131,7 @@ struct thread *kernel_fault(struct thread *self, const struct arch_fault *fault)
     trace_site_proc_fault((uint32_t)self->pid, (uint32_t)self->tid, (uint32_t)fault->signo,
                           fault->address, fault->ip);
     if (!self->proc->dying) { /* else another CPU has already ended it */
-        report(self, fault);
+        fault_report(self, fault);
         log_fault(self, fault);
         process_end(self->proc, fault->signo);
     } else {

@@ -198,7 +198,8 @@ static void add_argument(struct thread *self, unsigned i, struct trace_values *v
 }
 
 /* Appends the words of a list; NULL: there is no such call. */
-static void collect(struct thread *self, const struct word *word, struct trace_values *v)
+static void kercall_trace_collect(struct thread *self, const struct word *word,
+                                  struct trace_values *v)
 {
     uintptr_t message[3] = {0, 0, 0};
     bool found = false;
@@ -254,7 +255,7 @@ static void trace_enter(struct thread *self, unsigned number, const struct word 
 
     v.is_long = v.is_signed = v.n = 0;
     v.value[0] = v.value[1] = 0;
-    collect(self, list, &v);
+    kercall_trace_collect(self, list, &v);
     v.n = wide ? v.n : 2;
     trace_kercall(number, &v);
 }
@@ -296,7 +297,7 @@ static void exit_words(struct thread *self, bool wide, struct trace_values *v)
     v->is_long = 0;
     v->n = 1;
     if (list && !self->result_error && (wide || !(list->size & LONG))) {
-        collect(self, wide ? list : (const struct word[]){*list, {NONE, 0, 0}}, v);
+        kercall_trace_collect(self, wide ? list : (const struct word[]){*list, {NONE, 0, 0}}, v);
     }
     v->n = wide && !self->result_error ? v->n : 2;
 }

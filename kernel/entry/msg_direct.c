@@ -53,7 +53,7 @@ static inline void part_keep(uintptr_t *arg, const struct part *p)
 }
 
 /* Fast-path precondition: 0 if self can simply block and this CPU has no other work. */
-static inline uintptr_t hindrance(const struct cpu *cpu, const struct thread *self)
+static inline uintptr_t msg_direct_hindrance(const struct cpu *cpu, const struct thread *self)
 {
     return self->timeout_states | self->canstub | cpu->trace.exit_work;
 }
@@ -78,8 +78,9 @@ static inline struct thread *send_to(struct thread *self, struct connection *con
     void *buffer = receiver->plain;
     struct part s, r;
 
-    if (hindrance(cpu, self) | (uintptr_t)sched.latest | (ch->flags & _NTO_CHF_FIXED_PRIORITY) |
-        (self->args[SEND_ARG_SMSG + 1] ^ 1) | (self->args[SEND_ARG_RMSG + 1] ^ 1) |
+    if (msg_direct_hindrance(cpu, self) | (uintptr_t)sched.latest |
+        (ch->flags & _NTO_CHF_FIXED_PRIORITY) | (self->args[SEND_ARG_SMSG + 1] ^ 1) |
+        (self->args[SEND_ARG_RMSG + 1] ^ 1) |
         UNALIGNED(self->args[SEND_ARG_SMSG] | self->args[SEND_ARG_RMSG])) {
         return NULL;
     }
@@ -164,7 +165,7 @@ static inline bool reply(struct thread *self)
 }
 
 /* Ends the inheritance for a completed message: self has its own priority again. */
-static inline void uninherit(struct thread *self)
+static inline void msg_direct_uninherit(struct thread *self)
 {
     uint8_t inherited = self->msg_priority;
 
@@ -177,13 +178,14 @@ static inline void uninherit(struct thread *self)
 
 /* Blocks self if nothing is queued and next is the handoff thread. Returns next, which runs, or
  * NULL. */
-static inline struct thread *wait(struct thread *self, struct channel *ch, struct thread *next)
+static inline struct thread *msg_direct_wait(struct thread *self, struct channel *ch,
+                                             struct thread *next)
 {
     const struct vm_window w = self->proc->space.window;
     struct cpu *cpu = arch_cpu();
     struct part r;
 
-    if (hindrance(cpu, self) | (uint32_t)self->xfer | (next->flags & THREAD_AGAIN) |
+    if (msg_direct_hindrance(cpu, self) | (uint32_t)self->xfer | (next->flags & THREAD_AGAIN) |
         (self->args[RECEIVE_ARG_RMSG + 1] ^ 1) | UNALIGNED(self->args[RECEIVE_ARG_RMSG])) {
         return NULL;
     }
@@ -197,7 +199,7 @@ static inline struct thread *wait(struct thread *self, struct channel *ch, struc
     self->dstmsglen = (uint32_t)r.bytes;
     self->buffer = msg_window_ptr(&w, r.base);
     self->plain = self->args[RECEIVE_ARG_INFO] || UNEVEN(r.base) ? NULL : self->buffer;
-    uninherit(self);
+    msg_direct_uninherit(self);
     msg_insert_receiver(ch, self);
     sched.latest = NULL;
     sched_hand_over(cpu, self, STATE_RECEIVE, next);
@@ -215,7 +217,7 @@ static inline struct thread *receive(struct thread *self)
     if (!ch || !next || !list_empty(&ch->senders) || !list_empty(&ch->pulses)) {
         return NULL;
     }
-    return wait(self, ch, next);
+    return msg_direct_wait(self, ch, next);
 }
 
 /* Kicks other CPUs for the remaining READY threads. */
@@ -226,7 +228,8 @@ static __attribute__((noinline)) struct thread *leave_spreading(struct thread *n
     return next;
 }
 
-static inline struct thread *leave(struct thread *self, unsigned number, struct thread *next)
+static inline struct thread *msg_direct_leave(struct thread *self, unsigned number,
+                                              struct thread *next)
 {
     if (!next) {
         return kercall_held(self, number);
@@ -240,12 +243,14 @@ static inline struct thread *leave(struct thread *self, unsigned number, struct 
 
 struct thread *msg_direct_send(struct thread *self, unsigned number)
 {
-    return kernel_lock_try() ? leave(self, number, send(self)) : kercall_locked(self, number);
+    return kernel_lock_try() ? msg_direct_leave(self, number, send(self))
+                             : kercall_locked(self, number);
 }
 
 struct thread *msg_direct_receive(struct thread *self, unsigned number)
 {
-    return kernel_lock_try() ? leave(self, number, receive(self)) : kercall_locked(self, number);
+    return kernel_lock_try() ? msg_direct_leave(self, number, receive(self))
+                             : kercall_locked(self, number);
 }
 
 struct thread *msg_direct_reply(struct thread *self, unsigned number)

@@ -26,7 +26,7 @@ static struct pulse hook_pulses[CONFIG_CPUS]; /* [k] one per ring */
 static uint32_t reported[INTR_WORDS];         /* [k] unattached lines already reported */
 
 /* Notes the line first, then masks it: see intr_settle(). */
-static inline void note(unsigned irq)
+static inline void intr_note(unsigned irq)
 {
     struct cpu *cpu = arch_cpu();
     if (irq < INTR_LINES) {
@@ -57,7 +57,7 @@ static __attribute__((noinline)) void entry_traced(unsigned irq, uintptr_t ip, b
 {
     trace_int_entry(irq, ip);
     bool delivered = note_in_kernel(arch_cpu(), irq, in_kernel);
-    note(irq);
+    intr_note(irq);
     trace_int_exit(irq, in_kernel);
     if (!delivered) {
         trace_site_int_done(irq, in_kernel);
@@ -71,7 +71,7 @@ void intr_entry(unsigned irq, uintptr_t ip, bool in_kernel)
         entry_traced(irq, ip, in_kernel);
         return;
     }
-    note(irq);
+    intr_note(irq);
 }
 
 /* An interrupt that is taken before the previous one's work is done adds no work. */
@@ -170,7 +170,7 @@ static inline void deliver_line(const struct cpu *cpu, uint32_t line)
     }
 }
 
-static inline uint32_t take(volatile uint32_t *word)
+static inline uint32_t intr_take(volatile uint32_t *word)
 {
     uintptr_t state = arch_irq_save();
     uint32_t bits = *word;
@@ -183,10 +183,10 @@ void intr_deliver(struct cpu *cpu)
 {
     kernel_assert(kernel_locked());
     kernel_assert(cpu == arch_cpu());
-    uint32_t words = INTR_WORDS > 1 ? take(&cpu->intr_words) : 1;
+    uint32_t words = INTR_WORDS > 1 ? intr_take(&cpu->intr_words) : 1;
     for (; words; words &= words - 1) {
         uint32_t w = INTR_WORDS > 1 ? (uint32_t)__builtin_ctz(words) : 0;
-        for (uint32_t bits = take(&cpu->intr_pending[w]); bits; bits &= bits - 1) {
+        for (uint32_t bits = intr_take(&cpu->intr_pending[w]); bits; bits &= bits - 1) {
             deliver_line(cpu, w * 32 + (uint32_t)__builtin_ctz(bits));
         }
     }
@@ -209,7 +209,7 @@ bool intr_trace_hooked(void)
 }
 
 /* Has it come somewhere and waits to be delivered? */
-static bool noted(uint32_t line)
+static bool intr_noted(uint32_t line)
 {
     bool any = false;
     for (unsigned n = 0; n < CONFIG_CPUS; n++) {
@@ -224,19 +224,19 @@ static bool noted(uint32_t line)
 void intr_settle(uint32_t line)
 {
     kernel_assert(kernel_locked());
-    bool unmask = intr_lines[line] && !noted(line);
+    bool unmask = intr_lines[line] && !intr_noted(line);
     for (const struct attachment *a = intr_lines[line]; a; a = a->next) {
         unmask = unmask && a->masked == 0;
     }
     if (unmask) {
         arch_irq_unmask(line);
     }
-    if (!unmask || noted(line)) {
+    if (!unmask || intr_noted(line)) {
         arch_irq_mask(line);
     }
 }
 
-static void unlink(struct attachment *a)
+static void intr_unlink(struct attachment *a)
 {
     struct attachment **at = &intr_lines[a->line];
     while (*at != a) {
@@ -253,7 +253,7 @@ void intr_detach(struct attachment *a)
     pulse_unqueue(&a->pulse);
     a->proc = NULL;
     if (a != intr_trace_hook) {
-        unlink(a);
+        intr_unlink(a);
         intr_settle(a->line);
         return;
     }

@@ -48,8 +48,8 @@ static struct attachment *free_attachment(void)
     return NULL;
 }
 
-static void attach(struct attachment *a, struct thread *self, uint32_t line, uint32_t flags,
-                   const struct sigevent *event)
+static void intr_calls_attach(struct attachment *a, struct thread *self, uint32_t line,
+                              uint32_t flags, const struct sigevent *event)
 {
     *a = (struct attachment){.proc = self->proc, .line = line, .thread = self, .event = *event};
     if (event->sigev_priority == SIGEV_PULSE_PRIO_INHERIT) {
@@ -88,7 +88,7 @@ long ker_interrupt_attach(struct thread *self, const uintptr_t *args)
     if (!a) {
         return -EAGAIN;
     }
-    attach(a, self, line, (uint32_t)args[2], &event);
+    intr_calls_attach(a, self, line, (uint32_t)args[2], &event);
     return a - intr_table;
 }
 
@@ -131,7 +131,7 @@ long ker_interrupt_wait(struct thread *self, const uintptr_t *args)
 
 /* Returns the attachment named by InterruptMask()'s (intr, id): id -1 is the process's first one on
  * that line. */
-static struct attachment *named(const struct process *proc, const uintptr_t *args)
+static struct attachment *intr_calls_named(const struct process *proc, const uintptr_t *args)
 {
     uint32_t line = (uint32_t)args[0];
     if ((int32_t)args[1] != -1) {
@@ -148,7 +148,7 @@ static struct attachment *named(const struct process *proc, const uintptr_t *arg
 
 long ker_interrupt_mask(struct thread *self, const uintptr_t *args)
 {
-    struct attachment *a = named(self->proc, args);
+    struct attachment *a = intr_calls_named(self->proc, args);
     if (!process_able(self->proc, ABILITY_INTERRUPT)) {
         return -EPERM;
     }
@@ -162,7 +162,7 @@ long ker_interrupt_mask(struct thread *self, const uintptr_t *args)
 
 long ker_interrupt_unmask(struct thread *self, const uintptr_t *args)
 {
-    struct attachment *a = named(self->proc, args);
+    struct attachment *a = intr_calls_named(self->proc, args);
     if (!process_able(self->proc, ABILITY_INTERRUPT)) {
         return -EPERM;
     }

@@ -72,7 +72,7 @@ static void wake_all(struct channel *ch)
     }
 }
 
-static void destroy(struct channel *ch, bool dead)
+static void channel_destroy(struct channel *ch, bool dead)
 {
     struct process *proc = ch->proc;
     kernel_assert(kernel_locked() && proc->channels[ch->chid - 1] == ch);
@@ -98,7 +98,7 @@ long ker_channel_destroy(struct thread *self, const uintptr_t *args)
     if (!ch) {
         return -EINVAL;
     }
-    destroy(ch, false);
+    channel_destroy(ch, false);
     return 0;
 }
 
@@ -119,7 +119,7 @@ void channel_process_gone(struct process *proc)
 {
     for (unsigned i = 0; i < CONFIG_CHANNELS_PER_PROCESS; i++) {
         if (proc->channels[i]) {
-            destroy(proc->channels[i], true);
+            channel_destroy(proc->channels[i], true);
         }
     }
 }

@@ -33,7 +33,7 @@ struct connection *connection_find(struct process *proc, int coid)
 }
 
 /* Returns another connection of proc to the same channel, or NULL. */
-static struct connection *sibling(const struct process *proc, const struct channel *ch)
+static struct connection *connect_sibling(const struct process *proc, const struct channel *ch)
 {
     list_for_each (pos, &ch->connections) {
         struct connection *conn = list_entry(pos, struct connection, link);
@@ -65,7 +65,7 @@ static int32_t new_scoid(void)
 }
 
 /* Returns the lowest free slot from `first` on, or NULL. */
-static struct connection **free_slot(struct connection **table, uint32_t first)
+static struct connection **connect_free_slot(struct connection **table, uint32_t first)
 {
     for (uint32_t i = first; i < CONFIG_CONNECTIONS_PER_PROCESS; i++) {
         if (!table[i]) {
@@ -75,7 +75,7 @@ static struct connection **free_slot(struct connection **table, uint32_t first)
     return NULL;
 }
 
-static struct channel *target(struct thread *self, const uintptr_t *args)
+static struct channel *connect_target(struct thread *self, const uintptr_t *args)
 {
     struct process *server = process_self_or(self->proc, (int)args[1]);
     return args[0] == 0 && server ? msg_channel(server, args[2]) : NULL;
@@ -87,14 +87,14 @@ long ker_connect_attach(struct thread *self, const uintptr_t *args)
     uint32_t index = (uint32_t)args[3];
     uint32_t base = index & _NTO_SIDE_CHANNEL;
     struct connection **table = base ? proc->side : proc->fds;
-    struct channel *ch = target(self, args);
+    struct channel *ch = connect_target(self, args);
     if (!ch) {
         return -ESRCH;
     }
     if ((args[4] & ~(uintptr_t)_NTO_COF_CLOEXEC) || (index & 0x80000000u)) {
         return -EINVAL;
     }
-    struct connection **slot = free_slot(table, index - base);
+    struct connection **slot = connect_free_slot(table, index - base);
     if (!slot) {
         return -EMFILE;
     }
@@ -102,7 +102,7 @@ long ker_connect_attach(struct thread *self, const uintptr_t *args)
     if (!conn) {
         return -EAGAIN;
     }
-    struct connection *other = sibling(proc, ch);
+    struct connection *other = connect_sibling(proc, ch);
     conn->proc = proc;
     conn->channel = ch;
     conn->coid = (int32_t)(base + (uint32_t)(slot - table));
@@ -127,7 +127,7 @@ static void fail_users(struct connection *conn)
 /* Notifies the server that the client's last connection is gone. */
 static void tell_server(struct channel *ch, const struct connection *conn)
 {
-    if (!(ch->flags & _NTO_CHF_DISCONNECT) || ch->proc->dying || sibling(conn->proc, ch) ||
+    if (!(ch->flags & _NTO_CHF_DISCONNECT) || ch->proc->dying || connect_sibling(conn->proc, ch) ||
         !pulse_room(ch, false)) {
         return;
     }
@@ -135,7 +135,7 @@ static void tell_server(struct channel *ch, const struct connection *conn)
     pulse_send(ch, PRIORITY_KERNEL_PULSE, _PULSE_CODE_DISCONNECT, 0, conn->scoid);
 }
 
-static void detach(struct connection *conn)
+static void connect_detach(struct connection *conn)
 {
     struct channel *ch = conn->channel;
     struct process *proc = conn->proc;
@@ -160,7 +160,7 @@ long ker_connect_detach(struct thread *self, const uintptr_t *args)
     if (!conn) {
         return ((uint32_t)args[0] & ~SCOID_MASK) == SCOID_FLAG ? 0 : -EINVAL;
     }
-    detach(conn);
+    connect_detach(conn);
     return 0;
 }
 
@@ -192,10 +192,10 @@ void connection_process_gone(struct process *proc)
 {
     for (unsigned i = 0; i < CONFIG_CONNECTIONS_PER_PROCESS; i++) {
         if (proc->fds[i]) {
-            detach(proc->fds[i]);
+            connect_detach(proc->fds[i]);
         }
         if (proc->side[i]) {
-            detach(proc->side[i]);
+            connect_detach(proc->side[i]);
         }
     }
 }

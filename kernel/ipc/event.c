@@ -100,7 +100,7 @@ int event_deliver(struct process *proc, struct thread *intr_thread, const struct
 }
 
 /* Returns whether one of this client's connections leads to one of the server's channels. */
-static bool connected(const struct process *client, const struct process *server)
+static bool event_connected(const struct process *client, const struct process *server)
 {
     for (unsigned i = 0; i < CONFIG_CONNECTIONS_PER_PROCESS; i++) {
         const struct connection *f = client->fds[i];
@@ -123,7 +123,7 @@ long ker_msg_deliver_event(struct thread *self, const uintptr_t *args)
 {
     struct thread *client = rcvid_thread(args[0]);
     struct sigevent event;
-    if (!client || client->proc->dying || !connected(client->proc, self->proc)) {
+    if (!client || client->proc->dying || !event_connected(client->proc, self->proc)) {
         return -ESRCH;
     }
     if (copy_in(self->proc, &event, args[1], sizeof(event)) != 0) {

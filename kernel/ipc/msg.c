@@ -66,8 +66,8 @@ static __attribute__((noinline)) long fault(struct thread *receiver, long whose)
 
 /* A receiver waits: copies the message to it and lets it run; the sender waits for the reply. from:
  * the message, if the user mapping cache covers it. */
-static inline long hand_over(struct thread *self, const struct vm_window *w, uintptr_t from,
-                             struct channel *ch, struct thread *receiver)
+static inline long msg_hand_over(struct thread *self, const struct vm_window *w, uintptr_t from,
+                                 struct channel *ch, struct thread *receiver)
 {
     size_t n = self->srcmsglen;
     n = receiver->dstmsglen < n ? receiver->dstmsglen : n;
@@ -97,13 +97,13 @@ static inline long hand_over(struct thread *self, const struct vm_window *w, uin
 }
 
 /* Sends to the first receiver that has a good buffer, or enqueues. */
-static inline long send(struct thread *self, const struct vm_window *w, uintptr_t from,
-                        struct channel *ch)
+static inline long msg_send(struct thread *self, const struct vm_window *w, uintptr_t from,
+                            struct channel *ch)
 {
     long r;
     do { /* each iteration ends a receiver's call */
         struct thread *receiver = msg_first_receiver(ch);
-        r = receiver ? hand_over(self, w, from, ch, receiver) : queue(self, ch);
+        r = receiver ? msg_hand_over(self, w, from, ch, receiver) : queue(self, ch);
     } while (r == TRY_NEXT);
     return r;
 }
@@ -133,7 +133,7 @@ long ker_msg_sendv(struct thread *self, const uintptr_t *args)
     self->srcmsglen = (uint32_t)s;
     self->dstmsglen = (uint32_t)r;
     self->buffer = msg_window_find(&w, to);
-    r = send(self, &w, from, ch);
+    r = msg_send(self, &w, from, ch);
     return __builtin_expect(r == KER_BLOCKED, 1) ? r : refused(self, r);
 }
 

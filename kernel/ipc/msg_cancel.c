@@ -96,7 +96,7 @@ const struct wait_kind msg_wait_receive = {.requeue = msg_receiver_requeue,
 const struct wait_kind msg_wait_reply = {.requeue = msg_client_requeue, .cancel = client_cancel};
 
 /* Messages that t was copying go back to the channel's queue. */
-static void give_back(struct channel *ch, const struct thread *t)
+static void msg_cancel_give_back(struct channel *ch, const struct thread *t)
 {
     bool any = false;
     list_for_each (pos, &ch->senders) {
@@ -125,7 +125,7 @@ void msg_thread_gone(struct thread *t)
     }
     for (unsigned i = 0; i < CONFIG_CHANNELS_PER_PROCESS; i++) {
         if (proc->channels[i]) {
-            give_back(proc->channels[i], t);
+            msg_cancel_give_back(proc->channels[i], t);
         }
     }
 }

@@ -75,7 +75,7 @@ static bool next_part(struct msg_cursor *c)
     return true;
 }
 
-static void skip(struct msg_cursor *c, size_t bytes)
+static void msg_copy_skip(struct msg_cursor *c, size_t bytes)
 {
     while (bytes > 0 && next_part(c)) {
         size_t n = bytes < c->left ? bytes : c->left;
@@ -100,7 +100,7 @@ int msg_cursor_open(struct msg_cursor *c, const struct thread *t, unsigned arg, 
             return -EFAULT;
         }
     }
-    skip(c, offset);
+    msg_copy_skip(c, offset);
     return 0;
 }
 

@@ -58,7 +58,7 @@ void msg_match(struct channel *ch)
 }
 
 /* Returns the sender of the message that self is in the middle of copying; NULL if it has left. */
-static struct thread *continued(struct thread *self, const struct channel *ch)
+static struct thread *msg_receive_continued(struct thread *self, const struct channel *ch)
 {
     struct thread *c = rcvid_thread((uintptr_t)self->xfer);
     self->xfer = 0;
@@ -85,7 +85,7 @@ static void to_reply(struct thread *client)
 
 /* Copies (the next piece of) a queued sender's message. Returns 0 if that sender's memory was bad:
  * try another. */
-static long take(struct thread *self, struct channel *ch, struct thread *client)
+static long msg_receive_take(struct thread *self, struct channel *ch, struct thread *client)
 {
     size_t total = self->dstmsglen < client->srcmsglen ? self->dstmsglen : client->srcmsglen;
     long r = msg_copy_piece(self, self, RECEIVE_ARG_RMSG, 0, client, SEND_ARG_SMSG, 0, total);
@@ -120,7 +120,7 @@ static void *plain_buffer(const struct thread *self)
 }
 
 /* Waits, because nothing is queued. */
-static FBT_VISIBLE long wait(struct thread *self, struct channel *ch)
+static FBT_VISIBLE long msg_receive_wait(struct thread *self, struct channel *ch)
 {
     uint8_t inherited = self->msg_priority;
     self->msg_priority = 0;
@@ -153,8 +153,8 @@ static bool pulse_first(const struct pulse *p, const struct thread *client)
 static __attribute__((noinline)) long take_first(struct thread *self, struct channel *ch,
                                                  bool pulses)
 {
-    struct thread *client = self->xfer ? continued(self, pulses ? NULL : ch) : NULL;
-    long r = client ? take(self, ch, client) : 0;
+    struct thread *client = self->xfer ? msg_receive_continued(self, pulses ? NULL : ch) : NULL;
+    long r = client ? msg_receive_take(self, ch, client) : 0;
     while (r == 0) { /* each iteration ends a sender's call */
         client = pulses ? NULL : msg_first_sender(ch);
         const struct pulse *p = msg_first_pulse(ch);
@@ -162,9 +162,9 @@ static __attribute__((noinline)) long take_first(struct thread *self, struct cha
             return pulse_receive(self, ch);
         }
         if (!client) {
-            return wait(self, ch);
+            return msg_receive_wait(self, ch);
         }
-        r = take(self, ch, client);
+        r = msg_receive_take(self, ch, client);
     }
     if (r < 0 && r != KER_AGAIN) {
         msg_match(ch); /* another receiver may take what self gave back */
@@ -177,14 +177,14 @@ static __attribute__((noinline)) long take_first(struct thread *self, struct cha
 static __attribute__((noinline)) long failed(struct thread *self, long error)
 {
     if (self->xfer) {
-        continued(self, NULL);
+        msg_receive_continued(self, NULL);
     }
     timeout_unused(self);
     trace_comm_rec_message(~0u, ~0u);
     return error;
 }
 
-static FBT_VISIBLE long receive(struct thread *self, const uintptr_t *args, bool pulses)
+static FBT_VISIBLE long msg_receive_receive(struct thread *self, const uintptr_t *args, bool pulses)
 {
     struct channel *ch = msg_channel(self->proc, args[0]);
     if (!ch) {
@@ -201,7 +201,7 @@ static FBT_VISIBLE long receive(struct thread *self, const uintptr_t *args, bool
     self->buffer = msg_window_find(&w, to);
     if (__builtin_expect(list_empty(&ch->senders) && list_empty(&ch->pulses) && self->xfer == 0,
                          1)) {
-        r = wait(self, ch);
+        r = msg_receive_wait(self, ch);
     } else {
         r = take_first(self, ch, pulses);
     }
@@ -217,10 +217,10 @@ static FBT_VISIBLE long receive(struct thread *self, const uintptr_t *args, bool
 
 long ker_msg_receivev(struct thread *self, const uintptr_t *args)
 {
-    return receive(self, args, false);
+    return msg_receive_receive(self, args, false);
 }
 
 long ker_msg_receivepulsev(struct thread *self, const uintptr_t *args)
 {
-    return receive(self, args, true);
+    return msg_receive_receive(self, args, true);
 }

@@ -14,7 +14,7 @@
 #define ERROR_MAX 4095
 
 /* Ends the client's MsgSend(). */
-static inline void finish(struct thread *client, long status, int error)
+static inline void msg_reply_finish(struct thread *client, long status, int error)
 {
     client->flags &= (uint8_t)~THREAD_UNBLOCK_SENT;
     thread_wake(client, status, error);
@@ -29,10 +29,10 @@ static __attribute__((noinline)) long fault(struct thread *client, long whose)
     return 0;
 }
 
-static inline void answered(struct thread *client, long status)
+static inline void msg_reply_answered(struct thread *client, long status)
 {
     trace_comm_reply_message((uint32_t)client->tid, (uint32_t)client->proc->pid);
-    finish(client, status, 0);
+    msg_reply_finish(client, status, 0);
 }
 
 /* Copies a reply longer than a few words. After the first piece self owns the client: one that has
@@ -51,7 +51,7 @@ static __attribute__((noinline)) long reply_long(struct thread *self, struct thr
     if (r != 0) {
         return fault(client, r);
     }
-    answered(client, (long)self->args[1]);
+    msg_reply_answered(client, (long)self->args[1]);
     return 0;
 }
 
@@ -71,7 +71,7 @@ long ker_msg_replyv(struct thread *self, const uintptr_t *args)
     if (!msg_copy_small(client->buffer, &w, from, total)) {
         return reply_long(self, client, total);
     }
-    answered(client, (long)args[1]);
+    msg_reply_answered(client, (long)args[1]);
     return 0;
 }
 
@@ -86,6 +86,6 @@ long ker_msg_error(struct thread *self, const uintptr_t *args)
         return -EINVAL;
     }
     trace_comm_msg_error((uint32_t)client->tid, (uint32_t)client->proc->pid);
-    finish(client, error == 0 ? 0 : -1, (int)error);
+    msg_reply_finish(client, error == 0 ? 0 : -1, (int)error);
     return 0;
 }

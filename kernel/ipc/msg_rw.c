@@ -35,12 +35,12 @@ FBT_VISIBLE void msg_info_fill(struct _msg_info *info, const struct thread *clie
 }
 
 /* Returns the bytes of a client's buffer from an offset on. */
-static size_t rest(uint32_t length, uintptr_t offset)
+static size_t msg_rw_rest(uint32_t length, uintptr_t offset)
 {
     return offset < length ? length - (size_t)offset : 0;
 }
 
-static long moved(struct thread *self, long r)
+static long msg_rw_moved(struct thread *self, long r)
 {
     if (r == KER_AGAIN) {
         return r;
@@ -60,10 +60,11 @@ long ker_msg_readv(struct thread *self, const uintptr_t *args)
     if (room < 0) {
         return room;
     }
-    size_t total = rest(client->srcmsglen, args[3]);
+    size_t total = msg_rw_rest(client->srcmsglen, args[3]);
     total = (size_t)room < total ? (size_t)room : total;
     trace_site_msg_read((uint32_t)args[0], (uint32_t)client->pid, total);
-    return moved(self, msg_copy_piece(self, self, 1, 0, client, SEND_ARG_SMSG, args[3], total));
+    return msg_rw_moved(self,
+                        msg_copy_piece(self, self, 1, 0, client, SEND_ARG_SMSG, args[3], total));
 }
 
 long ker_msg_writev(struct thread *self, const uintptr_t *args)
@@ -78,10 +79,11 @@ long ker_msg_writev(struct thread *self, const uintptr_t *args)
     if (len < 0) {
         return len;
     }
-    size_t total = rest(client->dstmsglen, args[3]);
+    size_t total = msg_rw_rest(client->dstmsglen, args[3]);
     total = (size_t)len < total ? (size_t)len : total;
     trace_site_msg_write((uint32_t)args[0], (uint32_t)client->pid, total);
-    return moved(self, msg_copy_piece(self, client, SEND_ARG_RMSG, args[3], self, 1, 0, total));
+    return msg_rw_moved(self,
+                        msg_copy_piece(self, client, SEND_ARG_RMSG, args[3], self, 1, 0, total));
 }
 
 long ker_msg_info(struct thread *self, const uintptr_t *args)

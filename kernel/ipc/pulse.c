@@ -29,7 +29,7 @@ bool pulse_queued(const struct pulse *p)
     return p->link.next && p->link.next != &p->link;
 }
 
-static void dequeue(struct pulse *p)
+static void pulse_dequeue(struct pulse *p)
 {
     kernel_assert(kernel_locked() && p->channel && pulse_queued(p));
     kernel_assert(p->channel->user_pulses >= p->of_user);
@@ -41,20 +41,20 @@ static void dequeue(struct pulse *p)
 void pulse_unqueue(struct pulse *p)
 {
     if (pulse_queued(p)) {
-        dequeue(p);
+        pulse_dequeue(p);
     }
 }
 
 /* Frees a received pulse, or one whose channel is destroyed. */
-static void release(struct pulse *p)
+static void pulse_release(struct pulse *p)
 {
-    dequeue(p);
+    pulse_dequeue(p);
     if (!p->preallocated) {
         pool_free(&pool, p);
     }
 }
 
-static void enqueue(struct channel *ch, struct pulse *p)
+static void pulse_enqueue(struct channel *ch, struct pulse *p)
 {
     kernel_assert(kernel_locked() && !p->channel && list_empty(&ch->receivers));
     struct list *pos = ch->pulses.prev;
@@ -71,7 +71,7 @@ static void enqueue(struct channel *ch, struct pulse *p)
 }
 
 /* Copies into a receiver's buffer as much as fits. Returns false if its memory is bad. */
-static bool put(const struct thread *receiver, const struct pulse *p)
+static bool pulse_put(const struct thread *receiver, const struct pulse *p)
 {
     struct _pulse out = {.type = _PULSE_TYPE, .subtype = _PULSE_SUBTYPE};
     out.code = p->code;
@@ -81,19 +81,19 @@ static bool put(const struct thread *receiver, const struct pulse *p)
 }
 
 /* Completes the receipt of a pulse that was copied into the receiver's buffer. */
-static void received(struct thread *receiver, struct channel *ch, const struct pulse *p)
+static void pulse_received(struct thread *receiver, struct channel *ch, const struct pulse *p)
 {
     msg_inherit(receiver, ch, p->priority);
     trace_comm_rec_pulse((uint32_t)p->scoid, (uint32_t)ch->proc->pid);
 }
 
 /* Delivers to a waiting receiver, if there is one with a good buffer. */
-static bool hand_over(struct channel *ch, const struct pulse *p)
+static bool pulse_hand_over(struct channel *ch, const struct pulse *p)
 {
     while (!list_empty(&ch->receivers)) { /* each iteration ends a receiver's call */
         struct thread *r = list_entry(ch->receivers.next, struct thread, ready);
-        if (put(r, p)) {
-            received(r, ch, p);
+        if (pulse_put(r, p)) {
+            pulse_received(r, ch, p);
             list_remove(&r->ready);
             thread_wake(r, 0, 0);
             return true;
@@ -114,7 +114,7 @@ bool pulse_room(const struct channel *ch, bool of_user)
 
 static int send(struct channel *ch, const struct pulse *p)
 {
-    if (hand_over(ch, p)) {
+    if (pulse_hand_over(ch, p)) {
         return 0;
     }
     struct pulse *queued = pulse_room(ch, p->of_user) ? pool_alloc(&pool) : NULL;
@@ -122,7 +122,7 @@ static int send(struct channel *ch, const struct pulse *p)
         return -EAGAIN;
     }
     *queued = *p;
-    enqueue(ch, queued);
+    pulse_enqueue(ch, queued);
     return 0;
 }
 
@@ -149,29 +149,29 @@ void pulse_send_prealloc(struct channel *ch, struct pulse *p)
         if (p->channel == ch) {
             return; /* already queued: the caller has stored the newest value */
         }
-        dequeue(p);
+        pulse_dequeue(p);
     }
     p->preallocated = true;
-    if (!hand_over(ch, p)) {
-        enqueue(ch, p);
+    if (!pulse_hand_over(ch, p)) {
+        pulse_enqueue(ch, p);
     }
 }
 
 long pulse_receive(struct thread *self, struct channel *ch)
 {
     struct pulse *p = msg_first_pulse(ch);
-    if (!put(self, p)) {
+    if (!pulse_put(self, p)) {
         return -EFAULT;
     }
-    received(self, ch, p);
-    release(p);
+    pulse_received(self, ch, p);
+    pulse_release(p);
     return 0;
 }
 
 void pulse_discard_all(struct channel *ch)
 {
     while (!list_empty(&ch->pulses)) {
-        release(msg_first_pulse(ch));
+        pulse_release(msg_first_pulse(ch));
     }
 }
 

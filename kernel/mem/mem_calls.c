@@ -27,7 +27,7 @@
 #define PIECE_LEN 2
 #define PIECE_FLAGS 3
 
-static int request_check(const struct thread *self, const struct kymo_map *map)
+static int mem_calls_request_check(const struct thread *self, const struct kymo_map *map)
 {
     uint32_t prot = map->flags & PROT_ALL, kind = map->flags & KINDS;
 
@@ -166,7 +166,7 @@ long ker_mem_map(struct thread *self, const uintptr_t *args)
         !vm_user_ptr(self->proc, args[0], sizeof(map), KYMO_PROT_WRITE)) {
         return -EFAULT;
     }
-    int error = request_check(self, &map);
+    int error = mem_calls_request_check(self, &map);
     if (error) {
         return error;
     }

@@ -33,7 +33,7 @@ static struct object *object_named(const char *name)
 }
 
 /* Returns the mode's class: 0: the creator; 1: processes with the required abilities; 2: others. */
-static unsigned stands(const struct object *object, const struct process *proc)
+static unsigned object_calls_stands(const struct object *object, const struct process *proc)
 {
     if (proc->pid == object->creator) {
         return 0;
@@ -41,9 +41,9 @@ static unsigned stands(const struct object *object, const struct process *proc)
     return (proc->ability & object->ability) == object->ability ? 1 : 2;
 }
 
-static bool may(const struct object *object, const struct process *proc, bool write)
+static bool object_calls_may(const struct object *object, const struct process *proc, bool write)
 {
-    unsigned rights = object->mode >> (6 - 3 * stands(object, proc));
+    unsigned rights = object->mode >> (6 - 3 * object_calls_stands(object, proc));
 
     return (rights & 4) && (!write || (rights & 2));
 }
@@ -79,7 +79,7 @@ static int object_get(struct process *proc, const char *name, uintptr_t flags, u
     if ((flags & KYMO_OBJECT_CREATE) && (flags & KYMO_OBJECT_EXCLUSIVE)) {
         return -EEXIST;
     }
-    return may(*out, proc, flags & KYMO_OBJECT_WRITE) ? 0 : -EACCES;
+    return object_calls_may(*out, proc, flags & KYMO_OBJECT_WRITE) ? 0 : -EACCES;
 }
 
 static int free_id(const struct process *proc)
@@ -135,7 +135,7 @@ long ker_object_close(struct thread *self, const uintptr_t *args)
     return object_close(self->proc, args[0]);
 }
 
-static int give_back(struct object *object)
+static int object_calls_give_back(struct object *object)
 {
     if (object->maps || object->tracing) {
         return -EBUSY;
@@ -148,7 +148,7 @@ static int give_back(struct object *object)
     return 0;
 }
 
-static int take(struct object *object, size_t size)
+static int object_calls_take(struct object *object, size_t size)
 {
     size_t len, align;
 
@@ -206,7 +206,7 @@ long ker_object_size(struct thread *self, const uintptr_t *args)
         return -EINVAL;
     }
     if (size == 0) {
-        return give_back(object);
+        return object_calls_give_back(object);
     }
     if (object->len && object->cleared == object->len) {
         return set_size(object, size);
@@ -214,7 +214,7 @@ long ker_object_size(struct thread *self, const uintptr_t *args)
     if (object->len && object->size != size) {
         return -EBUSY;
     }
-    int error = object->len ? 0 : take(object, size);
+    int error = object->len ? 0 : object_calls_take(object, size);
     return error ? error : clear_piece(self, object);
 }
 
@@ -262,7 +262,7 @@ long ker_object_unlink(struct thread *self, const uintptr_t *args)
     if (!object) {
         return error ? error : -ENOENT;
     }
-    if (stands(object, self->proc) == 2) {
+    if (object_calls_stands(object, self->proc) == 2) {
         return -EACCES;
     }
     object->named = false;

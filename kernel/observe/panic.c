@@ -85,7 +85,7 @@ static void __attribute__((noreturn)) goes_wrong(const char *fmt, va_list args)
 }
 
 /* Returns NULL if this CPU is already in its panic. */
-static struct cpu *enter(void)
+static struct cpu *panic_enter(void)
 {
     struct cpu *cpu = this_cpu();
     uint32_t first = 0;
@@ -101,7 +101,7 @@ static struct cpu *enter(void)
     return cpu;
 }
 
-static void stop_here(void *arg)
+static void panic_stop_here(void *arg)
 {
     (void)arg;
     __atomic_fetch_or(&stopped, 1u << arch_cpu()->id, __ATOMIC_RELEASE);
@@ -111,7 +111,7 @@ static void stop_here(void *arg)
 /* Returns the CPUs that have stopped: one that hangs with its interrupts masked does not. */
 static uint32_t stop_others(void)
 {
-    uint32_t asked = cpu_call_others(stop_here, NULL);
+    uint32_t asked = cpu_call_others(panic_stop_here, NULL);
     uint64_t end_at = arch_cycles() + arch_clock_hz() / STOP_SHARE;
     unsigned tries = STOP_TRIES;
 
@@ -125,7 +125,7 @@ static uint32_t stop_others(void)
 static void __attribute__((noreturn))
 panic(unsigned kind, const uint64_t *registers, const char *fmt, va_list args)
 {
-    struct cpu *cpu = enter();
+    struct cpu *cpu = panic_enter();
 
     if (!cpu) {
         goes_wrong(fmt, args);

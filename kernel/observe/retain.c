@@ -35,15 +35,15 @@ static struct {
     uint32_t ring_end;             /* [k] end of this boot's ring; 0: there is none */
 } retain;
 
-static void *at(uint32_t offset)
+static void *retain_at(uint32_t offset)
 {
     return (uint8_t *)arch_phys_to_virt(CONFIG_RETAIN_BASE) + offset;
 }
 
-#define HEADER ((struct kymo_retain_header *)at(KYMO_RETAIN_HEADER))
-#define PANIC ((struct kymo_retain_panic *)at(KYMO_RETAIN_PANIC))
-#define BOOTS ((struct kymo_retain_boots *)at(KYMO_RETAIN_BOOTS))
-#define FROZEN ((struct kymo_retain_frozen *)at(KYMO_RETAIN_FROZEN))
+#define HEADER ((struct kymo_retain_header *)retain_at(KYMO_RETAIN_HEADER))
+#define PANIC ((struct kymo_retain_panic *)retain_at(KYMO_RETAIN_PANIC))
+#define BOOTS ((struct kymo_retain_boots *)retain_at(KYMO_RETAIN_BOOTS))
+#define FROZEN ((struct kymo_retain_frozen *)retain_at(KYMO_RETAIN_FROZEN))
 
 static uint32_t header_crc(const struct kymo_retain_header *header)
 {
@@ -67,7 +67,7 @@ static bool panic_good(void)
 
 static bool has_recording(void)
 {
-    return HEADER->ring.per_cpu || dtrace_retained_found(at(0), HEADER->boots);
+    return HEADER->ring.per_cpu || dtrace_retained_found(retain_at(0), HEADER->boots);
 }
 
 static bool frozen_good(void)
@@ -77,14 +77,14 @@ static bool frozen_good(void)
 }
 
 /* Saves the old kernel's data from its location, which may differ in another build. */
-static void save(void *to, uint32_t offset, size_t bytes)
+static void retain_save(void *to, uint32_t offset, size_t bytes)
 {
     if (offset >= KYMO_RETAIN_LIVE && offset <= KYMO_RETAIN_LIVE + KYMO_RETAIN_LIVE_BYTES - bytes) {
-        memcpy(to, at(offset), bytes);
+        memcpy(to, retain_at(offset), bytes);
     }
 }
 
-static void freeze(void)
+static void retain_freeze(void)
 {
     const struct kymo_retain_header *header = HEADER;
     struct kymo_retain_frozen *frozen = FROZEN;
@@ -93,8 +93,8 @@ static void freeze(void)
     for (unsigned i = 0; i < KYMO_RETAIN_CPUS && i < header->ring.ncpu; i++) {
         const struct kymo_retain_place *place = &header->ring.cpu[i];
 
-        save(&frozen->cpu[i].cursor, place->cursor, header->word_bits == 64 ? 8 : 4);
-        save(frozen->cpu[i].pending, place->pending, sizeof(frozen->cpu[i].pending));
+        retain_save(&frozen->cpu[i].cursor, place->cursor, header->word_bits == 64 ? 8 : 4);
+        retain_save(frozen->cpu[i].pending, place->pending, sizeof(frozen->cpu[i].pending));
     }
     frozen->boots = header->boots;
     frozen->crc = trace_crc(frozen->cpu, sizeof(frozen->cpu));
@@ -119,7 +119,7 @@ void retain_boot(void)
     if (header_good() && (has_recording() || panic_good())) {
         retain.found = HEADER->boots;
         if (!frozen_good()) {
-            freeze();
+            retain_freeze();
         }
     }
     count_boots();
@@ -137,7 +137,7 @@ static void put_header(const struct kymo_retain_ring *ring)
     header->boots = retain.boots;
     header->word_bits = 8 * sizeof(void *);
     header->physical = CONFIG_RETAIN_BASE;
-    header->base = (uintptr_t)at(0);
+    header->base = (uintptr_t)retain_at(0);
     header->window = CONFIG_RETAIN_BYTES;
     header->page_bytes = retain.page_bytes;
     header->page_crc = retain.page_crc;
@@ -148,9 +148,9 @@ static void put_header(const struct kymo_retain_ring *ring)
 }
 
 /* Claims the window for this boot. */
-static void begin(void)
+static void retain_begin(void)
 {
-    void *page = at(KYMO_RETAIN_PAGE);
+    void *page = retain_at(KYMO_RETAIN_PAGE);
 
     HEADER->magic = 0;
     memset(PANIC, 0, sizeof(*PANIC));
@@ -161,13 +161,13 @@ static void begin(void)
     retain.found = 0;
     retain.mine = true;
     retain.ring_end = 0;
-    retain_notes_begin(at(KYMO_RETAIN_NOTES), retain.boots);
-    retain_names_begin(at(KYMO_RETAIN_NAMES), retain.boots);
-    dtrace_retained_begin(at(0));
+    retain_notes_begin(retain_at(KYMO_RETAIN_NOTES), retain.boots);
+    retain_names_begin(retain_at(KYMO_RETAIN_NAMES), retain.boots);
+    dtrace_retained_begin(retain_at(0));
     put_header(NULL);
 }
 
-static const char *reason(void)
+static const char *retain_reason(void)
 {
     struct kymo_panic *record = (struct kymo_panic *)(void *)PANIC->record;
 
@@ -181,11 +181,11 @@ static const char *reason(void)
 void retain_start(void)
 {
     if (!retain.found) {
-        begin();
+        retain_begin();
         return;
     }
     kprintf("boot %u: boot %u ended with: %s\n", (unsigned)retain.boots, (unsigned)retain.found,
-            reason());
+            retain_reason());
     kprintf("%s retained: tracelogger --recover saves it\n",
             has_recording() ? "its recording is" : "its last words are");
 }
@@ -200,7 +200,7 @@ void retain_seal(void)
     if (retain.mine) {
         PANIC->crc = trace_crc(PANIC->record, sizeof(PANIC->record));
         PANIC->magic = KYMO_RETAIN_MAGIC;
-        arch_cache_clean(at(0), CONFIG_RETAIN_BYTES);
+        arch_cache_clean(retain_at(0), CONFIG_RETAIN_BYTES);
     }
 }
 
@@ -211,7 +211,7 @@ int trace_port_retained(uint8_t **window, size_t *bytes, uint64_t *paddr)
     if (!retain.mine) {
         return -EBUSY;
     }
-    *window = at(0);
+    *window = retain_at(0);
     *bytes = dtrace_retained_ceiling();
     *paddr = CONFIG_RETAIN_BASE;
     return 0;
@@ -225,7 +225,7 @@ void trace_port_retained_ring(const struct kymo_retain_ring *ring)
 
 int retain_window(uint8_t **window, uint32_t *floor, uint32_t *boots)
 {
-    *window = at(0);
+    *window = retain_at(0);
     *floor = retain.ring_end ? retain.ring_end : KYMO_RETAIN_FREE;
     *boots = retain.boots;
     return retain.mine ? 0 : -EBUSY;
@@ -233,7 +233,7 @@ int retain_window(uint8_t **window, uint32_t *floor, uint32_t *boots)
 
 /* ---- TraceEvent() ------------------------------------------------------------------ */
 
-static long query(struct thread *self, uintptr_t where)
+static long retain_query(struct thread *self, uintptr_t where)
 {
     struct kymo_retained out = {.bytes = CONFIG_RETAIN_BYTES, .boots = retain.boots};
 
@@ -257,7 +257,7 @@ static long read_some(struct thread *self, size_t offset, uintptr_t to, size_t b
         (offset < live_end && offset + bytes > KYMO_RETAIN_LIVE)) {
         return -EINVAL;
     }
-    return copy_out(self->proc, to, at((uint32_t)offset), bytes);
+    return copy_out(self->proc, to, retain_at((uint32_t)offset), bytes);
 }
 
 long retain_command(struct thread *self, uint32_t cmd, const uintptr_t *args)
@@ -267,14 +267,14 @@ long retain_command(struct thread *self, uint32_t cmd, const uintptr_t *args)
     }
     switch (cmd) {
     case KYMO_TRACE_QUERYRETAINED:
-        return query(self, args[1]);
+        return retain_query(self, args[1]);
     case KYMO_TRACE_READRETAINED:
         return read_some(self, args[1], args[2], args[3]);
     default: /* KYMO_TRACE_DROPRETAINED */
         if (!retain.found) {
             return -ENOENT;
         }
-        begin();
+        retain_begin();
         dtrace_boot_again();
         return 0;
     }

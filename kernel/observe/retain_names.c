@@ -29,7 +29,7 @@ static struct {
     unsigned spare;                 /* [k] index of the next spare entry */
 } names;
 
-static void put(unsigned place, const struct kymo_retain_name *from)
+static void retain_names_put(unsigned place, const struct kymo_retain_name *from)
 {
     struct kymo_retain_name *to = &names.table[place];
     size_t begin = offsetof(struct kymo_retain_name, boots);
@@ -49,10 +49,10 @@ static void put_of(unsigned place, const struct kymo_retain_name *entry)
     const struct kymo_retain_name *before = &names.table[place];
 
     if (before->ended != 0 && (before->pid != entry->pid || before->tid != entry->tid)) {
-        put(SPARE_FIRST + names.spare, before);
+        retain_names_put(SPARE_FIRST + names.spare, before);
         names.spare = (names.spare + 1) % (KYMO_RETAIN_NAMES_MOST - SPARE_FIRST);
     }
-    put(place, entry);
+    retain_names_put(place, entry);
 }
 
 void retain_process(const struct process *proc)

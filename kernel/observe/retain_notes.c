@@ -38,7 +38,7 @@ static void put_end(uint32_t used)
 }
 
 /* n 0: reports only that there was no room. */
-static bool put(uint32_t id, uint32_t total, const void *bytes, uint32_t n)
+static bool retain_notes_put(uint32_t id, uint32_t total, const void *bytes, uint32_t n)
 {
     struct kymo_retain_note *note = (struct kymo_retain_note *)(void *)(notes.area + notes.used);
     uint32_t room = KYMO_RETAIN_NOTES_BYTES - (n ? RESERVE : 0);
@@ -70,8 +70,8 @@ static void put_all(void)
     notes.used = 0;
     put_end(0);
     for (unsigned i = 0; dtrace_log_notes_of(i, &id, &bytes, &n); i++) {
-        if (n > KYMO_RETAIN_NOTES_BYTES || !put(id, n, bytes, n)) {
-            put(id, n, bytes, 0);
+        if (n > KYMO_RETAIN_NOTES_BYTES || !retain_notes_put(id, n, bytes, n)) {
+            retain_notes_put(id, n, bytes, 0);
         }
     }
 }
@@ -85,7 +85,8 @@ void retain_notes_begin(uint8_t *area, uint32_t boots)
 
 void retain_note(uint32_t id, const void *bytes, uint32_t n)
 {
-    if (notes.area && (!bytes || n > KYMO_RETAIN_NOTES_BYTES || !put(id, n, bytes, n))) {
+    if (notes.area &&
+        (!bytes || n > KYMO_RETAIN_NOTES_BYTES || !retain_notes_put(id, n, bytes, n))) {
         put_all();
     }
 }

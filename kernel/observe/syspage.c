@@ -132,7 +132,7 @@ size_t syspage_copy(void *to, size_t most)
     return page.size;
 }
 
-static void copy_name(char *dst, size_t size, const char *src)
+static void syspage_copy_name(char *dst, size_t size, const char *src)
 {
     for (size_t i = 0; i < size - 1 && src[i]; i++) {
         dst[i] = src[i];
@@ -150,10 +150,10 @@ static void header_init(void)
     page.buffer_slots = TRACE_BUFFER_SLOTS;
     page.code_high = TRACE_PORT_CODE_HIGH;
     page.boot_time = arch_wall_clock();
-    copy_name(page.board, sizeof(page.board), arch_board_name());
-    copy_name(page.cpu_name, sizeof(page.cpu_name), arch_cpu_name());
-    copy_name(page.release, sizeof(page.release), KYMO_RELEASE);
-    copy_name(page.image, sizeof(page.image), boot_image_name);
+    syspage_copy_name(page.board, sizeof(page.board), arch_board_name());
+    syspage_copy_name(page.cpu_name, sizeof(page.cpu_name), arch_cpu_name());
+    syspage_copy_name(page.release, sizeof(page.release), KYMO_RELEASE);
+    syspage_copy_name(page.image, sizeof(page.image), boot_image_name);
 }
 
 void syspage_init(void)

@@ -95,16 +95,16 @@ static size_t answer_of(uint32_t cmd, const uintptr_t *args, uintptr_t *where)
     }
 }
 
-static struct trace_caller caller(const struct thread *self)
+static struct trace_caller trace_calls_caller(const struct thread *self)
 {
     return (struct trace_caller){self->proc, self->proc->pid, self->tid,
                                  process_able(self->proc, ABILITY_TRACE), self->proc->name};
 }
 
-static long set_gate(struct thread *self, const uintptr_t *args)
+static long trace_calls_set_gate(struct thread *self, const uintptr_t *args)
 {
     static const uint32_t none[4];
-    struct trace_caller who = caller(self);
+    struct trace_caller who = trace_calls_caller(self);
     struct trace_gate_request request = {.why = {0}};
     char name[KYMO_NAME_MAX];
     long error = args[1] && who.able ? copy_in_string(self->proc, name, args[1], sizeof(name)) : 0;
@@ -123,7 +123,7 @@ static long set_gate(struct thread *self, const uintptr_t *args)
     return error;
 }
 
-static long control(struct thread *self, uint32_t cmd, const uintptr_t *args)
+static long trace_calls_control(struct thread *self, uint32_t cmd, const uintptr_t *args)
 {
     static union { /* [k] not on the stack: the account is large */
         uint64_t paddr;
@@ -132,7 +132,7 @@ static long control(struct thread *self, uint32_t cmd, const uintptr_t *args)
         struct kymo_trace_owner owner;
         struct kymo_trace_stopped stopped;
     } answer;
-    struct trace_caller who = caller(self);
+    struct trace_caller who = trace_calls_caller(self);
     uint32_t words[4] = {(uint32_t)args[1], (uint32_t)args[2], (uint32_t)args[3],
                          (uint32_t)args[4]};
     uintptr_t where;
@@ -164,7 +164,7 @@ static long alloc_object(struct thread *self, const uintptr_t *args)
     }
     long result = object_offer(self->proc, args[3], count * arch_cpu_count() * TRACE_BUFFER_BYTES);
     if (result == 0) {
-        result = control(self, _NTO_TRACE_ALLOCBUFFER, words);
+        result = trace_calls_control(self, _NTO_TRACE_ALLOCBUFFER, words);
         object_offer_end();
     }
     return result;
@@ -191,11 +191,11 @@ long ker_trace_event_locked(struct thread *self, const uintptr_t *args)
     case KYMO_TRACE_DROPRETAINED:
         return retain_command(self, cmd, args);
     case KYMO_TRACE_SETGATE:
-        return set_gate(self, args);
+        return trace_calls_set_gate(self, args);
     default:
         break;
     }
-    long result = control(self, cmd, args);
+    long result = trace_calls_control(self, cmd, args);
     if (result == TRACE_DUMP_WANTED || result == TRACE_DUMP_THEN_STOP) {
         return trace_dump_begin(self, result == TRACE_DUMP_THEN_STOP);
     }

@@ -153,7 +153,7 @@ void trace_port_site_set(unsigned id, enum trace_site_mode mode)
     }
 }
 
-static void nothing(void *arg)
+static void trace_port_nothing(void *arg)
 {
     (void)arg;
 }
@@ -179,7 +179,7 @@ void trace_port_sites_sync(void)
 {
     arch_text_sync(__kernel_start, (size_t)(__text_end - __kernel_start));
     if (CONFIG_CPUS > 1 && cpu_online_count() > 1) {
-        cpu_run_on_all(nothing, NULL);
+        cpu_run_on_all(trace_port_nothing, NULL);
         write_again();
     }
     memset(patched, 0, sizeof(patched));

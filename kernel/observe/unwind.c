@@ -33,7 +33,7 @@ struct text {
     const struct unwind_copy *copy; /* of the stack; NULL: use the stack itself */
 };
 
-static uint32_t word_at(const uint8_t *table, size_t n)
+static uint32_t unwind_word_at(const uint8_t *table, size_t n)
 {
     uint32_t word;
 
@@ -45,14 +45,14 @@ static bool text_open(struct text *text, const void *table, size_t len, uintptr_
 {
     const size_t words = len / sizeof(uint32_t);
 
-    if (words < UNWIND_HEADER_WORDS || word_at(table, 0) != UNWIND_MAGIC) {
+    if (words < UNWIND_HEADER_WORDS || unwind_word_at(table, 0) != UNWIND_MAGIC) {
         return false;
     }
     text->table = table;
     text->start = start;
-    text->bytes = word_at(table, 1);
-    text->nrules = word_at(table, 2);
-    text->nrows = word_at(table, 3);
+    text->bytes = unwind_word_at(table, 1);
+    text->nrules = unwind_word_at(table, 2);
+    text->nrows = unwind_word_at(table, 3);
     return text->nrules <= UNWIND_RULES_MOST && text->nrows <= words - UNWIND_HEADER_WORDS &&
            2 * text->nrules <= words - UNWIND_HEADER_WORDS - text->nrows;
 }
@@ -82,17 +82,17 @@ static uint32_t rule_at(const struct text *text, uintptr_t offset)
 
     while (low < high) { /* the last entry that begins at key or below is before `high` */
         uint32_t middle = low + (high - low) / 2;
-        if (word_at(rows, middle) >> UNWIND_RULE_BITS <= key) {
+        if (unwind_word_at(rows, middle) >> UNWIND_RULE_BITS <= key) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    uint32_t rule = low ? word_at(rows, low - 1) & (UNWIND_RULES_MOST - 1) : 0;
+    uint32_t rule = low ? unwind_word_at(rows, low - 1) & (UNWIND_RULES_MOST - 1) : 0;
     return rule < text->nrules ? rule : 0;
 }
 
-static bool load(const struct text *text, uintptr_t cfa, int16_t words, uintptr_t *out)
+static bool unwind_load(const struct text *text, uintptr_t cfa, int16_t words, uintptr_t *out)
 {
     uintptr_t at = cfa + (uintptr_t)(intptr_t)words * 4;
 
@@ -109,10 +109,10 @@ static bool load(const struct text *text, uintptr_t cfa, int16_t words, uintptr_
 
 /* Replaces f, whose instruction has this rule, by its caller. Returns false if the caller can't be
  * found. */
-static bool apply(const struct text *text, uint32_t rule, struct unwind_frame *f)
+static bool unwind_apply(const struct text *text, uint32_t rule, struct unwind_frame *f)
 {
-    uint32_t cfa_word = word_at(text->table, UNWIND_HEADER_WORDS + 2 * rule);
-    uint32_t places = word_at(text->table, UNWIND_HEADER_WORDS + 2 * rule + 1);
+    uint32_t cfa_word = unwind_word_at(text->table, UNWIND_HEADER_WORDS + 2 * rule);
+    uint32_t places = unwind_word_at(text->table, UNWIND_HEADER_WORDS + 2 * rule + 1);
     int16_t ra = (int16_t)(places & 0xffff), fp = (int16_t)(places >> 16);
 
     if (cfa_word == UNWIND_NO_CFA) {
@@ -129,10 +129,10 @@ static bool apply(const struct text *text, uint32_t rule, struct unwind_frame *f
     if (cfa < f->sp || cfa < base || (cfa == f->sp && !f->live && text->user)) {
         return false;
     }
-    if (ra == UNWIND_IN_REGISTER ? !f->live : !load(text, cfa, ra, &back)) {
+    if (ra == UNWIND_IN_REGISTER ? !f->live : !unwind_load(text, cfa, ra, &back)) {
         return false;
     }
-    if (fp != UNWIND_IN_REGISTER && (fp == UNWIND_LOST || !load(text, cfa, fp, &f->fp))) {
+    if (fp != UNWIND_IN_REGISTER && (fp == UNWIND_LOST || !unwind_load(text, cfa, fp, &f->fp))) {
         f->fp = 0; /* no stack pointer is below it */
     }
     f->pc = back;
@@ -146,13 +146,13 @@ static bool apply(const struct text *text, uint32_t rule, struct unwind_frame *f
  * the link register. A return address belongs to the instruction before it, which may be the last
  * one of its function.
  */
-static bool step(const struct text *text, struct unwind_frame *f)
+static bool unwind_step(const struct text *text, struct unwind_frame *f)
 {
     uintptr_t offset = f->pc - (f->live ? 0 : 1) - text->start;
 
     if (offset < text->bytes) {
         uint32_t rule = rule_at(text, offset);
-        return rule && apply(text, rule, f);
+        return rule && unwind_apply(text, rule, f);
     }
     if (!f->live) {
         return false;
@@ -172,7 +172,7 @@ void unwind_user(const struct thread *t, unsigned max, unwind_found found, void 
     if (!text_of_thread(&text, t) || !arch_user_frame(t, &f)) {
         return;
     }
-    for (unsigned n = 0; n < max && step(&text, &f) && arch_return_address(&f.pc, t); n++) {
+    for (unsigned n = 0; n < max && unwind_step(&text, &f) && arch_return_address(&f.pc, t); n++) {
         found(f.pc, arg);
     }
 }
@@ -187,7 +187,7 @@ struct kernel_walk {
     unsigned n, max;
 };
 
-static void add(struct kernel_walk *w, uintptr_t ip)
+static void unwind_add(struct kernel_walk *w, uintptr_t ip)
 {
     if (w->n < w->max && w->f.sp > w->above) {
         w->to[w->n++] = ip;
@@ -201,12 +201,12 @@ static bool kernel_step(struct kernel_walk *w)
     uintptr_t site;
     unsigned behind;
 
-    if (!step(&w->text, &w->f)) {
+    if (!unwind_step(&w->text, &w->f)) {
         return false;
     }
     if (arch_exception_frame(&w->f)) {
         if (w->f.live) {
-            add(w, w->f.pc);
+            unwind_add(w, w->f.pc);
         }
         return w->f.live;
     }
@@ -216,7 +216,7 @@ static bool kernel_step(struct kernel_walk *w)
     if (dtrace_fbt_site(w->f.pc, &site, &behind)) {
         return arch_probe_frame(&w->f, site, behind);
     }
-    add(w, w->f.pc);
+    unwind_add(w, w->f.pc);
     return true;
 }
 
@@ -257,7 +257,7 @@ unsigned unwind_kernel_copy(const struct unwind_frame *from, const struct unwind
         return 0;
     }
     text.copy = copy;
-    while (n < max && step(&text, &f) && arch_return_address(&f.pc, NULL) &&
+    while (n < max && unwind_step(&text, &f) && arch_return_address(&f.pc, NULL) &&
            !dtrace_fbt_site(f.pc, &site, &behind)) {
         to[n++] = f.pc;
     }

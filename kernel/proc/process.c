@@ -82,7 +82,7 @@ bool process_able(const struct process *proc, uint32_t ability)
     return (proc->ability & ability) == ability;
 }
 
-static int free_slot(void)
+static int process_free_slot(void)
 {
     for (unsigned i = 0; i < CONFIG_PROCESSES; i++) {
         unsigned slot = (next_slot + i) % CONFIG_PROCESSES;
@@ -96,7 +96,7 @@ static int free_slot(void)
 
 int process_create(const char *name, int ppid, uint32_t ability, struct process **out)
 {
-    int slot = free_slot();
+    int slot = process_free_slot();
 
     kernel_assert(kernel_locked());
     if (slot < 0) {
@@ -166,7 +166,7 @@ struct process *process_child(const struct process *parent, int pid)
     return found;
 }
 
-static bool waits_for(const struct thread *t, const struct process *child)
+static bool process_waits_for(const struct thread *t, const struct process *child)
 {
     return t && t->state == STATE_WAITTHREAD &&
            ((int)t->args[0] == 0 || (int)t->args[0] == child->pid);
@@ -178,7 +178,7 @@ static bool process_reap(struct process *parent, const struct process *child)
 {
     for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
         struct thread *t = parent->threads[i];
-        if (!waits_for(t, child)) {
+        if (!process_waits_for(t, child)) {
             continue;
         }
         uintptr_t out = t->args[1];

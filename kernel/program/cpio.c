@@ -36,7 +36,7 @@ static bool hex_field(const uint8_t *header, unsigned field, size_t *value)
 
 /* Advances *offset by len, then to a multiple of 4; false if that leaves the archive. The padding
  * of the last file may be missing. */
-static bool skip(size_t *offset, size_t len, size_t end)
+static bool cpio_skip(size_t *offset, size_t len, size_t end)
 {
     if (len > end - *offset) {
         return false;
@@ -60,13 +60,13 @@ bool cpio_next(const uint8_t *archive, size_t len, size_t *offset, struct cpio_f
     }
     const char *name = (const char *)archive + at + HEADER_LEN;
     if (name_len == 0 || name_len > len - at - HEADER_LEN || name[name_len - 1] != '\0' ||
-        !skip(&at, HEADER_LEN + name_len, len)) {
+        !cpio_skip(&at, HEADER_LEN + name_len, len)) {
         return false;
     }
     file->name = name[0] == '.' && name_len > 2 && name[1] == '/' ? name + 2 : name;
     file->data = archive + at;
     file->len = file_len;
-    if (!skip(&at, file_len, len) || strcmp(name, END_NAME) == 0) {
+    if (!cpio_skip(&at, file_len, len) || strcmp(name, END_NAME) == 0) {
         return false;
     }
     *offset = at;

@@ -15,32 +15,32 @@
 #define SHT_NOBITS 8
 #define STT_FUNC 2
 
-static uint16_t get16(const uint8_t *p)
+static uint16_t elf_get16(const uint8_t *p)
 {
     return (uint16_t)(p[0] | p[1] << 8);
 }
 
-static uint32_t get32(const uint8_t *p)
+static uint32_t elf_get32(const uint8_t *p)
 {
-    return (uint32_t)get16(p) | (uint32_t)get16(p + 2) << 16;
+    return (uint32_t)elf_get16(p) | (uint32_t)elf_get16(p + 2) << 16;
 }
 
-static uint64_t get64(const uint8_t *p)
+static uint64_t elf_get64(const uint8_t *p)
 {
-    return (uint64_t)get32(p) | (uint64_t)get32(p + 4) << 32;
+    return (uint64_t)elf_get32(p) | (uint64_t)elf_get32(p + 4) << 32;
 }
 
 /* Reads a field whose offset and width depend on the class: off32 and 4 bytes, or off64 and 8. */
 static uint64_t get_word(const struct elf_image *elf, const uint8_t *p, unsigned off32,
                          unsigned off64)
 {
-    return elf->class == ELF_CLASS_32 ? get32(p + off32) : get64(p + off64);
+    return elf->class == ELF_CLASS_32 ? elf_get32(p + off32) : elf_get64(p + off64);
 }
 
 static uint32_t get_half_word(const struct elf_image *elf, const uint8_t *p, unsigned off32,
                               unsigned off64)
 {
-    return get32(p + (elf->class == ELF_CLASS_32 ? off32 : off64));
+    return elf_get32(p + (elf->class == ELF_CLASS_32 ? off32 : off64));
 }
 
 /* Returns the bytes [offset, offset + len) of the file, or NULL. */
@@ -60,19 +60,19 @@ int elf_open(struct elf_image *elf, const uint8_t *base, size_t len, uint16_t ma
     elf->class = class;
     elf->machine = machine;
     if (len < header || memcmp(base, magic, sizeof(magic)) != 0 || base[4] != class ||
-        base[5] != 1 || get16(base + 16) != ET_EXEC || get16(base + 18) != machine) {
+        base[5] != 1 || elf_get16(base + 16) != ET_EXEC || elf_get16(base + 18) != machine) {
         return -ENOEXEC;
     }
     const uint8_t *counts = base + (class == ELF_CLASS_32 ? 42 : 54); /* e_phentsize */
     elf->entry = get_word(elf, base, 24, 24);
     elf->phoff = get_word(elf, base, 28, 32);
     elf->shoff = get_word(elf, base, 32, 40);
-    elf->phnum = get16(counts + 2);
-    elf->shnum = get16(counts + 6);
-    if (get16(counts) != (class == ELF_CLASS_32 ? 32 : 56)) {
+    elf->phnum = elf_get16(counts + 2);
+    elf->shnum = elf_get16(counts + 6);
+    if (elf_get16(counts) != (class == ELF_CLASS_32 ? 32 : 56)) {
         return -ENOEXEC;
     }
-    if (elf->shnum && get16(counts + 4) != (class == ELF_CLASS_32 ? 40 : 64)) {
+    if (elf->shnum && elf_get16(counts + 4) != (class == ELF_CLASS_32 ? 40 : 64)) {
         elf->shnum = 0; /* only symbols and relocations are lost */
     }
     return 0;
@@ -89,7 +89,7 @@ int elf_segment(const struct elf_image *elf, unsigned i, struct elf_segment *seg
     if (!p) {
         return -ENOEXEC;
     }
-    if (get32(p) != PT_LOAD) {
+    if (elf_get32(p) != PT_LOAD) {
         return 0;
     }
     uint64_t file_len = get_word(elf, p, 16, 32);
@@ -119,7 +119,7 @@ bool elf_section(const struct elf_image *elf, unsigned i, struct elf_section *se
     }
     uint64_t len = get_word(elf, p, 20, 32);
     uint64_t entry_len = get_word(elf, p, 36, 56);
-    sec->type = get32(p + 4);
+    sec->type = elf_get32(p + 4);
     sec->flags = get_word(elf, p, 8, 8);
     sec->data = sec->type == SHT_NOBITS ? NULL : bytes_at(elf, get_word(elf, p, 16, 24), len);
     sec->len = sec->data ? (size_t)len : 0;
@@ -194,7 +194,7 @@ const char *elf_function(const struct elf_image *elf, uint64_t addr, uint64_t *s
     for (unsigned i = 0; elf_section(elf, i, &table); i++) {
         if (table.type == ELF_SHT_SYMTAB && elf_section(elf, table.link, &strings)) {
             const uint8_t *symbol = nearest_symbol(elf, &table, addr, start);
-            return symbol ? string_at(&strings, get32(symbol)) : NULL;
+            return symbol ? string_at(&strings, elf_get32(symbol)) : NULL;
         }
     }
     return NULL;
@@ -206,7 +206,7 @@ const uint8_t *elf_unwind(const struct elf_image *elf, size_t *len)
 
     for (unsigned i = 0; elf_section(elf, i, &sec); i++) {
         if (sec.type == SHT_PROGBITS && !(sec.flags & ELF_SHF_ALLOC) && sec.len >= 4 &&
-            get32(sec.data) == UNWIND_MAGIC) {
+            elf_get32(sec.data) == UNWIND_MAGIC) {
             *len = sec.len;
             return sec.data;
         }

@@ -30,7 +30,7 @@
 
 static struct spawn_job jobs[SPAWN_JOBS];
 
-static bool has_nul(const char *s, size_t size)
+static bool spawn_has_nul(const char *s, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
         if (s[i] == '\0') {
@@ -54,9 +54,9 @@ static bool args_well_formed(const struct kymo_spawn *s)
     return strings == s->argc;
 }
 
-static int request_check(const struct kymo_spawn *s)
+static int spawn_request_check(const struct kymo_spawn *s)
 {
-    if (!has_nul(s->program, sizeof(s->program)) || !args_well_formed(s) ||
+    if (!spawn_has_nul(s->program, sizeof(s->program)) || !args_well_formed(s) ||
         (s->flags & ~(uint32_t)KYMO_SPAWN_HOLD)) {
         return -EINVAL;
     }
@@ -232,7 +232,7 @@ static long spawn_begin(struct thread *self, uintptr_t request)
     if (copy_in(self->proc, &spawn, request, sizeof(spawn))) {
         return -EFAULT;
     }
-    int error = request_check(&spawn);
+    int error = spawn_request_check(&spawn);
     if (!error) {
         error = request_allowed(self, &spawn);
     }

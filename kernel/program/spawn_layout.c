@@ -28,8 +28,8 @@ static void to_clear(struct spawn_job *job, uint8_t *from, uint8_t *to)
 }
 
 /* Allocates RAM and maps it; not cleared. */
-static int place(struct spawn_job *job, size_t len, unsigned flags, uintptr_t vaddr,
-                 struct mapping *m)
+static int spawn_layout_place(struct spawn_job *job, size_t len, unsigned flags, uintptr_t vaddr,
+                              struct mapping *m)
 {
     size_t rounded, align;
     int error = arch_map_shape(len, flags, &rounded, &align);
@@ -88,7 +88,7 @@ static int place_segment(struct spawn_job *job, struct spawn_segment *s, bool fi
     if (fixed && (vaddr == 0 || s->elf.vaddr > UINT32_MAX - s->elf.mem_len)) {
         return -ENOEXEC;
     }
-    error = place(job, lead + (size_t)s->elf.mem_len, segment_prot(s), vaddr, &m);
+    error = spawn_layout_place(job, lead + (size_t)s->elf.mem_len, segment_prot(s), vaddr, &m);
     if (error) {
         return error == -EINVAL ? -ENOEXEC : error;
     }
@@ -148,7 +148,8 @@ static int place_writable_together(struct spawn_job *job)
     if (heap_at < stack || heap_at + job->heap_size < heap_at) {
         return -ENOMEM;
     }
-    int error = place(job, heap_at + job->heap_size, KYMO_PROT_READ | KYMO_PROT_WRITE, 0, &m);
+    int error =
+        spawn_layout_place(job, heap_at + job->heap_size, KYMO_PROT_READ | KYMO_PROT_WRITE, 0, &m);
     if (error) {
         return error;
     }
@@ -173,8 +174,8 @@ static int place_writable_together(struct spawn_job *job)
 static int place_stack(struct spawn_job *job)
 {
     struct mapping m;
-    int error = place(job, (size_t)job->stack_size + job->block_size,
-                      KYMO_PROT_READ | KYMO_PROT_WRITE | KYMO_MAP_STACK, 0, &m);
+    int error = spawn_layout_place(job, (size_t)job->stack_size + job->block_size,
+                                   KYMO_PROT_READ | KYMO_PROT_WRITE | KYMO_MAP_STACK, 0, &m);
 
     if (error) {
         return error;
@@ -190,7 +191,7 @@ static int place_stack(struct spawn_job *job)
 static int place_heap(struct spawn_job *job)
 {
     struct mapping m;
-    int error = place(job, job->heap_size, KYMO_PROT_READ | KYMO_PROT_WRITE, 0, &m);
+    int error = spawn_layout_place(job, job->heap_size, KYMO_PROT_READ | KYMO_PROT_WRITE, 0, &m);
 
     if (error) {
         return error;
@@ -202,7 +203,7 @@ static int place_heap(struct spawn_job *job)
     return 0;
 }
 
-static int place_all(struct spawn_job *job)
+static int spawn_layout_place_all(struct spawn_job *job)
 {
     int error;
 
@@ -256,7 +257,7 @@ int spawn_layout(struct spawn_job *job)
     int error = find_segments(job);
 
     if (!error) {
-        error = place_all(job);
+        error = spawn_layout_place_all(job);
     }
     return error ? error : note_program(job);
 }

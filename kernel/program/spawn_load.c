@@ -93,7 +93,7 @@ static uint8_t *loaded_word(const struct spawn_job *job, uint64_t link)
     return NULL;
 }
 
-static int relocate(const struct spawn_job *job, const struct elf_reloc *reloc)
+static int spawn_load_relocate(const struct spawn_job *job, const struct elf_reloc *reloc)
 {
     int kind = arch_elf_reloc_kind(reloc->type);
     uint32_t value;
@@ -133,7 +133,7 @@ static int relocate_some(struct spawn_job *job, const struct elf_section *sec)
             return 1;
         }
         job->offset++;
-        int error = relocate(job, &reloc);
+        int error = spawn_load_relocate(job, &reloc);
         if (error) {
             return error;
         }

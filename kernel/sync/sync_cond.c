@@ -21,7 +21,7 @@ static bool is_cond(const sync_t *sync)
 
 /* The waiter was woken without its mutex, which user code of other CPUs kept changing: locks it
  * itself. */
-static long relock(struct thread *self, const uintptr_t *args)
+static long sync_cond_relock(struct thread *self, const uintptr_t *args)
 {
     int error = (int)self->step - 1;
     long r = ker_sync_mutex_lock(self, args + 1);
@@ -34,7 +34,7 @@ static long relock(struct thread *self, const uintptr_t *args)
 long ker_sync_condvar_wait(struct thread *self, const uintptr_t *args)
 {
     if (self->step) {
-        return relock(self, args);
+        return sync_cond_relock(self, args);
     }
     long r;
     sync_t *cond = sync_at(self->proc, args[0], &r);

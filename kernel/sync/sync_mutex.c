@@ -116,7 +116,7 @@ enum sync_taken sync_mutex_take(struct thread *t, uintptr_t addr, sync_t *sync,
     return SYNC_RETRY;
 }
 
-static long wait(struct thread *self, uintptr_t addr, struct thread *owner)
+static long sync_mutex_wait(struct thread *self, uintptr_t addr, struct thread *owner)
 {
     if (owner == self) {
         return -EDEADLK;
@@ -141,7 +141,7 @@ long ker_sync_mutex_lock(struct thread *self, const uintptr_t *args)
             r = 0;
             break;
         case SYNC_WAIT:
-            r = wait(self, args[0], owner);
+            r = sync_mutex_wait(self, args[0], owner);
             break;
         case SYNC_RETRY:
             return KER_AGAIN;

@@ -9,7 +9,7 @@
  */
 #include "kernel/sync/sync_impl.h"
 
-static sync_t *semaphore(struct thread *self, uintptr_t addr, long *error)
+static sync_t *sync_sem_semaphore(struct thread *self, uintptr_t addr, long *error)
 {
     sync_t *sync = sync_at(self->proc, addr, error);
     if (sync && sync->owner != SYNC_OWNER_SEM) {
@@ -19,7 +19,7 @@ static sync_t *semaphore(struct thread *self, uintptr_t addr, long *error)
     return sync;
 }
 
-static bool swap(sync_t *sync, int32_t from, int32_t to)
+static bool sync_sem_swap(sync_t *sync, int32_t from, int32_t to)
 {
     return arch_cas32((volatile uint32_t *)&sync->count, (uint32_t)from, (uint32_t)to);
 }
@@ -27,7 +27,7 @@ static bool swap(sync_t *sync, int32_t from, int32_t to)
 long ker_sync_sem_post(struct thread *self, const uintptr_t *args)
 {
     long error;
-    sync_t *sync = semaphore(self, args[0], &error);
+    sync_t *sync = sync_sem_semaphore(self, args[0], &error);
     if (!sync) {
         return error;
     }
@@ -41,14 +41,14 @@ long ker_sync_sem_post(struct thread *self, const uintptr_t *args)
         if (count < 0 || count == SYNC_SEM_VALUE_MAX) {
             return count < 0 ? -EINVAL : -EOVERFLOW;
         }
-        if (swap(sync, count, count + 1)) {
+        if (sync_sem_swap(sync, count, count + 1)) {
             return 0;
         }
     }
     return KER_AGAIN;
 }
 
-static long wait(struct thread *self, uintptr_t addr, bool try_only)
+static long sync_sem_wait(struct thread *self, uintptr_t addr, bool try_only)
 {
     if (try_only) {
         return -EAGAIN;
@@ -61,7 +61,7 @@ static long wait(struct thread *self, uintptr_t addr, bool try_only)
 }
 
 /* Decrements the count. KER_AGAIN: the count kept changing. */
-static long take(struct thread *self, sync_t *sync, const uintptr_t *args)
+static long sync_sem_take(struct thread *self, sync_t *sync, const uintptr_t *args)
 {
     for (int i = 0; i < SYNC_TRIES; i++) {
         int32_t count = sync->count;
@@ -69,9 +69,9 @@ static long take(struct thread *self, sync_t *sync, const uintptr_t *args)
             return -EINVAL;
         }
         if (count == 0) {
-            return wait(self, args[0], args[1] != 0);
+            return sync_sem_wait(self, args[0], args[1] != 0);
         }
-        if (swap(sync, count, count - 1)) {
+        if (sync_sem_swap(sync, count, count - 1)) {
             return 0;
         }
     }
@@ -81,9 +81,9 @@ static long take(struct thread *self, sync_t *sync, const uintptr_t *args)
 long ker_sync_sem_wait(struct thread *self, const uintptr_t *args)
 {
     long r;
-    sync_t *sync = semaphore(self, args[0], &r);
+    sync_t *sync = sync_sem_semaphore(self, args[0], &r);
     if (sync) {
-        r = take(self, sync, args);
+        r = sync_sem_take(self, sync, args);
     }
     if (r != KER_BLOCKED && r != KER_AGAIN) {
         timeout_unused(self);

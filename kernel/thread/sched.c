@@ -98,7 +98,7 @@ static __attribute__((noinline)) void wake_any(struct thread *t)
 
 /* Fast path of a wake: this CPU will switch to the thread, or needs no switch. All calls are tail
  * calls, so no registers are saved. */
-static inline void wake(struct thread *t)
+static inline void sched_wake(struct thread *t)
 {
     kernel_assert(kernel_locked());
     kernel_assert(t->state > STATE_READY && t->proc);
@@ -121,18 +121,18 @@ static inline void wake(struct thread *t)
 
 void thread_wake_set(struct thread *t)
 {
-    wake(t);
+    sched_wake(t);
 }
 
 void thread_wake(struct thread *t, long value, int error)
 {
     thread_result(t, value, error);
-    wake(t);
+    sched_wake(t);
 }
 
 void thread_start(struct thread *t)
 {
-    wake(t);
+    sched_wake(t);
 }
 
 static __attribute__((noinline)) void idle_leave(struct cpu *cpu)
@@ -213,7 +213,7 @@ struct thread *sched_switch_any(struct cpu *cpu, struct thread *self)
 }
 
 /* Moves t, RUNNING on this CPU, behind its equals, with a fresh quantum. */
-static void rotate(struct cpu *cpu, struct thread *t)
+static void sched_rotate(struct cpu *cpu, struct thread *t)
 {
     uint64_t now = arch_cycles();
 
@@ -233,7 +233,7 @@ void sched_give_way(struct thread *t)
 {
     kernel_assert(kernel_locked());
     if (t->state == STATE_RUNNING && has_equal(t)) {
-        rotate(arch_cpu(), t);
+        sched_rotate(arch_cpu(), t);
     }
 }
 
@@ -253,7 +253,7 @@ void sched_quantum(struct cpu *cpu)
     }
     uint32_t used = slice_used(t) + (uint32_t)(now - cpu->since);
     if (used >= sched.quantum) {
-        rotate(cpu, t);
+        sched_rotate(cpu, t);
     } else {
         cpu->quantum_end = now + (sched.quantum - used);
     }

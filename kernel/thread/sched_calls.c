@@ -13,7 +13,7 @@
 #include "kernel/proc/process.h"
 #include "kernel/thread/sched.h"
 
-static long target(struct thread *self, int pid, int tid, struct thread **out)
+static long sched_calls_target(struct thread *self, int pid, int tid, struct thread **out)
 {
     struct process *proc = process_self_or(self->proc, pid);
 
@@ -31,7 +31,7 @@ static long target(struct thread *self, int pid, int tid, struct thread **out)
 long ker_sched_get(struct thread *self, const uintptr_t *args)
 {
     struct thread *t;
-    long error = target(self, (int)args[0], (int)args[1], &t);
+    long error = sched_calls_target(self, (int)args[0], (int)args[1], &t);
 
     if (error) {
         return error;
@@ -43,7 +43,8 @@ long ker_sched_get(struct thread *self, const uintptr_t *args)
     return t->policy;
 }
 
-static long may_set(const struct thread *self, const struct thread *t, int policy, int priority)
+static long sched_calls_may_set(const struct thread *self, const struct thread *t, int policy,
+                                int priority)
 {
     bool able = process_able(self->proc, ABILITY_PRIORITY);
 
@@ -68,13 +69,13 @@ long ker_sched_set(struct thread *self, const uintptr_t *args)
     struct sched_param_kymo param;
     struct thread *t;
     int policy = (int)args[2];
-    long error = target(self, (int)args[0], (int)args[1], &t);
+    long error = sched_calls_target(self, (int)args[0], (int)args[1], &t);
 
     if (!error) {
         error = copy_in(self->proc, &param, args[3], sizeof(param));
     }
     if (!error) {
-        error = may_set(self, t, policy, param.sched_priority);
+        error = sched_calls_may_set(self, t, policy, param.sched_priority);
     }
     if (error) {
         return error;

@@ -247,14 +247,15 @@ bool thread_cancel_wait(struct thread *t, int error)
     return wait && wait->cancel(t, error);
 }
 
-static uint8_t highest(uint8_t a, uint8_t b)
+static uint8_t thread_highest(uint8_t a, uint8_t b)
 {
     return a > b ? a : b;
 }
 
 void thread_update_priority(struct thread *t)
 {
-    uint8_t priority = highest(t->base_priority, highest(t->msg_priority, t->sync_priority));
+    uint8_t priority =
+        thread_highest(t->base_priority, thread_highest(t->msg_priority, t->sync_priority));
 
     kernel_assert(kernel_locked());
     kernel_assert(t->state != STATE_DEAD);

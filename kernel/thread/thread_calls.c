@@ -113,7 +113,7 @@ static long join_dead(struct thread *self, struct thread *t, uintptr_t out)
     return 0;
 }
 
-static long join(struct thread *self, const uintptr_t *args)
+static long thread_calls_join(struct thread *self, const uintptr_t *args)
 {
     struct thread *t = thread_find(self->proc, (int)args[0]);
 
@@ -144,7 +144,7 @@ static long join(struct thread *self, const uintptr_t *args)
 
 long ker_thread_join(struct thread *self, const uintptr_t *args)
 {
-    long result = join(self, args);
+    long result = thread_calls_join(self, args);
 
     if (result != KER_BLOCKED) {
         timeout_unused(self);

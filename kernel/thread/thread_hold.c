@@ -16,7 +16,7 @@
 #include "kernel/entry/kercall_trace.h"
 #include "kernel/thread/sched.h"
 
-static bool waits(const struct thread *t)
+static bool thread_hold_waits(const struct thread *t)
 {
     return t->state != STATE_READY && t->state != STATE_RUNNING && t->state != STATE_STOPPED;
 }
@@ -36,7 +36,7 @@ void thread_hold(struct thread *t)
     if (t->state == STATE_RUNNING) {
         cpu_request(&cpus[t->cpu], WORK_RESCHED);
     }
-    if (waits(t) || t->state == STATE_RUNNING) {
+    if (thread_hold_waits(t) || t->state == STATE_RUNNING) {
         t->timeout_states |= TIMEOUT_STATE_HELD;
         t->plain = NULL; /* a message does not go straight into its buffer */
     }

@@ -58,7 +58,7 @@ static struct ratio ratio_of(uint64_t n, uint64_t d)
     return r;
 }
 
-static inline uint64_t scale(uint64_t x, const struct ratio *r)
+static inline uint64_t clock_scale(uint64_t x, const struct ratio *r)
 {
     uint64_t part = arch_multiply_high(x, r->fraction);
     if (r->whole == 0) {
@@ -78,12 +78,12 @@ void clock_init(void)
 
 uint64_t clock_ns_to_cycles(uint64_t ns)
 {
-    return scale(ns, &cycles_per_ns);
+    return clock_scale(ns, &cycles_per_ns);
 }
 
 uint64_t clock_cycles_to_ns(uint64_t cycles)
 {
-    return scale(cycles, &ns_per_cycle);
+    return clock_scale(cycles, &ns_per_cycle);
 }
 
 uint64_t clock_now_ns(void)
@@ -100,7 +100,7 @@ uint64_t clock_expiry(uint64_t ns)
 }
 
 /* Returns the adjustment applied so far; folds it into the offset when it is complete. */
-static int64_t adjusted(uint64_t now_ns)
+static int64_t clock_adjusted(uint64_t now_ns)
 {
     if (adjustment.ticks_left == 0) {
         return 0;
@@ -117,7 +117,7 @@ static int64_t adjusted(uint64_t now_ns)
 
 uint64_t clock_realtime_offset(void)
 {
-    int64_t extra = adjusted(clock_now_ns()); /* first: may change the offset */
+    int64_t extra = clock_adjusted(clock_now_ns()); /* first: may change the offset */
     return realtime_offset + (uint64_t)extra;
 }
 
@@ -145,7 +145,7 @@ void clock_realtime_set(uint64_t ns)
 void clock_adjustment_get(struct clock_adjustment *out)
 {
     uint64_t now = clock_now_ns(), rest;
-    adjusted(now);
+    clock_adjusted(now);
     *out = adjustment;
     if (out->ticks_left != 0) {
         out->ticks_left -= (uint32_t)clock_divide(now - out->since_ns, CLOCK_TICK_NS, &rest);

@@ -55,7 +55,7 @@ static int read_clock(uint32_t id, uint64_t *ns)
 }
 
 /* Returns 0, or why this process can't set this clock. */
-static int may_set(const struct process *proc, uint32_t id)
+static int clock_calls_may_set(const struct process *proc, uint32_t id)
 {
     if (id != CLOCK_REALTIME && id != CLOCK_SOFTTIME) {
         return -EINVAL;
@@ -68,7 +68,7 @@ long ker_clock_time(struct thread *self, const uintptr_t *args)
     uint64_t old_ns, new_ns = 0;
     int r = read_clock((uint32_t)args[0], &old_ns);
     if (r == 0 && args[1]) {
-        r = may_set(self->proc, (uint32_t)args[0]);
+        r = clock_calls_may_set(self->proc, (uint32_t)args[0]);
         r = r == 0 ? copy_in(self->proc, &new_ns, args[1], sizeof(new_ns)) : r;
     }
     if (r == 0 && args[2]) {
@@ -88,7 +88,7 @@ long ker_clock_adjust(struct thread *self, const uintptr_t *args)
         return -EINVAL;
     }
     if (args[1]) {
-        int r = may_set(self->proc, (uint32_t)args[0]);
+        int r = clock_calls_may_set(self->proc, (uint32_t)args[0]);
         r = r == 0 ? copy_in(self->proc, &change, args[1], sizeof(change)) : r;
         if (r != 0) {
             return r;

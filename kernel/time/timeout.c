@@ -62,7 +62,7 @@ void timeout_moved(struct thread *t, unsigned state)
 }
 
 /* Computes the absolute time in monotonic ns; *now: it has passed. */
-static int when(const struct thread *self, const uintptr_t *args, uint64_t *at, bool *now)
+static int timeout_when(const struct thread *self, const uintptr_t *args, uint64_t *at, bool *now)
 {
     uint64_t ns = 0;
     if (args[3] && copy_in(self->proc, &ns, args[3], sizeof(ns)) != 0) {
@@ -79,7 +79,7 @@ static int when(const struct thread *self, const uintptr_t *args, uint64_t *at, 
     return 0;
 }
 
-static int check(const struct thread *self, const uintptr_t *args)
+static int timeout_check(const struct thread *self, const uintptr_t *args)
 {
     struct sigevent notify;
     uint32_t flags = (uint32_t)args[1];
@@ -96,7 +96,7 @@ static int check(const struct thread *self, const uintptr_t *args)
 }
 
 /* Returns the rest of a timeout that no call has used. */
-static uint64_t left(const struct thread *self)
+static uint64_t timeout_left(const struct thread *self)
 {
     uint64_t now = arch_cycles();
     if (self->timeout_states == 0 || self->timeout_now || self->timeout_at <= now) {
@@ -107,10 +107,10 @@ static uint64_t left(const struct thread *self)
 
 long ker_timer_timeout(struct thread *self, const uintptr_t *args)
 {
-    uint64_t at, old = left(self);
+    uint64_t at, old = timeout_left(self);
     bool now;
-    int r = check(self, args);
-    r = r == 0 ? when(self, args, &at, &now) : r;
+    int r = timeout_check(self, args);
+    r = r == 0 ? timeout_when(self, args, &at, &now) : r;
     if (r == 0 && args[4]) {
         r = copy_out(self->proc, args[4], &old, sizeof(old));
     }

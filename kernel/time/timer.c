@@ -29,7 +29,7 @@ void timer_node_init(struct timer_node *node, void (*fire)(struct timer_node *))
     node->fire = fire;
 }
 
-static struct timer_node *first(const struct cpu *cpu)
+static struct timer_node *timer_first(const struct cpu *cpu)
 {
     return list_empty(&cpu->timers) ? NULL : list_entry(cpu->timers.next, struct timer_node, link);
 }
@@ -90,7 +90,7 @@ void timer_reprogram(struct cpu *cpu)
 {
     kernel_assert(kernel_locked());
     kernel_assert(cpu == arch_cpu());
-    const struct timer_node *node = first(cpu);
+    const struct timer_node *node = timer_first(cpu);
     uint64_t at = node ? node->at : UINT64_MAX;
     at = cpu->quantum_end < at ? cpu->quantum_end : at;
     at = at == NOT_SET ? NOT_SET + 1 : at;
@@ -106,7 +106,8 @@ void timer_work(struct cpu *cpu)
     kernel_assert(cpu == arch_cpu() && timers_ordered(cpu));
     uint64_t now = arch_cycles();
     struct timer_node *node;
-    while ((node = first(cpu)) && node->at <= now) { /* periodic nodes start again after `now` */
+    while ((node = timer_first(cpu)) &&
+           node->at <= now) { /* periodic nodes start again after `now` */
         list_remove(&node->link);
         trace_site_timer_fire((uintptr_t)node, clock_cycles_to_ns(node->at));
         node->fire(node);

@@ -89,7 +89,7 @@ static void timer_free(struct timer *t)
     t->proc = NULL;
 }
 
-static void start(struct timer *t)
+static void timer_calls_start(struct timer *t)
 {
     bool absolute = t->flags & TIMER_ABSTIME;
     t->due_ns = !absolute                     ? clock_add(clock_now_ns(), t->set.nsec)
@@ -102,7 +102,7 @@ static void start(struct timer *t)
     timer_node_start(&t->node, clock_expiry(t->due_ns));
 }
 
-static void settime(struct timer *t, uint32_t flags, const struct _itimer *set)
+static void timer_calls_settime(struct timer *t, uint32_t flags, const struct _itimer *set)
 {
     timer_node_stop(&t->node);
     pulse_unqueue(&t->pulse); /* an expiry of the old setting, not received yet */
@@ -110,12 +110,12 @@ static void settime(struct timer *t, uint32_t flags, const struct _itimer *set)
     t->flags = flags;
     t->overruns = 0;
     if (set->nsec != 0) {
-        start(t);
+        timer_calls_start(t);
     }
 }
 
 /* Returns time left and period, in the form of TimerSettime() and TimerInfo(). */
-static struct _itimer remaining(const struct timer *t)
+static struct _itimer timer_calls_remaining(const struct timer *t)
 {
     struct _itimer out = {0, t->set.interval_nsec};
     uint64_t now = clock_now_ns();
@@ -164,8 +164,8 @@ long ker_timer_destroy(struct thread *self, const uintptr_t *args)
 }
 
 /* Handles both pointers of TimerSettime() and TimerAlarm(). *set: there is a new setting. */
-static int exchange(struct thread *self, uintptr_t in, uintptr_t out, struct _itimer *setting,
-                    const struct _itimer *old)
+static int timer_calls_exchange(struct thread *self, uintptr_t in, uintptr_t out,
+                                struct _itimer *setting, const struct _itimer *old)
 {
     if (in && copy_in(self->proc, setting, in, sizeof(*setting)) != 0) {
         return -EFAULT;
@@ -180,10 +180,10 @@ long ker_timer_settime(struct thread *self, const uintptr_t *args)
     if (!t || ((uint32_t)args[1] & ~TIMER_ABSTIME)) {
         return -EINVAL;
     }
-    const struct _itimer old = remaining(t);
-    int r = exchange(self, args[2], args[3], &setting, &old);
+    const struct _itimer old = timer_calls_remaining(t);
+    int r = timer_calls_exchange(self, args[2], args[3], &setting, &old);
     if (r == 0 && args[2]) {
-        settime(t, (uint32_t)args[1], &setting);
+        timer_calls_settime(t, (uint32_t)args[1], &setting);
     }
     return r;
 }
@@ -203,11 +203,11 @@ long ker_timer_alarm(struct thread *self, const uintptr_t *args)
     const struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_coid = SIGNAL_ALARM};
     struct timer *t = alarm_of(self->proc);
     struct _itimer setting;
-    const struct _itimer old = t ? remaining(t) : (struct _itimer){0, 0};
+    const struct _itimer old = t ? timer_calls_remaining(t) : (struct _itimer){0, 0};
     if (args[0] > CLOCK_MONOTONIC) {
         return -EINVAL;
     }
-    int r = exchange(self, args[1], args[2], &setting, &old);
+    int r = timer_calls_exchange(self, args[1], args[2], &setting, &old);
     if (r != 0 || !args[1]) {
         return r;
     }
@@ -218,7 +218,7 @@ long ker_timer_alarm(struct thread *self, const uintptr_t *args)
         return -EAGAIN;
     }
     t->alarm = true;
-    settime(t, 0, &setting);
+    timer_calls_settime(t, 0, &setting);
     return 0;
 }
 
@@ -236,7 +236,7 @@ static struct timer *timer_search(const struct process *proc, uint32_t id)
 static void fill_info(struct _timer_info *info, const struct timer *t)
 {
     *info = (struct _timer_info){
-        .itime = remaining(t),
+        .itime = timer_calls_remaining(t),
         .otime = t->set,
         .flags = t->flags,
         .tid = t->tid,
@@ -277,7 +277,7 @@ void timer_clock_was_set(void)
         struct timer *t = &timers[i];
         if (t->proc && timer_node_running(&t->node) && (t->flags & TIMER_ABSTIME) &&
             t->clock != CLOCK_MONOTONIC && t->period_ns == 0) {
-            start(t);
+            timer_calls_start(t);
         }
     }
 }

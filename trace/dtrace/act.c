@@ -163,7 +163,7 @@ void dtrace_act_aggregate(struct dtrace_consumer_cpu *here, const struct dtrace_
 /* ---- actions that do something else ------------------------------------------------ */
 
 /* From here on the record belongs to a speculation. Returns false if the clause is abandoned. */
-static bool speculate(struct firing *f, uint64_t id)
+static bool act_speculate(struct firing *f, uint64_t id)
 {
     const struct dtrace_ecb *e = f->ecb;
     struct dtrace_consumer *c = e->consumer;
@@ -187,7 +187,7 @@ static void illegal_unless(struct firing *f, bool ok)
 }
 
 /* The records overwrite this clause's scratch: its content is lost. */
-static void commit(struct firing *f, uint64_t id)
+static void act_commit(struct firing *f, uint64_t id)
 {
     struct dtrace_context *x = &f->here->context;
     struct dtrace_consumer *c = f->ecb->consumer;
@@ -210,9 +210,9 @@ static bool act_otherwise(struct firing *f, const struct dtrace_action *a)
     x->fault.offset = UINT32_MAX; /* a fault from here on belongs to no instruction */
     switch (a->kind) {
     case DTRACE_ACT_SPECULATE:
-        return speculate(f, value);
+        return act_speculate(f, value);
     case DTRACE_ACT_COMMIT:
-        commit(f, value);
+        act_commit(f, value);
         break;
     case DTRACE_ACT_DISCARD:
         illegal_unless(f, dtrace_speculation_discard(&c->speculations, value));

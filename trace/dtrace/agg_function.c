@@ -19,7 +19,7 @@ static uint32_t steps_of(uint64_t factor, uint64_t next, uint32_t nsteps)
     return next <= nsteps ? (uint32_t)(next - here) : nsteps - (uint32_t)(nsteps / factor);
 }
 
-static uint64_t power(uint64_t base, unsigned exponent)
+static uint64_t agg_function_power(uint64_t base, unsigned exponent)
 {
     uint64_t value = 1;
 
@@ -31,11 +31,11 @@ static uint64_t power(uint64_t base, unsigned exponent)
 
 /* Returns the bucket's index: first below, then each magnitude's, then above. Bounded by the
  * magnitudes: at most 64. */
-static unsigned llquantize(uint64_t shape, uint64_t value)
+static unsigned agg_function_llquantize(uint64_t shape, uint64_t value)
 {
     uint64_t factor = DTRACE_LLQUANTIZE_FACTOR(shape);
     uint32_t nsteps = DTRACE_LLQUANTIZE_NSTEPS(shape);
-    uint64_t here = power(factor, DTRACE_LLQUANTIZE_LOW(shape));
+    uint64_t here = agg_function_power(factor, DTRACE_LLQUANTIZE_LOW(shape));
     unsigned base = 1;
 
     if (value < here) {
@@ -55,12 +55,12 @@ static unsigned llquantize(uint64_t shape, uint64_t value)
 
 unsigned dtrace_llquantize_buckets(uint64_t shape)
 {
-    return llquantize(shape, UINT64_MAX) + 1; /* the last bucket, for values above */
+    return agg_function_llquantize(shape, UINT64_MAX) + 1; /* the last bucket, for values above */
 }
 
 unsigned dtrace_llquantize_bucket(uint64_t shape, int64_t value)
 {
-    return value < 0 ? 0 : llquantize(shape, (uint64_t)value);
+    return value < 0 ? 0 : agg_function_llquantize(shape, (uint64_t)value);
 }
 
 uint32_t dtrace_agg_value_size(uint16_t kind, uint64_t shape)

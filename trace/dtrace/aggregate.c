@@ -12,13 +12,13 @@
 #define ONES 0x0101010101010101u
 
 /* Returns whether one of its bytes is 0. */
-static bool has_nul(uint64_t word)
+static bool aggregate_has_nul(uint64_t word)
 {
     return (word - ONES) & ~word & (ONES << 7);
 }
 
 /* Returns 8 bytes of a field, or the rest of it. The bytes behind a key are still in its entry. */
-static inline uint64_t word_at(const uint8_t *p, uint32_t left)
+static inline uint64_t aggregate_word_at(const uint8_t *p, uint32_t left)
 {
     uint64_t word;
 
@@ -33,9 +33,9 @@ static inline uint64_t hash_key(uint64_t hash, const struct dtrace_action *key, 
     uint32_t left = key->rec.size;
 
     for (;; p += 8, left -= 8) { /* ends with the field */
-        uint64_t word = word_at(p, left);
+        uint64_t word = aggregate_word_at(p, left);
         hash = dtrace_hash_add(hash, word);
-        if (left <= 8 || (key->is_string && has_nul(word))) {
+        if (left <= 8 || (key->is_string && aggregate_has_nul(word))) {
             return hash;
         }
     }
@@ -57,11 +57,11 @@ static bool same_key(const struct dtrace_action *key, const uint8_t *a, const ui
     uint32_t left = key->rec.size;
 
     for (;; a += 8, b += 8, left -= 8) { /* ends with the field */
-        uint64_t word = word_at(a, left);
-        if (word != word_at(b, left)) {
+        uint64_t word = aggregate_word_at(a, left);
+        if (word != aggregate_word_at(b, left)) {
             return false;
         }
-        if (left <= 8 || (key->is_string && has_nul(word))) {
+        if (left <= 8 || (key->is_string && aggregate_has_nul(word))) {
             return true;
         }
     }
@@ -99,7 +99,7 @@ static void finish_keys(const struct dtrace_aggregation *a, uint8_t *entry)
     __builtin_memset(entry + at, 0, a->value - at);
 }
 
-static bool chain_full(const struct dtrace_aggbuf *b, uint32_t at, uint32_t hash)
+static bool aggregate_chain_full(const struct dtrace_aggbuf *b, uint32_t at, uint32_t hash)
 {
     struct dtrace_chain_room room = {0, 0};
 
@@ -118,7 +118,7 @@ insert(struct dtrace_aggbuf *b, const struct dtrace_aggregation *a, uint8_t *ent
     struct dtrace_agg_entry *fresh = (struct dtrace_agg_entry *)entry;
     uint32_t *head = &b->heads[hash & (b->chains - 1)];
 
-    if (b->used + a->size > b->limit || chain_full(b, *head, hash)) {
+    if (b->used + a->size > b->limit || aggregate_chain_full(b, *head, hash)) {
         b->drops++;
         return NULL;
     }

@@ -5,7 +5,7 @@
  */
 #include "trace/dtrace/buffer.h"
 
-static size_t align_up(size_t n, uint32_t align)
+static size_t buffer_align_up(size_t n, uint32_t align)
 {
     return (n + align - 1) & ~(size_t)(align - 1);
 }
@@ -22,7 +22,7 @@ static uint8_t *record_at(struct dtrace_buffer *b, size_t from, size_t start)
 static uint8_t *reserve_fill(struct dtrace_buffer *b, size_t size, uint32_t align, bool at_end)
 {
     size_t limit = b->size - (at_end ? 0 : b->reserve);
-    size_t start = align_up(b->offset, align);
+    size_t start = buffer_align_up(b->offset, align);
 
     if (size > limit) {
         b->drops++;
@@ -37,7 +37,8 @@ static uint8_t *reserve_fill(struct dtrace_buffer *b, size_t size, uint32_t alig
 }
 
 /* Returns the bytes from this record, or gap, to the next. */
-static size_t step(const struct dtrace_buffer *b, const struct dtrace_shapes *shapes, size_t at)
+static size_t buffer_step(const struct dtrace_buffer *b, const struct dtrace_shapes *shapes,
+                          size_t at)
 {
     uint32_t epid;
 
@@ -46,10 +47,10 @@ static size_t step(const struct dtrace_buffer *b, const struct dtrace_shapes *sh
 }
 
 /* Drops the oldest records below `until`. At most one step for each 4 bytes. */
-static void forget(struct dtrace_buffer *b, const struct dtrace_shapes *shapes, size_t until)
+static void buffer_forget(struct dtrace_buffer *b, const struct dtrace_shapes *shapes, size_t until)
 {
     while (b->oldest < until && b->oldest < b->end) {
-        b->oldest += step(b, shapes, b->oldest);
+        b->oldest += buffer_step(b, shapes, b->oldest);
     }
     if (b->oldest >= b->end) { /* no records remain from before the wrap */
         b->oldest = 0;
@@ -59,7 +60,7 @@ static void forget(struct dtrace_buffer *b, const struct dtrace_shapes *shapes, 
 
 /* In retained memory any store may be the last one: the state between two stores must be
  * readable. */
-static inline void in_order(void)
+static inline void buffer_in_order(void)
 {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
@@ -67,7 +68,7 @@ static inline void in_order(void)
 static uint8_t *reserve_ring(struct dtrace_buffer *b, const struct dtrace_shapes *shapes,
                              size_t size, uint32_t align)
 {
-    size_t from = b->offset, start = align_up(from, align);
+    size_t from = b->offset, start = buffer_align_up(from, align);
 
     if (size > b->size) {
         b->drops++;
@@ -77,14 +78,14 @@ static uint8_t *reserve_ring(struct dtrace_buffer *b, const struct dtrace_shapes
         if (b->end) { /* drops the rest of the previous lap: only the newest lap remains */
             b->oldest = 0;
         }
-        in_order();
+        buffer_in_order();
         b->end = b->offset;
-        in_order();
+        buffer_in_order();
         b->offset = from = start = 0;
         b->laps++;
     }
     if (b->end) {
-        forget(b, shapes, start + size);
+        buffer_forget(b, shapes, start + size);
     }
     return record_at(b, from, start);
 }
@@ -106,7 +107,7 @@ uint8_t *dtrace_buffer_reserve_else(struct dtrace_buffer *b, const struct dtrace
 
 uint8_t *dtrace_buffer_scratch(const struct dtrace_buffer *b, size_t after, size_t *size)
 {
-    size_t start = b->policy == DTRACE_POLICY_SWITCH ? align_up(after, 8) : 0;
+    size_t start = b->policy == DTRACE_POLICY_SWITCH ? buffer_align_up(after, 8) : 0;
 
     if (start >= b->size) {
         *size = 0;

@@ -10,7 +10,7 @@
 
 enum { FIRED_ARGS = 5, ARGS_MAX = 256 };
 
-static DTRACE_HOT uint64_t look_up(enum dtrace_once which)
+static DTRACE_HOT uint64_t builtin_look_up(enum dtrace_once which)
 {
     switch (which) {
     case DTRACE_ONCE_TIMESTAMP:
@@ -32,18 +32,18 @@ static DTRACE_HOT uint64_t look_up(enum dtrace_once which)
     }
 }
 
-static DTRACE_HOT uint64_t once(struct dtrace_context *c, enum dtrace_once which)
+static DTRACE_HOT uint64_t builtin_once(struct dtrace_context *c, enum dtrace_once which)
 {
     if (!(c->present & 1u << which)) {
         c->present |= 1u << which;
-        c->once[which] = look_up(which);
+        c->once[which] = builtin_look_up(which);
     }
     return c->once[which];
 }
 
 /* Opens a window on a string, as far as it is readable. There are as many windows as built-in
  * strings. */
-static uint64_t string(struct dtrace_context *c, const char *s)
+static uint64_t builtin_string(struct dtrace_context *c, const char *s)
 {
     size_t size = 0;
 
@@ -60,7 +60,7 @@ static uint64_t string(struct dtrace_context *c, const char *s)
     return (uintptr_t)s;
 }
 
-static DTRACE_HOT uint64_t argument(const struct dtrace_context *c, unsigned n)
+static DTRACE_HOT uint64_t builtin_argument(const struct dtrace_context *c, unsigned n)
 {
     const struct dtrace_probe *probe = c->ecb->probe;
 
@@ -70,7 +70,7 @@ static DTRACE_HOT uint64_t argument(const struct dtrace_context *c, unsigned n)
     return probe->provider->argument ? probe->provider->argument(probe->id, probe->arg, n) : 0;
 }
 
-static uint64_t illegal(struct dtrace_context *c)
+static uint64_t builtin_illegal(struct dtrace_context *c)
 {
     dtrace_fault(c, DIF_FAULT_ILLOP, 0);
     return 0;
@@ -122,7 +122,7 @@ static uint64_t string_or_illegal(struct dtrace_context *c, uint32_t variable)
 {
     const char *s = string_of(c, variable);
 
-    return s ? string(c, s) : illegal(c);
+    return s ? builtin_string(c, s) : builtin_illegal(c);
 }
 
 /* One switch, and so one jump: most clauses call this. */
@@ -132,11 +132,11 @@ uint64_t dtrace_builtin(struct dtrace_context *c, uint32_t variable)
     case DIF_VAR_curthread:
         return dtrace_port_curthread();
     case DIF_VAR_timestamp:
-        return once(c, DTRACE_ONCE_TIMESTAMP);
+        return builtin_once(c, DTRACE_ONCE_TIMESTAMP);
     case DIF_VAR_vtimestamp:
-        return once(c, DTRACE_ONCE_VTIMESTAMP);
+        return builtin_once(c, DTRACE_ONCE_VTIMESTAMP);
     case DIF_VAR_ipl:
-        return once(c, DTRACE_ONCE_IPL);
+        return builtin_once(c, DTRACE_ONCE_IPL);
     case DIF_VAR_epid:
         return c->ecb->epid;
     case DIF_VAR_id:
@@ -151,21 +151,21 @@ uint64_t dtrace_builtin(struct dtrace_context *c, uint32_t variable)
     case DIF_VAR_arg7:
     case DIF_VAR_arg8:
     case DIF_VAR_arg9:
-        return argument(c, variable - DIF_VAR_arg0);
+        return builtin_argument(c, variable - DIF_VAR_arg0);
     case DIF_VAR_stackdepth:
-        return once(c, DTRACE_ONCE_STACKDEPTH);
+        return builtin_once(c, DTRACE_ONCE_STACKDEPTH);
     case DIF_VAR_caller:
-        return once(c, DTRACE_ONCE_CALLER);
+        return builtin_once(c, DTRACE_ONCE_CALLER);
     case DIF_VAR_pid:
         return (uint64_t)dtrace_port_pid();
     case DIF_VAR_tid:
         return (uint64_t)dtrace_port_tid();
     case DIF_VAR_walltimestamp:
-        return once(c, DTRACE_ONCE_WALLTIMESTAMP);
+        return builtin_once(c, DTRACE_ONCE_WALLTIMESTAMP);
     case DIF_VAR_ustackdepth:
-        return once(c, DTRACE_ONCE_USTACKDEPTH);
+        return builtin_once(c, DTRACE_ONCE_USTACKDEPTH);
     case DIF_VAR_ucaller:
-        return once(c, DTRACE_ONCE_UCALLER);
+        return builtin_once(c, DTRACE_ONCE_UCALLER);
     case DIF_VAR_ppid:
         return (uint64_t)dtrace_port_ppid();
     case DIF_VAR_uid:
@@ -189,15 +189,15 @@ uint64_t dtrace_builtin_array(struct dtrace_context *c, uint32_t variable, uint6
     uint64_t value = 0;
 
     if (index >= ARGS_MAX) {
-        return illegal(c);
+        return builtin_illegal(c);
     }
     switch (variable) {
     case DIF_VAR_args:
-        return argument(c, (unsigned)index);
+        return builtin_argument(c, (unsigned)index);
     case DIF_VAR_regs:
     case DIF_VAR_uregs:
         value = dtrace_port_register(variable == DIF_VAR_uregs, (unsigned)index, &exists);
         break;
     }
-    return exists ? value : illegal(c);
+    return exists ? value : builtin_illegal(c);
 }

@@ -53,7 +53,7 @@ struct carver {
 };
 
 /* No sum of parts overflows: an image is small, and each area at most AREA_MAX. */
-static void *carve(struct carver *k, size_t bytes)
+static void *code_carve(struct carver *k, size_t bytes)
 {
     void *part = k->block ? k->block + k->used : NULL;
 
@@ -81,13 +81,13 @@ static void carve_tables(struct carver *k, const struct dtrace_image *image,
     for (uint32_t n = 0; n < image->objects.count; n++) {
         ntext += o[n].ntext;
     }
-    code->objects = carve(k, image->objects.count * sizeof(*code->objects));
-    parts->globals = carve(k, p->nglobals * sizeof(*parts->globals));
-    parts->locals = carve(k, p->nlocals * sizeof(*parts->locals));
-    parts->dynamics = carve(k, p->ndynamics * sizeof(*parts->dynamics));
-    parts->text = carve(k, ntext * sizeof(*parts->text));
-    parts->ints = carve(k, image->ints.count * sizeof(*parts->ints));
-    parts->strings = carve(k, image->strings.count);
+    code->objects = code_carve(k, image->objects.count * sizeof(*code->objects));
+    parts->globals = code_carve(k, p->nglobals * sizeof(*parts->globals));
+    parts->locals = code_carve(k, p->nlocals * sizeof(*parts->locals));
+    parts->dynamics = code_carve(k, p->ndynamics * sizeof(*parts->dynamics));
+    parts->text = code_carve(k, ntext * sizeof(*parts->text));
+    parts->ints = code_carve(k, image->ints.count * sizeof(*parts->ints));
+    parts->strings = code_carve(k, image->strings.count);
 }
 
 struct areas {
@@ -95,7 +95,7 @@ struct areas {
 };
 
 /* Saturates at the largest allowed area. */
-static void widen(uint32_t *area, uint32_t bytes)
+static void code_widen(uint32_t *area, uint32_t bytes)
 {
     *area = bytes < AREA_MAX - *area ? *area + bytes : AREA_MAX;
 }
@@ -114,7 +114,8 @@ static __attribute__((noinline)) void measure_areas(const struct dtrace_places *
             a->datum = size > a->datum ? size : a->datum;
             a->zeros = v->type.ref && size > a->zeros ? size : a->zeros;
         } else if (v->type.ref) {
-            widen(v->scope == DIF_SCOPE_GLOBAL ? &a->global : &a->local, 8 + ((size + 7) & ~7u));
+            code_widen(v->scope == DIF_SCOPE_GLOBAL ? &a->global : &a->local,
+                       8 + ((size + 7) & ~7u));
         }
     }
 }
@@ -183,9 +184,9 @@ static int load_into_block(struct dtrace_code *code, const struct dtrace_image *
     for (unsigned pass = 0; pass < 2; pass++) { /* measures, then carves */
         k.used = 8;                             /* so that it is never empty */
         carve_tables(&k, image, p, code, &parts);
-        code->zeros = carve(&k, a.zeros);
-        code->global_area = carve(&k, a.global);
-        code->local_area = carve(&k, a.local * ncpus);
+        code->zeros = code_carve(&k, a.zeros);
+        code->global_area = code_carve(&k, a.global);
+        code->local_area = code_carve(&k, a.local * ncpus);
         if (!k.block) {
             k.block = dtrace_port_alloc(k.used);
         }

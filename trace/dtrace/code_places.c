@@ -40,7 +40,7 @@ static __attribute__((noinline)) uint16_t next_place(struct dtrace_places *p,
     return (uint16_t)(global ? p->global_values++ : p->local_values++);
 }
 
-static enum dtrace_reason add(struct dtrace_places *p, const struct dif_variable *v)
+static enum dtrace_reason code_places_add(struct dtrace_places *p, const struct dif_variable *v)
 {
     struct dtrace_place *slot = slot_of(p, v->scope, v->id);
     const struct dif_variable *old = slot->variable;
@@ -75,8 +75,9 @@ static int add_all(struct dtrace_places *p, const struct dtrace_image *image,
     for (uint32_t n = 0; n < image->objects.count; n++) {
         dtrace_image_object_at(image, n, &o);
         for (uint32_t v = 0; v < o.nvars; v++) {
-            enum dtrace_reason reason =
-                o.vars[v].id < DIF_VAR_OTHER_USER ? DTRACE_REASON_NONE : add(p, &o.vars[v]);
+            enum dtrace_reason reason = o.vars[v].id < DIF_VAR_OTHER_USER
+                                            ? DTRACE_REASON_NONE
+                                            : code_places_add(p, &o.vars[v]);
             if (reason) {
                 dtrace_refuse(refusal, reason);
                 refusal->object = n;
@@ -112,7 +113,7 @@ void dtrace_places_close(struct dtrace_places *p)
     dtrace_port_free(p->slots, (p->mask + (size_t)1) * sizeof(*p->slots));
 }
 
-static void fill(const struct dtrace_place *place, struct dtrace_static *to)
+static void code_places_fill(const struct dtrace_place *place, struct dtrace_static *to)
 {
     to->size = place->size;
     to->string = place->variable->type.kind == DIF_TYPE_STRING;
@@ -132,7 +133,8 @@ void dtrace_places_fill(const struct dtrace_places *p, struct dtrace_static *glo
             dynamics[place->place] = (struct dtrace_dynamic){
                 v->id, v->scope, array, v->type.ref, v->type.kind == DIF_TYPE_STRING, place->size};
         } else if (v->type.ref) {
-            fill(place, &(v->scope == DIF_SCOPE_GLOBAL ? globals : locals)[place->place]);
+            code_places_fill(place,
+                             &(v->scope == DIF_SCOPE_GLOBAL ? globals : locals)[place->place]);
         }
     }
 }

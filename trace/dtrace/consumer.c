@@ -33,7 +33,7 @@ static __attribute__((noinline)) void note_alive(struct dtrace_consumer *c)
     c->alive = dtrace_port_timestamp();
 }
 
-static void nothing(void *arg)
+static void consumer_nothing(void *arg)
 {
     (void)arg;
 }
@@ -42,14 +42,14 @@ static void nothing(void *arg)
 static void wait_for_firings(void)
 {
     for (unsigned cpu = 0; cpu < dtrace_port_cpu_count(); cpu++) {
-        dtrace_port_run_on(cpu, nothing, NULL);
+        dtrace_port_run_on(cpu, consumer_nothing, NULL);
     }
 }
 
 /* ---- creation ---------------------------------------------------------------------- */
 
-static int make(struct dtrace_consumer *c, const struct dtrace_image *image, size_t size,
-                unsigned flags, struct dtrace_refusal *why)
+static int consumer_make(struct dtrace_consumer *c, const struct dtrace_image *image, size_t size,
+                         unsigned flags, struct dtrace_refusal *why)
 {
     int error = dtrace_image_check(image, size, why);
 
@@ -77,7 +77,7 @@ int dtrace_consumer_create(const void *image, size_t size, unsigned flags,
     if (!c) {
         return dtrace_refuse(why, DTRACE_REASON_NO_SPACE);
     }
-    int error = make(c, image, size, flags, why);
+    int error = consumer_make(c, image, size, flags, why);
     if (error) {
         dtrace_memory_free(c);
         dtrace_port_free(c, sizeof(*c));
@@ -113,7 +113,7 @@ static void clean_speculations(void *arg)
     }
 }
 
-static void clean(struct dtrace_consumer *c)
+static void consumer_clean(struct dtrace_consumer *c)
 {
     if (dtrace_speculation_clean_begin(&c->speculations)) {
         for (uint32_t cpu = 0; cpu < c->ncpus; cpu++) {
@@ -204,7 +204,7 @@ void dtrace_consumer_stop(struct dtrace_consumer *c, unsigned *end_cpu)
     wait_for_firings();
     *end_cpu = fire_on(c, DTRACE_PROBE_END);
     disable_all(c);
-    clean(c); /* records committed on one CPU may still lie on others */
+    consumer_clean(c); /* records committed on one CPU may still lie on others */
     set_state(c, DTRACE_STATE_STOPPED);
 }
 
@@ -438,7 +438,7 @@ uint64_t dtrace_machine_clean(void)
             kill_silent(c);
             continue;
         }
-        clean(c);
+        consumer_clean(c);
         /* If many chunks were freed since the last cleaning, the free ones may soon run out. */
         if (c->dynvars.rinsing.count > c->dynvars.nchunks / CLEAN_MANY && next > CLEAN_SOON) {
             next = CLEAN_SOON;

@@ -27,7 +27,7 @@ static struct dtrace_control_place *place_new(const void *owner)
     return NULL;
 }
 
-static struct dtrace_control_place *place_of(const void *owner, uint32_t handle)
+static struct dtrace_control_place *control_place_of(const void *owner, uint32_t handle)
 {
     unsigned i = (handle & 0xff) - 1;
     struct dtrace_control_place *p = i < DTRACE_CONTROL_CONSUMERS ? &places[i] : NULL;
@@ -62,7 +62,7 @@ unsigned dtrace_control_count(void)
 
 /* ---- consumers come and go --------------------------------------------------------- */
 
-static int create(struct dtrace_control_request *r)
+static int control_create(struct dtrace_control_request *r)
 {
     struct dtrace_refusal why = {.object = UINT32_MAX, .offset = UINT32_MAX};
     struct dtrace_control_place *p = place_new(r->owner);
@@ -80,7 +80,7 @@ static int create(struct dtrace_control_request *r)
     return dtrace_control_sizes(r);
 }
 
-static int destroy(struct dtrace_control_request *r)
+static int control_destroy(struct dtrace_control_request *r)
 {
     place_free(r->place);
     return 0;
@@ -98,7 +98,7 @@ static struct dtrace_control_place *boot_place(void)
 }
 
 /* The caller has checked that it can read the records: a claim can't be undone. */
-static int look(struct dtrace_control_request *r)
+static int control_look(struct dtrace_control_request *r)
 {
     if (!boot_place()) {
         return -ENOENT;
@@ -110,7 +110,7 @@ static int look(struct dtrace_control_request *r)
     return 0;
 }
 
-static int claim(struct dtrace_control_request *r)
+static int control_claim(struct dtrace_control_request *r)
 {
     struct dtrace_control_place *p = boot_place();
 
@@ -174,7 +174,7 @@ static const struct command {
     [KYMO_D_INFO] = {dtrace_control_tell, 0, sizeof(struct kymo_d_info)},
     [KYMO_D_PROBES] = {dtrace_control_probes, ID | MAYBE_IN, sizeof(struct kymo_d_probe)},
     [KYMO_D_PROVIDE] = {dtrace_control_provide, IN, 0},
-    [KYMO_D_CREATE] = {create, FLAGS | IN, sizeof(struct dtrace_refusal)},
+    [KYMO_D_CREATE] = {control_create, FLAGS | IN, sizeof(struct dtrace_refusal)},
     [KYMO_D_GO] = {dtrace_control_go, HANDLE, 0},
     [KYMO_D_STOP] = {dtrace_control_stop, HANDLE, 0},
     [KYMO_D_OVER] = {dtrace_control_over, HANDLE | DEAD, 0},
@@ -184,30 +184,30 @@ static const struct command {
     [KYMO_D_EPID] = {dtrace_control_epid, HANDLE | ID, DTRACE_CONTROL_DESC_BYTES},
     [KYMO_D_AGG] = {dtrace_control_agg, HANDLE | ID, DTRACE_CONTROL_DESC_BYTES},
     [KYMO_D_RESUME] = {dtrace_control_wake, ID, 0},
-    [KYMO_D_DESTROY] = {destroy, HANDLE | DEAD, 0},
-    [KYMO_D_CLAIM] = {claim, 0, 0},
+    [KYMO_D_DESTROY] = {control_destroy, HANDLE | DEAD, 0},
+    [KYMO_D_CLAIM] = {control_claim, 0, 0},
     [KYMO_D_SIZES] = {dtrace_control_sizes, HANDLE, sizeof(struct kymo_d_created)},
     [KYMO_D_PROCESS] = {dtrace_control_whois, ID, sizeof(struct kymo_d_process)},
-    [KYMO_D_LOOK] = {look, 0, 0},
+    [KYMO_D_LOOK] = {control_look, 0, 0},
     [KYMO_D_NOTES] = {dtrace_control_notes, HANDLE | ID | MAYBE_IN | LOGS, 0},
     [KYMO_D_PASS] = {dtrace_control_pass, HANDLE | ID | PASS_FLAGS | LOGS,
                      sizeof(struct dtrace_status)},
 };
 _Static_assert(sizeof(struct kymo_d_created) <= sizeof(struct dtrace_refusal), "CREATE's room");
 
-static uint32_t flags_of(const struct command *c)
+static uint32_t control_flags_of(const struct command *c)
 {
     return c->uses & FLAGS        ? (uint32_t)DTRACE_CREATE_ZERO_OK | (uint32_t)DTRACE_CREATE_LOG
            : c->uses & PASS_FLAGS ? (uint32_t)DTRACE_LOG_PASS_FLAGS
                                   : 0;
 }
 
-static int check(const struct dtrace_control_request *r, const struct command *c)
+static int control_check(const struct dtrace_control_request *r, const struct command *c)
 {
     const struct kymo_d_call *call = r->call;
 
     if ((call->handle && !(c->uses & HANDLE)) || (call->cpu && !(c->uses & CPU)) ||
-        (call->id && !(c->uses & ID)) || (call->flags & ~flags_of(c))) {
+        (call->id && !(c->uses & ID)) || (call->flags & ~control_flags_of(c))) {
         return -EINVAL;
     }
     if ((call->in_bytes != 0 && !(c->uses & (IN | MAYBE_IN))) ||
@@ -225,15 +225,15 @@ static bool may_log(const struct command *c, const struct dtrace_consumer *consu
            (consumer->kept && c->run == dtrace_control_notes);
 }
 
-static int run(struct dtrace_control_request *r)
+static int control_run(struct dtrace_control_request *r)
 {
     const struct command *c = &commands[r->call->command];
-    int error = check(r, c);
+    int error = control_check(r, c);
 
     if (error || !(c->uses & HANDLE)) {
         return error ? error : c->run(r);
     }
-    r->place = place_of(r->owner, r->call->handle);
+    r->place = control_place_of(r->owner, r->call->handle);
     if (!r->place) {
         return -EBADF;
     }
@@ -251,7 +251,7 @@ int dtrace_control(const void *owner, struct kymo_d_call *call, const void *in, 
     bool known = call->command - 1 < sizeof(commands) / sizeof(*commands) - 1;
 
     call->out_bytes = 0;
-    call->result = known ? run(&r) : -EINVAL;
+    call->result = known ? control_run(&r) : -EINVAL;
     call->in_bytes = 0;
     return call->result;
 }

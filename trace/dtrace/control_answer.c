@@ -48,7 +48,7 @@ struct writing { /* one probe, at `from` of the answer */
 };
 
 /* Returns false, with nothing written, if there is no room for the text and 8 bytes more. */
-static bool put_text(struct writing *w, const char *text)
+static bool control_answer_put_text(struct writing *w, const char *text)
 {
     uint32_t n = (uint32_t)__builtin_strlen(text) + 1;
 
@@ -70,7 +70,7 @@ static unsigned put_arguments(struct writing *w, const struct dtrace_probe *p)
         if (!type) {
             break;
         }
-        if (!put_text(w, type)) {
+        if (!control_answer_put_text(w, type)) {
             return UINT8_MAX + 1;
         }
         n++;
@@ -89,7 +89,7 @@ static uint32_t put_probe(uint8_t *out, uint32_t room, const struct dtrace_probe
         return 0;
     }
     for (unsigned i = 0; i < 4; i++) {
-        if (!put_text(&w, names[i])) {
+        if (!control_answer_put_text(&w, names[i])) {
             return 0;
         }
     }
@@ -127,7 +127,7 @@ static int take_names(const struct dtrace_control_request *r, const char *names[
     return at == end ? 0 : -EINVAL;
 }
 
-static bool matches(const struct dtrace_probe *p, const char *const names[4])
+static bool control_answer_matches(const struct dtrace_probe *p, const char *const names[4])
 {
     return dtrace_glob(names[0], p->provider->name) && dtrace_glob(names[1], p->module) &&
            dtrace_glob(names[2], p->function) && dtrace_glob(names[3], p->name);
@@ -145,7 +145,7 @@ int dtrace_control_probes(struct dtrace_control_request *r)
     }
     for (unsigned i = 0; i < DTRACE_CONTROL_LOOK_MAX && id < dtrace_probe_count; i++, id++) {
         const struct dtrace_probe *p = dtrace_probe_at(id + 1);
-        if (matches(p, names)) {
+        if (control_answer_matches(p, names)) {
             uint32_t n = put_probe(r->out + at, room - at, p);
             if (n == 0) {
                 error = at ? 0 : -EMSGSIZE;
@@ -222,7 +222,7 @@ int dtrace_control_status(struct dtrace_control_request *r)
 typedef int snap_fn(struct dtrace_consumer *, unsigned cpu, void *to, size_t room,
                     struct dtrace_snap *);
 
-static int snap(struct dtrace_control_request *r, snap_fn *take)
+static int control_answer_snap(struct dtrace_control_request *r, snap_fn *take)
 {
     struct dtrace_snap s;
     int error = take(r->place->consumer, r->call->cpu, r->out + sizeof(s), r->room - sizeof(s), &s);
@@ -236,16 +236,17 @@ static int snap(struct dtrace_control_request *r, snap_fn *take)
 
 int dtrace_control_buffer(struct dtrace_control_request *r)
 {
-    return snap(r, dtrace_buffer_snap);
+    return control_answer_snap(r, dtrace_buffer_snap);
 }
 
 int dtrace_control_aggregation(struct dtrace_control_request *r)
 {
-    return snap(r, dtrace_aggregation_snap);
+    return control_answer_snap(r, dtrace_aggregation_snap);
 }
 
 /* The records are in place behind the header; those that don't fit were only counted. */
-static int described(struct dtrace_control_request *r, int error, const void *head, uint32_t nrecs)
+static int control_answer_described(struct dtrace_control_request *r, int error, const void *head,
+                                    uint32_t nrecs)
 {
     uint64_t bytes = DTRACE_CONTROL_DESC_BYTES + (uint64_t)nrecs * sizeof(struct dtrace_recdesc);
 
@@ -273,7 +274,7 @@ int dtrace_control_epid(struct dtrace_control_request *r)
     struct dtrace_recdesc *recs = recs_of(r, &n);
     int error = dtrace_epid_describe(r->place->consumer, r->call->id, &desc, recs, &n);
 
-    return described(r, error, &desc, n);
+    return control_answer_described(r, error, &desc, n);
 }
 
 int dtrace_control_agg(struct dtrace_control_request *r)
@@ -283,7 +284,7 @@ int dtrace_control_agg(struct dtrace_control_request *r)
     struct dtrace_recdesc *recs = recs_of(r, &n);
     int error = dtrace_agg_describe(r->place->consumer, r->call->id, &desc, recs, &n);
 
-    return described(r, error, &desc, n);
+    return control_answer_described(r, error, &desc, n);
 }
 
 /* ---- in the event log -------------------------------------------------------------- */

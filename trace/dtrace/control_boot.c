@@ -22,7 +22,7 @@ struct describing {
     int error;
 };
 
-static void put(struct describing *d, const void *bytes, uint32_t n)
+static void control_boot_put(struct describing *d, const void *bytes, uint32_t n)
 {
     if (n > d->room - d->used) {
         d->error = -ENOSPC;
@@ -45,8 +45,8 @@ static void only_first(struct kymo_d_call *call, const uint8_t *answer)
 
 /* Records a request and its answer. Returns false if there is no answer because the object does not
  * exist. */
-static bool ask(struct describing *d, uint32_t command, uint32_t id,
-                int (*answer)(struct dtrace_control_request *))
+static bool control_boot_ask(struct describing *d, uint32_t command, uint32_t id,
+                             int (*answer)(struct dtrace_control_request *))
 {
     const struct kymo_d_call asked = {.command = command, .id = id};
     struct kymo_d_call call = asked;
@@ -61,13 +61,13 @@ static bool ask(struct describing *d, uint32_t command, uint32_t id,
     if (command == KYMO_D_PROBES) {
         only_first(&call, d->answer);
     }
-    put(d, &asked, sizeof(asked));
-    put(d, &call, sizeof(call));
-    put(d, d->answer, call.out_bytes);
+    control_boot_put(d, &asked, sizeof(asked));
+    control_boot_put(d, &call, sizeof(call));
+    control_boot_put(d, d->answer, call.out_bytes);
     return true;
 }
 
-static int created(struct dtrace_control_request *r)
+static int control_boot_created(struct dtrace_control_request *r)
 {
     r->call->handle = r->place->handle;
     return dtrace_control_sizes(r);
@@ -77,27 +77,28 @@ static void ask_all(struct describing *d)
 {
     uint32_t known = 0; /* probes, by id, to avoid repeating a request */
 
-    ask(d, KYMO_D_INFO, 0, dtrace_control_tell);
-    ask(d, KYMO_D_CREATE, 0, created);
-    for (uint32_t id = 1; ask(d, KYMO_D_EPID, id, dtrace_control_epid); id++) {
+    control_boot_ask(d, KYMO_D_INFO, 0, dtrace_control_tell);
+    control_boot_ask(d, KYMO_D_CREATE, 0, control_boot_created);
+    for (uint32_t id = 1; control_boot_ask(d, KYMO_D_EPID, id, dtrace_control_epid); id++) {
         uint32_t probe = d->place->consumer->ecbs[id - 1].probe->id;
         if (probe != known) {
-            ask(d, KYMO_D_PROBES, probe - 1, dtrace_control_probes);
+            control_boot_ask(d, KYMO_D_PROBES, probe - 1, dtrace_control_probes);
             known = probe;
         }
     }
-    for (uint32_t id = 1; ask(d, KYMO_D_AGG, id, dtrace_control_agg); id++) {
+    for (uint32_t id = 1; control_boot_ask(d, KYMO_D_AGG, id, dtrace_control_agg); id++) {
     }
 }
 
 /* The image is followed by the saved settings and sources. */
-static void describe(struct describing *d, const struct dtrace_control_program *program)
+static void control_boot_describe(struct describing *d,
+                                  const struct dtrace_control_program *program)
 {
     const struct dtrace_image *image = program->image;
     struct notes_head head = {NOTES_MAGIC, 1, program->bytes - image->size, 0};
 
-    put(d, &head, sizeof(head));
-    put(d, (const uint8_t *)image + image->size, head.saved);
+    control_boot_put(d, &head, sizeof(head));
+    control_boot_put(d, (const uint8_t *)image + image->size, head.saved);
     ask_all(d);
     d->error = d->error ? d->error : dtrace_kept_notes(d->place->consumer, d->notes, d->used);
 }
@@ -112,7 +113,7 @@ int dtrace_control_describe(struct dtrace_control_place *p,
         if (dtrace_block_make(&answer, ANSWER_ROOM)) {
             struct describing d = {
                 .place = p, .notes = notes.at, .room = DTRACE_LOG_NOTES_MAX, .answer = answer.at};
-            describe(&d, program);
+            control_boot_describe(&d, program);
             error = d.error;
             dtrace_block_free(&answer);
         }

@@ -19,7 +19,7 @@ struct pass {
     bool complete; /* everything that marks the end of its parts is logged */
 };
 
-static void taken(void *arg)
+static void control_log_taken(void *arg)
 {
     struct pass *p = arg;
     struct dtrace_consumer_cpu *here = &p->c->cpus[dtrace_port_cpu()];
@@ -80,7 +80,7 @@ bool dtrace_log_pass(struct dtrace_consumer *c, uint32_t number, uint32_t flags)
         log_aggregation(&p, cpu);
     }
     for (unsigned cpu = 0; cpu < c->ncpus; cpu++) {
-        dtrace_port_run_on(cpu, taken, &p);
+        dtrace_port_run_on(cpu, control_log_taken, &p);
     }
     return p.complete;
 }

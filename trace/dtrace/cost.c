@@ -35,7 +35,7 @@ uint64_t dtrace_cost_plus(uint64_t a, uint64_t b)
     return a + b < a ? UINT64_MAX : a + b;
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t cost_least(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
@@ -60,7 +60,7 @@ struct pass {
 
 static uint64_t size_of(const struct pass *p, uint32_t reg, uint64_t most)
 {
-    return p->known[reg] ? least(p->value[reg], most) : most;
+    return p->known[reg] ? cost_least(p->value[reg], most) : most;
 }
 
 /* Returns which argument is the size: the one whose type begins with "size_t". */
@@ -80,7 +80,7 @@ static uint64_t subr_size(const struct pass *p, uint32_t subr)
     bool out = subr == DIF_SUBR_copyout || subr == DIF_SUBR_copyoutstr;
     uint64_t most = out ? OUT_MAX : p->limits->scratch;
 
-    return !p->lost && n < p->npushed && p->pushed_known[n] ? least(p->pushed[n], most) : most;
+    return !p->lost && n < p->npushed && p->pushed_known[n] ? cost_least(p->pushed[n], most) : most;
 }
 
 static uint64_t subr_steps(const struct pass *p, uint32_t subr)
@@ -135,7 +135,7 @@ static uint64_t push_bytes(const struct pass *p, dif_insn i)
 
 /* A lookup of a dynamic variable: its key is zeroed, read, hashed, compared with those of the same
  * hash, and copied if it is new. */
-static uint64_t look_up(uint64_t key)
+static uint64_t cost_look_up(uint64_t key)
 {
     return (uint64_t)2 * DTRACE_CHAIN_DYNAMIC + (DTRACE_CHAIN_ALIKE + 4) * key;
 }
@@ -143,7 +143,7 @@ static uint64_t look_up(uint64_t key)
 /* A new one is taken from the free chunks, of which a batch is fetched; zeroed, then filled. */
 static uint64_t store_dynamic(const struct pass *p, uint32_t id, uint64_t key)
 {
-    return look_up(key) + DTRACE_DYNVAR_BATCH + 2 * variable_bytes(p, id);
+    return cost_look_up(key) + DTRACE_DYNVAR_BATCH + 2 * variable_bytes(p, id);
 }
 
 /* A built-in string is measured, frames are counted. */
@@ -191,12 +191,12 @@ static uint64_t extra_steps(const struct pass *p, dif_insn i, const struct node 
     case DIF_OP_stls:
         return variable_bytes(p, DIF_INSN_INDEX(i));
     case DIF_OP_ldts:
-        return look_up(0);
+        return cost_look_up(0);
     case DIF_OP_stts:
         return store_dynamic(p, DIF_INSN_INDEX(i), 0);
     case DIF_OP_ldgaa:
     case DIF_OP_ldtaa:
-        return look_up(node->keys);
+        return cost_look_up(node->keys);
     case DIF_OP_stgaa:
     case DIF_OP_sttaa:
         return store_dynamic(p, DIF_INSN_INDEX(i), node->keys);
@@ -205,14 +205,14 @@ static uint64_t extra_steps(const struct pass *p, dif_insn i, const struct node 
     }
 }
 
-static void reach(struct node *to, uint64_t steps, uint64_t keys)
+static void cost_reach(struct node *to, uint64_t steps, uint64_t keys)
 {
     to->reached = true;
     to->steps = steps > to->steps ? steps : to->steps;
     to->keys = keys > to->keys ? keys : to->keys;
 }
 
-static void push(struct pass *p, dif_insn i)
+static void cost_push(struct pass *p, dif_insn i)
 {
     if (p->npushed < DIF_TUPLE_REGS) {
         p->pushed[p->npushed] = p->value[DIF_INSN_RD(i)];
@@ -221,7 +221,7 @@ static void push(struct pass *p, dif_insn i)
 }
 
 /* Updates the known constants after the instruction. */
-static void learn(struct pass *p, dif_insn i)
+static void cost_learn(struct pass *p, dif_insn i)
 {
     switch (DIF_INSN_OP(i)) {
     case DIF_OP_setx:
@@ -230,7 +230,7 @@ static void learn(struct pass *p, dif_insn i)
         break;
     case DIF_OP_pushtr:
     case DIF_OP_pushtv:
-        push(p, i);
+        cost_push(p, i);
         break;
     case DIF_OP_popts:
         p->npushed -= p->npushed > 0;
@@ -247,7 +247,7 @@ static void learn(struct pass *p, dif_insn i)
 }
 
 /* Nothing is known where paths meet. */
-static void forget(struct pass *p)
+static void cost_forget(struct pass *p)
 {
     for (unsigned i = 1; i < DIF_REGS; i++) {
         p->known[i] = false;
@@ -255,14 +255,14 @@ static void forget(struct pass *p)
     p->lost = true;
 }
 
-static uint64_t one(struct pass *p, uint32_t at)
+static uint64_t cost_one(struct pass *p, uint32_t at)
 {
     const struct node *node = &p->nodes[at];
     dif_insn i = p->object->text[at];
     uint64_t keys = node->keys;
 
     if (node->target) {
-        forget(p);
+        cost_forget(p);
     }
     uint64_t steps = dtrace_cost_plus(node->steps, dtrace_cost_plus(1, extra_steps(p, i, node)));
     if (DIF_INSN_OP(i) == DIF_OP_pushtr || DIF_INSN_OP(i) == DIF_OP_pushtv) {
@@ -270,13 +270,13 @@ static uint64_t one(struct pass *p, uint32_t at)
     } else if (DIF_INSN_OP(i) == DIF_OP_flushts) {
         keys = 0;
     }
-    learn(p, i);
+    cost_learn(p, i);
     if (dtrace_formats[DIF_INSN_OP(i)] == DIF_FORMAT_BRANCH) {
-        reach(&p->nodes[DIF_INSN_LABEL(i)], steps, keys);
+        cost_reach(&p->nodes[DIF_INSN_LABEL(i)], steps, keys);
         p->nodes[DIF_INSN_LABEL(i)].target = true;
     }
     if (DIF_INSN_OP(i) != DIF_OP_ba && DIF_INSN_OP(i) != DIF_OP_ret) {
-        reach(&p->nodes[at + 1], steps, keys);
+        cost_reach(&p->nodes[at + 1], steps, keys);
     }
     return steps;
 }
@@ -294,7 +294,7 @@ uint64_t dtrace_cost_object(const struct dif_object *o, const struct dtrace_cost
     }
     p.nodes[0].reached = true;
     for (uint32_t at = 0; at < o->ntext; at++) {
-        uint64_t steps = p.nodes[at].reached ? one(&p, at) : 0;
+        uint64_t steps = p.nodes[at].reached ? cost_one(&p, at) : 0;
         most = steps > most ? steps : most;
     }
     dtrace_port_free(p.nodes, bytes);

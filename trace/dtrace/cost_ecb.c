@@ -51,7 +51,7 @@ static bool always_records(uint16_t kind)
 }
 
 /* Returns whether the action is a key of a later aggregation. */
-static bool is_key(const struct dtrace_image_action *all, uint32_t n, uint32_t nactions)
+static bool cost_ecb_is_key(const struct dtrace_image_action *all, uint32_t n, uint32_t nactions)
 {
     uint32_t next = n + 1;
 
@@ -99,7 +99,7 @@ static void add_action(struct clause *c, uint32_t n)
     }
     if (DTRACE_ACT_IS_AGG(a->kind)) {
         c->steps = dtrace_cost_plus(c->steps, aggregating_steps(c->image, a, c->strsize));
-    } else if (!is_key(c->all, n, c->nactions)) {
+    } else if (!cost_ecb_is_key(c->all, n, c->nactions)) {
         c->records |= bytes > 0 || always_records(a->kind);
         c->record = bytes ? ((c->record + align - 1) & ~(align - 1ull)) + bytes : c->record;
     }

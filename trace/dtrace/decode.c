@@ -98,7 +98,7 @@ static void decode_one(const struct dtrace_places *p, dif_insn i, struct dtrace_
 
 /* A branch to `ret` can return directly, and so can a move before it: the ending of most predicates
  * that are false. */
-static dif_insn shortened(const struct dif_object *o, const dif_insn *at)
+static dif_insn decode_shortened(const struct dif_object *o, const dif_insn *at)
 {
     bool moves = DIF_INSN_OP(*at) == DIF_OP_mov;
     dif_insn next = at[moves]; /* the last instruction is `ret` */
@@ -118,7 +118,7 @@ void dtrace_decode(const struct dif_object *o, const struct dtrace_places *p,
                    struct dtrace_insn *to)
 {
     for (uint32_t i = 0; i < o->ntext; i++) {
-        decode_one(p, shortened(o, &o->text[i]), &to[i]);
+        decode_one(p, decode_shortened(o, &o->text[i]), &to[i]);
     }
 }
 
@@ -130,7 +130,7 @@ static bool thread_constant(uint32_t variable)
 
 /* Returns whether this instruction's result depends only on the thread. Assigning a thread-local
  * variable invalidates the cache. */
-static bool cacheable(dif_insn i)
+static bool decode_cacheable(dif_insn i)
 {
     uint32_t op = DIF_INSN_OP(i);
 
@@ -176,7 +176,7 @@ uint32_t dtrace_decode_flags(const struct dif_object *o)
 
     for (uint32_t i = 0; i < o->ntext; i++) {
         uint32_t subr = DIF_INSN_INDEX(o->text[i]);
-        if (!cacheable(o->text[i])) {
+        if (!decode_cacheable(o->text[i])) {
             flags &= ~(uint32_t)DTRACE_OBJECT_CACHEABLE;
         }
         if (DIF_INSN_OP(o->text[i]) == DIF_OP_call &&

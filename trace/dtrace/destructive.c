@@ -14,7 +14,7 @@ enum { OUT_PIECE = 64, OUT_MAX = 64 * 1024 };
 
 /* Copies to the current process through a small buffer: neither side is guaranteed to remain
  * mapped. */
-static void copy_out(struct dtrace_context *c, uint64_t from, uint64_t to, size_t bytes)
+static void destructive_copy_out(struct dtrace_context *c, uint64_t from, uint64_t to, size_t bytes)
 {
     uint8_t piece[OUT_PIECE];
 
@@ -37,7 +37,7 @@ uint64_t dtrace_subr_copyout(struct dtrace_context *c)
     if (bytes > OUT_MAX) {
         return dtrace_illegal(c);
     }
-    copy_out(c, dtrace_arg(c, 0), dtrace_arg(c, 1), (size_t)bytes);
+    destructive_copy_out(c, dtrace_arg(c, 0), dtrace_arg(c, 1), (size_t)bytes);
     return 0;
 }
 
@@ -49,12 +49,12 @@ uint64_t dtrace_subr_copyoutstr(struct dtrace_context *c)
     size_t length = dtrace_text_length(c, from, limit);
 
     if (c->fault.kind == DIF_FAULT_NONE) {
-        copy_out(c, from, dtrace_arg(c, 1), length < limit ? length + 1 : limit);
+        destructive_copy_out(c, from, dtrace_arg(c, 1), length < limit ? length + 1 : limit);
     }
     return 0;
 }
 
-static void chill(struct firing *f, uint64_t ns)
+static void destructive_chill(struct firing *f, uint64_t ns)
 {
     struct dtrace_consumer_cpu *here = f->here;
     uint64_t now = dtrace_port_timestamp();
@@ -87,7 +87,7 @@ void dtrace_act_destructive(struct firing *f, uint16_t kind, uint64_t value)
         dtrace_port_panic();
         break;
     case DTRACE_ACT_CHILL:
-        chill(f, value);
+        destructive_chill(f, value);
         break;
     default: /* executed by the consumer */
         break;

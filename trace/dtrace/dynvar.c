@@ -81,13 +81,13 @@ static bool is_wanted(const struct dtrace_chunk *chunk, const struct dtrace_chun
 /* ---- lists ------------------------------------------------------------------------- */
 
 /* Waits only for other CPUs in the same chain, each for a few steps. */
-static void lock(struct dtrace_chain *chain)
+static void dynvar_lock(struct dtrace_chain *chain)
 {
     while (__atomic_exchange_n(&chain->lock, 1, __ATOMIC_ACQUIRE)) {
     }
 }
 
-static void unlock(struct dtrace_chain *chain)
+static void dynvar_unlock(struct dtrace_chain *chain)
 {
     __atomic_store_n(&chain->lock, 0, __ATOMIC_RELEASE);
 }
@@ -102,9 +102,9 @@ static void count_drop(struct dtrace_dynvars *v)
 }
 
 /* Takes a batch of the clean chunks. */
-static void refill(struct dtrace_dynvars *v, struct dtrace_dynvar_cpu *cpu)
+static void dynvar_refill(struct dtrace_dynvars *v, struct dtrace_dynvar_cpu *cpu)
 {
-    lock(&v->clean);
+    dynvar_lock(&v->clean);
     for (uint32_t i = 0; i < v->batch && v->clean.first; i++) {
         struct dtrace_chunk *chunk = dtrace_chunk_at(v, v->clean.first);
         uint32_t link = v->clean.first;
@@ -112,14 +112,14 @@ static void refill(struct dtrace_dynvars *v, struct dtrace_dynvar_cpu *cpu)
         chunk->next = cpu->free;
         cpu->free = link;
     }
-    unlock(&v->clean);
+    dynvar_unlock(&v->clean);
 }
 
 /* Returns 0 if there is none, which is counted. */
 static uint32_t take_free(struct dtrace_dynvars *v, struct dtrace_dynvar_cpu *cpu)
 {
     if (!cpu->free) {
-        refill(v, cpu);
+        dynvar_refill(v, cpu);
     }
     uint32_t link = cpu->free;
     if (!link) {
@@ -130,8 +130,8 @@ static uint32_t take_free(struct dtrace_dynvars *v, struct dtrace_dynvar_cpu *cp
     return link;
 }
 
-static bool chain_full(const struct dtrace_dynvars *v, const struct dtrace_chain *chain,
-                       uint32_t hash)
+static bool dynvar_chain_full(const struct dtrace_dynvars *v, const struct dtrace_chain *chain,
+                              uint32_t hash)
 {
     struct dtrace_chain_room room = {0, 0};
 
@@ -141,10 +141,10 @@ static bool chain_full(const struct dtrace_dynvars *v, const struct dtrace_chain
     return dtrace_chain_full(&room, DTRACE_CHAIN_DYNAMIC);
 }
 
-static struct dtrace_chunk *insert(struct dtrace_dynvars *v, struct dtrace_chain *chain,
-                                   const struct dtrace_chunk *w, uint32_t cpu, uint32_t size)
+static struct dtrace_chunk *dynvar_insert(struct dtrace_dynvars *v, struct dtrace_chain *chain,
+                                          const struct dtrace_chunk *w, uint32_t cpu, uint32_t size)
 {
-    if (chain_full(v, chain, w->hash)) {
+    if (dynvar_chain_full(v, chain, w->hash)) {
         count_drop(v);
         return NULL;
     }
@@ -162,7 +162,7 @@ static struct dtrace_chunk *insert(struct dtrace_dynvars *v, struct dtrace_chain
     return chunk;
 }
 
-static void discard(struct dtrace_dynvars *v, uint32_t *link, uint32_t cpu)
+static void dynvar_discard(struct dtrace_dynvars *v, uint32_t *link, uint32_t cpu)
 {
     struct dtrace_chunk_list *dirty = &v->cpus[cpu].dirty;
     uint32_t number = *link;
@@ -179,9 +179,9 @@ static void discard(struct dtrace_dynvars *v, uint32_t *link, uint32_t cpu)
 }
 
 /* Under the chain's lock. */
-static struct dtrace_chunk *find(struct dtrace_dynvars *v, struct dtrace_chain *chain,
-                                 const struct dtrace_chunk *w, enum dtrace_dynvar_how how,
-                                 uint32_t cpu, uint32_t size)
+static struct dtrace_chunk *dynvar_find(struct dtrace_dynvars *v, struct dtrace_chain *chain,
+                                        const struct dtrace_chunk *w, enum dtrace_dynvar_how how,
+                                        uint32_t cpu, uint32_t size)
 {
     uint32_t *link = &chain->first;
 
@@ -189,10 +189,10 @@ static struct dtrace_chunk *find(struct dtrace_dynvars *v, struct dtrace_chain *
         link = &dtrace_chunk_at(v, *link)->next;
     }
     if (!*link) {
-        return how == DTRACE_DYNVAR_ALLOCATE ? insert(v, chain, w, cpu, size) : NULL;
+        return how == DTRACE_DYNVAR_ALLOCATE ? dynvar_insert(v, chain, w, cpu, size) : NULL;
     }
     if (how == DTRACE_DYNVAR_FREE) {
-        discard(v, link, cpu);
+        dynvar_discard(v, link, cpu);
         return NULL;
     }
     return dtrace_chunk_at(v, *link);
@@ -211,9 +211,9 @@ uint8_t *dtrace_dynvar(struct dtrace_context *c, const struct dtrace_dynamic *d,
         return NULL;
     }
     struct dtrace_chain *chain = &v->chains[w->hash & (v->nchains - 1)];
-    lock(chain);
-    struct dtrace_chunk *chunk = find(v, chain, w, how, c->cpu, d->size);
-    unlock(chain);
+    dynvar_lock(chain);
+    struct dtrace_chunk *chunk = dynvar_find(v, chain, w, how, c->cpu, d->size);
+    dynvar_unlock(chain);
     return chunk ? (uint8_t *)chunk + v->data_at : NULL;
 }
 
@@ -240,7 +240,7 @@ struct collected {
 };
 
 /* On each CPU: prepends its dirty chunks to the others'. */
-static void collect(void *arg)
+static void dynvar_collect(void *arg)
 {
     struct collected *all = arg;
     struct dtrace_dynvars *v = all->vars;
@@ -264,10 +264,10 @@ static void make_clean(struct dtrace_dynvars *v)
         return;
     }
     uintptr_t irq = dtrace_port_irq_save();
-    lock(&v->clean);
+    dynvar_lock(&v->clean);
     dtrace_chunk_at(v, list->last)->next = v->clean.first;
     v->clean.first = list->first;
-    unlock(&v->clean);
+    dynvar_unlock(&v->clean);
     dtrace_port_irq_restore(irq);
     __atomic_store_n(&list->count, 0, __ATOMIC_RELAXED);
 }
@@ -281,7 +281,7 @@ void dtrace_dynvars_clean(struct dtrace_dynvars *v)
         return;
     }
     for (uint32_t cpu = 0; cpu < v->ncpus; cpu++) {
-        dtrace_port_run_on(cpu, collect, &all);
+        dtrace_port_run_on(cpu, dynvar_collect, &all);
     }
     make_clean(v);
     v->rinsing.first = all.list.first;

@@ -25,20 +25,21 @@ struct maker {
 
 #define TABLE(m, table, type) DTRACE_IMAGE_TABLE((m)->image, table, type)
 
-static const char *text(const struct maker *m, uint32_t offset)
+static const char *enable_text(const struct maker *m, uint32_t offset)
 {
     return TABLE(m, strings, char) + offset;
 }
 
-static bool matches(const struct maker *m, const struct dtrace_image_ecb *e,
-                    const struct dtrace_probe *p)
+static bool enable_matches(const struct maker *m, const struct dtrace_image_ecb *e,
+                           const struct dtrace_probe *p)
 {
     if (e->probe) {
         return e->probe == p->id;
     }
-    return dtrace_glob(text(m, e->provider), p->provider->name) &&
-           dtrace_glob(text(m, e->module), p->module) &&
-           dtrace_glob(text(m, e->function), p->function) && dtrace_glob(text(m, e->name), p->name);
+    return dtrace_glob(enable_text(m, e->provider), p->provider->name) &&
+           dtrace_glob(enable_text(m, e->module), p->module) &&
+           dtrace_glob(enable_text(m, e->function), p->function) &&
+           dtrace_glob(enable_text(m, e->name), p->name);
 }
 
 /* ---- counting ---------------------------------------------------------------------- */
@@ -48,7 +49,7 @@ static uint32_t count_matches(const struct maker *m, const struct dtrace_image_e
     uint32_t n = 0;
 
     for (uint32_t id = 1; id <= dtrace_probe_count; id++) {
-        n += matches(m, e, dtrace_probe_at(id));
+        n += enable_matches(m, e, dtrace_probe_at(id));
     }
     return n;
 }
@@ -73,8 +74,8 @@ static int count_all(struct maker *m)
 
     for (uint32_t i = 0; i < m->image->ecbs.count; i++, e++) {
         if (!e->probe) {
-            dtrace_probe_provide(text(m, e->provider), text(m, e->module), text(m, e->function),
-                                 text(m, e->name));
+            dtrace_probe_provide(enable_text(m, e->provider), enable_text(m, e->module),
+                                 enable_text(m, e->function), enable_text(m, e->name));
         }
         uint32_t n = count_matches(m, e);
         if (n == 0 && !(m->flags & DTRACE_CREATE_ZERO_OK)) {
@@ -92,7 +93,7 @@ static int count_all(struct maker *m)
     return 0;
 }
 
-static bool allocate(struct dtrace_consumer *c)
+static bool enable_allocate(struct dtrace_consumer *c)
 {
     size_t ecbs = sizeof(struct dtrace_ecb) * c->necbs,
            shapes = sizeof(struct dtrace_shape) * c->necbs;
@@ -112,7 +113,7 @@ static bool allocate(struct dtrace_consumer *c)
 
 /* ---- actions ----------------------------------------------------------------------- */
 
-static const struct dtrace_object *object(const struct maker *m, uint32_t number)
+static const struct dtrace_object *enable_object(const struct maker *m, uint32_t number)
 {
     return number ? &m->c->code.objects[number - 1] : NULL;
 }
@@ -124,14 +125,14 @@ static bool is_described(uint16_t kind)
            kind == DTRACE_ACT_SYSTEM || kind == DTRACE_ACT_FREOPEN;
 }
 
-static uint32_t align_up(uint32_t n, uint32_t align)
+static uint32_t enable_align_up(uint32_t n, uint32_t align)
 {
     return (n + align - 1) & ~(align - 1);
 }
 
 /* The memory was zeroed; setting single fields makes smaller code than whole structs. */
-static void describe(struct dtrace_recdesc *rec, const struct dtrace_image_action *from,
-                     uint32_t offset, uint32_t bytes, uint32_t align)
+static void enable_describe(struct dtrace_recdesc *rec, const struct dtrace_image_action *from,
+                            uint32_t offset, uint32_t bytes, uint32_t align)
 {
     rec->kind = from->kind;
     rec->alignment = (uint16_t)align;
@@ -149,8 +150,8 @@ static void make_action(const struct maker *m, const struct dtrace_image_action 
     uint16_t kind = from->kind;
 
     to->kind = kind;
-    to->object = object(m, from->object);
-    to->weight = object(m, from->weight);
+    to->object = enable_object(m, from->object);
+    to->weight = enable_object(m, from->weight);
     to->arg = from->arg;
     to->described = bytes || is_described(kind);
     to->is_block = kind == DTRACE_ACT_TRACEMEM || kind == DTRACE_ACT_TRACEMEM_DYNSIZE;
@@ -160,9 +161,9 @@ static void make_action(const struct maker *m, const struct dtrace_image_action 
         to->is_plain = bytes && !to->object->result.ref;
     }
     if (bytes) {
-        *offset = align_up(*offset, align);
+        *offset = enable_align_up(*offset, align);
     }
-    describe(&to->rec, from, *offset, bytes, align);
+    enable_describe(&to->rec, from, *offset, bytes, align);
     *offset += *offset > RECORD_MAX ? 0 : bytes; /* any too-large value suffices */
 }
 
@@ -179,7 +180,7 @@ make_aggregation(const struct maker *m, const struct dtrace_image_action *from,
     for (uint32_t i = 0; i < from->nkeys; i++) {
         make_action(m, &key[i], &keys[i], &offset);
     }
-    offset = align_up(offset, 8);
+    offset = enable_align_up(offset, 8);
     agg->id = (uint32_t)(agg - m->c->aggs) + 1;
     agg->epid = epid;
     agg->variable = (uint32_t)from->uarg;
@@ -189,10 +190,10 @@ make_aggregation(const struct maker *m, const struct dtrace_image_action *from,
     agg->size = offset + value;
     agg->shape = from->arg;
     agg->keys = keys;
-    describe(&agg->rec, from, offset, value, 8);
+    enable_describe(&agg->rec, from, offset, value, 8);
     to->kind = from->kind;
-    to->object = object(m, from->object);
-    to->weight = object(m, from->weight);
+    to->object = enable_object(m, from->object);
+    to->weight = enable_object(m, from->weight);
     to->agg = agg;
     return offset <= RECORD_MAX;
 }
@@ -202,7 +203,7 @@ struct used {
     uint32_t ecbs, actions, aggs;
 };
 
-static bool is_key(const struct dtrace_image_action *a, uint32_t i, uint32_t n)
+static bool enable_is_key(const struct dtrace_image_action *a, uint32_t i, uint32_t n)
 {
     for (uint32_t k = i + 1; k < n; k++) {
         if (DTRACE_ACT_IS_AGG(a[k].kind) && k - i <= a[k].nkeys) {
@@ -228,7 +229,7 @@ static bool make_actions(const struct maker *m, const struct dtrace_image_ecb *f
     e->actions = &m->c->actions[used->actions];
     for (uint32_t i = 0; i < from->nactions; i++) {
         struct dtrace_action *to = &e->actions[e->nactions];
-        if (is_key(a, i, from->nactions)) {
+        if (enable_is_key(a, i, from->nactions)) {
             continue;
         }
         if (DTRACE_ACT_IS_AGG(a[i].kind)) {
@@ -332,7 +333,7 @@ static enum dtrace_reason note_actions(struct dtrace_ecb *e, uint32_t offset)
     }
     bool records = data || speculates || e->nactions == 0;
     e->speculates = speculates;
-    e->size = records ? align_up(offset, 4) : 0;
+    e->size = records ? enable_align_up(offset, 4) : 0;
     e->reserves = records && !speculates;
     return DTRACE_REASON_NONE;
 }
@@ -353,7 +354,7 @@ static int make_ecb(const struct maker *m, const struct dtrace_image_ecb *from,
 
     e->probe = probe;
     e->consumer = m->c;
-    e->predicate = object(m, from->predicate);
+    e->predicate = enable_object(m, from->predicate);
     e->epid = used->ecbs;
     e->clause = from->clause;
     e->states = states_of(probe->id) << (m->c->logs | m->c->retains ? DTRACE_ECB_ASIDE : 0);
@@ -370,8 +371,8 @@ static int make_ecb(const struct maker *m, const struct dtrace_image_ecb *from,
     return wrong ? dtrace_refuse(m->why, wrong) : 0;
 }
 
-static int make_all(struct dtrace_consumer *c, const struct dtrace_image *image, unsigned flags,
-                    struct dtrace_refusal *why)
+static int enable_make_all(struct dtrace_consumer *c, const struct dtrace_image *image,
+                           unsigned flags, struct dtrace_refusal *why)
 {
     struct maker m = {c, image, why, flags};
     const struct dtrace_image_ecb *from = TABLE(&m, ecbs, struct dtrace_image_ecb);
@@ -381,12 +382,12 @@ static int make_all(struct dtrace_consumer *c, const struct dtrace_image *image,
     if (error) {
         return error;
     }
-    if (!allocate(c)) {
+    if (!enable_allocate(c)) {
         return dtrace_refuse(why, DTRACE_REASON_NO_SPACE);
     }
     for (uint32_t i = 0; i < image->ecbs.count && !error; i++) {
         for (uint32_t id = 1; id <= dtrace_probe_count && !error && used.ecbs < c->necbs; id++) {
-            if (matches(&m, &from[i], dtrace_probe_at(id))) {
+            if (enable_matches(&m, &from[i], dtrace_probe_at(id))) {
                 error = make_ecb(&m, &from[i], dtrace_probe_at(id), &used);
             }
         }
@@ -398,7 +399,7 @@ int dtrace_ecbs_make(struct dtrace_consumer *c, const struct dtrace_image *image
                      struct dtrace_refusal *why)
 {
     dtrace_glob_work = (struct dtrace_glob_work){0, MATCH_MAX};
-    int error = make_all(c, image, flags, why);
+    int error = enable_make_all(c, image, flags, why);
     bool too_long = dtrace_glob_work.spent > MATCH_MAX;
 
     dtrace_glob_work.most = UINT32_MAX;

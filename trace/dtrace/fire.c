@@ -96,8 +96,8 @@ static __attribute__((noinline)) void exit_without_room(const struct dtrace_ecb 
 /* ---- a clause ---------------------------------------------------------------------- */
 
 /* The time of a clause is looked up once. */
-static DTRACE_HOT void commit(const struct dtrace_ecb *e, const struct dtrace_context *x,
-                              struct dtrace_buffer *b, uint8_t *record)
+static DTRACE_HOT void fire_commit(const struct dtrace_ecb *e, const struct dtrace_context *x,
+                                   struct dtrace_buffer *b, uint8_t *record)
 {
     bool known = x->present >> DTRACE_ONCE_TIMESTAMP & 1;
     uint64_t now = known ? x->once[DTRACE_ONCE_TIMESTAMP] : dtrace_port_timestamp();
@@ -129,7 +129,7 @@ static __attribute__((noinline)) void run_others(const struct dtrace_ecb *e,
         }
     }
     if (f.record) {
-        commit(e, &here->context, f.buffer, f.record);
+        fire_commit(e, &here->context, f.buffer, f.record);
     }
 }
 
@@ -146,7 +146,7 @@ static __attribute__((noinline)) uint8_t *reserve_else(const struct dtrace_ecb *
     return record;
 }
 
-static inline uint8_t *reserve(const struct dtrace_ecb *e, struct dtrace_consumer_cpu *here)
+static inline uint8_t *fire_reserve(const struct dtrace_ecb *e, struct dtrace_consumer_cpu *here)
 {
     uint8_t *record = dtrace_buffer_next(&here->principal, e->size, e->align);
 
@@ -160,7 +160,7 @@ static __attribute__((noinline)) void run_actions(const struct dtrace_ecb *e,
     struct dtrace_context *x = &here->context;
     uint8_t *record = NULL;
 
-    if (e->reserves && !(record = reserve(e, here))) {
+    if (e->reserves && !(record = fire_reserve(e, here))) {
         return;
     }
     for (uint32_t i = 0; i < e->nactions; i++) {
@@ -179,16 +179,16 @@ static __attribute__((noinline)) void run_actions(const struct dtrace_ecb *e,
         }
     }
     if (record) {
-        commit(e, &here->context, &here->principal, record);
+        fire_commit(e, &here->context, &here->principal, record);
     }
 }
 
 static inline void record_firing(const struct dtrace_ecb *e, struct dtrace_consumer_cpu *here)
 {
-    uint8_t *record = reserve(e, here);
+    uint8_t *record = fire_reserve(e, here);
 
     if (record) {
-        commit(e, &here->context, &here->principal, record);
+        fire_commit(e, &here->context, &here->principal, record);
     }
 }
 
@@ -252,7 +252,7 @@ static __attribute__((noinline)) void fire_more(const struct dtrace_ecb *e, cons
 }
 
 /* Nearly always there is one ECB. */
-static DTRACE_HOT void fire_all(const struct dtrace_probe *p, const uint64_t args[5])
+static DTRACE_HOT void fire_fire_all(const struct dtrace_probe *p, const uint64_t args[5])
 {
     const struct dtrace_ecb *e = __atomic_load_n(&p->ecbs, __ATOMIC_ACQUIRE);
 
@@ -268,7 +268,7 @@ static DTRACE_HOT void fire_all(const struct dtrace_probe *p, const uint64_t arg
 
 void dtrace_probe_fire(const struct dtrace_probe *p, const uint64_t args[5])
 {
-    fire_all(p, args);
+    fire_fire_all(p, args);
 }
 
 void dtrace_probe_fire_once(const struct dtrace_probe *p, const uint64_t args[5])
@@ -290,7 +290,7 @@ void dtrace_fire(uint32_t probe, uint64_t arg0, uint64_t arg1, uint64_t arg2, ui
 
     if (!dtrace_probe_skips(p)) {
         uintptr_t irq = dtrace_port_irq_save();
-        fire_all(p, (const uint64_t[]){arg0, arg1, arg2, arg3, arg4});
+        fire_fire_all(p, (const uint64_t[]){arg0, arg1, arg2, arg3, arg4});
         dtrace_port_irq_restore(irq);
     }
 }

@@ -9,7 +9,7 @@
 
 struct dtrace_glob_work dtrace_glob_work = {0, UINT32_MAX};
 
-static inline bool spend(void)
+static inline bool glob_spend(void)
 {
     return ++dtrace_glob_work.spent <= dtrace_glob_work.most;
 }
@@ -30,7 +30,7 @@ static const char *set_match(const char *p, char c, bool *in)
     bool first = true;
 
     *in = negated;
-    for (p += negated; *p && (*p != ']' || first) && spend(); first = false) {
+    for (p += negated; *p && (*p != ']' || first) && glob_spend(); first = false) {
         unsigned char low = set_char(&p), high = low;
         if (p[0] == '-' && p[1] && p[1] != ']') {
             p++;
@@ -75,7 +75,7 @@ bool dtrace_glob(const char *pattern, const char *name)
     if (*pattern == '\0') {
         return true;
     }
-    while (*name && spend()) {
+    while (*name && glob_spend()) {
         const char *next;
         if (*pattern == '*') {
             star = ++pattern;
@@ -90,7 +90,7 @@ bool dtrace_glob(const char *pattern, const char *name)
             return false;
         }
     }
-    while (*pattern == '*' && spend()) {
+    while (*pattern == '*' && glob_spend()) {
         pattern++;
     }
     return *pattern == '\0' && *name == '\0';

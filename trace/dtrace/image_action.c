@@ -65,7 +65,7 @@ static bool object_fits(const struct dtrace_image *image, uint32_t object, enum 
 }
 
 /* Key data: actions that put exactly their value into an entry. */
-static bool is_key(uint16_t kind)
+static bool image_action_is_key(uint16_t kind)
 {
     return kind == DTRACE_ACT_DIFEXPR || kind == DTRACE_ACT_STACK || kind == DTRACE_ACT_SYM ||
            kind == DTRACE_ACT_MOD || (DTRACE_ACT_USTACK <= kind && kind <= DTRACE_ACT_UADDR);
@@ -77,7 +77,7 @@ static bool keys_fit(const struct dtrace_image_action *all, uint32_t n, uint32_t
         return false;
     }
     for (uint32_t i = 1; i <= nkeys; i++) {
-        if (!is_key(all[n - i].kind)) {
+        if (!image_action_is_key(all[n - i].kind)) {
             return false;
         }
     }
@@ -174,7 +174,7 @@ int dtrace_image_check_actions(const struct dtrace_image *image, const struct dt
     return 0;
 }
 
-static uint32_t limited(uint64_t bytes)
+static uint32_t image_action_limited(uint64_t bytes)
 {
     return bytes < DTRACE_ACTION_BYTES_MAX ? (uint32_t)bytes : DTRACE_ACTION_BYTES_MAX;
 }
@@ -188,7 +188,7 @@ static uint32_t result_bytes(const struct dif_type *t, uint32_t strsize, uint32_
 
     *align = string || bytes == 0 ? 1 : bytes & (0 - bytes);
     *align = *align > 8 ? 8 : *align;
-    return limited(bytes);
+    return image_action_limited(bytes);
 }
 
 uint32_t dtrace_action_bytes(const struct dtrace_image *image, const struct dtrace_image_action *a,
@@ -199,10 +199,10 @@ uint32_t dtrace_action_bytes(const struct dtrace_image *image, const struct dtra
     *align = 8;
     switch (a->kind) {
     case DTRACE_ACT_STACK:
-        return limited(frames * 8);
+        return image_action_limited(frames * 8);
     case DTRACE_ACT_USTACK:
     case DTRACE_ACT_JSTACK:
-        return limited((frames + 1) * 8 + (a->arg >> 32));
+        return image_action_limited((frames + 1) * 8 + (a->arg >> 32));
     case DTRACE_ACT_SYM:
     case DTRACE_ACT_MOD:
         return 8;
@@ -216,7 +216,7 @@ uint32_t dtrace_action_bytes(const struct dtrace_image *image, const struct dtra
     case DTRACE_ACT_TRACEMEM:
     case DTRACE_ACT_TRACEMEM_DYNSIZE: /* the next action has the size to show */
         *align = 1;
-        return limited(a->arg);
+        return image_action_limited(a->arg);
     case DTRACE_ACT_RAISE:
     case DTRACE_ACT_CHILL:
     case DTRACE_ACT_SPECULATE:

@@ -8,7 +8,7 @@
 
 enum { GROUPS = 8, TEXT_MAX = 45 };
 
-static void put_number(struct dtrace_writer *w, uint32_t value, uint32_t base)
+static void inet_put_number(struct dtrace_writer *w, uint32_t value, uint32_t base)
 {
     static const char digits[] = "0123456789abcdef";
     uint8_t text[8];
@@ -29,7 +29,7 @@ static void put_v4(struct dtrace_writer *w, const uint8_t *address)
         if (i > 0) {
             dtrace_writer_put(w, '.');
         }
-        put_number(w, address[i], 10);
+        inet_put_number(w, address[i], 10);
     }
 }
 
@@ -63,7 +63,7 @@ static void put_groups(struct dtrace_writer *w, const uint16_t *group, unsigned 
         if (i > 0 && !(length > 0 && i == first + length)) {
             dtrace_writer_put(w, ':');
         }
-        put_number(w, group[i], 16);
+        inet_put_number(w, group[i], 16);
     }
 }
 

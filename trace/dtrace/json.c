@@ -14,12 +14,12 @@ struct json {
     size_t element, element_end; /* of the selector: the current target */
 };
 
-static uint8_t here(struct json *j)
+static uint8_t json_here(struct json *j)
 {
     return j->at < j->end ? dtrace_text_byte(&j->text, j->at) : 0;
 }
 
-static uint8_t selected(struct json *j, size_t at)
+static uint8_t json_selected(struct json *j, size_t at)
 {
     return at < j->selector_end ? dtrace_text_byte(&j->selector, at) : 0;
 }
@@ -42,14 +42,14 @@ static bool is_hex(uint8_t byte)
 /* Returns the next byte that is not a blank. */
 static uint8_t skip_blanks(struct json *j)
 {
-    while (is_blank(here(j))) {
+    while (is_blank(json_here(j))) {
         j->at++;
     }
-    return here(j);
+    return json_here(j);
 }
 
 /* Consumes this byte, after blanks; false: there is another one. */
-static bool take(struct json *j, uint8_t byte)
+static bool json_take(struct json *j, uint8_t byte)
 {
     if (skip_blanks(j) != byte) {
         return false;
@@ -62,7 +62,7 @@ static bool take(struct json *j, uint8_t byte)
 static bool skip_escape(struct json *j)
 {
     static const char plain[] = "\"\\/bfnrt";
-    uint8_t byte = here(j);
+    uint8_t byte = json_here(j);
 
     j->at++;
     for (unsigned i = 0; i < sizeof(plain) - 1; i++) {
@@ -71,7 +71,7 @@ static bool skip_escape(struct json *j)
         }
     }
     for (unsigned i = 0; i < 4 && byte == 'u'; i++, j->at++) {
-        if (!is_hex(here(j))) {
+        if (!is_hex(json_here(j))) {
             return false;
         }
     }
@@ -82,7 +82,7 @@ static bool skip_escape(struct json *j)
 static bool skip_string(struct json *j)
 {
     for (;;) { /* terminates with the text */
-        uint8_t byte = here(j);
+        uint8_t byte = json_here(j);
         if (byte < ' ') {
             return false;
         }
@@ -100,7 +100,7 @@ static bool skip_digits(struct json *j)
 {
     size_t first = j->at;
 
-    while (is_digit(here(j))) {
+    while (is_digit(json_here(j))) {
         j->at++;
     }
     return j->at > first;
@@ -108,19 +108,19 @@ static bool skip_digits(struct json *j)
 
 static bool skip_number(struct json *j)
 {
-    j->at += here(j) == '-';
+    j->at += json_here(j) == '-';
     if (!skip_digits(j)) {
         return false;
     }
-    if (here(j) == '.') {
+    if (json_here(j) == '.') {
         j->at++;
         if (!skip_digits(j)) {
             return false;
         }
     }
-    if ((here(j) | 32) == 'e') {
+    if ((json_here(j) | 32) == 'e') {
         j->at++;
-        j->at += here(j) == '+' || here(j) == '-';
+        j->at += json_here(j) == '+' || json_here(j) == '-';
         return skip_digits(j);
     }
     return true;
@@ -132,11 +132,11 @@ static bool skip_word(struct json *j)
     static const char words[] = "true\0false\0null\0";
     const char *word = words;
 
-    while (*word && here(j) != (uint8_t)*word) {
+    while (*word && json_here(j) != (uint8_t)*word) {
         word += 5 + (*word == 'f');
     }
     for (const char *p = word; *p; p++, j->at++) {
-        if (here(j) != (uint8_t)*p) {
+        if (json_here(j) != (uint8_t)*p) {
             return false;
         }
     }
@@ -149,7 +149,7 @@ static bool skip_container(struct json *j)
     size_t depth = 0;
 
     do {
-        uint8_t byte = here(j);
+        uint8_t byte = json_here(j);
         if (byte == 0) {
             return false;
         }
@@ -166,7 +166,7 @@ static bool skip_container(struct json *j)
 /* Skips a value, and what may follow it. */
 static bool skip_value(struct json *j)
 {
-    uint8_t byte = here(j);
+    uint8_t byte = json_here(j);
     bool ok;
 
     if (byte == '"') {
@@ -177,7 +177,7 @@ static bool skip_value(struct json *j)
     } else {
         ok = byte == '-' || is_digit(byte) ? skip_number(j) : skip_word(j);
     }
-    byte = here(j);
+    byte = json_here(j);
     return ok && (is_blank(byte) || byte == ',' || byte == '}' || byte == ']');
 }
 
@@ -185,7 +185,7 @@ static void begin_element(struct json *j, size_t at)
 {
     j->element = at;
     for (;; at++) { /* terminates with the selector */
-        uint8_t byte = selected(j, at);
+        uint8_t byte = json_selected(j, at);
         if (byte == 0 || byte == '.' || byte == '[' || byte == ']') {
             j->element_end = at;
             return;
@@ -198,10 +198,10 @@ static bool next_element(struct json *j)
 {
     size_t at = j->element_end;
 
-    while (selected(j, at) == ']') {
+    while (json_selected(j, at) == ']') {
         at++;
     }
-    if (selected(j, at) == 0) {
+    if (json_selected(j, at) == 0) {
         return false;
     }
     begin_element(j, at + 1);
@@ -215,7 +215,7 @@ static bool element_is(struct json *j, size_t first, size_t last)
         return false;
     }
     for (size_t i = 0; i < last - first; i++) {
-        if (selected(j, j->element + i) != dtrace_text_byte(&j->text, first + i)) {
+        if (json_selected(j, j->element + i) != dtrace_text_byte(&j->text, first + i)) {
             return false;
         }
     }
@@ -225,20 +225,20 @@ static bool element_is(struct json *j, size_t first, size_t last)
 /* After a {: advances to the value of the member that the element names. */
 static bool find_member(struct json *j)
 {
-    while (take(j, '"')) { /* terminates with the text */
+    while (json_take(j, '"')) { /* terminates with the text */
         size_t first = j->at;
         if (!skip_string(j)) {
             return false;
         }
         bool found = element_is(j, first, j->at - 1);
-        if (!take(j, ':')) {
+        if (!json_take(j, ':')) {
             return false;
         }
         skip_blanks(j);
         if (found) {
             return true;
         }
-        if (!skip_value(j) || !take(j, ',')) {
+        if (!skip_value(j) || !json_take(j, ',')) {
             return false;
         }
     }
@@ -250,10 +250,10 @@ static bool element_index(struct json *j, uint64_t *index)
 {
     *index = 0;
     for (size_t at = j->element; at < j->element_end; at++) {
-        if (!is_digit(selected(j, at))) {
+        if (!is_digit(json_selected(j, at))) {
             return false;
         }
-        *index = *index * 10 + (selected(j, at) - '0');
+        *index = *index * 10 + (json_selected(j, at) - '0');
     }
     return j->element_end > j->element;
 }
@@ -267,20 +267,20 @@ static bool find_index(struct json *j)
         return false;
     }
     for (skip_blanks(j); index > 0; index--) { /* terminates with the text */
-        if (!skip_value(j) || !take(j, ',')) {
+        if (!skip_value(j) || !json_take(j, ',')) {
             return false;
         }
         skip_blanks(j);
     }
-    return here(j) != ']';
+    return json_here(j) != ']';
 }
 
 /* Advances to the value that the whole selector names. */
-static bool find(struct json *j)
+static bool json_find(struct json *j)
 {
-    begin_element(j, selected(j, 0) == '[');
+    begin_element(j, json_selected(j, 0) == '[');
     do {
-        bool found = take(j, '{') ? find_member(j) : take(j, '[') && find_index(j);
+        bool found = json_take(j, '{') ? find_member(j) : json_take(j, '[') && find_index(j);
         if (!found) {
             return false;
         }
@@ -296,7 +296,7 @@ uint64_t dtrace_subr_json(struct dtrace_context *c)
     dtrace_text_open(&j.text, c, dtrace_arg(c, 0), false);
     dtrace_text_open(&j.selector, c, dtrace_arg(c, 1), false);
     dtrace_writer_open(&w, c, c->code->strsize - 1);
-    if (!find(&j)) {
+    if (!json_find(&j)) {
         return 0;
     }
     size_t first = j.at;

@@ -16,7 +16,7 @@ void dtrace_fault(struct dtrace_context *c, enum dif_fault kind, uint64_t addres
     }
 }
 
-static bool within(const struct dtrace_region *r, uintptr_t address, size_t bytes)
+static bool load_within(const struct dtrace_region *r, uintptr_t address, size_t bytes)
 {
     uintptr_t at = address - r->base;
 
@@ -27,13 +27,13 @@ const uint8_t *dtrace_own(const struct dtrace_context *c, uint64_t address64, si
 {
     uintptr_t address = (uintptr_t)address64;
     struct dtrace_region scratch = {(uintptr_t)c->scratch, c->scratch_used};
-    bool found = within(&scratch, address, bytes);
+    bool found = load_within(&scratch, address, bytes);
 
     for (unsigned i = 0; i < DTRACE_OWN_REGIONS && !found; i++) {
-        found = within(&c->own[i], address, bytes);
+        found = load_within(&c->own[i], address, bytes);
     }
     for (uint32_t i = 0; i < c->nwindows && !found; i++) {
-        found = within(&c->windows[i], address, bytes);
+        found = load_within(&c->windows[i], address, bytes);
     }
     return found && address == address64 ? (const uint8_t *)address : NULL;
 }
@@ -47,7 +47,7 @@ static uint64_t value_at(const uint8_t *p, unsigned bytes)
 }
 
 /* Reads memory outside the machine, or refuses. */
-static bool peek(void *to, uint64_t address, size_t bytes, bool user)
+static bool load_peek(void *to, uint64_t address, size_t bytes, bool user)
 {
     if ((uintptr_t)address != address || address + (bytes - 1) < address) {
         return false;
@@ -55,7 +55,7 @@ static bool peek(void *to, uint64_t address, size_t bytes, bool user)
     return !dtrace_port_toxic(address, bytes, user) && dtrace_port_peek(to, address, bytes, user);
 }
 
-static bool misaligned(struct dtrace_context *c, uint64_t address, unsigned bytes)
+static bool load_misaligned(struct dtrace_context *c, uint64_t address, unsigned bytes)
 {
     if (!DTRACE_PORT_ALIGN || (address & (bytes - 1)) == 0) {
         return false;
@@ -68,7 +68,7 @@ static uint64_t peek_value(struct dtrace_context *c, uint64_t address, unsigned 
 {
     uint64_t value = 0;
 
-    if (!peek(&value, address, bytes, user)) {
+    if (!load_peek(&value, address, bytes, user)) {
         dtrace_fault(c, DIF_FAULT_BADADDR, address);
         return 0;
     }
@@ -77,7 +77,7 @@ static uint64_t peek_value(struct dtrace_context *c, uint64_t address, unsigned 
 
 uint64_t dtrace_load(struct dtrace_context *c, uint64_t address, unsigned bytes)
 {
-    if (misaligned(c, address, bytes)) {
+    if (load_misaligned(c, address, bytes)) {
         return 0;
     }
     const uint8_t *p = dtrace_own(c, address, bytes);
@@ -86,12 +86,12 @@ uint64_t dtrace_load(struct dtrace_context *c, uint64_t address, unsigned bytes)
 
 uint64_t dtrace_load_user(struct dtrace_context *c, uint64_t address, unsigned bytes)
 {
-    return misaligned(c, address, bytes) ? 0 : peek_value(c, address, bytes, true);
+    return load_misaligned(c, address, bytes) ? 0 : peek_value(c, address, bytes, true);
 }
 
 uint64_t dtrace_load_own(struct dtrace_context *c, uint64_t address, unsigned bytes)
 {
-    if (misaligned(c, address, bytes)) {
+    if (load_misaligned(c, address, bytes)) {
         return 0;
     }
     const uint8_t *p = dtrace_own(c, address, bytes);
@@ -103,7 +103,8 @@ uint64_t dtrace_load_own(struct dtrace_context *c, uint64_t address, unsigned by
 }
 
 /* Reads all of it at once; false: not possible. */
-static bool get(const struct dtrace_context *c, void *to, uint64_t address, size_t bytes, bool user)
+static bool load_get(const struct dtrace_context *c, void *to, uint64_t address, size_t bytes,
+                     bool user)
 {
     const uint8_t *p = user ? NULL : dtrace_own(c, address, bytes);
 
@@ -111,7 +112,7 @@ static bool get(const struct dtrace_context *c, void *to, uint64_t address, size
         __builtin_memmove(to, p, bytes);
         return true;
     }
-    return peek(to, address, bytes, user);
+    return load_peek(to, address, bytes, user);
 }
 
 /* If a block can't be read as a whole, it is read in pieces that end at a multiple of 16, and the
@@ -121,15 +122,15 @@ bool dtrace_load_block(struct dtrace_context *c, void *to, uint64_t address, siz
 {
     uint8_t *out = to;
 
-    if (bytes == 0 || get(c, to, address, bytes, user)) {
+    if (bytes == 0 || load_get(c, to, address, bytes, user)) {
         return true;
     }
     while (bytes > 0) {
         size_t piece = 16 - (address & 15);
         piece = piece < bytes ? piece : bytes;
-        if (!get(c, out, address, piece, user)) {
+        if (!load_get(c, out, address, piece, user)) {
             piece = 1;
-            if (!get(c, out, address, 1, user)) {
+            if (!load_get(c, out, address, 1, user)) {
                 dtrace_fault(c, DIF_FAULT_BADADDR, address);
                 return false;
             }

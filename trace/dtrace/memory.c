@@ -235,8 +235,8 @@ static bool make_parts(struct making *m, uint64_t *principal, bool speculates)
            make_resized(m, &s->dynvarsize, make_dynvars, NULL);
 }
 
-static int make_all(struct dtrace_consumer *c, const struct dtrace_image *image,
-                    struct dtrace_refusal *why)
+static int memory_make_all(struct dtrace_consumer *c, const struct dtrace_image *image,
+                           struct dtrace_refusal *why)
 {
     struct making m = {.c = c};
     struct needs needs = needs_of(c);
@@ -314,7 +314,7 @@ int dtrace_memory_make(struct dtrace_consumer *c, const struct dtrace_image *ima
     c->sizes.aggsize = dtrace_image_option_value(image, DTRACE_OPT_AGGSIZE, 0);
     c->sizes.specsize = dtrace_image_option_value(image, DTRACE_OPT_SPECSIZE, 0);
     c->sizes.dynvarsize = dtrace_image_option_value(image, DTRACE_OPT_DYNVARSIZE, 0);
-    int error = make_all(c, image, why);
+    int error = memory_make_all(c, image, why);
     if (!error && !bare_speculations(c)) {
         error = no_memory(why);
     }

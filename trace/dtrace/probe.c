@@ -78,7 +78,7 @@ uint32_t dtrace_probe_add(const struct dtrace_provider *provider, const char *mo
     return p->id;
 }
 
-static const char *copy_name(char **at, const char *name)
+static const char *probe_copy_name(char **at, const char *name)
 {
     char *copy = *at;
 
@@ -94,7 +94,7 @@ static bool copy_names(const char *names[3])
         dtrace_port_alloc(name_bytes(names[0]) + name_bytes(names[1]) + name_bytes(names[2]));
 
     for (unsigned i = 0; at && i < 3; i++) {
-        names[i] = copy_name(&at, names[i]);
+        names[i] = probe_copy_name(&at, names[i]);
     }
     return at != NULL;
 }

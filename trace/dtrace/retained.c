@@ -8,7 +8,7 @@
 #include "abi/retain_mark.h"
 #include "trace/dtrace/port.h"
 
-static inline void in_order(void)
+static inline void retained_in_order(void)
 {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
@@ -47,13 +47,13 @@ void dtrace_kept_records(struct dtrace_consumer *c, struct dtrace_consumer_cpu *
     if (!k->record_marks || (laps == 0 && from == b->offset)) {
         return;
     }
-    in_order();
+    retained_in_order();
     if (laps) {
         mark_records(c, k, b, laps == 1 && from > b->oldest ? from : b->oldest, b->end);
         from = 0;
     }
     mark_records(c, k, b, from, b->offset);
-    in_order();
+    retained_in_order();
     k->laps = b->laps;
     k->live->sealed = (uint32_t)b->offset;
     k->live->unsealed = ~(uint32_t)b->offset;
@@ -92,9 +92,9 @@ static uint32_t mark_of(uint32_t place, uint32_t first, const uint64_t *words, u
 static void new_entry(struct kymo_retain_d_live *live, const struct dtrace_aggregation *a,
                       const uint8_t *entry, uint32_t place, uint32_t *mark)
 {
-    in_order();
+    retained_in_order();
     *mark = retain_mark(place, 0, entry, a->size);
-    in_order();
+    retained_in_order();
     live->entries_sealed += a->size;
 }
 
@@ -121,13 +121,13 @@ void dtrace_kept_update(const struct dtrace_aggregation *a, uint64_t *data, uint
     __builtin_memcpy(live->undo, data + w.first, w.count * 8);
     live->undo_first = first;
     live->undo_count = w.count;
-    in_order();
+    retained_in_order();
     live->undo_at = place + 1;
-    in_order();
+    retained_in_order();
     uint32_t sum = *mark - mark_of(place, first, data + w.first, w.count);
     dtrace_agg_update(&plain, data, value, weight);
-    in_order();
+    retained_in_order();
     *mark = sum + mark_of(place, first, data + w.first, w.count);
-    in_order();
+    retained_in_order();
     live->undo_at = 0;
 }

@@ -17,7 +17,7 @@ _Static_assert(DTRACE_LOG_RECORD == 2 && DTRACE_LOG_TAKEN == 3 && DTRACE_LOG_ENT
                    sizeof(struct dtrace_record) == 12 && sizeof(struct dtrace_agg_entry) == 16,
                "what lib/retain makes of a window");
 
-static uint32_t rounded(size_t bytes)
+static uint32_t retained_make_rounded(size_t bytes)
 {
     return (uint32_t)((bytes + 7) & ~(size_t)7);
 }
@@ -45,7 +45,7 @@ static uint32_t least_entry(const struct dtrace_consumer *c)
 }
 
 /* Returns whether it has meaningful records: every program has those of faults. */
-static bool records(const struct dtrace_consumer *c)
+static bool retained_make_records(const struct dtrace_consumer *c)
 {
     for (uint32_t i = 0; i < c->necbs; i++) {
         if (c->ecbs[i].size && c->ecbs[i].clause != DTRACE_CLAUSE_FAULT) {
@@ -56,7 +56,7 @@ static bool records(const struct dtrace_consumer *c)
 }
 
 /* The CPUs are alike, except those that are not traced. */
-static const struct dtrace_consumer_cpu *traced(const struct dtrace_consumer *c)
+static const struct dtrace_consumer_cpu *retained_make_traced(const struct dtrace_consumer *c)
 {
     uint32_t i = 0;
 
@@ -74,17 +74,20 @@ struct shares { /* bytes */
 
 static struct shares shares_of(const struct dtrace_consumer *c, const struct kymo_retain_d *is)
 {
-    struct shares s = {.tables = rounded((size_t)(c->necbs + c->naggs) * sizeof(uint32_t))};
+    struct shares s = {.tables =
+                           retained_make_rounded((size_t)(c->necbs + c->naggs) * sizeof(uint32_t))};
 
-    s.record_marks = rounded((is->record_bytes / is->record_least + 1) * sizeof(uint32_t));
-    s.entry_marks = rounded((2 * is->entry_bytes / is->entry_least + 1) * sizeof(uint32_t));
+    s.record_marks =
+        retained_make_rounded((is->record_bytes / is->record_least + 1) * sizeof(uint32_t));
+    s.entry_marks =
+        retained_make_rounded((2 * is->entry_bytes / is->entry_least + 1) * sizeof(uint32_t));
     s.all =
-        rounded(sizeof(struct dtrace_kept)) + s.tables +
+        retained_make_rounded(sizeof(struct dtrace_kept)) + s.tables +
         c->ncpus * ((uint32_t)sizeof(struct kymo_retain_d_live) + s.record_marks + s.entry_marks);
     return s;
 }
 
-static struct kymo_retain_d_fields fields(void)
+static struct kymo_retain_d_fields retained_make_fields(void)
 {
 #define AT(member) (uint32_t) offsetof(struct dtrace_consumer_cpu, member)
     return (struct kymo_retain_d_fields){
@@ -101,9 +104,9 @@ static struct kymo_retain_d_fields fields(void)
 }
 
 /* Fills in everything except locations. */
-static struct kymo_retain_d begin(const struct dtrace_consumer *c)
+static struct kymo_retain_d retained_make_begin(const struct dtrace_consumer *c)
 {
-    const struct dtrace_consumer_cpu *cpu = traced(c);
+    const struct dtrace_consumer_cpu *cpu = retained_make_traced(c);
     bool ring = cpu->principal.policy == DTRACE_POLICY_RING;
 
     return (struct kymo_retain_d){
@@ -114,7 +117,7 @@ static struct kymo_retain_d begin(const struct dtrace_consumer *c)
         .record_least = least_record(c),
         .entry_bytes = cpu->agg.active ? (uint32_t)(cpu->agg.spare - cpu->agg.active) : 0,
         .entry_least = least_entry(c),
-        .at = fields(),
+        .at = retained_make_fields(),
     };
 }
 
@@ -177,7 +180,7 @@ static void keep_aggregations(struct dtrace_consumer *c)
 
 /* ---- its life ---------------------------------------------------------------------- */
 
-static int make(struct dtrace_consumer *c, const struct kymo_retain_d *is)
+static int retained_make_make(struct dtrace_consumer *c, const struct kymo_retain_d *is)
 {
     struct shares s = shares_of(c, is);
     struct dtrace_block block;
@@ -188,7 +191,7 @@ static int make(struct dtrace_consumer *c, const struct kymo_retain_d *is)
     c->kept = block.at;
     c->kept->block = block;
     c->kept->is = *is;
-    uint8_t *at = (uint8_t *)block.at + rounded(sizeof(*c->kept));
+    uint8_t *at = (uint8_t *)block.at + retained_make_rounded(sizeof(*c->kept));
     put_tables(c, &c->kept->is, (void *)at);
     at += s.tables;
     for (uint32_t i = 0; i < c->ncpus; i++) {
@@ -226,11 +229,11 @@ int dtrace_kept_make(struct dtrace_consumer *c, struct dtrace_refusal *why)
     if (!c->retains) {
         return 0;
     }
-    struct kymo_retain_d is = begin(c);
-    if (records(c) && is.record_bytes == 0) {
+    struct kymo_retain_d is = retained_make_begin(c);
+    if (retained_make_records(c) && is.record_bytes == 0) {
         return dtrace_refuse(why, DTRACE_REASON_RETAIN_POLICY);
     }
-    return c->ncpus > KYMO_RETAIN_CPUS || make(c, &is) != 0
+    return c->ncpus > KYMO_RETAIN_CPUS || retained_make_make(c, &is) != 0
                ? dtrace_refuse(why, DTRACE_REASON_RETAIN_SPACE)
                : 0;
 }

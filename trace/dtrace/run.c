@@ -58,7 +58,7 @@ static void push_value(struct dtrace_context *c, uint64_t value)
     c->keys[c->nkeys++] = (struct dtrace_key){value, 8, false, false};
 }
 
-static void copy(struct dtrace_context *c, uint64_t from, uint64_t bytes, uint64_t to)
+static void run_copy(struct dtrace_context *c, uint64_t from, uint64_t bytes, uint64_t to)
 {
     uint8_t *p = bytes ? dtrace_storable(c, to, bytes) : NULL;
 
@@ -67,7 +67,7 @@ static void copy(struct dtrace_context *c, uint64_t from, uint64_t bytes, uint64
     }
 }
 
-static uint64_t allocate(struct dtrace_context *c, uint64_t bytes)
+static uint64_t run_allocate(struct dtrace_context *c, uint64_t bytes)
 {
     uint8_t *p = dtrace_scratch(c, bytes);
 
@@ -85,9 +85,10 @@ static void store_thread(struct dtrace_context *c, const struct dtrace_dynamic *
 }
 
 /* width: bytes, and DTRACE_SIGNED. Signed ones are extended by shifts. */
-static uint64_t load(struct dtrace_context *c,
-                     uint64_t (*from)(struct dtrace_context *, uint64_t address, unsigned bytes),
-                     uint64_t address, uint8_t width)
+static uint64_t run_load(struct dtrace_context *c,
+                         uint64_t (*from)(struct dtrace_context *, uint64_t address,
+                                          unsigned bytes),
+                         uint64_t address, uint8_t width)
 {
     unsigned bytes = width & ~DTRACE_SIGNED;
     uint64_t value = from(c, address, bytes);

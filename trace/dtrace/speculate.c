@@ -15,12 +15,12 @@
 #define STATE(word) ((word)&0x7f)
 #define MARK 0x80u /* the cleaner has seen it */
 
-static uint32_t look(const struct dtrace_speculation *s)
+static uint32_t speculate_look(const struct dtrace_speculation *s)
 {
     return __atomic_load_n(&s->state, __ATOMIC_RELAXED);
 }
 
-static bool change(struct dtrace_speculation *s, uint32_t from, uint32_t to)
+static bool speculate_change(struct dtrace_speculation *s, uint32_t from, uint32_t to)
 {
     return __atomic_compare_exchange_n(&s->state, &from, to, false, __ATOMIC_RELAXED,
                                        __ATOMIC_RELAXED);
@@ -31,8 +31,9 @@ uint32_t dtrace_speculation_new(struct dtrace_speculations *all)
     bool waiting = false;
 
     for (uint32_t i = 0; i < all->count; i++) {
-        uint32_t word = look(&all->all[i]);
-        if (word == DTRACE_SPEC_INACTIVE && change(&all->all[i], word, DTRACE_SPEC_ACTIVE)) {
+        uint32_t word = speculate_look(&all->all[i]);
+        if (word == DTRACE_SPEC_INACTIVE &&
+            speculate_change(&all->all[i], word, DTRACE_SPEC_ACTIVE)) {
             return i + 1;
         }
         waiting |= STATE(word) >= DTRACE_SPEC_COMMITTING;
@@ -49,7 +50,7 @@ struct dtrace_buffer *dtrace_speculation_buffer(struct dtrace_speculations *all,
     }
     struct dtrace_speculation *s = &all->all[id - 1];
     for (;;) {
-        uint32_t word = look(s), next = DTRACE_SPEC_ONE | cpu << 8;
+        uint32_t word = speculate_look(s), next = DTRACE_SPEC_ONE | cpu << 8;
         if (STATE(word) == DTRACE_SPEC_MANY || word == next) {
             return &s->buffers[cpu];
         }
@@ -58,7 +59,7 @@ struct dtrace_buffer *dtrace_speculation_buffer(struct dtrace_speculations *all,
         } else if (STATE(word) != DTRACE_SPEC_ACTIVE) {
             return NULL;
         }
-        if (change(s, word, next)) {
+        if (speculate_change(s, word, next)) {
             return &s->buffers[cpu];
         }
     }
@@ -92,15 +93,15 @@ static void move_records(struct dtrace_buffer *from, struct dtrace_buffer *to,
 }
 
 /* Changes any state in use to `to`; false: the speculation is not in use. */
-static bool finish(struct dtrace_speculation *s, uint32_t to)
+static bool speculate_finish(struct dtrace_speculation *s, uint32_t to)
 {
-    uint32_t word = look(s);
+    uint32_t word = speculate_look(s);
 
     while (STATE(word) >= DTRACE_SPEC_ACTIVE && STATE(word) <= DTRACE_SPEC_MANY) {
-        if (change(s, word, to)) {
+        if (speculate_change(s, word, to)) {
             return true;
         }
-        word = look(s);
+        word = speculate_look(s);
     }
     return false;
 }
@@ -115,7 +116,7 @@ bool dtrace_speculation_commit(struct dtrace_speculations *all, uint64_t id, uns
         return false;
     }
     struct dtrace_speculation *s = &all->all[id - 1];
-    if (finish(s, DTRACE_SPEC_COMMITTING)) {
+    if (speculate_finish(s, DTRACE_SPEC_COMMITTING)) {
         move_records(&s->buffers[cpu], to, shapes);
     }
     return true;
@@ -124,7 +125,7 @@ bool dtrace_speculation_commit(struct dtrace_speculations *all, uint64_t id, uns
 bool dtrace_speculation_discard(struct dtrace_speculations *all, uint64_t id)
 {
     if (id != 0 && id <= all->count) {
-        finish(&all->all[id - 1], DTRACE_SPEC_DISCARDING);
+        speculate_finish(&all->all[id - 1], DTRACE_SPEC_DISCARDING);
     }
     return id <= all->count;
 }
@@ -134,9 +135,9 @@ bool dtrace_speculation_clean_begin(struct dtrace_speculations *all)
     bool any = false;
 
     for (uint32_t i = 0; i < all->count; i++) {
-        uint32_t word = look(&all->all[i]);
+        uint32_t word = speculate_look(&all->all[i]);
         if (STATE(word) >= DTRACE_SPEC_COMMITTING) {
-            any |= change(&all->all[i], word, word | MARK);
+            any |= speculate_change(&all->all[i], word, word | MARK);
         }
     }
     return any;
@@ -147,7 +148,7 @@ void dtrace_speculation_clean_cpu(struct dtrace_speculations *all, unsigned cpu,
 {
     for (uint32_t i = 0; i < all->count; i++) {
         struct dtrace_speculation *s = &all->all[i];
-        uint32_t word = look(s);
+        uint32_t word = speculate_look(s);
         if (word == (DTRACE_SPEC_COMMITTING | MARK)) {
             move_records(&s->buffers[cpu], to, shapes);
         } else if (word == (DTRACE_SPEC_DISCARDING | MARK)) {
@@ -159,7 +160,7 @@ void dtrace_speculation_clean_cpu(struct dtrace_speculations *all, unsigned cpu,
 void dtrace_speculation_clean_end(struct dtrace_speculations *all)
 {
     for (uint32_t i = 0; i < all->count; i++) {
-        if (look(&all->all[i]) & MARK) {
+        if (speculate_look(&all->all[i]) & MARK) {
             __atomic_store_n(&all->all[i].state, DTRACE_SPEC_INACTIVE, __ATOMIC_RELAXED);
         }
     }

@@ -49,7 +49,8 @@ static bool variable_holds(struct dtrace_context *c, uintptr_t address, size_t b
 }
 
 /* Sizes and addresses beyond this machine's range are never storable. */
-static uint8_t *storable(struct dtrace_context *c, uint64_t address, uint64_t bytes, bool variables)
+static uint8_t *store_storable(struct dtrace_context *c, uint64_t address, uint64_t bytes,
+                               bool variables)
 {
     uintptr_t at = (uintptr_t)address;
     size_t size = (size_t)bytes;
@@ -64,12 +65,12 @@ static uint8_t *storable(struct dtrace_context *c, uint64_t address, uint64_t by
 
 uint8_t *dtrace_storable(struct dtrace_context *c, uint64_t address, uint64_t bytes)
 {
-    return storable(c, address, bytes, true);
+    return store_storable(c, address, bytes, true);
 }
 
 uint8_t *dtrace_storable_scratch(struct dtrace_context *c, uint64_t address, uint64_t bytes)
 {
-    return storable(c, address, bytes, false);
+    return store_storable(c, address, bytes, false);
 }
 
 void dtrace_store(struct dtrace_context *c, uint64_t address, uint64_t value, unsigned bytes)

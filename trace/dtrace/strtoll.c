@@ -23,7 +23,7 @@ struct source {
     size_t at, end;
 };
 
-static uint8_t peek(struct source *s, unsigned ahead)
+static uint8_t strtoll_peek(struct source *s, unsigned ahead)
 {
     return s->end - s->at > ahead ? dtrace_text_byte(&s->text, s->at + ahead) : 0;
 }
@@ -38,17 +38,17 @@ uint64_t dtrace_subr_strtoll(struct dtrace_context *c)
         return dtrace_illegal(c);
     }
     dtrace_text_open(&s.text, c, dtrace_arg(c, 0), false);
-    while (peek(&s, 0) == ' ' || peek(&s, 0) == '\t') {
+    while (strtoll_peek(&s, 0) == ' ' || strtoll_peek(&s, 0) == '\t') {
         s.at++;
     }
-    negative = peek(&s, 0) == '-';
-    s.at += negative || peek(&s, 0) == '+';
-    if (base == 16 && peek(&s, 0) == '0' && (peek(&s, 1) | 32) == 'x' &&
-        digit_of(peek(&s, 2)) < 16) {
+    negative = strtoll_peek(&s, 0) == '-';
+    s.at += negative || strtoll_peek(&s, 0) == '+';
+    if (base == 16 && strtoll_peek(&s, 0) == '0' && (strtoll_peek(&s, 1) | 32) == 'x' &&
+        digit_of(strtoll_peek(&s, 2)) < 16) {
         s.at += 2;
     }
-    for (; digit_of(peek(&s, 0)) < base; s.at++) {
-        value = value * base + digit_of(peek(&s, 0));
+    for (; digit_of(strtoll_peek(&s, 0)) < base; s.at++) {
+        value = value * base + digit_of(strtoll_peek(&s, 0));
     }
     return negative ? 0 - value : value;
 }

@@ -30,7 +30,8 @@ static void path_open(struct path *p, struct dtrace_context *c)
     }
 }
 
-static uint64_t part(struct path *p, struct dtrace_context *c, int32_t first, int32_t last)
+static uint64_t subr_path_part(struct path *p, struct dtrace_context *c, int32_t first,
+                               int32_t last)
 {
     struct dtrace_writer w;
 
@@ -58,7 +59,7 @@ uint64_t dtrace_subr_basename(struct dtrace_context *c)
     if (p.base_last < 0) { /* empty, or only slashes */
         return one_character(c, dtrace_arg_length(c, 0) ? '/' : '.');
     }
-    return part(&p, c, p.base_first, p.base_last);
+    return subr_path_part(&p, c, p.base_first, p.base_last);
 }
 
 uint64_t dtrace_subr_dirname(struct dtrace_context *c)
@@ -69,7 +70,8 @@ uint64_t dtrace_subr_dirname(struct dtrace_context *c)
     if (p.base_last < 0) {
         return one_character(c, dtrace_arg_length(c, 0) ? '/' : '.');
     }
-    return p.directory_last < 0 ? one_character(c, '.') : part(&p, c, 0, p.directory_last);
+    return p.directory_last < 0 ? one_character(c, '.')
+                                : subr_path_part(&p, c, 0, p.directory_last);
 }
 
 /* A path being cleaned. pending: how much of "/.." was read and not yet decided. */

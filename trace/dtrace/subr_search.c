@@ -52,7 +52,7 @@ static void search_open(struct search *s, struct dtrace_context *c)
     s->part_length = dtrace_arg_length(c, 1);
 }
 
-static bool matches(struct search *s, size_t position)
+static bool subr_search_matches(struct search *s, size_t position)
 {
     for (size_t i = 0; i < s->part_length; i++) {
         if (dtrace_text_byte(&s->text, position + i) != dtrace_text_byte(&s->part, i)) {
@@ -66,7 +66,7 @@ static bool matches(struct search *s, size_t position)
 static int64_t find_forward(struct search *s, size_t from)
 {
     for (size_t i = from; s->part_length <= s->length && i <= s->length - s->part_length; i++) {
-        if (matches(s, i)) {
+        if (subr_search_matches(s, i)) {
             return (int64_t)i;
         }
     }
@@ -83,7 +83,7 @@ static int64_t find_backward(struct search *s, size_t from)
         from = s->length - s->part_length;
     }
     for (size_t i = from + 1; i > 0; i--) {
-        if (matches(s, i - 1)) {
+        if (subr_search_matches(s, i - 1)) {
             return (int64_t)i - 1;
         }
     }

@@ -38,7 +38,7 @@ uint64_t dtrace_subr_strjoin(struct dtrace_context *c)
 
 enum { CLIP = 1 << 30 }; /* no string is longer */
 
-static int32_t clipped(uint64_t n)
+static int32_t subr_string_clipped(uint64_t n)
 {
     int64_t value = (int64_t)n;
 
@@ -50,8 +50,8 @@ static int32_t clipped(uint64_t n)
 uint64_t dtrace_subr_substr(struct dtrace_context *c)
 {
     int32_t length = (int32_t)dtrace_arg_length(c, 0);
-    int32_t start = clipped(dtrace_arg(c, 1)),
-            count = clipped(dtrace_arg_or(c, 2, c->code->strsize));
+    int32_t start = subr_string_clipped(dtrace_arg(c, 1)),
+            count = subr_string_clipped(dtrace_arg_or(c, 2, c->code->strsize));
     struct dtrace_writer w;
 
     dtrace_writer_open(&w, c, c->code->strsize);
@@ -100,7 +100,7 @@ uint64_t dtrace_subr_tolower(struct dtrace_context *c)
 }
 
 /* Returns whether a byte is one of the separators, which usually are few. */
-static bool separates(struct dtrace_text *separators, size_t n, uint8_t byte)
+static bool subr_string_separates(struct dtrace_text *separators, size_t n, uint8_t byte)
 {
     size_t i = 0;
 
@@ -125,14 +125,16 @@ uint64_t dtrace_subr_strtok(struct dtrace_context *c)
     dtrace_text_open(&separators, c, dtrace_arg(c, 1), false);
     dtrace_writer_open(&w, c, c->code->strsize - 1);
     dtrace_text_open(&t, c, from, false);
-    while (i < end && (byte = dtrace_text_byte(&t, i)) != 0 && separates(&separators, n, byte)) {
+    while (i < end && (byte = dtrace_text_byte(&t, i)) != 0 &&
+           subr_string_separates(&separators, n, byte)) {
         i++;
     }
     c->strtok = 0;
     if (i == end || byte == 0) {
         return 0;
     }
-    while (i < end && (byte = dtrace_text_byte(&t, i)) != 0 && !separates(&separators, n, byte)) {
+    while (i < end && (byte = dtrace_text_byte(&t, i)) != 0 &&
+           !subr_string_separates(&separators, n, byte)) {
         dtrace_writer_put(&w, byte);
         i++;
     }

@@ -6,15 +6,15 @@
  */
 #include "trace/dtrace/variable.h"
 
-static uint8_t *find(struct dtrace_context *c, const struct dtrace_dynamic *v,
-                     enum dtrace_dynvar_how how)
+static uint8_t *variable_dynamic_find(struct dtrace_context *c, const struct dtrace_dynamic *v,
+                                      enum dtrace_dynvar_how how)
 {
     return dtrace_dynvar(c, v, v->array ? c->nkeys : 0, how);
 }
 
 uint64_t dtrace_dynamic_value(struct dtrace_context *c, const struct dtrace_dynamic *v)
 {
-    const uint8_t *data = find(c, v, DTRACE_DYNVAR_FIND);
+    const uint8_t *data = variable_dynamic_find(c, v, DTRACE_DYNVAR_FIND);
     uint64_t value = 0;
 
     if (v->ref) {
@@ -31,7 +31,8 @@ uint64_t dtrace_dynamic_value(struct dtrace_context *c, const struct dtrace_dyna
 
 void dtrace_dynamic_store(struct dtrace_context *c, const struct dtrace_dynamic *v, uint64_t value)
 {
-    uint8_t *data = find(c, v, value ? DTRACE_DYNVAR_ALLOCATE : DTRACE_DYNVAR_FREE);
+    uint8_t *data =
+        variable_dynamic_find(c, v, value ? DTRACE_DYNVAR_ALLOCATE : DTRACE_DYNVAR_FREE);
 
     if (!data || c->fault.kind != DIF_FAULT_NONE) {
         return;

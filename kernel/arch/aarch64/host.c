@@ -15,7 +15,7 @@
 #define HOST_PATH_MAX 256
 
 /* Host errno values that are meaningful here are the same low numbers; the rest becomes EIO. */
-static long host_error(void)
+static long host_host_error(void)
 {
     struct a64_semihost_result r = a64_semihost_call(SYS_ERRNO, NULL);
     return r.value > 0 && r.value <= EPIPE ? -r.value : -EIO;
@@ -43,7 +43,7 @@ long arch_host_open(const char *path, size_t len, int mode)
     if (r.absent) {
         return -ENOSYS;
     }
-    return r.value < 0 ? host_error() : r.value;
+    return r.value < 0 ? host_host_error() : r.value;
 }
 
 long arch_host_write(int handle, const void *buf, size_t len)
@@ -55,7 +55,7 @@ long arch_host_write(int handle, const void *buf, size_t len)
         return -ENOSYS;
     }
     if (r.value < 0 || (size_t)r.value > len) {
-        return host_error();
+        return host_host_error();
     }
     /* Writing nothing returns 0, not an error: the host's errno may be left over from an earlier
      * call. */
@@ -70,7 +70,7 @@ long arch_host_close(int handle)
     if (r.absent) {
         return -ENOSYS;
     }
-    return r.value < 0 ? host_error() : 0;
+    return r.value < 0 ? host_host_error() : 0;
 }
 
 long arch_host_time(void)

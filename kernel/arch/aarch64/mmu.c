@@ -32,7 +32,7 @@ static uint64_t table_new(void)
     return tables_end - PAGE_SIZE;
 }
 
-static uint64_t *table_below(uint64_t *entry)
+static uint64_t *mmu_table_below(uint64_t *entry)
 {
     if (*entry == 0) {
         *entry = table_new() | PTE_TABLE | PTE_VALID;
@@ -42,7 +42,7 @@ static uint64_t *table_below(uint64_t *entry)
 
 static uint64_t *level2_entry(uint64_t *l1, uintptr_t va)
 {
-    return &table_below(&l1[L1_INDEX(va)])[L2_INDEX(va)];
+    return &mmu_table_below(&l1[L1_INDEX(va)])[L2_INDEX(va)];
 }
 
 static void map_blocks(uint64_t *l1, uintptr_t start, uintptr_t end, uint64_t attributes)
@@ -54,7 +54,7 @@ static void map_blocks(uint64_t *l1, uintptr_t start, uintptr_t end, uint64_t at
 
 static void map_page(uint64_t *l1, uintptr_t va, uintptr_t pa, uint64_t attributes)
 {
-    table_below(level2_entry(l1, va))[L3_INDEX(va)] = pa | attributes | PTE_TABLE;
+    mmu_table_below(level2_entry(l1, va))[L3_INDEX(va)] = pa | attributes | PTE_TABLE;
 }
 
 bool a64_is_stack_guard(uintptr_t va)

@@ -42,13 +42,13 @@ void a64_tlb_drop_range(const struct arch_aspace *as, uintptr_t va, size_t len)
     a64_isb();
 }
 
-static uint64_t *level1(const struct arch_aspace *as)
+static uint64_t *pages_level1(const struct arch_aspace *as)
 {
     return arch_phys_to_virt(as->ttbr0 & PTE_ADDRESS);
 }
 
 /* Returns the table below an entry; NULL if there is none. */
-static uint64_t *table_below(uint64_t entry)
+static uint64_t *pages_table_below(uint64_t entry)
 {
     return entry ? arch_phys_to_virt(entry & PTE_ADDRESS) : NULL;
 }
@@ -66,20 +66,20 @@ static uint64_t *table_need(uint64_t *entry)
         a64_dmb(ishst);
         *(volatile uint64_t *)entry = pa | PTE_TABLE | PTE_VALID;
     }
-    return table_below(*entry);
+    return pages_table_below(*entry);
 }
 
 static uint64_t *page_entry(const struct arch_aspace *as, uintptr_t va, bool make)
 {
-    uint64_t *entry = &level1(as)[L1_INDEX(va)];
-    uint64_t *l2 = make ? table_need(entry) : table_below(*entry);
+    uint64_t *entry = &pages_level1(as)[L1_INDEX(va)];
+    uint64_t *l2 = make ? table_need(entry) : pages_table_below(*entry);
     uint64_t *l3;
 
     if (!l2) {
         return NULL;
     }
     entry = &l2[L2_INDEX(va)];
-    l3 = make ? table_need(entry) : table_below(*entry);
+    l3 = make ? table_need(entry) : pages_table_below(*entry);
     return l3 ? &l3[L3_INDEX(va)] : NULL;
 }
 
@@ -92,7 +92,7 @@ static bool page_used(const struct arch_aspace *as, uintptr_t va)
 /* Returns true if there is no level 3 table for the 2 MB at va. */
 static bool block_empty(const struct arch_aspace *as, uintptr_t va)
 {
-    const uint64_t *l2 = table_below(level1(as)[L1_INDEX(va)]);
+    const uint64_t *l2 = pages_table_below(pages_level1(as)[L1_INDEX(va)]);
     return !l2 || l2[L2_INDEX(va)] == 0;
 }
 
@@ -129,7 +129,7 @@ uintptr_t a64_range_find(const struct arch_aspace *as, size_t len)
     return 0;
 }
 
-static uint64_t attributes(uint32_t flags)
+static uint64_t pages_attributes(uint32_t flags)
 {
     uint64_t pte = PTE_VALID | PTE_TABLE | PTE_AF | PTE_NOT_GLOBAL | PTE_PXN;
 
@@ -148,10 +148,10 @@ static uint64_t attributes(uint32_t flags)
 
 void a64_tables_free(const struct arch_aspace *as)
 {
-    uint64_t *l1 = level1(as);
+    uint64_t *l1 = pages_level1(as);
 
     for (unsigned i = 0; i < L1_ENTRIES; i++) {
-        uint64_t *l2 = table_below(l1[i]);
+        uint64_t *l2 = pages_table_below(l1[i]);
 
         for (unsigned j = 0; l2 && j < TABLE_ENTRIES; j++) {
             if (l2[j]) {
@@ -184,7 +184,7 @@ void a64_pages_drop(const struct arch_aspace *as, uintptr_t va, size_t len)
 
 int a64_pages_set(const struct arch_aspace *as, const struct mapping *m)
 {
-    uint64_t pte = m->phys | attributes(m->flags);
+    uint64_t pte = m->phys | pages_attributes(m->flags);
 
     for (uintptr_t va = m->vaddr; va < m->vaddr + m->len; va += PAGE_SIZE, pte += PAGE_SIZE) {
         uint64_t *entry = page_entry(as, va, true);

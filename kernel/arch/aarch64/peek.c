@@ -21,7 +21,7 @@ extern const char __kernel_start[], __kernel_end[];
 
 /* Returns the physical address that a load or store at va would access; 0: it would fault, or hit a
  * device. */
-static uint64_t translate(uintptr_t va, bool user, bool write)
+static uint64_t peek_translate(uintptr_t va, bool user, bool write)
 {
     if (user && write) {
         __asm__ volatile("at s1e0w, %0" ::"r"(va) : "memory");
@@ -70,7 +70,7 @@ bool arch_peek(void *to, uintptr_t address, size_t bytes, const struct thread *u
     }
     while (bytes > 0) {
         size_t n = rest_of_page(address, bytes);
-        uint64_t pa = translate(address, user != NULL, false);
+        uint64_t pa = peek_translate(address, user != NULL, false);
         if (!pa || (!user && is_private(address, pa, n))) {
             return false;
         }
@@ -95,7 +95,7 @@ bool arch_poke(uintptr_t address, const void *from, size_t bytes, const struct t
     }
     while (bytes > 0) {
         size_t n = rest_of_page(address, bytes);
-        uint64_t pa = translate(address, true, true);
+        uint64_t pa = peek_translate(address, true, true);
         if (!pa) {
             return false;
         }

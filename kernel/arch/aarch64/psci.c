@@ -58,8 +58,8 @@ int arch_cpu_start(unsigned n)
     return 0;
 }
 
-static void stop(void) __attribute__((noreturn));
-static void stop(void)
+static void psci_stop(void) __attribute__((noreturn));
+static void psci_stop(void)
 {
     for (;;) {
         __asm__ volatile("wfi");
@@ -72,11 +72,11 @@ void arch_shutdown(int status)
 
     a64_semihost_call(SYS_EXIT_EXTENDED, block);
     a64_psci(PSCI_SYSTEM_OFF, 0, 0, 0);
-    stop();
+    psci_stop();
 }
 
 void arch_reset(void)
 {
     a64_psci(PSCI_SYSTEM_RESET, 0, 0, 0);
-    stop();
+    psci_stop();
 }

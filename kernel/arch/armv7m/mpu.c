@@ -60,7 +60,7 @@ int arch_aspace_create(struct arch_aspace *as)
     return 0;
 }
 
-static void reload(struct arch_aspace *as)
+static void mpu_reload(struct arch_aspace *as)
 {
     if (armv7m_port.loaded == as) {
         armv7m_mpu_load(as);
@@ -71,13 +71,13 @@ static void reload(struct arch_aspace *as)
 void arch_aspace_destroy(struct arch_aspace *as)
 {
     arch_aspace_create(as);
-    reload(as);
+    mpu_reload(as);
     if (armv7m_port.loaded == as) {
         armv7m_port.loaded = NULL;
     }
 }
 
-static uint32_t attributes(size_t len, unsigned flags)
+static uint32_t mpu_attributes(size_t len, unsigned flags)
 {
     unsigned log2 = region_log2(len);
     size_t size = (size_t)1 << log2;
@@ -116,8 +116,8 @@ int arch_aspace_map(struct arch_aspace *as, struct mapping *m)
     }
     m->arch = i;
     as->region[i].rbar = m->phys | RBAR_VALID | i;
-    as->region[i].rasr = attributes(m->len, m->flags);
-    reload(as);
+    as->region[i].rasr = mpu_attributes(m->len, m->flags);
+    mpu_reload(as);
     return 0;
 }
 
@@ -125,13 +125,13 @@ void arch_aspace_unmap(struct arch_aspace *as, struct mapping *m)
 {
     as->region[m->arch].rbar = RBAR_VALID | m->arch;
     as->region[m->arch].rasr = 0;
-    reload(as);
+    mpu_reload(as);
 }
 
 void arch_aspace_protect(struct arch_aspace *as, const struct mapping *m)
 {
-    as->region[m->arch].rasr = attributes(m->len, m->flags);
-    reload(as);
+    as->region[m->arch].rasr = mpu_attributes(m->len, m->flags);
+    mpu_reload(as);
 }
 
 /* Nothing to do: mapping and unmapping load at once. */

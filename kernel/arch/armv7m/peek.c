@@ -10,7 +10,7 @@
 
 extern const char __kernel_start[], __rodata_end[], __data_at[], __kernel_end[];
 
-static bool within(uintptr_t address, size_t bytes, uintptr_t from, uintptr_t to)
+static bool peek_within(uintptr_t address, size_t bytes, uintptr_t from, uintptr_t to)
 {
     return address >= from && address < to && bytes <= to - address;
 }
@@ -21,10 +21,11 @@ static bool is_kernel_memory(uintptr_t address, size_t bytes)
     size_t ram_bytes;
 
     arch_ram(&ram, &ram_bytes);
-    return within(address, bytes, (uintptr_t)__kernel_start + VECTORS_BYTES,
-                  (uintptr_t)__rodata_end) ||
-           within(address, bytes, (uintptr_t)__data_at, (uintptr_t)__kernel_end) ||
-           (within(address, bytes, ram, ram + ram_bytes) && !kernel_ram_of_others(address, bytes));
+    return peek_within(address, bytes, (uintptr_t)__kernel_start + VECTORS_BYTES,
+                       (uintptr_t)__rodata_end) ||
+           peek_within(address, bytes, (uintptr_t)__data_at, (uintptr_t)__kernel_end) ||
+           (peek_within(address, bytes, ram, ram + ram_bytes) &&
+            !kernel_ram_of_others(address, bytes));
 }
 
 bool arch_peek(void *to, uintptr_t address, size_t bytes, const struct thread *user)

@@ -20,7 +20,7 @@ extern const uint32_t kernel_stack_top[];
 
 static uint64_t sample_at = UINT64_MAX; /* [c] PRIMASK set, or in the sampling interrupt */
 
-static void arm(uint64_t now)
+static void sample_arm(uint64_t now)
 {
     uint64_t left = sample_at > now ? sample_at - now : 1;
 
@@ -34,7 +34,7 @@ void arch_sample_taken(uintptr_t ip, const uintptr_t *stack, uint32_t exc_return
     uint64_t now = arch_cycles();
 
     if (now < sample_at) {
-        arm(now); /* the time is beyond the timer's range, or was set again */
+        sample_arm(now); /* the time is beyond the timer's range, or was set again */
         return;
     }
     sample_at = UINT64_MAX;
@@ -59,7 +59,7 @@ void arch_sample_set(uint64_t cycles)
 
     __asm__ volatile("mrs %0, primask\n\tcpsid i" : "=r"(primask)::"memory");
     sample_at = cycles;
-    arm(arch_cycles());
+    sample_arm(arch_cycles());
     __asm__ volatile("msr primask, %0" ::"r"(primask) : "memory");
 }
 

@@ -13,7 +13,7 @@ static const struct dtrace_profile_target *target; /* [I] */
 static struct dtrace_profile *profiles;            /* [k] */
 static unsigned count;                             /* [k] */
 
-static int enable(uint32_t probe, void *arg)
+static int profile_enable(uint32_t probe, void *arg)
 {
     struct dtrace_profile *p = arg;
 
@@ -22,14 +22,14 @@ static int enable(uint32_t probe, void *arg)
     return target->start(p);
 }
 
-static void disable(uint32_t probe, void *arg)
+static void profile_disable(uint32_t probe, void *arg)
 {
     (void)probe;
     target->stop(arg);
 }
 
 /* Runs only on the CPUs that a consumer needs: `-x cpu=N` makes a tick come on CPU N. */
-static int changed(uint32_t probe, void *arg)
+static int profile_changed(uint32_t probe, void *arg)
 {
     struct dtrace_profile *p = arg;
 
@@ -57,7 +57,7 @@ void dtrace_profile_fire(const struct dtrace_profile *p, const uint64_t args[5])
     }
 }
 
-static void provide(const char *module, const char *function, const char *name);
+static void profile_provide(const char *module, const char *function, const char *name);
 
 /* Evolving, except names without meaning; the class is common. */
 static const struct dtrace_provider provider = {
@@ -68,14 +68,14 @@ static const struct dtrace_provider provider = {
                             DTRACE_EVOLVING},
                    .class = {DTRACE_COMMON, DTRACE_UNKNOWN, DTRACE_UNKNOWN, DTRACE_COMMON,
                              DTRACE_COMMON}},
-    .provide = provide,
-    .enable = enable,
-    .disable = disable,
-    .changed = changed,
+    .provide = profile_provide,
+    .enable = profile_enable,
+    .disable = profile_disable,
+    .changed = profile_changed,
 };
 
 /* Returns the text after the prefix; NULL: the text doesn't begin with it. */
-static const char *behind(const char *text, const char *prefix)
+static const char *profile_behind(const char *text, const char *prefix)
 {
     while (*prefix && *text == *prefix) {
         text++;
@@ -104,7 +104,7 @@ static uint64_t interval_of(const char *text)
 static bool is_known(const char *name)
 {
     for (const struct dtrace_profile *p = profiles; p; p = p->next) {
-        const char *rest = behind(name, p->name);
+        const char *rest = profile_behind(name, p->name);
         if (rest && *rest == '\0') {
             return true;
         }
@@ -113,7 +113,7 @@ static bool is_known(const char *name)
 }
 
 /* Adds a probe and its entry, which are never freed. */
-static void add(const char *name, bool tick, uint64_t interval)
+static void profile_add(const char *name, bool tick, uint64_t interval)
 {
     struct dtrace_profile *p = dtrace_port_alloc(sizeof(*p));
 
@@ -135,22 +135,22 @@ static void add(const char *name, bool tick, uint64_t interval)
     count++;
 }
 
-static void create(const char *name)
+static void profile_create(const char *name)
 {
-    const char *tick = behind(name, "tick-"), *profile = behind(name, "profile-");
+    const char *tick = profile_behind(name, "tick-"), *profile = profile_behind(name, "profile-");
     uint64_t interval = tick ? interval_of(tick) : profile ? interval_of(profile) : 0;
 
     if (interval >= DTRACE_PROFILE_INTERVAL_MIN && interval <= INT64_MAX &&
         count < DTRACE_PROFILE_MOST && __builtin_strlen(name) < DTRACE_PROFILE_NAME_MOST &&
         !is_known(name)) {
-        add(name, tick != NULL, interval);
+        profile_add(name, tick != NULL, interval);
     }
 }
 
-static void provide(const char *module, const char *function, const char *name)
+static void profile_provide(const char *module, const char *function, const char *name)
 {
     if (*module == '\0' && *function == '\0') {
-        create(name);
+        profile_create(name);
     }
 }
 
@@ -165,6 +165,6 @@ void dtrace_profile_register(const struct dtrace_profile_target *of)
     target = of;
     dtrace_provider_register(&provider);
     for (unsigned i = 0; i < sizeof(usual) / sizeof(*usual); i++) {
-        create(usual[i]);
+        profile_create(usual[i]);
     }
 }

@@ -7,7 +7,7 @@
 #define SECOND 1000000000u
 
 /* Ignores case: the name given here is in lower case. */
-static bool same(const char *text, const char *name)
+static bool rate_same(const char *text, const char *name)
 {
     while (*text && (*text | 0x20) == *name) {
         text++;
@@ -41,7 +41,7 @@ bool dtrace_rate_interval(uint64_t n, const char *unit, uint64_t *ns)
     };
 
     for (unsigned i = 0; i < sizeof(units) / sizeof(*units); i++) {
-        if (same(unit, units[i].name)) {
+        if (rate_same(unit, units[i].name)) {
             *ns = n && units[i].ns == 0 ? SECOND / n : 0;
             return units[i].ns == 0 || !__builtin_mul_overflow(n, units[i].ns, ns);
         }

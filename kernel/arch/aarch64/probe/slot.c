@@ -24,7 +24,7 @@ void a64_probe_return(void);
 
 enum { BEFORE = 3 }; /* instructions of the slot before the displaced one */
 
-static uint32_t branch(uint32_t insn, uintptr_t from, uintptr_t to)
+static uint32_t slot_branch(uint32_t insn, uintptr_t from, uintptr_t to)
 {
     return insn | ((uint32_t)((to - from) >> 2) & BRANCH_BITS);
 }
@@ -65,7 +65,7 @@ static bool move_address(uint32_t *insn, uintptr_t from, uintptr_t to)
     return n >= -(1l << 20) && n < 1l << 20;
 }
 
-static bool move(uint32_t *insn, uintptr_t from, uintptr_t to)
+static bool slot_move(uint32_t *insn, uintptr_t from, uintptr_t to)
 {
     if ((*insn & 0xff000000) == 0x54000000 || (*insn & 0x7e000000) == 0x34000000) {
         return move_branch(insn, from, to);
@@ -86,11 +86,11 @@ bool arch_probe_slot(uint32_t code[ARCH_PROBE_WORDS], uintptr_t slot, uintptr_t 
     uint32_t insn = *(const uint32_t *)site;
 
     code[0] = STP_X0_X30;
-    code[1] = branch(INSN_BL, slot + 4, call);
+    code[1] = slot_branch(INSN_BL, slot + 4, call);
     code[2] = LDP_X0_X30;
-    bool fits = move(&insn, site, slot + 4 * BEFORE);
+    bool fits = slot_move(&insn, site, slot + 4 * BEFORE);
     code[BEFORE] = insn;
-    code[BEFORE + 1] = branch(INSN_B, slot + 4 * (BEFORE + 1), site + length);
+    code[BEFORE + 1] = slot_branch(INSN_B, slot + 4 * (BEFORE + 1), site + length);
     return fits;
 }
 
@@ -98,7 +98,7 @@ bool arch_probe_branch(uint32_t *insn, uintptr_t from, uintptr_t to, unsigned by
 {
     long distance = (long)(to - from);
 
-    *insn = branch(INSN_B, from, to);
+    *insn = slot_branch(INSN_B, from, to);
     return bytes == 4 && distance >= -(1l << 27) && distance < 1l << 27;
 }
 

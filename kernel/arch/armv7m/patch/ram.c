@@ -9,7 +9,7 @@
 #define NOP_W 0x8000f3afu /* as read from memory: f3af 8000 */
 
 /* Encodes B.W (T4) from site to target, both even and within 16 MB, as in every kernel. */
-static uint32_t branch(uintptr_t site, uintptr_t target)
+static uint32_t ram_branch(uintptr_t site, uintptr_t target)
 {
     int32_t offset = (int32_t)((target & ~1u) - (site + 4));
     if (offset < -(1 << 24) || offset >= (1 << 24)) {
@@ -27,7 +27,7 @@ static uint32_t branch(uintptr_t site, uintptr_t target)
 void arch_site_patch(uintptr_t site, uintptr_t target, bool on)
 {
     site &= ~(uintptr_t)1;
-    uint32_t insn = on ? branch(site, target) : NOP_W;
+    uint32_t insn = on ? ram_branch(site, target) : NOP_W;
     volatile uint16_t *half = (volatile uint16_t *)site;
     uintptr_t state = arch_irq_save();
     half[0] = (uint16_t)insn;

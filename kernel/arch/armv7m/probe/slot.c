@@ -27,7 +27,7 @@ struct writing {
     bool fits;
 };
 
-static void put(struct writing *w, uint32_t half)
+static void slot_put(struct writing *w, uint32_t half)
 {
     uint16_t value = (uint16_t)half;
 
@@ -55,13 +55,13 @@ static void put_branch(struct writing *w, uint32_t bits, uintptr_t to)
 {
     uint32_t insn = branch(bits, w->slot + w->at, to);
 
-    put(w, insn);
-    put(w, insn >> 16);
+    slot_put(w, insn);
+    slot_put(w, insn >> 16);
 }
 
 static void put_call(struct writing *w, void (*to)(void))
 {
-    put(w, PUSH_R0_LR);
+    slot_put(w, PUSH_R0_LR);
     put_branch(w, 0xd000, (uintptr_t)to);
 }
 
@@ -75,12 +75,12 @@ static void put_load(struct writing *w, uint32_t insn, uintptr_t site)
     w->fits = w->fits && w->literals < LITERALS_END;
     if (w->fits) {
         w->code[w->literals / 4] = load ? *(const uint32_t *)from : from;
-        put(w, 0x4800 | (insn & 0x700) | (w->literals - base) / 4);
+        slot_put(w, 0x4800 | (insn & 0x700) | (w->literals - base) / 4);
         w->literals += 4;
     }
 }
 
-static int32_t extend(uint32_t field, unsigned bits)
+static int32_t slot_extend(uint32_t field, unsigned bits)
 {
     uint32_t sign = 1u << (bits - 1);
 
@@ -92,9 +92,9 @@ static void put_conditional(struct writing *w, uint32_t insn, uintptr_t site)
 {
     bool compares = (insn & 0xf500) == 0xb100;
     int32_t forward = (int32_t)((insn >> 3 & 0x1f) << 1 | (insn >> 9 & 1) << 6);
-    uintptr_t target = site + 4 + (uintptr_t)(compares ? forward : extend(insn & 0xff, 8) * 2);
+    uintptr_t target = site + 4 + (uintptr_t)(compares ? forward : slot_extend(insn & 0xff, 8) * 2);
 
-    put(w, compares ? (insn & 0xfd07) | 1 << 3 : (insn & 0xff00) | 1);
+    slot_put(w, compares ? (insn & 0xfd07) | 1 << 3 : (insn & 0xff00) | 1);
     put_branch(w, 0x9000, site + 2);
     put_branch(w, 0x9000, target);
 }
@@ -108,7 +108,7 @@ static void put_narrow(struct writing *w, uint32_t insn, uintptr_t site)
     } else if ((insn & 0xf500) == 0xb100 || ((insn & 0xf000) == 0xd000 && insn < 0xde00)) {
         put_conditional(w, insn, site);
     } else {
-        put(w, insn);
+        slot_put(w, insn);
     }
 }
 
@@ -122,8 +122,8 @@ static void put_displaced(struct writing *w, uintptr_t from, uintptr_t to)
         } else if (arch_probe_target(from)) {
             put_branch(w, 0x9000, arch_probe_target(from));
         } else {
-            put(w, insn);
-            put(w, *(const uint16_t *)(from + 2));
+            slot_put(w, insn);
+            slot_put(w, *(const uint16_t *)(from + 2));
         }
         from += wide ? 4 : 2;
     }
@@ -164,7 +164,7 @@ uintptr_t arch_probe_target(uintptr_t site)
     uint32_t offset = i1 << 23 | i2 << 22 | (a & 0x3ff) << 12 | (b & 0x7ff) << 1;
 
     if ((a & 0xf800) == 0xe000) {
-        return site + 4 + (uintptr_t)(extend(a & 0x7ff, 11) * 2);
+        return site + 4 + (uintptr_t)(slot_extend(a & 0x7ff, 11) * 2);
     }
     if ((a & 0xf800) != 0xf000 || (b & 0xd000) != 0x9000) {
         return 0;
