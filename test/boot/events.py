@@ -105,6 +105,8 @@ class Call:
         """(name, of an argument its number)"""
         if re.match(r"a\d$", item):
             return self.arguments[int(item[1])][1], int(item[1])
+        if item == "CALLER":  # the caller's pid, which is printed as the owner's
+            return "owner", None
         field = re.match(r"[FW]\(.*, (\w+)\)$", item)
         return (field[1] if field else item), None
 
