@@ -170,7 +170,6 @@ bool dt_action_place(struct dt_session *, struct dt_clause *, struct dt_node *ca
 bool dt_is_place_call(const struct dt_node *);
 /* Its type as a key: a stack, or an address that prints as a symbol. */
 const struct dt_type *dt_place_type(struct dt_session *, const struct dt_node *call);
-void dt_aggregate_check(struct dt_session *, struct dt_clause *, const struct dt_place *);
 struct dt_ident *dt_agg_lookup(struct dt_session *, const struct dt_node *);
 _Noreturn void dt_agg_fail(struct dt_session *, const struct dt_node *call, const char *tag,
                            const char *what);
@@ -179,7 +178,6 @@ _Noreturn void dt_agg_fail(struct dt_session *, const struct dt_node *call, cons
 uint64_t dt_agg_shape(struct dt_session *, const struct dt_node *call);
 void dt_agg_match_shape(struct dt_session *, const struct dt_node *call, uint64_t first,
                         uint64_t shape);
-void dt_record_check(struct dt_session *, struct dt_clause *, struct dt_place);
 /* printf's arguments against its format. */
 void dt_printf_check(struct dt_session *, const struct dt_node *call, struct dt_printf *,
                      struct dt_node *args);

@@ -62,8 +62,6 @@ void dt_gen_convert_node(struct dt_code *, const struct dt_node *, int reg,
 /* Returns the width of a value of that type. */
 uint32_t dt_gen_width(const struct dt_type *);
 bool dt_gen_is_signed(const struct dt_type *);
-/* Cuts reg to so many bits and extends it again, by way of another register. */
-void dt_gen_narrow(struct dt_code *, struct dt_place, int reg, uint32_t bits, bool sign);
 /* reg becomes 1 if the branch is taken, else 0. */
 void dt_gen_flag(struct dt_code *, enum dif_op taken, int reg);
 /* Bytes by which a pointer of that type goes on. */

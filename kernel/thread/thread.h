@@ -46,12 +46,10 @@ struct thread {
     int32_t rcvid;            /* [I] index + 1, generation above: never 0; 0: free */
     uint32_t runmask;         /* [k] CPUs it may run on */
     uint32_t step; /* [k] progress of a call that returned KER_AGAIN; 0 at the start of each call */
-    struct list ready;     /* [k] READY: in its ready queue. Blocked: in the queue it waits in
+    struct list ready;   /* [k] READY: in its ready queue. Blocked: in the queue it waits in
                               (channel's senders, receivers; sync; join; …) */
-    struct list proc_link; /* [k] in proc->threads */
-    uint64_t run_cycles;   /* [k] CPU time used */
-    uint64_t ready_since;  /* [k] */
-    uint32_t slice_from;   /* [k] low word of run_cycles when its round-robin quantum began */
+    uint64_t run_cycles; /* [k] CPU time used */
+    uint32_t slice_from; /* [k] low word of run_cycles when its round-robin quantum began */
     /* [k] ThreadCancel(): address at which it continues at its next blocking call; 0: none */
     uintptr_t canstub;
     /* [k] of the last call, for its KERCALL exit event (only while that event is on) */
@@ -93,11 +91,10 @@ struct thread {
     uint8_t intr_pulses; /* [k] SIGEV_INTR received while not in INTR; saturates */
 
     /* TimerTimeout(): applies to the next block in one of these states (kernel/time/timer.c) */
-    uint32_t timeout_states;       /* [k] armed for the next block; 0: none */
-    uint64_t timeout_at;           /* [k] cycles */
-    bool timeout_now;              /* [k] zero timeout: do not block */
-    struct timer_node timeout;     /* [k] active while blocked; set up by timeout_arm() */
-    struct sigevent timeout_event; /* [k] */
+    uint32_t timeout_states;   /* [k] armed for the next block; 0: none */
+    uint64_t timeout_at;       /* [k] cycles */
+    bool timeout_now;          /* [k] zero timeout: do not block */
+    struct timer_node timeout; /* [k] active while blocked; set up by timeout_arm() */
     char name[KYMO_THREAD_NAME_MAX];
 };
 
