@@ -13,6 +13,7 @@ import fcntl
 import os
 import random
 import re
+import select
 import signal
 import struct
 import subprocess
@@ -31,6 +32,7 @@ CHANCE = {"virt-a64": 1 / 30000, "mps2-an386": 1 / 3000}
 LARGE = {"virt-a64": "256k", "mps2-an386": "64k"}  # half of the calls find room
 PRINTS = ('syscall::trace_event:entry /execname == "evstorm"/ '
           '{ printf("%d %d %d\\n", cpu, (int)arg1, (int)arg2); }')
+ON = 'BEGIN { printf("on\\n"); } '
 COUNTS = 'syscall::trace_event:entry /execname == "evstorm"/ { @ = count(); }'
 # It ends after some events: the link's own calls are enough.
 COMES = """int n; syscall:::entry { @[probefunc] = count(); }
@@ -46,6 +48,15 @@ class Consumer:
     def __init__(self, bench, spec, program, *options):
         self.bench = bench
         self.process = bench.start("dtrace", "-t", spec, *options, "-qn", program)
+
+    def wait_until_on(self):
+        """Its program begins with ON: from that word on it traces."""
+        said, out = b"", self.process.stdout.fileno()
+        while said != b"on\n":
+            ready = select.select([out], [], [], patience.seconds(60))[0]
+            byte = os.read(out, 1) if ready else b""
+            expect(byte and b"on\n".startswith(said + byte), f"{said + byte}, not on")
+            said += byte
 
     def end(self, sign=signal.SIGINT, seconds=90):
         if sign:
@@ -143,10 +154,10 @@ def walltimestamp_is_the_hosts(bench):
 def storm(bench, spec, *options):
     """What a consumer prints of all calls, and what another one counts."""
     n, producers = CALLS[bench.board] * (10 if SOAK else 1), CPUS[bench.board]
-    before = memory(bench)
-    counts = Consumer(bench, "unix:" + bench.raw if spec is None else spec, COUNTS)
-    prints = Consumer(bench, spec or "unix:" + bench.raw, PRINTS, *options)
-    enabled_memory(bench, before, 2, spec)
+    counts = Consumer(bench, "unix:" + bench.raw if spec is None else spec, ON + COUNTS)
+    prints = Consumer(bench, spec or "unix:" + bench.raw, ON + PRINTS, *options)
+    for one in counts, prints:
+        one.wait_until_on()
     said = len(bench.printed())
     bench.type(f"evstorm {producers} {n}\r")
     bench.wait_for(lambda: "evstorm: total" in bench.printed()[said:], "evstorm's end", 120)

@@ -188,8 +188,10 @@ static void expect_wait_kinds(void)
         assert_int_equal(wait_kinds[i] != NULL, (used & ~not_blocked) >> i & 1);
         assert_true(!wait_kinds[i] || wait_kinds[i]->cancel);
     }
+    kernel_lock();
     assert_false(thread_cancel_wait(a, EINTR)); /* a and b aren't blocked */
     assert_false(thread_cancel_wait(b, EINTR));
+    kernel_unlock();
 }
 
 /* Cancelled in a call, or before it. */
