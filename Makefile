@@ -20,6 +20,14 @@ V ?= 0
 Q := $(if $(filter 0,$(V)),@)
 export V
 
+# DEBUG=1 (scripts/assert.mk) is for what builds a board; all else boots or measures release images.
+DEBUG_GOALS := image boards listing kernel-objs board-%
+override DEBUG := $(if $(filter command,$(firstword $(origin DEBUG))),$(DEBUG),0)
+ifeq ($(DEBUG),1)
+$(if $(filter-out $(DEBUG_GOALS),$(or $(MAKECMDGOALS),all)),$(error DEBUG=1 is for \
+	`make image` and `make boards`, which build into $(B)/BOARD-debug/))
+endif
+
 # ---- one build at a time -------------------------------------------------------------------------
 #
 # Two makes that build would write the same files, so one waits for the other. These goals hold no
@@ -54,8 +62,7 @@ check: ## all checks and tests; the last line says how many passed and failed
 run: ## boot BOARD=<board> IMAGE=<image> with the console here (^] ends it)
 	$(Q)scripts/setup.sh build
 	+$(Q)$(MAKE) -s --no-print-directory image host
-	$(Q)$(B)/kymo run --no-build --board $(BOARD) \
-		--image $(if $(filter 1,$(DEBUG)),./$(B)/$(BOARD)-debug/$(IMAGE).elf,$(IMAGE))
+	$(Q)$(B)/kymo run --no-build --board $(BOARD) --image $(IMAGE)
 
 .PHONY: app
 app: ## build the programs of the folder DIR=<folder> into a boot image for BOARD; DO=run boots it
@@ -115,7 +122,7 @@ uninstall: ## remove what make install has installed there
 	$(Q)DESTDIR='$(DESTDIR)' scripts/install -u '$(PREFIX)'
 
 .PHONY: compile_commands.json
-compile_commands.json: ## write build/compile_commands.json, for clangd (which looks there)
+compile_commands.json: trace-gen ## write build/compile_commands.json, for clangd (which looks there)
 	$(Q)mkdir -p $(B)
 	$(Q)scripts/compile-commands $(BOARDS)
 
@@ -192,7 +199,7 @@ boot-d: $(addprefix boot-d-,$(BOARDS))
 $(addprefix boot-d-,$(BOARDS)): boot-d-%: board-% $(B)/kymo # after it: they share a folder
 	$(call board_make,$*,image-bootd image-kept image-gated)
 
-# Any single file of a board, e.g. `make build/virt-a64/kernel/msg.o`, and every object of a kernel.
+# Any single file of a board, e.g. `make build/virt-a64/kernel/ipc/msg.o`, and every object of a kernel.
 .PHONY: kernel-objs
 kernel-objs:
 	$(call board_make,$(BOARD),kernel-objs)

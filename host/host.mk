@@ -78,7 +78,7 @@ TRACE_GEN := $(addprefix $(B)/gen/,trace_hooks.h trace_emit.inc.h trace_fire.inc
 	trace_kercalls.inc.h)
 $(B)/gen/gen_trace_hooks: host/gen/gen_trace_hooks.c host/gen/event_table.c
 	@mkdir -p $(@D)
-	$(Q)$(HOST_CC) $(HOST_CMD_CFLAGS) -o $@ $^
+	$(Q)$(HOST_CC) $(HOST_CMD_CFLAGS) -o $@ $(filter %.c,$^)
 $(B)/gen/gen_trace_hooks: host/gen/event_table.h trace/slot.h
 
 $(B)/gen/trace_hooks.h: TRACE_GEN_WHAT := hooks

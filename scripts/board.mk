@@ -11,8 +11,9 @@ ifndef BOARD
 $(error BOARD is not set)
 endif
 # B=<folder below build/> on the command line keeps a variant of a board apart, e.g. one with LIBC=.
-# DEBUG=1: with assertions, in a folder of its own.
-DEBUG ?= 0
+# DEBUG=1 on the command line: with assertions, in a folder of its own. Many an environment has a
+# DEBUG that means something else.
+override DEBUG := $(if $(filter command,$(firstword $(origin DEBUG))),$(DEBUG),0)
 B := build/$(BOARD)$(if $(filter 1,$(DEBUG)),-debug)
 V ?= 0
 Q := $(if $(filter 0,$(V)),@)

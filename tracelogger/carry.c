@@ -54,13 +54,24 @@ static uint64_t header_bytes(void)
     return sink_bytes() + page.size;
 }
 
+/* A ring that is written more than once (-d1 -r): between two runs buffers give way. */
+static bool has_later_runs(const struct capture *capture)
+{
+    return capture->options->mode == MODE_RING && capture->options->daemon;
+}
+
+static uint64_t recycled_bytes(const struct capture *capture)
+{
+    return has_later_runs(capture) ? RECYCLED_BYTES : 0;
+}
+
 int capture_fits(const struct capture *capture)
 {
     const struct options *options = capture->options;
     bool ring = options->mode == MODE_RING && !options->daemon;
     uint64_t buffers = capture->buffers.bytes / TRACE_BUFFER_BYTES;
     uint64_t least = header_bytes() + reserve() + (ring ? buffers : 1) * CAPTURE_GROUP_BYTES +
-                     kymo_cpus() * FIRST_BYTES;
+                     kymo_cpus() * FIRST_BYTES + recycled_bytes(capture);
 
     if (options->size == 0 || options->size >= least) {
         return 0;
@@ -72,19 +83,14 @@ int capture_fits(const struct capture *capture)
     return -1;
 }
 
-static bool is_ring(const struct capture *capture)
-{
-    return capture->options->mode == MODE_RING;
-}
-
 /* -S: the first buffer that doesn't fit ends the capture. */
 static bool is_cut(struct capture *capture, uint32_t slots)
 {
     uint64_t size = capture->options->size;
-    uint64_t recycled = is_ring(capture) ? RECYCLED_BYTES : 0;
 
     capture->cut |= size != 0 && sink_bytes() + (uint64_t)slots * TRACE_SLOT_BYTES +
-                                         CAPTURE_TRAILER_BYTES + recycled + reserve() >
+                                         CAPTURE_TRAILER_BYTES + recycled_bytes(capture) +
+                                         reserve() >
                                      size;
     return capture->cut;
 }
@@ -132,7 +138,7 @@ static int add(struct capture *capture, const struct kymo_trace_buffer *buffer, 
     bool extra = capture_idle_taken(&capture->idle, buffer, slots);
     lag_note(buffer, slots);
     need_note(buffer, slots);
-    if (is_ring(capture)) {
+    if (has_later_runs(capture)) {
         recycled_note(buffer);
     }
     buffers[(*count)++] = (struct sink_buffer){slots, buffer->slots, buffer->cpu, 0, extra};
@@ -148,10 +154,14 @@ static int write_buffers(struct capture *capture, unsigned in_hand)
         result |= add(capture, &taken[i], &count);
     }
     sink_buffers(buffers, count);
+    uint64_t stored = 0; /* CPUs whose last buffer here the sink has */
     for (unsigned i = 0; i < count; i++) {
+        uint64_t cpu = UINT64_C(1) << buffers[i].cpu % CAPTURE_CPUS_MAX;
+
+        stored = buffers[i].result == 0 ? stored | cpu : stored & ~cpu;
         result |= account(capture, &buffers[i]);
     }
-    return result | recycled_write();
+    return result | recycled_write(stored);
 }
 
 static void give(struct capture *capture, const struct kymo_trace_buffer *buffer, int *result)

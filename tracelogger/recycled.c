@@ -43,12 +43,12 @@ void recycled_note(const struct kymo_trace_buffer *buffer)
     cpus[buffer->cpu].last = buffer->sequence;
 }
 
-int recycled_write(void)
+int recycled_write(uint64_t stored)
 {
     int result = 0;
 
     for (uint32_t cpu = 0; cpu < CAPTURE_CPUS_MAX; cpu++) {
-        if (cpus[cpu].due > 0) {
+        if (cpus[cpu].due > 0 && stored >> cpu & 1) {
             result |= capture_recycled(cpu, cpus[cpu].due);
             cpus[cpu].due = 0;
         }

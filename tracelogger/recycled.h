@@ -15,7 +15,8 @@
 
 /* A ring's buffer was taken, in the order of its CPU's. */
 void recycled_note(const struct kymo_trace_buffer *buffer);
-/* Behind noted buffers that the sink has: the slots that are due. 0 or -1. */
-int recycled_write(void);
+/* Writes the slots that are due for these CPUs (1 << cpu), each behind a noted buffer that the sink
+ * has: a reader looks for the account behind the gap. 0 or -1. */
+int recycled_write(uint64_t stored);
 
 #endif
