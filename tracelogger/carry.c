@@ -87,11 +87,9 @@ int capture_fits(const struct capture *capture)
 static bool is_cut(struct capture *capture, uint32_t slots)
 {
     uint64_t size = capture->options->size;
+    uint64_t after = CAPTURE_TRAILER_BYTES + recycled_bytes(capture) + reserve();
 
-    capture->cut |= size != 0 && sink_bytes() + (uint64_t)slots * TRACE_SLOT_BYTES +
-                                         CAPTURE_TRAILER_BYTES + recycled_bytes(capture) +
-                                         reserve() >
-                                     size;
+    capture->cut |= size != 0 && sink_bytes() + (uint64_t)slots * TRACE_SLOT_BYTES + after > size;
     return capture->cut;
 }
 
