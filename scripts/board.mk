@@ -46,11 +46,12 @@ D_SRCS_1 := $(filter-out trace/dtrace/subr_none.c,$(wildcard kernel/dtrace/*.c t
 	kernel/arch/$(ARCH)/probe/*.c kernel/arch/$(ARCH)/probe/*.S))
 D_SRCS_0 := kernel/dtrace/none/none.c
 DEBUG_SRCS_1 := $(wildcard kernel/observe/debug/*.c)
-# Each room's sources; kernel/dtrace/ and kernel/arch/ are chosen apart.
-KERNEL_ROOMS := base mem proc thread time sync ipc intr program observe entry
+# The kernel's rooms: each may include what stands to its left (scripts/check-includes).
+KERNEL_ROOMS := base proc mem thread ipc time sync intr observe program dtrace entry
+# kernel/dtrace/ is chosen by D=.
 OFFSETS_SRC := kernel/arch/$(ARCH)/offsets.c
-KERNEL_SRCS := $(sort $(filter-out $(OFFSETS_SRC),$(wildcard $(KERNEL_ROOMS:%=kernel/%/*.c) trace/*.c kernel/arch/$(ARCH)/*.c \
-	kernel/arch/$(ARCH)/*.S boards/$(BOARD)/*.c boards/$(BOARD)/*.S))) $(BOARD_DRIVERS) \
+KERNEL_SRCS := $(sort $(filter-out $(OFFSETS_SRC),$(wildcard $(patsubst %,kernel/%/*.c,$(filter-out dtrace,$(KERNEL_ROOMS))) \
+	trace/*.c kernel/arch/$(ARCH)/*.c kernel/arch/$(ARCH)/*.S boards/$(BOARD)/*.c boards/$(BOARD)/*.S))) $(BOARD_DRIVERS) \
 	$(D_SRCS_$(D)) $(DEBUG_SRCS_$(DEBUG))
 KERNEL_OBJS := $(addprefix $(B)/,$(addsuffix .o,$(basename $(KERNEL_SRCS))))
 KERNEL_FLAGS := $(COMMON_FLAGS) -O2 -ffreestanding -DKYMO_KERNEL $(CPU_FLAGS_KERNEL) $(BOARD_DEFS) \
@@ -88,9 +89,9 @@ $(B)/flags: FORCE
 .PHONY: FORCE
 FORCE:
 
-# What D's function probes (kernel/dtrace/fbt.c) know of the functions, and kernel/observe/unwind.c of their
-# stacks: from a kernel that is linked without these tables. The table lies behind the code, so that all images have theirs at the same
-# addresses; each is checked.
+# What D's function probes (kernel/dtrace/fbt.c) know of the functions, and kernel/observe/unwind.c of
+# their stacks: from a kernel that is linked without these tables. The table lies behind the code, so
+# that all images have theirs at the same addresses; each is checked.
 FBT_OBJS_1 := $(B)/fbt_table.o
 FBT_OBJS := $(FBT_OBJS_$(D))
 FBT_FIRST_OBJS := $(KERNEL_OBJS) $(B)/kernel/dtrace/none/fbt_table.o $(B)/fbt_first.image.o
