@@ -12,11 +12,9 @@
 #include "trace/log.h"
 #include "trace/threads.h"
 
-#define MAX_WORDS 16
-
 /* The collected words of one event. big: some P word needs 64 bits, so all take two. */
 struct args {
-    uint32_t words[MAX_WORDS];
+    uint32_t words[TRACE_EVENT_WORDS];
     unsigned n;
     bool big;
     const char *text;

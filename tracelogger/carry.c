@@ -159,7 +159,7 @@ static int write_buffers(struct capture *capture, unsigned in_hand)
         stored = buffers[i].result == 0 ? stored | cpu : stored & ~cpu;
         result |= account(capture, &buffers[i]);
     }
-    return result | recycled_write(stored);
+    return has_later_runs(capture) ? result | recycled_write(stored) : result;
 }
 
 static void give(struct capture *capture, const struct kymo_trace_buffer *buffer, int *result)

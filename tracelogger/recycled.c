@@ -11,6 +11,7 @@ static struct {
     uint32_t gaps;   /* buffers before it that gave way */
     uint64_t events; /* recycled, when that was last asked */
     uint64_t due;    /* events, not written yet */
+    bool doubtful;   /* a gap was not covered by the kernel's count: none is excused any more */
 } cpus[CAPTURE_CPUS_MAX];
 
 /* The kernel's count may be ahead of the buffers here, never behind. Each buffer counts for one
@@ -20,9 +21,10 @@ static void gap_note(uint32_t cpu, uint32_t gap)
     static struct kymo_trace_loss loss;
     bool first = cpus[cpu].last == 0;
 
-    if (TraceEvent(KYMO_TRACE_QUERYLOSS, cpu, &loss) < 0 ||
+    if (cpus[cpu].doubtful || TraceEvent(KYMO_TRACE_QUERYLOSS, cpu, &loss) < 0 ||
         loss.lost_reason[KYMO_DROP_OVERWRITTEN] != 0 ||
         loss.buffers_overwritten - cpus[cpu].gaps < gap) {
+        cpus[cpu].doubtful = true; /* or what this gap left of the count would cover a later one */
         return;
     }
     uint64_t events = loss.recycled - cpus[cpu].events;

@@ -10,7 +10,7 @@
 
 #include "trace/slot.h"
 
-enum { FIELDS = 20, MAX_WORDS = 16 }; /* MAX_WORDS: of trace/hook.c */
+enum { FIELDS = 20 };
 
 struct table_event table_events[TABLE_EVENTS];
 unsigned table_count;
@@ -181,8 +181,8 @@ static void check_words(const struct table_event *e)
     for (unsigned i = 0; i < e->wide.n; i++) {
         words += strchr("EXPI", e->wide.argument[i].type) ? 2 : e->wide.argument[i].type != 'N';
     }
-    if (words > MAX_WORDS) {
-        refuse("%s may take %u words; at most %d go into an event", e->name, words, MAX_WORDS);
+    if (words > TABLE_WORDS) {
+        refuse("%s may take %u words; at most %d go into an event", e->name, words, TABLE_WORDS);
     }
 }
 

@@ -13,6 +13,7 @@
 enum {
     TABLE_ARGUMENTS = 10, /* most that one event has */
     TABLE_EVENTS = 256,   /* most entries of all tables together */
+    TABLE_WORDS = 16,     /* most words of one event */
 };
 
 enum table_kind { TABLE_EVENT, TABLE_EVENT_STATE, TABLE_EVENT_CONTROL, TABLE_SITE };

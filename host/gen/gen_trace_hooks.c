@@ -109,6 +109,12 @@ static void print_head(const char *used_by, const char *what)
            used_by, what);
 }
 
+/* trace_port_fire() wants five words at least. */
+static unsigned zeros(const struct table_event *e)
+{
+    return e->wide.n < 5 ? 5 - e->wide.n : 0;
+}
+
 static bool has_hook(const struct table_event *e)
 {
     return e->kind == TABLE_EVENT;
@@ -170,7 +176,7 @@ static void print_site(const struct table_event *e)
     printf("\n/* For D alone: %s. */\n", e->about);
     print_params("TRACE_INLINE void trace_site_", e->name, &e->wide);
     printf("\n{\n    if (TRACE_PORT_SITE_ON(TRACE_EV_%s)) {\n", e->name);
-    print_words(8, &e->wide, 4);
+    print_words(8, &e->wide, zeros(e));
     printf("        trace_port_fire(TRACE_EV_%s, words);\n    }\n}\n", e->name);
 }
 
@@ -181,7 +187,9 @@ static void print_hooks(void)
         " * trace_<name>() is the hook of an event: one patched instruction while it is off.\n"
         " * trace_emit_<name>() puts the event into the log, trace_fire_<name>() serves the log\n"
         " * and D's probes. trace_site_<name>() is the hook of what only D listens on.\n");
-    printf("#ifndef BUILD_GEN_TRACE_HOOKS_H\n#define BUILD_GEN_TRACE_HOOKS_H\n");
+    printf("#ifndef BUILD_GEN_TRACE_HOOKS_H\n#define BUILD_GEN_TRACE_HOOKS_H\n\n"
+           "#define TRACE_EVENT_WORDS %d /* most words of one event */\n",
+           TABLE_WORDS);
     for (const struct table_event *e = table_events; e < table_events + table_count; e++) {
         if (has_hook(e)) {
             print_hook(e);
@@ -275,12 +283,6 @@ static void print_emits(void)
 }
 
 /* ---- fire: build/gen/trace_fire.inc.h -------------------------------------------- */
-
-/* trace_port_fire() wants five words at least. */
-static unsigned zeros(const struct table_event *e)
-{
-    return e->wide.n < 5 ? 5 - e->wide.n : 0;
-}
 
 static void print_probe(const struct table_event *e)
 {

@@ -179,7 +179,8 @@ static void show_missing(FILE *to, struct stat *stat)
                 info->missing[i].last, info->missing[i].buffers,
                 info->missing[i].written ? "true" : "false");
     }
-    fprintf(to, "],\n\"missing_bytes\":%" PRIu64 ",\n", info->missing_bytes);
+    fprintf(to, "],\n\"missing_bytes\":%" PRIu64 ",\n\"recycled\":%" PRIu64 ",\n",
+            info->missing_bytes, stat->recycled);
 }
 
 static void show_thread(FILE *to, struct stat *stat, const struct thread *thread)
