@@ -151,7 +151,7 @@ static int fbt_enable(uint32_t probe, void *arg)
 }
 
 /* The fast path of messages runs none of the functions that a probe may be in. */
-static void settle(void)
+static void fbt_settle_all(void)
 {
     kercall_use_direct(enabled == 0);
     fbt_settle();
@@ -163,7 +163,7 @@ static const struct dtrace_provider provider = {.name = "fbt",
                                                 .provide = fbt_provide,
                                                 .enable = fbt_enable,
                                                 .disable = fbt_disable,
-                                                .settle = settle};
+                                                .settle = fbt_settle_all};
 
 static void fbt_create(unsigned number, unsigned kind)
 {

@@ -99,7 +99,7 @@ static __attribute__((noinline)) void tell_cut(struct thread *t)
 
 /* Preemption point between two parts of a long call: lets in interrupts, and CPUs that wait for the
  * lock. */
-static __attribute__((noinline)) void breathe(void)
+static __attribute__((noinline)) void exit_preemption_point(void)
 {
     arch_irq_window();
     if (CONFIG_CPUS > 1 && kernel_lock_waiters) {
@@ -107,7 +107,7 @@ static __attribute__((noinline)) void breathe(void)
     }
 }
 
-static __attribute__((noinline)) void idle(struct cpu *cpu)
+static __attribute__((noinline)) void exit_idle(struct cpu *cpu)
 {
     kernel_assert(!cpu->current && cpu->idle->state == STATE_RUNNING);
     kernel_unlock();
@@ -131,14 +131,14 @@ static inline struct thread *exit_choose(struct cpu *cpu)
 static __attribute__((noinline)) void go_on(struct cpu *cpu, struct thread *t)
 {
     if (!t) {
-        idle(cpu);
+        exit_idle(cpu);
         return;
     }
     if (t->flags & THREAD_CUT) {
         tell_cut(t);
         return;
     }
-    breathe();
+    exit_preemption_point();
     if (exit_choose(cpu) == t && (t->flags & THREAD_AGAIN)) {
         call_again(t);
     }

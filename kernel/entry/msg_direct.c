@@ -107,7 +107,7 @@ static inline struct thread *send_to(struct thread *self, struct connection *con
     return receiver;
 }
 
-static inline struct thread *send(struct thread *self)
+static inline struct thread *direct_send(struct thread *self)
 {
     if (TRACE_PORT_SITE_ON(TRACE_EV_comm_snd_message) ||
         TRACE_PORT_SITE_ON(TRACE_EV_comm_rec_message) ||
@@ -154,7 +154,7 @@ static inline bool reply_to(struct thread *self, struct thread *client)
     return true;
 }
 
-static inline bool reply(struct thread *self)
+static inline bool direct_reply(struct thread *self)
 {
     if (TRACE_PORT_SITE_ON(TRACE_EV_comm_reply_message) ||
         TRACE_PORT_SITE_ON(TRACE_EV_thread_state) || TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit)) {
@@ -206,7 +206,7 @@ static inline struct thread *msg_direct_wait(struct thread *self, struct channel
     return next;
 }
 
-static inline struct thread *receive(struct thread *self)
+static inline struct thread *direct_receive(struct thread *self)
 {
     if (TRACE_PORT_SITE_ON(TRACE_EV_thread_state) || TRACE_PORT_SITE_ON(TRACE_EV_change_pri) ||
         TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit)) {
@@ -243,13 +243,13 @@ static inline struct thread *msg_direct_leave(struct thread *self, unsigned numb
 
 struct thread *msg_direct_send(struct thread *self, unsigned number)
 {
-    return kernel_lock_try() ? msg_direct_leave(self, number, send(self))
+    return kernel_lock_try() ? msg_direct_leave(self, number, direct_send(self))
                              : kercall_locked(self, number);
 }
 
 struct thread *msg_direct_receive(struct thread *self, unsigned number)
 {
-    return kernel_lock_try() ? msg_direct_leave(self, number, receive(self))
+    return kernel_lock_try() ? msg_direct_leave(self, number, direct_receive(self))
                              : kercall_locked(self, number);
 }
 
@@ -258,7 +258,7 @@ struct thread *msg_direct_reply(struct thread *self, unsigned number)
     if (!kernel_lock_try()) {
         return kercall_locked(self, number);
     }
-    if (!reply(self)) {
+    if (!direct_reply(self)) {
         return kercall_held(self, number);
     }
     kernel_unlock();

@@ -127,7 +127,7 @@ static __attribute__((noinline)) void trace_delivered(const struct attachment *a
                            (uint32_t)e->sigev_code, (uint32_t)e->sigev_value.sival_int);
 }
 
-static inline void deliver(struct attachment *a)
+static inline void intr_deliver_to(struct attachment *a)
 {
     kernel_assert(a->proc && a->proc->pid);
     trace_int_handler_entry((uint32_t)a->proc->pid, a->line, 0, 0);
@@ -142,7 +142,7 @@ static inline void deliver(struct attachment *a)
     }
 }
 
-static __attribute__((noinline)) void unwanted(uint32_t line)
+static __attribute__((noinline)) void intr_unwanted(uint32_t line)
 {
     uint32_t bit = 1u << (line % 32);
     if (!(reported[line / 32] & bit)) {
@@ -160,10 +160,10 @@ static inline void deliver_line(const struct cpu *cpu, uint32_t line)
 {
     struct attachment *a = intr_lines[line];
     if (!a) {
-        unwanted(line);
+        intr_unwanted(line);
     }
     for (; a; a = a->next) {
-        deliver(a);
+        intr_deliver_to(a);
     }
     if (TRACE_PORT_SITE_ON(TRACE_EV_int_done)) {
         line_done(cpu, line);

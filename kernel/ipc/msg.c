@@ -23,7 +23,7 @@ static inline void trace_send(const struct thread *self, const struct channel *c
 }
 
 /* No receiver is available: waits in the channel's queue, and raises its servers' priority. */
-static __attribute__((noinline)) long queue(struct thread *self, struct channel *ch)
+static __attribute__((noinline)) long send_queue(struct thread *self, struct channel *ch)
 {
     kernel_assert(!msg_first_receiver(ch) || self->srcmsglen > CONFIG_COPY_CHUNK);
     self->server = NULL;
@@ -47,7 +47,7 @@ static long hand_over_long(struct thread *self, struct channel *ch, struct threa
     if (self->timeout_now) {
         self->timeout_states = states & ~(uint32_t)_NTO_TIMEOUT_SEND;
     }
-    long r = queue(self, ch);
+    long r = send_queue(self, ch);
     if (r == KER_BLOCKED) {
         self->timeout_states = states;
         msg_start_pieces(receiver, self);
@@ -55,7 +55,7 @@ static long hand_over_long(struct thread *self, struct channel *ch, struct threa
     return r;
 }
 
-static __attribute__((noinline)) long fault(struct thread *receiver, long whose)
+static __attribute__((noinline)) long send_fault(struct thread *receiver, long whose)
 {
     if (whose == MSG_FAULT_SRC) {
         return -EFAULT;
@@ -80,7 +80,7 @@ static inline long msg_hand_over(struct thread *self, const struct vm_window *w,
     }
     self->msglen = (uint32_t)copied;
     if (copied < 0 || !msg_put_info(receiver, self)) {
-        return fault(receiver, copied);
+        return send_fault(receiver, copied);
     }
     trace_send(self, ch);
     long r = thread_block(self, STATE_REPLY);
@@ -103,12 +103,12 @@ static inline long msg_send(struct thread *self, const struct vm_window *w, uint
     long r;
     do { /* each iteration ends a receiver's call */
         struct thread *receiver = msg_first_receiver(ch);
-        r = receiver ? msg_hand_over(self, w, from, ch, receiver) : queue(self, ch);
+        r = receiver ? msg_hand_over(self, w, from, ch, receiver) : send_queue(self, ch);
     } while (r == TRY_NEXT);
     return r;
 }
 
-static __attribute__((noinline)) long refused(struct thread *self, long error)
+static __attribute__((noinline)) long send_refused(struct thread *self, long error)
 {
     timeout_unused(self);
     return error;
@@ -118,7 +118,7 @@ long ker_msg_sendv(struct thread *self, const uintptr_t *args)
 {
     struct connection *conn = msg_connection(self->proc, args[0]);
     if (!conn || !conn->channel) {
-        return refused(self, conn && (conn->flags & CONNECTION_DEAD) ? -ESRCH : -EBADF);
+        return send_refused(self, conn && (conn->flags & CONNECTION_DEAD) ? -ESRCH : -EBADF);
     }
     struct channel *ch = conn->channel;
     const struct vm_window w = self->proc->space.window;
@@ -126,7 +126,7 @@ long ker_msg_sendv(struct thread *self, const uintptr_t *args)
     long s = msg_resolve(self, &w, SEND_ARG_SMSG, &from);
     long r = msg_resolve(self, &w, SEND_ARG_RMSG, &to);
     if (__builtin_expect((s | r) < 0, 0)) {
-        return refused(self, s < 0 ? s : r);
+        return send_refused(self, s < 0 ? s : r);
     }
     self->connection = conn;
     self->channel = ch;
@@ -134,7 +134,7 @@ long ker_msg_sendv(struct thread *self, const uintptr_t *args)
     self->dstmsglen = (uint32_t)r;
     self->buffer = msg_window_find(&w, to);
     r = msg_send(self, &w, from, ch);
-    return __builtin_expect(r == KER_BLOCKED, 1) ? r : refused(self, r);
+    return __builtin_expect(r == KER_BLOCKED, 1) ? r : send_refused(self, r);
 }
 
 long ker_msg_sendvnc(struct thread *self, const uintptr_t *args)

@@ -174,7 +174,7 @@ static __attribute__((noinline)) long take_first(struct thread *self, struct cha
 
 /* Ends the call with an error. The message being copied (its parts are invalid now) goes back to
  * the queue. */
-static __attribute__((noinline)) long failed(struct thread *self, long error)
+static __attribute__((noinline)) long receive_failed(struct thread *self, long error)
 {
     if (self->xfer) {
         msg_receive_continued(self, NULL);
@@ -188,14 +188,14 @@ static FBT_VISIBLE long msg_receive_receive(struct thread *self, const uintptr_t
 {
     struct channel *ch = msg_channel(self->proc, args[0]);
     if (!ch) {
-        return failed(self, -ESRCH);
+        return receive_failed(self, -ESRCH);
     }
     self->serving = ch;
     const struct vm_window w = self->proc->space.window;
     uintptr_t to;
     long r = msg_resolve(self, &w, RECEIVE_ARG_RMSG, &to);
     if (r < 0) {
-        return failed(self, r);
+        return receive_failed(self, r);
     }
     self->dstmsglen = (uint32_t)r;
     self->buffer = msg_window_find(&w, to);
@@ -209,7 +209,7 @@ static FBT_VISIBLE long msg_receive_receive(struct thread *self, const uintptr_t
         return r;
     }
     if (r < 0) {
-        return failed(self, r);
+        return receive_failed(self, r);
     }
     timeout_unused(self);
     return r;

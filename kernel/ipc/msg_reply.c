@@ -20,7 +20,7 @@ static inline void msg_reply_finish(struct thread *client, long status, int erro
     thread_wake(client, status, error);
 }
 
-static __attribute__((noinline)) long fault(struct thread *client, long whose)
+static __attribute__((noinline)) long reply_fault(struct thread *client, long whose)
 {
     if (whose == MSG_FAULT_SRC) {
         return -EFAULT;
@@ -49,7 +49,7 @@ static __attribute__((noinline)) long reply_long(struct thread *self, struct thr
         return r;
     }
     if (r != 0) {
-        return fault(client, r);
+        return reply_fault(client, r);
     }
     msg_reply_answered(client, (long)self->args[1]);
     return 0;

@@ -112,7 +112,7 @@ bool pulse_room(const struct channel *ch, bool of_user)
                    : pool.used < pool.count;
 }
 
-static int send(struct channel *ch, const struct pulse *p)
+static int pulse_send_to(struct channel *ch, const struct pulse *p)
 {
     if (pulse_hand_over(ch, p)) {
         return 0;
@@ -130,7 +130,7 @@ int pulse_send(struct channel *ch, int priority, int code, uintptr_t value, int 
 {
     const struct pulse p = {
         .priority = (uint8_t)priority, .code = (int8_t)code, .value = value, .scoid = scoid};
-    return send(ch, &p);
+    return pulse_send_to(ch, &p);
 }
 
 int pulse_send_user(struct channel *ch, int priority, int code, uintptr_t value, int scoid)
@@ -140,7 +140,7 @@ int pulse_send_user(struct channel *ch, int priority, int code, uintptr_t value,
                             .value = value,
                             .scoid = scoid,
                             .of_user = true};
-    return send(ch, &p);
+    return pulse_send_to(ch, &p);
 }
 
 void pulse_send_prealloc(struct channel *ch, struct pulse *p)

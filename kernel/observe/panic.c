@@ -53,7 +53,7 @@ static void __attribute__((noreturn)) stand_still(void)
     }
 }
 
-static void __attribute__((noreturn)) end(void)
+static void __attribute__((noreturn)) panic_end(void)
 {
     if (resets) {
         arch_reset();
@@ -81,7 +81,7 @@ static void __attribute__((noreturn)) goes_wrong(const char *fmt, va_list args)
         }
         kprintf("\nin the kernel's panic: %s\n", text);
     }
-    end();
+    panic_end();
 }
 
 /* Returns NULL if this CPU is already in its panic. */
@@ -123,7 +123,7 @@ static uint32_t stop_others(void)
 }
 
 static void __attribute__((noreturn))
-panic(unsigned kind, const uint64_t *registers, const char *fmt, va_list args)
+panic_run(unsigned kind, const uint64_t *registers, const char *fmt, va_list args)
 {
     struct cpu *cpu = panic_enter();
 
@@ -138,7 +138,7 @@ panic(unsigned kind, const uint64_t *registers, const char *fmt, va_list args)
     panic_record_more(record, cpu, still);
     panic_record_seal(record);
     panic_record_print(record);
-    end();
+    panic_end();
 }
 
 void kernel_panicked(const char *fmt, ...)
@@ -148,7 +148,7 @@ void kernel_panicked(const char *fmt, ...)
 
     arch_panic_registers(registers);
     va_start(args, fmt);
-    panic(KYMO_PANIC_ASSERT, registers, fmt, args);
+    panic_run(KYMO_PANIC_ASSERT, registers, fmt, args);
 }
 
 void kernel_panic_at(unsigned kind, const uint64_t *registers, const char *fmt, ...)
@@ -156,5 +156,5 @@ void kernel_panic_at(unsigned kind, const uint64_t *registers, const char *fmt, 
     va_list args;
 
     va_start(args, fmt);
-    panic(kind, registers, fmt, args);
+    panic_run(kind, registers, fmt, args);
 }

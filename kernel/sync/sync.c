@@ -56,7 +56,7 @@ struct thread *sync_first(struct process *proc, uintptr_t addr, enum thread_stat
     return NULL;
 }
 
-static void insert(struct thread *t)
+static void sync_queue_insert(struct thread *t)
 {
     struct list *head = &t->proc->sync_waiters;
     struct list *pos = head->prev;
@@ -72,7 +72,7 @@ void sync_insert(struct thread *self, uintptr_t addr)
     kernel_assert(kernel_locked() && thread_waits(self));
     self->sync = addr;
     self->sync_owner = NULL;
-    insert(self);
+    sync_queue_insert(self);
 }
 
 void sync_wake(struct thread *waiter, int error)
@@ -100,7 +100,7 @@ void sync_requeue(struct thread *t)
 {
     kernel_assert(thread_is_queued(&t->proc->sync_waiters, t));
     list_remove(&t->ready);
-    insert(t);
+    sync_queue_insert(t);
     if (t->sync_owner) {
         sync_inherit(t->sync_owner);
     }

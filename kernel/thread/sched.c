@@ -200,7 +200,7 @@ struct thread *sched_switch_any(struct cpu *cpu, struct thread *self)
         return self;
     }
     if (running) {
-        preempt(self);
+        sched_preempt(self);
     }
     if (next) {
         queue_remove(next);

@@ -45,7 +45,7 @@ static inline bool several_cpus(void)
 /* Preempts self: it becomes the first of its priority. If its quantum is used up, the timer
  * preempts it as soon as it runs again beside a thread of equal priority. Precondition: no handoff
  * thread other than self. */
-static inline void preempt(struct thread *self)
+static inline void sched_preempt(struct thread *self)
 {
     kernel_assert(self->state == STATE_RUNNING);
     kercall_trace_preempted(self);
@@ -103,7 +103,7 @@ static inline struct thread *sched_switch(struct cpu *cpu, struct thread *self)
     if (waits) {
         sched.latest = NULL;
     } else if (self->state == STATE_RUNNING && self->priority < next->priority) {
-        preempt(self);
+        sched_preempt(self);
     } else {
         return sched_switch_any(cpu, self); /* READY: self is `next` */
     }

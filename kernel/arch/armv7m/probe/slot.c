@@ -39,7 +39,7 @@ static void slot_put(struct writing *w, uint32_t half)
 }
 
 /* B.W or BL, encodings T4 and T1; `bits` tells them apart. */
-static uint32_t branch(uint32_t bits, uintptr_t from, uintptr_t to)
+static uint32_t slot_wide_branch(uint32_t bits, uintptr_t from, uintptr_t to)
 {
     int32_t offset = (int32_t)((to & ~1u) - (from + 4));
     uint32_t s = (uint32_t)offset >> 31;
@@ -53,7 +53,7 @@ static uint32_t branch(uint32_t bits, uintptr_t from, uintptr_t to)
 
 static void put_branch(struct writing *w, uint32_t bits, uintptr_t to)
 {
-    uint32_t insn = branch(bits, w->slot + w->at, to);
+    uint32_t insn = slot_wide_branch(bits, w->slot + w->at, to);
 
     slot_put(w, insn);
     slot_put(w, insn >> 16);
@@ -153,7 +153,8 @@ bool arch_probe_branch(uint32_t *insn, uintptr_t from, uintptr_t to, unsigned by
 {
     intptr_t offset = (intptr_t)(to - from) - 4, most = bytes == 2 ? 1 << 11 : 1 << 24;
 
-    *insn = bytes == 2 ? 0xe000 | ((uint32_t)offset >> 1 & 0x7ff) : branch(0x9000, from, to);
+    *insn =
+        bytes == 2 ? 0xe000 | ((uint32_t)offset >> 1 & 0x7ff) : slot_wide_branch(0x9000, from, to);
     return offset >= -most && offset < most;
 }
 
