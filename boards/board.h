@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Shared by boards and their kernel-side drivers: linker symbols, register access, and the drivers'
- * interfaces. The kernel sees none of this: a board implements kernel/arch/arch.h ("[board]").
+ * interfaces. The kernel sees none of this: a board implements what kernel/arch/ marks "[board]".
  *
  * Drivers here have no state beyond constants of the board; all may be called from any context.
  */
@@ -11,8 +11,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "kernel/arch/arch.h"
 
 /* ldscripts/kernel.ld and scripts/image.S */
 extern char __kernel_start[], __kernel_end[];

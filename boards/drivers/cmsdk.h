@@ -12,7 +12,6 @@
 void cmsdk_uart_init(uintptr_t base, uint32_t divisor);
 /* Waits while the transmit buffer is full. */
 void cmsdk_uart_putc(uintptr_t base, char c);
-int cmsdk_uart_getc(uintptr_t base); /* -1: none */
 
 /* Makes the timer count down through all 32 bits forever, without interrupts. */
 void cmsdk_timer_free_run(uintptr_t base);

@@ -12,7 +12,6 @@
 #define UART_BAUDDIV 0x10
 
 #define STATE_TX_FULL 1u
-#define STATE_RX_FULL 2u
 #define CTRL_TX_ENABLE 1u
 #define CTRL_RX_ENABLE 2u
 
@@ -33,12 +32,4 @@ void cmsdk_uart_putc(uintptr_t base, char c)
         }
     }
     mmio_write(base + UART_DATA, (uint8_t)c);
-}
-
-int cmsdk_uart_getc(uintptr_t base)
-{
-    if ((mmio_read(base + UART_STATE) & STATE_RX_FULL) == 0) {
-        return -1;
-    }
-    return (int)(mmio_read(base + UART_DATA) & 0xff);
 }

@@ -5,7 +5,6 @@
 
 #define DR 0x00
 #define FR 0x18
-#define FR_RXFE 0x10
 #define FR_TXFF 0x20
 #define CR 0x30
 #define CR_ENABLE 0x301 /* UARTEN, TXE, RXE */
@@ -22,12 +21,4 @@ void pl011_putc(uintptr_t base, char c)
     while (mmio_read(base + FR) & FR_TXFF) {
     }
     mmio_write(base + DR, (uint8_t)c);
-}
-
-int pl011_getc(uintptr_t base)
-{
-    if (mmio_read(base + FR) & FR_RXFE) {
-        return -1;
-    }
-    return (int)(mmio_read(base + DR) & 0xff);
 }

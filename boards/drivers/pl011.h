@@ -8,6 +8,5 @@
 /* Line speed and format stay as the firmware set them. */
 void pl011_init(uintptr_t base);
 void pl011_putc(uintptr_t base, char c); /* waits while the FIFO is full */
-int pl011_getc(uintptr_t base);          /* -1: none */
 
 #endif

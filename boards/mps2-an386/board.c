@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * MPS2+ AN386: the board's functions of kernel/arch/arch.h. Addresses are those of Arm DAI 0386;
- * README.md has the map. Any context unless kernel/arch/arch.h says otherwise. Proved by the boot
+ * MPS2+ AN386: the board's functions of kernel/arch/. Addresses are those of Arm DAI 0386;
+ * README.md has the map. Any context unless kernel/arch/ says otherwise. Proved by the boot
  * tests.
  */
 #include "boards/board.h"
 #include "boards/drivers/cmsdk.h"
 #include "abi/sys/kymo.h"
+#include "kernel/arch/armv7m/board.h"
+#include "kernel/arch/board.h"
+#include "kernel/arch/irq.h"
 
 #define UART0 0x40004000u
 #define UART_DIVISOR 16 /* QEMU has no baud rate; a real board sets 25 MHz / 115200 = 217 */
@@ -58,11 +61,6 @@ void arch_board_init(void)
 void arch_console_putc(char c)
 {
     cmsdk_uart_putc(UART0, c);
-}
-
-int arch_console_getc(void)
-{
-    return cmsdk_uart_getc(UART0);
 }
 
 void armv7m_board_sample_after(uint32_t cycles)

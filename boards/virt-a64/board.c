@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * QEMU's `virt` machine: the board's functions of kernel/arch/arch.h and of the AArch64 port.
+ * QEMU's `virt` machine: the board's functions of kernel/arch/ and of the AArch64 port.
  * README.md has the map. RAM and CPUs come from the device tree; without one, from board.mk. Proved
  * by the boots.
  */
@@ -9,6 +9,12 @@
 #include "boards/drivers/gicv2.h"
 #include "boards/drivers/pl011.h"
 #include "abi/errno.h"
+#include "kernel/arch/aarch64/board.h"
+#include "kernel/arch/aspace.h"
+#include "kernel/arch/board.h"
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/irq.h"
+#include "kernel/arch/panic.h"
 
 #define DEVICES 0x08000000ul /* interrupt controller, UART, RTC, GPIO, virtio */
 #define DEVICES_BYTES 0x02800000ul
@@ -248,11 +254,6 @@ const char *arch_irq_name(unsigned irq)
 void arch_console_putc(char c)
 {
     pl011_putc(board_device(UART), c);
-}
-
-int arch_console_getc(void)
-{
-    return pl011_getc(board_device(UART));
 }
 
 /* Not supported: this machine has no watchdog. */

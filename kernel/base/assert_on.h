@@ -3,10 +3,10 @@
 #ifndef KERNEL_BASE_ASSERT_ON_H
 #define KERNEL_BASE_ASSERT_ON_H
 
-/* As in kernel/arch/arch.h, which has the contract. Called at the assertion itself, so that the
- * panic's registers and stack are those of the function that failed. */
-void kernel_panic(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
+#include "kernel/arch/panic.h"
 
+/* kernel_panic() is called at the assertion itself, so that the panic's registers and stack are
+ * those of the function that failed. */
 #define kernel_assert(condition) \
     (__builtin_expect(!(condition), 0) \
          ? kernel_panic("%s:%u: assertion failed: %s", __FILE__, (unsigned)__LINE__, #condition) \

@@ -5,8 +5,9 @@
  * %%, a width and 0.
  */
 #include <stdarg.h>
+#include <stdbool.h>
 
-#include "kernel/arch/arch.h"
+#include "kernel/arch/panic.h"
 #include "kernel/base/console.h"
 #include "kernel/base/string.h"
 

@@ -6,7 +6,8 @@
  * test/boot/dlog.py.
  */
 #include "abi/errno.h"
-#include "kernel/arch/arch.h"
+#include "kernel/arch/board.h"
+#include "kernel/arch/panic.h"
 #include "kernel/program/cpio.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/base/string.h"

@@ -5,7 +5,6 @@
  * programs in the image. So the deciding id is that of the kernel as first linked (fbt_code_id),
  * the same in all images of one build. Control context. Tested by test/boot/gate.py and dlog.py.
  */
-#include "kernel/arch/arch.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/dtrace/fbt_table.h"
 #include "kernel/base/string.h"

@@ -9,6 +9,10 @@
  */
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
+#include "kernel/arch/board.h"
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/elf.h"
+#include "kernel/arch/irq.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/base/kercall.h"
 #include "kernel/proc/process.h"

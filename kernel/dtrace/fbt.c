@@ -14,6 +14,9 @@
  * Tested by test/boot's suite fbt; the table's generator by test/fbt.
  */
 #include "abi/errno.h"
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/entry.h"
+#include "kernel/arch/probe.h"
 #include "kernel/thread/cpu.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/dtrace/fbt_slot.h"

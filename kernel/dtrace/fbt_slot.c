@@ -3,6 +3,8 @@
  * Slots of function probes, and the patching of code that other CPUs may execute: see fbt_slot.h,
  * docs/fbt.md. Kernel lock held. Tested by test/boot's suites fbt and fbt-multi.
  */
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/probe.h"
 #include "kernel/dtrace/fbt_slot.h"
 
 #include "abi/errno.h"

@@ -6,7 +6,7 @@
 #ifndef KERNEL_DTRACE_FBT_SLOT_H
 #define KERNEL_DTRACE_FBT_SLOT_H
 
-#include "kernel/arch/arch.h"
+#include "kernel/arch/probe.h"
 #include "kernel/dtrace/fbt_table.h"
 
 /* Lies in the text: read as data, written through arch_text_write(). */

@@ -11,6 +11,8 @@
  * Setting: kernel lock. Querying: own CPU, interrupts masked, no lock: the clauses are found by the
  * event's key, and don't change while the gate is armed. Tested by test/boot/gate.py.
  */
+#include "kernel/arch/board.h"
+#include "kernel/arch/cpu.h"
 #include "kernel/dtrace/gate.h"
 
 #include "abi/errno.h"

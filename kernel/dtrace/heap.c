@@ -4,6 +4,7 @@
  * page. A chunk is freed with its last block, so that a destroyed consumer leaves no memory in use.
  * Kernel lock held. Tested by test/boot's suite d.
  */
+#include "kernel/arch/aspace.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/base/string.h"
 #include "kernel/mem/vm.h"

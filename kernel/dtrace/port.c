@@ -4,9 +4,12 @@
  * While a probe fires: any context, own CPU, interrupts masked, no lock; so data that other CPUs
  * may change is read once and checked. Tested by test/boot's suite d.
  */
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/irq.h"
+#include "kernel/arch/panic.h"
+#include "kernel/arch/stack.h"
 #include "trace/dtrace/port.h"
 
-#include "kernel/arch/arch.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/dtrace/sample.h"
 #include "kernel/proc/process.h"

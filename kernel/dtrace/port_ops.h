@@ -3,6 +3,7 @@
 #ifndef KERNEL_DTRACE_PORT_OPS_H
 #define KERNEL_DTRACE_PORT_OPS_H
 
+#include "kernel/arch/cpu.h"
 #include "kernel/thread/cpu.h"
 #include "kernel/thread/thread.h"
 #include "kernel/time/timer.h"

@@ -11,6 +11,9 @@
  * Kernel lock. Tested by test/boot's suites d, life and samples.
  */
 #include "abi/errno.h"
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/entry.h"
+#include "kernel/arch/irq.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/dtrace/sample.h"
 #include "kernel/proc/process.h"

@@ -9,6 +9,7 @@
  */
 #include "abi/errno.h"
 #include "abi/retain.h"
+#include "kernel/arch/aspace.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/observe/retain.h"
 #include "kernel/base/string.h"

@@ -5,6 +5,9 @@
  * only its own record, calls nothing that can be traced or probed (host/fbt/left_out.def), and its
  * time is bounded. Tested by test/boot/samples.py.
  */
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/entry.h"
+#include "kernel/arch/irq.h"
 #include "kernel/dtrace/sample.h"
 
 #include "kernel/dtrace/dtrace.h"

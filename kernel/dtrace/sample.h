@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Samples for the provider profile: the point at which this CPU was interrupted by its sampling
- * interrupt, which is above all masks (kernel/arch/arch.h). sample.c records it; profile.c fires
+ * interrupt, which is above all masks (kernel/arch/irq.h). sample.c records it; profile.c fires
  * the probes at the kernel's exit and only then allows the next sample. So there is at most one
  * sample on a CPU at a time.
  */

@@ -8,6 +8,7 @@
  * Enabling: kernel lock. Probe firing: on the thread's CPU, with or without the lock. Tested by
  * test/boot's suite d.
  */
+#include "kernel/arch/cpu.h"
 #include "kernel/dtrace/syscall.h"
 
 #include "kernel/thread/cpu.h"

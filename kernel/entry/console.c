@@ -6,6 +6,7 @@
  * kernel lock held; EPERM without ABILITY_DEVICE, because the text concerns other processes. After
  * a panic only the board's own console works. Tested by test/boot's suite console.
  */
+#include "kernel/arch/board.h"
 #include "kernel/base/console.h"
 
 #include "abi/errno.h"

@@ -8,6 +8,9 @@
  * cpu->trace.exit_work makes the port call this again; where they are masked, it stays pending and
  * is taken as soon as the thread runs.
  */
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/entry.h"
+#include "kernel/arch/irq.h"
 #include "kernel/entry/exit.h"
 
 #include "kernel/dtrace/dtrace.h"

@@ -6,6 +6,11 @@
  * The report names functions by the .symtab of the program's ELF in the boot image, whose addresses
  * are as linked. It reads user memory through vm_user_ptr() only.
  */
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/elf.h"
+#include "kernel/arch/entry.h"
+#include "kernel/arch/panic.h"
+#include "kernel/arch/stack.h"
 #include "kernel/entry/exit.h"
 #include "abi/errno.h"
 #include "kernel/program/elf.h"

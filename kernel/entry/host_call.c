@@ -10,6 +10,8 @@
  */
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
+#include "kernel/arch/board.h"
+#include "kernel/arch/host.h"
 #include "kernel/entry/host_call.h"
 #include "kernel/base/kercall.h"
 #include "kernel/proc/process.h"

@@ -6,6 +6,8 @@
  * A number without a call is ENOSYS. The common case (an immediate result, no pending work on this
  * CPU) is kept short: see docs/design.md for its budget, and test/bench.
  */
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/entry.h"
 #include "kernel/base/kercall.h"
 
 #include "abi/errno.h"

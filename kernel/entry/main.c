@@ -3,6 +3,11 @@
  * Boot: kernel_main() on CPU 0, kernel_cpu_main() on the others, called by the ports on the CPUs'
  * kernel stacks. Both end in the kernel's exit, which returns the first thread to run.
  */
+#include "kernel/arch/board.h"
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/entry.h"
+#include "kernel/arch/irq.h"
+#include "kernel/arch/panic.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/entry/exit.h"
 #include "kernel/ipc/msg.h"

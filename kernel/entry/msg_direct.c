@@ -15,6 +15,7 @@
  * test/unit_ipc/direct_test.c, which runs each call both ways and compares all memory; counted by
  * `make bench` (msg_rt_8).
  */
+#include "kernel/arch/cpu.h"
 #include "kernel/entry/msg_direct.h"
 
 #include "kernel/entry/exit.h"

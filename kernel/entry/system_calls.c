@@ -6,6 +6,8 @@
  */
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
+#include "kernel/arch/board.h"
+#include "kernel/arch/panic.h"
 #include "kernel/base/console.h"
 #include "kernel/program/cpio.h"
 #include "kernel/base/kercall.h"

@@ -12,6 +12,10 @@
  * The synthetic _NTO_HOOK_TRACE has no line and is never masked: one coalescing pulse per ring.
  * Proved by test/unit_ipc, test/boot, and `make bench` (irq_thread).
  */
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/entry.h"
+#include "kernel/arch/irq.h"
+#include "kernel/arch/panic.h"
 #include "kernel/intr/intr.h"
 
 #include "kernel/intr/intr_impl.h"

@@ -13,6 +13,7 @@
  * table (EAGAIN), bad memory (EFAULT). Proved by test/unit_ipc.
  */
 #include "abi/errno.h"
+#include "kernel/arch/irq.h"
 #include "kernel/intr/intr_impl.h"
 #include "kernel/ipc/msg_impl.h"
 

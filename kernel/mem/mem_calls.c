@@ -12,6 +12,9 @@
  */
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
+#include "kernel/arch/aspace.h"
+#include "kernel/arch/board.h"
+#include "kernel/arch/cpu.h"
 #include "kernel/base/kercall.h"
 #include "kernel/mem/object.h"
 #include "kernel/proc/process.h"

@@ -9,6 +9,7 @@
  * event log's buffers are in it, and writing is requested). Tested by
  * test/unit_kernel/object_test.c.
  */
+#include "kernel/arch/aspace.h"
 #include "kernel/mem/object.h"
 
 #include "abi/errno.h"

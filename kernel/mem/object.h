@@ -8,6 +8,7 @@
 #ifndef KERNEL_MEM_OBJECT_H
 #define KERNEL_MEM_OBJECT_H
 
+#include "kernel/arch/aspace.h"
 #include "kernel/mem/vm.h"
 
 struct object {

@@ -12,6 +12,7 @@
  */
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
+#include "kernel/arch/aspace.h"
 #include "kernel/base/kercall.h"
 #include "kernel/mem/object_table.h"
 #include "kernel/proc/process.h"

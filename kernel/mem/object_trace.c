@@ -5,6 +5,7 @@
  * test/unit_kernel/object_test.c and test/boot (suite memory).
  */
 #include "abi/errno.h"
+#include "kernel/arch/aspace.h"
 #include "kernel/mem/object_table.h"
 #include "kernel/proc/process.h"
 

@@ -5,6 +5,8 @@
  * granule is 256 bytes up to 16 MB and grows to 4 KB, so the bitmap is small on every board.
  * Returns 0 on failure. Tested by test/unit_kernel/memory_test.c.
  */
+#include "kernel/arch/aspace.h"
+#include "kernel/arch/irq.h"
 #include "kernel/base/string.h"
 #include "kernel/mem/vm.h"
 #include "kernel/thread/cpu.h"

@@ -18,6 +18,8 @@
  * test/threads/vm_test.c.
  */
 #include "abi/errno.h"
+#include "kernel/arch/aspace.h"
+#include "kernel/arch/cpu.h"
 #include "kernel/thread/cpu.h"
 #include "kernel/mem/object.h"
 #include "kernel/proc/process.h"

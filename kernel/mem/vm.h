@@ -10,7 +10,8 @@
 #define KERNEL_MEM_VM_H
 
 #include "abi/sys/kymo.h"
-#include "kernel/arch/arch.h"
+#include "kernel/arch/aspace.h"
+#include "kernel/arch/cpu.h"
 
 struct process;
 struct thread;

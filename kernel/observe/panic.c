@@ -11,6 +11,10 @@
  * and finally hangs until the watchdog's second timeout. If two CPUs panic, the second one waits
  * for the end that the first one makes. Proved by test/boot/dies.py and suite panic.
  */
+#include "kernel/arch/board.h"
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/irq.h"
+#include "kernel/arch/panic.h"
 #include "kernel/observe/panic.h"
 
 #include "abi/errno.h"

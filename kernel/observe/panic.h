@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Configures the action at the end of a panic. kernel_panic() itself is in kernel/arch/arch.h. See
+/* Configures the action at the end of a panic. kernel_panic() itself is in kernel/arch/panic.h. See
  * panic.c. */
 #ifndef KERNEL_OBSERVE_PANIC_H
 #define KERNEL_OBSERVE_PANIC_H

@@ -3,6 +3,10 @@
  * Makes and prints the record that a panic leaves behind (abi/sys/panic.h). Panic context only: one
  * CPU, interrupts masked, any lock. Any data that it reads may be corrupt.
  */
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/elf.h"
+#include "kernel/arch/irq.h"
+#include "kernel/arch/panic.h"
 #include "kernel/observe/panic_record.h"
 
 #include "kernel/proc/process.h"

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Queries of a CPU port about the portable kernel's objects. Kernel lock held, except
- * kernel_work_pending() and kernel_ram_of_others(). Contracts: kernel/arch/arch.h. The assertions
+ * kernel_work_pending() and kernel_ram_of_others(). Contracts: kernel/arch/entry.h. The assertions
  * cover the assumptions of the ports' assembler.
  */
+#include "kernel/arch/aspace.h"
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/entry.h"
 #include "kernel/thread/cpu.h"
 #include "kernel/mem/object.h"
 #include "kernel/proc/process.h"

@@ -8,6 +8,9 @@
  * Lock [k], except boot and a panic. Refuses: EPERM without ABILITY_TRACE, ENOENT if nothing is
  * found, EINVAL, EFAULT. Proof: test/boot/flight.py; the finder: test/unit/test_retain.c.
  */
+#include "kernel/arch/aspace.h"
+#include "kernel/arch/entry.h"
+#include "kernel/arch/panic.h"
 #include "kernel/observe/retain.h"
 
 #include "abi/errno.h"

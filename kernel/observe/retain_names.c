@@ -11,6 +11,8 @@
  * finder: test/unit/test_names.c.
  */
 #include "abi/retain.h"
+#include "kernel/arch/aspace.h"
+#include "kernel/arch/irq.h"
 #include "kernel/proc/process.h"
 #include "kernel/observe/retain.h"
 #include "kernel/base/string.h"

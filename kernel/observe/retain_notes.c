@@ -8,7 +8,7 @@
  * Lock [k], or boot. Proof: test/boot/dlog.py; the finder: test/unit/test_retain.c.
  */
 #include "abi/retain.h"
-#include "kernel/arch/arch.h"
+#include "kernel/arch/aspace.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/observe/retain.h"
 #include "kernel/base/string.h"

@@ -6,6 +6,10 @@
  * which are constants except for the names of the interrupts, and a read walks those it covers.
  * Layout: abi/syspage.h, docs/format.md.
  */
+#include "kernel/arch/aspace.h"
+#include "kernel/arch/board.h"
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/irq.h"
 #include "kernel/observe/syspage.h"
 
 #include "abi/errno.h"

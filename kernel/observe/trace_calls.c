@@ -8,6 +8,8 @@
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
 #include "abi/sys/trace.h"
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/entry.h"
 #include "kernel/base/kercall.h"
 #include "kernel/mem/object.h"
 #include "kernel/proc/process.h"

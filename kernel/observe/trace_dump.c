@@ -14,6 +14,8 @@
  * Each CPU records its running thread itself at the end, in a cross-call, because a RUNNING event
  * belongs to the CPU on which it was recorded.
  */
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/irq.h"
 #include "kernel/observe/trace_dump.h"
 
 #include "abi/errno.h"

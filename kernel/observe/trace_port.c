@@ -3,6 +3,10 @@
  * The kernel's implementation of trace/port.h. Kernel lock held, except for the queries, which may
  * be called in any context.
  */
+#include "kernel/arch/aspace.h"
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/irq.h"
+#include "kernel/arch/probe.h"
 #include "kernel/intr/intr.h"
 #include "kernel/base/kercall.h"
 #include "kernel/mem/object.h"

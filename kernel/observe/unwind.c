@@ -12,6 +12,8 @@
  * Proved by test/unwind (the tables against the compiler's), test/unit_kernel (damaged ones) and
  * test/boot's suite stacks.
  */
+#include "kernel/arch/entry.h"
+#include "kernel/arch/stack.h"
 #include "kernel/observe/unwind.h"
 
 #include "abi/unwind.h"

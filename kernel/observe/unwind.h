@@ -6,7 +6,7 @@
 #ifndef KERNEL_OBSERVE_UNWIND_H
 #define KERNEL_OBSERVE_UNWIND_H
 
-#include "kernel/arch/arch.h"
+#include "kernel/arch/stack.h"
 
 struct elf_image;
 struct program;

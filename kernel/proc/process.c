@@ -7,6 +7,8 @@
  * remains as a zombie until its parent collects the status; without a parent that could, nothing
  * remains. Proved by test/boot: death in every blocked state, zombies, orphans.
  */
+#include "kernel/arch/aspace.h"
+#include "kernel/arch/irq.h"
 #include "kernel/proc/process.h"
 
 #include "abi/errno.h"

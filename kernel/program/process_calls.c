@@ -8,6 +8,7 @@
  * (EFAULT). Proved by test/unit_ipc and test/boot.
  */
 #include "abi/errno.h"
+#include "kernel/arch/cpu.h"
 #include "kernel/base/kercall.h"
 #include "kernel/ipc/msg.h"
 #include "kernel/thread/sched.h"

@@ -11,6 +11,8 @@
  * without ABILITY_SPAWN, or more abilities or priority than the caller may give. EINVAL: the rest.
  * Proved by test/unit_kernel (the readers) and test/boot.
  */
+#include "kernel/arch/board.h"
+#include "kernel/arch/elf.h"
 #include "kernel/program/spawn.h"
 
 #include "abi/errno.h"

@@ -11,6 +11,8 @@
  * entry point outside the text; with -ENOMEM or -EAGAIN what vm_map() refuses.
  */
 #include "abi/errno.h"
+#include "kernel/arch/aspace.h"
+#include "kernel/arch/elf.h"
 #include "kernel/program/spawn.h"
 
 #define LINE 32 /* alignment of a segment's linked address that relocation preserves */

@@ -8,6 +8,8 @@
  * that segment moved. Of the linker's relocations only those of allocated sections count.
  */
 #include "abi/errno.h"
+#include "kernel/arch/aspace.h"
+#include "kernel/arch/elf.h"
 #include "kernel/program/spawn.h"
 #include "kernel/base/string.h"
 

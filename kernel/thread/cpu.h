@@ -8,7 +8,7 @@
 #ifndef KERNEL_THREAD_CPU_H
 #define KERNEL_THREAD_CPU_H
 
-#include "kernel/arch/arch.h"
+#include "kernel/arch/cpu.h"
 #include "kernel/base/assert.h"
 #include "kernel/base/list.h"
 #include "trace/ring.h"

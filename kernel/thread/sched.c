@@ -14,6 +14,8 @@
  *
  * Tested by test/unit_kernel/sched_test.c.
  */
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/irq.h"
 #include "kernel/thread/sched_impl.h"
 
 #include "kernel/proc/process.h"

@@ -3,6 +3,7 @@
  * Rebalancing: which other CPUs to kick for READY threads that this one doesn't run. Kernel lock
  * held; called when this CPU has its thread. Tested by test/unit_kernel/sched_test.c.
  */
+#include "kernel/arch/cpu.h"
 #include "kernel/thread/sched_impl.h"
 #include "kernel/thread/cpu.h"
 

@@ -8,6 +8,8 @@
 #ifndef KERNEL_THREAD_SCHED_SWITCH_H
 #define KERNEL_THREAD_SCHED_SWITCH_H
 
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/irq.h"
 #include "kernel/thread/cpu.h"
 #include "kernel/entry/kercall_trace.h"
 #include "kernel/thread/thread.h"

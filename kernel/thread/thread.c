@@ -3,6 +3,8 @@
  * Threads: the table, creation, states, blocking and waking. thread_end.c ends them. Kernel lock
  * held. thread_create() returns -EAGAIN when a table is full.
  */
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/panic.h"
 #include "kernel/thread/thread.h"
 
 #include "abi/errno.h"

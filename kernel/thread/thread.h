@@ -7,7 +7,7 @@
 #include "abi/sys/kymo.h"
 #include "abi/sys/neutrino.h"
 #include "abi/sys/states.h"
-#include "kernel/arch/arch.h"
+#include "kernel/arch/cpu.h"
 #include "kernel/base/list.h"
 #include "kernel/time/timer.h"
 #include "trace/hook.h"

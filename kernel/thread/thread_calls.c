@@ -10,6 +10,7 @@
  */
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
+#include "kernel/arch/cpu.h"
 #include "kernel/thread/cpu.h"
 #include "kernel/base/kercall.h"
 #include "kernel/proc/process.h"

@@ -7,6 +7,8 @@
  * kernel's exit. Until then it may finish a kernel call: everything it creates belongs to its
  * process, which is freed only after its last thread has ended.
  */
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/irq.h"
 #include "kernel/thread/thread_end.h"
 
 #include "abi/errno.h"

@@ -12,6 +12,7 @@
  * path anyway. Proved by test/unit_ipc (thread_test, random_test) and test/boot's t_thread.
  */
 #include "abi/errno.h"
+#include "kernel/arch/cpu.h"
 #include "kernel/thread/cpu.h"
 #include "kernel/entry/kercall_trace.h"
 #include "kernel/thread/sched.h"

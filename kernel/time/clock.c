@@ -8,7 +8,9 @@
  * context for the conversions; kernel lock held for the time of day. Proved by test/unit_ipc
  * (against 128-bit arithmetic).
  */
-#include "kernel/arch/arch.h"
+#include "kernel/arch/board.h"
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/irq.h"
 #include "kernel/time/clock_impl.h"
 
 #define NS_PER_S 1000000000u

@@ -12,6 +12,7 @@
  */
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
+#include "kernel/arch/irq.h"
 #include "kernel/time/clock_impl.h"
 #include "kernel/ipc/msg_impl.h"
 #include "kernel/thread/sched.h"

@@ -15,6 +15,7 @@
  * by test/unit_ipc.
  */
 #include "abi/errno.h"
+#include "kernel/arch/irq.h"
 #include "kernel/time/clock_impl.h"
 #include "kernel/base/kercall.h"
 #include "kernel/proc/process.h"

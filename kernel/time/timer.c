@@ -7,6 +7,8 @@
  * range is limited, or the node has been stopped meanwhile): then it is only set again. Kernel lock
  * held. Proved by test/unit_ipc.
  */
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/irq.h"
 #include "kernel/thread/cpu.h"
 #include "kernel/time/timer.h"
 #include "trace/hook.h"

@@ -17,6 +17,7 @@
 /* after these: */
 #include <cmocka.h>
 
+#include "kernel/arch/cpu.h"
 #include "kernel/thread/cpu.h"
 #include "kernel/ipc/msg_impl.h"
 #include "kernel/sync/sync_impl.h"

@@ -17,6 +17,9 @@
 /* after these: */
 #include <cmocka.h>
 
+#include "kernel/arch/aspace.h"
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/entry.h"
 #include "kernel/thread/cpu.h"
 #include "kernel/mem/object.h"
 #include "kernel/proc/process.h"

@@ -3,6 +3,7 @@
  * Interrupts for programs: who hears of one, when the line opens again, what goes with whom. (That
  * a line is open just when it is attached and masked by nobody, check.c sees after every step.)
  */
+#include "kernel/arch/entry.h"
 #include "test/unit_ipc/world.h"
 
 #include <setjmp.h>

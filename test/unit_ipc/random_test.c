@@ -18,6 +18,7 @@
 #include <sanitizer/common_interface_defs.h>
 
 #include "abi/sys/ability.h"
+#include "kernel/arch/entry.h"
 #include "kernel/thread/cpu.h"
 #include "test/unit_ipc/random_calls.h"
 

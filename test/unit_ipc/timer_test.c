@@ -3,6 +3,7 @@
  * Timers: when they fire, in which order, how often, what they count; and TimerTimeout() of every
  * call that waits.
  */
+#include "kernel/arch/irq.h"
 #include "test/unit_ipc/world.h"
 
 #include <setjmp.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See world.h. */
+#include "kernel/arch/entry.h"
 #include "test/unit_ipc/world.h"
 
 #include <stdio.h>

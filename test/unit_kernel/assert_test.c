@@ -9,6 +9,7 @@
 /* after these: */
 #include <cmocka.h>
 
+#include "kernel/arch/aspace.h"
 #include "kernel/base/pool.h"
 #include "kernel/mem/object_table.h"
 #include "kernel/thread/sched_impl.h"

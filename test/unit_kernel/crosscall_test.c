@@ -16,6 +16,8 @@
 /* after these: */
 #include <cmocka.h>
 
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/entry.h"
 #include "kernel/thread/cpu.h"
 #include "trace/dtrace/buffer.h"
 

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The functions of a fake port. Mappings are granules of 64 bytes at any address. */
+#include "kernel/arch/aspace.h"
+#include "kernel/arch/board.h"
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/elf.h"
+#include "kernel/arch/irq.h"
 #include "test/unit_kernel/fake.h"
 
 #include "abi/errno.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A CPU port that is none: enough of kernel/arch/arch.h's inlines to run kernel files on this
+/* A CPU port that is none: enough of kernel/arch/'s inlines to run kernel files on this
  * machine. Physical addresses are this program's own. */
 #ifndef TEST_UNIT_KERNEL_FAKE_OPS_H
 #define TEST_UNIT_KERNEL_FAKE_OPS_H

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "kernel/arch/aspace.h"
 #include "test/unit_kernel/elf_make.h"
 #include "test/unit_kernel/random.h"
 

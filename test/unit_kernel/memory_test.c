@@ -6,6 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "kernel/arch/aspace.h"
 #include "test/unit_kernel/fake.h"
 #include "test/unit_kernel/random.h"
 #include "abi/errno.h"

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "kernel/arch/board.h"
+#include "kernel/arch/cpu.h"
 #include "test/unit_kernel/fake.h"
 #include "test/unit_kernel/random.h"
 #include "abi/errno.h"

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "abi/retain.h"
+#include "kernel/arch/aspace.h"
 #include "kernel/proc/process.h"
 #include "kernel/observe/retain.h"
 #include "test/unit_kernel/fake.h"

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "abi/unwind.h"
+#include "kernel/arch/stack.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/dtrace/fbt_table.h"
 #include "kernel/proc/process.h"

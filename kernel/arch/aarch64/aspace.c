@@ -8,6 +8,7 @@
 #include "abi/errno.h"
 #include "abi/sys/kymo.h"
 #include "kernel/arch/aarch64/port.h"
+#include "kernel/arch/aspace.h"
 
 #define ASIDS 256 /* 8 bits; 0 is the empty space's */
 

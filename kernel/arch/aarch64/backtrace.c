@@ -5,6 +5,7 @@
  * kernel's stack holds no exception frame. Any context, interrupts masked.
  */
 #include "kernel/arch/aarch64/port.h"
+#include "kernel/arch/stack.h"
 
 extern const char __kernel_start[], __text_end[];
 

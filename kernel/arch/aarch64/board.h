@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Interface between this CPU port and its boards, in addition to kernel/arch/arch.h. Boards get it
- * through kernel/arch/arch.h. All functions are for set-up on one CPU, or for the calling CPU's own
+ * Interface between this CPU port and its boards, in addition to kernel/arch/board.h and
+ * kernel/arch/irq.h. All functions are for set-up on one CPU, or for the calling CPU's own
  * interrupts (masked).
  */
 #ifndef KERNEL_ARCH_AARCH64_BOARD_H

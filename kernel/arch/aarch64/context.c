@@ -5,6 +5,9 @@
 #include "abi/errno.h"
 #include "abi/sys/kymo.h"
 #include "kernel/arch/aarch64/port.h"
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/entry.h"
+#include "kernel/arch/panic.h"
 
 int arch_context_init(struct thread *t, uintptr_t func, uintptr_t arg, uintptr_t stack_low,
                       uintptr_t stack_high, uintptr_t ret, uintptr_t tls)

@@ -6,6 +6,8 @@
  */
 #include "abi/sys/kymo.h"
 #include "kernel/arch/aarch64/port.h"
+#include "kernel/arch/entry.h"
+#include "kernel/arch/panic.h"
 
 enum { /* exception classes, ESR_EL1 bits 31-26 */
        EC_FP = 0x07,

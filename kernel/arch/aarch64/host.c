@@ -5,6 +5,7 @@
  */
 #include "abi/errno.h"
 #include "kernel/arch/aarch64/port.h"
+#include "kernel/arch/host.h"
 
 #define SYS_OPEN 0x01
 #define SYS_CLOSE 0x02

@@ -4,6 +4,8 @@
  * masked; the lock may or may not be held (first parts take none).
  */
 #include "kernel/arch/aarch64/port.h"
+#include "kernel/arch/entry.h"
+#include "kernel/arch/irq.h"
 
 static unsigned timer, ipi, sampled; /* [I] */
 

@@ -7,6 +7,8 @@
  * map never changes afterwards.
  */
 #include "kernel/arch/aarch64/port.h"
+#include "kernel/arch/aspace.h"
+#include "kernel/arch/board.h"
 
 extern char __kernel_start[], __text_end[], __rodata_end[],
     __kernel_end[]; /* ldscripts/kernel.ld */

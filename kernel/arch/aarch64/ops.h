@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * AArch64: the structs and inlines that kernel/arch/arch.h requires of a port. Included by
- * kernel/arch/arch.h only, before its prototypes.
+ * AArch64: the structs and inlines that kernel/arch/ requires of a port ("[inline]"). Included by
+ * kernel/arch/cpu.h only, before its prototypes.
  *
  * Interrupts are masked from kernel entry to exit, so arch_irq_save() does nothing. TPIDR_EL1
  * points to this CPU's struct cpu. This file knows only one thing about struct thread: its first
@@ -14,7 +14,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernel/arch/aarch64/board.h"
 #include "kernel/arch/aarch64/shared.h"
 #include "kernel/arch/aarch64/sysreg.h"
 

@@ -8,6 +8,7 @@
 #include "abi/errno.h"
 #include "abi/sys/kymo.h"
 #include "kernel/arch/aarch64/port.h"
+#include "kernel/arch/aspace.h"
 
 #define GUARD PAGE_SIZE /* unmapped, on both sides of a range that the kernel chose */
 #define L1_ENTRIES 4

@@ -12,6 +12,9 @@
  */
 #include "abi/sys/kymo.h"
 #include "kernel/arch/aarch64/port.h"
+#include "kernel/arch/aspace.h"
+#include "kernel/arch/entry.h"
+#include "kernel/arch/stack.h"
 
 extern const char __kernel_start[], __kernel_end[];
 

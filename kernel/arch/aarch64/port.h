@@ -4,7 +4,9 @@
 #define KERNEL_ARCH_AARCH64_PORT_H
 
 #include "abi/sys/panic.h"
-#include "kernel/arch/arch.h"
+#include "kernel/arch/aarch64/board.h"
+#include "kernel/arch/aspace.h"
+#include "kernel/arch/entry.h"
 
 /* ---- boot.S, from the linker script and back --------------------------------------- */
 

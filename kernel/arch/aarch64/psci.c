@@ -5,6 +5,9 @@
  */
 #include "abi/errno.h"
 #include "kernel/arch/aarch64/port.h"
+#include "kernel/arch/aspace.h"
+#include "kernel/arch/board.h"
+#include "kernel/arch/cpu.h"
 
 #define SYS_EXIT_EXTENDED 0x20
 #define ADP_APPLICATION_EXIT 0x20026

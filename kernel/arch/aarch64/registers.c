@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* AArch64: registers for a panic, in the order of abi/sys/panic.h. Any context. */
 #include "kernel/arch/aarch64/port.h"
+#include "kernel/arch/panic.h"
 
 /* Filled by kernel_panic() in vectors.S, one per CPU; x16 and x17 are not saved. */
 struct a64_fatal_frame a64_panicked[A64_MAX_CPUS];

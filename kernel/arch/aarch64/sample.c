@@ -7,6 +7,8 @@
  * The handler calls nothing that is patched while CPUs run. Proved by test/boot/samples.py.
  */
 #include "kernel/arch/aarch64/port.h"
+#include "kernel/arch/entry.h"
+#include "kernel/arch/irq.h"
 
 #define CTL_ENABLE 1
 #define CTL_IMASK 2

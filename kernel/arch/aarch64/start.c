@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* From boot.S to the portable kernel, on each CPU; names and ELF kind of this port. Boot only. */
 #include "kernel/arch/aarch64/port.h"
+#include "kernel/arch/board.h"
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/elf.h"
+#include "kernel/arch/entry.h"
 
 #define EM_AARCH64 183
 #define ELFCLASS64 2

@@ -10,6 +10,9 @@
  * Proved by test/boot, suites sites-multi and fbt-multi.
  */
 #include "kernel/arch/aarch64/port.h"
+#include "kernel/arch/aspace.h"
+#include "kernel/arch/panic.h"
+#include "kernel/arch/probe.h"
 
 extern char __kernel_start[], __text_end[]; /* ldscripts/kernel.ld */
 

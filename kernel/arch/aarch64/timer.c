@@ -5,6 +5,7 @@
  * the distance between two reads. Any context; own CPU.
  */
 #include "kernel/arch/aarch64/port.h"
+#include "kernel/arch/irq.h"
 
 #define CTL_ENABLE 1
 #define CTL_IMASK 2

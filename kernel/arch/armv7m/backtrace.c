@@ -8,6 +8,8 @@
  */
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/armv7m/scb.h"
+#include "kernel/arch/entry.h"
+#include "kernel/arch/stack.h"
 
 #define SCAN_WORDS 2048
 #define OVERFLOW_BYTES 1024 /* how far below its stack an overflowed thread's sp may be */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Interface between this CPU port and its boards, in addition to kernel/arch/arch.h. Boards get it
- * through kernel/arch/arch.h.
+ * Interface between this CPU port and its boards, in addition to kernel/arch/board.h and
+ * kernel/arch/irq.h.
  *
  * The sampling interrupt needs a timer that counts cycles of the trace clock, and two lines of the
  * NVIC (board.mk): CONFIG_SAMPLE_IRQ is the timer's, CONFIG_SAMPLED_IRQ one that no device raises.

@@ -5,6 +5,9 @@
  * reports only.
  */
 #include "kernel/arch/armv7m/private.h"
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/entry.h"
+#include "kernel/arch/panic.h"
 
 struct frame *context_frame(const struct thread *t, unsigned prot)
 {

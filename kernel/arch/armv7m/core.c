@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ARMv7-M: the one CPU, its name, and reset. Requests of kernel/arch/arch.h that concern several
+ * ARMv7-M: the one CPU, its name, and reset. Requests of kernel/arch/cpu.h that concern several
  * CPUs are refused or do nothing.
  */
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/armv7m/scb.h"
+#include "kernel/arch/aspace.h"
+#include "kernel/arch/board.h"
+#include "kernel/arch/cpu.h"
 
 int arch_cpu_start(unsigned n)
 {

@@ -5,6 +5,7 @@
  * text stay as they are; a file that would need more is refused at spawn.
  */
 #include "kernel/arch/armv7m/private.h"
+#include "kernel/arch/elf.h"
 
 #define EM_ARM 40
 #define ELFCLASS32 1

@@ -10,6 +10,9 @@
  */
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/armv7m/scb.h"
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/entry.h"
+#include "kernel/arch/panic.h"
 
 struct fixup {
     uint32_t insn, target;

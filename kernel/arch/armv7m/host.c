@@ -5,6 +5,8 @@
  * semihosting specification 2.0.
  */
 #include "kernel/arch/armv7m/private.h"
+#include "kernel/arch/board.h"
+#include "kernel/arch/host.h"
 
 #define SYS_OPEN 0x01
 #define SYS_CLOSE 0x02

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ARMv7-M: the NVIC's lines, and waiting for them. Any context unless kernel/arch/arch.h says
+ * ARMv7-M: the NVIC's lines, and waiting for them. Any context unless kernel/arch/irq.h says
  * otherwise. All lines have one priority, above the kernel's, so their first parts do not nest.
  */
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/armv7m/scb.h"
+#include "kernel/arch/entry.h"
+#include "kernel/arch/irq.h"
 
 /*
  * A level-triggered line that was masked in its own handler was pended again at the handler's end,

@@ -9,6 +9,8 @@
  */
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/armv7m/scb.h"
+#include "kernel/arch/aspace.h"
+#include "kernel/arch/panic.h"
 
 #define RBAR_VALID 0x10u
 #define RASR_ENABLE 1u

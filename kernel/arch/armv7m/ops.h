@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ARMv7-M: the inlines and types that kernel/arch/arch.h requires of a port. Included by
- * kernel/arch/arch.h only.
+ * ARMv7-M: the inlines and types that kernel/arch/ requires of a port ("[inline]"). Included by
+ * kernel/arch/cpu.h only.
  *
  * A thread that is not running has r0-r3, r12, lr, pc and xPSR in the exception frame on its own
  * stack, and the rest here. The frame is the thread's own memory, so the kernel never trusts it.
@@ -14,7 +14,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernel/arch/armv7m/board.h"
 #include "kernel/arch/armv7m/shared.h"
 
 #define ARMV7M_REGIONS 8

@@ -5,6 +5,9 @@
  * nothing faults. Any context, interrupts masked. Proved by test/boot (suites d, faults).
  */
 #include "kernel/arch/armv7m/private.h"
+#include "kernel/arch/board.h"
+#include "kernel/arch/entry.h"
+#include "kernel/arch/stack.h"
 
 #define VECTORS_BYTES 0x400 /* toxic like address 0: refused */
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ARMv7-M: declarations shared by the files of this folder. Contexts as in kernel/arch/arch.h. */
+/* ARMv7-M: declarations shared by the files of this folder. Contexts as in kernel/arch/. */
 #ifndef ARMV7M_PRIVATE_H
 #define ARMV7M_PRIVATE_H
 
 #include "abi/errno.h"
 #include "abi/sys/panic.h"
 #include "abi/sys/kymo.h"
-#include "kernel/arch/arch.h"
+#include "kernel/arch/cpu.h"
 
 /* Exceptions that are not NVIC lines get the number after the last line. */
 #define IRQ_SYSTICK CONFIG_IRQ_LINES

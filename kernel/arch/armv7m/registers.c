@@ -6,6 +6,8 @@
  */
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/armv7m/scb.h"
+#include "kernel/arch/entry.h"
+#include "kernel/arch/panic.h"
 
 /* r0-r11, r12 unset, sp, lr, as saved by kernel_panic() in entry.S. */
 uint32_t armv7m_panicked[KYMO_PANIC_ARM_lr + 1];

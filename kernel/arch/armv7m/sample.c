@@ -11,8 +11,11 @@
  * Exceptions clear the exclusive monitor, so an interrupted LDREX/STREX pair is retried. Proved by
  * test/boot/samples.py.
  */
+#include "kernel/arch/armv7m/board.h"
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/armv7m/scb.h"
+#include "kernel/arch/entry.h"
+#include "kernel/arch/irq.h"
 
 #define LINE_BIT(irq) (1u << ((irq) % 32))
 

@@ -6,6 +6,9 @@
  */
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/armv7m/scb.h"
+#include "kernel/arch/board.h"
+#include "kernel/arch/entry.h"
+#include "kernel/arch/panic.h"
 
 extern const uint32_t armv7m_vectors[];
 

@@ -10,6 +10,7 @@
  */
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/armv7m/scb.h"
+#include "kernel/arch/cpu.h"
 
 struct armv7m_port armv7m_port;
 

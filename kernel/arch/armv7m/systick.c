@@ -6,6 +6,9 @@
  */
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/armv7m/scb.h"
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/entry.h"
+#include "kernel/arch/irq.h"
 
 #define TICKS_PER_CYCLE (CONFIG_SYSTICK_HZ / CONFIG_CLOCK_HZ)
 #define REACH (SYST_MAX / TICKS_PER_CYCLE) /* in cycles of the trace clock */

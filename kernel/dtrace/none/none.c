@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The kernel without D (make D=0): stubs of the calls that the rest of it makes. */
 #include "abi/errno.h"
+#include "kernel/arch/entry.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/dtrace/fbt_table.h"
 #include "kernel/dtrace/syscall.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Debug images: a failed assertion of trace/ is the kernel's panic. See trace/assert.h. */
+#include "kernel/arch/panic.h"
 #include "kernel/base/assert.h"
 #include "trace/assert.h"
 

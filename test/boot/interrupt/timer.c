@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 #include "abi/sys/trace.h"
-#include "kernel/arch/arch.h"
+#include "kernel/arch/entry.h"
 #include "trace/slot.h"
 
 #define START_AT 4

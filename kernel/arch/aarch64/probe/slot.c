@@ -12,6 +12,7 @@
  * suite fbt.
  */
 #include "kernel/arch/aarch64/port.h"
+#include "kernel/arch/probe.h"
 
 void a64_probe_entry(void);
 void a64_probe_return(void);

@@ -5,6 +5,9 @@
  * caller ends a batch with arch_text_sync(). Proved by every boot that traces.
  */
 #include "kernel/arch/armv7m/private.h"
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/panic.h"
+#include "kernel/arch/probe.h"
 
 #define NOP_W 0x8000f3afu /* as read from memory: f3af 8000 */
 

@@ -13,6 +13,8 @@
  * suite fbt; test/fbt/places.py covers the kinds of sites.
  */
 #include "kernel/arch/armv7m/private.h"
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/probe.h"
 
 void armv7m_probe_entry(void);
 void armv7m_probe_return(void);

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The port interface, first page: the CPU. kernel/arch/ has a header for each topic of what the
+ * portable kernel needs from a CPU and a board, each function with its contract:
+ *
+ *   cpu.h      inlines, locks, contexts of threads, other CPUs
+ *   aspace.h   address spaces, physical memory, caches
+ *   elf.h      which programs the CPU runs
+ *   irq.h      interrupts, the clock, timers
+ *   board.h    console, RAM, boot image, reset, watchdog
+ *   host.h     semihosting
+ *   stack.h    memory that may be absent, stacks of threads and of the kernel
+ *   probe.h    trace sites and function probes
+ *   entry.h    what a port or a board calls in the kernel
+ *   panic.h    kernel_panic() and kprintf()
+ *
+ * A mark stands at the end of a contract, for the declarations that follow up to the next mark:
+ * [who, for]. `who` supplies the function:
+ *   inline   a static inline in the port's ops.h, which the makefile names
+ *   cpu      kernel/arch/<cpu>/
+ *   board    boards/<board>/, usually through boards/drivers/
+ * and `for` says from when on it must work:
+ *   boot     before the first program runs, on one CPU
+ *   trace    the event log
+ *   d        the D machine and stack traces; before that a stub returns false
+ *   smp      more than one CPU; with one, a stub returns 0, or true if it takes a lock
+ *   stub     may stay a stub: the contract says what a machine without it returns
+ * There are no weak symbols: a function missing from a port is a link error. scripts/check-seam
+ * checks the marks.
+ *
+ * Execution model, on every port:
+ *   - There is one kernel stack per CPU. A thread has no kernel context of its own: while it is
+ *     not running, its whole state is its struct arch_context. A blocked call is completed by the
+ *     thread or interrupt that wakes the caller.
+ *   - The kernel is entered by a kernel call, a fault, or an interrupt and is left through
+ *     kernel_exit(); the port then resumes the thread that kernel_exit() returned. A call or a
+ *     fault never re-enters it. Where the CPU allows it (Cortex-M), interrupts stay enabled and
+ *     only their short first part (intr_entry) nests; elsewhere they are masked from entry to exit.
+ *   - There is no idle context: if no thread is ready, kernel_exit() waits in
+ *     arch_wait_for_interrupt().
+ */
+#ifndef KERNEL_ARCH_CPU_H
+#define KERNEL_ARCH_CPU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/base/config.h"
+
+struct thread;
+struct process;
+struct cpu;
+
+/*
+ * The port's ops.h must define, before anything else:
+ *   struct arch_context   registers of a thread that is not running; first member of struct thread
+ *   struct arch_aspace    MPU or MMU state of one process
+ *   ARCH_CODE_HIGH        upper 32 bits of the kernel's code addresses; 0 on a 32-bit machine
+ */
+#include ARCH_OPS_H
+
+/* ---- inlines ----------------------------------------------------------------------- */
+
+/* Returns this CPU's struct cpu. [inline, boot] */
+static inline struct cpu *arch_cpu(void);
+/* Masks interrupts on this CPU; returns the state for arch_irq_restore(). Nests. [inline, boot] */
+static inline uintptr_t arch_irq_save(void);
+static inline void arch_irq_restore(uintptr_t state);
+/* Spin lock; empty where there is one CPU. arch_spin_try() returns true if it took the lock
+ * (acquire). [inline, smp] */
+static inline bool arch_spin_try(volatile uint32_t *lock);
+static inline void arch_spin_release(volatile uint32_t *lock);
+/* Spin-loop hint: lets other CPUs run, also under emulators that run CPUs in turn. [inline, smp] */
+static inline void arch_spin_hint(void);
+/* Returns the high 64 bits of the product. [inline, boot] */
+static inline uint64_t arch_multiply_high(uint64_t a, uint64_t b);
+/* Compare-and-swap of 32 bits of user memory through its kernel pointer; returns true if
+ * swapped. [inline, boot] */
+static inline bool arch_cas32(volatile uint32_t *p, uint32_t expected, uint32_t desired);
+/*
+ * Called by the scheduler when `next` takes the CPU from `prev`. The two differ; either may be NULL
+ * (idle). Lock held. Switches the address space if the process differs, FP access, and the TLS
+ * register or library word. The entry and exit code moves the integer registers. [inline, boot]
+ */
+static inline void arch_switch(struct thread *prev, struct thread *next);
+/* arch_fp_unused() returns true if neither thread has live FP state; arch_switch_integer() is then
+ * equivalent to arch_switch(). A port that can't tell returns false. [inline, stub] */
+static inline bool arch_fp_unused(const struct thread *prev, const struct thread *next);
+static inline void arch_switch_integer(struct thread *prev, struct thread *next);
+/* From an interrupt or the trace path: makes this CPU pass kernel_exit() soon, even if it is only
+ * inside an interrupt handler (Cortex-M pends PendSV). The caller has set cpu->trace.exit_work.
+ * Empty where every interrupt ends in kernel_exit(). [inline, boot] */
+static inline void arch_request_exit(void);
+
+/* ---- contexts ---------------------------------------------------------------------- */
+
+/*
+ * Prepares a new thread: on resume it runs func(arg) at user level on the given stack (stack_high
+ * is the first byte above it), with `ret` as its return address (0: none). Returns 0, or -EFAULT if
+ * the stack is not memory of the process. tls: struct _thread_attr.tls. [cpu, boot]
+ */
+int arch_context_init(struct thread *t, uintptr_t func, uintptr_t arg, uintptr_t stack_low,
+                      uintptr_t stack_high, uintptr_t ret, uintptr_t tls);
+/* Makes a thread that is not running continue at func (ThreadCancel). [cpu, boot] */
+void arch_context_redirect(struct thread *t, uintptr_t func);
+/* Sets the result of the thread's pending kernel call; the thread sees it when it resumes. error: 0
+ * or an errno. [inline, boot] */
+static inline void arch_context_set_result(struct thread *t, long value, int error);
+/* LibWord(): sets the running thread's tls. [cpu, boot] */
+void arch_context_set_tls(struct thread *t, uintptr_t tls);
+/* Releases what the context holds outside the struct (FP state in a CPU's registers). Lock held.
+ * [cpu, boot] */
+void arch_context_drop(struct thread *t);
+/* Return the saved user instruction pointer and stack pointer, for reports and state listings. A
+ * stub returns 0. [cpu, stub] */
+uintptr_t arch_context_ip(const struct thread *t);
+uintptr_t arch_context_sp(const struct thread *t);
+/* Prints the registers with kprintf(). A stub prints nothing. [cpu, stub] */
+void arch_context_print(const struct thread *t);
+
+/* ---- CPUs -------------------------------------------------------------------------- */
+
+/* Returns the CPU's name for the system page and reports. [cpu, boot] */
+const char *arch_cpu_name(void);
+/* Returns the number of CPUs present, 1..CONFIG_CPUS. [cpu or board, boot] */
+unsigned arch_cpu_count(void);
+/* Starts CPU n, which then calls kernel_cpu_main(n). Returns 0 or a negative errno. [cpu, smp] */
+int arch_cpu_start(unsigned n);
+/* Interrupts the CPUs in the mask, which excludes this CPU; each calls cpu_ipi().
+ * [cpu or board, smp] */
+void arch_ipi(uint32_t cpus);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The port interface: trace sites and function probes. kernel/arch/cpu.h explains the marks. */
+#ifndef KERNEL_ARCH_PROBE_H
+#define KERNEL_ARCH_PROBE_H
+
+#include "kernel/arch/cpu.h"
+
+#define ARCH_PROBE_WORDS 6 /* size of a function probe's slot */
+#define ARCH_SITE_BYTES 4  /* size of a trace site */
+
+/* Patches a trace site; on: the site jumps to target. Lock held, or before SMP start. After a batch
+ * the caller calls arch_text_sync(), and cross-calls all other CPUs if they must see the change at
+ * once. [cpu, trace] */
+void arch_site_patch(uintptr_t site, uintptr_t target, bool on);
+/* Writes to the kernel's text and makes the change visible to instruction fetch. Precondition: no
+ * other CPU executes that text, or the bytes don't change. [cpu, trace] */
+void arch_text_write(uintptr_t at, const void *from, size_t bytes);
+
+/*
+ * Builds the slot of a function probe (kernel/dtrace/fbt.c; only ports with a folder probe/). Lock
+ * held. Writes ARCH_PROBE_WORDS of code that call kernel_probe_entry or _return, execute the
+ * `length` displaced bytes of `site` (if `returns`, their last instruction is the return) and
+ * continue behind them. The code will run at address `slot`. Returns false if the site can't be
+ * probed. [cpu, d]
+ */
+bool arch_probe_slot(uint32_t code[ARCH_PROBE_WORDS], uintptr_t slot, uintptr_t site,
+                     unsigned length, bool returns);
+/* Encodes a branch of this many bytes, in memory order. Returns false if the target is out of range
+ * or the CPU has no such branch. [cpu, d] */
+bool arch_probe_branch(uint32_t *insn, uintptr_t from, uintptr_t to, unsigned bytes);
+/* Returns the target of the branch at site; 0: not a branch. [cpu, d] */
+uintptr_t arch_probe_target(uintptr_t site);
+/* Returns argument n of the probed function from the registers that kernel_probe_entry() or
+ * _return() got. [inline, d] */
+static inline uintptr_t arch_probe_argument(const uintptr_t *regs, unsigned n);
+
+#endif
