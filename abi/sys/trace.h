@@ -6,8 +6,8 @@
  * and counts are QNX's (QNX 6.4's, in the numbers' order); Kymo's own start at 0x1000. Control
  * commands need ABILITY_TRACE (EPERM); any program may use INSERT*USEREVENT, and INSERT*CLASSEVENT
  * for events about itself (below). Common errors: ECANCELED no buffers or wrong mode, EFAULT bad
- * pointer or no buffers, EINVAL, ENOMEM, ENOTSUP unknown class, event or command. docs/ring.md has
- * a table of all commands and their errors.
+ * pointer or no buffers, EINVAL, ENOMEM, ENOTSUP unknown class, event or command.
+ * docs/traceevent.md has a table of all commands and their errors.
  *
  * SET*PID and SET*TID limit a class or one of its events to a process or thread: classes KERCALL*,
  * THREAD (the thread that the event describes), VTHREAD, SYSTEM and COMM (the thread running on the
@@ -72,7 +72,7 @@
 /* class (internal number), event, d1, d2; or class, event, ptr, number of 32-bit words */
 #define _NTO_TRACE_INSERTSCLASSEVENT _NTO_TRACE_CMD(5, 42)
 #define _NTO_TRACE_INSERTCCLASSEVENT _NTO_TRACE_CMD(5, 43)
-/* QNX 8.0's replacement for the hook. Here ENOTSUP; docs/ring.md names the alternative. */
+/* QNX 8.0's replacement for the hook. Here ENOTSUP; docs/traceevent.md names the alternative. */
 #define _NTO_TRACE_SETBUFFER _NTO_TRACE_CMD(3, 44)
 #define _NTO_TRACE_LOGGER_ATTACH _NTO_TRACE_CMD(3, 45)
 #define _NTO_TRACE_WAITBUFFER _NTO_TRACE_CMD(2, 46)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kymo cut: shared declarations. A cut is a capture of a selection of another one's events
- * (docs/format.md §11): the same system page and times, buffers of its own, always of format 1.02.
+ * (docs/cut.md): the same system page and times, buffers of its own, always of format 1.02.
  * Proof: test/host/cuts.py.
  */
 #ifndef HOST_CUT_CUT_H

@@ -65,6 +65,7 @@ static const char *const costs[][2] = {
 static const char head[] =
     "# DIF, D's intermediate format\n"
     "\n"
+    "This page is for those who read `kymo dtrace -S`, or write another compiler for the machine.\n"
     "Generated from `trace/dtrace/opcodes.def` by `make docs`; change the table, not this page.\n"
     "\n"
     "The D compiler translates a predicate or an action's argument into a DIF object: "

@@ -57,6 +57,8 @@ static const char errors_head[] =
 static const char head[] =
     "# Kernel calls\n"
     "\n"
+    "This page is for those who program with kernel calls, and for those who read them in a "
+    "capture.\n"
     "Generated from `abi/kercalls.def` by `make docs`; change the table, not this page.\n"
     "Numbers below 100 are QNX 6.4's, 100 and above are Kymo's own. A row with an empty number\n"
     "continues the row above it.\n"

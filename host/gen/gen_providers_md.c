@@ -201,6 +201,7 @@ static void print_call(const struct call *call)
 static const char head[] =
     "# Providers\n"
     "\n"
+    "This page is for those who look for a probe, and for its arguments.\n"
     "Generated from `trace/probes.def`, `trace/events.def`, `trace/sites.def` and\n"
     "`abi/kercalls.def` by `make docs`; change the tables, not this page. The language is\n"
     "described in [d.md](d.md), the way of a probe into the kernel in [probes.md](probes.md), and\n"

@@ -12,7 +12,7 @@
 #include "trace/slot.h"
 
 enum line_time { LINE_CYCLES, LINE_SECONDS, LINE_NS };
-/* Whose text it is (docs/format.md §10): Kymo's, or that of traceprinter 6.x, 7.x or 8.0. */
+/* Whose text it is (docs/lines.md): Kymo's, or that of traceprinter 6.x, 7.x or 8.0. */
 enum line_dialect { LINE_KYMO, LINE_QNX6, LINE_QNX7, LINE_QNX8 };
 
 struct line_style {

@@ -68,7 +68,7 @@ static void put_safe(FILE *to, const char *text)
     }
 }
 
-/* A cut whose original was cut short, damaged or recovered (docs/format.md §11). */
+/* A cut whose original was cut short, damaged or recovered (docs/cut.md). */
 static bool is_cut_of_doubtful(const struct kev_info *info)
 {
     for (unsigned i = 0; i < info->nattrs; i++) {

@@ -305,7 +305,7 @@ def every_line_has_a_documented_shape(boot):
     used = set()
     bad = shapes.without_shape(done.stdout, used)
     if bad:
-        return f"none of docs/format.md's: {bad}"
+        return f"none of docs/lines.md's: {bad}"
     return f"only {len(used)} shapes" if len(used) < 13 else None
 
 

@@ -2,7 +2,7 @@
 /*
  * TraceEvent() as a table: every command word of abi/sys/trace.h, with right arguments, for
  * each who and when: without the ability, without buffers, the buffers' owner, somebody else, the
- * owner gone; tracing stopped and running. That the table is whole, docs/ring.md's and the
+ * owner gone; tracing stopped and running. That the table is whole, docs/traceevent.md's and the
  * meddler's too, is read out of the header. What the kernel itself answers (it copies, or needs no
  * lock) has a row that says so; wrong arguments are test_control.c's, test_filter.c's,
  * test_threads.c's.
@@ -217,7 +217,7 @@ static bool in_docs(const char *name)
     char want[80];
 
     snprintf(want, sizeof(want), "`%s`", name);
-    return in_file("docs/ring.md", "| ", want);
+    return in_file("docs/traceevent.md", "| ", want);
 }
 
 /* The program that calls all of them at random. */
@@ -263,7 +263,7 @@ static void every_command_has_a_row(void **unused)
                 fail_msg("%s has no row here", name);
             }
             if (!in_docs(name)) {
-                fail_msg("%s has no row in docs/ring.md", name);
+                fail_msg("%s has no row in docs/traceevent.md", name);
             }
             if (!is_meddled_with(name)) {
                 fail_msg("%s has no row in test/boot/programs/meddler_all.c", name);
