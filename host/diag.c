@@ -114,7 +114,8 @@ int kymo_help(const struct kymo_command *command)
 
 void kymo_report_error(const struct kev_error *error)
 {
-    kymo_error("%s%s", error->text, error->recoverable ? "; `--recover` reads what is sound" : "");
+    kymo_error("%s%s", error->text,
+               error->recoverable ? "; `--recover` reads the undamaged parts" : "");
 }
 
 bool kymo_report_damage(const struct kev *kev)
@@ -125,7 +126,7 @@ bool kymo_report_damage(const struct kev *kev)
 
     if (info->equal_stamps > 0) {
         kymo_error("%s: warning: %" PRIu64 " events have the time of the one before them on their "
-                   "CPU; which of them came first is not known",
+                   "CPU; their order is unknown",
                    info->path, info->equal_stamps);
     }
     if (damage->first[0] == '\0') {
@@ -142,10 +143,10 @@ bool kymo_report_damage(const struct kev *kev)
         return false;
     }
     if (damage->sums > 0) {
-        snprintf(more, sizeof(more), ", %" PRIu64 " buffers with a wrong sum (not passed over)",
+        snprintf(more, sizeof(more), ", %" PRIu64 " buffers with a wrong sum (not skipped)",
                  damage->sums);
     }
-    kymo_error("%s: recovered; passed over: %" PRIu64 " bytes in %" PRIu64 " places, %" PRIu64
+    kymo_error("%s: recovered; skipped: %" PRIu64 " bytes in %" PRIu64 " places, %" PRIu64
                " slots, %" PRIu64 " incomplete events, %" PRIu64
                " buffers out of order%s; first at byte %" PRIu64 ": %s",
                info->path, damage->bytes, damage->places, damage->slots, damage->events,

@@ -375,7 +375,7 @@ int output_commit(struct output *output)
     int result = output_try_commit(output);
 
     if (result == -EEXIST) {
-        kymo_error("%s: a file of that name has been made meanwhile", output->path);
+        kymo_error("%s: a file of that name was created meanwhile", output->path);
         output_abandon(output);
     }
     return result;

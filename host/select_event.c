@@ -169,7 +169,8 @@ static int pattern_parse(struct pattern *pattern, const char *command, const cha
         len -= before + 1;
     }
     if (len == 0 || len >= sizeof(pattern->name)) {
-        return kymo_usage(command, "%s: --event: %.*s is no event's name", command, (int)len, text);
+        return kymo_usage(command, "%s: --event: %.*s is not the name of an event", command,
+                          (int)len, text);
     }
     memcpy(pattern->name, text, len);
     pattern->is_number = strspn(pattern->name, "0123456789") == len;

@@ -27,9 +27,9 @@ static const char cut_help[] =
     "Writes a capture that has a selection of another one's events, with the names of\n"
     "processes and threads and who runs when it begins. FILE - is standard input.\n"
     "\n"
-    "  -o OUT.kev     where to; a file that is there already is not replaced\n"
-    "  --force        it is\n"
-    "  --recover      take what is sound of a damaged file\n"
+    "  -o OUT.kev     where to; an existing file is not replaced\n"
+    "  --force        replace an existing file\n"
+    "  --recover      take the undamaged parts of a damaged file\n"
     "\n" SELECT_HELP "\n"
     "  -h, --help     this text\n";
 
@@ -104,7 +104,7 @@ static int options_parse(struct cut *cut, int argc, char **argv)
         return kymo_usage("cut", "cut: one capture at a time, not %s too", argv[optind]);
     }
     if (cut->path == NULL) {
-        return kymo_usage("cut", "cut: where to? (-o OUT.kev)");
+        return kymo_usage("cut", "cut: no output file: -o OUT.kev");
     }
     return -1;
 }
@@ -141,8 +141,7 @@ static void doubts_find(struct cut *cut, const struct kev *kev, bool incomplete)
         doubt(cut, "the capture was cut short inside the window");
     }
     if (damage->first[0] != '\0') {
-        doubt(cut,
-              "recovered: passed over %" PRIu64 " bytes in %" PRIu64 " places, %" PRIu64 " slots",
+        doubt(cut, "recovered: skipped %" PRIu64 " bytes in %" PRIu64 " places, %" PRIu64 " slots",
               damage->bytes, damage->places, damage->slots);
         doubt(cut,
               "%" PRIu64 " incomplete events, %" PRIu64 " buffers out of order, %" PRIu64
@@ -214,15 +213,15 @@ static void report(const struct cut *cut)
         kymo_error("%s: no event is in the selection", cut->path);
     }
     if (cut->unnamed > 0) {
-        kymo_error("%s: %d names of processes and threads found no room before its first event",
+        kymo_error("%s: %d names of processes and threads do not fit before its first event",
                    cut->path, cut->unnamed);
     }
     for (unsigned cpu = 0; cpu < KEV_CPUS; cpu++) {
         left_out += cut->cpu[cpu].left_out;
     }
     if (left_out > 0) {
-        kymo_error("%s: %" PRIu64 " events are left out, because they lie before earlier ones of "
-                   "their CPUs",
+        kymo_error("%s: %" PRIu64 " events are left out: their times are before those of earlier "
+                   "events of their CPUs",
                    cut->path, left_out);
     }
 }
@@ -287,7 +286,7 @@ static int cut_capture(struct cut *cut, struct kev *kev)
 
     if (!info->kymo || !header_is_sound(kev)) {
         kymo_error(info->kymo ? "%s: its header or system page is damaged: it can't be cut"
-                              : "%s: another kernel's capture: only those of Kymo's can be cut",
+                              : "%s: a capture of another kernel: kymo cut handles only Kymo's",
                    info->path);
         return KYMO_FAILURE;
     }

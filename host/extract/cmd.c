@@ -100,9 +100,10 @@ static int account_for_the_disk(const struct extract *extract)
     int status = missing > 0 ? KYMO_FAILURE : KYMO_OK;
 
     if (extract->scanned.records > 0) {
-        kymo_error("%s: what says that it has a block log is damaged, or was not asked: a search "
-                   "has found %" PRIu64 " of its records",
-                   extract->path, extract->scanned.records);
+        kymo_error(
+            "%s: the log's first and last sector are damaged, or a search was asked for: it has "
+            "found %" PRIu64 " records",
+            extract->path, extract->scanned.records);
         say_logs(extract);
     } else if (extract->disk.missing > 0) {
         kymo_error("%s: %sit ends %" PRIu64 " sector%s before the disk did: %" PRIu64 " of %" PRIu64
@@ -111,11 +112,11 @@ static int account_for_the_disk(const struct extract *extract)
                    extract->disk.missing == 1 ? "" : "s", missing, extract->log.super.frames);
     }
     if (found->unreadable > missing) {
-        kymo_error("%s: %" PRIu64 " records can't be read: the disk is bad there", extract->path,
+        kymo_error("%s: %" PRIu64 " records can't be read: bad sectors", extract->path,
                    found->unreadable);
     }
     if (found->between > BLOCKLOG_SPARE) {
-        kymo_error("%s: INCOMPLETE: %" PRIu64 " records between two captures are not there: "
+        kymo_error("%s: INCOMPLETE: %" PRIu64 " records between two captures are missing: "
                    "there may have been a capture%s",
                    extract->path, found->between,
                    extract->scanned.records > 0 ? "" : "; --scan looks for them everywhere");
@@ -148,7 +149,7 @@ static int open_error(const struct extract *extract, int result)
     const char *path = extract->path;
 
     if (result == -EILSEQ) {
-        kymo_error("%s: no block log is there, nor any record of one", path);
+        kymo_error("%s: no block log found, nor any record of one", path);
     } else if (result == -ENOENT) {
         kymo_error("%s: no log %zu: a search has found the records of %zu logs", path,
                    extract->log_number, extract->scanned.logs);

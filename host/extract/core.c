@@ -137,7 +137,7 @@ bool core_is_shorter(const struct core *core)
     bool shorter = fstat(core->fd, &about) != 0 || (uint64_t)about.st_size < core->size;
 
     if (shorter) {
-        kymo_error("%s: it has become shorter while it was read", core->path);
+        kymo_error("%s: it was truncated while it was read", core->path);
     }
     return shorter;
 }

@@ -83,16 +83,15 @@ static void account_for_d(const struct retain *retain, const char *path)
     const struct retain_losses *losses = &retain->losses;
 
     if (losses->programs) {
-        kymo_error("%s: %u of D's programs can't be read: what says where they are is damaged",
-                   path, (unsigned)losses->programs);
+        kymo_error("%s: %u of D's programs can't be read: their index is damaged", path,
+                   (unsigned)losses->programs);
     }
     if (losses->records || losses->keys) {
         kymo_error("%s: of D's programs at least %u records and %u keys are damaged", path,
                    (unsigned)losses->records, (unsigned)losses->keys);
     }
     if (losses->notes) {
-        kymo_error("%s: %u of D's programs lack what describes them", path,
-                   (unsigned)losses->notes);
+        kymo_error("%s: %u of D's programs have no description", path, (unsigned)losses->notes);
     }
 }
 
@@ -121,8 +120,8 @@ static int account(const struct run *run, const struct core_output *output)
         kymo_error("%s: %" PRIu64 " events are lost", output->path, losses->events);
     }
     if (losses->buffers) {
-        kymo_error("%s: INCOMPLETE: %u buffers are damaged; of %u of them nobody knows what they "
-                   "held",
+        kymo_error("%s: INCOMPLETE: %u buffers are damaged; the contents of %u of them are "
+                   "unknown",
                    output->path, (unsigned)losses->buffers, (unsigned)losses->unknown);
     }
     if (losses->names) {

@@ -104,7 +104,7 @@ int core_read_elf(struct core *core)
     Elf64_Phdr segment;
 
     if (core->size > EI_DATA && core->data[EI_DATA] == ELFDATA2MSB) {
-        kymo_error("%s: a big-endian ELF file: no machine of Kymo's", core->path);
+        kymo_error("%s: a big-endian ELF file: Kymo runs on no such machine", core->path);
         return -1;
     }
     if (!read_header(core, &header)) {

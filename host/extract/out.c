@@ -106,10 +106,10 @@ static int taken(struct output *output, const char *path)
 
     output_abandon(output);
     if (same) {
-        printf("%s: is there already, the same\n", path);
+        printf("%s: is already there, identical\n", path);
         return KYMO_OK;
     }
-    kymo_error("%s: another file of that name is there: --force replaces it", path);
+    kymo_error("%s: a different file of that name exists: --force replaces it", path);
     return KYMO_FAILURE;
 }
 

@@ -29,7 +29,7 @@ static const char *down_words(enum link_down why)
     case LINK_BYE:
         return "the target has ended the link";
     case LINK_STRANGE:
-        return "the target does not keep to the link's protocol";
+        return "the target breaks the link's protocol";
     default:
         return "the line was closed";
     }

@@ -125,8 +125,8 @@ static int capture_main(int argc, char **argv)
     capture.target = cmd_target(capture.target);
     if (capture.target == NULL || optind < argc) {
         return capture.target == NULL
-                   ? kymo_usage("capture", "capture: which target? -t TARGET or KYMO_TARGET")
-                   : kymo_usage("capture", "capture: what is %s?", argv[optind]);
+                   ? kymo_usage("capture", "capture: no target: give -t TARGET or KYMO_TARGET")
+                   : kymo_usage("capture", "capture: unknown argument %s", argv[optind]);
     }
     if (capture.store.force && capture.store.output == NULL) {
         return kymo_usage("capture", "capture: --force is for -o FILE");

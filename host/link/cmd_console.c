@@ -160,8 +160,8 @@ static int console_main(int argc, char **argv)
     console.target = cmd_target(console.target);
     if (console.target == NULL || optind < argc) {
         return console.target == NULL
-                   ? kymo_usage("console", "console: which target? -t TARGET or KYMO_TARGET")
-                   : kymo_usage("console", "console: what is %s?", argv[optind]);
+                   ? kymo_usage("console", "console: no target: give -t TARGET or KYMO_TARGET")
+                   : kymo_usage("console", "console: unknown argument %s", argv[optind]);
     }
     cmd_catch_signals();
     return console_run(&console);

@@ -104,7 +104,7 @@ static int measure_all(struct channel *channel, struct session *session, const s
         return KYMO_FAILURE;
     }
     double took = seconds() - began;
-    printf("%llu bytes in %.3f s, all as they should be: %.3f MB/s, %.0f bytes/s\n", m->bytes, took,
+    printf("%llu bytes in %.3f s, all correct: %.3f MB/s, %.0f bytes/s\n", m->bytes, took,
            (double)m->bytes / took / 1e6, (double)m->bytes / took);
     return KYMO_OK;
 }
@@ -161,8 +161,9 @@ static int link_main(int argc, char **argv)
     }
     m.target = cmd_target(m.target);
     if (m.target == NULL || optind < argc) {
-        return m.target == NULL ? kymo_usage("link", "link: which target? -t TARGET or KYMO_TARGET")
-                                : kymo_usage("link", "link: what is %s?", argv[optind]);
+        return m.target == NULL
+                   ? kymo_usage("link", "link: no target: give -t TARGET or KYMO_TARGET")
+                   : kymo_usage("link", "link: unknown argument %s", argv[optind]);
     }
     cmd_catch_signals();
     return run(&m);

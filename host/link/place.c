@@ -78,7 +78,7 @@ static int directory_find(char *directory, size_t room, const char **why)
     }
     if (length < 0 || (size_t)length >= room) {
         errno = ENAMETOOLONG;
-        return failed("XDG_RUNTIME_DIR or TMPDIR is no place for a socket", why);
+        return failed("the path in XDG_RUNTIME_DIR or TMPDIR is too long for a socket", why);
     }
     return directory_make(directory, why);
 }

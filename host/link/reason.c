@@ -24,7 +24,7 @@ const char *reason_text(int reason)
             return strerror(numbers[i].host);
         }
     }
-    return "an error that only the target knows";
+    return "an error number that the host does not know";
 }
 
 int reason_to_target(int error)

@@ -167,7 +167,7 @@ static void packets(struct session *session)
     while (session->in_bytes - at >= sizeof(head)) {
         memcpy(&head, session->in + at, sizeof(head));
         if (head.bytes > LOCAL_MOST) {
-            lose(session, "the broker makes no sense");
+            lose(session, "malformed data from the broker");
             return;
         }
         if (session->in_bytes - at < sizeof(head) + head.bytes) {

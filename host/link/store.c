@@ -81,7 +81,7 @@ static int open_new(struct store *store)
 
     do {
         if (!next_name(store)) {
-            kymo_error("%s: all names for it are taken", store->plain);
+            kymo_error("%s: no free name is left for it", store->plain);
             return -EEXIST;
         }
     } while (lstat(store->name, &st) == 0);
@@ -136,7 +136,7 @@ static int place(struct store *store, bool whole)
         result = result == 0 ? output_try_commit(&store->file) : result;
     }
     if (result == -EEXIST) {
-        kymo_error("%s: a file of that name has been made meanwhile", store->path);
+        kymo_error("%s: a file of that name was created meanwhile", store->path);
     }
     output_abandon(&store->file);
     return result;
@@ -188,7 +188,7 @@ bool store_incomplete(struct store *store)
     store->begun = false;
     store->file.error = 0; /* what was written before it failed is kept */
     if (store->bytes == 0) {
-        kymo_error("%s: INCOMPLETE: nothing of it has come", store->path);
+        kymo_error("%s: INCOMPLETE: nothing of it was received", store->path);
         output_abandon(&store->file);
     } else if (place(store, false) == 0) {
         kymo_error("%s: INCOMPLETE: %llu bytes", store->path, (unsigned long long)store->bytes);

@@ -45,7 +45,7 @@ static const char print_help[] =
     "  --wait TIME    with --follow: how long an event waits at least for earlier ones of\n"
     "                 CPUs that have nothing new: 1 (second), 500ms\n"
     "  --force        -o may replace a capture, too\n"
-    "  --recover      read what is sound of a damaged file\n"
+    "  --recover      read the undamaged parts of a damaged file\n"
     "  -h, --help     this text\n";
 
 enum {

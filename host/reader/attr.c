@@ -103,11 +103,11 @@ static int attrs_check(struct kev *kev, struct kev_error *error)
                         "TRACE_BIG_ENDIAN");
     }
     if (major != NULL && atoi(major) != 1) {
-        return kev_fail(kev, error, 0, "format version %.16s is not known, only 1 is", major);
+        return kev_fail(kev, error, 0, "unknown format version %.16s, only 1 is known", major);
     }
     if (minor != NULL && atoi(minor) < 1) {
-        return kev_fail(kev, error, 0, "format version 1.%.16s is not known, only 1.01 and later",
-                        minor);
+        return kev_fail(kev, error, 0,
+                        "unknown format version 1.%.16s, only 1.01 and later are known", minor);
     }
     kev->info.swapped = little != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
     return 0;

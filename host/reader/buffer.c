@@ -65,7 +65,7 @@ static int slots_read(struct kev *kev, struct kev_lane *lane, const struct kev_e
         return -1;
     }
     if ((size_t)len != bytes) {
-        return kev_fail(kev, error, entry->offset, "the file became shorter while it was read");
+        return kev_fail(kev, error, entry->offset, "the file was truncated while it was read");
     }
     lane->sum = 0;
     if (entry->checked) {
@@ -211,12 +211,11 @@ static int sum_check(struct kev *kev, struct kev_lane *lane, const struct kev_en
     }
     if (!kev->options.recover) {
         return kev_fail(kev, error, entry->offset,
-                        "buffer %" PRIu32
-                        " of CPU %u is not as it was written: its sum is 0x%016" PRIx64
+                        "buffer %" PRIu32 " of CPU %u is damaged: its sum is 0x%016" PRIx64
                         ", CHECK has 0x%016" PRIx64,
                         entry->sequence, entry->cpu, lane->sum, entry->check);
     }
-    kev_note(kev, entry->offset, "a buffer is not as it was written: CHECK has another sum");
+    kev_note(kev, entry->offset, "a buffer is damaged: CHECK has another sum");
     kev->damage.sums++;
     return 0;
 }

@@ -141,7 +141,7 @@ int kev_file_refresh(struct kev_file *file, bool follow, struct kev_error *error
     }
     if ((uint64_t)st.st_size < file->size) {
         return kev_fail_plain(error, file->path,
-                              "has become shorter while it was read: it was started anew");
+                              "was truncated while it was read: it was started again");
     }
     file->size = (uint64_t)st.st_size;
     return 0;

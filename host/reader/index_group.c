@@ -222,7 +222,7 @@ static int end_compare(struct kev *kev, const struct group *group, uint64_t sum,
     } else if (sum != check) {
         snprintf(text, sizeof(text),
                  "the end mark of CPU %u has another sum than what is before it: buffers are "
-                 "missing, doubled or not in their places, or the mark is damaged",
+                 "missing, duplicated or moved, or the mark is damaged",
                  group->cpu);
         kev_late(kev, group->at, text);
     }
@@ -304,6 +304,6 @@ void kev_end_check(struct kev *kev)
         return;
     }
     kev_fail_incomplete(kev, &kev->cut, kev->file.size,
-                        "the file ends without an end mark: it was cut between two buffers, or who "
-                        "wrote it was ended before it was done");
+                        "the file ends without an end mark: it was cut between two buffers, or its "
+                        "writer ended early");
 }

@@ -33,7 +33,7 @@ static void bytes_moved(struct kev *kev, uint64_t at, int32_t units)
         kev->info.missing_bytes += (uint64_t)units * TRACE_SLOT_BYTES;
     } else if (units < 0) {
         snprintf(text, sizeof(text),
-                 "%" PRId64 " bytes before here are not of this capture, or are in it twice",
+                 "%" PRId64 " bytes before here do not belong to this capture, or are duplicated",
                  -(int64_t)units * TRACE_SLOT_BYTES);
         kev_late(kev, at, text);
     }
@@ -76,7 +76,7 @@ static int buffer_sum(struct kev *kev, const struct kev_entry *entry, uint64_t *
         if (len != (long)(n * sizeof(*slots))) {
             return len < 0 ? -1
                            : kev_fail(kev, error, entry->offset,
-                                      "the file became shorter while it was read");
+                                      "the file was truncated while it was read");
         }
         *sum = kev_slots_sum(kev, *sum, slots, n);
     }

@@ -56,10 +56,10 @@ void kev_lane_free(struct kev_lane *lane)
 static int event_broken(struct kev *kev, uint64_t offset, unsigned events, struct kev_error *error)
 {
     if (kev->info.kymo && !kev->options.recover) {
-        return kev_fail(kev, error, offset, "a combine event is not whole");
+        return kev_fail(kev, error, offset, "an incomplete combine event");
     }
     if (kev->info.kymo) {
-        kev_note(kev, offset, "a combine event is not whole");
+        kev_note(kev, offset, "an incomplete combine event");
     }
     kev->damage.events += events;
     return 0;

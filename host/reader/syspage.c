@@ -85,7 +85,7 @@ static int page_check(struct kev *kev, struct kev_error *error)
                                   : sizeof(struct kymo_syspage);
 
     if (version == 0 || version > KYMO_SYSPAGE_VERSION) {
-        return kev_fail(kev, error, at, "system page version %u is not known, only 1 to %d are",
+        return kev_fail(kev, error, at, "unknown system page version %u, only 1 to %d are known",
                         version, KYMO_SYSPAGE_VERSION);
     }
     if (PAGE_U32(kev, size) > kev->syspage_len || PAGE_U32(kev, size) < least) {

@@ -218,7 +218,7 @@ static int table_read(struct kev *kev, size_t where, unsigned want, const char *
             uint64_t page = kev->slots_offset - kev->syspage_len;
 
             return kev_fail(kev, error, page + (uint64_t)(at - (const char *)kev->syspage),
-                            "a line of the %s table makes no sense", what);
+                            "a line of the %s table is malformed", what);
         }
     }
 }

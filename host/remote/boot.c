@@ -155,13 +155,13 @@ static const char *boot(struct wire_of_boot *w, const char *board)
 
     run->board = board ? board : "virt-a64";
     if (!run_name_ok(run->board)) {
-        return "this is no name of a board";
+        return "not the name of a board";
     }
     run->image = "work";
     run->link = w->spec;
     run->quiet_build = true; /* it is no part of what is traced */
     if (run_find_home(run) != 0 || run_build(run) != 0) {
-        return "there is no board to boot; -t says where a target is";
+        return "no board to boot; -t names a target";
     }
     if (!make_folder(w)) {
         return errno == ENAMETOOLONG ? "TMPDIR is too long for the path of a socket"

@@ -55,7 +55,7 @@ int remote_nonsense(struct remote *r, const char *what)
 {
     char text[sizeof(r->gone)];
 
-    snprintf(text, sizeof(text), "the target's answer makes no sense: %.60s", what);
+    snprintf(text, sizeof(text), "malformed answer from the target: %.60s", what);
     return give_up(r, -EPROTO, text);
 }
 
@@ -142,7 +142,7 @@ static long receive(struct remote *r)
         return give_up(r, -EPIPE, text);
     }
     if (bytes == -EMSGSIZE) {
-        return remote_nonsense(r, "more than there was room for");
+        return remote_nonsense(r, "more than there is room for");
     }
     return bytes < 0 ? give_up(r, -EPIPE, r->wire->ops->reason(r->wire)) : bytes;
 }

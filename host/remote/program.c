@@ -38,14 +38,14 @@ static int receive(struct remote *r, uint32_t kind, struct answer *a, char *why,
         return failed(why, room, -EPIPE, r->programs->ops->reason(r->programs));
     }
     if (bytes < (long)sizeof(a->head)) {
-        return failed(why, room, -EPROTO, "the target's answer makes no sense");
+        return failed(why, room, -EPROTO, "malformed answer from the target");
     }
     memcpy(&a->head, message, sizeof(a->head));
     a->text_bytes = (size_t)bytes - sizeof(a->head);
     memcpy(a->text, message + sizeof(a->head), a->text_bytes);
     a->text[a->text_bytes] = '\0';
     if (a->head.kind != kind || a->head.result > 0 || a->head.result < -4095) {
-        return failed(why, room, -EPROTO, "the target's answer makes no sense");
+        return failed(why, room, -EPROTO, "malformed answer from the target");
     }
     return 0;
 }
@@ -119,7 +119,7 @@ int remote_program_start(struct target *t, const char *line, int32_t *pid, char 
         return not_started(&a, why, room);
     }
     if (a.head.pid < 1) {
-        return failed(why, room, -EPROTO, "the target's answer makes no sense");
+        return failed(why, room, -EPROTO, "malformed answer from the target");
     }
     *pid = a.head.pid;
     return 0;

@@ -79,7 +79,7 @@ static int chardev_text(struct run *run, char *text, size_t room)
     int length;
 
     if (strchr(rest, ',')) {
-        kymo_error("--link %s: QEMU can't have a comma there", run->link);
+        kymo_error("--link %s: QEMU allows no comma there", run->link);
         return -1;
     }
     if (strncmp(run->link, "tcp:", 4) == 0) {
@@ -126,7 +126,7 @@ static int disk_args(struct run *run)
         return 0;
     }
     if (strchr(run->disk, ',')) {
-        kymo_error("--disk %s: QEMU can't have a comma there", run->disk);
+        kymo_error("--disk %s: QEMU allows no comma there", run->disk);
         return -1;
     }
     if (access(run->disk, R_OK | W_OK) != 0) {

@@ -159,7 +159,8 @@ static int options_parse(struct run *run, int argc, char **argv)
         }
     }
     if (optind < argc && strcmp(argv[optind - 1], "--") != 0) {
-        return kymo_usage("run", "run: what is %s? QEMU's own arguments follow --", argv[optind]);
+        return kymo_usage("run", "run: unknown argument %s: QEMU's own arguments follow --",
+                          argv[optind]);
     }
     run->extra = argv + optind;
     run->nextra = argc - optind;

@@ -181,7 +181,7 @@ int run_hold_link(struct run *run, const char *path)
         return -1;
     }
     if (lstat(path, &there) == 0 && !S_ISSOCK(there.st_mode)) {
-        kymo_error("%s: is there and no socket; --link would remove it", path);
+        kymo_error("%s: exists and is not a socket; --link would replace it", path);
         return -1;
     }
     if (run_link_is_listening(path)) {

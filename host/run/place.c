@@ -187,12 +187,12 @@ static int capture_finish(struct run *run)
     run->has_part = false;
     if (empty) {
         output_abandon(&run->part);
-        kymo_error("%s is as it was: the guest wrote nothing to its trace.kev", run->capture);
+        kymo_error("%s unchanged: the guest wrote nothing to its trace.kev", run->capture);
         return 0;
     }
     if (!is_finished(run->target)) {
         output_leave_part(&run->part);
-        kymo_error("%s is as it was: the new capture is cut short: %s", run->capture,
+        kymo_error("%s unchanged: the new capture is cut short: %s", run->capture,
                    short_path(run->target));
         return 0;
     }

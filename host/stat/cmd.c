@@ -20,7 +20,7 @@ static const char stat_help[] =
     "\n"
     "  --all        every row of every table\n"
     "  --json       for programs: one JSON object, times in nanoseconds\n"
-    "  --recover    read what is sound of a damaged file\n"
+    "  --recover    read the undamaged parts of a damaged file\n"
     "  -h, --help   this text\n";
 
 struct request {

@@ -99,7 +99,7 @@ const char *filter_doubt(const struct stat *stat)
                "known";
     }
     if (filter->no_threads) {
-        return "THREAD was not recorded: who ran, and who sent a message, is not known";
+        return "THREAD was not recorded: which thread ran, and which sent a message, is unknown";
     }
     if (filter->applications) {
         return "applications set the filters: the figures hold if all of THREAD, COMM and INT was "

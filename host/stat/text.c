@@ -99,7 +99,7 @@ const char *stat_doubt(const struct stat *stat)
         return "buffers are missing, or not those that were written";
     }
     if (is_cut_of_doubtful(info)) {
-        return "what it was cut out of was cut short or damaged";
+        return "the capture that it was cut out of is cut short or damaged";
     }
     return missing > 0 && stat->lost + stat->recycled == 0 ? "buffers are missing" : NULL;
 }
@@ -153,7 +153,7 @@ static void show_origin(FILE *to, const struct stat *stat)
 {
     const struct kev_info *info = kev_info(stat->kev);
     struct tm date = {0};
-    char text[32] = "at a time that is unknown";
+    char text[32] = "at an unknown time";
 
     if (stat_date(stat, "DATE", &date)) {
         strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &date);

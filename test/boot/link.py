@@ -94,7 +94,7 @@ class Bench(Guest):
 
 
 def spoke_well(done):
-    expect(done.returncode == 0 and "all as they should be" in done.stdout,
+    expect(done.returncode == 0 and "all correct" in done.stdout,
            f"{done.returncode}: {done.stdout}{done.stderr}")
 
 
@@ -130,7 +130,7 @@ def many_at_once_over_a_bad_line(bench):
             for i in range(6)]
     for one in ones:
         out, err = one.communicate(timeout=SLOW)
-        expect(one.returncode == 0 and "all as they should be" in out, out + err)
+        expect(one.returncode == 0 and "all correct" in out, out + err)
     line.close()
 
 
@@ -232,7 +232,7 @@ def a_plug_pulled_amid_bytes(bench):
         line.close()
         expect(one.returncode == 1, f"status {one.returncode}: {out}")
         expect("the line was closed" in err and line.path in err, err)
-        expect("as they should be" not in out, out)
+        expect("all correct" not in out, out)
 
 
 def wait_for_words(console):

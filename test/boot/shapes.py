@@ -15,7 +15,7 @@ PARTS = {"N": r"-?\d+", "H": r"0x[0-9a-f]+", "W": r"[^ ,:]+", "T": r".*",
 def shapes():
     """(as it is written, as a pattern)"""
     with open(os.path.join(ROOT, "docs/lines.md"), encoding="utf-8") as f:
-        section = f.read().split("\n## 10. ")[1]
+        section = f.read()
     lines = section.split("```\n")[1].splitlines()
     if len(lines) < 15:
         raise ValueError("docs/lines.md has no shapes of lines")
