@@ -6,7 +6,10 @@
 HOST_READER_SRCS := $(sort $(wildcard host/reader/*.c)) lib/capture/check.c
 # The D compiler; flex and bison write its lexer and parser.
 HOST_D_GEN := $(B)/gen/d
-HOST_D_SRCS := $(sort $(wildcard host/dt/*.c)) $(HOST_D_GEN)/dt_grammar.c $(HOST_D_GEN)/dt_lexer.c
+# Its layers: each includes headers of its own and of those before it (scripts/check-includes).
+HOST_D_LAYERS := base types tree check code clause syntax session
+HOST_D_SRCS := $(sort $(wildcard $(HOST_D_LAYERS:%=host/dt/%/*.c))) $(HOST_D_GEN)/dt_grammar.c \
+	$(HOST_D_GEN)/dt_lexer.c
 # The D machine inside the command: its target `self`. subr_none.c is for boards.
 HOST_MACHINE_SRCS := $(filter-out trace/dtrace/subr_none.c,$(sort $(wildcard trace/dtrace/*.c \
 	trace/dtrace/provider/*.c)))
@@ -58,11 +61,11 @@ $(HOST_ASAN_OBJS): $(B)/host-asan/%.o: %.c | $(HOST_D_GEN)/dt_grammar.h
 	$(Q)$(HOST_CC) $(HOST_CMD_CFLAGS) -O1 -fsanitize=address,undefined -fno-sanitize-recover=all \
 	    -fno-omit-frame-pointer -MMD -MP -c -o $@ $<
 
-$(HOST_D_GEN)/dt_grammar.c $(HOST_D_GEN)/dt_grammar.h &: host/dt/grammar.y
+$(HOST_D_GEN)/dt_grammar.c $(HOST_D_GEN)/dt_grammar.h &: host/dt/syntax/grammar.y
 	@mkdir -p $(@D)
 	$(Q)bison -Wall -Wno-yacc --header=$(HOST_D_GEN)/dt_grammar.h -o $(HOST_D_GEN)/dt_grammar.c $<
 
-$(HOST_D_GEN)/dt_lexer.c: host/dt/lexer.l
+$(HOST_D_GEN)/dt_lexer.c: host/dt/syntax/lexer.l
 	@mkdir -p $(@D)
 	$(Q)flex -o $@ $<
 

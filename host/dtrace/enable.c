@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 /* Limit of a record's padding by widths: the largest that a format can express
- * (host/dt/printf_parse.c), but for a program that is not the user's only a line of a wide
+ * (host/dt/clause/printf_parse.c), but for a program that is not the user's only a line of a wide
  * terminal. */
 enum { WIDTH_MOST = 1000000, WIDTH_MOST_FOREIGN = 1024 };
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Everything D has a name for is in a row of test/d/rows: what a table gains, a row must show.
 
-The tables: trace/dtrace/opcodes.def (variables, subroutines), host/dt/actions.def and options.def,
+The tables: trace/dtrace/opcodes.def (variables, subroutines), host/dt/clause/actions.def and options.def,
 the error tags in host/dt, printf's conversions, the letters of the command's options, the texts of
 drops and faults. The manual page has every option. Prints what is missing. The last line is
 `N passed, N failed`.
@@ -48,7 +48,7 @@ def table(path, macro):
 def tags():
     """In the compiler's sources."""
     found = set()
-    for path in glob.glob(os.path.join(ROOT, "host/dt/*.[chly]")):
+    for path in glob.glob(os.path.join(ROOT, "host/dt/*/*.[chly]")):
         found |= set(re.findall(r'"(D_[A-Z]\w+)"', source(os.path.relpath(path, ROOT))))
     return sorted(found)
 
@@ -70,15 +70,15 @@ def checks():
     printed = "\n".join("\n".join((r.out or []) + (r.err or [])) for r in found)
     printed += "".join(source(os.path.relpath(p, ROOT))
                        for p in glob.glob(os.path.join(ROOT, "test/d_command/*_test.c")))
-    conversions = re.search(r'known\[\] = "(\w+)"', source("host/dt/printf_parse.c")).group(1)
+    conversions = re.search(r'known\[\] = "(\w+)"', source("host/dt/clause/printf_parse.c")).group(1)
     conversion = r"%[-#0+ '?@]*[0-9*]*(\.[0-9*]*)?@?[hlL]*NAME"
     # Some need probes that self hasn't.
     tagged = {r.tag for r in found} | set(re.findall(r'"(D_\w+)"', source("test/d/scripts.py")))
     yield "variables", without_row(table("trace/dtrace/opcodes.def", "DIF_VAR"), r"\bNAME\b", text)
     subroutines = table("trace/dtrace/opcodes.def", "DIF_SUBR")
     yield "subroutines", without_row(subroutines, r"\bNAME\(", text)
-    yield "actions", without_row(table("host/dt/actions.def", "ACTION"), r"\bNAME\(", text)
-    yield "aggregating functions", without_row(table("host/dt/actions.def", "AGGREGATING"),
+    yield "actions", without_row(table("host/dt/clause/actions.def", "ACTION"), r"\bNAME\(", text)
+    yield "aggregating functions", without_row(table("host/dt/clause/actions.def", "AGGREGATING"),
                                                r"@\w*(\[[^=]*)? = NAME\(", text)
     yield "options", without_row(table("host/dt/options.def", "OPTION"),
                                  r"(-x ?|option |setopt\(\")NAME\b", text)

@@ -164,7 +164,7 @@ int64_t value(const char *expression)
 
 struct dt_ident *global(const char *name)
 {
-    struct dt_ident *i = dt_ident_lookup(dt_session_globals(front.d), name);
+    struct dt_ident *i = dt_ident_lookup(front.d->globals, name);
 
     if (!i) {
         fail_msg("there is no %s", name);

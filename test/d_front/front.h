@@ -6,7 +6,7 @@
 #ifndef TEST_D_FRONT_FRONT_H
 #define TEST_D_FRONT_FRONT_H
 
-#include "host/dt/internal.h"
+#include "host/dt/check/check.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -298,9 +298,9 @@ static void declared_names(void **state)
     EQUAL(2, global("a")->signature.nargs);
     EQUAL(true, global("a")->signature.fixed);
     SAME("string", dt_type_text(front.d, global("a")->signature.args[1], NULL));
-    struct dt_ident *s = dt_ident_lookup(dt_session_threads(front.d), "s");
+    struct dt_ident *s = dt_ident_lookup(front.d->threads, "s");
     EQUAL(DT_IDENT_THREAD | DT_IDENT_WRITE | DT_IDENT_DECLARED, s->flags);
-    struct dt_ident *c = dt_ident_lookup(dt_session_locals(front.d), "c");
+    struct dt_ident *c = dt_ident_lookup(front.d->locals, "c");
     EQUAL(DT_IDENT_LOCAL | DT_IDENT_WRITE | DT_IDENT_DECLARED, c->flags);
     assert_true(global("x")->number >= 0x500);
     assert_true(s->number != c->number && c->number != global("x")->number);

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * "Did you mean": the existing name nearest to an unknown one, for error messages; and QNX's names
+ * of kernel calls (MsgSend) for those of the provider syscall (msg_sendv). Context: an error, or a
+ * description that matched nothing, so a walk through all probes is cheap enough. Tested by
+ * test/d/rows/suggestions.rows, test/d/provider_rows.py.
+ */
+#include "host/dt/check/suggest.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { NAME_MOST = 64, FIELDS = 4 };
+
+/* ---- the distance of two names ----------------------------------------------------- */
+
+static unsigned smaller(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+/* Letters that are missing, too many, different (of another case: not at all), or exchanged with
+ * their neighbour. */
+static unsigned distance(const char *a, const char *b)
+{
+    unsigned rows[3][NAME_MOST + 1];
+    size_t na = strlen(a), nb = strlen(b);
+
+    if (na > NAME_MOST || nb > NAME_MOST) {
+        return UINT32_MAX;
+    }
+    for (unsigned j = 0; j <= nb; j++) {
+        rows[0][j] = j;
+    }
+    for (unsigned i = 1; i <= na; i++) {
+        unsigned *now = rows[i % 3], *last = rows[(i - 1) % 3], *before = rows[(i + 1) % 3];
+        now[0] = i;
+        for (unsigned j = 1; j <= nb; j++) {
+            int x = tolower((unsigned char)a[i - 1]), y = tolower((unsigned char)b[j - 1]);
+            now[j] = smaller(smaller(last[j], now[j - 1]) + 1, last[j - 1] + (x != y));
+            if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) &&
+                y == tolower((unsigned char)a[i - 2])) {
+                now[j] = smaller(now[j], before[j - 2] + 1);
+            }
+        }
+    }
+    return rows[na % 3][nb];
+}
+
+struct nearest {
+    struct dt_session *session;
+    const char *wanted, *name; /* name NULL: nothing is near enough */
+    unsigned distance;
+};
+
+static struct nearest nearest_to(struct dt_session *d, const char *wanted)
+{
+    size_t length = strlen(wanted);
+    unsigned most = length < 3 ? 0 : length < 5 ? 1 : length < 9 ? 2 : 3;
+
+    return (struct nearest){.session = d, .wanted = wanted, .distance = most + 1};
+}
+
+static size_t length_apart(const char *a, const char *b)
+{
+    size_t na = strlen(a), nb = strlen(b);
+
+    return na < nb ? nb - na : na - nb;
+}
+
+/* Among equally near ones prefers the same length, then alphabetical order. */
+static bool is_better(const struct nearest *n, const char *name)
+{
+    size_t a = length_apart(n->wanted, name), b = length_apart(n->wanted, n->name);
+
+    return a != b ? a < b : strcmp(name, n->name) < 0;
+}
+
+static void consider(struct nearest *n, const char *name)
+{
+    unsigned is = distance(n->wanted, name);
+
+    if (is < n->distance || (is == n->distance && n->name && is_better(n, name))) {
+        n->distance = is;
+        n->name = dt_strdup(n->session, name);
+    }
+}
+
+static const char *question(struct dt_session *d, const char *before, const char *name)
+{
+    return name ? dt_sprintf(d, "; did you mean %s%s?", before, name) : "";
+}
+
+/* ---- functions and variables ------------------------------------------------------- */
+
+static void consider_function(void *arg, const struct dt_ident *i)
+{
+    struct nearest *n = arg;
+
+    if (i->version <= dt_session_version(n->session) &&
+        (i->kind == DT_IDENT_FUNCTION || i->kind == DT_IDENT_ACTION ||
+         i->kind == DT_IDENT_AGGFUNC)) {
+        consider(n, i->name);
+    }
+}
+
+const char *dt_suggest_function(struct dt_session *d, const char *name)
+{
+    struct nearest n = nearest_to(d, name);
+
+    dt_ident_each(d->globals, consider_function, &n);
+    return question(d, "", n.name);
+}
+
+static void consider_variable(void *arg, const struct dt_ident *i)
+{
+    struct nearest *n = arg;
+    bool value = i->kind == DT_IDENT_SCALAR || i->kind == DT_IDENT_ARRAY ||
+                 i->kind == DT_IDENT_INLINE || i->kind == DT_IDENT_ENUMERATOR;
+
+    if (value && i->version <= dt_session_version(n->session) && i->name[0] != '%' &&
+        (i->type || i->kind == DT_IDENT_ENUMERATOR)) {
+        consider(n, i->name);
+    }
+}
+
+const char *dt_suggest_variable(struct dt_session *d, const char *scope, const char *name)
+{
+    struct nearest n = nearest_to(d, name);
+    bool self = scope && strcmp(scope, "self") == 0, this = scope && strcmp(scope, "this") == 0;
+
+    if (scope && !self && !this) {
+        return "";
+    }
+    dt_ident_each(self ? d->threads : this ? d->locals : d->globals, consider_variable, &n);
+    return question(d, self ? "self->" : this ? "this->" : "", n.name);
+}
+
+static void consider_aggregation(void *arg, const struct dt_ident *i)
+{
+    struct nearest *n = arg;
+
+    if (i->aggregation) {
+        consider(n, i->name);
+    }
+}
+
+const char *dt_suggest_aggregation(struct dt_session *d, const char *name)
+{
+    struct nearest n = nearest_to(d, name);
+
+    dt_ident_each(d->aggregations, consider_aggregation, &n);
+    return question(d, "@", n.name);
+}
+
+/* ---- probes ------------------------------------------------------------------------ */
+
+static const char *field_of(const struct dt_probe_info *info, unsigned field)
+{
+    const char *const fields[FIELDS] = {info->provider, info->module, info->function, info->name};
+
+    return fields[field];
+}
+
+struct search {
+    struct nearest nearest;
+    unsigned field;
+};
+
+static bool consider_probe(void *arg, const struct dt_probe_info *info)
+{
+    struct search *s = arg;
+
+    consider(&s->nearest, field_of(info, s->field));
+    return s->nearest.distance != 0;
+}
+
+/* The nearest value of that field among the probes that match the others. */
+static const char *nearest_field(struct dt_session *d, const char *const fields[FIELDS],
+                                 unsigned field)
+{
+    const struct dt_probe_source *probes = d->probes;
+    struct search s = {nearest_to(d, fields[field]), field};
+    const char *open[FIELDS];
+
+    memcpy(open, fields, sizeof(open));
+    open[field] = "";
+    probes->each(probes->arg, open[0], open[1], open[2], open[3], 0, consider_probe, &s);
+    return s.nearest.name;
+}
+
+static bool is_pattern(const char *text)
+{
+    return strpbrk(text, "*?[\\") != NULL;
+}
+
+static bool any(void *arg, const struct dt_probe_info *info)
+{
+    (void)arg;
+    (void)info;
+    return false;
+}
+
+static bool matches(struct dt_session *d, const char *const f[FIELDS])
+{
+    const struct dt_probe_source *probes = d->probes;
+
+    return probes->each(probes->arg, f[0], f[1], f[2], f[3], 0, any, NULL) > 0;
+}
+
+/* Corrects a single field; if that is not enough, and it was the provider, others after it. */
+static bool correct(struct dt_session *d, const char *fields[FIELDS])
+{
+    for (unsigned i = FIELDS; i-- > 0;) {
+        const char *was = fields[i];
+        const char *better = *was && !is_pattern(was) ? nearest_field(d, fields, i) : NULL;
+        if (better && *better) {
+            fields[i] = better;
+            if (matches(d, fields)) {
+                return true;
+            }
+            fields[i] = was;
+        }
+    }
+    return false;
+}
+
+/* A provider that nothing has: the rest can only be looked at once it is the right one. */
+static bool correct_provider_first(struct dt_session *d, const char *fields[FIELDS])
+{
+    const char *const alone[FIELDS] = {fields[0], "", "", ""};
+    const char *provider = *fields[0] && !is_pattern(fields[0]) ? nearest_field(d, alone, 0) : NULL;
+
+    if (!provider || !*provider) {
+        return false;
+    }
+    fields[0] = provider;
+    return correct(d, fields);
+}
+
+const char *dt_suggest_probe(struct dt_session *d, const struct dt_node *n)
+{
+    const char *fields[FIELDS] = {n->provider, n->module, n->function, n->probe_name};
+
+    if (!correct(d, fields) && !correct_provider_first(d, fields)) {
+        return "";
+    }
+    return dt_sprintf(d, "; did you mean %s:%s:%s:%s?", fields[0], fields[1], fields[2], fields[3]);
+}
+
+/* ---- QNX's names of kernel calls --------------------------------------------------- */
+
+/* Lower case, without the underscores: MsgSendPulse and msg_send_pulse are the same. A cover
+ * function's `_r` is left out. */
+static const char *squeezed(struct dt_session *d, const char *name)
+{
+    size_t length = strlen(name);
+    char *text = dt_alloc(d, length + 1), *to = text;
+
+    if (length > 2 && strcmp(name + length - 2, "_r") == 0) {
+        length -= 2;
+    }
+    for (size_t i = 0; i < length; i++) {
+        if (name[i] != '_') {
+            *to++ = (char)tolower((unsigned char)name[i]);
+        }
+    }
+    return text;
+}
+
+static bool ends_in(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+/* Cover functions of the C library end in a call of another name: MsgSend(), MsgSendsv(),
+ * MsgSendvs() in msg_sendv, MsgSendnc() in msg_sendvnc, InterruptAttachEvent()
+ * in interrupt_attach. */
+static const struct {
+    const char *cover, *call; /* how their names end; squeezed */
+} ends[] = {{"", "v"},
+            {"sv", "v"},
+            {"vs", "v"},
+            {"nc", "vnc"},
+            {"svnc", "vnc"},
+            {"vsnc", "vnc"},
+            {"interruptattachevent", "interruptattach"},
+            {"dtracecontrol", "dtrace"}};
+
+/* The call has that name, or a name that fits the pattern; both are squeezed. */
+static bool is_named(struct dt_session *d, const char *call, const char *wanted)
+{
+    if (dtrace_glob(wanted, call)) {
+        return true;
+    }
+    for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+        if (ends_in(call, ends[i].call)) {
+            int stem = (int)(strlen(call) - strlen(ends[i].call));
+            if (dtrace_glob(wanted, dt_sprintf(d, "%.*s%s", stem, call, ends[i].cover))) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* A name begins with a capital. A pattern has one anywhere: in lower case it is for the kernel's
+ * names. */
+static bool may_be_qnx(const char *function)
+{
+    bool anywhere = is_pattern(function);
+
+    while (anywhere && *function && !isupper((unsigned char)*function)) {
+        function++;
+    }
+    return isupper((unsigned char)*function);
+}
+
+struct calls {
+    struct dt_session *session;
+    const struct dt_node *asked;
+    const char *name; /* squeezed */
+    struct dt_node *first, *last;
+};
+
+static bool has_function(const struct calls *c, const char *function)
+{
+    const struct dt_node *n = c->first;
+
+    while (n && strcmp(n->function, function) != 0) {
+        n = n->next;
+    }
+    return n != NULL;
+}
+
+static bool take_call(void *arg, const struct dt_probe_info *info)
+{
+    struct calls *c = arg;
+    const char *call = squeezed(c->session, info->function);
+
+    if (strcmp(info->provider, "syscall") == 0 && !has_function(c, info->function) &&
+        is_named(c->session, call, c->name)) {
+        struct dt_node *n = dt_node_new(c->session, DT_NODE_PROBE, c->asked->place);
+        *n = *c->asked;
+        n->next = NULL;
+        n->provider = "syscall";
+        n->function = dt_strdup(c->session, info->function);
+        *(c->last ? &c->last->next : &c->first) = n;
+        c->last = n;
+    }
+    return true;
+}
+
+bool dt_probe_by_qnx_name(struct dt_session *d, struct dt_node *n)
+{
+    const struct dt_probe_source *probes = d->probes;
+    struct calls c = {.session = d, .asked = n};
+
+    if (n->probe_id || !dtrace_glob(n->provider, "syscall") || !may_be_qnx(n->function)) {
+        return false;
+    }
+    c.name = squeezed(d, n->function);
+    probes->each(probes->arg, "syscall", n->module, "", n->probe_name, 0, take_call, &c);
+    if (!c.first) {
+        return false;
+    }
+    c.last->next = n->next;
+    *n = *c.first;
+    return true;
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * `@name[keys] = function(value …)`: the first one fixes the function, the keys' types and a
+ * distribution's shape for the rest of the program.
+ */
+#include "host/dt/check/check.h"
+#include "host/dt/check/suggest.h"
+#include "host/dt/clause/clause.h"
+#include "host/dt/code/object.h"
+
+_Noreturn void dt_agg_fail(struct dt_session *d, const struct dt_node *call, const char *tag,
+                           const char *what)
+{
+    dt_fail(d, call->place, tag, "%s( ) %s", call->text, what);
+}
+
+/* ---- the call ---------------------------------------------------------------------- */
+
+static void check_function(struct dt_session *d, struct dt_node *call)
+{
+    static const struct {
+        uint8_t least, most;
+    } counts[] = {{0, 0}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 2}, {3, 5}, {5, 6}};
+    unsigned n = dt_list_length(call->args), f = call->ident->number - DTRACE_AGG_COUNT;
+
+    if (n < counts[f].least || n > counts[f].most) {
+        dt_agg_fail(d, call, "D_PROTO_LEN",
+                    dt_mismatch_text(d, n, "arg", counts[f].least, counts[f].most));
+    }
+    for (struct dt_node *arg = call->args; arg; arg = arg->next) {
+        dt_check_expression(d, arg);
+    }
+    if (call->args && !dt_type_is_scalar(call->args->type)) {
+        dt_agg_fail(d, call, "D_AGG_SCALAR", "argument #1 must be of scalar type");
+    }
+}
+
+/* The argument that says how much a value counts; NULL: 1. */
+static struct dt_node *weight_of(struct dt_session *d, struct dt_node *call)
+{
+    unsigned at = call->ident->number == DTRACE_AGG_QUANTIZE     ? 1
+                  : call->ident->number == DTRACE_AGG_LQUANTIZE  ? 4
+                  : call->ident->number == DTRACE_AGG_LLQUANTIZE ? 5
+                                                                 : 100;
+    struct dt_node *arg = call->args;
+
+    for (unsigned i = 0; arg && i < at; i++) {
+        arg = arg->next;
+    }
+    if (arg && !dt_type_is_scalar(arg->type)) {
+        dt_agg_fail(d, call, "D_PROTO_ARG", "increment value must be of scalar type");
+    }
+    return arg;
+}
+
+/* ---- keys -------------------------------------------------------------------------- */
+
+static void check_key(struct dt_session *d, struct dt_node *key, unsigned number)
+{
+    switch (dt_type_resolve(dt_check_expression(d, key))->kind) {
+    case DT_TYPE_VOID:
+    case DT_TYPE_FUNCTION:
+        dt_fail(d, key->place, "D_KEY_TYPE",
+                "%s expression may not be used as aggregation index: key #%u",
+                dt_value_text(d, key), number);
+    case DT_TYPE_DYNAMIC:
+        if (!dt_is_place_call(key)) {
+            dt_fail(d, key->place, "D_KEY_TYPE",
+                    "dynamic expression may not be used as aggregation index: key #%u", number);
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+static const struct dt_type *key_type(struct dt_session *d, const struct dt_node *key)
+{
+    const struct dt_type *t = dt_type_resolve(key->type);
+
+    if (dt_is_place_call(key)) {
+        return dt_place_type(d, key);
+    }
+    if (t->kind == DT_TYPE_INTEGER && t->bits && t->bits < t->size * 8) {
+        return dt_promote(d, key->type);
+    }
+    return dt_recorded_type(d, key);
+}
+
+static struct dt_aggregation_info *first_use(struct dt_session *d, struct dt_ident *ident,
+                                             const struct dt_node *agg, uint32_t function,
+                                             uint64_t shape)
+{
+    struct dt_aggregation_info *info = dt_alloc(d, sizeof(*info));
+    unsigned n = dt_list_length(agg->args), i = 0;
+    const struct dt_type **keys = dt_alloc(d, (n + 1) * sizeof(*keys));
+
+    for (const struct dt_node *key = agg->args; key; key = key->next) {
+        keys[i++] = key_type(d, key);
+    }
+    *info = (struct dt_aggregation_info){agg->text, function, shape, keys, n};
+    *(struct dt_aggregation_info **)dt_list_add(d, &d->back->aggregations, sizeof(info)) = info;
+    ident->number = d->back->aggregations.n;
+    ident->aggregation = info;
+    return info;
+}
+
+static bool fits_key(struct dt_session *d, const struct dt_node *key, const struct dt_type *type)
+{
+    switch (dt_type_resolve(type)->kind) {
+    case DT_TYPE_STACK:
+    case DT_TYPE_SYMADDR:
+    case DT_TYPE_USYMADDR:
+        return dt_is_place_call(key) && dt_type_same(dt_place_type(d, key), type);
+    default:
+        return !dt_is_place_call(key) && dt_compatible(key, type);
+    }
+}
+
+static void check_same_keys(struct dt_session *d, const struct dt_node *agg,
+                            const struct dt_aggregation_info *info)
+{
+    unsigned i = 0;
+
+    if (dt_list_length(agg->args) != info->nkeys) {
+        dt_fail(d, agg->place, "D_PROTO_LEN", "@%s[ ] %s", agg->text,
+                dt_mismatch_text(d, dt_list_length(agg->args), "key", info->nkeys, info->nkeys));
+    }
+    for (const struct dt_node *key = agg->args; key; key = key->next, i++) {
+        if (!fits_key(d, key, info->keys[i])) {
+            dt_fail(d, key->place, "D_PROTO_ARG",
+                    "@%s[ ] key #%u is incompatible with prototype:\n"
+                    "\tprototype: %s\n\t      key: %s",
+                    agg->text, i + 1, dt_type_full_text(d, info->keys[i]), dt_value_text(d, key));
+        }
+    }
+}
+
+static struct dt_aggregation_info *info_for(struct dt_session *d, struct dt_node *agg,
+                                            const struct dt_node *call, uint64_t shape)
+{
+    struct dt_ident *ident = dt_ident_lookup(d->aggregations, agg->text);
+
+    if (!ident) {
+        ident = dt_ident_add(d, d->aggregations, agg->text, DT_IDENT_AGG);
+    }
+    agg->ident = ident;
+    if (!ident->aggregation) {
+        return first_use(d, ident, agg, call->ident->number, shape);
+    }
+    struct dt_aggregation_info *info = ident->aggregation;
+    if (info->function != call->ident->number) {
+        dt_fail(d, call->place, "D_AGG_REDEF",
+                "aggregation redefined:\n\t current: @%s = %s( )\n\tprevious: @%s = %s( )",
+                agg->text, call->text, agg->text, dt_agg_name(info->function));
+    }
+    check_same_keys(d, agg, info);
+    dt_agg_match_shape(d, call, info->shape, shape);
+    return info;
+}
+
+/* A key is recorded in the type that the first use gave it. */
+static void key_action(struct dt_session *d, struct dt_clause *c, struct dt_node *key,
+                       const struct dt_type *type)
+{
+    if (dt_action_place(d, c, key, 0)) {
+        return;
+    }
+    struct dt_node *value = dt_copy(d, key, NULL, NULL);
+    if (dt_type_is_integer(type) && !dt_type_same(type, key->type)) {
+        value = dt_node_cast(d, value, type);
+        dt_check_expression(d, value);
+    }
+    dt_action_datum(d, c, value, 0);
+}
+
+static void check_order(struct dt_session *d, const struct dt_clause *c, const struct dt_node *agg)
+{
+    if (c->speculates) {
+        dt_fail(d, agg->place, "D_AGG_SPEC", "aggregating actions may not follow speculate( )");
+    }
+    if (c->commits) {
+        dt_fail(d, agg->place, "D_AGG_COMM", "aggregating actions may not follow commit( )");
+    }
+}
+
+void dt_aggregate(struct dt_session *d, struct dt_clause *c, struct dt_node *agg,
+                  struct dt_node *call)
+{
+    unsigned i = 0;
+
+    for (struct dt_node *key = agg->args; key; key = key->next) {
+        check_key(d, key, ++i);
+    }
+    i = 0;
+    check_function(d, call);
+    check_order(d, c, agg);
+    uint64_t shape = dt_agg_shape(d, call);
+    struct dt_node *weight = weight_of(d, call);
+    struct dt_aggregation_info *info = info_for(d, agg, call, shape);
+    for (struct dt_node *key = agg->args; key; key = key->next) {
+        key_action(d, c, key, info->keys[i++]);
+    }
+    uint32_t value = call->args ? dt_object_make(d, c->program, call->args, false) : 0;
+    uint32_t by = weight ? dt_object_make(d, c->program, weight, false) : 0;
+    struct dtrace_image_action *a = dt_action_add(d, c, (uint16_t)call->ident->number);
+    a->nkeys = (uint16_t)info->nkeys;
+    a->object = value;
+    a->weight = by;
+    a->arg = shape;
+    a->uarg = agg->ident->number;
+}

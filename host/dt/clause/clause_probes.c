@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The probes that a clause's descriptions match, and how stable what they name is.
+ */
+#include "host/dt/check/suggest.h"
+#include "host/dt/clause/part.h"
+
+#include <string.h>
+
+static void set_part(struct dtrace_attributes *a, const struct dt_provider_pragma *x)
+{
+    a->name[x->part] = x->attributes.name;
+    a->data[x->part] = x->attributes.data;
+    a->class[x->part] = x->attributes.class;
+}
+
+/* The last one that is said of a part counts. */
+struct dt_probe_info dt_session_stability(const struct dt_session *d,
+                                          const struct dt_probe_info *info)
+{
+    struct dt_probe_info given = *info;
+    unsigned done = 0;
+
+    for (const struct dt_provider_pragma *x = d->providers; x; x = x->next) {
+        if (!(done >> x->part & 1) && strcmp(x->provider, info->provider) == 0) {
+            done |= 1u << x->part;
+            set_part(&given.attributes, x);
+            set_part(&given.argument_attributes, x);
+        }
+    }
+    return given;
+}
+
+struct match {
+    struct dt_session *session;
+    struct dt_clause *clause;
+    const struct dt_node *probe;
+};
+
+static void least(uint8_t *value, uint8_t other)
+{
+    *value = other < *value ? other : *value;
+}
+
+/* The least stable of the fields that the description names; all of them if it names none. */
+static void add_attributes(struct dt_clause *c, const struct dt_probe_info *info,
+                           const struct dt_node *n)
+{
+    const char *const given[4] = {n->provider, n->module, n->function, n->probe_name};
+    struct dtrace_attributes *all = &c->probe_attributes;
+
+    for (unsigned i = 0; i < 4; i++) {
+        if (given[i] && given[i][0]) {
+            least(&all->name[0], info->attributes.name[i]);
+            least(&all->data[0], info->attributes.data[i]);
+            least(&all->class[0], info -> attributes.class[i]);
+        }
+    }
+}
+
+static bool is_new_kind(const struct dt_clause *c, const struct dt_probe_info *info)
+{
+    const struct dt_probe_kind *k = c->kinds;
+
+    while (k && (strcmp(k->probe.provider, info->provider) != 0 ||
+                 strcmp(k->probe.name, info->name) != 0)) {
+        k = k->next;
+    }
+    return !k;
+}
+
+static void add_kind(struct dt_session *d, struct dt_clause *c, const struct dt_probe_info *info)
+{
+    struct dt_probe_kind *k = dt_alloc(d, sizeof(*k));
+
+    k->probe = *info;
+    k->probe.provider = dt_strdup(d, info->provider);
+    k->probe.module = dt_strdup(d, info->module);
+    k->probe.function = dt_strdup(d, info->function);
+    k->probe.name = dt_strdup(d, info->name);
+    k->next = c->kinds;
+    c->kinds = k;
+    c->probe = c->probe ? c->probe : &k->probe;
+}
+
+static bool matched(void *arg, const struct dt_probe_info *info)
+{
+    struct match *m = arg;
+    struct dt_probe_info given = dt_session_stability(m->session, info);
+
+    if (is_new_kind(m->clause, info)) {
+        add_kind(m->session, m->clause, info);
+    }
+    bool same = strcmp(m->clause->probe->function, info->function) == 0 &&
+                strcmp(m->clause->probe->name, info->name) == 0;
+    m->clause->many_kinds |= !same;
+    add_attributes(m->clause, &given, m->probe);
+    return true;
+}
+
+static const char *description_text(struct dt_session *d, const struct dt_node *n)
+{
+    if (n->probe_id) {
+        return dt_sprintf(d, "%u", n->probe_id);
+    }
+    return dt_sprintf(d, "%s:%s:%s:%s", n->provider, n->module, n->function, n->probe_name);
+}
+
+static unsigned each_match(const struct dt_probe_source *probes, const struct dt_node *n,
+                           struct match *m)
+{
+    return probes->each(probes->arg, n->provider, n->module, n->function, n->probe_name,
+                        n->probe_id, matched, m);
+}
+
+static bool may_match(const struct dt_session *d, const struct dt_node *n)
+{
+    const struct dt_probe_source *probes = d->probes;
+
+    return dtrace_option(d, "zdefs") ||
+           (probes->may_have && probes->may_have(n->provider, n->function, n->probe_name));
+}
+
+void dt_clause_probes(struct dt_session *d, struct dt_clause *c)
+{
+    const struct dt_probe_source *probes = d->probes;
+
+    for (struct dt_node *n = c->probes; n; n = n->next) {
+        struct match m = {d, c, n};
+        unsigned found = each_match(probes, n, &m);
+        if (found == 0 && dt_probe_by_qnx_name(d, n)) {
+            found = each_match(probes, n, &m);
+        }
+        c->program->matched += found;
+        if (found == 0 && n->probe_id) {
+            dt_fail(d, n->place, "D_PDESC_INVAL", "probe identifier %u does not match any probes",
+                    n->probe_id);
+        }
+        if (found == 0 && !may_match(d, n)) {
+            dt_fail(d, n->place, "D_PDESC_ZERO", "probe description %s does not match any probes%s",
+                    description_text(d, n), dt_suggest_probe(d, n));
+        }
+    }
+}

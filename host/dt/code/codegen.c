@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From checked trees to DIF: every kind of node, and the object that becomes of a whole tree. What
+ * registers hold: codegen_convert.c. Proof: test/d, test/d_random.
+ */
+#include "host/dt/code/code.h"
+
+static int gen_ternary(struct dt_code *c, struct dt_node *n)
+{
+    unsigned otherwise = dt_label(c), end = dt_label(c);
+    int reg = dt_gen(c, n->left);
+
+    dt_emit(c, DIF_RRR(DIF_OP_tst, reg, 0, 0));
+    dt_branch(c, DIF_OP_be, otherwise);
+    dt_reg_free(c, reg);
+    int a = dt_gen(c, n->right);
+    dt_branch(c, DIF_OP_ba, end);
+    dt_label_here(c, otherwise);
+    dt_reg_free(c, a);
+    int b = dt_gen(c, n->third);
+    if (b != a) {
+        dt_emit(c, DIF_RRR(DIF_OP_mov, b, 0, a));
+        dt_reg_free(c, b);
+        c->used |= 1u << a;
+    }
+    dt_label_here(c, end);
+    return a;
+}
+
+static int gen_unary(struct dt_code *c, struct dt_node *n)
+{
+    int reg;
+
+    switch (n->op) {
+    case DT_OP_DEREF:
+        reg = dt_gen_address(c, n);
+        dt_gen_load(c, n, reg);
+        return reg;
+    case DT_OP_ADDRESS:
+        return dt_gen_address(c, n->left);
+    case DT_OP_PREINC ... DT_OP_POSTDEC:
+        return dt_gen_step(c, n);
+    default:
+        break;
+    }
+    reg = dt_gen(c, n->left);
+    switch (n->op) {
+    case '!':
+        dt_emit(c, DIF_RRR(DIF_OP_tst, reg, 0, 0));
+        dt_gen_flag(c, DIF_OP_be, reg);
+        break;
+    case '~':
+        dt_emit(c, DIF_RRR(DIF_OP_not, reg, 0, reg));
+        break;
+    case DT_OP_MINUS:
+        dt_emit(c, DIF_RRR(DIF_OP_sub, 0, reg, reg));
+        break;
+    default: /* + */
+        break;
+    }
+    return reg;
+}
+
+static int gen_binary_node(struct dt_code *c, struct dt_node *n)
+{
+    int reg;
+
+    switch (n->op) {
+    case '=':
+    case DT_OP_ADD_SET ... DT_OP_SHR_SET:
+        return dt_gen_assign(c, n);
+    case ',':
+        dt_reg_free(c, dt_gen(c, n->left));
+        return dt_gen(c, n->right);
+    case '.':
+    case DT_OP_ARROW:
+    case DT_OP_INDEX:
+        reg = dt_gen_address(c, n);
+        dt_gen_load(c, n, reg);
+        return reg;
+    default:
+        return dt_gen_binary(c, n);
+    }
+}
+
+static int gen_constant(struct dt_code *c, struct dt_node *n)
+{
+    int reg = dt_reg(c, n->place);
+
+    if (n->kind == DT_NODE_STRING) {
+        dt_emit_string(c, n->text, reg);
+    } else {
+        dt_emit_int(c, n->value, reg);
+    }
+    return reg;
+}
+
+static int gen_cast(struct dt_code *c, struct dt_node *n)
+{
+    int reg = dt_gen(c, n->left);
+
+    if (n->kind == DT_NODE_CAST) {
+        dt_gen_convert_node(c, n->left, reg, n->type);
+    }
+    return reg;
+}
+
+int dt_gen(struct dt_code *c, struct dt_node *n)
+{
+    switch (n->kind) {
+    case DT_NODE_INT:
+    case DT_NODE_STRING:
+        return gen_constant(c, n);
+    case DT_NODE_IDENT:
+        return dt_gen_variable(c, n);
+    case DT_NODE_CALL:
+        return dt_gen_call(c, n);
+    case DT_NODE_UNARY:
+        return gen_unary(c, n);
+    case DT_NODE_BINARY:
+        return gen_binary_node(c, n);
+    case DT_NODE_TERNARY:
+        return gen_ternary(c, n);
+    case DT_NODE_CAST:
+    case DT_NODE_STRINGOF:
+        return gen_cast(c, n);
+    case DT_NODE_XLATE:
+        return dt_gen_translation(c, n);
+    default:
+        dt_fail(c->session, n->place, "D_CG_EXPR", "this has no value");
+    }
+}
+
+uint32_t dt_object_make(struct dt_session *d, struct dt_program *p, struct dt_node *n, bool discard)
+{
+    struct dt_code c;
+    struct dif_type result = {.kind = DIF_TYPE_CTF};
+
+    if (dt_type_resolve(n->type)->kind == DT_TYPE_DYNAMIC) {
+        dt_fail(
+            d, n->place, "D_CG_EXPR",
+            "dynamic expression may not be used in a D expression (D program context required)");
+    }
+    dt_code_init(d, &c, n->place);
+    int reg = dt_gen(&c, n);
+    dt_emit(&c, DIF_RRR(DIF_OP_ret, 0, 0, reg));
+    if (!discard) {
+        result = dt_dif_type(n->type);
+    }
+    struct dt_made_object *o = dt_list_add(d, &p->objects, sizeof(*o));
+    o->dif = dt_code_finish(&c, result);
+    o->result = n->type;
+    o->var_types = c.var_types.data;
+    return p->objects.n;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * -C: the source through the system's C preprocessor, which leaves alone what it doesn't know:
+ * `#pragma D`, $ and `. Its line markers keep the places of errors right.
+ */
+#include "host/dt/session/compile.h"
+#include "host/temporary.h"
+
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum { ARGUMENTS_MAX = 512 };
+
+static _Noreturn void failed(struct dt_session *d)
+{
+    dt_fail(d, (struct dt_place){0}, "", "Preprocessor failed to process input program");
+}
+
+struct command {
+    const char *words[ARGUMENTS_MAX + 1];
+    unsigned n;
+};
+
+static void add(struct dt_session *d, struct command *c, const char *word)
+{
+    if (c->n == ARGUMENTS_MAX) {
+        failed(d);
+    }
+    c->words[c->n++] = word;
+}
+
+static const char *directory_of(struct dt_session *d, const char *file)
+{
+    const char *slash = file ? strrchr(file, '/') : NULL;
+
+    return !slash ? "." : slash == file ? "/" : dt_strndup(d, file, (size_t)(slash - file));
+}
+
+static void make_command(struct dt_session *d, struct command *c, const struct dt_source *s)
+{
+    const struct dt_options *o = &d->options;
+    unsigned version = dt_session_version(d);
+    const char *path = o->texts[DT_O_cpppath], *standard = o->texts[DT_O_stdc];
+
+    add(d, c, path ? path : "cpp");
+    add(d, c, "-w");
+    if (standard && *standard == 's') {
+        add(d, c, "-traditional-cpp");
+    }
+    if (o->values[DT_O_cpphdrs]) {
+        add(d, c, "-H");
+    }
+    add(d, c, "-D__SUNW_D=1");
+    add(d, c,
+        dt_sprintf(d, "-D__SUNW_D_VERSION=0x%08x",
+                   (version >> 16) << 24 | (version >> 8 & 255) << 12 | (version & 255)));
+    for (const struct dt_text_list *l = o->lists[DT_O_define]; l; l = l->next) {
+        add(d, c, l->text);
+    }
+    add(d, c, "-iquote");
+    add(d, c, directory_of(d, s->file));
+    add(d, c, "-");
+}
+
+/* The text into a file, without a first line that is for the shell. */
+static FILE *input(const struct dt_source *s, const char *text, size_t size)
+{
+    FILE *f = temporary_stream();
+    const char *start = text;
+
+    if (!f) {
+        return NULL;
+    }
+    if (size > 2 && text[0] == '#' && text[1] == '!') {
+        const char *newline = memchr(text, '\n', size);
+        start = newline ? newline : text + size;
+    }
+    fprintf(f, "# 1 \"%s\"\n", s->file ? s->file : "");
+    fwrite(start, 1, size - (size_t)(start - text), f);
+    if (fflush(f) != 0 || ferror(f) || fseek(f, 0, SEEK_SET) != 0) {
+        fclose(f);
+        return NULL;
+    }
+    return f;
+}
+
+static bool run(char *const *words, FILE *in, FILE *out)
+{
+    posix_spawn_file_actions_t actions;
+    int status = 0;
+    pid_t pid;
+
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, fileno(in), STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, fileno(out), STDOUT_FILENO);
+    int error = posix_spawnp(&pid, words[0], &actions, NULL, words, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    return error == 0 && waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+static char *output(struct dt_session *d, FILE *f, size_t *size)
+{
+    long n = fseek(f, 0, SEEK_END) == 0 ? ftell(f) : -1;
+
+    if (n < 0) {
+        return NULL;
+    }
+    char *text = dt_alloc(d, (size_t)n + 1);
+    rewind(f);
+    *size = fread(text, 1, (size_t)n, f);
+    return text;
+}
+
+const char *dt_preprocess(struct dt_session *d, const struct dt_source *s, const char *text,
+                          size_t *size)
+{
+    struct command c = {.n = 0};
+    char *result = NULL;
+
+    make_command(d, &c, s);
+    FILE *in = input(s, text, *size), *out = temporary_stream();
+    if (in && out && run((char *const *)c.words, in, out)) {
+        result = output(d, out, size);
+    }
+    if (in) {
+        fclose(in);
+    }
+    if (out) {
+        fclose(out);
+    }
+    if (!result) {
+        failed(d);
+    }
+    return result;
+}

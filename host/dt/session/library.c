@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Libraries of D: the one that is built in (or the .d files of `syslibdir`), and the .d files of
+ * the -L directories, each after those it depends on. One whose provider or module is missing is
+ * left out.
+ */
+#include "host/dt/session/compile.h"
+#include "host/dt/syntax/pragma.h"
+
+#include <errno.h> /* this machine's, before the boards' */
+
+#include "abi/errno.h"
+#include "abi/sys/states.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Built-in declarations, in this order. An enum is an int, so that it is recorded as one. */
+static const char states_text[] = "enum thread_state {"
+#define STATE(number, name, text, emitted) " STATE_" #name " = " #number ","
+    THREAD_STATE_LIST(STATE)
+#undef STATE
+        " _STATE_WIDE = 0x7fffffff };\n";
+
+static const char words_text[] =
+#define LWPINFO(number, name, doc) "inline int _LWP_" #name " = " #number ";\n"
+#include "trace/dtrace/words.def"
+#undef LWPINFO
+    "";
+
+static const char built_in[] =
+    "typedef unsigned int uid_t;\n"
+    "typedef unsigned int gid_t;\n"
+    "inline int DTRACEFLT_UNKNOWN = 0;\n"
+    "inline int DTRACEFLT_BADADDR = 1;\n"
+    "inline int DTRACEFLT_BADALIGN = 2;\n"
+    "inline int DTRACEFLT_ILLOP = 3;\n"
+    "inline int DTRACEFLT_DIVZERO = 4;\n"
+    "inline int DTRACEFLT_NOSCRATCH = 5;\n"
+    "inline int DTRACEFLT_KPRIV = 6;\n"
+    "inline int DTRACEFLT_UPRIV = 7;\n"
+    "inline int DTRACEFLT_TUPOFLOW = 8;\n"
+    "inline int DTRACEFLT_BADSTACK = 9;\n"
+    /* Processes and threads: see docs/d.md. */
+    "typedef struct psinfo {\n"
+    "    pid_t pr_pid, pr_ppid;\n"
+    "    uid_t pr_uid;\n"
+    "    gid_t pr_gid;\n"
+    "    string pr_fname, pr_psargs;\n"
+    "    uintptr_t pr_addr;\n"
+    "    int pr_nlwp;\n"
+    "} psinfo_t;\n"
+    "typedef struct lwpsinfo {\n"
+    "    id_t pr_lwpid;\n"
+    "    char pr_state, pr_sname;\n"
+    "    int pr_flag, pr_syscall, pr_pri, pr_onpro;\n"
+    "    enum thread_state pr_kstate;\n"
+    "    string pr_clname;\n"
+    "    uintptr_t pr_wchan;\n"
+    "} lwpsinfo_t;\n"
+    "typedef struct cpuinfo { int cpu_id; } cpuinfo_t;\n"
+    "inline int SSLEEP = 1;\n"
+    "inline int SRUN = 2;\n"
+    "inline int SZOMB = 3;\n"
+    "inline int SSTOP = 4;\n"
+    "inline int SIDL = 5;\n"
+    "inline int SONPROC = 6;\n"
+    "inline int PR_DETACH = 1;\n"
+    "inline int PR_STOPPED = 2;\n"
+    "inline int PR_ASLEEP = 4;\n"
+    "enum _current { _CURRENT };\n"
+    "struct _lwp { pid_t pid; id_t tid; };\n"
+    "translator struct _lwp < enum _current c > { pid = pid; tid = tid; };\n"
+    "translator psinfo_t < pid_t p > {\n"
+    "    pr_pid = p; pr_ppid = lwpinfo(p, 0, _LWP_PPID); pr_uid = uid; pr_gid = gid;\n"
+    "    pr_fname = pidname(p); pr_psargs = p == pid ? execargs : \"\";\n"
+    "    pr_addr = lwpinfo(p, 0, _LWP_ADDRESS); pr_nlwp = lwpinfo(p, 0, _LWP_THREADS);\n"
+    "};\n"
+    "translator psinfo_t < enum _current c > {\n"
+    "    pr_pid = pid; pr_ppid = ppid; pr_uid = uid; pr_gid = gid;\n"
+    "    pr_fname = execname; pr_psargs = execargs;\n"
+    "    pr_addr = lwpinfo(pid, 0, _LWP_ADDRESS); pr_nlwp = lwpinfo(pid, 0, _LWP_THREADS);\n"
+    "};\n"
+    "translator lwpsinfo_t < struct _lwp t > {\n"
+    "    pr_lwpid = t.tid; pr_state = lwpinfo(t.pid, t.tid, _LWP_LIFE);\n"
+    "    pr_sname = \"ZSRZTIO\"[lwpinfo(t.pid, t.tid, _LWP_LIFE)];\n"
+    "    pr_flag = lwpinfo(t.pid, t.tid, _LWP_FLAGS);\n"
+    "    pr_syscall = lwpinfo(t.pid, t.tid, _LWP_CALL);\n"
+    "    pr_pri = lwpinfo(t.pid, t.tid, _LWP_PRIORITY);\n"
+    "    pr_clname = lwpinfo(t.pid, t.tid, _LWP_POLICY) == 1 ? \"FIFO\" : \"RR\";\n"
+    "    pr_onpro = lwpinfo(t.pid, t.tid, _LWP_CPU);\n"
+    "    pr_wchan = lwpinfo(t.pid, t.tid, _LWP_WCHAN);\n"
+    "    pr_kstate = lwpinfo(t.pid, t.tid, _LWP_STATE);\n"
+    "};\n"
+    "translator cpuinfo_t < enum _current c > { cpu_id = cpu; };\n"
+    "inline psinfo_t *curpsinfo =\n"
+    "    xlate <psinfo_t *> ((enum _current)_CURRENT);\n"
+    "inline lwpsinfo_t *curlwpsinfo =\n"
+    "    xlate <lwpsinfo_t *> (xlate <struct _lwp> ((enum _current)_CURRENT));\n"
+    "inline cpuinfo_t *curcpu =\n"
+    "    xlate <cpuinfo_t *> ((enum _current)_CURRENT);\n";
+
+/* errno_t, whose enumerators are the target's errors. */
+static const char *errors_text(struct dt_session *d)
+{
+    static const struct {
+        const char *name;
+        int board, host;
+    } errors[] = {
+#define E(name, value) {#name, value, name},
+        KYMO_ERRNO_LIST(E)
+#undef E
+    };
+    const char *text = "enum _errno { EOK = 0, ";
+
+    for (unsigned i = 0; i < sizeof(errors) / sizeof(*errors); i++) {
+        int value = d->model->is_host ? errors[i].host : errors[i].board;
+        text = dt_sprintf(d, "%s%s = %d, ", text, errors[i].name, value);
+    }
+    return dt_sprintf(d, "%s_ERRNO_WIDE = 0x7fffffff };\ntypedef enum _errno errno_t;\n", text);
+}
+
+struct dependency {
+    const char *name;
+    struct dependency *next;
+};
+
+struct library {
+    const char *path, *name, *text;
+    size_t size;
+    bool missing; /* something it depends on */
+    enum { WAITING, LOADING, DONE } state;
+    struct dependency *dependencies;
+    struct library *next;
+};
+
+struct search {
+    struct dt_session *d;
+    struct library *libraries, **end, *current;
+};
+
+/* ---- finding them ------------------------------------------------------------------ */
+
+static void note_dependency(void *arg, const char *line, size_t n)
+{
+    struct search *s = arg;
+    struct dt_words w;
+
+    if (!dt_is_pragma(s->d, line, n, "depends_on", &w) || w.n != 2) {
+        return; /* what is wrong with it the parser says */
+    }
+    if (strcmp(w.word[0], "library") == 0) {
+        struct dependency *x = dt_alloc(s->d, sizeof(*x));
+        *x = (struct dependency){w.word[1], s->current->dependencies};
+        s->current->dependencies = x;
+    } else if (!dt_dependency_met(s->d, w.word[0], w.word[1])) {
+        s->current->missing = true;
+    }
+}
+
+static void add(struct search *s, const char *directory, const char *name)
+{
+    struct library *l = dt_alloc(s->d, sizeof(*l));
+
+    l->name = dt_strdup(s->d, name);
+    l->path = dt_sprintf(s->d, "%s/%s", directory, name);
+    l->text = dt_file_read(s->d, l->path, &l->size);
+    s->current = l;
+    dt_directives_each(l->text, l->size, note_dependency, s);
+    *s->end = l;
+    s->end = &l->next;
+}
+
+static int is_library(const struct dirent *e)
+{
+    size_t n = strlen(e->d_name);
+
+    return n > 2 && strcmp(e->d_name + n - 2, ".d") == 0;
+}
+
+static void find_in(struct search *s, const char *directory)
+{
+    struct dirent **list;
+    int n = scandir(directory, &list, is_library, alphasort);
+
+    /* The names are kept by the session, the list is freed before anything can fail. */
+    const char **names = dt_alloc(s->d, (size_t)(n > 0 ? n : 0) * sizeof(*names) + 1);
+    for (int i = 0; i < n; i++) {
+        names[i] = dt_strdup(s->d, list[i]->d_name);
+        free(list[i]);
+    }
+    if (n >= 0) {
+        free(list);
+    }
+    for (int i = 0; i < n; i++) {
+        add(s, directory, names[i]);
+    }
+}
+
+/* ---- loading ----------------------------------------------------------------------- */
+
+static void parse(struct dt_session *d, const char *path, const char *text, size_t size)
+{
+    struct dt_source *source = dt_alloc(d, sizeof(*source));
+
+    *source = (struct dt_source){.file = path, .spec = DT_SPEC_NAME};
+    dt_pragma_options_scan(d, text, size);
+    dt_source_parse(d, source, text, size, NULL);
+}
+
+static struct library *find(const struct search *s, const char *name)
+{
+    struct library *l = s->libraries;
+
+    while (l && strcmp(l->name, name) != 0) {
+        l = l->next;
+    }
+    return l;
+}
+
+/* Loads the built-in declarations. The variable errno gets its type from them. */
+static void load_built_in(struct dt_session *d)
+{
+    const char *errors = errors_text(d);
+
+    parse(d, "(built in)", errors, strlen(errors));
+    parse(d, "(built in)", states_text, sizeof(states_text) - 1);
+    parse(d, "(built in)", words_text, sizeof(words_text) - 1);
+    parse(d, "(built in)", built_in, sizeof(built_in) - 1);
+    dt_ident_lookup(d->globals, "errno")->type = dt_type_lookup(d, NULL, "errno_t");
+}
+
+/* False: it is left out. */
+static bool load(struct search *s, struct library *l)
+{
+    struct dt_place place = {.file = l->path, .line = 1};
+
+    if (l->state == LOADING) {
+        dt_fail(s->d, place, "D_PRAGMA_DEPEND", "library %s depends on itself", l->name);
+    }
+    if (l->state == DONE || l->missing) {
+        return !l->missing;
+    }
+    l->state = LOADING;
+    for (const struct dependency *x = l->dependencies; x; x = x->next) {
+        struct library *other = find(s, x->name);
+        if (!other) {
+            dt_fail(s->d, place, "D_PRAGMA_DEPEND", "library %s depends on %s, which isn't there",
+                    l->name, x->name);
+        }
+        l->missing |= !load(s, other);
+    }
+    l->state = DONE;
+    if (!l->missing) {
+        parse(s->d, l->path, l->text, l->size);
+    }
+    return !l->missing;
+}
+
+void dt_libraries_load(struct dt_session *d)
+{
+    struct search s = {.d = d};
+
+    s.end = &s.libraries;
+    if (d->options.values[DT_O_nolibs]) {
+        return;
+    }
+    if (d->options.texts[DT_O_syslibdir]) {
+        find_in(&s, d->options.texts[DT_O_syslibdir]);
+    } else {
+        load_built_in(d);
+    }
+    for (const struct dt_text_list *l = d->options.lists[DT_O_libdir]; l; l = l->next) {
+        find_in(&s, l->text);
+    }
+    for (struct library *l = s.libraries; l; l = l->next) {
+        load(&s, l);
+    }
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Builds syntax trees for the grammar. Limits a tree's depth, because the back end walks it by
+ * recursion.
+ */
+#include "host/dt/check/suggest.h"
+#include "host/dt/clause/clause.h"
+#include "host/dt/syntax/parse.h"
+#include "trace/dtrace/dif.h"
+
+#include <string.h>
+
+enum { DEPTH_MAX = 1000 };
+
+static void deeper_than(struct dt_node *n, const struct dt_node *inner)
+{
+    for (; inner; inner = inner->next) {
+        n->depth = inner->depth >= n->depth ? inner->depth + 1 : n->depth;
+    }
+}
+
+static struct dt_node *limited(struct dt_parse *p, struct dt_node *n)
+{
+    if (n->depth > DEPTH_MAX) {
+        dt_fail(p->session, n->place, "D_SYNTAX", "the program is nested too deeply");
+    }
+    return n;
+}
+
+struct dt_node *dt_node_with(struct dt_parse *p, enum dt_node_kind kind, struct dt_place place,
+                             struct dt_node *left)
+{
+    struct dt_node *n = dt_node_new(p->session, kind, place);
+
+    n->left = left;
+    if (left) {
+        n->depth = left->depth + 1;
+    }
+    return limited(p, n);
+}
+
+struct dt_node *dt_node_unary(struct dt_parse *p, struct dt_place place, int op,
+                              struct dt_node *left)
+{
+    struct dt_node *n = dt_node_with(p, DT_NODE_UNARY, place, left);
+
+    n->op = op;
+    return n;
+}
+
+struct dt_node *dt_node_binary(struct dt_parse *p, struct dt_place place, int op,
+                               struct dt_node *left, struct dt_node *right)
+{
+    struct dt_node *n = dt_node_with(p, DT_NODE_BINARY, place, left);
+
+    n->op = op;
+    n->right = right;
+    deeper_than(n, right);
+    return limited(p, n);
+}
+
+struct dt_node *dt_node_list(struct dt_parse *p, struct dt_node *n, struct dt_node *args)
+{
+    n->args = args;
+    deeper_than(n, args);
+    return limited(p, n);
+}
+
+/* @a[k] is the aggregation with its keys, everything else is indexed. The arguments of an inline
+ * stand in its body later: both depths count. */
+struct dt_node *dt_node_index(struct dt_parse *p, struct dt_place place, struct dt_node *of,
+                              struct dt_node *args)
+{
+    if (of->kind == DT_NODE_AGG && !of->args) {
+        return dt_node_list(p, of, args);
+    }
+    struct dt_node *n = dt_node_binary(p, place, DT_OP_INDEX, of, NULL);
+    unsigned body = n->depth;
+    dt_node_list(p, n, args);
+    n->depth += of->kind == DT_NODE_NAME && of->depth ? body : 0;
+    return limited(p, n);
+}
+
+/* A translator's members stand here later, with `of` in them. */
+struct dt_node *dt_node_xlate(struct dt_parse *p, struct dt_place place, const struct dt_type *type,
+                              struct dt_node *of)
+{
+    struct dt_node *n = dt_node_with(p, DT_NODE_XLATE, place, of);
+
+    n->type = type;
+    n->depth += p->session->translators_depth;
+    return limited(p, n);
+}
+
+struct dt_node *dt_node_ternary(struct dt_parse *p, struct dt_place place,
+                                struct dt_node *condition, struct dt_node *yes, struct dt_node *no)
+{
+    struct dt_node *n = dt_node_with(p, DT_NODE_TERNARY, place, condition);
+
+    n->right = yes;
+    n->third = no;
+    deeper_than(n, yes);
+    deeper_than(n, no);
+    return limited(p, n);
+}
+
+/* obj`name is a symbol: its scope is what stands before the last backquote. An inline counts as
+ * deep as its body, which will stand here. */
+struct dt_node *dt_node_name(struct dt_parse *p, struct dt_place place, const char *scope,
+                             const char *name)
+{
+    struct dt_node *n = dt_node_new(p->session, DT_NODE_NAME, place);
+    const char *quote = scope ? NULL : strrchr(name, '`');
+
+    n->scope = quote ? dt_strndup(p->session, name, (size_t)(quote - name)) : scope;
+    n->text = quote ? quote + 1 : name;
+    if (!scope && !quote) {
+        const struct dt_ident *i = dt_ident_lookup(p->session->globals, name);
+        n->depth = i && i->kind == DT_IDENT_INLINE ? i->inline_body->depth + 1 : 0;
+    }
+    return limited(p, n);
+}
+
+static bool is_function(const struct dt_session *d, const char *name)
+{
+    const struct dt_ident *i = dt_ident_lookup(d->globals, name);
+
+    return i && i->version <= dt_session_version(d) &&
+           (i->kind == DT_IDENT_FUNCTION || i->kind == DT_IDENT_ACTION ||
+            i->kind == DT_IDENT_AGGFUNC);
+}
+
+struct dt_node *dt_node_call(struct dt_parse *p, struct dt_place place, struct dt_node *function,
+                             struct dt_node *args)
+{
+    struct dt_node *n = dt_node_new(p->session, DT_NODE_CALL, place);
+
+    if (function->kind != DT_NODE_NAME) {
+        dt_fail(p->session, place, "D_FUNC_IDENT", "function designator is not of function type");
+    }
+    if (function->scope || !is_function(p->session, function->text)) {
+        const char *suggestion =
+            function->scope ? "" : dt_suggest_function(p->session, function->text);
+        dt_fail(p->session, place, "D_FUNC_UNDEF", "undefined function name: %s%s", function->text,
+                suggestion);
+    }
+    n->text = function->text;
+    return dt_node_list(p, n, args);
+}
+
+struct dt_node *dt_node_if(struct dt_parse *p, struct dt_place place, struct dt_node *condition,
+                           struct dt_node *body, struct dt_node *otherwise)
+{
+    struct dt_node *n = dt_node_with(p, DT_NODE_IF, place, condition);
+
+    n->body = body;
+    n->otherwise = otherwise;
+    deeper_than(n, body);
+    deeper_than(n, otherwise);
+    return limited(p, n);
+}
+
+void dt_clause_end(struct dt_parse *p, struct dt_place place, struct dt_node *probes,
+                   struct dt_node *predicate, struct dt_node *body)
+{
+    struct dt_node *n = dt_node_with(p, DT_NODE_CLAUSE, place, predicate);
+    size_t length = (size_t)(p->description_end - p->description_start);
+
+    if (!p->program) {
+        dt_fail(p->session, place, "D_SYNTAX", "a library has no clauses");
+    }
+    n->probes = probes;
+    n->body = body;
+    p->clauses++;
+    dt_clause_compile(p->session, p->program, n,
+                      dt_strndup(p->session, p->description_start, length));
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Structs and unions: bodies, members, bit-fields, tags that are only named.
+ */
+#include "host/dt/syntax/parse.h"
+
+#include <string.h>
+
+/* A new, still incomplete type; its tag is entered, so that members can point to it. */
+static struct dt_type *forward(struct dt_session *d, enum dt_type_kind kind, const char *tag)
+{
+    struct dt_type *f = dt_alloc(d, sizeof(*f));
+
+    *f = (struct dt_type){.kind = DT_TYPE_FORWARD, .tag_kind = kind, .name = tag, .align = 1};
+    if (tag) {
+        dt_type_enter(d, kind, tag, f);
+    }
+    return f;
+}
+
+static bool is_being_defined(const struct dt_parse *p, const struct dt_type *type)
+{
+    const struct dt_scope *s = p->scope;
+
+    while (s && s->type != type) {
+        s = s->outer;
+    }
+    return s != NULL;
+}
+
+static struct dt_type *define_tag(struct dt_parse *p, struct dt_place place, enum dt_type_kind kind,
+                                  const char *tag)
+{
+    struct dt_type *own = tag ? dt_type_own(p->session, kind, tag) : NULL;
+
+    if (p->in_heading) {
+        dt_fail(p->session, place, "D_SYNTAX", "a translator's types stand in < and >");
+    }
+    if (tag && strchr(tag, '`')) {
+        dt_fail(p->session, place, "D_SYNTAX", "a tag that is defined can't have a `");
+    }
+    if (own && (own->kind != DT_TYPE_FORWARD || own->completed || is_being_defined(p, own))) {
+        dt_fail(p->session, place, "D_DECL_TYPERED", "type redeclared: %s",
+                dt_type_full_text(p->session, own));
+    }
+    return own ? own : forward(p->session, kind, tag);
+}
+
+const struct dt_type *dt_struct_by_tag(struct dt_parse *p, struct dt_place place,
+                                       enum dt_type_kind kind, const char *tag)
+{
+    const char *object;
+    const char *name = dt_name_split(p->session, tag, &object);
+    const struct dt_type *type = dt_type_find(p->session, object, kind, name);
+
+    if (!type && object) {
+        dt_fail(p->session, place, "D_UNKNOWN", "%s has no type of this name: %s", object, name);
+    }
+    return type ? type : forward(p->session, kind, name);
+}
+
+static struct dt_scope *begin(struct dt_parse *p, struct dt_place place, enum dt_type_kind kind,
+                              const char *tag)
+{
+    struct dt_type *type = define_tag(p, place, kind, tag);
+
+    dt_scope_push(p);
+    p->scope->type = type;
+    return p->scope;
+}
+
+void dt_struct_begin(struct dt_parse *p, struct dt_place place, enum dt_type_kind kind,
+                     const char *tag)
+{
+    begin(p, place, kind, tag)->layout.is_union = kind == DT_TYPE_UNION;
+}
+
+void dt_enum_begin(struct dt_parse *p, struct dt_place place, const char *tag)
+{
+    begin(p, place, DT_TYPE_ENUM, tag);
+}
+
+/* ---- members ----------------------------------------------------------------------- */
+
+static bool has_member(const struct dt_scope *s, const char *name)
+{
+    struct dt_type t = {
+        .kind = DT_TYPE_STRUCT, .members = s->members, .nmembers = s->type->nmembers};
+    uint64_t at;
+
+    return name && dt_type_member(&t, name, &at);
+}
+
+/* The members of an anonymous one count as ours. */
+static void check_names(struct dt_parse *p, struct dt_place place, const char *name,
+                        const struct dt_type *type)
+{
+    const struct dt_type *t = dt_type_resolve(type);
+
+    if (has_member(p->scope, name)) {
+        dt_fail(p->session, place, "D_UNKNOWN", "there is a member %s already", name);
+    }
+    for (unsigned i = 0; !name && dt_type_is_struct(t) && i < t->nmembers; i++) {
+        check_names(p, place, t->members[i].name, t->members[i].type);
+    }
+}
+
+static struct dt_member *room_for_member(struct dt_session *d, struct dt_scope *s)
+{
+    if (s->type->nmembers == s->room) {
+        unsigned room = s->room ? s->room * 2 : 8;
+        struct dt_member *members = dt_alloc(d, room * sizeof(*members));
+        if (s->type->nmembers) {
+            memcpy(members, s->members, s->type->nmembers * sizeof(*members));
+        }
+        s->members = members;
+        s->room = room;
+    }
+    return &s->members[s->type->nmembers++];
+}
+
+static void add(struct dt_parse *p, struct dt_place place, const char *name,
+                const struct dt_type *type, uint32_t bits)
+{
+    struct dt_scope *s = p->scope;
+
+    check_names(p, place, name, type);
+    uint64_t at = dt_layout_add(&s->layout, type, bits);
+    if (s->layout.end > INT64_MAX / 8) {
+        dt_fail(p->session, place, "D_DECL_ARRBIG", "type too large");
+    }
+    if (bits && !name) {
+        return; /* an unnamed bit-field takes room, no more */
+    }
+    *room_for_member(p->session, s) =
+        (struct dt_member){.name = name, .type = type, .bit_offset = at};
+}
+
+static void check_member(struct dt_parse *p, struct dt_place place, const char *name,
+                         const struct dt_type *type)
+{
+    const struct dt_type *t = dt_type_resolve(type);
+
+    if (name && strchr(name, '`')) {
+        dt_fail(p->session, place, "D_DECL_SCOPE", "a member's name can't have a `: %s", name);
+    }
+    if (t->kind == DT_TYPE_VOID || t->kind == DT_TYPE_FUNCTION) {
+        dt_fail(p->session, place, "D_DECL_VOIDOBJ", "member %s can't be %s", name ? name : "",
+                t->kind == DT_TYPE_VOID ? "void" : "a function");
+    }
+    if (t->kind == DT_TYPE_FORWARD) {
+        dt_fail(p->session, place, "D_DECL_INCOMPLETE", "member %s is of an incomplete type: %s",
+                name ? name : "", dt_type_full_text(p->session, type));
+    }
+    if (t->kind == DT_TYPE_ARRAY && t->count == 0) {
+        dt_fail(p->session, place, "D_DECL_ARRNULL", "member %s has no size", name ? name : "");
+    }
+}
+
+/* An integer type of so many bits. */
+static const struct dt_type *bit_field(struct dt_parse *p, struct dt_place place,
+                                       const struct dt_type *type, struct dt_node *width)
+{
+    uint64_t bits = dt_positive_constant(p, width, "D_DECL_BFCONST");
+    const struct dt_type *t = dt_type_resolve(type);
+
+    if (t->kind != DT_TYPE_INTEGER) {
+        dt_fail(p->session, place, "D_DECL_BFTYPE",
+                "invalid type for bit-field: integer type required");
+    }
+    if (bits > t->size * 8) {
+        dt_fail(p->session, place, "D_DECL_BFSIZE", "bit-field too big for type");
+    }
+    struct dt_type field = *t;
+    field.bits = (uint32_t)bits;
+    return bits == t->size * 8 ? type : dt_type_new(p->session, &field);
+}
+
+void dt_struct_member(struct dt_parse *p, struct dt_place place, const struct dt_declarator *r,
+                      struct dt_node *width)
+{
+    const char *name = r ? r->name : NULL;
+    const struct dt_type *type = dt_declared_type(p, r, NULL);
+    uint32_t bits = 0;
+
+    if (p->scope->specs.storage != DT_STORAGE_NONE) {
+        dt_fail(p->session, place, "D_SYNTAX", "a member has no storage class");
+    }
+    if (width) {
+        type = bit_field(p, place, type, width);
+        bits = dt_type_resolve(type)->bits;
+    }
+    check_member(p, place, name, type);
+    add(p, place, name, type, bits);
+}
+
+/* struct { struct { int a; }; int b; }: its members count as the outer one's. */
+void dt_struct_anonymous(struct dt_parse *p, struct dt_place place)
+{
+    const struct dt_type *type = dt_specs_type(p);
+
+    if (!dt_type_is_struct(type) || dt_type_resolve(type)->name) {
+        dt_fail(p->session, place, "D_SYNTAX", "a member has no name");
+    }
+    add(p, place, NULL, type, 0);
+}
+
+/* Completes the type of the scope, which ends. */
+static struct dt_type *complete(struct dt_parse *p, enum dt_type_kind kind)
+{
+    struct dt_type *f = p->scope->type, *t = dt_alloc(p->session, sizeof(*t));
+
+    *t = *f;
+    t->kind = kind;
+    f->completed = t;
+    if (t->name) {
+        dt_type_enter(p->session, kind, t->name, t);
+    }
+    return t;
+}
+
+const struct dt_type *dt_struct_end(struct dt_parse *p)
+{
+    struct dt_scope *s = p->scope;
+    struct dt_type *t = complete(p, s->type->tag_kind);
+
+    t->members = s->members;
+    t->size = dt_layout_size(&s->layout);
+    t->align = s->layout.align ? s->layout.align : 1;
+    dt_scope_pop(p);
+    return t;
+}
+
+const struct dt_type *dt_enum_end(struct dt_parse *p)
+{
+    struct dt_scope *s = p->scope;
+    struct dt_type *t = complete(p, DT_TYPE_ENUM);
+
+    t->enumerators = s->enumerators;
+    t->size = t->align = p->session->model->int_;
+    t->is_signed = true;
+    dt_scope_pop(p);
+    return t;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Enters declared names into the session's tables: variables, typedefs, extern declarations. */
+#include "host/dt/syntax/parse.h"
+
+#include <string.h>
+
+static _Noreturn void taken(struct dt_parse *p, const struct dt_declarator *r)
+{
+    dt_fail(p->session, r->place, "D_DECL_IDRED", "identifier redeclared: %s", r->name);
+}
+
+static bool is_visible(const struct dt_session *d, const struct dt_ident *i)
+{
+    return i && i->version <= dt_session_version(d);
+}
+
+static void check_no_array_without_size(struct dt_parse *p, const struct dt_declarator *r,
+                                        const struct dt_type *type)
+{
+    const struct dt_type *t = dt_type_resolve(type);
+
+    if (t->kind == DT_TYPE_ARRAY && t->count == 0) {
+        dt_fail(p->session, r->place, "D_DECL_ARRNULL",
+                "array declaration requires array dimension or tuple signature: %s", r->name);
+    }
+}
+
+static void declare_type(struct dt_parse *p, const struct dt_declarator *r)
+{
+    struct dt_session *d = p->session;
+    const struct dt_type *to = dt_declared_type(p, r, NULL);
+    struct dt_type type = {
+        .kind = DT_TYPE_TYPEDEF, .name = r->name, .size = to->size, .align = to->align, .to = to};
+
+    check_no_array_without_size(p, r, to);
+    if (is_visible(d, dt_ident_lookup(d->globals, r->name)) ||
+        !dt_type_define(d, r->name, dt_type_new(d, &type))) {
+        taken(p, r);
+    }
+}
+
+static void enter_extern(struct dt_parse *p, const struct dt_declarator *r,
+                         const struct dt_type *type)
+{
+    struct dt_session *d = p->session;
+    const struct dt_ident *old = dt_ident_lookup(d->externs, r->name);
+
+    if (old && !dt_type_same(old->type, type)) {
+        taken(p, r);
+    }
+    dt_ident_add(d, d->externs, r->name, DT_IDENT_SYMBOL)->type = type;
+}
+
+static void declare_extern(struct dt_parse *p, const struct dt_declarator *r)
+{
+    enter_extern(p, r, dt_declared_type(p, r, NULL));
+}
+
+/* ---- variables --------------------------------------------------------------------- */
+
+static void check_object(struct dt_parse *p, const struct dt_declarator *r,
+                         const struct dt_type *type)
+{
+    const struct dt_type *t = dt_type_resolve(type);
+
+    if (t->kind == DT_TYPE_VOID || t->kind == DT_TYPE_FUNCTION) {
+        dt_fail(p->session, r->place, "D_DECL_VOIDOBJ", "cannot have %s object: %s",
+                t->kind == DT_TYPE_VOID ? "void" : "function", r->name);
+    }
+    if (t->kind == DT_TYPE_FORWARD || (dt_type_is_struct(t) && t->size == 0)) {
+        dt_fail(p->session, r->place, "D_DECL_INCOMPLETE",
+                "variable %s is of an incomplete type: %s", r->name,
+                dt_type_full_text(p->session, type));
+    }
+    check_no_array_without_size(p, r, type);
+}
+
+static bool same_keys(const struct dt_signature *s, const struct dt_parameters *keys)
+{
+    const struct dt_parameter *k = keys->first;
+    unsigned i = 0;
+
+    for (; k && i < s->nargs; k = k->next, i++) {
+        if (!dt_type_same(s->args[i], k->type)) {
+            return false;
+        }
+    }
+    return !k && i == s->nargs;
+}
+
+/* Declared again, or used before: it must be the same. */
+static void check_again(struct dt_parse *p, const struct dt_declarator *r, const struct dt_ident *i,
+                        const struct dt_type *type, const struct dt_parameters *keys)
+{
+    bool same = !(i->flags & DT_IDENT_BUILTIN) &&
+                i->kind == (keys ? DT_IDENT_ARRAY : DT_IDENT_SCALAR) &&
+                (!i->type || dt_type_same(i->type, type)) &&
+                (!keys || !i->signature.fixed || same_keys(&i->signature, keys));
+
+    if (!same) {
+        taken(p, r);
+    }
+}
+
+static void fix_keys(struct dt_session *d, struct dt_ident *i, const struct dt_parameters *keys)
+{
+    unsigned n = 0;
+
+    for (const struct dt_parameter *k = keys->first; k; k = k->next) {
+        n++;
+    }
+    const struct dt_type **types = dt_alloc(d, (n + 1) * sizeof(*types));
+    n = 0;
+    for (const struct dt_parameter *k = keys->first; k; k = k->next) {
+        types[n++] = k->type;
+    }
+    i->signature = (struct dt_signature){.args = types, .nargs = n, .fixed = true};
+}
+
+static void enter(struct dt_session *d, struct dt_identhash *table, const struct dt_declarator *r,
+                  unsigned flags, const struct dt_type *type, const struct dt_parameters *keys)
+{
+    struct dt_ident *i = dt_ident_add(d, table, r->name, keys ? DT_IDENT_ARRAY : DT_IDENT_SCALAR);
+
+    i->flags = flags | DT_IDENT_WRITE | DT_IDENT_DECLARED;
+    i->number = dt_variable_number(d, r->place);
+    i->type = type;
+    if (keys) {
+        fix_keys(d, i, keys);
+    }
+}
+
+static void declare_variable(struct dt_parse *p, const struct dt_declarator *r,
+                             enum dt_storage storage)
+{
+    struct dt_session *d = p->session;
+    const struct dt_parameters *keys = NULL;
+    const struct dt_type *type = dt_declared_type(p, r, &keys);
+    struct dt_identhash *table = storage == DT_STORAGE_SELF   ? d->threads
+                                 : storage == DT_STORAGE_THIS ? d->locals
+                                                              : d->globals;
+    unsigned flags = storage == DT_STORAGE_SELF   ? DT_IDENT_THREAD
+                     : storage == DT_STORAGE_THIS ? DT_IDENT_LOCAL
+                                                  : 0;
+    const struct dt_ident *old = dt_ident_lookup(table, r->name);
+
+    if (dt_type_own(d, DT_TYPE_TYPEDEF, r->name)) {
+        taken(p, r);
+    }
+    if (keys && storage == DT_STORAGE_THIS) {
+        dt_fail(d, r->place, "D_DECL_LOCASSC",
+                "associative array may not be declared as local variable: %s", r->name);
+    }
+    bool function = dt_type_resolve(type)->kind == DT_TYPE_FUNCTION;
+    if (function && table == d->globals && !is_visible(d, old)) {
+        enter_extern(p, r, type); /* as in C */
+    } else if (is_visible(d, old)) {
+        check_again(p, r, old, type, keys);
+    } else {
+        check_object(p, r, type);
+        enter(d, table, r, flags, type, keys);
+    }
+}
+
+void dt_declare(struct dt_parse *p, const struct dt_declarator *r)
+{
+    enum dt_storage storage = p->scope->specs.storage;
+
+    if (strchr(r->name, '`')) {
+        dt_fail(p->session, r->place, "D_DECL_SCOPE", "a declared name can't have a `: %s",
+                r->name);
+    }
+    switch (storage) {
+    case DT_STORAGE_AUTO:
+    case DT_STORAGE_REGISTER:
+        dt_fail(p->session, r->place, "D_DECL_BADCLASS",
+                "specified storage class not appropriate in D: auto, register");
+    case DT_STORAGE_TYPEDEF:
+        declare_type(p, r);
+        break;
+    case DT_STORAGE_EXTERN:
+        declare_extern(p, r);
+        break;
+    default:
+        declare_variable(p, r, storage);
+    }
+}
+
+void dt_declare_nothing(struct dt_parse *p, struct dt_place place)
+{
+    const struct dt_specs *s = &p->scope->specs;
+
+    dt_specs_type(p);
+    if (!s->is_tag) {
+        dt_fail(p->session, place, "D_DECL_USELESS", "useless declaration");
+    }
+}

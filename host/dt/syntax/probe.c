@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Probe descriptions: fields taken from the right, macro variables inside them.
+ */
+#include "host/dt/syntax/parse.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { FIELDS = 4 };
+
+static _Noreturn void bad(struct dt_parse *p, struct dt_place place, const char *text,
+                          const char *why)
+{
+    dt_fail(p->session, place, "D_PDESC_INVAL", "%s is no probe description: %s", text, why);
+}
+
+static bool in_name(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* The macro variable at `at`, behind its $; *end is set behind it. */
+static const char *macro(struct dt_parse *p, const char *at, const char **end)
+{
+    const char *name = at + (*at == '$'), *value; /* $$1 is $1 here */
+    size_t n = 0;
+
+    while (isdigit((unsigned char)*name) ? isdigit((unsigned char)name[n]) : in_name(name[n])) {
+        n++;
+    }
+    *end = name + n;
+    return dt_macro_value(p, name, n, &value) ? value : NULL;
+}
+
+static const char *expand(struct dt_parse *p, struct dt_place place, const char *text)
+{
+    const char *dollar = strchr(text, '$'), *end;
+    const char *result = "";
+
+    for (; dollar; dollar = strchr(text, '$')) {
+        const char *value = macro(p, dollar + 1, &end);
+        if (!value) {
+            bad(p, place, text, "the macro variable has no value");
+        }
+        result = dt_sprintf(p->session, "%s%.*s%s", result, (int)(dollar - text), text, value);
+        text = end;
+    }
+    return *result ? dt_sprintf(p->session, "%s%s", result, text) : text;
+}
+
+static struct dt_node *probe(struct dt_parse *p, struct dt_place place, const char *const *fields)
+{
+    struct dt_node *n = dt_node_new(p->session, DT_NODE_PROBE, place);
+
+    n->provider = expand(p, place, fields[0]);
+    n->module = expand(p, place, fields[1]);
+    n->function = expand(p, place, fields[2]);
+    n->probe_name = expand(p, place, fields[3]);
+    return n;
+}
+
+/* Without a colon the text is the field that the command's option says; each colon moves one field
+ * to the left. */
+struct dt_node *dt_probe_by_text(struct dt_parse *p, struct dt_place place, const char *text)
+{
+    const char *fields[FIELDS] = {"", "", "", ""}, *end = text + strlen(text);
+    enum dt_spec spec = p->source->spec;
+    int field = spec <= DT_SPEC_NAME ? (int)spec : DT_SPEC_NAME;
+
+    for (;;) {
+        const char *start = end;
+        while (start > text && start[-1] != ':') {
+            start--;
+        }
+        if (field < 0) {
+            bad(p, place, text, "too many fields");
+        }
+        fields[field--] = dt_strndup(p->session, start, (size_t)(end - start));
+        if (start == text) {
+            return probe(p, place, fields);
+        }
+        end = start - 1;
+    }
+}
+
+struct dt_node *dt_probe_by_id(struct dt_parse *p, struct dt_place place, uint64_t id)
+{
+    struct dt_node *n = dt_node_new(p->session, DT_NODE_PROBE, place);
+
+    if (id == 0 || id > UINT32_MAX) {
+        dt_fail(p->session, place, "D_PDESC_INVAL", "there is no probe with id %llu",
+                (unsigned long long)id);
+    }
+    n->provider = n->module = n->function = n->probe_name = "";
+    n->probe_id = (uint32_t)id;
+    return n;
+}

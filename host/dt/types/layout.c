@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where the members of a struct declared in D lie. As in the target's C, but for bit-fields, which
+ * D lays out in its own way: each one begins on a byte, aligned to its size rounded up to a power
+ * of two; the next member may follow right behind the bytes it uses, and a struct that has one is
+ * not padded at its end.
+ */
+#include "host/dt/types/layout.h"
+
+static uint32_t bit_field_bytes(uint32_t bits)
+{
+    uint32_t bytes = 1;
+
+    while (bytes * 8 < bits) {
+        bytes *= 2;
+    }
+    return bytes;
+}
+
+static uint64_t round_up(uint64_t n, uint64_t to)
+{
+    return (n + to - 1) / to * to;
+}
+
+uint64_t dt_layout_add(struct dt_layout *l, const struct dt_type *type, uint32_t bits)
+{
+    const struct dt_type *t = dt_type_resolve(type);
+    uint32_t align = bits ? bit_field_bytes(bits) : t->align ? t->align : 1;
+    uint64_t size = bits ? (bits + 7) / 8 : t->size;
+    uint64_t start = l->is_union ? 0 : round_up(l->end, align);
+
+    l->has_bit_fields |= bits != 0;
+    l->align = align > l->align ? align : l->align;
+    l->end = start + size > l->end ? start + size : l->end;
+    return start * 8;
+}
+
+uint64_t dt_layout_size(const struct dt_layout *l)
+{
+    return l->has_bit_fields || !l->align ? l->end : round_up(l->end, l->align);
+}
