@@ -3,8 +3,8 @@
  * The target elf:PATH: a kernel that is not running, of which there is only its ELF. Programs can
  * be compiled for it (--compile, -e). The types of args[] are known of the probes that all boards
  * have (board_probes.h) and of function probes that are named in full: the ELF's DWARF has them
- * (host/dt/check/argument.c). Descriptions of what a target makes or finds itself (profile, fbt) are
- * taken as they are. Tested by test/host/check, test/d_remote/board_test.c.
+ * (host/dt/check/argument.c). Descriptions of what a target makes or finds itself (profile, fbt)
+ * are taken as they are. Tested by test/host/check, test/d_remote/board_test.c.
  */
 #include "host/target/offline.h"
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Everything D has a name for is in a row of test/d/rows: what a table gains, a row must show.
 
-The tables: trace/dtrace/opcodes.def (variables, subroutines), host/dt/clause/actions.def and options.def,
+The tables: trace/dtrace/opcodes.def (variables, subroutines), actions.def and options.def of host/dt,
 the error tags in host/dt, printf's conversions, the letters of the command's options, the texts of
 drops and faults. The manual page has every option. Prints what is missing. The last line is
 `N passed, N failed`.
@@ -70,7 +70,8 @@ def checks():
     printed = "\n".join("\n".join((r.out or []) + (r.err or [])) for r in found)
     printed += "".join(source(os.path.relpath(p, ROOT))
                        for p in glob.glob(os.path.join(ROOT, "test/d_command/*_test.c")))
-    conversions = re.search(r'known\[\] = "(\w+)"', source("host/dt/clause/printf_parse.c")).group(1)
+    known = source("host/dt/clause/printf_parse.c")
+    conversions = re.search(r'known\[\] = "(\w+)"', known).group(1)
     conversion = r"%[-#0+ '?@]*[0-9*]*(\.[0-9*]*)?@?[hlL]*NAME"
     # Some need probes that self hasn't.
     tagged = {r.tag for r in found} | set(re.findall(r'"(D_\w+)"', source("test/d/scripts.py")))

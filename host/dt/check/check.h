@@ -58,7 +58,8 @@ void dt_check_arguments(struct dt_session *, const struct dt_node *call, struct 
 struct dt_ident *dt_variable_lookup(struct dt_session *, const char *scope, const char *name);
 void dt_use(struct dt_session *, const struct dt_ident *); /* stability */
 
-/* A symbol of an ELF (object may be NULL or ""), or one that the program declared. False: unknown. */
+/* A symbol of an ELF (object may be NULL or ""), or one that the program declared. False:
+ * unknown. */
 bool dt_symbol_lookup(struct dt_session *, const char *object, const char *name, uint64_t *address,
                       const struct dt_type **type);
 /* The aggregation of a node that uses it. Fails if the program has not assigned it yet. */

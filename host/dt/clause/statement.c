@@ -51,7 +51,8 @@ static void statement_call(struct dt_session *d, struct dt_clause *c, struct dt_
     dt_action_add(d, c, DTRACE_ACT_DIFEXPR)->object = object;
 }
 
-/* Returns the first action that is an operand of ?: among the checked nodes of a tree; NULL: none. */
+/* Returns the first action among the checked nodes of a tree that is an operand of ?:; NULL:
+ * none. */
 static struct dt_node *operand_action(const struct dt_node *n)
 {
     struct dt_node *found = NULL;

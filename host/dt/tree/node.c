@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Nodes of syntax trees, and copies of trees, for inlines and translators, whose bodies are expanded
- * at each use.
+ * Nodes of syntax trees, and copies of trees, for inlines and translators, whose bodies are
+ * expanded at each use.
  */
 #include "host/dt/tree/ast.h"
 
