@@ -2,8 +2,9 @@
 /*
  * A compiled D program in the form sent to a target: one flat image, little-endian, every table at
  * an offset from its start and aligned to 8. Written by host/dt/code/image_make.c; the machine
- * trusts nothing in it (trace/dtrace/validate.c). Types, formats and names of aggregations stay with
- * the consumer, which finds them by the numbers `clause`, `format` and `uarg`, opaque to the machine.
+ * trusts nothing in it (trace/dtrace/validate.c). Types, formats and names of aggregations stay
+ * with the consumer, which finds them by the numbers `clause`, `format` and `uarg`, opaque to the
+ * machine.
  */
 #ifndef TRACE_DTRACE_IMAGE_H
 #define TRACE_DTRACE_IMAGE_H
