@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Everything D has a name for is in a row of test/d/rows: what a table gains, a row must show.
 
-The tables: trace/dtrace/opcodes.def (variables, subroutines), actions.def and options.def of host/dt,
-the error tags in host/dt, printf's conversions, the letters of the command's options, the texts of
-drops and faults. The manual page has every option. Prints what is missing. The last line is
+The tables: trace/dtrace/opcodes.def (variables, subroutines), actions.def and options.def of
+host/dt, the error tags there, printf's conversions, the letters of the command's options, the texts
+of drops and faults. The manual page has every option. Prints what is missing. The last line is
 `N passed, N failed`.
 """
 import glob
