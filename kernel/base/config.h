@@ -30,6 +30,11 @@
 #ifndef CONFIG_CONNECTIONS_PER_PROCESS
 #define CONFIG_CONNECTIONS_PER_PROCESS 16 /* each, for file descriptors and for side channels */
 #endif
+/* Depth to which an inherited priority is passed on (client of a client of …): bounds the kernel
+ * stack. Deeper chains keep the priority they had. */
+#ifndef CONFIG_INHERIT_DEPTH
+#define CONFIG_INHERIT_DEPTH 8
+#endif
 /* D's defaults: bytes per CPU (of each of two buffers), per CPU, per speculation and CPU, of all
  * variables, of a string. For bufsize, aggsize and dynvarsize the default is also the minimum:
  * kernel/dtrace/call.c. */

@@ -14,10 +14,10 @@
  * Tested by test/boot's suite fbt; the table's generator by test/fbt.
  */
 #include "abi/errno.h"
+#include "kernel/base/cpu.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/entry.h"
 #include "kernel/arch/probe.h"
-#include "kernel/thread/cpu.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/dtrace/fbt_slot.h"
 #include "kernel/dtrace/fbt_table.h"

@@ -8,7 +8,7 @@
 #include "kernel/dtrace/fbt_slot.h"
 
 #include "abi/errno.h"
-#include "kernel/thread/cpu.h"
+#include "kernel/base/cpu.h"
 #include "kernel/base/string.h"
 
 /* The branch has 16 bits and goes to a pad, which branches on to the slot. */

@@ -17,7 +17,7 @@
 
 #include "abi/errno.h"
 #include "kernel/program/cpio.h"
-#include "kernel/thread/cpu.h"
+#include "kernel/base/cpu.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/base/kercall.h"
 #include "kernel/base/string.h"

@@ -3,10 +3,10 @@
 #ifndef KERNEL_DTRACE_PORT_OPS_H
 #define KERNEL_DTRACE_PORT_OPS_H
 
+#include "kernel/base/cpu.h"
 #include "kernel/arch/cpu.h"
-#include "kernel/thread/cpu.h"
 #include "kernel/thread/thread.h"
-#include "kernel/time/timer.h"
+#include "kernel/time/time.h"
 
 #define DTRACE_PORT_ALIGN 1 /* as in other DTrace ports to ARM, though the CPUs allow such loads */
 #define DTRACE_PORT_STOPS 0 /* the kernel has no stopped processes */

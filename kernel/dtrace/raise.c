@@ -6,8 +6,8 @@
  * that is no signal; the kernel's own process; while a raised signal is being sent, whose probes
  * would keep the CPU in the kernel for ever. Proved by test/boot's suites "slain", dlink.py.
  */
+#include "kernel/base/cpu.h"
 #include "kernel/arch/cpu.h"
-#include "kernel/thread/cpu.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/proc/process.h"
 #include "trace/dtrace/port.h"

@@ -8,7 +8,7 @@
 #ifndef KERNEL_DTRACE_SAMPLE_H
 #define KERNEL_DTRACE_SAMPLE_H
 
-#include "kernel/thread/cpu.h"
+#include "kernel/base/cpu.h"
 #include "kernel/thread/thread.h"
 
 enum { SAMPLE_WORDS = 64 }; /* words kept of the kernel's stack */

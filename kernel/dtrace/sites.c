@@ -8,8 +8,8 @@
  * store, and listeners are static, so a CPU at a listener that is removed continues from it. Tested
  * by test/boot's suite d.
  */
+#include "kernel/base/cpu.h"
 #include "kernel/arch/cpu.h"
-#include "kernel/thread/cpu.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/dtrace/gate.h"
 #include "kernel/thread/thread.h"

@@ -11,7 +11,7 @@
 #include "kernel/arch/cpu.h"
 #include "kernel/dtrace/syscall.h"
 
-#include "kernel/thread/cpu.h"
+#include "kernel/base/cpu.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/dtrace/gate.h"
 #include "kernel/base/kercall.h"

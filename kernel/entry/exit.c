@@ -17,9 +17,9 @@
 #include "kernel/intr/intr.h"
 #include "kernel/entry/kercall_trace.h"
 #include "kernel/thread/sched.h"
-#include "kernel/thread/thread_end.h"
+#include "kernel/thread/thread.h"
 #include "trace/trace.h"
-#include "kernel/thread/cpu.h"
+#include "kernel/base/cpu.h"
 
 /* Ends or stops the thread that runs here, on behalf of another CPU. */
 static __attribute__((noinline)) void end_or_stop(struct cpu *cpu)

@@ -3,7 +3,7 @@
 #ifndef KERNEL_ENTRY_EXIT_H
 #define KERNEL_ENTRY_EXIT_H
 
-#include "kernel/thread/cpu.h"
+#include "kernel/base/cpu.h"
 #include "kernel/base/kercall.h"
 #include "kernel/thread/thread.h"
 

@@ -9,7 +9,7 @@
 #include "kernel/entry/host_call.h"
 #include "kernel/intr/intr.h"
 #include "kernel/entry/kercall_trace.h"
-#include "kernel/ipc/msg.h"
+#include "kernel/ipc/ipc.h"
 #include "kernel/observe/retain.h"
 #include "kernel/observe/trace_dump.h"
 #include "kernel/program/spawn.h"

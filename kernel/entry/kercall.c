@@ -182,7 +182,7 @@ static kercall_way ways[KERCALL_MAX] = {
                : (flags) == NOLOCK ? kercall_unlocked \
                                    : kercall_locked,
 #include "abi/kercalls.def"
-#include "kernel/thread/cpu.h"
+#include "kernel/base/cpu.h"
 #undef KERCALL
     [KER_MSG_SENDV] = msg_direct_send,
     [KER_MSG_RECEIVEV] = msg_direct_receive,

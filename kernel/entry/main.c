@@ -10,14 +10,14 @@
 #include "kernel/arch/panic.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/entry/exit.h"
-#include "kernel/ipc/msg.h"
+#include "kernel/ipc/ipc.h"
 #include "kernel/proc/process.h"
 #include "kernel/observe/retain.h"
 #include "kernel/program/spawn.h"
 #include "kernel/sync/sync.h"
 #include "kernel/thread/sched.h"
 #include "kernel/observe/syspage.h"
-#include "kernel/thread/thread_end.h"
+#include "kernel/thread/thread.h"
 #include "trace/trace.h"
 
 #define CPU_START_TRIES 20000000u

@@ -3,7 +3,7 @@
  * The fast path of messages: the common forms of MsgSendv, MsgReceivev and MsgReplyv, from the call
  * to the resumed thread. Such a call begins here (kernel/entry/kercall.c).
  *
- * The slow path (msg.c, msg_receive.c, msg_reply.c, and the scheduler) defines the behaviour. A
+ * The slow path (msg.c and the scheduler) defines the behaviour. A
  * function here does exactly the same, or detects before it has changed anything that it can't, and
  * then calls the slow path. Preconditions of the fast path: one part of at most MSG_SMALL bytes,
  * whole words, covered by the process's user mapping cache; a partner that waits with such a buffer
@@ -19,9 +19,9 @@
 #include "kernel/entry/msg_direct.h"
 
 #include "kernel/entry/exit.h"
-#include "kernel/ipc/msg_impl.h"
+#include "kernel/ipc/msg.h"
 #include "kernel/thread/sched.h"
-#include "kernel/thread/cpu.h"
+#include "kernel/base/cpu.h"
 
 #define UNEVEN(bits) (((bits)&3) != 0)
 /* Not 0: the address, or one of several or-ed together, is not aligned for an iov_t. */
@@ -79,7 +79,7 @@ static inline struct thread *send_to(struct thread *self, struct connection *con
     void *buffer = receiver->plain;
     struct part s, r;
 
-    if (msg_direct_hindrance(cpu, self) | (uintptr_t)sched.latest |
+    if (msg_direct_hindrance(cpu, self) | (uintptr_t)sched.handoff |
         (ch->flags & _NTO_CHF_FIXED_PRIORITY) | (self->args[SEND_ARG_SMSG + 1] ^ 1) |
         (self->args[SEND_ARG_RMSG + 1] ^ 1) |
         UNALIGNED(self->args[SEND_ARG_SMSG] | self->args[SEND_ARG_RMSG])) {
@@ -202,7 +202,7 @@ static inline struct thread *msg_direct_wait(struct thread *self, struct channel
     self->plain = self->args[RECEIVE_ARG_INFO] || UNEVEN(r.base) ? NULL : self->buffer;
     msg_direct_uninherit(self);
     msg_insert_receiver(ch, self);
-    sched.latest = NULL;
+    sched.handoff = NULL;
     sched_hand_over(cpu, self, STATE_RECEIVE, next);
     return next;
 }
@@ -214,7 +214,7 @@ static inline struct thread *direct_receive(struct thread *self)
         return NULL;
     }
     struct channel *ch = msg_channel(self->proc, self->args[0]);
-    struct thread *next = sched.latest;
+    struct thread *next = sched.handoff;
     if (!ch || !next || !list_empty(&ch->senders) || !list_empty(&ch->pulses)) {
         return NULL;
     }
@@ -222,9 +222,9 @@ static inline struct thread *direct_receive(struct thread *self)
 }
 
 /* Kicks other CPUs for the remaining READY threads. */
-static __attribute__((noinline)) struct thread *leave_spreading(struct thread *next)
+static __attribute__((noinline)) struct thread *leave_kicking(struct thread *next)
 {
-    sched_spread(arch_cpu());
+    sched_kick_others(arch_cpu());
     kernel_unlock();
     return next;
 }
@@ -236,7 +236,7 @@ static inline struct thread *msg_direct_leave(struct thread *self, unsigned numb
         return kercall_held(self, number);
     }
     if (CONFIG_CPUS > 1 && sched.above && several_cpus()) {
-        return leave_spreading(next);
+        return leave_kicking(next);
     }
     kernel_unlock();
     return next;

@@ -4,7 +4,7 @@
  * kernel/thread/thread.h): a new way to block is a new kind in the room that blocks, and its line
  * here. Constants, so the table may be read in any context.
  */
-#include "kernel/ipc/msg.h"
+#include "kernel/ipc/ipc.h"
 #include "kernel/observe/trace_dump.h"
 #include "kernel/sync/sync.h"
 

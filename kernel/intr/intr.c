@@ -10,18 +10,30 @@
  * is reported once.
  *
  * The synthetic _NTO_HOOK_TRACE has no line and is never masked: one coalescing pulse per ring.
- * Proved by test/unit_ipc, test/boot, and `make bench` (irq_thread).
+ *
+ * Attachments belong to the process; a SIGEV_INTR goes to the thread that attached, and is lost
+ * when that thread has ended. Masks count per attachment, so one driver can't unmask what another
+ * has masked, and a mask ends with its process. InterruptMask() and InterruptUnmask() return the
+ * new count; unmasking at 0 changes nothing.
+ *
+ * Kernel lock held. Refuses callers without ABILITY_INTERRUPT, for the trace hook ABILITY_TRACE
+ * (EPERM); lines that don't exist or are the kernel's, unknown flags and ids, events except
+ * SIGEV_PULSE and SIGEV_INTR (EINVAL), other hooks (ENOTSUP), a second trace hook (EBUSY), a full
+ * table (EAGAIN), bad memory (EFAULT). Proved by test/unit_ipc, test/boot, and `make
+ * bench` (irq_thread).
  */
+#include "kernel/intr/intr.h"
+
+#include "abi/sys/ability.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/entry.h"
 #include "kernel/arch/irq.h"
 #include "kernel/arch/panic.h"
-#include "kernel/intr/intr.h"
-
-#include "kernel/intr/intr_impl.h"
-#include "kernel/ipc/msg_impl.h"
+#include "kernel/base/kercall.h"
 #include "trace/trace.h"
-#include "kernel/thread/cpu.h"
+
+#define ATTACH_FLAGS (_NTO_INTR_FLAGS_TRK_MSK | _NTO_INTR_FLAGS_END | _NTO_INTR_FLAGS_PROCESS)
+#define ATTACH_EVENTS (EVENT_KIND(SIGEV_PULSE) | EVENT_KIND(SIGEV_INTR))
 
 struct attachment intr_table[CONFIG_INTERRUPT_ATTACHMENTS];
 struct attachment *intr_lines[INTR_LINES];
@@ -29,7 +41,7 @@ struct attachment *intr_trace_hook;
 static struct pulse hook_pulses[CONFIG_CPUS]; /* [k] one per ring */
 static uint32_t reported[INTR_WORDS];         /* [k] unattached lines already reported */
 
-/* Notes the line first, then masks it: see intr_settle(). */
+/* Notes the line first, then masks it: see intr_update_mask(). */
 static inline void intr_note(unsigned irq)
 {
     struct cpu *cpu = arch_cpu();
@@ -45,7 +57,7 @@ static inline void intr_note(unsigned irq)
 
 /* For D's intr:::return, which fires when the line's events have been delivered. Returns false if
  * this interrupt causes no delivery of its own. */
-static bool note_in_kernel(struct cpu *cpu, unsigned irq, bool in_kernel)
+static bool intr_note_in_kernel(struct cpu *cpu, unsigned irq, bool in_kernel)
 {
     uint32_t bit = 1u << (irq % 32);
 
@@ -57,10 +69,10 @@ static bool note_in_kernel(struct cpu *cpu, unsigned irq, bool in_kernel)
     return true;
 }
 
-static __attribute__((noinline)) void entry_traced(unsigned irq, uintptr_t ip, bool in_kernel)
+static __attribute__((noinline)) void intr_entry_traced(unsigned irq, uintptr_t ip, bool in_kernel)
 {
     trace_int_entry(irq, ip);
-    bool delivered = note_in_kernel(arch_cpu(), irq, in_kernel);
+    bool delivered = intr_note_in_kernel(arch_cpu(), irq, in_kernel);
     intr_note(irq);
     trace_int_exit(irq, in_kernel);
     if (!delivered) {
@@ -72,14 +84,14 @@ void intr_entry(unsigned irq, uintptr_t ip, bool in_kernel)
 {
     if (TRACE_PORT_SITE_ON(TRACE_EV_int_entry) || TRACE_PORT_SITE_ON(TRACE_EV_int_exit) ||
         TRACE_PORT_SITE_ON(TRACE_EV_int_done)) {
-        entry_traced(irq, ip, in_kernel);
+        intr_entry_traced(irq, ip, in_kernel);
         return;
     }
     intr_note(irq);
 }
 
 /* An interrupt that is taken before the previous one's work is done adds no work. */
-static __attribute__((noinline)) void note_timer(struct cpu *cpu, unsigned irq, bool in_kernel)
+static __attribute__((noinline)) void intr_note_timer(struct cpu *cpu, unsigned irq, bool in_kernel)
 {
     if (cpu->timer_came) {
         trace_site_int_done(irq, in_kernel);
@@ -95,7 +107,7 @@ void intr_timer(unsigned irq, uintptr_t ip, bool in_kernel)
     cpu_note(cpu, WORK_TIMER);
     trace_int_exit(irq, in_kernel);
     if (TRACE_PORT_SITE_ON(TRACE_EV_int_done)) {
-        note_timer(cpu, irq, in_kernel);
+        intr_note_timer(cpu, irq, in_kernel);
     }
 }
 
@@ -131,7 +143,7 @@ static __attribute__((noinline)) void trace_delivered(const struct attachment *a
                            (uint32_t)e->sigev_code, (uint32_t)e->sigev_value.sival_int);
 }
 
-static inline void intr_deliver_to(struct attachment *a)
+static inline void intr_deliver_event(struct attachment *a)
 {
     kernel_assert(a->proc && a->proc->pid);
     trace_int_handler_entry((uint32_t)a->proc->pid, a->line, 0, 0);
@@ -155,22 +167,22 @@ static __attribute__((noinline)) void intr_unwanted(uint32_t line)
     }
 }
 
-static __attribute__((noinline)) void line_done(const struct cpu *cpu, uint32_t line)
+static __attribute__((noinline)) void intr_line_done(const struct cpu *cpu, uint32_t line)
 {
     trace_site_int_done(line, cpu->intr_in_kernel[line / 32] >> (line % 32) & 1);
 }
 
-static inline void deliver_line(const struct cpu *cpu, uint32_t line)
+static inline void intr_deliver_line(const struct cpu *cpu, uint32_t line)
 {
     struct attachment *a = intr_lines[line];
     if (!a) {
         intr_unwanted(line);
     }
     for (; a; a = a->next) {
-        intr_deliver_to(a);
+        intr_deliver_event(a);
     }
     if (TRACE_PORT_SITE_ON(TRACE_EV_int_done)) {
-        line_done(cpu, line);
+        intr_line_done(cpu, line);
     }
 }
 
@@ -191,7 +203,7 @@ void intr_deliver(struct cpu *cpu)
     for (; words; words &= words - 1) {
         uint32_t w = INTR_WORDS > 1 ? (uint32_t)__builtin_ctz(words) : 0;
         for (uint32_t bits = intr_take(&cpu->intr_pending[w]); bits; bits &= bits - 1) {
-            deliver_line(cpu, w * 32 + (uint32_t)__builtin_ctz(bits));
+            intr_deliver_line(cpu, w * 32 + (uint32_t)__builtin_ctz(bits));
         }
     }
 }
@@ -212,7 +224,7 @@ bool intr_trace_hooked(void)
     return intr_trace_hook != NULL;
 }
 
-/* Has it come somewhere and waits to be delivered? */
+/* Returns whether some CPU has noted the line and not yet delivered it. */
 static bool intr_noted(uint32_t line)
 {
     bool any = false;
@@ -222,10 +234,12 @@ static bool intr_noted(uint32_t line)
     return any;
 }
 
-/* A noted line stays masked: its delivery counts the mask. If an interrupt is taken while this CPU
+/* Unmasks the line if it has attachments and none of them masks it; else masks it.
+ *
+ * A noted line stays masked: its delivery counts the mask. If an interrupt is taken while this CPU
  * unmasks the line, either the note is seen here and the line is masked again, or its own CPU,
  * which notes before it masks, masks it after this one has unmasked it. */
-void intr_settle(uint32_t line)
+static void intr_update_mask(uint32_t line)
 {
     kernel_assert(kernel_locked());
     bool unmask = intr_lines[line] && !intr_noted(line);
@@ -250,7 +264,7 @@ static void intr_unlink(struct attachment *a)
     *at = a->next;
 }
 
-void intr_detach(struct attachment *a)
+static void intr_detach(struct attachment *a)
 {
     kernel_assert(kernel_locked());
     kernel_assert(a->proc);
@@ -258,7 +272,7 @@ void intr_detach(struct attachment *a)
     a->proc = NULL;
     if (a != intr_trace_hook) {
         intr_unlink(a);
-        intr_settle(a->line);
+        intr_update_mask(a->line);
         return;
     }
     intr_trace_hook = NULL;
@@ -284,4 +298,162 @@ void intr_process_gone(struct process *proc)
             intr_detach(&intr_table[i]);
         }
     }
+}
+
+/* ---- the kernel calls -------------------------------------------------------------- */
+
+/* Returns 0, or why this process can't attach this interrupt. */
+static int intr_may_attach(const struct process *proc, uint32_t line)
+{
+    if (line >= _NTO_INTR_CLASS_SYNTHETIC) {
+        if (line != _NTO_HOOK_TRACE) {
+            return line == _NTO_HOOK_IDLE ? -ENOTSUP : -EINVAL;
+        }
+        if (!process_able(proc, ABILITY_TRACE)) {
+            return -EPERM;
+        }
+        return intr_trace_hook ? -EBUSY : 0;
+    }
+    if (!process_able(proc, ABILITY_INTERRUPT)) {
+        return -EPERM;
+    }
+    bool usable = line < arch_irq_count() && line < INTR_LINES && !arch_irq_reserved(line);
+    return usable ? 0 : -EINVAL;
+}
+
+static struct attachment *intr_free_attachment(void)
+{
+    for (unsigned i = 0; i < CONFIG_INTERRUPT_ATTACHMENTS; i++) {
+        if (!intr_table[i].proc) {
+            return &intr_table[i];
+        }
+    }
+    return NULL;
+}
+
+static void intr_attach(struct attachment *a, struct thread *self, uint32_t line, uint32_t flags,
+                        const struct sigevent *event)
+{
+    *a = (struct attachment){.proc = self->proc, .line = line, .thread = self, .event = *event};
+    if (event->sigev_priority == SIGEV_PULSE_PRIO_INHERIT) {
+        a->event.sigev_priority = self->base_priority;
+    }
+    if (line == _NTO_HOOK_TRACE) {
+        intr_trace_hook = a;
+        return;
+    }
+    struct attachment **at = &intr_lines[line];
+    while (*at && (flags & _NTO_INTR_FLAGS_END)) {
+        at = &(*at)->next;
+    }
+    a->next = *at;
+    *at = a;
+    intr_update_mask(line);
+}
+
+long ker_interrupt_attach(struct thread *self, const uintptr_t *args)
+{
+    struct sigevent event;
+    uint32_t line = (uint32_t)args[0];
+    int r = intr_may_attach(self->proc, line);
+    if (r != 0) {
+        return r;
+    }
+    if (args[2] & ~(uintptr_t)ATTACH_FLAGS) {
+        return -EINVAL;
+    }
+    r = copy_in(self->proc, &event, args[1], sizeof(event));
+    r = r == 0 ? event_check(self->proc, &event, ATTACH_EVENTS) : r;
+    if (r != 0) {
+        return r;
+    }
+    struct attachment *a = intr_free_attachment();
+    if (!a) {
+        return -EAGAIN;
+    }
+    intr_attach(a, self, line, (uint32_t)args[2], &event);
+    return a - intr_table;
+}
+
+/* Returns the process's attachment with this id, or NULL. */
+static struct attachment *intr_by_id(const struct process *proc, uintptr_t id)
+{
+    uint32_t i = (uint32_t)id;
+    return i < CONFIG_INTERRUPT_ATTACHMENTS && intr_table[i].proc == proc ? &intr_table[i] : NULL;
+}
+
+long ker_interrupt_detach(struct thread *self, const uintptr_t *args)
+{
+    struct attachment *a = intr_by_id(self->proc, args[0]);
+    if (!a) {
+        return -EINVAL;
+    }
+    intr_detach(a);
+    return 0;
+}
+
+long ker_interrupt_wait(struct thread *self, const uintptr_t *args)
+{
+    long r;
+    if (args[0] != 0 || args[1] != 0) {
+        r = -EINVAL;
+    } else if (self->intr_pulses > 0) {
+        self->intr_pulses--;
+        r = 0;
+    } else {
+        /* also correct if its event is switched on meanwhile */
+        self->result = self->result_error = 0;
+        thread_result(self, 0, 0);
+        r = thread_block(self, STATE_INTR);
+    }
+    if (r != KER_BLOCKED) {
+        timeout_unused(self);
+    }
+    return r;
+}
+
+/* Returns the attachment named by InterruptMask()'s (intr, id): id -1 is the process's first one on
+ * that line. */
+static struct attachment *intr_named(const struct process *proc, const uintptr_t *args)
+{
+    uint32_t line = (uint32_t)args[0];
+    if ((int32_t)args[1] != -1) {
+        struct attachment *a = intr_by_id(proc, args[1]);
+        return a && a->line == line && a != intr_trace_hook ? a : NULL;
+    }
+    for (struct attachment *a = line < INTR_LINES ? intr_lines[line] : NULL; a; a = a->next) {
+        if (a->proc == proc) {
+            return a;
+        }
+    }
+    return NULL;
+}
+
+long ker_interrupt_mask(struct thread *self, const uintptr_t *args)
+{
+    struct attachment *a = intr_named(self->proc, args);
+    if (!process_able(self->proc, ABILITY_INTERRUPT)) {
+        return -EPERM;
+    }
+    if (!a || a->masked == INT32_MAX) {
+        return -EINVAL;
+    }
+    a->masked++;
+    arch_irq_mask(a->line);
+    return (long)a->masked;
+}
+
+long ker_interrupt_unmask(struct thread *self, const uintptr_t *args)
+{
+    struct attachment *a = intr_named(self->proc, args);
+    if (!process_able(self->proc, ABILITY_INTERRUPT)) {
+        return -EPERM;
+    }
+    if (!a) {
+        return -EINVAL;
+    }
+    if (a->masked > 0 && --a->masked == 0) {
+        intr_update_mask(a->line);
+    }
+    return (long)a->masked;
 }

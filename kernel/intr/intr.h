@@ -7,8 +7,8 @@
 #define KERNEL_INTR_INTR_H
 
 #include "abi/errno.h"
-#include "kernel/thread/cpu.h"
-#include "kernel/ipc/msg.h"
+#include "kernel/base/cpu.h"
+#include "kernel/ipc/ipc.h"
 
 /* Kernel exit work: delivers the events of the lines noted by intr_entry(). Lock held. */
 void intr_deliver(struct cpu *cpu);
@@ -22,5 +22,27 @@ bool intr_trace_hooked(void); /* True if a process is attached to it. Lock held.
 void intr_thread_gone(struct thread *t);
 /* The process ends: its attachments too. */
 void intr_process_gone(struct process *proc);
+
+/* ---- attachments of processes, also for the tests' checks --------------------------- */
+
+/*
+ * A process's request for an event at each interrupt of a line. The line is masked while any of its
+ * attachments has masked > 0, and when it has none.
+ */
+struct attachment {
+    struct attachment *next; /* [k] of the same line, in order of delivery; NULL: none */
+    struct process *proc;    /* [I] NULL: free */
+    uint32_t line;           /* [I] or _NTO_HOOK_TRACE */
+    uint32_t masked;         /* [k] mask count: raised by each delivery and InterruptMask() */
+    struct thread *thread;   /* [k] the attaching thread, for SIGEV_INTR; NULL: it has ended */
+    struct sigevent event;   /* [I] */
+    struct pulse pulse;      /* [k] coalesces */
+};
+
+extern struct attachment intr_table[CONFIG_INTERRUPT_ATTACHMENTS]; /* the index is the id */
+#define INTR_LINES (INTR_WORDS * 32)
+extern struct attachment *intr_lines[INTR_LINES]; /* [k] the first of each line */
+/* [k] the attachment to _NTO_HOOK_TRACE, or NULL */
+extern struct attachment *intr_trace_hook;
 
 #endif

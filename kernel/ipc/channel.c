@@ -7,9 +7,9 @@
  * ESRCH; connections to it remain, useless (EBADF), until their owners detach them. Proved by
  * test/unit_ipc.
  */
-#include "kernel/ipc/msg_impl.h"
+#include "kernel/ipc/msg.h"
 #include "kernel/base/pool.h"
-#include "kernel/thread/cpu.h"
+#include "kernel/base/cpu.h"
 
 #define CHANNEL_FLAGS \
     (_NTO_CHF_FIXED_PRIORITY | _NTO_CHF_UNBLOCK | _NTO_CHF_THREAD_DEATH | _NTO_CHF_DISCONNECT | \

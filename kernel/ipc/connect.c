@@ -10,9 +10,9 @@
  * table of the process (EMFILE) or of the system (EAGAIN). Detaching ends sends in progress through
  * the connection with EBADF. Proved by test/unit_ipc.
  */
-#include "kernel/ipc/msg_impl.h"
+#include "kernel/ipc/msg.h"
 #include "kernel/base/pool.h"
-#include "kernel/thread/cpu.h"
+#include "kernel/base/cpu.h"
 
 #define PRIORITY_KERNEL_PULSE 10 /* DISCONNECT and COIDDEATH have no sending thread */
 #define SCOID_FLAG 0x20000000u   /* distinguishes scoids from coids */

@@ -5,7 +5,7 @@
  * Kernel lock held. Refuses unknown pids (ESRCH), coids and scoids (EINVAL), flags except CLOEXEC
  * (EINVAL), other processes' flags (EPERM), bad memory (EFAULT). Proved by test/unit_ipc.
  */
-#include "kernel/ipc/msg_impl.h"
+#include "kernel/ipc/msg.h"
 
 #define ABILITY(bit, name, text, doc) | ABILITY_##name
 #define ABILITY_EVERY (0 ABILITY_LIST(ABILITY))

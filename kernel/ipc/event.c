@@ -7,7 +7,7 @@
  * that a connection closed meanwhile is EBADF and never a dangling pointer. SIGEV_SIGNAL ends the
  * process: Kymo has no signal handlers. Proved by test/unit_ipc.
  */
-#include "kernel/ipc/msg_impl.h"
+#include "kernel/ipc/msg.h"
 
 #define SIGNAL_MAX 63
 

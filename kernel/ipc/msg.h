@@ -1,78 +1,150 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Channels, connections, messages and pulses. Kernel lock held.
+ * Message passing inside of this room, and for its fast path (kernel/entry/msg_direct.c): lookups,
+ * inheritance, queues, ends. Kernel lock held.
  */
 #ifndef KERNEL_IPC_MSG_H
 #define KERNEL_IPC_MSG_H
 
-#include "kernel/proc/process.h"
+#include "abi/errno.h"
+#include "abi/sys/ability.h"
+#include "kernel/base/kercall.h"
+#include "kernel/ipc/ipc.h"
+#include "kernel/ipc/msg_copy.h"
+#include "trace/hook.h"
 
-struct pulse {
-    struct list link; /* [k] in channel->pulses, by priority; self-linked or {0}: not queued */
-    struct channel *channel; /* [k] the channel where it is queued */
-    uint32_t seq;            /* [k] order of arrival, compared with senders of the same priority */
-    bool of_user;            /* [k] counted in channel->user_pulses */
-    uint8_t priority;        /* [k] */
-    int8_t code;             /* [k] */
-    bool preallocated;       /* [I] belongs to an attachment: not freed on receipt */
-    int32_t scoid;           /* [k] */
-    uintptr_t value;         /* [k] */
-};
+/* ---- lookups ----------------------------------------------------------------------- */
 
-struct channel {
-    struct process *proc;    /* [I] owner */
-    int32_t chid;            /* [I] from 1 in its process */
-    uint32_t flags;          /* [I] _NTO_CHF_* */
-    struct list senders;     /* [k] threads in SEND, by priority */
-    struct list receivers;   /* [k] threads in RECEIVE, LIFO within priority */
-    struct list pulses;      /* [k] */
-    uint32_t user_pulses;    /* [k] queued pulses sent by programs; limited */
-    struct list connections; /* [k] connections to this channel */
-};
+/* Returns the client that a server may reply to under this rcvid: REPLY-blocked on a channel of the
+ * server's process; or NULL. */
+static inline struct thread *rcvid_client(const struct thread *server, uintptr_t rcvid)
+{
+    uint32_t index = ((uint32_t)rcvid & RCVID_INDEX_MASK) - 1;
+    if (index >= CONFIG_THREADS) {
+        return NULL;
+    }
+    struct thread *c = &thread_table[index];
+    __asm__("" : "+r"(c)); /* compute it once */
+    if (c->rcvid != (int32_t)rcvid || c->state != STATE_REPLY) {
+        return NULL;
+    }
+    return c->channel->proc == server->proc ? c : NULL;
+}
 
-struct connection {
-    struct list link;        /* [k] in channel->connections */
-    struct process *proc;    /* [I] the owning client; NULL: free */
-    struct channel *channel; /* [k] NULL: the server is gone */
-    int32_t coid, scoid;     /* [I] */
-    uint32_t flags;          /* [k] _NTO_COF_*, CONNECTION_* */
-};
-#define CONNECTION_DEAD 0x80000000u /* its server ended: ESRCH; else a lost channel is EBADF */
+static inline struct channel *msg_channel(const struct process *proc, uintptr_t chid)
+{
+    uint32_t i = (uint32_t)chid - 1;
+    return i < CONFIG_CHANNELS_PER_PROCESS ? proc->channels[i] : NULL;
+}
 
-void channel_init(void);
-struct channel *channel_find(struct process *proc, int chid);
-struct connection *connection_find(struct process *proc, int coid);
+static inline struct connection *msg_connection(const struct process *proc, uintptr_t arg)
+{
+    uint32_t coid = (uint32_t)arg;
+    if (coid < CONFIG_CONNECTIONS_PER_PROCESS) {
+        return proc->fds[coid];
+    }
+    coid -= _NTO_SIDE_CHANNEL;
+    return coid < CONFIG_CONNECTIONS_PER_PROCESS ? proc->side[coid] : NULL;
+}
 
-/* Returns whether a pulse would be accepted now. Called before sending, because the trace records
- * the sending before the receipt and must not record a pulse that is refused. (A receiver with a
- * bad buffer is not considered.) */
-bool pulse_room(const struct channel *ch, bool of_user);
-/* Queues or delivers a pulse from the kernel. Returns 0, or -EAGAIN if none is free. */
-int pulse_send(struct channel *ch, int priority, int code, uintptr_t value, int scoid);
-/* Like pulse_send(), with the caller's own pulse: coalesces (a queued one just takes the newest
- * value). */
-void pulse_send_prealloc(struct channel *ch, struct pulse *p);
+/* ---- buffers that a blocked thread's arguments name -------------------------------- */
 
-bool pulse_queued(const struct pulse *p);
-void pulse_unqueue(struct pulse *p); /* removes the caller's own pulse; it need not be queued */
+#define SEND_ARG_SMSG 1
+#define SEND_ARG_RMSG 3
+#define RECEIVE_ARG_RMSG 1
+#define RECEIVE_ARG_INFO 3
+#define REPLY_ARG_SMSG 2
 
-/* Delivers a sigevent to process proc. event must be checked by event_check(). prealloc may be
- * NULL. */
-int event_check(struct process *proc, const struct sigevent *event,
-                uint32_t kinds); /* 0, -EINVAL, -EBADF */
-int event_deliver(struct process *proc, struct thread *intr_thread, const struct sigevent *event,
-                  struct pulse *prealloc);
-#define EVENT_KIND(k) (1u << (k))
+/* ---- priorities (msg_wait.c) ------------------------------------------------------- */
 
-extern const struct wait_kind msg_wait_send, msg_wait_receive, msg_wait_reply;
+/* The server inherits this priority from the message it received (0: nothing), as long as it serves
+ * it. */
+static inline void msg_inherit(struct thread *server, const struct channel *ch, uint8_t priority)
+{
+    uint8_t p = ch->flags & _NTO_CHF_FIXED_PRIORITY ? 0 : priority;
+    server->msg_priority = p;
+    p = p > server->base_priority ? p : server->base_priority;
+    p = p > server->sync_priority ? p : server->sync_priority;
+    if (p != server->priority) {
+        thread_update_priority(server);
+    }
+}
 
-/* A thread has ended: a server's clients, and the messages that it was copying. */
-void msg_thread_gone(struct thread *t);
-/* The same, after its THDESTROY: a pulse to channels that asked for it. */
-void channel_thread_gone(struct thread *t);
-/* A process ends: what it holds. */
-void name_process_gone(struct process *proc);
-void channel_process_gone(struct process *proc);
-void connection_process_gone(struct process *proc);
+/* Like msg_inherit(), for a receiver waiting in its channel's queue, which has inherited
+ * nothing. */
+static inline void msg_inherit_waiting(struct thread *receiver, const struct channel *ch,
+                                       uint8_t priority)
+{
+    if (!(ch->flags & _NTO_CHF_FIXED_PRIORITY)) {
+        receiver->msg_priority = priority;
+        if (__builtin_expect(priority > receiver->priority, 0)) {
+            thread_update_priority(receiver);
+        }
+    }
+}
+
+/* A thread of this priority waits in ch's queue: raises the channel's busy servers to at least
+ * it. */
+void msg_boost(struct channel *ch, uint8_t priority);
+/* Raises one server, if its priority is lower. */
+void msg_raise(struct thread *server, const struct channel *ch, uint8_t priority);
+
+/* ---- queues ------------------------------------------------------------------------ */
+
+uint32_t msg_next_seq(void);
+static inline struct pulse *msg_first_pulse(const struct channel *ch)
+{
+    return list_empty(&ch->pulses) ? NULL : list_entry(ch->pulses.next, struct pulse, link);
+}
+/* Returns the first waiting receiver that accepts messages (not only pulses), or NULL. */
+static inline struct thread *msg_first_receiver(const struct channel *ch)
+{
+    list_for_each (pos, &ch->receivers) {
+        struct thread *t = list_entry(pos, struct thread, ready);
+        if (__builtin_expect(t->call != KER_MSG_RECEIVEPULSEV, 1)) {
+            return t;
+        }
+    }
+    return NULL;
+}
+/* Within a priority the newest receiver is served first (its memory is still in the caches). */
+static inline void msg_insert_receiver(struct channel *ch, struct thread *t)
+{
+    struct list *pos = ch->receivers.next;
+    while (pos != &ch->receivers && list_entry(pos, struct thread, ready)->priority > t->priority) {
+        pos = pos->next;
+    }
+    list_insert_before(pos, &t->ready);
+}
+/* Matches waiting senders with waiting receivers, after a change that makes it possible. */
+void msg_match(struct channel *ch);
+
+/* ---- a message reaches its receiver ------------------------------------------------ */
+
+void msg_info_fill(struct _msg_info *info, const struct thread *client);
+
+/* ---- ends -------------------------------------------------------------------------- */
+
+/* Removes a thread in SEND or REPLY from its queue, and ends its MsgSend() with this errno. */
+void msg_client_fail(struct thread *client, int error);
+/* Ends the call of a thread in RECEIVE with this errno. */
+void msg_receiver_fail(struct thread *receiver, int error);
+
+/* ---- pulses ------------------------------------------------------------------------ */
+
+/* Sends a program's pulse: limited per channel, and leaves a reserve for the kernel's own. */
+int pulse_send_user(struct channel *ch, int priority, int code, uintptr_t value, int scoid);
+/* Delivers the first queued pulse to a running receiver. Returns 0, or -EFAULT and it stays
+ * queued. */
+long pulse_receive(struct thread *self, struct channel *ch);
+/* Discards all queued pulses of a channel that is being destroyed. */
+void pulse_discard_all(struct channel *ch);
+void pulse_init(void);
+void connection_init(void);
+
+/* ---- connections and channels ------------------------------------------------------ */
+
+/* Its server's channel is gone. dead: so is the server. Sends the COIDDEATH pulse. */
+void connection_lost(struct connection *conn, bool dead);
 
 #endif

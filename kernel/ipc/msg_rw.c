@@ -8,7 +8,7 @@
  * server: the client stays blocked). Offsets past the end of the client's buffer copy 0 bytes. Long
  * ones are copied in pieces, as in msg_reply.c. Proved by test/unit_ipc.
  */
-#include "kernel/ipc/msg_impl.h"
+#include "kernel/ipc/msg.h"
 #include "kernel/base/visible.h"
 
 static int16_t info_flags(const struct thread *client)

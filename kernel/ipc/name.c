@@ -8,7 +8,7 @@
  */
 #include "abi/errno.h"
 #include "kernel/base/kercall.h"
-#include "kernel/ipc/msg.h"
+#include "kernel/ipc/ipc.h"
 #include "kernel/base/string.h"
 
 static struct {

@@ -9,9 +9,9 @@
  * THREADDEATH) to be lost. Timers and interrupts supply their own pulse, which coalesces. Proved by
  * test/unit_ipc.
  */
-#include "kernel/ipc/msg_impl.h"
+#include "kernel/ipc/msg.h"
 #include "kernel/base/pool.h"
-#include "kernel/thread/cpu.h"
+#include "kernel/base/cpu.h"
 
 #define KERNEL_RESERVE (CONFIG_PULSES / 4)
 #define USER_PER_CHANNEL (CONFIG_PULSES / 2)

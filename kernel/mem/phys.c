@@ -9,7 +9,7 @@
 #include "kernel/arch/irq.h"
 #include "kernel/base/string.h"
 #include "kernel/mem/vm.h"
-#include "kernel/thread/cpu.h"
+#include "kernel/base/cpu.h"
 
 #define GRANULES_WANTED 65536u
 #define GRANULE_MAX 4096u

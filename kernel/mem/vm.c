@@ -18,9 +18,9 @@
  * test/threads/vm_test.c.
  */
 #include "abi/errno.h"
+#include "kernel/base/cpu.h"
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/cpu.h"
-#include "kernel/thread/cpu.h"
 #include "kernel/mem/object.h"
 #include "kernel/proc/process.h"
 

@@ -20,7 +20,7 @@
 #include "abi/errno.h"
 #include "abi/sys/panic.h"
 #include "kernel/base/console.h"
-#include "kernel/thread/cpu.h"
+#include "kernel/base/cpu.h"
 #include "kernel/observe/panic_record.h"
 #include "kernel/proc/process.h"
 #include "kernel/base/string.h"

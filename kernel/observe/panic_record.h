@@ -5,7 +5,7 @@
 #define KERNEL_OBSERVE_PANIC_RECORD_H
 
 #include "abi/sys/panic.h"
-#include "kernel/thread/cpu.h"
+#include "kernel/base/cpu.h"
 
 /* Begins the record, in retained memory where there is some, and fills in all facts that are
  * certain except the reason's text. */

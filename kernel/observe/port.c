@@ -4,10 +4,10 @@
  * kernel_work_pending() and kernel_ram_of_others(). Contracts: kernel/arch/entry.h. The assertions
  * cover the assumptions of the ports' assembler.
  */
+#include "kernel/base/cpu.h"
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/entry.h"
-#include "kernel/thread/cpu.h"
 #include "kernel/mem/object.h"
 #include "kernel/proc/process.h"
 #include "trace/trace.h"

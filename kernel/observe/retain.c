@@ -17,7 +17,7 @@
 #include "abi/retain.h"
 #include "abi/sys/ability.h"
 #include "abi/sys/panic.h"
-#include "kernel/thread/cpu.h"
+#include "kernel/base/cpu.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/base/kercall.h"
 #include "kernel/proc/process.h"

@@ -14,7 +14,7 @@
 
 #include "abi/errno.h"
 #include "abi/syspage.h"
-#include "kernel/thread/cpu.h"
+#include "kernel/base/cpu.h"
 #include "kernel/base/kercall.h"
 #include "kernel/proc/process.h"
 #include "kernel/base/string.h"

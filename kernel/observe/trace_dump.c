@@ -20,7 +20,7 @@
 
 #include "abi/errno.h"
 #include "abi/sys/trace.h"
-#include "kernel/thread/cpu.h"
+#include "kernel/base/cpu.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/base/kercall.h"
 #include "trace/threads.h"

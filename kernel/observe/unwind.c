@@ -17,7 +17,7 @@
 #include "kernel/observe/unwind.h"
 
 #include "abi/unwind.h"
-#include "kernel/thread/cpu.h"
+#include "kernel/base/cpu.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/dtrace/fbt_table.h"
 #include "kernel/proc/process.h"

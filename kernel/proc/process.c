@@ -14,8 +14,8 @@
 #include "abi/errno.h"
 #include "kernel/mem/object.h"
 #include "kernel/base/string.h"
-#include "kernel/thread/cpu.h"
-#include "kernel/thread/thread_end.h"
+#include "kernel/base/cpu.h"
+#include "kernel/thread/thread.h"
 
 #define GENERATIONS (INT32_MAX / CONFIG_PROCESSES - 1)
 

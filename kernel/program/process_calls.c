@@ -10,7 +10,7 @@
 #include "abi/errno.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/base/kercall.h"
-#include "kernel/ipc/msg.h"
+#include "kernel/ipc/ipc.h"
 #include "kernel/thread/sched.h"
 #include "kernel/base/string.h"
 
@@ -131,7 +131,7 @@ static void thread_fill_info(const struct thread *t, struct kymo_thread_info *in
     info->policy = t->policy;
     info->cpu = t->cpu;
     info->runmask = t->runmask;
-    info->run_ns = clock_cycles_to_ns(sched_run_cycles(t));
+    info->run_ns = clock_cycles_to_ns(thread_run_cycles(t));
     info->blocked_on = thread_blocked_on(t);
     memcpy(info->name, t->name, sizeof(info->name));
     if (t->proc != kernel_process && t->state != STATE_DEAD) {

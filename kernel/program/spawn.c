@@ -18,11 +18,11 @@
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
 #include "kernel/program/cpio.h"
-#include "kernel/thread/cpu.h"
+#include "kernel/base/cpu.h"
 #include "kernel/base/kercall.h"
 #include "kernel/observe/retain.h"
 #include "kernel/base/string.h"
-#include "kernel/thread/thread_end.h"
+#include "kernel/thread/thread.h"
 
 #define STACK_DEFAULT (sizeof(void *) == 4 ? 4096u : 65536u)
 #define HEAP_DEFAULT (sizeof(void *) == 4 ? 16384u : 1048576u)

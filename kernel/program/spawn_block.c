@@ -3,8 +3,8 @@
  * The startup block that a program finds above its main thread's stack: struct kymo_startup, argv[]
  * and the argument strings. Kernel lock held; the request has been checked.
  */
+#include "kernel/base/cpu.h"
 #include "kernel/arch/irq.h"
-#include "kernel/thread/cpu.h"
 #include "kernel/program/spawn.h"
 #include "kernel/base/string.h"
 

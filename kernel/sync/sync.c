@@ -26,9 +26,9 @@
  * program reinitialises it. If nobody waits, the next SyncMutexLock() finds out. Proved by
  * test/unit_ipc.
  */
-#include "kernel/sync/sync_impl.h"
-#include "kernel/thread/thread_check.h"
-#include "kernel/thread/cpu.h"
+#include "kernel/sync/sync.h"
+#include "kernel/thread/thread.h"
+#include "kernel/base/cpu.h"
 
 void sync_init(void)
 {
@@ -56,23 +56,12 @@ struct thread *sync_first(struct process *proc, uintptr_t addr, enum thread_stat
     return NULL;
 }
 
-static void sync_queue_insert(struct thread *t)
-{
-    struct list *head = &t->proc->sync_waiters;
-    struct list *pos = head->prev;
-    while (pos != head && list_entry(pos, struct thread, ready)->priority < t->priority) {
-        pos = pos->prev;
-    }
-    list_insert_before(pos->next, &t->ready);
-    kernel_assert(thread_queue_ordered(head));
-}
-
 void sync_insert(struct thread *self, uintptr_t addr)
 {
     kernel_assert(kernel_locked() && thread_waits(self));
     self->sync = addr;
     self->sync_owner = NULL;
-    sync_queue_insert(self);
+    thread_insert_by_priority(&self->proc->sync_waiters, self);
 }
 
 void sync_wake(struct thread *waiter, int error)
@@ -100,7 +89,7 @@ void sync_requeue(struct thread *t)
 {
     kernel_assert(thread_is_queued(&t->proc->sync_waiters, t));
     list_remove(&t->ready);
-    sync_queue_insert(t);
+    thread_insert_by_priority(&t->proc->sync_waiters, t);
     if (t->sync_owner) {
         sync_inherit(t->sync_owner);
     }

@@ -11,7 +11,7 @@
  * Refuses memory that isn't the process's (EFAULT), an unaligned or destroyed one and other objects
  * (EINVAL). Proved by test/unit_ipc.
  */
-#include "kernel/sync/sync_impl.h"
+#include "kernel/sync/sync.h"
 
 static bool is_cond(const sync_t *sync)
 {

@@ -8,10 +8,10 @@
  * user code), unlocking one that it doesn't own (EPERM), reviving one whose owner lives (EINVAL).
  * Proved by test/unit_ipc.
  */
+#include "kernel/ipc/ipc.h"
+#include "kernel/sync/sync.h"
+#include "kernel/base/cpu.h"
 #include "kernel/arch/cpu.h"
-#include "kernel/ipc/msg_impl.h"
-#include "kernel/sync/sync_impl.h"
-#include "kernel/thread/cpu.h"
 
 void sync_inherit(struct thread *owner)
 {

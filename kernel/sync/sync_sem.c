@@ -7,8 +7,8 @@
  * negative count (EINVAL), a count at its maximum (EOVERFLOW), waiting when only a try was
  * requested (EAGAIN). Proved by test/unit_ipc.
  */
+#include "kernel/sync/sync.h"
 #include "kernel/arch/cpu.h"
-#include "kernel/sync/sync_impl.h"
 
 static sync_t *sync_sem_semaphore(struct thread *self, uintptr_t addr, long *error)
 {

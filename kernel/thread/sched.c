@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The scheduler: one set of ready queues for all CPUs (sched_impl.h), FIFO and round robin, run
+ * The scheduler: one set of ready queues for all CPUs (sched_queue.c), FIFO and round robin, run
  * masks. Kernel lock held.
  *
  * sched_ready() never decides for another CPU. It makes its own CPU call sched_switch() at the
  * kernel's exit, which chooses the thread this CPU should run; only then are other CPUs kicked for
- * the remaining threads that they should run (sched_spread). So a thread woken by one that then
- * blocks stays on its CPU, without an interrupt to an idle one.
+ * the remaining threads that they should run (sched_kick_others). So a thread woken by one that
+ * then blocks stays on its CPU, without an interrupt to an idle one.
  *
  * Round robin has no tick: quantum_end is set when a thread runs beside a READY one of the same
  * priority, and switches leave it alone; when it expires, sched_quantum() checks how much of its
@@ -14,13 +14,13 @@
  *
  * Tested by test/unit_kernel/sched_test.c.
  */
+#include "kernel/thread/sched.h"
+
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/irq.h"
-#include "kernel/thread/sched_impl.h"
-
 #include "kernel/proc/process.h"
-#include "kernel/thread/thread_check.h"
-#include "kernel/thread/cpu.h"
+
+/* ---- READY ------------------------------------------------------------------------- */
 
 void sched_init(void)
 {
@@ -62,10 +62,10 @@ void sched_ready(struct thread *t)
     struct thread *current = cpu->current;
 
     kernel_assert(kernel_locked());
-    kernel_assert(t->state == STATE_READY && t != sched.latest && t != cpu->idle);
-    queue_settle();
-    sched.latest = t;
-    sched.latest_front = 0;
+    kernel_assert(t->state == STATE_READY && t != sched.handoff && t != cpu->idle);
+    queue_handoff();
+    sched.handoff = t;
+    sched.handoff_front = 0;
     if (!current || t->priority > current->priority || several_cpus()) {
         cpu->resched = 1;
     } else if (t->priority == current->priority) {
@@ -77,8 +77,8 @@ void sched_unready(struct thread *t)
 {
     kernel_assert(kernel_locked());
     kernel_assert(t->state == STATE_READY);
-    if (t == sched.latest) {
-        sched.latest = NULL;
+    if (t == sched.handoff) {
+        sched.handoff = NULL;
     } else {
         queue_remove(t);
     }
@@ -104,7 +104,7 @@ static inline void sched_wake(struct thread *t)
 {
     kernel_assert(kernel_locked());
     kernel_assert(t->state > STATE_READY && t->proc);
-    if (__builtin_expect(t->timeout_states || sched.latest, 0)) {
+    if (__builtin_expect(t->timeout_states || sched.handoff, 0)) {
         wake_any(t);
         return;
     }
@@ -116,8 +116,8 @@ static inline void sched_wake(struct thread *t)
         wake_any(t);
         return;
     }
-    sched.latest = t;
-    sched.latest_front = 0;
+    sched.handoff = t;
+    sched.handoff_front = 0;
     thread_set_state(t, STATE_READY);
 }
 
@@ -136,6 +136,91 @@ void thread_start(struct thread *t)
 {
     sched_wake(t);
 }
+
+/* ---- rebalancing: which other CPUs to kick for READY threads that this one doesn't run ---- */
+
+/*
+ * Returns the priority that a thread must exceed to concern this CPU: that of its running thread,
+ * or one less if that thread should share the CPU with its equals and the CPU has not been notified
+ * yet (see quantum_check).
+ */
+static inline int cpu_threshold(const struct cpu *cpu)
+{
+    const struct thread *t = cpu->current;
+
+    if (!t) {
+        return -1;
+    }
+    return t->priority - (t->policy != SCHED_FIFO && cpu->quantum_end == UINT64_MAX);
+}
+
+/* The lowest threshold of these CPUs. Bounded by CONFIG_CPUS. */
+static int lowest_threshold(uint32_t mask)
+{
+    int lowest = PRIORITIES;
+
+    for (; mask; mask &= mask - 1) {
+        int threshold = cpu_threshold(&cpus[__builtin_ctz(mask)]);
+        lowest = threshold < lowest ? threshold : lowest;
+    }
+    return lowest;
+}
+
+/* Returns the CPU among these that t should take: its last one if idle, else an idle one, else the
+ * one with the lowest threshold below t's priority. NULL: none. */
+static struct cpu *cpu_for(const struct thread *t, uint32_t mask)
+{
+    struct cpu *best = NULL;
+    int lowest = t->priority;
+
+    mask &= t->runmask;
+    if (mask & sched.idle_cpus) {
+        mask &= sched.idle_cpus;
+        return &cpus[mask >> t->cpu & 1 ? t->cpu : (unsigned)__builtin_ctz(mask)];
+    }
+    for (; mask; mask &= mask - 1) {
+        struct cpu *cpu = &cpus[__builtin_ctz(mask)];
+        if (cpu_threshold(cpu) < lowest) {
+            lowest = cpu_threshold(cpu);
+            best = cpu;
+        }
+    }
+    return best;
+}
+
+/* Returns the CPUs that could be kicked: online, not this one, and not kicked already. */
+static uint32_t cpus_to_kick(const struct cpu *self)
+{
+    uint32_t mask = cpus_online & ~(1u << self->id);
+
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        unsigned n = (unsigned)__builtin_ctz(rest);
+        if (cpus[n].trace.exit_work & WORK_RESCHED) {
+            mask &= ~(1u << n);
+        }
+    }
+    return mask;
+}
+
+void sched_kick_others(const struct cpu *self)
+{
+    kernel_assert(kernel_locked());
+    kernel_assert(self == arch_cpu());
+    queue_handoff();
+    uint32_t mask = cpus_to_kick(self);
+    struct thread *t = sched.above ? queue_thread(PRIORITIES - sched.above) : NULL;
+
+    while (mask && t && (int)t->priority > lowest_threshold(mask)) {
+        struct cpu *cpu = cpu_for(t, mask);
+        if (cpu) {
+            mask &= ~(1u << cpu->id);
+            cpu_request(cpu, WORK_RESCHED);
+        }
+        t = queue_after(t);
+    }
+}
+
+/* ---- the switch, and the quantum ---------------------------------------------------- */
 
 static __attribute__((noinline)) void idle_leave(struct cpu *cpu)
 {
@@ -189,7 +274,7 @@ struct thread *sched_switch_any(struct cpu *cpu, struct thread *self)
 {
     kernel_assert(kernel_locked());
     kernel_assert(cpu == arch_cpu() && self == cpu->current);
-    queue_settle();
+    queue_handoff();
     sched.several = (cpus_online & (cpus_online - 1)) != 0; /* each CPU comes here first */
     struct thread *next = queue_best(cpu);
     kernel_assert(!next || next->state == STATE_READY);
@@ -198,7 +283,7 @@ struct thread *sched_switch_any(struct cpu *cpu, struct thread *self)
     cpu->resched = 0;
     if (running && runs_on(self, cpu) && (!next || next->priority <= self->priority)) {
         quantum_check(cpu, self);
-        spread_rest(cpu);
+        sched_kick_rest(cpu);
         return self;
     }
     if (running) {
@@ -210,7 +295,7 @@ struct thread *sched_switch_any(struct cpu *cpu, struct thread *self)
     if (next || self || !is_idle(cpu)) {
         switch_any(cpu, self, next);
     }
-    spread_rest(cpu);
+    sched_kick_rest(cpu);
     return next;
 }
 
@@ -225,9 +310,9 @@ static void sched_rotate(struct cpu *cpu, struct thread *t)
     slice_begin(t);
     kercall_trace_preempted(t);
     thread_set_state(t, STATE_READY);
-    queue_settle();
-    sched.latest = t;
-    sched.latest_front = 0;
+    queue_handoff();
+    sched.handoff = t;
+    sched.handoff_front = 0;
     cpu->resched = 1;
 }
 
@@ -272,7 +357,7 @@ void sched_changed(struct thread *t)
     }
 }
 
-uint64_t sched_run_cycles(const struct thread *t)
+uint64_t thread_run_cycles(const struct thread *t)
 {
     uint64_t cycles = t->run_cycles;
 

@@ -1,13 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The scheduler: 256 FIFO queues, one global set for all CPUs; FIFO and round robin. Kernel lock
- * held.
+ * held. Its common cases are inline in the kernel's exit and in the fast path of messages. Counted
+ * by `make bench` (msg_rt_8, irq_thread).
+ *
+ * The thread that became READY last is not enqueued at once but kept in `handoff`, the handoff
+ * thread: most often the next switch takes it, as for every message and its reply, and it never
+ * enters a queue. It counts as the last of its priority.
  */
 #ifndef KERNEL_THREAD_SCHED_H
 #define KERNEL_THREAD_SCHED_H
 
-#include "kernel/thread/cpu.h"
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/irq.h"
+#include "kernel/entry/kercall_trace.h"
 #include "kernel/thread/thread.h"
+
+#define PRIORITIES 256
+
+struct sched {
+    /* [k] the handoff thread; NULL: none */
+    struct thread *handoff;
+    uint32_t handoff_front;         /* [k] 1: `handoff` is the first of its priority; 0: the last */
+    uint32_t above;                 /* [k] highest priority in the queues plus 1; 0: all empty */
+    uint32_t several;               /* [k] several CPUs are online */
+    uint32_t summary;               /* [k] bit per word of bits[] that is not 0 */
+    uint32_t idle_cpus;             /* [k] mask */
+    uint32_t quantum;               /* [I] cycles */
+    uint32_t bits[PRIORITIES / 32]; /* [k] bit per queue that is not empty */
+    struct list *queues[PRIORITIES]; /* [k] first thread of 255 - priority; NULL: empty */
+};
+extern struct sched sched;
 
 void sched_init(void);
 /* Enqueues a thread that can run (the caller sets state READY: thread_wake). This CPU reschedules
@@ -15,17 +38,172 @@ void sched_init(void);
  * lowest priority below the thread's. */
 void sched_ready(struct thread *t);
 void sched_unready(struct thread *t); /* removes it from its queue */
-/* Chooses the thread that this CPU runs next; `self` (may be NULL) is the one it ran, which can
- * continue if its state is RUNNING. Returns NULL for idle. Does the whole switch: states,
- * accounting, arch_switch(). */
-static inline struct thread *sched_switch(struct cpu *cpu, struct thread *self);
+/* Moves t, if it is RUNNING, behind READY threads of its priority, with a fresh quantum. */
 void sched_give_way(struct thread *t);
 /* Called when its priority, runmask or policy changed while RUNNING or READY. */
 void sched_changed(struct thread *t);
 void sched_quantum(struct cpu *cpu); /* timer work: round robin */
-/* Returns a thread's CPU time in cycles, including its current run. */
-uint64_t sched_run_cycles(const struct thread *t);
+/* All cases of sched_switch() that are not inline. */
+struct thread *sched_switch_any(struct cpu *cpu, struct thread *self);
+/* Kicks other CPUs that should run READY threads. They in turn kick the next ones. */
+void sched_kick_others(const struct cpu *self);
 
-#include "kernel/thread/sched_switch.h"
+/* ---- the ready queues (sched_queue.c) ---------------------------------------------- */
+
+/* Enqueues the handoff thread: afterwards all READY threads are in queues. */
+void queue_handoff(void);
+void queue_remove(struct thread *t);
+/* Returns the thread after t in scheduling order; NULL: t was the last. */
+struct thread *queue_after(const struct thread *t);
+/* Returns the queued thread that this CPU should run first. */
+struct thread *queue_best(const struct cpu *cpu);
+
+static inline unsigned queue_of(const struct thread *t)
+{
+    return PRIORITIES - 1 - t->priority;
+}
+
+static inline struct thread *queue_thread(unsigned q)
+{
+    return list_entry(sched.queues[q], struct thread, ready);
+}
+
+/* Returns whether another thread of t's priority is READY. */
+static inline bool has_equal(const struct thread *t)
+{
+    return sched.queues[queue_of(t)] || (sched.handoff && sched.handoff->priority == t->priority);
+}
+
+static inline bool is_idle(const struct cpu *cpu)
+{
+    return sched.idle_cpus >> cpu->id & 1;
+}
+
+/* ---- the switch -------------------------------------------------------------------- */
+
+static inline bool runs_on(const struct thread *t, const struct cpu *cpu)
+{
+    return CONFIG_CPUS == 1 || (t->runmask >> cpu->id & 1);
+}
+
+static inline bool several_cpus(void)
+{
+    return CONFIG_CPUS > 1 && sched.several;
+}
+
+/* Preempts self: it becomes the first of its priority. If its quantum is used up, the timer
+ * preempts it as soon as it runs again beside a thread of equal priority. Precondition: no handoff
+ * thread other than self. */
+static inline void sched_preempt(struct thread *self)
+{
+    kernel_assert(self->state == STATE_RUNNING);
+    kercall_trace_preempted(self);
+    thread_set_state(self, STATE_READY);
+    sched.handoff = self;
+    sched.handoff_front = 1;
+}
+
+/* Switches the CPU from prev, no longer RUNNING, to next, no longer queued. If prev waits, it gets
+ * a fresh quantum next time. */
+static inline void switch_accounts(struct cpu *cpu, struct thread *prev, struct thread *next,
+                                   bool waits)
+{
+    uint64_t now = arch_cycles();
+    uint64_t ran = prev->run_cycles + (now - cpu->since);
+
+    kernel_assert(prev == cpu->current && prev->state != STATE_RUNNING && next != prev);
+    prev->run_cycles = ran;
+    if (waits) {
+        prev->slice_from = (uint32_t)ran;
+    }
+    cpu->since = now;
+    cpu->current = next;
+    if (CONFIG_CPUS > 1) {
+        next->cpu = (uint8_t)cpu->id;
+    }
+}
+
+static inline void switch_between(struct cpu *cpu, struct thread *prev, struct thread *next,
+                                  bool waits)
+{
+    switch_accounts(cpu, prev, next, waits);
+    thread_set_running(next, prev);
+    arch_switch(prev, next);
+}
+
+static inline void sched_kick_rest(const struct cpu *cpu)
+{
+    if (CONFIG_CPUS > 1 && (sched.handoff || sched.above) && several_cpus()) {
+        sched_kick_others(cpu);
+    }
+}
+
+/* Chooses the thread that this CPU runs next; `self` (may be NULL) is the one it ran, which can
+ * continue if its state is RUNNING. Returns NULL for idle. Does the whole switch: states,
+ * accounting, arch_switch(). Here the common case: to the thread that this CPU has just made
+ * READY. */
+static inline struct thread *sched_switch(struct cpu *cpu, struct thread *self)
+{
+    struct thread *next = sched.handoff;
+
+    kernel_assert(kernel_locked());
+    kernel_assert(!next || next->state == STATE_READY);
+    if (!self || !next || next->priority < sched.above || !runs_on(next, cpu)) {
+        return sched_switch_any(cpu, self);
+    }
+    /* Its priority is above every queued thread's, so it has no round-robin peer. */
+    bool waits = self->state > STATE_READY;
+    if (waits) {
+        sched.handoff = NULL;
+    } else if (self->state == STATE_RUNNING && self->priority < next->priority) {
+        sched_preempt(self);
+    } else {
+        return sched_switch_any(cpu, self); /* READY: self is `next` */
+    }
+    cpu->resched = 0;
+    switch_between(cpu, self, next, waits);
+    sched_kick_rest(cpu);
+    return next;
+}
+
+/* ---- for msg_direct.c: no event of these is on ------------------------------------- */
+
+/* Returns whether sched_switch() will choose t if it is the handoff thread with this priority and
+ * the CPU's thread waits. */
+static inline bool sched_chosen(const struct cpu *cpu, const struct thread *t, uint8_t priority)
+{
+    return priority >= sched.above && runs_on(t, cpu);
+}
+
+/* prev begins to wait in this state, and next, which has been chosen, runs. Ignores
+ * cpu->resched. */
+static inline void sched_hand_over(struct cpu *cpu, struct thread *prev, enum thread_state state,
+                                   struct thread *next)
+{
+    kernel_assert(prev->state == STATE_RUNNING && next->state >= STATE_READY);
+    thread_set_state_unseen(prev, state);
+    thread_set_state_unseen(next, STATE_RUNNING);
+    switch_accounts(cpu, prev, next, true);
+    arch_switch_integer(prev, next);
+}
+
+/* Returns whether waking t would change nothing except its state READY. */
+static inline bool sched_waits(const struct cpu *cpu, const struct thread *self,
+                               const struct thread *t)
+{
+    if (sched.handoff || several_cpus() || t->priority > self->priority) {
+        return false;
+    }
+    return t->priority < self->priority || self->policy == SCHED_FIFO ||
+           cpu->quantum_end != UINT64_MAX;
+}
+
+static inline void sched_wake_waiting(struct thread *t)
+{
+    kernel_assert(!sched.handoff && t->state > STATE_READY);
+    sched.handoff = t;
+    sched.handoff_front = 0;
+    thread_set_state_unseen(t, STATE_READY);
+}
 
 #endif

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The ready queues: the parts that are not inline. Kernel lock held. Tested by
- * test/unit_kernel/sched_test.c.
+ * The ready queues. Kernel lock held. Tested by test/unit_kernel/sched_test.c.
+ *
+ * A queue is a circular list of threads without a head: queues[] points to its first thread, so an
+ * empty one costs a pointer. A bitmap shows which queues are not empty, with priority 255 in the
+ * first bit, so the highest priority is found by counting leading zeros twice. A RUNNING thread is
+ * in no queue.
  */
-#include "kernel/thread/sched_impl.h"
-#include "kernel/thread/thread_check.h"
-#include "kernel/thread/cpu.h"
+#include "kernel/thread/sched.h"
+
+#define TOP_BIT 0x80000000u
 
 struct sched sched;
 
@@ -24,7 +28,7 @@ static inline bool queue_sound(unsigned q)
     return marked == (first != NULL) && (!first || sched.above > PRIORITY_MAX - q);
 }
 
-void queue_insert(struct thread *t, bool at_front)
+static void queue_insert(struct thread *t, bool at_front)
 {
     unsigned q = queue_of(t);
     struct list *first = sched.queues[q];
@@ -78,15 +82,16 @@ void queue_remove(struct thread *t)
     sched.above = queues_above();
 }
 
-void queue_settle(void)
+void queue_handoff(void)
 {
-    if (sched.latest) {
-        queue_insert(sched.latest, sched.latest_front);
-        sched.latest = NULL;
+    if (sched.handoff) {
+        queue_insert(sched.handoff, sched.handoff_front);
+        sched.handoff = NULL;
     }
 }
 
-unsigned queue_next(unsigned q)
+/* Returns the first non-empty queue from queue q on; PRIORITIES: none. */
+static unsigned queue_next(unsigned q)
 {
     while (q < PRIORITIES) {
         uint32_t bits = sched.bits[q / 32] << (q % 32);

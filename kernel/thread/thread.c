@@ -13,13 +13,13 @@
 #include "kernel/proc/process.h"
 #include "kernel/thread/sched.h"
 #include "kernel/base/string.h"
-#include "kernel/thread/thread_check.h"
-#include "kernel/thread/thread_end.h"
-#include "kernel/thread/cpu.h"
+#include "kernel/base/visible.h"
+#include "kernel/base/cpu.h"
 
 struct thread thread_table[CONFIG_THREADS];
 static uint16_t generations[CONFIG_THREADS]; /* [k] they outlive the threads: part of rcvid */
 static struct pool pool;
+static uint8_t inherit_depth; /* [k] */
 
 _Static_assert(CONFIG_THREADS > CONFIG_CPUS, "each CPU has an idle thread");
 _Static_assert(CONFIG_CPUS <= CONFIG_THREADS_PER_PROCESS, "idle threads belong to one process");
@@ -57,7 +57,7 @@ void thread_free(struct thread *t)
     kernel_assert(kernel_locked());
     kernel_assert(t->state == STATE_DEAD || t->state == STATE_STOPPED);
     kernel_assert(t->proc->threads[t->tid - 1] == t);
-    kernel_assert(t != arch_cpu()->current && t != sched.latest);
+    kernel_assert(t != arch_cpu()->current && t != sched.handoff);
     t->proc->threads[t->tid - 1] = NULL;
     generations[t->index]++;
     t->proc = NULL;
@@ -280,4 +280,29 @@ void thread_update_priority(struct thread *t)
     if (wait && wait->requeue) {
         wait->requeue(t);
     }
+}
+
+FBT_VISIBLE bool inherit_enter(void)
+{
+    if (inherit_depth >= CONFIG_INHERIT_DEPTH) {
+        return false;
+    }
+    inherit_depth++;
+    return true;
+}
+
+FBT_VISIBLE void inherit_leave(void)
+{
+    kernel_assert(inherit_depth > 0);
+    inherit_depth--;
+}
+
+FBT_VISIBLE void thread_insert_by_priority(struct list *head, struct thread *t)
+{
+    struct list *pos = head->prev; /* from the back: most have equal priorities */
+    while (pos != head && list_entry(pos, struct thread, ready)->priority < t->priority) {
+        pos = pos->prev;
+    }
+    list_insert_before(pos->next, &t->ready);
+    kernel_assert(thread_queue_ordered(head));
 }

@@ -8,8 +8,9 @@
 #include "abi/sys/neutrino.h"
 #include "abi/sys/states.h"
 #include "kernel/arch/cpu.h"
+#include "kernel/base/cpu.h"
 #include "kernel/base/list.h"
-#include "kernel/time/timer.h"
+#include "kernel/time/time.h"
 #include "trace/hook.h"
 
 struct channel;
@@ -133,8 +134,23 @@ struct thread *thread_by_index(unsigned index);
 /* Returns the ended thread whose table slot was not reused, with its pid, tid and name; NULL:
  * none. */
 const struct thread *thread_ended_by_index(unsigned index);
-#define THREAD_RCVID_BITS 10 /* bits of thread.rcvid for the index */
 extern struct thread thread_table[CONFIG_THREADS];
+
+/* An rcvid names a thread: index + 1 in the table, above it the generation of that slot. */
+#define THREAD_RCVID_BITS 10 /* for the index */
+#define RCVID_INDEX_MASK ((1u << THREAD_RCVID_BITS) - 1)
+_Static_assert(CONFIG_THREADS < (1 << THREAD_RCVID_BITS) - 1, "rcvid");
+
+/* Returns the living thread named by the rcvid, in whatever state; or NULL. */
+static inline struct thread *rcvid_thread(uintptr_t arg)
+{
+    uint32_t index = ((uint32_t)arg & RCVID_INDEX_MASK) - 1;
+    if (index >= CONFIG_THREADS) {
+        return NULL;
+    }
+    struct thread *t = &thread_table[index];
+    return t->rcvid == (int32_t)arg && t->state != STATE_DEAD ? t : NULL;
+}
 
 /* The only functions that write state. If traced, the change is traced first, while the old state
  * is known. */
@@ -265,5 +281,56 @@ void thread_continue(struct thread *t);
 void thread_stop_here(struct thread *t);
 /* Recomputes priority = max(base, msg, sync) and requeues the thread in its current queue. */
 void thread_update_priority(struct thread *t);
+/* Returns false if the chain is too deep to pass the priority on. Each true needs a matching
+ * inherit_leave(). */
+bool inherit_enter(void);
+void inherit_leave(void);
+/* Inserts a thread into a list of threads (by their ready node), after those of its priority. */
+void thread_insert_by_priority(struct list *head, struct thread *t);
+
+/* ---- the end (thread_end.c) -------------------------------------------------------- */
+
+/* Frees a thread's slot in both tables. Precondition: it is in no queue and nothing refers to
+ * it. */
+void thread_free(struct thread *t);
+/* Creates the thread that represents a CPU's idle time; never resumed. Boot only. */
+struct thread *thread_create_idle(struct process *proc, unsigned cpu);
+/* Returns whether ThreadCancel() acts on a thread that is or would be blocked in this state. */
+bool thread_cancellable(const struct thread *t, enum thread_state state);
+/* Ends a thread with THREAD_DYING that reached the kernel's exit on its own CPU. */
+void thread_end_here(struct thread *t);
+/* Returns a thread's CPU time in cycles, including its current run. */
+uint64_t thread_run_cycles(const struct thread *t);
+
+/* ---- what assertions ask: no side effect, but time that a release image doesn't have ---- */
+
+/* t is in the queue of this head, by its ready node. */
+static inline bool thread_is_queued(const struct list *head, const struct thread *t)
+{
+    list_for_each (pos, head) {
+        if (pos == &t->ready) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The queue of this head goes from higher to lower priorities. */
+static inline bool thread_queue_ordered(const struct list *head)
+{
+    list_for_each (pos, head) {
+        if (pos->next != head && list_entry(pos, struct thread, ready)->priority <
+                                     list_entry(pos->next, struct thread, ready)->priority) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* t waits for something: neither READY, RUNNING, STOPPED nor DEAD. */
+static inline bool thread_waits(const struct thread *t)
+{
+    return t->state > STATE_STOPPED;
+}
 
 #endif

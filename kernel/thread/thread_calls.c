@@ -10,11 +10,11 @@
  */
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
+#include "kernel/base/cpu.h"
 #include "kernel/arch/cpu.h"
-#include "kernel/thread/cpu.h"
 #include "kernel/base/kercall.h"
 #include "kernel/proc/process.h"
-#include "kernel/thread/thread_end.h"
+#include "kernel/thread/thread.h"
 
 static int attr_check(const struct thread *self, const struct _thread_attr *attr)
 {

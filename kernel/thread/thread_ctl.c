@@ -10,7 +10,7 @@
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
 #include "kernel/base/kercall.h"
-#include "kernel/ipc/msg.h"
+#include "kernel/ipc/ipc.h"
 #include "kernel/proc/process.h"
 #include "kernel/observe/retain.h"
 #include "kernel/thread/sched.h"

@@ -7,15 +7,14 @@
  * kernel's exit. Until then it may finish a kernel call: everything it creates belongs to its
  * process, which is freed only after its last thread has ended.
  */
+#include "kernel/thread/thread.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/irq.h"
-#include "kernel/thread/thread_end.h"
 
 #include "abi/errno.h"
 #include "kernel/proc/process.h"
 #include "kernel/thread/sched.h"
-#include "kernel/thread/cpu.h"
-#include "kernel/thread/thread_check.h"
+#include "kernel/base/cpu.h"
 
 static void thread_call_each(thread_gone_call *const *list, struct thread *t)
 {
@@ -92,7 +91,7 @@ void thread_end(struct thread *t, uintptr_t status)
     }
     thread_call_each(thread_gone, t);
     thread_leave_cpu(t);
-    kernel_assert(arch_cpu()->current != t && t != sched.latest);
+    kernel_assert(arch_cpu()->current != t && t != sched.handoff);
     kernel_assert(!timer_node_running(&t->timeout));
     arch_context_drop(t);
     thread_set_state(t, STATE_DEAD);

@@ -12,8 +12,8 @@
  * path anyway. Proved by test/unit_ipc (thread_test, random_test) and test/boot's t_thread.
  */
 #include "abi/errno.h"
+#include "kernel/base/cpu.h"
 #include "kernel/arch/cpu.h"
-#include "kernel/thread/cpu.h"
 #include "kernel/entry/kercall_trace.h"
 #include "kernel/thread/sched.h"
 

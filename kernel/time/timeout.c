@@ -15,12 +15,12 @@
  * by test/unit_ipc.
  */
 #include "abi/errno.h"
+#include "kernel/time/time.h"
 #include "kernel/arch/irq.h"
-#include "kernel/time/clock_impl.h"
 #include "kernel/base/kercall.h"
 #include "kernel/proc/process.h"
-#include "kernel/thread/cpu.h"
-#include "kernel/thread/thread_check.h"
+#include "kernel/base/cpu.h"
+#include "kernel/thread/thread.h"
 
 #define TIMEOUT_STATES \
     (_NTO_TIMEOUT_SEND | _NTO_TIMEOUT_RECEIVE | _NTO_TIMEOUT_REPLY | _NTO_TIMEOUT_NANOSLEEP | \

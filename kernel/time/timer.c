@@ -7,10 +7,10 @@
  * range is limited, or the node has been stopped meanwhile): then it is only set again. Kernel lock
  * held. Proved by test/unit_ipc.
  */
+#include "kernel/base/cpu.h"
+#include "kernel/time/time.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/irq.h"
-#include "kernel/thread/cpu.h"
-#include "kernel/time/timer.h"
 #include "trace/hook.h"
 
 #define NOT_SET 0 /* cpu->timer_at: unknown, so any value differs; no time is 0 */

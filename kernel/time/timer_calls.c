@@ -15,9 +15,9 @@
  * test/unit_ipc.
  */
 #include "abi/errno.h"
-#include "kernel/time/clock_impl.h"
+#include "kernel/time/time.h"
 #include "kernel/base/kercall.h"
-#include "kernel/ipc/msg.h"
+#include "kernel/ipc/ipc.h"
 
 #define TIMER_PERIOD_MIN_NS 20000u
 #define TIMER_INFO_FLAGS (_NTO_TIMER_SEARCH | _NTO_TIMER_RESET_OVERRUNS)

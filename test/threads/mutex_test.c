@@ -17,10 +17,10 @@
 /* after these: */
 #include <cmocka.h>
 
+#include "kernel/base/cpu.h"
+#include "kernel/ipc/ipc.h"
+#include "kernel/sync/sync.h"
 #include "kernel/arch/cpu.h"
-#include "kernel/thread/cpu.h"
-#include "kernel/ipc/msg_impl.h"
-#include "kernel/sync/sync_impl.h"
 #include "lib/thread.h"
 #include "test/threads/cpus.h"
 
@@ -110,6 +110,15 @@ void thread_wake(struct thread *t, long value, int error)
 void thread_update_priority(struct thread *t)
 {
     t->priority = t->sync_priority > t->base_priority ? t->sync_priority : t->base_priority;
+}
+
+void thread_insert_by_priority(struct list *head, struct thread *t)
+{
+    struct list *pos = head->prev;
+    while (pos != head && list_entry(pos, struct thread, ready)->priority < t->priority) {
+        pos = pos->prev;
+    }
+    list_insert_before(pos->next, &t->ready);
 }
 
 bool inherit_enter(void)

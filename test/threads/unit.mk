@@ -18,9 +18,9 @@ $(B)/unit/threads_dynvar: test/threads/dynvar_test.c test/threads/crosscall.c te
 $(B)/unit/threads_speculate: test/threads/speculate_test.c test/threads/crosscall.c test/threads/volatile.c \
 	test/threads/atomic_yield.c trace/dtrace/speculate.c trace/dtrace/buffer.c
 $(B)/unit/threads_vm: test/threads/vm_test.c test/threads/cpus.c test/threads/volatile.c \
-	test/threads/atomic_yield.c kernel/mem/vm.c kernel/thread/cpu.c
+	test/threads/atomic_yield.c kernel/mem/vm.c kernel/base/cpu.c
 $(B)/unit/threads_mutex: test/threads/mutex_test.c test/threads/cpus.c test/threads/volatile.c \
-	test/threads/atomic_yield.c kernel/sync/sync_mutex.c kernel/sync/sync.c kernel/thread/cpu.c $(B)/unit/threads_lib_mutex.o
+	test/threads/atomic_yield.c kernel/sync/sync_mutex.c kernel/sync/sync.c kernel/base/cpu.c $(B)/unit/threads_lib_mutex.o
 $(addprefix $(B)/unit/threads_,speculate vm mutex): THREADS_LINK := $(THREADS_WRAP)
 $(B)/unit/threads_vm $(B)/unit/threads_mutex: THREADS_SEAM := -DKYMO_KERNEL -DCONFIG_CPUS=4 \
 	-DARCH_OPS_H='"test/unit_kernel/thread_ops.h"' \

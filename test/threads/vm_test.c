@@ -17,10 +17,10 @@
 /* after these: */
 #include <cmocka.h>
 
+#include "kernel/base/cpu.h"
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/entry.h"
-#include "kernel/thread/cpu.h"
 #include "kernel/mem/object.h"
 #include "kernel/proc/process.h"
 #include "test/threads/cpus.h"

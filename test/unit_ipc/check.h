@@ -3,7 +3,7 @@
 #ifndef TEST_UNIT_IPC_CHECK_H
 #define TEST_UNIT_IPC_CHECK_H
 
-#include "kernel/thread/cpu.h"
+#include "kernel/base/cpu.h"
 #include "test/unit_ipc/world.h"
 
 /* A list is sound: both directions agree. Returns its length. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* world_check(): CPUs, timers, interrupt lines, and that every object in use belongs
  * to somebody. */
-#include "kernel/intr/intr_impl.h"
+#include "kernel/intr/intr.h"
 #include "test/unit_ipc/check.h"
 
 /* The thread that a CPU runs is a living one that may run there. */

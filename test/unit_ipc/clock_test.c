@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "abi/sys/ability.h"
-#include "kernel/time/clock_impl.h"
+#include "kernel/time/time.h"
 #include "test/unit_kernel/random.h"
 
 #define MS 1000000ull

@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "abi/sys/ability.h"
-#include "kernel/thread/cpu.h"
-#include "kernel/thread/thread_end.h"
+#include "kernel/base/cpu.h"
+#include "kernel/thread/thread.h"
 
 static void enter(struct thread *t, unsigned number, uintptr_t a0, uintptr_t a1, uintptr_t a2)
 {

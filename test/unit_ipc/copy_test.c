@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "abi/sys/ability.h"
-#include "kernel/thread/cpu.h"
+#include "kernel/base/cpu.h"
 #include "test/unit_kernel/random.h"
 
 #define NONE SIZE_MAX

@@ -18,9 +18,9 @@
 
 #include <cmocka.h>
 
-#include "kernel/thread/cpu.h"
+#include "kernel/base/cpu.h"
 #include "kernel/base/kercall.h"
-#include "kernel/thread/sched_impl.h"
+#include "kernel/thread/sched.h"
 #include "test/unit_ipc/random_calls.h"
 
 #define STEPS_DEFAULT 25000
@@ -122,7 +122,7 @@ static bool may_differ(const char *at)
 {
     return IS_MEMBER(at, step) || IS_MEMBER(at, result) || IS_MEMBER(at, result_error) ||
            IS(at, fake_events_off) || IS(at, fake_events) || is_quantum(at) ||
-           (IS(at, sched.latest_front) && !sched.latest);
+           (IS(at, sched.handoff_front) && !sched.handoff);
 }
 
 RAW void compare_bytes(const char *at, const char *after, size_t bytes)

@@ -11,13 +11,13 @@
 #include <string.h>
 
 #include "abi/errno.h"
+#include "kernel/base/cpu.h"
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/board.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/entry.h"
 #include "kernel/arch/irq.h"
 #include "kernel/arch/panic.h"
-#include "kernel/thread/cpu.h"
 #include "kernel/base/kercall.h"
 #include "kernel/entry/kercall_trace.h"
 #include "kernel/base/pool.h"

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "kernel/thread/cpu.h"
+#include "kernel/base/cpu.h"
 
 #define SYNC AT(4)
 #define STUB 0x12340u

@@ -3,7 +3,7 @@
 #include "test/unit_ipc/long_message.h"
 
 #include "abi/sys/ability.h"
-#include "kernel/thread/cpu.h"
+#include "kernel/base/cpu.h"
 
 struct thread *server, *server2, *client, *client2;
 unsigned windows, act_at;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "kernel/intr/intr_impl.h"
+#include "kernel/intr/intr.h"
 #include "test/unit_ipc/random_args.h"
 
 #define SIGNAL_SOME 15

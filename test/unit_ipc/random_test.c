@@ -18,8 +18,8 @@
 #include <sanitizer/common_interface_defs.h>
 
 #include "abi/sys/ability.h"
+#include "kernel/base/cpu.h"
 #include "kernel/arch/entry.h"
-#include "kernel/thread/cpu.h"
 #include "test/unit_ipc/random_calls.h"
 
 #define STEPS_DEFAULT 1500000

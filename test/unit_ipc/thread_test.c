@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "abi/sys/ability.h"
-#include "kernel/thread/cpu.h"
+#include "kernel/base/cpu.h"
 
 #define STUB 0x12340u
 

@@ -14,8 +14,8 @@
 #include <cmocka.h>
 
 #include "abi/sys/ability.h"
-#include "kernel/thread/cpu.h"
-#include "kernel/time/timer.h"
+#include "kernel/base/cpu.h"
+#include "kernel/time/time.h"
 
 #define MS 1000000u
 #define MONOTONIC CLOCK_MONOTONIC

@@ -6,10 +6,10 @@
 #include <stdio.h>
 
 #include "kernel/entry/exit.h"
-#include "kernel/intr/intr_impl.h"
+#include "kernel/intr/intr.h"
 #include "kernel/sync/sync.h"
 #include "kernel/thread/sched.h"
-#include "kernel/thread/thread_end.h"
+#include "kernel/thread/thread.h"
 
 #define RAM_BYTES (4u << 20)
 

@@ -10,7 +10,7 @@
 
 #include "abi/errno.h"
 #include "kernel/base/kercall.h"
-#include "kernel/ipc/msg.h"
+#include "kernel/ipc/ipc.h"
 #include "kernel/proc/process.h"
 
 #define FAKE_GRANULE 256u

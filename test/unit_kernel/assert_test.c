@@ -12,8 +12,8 @@
 #include "kernel/arch/aspace.h"
 #include "kernel/base/pool.h"
 #include "kernel/mem/object_table.h"
-#include "kernel/thread/sched_impl.h"
-#include "kernel/thread/thread_check.h"
+#include "kernel/thread/sched.h"
+#include "kernel/thread/thread.h"
 #include "test/failed.h"
 #include "test/unit_kernel/fake.h"
 
@@ -135,9 +135,9 @@ static void a_thread_is_in_the_wrong_state(void **state)
 
 /* ---- queues ------------------------------------------------------------------------ */
 
-static void settles(void)
+static void enqueues(void)
 {
-    queue_settle();
+    queue_handoff();
 }
 
 /* A thread in a queue whose priority, or whose state, changes behind the queue's back. */
@@ -147,17 +147,17 @@ static void a_ready_queue_is_wrong(void **state)
     for (unsigned i = 0; i < 2; i++) {
         threads[i].priority = 10;
         thread_start(&threads[i]);
-        assert_false(failed_in(settles));
+        assert_false(failed_in(enqueues));
     }
     threads[2].priority = 10;
     thread_start(&threads[2]);
     threads[0].priority = 9;
-    expect_failure(settles, "queue_sound(q)");
+    expect_failure(enqueues, "queue_sound(q)");
     threads[0].priority = 10;
     threads[1].state = STATE_SEND;
-    expect_failure(settles, "queue_sound(q)");
+    expect_failure(enqueues, "queue_sound(q)");
     threads[1].state = STATE_READY;
-    assert_false(failed_in(settles));
+    assert_false(failed_in(enqueues));
 }
 
 static void a_queue_is_in_order_or_not(void **state)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Cross-calls (kernel/thread/cpu.c) between CPUs that are threads, under a race detector: each CPU
+ * Cross-calls (kernel/base/cpu.c) between CPUs that are threads, under a race detector: each CPU
  * records numbers into D's buffer of its own, takes the buffers of the others under the kernel
  * lock, and has all CPUs visited, while they do the same, spin for the lock, or do nothing. Every
  * number is taken once, in order; a visit comes to each CPU once; and nothing that one CPU does for
@@ -16,9 +16,9 @@
 /* after these: */
 #include <cmocka.h>
 
+#include "kernel/base/cpu.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/entry.h"
-#include "kernel/thread/cpu.h"
 #include "trace/dtrace/buffer.h"
 
 #define TURNS 20000

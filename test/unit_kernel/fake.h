@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "kernel/thread/cpu.h"
+#include "kernel/base/cpu.h"
 #include "kernel/proc/process.h"
 
 #define FAKE_GRANULE 64u

@@ -13,7 +13,7 @@
 
 #include "test/unit_kernel/fake.h"
 #include "test/unit_kernel/random.h"
-#include "kernel/thread/sched_impl.h"
+#include "kernel/thread/sched.h"
 
 #define THREADS 12
 #define STEPS 30000
@@ -296,7 +296,7 @@ static void test_round_robin(void **state)
         sched_switch(&cpus[0], cpus[0].current);
     }
     assert_true(ran[0] > 150000 && ran[1] > 150000);
-    assert_int_equal(sched_run_cycles(&threads[0]) + sched_run_cycles(&threads[1]), fake_cycles);
+    assert_int_equal(thread_run_cycles(&threads[0]) + thread_run_cycles(&threads[1]), fake_cycles);
 }
 
 /* The end of a quantum is when it is used up, not a cycle later. */
@@ -404,7 +404,7 @@ static void test_round_robin_on_four(void **state)
     spin_all(4, 20000, ran);
     for (unsigned i = 0; i < 7; i++) {
         assert_true(ran[i] > 4 * 20000 * 100 / 7 * 4 / 5);
-        assert_int_equal(ran[i], sched_run_cycles(&threads[i]));
+        assert_int_equal(ran[i], thread_run_cycles(&threads[i]));
         total += ran[i];
     }
     assert_int_equal(total, 4 * fake_cycles); /* and no CPU was idle */
@@ -456,7 +456,7 @@ static void test_round_robin_changed(void **state)
     fake_cpu = &cpus[1];
     runs->priority = 10;
     sched_changed(runs);
-    assert_int_equal(fake_ipis, 1u << 2); /* at once, whatever sched_spread() tells later */
+    assert_int_equal(fake_ipis, 1u << 2); /* at once, whatever sched_kick_others() tells later */
     leave_kernel();
     spin_all(4, 20000, ran);
     assert_true(ran[0] > 20000 * 40 && ran[1] > 20000 * 40);

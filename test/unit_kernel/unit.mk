@@ -10,8 +10,8 @@ UNIT_KERNEL_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -O1 -DKYMO_KERNEL -DCONFIG
 	-fsanitize=address,undefined -fno-sanitize-recover=all
 
 unit_kernel = test/unit_kernel/$(1)_test.c $(foreach f,$(2),$(wildcard kernel/*/$(f)))
-$(B)/unit/kernel_assert_test: $(call unit_kernel,assert,pool.c phys.c vm.c object.c cpu.c sched.c sched_queue.c \
-	sched_spread.c) test/unit_kernel/fake.c
+$(B)/unit/kernel_assert_test: $(call unit_kernel,assert,pool.c phys.c vm.c object.c cpu.c sched.c sched_queue.c) \
+	test/unit_kernel/fake.c
 $(B)/unit/kernel_readers_test: $(call unit_kernel,readers,cpio.c elf.c)
 $(B)/unit/kernel_memory_test: $(call unit_kernel,memory,pool.c phys.c vm.c object.c copy.c cpu.c) \
 	test/unit_kernel/fake.c
@@ -19,7 +19,7 @@ $(B)/unit/kernel_object_test: $(call unit_kernel,object,object.c object_calls.c 
 	copy.c cpu.c) test/unit_kernel/fake.c
 $(B)/unit/kernel_loader_test: $(call unit_kernel,loader,spawn_layout.c spawn_load.c spawn_block.c \
 	elf.c vm.c object.c cpu.c) test/unit_kernel/fake.c
-$(B)/unit/kernel_sched_test: $(call unit_kernel,sched,sched.c sched_queue.c sched_spread.c cpu.c) \
+$(B)/unit/kernel_sched_test: $(call unit_kernel,sched,sched.c sched_queue.c cpu.c) \
 	test/unit_kernel/fake.c
 $(B)/unit/kernel_retained_test: $(call unit_kernel,retained,retain_names.c cpu.c) trace/crc32c.c \
 	test/unit_kernel/fake.c
@@ -35,7 +35,7 @@ $(UNIT_KERNEL): test/failed.h $(wildcard test/unit_kernel/*.h kernel/*/*.h trace
 UNIT_TESTS += $(B)/unit/kernel_crosscall_test
 UNIT_THREADS_FLAGS := $(subst fake_ops.h,thread_ops.h,$(filter-out -fsanitize=% -fno-sanitize%,$(UNIT_KERNEL_FLAGS))) \
 	-D_GNU_SOURCE -fsanitize=thread
-$(B)/unit/kernel_crosscall_test: test/unit_kernel/crosscall_test.c kernel/thread/cpu.c trace/dtrace/buffer.c \
+$(B)/unit/kernel_crosscall_test: test/unit_kernel/crosscall_test.c kernel/base/cpu.c trace/dtrace/buffer.c \
 	$(wildcard test/unit_kernel/*.h kernel/*/*.h trace/*.h trace/dtrace/*.h) $(TRACE_GEN)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(UNIT_THREADS_FLAGS) -o $@ $(filter %.c,$^) -lcmocka -lpthread

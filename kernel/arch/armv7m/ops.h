@@ -19,7 +19,7 @@
 #define ARMV7M_REGIONS 8
 #define ARCH_CODE_HIGH 0
 
-/* Lock legend: see kernel/thread/cpu.h. */
+/* Lock legend: see kernel/base/cpu.h. */
 struct arch_context {
     /* [k] s16-s31, valid if exc_return says that there is an FP frame */
     uint32_t fp[16];

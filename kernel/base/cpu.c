@@ -6,9 +6,9 @@
  * user mode takes the interrupt, an idle one is woken by it, one that spins for the lock (which the
  * cross-calling CPU holds) serves it in the spin, and one in a NOLOCK call soon leaves.
  */
+#include "kernel/base/cpu.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/entry.h"
-#include "kernel/thread/cpu.h"
 
 #include "abi/retain.h"
 #include "trace/hook.h"

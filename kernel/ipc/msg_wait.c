@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Message passing when a participant leaves: timeouts, kills, ends of threads. Kernel lock held.
+ * Threads that wait in message passing: their priorities, and their aborted waits and ends. Kernel
+ * lock held. Proved by test/unit_ipc (random kills) and test/boot (death in every state).
+ *
+ * A server takes the priority of the message it received until it receives again. While it is busy,
+ * a client of higher priority that queues raises every server thread that last received from that
+ * channel. A client that is raised while it waits passes that on to the thread it waits for; but a
+ * server that waits in MsgReceive() has inherited nothing. Raising never lowers: the next
+ * MsgReceive() sets the priority anew.
  *
  * Participants that may disappear, by state, and the consequence:
  *   client in SEND    leaves the queue; a receiver in the middle of copying finds it gone.
@@ -10,14 +17,76 @@
  *   server thread     clients that it had received stay in REPLY (another thread of its process may
  *                     reply to them); the message it was copying goes back to the queue.
  *   channel, process  channel.c: clients get ESRCH.     connection: connect.c: clients get EBADF.
- * Proved by test/unit_ipc (random kills) and test/boot (death in every state).
  */
-#include "kernel/ipc/msg_impl.h"
+#include "kernel/ipc/msg.h"
 #include "kernel/base/visible.h"
-#include "kernel/thread/thread_check.h"
-#include "kernel/thread/cpu.h"
 
-FBT_VISIBLE void msg_client_leave(struct thread *client)
+/* ---- priorities --------------------------------------------------------------------- */
+
+static uint32_t arrivals; /* [k] */
+
+FBT_VISIBLE void msg_raise(struct thread *server, const struct channel *ch, uint8_t priority)
+{
+    if (server->msg_priority >= priority || (ch->flags & _NTO_CHF_FIXED_PRIORITY) ||
+        !inherit_enter()) {
+        return;
+    }
+    server->msg_priority = priority;
+    if (priority > server->priority) {
+        thread_update_priority(server);
+    }
+    inherit_leave();
+}
+
+FBT_VISIBLE void msg_boost(struct channel *ch, uint8_t priority)
+{
+    if (ch->flags & _NTO_CHF_FIXED_PRIORITY) {
+        return;
+    }
+    uint32_t left = ch->proc->nthreads; /* upper bound of those alive */
+    for (unsigned i = 0; left > 0 && i < CONFIG_THREADS_PER_PROCESS; i++) {
+        struct thread *s = ch->proc->threads[i];
+        if (!s || s->state == STATE_DEAD) {
+            continue;
+        }
+        left--;
+        if (s->serving == ch && s->state != STATE_RECEIVE) {
+            msg_raise(s, ch, priority);
+        }
+    }
+}
+
+uint32_t msg_next_seq(void)
+{
+    return arrivals++;
+}
+
+static void msg_sender_requeue(struct thread *t)
+{
+    kernel_assert(thread_is_queued(&t->channel->senders, t));
+    list_remove(&t->ready);
+    thread_insert_by_priority(&t->channel->senders, t);
+    msg_boost(t->channel, t->priority);
+}
+
+static void msg_receiver_requeue(struct thread *t)
+{
+    kernel_assert(thread_is_queued(&t->channel->receivers, t));
+    list_remove(&t->ready);
+    thread_insert_by_priority(&t->channel->receivers, t);
+}
+
+static void msg_client_requeue(struct thread *t)
+{
+    if (t->server && t->server->state != STATE_RECEIVE) {
+        msg_raise(t->server, t->channel, t->priority);
+    }
+}
+
+/* ---- ends --------------------------------------------------------------------------- */
+
+/* Removes a thread in SEND or REPLY from its queue. */
+static FBT_VISIBLE void msg_client_leave(struct thread *client)
 {
     kernel_assert(kernel_locked());
     kernel_assert(client->state == STATE_SEND || client->state == STATE_REPLY);
@@ -46,7 +115,7 @@ void msg_receiver_fail(struct thread *receiver, int error)
 
 /* Notifies the server that this client wants to unblock. Returns false if that is impossible:
  * unblock it at once. */
-static bool ask_server(struct thread *client)
+static bool msg_ask_server(struct thread *client)
 {
     struct channel *ch = client->channel;
     if (!(ch->flags & _NTO_CHF_UNBLOCK) || ch->proc->dying) {
@@ -67,13 +136,13 @@ static bool ask_server(struct thread *client)
     return true;
 }
 
-static bool sender_cancel(struct thread *t, int error)
+static bool msg_sender_cancel(struct thread *t, int error)
 {
     msg_client_leave(t);
     return thread_wait_over(t, error);
 }
 
-static bool receiver_cancel(struct thread *t, int error)
+static bool msg_receiver_cancel(struct thread *t, int error)
 {
     kernel_assert(thread_is_queued(&t->channel->receivers, t));
     list_remove(&t->ready);
@@ -81,19 +150,20 @@ static bool receiver_cancel(struct thread *t, int error)
     return thread_wait_over(t, error);
 }
 
-static bool client_cancel(struct thread *t, int error)
+static bool msg_client_cancel(struct thread *t, int error)
 {
-    if (error && ask_server(t)) {
+    if (error && msg_ask_server(t)) {
         return false;
     }
     msg_client_leave(t);
     return thread_wait_over(t, error);
 }
 
-const struct wait_kind msg_wait_send = {.requeue = msg_sender_requeue, .cancel = sender_cancel};
+const struct wait_kind msg_wait_send = {.requeue = msg_sender_requeue, .cancel = msg_sender_cancel};
 const struct wait_kind msg_wait_receive = {.requeue = msg_receiver_requeue,
-                                           .cancel = receiver_cancel};
-const struct wait_kind msg_wait_reply = {.requeue = msg_client_requeue, .cancel = client_cancel};
+                                           .cancel = msg_receiver_cancel};
+const struct wait_kind msg_wait_reply = {.requeue = msg_client_requeue,
+                                         .cancel = msg_client_cancel};
 
 /* Messages that t was copying go back to the channel's queue. */
 static void msg_cancel_give_back(struct channel *ch, const struct thread *t)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Timers: one sorted list per CPU, programmed into that CPU's one-shot hardware timer (no tick).
+ * Time: the clocks, and timers: one sorted list per CPU, programmed into that CPU's one-shot
+ * hardware timer (no tick). Kernel lock held, except for conversions and the monotonic clock.
  */
-#ifndef KERNEL_TIME_TIMER_H
-#define KERNEL_TIME_TIMER_H
+#ifndef KERNEL_TIME_TIME_H
+#define KERNEL_TIME_TIME_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,8 +51,14 @@ void timeout_moved(struct thread *t, unsigned state);
 /* Conversions. Both are exact to one unit: the result is floor(exact) or one less; no division. */
 uint64_t clock_ns_to_cycles(uint64_t ns); /* saturates */
 uint64_t clock_cycles_to_ns(uint64_t cycles);
-uint64_t clock_now_ns(void);        /* CLOCK_MONOTONIC: since the trace clock's 0 */
-uint64_t clock_realtime_ns(void);   /* since 1970, or since boot until the clock is set */
+static inline uint64_t clock_add(uint64_t a, uint64_t b) /* saturates */
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+uint64_t clock_now_ns(void);      /* CLOCK_MONOTONIC: since the trace clock's 0 */
+uint64_t clock_realtime_ns(void); /* since 1970, or since boot until the clock is set */
+/* Returns the monotonic time of this real time, future or past; 0: before the clock began. */
+uint64_t clock_monotonic_at(uint64_t realtime_ns);
 uint64_t clock_expiry(uint64_t ns); /* monotonic ns as cycles, never early; UINT64_MAX: never */
 uint64_t clock_divide(uint64_t n, uint64_t d, uint64_t *rest); /* shift and subtract: slow */
 void clock_init(void);                                         /* timer_init() calls it */
