@@ -22,9 +22,10 @@ PROGRAMS += demo sensor filter client workers pipeline inversion spinner
 init_SRCS := $(addprefix apps/init/,main.c children.c line.c options.c)
 console_SRCS := apps/console/main.c apps/console/edit.c apps/console/input.c apps/console/listen.c \
 	apps/console/uart_$(CONSOLE_UART_$(BOARD)).c
-linkd_SRCS := $(addprefix apps/linkd/,main.c serve.c dtrace.c console.c capture.c \
-	source.c program.c $(LINK_LINE_$(BOARD))) apps/init/line.c apps/init/options.c $(addprefix lib/link/,link.c channel.c make.c window.c \
-	receive.c encode.c cobs.c) $(CRC32C_SRC) $(VIRTIO_$(BOARD))
+linkd_SRCS := $(addprefix apps/linkd/,main.c port.c $(LINK_LINE_$(BOARD))) $(VIRTIO_$(BOARD)) \
+	$(addprefix lib/linkd/,serve.c dtrace.c console.c capture.c source.c program.c) \
+	$(addprefix lib/link/,link.c channel.c make.c window.c receive.c encode.c cobs.c) $(CRC32C_SRC) \
+	apps/init/line.c apps/init/options.c
 USER_FLAGS += $(LINK_DEFS_$(BOARD))
 PROGRAMS += $(DISK_PROGRAMS_$(BOARD))
 diskd_SRCS := apps/diskd/main.c apps/diskd/virtio_blk.c $(VIRTIO_$(BOARD))

@@ -20,6 +20,7 @@ HOST_SRCS := $(sort $(wildcard host/*.c)) $(HOST_READER_SRCS) $(sort $(wildcard 
              $(sort $(wildcard host/dtrace/*.c)) $(sort $(wildcard host/target/*.c)) \
              $(sort $(wildcard host/self/*.c)) $(HOST_REMOTE_SRCS) $(HOST_MACHINE_SRCS) \
              $(sort $(wildcard host/link/*.c)) $(sort $(wildcard lib/link/*.c)) \
+             $(sort $(wildcard lib/linkd/*.c)) \
              $(sort $(wildcard host/extract/*.c)) $(sort $(wildcard lib/blocklog/*.c)) \
              $(sort $(wildcard lib/retain/*.c)) lib/panic/text.c lib/capture/losses.c
 HOST_OBJS := $(HOST_SRCS:%.c=$(B)/host/%.o)

@@ -12,7 +12,7 @@
 
 enum line_state { LINE_STEADY, LINE_PLUGGED, LINE_UNPLUGGED };
 
-struct line {
+struct line_driver {
     const char *name;
     /* Maps the device and attaches its interrupts, which come as pulses `code` on `coid`. 0, or -1
      * and errno; ENODEV: this machine has none. */
@@ -29,6 +29,6 @@ struct line {
     void (*flush)(void);
 };
 
-extern const struct line link_line;
+extern const struct line_driver link_line;
 
 #endif

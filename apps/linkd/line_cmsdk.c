@@ -108,7 +108,7 @@ static void flush(void)
 {
 }
 
-const struct line link_line = {
+const struct line_driver link_line = {
     .name = "cmsdk",
     .open = line_open,
     .interrupt = interrupt,

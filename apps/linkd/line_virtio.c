@@ -245,7 +245,7 @@ static size_t line_write(const uint8_t *bytes, size_t count)
     return part;
 }
 
-const struct line link_line = {
+const struct line_driver link_line = {
     .name = "virtio",
     .open = line_open,
     .interrupt = interrupt,
