@@ -102,6 +102,7 @@ bool dt_type_is_struct(const struct dt_type *); /* or union */
 /* The bits of a value, of a bit-field less than of its type; and whether it is signed. */
 uint32_t dt_type_width(const struct dt_type *);
 bool dt_type_is_signed(const struct dt_type *);
+bool dt_type_is_bit_field(const struct dt_type *);
 
 const struct dt_type *dt_type_new(struct dt_session *, const struct dt_type *);
 const struct dt_type *dt_type_pointer(struct dt_session *, const struct dt_type *to);

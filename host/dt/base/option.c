@@ -61,44 +61,22 @@ static unsigned find(const char *name)
     return i;
 }
 
-/* Enumerations, by kind, in the order of their values. */
-static const char *const *words_of(enum kind kind)
-{
-    static const char *const policies[] = {"switch", "fill", "ring", NULL};
-    static const char *const resizes[] = {"auto", "manual", NULL};
-    static const char *const encodings[] = {"ascii", "utf8", NULL};
-    static const char *const standards[] = {"a", "c", "s", "t", NULL};
-    static const char *const times[] = {"exec", "preinit", "postinit", "main", NULL};
-    static const char *const modes[] = {"kernel", "primary", "dynamic", "static", NULL};
-    static const char *const types[] = {"elf", "dof", NULL};
-
-    switch (kind) {
-    case POLICY:
-        return policies;
-    case RESIZE:
-        return resizes;
-    case ENCODING:
-        return encodings;
-    case STDC:
-        return standards;
-    case EVALTIME:
-        return times;
-    case LINKMODE:
-        return modes;
-    case LINKTYPE:
-        return types;
-    default:
-        return NULL;
-    }
-}
-
-/* Unlike flags these are told apart by case. */
+/* The words of enumerations, by kind, in the order of their values. Unlike flags these are told apart
+ * by case. */
 static bool word_value(enum kind kind, const char *text, uint64_t *value)
 {
-    const char *const *words = words_of(kind);
+    static const char *const words[][5] = {
+        [POLICY] = {"switch", "fill", "ring"},
+        [RESIZE] = {"auto", "manual"},
+        [ENCODING] = {"ascii", "utf8"},
+        [STDC] = {"a", "c", "s", "t"},
+        [EVALTIME] = {"exec", "preinit", "postinit", "main"},
+        [LINKMODE] = {"kernel", "primary", "dynamic", "static"},
+        [LINKTYPE] = {"elf", "dof"},
+    };
 
-    for (uint64_t i = 0; words && words[i]; i++) {
-        if (strcmp(words[i], text) == 0) {
+    for (uint64_t i = 0; words[kind][i]; i++) {
+        if (strcmp(words[kind][i], text) == 0) {
             *value = i;
             return true;
         }
@@ -106,20 +84,10 @@ static bool word_value(enum kind kind, const char *text, uint64_t *value)
     return false;
 }
 
-static bool version_value(const char *text, uint64_t *value)
-{
-    unsigned version;
-
-    if (!dt_value_version(text, &version) || !dt_version_is_known(version)) {
-        return false;
-    }
-    *value = version;
-    return true;
-}
-
 static bool parse(const struct row *row, const char *text, uint64_t *value)
 {
     struct dt_attributes_short attributes;
+    unsigned version;
 
     switch (row->kind) {
     case CFLAG:
@@ -133,7 +101,11 @@ static bool parse(const struct row *row, const char *text, uint64_t *value)
     case RATE:
         return dt_value_rate(text ? text : "1", value);
     case VERSION:
-        return text && version_value(text, value);
+        if (!text || !dt_value_version(text, &version) || !dt_version_is_known(version)) {
+            return false;
+        }
+        *value = version;
+        return true;
     case ATTRIBUTES:
         if (!text || !dt_value_attributes(text, &attributes)) {
             return false;
@@ -149,12 +121,6 @@ static bool parse(const struct row *row, const char *text, uint64_t *value)
     }
 }
 
-/* -D, -U and -I stay in one list, in the order given: the preprocessor's. */
-static const char *cpp_prefix(unsigned i)
-{
-    return i == DT_O_define ? "-D" : i == DT_O_undef ? "-U" : i == DT_O_incdir ? "-I" : NULL;
-}
-
 static void keep_text(struct dt_session *d, unsigned i, const char *text)
 {
     struct dt_text_list *item, **end;
@@ -163,7 +129,11 @@ static void keep_text(struct dt_session *d, unsigned i, const char *text)
     if (rows[i].kind != LIST) {
         return;
     }
-    const char *prefix = cpp_prefix(i);
+    /* -D, -U and -I stay in one list, in the order given: the preprocessor's. */
+    const char *prefix = i == DT_O_define   ? "-D"
+                         : i == DT_O_undef  ? "-U"
+                         : i == DT_O_incdir ? "-I"
+                                            : NULL;
     end = &d->options.lists[prefix ? DT_O_define : i];
     item = dt_alloc(d, sizeof(*item));
     item->text = dt_sprintf(d, "%s%s", prefix ? prefix : "", text);
@@ -267,28 +237,24 @@ static uint64_t limited(unsigned option, uint64_t value)
     return value;
 }
 
-static void note(FILE *out, const char *name, uint64_t asked, uint64_t got)
-{
-    const char *way = got > asked ? "reduced" : "increased";
-
-    if (got <= SECOND && SECOND % got == 0) {
-        fprintf(out, "dtrace: %s %s to %llu hz\n", name, way, (unsigned long long)(SECOND / got));
-    } else if (got % SECOND == 0) {
-        fprintf(out, "dtrace: %s %s to once every %llu seconds\n", name, way,
-                (unsigned long long)(got / SECOND));
-    } else {
-        fprintf(out, "dtrace: %s %s to once every %llu nanoseconds\n", name, way,
-                (unsigned long long)got);
-    }
-}
-
 void dt_option_notes(const struct dt_session *d, FILE *out)
 {
     for (unsigned i = 0; i < LIMITS; i++) {
         uint64_t asked = d->options.values[limits[i].option];
         uint64_t got = limited(limits[i].option, asked);
         if (got != asked) {
-            note(out, limits[i].name, asked, got);
+            const char *way = got > asked ? "reduced" : "increased";
+
+            if (got <= SECOND && SECOND % got == 0) {
+                fprintf(out, "dtrace: %s %s to %llu hz\n", limits[i].name, way,
+                        (unsigned long long)(SECOND / got));
+            } else if (got % SECOND == 0) {
+                fprintf(out, "dtrace: %s %s to once every %llu seconds\n", limits[i].name, way,
+                        (unsigned long long)(got / SECOND));
+            } else {
+                fprintf(out, "dtrace: %s %s to once every %llu nanoseconds\n", limits[i].name, way,
+                        (unsigned long long)got);
+            }
         }
     }
 }

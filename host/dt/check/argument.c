@@ -20,28 +20,6 @@ static bool fits_register(const struct dt_session *d, const struct dt_type *type
     return (dt_type_is_integer(t) || t->kind == DT_TYPE_POINTER) && t->size <= d->model->pointer;
 }
 
-static const struct dt_type *of_entry(const struct dt_session *d, const struct dt_type *function,
-                                      unsigned n)
-{
-    for (unsigned i = 0; i <= n; i++) {
-        if (i == RAW_ARGUMENTS || i == function->nmembers ||
-            !fits_register(d, function->members[i].type)) {
-            return NULL;
-        }
-    }
-    return function->members[n].type;
-}
-
-/* Where it returns, and the value. */
-static const struct dt_type *of_return(struct dt_session *d, const struct dt_type *function,
-                                       unsigned n)
-{
-    if (n == 0) {
-        return dt_type_basic(d, DT_BASIC_INT);
-    }
-    return n == 1 && fits_register(d, function->to) ? function->to : NULL;
-}
-
 static const struct dt_type *of_function(struct dt_session *d, const struct dt_probe_info *info,
                                          unsigned n)
 {
@@ -51,7 +29,18 @@ static const struct dt_type *of_function(struct dt_session *d, const struct dt_p
     if (!function) {
         return NULL;
     }
-    return entry ? of_entry(d, function, n) : of_return(d, function, n);
+    if (!entry) { /* where it returns, and the value */
+        return n == 0                                     ? dt_type_basic(d, DT_BASIC_INT)
+               : n == 1 && fits_register(d, function->to) ? function->to
+                                                          : NULL;
+    }
+    for (unsigned i = 0; i <= n; i++) {
+        if (i == RAW_ARGUMENTS || i == function->nmembers ||
+            !fits_register(d, function->members[i].type)) {
+            return NULL;
+        }
+    }
+    return function->members[n].type;
 }
 
 /* The numbers behind the `<` of a type's text, with commas between them. False: they are none. */

@@ -39,12 +39,6 @@ static void check_ternary(struct dt_session *d, struct dt_node *n)
     dt_fold(d, n);
 }
 
-/* Results of alloca() and copyin(): an address that may be a string's. */
-static bool is_untyped(const struct dt_type *t)
-{
-    return t->kind == DT_TYPE_POINTER && dt_type_resolve(t->to)->kind == DT_TYPE_VOID;
-}
-
 static void check_cast(struct dt_session *d, struct dt_node *n)
 {
     const struct dt_type *to = dt_type_resolve(n->type), *from;
@@ -57,12 +51,13 @@ static void check_cast(struct dt_session *d, struct dt_node *n)
     }
     bool scalar = dt_type_is_scalar(to) || to->kind == DT_TYPE_VOID;
     bool string = dt_type_is_string(to);
+    /* Results of alloca() and copyin(): an address that may be a string's. */
+    bool untyped = from->kind == DT_TYPE_POINTER && dt_type_resolve(from->to)->kind == DT_TYPE_VOID;
     bool from_ok = dt_type_is_scalar(from) || dt_type_is_string(from) || dt_type_is_pointer(from);
     from_ok = from_ok && !(n->left->kind == DT_NODE_XLATE && from->kind == DT_TYPE_POINTER);
     if (to->kind == DT_TYPE_FLOAT || from->kind == DT_TYPE_FLOAT || (!scalar && !string) ||
         !from_ok ||
-        (string && !dt_type_is_string_like(from) && !dt_type_is_integer(from) &&
-         !is_untyped(from)) ||
+        (string && !dt_type_is_string_like(from) && !dt_type_is_integer(from) && !untyped) ||
         (dt_type_is_string(from) && !string && !dt_type_is_pointer(to) &&
          !dt_type_is_integer(to))) {
         dt_fail(d, n->place, "D_CAST_INVAL", "invalid cast expression: \"%s\" to \"%s\"",
@@ -76,23 +71,6 @@ static void check_cast(struct dt_session *d, struct dt_node *n)
     dt_fold(d, n);
 }
 
-static void check_comma(struct dt_session *d, struct dt_node *n)
-{
-    dt_check_expression(d, n->left);
-    dt_set_type(n, dt_check_expression(d, n->right));
-}
-
-static void check_agg_use(struct dt_session *d, struct dt_node *n)
-{
-    if (!dt_agg_lookup(d, n)) {
-        dt_fail(d, n->place, "D_IDENT_UNDEF", "undefined aggregation: @%s", n->text);
-    }
-    for (struct dt_node *key = n->args; key; key = key->next) {
-        dt_check_expression(d, key);
-    }
-    dt_set_type(n, dt_type_basic(d, DT_BASIC_DYNAMIC));
-}
-
 static void check_operator(struct dt_session *d, struct dt_node *n)
 {
     switch (n->op) {
@@ -101,7 +79,8 @@ static void check_operator(struct dt_session *d, struct dt_node *n)
         dt_check_assign(d, n);
         break;
     case ',':
-        check_comma(d, n);
+        dt_check_expression(d, n->left);
+        dt_set_type(n, dt_check_expression(d, n->right));
         break;
     case '.':
     case DT_OP_ARROW:
@@ -142,7 +121,11 @@ static void check_kind(struct dt_session *d, struct dt_node *n)
         dt_check_size(d, n);
         break;
     case DT_NODE_AGG:
-        check_agg_use(d, n);
+        dt_agg_lookup(d, n);
+        for (struct dt_node *key = n->args; key; key = key->next) {
+            dt_check_expression(d, key);
+        }
+        dt_set_type(n, dt_type_basic(d, DT_BASIC_DYNAMIC));
         break;
     default:
         dt_fail(d, n->place, "D_SYNTAX", "this can't stand in an expression");

@@ -25,16 +25,6 @@ static unsigned scope_flags(const struct dt_node *name)
     return strcmp(name->scope, "self") == 0 ? DT_IDENT_THREAD : DT_IDENT_LOCAL;
 }
 
-static struct dt_ident *new_variable(struct dt_session *d, const struct dt_node *name,
-                                     enum dt_ident_kind kind)
-{
-    struct dt_ident *ident = dt_ident_add(d, scope_of(d, name), name->text, kind);
-
-    ident->flags = scope_flags(name) | DT_IDENT_WRITE;
-    ident->number = dt_variable_number(d, name->place);
-    return ident;
-}
-
 /* The name that is assigned, by itself or with keys; NULL: something else. */
 static struct dt_node *assigned_name(struct dt_node *left)
 {
@@ -55,7 +45,7 @@ static const struct dt_type *type_for(struct dt_session *d, const struct dt_node
     if (t->kind == DT_TYPE_ARRAY && dt_type_is_string_like(t)) {
         return dt_type_basic(d, DT_BASIC_STRING);
     }
-    if (t->kind == DT_TYPE_INTEGER && t->bits && t->bits < t->size * 8) {
+    if (dt_type_is_bit_field(t)) {
         return dt_promote(d, t);
     }
     return value->type;
@@ -79,7 +69,10 @@ static void declare(struct dt_session *d, struct dt_node *left, const struct dt_
             dt_fail(d, name->place, "D_ARR_LOCAL",
                     "local variable may not be an associative array: %s", name->text);
         }
-        ident = new_variable(d, name, keyed ? DT_IDENT_ARRAY : DT_IDENT_SCALAR);
+        ident = dt_ident_add(d, scope_of(d, name), name->text,
+                             keyed ? DT_IDENT_ARRAY : DT_IDENT_SCALAR);
+        ident->flags = scope_flags(name) | DT_IDENT_WRITE;
+        ident->number = dt_variable_number(d, name->place);
     }
     if (!ident->type) {
         ident->type = type;
@@ -123,12 +116,6 @@ static _Noreturn void incompatible(struct dt_session *d, const struct dt_node *n
             dt_value_text(d, n->left), dt_operator_text(n->op), dt_value_text(d, n->right));
 }
 
-/* Known as a pointer: not by this assignment. */
-static bool is_pointer(struct dt_session *d, struct dt_node *n)
-{
-    return !is_new(d, n) && dt_type_resolve(dt_check_expression(d, n))->kind == DT_TYPE_POINTER;
-}
-
 /* Values that no variable can hold. */
 static void check_value(struct dt_session *d, const struct dt_node *n)
 {
@@ -146,9 +133,13 @@ static void check_value(struct dt_session *d, const struct dt_node *n)
         dt_fail(d, n->place, "D_OP_INCOMPAT", "operands have incompatible types: \"%s\" %s \"%s\"",
                 dt_value_text(d, n->left), dt_operator_text(n->op), dt_value_text(d, n->right));
     }
-    /* An array becomes a pointer to its first element; what it is assigned to must be one. */
-    if (t->kind == DT_TYPE_FUNCTION ||
-        (t->kind == DT_TYPE_ARRAY && !dt_type_is_string_like(t) && !is_pointer(d, n->left))) {
+    /* An array becomes a pointer to its first element; what it is assigned to must be known as a
+     * pointer before. */
+    bool array = t->kind == DT_TYPE_ARRAY && !dt_type_is_string_like(t);
+    if (array && !is_new(d, n->left)) {
+        array = dt_type_resolve(dt_check_expression(d, n->left))->kind != DT_TYPE_POINTER;
+    }
+    if (t->kind == DT_TYPE_FUNCTION || array) {
         dt_fail(d, n->place, "D_OP_ARRFUN",
                 "operator %s may not be applied to operand of type \"%s\"", dt_operator_text(n->op),
                 dt_value_text(d, n->right));
@@ -231,9 +222,9 @@ static void check_compound(struct dt_session *d, struct dt_node *n)
     }
 }
 
-/* `@a = 1`: an aggregation takes aggregating functions only. */
-static void refuse_aggregation(struct dt_session *d, const struct dt_node *n)
+void dt_check_assign(struct dt_session *d, struct dt_node *n)
 {
+    /* `@a = 1`: an aggregation takes aggregating functions only. */
     if (n->left->kind == DT_NODE_AGG ||
         (n->left->kind == DT_NODE_BINARY && n->left->left->kind == DT_NODE_AGG)) {
         if (n->left->kind != DT_NODE_AGG) {
@@ -242,11 +233,6 @@ static void refuse_aggregation(struct dt_session *d, const struct dt_node *n)
         dt_fail(d, n->place, "D_AGG_FUNC",
                 "@%s must be assigned an aggregating function, as a statement", n->left->text);
     }
-}
-
-void dt_check_assign(struct dt_session *d, struct dt_node *n)
-{
-    refuse_aggregation(d, n);
     if (n->op == '=') {
         check_plain(d, n);
     } else {

@@ -43,16 +43,6 @@ void dt_check_arguments(struct dt_session *d, const struct dt_node *call, struct
     }
 }
 
-static void check_subroutine(struct dt_session *d, struct dt_node *n)
-{
-    for (struct dt_node *arg = n->args; arg; arg = arg->next) {
-        dt_check_expression(d, arg);
-    }
-    dt_check_arguments(d, n, n->args, &n->ident->signature, n->text, DT_ARG_CALL);
-    dt_set_type(n, n->ident->signature.result);
-    dt_use(d, n->ident);
-}
-
 void dt_check_call(struct dt_session *d, struct dt_node *n)
 {
     if (!n->text) {
@@ -65,7 +55,12 @@ void dt_check_call(struct dt_session *d, struct dt_node *n)
                 dt_suggest_function(d, n->text));
     }
     if (n->ident->kind == DT_IDENT_FUNCTION) {
-        check_subroutine(d, n);
+        for (struct dt_node *arg = n->args; arg; arg = arg->next) {
+            dt_check_expression(d, arg);
+        }
+        dt_check_arguments(d, n, n->args, &n->ident->signature, n->text, DT_ARG_CALL);
+        dt_set_type(n, n->ident->signature.result);
+        dt_use(d, n->ident);
         return;
     }
     for (struct dt_node *arg = n->args; arg; arg = arg->next) {

@@ -51,95 +51,36 @@ void dt_check_member(struct dt_session *d, struct dt_node *n)
     n->is_user = n->left->is_user;
 }
 
-static void check_key_type(struct dt_session *d, const struct dt_node *key)
-{
-    switch (dt_type_resolve(key->type)->kind) {
-    case DT_TYPE_VOID:
-    case DT_TYPE_DYNAMIC:
-    case DT_TYPE_STACK:
-    case DT_TYPE_SYMADDR:
-    case DT_TYPE_USYMADDR:
-    case DT_TYPE_FUNCTION:
-        dt_fail(d, key->place, "D_KEY_TYPE",
-                "%s expression may not be used as associative array index", dt_value_text(d, key));
-    default:
-        break;
-    }
-}
-
-/* An array's first use says what its keys are. */
-static void fix_signature(struct dt_session *d, struct dt_ident *ident, const struct dt_node *keys)
-{
-    unsigned n = dt_list_length(keys), i = 0;
-    const struct dt_type **types = dt_alloc(d, (n + 1) * sizeof(*types));
-
-    for (; keys; keys = keys->next) {
-        const struct dt_type *t = dt_type_resolve(keys->type);
-        types[i++] = t->kind == DT_TYPE_ARRAY && dt_type_is_string_like(t)
-                         ? dt_type_basic(d, DT_BASIC_STRING)
-                         : dt_recorded_type(d, keys);
-    }
-    ident->signature.args = types;
-    ident->signature.nargs = n;
-    ident->signature.fixed = true;
-}
-
 void dt_check_keys(struct dt_session *d, struct dt_node *n, struct dt_ident *ident)
 {
     for (struct dt_node *key = n->args; key; key = key->next) {
         dt_check_expression(d, key);
-        check_key_type(d, key);
+        switch (dt_type_resolve(key->type)->kind) {
+        case DT_TYPE_VOID:
+        case DT_TYPE_DYNAMIC:
+        case DT_TYPE_STACK:
+        case DT_TYPE_SYMADDR:
+        case DT_TYPE_USYMADDR:
+        case DT_TYPE_FUNCTION:
+            dt_fail(d, key->place, "D_KEY_TYPE",
+                    "%s expression may not be used as associative array index",
+                    dt_value_text(d, key));
+        default:
+            break;
+        }
     }
-    if (!ident->signature.fixed) {
-        fix_signature(d, ident, n->args);
+    if (!ident->signature.fixed) { /* an array's first use says what its keys are */
+        unsigned count = dt_list_length(n->args), i = 0;
+        const struct dt_type **types = dt_alloc(d, (count + 1) * sizeof(*types));
+        for (const struct dt_node *key = n->args; key; key = key->next) {
+            const struct dt_type *t = dt_type_resolve(key->type);
+            types[i++] = t->kind == DT_TYPE_ARRAY && dt_type_is_string_like(t)
+                             ? dt_type_basic(d, DT_BASIC_STRING)
+                             : dt_recorded_type(d, key);
+        }
+        ident->signature = (struct dt_signature){.args = types, .nargs = count, .fixed = true};
     }
     dt_check_arguments(d, n, n->args, &ident->signature, ident->name, DT_ARG_KEY);
-}
-
-static void check_associative(struct dt_session *d, struct dt_node *n, struct dt_ident *ident)
-{
-    if (!ident->type) {
-        dt_fail(d, n->place, "D_IDENT_UNDEF", "%s has not yet been declared or assigned",
-                ident->name);
-    }
-    dt_check_keys(d, n, ident);
-    n->kind = DT_NODE_IDENT;
-    n->ident = ident;
-    n->is_lvalue = true;
-    n->is_writable = (ident->flags & DT_IDENT_WRITE) != 0;
-    ident->flags |= DT_IDENT_USED;
-    dt_set_type(n, ident->type);
-}
-
-static void check_kinds(struct dt_session *d, const struct dt_node *n,
-                        const struct dt_clause *clause, unsigned index)
-{
-    bool agree = !clause->many_kinds || strcmp(clause->probe->provider, "fbt") != 0;
-
-    for (const struct dt_probe_kind *k = clause->kinds; k && agree; k = k->next) {
-        agree = dt_arguments_agree(d, clause->probe, &k->probe, index);
-    }
-    if (!agree) {
-        dt_fail(d, n->place, "D_ARGS_MULTI",
-                "args[ ] may not be referenced because probe description matches probes of "
-                "several kinds");
-    }
-}
-
-static void argument_of(struct dt_session *d, const struct dt_node *n, struct dt_argument *a)
-{
-    const struct dt_clause *clause = d->back->clause;
-    int64_t index = (int64_t)n->args->value;
-    bool found = false;
-
-    if (clause && clause->probe && index >= 0 && index <= UINT8_MAX) {
-        check_kinds(d, n, clause, (unsigned)index);
-        found = dt_argument_of(d, clause->probe, (unsigned)index, a);
-    }
-    if (!found) {
-        dt_fail(d, n->place, "D_ARGS_IDX", "index %lld is out of range for args[ ]",
-                (long long)index);
-    }
 }
 
 /* A word of the probe as element of args[]. */
@@ -161,8 +102,27 @@ static void check_args(struct dt_session *d, struct dt_node *n, struct dt_ident 
     const struct dt_type *pid = dt_type_basic(d, DT_BASIC_INT);
     struct dt_node *words[DT_ARGUMENT_FROM] = {NULL, NULL};
     struct dt_argument a;
+    const struct dt_clause *clause = d->back->clause;
+    int64_t index = (int64_t)n->args->value;
+    bool found = false;
 
-    argument_of(d, n, &a);
+    if (clause && clause->probe && index >= 0 && index <= UINT8_MAX) {
+        bool agree = !clause->many_kinds || strcmp(clause->probe->provider, "fbt") != 0;
+
+        for (const struct dt_probe_kind *k = clause->kinds; k && agree; k = k->next) {
+            agree = dt_arguments_agree(d, clause->probe, &k->probe, (unsigned)index);
+        }
+        if (!agree) {
+            dt_fail(d, n->place, "D_ARGS_MULTI",
+                    "args[ ] may not be referenced because probe description matches probes of "
+                    "several kinds");
+        }
+        found = dt_argument_of(d, clause->probe, (unsigned)index, &a);
+    }
+    if (!found) {
+        dt_fail(d, n->place, "D_ARGS_IDX", "index %lld is out of range for args[ ]",
+                (long long)index);
+    }
     if (!a.translated) {
         dt_become(n, argument_word(d, n->place, ident, a.from[0], a.type));
         return;
@@ -242,12 +202,20 @@ void dt_check_index(struct dt_session *d, struct dt_node *n)
     if (name->kind == DT_NODE_NAME) {
         ident = dt_variable_lookup(d, name->scope, name->text);
     }
-    if (ident && ident->kind == DT_IDENT_ARRAY) {
-        if (ident->flags & DT_IDENT_BUILTIN) {
-            check_builtin_array(d, n, ident);
-        } else {
-            check_associative(d, n, ident);
+    if (ident && ident->kind == DT_IDENT_ARRAY && ident->flags & DT_IDENT_BUILTIN) {
+        check_builtin_array(d, n, ident);
+    } else if (ident && ident->kind == DT_IDENT_ARRAY) {
+        if (!ident->type) {
+            dt_fail(d, n->place, "D_IDENT_UNDEF", "%s has not yet been declared or assigned",
+                    ident->name);
         }
+        dt_check_keys(d, n, ident);
+        n->kind = DT_NODE_IDENT;
+        n->ident = ident;
+        n->is_lvalue = true;
+        n->is_writable = (ident->flags & DT_IDENT_WRITE) != 0;
+        ident->flags |= DT_IDENT_USED;
+        dt_set_type(n, ident->type);
     } else if (ident && ident->kind == DT_IDENT_INLINE && ident->ninline_parameters) {
         dt_inline_expand(d, n, ident, n->args);
     } else {
@@ -256,13 +224,6 @@ void dt_check_index(struct dt_session *d, struct dt_node *n)
 }
 
 /* ---- sizeof, offsetof, stringof ---------------------------------------------------- */
-
-static bool is_bit_field(const struct dt_type *type)
-{
-    const struct dt_type *t = dt_type_resolve(type);
-
-    return t->kind == DT_TYPE_INTEGER && t->bits && t->bits < t->size * 8;
-}
 
 static uint64_t size_of(struct dt_session *d, struct dt_node *n)
 {
@@ -278,7 +239,7 @@ static uint64_t size_of(struct dt_session *d, struct dt_node *n)
         }
     }
     const struct dt_type *type = of->kind == DT_NODE_TYPE ? of->type : dt_check_expression(d, of);
-    if (is_bit_field(type) && of->kind != DT_NODE_TYPE) {
+    if (dt_type_is_bit_field(type) && of->kind != DT_NODE_TYPE) {
         dt_fail(d, n->place, "D_SIZEOF_BITFIELD", "cannot apply sizeof to a bit-field");
     }
     const struct dt_type *t = dt_type_resolve(type);
@@ -306,28 +267,23 @@ static uint64_t offset_of(struct dt_session *d, struct dt_node *n)
         dt_fail(d, n->place, "D_UNKNOWN", "%s is not a member of %s", n->text,
                 dt_type_full_text(d, t));
     }
-    if (is_bit_field(m->type)) {
+    if (dt_type_is_bit_field(m->type)) {
         dt_fail(d, n->place, "D_OFFSETOF_BITFIELD", "cannot take offset of a bit-field: %s",
                 n->text);
     }
     return bits / 8;
 }
 
-static void check_stringof(struct dt_session *d, struct dt_node *n)
-{
-    const struct dt_type *t = dt_type_resolve(dt_check_expression(d, n->left));
-
-    if (!dt_type_is_string_like(t) && !dt_type_is_scalar(t) && !dt_type_is_pointer(t)) {
-        dt_fail(d, n->place, "D_STRINGOF_TYPE", "cannot apply stringof to a value of type %s",
-                dt_value_text(d, n->left));
-    }
-    dt_set_type(n, dt_type_basic(d, DT_BASIC_STRING));
-}
-
 void dt_check_size(struct dt_session *d, struct dt_node *n)
 {
     if (n->kind == DT_NODE_STRINGOF) {
-        check_stringof(d, n);
+        const struct dt_type *t = dt_type_resolve(dt_check_expression(d, n->left));
+
+        if (!dt_type_is_string_like(t) && !dt_type_is_scalar(t) && !dt_type_is_pointer(t)) {
+            dt_fail(d, n->place, "D_STRINGOF_TYPE", "cannot apply stringof to a value of type %s",
+                    dt_value_text(d, n->left));
+        }
+        dt_set_type(n, dt_type_basic(d, DT_BASIC_STRING));
         return;
     }
     n->value = n->kind == DT_NODE_SIZEOF ? size_of(d, n) : offset_of(d, n);

@@ -22,11 +22,6 @@ struct dt_ident *dt_variable_lookup(struct dt_session *d, const char *scope, con
     return NULL;
 }
 
-static bool is_variable_scope(const char *scope)
-{
-    return !scope || strcmp(scope, "self") == 0 || strcmp(scope, "this") == 0;
-}
-
 void dt_use(struct dt_session *d, const struct dt_ident *ident)
 {
     struct dt_clause *clause = d->back->clause;
@@ -87,15 +82,6 @@ static void check_symbol(struct dt_session *d, struct dt_node *n)
     dt_set_type(n, type);
 }
 
-static void check_variable(struct dt_node *n, struct dt_ident *ident)
-{
-    n->kind = DT_NODE_IDENT;
-    n->ident = ident;
-    n->is_lvalue = true;
-    n->is_writable = (ident->flags & DT_IDENT_WRITE) != 0;
-    dt_set_type(n, ident->type);
-}
-
 static void check_known_name(struct dt_session *d, struct dt_node *n, struct dt_ident *ident)
 {
     ident->flags |= DT_IDENT_USED;
@@ -117,7 +103,11 @@ static void check_known_name(struct dt_session *d, struct dt_node *n, struct dt_
             dt_fail(d, n->place, "D_IDENT_UNDEF", "%s has not yet been declared or assigned",
                     n->text);
         }
-        check_variable(n, ident);
+        n->kind = DT_NODE_IDENT;
+        n->ident = ident;
+        n->is_lvalue = true;
+        n->is_writable = (ident->flags & DT_IDENT_WRITE) != 0;
+        dt_set_type(n, ident->type);
         return;
     default:
         dt_fail(d, n->place, "D_IDENT_BADREF", "%s may not be referenced as a scalar: it is %s",
@@ -127,7 +117,7 @@ static void check_known_name(struct dt_session *d, struct dt_node *n, struct dt_
 
 void dt_check_name(struct dt_session *d, struct dt_node *n)
 {
-    if (!is_variable_scope(n->scope)) {
+    if (n->scope && strcmp(n->scope, "self") != 0 && strcmp(n->scope, "this") != 0) {
         check_symbol(d, n);
         return;
     }

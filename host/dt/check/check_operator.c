@@ -16,14 +16,6 @@ static void want_integers(struct dt_session *d, const struct dt_node *n)
     }
 }
 
-static void want_arithmetic(struct dt_session *d, const struct dt_node *n)
-{
-    if (!dt_type_is_arithmetic(n->left->type) || !dt_type_is_arithmetic(n->right->type)) {
-        dt_fail(d, n->place, "D_OP_ARITH", "operator %s requires operands of arithmetic type",
-                dt_operator_text(n->op));
-    }
-}
-
 static bool is_pointer_to_object(const struct dt_type *type)
 {
     const struct dt_type *t = dt_type_resolve(type);
@@ -79,15 +71,6 @@ static void check_comparison(struct dt_session *d, struct dt_node *n)
     dt_set_type(n, dt_type_basic(d, DT_BASIC_INT));
 }
 
-static void check_logic(struct dt_session *d, struct dt_node *n)
-{
-    if (!dt_type_is_scalar(n->left->type) || !dt_type_is_scalar(n->right->type)) {
-        dt_fail(d, n->place, "D_OP_SCALAR", "operator %s requires operands of scalar type",
-                dt_operator_text(n->op));
-    }
-    dt_set_type(n, dt_type_basic(d, DT_BASIC_INT));
-}
-
 static void check_arithmetic(struct dt_session *d, struct dt_node *n)
 {
     switch (n->op) {
@@ -97,7 +80,10 @@ static void check_arithmetic(struct dt_session *d, struct dt_node *n)
         break;
     case '*':
     case '/':
-        want_arithmetic(d, n);
+        if (!dt_type_is_arithmetic(n->left->type) || !dt_type_is_arithmetic(n->right->type)) {
+            dt_fail(d, n->place, "D_OP_ARITH", "operator %s requires operands of arithmetic type",
+                    dt_operator_text(n->op));
+        }
         dt_set_type(n, dt_usual(d, n->left->type, n->right->type));
         break;
     case DT_OP_SHL:
@@ -124,7 +110,11 @@ void dt_check_binary(struct dt_session *d, struct dt_node *n)
     if (dt_operator_compares(n->op)) {
         check_comparison(d, n);
     } else if (n->op == DT_OP_ANDAND || n->op == DT_OP_OROR || n->op == DT_OP_XORXOR) {
-        check_logic(d, n);
+        if (!dt_type_is_scalar(n->left->type) || !dt_type_is_scalar(n->right->type)) {
+            dt_fail(d, n->place, "D_OP_SCALAR", "operator %s requires operands of scalar type",
+                    dt_operator_text(n->op));
+        }
+        dt_set_type(n, dt_type_basic(d, DT_BASIC_INT));
     } else {
         check_arithmetic(d, n);
     }
@@ -150,29 +140,18 @@ static void check_dereference(struct dt_session *d, struct dt_node *n)
     n->is_user = n->left->is_user;
 }
 
-static bool is_variable(const struct dt_node *n)
-{
-    return n->kind == DT_NODE_IDENT && n->ident->kind != DT_IDENT_SYMBOL;
-}
-
-static bool is_bit_field(const struct dt_node *n)
-{
-    const struct dt_type *t = n->member ? dt_type_resolve(n->member->type) : NULL;
-
-    return t && t->kind == DT_TYPE_INTEGER && t->bits && t->bits < t->size * 8;
-}
-
 static void check_address(struct dt_session *d, struct dt_node *n)
 {
     const struct dt_node *of = n->left;
 
-    if (is_variable(of) || of->kind == DT_NODE_AGG) {
+    if ((of->kind == DT_NODE_IDENT && of->ident->kind != DT_IDENT_SYMBOL) ||
+        of->kind == DT_NODE_AGG) {
         dt_fail(d, n->place, "D_ADDROF_VAR", "cannot take address of D variable");
     }
     if (!of->is_lvalue && dt_type_resolve(of->type)->kind != DT_TYPE_FUNCTION) {
         dt_fail(d, n->place, "D_ADDROF_LVAL", "unary & may only be applied to an lvalue");
     }
-    if (is_bit_field(of)) {
+    if (of->member && dt_type_is_bit_field(of->member->type)) {
         dt_fail(d, n->place, "D_ADDROF_BITFIELD", "cannot take address of a bit-field");
     }
     dt_set_type(n, dt_type_pointer(d, of->type));

@@ -50,17 +50,6 @@ static void check_inline_arguments(struct dt_session *d, const struct dt_node *n
     }
 }
 
-/* An argument as a parameter sees it: of the parameter's type. */
-static struct dt_node *as_parameter(struct dt_session *d, const struct dt_node *arg,
-                                    const struct dt_type *type)
-{
-    struct dt_node *copy = dt_copy(d, arg, NULL, NULL);
-
-    return dt_type_is_arithmetic(type) && dt_type_is_arithmetic(arg->type)
-               ? dt_node_cast(d, copy, type)
-               : copy;
-}
-
 static struct dt_node *expand_body(struct dt_session *d, const struct dt_ident *ident,
                                    const struct dt_node *args)
 {
@@ -68,7 +57,12 @@ static struct dt_node *expand_body(struct dt_session *d, const struct dt_ident *
 
     for (unsigned i = 0; i < ident->ninline_parameters; i++, args = args->next) {
         const struct dt_ident *parameter = ident->inline_parameters[i];
-        body = dt_copy(d, body, parameter->name, as_parameter(d, args, parameter->type));
+        /* An argument as a parameter sees it: of the parameter's type. */
+        struct dt_node *copy = dt_copy(d, args, NULL, NULL);
+        body = dt_copy(d, body, parameter->name,
+                       dt_type_is_arithmetic(parameter->type) && dt_type_is_arithmetic(args->type)
+                           ? dt_node_cast(d, copy, parameter->type)
+                           : copy);
     }
     return body;
 }
@@ -125,30 +119,15 @@ void dt_inline_check(struct dt_session *d, struct dt_ident *ident)
 
 /* ---- translators ------------------------------------------------------------------- */
 
-static bool same_input(const struct dt_type *a, const struct dt_type *b)
-{
-    return dt_type_same(a, b);
-}
-
 static struct dt_translator *find(struct dt_session *d, const struct dt_type *output,
                                   const struct dt_type *input)
 {
     for (struct dt_translator *t = d->translators; t; t = t->next) {
-        if (dt_type_same(t->output, output) && same_input(t->input, input)) {
+        if (dt_type_same(t->output, output) && dt_type_same(t->input, input)) {
             return t;
         }
     }
     return NULL;
-}
-
-static struct dt_member_value *member_value(const struct dt_translator *t, const char *name)
-{
-    struct dt_member_value *m = t->members;
-
-    while (m && strcmp(m->name, name) != 0) {
-        m = m->next;
-    }
-    return m;
 }
 
 /* Translates a member from this input: returns a node of the member's type. */
@@ -173,18 +152,6 @@ static struct dt_node *translate(struct dt_session *d, const struct dt_translato
     return value;
 }
 
-static struct dt_node *stand_in(struct dt_session *d, const struct dt_translator *t)
-{
-    struct dt_node *input = dt_node_new(d, DT_NODE_IDENT, t->place);
-    struct dt_ident *ident = dt_alloc(d, sizeof(*ident));
-
-    *ident = (struct dt_ident){.name = t->input_name, .kind = DT_IDENT_XLATOR, .type = t->input};
-    input->ident = ident;
-    input->is_lvalue = true;
-    dt_set_type(input, t->input);
-    return input;
-}
-
 void dt_translator_check(struct dt_session *d, struct dt_translator *t)
 {
     const struct dt_type *output = dt_type_resolve(t->output);
@@ -206,7 +173,15 @@ void dt_translator_check(struct dt_session *d, struct dt_translator *t)
             dt_fail(d, m->place, "D_XLATE_MEMB", "translator member %s is not a member of %s",
                     m->name, dt_type_full_text(d, t->output));
         }
-        translate(d, t, m, member->type, stand_in(d, t));
+        struct dt_node *input = dt_node_new(d, DT_NODE_IDENT, t->place);
+        struct dt_ident *parameter = dt_alloc(d, sizeof(*parameter));
+
+        *parameter =
+            (struct dt_ident){.name = t->input_name, .kind = DT_IDENT_XLATOR, .type = t->input};
+        input->ident = parameter;
+        input->is_lvalue = true;
+        dt_set_type(input, t->input);
+        translate(d, t, m, member->type, input);
     }
 }
 
@@ -279,8 +254,11 @@ struct dt_node *dt_xlate_value(struct dt_session *d, const struct dt_node *xlate
                                const struct dt_member *member)
 {
     const struct dt_translator *t = xlate->translator;
-    const struct dt_member_value *m = member_value(t, member->name);
+    const struct dt_member_value *m = t->members;
 
+    while (m && strcmp(m->name, member->name) != 0) {
+        m = m->next;
+    }
     return m ? translate(d, t, m, member->type, xlate->left) : NULL;
 }
 

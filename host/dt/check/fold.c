@@ -97,11 +97,6 @@ static uint64_t arithmetic(int op, uint64_t a, uint64_t b, bool sign)
     }
 }
 
-static bool is_truth(int op)
-{
-    return dt_operator_compares(op) || op == DT_OP_ANDAND || op == DT_OP_OROR || op == DT_OP_XORXOR;
-}
-
 static void fold_binary(struct dt_session *d, struct dt_node *n)
 {
     struct dt_node *l = n->left, *r = n->right;
@@ -115,15 +110,9 @@ static void fold_binary(struct dt_session *d, struct dt_node *n)
     bool shift = n->op == DT_OP_SHL || n->op == DT_OP_SHR;
     const struct dt_type *common = shift ? dt_promote(d, l->type) : dt_usual(d, l->type, r->type);
     uint64_t value = arithmetic(n->op, l->value, r->value, is_signed(common));
-    become_result(d, n, value, is_truth(n->op) ? n->type : common);
-}
-
-/* A negative constant without a sign is one of its type, as in C. */
-static void fold_minus(struct dt_session *d, struct dt_node *n, uint64_t value)
-{
-    bool sign = is_signed(n->type);
-
-    become_result(d, n, sign ? value : (uint64_t)dt_normalize(n->type, value), n->type);
+    bool truth = dt_operator_compares(n->op) || n->op == DT_OP_ANDAND || n->op == DT_OP_OROR ||
+                 n->op == DT_OP_XORXOR;
+    become_result(d, n, value, truth ? n->type : common);
 }
 
 static void fold_unary(struct dt_session *d, struct dt_node *n)
@@ -140,8 +129,10 @@ static void fold_unary(struct dt_session *d, struct dt_node *n)
     case DT_OP_PLUS:
         become_int(n, value);
         break;
-    case DT_OP_MINUS:
-        fold_minus(d, n, 0 - value);
+    case DT_OP_MINUS: /* a negative constant without a sign is one of its type, as in C */
+        value = 0 - value;
+        value = is_signed(n->type) ? value : (uint64_t)dt_normalize(n->type, value);
+        become_result(d, n, value, n->type);
         break;
     default:
         break;

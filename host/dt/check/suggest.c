@@ -68,19 +68,17 @@ static size_t length_apart(const char *a, const char *b)
     return na < nb ? nb - na : na - nb;
 }
 
-/* Among equally near ones prefers the same length, then alphabetical order. */
-static bool is_better(const struct nearest *n, const char *name)
-{
-    size_t a = length_apart(n->wanted, name), b = length_apart(n->wanted, n->name);
-
-    return a != b ? a < b : strcmp(name, n->name) < 0;
-}
-
 static void consider(struct nearest *n, const char *name)
 {
     unsigned is = distance(n->wanted, name);
+    bool better = is < n->distance;
 
-    if (is < n->distance || (is == n->distance && n->name && is_better(n, name))) {
+    /* Among equally near ones prefers the same length, then alphabetical order. */
+    if (is == n->distance && n->name) {
+        size_t a = length_apart(n->wanted, name), b = length_apart(n->wanted, n->name);
+        better = a != b ? a < b : strcmp(name, n->name) < 0;
+    }
+    if (better) {
         n->distance = is;
         n->name = dt_strdup(n->session, name);
     }
@@ -155,13 +153,6 @@ const char *dt_suggest_aggregation(struct dt_session *d, const char *name)
 
 /* ---- probes ------------------------------------------------------------------------ */
 
-static const char *field_of(const struct dt_probe_info *info, unsigned field)
-{
-    const char *const fields[FIELDS] = {info->provider, info->module, info->function, info->name};
-
-    return fields[field];
-}
-
 struct search {
     struct nearest nearest;
     unsigned field;
@@ -170,8 +161,9 @@ struct search {
 static bool consider_probe(void *arg, const struct dt_probe_info *info)
 {
     struct search *s = arg;
+    const char *const fields[FIELDS] = {info->provider, info->module, info->function, info->name};
 
-    consider(&s->nearest, field_of(info, s->field));
+    consider(&s->nearest, fields[s->field]);
     return s->nearest.distance != 0;
 }
 
@@ -201,13 +193,6 @@ static bool any(void *arg, const struct dt_probe_info *info)
     return false;
 }
 
-static bool matches(struct dt_session *d, const char *const f[FIELDS])
-{
-    const struct dt_probe_source *probes = d->probes;
-
-    return probes->each(probes->arg, f[0], f[1], f[2], f[3], 0, any, NULL) > 0;
-}
-
 /* Corrects a single field; if that is not enough, and it was the provider, others after it. */
 static bool correct(struct dt_session *d, const char *fields[FIELDS])
 {
@@ -215,8 +200,10 @@ static bool correct(struct dt_session *d, const char *fields[FIELDS])
         const char *was = fields[i];
         const char *better = *was && !is_pattern(was) ? nearest_field(d, fields, i) : NULL;
         if (better && *better) {
+            const struct dt_probe_source *probes = d->probes;
             fields[i] = better;
-            if (matches(d, fields)) {
+            if (probes->each(probes->arg, fields[0], fields[1], fields[2], fields[3], 0, any,
+                             NULL) > 0) {
                 return true;
             }
             fields[i] = was;
@@ -225,25 +212,19 @@ static bool correct(struct dt_session *d, const char *fields[FIELDS])
     return false;
 }
 
-/* A provider that nothing has: the rest can only be looked at once it is the right one. */
-static bool correct_provider_first(struct dt_session *d, const char *fields[FIELDS])
-{
-    const char *const alone[FIELDS] = {fields[0], "", "", ""};
-    const char *provider = *fields[0] && !is_pattern(fields[0]) ? nearest_field(d, alone, 0) : NULL;
-
-    if (!provider || !*provider) {
-        return false;
-    }
-    fields[0] = provider;
-    return correct(d, fields);
-}
-
 const char *dt_suggest_probe(struct dt_session *d, const struct dt_node *n)
 {
     const char *fields[FIELDS] = {n->provider, n->module, n->function, n->probe_name};
 
-    if (!correct(d, fields) && !correct_provider_first(d, fields)) {
-        return "";
+    if (!correct(d, fields)) {
+        /* A provider that nothing has: the rest can only be looked at once it is the right one. */
+        const char *const alone[FIELDS] = {fields[0], "", "", ""};
+        const char *provider =
+            *fields[0] && !is_pattern(fields[0]) ? nearest_field(d, alone, 0) : "";
+        fields[0] = provider ? provider : "";
+        if (!*fields[0] || !correct(d, fields)) {
+            return "";
+        }
     }
     return dt_sprintf(d, "; did you mean %s:%s:%s:%s?", fields[0], fields[1], fields[2], fields[3]);
 }
@@ -268,13 +249,6 @@ static const char *squeezed(struct dt_session *d, const char *name)
     return text;
 }
 
-static bool ends_in(const char *text, const char *end)
-{
-    size_t n = strlen(text), m = strlen(end);
-
-    return n >= m && strcmp(text + n - m, end) == 0;
-}
-
 /* Cover functions of the C library end in a call of another name: MsgSend(), MsgSendsv(),
  * MsgSendvs() in msg_sendv, MsgSendnc() in msg_sendvnc, InterruptAttachEvent()
  * in interrupt_attach. */
@@ -296,7 +270,8 @@ static bool is_named(struct dt_session *d, const char *call, const char *wanted)
         return true;
     }
     for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
-        if (ends_in(call, ends[i].call)) {
+        size_t length = strlen(call), tail = strlen(ends[i].call);
+        if (length >= tail && strcmp(call + length - tail, ends[i].call) == 0) {
             int stem = (int)(strlen(call) - strlen(ends[i].call));
             if (dtrace_glob(wanted, dt_sprintf(d, "%.*s%s", stem, call, ends[i].cover))) {
                 return true;
@@ -306,18 +281,6 @@ static bool is_named(struct dt_session *d, const char *call, const char *wanted)
     return false;
 }
 
-/* A name begins with a capital. A pattern has one anywhere: in lower case it is for the kernel's
- * names. */
-static bool may_be_qnx(const char *function)
-{
-    bool anywhere = is_pattern(function);
-
-    while (anywhere && *function && !isupper((unsigned char)*function)) {
-        function++;
-    }
-    return isupper((unsigned char)*function);
-}
-
 struct calls {
     struct dt_session *session;
     const struct dt_node *asked;
@@ -325,23 +288,16 @@ struct calls {
     struct dt_node *first, *last;
 };
 
-static bool has_function(const struct calls *c, const char *function)
-{
-    const struct dt_node *n = c->first;
-
-    while (n && strcmp(n->function, function) != 0) {
-        n = n->next;
-    }
-    return n != NULL;
-}
-
 static bool take_call(void *arg, const struct dt_probe_info *info)
 {
     struct calls *c = arg;
     const char *call = squeezed(c->session, info->function);
+    const struct dt_node *same = c->first;
 
-    if (strcmp(info->provider, "syscall") == 0 && !has_function(c, info->function) &&
-        is_named(c->session, call, c->name)) {
+    while (same && strcmp(same->function, info->function) != 0) {
+        same = same->next;
+    }
+    if (strcmp(info->provider, "syscall") == 0 && !same && is_named(c->session, call, c->name)) {
         struct dt_node *n = dt_node_new(c->session, DT_NODE_PROBE, c->asked->place);
         *n = *c->asked;
         n->next = NULL;
@@ -357,8 +313,17 @@ bool dt_probe_by_qnx_name(struct dt_session *d, struct dt_node *n)
 {
     const struct dt_probe_source *probes = d->probes;
     struct calls c = {.session = d, .asked = n};
+    const char *capital = n->function;
 
-    if (n->probe_id || !dtrace_glob(n->provider, "syscall") || !may_be_qnx(n->function)) {
+    if (n->probe_id || !dtrace_glob(n->provider, "syscall")) {
+        return false;
+    }
+    /* QNX's names begin with a capital. A pattern for them has one anywhere: a pattern in lower
+     * case is for the kernel's names. */
+    while (is_pattern(n->function) && *capital && !isupper((unsigned char)*capital)) {
+        capital++;
+    }
+    if (!isupper((unsigned char)*capital)) {
         return false;
     }
     c.name = squeezed(d, n->function);

@@ -6,18 +6,14 @@
  */
 #include "host/dt/check/check.h"
 
-/* Every value of the one type is one of the other, with the same bits in a register. */
-static bool type_fits(const struct dt_type *from, const struct dt_type *to)
+bool dt_node_fits(const struct dt_node *n, const struct dt_type *to)
 {
-    uint32_t had = dt_type_width(from), has = dt_type_width(to);
-    bool from_signed = dt_type_is_signed(from), to_signed = dt_type_is_signed(to);
+    uint32_t had = dt_type_width(n->type), has = dt_type_width(to);
+    bool from_signed = dt_type_is_signed(n->type), to_signed = dt_type_is_signed(to);
 
-    return has > had ? to_signed || !from_signed : has == had && from_signed == to_signed;
-}
-
-static bool operand_fits(const struct dt_node *operand, const struct dt_type *to)
-{
-    return dt_node_is_exact(operand) && type_fits(operand->type, to);
+    /* Every value of the one type is one of the other, with the same bits in a register. */
+    return dt_node_is_exact(n) &&
+           (has > had ? to_signed || !from_signed : has == had && from_signed == to_signed);
 }
 
 static bool is_exact_binary(const struct dt_node *n)
@@ -39,13 +35,13 @@ static bool is_exact_binary(const struct dt_node *n)
     case '^':
         break;
     case DT_OP_SHR:
-        return operand_fits(n->left, n->type);
+        return dt_node_fits(n->left, n->type);
     case ',':
         return dt_node_is_exact(n->right);
     default:
         return true;
     }
-    return operand_fits(n->left, n->type) && operand_fits(n->right, n->type);
+    return dt_node_fits(n->left, n->type) && dt_node_fits(n->right, n->type);
 }
 
 bool dt_node_is_exact(const struct dt_node *n)
@@ -55,21 +51,16 @@ bool dt_node_is_exact(const struct dt_node *n)
         return (uint64_t)dt_normalize(n->type, n->value) == n->value;
     case DT_NODE_UNARY:
         return n->op == DT_OP_MINUS  ? false
-               : n->op == '~'        ? dt_type_is_signed(n->type) && operand_fits(n->left, n->type)
-               : n->op == DT_OP_PLUS ? operand_fits(n->left, n->type)
+               : n->op == '~'        ? dt_type_is_signed(n->type) && dt_node_fits(n->left, n->type)
+               : n->op == DT_OP_PLUS ? dt_node_fits(n->left, n->type)
                                      : true;
     case DT_NODE_BINARY:
         return is_exact_binary(n);
     case DT_NODE_TERNARY:
-        return operand_fits(n->right, n->type) && operand_fits(n->third, n->type);
+        return dt_node_fits(n->right, n->type) && dt_node_fits(n->third, n->type);
     default:
         return true;
     }
-}
-
-bool dt_node_fits(const struct dt_node *n, const struct dt_type *to)
-{
-    return operand_fits(n, to);
 }
 
 /* Whether the value comes from a product or a left shift with no cast over it. */

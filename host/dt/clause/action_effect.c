@@ -5,20 +5,14 @@
 #include "host/dt/clause/action.h"
 #include "host/dt/code/object.h"
 
-static void action_object(struct dt_session *d, struct dt_clause *c, uint16_t kind,
-                          struct dt_node *n)
-{
-    uint32_t object = dt_object_make(d, c->program, n, false);
-
-    dt_action_add(d, c, kind)->object = object;
-}
-
 static void with_integer(struct dt_session *d, struct dt_clause *c, struct dt_node *call,
                          uint16_t kind)
 {
     dt_action_want_type(d, call, call->args, dt_type_is_integer(call->args->type), "D_PROTO_ARG",
                         "int");
-    action_object(d, c, kind, call->args);
+    uint32_t object = dt_object_make(d, c->program, call->args, false);
+
+    dt_action_add(d, c, kind)->object = object;
 }
 
 void dt_do_speculate(struct dt_session *d, struct dt_clause *c, struct dt_node *call)

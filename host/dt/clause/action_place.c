@@ -47,13 +47,6 @@ const struct dt_type *dt_place_type(struct dt_session *d, const struct dt_node *
     }
 }
 
-static uint64_t frames_of(struct dt_session *d, const struct dt_node *call, const char *tag,
-                          const char *option)
-{
-    return call->args ? dt_action_constant(d, call, call->args, tag, false)
-                      : dtrace_option(d, option);
-}
-
 static void action_stack(struct dt_session *d, struct dt_clause *c, struct dt_node *call,
                          uint32_t format)
 {
@@ -62,10 +55,11 @@ static void action_stack(struct dt_session *d, struct dt_clause *c, struct dt_no
 
     dt_action_want_count(d, call, 0, user ? 2 : 1, user ? "D_USTACK_PROTO" : "D_STACK_PROTO");
     dt_action_check_args(d, call);
-    arg = frames_of(d, call, user ? "D_USTACK_FRAMES" : "D_STACK_SIZE",
-                    java   ? "jstackframes"
-                    : user ? "ustackframes"
-                           : "stackframes");
+    arg = call->args ? dt_action_constant(d, call, call->args,
+                                          (user ? "D_USTACK_FRAMES" : "D_STACK_SIZE"), false)
+                     : dtrace_option(d, (java   ? "jstackframes"
+                                         : user ? "ustackframes"
+                                                : "stackframes"));
     if (call->args && call->args->next) {
         arg |= dt_action_constant(d, call, call->args->next, "D_USTACK_STRSIZE", true) << 32;
     } else if (java) {

@@ -74,19 +74,6 @@ static void check_key(struct dt_session *d, struct dt_node *key, unsigned number
     }
 }
 
-static const struct dt_type *key_type(struct dt_session *d, const struct dt_node *key)
-{
-    const struct dt_type *t = dt_type_resolve(key->type);
-
-    if (dt_is_place_call(key)) {
-        return dt_place_type(d, key);
-    }
-    if (t->kind == DT_TYPE_INTEGER && t->bits && t->bits < t->size * 8) {
-        return dt_promote(d, key->type);
-    }
-    return dt_recorded_type(d, key);
-}
-
 static struct dt_aggregation_info *first_use(struct dt_session *d, struct dt_ident *ident,
                                              const struct dt_node *agg, uint32_t function,
                                              uint64_t shape)
@@ -96,25 +83,15 @@ static struct dt_aggregation_info *first_use(struct dt_session *d, struct dt_ide
     const struct dt_type **keys = dt_alloc(d, (n + 1) * sizeof(*keys));
 
     for (const struct dt_node *key = agg->args; key; key = key->next) {
-        keys[i++] = key_type(d, key);
+        keys[i++] = dt_is_place_call(key)             ? dt_place_type(d, key)
+                    : dt_type_is_bit_field(key->type) ? dt_promote(d, key->type)
+                                                      : dt_recorded_type(d, key);
     }
     *info = (struct dt_aggregation_info){agg->text, function, shape, keys, n};
     *(struct dt_aggregation_info **)dt_list_add(d, &d->back->aggregations, sizeof(info)) = info;
     ident->number = d->back->aggregations.n;
     ident->aggregation = info;
     return info;
-}
-
-static bool fits_key(struct dt_session *d, const struct dt_node *key, const struct dt_type *type)
-{
-    switch (dt_type_resolve(type)->kind) {
-    case DT_TYPE_STACK:
-    case DT_TYPE_SYMADDR:
-    case DT_TYPE_USYMADDR:
-        return dt_is_place_call(key) && dt_type_same(dt_place_type(d, key), type);
-    default:
-        return !dt_is_place_call(key) && dt_compatible(key, type);
-    }
 }
 
 static void check_same_keys(struct dt_session *d, const struct dt_node *agg,
@@ -127,7 +104,12 @@ static void check_same_keys(struct dt_session *d, const struct dt_node *agg,
                 dt_mismatch_text(d, dt_list_length(agg->args), "key", info->nkeys, info->nkeys));
     }
     for (const struct dt_node *key = agg->args; key; key = key->next, i++) {
-        if (!fits_key(d, key, info->keys[i])) {
+        enum dt_type_kind kind = dt_type_resolve(info->keys[i])->kind;
+        bool place = kind == DT_TYPE_STACK || kind == DT_TYPE_SYMADDR || kind == DT_TYPE_USYMADDR;
+        bool fits =
+            place ? dt_is_place_call(key) && dt_type_same(dt_place_type(d, key), info->keys[i])
+                  : !dt_is_place_call(key) && dt_compatible(key, info->keys[i]);
+        if (!fits) {
             dt_fail(d, key->place, "D_PROTO_ARG",
                     "@%s[ ] key #%u is incompatible with prototype:\n"
                     "\tprototype: %s\n\t      key: %s",
@@ -159,31 +141,6 @@ static struct dt_aggregation_info *info_for(struct dt_session *d, struct dt_node
     return info;
 }
 
-/* A key is recorded in the type that the first use gave it. */
-static void key_action(struct dt_session *d, struct dt_clause *c, struct dt_node *key,
-                       const struct dt_type *type)
-{
-    if (dt_action_place(d, c, key, 0)) {
-        return;
-    }
-    struct dt_node *value = dt_copy(d, key, NULL, NULL);
-    if (dt_type_is_integer(type) && !dt_type_same(type, key->type)) {
-        value = dt_node_cast(d, value, type);
-        dt_check_expression(d, value);
-    }
-    dt_action_datum(d, c, value, 0);
-}
-
-static void check_order(struct dt_session *d, const struct dt_clause *c, const struct dt_node *agg)
-{
-    if (c->speculates) {
-        dt_fail(d, agg->place, "D_AGG_SPEC", "aggregating actions may not follow speculate( )");
-    }
-    if (c->commits) {
-        dt_fail(d, agg->place, "D_AGG_COMM", "aggregating actions may not follow commit( )");
-    }
-}
-
 void dt_aggregate(struct dt_session *d, struct dt_clause *c, struct dt_node *agg,
                   struct dt_node *call)
 {
@@ -194,12 +151,26 @@ void dt_aggregate(struct dt_session *d, struct dt_clause *c, struct dt_node *agg
     }
     i = 0;
     check_function(d, call);
-    check_order(d, c, agg);
+    if (c->speculates) {
+        dt_fail(d, agg->place, "D_AGG_SPEC", "aggregating actions may not follow speculate( )");
+    }
+    if (c->commits) {
+        dt_fail(d, agg->place, "D_AGG_COMM", "aggregating actions may not follow commit( )");
+    }
     uint64_t shape = dt_agg_shape(d, call);
     struct dt_node *weight = weight_of(d, call);
     struct dt_aggregation_info *info = info_for(d, agg, call, shape);
     for (struct dt_node *key = agg->args; key; key = key->next) {
-        key_action(d, c, key, info->keys[i++]);
+        const struct dt_type *type = info->keys[i++]; /* that the first use gave it */
+        struct dt_node *value = dt_copy(d, key, NULL, NULL);
+        if (dt_action_place(d, c, key, 0)) {
+            continue;
+        }
+        if (dt_type_is_integer(type) && !dt_type_same(type, key->type)) {
+            value = dt_node_cast(d, value, type);
+            dt_check_expression(d, value);
+        }
+        dt_action_datum(d, c, value, 0);
     }
     uint32_t value = call->args ? dt_object_make(d, c->program, call->args, false) : 0;
     uint32_t by = weight ? dt_object_make(d, c->program, weight, false) : 0;

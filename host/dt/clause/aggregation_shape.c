@@ -74,19 +74,6 @@ static const struct llquantize_argument {
     {"D_LLQUANT_NSTEPTYPE", "D_LLQUANT_NSTEPVAL", "D_LLQUANT_NSTEPMATCH"},
 };
 
-static bool power_fits(uint64_t factor, uint64_t exponent)
-{
-    uint64_t value = 1;
-
-    for (uint64_t i = 0; i < exponent; i++) {
-        if (value > UINT64_MAX / factor) {
-            return false;
-        }
-        value *= factor;
-    }
-    return true;
-}
-
 static void llquantize_check(struct dt_session *d, const struct dt_node *call, const int64_t v[4])
 {
     int64_t factor = v[0], low = v[1], high = v[2], nsteps = v[3], power = factor;
@@ -110,10 +97,13 @@ static void llquantize_check(struct dt_session *d, const struct dt_node *call, c
         dt_agg_fail(d, call, "D_LLQUANT_FACTOREVEN",
                     "factor (argument #1) must divide the number of steps (argument #4) evenly");
     }
-    if (!power_fits((uint64_t)factor, (uint64_t)high + 1)) {
-        dt_agg_fail(d, call, "D_LLQUANT_MAGTOOBIG",
-                    "factor (argument #1) raised to the power of high magnitude (argument #3) "
-                    "overflows 64 bits");
+    uint64_t most = 1;
+    for (int64_t i = 0; i <= high; i++) {
+        if (__builtin_mul_overflow(most, (uint64_t)factor, &most)) {
+            dt_agg_fail(d, call, "D_LLQUANT_MAGTOOBIG",
+                        "factor (argument #1) raised to the power of high magnitude (argument #3) "
+                        "overflows 64 bits");
+        }
     }
 }
 
@@ -145,47 +135,36 @@ uint64_t dt_agg_shape(struct dt_session *d, const struct dt_node *call)
     }
 }
 
-static void match_lquantize(struct dt_session *d, const struct dt_node *call, uint64_t a,
-                            uint64_t b)
-{
-    int64_t limit_a =
-        DTRACE_LQUANTIZE_BASE(a) + (int64_t)DTRACE_LQUANTIZE_STEP(a) * DTRACE_LQUANTIZE_LEVELS(a);
-    int64_t limit_b =
-        DTRACE_LQUANTIZE_BASE(b) + (int64_t)DTRACE_LQUANTIZE_STEP(b) * DTRACE_LQUANTIZE_LEVELS(b);
-
-    if (DTRACE_LQUANTIZE_BASE(a) != DTRACE_LQUANTIZE_BASE(b)) {
-        dt_agg_fail(d, call, "D_LQUANT_MATCHBASE",
-                    "base (argument #1) doesn't match previous declaration");
-    }
-    if (limit_a != limit_b) {
-        dt_agg_fail(d, call, "D_LQUANT_MATCHLIM",
-                    "limit (argument #2) doesn't match previous declaration");
-    }
-    if (a != b) {
-        dt_agg_fail(d, call, "D_LQUANT_MATCHSTEP",
-                    "step (argument #3) doesn't match previous declaration");
-    }
-}
-
-static void match_llquantize(struct dt_session *d, const struct dt_node *call, uint64_t a,
-                             uint64_t b)
-{
-    static const unsigned shifts[] = {48, 32, 16, 0};
-
-    for (unsigned i = 0; i < 4; i++) {
-        if ((uint16_t)(a >> shifts[i]) != (uint16_t)(b >> shifts[i])) {
-            dt_agg_fail(d, call, llquantize_arguments[i].match,
-                        dt_sprintf(d, "argument #%u doesn't match previous declaration", i + 1));
-        }
-    }
-}
-
 void dt_agg_match_shape(struct dt_session *d, const struct dt_node *call, uint64_t first,
                         uint64_t shape)
 {
     if (call->ident->number == DTRACE_AGG_LQUANTIZE) {
-        match_lquantize(d, call, first, shape);
+        int64_t limit_a = DTRACE_LQUANTIZE_BASE(first) +
+                          (int64_t)DTRACE_LQUANTIZE_STEP(first) * DTRACE_LQUANTIZE_LEVELS(first);
+        int64_t limit_b = DTRACE_LQUANTIZE_BASE(shape) +
+                          (int64_t)DTRACE_LQUANTIZE_STEP(shape) * DTRACE_LQUANTIZE_LEVELS(shape);
+
+        if (DTRACE_LQUANTIZE_BASE(first) != DTRACE_LQUANTIZE_BASE(shape)) {
+            dt_agg_fail(d, call, "D_LQUANT_MATCHBASE",
+                        "base (argument #1) doesn't match previous declaration");
+        }
+        if (limit_a != limit_b) {
+            dt_agg_fail(d, call, "D_LQUANT_MATCHLIM",
+                        "limit (argument #2) doesn't match previous declaration");
+        }
+        if (first != shape) {
+            dt_agg_fail(d, call, "D_LQUANT_MATCHSTEP",
+                        "step (argument #3) doesn't match previous declaration");
+        }
     } else if (call->ident->number == DTRACE_AGG_LLQUANTIZE) {
-        match_llquantize(d, call, first, shape);
+        static const unsigned shifts[] = {48, 32, 16, 0};
+
+        for (unsigned i = 0; i < 4; i++) {
+            if ((uint16_t)(first >> shifts[i]) != (uint16_t)(shape >> shifts[i])) {
+                dt_agg_fail(
+                    d, call, llquantize_arguments[i].match,
+                    dt_sprintf(d, "argument #%u doesn't match previous declaration", i + 1));
+            }
+        }
     }
 }

@@ -31,18 +31,6 @@ static void check_minimum(struct dt_session *d, const struct dt_clause *c, const
     }
 }
 
-static void finish_info(struct dt_session *d, const struct dt_clause *c)
-{
-    struct dt_clause_info *info = d->back->clauses.data;
-    const struct dt_attributes_short *a = &c->attributes;
-
-    info += c->number;
-    info->description_attributes = c->probe_attributes;
-    info->statement_attributes.name[0] = a->name;
-    info->statement_attributes.data[0] = a->data;
-    info->statement_attributes.class[0] = a->class;
-}
-
 /* ---- the order of typing --------------------------------------------------------------
  *
  * A clause's actions are typed before its predicate, so that the predicate knows a variable that
@@ -69,11 +57,6 @@ static void try_actions(void *arg)
     dt_part_statements(d, part, dt_copy_list(d, t->body, NULL, NULL));
 }
 
-static bool is_undefined(const char *tag)
-{
-    return strcmp(tag, "D_IDENT_UNDEF") == 0 || strcmp(tag, "D_VAR_UNDEF") == 0;
-}
-
 /* What a compilation has made that is thrown away; variables and aggregations stay. */
 static void forget(struct dt_back *back, const struct dt_back *before)
 {
@@ -93,7 +76,8 @@ static void type_actions(struct dt_session *d, struct dt_clause *c, const struct
     bool typed = dt_try(d, try_actions, &trial);
 
     forget(back, &before);
-    if (!typed && !is_undefined(dt_caught_tag(d))) {
+    if (!typed && !(strcmp(dt_caught_tag(d), "D_IDENT_UNDEF") == 0 ||
+                    strcmp(dt_caught_tag(d), "D_VAR_UNDEF") == 0)) {
         dt_fail_again(d);
     }
 }
@@ -142,23 +126,6 @@ static void compile_all(void *arg)
     compile_once(c->session, c->clause, c->node);
 }
 
-/* The stability of what earlier descriptions use remains: the least of all counts. */
-static void compile_each(struct dt_session *d, const struct dt_clause *begun,
-                         const struct dt_node *node, struct dt_clause *c)
-{
-    *c = *begun;
-    for (const struct dt_node *n = node->probes; n; n = n->next) {
-        struct dt_node *one = dt_copy(d, node, NULL, NULL);
-        struct dt_clause next = *begun;
-
-        one->probes = dt_copy(d, n, NULL, NULL);
-        next.attributes = c->attributes;
-        next.probe_attributes = c->probe_attributes;
-        *c = next;
-        compile_once(d, c, one);
-    }
-}
-
 static void compile_list(struct dt_session *d, struct dt_clause *c, struct dt_node *node)
 {
     struct dt_node *copy = dt_copy(d, node, NULL, NULL); /* compiling changes the tree */
@@ -179,7 +146,18 @@ static void compile_list(struct dt_session *d, struct dt_clause *c, struct dt_no
     program->actions.n = made.actions.n;
     program->ecbs.n = made.ecbs.n;
     program->matched = made.matched;
-    compile_each(d, &begun, copy, c);
+    /* The stability of what earlier descriptions use remains: the least of all counts. */
+    *c = begun;
+    for (const struct dt_node *n = copy->probes; n; n = n->next) {
+        struct dt_node *one = dt_copy(d, copy, NULL, NULL);
+        struct dt_clause next = begun;
+
+        one->probes = dt_copy(d, n, NULL, NULL);
+        next.attributes = c->attributes;
+        next.probe_attributes = c->probe_attributes;
+        *c = next;
+        compile_once(d, c, one);
+    }
 }
 
 void dt_clause_compile(struct dt_session *d, struct dt_program *program, struct dt_node *clause,
@@ -200,7 +178,14 @@ void dt_clause_compile(struct dt_session *d, struct dt_program *program, struct 
     } else {
         compile_once(d, &c, clause);
     }
-    finish_info(d, &c);
+    struct dt_clause_info *info = d->back->clauses.data;
+    const struct dt_attributes_short *a = &c.attributes;
+
+    info += c.number;
+    info->description_attributes = c.probe_attributes;
+    info->statement_attributes.name[0] = a->name;
+    info->statement_attributes.data[0] = a->data;
+    info->statement_attributes.class[0] = a->class;
     d->back->clause = NULL;
 }
 

@@ -58,17 +58,6 @@ static void add_attributes(struct dt_clause *c, const struct dt_probe_info *info
     }
 }
 
-static bool is_new_kind(const struct dt_clause *c, const struct dt_probe_info *info)
-{
-    const struct dt_probe_kind *k = c->kinds;
-
-    while (k && (strcmp(k->probe.provider, info->provider) != 0 ||
-                 strcmp(k->probe.name, info->name) != 0)) {
-        k = k->next;
-    }
-    return !k;
-}
-
 static void add_kind(struct dt_session *d, struct dt_clause *c, const struct dt_probe_info *info)
 {
     struct dt_probe_kind *k = dt_alloc(d, sizeof(*k));
@@ -87,8 +76,14 @@ static bool matched(void *arg, const struct dt_probe_info *info)
 {
     struct match *m = arg;
     struct dt_probe_info given = dt_session_stability(m->session, info);
+    const struct dt_probe_kind *k = m->clause->kinds;
 
-    if (is_new_kind(m->clause, info)) {
+    while (k && (strcmp(k->probe.provider, info->provider) != 0 ||
+                 strcmp(k->probe.name, info->name) != 0)) {
+        k = k->next;
+    }
+
+    if (!k) {
         add_kind(m->session, m->clause, info);
     }
     bool same = strcmp(m->clause->probe->function, info->function) == 0 &&
@@ -98,27 +93,11 @@ static bool matched(void *arg, const struct dt_probe_info *info)
     return true;
 }
 
-static const char *description_text(struct dt_session *d, const struct dt_node *n)
-{
-    if (n->probe_id) {
-        return dt_sprintf(d, "%u", n->probe_id);
-    }
-    return dt_sprintf(d, "%s:%s:%s:%s", n->provider, n->module, n->function, n->probe_name);
-}
-
 static unsigned each_match(const struct dt_probe_source *probes, const struct dt_node *n,
                            struct match *m)
 {
     return probes->each(probes->arg, n->provider, n->module, n->function, n->probe_name,
                         n->probe_id, matched, m);
-}
-
-static bool may_match(const struct dt_session *d, const struct dt_node *n)
-{
-    const struct dt_probe_source *probes = d->probes;
-
-    return dtrace_option(d, "zdefs") ||
-           (probes->may_have && probes->may_have(n->provider, n->function, n->probe_name));
 }
 
 void dt_clause_probes(struct dt_session *d, struct dt_clause *c)
@@ -136,9 +115,13 @@ void dt_clause_probes(struct dt_session *d, struct dt_clause *c)
             dt_fail(d, n->place, "D_PDESC_INVAL", "probe identifier %u does not match any probes",
                     n->probe_id);
         }
-        if (found == 0 && !may_match(d, n)) {
-            dt_fail(d, n->place, "D_PDESC_ZERO", "probe description %s does not match any probes%s",
-                    description_text(d, n), dt_suggest_probe(d, n));
+        bool may_come =
+            dtrace_option(d, "zdefs") ||
+            (probes->may_have && probes->may_have(n->provider, n->function, n->probe_name));
+        if (found == 0 && !may_come) {
+            dt_fail(d, n->place, "D_PDESC_ZERO",
+                    "probe description %s:%s:%s:%s does not match any probes%s", n->provider,
+                    n->module, n->function, n->probe_name, dt_suggest_probe(d, n));
         }
     }
 }

@@ -115,23 +115,18 @@ static void branch(struct dt_session *d, struct dt_part *p, struct dt_node *body
     p->predicate = outer;
 }
 
-static void statement_if(struct dt_session *d, struct dt_part *p, struct dt_node *n)
-{
-    unsigned which = ++d->back->conditions;
-
-    if (dt_part_has_actions(p)) {
-        dt_part_end(d, p);
-    }
-    decide(d, p, n->left, which);
-    branch(d, p, n->body, which, 1);
-    branch(d, p, n->otherwise, which, 2);
-}
-
 void dt_part_statements(struct dt_session *d, struct dt_part *p, struct dt_node *list)
 {
     for (; list; list = list->next) {
         if (list->kind == DT_NODE_IF) {
-            statement_if(d, p, list);
+            unsigned which = ++d->back->conditions;
+
+            if (dt_part_has_actions(p)) {
+                dt_part_end(d, p);
+            }
+            decide(d, p, list->left, which);
+            branch(d, p, list->body, which, 1);
+            branch(d, p, list->otherwise, which, 2);
         } else {
             dt_statement(d, p->clause, list);
         }

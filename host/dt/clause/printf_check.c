@@ -55,18 +55,13 @@ static const char *prototype_text(const struct dt_conversion *c)
     }
 }
 
-static bool is_char_array(const struct dt_type *type)
-{
-    const struct dt_type *t = dt_type_resolve(type);
-
-    return t->kind == DT_TYPE_ARRAY && dt_type_is_string_like(t);
-}
-
 /* Whether the conversion can print such a value. */
 static bool prints(const struct dt_conversion *c, const struct dt_type *type)
 {
     bool integer = dt_type_is_integer(type), pointer = dt_type_is_pointer(type);
-    bool string = dt_type_is_string(type) || is_char_array(type);
+    const struct dt_type *t = dt_type_resolve(type);
+    bool string =
+        dt_type_is_string(type) || (t->kind == DT_TYPE_ARRAY && dt_type_is_string_like(t));
 
     if (c->name[0] == 'w') {
         return c->name[1] == 's' ? string : integer;
@@ -90,23 +85,6 @@ static bool prints(const struct dt_conversion *c, const struct dt_type *type)
     default:
         return integer && c->name[0] != 'k';
     }
-}
-
-/* stack() and the like, as printf's arguments and as keys. */
-static bool prints_place(const struct dt_conversion *c, enum dt_type_kind kind)
-{
-    if (kind == DT_TYPE_STACK) {
-        return c->name[0] == 'k';
-    }
-    return kind == DT_TYPE_SYMADDR || kind == DT_TYPE_USYMADDR;
-}
-
-static bool prints_argument(const struct dt_conversion *c, const struct dt_node *arg)
-{
-    if (dt_type_resolve(arg->type)->kind == DT_TYPE_DYNAMIC) {
-        return c->name[0] == 'k' && dt_is_place_call(arg);
-    }
-    return prints(c, arg->type);
 }
 
 static _Noreturn void missing(struct dt_session *d, const struct dt_node *call, const char *tag,
@@ -151,7 +129,8 @@ static struct dt_node *take_value(struct dt_session *d, const struct dt_node *ca
     if (!arg) {
         missing(d, call, "D_PRINTF_ARG_PROTO", conversion, "value");
     }
-    if (!prints_argument(c, arg)) {
+    bool dynamic = dt_type_resolve(arg->type)->kind == DT_TYPE_DYNAMIC;
+    if (dynamic ? c->name[0] != 'k' || !dt_is_place_call(arg) : !prints(c, arg->type)) {
         mismatch(d, call, "D_PRINTF_ARG_TYPE", prototype_text(c), conversion, number_of(call, arg),
                  dt_value_text(d, arg));
     }
@@ -196,7 +175,10 @@ static void take_keys(struct dt_session *d, const struct dt_node *call,
         return;
     }
     const struct dt_type *key = agg->keys[(*i)++];
-    if (!prints(c, key) && !prints_place(c, dt_type_resolve(key)->kind)) {
+    enum dt_type_kind kind = dt_type_resolve(key)->kind;
+    bool place = kind == DT_TYPE_STACK ? c->name[0] == 'k'
+                                       : kind == DT_TYPE_SYMADDR || kind == DT_TYPE_USYMADDR;
+    if (!place && !prints(c, key)) {
         mismatch(d, call, "D_PRINTF_ARG_TYPE", prototype_text(c), conversion_text(d, parsed, c), *i,
                  dt_type_full_text(d, key));
     }

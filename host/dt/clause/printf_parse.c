@@ -54,17 +54,6 @@ static void take_digit(struct reader *r, struct dt_conversion *c)
     }
 }
 
-static void take_star(struct reader *r, struct dt_conversion *c)
-{
-    unsigned flag = r->dot ? DT_CONV_DYNPREC : DT_CONV_DYNWIDTH;
-
-    r->at++;
-    if (c->flags & flag) {
-        r->why = "a conversion has two *";
-    }
-    c->flags |= flag;
-}
-
 static void end_number(struct reader *r, struct dt_conversion *c)
 {
     if (r->dot && !(c->flags & DT_CONV_DYNPREC)) {
@@ -76,17 +65,6 @@ static void end_number(struct reader *r, struct dt_conversion *c)
     r->digits = false;
 }
 
-static void take_dot(struct reader *r, struct dt_conversion *c)
-{
-    r->at++;
-    if (r->dot) {
-        r->why = "a conversion has two .";
-        return;
-    }
-    end_number(r, c);
-    r->dot = true;
-}
-
 /* Everything between % and the conversion's size and name. */
 static void take_flags(struct reader *r, struct dt_conversion *c)
 {
@@ -94,9 +72,20 @@ static void take_flags(struct reader *r, struct dt_conversion *c)
         if (isdigit((unsigned char)*r->at)) {
             take_digit(r, c);
         } else if (*r->at == '*') {
-            take_star(r, c);
+            unsigned flag = r->dot ? DT_CONV_DYNPREC : DT_CONV_DYNWIDTH;
+            r->at++;
+            if (c->flags & flag) {
+                r->why = "a conversion has two *";
+            }
+            c->flags |= flag;
         } else if (*r->at == '.') {
-            take_dot(r, c);
+            if (r->dot) {
+                r->why = "a conversion has two .";
+                break;
+            }
+            r->at++;
+            end_number(r, c);
+            r->dot = true;
         } else if (flag_of(*r->at)) {
             c->flags |= flag_of(*r->at++);
         } else {
@@ -146,22 +135,16 @@ static void take_text(struct dt_session *d, struct reader *r, struct dt_conversi
     c->before_size = n;
 }
 
-static unsigned count(const char *format)
-{
-    unsigned n = 1;
-
-    for (; *format; format++) {
-        n += *format == '%';
-    }
-    return n;
-}
-
 struct dt_printf *dt_printf_parse(struct dt_session *d, const char *format, const char **why)
 {
     struct dt_printf *f = dt_alloc(d, sizeof(*f));
     struct reader r = {.at = format};
+    unsigned most = 1;
 
-    f->conversions = dt_alloc(d, count(format) * sizeof(*f->conversions));
+    for (; *format; format++) {
+        most += *format == '%';
+    }
+    f->conversions = dt_alloc(d, most * sizeof(*f->conversions));
     while (*r.at && !r.why) {
         struct dt_conversion *c = &f->conversions[f->n++];
         r = (struct reader){.at = r.at};

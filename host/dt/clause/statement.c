@@ -7,11 +7,6 @@
 
 #include <string.h>
 
-static bool is_assignment_to_agg(const struct dt_node *n)
-{
-    return n->kind == DT_NODE_BINARY && n->op == '=' && n->left->kind == DT_NODE_AGG;
-}
-
 static void statement_agg(struct dt_session *d, struct dt_clause *c, struct dt_node *n)
 {
     struct dt_node *call = n->right;
@@ -109,7 +104,7 @@ void dt_statement(struct dt_session *d, struct dt_clause *c, struct dt_node *sta
     if (!n) {
         return;
     }
-    if (is_assignment_to_agg(n)) {
+    if (n->kind == DT_NODE_BINARY && n->op == '=' && n->left->kind == DT_NODE_AGG) {
         statement_agg(d, c, n);
     } else if (n->kind == DT_NODE_CALL) {
         statement_call(d, c, n);

@@ -171,18 +171,13 @@ void dt_note_variable(struct dt_code *c, const struct dt_ident *ident, unsigned 
     }
 }
 
-static bool is_branch(dif_insn insn)
-{
-    return DIF_INSN_OP(insn) >= DIF_OP_ba && DIF_INSN_OP(insn) <= DIF_OP_bleu;
-}
-
 struct dif_object dt_code_finish(struct dt_code *c, struct dif_type result)
 {
     dif_insn *text = c->text.data;
     const uint32_t *labels = c->labels.data;
 
     for (unsigned i = 0; i < c->text.n; i++) {
-        if (is_branch(text[i])) {
+        if (DIF_INSN_OP(text[i]) >= DIF_OP_ba && DIF_INSN_OP(text[i]) <= DIF_OP_bleu) {
             text[i] = DIF_BRANCH(DIF_INSN_OP(text[i]), labels[DIF_INSN_LABEL(text[i])]);
         }
     }

@@ -83,34 +83,19 @@ static int gen_binary_node(struct dt_code *c, struct dt_node *n)
     }
 }
 
-static int gen_constant(struct dt_code *c, struct dt_node *n)
-{
-    int reg = dt_reg(c, n->place);
-
-    if (n->kind == DT_NODE_STRING) {
-        dt_emit_string(c, n->text, reg);
-    } else {
-        dt_emit_int(c, n->value, reg);
-    }
-    return reg;
-}
-
-static int gen_cast(struct dt_code *c, struct dt_node *n)
-{
-    int reg = dt_gen(c, n->left);
-
-    if (n->kind == DT_NODE_CAST) {
-        dt_gen_convert_node(c, n->left, reg, n->type);
-    }
-    return reg;
-}
-
 int dt_gen(struct dt_code *c, struct dt_node *n)
 {
+    int reg;
+
     switch (n->kind) {
     case DT_NODE_INT:
+        reg = dt_reg(c, n->place);
+        dt_emit_int(c, n->value, reg);
+        return reg;
     case DT_NODE_STRING:
-        return gen_constant(c, n);
+        reg = dt_reg(c, n->place);
+        dt_emit_string(c, n->text, reg);
+        return reg;
     case DT_NODE_IDENT:
         return dt_gen_variable(c, n);
     case DT_NODE_CALL:
@@ -122,8 +107,11 @@ int dt_gen(struct dt_code *c, struct dt_node *n)
     case DT_NODE_TERNARY:
         return gen_ternary(c, n);
     case DT_NODE_CAST:
+        reg = dt_gen(c, n->left);
+        dt_gen_convert_node(c, n->left, reg, n->type);
+        return reg;
     case DT_NODE_STRINGOF:
-        return gen_cast(c, n);
+        return dt_gen(c, n->left);
     case DT_NODE_XLATE:
         return dt_gen_translation(c, n);
     default:

@@ -8,18 +8,6 @@
 #include "host/dt/check/check.h"
 #include "host/dt/code/code.h"
 
-/* Cuts reg to so many bits and extends it again. */
-static void narrow(struct dt_code *c, struct dt_place place, int reg, uint32_t bits, bool sign)
-{
-    if (bits > 0 && bits < 64) {
-        int shift = dt_reg(c, place);
-        dt_emit_int(c, 64 - bits, shift);
-        dt_emit(c, DIF_RRR(DIF_OP_sll, reg, shift, reg));
-        dt_emit(c, DIF_RRR(sign ? DIF_OP_sra : DIF_OP_srl, reg, shift, reg));
-        dt_reg_free(c, shift);
-    }
-}
-
 /* reg becomes 1 if the branch is taken, else 0. */
 void dt_gen_flag(struct dt_code *c, enum dif_op taken, int reg)
 {
@@ -43,7 +31,14 @@ void dt_gen_convert(struct dt_code *c, struct dt_place place, int reg, const str
         dt_gen_flag(c, DIF_OP_bne, reg);
         return;
     }
-    narrow(c, place, reg, dt_type_width(to), dt_type_is_signed(to));
+    uint32_t bits = dt_type_width(to);
+    if (bits > 0 && bits < 64) { /* cut to so many bits, and extended again */
+        int shift = dt_reg(c, place);
+        dt_emit_int(c, 64 - bits, shift);
+        dt_emit(c, DIF_RRR(DIF_OP_sll, reg, shift, reg));
+        dt_emit(c, DIF_RRR(dt_type_is_signed(to) ? DIF_OP_sra : DIF_OP_srl, reg, shift, reg));
+        dt_reg_free(c, shift);
+    }
 }
 
 void dt_gen_convert_node(struct dt_code *c, const struct dt_node *n, int reg,

@@ -48,9 +48,7 @@ static struct bit_place bit_place(const struct dt_node *n)
 
 static bool is_bit_field(const struct dt_node *n)
 {
-    const struct dt_type *t = n->member ? dt_type_resolve(n->member->type) : NULL;
-
-    return t && t->kind == DT_TYPE_INTEGER && t->bits && t->bits < t->size * 8;
+    return n->member && dt_type_is_bit_field(n->member->type);
 }
 
 static void add_constant(struct dt_code *c, struct dt_place place, int reg, uint64_t n)
@@ -127,35 +125,30 @@ void dt_gen_load(struct dt_code *c, struct dt_node *n, int reg)
     }
 }
 
-static void store_bits(struct dt_code *c, struct dt_node *n, int value, int address)
-{
-    static const enum dif_op ops[9] = {
-        [1] = DIF_OP_stb, [2] = DIF_OP_sth, [4] = DIF_OP_stw, [8] = DIF_OP_stx};
-    struct bit_place p = bit_place(n);
-    uint64_t mask = (p.bits >= 64 ? UINT64_MAX : ((uint64_t)1 << p.bits) - 1) << p.shift;
-    int old = dt_reg(c, n->place), with = dt_reg(c, n->place);
-
-    dt_emit(c, DIF_RRR(load_op(p.size, false, false), address, 0, old));
-    dt_emit_int(c, ~mask, with);
-    dt_emit(c, DIF_RRR(DIF_OP_and, old, with, old));
-    dt_emit_int(c, p.shift, with);
-    dt_emit(c, DIF_RRR(DIF_OP_sll, value, with, with));
-    int bits = dt_reg(c, n->place);
-    dt_emit_int(c, mask, bits);
-    dt_emit(c, DIF_RRR(DIF_OP_and, with, bits, with));
-    dt_emit(c, DIF_RRR(DIF_OP_or, old, with, old));
-    dt_emit(c, DIF_RRR(ops[p.size], old, 0, address));
-    dt_reg_free(c, bits);
-    dt_reg_free(c, with);
-    dt_reg_free(c, old);
-}
-
 void dt_gen_store(struct dt_code *c, struct dt_node *n, int value, int address)
 {
     const struct dt_type *t = dt_type_resolve(n->type);
 
     if (is_bit_field(n)) {
-        store_bits(c, n, value, address);
+        static const enum dif_op ops[9] = {
+            [1] = DIF_OP_stb, [2] = DIF_OP_sth, [4] = DIF_OP_stw, [8] = DIF_OP_stx};
+        struct bit_place p = bit_place(n);
+        uint64_t mask = (p.bits >= 64 ? UINT64_MAX : ((uint64_t)1 << p.bits) - 1) << p.shift;
+        int old = dt_reg(c, n->place), with = dt_reg(c, n->place);
+
+        dt_emit(c, DIF_RRR(load_op(p.size, false, false), address, 0, old));
+        dt_emit_int(c, ~mask, with);
+        dt_emit(c, DIF_RRR(DIF_OP_and, old, with, old));
+        dt_emit_int(c, p.shift, with);
+        dt_emit(c, DIF_RRR(DIF_OP_sll, value, with, with));
+        int bits = dt_reg(c, n->place);
+        dt_emit_int(c, mask, bits);
+        dt_emit(c, DIF_RRR(DIF_OP_and, with, bits, with));
+        dt_emit(c, DIF_RRR(DIF_OP_or, old, with, old));
+        dt_emit(c, DIF_RRR(ops[p.size], old, 0, address));
+        dt_reg_free(c, bits);
+        dt_reg_free(c, with);
+        dt_reg_free(c, old);
     } else if (n->is_ref) {
         int size = dt_reg(c, n->place);
         dt_emit_int(c, t->size, size);

@@ -101,19 +101,6 @@ static int gen_short(struct dt_code *c, struct dt_node *n)
     return b;
 }
 
-static int gen_exclusive(struct dt_code *c, struct dt_node *n)
-{
-    int a = dt_gen(c, n->left), b = dt_gen(c, n->right);
-
-    dt_emit(c, DIF_RRR(DIF_OP_tst, a, 0, 0));
-    dt_gen_flag(c, DIF_OP_bne, a);
-    dt_emit(c, DIF_RRR(DIF_OP_tst, b, 0, 0));
-    dt_gen_flag(c, DIF_OP_bne, b);
-    dt_emit(c, DIF_RRR(DIF_OP_xor, a, b, a));
-    dt_reg_free(c, b);
-    return a;
-}
-
 uint64_t dt_gen_stride(const struct dt_type *type)
 {
     const struct dt_type *t = dt_type_resolve(type);
@@ -162,8 +149,16 @@ int dt_gen_binary(struct dt_code *c, struct dt_node *n)
     case DT_OP_ANDAND:
     case DT_OP_OROR:
         return gen_short(c, n);
-    case DT_OP_XORXOR:
-        return gen_exclusive(c, n);
+    case DT_OP_XORXOR: {
+        int a = dt_gen(c, n->left), b = dt_gen(c, n->right);
+        dt_emit(c, DIF_RRR(DIF_OP_tst, a, 0, 0));
+        dt_gen_flag(c, DIF_OP_bne, a);
+        dt_emit(c, DIF_RRR(DIF_OP_tst, b, 0, 0));
+        dt_gen_flag(c, DIF_OP_bne, b);
+        dt_emit(c, DIF_RRR(DIF_OP_xor, a, b, a));
+        dt_reg_free(c, b);
+        return a;
+    }
     default:
         return gen_arithmetic(c, n);
     }

@@ -124,15 +124,6 @@ static void push_keys(struct dt_code *c, struct dt_node *n)
     dt_gen_push(c, n->args, n->ident->signature.args, n->ident->signature.nargs);
 }
 
-static int gen_builtin_array(struct dt_code *c, struct dt_node *n)
-{
-    int index = dt_gen(c, n->args);
-
-    dt_emit(c, DIF_RRR(DIF_OP_ldga, n->ident->number, index, index));
-    dt_gen_convert(c, n->place, index, n->type);
-    return index;
-}
-
 int dt_gen_variable(struct dt_code *c, struct dt_node *n)
 {
     const struct dt_ident *ident = n->ident;
@@ -148,7 +139,10 @@ int dt_gen_variable(struct dt_code *c, struct dt_node *n)
         return reg;
     }
     if (is_keyed(n) && ident->flags & DT_IDENT_BUILTIN) {
-        return gen_builtin_array(c, n);
+        int index = dt_gen(c, n->args);
+        dt_emit(c, DIF_RRR(DIF_OP_ldga, n->ident->number, index, index));
+        dt_gen_convert(c, n->place, index, n->type);
+        return index;
     }
     dt_note_variable(c, ident, DIF_FLAG_REF);
     if (is_keyed(n)) {
@@ -204,27 +198,6 @@ static void store_variable(struct dt_code *c, struct dt_node *n, int value)
 
 /* ---- assignment -------------------------------------------------------------------- */
 
-static int gen_plain(struct dt_code *c, struct dt_node *n)
-{
-    int value = dt_gen_as(c, n->right, n->left->type);
-
-    if (is_variable(n->left)) {
-        store_variable(c, n->left, value);
-    } else {
-        int address = gen_target(c, n->left);
-        dt_gen_store(c, n->left, value, address);
-        dt_reg_free(c, address);
-    }
-    return value;
-}
-
-static int plain_operator(int op)
-{
-    static const int ops[] = {'+', '-', '*', '/', '%', '&', '|', '^', DT_OP_SHL, DT_OP_SHR};
-
-    return ops[op - DT_OP_ADD_SET];
-}
-
 static uint64_t pointee_size(const struct dt_type *type)
 {
     uint64_t size = dt_type_resolve(dt_type_resolve(type)->to)->size;
@@ -235,8 +208,9 @@ static uint64_t pointee_size(const struct dt_type *type)
 /* value = value op right, in 64 bits, then in the left one's type. */
 static void combine(struct dt_code *c, struct dt_node *n, int value)
 {
+    static const int ops[] = {'+', '-', '*', '/', '%', '&', '|', '^', DT_OP_SHL, DT_OP_SHR};
     const struct dt_type *left = n->left->type, *right = n->right->type;
-    int op = plain_operator(n->op);
+    int op = ops[n->op - DT_OP_ADD_SET];
     bool shift = op == DT_OP_SHL || op == DT_OP_SHR;
     int by = dt_gen(c, n->right);
 
@@ -254,19 +228,27 @@ static void combine(struct dt_code *c, struct dt_node *n, int value)
 
 int dt_gen_assign(struct dt_code *c, struct dt_node *n)
 {
-    if (n->op == '=') {
-        return gen_plain(c, n);
-    }
+    bool plain = n->op == '=';
+
     if (is_variable(n->left)) {
-        int value = dt_gen_variable(c, n->left);
-        combine(c, n, value);
+        int value = plain ? dt_gen_as(c, n->right, n->left->type) : dt_gen_variable(c, n->left);
+        if (!plain) {
+            combine(c, n, value);
+        }
         store_variable(c, n->left, value);
         return value;
     }
-    int address = gen_target(c, n->left), value = dt_reg(c, n->place);
-    dt_emit(c, DIF_RRR(DIF_OP_mov, address, 0, value));
-    dt_gen_load(c, n->left, value);
-    combine(c, n, value);
+    int address, value;
+    if (plain) {
+        value = dt_gen_as(c, n->right, n->left->type);
+        address = gen_target(c, n->left);
+    } else {
+        address = gen_target(c, n->left);
+        value = dt_reg(c, n->place);
+        dt_emit(c, DIF_RRR(DIF_OP_mov, address, 0, value));
+        dt_gen_load(c, n->left, value);
+        combine(c, n, value);
+    }
     dt_gen_store(c, n->left, value, address);
     dt_reg_free(c, address);
     return value;

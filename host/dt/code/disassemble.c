@@ -12,28 +12,6 @@ static const struct op {
 #include "trace/dtrace/opcodes.def"
 };
 
-static const char *subroutine_name(uint32_t number)
-{
-    static const char *const names[DIF_SUBR_MAX + 1] = {
-#define DIF_SUBR(number, name, result, args, cost, doc) [number] = #name,
-#include "trace/dtrace/opcodes.def"
-    };
-
-    return number <= DIF_SUBR_MAX ? names[number] : "?";
-}
-
-static const char *builtin_name(uint32_t number)
-{
-    switch (number) {
-#define DIF_VAR(number, name, kind, type, doc) \
-    case number: \
-        return #name;
-#include "trace/dtrace/opcodes.def"
-    default:
-        return NULL;
-    }
-}
-
 static enum dif_scope scope_of(uint32_t op)
 {
     switch (op) {
@@ -51,10 +29,24 @@ static enum dif_scope scope_of(uint32_t op)
     }
 }
 
+static const char *const subroutines[DIF_SUBR_MAX + 1] = {
+#define DIF_SUBR(number, name, result, args, cost, doc) [number] = #name,
+#include "trace/dtrace/opcodes.def"
+};
+
 static const char *variable_name(const struct dif_object *o, uint32_t op, uint32_t id)
 {
-    const char *name = builtin_name(id);
+    const char *name = NULL;
 
+    switch (id) {
+#define DIF_VAR(number, builtin, kind, type, doc) \
+    case number: \
+        name = #builtin; \
+        break;
+#include "trace/dtrace/opcodes.def"
+    default:
+        break;
+    }
     for (uint32_t i = 0; i < o->nvars; i++) {
         if (o->vars[i].id == id && o->vars[i].scope == scope_of(op)) {
             name = o->strings + o->vars[i].name;
@@ -107,34 +99,29 @@ static const char *const operands[] = {
     [DIF_FORMAT_XLATE] = "",
 };
 
-static void print_operand(dif_insn i, char which, FILE *out)
-{
-    switch (which) {
-    case 'a':
-        fprintf(out, "%%r%u", (unsigned)DIF_INSN_R1(i));
-        break;
-    case 'b':
-        fprintf(out, "%%r%u", (unsigned)DIF_INSN_R2(i));
-        break;
-    case 'd':
-        fprintf(out, "%%r%u", (unsigned)DIF_INSN_RD(i));
-        break;
-    case 'v':
-        fprintf(out, "%u", (unsigned)DIF_INSN_R1(i));
-        break;
-    case 'i':
-        fprintf(out, "%u", (unsigned)DIF_INSN_INDEX(i));
-        break;
-    default:
-        fprintf(out, "%u", (unsigned)DIF_INSN_LABEL(i));
-    }
-}
-
 static void print_operands(enum dif_format form, dif_insn i, FILE *out)
 {
     for (const char *p = operands[form]; *p; p++) {
         if (*p == '%') {
-            print_operand(i, *++p, out);
+            switch (*++p) {
+            case 'a':
+                fprintf(out, "%%r%u", (unsigned)DIF_INSN_R1(i));
+                break;
+            case 'b':
+                fprintf(out, "%%r%u", (unsigned)DIF_INSN_R2(i));
+                break;
+            case 'd':
+                fprintf(out, "%%r%u", (unsigned)DIF_INSN_RD(i));
+                break;
+            case 'v':
+                fprintf(out, "%u", (unsigned)DIF_INSN_R1(i));
+                break;
+            case 'i':
+                fprintf(out, "%u", (unsigned)DIF_INSN_INDEX(i));
+                break;
+            default:
+                fprintf(out, "%u", (unsigned)DIF_INSN_LABEL(i));
+            }
         } else {
             putc(*p, out);
         }
@@ -166,7 +153,7 @@ static void print_meaning(const struct dif_object *o, dif_insn i, FILE *out)
         print_variable(o, op, index, out);
         break;
     case DIF_FORMAT_CALL:
-        fprintf(out, "\t\t! %s", subroutine_name(index));
+        fprintf(out, "\t\t! %s", index <= DIF_SUBR_MAX ? subroutines[index] : "?");
         break;
     case DIF_FORMAT_PUSHR:
     case DIF_FORMAT_PUSHV:
@@ -177,31 +164,14 @@ static void print_meaning(const struct dif_object *o, dif_insn i, FILE *out)
     }
 }
 
-static const char *kind_name(const struct dt_type *t)
-{
-    switch (t->kind) {
-    case DT_TYPE_FLOAT:
-        return "float";
-    case DT_TYPE_POINTER:
-        return "pointer";
-    case DT_TYPE_ARRAY:
-        return "array";
-    case DT_TYPE_FUNCTION:
-        return "function";
-    case DT_TYPE_STRUCT:
-        return "struct";
-    case DT_TYPE_UNION:
-        return "union";
-    case DT_TYPE_ENUM:
-        return "enum";
-    default:
-        return "integer";
-    }
-}
-
 /* "D type (integer) (size 4)", "string (unknown) by ref (size 256)" */
 static void print_type(struct dt_session *d, const struct dt_type *type, FILE *out)
 {
+    static const char *const kinds[] = {
+        [DT_TYPE_FLOAT] = "float",       [DT_TYPE_POINTER] = "pointer", [DT_TYPE_ARRAY] = "array",
+        [DT_TYPE_FUNCTION] = "function", [DT_TYPE_STRUCT] = "struct",   [DT_TYPE_UNION] = "union",
+        [DT_TYPE_ENUM] = "enum",         [DT_TYPE_USYMADDR] = NULL,
+    };
     const struct dt_type *t = dt_type_resolve(type);
 
     if (t->kind == DT_TYPE_STRING) {
@@ -209,8 +179,8 @@ static void print_type(struct dt_session *d, const struct dt_type *type, FILE *o
                 (unsigned long long)dtrace_option(d, "strsize"));
         return;
     }
-    fprintf(out, "D type (%s)%s (size %llu)\n", kind_name(t), dt_dif_type(t).ref ? " by ref" : "",
-            (unsigned long long)t->size);
+    fprintf(out, "D type (%s)%s (size %llu)\n", kinds[t->kind] ? kinds[t->kind] : "integer",
+            dt_dif_type(t).ref ? " by ref" : "", (unsigned long long)t->size);
 }
 
 static void print_variables(struct dt_session *d, const struct dt_made_object *made, FILE *out)

@@ -182,21 +182,6 @@ static void add_program(struct table *t, const struct dt_program *p)
     }
 }
 
-/* Where each clause's ECBs are, for -v. */
-static void note_clauses(struct dt_session *d, const struct table *t)
-{
-    const struct dtrace_image_ecb *ecbs = (const void *)t[ECBS].data;
-    struct dt_clause_info *clauses = d->back->clauses.data;
-
-    for (uint32_t i = 0; i < count(t, ECBS); i++) {
-        if (ecbs[i].clause < d->back->clauses.n) {
-            struct dt_clause_info *info = &clauses[ecbs[i].clause];
-            info->first_ecb = info->necbs ? info->first_ecb : i;
-            info->necbs++;
-        }
-    }
-}
-
 /* dtrace:::ERROR { records arg1 … arg5 }: what the consumer reports faults by. */
 static void add_fault_clause(struct table *t)
 {
@@ -248,16 +233,6 @@ const char *dt_image_option_name(uint32_t option)
     return option < DTRACE_OPT_MAX ? option_names[option] : NULL;
 }
 
-static void add_options(struct dt_session *d, struct table *t)
-{
-    for (uint32_t i = 1; i < DTRACE_OPT_MAX; i++) {
-        struct dtrace_image_option o = {.option = i, .value = dtrace_option(d, option_names[i])};
-        if (o.value != DT_OPTION_UNSET) {
-            table_add(&t[OPTIONS], &o, sizeof(o));
-        }
-    }
-}
-
 static size_t aligned(size_t n)
 {
     return (n + 7) & ~(size_t)7;
@@ -297,11 +272,26 @@ void *dt_image_make(struct dt_session *d, struct dt_program *const *programs, un
     struct table tables[TABLES] = {{0}};
 
     table_add(&tables[STRINGS], "", 1);
-    add_options(d, tables);
+    for (uint32_t i = 1; i < DTRACE_OPT_MAX; i++) {
+        struct dtrace_image_option o = {.option = i, .value = dtrace_option(d, option_names[i])};
+        if (o.value != DT_OPTION_UNSET) {
+            table_add(&tables[OPTIONS], &o, sizeof(o));
+        }
+    }
     for (unsigned i = 0; i < n; i++) {
         add_program(tables, programs[i]);
     }
-    note_clauses(d, tables);
+    /* Where each clause's ECBs are, for -v. */
+    const struct dtrace_image_ecb *ecbs = (const void *)tables[ECBS].data;
+    struct dt_clause_info *clauses = d->back->clauses.data;
+
+    for (uint32_t i = 0; i < count(tables, ECBS); i++) {
+        if (ecbs[i].clause < d->back->clauses.n) {
+            struct dt_clause_info *info = &clauses[ecbs[i].clause];
+            info->first_ecb = info->necbs ? info->first_ecb : i;
+            info->necbs++;
+        }
+    }
     if (count(tables, ECBS)) {
         add_fault_clause(tables);
     }

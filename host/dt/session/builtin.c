@@ -70,16 +70,6 @@ static const struct since {
     {"getf", VERSION(10)},      {"json", VERSION(11)},     {"strtoll", VERSION(11)},
 };
 
-static unsigned version_of(const char *name)
-{
-    for (size_t i = 0; i < sizeof(since) / sizeof(*since); i++) {
-        if (strcmp(name, since[i].name) == 0) {
-            return since[i].version;
-        }
-    }
-    return VERSION(0);
-}
-
 static struct dt_ident *define(struct dt_session *d, const char *name, enum dt_ident_kind kind,
                                uint32_t number)
 {
@@ -87,7 +77,12 @@ static struct dt_ident *define(struct dt_session *d, const char *name, enum dt_i
 
     ident->flags = DT_IDENT_BUILTIN | DT_IDENT_DECLARED;
     ident->number = number;
-    ident->version = version_of(name);
+    ident->version = VERSION(0);
+    for (size_t i = 0; i < sizeof(since) / sizeof(*since); i++) {
+        if (strcmp(name, since[i].name) == 0) {
+            ident->version = since[i].version;
+        }
+    }
     ident->attributes = (struct dt_attributes_short){DTRACE_STABLE, DTRACE_STABLE, DTRACE_COMMON};
     return ident;
 }
@@ -133,19 +128,10 @@ static void define_subroutine(struct dt_session *d, const char *name, uint32_t n
     ident->type = s->result;
 }
 
-static void define_variable(struct dt_session *d, const char *name, uint32_t number, bool array,
-                            const char *type)
-{
-    struct dt_ident *ident = define(d, name, array ? DT_IDENT_ARRAY : DT_IDENT_SCALAR, number);
-
-    ident->type = type_named(d, type);
-}
-
-enum { ARRAY = true, SCALAR = false };
-
 void dt_builtins_define(struct dt_session *d)
 {
-#define DIF_VAR(number, name, kind, type, doc) define_variable(d, #name, number, kind, type);
+#define DIF_VAR(number, name, kind, result, doc) \
+    define(d, #name, DT_IDENT_##kind, number)->type = type_named(d, result);
 #define DIF_SUBR(number, name, result, args, cost, doc) \
     define_subroutine(d, #name, number, result, args);
 #include "trace/dtrace/opcodes.def"

@@ -34,13 +34,6 @@ static void add(struct dt_session *d, struct command *c, const char *word)
     c->words[c->n++] = word;
 }
 
-static const char *directory_of(struct dt_session *d, const char *file)
-{
-    const char *slash = file ? strrchr(file, '/') : NULL;
-
-    return !slash ? "." : slash == file ? "/" : dt_strndup(d, file, (size_t)(slash - file));
-}
-
 static void make_command(struct dt_session *d, struct command *c, const struct dt_source *s)
 {
     const struct dt_options *o = &d->options;
@@ -62,8 +55,12 @@ static void make_command(struct dt_session *d, struct command *c, const struct d
     for (const struct dt_text_list *l = o->lists[DT_O_define]; l; l = l->next) {
         add(d, c, l->text);
     }
+    const char *slash = s->file ? strrchr(s->file, '/') : NULL;
     add(d, c, "-iquote");
-    add(d, c, directory_of(d, s->file));
+    add(d, c,
+        !slash             ? "."
+        : slash == s->file ? "/"
+                           : dt_strndup(d, s->file, (size_t)(slash - s->file)));
     add(d, c, "-");
 }
 
@@ -103,19 +100,6 @@ static bool run(char *const *words, FILE *in, FILE *out)
     return error == 0 && waitpid(pid, &status, 0) == pid && status == 0;
 }
 
-static char *output(struct dt_session *d, FILE *f, size_t *size)
-{
-    long n = fseek(f, 0, SEEK_END) == 0 ? ftell(f) : -1;
-
-    if (n < 0) {
-        return NULL;
-    }
-    char *text = dt_alloc(d, (size_t)n + 1);
-    rewind(f);
-    *size = fread(text, 1, (size_t)n, f);
-    return text;
-}
-
 const char *dt_preprocess(struct dt_session *d, const struct dt_source *s, const char *text,
                           size_t *size)
 {
@@ -125,7 +109,10 @@ const char *dt_preprocess(struct dt_session *d, const struct dt_source *s, const
     make_command(d, &c, s);
     FILE *in = input(s, text, *size), *out = temporary_stream();
     if (in && out && run((char *const *)c.words, in, out)) {
-        result = output(d, out, size);
+        long n = fseek(out, 0, SEEK_END) == 0 ? ftell(out) : -1;
+        result = n < 0 ? NULL : dt_alloc(d, (size_t)n + 1);
+        rewind(out);
+        *size = result ? fread(result, 1, (size_t)n, out) : 0;
     }
     if (in) {
         fclose(in);

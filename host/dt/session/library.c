@@ -159,19 +159,6 @@ static void note_dependency(void *arg, const char *line, size_t n)
     }
 }
 
-static void add(struct search *s, const char *directory, const char *name)
-{
-    struct library *l = dt_alloc(s->d, sizeof(*l));
-
-    l->name = dt_strdup(s->d, name);
-    l->path = dt_sprintf(s->d, "%s/%s", directory, name);
-    l->text = dt_file_read(s->d, l->path, &l->size);
-    s->current = l;
-    dt_directives_each(l->text, l->size, note_dependency, s);
-    *s->end = l;
-    s->end = &l->next;
-}
-
 static int is_library(const struct dirent *e)
 {
     size_t n = strlen(e->d_name);
@@ -194,7 +181,14 @@ static void find_in(struct search *s, const char *directory)
         free(list);
     }
     for (int i = 0; i < n; i++) {
-        add(s, directory, names[i]);
+        struct library *l = dt_alloc(s->d, sizeof(*l));
+        l->name = dt_strdup(s->d, names[i]);
+        l->path = dt_sprintf(s->d, "%s/%s", directory, names[i]);
+        l->text = dt_file_read(s->d, l->path, &l->size);
+        s->current = l;
+        dt_directives_each(l->text, l->size, note_dependency, s);
+        *s->end = l;
+        s->end = &l->next;
     }
 }
 
@@ -207,28 +201,6 @@ static void parse(struct dt_session *d, const char *path, const char *text, size
     *source = (struct dt_source){.file = path, .spec = DT_SPEC_NAME};
     dt_pragma_options_scan(d, text, size);
     dt_source_parse(d, source, text, size, NULL);
-}
-
-static struct library *find(const struct search *s, const char *name)
-{
-    struct library *l = s->libraries;
-
-    while (l && strcmp(l->name, name) != 0) {
-        l = l->next;
-    }
-    return l;
-}
-
-/* Loads the built-in declarations. The variable errno gets its type from them. */
-static void load_built_in(struct dt_session *d)
-{
-    const char *errors = errors_text(d);
-
-    parse(d, "(built in)", errors, strlen(errors));
-    parse(d, "(built in)", states_text, sizeof(states_text) - 1);
-    parse(d, "(built in)", words_text, sizeof(words_text) - 1);
-    parse(d, "(built in)", built_in, sizeof(built_in) - 1);
-    dt_ident_lookup(d->globals, "errno")->type = dt_type_lookup(d, NULL, "errno_t");
 }
 
 /* False: it is left out. */
@@ -244,7 +216,10 @@ static bool load(struct search *s, struct library *l)
     }
     l->state = LOADING;
     for (const struct dependency *x = l->dependencies; x; x = x->next) {
-        struct library *other = find(s, x->name);
+        struct library *other = s->libraries;
+        while (other && strcmp(other->name, x->name) != 0) {
+            other = other->next;
+        }
         if (!other) {
             dt_fail(s->d, place, "D_PRAGMA_DEPEND", "library %s depends on %s, which isn't there",
                     l->name, x->name);
@@ -269,7 +244,13 @@ void dt_libraries_load(struct dt_session *d)
     if (d->options.texts[DT_O_syslibdir]) {
         find_in(&s, d->options.texts[DT_O_syslibdir]);
     } else {
-        load_built_in(d);
+        const char *errors = errors_text(d);
+        parse(d, "(built in)", errors, strlen(errors));
+        parse(d, "(built in)", states_text, sizeof(states_text) - 1);
+        parse(d, "(built in)", words_text, sizeof(words_text) - 1);
+        parse(d, "(built in)", built_in, sizeof(built_in) - 1);
+        /* The variable errno gets its type from them. */
+        dt_ident_lookup(d->globals, "errno")->type = dt_type_lookup(d, NULL, "errno_t");
     }
     for (const struct dt_text_list *l = d->options.lists[DT_O_libdir]; l; l = l->next) {
         find_in(&s, l->text);

@@ -121,15 +121,6 @@ struct dt_node *dt_node_name(struct dt_parse *p, struct dt_place place, const ch
     return limited(p, n);
 }
 
-static bool is_function(const struct dt_session *d, const char *name)
-{
-    const struct dt_ident *i = dt_ident_lookup(d->globals, name);
-
-    return i && i->version <= dt_session_version(d) &&
-           (i->kind == DT_IDENT_FUNCTION || i->kind == DT_IDENT_ACTION ||
-            i->kind == DT_IDENT_AGGFUNC);
-}
-
 struct dt_node *dt_node_call(struct dt_parse *p, struct dt_place place, struct dt_node *function,
                              struct dt_node *args)
 {
@@ -138,11 +129,13 @@ struct dt_node *dt_node_call(struct dt_parse *p, struct dt_place place, struct d
     if (function->kind != DT_NODE_NAME) {
         dt_fail(p->session, place, "D_FUNC_IDENT", "function designator is not of function type");
     }
-    if (function->scope || !is_function(p->session, function->text)) {
-        const char *suggestion =
-            function->scope ? "" : dt_suggest_function(p->session, function->text);
+    const struct dt_ident *i =
+        function->scope ? NULL : dt_ident_lookup(p->session->globals, function->text);
+    if (!i || i->version > dt_session_version(p->session) ||
+        (i->kind != DT_IDENT_FUNCTION && i->kind != DT_IDENT_ACTION &&
+         i->kind != DT_IDENT_AGGFUNC)) {
         dt_fail(p->session, place, "D_FUNC_UNDEF", "undefined function name: %s%s", function->text,
-                suggestion);
+                function->scope ? "" : dt_suggest_function(p->session, function->text));
     }
     n->text = function->text;
     return dt_node_list(p, n, args);

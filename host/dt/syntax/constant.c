@@ -7,13 +7,6 @@
 #include <ctype.h>
 #include <string.h>
 
-static bool fits(const struct dt_type *t, uint64_t value)
-{
-    unsigned bits = (unsigned)t->size * 8 - (t->is_signed ? 1 : 0);
-
-    return bits >= 64 || value >> bits == 0;
-}
-
 const struct dt_type *dt_constant_type(struct dt_session *d, uint64_t value, bool decimal,
                                        bool is_unsigned, unsigned longs)
 {
@@ -23,7 +16,8 @@ const struct dt_type *dt_constant_type(struct dt_session *d, uint64_t value, boo
     for (unsigned i = longs * 2; i < sizeof(order) / sizeof(*order); i++) {
         const struct dt_type *t = d->basics[order[i]];
         bool allowed = t->is_signed ? !is_unsigned : is_unsigned || !decimal;
-        if (allowed && fits(t, value)) {
+        unsigned bits = (unsigned)t->size * 8 - (t->is_signed ? 1 : 0);
+        if (allowed && (bits >= 64 || value >> bits == 0)) {
             return t;
         }
     }
@@ -92,26 +86,6 @@ struct dt_node *dt_integer_constant(struct dt_parse *p, struct dt_place place, c
 
 /* ---- escapes ----------------------------------------------------------------------- */
 
-static unsigned octal_escape(const char **at, const char *end)
-{
-    unsigned value = 0;
-
-    for (unsigned i = 0; i < 3 && *at < end && **at >= '0' && **at <= '7'; i++, (*at)++) {
-        value = value * 8 + digit_of(**at);
-    }
-    return value;
-}
-
-static unsigned hex_escape(const char **at, const char *end)
-{
-    unsigned value = 0;
-
-    while (*at < end && isxdigit((unsigned char)**at)) {
-        value = value * 16 + digit_of(*(*at)++);
-    }
-    return value;
-}
-
 /* After a backslash. Returns the characters written: two, if it is no escape and stays. */
 static size_t escape(const char **at, const char *end, char *to)
 {
@@ -119,12 +93,19 @@ static size_t escape(const char **at, const char *end, char *to)
     const char *known = **at ? strchr(names, **at) : NULL;
 
     if (**at >= '0' && **at <= '7') {
-        *to = (char)octal_escape(at, end);
+        unsigned value = 0;
+        for (unsigned i = 0; i < 3 && *at < end && **at >= '0' && **at <= '7'; i++, (*at)++) {
+            value = value * 8 + digit_of(**at);
+        }
+        *to = (char)value;
         return 1;
     }
     if (**at == 'x' && *at + 1 < end && isxdigit((unsigned char)(*at)[1])) {
-        (*at)++;
-        *to = (char)hex_escape(at, end);
+        unsigned value = 0;
+        for ((*at)++; *at < end && isxdigit((unsigned char)**at); (*at)++) {
+            value = value * 16 + digit_of(**at);
+        }
+        *to = (char)value;
         return 1;
     }
     if (known) {

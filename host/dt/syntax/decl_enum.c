@@ -26,23 +26,6 @@ static int64_t value_of(struct dt_parse *p, struct dt_place place, const char *n
     return p->scope->next_value++;
 }
 
-static void keep(struct dt_parse *p, const char *name, int64_t value)
-{
-    struct dt_scope *s = p->scope;
-    struct dt_type *t = s->type;
-
-    if (t->nenumerators == s->room) {
-        unsigned room = s->room ? s->room * 2 : 8;
-        struct dt_enumerator *list = dt_alloc(p->session, room * sizeof(*list));
-        if (s->room) {
-            memcpy(list, s->enumerators, s->room * sizeof(*list));
-        }
-        s->enumerators = list;
-        s->room = room;
-    }
-    s->enumerators[t->nenumerators++] = (struct dt_enumerator){name, value};
-}
-
 static bool is_in(const struct dt_scope *s, const char *name)
 {
     for (unsigned i = 0; i < s->type->nenumerators; i++) {
@@ -68,7 +51,19 @@ void dt_enumerator_add(struct dt_parse *p, struct dt_place place, const char *na
     if (dt_ident_lookup(d->globals, name)) {
         dt_fail(d, place, "D_DECL_IDRED", "identifier redeclared: %s", name);
     }
-    keep(p, name, value);
+    struct dt_scope *s = p->scope;
+    struct dt_type *t = s->type;
+
+    if (t->nenumerators == s->room) {
+        unsigned room = s->room ? s->room * 2 : 8;
+        struct dt_enumerator *list = dt_alloc(p->session, room * sizeof(*list));
+        if (s->room) {
+            memcpy(list, s->enumerators, s->room * sizeof(*list));
+        }
+        s->enumerators = list;
+        s->room = room;
+    }
+    s->enumerators[t->nenumerators++] = (struct dt_enumerator){name, value};
     struct dt_ident *i = dt_ident_add(d, d->globals, name, DT_IDENT_ENUMERATOR);
     i->flags = DT_IDENT_DECLARED;
     i->value = value;

@@ -18,28 +18,22 @@ static struct dt_type *forward(struct dt_session *d, enum dt_type_kind kind, con
     return f;
 }
 
-static bool is_being_defined(const struct dt_parse *p, const struct dt_type *type)
-{
-    const struct dt_scope *s = p->scope;
-
-    while (s && s->type != type) {
-        s = s->outer;
-    }
-    return s != NULL;
-}
-
 static struct dt_type *define_tag(struct dt_parse *p, struct dt_place place, enum dt_type_kind kind,
                                   const char *tag)
 {
     struct dt_type *own = tag ? dt_type_own(p->session, kind, tag) : NULL;
+    const struct dt_scope *body = own ? p->scope : NULL; /* in which it is being defined */
 
+    while (body && body->type != own) {
+        body = body->outer;
+    }
     if (p->in_heading) {
         dt_fail(p->session, place, "D_SYNTAX", "a translator's types stand in < and >");
     }
     if (tag && strchr(tag, '`')) {
         dt_fail(p->session, place, "D_SYNTAX", "a tag that is defined can't have a `");
     }
-    if (own && (own->kind != DT_TYPE_FORWARD || own->completed || is_being_defined(p, own))) {
+    if (own && (own->kind != DT_TYPE_FORWARD || own->completed || body)) {
         dt_fail(p->session, place, "D_DECL_TYPERED", "type redeclared: %s",
                 dt_type_full_text(p->session, own));
     }
@@ -82,41 +76,21 @@ void dt_enum_begin(struct dt_parse *p, struct dt_place place, const char *tag)
 
 /* ---- members ----------------------------------------------------------------------- */
 
-static bool has_member(const struct dt_scope *s, const char *name)
-{
-    struct dt_type t = {
-        .kind = DT_TYPE_STRUCT, .members = s->members, .nmembers = s->type->nmembers};
-    uint64_t at;
-
-    return name && dt_type_member(&t, name, &at);
-}
-
 /* The members of an anonymous one count as ours. */
 static void check_names(struct dt_parse *p, struct dt_place place, const char *name,
                         const struct dt_type *type)
 {
     const struct dt_type *t = dt_type_resolve(type);
+    struct dt_type so_far = {
+        .kind = DT_TYPE_STRUCT, .members = p->scope->members, .nmembers = p->scope->type->nmembers};
+    uint64_t at;
 
-    if (has_member(p->scope, name)) {
+    if (name && dt_type_member(&so_far, name, &at)) {
         dt_fail(p->session, place, "D_UNKNOWN", "there is a member %s already", name);
     }
     for (unsigned i = 0; !name && dt_type_is_struct(t) && i < t->nmembers; i++) {
         check_names(p, place, t->members[i].name, t->members[i].type);
     }
-}
-
-static struct dt_member *room_for_member(struct dt_session *d, struct dt_scope *s)
-{
-    if (s->type->nmembers == s->room) {
-        unsigned room = s->room ? s->room * 2 : 8;
-        struct dt_member *members = dt_alloc(d, room * sizeof(*members));
-        if (s->type->nmembers) {
-            memcpy(members, s->members, s->type->nmembers * sizeof(*members));
-        }
-        s->members = members;
-        s->room = room;
-    }
-    return &s->members[s->type->nmembers++];
 }
 
 static void add(struct dt_parse *p, struct dt_place place, const char *name,
@@ -132,8 +106,17 @@ static void add(struct dt_parse *p, struct dt_place place, const char *name,
     if (bits && !name) {
         return; /* an unnamed bit-field takes room, no more */
     }
-    *room_for_member(p->session, s) =
-        (struct dt_member){.name = name, .type = type, .bit_offset = at};
+    unsigned n = s->type->nmembers++;
+    if (n == s->room) {
+        unsigned room = s->room ? s->room * 2 : 8;
+        struct dt_member *members = dt_alloc(p->session, room * sizeof(*members));
+        if (n) {
+            memcpy(members, s->members, n * sizeof(*members));
+        }
+        s->members = members;
+        s->room = room;
+    }
+    s->members[n] = (struct dt_member){.name = name, .type = type, .bit_offset = at};
 }
 
 static void check_member(struct dt_parse *p, struct dt_place place, const char *name,

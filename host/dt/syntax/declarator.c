@@ -62,17 +62,6 @@ struct dt_parameters *dt_parameters_new(struct dt_parse *p)
     return list;
 }
 
-/* As C has it: arrays and functions are pointers as parameters. */
-static const struct dt_type *adjusted(struct dt_session *d, const struct dt_type *type)
-{
-    const struct dt_type *t = dt_type_resolve(type);
-
-    if (t->kind == DT_TYPE_ARRAY) {
-        return dt_type_pointer(d, t->to);
-    }
-    return t->kind == DT_TYPE_FUNCTION ? dt_type_pointer(d, type) : type;
-}
-
 void dt_parameters_add(struct dt_parse *p, struct dt_parameters *list, struct dt_place place,
                        const struct dt_declarator *r)
 {
@@ -83,24 +72,16 @@ void dt_parameters_add(struct dt_parse *p, struct dt_parameters *list, struct dt
         dt_fail(p->session, place, "D_DECL_PARMCLASS",
                 "storage class not appropriate for function or associative array parameter");
     }
-    x->type = adjusted(p->session, dt_declared_type(p, r, NULL));
+    x->type = dt_declared_type(p, r, NULL);
+    const struct dt_type *t = dt_type_resolve(x->type);
+    if (t->kind == DT_TYPE_ARRAY || t->kind == DT_TYPE_FUNCTION) { /* as in C: a pointer */
+        x->type = dt_type_pointer(p->session, t->kind == DT_TYPE_ARRAY ? t->to : x->type);
+    }
     x->name = r ? r->name : NULL;
     x->place = place;
     *list->end = x;
     list->end = &x->next;
     dt_specs_end(p);
-}
-
-static void check_void(struct dt_parse *p, const struct dt_parameter *x, bool keys)
-{
-    struct dt_session *d = p->session;
-
-    if (keys) {
-        dt_fail(d, x->place, "D_DECL_PROTO_TYPE", "a key can't be void");
-    }
-    if (x->name) {
-        dt_fail(d, x->place, "D_DECL_PROTO_NAME", "void parameter may not have a name");
-    }
 }
 
 /* Checks a list of parameters. keys: of an associative array. The order of the checks is the
@@ -115,10 +96,14 @@ static void check_parameters(struct dt_parse *p, const struct dt_parameters *lis
         if (kind == DT_TYPE_DYNAMIC) {
             dt_fail(p->session, x->place, "D_DECL_PROTO_TYPE", "a parameter of this type can't be");
         }
-        if (kind == DT_TYPE_VOID) {
-            check_void(p, x, keys);
-            any_void = true;
+        if (kind == DT_TYPE_VOID && keys) {
+            dt_fail(p->session, x->place, "D_DECL_PROTO_TYPE", "a key can't be void");
         }
+        if (kind == DT_TYPE_VOID && x->name) {
+            dt_fail(p->session, x->place, "D_DECL_PROTO_NAME",
+                    "void parameter may not have a name");
+        }
+        any_void |= kind == DT_TYPE_VOID;
         if (any_void && x != list->first) {
             dt_fail(p->session, x->place, "D_DECL_PROTO_VOID",
                     "void must be sole parameter in a function declaration");
@@ -211,19 +196,6 @@ static const struct dt_type *function(struct dt_parse *p, const struct dt_deriva
     return dt_type_new(d, &t);
 }
 
-static const struct dt_type *apply(struct dt_parse *p, const struct dt_derivation *x,
-                                   const struct dt_type *to)
-{
-    switch (x->kind) {
-    case DT_TYPE_POINTER:
-        return dt_type_qualify(p->session, dt_type_pointer(p->session, to), x->qualifiers);
-    case DT_TYPE_ARRAY:
-        return array(p, x, to);
-    default:
-        return function(p, x, to);
-    }
-}
-
 const struct dt_type *dt_declared_type(struct dt_parse *p, const struct dt_declarator *r,
                                        const struct dt_parameters **keys)
 {
@@ -246,7 +218,11 @@ const struct dt_type *dt_declared_type(struct dt_parse *p, const struct dt_decla
         list[n++] = first;
     }
     while (n > 0) {
-        type = apply(p, list[--n], type);
+        const struct dt_derivation *x = list[--n];
+        type = x->kind == DT_TYPE_ARRAY ? array(p, x, type)
+               : x->kind == DT_TYPE_FUNCTION
+                   ? function(p, x, type)
+                   : dt_type_qualify(p->session, dt_type_pointer(p->session, type), x->qualifiers);
     }
     return type;
 }

@@ -51,11 +51,6 @@ static void enter_extern(struct dt_parse *p, const struct dt_declarator *r,
     dt_ident_add(d, d->externs, r->name, DT_IDENT_SYMBOL)->type = type;
 }
 
-static void declare_extern(struct dt_parse *p, const struct dt_declarator *r)
-{
-    enter_extern(p, r, dt_declared_type(p, r, NULL));
-}
-
 /* ---- variables --------------------------------------------------------------------- */
 
 static void check_object(struct dt_parse *p, const struct dt_declarator *r,
@@ -88,35 +83,6 @@ static bool same_keys(const struct dt_signature *s, const struct dt_parameters *
     return !k && i == s->nargs;
 }
 
-/* Declared again, or used before: it must be the same. */
-static void check_again(struct dt_parse *p, const struct dt_declarator *r, const struct dt_ident *i,
-                        const struct dt_type *type, const struct dt_parameters *keys)
-{
-    bool same = !(i->flags & DT_IDENT_BUILTIN) &&
-                i->kind == (keys ? DT_IDENT_ARRAY : DT_IDENT_SCALAR) &&
-                (!i->type || dt_type_same(i->type, type)) &&
-                (!keys || !i->signature.fixed || same_keys(&i->signature, keys));
-
-    if (!same) {
-        taken(p, r);
-    }
-}
-
-static void fix_keys(struct dt_session *d, struct dt_ident *i, const struct dt_parameters *keys)
-{
-    unsigned n = 0;
-
-    for (const struct dt_parameter *k = keys->first; k; k = k->next) {
-        n++;
-    }
-    const struct dt_type **types = dt_alloc(d, (n + 1) * sizeof(*types));
-    n = 0;
-    for (const struct dt_parameter *k = keys->first; k; k = k->next) {
-        types[n++] = k->type;
-    }
-    i->signature = (struct dt_signature){.args = types, .nargs = n, .fixed = true};
-}
-
 static void enter(struct dt_session *d, struct dt_identhash *table, const struct dt_declarator *r,
                   unsigned flags, const struct dt_type *type, const struct dt_parameters *keys)
 {
@@ -126,7 +92,17 @@ static void enter(struct dt_session *d, struct dt_identhash *table, const struct
     i->number = dt_variable_number(d, r->place);
     i->type = type;
     if (keys) {
-        fix_keys(d, i, keys);
+        unsigned n = 0;
+
+        for (const struct dt_parameter *k = keys->first; k; k = k->next) {
+            n++;
+        }
+        const struct dt_type **types = dt_alloc(d, (n + 1) * sizeof(*types));
+        n = 0;
+        for (const struct dt_parameter *k = keys->first; k; k = k->next) {
+            types[n++] = k->type;
+        }
+        i->signature = (struct dt_signature){.args = types, .nargs = n, .fixed = true};
     }
 }
 
@@ -155,7 +131,15 @@ static void declare_variable(struct dt_parse *p, const struct dt_declarator *r,
     if (function && table == d->globals && !is_visible(d, old)) {
         enter_extern(p, r, type); /* as in C */
     } else if (is_visible(d, old)) {
-        check_again(p, r, old, type, keys);
+        /* Declared again, or used before: it must be the same. */
+        bool same = !(old->flags & DT_IDENT_BUILTIN) &&
+                    old->kind == (keys ? DT_IDENT_ARRAY : DT_IDENT_SCALAR) &&
+                    (!old->type || dt_type_same(old->type, type)) &&
+                    (!keys || !old->signature.fixed || same_keys(&old->signature, keys));
+
+        if (!same) {
+            taken(p, r);
+        }
     } else {
         check_object(p, r, type);
         enter(d, table, r, flags, type, keys);
@@ -179,7 +163,7 @@ void dt_declare(struct dt_parse *p, const struct dt_declarator *r)
         declare_type(p, r);
         break;
     case DT_STORAGE_EXTERN:
-        declare_extern(p, r);
+        enter_extern(p, r, dt_declared_type(p, r, NULL));
         break;
     default:
         declare_variable(p, r, storage);

@@ -7,12 +7,6 @@
 
 /* ---- places ------------------------------------------------------------------------ */
 
-static void line_start(struct dt_parse *p)
-{
-    *(struct dt_line *)dt_list_add(p->session, &p->text->lines, sizeof(struct dt_line)) =
-        (struct dt_line){p->place.file, p->at, p->place.line};
-}
-
 void dt_lexer_advance(struct dt_parse *p, const char *text, size_t n)
 {
     p->token = p->at;
@@ -22,7 +16,8 @@ void dt_lexer_advance(struct dt_parse *p, const char *text, size_t n)
         if (text[i] == '\n') {
             p->place.line++;
             p->place.column = 1;
-            line_start(p);
+            *(struct dt_line *)dt_list_add(p->session, &p->text->lines, sizeof(struct dt_line)) =
+                (struct dt_line){p->place.file, p->at, p->place.line};
         }
     }
 }

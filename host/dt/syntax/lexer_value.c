@@ -6,30 +6,6 @@
 
 #include <ctype.h>
 
-static struct dt_node *signed_integer(struct dt_parse *p, struct dt_place place, const char *text)
-{
-    bool negative = *text == '-';
-    const char *digits = text + (negative || *text == '+');
-
-    if (*digits == '\0') {
-        digits = "0";
-    }
-    struct dt_node *n = dt_integer_constant(p, place, digits, strlen(digits));
-    n->value = negative ? 0 - n->value : n->value;
-    return n;
-}
-
-/* A string, perhaps in quotes, which are taken off. */
-static struct dt_node *string_node(struct dt_parse *p, struct dt_place place, const char *text)
-{
-    size_t n = strlen(text);
-    bool quoted = n > 1 && text[0] == '"' && text[n - 1] == '"';
-    struct dt_node *node = dt_node_new(p->session, DT_NODE_STRING, place);
-
-    node->text = dt_strndup(p->session, text + quoted, n - 2 * quoted);
-    return node;
-}
-
 int dt_lex_macro(struct dt_parse *p, union DT_YYSTYPE *v, struct dt_place place, const char *text,
                  size_t n)
 {
@@ -44,16 +20,22 @@ int dt_lex_macro(struct dt_parse *p, union DT_YYSTYPE *v, struct dt_place place,
     enum dt_macro_kind kind = as_string || (is_argument && n == 1 && *name == '0')
                                   ? DT_MACRO_STRING
                                   : dt_macro_kind(value);
-    switch (kind) {
-    case DT_MACRO_INTEGER:
-        v->node = signed_integer(p, place, value);
+    if (kind == DT_MACRO_INTEGER) {
+        bool negative = *value == '-';
+        const char *digits = value + (negative || *value == '+');
+        digits = *digits ? digits : "0";
+        v->node = dt_integer_constant(p, place, digits, strlen(digits));
+        v->node->value = negative ? 0 - v->node->value : v->node->value;
         return INTEGER;
-    case DT_MACRO_STRING:
-        v->node = string_node(p, place, value);
-        return STRING;
-    default:
-        return dt_lex_word(p, v, value);
     }
+    if (kind == DT_MACRO_STRING) { /* perhaps in quotes, which are taken off */
+        size_t length = strlen(value);
+        bool quoted = length > 1 && value[0] == '"' && value[length - 1] == '"';
+        v->node = dt_node_new(p->session, DT_NODE_STRING, place);
+        v->node->text = dt_strndup(p->session, value + quoted, length - 2 * quoted);
+        return STRING;
+    }
+    return dt_lex_word(p, v, value);
 }
 
 /* The pattern also takes what has no closing quote. */

@@ -66,28 +66,22 @@ static const struct keyword *find_keyword(const char *text, size_t n)
     return NULL;
 }
 
-static bool is_hidden(const struct dt_parse *p, const char *name)
-{
-    const char *const *names = p->names.data;
-
-    for (unsigned i = 0; i < p->names.n; i++) {
-        if (strcmp(names[i], name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* A declaration that has its type already goes on with a name: `typedef int foo; struct s { foo
  * foo; };` is C. */
 bool dt_name_is_type(struct dt_parse *p, const char *text)
 {
     struct dt_session *d = p->session;
     const struct dt_ident *i = dt_ident_lookup(d->globals, text);
+    const char *const *hidden = p->names.data;
     const char *object;
 
-    if (p->scope->specs.base != DT_BASE_NONE || p->after_tag || is_hidden(p, text)) {
+    if (p->scope->specs.base != DT_BASE_NONE || p->after_tag) {
         return false;
+    }
+    for (unsigned n = 0; n < p->names.n; n++) {
+        if (strcmp(hidden[n], text) == 0) {
+            return false;
+        }
     }
     if (i && i->version <= dt_session_version(d)) {
         return false;

@@ -9,27 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static int64_t process_number(const struct dt_session *d, const char *name, size_t n, bool *known)
-{
-    const struct {
-        const char *name;
-        int64_t value;
-    } numbers[] = {
-        {"pid", d->consumer},  {"ppid", getppid()}, {"pgid", getpgid(0)}, {"sid", getsid(0)},
-        {"uid", getuid()},     {"euid", geteuid()}, {"gid", getgid()},    {"egid", getegid()},
-        {"target", d->target}, {"projid", 0},       {"taskid", 0},
-    };
-
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
-        if (strlen(numbers[i].name) == n && memcmp(numbers[i].name, name, n) == 0) {
-            *known = true;
-            return numbers[i].value;
-        }
-    }
-    *known = false;
-    return 0;
-}
-
 /* Missing arguments are "" with defaultargs. */
 static bool argument(struct dt_parse *p, const char *name, size_t n, const char **text)
 {
@@ -47,14 +26,26 @@ static bool argument(struct dt_parse *p, const char *name, size_t n, const char 
 
 bool dt_macro_value(struct dt_parse *p, const char *name, size_t n, const char **text)
 {
-    bool known;
+    const struct dt_session *d = p->session;
+    const struct {
+        const char *name;
+        int64_t value;
+    } numbers[] = {
+        {"pid", d->consumer},  {"ppid", getppid()}, {"pgid", getpgid(0)}, {"sid", getsid(0)},
+        {"uid", getuid()},     {"euid", geteuid()}, {"gid", getgid()},    {"egid", getegid()},
+        {"target", d->target}, {"projid", 0},       {"taskid", 0},
+    };
 
     if (n && isdigit((unsigned char)*name)) {
         return argument(p, name, n, text);
     }
-    int64_t value = process_number(p->session, name, n, &known);
-    *text = dt_sprintf(p->session, "%lld", (long long)value);
-    return known;
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+        if (strlen(numbers[i].name) == n && memcmp(numbers[i].name, name, n) == 0) {
+            *text = dt_sprintf(p->session, "%lld", (long long)numbers[i].value);
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Classifies an argument: a missing one is the integer 0. */

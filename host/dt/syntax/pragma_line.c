@@ -74,33 +74,6 @@ bool dt_is_pragma(struct dt_session *d, const char *line, size_t n, const char *
 
 /* ---- lines in a text --------------------------------------------------------------- */
 
-static const char *skip_comment(const char *at, const char *end)
-{
-    for (at += 2; at < end; at++) {
-        if (*at == '*' && at + 1 < end && at[1] == '/') {
-            return at + 2;
-        }
-    }
-    return end;
-}
-
-static const char *skip_quoted(const char *at, const char *end)
-{
-    char quote = *at;
-
-    for (at++; at < end && *at != quote && *at != '\n'; at++) {
-        at += *at == '\\' && at + 1 < end && at[1] != '\n';
-    }
-    return at < end && *at == quote ? at + 1 : at;
-}
-
-static const char *line_end(const char *at, const char *end)
-{
-    const char *newline = memchr(at, '\n', (size_t)(end - at));
-
-    return newline ? newline : end;
-}
-
 void dt_directives_each(const char *text, size_t n, void (*fn)(void *, const char *, size_t),
                         void *arg)
 {
@@ -109,14 +82,22 @@ void dt_directives_each(const char *text, size_t n, void (*fn)(void *, const cha
 
     while (at < end) {
         if (at_start && *at == '#') {
-            const char *stop = line_end(at, end);
+            const char *newline = memchr(at, '\n', (size_t)(end - at));
+            const char *stop = newline ? newline : end;
             fn(arg, at, (size_t)(stop - at));
             at = stop;
         } else if (*at == '/' && at + 1 < end && at[1] == '*') {
-            at = skip_comment(at, end);
+            for (at += 2; at < end && !(*at == '*' && at + 1 < end && at[1] == '/'); at++) {
+            }
+            at = at < end ? at + 2 : end;
             at_start = false;
         } else if (*at == '"' || *at == '\'') {
-            at = skip_quoted(at, end);
+            char quote = *at;
+
+            for (at++; at < end && *at != quote && *at != '\n'; at++) {
+                at += *at == '\\' && at + 1 < end && at[1] != '\n';
+            }
+            at = at < end && *at == quote ? at + 1 : at;
             at_start = false;
         } else {
             at_start = *at == '\n' || (at_start && is_blank(*at));

@@ -15,18 +15,14 @@ static _Noreturn void bad(struct dt_parse *p, struct dt_place place, const char 
     dt_fail(p->session, place, "D_PDESC_INVAL", "%s is no probe description: %s", text, why);
 }
 
-static bool in_name(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 /* The macro variable at `at`, behind its $; *end is set behind it. */
 static const char *macro(struct dt_parse *p, const char *at, const char **end)
 {
     const char *name = at + (*at == '$'), *value; /* $$1 is $1 here */
     size_t n = 0;
 
-    while (isdigit((unsigned char)*name) ? isdigit((unsigned char)name[n]) : in_name(name[n])) {
+    while (isdigit((unsigned char)*name) ? isdigit((unsigned char)name[n])
+                                         : (isalnum((unsigned char)name[n]) || name[n] == '_')) {
         n++;
     }
     *end = name + n;

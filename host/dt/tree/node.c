@@ -16,24 +16,13 @@ struct dt_node *dt_node_new(struct dt_session *d, enum dt_node_kind kind, struct
     return n;
 }
 
-static bool is_by_reference(const struct dt_type *t)
-{
-    switch (t->kind) {
-    case DT_TYPE_STRING:
-    case DT_TYPE_STRUCT:
-    case DT_TYPE_UNION:
-    case DT_TYPE_ARRAY:
-    case DT_TYPE_FUNCTION:
-        return true;
-    default:
-        return false;
-    }
-}
-
 void dt_set_type(struct dt_node *n, const struct dt_type *type)
 {
+    enum dt_type_kind kind = dt_type_resolve(type)->kind;
+
     n->type = type;
-    n->is_ref = is_by_reference(dt_type_resolve(type));
+    n->is_ref = kind == DT_TYPE_STRING || kind == DT_TYPE_STRUCT || kind == DT_TYPE_UNION ||
+                kind == DT_TYPE_ARRAY || kind == DT_TYPE_FUNCTION;
 }
 
 unsigned dt_list_length(const struct dt_node *list)
@@ -62,11 +51,6 @@ const char *dt_operator_text(int op)
 
 /* ---- copies ------------------------------------------------------------------------ */
 
-static bool is_name(const struct dt_node *n, const char *name)
-{
-    return name && n->kind == DT_NODE_NAME && !n->scope && strcmp(n->text, name) == 0;
-}
-
 struct dt_node *dt_copy_list(struct dt_session *d, const struct dt_node *list, const char *name,
                              const struct dt_node *with)
 {
@@ -87,7 +71,7 @@ struct dt_node *dt_copy(struct dt_session *d, const struct dt_node *n, const cha
     if (!n) {
         return NULL;
     }
-    if (is_name(n, name)) {
+    if (name && n->kind == DT_NODE_NAME && !n->scope && strcmp(n->text, name) == 0) {
         copy = dt_copy(d, with, NULL, NULL);
         copy->next = NULL;
         return copy;

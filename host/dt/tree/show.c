@@ -41,14 +41,6 @@ static const char *kind_text(enum dt_node_kind kind)
     return texts[kind];
 }
 
-static void print_name(const struct dt_node *n)
-{
-    const char *scope = n->scope ? n->scope : "";
-    bool of_thread = strcmp(scope, "this") == 0 || strcmp(scope, "self") == 0;
-
-    fprintf(stderr, " %s%s%s", scope, of_thread ? "->" : n->scope ? "`" : "", n->text);
-}
-
 static void print_head(struct dt_session *d, const struct dt_node *n)
 {
     fputs(kind_text(n->kind), stderr);
@@ -63,7 +55,10 @@ static void print_head(struct dt_session *d, const struct dt_node *n)
     } else if (n->kind == DT_NODE_PROBE) {
         fprintf(stderr, " %s:%s:%s:%s", n->provider, n->module, n->function, n->probe_name);
     } else if (n->text) {
-        print_name(n);
+        const char *scope = n->scope ? n->scope : "";
+        bool of_thread = strcmp(scope, "this") == 0 || strcmp(scope, "self") == 0;
+
+        fprintf(stderr, " %s%s%s", scope, of_thread ? "->" : n->scope ? "`" : "", n->text);
     }
     if (n->type) {
         fprintf(stderr, " (%s)", dt_type_full_text(d, n->type));

@@ -99,15 +99,6 @@ const struct dt_type *dt_elf_type(struct dt_session *d, const char *object, enum
     return NULL;
 }
 
-static const struct dt_type *object_type(struct dt_session *d, struct dt_elf *e, const char *name)
-{
-    Dwarf_Die die;
-    bool known = dt_elf_find(d, e, DT_ELF_VARIABLE, name, &die) ||
-                 dt_elf_find(d, e, DT_ELF_FUNCTION, name, &die);
-
-    return known ? dt_elf_type_of_object(d, e, &die) : NULL;
-}
-
 const struct dt_type *dt_elf_function(struct dt_session *d, const char *name)
 {
     Dwarf_Die die;
@@ -128,7 +119,10 @@ bool dt_elf_symbol(struct dt_session *d, const char *object, const char *name, u
         const struct dt_elf_symbol *s = is_meant(e, object) ? dt_elf_symbol_by_name(e, name) : NULL;
         if (s) {
             *address = s->address + e->bias;
-            *type = object_type(d, e, name);
+            Dwarf_Die die;
+            bool known = dt_elf_find(d, e, DT_ELF_VARIABLE, name, &die) ||
+                         dt_elf_find(d, e, DT_ELF_FUNCTION, name, &die);
+            *type = known ? dt_elf_type_of_object(d, e, &die) : NULL;
             return true;
         }
     }

@@ -7,30 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_wanted(const GElf_Sym *s, const char *name)
-{
-    unsigned kind = GELF_ST_TYPE(s->st_info);
-
-    /* $a, $d, $t, $x mark code and data on ARM. */
-    return name && *name && *name != '$' && s->st_shndx != SHN_UNDEF && s->st_shndx != SHN_ABS &&
-           (kind == STT_FUNC || kind == STT_OBJECT || kind == STT_NOTYPE);
-}
-
-static void add(struct dt_session *d, struct dt_elf *e, const GElf_Sym *s, const char *name,
-                bool is_thumb)
-{
-    bool function = GELF_ST_TYPE(s->st_info) == STT_FUNC;
-
-    dt_room(d, &e->symbols, sizeof(struct dt_elf_symbol));
-    ((struct dt_elf_symbol *)e->symbols.data)[e->symbols.n++] = (struct dt_elf_symbol){
-        .name = dt_strdup(d, name),
-        .address = function && is_thumb ? s->st_value & ~(uint64_t)1 : s->st_value,
-        .size = s->st_size,
-        .is_function = function,
-        .is_global = GELF_ST_BIND(s->st_info) != STB_LOCAL,
-    };
-}
-
 static void read_table(struct dt_session *d, struct dt_elf *e, Elf_Scn *section, const GElf_Shdr *h,
                        bool is_arm)
 {
@@ -39,8 +15,19 @@ static void read_table(struct dt_session *d, struct dt_elf *e, Elf_Scn *section,
 
     for (int i = 0; data && gelf_getsym(data, i, &s); i++) {
         const char *name = elf_strptr(e->elf, h->sh_link, s.st_name);
-        if (is_wanted(&s, name)) {
-            add(d, e, &s, name, is_arm);
+        unsigned kind = GELF_ST_TYPE(s.st_info);
+        /* $a, $d, $t, $x mark code and data on ARM. */
+        if (name && *name && *name != '$' && s.st_shndx != SHN_UNDEF && s.st_shndx != SHN_ABS &&
+            (kind == STT_FUNC || kind == STT_OBJECT || kind == STT_NOTYPE)) {
+            bool function = kind == STT_FUNC;
+            dt_room(d, &e->symbols, sizeof(struct dt_elf_symbol));
+            ((struct dt_elf_symbol *)e->symbols.data)[e->symbols.n++] = (struct dt_elf_symbol){
+                .name = dt_strdup(d, name),
+                .address = function && is_arm ? s.st_value & ~(uint64_t)1 : s.st_value,
+                .size = s.st_size,
+                .is_function = function,
+                .is_global = GELF_ST_BIND(s.st_info) != STB_LOCAL,
+            };
         }
     }
 }

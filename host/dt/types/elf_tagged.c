@@ -84,17 +84,6 @@ static const struct dt_type *bit_field(struct dt_elf_maker *m, const struct dt_t
     return dt_type_new(m->d, &field);
 }
 
-/* Damaged DWARF may say otherwise; who prints a value has its struct's bytes only. */
-static bool is_inside(const struct dt_member *member, uint64_t size)
-{
-    const struct dt_type *t = dt_type_resolve(member->type);
-    bool field = t->kind == DT_TYPE_INTEGER && t->bits < t->size * 8;
-    uint64_t first = member->bit_offset / 8;
-    uint64_t used = field ? (member->bit_offset % 8 + t->bits + 7) / 8 : t->size;
-
-    return first <= size && used <= size - first;
-}
-
 static void add_member(struct dt_elf_maker *m, struct dt_array *members, Dwarf_Die *die,
                        uint64_t size)
 {
@@ -106,7 +95,12 @@ static void add_member(struct dt_elf_maker *m, struct dt_array *members, Dwarf_D
     if (bits) {
         member.type = bit_field(m, type, bits);
     }
-    if (!is_inside(&member, size)) {
+    /* Damaged DWARF may have members outside; a printed value has its struct's bytes only. */
+    const struct dt_type *t = dt_type_resolve(member.type);
+    bool field = t->kind == DT_TYPE_INTEGER && t->bits < t->size * 8;
+    uint64_t first = member.bit_offset / 8;
+    uint64_t used = field ? (member.bit_offset % 8 + t->bits + 7) / 8 : t->size;
+    if (first > size || used > size - first) {
         return;
     }
     dt_room(m->d, members, sizeof(member));
@@ -132,13 +126,6 @@ int64_t dt_elf_enumerator_value(Dwarf_Die *die)
     return value;
 }
 
-static void add_enumerator(struct dt_elf_maker *m, struct dt_array *list, Dwarf_Die *die)
-{
-    dt_room(m->d, list, sizeof(struct dt_enumerator));
-    ((struct dt_enumerator *)list->data)[list->n++] =
-        (struct dt_enumerator){dt_elf_name_of(m, die), dt_elf_enumerator_value(die)};
-}
-
 static void complete(struct dt_elf_maker *m, const struct dt_elf_todo *todo)
 {
     struct dt_type *forward = todo->type, *t = dt_alloc(m->d, sizeof(*t));
@@ -160,7 +147,10 @@ static void complete(struct dt_elf_maker *m, const struct dt_elf_todo *todo)
             if (tag == DW_TAG_member && members.n < COUNT_MAX) {
                 add_member(m, &members, &child, t->size);
             } else if (tag == DW_TAG_enumerator && enumerators.n < COUNT_MAX) {
-                add_enumerator(m, &enumerators, &child);
+                dt_room(m->d, &enumerators, sizeof(struct dt_enumerator));
+                ((struct dt_enumerator *)enumerators.data)[enumerators.n++] =
+                    (struct dt_enumerator){dt_elf_name_of(m, &child),
+                                           dt_elf_enumerator_value(&child)};
             }
         } while (dwarf_siblingof(&child, &child) == 0);
     }

@@ -30,19 +30,15 @@ uint64_t dt_elf_number_or(Dwarf_Die *die, unsigned name, uint64_t otherwise)
     return dt_elf_number(die, name, &value) ? value : otherwise;
 }
 
-static bool die_of(Dwarf_Die *die, unsigned name, Dwarf_Die *other)
-{
-    Dwarf_Attribute attribute;
-
-    return dwarf_attr_integrate(die, name, &attribute) && dwarf_formref_die(&attribute, other);
-}
-
 /* Returns the type to which a type refers; none is void. */
 const struct dt_type *dt_elf_target(struct dt_elf_maker *m, Dwarf_Die *die)
 {
+    Dwarf_Attribute attribute;
     Dwarf_Die other;
+    bool any =
+        dwarf_attr_integrate(die, DW_AT_type, &attribute) && dwarf_formref_die(&attribute, &other);
 
-    return die_of(die, DW_AT_type, &other) ? dt_elf_make(m, &other) : m->d->basics[DT_BASIC_VOID];
+    return any ? dt_elf_make(m, &other) : m->d->basics[DT_BASIC_VOID];
 }
 
 const char *dt_elf_name_of(struct dt_elf_maker *m, Dwarf_Die *die)
@@ -97,18 +93,6 @@ static const struct dt_type *make_base(struct dt_elf_maker *m, Dwarf_Die *die)
     return dt_type_new(m->d, &t);
 }
 
-static const struct dt_type *make_pointer(struct dt_elf_maker *m, Dwarf_Die *die)
-{
-    struct dt_type t = {.kind = DT_TYPE_POINTER, .to = dt_elf_target(m, die)};
-    uint8_t bytes = 0;
-    Dwarf_Die unit;
-
-    dwarf_diecu(die, &unit, &bytes, NULL);
-    t.size = dt_elf_number_or(die, DW_AT_byte_size, bytes);
-    t.align = dt_elf_natural_align(t.size);
-    return dt_type_new(m->d, &t);
-}
-
 static const struct dt_type *make_named(struct dt_elf_maker *m, Dwarf_Die *die,
                                         enum dt_type_kind kind)
 {
@@ -122,24 +106,17 @@ static const struct dt_type *make_named(struct dt_elf_maker *m, Dwarf_Die *die,
                                 .to = to});
 }
 
-/* The elements of one dimension; 0: not said. */
-static uint64_t count_of(Dwarf_Die *range)
-{
-    uint64_t bound, count;
-
-    if (dt_elf_number(range, DW_AT_count, &count)) {
-        return count;
-    }
-    return dt_elf_number(range, DW_AT_upper_bound, &bound) && bound != UINT64_MAX ? bound + 1 : 0;
-}
-
 /* The dimensions from `die` on, among its siblings. */
 static const struct dt_type *dimensions(struct dt_elf_maker *m, Dwarf_Die *die,
                                         const struct dt_type *of)
 {
     Dwarf_Die next;
-    uint64_t count = count_of(die);
+    uint64_t count, bound; /* count: the elements of this dimension; 0: not said */
 
+    if (!dt_elf_number(die, DW_AT_count, &count)) {
+        bool bounded = dt_elf_number(die, DW_AT_upper_bound, &bound) && bound != UINT64_MAX;
+        count = bounded ? bound + 1 : 0;
+    }
     if (m->depth < DEPTH_MAX && dwarf_siblingof(die, &next) == 0 &&
         dwarf_tag(&next) == DW_TAG_subrange_type) {
         m->depth++;
@@ -150,17 +127,6 @@ static const struct dt_type *dimensions(struct dt_elf_maker *m, Dwarf_Die *die,
         count = 0;
     }
     return dt_type_array(m->d, of, count);
-}
-
-static const struct dt_type *make_array(struct dt_elf_maker *m, Dwarf_Die *die)
-{
-    const struct dt_type *of = dt_elf_target(m, die);
-    Dwarf_Die range;
-
-    if (dwarf_child(die, &range) != 0) {
-        return dt_type_array(m->d, of, 0);
-    }
-    return dimensions(m, &range, of);
 }
 
 static const struct dt_type *make_function(struct dt_elf_maker *m, Dwarf_Die *die)
@@ -195,8 +161,15 @@ static const struct dt_type *make_new(struct dt_elf_maker *m, Dwarf_Die *die)
         return make_base(m, die);
     case DW_TAG_pointer_type:
     case DW_TAG_reference_type:
-    case DW_TAG_rvalue_reference_type:
-        return make_pointer(m, die);
+    case DW_TAG_rvalue_reference_type: {
+        struct dt_type t = {.kind = DT_TYPE_POINTER, .to = dt_elf_target(m, die)};
+        uint8_t bytes = 0;
+        Dwarf_Die unit;
+        dwarf_diecu(die, &unit, &bytes, NULL);
+        t.size = dt_elf_number_or(die, DW_AT_byte_size, bytes);
+        t.align = dt_elf_natural_align(t.size);
+        return dt_type_new(m->d, &t);
+    }
     case DW_TAG_typedef:
         return make_named(m, die, DT_TYPE_TYPEDEF);
     case DW_TAG_const_type:
@@ -207,8 +180,12 @@ static const struct dt_type *make_new(struct dt_elf_maker *m, Dwarf_Die *die)
         return make_named(m, die, DT_TYPE_RESTRICT);
     case DW_TAG_atomic_type:
         return dt_elf_target(m, die);
-    case DW_TAG_array_type:
-        return make_array(m, die);
+    case DW_TAG_array_type: {
+        const struct dt_type *of = dt_elf_target(m, die);
+        Dwarf_Die range;
+        return dwarf_child(die, &range) == 0 ? dimensions(m, &range, of)
+                                             : dt_type_array(m->d, of, 0);
+    }
     case DW_TAG_subroutine_type:
     case DW_TAG_subprogram:
         return make_function(m, die);
@@ -222,19 +199,14 @@ static const struct dt_type *make_new(struct dt_elf_maker *m, Dwarf_Die *die)
     }
 }
 
-static struct dt_elf_type **bucket_of(struct dt_elf_maker *m, Dwarf_Off die)
-{
-    if (!m->e->types) {
-        m->e->types = dt_alloc(m->d, DT_ELF_BUCKETS * sizeof(struct dt_elf_type *));
-    }
-    return &m->e->types[die / 2 % DT_ELF_BUCKETS];
-}
-
 const struct dt_type *dt_elf_make(struct dt_elf_maker *m, Dwarf_Die *die)
 {
     Dwarf_Off offset = dwarf_dieoffset(die);
-    struct dt_elf_type **bucket = bucket_of(m, offset), *known = *bucket;
 
+    if (!m->e->types) {
+        m->e->types = dt_alloc(m->d, DT_ELF_BUCKETS * sizeof(struct dt_elf_type *));
+    }
+    struct dt_elf_type **bucket = &m->e->types[offset / 2 % DT_ELF_BUCKETS], *known = *bucket;
     while (known && known->die != offset) {
         known = known->next;
     }

@@ -7,16 +7,6 @@
  */
 #include "host/dt/types/layout.h"
 
-static uint32_t bit_field_bytes(uint32_t bits)
-{
-    uint32_t bytes = 1;
-
-    while (bytes * 8 < bits) {
-        bytes *= 2;
-    }
-    return bytes;
-}
-
 static uint64_t round_up(uint64_t n, uint64_t to)
 {
     return (n + to - 1) / to * to;
@@ -25,10 +15,13 @@ static uint64_t round_up(uint64_t n, uint64_t to)
 uint64_t dt_layout_add(struct dt_layout *l, const struct dt_type *type, uint32_t bits)
 {
     const struct dt_type *t = dt_type_resolve(type);
-    uint32_t align = bits ? bit_field_bytes(bits) : t->align ? t->align : 1;
+    uint32_t align = bits || !t->align ? 1 : t->align;
     uint64_t size = bits ? (bits + 7) / 8 : t->size;
-    uint64_t start = l->is_union ? 0 : round_up(l->end, align);
 
+    while (align * 8 < bits) {
+        align *= 2;
+    }
+    uint64_t start = l->is_union ? 0 : round_up(l->end, align);
     l->has_bit_fields |= bits != 0;
     l->align = align > l->align ? align : l->align;
     l->end = start + size > l->end ? start + size : l->end;

@@ -39,9 +39,18 @@ static const char *integer_name(const struct dt_type *t)
     return t->name && !t->is_char && strncmp(t->name, "signed ", 7) == 0 ? t->name + 7 : t->name;
 }
 
-/* Two definitions of one struct, say in two ELFs: members with the same names and places. */
-static bool same_members(const struct dt_type *a, const struct dt_type *b)
+static bool same_tagged(const struct dt_type *a, const struct dt_type *b)
 {
+    enum dt_type_kind p = a->kind == DT_TYPE_FORWARD ? a->tag_kind : a->kind;
+    enum dt_type_kind q = b->kind == DT_TYPE_FORWARD ? b->tag_kind : b->kind;
+
+    if (p != q || !a->name || !same_name(a->name, b->name)) {
+        return false;
+    }
+    if (a->kind != b->kind || a->kind == DT_TYPE_FORWARD) {
+        return true;
+    }
+    /* Two definitions of one struct, say in two ELFs: members with the same names and places. */
     if (a->size != b->size || a->nmembers != b->nmembers) {
         return false;
     }
@@ -52,30 +61,6 @@ static bool same_members(const struct dt_type *a, const struct dt_type *b)
         }
     }
     return true;
-}
-
-static bool same_functions(const struct dt_type *a, const struct dt_type *b)
-{
-    if (a->nmembers != b->nmembers || a->varargs != b->varargs || !dt_type_same(a->to, b->to)) {
-        return false;
-    }
-    for (unsigned i = 0; i < a->nmembers; i++) {
-        if (!dt_type_same(a->members[i].type, b->members[i].type)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool same_tagged(const struct dt_type *a, const struct dt_type *b)
-{
-    enum dt_type_kind p = a->kind == DT_TYPE_FORWARD ? a->tag_kind : a->kind;
-    enum dt_type_kind q = b->kind == DT_TYPE_FORWARD ? b->tag_kind : b->kind;
-
-    if (p != q || !a->name || !same_name(a->name, b->name)) {
-        return false;
-    }
-    return a->kind != b->kind || a->kind == DT_TYPE_FORWARD || same_members(a, b);
 }
 
 bool dt_type_same(const struct dt_type *x, const struct dt_type *y)
@@ -102,7 +87,15 @@ bool dt_type_same(const struct dt_type *x, const struct dt_type *y)
     case DT_TYPE_ARRAY:
         return a->count == b->count && dt_type_same(a->to, b->to);
     case DT_TYPE_FUNCTION:
-        return same_functions(a, b);
+        if (a->nmembers != b->nmembers || a->varargs != b->varargs || !dt_type_same(a->to, b->to)) {
+            return false;
+        }
+        for (unsigned i = 0; i < a->nmembers; i++) {
+            if (!dt_type_same(a->members[i].type, b->members[i].type)) {
+                return false;
+            }
+        }
+        return true;
     case DT_TYPE_STRUCT:
     case DT_TYPE_UNION:
     case DT_TYPE_ENUM:
@@ -204,4 +197,11 @@ bool dt_type_is_signed(const struct dt_type *type)
     const struct dt_type *t = dt_type_resolve(type);
 
     return t->kind == DT_TYPE_ENUM || (t->kind == DT_TYPE_INTEGER && t->is_signed);
+}
+
+bool dt_type_is_bit_field(const struct dt_type *type)
+{
+    const struct dt_type *t = dt_type_resolve(type);
+
+    return t->kind == DT_TYPE_INTEGER && t->bits && t->bits < t->size * 8;
 }

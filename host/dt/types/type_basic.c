@@ -72,45 +72,6 @@ static struct dt_type *integer(struct dt_session *d, enum dt_basic which, const 
     return t;
 }
 
-static void define_integers(struct dt_session *d, const struct dt_model *m)
-{
-    integer(d, DT_BASIC_CHAR, "char", 1, m->char_signed)->is_char = true;
-    integer(d, DT_BASIC_SCHAR, "signed char", 1, true)->is_char = true;
-    integer(d, DT_BASIC_UCHAR, "unsigned char", 1, false)->is_char = true;
-    integer(d, DT_BASIC_SHORT, "short", m->short_, true);
-    integer(d, DT_BASIC_USHORT, "unsigned short", m->short_, false);
-    integer(d, DT_BASIC_INT, "int", m->int_, true);
-    integer(d, DT_BASIC_UINT, "unsigned int", m->int_, false);
-    integer(d, DT_BASIC_LONG, "long", m->long_, true);
-    integer(d, DT_BASIC_ULONG, "unsigned long", m->long_, false);
-    integer(d, DT_BASIC_LLONG, "long long", m->long_long, true)->align = m->long_long_align;
-    integer(d, DT_BASIC_ULLONG, "unsigned long long", m->long_long, false)->align =
-        m->long_long_align;
-    integer(d, DT_BASIC_BOOL, "_Bool", 1, false)->is_bool = true;
-}
-
-static void define_others(struct dt_session *d, const struct dt_model *m)
-{
-    bool wide = m->pointer == 8;
-    struct dt_type *quad = basic(d, DT_BASIC_LDOUBLE, DT_TYPE_FLOAT, "long double", wide ? 16 : 8);
-
-    quad->align = wide ? 16 : m->double_align;
-    basic(d, DT_BASIC_FLOAT, DT_TYPE_FLOAT, "float", 4);
-    basic(d, DT_BASIC_DOUBLE, DT_TYPE_FLOAT, "double", 8)->align = m->double_align;
-    dt_type_define(d, "void", basic(d, DT_BASIC_VOID, DT_TYPE_VOID, "void", 0));
-    dt_type_define(d, "float", d->basics[DT_BASIC_FLOAT]);
-    dt_type_define(d, "double", d->basics[DT_BASIC_DOUBLE]);
-    dt_type_define(d, "long double", d->basics[DT_BASIC_LDOUBLE]);
-    d->string = basic(d, DT_BASIC_STRING, DT_TYPE_STRING, "string", 256);
-    d->string->align = 1;
-    d->string->is_char = true;
-    dt_type_define(d, "string", d->string);
-    basic(d, DT_BASIC_DYNAMIC, DT_TYPE_DYNAMIC, "<DYN>", 0);
-    basic(d, DT_BASIC_STACK, DT_TYPE_STACK, "stack", 0);
-    basic(d, DT_BASIC_SYMADDR, DT_TYPE_SYMADDR, "_symaddr", 8);
-    basic(d, DT_BASIC_USYMADDR, DT_TYPE_USYMADDR, "_usymaddr", 16);
-}
-
 static const struct dt_type *define_typedef(struct dt_session *d, const char *name,
                                             enum dt_basic to)
 {
@@ -147,8 +108,41 @@ static void define_sized(struct dt_session *d, bool wide)
     define_typedef(d, "ptrdiff_t", word);
 }
 
-static void define_named(struct dt_session *d)
+void dt_types_define(struct dt_session *d)
 {
+    bool wide = d->model->pointer == 8;
+    struct dt_type *quad = basic(d, DT_BASIC_LDOUBLE, DT_TYPE_FLOAT, "long double", wide ? 16 : 8);
+
+    quad->align = wide ? 16 : d->model->double_align;
+    basic(d, DT_BASIC_FLOAT, DT_TYPE_FLOAT, "float", 4);
+    basic(d, DT_BASIC_DOUBLE, DT_TYPE_FLOAT, "double", 8)->align = d->model->double_align;
+    dt_type_define(d, "void", basic(d, DT_BASIC_VOID, DT_TYPE_VOID, "void", 0));
+    dt_type_define(d, "float", d->basics[DT_BASIC_FLOAT]);
+    dt_type_define(d, "double", d->basics[DT_BASIC_DOUBLE]);
+    dt_type_define(d, "long double", d->basics[DT_BASIC_LDOUBLE]);
+    d->string = basic(d, DT_BASIC_STRING, DT_TYPE_STRING, "string", 256);
+    d->string->align = 1;
+    d->string->is_char = true;
+    dt_type_define(d, "string", d->string);
+    basic(d, DT_BASIC_DYNAMIC, DT_TYPE_DYNAMIC, "<DYN>", 0);
+    basic(d, DT_BASIC_STACK, DT_TYPE_STACK, "stack", 0);
+    basic(d, DT_BASIC_SYMADDR, DT_TYPE_SYMADDR, "_symaddr", 8);
+    basic(d, DT_BASIC_USYMADDR, DT_TYPE_USYMADDR, "_usymaddr", 16);
+    integer(d, DT_BASIC_CHAR, "char", 1, d->model->char_signed)->is_char = true;
+    integer(d, DT_BASIC_SCHAR, "signed char", 1, true)->is_char = true;
+    integer(d, DT_BASIC_UCHAR, "unsigned char", 1, false)->is_char = true;
+    integer(d, DT_BASIC_SHORT, "short", d->model->short_, true);
+    integer(d, DT_BASIC_USHORT, "unsigned short", d->model->short_, false);
+    integer(d, DT_BASIC_INT, "int", d->model->int_, true);
+    integer(d, DT_BASIC_UINT, "unsigned int", d->model->int_, false);
+    integer(d, DT_BASIC_LONG, "long", d->model->long_, true);
+    integer(d, DT_BASIC_ULONG, "unsigned long", d->model->long_, false);
+    integer(d, DT_BASIC_LLONG, "long long", d->model->long_long, true)->align =
+        d->model->long_long_align;
+    integer(d, DT_BASIC_ULLONG, "unsigned long long", d->model->long_long, false)->align =
+        d->model->long_long_align;
+    integer(d, DT_BASIC_BOOL, "_Bool", 1, false)->is_bool = true;
+    define_sized(d, d->model->pointer == 8);
     define_typedef(d, "uchar_t", DT_BASIC_UCHAR);
     define_typedef(d, "ushort_t", DT_BASIC_USHORT);
     define_typedef(d, "uint_t", DT_BASIC_UINT);
@@ -157,14 +151,6 @@ static void define_named(struct dt_session *d)
     define_typedef(d, "u_longlong_t", DT_BASIC_ULLONG);
     define_typedef(d, "id_t", DT_BASIC_INT);
     define_typedef(d, "pid_t", DT_BASIC_INT);
-}
-
-void dt_types_define(struct dt_session *d)
-{
-    define_others(d, d->model);
-    define_integers(d, d->model);
-    define_sized(d, d->model->pointer == 8);
-    define_named(d);
     d->basics[DT_BASIC_VOIDPTR] = dt_type_pointer(d, d->basics[DT_BASIC_VOID]);
     d->basics[DT_BASIC_CHARPTR] = dt_type_pointer(d, d->basics[DT_BASIC_CHAR]);
 }

@@ -43,14 +43,6 @@ static const struct dt_type *signed_type(struct dt_session *d, const struct dt_t
     return type;
 }
 
-static const struct dt_type *integer(struct dt_session *d, unsigned flags)
-{
-    const char *name = integer_text(flags);
-    const struct dt_type *type = name ? dt_type_own(d, DT_TYPE_TYPEDEF, name) : NULL;
-
-    return type && (flags & DT_SPEC_SIGNED) ? signed_type(d, type) : type;
-}
-
 const struct dt_type *dt_type_arithmetic(struct dt_session *d, enum dt_base base, unsigned flags)
 {
     unsigned sign = flags & (DT_SPEC_SIGNED | DT_SPEC_UNSIGNED), size = flags & DT_SPEC_SIZES;
@@ -60,8 +52,11 @@ const struct dt_type *dt_type_arithmetic(struct dt_session *d, enum dt_base base
     }
     switch (base) {
     case DT_BASE_NONE:
-    case DT_BASE_INT:
-        return integer(d, flags);
+    case DT_BASE_INT: {
+        const char *name = integer_text(flags);
+        const struct dt_type *type = name ? dt_type_own(d, DT_TYPE_TYPEDEF, name) : NULL;
+        return type && (flags & DT_SPEC_SIGNED) ? signed_type(d, type) : type;
+    }
     case DT_BASE_CHAR:
         return size                       ? NULL
                : sign == DT_SPEC_SIGNED   ? d->basics[DT_BASIC_SCHAR]

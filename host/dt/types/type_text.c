@@ -15,11 +15,6 @@ struct dt_type_text { /* the text of a type, made once */
 static const char *around(struct dt_session *d, const struct dt_type *t, const char *inner,
                           bool named);
 
-static bool is_derived(const struct dt_type *t)
-{
-    return t->kind == DT_TYPE_ARRAY || t->kind == DT_TYPE_FUNCTION;
-}
-
 static const char *base_text(struct dt_session *d, const struct dt_type *t)
 {
     enum dt_type_kind kind = t->kind == DT_TYPE_FORWARD ? t->tag_kind : t->kind;
@@ -61,21 +56,15 @@ static const char *qualified(struct dt_session *d, const struct dt_type *t, cons
     return dt_sprintf(d, "%s %s", word, around(d, t->to, inner, named));
 }
 
-static const char *pointer(struct dt_session *d, const struct dt_type *t, const char *inner,
-                           bool named)
-{
-    const char *text = dt_sprintf(d, is_derived(t->to) ? "(*%s)" : "*%s", inner);
-
-    return around(d, t->to, text, named);
-}
-
 /* The declaration of `inner`, of type t. */
 static const char *around(struct dt_session *d, const struct dt_type *t, const char *inner,
                           bool named)
 {
     switch (t->kind) {
-    case DT_TYPE_POINTER:
-        return pointer(d, t, inner, named);
+    case DT_TYPE_POINTER: {
+        bool derived = t->to->kind == DT_TYPE_ARRAY || t->to->kind == DT_TYPE_FUNCTION;
+        return around(d, t->to, dt_sprintf(d, derived ? "(*%s)" : "*%s", inner), named);
+    }
     case DT_TYPE_ARRAY:
         inner = t->count ? dt_sprintf(d, "%s[%llu]", inner, (unsigned long long)t->count)
                          : dt_sprintf(d, "%s[]", inner);
@@ -92,14 +81,10 @@ static const char *around(struct dt_session *d, const struct dt_type *t, const c
     }
 }
 
-static unsigned bucket_of(const struct dt_type *t)
-{
-    return (unsigned)((uintptr_t)t / 16 % DT_TEXT_BUCKETS);
-}
-
 static const char *kept_text(struct dt_session *d, const struct dt_type *t)
 {
-    struct dt_type_text **bucket = &d->type_texts[bucket_of(t)], *x = *bucket;
+    struct dt_type_text **bucket = &d->type_texts[(uintptr_t)t / 16 % DT_TEXT_BUCKETS];
+    struct dt_type_text *x = *bucket;
 
     while (x && x->type != t) {
         x = x->next;
