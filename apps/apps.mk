@@ -56,10 +56,10 @@ demo_PROGRAMS := init console tracelogger tracestop pidin $(DEMO_PROGRAMS)
 demo_SCRIPT := apps/images/demo.start
 shell_PROGRAMS := init console $(DISK_PROGRAMS_$(BOARD)) shell pidin tracelogger tracestop evstorm watchdog $(DEMO_PROGRAMS)
 shell_SCRIPT := apps/images/shell.start
-# A system that goes on until it is stopped, with the link to a host: what D looks at.
+# A system that runs until it is stopped, with the link to a host: what D looks at.
 live_PROGRAMS := init console linkd hello $(DISK_PROGRAMS_$(BOARD)) shell pidin tracelogger tracestop evstorm watchdog $(DEMO_PROGRAMS)
 live_SCRIPT := apps/images/live$(BOARD_CLASS_$(BOARD)).start
-# The same with nobody at its console: what `kymo dtrace` boots.
+# Like live, but without a reader of its console: the image that `kymo dtrace` boots.
 work_PROGRAMS := init console linkd hello $(DEMO_PROGRAMS)
 work_SCRIPT := apps/images/work$(BOARD_CLASS_$(BOARD)).start
 crash_PROGRAMS := init console crash pidin

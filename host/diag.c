@@ -29,7 +29,7 @@ void kymo_messages_start(void)
     }
 }
 
-/* The line of progress is the command's own: it goes to the terminal as it is. */
+/* The line of progress is the command's own: it is written to the terminal unchanged. */
 void kymo_progress_end(void)
 {
     if (progress_shown) {
@@ -83,7 +83,7 @@ int kymo_bad_option(const char *command, int argc, char **argv, int result)
     return kymo_usage(command, "%s: unknown option %s", command, word);
 }
 
-/* True if standard output is a pipe or a socket that nobody reads any more. */
+/* True if standard output is a pipe or a socket whose reader has gone. */
 static bool reader_is_gone(void)
 {
     struct pollfd at = {.fd = STDOUT_FILENO, .events = POLLOUT};

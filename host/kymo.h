@@ -50,7 +50,7 @@ void kymo_report_error(const struct kev_error *error);
 void kymo_progress(void *what, uint64_t done, uint64_t total);
 void kymo_progress_end(void);
 
-/* select.c. Lists as the options have them: "0,2-3"; "int,comm". -1: makes no sense. */
+/* select.c. Lists as the options have them: "0,2-3"; "int,comm". -1: malformed. */
 int kymo_parse_cpus(const char *text, uint64_t *mask);
 
 /* A filter by class: external class names, some internal classes are split by event. */

@@ -315,7 +315,7 @@ static int flush(struct output *output)
     return output->error;
 }
 
-/* Gives the part its name if nobody has it. Not every file system can do it in one step. */
+/* Gives the part its name if no file has it. Not every file system can do it in one step. */
 static int rename_to_new(const struct output *output)
 {
     int at = output->folder;

@@ -203,7 +203,7 @@ void owners_learn(struct owners *owners, const struct kev_event *event)
         return;
     }
     change = change_of(event, number_of(event), &pid, &tid);
-    /* A state dump tells of a thread as if it began, before it names it. */
+    /* A state dump reports a thread as created, before it names the thread. */
     if (change == NOTHING || (change == BORN && tid != OWNER_NONE)) {
         return;
     }
@@ -247,7 +247,7 @@ static void name_follow(struct owners *owners, const struct kev_event *event, un
     entry->ppid = tid == OWNER_NONE ? (int32_t)kev_word(event, 0) : 0;
 }
 
-/* ---- who runs ---------------------------------------------------------------------- */
+/* ---- the running thread ------------------------------------------------------------ */
 
 static bool is_thread(const struct kev_event *event, unsigned number)
 {

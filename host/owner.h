@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Whose an event is, and what processes and threads are called (docs/ring.md, "Whose an event is").
- * An event of class THREAD is the thread's that it tells of; an INT_CALL between THDEAD and
+ * An event of class THREAD belongs to the thread that it is about; an INT_CALL between THDEAD and
  * THDESTROY is the ended thread's; any other event is the running thread's: that of its CPU's last
- * THRUNNING; CONTROL events are nobody's. Nothing is guessed: who runs is not known before the
- * first THRUNNING of a CPU, nor behind a gap until the next one. Gaps are a missing buffer, a
+ * THRUNNING; CONTROL events have no owner. Nothing is guessed: the running thread is unknown before
+ * the first THRUNNING of a CPU, and behind a gap until the next one. Gaps are a missing buffer, a
  * DROPPED slot that counts THREAD events (class PR_TH), and slots that `recover` passed over.
  *
  * Memory: at most OWNER_NAMES names. One thread. Proof: test/host/test_owner.c.
@@ -21,7 +21,7 @@ struct owner {
     bool known;
     int32_t pid, tid;
     /* Class PROCESS and MAPNAME, which are recorded while another thread may run: the process that
-     * the event tells of, and its thread or OWNER_NONE. */
+     * the event is about, and its thread or OWNER_NONE. */
     bool about;
     int32_t about_pid, about_tid;
 };
@@ -32,7 +32,7 @@ struct owners;
 struct owners *owners_new(const struct kev *kev);
 void owners_free(struct owners *owners);
 
-/* An optional first pass over all events, then once owners_begin(): a ring tells its names at its
+/* An optional first pass over all events, then once owners_begin(): a ring names its threads at its
  * end. Such a name holds from the beginning, unless the capture shows that it can't (the process
  * began or another of its pid ended meanwhile) or losses may hide that. */
 void owners_learn(struct owners *owners, const struct kev_event *event);
@@ -41,7 +41,7 @@ void owners_begin(struct owners *owners);
 /* Every event of the capture, in order. Returns whose it is. */
 struct owner owners_follow(struct owners *owners, const struct kev_event *event);
 
-/* The name that an event of a process's birth or end tells, for free(); NULL: none, or
+/* Returns the name in an event of a process's creation or end, for free(); NULL: none, or
  * no memory. */
 char *owners_told(const struct kev_event *event);
 
@@ -57,7 +57,7 @@ struct owner_name {
 };
 
 /* The processes and threads that have names and have not ended. Call with *at 0 first; false: no
- * more. In the order in which they were first heard of. */
+ * more. In the order of their first events. */
 bool owners_next_name(const struct owners *owners, uint32_t *at, struct owner_name *name);
 /* Returns the thread running on a CPU; .known is false if that can't be determined. */
 struct owner owners_running(const struct owners *owners, unsigned cpu);

@@ -181,7 +181,7 @@ void kymo_select_init(struct kymo_select *select)
     select->classes.any = true;
 }
 
-/* "3,5-7" behind what is there already; -1: makes no sense, or too many. */
+/* Appends a list like "3,5-7". Returns -1 if it is malformed or too long. */
 static int ranges_parse(struct kymo_ranges *ranges, const char *text)
 {
     for (;;) {

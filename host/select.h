@@ -8,8 +8,8 @@
  *   --pid LIST --tid LIST   whose the event is (host/owner.h)
  *   --name GLOB             and of a process that is called so
  *
- * What is given by different options must all hold, of one option's values one. An event whose
- * owner nobody knows is of no pid, tid or name. Proof: test/host/test_select.c,
+ * Different options must all hold; of one option's values one must. An event whose owner is
+ * unknown has no pid, tid or name. Proof: test/host/test_select.c,
  * test/host/selections.py.
  */
 #ifndef HOST_SELECT_H

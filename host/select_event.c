@@ -53,7 +53,7 @@ static bool pattern_fits(const struct pattern *pattern, const struct kev *kev,
     return fnmatch(pattern->name, desc == NULL ? digits : desc->name, FNM_CASEFOLD) == 0;
 }
 
-/* ---- names that nobody has --------------------------------------------------------- */
+/* ---- unknown names ----------------------------------------------------------------- */
 
 /* How many characters to insert, delete, replace or swap; any case. */
 static unsigned distance(const char *a, const char *b)

@@ -96,7 +96,7 @@ static void remove_dead(const char *what, const char *const *files)
 
 /* The directory's descriptor with its lock. -1: another process took it for a dead one's in the
  * moment before it was locked. A file system without locks has no dead directories either:
- * nobody can lock one to remove it. */
+ * no process can lock one to remove it. */
 static int hold(const char *path)
 {
     int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The console's input: finished lines (edit.h) are handed to readers in order. Input that nobody
- * reads yet is kept, up to 4 KB; then input_full() says that no more should be taken from the
- * device. One thread. Proved by test/boot/shell.py.
+ * The console's input: finished lines (edit.h) are handed to readers in order. Input that no
+ * process reads yet is kept, up to 4 KB; then input_full() says that no more should be taken from
+ * the device. One thread. Proved by test/boot/shell.py.
  */
 #ifndef APPS_CONSOLE_INPUT_H
 #define APPS_CONSOLE_INPUT_H

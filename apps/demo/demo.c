@@ -70,7 +70,7 @@ static bool wait_for_name(const char *name)
         }
         usleep(5000);
     }
-    printf("demo: nobody attached %s\n", name);
+    printf("demo: no server has attached the name %s\n", name);
     return false;
 }
 

@@ -9,7 +9,7 @@
  *   wait              until every program started with & has ended, but for servers
  *   shutdown [STATUS] ends the machine
  *   (status=any in the brackets: the program may fail; server=yes: `wait` doesn't wait for it)
- *   reset             begins anew
+ *   reset             restarts the machine
  *   onpanic reset     what a panic does at its end; or: stop
  */
 #ifndef APPS_INIT_SCRIPT_H

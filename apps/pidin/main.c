@@ -46,7 +46,7 @@ static const char help[] =
     "usage: pidin [info | mem]\n"
     "  without a word   every thread: priority, state and what it waits for\n"
     "  info             every process: threads, channels, maps, memory, abilities\n"
-    "  mem              every memory object: size, memory it takes, who made it, who uses it\n";
+    "  mem              every memory object: size, memory it takes, its creator and its users\n";
 
 int main(int argc, char **argv)
 {

@@ -83,7 +83,8 @@ void print_objects_head(void)
            "name");
 }
 
-/* Its maker may be gone: then it is nobody's but those who are able. */
+/* The process that made the object may have ended: then only processes with the ability may use it.
+ * */
 void print_object(const struct kymo_object_info *object)
 {
     char maker[12] = "-";

@@ -25,7 +25,7 @@ static const char cut_help[] =
     "Usage: kymo cut [options] FILE -o OUT.kev\n"
     "\n"
     "Writes a capture that has a selection of another one's events, with the names of\n"
-    "processes and threads and who runs when it begins. FILE - is standard input.\n"
+    "processes and threads and the running threads at its beginning. FILE - is standard input.\n"
     "\n"
     "  -o OUT.kev     where to; an existing file is not replaced\n"
     "  --force        replace an existing file\n"
@@ -122,7 +122,7 @@ __attribute__((format(printf, 2, 3))) static void doubt(struct cut *cut, const c
     va_end(list);
 }
 
-/* Behind the window each CPU must have a buffer, which tells of losses. */
+/* Behind the window each CPU must have a buffer, which reports losses. */
 static bool ends_inside(const struct cut *cut, const struct kev *kev)
 {
     for (unsigned cpu = 0; cpu < kev_info(kev)->ncpu; cpu++) {

@@ -93,7 +93,7 @@ struct cut_maps;
 /* NULL: no memory. */
 struct cut_maps *cut_maps_new(void);
 void cut_maps_free(struct cut_maps *maps);
-/* A first pass over all events, because a ring tells of its processes at its end; then every event
+/* A first pass over all events, because a ring names its processes at its end; then every event
  * in order. */
 void cut_maps_learn(struct cut_maps *maps, const struct kev_event *event);
 void cut_maps_follow(struct cut_maps *maps, const struct kev_event *event);
@@ -112,9 +112,9 @@ struct cut_prelude {
     uint64_t covered; /* a bit for each CPU that was being recorded then */
 };
 
-/* Injects names that hold now, where texts are, and who runs on each CPU of the selection, right
- * before the window, and begins the CPUs' buffers. Returns how many events of those found no room
- * before it, or -1: no memory, said. */
+/* Injects names that hold now, where texts are, and the running thread of each CPU of the
+ * selection, right before the window, and begins the CPUs' buffers. Returns how many events of
+ * those found no room before it, or -1: no memory, said. */
 int cut_prelude_write(struct cut_file *file, const struct cut_prelude *prelude);
 
 /* ---- take.c: which events go where ------------------------------------------------- */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a cut begins with: names of the processes and threads that live then, where the texts of
- * programs are, and who runs, as events that no kernel made (bit 16 of their headers). They are in
- * buffers of their own: what begins with such an event tells nothing of what its CPU did. Then each
- * CPU's first buffer of the window is begun, if the CPU was being recorded then: readers take the
- * CPU's events for complete from there on. Stamps are the last ones before the window; all names
- * are on the selection's first CPU.
+ * The beginning of a cut: names of the processes and threads that live then, where the texts of
+ * programs are, and the running threads, as events that no kernel made (bit 16 of their headers).
+ * They are in buffers of their own: what begins with such an event tells nothing of what its CPU
+ * did. Then each CPU's first buffer of the window is begun, if the CPU was being recorded then:
+ * readers take the CPU's events for complete from there on. Stamps are the last ones before the
+ * window; all names are on the selection's first CPU.
  */
 #include <string.h>
 

@@ -59,7 +59,7 @@ static uint64_t cpus_covered(const struct cut *cut, const struct kev_info *info)
     return covered;
 }
 
-/* The window begins at --from if the recording goes on since before then, else with the first event
+/* The window begins at --from if the recording began before that time, else with the first event
  * that is in it; if there is none, at its end. `event`: the first one that is not before it. */
 static uint64_t window_begin(const struct cut *cut, const struct kev_event *event)
 {

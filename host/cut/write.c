@@ -2,7 +2,7 @@
 /*
  * Writing the slots of a cut, in format 1.02 whatever the original's is. Where a buffer of the
  * original begins, one of the cut does, so that a reader's account of what is covered is the same;
- * buffers are numbered anew. Slots are held, and summed, in this machine's byte order, the payload
+ * buffers get new numbers. Slots are held, and summed, in this machine's byte order, the payload
  * too (texts as well: as if the other machine had written them), and swapped on their way out.
  *
  * Captures of format 1.01 may have two events of a CPU with the same stamp: the later one's is

@@ -29,14 +29,14 @@ static const char extract_help[] =
     "is, so that no other one has its name: trace.kev becomes\n"
     "trace-BOARD-DATE-LOG-RECORD.kev.\n"
     "\n"
-    "  -l, --list     only say what is there, from the headers: the data isn't read\n"
+    "  -l, --list     only list the captures, from their headers: the data isn't read\n"
     "  -n NUMBER      only this capture; 1 is the oldest\n"
     "  -o FILE        where it goes (- is standard output); with -n, or if there is one\n"
     "  -d FOLDER      where the files go (default: here)\n"
     "  --force        replace files that are there; else what differs is refused\n"
     "  --scan         look for records everywhere, not only where the log says that they are:\n"
     "                 for a damaged disk, or a copy that left bad sectors out\n"
-    "  --log NUMBER   likewise, of this log: a disk on which a log was begun anew\n"
+    "  --log NUMBER   likewise, of this log: a disk on which a new log was begun\n"
     "                 still has what was not written over since; 1 is the oldest,\n"
     "                 --scan --list says which there are\n"
     "  -h, --help     this text\n"
@@ -48,7 +48,7 @@ static const char extract_help[] =
     "  --base ADDRESS the first byte's in the machine; not needed, but then it is checked\n"
     "  --page CAPTURE a capture of the same kernel, if the image's system page is damaged\n"
     "\n"
-    "Exit status: 0 all is there; 1 not all, or no such capture; 2 wrong usage.\n";
+    "Exit status: 0 everything was read; 1 not everything, or no such capture; 2 wrong usage.\n";
 
 enum { OPTION_CORE = 256, OPTION_BASE, OPTION_PAGE, OPTION_FORCE, OPTION_SCAN, OPTION_LOG };
 
@@ -80,7 +80,7 @@ static uint64_t frames_missing(const struct extract *extract)
     return missing;
 }
 
-/* A disk that was made anew still has what the newer logs have not written over. */
+/* A disk that was formatted again still has the records that newer logs have not overwritten. */
 static void say_logs(const struct extract *extract)
 {
     const struct extract_scan *scan = &extract->scanned;

@@ -14,7 +14,7 @@
 #include "host/kymo.h"
 #include "host/output.h"
 
-/* Formats that hold memory, but not as it is. */
+/* Formats that hold memory in a coded form. */
 static const struct {
     const char *magic, *what;
 } refused[] = {

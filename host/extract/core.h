@@ -66,7 +66,7 @@ bool core_find(const struct core *core, struct core_search *search, struct core_
 /* core_write.c */
 struct core_output {
     const char *path;
-    bool force;          /* a file that is there is replaced */
+    bool force;          /* an existing file is replaced */
     const char *core;    /* the image's name */
     const uint8_t *page; /* instead of the window's, which is damaged; NULL: the window's */
     uint64_t bytes, slots;

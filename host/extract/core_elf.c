@@ -115,7 +115,7 @@ int core_read_elf(struct core *core)
     }
     for (uint32_t i = 0; i < header.count; i++) {
         if (!read_segment(core, &header, i, &segment)) {
-            break; /* cut off: what is there counts */
+            break; /* cut off: the rest is used */
         }
         if (add(core, &segment) != 0) {
             return -1;

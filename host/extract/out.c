@@ -31,7 +31,8 @@ static const char *date(uint64_t seconds, char text[32])
     return text;
 }
 
-/* Only its beginning is there: it wasn't acknowledged, or the logger ended before a buffer. */
+/* The capture has only its beginning: it wasn't acknowledged, or the logger ended before a buffer.
+ * */
 static bool is_empty(const struct extract_capture *capture)
 {
     return !capture->whole && capture->size == 0;

@@ -208,7 +208,7 @@ static uint64_t frames_of(const struct search *search, uint64_t stride)
 
 /* ---- the disk that is shown -------------------------------------------------------- */
 
-/* place[]: the sector of a frame's beginning, times two, and 1 if a header is there. */
+/* place[]: the sector of a frame's beginning, times two, and 1 if a valid header is in it. */
 static int show_sector(const struct extract_scan *scan, uint64_t sector, void *data)
 {
     uint64_t in = sector - BLOCKLOG_FIRST, at = in % FRAME;
@@ -216,7 +216,7 @@ static int show_sector(const struct extract_scan *scan, uint64_t sector, void *d
         sector < BLOCKLOG_FIRST || in / FRAME >= scan->frames ? NOWHERE : scan->place[in / FRAME];
 
     if (at == 0 && (place == NOWHERE || !(place & 1))) {
-        memset(data, 0, BLOCKLOG_SECTOR); /* no record is there */
+        memset(data, 0, BLOCKLOG_SECTOR); /* it has no record */
         return 0;
     }
     if (place == NOWHERE) {
@@ -252,7 +252,7 @@ static void place(struct extract_scan *scan, const struct search *search,
             uint64_t frame = (record->sequence + piece) % scan->frames;
 
             if (laps && record->sequence % laps + piece >= laps) {
-                at -= laps * stride; /* the log goes on at its first frame */
+                at -= laps * stride; /* the log continues in its first frame */
             }
             if (piece > 0 || scan->place[frame] == NOWHERE || !(scan->place[frame] & 1)) {
                 scan->place[frame] = at * 2 + (piece == 0);

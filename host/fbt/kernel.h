@@ -6,7 +6,8 @@
 
 #include "host/fbt/scan.h"
 
-/* A way that the code does not show: a site that is patched to jump, a fault that goes on there. */
+/* An edge that the code does not show: a site that is patched to jump, a fault that continues
+ * there. */
 struct fbt_edge {
     uint64_t from, to;
 };

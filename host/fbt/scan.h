@@ -20,7 +20,7 @@ struct fbt_text {
     size_t npads;
 };
 /* FBT_SITE_BYTES that nothing executes. Where a branch of 16 bits is all that fits, it goes to one
- * of these, and from there a wide one goes on. */
+ * of these, and from there a wide one continues. */
 struct fbt_pad {
     uint64_t at;
     bool used;

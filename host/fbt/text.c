@@ -36,7 +36,7 @@ struct fbt_insn fbt_decode_at(const struct fbt_text *t, uint64_t address)
                     : fbt_a64_decode(t->bytes + offset, room, address);
 }
 
-/* The table of TBB or TBH goes on for as long as there is data. */
+/* The table of TBB or TBH extends as far as there is data. */
 static void mark_table(struct fbt_text *t, uint64_t table, unsigned size)
 {
     for (uint64_t at = table; fbt_marked(t, at & ~1ull, FBT_MARK_DATA); at += size) {

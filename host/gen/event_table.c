@@ -186,7 +186,7 @@ static void check_words(const struct table_event *e)
     }
 }
 
-/* What trace/filter.h and trace/threads.h ask an event's arguments for. */
+/* The arguments of an event that trace/filter.h and trace/threads.h use. */
 static void check_asked(const struct table_event *e)
 {
     static const struct {

@@ -274,7 +274,7 @@ static const char profile[] =
     "kernel's timer takes its place, `arg0` is 0, and a sample that came due in the kernel is "
     "taken "
     "where\n"
-    "the program goes on, `arg2` ns late.\n";
+    "the program continues, `arg2` ns late.\n";
 
 static const char syscall_head[] =
     "\n"

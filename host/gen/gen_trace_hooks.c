@@ -354,7 +354,7 @@ static void print_fires(void)
         "trace/fire.c",
         " * Of each event: probe_<name>() fires D's probes, gated_<name>() logs it unless the\n"
         " * gate stops it, log_and_probe_<name>() does both, and trace_fire_<name>(), which the\n"
-        " * hook calls, chooses by who listens.\n");
+        " * hook calls, chooses by its listeners.\n");
     for (const struct table_event *e = table_events; e < table_events + table_count; e++) {
         if (has_hook(e)) {
             print_fire(e);

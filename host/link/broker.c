@@ -54,8 +54,8 @@ static int clients(void)
     return count;
 }
 
-/* No descriptor is free for whoever waits at the door. Polled, the door would be ready all the
- * time; so it is looked at again only when DOOR_MS have passed. */
+/* No descriptor is free for a client that waits to connect. Polled, the socket would be ready all
+ * the time; so it is looked at again only when DOOR_MS have passed. */
 static void door_shut(int error)
 {
     if (error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM) {
@@ -224,8 +224,8 @@ static void wait_and_read(bool flows)
     }
 }
 
-/* Nobody may come any more. The lock, which one who would start a broker takes first, is kept to
- * the end of this process: the next one gets the line when this one has let go of it. */
+/* No client may connect any more. The lock, which a process that starts a broker takes first, is
+ * kept to the end of this process: the next one gets the line when this one has let go of it. */
 static bool close_door(void)
 {
     int lock = open(broker.place->lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);

@@ -34,14 +34,14 @@ struct broker {
     int listener, line;
     bool over; /* the link or the line is gone: tell all and end */
     bool was_up;
-    bool door_shut;   /* no descriptor was free: nobody is let in before door_at */
+    bool door_shut;   /* no descriptor was free: no client is accepted before door_at */
     uint32_t door_at; /* ms */
-    bool locked;      /* nobody can start another before this one has ended */
+    bool locked;      /* no process can start another before this one has ended */
     char why[400];
     struct link link;
     struct client client[BROKER_CLIENTS];
     struct {                   /* of the link's channels */
-        struct client *client; /* NULL: nobody's */
+        struct client *client; /* NULL: no client's */
         uint8_t local;
     } owner[LINK_CHANNELS_MOST];
 };

@@ -20,13 +20,13 @@ static const char capture_help[] =
     "Usage: kymo capture [-t TARGET] [-o FILE [--force]] [-n COUNT]\n"
     "\n"
     "Waits for captures that the target sends (tracelogger -f link:NAME) and stores\n"
-    "them here, each under its NAME without the folders; if a file of that name is there,\n"
-    "the date is added. The target is told that a capture is safe once it is on the disk.\n"
+    "them here, each under its NAME without the folders; if a file of that name exists,\n"
+    "the date is added. A capture is acknowledged to the target once it is on the disk.\n"
     "TARGET is unix:PATH, tcp:HOST:PORT or a serial line /dev/tty...[@BAUD].\n"
     "\n"
     "  -t TARGET      where the target is (default: KYMO_TARGET of the environment)\n"
     "  -o FILE        store it there, whatever its name (- is standard output)\n"
-    "  --force        replace FILE if it is there\n"
+    "  --force        replace FILE if it exists\n"
     "  -n COUNT       end after so many captures (default 1; 0: when interrupted)\n"
     "  -h, --help     this text\n";
 

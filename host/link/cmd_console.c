@@ -38,7 +38,7 @@ struct console {
     struct session *session;
     struct channel *channel;
     bool terminal, raw;
-    bool typing; /* standard input goes on */
+    bool typing; /* standard input has not ended */
     struct termios modes;
 };
 
@@ -64,7 +64,7 @@ static void terminal_restore(struct console *console)
     }
 }
 
-/* All that is there. 0, or -EPIPE. */
+/* Writes all that has arrived. Returns 0 or -EPIPE. */
 static int show(struct console *console, int timeout_ms)
 {
     uint8_t text[4096];

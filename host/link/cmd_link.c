@@ -171,7 +171,7 @@ static int link_main(int argc, char **argv)
 
 const struct kymo_command kymo_link_command = {
     .name = "link",
-    .summary = "say who is at the other end of a link, and measure it",
+    .summary = "report which target is at the other end of a link, and measure the link",
     .run = link_main,
     .help = link_help,
 };

@@ -127,7 +127,7 @@ static void forget_files(int keep)
     }
 }
 
-/* The child of a child, so that nobody has to wait for it. */
+/* The child of a child, so that no process has to wait for it. */
 static void broker_fork(const struct place *place, const char *spec, int listener)
 {
     pid_t child;
@@ -170,7 +170,8 @@ static int broker_start(const struct place *place, const char *spec)
     return fd;
 }
 
-/* A broker that ends removes the lock it holds: who then gets it has one that nobody else finds. */
+/* A broker that ends removes the lock that it holds: a process that gets the lock then has a file
+ * that no other finds. */
 static int lock_take(const char *path)
 {
     struct stat st;

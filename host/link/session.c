@@ -19,7 +19,8 @@
 
 static char trouble[500];
 
-/* 1: the target is there; 0: the broker ended without a word; -1: `trouble` says why not. */
+/* Returns 1 if the target has answered, 0 if the broker ended without a reason, -1 with the reason
+ * in `trouble`. */
 static int meet(struct session *session)
 {
     while (!session->met && !session->gone) {

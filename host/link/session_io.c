@@ -249,7 +249,7 @@ static int64_t now_ms(void)
     return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
-/* Until a whole message is there: 0, else why not. */
+/* Waits until a whole message has arrived. Returns 0, else the reason. */
 static int await(struct channel *channel, int timeout_ms)
 {
     struct session *session = channel->session;

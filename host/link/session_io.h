@@ -32,7 +32,7 @@ struct channel {
 struct session {
     int fd;
     struct link_hello hello;
-    bool met;  /* the target is there */
+    bool met;  /* the target has answered */
     bool told; /* the broker said why it went */
     bool gone;
     char reason[400];

@@ -33,8 +33,8 @@ struct store {
 
 /* 0, or -1: the user's file can't be written to, which it says. Before the target is asked. */
 int store_check(struct store *store);
-/* A message of the target's. 0, or a negative errno: what comes then makes no sense; if it is the
- * host's fault it was said, and the target was told. */
+/* A message of the target's. 0, or a negative errno: the message is malformed; if it is the
+ * host's fault, it was reported here and to the target. */
 int store_message(struct store *store, const uint8_t *bytes, size_t count);
 /* There will be no more. True if a capture has no end, which it says: what there is of it is kept
  * under a name that nothing has. */

@@ -2,7 +2,7 @@
 /*
  * The text attributes at the head of a capture: `TRACE_` key `::` value, back to back, no newline
  * between them (docs/format.md). A value ends where the next `TRACE_KEY::` begins. Values are
- * data of whoever wrote the file: they are never trusted, only bounded.
+ * data of the file's writer: they are never trusted, only bounded.
  */
 #include <ctype.h>
 #include <errno.h>

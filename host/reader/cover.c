@@ -3,10 +3,10 @@
  * Coverage: over which time all events of a CPU are in the capture. What a CPU did outside of it is
  * unknown, and an account that takes silence for idleness there is wrong.
  *
- * A span ends where events were lost and begins anew with the next buffer. Losses are found by gaps
- * in the sequence and by DROPPED slots; how far before such a slot the loss may lie depends on its
- * reason. A buffer with damage inside is not covered at all. The last span of a CPU ends with the
- * CPU's last event, or with the capture's if the capture is known to be whole.
+ * A span ends where events were lost, and the next one begins with the next buffer. Losses are
+ * found by gaps in the sequence and by DROPPED slots; how far before such a slot the loss may lie
+ * depends on its reason. A buffer with damage inside is not covered at all. The last span of a CPU
+ * ends with the CPU's last event, or with the capture's if the capture is known to be whole.
  *
  * Reads three slots of each buffer, and whole buffers only beside a loss and at the end.
  * Context: before the first kev_next(). Proof: test/host/test_known.c.

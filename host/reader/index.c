@@ -101,7 +101,7 @@ static uint64_t pair_time(const struct trace_slot pair[2])
     return high << 32 | pair[0].time;
 }
 
-/* `whole`: the file does not end inside it, so its trailer is there, too. */
+/* `whole`: the file does not end inside it, so it has its trailer. */
 static int buffer_add(struct kev *kev, const struct trace_slot pair[2], uint64_t offset,
                       uint32_t slots, bool whole, struct kev_error *error)
 {

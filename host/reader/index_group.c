@@ -141,7 +141,7 @@ struct group {
     uint64_t at, sum;
     uint32_t slots; /* DROPPED */
     uint32_t time, cpu;
-    bool end;      /* END is there */
+    bool end;      /* it has END */
     uint64_t lost; /* events of lost buffers */
     struct trace_slot mark;
 };

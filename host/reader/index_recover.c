@@ -33,7 +33,7 @@ bool kev_slot_is_tail(const struct kev *kev, const struct trace_slot *slot)
            TRACE_GET_CPU(slot->header) < kev->info.ncpu;
 }
 
-/* Recovering: goes on at the next plausible buffer. */
+/* Recovering: continues at the next plausible buffer. */
 int kev_skip_damage(struct kev *kev, struct kev_error *error)
 {
     uint64_t at = kev->index.end;

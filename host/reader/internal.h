@@ -57,7 +57,7 @@ struct kev_entry {
     uint8_t lane;
     uint8_t cpu;
     uint8_t kind;
-    bool checked; /* CHECK is there */
+    bool checked; /* it has CHECK */
 };
 
 struct kev_rows {
@@ -85,7 +85,7 @@ struct kev_index {
     uint64_t all;     /* the sum over the CHECKs so far */
     int64_t skew;     /* units of 16 bytes by which groups stood later when they were written */
     uint64_t gone_at; /* where bytes are missing first */
-    uint32_t ended;   /* CPUs whose END is there */
+    uint32_t ended;   /* CPUs that have END */
     struct kev_gaps gaps[KEV_CPUS];
     struct kev_missing *missing; /* info.missing */
 };
@@ -162,7 +162,7 @@ struct kev {
     uint8_t heap[KEV_CPUS]; /* lanes that have a head, the earliest first */
     bool popped;            /* the first lane's head has been given out */
     bool refill;            /* lanes out of the heap may have something new */
-    bool cut_given;         /* kev_next() has told about the cut */
+    bool cut_given;         /* kev_next() has reported the cut */
     struct kev_error cut;   /* the file ends too early: text empty if it does not */
     struct kev_error late;  /* something is missing in it; reported at the end, too */
     bool checked;           /* the format has CHECK, BUFFER_END and END */

@@ -52,7 +52,7 @@ struct kev_event {
     uint8_t class;         /* internal class */
     uint8_t cpu;
     bool combined; /* came in more than one slot */
-    bool injected; /* no kernel made it: who saved the capture put it there */
+    bool injected; /* no kernel made it: the program that saved the capture added it */
     bool swapped;  /* the payload is in the other byte order */
     bool gap;      /* recovering: slots of this CPU right before it were passed over */
 };
@@ -107,7 +107,7 @@ struct kev_info {
      * DROPPED slots, of whatever CPU; known in format 1.02. */
     uint64_t missing_bytes;
     bool checked; /* the format has CHECK, BUFFER_END and END (1.02 and later) */
-    bool ended;   /* the end mark is there */
+    bool ended;   /* it has its end mark */
     /* In another kernel's capture: events with the same time as the one before on their CPU, among
      * the slots read so far. */
     uint64_t equal_stamps;

@@ -22,7 +22,7 @@ struct field {
     size_t len;
 };
 
-/* A name is printed as it is: what is no visible character becomes '?'. */
+/* Names are printed unchanged, so each byte that is no visible character becomes '?'. */
 static void name_copy(char *to, const char *from, size_t len)
 {
     for (size_t i = 0; i < len; i++) {

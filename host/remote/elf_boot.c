@@ -44,7 +44,7 @@ static size_t padded(size_t n)
     return (n + 3) & ~(size_t)3;
 }
 
-/* False: no whole file is there. */
+/* Returns false if the file is not whole. */
 static bool next_file(const char **at, size_t *left, const char **name, const char **data,
                       size_t *bytes)
 {

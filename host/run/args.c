@@ -70,7 +70,7 @@ static int args_file(struct run *run, const char *name)
     return result;
 }
 
-/* unix:PATH or tcp:HOST:PORT as one of QEMU's sockets, which waits for nobody. */
+/* unix:PATH or tcp:HOST:PORT as one of QEMU's sockets, which waits for no client. */
 static int chardev_text(struct run *run, char *text, size_t room)
 {
     char here[PATH_MAX], path[PATH_MAX];

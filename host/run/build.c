@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The image that is booted: built with the source tree's make, or found where kymo is installed.
- * What make says goes to standard error: standard output is the guest's.
+ * The output of make goes to standard error: standard output is the guest's.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -97,7 +97,7 @@ static int image_make(struct run *run)
         kymo_error("cannot run make: %s", strerror(errno));
     } else if (status != 0) {
         kymo_error("cannot build %s for %s%s", run->image, run->board,
-                   run->quiet_build ? "" : "; --no-build boots what is there");
+                   run->quiet_build ? "" : "; --no-build boots the existing image");
     }
     return status == 0 ? 0 : -1;
 }
@@ -162,7 +162,7 @@ static int image_missing(const struct run *run)
     return -1;
 }
 
-/* The emulator would load anything else as it is and run it. */
+/* The emulator would load any other file as plain code and run it. */
 static int elf_check(const char *path, const char *shown)
 {
     char magic[4] = "";

@@ -33,7 +33,7 @@ static const char run_help[] =
     "  --timeout S      end QEMU after S seconds, 0: never (the default)\n"
     "  --icount         count instructions as time: the same run every time\n"
     "  --gdb            wait for a debugger on localhost:1234\n"
-    "  --no-build       boot what is there, do not run make\n"
+    "  --no-build       boot the existing image, do not run make\n"
     "  -h, --help       this text\n";
 
 enum {

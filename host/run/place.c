@@ -6,9 +6,9 @@
  *   --capture FILE          the directory is a temporary one, in which trace.kev is a link to FILE.
  *                           A FILE that holds something is refused;
  *   --capture FILE --force  the link leads to FILE.XXXXXX.part, which is renamed to FILE if it has
- *                           its end mark, and stays as it is if the capture was cut short;
+ *                           its end mark, and is unchanged if the capture was cut short;
  *   neither                 the directory is build/<board>. An earlier trace.kev becomes
- *                           trace.old.kev, so that trace.kev is there afterwards only if this run
+ *                           trace.old.kev, so that trace.kev exists afterwards only if this run
  *                           made it, and is removed once the new one has its end mark. A run that
  *                           was killed leaves both; the next one keeps the one that is whole.
  *
@@ -141,7 +141,7 @@ static bool is_empty_file(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0;
 }
 
-/* False if the capture was cut. What is no capture of this format is taken as it is. */
+/* Returns false if the capture was cut. A file of another format is accepted unchanged. */
 static bool is_finished(const char *path)
 {
     struct kev_options options = {.recover = true};
@@ -207,7 +207,7 @@ static void capture_path(const struct run *run, const char *name, char path[PATH
 }
 
 /* An earlier run's trace.kev becomes trace.old.kev, unless it is the unfinished one of a run that
- * was killed and a whole one is there already. */
+ * was killed and a whole one exists already. */
 static int earlier_set_aside(struct run *run)
 {
     char path[PATH_ROOM], old[PATH_ROOM];
@@ -237,7 +237,7 @@ static int current_place(struct run *run)
     }
     capture_path(run, "trace.kev", path);
     if (!run->force && access(path, F_OK) == 0) {
-        kymo_error("%s is there already: --capture FILE names another, --force replaces it", path);
+        kymo_error("%s exists: --capture FILE names another, --force replaces it", path);
         return -1;
     }
     return 0;

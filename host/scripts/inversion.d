@@ -4,14 +4,14 @@
  * Priority inversions: a thread waits for one of lower priority.
  *
  * Cured by inheritance: the lower thread's priority is raised because the higher one waits for it,
- * for a mutex or for its reply. Who was raised by whom, from what priority to what and how often;
+ * for a mutex or for its reply. Which thread was raised by which, from what priority to what and how often;
  * then the longest time that each stayed raised: so long the one that waited was held up.
  *
  * Not cured: nothing raises the lower thread if the wait is for a semaphore or a condition
- * variable, or for the reply of a server whose channel has _NTO_CHF_FIXED_PRIORITY. Who waited for
+ * variable, or for the reply of a server whose channel has _NTO_CHF_FIXED_PRIORITY. Which thread waited for
  * whom, in which state and how often; the longest wait; and HELD OFF, the longest time of such a
  * wait in which the lower thread could have run and others had its CPU. A wait without that is no
- * harm: a thread that waits for work waits for nobody.
+ * harm: a thread that waits for work waits for no thread.
  *
  *   kymo dtrace -s inversion.d [SECONDS]      default 1
  */

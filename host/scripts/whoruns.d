@@ -1,7 +1,7 @@
 #!/usr/bin/env -S kymo dtrace -s
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who runs: how long each program had a CPU, on which, and how often it got one.
+ * Running programs: how long each program had a CPU, on which, and how often it got one.
  * `kymo` is the idle threads.
  *
  *   kymo dtrace -s whoruns.d [SECONDS]        default 1

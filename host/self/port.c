@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a clause sees of this process, and what it may do to it. Called by the machine while a probe
- * fires, from any thread; nothing here allocates but dtrace_port_alloc().
+ * The port of the D machine to this process: what a clause can read and change. Called by the
+ * machine while a probe fires, from any thread; nothing here allocates but dtrace_port_alloc().
  */
 #include "host/self/self.h"
 
@@ -276,7 +276,7 @@ void dtrace_port_logstop(void)
 {
 }
 
-/* Nobody debugs `self` as a kernel: a breakpoint without a debugger goes on. */
+/* No debugger is attached to `self`: breakpoint() continues without one. */
 void dtrace_port_breakpoint(void)
 {
 }

@@ -65,7 +65,7 @@ static int self_stop(struct target *t, unsigned *end_cpu)
     return 0;
 }
 
-/* Naps, and looks: the machine has nobody to wake. */
+/* Sleeps and polls: the machine can wake no thread. */
 static void self_wait(struct target *t, uint64_t ns)
 {
     uint64_t until = dtrace_port_timestamp() + ns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the account may claim: when each CPU is covered (host/reader/cover.c), the common clock that
- * counts while all of them are, and the epochs between its stops (stat.h). Proof:
+ * The times that the account may claim: when each CPU is covered (host/reader/cover.c), the common
+ * clock that counts while all of them are, and the epochs between its stops (stat.h). Proof:
  * test/host/test_known.c.
  */
 #include <stdlib.h>
@@ -63,7 +63,7 @@ static bool cpu_cover(struct stat *stat, unsigned cpu)
 bool stat_cover(struct stat *stat)
 {
     const struct kev_info *info = kev_info(stat->kev);
-    bool all = info->board[0] != '\0' || !info->kymo; /* else the header is gone: who is there? */
+    bool all = info->board[0] != '\0' || !info->kymo; /* else the CPUs are unknown */
 
     for (unsigned cpu = 0; cpu < info->ncpu && cpu < KEV_CPUS; cpu++) {
         if (all || info->cpu[cpu].buffers > 0) {

@@ -84,7 +84,7 @@ struct thread {
     char name[64];
     /* Messages received and not replied to: threads that this one works for, the newest first. */
     struct thread *clients;
-    struct thread *server;        /* whose clients this one is among, NULL: nobody's */
+    struct thread *server;        /* the server thread that works for this client, or NULL */
     struct thread *newer, *older; /* there */
     uint32_t served_epoch;        /* of `server` */
     uint64_t imposed;             /* common clock: how long others ran on its behalf */

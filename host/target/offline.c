@@ -50,7 +50,8 @@ static bool begins(const char *field, const char *with)
     return !*field || strpbrk(field, "*?[\\") || strncmp(field, with, strlen(with)) == 0;
 }
 
-/* What is in no table of all boards: the provider dtrace, timers of any interval, functions. */
+/* Probes that no table of all boards has: the provider dtrace, timers of any interval, functions.
+ * */
 static bool offline_may_have(const char *provider, const char *function, const char *name)
 {
     bool of_dtrace =

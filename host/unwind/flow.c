@@ -28,7 +28,7 @@ struct next {
     uint64_t at[2];
     unsigned n;
     bool leaves;   /* it returns, or jumps to another function */
-    bool indirect; /* nobody knows where to */
+    bool indirect; /* its target is unknown */
     bool calls;
 };
 
