@@ -3,7 +3,7 @@
  * The wire to this process, for the tests: `-t loop` must print what `-t self` prints. Both ends of
  * the link are here, and between them is memory: a host's end, and the target's, which is
  * lib/linkd/ with the one service "dtrace" over D's control call (trace/dtrace/control.c) of
- * `self`. So requests and answers go through frames as they do to a board. Time stands still
+ * `self`. So requests and answers go through frames as they do to a board. Time stops
  * between two calls, so silence never takes the link down.
  */
 #include "host/remote/wire.h"
