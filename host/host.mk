@@ -17,7 +17,7 @@ HOST_REMOTE_SRCS := $(sort $(wildcard host/remote/*.c))
 HOST_SRCS := $(sort $(wildcard host/*.c)) $(HOST_READER_SRCS) $(sort $(wildcard host/print/*.c)) \
              $(sort $(wildcard host/cut/*.c)) \
              $(sort $(wildcard host/stat/*.c)) $(sort $(wildcard host/run/*.c)) $(HOST_D_SRCS) \
-             $(sort $(wildcard host/dtrace/*.c)) $(sort $(wildcard host/target/*.c)) \
+             $(sort $(wildcard host/dtrace/*.c host/dtrace/*/*.c)) $(sort $(wildcard host/target/*.c)) \
              $(sort $(wildcard host/self/*.c)) $(HOST_REMOTE_SRCS) $(HOST_MACHINE_SRCS) \
              $(sort $(wildcard host/link/*.c)) $(sort $(wildcard lib/link/*.c)) \
              $(sort $(wildcard lib/linkd/*.c)) \

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * -c and -p: a process that waits until tracing is on, and whose end ends tracing. On this machine
- * the text of -c is split at blanks, as dtrace(1M) does: there is no shell, no quoting. On a board
- * it is a line of a start script. Tested by test/d/rows/process.rows and test/boot/dlink.py.
+ * the text of -c is split at blanks, as dtrace(1M) does, without a shell and without quoting; on a
+ * board it is a line of a start script. A process of this machine gives the session its ELF file;
+ * its types and symbols have the file's name before the backquote. Tested by
+ * test/d/rows/process.rows, test/d/rows/programs.rows and test/boot/dlink.py.
  */
 #include "host/dtrace/command.h"
 #include "abi/sys/kymo.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <gelf.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,22 +20,58 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char **split(char *text)
+/* ---- the ELF file of a process ------------------------------------------------------ */
+
+/* Finds where the file's first segment was linked to: the start of its page. */
+static bool linked_at(const char *path, uint64_t *address)
 {
-    static const char blanks[] = " \f\n\r\t\v";
-    char **words = calloc(strlen(text) / 2 + 2, sizeof(*words));
-    char *rest = NULL;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool found = false;
+    GElf_Phdr header;
     size_t n = 0;
 
-    for (char *word = strtok_r(text, blanks, &rest); words && word;
-         word = strtok_r(NULL, blanks, &rest)) {
-        words[n++] = word;
+    elf_version(EV_CURRENT);
+    Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+    if (elf && elf_getphdrnum(elf, &n) == 0) {
+        for (size_t i = 0; i < n && !found; i++) {
+            found = gelf_getphdr(elf, (int)i, &header) && header.p_type == PT_LOAD;
+        }
     }
-    return words;
+    if (found) {
+        *address = header.p_vaddr & ~(uint64_t)(sysconf(_SC_PAGESIZE) - 1);
+    }
+    elf_end(elf);
+    if (fd >= 0) {
+        close(fd);
+    }
+    return found;
 }
 
-/* In the child: waits for the gate to open, then becomes the command; what fails goes
- * to `report`. */
+/* Finds where a process has that file: its lowest mapping. */
+static bool loaded_at(pid_t pid, const char *path, uint64_t *address)
+{
+    char maps[40], line[PATH_MAX + 128];
+    bool found = false;
+
+    snprintf(maps, sizeof(maps), "/proc/%d/maps", (int)pid);
+    FILE *f = fopen(maps, "re");
+    while (f && !found && fgets(line, sizeof(line), f)) {
+        char *name = strchr(line, '/');
+        unsigned long long start;
+        line[strcspn(line, "\n")] = '\0';
+        found = name && strcmp(name, path) == 0 && sscanf(line, "%llx-", &start) == 1;
+        *address = found ? start : 0;
+    }
+    if (f) {
+        fclose(f);
+    }
+    return found;
+}
+
+/* ---- -c ----------------------------------------------------------------------------- */
+
+/* In the child: waits for the gate to open, then executes the command; an errno goes to
+ * `report`. */
 static void become(int gate, int report, char **words)
 {
     char go;
@@ -48,8 +87,8 @@ static void become(int gate, int report, char **words)
     _exit(127);
 }
 
-/* execvp() fails only when tracing is on already, so that a command that isn't there is looked for
- * before. */
+/* Finds the command in PATH before tracing is on: execvp() would fail only later. Returns 0, or an
+ * errno. */
 static int find_command(const char *name, char full[PATH_MAX])
 {
     const char *path = getenv("PATH");
@@ -70,20 +109,30 @@ static int find_command(const char *name, char full[PATH_MAX])
     return error;
 }
 
-static bool failed_to_start(const char *name, int error)
+static void failed_to_start(const char *name, int error)
 {
     fprintf(stderr, "dtrace: failed to execute %s: %s\n", name, strerror(error));
-    return false;
 }
 
-static bool start(struct command *c, char **words)
+/* text: split in place. */
+static bool start(struct command *c, char *text)
 {
+    static const char blanks[] = " \f\n\r\t\v";
+    char **words = calloc(strlen(text) / 2 + 2, sizeof(*words));
+    char path[PATH_MAX], *rest = NULL;
     int gate[2], report[2];
-    char path[PATH_MAX];
-    int error = words && words[0] ? find_command(words[0], path) : ENOENT;
+    size_t n = 0;
+
+    for (char *word = strtok_r(text, blanks, &rest); words && word;
+         word = strtok_r(NULL, blanks, &rest)) {
+        words[n++] = word;
+    }
+    int error = n ? find_command(words[0], path) : ENOENT;
 
     if (error || pipe2(gate, O_CLOEXEC) != 0 || pipe2(report, O_CLOEXEC) != 0) {
-        return failed_to_start(words && words[0] ? words[0] : "", error ? error : errno);
+        failed_to_start(n ? words[0] : "", error ? error : errno);
+        free(words);
+        return false;
     }
     fflush(NULL);
     c->pid = fork();
@@ -95,18 +144,27 @@ static bool start(struct command *c, char **words)
     close(report[1]);
     c->run_gate = gate[1];
     c->run_report = report[0];
-    command_add_program(c, path);
-    return c->pid > 0 || failed_to_start(words[0], errno);
+    dt_session_add_elf(c->session, path, basename(path), false);
+    if (c->pid < 0) {
+        failed_to_start(words[0], errno);
+    }
+    free(words);
+    return c->pid > 0;
 }
 
-static bool start_there(struct command *c)
+bool command_start_child(struct command *c)
 {
-    char why[2300];
+    char why[2300] = "the target starts no programs";
     int32_t pid;
 
-    if (!c->target->ops->program_start) {
-        snprintf(why, sizeof(why), "the target starts no programs");
-    } else if (c->target->ops->program_start(c->target, c->run, &pid, why, sizeof(why)) == 0) {
+    if (c->target->ops->is_here) {
+        char *text = strdup(c->run);
+        bool ok = text && start(c, text);
+        free(text);
+        return ok;
+    }
+    if (c->target->ops->program_start &&
+        c->target->ops->program_start(c->target, c->run, &pid, why, sizeof(why)) == 0) {
         c->pid = pid;
         return true;
     }
@@ -114,27 +172,22 @@ static bool start_there(struct command *c)
     return false;
 }
 
-bool command_start_child(struct command *c)
-{
-    if (!c->target->ops->is_here) {
-        return start_there(c);
-    }
-    char *text = strdup(c->run);
-    char **words = text ? split(text) : NULL;
-    bool ok = start(c, words);
-
-    free(words);
-    free(text);
-    return ok;
-}
-
 bool command_grab(struct command *c)
 {
+    char link[40], path[PATH_MAX];
+    uint64_t linked, loaded;
+
     if (kill(c->pid, 0) != 0 && errno == ESRCH) {
         fprintf(stderr, "dtrace: failed to grab pid %d: no such process\n", (int)c->pid);
         return false;
     }
-    command_add_process(c);
+    snprintf(link, sizeof(link), "/proc/%d/exe", (int)c->pid);
+    ssize_t n = readlink(link, path, sizeof(path) - 1);
+    if (n > 0) {
+        path[n] = '\0';
+        bool known = linked_at(link, &linked) && loaded_at(c->pid, path, &loaded);
+        dt_session_add_elf_at(c->session, link, basename(path), false, known ? loaded - linked : 0);
+    }
     return true;
 }
 
@@ -160,7 +213,7 @@ void command_release_child(struct command *c)
     c->run_gate = -1;
 }
 
-/* Drops a child that never ran, because tracing could not be enabled. */
+/* Ends a child that was never released, because tracing could not be enabled. */
 void command_drop_child(struct command *c)
 {
     if (c->run_gate >= 0) {
@@ -171,37 +224,27 @@ void command_drop_child(struct command *c)
     }
 }
 
-/* A board's numbers of signals are QNX's. */
-static const char *signal_name(const struct command *c, int number)
+/* A board's signals have QNX's numbers. */
+static void say_ended(const struct command *c, int status)
 {
     static const struct {
         int number;
         const char *name;
-    } rows[] = {{KYMO_SIGILL, "ILL"},   {KYMO_SIGABRT, "ABRT"}, {KYMO_SIGFPE, "FPE"},
-                {KYMO_SIGKILL, "KILL"}, {KYMO_SIGBUS, "BUS"},   {KYMO_SIGSEGV, "SEGV"},
-                {KYMO_SIGTERM, "TERM"}, {KYMO_SIGCONT, "CONT"}, {SIGHUP, "HUP"},
-                {SIGINT, "INT"},        {SIGQUIT, "QUIT"},      {SIGTRAP, "TRAP"}};
+    } board[] = {{KYMO_SIGILL, "ILL"},   {KYMO_SIGABRT, "ABRT"}, {KYMO_SIGFPE, "FPE"},
+                 {KYMO_SIGKILL, "KILL"}, {KYMO_SIGBUS, "BUS"},   {KYMO_SIGSEGV, "SEGV"},
+                 {KYMO_SIGTERM, "TERM"}, {KYMO_SIGCONT, "CONT"}, {SIGHUP, "HUP"},
+                 {SIGINT, "INT"},        {SIGQUIT, "QUIT"},      {SIGTRAP, "TRAP"}};
+    int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    const char *name = number && c->target->ops->is_here ? sigabbrev_np(number) : NULL;
 
-    if (c->target->ops->is_here) {
-        return sigabbrev_np(number);
+    for (size_t i = 0; i < sizeof(board) / sizeof(*board) && !c->target->ops->is_here; i++) {
+        name = board[i].number == number ? board[i].name : name;
     }
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        if (rows[i].number == number) {
-            return rows[i].name;
-        }
-    }
-    return NULL;
-}
-
-static void say_ended(const struct command *c, int status)
-{
-    const char *name = WIFSIGNALED(status) ? signal_name(c, WTERMSIG(status)) : NULL;
-
     fflush(stdout);
     if (name) {
         fprintf(stderr, "dtrace: pid %d terminated by SIG%s\n", (int)c->pid, name);
-    } else if (WIFSIGNALED(status)) {
-        fprintf(stderr, "dtrace: pid %d terminated by signal %d\n", (int)c->pid, WTERMSIG(status));
+    } else if (number) {
+        fprintf(stderr, "dtrace: pid %d terminated by signal %d\n", (int)c->pid, number);
     } else if (WEXITSTATUS(status)) {
         fprintf(stderr, "dtrace: pid %d exited with status %d\n", (int)c->pid, WEXITSTATUS(status));
     } else {
@@ -209,16 +252,7 @@ static void say_ended(const struct command *c, int status)
     }
 }
 
-/* A target that is gone can't say: what asks it next finds that out. */
-static bool is_over(struct command *c, int *status)
-{
-    if (!c->target->ops->is_here) {
-        return c->run && c->target->ops->program_ended(c->target, status) == 1;
-    }
-    return c->run ? waitpid(c->pid, status, WNOHANG) == c->pid
-                  : kill(c->pid, 0) != 0 && errno == ESRCH;
-}
-
+/* A lost target can't report the end: the next request to it fails. */
 bool command_child_ended(struct command *c)
 {
     uint64_t quiet = c->session ? dtrace_option(c->session, "quiet") : 0;
@@ -227,7 +261,13 @@ bool command_child_ended(struct command *c)
     if (!c->pid || c->ended) {
         return c->ended;
     }
-    c->ended = is_over(c, &status);
+    if (!c->target->ops->is_here) {
+        c->ended = c->run && c->target->ops->program_ended(c->target, &status) == 1;
+    } else if (c->run) {
+        c->ended = waitpid(c->pid, &status, WNOHANG) == c->pid;
+    } else {
+        c->ended = kill(c->pid, 0) != 0 && errno == ESRCH;
+    }
     if (c->ended && (quiet == 0 || quiet == DT_OPTION_UNSET)) {
         say_ended(c, status);
     }

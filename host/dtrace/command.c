@@ -73,17 +73,6 @@ void command_set(struct command *c, const char *name, const char *value, const c
     c->settings[c->nsettings++] = (struct setting){name, value, shown, DT_FROM_COMMAND};
 }
 
-/* "opt=value" or "opt" */
-static void add_assignment(struct command *c, char *text)
-{
-    char *equals = strchr(text, '=');
-
-    if (equals) {
-        *equals++ = '\0';
-    }
-    command_set(c, text, equals, NULL);
-}
-
 struct program_source *command_source(struct command *c, bool is_script, enum dt_spec spec,
                                       const char *text)
 {
@@ -110,7 +99,8 @@ void command_argument(struct command *c, const char *text)
     c->args[c->nargs++] = text;
 }
 
-static bool unsupported(int option)
+/* Options of dtrace(1M) that this command refuses. */
+static bool is_refused(int option)
 {
     static const struct {
         int option;
@@ -131,173 +121,136 @@ static bool unsupported(int option)
     return false;
 }
 
-/* dtrace(1M) has these as different modes of work. */
-static bool one_mode(const struct command *c)
-{
-    if (c->list && c->version) {
-        fputs("dtrace: only one of the [-AGhlV] options can be specified at a time\n", stderr);
-        return false;
-    }
-    return true;
-}
-
-/* -32, -64 */
-static int take_model(struct command *c, int option, const char *rest)
-{
-    if (strcmp(rest, option == '3' ? "2" : "4") != 0) {
-        fprintf(stderr, "dtrace: illegal option -- %c%s\n", option, rest);
-        command_usage(stderr);
-        return 2;
-    }
-    c->bits = option == '3' ? 32 : 64;
-    return 0;
-}
-
-static bool take_pid(struct command *c, const char *text)
+/* Returns a number within the limits, or -1. */
+static long number_within(const char *text, long least, long most)
 {
     char *end;
-    long pid = strtol(text, &end, 10);
+    long number = strtol(text, &end, 10);
 
-    if (*end || pid <= 0) {
-        fprintf(stderr, "dtrace: invalid pid: %s\n", text);
-        return false;
-    }
-    c->pid = (pid_t)pid;
-    return true;
+    return *end || end == text || number < least || number > most ? -1 : number;
 }
 
-/* --timeout: how long a target may leave a request unanswered. */
-static bool take_timeout(const char *text)
+/* Options that only set something: -P -m -f -n -i a program, whose letter says what a bare word
+ * means; others an option of -x, a flag or a word of the command. Returns false for any other
+ * option. */
+static bool take_simple(struct command *c, int option, const char *value)
 {
-    char *end;
-    long seconds = strtol(text, &end, 10);
-
-    if (*end || end == text || seconds < 1 || seconds > 86400) {
-        fprintf(stderr, "dtrace: --timeout takes 1 to 86400 seconds, not %s\n", text);
-        return false;
-    }
-    remote_patience((unsigned)seconds);
-    return true;
-}
-
-/* -P -m -f -n -i: a program's text, of which the letter says what a bare word means. */
-static bool take_program(struct command *c, int option, const char *text)
-{
+    const struct {
+        int option;
+        const char *setting, *shown; /* as -x has it, and as messages name it */
+        bool *flag;
+        const char **word;
+    } rows[] = {{'b', "bufsize", "-b", NULL, NULL},
+                {'C', "cpp", NULL, NULL, NULL},
+                {'D', "define", NULL, NULL, NULL},
+                {'F', "flowindent", NULL, NULL, NULL},
+                {'H', "cpphdrs", NULL, NULL, NULL},
+                {'I', "incdir", NULL, NULL, NULL},
+                {'L', "libdir", NULL, NULL, NULL},
+                {'q', "quiet", NULL, NULL, NULL},
+                {'U', "undef", NULL, NULL, NULL},
+                {'w', "destructive", NULL, &c->destructive, NULL},
+                {'X', "stdc", "-X", NULL, NULL},
+                {'Z', "zdefs", NULL, NULL, NULL},
+                {'a', NULL, NULL, &c->claim, NULL},
+                {'e', NULL, NULL, &c->compile_only, NULL},
+                {'l', NULL, NULL, &c->list, NULL},
+                {'S', NULL, NULL, &c->disassemble, NULL},
+                {'v', NULL, NULL, &c->verbose, NULL},
+                {'V', NULL, NULL, &c->version, NULL},
+                {OPT_JSON, NULL, NULL, &c->json, NULL},
+                {'c', NULL, NULL, NULL, &c->run},
+                {'o', NULL, NULL, NULL, &c->output},
+                {'r', NULL, NULL, NULL, &c->capture},
+                {'t', NULL, NULL, NULL, &c->target_spec},
+                {OPT_COMPILE, NULL, NULL, &c->compile_only, &c->compile_to}};
     static const char kinds[] = "Pmfni";
     static const enum dt_spec specs[] = {DT_SPEC_PROVIDER, DT_SPEC_MODULE, DT_SPEC_FUNCTION,
                                          DT_SPEC_NAME, DT_SPEC_ID};
     const char *kind = option < 128 ? strchr(kinds, option) : NULL;
+    bool found = kind != NULL;
 
     if (kind) {
-        command_source(c, false, specs[kind - kinds], text);
+        command_source(c, false, specs[kind - kinds], value);
     }
-    return kind != NULL;
-}
-
-/* Letters that stand for an option of -x. */
-static bool take_setting(struct command *c, int option, const char *value)
-{
-    static const struct {
-        int option;
-        const char *name, *shown;
-    } rows[] = {{'b', "bufsize", "-b"},     {'C', "cpp", NULL},     {'D', "define", NULL},
-                {'F', "flowindent", NULL},  {'H', "cpphdrs", NULL}, {'I', "incdir", NULL},
-                {'L', "libdir", NULL},      {'q', "quiet", NULL},   {'U', "undef", NULL},
-                {'w', "destructive", NULL}, {'X', "stdc", "-X"},    {'Z', "zdefs", NULL}};
-
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        if (rows[i].option == option) {
-            command_set(c, rows[i].name, value, rows[i].shown);
-            return true;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows) && !found; i++) {
+        found = rows[i].option == option;
+        if (found && rows[i].setting) {
+            command_set(c, rows[i].setting, value, rows[i].shown);
         }
-    }
-    return false;
-}
-
-/* Letters that are yes or no. */
-static bool take_flag(struct command *c, int option)
-{
-    const struct {
-        int option;
-        bool *flag;
-    } rows[] = {{'a', &c->claim},       {'e', &c->compile_only}, {'l', &c->list},
-                {'S', &c->disassemble}, {'v', &c->verbose},      {'V', &c->version},
-                {OPT_JSON, &c->json}};
-
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        if (rows[i].option == option) {
+        if (found && rows[i].flag) {
             *rows[i].flag = true;
-            return true;
         }
-    }
-    return false;
-}
-
-/* Letters with a word of the command's own. */
-static bool take_word(struct command *c, int option, const char *value)
-{
-    const struct {
-        int option;
-        const char **word;
-    } rows[] = {{'c', &c->run},
-                {'o', &c->output},
-                {'r', &c->capture},
-                {'t', &c->target_spec},
-                {OPT_COMPILE, &c->compile_to}};
-
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        if (rows[i].option == option) {
+        if (found && rows[i].word) {
             *rows[i].word = value;
-            return true;
         }
     }
-    return false;
+    return found;
 }
 
-/* 0, or the status to end with. */
+/* Returns 0, or the status to end with. */
 static int take_option(struct command *c, int option, char *value)
 {
+    char *equals;
+    long number;
+
     if (option == 'c' && c->run) {
         fprintf(stderr, "dtrace: -c %s: one command can be run, and -c %s was given\n", value,
                 c->run);
         return 2;
     }
-    c->destructive |= option == 'w';
-    c->compile_only |= option == OPT_COMPILE;
-    if (take_program(c, option, value) || take_setting(c, option, value) || take_flag(c, option) ||
-        take_word(c, option, value)) {
+    if (take_simple(c, option, value)) {
         return 0;
     }
     switch (option) {
-    case '3':
-    case '6':
-        return take_model(c, option, value);
+    case '3': /* -32 */
+    case '6': /* -64 */
+        if (strcmp(value, option == '3' ? "2" : "4") != 0) {
+            fprintf(stderr, "dtrace: illegal option -- %c%s\n", option, value);
+            break;
+        }
+        c->bits = option == '3' ? 32 : 64;
+        return 0;
     case 's':
         command_source(c, true, DT_SPEC_NAME, value);
         return 0;
     case 'p':
-        return take_pid(c, value) ? 0 : 1;
+        c->pid = (pid_t)number_within(value, 1, INT32_MAX);
+        if (c->pid < 0) {
+            fprintf(stderr, "dtrace: invalid pid: %s\n", value);
+        }
+        return c->pid < 0;
     case 'x':
-        add_assignment(c, value);
+        equals = strchr(value, '=');
+        if (equals) {
+            *equals++ = '\0';
+        }
+        command_set(c, value, equals, NULL);
         return 0;
     case OPT_ELF:
         command_add_elf(c, value);
         return 0;
-    case OPT_TIMEOUT:
-        return take_timeout(value) ? 0 : 2;
+    case OPT_TIMEOUT: /* how long a target may leave a request unanswered */
+        number = number_within(value, 1, 86400);
+        if (number < 0) {
+            fprintf(stderr, "dtrace: --timeout takes 1 to 86400 seconds, not %s\n", value);
+            return 2;
+        }
+        remote_patience((unsigned)number);
+        return 0;
     case OPT_HELP:
         command_usage(stdout);
         exit(kymo_stdout_end(KYMO_OK));
-    default:
-        if (option != '?' && unsupported(option)) {
-            return 1;
-        }
-        command_usage(stderr);
-        return 2;
     }
+    if (is_refused(option)) {
+        return 1;
+    }
+    command_usage(stderr);
+    return 2;
 }
 
-/* Options may stand between and behind the macro arguments, as with dtrace(1M); -- ends them. */
+/* As with dtrace(1M), options may stand between and behind the macro arguments; -- ends them. -l
+ * and -V are different modes of work. */
 int command_parse(struct command *c, int argc, char **argv)
 {
     static const struct option longs[] = {{"json", no_argument, NULL, OPT_JSON},
@@ -329,5 +282,9 @@ int command_parse(struct command *c, int argc, char **argv)
             return status;
         }
     }
-    return one_mode(c) ? 0 : 2;
+    if (c->list && c->version) {
+        fputs("dtrace: only one of the [-AGhlV] options can be specified at a time\n", stderr);
+        return 2;
+    }
+    return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Compiles the command's programs, and reports errors or the number of matching probes. Internal to
- * host/dtrace. Tested by test/d/rows/command.rows.
+ * Compiles the command's programs, and reports errors or the number of matching probes. Tested by
+ * test/d/rows/command.rows.
  */
 #include "host/dtrace/command.h"
 
@@ -11,9 +11,25 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The line and a caret under the column. */
-static void show_place(const struct dt_error *e)
+/* Prints the error; of a compile error also the line, with a caret under the column. */
+static void show_error(const struct command *c, const struct program_source *s)
 {
+    const struct dt_error *e = dt_session_error(c->session);
+    bool tag = e->tag && *e->tag;
+
+    if (s->is_script && !s->contents && access(s->text, R_OK) != 0) {
+        fprintf(stderr, "dtrace: %s\n", e->text);
+        return;
+    }
+    fprintf(stderr, "dtrace: %s %s: ",
+            s->is_script ? "failed to compile script" : "invalid probe specifier", s->text);
+    if (tag && dt_option_on(c->session, "errtags")) {
+        fprintf(stderr, "[%s] ", e->tag);
+    }
+    if (s->is_script && e->line && tag) {
+        fprintf(stderr, "line %u: ", e->line);
+    }
+    fprintf(stderr, "%s\n", e->text);
     if (!e->source_line || e->column == 0) {
         return;
     }
@@ -25,81 +41,36 @@ static void show_place(const struct dt_error *e)
     fputs("^\n", stderr);
 }
 
-static void show_error(const struct command *c, const struct program_source *s)
-{
-    const struct dt_error *e = dt_session_error(c->session);
-    bool tags = dt_option_on(c->session, "errtags") && e->tag && *e->tag;
-
-    if (s->is_script && !s->contents && access(s->text, R_OK) != 0) {
-        fprintf(stderr, "dtrace: %s\n", e->text);
-        return;
-    }
-    if (s->is_script) {
-        fprintf(stderr, "dtrace: failed to compile script %s: ", s->text);
-    } else {
-        fprintf(stderr, "dtrace: invalid probe specifier %s: ", s->text);
-    }
-    if (tags) {
-        fprintf(stderr, "[%s] ", e->tag);
-    }
-    if (s->is_script && e->line && e->tag && *e->tag) {
-        fprintf(stderr, "line %u: ", e->line);
-    }
-    fprintf(stderr, "%s\n", e->text);
-    show_place(e);
-}
-
-static int compile(struct command *c, struct program_source *s)
-{
-    const char **argv = calloc((size_t)c->nargs + 2, sizeof(*argv));
-    struct dt_source source = {
-        .text = s->is_script ? s->contents : s->text,
-        .file = s->is_script ? s->text : NULL,
-        .spec = s->spec,
-        .is_description = !s->is_script,
-        .argc = c->nargs + 1,
-        .argv = argv,
-    };
-
-    s->argv = argv;
-    argv[0] = s->text;
-    for (int i = 0; i < c->nargs; i++) {
-        argv[i + 1] = c->args[i];
-    }
-    s->program = dt_compile(c->session, &source);
-    if (!s->program) {
-        show_error(c, s);
-        return 1;
-    }
-    return 0;
-}
-
-static void say_matched(const struct command *c, const struct program_source *s)
-{
-    unsigned n = dt_program_matched(s->program);
-
-    if (!dt_option_on(c->session, "quiet") && !c->json) {
-        fprintf(stderr, "dtrace: %s '%s' matched %u probe%s\n",
-                s->is_script ? "script" : "description", s->name, n, n == 1 ? "" : "s");
-    }
-}
-
 int command_compile(struct command *c)
 {
     for (unsigned i = 0; i < c->nsources; i++) {
-        int status = compile(c, &c->sources[i]);
-        if (status) {
-            return status;
+        struct program_source *s = &c->sources[i];
+        s->argv = calloc((size_t)c->nargs + 2, sizeof(*s->argv));
+        s->argv[0] = s->text;
+        for (int k = 0; k < c->nargs; k++) {
+            s->argv[k + 1] = c->args[k];
+        }
+        struct dt_source source = {
+            .text = s->is_script ? s->contents : s->text,
+            .file = s->is_script ? s->text : NULL,
+            .spec = s->spec,
+            .is_description = !s->is_script,
+            .argc = c->nargs + 1,
+            .argv = s->argv,
+        };
+        s->program = dt_compile(c->session, &source);
+        if (!s->program) {
+            show_error(c, s);
+            return 1;
         }
         if (c->disassemble || dt_option_on(c->session, "verbose")) {
-            dt_program_disassemble(c->sources[i].program, stderr);
+            dt_program_disassemble(s->program, stderr);
         }
     }
     return 0;
 }
 
-/* The function that does something to this machine's files or programs; NULL: the action
- * does not. */
+/* Returns the function if it acts on this machine's files or programs, else NULL. */
 static const char *acting(const struct dtrace_image_action *a)
 {
     switch (a->kind) {
@@ -126,7 +97,7 @@ bool command_allows(const struct command *c, const void *bytes)
     for (uint32_t i = 0; i < image->actions.count; i++) {
         if (acting(&a[i])) {
             fprintf(stderr,
-                    "dtrace: this program may act on this machine, it has %s: -w allows it\n",
+                    "dtrace: this program has %s, which may act on this machine: -w allows it\n",
                     acting(&a[i]));
             return false;
         }
@@ -136,8 +107,11 @@ bool command_allows(const struct command *c, const void *bytes)
 
 void command_say_matched(struct command *c)
 {
-    for (unsigned i = 0; i < c->nsources; i++) {
-        say_matched(c, &c->sources[i]);
+    for (unsigned i = 0; i < c->nsources && !dt_option_on(c->session, "quiet") && !c->json; i++) {
+        const struct program_source *s = &c->sources[i];
+        unsigned n = dt_program_matched(s->program);
+        fprintf(stderr, "dtrace: %s '%s' matched %u probe%s\n",
+                s->is_script ? "script" : "description", s->name, n, n == 1 ? "" : "s");
     }
 }
 

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Enables the command's program on the target, and says which sizes the target had to lower.
- * Internal to host/dtrace. Tested by test/d/rows/command.rows.
+ * Enables the command's program on the target, and reports the sizes that the target had to lower.
+ * Tested by test/d/rows/command.rows.
  */
 #include "host/dtrace/command.h"
-#include "host/dtrace/consume.h"
+#include "host/dtrace/consume/consume.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* Limit of a record's padding by widths: the largest that a format can express
- * (host/dt/clause/printf_parse.c), but for a program that is not the user's only a line of a wide
+/* The limit of a width in a format: the largest that a format can express
+ * (host/dt/clause/printf_parse.c); for a program that is not the user's, a line of a wide
  * terminal. */
 enum { WIDTH_MOST = 1000000, WIDTH_MOST_FOREIGN = 1024 };
 
-/* In the largest unit that is not larger than it, if it is a multiple of that: 134217728 is "128m",
- * 196608000 is "196608000 bytes". What alignment takes away is not worth a note. */
+/* Reports a lowered size in the largest unit that is not larger than it, if it is a multiple of
+ * that: 134217728 is "128m", 196608000 is "196608000 bytes". Up to 8 bytes are alignment's, and are
+ * not reported. */
 static void say_lowered(const char *what, uint64_t asked, uint64_t got)
 {
     char text[SIZE_TEXT];
@@ -28,15 +29,6 @@ static void say_lowered(const char *what, uint64_t asked, uint64_t got)
     } else {
         fprintf(stderr, "dtrace: %s lowered to %llu bytes\n", what, (unsigned long long)got);
     }
-}
-
-static void say_sizes(const struct dt_session *d, const struct dtrace_sizes *sizes)
-{
-    say_lowered("buffer size", dtrace_option(d, "bufsize") & ~(uint64_t)7, sizes->bufsize);
-    say_lowered("aggregation size", dtrace_option(d, "aggsize") & ~(uint64_t)7, sizes->aggsize);
-    say_lowered("speculation size", dtrace_option(d, "specsize") & ~(uint64_t)7, sizes->specsize);
-    say_lowered("dynamic variable size", dtrace_option(d, "dynvarsize") & ~(uint64_t)7,
-                sizes->dynvarsize);
 }
 
 int command_fail(const char *what, const char *why)
@@ -53,35 +45,32 @@ static void say_size(const char *before, const char *name, uint64_t size)
     fprintf(stderr, "%s%s=%s", before, name, text);
 }
 
-/* Reports the sizes that did not fit, and the available ones. */
-static void say_asked(const struct command *c)
+/* Reports why the target refused the program; for want of memory also the sizes that did not
+ * fit. */
+static int refused(const struct command *c, const struct dtrace_refusal *why)
 {
     static const char *const names[] = {"bufsize", "aggsize", "specsize", "dynvarsize"};
     uint64_t memory = c->target->ops->memory ? c->target->ops->memory(c->target) : 0;
 
-    for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        say_size(i ? ", " : "dtrace: asked for ", names[i], dtrace_option(c->session, names[i]));
-    }
-    if (memory) {
-        say_size("; the target has ", "memory", memory);
-    }
-    fputs(": ask for less, or let bufresize=auto lower them\n", stderr);
-}
-
-static int refused(const struct command *c, const struct dtrace_refusal *why)
-{
     command_fail("could not enable tracing", dtrace_refusal_text(why));
     if (why->error == -ENOMEM) {
-        say_asked(c);
+        for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
+            say_size(i ? ", " : "dtrace: asked for ", names[i],
+                     dtrace_option(c->session, names[i]));
+        }
+        if (memory) {
+            say_size("; the target has ", "memory", memory);
+        }
+        fputs(": ask for less, or let bufresize=auto lower them\n", stderr);
     }
     if (why->reason == DTRACE_REASON_OTHER_KERNEL) {
-        fputs("dtrace: the target runs another kernel since: start the command again\n", stderr);
+        fputs("dtrace: the target has started another kernel: start the command again\n", stderr);
     }
     return 1;
 }
 
-/* No target has a larger buffer in one piece; such a size is of one that the program
- * doesn't use. */
+/* No target has a larger buffer in one piece: a larger size is that of a buffer which the program
+ * does not use. */
 static uint64_t room_for(uint64_t size)
 {
     return size < (uint64_t)1 << 30 ? size : (uint64_t)1 << 30;
@@ -89,17 +78,23 @@ static uint64_t room_for(uint64_t size)
 
 void command_say_enabled(struct command *c, const struct consumer *consumer)
 {
+    const struct dtrace_sizes *got = &consumer->sizes;
+    const struct dt_session *d = c->session;
+
     if (!c->claim) {
         command_say_matched(c);
     }
-    say_sizes(c->session, &consumer->sizes);
+    say_lowered("buffer size", dtrace_option(d, "bufsize") & ~(uint64_t)7, got->bufsize);
+    say_lowered("aggregation size", dtrace_option(d, "aggsize") & ~(uint64_t)7, got->aggsize);
+    say_lowered("speculation size", dtrace_option(d, "specsize") & ~(uint64_t)7, got->specsize);
+    say_lowered("dynamic variable size", dtrace_option(d, "dynvarsize") & ~(uint64_t)7,
+                got->dynvarsize);
     dt_option_notes(c->session, stderr);
     if (dt_option_on(c->session, "destructive") && !dt_option_on(c->session, "quiet")) {
         fputs("dtrace: allowing destructive actions\n", stderr);
     }
 }
 
-/* 0 or 1. */
 int command_enable(struct command *c, struct consumer *consumer, const void *image, size_t size)
 {
     struct dtrace_refusal refusal;

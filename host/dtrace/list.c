@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * -l: the probes that programs' descriptions match; with -v what can be relied on, and their
- * arguments. -v with an enabling: the stability of each clause, and the most it can cost.
+ * -l: lists the probes that the descriptions match; with -v their stability and their arguments. -v
+ * with an enabling: the stability of each program, and the most that each clause can cost. Tested
+ * by test/d/rows/command.rows.
  */
 #include "host/dtrace/command.h"
 
@@ -18,7 +19,8 @@ static void print_attributes(FILE *out, const char *title, uint8_t name, uint8_t
     fprintf(out, "\t\tDependency Class: %s\n", classes[class % 6]);
 }
 
-/* Considers only the parts that the probe's name has: a module and a function may be empty. */
+/* Returns the least of the values of the parts that the probe's name has: a module and a function
+ * may be empty. */
 static uint8_t least(const uint8_t values[5], const struct dt_probe_info *info)
 {
     uint8_t low = values[3] < values[0] ? values[3] : values[0];
@@ -27,58 +29,30 @@ static uint8_t least(const uint8_t values[5], const struct dt_probe_info *info)
     return *info->function && values[2] < low ? values[2] : low;
 }
 
-static void print_arguments(const struct command *c, const struct dt_probe_info *info)
+static bool list_probe(void *arg, const struct dt_probe_info *info)
 {
-    unsigned n = 0;
+    const struct command *c = arg;
     const char *type;
+    unsigned n = 0;
 
-    fputs("\tArgument Types\n", c->out);
-    while ((type = dt_session_argument_type(c->session, info, n)) != NULL) {
-        fprintf(c->out, "\t\targs[%u]: %s\n", n++, type);
+    fprintf(c->out, "%5u %10s %17s %33s %s\n", info->id, info->provider, info->module,
+            info->function, info->name);
+    if (!c->verbose) {
+        return true;
     }
-    fputs(n ? "\n" : "\t\tNone\n\n", c->out);
-}
-
-static void print_verbose(const struct command *c, const struct dt_probe_info *info)
-{
     struct dt_probe_info given = dt_session_stability(c->session, info);
     const struct dtrace_attributes *a = &given.attributes, *b = &given.argument_attributes;
-
     putc('\n', c->out);
     print_attributes(c->out, "Probe Description Attributes", least(a->name, info),
                      least(a->data, info), least(a->class, info));
     putc('\n', c->out);
     print_attributes(c->out, "Argument Attributes", b->name[4], b->data[4], b->class[4]);
-    putc('\n', c->out);
-    print_arguments(c, info);
-}
-
-static bool list_probe(void *arg, const struct dt_probe_info *info)
-{
-    const struct command *c = arg;
-
-    fprintf(c->out, "%5u %10s %17s %33s %s\n", info->id, info->provider, info->module,
-            info->function, info->name);
-    if (c->verbose) {
-        print_verbose(c, info);
+    fputs("\n\tArgument Types\n", c->out);
+    while ((type = dt_session_argument_type(c->session, info, n)) != NULL) {
+        fprintf(c->out, "\t\targs[%u]: %s\n", n++, type);
     }
+    fputs(n ? "\n" : "\t\tNone\n\n", c->out);
     return true;
-}
-
-static int list_ecb(struct command *c, const struct dtrace_image *image,
-                    const struct dtrace_image_ecb *e)
-{
-    const struct dt_probe_source *probes = c->target->ops->probes(c->target);
-    const char *strings = (const char *)image + image->strings.offset;
-    const char *provider = strings + e->provider, *module = strings + e->module;
-    const char *function = strings + e->function, *name = strings + e->name;
-
-    if (probes->each(probes->arg, provider, module, function, name, e->probe, list_probe, c) > 0) {
-        return 0;
-    }
-    fprintf(stderr, "dtrace: failed to match %s:%s:%s:%s: No probe matches description\n", provider,
-            module, function, name);
-    return 1;
 }
 
 int command_list(struct command *c, const void *data)
@@ -96,9 +70,17 @@ int command_list(struct command *c, const void *data)
         return 0;
     }
     const struct dtrace_image_ecb *ecbs = (const void *)((const char *)data + image->ecbs.offset);
+    const char *strings = (const char *)image + image->strings.offset;
     for (uint32_t i = 0; i < image->ecbs.count; i++) {
-        if (ecbs[i].clause != DTRACE_CLAUSE_FAULT && !(ecbs[i].flags & DTRACE_ECB_PART)) {
-            status |= list_ecb(c, image, &ecbs[i]);
+        const struct dtrace_image_ecb *e = &ecbs[i];
+        const char *provider = strings + e->provider, *module = strings + e->module;
+        const char *function = strings + e->function, *name = strings + e->name;
+        if (e->clause != DTRACE_CLAUSE_FAULT && !(e->flags & DTRACE_ECB_PART) &&
+            probes->each(probes->arg, provider, module, function, name, e->probe, list_probe, c) <=
+                0) {
+            fprintf(stderr, "dtrace: failed to match %s:%s:%s:%s: No probe matches description\n",
+                    provider, module, function, name);
+            status = 1;
         }
     }
     return status;
@@ -106,13 +88,13 @@ int command_list(struct command *c, const void *data)
 
 /* ---- -v with an enabling ----------------------------------------------------------- */
 
-/* Reports the minimum over all clauses of the program. */
-static void report(struct command *c, const struct program_source *s)
+/* A program's stability is the least of all its clauses'. */
+void command_report(struct command *c)
 {
     struct dtrace_attributes probes = {.name = {7}, .data = {7}, .class = {5}};
     struct dtrace_attributes statements = probes;
 
-    for (unsigned i = 0; i < dt_session_clauses(c->session); i++) {
+    for (unsigned i = 0; c->verbose && i < dt_session_clauses(c->session); i++) {
         const struct dt_clause_info *info = dt_session_clause(c->session, i);
         const struct dtrace_attributes *a = &info->description_attributes;
         const struct dtrace_attributes *b = &info->statement_attributes;
@@ -123,24 +105,20 @@ static void report(struct command *c, const struct program_source *s)
         statements.data[0] = b->data[0] < statements.data[0] ? b->data[0] : statements.data[0];
         statements.class[0] = b->class[0] < statements.class[0] ? b->class[0] : statements.class[0];
     }
-    fprintf(c->out, "\nStability attributes for %s %s:\n\n",
-            s->is_script ? "script" : "description", s->name);
-    print_attributes(c->out, "Minimum Probe Description Attributes", probes.name[0], probes.data[0],
-                     probes.class[0]);
-    putc('\n', c->out);
-    print_attributes(c->out, "Minimum Statement Attributes", statements.name[0], statements.data[0],
-                     statements.class[0]);
-    putc('\n', c->out);
-}
-
-void command_report(struct command *c)
-{
     for (unsigned i = 0; c->verbose && i < c->nsources; i++) {
-        report(c, &c->sources[i]);
+        const struct program_source *s = &c->sources[i];
+        fprintf(c->out, "\nStability attributes for %s %s:\n\n",
+                s->is_script ? "script" : "description", s->name);
+        print_attributes(c->out, "Minimum Probe Description Attributes", probes.name[0],
+                         probes.data[0], probes.class[0]);
+        putc('\n', c->out);
+        print_attributes(c->out, "Minimum Statement Attributes", statements.name[0],
+                         statements.data[0], statements.class[0]);
+        putc('\n', c->out);
     }
 }
 
-/* The most that a clause can cost, on any of its probes. */
+/* Returns the most that a clause can cost, on any of its probes. */
 static struct dtrace_cost cost_of(const struct command *c, const void *image,
                                   const struct dt_clause_info *info)
 {

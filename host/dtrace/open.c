@@ -1,26 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Opens the target and a session on it, with the options of the command line. Internal to
- * host/dtrace; reports errors. Tested by test/d/rows/command.rows.
+ * Opens the target and a session on it, with the options of the command line and the ELF files.
+ * Tested by test/d/rows/command.rows.
  */
 #include "host/dtrace/command.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* For cpp, system() and the command of -c. */
-static void change_environment(const struct setting *s)
-{
-    const char *equals = s->value ? strchr(s->value, '=') : NULL;
-    char *name = strndup(s->value ? s->value : "", equals ? (size_t)(equals - s->value) : SIZE_MAX);
-
-    if (name && strcmp(s->name, "setenv") == 0) {
-        setenv(name, equals ? equals + 1 : "", 1);
-    } else if (name && strcmp(s->name, "unsetenv") == 0) {
-        unsetenv(name);
-    }
-    free(name);
-}
 
 static int apply_settings(struct command *c)
 {
@@ -35,37 +22,42 @@ static int apply_settings(struct command *c)
         if (why) {
             return 1;
         }
-        change_environment(s);
+        /* The environment of cpp, of system() and of -c's command. */
+        size_t n = s->value ? strcspn(s->value, "=") : 0;
+        char *name = strndup(s->value ? s->value : "", n);
+        if (name && strcmp(s->name, "setenv") == 0) {
+            setenv(name, s->value && s->value[n] ? s->value + n + 1 : "", 1);
+        } else if (name && strcmp(s->name, "unsetenv") == 0) {
+            unsetenv(name);
+        }
+        free(name);
     }
     return 0;
 }
 
-/* Sizes that the target prefers, before the user's. */
-static void apply_target_defaults(struct command *c)
-{
-    static const char *const names[] = {"bufsize", "aggsize", "specsize", "dynvarsize", "strsize"};
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        uint64_t value = c->target->ops->option_default(c->target, names[i]);
-        if (value != DT_OPTION_UNSET) {
-            dt_option_put(c->session, names[i], value);
-        }
-    }
-}
-
-static bool add_elves(struct command *c)
+/* Gives the session the ELF files of --elf. A target that is this machine has no others. */
+static bool add_elf_files(struct command *c)
 {
     const struct target_ops *ops = c->target->ops;
 
-    if (!ops->elves) {
-        return command_add_elves_here(c);
+    if (ops->elves) {
+        return ops->elves(c->target, c->session, c->elves, c->nelves,
+                          dt_option_on(c->session, "quiet") || c->json);
     }
-    return ops->elves(c->target, c->session, c->elves, c->nelves,
-                      dt_option_on(c->session, "quiet") || c->json);
+    for (unsigned i = 0; i < c->nelves; i++) {
+        errno = 0;
+        if (!dt_session_add_elf(c->session, c->elves[i], basename(c->elves[i]), false)) {
+            fprintf(stderr, "dtrace: failed to read %s: %s\n", c->elves[i],
+                    errno ? strerror(errno) : "not an ELF file");
+            return false;
+        }
+    }
+    return true;
 }
 
 int command_open(struct command *c)
 {
+    static const char *const sizes[] = {"bufsize", "aggsize", "specsize", "dynvarsize", "strsize"};
     const char *why;
 
     c->target = c->target ? c->target : target_open(c->target_spec, &why);
@@ -86,6 +78,11 @@ int command_open(struct command *c)
     if (c->foreign) {
         dt_session_distrust(c->session);
     }
-    apply_target_defaults(c);
-    return apply_settings(c) ? 1 : !add_elves(c);
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+        uint64_t preferred = c->target->ops->option_default(c->target, sizes[i]);
+        if (preferred != DT_OPTION_UNSET) {
+            dt_option_put(c->session, sizes[i], preferred);
+        }
+    }
+    return apply_settings(c) ? 1 : !add_elf_files(c);
 }

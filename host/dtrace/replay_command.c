@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * `kymo dtrace -r FILE`: each program that logged into a capture is compiled again from its notes,
- * with its own options, and printed. -o, --json, --elf, -L and -w are the user's. The capture may
- * be an enemy's: without -w its programs execute nothing, write nothing and read no file. Tested by
- * test/d_replay.
+ * `kymo dtrace -r FILE`: compiles each program that logged into a capture again from its notes,
+ * with its own options, and prints its records. -o, --json, --elf, -L and -w are the user's. The
+ * capture may be an attacker's: without -w its programs execute nothing, write nothing and read no
+ * file. Tested by test/d_replay.
  */
 #include "host/dtrace/command.h"
-#include "host/dtrace/replay.h"
+#include "host/dtrace/replay/replay.h"
 #include "host/dtrace/saved.h"
 #include "host/escape.h"
 #include "host/kymo.h"
@@ -17,7 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Refuses settings that the saved program has itself, and those that need a target. */
+/* Returns true if the command line leaves to the capture what the saved program has itself, and has
+ * no option that needs a target. */
 static bool alone(const struct command *c)
 {
     bool ok = !c->nsources && !c->nargs && !c->list && !c->claim && !c->compile_only && !c->run &&
@@ -35,23 +36,13 @@ static bool alone(const struct command *c)
     return ok;
 }
 
-static bool is_destructive(const struct command *c)
-{
-    bool is = false;
-
-    for (unsigned i = 0; i < c->nsettings; i++) {
-        is |= strcmp(c->settings[i].name, "destructive") == 0;
-    }
-    return is;
-}
-
 static int fail(const char *why)
 {
     fprintf(stderr, "dtrace: %s\n", why);
     return 1;
 }
 
-/* Prints one of them, as a command of its own. */
+/* Prints one program's records, as a command of its own. */
 static int print_one(const struct command *given, struct replay *r)
 {
     struct command c = {.target_spec = given->capture,
@@ -62,6 +53,7 @@ static int print_one(const struct command *given, struct replay *r)
                         .replay = r,
                         .run_gate = -1};
     const char *why = NULL;
+    bool destructive = false;
     size_t bytes;
     const void *saved = replay_saved(r, &bytes);
     struct wire *wire = replay_wire(r, &why);
@@ -74,11 +66,15 @@ static int print_one(const struct command *given, struct replay *r)
         command_set(&c, given->settings[i].name, given->settings[i].value, NULL);
     }
     c.target = remote_target_open(wire, false, &why);
+    bool valid = c.target && saved_read_strings(&c, saved, bytes);
+    for (unsigned i = 0; i < c.nsettings; i++) {
+        destructive |= strcmp(c.settings[i].name, "destructive") == 0;
+    }
     if (!c.target) {
         fail(why);
-    } else if (!saved_read_strings(&c, saved, bytes)) {
-        fail("the capture's notes make no sense");
-    } else if (is_destructive(&c) && !given->destructive) {
+    } else if (!valid) {
+        fail("the program's description in the capture is invalid");
+    } else if (destructive && !given->destructive) {
         fail("this program may be destructive on this machine: -w allows it");
     } else {
         for (unsigned i = 0; i < given->nelves; i++) {
@@ -118,7 +114,7 @@ int command_replay(struct command *c)
     }
     for (struct replay *r = first; r && c->out; r = r->next) {
         int its = print_one(c, r);
-        status = status ? status : its; /* one that failed counts, wherever it stands */
+        status = status ? status : its; /* the first failure is the status */
     }
     replay_free(first);
     return status;

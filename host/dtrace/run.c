@@ -30,34 +30,28 @@ static bool open_output(struct command *c)
     return c->out != NULL;
 }
 
-/* ---- -a ---------------------------------------------------------------------------- */
-
-static int only_compile(struct command *c, const void *image, size_t size)
-{
-    if (c->verbose) {
-        command_costs(c, image);
-    }
-    if (!command_affordable(c, image)) {
-        return 1;
-    }
-    return c->compile_to && image ? saved_write(c, image, size) : 0;
-}
-
+/* Does what is asked for with the compiled programs. */
 static int trace(struct command *c, const void *image, size_t size)
 {
     if (dt_option_on(c->session, "log") && (c->claim || c->compile_to)) {
-        fputs("dtrace: log=1 is not for what the boot traces\n", stderr);
+        fputs("dtrace: log=1 is not available for a program that the boot traces\n", stderr);
         return 1;
     }
     if (c->claim) {
         return command_take_claim(c, image, size) ? command_trace(c, image, size) : 1;
     }
     command_report(c);
-    if (c->compile_only && !c->claim) {
-        return only_compile(c, image, size);
+    if (c->compile_only) {
+        if (c->verbose) {
+            command_costs(c, image);
+        }
+        return !command_affordable(c, image) ? 1
+               : c->compile_to && image      ? saved_write(c, image, size)
+                                             : 0;
     }
     if (c->target->ops->only_compiles) {
-        fputs("dtrace: this target is only an ELF: --compile or -e\n", stderr);
+        fputs("dtrace: the target is an ELF file, which runs nothing: give --compile or -e\n",
+              stderr);
         return 1;
     }
     if (!command_any_matched(c) && !dt_option_on(c->session, "zdefs")) {
@@ -84,7 +78,7 @@ static int compile_and_run(struct command *c)
     return status;
 }
 
-/* Whatever went wrong before: this is why. */
+/* Reports a lost target as the reason of what failed before. Returns true if it is lost. */
 static bool say_gone(const struct command *c)
 {
     const struct target_ops *ops = c->target->ops;
@@ -96,26 +90,12 @@ static bool say_gone(const struct command *c)
     return why != NULL;
 }
 
-/* -c and -p. Of a process of another machine nothing is known but its pid. */
-static bool take_process(struct command *c)
-{
-    if (c->run) {
-        return command_start_child(c);
-    }
-    return !c->pid || !c->target->ops->is_here || command_grab(c);
-}
-
-/* -t, else KYMO_TARGET, else a board booted for it. */
-static const char *target_spec(const struct command *c)
-{
-    const char *wanted = c->target_spec ? c->target_spec : getenv("KYMO_TARGET");
-
-    return wanted && *wanted ? wanted : "boot";
-}
-
 int command_run(struct command *c)
 {
-    c->target_spec = target_spec(c);
+    const char *named = c->target_spec ? c->target_spec : getenv("KYMO_TARGET");
+    bool ready = true;
+
+    c->target_spec = named && *named ? named : "boot";
     if (c->list || c->claim) {
         command_set(c, "zdefs", NULL, NULL);
     }
@@ -123,25 +103,19 @@ int command_run(struct command *c)
     if (status) {
         return status;
     }
-    if (!take_process(c) || (c->claim && command_look_at_claim(c))) {
-        return say_gone(c) || true;
+    if (c->run) {
+        ready = command_start_child(c);
+    } else if (c->pid && c->target->ops->is_here) { /* of another machine's only the pid is known */
+        ready = command_grab(c);
+    }
+    if (!ready || (c->claim && command_look_at_claim(c))) {
+        say_gone(c);
+        return 1;
     }
     dt_session_target(c->session, c->pid);
     status = compile_and_run(c);
     command_drop_child(c);
     return say_gone(c) ? 1 : status;
-}
-
-static int close_output(const struct command *c, int status)
-{
-    if (c->out && fflush(c->out) != 0 && status == 0) {
-        fprintf(stderr, "dtrace: failed to write output: %s\n", strerror(errno));
-        status = 1;
-    }
-    if (c->out && c->out != stdout) {
-        fclose(c->out);
-    }
-    return status;
 }
 
 void command_clean_up(struct command *c)
@@ -171,7 +145,14 @@ static int dtrace_run(int argc, char **argv)
     if (status == 0 && c.version) {
         puts("dtrace: Sun D 1.13");
     } else if (status == 0) {
-        status = close_output(&c, c.capture ? command_replay(&c) : command_run(&c));
+        status = c.capture ? command_replay(&c) : command_run(&c);
+        if (c.out && fflush(c.out) != 0 && status == 0) {
+            fprintf(stderr, "dtrace: failed to write output: %s\n", strerror(errno));
+            status = 1;
+        }
+        if (c.out && c.out != stdout) {
+            fclose(c.out);
+        }
     }
     command_clean_up(&c);
     return status;

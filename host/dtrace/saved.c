@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A compiled program in a file: see saved.h. After the image: a magic, the number of strings, the
- * strings, each with its NUL: option and value in turn, as on the command line; "text" follows the
- * name of a script and is its content. A source is kept as the preprocessor left it, and options
- * that only the user may set are not kept, so that a reader needs no file and no program of the
- * machine that wrote it.
+ * A compiled program in a file: see saved.h. Behind the image stand a magic, the number of strings,
+ * and the strings, each with its NUL: an option and its value in turn, as on the command line;
+ * "text" follows the name of a script and is its content. A source is kept as the preprocessor left
+ * it, and options that only the user may set are not kept, so a reader needs no file and no program
+ * of the machine that wrote it.
  */
 #include "host/dtrace/saved.h"
 #include "host/kymo.h"
@@ -37,41 +37,25 @@ static void put(struct strings *s, const char *name, const char *value)
     s->n += 2;
 }
 
-/* The text behind the preprocessor's line markers, which name no file: of a description. */
-static const char *behind_markers(const char *text)
-{
-    while (text[0] == '#' && text[1] == ' ' && text[2] >= '0' && text[2] <= '9') {
-        const char *newline = strchr(text, '\n');
-        if (!newline) {
-            break;
-        }
-        text = newline + 1;
-    }
-    return text;
-}
-
+/* A description is kept without the preprocessor's line markers, which name no file. */
 static bool put_source(struct strings *s, const struct program_source *p)
 {
     static const char *const names[] = {"-P", "-m", "-f", "-n", "-i"};
     size_t size;
     const char *compiled = dt_program_text(p->program, &size);
-    char *text = strndup(compiled, size);
+    char *text = strndup(compiled, size), *at = text;
 
     if (text && p->is_script) {
         put(s, "-s", p->text);
         put(s, "text", text);
     } else if (text) {
-        put(s, names[p->spec], behind_markers(text));
+        while (at[0] == '#' && at[1] == ' ' && at[2] >= '0' && at[2] <= '9' && strchr(at, '\n')) {
+            at = strchr(at, '\n') + 1;
+        }
+        put(s, names[p->spec], at);
     }
     free(text);
     return text != NULL;
-}
-
-/* destructive and libdir are kept: whoever reads them is told what to give, -w or -L. */
-static bool is_kept(const char *option)
-{
-    return !dt_option_is_users(option) || strcmp(option, "destructive") == 0 ||
-           strcmp(option, "libdir") == 0;
 }
 
 char *saved_strings(const struct command *c, size_t *size)
@@ -86,10 +70,13 @@ char *saved_strings(const struct command *c, size_t *size)
     }
     fwrite(&head, sizeof(head), 1, s.out);
     for (unsigned i = 0; i < c->nsettings; i++) {
-        if (!is_kept(c->settings[i].name)) {
+        const char *name = c->settings[i].name;
+        /* A reader without -w or -L must learn that it needs them. */
+        if (dt_option_is_users(name) && strcmp(name, "destructive") != 0 &&
+            strcmp(name, "libdir") != 0) {
             continue;
         }
-        put(&s, c->settings[i].value ? "set" : "flag", c->settings[i].name);
+        put(&s, c->settings[i].value ? "set" : "flag", name);
         if (c->settings[i].value) {
             put(&s, "value", c->settings[i].value);
         }
@@ -114,27 +101,24 @@ char *saved_strings(const struct command *c, size_t *size)
     return ok ? bytes : NULL;
 }
 
-/* Replaces a program that was compiled before; neither a script of this one nor a capture. */
-static int open_saved(const struct command *c, struct output *output)
+/* Replaces a program that was compiled before, but neither a script of this one nor a capture. */
+int saved_write(const struct command *c, const void *image, size_t size)
 {
+    struct output output;
+    size_t n = 0;
+    int result;
+
     for (unsigned i = 0; i < c->nsources; i++) {
         if (c->sources[i].is_script) {
             output_reads(c->sources[i].text);
         }
     }
     if (output_is_capture(c->compile_to)) {
-        kymo_error("%s: a capture is there: give another file", c->compile_to);
-        return -EEXIST;
+        kymo_error("%s: is a capture: give another file", c->compile_to);
+        result = -EEXIST;
+    } else {
+        result = output_open(&output, c->compile_to, OUTPUT_FORCE);
     }
-    return output_open(output, c->compile_to, OUTPUT_FORCE);
-}
-
-int saved_write(const struct command *c, const void *image, size_t size)
-{
-    struct output output;
-    size_t n = 0;
-    int result = open_saved(c, &output);
-
     if (result == 0) {
         char *strings = saved_strings(c, &n);
 
@@ -174,7 +158,7 @@ static const char *next(struct reading *r)
     return text;
 }
 
-/* The value behind a name that must be `name`. */
+/* Returns the string behind the next one, which must be `name`. */
 static const char *next_of(struct reading *r, const char *name)
 {
     const char *is = next(r);
@@ -182,7 +166,7 @@ static const char *next_of(struct reading *r, const char *name)
     return is && strcmp(is, name) == 0 ? next(r) : NULL;
 }
 
-/* The user's own -L comes instead of the folders that the program was compiled with. */
+/* The user's -L replaces the folders that the program was compiled with. */
 static void take_setting(struct command *c, const char *name, const char *value)
 {
     for (unsigned i = 0; i < c->nsettings; i++) {
@@ -193,16 +177,6 @@ static void take_setting(struct command *c, const char *name, const char *value)
     }
     command_set(c, name, value, NULL);
     c->settings[c->nsettings - 1].origin = DT_FROM_CAPTURE;
-}
-
-/* $target. */
-static bool take_pid(struct command *c, const char *text)
-{
-    char *end;
-    long pid = strtol(text, &end, 10);
-
-    c->pid = (pid_t)pid;
-    return *end == '\0' && pid > 0 && pid <= INT32_MAX;
 }
 
 static bool take(struct command *c, struct reading *r, const char *name, const char *value)
@@ -218,8 +192,11 @@ static bool take(struct command *c, struct reading *r, const char *name, const c
         command_source(c, true, DT_SPEC_NAME, value)->contents = more;
     } else if (strcmp(name, "argument") == 0) {
         command_argument(c, value);
-    } else if (strcmp(name, "target") == 0) {
-        return take_pid(c, value);
+    } else if (strcmp(name, "target") == 0) { /* $target */
+        char *end;
+        long pid = strtol(value, &end, 10);
+        c->pid = (pid_t)pid;
+        return *end == '\0' && pid > 0 && pid <= INT32_MAX;
     } else if (name[0] == '-' && name[1] && strchr(kinds, name[1]) && !name[2]) {
         command_source(c, false, (enum dt_spec)(strchr(kinds, name[1]) - kinds), value);
     } else {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Tracing: enables the program, consumes its records until exit(), a signal or the end of -c's
- * command, runs END, prints the rest.
+ * command, runs END, prints the rest. With -x log=1 the records go into the target's event log,
+ * with -r they come from a capture; with -x retain a live consumer first describes its program in
+ * the target's retained memory. Tested by test/d/rows and test/boot/dlog.py.
  */
 #include "host/dtrace/command.h"
-#include "host/dtrace/consume.h"
-#include "host/dtrace/log.h"
-#include "host/dtrace/replay.h"
+#include "host/dtrace/consume/consume.h"
+#include "host/dtrace/replay/replay.h"
+#include "host/dtrace/saved.h"
 #include "host/remote/target.h"
 #include "trace/dtrace/log_event.h"
 
@@ -16,7 +18,10 @@
 #include <string.h>
 #include <time.h>
 
-/* How often; the second time also aggregations are not waited for. */
+enum { SECOND = 1000000000, SLICE = 100000000, NAP = 20000000 }; /* ns */
+enum { TRIES = 200 };
+
+/* How many signals came; after the second no aggregations are printed. */
 static volatile sig_atomic_t interrupted;
 
 static void on_signal(int signal)
@@ -25,19 +30,76 @@ static void on_signal(int signal)
     interrupted = interrupted ? 2 : 1;
 }
 
-static void catch_signals(void)
-{
-    /* Restarted: a write of output that waits for its reader would else be lost. */
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+/* ---- before tracing: what a reader of the log, or of retained memory, must know ----- */
 
-    interrupted = 0;
-    remote_interrupts(&interrupted);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    signal(SIGPIPE, SIG_DFL);
+static bool target_is_lost(const struct command *c)
+{
+    return c->target->ops->gone && c->target->ops->gone(c->target);
 }
 
-/* ---- the loop ---------------------------------------------------------------------- */
+static int log_failed(const struct command *c, int error)
+{
+    if (error == -ECANCELED) {
+        fputs("dtrace: log=1: no event log runs on the target: start tracelogger there\n", stderr);
+    } else if (error == -E2BIG) {
+        fputs(
+            "dtrace: log=1: the program has more probes than a capture can describe: name fewer\n",
+            stderr);
+    } else if (error == -ENOSPC) {
+        fputs(
+            "dtrace: log=1: the event log is full: its tracelogger does not write its buffers, or "
+            "needs more of them (-k)\n",
+            stderr);
+    } else if (!target_is_lost(c)) {
+        fprintf(stderr, "dtrace: log=1: %s\n", strerror(-error));
+    }
+    return error;
+}
+
+/* Returns 0, or a negative errno after a message. */
+static int log_start(struct command *c)
+{
+    size_t bytes;
+
+    if (dtrace_option(c->session, "bufpolicy") != DTRACE_POLICY_SWITCH) {
+        fputs("dtrace: log=1 needs bufpolicy=switch\n", stderr);
+        return -EINVAL;
+    }
+    if (!c->target->ops->log_start) {
+        fputs("dtrace: log=1: this target has no event log\n", stderr);
+        return -ENOTSUP;
+    }
+    char *saved = saved_strings(c, &bytes);
+    int error = saved ? c->target->ops->log_start(c->target, saved, bytes) : -ENOMEM;
+    free(saved);
+    return error ? log_failed(c, error) : 0;
+}
+
+/* Returns 0, or a negative errno after a message. */
+static int retain_start(struct command *c)
+{
+    size_t bytes;
+    char *saved = saved_strings(c, &bytes);
+    int error = !saved                   ? -ENOMEM
+                : c->target->ops->retain ? c->target->ops->retain(c->target, saved, bytes)
+                                         : -ENOTSUP;
+
+    free(saved);
+    if (error == -E2BIG) {
+        fputs("dtrace: retain: the program has more probes than retained memory can describe: name "
+              "fewer\n",
+              stderr);
+    } else if (error == -ENOSPC) {
+        fputs("dtrace: retain: retained memory has no room for the program's description: make "
+              "bufsize or aggsize smaller\n",
+              stderr);
+    } else if (error && !target_is_lost(c)) {
+        fprintf(stderr, "dtrace: retain: %s\n", strerror(-error));
+    }
+    return error;
+}
+
+/* ---- common to all ways of tracing -------------------------------------------------- */
 
 static uint64_t now(void)
 {
@@ -47,34 +109,63 @@ static uint64_t now(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static uint64_t rate(const struct dt_session *d, const char *name)
+/* Returns the time between two passes: the shortest of the rates. */
+static uint64_t pass_interval(const struct dt_session *d)
 {
-    uint64_t ns = dtrace_option(d, name);
+    static const char *const rates[] = {"switchrate", "statusrate", "aggrate"};
+    uint64_t least = UINT64_MAX;
 
-    return ns == DT_OPTION_UNSET || ns == 0 ? 1000000000u : ns;
+    for (unsigned i = 0; i < sizeof(rates) / sizeof(*rates); i++) {
+        uint64_t ns = dtrace_option(d, rates[i]);
+        ns = ns == DT_OPTION_UNSET || ns == 0 ? SECOND : ns;
+        least = ns < least ? ns : least;
+    }
+    return least;
 }
 
-static uint64_t next_pass(const struct dt_session *d)
+/* Starts the program, then the child of -c. A lost target is reported by run.c. */
+static int start(struct command *c, struct consumer *consumer)
 {
-    uint64_t a = rate(d, "switchrate"), b = rate(d, "statusrate"), c = rate(d, "aggrate");
+    int error = c->claim ? 0 : c->target->ops->go(c->target, &consumer->begin_cpu);
 
-    a = a < b ? a : b;
-    return a < c ? a : c;
+    if (error) {
+        return error == -EPIPE || error == -EPROTO
+                   ? 1
+                   : command_fail("could not enable tracing", strerror(-error));
+    }
+    command_say_enabled(c, consumer);
+    command_release_child(c);
+    return 0;
 }
 
-/* A target that is gone is spoken of by run.c. */
 static int target_failed(int error)
 {
     if (error == -EPIPE || error == -EPROTO) {
         return 1;
     }
-    if (error == -ESHUTDOWN) {
-        return command_fail("processing aborted", "Abort due to systemic unresponsiveness");
-    }
-    return command_fail("processing aborted", strerror(-error));
+    return command_fail("processing aborted", error == -ESHUTDOWN
+                                                  ? "Abort due to systemic unresponsiveness"
+                                                  : strerror(-error));
 }
 
-/* Passes until there is reason to stop. 0, or a negative errno. */
+/* Prints what is left; returns the exit status. */
+static int finish(struct command *c, struct consumer *consumer)
+{
+    if (!c->json) {
+        putc('\n', consumer->printer.out);
+    }
+    if (interrupted < 2) {
+        consumer_finish(consumer);
+    }
+    if (consumer->write_error) {
+        fprintf(stderr, "dtrace: failed to write output: %s\n", strerror(consumer->write_error));
+    }
+    return consumer->failed || consumer->write_error ? 1 : consumer->status;
+}
+
+/* ---- a live consumer ---------------------------------------------------------------- */
+
+/* Executes passes until there is a reason to stop. Returns 0, or a negative errno. */
 static int follow(struct command *c, struct consumer *consumer)
 {
     uint64_t due = now();
@@ -87,11 +178,11 @@ static int follow(struct command *c, struct consumer *consumer)
             command_child_ended(c)) {
             break;
         }
-        due += next_pass(c->session);
+        due += pass_interval(c->session);
         uint64_t at = now();
         due = due < at ? at : due;
         while (at < due && !interrupted) {
-            uint64_t slice = due - at < 100000000u ? due - at : 100000000u;
+            uint64_t slice = due - at < SLICE ? due - at : SLICE;
             c->target->ops->wait(c->target, slice);
             struct dtrace_status status;
             if (c->target->ops->status(c->target, &status) != 0 || status.exited || status.filled ||
@@ -105,43 +196,15 @@ static int follow(struct command *c, struct consumer *consumer)
     return error;
 }
 
-static int enabling_failed(int error)
-{
-    return error == -EPIPE || error == -EPROTO
-               ? 1
-               : command_fail("could not enable tracing", strerror(-error));
-}
-
-static void finish(struct command *c, struct consumer *consumer)
-{
-    if (!c->json) {
-        putc('\n', consumer->printer.out);
-    }
-    if (interrupted < 2) {
-        consumer_finish(consumer);
-    }
-}
-
-static int status_of(const struct consumer *consumer)
-{
-    if (consumer->write_error) {
-        fprintf(stderr, "dtrace: failed to write output: %s\n", strerror(consumer->write_error));
-    }
-    return consumer->failed || consumer->write_error ? 1 : consumer->status;
-}
-
 static int consume(struct command *c, struct consumer *consumer)
 {
     if (consumer->retains && !c->claim && retain_start(c) != 0) {
         return 1;
     }
-    int error = c->claim ? 0 : c->target->ops->go(c->target, &consumer->begin_cpu);
-    if (error) {
-        return enabling_failed(error);
+    if (start(c, consumer) != 0) {
+        return 1;
     }
-    command_say_enabled(c, consumer);
-    command_release_child(c);
-    error = c->claim && c->compile_only ? 0 : follow(c, consumer);
+    int error = c->claim && c->compile_only ? 0 : follow(c, consumer);
     if (interrupted && !c->json) {
         putc('\n', consumer->printer.out); /* behind the terminal's ^C; also when quiet */
     }
@@ -151,62 +214,89 @@ static int consume(struct command *c, struct consumer *consumer)
     if (!error) {
         error = consumer_pass(consumer, true);
     }
-    if (error) {
-        return target_failed(error);
-    }
-    finish(c, consumer);
-    return status_of(consumer);
+    return error ? target_failed(error) : finish(c, consumer);
 }
 
-/* ---- into the event log, and out of a capture -------------------------------------- */
+/* ---- -x log=1 ----------------------------------------------------------------------- */
 
-/* Passes as follow() makes them, but it is the target that takes. The end of -c's program is
- * followed by one more. */
-static int follow_log(struct command *c, struct log_state *s)
+/* Executes passes as follow() does, but the target takes the records. Those that find no room in
+ * the log are left for the next pass. The end of -c's program is followed by one more pass. Returns
+ * 0, or a negative errno; -ECANCELED: the event log has ended. */
+static int follow_log(struct command *c, uint32_t *pass, struct dtrace_status *status)
 {
+    const struct target_ops *ops = c->target->ops;
     struct consumer watching = {.last.state = DTRACE_STATE_ACTIVE};
     int error = 0;
 
     while (!interrupted && !error && !consumer_is_over(&watching) && !command_child_ended(c)) {
-        error = log_pass(s);
-        watching.last = s->status;
-        uint64_t until = now() + next_pass(c->session), at = now();
+        int result = ops->log_pass(c->target, ++*pass, 0, status);
+        error = result == -EAGAIN ? ops->status(c->target, status) : result < 0 ? result : 0;
+        watching.last = *status;
+        uint64_t until = now() + pass_interval(c->session), at = now();
         while (!error && !consumer_is_over(&watching) && at < until && !interrupted &&
                !command_child_ended(c)) {
-            c->target->ops->wait(c->target, until - at < 100000000u ? until - at : 100000000u);
-            error = c->target->ops->status(c->target, &watching.last);
+            ops->wait(c->target, until - at < SLICE ? until - at : SLICE);
+            error = ops->status(c->target, &watching.last);
             at = now();
         }
     }
     return error;
 }
 
-static int consume_into_log(struct command *c, struct consumer *consumer)
+/* Stops the program and logs what is left. Waits for room in the log: for the notes, so that END's
+ * records find room then, and until a last pass is complete. Returns 0, or 1. */
+static int finish_log(struct command *c, struct consumer *consumer, uint32_t pass,
+                      struct dtrace_status *status)
 {
-    struct log_state s = {.target = c->target};
-    int error = log_start(c);
+    unsigned flags = DTRACE_LOG_LAST | (interrupted ? DTRACE_LOG_INTERRUPTED : 0);
+    const struct target_ops *ops = c->target->ops;
+    int error = ops->log_end(c->target), result = 0;
 
-    if (error) {
-        return 1;
+    if (error && error != -ECANCELED) {
+        return target_failed(log_failed(c, error));
     }
-    error = c->target->ops->go(c->target, &consumer->begin_cpu);
-    if (error) {
-        return enabling_failed(error);
-    }
-    command_say_enabled(c, consumer);
-    command_release_child(c);
-    error = follow_log(c, &s);
-    error = error == -ECANCELED ? 0 : error; /* the last pass will say so */
-    error = error ? error : log_stop(c, &consumer->end_cpu);
+    error = ops->stop(c->target, &consumer->end_cpu);
     if (error) {
         return target_failed(error);
     }
-    if (log_finish(c, &s, interrupted) != 0) {
+    for (unsigned i = 0; (result == 0 || result == -EAGAIN) && i < TRIES; i++) {
+        if (i) {
+            nanosleep(&(struct timespec){0, NAP}, NULL);
+        }
+        result = ops->log_pass(c->target, ++pass, flags, status);
+    }
+    if (result == -ECANCELED) {
+        fputs("dtrace: log=1: the event log has ended before the program\n", stderr);
+    } else if (result <= 0) {
+        log_failed(c, result == 0 || result == -EAGAIN ? -ENOSPC : result);
         return 1;
     }
-    return s.status.exited ? s.status.exit_status & 0xff : 0;
+    return 0;
 }
 
+/* The target's kernel puts the records into its event log; this consumer only requests the passes,
+ * and stops the program when it is over. `kymo dtrace -r` prints the records. */
+static int consume_into_log(struct command *c, struct consumer *consumer)
+{
+    struct dtrace_status status = {0};
+    uint32_t pass = 0;
+
+    if (log_start(c) != 0 || start(c, consumer) != 0) {
+        return 1;
+    }
+    int error = follow_log(c, &pass, &status);
+    if (error && error != -ECANCELED) { /* the last pass reports an ended log */
+        return target_failed(error);
+    }
+    if (finish_log(c, consumer, pass, &status) != 0) {
+        return 1;
+    }
+    return status.exited ? status.exit_status & 0xff : 0;
+}
+
+/* ---- -r ----------------------------------------------------------------------------- */
+
+/* A pass with more records than one answer holds comes in parts. */
 static int replay_pass(struct replay *r, struct consumer *consumer, bool last)
 {
     int error = 0;
@@ -221,7 +311,7 @@ static int replay_pass(struct replay *r, struct consumer *consumer, bool last)
     return error ? error : consumer_pass(consumer, last);
 }
 
-/* Each pass that was logged, as if it were made now. */
+/* Executes each pass that was logged, as a live consumer would have. */
 static int replay_passes(struct command *c, struct consumer *consumer)
 {
     struct replay *r = c->replay;
@@ -241,17 +331,23 @@ static int replay_passes(struct command *c, struct consumer *consumer)
     if (error) {
         return target_failed(error);
     }
-    finish(c, consumer);
+    int status = finish(c, consumer);
     replay_report(r);
-    return status_of(consumer);
+    return status;
 }
 
 int command_trace(struct command *c, const void *image, size_t size)
 {
+    /* Restarted, because an interrupted write of output would be lost. */
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     struct consumer consumer = {.printer.out = c->out};
     int status;
 
-    catch_signals();
+    interrupted = 0;
+    remote_interrupts(&interrupted);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    signal(SIGPIPE, SIG_DFL);
     status = command_enable(c, &consumer, image, size);
     if (!status) {
         status = c->replay                         ? replay_passes(c, &consumer)

@@ -86,11 +86,12 @@ def checks():
     yield "error tags", [t for t in tags() if t not in tagged]
     yield "conversions", without_row([*conversions, "wc", "ws", "%", "@d"], conversion, text)
     yield "letters", without_row(letters(), r"(^|\s)-[a-zA-Z]*NAME", args)
-    yield "drops", without_row([t for f in ("message", "consume") for t in
-                                re.findall(r"DTRACEDROP_\w+", source(f"host/dtrace/{f}.c"))],
+    yield "drops", without_row([tag for name in ("message", "consume") for tag in
+                                re.findall(r"DTRACEDROP_\w+",
+                                           source(f"host/dtrace/consume/{name}.c"))],
                                "NAME", printed)
     yield "lines of the manual page", undocumented()
-    yield "faults", without_row(quoted("host/dtrace/message.c", "fault_text(uint64_t fault)"),
+    yield "faults", without_row(quoted("host/dtrace/consume/message.c", "faults[] = {"),
                                 "NAME", printed)
 
 

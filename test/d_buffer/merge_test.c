@@ -3,8 +3,8 @@
  * The law that lets CPUs aggregate alone: f(f(a) u f(b)) = f(a u b), for every aggregating function
  * on random data; and each against a definition written down naively.
  */
-#include "host/dtrace/aggregation.h"
-#include "host/dtrace/graph.h"
+#include "host/dtrace/aggregation/aggregation.h"
+#include "host/dtrace/aggregation/aggregation.h"
 #include "trace/dtrace/aggregate.h"
 
 #include "test/unit_kernel/random.h"
@@ -151,20 +151,20 @@ static void test_numbers(void **state)
 static void check_bucket(enum dtrace_action_kind kind, uint64_t shape, int64_t value,
                          unsigned bucket)
 {
-    unsigned last = graph_buckets(kind, shape) - 1;
+    unsigned last = bucket_count(kind, shape) - 1;
 
     assert_true(bucket <= last);
     if (bucket == 0) {
-        assert_true(value < graph_bucket_value(kind, shape, 1));
+        assert_true(value < bucket_value(kind, shape, 1));
         return;
     }
-    int64_t label = graph_bucket_value(kind, shape, bucket);
+    int64_t label = bucket_value(kind, shape, bucket);
     if (kind == DTRACE_AGG_LQUANTIZE && bucket == last) {
         label--;
     }
     assert_true(label <= value);
     if (bucket < last && bucket + 1 < last) {
-        assert_true(value < graph_bucket_value(kind, shape, bucket + 1));
+        assert_true(value < bucket_value(kind, shape, bucket + 1));
     }
 }
 
@@ -184,7 +184,7 @@ static void test_buckets(void **state)
 static void check_edges(enum dtrace_action_kind kind, uint64_t shape, const __int128 *labels,
                         unsigned n)
 {
-    assert_int_equal(graph_buckets(kind, shape), n + 1);
+    assert_int_equal(bucket_count(kind, shape), n + 1);
     for (unsigned i = 0; i < n; i++) {
         for (int by = -1; by <= 1; by++) {
             __int128 value = labels[i] + by;
@@ -265,7 +265,7 @@ static void test_range(void **state)
         if (DTRACE_LQUANTIZE_LEVELS(f->shape) > 1000 && f->kind == DTRACE_AGG_LQUANTIZE) {
             continue; /* as the others, with more buckets */
         }
-        n = graph_buckets(f->kind, f->shape);
+        n = bucket_count(f->kind, f->shape);
         assert_true(n <= sizeof(counts) / sizeof(*counts));
         for (unsigned i = random_below(4); i; i--) {
             unsigned at = random_below(3) ? random_below(n) : random_below(2) ? 0 : n - 1;
@@ -274,7 +274,7 @@ static void test_range(void **state)
             least = at < least ? at : least;
             most = at > most ? at : most;
         }
-        graph_range(f->kind, f->shape, counts, &first, &last);
+        bucket_range(f->kind, f->shape, counts, &first, &last);
         if (least == UINT32_MAX) {
             assert_true(first < last && last < n); /* some rows, all of them empty */
             continue;
@@ -292,7 +292,7 @@ static void test_quantize(void **state)
     assert_int_equal(dtrace_quantize_bucket(INT64_MAX), DTRACE_QUANTIZE_BUCKETS - 1);
     for (unsigned n = 0; n < 100000; n++) {
         int64_t value = random_value();
-        int64_t label = graph_bucket_value(DTRACE_AGG_QUANTIZE, 0, dtrace_quantize_bucket(value));
+        int64_t label = bucket_value(DTRACE_AGG_QUANTIZE, 0, dtrace_quantize_bucket(value));
         uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
         uint64_t low = label < 0 ? 0 - (uint64_t)label : (uint64_t)label;
         assert_true((value < 0) == (label < 0) && low <= size &&

@@ -7,9 +7,9 @@ UNIT_D_BUFFER_FLAGS := $(HOST_CMD_CFLAGS) -fsanitize=address,undefined \
 	-fno-sanitize-recover=all -fno-omit-frame-pointer
 
 $(B)/unit/d_buffer_test: test/d_buffer/buffer_test.c trace/dtrace/buffer.c
-$(B)/unit/d_merge_test: test/d_buffer/merge_test.c trace/dtrace/agg_function.c host/dtrace/agg_merge.c \
-	host/dtrace/agg_sort.c host/dtrace/graph.c
+$(B)/unit/d_merge_test: test/d_buffer/merge_test.c trace/dtrace/agg_function.c host/dtrace/aggregation/merge.c \
+	host/dtrace/aggregation/sort.c host/dtrace/aggregation/buckets.c
 
-$(UNIT_D_BUFFER): $(wildcard test/d_buffer/*.h trace/dtrace/*.h host/dtrace/*.h) test/unit_kernel/random.h
+$(UNIT_D_BUFFER): $(wildcard test/d_buffer/*.h trace/dtrace/*.h host/dtrace/aggregation/*.h) test/unit_kernel/random.h
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(UNIT_D_BUFFER_FLAGS) -D_GNU_SOURCE -o $@ $(filter %.c,$^) -lcmocka -lm

@@ -7,7 +7,7 @@
 #ifndef TEST_D_COMMAND_SCRIPTED_H
 #define TEST_D_COMMAND_SCRIPTED_H
 
-#include "host/dtrace/consume.h"
+#include "host/dtrace/consume/consume.h"
 #include "host/kymo.h"
 
 #include <setjmp.h>

@@ -5,7 +5,7 @@
  */
 #include "test/d_command/scripted.h"
 
-#include "host/dtrace/print.h"
+#include "host/dtrace/print/print.h"
 
 #include <errno.h>
 #include <stdlib.h>

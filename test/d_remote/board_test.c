@@ -348,7 +348,7 @@ static void test_claim(void **state)
     must_end(dtrace("-a", NULL, NULL, NULL), 1);
     boot(compile("-qn", "BEGIN { trace(1); }"));
     must_end(dtrace("-qn", "BEGIN { trace(2); }", "-a", NULL), 1);
-    must_say("is another program");
+    must_say("another program than this");
     must_end(dtrace("-qn", "BEGIN { trace(", "-a", NULL), 1);
     must_end(dtrace("-ae", NULL, NULL, NULL), 0); /* who was refused has taken nothing */
     boot(compile("-qn", "BEGIN { trace(\"no end\"); }"));

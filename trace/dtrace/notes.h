@@ -6,7 +6,7 @@
  * answer and the bytes of both, without gaps. So a reader makes the requests it would make to a
  * live consumer and gets the same answers. Little-endian; opaque to the target, except for the
  * boot's own consumer. Written by host/remote/log.c, trace/dtrace/control_boot.c, read by
- * host/dtrace/replay_wire.c.
+ * host/dtrace/replay/wire.c.
  */
 #ifndef TRACE_DTRACE_NOTES_H
 #define TRACE_DTRACE_NOTES_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Actions that the consumer does when it meets their records.
+ * Actions that the consumer takes when it comes to their records. Tested by test/d/rows.
  */
-#include "host/dtrace/consume.h"
+#include "host/dtrace/consume/consume.h"
 #include "host/output.h"
 
 #include <errno.h>
@@ -10,15 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A format as a string: malloc'ed. */
-static char *formatted(struct consumer *c, const struct dt_format *f,
-                       const struct print_value *values, unsigned n)
+char *libact_format(struct consumer *c, const struct dt_format *f, const struct print_value *values,
+                    unsigned n, size_t *size)
 {
     struct printer p = c->printer;
     char *text = NULL;
-    size_t size;
 
-    p.out = open_memstream(&text, &size);
+    *size = 0;
+    p.out = open_memstream(&text, size);
     if (!p.out) {
         return NULL;
     }
@@ -30,7 +29,8 @@ static char *formatted(struct consumer *c, const struct dt_format *f,
 void libact_system(struct consumer *c, const struct dt_format *f, const struct print_value *values,
                    unsigned n)
 {
-    char *command = c->acts ? formatted(c, f, values, n) : NULL;
+    size_t size;
+    char *command = c->acts ? libact_format(c, f, values, n, &size) : NULL;
 
     consumer_flush(c);
     if (command && system(command) == -1) {
@@ -48,25 +48,14 @@ static void failed(struct consumer *c, const struct epid_info *info)
             info->probe.name);
 }
 
-/* Nothing that a file holds is overwritten: output goes behind it. */
-static int open_file(const char *path)
-{
-    FILE *opened = output_append(path);
-    int file = opened ? dup(fileno(opened)) : -1;
-
-    if (opened) {
-        fclose(opened);
-    }
-    return file;
-}
-
-/* The new file takes the old one's place; "" is where output went at first. */
+/* The new file takes the place of the old one and is appended to, never overwritten; "" is the
+ * first output. */
 void libact_freopen(struct consumer *c, const struct epid_info *info, const struct dt_format *f,
                     const struct print_value *values, unsigned n)
 {
     static int first = -1;
-    char *path = c->acts ? formatted(c, f, values, n) : NULL;
-    int file;
+    size_t size;
+    char *path = c->acts ? libact_format(c, f, values, n, &size) : NULL;
 
     consumer_flush(c);
     if (!path) {
@@ -75,9 +64,13 @@ void libact_freopen(struct consumer *c, const struct epid_info *info, const stru
     if (first < 0) {
         first = dup(fileno(c->printer.out));
     }
-    file = *path ? open_file(path) : dup(first);
+    FILE *opened = *path ? output_append(path) : NULL;
+    int file = !*path ? dup(first) : opened ? dup(fileno(opened)) : -1;
+    const char *why = strerror(errno);
+    if (opened) {
+        fclose(opened);
+    }
     if (file < 0) {
-        const char *why = strerror(errno);
         failed(c, info);
         fprintf(stderr, "couldn't freopen() \"%s\": %s\n", path, why);
     } else {
@@ -85,14 +78,6 @@ void libact_freopen(struct consumer *c, const struct epid_info *info, const stru
         close(file);
     }
     free(path);
-}
-
-static void do_ftruncate(struct consumer *c)
-{
-    consumer_flush(c);
-    if (c->acts && ftruncate(fileno(c->printer.out), 0) == 0) {
-        rewind(c->printer.out);
-    }
 }
 
 static void text_of(const struct print_value *v, char *to, size_t room)
@@ -150,7 +135,10 @@ void libact_do(struct consumer *c, const struct epid_info *info, const struct dt
         }
         break;
     case DTRACE_LIBACT_FTRUNCATE:
-        do_ftruncate(c);
+        consumer_flush(c);
+        if (c->acts && ftruncate(fileno(c->printer.out), 0) == 0) {
+            rewind(c->printer.out);
+        }
         break;
     case DTRACE_LIBACT_PRINT:
         if (n && values[0].type) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sorts and searches the data collected from a capture's programs: see replay.h. The file may have
- * it in any order, and more than once. Tested by test/d_replay/many_test.c.
+ * Sorts and searches what was collected from a capture: see replay.h. The file may have it in any
+ * order, and more than once. Tested by test/d_replay/many_test.c.
  */
-#include "host/dtrace/replay.h"
+#include "host/dtrace/replay/replay.h"
 
 #include <stdlib.h>
 
@@ -51,7 +51,7 @@ static void sort(void *array, size_t n, size_t size, int (*compare)(const void *
     }
 }
 
-/* Keeps one mark for each pass and CPU: the later one counts. */
+/* Joins the marks of a pass and CPU: what the last one of each kind reports counts. */
 static void join_marks(struct replay *r)
 {
     size_t n = 0;
@@ -74,28 +74,11 @@ static void join_marks(struct replay *r)
     r->nmarks = n;
 }
 
-/* Several statuses of one pass: the last one counts. */
-static void join_statuses(struct replay *r)
-{
-    size_t n = 0;
-
-    sort(r->passes, r->npasses, sizeof(*r->passes), compare_passes);
-    for (size_t i = 0; i < r->npasses; i++) {
-        bool again = n && r->passes[n - 1].number == r->passes[i].number;
-        if (!again) {
-            r->passes[n++] = r->passes[i];
-        } else if (r->passes[i].told) {
-            r->passes[n - 1] = r->passes[i];
-        }
-    }
-    r->npasses = n;
-}
-
-/* Makes a pass for each number of a status or a mark, with its marks. */
+/* Makes one pass of each number that has a status or a mark, with its last status and its marks. */
 static bool join_passes(struct replay *r)
 {
     struct replay_pass *all = realloc(r->passes, (r->npasses + r->nmarks + 1) * sizeof(*all));
-    size_t mark = 0, told = 0;
+    size_t mark = 0, with_status = 0, n = 0;
 
     if (!all) {
         return false;
@@ -107,40 +90,42 @@ static bool join_passes(struct replay *r)
             r->npasses++;
         }
     }
-    join_statuses(r);
+    sort(all, r->npasses, sizeof(*all), compare_passes);
     for (size_t i = 0; i < r->npasses; i++) {
-        struct replay_pass *p = &r->passes[i];
+        if (n == 0 || all[n - 1].number != all[i].number) {
+            all[n++] = all[i];
+        } else if (all[i].has_status) {
+            all[n - 1] = all[i];
+        }
+    }
+    r->npasses = n;
+    for (size_t i = 0; i < n; i++) {
+        struct replay_pass *p = &all[i];
         p->marks = r->marks + mark;
         while (mark < r->nmarks && r->marks[mark].pass == p->number) {
             mark++;
             p->nmarks++;
         }
-        told = p->told ? i + 1 : told;
-        p->last_told = told;
+        with_status = p->has_status ? i + 1 : with_status;
+        p->last_status = with_status;
     }
     return true;
 }
 
-/* Descriptions of one process are identical. */
-static void join_processes(struct replay *r)
+bool replay_sort(struct replay *r)
 {
     size_t n = 0;
 
+    sort(r->records, r->nrecords, sizeof(*r->records), compare_records);
+    sort(r->entries, r->nentries, sizeof(*r->entries), compare_records);
     sort(r->processes, r->nprocesses, sizeof(*r->processes), compare_processes);
-    for (size_t i = 0; i < r->nprocesses; i++) {
+    for (size_t i = 0; i < r->nprocesses; i++) { /* descriptions of one process are identical */
         if (n == 0 || r->processes[n - 1].pid != r->processes[i].pid) {
             r->processes[n++] = r->processes[i];
         }
     }
     r->nprocesses = n;
-}
-
-bool replay_sort(struct replay *r)
-{
-    sort(r->records, r->nrecords, sizeof(*r->records), compare_records);
-    sort(r->entries, r->nentries, sizeof(*r->entries), compare_records);
     join_marks(r);
-    join_processes(r);
     return join_passes(r);
 }
 
@@ -178,9 +163,9 @@ const struct dtrace_status *replay_status(const struct replay *r)
 {
     static const struct dtrace_status none;
     size_t pass = r->pass < r->npasses ? r->pass + 1 : r->npasses;
-    size_t told = pass ? r->passes[pass - 1].last_told : 0;
+    size_t newest = pass ? r->passes[pass - 1].last_status : 0;
 
-    return told ? &r->passes[told - 1].status : &none;
+    return newest ? &r->passes[newest - 1].status : &none;
 }
 
 size_t replay_first_record(const struct replay *r, uint32_t cpu, uint32_t number)

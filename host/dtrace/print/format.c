@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * printf()'s conversions, as D has them, on recorded values.
+ * printf(): D's conversions, on recorded values. Tested by test/d/rows and test/d_command.
  */
-#include "host/dtrace/print.h"
+#include "host/dtrace/print/print.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -10,7 +10,8 @@
 #include <string.h>
 #include <time.h>
 
-/* "%#0-+ '" and the length that every integer is printed with, then the letter. */
+/* Writes C's conversion: the flags, "*.*", the length (every integer is printed as long long), and
+ * the letter. */
 static void c_format(char *to, const struct dt_conversion *c, const char *length, char letter)
 {
     static const struct {
@@ -74,120 +75,88 @@ static void print_padded(const struct printer *p, const struct dt_conversion *c,
     }
 }
 
+/* %s, %I: a string, or of an enum the enumerator's name; the number if none has it. */
 static void print_string(const struct printer *p, const struct dt_conversion *c, int width,
                          int precision, const struct print_value *v)
 {
-    size_t n = strnlen((const char *)v->data, v->size);
+    const struct dt_type *t = v->type ? dt_type_resolve(v->type) : NULL;
+    const char *text = (const char *)v->data;
+    size_t n = strnlen(text, v->size);
+    char number[24];
 
-    if (precision >= 0 && (size_t)precision < n) {
-        n = (size_t)precision;
-    }
-    print_padded(p, c, width, (const char *)v->data, n);
-}
-
-/* An enum under %s: the enumerator's name, or the number if none has it. */
-static void print_enumerator(const struct printer *p, const struct dt_conversion *c, int width,
-                             int precision, const struct print_value *v)
-{
-    const struct dt_type *t = dt_type_resolve(v->type);
-    int64_t value = datum_signed(v->data, v->size);
-    char text[256];
-
-    snprintf(text, sizeof(text), "%lld", (long long)value);
-    for (unsigned i = 0; i < t->nenumerators; i++) {
-        if (t->enumerators[i].value == value) {
-            snprintf(text, sizeof(text), "%s", t->enumerators[i].name);
-            break;
+    if (t && t->kind == DT_TYPE_ENUM) {
+        int64_t value = datum_signed(v->data, v->size);
+        snprintf(number, sizeof(number), "%lld", (long long)value);
+        text = number;
+        for (unsigned i = t->nenumerators; i-- > 0;) {
+            text = t->enumerators[i].value == value ? t->enumerators[i].name : text;
         }
+        n = strlen(text);
     }
-    size_t n = strlen(text);
     print_padded(p, c, width, text,
                  precision >= 0 && (size_t)precision < n ? (size_t)precision : n);
 }
 
-static bool is_enum(const struct print_value *v)
-{
-    return v->type && dt_type_resolve(v->type)->kind == DT_TYPE_ENUM;
-}
-
-/* Writes a character as C would; returns the bytes written. */
-static size_t escape(unsigned char ch, char *to)
-{
-    static const char letters[] = "\a\b\f\n\r\t\v\\\"", names[] = "abfnrtv\\\"";
-    const char *found = ch ? strchr(letters, ch) : NULL;
-
-    if (found) {
-        to[0] = '\\';
-        to[1] = names[found - letters];
-        return 2;
-    }
-    if (isprint(ch)) {
-        to[0] = (char)ch;
-        return 1;
-    }
-    return (size_t)sprintf(to, ch ? "\\%03o" : "\\0", ch);
-}
-
+/* %S, %C: each character as C would write it. */
 static void print_escaped(const struct printer *p, const struct dt_conversion *c, int width,
                           const uint8_t *data, size_t n)
 {
+    static const char letters[] = "\a\b\f\n\r\t\v\\\"", names[] = "abfnrtv\\\"";
     char text[4 * 1024 + 8];
     size_t used = 0;
 
     for (size_t i = 0; i < n && used + 4 < sizeof(text); i++) {
-        used += escape(data[i], text + used);
+        const char *found = data[i] ? strchr(letters, data[i]) : NULL;
+        if (found) {
+            text[used++] = '\\';
+            text[used++] = names[found - letters];
+        } else if (isprint(data[i])) {
+            text[used++] = (char)data[i];
+        } else {
+            used += (size_t)sprintf(text + used, data[i] ? "\\%03o" : "\\0", data[i]);
+        }
     }
     print_padded(p, c, width, text, used);
 }
 
-static void print_character(const struct printer *p, const struct dt_conversion *c, int width,
-                            const struct print_value *v)
+/* Conversions that make a text of a number: a character, a time, a symbol (also for a key made by
+ * sym() or usym()), a port's service. */
+static void print_number_text(const struct printer *p, const struct dt_conversion *c, int width,
+                              const struct print_value *v)
 {
-    char text = (char)datum_unsigned(v->data, v->size);
-
-    if (c->name[0] == 'C') {
-        uint8_t byte = (uint8_t)text;
-        print_escaped(p, c, width, &byte, 1);
-    } else {
-        print_padded(p, c, width, &text, 1);
-    }
-}
-
-static void print_time(const struct printer *p, const struct dt_conversion *c, int width,
-                       const struct print_value *v)
-{
-    time_t seconds = (time_t)(datum_unsigned(v->data, v->size) / 1000000000u);
+    uint64_t number = datum_unsigned(v->data, v->size);
+    time_t seconds = (time_t)(number / 1000000000u);
+    const struct servent *service;
     struct tm parts;
-    char text[80];
-    size_t n;
-
-    localtime_r(&seconds, &parts);
-    n = strftime(text, sizeof(text), c->name[0] == 'Y' ? "%Y %b %e %T" : "%a, %d %b %Y %T %Z",
-                 &parts);
-    print_padded(p, c, width, text, n);
-}
-
-/* Also for a key made by sym() or usym(). */
-static void print_symbol(const struct printer *p, const struct dt_conversion *c, int width,
-                         const struct print_value *v)
-{
-    address_owner owner = c->name[0] == 'A' ? 0 : OF_KERNEL; /* of which process isn't known */
     char text[512];
+    size_t n = 1;
 
-    symbol_text(p, datum_unsigned(v->data, v->size), owner, text, sizeof(text));
-    print_padded(p, c, width, text, strlen(text));
-}
-
-static void print_port(const struct printer *p, const struct dt_conversion *c, int width,
-                       const struct print_value *v)
-{
-    unsigned port = (unsigned)datum_unsigned(v->data, v->size) & 0xffff;
-    const struct servent *service = getservbyport(htons((uint16_t)port), NULL);
-    char text[64];
-
-    snprintf(text, sizeof(text), "%u", port);
-    print_padded(p, c, width, service ? service->s_name : text,
-                 strlen(service ? service->s_name : text));
+    switch (c->name[0]) {
+    case 'c':
+        text[0] = (char)number;
+        break;
+    case 'Y':
+    case 'T':
+        localtime_r(&seconds, &parts);
+        n = strftime(text, sizeof(text), c->name[0] == 'Y' ? "%Y %b %e %T" : "%a, %d %b %Y %T %Z",
+                     &parts);
+        break;
+    case 'a':
+    case 'A': /* the process is not known */
+        symbol_text(p, number, c->name[0] == 'A' ? 0 : OF_KERNEL, text, sizeof(text));
+        n = strlen(text);
+        break;
+    default:
+        number &= 0xffff;
+        service = getservbyport(htons((uint16_t)number), NULL);
+        if (service) {
+            snprintf(text, sizeof(text), "%s", service->s_name);
+        } else {
+            snprintf(text, sizeof(text), "%u", (unsigned)number);
+        }
+        n = strlen(text);
+    }
+    print_padded(p, c, width, text, n);
 }
 
 static void print_float(const struct printer *p, const struct dt_conversion *c, int width,
@@ -207,8 +176,8 @@ static void print_float(const struct printer *p, const struct dt_conversion *c, 
     fprintf(p->out, format, width, precision, value);
 }
 
-/* Keys that are no plain value, whatever the conversion. False: it is one. */
-static bool print_place(const struct printer *p, int width, const struct print_value *v)
+/* Prints a key that is not a plain value, whatever the conversion. Returns false for plain ones. */
+static bool print_symbolic(const struct printer *p, int width, const struct print_value *v)
 {
     switch (v->kind) {
     case DTRACE_ACT_STACK:
@@ -230,38 +199,30 @@ static bool print_place(const struct printer *p, int width, const struct print_v
     }
 }
 
-static bool is_text(const struct print_value *v)
-{
-    const struct dt_type *t = v->type ? dt_type_resolve(v->type) : NULL;
-
-    return t && dt_type_is_string_like(t) && t->kind != DT_TYPE_POINTER;
-}
-
 static void print_letter(const struct printer *p, const struct dt_conversion *c, int width,
                          int precision, const struct print_value *v)
 {
+    uint8_t byte;
+
     switch (c->name[0]) {
     case 's':
     case 'I':
-        (is_enum(v) ? print_enumerator : print_string)(p, c, width, precision, v);
+        print_string(p, c, width, precision, v);
         break;
     case 'S':
         print_escaped(p, c, width, v->data, strnlen((const char *)v->data, v->size));
         break;
-    case 'c':
     case 'C':
-        print_character(p, c, width, v);
+        byte = (uint8_t)datum_unsigned(v->data, v->size);
+        print_escaped(p, c, width, &byte, 1);
         break;
+    case 'c':
     case 'Y':
     case 'T':
-        print_time(p, c, width, v);
-        break;
     case 'a':
     case 'A':
-        print_symbol(p, c, width, v);
-        break;
     case 'P':
-        print_port(p, c, width, v);
+        print_number_text(p, c, width, v);
         break;
     case 'e':
     case 'E':
@@ -278,6 +239,7 @@ static void print_letter(const struct printer *p, const struct dt_conversion *c,
 void print_conversion(const struct printer *p, const struct dt_conversion *c, int width,
                       int precision, const struct print_value *v)
 {
+    const struct dt_type *t = v->type ? dt_type_resolve(v->type) : NULL;
     struct dt_conversion conversion = *c;
 
     if (c->flags & DT_CONV_POINTER_WIDTH) {
@@ -289,20 +251,21 @@ void print_conversion(const struct printer *p, const struct dt_conversion *c, in
     }
     width = width < 0 ? 0 : width < p->width_most ? width : p->width_most;
     if (precision > p->width_most && !strchr("sSI", c->name[0])) {
-        precision = p->width_most; /* of a text it only cuts */
+        precision = p->width_most; /* a text is only cut by it */
     }
     if (c->name[0] == 'w') {
         conversion.name[0] = c->name[1];
         conversion.name[1] = '\0';
     }
-    if (print_place(p, conversion.flags & DT_CONV_LEFT ? width : 0, v)) {
+    if (print_symbolic(p, conversion.flags & DT_CONV_LEFT ? width : 0, v)) {
         return;
     }
-    if (is_text(v) && !strchr("sSI", conversion.name[0])) {
+    if (t && dt_type_is_string_like(t) && t->kind != DT_TYPE_POINTER &&
+        !strchr("sSI", conversion.name[0])) {
         print_string(p, &conversion, width, precision, v); /* a string key under %d */
-        return;
+    } else {
+        print_letter(p, &conversion, width, precision, v);
     }
-    print_letter(p, &conversion, width, precision, v);
 }
 
 static int dynamic(const struct print_value *values, unsigned n, unsigned *next, bool wanted,

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Taking buffers from the target and walking their records. Without `temporal` each CPU's come in
- * order, BEGIN's CPU first and, at the end, END's last; with it all in order of time: what is newer
- * than the oldest snapshot waits for the next pass.
+ * Takes buffers from the target and prints their records. Without `temporal` the CPUs take turns:
+ * BEGIN's CPU first and, at the end, END's CPU last. With it all records are printed in order of
+ * time: those newer than the oldest buffer taken wait for the next pass. Tested by test/d_command.
  */
-#include "host/dtrace/consume.h"
+#include "host/dtrace/consume/consume.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Calls fn for each whole record. */
+/* Calls fn for each whole record. next: what follows in the buffer, or NULL. */
 static void walk(struct consumer *c, unsigned cpu, const uint8_t *data, uint64_t size,
                  void (*fn)(struct consumer *, unsigned cpu, const uint8_t *record,
                             const struct epid_info *, const struct epid_info *next))
@@ -54,14 +54,13 @@ static void print_now(struct consumer *c, unsigned cpu, const uint8_t *record,
     }
 }
 
-/* Pending records are a binary heap, the oldest on top: a pass costs what it brings and what it
- * prints, however many wait. */
+/* ---- pending records: a binary heap, the oldest on top ------------------------------ */
 static bool is_older(const struct pending *a, const struct pending *b)
 {
     return a->time != b->time ? a->time < b->time : a->order < b->order;
 }
 
-/* There is room. */
+/* The array has room for one more. */
 static void push(struct consumer *c, struct pending p)
 {
     size_t at = c->npending++;
@@ -88,6 +87,7 @@ static struct pending pop(struct consumer *c)
     return top;
 }
 
+/* Makes a copy of the record wait; without memory for it, the record is printed now. */
 static void keep(struct consumer *c, unsigned cpu, const uint8_t *record,
                  const struct epid_info *info, const struct epid_info *next)
 {
@@ -120,7 +120,7 @@ static void keep(struct consumer *c, unsigned cpu, const uint8_t *record,
             });
 }
 
-/* Known since it was kept. */
+/* Returns what keep() was given with the record. */
 static const struct epid_info *info_of(struct consumer *c, const struct pending *pending)
 {
     uint32_t epid;
@@ -129,37 +129,9 @@ static const struct epid_info *info_of(struct consumer *c, const struct pending 
     return consumer_epid(c, epid);
 }
 
-/* The next record, if the same CPU made it. */
-static const struct epid_info *next_on_cpu(struct consumer *c, unsigned cpu)
-{
-    return c->npending && c->pending[0].cpu == cpu ? info_of(c, &c->pending[0]) : NULL;
-}
+/* ---- a pass ------------------------------------------------------------------------- */
 
-/* Prints what is not newer than `until`. */
-static void release(struct consumer *c, uint64_t until)
-{
-    while (c->npending && c->pending[0].time <= until) {
-        struct pending p = pop(c);
-        print_now(c, p.cpu, p.data, info_of(c, &p), next_on_cpu(c, p.cpu));
-        free(p.data);
-    }
-}
-
-static int take_buffer(struct consumer *c, unsigned cpu, uint64_t *oldest)
-{
-    struct dtrace_snap snap;
-    int error = c->target->ops->buffer(c->target, cpu, c->buffer, c->bufsize, &snap);
-
-    if (error) {
-        return error;
-    }
-    message_drops(c, snap.drops, "drop|", "DTRACEDROP_PRINCIPAL", (int)cpu);
-    walk(c, cpu, c->buffer, snap.size, c->temporal ? keep : print_now);
-    *oldest = snap.taken && snap.taken < *oldest ? snap.taken : *oldest;
-    return 0;
-}
-
-/* BEGIN's CPU first, END's last if this is the last pass. */
+/* Returns the i-th CPU to take from: BEGIN's first, or END's last if this is the last pass. */
 static unsigned cpu_in_order(const struct consumer *c, unsigned i, bool last)
 {
     unsigned special = last ? c->end_cpu : c->begin_cpu;
@@ -172,16 +144,77 @@ static unsigned cpu_in_order(const struct consumer *c, unsigned i, bool last)
 
 static int take_records(struct consumer *c, bool last)
 {
-    uint64_t oldest = UINT64_MAX;
+    uint64_t oldest = UINT64_MAX; /* when the first of the buffers was taken */
 
     for (unsigned i = 0; i < c->ncpus; i++) {
-        int error = take_buffer(c, cpu_in_order(c, i, last), &oldest);
+        unsigned cpu = cpu_in_order(c, i, last);
+        struct dtrace_snap snap;
+        int error = c->target->ops->buffer(c->target, cpu, c->buffer, c->bufsize, &snap);
         if (error) {
             return error;
         }
+        message_drops(c, snap.drops, "drop|", "DTRACEDROP_PRINCIPAL", (int)cpu);
+        walk(c, cpu, c->buffer, snap.size, c->temporal ? keep : print_now);
+        oldest = snap.taken && snap.taken < oldest ? snap.taken : oldest;
     }
-    if (c->temporal) {
-        release(c, last ? UINT64_MAX : oldest);
+    while (c->npending && (last || c->pending[0].time <= oldest)) {
+        struct pending p = pop(c);
+        bool same_cpu = c->npending && c->pending[0].cpu == p.cpu;
+        print_now(c, p.cpu, p.data, info_of(c, &p), same_cpu ? info_of(c, &c->pending[0]) : NULL);
+        free(p.data);
+    }
+    return 0;
+}
+
+/* Prepares an entry's keys. An aggregation is printed at the end, when the processes of its keys
+ * are gone, so the target is asked for their programs now, once each. And an address becomes the
+ * function's or the object's, so that their entries are merged, as dtrace(1M) does. */
+static void prepare_keys(struct consumer *c, const struct aggregation *a, uint8_t *entry)
+{
+    for (uint32_t i = 0; i + 1 < a->nrecs; i++) {
+        uint16_t kind = a->recs[i].kind;
+        bool module = kind == DTRACE_ACT_MOD || kind == DTRACE_ACT_UMOD;
+        bool user = kind == DTRACE_ACT_USYM || kind == DTRACE_ACT_UMOD;
+        bool of_process = user || kind == DTRACE_ACT_USTACK || kind == DTRACE_ACT_JSTACK ||
+                          kind == DTRACE_ACT_UADDR;
+        uint8_t *at = entry + a->recs[i].offset;
+        uint64_t words[2], bias; /* the pid, if there is one, and the address */
+        size_t bytes = user ? sizeof(words) : sizeof(*words);
+        const char *object;
+
+        if (c->target->ops->process && of_process && a->recs[i].size >= sizeof(*words)) {
+            memcpy(words, at, sizeof(*words));
+            c->target->ops->process(c->target, (int32_t)words[0], &object, &bias);
+        }
+        if ((module || user || kind == DTRACE_ACT_SYM) && a->recs[i].size >= bytes) {
+            memcpy(words, at, bytes);
+            address_owner owner = user ? (address_owner)words[0] : OF_KERNEL;
+            words[user] = symbol_start(&c->printer, words[user], owner, module);
+            memcpy(at, words, bytes);
+        }
+    }
+}
+
+static int take_aggregations(struct consumer *c, unsigned cpu)
+{
+    struct dtrace_agg_entry entry;
+    struct dtrace_snap snap;
+    int error = c->target->ops->aggregation(c->target, cpu, c->agg_buffer, c->aggsize, &snap);
+
+    if (error) {
+        return error;
+    }
+    message_drops(c, snap.drops, "aggregation drop|", "DTRACEDROP_AGGREGATION", (int)cpu);
+    for (uint64_t at = 0; at + sizeof(entry) <= snap.size; at += entry.size) {
+        memcpy(&entry, c->agg_buffer + at, sizeof(entry));
+        struct aggregation *a = consumer_aggregation_of(c, entry.id);
+        if (entry.size < sizeof(entry) || entry.size > snap.size - at) {
+            break;
+        }
+        if (a && entry.size >= agg_entry_size(a)) {
+            prepare_keys(c, a, c->agg_buffer + at);
+            agg_merge(a, c->agg_buffer + at, cpu);
+        }
     }
     return 0;
 }
@@ -191,8 +224,8 @@ bool consumer_is_over(const struct consumer *c)
     return c->last.exited || c->last.filled || c->last.state >= DTRACE_STATE_DRAINING;
 }
 
-/* The option says how often, without one: each time. Times are those for which a pass was meant,
- * not those at which it came to be. */
+/* True each time without the option, else once in its interval. Intervals are counted from when a
+ * pass was due, not from when it happened. */
 static bool is_due(struct consumer *c, const char *option, uint64_t *due)
 {
     uint64_t interval = dtrace_option(c->session, option);
@@ -205,17 +238,6 @@ static bool is_due(struct consumer *c, const char *option, uint64_t *due)
     }
     *due = *due && c->at < *due + interval ? *due + interval : c->at + interval;
     return true;
-}
-
-/* Unwritten output is lost from the stream: only the first failure is reported. */
-void consumer_flush(struct consumer *c)
-{
-    if (fflush(c->printer.out) != 0 && c->write_error == 0) {
-        c->write_error = errno;
-    }
-    if (ferror(c->printer.out) && c->write_error == 0) {
-        c->write_error = EIO;
-    }
 }
 
 int consumer_pass(struct consumer *c, bool last)
@@ -234,14 +256,14 @@ int consumer_pass(struct consumer *c, bool last)
     bool aggregations = is_due(c, "aggrate", &c->agg_due) && (last || !c->retains);
     bool records = is_due(c, "switchrate", &c->switch_due);
     for (unsigned cpu = 0; cpu < c->ncpus && aggregations && !error; cpu++) {
-        error = consumer_aggregate(c, cpu);
+        error = take_aggregations(c, cpu);
     }
     if (!error && records && !running_ring) {
         error = take_records(c, last);
     }
     consumer_flush(c);
     if (status.exited && status.exit_dropped && !c->status_set) {
-        c->status = status.exit_status & 0xff; /* as a process has it */
+        c->status = status.exit_status & 0xff; /* as a process's status */
     }
     return error;
 }
@@ -254,7 +276,7 @@ void consumer_finish(struct consumer *c)
             continue;
         }
         if (c->json) {
-            aggregation_json(c, a);
+            json_aggregation(&c->printer, a);
         } else {
             print_aggregations(&c->printer, &a, 1, NULL);
         }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Probes by their description, where a capture's notes have only those that the program enabled:
- * the boot's program described itself, and nobody had asked for a description then. See replay.h.
- * Tested by test/boot/dretain.py.
+ * Finds probes by their description among those that the program enabled. The notes of a boot's
+ * program have only these, because no command asked the target for a description when it was
+ * recorded. See replay.h. Tested by test/boot/dretain.py.
  */
-#include "host/dtrace/replay.h"
+#include "host/dtrace/replay/replay.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ bool replay_probes_add(struct replay_probes *p, const uint8_t *answer, size_t by
     for (size_t at = 0; bytes - at >= sizeof(head); at += head.size) {
         memcpy(&head, answer + at, sizeof(head));
         if (head.size < sizeof(head) || head.size > bytes - at) {
-            return true; /* who asks for it by its number will complain */
+            return true; /* a request for this probe by its number will fail */
         }
         const uint8_t **bigger = realloc(p->probe, (p->n + 1) * sizeof(*bigger));
         if (!bigger) {
@@ -28,20 +28,19 @@ bool replay_probes_add(struct replay_probes *p, const uint8_t *answer, size_t by
     return true;
 }
 
-/* Four texts, each with its NUL, in exactly so many bytes. */
-static bool take_names(const char *at, size_t bytes, const char *names[4])
+/* Finds four strings, each with its NUL. Returns the end of the last; NULL if they are not
+ * there. */
+static const char *take_names(const char *at, const char *end, const char *names[4])
 {
-    const char *end = at + bytes;
-
     for (unsigned i = 0; i < 4; i++) {
         const char *nul = at < end ? memchr(at, '\0', (size_t)(end - at)) : NULL;
         if (!nul) {
-            return false;
+            return NULL;
         }
         names[i] = at;
         at = nul + 1;
     }
-    return at == end;
+    return at;
 }
 
 static bool matches(const uint8_t *probe, const char *const names[4])
@@ -50,16 +49,8 @@ static bool matches(const uint8_t *probe, const char *const names[4])
     const char *own[4];
 
     memcpy(&head, probe, sizeof(head));
-    const char *at = (const char *)probe + sizeof(head), *end = (const char *)probe + head.size;
-    for (unsigned i = 0; i < 4; i++) {
-        const char *nul = at < end ? memchr(at, '\0', (size_t)(end - at)) : NULL;
-        if (!nul) {
-            return false;
-        }
-        own[i] = at;
-        at = nul + 1;
-    }
-    return dtrace_glob(names[0], own[0]) && dtrace_glob(names[1], own[1]) &&
+    return take_names((const char *)probe + sizeof(head), (const char *)probe + head.size, own) &&
+           dtrace_glob(names[0], own[0]) && dtrace_glob(names[1], own[1]) &&
            dtrace_glob(names[2], own[2]) && dtrace_glob(names[3], own[3]);
 }
 
@@ -85,36 +76,28 @@ void replay_probes_sort(struct replay_probes *p)
     }
 }
 
-/* The first one with an id above `after`. */
-static size_t first_above(const struct replay_probes *p, uint32_t after)
+size_t replay_probes(const struct replay_probes *p, const void *in, size_t in_bytes,
+                     uint32_t *after, uint8_t *out, size_t room)
 {
-    size_t low = 0, high = p->n;
+    const char *names[4], *end = (const char *)in + in_bytes;
+    size_t at = 0, low = 0, high = p->n;
 
-    while (low < high) {
+    if (take_names(in, end, names) != end) {
+        return 0;
+    }
+    while (low < high) { /* the first one with an id above `after` */
         size_t mid = low + (high - low) / 2;
-        if (id_of(p->probe[mid]) <= after) {
+        if (id_of(p->probe[mid]) <= *after) {
             low = mid + 1;
         } else {
             high = mid;
         }
     }
-    return low;
-}
-
-size_t replay_probes(const struct replay_probes *p, const void *in, size_t in_bytes,
-                     uint32_t *after, uint8_t *out, size_t room)
-{
-    const char *names[4];
-    size_t at = 0;
-
-    if (!take_names(in, in_bytes, names)) {
-        return 0;
-    }
-    for (size_t i = first_above(p, *after); i < p->n; i++) {
+    for (size_t i = low; i < p->n; i++) {
         struct kymo_d_probe head;
         memcpy(&head, p->probe[i], sizeof(head));
         if (head.id <= *after || !matches(p->probe[i], names)) {
-            continue; /* said twice, or another one */
+            continue; /* a repetition, or another probe */
         }
         if (head.size > room - at) {
             break;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Collecting D's events of a capture, by consumer: see replay.h. The file may say anything, in any
- * order: an event that can't be is counted and left out; memory is bounded by the file's size, and
- * time by that of sorting its events. Tested by test/d_replay/many_test.c.
+ * Collects D's events of a capture, by consumer: see replay.h. The file may hold anything, in any
+ * order: an invalid event is counted and left out; memory is bounded by the file's size, and time
+ * by the sorting of its events. Tested by test/d_replay/many_test.c.
  */
-#include "host/dtrace/replay.h"
+#include "host/dtrace/replay/replay.h"
 
 #include "host/reader/kev.h"
 #include "trace/dtrace/notes.h"
@@ -24,7 +24,7 @@ struct reading {
 
 /* ---- growing ----------------------------------------------------------------------- */
 
-/* Room for one more, at 0, 1, 3, 7 … elements. */
+/* Returns the array with memory for one more element: it grows at 0, 1, 3, 7 … elements. */
 static void *grown(struct reading *in, void *array, size_t n, size_t size)
 {
     void *bigger = n & (n + 1) ? array : realloc(array, (n * 2 + 1) * size);
@@ -53,18 +53,6 @@ static struct replay *consumer(struct reading *in, uint32_t handle)
     return *link;
 }
 
-static struct replay_pass *add_pass(struct reading *in, struct replay *r, uint32_t number)
-{
-    struct replay_pass *bigger = grown(in, r->passes, r->npasses, sizeof(*bigger));
-
-    if (!bigger) {
-        return NULL;
-    }
-    r->passes = bigger;
-    bigger[r->npasses] = (struct replay_pass){.number = number, .order = r->npasses};
-    return &bigger[r->npasses++];
-}
-
 static struct replay_mark *add_mark(struct reading *in, struct replay *r, uint32_t pass,
                                     uint32_t cpu)
 {
@@ -78,9 +66,9 @@ static struct replay_mark *add_mark(struct reading *in, struct replay *r, uint32
     return &bigger[r->nmarks++];
 }
 
-/* ---- events ------------------------------------------------------------------------ */
+/* ---- events: a function for each kind; false: the event is invalid ------------------ */
 
-/* Returns the bytes behind the words; false: fewer than `least`. */
+/* Finds the bytes behind the first words. Returns false if there are fewer than `least`. */
 static bool rest(const struct kev_event *e, unsigned words, uint32_t least, const uint8_t **data,
                  uint32_t *bytes)
 {
@@ -120,12 +108,18 @@ static bool notes(struct reading *in, struct replay *r, const struct kev_event *
     return true;
 }
 
+/* Adds a record, or an entry, with a copy of its bytes. */
 static bool keep(struct reading *in, struct replay_record **array, size_t *n,
-                 const struct replay_record *from)
+                 struct replay_record from, const struct kev_event *e, unsigned words,
+                 uint32_t least)
 {
-    struct replay_record *bigger = grown(in, *array, *n, sizeof(*bigger));
-    uint8_t *copy = malloc(from->bytes + 8);
+    const uint8_t *data;
 
+    if (!rest(e, words, least, &data, &from.bytes)) {
+        return false;
+    }
+    struct replay_record *bigger = grown(in, *array, *n, sizeof(*bigger));
+    uint8_t *copy = malloc(from.bytes + 8);
     if (bigger) {
         *array = bigger;
     }
@@ -134,19 +128,16 @@ static bool keep(struct reading *in, struct replay_record **array, size_t *n,
         free(copy);
         return true;
     }
-    memcpy(copy, from->data, from->bytes);
-    bigger[*n] = *from;
-    bigger[*n].data = copy;
-    ++*n;
+    from.data = memcpy(copy, data, from.bytes);
+    bigger[(*n)++] = from;
     return true;
 }
 
 static bool record(struct reading *in, struct replay *r, const struct kev_event *e)
 {
-    struct replay_record to = {.number = kev_word(e, 1), .cpu = e->cpu};
-
-    return rest(e, 2, sizeof(struct dtrace_record), &to.data, &to.bytes) &&
-           keep(in, &r->records, &r->nrecords, &to);
+    return keep(in, &r->records, &r->nrecords,
+                (struct replay_record){.number = kev_word(e, 1), .cpu = e->cpu}, e, 2,
+                sizeof(struct dtrace_record));
 }
 
 static bool entry(struct reading *in, struct replay *r, const struct kev_event *e)
@@ -154,8 +145,8 @@ static bool entry(struct reading *in, struct replay *r, const struct kev_event *
     struct replay_record to = {
         .pass = kev_word(e, 1), .cpu = kev_word(e, 2), .number = kev_word(e, 3)};
 
-    return to.cpu < r->ncpus && rest(e, 4, sizeof(struct dtrace_agg_entry), &to.data, &to.bytes) &&
-           keep(in, &r->entries, &r->nentries, &to);
+    return to.cpu < r->ncpus &&
+           keep(in, &r->entries, &r->nentries, to, e, 4, sizeof(struct dtrace_agg_entry));
 }
 
 static bool taken(struct reading *in, struct replay *r, const struct kev_event *e)
@@ -200,14 +191,19 @@ static bool status(struct reading *in, struct replay *r, const struct kev_event 
         cpus >> 16 >= r->ncpus) {
         return false;
     }
-    struct replay_pass *p = add_pass(in, r, kev_word(e, 1));
-    if (p) {
-        p->flags = kev_word(e, 2);
-        p->told = true;
-        memcpy(&p->status, data, sizeof(p->status));
-        r->begin_cpu = cpus & 0xffff;
-        r->end_cpu = cpus >> 16;
+    struct replay_pass *bigger = grown(in, r->passes, r->npasses, sizeof(*bigger));
+    if (!bigger) {
+        return true;
     }
+    struct replay_pass *p = &bigger[r->npasses];
+    *p = (struct replay_pass){.number = kev_word(e, 1),
+                              .flags = kev_word(e, 2),
+                              .order = r->npasses++,
+                              .has_status = true};
+    memcpy(&p->status, data, sizeof(p->status));
+    r->passes = bigger;
+    r->begin_cpu = cpus & 0xffff;
+    r->end_cpu = cpus >> 16;
     return true;
 }
 
@@ -229,7 +225,9 @@ static bool process(struct reading *in, struct replay *r, const struct kev_event
     return true;
 }
 
-static void take(struct reading *in, const struct kev_event *e)
+/* ---- the file ---------------------------------------------------------------------- */
+
+static bool read_events(struct reading *in, struct kev *kev)
 {
     static bool (*const kinds[])(struct reading *, struct replay *, const struct kev_event *) = {
         [DTRACE_LOG_NOTES] = notes,     [DTRACE_LOG_RECORD] = record,
@@ -237,25 +235,16 @@ static void take(struct reading *in, const struct kev_event *e)
         [DTRACE_LOG_ENTRIES] = entries, [DTRACE_LOG_STATUS] = status,
         [DTRACE_LOG_PROCESS] = process,
     };
-    struct replay *r = e->nwords ? consumer(in, kev_word(e, 0)) : NULL;
-    bool known = e->number < sizeof(kinds) / sizeof(*kinds) && kinds[e->number];
-
-    if (r && (!known || e->cpu >= r->ncpus || !kinds[e->number](in, r, e))) {
-        r->damaged++;
-    }
-}
-
-/* ---- the file ---------------------------------------------------------------------- */
-
-static bool read_events(struct reading *in, struct kev *kev)
-{
     enum kev_result result;
     struct kev_error error;
     struct kev_event e;
 
     while ((result = kev_next(kev, &e, &error)) == KEV_EVENT && !in->no_memory) {
-        if (e.class == TRACE_CLASS_D) {
-            take(in, &e);
+        bool of_d = e.class == TRACE_CLASS_D && e.nwords;
+        struct replay *r = of_d ? consumer(in, kev_word(&e, 0)) : NULL;
+        bool known = e.number < sizeof(kinds) / sizeof(*kinds) && kinds[e.number];
+        if (r && (!known || e.cpu >= r->ncpus || !kinds[e.number](in, r, &e))) {
+            r->damaged++;
         }
     }
     if (in->no_memory) {
@@ -268,7 +257,7 @@ static bool read_events(struct reading *in, struct kev *kev)
     return result != KEV_ERROR || error.given;
 }
 
-/* A word of tracelogger's command line: does it say -r? */
+/* Returns true if a word of tracelogger's command line has -r. */
 static bool says_ring(const char *word)
 {
     if (*word++ != '-') {
@@ -282,7 +271,7 @@ static bool says_ring(const char *word)
     return false;
 }
 
-/* A ring overwrites old data on purpose. */
+/* Returns true for the capture of a ring, which overwrites old data on purpose. */
 static bool is_ring(const struct kev_info *info)
 {
     for (unsigned i = 0; i < info->nattrs; i++) {

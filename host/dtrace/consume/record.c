@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Prints a record as text: heading, prefix, each action's data, a newline. */
-#include "host/dtrace/consume.h"
+/* Prints a record as text: the heading, the prefix, each action's data, a newline. */
+#include "host/dtrace/consume/consume.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- flowindent -------------------------------------------------------------------- */
 
+/* True for `what` as the name's whole, or as its last word behind a dash. */
 static bool ends_with(const char *name, const char *what)
 {
     size_t n = strlen(name), m = strlen(what);
@@ -14,31 +15,22 @@ static bool ends_with(const char *name, const char *what)
     return n >= m && strcmp(name + n - m, what) == 0 && (n == m || name[n - m - 1] == '-');
 }
 
-static bool is_entry(const struct epid_info *info)
-{
-    return ends_with(info->probe.name, "entry");
-}
-
-static bool is_return(const struct epid_info *info)
-{
-    return ends_with(info->probe.name, "return");
-}
-
 /* Among several clauses on an entry only the first is an arrow, on a return only the last. */
 static void print_flow(struct consumer *c, unsigned cpu, const struct epid_info *info,
                        const struct epid_info *next)
 {
+    bool entry = ends_with(info->probe.name, "entry");
     bool call = strcmp(info->probe.provider, "syscall") == 0;
     bool again = c->last_probe == info->probe.id && c->last_entry;
     bool more = next && next->probe.id == info->probe.id;
     char text[512];
 
     c->indent = c->indent < sizeof(text) ? c->indent : sizeof(text);
-    if (is_entry(info) && !again) {
+    if (entry && !again) {
         snprintf(text, sizeof(text), "%*s %s %s", (int)c->indent, "", call ? "=>" : "->",
                  info->probe.function);
         c->indent += 2;
-    } else if (is_return(info) && !more) {
+    } else if (ends_with(info->probe.name, "return") && !more) {
         c->indent -= c->indent >= 2 ? 2 : 0;
         snprintf(text, sizeof(text), "%*s %s %s", (int)c->indent, "", call ? "<=" : "<-",
                  info->probe.function);
@@ -47,53 +39,33 @@ static void print_flow(struct consumer *c, unsigned cpu, const struct epid_info 
                  info->probe.name);
     }
     c->last_probe = info->probe.id;
-    c->last_entry = is_entry(info);
+    c->last_entry = entry;
     fprintf(c->printer.out, "%3u %-41s ", cpu, text);
 }
 
-static void print_heading(struct consumer *c)
-{
-    if (c->heading_done) {
-        return;
-    }
-    c->heading_done = true;
-    if (c->flowindent) {
-        fprintf(c->printer.out, "%3s %-41s\n", "CPU", "FUNCTION");
-    } else if (!c->printer.style.quiet) {
-        fprintf(c->printer.out, "%3s %6s %32s\n", "CPU", "ID", "FUNCTION:NAME");
-    }
-}
-
+/* The heading comes before the first record, and never if that one is quiet. */
 static void print_prefix(struct consumer *c, unsigned cpu, const struct epid_info *info,
                          const struct epid_info *next)
 {
+    bool first = !c->heading_done;
     char name[512];
 
-    print_heading(c); /* is over and done with when the first record is quiet */
-    if (c->printer.style.quiet && !c->flowindent) {
-        return;
-    }
+    c->heading_done = true;
     if (c->flowindent) {
+        if (first) {
+            fprintf(c->printer.out, "%3s %-41s\n", "CPU", "FUNCTION");
+        }
         print_flow(c, cpu, info, next);
-        return;
+    } else if (!c->printer.style.quiet) {
+        if (first) {
+            fprintf(c->printer.out, "%3s %6s %32s\n", "CPU", "ID", "FUNCTION:NAME");
+        }
+        snprintf(name, sizeof(name), "%s:%s", info->probe.function, info->probe.name);
+        fprintf(c->printer.out, "%3u %6u %32s ", cpu, info->probe.id, name);
     }
-    snprintf(name, sizeof(name), "%s:%s", info->probe.function, info->probe.name);
-    fprintf(c->printer.out, "%3u %6u %32s ", cpu, info->probe.id, name);
 }
 
 /* ---- data -------------------------------------------------------------------------- */
-
-static struct print_value value_of(struct consumer *c, const struct dtrace_recdesc *r,
-                                   const uint8_t *record)
-{
-    return (struct print_value){
-        .kind = r->kind,
-        .data = record + r->offset,
-        .size = r->size,
-        .type = dt_session_datum_type(c->session, r->uarg),
-        .arg = r->arg,
-    };
-}
 
 unsigned record_values(struct consumer *c, const struct epid_info *info, uint32_t i,
                        const uint8_t *record, struct print_value *values)
@@ -103,7 +75,14 @@ unsigned record_values(struct consumer *c, const struct epid_info *info, uint32_
     for (uint32_t k = i + 1; k < info->desc.nrecs && info->recs[k].format == info->recs[i].format &&
                              info->recs[i].format;
          k++) {
-        values[n++] = value_of(c, &info->recs[k], record);
+        const struct dtrace_recdesc *r = &info->recs[k];
+        values[n++] = (struct print_value){
+            .kind = r->kind,
+            .data = record + r->offset,
+            .size = r->size,
+            .type = dt_session_datum_type(c->session, r->uarg),
+            .arg = r->arg,
+        };
     }
     return n;
 }
@@ -143,22 +122,28 @@ uint32_t record_tracemem_bytes(const struct dtrace_recdesc *r, const struct prin
     return size;
 }
 
-/* Whether the data behind an action of the kind are its values. */
-static bool takes_values(uint16_t kind)
+/* Prints an action; returns how many of the recs after it were its own. */
+static unsigned print_action(struct consumer *c, const struct epid_info *info, uint32_t i,
+                             const uint8_t *record, struct print_value *values)
 {
-    return kind == DTRACE_ACT_PRINTF || kind == DTRACE_ACT_LIBACT || kind == DTRACE_ACT_SYSTEM ||
-           kind == DTRACE_ACT_FREOPEN || kind == DTRACE_ACT_TRACEMEM_DYNSIZE;
-}
-
-static void print_with_values(struct consumer *c, const struct epid_info *info,
-                              const struct dtrace_recdesc *r, const uint8_t *record,
-                              struct print_value *values, unsigned n)
-{
+    const struct printer *p = &c->printer;
+    const struct dtrace_recdesc *r = &info->recs[i];
     const struct dt_format *f = dt_session_format(c->session, r->format);
+    const uint8_t *data = record + r->offset;
+    bool takes_values = r->kind == DTRACE_ACT_PRINTF || r->kind == DTRACE_ACT_LIBACT ||
+                        r->kind == DTRACE_ACT_SYSTEM || r->kind == DTRACE_ACT_FREOPEN ||
+                        r->kind == DTRACE_ACT_TRACEMEM_DYNSIZE;
+    unsigned n = takes_values ? record_values(c, info, i, record, values) : 0;
 
     switch (r->kind) {
+    case DTRACE_ACT_EXIT:
+        record_exit(c, data);
+        break;
     case DTRACE_ACT_PRINTF:
-        print_format(&c->printer, f->parsed, values, n);
+        print_format(p, f->parsed, values, n);
+        break;
+    case DTRACE_ACT_PRINTA:
+        print_printa(c, f);
         break;
     case DTRACE_ACT_LIBACT:
         libact_do(c, info, f, values, n);
@@ -169,57 +154,27 @@ static void print_with_values(struct consumer *c, const struct epid_info *info,
     case DTRACE_ACT_FREOPEN:
         libact_freopen(c, info, f, values, n);
         break;
-    default:
-        print_dump(&c->printer, record + r->offset, record_tracemem_bytes(r, values, n));
-    }
-}
-
-static void print_alone(struct consumer *c, const struct dtrace_recdesc *r, const uint8_t *record)
-{
-    const uint8_t *data = record + r->offset;
-
-    switch (r->kind) {
-    case DTRACE_ACT_EXIT:
-        record_exit(c, data);
-        break;
-    case DTRACE_ACT_PRINTA:
-        print_printa(c, dt_session_format(c->session, r->format));
-        break;
     case DTRACE_ACT_TRACEMEM:
-        print_dump(&c->printer, data, r->size);
+    case DTRACE_ACT_TRACEMEM_DYNSIZE:
+        print_dump(p, data, record_tracemem_bytes(r, values, n));
         break;
     case DTRACE_ACT_STACK:
-        print_stack(&c->printer, data, r->size / 8);
+        print_stack(p, data, r->size / 8);
         break;
     case DTRACE_ACT_USTACK:
     case DTRACE_ACT_JSTACK:
-        print_ustack(&c->printer, data, (uint32_t)r->arg);
+        print_ustack(p, data, (uint32_t)r->arg);
         break;
     case DTRACE_ACT_SYM:
     case DTRACE_ACT_MOD:
     case DTRACE_ACT_USYM:
     case DTRACE_ACT_UMOD:
     case DTRACE_ACT_UADDR:
-        fputs("  ", c->printer.out);
-        print_address(&c->printer, r->kind, data, 50);
+        fputs("  ", p->out);
+        print_address(p, r->kind, data, 50);
         break;
     default:
-        print_datum(&c->printer, data, r->size, dt_session_datum_type(c->session, r->uarg));
-    }
-}
-
-/* Prints an action; returns how many of the recs after it were its own. */
-static unsigned print_action(struct consumer *c, const struct epid_info *info, uint32_t i,
-                             const uint8_t *record, struct print_value *values)
-{
-    const struct dtrace_recdesc *r = &info->recs[i];
-    unsigned n = 0;
-
-    if (takes_values(r->kind)) {
-        n = record_values(c, info, i, record, values);
-        print_with_values(c, info, r, record, values, n);
-    } else {
-        print_alone(c, r, record);
+        print_datum(p, data, r->size);
     }
     return n;
 }

@@ -2,7 +2,7 @@
 /*
  * print(): a value with its type, structs member by member.
  */
-#include "host/dtrace/print.h"
+#include "host/dtrace/print/print.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -37,19 +37,6 @@ static void print_number(const struct printer *p, uint64_t value)
     }
 }
 
-static void print_enum(const struct printer *p, const struct dt_type *t, const uint8_t *data)
-{
-    int64_t value = datum_signed(data, (uint32_t)t->size);
-
-    for (unsigned i = 0; i < t->nenumerators; i++) {
-        if (t->enumerators[i].value == value) {
-            fputs(t->enumerators[i].name, p->out);
-            return;
-        }
-    }
-    fprintf(p->out, "%lld", (long long)value);
-}
-
 /* A C string in an array: printable text, which may be empty, then a NUL. */
 static bool is_text(const uint8_t *data, uint64_t n)
 {
@@ -68,12 +55,16 @@ static bool is_character(const struct dt_type *t)
            (t->is_signed || (t->name && strcmp(t->name, "char") == 0));
 }
 
-static void print_elements(const struct printer *p, const struct dt_type *t, const uint8_t *data,
-                           unsigned depth)
+static void print_array(const struct printer *p, const struct dt_type *t, const uint8_t *data,
+                        unsigned depth, bool member)
 {
     const struct dt_type *element = dt_type_resolve(t->to);
     bool lines = dt_type_is_struct(element);
 
+    if (is_character(element) && is_text(data, t->count)) {
+        fprintf(p->out, member ? "[ \"%s\" ]" : "\"%s\"", (const char *)data);
+        return;
+    }
     fputs("[ ", p->out);
     for (uint64_t i = 0; i < t->count; i++) {
         fputs(i ? ", " : "", p->out);
@@ -93,21 +84,7 @@ static void print_elements(const struct printer *p, const struct dt_type *t, con
     }
 }
 
-static void print_array(const struct printer *p, const struct dt_type *t, const uint8_t *data,
-                        unsigned depth, bool member)
-{
-    bool text = is_character(dt_type_resolve(t->to)) && is_text(data, t->count);
-
-    if (!text) {
-        print_elements(p, t, data, depth);
-    } else if (member) {
-        fprintf(p->out, "[ \"%s\" ]", (const char *)data);
-    } else {
-        fprintf(p->out, "\"%s\"", (const char *)data);
-    }
-}
-
-/* Like an array of characters: one that has no NUL, or is no text, character by character. */
+/* A string without a NUL, or that is not text, is printed as an array of characters. */
 static void print_string(const struct printer *p, const uint8_t *data, uint64_t size)
 {
     if (is_text(data, size)) {
@@ -120,22 +97,6 @@ static void print_string(const struct printer *p, const uint8_t *data, uint64_t 
         print_character(p, data[i]);
     }
     fputs(" ]", p->out);
-}
-
-uint64_t datum_bit_field(const struct dt_type *t, const uint8_t *data, uint64_t bit_offset)
-{
-    uint64_t value = 0;
-
-    for (uint32_t i = 0; i < t->bits; i++) {
-        uint64_t bit = bit_offset + i;
-        value |= (uint64_t)(data[bit / 8] >> bit % 8 & 1) << i;
-    }
-    return value;
-}
-
-bool datum_is_bit_field(const struct dt_type *t)
-{
-    return t->kind == DT_TYPE_INTEGER && t->bits && t->bits < t->size * 8;
 }
 
 /* "int [3] a", "char *s", "int (*)() g": the type, then the name. */
@@ -159,27 +120,21 @@ static void print_declaration(const struct printer *p, const struct dt_member *m
     fputs(" = ", p->out);
 }
 
-static void print_member(const struct printer *p, const struct dt_member *m, const uint8_t *data,
-                         unsigned depth)
-{
-    const struct dt_type *t = dt_type_resolve(m->type);
-
-    indent(p, depth);
-    print_declaration(p, m);
-    if (datum_is_bit_field(t)) {
-        print_number(p, datum_bit_field(t, data, m->bit_offset));
-    } else {
-        print_value(p, m->type, data + m->bit_offset / 8, depth, true);
-    }
-    putc('\n', p->out);
-}
-
 static void print_struct(const struct printer *p, const struct dt_type *t, const uint8_t *data,
                          unsigned depth)
 {
     fputs("{\n", p->out);
     for (unsigned i = 0; i < t->nmembers; i++) {
-        print_member(p, &t->members[i], data, depth + 1);
+        const struct dt_member *m = &t->members[i];
+        const struct dt_type *type = dt_type_resolve(m->type);
+        indent(p, depth + 1);
+        print_declaration(p, m);
+        if (datum_is_bit_field(type)) {
+            print_number(p, datum_bit_field(type, data, m->bit_offset));
+        } else {
+            print_value(p, m->type, data + m->bit_offset / 8, depth + 1, true);
+        }
+        putc('\n', p->out);
     }
     indent(p, depth);
     putc('}', p->out);
@@ -189,6 +144,7 @@ static void print_value(const struct printer *p, const struct dt_type *type, con
                         unsigned depth, bool member)
 {
     const struct dt_type *t = dt_type_resolve(type);
+    int64_t value;
 
     if (depth > DEPTH_MAX) {
         fputs("...", p->out);
@@ -206,7 +162,14 @@ static void print_value(const struct printer *p, const struct dt_type *type, con
         print_string(p, data, t->size);
         break;
     case DT_TYPE_ENUM:
-        print_enum(p, t, data);
+        value = datum_signed(data, (uint32_t)t->size);
+        for (unsigned i = 0; i < t->nenumerators; i++) {
+            if (t->enumerators[i].value == value) {
+                fputs(t->enumerators[i].name, p->out);
+                return;
+            }
+        }
+        fprintf(p->out, "%lld", (long long)value);
         break;
     default:
         if (is_character(t)) {
@@ -219,12 +182,9 @@ static void print_value(const struct printer *p, const struct dt_type *type, con
 
 void print_typed(const struct printer *p, const struct dt_type *type, const uint8_t *data)
 {
-    const struct dt_type *t = dt_type_resolve(type);
-    bool braces = dt_type_is_struct(t);
-
     fprintf(p->out, "%s ", dt_type_text(p->session, type, NULL));
     print_value(p, type, data, 0, false);
-    if (!braces) {
+    if (!dt_type_is_struct(dt_type_resolve(type))) {
         putc('\n', p->out);
     }
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Merges the results of CPUs and successive snapshots: f(f(a) u f(b)) = f(a u b). Entries live in a
- * hash table by their key bytes. Tested by test/d.
+ * Rows of an aggregation: a hash table by the bytes of the keys. Results of several CPUs and
+ * snapshots are merged, which every aggregating function allows: f(f(a) u f(b)) = f(a u b).
+ * Tested by test/d_buffer/merge_test.c.
  */
-#include "host/dtrace/aggregation.h"
+#include "host/dtrace/aggregation/aggregation.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,23 +26,6 @@ size_t agg_entry_size(const struct aggregation *a)
     return value_offset(a) + value_words(a) * 8;
 }
 
-static uint64_t hash_bytes(const uint8_t *p, size_t n)
-{
-    uint64_t hash = 0xcbf29ce484222325u;
-
-    for (size_t i = 0; i < n; i++) {
-        hash = (hash ^ p[i]) * 0x100000001b3u;
-    }
-    return hash;
-}
-
-/* Sum of squares: 128 bits in two words, low first. */
-static void add_128(uint64_t *to, const uint64_t *from)
-{
-    to[0] += from[0];
-    to[1] += from[1] + (to[0] < from[0]);
-}
-
 void agg_merge_value(enum dtrace_action_kind kind, uint64_t *to, const uint64_t *from, size_t words)
 {
     size_t first = kind == DTRACE_AGG_LQUANTIZE || kind == DTRACE_AGG_LLQUANTIZE;
@@ -56,7 +40,8 @@ void agg_merge_value(enum dtrace_action_kind kind, uint64_t *to, const uint64_t 
     case DTRACE_AGG_STDDEV:
         to[0] += from[0];
         to[1] += from[1];
-        add_128(&to[2], &from[2]);
+        to[2] += from[2]; /* the sum of squares: 128 bits in two words, low first */
+        to[3] += from[3] + (to[2] < from[2]);
         break;
     default:
         for (size_t i = first; i < words; i++) {
@@ -86,17 +71,6 @@ static bool grow(struct aggregation *a)
     return true;
 }
 
-static struct agg_row *find(const struct aggregation *a, const uint8_t *entry, uint64_t hash)
-{
-    size_t bytes = value_offset(a) - KEYS_AT;
-    struct agg_row *row = a->nchains ? a->chains[hash % a->nchains] : NULL;
-
-    while (row && (row->hash != hash || memcmp(row->data + KEYS_AT, entry + KEYS_AT, bytes) != 0)) {
-        row = row->next;
-    }
-    return row;
-}
-
 static struct agg_row *add(struct aggregation *a, const uint8_t *entry, uint64_t hash)
 {
     size_t bytes = agg_entry_size(a);
@@ -116,11 +90,32 @@ static struct agg_row *add(struct aggregation *a, const uint8_t *entry, uint64_t
     return row;
 }
 
-/* value: of an entry of this CPU. */
-static bool share(struct aggregation *a, struct agg_row *row, const uint64_t *value, unsigned cpu)
+bool agg_merge(struct aggregation *a, const uint8_t *entry, unsigned cpu)
 {
-    if (cpu >= a->ncpus || (!row->cpus && !(row->cpus = calloc(a->ncpus, sizeof(*row->cpus))))) {
-        return cpu >= a->ncpus;
+    const uint64_t *value = (const uint64_t *)(entry + value_offset(a));
+    size_t bytes = value_offset(a) - KEYS_AT;
+    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+    struct agg_row *row;
+
+    for (size_t i = 0; i < bytes; i++) {
+        hash = (hash ^ entry[KEYS_AT + i]) * 0x100000001b3u;
+    }
+    row = a->nchains ? a->chains[hash % a->nchains] : NULL;
+    while (row && (row->hash != hash || memcmp(row->data + KEYS_AT, entry + KEYS_AT, bytes) != 0)) {
+        row = row->next;
+    }
+    if (row) {
+        agg_merge_value(a->info->function, row->value, value, value_words(a));
+    } else if (!(row = add(a, entry, hash))) {
+        return false;
+    }
+
+    /* The CPU's share of the row. */
+    if (cpu >= a->ncpus) {
+        return true;
+    }
+    if (!row->cpus && !(row->cpus = calloc(a->ncpus, sizeof(*row->cpus)))) {
+        return false;
     }
     if (row->cpus[cpu]) {
         agg_merge_value(a->info->function, row->cpus[cpu], value, value_words(a));
@@ -128,21 +123,6 @@ static bool share(struct aggregation *a, struct agg_row *row, const uint64_t *va
         memcpy(row->cpus[cpu], value, value_words(a) * 8);
     }
     return row->cpus[cpu] != NULL;
-}
-
-/* The key's bytes include what alignment leaves between the keys: the machine zeroes it. */
-bool agg_merge(struct aggregation *a, const uint8_t *entry, unsigned cpu)
-{
-    const uint64_t *value = (const uint64_t *)(entry + value_offset(a));
-    uint64_t hash = hash_bytes(entry + KEYS_AT, value_offset(a) - KEYS_AT);
-    struct agg_row *row = find(a, entry, hash);
-
-    if (row) {
-        agg_merge_value(a->info->function, row->value, value, value_words(a));
-    } else if (!(row = add(a, entry, hash))) {
-        return false;
-    }
-    return share(a, row, value, cpu);
 }
 
 static void free_row(const struct aggregation *a, struct agg_row *row)
@@ -155,26 +135,20 @@ static void free_row(const struct aggregation *a, struct agg_row *row)
     free(row);
 }
 
-static void clear_row(const struct aggregation *a, struct agg_row *row)
+void agg_clear(struct aggregation *a)
 {
     size_t shape =
         a->info->function == DTRACE_AGG_LQUANTIZE || a->info->function == DTRACE_AGG_LLQUANTIZE;
-    size_t bytes = (value_words(a) - shape) * 8;
+    size_t bytes = a->recs ? (value_words(a) - shape) * 8 : 0;
 
-    memset(row->value + shape, 0, bytes);
-    for (unsigned cpu = 0; row->cpus && cpu < a->ncpus; cpu++) {
-        if (row->cpus[cpu]) {
-            memset(row->cpus[cpu] + shape, 0, bytes);
-        }
-    }
-}
-
-/* Values become those of a new row, but the keys stay. */
-void agg_clear(struct aggregation *a)
-{
     for (size_t i = 0; i < a->nchains; i++) {
         for (struct agg_row *row = a->chains[i]; row; row = row->next) {
-            clear_row(a, row);
+            memset(row->value + shape, 0, bytes);
+            for (unsigned cpu = 0; row->cpus && cpu < a->ncpus; cpu++) {
+                if (row->cpus[cpu]) {
+                    memset(row->cpus[cpu] + shape, 0, bytes);
+                }
+            }
         }
     }
 }
@@ -191,19 +165,6 @@ void agg_remove_all(struct aggregation *a)
     a->nrows = 0;
 }
 
-static void remove_row(struct aggregation *a, struct agg_row *gone)
-{
-    struct agg_row **link = &a->chains[gone->hash % a->nchains];
-
-    while (*link != gone) {
-        link = &(*link)->next;
-    }
-    *link = gone->next;
-    a->nrows--;
-    free_row(a, gone);
-}
-
-/* Sorted ascending by value, whatever the options say of printing. */
 void agg_truncate(struct aggregation *a, int64_t n, const struct agg_style *style)
 {
     struct agg_style by_value = {.sort_key_position = style->sort_key_position};
@@ -218,7 +179,13 @@ void agg_truncate(struct aggregation *a, int64_t n, const struct agg_style *styl
     struct agg_row **sorted = agg_join(&one, 1, &by_value, &rows);
     for (size_t i = 0; i < rows && keep < rows; i++) {
         if (n > 0 ? i < rows - keep : i >= keep) {
-            remove_row(a, sorted[i]);
+            struct agg_row **link = &a->chains[sorted[i]->hash % a->nchains];
+            while (*link != sorted[i]) {
+                link = &(*link)->next;
+            }
+            *link = sorted[i]->next;
+            a->nrows--;
+            free_row(a, sorted[i]);
         }
     }
     free(sorted);

@@ -1,26 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The consumer's messages on standard error: drops, by kind, and faults. */
-#include "host/dtrace/consume.h"
+/*
+ * The consumer's messages on standard error: drops by their kind, the option that helps against
+ * them, and faults. Tested by test/d_command.
+ */
+#include "host/dtrace/consume/consume.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-/* what: the text behind the number for one; an 's' comes behind its first '|'. */
-static void print_count(struct consumer *c, uint64_t n, const char *what, const char *tag, int cpu)
-{
-    const char *bar = strchr(what, '|');
-
-    consumer_flush(c);
-    fputs("dtrace: ", stderr);
-    if (c->drop_tags) {
-        fprintf(stderr, "[%s] ", tag);
-    }
-    fprintf(stderr, "%" PRIu64 " %.*s%s%s", n, (int)(bar - what), what, n == 1 ? "" : "s", bar + 1);
-    if (cpu >= 0) {
-        fprintf(stderr, " on CPU %d", cpu);
-    }
-    putc('\n', stderr);
-}
 
 bool message_size(char text[SIZE_TEXT], uint64_t size)
 {
@@ -92,10 +78,22 @@ static void advise_once(struct consumer *c, const char *tag)
 
 void message_drops(struct consumer *c, uint64_t n, const char *what, const char *tag, int cpu)
 {
-    if (n) {
-        print_count(c, n, what, tag, cpu);
-        advise_once(c, tag);
+    const char *bar = strchr(what, '|');
+
+    if (n == 0) {
+        return;
     }
+    consumer_flush(c);
+    fputs("dtrace: ", stderr);
+    if (c->drop_tags) {
+        fprintf(stderr, "[%s] ", tag);
+    }
+    fprintf(stderr, "%" PRIu64 " %.*s%s%s", n, (int)(bar - what), what, n == 1 ? "" : "s", bar + 1);
+    if (cpu >= 0) {
+        fprintf(stderr, " on CPU %d", cpu);
+    }
+    putc('\n', stderr);
+    advise_once(c, tag);
 }
 
 void message_status(struct consumer *c, const struct dtrace_status *s)
@@ -126,47 +124,37 @@ void message_status(struct consumer *c, const struct dtrace_status *s)
     c->last = *s;
 }
 
-static const char *fault_text(uint64_t fault)
+void message_fault(struct consumer *c, const uint8_t *record, const struct epid_info *info)
 {
-    static const char *const texts[] = {
+    static const char *const faults[] = {
         "unknown fault",         "invalid address",
         "invalid alignment",     "illegal operation",
         "divide-by-zero",        "out of scratch space",
         "invalid kernel access", "invalid user access",
         "tuple stack overflow",  "bad stack",
     };
-
-    return fault < sizeof(texts) / sizeof(*texts) ? texts[fault] : texts[0];
-}
-
-static bool has_address(uint64_t fault)
-{
-    return fault == DIF_FAULT_BADADDR || fault == DIF_FAULT_BADALIGN || fault == DIF_FAULT_BADSTACK;
-}
-
-/* record: of the clause DTRACE_CLAUSE_FAULT: arg1 … arg5 of ERROR. */
-void message_fault(struct consumer *c, const uint8_t *record, const struct epid_info *info)
-{
-    uint64_t v[5] = {0};
+    uint64_t arg[6] = {0}; /* of ERROR: arg1 to arg5 */
 
     for (uint32_t i = 0; i < info->desc.nrecs && i < 5; i++) {
-        memcpy(&v[i], record + info->recs[i].offset, sizeof(v[i]));
+        memcpy(&arg[i + 1], record + info->recs[i].offset, sizeof(arg[0]));
     }
-    const struct epid_info *at = consumer_epid(c, (uint32_t)v[0]);
+    const struct epid_info *at = consumer_epid(c, (uint32_t)arg[1]);
+    uint64_t fault = arg[4] < sizeof(faults) / sizeof(*faults) ? arg[4] : 0;
     consumer_flush(c);
-    fprintf(stderr, "dtrace: error on enabled probe ID %u (ID %u: %s:%s:%s:%s): %s", (unsigned)v[0],
-            at ? at->probe.id : 0, at ? at->probe.provider : "", at ? at->probe.module : "",
-            at ? at->probe.function : "", at ? at->probe.name : "", fault_text(v[3]));
-    if (has_address(v[3])) {
-        fprintf(stderr, " (0x%" PRIx64 ")", v[4]);
+    fprintf(stderr, "dtrace: error on enabled probe ID %u (ID %u: %s:%s:%s:%s): %s",
+            (unsigned)arg[1], at ? at->probe.id : 0, at ? at->probe.provider : "",
+            at ? at->probe.module : "", at ? at->probe.function : "", at ? at->probe.name : "",
+            faults[fault]);
+    if (fault == DIF_FAULT_BADADDR || fault == DIF_FAULT_BADALIGN || fault == DIF_FAULT_BADSTACK) {
+        fprintf(stderr, " (0x%" PRIx64 ")", arg[5]);
     }
-    if (v[1]) {
-        fprintf(stderr, " in action #%" PRIu64, v[1]);
+    if (arg[2]) {
+        fprintf(stderr, " in action #%" PRIu64, arg[2]);
     } else {
         fputs(" in predicate", stderr);
     }
-    if ((int64_t)v[2] >= 0) {
-        fprintf(stderr, " at DIF offset %" PRIu64, v[2]);
+    if ((int64_t)arg[3] >= 0) {
+        fprintf(stderr, " at DIF offset %" PRIu64, arg[3]);
     }
     putc('\n', stderr);
 }

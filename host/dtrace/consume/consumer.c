@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A consumer of records: its memory, and the options that say how it prints. Proof: test/d,
- * test/d_command.
+ * A consumer of records: its memory, the options that say how it prints, and its output. Tested by
+ * test/d and test/d_command.
  */
-#include "host/dtrace/consume.h"
+#include "host/dtrace/consume/consume.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { ROOM_MAX = 1 << 30 };
 
-/* A size that nobody has stays as it was asked for if nothing is recorded, or aggregated: then the
- * machine took less than it says. No target gives a CPU more than this. */
+/* Allocates memory for a buffer of this size. If nothing is recorded, or aggregated, the target
+ * reports the size that was asked for, however large, and allocates less: ROOM_MAX is the limit. */
 static uint8_t *make_room(uint64_t *size)
 {
     *size = *size < ROOM_MAX ? *size : ROOM_MAX;
@@ -63,14 +64,6 @@ static uint64_t number(const struct consumer *c, const char *name, uint64_t othe
     return value == DT_OPTION_UNSET ? otherwise : value;
 }
 
-static bool terminal_has_utf8(void)
-{
-    const char *term = getenv("TERM");
-
-    return !term || (strcmp(term, "dumb") != 0 && strcmp(term, "sun") != 0 &&
-                     strcmp(term, "sun-color") != 0);
-}
-
 static bool process_of(void *arg, int32_t pid, const char **object, uint64_t *bias)
 {
     struct target *target = arg;
@@ -92,6 +85,9 @@ void consumer_options(struct consumer *c)
 {
     struct agg_style *s = &c->printer.style;
     uint64_t encoding = dtrace_option(c->session, "encoding"); /* 0 ascii, 1 utf8 */
+    const char *term = getenv("TERM");
+    bool terminal_has_utf8 = !term || (strcmp(term, "dumb") != 0 && strcmp(term, "sun") != 0 &&
+                                       strcmp(term, "sun-color") != 0);
 
     s->quiet = dt_option_on(c->session, "quiet");
     s->hist = dt_option_on(c->session, "agghist");
@@ -102,7 +98,7 @@ void consumer_options(struct consumer *c)
     s->sort_key_position = number(c, "aggsortkeypos", 0);
     s->sort_position = number(c, "aggsortpos", 0);
     s->utf8 = encoding == 1;
-    s->pack_utf8 = encoding == DT_OPTION_UNSET ? terminal_has_utf8() : s->utf8;
+    s->pack_utf8 = encoding == DT_OPTION_UNSET ? terminal_has_utf8 : s->utf8;
     c->printer.raw_bytes = dt_option_on(c->session, "rawbytes");
     uint64_t indent = number(c, "stackindent", 14), most = (uint64_t)c->printer.width_most;
     c->printer.stack_indent = (unsigned)(indent < most ? indent : most);
@@ -114,4 +110,14 @@ void consumer_options(struct consumer *c)
     c->printer.pointer_bytes = c->target->ops->model(c->target)->pointer;
     c->flowindent = dt_option_on(c->session, "flowindent");
     c->drop_tags = dt_option_on(c->session, "droptags");
+}
+
+void consumer_flush(struct consumer *c)
+{
+    if (fflush(c->printer.out) != 0 && c->write_error == 0) {
+        c->write_error = errno;
+    }
+    if (ferror(c->printer.out) && c->write_error == 0) {
+        c->write_error = EIO;
+    }
 }

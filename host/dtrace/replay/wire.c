@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The wire to a target that is a capture: requests that describe the target and the program are
- * answered from the transcript in the notes, those about buffers from what the pass under way took.
- * A record that is missing is a drop of its CPU, an aggregation's entry one of the aggregation.
+ * The wire to a target that is a capture. Requests that describe the target and the program are
+ * answered from the transcript in the notes; requests for buffers from what the current pass took.
+ * A missing record is a drop of its CPU, a missing entry a drop of the aggregation. Tested by
+ * test/d_replay.
  */
-#include "host/dtrace/replay.h"
+#include "host/dtrace/replay/replay.h"
 #include "trace/dtrace/notes.h"
 #include "host/remote/remote.h"
 #include "trace/dtrace/log_event.h"
@@ -16,12 +17,12 @@
 enum { THEIR_ENOENT = 2, THEIR_ESRCH = 3, THEIR_EINVAL = 22, PADDING_MAX = 16 };
 enum { BATCH_MOST = 16 << 10 }; /* bytes of probes in one answer */
 
-struct answer { /* of the transcript */
+struct answer { /* a request and its answer in the transcript */
     struct kymo_d_call asked, answered;
     const uint8_t *in, *out;
 };
 
-struct size { /* of an EPID's records */
+struct size { /* the size of an EPID's records */
     uint32_t epid, bytes;
 };
 
@@ -33,11 +34,11 @@ struct replay_wire_state {
     struct replay_probes probes; /* of answers without a description */
     struct size *sizes;          /* by EPID */
     size_t nsizes;
-    struct kymo_d_call call; /* the answer that waits */
+    struct kymo_d_call call; /* the answer that waits to be received */
     uint8_t *out;            /* its bytes */
     size_t out_room;
     bool waits;
-    bool made; /* created, and not yet going: a buffer that is read now is empty */
+    bool made; /* created and not yet started: a buffer that is read now is empty */
 };
 
 static struct replay_wire_state *of(struct wire *wire)
@@ -86,38 +87,6 @@ static bool read_transcript(struct replay_wire_state *w, const uint8_t *at, cons
     return true;
 }
 
-static bool find_probes(struct replay_wire_state *w)
-{
-    bool ok = true;
-
-    for (size_t i = 0; i < w->nanswers && ok; i++) {
-        const struct answer *a = &w->answers[i];
-        if (a->asked.command == KYMO_D_PROBES && a->asked.in_bytes == 0) {
-            ok = replay_probes_add(&w->probes, a->out, a->answered.out_bytes);
-        }
-    }
-    replay_probes_sort(&w->probes);
-    return ok;
-}
-
-/* The image compiled here need not be identical to the bit: the records' descriptions are checked
- * against this program (host/remote/describe.c). */
-static const struct answer *find(const struct replay_wire_state *w, const struct kymo_d_call *call,
-                                 const uint8_t *in)
-{
-    for (size_t i = 0; i < w->nanswers; i++) {
-        const struct kymo_d_call *a = &w->answers[i].asked;
-        if (a->command == KYMO_D_CREATE && call->command == KYMO_D_CREATE) {
-            return &w->answers[i];
-        }
-        if (a->command == call->command && a->id == call->id && a->flags == call->flags &&
-            a->in_bytes == call->in_bytes && memcmp(w->answers[i].in, in, a->in_bytes) == 0) {
-            return &w->answers[i];
-        }
-    }
-    return NULL;
-}
-
 static int compare_sizes(const void *p, const void *q)
 {
     const struct size *a = p, *b = q;
@@ -125,40 +94,36 @@ static int compare_sizes(const void *p, const void *q)
     return a->epid < b->epid ? -1 : a->epid > b->epid;
 }
 
-/* Each EPID's, once: records are many. False: no memory. */
-static bool find_sizes(struct replay_wire_state *w)
+/* Collects the probes and the sizes of EPIDs' records from the answers. Returns false if there is
+ * no memory. */
+static bool index_answers(struct replay_wire_state *w)
 {
     w->sizes = calloc(w->nanswers + 1, sizeof(*w->sizes));
     for (size_t i = 0; w->sizes && i < w->nanswers; i++) {
         const struct answer *a = &w->answers[i];
         struct dtrace_epid_desc desc;
 
-        if (a->asked.command == KYMO_D_EPID && a->asked.in_bytes == 0 && !a->answered.result &&
+        if (a->asked.in_bytes) {
+            continue;
+        }
+        if (a->asked.command == KYMO_D_PROBES &&
+            !replay_probes_add(&w->probes, a->out, a->answered.out_bytes)) {
+            return false;
+        }
+        if (a->asked.command == KYMO_D_EPID && !a->answered.result &&
             a->answered.out_bytes >= sizeof(desc)) {
             memcpy(&desc, a->out, sizeof(desc));
             w->sizes[w->nsizes++] = (struct size){a->asked.id, desc.size};
         }
     }
+    replay_probes_sort(&w->probes);
     if (w->nsizes) {
         qsort(w->sizes, w->nsizes, sizeof(*w->sizes), compare_sizes);
     }
     return w->sizes != NULL;
 }
 
-/* 0: there is none such. */
-static uint32_t record_size(const struct replay_wire_state *w, const struct replay_record *record)
-{
-    struct size key;
-
-    memcpy(&key.epid, record->data, sizeof(key.epid));
-    const struct size *s = bsearch(&key, w->sizes, w->nsizes, sizeof(key), compare_sizes);
-    return s && s->bytes >= sizeof(struct dtrace_record) && s->bytes <= record->bytes &&
-                   record->bytes - s->bytes <= PADDING_MAX
-               ? s->bytes
-               : 0;
-}
-
-/* ---- answering --------------------------------------------------------------------- */
+/* ---- answers from the transcript ---------------------------------------------------- */
 
 static bool make_room(struct replay_wire_state *w, size_t bytes)
 {
@@ -181,18 +146,6 @@ static bool put(struct replay_wire_state *w, const void *bytes, size_t n)
     return true;
 }
 
-/* Buffers here are of what a pass took, not of what the target had room for. */
-static void raise_sizes(struct replay_wire_state *w)
-{
-    struct kymo_d_created made;
-
-    if (w->call.result == 0 && w->call.out_bytes == sizeof(made)) {
-        memcpy(&made, w->out, sizeof(made));
-        made.bufsize = made.aggsize = REMOTE_BUFFER_MAX & ~7u;
-        memcpy(w->out, &made, sizeof(made));
-    }
-}
-
 /* Answers a request that was not made at recording time. */
 static bool by_probes(struct replay_wire_state *w, const uint8_t *in, uint32_t room)
 {
@@ -213,22 +166,42 @@ static bool by_probes(struct replay_wire_state *w, const uint8_t *in, uint32_t r
     return true;
 }
 
+/* Any image is the transcript's: the one compiled here need not be identical to the bit, because
+ * the records' descriptions are checked against this program (host/remote/describe.c). */
 static bool by_transcript(struct replay_wire_state *w, const uint8_t *in, uint32_t room)
 {
-    const struct answer *a = find(w, &w->call, in);
+    const struct kymo_d_call *call = &w->call;
+    const struct answer *found = NULL;
+    struct kymo_d_created made;
 
-    if (!a) {
+    for (size_t i = 0; i < w->nanswers && !found; i++) {
+        const struct kymo_d_call *a = &w->answers[i].asked;
+        bool same = a->command == call->command && a->id == call->id && a->flags == call->flags &&
+                    a->in_bytes == call->in_bytes && memcmp(w->answers[i].in, in, a->in_bytes) == 0;
+        if (same || (a->command == KYMO_D_CREATE && call->command == KYMO_D_CREATE)) {
+            found = &w->answers[i];
+        }
+    }
+    if (!found) {
         return by_probes(w, in, room);
     }
-    w->call.in_bytes = 0;
-    w->call = a->answered;
-    bool ok = put(w, a->out, a->answered.out_bytes);
-    if (ok && w->call.command == KYMO_D_CREATE) {
-        raise_sizes(w);
-        w->made = true;
+    w->call = found->answered;
+    if (!put(w, found->out, found->answered.out_bytes)) {
+        return false;
     }
-    return ok;
+    if (call->command == KYMO_D_CREATE) {
+        w->made = true;
+        if (call->result == 0 && call->out_bytes == sizeof(made)) {
+            /* Buffers hold what a pass took, however little memory the target had for it. */
+            memcpy(&made, w->out, sizeof(made));
+            made.bufsize = made.aggsize = REMOTE_BUFFER_MAX & ~7u;
+            memcpy(w->out, &made, sizeof(made));
+        }
+    }
+    return true;
 }
+
+/* ---- answers from the current pass -------------------------------------------------- */
 
 static const struct replay_pass no_pass;
 
@@ -237,7 +210,8 @@ static const struct replay_pass *now(const struct replay *r)
     return r->pass < r->npasses ? &r->passes[r->pass] : &no_pass;
 }
 
-/* Up to which number the pass under way took; behind the last pass: all there are. */
+/* Returns the number of the record behind the last that the current pass took of the CPU; in the
+ * last pass behind all there are. */
 static uint32_t until(const struct replay *r, uint32_t cpu)
 {
     size_t end = replay_first_record(r, cpu + 1, 0);
@@ -268,19 +242,23 @@ bool replay_overfull(const struct replay *r)
     return false;
 }
 
-/* Copies the record to `at`; its bytes, 0: it isn't one. */
+/* Copies the record to `at`. Returns its bytes; 0, and counts it as damaged, if its size is not
+ * that of its EPID, or there is no room. */
 static size_t copy_record(struct replay_wire_state *w, const struct replay_record *record,
                           size_t at, size_t room)
 {
-    uint32_t size = record_size(w, record);
-    size_t padded = (size + 7u) & ~(size_t)7;
+    struct size key;
 
-    if (size == 0 || padded > room - at) {
+    memcpy(&key.epid, record->data, sizeof(key.epid));
+    const struct size *s = bsearch(&key, w->sizes, w->nsizes, sizeof(key), compare_sizes);
+    size_t padded = s ? ((size_t)s->bytes + 7u) & ~(size_t)7 : 0;
+    if (!s || s->bytes < sizeof(struct dtrace_record) || s->bytes > record->bytes ||
+        record->bytes - s->bytes > PADDING_MAX || padded > room - at) {
         w->r->damaged++;
         return 0;
     }
     memset(w->out + at, 0, padded);
-    memcpy(w->out + at, record->data, size);
+    memcpy(w->out + at, record->data, s->bytes);
     return padded;
 }
 
@@ -358,20 +336,10 @@ static bool answer_aggregation(struct replay_wire_state *w, uint32_t room)
     return true;
 }
 
-static bool answer_process(struct replay_wire_state *w)
-{
-    const struct kymo_d_process *process = replay_process(w->r, w->call.id);
-
-    if (process) {
-        return put(w, process, sizeof(*process));
-    }
-    w->call.result = -THEIR_ESRCH;
-    return true;
-}
-
-/* False: no memory. */
+/* Returns false if there is no memory. */
 static bool answer(struct replay_wire_state *w, const uint8_t *in)
 {
+    const struct kymo_d_process *process;
     uint32_t room = w->call.out_bytes;
 
     w->call.out_bytes = 0;
@@ -389,7 +357,9 @@ static bool answer(struct replay_wire_state *w, const uint8_t *in)
     case KYMO_D_STATUS:
         return put(w, replay_status(w->r), sizeof(struct dtrace_status));
     case KYMO_D_PROCESS:
-        return answer_process(w);
+        process = replay_process(w->r, w->call.id);
+        w->call.result = process ? 0 : -THEIR_ESRCH;
+        return !process || put(w, process, sizeof(*process));
     case KYMO_D_BUFFER:
     case KYMO_D_AGGREGATION:
         if (w->call.cpu >= w->r->ncpus || room < sizeof(struct dtrace_snap)) {
@@ -454,7 +424,7 @@ static void replay_close(struct wire *wire)
 static const struct wire_ops replay_ops = {replay_send, replay_receive, replay_reason, replay_close,
                                            NULL};
 
-/* A ring begins where its oldest record is. */
+/* Sets where the records of a ring begin: at its oldest one. */
 static void set_beginning(struct replay *r)
 {
     for (uint32_t cpu = 0; r->ring && cpu < r->ncpus; cpu++) {
@@ -478,7 +448,7 @@ struct wire *replay_wire(struct replay *r, const char **why)
     size_t saved;
     const uint8_t *notes = replay_saved(r, &saved);
 
-    *why = notes ? "Not enough space" : "the capture does not hold all of what describes it";
+    *why = notes ? "Not enough space" : "the capture lacks part of the program's description";
     r->printed = calloc(r->ncpus, sizeof(*r->printed));
     if (!w || !notes || !r->printed) {
         free(w);
@@ -487,9 +457,8 @@ struct wire *replay_wire(struct replay *r, const char **why)
     w->base.ops = &replay_ops;
     w->r = r;
     set_beginning(r);
-    if (!read_transcript(w, notes + saved, r->notes + r->total) || !find_probes(w) ||
-        !find_sizes(w)) {
-        *why = "the capture's notes make no sense";
+    if (!read_transcript(w, notes + saved, r->notes + r->total) || !index_answers(w)) {
+        *why = "the program's description in the capture is invalid";
         replay_close(&w->base);
         return NULL;
     }

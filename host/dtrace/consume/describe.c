@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Descriptions of ids: the target is asked once for each EPID and each aggregation id, and ids and
+ * variables that the program can't have are rejected. Tested by test/d_remote.
+ */
+#include "host/dtrace/consume/consume.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { RECS_MAX = 4096, ID_MAX = 1 << 20 };
+
+/* Returns the target's description; NULL if there is none, or its probe is unknown. */
+static struct epid_info *ask_epid(struct consumer *c, uint32_t epid)
+{
+    const struct target_ops *ops = c->target->ops;
+    struct epid_info *info = calloc(1, sizeof(*info));
+    uint32_t n = RECS_MAX;
+
+    if (info) {
+        info->recs = calloc(RECS_MAX, sizeof(*info->recs));
+    }
+    if (info && info->recs && ops->epid(c->target, epid, &info->desc, info->recs, &n) == 0 &&
+        n <= RECS_MAX && ops->probe_names(c->target, info->desc.probe, &info->probe)) {
+        info->desc.nrecs = n;
+        return info;
+    }
+    free(info ? info->recs : NULL);
+    free(info);
+    return NULL;
+}
+
+const struct epid_info *consumer_epid(struct consumer *c, uint32_t epid)
+{
+    if (epid == 0 || epid > ID_MAX) {
+        return NULL;
+    }
+    if (epid > c->nepids) {
+        struct epid_info **epids = realloc(c->epids, epid * sizeof(*epids));
+        if (!epids) {
+            return NULL;
+        }
+        memset(epids + c->nepids, 0, (epid - c->nepids) * sizeof(*epids));
+        c->epids = epids;
+        c->nepids = epid;
+    }
+    if (!c->epids[epid - 1]) {
+        c->epids[epid - 1] = ask_epid(c, epid);
+    }
+    return c->epids[epid - 1];
+}
+
+struct aggregation *consumer_aggregation(struct consumer *c, uint32_t number)
+{
+    return &c->aggs[number - 1];
+}
+
+struct aggregation *consumer_aggregation_of(struct consumer *c, uint32_t id)
+{
+    struct dtrace_agg_desc desc;
+
+    if (id == 0 || id > ID_MAX) {
+        return NULL;
+    }
+    if (id > c->nagg_ids) {
+        uint32_t *variables = realloc(c->agg_variable, id * sizeof(*variables));
+        if (!variables) {
+            return NULL;
+        }
+        memset(variables + c->nagg_ids, 0, (id - c->nagg_ids) * sizeof(*variables));
+        c->agg_variable = variables;
+        c->nagg_ids = id;
+    }
+    if (!c->agg_variable[id - 1]) {
+        struct dtrace_recdesc *recs = calloc(RECS_MAX, sizeof(*recs));
+        uint32_t n = RECS_MAX;
+        if (!recs || c->target->ops->agg(c->target, id, &desc, recs, &n) != 0 || n > RECS_MAX ||
+            desc.variable == 0 || desc.variable > c->naggs) {
+            free(recs);
+            return NULL;
+        }
+        struct aggregation *a = &c->aggs[desc.variable - 1];
+        if (a->recs) {
+            free(recs);
+        } else {
+            a->recs = recs;
+            a->nrecs = n;
+        }
+        c->agg_variable[id - 1] = desc.variable;
+    }
+    return &c->aggs[c->agg_variable[id - 1] - 1];
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Graphs of aggregations: a distribution as rows of bars, the bars of agghist, and aggpack, which
+ * has each key's distribution in one row of cells.
+ */
+#include "host/dtrace/print/print.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { COLUMNS = 40 };
+
+struct graph_scale graph_scale_of(const int64_t *counts, unsigned n, bool zoom, bool utf8)
+{
+    struct graph_scale scale = {.utf8 = utf8};
+    double largest = 0;
+
+    for (unsigned i = 0; i < n; i++) {
+        double size = fabs((double)counts[i]);
+        scale.positives |= counts[i] > 0;
+        scale.negatives |= counts[i] < 0;
+        scale.total += size;
+        largest = size > largest ? size : largest;
+    }
+    if (zoom && largest > 0) {
+        scale.total = largest / 0.95;
+    }
+    return scale;
+}
+
+/* ---- bars --------------------------------------------------------------------------- */
+
+static void repeat(const char *text, unsigned times, FILE *out)
+{
+    while (times--) {
+        fputs(text, out);
+    }
+}
+
+/* A bar to the right, for positive counts. In UTF-8 the last block is one of eighths: U+258F is one
+ * eighth, U+2589 seven. */
+static void right_bar(const struct graph_scale *scale, int64_t count, unsigned width, FILE *out)
+{
+    double columns = count > 0 ? (double)count * width / scale->total : 0;
+    unsigned eighths = (unsigned)(columns * 8), n = (unsigned)(columns + 0.5);
+    char partial[4] = {(char)0xe2, (char)0x96, (char)(0x90 - eighths % 8), 0};
+
+    if (scale->utf8) {
+        n = eighths / 8 + (eighths % 8 != 0);
+        repeat("\u2588", eighths / 8, out);
+        repeat(partial, eighths % 8 != 0, out);
+    } else {
+        repeat("@", n, out);
+    }
+    repeat(" ", width - n, out);
+}
+
+static void left_bar(const struct graph_scale *scale, int64_t count, unsigned width, FILE *out)
+{
+    double columns = count < 0 ? fabs((double)count) * width / scale->total : 0;
+    unsigned n = (unsigned)(columns + 0.5);
+
+    repeat(" ", width - n, out);
+    repeat("@", n, out);
+}
+
+void graph_bar(const struct graph_scale *scale, int64_t count, FILE *out)
+{
+    if (!scale->negatives) {
+        putc('|', out);
+        right_bar(scale, count, COLUMNS, out);
+    } else if (!scale->positives) {
+        left_bar(scale, count, COLUMNS, out);
+        putc('|', out);
+    } else {
+        left_bar(scale, count, COLUMNS / 2, out);
+        putc('|', out);
+        right_bar(scale, count, COLUMNS / 2, out);
+    }
+}
+
+void graph_print(const struct printer *p, const struct aggregation *a, const uint64_t *value)
+{
+    enum dtrace_action_kind kind = a->info->function;
+    uint64_t shape = a->info->shape;
+    const int64_t *counts = bucket_counts(kind, value);
+    struct graph_scale scale =
+        graph_scale_of(counts, bucket_count(kind, shape), p->style.zoom, p->style.utf8);
+    unsigned first, last;
+    char label[32];
+
+    bucket_range(kind, shape, counts, &first, &last);
+    fprintf(p->out, "\n%16s %41s %-9s\n", "value", "------------- Distribution -------------",
+            "count");
+    for (unsigned i = first; i <= last; i++) {
+        bucket_label(kind, shape, i, label, sizeof(label));
+        fprintf(p->out, "%16s ", label);
+        graph_bar(&scale, counts[i], p->out);
+        fprintf(p->out, " %-9lld\n", (long long)agg_divide(counts[i], a->normal));
+    }
+    putc('\n', p->out);
+}
+
+/* ---- aggpack ------------------------------------------------------------------------ */
+
+struct pack {
+    unsigned first, last;      /* buckets shown */
+    int low_width, high_width; /* of the labels, in the rows */
+    char low[32], high[32];    /* labels */
+};
+
+/* All buckets of lquantize(). Of quantize() from one below the lowest to one above the highest
+ * bucket that any key uses. */
+static void pack_range(const struct aggregation *a, struct agg_row *const *rows, size_t n,
+                       struct pack *pack)
+{
+    enum dtrace_action_kind kind = a->info->function;
+    unsigned buckets = bucket_count(kind, a->info->shape), low = buckets, high = 0;
+
+    if (kind == DTRACE_AGG_LQUANTIZE) {
+        pack->first = 0;
+        pack->last = buckets - 1;
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        for (unsigned b = 0; b < buckets; b++) {
+            if (bucket_counts(kind, rows[i]->value)[b] != 0) {
+                low = b < low ? b : low;
+                high = b > high ? b : high;
+            }
+        }
+    }
+    if (low == buckets) {
+        low = high = DTRACE_QUANTIZE_ZERO;
+    }
+    pack->first = low > 0 && low != DTRACE_QUANTIZE_ZERO ? low - 1 : low;
+    pack->last = high + 1 < buckets ? high + 1 : high;
+}
+
+static void print_cell(const struct printer *p, int64_t count, double total)
+{
+    static const char positive[] = "__xxxxXX", negative[] = "vvvvVV";
+    double share = total > 0 ? fabs((double)count) / total : 0;
+
+    if (count == 0) {
+        putc(' ', p->out);
+    } else if (p->style.pack_utf8) {
+        unsigned level = (unsigned)(share * 7 + 0.5);
+        fprintf(p->out, "\xe2\x96%c", (char)(0x81 + level));
+    } else if (count > 0) {
+        putc(positive[(unsigned)(share * 7 + 0.5)], p->out);
+    } else {
+        putc(negative[(unsigned)(share * 5 + 0.5)], p->out);
+    }
+}
+
+static void print_pack_row(const struct printer *p, const struct aggregation *a,
+                           const struct agg_row *row, const struct pack *pack)
+{
+    const int64_t *counts = bucket_counts(a->info->function, row->value);
+    unsigned buckets = bucket_count(a->info->function, a->info->shape);
+    struct graph_scale scale = graph_scale_of(counts, buckets, p->style.zoom, false);
+    uint64_t total = 0;
+
+    for (unsigned k = 0; k < a->info->nkeys; k++) {
+        const struct dtrace_recdesc *r = &a->recs[k];
+        const uint8_t *data = row->data + r->offset;
+        if (datum_is_number(r->size)) {
+            fprintf(p->out, " %*lld", datum_width(r->size),
+                    r->size < 4 ? (long long)datum_unsigned(data, r->size)
+                                : (long long)datum_signed(data, r->size));
+        } else {
+            print_narrow_text(p, data, r->size, datum_width(r->size));
+        }
+    }
+    fprintf(p->out, " %*s :", pack->low_width, pack->low);
+    for (unsigned b = pack->first; b <= pack->last; b++) {
+        print_cell(p, counts[b], scale.total);
+    }
+    for (unsigned b = 0; b < buckets; b++) {
+        total += (uint64_t)counts[b];
+    }
+    fprintf(p->out, ": %-*s | %lld\n", pack->high_width, pack->high,
+            (long long)agg_divide((int64_t)total, a->normal));
+}
+
+void print_pack(const struct printer *p, const struct aggregation *a, struct agg_row *const *rows,
+                size_t n)
+{
+    bool linear = a->info->function == DTRACE_AGG_LQUANTIZE;
+    struct pack pack = {.low_width = linear ? 8 : 0, .high_width = linear ? 8 : 0};
+    int width = 0;
+
+    pack_range(a, rows, n, &pack);
+    bucket_label(a->info->function, a->info->shape, pack.first, pack.low, sizeof(pack.low));
+    bucket_label(a->info->function, a->info->shape, pack.last, pack.high, sizeof(pack.high));
+    for (unsigned k = 0; k < a->info->nkeys; k++) {
+        width += datum_width(a->recs[k].size) + 1;
+    }
+    fprintf(p->out, "\n%*s %*s .", width, "key", linear ? 7 : (int)strlen(pack.low), "min");
+    repeat("-", pack.last - pack.first + 1, p->out);
+    fprintf(p->out, ". %-*s | count\n", linear ? 8 : (int)strlen(pack.high), "max");
+    for (size_t i = 0; i < n; i++) {
+        print_pack_row(p, a, rows[i], &pack);
+    }
+}
