@@ -10,6 +10,9 @@ HOST_D_GEN := $(B)/gen/d
 HOST_D_LAYERS := base types tree check code clause syntax session
 HOST_D_SRCS := $(sort $(wildcard $(HOST_D_LAYERS:%=host/dt/%/*.c))) $(HOST_D_GEN)/dt_grammar.c \
 	$(HOST_D_GEN)/dt_lexer.c
+# `kymo dtrace`: the layers of the consumer, each of which sees those to its left; then the command.
+HOST_DTRACE_LAYERS := aggregation print consume replay
+HOST_DTRACE_SRCS := $(sort $(wildcard $(HOST_DTRACE_LAYERS:%=host/dtrace/%/*.c) host/dtrace/*.c))
 # The D machine inside the command: its target `self`. subr_none.c is for boards.
 HOST_MACHINE_SRCS := $(filter-out trace/dtrace/subr_none.c,$(sort $(wildcard trace/dtrace/*.c \
 	trace/dtrace/provider/*.c)))
@@ -17,7 +20,7 @@ HOST_REMOTE_SRCS := $(sort $(wildcard host/remote/*.c))
 HOST_SRCS := $(sort $(wildcard host/*.c)) $(HOST_READER_SRCS) $(sort $(wildcard host/print/*.c)) \
              $(sort $(wildcard host/cut/*.c)) \
              $(sort $(wildcard host/stat/*.c)) $(sort $(wildcard host/run/*.c)) $(HOST_D_SRCS) \
-             $(sort $(wildcard host/dtrace/*.c host/dtrace/*/*.c)) $(sort $(wildcard host/target/*.c)) \
+             $(HOST_DTRACE_SRCS) $(sort $(wildcard host/target/*.c)) \
              $(sort $(wildcard host/self/*.c)) $(HOST_REMOTE_SRCS) $(HOST_MACHINE_SRCS) \
              $(sort $(wildcard host/link/*.c)) $(sort $(wildcard lib/link/*.c)) \
              $(sort $(wildcard lib/linkd/*.c)) \

@@ -16,7 +16,7 @@ $(D_REPLAY_TESTS): $(B)/unit/d_replay_%: $(B)/unit/d_replay/%_test.o $(D_REPLAY_
 	$(Q)$(HOST_CC) $(HOST_TEST_CFLAGS) -o $@ $^ -lcmocka -lm -lpthread -ldw -lelf
 
 # Without sanitizers: the basic blocks that host/dtrace executes are counted.
-D_REPLAY_COUNTED := $(patsubst %.c,$(B)/unit/d_replay_counted/%.o,$(sort $(wildcard host/dtrace/*.c host/dtrace/*/*.c)))
+D_REPLAY_COUNTED := $(patsubst %.c,$(B)/unit/d_replay_counted/%.o,$(HOST_DTRACE_SRCS))
 D_REPLAY_PLAIN := $(patsubst %.c,$(B)/unit/d_replay_counted/%.o,test/d_replay/many_test.c \
 	test/d_replay/logged.c test/host/mkcapture.c test/host/mkworkload.c)
 D_REPLAY_REST := $(filter-out %/host/main.o %/host/target/target.o $(B)/host/host/dtrace/%,$(HOST_OBJS))
