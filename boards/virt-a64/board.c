@@ -8,6 +8,7 @@
 #include "boards/drivers/fdt.h"
 #include "boards/drivers/gicv2.h"
 #include "boards/drivers/pl011.h"
+#include "boards/drivers/psci.h"
 #include "abi/errno.h"
 #include "kernel/arch/aarch64/board.h"
 #include "kernel/arch/aspace.h"
@@ -46,6 +47,10 @@ static const struct a64_region driver_devices[] = {
 
 const struct a64_region a64_board_devices[] = {{DEVICES, DEVICES_BYTES}, {0, 0}};
 
+A64_BOOT_MAP uint64_t a64_boot_l1[512] = {
+    [0] = A64_BOOT_DEVICE + 0, [1] = A64_BOOT_NORMAL + RAM, /* its first GB */
+};
+
 static struct fdt_facts machine; /* [I] */
 static unsigned external_lines;  /* [I] */
 static bool samples;             /* [I] all CPUs' the same */
@@ -58,7 +63,7 @@ static uintptr_t board_device(uintptr_t pa)
 /* QEMU leaves the tree at the start of RAM but reports its address to Linux images only. */
 static void machine_read(void)
 {
-    const uintptr_t places[] = {a64_fdt, RAM};
+    const uintptr_t places[] = {a64_loader_x0, RAM};
     bool found = false;
 
     for (unsigned i = 0; i < 2 && !found; i++) {
@@ -91,14 +96,40 @@ struct a64_region a64_board_ram(void)
     return (struct a64_region){machine.ram_start, machine.ram_len & ~0x1ffffful};
 }
 
-uint64_t a64_board_mpidr(unsigned n)
+/* ---- CPUs and power ---------------------------------------------------------------- */
+
+/* A kernel started at EL2 has firmware above EL2, reached by SMC; else the hypervisor, by HVC. */
+static bool firmware_by_smc(void)
 {
-    return machine.cpu_reg[n];
+    return a64_started_at_el2 != 0;
 }
 
 unsigned arch_cpu_count(void)
 {
     return machine.cpus;
+}
+
+int arch_cpu_start(unsigned n)
+{
+    if (n == 0 || n >= machine.cpus) {
+        return -EINVAL;
+    }
+    return psci_cpu_on(firmware_by_smc(), machine.cpu_reg[n],
+                       arch_virt_to_phys((const void *)a64_secondary), n);
+}
+
+/* Without semihosting there is no exit status. */
+void arch_shutdown(int status)
+{
+    a64_host_exit(status);
+    psci_system_off(firmware_by_smc());
+    a64_stop();
+}
+
+void arch_reset(void)
+{
+    psci_system_reset(firmware_by_smc());
+    a64_stop();
 }
 
 /* ---- interrupts -------------------------------------------------------------------- */

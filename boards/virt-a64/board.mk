@@ -20,7 +20,7 @@ D_OPTIONS := bufsize=4k aggsize=4k dynvarsize=4k strsize=64
 # What the device tree does not say is said here: RAM without one.
 BOARD_DEFS := -DCONFIG_CPUS=8 -DCONFIG_THREADS=64 -DBOARD_RAM_BYTES=0x10000000 \
 	-DCONFIG_RETAIN_BASE=0x40200000ul -DCONFIG_RETAIN_BYTES=0x800000ul
-BOARD_DRIVERS := boards/drivers/pl011.c boards/drivers/gicv2.c boards/drivers/fdt.c
+BOARD_DRIVERS := boards/drivers/pl011.c boards/drivers/gicv2.c boards/drivers/fdt.c boards/drivers/psci.c
 
 # KERNEL_VIRT_OFFSET is KERNEL_VIRT of kernel/arch/aarch64/shared.h. The first 2 MB of RAM are the
 # device tree's: QEMU puts it there only if the image leaves room. The retained memory comes next.

@@ -125,7 +125,8 @@ void arch_context_print(const struct thread *t);
 const char *arch_cpu_name(void);
 /* Returns the number of CPUs present, 1..CONFIG_CPUS. [cpu or board, boot] */
 unsigned arch_cpu_count(void);
-/* Starts CPU n, which then calls kernel_cpu_main(n). Returns 0 or a negative errno. [cpu, smp] */
+/* Starts CPU n, which then calls kernel_cpu_main(n). Returns 0 or a negative errno.
+ * [cpu or board, smp] */
 int arch_cpu_start(unsigned n);
 /* Interrupts the CPUs in the mask, which excludes this CPU; each calls cpu_ipi().
  * [cpu or board, smp] */

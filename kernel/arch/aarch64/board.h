@@ -22,14 +22,20 @@ struct a64_region {
 
 /* Physical addresses of the devices that the kernel itself drives; ends with len 0. */
 extern const struct a64_region a64_board_devices[];
-/* x0 as the loader left it: the physical address of a device tree, or 0. Set before
- * arch_board_init(), which is the first C code; the boot map is on then: 1 GB of devices at 0 and
- * the 1 GB of RAM that contains the kernel. */
-extern uintptr_t a64_fdt;
+/*
+ * The boot map, which is on from the first instructions until the kernel has made its own (mmu.c):
+ * a level 1 table, an entry for each GB of physical memory from 0 on, placed with A64_BOOT_MAP. It
+ * must have the kernel's image, the RAM up to 2 MB behind it, and what arch_board_init() reads and
+ * writes. A GB with both RAM and devices is a level 2 table of 512 such entries of 2 MB each,
+ * entered as (uintptr_t)table - KERNEL_VIRT + A64_BOOT_TABLE.
+ */
+extern uint64_t a64_boot_l1[512];
+#define A64_BOOT_MAP __attribute__((section(".data.boot_l1"), aligned(4096)))
+#define A64_BOOT_NORMAL 0x705ul            /* + address: RAM (MAIR_NORMAL, inner shareable) */
+#define A64_BOOT_DEVICE 0x60000000000401ul /* + address: devices (MAIR_DEVICE), never executed */
+#define A64_BOOT_TABLE 3ul
 /* Returns the bounds of all RAM, used or not. */
 struct a64_region a64_board_ram(void);
-/* Returns the MPIDR affinity of CPU n, for PSCI. */
-uint64_t a64_board_mpidr(unsigned n);
 /* Initialise the interrupt controller after the final map is on: once, then on each CPU. */
 void a64_board_irq_init(void);
 void a64_board_irq_cpu_init(unsigned n);
@@ -56,5 +62,20 @@ bool a64_board_fiq_take(uint32_t *token);
 /* The interrupt that follows a sample: returns its number; raises it on this CPU. */
 unsigned a64_board_irq_sampled(void);
 void a64_board_sampled_raise(void);
+
+/* ---- the board may use ------------------------------------------------------------- */
+
+/* What the loader left on CPU 0; set before arch_board_init(), the first C code, which runs on the
+ * boot map. x0 is by convention the physical address of a device tree, or 0. The kernel itself runs
+ * at EL1 wherever it was started. */
+extern uintptr_t a64_loader_x0;
+extern uint64_t a64_started_at_el2;
+/* Where arch_cpu_start() makes another CPU begin, at the physical address, with the MMU off, at EL2
+ * or EL1, and the CPU's number in x0. */
+void a64_secondary(void);
+/* Ends the emulator with this exit status, by semihosting. Returns if there is none. */
+void a64_host_exit(int status);
+/* Stops this CPU. */
+void a64_stop(void) __attribute__((noreturn));
 
 #endif

@@ -3,9 +3,10 @@
  * The first instructions of every CPU: from EL2 or EL1, MMU off, at the physical address, to C at
  * the kernel's virtual one. Position-independent until the jump marked "high".
  *
- * CPU 0 is started by the loader (x0: device tree or 0), the others by PSCI (x0: their number).
- * The boot map is one level 1 table of 1 GB blocks, which serves both halves: as identity map in
- * TTBR0 and, because KERNEL_VIRT is a multiple of 512 GB, as kernel map in TTBR1.
+ * CPU 0 is started by the loader (its x0 is kept for the board), the others by the board's
+ * arch_cpu_start() (x0: their number). The boot map is the board's, a64_boot_l1. It serves
+ * both halves: as identity map in TTBR0 and, because KERNEL_VIRT is a multiple of 512 GB, as kernel
+ * map in TTBR1.
  */
 #include "kernel/arch/aarch64/shared.h"
 
@@ -14,8 +15,6 @@
 /* 39-bit halves, 4 KB granules, tables inner-shareable write-back; IPS is added */
 #define TCR_VALUE ((25 << 0) | (1 << 8) | (1 << 10) | (3 << 12) | \
                    (25 << 16) | (1 << 24) | (1 << 26) | (3 << 28) | (2 << 30))
-#define BLOCK_NORMAL 0x705 /* block, AF, inner shareable, AttrIdx 1 */
-#define BLOCK_DEVICE 0x60000000000401 /* block, AF, AttrIdx 0, never executed */
 
     .section .text.boot, "ax", %progbits
     .global _start
@@ -39,8 +38,8 @@ _start:
     b 2b
 3:  adrp x1, a64_started_at_el2
     str x22, [x1, :lo12:a64_started_at_el2]
-    adrp x1, a64_fdt
-    str x20, [x1, :lo12:a64_fdt]
+    adrp x1, a64_loader_x0
+    str x20, [x1, :lo12:a64_loader_x0]
     bl a64_set_stack
     bl a64_start
     b a64_resume
@@ -156,14 +155,6 @@ a64_map_switch:
     ret
 
     .ltorg
-
-    .section .data.boot_l1, "aw", %progbits
-    .balign 4096
-    .global a64_boot_l1
-a64_boot_l1: /* the board's devices in the first GB, its RAM in the second */
-    .quad BLOCK_DEVICE
-    .quad 0x40000000 + BLOCK_NORMAL
-    .fill 510, 8, 0
 
     .section .data, "aw", %progbits
     .balign 8

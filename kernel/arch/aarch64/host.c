@@ -12,6 +12,8 @@
 #define SYS_WRITE 0x05
 #define SYS_TIME 0x11
 #define SYS_ERRNO 0x13
+#define SYS_EXIT_EXTENDED 0x20
+#define ADP_APPLICATION_EXIT 0x20026
 
 #define HOST_PATH_MAX 256
 
@@ -79,4 +81,11 @@ long arch_host_time(void)
     struct a64_semihost_result r = a64_semihost_call(SYS_TIME, NULL);
 
     return r.absent ? -ENOSYS : r.value;
+}
+
+void a64_host_exit(int status)
+{
+    const uint64_t block[2] = {ADP_APPLICATION_EXIT, (uint64_t)status};
+
+    a64_semihost_call(SYS_EXIT_EXTENDED, block);
 }

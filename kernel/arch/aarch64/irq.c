@@ -82,3 +82,10 @@ void arch_irq_window(void)
 {
     irq_serve_all((uintptr_t)__builtin_return_address(0), true);
 }
+
+void a64_stop(void)
+{
+    for (;;) {
+        __asm__ volatile("wfi");
+    }
+}

@@ -10,13 +10,10 @@
 
 /* ---- boot.S, from the linker script and back --------------------------------------- */
 
-extern uint64_t a64_boot_l1[512];   /* boot map */
-extern uint64_t a64_kernel_l1;      /* [I] final map, physical */
-extern uint64_t a64_started_at_el2; /* [I] decides how PSCI is called (SMC or HVC) */
+extern uint64_t a64_kernel_l1; /* [I] final map, physical */
 extern char a64_vectors[];
 /* start.c: guard, stack, guard, stack …; CPU n's stack is the upper end of entry n */
 extern char a64_stacks[CONFIG_CPUS][KERNEL_STACK_GUARD + KERNEL_STACK_SIZE];
-void a64_secondary(void); /* entry point of the other CPUs, MMU off */
 void a64_map_switch(uint64_t l1);
 struct thread *a64_start(void);
 struct thread *a64_start_secondary(unsigned n);
@@ -96,14 +93,9 @@ void a64_sample_cpu_init(void); /* each CPU */
 void a64_irq_init(void);        /* CPU 0, once */
 void a64_timer_quiet(void);     /* deasserts the timer's level interrupt until arch_timer_set() */
 
-/* ---- firmware and debugger --------------------------------------------------------- */
+/* ---- stacks and debugger ----------------------------------------------------------- */
 
 extern char a64_emergency_stacks[A64_MAX_CPUS][EMERGENCY_STACK_SIZE];
-
-#define PSCI_CPU_ON 0xc4000003u
-#define PSCI_SYSTEM_OFF 0x84000008u
-#define PSCI_SYSTEM_RESET 0x84000009u
-long a64_psci(uint32_t function, uint64_t a, uint64_t b, uint64_t c);
 
 struct a64_semihost_result {
     long value;

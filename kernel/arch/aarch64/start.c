@@ -12,7 +12,8 @@
 
 _Static_assert(CONFIG_CPUS <= A64_MAX_CPUS, "entry code");
 
-uintptr_t a64_fdt;
+uintptr_t a64_loader_x0;
+uint64_t a64_started_at_el2;
 char a64_stacks[CONFIG_CPUS][KERNEL_STACK_GUARD + KERNEL_STACK_SIZE]
     __attribute__((aligned(KERNEL_STACK_GUARD)));
 /* Stack for the panic of a CPU whose own stack failed: vectors.S. */
