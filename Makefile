@@ -8,7 +8,9 @@
 
 BOARD ?= virt-a64
 IMAGE ?= demo
-BOARDS := $(patsubst boards/%/board.mk,%,$(sort $(wildcard boards/*/board.mk)))
+# BOARDS_DIR=<folder of this tree> on the command line: boards that are not in boards/.
+BOARDS_DIR := boards
+BOARDS := $(patsubst $(BOARDS_DIR)/%/board.mk,%,$(sort $(wildcard $(BOARDS_DIR)/*/board.mk)))
 B := build
 
 .DEFAULT_GOAL := all

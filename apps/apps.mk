@@ -3,32 +3,24 @@
 # The programs of the boot images, and the images. A program is <name>_SRCS; an image is
 # <image>_PROGRAMS and <image>_SCRIPT. Tests add theirs in test/*/programs.mk. BOARD is set.
 
-CONSOLE_UART_mps2-an386 := cmsdk
-CONSOLE_UART_virt-a64 := pl011
-
-# The link's device, and how much memory its frames get: payload bytes, frames on their way.
-LINK_LINE_mps2-an386 := line_cmsdk.c
-LINK_LINE_virt-a64 := line_virtio.c
-VIRTIO_virt-a64 := apps/virtio/virtio.c
-# Programs only for boards that have what they drive.
-DISK_PROGRAMS_virt-a64 := diskd
-LINK_DEFS_mps2-an386 := -DLINKD_FRAME_MOST=240 -DLINKD_WINDOW=8
-LINK_DEFS_virt-a64 := -DLINKD_FRAME_MOST=4096 -DLINKD_WINDOW=16
-BOARD_CLASS_mps2-an386 := -m4
+# The programs that drive devices are made for those that board.mk names.
+VIRTIO_SRCS_virtio := apps/virtio/virtio.c
+DISK_PROGRAMS_virtio := diskd
+DISK_PROGRAMS := $(DISK_PROGRAMS_$(DISK))
 
 PROGRAMS += init console linkd shell pidin crash evstorm watchdog
 PROGRAMS += demo sensor filter client workers pipeline inversion spinner
 
 init_SRCS := $(addprefix apps/init/,main.c children.c line.c options.c)
 console_SRCS := apps/console/main.c apps/console/edit.c apps/console/input.c apps/console/listen.c \
-	apps/console/uart_$(CONSOLE_UART_$(BOARD)).c
-linkd_SRCS := $(addprefix apps/linkd/,main.c port.c $(LINK_LINE_$(BOARD))) $(VIRTIO_$(BOARD)) \
+	apps/console/uart_$(CONSOLE_UART).c
+linkd_SRCS := $(addprefix apps/linkd/,main.c port.c line_$(LINK_LINE).c) $(VIRTIO_SRCS_$(LINK_LINE)) \
 	$(addprefix lib/linkd/,serve.c dtrace.c console.c capture.c source.c program.c) \
 	$(addprefix lib/link/,link.c channel.c make.c window.c receive.c encode.c cobs.c) $(CRC32C_SRC) \
 	apps/init/line.c apps/init/options.c
-USER_FLAGS += $(LINK_DEFS_$(BOARD))
-PROGRAMS += $(DISK_PROGRAMS_$(BOARD))
-diskd_SRCS := apps/diskd/main.c apps/diskd/virtio_blk.c $(VIRTIO_$(BOARD))
+USER_FLAGS += -DLINKD_FRAME_MOST=$(LINK_FRAME_MOST) -DLINKD_WINDOW=$(LINK_WINDOW)
+PROGRAMS += $(DISK_PROGRAMS)
+diskd_SRCS := apps/diskd/main.c apps/diskd/virtio_blk.c $(VIRTIO_SRCS_virtio)
 shell_SRCS := apps/shell/main.c apps/shell/foreground.c
 pidin_SRCS := apps/pidin/main.c apps/pidin/print.c
 crash_SRCS := apps/crash/main.c apps/crash/kinds.c
@@ -54,14 +46,14 @@ hello_SRCS := apps/hello/main.c
 
 demo_PROGRAMS := init console tracelogger tracestop pidin $(DEMO_PROGRAMS)
 demo_SCRIPT := apps/images/demo.start
-shell_PROGRAMS := init console $(DISK_PROGRAMS_$(BOARD)) shell pidin tracelogger tracestop evstorm watchdog $(DEMO_PROGRAMS)
+shell_PROGRAMS := init console $(DISK_PROGRAMS) shell pidin tracelogger tracestop evstorm watchdog $(DEMO_PROGRAMS)
 shell_SCRIPT := apps/images/shell.start
 # A system that runs until it is stopped, with the link to a host: what D looks at.
-live_PROGRAMS := init console linkd hello $(DISK_PROGRAMS_$(BOARD)) shell pidin tracelogger tracestop evstorm watchdog $(DEMO_PROGRAMS)
-live_SCRIPT := apps/images/live$(BOARD_CLASS_$(BOARD)).start
+live_PROGRAMS := init console linkd hello $(DISK_PROGRAMS) shell pidin tracelogger tracestop evstorm watchdog $(DEMO_PROGRAMS)
+live_SCRIPT := apps/images/live$(START_CLASS).start
 # Like live, but without a reader of its console: the image that `kymo dtrace` boots.
 work_PROGRAMS := init console linkd hello $(DEMO_PROGRAMS)
-work_SCRIPT := apps/images/work$(BOARD_CLASS_$(BOARD)).start
+work_SCRIPT := apps/images/work$(START_CLASS).start
 crash_PROGRAMS := init console crash pidin
 crash_SCRIPT := apps/images/crash.start
 

@@ -3,8 +3,7 @@
 # Everything of one board: called by the Makefile with BOARD=<board>. Goals: images (default),
 # kernel-objs, programs, or any file below build/<board>/.
 #
-# boards/<board>/board.mk sets ARCH, CROSS, CPU_FLAGS_KERNEL, CPU_FLAGS_USER, BOARD_DEFS,
-# BOARD_DRIVERS, QEMU, QEMU_FLAGS, QEMU_LINK, LIBC, KERNEL_LDFLAGS, USER_LDFLAGS; lib/lib.mk what a program
+# boards/<board>/board.mk has what is the board's alone (docs/port.md); lib/lib.mk what a program
 # links; apps/apps.mk and test/*/programs.mk the programs and the images they go into.
 
 ifndef BOARD
@@ -25,7 +24,10 @@ say = $(if $(filter 0,$(V)),@printf '  %-7s %s\n' '$(1)' '$(patsubst build/%,%,$
 .SECONDARY:
 MAKEFLAGS += --no-builtin-rules
 
-include boards/$(BOARD)/board.mk
+# BOARDS_DIR=<folder of this tree> on the command line: boards that are not in boards/.
+BOARDS_DIR := boards
+BOARD_DIR := $(BOARDS_DIR)/$(BOARD)
+include $(BOARD_DIR)/board.mk
 include scripts/assert.mk
 $(if $(filter $(LIBC),$(LIBCS)),,$(error no C library $(LIBC) for $(BOARD); there are: $(LIBCS)))
 
@@ -51,10 +53,11 @@ KERNEL_ROOMS := base proc mem thread ipc time sync intr observe program dtrace e
 # kernel/dtrace/ is chosen by D=.
 OFFSETS_SRC := kernel/arch/$(ARCH)/offsets.c
 KERNEL_SRCS := $(sort $(filter-out $(OFFSETS_SRC),$(wildcard $(patsubst %,kernel/%/*.c,$(filter-out dtrace,$(KERNEL_ROOMS))) \
-	trace/*.c kernel/arch/$(ARCH)/*.c kernel/arch/$(ARCH)/*.S boards/$(BOARD)/*.c boards/$(BOARD)/*.S))) $(BOARD_DRIVERS) \
+	trace/*.c kernel/arch/$(ARCH)/*.c kernel/arch/$(ARCH)/*.S $(BOARD_DIR)/*.c $(BOARD_DIR)/*.S))) $(BOARD_DRIVERS) \
 	$(D_SRCS_$(D)) $(DEBUG_SRCS_$(DEBUG))
 KERNEL_OBJS := $(addprefix $(B)/,$(addsuffix .o,$(basename $(KERNEL_SRCS))))
 KERNEL_FLAGS := $(COMMON_FLAGS) -O2 -ffreestanding -DKYMO_KERNEL $(CPU_FLAGS_KERNEL) $(BOARD_DEFS) \
+	-DBOARD_NAME='"$(BOARD)"' \
 	-DARCH_OPS_H='"kernel/arch/$(ARCH)/ops.h"' -DTRACE_PORT_OPS_H='"trace/port/$(ARCH).h"' \
 	-DARCH_OFFSETS_H='"$(B)/offsets.h"' \
 	-DDTRACE_PORT_OPS_H='"kernel/dtrace/port_ops.h"' $(ASSERT_FLAGS_$(DEBUG))

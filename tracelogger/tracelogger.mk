@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 PROGRAMS += tracelogger tracestop
 
-# Which boards have a disk.
-SINK_BLOCK_mps2-an386 := sink_block_none.c
-SINK_BLOCK_virt-a64 := sink_block.c
-SINK_BLOCK_LIB_virt-a64 := $(addprefix lib/blocklog/,bound.c find.c frame.c super.c write.c reclaim.c)
+# What board.mk calls DISK: a disk, or none.
+SINK_BLOCK_none := tracelogger/sink_block_none.c
+SINK_BLOCK_virtio := tracelogger/sink_block.c \
+	$(addprefix lib/blocklog/,bound.c find.c frame.c super.c write.c reclaim.c)
 
 tracelogger_SRCS := $(addprefix tracelogger/,main.c options.c filters.c option_set.c capture.c carry.c \
 	control.c gate.c header.c lag.c need.c owner.c recycled.c report.c refused.c session.c sink.c sink_host.c \
-	sink_link.c $(SINK_BLOCK_$(BOARD))) $(SINK_BLOCK_LIB_$(BOARD))
+	sink_link.c) $(SINK_BLOCK_$(DISK))
 tracelogger_SRCS += $(addprefix tracelogger/,keep.c object.c option_memory.c option_together.c sink_memory.c)
 tracelogger_SRCS += tracelogger/recover.c lib/panic/text.c $(CRC32C_SRC) $(sort $(wildcard lib/retain/*.c))
 tracestop_SRCS := tracelogger/tracestop.c

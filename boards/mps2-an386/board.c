@@ -81,7 +81,7 @@ uint64_t arch_wall_clock(void)
 
 const char *arch_board_name(void)
 {
-    return "mps2-an386";
+    return BOARD_NAME;
 }
 
 unsigned arch_irq_count(void)

@@ -30,11 +30,19 @@ BOARD_DRIVERS := boards/drivers/cmsdk_uart.c boards/drivers/cmsdk_timer.c \
 KERNEL_LDSYMS := KERNEL_START=0 KERNEL_VIRT_OFFSET=0 KERNEL_ALIGN=16 KERNEL_DATA=0x20000000 \
 	KERNEL_LOAD_MOST=0x400000 \
 	RETAIN_BASE=0x20200000 RETAIN_BYTES=0x200000
-KERNEL_LD_DEPS := ldscripts/kernel.ld boards/$(BOARD)/board.mk
+KERNEL_LD_DEPS := ldscripts/kernel.ld $(BOARD_DIR)/board.mk
 KERNEL_LDFLAGS := $(addprefix -Wl$(comma)--defsym=,$(KERNEL_LDSYMS)) -T ldscripts/kernel.ld -nostartfiles
 USER_LDSYMS := USER_TEXT=0x01000000 USER_DATA=0x10000000 USER_ALIGN=16
 USER_LDFLAGS := $(addprefix -Wl$(comma)--defsym=,$(USER_LDSYMS)) -T ldscripts/user.ld -nostartfiles \
 	-static -Wl,--emit-relocs -Wl,--gc-sections
+
+# What programs drive: docs/port.md.
+CONSOLE_UART := cmsdk
+LINK_LINE := cmsdk
+LINK_FRAME_MOST := 240
+LINK_WINDOW := 8
+DISK := none
+START_CLASS := -m4
 
 QEMU := qemu-system-arm
 QEMU_FLAGS := -M mps2-an386 -cpu cortex-m4 -display none -monitor none -serial stdio \

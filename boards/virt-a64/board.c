@@ -302,7 +302,7 @@ uint64_t arch_wall_clock(void)
 
 const char *arch_board_name(void)
 {
-    return "virt-a64";
+    return BOARD_NAME;
 }
 
 void arch_boot_image(const void **start, size_t *len)

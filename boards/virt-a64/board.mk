@@ -26,7 +26,7 @@ BOARD_DRIVERS := boards/drivers/pl011.c boards/drivers/gicv2.c boards/drivers/fd
 # device tree's: QEMU puts it there only if the image leaves room. The retained memory comes next.
 KERNEL_LDSYMS := KERNEL_START=0xffffff8040a00000 KERNEL_VIRT_OFFSET=0xffffff8000000000 \
 	KERNEL_ALIGN=4096 KERNEL_ROOM=0x280000 RETAIN_BASE=0xffffff8040200000 RETAIN_BYTES=0x800000
-KERNEL_LD_DEPS := ldscripts/kernel.ld boards/$(BOARD)/board.mk
+KERNEL_LD_DEPS := ldscripts/kernel.ld $(BOARD_DIR)/board.mk
 # Around the A53's erratum 843419 always by a stub: whether a place can be mended without one hangs on
 # how far its data are, which are not the same in all images, and fbt needs the same code in all.
 KERNEL_LDFLAGS := $(addprefix -Wl$(comma)--defsym=,$(KERNEL_LDSYMS)) -T ldscripts/kernel.ld \
@@ -38,6 +38,14 @@ tracelogger_LDFLAGS := -Wl,--defsym=USER_TEXT=0x10000000
 diskd_LDFLAGS := -Wl,--defsym=USER_TEXT=0x18000000
 USER_LDFLAGS := $(addprefix -Wl$(comma)--defsym=,$(USER_LDSYMS)) -T ldscripts/user.ld -nostartfiles \
 	-static -no-pie -Wl,-z,max-page-size=4096 -Wl,-z,noexecstack -Wl,--gc-sections
+
+# What programs drive: docs/port.md.
+CONSOLE_UART := pl011
+LINK_LINE := virtio
+LINK_FRAME_MOST := 4096
+LINK_WINDOW := 16
+DISK := virtio
+START_CLASS :=
 
 SMP ?= 4
 QEMU := qemu-system-aarch64

@@ -56,14 +56,14 @@ slain-disk_D := $(slain_D)
 slain-disk-soak_D := $(slain_D)
 slain-link_D := $(slain_D)
 slain-link-soak_D := $(slain_D)
-slain-disk_PROGRAMS += $(DISK_PROGRAMS_$(BOARD))
-slain-disk-soak_PROGRAMS += $(DISK_PROGRAMS_$(BOARD))
+slain-disk_PROGRAMS += $(DISK_PROGRAMS)
+slain-disk-soak_PROGRAMS += $(DISK_PROGRAMS)
 slain-link_PROGRAMS += linkd
 slain-link-soak_PROGRAMS += linkd
-sustained_PROGRAMS += $(DISK_PROGRAMS_$(BOARD))
+sustained_PROGRAMS += $(DISK_PROGRAMS)
 $(foreach i,control control-smp4 control-soak,$(eval $(i)_PROGRAMS := init console t_control meddler) \
 	$(eval $(i)_D = $$(life_D) $$(wildcard test/boot/gate/*.d) $$(random_gates)))
-sustained-long_PROGRAMS += $(DISK_PROGRAMS_$(BOARD))
+sustained-long_PROGRAMS += $(DISK_PROGRAMS)
 events_PROGRAMS += t_inserts
 events-wide_PROGRAMS += t_inserts
 interrupt_PROGRAMS := init console t_interrupt
@@ -83,7 +83,7 @@ uncured_SRCS := test/boot/programs/uncured.c
 TEST_IMAGES += scripts
 scripts_PROGRAMS = $(work_PROGRAMS) uncured
 scripts_SCRIPT := $(B)/scripts.start
-$(scripts_SCRIPT): apps/images/work$(BOARD_CLASS_$(BOARD)).start
+$(scripts_SCRIPT): apps/images/work$(START_CLASS).start
 	@mkdir -p $(@D)
 	$(Q)sed '/demo -r$$/i [pri=15 heap=64k] uncured &' $< > $@
 
@@ -135,7 +135,7 @@ TEST_IMAGES += $(boot_images)
 
 # The image `work`, traced from before its first process on: its program needs build/kymo.
 bootd_PROGRAMS = $(work_PROGRAMS) tracelogger evstorm
-bootd_SCRIPT = test/boot/boot_d/bootd$(BOARD_CLASS_$(BOARD)).start
+bootd_SCRIPT = test/boot/boot_d/bootd$(START_CLASS).start
 bootd_BOOT_D := test/boot/boot_d/boot.d
 TEST_IMAGES_ASKED_FOR += bootd
 
