@@ -31,6 +31,13 @@ interrupt_LDFLAGS := -Wl,--wrap=intr_timer
 $(interrupt_KERNEL_OBJS): EXTRA_FLAGS = $(KERNEL_FLAGS)
 -include $(interrupt_KERNEL_OBJS:.o=.d)
 
+# A kernel with stubs for all of the port that isn't needed to boot.
+stubs_KERNEL_OBJS := $(B)/test/boot/stubs/stubs.o
+stubs_LDFLAGS := $(shell sed -n 's/^\(STUB\|EMPTY\).\(\w*\),.*/-Wl,--wrap=\2/p' test/boot/stubs/stubs.c) \
+	-Wl,--wrap=arch_reset
+$(stubs_KERNEL_OBJS): EXTRA_FLAGS = $(KERNEL_FLAGS)
+-include $(stubs_KERNEL_OBJS:.o=.d)
+
 PROGRAMS += t_inserts
 t_inserts_SRCS := $(addprefix test/boot/programs/,t_inserts.c truth.c) $(boot_common)
 
