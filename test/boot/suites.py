@@ -365,7 +365,8 @@ SUITES = [
     Suite("small", "16 MB of RAM", "smoke", A64, cpus=2, tests=20, qemu=["-m", "16M"]),
     Suite("large", "5 GB of RAM: above 4 GB, too", "smoke", A64, cpus=2, tests=20,
           qemu=["-m", "5G"]),
-    Suite("stubs", "a port with stubs for all that isn't needed to boot", "stubs", cpus=1, tests=60),
+    Suite("stubs", "a port with stubs for all that isn't needed to boot", "stubs", cpus=1,
+          tests=60),
     Suite("console", "what the kernel prints can be read", "console", tests=4),
     Suite("help", "programs say what they take", "help",
           checks=[says(r"(?s)usage: pidin.*usage: evstorm.*usage: crash.*[Uu]sage: tracelogger.*"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Linked into the kernel of one test image: a stub, as the contracts describe it, of each function of
- * a port that is not marked "boot" (kernel/arch/cpu.h). The linker sends all calls here (--wrap), so
- * the image shows that a bring-up may begin with them. scripts/check-seam compares the list with
- * the marks. Not arch_shutdown(): by it the test ends.
+ * Linked into the kernel of one test image: a stub, as the contracts describe it, of each function
+ * of a port that is not marked "boot" (kernel/arch/cpu.h). The linker sends all calls here
+ * (--wrap), so the image shows that a bring-up may begin with them. scripts/check-seam compares the
+ * list with the marks. Not arch_shutdown(): by it the test ends.
  */
 #include "abi/errno.h"
 #include "kernel/arch/aspace.h"
