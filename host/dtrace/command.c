@@ -89,8 +89,8 @@ struct program_source *command_source(struct command *c, bool is_script, enum dt
 
 void command_add_elf(struct command *c, const char *path)
 {
-    c->elves = grow(c->elves, c->nelves, sizeof(*c->elves));
-    c->elves[c->nelves++] = path;
+    c->elf_files = grow(c->elf_files, c->nelf_files, sizeof(*c->elf_files));
+    c->elf_files[c->nelf_files++] = path;
 }
 
 void command_argument(struct command *c, const char *text)

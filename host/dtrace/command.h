@@ -33,8 +33,8 @@ struct command {
     const char *target_spec; /* -t; NULL: the default */
     struct program_source *sources;
     unsigned nsources;
-    const char **elves; /* --elf: paths of ELF files */
-    unsigned nelves;
+    const char **elf_files; /* --elf: paths of ELF files */
+    unsigned nelf_files;
     struct setting *settings;
     unsigned nsettings;
     const char **args; /* the other arguments: $1 … */

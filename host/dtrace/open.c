@@ -40,14 +40,14 @@ static bool add_elf_files(struct command *c)
 {
     const struct target_ops *ops = c->target->ops;
 
-    if (ops->elves) {
-        return ops->elves(c->target, c->session, c->elves, c->nelves,
-                          dt_option_on(c->session, "quiet") || c->json);
+    if (ops->elf_files) {
+        return ops->elf_files(c->target, c->session, c->elf_files, c->nelf_files,
+                              dt_option_on(c->session, "quiet") || c->json);
     }
-    for (unsigned i = 0; i < c->nelves; i++) {
+    for (unsigned i = 0; i < c->nelf_files; i++) {
         errno = 0;
-        if (!dt_session_add_elf(c->session, c->elves[i], basename(c->elves[i]), false)) {
-            fprintf(stderr, "dtrace: failed to read %s: %s\n", c->elves[i],
+        if (!dt_session_add_elf(c->session, c->elf_files[i], basename(c->elf_files[i]), false)) {
+            fprintf(stderr, "dtrace: failed to read %s: %s\n", c->elf_files[i],
                     errno ? strerror(errno) : "not an ELF file");
             return false;
         }

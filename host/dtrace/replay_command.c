@@ -77,8 +77,8 @@ static int print_one(const struct command *given, struct replay *r)
     } else if (destructive && !given->destructive) {
         fail("this program may be destructive on this machine: -w allows it");
     } else {
-        for (unsigned i = 0; i < given->nelves; i++) {
-            command_add_elf(&c, given->elves[i]);
+        for (unsigned i = 0; i < given->nelf_files; i++) {
+            command_add_elf(&c, given->elf_files[i]);
         }
         status = command_run(&c);
     }

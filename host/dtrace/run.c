@@ -132,7 +132,7 @@ void command_clean_up(struct command *c)
     }
     free(c->sources);
     free(c->settings);
-    free(c->elves);
+    free(c->elf_files);
     free(c->args);
     free(c->claimed);
 }

@@ -14,7 +14,7 @@
 #include "host/dt/dt.h"
 #include "host/dt/type.h"
 #include "host/remote/elf_id.h"
-#include "host/remote/elves.h"
+#include "host/remote/elf_files.h"
 #include "abi/sys/states.h"
 #include "trace/slot.h"
 
@@ -44,19 +44,19 @@ struct symbols *symbols_new(const struct kev *kev, const char *const *paths, uns
 {
     const struct kev_info *info = kev_info(kev);
     const uint8_t none[ELF_ID_BYTES] = {0};
-    struct elves elves = {none, info->board, "kymo", "the recorded system", "--symbols"};
+    struct elf_files elf_files = {none, info->board, "kymo", "the recorded system", "--symbols"};
     struct symbols *symbols = calloc(1, sizeof(*symbols));
 
     if (symbols == NULL) {
         return NULL;
     }
     if (info->build_id != NULL && info->build_id_len == ELF_ID_BYTES) {
-        elves.build_id = info->build_id;
+        elf_files.build_id = info->build_id;
     }
     symbols->kev = kev;
     symbols->session =
         dt_session_new(dt_model_of(info->word_bits == 32 ? EM_ARM : EM_AARCH64), NULL);
-    if (!elves_add(&elves, symbols->session, paths, n, false)) {
+    if (!elf_files_add(&elf_files, symbols->session, paths, n, false)) {
         symbols_free(symbols);
         return NULL;
     }

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Whose an address is, of a session with a board: its ELFs, and its processes. */
-#include "host/remote/elves.h"
+#include "host/remote/elf_files.h"
 #include "host/remote/remote.h"
 
 #include <stdlib.h>
 
-bool remote_elves(struct target *t, struct dt_session *session, const char *const *paths,
-                  unsigned n, bool quiet)
+bool remote_elf_files(struct target *t, struct dt_session *session, const char *const *paths,
+                      unsigned n, bool quiet)
 {
     const struct remote *r = (struct remote *)t;
-    const struct elves elves = {r->info.build_id, r->info.board, "dtrace", "the target", "--elf"};
+    const struct elf_files elf_files = {r->info.build_id, r->info.board, "dtrace", "the target",
+                                        "--elf"};
 
-    return elves_add(&elves, session, paths, n, quiet);
+    return elf_files_add(&elf_files, session, paths, n, quiet);
 }
 
 static struct remote_process *ask_process(struct remote *r, int32_t pid)

@@ -125,10 +125,10 @@ void remote_probes_init(struct remote *);
 void remote_probes_free(struct remote *);
 bool remote_probe_names(struct target *, uint32_t id, struct dt_probe_info *);
 
-/* ---- elves.c: as in struct target_ops ---------------------------------------------- */
+/* ---- elf_files.c: as in struct target_ops ---------------------------------------------- */
 
-bool remote_elves(struct target *, struct dt_session *, const char *const *paths, unsigned n,
-                  bool quiet);
+bool remote_elf_files(struct target *, struct dt_session *, const char *const *paths, unsigned n,
+                      bool quiet);
 bool remote_process(struct target *, int32_t pid, const char **object, uint64_t *bias);
 void remote_processes_free(struct remote *);
 

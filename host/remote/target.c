@@ -219,7 +219,7 @@ static const struct target_ops remote_ops = {
     .log_pass = remote_log_pass,
     .log_end = remote_log_end,
     .gone = remote_gone,
-    .elves = remote_elves,
+    .elf_files = remote_elf_files,
     .process = remote_process,
 };
 

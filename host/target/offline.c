@@ -99,8 +99,8 @@ static uint64_t offline_option_default(struct target *t, const char *option)
     return DT_OPTION_UNSET;
 }
 
-static bool offline_elves(struct target *t, struct dt_session *session, const char *const *paths,
-                          unsigned n, bool quiet)
+static bool offline_elf_files(struct target *t, struct dt_session *session,
+                              const char *const *paths, unsigned n, bool quiet)
 {
     const char *path = ((struct offline *)t)->path;
 
@@ -132,7 +132,7 @@ static const struct target_ops offline_ops = {
     .probes = offline_probes,
     .consumer = offline_consumer,
     .option_default = offline_option_default,
-    .elves = offline_elves,
+    .elf_files = offline_elf_files,
 };
 
 struct target *offline_target_open(const char *path, const char **why)

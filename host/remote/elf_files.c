@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which ELFs belong to a kernel, found by its build id: see elves.h. So symbols can't be of another
+ * Which ELFs belong to a kernel, found by its build id: see elf_files.h. So symbols can't be of another
  * build. Proof: test/d_remote/board_test.c, test/boot/events.py.
  */
-#include "host/remote/elves.h"
+#include "host/remote/elf_files.h"
 
 #include "host/dt/dt.h"
 #include "host/home.h"
@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool has_id(const struct elves *e)
+static bool has_id(const struct elf_files *e)
 {
     static const uint8_t none[ELF_ID_BYTES];
 
@@ -33,7 +33,7 @@ static bool is_folder(const char *path)
 
 /* ---- the kernel's ------------------------------------------------------------------ */
 
-static bool is_kernels(const struct elves *e, const char *path)
+static bool is_kernels(const struct elf_files *e, const char *path)
 {
     struct elf_id id;
 
@@ -41,7 +41,7 @@ static bool is_kernels(const struct elves *e, const char *path)
 }
 
 /* Among what the user named, then among the boards' images. malloc'ed; NULL: nowhere. */
-static char *find_kernel(const struct elves *e, const char *const *paths, unsigned n)
+static char *find_kernel(const struct elf_files *e, const char *const *paths, unsigned n)
 {
     struct home home;
     char *found = NULL;
@@ -137,7 +137,7 @@ static void add_program(void *arg, const char *name, const void *data, size_t by
 /* ---- all of them ------------------------------------------------------------------- */
 
 /* Refuses an ELF named by the user that nothing on the target matches. */
-static bool refuse(const struct elves *e, const char *path)
+static bool refuse(const struct elf_files *e, const char *path)
 {
     char theirs[ELF_ID_TEXT] = "none", wanted[ELF_ID_TEXT];
     struct elf_id id;
@@ -157,7 +157,7 @@ static bool refuse(const struct elves *e, const char *path)
     return false;
 }
 
-static bool add_all(const struct elves *e, struct dt_session *session, const char *kernel,
+static bool add_all(const struct elf_files *e, struct dt_session *session, const char *kernel,
                     const char *const *paths, unsigned n)
 {
     struct programs p = {session, paths, n, calloc(n + 1u, sizeof(bool)), kernel};
@@ -173,8 +173,8 @@ static bool add_all(const struct elves *e, struct dt_session *session, const cha
     return ok;
 }
 
-bool elves_add(const struct elves *e, struct dt_session *session, const char *const *paths,
-               unsigned n, bool quiet)
+bool elf_files_add(const struct elf_files *e, struct dt_session *session, const char *const *paths,
+                   unsigned n, bool quiet)
 {
     char *kernel = has_id(e) ? find_kernel(e, paths, n) : NULL, id[ELF_ID_TEXT];
     bool ok = true;
