@@ -73,7 +73,7 @@ struct target_ops {
     /* Gives the session the ELFs of what the target runs; paths: where the user says they are.
      * False after a message: one of those is of something else. NULL: the target has none. */
     bool (*elf_files)(struct target *, struct dt_session *, const char *const *paths, unsigned n,
-                  bool quiet);
+                      bool quiet);
     /* Which of these ELFs a process runs, and its load bias; false: unknown. NULL: there is but one
      * process. */
     bool (*process)(struct target *, int32_t pid, const char **object, uint64_t *bias);
