@@ -89,7 +89,10 @@ struct kymo_thread_info { /* ThreadInfo(pid, tid, …) */
     uint64_t
         blocked_on; /* SEND, REPLY: pid<<32 | chid; RECEIVE: chid; MUTEX…: address; JOIN: tid */
     uint64_t ip;    /* saved instruction pointer */
-    uint64_t stack_used_or_zero;
+    /* between the saved stack pointer and the stack's end; of an idle thread the high-water mark of
+     * its CPU's kernel stack. 0: unknown */
+    uint32_t stack_used;
+    uint32_t stack_bytes; /* size of that stack; 0: unknown */
     char name[16];
 };
 

@@ -66,8 +66,12 @@ struct kymo_panic {
     /* return addresses on the kernel's stack, innermost first */
     uint64_t frames[KYMO_PANIC_FRAMES];
     struct kymo_panic_cpu cpus[KYMO_PANIC_CPUS]; /* the other CPUs */
+    /* Bytes of each CPU's kernel stack; 0 in records of kernels that did not know it. */
+    uint32_t stack_bytes;
+    uint32_t stack_used[KYMO_PANIC_CPUS]; /* high-water mark of it, by CPU; 0: no such CPU */
+    uint32_t reserved_2;
 };
-KYMO_STATIC_ASSERT(sizeof(struct kymo_panic) == 968, "it is in retained memory and in core files");
+KYMO_STATIC_ASSERT(sizeof(struct kymo_panic) == 1008, "it is in retained memory and in core files");
 
 /* clang-format off */
 /* In the order of registers[]: X-macro R(name). */

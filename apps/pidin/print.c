@@ -34,6 +34,10 @@ static void blocked_on(const struct kymo_thread_info *thread, char text[BLOCKED_
         snprintf(text, BLOCKED_ON, "0x%llx", on);
         break;
     default:
+        if (thread->pid == 1) {
+            snprintf(text, BLOCKED_ON, "stack %u/%u", (unsigned)thread->stack_used,
+                     (unsigned)thread->stack_bytes);
+        }
         break;
     }
 }

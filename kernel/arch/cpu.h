@@ -128,6 +128,9 @@ unsigned arch_cpu_count(void);
 /* Starts CPU n, which then calls kernel_cpu_main(n). Returns 0 or a negative errno.
  * [cpu or board, smp] */
 int arch_cpu_start(unsigned n);
+/* Returns the bounds of CPU n's kernel stack. An access below it is a fault, unless the port calls
+ * kernel_stack_check() from time to time. Any context. [cpu, boot] */
+void arch_kernel_stack(unsigned n, uintptr_t *low, uintptr_t *high);
 /* Interrupts the CPUs in the mask, which excludes this CPU; each calls cpu_ipi().
  * [cpu or board, smp] */
 void arch_ipi(uint32_t cpus);

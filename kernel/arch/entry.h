@@ -31,6 +31,12 @@ struct thread *kernel_fault(struct thread *self, const struct arch_fault *fault)
  * recording, counts boots, and clears the CPUs' data, which lies in memory that start-up code does
  * not clear. */
 void retain_boot(void);
+/* Boot, CPU 0, before that: fills the unused part of all CPUs' kernel stacks with a pattern, from
+ * which kernel_stack_used() (kernel/observe/stack.h) tells how deep each has been. */
+void kernel_stack_fill(void);
+/* For ports whose stack is not always guarded: panics if this CPU's kernel stack is used up. Any
+ * context. */
+void kernel_stack_check(void);
 /* Boot: kernel_main() on CPU 0 after its low-level set-up, on its kernel stack; kernel_cpu_main()
  * on each other CPU. Return the first thread to resume. */
 struct thread *kernel_main(void);

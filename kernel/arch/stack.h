@@ -27,7 +27,7 @@ struct unwind_frame {
 /* Returns the user-level frame of a thread that entered the kernel or faulted on this CPU. Returns
  * false if it is unknown, for example lost in a stack overflow. [cpu, d] */
 bool arch_user_frame(const struct thread *t, struct unwind_frame *f);
-/* Returns the registers of the function this is inlined in. [inline, d] */
+/* Returns the registers of the function this is inlined in. [inline, boot] */
 static inline void arch_frame_here(uintptr_t *pc, uintptr_t *sp, uintptr_t *fp);
 /* Converts a stack word to a code address. Returns false if no call instruction precedes that
  * address. user: look in this running thread's program; NULL: in the kernel. [cpu, d] */

@@ -12,6 +12,7 @@
 #include "kernel/proc/process.h"
 #include "kernel/observe/retain.h"
 #include "kernel/base/string.h"
+#include "kernel/observe/stack.h"
 #include "kernel/observe/unwind.h"
 
 static struct kymo_panic here;   /* used while the retained memory holds an earlier boot's data */
@@ -86,6 +87,10 @@ struct kymo_panic *panic_record_begin(const struct cpu *cpu, unsigned kind,
     record->nregisters = this_machine().count;
     memcpy(record->registers, registers, record->nregisters * sizeof(*registers));
     record->call = THREAD_CALL_NONE;
+    record->stack_bytes = kernel_stack_bytes(cpu->id);
+    for (unsigned n = 0; n < CONFIG_CPUS && n < KYMO_PANIC_CPUS; n++) {
+        record->stack_used[n] = cpus[n].online ? kernel_stack_used(n) : 0;
+    }
     __atomic_store_n(&begun, record, __ATOMIC_RELEASE);
     who_ran(record, cpu->current);
     return record;
@@ -183,6 +188,13 @@ void panic_record_print(const struct kymo_panic *record)
     kprintf("  stack:");
     for (unsigned i = 0; i < record->nframes; i++) {
         kprintf(" %08lx", (unsigned long)record->frames[i]);
+    }
+    kprintf("\n");
+    kprintf("  stack used, of %u bytes:", (unsigned)record->stack_bytes);
+    for (unsigned n = 0; n < KYMO_PANIC_CPUS; n++) {
+        if (record->stack_used[n]) {
+            kprintf(" CPU %u %u", n, (unsigned)record->stack_used[n]);
+        }
     }
     kprintf("\n");
     for (unsigned i = 0; i < record->ncpus; i++) {

@@ -11,6 +11,7 @@
 #include "kernel/arch/cpu.h"
 #include "kernel/base/kercall.h"
 #include "kernel/ipc/ipc.h"
+#include "kernel/observe/stack.h"
 #include "kernel/thread/sched.h"
 #include "kernel/base/string.h"
 
@@ -134,11 +135,15 @@ static void thread_fill_info(const struct thread *t, struct kymo_thread_info *in
     info->run_ns = clock_cycles_to_ns(thread_run_cycles(t));
     info->blocked_on = thread_blocked_on(t);
     memcpy(info->name, t->name, sizeof(info->name));
-    if (t->proc != kernel_process && t->state != STATE_DEAD) {
+    if (t->proc == kernel_process) {
+        info->stack_bytes = kernel_stack_bytes((unsigned)t->cpu);
+        info->stack_used = kernel_stack_used((unsigned)t->cpu);
+    } else if (t->state != STATE_DEAD) {
         uintptr_t sp = arch_context_sp(t);
         info->ip = arch_context_ip(t);
-        info->stack_used_or_zero =
-            sp > t->stack_low && sp <= t->stack_high ? t->stack_high - sp : 0;
+        info->stack_bytes = (uint32_t)(t->stack_high - t->stack_low);
+        info->stack_used =
+            sp > t->stack_low && sp <= t->stack_high ? (uint32_t)(t->stack_high - sp) : 0;
     }
 }
 

@@ -149,6 +149,18 @@ static void put_stack(const struct kymo_panic *record, unsigned n, char *value)
     }
 }
 
+static void put_stack_used(const struct kymo_panic *record, unsigned n, char *value)
+{
+    unsigned cpu = 0;
+
+    for (unsigned seen = record->stack_used[0] != 0; seen <= n;
+         seen += record->stack_used[cpu] != 0) {
+        cpu++;
+    }
+    snprintf(value, PANIC_VALUE, "CPU %u: %u of %u bytes", cpu, (unsigned)record->stack_used[cpu],
+             (unsigned)record->stack_bytes);
+}
+
 static unsigned count_reason(const struct kymo_panic *record)
 {
     unsigned n = rows((unsigned)strnlen(record->reason, sizeof(record->reason)), PART);
@@ -171,6 +183,17 @@ static unsigned count_stack(const struct kymo_panic *record)
     return rows(least(record->nframes, KYMO_PANIC_FRAMES), FRAMES_A_ROW);
 }
 
+/* None in the record of an older kernel. */
+static unsigned count_stack_used(const struct kymo_panic *record)
+{
+    unsigned count = 0;
+
+    for (unsigned cpu = 0; cpu < KYMO_PANIC_CPUS && record->stack_bytes; cpu++) {
+        count += record->stack_used[cpu] != 0;
+    }
+    return count;
+}
+
 /* The parts of the report, in order. */
 static const struct part {
     const char *key;
@@ -184,6 +207,7 @@ static const struct part {
     {"PANIC_CPU", count_cpus, put_cpu},
     {"PANIC_REGISTERS", count_registers, put_registers},
     {"PANIC_STACK", count_stack, put_stack},
+    {"PANIC_STACK_USED", count_stack_used, put_stack_used},
 };
 
 bool panic_text(const struct kymo_panic *record, unsigned n, char key[PANIC_KEY],

@@ -16,8 +16,8 @@
 /*
  * Returns entry n, from 0, of a record that may hold anything: printable, no `::` in it. Returns
  * false if there are no more. Keys: PANIC (kind), PANIC_REASON, PANIC_WHERE, PANIC_TIME,
- * PANIC_CPU_<n>, PANIC_REGISTERS_<n>, PANIC_STACK_<n>; a longer reason continues in PANIC_REASON_2,
- * ….
+ * PANIC_CPU_<n>, PANIC_REGISTERS_<n>, PANIC_STACK_<n>, PANIC_STACK_USED_<n>; a longer reason
+ * continues in PANIC_REASON_2, ….
  */
 bool panic_text(const struct kymo_panic *record, unsigned n, char key[PANIC_KEY],
                 char value[PANIC_VALUE]);

@@ -9,6 +9,8 @@
 
 #include <stdlib.h>
 
+#define REGIONS 8
+
 static volatile unsigned beats;
 static volatile bool stop;
 
@@ -59,6 +61,32 @@ static void t_kinds(void)
     join(tid);
 }
 
+/* A process has all eight regions, the last of which is the kernel stack's guard until then: what is
+ * mapped there can be used, and the guard comes back. */
+static void t_regions(void)
+{
+    struct kymo_proc_info info = {0};
+    struct kymo_map maps[REGIONS] = {{0}};
+
+    EXPECT_EQ(ProcInfo(self_pid(), &info), self_pid());
+    for (unsigned round = 0; round < 2; round++) {
+        unsigned n = 0;
+
+        while (n < REGIONS) {
+            maps[n] = (struct kymo_map){.len = 256, .flags = KYMO_PROT_READ | KYMO_PROT_WRITE};
+            if (MemMap(&maps[n]) != 0) {
+                break;
+            }
+            memset((void *)(uintptr_t)maps[n++].vaddr, 0xff, 256);
+            sleep_ms(1);
+        }
+        EXPECT_EQ(n + info.nmaps, REGIONS);
+        while (n > 0) {
+            EXPECT_EQ(MemUnmap((void *)(uintptr_t)maps[--n].vaddr, 0), 0);
+        }
+    }
+}
+
 static int child(const char *name)
 {
     for (unsigned i = 0; i < kinds_count; i++) {
@@ -73,7 +101,8 @@ static int child(const char *name)
 
 int main(int argc, char **argv)
 {
-    static const struct check table[] = {{"FP registers", t_fp}, {"stacks and frames", t_kinds}};
+    static const struct check table[] = {
+        {"FP registers", t_fp}, {"stacks and frames", t_kinds}, {"all regions", t_regions}};
 
     if (argc == 3 && strcmp(argv[1], "child") == 0) {
         return child(argv[2]);

@@ -75,6 +75,12 @@ class Stub:
     def memory(self, at, size):
         return bytes.fromhex(self.ask(f"m{at:x},{size:x}"))
 
+    def write(self, at, data):
+        """Into memory that the running CPU can read; text, too."""
+        answer = self.ask(f"M{at:x},{len(data):x}:{data.hex()}")
+        if answer != "OK":
+            raise AssertionError(f"the gdb stub says {answer!r} to a write at {at:#x}")
+
     def register(self, number, size):
         self.know_registers()
         return int.from_bytes(bytes.fromhex(self.ask(f"p{number:x}"))[:size], "little")

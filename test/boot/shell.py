@@ -155,6 +155,8 @@ def interrupt_ends_the_program_and_its_children(board):
             shell.says(r"\ndemo: ended by signal 2\n\$ ", at)
             at = shell.answers("pidin", r"\bpidin\b[^$]*\n\$ ")
             listed = shell.printed()[:at].rpartition("pidin\n")[2]
+            deep = re.search(r" 1 +1 .*/idle .* stack (\d+)/(\d+)\n", listed)
+            expect(deep and 200 < int(deep[1]) < int(deep[2]), f"no kernel stack:\n{listed}")
             for name in "demo", "sensor", "spinner", "workers", "filter":
                 expect(not re.search(rf"\b{name}\b", listed), f"{name} still runs:\n{listed}")
         shell.answers("shell", r"`help` lists")

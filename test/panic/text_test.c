@@ -84,7 +84,7 @@ static void a_cortex_m(void **state)
                         "PANIC_REGISTERS_5 xpsr=a0000010 cfsr=a0000011 hfsr=a0000012 "
                         "mmfar=a0000013\n"
                         "PANIC_REGISTERS_6 bfar=a0000014\n"
-                        "PANIC_STACK_1 1234\n");
+                        "PANIC_STACK_1 1234\n"); /* nothing of stacks: an older kernel's record */
 }
 
 static void an_aarch64(void **state)
@@ -108,6 +108,25 @@ static void an_aarch64(void **state)
                                  "x2=00000000a0000002\n"));
     assert_non_null(strstr(text, "PANIC_REGISTERS_12 psr=00000000a0000021 esr=00000000a0000022 "
                                  "far=00000000a0000023\n"));
+}
+
+static void how_deep_the_stacks_were(void **state)
+{
+    (void)state;
+    fill(KYMO_PANIC_MACHINE_AARCH64, KYMO_PANIC_AARCH64_COUNT);
+    record->stack_bytes = 16384;
+    record->stack_used[1] = 1836;
+    record->stack_used[2] = 16384;
+    record->stack_used[7] = 8;
+    assert_non_null(strstr(all(), "PANIC_STACK_USED_1 CPU 1: 1836 of 16384 bytes\n"
+                                  "PANIC_STACK_USED_2 CPU 2: 16384 of 16384 bytes\n"
+                                  "PANIC_STACK_USED_3 CPU 7: 8 of 16384 bytes\n"));
+    record->stack_used[0] = 4;
+    record->stack_used[7] = 0;
+    assert_non_null(strstr(all(), "PANIC_STACK_USED_1 CPU 0: 4 of 16384 bytes\n"));
+    assert_null(strstr(all(), "CPU 7"));
+    record->stack_bytes = 0;
+    assert_null(strstr(all(), "PANIC_STACK_USED"));
 }
 
 static void a_long_reason(void **state)
@@ -172,6 +191,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_cortex_m, make, drop),
         cmocka_unit_test_setup_teardown(an_aarch64, make, drop),
+        cmocka_unit_test_setup_teardown(how_deep_the_stacks_were, make, drop),
         cmocka_unit_test_setup_teardown(a_long_reason, make, drop),
         cmocka_unit_test_setup_teardown(it_does_not_end_an_attribute, make, drop),
         cmocka_unit_test_setup_teardown(anything, make, drop),

@@ -2,7 +2,7 @@
 # Parts of the kernel on this machine, with a CPU port that is none (fake_ops.h, fake.c).
 
 UNIT_KERNEL := $(addprefix $(B)/unit/kernel_,assert_test readers_test memory_test object_test loader_test sched_test \
-	string_test retained_test unwind_test)
+	stack_test string_test retained_test unwind_test)
 UNIT_TESTS += $(UNIT_KERNEL)
 UNIT_KERNEL_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -O1 -DKYMO_KERNEL -DCONFIG_CPUS=4 \
 	-DARCH_OPS_H='"test/unit_kernel/fake_ops.h"' \
@@ -24,6 +24,7 @@ $(B)/unit/kernel_sched_test: $(call unit_kernel,sched,sched.c sched_queue.c cpu.
 $(B)/unit/kernel_retained_test: $(call unit_kernel,retained,retain_names.c cpu.c) trace/crc32c.c \
 	test/unit_kernel/fake.c
 $(B)/unit/kernel_unwind_test: $(call unit_kernel,unwind,unwind.c)
+$(B)/unit/kernel_stack_test: $(call unit_kernel,stack,stack.c cpu.c) test/unit_kernel/fake.c
 $(B)/unit/kernel_string_test: $(call unit_kernel,string,) test/unit_kernel/kymo_string.c
 
 $(UNIT_KERNEL) $(B)/unit/kernel_crosscall_test: test/failed.c

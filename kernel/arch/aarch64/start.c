@@ -29,6 +29,7 @@ static void cpu_set(unsigned n)
 
 struct thread *a64_start(void)
 {
+    kernel_stack_fill();
     retain_boot();
     arch_board_init();
     a64_map_kernel();
@@ -44,6 +45,12 @@ struct thread *a64_start_secondary(unsigned n)
     __asm__ volatile("tlbi vmalle1\n\tdsb nsh\n\tisb" ::: "memory");
     cpu_set(n);
     return kernel_cpu_main(n);
+}
+
+void arch_kernel_stack(unsigned n, uintptr_t *low, uintptr_t *high)
+{
+    *low = (uintptr_t)a64_stacks[n] + KERNEL_STACK_GUARD;
+    *high = (uintptr_t)a64_stacks[n + 1];
 }
 
 const char *arch_cpu_name(void)

@@ -25,6 +25,13 @@ void arch_ipi(uint32_t cpus)
     (void)cpus;
 }
 
+void arch_kernel_stack(unsigned n, uintptr_t *low, uintptr_t *high)
+{
+    (void)n;
+    *low = (uintptr_t)kernel_stack_low;
+    *high = (uintptr_t)kernel_stack_top;
+}
+
 const char *arch_cpu_name(void)
 {
     switch ((CPUID >> 4) & 0xfff) {

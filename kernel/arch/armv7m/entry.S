@@ -105,12 +105,24 @@ entry armv7m_hardfault
     beq     armv7m_fault_in_kernel
     b       armv7m_thread_hardfault
 
+/* armv7m_kernel_fault(frame, r4-r11). After a stack overflow, which leaves no frame,
+ * armv7m_stack_overflow(sp, r4-r11), on a stack of its own. */
 entry armv7m_fault_in_kernel
     mov     r0, sp
+    ldr     r1, =kernel_stack_low
+    cmp     r0, r1
+    blo     stack_overflow
     push    {r3-r11, lr}
     add     r1, sp, #4
     bl      armv7m_kernel_fault
     pop     {r3-r11, pc}
+stack_overflow:
+    ldr     r1, =emergency_stack_top
+    mov     sp, r1
+    push    {r3-r11, lr}
+    add     r1, sp, #4
+    bl      armv7m_stack_overflow
+    .ltorg
 
 /* armv7m_watchdog(frame, r4-r11, of a thread): nothing comes back from there. */
 entry armv7m_nmi
@@ -264,9 +276,19 @@ armv7m_vectors:
     .endr
 
     .section .stack, "aw", %nobits
-    .balign 8
+    .balign 1 << KERNEL_STACK_GUARD_LOG2
+    .global kernel_stack_guard
+kernel_stack_guard:
+    .space  1 << KERNEL_STACK_GUARD_LOG2
+    .global kernel_stack_low
+kernel_stack_low:
     .space  KERNEL_STACK
     .global kernel_stack_top
 kernel_stack_top:
+
+    .section .bss.emergency_stack, "aw", %nobits
+    .balign 8
+    .space  EMERGENCY_STACK
+emergency_stack_top:
 
     .section .note.GNU-stack, "", %progbits

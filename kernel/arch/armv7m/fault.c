@@ -13,6 +13,7 @@
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/entry.h"
 #include "kernel/arch/panic.h"
+#include "kernel/arch/stack.h"
 
 struct fixup {
     uint32_t insn, target;
@@ -143,6 +144,30 @@ struct thread *armv7m_bad_frame(struct thread *t)
 void armv7m_thread_hardfault(void)
 {
     SHCSR |= SHCSR_MEMFAULTPENDED;
+}
+
+/*
+ * The stack pointer is below the stack, at sp, so the CPU could not store the frame: of the
+ * interrupted function's registers only r4-r11 are known. For its pc stands the innermost return
+ * address on the stack.
+ */
+void armv7m_stack_overflow(uintptr_t sp, const uint32_t *r4_r11)
+{
+    uint64_t registers[KYMO_PANIC_ARM_COUNT];
+    const uintptr_t *word = (const uintptr_t *)kernel_stack_low;
+    uintptr_t back = 0;
+
+    armv7m_exception_registers(registers, NULL, r4_r11);
+    while (word < (const uintptr_t *)kernel_stack_top && back == 0) {
+        uintptr_t found = *word++;
+
+        back = arch_return_address(&found, NULL) ? found : 0;
+    }
+    registers[KYMO_PANIC_ARM_pc] = back;
+    registers[KYMO_PANIC_ARM_sp] = (uintptr_t)word;
+    kernel_panic_at(KYMO_PANIC_FAULT, registers,
+                    "kernel stack overflow: sp %08lx, near pc %08lx, cfsr %08lx mmfar %08lx",
+                    (unsigned long)sp, (unsigned long)back, CFSR, MMFAR);
 }
 
 /* frame: on the kernel stack. Runs at the level of the fault, possibly above all interrupts. */

@@ -6,6 +6,9 @@
  * A region is a power of two in size and aligned to its size; its subregion bits disable it in
  * eighths. Both rights fields give the kernel write access, because it loads text and fills
  * read-only buffers.
+ *
+ * The last region is the kernel stack's guard, without access for anyone, until a process needs it
+ * as its eighth: while that one runs, kernel_stack_check() stands in for the guard (systick.c).
  */
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/armv7m/scb.h"
@@ -18,6 +21,7 @@
 #define RASR_SRD(mask) ((mask) << 8)
 #define RASR_NORMAL (1u << 19 | 1u << 17 | 1u << 16) /* write-back, allocate */
 #define RASR_DEVICE (1u << 18)                       /* strongly ordered: bus errors are precise */
+#define RASR_NO_ACCESS (0u << 24)
 #define RASR_USER_RO (2u << 24)
 #define RASR_USER_RW (3u << 24)
 #define RASR_XN (1u << 28)
@@ -25,6 +29,23 @@
 #define REGION_MIN 32u
 #define REGION_MAX 0x40000000u
 #define SUBREGIONS_FROM 256u /* smaller regions have no subregions */
+
+#define GUARD_REGION (ARMV7M_REGIONS - 1)
+#define GUARD_RASR \
+    (RASR_ENABLE | RASR_SIZE(KERNEL_STACK_GUARD_LOG2) | RASR_NO_ACCESS | RASR_NORMAL | RASR_XN)
+
+static bool region_is_free(const struct arch_aspace *as, unsigned i)
+{
+    return as->region[i].rasr == (i == GUARD_REGION ? GUARD_RASR : 0);
+}
+
+static void region_clear(struct arch_aspace *as, unsigned i)
+{
+    bool guard = i == GUARD_REGION;
+
+    as->region[i].rbar = (guard ? (uint32_t)kernel_stack_guard : 0) | RBAR_VALID | i;
+    as->region[i].rasr = guard ? GUARD_RASR : 0;
+}
 
 /* Returns the smallest region that holds len bytes, as a power of two; 0: none. */
 static unsigned region_log2(size_t len)
@@ -56,8 +77,7 @@ int arch_map_shape(size_t len, unsigned flags, size_t *rounded, size_t *align)
 int arch_aspace_create(struct arch_aspace *as)
 {
     for (unsigned i = 0; i < ARMV7M_REGIONS; i++) {
-        as->region[i].rbar = RBAR_VALID | i;
-        as->region[i].rasr = 0;
+        region_clear(as, i);
     }
     return 0;
 }
@@ -97,7 +117,7 @@ static uint32_t mpu_attributes(size_t len, unsigned flags)
 static unsigned region_free(const struct arch_aspace *as)
 {
     unsigned i = 0;
-    while (i < ARMV7M_REGIONS && as->region[i].rasr != 0) {
+    while (i < ARMV7M_REGIONS && !region_is_free(as, i)) {
         i++;
     }
     return i;
@@ -125,8 +145,7 @@ int arch_aspace_map(struct arch_aspace *as, struct mapping *m)
 
 void arch_aspace_unmap(struct arch_aspace *as, struct mapping *m)
 {
-    as->region[m->arch].rbar = RBAR_VALID | m->arch;
-    as->region[m->arch].rasr = 0;
+    region_clear(as, m->arch);
     mpu_reload(as);
 }
 

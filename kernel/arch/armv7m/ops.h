@@ -38,7 +38,7 @@ struct arch_context {
 struct arch_aspace {
     struct {
         uint32_t rbar, rasr;
-    } region[ARMV7M_REGIONS]; /* [k] rasr 0: free */
+    } region[ARMV7M_REGIONS]; /* [k] which are free: mpu.c */
 };
 
 /* State of the CPU, kernel/arch/armv7m/switch.c. */

@@ -23,6 +23,9 @@ static bool is_kernel_memory(uintptr_t address, size_t bytes)
     paddr_t ram;
     size_t ram_bytes;
 
+    if (address < (uintptr_t)kernel_stack_low && address + bytes > (uintptr_t)kernel_stack_guard) {
+        return false;
+    }
     arch_ram(&ram, &ram_bytes);
     return peek_within(address, bytes, (uintptr_t)__kernel_start + VECTORS_BYTES,
                        (uintptr_t)__rodata_end) ||

@@ -34,6 +34,9 @@ struct frame *context_frame(const struct thread *t, unsigned prot);
 void armv7m_exception_registers(uint64_t *registers, const struct frame *frame,
                                 const uint32_t *r4_r11);
 
+/* entry.S: the kernel stack, upwards of its guard. */
+extern const char kernel_stack_guard[], kernel_stack_low[], kernel_stack_top[];
+
 /* NULL: registers of the boot code are discarded */
 struct thread *armv7m_boot(struct thread *self);
 void armv7m_mpu_init(void);

@@ -19,8 +19,6 @@
 
 #define LINE_BIT(irq) (1u << ((irq) % 32))
 
-extern const uint32_t kernel_stack_top[];
-
 static uint64_t sample_at = UINT64_MAX; /* [c] PRIMASK set, or in the sampling interrupt */
 
 static void sample_arm(uint64_t now)

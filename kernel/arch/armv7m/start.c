@@ -51,6 +51,7 @@ struct thread *armv7m_boot(struct thread *self)
 
 void armv7m_start(void)
 {
+    kernel_stack_fill();
     retain_boot();
     priorities_init();
     core_init();

@@ -64,6 +64,7 @@ void armv7m_systick_entered(unsigned irq, uintptr_t ip, bool in_kernel)
 {
     (void)irq;
     systick_run(SYST_MAX);
+    kernel_stack_check();
     uint64_t now = arch_cycles();
     clock_extend(now);
     if (now < timer_at) {

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Panics that go wrong themselves, made with the emulator's gdb stub: a jump to nowhere in the
-middle of a panic; two CPUs at once; a watchdog that bites in a panic, or whose first bite comes to
-nothing, so that the second one resets. Each time the machine resets, and the retained memory says
+middle of a panic; two CPUs at once; a kernel that calls itself until its stack is used up; a watchdog
+that bites in a panic, or whose first bite comes to nothing, so that the second one resets. Each time the machine resets, and the retained memory says
 as much as can be known. For dies.py."""
 import functools
 import os
 import re
+import subprocess
 
 import gdb
 from guest import image_elf
@@ -26,7 +27,19 @@ def places(board, image):
     elf = image_elf(os.path.join(ROOT, "build", board), image)
     return gdb.instructions(board, elf, re.compile(
         "(panic_record_(begin|seal|print)|ktext|trace_ring_begin|arch_reset|arch_watchdog_set|"
-        "armv7m_watchdog)$"))
+        "armv7m_watchdog|kernel_call|kernel_exit)$"))
+
+
+# A function that saves its return address and calls itself.
+ENDLESS = {"mps2-an386": bytes.fromhex("f0b5fff7fdff"),  # push {r4-r7, lr}; bl .-2
+           "virt-a64": bytes.fromhex("fd7bbfa9ffffff97")}  # stp x29, x30, [sp, #-16]!; bl .-4
+
+
+def symbol(board, image, name):
+    elf = image_elf(os.path.join(ROOT, "build", board), image)
+    listing = subprocess.run([gdb.TOOLS[board] + "nm", elf], check=True, capture_output=True,
+                             text=True).stdout
+    return int(re.search(rf"^([0-9a-f]+) \w {name}$", listing, re.M)[1], 16)
 
 
 class Victim:
@@ -129,6 +142,49 @@ def of_two_cpus(victim, extract):
         raise AssertionError("not one panic is told")
 
 
+# ---- the kernel's stack ---------------------------------------------------------------------------
+
+def stack_used(said):
+    """CPU -> (bytes used, bytes in all)."""
+    return {int(cpu): (int(used), int(size)) for cpu, used, size in
+            re.findall(r"^ *PANIC_STACK_USED_\d+ CPU (\d+): (\d+) of (\d+) bytes$", said, re.M)}
+
+
+def marks_of_a_panic(victim, extract):
+    """An ordinary panic says how deep each CPU's stack has been: more than nothing, far from all."""
+    victim.to("panic_record_begin")
+    victim.dies()
+    said = extract(victim.machine)
+    used = stack_used(said)
+    if len(used) != (4 if victim.board == "virt-a64" else 1) or \
+            not all(200 < n < size * 3 // 4 for n, size in used.values()):
+        raise AssertionError(f"{used} of {said[-800:]}")
+    says(victim.machine.printed(), "stack used, of ", f" CPU 0 {used[0][0]}")
+
+
+def stack_overflows(victim, extract):
+    """A kernel call recurses for ever: the guard ends it, and the panic says so."""
+    at = victim.code("kernel_call")[0]
+    victim.to("trace_ring_begin")
+    victim.stub.write(at, ENDLESS[victim.board])
+    victim.dies()
+    said = extract(victim.machine)
+    says(said, "PANIC fault in the kernel\n", "PANIC_REASON kernel stack overflow")
+    says(victim.machine.printed(), "kernel panic on CPU")
+    if not any(size - n <= 32 for n, size in stack_used(said).values()):
+        raise AssertionError(f"no stack is used up: {said[-800:]}")
+    if victim.board == "mps2-an386":
+        says(said, f"near pc {at + 6:08x}", f" pc={at + 6:08x}")
+
+
+def stack_used_up(victim, extract):
+    """Where a process has all regions there is no guard: the stack's last word is looked at."""
+    victim.to("trace_ring_begin")
+    victim.stub.write(symbol(victim.board, victim.image, "kernel_stack_low"), bytes(4))
+    victim.dies()
+    says(extract(victim.machine), "PANIC panic\n", "PANIC_REASON kernel stack overflow on CPU 0: ")
+
+
 # ---- the watchdog, which image hangs has armed ---------------------------------------------------
 
 def bites_in_the_panic(victim, extract):
@@ -171,6 +227,9 @@ CASES = [
     ("dies", None, "a panic as it is printed",
      lambda v, e: in_the_panic(v, e, "panic_record_print", False)),
     ("goeson", "virt-a64", "panics of two CPUs", of_two_cpus),
+    ("dies", None, "how deep the kernel's stacks have been", marks_of_a_panic),
+    ("dies", None, "the kernel's stack overflows", stack_overflows),
+    ("dies", "mps2-an386", "the kernel's stack is used up", stack_used_up),
     ("dies", "mps2-an386", "the watchdog bites in a panic", bites_in_the_panic),
     ("hangs", "mps2-an386", "the watchdog bites twice", bites_twice),
     ("hangs", "mps2-an386", "the watchdog bites for nothing", bites_for_nothing),

@@ -12,6 +12,8 @@
 
 #define OFTEN 20 /* more than there are processes; with laden ones more than timers, names, … */
 
+#define CPUS_MOST 8
+
 static struct link to;
 static char address[24]; /* "pid:chid" for the victim */
 
@@ -62,6 +64,22 @@ static int spawn_held(const char *a, const char *b)
 
     EXPECT(pid > 0);
     return pid;
+}
+
+/* How deep each CPU's kernel stack has been, as its idle thread's; it never becomes less. */
+static void t_kernel_stacks(void)
+{
+    for (int tid = 1; tid <= CPUS_MOST; tid++) {
+        struct kymo_thread_info before = {0}, after = {0};
+
+        if (ThreadInfo(1, tid, &before) != tid) {
+            break;
+        }
+        kill_and_wait(spawn_held(NULL, NULL));
+        EXPECT_EQ(ThreadInfo(1, tid, &after), tid);
+        EXPECT(before.stack_used >= 200 && before.stack_used <= after.stack_used);
+        EXPECT(after.stack_used < after.stack_bytes && after.stack_bytes == before.stack_bytes);
+    }
 }
 
 /* A held process executes nothing, whatever others do to it, until it gets SIGCONT. */
@@ -414,6 +432,7 @@ static const struct check table[] = {
     {"account before", t_before},
     {"exit status", t_exit_status},
     {"wait without blocking", t_nohang},
+    {"kernel stacks", t_kernel_stacks},
     {"held until it is continued", t_held},
     {"continued twice", t_continued_twice},
     {"killed while held", t_killed_held},

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The high-water marks of the kernel's stacks. Boot fills the stacks with a pattern; what no longer
+ * has it was in use. A function that reserves memory and doesn't write it leaves the pattern: a mark
+ * may be a few words short. Proved by test/unit_kernel/stack_test.c and test/boot/dies/panics.py.
+ */
+#include "kernel/observe/stack.h"
+
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/entry.h"
+#include "kernel/arch/panic.h"
+#include "kernel/arch/stack.h"
+#include "kernel/thread/cpu.h"
+
+#define FILL 0x6b636174u
+#define FRAME_ROOM 64 /* below the stack pointer of the function that fills */
+
+void kernel_stack_fill(void)
+{
+    uintptr_t pc, sp, fp, low, high;
+
+    arch_frame_here(&pc, &sp, &fp);
+    for (unsigned n = 0; n < CONFIG_CPUS; n++) {
+        arch_kernel_stack(n, &low, &high);
+        high = sp >= low && sp < high ? sp - FRAME_ROOM : high;
+        for (volatile uint32_t *word = (uint32_t *)low; word < (uint32_t *)high; word++) {
+            *word = FILL;
+        }
+    }
+}
+
+uint32_t kernel_stack_bytes(unsigned n)
+{
+    uintptr_t low, high;
+
+    arch_kernel_stack(n, &low, &high);
+    return (uint32_t)(high - low);
+}
+
+uint32_t kernel_stack_used(unsigned n)
+{
+    uintptr_t low, high;
+
+    arch_kernel_stack(n, &low, &high);
+    const volatile uint32_t *word = (const uint32_t *)low;
+    while (word < (const uint32_t *)high && *word == FILL) {
+        word++;
+    }
+    return (uint32_t)(high - (uintptr_t)word);
+}
+
+void kernel_stack_check(void)
+{
+    unsigned n = arch_cpu()->id;
+    uintptr_t low, high;
+
+    arch_kernel_stack(n, &low, &high);
+    if (*(const volatile uint32_t *)low != FILL) {
+        kernel_panic("kernel stack overflow on CPU %u: its lowest word was written", n);
+    }
+}
