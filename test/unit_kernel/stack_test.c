@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/entry.h"
 #include "kernel/observe/stack.h"
 #include "kernel/thread/cpu.h"
 #include "test/failed.h"
