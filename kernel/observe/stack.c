@@ -10,7 +10,7 @@
 #include "kernel/arch/entry.h"
 #include "kernel/arch/panic.h"
 #include "kernel/arch/stack.h"
-#include "kernel/thread/cpu.h"
+#include "kernel/base/cpu.h"
 
 #define FILL 0x6b636174u
 #define FRAME_ROOM 64 /* below the stack pointer of the function that fills */

@@ -10,7 +10,7 @@
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/entry.h"
 #include "kernel/observe/stack.h"
-#include "kernel/thread/cpu.h"
+#include "kernel/base/cpu.h"
 #include "test/failed.h"
 #include "test/unit_kernel/fake.h"
 
