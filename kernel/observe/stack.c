@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The high-water marks of the kernel's stacks. Boot fills the stacks with a pattern; what no longer
- * has it was in use. A function that reserves memory and doesn't write it leaves the pattern: a mark
- * may be a few words short. Proved by test/unit_kernel/stack_test.c and test/boot/dies/panics.py.
+ * has it was in use. A function that reserves memory and doesn't write it leaves the pattern: a
+ * mark may be a few words short. Proved by test/unit_kernel/stack_test.c and
+ * test/boot/dies/panics.py.
  */
 #include "kernel/observe/stack.h"
 

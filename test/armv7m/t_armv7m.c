@@ -61,8 +61,8 @@ static void t_kinds(void)
     join(tid);
 }
 
-/* A process has all eight regions, the last of which is the kernel stack's guard until then: what is
- * mapped there can be used, and the guard comes back. */
+/* A process has all eight regions, the last of which is the kernel stack's guard until then: what
+ * is mapped there can be used, and the guard comes back. */
 static void t_regions(void)
 {
     struct kymo_proc_info info = {0};

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Panics that go wrong themselves, made with the emulator's gdb stub: a jump to nowhere in the
-middle of a panic; two CPUs at once; a kernel that calls itself until its stack is used up; a watchdog
-that bites in a panic, or whose first bite comes to nothing, so that the second one resets. Each time the machine resets, and the retained memory says
-as much as can be known. For dies.py."""
+middle of a panic; two CPUs at once; a kernel that calls itself until its stack is used up; a
+watchdog that bites in a panic, or whose first bite comes to nothing, so that the second one resets.
+Each time the machine resets, and the retained memory says as much as can be known. For dies.py."""
 import functools
 import os
 import re
@@ -142,7 +142,7 @@ def of_two_cpus(victim, extract):
         raise AssertionError("not one panic is told")
 
 
-# ---- the kernel's stack ---------------------------------------------------------------------------
+# ---- the kernel's stack --------------------------------------------------------------------------
 
 def stack_used(said):
     """CPU -> (bytes used, bytes in all)."""
@@ -151,7 +151,7 @@ def stack_used(said):
 
 
 def marks_of_a_panic(victim, extract):
-    """An ordinary panic says how deep each CPU's stack has been: more than nothing, far from all."""
+    """An ordinary panic says how deep each CPU's stack has been: not all of it."""
     victim.to("panic_record_begin")
     victim.dies()
     said = extract(victim.machine)
