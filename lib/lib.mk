@@ -10,7 +10,7 @@ LIB_SRCS := lib/crt0.c lib/init.c lib/calls.c lib/errno_check.c lib/process.c li
 	lib/name.c lib/io.c lib/open.c lib/shm.c lib/sbrk.c lib/clock.c lib/sleep.c lib/trace_log.c \
 	lib/trace_place.c lib/instrument.c lib/slog.c \
 	$(addprefix lib/capture/,buffers.c check.c header.c idle.c losses.c) \
-	$(addprefix lib/tracelog/,instance.c record.c loop.c carry.c) \
+	$(addprefix lib/tracelog/,instance.c record.c) \
 	lib/thread.c lib/thread_reap.c lib/attr.c lib/key.c lib/mutex.c lib/robust.c lib/cond.c lib/sem.c \
 	lib/barrier.c lib/rwlock.c lib/timer.c lib/posix_spawn.c lib/device.c lib/nanospin.c \
 	lib/stdio_lock.c \

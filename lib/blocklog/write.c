@@ -2,11 +2,70 @@
 /*
  * Writes a record: data, flush, header, flush; only then is it acknowledged. A failure is retried
  * from the first write that may be lost, then in the next frame.
+ *
+ * A RECLAIM record deletes everything before the next capture. A frame before that capture may be
+ * reused only when the record is on the medium, so after a power cut the old captures are complete
+ * or deleted, never partly overwritten.
  */
 #include <errno.h>
 #include <string.h>
 
-#include "lib/blocklog/internal.h"
+#include "lib/blocklog/blocklog.h"
+#include "lib/blocklog/sectors.h"
+
+/* Records by which a bound is set ahead: the number of headers read at most, and the interval of
+ * updates. */
+#define AHEAD_PART 64 /* of all frames */
+#define AHEAD_LEAST 4u
+#define AHEAD_MOST 256u
+
+/* ---- the bound --------------------------------------------------------------------- */
+
+/*
+ * The bound (layout.h) saves open.c from reading all headers. It is advanced every so many records, by
+ * a write and a flush of its own, before the first record that needs it. If neither location can be written, the
+ * record isn't written either: a record that could not be found is not acknowledged.
+ */
+static int bound_write_one(struct blocklog *log, unsigned i, uint64_t bound)
+{
+    struct blocklog_bound *at = (struct blocklog_bound *)(void *)log->bounce;
+    const struct blocklog_disk *disk = log->disk;
+
+    memset(at, 0, sizeof(*at));
+    memcpy(at->magic, BLOCKLOG_BOUND_MAGIC, sizeof(at->magic));
+    at->id = log->super.id;
+    at->bound = bound;
+    at->crc = blocklog_crc(at, sizeof(*at) - sizeof(at->crc));
+    int result = disk->write(disk->context, blocklog_bound_sector(&log->super, i), at, 1);
+
+    result = result == 0 ? disk->flush(disk->context) : result;
+    log->bound[i] = result == 0 ? bound : log->bound[i];
+    log->tries += result != 0;
+    return result;
+}
+
+/* Makes sure that records before `after` may be written. Returns 0, or -EIO, -ENODEV: they may not.
+ * Keeps the higher bound, unless the lower one's location is bad. */
+static int bound_for(struct blocklog *log, uint64_t after)
+{
+    unsigned lower = log->bound[0] <= log->bound[1] ? 0 : 1;
+    uint64_t part = log->super.frames / AHEAD_PART;
+    uint64_t ahead = part < AHEAD_LEAST ? AHEAD_LEAST : part < AHEAD_MOST ? part : AHEAD_MOST;
+    int result = -EIO;
+
+    if (log->super.version < 3 || after <= log->bound[!lower]) {
+        return 0;
+    }
+    for (unsigned i = 0; i < 2 * BLOCKLOG_TRIES && result != 0 && result != -ENODEV; i++) {
+        result = bound_write_one(log, (lower + i) % 2, after + ahead);
+    }
+    if (result == 0 && log->bound[!lower] == 0) {
+        bound_write_one(log, !lower, after + ahead); /* only speeds up the next search */
+    }
+    return result;
+}
+
+/* ---- one record -------------------------------------------------------------------- */
 
 /* The rest of the last sector is zeros, so whole sectors are written from the caller's memory. */
 static int write_piece(struct blocklog *log, uint64_t sector, const uint8_t *data, uint32_t bytes)
@@ -131,8 +190,10 @@ static int commit_here(struct blocklog *log, const struct blocklog_buffer *buffe
     return result;
 }
 
-int blocklog_commit(struct blocklog *log, const struct blocklog_buffer *buffers, unsigned count,
-                    uint64_t leave)
+/* Commits log->header, begun by header_begin(), with this data; `leave`: frames that must stay free.
+ * For several pieces, returns -EIO after the first try; they may nevertheless be on the medium. */
+static int commit_once(struct blocklog *log, const struct blocklog_buffer *buffers, unsigned count,
+                       uint64_t leave)
 {
     int result = -EIO;
 
@@ -141,7 +202,7 @@ int blocklog_commit(struct blocklog *log, const struct blocklog_buffer *buffers,
         if (!has_room(log, count, leave)) {
             return -ENOSPC;
         }
-        result = blocklog_bound_for(log, log->next + (count > 1 ? count : 1));
+        result = bound_for(log, log->next + (count > 1 ? count : 1));
         if (result != 0) {
             return result;
         }
@@ -157,12 +218,76 @@ int blocklog_commit(struct blocklog *log, const struct blocklog_buffer *buffers,
     return result;
 }
 
-void blocklog_header_begin(struct blocklog *log, uint16_t kind)
+static void header_begin(struct blocklog *log, uint16_t kind)
 {
     memset(&log->header, 0, sizeof(log->header));
     log->header.kind = kind;
     log->header.oldest = log->oldest;
 }
+
+/* ---- making room ------------------------------------------------------------------- */
+
+/* Finds the first record from `at` up to before `after` that belongs to a capture and is readable,
+ * in log->header; `after`: there is none. */
+static int first_of_a_capture(struct blocklog *log, uint64_t *at, uint64_t after)
+{
+    int result = 0;
+
+    for (; *at < after; ++*at) {
+        result = blocklog_header(log, *at, &log->header);
+        if (result == -ENODEV || (result == 0 && log->header.kind != BLOCKLOG_RECLAIM)) {
+            return result;
+        }
+    }
+    return 0;
+}
+
+/* Finds the beginning of the capture after the oldest one, or its first readable record; next:
+ * there is none. Captures follow each other, so a binary search works. */
+static int second_begin(struct blocklog *log, uint64_t *begin)
+{
+    uint64_t low = log->oldest, high = log->next;
+    int result = first_of_a_capture(log, &low, high);
+    uint64_t first = log->header.begin;
+
+    while (result == 0 && low < high) {
+        uint64_t middle = low + (high - low) / 2, at = middle;
+
+        result = first_of_a_capture(log, &at, high);
+        if (at < high && log->header.begin == first) {
+            low = at + 1;
+        } else {
+            *begin = at < high ? at : *begin;
+            high = middle;
+        }
+    }
+    return result;
+}
+
+int blocklog_reclaim(struct blocklog *log)
+{
+    uint64_t begin = log->next, was = log->oldest;
+    int result = second_begin(log, &begin);
+
+    if (result != 0) {
+        return result;
+    }
+    if (log->recording && begin > log->begin) {
+        begin = log->begin; /* records before it without a beginning */
+    }
+    if (begin == was) {
+        return -ENOENT;
+    }
+    header_begin(log, BLOCKLOG_RECLAIM);
+    log->header.oldest = begin; /* log->oldest changes only when that is on the medium */
+    result = commit_once(log, NULL, 0, 0);
+    if (result == 0) {
+        log->oldest = begin;
+    }
+    return result;
+}
+
+/* ---- captures ---------------------------------------------------------------------- */
 
 /* Commits the same record again, wherever there is room: if an earlier try succeeded after all, the
  * record just exists twice. */
@@ -170,12 +295,12 @@ static int commit(struct blocklog *log, const struct blocklog_buffer *buffers, u
                   uint64_t leave)
 {
     const struct blocklog_header wanted = log->header;
-    int result = blocklog_commit(log, buffers, count, leave);
+    int result = commit_once(log, buffers, count, leave);
 
     while (result == -ENOSPC && log->reclaims && blocklog_reclaim(log) == 0) {
         log->header = wanted;
         log->header.oldest = log->oldest;
-        result = blocklog_commit(log, buffers, count, leave);
+        result = commit_once(log, buffers, count, leave);
     }
     return result;
 }
@@ -185,7 +310,7 @@ int blocklog_begin(struct blocklog *log, const char *name, uint64_t time)
     if (log->recording) {
         return -EINVAL;
     }
-    blocklog_header_begin(log, BLOCKLOG_BEGIN);
+    header_begin(log, BLOCKLOG_BEGIN);
     strncpy(log->header.name, name, BLOCKLOG_NAME - 1);
     log->header.time = time;
     log->offset = log->lost = 0;
@@ -202,7 +327,7 @@ static int append(struct blocklog *log, const struct blocklog_buffer *buffer, ui
     if (!log->recording || buffer->bytes == 0 || buffer->bytes > BLOCKLOG_DATA_BYTES) {
         return -EINVAL;
     }
-    blocklog_header_begin(log, BLOCKLOG_DATA);
+    header_begin(log, BLOCKLOG_DATA);
     int result = commit(log, buffer, 1, leave);
 
     /* A failed record may exist nevertheless: the following data must not look like its
@@ -241,7 +366,7 @@ static int append_together(struct blocklog *log, const struct blocklog_buffer *b
         }
         bytes += buffers[i].bytes;
     }
-    blocklog_header_begin(log, BLOCKLOG_DATA);
+    header_begin(log, BLOCKLOG_DATA);
     int result = commit(log, buffers, count, BLOCKLOG_SPARE);
     log->offset += result == 0 ? bytes : 0;
     return result == 0 || result == -ENODEV ? result : -EAGAIN;
@@ -284,9 +409,9 @@ int blocklog_end(struct blocklog *log)
     if (!log->recording) {
         return -EINVAL;
     }
-    blocklog_header_begin(log, BLOCKLOG_END);
+    header_begin(log, BLOCKLOG_END);
     log->recording = false;
-    return blocklog_commit(log, NULL, 0, BLOCKLOG_SPARE - BLOCKLOG_LAST - 1);
+    return commit_once(log, NULL, 0, BLOCKLOG_SPARE - BLOCKLOG_LAST - 1);
 }
 
 uint64_t blocklog_room(const struct blocklog *log)

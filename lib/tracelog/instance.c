@@ -6,7 +6,7 @@
 
 #include "abi/sys/neutrino.h"
 #include "lib/include/kymo.h"
-#include "lib/tracelog/internal.h"
+#include "lib/tracelog/instance.h"
 
 #define NAME "tracelogger/library" /* of two that attach at once one succeeds */
 #define LEAST 2

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "host/extract/captures.h"
-#include "lib/blocklog/internal.h"
+#include "lib/blocklog/sectors.h"
 #include "test/blocklog/story.h"
 
 #define FRAME (1 + BLOCKLOG_DATA_SECTORS)

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <cmocka.h>
 
-#include "lib/blocklog/internal.h"
+#include "lib/blocklog/sectors.h"
 #include "test/blocklog/story.h"
 
 #define SECTORS BLOCKLOG_DISK(40, 1)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "host/extract/captures.h"
-#include "lib/blocklog/internal.h"
+#include "lib/blocklog/sectors.h"
 
 bool story_begin(struct story *story, struct model *model, uint64_t sectors, uint64_t seed)
 {

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Shared by the files of lib/tracelog: instance.c (the program's settings), record.c (a recording's
- * start, stop and end), loop.c (its thread), carry.c (passing buffers to the writer).
- */
-#ifndef LIB_TRACELOG_INTERNAL_H
-#define LIB_TRACELOG_INTERNAL_H
+/* An instance of <sys/tracelog.h>: instance.c has its settings, record.c its recording. */
+#ifndef LIB_TRACELOG_INSTANCE_H
+#define LIB_TRACELOG_INSTANCE_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -42,23 +39,7 @@ struct tracelog_instance {
     struct kymo_trace_loss loss;
 };
 
-/* Pulses on its channel. */
-enum { TRACELOG_HOOK = 1, TRACELOG_LOOK = 2, TRACELOG_DONE = 3 };
-
-bool tracelog_is_acquired(void);
-bool tracelog_records(void);
-
-/* capture_put_t: passes bytes to the writer of this instance. */
-int tracelog_put(void *instance, const void *data, size_t bytes);
-/* The recording thread of an instance. */
-void *tracelog_loop(void *instance);
-/* Returns true for the thread that ends the recording. */
-bool tracelog_leaves_running(tracelog_instance_t *log, int to);
-void tracelog_detach_names(tracelog_instance_t *log);
-/* Writes READY buffers, at most as many as there are buffers; returns whether there may be more. */
-bool tracelog_carry(tracelog_instance_t *log);
-/* Called when the buffers are freed: gets the kernel's account, and writes the losses to the
- * capture. */
-void tracelog_settle(tracelog_instance_t *log);
+bool tracelog_is_acquired(void); /* this program may record */
+bool tracelog_records(void);     /* an instance is recording */
 
 #endif
