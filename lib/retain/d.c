@@ -8,7 +8,8 @@
 #include <string.h>
 
 #include "abi/retain_mark.h"
-#include "lib/retain/internal.h"
+#include "lib/retain/d.h"
+#include "lib/retain/sum.h"
 
 /* After damage each word may begin a record of any size in the tables, which may be damaged too.
  * Once failed sums cover this many times the window, the rest of each buffer counts as damaged. */

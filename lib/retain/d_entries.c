@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "abi/retain_mark.h"
-#include "lib/retain/internal.h"
+#include "lib/retain/d.h"
 
 bool retain_d_entries(struct retain *retain)
 {

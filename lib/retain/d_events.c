@@ -7,28 +7,14 @@
  */
 #include <string.h>
 
-#include "lib/retain/internal.h"
+#include "lib/retain/d.h"
+#include "lib/retain/made.h"
 
 enum stage { BEGIN, NOTES, STATUS, RECORDS, TAKEN, ENTRIES, COUNTED };
 enum { PASS = 1 };
 /* From trace/dtrace/log_event.h, which the tracelogger does not include. */
 enum { EVENT_RECORD = 2, EVENT_TAKEN, EVENT_ENTRY, EVENT_ENTRIES, EVENT_STATUS };
 enum { STATUS_BYTES = 104, SNAP_BYTES = 40 };
-
-uint32_t retain_put_event(struct trace_slot *slot, uint32_t cpu, uint32_t time, uint32_t number,
-                          const uint32_t *words, uint32_t bytes)
-{
-    uint32_t count = (bytes + 7) / 8;
-    uint32_t what = TRACE_HEADER(cpu, 0, TRACE_CLASS_D, number);
-
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t structure = i == 0 ? TRACE_STRUCT_CB : TRACE_STRUCT_CC;
-
-        structure = i + 1 == count ? TRACE_STRUCT_CE : structure;
-        slot[i] = (struct trace_slot){what | structure, time, words[2 * i], words[2 * i + 1]};
-    }
-    return count;
-}
 
 /* ---- one event --------------------------------------------------------------------- */
 
@@ -206,25 +192,24 @@ uint32_t retain_d_buffer(struct retain *retain, uint32_t sequence, uint64_t *tim
 {
     struct retain_d *d = &retain->d;
     uint64_t stamp = retain_stamp_behind(0, *time, TRACE_BUFFER_SLOTS);
-    uint32_t low = (uint32_t)stamp, count = 2, cpu = retain->cpu;
-    struct trace_slot *slots = retain->slots;
+    uint32_t count = 2;
 
     if (stamp > UINT64_MAX / 2 || (d->event == 0 && !next_event(retain))) {
         return 0;
     }
-    slots[0] = (struct trace_slot){RETAIN_CONTROL(cpu, TRACE_CONTROL_BUFFER), low, sequence, 0};
-    slots[1] = (struct trace_slot){RETAIN_CONTROL(cpu, TRACE_CONTROL_TIME), low + 1,
-                                   (uint32_t)(stamp >> 32), low + 1};
+    retain_put_head(retain, sequence, stamp);
     *time = stamp + 1;
     do {
         uint32_t bytes = d->nwords * 4 + d->bytes;
         if (count + (bytes + 7) / 8 > TRACE_BUFFER_SLOTS) {
             break; /* stays pending for the next buffer */
         }
+        ++*time;
         count +=
-            retain_put_event(&slots[count], cpu, (uint32_t)++ * time, d->event, d->words, bytes);
+            retain_put(&retain->slots[count], TRACE_HEADER(retain->cpu, 0, TRACE_CLASS_D, d->event),
+                       (uint32_t)*time, d->words, bytes);
         d->event = 0;
     } while (next_event(retain));
-    slots[0].d2 = count;
+    retain->slots[0].d2 = count;
     return count;
 }

@@ -2,23 +2,103 @@
 /*
  * Judges one buffer in retained memory: complete, being written, or damaged. The seal is the best
  * evidence: it has a CRC of its own. The state word has none; it gives the intended sequence, and
- * the buffer's own first slot must agree.
+ * the buffer's own first slot must agree. Without a seal the slots count as far as they can be
+ * consecutive output of a kernel.
  */
-#include "lib/link/crc32c.h"
-#include "lib/retain/internal.h"
+#include "lib/retain/judge.h"
+#include "lib/retain/sum.h"
 
 #define STATE(word) ((word)&3u)
 #define SEQUENCE(word) ((word) >> 2)
+#define RESERVED ~(TRACE_EVENT_MASK | TRACE_CLASS_MASK | TRACE_CPU_MASK | TRACE_STRUCT_MASK)
 
-uint32_t retain_crc(const void *data, size_t bytes)
+/* ---- possible slots ---------------------------------------------------------------- */
+
+struct slots_walk {
+    uint32_t cpu;
+    uint32_t open; /* class and event of the combine event under way; 0: none is */
+    uint64_t time; /* of the last slot */
+};
+
+/* TIME and DROPPED; BUFFER stands at the beginning only. */
+static bool control_fits(const struct trace_slot *slot)
 {
-    return retain_crc_more(0, data, bytes);
+    switch (TRACE_GET_EVENT(slot->header)) {
+    case TRACE_CONTROL_TIME:
+        return slot->d2 == slot->time;
+    case TRACE_CONTROL_DROPPED:
+        return slot->d1 >> 8 > 0 && slot->d1 >> 8 < KYMO_TRACE_REASONS &&
+               (slot->d1 & 0xff) < KYMO_TRACE_CLASSES;
+    default:
+        return false;
+    }
 }
 
-uint32_t retain_crc_more(uint32_t crc, const void *data, size_t bytes)
+static bool event_begins(struct slots_walk *walk, const struct trace_slot *slot)
 {
-    return ~crc32c_add(~crc, data, bytes);
+    uint32_t what = slot->header & (TRACE_CLASS_MASK | TRACE_EVENT_MASK);
+    bool control = TRACE_GET_CLASS(slot->header) == TRACE_CLASS_CONTROL;
+    uint32_t high = (uint32_t)(walk->time >> 32);
+
+    if (control && (TRACE_GET_STRUCT(slot->header) != TRACE_STRUCT_S || !control_fits(slot))) {
+        return false;
+    }
+    if (control && TRACE_GET_EVENT(slot->header) == TRACE_CONTROL_TIME) {
+        high = slot->d1;
+    }
+    uint64_t time = (uint64_t)high << 32 | slot->time;
+    if (walk->open || time <= walk->time) {
+        return false;
+    }
+    walk->time = time;
+    walk->open = TRACE_GET_STRUCT(slot->header) == TRACE_STRUCT_CB ? what : 0;
+    return true;
 }
+
+static bool slot_fits(struct slots_walk *walk, const struct trace_slot *slot)
+{
+    uint32_t structure = TRACE_GET_STRUCT(slot->header), class = TRACE_GET_CLASS(slot->header);
+    bool known = (class >= TRACE_CLASS_CONTROL && class <= TRACE_CLASS_COMM) ||
+                 class == TRACE_CLASS_D || class == TRACE_CLASS_KYMO_CALL;
+
+    if ((slot->header & RESERVED) || TRACE_GET_CPU(slot->header) != walk->cpu || !known) {
+        return false;
+    }
+    if (structure == TRACE_STRUCT_S || structure == TRACE_STRUCT_CB) {
+        return event_begins(walk, slot);
+    }
+    if (walk->open != (slot->header & (TRACE_CLASS_MASK | TRACE_EVENT_MASK)) ||
+        slot->time != (uint32_t)walk->time) {
+        return false;
+    }
+    walk->open = structure == TRACE_STRUCT_CE ? 0 : walk->open;
+    return true;
+}
+
+uint32_t retain_plausible(const struct trace_slot *slots, uint32_t count, uint32_t cpu,
+                          uint32_t sequence, uint64_t *time)
+{
+    struct slots_walk walk = {.cpu = cpu, .time = *time};
+    uint32_t whole = 2;
+
+    if (count < 2 || slots[0].header != RETAIN_CONTROL(cpu, TRACE_CONTROL_BUFFER) ||
+        slots[0].d1 != sequence || slots[1].header != RETAIN_CONTROL(cpu, TRACE_CONTROL_TIME) ||
+        slots[0].time >= slots[1].time ||
+        ((uint64_t)slots[1].d1 << 32 | slots[0].time) <= walk.time ||
+        !slot_fits(&walk, &slots[1])) {
+        return 0;
+    }
+    *time = walk.time;
+    for (uint32_t i = 2; i < count && slot_fits(&walk, &slots[i]); i++) {
+        if (!walk.open) {
+            whole = i + 1;
+            *time = walk.time;
+        }
+    }
+    return whole;
+}
+
+/* ---- seals and state words --------------------------------------------------------- */
 
 static uint32_t number_of(const struct retain *retain, uint32_t i)
 {

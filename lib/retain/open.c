@@ -2,7 +2,8 @@
 /* The header of a window of retained memory, checked to the last field: see retain.h. */
 #include <string.h>
 
-#include "lib/retain/internal.h"
+#include "lib/retain/retain.h"
+#include "lib/retain/sum.h"
 
 int retain_memory_read(void *arg, uint32_t offset, void *to, uint32_t bytes)
 {

@@ -139,4 +139,14 @@ bool retain_next(struct retain *retain, struct retain_piece *piece);
 bool retain_taken_text(const struct retain *retain, unsigned n, char key[RETAIN_TAKEN_KEY],
                        char value[RETAIN_TAKEN_VALUE]);
 
+/* ---- for the files of lib/retain ---------------------------------------------------- */
+
+#define RETAIN_CONTROL(cpu, event) TRACE_HEADER(cpu, TRACE_STRUCT_S, TRACE_CLASS_CONTROL, event)
+
+/* The current CPU. */
+static inline struct retain_walk *retain_here(struct retain *retain)
+{
+    return &retain->walk[retain->cpu];
+}
+
 #endif

@@ -5,9 +5,11 @@
  * merged by the time at which their next piece begins, as the ring's process writes a stopped ring.
  * If a ring has wrapped, the names of processes and threads come first. See retain.h.
  */
+#include <stdio.h>
 #include <string.h>
 
-#include "lib/retain/internal.h"
+#include "lib/retain/judge.h"
+#include "lib/retain/made.h"
 
 enum stage { NAMES, BUFFERS, NOTES, PROGRAMS, CRASH, LOST, END };
 
@@ -349,6 +351,22 @@ bool retain_next(struct retain *retain, struct retain_piece *piece)
     }
     while (choose(retain)) {
         if (step(retain, piece)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool retain_taken_text(const struct retain *retain, unsigned n, char key[RETAIN_TAKEN_KEY],
+                       char value[RETAIN_TAKEN_VALUE])
+{
+    for (unsigned cpu = 0, rows = 0; cpu < KYMO_RETAIN_CPUS; cpu++) {
+        const struct retain_taken *taken = &retain->taken[cpu];
+
+        if (taken->here != 0 && rows++ == n) {
+            snprintf(key, RETAIN_TAKEN_KEY, "RETAINED_TAKEN_%u", n + 1);
+            snprintf(value, RETAIN_TAKEN_VALUE, "CPU %u: buffers up to %u, %u of them here", cpu,
+                     (unsigned)taken->last, (unsigned)taken->here);
             return true;
         }
     }

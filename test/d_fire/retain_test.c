@@ -9,7 +9,8 @@
  * The instructions are those of this machine: the trap flag stops behind each (x86-64).
  */
 #include "test/d_fire/target.h"
-#include "lib/retain/internal.h"
+#include "lib/retain/retain.h"
+#include "lib/retain/sum.h"
 #include "trace/dtrace/consumer.h"
 #include "trace/dtrace/log_event.h"
 #include "trace/dtrace/retained.h"

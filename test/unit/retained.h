@@ -8,7 +8,8 @@
 
 #include "test/unit/look.h"
 
-#include "lib/retain/internal.h"
+#include "lib/retain/retain.h"
+#include "lib/retain/sum.h"
 
 extern uint8_t image[FAKE_WINDOW];
 extern struct retain found;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "lib/link/crc32c.h"
+#include "lib/retain/judge.h"
 #include "trace/crc32c.h"
 #include "trace/dtrace/log_event.h"
 #include "trace/loss.h"
