@@ -71,47 +71,25 @@ static int allocate(struct capture *capture)
     }
 }
 
-static int map(struct capture *capture)
+/* In daemon mode without -E, the applications' filters are kept, except for -F and -w. */
+static int set_filters(const struct options *options)
 {
-    uint64_t wanted = (uint64_t)capture->options->kernel_buffers * kymo_cpus();
-
-    if (capture_buffers_map(&capture->buffers) != 0) {
-        return trouble("mapping the kernel buffers");
-    }
-    uint64_t made = capture->buffers.bytes / TRACE_BUFFER_BYTES;
-    if (capture->options->verbose && made != wanted) {
-        printf("tracelogger: %u buffers were made of %u\n", (unsigned)made, (unsigned)wanted);
-    }
-    return 0;
-}
-
-/* Switches off the classes named by -F; the numbers are the option's, not classes. */
-static int leave_out(uint32_t without)
-{
+    /* -F's numbers are the option's, not classes. */
     static const int class_of[FILTERS] = {
         [1] = _NTO_TRACE_KERCALL, [2] = _NTO_TRACE_INT,  [3] = _NTO_TRACE_PROCESS,
         [4] = _NTO_TRACE_THREAD,  [6] = _NTO_TRACE_COMM, [7] = _NTO_TRACE_SYSTEM,
     };
-
-    for (int i = 0; i < FILTERS; i++) {
-        if ((without >> i & 1) && class_of[i] && TraceEvent(_NTO_TRACE_DELCLASS, class_of[i]) < 0) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
-/* In daemon mode without -E, the applications' filters are kept, except for -F and -w. */
-static int set_filters(const struct options *options)
-{
     bool ours = !options->daemon || options->everything;
 
     if (ours &&
         (TraceEvent(_NTO_TRACE_ADDALLCLASSES) < 0 || TraceEvent(KYMO_TRACE_CLRALLTHREADS) < 0)) {
         return -1;
     }
-    if (leave_out(options->without) < 0) {
-        return -1;
+    for (int i = 0; i < FILTERS; i++) {
+        if ((options->without >> i & 1) && class_of[i] &&
+            TraceEvent(_NTO_TRACE_DELCLASS, class_of[i]) < 0) {
+            return -1;
+        }
     }
     if (options->wide) {
         return TraceEvent(_NTO_TRACE_SETALLCLASSESWIDE);
@@ -119,28 +97,30 @@ static int set_filters(const struct options *options)
     return ours ? TraceEvent(_NTO_TRACE_SETALLCLASSESFAST) : 0;
 }
 
-static int set_mode(struct capture *capture)
-{
-    bool ring = capture->options->mode == MODE_RING;
-
-    return TraceEvent(ring ? _NTO_TRACE_SETRINGMODE : _NTO_TRACE_SETLINEARMODE);
-}
-
 int capture_open(struct capture *capture, const struct options *options)
 {
+    uint64_t wanted = (uint64_t)options->kernel_buffers * kymo_cpus();
+
     memset(capture, 0, sizeof(*capture));
     capture->options = options;
     if (refused_open() != 0 || allocate(capture) != 0) {
         keep_close(options);
         return -1;
     }
-    if (map(capture) != 0) {
+    if (capture_buffers_map(&capture->buffers) != 0) {
+        trouble("mapping the kernel buffers");
         capture_close(capture);
         return -1;
     }
-    capture_idle_begin(&capture->idle, options->mode == MODE_RING ? 0 : options->idle_ms,
-                       kymo_cpus(), kymo_cycles_per_sec());
-    if (set_filters(options) < 0 || set_mode(capture) < 0) {
+    uint64_t made = capture->buffers.bytes / TRACE_BUFFER_BYTES;
+    if (options->verbose && made != wanted) {
+        printf("tracelogger: %u buffers were made of %u\n", (unsigned)made, (unsigned)wanted);
+    }
+    bool ring = options->mode == MODE_RING;
+    capture_idle_begin(&capture->idle, ring ? 0 : options->idle_ms, kymo_cpus(),
+                       kymo_cycles_per_sec());
+    if (set_filters(options) < 0 ||
+        TraceEvent(ring ? _NTO_TRACE_SETRINGMODE : _NTO_TRACE_SETLINEARMODE) < 0) {
         trouble("filters and mode");
         capture_close(capture);
         return -1;

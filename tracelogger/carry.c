@@ -43,17 +43,6 @@ static uint64_t reserve(void)
     return kymo_cpus() * slots * TRACE_SLOT_BYTES;
 }
 
-/* Returns the header's bytes; before it is written, a lower bound: the system page. */
-static uint64_t header_bytes(void)
-{
-    struct kymo_syspage page = {0};
-
-    if (sink_bytes() == 0) {
-        SyspageRead(0, &page, sizeof(page));
-    }
-    return sink_bytes() + page.size;
-}
-
 /* A ring that is written more than once (-d1 -r): between two runs buffers give way. */
 static bool has_later_runs(const struct capture *capture)
 {
@@ -70,8 +59,15 @@ int capture_fits(const struct capture *capture)
     const struct options *options = capture->options;
     bool ring = options->mode == MODE_RING && !options->daemon;
     uint64_t buffers = capture->buffers.bytes / TRACE_BUFFER_BYTES;
-    uint64_t least = header_bytes() + reserve() + (ring ? buffers : 1) * CAPTURE_GROUP_BYTES +
-                     kymo_cpus() * FIRST_BYTES + recycled_bytes(capture);
+    struct kymo_syspage page = {0};
+
+    /* Before the header is written, a lower bound of it: the system page. */
+    if (sink_bytes() == 0) {
+        SyspageRead(0, &page, sizeof(page));
+    }
+    uint64_t least = sink_bytes() + page.size + reserve() +
+                     (ring ? buffers : 1) * CAPTURE_GROUP_BYTES + kymo_cpus() * FIRST_BYTES +
+                     recycled_bytes(capture);
 
     if (options->size == 0 || options->size >= least) {
         return 0;
@@ -81,16 +77,6 @@ int capture_fits(const struct capture *capture)
            (unsigned long long)options->size, ring ? "the ring" : "a buffer",
            (unsigned long long)least, ring ? ", or a smaller -k" : "");
     return -1;
-}
-
-/* -S: the first buffer that doesn't fit ends the capture. */
-static bool is_cut(struct capture *capture, uint32_t slots)
-{
-    uint64_t size = capture->options->size;
-    uint64_t after = CAPTURE_TRAILER_BYTES + recycled_bytes(capture) + reserve();
-
-    capture->cut |= size != 0 && sink_bytes() + (uint64_t)slots * TRACE_SLOT_BYTES + after > size;
-    return capture->cut;
 }
 
 static int put_slots(void *to, const void *slots, size_t bytes)
@@ -120,16 +106,21 @@ static int account(struct capture *capture, const struct sink_buffer *buffer)
     return result == SINK_LOST ? 0 : result;
 }
 
-/* Adds one of the held buffers to those for the sink, if it is to be written. */
+/* Adds one of the held buffers to those for the sink, if it is to be written. -S: the first buffer
+ * that doesn't fit ends the capture. */
 static int add(struct capture *capture, const struct kymo_trace_buffer *buffer, unsigned *count)
 {
     const struct trace_slot *slots = capture_buffers_slots(&capture->buffers, buffer);
+    uint64_t size = capture->options->size;
+    uint64_t after = CAPTURE_TRAILER_BYTES + recycled_bytes(capture) + reserve();
 
     if (!slots) {
         printf("tracelogger: the kernel gave an impossible buffer\n");
         return -1;
     }
-    if (is_cut(capture, buffer->slots)) {
+    capture->cut |=
+        size != 0 && sink_bytes() + (uint64_t)buffer->slots * TRACE_SLOT_BYTES + after > size;
+    if (capture->cut) {
         refused_account(capture, buffer->cpu, slots, buffer->slots, true);
         return 0;
     }
@@ -162,18 +153,6 @@ static int write_buffers(struct capture *capture, unsigned in_hand)
     return has_later_runs(capture) ? result | recycled_write(stored) : result;
 }
 
-static void give(struct capture *capture, const struct kymo_trace_buffer *buffer, int *result)
-{
-    if (TraceEvent(KYMO_TRACE_GIVEBUFFER, buffer->index) < 0) {
-        *result = trouble("giving a buffer back");
-    }
-    if (capture->options->verbose > 1) {
-        printf("tracelogger: CPU %u buffer %u: %u slots%s\n", (unsigned)buffer->cpu,
-               (unsigned)buffer->sequence, (unsigned)buffer->slots,
-               capture->cut ? ", counted as lost" : "");
-    }
-}
-
 /* With -S the bytes written must be known before each buffer. */
 static unsigned most_in_hand(const struct capture *capture)
 {
@@ -181,18 +160,6 @@ static unsigned most_in_hand(const struct capture *capture)
     unsigned together = capture->options->size ? 1 : sink_together();
 
     return part >= together ? together : part > 0 ? (unsigned)part : 1;
-}
-
-/* --idle. Asked when nothing is READY: a logger that is behind has no time to wait for the CPUs,
- * and under -icount each takes a turn to answer. What they give will be READY as any other buffer.
- * A recording that was stopped meanwhile refuses. */
-static void ask_idle(struct capture *capture)
-{
-    uint64_t due = capture_idle_due(&capture->idle, kymo_cpus());
-
-    if (due != 0) {
-        TraceEvent(KYMO_TRACE_FLUSHCPUS, (uint32_t)due, (uint32_t)(due >> 32));
-    }
 }
 
 /* Takes READY buffers, up to `most` and the limit. Returns 1; none: 0; -1: something was lost. */
@@ -206,8 +173,15 @@ static int carry(struct capture *capture, uint32_t limit)
     }
     bool timed = need_is_open();
     if (in_hand == 0) {
-        if (limit == 0 || capture->counted < limit) {
-            ask_idle(capture);
+        /* --idle. Asked when nothing is READY: a logger that is behind has no time to wait for the
+         * CPUs, and under -icount each takes a turn to answer. What they give will be READY as any
+         * other buffer. A recording that was stopped meanwhile refuses. */
+        uint64_t due = limit == 0 || capture->counted < limit
+                           ? capture_idle_due(&capture->idle, kymo_cpus())
+                           : 0;
+
+        if (due != 0) {
+            TraceEvent(KYMO_TRACE_FLUSHCPUS, (uint32_t)due, (uint32_t)(due >> 32));
         }
         if (timed) {
             need_idle(ClockCycles());
@@ -219,7 +193,14 @@ static int carry(struct capture *capture, uint32_t limit)
     }
     int result = write_buffers(capture, in_hand);
     for (unsigned i = 0; i < in_hand; i++) {
-        give(capture, &taken[i], &result);
+        if (TraceEvent(KYMO_TRACE_GIVEBUFFER, taken[i].index) < 0) {
+            result = trouble("giving a buffer back");
+        }
+        if (capture->options->verbose > 1) {
+            printf("tracelogger: CPU %u buffer %u: %u slots%s\n", (unsigned)taken[i].cpu,
+                   (unsigned)taken[i].sequence, (unsigned)taken[i].slots,
+                   capture->cut ? ", counted as lost" : "");
+        }
     }
     if (timed) {
         need_carried(ClockCycles(), in_hand);
@@ -272,18 +253,8 @@ int capture_recycled(uint32_t cpu, uint64_t events)
                : 0;
 }
 
-/* Writes one CPU's losses, by reason and class: the kernel's, and those of buffers that the sink
+/* For each CPU the losses, by reason and class: the kernel's, and those of buffers that the sink
  * refused. */
-static int pending_slots(uint32_t cpu, struct kymo_trace_loss *loss)
-{
-    for (uint32_t reason = 0; reason < KYMO_TRACE_REASONS; reason++) {
-        for (uint32_t class = 0; class < KYMO_TRACE_CLASSES; class ++) {
-            loss->pending[reason][class] += refused_later(cpu, reason, class);
-        }
-    }
-    return capture_losses_end(&sink_check, cpu, loss, put_slots, NULL);
-}
-
 int capture_pending(struct capture *capture)
 {
     (void)capture;
@@ -293,7 +264,12 @@ int capture_pending(struct capture *capture)
         if (TraceEvent(KYMO_TRACE_QUERYLOSS, cpu, &loss) < 0) {
             return trouble("asking for losses");
         }
-        if (pending_slots(cpu, &loss) != 0) {
+        for (uint32_t i = 0; i < KYMO_TRACE_REASONS * KYMO_TRACE_CLASSES; i++) {
+            uint32_t reason = i / KYMO_TRACE_CLASSES, class = i % KYMO_TRACE_CLASSES;
+
+            loss.pending[reason][class] += refused_later(cpu, reason, class);
+        }
+        if (capture_losses_end(&sink_check, cpu, &loss, put_slots, NULL) != 0) {
             return -1;
         }
     }

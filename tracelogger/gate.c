@@ -10,9 +10,16 @@
 #include "lib/include/kymo.h"
 #include "tracelogger/report.h"
 
-/* Remedy for a refusal by the D machine. */
-static const char *remedy(int error)
+/* Remedy for a refusal by the gate, or else by the D machine. */
+static const char *remedy(uint32_t reason, int error)
 {
+    if (reason >= KYMO_GATE_PROBE) {
+        return reason == KYMO_GATE_PROBE
+                   ? "sdt's probes are those of the events, syscall's those of the kernel calls"
+               : reason == KYMO_GATE_ACTION
+                   ? "leave them out; `kymo dtrace -x log=1` puts records beside the events"
+                   : "leave out copyout() and copyoutstr(): a gate only looks";
+    }
     switch (error) {
     case ESRCH:
         return "`kymo dtrace -l -t TARGET` on the host lists the probes of this kernel";
@@ -24,32 +31,6 @@ static const char *remedy(int error)
         return "leave out what is destructive: a gate only looks";
     default:
         return "compile it anew for this kernel: make image IMAGE_D=...";
-    }
-}
-
-static const char *gate_remedy(uint32_t reason)
-{
-    switch (reason) {
-    case KYMO_GATE_PROBE:
-        return "sdt's probes are those of the events, syscall's those of the kernel calls";
-    case KYMO_GATE_ACTION:
-        return "leave them out; `kymo dtrace -x log=1` puts records beside the events";
-    default:
-        return "leave out copyout() and copyoutstr(): a gate only looks";
-    }
-}
-
-static void say_refusal(const char *file, const struct kymo_trace_refusal *why)
-{
-    int error = errno;
-
-    if (why->reason >= KYMO_GATE_PROBE) {
-        printf("tracelogger: %s: clause %u: %s\n%s\n", file, (unsigned)why->clause + 1, why->text,
-               gate_remedy(why->reason));
-    } else if (why->reason) {
-        printf("tracelogger: %s is refused: %s\n%s\n", file, why->text, remedy(error));
-    } else {
-        printf("tracelogger: %s: %s\n%s\n", file, strerror(error), remedy(error));
     }
 }
 
@@ -68,7 +49,16 @@ int gate_set(const char *file)
     if (errno == ENOENT || errno == ENAMETOOLONG) {
         printf("tracelogger: no file %s in the boot image\n%s\n", file, WHENCE);
     } else {
-        say_refusal(file, &why);
+        const char *help = remedy(why.reason, errno);
+
+        if (why.reason >= KYMO_GATE_PROBE) {
+            printf("tracelogger: %s: clause %u: %s\n%s\n", file, (unsigned)why.clause + 1, why.text,
+                   help);
+        } else if (why.reason) {
+            printf("tracelogger: %s is refused: %s\n%s\n", file, why.text, help);
+        } else {
+            printf("tracelogger: %s: %s\n%s\n", file, strerror(errno), help);
+        }
     }
     return -1;
 }

@@ -10,19 +10,6 @@
 #include "tracelogger/filters.h"
 #include "tracelogger/sink.h"
 
-/* Numbered keys: of a recovered capture RETAINED..., PANIC...; FILTER... */
-static bool is_numbered(const char *key, size_t length)
-{
-    static const char *const begins[] = {"RETAINED", "PANIC", "FILTER"};
-
-    for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
-        if (length >= strlen(begins[i]) && memcmp(key, begins[i], strlen(begins[i])) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 bool header_has(const char *key, size_t length)
 {
     static const char *const keys[] = {
@@ -30,13 +17,20 @@ bool header_has(const char *key, size_t length)
         CAPTURE_FIRST_LIST(A) CAPTURE_LAST_LIST(A)
 #undef A
     };
+    /* Keys with a number: of a recovered capture RETAINED..., PANIC...; FILTER... */
+    static const char *const numbered[] = {"RETAINED", "PANIC", "FILTER"};
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
         if (strlen(keys[i]) == length && memcmp(keys[i], key, length) == 0) {
             return true;
         }
     }
-    return is_numbered(key, length);
+    for (size_t i = 0; i < sizeof(numbered) / sizeof(numbered[0]); i++) {
+        if (length >= strlen(numbered[i]) && memcmp(key, numbered[i], strlen(numbered[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static int put(void *to, const void *data, size_t bytes)

@@ -29,14 +29,6 @@ static int trouble(void)
     return -1;
 }
 
-static int make(const struct options *options)
-{
-    uint64_t buffers = (uint64_t)options->kernel_buffers * kymo_cpus();
-
-    id = object_make(KEPT, buffers * TRACE_BUFFER_BYTES, OBJECT_SHARED);
-    return id < 0 ? trouble() : 0;
-}
-
 static int reuse(struct options *options)
 {
     struct kymo_object_info info;
@@ -64,7 +56,13 @@ int keep_open(struct options *options)
     if (options->reuse) {
         return reuse(options);
     }
-    return options->keep ? make(options) : 0;
+    if (!options->keep) {
+        return 0;
+    }
+    uint64_t buffers = (uint64_t)options->kernel_buffers * kymo_cpus();
+
+    id = object_make(KEPT, buffers * TRACE_BUFFER_BYTES, OBJECT_SHARED);
+    return id < 0 ? trouble() : 0;
 }
 
 long keep_alloc(unsigned count, uint64_t *paddr)

@@ -20,13 +20,6 @@ static struct {
     unsigned pause;
 } lag = {.pause = 1};
 
-static bool is_for_want_of_buffers(uint32_t reason_class)
-{
-    uint32_t reason = reason_class >> 8;
-
-    return reason == KYMO_DROP_OVERWRITTEN || reason == KYMO_DROP_NOBUFFER;
-}
-
 void lag_note(const struct kymo_trace_buffer *taken, const struct trace_slot *slots)
 {
     uint64_t before = lag.seen;
@@ -35,21 +28,16 @@ void lag_note(const struct kymo_trace_buffer *taken, const struct trace_slot *sl
         if (TRACE_GET_CLASS(slots[i].header) != TRACE_CLASS_CONTROL) {
             break;
         }
+        uint32_t reason = slots[i].d1 >> 8;
+
         if (TRACE_GET_EVENT(slots[i].header) == TRACE_CONTROL_DROPPED &&
-            is_for_want_of_buffers(slots[i].d1)) {
+            (reason == KYMO_DROP_OVERWRITTEN || reason == KYMO_DROP_NOBUFFER)) {
             lag.seen += slots[i].d2;
         }
     }
     if (before <= lag.told && lag.seen > lag.told) {
         lag.since = ClockCycles();
     }
-}
-
-static size_t append(char *text, size_t size, size_t used, const char *part)
-{
-    int more = used < size ? snprintf(text + used, size - used, "%s", part) : 0;
-
-    return used + (size_t)more;
 }
 
 /* Formats "CPU 0: 500, CPU 1: 214", truncated if there are very many; returns their sum. */
@@ -60,11 +48,11 @@ static uint64_t each_cpu(char *text, size_t size)
 
     for (uint32_t cpu = 0; cpu < kymo_cpus(); cpu++) {
         uint64_t lost = report_lost(cpu);
-        char part[48];
 
-        snprintf(part, sizeof(part), "%sCPU %u: %llu", used ? ", " : "", (unsigned)cpu,
-                 (unsigned long long)lost);
-        used = lost ? append(text, size, used, part) : used;
+        if (lost && used < size) {
+            used += (size_t)snprintf(text + used, size - used, "%sCPU %u: %llu", used ? ", " : "",
+                                     (unsigned)cpu, (unsigned long long)lost);
+        }
         sum += lost;
     }
     return sum;
@@ -86,14 +74,6 @@ static void tell(const struct capture *capture)
     fflush(stdout);
 }
 
-/* Returns when to print: not too soon after the last time; while buffers wait, a second late. */
-static uint64_t due(const struct capture *capture, uint64_t second)
-{
-    uint64_t at = capture->more ? lag.since + second : lag.since;
-
-    return at > lag.next ? at : lag.next;
-}
-
 uint64_t lag_tell(const struct capture *capture)
 {
     uint64_t second = kymo_cycles_per_sec();
@@ -101,7 +81,9 @@ uint64_t lag_tell(const struct capture *capture)
     if (lag.seen <= lag.told) {
         return 0;
     }
-    uint64_t now = ClockCycles(), at = due(capture, second);
+    /* Not too soon after the last time; while buffers wait, a second late. */
+    uint64_t now = ClockCycles(), at = capture->more ? lag.since + second : lag.since;
+    at = at > lag.next ? at : lag.next;
     if (now < at) {
         return (at - now) / second * NS_PER_S + (at - now) % second * NS_PER_S / second + 1;
     }

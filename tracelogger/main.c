@@ -48,15 +48,6 @@ static int take_name(void)
     return trouble(TRACELOGGER_LOCK);
 }
 
-static int attach_hook(void)
-{
-    struct sigevent event;
-
-    SIGEV_PULSE_INIT(&event, session.coid, SIGEV_PULSE_PRIO_INHERIT, PULSE_HOOK, 0);
-    session.hook = InterruptAttachEvent((int)_NTO_HOOK_TRACE, &event, 0);
-    return session.hook < 0 ? trouble("_NTO_HOOK_TRACE") : 0;
-}
-
 /* Makes SIGINT and similar signals end the recording, not the process. Set up before anything that
  * a signal should not leave half done; but while a sink waits for its other end, they end the
  * process. */
@@ -90,31 +81,32 @@ static void finish(void)
     fflush(stdout);
 }
 
-/* With -d1 START is the applications'. */
-static int begin(void)
-{
-    if (session.options.daemon) {
-        session_running();
-        return 0;
-    }
-    return control_start(session.coid, _NTO_TRACE_START);
-}
-
 static int open_all(bool waits)
 {
+    struct sigevent event;
+
+    SIGEV_PULSE_INIT(&event, session.coid, SIGEV_PULSE_PRIO_INHERIT, PULSE_HOOK, 0);
+    session.hook = InterruptAttachEvent((int)_NTO_HOOK_TRACE, &event, 0);
+    if (session.hook < 0) {
+        return trouble("_NTO_HOOK_TRACE");
+    }
     /* Checks whether it fits, before anything is created for it, and when the header's size is
      * known. */
-    if (attach_hook() != 0 || gate_set(session.options.gate) != 0 ||
-        capture_fits(&session.capture) != 0 || sink_wait(session.options.file) != 0 ||
-        (waits && take_signals() != 0) || sink_open(session.options.file) != 0 ||
-        header_write(&session.options) != 0 || capture_fits(&session.capture) != 0) {
+    if (gate_set(session.options.gate) != 0 || capture_fits(&session.capture) != 0 ||
+        sink_wait(session.options.file) != 0 || (waits && take_signals() != 0) ||
+        sink_open(session.options.file) != 0 || header_write(&session.options) != 0 ||
+        capture_fits(&session.capture) != 0) {
         return -1;
     }
     if (session.options.verbose) {
         printf("tracelogger: recording to %s, %u kernel buffers per CPU\n", session.options.file,
                (unsigned)session.options.kernel_buffers);
     }
-    return begin();
+    if (session.options.daemon) { /* START is the applications' */
+        session_running();
+        return 0;
+    }
+    return control_start(session.coid, _NTO_TRACE_START);
 }
 
 static int run(void)

@@ -22,17 +22,13 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* Returns whether an option for recordings was given. */
-static bool records(const struct options *options)
+int option_together_agree(const struct options *options)
 {
-    return options->retain || options->mode == MODE_RING || options->daemon || options->keep ||
-           options->reuse || options->gate;
-}
-
-static int works_agree(const struct options *options)
-{
+    bool kept = options->keep || options->reuse;
     bool retained = options->recover || options->discard;
     bool object = options->save || options->remove;
+    bool records =
+        options->retain || options->mode == MODE_RING || options->daemon || kept || options->gate;
 
     if (options->recover && options->discard) {
         return refuse("--recover frees that memory when all is saved: leave out --discard");
@@ -41,19 +37,9 @@ static int works_agree(const struct options *options)
         return refuse("--recover or --discard, and --save or --remove, are two things to do: give "
                       "two commands");
     }
-    if ((retained || object) && records(options)) {
+    if ((retained || object) && records) {
         return refuse("--recover, --discard, --save and --remove record nothing: give two "
                       "commands, and -r, -d1, -x, -P, -R and --retain to the one that records");
-    }
-    return 0;
-}
-
-int option_together_agree(const struct options *options)
-{
-    bool kept = options->keep || options->reuse;
-
-    if (works_agree(options) != 0) {
-        return -1;
     }
     if (options->idle_given && options->mode == MODE_RING) {
         return refuse("--idle asks CPUs for buffers while they are written, and a ring is written "

@@ -102,16 +102,6 @@ static const struct row *by_letter(char letter)
     return NULL;
 }
 
-static const struct row *by_name(const char *name, size_t length)
-{
-    for (unsigned i = 0; i < ROWS; i++) {
-        if (length > 0 && strncmp(rows[i].name, name, length) == 0 && !rows[i].name[length]) {
-            return &rows[i];
-        }
-    }
-    return NULL;
-}
-
 /* `text`: the argument, if it is in the option's word. */
 static int take(struct words *words, const struct row *row, const char *text,
                 struct options *options)
@@ -134,48 +124,37 @@ static int take(struct words *words, const struct row *row, const char *text,
     }
 }
 
-static int take_long(struct words *words, const char *word, struct options *options)
+/* Takes one word with options: --name, --name=argument, or letters. */
+static int take_word(struct words *words, struct options *options)
 {
-    size_t length = strcspn(word + 2, "=");
-    const struct row *row = by_name(word + 2, length);
-    const char *text = word[2 + length] ? word + 2 + length + 1 : NULL;
+    const char *word = words->argv[words->at];
 
-    return !row || (text && !row->argument) ? wrong_word(word) : take(words, row, text, options);
-}
+    if (word[0] != '-' || !word[1]) {
+        return wrong_word(word);
+    }
+    if (word[1] == '-') {
+        const char *name = word + 2;
+        size_t length = strcspn(name, "=");
+        const char *text = name[length] ? name + length + 1 : NULL;
 
-static int take_letters(struct words *words, const char *word, struct options *options)
-{
-    int result = 0;
-
-    for (const char *at = word + 1; *at && result == 0; at++) {
+        for (unsigned i = 0; i < ROWS && length > 0; i++) {
+            if (strncmp(rows[i].name, name, length) == 0 && !rows[i].name[length] &&
+                (!text || rows[i].argument)) {
+                return take(words, &rows[i], text, options);
+            }
+        }
+        return wrong_word(word);
+    }
+    for (const char *at = word + 1; *at; at++) {
         const struct row *row = by_letter(*at);
+        int result = row ? take(words, row, row->argument && at[1] ? at + 1 : NULL, options)
+                         : wrong_word(word);
 
-        if (!row) {
-            return wrong_word(word);
-        }
-        result = take(words, row, row->argument && at[1] ? at + 1 : NULL, options);
-        if (row->argument) {
-            break;
+        if (result != 0 || row->argument) {
+            return result;
         }
     }
-    return result;
-}
-
-static int take_all(int argc, char **argv, struct options *options)
-{
-    struct words words = {argv, 1, argc};
-    int result = 0;
-
-    for (; words.at < argc && result == 0; words.at++) {
-        const char *word = argv[words.at];
-
-        if (word[0] != '-' || !word[1]) {
-            return wrong_word(word);
-        }
-        result =
-            word[1] == '-' ? take_long(&words, word, options) : take_letters(&words, word, options);
-    }
-    return result;
+    return 0;
 }
 
 /* Checks the options against each other. */
@@ -205,23 +184,19 @@ static int agree(struct options *options)
     return 0;
 }
 
-static void join_args(int argc, char **argv, struct options *options)
-{
-    size_t used = 0;
-
-    for (int i = 0; i < argc && used < sizeof(options->args); i++) {
-        used += (size_t)snprintf(options->args + used, sizeof(options->args) - used, "%s%s",
-                                 i ? " " : "", argv[i]);
-    }
-}
-
 int options_parse(int argc, char **argv, struct options *options)
 {
     memset(options, 0, sizeof(*options));
     options->kernel_buffers = kymo_cpus() > 1 ? 8 : 32;
     options->idle_ms = CAPTURE_IDLE_MS;
-    join_args(argc, argv, options);
-    int result = take_all(argc, argv, options);
-
+    for (size_t i = 0, used = 0; i < (size_t)argc && used < sizeof(options->args); i++) {
+        used += (size_t)snprintf(options->args + used, sizeof(options->args) - used, "%s%s",
+                                 i ? " " : "", argv[i]);
+    }
+    struct words words = {argv, 1, argc};
+    int result = 0;
+    for (; words.at < argc && result == 0; words.at++) {
+        result = take_word(&words, options);
+    }
     return result != 0 ? result : agree(options);
 }

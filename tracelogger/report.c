@@ -39,31 +39,6 @@ struct totals {
     uint32_t buffers;
 };
 
-static uint64_t print_classes(uint32_t cpu, const struct kymo_trace_loss *loss)
-{
-    uint64_t lost = 0;
-
-    for (unsigned i = 0; i < KYMO_TRACE_CLASSES; i++) {
-        if (loss->lost[i]) {
-            printf("  CPU %u lost %llu of class %s\n", (unsigned)cpu,
-                   (unsigned long long)loss->lost[i], class_names[i] ? class_names[i] : "?");
-            lost += loss->lost[i];
-        }
-    }
-    return lost;
-}
-
-static void print_reasons(uint32_t cpu, const struct kymo_trace_loss *loss)
-{
-    for (unsigned i = 0; i < KYMO_TRACE_REASONS; i++) {
-        if (loss->lost_reason[i]) {
-            printf("  CPU %u lost %llu because: %s\n", (unsigned)cpu,
-                   (unsigned long long)loss->lost_reason[i],
-                   reason_names[i] ? reason_names[i] : "?");
-        }
-    }
-}
-
 /*
  * Returns the buffers with which this CPU would have lost nothing: those it had, and the largest
  * backlog beyond them (need.h). A buffer without a FREE one after it is used to its last slot, any
@@ -87,13 +62,26 @@ static uint64_t for_want_of_buffers(const struct kymo_trace_loss *loss)
     return loss->lost_reason[KYMO_DROP_OVERWRITTEN] + loss->lost_reason[KYMO_DROP_NOBUFFER];
 }
 
+/* Adds a CPU's account, and prints its losses by class and by reason. */
 static void add_cpu(const struct kymo_trace_loss *loss, uint32_t cpu, struct totals *totals)
 {
     totals->made += loss->made;
     totals->recycled += loss->recycled;
     totals->buffers += loss->buffers_closed;
-    totals->lost += print_classes(cpu, loss);
-    print_reasons(cpu, loss);
+    for (unsigned i = 0; i < KYMO_TRACE_CLASSES; i++) {
+        if (loss->lost[i]) {
+            printf("  CPU %u lost %llu of class %s\n", (unsigned)cpu,
+                   (unsigned long long)loss->lost[i], report_class_name(i));
+            totals->lost += loss->lost[i];
+        }
+    }
+    for (unsigned i = 0; i < KYMO_TRACE_REASONS; i++) {
+        if (loss->lost_reason[i]) {
+            printf("  CPU %u lost %llu because: %s\n", (unsigned)cpu,
+                   (unsigned long long)loss->lost_reason[i],
+                   reason_names[i] ? reason_names[i] : "?");
+        }
+    }
 }
 
 static struct kymo_trace_loss *account_of(uint32_t cpu)
@@ -101,16 +89,6 @@ static struct kymo_trace_loss *account_of(uint32_t cpu)
     static struct kymo_trace_loss loss;
 
     return TraceEvent(KYMO_TRACE_QUERYLOSS, cpu, &loss) == 0 ? &loss : NULL;
-}
-
-static uint64_t lost_of(const struct kymo_trace_loss *loss)
-{
-    uint64_t lost = 0;
-
-    for (unsigned i = 0; i < KYMO_TRACE_CLASSES; i++) {
-        lost += loss->lost[i];
-    }
-    return lost;
 }
 
 /* Returns the worst CPU's; all of them determine the length of an event. */
@@ -121,7 +99,10 @@ uint64_t report_needed(const struct capture *capture)
     for (uint32_t cpu = 0; cpu < kymo_cpus(); cpu++) {
         const struct kymo_trace_loss *loss = account_of(cpu);
 
-        written += loss ? loss->made - lost_of(loss) : 0;
+        written += loss ? loss->made : 0;
+        for (unsigned i = 0; loss && i < KYMO_TRACE_CLASSES; i++) {
+            written -= loss->lost[i];
+        }
     }
     for (uint32_t cpu = 0; cpu < kymo_cpus() && cpu < CAPTURE_CPUS_MAX; cpu++) {
         const struct kymo_trace_loss *loss = account_of(cpu);
@@ -142,33 +123,17 @@ uint64_t report_lost(uint32_t cpu)
     return loss ? for_want_of_buffers(loss) : 0;
 }
 
-static void add_cpus(struct totals *totals)
-{
-    for (uint32_t cpu = 0; cpu < kymo_cpus(); cpu++) {
-        const struct kymo_trace_loss *loss = account_of(cpu);
-
-        if (loss) {
-            add_cpu(loss, cpu, totals);
-        }
-    }
-}
-
-static void advise(uint64_t needed)
-{
-    if (needed <= KERNEL_BUFFERS_MOST) {
-        printf("tracelogger: -k %u would have avoided the losses\n", (unsigned)needed);
-    } else {
-        printf("tracelogger: %llu buffers per CPU would have avoided the losses, more than -k "
-               "can be: it needs more CPU time\n",
-               (unsigned long long)needed);
-    }
-}
-
 void report(const struct capture *capture, struct tracelogger_summary *summary)
 {
     struct totals totals = {.made = capture->refused_times};
 
-    add_cpus(&totals);
+    for (uint32_t cpu = 0; cpu < kymo_cpus(); cpu++) {
+        const struct kymo_trace_loss *loss = account_of(cpu);
+
+        if (loss) {
+            add_cpu(loss, cpu, &totals);
+        }
+    }
     uint64_t needed = report_needed(capture);
     printf("tracelogger: %llu events, %llu lost; %u buffers, %u written with %llu slots; %llu "
            "bytes in %s\n",
@@ -191,8 +156,12 @@ void report(const struct capture *capture, struct tracelogger_summary *summary)
         printf("tracelogger: %llu older events gave way to newer ones\n",
                (unsigned long long)totals.recycled);
     }
-    if (needed) {
-        advise(needed);
+    if (needed > KERNEL_BUFFERS_MOST) {
+        printf("tracelogger: %llu buffers per CPU would have avoided the losses, more than -k "
+               "can be: it needs more CPU time\n",
+               (unsigned long long)needed);
+    } else if (needed) {
+        printf("tracelogger: -k %u would have avoided the losses\n", (unsigned)needed);
     }
     summary->events = totals.made;
     summary->lost = totals.lost;

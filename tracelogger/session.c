@@ -52,28 +52,21 @@ static int set_timer(int *timer, int code, uint64_t ns, uint64_t again)
     return *timer < 0 || TimerSettime(*timer, 0, &when, NULL) < 0 ? trouble("timer") : 0;
 }
 
-/* -s and -D count from the end of START; with -d1 from when it may come. */
-static int set_timers(void)
+void session_running(void)
 {
+    /* -s and -D count from the end of START; with -d1 from when it may come. */
     uint64_t end = session.options.seconds * NS_PER_S;
     uint64_t flush = session.options.flush_seconds * NS_PER_S;
     int timer[2] = {-1, -1};
 
-    return set_timer(&timer[0], PULSE_TIME, end, 0) != 0 ||
-                   set_timer(&timer[1], PULSE_FLUSH, flush, flush) != 0
-               ? -1
-               : 0;
-}
-
-static int tell_name(void)
-{
-    return NameAttach(TRACELOGGER_NAME, session.name->chid) < 0 ? trouble(TRACELOGGER_NAME) : 0;
-}
-
-void session_running(void)
-{
     session.phase = RUNNING;
-    session.bad |= set_timers() != 0 || tell_name() != 0;
+    if (set_timer(&timer[0], PULSE_TIME, end, 0) != 0 ||
+        set_timer(&timer[1], PULSE_FLUSH, flush, flush) != 0) {
+        session.bad = true;
+    } else if (NameAttach(TRACELOGGER_NAME, session.name->chid) < 0) {
+        session.bad = true;
+        trouble(TRACELOGGER_NAME);
+    }
     if (session.stop_wanted || session.bad) {
         session_stop();
     }
@@ -184,19 +177,6 @@ static void pulse(const struct _pulse *pulse)
     drain();
 }
 
-static void message(int rcvid, const struct tracelogger_msg *msg, size_t bytes)
-{
-    if (bytes < sizeof(*msg) || msg->type != TRACELOGGER_STOP) {
-        MsgError(rcvid, ENOSYS);
-    } else if (session.stopper) {
-        MsgError(rcvid, EBUSY);
-    } else {
-        session.stopper = rcvid; /* answered when the capture is complete */
-        session_stop();
-        drain();
-    }
-}
-
 void session_loop(void)
 {
     union {
@@ -210,8 +190,16 @@ void session_loop(void)
 
         if (rcvid == 0) {
             pulse(&in.pulse);
-        } else if (rcvid > 0) {
-            message(rcvid, &in.msg, info.msglen);
+        } else if (rcvid < 0) {
+            continue;
+        } else if (info.msglen < sizeof(in.msg) || in.msg.type != TRACELOGGER_STOP) {
+            MsgError(rcvid, ENOSYS);
+        } else if (session.stopper) {
+            MsgError(rcvid, EBUSY);
+        } else {
+            session.stopper = rcvid; /* answered when the capture is complete */
+            session_stop();
+            drain();
         }
     }
 }

@@ -111,44 +111,34 @@ static int one_buffer(const struct sink_buffer *buffer)
     return result < 0 ? fail("write", strerror(errno)) : result;
 }
 
-static void all_buffers(struct sink_buffer *buffers, unsigned count)
-{
-    sink->buffers(buffers, count);
-    for (unsigned i = 0; i < count; i++) {
-        written += buffers[i].result == 0 ? buffers[i].count * TRACE_SLOT_BYTES : 0;
-        if (buffers[i].result < 0) {
-            fail("write", strerror(errno));
-        }
-    }
-}
-
-/* Writes the trailer behind a buffer that is stored. */
-static int trailer(const struct sink_buffer *buffer)
-{
-    struct trace_slot slots[CAPTURE_TRAILER_SLOTS];
-
-    capture_check_add(&sink_check, buffer->slots, buffer->count);
-    capture_check_close(&sink_check, buffer->cpu, slots);
-    if (!sink->adds_trailers) {
-        return sink_slots(slots, CAPTURE_TRAILER_SLOTS);
-    }
-    written += sizeof(slots);
-    return 0;
-}
-
 void sink_buffers(struct sink_buffer *buffers, unsigned count)
 {
     bool together = !failed && sink && sink->buffers && count > 0;
 
     if (together) {
-        all_buffers(buffers, count);
+        sink->buffers(buffers, count);
+    }
+    for (unsigned i = 0; i < count && together; i++) {
+        written += buffers[i].result == 0 ? buffers[i].count * TRACE_SLOT_BYTES : 0;
+        if (buffers[i].result < 0) {
+            fail("write", strerror(errno));
+        }
     }
     for (unsigned i = 0; i < count; i++) {
+        struct trace_slot trailer[CAPTURE_TRAILER_SLOTS];
+
         if (!together) {
             buffers[i].result = failed || !sink ? -1 : one_buffer(&buffers[i]);
         }
-        if (buffers[i].result == 0) {
-            buffers[i].result = trailer(&buffers[i]);
+        if (buffers[i].result != 0) {
+            continue;
+        }
+        capture_check_add(&sink_check, buffers[i].slots, buffers[i].count);
+        capture_check_close(&sink_check, buffers[i].cpu, trailer);
+        if (sink->adds_trailers) {
+            written += sizeof(trailer);
+        } else {
+            buffers[i].result = sink_slots(trailer, CAPTURE_TRAILER_SLOTS);
         }
     }
 }

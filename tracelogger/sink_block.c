@@ -96,19 +96,6 @@ static void searching(void *said, uint64_t done, uint64_t sectors)
     }
 }
 
-/* A disk is formatted only if no capture is lost by it, or on request. */
-static int may_format(void)
-{
-    int there = sink_settings.force ? 0 : blocklog_holds_captures(&log, &disk, small);
-
-    if (there > 0) {
-        printf("tracelogger: captures are on the disk: kymo extract takes them off; --reclaim "
-               "gives up the oldest when it is full, --format --force all\n");
-        return -EEXIST;
-    }
-    return there;
-}
-
 /* The disk has no description of a log; records may exist nevertheless. */
 static void say_no_log(int result)
 {
@@ -130,8 +117,16 @@ static int log_open(void)
 
     log.progress = searching;
     log.progress_what = &said;
-    int result = sink_settings.format ? may_format() : 0;
+    /* A disk is formatted only if no capture is lost by it, or on request. */
+    int result = sink_settings.format && !sink_settings.force
+                     ? blocklog_holds_captures(&log, &disk, small)
+                     : 0;
 
+    if (result > 0) {
+        printf("tracelogger: captures are on the disk: kymo extract takes them off; --reclaim "
+               "gives up the oldest when it is full, --format --force all\n");
+        return -EEXIST;
+    }
     if (result != 0) {
         return result;
     }
@@ -146,14 +141,6 @@ static int log_open(void)
     return result;
 }
 
-/* 0: the board has no real-time clock, and the time was not set. */
-static uint64_t time_known(void)
-{
-    time_t now = time(NULL);
-
-    return now >= (time_t)BLOCKLOG_TIME_LEAST ? (uint64_t)now : 0;
-}
-
 static int block_open(const char *name)
 {
     if (disk_open() != 0) {
@@ -162,7 +149,11 @@ static int block_open(const char *name)
     int result = log_open();
 
     if (result == 0) {
-        result = blocklog_begin(&log, *name ? name : "trace.kev", time_known());
+        /* 0: the board has no real-time clock, and the time was not set. */
+        time_t now = time(NULL);
+        uint64_t known = now >= (time_t)BLOCKLOG_TIME_LEAST ? (uint64_t)now : 0;
+
+        result = blocklog_begin(&log, *name ? name : "trace.kev", known);
         if (result == -ENOSPC) {
             printf("tracelogger: the disk is full of captures: --reclaim gives up the oldest\n");
         }
@@ -220,19 +211,6 @@ static long block_write(const void *data, size_t bytes)
     return (long)bytes;
 }
 
-/* Translates the log's result for one buffer to sink.h's. */
-static int outcome(const struct blocklog_buffer *buffer)
-{
-    if (buffer->result == 0) {
-        return 0;
-    }
-    if (buffer->result == -ENOSPC) {
-        return disk_is_full();
-    }
-    errno = -buffer->result;
-    return buffer->result == -EIO ? SINK_LOST : -1;
-}
-
 static void block_buffers(struct sink_buffer *buffers, unsigned count)
 {
     struct blocklog_buffer pieces[SINK_TOGETHER];
@@ -254,7 +232,16 @@ static void block_buffers(struct sink_buffer *buffers, unsigned count)
         blocklog_append_all(&log, pieces, count);
     }
     for (unsigned i = 0; i < count; i++) {
-        buffers[i].result = bad ? -1 : outcome(&pieces[i]);
+        int result = pieces[i].result;
+
+        if (bad || result == 0) {
+            buffers[i].result = bad ? -1 : 0;
+        } else if (result == -ENOSPC) {
+            buffers[i].result = disk_is_full();
+        } else {
+            errno = -result;
+            buffers[i].result = result == -EIO ? SINK_LOST : -1;
+        }
     }
 }
 
