@@ -22,9 +22,10 @@
 /* ---- the bound --------------------------------------------------------------------- */
 
 /*
- * The bound (layout.h) saves open.c from reading all headers. It is advanced every so many records, by
- * a write and a flush of its own, before the first record that needs it. If neither location can be written, the
- * record isn't written either: a record that could not be found is not acknowledged.
+ * The bound (layout.h) saves open.c from reading all headers. It is advanced every so many records,
+ * by a write and a flush of its own, before the first record that needs it. If neither location can
+ * be written, the record isn't written either: a record that could not be found is not
+ * acknowledged.
  */
 static int bound_write_one(struct blocklog *log, unsigned i, uint64_t bound)
 {
@@ -190,8 +191,9 @@ static int commit_here(struct blocklog *log, const struct blocklog_buffer *buffe
     return result;
 }
 
-/* Commits log->header, begun by header_begin(), with this data; `leave`: frames that must stay free.
- * For several pieces, returns -EIO after the first try; they may nevertheless be on the medium. */
+/* Commits log->header, begun by header_begin(), with this data; `leave`: frames that must stay
+ * free. For several pieces, returns -EIO after the first try; they may nevertheless be on the
+ * medium. */
 static int commit_once(struct blocklog *log, const struct blocklog_buffer *buffers, unsigned count,
                        uint64_t leave)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The kernel's buffers in retained memory: which are complete, which can't be saved. See judge.c. */
+/* The kernel's buffers in retained memory: which are complete, and which can't be saved. */
 #ifndef LIB_RETAIN_JUDGE_H
 #define LIB_RETAIN_JUDGE_H
 

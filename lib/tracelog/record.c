@@ -186,8 +186,8 @@ static void detach_names(tracelog_instance_t *log)
     }
 }
 
-/* The thread: sleeps until the kernel reports that a buffer is READY or that tracing has stopped, or a
- * program asks it to end. */
+/* The thread: sleeps until the kernel reports that a buffer is READY or that tracing has stopped,
+ * or a program asks it to end. */
 static void *run(void *arg)
 {
     tracelog_instance_t *log = arg;
