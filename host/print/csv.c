@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * --csv: RFC 4180, the columns of record.h. Arguments are one column, as `kymo print -n` has them:
- * name:value, with a space between. Texts are quoted, and a byte that is no printable ASCII is \xNN
- * in them. A value that is not known is an empty column.
+ * --csv: RFC 4180, the columns of record.h. The arguments are one column, as `kymo print -n` has
+ * them: name:value, with a space between. Texts are quoted, and a byte in them that is not
+ * printable ASCII is \xNN. An unknown value is an empty column.
  */
 #include "host/print/record.h"
 
@@ -11,7 +11,7 @@ void csv_header(struct out *out)
     out_str(out, "ns,cycles,cpu,class,event,number,pid,tid,process,thread,injected,args\r\n");
 }
 
-/* Inside of quotes. */
+/* Prints a text inside of quotes: a quote is doubled. */
 static void csv_bytes(struct out *out, const char *text, size_t len)
 {
     while (len > 0) {
@@ -46,37 +46,29 @@ static void csv_id(struct out *out, bool known, int32_t value)
     }
 }
 
-static void csv_field(struct out *out, const struct kev_field *field)
-{
-    csv_bytes(out, field->arg->name, strlen(field->arg->name));
-    out_char(out, ':');
-    if (field->arg->type == 'N') {
-        csv_bytes(out, field->text, field->len);
-    } else if (field->arg->type == 'S') {
-        out_hex32(out, (uint32_t)field->value);
-    } else {
-        line_value(out, field);
-    }
-}
-
 static void csv_args(struct out *out, const struct record *record, const struct kev_event *event)
 {
     if (record->args == RECORD_TEXT) {
         out_str(out, "str:");
         csv_bytes(out, (const char *)event->words, record->text_len);
-    } else if (record->args == RECORD_WORDS) {
-        for (unsigned i = 0; i < event->nwords; i++) {
-            out_str(out, i == 0 ? "d" : " d");
-            out_u64(out, i);
-            out_char(out, ':');
-            out_hex32(out, kev_word(event, i));
-        }
-    } else {
-        for (unsigned i = 0; i < record->nfields; i++) {
-            if (i > 0) {
-                out_char(out, ' ');
-            }
-            csv_field(out, &record->fields[i]);
+    }
+    for (unsigned i = 0; record->args == RECORD_WORDS && i < event->nwords; i++) {
+        out_str(out, i == 0 ? "d" : " d");
+        out_u64(out, i);
+        out_char(out, ':');
+        out_hex32(out, kev_word(event, i));
+    }
+    for (unsigned i = 0; record->args == RECORD_FIELDS && i < record->nfields; i++) {
+        const struct kev_field *field = &record->fields[i];
+        out_str(out, i == 0 ? "" : " ");
+        csv_bytes(out, field->arg->name, strlen(field->arg->name));
+        out_char(out, ':');
+        if (field->arg->type == 'N') {
+            csv_bytes(out, field->text, field->len);
+        } else if (field->arg->type == 'S') {
+            out_hex32(out, (uint32_t)field->value);
+        } else {
+            line_value(out, field);
         }
     }
 }

@@ -2,12 +2,12 @@
 /*
  * kymo print's loop over the events, and --follow.
  *
- * While a capture grows, the buffers of its CPUs arrive at different times, so the event that is
- * the earliest of those in the file need not be the next one: a CPU that has nothing new may still
- * deliver an earlier event. An event waits for such CPUs, at least as long as --wait says and at
- * most twice as long, counted from when it was seen in the file; then it is printed. What arrives
- * later still is printed out of order, and counted. The end of a pipe and an interrupt end all
- * waiting. Proof: test/host/test_reader.c, test/host/check.
+ * While a capture grows, the buffers of its CPUs arrive at different times, so the earliest event
+ * in the file need not be the next one: a CPU that has nothing new may still deliver an earlier
+ * event. An event waits for such CPUs, at least as long as --wait says and at most twice as long,
+ * counted from when it was seen in the file; then it is printed. Events that arrive even later are
+ * printed out of order, and counted. The end of a pipe and an interrupt end all waiting. Tested by
+ * test/host/test_reader.c and test/host/check.
  */
 #include <inttypes.h>
 #include <poll.h>
@@ -31,49 +31,12 @@ static void on_interrupt(int signo)
     interrupted = 1;
 }
 
-/* A second interrupt ends the process, however much is still to be printed. */
-static void interrupts_take(void)
-{
-    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
-
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
-
-static void event_print(struct print *print, const struct kev *kev, const struct kev_event *event)
-{
-    switch (print->shape) {
-    case PRINT_JSON:
-        json_event(print->out, kev, event, &print->style);
-        break;
-    case PRINT_CSV:
-        csv_event(print->out, kev, event, &print->style);
-        break;
-    default:
-        line_event(print->out, kev, event, &print->style);
-        break;
-    }
-}
-
-/* Processes every event, printed or not. */
-static void event_follow(struct print *print, const struct kev *kev, const struct kev_event *event)
-{
-    print->style.index = print->events++;
-    print->late += event->time < print->last;
-    print->last = event->time > print->last ? event->time : print->last;
-    if (print->events % PROGRESS_EVENTS == 0) {
-        kymo_progress((void *)"printing", event->offset, kev_info(kev)->size);
-    }
-    if (print->symbols != NULL) {
-        symbols_follow(print->symbols, event);
-    }
-    if (print->owners != NULL) {
-        print->style.owner = owners_follow(print->owners, event);
-    }
-}
-
 enum kev_result print_events(struct print *print, struct kev *kev, struct kev_error *error)
 {
+    void (*const event_print)(struct out *, const struct kev *, const struct kev_event *,
+                              const struct line_style *) = print->shape == PRINT_JSON  ? json_event
+                                                           : print->shape == PRINT_CSV ? csv_event
+                                                                                       : line_event;
     struct kev_event event;
     enum kev_result result;
 
@@ -88,11 +51,22 @@ enum kev_result print_events(struct print *print, struct kev *kev, struct kev_er
             print->past = true;
             return KEV_END;
         }
-        event_follow(print, kev, &event);
+        print->style.index = print->events++;
+        print->late += event.time < print->last;
+        print->last = event.time > print->last ? event.time : print->last;
+        if (print->events % PROGRESS_EVENTS == 0) {
+            kymo_progress((void *)"printing", event.offset, kev_info(kev)->size);
+        }
+        if (print->symbols != NULL) {
+            symbols_follow(print->symbols, &event);
+        }
+        if (print->owners != NULL) {
+            print->style.owner = owners_follow(print->owners, &event);
+        }
         if (!kymo_select_event(&print->select, &event, &print->style.owner, print->owners)) {
             continue;
         }
-        event_print(print, kev, &event);
+        event_print(print->out, kev, &event, &print->style);
         if (print->out->error != 0) {
             return KEV_END;
         }
@@ -100,7 +74,7 @@ enum kev_result print_events(struct print *print, struct kev *kev, struct kev_er
     return result;
 }
 
-/* Errors are reported when the event is printed. */
+/* Reports no errors: they are reported when the events are printed. */
 void print_learn(struct print *print, struct kev *kev)
 {
     struct kev_error error;
@@ -132,12 +106,6 @@ static void wait_a_little(void)
 
 /* ---- how long events wait for CPUs that have nothing new --------------------------- */
 
-struct waiting {
-    uint64_t limit;        /* milliseconds */
-    uint64_t since;        /* when `newer` was taken */
-    uint64_t older, newer; /* sizes of the file */
-};
-
 static uint64_t now_ms(void)
 {
     struct timespec now;
@@ -146,23 +114,12 @@ static uint64_t now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* Data that has been in the file for `limit` is printed in any case: returns up to which byte. */
-static uint64_t waiting_released(struct waiting *waiting, uint64_t size)
-{
-    uint64_t now = now_ms();
-
-    if (now - waiting->since >= waiting->limit) {
-        waiting->older = waiting->limit == 0 ? size : waiting->newer;
-        waiting->newer = size;
-        waiting->since = now;
-    }
-    return waiting->older;
-}
-
+/* Data that has been in the file for the limit is printed in any case. */
 enum kev_result print_follow(struct print *print, struct kev *kev, struct kev_error *error)
 {
-    struct waiting waiting = {.limit = kymo_when_cycles(&print->wait, 0, MILLISECONDS_HZ),
-                              .since = now_ms()};
+    uint64_t limit = kymo_when_cycles(&print->wait, 0, MILLISECONDS_HZ);
+    uint64_t since = now_ms();     /* when `newer` was taken */
+    uint64_t older = 0, newer = 0; /* sizes of the file */
     bool ended = false;
 
     for (;;) {
@@ -173,7 +130,13 @@ enum kev_result print_follow(struct print *print, struct kev *kev, struct kev_er
             return KEV_ERROR;
         }
         last |= ended;
-        kev_hold(kev, last ? KEV_HOLD_NONE : waiting_released(&waiting, kev_info(kev)->size));
+        uint64_t now = now_ms();
+        if (!last && now - since >= limit) {
+            older = limit == 0 ? kev_info(kev)->size : newer;
+            newer = kev_info(kev)->size;
+            since = now;
+        }
+        kev_hold(kev, last ? KEV_HOLD_NONE : older);
         result = print_events(print, kev, error);
         out_flush(print->out);
         if (result == KEV_ERROR || last || print->past || print->out->error != 0) {
@@ -190,10 +153,13 @@ struct kev *print_open(struct print *print, struct kev_error *error)
                                   .cpus = print->owners_wanted ? 0 : print->select.cpus,
                                   .progress = kymo_progress,
                                   .progress_arg = (void *)"reading"};
+    /* A second interrupt ends the process, however much is still to be printed. */
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
     struct kev *kev;
 
     if (print->follow) {
-        interrupts_take();
+        sigaction(SIGINT, &action, NULL);
+        sigaction(SIGTERM, &action, NULL);
     }
     kev = kev_open(print->input, &options, error);
 

@@ -9,16 +9,11 @@
 
 #include "host/print/format.h"
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-/* Behind the digits, or NULL if the number is too large. */
+/* Returns the text behind the digits, or NULL if the number is too large. */
 static const char *number_parse(const char *at, unsigned *value)
 {
     *value = 0;
-    while (is_digit(*at)) {
+    while (*at >= '0' && *at <= '9') {
         *value = 10 * *value + (unsigned)(*at++ - '0');
         if (*value > FORMAT_WIDTH_MAX) {
             return NULL;
@@ -27,33 +22,16 @@ static const char *number_parse(const char *at, unsigned *value)
     return at;
 }
 
-/* + and space are for signed numbers, of which there are none: taken and without effect. */
-static const char *flags_parse(struct format_piece *piece, const char *at)
-{
-    for (;; at++) {
-        switch (*at) {
-        case '-':
-            piece->left = true;
-            break;
-        case '0':
-            piece->zero = true;
-            break;
-        case '#':
-            piece->alternate = true;
-            break;
-        case '+':
-        case ' ':
-            break;
-        default:
-            return at;
-        }
-    }
-}
-
-/* Behind the conversion whose % stood before `at`; NULL if it is none. */
+/* Returns the text behind the conversion whose % stood before `at`; NULL if it is none. The flags +
+ * and space are for signed numbers, of which there are none: they have no effect. */
 static const char *conversion_parse(struct format_piece *piece, const char *at)
 {
-    at = number_parse(flags_parse(piece, at), &piece->width);
+    for (; *at != '\0' && strchr("-0#+ ", *at) != NULL; at++) {
+        piece->left |= *at == '-';
+        piece->zero |= *at == '0';
+        piece->alternate |= *at == '#';
+    }
+    at = number_parse(at, &piece->width);
     if (at != NULL && *at == '.') {
         piece->precise = true;
         piece->front = at[1] == '-';
@@ -66,7 +44,7 @@ static const char *conversion_parse(struct format_piece *piece, const char *at)
     return at + 1;
 }
 
-/* Text up to the next %; of %% the second is text. */
+/* Takes the text up to the next %; of %% the second is text. Returns the text behind it. */
 static const char *text_parse(struct format_piece *piece, const char *at)
 {
     piece->text = at;
@@ -143,19 +121,11 @@ static void print_number(struct out *out, const struct format_piece *piece, uint
     padded(out, piece, text, prefix + zeros + n);
 }
 
-/* Seconds, milliseconds, microseconds. */
-static void print_time(struct out *out, const struct format_piece *piece, int64_t ns)
-{
-    uint64_t us = (ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns) / 1000;
-    char text[40];
-
-    snprintf(text, sizeof(text), "%s%" PRIu64 ".%03" PRIu64 ".%03" PRIu64 "us",
-             ns <= -1000 ? "-" : "", us / 1000000, us / 1000 % 1000, us % 1000);
-    print_text(out, piece, text);
-}
-
 void format_print(struct out *out, const struct format *format, const struct format_event *event)
 {
+    uint64_t us = (event->ns < 0 ? 0 - (uint64_t)event->ns : (uint64_t)event->ns) / 1000;
+    char text[40];
+
     for (unsigned i = 0; i < format->n; i++) {
         const struct format_piece *piece = &format->pieces[i];
 
@@ -169,8 +139,10 @@ void format_print(struct out *out, const struct format *format, const struct for
         case 'e':
             print_number(out, piece, event->index, false);
             break;
-        case 't':
-            print_time(out, piece, event->ns);
+        case 't': /* seconds, milliseconds, microseconds */
+            snprintf(text, sizeof(text), "%s%" PRIu64 ".%03" PRIu64 ".%03" PRIu64 "us",
+                     event->ns <= -1000 ? "-" : "", us / 1000000, us / 1000 % 1000, us % 1000);
+            print_text(out, piece, text);
             break;
         case 'Z':
             print_text(out, piece, event->class);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kymo print -p FORMAT: the head of a line, before an event's arguments, as in traceprinter 7.0 and
- * later. Proof: test/host/test_format.c, and the default format against golden lines in
+ * later. Tested by test/host/test_format.c; the default format against golden lines in
  * test/host/check.
  */
 #ifndef HOST_PRINT_FORMAT_H
@@ -19,7 +19,7 @@ struct format_piece {
     char what; /* one of cCetZz; 0: text */
     bool left, zero, alternate;
     bool precise; /* has a precision */
-    bool front;   /* a negative one: cuts at the front */
+    bool front;   /* a negative precision: cuts at the front */
     unsigned width, precision;
     const char *text;
     size_t len;
@@ -40,8 +40,8 @@ struct format_event {
     char number[FORMAT_NAME_MAX]; /* THRUNNING */
 };
 
-/* 0, or -1 and *bad: the conversion that isn't one, NULL if there are too many. `text` stays the
- * caller's and must outlive the format. */
+/* Returns 0, or -1 with *bad at the invalid conversion; *bad NULL: there are too many. `text` must
+ * outlive the format. */
 int format_parse(struct format *format, const char *text, const char **bad);
 void format_print(struct out *out, const struct format *format, const struct format_event *event);
 

@@ -30,32 +30,6 @@ static void row_number(struct out *out, const char *key, uint64_t value)
     out_char(out, '\n');
 }
 
-static void row_build_id(struct out *out, const struct kev_info *info)
-{
-    row_start(out, "", "BUILD_ID");
-    for (unsigned i = 0; i < info->build_id_len; i++) {
-        out_char(out, "0123456789abcdef"[info->build_id[i] >> 4]);
-        out_char(out, "0123456789abcdef"[info->build_id[i] & 15]);
-    }
-    out_char(out, '\n');
-}
-
-static void system_page(struct out *out, const struct kev_info *info)
-{
-    out_str(out, " -- SYSTEM PAGE INFORMATION --\n");
-    if (info->kymo) {
-        row(out, "BOARD", info->board);
-        row(out, "CPU", info->cpu_name);
-        row(out, "RELEASE", info->release);
-        row_build_id(out, info);
-    }
-    row_number(out, "CPUS", info->ncpu);
-    row_number(out, "WORD_BITS", info->word_bits);
-    row_number(out, "CYCLES_PER_SEC", info->cycles_per_sec);
-    row_number(out, "SKEW_CYCLES", info->skew_cycles);
-    row_number(out, "BUFFERS", info->buffers);
-}
-
 void line_header(struct out *out, const struct kev *kev, bool verbose)
 {
     const struct kev_info *info = kev_info(kev);
@@ -71,7 +45,23 @@ void line_header(struct out *out, const struct kev *kev, bool verbose)
         }
     }
     if (verbose) {
-        system_page(out, info);
+        out_str(out, " -- SYSTEM PAGE INFORMATION --\n");
+        if (info->kymo) {
+            row(out, "BOARD", info->board);
+            row(out, "CPU", info->cpu_name);
+            row(out, "RELEASE", info->release);
+            row_start(out, "", "BUILD_ID");
+            for (unsigned i = 0; i < info->build_id_len; i++) {
+                out_char(out, "0123456789abcdef"[info->build_id[i] >> 4]);
+                out_char(out, "0123456789abcdef"[info->build_id[i] & 15]);
+            }
+            out_char(out, '\n');
+        }
+        row_number(out, "CPUS", info->ncpu);
+        row_number(out, "WORD_BITS", info->word_bits);
+        row_number(out, "CYCLES_PER_SEC", info->cycles_per_sec);
+        row_number(out, "SKEW_CYCLES", info->skew_cycles);
+        row_number(out, "BUFFERS", info->buffers);
     }
     out_str(out, " -- KERNEL EVENTS --\n");
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * --json: one object a line (see record.h). What may need more than 53 bits and is no count of
- * something is a string of hexadecimal digits, because many readers of JSON hold numbers as
- * doubles: `cycles`, addresses (P) and 64-bit patterns (X). Every other value is a number. A byte
- * of a string that is no printable ASCII is \u00XX, so a line is valid JSON whatever the capture
- * holds, and no byte is lost.
+ * --json: one object a line (see record.h). A value that may need more than 53 bits and is not a
+ * count is a string of hexadecimal digits, because many readers of JSON hold numbers as doubles:
+ * `cycles`, addresses (P) and 64-bit patterns (X). Every other value is a number. A byte of a
+ * string that is not printable ASCII is \u00XX, so a line is valid JSON whatever the capture holds,
+ * and no byte is lost.
  */
 #include "host/print/record.h"
 
@@ -53,47 +53,39 @@ static void json_hex(struct out *out, uint64_t value, unsigned digits)
     out_char(out, '"');
 }
 
-static void json_field(struct out *out, const struct kev_field *field)
-{
-    json_text(out, field->arg->name);
-    out_char(out, ':');
-    switch (field->arg->type) {
-    case 'N':
-        json_bytes(out, field->text, field->len);
-        break;
-    case 'D':
-    case 'E':
-        line_signed(out, field);
-        break;
-    case 'X':
-    case 'P':
-    case 'I':
-        json_hex(out, field->value, field->wide ? 16 : 8);
-        break;
-    default:
-        out_u64(out, field->value);
-        break;
-    }
-}
-
 static void json_args(struct out *out, const struct record *record, const struct kev_event *event)
 {
     if (record->args == RECORD_TEXT) {
         out_str(out, "\"str\":");
         json_bytes(out, (const char *)event->words, record->text_len);
-    } else if (record->args == RECORD_WORDS) {
-        for (unsigned i = 0; i < event->nwords; i++) {
-            out_str(out, i == 0 ? "\"d" : ",\"d");
-            out_u64(out, i);
-            out_str(out, "\":");
-            out_u64(out, kev_word(event, i));
-        }
-    } else {
-        for (unsigned i = 0; i < record->nfields; i++) {
-            if (i > 0) {
-                out_char(out, ',');
-            }
-            json_field(out, &record->fields[i]);
+    }
+    for (unsigned i = 0; record->args == RECORD_WORDS && i < event->nwords; i++) {
+        out_str(out, i == 0 ? "\"d" : ",\"d");
+        out_u64(out, i);
+        out_str(out, "\":");
+        out_u64(out, kev_word(event, i));
+    }
+    for (unsigned i = 0; record->args == RECORD_FIELDS && i < record->nfields; i++) {
+        const struct kev_field *field = &record->fields[i];
+        out_str(out, i == 0 ? "" : ",");
+        json_text(out, field->arg->name);
+        out_char(out, ':');
+        switch (field->arg->type) {
+        case 'N':
+            json_bytes(out, field->text, field->len);
+            break;
+        case 'D':
+        case 'E':
+            line_signed(out, field);
+            break;
+        case 'X':
+        case 'P':
+        case 'I':
+            json_hex(out, field->value, field->wide ? 16 : 8);
+            break;
+        default:
+            out_u64(out, field->value);
+            break;
         }
     }
 }

@@ -1,61 +1,119 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Prints an event as one line (or one and its arguments): the shapes of every class. Proof:
+ * Prints an event as a line, or as a line and its arguments. line_event() is the whole way: what
+ * kind of line the event is, its fields, the head of the line, the name, the body. The bodies of
+ * interrupts and of user events are in line_int.c and line_user.c, fields in line_args.c. Tested by
  * test/host and the golden captures.
  */
+#include <stdio.h>
+
 #include "host/print/line.h"
 #include "host/when.h"
+#include "abi/sys/trace.h"
 #include "trace/slot.h"
 
-/* traceprinter 6.x has the low word only. */
-static void line_start_low(struct out *out, const struct kev_event *event)
-{
-    char head[] = "t:0x01234567 CPU:00 ";
+#define EVENT_COLUMNS 13 /* of a name, before its first argument */
 
-    out_hex_digits(head + 4, (uint32_t)event->time);
-    head[17] = (char)('0' + event->cpu / 10);
-    head[18] = (char)('0' + event->cpu % 10);
-    out_bytes(out, head, sizeof(head) - 1);
+enum {
+#define KERCALL(number, NAME, ...) CALL_##NAME = (number),
+#include "abi/kercalls.def"
+#undef KERCALL
+};
+
+enum line_kind {
+    LINE_USER,
+    LINE_CONTROL, /* TIME, BUFFER and DROPPED, which have shapes of their own */
+    LINE_CALL,
+    LINE_INT,
+    LINE_GROUP,   /* any other class */
+    LINE_UNKNOWN, /* no description, or too few words for it */
+};
+
+struct line {
+    struct out *out;
+    const struct kev *kev;
+    const struct kev_event *event;
+    const struct line_style *style;
+    enum line_kind kind;
+    const struct kev_desc *desc; /* of calls, interrupts and groups */
+    struct kev_field fields[KEV_ARGS_MAX];
+    unsigned nfields;
+    bool is_text; /* a user event's */
+    size_t text_len;
+};
+
+/* ---- what the lines and the records have in common ---------------------------------- */
+
+const char *line_drop_reason(uint32_t reason)
+{
+    static const char *const reasons[KYMO_DROP_REASONS] = {
+#define R(number, name, text, doc) [number] = text,
+        KYMO_DROP_REASON_LIST(R)
+#undef R
+    };
+
+    return reason < KYMO_DROP_REASONS ? reasons[reason] : NULL;
 }
 
-static void line_start_cycles(struct out *out, const struct kev_event *event)
+static bool is_thread_state(const struct kev_event *event)
 {
-    char head[] = "t:0x0123456789abcdef CPU:00 ";
-
-    out_hex_digits(head + 4, (uint32_t)(event->time >> 32));
-    out_hex_digits(head + 12, (uint32_t)event->time);
-    head[25] = (char)('0' + event->cpu / 10);
-    head[26] = (char)('0' + event->cpu % 10);
-    out_bytes(out, head, sizeof(head) - 1);
+    return event->class == TRACE_CLASS_PR_TH && (event->number & ~TRACE_EVENT_64) < 64;
 }
 
-void line_seconds(struct out *out, int64_t ns)
+unsigned line_fields_of(const struct kev_event *event, const struct kev_desc *desc,
+                        struct kev_field *fields)
 {
-    uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
-    char fraction[10];
+    static const struct kev_arg scheduler[] = {{.type = 'D', .name = "partition"},
+                                               {.type = 'H', .name = "sched_flags"}};
+    unsigned n = kev_decode(event, desc, fields);
 
-    if (ns < 0) {
-        out_char(out, '-');
+    /* Wide thread events of other kernels, where a scheduler of partitions is loaded. */
+    if (is_thread_state(event) && n == 4 && event->nwords >= 6) {
+        for (; n < 6; n++) {
+            fields[n] = (struct kev_field){.arg = &scheduler[n - 4], .value = kev_word(event, n)};
+        }
     }
-    out_u64(out, size / 1000000000u);
-    size = size % 1000000000u + 1000000000u; /* nine digits behind a one */
-    for (unsigned i = 10; i > 0; i--, size /= 10) {
-        fraction[i - 1] = (char)('0' + size % 10);
-    }
-    fraction[0] = '.';
-    out_bytes(out, fraction, sizeof(fraction));
+    return n;
 }
 
-static void line_owner(struct out *out, const struct line_style *style)
+/* ---- the usual head and name -------------------------------------------------------- */
+
+/* The time, the CPU and, with --names, the owner. traceprinter 6.x has the low word of the time. */
+static void put_head(struct out *out, const struct kev *kev, const struct kev_event *event,
+                     const struct line_style *style)
 {
+    char cycles[] = "t:0x0123456789abcdef";
+    char cpu[] = " CPU:00 ";
     const struct owner *owner = &style->owner;
-    const char *process = owner->known ? owners_process(style->owners, owner->pid) : NULL;
-    const char *thread = owner->known ? owners_thread(style->owners, owner->pid, owner->tid) : NULL;
 
+    if (style->dialect == LINE_QNX6) {
+        out_hex_digits(cycles + 4, (uint32_t)event->time);
+        out_bytes(out, cycles, 12);
+    } else if (style->time == LINE_CYCLES) {
+        out_hex_digits(cycles + 4, (uint32_t)(event->time >> 32));
+        out_hex_digits(cycles + 12, (uint32_t)event->time);
+        out_bytes(out, cycles, sizeof(cycles) - 1);
+    } else {
+        int64_t ns = kymo_when_ns(event->time, style->first, kev_info(kev)->cycles_per_sec);
+        out_str(out, "t:");
+        if (style->time == LINE_NS) {
+            out_i64(out, ns);
+        } else {
+            out_seconds(out, ns);
+        }
+    }
+    cpu[5] = (char)('0' + event->cpu / 10);
+    cpu[6] = (char)('0' + event->cpu % 10);
+    out_bytes(out, cpu, sizeof(cpu) - 1);
+    if (style->owners == NULL) {
+        return;
+    }
     if (!owner->known) {
         out_str(out, "? ");
         return;
     }
+    const char *process = owners_process(style->owners, owner->pid);
+    const char *thread = owners_thread(style->owners, owner->pid, owner->tid);
     out_i64(out, owner->pid);
     out_char(out, '.');
     out_i64(out, owner->tid);
@@ -71,77 +129,21 @@ static void line_owner(struct out *out, const struct line_style *style)
     out_char(out, ' ');
 }
 
-static void line_start(struct out *out, const struct kev *kev, const struct kev_event *event,
-                       const struct line_style *style)
-{
-    int64_t ns;
-
-    if (style->dialect == LINE_QNX6) {
-        line_start_low(out, event);
-    } else if (style->time == LINE_CYCLES) {
-        line_start_cycles(out, event);
-    } else {
-        ns = kymo_when_ns(event->time, style->first, kev_info(kev)->cycles_per_sec);
-        out_str(out, "t:");
-        if (style->time == LINE_NS) {
-            out_i64(out, ns);
-        } else {
-            line_seconds(out, ns);
-        }
-        out_str(out, " CPU:");
-        out_char(out, (char)('0' + event->cpu / 10));
-        out_char(out, (char)('0' + event->cpu % 10));
-        out_char(out, ' ');
-    }
-    if (style->owners != NULL) {
-        line_owner(out, style);
-    }
-}
-
-static bool line_control(struct out *out, const struct kev_event *event,
-                         const struct line_style *style)
-{
-    if (!line_is_control(event)) {
-        return false;
-    }
-    out_str(out, event->number == TRACE_CONTROL_TIME     ? "CONTROL :TIME"
-                 : event->number == TRACE_CONTROL_BUFFER ? "CONTROL: BUFFER"
-                                                         : "CONTROL: DROPPED");
-    line_control_body(out, event, style);
-    return true;
-}
-
-const char *line_class_name(const struct kev_event *event)
+/* The name of an event's class where nothing else is known of it. Kymo's own kernel calls print
+ * like the others. */
+static const char *class_name(const struct kev_event *event)
 {
     return kev_class_name(trace_class_is_call(event->class) ? TRACE_CLASS_KER_CALL : event->class);
 }
 
-static void line_call(struct out *out, const struct kev *kev, const struct kev_event *event,
-                      const struct kev_desc *desc, const struct line_style *style)
+/* "THREAD  :" and the like; NULL: the class's name serves. */
+static const char *group_name(const struct kev_event *event)
 {
-    out_str(out, desc->kind == KEV_CALL_ENTER  ? "KER_CALL:"
-                 : desc->kind == KEV_CALL_EXIT ? "KER_EXIT:"
-                                               : "INT_CALL:");
-    if (style->dialect != LINE_KYMO) {
-        char text[FORMAT_NAME_MAX];
+    unsigned number = event->number & ~TRACE_EVENT_64;
 
-        out_bytes(out, text, line_call_text(text, sizeof(text), desc, style));
-    } else { /* the same, fast */
-        out_str(out, desc->name);
-        out_char(out, '/');
-        out_u64(out, desc->number);
-    }
-    line_call_body(out, kev, event, desc, style);
-}
-
-const char *line_group_name(const struct kev_event *event)
-{
     switch (event->class) {
     case TRACE_CLASS_PR_TH:
-        if ((event->number & ~TRACE_EVENT_64) >= 64) {
-            return "PROCESS :";
-        }
-        return (event->number & ~TRACE_EVENT_64) >= 26 ? "VTHREAD :" : "THREAD  :";
+        return number >= 64 ? "PROCESS :" : number >= 26 ? "VTHREAD :" : "THREAD  :";
     case TRACE_CLASS_SYSTEM:
         return "SYSTEM  :";
     case TRACE_CLASS_COMM:
@@ -153,56 +155,285 @@ const char *line_group_name(const struct kev_event *event)
     }
 }
 
-static void line_group(struct out *out, const struct kev_event *event, const struct kev_desc *desc,
-                       const struct line_style *style)
+/* Writes a kernel call's name and number, "MSG_SENDV/11", cut to the room; returns its length. */
+static size_t call_text(char *to, size_t room, const struct kev_desc *desc,
+                        const struct line_style *style)
 {
-    struct kev_field fields[KEV_ARGS_MAX];
-    struct line_style own = line_group_style(event, style);
-    const char *group = line_group_name(event);
+    bool qnx = style->dialect != LINE_KYMO, from_int = desc->kind == KEV_CALL_INT;
+    int len = snprintf(to, room, "%s%s/%0*u", qnx && from_int ? "KER_" : "", desc->name,
+                       qnx && !from_int ? 2 : 1, desc->number);
 
-    if (group != NULL) {
-        out_str(out, group);
-    } else {
-        out_str(out, kev_class_name(event->class));
-        out_char(out, ':');
+    return (size_t)len < room ? (size_t)len : room - 1;
+}
+
+static void put_name(const struct line *l)
+{
+    struct out *out = l->out;
+    char text[FORMAT_NAME_MAX];
+    const char *group;
+    size_t len;
+
+    switch (l->kind) {
+    case LINE_USER:
+        out_str(out, "USREVENT:EVENT:");
+        out_u64(out, l->event->number);
+        out_str(out, l->is_text ? "" : ",");
+        break;
+    case LINE_CONTROL:
+        out_str(out, l->event->number == TRACE_CONTROL_TIME     ? "CONTROL :TIME"
+                     : l->event->number == TRACE_CONTROL_BUFFER ? "CONTROL: BUFFER"
+                                                                : "CONTROL: DROPPED");
+        break;
+    case LINE_CALL:
+        out_str(out, l->desc->kind == KEV_CALL_ENTER  ? "KER_CALL:"
+                     : l->desc->kind == KEV_CALL_EXIT ? "KER_EXIT:"
+                                                      : "INT_CALL:");
+        if (l->style->dialect != LINE_KYMO) {
+            out_bytes(out, text, call_text(text, sizeof(text), l->desc, l->style));
+        } else { /* the same, fast */
+            out_str(out, l->desc->name);
+            out_char(out, '/');
+            out_u64(out, l->desc->number);
+        }
+        break;
+    case LINE_INT:
+        line_int_name(out, l->event, l->desc, l->fields);
+        break;
+    case LINE_GROUP:
+        group = group_name(l->event);
+        if (group != NULL) {
+            out_str(out, group);
+        } else {
+            out_str(out, kev_class_name(l->event->class));
+            out_char(out, ':');
+        }
+        len = strlen(l->desc->name);
+        out_bytes(out, l->desc->name, len);
+        if (l->nfields > 0 && len < EVENT_COLUMNS && (l->nfields <= 2 || l->style->one_line)) {
+            out_pad(out, EVENT_COLUMNS - len);
+        }
+        break;
+    case LINE_UNKNOWN:
+        out_str(out, class_name(l->event));
+        out_str(out, ":EVENT:");
+        out_u64(out, l->event->number);
+        break;
     }
-    line_named(out, desc->name, fields, line_group_fields(event, desc, fields), &own);
 }
 
-static void line_unknown(struct out *out, const struct kev_event *event,
-                         const struct line_style *style)
+/* ---- the head that -p's format makes, with the name in it --------------------------- */
+
+static void put_format(const struct line *l)
 {
-    out_str(out, line_class_name(event));
-    out_str(out, ":EVENT:");
-    out_u64(out, event->number);
-    line_words(out, event, style);
+    const struct kev_event *event = l->event;
+    uint64_t hz = kev_info(l->kev)->cycles_per_sec, first = l->style->first;
+    bool before = event->time < first; /* where the order is the file's */
+    unsigned __int128 cycles = before ? first - event->time : event->time - first;
+    int64_t ns = (int64_t)(cycles * 1000000000u / hz);
+    struct format_event to = {.cycles = event->time,
+                              .index = l->style->index,
+                              .cpu = event->cpu,
+                              .ns = before ? -ns : ns};
+    const char *class_text = class_name(event), *number = NULL, *group = NULL;
+    uint32_t irq;
+
+    switch (l->kind) {
+    case LINE_USER:
+        class_text = "USREVENT";
+        snprintf(to.number, FORMAT_NAME_MAX, "EVENT:%u", event->number);
+        break;
+    case LINE_CONTROL:
+        class_text = "CONTROL";
+        number = event->number == TRACE_CONTROL_TIME     ? "TIME"
+                 : event->number == TRACE_CONTROL_BUFFER ? "BUFFER"
+                                                         : "DROPPED";
+        break;
+    case LINE_CALL:
+        class_text = l->desc->kind == KEV_CALL_ENTER  ? "KER_CALL"
+                     : l->desc->kind == KEV_CALL_EXIT ? "KER_EXIT"
+                                                      : "INT_CALL";
+        call_text(to.number, FORMAT_NAME_MAX, l->desc, l->style);
+        break;
+    case LINE_INT:
+        class_text = l->desc->name;
+        irq = line_int_number(event, l->fields);
+        snprintf(to.number, FORMAT_NAME_MAX, "0x%08x (%d)", irq, (int32_t)irq);
+        break;
+    case LINE_GROUP:
+        group = group_name(event);
+        class_text = group == NULL ? kev_class_name(event->class) : group;
+        number = l->desc->name;
+        break;
+    case LINE_UNKNOWN:
+        snprintf(to.number, FORMAT_NAME_MAX, "EVENT:%u", event->number);
+        break;
+    }
+    snprintf(to.class, FORMAT_NAME_MAX, "%s", class_text);
+    if (group != NULL) { /* without the padding and the colon */
+        to.class[strcspn(to.class, " :")] = '\0';
+    }
+    if (number != NULL) {
+        snprintf(to.number, FORMAT_NAME_MAX, "%s", number);
+    }
+    format_print(l->out, l->style->format, &to);
 }
+
+/* ---- the body ----------------------------------------------------------------------- */
+
+static void put_control(struct out *out, const struct kev_event *event,
+                        const struct line_style *style)
+{
+    uint32_t first = kev_word(event, 0), second = kev_word(event, 1);
+
+    switch (event->number) {
+    case TRACE_CONTROL_TIME:
+        out_str(out, " msb:");
+        out_hex32(out, first);
+        out_str(out, " lsb(offset):");
+        out_hex32(out, second);
+        break;
+    case TRACE_CONTROL_BUFFER:
+        out_str(out, " sequence = ");
+        out_u64(out, first & (style->dialect == LINE_QNX6 ? 0x7ff : UINT32_MAX));
+        out_str(out, ", num_events = ");
+        out_u64(out, second);
+        break;
+    default: /* DROPPED: reason << 8 | class, count */
+        out_str(out, " class = ");
+        out_str(out, kev_class_name(first & 0xff));
+        out_str(out, ", num_events = ");
+        out_u64(out, second);
+        out_str(out, ", reason = ");
+        if (line_drop_reason(first >> 8) != NULL) {
+            out_str(out, line_drop_reason(first >> 8));
+        } else {
+            out_u64(out, first >> 8);
+        }
+        break;
+    }
+    out_char(out, '\n');
+}
+
+/* Renames the words of messages to what traceprinter prints: msg:"abcd" (0x64636261); before 8.0
+ * the first one has no [0] in the fast form. args: memory for the names. */
+static void name_message_words(struct kev_field *fields, unsigned n, const struct kev_desc *desc,
+                               const struct line_style *style, struct kev_arg *args)
+{
+    struct kev_arg *last = NULL;
+    unsigned words = 0;
+
+    for (unsigned i = 0; i < n; i++) {
+        const char *name = fields[i].arg->name;
+        bool sent = strncmp(name, "msg", 3) == 0, received = strncmp(name, "rmsg", 4) == 0;
+        size_t digit = sent ? 3 : 4;
+
+        if ((!sent && !received) || name[digit] < '0' || name[digit] > '2' ||
+            name[digit + 1] != '\0') {
+            continue;
+        }
+        args[i].type = LINE_TYPE_MESSAGE;
+        snprintf(args[i].name, sizeof(args[i].name), "%s%.*s[%c]",
+                 sent && desc->number == CALL_MSG_REPLYV ? "s" : "", (int)digit, name, name[digit]);
+        fields[i].arg = last = &args[i];
+        words++;
+    }
+    if (words == 1 && style->dialect != LINE_QNX8) {
+        last->name[strcspn(last->name, "[")] = '\0';
+    }
+}
+
+static void put_call(struct line *l)
+{
+    const struct kev_field *result = &l->fields[0];
+    struct kev_arg args[KEV_ARGS_MAX] = {0};
+    struct out *out = l->out;
+
+    if (l->desc->kind == KEV_CALL_INT) {
+        out_char(out, '\n');
+    } else if (l->desc->kind == KEV_CALL_EXIT && l->nfields > 0 &&
+               result->value == (result->wide ? UINT64_MAX : UINT32_MAX)) {
+        /* -1 is followed by the error's number, whatever the form, and its name if it is known. */
+        uint32_t error = kev_word(l->event, (l->event->number & TRACE_EVENT_64) != 0 ? 2 : 1);
+        const char *name = l->style->dialect == LINE_KYMO ? kev_error_name(l->kev, error) : NULL;
+        out_str(out, " ret_val:-1, errno:");
+        out_i64(out, (int32_t)error);
+        if (name != NULL) {
+            out_str(out, " (");
+            out_str(out, name);
+            out_char(out, ')');
+        }
+        out_char(out, '\n');
+    } else {
+        if (l->style->dialect != LINE_KYMO) {
+            name_message_words(l->fields, l->nfields, l->desc, l->style, args);
+        }
+        line_fields(out, l->fields, l->nfields, l->style);
+    }
+}
+
+/* ---- all of it ---------------------------------------------------------------------- */
 
 void line_event(struct out *out, const struct kev *kev, const struct kev_event *event,
                 const struct line_style *style)
 {
-    const struct kev_desc *desc;
+    struct line_style own;
+    struct line l; /* not zeroed: it is large, and this is done for each event */
+
+    l.out = out;
+    l.kev = kev;
+    l.event = event;
+    l.style = style;
+    l.desc = NULL;
+    l.nfields = 0;
+    if (event->class == TRACE_CLASS_USER) {
+        l.kind = LINE_USER;
+        l.is_text = line_user_text(event, &l.text_len);
+    } else if (event->class == TRACE_CLASS_CONTROL &&
+               (event->number == TRACE_CONTROL_TIME || event->number == TRACE_CONTROL_BUFFER ||
+                event->number == TRACE_CONTROL_DROPPED)) {
+        l.kind = LINE_CONTROL;
+    } else if ((l.desc = kev_describe(kev, event->class, event->number)) == NULL) {
+        l.kind = LINE_UNKNOWN;
+    } else if (l.desc->kind != KEV_PLAIN) {
+        l.kind = LINE_CALL;
+        l.nfields = l.desc->kind == KEV_CALL_INT ? 0 : kev_decode(event, l.desc, l.fields);
+    } else if (event->class == TRACE_CLASS_INT) {
+        l.nfields = kev_decode(event, l.desc, l.fields);
+        l.kind = line_int_is_whole(event, l.nfields) ? LINE_INT : LINE_UNKNOWN;
+    } else {
+        l.kind = LINE_GROUP;
+        l.nfields = line_fields_of(event, l.desc, l.fields);
+        own = *style;
+        own.one_line |= is_thread_state(event); /* priority and policy stay on the line */
+        own.symbols = symbols_apply(event) ? own.symbols : NULL;
+        l.style = &own;
+    }
 
     if (style->format != NULL) {
-        line_formatted(out, kev, event, style);
-        return;
+        put_format(&l);
+    } else {
+        put_head(out, kev, event, style);
+        put_name(&l);
     }
-    line_start(out, kev, event, style);
-    if (event->class == TRACE_CLASS_USER) {
-        line_user(out, event, style);
-        return;
-    }
-    if (line_control(out, event, style)) {
-        return;
-    }
-    desc = kev_describe(kev, event->class, event->number);
-    if (desc == NULL) {
-        line_unknown(out, event, style);
-    } else if (desc->kind != KEV_PLAIN) {
-        line_call(out, kev, event, desc, style);
-    } else if (event->class != TRACE_CLASS_INT) {
-        line_group(out, event, desc, style);
-    } else if (!line_int(out, event, desc, style)) {
-        line_unknown(out, event, style);
+
+    switch (l.kind) {
+    case LINE_USER:
+        line_user_body(out, event, l.is_text, l.text_len, style);
+        break;
+    case LINE_CONTROL:
+        put_control(out, event, style);
+        break;
+    case LINE_CALL:
+        put_call(&l);
+        break;
+    case LINE_INT:
+        line_int_body(out, event, l.fields, l.nfields, style);
+        break;
+    case LINE_GROUP:
+        line_fields(out, l.fields, l.nfields, l.style);
+        break;
+    case LINE_UNKNOWN:
+        line_words(out, event, style);
+        break;
     }
 }

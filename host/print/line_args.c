@@ -1,39 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Arguments of an event: `name:value`, on the event's line if there are at most two, else one per
- * line with the name right-aligned to 26 columns, as traceprinter does.
+ * Arguments of an event: `name:value`, on the event's line if there are at most two, else one a
+ * line with the name right-aligned to 26 columns, as traceprinter does. Called by line.c and
+ * line_int.c.
  */
 #include "host/print/line.h"
 
 #define NAME_COLUMNS 26
-#define EVENT_COLUMNS 13
-
-static void value_tag(struct out *out, uint32_t value)
-{
-    char tag[4];
-
-    memcpy(tag, &value, sizeof(tag));
-    out_text(out, tag, strnlen(tag, sizeof(tag)));
-    out_str(out, " (");
-    out_hex32(out, value);
-    out_char(out, ')');
-}
-
-/* Prints the printable ones of four characters, and all of them as a number. */
-static void value_message(struct out *out, const struct kev_field *field)
-{
-    out_char(out, '"');
-    for (unsigned i = 0; i < 4; i++) {
-        char c = (char)(field->value >> 8 * i);
-
-        if (c >= ' ' && c < 0x7f) {
-            out_char(out, c);
-        }
-    }
-    out_str(out, "\" (");
-    out_hex(out, field->value, field->value >> 32 != 0 ? 16 : 8);
-    out_char(out, ')');
-}
 
 void line_signed(struct out *out, const struct kev_field *field)
 {
@@ -44,6 +17,9 @@ void line_signed(struct out *out, const struct kev_field *field)
 
 void line_value(struct out *out, const struct kev_field *field)
 {
+    uint32_t tag = (uint32_t)field->value;
+    char text[sizeof(tag)];
+
     switch (field->arg->type) {
     case 'D':
     case 'E':
@@ -52,11 +28,24 @@ void line_value(struct out *out, const struct kev_field *field)
     case 'N':
         out_text(out, field->text, field->len);
         break;
-    case 'S':
-        value_tag(out, (uint32_t)field->value);
+    case 'S': /* a tag of up to four characters, and the number that they are */
+        memcpy(text, &tag, sizeof(text));
+        out_text(out, text, strnlen(text, sizeof(text)));
+        out_str(out, " (");
+        out_hex32(out, tag);
+        out_char(out, ')');
         break;
-    case LINE_TYPE_MESSAGE:
-        value_message(out, field);
+    case LINE_TYPE_MESSAGE: /* the printable ones of four characters, and all of them as a number */
+        out_char(out, '"');
+        for (unsigned i = 0; i < 4; i++) {
+            char c = (char)(field->value >> 8 * i);
+            if (c >= ' ' && c < 0x7f) {
+                out_char(out, c);
+            }
+        }
+        out_str(out, "\" (");
+        out_hex(out, field->value, field->value >> 32 != 0 ? 16 : 8);
+        out_char(out, ')');
         break;
     case 'H':
         out_hex(out, field->value, field->value >> 32 != 0 ? 16 : 8);
@@ -96,56 +85,28 @@ void line_id_name(struct out *out, const struct kev_field *fields, unsigned n, u
     }
 }
 
-static void field_inline(struct out *out, const struct kev_field *fields, unsigned n, unsigned i,
-                         const struct line_style *style)
-{
-    const struct kev_field *field = &fields[i];
-    const struct kev_arg *arg = field->arg;
-    size_t len = arg->name_len != 0 ? arg->name_len : strlen(arg->name);
-
-    out_short(out, arg->name, sizeof(arg->name), len);
-    out_char(out, ':');
-    line_value(out, field);
-    if (style->symbols != NULL && arg->type == 'P') {
-        symbols_put(style->symbols, out, field->value);
-    }
-    if (style->owners != NULL) {
-        line_id_name(out, fields, n, i, style->owners);
-    }
-}
-
-static void field_line(struct out *out, const struct kev_field *fields, unsigned n, unsigned i,
-                       const struct line_style *style)
-{
-    size_t len = strlen(fields[i].arg->name);
-
-    out_char(out, '\n');
-    out_pad(out, len < NAME_COLUMNS ? NAME_COLUMNS - len : 0);
-    field_inline(out, fields, n, i, style);
-}
-
 void line_fields(struct out *out, const struct kev_field *fields, unsigned n,
                  const struct line_style *style)
 {
     for (unsigned i = 0; i < n; i++) {
+        const struct kev_arg *arg = fields[i].arg;
+        size_t len = arg->name_len != 0 ? arg->name_len : strlen(arg->name);
+
         if (n > 2 && !style->one_line) {
-            field_line(out, fields, n, i, style);
+            out_char(out, '\n');
+            out_pad(out, len < NAME_COLUMNS ? NAME_COLUMNS - len : 0);
         } else {
             out_char(out, ' ');
-            field_inline(out, fields, n, i, style);
+        }
+        out_short(out, arg->name, sizeof(arg->name), len);
+        out_char(out, ':');
+        line_value(out, &fields[i]);
+        if (style->symbols != NULL && arg->type == 'P') {
+            symbols_put(style->symbols, out, fields[i].value);
+        }
+        if (style->owners != NULL) {
+            line_id_name(out, fields, n, i, style->owners);
         }
     }
     out_char(out, '\n');
-}
-
-void line_named(struct out *out, const char *name, const struct kev_field *fields, unsigned n,
-                const struct line_style *style)
-{
-    size_t len = strlen(name);
-
-    out_bytes(out, name, len);
-    if (n > 0 && len < EVENT_COLUMNS && (n <= 2 || style->one_line)) {
-        out_pad(out, EVENT_COLUMNS - len);
-    }
-    line_fields(out, fields, n, style);
 }

@@ -1,34 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * User events, and events that nothing is known about. A short string is marked as one
- * (trace/slot.h). No field says of other user events whether they were inserted as words or as a
- * string: they are taken for a string if they are one beyond doubt. Captures older than version 3
- * of the system page have no marks.
+ * User events, and the words of events without a description. A short string is marked as one
+ * (trace/slot.h). Other user events have no field that says whether they were inserted as words or
+ * as a string: they are taken for a string if they are one beyond doubt. Captures older than
+ * version 3 of the system page have no marks. Called by line.c.
  */
 #include "host/print/line.h"
 
-/* Characters: a shorter one in a simple event may as well be two numbers. */
+/* Characters: a shorter text in a simple event may as well be two numbers. */
 #define STRING_LEAST 5
 
-static bool printable(unsigned char c)
-{
-    return (c >= ' ' && c < 0x7f) || c == '\t' || c == '\n';
-}
-
-static bool is_short_text(const struct kev_event *event)
-{
-    return event->nwords == 4 && kev_word(event, 2) == TRACE_SHORT_TEXT_D1 &&
-           kev_word(event, 3) == TRACE_SHORT_TEXT_D2 &&
-           memchr(event->words, '\0', TRACE_SHORT_TEXT_BYTES) != NULL;
-}
-
-/* A text, its NUL, and zeros up to the end of the slot. */
+/* Beyond doubt: printable characters, a NUL, and zeros up to the end of the slot. */
 bool line_user_text(const struct kev_event *event, size_t *len)
 {
     const char *text = (const char *)event->words;
     size_t bytes = 4 * (size_t)event->nwords;
+    bool marked = event->nwords == 4 && kev_word(event, 2) == TRACE_SHORT_TEXT_D1 &&
+                  kev_word(event, 3) == TRACE_SHORT_TEXT_D2;
 
-    if (is_short_text(event)) {
+    if (marked && memchr(text, '\0', TRACE_SHORT_TEXT_BYTES) != NULL) {
         *len = strlen(text);
         return true;
     }
@@ -37,7 +27,9 @@ bool line_user_text(const struct kev_event *event, size_t *len)
         return false;
     }
     for (size_t i = 0; i < bytes; i++) {
-        if (i < *len ? !printable((unsigned char)text[i]) : text[i] != '\0') {
+        char c = text[i];
+        bool printable = (c >= ' ' && c < 0x7f) || c == '\t' || c == '\n';
+        if (i < *len ? !printable : c != '\0') {
             return false;
         }
     }
@@ -59,34 +51,14 @@ void line_words(struct out *out, const struct kev_event *event, const struct lin
     out_char(out, '\n');
 }
 
-static void user_text(struct out *out, const struct kev_event *event, size_t len)
+void line_user_body(struct out *out, const struct kev_event *event, bool is_text, size_t len,
+                    const struct line_style *style)
 {
-    out_str(out, " STR:\"");
-    out_text(out, (const char *)event->words, len);
-    out_str(out, "\"\n");
-}
-
-void line_user_body(struct out *out, const struct kev_event *event, const struct line_style *style)
-{
-    size_t len;
-
-    if (line_user_text(event, &len)) {
-        user_text(out, event, len);
+    if (is_text) {
+        out_str(out, " STR:\"");
+        out_text(out, (const char *)event->words, len);
+        out_str(out, "\"\n");
     } else {
         line_words(out, event, style);
     }
-}
-
-void line_user(struct out *out, const struct kev_event *event, const struct line_style *style)
-{
-    size_t len;
-
-    out_str(out, "USREVENT:EVENT:");
-    out_u64(out, event->number);
-    if (line_user_text(event, &len)) {
-        user_text(out, event, len);
-        return;
-    }
-    out_char(out, ',');
-    line_words(out, event, style);
 }

@@ -91,3 +91,20 @@ void out_pad(struct out *out, size_t n)
     }
     out_bytes(out, blanks, n);
 }
+
+void out_seconds(struct out *out, int64_t ns)
+{
+    uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+    char fraction[10];
+
+    if (ns < 0) {
+        out_char(out, '-');
+    }
+    out_u64(out, size / 1000000000u);
+    size = size % 1000000000u + 1000000000u; /* nine digits behind a one */
+    for (unsigned i = 10; i > 0; i--, size /= 10) {
+        fraction[i - 1] = (char)('0' + size % 10);
+    }
+    fraction[0] = '.';
+    out_bytes(out, fraction, sizeof(fraction));
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Fast text output: formatted into a buffer, written when full. One thread.
+ * Fast text output: into a buffer that is written when it is full. For one thread.
  */
 #ifndef HOST_PRINT_OUT_H
 #define HOST_PRINT_OUT_H
@@ -25,7 +25,9 @@ void out_flush(struct out *out);
 void out_bytes_slow(struct out *out, const char *text, size_t len);
 void out_u64(struct out *out, uint64_t value);
 void out_i64(struct out *out, int64_t value);
-/* A string of the capture: what is not printable ASCII becomes \xNN. */
+/* Prints nanoseconds as seconds, with nine decimals. */
+void out_seconds(struct out *out, int64_t ns);
+/* Prints a string of the capture: a byte that is not printable ASCII as \xNN. */
 void out_text(struct out *out, const char *text, size_t len);
 void out_pad(struct out *out, size_t n);
 
@@ -36,7 +38,7 @@ static inline void out_room(struct out *out)
     }
 }
 
-/* Inline for what is constant: a piece of text is then a few stores. */
+/* Inline, so that a constant text is a few stores. */
 static inline __attribute__((always_inline)) void out_bytes(struct out *out, const char *text,
                                                             size_t len)
 {
@@ -53,8 +55,8 @@ static inline __attribute__((always_inline)) void out_str(struct out *out, const
     out_bytes(out, text, strlen(text));
 }
 
-/* The first len bytes of an array of `room`, a constant below OUT_PIECE: copied whole, without a
- * call. */
+/* Prints the first len bytes of an array of `room` bytes, a constant below OUT_PIECE: copies the
+ * whole array, without a call. */
 static inline __attribute__((always_inline)) void out_short(struct out *out, const char *text,
                                                             size_t room, size_t len)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kymo print: a capture as text, one event after the other, merged by time across CPUs.
+ * kymo print: prints a capture as text, one event after the other, merged by time across CPUs.
+ * Tested by test/host and the golden captures.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -23,30 +24,31 @@ static const char print_help[] =
     "Prints a capture in traceprinter's line format, merged by time across CPUs.\n"
     "FILE - is standard input.\n"
     "\n"
-    "  -p FORMAT      what stands before each event's arguments, as printf would have\n"
-    "                 it: %c cycles, %C CPU, %e number of the event, %t time since the\n"
-    "                 first one, %Z class, %z event, %% a percent sign; traceprinter's\n"
-    "                 is \"" FORMAT_DEFAULT "\"\n"
-    "  -n             all arguments of an event on its line\n"
+    "  -p FORMAT      print this before each event's arguments, with printf's conversions:\n"
+    "                 %c cycles, %C CPU, %e number of the event, %t time since the first\n"
+    "                 one, %Z class, %z event, %% a percent sign; traceprinter's format is\n"
+    "                 \"" FORMAT_DEFAULT "\"\n"
+    "  -n             print all arguments of an event on its line\n"
     "  -f FILE        the capture (same as FILE)\n"
-    "  -o FILE        write there instead of to standard output\n"
+    "  -o FILE        write to a file instead of to standard output\n"
     "  -v             also print the system page; count the events at the end\n"
-    "  --time UNIT    times as cycles (the usual, hexadecimal), s (seconds since the start,\n"
-    "                 with nine decimals) or ns (nanoseconds since the start)\n"
-    "  --style N      the text of QNX's traceprinter 6 (6.x), 7 (7.x) or 8 (8.0)\n"
-    "  --names        whose each event is, and names behind the ids of processes and threads\n"
+    "  --time UNIT    print times as cycles (the default, hexadecimal), s (seconds since the\n"
+    "                 start, with nine decimals) or ns (nanoseconds since the start)\n"
+    "  --style N      print the text of QNX's traceprinter 6 (6.x), 7 (7.x) or 8 (8.0)\n"
+    "  --names        print each event's owner, and names behind the ids of processes and\n"
+    "                 threads\n"
     "  --json         for programs: one JSON object a line\n"
     "  --csv          for programs: RFC 4180, with a line of names first\n"
     "\n" SELECT_HELP "\n"
-    "  --symbols PATH names for the addresses of FUNC_ENTER, FUNC_EXIT and ADDRESS, from the\n"
-    "                 kernel's ELF that was recorded and the programs in and beside it:\n"
-    "                 a file, or a folder to look into; may be given again\n"
-    "  --follow       go on while the file is being written, until interrupted\n"
+    "  --symbols PATH print names for the addresses of FUNC_ENTER, FUNC_EXIT and ADDRESS,\n"
+    "                 from the ELF file of the recorded kernel and the programs in and beside\n"
+    "                 it: a file, or a folder to search; may be given again\n"
+    "  --follow       continue while the file is being written, until interrupted\n"
     "  --wait TIME    with --follow: how long an event waits at least for earlier ones of\n"
     "                 CPUs that have nothing new: 1 (second), 500ms\n"
-    "  --force        -o may replace a capture, too\n"
+    "  --force        let -o replace a capture, too\n"
     "  --recover      read the undamaged parts of a damaged file\n"
-    "  -h, --help     this text\n";
+    "  -h, --help     print this text\n";
 
 enum {
     OPT_FOLLOW = 256,
@@ -77,75 +79,27 @@ static const struct option print_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static int option_format(struct print *print)
+/* Returns the index of optarg among the n choices, which may have gaps, or -1. */
+static int option_choice(const char *const *choices, unsigned n)
 {
-    const char *bad;
-
-    if (format_parse(&print->format, optarg, &bad) == 0) {
-        print->style.format = &print->format;
-        return 0;
+    for (unsigned i = 0; i < n; i++) {
+        if (choices[i] != NULL && strcmp(choices[i], optarg) == 0) {
+            return (int)i;
+        }
     }
-    if (bad == NULL) {
-        return kymo_usage("print", "print: -p: at most %d conversions", FORMAT_PIECES / 2);
-    }
-    return kymo_usage("print", "print: -p: %.16s is not one of %%c %%C %%e %%t %%Z %%z %%%%", bad);
+    return -1;
 }
 
-static int option_time(struct print *print)
+/* Options with a value. Returns the exit status, 0 to continue, -1: another option. */
+static int option_value(struct print *print, int option)
 {
     static const char *const units[] = {
         [LINE_CYCLES] = "cycles", [LINE_SECONDS] = "s", [LINE_NS] = "ns"};
-
-    for (unsigned i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        if (strcmp(units[i], optarg) == 0) {
-            print->style.time = (enum line_time)i;
-            return 0;
-        }
-    }
-    return kymo_usage("print", "print: --time %s: one of cycles, s, ns", optarg);
-}
-
-static int option_style(struct print *print)
-{
     static const char *const styles[] = {[LINE_QNX6] = "6", [LINE_QNX7] = "7", [LINE_QNX8] = "8"};
+    const char *bad;
+    int choice;
 
-    for (unsigned i = LINE_QNX6; i <= LINE_QNX8; i++) {
-        if (strcmp(styles[i], optarg) == 0) {
-            print->style.dialect = (enum line_dialect)i;
-            return 0;
-        }
-    }
-    return kymo_usage("print", "print: --style %s: one of 6, 7, 8", optarg);
-}
-
-static int option_wait(struct print *print)
-{
-    if (kymo_parse_when(optarg, &print->wait) == 0 && !print->wait.absolute) {
-        return 0;
-    }
-    return kymo_usage("print", "print: --wait %s: not a time: 1, 500ms", optarg);
-}
-
-static int option_symbols(struct print *print)
-{
-    if (print->npaths < PRINT_PATHS) {
-        print->paths[print->npaths++] = optarg;
-        return 0;
-    }
-    return kymo_usage("print", "print: --symbols: at most %d times", PRINT_PATHS);
-}
-
-static int option_use(struct print *print, int option, int argc, char **argv)
-{
-    int status = kymo_select_option(&print->select, "print", option, optarg);
-
-    if (status >= 0) {
-        return status;
-    }
     switch (option) {
-    case 'n':
-        print->style.one_line = true;
-        return 0;
     case 'f':
         print->input = optarg;
         return 0;
@@ -153,27 +107,60 @@ static int option_use(struct print *print, int option, int argc, char **argv)
         print->output = optarg;
         return 0;
     case 'p':
-        return option_format(print);
-    case 'v':
-        print->verbose = true;
-        return 0;
-    case OPT_FOLLOW:
-        print->follow = true;
-        return 0;
-    case OPT_RECOVER:
-        print->recover = true;
-        return 0;
+        if (format_parse(&print->format, optarg, &bad) == 0) {
+            print->style.format = &print->format;
+            return 0;
+        }
+        return bad == NULL
+                   ? kymo_usage("print", "print: -p: at most %d conversions", FORMAT_PIECES / 2)
+                   : kymo_usage("print",
+                                "print: -p: %.16s is not one of %%c %%C %%e %%t %%Z %%z %%%%", bad);
     case OPT_SYMBOLS:
-        return option_symbols(print);
-    case OPT_TIME:
-        return option_time(print);
-    case OPT_STYLE:
-        return option_style(print);
-    case OPT_WAIT:
-        return option_wait(print);
-    case OPT_NAMES:
-        print->names = true;
+        if (print->npaths == PRINT_PATHS) {
+            return kymo_usage("print", "print: --symbols: at most %d times", PRINT_PATHS);
+        }
+        print->paths[print->npaths++] = optarg;
         return 0;
+    case OPT_TIME:
+        choice = option_choice(units, sizeof(units) / sizeof(units[0]));
+        print->style.time = choice < 0 ? LINE_CYCLES : (enum line_time)choice;
+        return choice >= 0 ? 0
+                           : kymo_usage("print", "print: --time %s: one of cycles, s, ns", optarg);
+    case OPT_STYLE:
+        choice = option_choice(styles, sizeof(styles) / sizeof(styles[0]));
+        print->style.dialect = choice < 0 ? LINE_KYMO : (enum line_dialect)choice;
+        return choice >= 0 ? 0 : kymo_usage("print", "print: --style %s: one of 6, 7, 8", optarg);
+    case OPT_WAIT:
+        if (kymo_parse_when(optarg, &print->wait) != 0 || print->wait.absolute) {
+            return kymo_usage("print", "print: --wait %s: not a time: 1, 500ms", optarg);
+        }
+        return 0;
+    default:
+        return -1;
+    }
+}
+
+static int option_use(struct print *print, int option, int argc, char **argv)
+{
+    const struct {
+        int option;
+        bool *flag;
+    } flags[] = {{'n', &print->style.one_line}, {'v', &print->verbose},
+                 {OPT_FOLLOW, &print->follow},  {OPT_RECOVER, &print->recover},
+                 {OPT_NAMES, &print->names},    {OPT_FORCE, &print->force}};
+    int status = kymo_select_option(&print->select, "print", option, optarg);
+
+    status = status >= 0 ? status : option_value(print, option);
+    if (status >= 0) {
+        return status;
+    }
+    for (unsigned i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+        if (flags[i].option == option) {
+            *flags[i].flag = true;
+            return 0;
+        }
+    }
+    switch (option) {
     case OPT_JSON:
         print->both_shapes |= print->shape == PRINT_CSV;
         print->shape = PRINT_JSON;
@@ -182,54 +169,44 @@ static int option_use(struct print *print, int option, int argc, char **argv)
         print->both_shapes |= print->shape == PRINT_JSON;
         print->shape = PRINT_CSV;
         return 0;
-    case OPT_FORCE:
-        print->force = true;
-        return 0;
     default:
         return kymo_bad_option("print", argc, argv, option);
     }
 }
 
-/* --style says what a line begins with, too; that of 7 and 8 is a format. -1: go on. */
-static int style_check(struct print *print)
-{
-    const char *bad;
-
-    if (print->shape != PRINT_LINES || print->names || print->style.time != LINE_CYCLES) {
-        return kymo_usage("print", "print: --style is the text of another program: without --json, "
-                                   "--csv, --names and --time");
-    }
-    if (print->style.format == NULL && print->style.dialect != LINE_QNX6) {
-        format_parse(&print->format, FORMAT_DEFAULT, &bad);
-        print->style.format = &print->format;
-    } else if (print->style.format != NULL && print->style.dialect == LINE_QNX6) {
-        return kymo_usage("print", "print: -p: traceprinter 6 has no format; --style 7 and 8 have");
-    }
-    return -1;
-}
-
-/* Options that make no sense together. -1: go on. */
+/* Refuses options that contradict each other. --style has the head of a line, too: that of 7 and 8
+ * is a format. Returns the exit status, -1 to continue. */
 static int options_check(struct print *print)
 {
-    bool lines = print->shape == PRINT_LINES;
+    bool lines = print->shape == PRINT_LINES, format = print->style.format != NULL;
+    bool styled = print->style.dialect != LINE_KYMO;
+    bool columns = print->names || print->style.time != LINE_CYCLES;
+    const char *bad;
 
     if (print->both_shapes) {
         return kymo_usage("print", "print: either --json or --csv");
     }
-    if (print->style.dialect != LINE_KYMO && style_check(print) >= 0) {
-        return KYMO_USAGE;
+    if (styled && (!lines || columns)) {
+        return kymo_usage("print", "print: --style is the text of another program: without --json, "
+                                   "--csv, --names and --time");
     }
-    if (!lines && (print->style.format != NULL || print->style.one_line || print->names ||
-                   print->style.time != LINE_CYCLES || print->npaths > 0)) {
+    if (format && print->style.dialect == LINE_QNX6) {
+        return kymo_usage("print", "print: -p: traceprinter 6 has no format; --style 7 and 8 have");
+    }
+    if (!lines && (format || print->style.one_line || columns || print->npaths > 0)) {
         return kymo_usage("print", "print: --json and --csv have columns of their own: without -p, "
                                    "-n, --names, --time and --symbols");
     }
-    if (print->style.format != NULL && (print->names || print->style.time != LINE_CYCLES)) {
-        return kymo_usage("print", "print: -p says what the line begins with: without --names and "
+    if (format && columns) {
+        return kymo_usage("print", "print: -p is the beginning of each line: without --names and "
                                    "--time");
     }
     if (print->wait.given && !print->follow) {
         return kymo_usage("print", "print: --wait goes with --follow");
+    }
+    if (styled && !format && print->style.dialect != LINE_QNX6) {
+        format_parse(&print->format, FORMAT_DEFAULT, &bad);
+        print->style.format = &print->format;
     }
     if (!print->wait.given) {
         kymo_parse_when(WAIT_USUAL, &print->wait);
@@ -239,7 +216,7 @@ static int options_check(struct print *print)
     return -1;
 }
 
-/* -1: go on; else the exit status. */
+/* Returns the exit status, -1 to continue. */
 static int options_parse(struct print *print, int argc, char **argv)
 {
     int option;
@@ -268,32 +245,19 @@ static int options_parse(struct print *print, int argc, char **argv)
     return options_check(print);
 }
 
-static void header_print(struct print *print, const struct kev *kev)
+/* Prints all to print->out; returns the exit status. */
+static int print_capture(struct print *print, struct kev *kev)
 {
+    const struct kev_info *info = kev_info(kev);
+    struct kev_error error;
+    enum kev_result result;
+    int status = KYMO_OK;
+
     if (print->shape == PRINT_CSV) {
         csv_header(print->out);
     } else if (print->shape == PRINT_LINES) {
         line_header(print->out, kev, print->verbose);
     }
-}
-
-static void late_report(const struct print *print, const struct kev *kev)
-{
-    if (print->follow && print->late > 0 && kev_info(kev)->kymo) {
-        kymo_error("%s: %" PRIu64 " events came after later ones of other CPUs had been printed; "
-                   "`--wait` makes events wait longer",
-                   kev_info(kev)->path, print->late);
-    }
-}
-
-/* Prints all to print->out. */
-static int print_capture(struct print *print, struct kev *kev)
-{
-    struct kev_error error;
-    enum kev_result result;
-    int status = KYMO_OK;
-
-    header_print(print, kev);
     result = print->follow ? print_follow(print, kev, &error) : print_events(print, kev, &error);
     out_flush(print->out);
     kymo_progress_end();
@@ -304,14 +268,19 @@ static int print_capture(struct print *print, struct kev *kev)
     if (!kymo_report_damage(kev)) {
         status = KYMO_FAILURE;
     }
-    late_report(print, kev);
+    if (print->follow && print->late > 0 && info->kymo) {
+        kymo_error("%s: %" PRIu64 " events came after later ones of other CPUs had been printed; "
+                   "`--wait` makes events wait longer",
+                   info->path, print->late);
+    }
     if (print->verbose) {
-        kymo_error("%s: %" PRIu64 " events", kev_info(kev)->path, print->events);
+        kymo_error("%s: %" PRIu64 " events", info->path, print->events);
     }
     return status;
 }
 
-/* A file has its name once it is whole; one that follows a capture is read while it grows. */
+/* An output file gets its name once it is complete; with --follow at once, since it is read while
+ * it grows. */
 static int print_to_output(struct print *print, struct kev *kev)
 {
     enum output_policy policy = print->force ? OUTPUT_FORCE : OUTPUT_REPLACE;
@@ -332,18 +301,8 @@ static int print_to_output(struct print *print, struct kev *kev)
     return status;
 }
 
-/* Before the first event: names are in the capture where somebody was born, or at its end. */
-static int symbols_open(struct print *print, const struct kev *kev)
-{
-    if (print->npaths == 0) {
-        return KYMO_OK;
-    }
-    print->symbols = symbols_new(kev, print->paths, print->npaths);
-    print->style.symbols = print->symbols;
-    return print->symbols == NULL ? KYMO_FAILURE : KYMO_OK;
-}
-
-/* All that is to be known before the first event is printed. */
+/* Reads what must be known before the first event is printed: names are in the capture where a
+ * process or thread was created, or at its end. */
 static int print_prepare(struct print *print, struct kev *kev)
 {
     int status = kymo_select_bind(&print->select, "print", kev);
@@ -355,7 +314,11 @@ static int print_prepare(struct print *print, struct kev *kev)
         return KYMO_FAILURE;
     }
     print->style.owners = print->names || print->shape != PRINT_LINES ? print->owners : NULL;
-    status = status == KYMO_OK ? symbols_open(print, kev) : status;
+    if (status == KYMO_OK && print->npaths > 0) {
+        print->symbols = symbols_new(kev, print->paths, print->npaths);
+        print->style.symbols = print->symbols;
+        status = print->symbols == NULL ? KYMO_FAILURE : KYMO_OK;
+    }
     if (status == KYMO_OK) {
         print_learn(print, kev);
     }

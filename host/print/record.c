@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See record.h: what an event is called and what its arguments are. */
+/*
+ * See record.h: an event's names and arguments.
+ */
 #include "host/print/record.h"
 
 #include "host/when.h"
@@ -22,41 +24,27 @@ static const char *class_name(const struct kev_event *event)
     }
 }
 
-static unsigned plain_number(const struct kev_event *event)
-{
-    if (event->class == TRACE_CLASS_USER) {
-        return event->number;
-    }
-    return event->number & (trace_class_is_call(event->class) ? 127u : ~(unsigned)TRACE_EVENT_64);
-}
-
 static void field_text(struct kev_field *field, const struct kev_arg *arg, const char *text)
 {
     *field = (struct kev_field){.arg = arg, .text = text, .len = strlen(text)};
 }
 
-/* DROPPED's packed word, taken apart. */
+/* The two parts of DROPPED's first word, and the count. */
 static void dropped_fields(struct record *record, const struct kev_event *event)
 {
     static const struct kev_arg args[] = {{.type = 'N', .name = "class"},
                                           {.type = 'E', .name = "num_events"},
                                           {.type = 'N', .name = "reason"}};
-    static const char *const reasons[KYMO_DROP_REASONS] = {
-#define R(number, name, text, doc) [number] = text,
-        KYMO_DROP_REASON_LIST(R)
-#undef R
-    };
-    uint32_t reason = kev_word(event, 0) >> 8;
-    bool known = reason < KYMO_DROP_REASONS && reasons[reason] != NULL;
+    const char *reason = line_drop_reason(kev_word(event, 0) >> 8);
 
     record->nfields = 3;
     field_text(&record->fields[0], &args[0], kev_class_name(kev_word(event, 0) & 0xff));
     record->fields[1] =
         (struct kev_field){.arg = &args[1], .wide = true, .value = kev_word(event, 1)};
-    field_text(&record->fields[2], &args[2], known ? reasons[reason] : "unknown");
+    field_text(&record->fields[2], &args[2], reason != NULL ? reason : "unknown");
 }
 
-/* A kernel call that failed has the error's number, and its name if the capture has that. */
+/* The error of a kernel call that failed: its number, and its name if the capture has that. */
 static void error_fields(struct record *record, const struct kev *kev,
                          const struct kev_event *event)
 {
@@ -74,47 +62,41 @@ static void error_fields(struct record *record, const struct kev *kev,
     }
 }
 
-static void call_fields(struct record *record, const struct kev *kev, const struct kev_event *event,
-                        const struct kev_desc *desc)
-{
-    const struct kev_field *first = &record->fields[0];
-
-    record->nfields = desc->kind == KEV_CALL_INT ? 0 : kev_decode(event, desc, record->fields);
-    if (desc->kind == KEV_CALL_EXIT && record->nfields > 0 &&
-        first->value == (first->wide ? UINT64_MAX : UINT32_MAX)) {
-        error_fields(record, kev, event);
-    }
-}
-
-static void args_fill(struct record *record, const struct kev *kev, const struct kev_event *event,
-                      const struct kev_desc *desc)
-{
-    record->args = RECORD_FIELDS;
-    if (event->class == TRACE_CLASS_USER) {
-        record->args = line_user_text(event, &record->text_len) ? RECORD_TEXT : RECORD_WORDS;
-    } else if (event->class == TRACE_CLASS_CONTROL && event->number == TRACE_CONTROL_DROPPED) {
-        dropped_fields(record, event);
-    } else if (desc == NULL || (event->class == TRACE_CLASS_INT && !line_int_known(event, desc))) {
-        record->args = RECORD_WORDS;
-    } else if (desc->kind != KEV_PLAIN) {
-        call_fields(record, kev, event, desc);
-    } else {
-        record->nfields = line_group_fields(event, desc, record->fields);
-    }
-}
-
 void record_fill(struct record *record, const struct kev *kev, const struct kev_event *event,
                  const struct line_style *style)
 {
     const struct kev_desc *desc = kev_describe(kev, event->class, event->number);
+    const struct kev_field *first = &record->fields[0];
     const struct owner *owner = &style->owner;
+    bool user = event->class == TRACE_CLASS_USER;
 
     record->class = class_name(event);
-    record->event = desc == NULL || event->class == TRACE_CLASS_USER ? NULL : desc->name;
-    record->number = plain_number(event);
+    record->event = desc == NULL || user ? NULL : desc->name;
+    record->number =
+        event->number & (user                                ? ~0u
+                         : trace_class_is_call(event->class) ? 127u
+                                                             : ~(unsigned)TRACE_EVENT_64);
     record->ns = kymo_when_ns(event->time, style->first, kev_info(kev)->cycles_per_sec);
     record->process = owner->known ? owners_process(style->owners, owner->pid) : NULL;
     record->thread = owner->known ? owners_thread(style->owners, owner->pid, owner->tid) : NULL;
     record->nfields = 0;
-    args_fill(record, kev, event, desc);
+    record->args = RECORD_FIELDS;
+    if (user) {
+        record->args = line_user_text(event, &record->text_len) ? RECORD_TEXT : RECORD_WORDS;
+    } else if (event->class == TRACE_CLASS_CONTROL && event->number == TRACE_CONTROL_DROPPED) {
+        dropped_fields(record, event);
+    } else if (desc == NULL) {
+        record->args = RECORD_WORDS;
+    } else if (desc->kind == KEV_PLAIN) {
+        record->nfields = line_fields_of(event, desc, record->fields);
+        if (event->class == TRACE_CLASS_INT && !line_int_is_whole(event, record->nfields)) {
+            record->args = RECORD_WORDS;
+        }
+    } else if (desc->kind != KEV_CALL_INT) {
+        record->nfields = kev_decode(event, desc, record->fields);
+        if (desc->kind == KEV_CALL_EXIT && record->nfields > 0 &&
+            first->value == (first->wide ? UINT64_MAX : UINT32_MAX)) {
+            error_fields(record, kev, event);
+        }
+    }
 }

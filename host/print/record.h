@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Events for programs: --json and --csv. Both have the same columns (docs/man/kymo-print.1 and
- * docs/format.md name them): what is in a record, and nothing else. Proof: test/host/selections.py
- * and test/host/check.
+ * docs/lines.md name them): those of a record. Tested by test/host/selections.py and
+ * test/host/check.
  */
 #ifndef HOST_PRINT_RECORD_H
 #define HOST_PRINT_RECORD_H
@@ -11,8 +11,8 @@
 
 enum record_args {
     RECORD_FIELDS, /* fields */
-    RECORD_WORDS,  /* d0, d1 ...: nothing is known about them */
-    RECORD_TEXT,   /* a user event that is a text: `text` */
+    RECORD_WORDS,  /* d0, d1 ...: without a description */
+    RECORD_TEXT,   /* a user event that is a text: `text_len` */
 };
 
 struct record {
@@ -30,10 +30,10 @@ struct record {
 /* style: owner, owners and first. */
 void record_fill(struct record *record, const struct kev *kev, const struct kev_event *event,
                  const struct line_style *style);
-/* json.c: one object on a line. */
+/* json.c. Prints one object, on a line. */
 void json_event(struct out *out, const struct kev *kev, const struct kev_event *event,
                 const struct line_style *style);
-/* csv.c: the line of names, then a line each; lines end with CR LF (RFC 4180). */
+/* csv.c. Prints the line of names; an event's line. Lines end with CR LF (RFC 4180). */
 void csv_header(struct out *out);
 void csv_event(struct out *out, const struct kev *kev, const struct kev_event *event,
                const struct line_style *style);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * See symbols.h. A CPU of which no THRUNNING has been seen (its class was off) runs nobody: then an
- * address has a name if all programs that have it in their text agree on it. The capture may say
- * anything. Proof: test/boot/events.py, test/host/check.
+ * See symbols.h. As long as no THRUNNING of a CPU has been seen (its class was off), its process is
+ * unknown: then an address has a name if all programs that have it in their text agree on it. The
+ * capture may hold anything. Tested by test/boot/events.py and test/host/check.
  */
 #include "host/print/symbols.h"
 
@@ -19,7 +19,7 @@
 #include "trace/slot.h"
 
 #define NAME_MOST 64
-#define PROCESSES_MOST 65536 /* that are kept in mind */
+#define PROCESSES_MOST 65536 /* whose texts are kept */
 /* trace/events.def, class SYSTEM */
 #define MAPNAME 8
 #define ADDRESS 9
@@ -72,27 +72,7 @@ void symbols_free(struct symbols *symbols)
     }
 }
 
-/* ---- what is where ----------------------------------------------------------------- */
-
-/* Room for one more, at 0, 1, 3, 7 … of them. */
-static struct text *text_new(struct symbols *symbols)
-{
-    unsigned n = symbols->ntexts;
-    struct text *bigger = symbols->texts;
-
-    if (n == PROCESSES_MOST) {
-        return NULL;
-    }
-    if ((n & (n + 1)) == 0) {
-        bigger = realloc(bigger, (2 * (size_t)n + 1) * sizeof(*bigger));
-    }
-    if (bigger == NULL) {
-        return NULL;
-    }
-    symbols->texts = bigger;
-    symbols->ntexts++;
-    return &bigger[n];
-}
+/* ---- the texts of processes --------------------------------------------------------- */
 
 static struct text *text_of(const struct symbols *symbols, uint32_t pid)
 {
@@ -108,7 +88,7 @@ void symbols_learn(struct symbols *symbols, const struct kev_event *event)
 {
     const struct kev_desc *desc;
     struct kev_field fields[KEV_ARGS_MAX];
-    struct text *text;
+    unsigned n = symbols->ntexts;
 
     if (event->class != TRACE_CLASS_SYSTEM || (event->number & ~TRACE_EVENT_64) != MAPNAME) {
         return;
@@ -118,8 +98,18 @@ void symbols_learn(struct symbols *symbols, const struct kev_event *event)
         fields[3].len >= NAME_MOST) {
         return;
     }
-    text = text_of(symbols, (uint32_t)fields[0].value);
-    text = text == NULL ? text_new(symbols) : text;
+    struct text *text = text_of(symbols, (uint32_t)fields[0].value);
+    if (text == NULL && n < PROCESSES_MOST) {
+        struct text *bigger = symbols->texts;
+        if ((n & (n + 1)) == 0) { /* full, at 0, 1, 3, 7 … elements */
+            bigger = realloc(bigger, (2 * (size_t)n + 1) * sizeof(*bigger));
+        }
+        if (bigger != NULL) {
+            symbols->texts = bigger;
+            symbols->ntexts++;
+            text = &bigger[n];
+        }
+    }
     if (text != NULL) {
         *text = (struct text){(uint32_t)fields[0].value, fields[1].value, fields[2].value, ""};
         memcpy(text->name, fields[3].text, fields[3].len);
@@ -155,12 +145,6 @@ static bool find(const struct symbols *symbols, const struct text *text, uint64_
            symbol->name != NULL;
 }
 
-static bool same(const struct dt_symbol *a, const struct dt_symbol *b)
-{
-    return strcmp(a->object, b->object) == 0 && strcmp(a->name, b->name) == 0 &&
-           a->offset == b->offset;
-}
-
 /* Looks the address up in all programs that have it. */
 static bool find_any(const struct symbols *symbols, uint64_t address, struct dt_symbol *symbol)
 {
@@ -173,7 +157,11 @@ static bool find_any(const struct symbols *symbols, uint64_t address, struct dt_
         if (address - text->start >= text->bytes) {
             continue;
         }
-        if (!find(symbols, text, address, &other) || (found && !same(symbol, &other))) {
+        if (!find(symbols, text, address, &other)) {
+            return false;
+        }
+        if (found && (strcmp(symbol->object, other.object) != 0 ||
+                      strcmp(symbol->name, other.name) != 0 || symbol->offset != other.offset)) {
             return false;
         }
         *symbol = other;

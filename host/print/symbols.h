@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names for the addresses of programs in a capture (--symbols): whose an event is says the CPU's
- * last THRUNNING, where that process's text is its MAPNAME, and what is there the ELF of its build.
+ * Names for the addresses of programs in a capture (--symbols). The CPU's last THRUNNING says which
+ * process an event is of, that process's MAPNAME where its text is, and the ELF file of its build
+ * what is there.
  */
 #ifndef HOST_PRINT_SYMBOLS_H
 #define HOST_PRINT_SYMBOLS_H
@@ -13,17 +14,17 @@
 
 struct symbols;
 
-/* paths: files and folders that the user named. NULL: one of them is not the capture's, as has been
- * said, or there is no memory. */
+/* paths: files and folders that the user named. Returns NULL if there is no memory, or, after a
+ * message, if one of them is not of the capture's build. */
 struct symbols *symbols_new(const struct kev *kev, const char *const *paths, unsigned n);
 void symbols_free(struct symbols *symbols);
-/* Each event, before it is printed. */
+/* Takes note of an event before it is printed: of each one. */
 void symbols_follow(struct symbols *symbols, const struct kev_event *event);
-/* Likewise for events that are not (yet) printed, of which only the mappings count. */
+/* Takes note of an event that is not printed, or not yet: only mappings count. */
 void symbols_learn(struct symbols *symbols, const struct kev_event *event);
-/* Does an event have addresses that get names? */
+/* Returns true if the event has addresses that get names. */
 bool symbols_apply(const struct kev_event *event);
-/* " (program`function+0x14)" of the event last followed, or nothing. */
+/* Prints " (program`function+0x14)", or nothing, for an address of the event last followed. */
 void symbols_put(const struct symbols *symbols, struct out *out, uint64_t address);
 
 #endif
