@@ -22,50 +22,39 @@
 
 /* ---- the ELF file of a process ------------------------------------------------------ */
 
-/* Finds where the file's first segment was linked to: the start of its page. */
-static bool linked_at(const char *path, uint64_t *address)
+/* Finds how far from its linked address a process has its file `path`, which `link` opens: the
+ * lowest mapping against the page of the first segment. Returns 0 if that is unknown. */
+static uint64_t load_bias(pid_t pid, const char *link, const char *path)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool found = false;
+    int fd = open(link, O_RDONLY | O_CLOEXEC);
+    char maps[40], line[PATH_MAX + 128];
+    unsigned long long start = 0;
+    bool linked = false, loaded = false;
     GElf_Phdr header;
     size_t n = 0;
 
     elf_version(EV_CURRENT);
     Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
     if (elf && elf_getphdrnum(elf, &n) == 0) {
-        for (size_t i = 0; i < n && !found; i++) {
-            found = gelf_getphdr(elf, (int)i, &header) && header.p_type == PT_LOAD;
+        for (size_t i = 0; i < n && !linked; i++) {
+            linked = gelf_getphdr(elf, (int)i, &header) && header.p_type == PT_LOAD;
         }
-    }
-    if (found) {
-        *address = header.p_vaddr & ~(uint64_t)(sysconf(_SC_PAGESIZE) - 1);
     }
     elf_end(elf);
     if (fd >= 0) {
         close(fd);
     }
-    return found;
-}
-
-/* Finds where a process has that file: its lowest mapping. */
-static bool loaded_at(pid_t pid, const char *path, uint64_t *address)
-{
-    char maps[40], line[PATH_MAX + 128];
-    bool found = false;
-
     snprintf(maps, sizeof(maps), "/proc/%d/maps", (int)pid);
     FILE *f = fopen(maps, "re");
-    while (f && !found && fgets(line, sizeof(line), f)) {
+    while (f && !loaded && fgets(line, sizeof(line), f)) {
         char *name = strchr(line, '/');
-        unsigned long long start;
         line[strcspn(line, "\n")] = '\0';
-        found = name && strcmp(name, path) == 0 && sscanf(line, "%llx-", &start) == 1;
-        *address = found ? start : 0;
+        loaded = name && strcmp(name, path) == 0 && sscanf(line, "%llx-", &start) == 1;
     }
     if (f) {
         fclose(f);
     }
-    return found;
+    return linked && loaded ? start - (header.p_vaddr & ~(uint64_t)(sysconf(_SC_PAGESIZE) - 1)) : 0;
 }
 
 /* ---- -c ----------------------------------------------------------------------------- */
@@ -175,7 +164,6 @@ bool command_start_child(struct command *c)
 bool command_grab(struct command *c)
 {
     char link[40], path[PATH_MAX];
-    uint64_t linked, loaded;
 
     if (kill(c->pid, 0) != 0 && errno == ESRCH) {
         fprintf(stderr, "dtrace: failed to grab pid %d: no such process\n", (int)c->pid);
@@ -185,8 +173,8 @@ bool command_grab(struct command *c)
     ssize_t n = readlink(link, path, sizeof(path) - 1);
     if (n > 0) {
         path[n] = '\0';
-        bool known = linked_at(link, &linked) && loaded_at(c->pid, path, &loaded);
-        dt_session_add_elf_at(c->session, link, basename(path), false, known ? loaded - linked : 0);
+        dt_session_add_elf_at(c->session, link, basename(path), false,
+                              load_bias(c->pid, link, path));
     }
     return true;
 }

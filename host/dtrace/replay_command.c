@@ -17,25 +17,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Returns true if the command line leaves to the capture what the saved program has itself, and has
- * no option that needs a target. */
-static bool alone(const struct command *c)
-{
-    bool ok = !c->nsources && !c->nargs && !c->list && !c->claim && !c->compile_only && !c->run &&
-              !c->pid && !c->target_spec;
-
-    for (unsigned i = 0; i < c->nsettings; i++) {
-        ok = ok && (strcmp(c->settings[i].name, "destructive") == 0 ||
-                    strcmp(c->settings[i].name, "libdir") == 0);
-    }
-    if (!ok) {
-        fputs("dtrace: -r takes the program and its options from the capture: only -o, -w, -L, "
-              "--json and --elf go with it\n",
-              stderr);
-    }
-    return ok;
-}
-
 static int fail(const char *why)
 {
     fprintf(stderr, "dtrace: %s\n", why);
@@ -91,7 +72,17 @@ int command_replay(struct command *c)
     static struct escape_stream escaped;
     int status = 0;
 
-    if (!alone(c)) {
+    /* The saved program has its own sources and options, and needs no target. */
+    bool alone = !c->nsources && !c->nargs && !c->list && !c->claim && !c->compile_only &&
+                 !c->run && !c->pid && !c->target_spec;
+    for (unsigned i = 0; i < c->nsettings; i++) {
+        alone = alone && (strcmp(c->settings[i].name, "destructive") == 0 ||
+                          strcmp(c->settings[i].name, "libdir") == 0);
+    }
+    if (!alone) {
+        fputs("dtrace: -r takes the program and its options from the capture: only -o, -w, -L, "
+              "--json and --elf go with it\n",
+              stderr);
         return 2;
     }
     output_reads(c->capture);

@@ -12,24 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool open_output(struct command *c)
-{
-    if (c->out) {
-        return true;
-    }
-    for (unsigned i = 0; i < c->nsources; i++) {
-        if (c->sources[i].is_script) {
-            output_reads(c->sources[i].text);
-        }
-    }
-    c->out = c->output ? output_append(c->output) : stdout;
-    if (!c->out) {
-        fprintf(stderr, "dtrace: failed to open output file '%s': %s\n", c->output,
-                strerror(errno));
-    }
-    return c->out != NULL;
-}
-
 /* Does what is asked for with the compiled programs. */
 static int trace(struct command *c, const void *image, size_t size)
 {
@@ -65,15 +47,27 @@ static int trace(struct command *c, const void *image, size_t size)
 static int compile_and_run(struct command *c)
 {
     size_t size;
-    int status = command_compile(c);
 
-    if (status || !open_output(c)) {
+    if (command_compile(c) != 0) {
+        return 1;
+    }
+    for (unsigned i = 0; i < c->nsources && !c->out; i++) {
+        if (c->sources[i].is_script) {
+            output_reads(c->sources[i].text);
+        }
+    }
+    if (!c->out) {
+        c->out = c->output ? output_append(c->output) : stdout;
+    }
+    if (!c->out) {
+        fprintf(stderr, "dtrace: failed to open output file '%s': %s\n", c->output,
+                strerror(errno));
         return 1;
     }
     void *image = c->nsources ? command_image(c, &size) : NULL;
-    status = !command_allows(c, image) ? 1
-             : c->list                 ? command_list(c, image)
-                                       : trace(c, image, size);
+    int status = !command_allows(c, image) ? 1
+                 : c->list                 ? command_list(c, image)
+                                           : trace(c, image, size);
     free(image);
     return status;
 }

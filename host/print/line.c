@@ -373,6 +373,36 @@ static void put_call(struct line *l)
 
 /* ---- all of it ---------------------------------------------------------------------- */
 
+/* Decides what kind of line the event is, and decodes its fields. own: the style of a group. */
+static void classify(struct line *l, struct line_style *own)
+{
+    const struct kev_event *event = l->event;
+
+    if (event->class == TRACE_CLASS_USER) {
+        l->kind = LINE_USER;
+        l->is_text = line_user_text(event, &l->text_len);
+    } else if (event->class == TRACE_CLASS_CONTROL &&
+               (event->number == TRACE_CONTROL_TIME || event->number == TRACE_CONTROL_BUFFER ||
+                event->number == TRACE_CONTROL_DROPPED)) {
+        l->kind = LINE_CONTROL;
+    } else if ((l->desc = kev_describe(l->kev, event->class, event->number)) == NULL) {
+        l->kind = LINE_UNKNOWN;
+    } else if (l->desc->kind != KEV_PLAIN) {
+        l->kind = LINE_CALL;
+        l->nfields = l->desc->kind == KEV_CALL_INT ? 0 : kev_decode(event, l->desc, l->fields);
+    } else if (event->class == TRACE_CLASS_INT) {
+        l->nfields = kev_decode(event, l->desc, l->fields);
+        l->kind = line_int_is_whole(event, l->nfields) ? LINE_INT : LINE_UNKNOWN;
+    } else {
+        l->kind = LINE_GROUP;
+        l->nfields = line_fields_of(event, l->desc, l->fields);
+        *own = *l->style;
+        own->one_line |= is_thread_state(event); /* priority and policy stay on the line */
+        own->symbols = symbols_apply(event) ? own->symbols : NULL;
+        l->style = own;
+    }
+}
+
 void line_event(struct out *out, const struct kev *kev, const struct kev_event *event,
                 const struct line_style *style)
 {
@@ -385,29 +415,7 @@ void line_event(struct out *out, const struct kev *kev, const struct kev_event *
     l.style = style;
     l.desc = NULL;
     l.nfields = 0;
-    if (event->class == TRACE_CLASS_USER) {
-        l.kind = LINE_USER;
-        l.is_text = line_user_text(event, &l.text_len);
-    } else if (event->class == TRACE_CLASS_CONTROL &&
-               (event->number == TRACE_CONTROL_TIME || event->number == TRACE_CONTROL_BUFFER ||
-                event->number == TRACE_CONTROL_DROPPED)) {
-        l.kind = LINE_CONTROL;
-    } else if ((l.desc = kev_describe(kev, event->class, event->number)) == NULL) {
-        l.kind = LINE_UNKNOWN;
-    } else if (l.desc->kind != KEV_PLAIN) {
-        l.kind = LINE_CALL;
-        l.nfields = l.desc->kind == KEV_CALL_INT ? 0 : kev_decode(event, l.desc, l.fields);
-    } else if (event->class == TRACE_CLASS_INT) {
-        l.nfields = kev_decode(event, l.desc, l.fields);
-        l.kind = line_int_is_whole(event, l.nfields) ? LINE_INT : LINE_UNKNOWN;
-    } else {
-        l.kind = LINE_GROUP;
-        l.nfields = line_fields_of(event, l.desc, l.fields);
-        own = *style;
-        own.one_line |= is_thread_state(event); /* priority and policy stay on the line */
-        own.symbols = symbols_apply(event) ? own.symbols : NULL;
-        l.style = &own;
-    }
+    classify(&l, &own);
 
     if (style->format != NULL) {
         put_format(&l);

@@ -50,37 +50,34 @@ void agg_merge_value(enum dtrace_action_kind kind, uint64_t *to, const uint64_t 
     }
 }
 
-static bool grow(struct aggregation *a)
-{
-    size_t n = a->nchains ? a->nchains * 2 : 64;
-    struct agg_row **chains = calloc(n, sizeof(*chains));
-
-    if (!chains) {
-        return false;
-    }
-    for (size_t i = 0; i < a->nchains; i++) {
-        for (struct agg_row *row = a->chains[i], *next; row; row = next) {
-            next = row->next;
-            row->next = chains[row->hash % n];
-            chains[row->hash % n] = row;
-        }
-    }
-    free(a->chains);
-    a->chains = chains;
-    a->nchains = n;
-    return true;
-}
-
 static struct agg_row *add(struct aggregation *a, const uint8_t *entry, uint64_t hash)
 {
     size_t bytes = agg_entry_size(a);
     struct agg_row *row = malloc(sizeof(*row));
+    uint8_t *data = malloc(bytes);
 
-    if (!row || (a->nrows >= a->nchains && !grow(a)) || !(row->data = malloc(bytes))) {
+    if (row && data && a->nrows >= a->nchains) { /* twice the chains */
+        size_t n = a->nchains ? a->nchains * 2 : 64;
+        struct agg_row **chains = calloc(n, sizeof(*chains));
+        for (size_t i = 0; chains && i < a->nchains; i++) {
+            for (struct agg_row *moved = a->chains[i], *next; moved; moved = next) {
+                next = moved->next;
+                moved->next = chains[moved->hash % n];
+                chains[moved->hash % n] = moved;
+            }
+        }
+        if (chains) {
+            free(a->chains);
+            a->chains = chains;
+            a->nchains = n;
+        }
+    }
+    if (!row || !data || !a->nchains) {
         free(row);
+        free(data);
         return NULL;
     }
-    memcpy(row->data, entry, bytes);
+    row->data = memcpy(data, entry, bytes);
     row->value = (uint64_t *)(row->data + value_offset(a));
     row->cpus = NULL;
     row->hash = hash;

@@ -16,28 +16,11 @@ struct order {
     bool by_key, reverse;
 };
 
-static uint64_t square_root(unsigned __int128 n)
-{
-    unsigned __int128 root = 0, bit = (unsigned __int128)1 << 126;
-
-    while (bit > n) {
-        bit >>= 2;
-    }
-    for (; bit; bit >>= 2) {
-        if (n >= root + bit) {
-            n -= root + bit;
-            root = (root >> 1) + bit;
-        } else {
-            root >>= 1;
-        }
-    }
-    return (uint64_t)root;
-}
-
-/* Standard deviation. value: the count, the sum, the sum of squares. */
+/* Returns the standard deviation. value: the count, the sum, the sum of squares. */
 static int64_t deviation(const uint64_t *value, uint64_t normal)
 {
     unsigned __int128 squares = (unsigned __int128)value[3] << 64 | value[2];
+    unsigned __int128 root = 0, bit = (unsigned __int128)1 << 126;
     int64_t count = (int64_t)value[0];
 
     if (count == 0) {
@@ -47,7 +30,16 @@ static int64_t deviation(const uint64_t *value, uint64_t normal)
     uint64_t size = mean < 0 ? 0 - (uint64_t)mean : (uint64_t)mean;
     unsigned __int128 square = (unsigned __int128)size * size;
     squares = squares / normal / normal / (uint64_t)count;
-    return squares < square ? 0 : (int64_t)square_root(squares - square);
+    unsigned __int128 rest = squares < square ? 0 : squares - square;
+    for (; bit; bit >>= 2) { /* its square root, a digit at a time */
+        if (rest >= root + bit) {
+            rest -= root + bit;
+            root = (root >> 1) + bit;
+        } else {
+            root >>= 1;
+        }
+    }
+    return (int64_t)root;
 }
 
 int64_t agg_number(const struct aggregation *a, const struct agg_row *row, bool normalized)

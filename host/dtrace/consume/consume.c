@@ -60,17 +60,6 @@ static bool is_older(const struct pending *a, const struct pending *b)
     return a->time != b->time ? a->time < b->time : a->order < b->order;
 }
 
-/* The array has room for one more. */
-static void push(struct consumer *c, struct pending p)
-{
-    size_t at = c->npending++;
-
-    for (; at > 0 && is_older(&p, &c->pending[(at - 1) / 2]); at = (at - 1) / 2) {
-        c->pending[at] = c->pending[(at - 1) / 2];
-    }
-    c->pending[at] = p;
-}
-
 static struct pending pop(struct consumer *c)
 {
     struct pending top = c->pending[0], last = c->pending[--c->npending];
@@ -91,33 +80,36 @@ static struct pending pop(struct consumer *c)
 static void keep(struct consumer *c, unsigned cpu, const uint8_t *record,
                  const struct epid_info *info, const struct epid_info *next)
 {
+    uint8_t *copy = malloc(info->desc.size);
     struct dtrace_record head;
 
     (void)next;
-    if (c->npending == c->pending_room) {
+    if (copy && c->npending == c->pending_room) {
         size_t room = c->pending_room ? c->pending_room * 2 : 256;
         struct pending *pending = realloc(c->pending, room * sizeof(*pending));
-        if (!pending) {
-            print_now(c, cpu, record, info, NULL);
-            return;
+        if (pending) {
+            c->pending = pending;
+            c->pending_room = room;
         }
-        c->pending = pending;
-        c->pending_room = room;
     }
-    uint8_t *copy = malloc(info->desc.size);
-    if (!copy) {
+    if (!copy || c->npending == c->pending_room) {
+        free(copy);
         print_now(c, cpu, record, info, NULL);
         return;
     }
-    memcpy(copy, record, info->desc.size);
     memcpy(&head, record, sizeof(head));
-    push(c, (struct pending){
-                .time = (uint64_t)head.time_high << 32 | head.time_low,
-                .order = c->order++,
-                .cpu = cpu,
-                .data = copy,
-                .size = info->desc.size,
-            });
+    struct pending p = {
+        .time = (uint64_t)head.time_high << 32 | head.time_low,
+        .order = c->order++,
+        .cpu = cpu,
+        .data = memcpy(copy, record, info->desc.size),
+        .size = info->desc.size,
+    };
+    size_t at = c->npending++;
+    for (; at > 0 && is_older(&p, &c->pending[(at - 1) / 2]); at = (at - 1) / 2) {
+        c->pending[at] = c->pending[(at - 1) / 2];
+    }
+    c->pending[at] = p;
 }
 
 /* Returns what keep() was given with the record. */
@@ -131,23 +123,15 @@ static const struct epid_info *info_of(struct consumer *c, const struct pending 
 
 /* ---- a pass ------------------------------------------------------------------------- */
 
-/* Returns the i-th CPU to take from: BEGIN's first, or END's last if this is the last pass. */
-static unsigned cpu_in_order(const struct consumer *c, unsigned i, bool last)
-{
-    unsigned special = last ? c->end_cpu : c->begin_cpu;
-
-    if (last) {
-        return i + 1 == c->ncpus ? special : i < special ? i : i + 1;
-    }
-    return i == 0 ? special : i <= special ? i - 1 : i;
-}
-
+/* BEGIN's CPU comes first; in the last pass END's CPU comes last. */
 static int take_records(struct consumer *c, bool last)
 {
     uint64_t oldest = UINT64_MAX; /* when the first of the buffers was taken */
 
     for (unsigned i = 0; i < c->ncpus; i++) {
-        unsigned cpu = cpu_in_order(c, i, last);
+        unsigned cpu = last     ? (i + 1 == c->ncpus ? c->end_cpu : i + (i >= c->end_cpu))
+                       : i == 0 ? c->begin_cpu
+                                : i - (i <= c->begin_cpu);
         struct dtrace_snap snap;
         int error = c->target->ops->buffer(c->target, cpu, c->buffer, c->bufsize, &snap);
         if (error) {

@@ -10,28 +10,11 @@
 
 enum { RECS_MAX = 4096, ID_MAX = 1 << 20 };
 
-/* Returns the target's description; NULL if there is none, or its probe is unknown. */
-static struct epid_info *ask_epid(struct consumer *c, uint32_t epid)
-{
-    const struct target_ops *ops = c->target->ops;
-    struct epid_info *info = calloc(1, sizeof(*info));
-    uint32_t n = RECS_MAX;
-
-    if (info) {
-        info->recs = calloc(RECS_MAX, sizeof(*info->recs));
-    }
-    if (info && info->recs && ops->epid(c->target, epid, &info->desc, info->recs, &n) == 0 &&
-        n <= RECS_MAX && ops->probe_names(c->target, info->desc.probe, &info->probe)) {
-        info->desc.nrecs = n;
-        return info;
-    }
-    free(info ? info->recs : NULL);
-    free(info);
-    return NULL;
-}
-
 const struct epid_info *consumer_epid(struct consumer *c, uint32_t epid)
 {
+    const struct target_ops *ops = c->target->ops;
+    uint32_t n = RECS_MAX;
+
     if (epid == 0 || epid > ID_MAX) {
         return NULL;
     }
@@ -44,10 +27,21 @@ const struct epid_info *consumer_epid(struct consumer *c, uint32_t epid)
         c->epids = epids;
         c->nepids = epid;
     }
-    if (!c->epids[epid - 1]) {
-        c->epids[epid - 1] = ask_epid(c, epid);
+    if (c->epids[epid - 1]) {
+        return c->epids[epid - 1];
     }
-    return c->epids[epid - 1];
+    struct epid_info *info = calloc(1, sizeof(*info));
+    struct dtrace_recdesc *recs = calloc(RECS_MAX, sizeof(*recs));
+    if (!info || !recs || ops->epid(c->target, epid, &info->desc, recs, &n) != 0 || n > RECS_MAX ||
+        !ops->probe_names(c->target, info->desc.probe, &info->probe)) {
+        free(recs);
+        free(info);
+        return NULL;
+    }
+    info->recs = recs;
+    info->desc.nrecs = n;
+    c->epids[epid - 1] = info;
+    return info;
 }
 
 struct aggregation *consumer_aggregation(struct consumer *c, uint32_t number)

@@ -89,23 +89,6 @@ static void text_of(const struct print_value *v, char *to, size_t room)
     to[n] = '\0';
 }
 
-static void do_setopt(struct consumer *c, const struct epid_info *info,
-                      const struct print_value *values, unsigned n)
-{
-    char name[128], value[256] = "1";
-
-    text_of(&values[0], name, sizeof(name));
-    if (n > 1) {
-        text_of(&values[1], value, sizeof(value));
-    }
-    const char *why = dt_option_set(c->session, name, value, DT_FROM_SETOPT);
-    if (why) {
-        failed(c, info);
-        fprintf(stderr, "couldn't set option \"%s\" to \"%s\": %s\n", name, value, why);
-    }
-    consumer_options(c);
-}
-
 static int64_t number_of(const struct print_value *values, unsigned n)
 {
     return n ? datum_signed(values[0].data, values[0].size) : 0;
@@ -115,6 +98,8 @@ void libact_do(struct consumer *c, const struct epid_info *info, const struct dt
                const struct print_value *values, unsigned n)
 {
     struct aggregation *a = f->naggregations ? consumer_aggregation(c, f->aggregations[0]) : NULL;
+    char name[128], value[256] = "1";
+    const char *why;
 
     switch (f->arg) {
     case DTRACE_LIBACT_CLEAR:
@@ -130,9 +115,19 @@ void libact_do(struct consumer *c, const struct epid_info *info, const struct dt
         agg_truncate(a, number_of(values, n), &c->printer.style);
         break;
     case DTRACE_LIBACT_SETOPT:
-        if (n) {
-            do_setopt(c, info, values, n);
+        if (n == 0) {
+            break;
         }
+        text_of(&values[0], name, sizeof(name));
+        if (n > 1) {
+            text_of(&values[1], value, sizeof(value));
+        }
+        why = dt_option_set(c->session, name, value, DT_FROM_SETOPT);
+        if (why) {
+            failed(c, info);
+            fprintf(stderr, "couldn't set option \"%s\" to \"%s\": %s\n", name, value, why);
+        }
+        consumer_options(c);
         break;
     case DTRACE_LIBACT_FTRUNCATE:
         consumer_flush(c);

@@ -25,28 +25,8 @@ bool message_size(char text[SIZE_TEXT], uint64_t size)
 
 enum unit { BYTES, COUNT, RATE };
 
-static void advise(const char *option, enum unit unit, uint64_t now)
-{
-    char is[SIZE_TEXT], more[SIZE_TEXT];
-    uint64_t hz = now ? (1000000000u + now / 2) / now : 0; /* of a rate: ns between two */
-
-    if (unit == BYTES) {
-        message_size(is, now);
-        message_size(more, now * 2);
-    } else if (unit == COUNT) {
-        snprintf(is, sizeof(is), "%" PRIu64, now);
-        snprintf(more, sizeof(more), "%" PRIu64, now * 2);
-    } else if (hz > 0) {
-        snprintf(is, sizeof(is), "%" PRIu64 "hz", hz);
-        snprintf(more, sizeof(more), "%" PRIu64 "hz", hz * 2);
-    } else {
-        snprintf(is, sizeof(is), "%" PRIu64 "s", now / 1000000000u);
-        snprintf(more, sizeof(more), "1hz");
-    }
-    fprintf(stderr, "dtrace: %s is %s: -x %s=%s drops less\n", option, is, option, more);
-}
-
-/* Once for each option: the drops themselves are reported each time. */
+/* Names the option that helps, once for each option: the drops themselves are reported each
+ * time. */
 static void advise_once(struct consumer *c, const char *tag)
 {
     const struct dtrace_sizes *got = &c->sizes;
@@ -65,15 +45,34 @@ static void advise_once(struct consumer *c, const char *tag)
         {"DTRACEDROP_DYNDIRTY", "cleanrate", RATE, 0},
         {"DTRACEDROP_SPECBUSY", "cleanrate", RATE, 0},
     };
+    char is[SIZE_TEXT], more[SIZE_TEXT];
+    unsigned i = 0, n = sizeof(rows) / sizeof(*rows);
 
-    for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        unsigned bit = rows[i].unit == RATE ? 1u << 31 : 1u << i;
-        if (strcmp(rows[i].tag, tag) == 0 && !(c->options_named & bit)) {
-            c->options_named |= bit;
-            advise(rows[i].option, rows[i].unit,
-                   rows[i].size ? rows[i].size : dtrace_option(c->session, rows[i].option));
-        }
+    while (i < n && strcmp(rows[i].tag, tag) != 0) {
+        i++;
     }
+    unsigned bit = i == n ? 0 : rows[i].unit == RATE ? 1u << 31 : 1u << i;
+    if (!bit || c->options_named & bit) {
+        return;
+    }
+    c->options_named |= bit;
+    uint64_t now = rows[i].size ? rows[i].size : dtrace_option(c->session, rows[i].option);
+    uint64_t hz = now ? (1000000000u + now / 2) / now : 0; /* of a rate: ns between two */
+    if (rows[i].unit == BYTES) {
+        message_size(is, now);
+        message_size(more, now * 2);
+    } else if (rows[i].unit == COUNT) {
+        snprintf(is, sizeof(is), "%" PRIu64, now);
+        snprintf(more, sizeof(more), "%" PRIu64, now * 2);
+    } else if (hz > 0) {
+        snprintf(is, sizeof(is), "%" PRIu64 "hz", hz);
+        snprintf(more, sizeof(more), "%" PRIu64 "hz", hz * 2);
+    } else {
+        snprintf(is, sizeof(is), "%" PRIu64 "s", now / 1000000000u);
+        snprintf(more, sizeof(more), "1hz");
+    }
+    fprintf(stderr, "dtrace: %s is %s: -x %s=%s drops less\n", rows[i].option, is, rows[i].option,
+            more);
 }
 
 void message_drops(struct consumer *c, uint64_t n, const char *what, const char *tag, int cpu)

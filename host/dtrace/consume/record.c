@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- flowindent -------------------------------------------------------------------- */
-
 /* True for `what` as the name's whole, or as its last word behind a dash. */
 static bool ends_with(const char *name, const char *what)
 {
@@ -15,54 +13,49 @@ static bool ends_with(const char *name, const char *what)
     return n >= m && strcmp(name + n - m, what) == 0 && (n == m || name[n - m - 1] == '-');
 }
 
-/* Among several clauses on an entry only the first is an arrow, on a return only the last. */
-static void print_flow(struct consumer *c, unsigned cpu, const struct epid_info *info,
-                       const struct epid_info *next)
-{
-    bool entry = ends_with(info->probe.name, "entry");
-    bool call = strcmp(info->probe.provider, "syscall") == 0;
-    bool again = c->last_probe == info->probe.id && c->last_entry;
-    bool more = next && next->probe.id == info->probe.id;
-    char text[512];
-
-    c->indent = c->indent < sizeof(text) ? c->indent : sizeof(text);
-    if (entry && !again) {
-        snprintf(text, sizeof(text), "%*s %s %s", (int)c->indent, "", call ? "=>" : "->",
-                 info->probe.function);
-        c->indent += 2;
-    } else if (ends_with(info->probe.name, "return") && !more) {
-        c->indent -= c->indent >= 2 ? 2 : 0;
-        snprintf(text, sizeof(text), "%*s %s %s", (int)c->indent, "", call ? "<=" : "<-",
-                 info->probe.function);
-    } else {
-        snprintf(text, sizeof(text), "%*s| %s:%s", (int)c->indent, "", info->probe.function,
-                 info->probe.name);
-    }
-    c->last_probe = info->probe.id;
-    c->last_entry = entry;
-    fprintf(c->printer.out, "%3u %-41s ", cpu, text);
-}
-
-/* The heading comes before the first record, and never if that one is quiet. */
+/* The heading comes before the first record, and never if that one is quiet. flowindent: among
+ * several clauses on an entry only the first is an arrow, on a return only the last. */
 static void print_prefix(struct consumer *c, unsigned cpu, const struct epid_info *info,
                          const struct epid_info *next)
 {
-    bool first = !c->heading_done;
-    char name[512];
+    const struct dt_probe_info *probe = &info->probe;
+    bool first = !c->heading_done, call = strcmp(probe->provider, "syscall") == 0;
+    bool entry = ends_with(probe->name, "entry");
+    bool again = c->last_probe == probe->id && c->last_entry;
+    bool more = next && next->probe.id == probe->id;
+    FILE *out = c->printer.out;
+    char text[512];
 
     c->heading_done = true;
-    if (c->flowindent) {
-        if (first) {
-            fprintf(c->printer.out, "%3s %-41s\n", "CPU", "FUNCTION");
+    if (!c->flowindent) {
+        if (!c->printer.style.quiet) {
+            if (first) {
+                fprintf(out, "%3s %6s %32s\n", "CPU", "ID", "FUNCTION:NAME");
+            }
+            snprintf(text, sizeof(text), "%s:%s", probe->function, probe->name);
+            fprintf(out, "%3u %6u %32s ", cpu, probe->id, text);
         }
-        print_flow(c, cpu, info, next);
-    } else if (!c->printer.style.quiet) {
-        if (first) {
-            fprintf(c->printer.out, "%3s %6s %32s\n", "CPU", "ID", "FUNCTION:NAME");
-        }
-        snprintf(name, sizeof(name), "%s:%s", info->probe.function, info->probe.name);
-        fprintf(c->printer.out, "%3u %6u %32s ", cpu, info->probe.id, name);
+        return;
     }
+    if (first) {
+        fprintf(out, "%3s %-41s\n", "CPU", "FUNCTION");
+    }
+    c->indent = c->indent < sizeof(text) ? c->indent : sizeof(text);
+    if (entry && !again) {
+        snprintf(text, sizeof(text), "%*s %s %s", (int)c->indent, "", call ? "=>" : "->",
+                 probe->function);
+        c->indent += 2;
+    } else if (ends_with(probe->name, "return") && !more) {
+        c->indent -= c->indent >= 2 ? 2 : 0;
+        snprintf(text, sizeof(text), "%*s %s %s", (int)c->indent, "", call ? "<=" : "<-",
+                 probe->function);
+    } else {
+        snprintf(text, sizeof(text), "%*s| %s:%s", (int)c->indent, "", probe->function,
+                 probe->name);
+    }
+    c->last_probe = probe->id;
+    c->last_entry = entry;
+    fprintf(out, "%3u %-41s ", cpu, text);
 }
 
 /* ---- data -------------------------------------------------------------------------- */

@@ -96,28 +96,8 @@ static unsigned put_action(struct consumer *c, const struct epid_info *info, uin
     return n;
 }
 
-/* Takes the consumer's actions besides printing; printa() prints an object for each aggregation. */
-static void side_effects(struct consumer *c, const struct epid_info *info, uint32_t i,
-                         struct print_value *values, unsigned n)
-{
-    const struct dtrace_recdesc *r = &info->recs[i];
-    const struct dt_format *f = dt_session_format(c->session, r->format);
-
-    if (r->kind == DTRACE_ACT_LIBACT && r->arg != DTRACE_LIBACT_PRINT) {
-        libact_do(c, info, f, values, n);
-    } else if (r->kind == DTRACE_ACT_SYSTEM) {
-        libact_system(c, f, values, n);
-    } else if (r->kind == DTRACE_ACT_FREOPEN) {
-        libact_freopen(c, info, f, values, n);
-    } else if (r->kind == DTRACE_ACT_PRINTA) {
-        for (unsigned k = 0; k < f->naggregations; k++) {
-            struct aggregation *a = consumer_aggregation(c, f->aggregations[k]);
-            a->printed = true;
-            json_aggregation(&c->printer, a);
-        }
-    }
-}
-
+/* After the record's object the actions besides printing are taken; printa() prints an object for
+ * each aggregation. */
 void record_json(struct consumer *c, unsigned cpu, const uint8_t *data,
                  const struct epid_info *info)
 {
@@ -138,9 +118,22 @@ void record_json(struct consumer *c, unsigned cpu, const uint8_t *data,
     }
     fputs("]}\n", c->printer.out);
     for (uint32_t i = 0; i < info->desc.nrecs; i++) {
+        const struct dtrace_recdesc *r = &info->recs[i];
+        const struct dt_format *f = dt_session_format(c->session, r->format);
         unsigned n = record_values(c, info, i, data, values);
 
-        side_effects(c, info, i, values, n);
+        if (r->kind == DTRACE_ACT_LIBACT && r->arg != DTRACE_LIBACT_PRINT) {
+            libact_do(c, info, f, values, n);
+        } else if (r->kind == DTRACE_ACT_SYSTEM) {
+            libact_system(c, f, values, n);
+        } else if (r->kind == DTRACE_ACT_FREOPEN) {
+            libact_freopen(c, info, f, values, n);
+        }
+        for (unsigned k = 0; r->kind == DTRACE_ACT_PRINTA && k < f->naggregations; k++) {
+            struct aggregation *a = consumer_aggregation(c, f->aggregations[k]);
+            a->printed = true;
+            json_aggregation(&c->printer, a);
+        }
         i += n;
     }
     free(values);

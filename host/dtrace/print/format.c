@@ -36,28 +36,38 @@ static void c_format(char *to, const struct dt_conversion *c, const char *length
     *to = '\0';
 }
 
-static bool is_signed(const struct print_value *v)
+/* Prints an integer or a floating-point number by C's conversion. */
+static void print_number(const struct printer *p, const struct dt_conversion *c, int width,
+                         int precision, const struct print_value *v)
 {
     const struct dt_type *t = v->type ? dt_type_resolve(v->type) : NULL;
-
-    return !t || t->kind == DT_TYPE_ENUM || (t->kind == DT_TYPE_INTEGER && t->is_signed);
-}
-
-static void print_integer(const struct printer *p, const struct dt_conversion *c, int width,
-                          int precision, const struct print_value *v)
-{
+    bool type_signed =
+        !t || t->kind == DT_TYPE_ENUM || (t->kind == DT_TYPE_INTEGER && t->is_signed);
     char format[24], letter = c->name[0];
-    bool sign = letter == 'i' || (letter == 'd' && is_signed(v));
+    bool is_signed = letter == 'i' || (letter == 'd' && type_signed);
+    double real = 0;
+    float single = 0;
 
+    if (strchr("eEfgG", letter)) {
+        if (v->size == sizeof(single)) {
+            memcpy(&single, v->data, sizeof(single));
+            real = (double)single;
+        } else if (v->size == sizeof(real)) {
+            memcpy(&real, v->data, sizeof(real));
+        }
+        c_format(format, c, "", letter);
+        fprintf(p->out, format, width, precision, real);
+        return;
+    }
     if (letter == 'p') {
         letter = 'x';
     } else if (letter == 'd' || letter == 'i') {
-        letter = sign ? 'd' : 'u';
+        letter = is_signed ? 'd' : 'u';
     }
     c_format(format, c, "ll", letter);
-    long long value =
-        sign ? datum_signed(v->data, v->size) : (long long)datum_unsigned(v->data, v->size);
-    fprintf(p->out, format, width, precision, value);
+    fprintf(p->out, format, width, precision,
+            is_signed ? (long long)datum_signed(v->data, v->size)
+                      : (long long)datum_unsigned(v->data, v->size));
 }
 
 static void print_padded(const struct printer *p, const struct dt_conversion *c, int width,
@@ -159,52 +169,15 @@ static void print_number_text(const struct printer *p, const struct dt_conversio
     print_padded(p, c, width, text, n);
 }
 
-static void print_float(const struct printer *p, const struct dt_conversion *c, int width,
+/* Prints a plain value. A string key under a conversion for numbers is printed as a string. */
+static void print_plain(const struct printer *p, const struct dt_conversion *c, int width,
                         int precision, const struct print_value *v)
 {
-    char format[24];
-    double value = 0;
-    float single = 0;
-
-    if (v->size == sizeof(single)) {
-        memcpy(&single, v->data, sizeof(single));
-        value = (double)single;
-    } else if (v->size == sizeof(value)) {
-        memcpy(&value, v->data, sizeof(value));
-    }
-    c_format(format, c, "", c->name[0]);
-    fprintf(p->out, format, width, precision, value);
-}
-
-/* Prints a key that is not a plain value, whatever the conversion. Returns false for plain ones. */
-static bool print_symbolic(const struct printer *p, int width, const struct print_value *v)
-{
-    switch (v->kind) {
-    case DTRACE_ACT_STACK:
-        print_stack(p, v->data, v->size / 8);
-        return true;
-    case DTRACE_ACT_USTACK:
-    case DTRACE_ACT_JSTACK:
-        print_ustack(p, v->data, (uint32_t)v->arg);
-        return true;
-    case DTRACE_ACT_SYM:
-    case DTRACE_ACT_MOD:
-    case DTRACE_ACT_USYM:
-    case DTRACE_ACT_UMOD:
-    case DTRACE_ACT_UADDR:
-        print_address(p, v->kind, v->data, width);
-        return true;
-    default:
-        return false;
-    }
-}
-
-static void print_letter(const struct printer *p, const struct dt_conversion *c, int width,
-                         int precision, const struct print_value *v)
-{
+    const struct dt_type *t = v->type ? dt_type_resolve(v->type) : NULL;
+    bool is_string = t && dt_type_is_string_like(t) && t->kind != DT_TYPE_POINTER;
     uint8_t byte;
 
-    switch (c->name[0]) {
+    switch (is_string && c->name[0] != 'S' ? 's' : c->name[0]) {
     case 's':
     case 'I':
         print_string(p, c, width, precision, v);
@@ -224,22 +197,14 @@ static void print_letter(const struct printer *p, const struct dt_conversion *c,
     case 'P':
         print_number_text(p, c, width, v);
         break;
-    case 'e':
-    case 'E':
-    case 'f':
-    case 'g':
-    case 'G':
-        print_float(p, c, width, precision, v);
-        break;
     default:
-        print_integer(p, c, width, precision, v);
+        print_number(p, c, width, precision, v);
     }
 }
 
 void print_conversion(const struct printer *p, const struct dt_conversion *c, int width,
                       int precision, const struct print_value *v)
 {
-    const struct dt_type *t = v->type ? dt_type_resolve(v->type) : NULL;
     struct dt_conversion conversion = *c;
 
     if (c->flags & DT_CONV_POINTER_WIDTH) {
@@ -257,14 +222,23 @@ void print_conversion(const struct printer *p, const struct dt_conversion *c, in
         conversion.name[0] = c->name[1];
         conversion.name[1] = '\0';
     }
-    if (print_symbolic(p, conversion.flags & DT_CONV_LEFT ? width : 0, v)) {
-        return;
-    }
-    if (t && dt_type_is_string_like(t) && t->kind != DT_TYPE_POINTER &&
-        !strchr("sSI", conversion.name[0])) {
-        print_string(p, &conversion, width, precision, v); /* a string key under %d */
-    } else {
-        print_letter(p, &conversion, width, precision, v);
+    switch (v->kind) { /* stacks and symbols, as keys: whatever the conversion */
+    case DTRACE_ACT_STACK:
+        print_stack(p, v->data, v->size / 8);
+        break;
+    case DTRACE_ACT_USTACK:
+    case DTRACE_ACT_JSTACK:
+        print_ustack(p, v->data, (uint32_t)v->arg);
+        break;
+    case DTRACE_ACT_SYM:
+    case DTRACE_ACT_MOD:
+    case DTRACE_ACT_USYM:
+    case DTRACE_ACT_UMOD:
+    case DTRACE_ACT_UADDR:
+        print_address(p, v->kind, v->data, conversion.flags & DT_CONV_LEFT ? width : 0);
+        break;
+    default:
+        print_plain(p, &conversion, width, precision, v);
     }
 }
 

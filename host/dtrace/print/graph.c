@@ -109,54 +109,10 @@ struct pack {
     char low[32], high[32];    /* labels */
 };
 
-/* All buckets of lquantize(). Of quantize() from one below the lowest to one above the highest
- * bucket that any key uses. */
-static void pack_range(const struct aggregation *a, struct agg_row *const *rows, size_t n,
-                       struct pack *pack)
-{
-    enum dtrace_action_kind kind = a->info->function;
-    unsigned buckets = bucket_count(kind, a->info->shape), low = buckets, high = 0;
-
-    if (kind == DTRACE_AGG_LQUANTIZE) {
-        pack->first = 0;
-        pack->last = buckets - 1;
-        return;
-    }
-    for (size_t i = 0; i < n; i++) {
-        for (unsigned b = 0; b < buckets; b++) {
-            if (bucket_counts(kind, rows[i]->value)[b] != 0) {
-                low = b < low ? b : low;
-                high = b > high ? b : high;
-            }
-        }
-    }
-    if (low == buckets) {
-        low = high = DTRACE_QUANTIZE_ZERO;
-    }
-    pack->first = low > 0 && low != DTRACE_QUANTIZE_ZERO ? low - 1 : low;
-    pack->last = high + 1 < buckets ? high + 1 : high;
-}
-
-static void print_cell(const struct printer *p, int64_t count, double total)
-{
-    static const char positive[] = "__xxxxXX", negative[] = "vvvvVV";
-    double share = total > 0 ? fabs((double)count) / total : 0;
-
-    if (count == 0) {
-        putc(' ', p->out);
-    } else if (p->style.pack_utf8) {
-        unsigned level = (unsigned)(share * 7 + 0.5);
-        fprintf(p->out, "\xe2\x96%c", (char)(0x81 + level));
-    } else if (count > 0) {
-        putc(positive[(unsigned)(share * 7 + 0.5)], p->out);
-    } else {
-        putc(negative[(unsigned)(share * 5 + 0.5)], p->out);
-    }
-}
-
 static void print_pack_row(const struct printer *p, const struct aggregation *a,
                            const struct agg_row *row, const struct pack *pack)
 {
+    static const char positive[] = "__xxxxXX", negative[] = "vvvvVV";
     const int64_t *counts = bucket_counts(a->info->function, row->value);
     unsigned buckets = bucket_count(a->info->function, a->info->shape);
     struct graph_scale scale = graph_scale_of(counts, buckets, p->style.zoom, false);
@@ -175,7 +131,17 @@ static void print_pack_row(const struct printer *p, const struct aggregation *a,
     }
     fprintf(p->out, " %*s :", pack->low_width, pack->low);
     for (unsigned b = pack->first; b <= pack->last; b++) {
-        print_cell(p, counts[b], scale.total);
+        double share = scale.total > 0 ? fabs((double)counts[b]) / scale.total : 0;
+        if (counts[b] == 0) {
+            putc(' ', p->out);
+        } else if (p->style.pack_utf8) {
+            unsigned level = (unsigned)(share * 7 + 0.5);
+            fprintf(p->out, "\xe2\x96%c", (char)(0x81 + level));
+        } else if (counts[b] > 0) {
+            putc(positive[(unsigned)(share * 7 + 0.5)], p->out);
+        } else {
+            putc(negative[(unsigned)(share * 5 + 0.5)], p->out);
+        }
     }
     for (unsigned b = 0; b < buckets; b++) {
         total += (uint64_t)counts[b];
@@ -184,16 +150,35 @@ static void print_pack_row(const struct printer *p, const struct aggregation *a,
             (long long)agg_divide((int64_t)total, a->normal));
 }
 
+/* Shows all buckets of lquantize(); of quantize() those from one below the lowest to one above the
+ * highest bucket that any key uses. */
 void print_pack(const struct printer *p, const struct aggregation *a, struct agg_row *const *rows,
                 size_t n)
 {
-    bool linear = a->info->function == DTRACE_AGG_LQUANTIZE;
-    struct pack pack = {.low_width = linear ? 8 : 0, .high_width = linear ? 8 : 0};
+    enum dtrace_action_kind kind = a->info->function;
+    uint64_t shape = a->info->shape;
+    bool linear = kind == DTRACE_AGG_LQUANTIZE;
+    unsigned buckets = bucket_count(kind, shape), low = buckets, high = 0;
+    struct pack pack = {
+        .last = buckets - 1, .low_width = linear ? 8 : 0, .high_width = linear ? 8 : 0};
     int width = 0;
 
-    pack_range(a, rows, n, &pack);
-    bucket_label(a->info->function, a->info->shape, pack.first, pack.low, sizeof(pack.low));
-    bucket_label(a->info->function, a->info->shape, pack.last, pack.high, sizeof(pack.high));
+    for (size_t i = 0; i < n && !linear; i++) {
+        for (unsigned b = 0; b < buckets; b++) {
+            if (bucket_counts(kind, rows[i]->value)[b] != 0) {
+                low = b < low ? b : low;
+                high = b > high ? b : high;
+            }
+        }
+    }
+    if (!linear) {
+        low = low == buckets ? DTRACE_QUANTIZE_ZERO : low;
+        high = high < low ? low : high;
+        pack.first = low > 0 && low != DTRACE_QUANTIZE_ZERO ? low - 1 : low;
+        pack.last = high + 1 < buckets ? high + 1 : high;
+    }
+    bucket_label(kind, shape, pack.first, pack.low, sizeof(pack.low));
+    bucket_label(kind, shape, pack.last, pack.high, sizeof(pack.high));
     for (unsigned k = 0; k < a->info->nkeys; k++) {
         width += datum_width(a->recs[k].size) + 1;
     }

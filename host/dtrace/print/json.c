@@ -180,37 +180,6 @@ static void put_aggregate(const struct printer *p, const struct aggregation *a,
     putc(']', p->out);
 }
 
-static void put_row(const struct printer *p, const struct aggregation *a, const struct agg_row *row)
-{
-    const char *comma = "";
-
-    fputs("{\"key\":[", p->out);
-    for (unsigned k = 0; k < a->info->nkeys; k++) {
-        const struct dtrace_recdesc *r = &a->recs[k];
-        fputs(k ? "," : "", p->out);
-        if (r->kind == DTRACE_ACT_DIFEXPR) {
-            json_value(p->out, row->data + r->offset, r->size, a->info->keys[k]);
-        } else {
-            json_datum(p, r, row->data);
-        }
-    }
-    fputs("],\"value\":", p->out);
-    put_aggregate(p, a, row);
-    if (row->cpus) { /* -x aggpercpu: the share of each CPU that has one */
-        fputs(",\"cpus\":{", p->out);
-        for (unsigned cpu = 0; cpu < a->ncpus; cpu++) {
-            struct agg_row one = {.value = row->cpus[cpu]};
-            if (one.value) {
-                fprintf(p->out, "%s\"%u\":", comma, cpu);
-                put_aggregate(p, a, &one);
-                comma = ",";
-            }
-        }
-        putc('}', p->out);
-    }
-    putc('}', p->out);
-}
-
 void json_aggregation(const struct printer *p, struct aggregation *a)
 {
     static const char *const functions[] = {"count",  "min",      "max",       "avg",       "sum",
@@ -223,8 +192,32 @@ void json_aggregation(const struct printer *p, struct aggregation *a)
     fprintf(p->out, ",\"function\":\"%s\",\"rows\":[",
             functions[a->info->function - DTRACE_AGG_COUNT]);
     for (size_t i = 0; i < n; i++) {
-        fputs(i ? "," : "", p->out);
-        put_row(p, a, rows[i]);
+        const struct agg_row *row = rows[i];
+        const char *comma = "";
+
+        fputs(i ? ",{\"key\":[" : "{\"key\":[", p->out);
+        for (unsigned k = 0; k < a->info->nkeys; k++) {
+            const struct dtrace_recdesc *r = &a->recs[k];
+            fputs(k ? "," : "", p->out);
+            if (r->kind == DTRACE_ACT_DIFEXPR) {
+                json_value(p->out, row->data + r->offset, r->size, a->info->keys[k]);
+            } else {
+                json_datum(p, r, row->data);
+            }
+        }
+        fputs("],\"value\":", p->out);
+        put_aggregate(p, a, row);
+        /* -x aggpercpu: the share of each CPU that has one. */
+        fputs(row->cpus ? ",\"cpus\":{" : "", p->out);
+        for (unsigned cpu = 0; row->cpus && cpu < a->ncpus; cpu++) {
+            struct agg_row one = {.value = row->cpus[cpu]};
+            if (one.value) {
+                fprintf(p->out, "%s\"%u\":", comma, cpu);
+                put_aggregate(p, a, &one);
+                comma = ",";
+            }
+        }
+        fputs(row->cpus ? "}}" : "}", p->out);
     }
     fputs("]}\n", p->out);
     free(rows);

@@ -84,42 +84,7 @@ static void print_array(const struct printer *p, const struct dt_type *t, const 
     }
 }
 
-/* A string without a NUL, or that is not text, is printed as an array of characters. */
-static void print_string(const struct printer *p, const uint8_t *data, uint64_t size)
-{
-    if (is_text(data, size)) {
-        fprintf(p->out, "\"%s\"", (const char *)data);
-        return;
-    }
-    fputs("[ ", p->out);
-    for (uint64_t i = 0; i < size; i++) {
-        fputs(i ? ", " : "", p->out);
-        print_character(p, data[i]);
-    }
-    fputs(" ]", p->out);
-}
-
-/* "int [3] a", "char *s", "int (*)() g": the type, then the name. */
-static void print_declaration(const struct printer *p, const struct dt_member *m)
-{
-    const struct dt_type *t = dt_type_resolve(m->type);
-    bool anonymous = dt_type_is_struct(t) && !t->name && m->type == t;
-    const char *text = anonymous ? (t->kind == DT_TYPE_UNION ? "union" : "struct")
-                                 : dt_type_text(p->session, m->type, NULL);
-    size_t n = strlen(text);
-
-    fputs(text, p->out);
-    if (!m->name) {
-        fputs(anonymous ? "  " : " ", p->out);
-        return;
-    }
-    fprintf(p->out, "%s%s", n && text[n - 1] == '*' ? "" : " ", m->name);
-    if (datum_is_bit_field(t)) {
-        fprintf(p->out, " :%u", t->bits);
-    }
-    fputs(" = ", p->out);
-}
-
+/* Each member with its declaration, the type before the name: "int [3] a", "char *s". */
 static void print_struct(const struct printer *p, const struct dt_type *t, const uint8_t *data,
                          unsigned depth)
 {
@@ -127,9 +92,24 @@ static void print_struct(const struct printer *p, const struct dt_type *t, const
     for (unsigned i = 0; i < t->nmembers; i++) {
         const struct dt_member *m = &t->members[i];
         const struct dt_type *type = dt_type_resolve(m->type);
+        bool anonymous = dt_type_is_struct(type) && !type->name && m->type == type;
+        bool bits = datum_is_bit_field(type);
+        const char *text = anonymous ? (type->kind == DT_TYPE_UNION ? "union" : "struct")
+                                     : dt_type_text(p->session, m->type, NULL);
+        size_t n = strlen(text);
+
         indent(p, depth + 1);
-        print_declaration(p, m);
-        if (datum_is_bit_field(type)) {
+        fputs(text, p->out);
+        if (!m->name) {
+            fputs(anonymous ? "  " : " ", p->out);
+        } else {
+            fprintf(p->out, "%s%s", n && text[n - 1] == '*' ? "" : " ", m->name);
+            if (bits) {
+                fprintf(p->out, " :%u", type->bits);
+            }
+            fputs(" = ", p->out);
+        }
+        if (bits) {
             print_number(p, datum_bit_field(type, data, m->bit_offset));
         } else {
             print_value(p, m->type, data + m->bit_offset / 8, depth + 1, true);
@@ -159,7 +139,16 @@ static void print_value(const struct printer *p, const struct dt_type *type, con
         print_array(p, t, data, depth, member);
         break;
     case DT_TYPE_STRING:
-        print_string(p, data, t->size);
+        if (is_text(data, t->size)) {
+            fprintf(p->out, "\"%s\"", (const char *)data);
+            break;
+        }
+        fputs("[ ", p->out); /* without a NUL, or not text: an array of characters */
+        for (uint64_t i = 0; i < t->size; i++) {
+            fputs(i ? ", " : "", p->out);
+            print_character(p, data[i]);
+        }
+        fputs(" ]", p->out);
         break;
     case DT_TYPE_ENUM:
         value = datum_signed(data, (uint32_t)t->size);

@@ -43,17 +43,6 @@ static const char *take_names(const char *at, const char *end, const char *names
     return at;
 }
 
-static bool matches(const uint8_t *probe, const char *const names[4])
-{
-    struct kymo_d_probe head;
-    const char *own[4];
-
-    memcpy(&head, probe, sizeof(head));
-    return take_names((const char *)probe + sizeof(head), (const char *)probe + head.size, own) &&
-           dtrace_glob(names[0], own[0]) && dtrace_glob(names[1], own[1]) &&
-           dtrace_glob(names[2], own[2]) && dtrace_glob(names[3], own[3]);
-}
-
 static uint32_t id_of(const uint8_t *probe)
 {
     struct kymo_d_probe head;
@@ -79,7 +68,7 @@ void replay_probes_sort(struct replay_probes *p)
 size_t replay_probes(const struct replay_probes *p, const void *in, size_t in_bytes,
                      uint32_t *after, uint8_t *out, size_t room)
 {
-    const char *names[4], *end = (const char *)in + in_bytes;
+    const char *names[4], *own[4], *end = (const char *)in + in_bytes;
     size_t at = 0, low = 0, high = p->n;
 
     if (take_names(in, end, names) != end) {
@@ -94,9 +83,14 @@ size_t replay_probes(const struct replay_probes *p, const void *in, size_t in_by
         }
     }
     for (size_t i = low; i < p->n; i++) {
+        const char *strings = (const char *)p->probe[i];
         struct kymo_d_probe head;
         memcpy(&head, p->probe[i], sizeof(head));
-        if (head.id <= *after || !matches(p->probe[i], names)) {
+        bool matches = take_names(strings + sizeof(head), strings + head.size, own) != NULL;
+        for (unsigned k = 0; k < 4 && matches; k++) {
+            matches = dtrace_glob(names[k], own[k]);
+        }
+        if (head.id <= *after || !matches) {
             continue; /* a repetition, or another probe */
         }
         if (head.size > room - at) {

@@ -69,8 +69,19 @@ static bool take_call(const uint8_t **at, const uint8_t *end, struct kymo_d_call
     return true;
 }
 
+static int compare_sizes(const void *p, const void *q)
+{
+    const struct size *a = p, *b = q;
+
+    return a->epid < b->epid ? -1 : a->epid > b->epid;
+}
+
+/* Reads all requests and answers; collects the probes, and the sizes of EPIDs' records. Returns
+ * false if the transcript is invalid, or there is no memory. */
 static bool read_transcript(struct replay_wire_state *w, const uint8_t *at, const uint8_t *end)
 {
+    struct dtrace_epid_desc desc;
+
     while (at < end) {
         struct answer a, *bigger = realloc(w->answers, (w->nanswers + 1) * sizeof(*bigger));
         if (!bigger) {
@@ -84,33 +95,14 @@ static bool read_transcript(struct replay_wire_state *w, const uint8_t *at, cons
         }
         w->answers[w->nanswers++] = a;
     }
-    return true;
-}
-
-static int compare_sizes(const void *p, const void *q)
-{
-    const struct size *a = p, *b = q;
-
-    return a->epid < b->epid ? -1 : a->epid > b->epid;
-}
-
-/* Collects the probes and the sizes of EPIDs' records from the answers. Returns false if there is
- * no memory. */
-static bool index_answers(struct replay_wire_state *w)
-{
     w->sizes = calloc(w->nanswers + 1, sizeof(*w->sizes));
     for (size_t i = 0; w->sizes && i < w->nanswers; i++) {
         const struct answer *a = &w->answers[i];
-        struct dtrace_epid_desc desc;
-
-        if (a->asked.in_bytes) {
-            continue;
-        }
-        if (a->asked.command == KYMO_D_PROBES &&
+        if (a->asked.command == KYMO_D_PROBES && a->asked.in_bytes == 0 &&
             !replay_probes_add(&w->probes, a->out, a->answered.out_bytes)) {
             return false;
         }
-        if (a->asked.command == KYMO_D_EPID && !a->answered.result &&
+        if (a->asked.command == KYMO_D_EPID && a->asked.in_bytes == 0 && !a->answered.result &&
             a->answered.out_bytes >= sizeof(desc)) {
             memcpy(&desc, a->out, sizeof(desc));
             w->sizes[w->nsizes++] = (struct size){a->asked.id, desc.size};
@@ -146,31 +138,13 @@ static bool put(struct replay_wire_state *w, const void *bytes, size_t n)
     return true;
 }
 
-/* Answers a request that was not made at recording time. */
-static bool by_probes(struct replay_wire_state *w, const uint8_t *in, uint32_t room)
-{
-    bool asks = w->call.command == KYMO_D_PROBES && w->call.in_bytes > 0;
-
-    room = room < BATCH_MOST ? room : BATCH_MOST;
-    if (asks && !make_room(w, room)) {
-        return false;
-    }
-    if (asks) {
-        w->call.out_bytes =
-            (uint32_t)replay_probes(&w->probes, in, w->call.in_bytes, &w->call.id, w->out, room);
-    }
-    if (w->call.command != KYMO_D_PROVIDE && w->call.out_bytes == 0) {
-        w->call.result = -THEIR_ENOENT;
-    }
-    w->call.in_bytes = 0;
-    return true;
-}
-
-/* Any image is the transcript's: the one compiled here need not be identical to the bit, because
- * the records' descriptions are checked against this program (host/remote/describe.c). */
+/* Answers from the transcript. Any image is the transcript's: the one compiled here need not be
+ * identical to the bit, because the records' descriptions are checked against this program
+ * (host/remote/describe.c). A request that was not made at recording time finds probes, or
+ * nothing. */
 static bool by_transcript(struct replay_wire_state *w, const uint8_t *in, uint32_t room)
 {
-    const struct kymo_d_call *call = &w->call;
+    struct kymo_d_call *call = &w->call;
     const struct answer *found = NULL;
     struct kymo_d_created made;
 
@@ -183,9 +157,21 @@ static bool by_transcript(struct replay_wire_state *w, const uint8_t *in, uint32
         }
     }
     if (!found) {
-        return by_probes(w, in, room);
+        if (call->command == KYMO_D_PROBES && call->in_bytes > 0) {
+            room = room < BATCH_MOST ? room : BATCH_MOST;
+            if (!make_room(w, room)) {
+                return false;
+            }
+            call->out_bytes =
+                (uint32_t)replay_probes(&w->probes, in, call->in_bytes, &call->id, w->out, room);
+        }
+        if (call->command != KYMO_D_PROVIDE && call->out_bytes == 0) {
+            call->result = -THEIR_ENOENT;
+        }
+        call->in_bytes = 0;
+        return true;
     }
-    w->call = found->answered;
+    *call = found->answered;
     if (!put(w, found->out, found->answered.out_bytes)) {
         return false;
     }
@@ -424,24 +410,6 @@ static void replay_close(struct wire *wire)
 static const struct wire_ops replay_ops = {replay_send, replay_receive, replay_reason, replay_close,
                                            NULL};
 
-/* Sets where the records of a ring begin: at its oldest one. */
-static void set_beginning(struct replay *r)
-{
-    for (uint32_t cpu = 0; r->ring && cpu < r->ncpus; cpu++) {
-        size_t first = replay_first_record(r, cpu, 0);
-        if (first < r->nrecords && r->records[first].cpu == cpu) {
-            r->printed[cpu] = r->records[first].number;
-        } else if (r->npasses) {
-            const struct replay_mark *m = replay_mark(&r->passes[0], cpu);
-            r->printed[cpu] = m ? m->records : 0;
-        }
-        if (r->printed[cpu]) {
-            fprintf(stderr, "dtrace: the capture begins behind %u record%s of CPU %u\n",
-                    (unsigned)r->printed[cpu], r->printed[cpu] == 1 ? "" : "s", (unsigned)cpu);
-        }
-    }
-}
-
 struct wire *replay_wire(struct replay *r, const char **why)
 {
     struct replay_wire_state *w = calloc(1, sizeof(*w));
@@ -456,8 +424,20 @@ struct wire *replay_wire(struct replay *r, const char **why)
     }
     w->base.ops = &replay_ops;
     w->r = r;
-    set_beginning(r);
-    if (!read_transcript(w, notes + saved, r->notes + r->total) || !index_answers(w)) {
+    for (uint32_t cpu = 0; r->ring && cpu < r->ncpus; cpu++) { /* from its oldest record */
+        size_t first = replay_first_record(r, cpu, 0);
+        if (first < r->nrecords && r->records[first].cpu == cpu) {
+            r->printed[cpu] = r->records[first].number;
+        } else if (r->npasses) {
+            const struct replay_mark *m = replay_mark(&r->passes[0], cpu);
+            r->printed[cpu] = m ? m->records : 0;
+        }
+        if (r->printed[cpu]) {
+            fprintf(stderr, "dtrace: the capture begins behind %u record%s of CPU %u\n",
+                    (unsigned)r->printed[cpu], r->printed[cpu] == 1 ? "" : "s", (unsigned)cpu);
+        }
+    }
+    if (!read_transcript(w, notes + saved, r->notes + r->total)) {
         *why = "the program's description in the capture is invalid";
         replay_close(&w->base);
         return NULL;
