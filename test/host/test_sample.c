@@ -239,9 +239,9 @@ static void test_versions(void **state)
     assert_null(opens_with(minor, "VER_MINOR::02", 13)); /* it has no slots: cut, is said later */
     assert_non_null(strstr(opens_with(minor, "VER_MINOX::01", 13), "lacks TRACE_VER_MINOR"));
     assert_null(opens_with(major, "VER_MAJOX::1", 12));
-    assert_non_null(strstr(opens_with(minor, "VER_MINOR::00", 13), "format version 1.00 is not"));
-    assert_non_null(strstr(opens_with(major, "VER_MAJOR::2", 12), "format version 2 is not"));
-    assert_non_null(strstr(opens_with(major, "VER_MAJOR::0", 12), "format version 0 is not"));
+    assert_non_null(strstr(opens_with(minor, "VER_MINOR::00", 13), "format version 1.00, only"));
+    assert_non_null(strstr(opens_with(major, "VER_MAJOR::2", 12), "format version 2, only"));
+    assert_non_null(strstr(opens_with(major, "VER_MAJOR::0", 12), "format version 0, only"));
     assert_non_null(strstr(opens_with(page, newer, 8), "system page version 4 is not known"));
 }
 
