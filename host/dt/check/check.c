@@ -128,7 +128,7 @@ static void check_kind(struct dt_session *d, struct dt_node *n)
         dt_set_type(n, dt_type_basic(d, DT_BASIC_DYNAMIC));
         break;
     default:
-        dt_fail(d, n->place, "D_SYNTAX", "this can't stand in an expression");
+        dt_fail(d, n->place, "D_SYNTAX", "expected an expression");
     }
 }
 
@@ -143,7 +143,7 @@ const struct dt_type *dt_check_expression(struct dt_session *d, struct dt_node *
         return n->type;
     }
     if (n->kind == DT_NODE_TYPE) {
-        dt_fail(d, n->place, "D_SYNTAX", "a type can't stand in an expression");
+        dt_fail(d, n->place, "D_SYNTAX", "expected an expression, found a type");
     }
     if (n->kind == DT_NODE_INT) {
         n->is_constant = true;

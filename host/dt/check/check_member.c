@@ -235,7 +235,8 @@ static uint64_t size_of(struct dt_session *d, struct dt_node *n)
     if (of->kind == DT_NODE_NAME) {
         struct dt_ident *ident = dt_variable_lookup(d, of->scope, of->text);
         if (ident && ident->kind == DT_IDENT_ARRAY) {
-            dt_fail(d, n->place, "D_IDENT_BADREF", "cannot apply sizeof to an associative array");
+            dt_fail(d, n->place, "D_IDENT_BADREF", "cannot apply sizeof to associative array '%s'",
+                    of->text);
         }
     }
     const struct dt_type *type = of->kind == DT_NODE_TYPE ? of->type : dt_check_expression(d, of);

@@ -110,8 +110,12 @@ static void check_known_name(struct dt_session *d, struct dt_node *n, struct dt_
         dt_set_type(n, ident->type);
         return;
     default:
-        dt_fail(d, n->place, "D_IDENT_BADREF", "%s may not be referenced as a scalar: it is %s",
-                n->text, ident->kind == DT_IDENT_ARRAY ? "an array" : "a function");
+        dt_fail(d, n->place, "D_IDENT_BADREF", "%s '%s' may not be referenced as scalar",
+                ident->kind == DT_IDENT_ARRAY     ? "associative array"
+                : ident->kind == DT_IDENT_ACTION  ? "tracing function"
+                : ident->kind == DT_IDENT_AGGFUNC ? "aggregating function"
+                                                  : "function",
+                n->text);
     }
 }
 

@@ -14,10 +14,11 @@ static void deeper(struct dt_session *d, const struct dt_node *n, const char *na
     struct dt_back *back = d->back;
 
     if (++back->depth > DEPTH_MAX) {
-        dt_fail(d, n->place, "D_IDENT_UNDEF", "%s is defined by itself", name);
+        dt_fail(d, n->place, "D_IDENT_UNDEF", "%s is defined in terms of itself", name);
     }
     if (++back->expansions > EXPANSIONS_MAX) { /* each inline may double the one before */
-        dt_fail(d, n->place, "D_UNKNOWN", "inlines and translators expand to too much");
+        dt_fail(d, n->place, "D_UNKNOWN", "more than %u expansions of inlines and translators",
+                EXPANSIONS_MAX);
     }
 }
 
@@ -243,7 +244,7 @@ struct dt_node *dt_xlate_argument(struct dt_session *d, struct dt_place place,
     } else if (words[0] && lwp) {
         n->left = lwp_of(d, place, lwp, words);
     } else {
-        dt_fail(d, place, "D_XLATE_NONE", "there is no translator to %s",
+        dt_fail(d, place, "D_XLATE_NONE", "cannot translate to \"%s\": no translator is declared",
                 dt_type_text(d, output, NULL));
     }
     dt_check_expression(d, n);

@@ -13,6 +13,7 @@ enum { NUMBER_MAX = 1000000 };
 struct reader {
     const char *at;
     const char *why;
+    char undefined; /* the name of a conversion that there is none of */
     bool dot, digits;
     int number;
 };
@@ -50,7 +51,7 @@ static void take_digit(struct reader *r, struct dt_conversion *c)
     r->digits = true;
     r->number = r->number * 10 + (digit - '0');
     if (r->number > NUMBER_MAX) {
-        r->why = "a width or precision is too large";
+        r->why = "has a width or precision that is too large";
     }
 }
 
@@ -75,12 +76,12 @@ static void take_flags(struct reader *r, struct dt_conversion *c)
             unsigned flag = r->dot ? DT_CONV_DYNPREC : DT_CONV_DYNWIDTH;
             r->at++;
             if (c->flags & flag) {
-                r->why = "a conversion has two *";
+                r->why = "has more than one '*' specified for the output width or precision";
             }
             c->flags |= flag;
         } else if (*r->at == '.') {
             if (r->dot) {
-                r->why = "a conversion has two .";
+                r->why = "has more than one '.' specified";
                 break;
             }
             r->at++;
@@ -101,7 +102,7 @@ static void take_name(struct reader *r, struct dt_conversion *c)
     size_t n = strspn(r->at, "hlL");
 
     if (n > 2) {
-        r->why = "a conversion has an unknown size";
+        r->why = "has an invalid size prefix";
         return;
     }
     memcpy(c->size, r->at, n);
@@ -110,7 +111,8 @@ static void take_name(struct reader *r, struct dt_conversion *c)
         : *r->at && strchr(known, *r->at)                     ? 1
                                                               : 0;
     if (n == 0) {
-        r->why = *r->at ? "a conversion is unknown" : "the format ends inside a conversion";
+        r->undefined = *r->at;
+        r->why = *r->at ? "is undefined" : "is incomplete at the end of the format string";
         return;
     }
     memcpy(c->name, r->at, n);
@@ -158,6 +160,8 @@ struct dt_printf *dt_printf_parse(struct dt_session *d, const char *format, cons
             }
         }
     }
-    *why = r.why;
+    *why = r.undefined ? dt_sprintf(d, "format conversion #%u (%%%c) %s", f->n, r.undefined, r.why)
+           : r.why     ? dt_sprintf(d, "format conversion #%u %s", f->n, r.why)
+                       : NULL;
     return r.why ? NULL : f;
 }

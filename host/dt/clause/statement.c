@@ -35,7 +35,7 @@ static void statement_call(struct dt_session *d, struct dt_clause *c, struct dt_
     }
     dt_check_expression(d, n);
     if (n->ident->kind == DT_IDENT_AGGFUNC) {
-        dt_fail(d, n->place, "D_CG_EXPR", "%s() must be assigned to an aggregation", n->text);
+        dt_fail(d, n->place, "D_CG_EXPR", "%s( ) must be assigned to an aggregation", n->text);
     }
     bool destructive =
         n->ident->number == DIF_SUBR_copyout || n->ident->number == DIF_SUBR_copyoutstr;
@@ -110,7 +110,8 @@ void dt_statement(struct dt_session *d, struct dt_clause *c, struct dt_node *sta
         statement_call(d, c, n);
     } else if (n->kind == DT_NODE_AGG) {
         dt_agg_lookup(d, n);
-        dt_fail(d, n->place, "D_AGG_NULL", "@%s alone does nothing", n->text);
+        dt_fail(d, n->place, "D_AGG_NULL",
+                "statement has no effect: @%s must be assigned an aggregating function", n->text);
     } else {
         statement_expression(d, c, n);
     }

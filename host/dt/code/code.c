@@ -58,7 +58,7 @@ void dt_branch(struct dt_code *c, enum dif_op op, unsigned label)
 static void emit_index(struct dt_code *c, enum dif_op op, uint32_t index, int reg)
 {
     if (index > UINT16_MAX) {
-        dt_fail(c->session, c->place, "D_CG_EXPR", "the expression's constants are too large");
+        dt_fail(c->session, c->place, "D_CG_EXPR", "expression has too many constants");
     }
     dt_emit(c, DIF_INDEX(op, index, reg));
 }

@@ -115,7 +115,7 @@ int dt_gen(struct dt_code *c, struct dt_node *n)
     case DT_NODE_XLATE:
         return dt_gen_translation(c, n);
     default:
-        dt_fail(c->session, n->place, "D_CG_EXPR", "this has no value");
+        dt_fail(c->session, n->place, "D_CG_EXPR", "expression has no value");
     }
 }
 

@@ -209,7 +209,8 @@ static bool load(struct search *s, struct library *l)
     struct dt_place place = {.file = l->path, .line = 1};
 
     if (l->state == LOADING) {
-        dt_fail(s->d, place, "D_PRAGMA_DEPEND", "library %s depends on itself", l->name);
+        dt_fail(s->d, place, "D_PRAGMA_DEPEND", "dependency cycle: library %s depends on itself",
+                l->name);
     }
     if (l->state == DONE || l->missing) {
         return !l->missing;
@@ -221,8 +222,8 @@ static bool load(struct search *s, struct library *l)
             other = other->next;
         }
         if (!other) {
-            dt_fail(s->d, place, "D_PRAGMA_DEPEND", "library %s depends on %s, which isn't there",
-                    l->name, x->name);
+            dt_fail(s->d, place, "D_PRAGMA_DEPEND",
+                    "library %s depends on library %s, which was not found", l->name, x->name);
         }
         l->missing |= !load(s, other);
     }

@@ -160,7 +160,7 @@ void dt_clause_end(struct dt_parse *p, struct dt_place place, struct dt_node *pr
     size_t length = (size_t)(p->description_end - p->description_start);
 
     if (!p->program) {
-        dt_fail(p->session, place, "D_SYNTAX", "a library has no clauses");
+        dt_fail(p->session, place, "D_SYNTAX", "probe clauses are not permitted in a D library");
     }
     n->probes = probes;
     n->body = body;

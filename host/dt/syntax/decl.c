@@ -48,7 +48,7 @@ void dt_spec_flag(struct dt_parse *p, struct dt_place place, unsigned flag)
     struct dt_specs *s = begin(p, place);
 
     if (flag == DT_SPEC_LONG && (s->flags & DT_SPEC_LONG_LONG)) {
-        dt_fail(p->session, place, "D_UNKNOWN", "there is no long long long");
+        dt_fail(p->session, place, "D_UNKNOWN", "'long long long' is too long");
     }
     if (flag == DT_SPEC_LONG && (s->flags & DT_SPEC_LONG)) {
         s->flags &= ~(unsigned)DT_SPEC_LONG;
@@ -63,7 +63,7 @@ void dt_spec_base(struct dt_parse *p, struct dt_place place, enum dt_base base,
     struct dt_specs *s = begin(p, place);
 
     if (s->base != DT_BASE_NONE) {
-        dt_fail(p->session, place, "D_DECL_COMBO", "invalid type combination: is a ; missing?");
+        dt_fail(p->session, place, "D_DECL_COMBO", "invalid type combination (is a ';' missing?)");
     }
     s->base = base;
     s->type = type;
@@ -77,7 +77,7 @@ void dt_spec_named(struct dt_parse *p, struct dt_place place, const char *text)
     const struct dt_type *type = dt_type_find(p->session, object, DT_TYPE_TYPEDEF, name);
 
     if (!type) {
-        dt_fail(p->session, place, "D_SYNTAX", "%s is no type", text);
+        dt_fail(p->session, place, "D_SYNTAX", "unknown type name '%s'", text);
     }
     dt_spec_base(p, place, DT_BASE_TYPE, type, false);
 }
@@ -115,7 +115,7 @@ const struct dt_type *dt_specs_type(struct dt_parse *p)
         type = dt_type_arithmetic(p->session, s->base, s->flags);
     }
     if (!type) {
-        dt_fail(p->session, s->place, "D_UNKNOWN", "there is no such type");
+        dt_fail(p->session, s->place, "D_UNKNOWN", "invalid combination of type specifiers");
     }
     return dt_type_qualify(p->session, type, s->flags);
 }

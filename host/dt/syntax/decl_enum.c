@@ -42,11 +42,12 @@ void dt_enumerator_add(struct dt_parse *p, struct dt_place place, const char *na
     struct dt_session *d = p->session;
 
     if (strchr(name, '`')) {
-        dt_fail(d, place, "D_DECL_SCOPE", "an enumerator's name can't have a `: %s", name);
+        dt_fail(d, place, "D_DECL_SCOPE",
+                "scoping operator (`) may not be used in an enumerator's name: %s", name);
     }
     int64_t value = value_of(p, place, name, node);
     if (is_in(p->scope, name)) {
-        dt_fail(d, place, "D_UNKNOWN", "there is an enumerator %s already", name);
+        dt_fail(d, place, "D_UNKNOWN", "redefinition of enumerator '%s'", name);
     }
     if (dt_ident_lookup(d->globals, name)) {
         dt_fail(d, place, "D_DECL_IDRED", "identifier redeclared: %s", name);

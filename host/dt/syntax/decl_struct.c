@@ -28,10 +28,11 @@ static struct dt_type *define_tag(struct dt_parse *p, struct dt_place place, enu
         body = body->outer;
     }
     if (p->in_heading) {
-        dt_fail(p->session, place, "D_SYNTAX", "a translator's types stand in < and >");
+        dt_fail(p->session, place, "D_SYNTAX", "translator types must be enclosed in < >");
     }
     if (tag && strchr(tag, '`')) {
-        dt_fail(p->session, place, "D_SYNTAX", "a tag that is defined can't have a `");
+        dt_fail(p->session, place, "D_SYNTAX",
+                "scoping operator (`) may not be used in the definition of a tag");
     }
     if (own && (own->kind != DT_TYPE_FORWARD || own->completed || body)) {
         dt_fail(p->session, place, "D_DECL_TYPERED", "type redeclared: %s",
@@ -48,7 +49,8 @@ const struct dt_type *dt_struct_by_tag(struct dt_parse *p, struct dt_place place
     const struct dt_type *type = dt_type_find(p->session, object, kind, name);
 
     if (!type && object) {
-        dt_fail(p->session, place, "D_UNKNOWN", "%s has no type of this name: %s", object, name);
+        dt_fail(p->session, place, "D_UNKNOWN", "failed to resolve type %s`%s: Unknown type name",
+                object, name);
     }
     return type ? type : forward(p->session, kind, name);
 }
@@ -86,7 +88,7 @@ static void check_names(struct dt_parse *p, struct dt_place place, const char *n
     uint64_t at;
 
     if (name && dt_type_member(&so_far, name, &at)) {
-        dt_fail(p->session, place, "D_UNKNOWN", "there is a member %s already", name);
+        dt_fail(p->session, place, "D_UNKNOWN", "duplicate member '%s'", name);
     }
     for (unsigned i = 0; !name && dt_type_is_struct(t) && i < t->nmembers; i++) {
         check_names(p, place, t->members[i].name, t->members[i].type);
@@ -125,18 +127,20 @@ static void check_member(struct dt_parse *p, struct dt_place place, const char *
     const struct dt_type *t = dt_type_resolve(type);
 
     if (name && strchr(name, '`')) {
-        dt_fail(p->session, place, "D_DECL_SCOPE", "a member's name can't have a `: %s", name);
+        dt_fail(p->session, place, "D_DECL_SCOPE",
+                "scoping operator (`) may not be used in a member's name: %s", name);
     }
     if (t->kind == DT_TYPE_VOID || t->kind == DT_TYPE_FUNCTION) {
-        dt_fail(p->session, place, "D_DECL_VOIDOBJ", "member %s can't be %s", name ? name : "",
-                t->kind == DT_TYPE_VOID ? "void" : "a function");
+        dt_fail(p->session, place, "D_DECL_VOIDOBJ", "cannot have %s member: %s",
+                t->kind == DT_TYPE_VOID ? "void" : "function", name ? name : "");
     }
     if (t->kind == DT_TYPE_FORWARD) {
-        dt_fail(p->session, place, "D_DECL_INCOMPLETE", "member %s is of an incomplete type: %s",
+        dt_fail(p->session, place, "D_DECL_INCOMPLETE", "member %s has incomplete type: %s",
                 name ? name : "", dt_type_full_text(p->session, type));
     }
     if (t->kind == DT_TYPE_ARRAY && t->count == 0) {
-        dt_fail(p->session, place, "D_DECL_ARRNULL", "member %s has no size", name ? name : "");
+        dt_fail(p->session, place, "D_DECL_ARRNULL",
+                "array declaration requires array dimension: %s", name ? name : "");
     }
 }
 
@@ -167,7 +171,8 @@ void dt_struct_member(struct dt_parse *p, struct dt_place place, const struct dt
     uint32_t bits = 0;
 
     if (p->scope->specs.storage != DT_STORAGE_NONE) {
-        dt_fail(p->session, place, "D_SYNTAX", "a member has no storage class");
+        dt_fail(p->session, place, "D_SYNTAX",
+                "storage class not appropriate for a struct or union member");
     }
     if (width) {
         type = bit_field(p, place, type, width);
@@ -183,7 +188,7 @@ void dt_struct_anonymous(struct dt_parse *p, struct dt_place place)
     const struct dt_type *type = dt_specs_type(p);
 
     if (!dt_type_is_struct(type) || dt_type_resolve(type)->name) {
-        dt_fail(p->session, place, "D_SYNTAX", "a member has no name");
+        dt_fail(p->session, place, "D_SYNTAX", "struct or union member requires a name");
     }
     add(p, place, NULL, type, 0);
 }

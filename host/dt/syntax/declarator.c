@@ -94,10 +94,12 @@ static void check_parameters(struct dt_parse *p, const struct dt_parameters *lis
     for (const struct dt_parameter *x = list->first; x; x = x->next) {
         enum dt_type_kind kind = dt_type_resolve(x->type)->kind;
         if (kind == DT_TYPE_DYNAMIC) {
-            dt_fail(p->session, x->place, "D_DECL_PROTO_TYPE", "a parameter of this type can't be");
+            dt_fail(p->session, x->place, "D_DECL_PROTO_TYPE",
+                    "dynamic type may not be used for a parameter");
         }
         if (kind == DT_TYPE_VOID && keys) {
-            dt_fail(p->session, x->place, "D_DECL_PROTO_TYPE", "a key can't be void");
+            dt_fail(p->session, x->place, "D_DECL_PROTO_TYPE",
+                    "void may not be used as an associative array key");
         }
         if (kind == DT_TYPE_VOID && x->name) {
             dt_fail(p->session, x->place, "D_DECL_PROTO_NAME",
@@ -143,14 +145,15 @@ static void check_element(struct dt_parse *p, const struct dt_derivation *x,
     const struct dt_type *t = dt_type_resolve(of);
 
     if (t->kind == DT_TYPE_VOID || t->kind == DT_TYPE_FUNCTION) {
-        dt_fail(p->session, x->place, "D_DECL_VOIDOBJ", "an array of %s can't be",
+        dt_fail(p->session, x->place, "D_DECL_VOIDOBJ", "cannot have an array of %s",
                 t->kind == DT_TYPE_VOID ? "void" : "functions");
     }
     if (t->kind == DT_TYPE_FORWARD) {
-        dt_fail(p->session, x->place, "D_DECL_INCOMPLETE", "an array of an incomplete type");
+        dt_fail(p->session, x->place, "D_DECL_INCOMPLETE", "array has incomplete element type");
     }
     if (t->kind == DT_TYPE_ARRAY && t->count == 0) {
-        dt_fail(p->session, x->place, "D_DECL_ARRNULL", "only the first dimension needs no size");
+        dt_fail(p->session, x->place, "D_DECL_ARRNULL",
+                "array declaration requires array dimension: only the first may be omitted");
     }
 }
 
@@ -162,7 +165,7 @@ static const struct dt_type *array(struct dt_parse *p, const struct dt_derivatio
     check_element(p, x, of);
     if (x->parameters) {
         dt_fail(p->session, x->place, "D_DECL_ARRSUB",
-                "an associative array must be the whole type");
+                "associative array may not be part of another type");
     }
     if (x->count) {
         count = dt_positive_constant(p, x->count, "D_DECL_ARRSUB");
@@ -232,7 +235,8 @@ const struct dt_type *dt_type_name_end(struct dt_parse *p, const struct dt_decla
     const struct dt_type *type = dt_declared_type(p, r, NULL);
 
     if (p->scope->specs.storage != DT_STORAGE_NONE) {
-        dt_fail(p->session, p->scope->specs.place, "D_SYNTAX", "a storage class can't stand here");
+        dt_fail(p->session, p->scope->specs.place, "D_SYNTAX",
+                "storage class may not be used in a type name");
     }
     dt_specs_end(p);
     return type;

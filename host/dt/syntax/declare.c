@@ -63,9 +63,8 @@ static void check_object(struct dt_parse *p, const struct dt_declarator *r,
                 t->kind == DT_TYPE_VOID ? "void" : "function", r->name);
     }
     if (t->kind == DT_TYPE_FORWARD || (dt_type_is_struct(t) && t->size == 0)) {
-        dt_fail(p->session, r->place, "D_DECL_INCOMPLETE",
-                "variable %s is of an incomplete type: %s", r->name,
-                dt_type_full_text(p->session, type));
+        dt_fail(p->session, r->place, "D_DECL_INCOMPLETE", "variable %s has incomplete type: %s",
+                r->name, dt_type_full_text(p->session, type));
     }
     check_no_array_without_size(p, r, type);
 }
@@ -151,8 +150,8 @@ void dt_declare(struct dt_parse *p, const struct dt_declarator *r)
     enum dt_storage storage = p->scope->specs.storage;
 
     if (strchr(r->name, '`')) {
-        dt_fail(p->session, r->place, "D_DECL_SCOPE", "a declared name can't have a `: %s",
-                r->name);
+        dt_fail(p->session, r->place, "D_DECL_SCOPE",
+                "scoping operator (`) may not be used in a declared name: %s", r->name);
     }
     switch (storage) {
     case DT_STORAGE_AUTO:

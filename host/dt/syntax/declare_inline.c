@@ -24,7 +24,7 @@ static void add_parameters(struct dt_parse *p, struct dt_ident *i, const struct 
     for (const struct dt_parameter *x = list->first; x; x = x->next) {
         struct dt_ident *parameter = dt_alloc(p->session, sizeof(*parameter));
         if (!x->name) {
-            dt_fail(p->session, x->place, "D_SYNTAX", "an inline's parameters need names");
+            dt_fail(p->session, x->place, "D_SYNTAX", "inline parameter requires a name");
         }
         *parameter = (struct dt_ident){.name = x->name, .kind = DT_IDENT_XLATOR, .type = x->type};
         i->inline_parameters[i->ninline_parameters++] = parameter;
@@ -42,17 +42,19 @@ struct dt_ident *dt_inline_begin(struct dt_parse *p, const struct dt_declarator 
     enum dt_type_kind kind = dt_type_resolve(type)->kind;
 
     if (p->scope->specs.storage != DT_STORAGE_NONE) {
-        dt_fail(d, r->place, "D_DECL_BADCLASS", "an inline has no storage class");
+        dt_fail(d, r->place, "D_DECL_BADCLASS", "invalid storage class for inline");
     }
     if (strchr(r->name, '`')) {
-        dt_fail(d, r->place, "D_DECL_SCOPE", "a declared name can't have a `: %s", r->name);
+        dt_fail(d, r->place, "D_DECL_SCOPE",
+                "scoping operator (`) may not be used in a declared name: %s", r->name);
     }
     if ((old && old->version <= dt_session_version(d)) ||
         dt_type_own(d, DT_TYPE_TYPEDEF, r->name)) {
         dt_fail(d, r->place, "D_DECL_IDRED", "identifier redeclared: %s", r->name);
     }
     if (kind == DT_TYPE_VOID || kind == DT_TYPE_FUNCTION) {
-        dt_fail(d, r->place, "D_DECL_VOIDOBJ", "an inline can't be void or a function");
+        dt_fail(d, r->place, "D_DECL_VOIDOBJ", "cannot declare void or function inline: %s",
+                r->name);
     }
     struct dt_ident *i = dt_alloc(d, sizeof(*i));
     *i = (struct dt_ident){.name = r->name, .kind = DT_IDENT_INLINE, .type = type};

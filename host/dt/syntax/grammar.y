@@ -113,7 +113,8 @@ clause:
     | probes '/' predicate '{' statements '}' { dt_clause_end(p, @1, $1.first, $3, $5.first); }
     | probes {
         if (!p->source->is_description) {
-            dt_fail(p->session, @1, "D_SYNTAX", "a predicate or { } must follow a probe description");
+            dt_fail(p->session, @1, "D_SYNTAX",
+                    "expected predicate and/or actions following probe description");
         }
         dt_clause_end(p, @1, $1.first, NULL, NULL);
     }
@@ -514,6 +515,9 @@ static void dt_yyerror(struct dt_place *place, struct dt_parse *p, const char *t
     if (strstr(text, "exhausted")) {
         dt_fail(p->session, *place, "D_SYNTAX", "the program is nested too deeply");
     }
-    dt_fail(p->session, *place, "D_SYNTAX", "syntax error near %s%.*s%s", at_end ? "the end" : "\"",
-           at_end ? 0 : (int)(n < 64 ? n : 64), p->token, at_end ? "" : "\"");
+    if (at_end) {
+        dt_fail(p->session, *place, "D_SYNTAX", "syntax error near end of input");
+    }
+    dt_fail(p->session, *place, "D_SYNTAX", "syntax error near \"%.*s\"", (int)(n < 64 ? n : 64),
+           p->token);
 }

@@ -43,7 +43,7 @@ _Noreturn void dt_lex_fail_character(struct dt_parse *p, struct dt_place place, 
 void dt_lex_comment_check(struct dt_parse *p, int previous, int c)
 {
     if (previous == '/' && c == '*') {
-        dt_lex_fail(p, p->place, "a comment begins inside a comment");
+        dt_lex_fail(p, p->place, "/* encountered inside a comment");
     }
 }
 
@@ -102,11 +102,11 @@ int dt_lex_probe_id(struct dt_parse *p, union DT_YYSTYPE *v, struct dt_place pla
 int dt_lex_end(struct dt_parse *p)
 {
     if (p->in_item) {
-        dt_fail(p->session, p->place, "D_SYNTAX", "the program ends %s",
-                p->braces     ? "before a }"
-                : p->parens   ? "before a )"
-                : p->brackets ? "before a ]"
-                              : "unexpectedly");
+        dt_fail(p->session, p->place, "D_SYNTAX", "end of file encountered%s",
+                p->braces     ? " before matching '}'"
+                : p->parens   ? " before matching ')'"
+                : p->brackets ? " before matching ']'"
+                              : " inside a declaration or clause");
     }
     return 0;
 }
@@ -153,12 +153,12 @@ int dt_lex_bracket(struct dt_parse *p, struct dt_place place, char c)
     p->parens += c == '(';
     p->brackets += c == '[';
     if (c == '}') {
-        closing(p, place, &p->braces, "there is a } too many");
+        closing(p, place, &p->braces, "unmatched '}'");
         p->in_item = !(p->in_clause && p->braces == 0);
     } else if (c == ')') {
-        closing(p, place, &p->parens, "there is a ) too many");
+        closing(p, place, &p->parens, "unmatched ')'");
     } else if (c == ']') {
-        closing(p, place, &p->brackets, "there is a ] too many");
+        closing(p, place, &p->brackets, "unmatched ']'");
     } else if (c == ';' && !p->in_clause && !p->braces && !p->parens && !p->brackets) {
         p->in_item = false;
     }

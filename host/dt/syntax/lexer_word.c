@@ -100,7 +100,7 @@ int dt_lex_word(struct dt_parse *p, union DT_YYSTYPE *v, const char *text)
         return k->token;
     }
     if (text[strlen(text) - 1] == '`') {
-        dt_lex_fail(p, p->place, "a name must follow the `");
+        dt_lex_fail(p, p->place, "expected a name after the scoping operator (`)");
     }
     v->text = dt_strdup(p->session, text);
     return !member && !tag && dt_name_is_type(p, text) ? TYPE_NAME : NAME;

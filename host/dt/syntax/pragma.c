@@ -11,7 +11,7 @@
 
 _Noreturn void dt_pragma_malformed(const struct dt_pragma_line *at, const char *form)
 {
-    dt_fail(at->d, at->place, "D_PRAGMA_MALFORM", "#pragma D %s wants %s", at->name, form);
+    dt_fail(at->d, at->place, "D_PRAGMA_MALFORM", "malformed #pragma %s %s", at->name, form);
 }
 
 /* ---- options ----------------------------------------------------------------------- */
@@ -28,7 +28,7 @@ static const char *set_option(struct dt_session *d, const char *text)
 static void pragma_option(const struct dt_pragma_line *at, const struct dt_words *w)
 {
     if (w->n != 1 || w->is_quoted[0]) {
-        dt_pragma_malformed(at, "option or option=value");
+        dt_pragma_malformed(at, "<option>[=<value>]");
     }
     const char *why = set_option(at->d, w->word[0]);
     if (why) {
@@ -81,10 +81,10 @@ static void pragma_depends_on(const struct dt_pragma_line *at, const struct dt_w
     uint64_t kind;
 
     if (w->n != 2) {
-        dt_pragma_malformed(at, "provider, module or library, and its name");
+        dt_pragma_malformed(at, "<class> <name>");
     }
     if (!dt_value_word(w->word[0], kinds, &kind)) {
-        dt_fail(at->d, at->place, "D_PRAGMA_INVAL", "one can't depend on a %s", w->word[0]);
+        dt_fail(at->d, at->place, "D_PRAGMA_INVAL", "depends_on: unknown class \"%s\"", w->word[0]);
     }
     if (at->p->program && !dt_dependency_met(at->d, w->word[0], w->word[1])) {
         dt_fail(at->d, at->place, "D_PRAGMA_DEPEND", "program requires %s %s", w->word[0],
@@ -101,7 +101,8 @@ static void line_marker(const struct dt_pragma_line *at, const struct dt_words *
     unsigned long line = w->n > first ? strtoul(w->word[first], &end, 10) : 0;
 
     if (!end || *end || end == w->word[first] || (w->n > first + 1 && !w->is_quoted[first + 1])) {
-        dt_fail(at->d, at->place, "D_PRAGMA_MALFORM", "#line wants a number and a \"file\"");
+        dt_fail(at->d, at->place, "D_PRAGMA_MALFORM",
+                "malformed #line: expected a line number and a \"file\"");
     }
     at->p->place.line = (unsigned)line - 1;
     if (w->n > first + 1) {
@@ -143,8 +144,8 @@ static void dt_pragma(struct dt_pragma_line *at, struct dt_words *w, const char 
     struct dt_words behind;
 
     if (w->n < 3) {
-        at->name = "";
-        dt_pragma_malformed(at, "a name");
+        at->name = "D";
+        dt_pragma_malformed(at, "<name>");
     }
     at->name = w->word[2];
     if (strcmp(at->name, "error") == 0) {

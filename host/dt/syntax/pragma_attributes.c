@@ -14,9 +14,8 @@ static void give(const struct dt_pragma_line *at, struct dt_pending_pragma x)
 
     if (i && (i->flags & DT_IDENT_BUILTIN)) {
         dt_fail(at->d, at->place, "D_PRAGMA_SCOPE",
-                "%s isn't the program's: #pragma D %s can't "
-                "change it",
-                x.name, at->name);
+                "#pragma %s cannot modify entity defined outside program scope: %s", at->name,
+                x.name);
     }
     if (i) {
         dt_ident_give(i, &x);
@@ -37,10 +36,11 @@ static void provider_attributes(const struct dt_pragma_line *at, const struct dt
     uint64_t part;
 
     if (w->n != 4) {
-        dt_pragma_malformed(at, "attributes provider NAME PART");
+        dt_pragma_malformed(at, "<attributes> provider <name> <part>");
     }
     if (!dt_value_word(w->word[3], parts, &part)) {
-        dt_fail(at->d, at->place, "D_PRAGMA_INVAL", "a provider has no %s", w->word[3]);
+        dt_fail(at->d, at->place, "D_PRAGMA_INVAL",
+                "invalid part of a provider specified by #pragma %s: %s", at->name, w->word[3]);
     }
     x.name = w->word[2];
     if (!dt_dependency_met(at->d, "provider", x.name)) {
@@ -57,17 +57,18 @@ void dt_pragma_attributes(const struct dt_pragma_line *at, const struct dt_words
     struct dt_pending_pragma x = {0};
 
     if (w->n < 2) {
-        dt_pragma_malformed(at, "attributes and a name");
+        dt_pragma_malformed(at, "<attributes> <name>");
     }
     if (!dt_value_attributes(w->word[0], &x.attributes)) {
-        dt_fail(at->d, at->place, "D_PRAGMA_INVAL", "%s are no attributes", w->word[0]);
+        dt_fail(at->d, at->place, "D_PRAGMA_INVAL",
+                "invalid attributes specified by #pragma %s: %s", at->name, w->word[0]);
     }
     if (strcmp(w->word[1], "provider") == 0) {
         provider_attributes(at, w, x);
         return;
     }
     if (w->n != 2) {
-        dt_pragma_malformed(at, "attributes and one name");
+        dt_pragma_malformed(at, "<attributes> <name>");
     }
     x.name = w->word[1];
     give(at, x);
@@ -78,10 +79,11 @@ void dt_pragma_binding(const struct dt_pragma_line *at, const struct dt_words *w
     struct dt_pending_pragma x = {.is_binding = true};
 
     if (w->n != 2 || !w->is_quoted[0] || w->is_quoted[1]) {
-        dt_pragma_malformed(at, "\"version\" name");
+        dt_pragma_malformed(at, "\"<version>\" <name>");
     }
     if (!dt_value_version(w->word[0], &x.version) || !dt_version_is_known(x.version)) {
-        dt_fail(at->d, at->place, "D_PRAGMA_INVAL", "%s is no version", w->word[0]);
+        dt_fail(at->d, at->place, "D_PRAGMA_INVAL",
+                "invalid version string specified by #pragma %s: %s", at->name, w->word[0]);
     }
     x.name = w->word[1];
     give(at, x);
@@ -91,8 +93,7 @@ void dt_pragmas_check_used(struct dt_parse *p)
 {
     for (const struct dt_pending_pragma *x = p->session->pending; x; x = x->next) {
         if (!x->used) {
-            dt_fail(p->session, x->place, "D_PRAGMA_UNUSED",
-                    "#pragma D %s for %s, which the program never uses",
+            dt_fail(p->session, x->place, "D_PRAGMA_UNUSED", "unused #pragma %s: %s",
                     x->is_binding ? "binding" : "attributes", x->name);
         }
     }

@@ -12,7 +12,7 @@ enum { FIELDS = 4 };
 static _Noreturn void bad(struct dt_parse *p, struct dt_place place, const char *text,
                           const char *why)
 {
-    dt_fail(p->session, place, "D_PDESC_INVAL", "%s is no probe description: %s", text, why);
+    dt_fail(p->session, place, "D_PDESC_INVAL", "invalid probe description \"%s\": %s", text, why);
 }
 
 /* The macro variable at `at`, behind its $; *end is set behind it. */
@@ -37,7 +37,7 @@ static const char *expand(struct dt_parse *p, struct dt_place place, const char 
     for (; dollar; dollar = strchr(text, '$')) {
         const char *value = macro(p, dollar + 1, &end);
         if (!value) {
-            bad(p, place, text, "the macro variable has no value");
+            bad(p, place, text, "undefined macro variable");
         }
         result = dt_sprintf(p->session, "%s%.*s%s", result, (int)(dollar - text), text, value);
         text = end;
@@ -70,7 +70,7 @@ struct dt_node *dt_probe_by_text(struct dt_parse *p, struct dt_place place, cons
             start--;
         }
         if (field < 0) {
-            bad(p, place, text, "too many fields");
+            bad(p, place, text, "too many fields (expected provider:module:function:name)");
         }
         fields[field--] = dt_strndup(p->session, start, (size_t)(end - start));
         if (start == text) {
@@ -85,8 +85,8 @@ struct dt_node *dt_probe_by_id(struct dt_parse *p, struct dt_place place, uint64
     struct dt_node *n = dt_node_new(p->session, DT_NODE_PROBE, place);
 
     if (id == 0 || id > UINT32_MAX) {
-        dt_fail(p->session, place, "D_PDESC_INVAL", "there is no probe with id %llu",
-                (unsigned long long)id);
+        dt_fail(p->session, place, "D_PDESC_INVAL",
+                "probe identifier %llu does not match any probes", (unsigned long long)id);
     }
     n->provider = n->module = n->function = n->probe_name = "";
     n->probe_id = (uint32_t)id;

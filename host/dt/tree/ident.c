@@ -85,7 +85,7 @@ struct dt_ident *dt_ident_add(struct dt_session *d, struct dt_identhash *h, cons
 uint32_t dt_variable_number(struct dt_session *d, struct dt_place place)
 {
     if (d->next_variable > VARIABLES_MAX) {
-        dt_fail(d, place, "D_UNKNOWN", "there are too many variables");
+        dt_fail(d, place, "D_UNKNOWN", "too many variables");
     }
     return d->next_variable++;
 }
