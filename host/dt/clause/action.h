@@ -17,13 +17,13 @@ enum dt_action_name {
 /* Makes the actions of a call whose arguments are checked expressions, in the right number. */
 typedef void dt_action_maker(struct dt_session *, struct dt_clause *, struct dt_node *call);
 
-dt_action_maker dt_do_place;                                          /* action_place.c */
-dt_action_maker dt_do_trace, dt_do_print, dt_do_tracemem, dt_do_exit; /* action_record.c */
-dt_action_maker dt_do_printf, dt_do_system, dt_do_freopen;            /* action_printf.c */
-/* action_consumer.c */
+/* action_place.c */
+dt_action_maker dt_do_place;
+/* action_make.c */
+dt_action_maker dt_do_trace, dt_do_print, dt_do_tracemem, dt_do_exit;
+dt_action_maker dt_do_printf, dt_do_system, dt_do_freopen;
 dt_action_maker dt_do_printa, dt_do_clear, dt_do_trunc, dt_do_normalize, dt_do_denormalize,
     dt_do_setopt, dt_do_ftruncate;
-/* action_effect.c */
 dt_action_maker dt_do_speculate, dt_do_commit, dt_do_discard, dt_do_raise, dt_do_chill, dt_do_stop,
     dt_do_panic, dt_do_breakpoint, dt_do_logstop;
 
@@ -51,10 +51,5 @@ uint64_t dt_action_constant(struct dt_session *, const struct dt_node *call,
 void dt_action_want_type(struct dt_session *, const struct dt_node *call, const struct dt_node *arg,
                          bool ok, const char *tag, const char *prototype);
 bool dt_action_is_address(const struct dt_node *);
-
-/* ---- action_printf.c: the first argument as a format ------------------------------- */
-
-void dt_action_check_text(struct dt_session *, const struct dt_node *call, bool empty_ok);
-struct dt_printf *dt_action_parse(struct dt_session *, const struct dt_node *call);
 
 #endif

@@ -1,17 +1,166 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * `@name[keys] = function(value …)`: the first one fixes the function, the keys' types and a
- * distribution's shape for the rest of the program.
+ * distribution's shape for the rest of the program. The shapes of lquantize() and llquantize() are
+ * constants, which every use of an aggregation repeats.
  */
 #include "host/dt/check/check.h"
 #include "host/dt/check/suggest.h"
 #include "host/dt/clause/clause.h"
 #include "host/dt/code/object.h"
+#include "trace/dtrace/aggregate.h"
 
-_Noreturn void dt_agg_fail(struct dt_session *d, const struct dt_node *call, const char *tag,
-                           const char *what)
+#include <string.h>
+
+static _Noreturn void agg_fail(struct dt_session *d, const struct dt_node *call, const char *tag,
+                               const char *what)
 {
     dt_fail(d, call->place, tag, "%s( ) %s", call->text, what);
+}
+
+/* ---- the shape of a distribution ---------------------------------------------------- */
+
+static int64_t constant(struct dt_session *d, const struct dt_node *call, const struct dt_node *arg,
+                        const char *tag)
+{
+    bool is_step = strcmp(tag, "D_LQUANT_STEPTYPE") == 0;
+
+    if (arg->kind != DT_NODE_INT) {
+        bool is_string = dt_type_is_string_like(arg->type) && !is_step;
+        unsigned number = dt_list_length(call->args->next) - dt_list_length(arg) + 1;
+
+        agg_fail(
+            d, call, is_string ? "D_PROTO_ARG" : tag,
+            dt_sprintf(d, "argument #%u must be %s", number,
+                       is_step ? "a non-zero positive integer constant" : "an integer constant"));
+    }
+    return (int64_t)arg->value;
+}
+
+static uint64_t lquantize_shape(struct dt_session *d, const struct dt_node *call)
+{
+    const struct dt_node *base_arg = call->args->next, *limit_arg = base_arg->next;
+    const struct dt_node *step_arg = limit_arg->next;
+    int64_t base = constant(d, call, base_arg, "D_LQUANT_BASETYPE");
+    int64_t limit = constant(d, call, limit_arg, "D_LQUANT_LIMTYPE"), step = 1;
+
+    if (base < INT32_MIN || base > INT32_MAX) {
+        agg_fail(d, call, "D_LQUANT_BASEVAL", "argument #1 must be a 32-bit quantity");
+    }
+    if (limit < INT32_MIN || limit > INT32_MAX) {
+        agg_fail(d, call, "D_LQUANT_LIMVAL", "argument #2 must be a 32-bit quantity");
+    }
+    if (base >= limit) {
+        agg_fail(d, call, "D_LQUANT_MISMATCH",
+                 "base (argument #1) must be less than limit (argument #2)");
+    }
+    if (step_arg) {
+        step = constant(d, call, step_arg, "D_LQUANT_STEPTYPE");
+        if (step <= 0) {
+            agg_fail(d, call, "D_LQUANT_STEPTYPE",
+                     "argument #3 must be a non-zero positive integer constant");
+        }
+        if (step > UINT16_MAX) {
+            agg_fail(d, call, "D_LQUANT_STEPVAL", "argument #3 must be a 16-bit quantity");
+        }
+    }
+    int64_t levels = (limit - base) / step;
+    if (levels == 0) {
+        agg_fail(d, call, "D_LQUANT_STEPLARGE",
+                 "step (argument #3) too large: must have at least one quantization level");
+    }
+    if (levels > UINT16_MAX) {
+        agg_fail(d, call, "D_LQUANT_STEPSMALL",
+                 "step (argument #3) too small: number of quantization levels must be a 16-bit "
+                 "quantity");
+    }
+    return DTRACE_LQUANTIZE_ARG(step, levels, base);
+}
+
+static const struct llquantize_argument {
+    const char *type, *value, *match;
+} llquantize_arguments[] = {
+    {"D_LLQUANT_FACTORTYPE", "D_LLQUANT_FACTORVAL", "D_LLQUANT_FACTORMATCH"},
+    {"D_LLQUANT_LOWTYPE", "D_LLQUANT_LOWVAL", "D_LLQUANT_LOWMATCH"},
+    {"D_LLQUANT_HIGHTYPE", "D_LLQUANT_HIGHVAL", "D_LLQUANT_HIGHMATCH"},
+    {"D_LLQUANT_NSTEPTYPE", "D_LLQUANT_NSTEPVAL", "D_LLQUANT_NSTEPMATCH"},
+};
+
+static uint64_t llquantize_shape(struct dt_session *d, const struct dt_node *call)
+{
+    const struct dt_node *arg = call->args->next;
+    int64_t v[4];
+
+    for (unsigned i = 0; i < 4; i++, arg = arg->next) {
+        v[i] = constant(d, call, arg, llquantize_arguments[i].type);
+        if (v[i] < 0 || v[i] > UINT16_MAX) {
+            agg_fail(d, call, llquantize_arguments[i].value,
+                     dt_sprintf(d, "argument #%u must be an unsigned 16-bit quantity", i + 1));
+        }
+    }
+    int64_t factor = v[0], low = v[1], high = v[2], nsteps = v[3], power = factor;
+
+    if (factor < 2) {
+        agg_fail(d, call, "D_LLQUANT_FACTORSMALL", "factor (argument #1) must be two or more");
+    }
+    if (high <= low) {
+        agg_fail(d, call, "D_LLQUANT_MAGRANGE",
+                 "high magnitude (argument #3) must be greater than low magnitude (argument #2)");
+    }
+    if (nsteps < factor) {
+        agg_fail(d, call, "D_LLQUANT_FACTORNSTEPS",
+                 "number of steps (argument #4) must be at least the factor (argument #1)");
+    }
+    while (power < nsteps) {
+        power *= factor;
+    }
+    if (nsteps % factor != 0 || power % nsteps != 0) {
+        agg_fail(d, call, "D_LLQUANT_FACTOREVEN",
+                 "factor (argument #1) must divide the number of steps (argument #4) evenly");
+    }
+    uint64_t most = 1;
+    for (int64_t i = 0; i <= high; i++) {
+        if (__builtin_mul_overflow(most, (uint64_t)factor, &most)) {
+            agg_fail(d, call, "D_LLQUANT_MAGTOOBIG",
+                     "factor (argument #1) raised to the power of high magnitude (argument #3) "
+                     "overflows 64 bits");
+        }
+    }
+    return DTRACE_LLQUANTIZE_ARG(v[0], v[1], v[2], v[3]);
+}
+
+/* Fails unless the shape is the first use's. */
+static void agg_match_shape(struct dt_session *d, const struct dt_node *call, uint64_t first,
+                            uint64_t shape)
+{
+    if (call->ident->number == DTRACE_AGG_LQUANTIZE) {
+        int64_t limit_a = DTRACE_LQUANTIZE_BASE(first) +
+                          (int64_t)DTRACE_LQUANTIZE_STEP(first) * DTRACE_LQUANTIZE_LEVELS(first);
+        int64_t limit_b = DTRACE_LQUANTIZE_BASE(shape) +
+                          (int64_t)DTRACE_LQUANTIZE_STEP(shape) * DTRACE_LQUANTIZE_LEVELS(shape);
+
+        if (DTRACE_LQUANTIZE_BASE(first) != DTRACE_LQUANTIZE_BASE(shape)) {
+            agg_fail(d, call, "D_LQUANT_MATCHBASE",
+                     "base (argument #1) doesn't match previous declaration");
+        }
+        if (limit_a != limit_b) {
+            agg_fail(d, call, "D_LQUANT_MATCHLIM",
+                     "limit (argument #2) doesn't match previous declaration");
+        }
+        if (first != shape) {
+            agg_fail(d, call, "D_LQUANT_MATCHSTEP",
+                     "step (argument #3) doesn't match previous declaration");
+        }
+    } else if (call->ident->number == DTRACE_AGG_LLQUANTIZE) {
+        static const unsigned shifts[] = {48, 32, 16, 0};
+
+        for (unsigned i = 0; i < 4; i++) {
+            if ((uint16_t)(first >> shifts[i]) != (uint16_t)(shape >> shifts[i])) {
+                agg_fail(d, call, llquantize_arguments[i].match,
+                         dt_sprintf(d, "argument #%u doesn't match previous declaration", i + 1));
+            }
+        }
+    }
 }
 
 /* ---- the call ---------------------------------------------------------------------- */
@@ -24,14 +173,14 @@ static void check_function(struct dt_session *d, struct dt_node *call)
     unsigned n = dt_list_length(call->args), f = call->ident->number - DTRACE_AGG_COUNT;
 
     if (n < counts[f].least || n > counts[f].most) {
-        dt_agg_fail(d, call, "D_PROTO_LEN",
-                    dt_mismatch_text(d, n, "arg", counts[f].least, counts[f].most));
+        agg_fail(d, call, "D_PROTO_LEN",
+                 dt_mismatch_text(d, n, "arg", counts[f].least, counts[f].most));
     }
     for (struct dt_node *arg = call->args; arg; arg = arg->next) {
         dt_check_expression(d, arg);
     }
     if (call->args && !dt_type_is_scalar(call->args->type)) {
-        dt_agg_fail(d, call, "D_AGG_SCALAR", "argument #1 must be of scalar type");
+        agg_fail(d, call, "D_AGG_SCALAR", "argument #1 must be of scalar type");
     }
 }
 
@@ -48,7 +197,7 @@ static struct dt_node *weight_of(struct dt_session *d, struct dt_node *call)
         arg = arg->next;
     }
     if (arg && !dt_type_is_scalar(arg->type)) {
-        dt_agg_fail(d, call, "D_PROTO_ARG", "increment value must be of scalar type");
+        agg_fail(d, call, "D_PROTO_ARG", "increment value must be of scalar type");
     }
     return arg;
 }
@@ -137,7 +286,7 @@ static struct dt_aggregation_info *info_for(struct dt_session *d, struct dt_node
                 agg->text, call->text, agg->text, dt_agg_name(info->function));
     }
     check_same_keys(d, agg, info);
-    dt_agg_match_shape(d, call, info->shape, shape);
+    agg_match_shape(d, call, info->shape, shape);
     return info;
 }
 
@@ -157,15 +306,17 @@ void dt_aggregate(struct dt_session *d, struct dt_clause *c, struct dt_node *agg
     if (c->commits) {
         dt_fail(d, agg->place, "D_AGG_COMM", "aggregating actions may not follow commit( )");
     }
-    uint64_t shape = dt_agg_shape(d, call);
+    uint64_t shape = call->ident->number == DTRACE_AGG_LQUANTIZE    ? lquantize_shape(d, call)
+                     : call->ident->number == DTRACE_AGG_LLQUANTIZE ? llquantize_shape(d, call)
+                                                                    : 0;
     struct dt_node *weight = weight_of(d, call);
     struct dt_aggregation_info *info = info_for(d, agg, call, shape);
     for (struct dt_node *key = agg->args; key; key = key->next) {
         const struct dt_type *type = info->keys[i++]; /* that the first use gave it */
-        struct dt_node *value = dt_copy(d, key, NULL, NULL);
         if (dt_action_place(d, c, key, 0)) {
             continue;
         }
+        struct dt_node *value = dt_copy(d, key, NULL, NULL);
         if (dt_type_is_integer(type) && !dt_type_same(type, key->type)) {
             value = dt_node_cast(d, value, type);
             dt_check_expression(d, value);

@@ -2,19 +2,192 @@
 /*
  * Clauses: their probe descriptions, predicate and statements become ECBs of the program.
  */
-#include "host/dt/clause/part.h"
+#include "host/dt/check/check.h"
+#include "host/dt/clause/clause.h"
+#include "host/dt/code/object.h"
 
 #include <string.h>
 
-static uint32_t add_info(struct dt_session *d, const struct dt_node *clause, const char *text)
-{
-    struct dt_back *back = d->back;
-    struct dt_clause_info *info = dt_list_add(d, &back->clauses, sizeof(*info));
+/* ---- parts -----------------------------------------------------------------------------
+ *
+ * A clause with `if` becomes several, one after the other on the same probes: each stretch of
+ * statements under the same conditions is a part with a predicate of its own. The value of a
+ * condition is kept in a hidden clause-local variable: 0 not decided, 1 true, 2 false. All are set
+ * to 0 by the first part, so a condition that faults leaves both branches out. */
 
-    info->description = text;
-    info->line = clause->place.line;
-    return back->clauses.n - 1;
+/* A predicate and a list of actions: an ECB for each of the clause's probe descriptions. */
+struct part {
+    struct dt_clause *clause;
+    uint32_t predicate; /* object + 1 */
+    uint32_t first_action;
+    bool any; /* a part of this clause was made already */
+};
+
+/* Ends the part: its ECBs are made, and the next one begins under the same predicate. */
+static void part_end(struct dt_session *d, struct part *p)
+{
+    struct dt_program *program = p->clause->program;
+
+    for (const struct dt_node *n = p->clause->probes; n; n = n->next) {
+        struct dt_made_ecb *e = dt_list_add(d, &program->ecbs, sizeof(*e));
+        *e = (struct dt_made_ecb){
+            .provider = n->provider,
+            .module = n->module,
+            .function = n->function,
+            .name = n->probe_name,
+            .probe = n->probe_id,
+            .predicate = p->predicate,
+            .first_action = p->first_action,
+            .nactions = program->actions.n - p->first_action,
+            .clause = p->clause->number,
+            .flags = p->any ? DTRACE_ECB_PART : 0,
+        };
+    }
+    p->any = true;
+    p->first_action = program->actions.n;
+    /* The next part is an ECB of its own: what may follow what begins anew. */
+    p->clause->records = p->clause->speculates = p->clause->commits = false;
 }
+
+static bool part_has_actions(const struct part *p)
+{
+    return p->clause->program->actions.n != p->first_action;
+}
+
+/* The object + 1 of a predicate; NULL: 0. */
+static uint32_t part_predicate(struct dt_session *d, struct dt_clause *c, struct dt_node *n)
+{
+    if (!n) {
+        return 0;
+    }
+    dt_check_expression(d, n);
+    if (!dt_type_is_scalar(n->type)) {
+        dt_fail(d, n->place, "D_PRED_SCALAR", "predicate result must be of scalar type");
+    }
+    return dt_object_make(d, c->program, n, false);
+}
+
+static struct dt_node *hidden(struct dt_session *d, struct dt_place place, unsigned number)
+{
+    struct dt_node *n = dt_node_new(d, DT_NODE_NAME, place);
+
+    n->scope = "this";
+    n->text = dt_sprintf(d, "%%if%u", number);
+    return n;
+}
+
+static struct dt_node *binary(struct dt_session *d, int op, struct dt_node *left,
+                              struct dt_node *right)
+{
+    struct dt_node *n = dt_node_new(d, DT_NODE_BINARY, left->place);
+
+    n->op = op;
+    n->left = left;
+    n->right = right;
+    return n;
+}
+
+static struct dt_node *number(struct dt_session *d, struct dt_place place, int64_t value)
+{
+    return dt_node_int(d, place, value, dt_type_basic(d, DT_BASIC_INT));
+}
+
+static void set_hidden(struct dt_session *d, struct dt_clause *c, unsigned which,
+                       struct dt_node *value)
+{
+    struct dt_node *set = binary(d, '=', hidden(d, value->place, which), value);
+
+    dt_statement(d, c, set);
+}
+
+/* this->%if = condition ? 1 : 2, in a part of its own. */
+static void decide(struct dt_session *d, struct part *p, struct dt_node *condition, unsigned which)
+{
+    struct dt_node *choice = dt_node_new(d, DT_NODE_TERNARY, condition->place);
+
+    choice->left = condition;
+    choice->right = number(d, condition->place, 1);
+    choice->third = number(d, condition->place, 2);
+    set_hidden(d, p->clause, which, choice);
+    part_end(d, p);
+}
+
+static void part_statements(struct dt_session *d, struct part *p, struct dt_node *list);
+
+static void branch(struct dt_session *d, struct part *p, struct dt_node *body, unsigned which,
+                   int64_t when)
+{
+    struct dt_node *test;
+    uint32_t outer = p->predicate;
+
+    if (!body) {
+        return;
+    }
+    test = binary(d, DT_OP_EQ, hidden(d, body->place, which), number(d, body->place, when));
+    p->predicate = part_predicate(d, p->clause, test);
+    part_statements(d, p, body);
+    if (part_has_actions(p)) {
+        part_end(d, p);
+    }
+    p->predicate = outer;
+}
+
+static void part_statements(struct dt_session *d, struct part *p, struct dt_node *list)
+{
+    for (; list; list = list->next) {
+        if (list->kind == DT_NODE_IF) {
+            unsigned which = ++d->back->conditions;
+
+            if (part_has_actions(p)) {
+                part_end(d, p);
+            }
+            decide(d, p, list->left, which);
+            branch(d, p, list->body, which, 1);
+            branch(d, p, list->otherwise, which, 2);
+        } else {
+            dt_statement(d, p->clause, list);
+        }
+    }
+}
+
+static unsigned count_ifs(const struct dt_node *list)
+{
+    unsigned n = 0;
+
+    for (; list; list = list->next) {
+        if (list->kind == DT_NODE_IF) {
+            n += 1 + count_ifs(list->body) + count_ifs(list->otherwise);
+        }
+    }
+    return n;
+}
+
+/* The first parts of a clause with `if`: nothing is decided yet; then its predicate, if it has one,
+ * is decided like a condition, once for all parts. */
+static void part_begin_conditional(struct dt_session *d, struct part *p, struct dt_node *clause,
+                                   unsigned ifs)
+{
+    unsigned first = d->back->conditions + 1, all = ifs + (clause->left != NULL);
+
+    for (unsigned i = 0; i < all; i++) {
+        set_hidden(d, p->clause, first + i, number(d, clause->place, 0));
+    }
+    part_end(d, p);
+    if (clause->left) {
+        unsigned which = ++d->back->conditions;
+        dt_check_expression(d, clause->left);
+        if (!dt_type_is_scalar(clause->left->type)) {
+            dt_fail(d, clause->left->place, "D_PRED_SCALAR",
+                    "predicate result must be of scalar type");
+        }
+        decide(d, p, clause->left, which);
+        p->predicate = part_predicate(
+            d, p->clause,
+            binary(d, DT_OP_EQ, hidden(d, clause->place, which), number(d, clause->place, 1)));
+    }
+}
+
+/* ---- clauses ------------------------------------------------------------------------ */
 
 /* -x amin: what a clause uses must be at least as stable. */
 static void check_minimum(struct dt_session *d, const struct dt_clause *c, const struct dt_node *n)
@@ -48,13 +221,13 @@ static void try_actions(void *arg)
     struct trial *t = arg;
     struct dt_session *d = t->session;
     struct dt_clause *scratch = dt_alloc(d, sizeof(*scratch));
-    struct dt_part *part = dt_alloc(d, sizeof(*part));
+    struct part *part = dt_alloc(d, sizeof(*part));
 
     *scratch = *t->clause;
     scratch->program = dt_program_new(d);
     part->clause = scratch;
     d->back->clause = scratch;
-    dt_part_statements(d, part, dt_copy_list(d, t->body, NULL, NULL));
+    part_statements(d, part, dt_copy_list(d, t->body, NULL, NULL));
 }
 
 /* What a compilation has made that is thrown away; variables and aggregations stay. */
@@ -85,8 +258,8 @@ static void type_actions(struct dt_session *d, struct dt_clause *c, const struct
 /* For all its probe descriptions at once. */
 static void compile_once(struct dt_session *d, struct dt_clause *c, struct dt_node *clause)
 {
-    struct dt_part p = {.clause = c, .first_action = c->program->actions.n};
-    unsigned ifs = dt_count_ifs(clause->body);
+    struct part p = {.clause = c, .first_action = c->program->actions.n};
+    unsigned ifs = count_ifs(clause->body);
 
     c->probes = clause->probes;
     dt_clause_probes(d, c);
@@ -96,13 +269,13 @@ static void compile_once(struct dt_session *d, struct dt_clause *c, struct dt_no
         type_actions(d, c, clause->body);
     }
     if (ifs) {
-        dt_part_begin_conditional(d, &p, clause, ifs);
+        part_begin_conditional(d, &p, clause, ifs);
     } else {
-        p.predicate = dt_part_predicate(d, c, clause->left);
+        p.predicate = part_predicate(d, c, clause->left);
     }
-    dt_part_statements(d, &p, clause->body);
-    if (!p.any || dt_part_has_actions(&p)) {
-        dt_part_end(d, &p);
+    part_statements(d, &p, clause->body);
+    if (!p.any || part_has_actions(&p)) {
+        part_end(d, &p);
     }
     check_minimum(d, c, clause);
     dt_tree_show(d, clause, 1);
@@ -163,30 +336,30 @@ static void compile_list(struct dt_session *d, struct dt_clause *c, struct dt_no
 void dt_clause_compile(struct dt_session *d, struct dt_program *program, struct dt_node *clause,
                        const char *description)
 {
+    struct dt_back *back = d->back;
+    struct dt_clause_info *info = dt_list_add(d, &back->clauses, sizeof(*info));
     struct dt_clause c = {
         .program = program,
-        .number = add_info(d, clause, description),
+        .number = back->clauses.n - 1,
         .attributes = {DTRACE_STABLE, DTRACE_STABLE, DTRACE_COMMON},
         .probe_attributes = {.name = {DTRACE_STANDARD},
                              .data = {DTRACE_STANDARD},
                              .class = {DTRACE_COMMON}},
     };
 
+    info->description = description;
+    info->line = clause->place.line;
     dt_tree_show(d, clause, 0);
     if (clause->probes && clause->probes->next) {
         compile_list(d, &c, clause);
     } else {
         compile_once(d, &c, clause);
     }
-    struct dt_clause_info *info = d->back->clauses.data;
-    const struct dt_attributes_short *a = &c.attributes;
-
-    info += c.number;
     info->description_attributes = c.probe_attributes;
-    info->statement_attributes.name[0] = a->name;
-    info->statement_attributes.data[0] = a->data;
-    info->statement_attributes.class[0] = a->class;
-    d->back->clause = NULL;
+    info->statement_attributes.name[0] = c.attributes.name;
+    info->statement_attributes.data[0] = c.attributes.data;
+    info->statement_attributes.class[0] = c.attributes.class;
+    back->clause = NULL;
 }
 
 struct dt_program *dt_program_new(struct dt_session *d)

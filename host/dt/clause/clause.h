@@ -13,6 +13,8 @@
  * program. clause: a DT_NODE_CLAUSE. description: the source text of its probe descriptions. */
 void dt_clause_compile(struct dt_session *, struct dt_program *, struct dt_node *clause,
                        const char *description);
+/* Matches the clause's descriptions. Fails if one matches no probe and -Z doesn't allow that. */
+void dt_clause_probes(struct dt_session *, struct dt_clause *);
 struct dt_program *dt_program_new(struct dt_session *);
 struct dt_back *dt_back_new(struct dt_session *);
 /* Forgets what an error has interrupted. */
@@ -31,13 +33,6 @@ bool dt_action_place(struct dt_session *, struct dt_clause *, struct dt_node *ca
 bool dt_is_place_call(const struct dt_node *);
 /* Its type as a key: a stack, or an address that prints as a symbol. */
 const struct dt_type *dt_place_type(struct dt_session *, const struct dt_node *call);
-_Noreturn void dt_agg_fail(struct dt_session *, const struct dt_node *call, const char *tag,
-                           const char *what);
-/* aggregation_shape.c: a distribution's shape as its action's arg; fails unless it is the first
- * use's. */
-uint64_t dt_agg_shape(struct dt_session *, const struct dt_node *call);
-void dt_agg_match_shape(struct dt_session *, const struct dt_node *call, uint64_t first,
-                        uint64_t shape);
 /* printf's arguments against its format. */
 void dt_printf_check(struct dt_session *, const struct dt_node *call, struct dt_printf *,
                      struct dt_node *args);

@@ -3,7 +3,7 @@
  * The probes that a clause's descriptions match, and how stable what they name is.
  */
 #include "host/dt/check/suggest.h"
-#include "host/dt/clause/part.h"
+#include "host/dt/clause/clause.h"
 
 #include <string.h>
 
@@ -58,38 +58,33 @@ static void add_attributes(struct dt_clause *c, const struct dt_probe_info *info
     }
 }
 
-static void add_kind(struct dt_session *d, struct dt_clause *c, const struct dt_probe_info *info)
-{
-    struct dt_probe_kind *k = dt_alloc(d, sizeof(*k));
-
-    k->probe = *info;
-    k->probe.provider = dt_strdup(d, info->provider);
-    k->probe.module = dt_strdup(d, info->module);
-    k->probe.function = dt_strdup(d, info->function);
-    k->probe.name = dt_strdup(d, info->name);
-    k->next = c->kinds;
-    c->kinds = k;
-    c->probe = c->probe ? c->probe : &k->probe;
-}
-
 static bool matched(void *arg, const struct dt_probe_info *info)
 {
     struct match *m = arg;
-    struct dt_probe_info given = dt_session_stability(m->session, info);
-    const struct dt_probe_kind *k = m->clause->kinds;
+    struct dt_session *d = m->session;
+    struct dt_clause *c = m->clause;
+    struct dt_probe_info given = dt_session_stability(d, info);
+    struct dt_probe_kind *k = c->kinds;
 
     while (k && (strcmp(k->probe.provider, info->provider) != 0 ||
                  strcmp(k->probe.name, info->name) != 0)) {
         k = k->next;
     }
-
-    if (!k) {
-        add_kind(m->session, m->clause, info);
+    if (!k) { /* the first of this kind */
+        k = dt_alloc(d, sizeof(*k));
+        k->probe = *info;
+        k->probe.provider = dt_strdup(d, info->provider);
+        k->probe.module = dt_strdup(d, info->module);
+        k->probe.function = dt_strdup(d, info->function);
+        k->probe.name = dt_strdup(d, info->name);
+        k->next = c->kinds;
+        c->kinds = k;
+        c->probe = c->probe ? c->probe : &k->probe;
     }
-    bool same = strcmp(m->clause->probe->function, info->function) == 0 &&
-                strcmp(m->clause->probe->name, info->name) == 0;
-    m->clause->many_kinds |= !same;
-    add_attributes(m->clause, &given, m->probe);
+    bool same =
+        strcmp(c->probe->function, info->function) == 0 && strcmp(c->probe->name, info->name) == 0;
+    c->many_kinds |= !same;
+    add_attributes(c, &given, m->probe);
     return true;
 }
 

@@ -56,9 +56,6 @@ int dt_gen_step(struct dt_code *, struct dt_node *);
 int dt_gen_translation(struct dt_code *, struct dt_node *);
 /* The value of 64 bits in reg becomes one of that type. */
 void dt_gen_convert(struct dt_code *, struct dt_place, int reg, const struct dt_type *to);
-/* Likewise for the value of a node; does nothing if it already has that type. */
-void dt_gen_convert_node(struct dt_code *, const struct dt_node *, int reg,
-                         const struct dt_type *to);
 /* reg becomes 1 if the branch is taken, else 0. */
 void dt_gen_flag(struct dt_code *, enum dif_op taken, int reg);
 /* Bytes by which a pointer of that type goes on. */

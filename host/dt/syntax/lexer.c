@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Functions for lexer.l's rules: the lexer's position, and the beginning and end of items. */
+/*
+ * Functions for lexer.l's rules: the lexer's position, the beginning and end of items, words, and
+ * macro variables, strings and characters.
+ */
 #include "host/dt/syntax/lexer.h"
 
 #include <ctype.h>
@@ -20,12 +23,6 @@ void dt_lexer_advance(struct dt_parse *p, const char *text, size_t n)
                 (struct dt_line){p->place.file, p->at, p->place.line};
         }
     }
-}
-
-void dt_lexer_go_back(struct dt_parse *p, size_t n)
-{
-    p->at -= n;
-    p->place.column -= (unsigned)n;
 }
 
 _Noreturn void dt_lex_fail(struct dt_parse *p, struct dt_place place, const char *why)
@@ -61,7 +58,8 @@ bool dt_lex_in_item(const struct dt_parse *p)
     return p->in_item;
 }
 
-void dt_lexer_item_begin(struct dt_parse *p, bool clause)
+/* An item of the program begins: a clause or a declaration. */
+static void lexer_item_begin(struct dt_parse *p, bool clause)
 {
     p->in_item = true;
     p->in_clause = clause;
@@ -69,7 +67,8 @@ void dt_lexer_item_begin(struct dt_parse *p, bool clause)
     p->braces = p->parens = p->brackets = 0;
 }
 
-void dt_lexer_description(struct dt_parse *p)
+/* The token belongs to a clause's probe descriptions, whose text the clause keeps. */
+static void lexer_description(struct dt_parse *p)
 {
     if (p->previous != ',') {
         p->description_start = p->token;
@@ -79,14 +78,14 @@ void dt_lexer_description(struct dt_parse *p)
 
 int dt_lex_predicate(struct dt_parse *p)
 {
-    dt_lexer_item_begin(p, true);
+    lexer_item_begin(p, true);
     p->in_predicate = true;
     return '/';
 }
 
 int dt_lex_clause(struct dt_parse *p)
 {
-    dt_lexer_item_begin(p, true);
+    lexer_item_begin(p, true);
     p->braces = 1;
     return '{';
 }
@@ -95,7 +94,7 @@ int dt_lex_probe_id(struct dt_parse *p, union DT_YYSTYPE *v, struct dt_place pla
                     const char *text, size_t n)
 {
     v->node = dt_integer_constant(p, place, text, n);
-    dt_lexer_description(p);
+    lexer_description(p);
     return INTEGER;
 }
 
@@ -169,4 +168,201 @@ int dt_lex_punctuation(struct dt_parse *p, int token)
 {
     (void)p;
     return token;
+}
+
+/* ---- words -------------------------------------------------------------------------- */
+
+static const struct keyword {
+    const char *text;
+    int token;
+    bool declares; /* may begin a declaration */
+} keywords[] = {
+    {"auto", AUTO, true},
+    {"break", RESERVED, false},
+    {"case", RESERVED, false},
+    {"char", CHAR, true},
+    {"const", CONST, true},
+    {"continue", RESERVED, false},
+    {"counter", RESERVED, true},
+    {"default", RESERVED, false},
+    {"do", RESERVED, false},
+    {"double", DOUBLE, true},
+    {"else", ELSE, false},
+    {"enum", ENUM, true},
+    {"extern", EXTERN, true},
+    {"float", FLOAT, true},
+    {"for", RESERVED, false},
+    {"goto", RESERVED, false},
+    {"if", IF, false},
+    {"import", RESERVED, true},
+    {"inline", INLINE, true},
+    {"int", INT, true},
+    {"long", LONG, true},
+    {"offsetof", OFFSETOF, false},
+    {"probe", RESERVED, true},
+    {"provider", RESERVED, true},
+    {"register", REGISTER, true},
+    {"restrict", RESTRICT, true},
+    {"return", RESERVED, false},
+    {"self", SELF, true},
+    {"short", SHORT, true},
+    {"signed", SIGNED, true},
+    {"sizeof", SIZEOF, false},
+    {"static", STATIC, true},
+    {"string", STRING_TYPE, true},
+    {"stringof", STRINGOF, false},
+    {"struct", STRUCT, true},
+    {"switch", RESERVED, false},
+    {"this", THIS, true},
+    {"translator", TRANSLATOR, true},
+    {"typedef", TYPEDEF, true},
+    {"union", UNION, true},
+    {"unsigned", UNSIGNED, true},
+    {"void", VOID, true},
+    {"volatile", VOLATILE, true},
+    {"while", RESERVED, false},
+    {"xlate", XLATE, false},
+};
+
+static const struct keyword *find_keyword(const char *text, size_t n)
+{
+    for (size_t i = 0; i < sizeof(keywords) / sizeof(*keywords); i++) {
+        if (strlen(keywords[i].text) == n && memcmp(keywords[i].text, text, n) == 0) {
+            return &keywords[i];
+        }
+    }
+    return NULL;
+}
+
+/* A declaration that has its type already goes on with a name: `typedef int foo; struct s { foo
+ * foo; };` is C. */
+static bool name_is_type(struct dt_parse *p, const char *text)
+{
+    struct dt_session *d = p->session;
+    const struct dt_ident *i = dt_ident_lookup(d->globals, text);
+    const char *const *hidden = p->names.data;
+    const char *object;
+
+    if (p->scope->specs.base != DT_BASE_NONE || p->after_tag) {
+        return false;
+    }
+    for (unsigned n = 0; n < p->names.n; n++) {
+        if (strcmp(hidden[n], text) == 0) {
+            return false;
+        }
+    }
+    if (i && i->version <= dt_session_version(d)) {
+        return false;
+    }
+    const char *name = dt_name_split(d, text, &object);
+    return dt_type_find(d, object, DT_TYPE_TYPEDEF, name) != NULL;
+}
+
+int dt_lex_word(struct dt_parse *p, union DT_YYSTYPE *v, const char *text)
+{
+    const struct keyword *k = find_keyword(text, strlen(text));
+    bool member = p->previous == '.' || p->previous == ARROW;
+    bool tag = p->previous == STRUCT || p->previous == UNION || p->previous == ENUM;
+
+    if (k && !member) {
+        return k->token;
+    }
+    if (text[strlen(text) - 1] == '`') {
+        dt_lex_fail(p, p->place, "expected a name after the scoping operator (`)");
+    }
+    v->text = dt_strdup(p->session, text);
+    return !member && !tag && name_is_type(p, text) ? TYPE_NAME : NAME;
+}
+
+/* "int*x" may be a glob or begin a declaration: it does if a type stands before the star. */
+int dt_lex_program_word(struct dt_parse *p, union DT_YYSTYPE *v, const char *text, int *keep)
+{
+    size_t length = strlen(text), n = strcspn(text, "*");
+    const char *word = dt_strndup(p->session, text, n);
+    const struct keyword *k = find_keyword(text, n);
+
+    bool types = !strchr(text, ':') && !p->session->options.values[DT_O_pspec];
+    bool whole_keyword = k && n == length;
+    if (k && k->declares && (whole_keyword || types)) {
+        v->text = word;
+    } else if (!k && types && n > 0 && name_is_type(p, word)) {
+        v->text = word;
+    } else {
+        v->text = dt_strdup(p->session, text);
+        lexer_description(p);
+        return PROBE;
+    }
+    /* Takes back the last n characters of the token. */
+    p->at -= (length - n);
+    p->place.column -= (unsigned)(length - n);
+    *keep = (int)n;
+    lexer_item_begin(p, false);
+    return k ? k->token : TYPE_NAME;
+}
+
+/* ---- macro variables, strings, characters ------------------------------------------- */
+
+int dt_lex_macro(struct dt_parse *p, union DT_YYSTYPE *v, struct dt_place place, const char *text,
+                 size_t n)
+{
+    bool as_string = text[1] == '$', is_argument;
+    const char *name = text + 1 + as_string, *value;
+
+    n -= 1 + as_string;
+    if (!dt_macro_value(p, name, n, &value)) {
+        dt_fail(p->session, place, "D_MACRO_UNDEF", "macro argument %s is not defined", text);
+    }
+    is_argument = isdigit((unsigned char)*name);
+    enum dt_macro_kind kind = as_string || (is_argument && n == 1 && *name == '0')
+                                  ? DT_MACRO_STRING
+                                  : dt_macro_kind(value);
+    if (kind == DT_MACRO_INTEGER) {
+        bool negative = *value == '-';
+        const char *digits = value + (negative || *value == '+');
+        digits = *digits ? digits : "0";
+        v->node = dt_integer_constant(p, place, digits, strlen(digits));
+        v->node->value = negative ? 0 - v->node->value : v->node->value;
+        return INTEGER;
+    }
+    if (kind == DT_MACRO_STRING) { /* perhaps in quotes, which are taken off */
+        size_t length = strlen(value);
+        bool quoted = length > 1 && value[0] == '"' && value[length - 1] == '"';
+        v->node = dt_node_new(p->session, DT_NODE_STRING, place);
+        v->node->text = dt_strndup(p->session, value + quoted, length - 2 * quoted);
+        return STRING;
+    }
+    return dt_lex_word(p, v, value);
+}
+
+/* The pattern also takes what has no closing quote. */
+static void check_closed(struct dt_parse *p, struct dt_place place, const char *text, size_t n,
+                         const char *tag)
+{
+    size_t backslashes = 0;
+
+    while (n - 1 - backslashes > 1 && text[n - 2 - backslashes] == '\\') {
+        backslashes++;
+    }
+    if (n >= 2 && text[n - 1] == text[0] && backslashes % 2 == 0) {
+        return;
+    }
+    dt_fail(p->session, place, p->at < p->text->end ? tag : "D_SYNTAX", "%s encountered in %s",
+            p->at < p->text->end ? "newline" : "end of file",
+            text[0] == '"' ? "string literal" : "character constant");
+}
+
+int dt_lex_string(struct dt_parse *p, union DT_YYSTYPE *v, struct dt_place place, const char *text,
+                  size_t n)
+{
+    check_closed(p, place, text, n, "D_STR_NL");
+    v->node = dt_string_constant(p, place, text + 1, n - 2);
+    return STRING;
+}
+
+int dt_lex_character(struct dt_parse *p, union DT_YYSTYPE *v, struct dt_place place,
+                     const char *text, size_t n)
+{
+    check_closed(p, place, text, n, "D_CHR_NL");
+    v->node = dt_character_constant(p, place, text + 1, n - 2);
+    return INTEGER;
 }

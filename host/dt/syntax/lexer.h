@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Functions for lexer.l's rules: lexer.c, lexer_word.c, lexer_value.c. Those that return an int
- * return a token. Internal to the parser.
+ * Functions for lexer.l's rules. Those that return an int return a token. Internal to the parser.
  */
 #ifndef HOST_DT_SYNTAX_LEXER_H
 #define HOST_DT_SYNTAX_LEXER_H
@@ -14,13 +13,6 @@ union DT_YYSTYPE;
 #include <string.h>
 
 int dt_lexer_lex(union DT_YYSTYPE *, struct dt_place *, void *scanner);
-
-/* Takes back the last n characters of the token. */
-void dt_lexer_go_back(struct dt_parse *, size_t n);
-/* An item of the program begins: a clause or a declaration. */
-void dt_lexer_item_begin(struct dt_parse *, bool clause);
-/* The token belongs to a clause's probe descriptions, whose text the clause keeps. */
-void dt_lexer_description(struct dt_parse *);
 
 _Noreturn void dt_lex_fail(struct dt_parse *, struct dt_place, const char *why);
 _Noreturn void dt_lex_fail_character(struct dt_parse *, struct dt_place, char);

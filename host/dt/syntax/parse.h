@@ -37,7 +37,6 @@ struct dt_parse {
 void dt_lexer_start(struct dt_parse *);
 int dt_yyparse(struct dt_parse *);
 void dt_lexer_advance(struct dt_parse *, const char *text, size_t n);
-bool dt_name_is_type(struct dt_parse *, const char *name);
 
 /* constant.c: tokens to nodes. text is not NUL-terminated. */
 struct dt_node *dt_integer_constant(struct dt_parse *, struct dt_place, const char *text, size_t n);

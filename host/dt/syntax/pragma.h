@@ -15,22 +15,9 @@ struct dt_words {
     unsigned n; /* may be more than are kept */
 };
 
-/* A line of #pragma D that is being taken. */
-struct dt_pragma_line {
-    struct dt_parse *p;
-    struct dt_session *d;
-    struct dt_place place;
-    const char *name; /* of the pragma */
-};
-_Noreturn void dt_pragma_malformed(const struct dt_pragma_line *, const char *form);
-/* pragma_attributes.c */
-void dt_pragma_attributes(const struct dt_pragma_line *, const struct dt_words *);
-void dt_pragma_binding(const struct dt_pragma_line *, const struct dt_words *);
-
 /* Whether what `#pragma D depends_on KIND NAME` asks for is there. */
 bool dt_dependency_met(struct dt_session *, const char *kind, const char *name);
 
-void dt_words_split(struct dt_session *, struct dt_words *, const char *text, size_t n);
 /* Calls fn for each # line that stands in no comment or string. */
 void dt_directives_each(const char *text, size_t n,
                         void (*fn)(void *arg, const char *line, size_t n), void *arg);

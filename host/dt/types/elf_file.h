@@ -68,7 +68,7 @@ unsigned dt_elf_functions_named(const struct dt_elf *, const char *name);
 void dt_elf_kernel_id(const struct dt_elf *, uint8_t id[20]);
 /* elf_names.c: the definition of a name, or else a declaration. False: unknown. */
 bool dt_elf_find(struct dt_session *, struct dt_elf *, int space, const char *name, Dwarf_Die *);
-/* elf_types.c, elf_tagged.c */
+/* elf_types.c */
 const struct dt_type *dt_elf_type_of(struct dt_session *, struct dt_elf *, Dwarf_Die *);
 int64_t dt_elf_enumerator_value(Dwarf_Die *);
 /* Returns the type of a variable or function. */

@@ -1,17 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Types from DWARF. Structs, unions and enums are made by elf_tagged.c.
+ * Types from DWARF, made when they are asked for. Structs, unions and enums are first made
+ * incomplete and put on a list, so that they may refer to each other in circles; the list is worked
+ * off before anyone sees them. Damaged DWARF gives fewer types, never a wrong access. Tested by
+ * test/d_front/elf_test.c, layouts_test.c.
  */
-#include "host/dt/types/elf_maker.h"
+#include "host/dt/types/elf_file.h"
 #include "host/dt/types/type_name.h"
 
 #include <dwarf.h>
 
 enum { DEPTH_MAX = 200 };
 
+struct maker {
+    struct dt_session *d;
+    struct dt_elf *e;
+    unsigned depth;
+};
+
+static const struct dt_type *make(struct maker *m, Dwarf_Die *die);
+
 /* ---- attributes -------------------------------------------------------------------- */
 
-bool dt_elf_number(Dwarf_Die *die, unsigned name, uint64_t *value)
+/* An attribute that is a number. False: the DIE has none. */
+static bool number_of(Dwarf_Die *die, unsigned name, uint64_t *value)
 {
     Dwarf_Attribute attribute;
     Dwarf_Word word;
@@ -23,32 +35,33 @@ bool dt_elf_number(Dwarf_Die *die, unsigned name, uint64_t *value)
     return true;
 }
 
-uint64_t dt_elf_number_or(Dwarf_Die *die, unsigned name, uint64_t otherwise)
+static uint64_t number_or(Dwarf_Die *die, unsigned name, uint64_t otherwise)
 {
     uint64_t value;
 
-    return dt_elf_number(die, name, &value) ? value : otherwise;
+    return number_of(die, name, &value) ? value : otherwise;
 }
 
 /* Returns the type to which a type refers; none is void. */
-const struct dt_type *dt_elf_target(struct dt_elf_maker *m, Dwarf_Die *die)
+static const struct dt_type *target(struct maker *m, Dwarf_Die *die)
 {
     Dwarf_Attribute attribute;
     Dwarf_Die other;
     bool any =
         dwarf_attr_integrate(die, DW_AT_type, &attribute) && dwarf_formref_die(&attribute, &other);
 
-    return any ? dt_elf_make(m, &other) : m->d->basics[DT_BASIC_VOID];
+    return any ? make(m, &other) : m->d->basics[DT_BASIC_VOID];
 }
 
-const char *dt_elf_name_of(struct dt_elf_maker *m, Dwarf_Die *die)
+/* NULL: it has no name. */
+static const char *name_of(struct maker *m, Dwarf_Die *die)
 {
     const char *name = dwarf_diename(die);
 
     return name ? dt_strdup(m->d, name) : NULL;
 }
 
-uint32_t dt_elf_natural_align(uint64_t size)
+static uint32_t natural_align(uint64_t size)
 {
     return size >= 8 ? 8 : size >= 4 ? 4 : size >= 2 ? 2 : 1;
 }
@@ -56,36 +69,26 @@ uint32_t dt_elf_natural_align(uint64_t size)
 /* ---- plain types ------------------------------------------------------------------- */
 
 /* "long unsigned int" is D's unsigned long, if it is as large. */
-static const struct dt_type *own_type(struct dt_elf_maker *m, const char *name, uint64_t size,
-                                      bool is_signed)
+static const struct dt_type *make_base(struct maker *m, Dwarf_Die *die)
 {
-    const struct dt_type *own = name ? dt_type_lookup(m->d, "D", name) : NULL;
-    bool same = own && own->size == size &&
-                (own->kind == DT_TYPE_FLOAT ||
-                 (own->kind == DT_TYPE_INTEGER && own->is_signed == is_signed));
-
-    return same ? own : NULL;
-}
-
-static const struct dt_type *make_base(struct dt_elf_maker *m, Dwarf_Die *die)
-{
-    uint64_t encoding = dt_elf_number_or(die, DW_AT_encoding, DW_ATE_signed);
-    uint64_t size = dt_elf_number_or(die, DW_AT_byte_size, 0);
+    uint64_t encoding = number_or(die, DW_AT_encoding, DW_ATE_signed);
+    uint64_t size = number_or(die, DW_AT_byte_size, 0);
     bool is_signed = encoding == DW_ATE_signed || encoding == DW_ATE_signed_char;
-    const char *name = dt_elf_name_of(m, die);
-    const struct dt_type *own = own_type(m, name, size, is_signed);
+    const char *name = name_of(m, die);
+    const struct dt_type *own = name ? dt_type_lookup(m->d, "D", name) : NULL;
     struct dt_type t = {.kind = encoding == DW_ATE_float ? DT_TYPE_FLOAT : DT_TYPE_INTEGER,
                         .name = name,
                         .size = size,
-                        .align = dt_elf_natural_align(size),
+                        .align = natural_align(size),
                         .is_signed = is_signed};
 
-    if (own) {
+    if (own && own->size == size &&
+        (own->kind == DT_TYPE_FLOAT ||
+         (own->kind == DT_TYPE_INTEGER && own->is_signed == is_signed))) {
         return own;
     }
     if (t.kind == DT_TYPE_INTEGER) {
-        const struct dt_type *named = name ? dt_type_lookup(m->d, "D", name) : NULL;
-        t.name = named ? named->name : name;
+        t.name = own ? own->name : name;
         t.bits = (uint32_t)size * 8;
         t.is_char = encoding == DW_ATE_signed_char || encoding == DW_ATE_unsigned_char;
         t.is_bool = encoding == DW_ATE_boolean;
@@ -93,28 +96,26 @@ static const struct dt_type *make_base(struct dt_elf_maker *m, Dwarf_Die *die)
     return dt_type_new(m->d, &t);
 }
 
-static const struct dt_type *make_named(struct dt_elf_maker *m, Dwarf_Die *die,
-                                        enum dt_type_kind kind)
+static const struct dt_type *make_named(struct maker *m, Dwarf_Die *die, enum dt_type_kind kind)
 {
-    const struct dt_type *to = dt_elf_target(m, die);
+    const struct dt_type *to = target(m, die);
 
-    return dt_type_new(
-        m->d, &(struct dt_type){.kind = kind,
-                                .name = kind == DT_TYPE_TYPEDEF ? dt_elf_name_of(m, die) : NULL,
-                                .size = to->size,
-                                .align = to->align,
-                                .to = to});
+    return dt_type_new(m->d,
+                       &(struct dt_type){.kind = kind,
+                                         .name = kind == DT_TYPE_TYPEDEF ? name_of(m, die) : NULL,
+                                         .size = to->size,
+                                         .align = to->align,
+                                         .to = to});
 }
 
 /* The dimensions from `die` on, among its siblings. */
-static const struct dt_type *dimensions(struct dt_elf_maker *m, Dwarf_Die *die,
-                                        const struct dt_type *of)
+static const struct dt_type *dimensions(struct maker *m, Dwarf_Die *die, const struct dt_type *of)
 {
     Dwarf_Die next;
     uint64_t count, bound; /* count: the elements of this dimension; 0: not said */
 
-    if (!dt_elf_number(die, DW_AT_count, &count)) {
-        bool bounded = dt_elf_number(die, DW_AT_upper_bound, &bound) && bound != UINT64_MAX;
+    if (!number_of(die, DW_AT_count, &count)) {
+        bool bounded = number_of(die, DW_AT_upper_bound, &bound) && bound != UINT64_MAX;
         count = bounded ? bound + 1 : 0;
     }
     if (m->depth < DEPTH_MAX && dwarf_siblingof(die, &next) == 0 &&
@@ -129,9 +130,9 @@ static const struct dt_type *dimensions(struct dt_elf_maker *m, Dwarf_Die *die,
     return dt_type_array(m->d, of, count);
 }
 
-static const struct dt_type *make_function(struct dt_elf_maker *m, Dwarf_Die *die)
+static const struct dt_type *make_function(struct maker *m, Dwarf_Die *die)
 {
-    struct dt_type t = {.kind = DT_TYPE_FUNCTION, .align = 1, .to = dt_elf_target(m, die)};
+    struct dt_type t = {.kind = DT_TYPE_FUNCTION, .align = 1, .to = target(m, die)};
     struct dt_array parameters = {0};
     Dwarf_Die child;
 
@@ -141,8 +142,8 @@ static const struct dt_type *make_function(struct dt_elf_maker *m, Dwarf_Die *di
             t.varargs |= tag == DW_TAG_unspecified_parameters;
             if (tag == DW_TAG_formal_parameter) {
                 dt_room(m->d, &parameters, sizeof(struct dt_member));
-                ((struct dt_member *)parameters.data)[parameters.n] = (struct dt_member){
-                    .name = dt_elf_name_of(m, &child), .type = dt_elf_target(m, &child)};
+                ((struct dt_member *)parameters.data)[parameters.n] =
+                    (struct dt_member){.name = name_of(m, &child), .type = target(m, &child)};
                 parameters.n++;
             }
         } while (dwarf_siblingof(&child, &child) == 0);
@@ -152,9 +153,160 @@ static const struct dt_type *make_function(struct dt_elf_maker *m, Dwarf_Die *di
     return dt_type_new(m->d, &t);
 }
 
+/* ---- structs, unions and enums ------------------------------------------------------ */
+
+enum { COUNT_MAX = 1 << 20 };
+
+static enum dt_type_kind tag_kind(int tag)
+{
+    return tag == DW_TAG_union_type         ? DT_TYPE_UNION
+           : tag == DW_TAG_enumeration_type ? DT_TYPE_ENUM
+                                            : DT_TYPE_STRUCT;
+}
+
+/* Incomplete at first; what is only declared here may be defined elsewhere in the ELF. */
+static struct dt_type *make_tagged(struct maker *m, Dwarf_Die *die)
+{
+    struct dt_type *t = dt_alloc(m->d, sizeof(*t));
+    struct dt_elf_todo *todo;
+    Dwarf_Die definition = *die;
+
+    *t = (struct dt_type){.kind = DT_TYPE_FORWARD,
+                          .tag_kind = tag_kind(dwarf_tag(die)),
+                          .name = name_of(m, die),
+                          .align = 1};
+    if (dwarf_hasattr(die, DW_AT_declaration)) {
+        bool found = t->name && dt_elf_find(m->d, m->e, (int)t->tag_kind, t->name, &definition);
+        if (!found || dwarf_hasattr(&definition, DW_AT_declaration)) {
+            return t;
+        }
+    }
+    t->size = number_or(&definition, DW_AT_byte_size, 0);
+    todo = dt_alloc(m->d, sizeof(*todo));
+    *todo = (struct dt_elf_todo){dwarf_dieoffset(&definition), t, m->e->todo};
+    m->e->todo = todo;
+    return t;
+}
+
+static uint64_t byte_of_member(Dwarf_Die *die)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Op *ops;
+    size_t n;
+    uint64_t value;
+
+    if (number_of(die, DW_AT_data_member_location, &value)) {
+        return value;
+    }
+    bool expression = dwarf_attr_integrate(die, DW_AT_data_member_location, &attribute) &&
+                      dwarf_getlocation(&attribute, &ops, &n) == 0 && n == 1 &&
+                      ops[0].atom == DW_OP_plus_uconst;
+    return expression ? ops[0].number : 0;
+}
+
+/* Where a member begins. Old DWARF counts a bit-field's place from the other end of its unit. */
+static uint64_t bit_of_member(Dwarf_Die *die, uint64_t bits, uint64_t unit)
+{
+    uint64_t bit;
+
+    if (number_of(die, DW_AT_data_bit_offset, &bit)) {
+        return bit;
+    }
+    uint64_t byte = byte_of_member(die);
+    if (bits && number_of(die, DW_AT_bit_offset, &bit)) {
+        return byte * 8 + number_or(die, DW_AT_byte_size, unit) * 8 - bit - bits;
+    }
+    return byte * 8;
+}
+
+static void add_member(struct maker *m, struct dt_array *members, Dwarf_Die *die, uint64_t size)
+{
+    const struct dt_type *type = target(m, die);
+    uint64_t bits = number_or(die, DW_AT_bit_size, 0);
+    struct dt_member member = {.name = name_of(m, die), .type = type};
+
+    member.bit_offset = bit_of_member(die, bits, dt_type_resolve(type)->size);
+    struct dt_type field = *dt_type_resolve(type);
+    if (bits && field.kind == DT_TYPE_INTEGER && bits < field.size * 8) {
+        field.bits = (uint32_t)bits;
+        member.type = dt_type_new(m->d, &field);
+    }
+    /* Damaged DWARF may have members outside; a printed value has its struct's bytes only. */
+    bool part = field.kind == DT_TYPE_INTEGER && field.bits < field.size * 8;
+    uint64_t first = member.bit_offset / 8;
+    uint64_t used = part ? (member.bit_offset % 8 + field.bits + 7) / 8 : field.size;
+    if (first > size || used > size - first) {
+        return;
+    }
+    dt_room(m->d, members, sizeof(member));
+    ((struct dt_member *)members->data)[members->n++] = member;
+}
+
+/* Negative values have the form sdata; libdw would extend the sign of the shorter forms too. */
+int64_t dt_elf_enumerator_value(Dwarf_Die *die)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Sword value = 0;
+    Dwarf_Word bits = 0;
+
+    if (!dwarf_attr_integrate(die, DW_AT_const_value, &attribute)) {
+        return 0;
+    }
+    unsigned form = dwarf_whatform(&attribute);
+    if (form == DW_FORM_data1 || form == DW_FORM_data2 || form == DW_FORM_data4) {
+        dwarf_formudata(&attribute, &bits);
+        return (int64_t)bits;
+    }
+    dwarf_formsdata(&attribute, &value);
+    return value;
+}
+
+static void complete(struct maker *m, const struct dt_elf_todo *todo)
+{
+    struct dt_type *forward = todo->type, *t = dt_alloc(m->d, sizeof(*t));
+    struct dt_array members = {0}, enumerators = {0};
+    Dwarf_Die die, child;
+
+    if (!dwarf_offdie(m->e->dwarf, todo->die, &die)) {
+        return;
+    }
+    *t = (struct dt_type){.kind = forward->tag_kind,
+                          .name = forward->name,
+                          .size = forward->size,
+                          .align = (uint32_t)number_or(&die, DW_AT_alignment, 0),
+                          .is_signed = forward->tag_kind == DT_TYPE_ENUM};
+    forward->completed = t;
+    if (dwarf_child(&die, &child) == 0) {
+        do {
+            int tag = dwarf_tag(&child);
+            if (tag == DW_TAG_member && members.n < COUNT_MAX) {
+                add_member(m, &members, &child, t->size);
+            } else if (tag == DW_TAG_enumerator && enumerators.n < COUNT_MAX) {
+                dt_room(m->d, &enumerators, sizeof(struct dt_enumerator));
+                ((struct dt_enumerator *)enumerators.data)[enumerators.n++] =
+                    (struct dt_enumerator){name_of(m, &child), dt_elf_enumerator_value(&child)};
+            }
+        } while (dwarf_siblingof(&child, &child) == 0);
+    }
+    t->members = members.data;
+    t->nmembers = members.n;
+    t->enumerators = enumerators.data;
+    t->nenumerators = enumerators.n;
+    t->align = t->align ? t->align : natural_align(t->size);
+}
+
+static void complete_all(struct maker *m)
+{
+    while (m->e->todo) {
+        struct dt_elf_todo *todo = m->e->todo;
+        m->e->todo = todo->next;
+        complete(m, todo);
+    }
+}
+
 /* ---- any type ---------------------------------------------------------------------- */
 
-static const struct dt_type *make_new(struct dt_elf_maker *m, Dwarf_Die *die)
+static const struct dt_type *make_new(struct maker *m, Dwarf_Die *die)
 {
     switch (dwarf_tag(die)) {
     case DW_TAG_base_type:
@@ -162,12 +314,12 @@ static const struct dt_type *make_new(struct dt_elf_maker *m, Dwarf_Die *die)
     case DW_TAG_pointer_type:
     case DW_TAG_reference_type:
     case DW_TAG_rvalue_reference_type: {
-        struct dt_type t = {.kind = DT_TYPE_POINTER, .to = dt_elf_target(m, die)};
+        struct dt_type t = {.kind = DT_TYPE_POINTER, .to = target(m, die)};
         uint8_t bytes = 0;
         Dwarf_Die unit;
         dwarf_diecu(die, &unit, &bytes, NULL);
-        t.size = dt_elf_number_or(die, DW_AT_byte_size, bytes);
-        t.align = dt_elf_natural_align(t.size);
+        t.size = number_or(die, DW_AT_byte_size, bytes);
+        t.align = natural_align(t.size);
         return dt_type_new(m->d, &t);
     }
     case DW_TAG_typedef:
@@ -179,9 +331,9 @@ static const struct dt_type *make_new(struct dt_elf_maker *m, Dwarf_Die *die)
     case DW_TAG_restrict_type:
         return make_named(m, die, DT_TYPE_RESTRICT);
     case DW_TAG_atomic_type:
-        return dt_elf_target(m, die);
+        return target(m, die);
     case DW_TAG_array_type: {
-        const struct dt_type *of = dt_elf_target(m, die);
+        const struct dt_type *of = target(m, die);
         Dwarf_Die range;
         return dwarf_child(die, &range) == 0 ? dimensions(m, &range, of)
                                              : dt_type_array(m->d, of, 0);
@@ -193,13 +345,14 @@ static const struct dt_type *make_new(struct dt_elf_maker *m, Dwarf_Die *die)
     case DW_TAG_class_type:
     case DW_TAG_union_type:
     case DW_TAG_enumeration_type:
-        return dt_elf_make_tagged(m, die);
+        return make_tagged(m, die);
     default:
         return m->d->basics[DT_BASIC_VOID];
     }
 }
 
-const struct dt_type *dt_elf_make(struct dt_elf_maker *m, Dwarf_Die *die)
+/* The type of a DIE, made once. */
+static const struct dt_type *make(struct maker *m, Dwarf_Die *die)
 {
     Dwarf_Off offset = dwarf_dieoffset(die);
 
@@ -227,19 +380,19 @@ const struct dt_type *dt_elf_make(struct dt_elf_maker *m, Dwarf_Die *die)
 
 const struct dt_type *dt_elf_type_of(struct dt_session *d, struct dt_elf *e, Dwarf_Die *die)
 {
-    struct dt_elf_maker m = {.d = d, .e = e};
-    const struct dt_type *type = dt_elf_make(&m, die);
+    struct maker m = {.d = d, .e = e};
+    const struct dt_type *type = make(&m, die);
 
-    dt_elf_complete_all(&m);
+    complete_all(&m);
     return type->kind == DT_TYPE_FORWARD && type->completed ? type->completed : type;
 }
 
 const struct dt_type *dt_elf_type_of_object(struct dt_session *d, struct dt_elf *e, Dwarf_Die *die)
 {
-    struct dt_elf_maker m = {.d = d, .e = e};
+    struct maker m = {.d = d, .e = e};
     const struct dt_type *type =
-        dwarf_tag(die) == DW_TAG_subprogram ? dt_elf_make(&m, die) : dt_elf_target(&m, die);
+        dwarf_tag(die) == DW_TAG_subprogram ? make(&m, die) : target(&m, die);
 
-    dt_elf_complete_all(&m);
+    complete_all(&m);
     return type;
 }
