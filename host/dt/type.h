@@ -80,12 +80,13 @@ const struct dt_model *dt_model_of(unsigned machine);
 
 struct dt_session;
 
-/* Without typedefs and qualifiers, forward declarations completed if they are. */
+/* Returns the type without typedefs and qualifiers; a forward declaration's whole type if known. */
 const struct dt_type *dt_type_resolve(const struct dt_type *);
 bool dt_type_same(const struct dt_type *, const struct dt_type *);
-/* As D and C write it, with `name` (may be NULL) declared: "int (*f)(char *)". Session's memory. */
+/* Returns the type as D and C write it, with `name` (may be NULL) declared: "int (*f)(char *)". The
+ * text lives as long as the session. */
 const char *dt_type_text(struct dt_session *, const struct dt_type *, const char *name);
-/* The same without a name, and with the parameters of functions, as messages show types. */
+/* Returns the type as messages show it: without a name, with the parameters of functions. */
 const char *dt_type_full_text(struct dt_session *, const struct dt_type *);
 const struct dt_member *dt_type_member(const struct dt_type *, const char *name,
                                        uint64_t *bit_offset);
@@ -99,7 +100,7 @@ bool dt_type_is_string(const struct dt_type *);
 bool dt_type_is_string_like(const struct dt_type *);
 bool dt_type_is_struct(const struct dt_type *); /* or union */
 
-/* The bits of a value, of a bit-field less than of its type; and whether it is signed. */
+/* The bits of a value (a bit-field's are fewer than its type's), and whether it is signed. */
 uint32_t dt_type_width(const struct dt_type *);
 bool dt_type_is_signed(const struct dt_type *);
 bool dt_type_is_bit_field(const struct dt_type *);

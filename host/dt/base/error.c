@@ -24,7 +24,7 @@ static const struct dt_line *find_in(const struct dt_text *p, struct dt_place pl
     return NULL;
 }
 
-/* A terminal obeys no script, which may be any file. */
+/* Replaces control characters: the script may be any file, and they would reach the terminal. */
 static const char *printable(struct dt_session *d, const char *line, size_t length)
 {
     char *copy = dt_alloc(d, length + 1);
@@ -37,7 +37,7 @@ static const char *printable(struct dt_session *d, const char *line, size_t leng
     return copy;
 }
 
-/* The text of the place's line: of whatever source it was. */
+/* Returns the text of the line, in whichever source it is; NULL: unknown. */
 static const char *source_line(struct dt_session *d, struct dt_place place)
 {
     for (const struct dt_text *p = d->texts; p && place.line; p = p->earlier) {

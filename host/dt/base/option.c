@@ -150,8 +150,8 @@ bool dt_option_is_users(const char *name)
     return i == DT_O_COUNT || rows[i].who == USER;
 }
 
-/* NULL, or why an option of a program that is not the user's is not taken. -w of the command line
- * allows the program what it asks for. */
+/* Returns NULL, or why an option of a program that is not the user's is refused. -w on the command
+ * line permits what the program asks for. */
 static const char *distrusted(const struct dt_session *d, unsigned i, enum dt_option_origin origin)
 {
     if (rows[i].who == ANYONE || origin == DT_FROM_COMMAND ||
@@ -215,7 +215,7 @@ void dt_option_put(struct dt_session *d, const char *name, uint64_t value)
 
 #define SECOND 1000000000u
 
-/* Rates that the machine doesn't take as they come: ns. */
+/* Limits of rates, in ns. */
 static const struct limit {
     unsigned option;
     const char *name;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Values of options, from text. Each returns false for text that is none.
+ * Values of options, from text. Each returns false if the text is not such a value.
  */
 #ifndef HOST_DT_BASE_OPTION_VALUE_H
 #define HOST_DT_BASE_OPTION_VALUE_H
@@ -18,7 +18,7 @@ bool dt_value_rate(const char *text, uint64_t *ns);
 bool dt_value_version(const char *text, unsigned *version); /* major << 16 | minor << 8 | micro */
 bool dt_version_is_known(unsigned version);
 bool dt_value_attributes(const char *text, struct dt_attributes_short *);
-/* The number of a word in a list that ends with NULL. */
+/* Sets *value to the index of a word in a list that ends with NULL. */
 bool dt_value_word(const char *text, const char *const *words, uint64_t *value);
 
 #endif

@@ -65,7 +65,7 @@ struct dt_session {
     struct dt_pending_pragma *pending;
     struct dt_provider_pragma *providers;
 
-    struct dt_back *back; /* the programs under construction */
+    struct dt_programs *programs; /* the programs under construction */
     bool libraries_loaded;
     bool distrusted; /* dt_session_distrust() */
 };

@@ -102,7 +102,7 @@ static void check_args(struct dt_session *d, struct dt_node *n, struct dt_ident 
     const struct dt_type *pid = dt_type_basic(d, DT_BASIC_INT);
     struct dt_node *words[DT_ARGUMENT_FROM] = {NULL, NULL};
     struct dt_argument a;
-    const struct dt_clause *clause = d->back->clause;
+    const struct dt_clause *clause = d->programs->clause;
     int64_t index = (int64_t)n->args->value;
     bool found = false;
 

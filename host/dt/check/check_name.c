@@ -24,7 +24,7 @@ struct dt_ident *dt_variable_lookup(struct dt_session *d, const char *scope, con
 
 void dt_use(struct dt_session *d, const struct dt_ident *ident)
 {
-    struct dt_clause *clause = d->back->clause;
+    struct dt_clause *clause = d->programs->clause;
 
     if (!clause) {
         return;

@@ -11,12 +11,12 @@ enum { DEPTH_MAX = 64, EXPANSIONS_MAX = 10000 };
 
 static void deeper(struct dt_session *d, const struct dt_node *n, const char *name)
 {
-    struct dt_back *back = d->back;
+    struct dt_programs *programs = d->programs;
 
-    if (++back->depth > DEPTH_MAX) {
+    if (++programs->depth > DEPTH_MAX) {
         dt_fail(d, n->place, "D_IDENT_UNDEF", "%s is defined in terms of itself", name);
     }
-    if (++back->expansions > EXPANSIONS_MAX) { /* each inline may double the one before */
+    if (++programs->expansions > EXPANSIONS_MAX) { /* each inline may double the one before */
         dt_fail(d, n->place, "D_UNKNOWN", "more than %u expansions of inlines and translators",
                 EXPANSIONS_MAX);
     }
@@ -24,7 +24,7 @@ static void deeper(struct dt_session *d, const struct dt_node *n, const char *na
 
 static void shallower(struct dt_session *d)
 {
-    d->back->depth--;
+    d->programs->depth--;
 }
 
 /* ---- inlines ----------------------------------------------------------------------- */

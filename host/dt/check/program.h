@@ -11,7 +11,7 @@
 #include "trace/dtrace/image.h"
 
 /* Of a session: numbered lists that its image and its consumer use. */
-struct dt_back {
+struct dt_programs {
     struct dt_array formats;      /* struct dt_format */
     struct dt_array datum_types;  /* const struct dt_type * */
     struct dt_array aggregations; /* struct dt_aggregation_info * */

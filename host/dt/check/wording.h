@@ -8,16 +8,16 @@
 #include "host/dt/tree/ast.h"
 
 enum dt_arg_kind { DT_ARG_CALL, DT_ARG_KEY };
-/* The type of a checked node's value. */
+/* Returns the type of a checked node's value, as messages name it. */
 const char *dt_value_text(struct dt_session *, const struct dt_node *);
-/* "prototype mismatch: 1 arg passed, 2 expected". unit: "arg" or "key". */
+/* Returns "prototype mismatch: 1 arg passed, 2 expected". unit: "arg" or "key". */
 const char *dt_mismatch_text(struct dt_session *, unsigned given, const char *unit, unsigned least,
                              unsigned most);
-/* "index( )" or "array[ ]". */
+/* Returns "index( )" or "array[ ]". */
 const char *dt_what_text(struct dt_session *, const char *what, enum dt_arg_kind);
-/* "count", of a dt_aggregating_function. */
+/* Returns the name of an aggregating function (DTRACE_AGG_COUNT …): "count". */
 const char *dt_agg_name(uint32_t function);
-/* An action or an aggregating function stands where a value is wanted. */
+/* Fails: an action or an aggregating function is called where a value is wanted. */
 _Noreturn void dt_fail_context(struct dt_session *, const struct dt_node *call, struct dt_place);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * Actions: each call becomes one or several actions of the image, and a format that tells the
  * consumer their meaning. A table entry has the number of a call's arguments, whether it records
- * something, and the function that makes it: action_*.c.
+ * something, and the function that makes it: action_make.c, action_place.c.
  */
 #include "host/dt/clause/action.h"
 #include "host/dt/code/object.h"

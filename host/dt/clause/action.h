@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The actions of D as the compiler distinguishes them, and the function that makes each. Internal
- * to action.c and action_*.c.
+ * to action*.c.
  */
 #ifndef HOST_DT_CLAUSE_ACTION_H
 #define HOST_DT_CLAUSE_ACTION_H
@@ -14,7 +14,7 @@ enum dt_action_name {
 #include "host/dt/clause/actions.def"
 };
 
-/* Makes the actions of a call whose arguments are checked expressions, in the right number. */
+/* Makes the actions of a call. Its arguments are checked expressions, in the right number. */
 typedef void dt_action_maker(struct dt_session *, struct dt_clause *, struct dt_node *call);
 
 /* action_place.c */
@@ -27,13 +27,13 @@ dt_action_maker dt_do_printa, dt_do_clear, dt_do_trunc, dt_do_normalize, dt_do_d
 dt_action_maker dt_do_speculate, dt_do_commit, dt_do_discard, dt_do_raise, dt_do_chill, dt_do_stop,
     dt_do_panic, dt_do_breakpoint, dt_do_logstop;
 
-/* A format that says no more than the kind and the types of the values. */
+/* Returns the number of a new format that has only the kind and the types of the values. */
 uint32_t dt_action_format(struct dt_session *, enum dtrace_action_kind, uint64_t arg,
                           struct dt_node *values);
 
 /* ---- action_check.c: each fails, or returns ---------------------------------------- */
 
-/* Checks the order of actions in a clause; notes that this action occurs. */
+/* Checks the action against those before it in the clause, and notes that it occurs. */
 void dt_action_check_order(struct dt_session *, struct dt_clause *, const struct dt_node *call,
                            enum dt_action_name, bool records);
 void dt_action_not_speculative(struct dt_session *, const struct dt_clause *,
@@ -44,10 +44,10 @@ void dt_action_want(struct dt_session *, const struct dt_node *call, bool ok, co
                     const char *what);
 void dt_action_want_count(struct dt_session *, const struct dt_node *call, unsigned least,
                           unsigned most, const char *tag);
-/* The value of a constant argument, at most INT32_MAX. */
+/* Returns the value of a constant argument, at most INT32_MAX. */
 uint64_t dt_action_constant(struct dt_session *, const struct dt_node *call,
                             const struct dt_node *arg, const char *tag, bool zero_ok);
-/* Likewise, naming the argument, its type and the expected type. */
+/* Fails unless ok, and names the argument, its type and the expected type. */
 void dt_action_want_type(struct dt_session *, const struct dt_node *call, const struct dt_node *arg,
                          bool ok, const char *tag, const char *prototype);
 bool dt_action_is_address(const struct dt_node *);

@@ -129,7 +129,7 @@ static uint64_t llquantize_shape(struct dt_session *d, const struct dt_node *cal
     return DTRACE_LLQUANTIZE_ARG(v[0], v[1], v[2], v[3]);
 }
 
-/* Fails unless the shape is the first use's. */
+/* Fails if the shape isn't the first use's. */
 static void agg_match_shape(struct dt_session *d, const struct dt_node *call, uint64_t first,
                             uint64_t shape)
 {
@@ -184,7 +184,7 @@ static void check_function(struct dt_session *d, struct dt_node *call)
     }
 }
 
-/* The argument that says how much a value counts; NULL: 1. */
+/* Returns the argument that is the weight of a value; NULL: there is none, it is 1. */
 static struct dt_node *weight_of(struct dt_session *d, struct dt_node *call)
 {
     unsigned at = call->ident->number == DTRACE_AGG_QUANTIZE     ? 1
@@ -237,8 +237,8 @@ static struct dt_aggregation_info *first_use(struct dt_session *d, struct dt_ide
                                                       : dt_recorded_type(d, key);
     }
     *info = (struct dt_aggregation_info){agg->text, function, shape, keys, n};
-    *(struct dt_aggregation_info **)dt_list_add(d, &d->back->aggregations, sizeof(info)) = info;
-    ident->number = d->back->aggregations.n;
+    *(struct dt_aggregation_info **)dt_list_add(d, &d->programs->aggregations, sizeof(info)) = info;
+    ident->number = d->programs->aggregations.n;
     ident->aggregation = info;
     return info;
 }

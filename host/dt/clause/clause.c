@@ -45,7 +45,7 @@ static void part_end(struct dt_session *d, struct part *p)
     }
     p->any = true;
     p->first_action = program->actions.n;
-    /* The next part is an ECB of its own: what may follow what begins anew. */
+    /* The next part is an ECB of its own, so the rules on the order of actions start again. */
     p->clause->records = p->clause->speculates = p->clause->commits = false;
 }
 
@@ -136,7 +136,7 @@ static void part_statements(struct dt_session *d, struct part *p, struct dt_node
 {
     for (; list; list = list->next) {
         if (list->kind == DT_NODE_IF) {
-            unsigned which = ++d->back->conditions;
+            unsigned which = ++d->programs->conditions;
 
             if (part_has_actions(p)) {
                 part_end(d, p);
@@ -167,14 +167,14 @@ static unsigned count_ifs(const struct dt_node *list)
 static void part_begin_conditional(struct dt_session *d, struct part *p, struct dt_node *clause,
                                    unsigned ifs)
 {
-    unsigned first = d->back->conditions + 1, all = ifs + (clause->left != NULL);
+    unsigned first = d->programs->conditions + 1, all = ifs + (clause->left != NULL);
 
     for (unsigned i = 0; i < all; i++) {
         set_hidden(d, p->clause, first + i, number(d, clause->place, 0));
     }
     part_end(d, p);
     if (clause->left) {
-        unsigned which = ++d->back->conditions;
+        unsigned which = ++d->programs->conditions;
         dt_check_expression(d, clause->left);
         if (!dt_type_is_scalar(clause->left->type)) {
             dt_fail(d, clause->left->place, "D_PRED_SCALAR",
@@ -226,36 +226,36 @@ static void try_actions(void *arg)
     *scratch = *t->clause;
     scratch->program = dt_program_new(d);
     part->clause = scratch;
-    d->back->clause = scratch;
+    d->programs->clause = scratch;
     part_statements(d, part, dt_copy_list(d, t->body, NULL, NULL));
 }
 
-/* What a compilation has made that is thrown away; variables and aggregations stay. */
-static void forget(struct dt_back *back, const struct dt_back *before)
+/* Discards what a compilation has made, but for variables and aggregations. */
+static void forget(struct dt_programs *programs, const struct dt_programs *before)
 {
-    back->formats.n = before->formats.n;
-    back->datum_types.n = before->datum_types.n;
-    back->clause = before->clause;
-    back->depth = before->depth;
-    back->expansions = before->expansions;
-    back->conditions = before->conditions;
+    programs->formats.n = before->formats.n;
+    programs->datum_types.n = before->datum_types.n;
+    programs->clause = before->clause;
+    programs->depth = before->depth;
+    programs->expansions = before->expansions;
+    programs->conditions = before->conditions;
 }
 
 /* Fails as the actions do, unless a variable is missing that the predicate may define. */
 static void type_actions(struct dt_session *d, struct dt_clause *c, const struct dt_node *body)
 {
-    struct dt_back *back = d->back, before = *back;
+    struct dt_programs *programs = d->programs, before = *programs;
     struct trial trial = {d, c, body};
     bool typed = dt_try(d, try_actions, &trial);
 
-    forget(back, &before);
+    forget(programs, &before);
     if (!typed && !(strcmp(dt_caught_tag(d), "D_IDENT_UNDEF") == 0 ||
                     strcmp(dt_caught_tag(d), "D_VAR_UNDEF") == 0)) {
         dt_fail_again(d);
     }
 }
 
-/* For all its probe descriptions at once. */
+/* Compiles a clause once, for all its probe descriptions. */
 static void compile_once(struct dt_session *d, struct dt_clause *c, struct dt_node *clause)
 {
     struct part p = {.clause = c, .first_action = c->program->actions.n};
@@ -263,8 +263,8 @@ static void compile_once(struct dt_session *d, struct dt_clause *c, struct dt_no
 
     c->probes = clause->probes;
     dt_clause_probes(d, c);
-    d->back->clause = c;
-    d->back->expansions = 0;
+    d->programs->clause = c;
+    d->programs->expansions = 0;
     if (clause->left) {
         type_actions(d, c, clause->body);
     }
@@ -302,7 +302,7 @@ static void compile_all(void *arg)
 static void compile_list(struct dt_session *d, struct dt_clause *c, struct dt_node *node)
 {
     struct dt_node *copy = dt_copy(d, node, NULL, NULL); /* compiling changes the tree */
-    struct dt_back *back = d->back, before = *back;
+    struct dt_programs *programs = d->programs, before = *programs;
     struct dt_program *program = c->program, made = *program;
     struct dt_clause begun = *c;
     struct compilation all = {d, c, node};
@@ -314,7 +314,7 @@ static void compile_list(struct dt_session *d, struct dt_clause *c, struct dt_no
     if (strcmp(dt_caught_tag(d), "D_ARGS_MULTI") != 0) {
         dt_fail_again(d);
     }
-    forget(back, &before);
+    forget(programs, &before);
     program->objects.n = made.objects.n;
     program->actions.n = made.actions.n;
     program->ecbs.n = made.ecbs.n;
@@ -336,11 +336,11 @@ static void compile_list(struct dt_session *d, struct dt_clause *c, struct dt_no
 void dt_clause_compile(struct dt_session *d, struct dt_program *program, struct dt_node *clause,
                        const char *description)
 {
-    struct dt_back *back = d->back;
-    struct dt_clause_info *info = dt_list_add(d, &back->clauses, sizeof(*info));
+    struct dt_programs *programs = d->programs;
+    struct dt_clause_info *info = dt_list_add(d, &programs->clauses, sizeof(*info));
     struct dt_clause c = {
         .program = program,
-        .number = back->clauses.n - 1,
+        .number = programs->clauses.n - 1,
         .attributes = {DTRACE_STABLE, DTRACE_STABLE, DTRACE_COMMON},
         .probe_attributes = {.name = {DTRACE_STANDARD},
                              .data = {DTRACE_STANDARD},
@@ -359,7 +359,7 @@ void dt_clause_compile(struct dt_session *d, struct dt_program *program, struct 
     info->statement_attributes.name[0] = c.attributes.name;
     info->statement_attributes.data[0] = c.attributes.data;
     info->statement_attributes.class[0] = c.attributes.class;
-    back->clause = NULL;
+    programs->clause = NULL;
 }
 
 struct dt_program *dt_program_new(struct dt_session *d)
@@ -381,13 +381,13 @@ const char *dt_program_text(const struct dt_program *p, size_t *size)
     return p->text;
 }
 
-struct dt_back *dt_back_new(struct dt_session *d)
+struct dt_programs *dt_programs_new(struct dt_session *d)
 {
-    return dt_alloc(d, sizeof(struct dt_back));
+    return dt_alloc(d, sizeof(struct dt_programs));
 }
 
-void dt_back_forget(struct dt_session *d)
+void dt_programs_forget(struct dt_session *d)
 {
-    d->back->clause = NULL;
-    d->back->depth = 0;
+    d->programs->clause = NULL;
+    d->programs->depth = 0;
 }

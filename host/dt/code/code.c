@@ -54,7 +54,7 @@ void dt_branch(struct dt_code *c, enum dif_op op, unsigned label)
     dt_emit(c, DIF_BRANCH(op, label));
 }
 
-/* setx and sets have 16 bits for the place in their table. */
+/* setx and sets have 16 bits for the index in their table. */
 static void emit_index(struct dt_code *c, enum dif_op op, uint32_t index, int reg)
 {
     if (index > UINT16_MAX) {

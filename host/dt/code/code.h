@@ -37,7 +37,7 @@ void dt_emit_string(struct dt_code *, const char *, int reg);
 /* Notes that the object uses the variable; flags: enum dif_var_flags. */
 void dt_note_variable(struct dt_code *, const struct dt_ident *, unsigned flags);
 
-/* A value's kind and size, as DIF says it. */
+/* Returns the DIF type of a value: its kind and size. */
 struct dif_type dt_dif_type(const struct dt_type *);
 
 /* ---- codegen.c and its parts: each returns a register that the caller frees -------- */
@@ -54,18 +54,18 @@ int dt_gen_variable(struct dt_code *, struct dt_node *);
 int dt_gen_assign(struct dt_code *, struct dt_node *);
 int dt_gen_step(struct dt_code *, struct dt_node *);
 int dt_gen_translation(struct dt_code *, struct dt_node *);
-/* The value of 64 bits in reg becomes one of that type. */
+/* Converts the 64-bit value in reg to that type. */
 void dt_gen_convert(struct dt_code *, struct dt_place, int reg, const struct dt_type *to);
-/* reg becomes 1 if the branch is taken, else 0. */
+/* Sets reg to 1 if the branch is taken, else to 0. */
 void dt_gen_flag(struct dt_code *, enum dif_op taken, int reg);
-/* Bytes by which a pointer of that type goes on. */
+/* Returns the bytes by which ++ advances a pointer of that type. */
 uint64_t dt_gen_stride(const struct dt_type *);
-/* The value of the expression in another type; a constant is converted now. */
+/* Generates the value of the expression in another type; a constant is converted at once. */
 int dt_gen_as(struct dt_code *, struct dt_node *, const struct dt_type *to);
 void dt_gen_operator(struct dt_code *, int op, const struct dt_type *, int a, int b);
 void dt_gen_load(struct dt_code *, struct dt_node *, int reg);
 void dt_gen_store(struct dt_code *, struct dt_node *lvalue, int value, int address);
-/* Pushes arguments or keys. wanted: what each is to be; NULL: as it is. */
+/* Pushes arguments or keys. wanted: the type of each; NULL: its own. */
 void dt_gen_push(struct dt_code *, struct dt_node *args, const struct dt_type *const *wanted,
                  unsigned nwanted);
 void dt_gen_scale(struct dt_code *, struct dt_place, int reg, uint64_t by);

@@ -12,30 +12,30 @@
 
 uint32_t dt_format_add(struct dt_session *d, const struct dt_format *format)
 {
-    struct dt_back *back = d->back;
+    struct dt_programs *programs = d->programs;
 
-    *(struct dt_format *)dt_list_add(d, &back->formats, sizeof(*format)) = *format;
-    return back->formats.n;
+    *(struct dt_format *)dt_list_add(d, &programs->formats, sizeof(*format)) = *format;
+    return programs->formats.n;
 }
 
 const struct dt_format *dt_session_format(const struct dt_session *d, uint32_t number)
 {
-    const struct dt_array *list = &d->back->formats;
+    const struct dt_array *list = &d->programs->formats;
 
     return number && number <= list->n ? (const struct dt_format *)list->data + number - 1 : NULL;
 }
 
 uint64_t dt_datum_type_add(struct dt_session *d, const struct dt_type *type)
 {
-    struct dt_back *back = d->back;
+    struct dt_programs *programs = d->programs;
 
-    *(const struct dt_type **)dt_list_add(d, &back->datum_types, sizeof(type)) = type;
-    return back->datum_types.n;
+    *(const struct dt_type **)dt_list_add(d, &programs->datum_types, sizeof(type)) = type;
+    return programs->datum_types.n;
 }
 
 const struct dt_type *dt_session_datum_type(const struct dt_session *d, uint64_t number)
 {
-    const struct dt_array *list = &d->back->datum_types;
+    const struct dt_array *list = &d->programs->datum_types;
 
     return number && number <= list->n ? ((const struct dt_type *const *)list->data)[number - 1]
                                        : NULL;
@@ -43,25 +43,25 @@ const struct dt_type *dt_session_datum_type(const struct dt_session *d, uint64_t
 
 unsigned dt_session_clauses(const struct dt_session *d)
 {
-    return d->back->clauses.n;
+    return d->programs->clauses.n;
 }
 
 const struct dt_clause_info *dt_session_clause(const struct dt_session *d, uint32_t clause)
 {
-    const struct dt_array *list = &d->back->clauses;
+    const struct dt_array *list = &d->programs->clauses;
 
     return clause < list->n ? (const struct dt_clause_info *)list->data + clause : NULL;
 }
 
 unsigned dt_session_aggregations(const struct dt_session *d)
 {
-    return d->back->aggregations.n;
+    return d->programs->aggregations.n;
 }
 
 const struct dt_aggregation_info *dt_session_aggregation(const struct dt_session *d,
                                                          uint32_t number)
 {
-    const struct dt_array *list = &d->back->aggregations;
+    const struct dt_array *list = &d->programs->aggregations;
 
     return number && number <= list->n
                ? ((struct dt_aggregation_info *const *)list->data)[number - 1]
@@ -283,10 +283,10 @@ void *dt_image_make(struct dt_session *d, struct dt_program *const *programs, un
     }
     /* Where each clause's ECBs are, for -v. */
     const struct dtrace_image_ecb *ecbs = (const void *)tables[ECBS].data;
-    struct dt_clause_info *clauses = d->back->clauses.data;
+    struct dt_clause_info *clauses = d->programs->clauses.data;
 
     for (uint32_t i = 0; i < count(tables, ECBS); i++) {
-        if (ecbs[i].clause < d->back->clauses.n) {
+        if (ecbs[i].clause < d->programs->clauses.n) {
             struct dt_clause_info *info = &clauses[ecbs[i].clause];
             info->first_ecb = info->necbs ? info->first_ecb : i;
             info->necbs++;

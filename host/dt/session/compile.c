@@ -117,7 +117,7 @@ struct dt_program *dt_compile(struct dt_session *d, const struct dt_source *sour
     if (setjmp(recover)) {
         d->recover = NULL;
         d->parse = NULL;
-        dt_back_forget(d);
+        dt_programs_forget(d);
         return NULL;
     }
     d->recover = &recover;

@@ -7,14 +7,14 @@
 
 #include "host/dt/base/session.h"
 
-/* program: NULL for a library, which has no clauses. */
+/* Parses and compiles a source into the program; NULL: a library, which has no clauses. */
 void dt_source_parse(struct dt_session *, const struct dt_source *, const char *text, size_t size,
                      struct dt_program *);
-/* Fails if the file can't be read. */
+/* Returns the file's text. Fails if it can't be read. */
 const char *dt_file_read(struct dt_session *, const char *path, size_t *size);
-/* Fails as a compilation does. */
+/* Loads the built-in library or that of -x syslibdir, and those of -L. */
 void dt_libraries_load(struct dt_session *);
-/* The source through the system's preprocessor. */
+/* Returns the output of the system's preprocessor. */
 const char *dt_preprocess(struct dt_session *, const struct dt_source *, const char *text,
                           size_t *size);
 /* Enters built-in variables, subroutines, actions and aggregating functions into `globals`. */

@@ -32,7 +32,7 @@ struct dt_session *dt_session_new(const struct dt_model *model,
     d->externs = dt_identhash_new(d);
     dt_types_define(d);
     dt_options_start(d);
-    d->back = dt_back_new(d);
+    d->programs = dt_programs_new(d);
     dt_builtins_define(d);
     dt_ident_add(d, d->globals, "NULL", DT_IDENT_ENUMERATOR)->flags = DT_IDENT_DECLARED;
     return d;

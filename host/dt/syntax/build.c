@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Builds syntax trees for the grammar. Limits a tree's depth, because the back end walks it by
+ * Builds syntax trees for the grammar. Limits a tree's depth, because the later layers walk it by
  * recursion.
  */
 #include "host/dt/check/suggest.h"

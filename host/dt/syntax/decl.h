@@ -80,7 +80,7 @@ void dt_spec_flag(struct dt_parse *, struct dt_place, unsigned flag);
 void dt_spec_base(struct dt_parse *, struct dt_place, enum dt_base, const struct dt_type *,
                   bool is_tag);
 void dt_spec_named(struct dt_parse *, struct dt_place, const char *name);
-/* The specifiers so far as a type, checked. */
+/* Checks the specifiers so far and returns their type. */
 const struct dt_type *dt_specs_type(struct dt_parse *);
 void dt_specs_end(struct dt_parse *);
 
@@ -92,8 +92,8 @@ void dt_declarator_array(struct dt_parse *, struct dt_declarator *, struct dt_pl
                          struct dt_node *count, struct dt_parameters *);
 void dt_declarator_function(struct dt_parse *, struct dt_declarator *, struct dt_place,
                             struct dt_parameters *);
-/* The declared type. Of an associative array: its elements', and *keys is set (if keys is NULL
- * there may be none). */
+/* Returns the declared type. Of an associative array it is the elements', and *keys is set (keys
+ * NULL: no associative array is permitted). */
 const struct dt_type *dt_declared_type(struct dt_parse *, const struct dt_declarator *,
                                        const struct dt_parameters **keys);
 struct dt_parameters *dt_parameters_new(struct dt_parse *);
@@ -101,7 +101,7 @@ void dt_parameters_add(struct dt_parse *, struct dt_parameters *, struct dt_plac
                        const struct dt_declarator *);
 /* sizeof, casts: specifiers and an abstract declarator (or NULL). Ends the specifiers. */
 const struct dt_type *dt_type_name_end(struct dt_parse *, const struct dt_declarator *);
-/* A positive integer constant, as sizes are. tag: of the error if it is none. */
+/* Returns a positive integer constant, as sizes are. tag: of the error if it is none. */
 uint64_t dt_positive_constant(struct dt_parse *, struct dt_node *, const char *tag);
 
 /* ---- decl_struct.c, decl_enum.c ---------------------------------------------------- */
@@ -119,7 +119,7 @@ const struct dt_type *dt_enum_end(struct dt_parse *);
 /* ---- declare.c: names into the tables ---------------------------------------------- */
 void dt_declare(struct dt_parse *, const struct dt_declarator *);
 void dt_declare_nothing(struct dt_parse *, struct dt_place); /* specifiers without a declarator */
-/* inline: between the declarator and the value, and at the end. */
+/* inline: called between the declarator and the value, and at the end. */
 struct dt_ident *dt_inline_begin(struct dt_parse *, const struct dt_declarator *);
 void dt_inline_end(struct dt_parse *, struct dt_ident *, struct dt_node *value);
 struct dt_translator *dt_translator_begin(struct dt_parse *, struct dt_place,

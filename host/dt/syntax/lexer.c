@@ -40,7 +40,9 @@ _Noreturn void dt_lex_fail_character(struct dt_parse *p, struct dt_place place, 
 void dt_lex_comment_check(struct dt_parse *p, int previous, int c)
 {
     if (previous == '/' && c == '*') {
-        dt_lex_fail(p, p->place, "/* encountered inside a comment");
+        dt_lex_fail(p, p->place,
+                    "/"
+                    "* encountered inside a comment");
     }
 }
 

@@ -48,15 +48,15 @@ const struct dt_type *dt_constant_type(struct dt_session *, uint64_t value, bool
 
 /* macro.c */
 enum dt_macro_kind { DT_MACRO_INTEGER, DT_MACRO_STRING, DT_MACRO_NAME };
-/* $name, $n (text without the $): false: it has no value. *text: the value. */
+/* Sets *text to the value of $name or $n (name: without the $). False: it has none. */
 bool dt_macro_value(struct dt_parse *, const char *name, size_t n, const char **text);
 enum dt_macro_kind dt_macro_kind(const char *value);
 void dt_macros_check_used(struct dt_parse *);
 
-/* pragma.c: a whole # line. */
+/* pragma.c: takes a whole # line. */
 void dt_directive(struct dt_parse *, struct dt_place, const char *text, size_t n);
-/* Options by pragma count wherever they stand: those that are valid are set before
- * anything else. */
+/* Sets the options of all pragmas in the text before it is parsed: they count wherever they
+ * are. Invalid ones are left to the parser. */
 void dt_pragma_options_scan(struct dt_session *, const char *text, size_t n);
 void dt_pragmas_check_used(struct dt_parse *);
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A line of #pragma D that is being taken. */
+/* The line of #pragma D that is being parsed. */
 struct pragma_line {
     struct dt_parse *p;
     struct dt_session *d;
@@ -120,7 +120,7 @@ void dt_directives_each(const char *text, size_t n, void (*fn)(void *, const cha
 
 /* ---- attributes and binding --------------------------------------------------------- */
 
-/* To a name that is known, or as soon as it will be. */
+/* Applies a pragma to a name: at once, or as soon as the name is defined. */
 static void give(const struct pragma_line *at, struct dt_pending_pragma x)
 {
     struct dt_ident *i = dt_ident_lookup(at->d->globals, x.name);
@@ -141,7 +141,7 @@ static void give(const struct pragma_line *at, struct dt_pending_pragma x)
     at->d->pending = kept;
 }
 
-/* x: as it is if there is no such provider, which then is a name that is never used. */
+/* If there is no such provider, the pragma is kept for a name that is never defined. */
 static void provider_attributes(const struct pragma_line *at, const struct dt_words *w,
                                 struct dt_pending_pragma x)
 {
@@ -214,7 +214,7 @@ void dt_pragmas_check_used(struct dt_parse *p)
 
 /* ---- options ----------------------------------------------------------------------- */
 
-/* name or name=value; NULL: it was set. */
+/* Sets an option, as "name" or "name=value". NULL: done; else why not. */
 static const char *set_option(struct dt_session *d, const char *text)
 {
     const char *equals = strchr(text, '=');
@@ -309,7 +309,7 @@ static void line_marker(const struct pragma_line *at, const struct dt_words *w, 
     }
 }
 
-/* The text behind the first `skip` words. */
+/* Returns the text behind the first `skip` words. */
 static const char *rest_of_line(struct dt_session *d, const char *text, size_t n, unsigned skip)
 {
     const char *end = text + n;

@@ -15,13 +15,13 @@ struct dt_words {
     unsigned n; /* may be more than are kept */
 };
 
-/* Whether what `#pragma D depends_on KIND NAME` asks for is there. */
+/* True if what `#pragma D depends_on KIND NAME` asks for exists. */
 bool dt_dependency_met(struct dt_session *, const char *kind, const char *name);
 
-/* Calls fn for each # line that stands in no comment or string. */
+/* Calls fn for each # line outside of comments and strings. */
 void dt_directives_each(const char *text, size_t n,
                         void (*fn)(void *arg, const char *line, size_t n), void *arg);
-/* `#pragma D NAME …`: the words behind NAME; false: another line. */
+/* True for `#pragma D NAME …`, with the words behind NAME. */
 bool dt_is_pragma(struct dt_session *, const char *line, size_t n, const char *name,
                   struct dt_words *);
 

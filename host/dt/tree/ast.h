@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The syntax tree. The parser (grammar.y) builds it, check.c gives every node its type and meaning
- * (D's word is to "cook" it) and folds constants, codegen.c makes DIF of it. Nodes live as long as
+ * The syntax tree. syntax/ builds it, check/ gives every node its type and meaning (D's word is to
+ * "cook" it) and folds constants, code/ makes DIF of it. Nodes live as long as
  * the session. Internal to host/dt.
  */
 #ifndef HOST_DT_TREE_AST_H
@@ -117,7 +117,7 @@ struct dt_node *dt_node_cast(struct dt_session *, struct dt_node *, const struct
 /* Sets the type of a node, and whether its value is an address. */
 void dt_set_type(struct dt_node *, const struct dt_type *);
 unsigned dt_list_length(const struct dt_node *);
-/* A deep copy, in which the name is replaced by copies of `with` (NULL: nothing is replaced). */
+/* Return a deep copy, in which the name is replaced by copies of `with` (NULL: nothing is). */
 struct dt_node *dt_copy(struct dt_session *, const struct dt_node *, const char *name,
                         const struct dt_node *with);
 struct dt_node *dt_copy_list(struct dt_session *, const struct dt_node *, const char *name,
@@ -125,7 +125,7 @@ struct dt_node *dt_copy_list(struct dt_session *, const struct dt_node *, const 
 /* Turns the node into another one, in place. */
 void dt_become(struct dt_node *, const struct dt_node *);
 const char *dt_operator_text(int op);
-/* -x tree; pass: 0 as read, 1 as checked. */
+/* Shows the tree of a clause, for -x tree. pass: 0 as read, 1 as checked. */
 void dt_tree_show(struct dt_session *, const struct dt_node *clause, unsigned pass);
 
 #endif

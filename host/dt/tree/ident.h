@@ -13,7 +13,7 @@ enum dt_ident_kind {
     DT_IDENT_SCALAR,   /* a variable */
     DT_IDENT_ARRAY,    /* an associative array, or a built-in one (args, regs) */
     DT_IDENT_FUNCTION, /* a subroutine of DIF: number is enum dif_subr */
-    DT_IDENT_ACTION,   /* trace, printf …: number is enum dt_action_name of action.c */
+    DT_IDENT_ACTION,   /* trace, printf …: number is enum dt_action_name of clause/action.h */
     DT_IDENT_AGGFUNC,  /* count, quantize …: number is enum dtrace_action_kind */
     DT_IDENT_AGG,      /* @name: number from 1 */
     DT_IDENT_INLINE,   /* `inline` of the program or a library */

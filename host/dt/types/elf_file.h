@@ -62,11 +62,11 @@ struct dt_elf {
 
 void dt_elf_symbols_read(struct dt_session *, struct dt_elf *);
 const struct dt_elf_symbol *dt_elf_symbol_by_name(const struct dt_elf *, const char *name);
-/* How many functions have that name. */
+/* Returns the number of functions of that name. */
 unsigned dt_elf_functions_named(const struct dt_elf *, const char *name);
 /* elf_kernel.c: dtrace_image.kernel of programs that are compiled with this kernel. */
 void dt_elf_kernel_id(const struct dt_elf *, uint8_t id[20]);
-/* elf_names.c: the definition of a name, or else a declaration. False: unknown. */
+/* elf_names.c: finds the definition of a name, or else a declaration. False: unknown. */
 bool dt_elf_find(struct dt_session *, struct dt_elf *, int space, const char *name, Dwarf_Die *);
 /* elf_types.c */
 const struct dt_type *dt_elf_type_of(struct dt_session *, struct dt_elf *, Dwarf_Die *);

@@ -42,7 +42,7 @@ static uint64_t number_or(Dwarf_Die *die, unsigned name, uint64_t otherwise)
     return number_of(die, name, &value) ? value : otherwise;
 }
 
-/* Returns the type to which a type refers; none is void. */
+/* Returns the type to which a type refers; void if it names none. */
 static const struct dt_type *target(struct maker *m, Dwarf_Die *die)
 {
     Dwarf_Attribute attribute;
@@ -204,7 +204,8 @@ static uint64_t byte_of_member(Dwarf_Die *die)
     return expression ? ops[0].number : 0;
 }
 
-/* Where a member begins. Old DWARF counts a bit-field's place from the other end of its unit. */
+/* Returns the bit at which a member begins. Old DWARF counts a bit-field from the other end of its
+ * unit. */
 static uint64_t bit_of_member(Dwarf_Die *die, uint64_t bits, uint64_t unit)
 {
     uint64_t bit;

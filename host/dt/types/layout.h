@@ -11,7 +11,7 @@ struct dt_layout { /* while members are added */
     bool is_union, has_bit_fields;
 };
 
-/* The next member's place in bits; bits 0: no bit-field. */
+/* Adds a member and returns its offset in bits. bits: its width; 0: no bit-field. */
 uint64_t dt_layout_add(struct dt_layout *, const struct dt_type *, uint32_t bits);
 uint64_t dt_layout_size(const struct dt_layout *);
 

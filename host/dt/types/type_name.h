@@ -30,15 +30,15 @@ enum dt_base {
     DT_BASE_TYPE, /* a typedef, struct, union, enum, string: `type` */
 };
 
-/* D's own. NULL: unknown. */
+/* Returns a type of D's own. NULL: unknown. */
 struct dt_type *dt_type_own(const struct dt_session *, enum dt_type_kind space, const char *name);
 void dt_type_enter(struct dt_session *, enum dt_type_kind space, const char *name,
                    struct dt_type *);
-/* D's own or an ELF's. */
+/* Returns a type of D's own or of an ELF. NULL: unknown. */
 const struct dt_type *dt_type_find(struct dt_session *, const char *object, enum dt_type_kind space,
                                    const char *name);
 const char *dt_name_split(struct dt_session *, const char *text, const char **object);
-/* Of the words int, unsigned, long …; NULL: they don't go together. */
+/* Returns the type of the words int, unsigned, long …; NULL: they don't combine. */
 const struct dt_type *dt_type_arithmetic(struct dt_session *, enum dt_base, unsigned flags);
 const struct dt_type *dt_type_qualify(struct dt_session *, const struct dt_type *, unsigned flags);
 /* Defines the types that every program knows. */
