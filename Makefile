@@ -175,11 +175,11 @@ image: $(BOARD_TOOLS) $(if $(BOOT_D)$(IMAGE_D),$(B)/kymo) ## the image IMAGE of 
 listing: image ## disassemble IMAGE of BOARD, with its source, into build/BOARD/IMAGE.lst
 	$(call board_make,$(BOARD),listing-$(IMAGE))
 
-# The Cortex-M board with its other C library, in a folder of its own: for the tests.
-OTHER_LIBC := $(B)/mps2-an386-picolibc
-.PHONY: other-libc
-other-libc: $(BOARD_TOOLS) ## the Cortex-M test images with picolibc
-	$(call board_make,mps2-an386,LIBC=picolibc B=$(OTHER_LIBC) image-test image-libtest image-qnx)
+# The test images with a board's other C libraries, each in a folder of its own.
+.PHONY: other-libc $(addprefix other-libc-,$(BOARDS))
+other-libc: $(addprefix other-libc-,$(BOARDS)) ## the test images with a board's other C library: build/BOARD-LIBC/
+$(addprefix other-libc-,$(BOARDS)): other-libc-%: $(BOARD_TOOLS)
+	$(call board_make,$*,other-libc)
 
 # The benchmark's image without D in the kernel: what a message costs without it.
 .PHONY: without-d $(addprefix without-d-,$(BOARDS))

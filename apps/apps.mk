@@ -24,6 +24,7 @@ diskd_SRCS := apps/diskd/main.c apps/diskd/virtio_blk.c $(VIRTIO_SRCS_virtio)
 shell_SRCS := apps/shell/main.c apps/shell/foreground.c
 pidin_SRCS := apps/pidin/main.c apps/pidin/print.c
 crash_SRCS := apps/crash/main.c apps/crash/kinds.c
+FLAGS_apps/crash/kinds.c := $(CRASH_DEFS)
 evstorm_SRCS := apps/evstorm/main.c
 watchdog_SRCS := apps/watchdog/main.c
 

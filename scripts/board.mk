@@ -299,6 +299,12 @@ QEMU_FILES := $(B)/qemu.args $(B)/qemu.link $(B)/qemu.disk $(if $(filter build/$
 .PHONY: images
 images: $(foreach i,$(IMAGES) $(TEST_IMAGES),$(call image_at,$(i)).elf) $(QEMU_FILES)
 
+# For the tests: some images with each other C library that the board supports.
+.PHONY: other-libc
+other-libc:
+	+$(Q):$(foreach l,$(filter-out $(LIBC),$(LIBCS)), && $(MAKE) --no-print-directory -f scripts/board.mk \
+		BOARD=$(BOARD) LIBC=$(l) B=$(B)-$(l) image-test image-libtest image-qnx)
+
 # One of them, with what starts it.
 .PHONY: $(addprefix image-,$(ALL_IMAGES))
 $(foreach i,$(ALL_IMAGES),$(eval image-$(i): $(call image_at,$(i)).elf $(QEMU_FILES)))

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Crashing on AArch64: addresses of virt-a64. */
+/* Crashing on AArch64. */
 #ifndef APPS_CRASH_AARCH64_H
 #define APPS_CRASH_AARCH64_H
 
 #include <stdint.h>
 
 #define CRASH_JUMP_BIT 0
-#define CRASH_UNMAPPED 0xe8000000u
-#define CRASH_KERNEL_DATA 0xffffff8040400000u
-#define CRASH_KERNEL_TEXT 0xffffff8040200400u
-#define CRASH_DEVICE 0x09000000u
 #define CRASH_RETURN_CODE \
     { \
         0xd65f03c0u \

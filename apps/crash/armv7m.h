@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Crashing on ARMv7-M: addresses of mps2-an386, instructions of Thumb. */
+/* Crashing on ARMv7-M: instructions of Thumb. */
 #ifndef APPS_CRASH_ARMV7M_H
 #define APPS_CRASH_ARMV7M_H
 
 #include <stdint.h>
 
 #define CRASH_JUMP_BIT 1u /* Thumb */
-#define CRASH_UNMAPPED 0x70000000u
-#define CRASH_KERNEL_DATA 0x20000000u
-#define CRASH_KERNEL_TEXT 0x00000400u
-#define CRASH_DEVICE 0x40005000u /* UART1 */
 #define CRASH_RETURN_CODE \
     { \
         0x47704770u \

@@ -43,6 +43,8 @@ LINK_FRAME_MOST := 240
 LINK_WINDOW := 8
 DISK := none
 START_CLASS := -m4
+CRASH_DEFS := -DCRASH_UNMAPPED=0x70000000u -DCRASH_DEVICE=0x40005000u \
+	-DCRASH_KERNEL_DATA=0x20000000u -DCRASH_KERNEL_TEXT=0x00000400u
 
 QEMU := qemu-system-arm
 QEMU_FLAGS := -M mps2-an386 -cpu cortex-m4 -display none -monitor none -serial stdio \
