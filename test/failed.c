@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "trace/assert.h"
 
@@ -53,4 +54,15 @@ bool failed_in(void (*step)(void))
     }
     expected = NULL;
     return true;
+}
+
+bool failed_as(void (*step)(void), const char *condition)
+{
+    bool as = failed_in(step) && strstr(failed_text, condition) &&
+              strstr(failed_text, ": assertion failed: ");
+
+    if (!as) {
+        fprintf(stderr, "not \"%s\" but: \"%s\"\n", condition, failed_text);
+    }
+    return as;
 }

@@ -8,6 +8,8 @@
 
 /* True: an assertion failed in step(), which was left there; failed_text says which. */
 bool failed_in(void (*step)(void));
+/* True: it was the assertion of this condition; else says which one it was. */
+bool failed_as(void (*step)(void), const char *condition);
 extern char failed_text[256];
 
 #endif

@@ -16,16 +16,11 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import kev  # noqa: E402
-from guest import ROOT, connect, emulator, image_elf, patience  # noqa: E402
+from guest import ROOT, connect, emulator, expect, image_elf, patience  # noqa: E402
 
 KYMO = os.environ.get("KYMO", os.path.join(ROOT, "build/kymo"))
 SLOW = patience.seconds(120)  # a hang detector
 D, RECORD, TAKEN, BEGIN = 12, 2, 3, 1  # class, events (trace/dtrace/log_event.h), structure
-
-
-def expect(condition, what):
-    if not condition:
-        raise AssertionError(what)
 
 
 def changed(elf, to, change):

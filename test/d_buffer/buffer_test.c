@@ -6,7 +6,7 @@
  */
 #include "trace/dtrace/buffer.h"
 
-#include "test/unit_kernel/random.h"
+#include "test/random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

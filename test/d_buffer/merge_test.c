@@ -7,7 +7,7 @@
 #include "host/dtrace/aggregation/aggregation.h"
 #include "trace/dtrace/aggregate.h"
 
-#include "test/unit_kernel/random.h"
+#include "test/random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

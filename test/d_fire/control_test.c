@@ -5,7 +5,7 @@
  * SEED=n repeats a run.
  */
 #include "test/d_fire/target.h"
-#include "test/unit_kernel/random.h"
+#include "test/random.h"
 #include "trace/dtrace/consumer.h"
 #include "trace/dtrace/control.h"
 

@@ -6,7 +6,7 @@
  */
 #include "test/d_fire/target.h"
 
-#include "test/unit_kernel/random.h"
+#include "test/random.h"
 
 #include <string.h>
 

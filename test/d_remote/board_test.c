@@ -13,7 +13,7 @@
 #include "host/temporary.h"
 #include "abi/sys/dtrace.h"
 #include "lib/link/service.h"
-#include "test/unit_kernel/random.h"
+#include "test/random.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -11,7 +11,7 @@
 #include "host/remote/wire.h"
 #include "host/temporary.h"
 #include "abi/sys/dtrace.h"
-#include "test/unit_kernel/random.h"
+#include "test/random.h"
 
 #include <errno.h>
 #include <fcntl.h>

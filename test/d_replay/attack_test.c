@@ -9,7 +9,7 @@
 #include "host/temporary.h"
 #include "test/d_replay/guard.h"
 #include "test/d_replay/logged.h"
-#include "test/unit_kernel/random.h"
+#include "test/random.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

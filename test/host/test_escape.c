@@ -10,7 +10,7 @@
 #include "host/escape.h"
 #include "host/temporary.h"
 #include "test/host/support.h"
-#include "test/unit_kernel/random.h"
+#include "test/random.h"
 
 static const char *escaped(const char *text, size_t n)
 {

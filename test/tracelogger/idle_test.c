@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "lib/capture/idle.h"
-#include "test/unit_kernel/random.h"
+#include "test/random.h"
 
 #define CPUS_MOST 8
 #define HZ 1000000u

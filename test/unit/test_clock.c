@@ -9,7 +9,7 @@
 
 #include "trace/hook.h"
 #include "trace/loss.h"
-#include "test/unit_kernel/random.h"
+#include "test/random.h"
 
 #define WRAP (1ull << 32)
 

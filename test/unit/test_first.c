@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "test/unit_kernel/random.h"
+#include "test/random.h"
 #include "trace/loss.h"
 
 #define PER_CPU 4

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "trace/loss.h"
-#include "test/unit_kernel/random.h"
+#include "test/random.h"
 
 #define OPERATIONS 700
 #define ROUNDS 40

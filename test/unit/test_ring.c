@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "test/unit_kernel/random.h"
+#include "test/random.h"
 
 #define COUNT_MAX 9
 #define BUFFER 64

@@ -11,7 +11,7 @@
 
 #include "abi/sys/ability.h"
 #include "kernel/time/time.h"
-#include "test/unit_kernel/random.h"
+#include "test/random.h"
 
 #define MS 1000000ull
 #define DAY (86400000ull * MS)

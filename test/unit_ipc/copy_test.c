@@ -15,7 +15,7 @@
 
 #include "abi/sys/ability.h"
 #include "kernel/base/cpu.h"
-#include "test/unit_kernel/random.h"
+#include "test/random.h"
 
 #define NONE SIZE_MAX
 

@@ -28,13 +28,6 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    (void)state;
-    world_end();
-    return 0;
-}
-
 static void hold(int tid)
 {
     assert_int_equal(CALL(a, THREAD_CTL, _NTO_TCTL_ONE_THREAD_HOLD, (uintptr_t)tid), 0);
@@ -379,7 +372,7 @@ static void test_gives_way(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-#define T(name) cmocka_unit_test_setup_teardown(test_##name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(test_##name, setup, world_teardown)
         T(running), T(ready),        T(wrong),   T(twice),      T(self),      T(all),
         T(receive), T(receive_long), T(client),  T(pulse),      T(owner),     T(mutex_waiter),
         T(limit),   T(cancel),       T(destroy), T(on_its_way), T(gives_way),

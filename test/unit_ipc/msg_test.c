@@ -35,13 +35,6 @@ static int setup_unblock(void **state)
     return setup_with(_NTO_CHF_UNBLOCK);
 }
 
-static int teardown(void **state)
-{
-    (void)state;
-    world_end();
-    return 0;
-}
-
 static long receive(struct thread *t, uintptr_t bytes)
 {
     return CALL(t, MSG_RECEIVEV, (uintptr_t)chid, AT(0), LEN(bytes), AT(8));
@@ -389,7 +382,7 @@ static void test_connections(void **state)
 
 int main(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, world_teardown)
     const struct CMUnitTest tests[] = {
         CASE(test_round_trip),
         CASE(test_one_part_iov),
@@ -405,7 +398,7 @@ int main(void)
         CASE(test_server_thread_ends),
         CASE(test_timeouts),
         CASE(test_connections),
-        cmocka_unit_test_setup_teardown(test_unblock, setup_unblock, teardown),
+        cmocka_unit_test_setup_teardown(test_unblock, setup_unblock, world_teardown),
     };
     return cmocka_run_group_tests(tests, world_group, NULL);
 }

@@ -165,7 +165,7 @@ static void test_ring_destroyed(void **state)
     for (unsigned victim = 0; victim < 3; victim++) {
         ring();
         CALL(t[3], THREAD_DESTROY, (uintptr_t)t[victim]->tid, 0, 0);
-        teardown(state);
+        world_teardown(state);
         setup(state);
     }
     ring();
@@ -405,7 +405,7 @@ static void test_race_long(void **state)
 
 int main(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, world_teardown)
     const struct CMUnitTest tests[] = {
         CASE(test_revive),        CASE(test_lock),
         CASE(test_order),         CASE(test_order_changes),

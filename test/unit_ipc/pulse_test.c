@@ -49,13 +49,6 @@ static int setup_fixed(void **state)
     return setup_with(_NTO_CHF_FIXED_PRIORITY);
 }
 
-static int teardown(void **state)
-{
-    (void)state;
-    world_end();
-    return 0;
-}
-
 static long receive(void)
 {
     return CALL(server, MSG_RECEIVEV, 1, AT(0), LEN(sizeof(struct _pulse)), 0);
@@ -428,7 +421,7 @@ static void test_deliver_signal(void **state)
 
 int main(void)
 {
-#define CASE(name, setup) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define CASE(name, setup) cmocka_unit_test_setup_teardown(name, setup, world_teardown)
     const struct CMUnitTest tests[] = {
         CASE(test_order, setup),
         CASE(test_only_pulses, setup),

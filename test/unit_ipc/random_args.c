@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "test/unit_kernel/random.h"
+#include "test/random.h"
 
 #define IOVS AT(8) /* arrays of parts */
 #define MESSAGES AT(0x10)

@@ -241,7 +241,7 @@ static void test_semaphore_race(void **state)
 
 int main(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, world_teardown)
     const struct CMUnitTest tests[] = {
         CASE(test_condvar),         CASE(test_broadcast),      CASE(test_condvar_hands_over),
         CASE(test_condvar_timeout), CASE(test_condvar_cancel), CASE(test_condvar_wrong),

@@ -21,13 +21,6 @@ int setup(void **state)
     return 0;
 }
 
-int teardown(void **state)
-{
-    (void)state;
-    world_end();
-    return 0;
-}
-
 uint32_t word(uintptr_t mutex)
 {
     return ((const sync_t *)world_at(t[0], mutex))->owner;

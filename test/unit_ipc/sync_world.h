@@ -13,7 +13,6 @@
 extern struct thread *t[THREADS]; /* of priority 10, 20, 30, 40 */
 
 int setup(void **state);
-int teardown(void **state);
 uint32_t word(uintptr_t mutex);
 void set_word(uintptr_t mutex, uint32_t value);
 long lock(struct thread *, unsigned mutex);

@@ -23,13 +23,6 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    (void)state;
-    world_end();
-    return 0;
-}
-
 static long create(struct thread *t, const struct _thread_attr *attr)
 {
     memcpy(world_at(t, AT(2)), attr, sizeof(*attr));
@@ -531,7 +524,7 @@ static void test_sched_idle(void **state)
 
 int main(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, world_teardown)
     const struct CMUnitTest tests[] = {
         CASE(test_create),
         CASE(test_create_full),

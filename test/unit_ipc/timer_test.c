@@ -33,13 +33,6 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    (void)state;
-    world_end();
-    return 0;
-}
-
 /* A timer whose pulse has this code. */
 static uintptr_t timer(uintptr_t clock, int code)
 {
@@ -657,7 +650,7 @@ static void test_ends(void **state)
 
 int main(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, world_teardown)
     const struct CMUnitTest tests[] = {
         CASE(test_relative),
         CASE(test_absolute),

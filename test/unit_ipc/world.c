@@ -393,3 +393,10 @@ void world_end(void)
         }
     }
 }
+
+int world_teardown(void **state)
+{
+    (void)state;
+    world_end();
+    return 0;
+}

@@ -60,6 +60,7 @@ void *world_at(const struct thread *t, uintptr_t addr);
 void *world_ram(size_t *bytes);
 /* Ends all processes; fails if anything of them is left. */
 void world_end(void);
+int world_teardown(void **state); /* the same, after each test */
 
 /* The memory that most tests give a process, pieces of it, and a buffer of n bytes as `parts`. */
 #define DATA 0x4000u

@@ -11,7 +11,7 @@
 
 #include "kernel/arch/aspace.h"
 #include "test/unit_kernel/elf_make.h"
-#include "test/unit_kernel/random.h"
+#include "test/random.h"
 
 #undef EM_ARM
 #undef EM_AARCH64

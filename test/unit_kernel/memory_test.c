@@ -8,7 +8,7 @@
 
 #include "kernel/arch/aspace.h"
 #include "test/unit_kernel/fake.h"
-#include "test/unit_kernel/random.h"
+#include "test/random.h"
 #include "abi/errno.h"
 #include "kernel/base/pool.h"
 

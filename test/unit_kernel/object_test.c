@@ -9,7 +9,7 @@
 #include "kernel/arch/board.h"
 #include "kernel/arch/cpu.h"
 #include "test/unit_kernel/fake.h"
-#include "test/unit_kernel/random.h"
+#include "test/random.h"
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
 #include "kernel/base/kercall.h"

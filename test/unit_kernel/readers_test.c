@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "test/unit_kernel/elf_make.h" /* first: the kernel's headers use other names */
-#include "test/unit_kernel/random.h"
+#include "test/random.h"
 #include "kernel/program/cpio.h"
 #include "kernel/program/elf.h"
 

@@ -18,7 +18,7 @@
 #include "kernel/proc/process.h"
 #include "kernel/observe/retain.h"
 #include "test/unit_kernel/fake.h"
-#include "test/unit_kernel/random.h"
+#include "test/random.h"
 #include "trace/crc32c.h"
 
 #define BIRTHS 2000

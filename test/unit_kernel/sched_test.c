@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "test/unit_kernel/fake.h"
-#include "test/unit_kernel/random.h"
+#include "test/random.h"
 #include "kernel/thread/sched.h"
 
 #define THREADS 12

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "test/unit_kernel/random.h"
+#include "test/random.h"
 
 void *kymo_memcpy(void *dst, const void *src, size_t len);
 void *kymo_memmove(void *dst, const void *src, size_t len);

@@ -17,7 +17,7 @@
 #include "kernel/dtrace/fbt_table.h"
 #include "kernel/proc/process.h"
 #include "kernel/observe/unwind.h"
-#include "test/unit_kernel/random.h"
+#include "test/random.h"
 
 #define TEXT 0x10000u
 #define STACK 0x40000u

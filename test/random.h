@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Random numbers that can be had again: SEED=n in the environment; the seed is printed. */
-#ifndef TEST_UNIT_KERNEL_RANDOM_H
-#define TEST_UNIT_KERNEL_RANDOM_H
+#ifndef TEST_RANDOM_H
+#define TEST_RANDOM_H
 
 #include <stdint.h>
 #include <stdio.h>
