@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/reader/internal.h"
+#include "host/reader/reader.h"
 
 #define HEAD_MAX 65536
 #define ATTRS_MAX 256

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/reader/internal.h"
+#include "host/reader/reader.h"
 #include "abi/sys/trace.h"
 
 /* An event that found no room may have been followed by smaller ones that did: only the last slots

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "host/reader/internal.h"
+#include "host/reader/reader.h"
 
 static bool has_string(const struct kev_list *list)
 {

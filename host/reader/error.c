@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host/reader/internal.h"
+#include "host/reader/reader.h"
 
 static void kev_message(struct kev *kev, struct kev_error *error, uint64_t offset,
                         const char *format, va_list args)

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "host/reader/internal.h"
+#include "host/reader/reader.h"
 #include "host/temporary.h"
 
 static int spool_open(struct kev_error *error, const char *path)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/reader/internal.h"
+#include "host/reader/reader.h"
 #include "lib/capture/check.h"
 
 #define PROGRESS_EVERY 4096

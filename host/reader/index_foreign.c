@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/reader/internal.h"
+#include "host/reader/reader.h"
 
 struct scan {
     struct kev_entry entry; /* the run being gathered */

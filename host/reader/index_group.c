@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host/reader/internal.h"
+#include "host/reader/reader.h"
 #include "lib/capture/check.h"
 
 #define CONTROL(event) TRACE_HEADER(0, TRACE_STRUCT_S, TRACE_CLASS_CONTROL, event)

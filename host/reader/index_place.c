@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "host/reader/internal.h"
+#include "host/reader/reader.h"
 
 #define CHUNK 512            /* slots read at a time */
 #define MOVED_MOST (1 << 30) /* units of 16 bytes: a group that moved further is damaged */

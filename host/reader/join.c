@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/reader/internal.h"
+#include "host/reader/reader.h"
 #include "abi/sys/trace.h"
 
 static uint32_t key_of(uint32_t header)

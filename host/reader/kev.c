@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/reader/internal.h"
+#include "host/reader/reader.h"
 #include "lib/capture/check.h"
 
 const struct kev_info *kev_info(const struct kev *kev)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/reader/internal.h"
+#include "host/reader/reader.h"
 
 struct kev_lane *kev_lane_get(struct kev *kev, unsigned lane)
 {

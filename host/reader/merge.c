@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host/reader/internal.h"
+#include "host/reader/reader.h"
 
 static bool lane_before(const struct kev *kev, uint8_t a, uint8_t b)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "host/reader/internal.h"
+#include "host/reader/reader.h"
 #include "abi/syspage.h"
 #include "lib/capture/check.h"
 

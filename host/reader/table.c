@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/reader/internal.h"
+#include "host/reader/reader.h"
 
 struct kev_desc *kev_table_add(struct kev_table *table, unsigned class, unsigned number,
                                const char *name)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/reader/internal.h"
+#include "host/reader/reader.h"
 #include "abi/sys/states.h"
 
 #define VTHREAD_BASE 26

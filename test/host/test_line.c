@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/reader/internal.h"
+#include "host/reader/reader.h"
 #include "test/host/support.h"
 
 struct expect {

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Bytes at an offset, of a file or of a pipe (spooled). One reader, one thread. */
+#ifndef HOST_READER_FILE_H
+#define HOST_READER_FILE_H
+
+#include "host/reader/kev.h"
+
+struct kev_file {
+    int fd;       /* what is read at offsets: the file, or the spool */
+    int pipe;     /* the pipe, -1 if it is a file or has ended */
+    bool spooled; /* fd is a copy of what came through a pipe */
+    char *path;
+    uint64_t size;
+};
+
+int kev_file_open(struct kev_file *file, const char *path, bool follow, struct kev_error *error);
+void kev_file_close(struct kev_file *file);
+/* Sees how long the file is now; of a pipe takes what is there. */
+int kev_file_refresh(struct kev_file *file, bool follow, struct kev_error *error);
+/* Waits until the pipe has more, or an interrupt (an error). */
+int kev_file_wait(struct kev_file *file, struct kev_error *error);
+/* Reads at most len bytes; fewer only at the end. -1 and *error on a read error. */
+long kev_file_read(struct kev_file *file, uint64_t offset, void *buffer, size_t len,
+                   struct kev_error *error);
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The index: where the buffers of a capture are, and what is missing between them. One reader, one
+ * thread.
+ */
+#ifndef HOST_READER_INDEX_H
+#define HOST_READER_INDEX_H
+
+#include "host/reader/kev.h"
+#include "lib/capture/check.h"
+#include "trace/slot.h"
+
+#define KEV_NONE UINT32_MAX
+
+enum kev_entry_kind {
+    KEV_BUFFER, /* starts with BUFFER and TIME */
+    KEV_TAIL,   /* DROPPED totals outside a buffer */
+    KEV_STREAM  /* another kernel's: a run of slots, CPUs may be mixed */
+};
+
+struct kev_entry {
+    uint64_t offset;
+    uint64_t time; /* of its start; 0 if unknown */
+    uint32_t slots;
+    uint32_t sequence;
+    uint32_t next;              /* of the same lane */
+    uint32_t check_time;        /* of CHECK and BUFFER_END */
+    uint64_t check;             /* the sum that CHECK has; for `slots` slots */
+    struct capture_place place; /* that belongs to it, if the format has places */
+    uint8_t lane;
+    uint8_t cpu;
+    uint8_t kind;
+    bool checked; /* it has CHECK */
+};
+
+struct kev_rows {
+    struct kev_missing *row;
+    uint32_t count, room;
+};
+
+/* Gaps of one CPU. */
+struct kev_gaps {
+    struct kev_rows open; /* gaps in the sequence that nothing accounts for so far */
+    uint64_t buffers;     /* in them */
+    uint64_t accounted;   /* events that DROPPED slots behind the first of them say */
+    struct kev_rows gone; /* buffers that were in the file and are not */
+    uint32_t ahead;       /* of those, behind the last buffer that is here */
+    int64_t all;          /* of those, in all, less those that are here twice */
+};
+
+struct kev_index {
+    struct kev_entry *entries;
+    uint32_t count, room;
+    uint64_t end; /* offset up to which the file is indexed */
+    uint64_t last_time[KEV_CPUS];
+    /* Only if the format has CHECK. */
+    bool head_seen;
+    uint64_t all;     /* the sum over the CHECKs so far */
+    int64_t skew;     /* units of 16 bytes by which groups stood later when they were written */
+    uint64_t gone_at; /* where bytes are missing first */
+    uint32_t ended;   /* CPUs that have END */
+    struct kev_gaps gaps[KEV_CPUS];
+    struct kev_missing *missing; /* info.missing */
+};
+
+/* index*.c, resync.c. Extend the index to the file's end; -1 on damage. */
+int kev_index_kymo(struct kev *kev, struct kev_error *error);
+int kev_index_foreign(struct kev *kev, struct kev_error *error);
+int kev_index_add(struct kev *kev, const struct kev_entry *entry, struct kev_error *error);
+/* Reads the two slots at offset, in the host's byte order; returns how many are there, -1. */
+int kev_pair_read(struct kev *kev, uint64_t offset, struct trace_slot pair[2],
+                  struct kev_error *error);
+/* index_group.c: CHECK, BUFFER_END, groups of DROPPED slots, the end mark. */
+int kev_head_check(struct kev *kev, struct kev_error *error);
+/* The trailer of the buffer in *entry, which ends at `end`; fills in its check. 0, -1. */
+int kev_trailer_take(struct kev *kev, struct kev_entry *entry, uint64_t end,
+                     struct kev_error *error);
+/* index_place.c: where groups stood when they were written, and so what is missing before them. */
+struct kev_group {
+    unsigned cpu;
+    uint64_t at;      /* of its first slot */
+    uint32_t buffers; /* 1: it is a buffer, 0: DROPPED slots */
+    uint32_t most;    /* buffers of its CPU that may be missing right before it */
+    uint64_t sum;     /* over its words */
+    uint64_t check;   /* the sum that CHECK has */
+};
+/* The group's place: as its CHECK has it if the group is sound, else as it is here. *gone: so many
+ * of its CPU's buffers were right before it and are missing. */
+struct capture_place kev_place_look(struct kev *kev, const struct kev_group *group, uint32_t *gone);
+/* Likewise for the buffer in *entry, whose place is filled in. 0, -1. */
+int kev_place_buffer(struct kev *kev, struct kev_entry *entry, uint32_t *gone,
+                     struct kev_error *error);
+bool kev_pair_is_trailer(const struct trace_slot pair[2]);
+/* The group that begins with DROPPED or END at index.end. 0, -1. */
+int kev_group_take(struct kev *kev, const struct trace_slot *first, struct kev_error *error);
+bool kev_slot_is_end(const struct kev *kev, const struct trace_slot *slot);
+/* A fault that shows only at the end: all that is there is given first. The first one counts. */
+void kev_late(struct kev *kev, uint64_t offset, const char *what);
+/* The file's end is the capture's: what is missing. */
+void kev_end_check(struct kev *kev);
+/* index_gaps.c */
+/* A buffer of a CPU comes: `gone` buffers before it were in the file and are not. */
+int kev_gap_add(struct kev *kev, const struct kev_entry *entry, uint32_t gone,
+                struct kev_error *error);
+/* Likewise, but what comes at `offset` is no buffer. */
+int kev_gap_ahead(struct kev *kev, unsigned cpu, uint32_t gone, uint64_t offset,
+                  struct kev_error *error);
+/* How many events of lost buffers a DROPPED slot counts; then, that so many are accounted for. */
+uint32_t kev_gap_events(const struct trace_slot *dropped);
+void kev_gap_account(struct kev *kev, unsigned cpu, uint64_t events);
+int kev_gap_look(struct kev *kev, const struct kev_entry *entry, struct kev_error *error);
+int kev_gap_finish(struct kev *kev, struct kev_error *error);
+void kev_gap_free(struct kev *kev);
+bool kev_slot_is_tail(const struct kev *kev, const struct trace_slot *slot);
+int kev_skip_damage(struct kev *kev, struct kev_error *error);
+int kev_count_verify(struct kev *kev, uint64_t offset, uint32_t *slots, struct kev_error *error);
+/* Next plausible BUFFER + TIME pair at or after offset, or the file's end. */
+int64_t kev_resync(struct kev *kev, uint64_t offset, struct kev_error *error);
+bool kev_pair_plausible(const struct kev *kev, const struct trace_slot pair[2]);
+void kev_slot_swap(const struct kev *kev, struct trace_slot *slot);
+
+#endif
