@@ -63,7 +63,7 @@ struct kev_index {
     struct kev_missing *missing; /* info.missing */
 };
 
-/* index*.c, resync.c. Extend the index to the file's end; -1 on damage. */
+/* index*.c. Extend the index to the file's end; -1 on damage. */
 int kev_index_kymo(struct kev *kev, struct kev_error *error);
 int kev_index_foreign(struct kev *kev, struct kev_error *error);
 int kev_index_add(struct kev *kev, const struct kev_entry *entry, struct kev_error *error);
