@@ -28,25 +28,25 @@ extern const struct kymo_command kymo_print_command, kymo_stat_command, kymo_run
     kymo_dtrace_command, kymo_link_command, kymo_console_command, kymo_capture_command,
     kymo_extract_command, kymo_cut_command;
 
-/* diag.c. From here on all that is printed to stderr is escaped (escape.h). */
+/* diag.c. Escapes all that is printed to stderr from here on (escape.h). */
 void kymo_messages_start(void);
-/* Messages go to standard error as "kymo: …". */
+/* Prints a message to standard error, as "kymo: …". */
 void kymo_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Likewise, with a hint at the command's help; returns KYMO_USAGE. */
+/* Prints a message with a hint at the command's help; returns KYMO_USAGE. */
 int kymo_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* After getopt_long() returned '?' or ':'. */
+/* Reports what getopt_long() returned '?' or ':' for; returns KYMO_USAGE. */
 int kymo_bad_option(const char *command, int argc, char **argv, int result);
 int kymo_help(const struct kymo_command *command);
-/* Flushes standard output. Returns the status; if not all could be written, which it says,
- * KYMO_FAILURE in place of KYMO_OK. A reader that has closed its pipe is no failure. */
+/* Flushes standard output. Returns the status; after a message that not all could be written,
+ * KYMO_FAILURE in place of KYMO_OK. A reader that has closed its pipe is not a failure. */
 int kymo_stdout_end(int status);
-/* Reports what --recover skipped, if anything. */
-/* False: not one buffer could be read. */
+/* Reports what --recover skipped, if anything. Returns false if no buffer could be read. */
 bool kymo_report_damage(const struct kev *kev);
-/* An error of a capture, with the remedy. */
+/* Reports an error of a capture, with the remedy. */
 void kymo_report_error(const struct kev_error *error);
 
-/* Progress of long work, on standard error if that is a terminal; done: clears the line. */
+/* Prints the progress of long work on standard error, if that is a terminal. kymo_progress_end()
+ * clears the line. */
 void kymo_progress(void *what, uint64_t done, uint64_t total);
 void kymo_progress_end(void);
 

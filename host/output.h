@@ -35,19 +35,19 @@ struct output {
     struct output *next; /* the open ones */
 };
 
-/* The command reads this file, or standard input ("-"): it is no output's from now on, under
- * whatever name. A file that isn't there is passed over. */
+/* Notes that the command reads this file, or standard input ("-"): no output may be this file from
+ * now on, under any name. A missing file is ignored. */
 void output_reads(const char *path);
-/* True if the file is one of those; nothing is said. */
+/* Returns true, without a message, if the file was noted. */
 bool output_is_read(const char *path);
-/* Likewise for the command's standard output, and for any file. */
+/* The same for the command's standard output, and for an open file. */
 bool output_stdout_is_read(void);
 bool output_stat_is_read(const struct stat *st);
 
-/* 0, or what output_open() would refuse, said. Nothing is opened. */
+/* Returns 0, or, after a message, the error for which output_open() would refuse. Opens nothing. */
 int output_check(const char *path, enum output_policy policy);
-/* A file that is written to behind what it holds, as dtrace -o does; NULL and errno. One that is
- * read is refused, which is said, too. */
+/* Opens a file to append to, as dtrace -o does. Returns NULL and errno; a file that is read is
+ * refused with a message. */
 FILE *output_append(const char *path);
 /* Begins a file; "-" is standard output. 0 or a negative errno. A disk is refused: captures belong
  * in files. The policy's refusal advises --force, so a command that passes the first two has it. */
@@ -64,11 +64,11 @@ int output_commit(struct output *output);
 /* Like output_commit(), but if the name has been taken since returns -EEXIST: reports nothing, and
  * the output stays open for another try, perhaps after output_rename(). */
 int output_try_commit(struct output *output);
-/* Another name in the same folder. 0 or -ENOMEM, not said. */
+/* Gives the output another name in the same folder. Returns 0 or -ENOMEM, without a message. */
 int output_rename(struct output *output, const char *name);
-/* True if the file that has the output's name holds the same bytes. */
+/* Returns true if the file with the output's name holds the same bytes. */
 bool output_is_same(struct output *output);
-/* Leaves what was written beside the file, as NAME.XXXXXX.part, and the file as it was. */
+/* Keeps what was written beside the file, as NAME.XXXXXX.part; the file stays as it was. */
 void output_leave_part(struct output *output);
 /* Removes what was written. An output that isn't open is left alone. */
 void output_abandon(struct output *output);

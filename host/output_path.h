@@ -5,13 +5,13 @@
 
 #include <stdbool.h>
 
-/* The descriptor that a name stands for ("-", /dev/stdout, /dev/fd/3), -1: the name is a file's. A
- * file behind a descriptor is written to where the one who opened it stands. */
+/* Returns the descriptor that a name stands for ("-", /dev/stdout, /dev/fd/3); -1 for the name of a
+ * file. A file behind a descriptor is written to at the descriptor's offset. */
 int output_descriptor(const char *path);
-/* Where symbolic links lead to, to be freed; what the last one names need not exist. NULL and
- * errno. */
+/* Returns the path that symbolic links lead to, to be freed; the file need not exist. NULL and
+ * errno on failure. */
 char *output_follow_links(const char *path);
-/* True if the file begins as a capture does, or a disk with captures. */
+/* Returns true if the file begins like a capture, or like a disk with captures. */
 bool output_is_capture(const char *path);
 
 #endif

@@ -174,7 +174,7 @@ static unsigned number_of(const struct kev_event *event)
     return event->number & ~(unsigned)TRACE_EVENT_64;
 }
 
-/* Whether THREAD and PROCESS events may be missing right before this event. */
+/* Returns true if THREAD and PROCESS events may be missing right before this event. */
 static bool is_gap(struct owners *owners, const struct kev_event *event)
 {
     struct running *cpu = &owners->cpus[event->cpu];

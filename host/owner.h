@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whose an event is, and what processes and threads are called (docs/ring.md, "Whose an event is").
- * An event of class THREAD belongs to the thread that it is about; an INT_CALL between THDEAD and
- * THDESTROY is the ended thread's; any other event is the running thread's: that of its CPU's last
- * THRUNNING; CONTROL events have no owner. Nothing is guessed: the running thread is unknown before
- * the first THRUNNING of a CPU, and behind a gap until the next one. Gaps are a missing buffer, a
- * DROPPED slot that counts THREAD events (class PR_TH), and slots that `recover` passed over.
+ * The owner of each event, and the names of processes and threads (docs/ring.md, "Whose an event
+ * is"). An event of class THREAD belongs to the thread that it is about; an INT_CALL between THDEAD
+ * and THDESTROY is the ended thread's; any other event is the running thread's: that of its CPU's
+ * last THRUNNING; CONTROL events have no owner. Nothing is guessed: the running thread is unknown
+ * before the first THRUNNING of a CPU, and behind a gap until the next one. Gaps are a missing
+ * buffer, a DROPPED slot that counts THREAD events (class PR_TH), and slots that `recover` passed
+ * over.
  *
  * Memory: at most OWNER_NAMES names. One thread. Proof: test/host/test_owner.c.
  */
@@ -28,7 +29,7 @@ struct owner {
 
 struct owners;
 
-/* NULL: no memory. */
+/* Returns NULL if there is no memory. */
 struct owners *owners_new(const struct kev *kev);
 void owners_free(struct owners *owners);
 
@@ -38,7 +39,7 @@ void owners_free(struct owners *owners);
 void owners_learn(struct owners *owners, const struct kev_event *event);
 void owners_begin(struct owners *owners);
 
-/* Every event of the capture, in order. Returns whose it is. */
+/* Takes every event of the capture, in order; returns its owner. */
 struct owner owners_follow(struct owners *owners, const struct kev_event *event);
 
 /* Returns the name in an event of a process's creation or end, for free(); NULL: none, or

@@ -42,7 +42,7 @@ struct kymo_select {
     uint8_t wanted[KEV_CLASSES][1024 / 8]; /* a bit for each event of a class */
 };
 
-/* Their getopt_long() numbers; a command's own stay below. */
+/* The options' getopt_long() numbers; those of a command's own options are smaller. */
 enum {
     SELECT_FROM = 1024,
     SELECT_TO,
@@ -68,30 +68,31 @@ enum {
     "  --to TIME      only events before then\n" \
     "  --cpu LIST     only these CPUs: 0,2-3\n" \
     "  --class LIST   only these classes: control, kercall (or kercallenter,\n" \
-    "                 kercallexit, kercallint; kymo_call: those that only Kymo has), int,\n" \
+    "                 kercallexit, kercallint; kymo_call: calls only Kymo has), int,\n" \
     "                 process, thread, vthread, system, user, comm, d, other\n" \
     "  --event LIST   only these events: names (THRUNNING), patterns ('MSG_*'), with their\n" \
     "                 class where it matters (kercallexit:MSG_SENDV), numbers (user:100)\n" \
     "  --pid LIST     only events of these processes: 3,5-7\n" \
     "  --tid LIST     only events of these threads, of any process or those of --pid\n" \
-    "  --name GLOB    only events of processes that are called so: 'my_*'\n"
+    "  --name GLOB    only events of processes with such a name: 'my_*'\n"
 
 /* Starts with everything selected. */
 void kymo_select_init(struct kymo_select *select);
-/* Takes an option of SELECT_OPTIONS. 0, KYMO_USAGE having said what is wrong, or -1: not one of
- * them. */
+/* Takes an option of SELECT_OPTIONS. Returns 0, KYMO_USAGE after a message, or -1 for any other
+ * option. */
 int kymo_select_option(struct kymo_select *select, const char *command, int option,
                        const char *value);
-/* Holds the selection against the capture: KYMO_OK, or an exit status having said what the capture
- * does not have. */
+/* Checks the selection against the capture. Returns KYMO_OK, or, after a message about what the
+ * capture lacks, an exit status. */
 int kymo_select_bind(struct kymo_select *select, const char *command, const struct kev *kev);
-/* Its part that has to be done again when a capture that is followed has its first event. */
+/* The part of kymo_select_bind() that is repeated when a followed capture has its first event. */
 void kymo_select_bind_times(struct kymo_select *select, const struct kev *kev);
-/* All events of the capture, then the check: complains about a --name that no process ever has. */
+/* Takes all events of the capture; then the check refuses a --name that no process ever has. */
 void kymo_select_learn(struct kymo_select *select, const struct kev_event *event);
 int kymo_select_check_names(const struct kymo_select *select, const struct kev *kev);
 
-/* Is an event in it? Of owner and owners only if select->owned, else they may be NULL. */
+/* Returns true if the selection has the event. owner and owners may be NULL unless
+ * select->owned. */
 bool kymo_select_event(const struct kymo_select *select, const struct kev_event *event,
                        const struct owner *owner, const struct owners *owners);
 /* Its parts: by time, by CPU, class and event, by owner. */

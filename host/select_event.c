@@ -55,7 +55,7 @@ static bool pattern_fits(const struct pattern *pattern, const struct kev *kev,
 
 /* ---- unknown names ----------------------------------------------------------------- */
 
-/* How many characters to insert, delete, replace or swap; any case. */
+/* Returns how many characters must be inserted, deleted, replaced or swapped; case is ignored. */
 static unsigned distance(const char *a, const char *b)
 {
     unsigned row[3][NAME_MOST + 1];

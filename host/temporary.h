@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where the command's temporary files go: $TMPDIR, or /tmp. The only place that says so. */
+/* Temporary files of the command: in $TMPDIR, else in /tmp. */
 #ifndef HOST_TEMPORARY_H
 #define HOST_TEMPORARY_H
 
@@ -18,11 +18,12 @@ int temporary_directory(const char *what, char *path, size_t room);
  * in it stays. The descriptor has the lock that shows that the process lives; exec() closes it.
  */
 int temporary_directory_hold(const char *what, const char *const *files, char *path, size_t room);
-/* Likewise for an open file with a name; -1 and errno. */
+/* Creates a file there, with a name. Returns its descriptor, or -1 and errno. */
 int temporary_file(const char *what, char *path, size_t room);
-/* A file without a name, for reading and writing: gone when closed. -1 and errno. */
+/* Opens a file without a name, which exists until it is closed. Returns its descriptor, or -1 and
+ * errno. */
 int temporary_open(void);
-/* Likewise for small data, without a file. NULL and errno. */
+/* Opens a stream for small data, without a file. Returns NULL and errno on failure. */
 FILE *temporary_stream(void);
 
 #endif

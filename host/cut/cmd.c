@@ -80,7 +80,7 @@ static int option_use(struct cut *cut, int option, int argc, char **argv)
     }
 }
 
-/* -1: go on; else the exit status. */
+/* Returns the exit status, -1 to continue. */
 static int options_parse(struct cut *cut, int argc, char **argv)
 {
     int option;

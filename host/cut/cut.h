@@ -56,7 +56,7 @@ int cut_start(struct cut_file *file, unsigned cpu, uint32_t sequence);
 /* So many buffers are missing here: a gap in the sequence, behind what has been written. 0, or -1:
  * no memory, said. */
 int cut_gap(struct cut_file *file, unsigned cpu, uint32_t buffers);
-/* How many of those no DROPPED accounts for so far. */
+/* Returns how many of those no DROPPED accounts for so far. */
 uint64_t cut_unaccounted(const struct cut_file *file, unsigned cpu);
 /* An event. Its payload is in the file's byte order if it is marked so. */
 enum cut_result cut_event(struct cut_file *file, const struct kev_event *event);
@@ -90,7 +90,7 @@ int cut_head(struct cut_file *file, const struct kev *kev, const struct cut_orig
 
 struct cut_maps;
 
-/* NULL: no memory. */
+/* Returns NULL if there is no memory. */
 struct cut_maps *cut_maps_new(void);
 void cut_maps_free(struct cut_maps *maps);
 /* A first pass over all events, because a ring names its processes at its end; then every event
@@ -154,7 +154,8 @@ bool cut_has_cpu(const struct cut *cut, unsigned cpu);
 int cut_take(struct cut *cut, const struct kev *kev, struct kev_event *event);
 /* Returns whether the rest of the capture is irrelevant. */
 bool cut_settled(const struct cut *cut, const struct kev *kev);
-/* Behind the last event: what no DROPPED slot of the original counts, and the end mark. */
+/* Writes, behind the last event, the losses that no DROPPED slot of the original counts, and the
+ * end mark. */
 int cut_finish(struct cut *cut, const struct kev *kev);
 
 #endif

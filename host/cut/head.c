@@ -98,7 +98,7 @@ static void cut_attributes(struct cut_file *file, const struct kev *kev,
     }
 }
 
-/* Whether a reader would take the header with what a cut adds. */
+/* Returns true if a reader accepts the header with what a cut adds to it. */
 static bool header_fits(const struct kev_info *info)
 {
     size_t bytes = 0;

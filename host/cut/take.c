@@ -71,7 +71,8 @@ static uint64_t window_begin(const struct cut *cut, const struct kev_event *even
     return kymo_select_time(select, event->time) ? event->time : select->end;
 }
 
-/* NULL: no event is inside the window or behind it. 0, or -1: no memory, said. */
+/* event NULL: no event is inside the window or behind it. Returns 0, or -1 after a message that
+ * there is no memory. */
 static int begin(struct cut *cut, const struct kev *kev, const struct kev_event *event)
 {
     struct cut_prelude prelude = {.select = &cut->select,
@@ -93,9 +94,9 @@ static int written(struct cut_cpu *cpu, enum cut_result result)
     return result == CUT_NO_MEMORY ? -1 : 0;
 }
 
-/* Where a reader looks for an account of missing buffers: at the head of a buffer or outside of
- * buffers. Elsewhere it is a slot as any other. One whose time can't be is put outside, where slots
- * have no time of their own. */
+/* A reader expects an account of missing buffers at the head of a buffer or outside of buffers; any
+ * other DROPPED is a slot like all others. A DROPPED with an impossible time is put outside of
+ * buffers, where slots have no time of their own. */
 static int dropped_inside(struct cut *cut, const struct kev_event *event)
 {
     struct cut_cpu *cpu = &cut->cpu[event->cpu];

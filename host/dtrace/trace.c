@@ -21,7 +21,7 @@
 enum { SECOND = 1000000000, SLICE = 100000000, NAP = 20000000 }; /* ns */
 enum { TRIES = 200 };
 
-/* How many signals came; after the second no aggregations are printed. */
+/* The number of signals that came; after the second no aggregations are printed. */
 static volatile sig_atomic_t interrupted;
 
 static void on_signal(int signal)

@@ -33,7 +33,7 @@ struct core {
  * file that becomes shorter while it is open ends the command with a message. */
 int core_open(struct core *core, const char *path, const uint64_t *base);
 void core_close(struct core *core);
-/* True, and said, if the file isn't as long as it was: not all that was read of it was there. */
+/* Returns true after a message if the file has become shorter: not all that was read was there. */
 bool core_is_shorter(const struct core *core);
 /* core_elf.c: the parts of an ELF core. -1: it said what is wrong. */
 int core_read_elf(struct core *core);

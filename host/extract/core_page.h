@@ -7,7 +7,7 @@
 
 #include "host/extract/core.h"
 
-/* Is the window's own one as it was, and a page? */
+/* Returns true if the window's own page is a page, and is unchanged. */
 bool core_page_good(const struct core_window *window);
 /* The page that the header means, by its CRC. 0 with *page to be freed; -1: it said why not, unless
  * there is no capture (NULL). */

@@ -34,8 +34,8 @@ static bool pinned(const struct fbt_text *t, uint64_t at)
 
 /* ---- entry ------------------------------------------------------------------------- */
 
-/* How many jumps through a register the function has that may be tail calls; a computed goto looks
- * the same, but never comes alone. */
+/* Returns how many jumps through a register the function has that may be tail calls. A computed
+ * goto looks the same, but a function has several. */
 static unsigned register_jumps(const struct fbt_text *t, const struct fbt_function *f)
 {
     unsigned n = 0;
@@ -72,7 +72,8 @@ static bool loops_to_start(const struct fbt_text *t, const struct fbt_function *
     return false;
 }
 
-/* As the only instruction that is displaced, or the last one: a slot has room to go elsewhere. */
+/* Returns true if the instruction can be displaced alone or as the last one: its slot then has room
+ * for a branch. */
 static bool movable_last(const struct fbt_insn *i)
 {
     bool jump = i->kind == FBT_BRANCH && (!i->conditional || i->length == 2);

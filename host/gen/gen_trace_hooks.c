@@ -120,8 +120,8 @@ static bool has_hook(const struct table_event *e)
     return e->kind == TABLE_EVENT;
 }
 
-/* True if all that an event has is one or two words and its site alone decides whether it is on
- * (not so in class INT, whose events are filtered by interrupt too): it is logged at its site. */
+/* Returns true if an event has only one or two words and its site alone decides whether it is on
+ * (in class INT events are also filtered by interrupt): then it is logged at its site. */
 static bool is_short(const struct table_event *e)
 {
     if (!e->same || e->wide.n > 2 || strcmp(e->class, "INT") == 0) {

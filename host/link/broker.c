@@ -266,7 +266,7 @@ static void tell_all(void)
     }
 }
 
-/* After what is on its way has arrived. */
+/* Says goodbye once all that was sent before has arrived. */
 static void say_bye(void)
 {
     uint32_t began = now();

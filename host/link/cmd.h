@@ -10,9 +10,9 @@
 
 /* Returns -t's target; without -t (NULL) KYMO_TARGET's; NULL: neither is given. */
 const char *cmd_target(const char *given);
-/* The session and its channel, or a message and NULL. */
+/* Opens the session and its channel. Returns NULL after a message if that fails. */
 struct channel *cmd_open(const char *spec, const char *service, struct session **session);
-/* After -EPIPE: says why; returns KYMO_FAILURE. */
+/* Reports the reason of an -EPIPE; returns KYMO_FAILURE. */
 int cmd_lost(struct session *session, const char *spec);
 /* Signals that end a command: the flag is set, nothing else happens. */
 extern volatile sig_atomic_t cmd_interrupted;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where a user's brokers are met: a directory of the user's own, a socket and a lock per target. */
+/* The directory, a user's own, with the sockets of the user's brokers: a socket and a lock per
+ * target. */
 #ifndef HOST_LINK_PLACE_H
 #define HOST_LINK_PLACE_H
 
@@ -10,9 +11,10 @@ struct place {
     char lock[sizeof(((struct sockaddr_un *)0)->sun_path) + 8];
 };
 
-/* Makes the directory, and sees that it is ours alone. -1: `why`. */
+/* Makes the directory, and checks that nobody else has access. Returns 0, or -1 with `why`. */
 int place_find(struct place *place, const char *spec, const char **why);
-/* Connects to the broker there, starting one if there is none. -1: `why`. */
+/* Connects to the target's broker; starts one if there is none. Returns -1 with `why` on
+ * failure. */
 int place_connect(const struct place *place, const char *spec, const char **why);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where a target is: unix:PATH, tcp:HOST:PORT, /dev/tty…[@BAUD]. */
+/* The address of a target: unix:PATH, tcp:HOST:PORT, /dev/tty…[@BAUD]. */
 #ifndef HOST_LINK_SPEC_H
 #define HOST_LINK_SPEC_H
 
@@ -8,7 +8,7 @@
 
 #define SPEC_MOST 4096
 
-/* Does it have one of the forms? */
+/* Returns true if the text has one of the forms. */
 bool spec_is_good(const char *spec);
 /* Returns the same text for every spelling of a spec: paths are absolute. -1: too long. */
 int spec_absolute(const char *spec, char *to, size_t room);

@@ -101,7 +101,7 @@ static uint64_t buffer_last(struct walk *walk, const struct kev_entry *entry)
     return buffer_load(walk, entry) ? loaded_last(&walk->lane, entry->slots) : entry->time;
 }
 
-/* Where the loss that `reasons` names may have begun, at the earliest. */
+/* Returns the earliest time at which the loss that `reasons` names may have begun. */
 static uint64_t loss_begin(struct walk *walk, uint32_t reasons)
 {
     const struct kev_entry *before = walk->before;

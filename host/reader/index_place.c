@@ -83,7 +83,7 @@ static int buffer_sum(struct kev *kev, const struct kev_entry *entry, uint64_t *
     return 0;
 }
 
-/* How many buffers may be missing before this one, by the numbers. */
+/* Returns how many buffers may be missing before this one, by their numbers. */
 static uint32_t gone_most(const struct kev *kev, const struct kev_entry *entry)
 {
     const struct kev_cpu_info *info = &kev->info.cpu[entry->cpu];

@@ -163,7 +163,7 @@ void kev_rewind(struct kev *kev);
  */
 long kev_covered(struct kev *kev, unsigned cpu, const struct kev_cover *cover,
                  struct kev_span **spans);
-/* True if the capture says that its recording came to its end and that all of it is here. */
+/* Returns true if the capture says that its recording was completed and that all of it is here. */
 bool kev_is_whole(const struct kev *kev);
 
 const struct kev_info *kev_info(const struct kev *kev);

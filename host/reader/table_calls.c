@@ -73,7 +73,7 @@ static bool is_one_of(const char *name, size_t len, const char *const *names)
     return false;
 }
 
-/* How an argument reads best: an address, bits, or a number. */
+/* Returns how an argument is printed: as an address, as bits, or as a number. */
 static char arg_type(char kind, const char *name, size_t len)
 {
     static const char *const addresses[] = {"func", "arg",     "canstub", "data", "buffer",

@@ -148,7 +148,7 @@ static bool wait_for_socket(struct wire_of_boot *w)
     return false;
 }
 
-/* NULL, or why not. */
+/* Boots the board; returns NULL, or the reason why it can't. */
 static const char *boot(struct wire_of_boot *w, const char *board)
 {
     struct run *run = &w->run;

@@ -208,7 +208,8 @@ int remote_create(struct target *t, const void *image, size_t size, unsigned fla
 
 /* ---- the boot's consumer ----------------------------------------------------------- */
 
-/* How large its file is isn't known, and a small board's agent has not much room. */
+/* Asks for the file with growing room: its size is unknown, and a small board's agent has little
+ * memory. */
 static int ask_file(struct remote *r, struct kymo_d_call *call, const uint8_t **out)
 {
     int error = -EMSGSIZE;

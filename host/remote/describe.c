@@ -53,7 +53,7 @@ static void add_action(struct layout *l, const struct dtrace_image_action *a, bo
     l->offset += bytes;
 }
 
-/* Whether the action is a key of an aggregating one that follows. */
+/* Returns true if the action is a key of an aggregating action that follows. */
 static bool is_key(const struct dtrace_image_action *a, uint32_t i, uint32_t n)
 {
     for (uint32_t k = i + 1; k < n; k++) {

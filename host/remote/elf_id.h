@@ -17,7 +17,7 @@ struct elf_id {
     unsigned machine; /* e_machine */
 };
 
-/* False: no ELF, or one without a build id. */
+/* Returns false if it is not an ELF file, or has no build id. */
 bool elf_id_read(const char *path, struct elf_id *);
 bool elf_id_of(Elf *, struct elf_id *);
 void elf_id_text(const uint8_t id[ELF_ID_BYTES], char text[ELF_ID_TEXT]);

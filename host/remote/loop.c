@@ -17,7 +17,7 @@
 
 enum { FRAME_MOST = 4096, WINDOW = 16, LINE_BYTES = 16384, HANG_MS = 10000 };
 
-/* What one end has sent and the other has not read. */
+/* The bytes that one end has sent and the other has not read. */
 struct loop_line {
     size_t bytes;
     uint8_t byte[LINE_BYTES];

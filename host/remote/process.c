@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Whose an address is, of a session with a board: its ELFs, and its processes. */
+/* The ELF files and the processes of a session with a board, by which addresses are named. */
 #include "host/remote/elf_files.h"
 #include "host/remote/remote.h"
 

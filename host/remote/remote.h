@@ -81,25 +81,25 @@ static inline struct remote *remote_of(struct target *t)
 
 /* ---- call.c ------------------------------------------------------------------------ */
 
-/* Sends a request (in: call->in_bytes) and waits for its answer. 0 or a negative errno of this
- * machine; *out: the answer's call->out_bytes, until the next call. -EPIPE: the target is gone;
- * -EPROTO: its answer made no sense, and it is given up. */
+/* Sends a request (in: call->in_bytes) and waits for its answer: call->out_bytes at *out, valid
+ * until the next call. Returns 0 or a negative errno of this machine. -EPIPE: the target is lost;
+ * -EPROTO: its answer was invalid, and the target is given up. */
 int remote_call(struct remote *, struct kymo_d_call *, const void *in, const uint8_t **out);
-/* Likewise for an answer of exactly `bytes`, which go to `to`. */
+/* Like remote_call(), for an answer of exactly `bytes`, which are copied to `to`. */
 int remote_ask(struct remote *, struct kymo_d_call *, void *to, size_t bytes);
-/* Waits for the next message of a wire: its bytes, or a negative errno. -EAGAIN: --timeout is over;
- * -EINTR: the user does not wait. */
+/* Waits for the next message of a wire. Returns its bytes, or a negative errno. -EAGAIN: the time
+ * of --timeout has passed; -EINTR: the user interrupted the wait. */
 long remote_wait_for(struct wire *, void *message, size_t room);
-/* The target's error, a negative number, as this machine numbers it. */
+/* Converts the target's error, a negative number, to this machine's number. */
 int remote_error(int32_t theirs);
-/* -EPROTO: an answer that can't be. */
+/* Gives the target up for an invalid answer; returns -EPROTO. */
 int remote_nonsense(struct remote *, const char *what);
-/* Text without control characters, with a NUL within `room`. */
+/* Returns true for a text without control characters, with a NUL within `room`. */
 bool remote_text_ok(const char *, size_t room);
 
 /* ---- target.c ---------------------------------------------------------------------- */
 
-/* A request about the consumer, without an answer but the head's. */
+/* Makes a request about the consumer whose answer has no bytes. */
 int remote_simple(struct remote *, uint32_t command, struct kymo_d_call *);
 
 /* ---- create.c: as in struct target_ops --------------------------------------------- */
@@ -141,7 +141,7 @@ void remote_program_close(struct remote *);
 
 /* ---- log.c ------------------------------------------------------------------------- */
 
-/* Keeps a request and its answer, if it is of those that describe the target and the program. */
+/* Keeps a request and its answer if they describe the target or the program. */
 void remote_transcribe(struct remote *, const struct kymo_d_call *asked, const void *in,
                        const struct kymo_d_call *answer, const void *out);
 int remote_log_start(struct target *, const void *saved, size_t bytes);
@@ -152,7 +152,7 @@ int remote_retain(struct target *, const void *saved, size_t bytes);
 /* ---- describe.c -------------------------------------------------------------------- */
 
 struct remote_uses remote_image_uses(const struct dtrace_image *);
-/* Whether a description is one that the program's image makes. */
+/* Return true if a description is one that the program's image makes. */
 bool remote_epid_fits(const struct dtrace_image *, const struct dtrace_epid_desc *,
                       const struct dtrace_recdesc *);
 bool remote_agg_fits(const struct dtrace_image *, const struct dtrace_agg_desc *,

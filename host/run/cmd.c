@@ -141,7 +141,7 @@ static int option_use(struct run *run, int option, int argc, char **argv)
     }
 }
 
-/* -1: go on; else the exit status. */
+/* Returns the exit status, -1 to continue. */
 static int options_parse(struct run *run, int argc, char **argv)
 {
     int option;

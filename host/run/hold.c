@@ -111,8 +111,8 @@ int run_hold_path(struct run *run, const char *path, const char *remedy)
     return 0;
 }
 
-/* Whether the path still names the file that was locked: a run that ended may have removed it, or
- * put another one in its place. */
+/* Returns true if the path still names the file that was locked: a run that ended may have removed
+ * it, or put another one in its place. */
 static bool is_still(int fd, const char *path)
 {
     struct stat locked, there;

@@ -42,7 +42,7 @@ struct run {
  * run->elf. 0, or -1 after a message. */
 int run_find_home(struct run *run);
 int run_build(struct run *run);
-/* A name that may be a board's or an image's: it becomes part of a path. */
+/* Returns true for a name that a board or an image may have: it becomes part of a path. */
 bool run_name_ok(const char *name);
 /* args.c: QEMU's command line from build/<board>/qemu.args. */
 int run_args(struct run *run);
@@ -51,17 +51,18 @@ void run_args_free(struct run *run);
  * first: it refuses --capture FILE if FILE may not be written. 0, or -1 after a message. */
 int run_place_capture(struct run *run);
 int run_place(struct run *run);
-/* After the boot: puts the capture in its place and reports it. -1: it can't be put there. */
+/* After the boot: moves the capture to its place and reports it. Returns -1 if it can't be
+ * moved. */
 int run_place_finish(struct run *run);
 void run_place_remove(struct run *run);
-/* hold.c: this run alone has the file from here on, or -1 after a message that names the process
- * that has it, with a remedy that begins with its punctuation. run_hold() keeps the descriptor. */
+/* hold.c: locks the file for this run. Returns -1 after a message that names the process which has
+ * it, with a remedy that begins with its punctuation. run_hold() keeps the descriptor. */
 int run_hold(struct run *run, int fd, const char *path, const char *remedy);
 int run_hold_path(struct run *run, const char *path, const char *remedy);
-/* Likewise for a file that is created if it doesn't exist; `shown`: its name in messages. */
+/* Like run_hold_path(), but creates the file if it doesn't exist; `shown`: its name in messages. */
 int run_hold_file(struct run *run, const char *path, const char *shown, const char *remedy);
 int run_hold_link(struct run *run, const char *path); /* of a unix socket, absolute */
-/* True if a process listens at that unix socket. */
+/* Returns true if a process listens at that unix socket. */
 bool run_link_is_listening(const char *path);
 void run_release(struct run *run);
 /* child.c: starts QEMU, waits within the time; returns the exit status. */

@@ -9,7 +9,7 @@
 
 struct kymo_d_call;
 
-struct target *self_target_open(void); /* NULL: no memory */
+struct target *self_target_open(void); /* returns NULL if there is no memory */
 
 /* Gives a session what is mapped in this process: target.h's objects(). */
 void self_objects(struct target *, struct dt_session *);

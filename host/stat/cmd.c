@@ -38,7 +38,7 @@ static const struct option stat_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-/* -1: go on; else the exit status. */
+/* Returns the exit status, -1 to continue. */
 static int options_parse(struct request *request, int argc, char **argv)
 {
     int option;

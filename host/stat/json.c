@@ -59,7 +59,7 @@ static void date(FILE *to, const struct stat *stat, const char *key, const char 
     fprintf(to, "\"%s%s\",", text, kev_info(stat->kev)->kymo ? "Z" : "");
 }
 
-/* When, and of which image; null or "": unknown. */
+/* Prints when it was recorded, and of which image; null or "": unknown. */
 static void show_origin(FILE *to, const struct stat *stat)
 {
     const struct kev_info *info = kev_info(stat->kev);

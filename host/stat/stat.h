@@ -213,22 +213,23 @@ struct stat {
  * memory. */
 void *stat_grow(void *array, uint32_t *room, size_t bytes);
 struct stat *stat_new(struct kev *kev); /* NULL: out of memory */
-/* cover.c. The turns: before the first event. False: out of memory. */
+/* cover.c. Reads when CPUs begin and end to be covered, before the first event. Returns false if
+ * there is no memory. */
 bool stat_cover(struct stat *stat);
 void stat_cover_until(struct stat *stat, uint64_t now); /* makes the turns up to an event */
 void stat_cover_end(struct stat *stat);
-/* Nothing is covered from here on. */
+/* Ends all coverage: nothing is covered from here on. */
 void stat_cover_stop(struct stat *stat, uint64_t now);
-/* filter.c. Before stat_cover(); each kernel call's entry; why figures may not hold, NULL:
- * they do. */
+/* filter.c. Called before stat_cover(); for each kernel call's entry. filter_doubt() returns why
+ * figures may be wrong, NULL if they are right. */
 void filter_read(struct stat *stat);
 void filter_event(struct stat *stat, const struct kev_event *event);
 const char *filter_doubt(const struct stat *stat);
 uint64_t stat_common(const struct stat *stat, uint64_t now);
-/* True if all CPUs are covered now and were since this epoch began. */
+/* Returns true if all CPUs are covered now and were since this epoch began. */
 bool stat_known_since(const struct stat *stat, uint32_t epoch);
 bool stat_is_idle(const struct stat *stat, int32_t pid, int32_t tid);
-/* How long a CPU was covered, and a thread's state known, in cycles. */
+/* Return how long a CPU was covered, and a thread's state known, in cycles. */
 uint64_t stat_cpu_covered(const struct cpu *cpu);
 uint64_t stat_thread_covered(const struct stat *stat, const struct thread *thread);
 /* Returns an idle thread's time over its whole CPU's coverage, not only while all CPUs are

@@ -148,7 +148,7 @@ bool stat_date(const struct stat *stat, const char *key, struct tm *date)
     return end != NULL && *end == '\0' && date->tm_year >= 100;
 }
 
-/* When it was recorded, and of which image: "unknown" is said of the date only. */
+/* Prints when it was recorded, and of which image; an unknown date as "unknown". */
 static void show_origin(FILE *to, const struct stat *stat)
 {
     const struct kev_info *info = kev_info(stat->kev);

@@ -96,7 +96,7 @@ static void show_rest(FILE *to, struct stat *stat, struct thread **threads, uint
     fprintf(to, "  %u more, together %s (--all shows them)\n", n, text_time(stat, time, text));
 }
 
-/* How many rows come before the CPUs' idle threads, which stand last. */
+/* Returns how many rows come before the CPUs' idle threads, which stand last. */
 static uint32_t idle_start(const struct stat *stat, struct thread **threads, uint32_t n)
 {
     while (n > 0 && stat_is_idle(stat, threads[n - 1]->pid, threads[n - 1]->tid)) {

@@ -141,7 +141,7 @@ static void cpu_leave(struct stat *stat, unsigned on, uint64_t now)
     }
 }
 
-/* When a state began, at the latest. */
+/* Returns the latest time at which the state can have begun. */
 static uint64_t state_since(const struct stat *stat, const struct thread *thread, uint64_t now)
 {
     const struct cpu *cpu;

@@ -20,7 +20,7 @@ struct offline {
     const struct dt_model *model;
 };
 
-/* Whether there is such a function the target finds out. */
+/* Accepts any function: only the target can find out whether it exists. */
 static unsigned offline_each(void *arg, const char *provider, const char *module,
                              const char *function, const char *name, uint32_t id,
                              bool (*fn)(void *fn_arg, const struct dt_probe_info *), void *fn_arg)

@@ -23,7 +23,7 @@ struct flow {
     size_t ntodo;
 };
 
-/* Where an instruction can go on. */
+/* The addresses at which execution can continue behind an instruction. */
 struct next {
     uint64_t at[2];
     unsigned n;

@@ -16,7 +16,7 @@
 
 #include "host/unwind/unwind.h"
 
-/* Where the segment begins that the text is in: programs are loaded by segments. */
+/* Returns the beginning of the segment that has the text: programs are loaded by segments. */
 static uint64_t segment_of(const char *path, uint64_t text)
 {
     int fd = open(path, O_RDONLY);
@@ -66,7 +66,7 @@ static void print_place(char name, const struct unwind_place *p)
     }
 }
 
-/* Behind a jump it is only padding. */
+/* Returns true for a no-op, which behind a jump is only padding. */
 static bool is_nop(const struct fbt_text *t, uint64_t at)
 {
     static const uint8_t thumb[] = {0x00, 0xbf}, wide[] = {0xaf, 0xf3, 0x00, 0x80},

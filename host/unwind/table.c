@@ -16,7 +16,7 @@ struct making {
     size_t nrules, nrows;
 };
 
-/* False: it has no number in a table. */
+/* Returns false if the location has no number in a table. */
 static bool place_number(const struct unwind_place *p, bool is_fp, uint32_t *out)
 {
     if (p->where == UNWIND_AT_HOME) {
@@ -92,7 +92,8 @@ static void add_function(struct making *m, const struct fbt_kernel *k,
     }
 }
 
-/* Behind a function: code that belongs to none, of which nothing is known; not only padding. */
+/* Returns true if there is code behind a function, and not only padding: it belongs to no function,
+ * and nothing is known about it. */
 static bool is_code(const struct fbt_kernel *k, uint64_t from, uint64_t to)
 {
     static const uint8_t thumb[] = {0x00, 0xbf}, a64[] = {0x1f, 0x20, 0x03, 0xd5}, none[4];

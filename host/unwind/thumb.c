@@ -155,7 +155,7 @@ static void adds(struct unwind_state *s, unsigned d, unsigned n, int64_t value)
     }
 }
 
-/* False: it is none of these. */
+/* Returns false for any other instruction. */
 static bool arithmetic(struct unwind_state *s, uint32_t a, uint32_t b)
 {
     unsigned d = b >> 8 & 15, n = a & 15;

@@ -10,7 +10,7 @@
 
 #include "host/fbt/kernel.h"
 
-/* Where a value of the caller is. */
+/* The location of a value of the caller. */
 enum unwind_where {
     UNWIND_AT_HOME,  /* in its register */
     UNWIND_AT_STACK, /* `at` bytes from the CFA */
@@ -22,7 +22,7 @@ struct unwind_place {
     int at;
 };
 
-/* Before an instruction is executed. */
+/* The state before an instruction is executed. */
 struct unwind_state {
     bool reached;
     bool sp_known, fp_known;
