@@ -3,7 +3,7 @@
 # CPU port that is none. Small tables, so that they are full often; small pieces of long messages.
 
 UNIT_IPC := $(addprefix $(B)/unit/ipc_,msg_test copy_test copy_change_test pulse_test mutex_test sync_test clock_test timer_test \
-	intr_test thread_test hold_test errno_test random_test direct_test)
+	intr_test thread_test hold_test errno_test random_test direct_test check_test)
 UNIT_TESTS += $(UNIT_IPC)
 UNIT_IPC_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -O1 -DKYMO_KERNEL -DARCH_OPS_H='"test/unit_ipc/fake_ops.h"' \
 	-DTRACE_PORT_OPS_H='"test/unit_ipc/fake_trace.h"' -DCONFIG_CPUS=4 -DCONFIG_PROCESSES=6 \
@@ -18,10 +18,10 @@ UNIT_IPC_KERNEL := $(filter-out %/pool.c,$(foreach f,channel.c clock.c \
 	process_calls.c pulse.c sched.c sched_calls.c sched_queue.c signal.c sync.c \
 	sync_cond.c sync_mutex.c sync_sem.c thread.c thread_calls.c thread_ctl.c thread_end.c thread_hold.c \
 	timeout.c timer.c timer_calls.c vm.c wait_kinds.c,$(wildcard kernel/*/$(f))))
-UNIT_IPC_OBJS := $(patsubst %.c,$(B)/unit/ipc/%.o,$(UNIT_IPC_KERNEL) test/unit_ipc/fake.c \
-	$(addprefix test/unit_ipc/,world.c check.c check_msg.c check_system.c))
+UNIT_IPC_OBJS := $(patsubst %.c,$(B)/unit/ipc/%.o,$(UNIT_IPC_KERNEL) $(wildcard kernel/observe/debug/check*.c) test/unit_ipc/fake.c \
+	$(addprefix test/unit_ipc/,world.c check.c))
 
-$(B)/unit/ipc/%.o: %.c $(wildcard test/unit_ipc/*.[hd]* kernel/*/*.h abi/*.* abi/sys/*.h \
+$(B)/unit/ipc/%.o: %.c $(wildcard test/unit_ipc/*.[hd]* kernel/*/*.h kernel/observe/debug/*.h abi/*.* abi/sys/*.h \
 	trace/*.h) trace/events.def $(TRACE_GEN) test/unit_ipc/unit.mk
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(UNIT_IPC_FLAGS) -c -o $@ $<

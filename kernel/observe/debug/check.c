@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* kernel_check(): processes, threads, CPUs, timers. See check.h; proved by
+ * test/unit_ipc/check_test.c, which plants a breach of each kind. */
+#include "kernel/arch/panic.h"
+#include "kernel/ipc/ipc.h"
+#include "kernel/mem/vm.h"
+#include "kernel/observe/debug/check.h"
+#include "kernel/proc/process.h"
+#include "kernel/thread/thread.h"
+#include "kernel/time/time.h"
+
+#define LOOP_MAX 1000 /* longer than any list */
+
+/* A list is sound: both directions agree. Returns its length. */
+unsigned check_list(const struct list *head, const char *what)
+{
+    unsigned n = 0;
+    for (const struct list *p = head->next; p != head; p = p->next) {
+        if (p->next->prev != p || p->prev->next != p || ++n > LOOP_MAX) {
+            kernel_panic("list of %s is broken", what);
+        }
+    }
+    return n;
+}
+
+bool check_in_list(const struct list *head, const struct list *node)
+{
+    for (const struct list *p = head->next; p != head; p = p->next) {
+        if (p == node) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void check_sender(const struct thread *t)
+{
+    if (!check_is_connection(t->proc, t->connection) || t->connection->channel != t->channel ||
+        !check_in_list(&t->channel->senders, &t->ready)) {
+        kernel_panic("thread %d of %d in SEND is nowhere", (int)t->tid, (int)t->proc->pid);
+    }
+    if (t->server && (t->server->xfer != t->rcvid || t->server->proc != t->channel->proc)) {
+        kernel_panic("thread %d of %d in SEND is copied by nobody", (int)t->tid, (int)t->proc->pid);
+    }
+}
+
+static void check_client(const struct thread *t)
+{
+    if (!check_is_connection(t->proc, t->connection) || t->connection->channel != t->channel ||
+        !check_is_channel(t->channel->proc, t->channel)) {
+        kernel_panic("thread %d of %d in REPLY is nowhere", (int)t->tid, (int)t->proc->pid);
+    }
+    if (t->server && (t->server->proc != t->channel->proc || t->server->state == STATE_DEAD)) {
+        kernel_panic("thread %d of %d in REPLY has a wrong server", (int)t->tid, (int)t->proc->pid);
+    }
+}
+
+static void check_waiter(const struct thread *t)
+{
+    if (!check_in_list(&t->proc->sync_waiters, &t->ready)) {
+        kernel_panic("thread %d of %d waits for a sync_t, and nobody knows", (int)t->tid,
+                     (int)t->proc->pid);
+    }
+    if ((t->state == STATE_MUTEX) != (t->sync_owner != NULL) ||
+        (t->sync_owner && (t->sync_owner->proc != t->proc || t->sync_owner->state == STATE_DEAD))) {
+        kernel_panic("thread %d of %d waits for a wrong owner", (int)t->tid, (int)t->proc->pid);
+    }
+}
+
+static void check_joiner(const struct thread *t)
+{
+    const struct thread *of = thread_find(t->proc, (int)t->args[0]);
+    if (!of || of->state == STATE_DEAD || !check_in_list(&of->joiners, &t->ready) ||
+        check_list(&of->joiners, "joiners") != 1) {
+        kernel_panic("thread %d of %d waits for the end of none", (int)t->tid, (int)t->proc->pid);
+    }
+}
+
+/* Waits for a child that is still to end. */
+static void check_parent(const struct thread *t)
+{
+    for (unsigned slot = 1; slot < CONFIG_PROCESSES; slot++) {
+        const struct process *child = process_in_slot(slot);
+        if (child && child->ppid == t->proc->pid && !child->zombie &&
+            ((int)t->args[0] == 0 || (int)t->args[0] == child->pid)) {
+            return;
+        }
+    }
+    kernel_panic("thread %d of %d waits for no child", (int)t->tid, (int)t->proc->pid);
+}
+
+static void check_blocked(const struct thread *t)
+{
+    switch (t->state) {
+    case STATE_SEND:
+        check_sender(t);
+        break;
+    case STATE_RECEIVE:
+        if (!check_is_channel(t->proc, t->channel) ||
+            !check_in_list(&t->channel->receivers, &t->ready)) {
+            kernel_panic("thread %d of %d in RECEIVE is nowhere", (int)t->tid, (int)t->proc->pid);
+        }
+        if (t->msg_priority != 0) {
+            kernel_panic("thread %d of %d waits with an inherited priority", (int)t->tid,
+                         (int)t->proc->pid);
+        }
+        break;
+    case STATE_REPLY:
+        check_client(t);
+        break;
+    case STATE_MUTEX:
+    case STATE_CONDVAR:
+    case STATE_SEM:
+        check_waiter(t);
+        break;
+    case STATE_JOIN:
+        check_joiner(t);
+        break;
+    case STATE_WAITTHREAD:
+        check_parent(t);
+        break;
+    case STATE_NANOSLEEP:
+        if (!timer_node_running(&t->timeout)) {
+            kernel_panic("thread %d of %d sleeps for ever", (int)t->tid, (int)t->proc->pid);
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+/* A thread that is held is not READY, and its wake will see that it is held. */
+static void check_held(const struct thread *t)
+{
+    const bool held = t->flags & THREAD_HELD;
+    const bool waits = t->state != STATE_STOPPED && t->state != STATE_RUNNING;
+    if (!held && t->state == STATE_STOPPED && !t->proc->loading) {
+        kernel_panic("thread %d of %d has stopped, and nobody holds it", (int)t->tid,
+                     (int)t->proc->pid);
+    }
+    if (held && t->state == STATE_READY) {
+        kernel_panic("thread %d of %d is in state %u and is held", (int)t->tid, (int)t->proc->pid,
+                     t->state);
+    }
+    if (held && waits && (!(t->timeout_states & TIMEOUT_STATE_HELD) || t->plain)) {
+        kernel_panic("thread %d of %d in state %u will not stop", (int)t->tid, (int)t->proc->pid,
+                     t->state);
+    }
+}
+
+static uint8_t check_higher(uint8_t a, uint8_t b)
+{
+    return a > b ? a : b;
+}
+
+static bool runs_somewhere(const struct thread *t)
+{
+    for (unsigned n = 0; n < CONFIG_CPUS; n++) {
+        if (cpus[n].current == t) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void check_thread(const struct thread *t)
+{
+    uint8_t sync = 0;
+    if (t->state == STATE_DEAD) {
+        return;
+    }
+    check_blocked(t);
+    check_held(t);
+    if (t->priority !=
+        check_higher(t->base_priority, check_higher(t->msg_priority, t->sync_priority))) {
+        kernel_panic("thread %d of %d: priority %u of %u, %u, %u", (int)t->tid, (int)t->proc->pid,
+                     t->priority, t->base_priority, t->msg_priority, t->sync_priority);
+    }
+    for (const struct list *p = t->proc->sync_waiters.next; p != &t->proc->sync_waiters;
+         p = p->next) {
+        const struct thread *w = list_entry(p, struct thread, ready);
+        sync = w->sync_owner == t ? check_higher(sync, w->priority) : sync;
+    }
+    if (sync != t->sync_priority) {
+        kernel_panic("thread %d of %d inherits %u, should %u", (int)t->tid, (int)t->proc->pid,
+                     t->sync_priority, sync);
+    }
+    if (t->serving && !check_is_channel(t->proc, t->serving)) {
+        kernel_panic("thread %d of %d serves no channel", (int)t->tid, (int)t->proc->pid);
+    }
+    if ((t->state == STATE_RUNNING) != runs_somewhere(t)) {
+        kernel_panic("thread %d of %d: state %u, and %s CPU runs it", (int)t->tid,
+                     (int)t->proc->pid, t->state, runs_somewhere(t) ? "a" : "no");
+    }
+    if ((t->state == STATE_RUNNING || t->state == STATE_READY) && timer_node_running(&t->timeout)) {
+        kernel_panic("thread %d of %d has a timeout but isn't blocked", (int)t->tid,
+                     (int)t->proc->pid);
+    }
+}
+
+static void check_zombie(const struct process *proc)
+{
+    bool parent = false;
+    for (unsigned slot = 1; slot < CONFIG_PROCESSES; slot++) {
+        parent |= process_in_slot(slot) && process_in_slot(slot)->pid == proc->ppid;
+    }
+    if (proc->nthreads != 0 || proc->space.nmaps != 0 || !parent) {
+        kernel_panic("zombie %d has something, or nobody to ask for it", (int)proc->pid);
+    }
+}
+
+static void check_process(const struct process *proc)
+{
+    unsigned threads = 0;
+    for (unsigned i = 0; i < CONFIG_CHANNELS_PER_PROCESS; i++) {
+        check_channel(proc, i);
+    }
+    for (unsigned i = 0; i < CONFIG_CONNECTIONS_PER_PROCESS; i++) {
+        check_connection(proc, proc->fds[i], (int)i);
+        check_connection(proc, proc->side[i], (int)(_NTO_SIDE_CHANNEL + i));
+    }
+    int last = 256;
+    check_list(&proc->sync_waiters, "sync waiters");
+    for (const struct list *p = proc->sync_waiters.next; p != &proc->sync_waiters; p = p->next) {
+        const struct thread *t = list_entry(p, struct thread, ready);
+        if (t->proc != proc || t->priority > last) {
+            kernel_panic("sync waiters are out of order");
+        }
+        last = t->priority;
+    }
+    for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
+        if (proc->threads[i]) {
+            if (proc->threads[i]->proc != proc || proc->threads[i]->tid != (int)i + 1) {
+                kernel_panic("thread %u of process %d isn't its own", i + 1, (int)proc->pid);
+            }
+            check_thread(proc->threads[i]);
+            threads += proc->threads[i]->state != STATE_DEAD;
+        }
+    }
+    if (threads != proc->nthreads) {
+        kernel_panic("process %d has %u threads, counted as %u", (int)proc->pid, threads,
+                     (unsigned)proc->nthreads);
+    }
+}
+
+/* A process's window is what its first mapping says: all of it that MSG_SMALL bytes fit behind. */
+static void check_window(const struct vm_space *space)
+{
+    const struct mapping *m = space->maps;
+    const struct vm_window *w = &space->window;
+    const unsigned rw = KYMO_PROT_READ | KYMO_PROT_WRITE;
+    bool plain = space->nmaps > 0 && (m->flags & (rw | KYMO_MAP_DEVICE)) == rw;
+
+    if (w->room != (plain ? m->len - VM_WINDOW + 1 : 0) ||
+        (plain && (w->base != m->vaddr || w->base + w->delta != m->phys))) {
+        kernel_panic("window of %#zx bytes at %#zx", w->room, (size_t)w->base);
+    }
+}
+
+/* The thread that a CPU runs is a living one. */
+static void check_cpu(unsigned n)
+{
+    const struct thread *t = cpus[n].current;
+
+    if (t && (!t->proc || t->state != STATE_RUNNING || t->cpu != n)) {
+        kernel_panic("CPU %u runs a thread in state %u, of CPU %u", n, (unsigned)t->state,
+                     (unsigned)t->cpu);
+    }
+}
+
+static void check_timers(unsigned n)
+{
+    uint64_t last = 0;
+
+    check_list(&cpus[n].timers, "timers");
+    for (const struct list *p = cpus[n].timers.next; p != &cpus[n].timers; p = p->next) {
+        const struct timer_node *node = list_entry(p, struct timer_node, link);
+        size_t at = (size_t)((const char *)node - (const char *)thread_table);
+
+        if (node->at < last || node->cpu != n) {
+            kernel_panic("timers are out of order");
+        }
+        if (at < sizeof(thread_table) && !thread_table[at / sizeof(thread_table[0])].proc) {
+            kernel_panic("a thread that is no more has a timeout");
+        }
+        last = node->at;
+    }
+}
+
+void kernel_check(void)
+{
+    for (unsigned slot = 0; slot < CONFIG_PROCESSES; slot++) {
+        const struct process *proc = process_in_slot(slot);
+
+        if (!proc) {
+            continue;
+        }
+        check_window(&proc->space);
+        if (proc != kernel_process) {
+            check_process(proc);
+        }
+        if (proc->zombie) {
+            check_zombie(proc);
+        }
+    }
+    for (unsigned n = 0; n < CONFIG_CPUS; n++) {
+        if (cpus[n].online) {
+            check_cpu(n);
+            check_timers(n);
+        }
+    }
+}
