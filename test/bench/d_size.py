@@ -20,7 +20,7 @@ FLAGS = ["-std=gnu11", "-Os", "-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=soft", 
 LIMITS = {"d_text_m4": 25088, "d_text_m4_full": 32768}
 FULL = {"destructive", "inet", "json", "strtoll", "subr_extra", "subr_path", "subr_search"}
 LEAST = {"subr_none"}
-HOST = {"cost", "cost_ecb", "reason"}
+HOST = {"cost", "reason"}
 CONTROL = {"control", "control_answer", "control_boot", "control_log", "log", "retained",
            "retained_make"}
 

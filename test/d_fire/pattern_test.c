@@ -7,7 +7,6 @@
  * some against the machine.
  */
 #include "test/d_fire/target.h"
-#include "trace/dtrace/chain.h"
 #include "trace/dtrace/consumer.h"
 #include "trace/dtrace/hash.h"
 

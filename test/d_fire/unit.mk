@@ -7,7 +7,7 @@ D_FIRE_TESTS := $(addprefix $(B)/unit/d_fire_,$(patsubst test/d_fire/%_test.c,%,
 UNIT_TESTS += $(D_FIRE_TESTS)
 D_FIRE_OBJS := $(patsubst %.c,$(B)/unit/d_machine/%.o,$(filter-out %/subr_none.c,$(wildcard \
 	trace/dtrace/provider/*.c \
-	trace/dtrace/*.c)) test/d_machine/fake.c test/d_machine/assemble.c test/d_machine/builder.c \
+	trace/dtrace/*.c)) test/failed.c test/d_machine/fake.c test/d_machine/assemble.c test/d_machine/builder.c \
 	test/d_fire/target.c)
 
 $(B)/unit/d_fire_%.o: test/d_fire/%_test.c

@@ -4,14 +4,14 @@
 D_MACHINE_TESTS := $(addprefix $(B)/unit/d_machine_,$(patsubst test/d_machine/%_test.c,%,$(sort \
 	$(wildcard test/d_machine/*_test.c))))
 UNIT_TESTS += $(D_MACHINE_TESTS)
-D_MACHINE_FLAGS := $(HOST_CFLAGS) -O1 -DDTRACE_PORT_OPS_H='"test/d_machine/fake_ops.h"' \
+D_MACHINE_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -O1 -DDTRACE_PORT_OPS_H='"test/d_machine/fake_ops.h"' \
 	-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-D_MACHINE_CORE := $(addprefix trace/dtrace/,builtin.c code.c code_places.c cost.c cost_ecb.c decode.c \
-	agg_function.c image.c image_action.c inet.c destructive.c json.c load.c reason.c retained.c run.c store.c strtoll.c subr.c subr_extra.c \
+D_MACHINE_CORE := $(addprefix trace/dtrace/,builtin.c code.c cost.c decode.c \
+	agg_function.c image.c inet.c destructive.c json.c load.c reason.c retained.c run.c store.c strtoll.c subr.c subr_extra.c \
 	subr_memory.c subr_number.c subr_path.c subr_search.c subr_string.c text.c validate.c \
-	validate_variable.c variable_dynamic.c variable_static.c)
+	variable.c)
 D_MACHINE_OBJS := $(patsubst %.c,$(B)/unit/d_machine/%.o,$(D_MACHINE_CORE) \
-	test/d_machine/fake.c test/d_machine/fake_dynvar.c test/d_machine/assemble.c test/d_machine/builder.c test/d_machine/world.c)
+	test/failed.c test/d_machine/fake.c test/d_machine/fake_dynvar.c test/d_machine/assemble.c test/d_machine/builder.c test/d_machine/world.c)
 
 $(B)/unit/d_machine/%.o: %.c
 	@mkdir -p $(@D)

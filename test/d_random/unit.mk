@@ -4,9 +4,9 @@
 
 #
 # What the machine does is counted: -fsanitize-coverage=trace-pc has every basic block of trace/dtrace
-# tell, counted.h has its copies tell.
+# tell, counted.h has its copies tell. So assertions, which would count, are off.
 
-D_RANDOM_FLAGS := $(D_MACHINE_FLAGS) -O2
+D_RANDOM_FLAGS := $(filter-out $(ASSERT_FLAGS_1),$(D_MACHINE_FLAGS)) -O2
 D_RANDOM_OBJS := $(patsubst %.c,$(B)/unit/d_random/%.o,$(filter-out %/subr_none.c \
 	trace/dtrace/control%,$(wildcard \
 	trace/dtrace/*.c)) test/d_machine/fake.c $(filter-out %_test.c,$(wildcard test/d_random/*.c)))

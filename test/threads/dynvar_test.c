@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "test/threads/crosscall.h"
-#include "trace/dtrace/dynvar_table.h"
+#include "trace/dtrace/dynvar.h"
 #include "trace/dtrace/consumer.h"
 #include "trace/dtrace/port.h"
 

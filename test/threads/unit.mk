@@ -13,8 +13,7 @@ THREADS_WRAP := $(addprefix -Wl$(THREADS_COMMA)--wrap=__tsan_atomic,32_load 32_s
 	32_compare_exchange_strong)
 
 $(B)/unit/threads_ring: test/threads/ring_test.c test/threads/volatile.c trace/ring.c
-$(B)/unit/threads_dynvar: test/threads/dynvar_test.c test/threads/crosscall.c test/threads/volatile.c trace/dtrace/dynvar.c \
-	trace/dtrace/dynvar_memory.c
+$(B)/unit/threads_dynvar: test/threads/dynvar_test.c test/threads/crosscall.c test/threads/volatile.c trace/dtrace/dynvar.c
 $(B)/unit/threads_speculate: test/threads/speculate_test.c test/threads/crosscall.c test/threads/volatile.c \
 	test/threads/atomic_yield.c trace/dtrace/speculate.c trace/dtrace/buffer.c
 $(B)/unit/threads_vm: test/threads/vm_test.c test/threads/cpus.c test/threads/volatile.c \

@@ -4,6 +4,8 @@
  * of a record written by then are never committed. Probe context. Tested by test/d_fire.
  */
 #include "trace/dtrace/fire.h"
+
+#include "trace/assert.h"
 #include "trace/dtrace/port.h"
 
 /* ---- what an action records -------------------------------------------------------- */
@@ -36,17 +38,6 @@ static void store_stack(bool user, uint8_t *to, uint32_t frames)
     __builtin_memset(to + n * 8, 0, (frames - n) * 8);
 }
 
-/* Stores the pid, the frames, then room for names, which the consumer finds itself. */
-static void store_ustack(const struct dtrace_action *a, uint8_t *to)
-{
-    uint32_t frames = (uint32_t)a->arg;
-    uint32_t used = (frames + 1) * 8;
-
-    dtrace_store_value(to, (uint32_t)dtrace_port_pid(), 8);
-    store_stack(true, to + 8, frames);
-    __builtin_memset(to + used, 0, a->rec.size - used);
-}
-
 /* Stores an action's datum at `to`. Stacks need no object; all others have one. */
 static void store_datum(struct dtrace_context *c, const struct dtrace_action *a, uint8_t *to)
 {
@@ -55,7 +46,12 @@ static void store_datum(struct dtrace_context *c, const struct dtrace_action *a,
         return;
     }
     if (a->kind == DTRACE_ACT_USTACK || a->kind == DTRACE_ACT_JSTACK) {
-        store_ustack(a, to);
+        /* the pid, the frames, then room for names, which the consumer finds itself */
+        uint32_t frames = (uint32_t)a->arg, used = (frames + 1) * 8;
+        trace_assert(used <= a->rec.size);
+        dtrace_store_value(to, (uint32_t)dtrace_port_pid(), 8);
+        store_stack(true, to + 8, frames);
+        __builtin_memset(to + used, 0, a->rec.size - used);
         return;
     }
     if (a->is_string) { /* zeroes the field behind its NUL */
@@ -162,81 +158,65 @@ void dtrace_act_aggregate(struct dtrace_consumer_cpu *here, const struct dtrace_
 
 /* ---- actions that do something else ------------------------------------------------ */
 
-/* From here on the record belongs to a speculation. Returns false if the clause is abandoned. */
-static bool act_speculate(struct firing *f, uint64_t id)
+/* Reserves the clause's record in a speculation's buffer. Returns false if the clause is
+ * abandoned. */
+static bool act_speculate(struct dtrace_clause_run *run, uint64_t id)
 {
-    const struct dtrace_ecb *e = f->ecb;
+    const struct dtrace_ecb *e = run->ecb;
     struct dtrace_consumer *c = e->consumer;
 
-    f->buffer = dtrace_speculation_buffer(&c->speculations, id, f->here->context.cpu);
-    if (!f->buffer) {
+    run->buffer = dtrace_speculation_buffer(&c->speculations, id, run->here->context.cpu);
+    if (!run->buffer) {
         return false;
     }
-    f->record = dtrace_buffer_reserve(f->buffer, &c->shapes, e->size, e->align, false);
-    if (!f->record) {
-        f->here->speculative_drops++;
+    run->record = dtrace_buffer_reserve(run->buffer, &c->shapes, e->size, e->align, false);
+    if (!run->record) {
+        run->here->speculative_drops++;
     }
-    return f->record != NULL;
+    return run->record != NULL;
 }
 
-static void illegal_unless(struct firing *f, bool ok)
+bool dtrace_act(struct dtrace_clause_run *run, const struct dtrace_action *a)
 {
-    if (!ok) {
-        dtrace_fault(&f->here->context, DIF_FAULT_ILLOP, 0);
+    struct dtrace_context *x = &run->here->context;
+    struct dtrace_consumer *c = run->ecb->consumer;
+    bool legal = true;
+
+    if (a->rec.size && a->kind != DTRACE_ACT_EXIT) {
+        store_datum(x, a, run->record + a->rec.offset);
+        return true;
     }
-}
-
-/* The records overwrite this clause's scratch: its content is lost. */
-static void act_commit(struct firing *f, uint64_t id)
-{
-    struct dtrace_context *x = &f->here->context;
-    struct dtrace_consumer *c = f->ecb->consumer;
-    struct dtrace_buffer *to = &f->here->principal;
-
-    illegal_unless(f, dtrace_speculation_commit(&c->speculations, id, x->cpu, to, &c->shapes));
-    x->scratch_used = 0;
-    x->strtok = 0;
-}
-
-static bool act_otherwise(struct firing *f, const struct dtrace_action *a)
-{
-    struct dtrace_context *x = &f->here->context;
-    struct dtrace_consumer *c = f->ecb->consumer;
     uint64_t value = a->object ? dtrace_eval(x, a->object) : 0;
-
     if (x->fault.kind != DIF_FAULT_NONE) {
         return true;
     }
     x->fault.offset = UINT32_MAX; /* a fault from here on belongs to no instruction */
     switch (a->kind) {
     case DTRACE_ACT_SPECULATE:
-        return act_speculate(f, value);
-    case DTRACE_ACT_COMMIT:
-        act_commit(f, value);
+        return act_speculate(run, value);
+    case DTRACE_ACT_COMMIT: /* the records overwrite this clause's scratch: its content is lost */
+        legal = dtrace_speculation_commit(&c->speculations, value, x->cpu, &run->here->principal,
+                                          &c->shapes);
+        x->scratch_used = 0;
+        x->strtok = 0;
         break;
     case DTRACE_ACT_DISCARD:
-        illegal_unless(f, dtrace_speculation_discard(&c->speculations, value));
+        legal = dtrace_speculation_discard(&c->speculations, value);
         break;
     case DTRACE_ACT_LOGSTOP:
         dtrace_port_logstop();
         break;
     case DTRACE_ACT_EXIT:
-        dtrace_store_value(f->record + a->rec.offset, value, 4);
+        dtrace_store_value(run->record + a->rec.offset, value, 4);
         dtrace_consumer_exit(c, (int32_t)value, false);
         break;
     default: /* else a statement, or executed by the consumer */
         if (DTRACE_ACT_IS_DESTRUCTIVE(a->kind)) {
-            dtrace_act_destructive(f, a->kind, value);
+            dtrace_act_destructive(run, a->kind, value);
         }
     }
-    return true;
-}
-
-bool dtrace_act(struct firing *f, const struct dtrace_action *a)
-{
-    if (a->rec.size && a->kind != DTRACE_ACT_EXIT) {
-        store_datum(&f->here->context, a, f->record + a->rec.offset);
-        return true;
+    if (!legal) {
+        dtrace_fault(x, DIF_FAULT_ILLOP, 0);
     }
-    return act_otherwise(f, a);
+    return true;
 }

@@ -11,33 +11,18 @@
  */
 #include "trace/dtrace/aggregate.h"
 
-/* Magnitudes of llquantize; the number of buckets in each. */
-static uint32_t steps_of(uint64_t factor, uint64_t next, uint32_t nsteps)
-{
-    uint64_t here = next / factor;
-
-    return next <= nsteps ? (uint32_t)(next - here) : nsteps - (uint32_t)(nsteps / factor);
-}
-
-static uint64_t agg_function_power(uint64_t base, unsigned exponent)
-{
-    uint64_t value = 1;
-
-    while (exponent--) {
-        value *= base;
-    }
-    return value;
-}
-
-/* Returns the bucket's index: first below, then each magnitude's, then above. Bounded by the
- * magnitudes: at most 64. */
+/* Returns the bucket's index: first the one below, then each magnitude's, then the one above. The
+ * loops are bounded by the magnitudes: at most 64. */
 static unsigned agg_function_llquantize(uint64_t shape, uint64_t value)
 {
     uint64_t factor = DTRACE_LLQUANTIZE_FACTOR(shape);
     uint32_t nsteps = DTRACE_LLQUANTIZE_NSTEPS(shape);
-    uint64_t here = agg_function_power(factor, DTRACE_LLQUANTIZE_LOW(shape));
+    uint64_t here = 1; /* the magnitude's lowest value */
     unsigned base = 1;
 
+    for (unsigned i = 0; i < DTRACE_LLQUANTIZE_LOW(shape); i++) {
+        here *= factor;
+    }
     if (value < here) {
         return 0;
     }
@@ -47,7 +32,7 @@ static unsigned agg_function_llquantize(uint64_t shape, uint64_t value)
             uint64_t width = next > nsteps ? next / nsteps : 1;
             return base + (unsigned)((value - here) / width);
         }
-        base += steps_of(factor, next, nsteps);
+        base += next <= nsteps ? (uint32_t)(next - here) : nsteps - (uint32_t)(nsteps / factor);
         here = next;
     }
     return base;

@@ -5,7 +5,7 @@
  */
 #include "trace/dtrace/aggregate.h"
 
-#include "trace/dtrace/chain.h"
+#include "trace/assert.h"
 #include "trace/dtrace/ecb.h"
 #include "trace/dtrace/hash.h"
 
@@ -28,43 +28,23 @@ static inline uint64_t aggregate_word_at(const uint8_t *p, uint32_t left)
 
 /* Hashes a string only up to the word with its NUL: most are short, and their fields long. The
  * bytes behind the NUL in that word are 0. */
-static inline uint64_t hash_key(uint64_t hash, const struct dtrace_action *key, const uint8_t *p)
-{
-    uint32_t left = key->rec.size;
-
-    for (;; p += 8, left -= 8) { /* ends with the field */
-        uint64_t word = aggregate_word_at(p, left);
-        hash = dtrace_hash_add(hash, word);
-        if (left <= 8 || (key->is_string && aggregate_has_nul(word))) {
-            return hash;
-        }
-    }
-}
-
-static uint32_t hash_keys(const struct dtrace_aggregation *a, const uint8_t *entry)
+static inline uint32_t hash_keys(const struct dtrace_aggregation *a, const uint8_t *entry)
 {
     const struct dtrace_action *key = a->keys, *end = key + a->nkeys;
-    uint64_t hash = DTRACE_HASH_START;
+    uint64_t hash = DTRACE_HASH_START, word;
 
     do {
-        hash = hash_key(hash, key, entry + key->rec.offset);
+        const uint8_t *p = entry + key->rec.offset;
+        uint32_t left = key->rec.size;
+        for (;; p += 8, left -= 8) { /* ends with the field */
+            word = aggregate_word_at(p, left);
+            hash = dtrace_hash_add(hash, word);
+            if (left <= 8 || (key->is_string && aggregate_has_nul(word))) {
+                break;
+            }
+        }
     } while (++key < end);
     return dtrace_hash_end(hash, a->id);
-}
-
-static bool same_key(const struct dtrace_action *key, const uint8_t *a, const uint8_t *b)
-{
-    uint32_t left = key->rec.size;
-
-    for (;; a += 8, b += 8, left -= 8) { /* ends with the field */
-        uint64_t word = aggregate_word_at(a, left);
-        if (word != aggregate_word_at(b, left)) {
-            return false;
-        }
-        if (left <= 8 || (key->is_string && aggregate_has_nul(word))) {
-            return true;
-        }
-    }
 }
 
 static bool same_keys(const struct dtrace_aggregation *a, const uint8_t *x, const uint8_t *y)
@@ -72,8 +52,15 @@ static bool same_keys(const struct dtrace_aggregation *a, const uint8_t *x, cons
     const struct dtrace_action *key = a->keys, *end = key + a->nkeys;
 
     do {
-        if (!same_key(key, x + key->rec.offset, y + key->rec.offset)) {
-            return false;
+        uint32_t at = key->rec.offset, left = key->rec.size;
+        for (;; at += 8, left -= 8) { /* ends with the field */
+            uint64_t word = aggregate_word_at(x + at, left);
+            if (word != aggregate_word_at(y + at, left)) {
+                return false;
+            }
+            if (left <= 8 || (key->is_string && aggregate_has_nul(word))) {
+                break;
+            }
         }
     } while (++key < end);
     return true;
@@ -99,26 +86,22 @@ static void finish_keys(const struct dtrace_aggregation *a, uint8_t *entry)
     __builtin_memset(entry + at, 0, a->value - at);
 }
 
-static bool aggregate_chain_full(const struct dtrace_aggbuf *b, uint32_t at, uint32_t hash)
-{
-    struct dtrace_chain_room room = {0, 0};
-
-    while (at) {
-        const struct dtrace_agg_entry *old = (const struct dtrace_agg_entry *)(b->active + at - 1);
-        dtrace_chain_pass(&room, old->hash == hash);
-        at = old->next;
-    }
-    return dtrace_chain_full(&room, DTRACE_CHAIN_ENTRIES);
-}
-
 /* Makes the new entry part of the buffer; NULL: no room, counted. */
 static __attribute__((noinline)) struct dtrace_agg_entry *
 insert(struct dtrace_aggbuf *b, const struct dtrace_aggregation *a, uint8_t *entry, uint32_t hash)
 {
     struct dtrace_agg_entry *fresh = (struct dtrace_agg_entry *)entry;
     uint32_t *head = &b->heads[hash & (b->chains - 1)];
+    struct dtrace_chain_room room = {0, 0};
 
-    if (b->used + a->size > b->limit || aggregate_chain_full(b, *head, hash)) {
+    trace_assert(entry == b->active + b->used);
+    for (uint32_t at = *head; at && b->used + a->size <= b->limit;) {
+        const struct dtrace_agg_entry *old = (const struct dtrace_agg_entry *)(b->active + at - 1);
+        trace_assert(at <= b->used);
+        dtrace_chain_pass(&room, old->hash == hash);
+        at = old->next;
+    }
+    if (b->used + a->size > b->limit || dtrace_chain_full(&room, DTRACE_CHAIN_ENTRIES)) {
         b->drops++;
         return NULL;
     }
@@ -130,40 +113,23 @@ insert(struct dtrace_aggbuf *b, const struct dtrace_aggregation *a, uint8_t *ent
     return fresh;
 }
 
-static inline struct dtrace_agg_entry *find_keys(struct dtrace_aggbuf *b,
-                                                 const struct dtrace_aggregation *a, uint8_t *entry)
-{
-    uint32_t hash = hash_keys(a, entry);
-
-    for (uint32_t at = b->heads[hash & (b->chains - 1)]; at;) {
-        struct dtrace_agg_entry *old = (struct dtrace_agg_entry *)(b->active + at - 1);
-        if (old->hash == hash && old->id == a->id && same_keys(a, (uint8_t *)old, entry)) {
-            return old;
-        }
-        at = old->next;
-    }
-    return insert(b, a, entry, hash);
-}
-
-/* Without keys there is one entry. */
-static inline struct dtrace_agg_entry *find_only(struct dtrace_aggbuf *b,
-                                                 const struct dtrace_aggregation *a, uint8_t *entry)
-{
-    for (uint32_t at = b->heads[a->id & (b->chains - 1)]; at;) {
-        struct dtrace_agg_entry *old = (struct dtrace_agg_entry *)(b->active + at - 1);
-        if (old->id == a->id) {
-            return old;
-        }
-        at = old->next;
-    }
-    return insert(b, a, entry, a->id);
-}
-
 uint64_t *dtrace_agg_find(struct dtrace_aggbuf *b, const struct dtrace_aggregation *a,
                           uint8_t *entry)
 {
-    struct dtrace_agg_entry *e = a->nkeys ? find_keys(b, a, entry) : find_only(b, a, entry);
+    bool keyed = a->nkeys > 0; /* without keys there is one entry, and its id is the hash */
+    uint32_t hash = keyed ? hash_keys(a, entry) : a->id;
+    uint32_t at = b->heads[hash & (b->chains - 1)];
+    struct dtrace_agg_entry *e = NULL;
 
+    for (; at; at = e->next) {
+        e = (struct dtrace_agg_entry *)(b->active + at - 1);
+        if (e->id == a->id && (!keyed || (e->hash == hash && same_keys(a, (uint8_t *)e, entry)))) {
+            break;
+        }
+    }
+    if (!at) {
+        e = insert(b, a, entry, hash);
+    }
     return e ? (uint64_t *)((uint8_t *)e + a->value) : NULL;
 }
 

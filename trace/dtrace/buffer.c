@@ -36,28 +36,6 @@ static uint8_t *reserve_fill(struct dtrace_buffer *b, size_t size, uint32_t alig
     return record_at(b, b->offset, start);
 }
 
-/* Returns the bytes from this record, or gap, to the next. */
-static size_t buffer_step(const struct dtrace_buffer *b, const struct dtrace_shapes *shapes,
-                          size_t at)
-{
-    uint32_t epid;
-
-    __builtin_memcpy(&epid, b->active + at, sizeof(epid));
-    return epid == 0 || epid > shapes->count ? sizeof(epid) : shapes->shape[epid - 1].size;
-}
-
-/* Drops the oldest records below `until`. At most one step for each 4 bytes. */
-static void buffer_forget(struct dtrace_buffer *b, const struct dtrace_shapes *shapes, size_t until)
-{
-    while (b->oldest < until && b->oldest < b->end) {
-        b->oldest += buffer_step(b, shapes, b->oldest);
-    }
-    if (b->oldest >= b->end) { /* no records remain from before the wrap */
-        b->oldest = 0;
-        b->end = 0;
-    }
-}
-
 /* In retained memory any store may be the last one: the state between two stores must be
  * readable. */
 static inline void buffer_in_order(void)
@@ -84,8 +62,17 @@ static uint8_t *reserve_ring(struct dtrace_buffer *b, const struct dtrace_shapes
         b->offset = from = start = 0;
         b->laps++;
     }
-    if (b->end) {
-        buffer_forget(b, shapes, start + size);
+    /* Drops the oldest records of the previous lap as far as this one reaches, and the gaps between
+     * them: at most one step for each 4 bytes. */
+    while (b->oldest < start + size && b->oldest < b->end) {
+        uint32_t epid;
+        __builtin_memcpy(&epid, b->active + b->oldest, sizeof(epid));
+        b->oldest +=
+            epid == 0 || epid > shapes->count ? sizeof(epid) : shapes->shape[epid - 1].size;
+    }
+    if (b->end && b->oldest >= b->end) { /* no records remain from before the wrap */
+        b->oldest = 0;
+        b->end = 0;
     }
     return record_at(b, from, start);
 }

@@ -10,35 +10,33 @@
 
 enum { FIRED_ARGS = 5, ARGS_MAX = 256 };
 
-static DTRACE_HOT uint64_t builtin_look_up(enum dtrace_once which)
-{
-    switch (which) {
-    case DTRACE_ONCE_TIMESTAMP:
-        return dtrace_port_timestamp();
-    case DTRACE_ONCE_VTIMESTAMP:
-        return dtrace_port_vtimestamp();
-    case DTRACE_ONCE_WALLTIMESTAMP:
-        return dtrace_port_walltimestamp();
-    case DTRACE_ONCE_STACKDEPTH:
-        return dtrace_port_stack(false, NULL, DTRACE_PORT_DEPTH_MOST);
-    case DTRACE_ONCE_USTACKDEPTH:
-        return dtrace_port_stack(true, NULL, DTRACE_PORT_DEPTH_MOST);
-    case DTRACE_ONCE_CALLER:
-        return dtrace_port_caller(false);
-    case DTRACE_ONCE_UCALLER:
-        return dtrace_port_caller(true);
-    default:
-        return dtrace_port_ipl();
-    }
-}
-
+/* Looks up a value at most once per clause. */
 static DTRACE_HOT uint64_t builtin_once(struct dtrace_context *c, enum dtrace_once which)
 {
-    if (!(c->present & 1u << which)) {
-        c->present |= 1u << which;
-        c->once[which] = builtin_look_up(which);
+    uint64_t *value = &c->once[which];
+
+    if (c->present & 1u << which) {
+        return *value;
     }
-    return c->once[which];
+    c->present |= 1u << which;
+    switch (which) {
+    case DTRACE_ONCE_TIMESTAMP:
+        return *value = dtrace_port_timestamp();
+    case DTRACE_ONCE_VTIMESTAMP:
+        return *value = dtrace_port_vtimestamp();
+    case DTRACE_ONCE_WALLTIMESTAMP:
+        return *value = dtrace_port_walltimestamp();
+    case DTRACE_ONCE_STACKDEPTH:
+        return *value = dtrace_port_stack(false, NULL, DTRACE_PORT_DEPTH_MOST);
+    case DTRACE_ONCE_USTACKDEPTH:
+        return *value = dtrace_port_stack(true, NULL, DTRACE_PORT_DEPTH_MOST);
+    case DTRACE_ONCE_CALLER:
+        return *value = dtrace_port_caller(false);
+    case DTRACE_ONCE_UCALLER:
+        return *value = dtrace_port_caller(true);
+    default:
+        return *value = dtrace_port_ipl();
+    }
 }
 
 /* Opens a window on a string, as far as it is readable. There are as many windows as built-in
@@ -118,16 +116,11 @@ uint32_t dtrace_builtin_copy(struct dtrace_context *c, uint32_t variable, uint8_
     return (uint32_t)(p - to);
 }
 
-static uint64_t string_or_illegal(struct dtrace_context *c, uint32_t variable)
-{
-    const char *s = string_of(c, variable);
-
-    return s ? builtin_string(c, s) : builtin_illegal(c);
-}
-
 /* One switch, and so one jump: most clauses call this. */
 uint64_t dtrace_builtin(struct dtrace_context *c, uint32_t variable)
 {
+    const char *string;
+
     switch (variable) {
     case DIF_VAR_curthread:
         return dtrace_port_curthread();
@@ -179,7 +172,8 @@ uint64_t dtrace_builtin(struct dtrace_context *c, uint32_t variable)
     case DIF_VAR_cpu:
         return c->cpu;
     default:
-        return string_or_illegal(c, variable);
+        string = string_of(c, variable);
+        return string ? builtin_string(c, string) : builtin_illegal(c);
     }
 }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Loading: validates and decodes an image's objects and places them in one block with the program's
- * variables, so that probe context allocates nothing. Control context. Tested by
+ * Loading: validates and decodes an image's objects, merges their declarations of variables, and
+ * puts both in one block, so that probe context allocates nothing. Control context. Tested by
  * test/d_machine/image_test.c.
  */
 #include "trace/dtrace/code.h"
 
+#include "trace/assert.h"
 #include "trace/dtrace/image_check.h"
 #include "trace/dtrace/port.h"
 
@@ -46,6 +47,129 @@ static int validate_all(const struct dtrace_image *image, uint32_t strsize,
     return 0;
 }
 
+/* ---- variables --------------------------------------------------------------------- */
+
+struct dtrace_var_slot *dtrace_var_find(const struct dtrace_var_table *vars, uint8_t scope,
+                                        uint16_t id)
+{
+    uint32_t at = (id * 0x9e3779b1u >> 12) + scope;
+
+    for (;; at++) { /* terminates: half of the table is free */
+        struct dtrace_var_slot *slot = &vars->slots[at & vars->mask];
+        if (!slot->variable || (slot->variable->id == id && slot->variable->scope == scope)) {
+            return slot;
+        }
+    }
+}
+
+/* Adds an object's declaration. Two declarations of one variable must agree. */
+static enum dtrace_reason add_variable(struct dtrace_var_table *vars, const struct dif_variable *v)
+{
+    struct dtrace_var_slot *slot = dtrace_var_find(vars, v->scope, v->id);
+    const struct dif_variable *old = slot->variable;
+    bool string = v->type.kind == DIF_TYPE_STRING;
+    uint32_t size = string && v->type.size == 0 ? vars->strsize : v->type.size;
+
+    size = v->type.ref ? size : 8;
+    if (string && size > vars->strsize) {
+        return DTRACE_REASON_STRING_SIZE;
+    }
+    if (old) {
+        return old->kind != v->kind || old->type.kind != v->type.kind ||
+                       old->type.ref != v->type.ref || slot->size != size
+                   ? DTRACE_REASON_TWO_WAYS
+                   : DTRACE_REASON_NONE;
+    }
+    if (v->kind == DIF_KIND_SCALAR && size > DIF_STATIC_VAR_MAX) {
+        return DTRACE_REASON_VARIABLE_SIZE;
+    }
+    if (vars->ndynamics > UINT16_MAX) { /* their numbers have 16 bits */
+        return DTRACE_REASON_VARIABLES;
+    }
+    bool global = v->scope == DIF_SCOPE_GLOBAL;
+    uint32_t *next;
+    if (v->scope == DIF_SCOPE_THREAD || v->kind == DIF_KIND_ARRAY) {
+        next = &vars->ndynamics;
+    } else if (v->type.ref) {
+        next = global ? &vars->nglobals : &vars->nlocals;
+    } else {
+        next = global ? &vars->global_values : &vars->local_values;
+    }
+    *slot = (struct dtrace_var_slot){v, size, (uint16_t)(*next)++};
+    return DTRACE_REASON_NONE;
+}
+
+static void free_variables(struct dtrace_var_table *vars)
+{
+    dtrace_port_free(vars->slots, (vars->mask + (size_t)1) * sizeof(*vars->slots));
+}
+
+/* Merges the declarations of all objects into one table. Returns 0, -ENOMEM or -EINVAL; after an
+ * error there is nothing to free. */
+static int collect_variables(struct dtrace_var_table *vars, const struct dtrace_image *image,
+                             uint32_t strsize, struct dtrace_refusal *refusal)
+{
+    uint32_t slots = 2;
+
+    while (slots < image->variables.count * 2) {
+        slots *= 2;
+    }
+    *vars = (struct dtrace_var_table){.mask = slots - 1, .strsize = strsize};
+    vars->slots = dtrace_port_alloc(slots * sizeof(*vars->slots));
+    if (!vars->slots) {
+        return dtrace_refuse(refusal, DTRACE_REASON_NO_SPACE);
+    }
+    for (uint32_t n = 0; n < image->objects.count; n++) {
+        struct dif_object o;
+
+        dtrace_image_object_at(image, n, &o);
+        for (uint32_t v = 0; v < o.nvars; v++) {
+            bool own = o.vars[v].id >= DIF_VAR_OTHER_USER;
+            enum dtrace_reason reason = own ? add_variable(vars, &o.vars[v]) : DTRACE_REASON_NONE;
+            if (reason) {
+                free_variables(vars);
+                return refuse_object(refusal, reason, n, UINT32_MAX);
+            }
+        }
+    }
+    return 0;
+}
+
+/* Fills the code's tables of variables. */
+static void fill_variables(const struct dtrace_var_table *vars, struct dtrace_static *globals,
+                           struct dtrace_static *locals, struct dtrace_dynamic *dynamics)
+{
+    for (uint32_t i = 0; i <= vars->mask; i++) {
+        const struct dtrace_var_slot *slot = &vars->slots[i];
+        const struct dif_variable *v = slot->variable;
+        if (!v) {
+            continue;
+        }
+        bool array = v->kind == DIF_KIND_ARRAY, string = v->type.kind == DIF_TYPE_STRING;
+        if (v->scope == DIF_SCOPE_THREAD || array) {
+            dynamics[slot->index] =
+                (struct dtrace_dynamic){v->id, v->scope, array, v->type.ref, string, slot->size};
+        } else if (v->type.ref) {
+            struct dtrace_static *to = v->scope == DIF_SCOPE_GLOBAL ? globals : locals;
+            to[slot->index].size = slot->size;
+            to[slot->index].string = string;
+        }
+    }
+}
+
+/* Sets the offsets of these statics in an area that begins with `words` words. */
+static void lay_out_statics(uint32_t words, struct dtrace_static *all, uint32_t n)
+{
+    uint32_t at = words * 8;
+
+    for (uint32_t i = 0; i < n; i++) {
+        all[i].offset = at + 8;
+        at += 8 + ((all[i].size + 7) & ~7u);
+    }
+}
+
+/* ---- the block --------------------------------------------------------------------- */
+
 /* Divides a block into parts aligned to 8. Without a block it only measures. */
 struct carver {
     uint8_t *block;
@@ -61,8 +185,8 @@ static void *code_carve(struct carver *k, size_t bytes)
     return part;
 }
 
-/* The parts of the code, except its variables' areas. */
-struct parts {
+/* The tables that a program's code consists of, except the objects and its variables' areas. */
+struct code_tables {
     struct dtrace_static *globals, *locals;
     struct dtrace_dynamic *dynamics;
     struct dtrace_insn *text;
@@ -70,153 +194,131 @@ struct parts {
     char *strings;
 };
 
-static void carve_tables(struct carver *k, const struct dtrace_image *image,
-                         const struct dtrace_places *p, struct dtrace_code *code,
-                         struct parts *parts)
-{
-    const struct dtrace_image_object *o =
-        DTRACE_IMAGE_TABLE(image, objects, struct dtrace_image_object);
-    size_t ntext = 0;
-
-    for (uint32_t n = 0; n < image->objects.count; n++) {
-        ntext += o[n].ntext;
-    }
-    code->objects = code_carve(k, image->objects.count * sizeof(*code->objects));
-    parts->globals = code_carve(k, p->nglobals * sizeof(*parts->globals));
-    parts->locals = code_carve(k, p->nlocals * sizeof(*parts->locals));
-    parts->dynamics = code_carve(k, p->ndynamics * sizeof(*parts->dynamics));
-    parts->text = code_carve(k, ntext * sizeof(*parts->text));
-    parts->ints = code_carve(k, image->ints.count * sizeof(*parts->ints));
-    parts->strings = code_carve(k, image->strings.count);
-}
-
+/* Sizes in bytes of the areas of variables. */
 struct areas {
-    uint32_t global, local, zeros, datum; /* bytes; of the largest datum */
+    uint32_t global, local, zeros;
+    uint32_t datum; /* the largest datum of a dynamic variable */
 };
 
-/* Saturates at the largest allowed area. */
-static void code_widen(uint32_t *area, uint32_t bytes)
+/* Computes the sizes of the areas from the variables alone. An area saturates at AREA_MAX. */
+static void measure_areas(const struct dtrace_var_table *vars, struct areas *areas)
 {
-    *area = bytes < AREA_MAX - *area ? *area + bytes : AREA_MAX;
-}
-
-/* Computed from the locations alone. */
-static __attribute__((noinline)) void measure_areas(const struct dtrace_places *p, struct areas *a)
-{
-    *a = (struct areas){p->global_values * 8, p->local_values * 8, 0, 0};
-    for (uint32_t i = 0; i <= p->mask; i++) {
-        const struct dif_variable *v = p->slots[i].variable;
-        uint32_t size = p->slots[i].size;
+    *areas = (struct areas){vars->global_values * 8, vars->local_values * 8, 0, 0};
+    for (uint32_t i = 0; i <= vars->mask; i++) {
+        const struct dif_variable *v = vars->slots[i].variable;
+        uint32_t size = vars->slots[i].size;
         if (!v) {
             continue;
         }
         if (v->scope == DIF_SCOPE_THREAD || v->kind == DIF_KIND_ARRAY) {
-            a->datum = size > a->datum ? size : a->datum;
-            a->zeros = v->type.ref && size > a->zeros ? size : a->zeros;
+            areas->datum = size > areas->datum ? size : areas->datum;
+            areas->zeros = v->type.ref && size > areas->zeros ? size : areas->zeros;
         } else if (v->type.ref) {
-            code_widen(v->scope == DIF_SCOPE_GLOBAL ? &a->global : &a->local,
-                       8 + ((size + 7) & ~7u));
+            uint32_t *area = v->scope == DIF_SCOPE_GLOBAL ? &areas->global : &areas->local;
+            uint32_t bytes = 8 + ((size + 7) & ~7u);
+            *area = bytes < AREA_MAX - *area ? *area + bytes : AREA_MAX;
         }
     }
 }
 
-static void fill_objects(const struct dtrace_image *image, const struct dtrace_places *p,
-                         struct dtrace_code *code, const struct parts *parts)
+static void fill_tables(struct dtrace_code *code, const struct dtrace_image *image,
+                        const struct dtrace_var_table *vars, const struct code_tables *to)
 {
     const struct dtrace_image_object *from =
         DTRACE_IMAGE_TABLE(image, objects, struct dtrace_image_object);
-    struct dtrace_insn *text = parts->text;
+    struct dtrace_insn *text = to->text;
 
+    __builtin_memcpy(to->ints, DTRACE_IMAGE_TABLE(image, ints, uint64_t), image->ints.count * 8ull);
+    __builtin_memcpy(to->strings, DTRACE_IMAGE_TABLE(image, strings, char), image->strings.count);
+    fill_variables(vars, to->globals, to->locals, to->dynamics);
+    lay_out_statics(vars->global_values, to->globals, vars->nglobals);
+    lay_out_statics(vars->local_values, to->locals, vars->nlocals);
+    code->globals = to->globals;
+    code->locals = to->locals;
+    code->dynamics = to->dynamics;
+    code->nobjects = image->objects.count;
+    code->nglobals = vars->nglobals;
+    code->nlocals = vars->nlocals;
+    code->ndynamics = vars->ndynamics;
     for (uint32_t n = 0; n < image->objects.count; n++) {
-        struct dtrace_object *to = &code->objects[n];
+        struct dtrace_object *object = &code->objects[n];
         struct dif_object o;
-        uint32_t key_bytes;
 
         dtrace_image_object_at(image, n, &o);
-        dtrace_decode(&o, p, text);
-        *to = (struct dtrace_object){text,
-                                     parts->ints + from[n].first_int,
-                                     parts->strings + from[n].first_string,
-                                     o.result,
-                                     o.ntext,
-                                     dtrace_decode_flags(&o)};
+        dtrace_decode(&o, vars, text);
+        *object = (struct dtrace_object){
+            text,    to->ints + from[n].first_int, to->strings + from[n].first_string, o.result,
+            o.ntext, dtrace_decode_flags(&o)};
         if (o.result.kind == DIF_TYPE_STRING && o.result.size == 0) {
-            to->result.size = code->strsize;
+            object->result.size = code->strsize;
         }
-        key_bytes = dtrace_decode_key_bytes(&o, code->strsize);
+        uint32_t key_bytes = dtrace_decode_key_bytes(&o, code->strsize);
         code->key_bytes = key_bytes > code->key_bytes ? key_bytes : code->key_bytes;
         text += o.ntext;
     }
 }
 
-static void fill_tables(const struct dtrace_image *image, const struct dtrace_places *p,
-                        struct dtrace_code *code, const struct parts *parts)
-{
-    __builtin_memcpy(parts->ints, DTRACE_IMAGE_TABLE(image, ints, uint64_t),
-                     image->ints.count * 8ull);
-    __builtin_memcpy(parts->strings, DTRACE_IMAGE_TABLE(image, strings, char),
-                     image->strings.count);
-    dtrace_places_fill(p, parts->globals, parts->locals, parts->dynamics);
-    dtrace_places_lay(p->global_values, parts->globals, p->nglobals);
-    dtrace_places_lay(p->local_values, parts->locals, p->nlocals);
-    code->globals = parts->globals;
-    code->locals = parts->locals;
-    code->dynamics = parts->dynamics;
-    code->nobjects = image->objects.count;
-    code->nglobals = p->nglobals;
-    code->nlocals = p->nlocals;
-    code->ndynamics = p->ndynamics;
-    fill_objects(image, p, code, parts);
-}
-
 static int load_into_block(struct dtrace_code *code, const struct dtrace_image *image,
-                           const struct dtrace_places *p, struct dtrace_refusal *refusal)
+                           const struct dtrace_var_table *vars, struct dtrace_refusal *refusal)
 {
-    uint32_t ncpus = dtrace_port_cpu_count();
+    const struct dtrace_image_object *objects =
+        DTRACE_IMAGE_TABLE(image, objects, struct dtrace_image_object);
+    uint32_t nobjects = image->objects.count, ncpus = dtrace_port_cpu_count();
     struct carver k = {NULL, 0};
-    struct parts parts;
-    struct areas a;
+    struct code_tables to;
+    struct areas areas;
+    size_t ntext = 0;
 
-    measure_areas(p, &a);
-    if (a.global >= AREA_MAX || a.local >= AREA_MAX / ncpus) {
+    measure_areas(vars, &areas);
+    if (areas.global >= AREA_MAX || areas.local >= AREA_MAX / ncpus) {
         return dtrace_refuse(refusal, DTRACE_REASON_NO_SPACE);
+    }
+    for (uint32_t n = 0; n < nobjects; n++) {
+        ntext += objects[n].ntext;
     }
     for (unsigned pass = 0; pass < 2; pass++) { /* measures, then carves */
         k.used = 8;                             /* so that it is never empty */
-        carve_tables(&k, image, p, code, &parts);
-        code->zeros = code_carve(&k, a.zeros);
-        code->global_area = code_carve(&k, a.global);
-        code->local_area = code_carve(&k, a.local * ncpus);
+        code->objects = code_carve(&k, nobjects * sizeof(*code->objects));
+        to.globals = code_carve(&k, vars->nglobals * sizeof(*to.globals));
+        to.locals = code_carve(&k, vars->nlocals * sizeof(*to.locals));
+        to.dynamics = code_carve(&k, vars->ndynamics * sizeof(*to.dynamics));
+        to.text = code_carve(&k, ntext * sizeof(*to.text));
+        to.ints = code_carve(&k, image->ints.count * sizeof(*to.ints));
+        to.strings = code_carve(&k, image->strings.count);
+        code->zeros = code_carve(&k, areas.zeros);
+        code->global_area = code_carve(&k, areas.global);
+        code->local_area = code_carve(&k, areas.local * ncpus);
         if (!k.block) {
             k.block = dtrace_port_alloc(k.used);
+            code->block_bytes = k.used;
         }
         if (!k.block) {
             return dtrace_refuse(refusal, DTRACE_REASON_NO_SPACE);
         }
     }
+    trace_assert(k.used == code->block_bytes);
     code->block = k.block;
-    code->block_bytes = k.used;
-    code->global_bytes = a.global;
-    code->local_bytes = a.local;
-    code->zero_bytes = a.zeros;
-    code->datum_bytes = a.datum;
-    fill_tables(image, p, code, &parts);
+    code->global_bytes = areas.global;
+    code->local_bytes = areas.local;
+    code->zero_bytes = areas.zeros;
+    code->datum_bytes = areas.datum;
+    fill_tables(code, image, vars, &to);
     return 0;
 }
 
 int dtrace_code_load(struct dtrace_code *code, const struct dtrace_image *image, uint32_t strsize,
                      struct dtrace_refusal *refusal)
 {
-    struct dtrace_places places;
+    struct dtrace_var_table vars;
     int error = validate_all(image, strsize, refusal);
 
     *code = (struct dtrace_code){.strsize = strsize};
-    error = error ? error : dtrace_places_open(&places, image, strsize, refusal);
+    error = error ? error : collect_variables(&vars, image, strsize, refusal);
     if (error) {
         return error;
     }
-    error = load_into_block(code, image, &places, refusal);
-    dtrace_places_close(&places);
+    error = load_into_block(code, image, &vars, refusal);
+    free_variables(&vars);
     return error;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The life of a consumer: dtrace.h documents each call. Control context, under the control lock. */
 #include "trace/dtrace/consumer.h"
-#include "trace/dtrace/counter.h"
 
+#include "trace/assert.h"
+#include "trace/dtrace/counter.h"
 #include "trace/dtrace/image_check.h"
 #include "trace/dtrace/log.h"
 #include "trace/dtrace/port.h"
@@ -38,8 +39,8 @@ static void consumer_nothing(void *arg)
     (void)arg;
 }
 
-/* Returns when all probe firings that began earlier have ended. */
-static void wait_for_firings(void)
+/* Returns when all probe firings that began earlier have ended, on every CPU. */
+static void wait_for_probes(void)
 {
     for (unsigned cpu = 0; cpu < dtrace_port_cpu_count(); cpu++) {
         dtrace_port_run_on(cpu, consumer_nothing, NULL);
@@ -160,11 +161,14 @@ static void disable_all(struct dtrace_consumer *c)
         dtrace_probe_disable(e->probe, e);
     }
     dtrace_probes_settle();
-    wait_for_firings();
+    wait_for_probes();
 }
 
-static int enable_all(struct dtrace_consumer *c)
+int dtrace_consumer_go(struct dtrace_consumer *c, unsigned *begin_cpu)
 {
+    uint32_t warm = DTRACE_STATE_WARMUP;
+
+    trace_assert(c->enabled == 0);
     while (c->enabled < c->necbs) {
         struct dtrace_ecb *e = &c->ecbs[c->enabled];
         int error = dtrace_probe_enable(e->probe, e);
@@ -175,17 +179,6 @@ static int enable_all(struct dtrace_consumer *c)
         c->enabled++;
     }
     dtrace_probes_settle();
-    return 0;
-}
-
-int dtrace_consumer_go(struct dtrace_consumer *c, unsigned *begin_cpu)
-{
-    uint32_t warm = DTRACE_STATE_WARMUP;
-    int error = enable_all(c);
-
-    if (error) {
-        return error;
-    }
     note_alive(c);
     set_state(c, DTRACE_STATE_WARMUP);
     *begin_cpu = fire_on(c, DTRACE_PROBE_BEGIN);
@@ -201,7 +194,7 @@ void dtrace_consumer_stop(struct dtrace_consumer *c, unsigned *end_cpu)
         return;
     }
     set_state(c, DTRACE_STATE_COOLDOWN);
-    wait_for_firings();
+    wait_for_probes();
     *end_cpu = fire_on(c, DTRACE_PROBE_END);
     disable_all(c);
     consumer_clean(c); /* records committed on one CPU may still lie on others */
@@ -228,7 +221,7 @@ void dtrace_consumer_destroy(struct dtrace_consumer *c)
     dtrace_port_free(c, sizeof(*c));
 }
 
-/* ---- what it says of itself -------------------------------------------------------- */
+/* ---- status ------------------------------------------------------------------------ */
 
 static __attribute__((noinline)) uint64_t counter(const uint64_t *p)
 {
@@ -415,14 +408,6 @@ int dtrace_agg_describe(const struct dtrace_consumer *c, uint32_t id, struct dtr
 
 /* ---- the cleaner ------------------------------------------------------------------- */
 
-/* Kills a consumer that was silent for too long: nobody will take its records. */
-static void kill_silent(struct dtrace_consumer *c)
-{
-    set_state(c, DTRACE_STATE_KILLED);
-    disable_all(c);
-    dtrace_memory_free(c);
-}
-
 uint64_t dtrace_machine_clean(void)
 {
     uint64_t now = dtrace_port_timestamp();
@@ -435,7 +420,10 @@ uint64_t dtrace_machine_clean(void)
         }
         bool silent = now > c->alive && now - c->alive > DEADMAN && !c->unattended;
         if (state != DTRACE_STATE_INACTIVE && silent) {
-            kill_silent(c);
+            /* nobody will take its records */
+            set_state(c, DTRACE_STATE_KILLED);
+            disable_all(c);
+            dtrace_memory_free(c);
             continue;
         }
         consumer_clean(c);

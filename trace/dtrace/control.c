@@ -9,33 +9,25 @@
 #include "trace/dtrace/port.h"
 
 /* The table of consumers; a handle is the index + 1, with the count of reuses above it. */
-static struct dtrace_control_place places[DTRACE_CONTROL_CONSUMERS];
+static struct dtrace_control_entry entries[DTRACE_CONTROL_CONSUMERS];
 static uint32_t taken;
 static struct dtrace_control_program boot_program;
 
-_Static_assert(DTRACE_CONTROL_CONSUMERS < 256, "the place is in the low byte of the handle");
+_Static_assert(DTRACE_CONTROL_CONSUMERS < 256, "the entry is in the low byte of the handle");
 
-static struct dtrace_control_place *place_new(const void *owner)
+static struct dtrace_control_entry *entry_new(const void *owner)
 {
     for (unsigned i = 0; i < DTRACE_CONTROL_CONSUMERS; i++) {
-        if (!places[i].consumer) {
-            places[i].owner = owner;
-            places[i].handle = ++taken << 8 | (i + 1);
-            return &places[i];
+        if (!entries[i].consumer) {
+            entries[i].owner = owner;
+            entries[i].handle = ++taken << 8 | (i + 1);
+            return &entries[i];
         }
     }
     return NULL;
 }
 
-static struct dtrace_control_place *control_place_of(const void *owner, uint32_t handle)
-{
-    unsigned i = (handle & 0xff) - 1;
-    struct dtrace_control_place *p = i < DTRACE_CONTROL_CONSUMERS ? &places[i] : NULL;
-
-    return p && p->consumer && p->handle == handle && p->owner == owner ? p : NULL;
-}
-
-static void place_free(struct dtrace_control_place *p)
+static void entry_free(struct dtrace_control_entry *p)
 {
     dtrace_consumer_destroy(p->consumer);
     p->consumer = NULL;
@@ -44,8 +36,8 @@ static void place_free(struct dtrace_control_place *p)
 void dtrace_control_end(const void *owner)
 {
     for (unsigned i = 0; i < DTRACE_CONTROL_CONSUMERS; i++) {
-        if (places[i].consumer && places[i].owner == owner) {
-            place_free(&places[i]);
+        if (entries[i].consumer && entries[i].owner == owner) {
+            entry_free(&entries[i]);
         }
     }
 }
@@ -55,7 +47,7 @@ unsigned dtrace_control_count(void)
     unsigned n = 0;
 
     for (unsigned i = 0; i < DTRACE_CONTROL_CONSUMERS; i++) {
-        n += places[i].consumer != NULL;
+        n += entries[i].consumer != NULL;
     }
     return n;
 }
@@ -65,33 +57,33 @@ unsigned dtrace_control_count(void)
 static int control_create(struct dtrace_control_request *r)
 {
     struct dtrace_refusal why = {.object = UINT32_MAX, .offset = UINT32_MAX};
-    struct dtrace_control_place *p = place_new(r->owner);
+    struct dtrace_control_entry *p = entry_new(r->owner);
     int error =
         p ? dtrace_consumer_create(r->in, r->call->in_bytes, r->call->flags, &p->consumer, &why)
           : dtrace_refuse(&why, DTRACE_REASON_CONSUMERS);
 
     if (error) {
-        dtrace_control_put(r, 0, &why, sizeof(why));
+        dtrace_answer_put(r, 0, &why, sizeof(why));
         return error;
     }
-    r->place = p;
+    r->entry = p;
     p->consumer->log_id = p->handle;
     r->call->handle = p->handle;
-    return dtrace_control_sizes(r);
+    return dtrace_answer_sizes(r);
 }
 
 static int control_destroy(struct dtrace_control_request *r)
 {
-    place_free(r->place);
+    entry_free(r->entry);
     return 0;
 }
 
 /* The boot's consumer belongs to no process: this address stands for its owner. */
-static struct dtrace_control_place *boot_place(void)
+static struct dtrace_control_entry *boot_entry(void)
 {
     for (unsigned i = 0; i < DTRACE_CONTROL_CONSUMERS; i++) {
-        if (places[i].consumer && places[i].owner == &boot_program) {
-            return &places[i];
+        if (entries[i].consumer && entries[i].owner == &boot_program) {
+            return &entries[i];
         }
     }
     return NULL;
@@ -100,19 +92,19 @@ static struct dtrace_control_place *boot_place(void)
 /* The caller has checked that it can read the records: a claim can't be undone. */
 static int control_look(struct dtrace_control_request *r)
 {
-    if (!boot_place()) {
+    if (!boot_entry()) {
         return -ENOENT;
     }
     if (r->room < boot_program.bytes) {
         return -EMSGSIZE;
     }
-    dtrace_control_put(r, 0, boot_program.image, boot_program.bytes);
+    dtrace_answer_put(r, 0, boot_program.image, boot_program.bytes);
     return 0;
 }
 
 static int control_claim(struct dtrace_control_request *r)
 {
-    struct dtrace_control_place *p = boot_place();
+    struct dtrace_control_entry *p = boot_entry();
 
     if (!p) {
         return -ENOENT;
@@ -127,15 +119,15 @@ static int control_claim(struct dtrace_control_request *r)
 
 int dtrace_control_boot(const void *image, size_t size, struct dtrace_refusal *why)
 {
-    struct dtrace_control_place *p = boot_place();
+    struct dtrace_control_entry *p = boot_entry();
     unsigned cpu;
     const struct dtrace_image *i = image;
     size_t own = size >= sizeof(*i) && i->size < size ? i->size : size;
 
     if (p) {
-        place_free(p);
+        entry_free(p);
     }
-    p = place_new(&boot_program);
+    p = entry_new(&boot_program);
     int error =
         p ? dtrace_consumer_create(image, own, DTRACE_CREATE_ZERO_OK, &p->consumer, why) : -EAGAIN;
 
@@ -147,7 +139,7 @@ int dtrace_control_boot(const void *image, size_t size, struct dtrace_refusal *w
     error = p->consumer->kept ? dtrace_control_describe(p, &boot_program) : 0;
     error = error ? error : dtrace_consumer_go(p->consumer, &cpu);
     if (error) {
-        place_free(p);
+        entry_free(p);
     }
     return error;
 }
@@ -171,43 +163,40 @@ static const struct command {
     uint16_t uses;     /* enum uses */
     uint8_t out_least; /* least room for the answer, in bytes */
 } commands[] = {
-    [KYMO_D_INFO] = {dtrace_control_tell, 0, sizeof(struct kymo_d_info)},
-    [KYMO_D_PROBES] = {dtrace_control_probes, ID | MAYBE_IN, sizeof(struct kymo_d_probe)},
-    [KYMO_D_PROVIDE] = {dtrace_control_provide, IN, 0},
+    [KYMO_D_INFO] = {dtrace_answer_info, 0, sizeof(struct kymo_d_info)},
+    [KYMO_D_PROBES] = {dtrace_answer_probes, ID | MAYBE_IN, sizeof(struct kymo_d_probe)},
+    [KYMO_D_PROVIDE] = {dtrace_answer_provide, IN, 0},
     [KYMO_D_CREATE] = {control_create, FLAGS | IN, sizeof(struct dtrace_refusal)},
-    [KYMO_D_GO] = {dtrace_control_go, HANDLE, 0},
-    [KYMO_D_STOP] = {dtrace_control_stop, HANDLE, 0},
-    [KYMO_D_OVER] = {dtrace_control_over, HANDLE | DEAD, 0},
-    [KYMO_D_STATUS] = {dtrace_control_status, HANDLE, sizeof(struct dtrace_status)},
-    [KYMO_D_BUFFER] = {dtrace_control_buffer, HANDLE | CPU, sizeof(struct dtrace_snap)},
-    [KYMO_D_AGGREGATION] = {dtrace_control_aggregation, HANDLE | CPU, sizeof(struct dtrace_snap)},
-    [KYMO_D_EPID] = {dtrace_control_epid, HANDLE | ID, DTRACE_CONTROL_DESC_BYTES},
-    [KYMO_D_AGG] = {dtrace_control_agg, HANDLE | ID, DTRACE_CONTROL_DESC_BYTES},
-    [KYMO_D_RESUME] = {dtrace_control_wake, ID, 0},
+    [KYMO_D_GO] = {dtrace_answer_go, HANDLE, 0},
+    [KYMO_D_STOP] = {dtrace_answer_stop, HANDLE, 0},
+    [KYMO_D_OVER] = {dtrace_answer_over, HANDLE | DEAD, 0},
+    [KYMO_D_STATUS] = {dtrace_answer_status, HANDLE, sizeof(struct dtrace_status)},
+    [KYMO_D_BUFFER] = {dtrace_answer_buffer, HANDLE | CPU, sizeof(struct dtrace_snap)},
+    [KYMO_D_AGGREGATION] = {dtrace_answer_aggregation, HANDLE | CPU, sizeof(struct dtrace_snap)},
+    [KYMO_D_EPID] = {dtrace_answer_epid, HANDLE | ID, DTRACE_CONTROL_DESC_BYTES},
+    [KYMO_D_AGG] = {dtrace_answer_agg, HANDLE | ID, DTRACE_CONTROL_DESC_BYTES},
+    [KYMO_D_RESUME] = {dtrace_answer_resume, ID, 0},
     [KYMO_D_DESTROY] = {control_destroy, HANDLE | DEAD, 0},
     [KYMO_D_CLAIM] = {control_claim, 0, 0},
-    [KYMO_D_SIZES] = {dtrace_control_sizes, HANDLE, sizeof(struct kymo_d_created)},
-    [KYMO_D_PROCESS] = {dtrace_control_whois, ID, sizeof(struct kymo_d_process)},
+    [KYMO_D_SIZES] = {dtrace_answer_sizes, HANDLE, sizeof(struct kymo_d_created)},
+    [KYMO_D_PROCESS] = {dtrace_answer_process, ID, sizeof(struct kymo_d_process)},
     [KYMO_D_LOOK] = {control_look, 0, 0},
-    [KYMO_D_NOTES] = {dtrace_control_notes, HANDLE | ID | MAYBE_IN | LOGS, 0},
-    [KYMO_D_PASS] = {dtrace_control_pass, HANDLE | ID | PASS_FLAGS | LOGS,
+    [KYMO_D_NOTES] = {dtrace_answer_notes, HANDLE | ID | MAYBE_IN | LOGS, 0},
+    [KYMO_D_PASS] = {dtrace_answer_pass, HANDLE | ID | PASS_FLAGS | LOGS,
                      sizeof(struct dtrace_status)},
 };
 _Static_assert(sizeof(struct kymo_d_created) <= sizeof(struct dtrace_refusal), "CREATE's room");
 
-static uint32_t control_flags_of(const struct command *c)
-{
-    return c->uses & FLAGS        ? (uint32_t)DTRACE_CREATE_ZERO_OK | (uint32_t)DTRACE_CREATE_LOG
-           : c->uses & PASS_FLAGS ? (uint32_t)DTRACE_LOG_PASS_FLAGS
-                                  : 0;
-}
-
+/* Checks the fields of a call against what its command reads. */
 static int control_check(const struct dtrace_control_request *r, const struct command *c)
 {
     const struct kymo_d_call *call = r->call;
+    uint32_t flags = c->uses & FLAGS ? (uint32_t)DTRACE_CREATE_ZERO_OK | (uint32_t)DTRACE_CREATE_LOG
+                     : c->uses & PASS_FLAGS ? (uint32_t)DTRACE_LOG_PASS_FLAGS
+                                            : 0;
 
     if ((call->handle && !(c->uses & HANDLE)) || (call->cpu && !(c->uses & CPU)) ||
-        (call->id && !(c->uses & ID)) || (call->flags & ~control_flags_of(c))) {
+        (call->id && !(c->uses & ID)) || (call->flags & ~flags)) {
         return -EINVAL;
     }
     if ((call->in_bytes != 0 && !(c->uses & (IN | MAYBE_IN))) ||
@@ -218,29 +207,27 @@ static int control_check(const struct dtrace_control_request *r, const struct co
     return ((uintptr_t)r->in | (uintptr_t)r->out) % 8 ? -EINVAL : 0;
 }
 
-/* Notes are allowed also for consumers that retain. */
-static bool may_log(const struct command *c, const struct dtrace_consumer *consumer)
-{
-    return !(c->uses & LOGS) || consumer->logs ||
-           (consumer->kept && c->run == dtrace_control_notes);
-}
-
 static int control_run(struct dtrace_control_request *r)
 {
     const struct command *c = &commands[r->call->command];
+    uint32_t i = (r->call->handle & 0xff) - 1;
     int error = control_check(r, c);
 
     if (error || !(c->uses & HANDLE)) {
         return error ? error : c->run(r);
     }
-    r->place = control_place_of(r->owner, r->call->handle);
-    if (!r->place) {
+    r->entry = &entries[i % DTRACE_CONTROL_CONSUMERS];
+    const struct dtrace_consumer *consumer = r->entry->consumer;
+    if (i >= DTRACE_CONTROL_CONSUMERS || !consumer || r->entry->handle != r->call->handle ||
+        r->entry->owner != r->owner) {
         return -EBADF;
     }
-    if (!may_log(c, r->place->consumer)) {
+    /* notes are allowed also for consumers that retain */
+    bool may_log = consumer->logs || (consumer->kept && c->run == dtrace_answer_notes);
+    if (c->uses & LOGS && !may_log) {
         return -EINVAL;
     }
-    r->state = __atomic_load_n(&r->place->consumer->state, __ATOMIC_ACQUIRE);
+    r->state = __atomic_load_n(&consumer->state, __ATOMIC_ACQUIRE);
     return r->state == DTRACE_STATE_KILLED && !(c->uses & DEAD) ? -KYMO_D_ESHUTDOWN : c->run(r);
 }
 

@@ -3,39 +3,41 @@
 #include "trace/dtrace/control_answer.h"
 
 #include "abi/errno.h"
+#include "trace/assert.h"
 #include "trace/dtrace/port.h"
 #include "trace/dtrace/retained.h"
 
-void dtrace_control_put(struct dtrace_control_request *r, uint32_t at, const void *from,
-                        uint32_t bytes)
+void dtrace_answer_put(struct dtrace_control_request *r, uint32_t at, const void *from,
+                       uint32_t bytes)
 {
+    trace_assert(at <= r->room && bytes <= r->room - at);
     __builtin_memcpy(r->out + at, from, bytes);
     r->call->out_bytes = at + bytes;
 }
 
-int dtrace_control_tell(struct dtrace_control_request *r)
+int dtrace_answer_info(struct dtrace_control_request *r)
 {
     struct kymo_d_info info = {.version = KYMO_D_VERSION};
 
     dtrace_control_info(&info);
-    dtrace_control_put(r, 0, &info, sizeof(info));
+    dtrace_answer_put(r, 0, &info, sizeof(info));
     /* The boot, which describes its own program, is not a process. */
     r->call->id = r->owner ? dtrace_control_pid(r->owner) : 0;
     return 0;
 }
 
-int dtrace_control_wake(struct dtrace_control_request *r)
+int dtrace_answer_resume(struct dtrace_control_request *r)
 {
     return dtrace_control_resume((int32_t)r->call->id);
 }
 
-int dtrace_control_whois(struct dtrace_control_request *r)
+int dtrace_answer_process(struct dtrace_control_request *r)
 {
     struct kymo_d_process process = {.text = 0};
     int error = dtrace_control_process((int32_t)r->call->id, &process);
 
     if (!error) {
-        dtrace_control_put(r, 0, &process, sizeof(process));
+        dtrace_answer_put(r, 0, &process, sizeof(process));
     }
     return error;
 }
@@ -60,24 +62,6 @@ static bool control_answer_put_text(struct writing *w, const char *text)
     return true;
 }
 
-static unsigned put_arguments(struct writing *w, const struct dtrace_probe *p)
-{
-    const struct dtrace_provider *provider = p->provider;
-    unsigned n = 0;
-
-    while (provider->argument_type && n < UINT8_MAX) {
-        const char *type = provider->argument_type(p->id, p->arg, n);
-        if (!type) {
-            break;
-        }
-        if (!control_answer_put_text(w, type)) {
-            return UINT8_MAX + 1;
-        }
-        n++;
-    }
-    return n;
-}
-
 /* Returns the bytes written, 0: no room. */
 static uint32_t put_probe(uint8_t *out, uint32_t room, const struct dtrace_probe *p)
 {
@@ -93,15 +77,21 @@ static uint32_t put_probe(uint8_t *out, uint32_t room, const struct dtrace_probe
             return 0;
         }
     }
-    unsigned arguments = put_arguments(&w, p);
-    if (arguments > UINT8_MAX) {
-        return 0;
+    while (p->provider->argument_type && head.arguments < UINT8_MAX) {
+        const char *type = p->provider->argument_type(p->id, p->arg, head.arguments);
+        if (!type) {
+            break;
+        }
+        if (!control_answer_put_text(&w, type)) {
+            return 0;
+        }
+        head.arguments++;
     }
     while (w.at % 8) {
         out[w.at++] = 0;
     }
     head.size = (uint16_t)w.at;
-    head.arguments = (uint8_t)arguments;
+
     __builtin_memcpy(head.name, &p->provider->attributes, sizeof(struct dtrace_attributes));
     __builtin_memcpy(out, &head, sizeof(head));
     return w.at;
@@ -127,13 +117,7 @@ static int take_names(const struct dtrace_control_request *r, const char *names[
     return at == end ? 0 : -EINVAL;
 }
 
-static bool control_answer_matches(const struct dtrace_probe *p, const char *const names[4])
-{
-    return dtrace_glob(names[0], p->provider->name) && dtrace_glob(names[1], p->module) &&
-           dtrace_glob(names[2], p->function) && dtrace_glob(names[3], p->name);
-}
-
-int dtrace_control_probes(struct dtrace_control_request *r)
+int dtrace_answer_probes(struct dtrace_control_request *r)
 {
     uint32_t room = r->room < DTRACE_CONTROL_PROBES_MAX ? r->room : DTRACE_CONTROL_PROBES_MAX;
     uint32_t at = 0, id = r->call->id;
@@ -145,7 +129,7 @@ int dtrace_control_probes(struct dtrace_control_request *r)
     }
     for (unsigned i = 0; i < DTRACE_CONTROL_LOOK_MAX && id < dtrace_probe_count; i++, id++) {
         const struct dtrace_probe *p = dtrace_probe_at(id + 1);
-        if (control_answer_matches(p, names)) {
+        if (dtrace_probe_matches(p, names[0], names[1], names[2], names[3])) {
             uint32_t n = put_probe(r->out + at, room - at, p);
             if (n == 0) {
                 error = at ? 0 : -EMSGSIZE;
@@ -159,7 +143,7 @@ int dtrace_control_probes(struct dtrace_control_request *r)
     return error;
 }
 
-int dtrace_control_provide(struct dtrace_control_request *r)
+int dtrace_answer_provide(struct dtrace_control_request *r)
 {
     const char *names[4];
     int error = take_names(r, names);
@@ -172,50 +156,50 @@ int dtrace_control_provide(struct dtrace_control_request *r)
 
 /* ---- of one consumer --------------------------------------------------------------- */
 
-int dtrace_control_sizes(struct dtrace_control_request *r)
+int dtrace_answer_sizes(struct dtrace_control_request *r)
 {
     struct dtrace_sizes s;
 
-    dtrace_consumer_sizes(r->place->consumer, &s);
+    dtrace_consumer_sizes(r->entry->consumer, &s);
     struct kymo_d_created made = {
-        s.bufsize, s.aggsize, s.specsize, s.dynvarsize, dtrace_consumer_matched(r->place->consumer),
+        s.bufsize, s.aggsize, s.specsize, s.dynvarsize, dtrace_consumer_matched(r->entry->consumer),
         0,
     };
-    dtrace_control_put(r, 0, &made, sizeof(made));
+    dtrace_answer_put(r, 0, &made, sizeof(made));
     return 0;
 }
 
-int dtrace_control_go(struct dtrace_control_request *r)
+int dtrace_answer_go(struct dtrace_control_request *r)
 {
     unsigned cpu = 0;
     int error =
-        r->state == DTRACE_STATE_INACTIVE ? dtrace_consumer_go(r->place->consumer, &cpu) : -EINVAL;
+        r->state == DTRACE_STATE_INACTIVE ? dtrace_consumer_go(r->entry->consumer, &cpu) : -EINVAL;
 
-    r->call->cpu = r->place->consumer->begin_cpu = cpu;
+    r->call->cpu = r->entry->consumer->begin_cpu = cpu;
     return error;
 }
 
-int dtrace_control_stop(struct dtrace_control_request *r)
+int dtrace_answer_stop(struct dtrace_control_request *r)
 {
     unsigned cpu;
 
-    dtrace_consumer_stop(r->place->consumer, &cpu);
-    r->call->cpu = r->place->consumer->end_cpu = cpu;
+    dtrace_consumer_stop(r->entry->consumer, &cpu);
+    r->call->cpu = r->entry->consumer->end_cpu = cpu;
     return 0;
 }
 
-int dtrace_control_over(struct dtrace_control_request *r)
+int dtrace_answer_over(struct dtrace_control_request *r)
 {
-    r->call->id = dtrace_consumer_over(r->place->consumer);
+    r->call->id = dtrace_consumer_over(r->entry->consumer);
     return 0;
 }
 
-int dtrace_control_status(struct dtrace_control_request *r)
+int dtrace_answer_status(struct dtrace_control_request *r)
 {
     struct dtrace_status status;
 
-    dtrace_consumer_status(r->place->consumer, &status);
-    dtrace_control_put(r, 0, &status, sizeof(status));
+    dtrace_consumer_status(r->entry->consumer, &status);
+    dtrace_answer_put(r, 0, &status, sizeof(status));
     return 0;
 }
 
@@ -225,21 +209,21 @@ typedef int snap_fn(struct dtrace_consumer *, unsigned cpu, void *to, size_t roo
 static int control_answer_snap(struct dtrace_control_request *r, snap_fn *take)
 {
     struct dtrace_snap s;
-    int error = take(r->place->consumer, r->call->cpu, r->out + sizeof(s), r->room - sizeof(s), &s);
+    int error = take(r->entry->consumer, r->call->cpu, r->out + sizeof(s), r->room - sizeof(s), &s);
 
     if (!error) {
-        dtrace_control_put(r, 0, &s, sizeof(s));
+        dtrace_answer_put(r, 0, &s, sizeof(s));
         r->call->out_bytes += (uint32_t)s.size;
     }
     return error;
 }
 
-int dtrace_control_buffer(struct dtrace_control_request *r)
+int dtrace_answer_buffer(struct dtrace_control_request *r)
 {
     return control_answer_snap(r, dtrace_buffer_snap);
 }
 
-int dtrace_control_aggregation(struct dtrace_control_request *r)
+int dtrace_answer_aggregation(struct dtrace_control_request *r)
 {
     return control_answer_snap(r, dtrace_aggregation_snap);
 }
@@ -254,7 +238,7 @@ static int control_answer_described(struct dtrace_control_request *r, int error,
         return error ? error : -EMSGSIZE;
     }
     __builtin_memset(r->out, 0, DTRACE_CONTROL_DESC_BYTES);
-    dtrace_control_put(r, 0, head, sizeof(struct dtrace_epid_desc));
+    dtrace_answer_put(r, 0, head, sizeof(struct dtrace_epid_desc));
     r->call->out_bytes = (uint32_t)bytes;
     return 0;
 }
@@ -267,31 +251,31 @@ static struct dtrace_recdesc *recs_of(const struct dtrace_control_request *r, ui
     return (void *)(r->out + DTRACE_CONTROL_DESC_BYTES);
 }
 
-int dtrace_control_epid(struct dtrace_control_request *r)
+int dtrace_answer_epid(struct dtrace_control_request *r)
 {
     struct dtrace_epid_desc desc;
     uint32_t n;
     struct dtrace_recdesc *recs = recs_of(r, &n);
-    int error = dtrace_epid_describe(r->place->consumer, r->call->id, &desc, recs, &n);
+    int error = dtrace_epid_describe(r->entry->consumer, r->call->id, &desc, recs, &n);
 
     return control_answer_described(r, error, &desc, n);
 }
 
-int dtrace_control_agg(struct dtrace_control_request *r)
+int dtrace_answer_agg(struct dtrace_control_request *r)
 {
     struct dtrace_agg_desc desc;
     uint32_t n;
     struct dtrace_recdesc *recs = recs_of(r, &n);
-    int error = dtrace_agg_describe(r->place->consumer, r->call->id, &desc, recs, &n);
+    int error = dtrace_agg_describe(r->entry->consumer, r->call->id, &desc, recs, &n);
 
     return control_answer_described(r, error, &desc, n);
 }
 
 /* ---- in the event log -------------------------------------------------------------- */
 
-int dtrace_control_notes(struct dtrace_control_request *r)
+int dtrace_answer_notes(struct dtrace_control_request *r)
 {
-    struct dtrace_consumer *c = r->place->consumer;
+    struct dtrace_consumer *c = r->entry->consumer;
     int error = dtrace_port_logging() ? 0 : -ECANCELED;
 
     if (r->call->in_bytes > DTRACE_LOG_NOTES_MAX) {
@@ -310,7 +294,7 @@ int dtrace_control_notes(struct dtrace_control_request *r)
     return error;
 }
 
-int dtrace_control_pass(struct dtrace_control_request *r)
+int dtrace_answer_pass(struct dtrace_control_request *r)
 {
     if (!dtrace_port_logging()) {
         return -ECANCELED;
@@ -318,6 +302,6 @@ int dtrace_control_pass(struct dtrace_control_request *r)
     if (!dtrace_port_log_room()) {
         return -EAGAIN;
     }
-    r->call->id = dtrace_log_pass(r->place->consumer, r->call->id, r->call->flags);
-    return dtrace_control_status(r);
+    r->call->id = dtrace_log_pass(r->entry->consumer, r->call->id, r->call->flags);
+    return dtrace_answer_status(r);
 }

@@ -8,7 +8,7 @@
 #include "trace/dtrace/image_check.h"
 #include "trace/dtrace/log.h"
 
-struct dtrace_control_place {         /* table entry of one consumer */
+struct dtrace_control_entry {         /* table entry of one consumer */
     struct dtrace_consumer *consumer; /* [k] NULL: the entry is free */
     const void *owner;                /* [k] */
     uint32_t handle;                  /* [k] */
@@ -27,7 +27,7 @@ struct dtrace_control_request {
     uint8_t *out;
     uint32_t room;  /* bytes available at out */
     uint32_t state; /* of the consumer, if the command has one: enum dtrace_state */
-    struct dtrace_control_place *place; /* its table entry, likewise */
+    struct dtrace_control_entry *entry; /* its table entry, likewise */
 };
 
 /* A description of an EPID or aggregation, then 4 bytes, then its struct dtrace_recdesc. */
@@ -35,26 +35,26 @@ enum { DTRACE_CONTROL_DESC_BYTES = 24 };
 
 /* Writes bytes at offset `at` of the answer and sets the answer's end behind them. The caller has
  * checked the room. */
-void dtrace_control_put(struct dtrace_control_request *, uint32_t at, const void *from,
-                        uint32_t bytes);
+void dtrace_answer_put(struct dtrace_control_request *, uint32_t at, const void *from,
+                       uint32_t bytes);
 
-int dtrace_control_tell(struct dtrace_control_request *);
-int dtrace_control_probes(struct dtrace_control_request *);
-int dtrace_control_provide(struct dtrace_control_request *);
-int dtrace_control_sizes(struct dtrace_control_request *);
-int dtrace_control_go(struct dtrace_control_request *);
-int dtrace_control_stop(struct dtrace_control_request *);
-int dtrace_control_over(struct dtrace_control_request *);
-int dtrace_control_status(struct dtrace_control_request *);
-int dtrace_control_buffer(struct dtrace_control_request *);
-int dtrace_control_aggregation(struct dtrace_control_request *);
-int dtrace_control_epid(struct dtrace_control_request *);
-int dtrace_control_agg(struct dtrace_control_request *);
-int dtrace_control_whois(struct dtrace_control_request *);
-int dtrace_control_wake(struct dtrace_control_request *);
-int dtrace_control_notes(struct dtrace_control_request *);
+int dtrace_answer_info(struct dtrace_control_request *);
+int dtrace_answer_probes(struct dtrace_control_request *);
+int dtrace_answer_provide(struct dtrace_control_request *);
+int dtrace_answer_sizes(struct dtrace_control_request *);
+int dtrace_answer_go(struct dtrace_control_request *);
+int dtrace_answer_stop(struct dtrace_control_request *);
+int dtrace_answer_over(struct dtrace_control_request *);
+int dtrace_answer_status(struct dtrace_control_request *);
+int dtrace_answer_buffer(struct dtrace_control_request *);
+int dtrace_answer_aggregation(struct dtrace_control_request *);
+int dtrace_answer_epid(struct dtrace_control_request *);
+int dtrace_answer_agg(struct dtrace_control_request *);
+int dtrace_answer_process(struct dtrace_control_request *);
+int dtrace_answer_resume(struct dtrace_control_request *);
+int dtrace_answer_notes(struct dtrace_control_request *);
 /* control_boot.c: writes the notes of the boot's consumer, for its retained memory. */
-int dtrace_control_describe(struct dtrace_control_place *, const struct dtrace_control_program *);
-int dtrace_control_pass(struct dtrace_control_request *);
+int dtrace_control_describe(struct dtrace_control_entry *, const struct dtrace_control_program *);
+int dtrace_answer_pass(struct dtrace_control_request *);
 
 #endif

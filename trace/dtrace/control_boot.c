@@ -15,7 +15,7 @@
 enum { ANSWER_ROOM = 16 * 1024 };
 
 struct describing {
-    struct dtrace_control_place *place;
+    struct dtrace_control_entry *entry;
     uint8_t *notes;
     uint32_t used, room;
     uint8_t *answer; /* ANSWER_ROOM */
@@ -32,17 +32,6 @@ static void control_boot_put(struct describing *d, const void *bytes, uint32_t n
     d->used += n;
 }
 
-/* Keeps only the first probe of an answer to PROBES: the one that was asked for. */
-static void only_first(struct kymo_d_call *call, const uint8_t *answer)
-{
-    const struct kymo_d_probe *probe = (const void *)answer;
-
-    if (call->out_bytes >= sizeof(*probe)) {
-        call->out_bytes = probe->size;
-        call->id = probe->id;
-    }
-}
-
 /* Records a request and its answer. Returns false if there is no answer because the object does not
  * exist. */
 static bool control_boot_ask(struct describing *d, uint32_t command, uint32_t id,
@@ -51,15 +40,17 @@ static bool control_boot_ask(struct describing *d, uint32_t command, uint32_t id
     const struct kymo_d_call asked = {.command = command, .id = id};
     struct kymo_d_call call = asked;
     struct dtrace_control_request r = {
-        .call = &call, .out = d->answer, .room = ANSWER_ROOM, .place = d->place};
+        .call = &call, .out = d->answer, .room = ANSWER_ROOM, .entry = d->entry};
 
     call.result = answer(&r);
     if (call.result || d->error) {
         d->error = d->error || call.result == -ENOENT ? d->error : call.result;
         return false;
     }
-    if (command == KYMO_D_PROBES) {
-        only_first(&call, d->answer);
+    const struct kymo_d_probe *probe = (const void *)d->answer;
+    if (command == KYMO_D_PROBES && call.out_bytes >= sizeof(*probe)) {
+        call.out_bytes = probe->size; /* only the first probe: the one that was asked for */
+        call.id = probe->id;
     }
     control_boot_put(d, &asked, sizeof(asked));
     control_boot_put(d, &call, sizeof(call));
@@ -69,25 +60,8 @@ static bool control_boot_ask(struct describing *d, uint32_t command, uint32_t id
 
 static int control_boot_created(struct dtrace_control_request *r)
 {
-    r->call->handle = r->place->handle;
-    return dtrace_control_sizes(r);
-}
-
-static void ask_all(struct describing *d)
-{
-    uint32_t known = 0; /* probes, by id, to avoid repeating a request */
-
-    control_boot_ask(d, KYMO_D_INFO, 0, dtrace_control_tell);
-    control_boot_ask(d, KYMO_D_CREATE, 0, control_boot_created);
-    for (uint32_t id = 1; control_boot_ask(d, KYMO_D_EPID, id, dtrace_control_epid); id++) {
-        uint32_t probe = d->place->consumer->ecbs[id - 1].probe->id;
-        if (probe != known) {
-            control_boot_ask(d, KYMO_D_PROBES, probe - 1, dtrace_control_probes);
-            known = probe;
-        }
-    }
-    for (uint32_t id = 1; control_boot_ask(d, KYMO_D_AGG, id, dtrace_control_agg); id++) {
-    }
+    r->call->handle = r->entry->handle;
+    return dtrace_answer_sizes(r);
 }
 
 /* The image is followed by the saved settings and sources. */
@@ -96,14 +70,25 @@ static void control_boot_describe(struct describing *d,
 {
     const struct dtrace_image *image = program->image;
     struct notes_head head = {NOTES_MAGIC, 1, program->bytes - image->size, 0};
+    uint32_t known = 0; /* probes, by id, to avoid repeating a request */
 
     control_boot_put(d, &head, sizeof(head));
     control_boot_put(d, (const uint8_t *)image + image->size, head.saved);
-    ask_all(d);
-    d->error = d->error ? d->error : dtrace_kept_notes(d->place->consumer, d->notes, d->used);
+    control_boot_ask(d, KYMO_D_INFO, 0, dtrace_answer_info);
+    control_boot_ask(d, KYMO_D_CREATE, 0, control_boot_created);
+    for (uint32_t id = 1; control_boot_ask(d, KYMO_D_EPID, id, dtrace_answer_epid); id++) {
+        uint32_t probe = d->entry->consumer->ecbs[id - 1].probe->id;
+        if (probe != known) {
+            control_boot_ask(d, KYMO_D_PROBES, probe - 1, dtrace_answer_probes);
+            known = probe;
+        }
+    }
+    for (uint32_t id = 1; control_boot_ask(d, KYMO_D_AGG, id, dtrace_answer_agg); id++) {
+    }
+    d->error = d->error ? d->error : dtrace_kept_notes(d->entry->consumer, d->notes, d->used);
 }
 
-int dtrace_control_describe(struct dtrace_control_place *p,
+int dtrace_control_describe(struct dtrace_control_entry *p,
                             const struct dtrace_control_program *program)
 {
     struct dtrace_block notes, answer;
@@ -112,7 +97,7 @@ int dtrace_control_describe(struct dtrace_control_place *p,
     if (dtrace_block_make(&notes, DTRACE_LOG_NOTES_MAX)) {
         if (dtrace_block_make(&answer, ANSWER_ROOM)) {
             struct describing d = {
-                .place = p, .notes = notes.at, .room = DTRACE_LOG_NOTES_MAX, .answer = answer.at};
+                .entry = p, .notes = notes.at, .room = DTRACE_LOG_NOTES_MAX, .answer = answer.at};
             control_boot_describe(&d, program);
             error = d.error;
             dtrace_block_free(&answer);

@@ -19,6 +19,7 @@ struct pass {
     bool complete; /* everything that marks the end of its parts is logged */
 };
 
+/* Logs a CPU's records and where they end. Runs on that CPU. */
 static void control_log_taken(void *arg)
 {
     struct pass *p = arg;
@@ -33,6 +34,7 @@ static void control_log_taken(void *arg)
     p->complete &= dtrace_port_log(DTRACE_LOG_TAKEN, words, 4, &snap, sizeof(snap));
 }
 
+/* Logs the entries that a CPU's aggregation buffer holds, and how many there were. */
 static void log_aggregation(struct pass *p, unsigned cpu)
 {
     struct dtrace_agg_entry entry;
@@ -53,26 +55,19 @@ static void log_aggregation(struct pass *p, unsigned cpu)
     p->complete &= dtrace_port_log(DTRACE_LOG_ENTRIES, words, 6, NULL, 0);
 }
 
-/* Logs the processes whose addresses its records may contain. */
-static void log_processes(const struct dtrace_consumer *c)
-{
-    struct kymo_d_process process;
-
-    for (int32_t pid = dtrace_port_next_process(0, &process); pid;
-         pid = dtrace_port_next_process(pid, &process)) {
-        const uint32_t words[] = {c->log_id, (uint32_t)pid, 0, 0};
-        dtrace_port_log(DTRACE_LOG_PROCESS, words, 4, &process, sizeof(process));
-    }
-}
-
 bool dtrace_log_pass(struct dtrace_consumer *c, uint32_t number, uint32_t flags)
 {
     struct pass p = {c, number, true};
     struct dtrace_status status;
 
     dtrace_consumer_status(c, &status);
-    if (flags & DTRACE_LOG_PROCESSES) {
-        log_processes(c);
+    if (flags & DTRACE_LOG_PROCESSES) { /* the records may contain their addresses */
+        struct kymo_d_process process;
+        for (int32_t pid = dtrace_port_next_process(0, &process); pid;
+             pid = dtrace_port_next_process(pid, &process)) {
+            const uint32_t words[] = {c->log_id, (uint32_t)pid, 0, 0};
+            dtrace_port_log(DTRACE_LOG_PROCESS, words, 4, &process, sizeof(process));
+        }
     }
     const uint32_t words[] = {c->log_id, number, flags, c->begin_cpu | c->end_cpu << 16};
     p.complete &= dtrace_port_log(DTRACE_LOG_STATUS, words, 4, &status, sizeof(status));

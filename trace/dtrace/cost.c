@@ -1,25 +1,37 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Computes an upper bound of an object's steps. Branches go forward only, so one pass from the top
- * finds the longest path. A step is an instruction, or a byte that is read, copied, compared or
- * zeroed for it; a subroutine has the steps of its COST in opcodes.def. An unknown size counts as
- * all of scratch, which bounds it at run time. A lookup of a dynamic variable walks a chain twice
- * at most, whose length is bounded (chain.h), and compares few keys. Any other operation of the
- * port counts as one step; so does waiting for another CPU in the same chain.
+ * Computes an upper bound of a clause's cost: its objects' steps, the bytes it copies and zeroes,
+ * its lookup in the aggregation buffer; and the bytes of its record. The clauses of ERROR, which a
+ * fault adds, have costs of their own.
  *
- * Control context. Tested by test/d_machine/cost_test.c; test/d_random counts actual steps to show
- * that no program takes more.
+ * Branches go forward only, so one pass from the top of an object finds its longest path. A step is
+ * an instruction, or a byte that is read, copied, compared or zeroed for it; a subroutine has the
+ * steps of its COST in opcodes.def. An unknown size counts as all of scratch, which bounds it at
+ * run time. A lookup of a dynamic variable walks a chain twice at most, whose length is bounded
+ * (hash.h), and compares few keys. Any other operation of the port counts as one step; so does
+ * waiting for another CPU in the same chain.
+ *
+ * Control context. The image was checked. Tested by test/d_machine/cost_test.c; test/d_random
+ * counts actual steps to show that no program takes more.
  */
 #include "trace/dtrace/cost.h"
 
-#include "trace/dtrace/chain.h"
+#include "trace/assert.h"
+#include "trace/dtrace/aggregate.h"
+#include "trace/dtrace/code.h"
 #include "trace/dtrace/dynvar.h"
+#include "trace/dtrace/hash.h"
+#include "trace/dtrace/image_check.h"
 #include "trace/dtrace/port.h"
-#include "trace/dtrace/validate.h"
 
-enum { OUT_MAX = 64 * 1024 }; /* copyout() copies at most this */
-
-enum { DIGITS_MOST = 128 }; /* of a number or an address as text */
+enum {
+    OUT_MAX = 64 * 1024, /* copyout() copies at most this */
+    DIGITS_MOST = 128,   /* of a number or an address as text */
+    FOLD = 160,          /* folding a value into its aggregation: llquantize finds it twice */
+    /* defaults of options missing in the image */
+    SCRATCH_DEFAULT = 4 << 20,
+    SPECSIZE_DEFAULT = 32 << 10,
+};
 
 enum cost { CONST, DIGITS, NSPEC, STR, STR2, STRSTR, SIZE };
 static const struct {
@@ -30,7 +42,8 @@ static const struct {
 #include "trace/dtrace/opcodes.def"
 };
 
-uint64_t dtrace_cost_plus(uint64_t a, uint64_t b)
+/* Saturates: a sum of bounds never falls below the true cost. */
+static uint64_t cost_plus(uint64_t a, uint64_t b)
 {
     return a + b < a ? UINT64_MAX : a + b;
 }
@@ -63,23 +76,16 @@ static uint64_t size_of(const struct pass *p, uint32_t reg, uint64_t most)
     return p->known[reg] ? cost_least(p->value[reg], most) : most;
 }
 
-/* Returns which argument is the size: the one whose type begins with "size_t". */
-static uint32_t size_argument(const char *arguments)
-{
-    uint32_t n = 0;
-
-    while (*arguments && *arguments != 's') {
-        n += *arguments++ == ',';
-    }
-    return n;
-}
-
+/* Returns a bound of the subroutine's argument whose type begins with "size_t". */
 static uint64_t subr_size(const struct pass *p, uint32_t subr)
 {
-    uint32_t n = size_argument(subrs[subr].arguments);
+    uint32_t n = 0;
     bool out = subr == DIF_SUBR_copyout || subr == DIF_SUBR_copyoutstr;
     uint64_t most = out ? OUT_MAX : p->limits->scratch;
 
+    for (const char *at = subrs[subr].arguments; *at && *at != 's'; at++) {
+        n += *at == ',';
+    }
     return !p->lost && n < p->npushed && p->pushed_known[n] ? cost_least(p->pushed[n], most) : most;
 }
 
@@ -212,14 +218,6 @@ static void cost_reach(struct node *to, uint64_t steps, uint64_t keys)
     to->keys = keys > to->keys ? keys : to->keys;
 }
 
-static void cost_push(struct pass *p, dif_insn i)
-{
-    if (p->npushed < DIF_TUPLE_REGS) {
-        p->pushed[p->npushed] = p->value[DIF_INSN_RD(i)];
-        p->pushed_known[p->npushed++] = p->known[DIF_INSN_RD(i)];
-    }
-}
-
 /* Updates the known constants after the instruction. */
 static void cost_learn(struct pass *p, dif_insn i)
 {
@@ -230,7 +228,10 @@ static void cost_learn(struct pass *p, dif_insn i)
         break;
     case DIF_OP_pushtr:
     case DIF_OP_pushtv:
-        cost_push(p, i);
+        if (p->npushed < DIF_TUPLE_REGS) {
+            p->pushed[p->npushed] = p->value[DIF_INSN_RD(i)];
+            p->pushed_known[p->npushed++] = p->known[DIF_INSN_RD(i)];
+        }
         break;
     case DIF_OP_popts:
         p->npushed -= p->npushed > 0;
@@ -246,25 +247,19 @@ static void cost_learn(struct pass *p, dif_insn i)
     }
 }
 
-/* Nothing is known where paths meet. */
-static void cost_forget(struct pass *p)
-{
-    for (unsigned i = 1; i < DIF_REGS; i++) {
-        p->known[i] = false;
-    }
-    p->lost = true;
-}
-
 static uint64_t cost_one(struct pass *p, uint32_t at)
 {
     const struct node *node = &p->nodes[at];
     dif_insn i = p->object->text[at];
     uint64_t keys = node->keys;
 
-    if (node->target) {
-        cost_forget(p);
+    if (node->target) { /* nothing is known where paths meet */
+        for (unsigned reg = 1; reg < DIF_REGS; reg++) {
+            p->known[reg] = false;
+        }
+        p->lost = true;
     }
-    uint64_t steps = dtrace_cost_plus(node->steps, dtrace_cost_plus(1, extra_steps(p, i, node)));
+    uint64_t steps = cost_plus(node->steps, cost_plus(1, extra_steps(p, i, node)));
     if (DIF_INSN_OP(i) == DIF_OP_pushtr || DIF_INSN_OP(i) == DIF_OP_pushtv) {
         keys += push_bytes(p, i);
     } else if (DIF_INSN_OP(i) == DIF_OP_flushts) {
@@ -272,6 +267,7 @@ static uint64_t cost_one(struct pass *p, uint32_t at)
     }
     cost_learn(p, i);
     if (dtrace_formats[DIF_INSN_OP(i)] == DIF_FORMAT_BRANCH) {
+        trace_assert(DIF_INSN_LABEL(i) > at && DIF_INSN_LABEL(i) < p->object->ntext);
         cost_reach(&p->nodes[DIF_INSN_LABEL(i)], steps, keys);
         p->nodes[DIF_INSN_LABEL(i)].target = true;
     }
@@ -299,4 +295,76 @@ uint64_t dtrace_cost_object(const struct dif_object *o, const struct dtrace_cost
     }
     dtrace_port_free(p.nodes, bytes);
     return most;
+}
+
+/* ---- a clause ---------------------------------------------------------------------- */
+
+static uint64_t object_steps(const struct dtrace_image *image, uint32_t object,
+                             const struct dtrace_cost_limits *limits)
+{
+    struct dif_object o;
+
+    if (object == 0) {
+        return 0;
+    }
+    dtrace_image_object_at(image, object - 1, &o);
+    return dtrace_cost_object(&o, limits);
+}
+
+/* A chain is walked twice at most; the key is hashed, compared with those of the same hash, and its
+ * strings are padded; the value is initialised. Storing its keys was counted as actions. */
+static uint64_t aggregating_steps(const struct dtrace_image *image,
+                                  const struct dtrace_image_action *a, uint32_t strsize)
+{
+    uint64_t steps = 2 * DTRACE_CHAIN_ENTRIES + dtrace_agg_value_size(a->kind, a->arg) + FOLD;
+    uint32_t align;
+
+    for (uint32_t i = 1; i <= a->nkeys; i++) {
+        steps +=
+            (uint64_t)(DTRACE_CHAIN_ALIKE + 2) * dtrace_action_bytes(image, a - i, strsize, &align);
+    }
+    return steps;
+}
+
+struct dtrace_cost dtrace_ecb_cost(const struct dtrace_image *image, uint32_t ecb, uint32_t strsize)
+{
+    const struct dtrace_image_ecb *e =
+        &DTRACE_IMAGE_TABLE(image, ecbs, struct dtrace_image_ecb)[ecb];
+    const struct dtrace_image_action *all =
+        DTRACE_IMAGE_TABLE(image, actions, struct dtrace_image_action) + e->first_action;
+    const struct dif_variable *v = DTRACE_IMAGE_TABLE(image, variables, struct dif_variable);
+    struct dtrace_cost_limits limits = {
+        .strsize = strsize,
+        .scratch = dtrace_image_option_value(image, DTRACE_OPT_BUFSIZE, SCRATCH_DEFAULT),
+        .element = 8,
+        .nspec = dtrace_image_option_value(image, DTRACE_OPT_NSPEC, 1)};
+
+    for (uint32_t i = 0; i < image->variables.count; i++) {
+        uint64_t size = v[i].type.kind == DIF_TYPE_STRING ? strsize : v[i].type.size;
+        limits.element = v[i].type.ref && size > limits.element ? size : limits.element;
+    }
+    uint64_t steps = object_steps(image, e->predicate, &limits);
+    uint64_t record = sizeof(struct dtrace_record);
+    bool records = e->nactions == 0;
+
+    for (uint32_t n = 0; n < e->nactions; n++) {
+        const struct dtrace_image_action *a = &all[n];
+        uint32_t align, bytes = dtrace_action_bytes(image, a, strsize, &align);
+
+        steps = cost_plus(steps, object_steps(image, a->object, &limits));
+        steps = cost_plus(steps, object_steps(image, a->weight, &limits));
+        steps = cost_plus(steps, bytes + 1ull);
+        if (a->kind == DTRACE_ACT_COMMIT) { /* the records of a whole buffer are moved */
+            steps = cost_plus(
+                steps, dtrace_image_option_value(image, DTRACE_OPT_SPECSIZE, SPECSIZE_DEFAULT));
+        }
+        if (DTRACE_ACT_IS_AGG(a->kind)) {
+            steps = cost_plus(steps, aggregating_steps(image, a, strsize));
+        } else if (!dtrace_action_is_key(all, n, e->nactions)) {
+            records |= bytes || dtrace_action_described(a->kind) || a->kind == DTRACE_ACT_SPECULATE;
+            record = bytes ? ((record + align - 1) & ~(align - 1ull)) + bytes : record;
+        }
+    }
+    record = records ? record : 0;
+    return (struct dtrace_cost){steps, record > UINT32_MAX ? UINT32_MAX : (uint32_t)record};
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Internal to dtrace_ecb_cost(). Control context. */
+/* The bound of one object, for dtrace_ecb_cost() and for tests. Control context. */
 #ifndef TRACE_DTRACE_COST_H
 #define TRACE_DTRACE_COST_H
 
@@ -16,7 +16,5 @@ struct dtrace_cost_limits {
 /* Returns an upper bound of the object's steps; UINT64_MAX: it isn't valid, or there is no memory
  * to compute the bound. */
 uint64_t dtrace_cost_object(const struct dif_object *, const struct dtrace_cost_limits *);
-/* Saturating addition: a sum of bounds never falls below the true cost. */
-uint64_t dtrace_cost_plus(uint64_t a, uint64_t b);
 
 #endif

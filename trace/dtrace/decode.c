@@ -3,9 +3,9 @@
  * Translates valid instructions into the interpreter's, and computes properties of the whole
  * object. Control context. Tested by test/d_machine/image_test.c.
  */
+#include "trace/assert.h"
 #include "trace/dtrace/code.h"
 #include "trace/dtrace/run.h"
-#include "trace/dtrace/validate.h"
 
 /* Opcodes of variables that are not thread-local: scope, and the interpreter's opcode for a value;
  * the next opcode is for a reference. 0: none, the index suffices. */
@@ -25,7 +25,9 @@ _Static_assert(DTRACE_RUN_ldgs_ref == DTRACE_RUN_ldgs_value + 1 &&
                    DTRACE_RUN_stls_ref == DTRACE_RUN_stls_value + 1,
                "variable_ops[]");
 
-static void decode_variable(const struct dtrace_places *p, uint16_t id, struct dtrace_insn *to)
+/* Translates the number of a variable to its location. */
+static void decode_variable(const struct dtrace_var_table *vars, uint16_t id,
+                            struct dtrace_insn *to)
 {
     uint8_t scope = DIF_SCOPE_THREAD, own = 0;
 
@@ -43,10 +45,11 @@ static void decode_variable(const struct dtrace_places *p, uint16_t id, struct d
             own = variable_ops[n].own;
         }
     }
-    const struct dtrace_place *place = dtrace_places_find(p, scope, id);
-    to->index = place->place;
+    const struct dtrace_var_slot *slot = dtrace_var_find(vars, scope, id);
+    trace_assert(slot->variable);
+    to->index = slot->index;
     if (own) {
-        to->op = own + (place->variable->type.ref != 0);
+        to->op = own + (slot->variable->type.ref != 0);
     }
 }
 
@@ -66,36 +69,6 @@ _Static_assert(DIF_OP_ldx - DIF_OP_ldsb == 6 && DIF_OP_rldsb - DIF_OP_uldsb == 7
                    DIF_OP_stx - DIF_OP_stb == 3,
                "their order is the table's");
 
-static void decode_one(const struct dtrace_places *p, dif_insn i, struct dtrace_insn *to)
-{
-    to->op = (uint8_t)DIF_INSN_OP(i);
-    to->rd = DIF_INSN_RD(i);
-    to->r1 = DIF_INSN_R1(i);
-    to->r2 = DIF_INSN_R2(i);
-    switch (dtrace_formats[to->op]) {
-    case DIF_FORMAT_LDV:
-    case DIF_FORMAT_STV:
-        decode_variable(p, DIF_INSN_INDEX(i), to);
-        break;
-    case DIF_FORMAT_BRANCH: /* an object has at most 64 K instructions */
-        to->index = (uint16_t)DIF_INSN_LABEL(i);
-        break;
-    case DIF_FORMAT_SETX:
-    case DIF_FORMAT_SETS:
-        to->index = DIF_INSN_INDEX(i);
-        break;
-    case DIF_FORMAT_CALL:
-        to->index = (uint16_t)dtrace_subr_find(DIF_INSN_INDEX(i));
-        break;
-    case DIF_FORMAT_LOAD:
-    case DIF_FORMAT_STORE:
-        to->r2 = width_of(to->op);
-        break;
-    default:
-        break;
-    }
-}
-
 /* A branch to `ret` can return directly, and so can a move before it: the ending of most predicates
  * that are false. */
 static dif_insn decode_shortened(const struct dif_object *o, const dif_insn *at)
@@ -114,29 +87,52 @@ static dif_insn decode_shortened(const struct dif_object *o, const dif_insn *at)
                                                    : *at;
 }
 
-void dtrace_decode(const struct dif_object *o, const struct dtrace_places *p,
+void dtrace_decode(const struct dif_object *o, const struct dtrace_var_table *vars,
                    struct dtrace_insn *to)
 {
-    for (uint32_t i = 0; i < o->ntext; i++) {
-        decode_one(p, decode_shortened(o, &o->text[i]), &to[i]);
-    }
-}
+    for (uint32_t at = 0; at < o->ntext; at++, to++) {
+        dif_insn i = decode_shortened(o, &o->text[at]);
 
-static bool thread_constant(uint32_t variable)
-{
-    return variable == DIF_VAR_curthread || variable == DIF_VAR_pid || variable == DIF_VAR_tid ||
-           variable == DIF_VAR_execname || variable == DIF_VAR_zonename;
+        to->op = (uint8_t)DIF_INSN_OP(i);
+        to->rd = DIF_INSN_RD(i);
+        to->r1 = DIF_INSN_R1(i);
+        to->r2 = DIF_INSN_R2(i);
+        switch (dtrace_formats[to->op]) {
+        case DIF_FORMAT_LDV:
+        case DIF_FORMAT_STV:
+            decode_variable(vars, DIF_INSN_INDEX(i), to);
+            break;
+        case DIF_FORMAT_BRANCH: /* an object has at most 64 K instructions */
+            to->index = (uint16_t)DIF_INSN_LABEL(i);
+            break;
+        case DIF_FORMAT_SETX:
+        case DIF_FORMAT_SETS:
+            to->index = DIF_INSN_INDEX(i);
+            break;
+        case DIF_FORMAT_CALL:
+            to->index = (uint16_t)dtrace_subr_find(DIF_INSN_INDEX(i));
+            break;
+        case DIF_FORMAT_LOAD:
+        case DIF_FORMAT_STORE:
+            to->r2 = width_of(to->op);
+            break;
+        default:
+            break;
+        }
+    }
 }
 
 /* Returns whether this instruction's result depends only on the thread. Assigning a thread-local
  * variable invalidates the cache. */
 static bool decode_cacheable(dif_insn i)
 {
-    uint32_t op = DIF_INSN_OP(i);
+    uint32_t op = DIF_INSN_OP(i), id = DIF_INSN_INDEX(i);
+    bool constant = id == DIF_VAR_curthread || id == DIF_VAR_pid || id == DIF_VAR_tid ||
+                    id == DIF_VAR_execname || id == DIF_VAR_zonename;
 
     switch (dtrace_formats[op]) {
     case DIF_FORMAT_LDV:
-        return op == DIF_OP_ldts || (op == DIF_OP_ldgs && thread_constant(DIF_INSN_INDEX(i)));
+        return op == DIF_OP_ldts || (op == DIF_OP_ldgs && constant);
     case DIF_FORMAT_RRR:
     case DIF_FORMAT_RR:
         return op != DIF_OP_allocs;
@@ -153,27 +149,20 @@ static bool decode_cacheable(dif_insn i)
     }
 }
 
-/* Only objects that can't fault: the fast path has no instruction to report. */
-static uint32_t short_way(const struct dif_object *o)
-{
-    uint32_t id = DIF_INSN_INDEX(o->text[0]);
-
-    if (o->ntext != 2 || DIF_INSN_OP(o->text[0]) != DIF_OP_ldgs ||
-        DIF_INSN_RD(o->text[0]) != DIF_INSN_RD(o->text[1])) {
-        return 0;
-    }
-    if (DIF_VAR_arg0 <= id && id <= DIF_VAR_arg4) {
-        return DTRACE_OBJECT_ARG;
-    }
-    return (DIF_VAR_curthread <= id && id <= DIF_VAR_jailname) || id == DIF_VAR_cpu
-               ? DTRACE_OBJECT_BUILTIN
-               : 0;
-}
-
 uint32_t dtrace_decode_flags(const struct dif_object *o)
 {
-    uint32_t flags = DTRACE_OBJECT_CACHEABLE | short_way(o);
+    uint32_t flags = DTRACE_OBJECT_CACHEABLE, id = DIF_INSN_INDEX(o->text[0]);
 
+    /* The fast path of dtrace_eval() is for objects that can't fault: it has no instruction to
+     * report. */
+    if (o->ntext == 2 && DIF_INSN_OP(o->text[0]) == DIF_OP_ldgs &&
+        DIF_INSN_RD(o->text[0]) == DIF_INSN_RD(o->text[1])) {
+        if (DIF_VAR_arg0 <= id && id <= DIF_VAR_arg4) {
+            flags |= DTRACE_OBJECT_ARG;
+        } else if ((DIF_VAR_curthread <= id && id <= DIF_VAR_jailname) || id == DIF_VAR_cpu) {
+            flags |= DTRACE_OBJECT_BUILTIN;
+        }
+    }
     for (uint32_t i = 0; i < o->ntext; i++) {
         uint32_t subr = DIF_INSN_INDEX(o->text[i]);
         if (!decode_cacheable(o->text[i])) {
@@ -201,58 +190,48 @@ static void scan_push(struct scan *s, uint32_t bytes)
     }
 }
 
-static void scan_access(struct scan *s)
-{
-    uint32_t bytes = 0;
-
-    for (uint32_t i = 0; i < s->npushed; i++) {
-        bytes += s->pushed[i];
-    }
-    s->most = bytes > s->most ? bytes : s->most;
-}
-
-static void scan_one(struct scan *s, const struct dif_object *o, dif_insn i, uint32_t strsize)
-{
-    uint32_t size = s->value[DIF_INSN_R2(i) % DIF_REGS], rd = DIF_INSN_RD(i) % DIF_REGS;
-
-    switch (DIF_INSN_OP(i)) {
-    case DIF_OP_setx:
-        s->value[rd] = (uint32_t)o->ints[DIF_INSN_INDEX(i)];
-        s->value[rd] = o->ints[DIF_INSN_INDEX(i)] >> 32 ? 0 : s->value[rd];
-        break;
-    case DIF_OP_flushts:
-        s->npushed = 0;
-        break;
-    case DIF_OP_popts:
-        s->npushed -= s->npushed > 0;
-        break;
-    case DIF_OP_pushtv:
-        scan_push(s, 8);
-        break;
-    case DIF_OP_pushtr:
-        if (DIF_INSN_PUSH_TYPE(i) == DIF_TYPE_STRING) {
-            size = size && size < strsize ? size : strsize;
-        }
-        scan_push(s, size);
-        break;
-    case DIF_OP_ldgaa:
-    case DIF_OP_ldtaa:
-    case DIF_OP_stgaa:
-    case DIF_OP_sttaa:
-        scan_access(s);
-        break;
-    }
-    if (DIF_INSN_OP(i) != DIF_OP_setx && dtrace_format_writes(dtrace_formats[DIF_INSN_OP(i)])) {
-        s->value[rd] = 0;
-    }
-}
-
 uint32_t dtrace_decode_key_bytes(const struct dif_object *o, uint32_t strsize)
 {
     struct scan s = {.most = 0};
 
-    for (uint32_t i = 0; i < o->ntext; i++) {
-        scan_one(&s, o, o->text[i], strsize);
+    for (uint32_t at = 0; at < o->ntext; at++) {
+        dif_insn i = o->text[at];
+        uint32_t size = s.value[DIF_INSN_R2(i) % DIF_REGS], rd = DIF_INSN_RD(i) % DIF_REGS;
+        uint32_t bytes = 0; /* of the key */
+
+        switch (DIF_INSN_OP(i)) {
+        case DIF_OP_setx:
+            s.value[rd] = (uint32_t)o->ints[DIF_INSN_INDEX(i)];
+            s.value[rd] = o->ints[DIF_INSN_INDEX(i)] >> 32 ? 0 : s.value[rd];
+            break;
+        case DIF_OP_flushts:
+            s.npushed = 0;
+            break;
+        case DIF_OP_popts:
+            s.npushed -= s.npushed > 0;
+            break;
+        case DIF_OP_pushtv:
+            scan_push(&s, 8);
+            break;
+        case DIF_OP_pushtr:
+            if (DIF_INSN_PUSH_TYPE(i) == DIF_TYPE_STRING) {
+                size = size && size < strsize ? size : strsize;
+            }
+            scan_push(&s, size);
+            break;
+        case DIF_OP_ldgaa:
+        case DIF_OP_ldtaa:
+        case DIF_OP_stgaa:
+        case DIF_OP_sttaa:
+            for (uint32_t n = 0; n < s.npushed; n++) {
+                bytes += s.pushed[n];
+            }
+            s.most = bytes > s.most ? bytes : s.most;
+            break;
+        }
+        if (DIF_INSN_OP(i) != DIF_OP_setx && dtrace_format_writes(dtrace_formats[DIF_INSN_OP(i)])) {
+            s.value[rd] = 0;
+        }
     }
     return s.most;
 }

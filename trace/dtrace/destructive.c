@@ -54,9 +54,9 @@ uint64_t dtrace_subr_copyoutstr(struct dtrace_context *c)
     return 0;
 }
 
-static void destructive_chill(struct firing *f, uint64_t ns)
+static void destructive_chill(struct dtrace_clause_run *run, uint64_t ns)
 {
-    struct dtrace_consumer_cpu *here = f->here;
+    struct dtrace_consumer_cpu *here = run->here;
     uint64_t now = dtrace_port_timestamp();
 
     if (now - here->chill_since > CHILL_SPAN) {
@@ -71,7 +71,7 @@ static void destructive_chill(struct firing *f, uint64_t ns)
     dtrace_port_chill(ns);
 }
 
-void dtrace_act_destructive(struct firing *f, uint16_t kind, uint64_t value)
+void dtrace_act_destructive(struct dtrace_clause_run *run, uint16_t kind, uint64_t value)
 {
     switch (kind) {
     case DTRACE_ACT_STOP:
@@ -87,7 +87,7 @@ void dtrace_act_destructive(struct firing *f, uint16_t kind, uint64_t value)
         dtrace_port_panic();
         break;
     case DTRACE_ACT_CHILL:
-        destructive_chill(f, value);
+        destructive_chill(run, value);
         break;
     default: /* executed by the consumer */
         break;

@@ -1,40 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The table of dynamic variables: the clauses' operations on it, and the cleaner. See dynvar.h;
- * dynvar_memory.c allocates its memory.
+ * The table of dynamic variables: the clauses' operations on it, the cleaner, and its memory, which
+ * is allocated with its consumer. See dynvar.h.
  */
 #include "trace/dtrace/dynvar.h"
 
-#include "trace/dtrace/chain.h"
+#include "trace/assert.h"
 #include "trace/dtrace/consumer.h"
 #include "trace/dtrace/counter.h"
-#include "trace/dtrace/dynvar_table.h"
 #include "trace/dtrace/hash.h"
 #include "trace/dtrace/port.h"
 
-/* ---- the key that is looked for ---------------------------------------------------- */
-
-/* Hashes both halves of the thread key: first threads of many processes have the same lower
- * half. */
-static uint32_t hash_of(const struct dtrace_chunk *w)
+static size_t dynvar_round_up(size_t n)
 {
-    uint64_t hash = DTRACE_HASH_START;
-
-    if (w->thread) {
-        hash = dtrace_hash_add(hash, w->thread);
-    }
-    for (uint32_t i = 0; i < w->key_bytes / 8; i++) {
-        hash = dtrace_hash_add(hash, w->keys[i]);
-    }
-    return dtrace_hash_end(hash, w->variable);
+    return (n + 7) & ~(size_t)7;
 }
+
+/* ---- the key that is looked for ---------------------------------------------------- */
 
 /* Appends a part of the key, padded with zeros. Returns false if it doesn't fit or faulted. */
 static bool add_key(struct dtrace_context *c, const struct dtrace_dynvars *v,
                     struct dtrace_chunk *w, unsigned i)
 {
     const struct dtrace_key *k = &c->keys[i];
-    size_t bytes = k->ref ? dtrace_round_up(k->size) : 8;
+    size_t bytes = k->ref ? dynvar_round_up(k->size) : 8;
     uint8_t *to = (uint8_t *)w->keys + w->key_bytes;
 
     if (bytes > v->key_room - w->key_bytes) {
@@ -50,6 +39,8 @@ static bool add_key(struct dtrace_context *c, const struct dtrace_dynvars *v,
     return dtrace_load_block(c, to, k->value, k->size, false);
 }
 
+/* Assembles the identity of the variable that is looked for. Returns false if the key doesn't fit
+ * or reading it faulted. */
 static bool make_key(struct dtrace_context *c, const struct dtrace_dynvars *v,
                      const struct dtrace_dynamic *d, unsigned nkeys, struct dtrace_chunk *w)
 {
@@ -61,7 +52,16 @@ static bool make_key(struct dtrace_context *c, const struct dtrace_dynvars *v,
             return false;
         }
     }
-    w->hash = hash_of(w);
+    /* Hashes both halves of the thread key: first threads of many processes have the same lower
+     * half. */
+    uint64_t hash = DTRACE_HASH_START;
+    if (w->thread) {
+        hash = dtrace_hash_add(hash, w->thread);
+    }
+    for (uint32_t i = 0; i < w->key_bytes / 8; i++) {
+        hash = dtrace_hash_add(hash, w->keys[i]);
+    }
+    w->hash = dtrace_hash_end(hash, w->variable);
     return true;
 }
 
@@ -70,12 +70,6 @@ enum { IDENTITY = offsetof(struct dtrace_chunk, hash) };
 static size_t identity_bytes(const struct dtrace_chunk *w)
 {
     return sizeof(*w) - IDENTITY + w->key_bytes;
-}
-
-static bool is_wanted(const struct dtrace_chunk *chunk, const struct dtrace_chunk *w)
-{
-    return chunk->hash == w->hash &&
-           __builtin_memcmp(&chunk->hash, &w->hash, identity_bytes(w)) == 0;
 }
 
 /* ---- lists ------------------------------------------------------------------------- */
@@ -115,59 +109,60 @@ static void dynvar_refill(struct dtrace_dynvars *v, struct dtrace_dynvar_cpu *cp
     dynvar_unlock(&v->clean);
 }
 
-/* Returns 0 if there is none, which is counted. */
-static uint32_t take_free(struct dtrace_dynvars *v, struct dtrace_dynvar_cpu *cpu)
-{
-    if (!cpu->free) {
-        dynvar_refill(v, cpu);
-    }
-    uint32_t link = cpu->free;
-    if (!link) {
-        count_drop(v);
-        return 0;
-    }
-    cpu->free = dtrace_chunk_at(v, link)->next;
-    return link;
-}
-
-static bool dynvar_chain_full(const struct dtrace_dynvars *v, const struct dtrace_chain *chain,
-                              uint32_t hash)
-{
-    struct dtrace_chain_room room = {0, 0};
-
-    for (uint32_t link = chain->first; link; link = dtrace_chunk_at(v, link)->next) {
-        dtrace_chain_pass(&room, dtrace_chunk_at(v, link)->hash == hash);
-    }
-    return dtrace_chain_full(&room, DTRACE_CHAIN_DYNAMIC);
-}
-
+/* Puts a new chunk into the chain. Returns NULL if there is no room, which is counted. */
 static struct dtrace_chunk *dynvar_insert(struct dtrace_dynvars *v, struct dtrace_chain *chain,
                                           const struct dtrace_chunk *w, uint32_t cpu, uint32_t size)
 {
-    if (dynvar_chain_full(v, chain, w->hash)) {
+    struct dtrace_chain_room room = {0, 0};
+    uint32_t *free = &v->cpus[cpu].free;
+
+    trace_assert(__atomic_load_n(&chain->lock, __ATOMIC_RELAXED) == 1);
+    for (uint32_t link = chain->first; link; link = dtrace_chunk_at(v, link)->next) {
+        dtrace_chain_pass(&room, dtrace_chunk_at(v, link)->hash == w->hash);
+    }
+    bool full = dtrace_chain_full(&room, DTRACE_CHAIN_DYNAMIC);
+    if (!full && !*free) {
+        dynvar_refill(v, &v->cpus[cpu]);
+    }
+    uint32_t link = *free;
+    if (full || !link) {
         count_drop(v);
         return NULL;
     }
-    uint32_t link = take_free(v, &v->cpus[cpu]);
-
-    if (!link) {
-        return NULL;
-    }
     struct dtrace_chunk *chunk = dtrace_chunk_at(v, link);
+    trace_assert(!chunk->used && size <= v->data_room);
+    *free = chunk->next;
     __builtin_memcpy(&chunk->hash, &w->hash, identity_bytes(w));
     chunk->used = 1;
     chunk->next = chain->first;
-    __builtin_memset((uint8_t *)chunk + v->data_at, 0, dtrace_round_up(size));
+    __builtin_memset((uint8_t *)chunk + v->data_at, 0, dynvar_round_up(size));
     chain->first = link;
     return chunk;
 }
 
-static void dynvar_discard(struct dtrace_dynvars *v, uint32_t *link, uint32_t cpu)
+/* Finds the variable, or puts it into the table, or removes it. Caller holds the chain's lock. */
+static struct dtrace_chunk *dynvar_find(struct dtrace_dynvars *v, struct dtrace_chain *chain,
+                                        const struct dtrace_chunk *w, enum dtrace_dynvar_how how,
+                                        uint32_t cpu, uint32_t size)
 {
-    struct dtrace_chunk_list *dirty = &v->cpus[cpu].dirty;
-    uint32_t number = *link;
-    struct dtrace_chunk *chunk = dtrace_chunk_at(v, number);
+    uint32_t *link = &chain->first, number;
+    struct dtrace_chunk *chunk = NULL;
 
+    while ((number = *link) != 0) {
+        chunk = dtrace_chunk_at(v, number);
+        if (chunk->hash == w->hash &&
+            __builtin_memcmp(&chunk->hash, &w->hash, identity_bytes(w)) == 0) {
+            break;
+        }
+        link = &chunk->next;
+    }
+    if (!number) {
+        return how == DTRACE_DYNVAR_ALLOCATE ? dynvar_insert(v, chain, w, cpu, size) : NULL;
+    }
+    if (how != DTRACE_DYNVAR_FREE) {
+        return chunk;
+    }
+    struct dtrace_chunk_list *dirty = &v->cpus[cpu].dirty;
     *link = chunk->next;
     chunk->used = 0;
     chunk->next = dirty->first;
@@ -176,26 +171,7 @@ static void dynvar_discard(struct dtrace_dynvars *v, uint32_t *link, uint32_t cp
         dirty->last = number;
     }
     __atomic_add_fetch(&v->dirty_count, 1, __ATOMIC_RELAXED);
-}
-
-/* Under the chain's lock. */
-static struct dtrace_chunk *dynvar_find(struct dtrace_dynvars *v, struct dtrace_chain *chain,
-                                        const struct dtrace_chunk *w, enum dtrace_dynvar_how how,
-                                        uint32_t cpu, uint32_t size)
-{
-    uint32_t *link = &chain->first;
-
-    while (*link && !is_wanted(dtrace_chunk_at(v, *link), w)) {
-        link = &dtrace_chunk_at(v, *link)->next;
-    }
-    if (!*link) {
-        return how == DTRACE_DYNVAR_ALLOCATE ? dynvar_insert(v, chain, w, cpu, size) : NULL;
-    }
-    if (how == DTRACE_DYNVAR_FREE) {
-        dynvar_discard(v, link, cpu);
-        return NULL;
-    }
-    return dtrace_chunk_at(v, *link);
+    return NULL;
 }
 
 uint8_t *dtrace_dynvar(struct dtrace_context *c, const struct dtrace_dynamic *d, unsigned nkeys,
@@ -255,37 +231,81 @@ static void dynvar_collect(void *arg)
     }
 }
 
-/* The rinsing chunks have been out of the table while every CPU passed: makes them clean. */
-static void make_clean(struct dtrace_dynvars *v)
-{
-    struct dtrace_chunk_list *list = &v->rinsing;
-
-    if (list->count == 0) {
-        return;
-    }
-    uintptr_t irq = dtrace_port_irq_save();
-    dynvar_lock(&v->clean);
-    dtrace_chunk_at(v, list->last)->next = v->clean.first;
-    v->clean.first = list->first;
-    dynvar_unlock(&v->clean);
-    dtrace_port_irq_restore(irq);
-    __atomic_store_n(&list->count, 0, __ATOMIC_RELAXED);
-}
-
 void dtrace_dynvars_clean(struct dtrace_dynvars *v)
 {
     struct collected all = {.vars = v};
+    struct dtrace_chunk_list *rinsing = &v->rinsing;
 
     if (v->nchunks == 0 ||
-        (v->rinsing.count == 0 && !__atomic_load_n(&v->dirty_count, __ATOMIC_RELAXED))) {
+        (rinsing->count == 0 && !__atomic_load_n(&v->dirty_count, __ATOMIC_RELAXED))) {
         return;
     }
     for (uint32_t cpu = 0; cpu < v->ncpus; cpu++) {
         dtrace_port_run_on(cpu, dynvar_collect, &all);
     }
-    make_clean(v);
-    v->rinsing.first = all.list.first;
-    v->rinsing.last = all.list.last;
-    __atomic_store_n(&v->rinsing.count, all.list.count, __ATOMIC_RELEASE);
+    if (rinsing->count) { /* every CPU has passed since these left the table: they are clean */
+        uintptr_t irq = dtrace_port_irq_save();
+        dynvar_lock(&v->clean);
+        dtrace_chunk_at(v, rinsing->last)->next = v->clean.first;
+        v->clean.first = rinsing->first;
+        dynvar_unlock(&v->clean);
+        dtrace_port_irq_restore(irq);
+        __atomic_store_n(&rinsing->count, 0, __ATOMIC_RELAXED);
+    }
+    rinsing->first = all.list.first;
+    rinsing->last = all.list.last;
+    __atomic_store_n(&rinsing->count, all.list.count, __ATOMIC_RELEASE);
     __atomic_sub_fetch(&v->dirty_count, all.list.count, __ATOMIC_RELEASE);
+}
+
+/* ---- memory ------------------------------------------------------------------------ */
+
+bool dtrace_dynvars_make(struct dtrace_dynvars *v, const struct dtrace_code *code, size_t bytes,
+                         uint32_t ncpus)
+{
+    if (code->datum_bytes == 0) {
+        return true; /* the program has no such variables */
+    }
+    v->key_room = (uint32_t)dynvar_round_up(code->key_bytes);
+    v->data_room = (uint32_t)dynvar_round_up(code->datum_bytes);
+    v->data_at = (uint32_t)(sizeof(struct dtrace_chunk) + v->key_room);
+    v->chunk_bytes = v->data_at + v->data_room;
+    if (bytes / v->chunk_bytes > INT32_MAX) {
+        return false; /* more than links can distinguish */
+    }
+    v->nchunks = (uint32_t)(bytes / v->chunk_bytes);
+    v->nchunks += v->nchunks == 0;
+    for (v->nchains = 1; v->nchains < v->nchunks && v->nchains < 1u << 28;) {
+        v->nchains *= 2;
+    }
+    v->ncpus = ncpus;
+    size_t cpus = dynvar_round_up(sizeof(*v->cpus) * ncpus), keys = (size_t)v->data_at * ncpus;
+    size_t chains = sizeof(*v->chains) * v->nchains;
+    v->block_bytes = cpus + keys + chains + (size_t)v->chunk_bytes * v->nchunks;
+    v->block = dtrace_port_alloc(v->block_bytes);
+    if (!v->block) {
+        return false;
+    }
+    v->cpus = v->block;
+    v->chains = (void *)((uint8_t *)v->block + cpus + keys);
+    v->chunks = (uint8_t *)v->chains + chains;
+    for (uint32_t i = 0; i < ncpus; i++) {
+        v->cpus[i].wanted = (void *)((uint8_t *)v->block + cpus + (size_t)v->data_at * i);
+    }
+    for (uint32_t i = v->nchunks; i > 0; i--) { /* all chunks are clean */
+        dtrace_chunk_at(v, i)->next = v->clean.first;
+        v->clean.first = i;
+    }
+    uint32_t share = v->nchunks / (8 * ncpus) + 1;
+    v->batch = share < DTRACE_DYNVAR_BATCH ? share : DTRACE_DYNVAR_BATCH;
+    return true;
+}
+
+void dtrace_dynvars_free(struct dtrace_dynvars *v)
+{
+    if (v->block) {
+        dtrace_port_free(v->block, v->block_bytes);
+        v->block = NULL;
+        v->nchunks = 0;
+    }
 }

@@ -12,6 +12,7 @@
 #ifndef TRACE_DTRACE_DYNVAR_H
 #define TRACE_DTRACE_DYNVAR_H
 
+#include "trace/assert.h"
 #include "trace/dtrace/machine.h"
 
 struct dtrace_chunk {
@@ -67,12 +68,19 @@ struct dtrace_dynvars {
     size_t block_bytes;                         /* [I] */
 };
 
+/* Returns the chunk of a link, which isn't 0. */
+static inline struct dtrace_chunk *dtrace_chunk_at(const struct dtrace_dynvars *v, uint32_t link)
+{
+    trace_assert(link - 1 < v->nchunks);
+    return (struct dtrace_chunk *)(v->chunks + (size_t)(link - 1) * v->chunk_bytes);
+}
+
 /* Allocates room for this code's variables: at most `bytes`, but at least one variable. Returns
  * false if there is no memory. */
 bool dtrace_dynvars_make(struct dtrace_dynvars *, const struct dtrace_code *, size_t bytes,
                          uint32_t ncpus);
 void dtrace_dynvars_free(struct dtrace_dynvars *);
-/* Control context: makes chunks that were freed long enough ago usable again. */
+/* Makes chunks that were freed long enough ago usable again. Control context. */
 void dtrace_dynvars_clean(struct dtrace_dynvars *);
 
 #endif

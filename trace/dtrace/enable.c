@@ -4,6 +4,7 @@
  * Control context, under the control lock. Refuses sequences that no compiler makes: data recorded
  * before speculate(), or together with commit().
  */
+#include "trace/assert.h"
 #include "trace/dtrace/consumer.h"
 #include "trace/dtrace/image_check.h"
 #include "trace/dtrace/port.h"
@@ -36,35 +37,11 @@ static bool enable_matches(const struct maker *m, const struct dtrace_image_ecb 
     if (e->probe) {
         return e->probe == p->id;
     }
-    return dtrace_glob(enable_text(m, e->provider), p->provider->name) &&
-           dtrace_glob(enable_text(m, e->module), p->module) &&
-           dtrace_glob(enable_text(m, e->function), p->function) &&
-           dtrace_glob(enable_text(m, e->name), p->name);
+    return dtrace_probe_matches(p, enable_text(m, e->provider), enable_text(m, e->module),
+                                enable_text(m, e->function), enable_text(m, e->name));
 }
 
 /* ---- counting ---------------------------------------------------------------------- */
-
-static uint32_t count_matches(const struct maker *m, const struct dtrace_image_ecb *e)
-{
-    uint32_t n = 0;
-
-    for (uint32_t id = 1; id <= dtrace_probe_count; id++) {
-        n += enable_matches(m, e, dtrace_probe_at(id));
-    }
-    return n;
-}
-
-static uint32_t count_aggregating(const struct maker *m, const struct dtrace_image_ecb *e)
-{
-    const struct dtrace_image_action *a =
-        TABLE(m, actions, struct dtrace_image_action) + e->first_action;
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < e->nactions; i++) {
-        n += DTRACE_ACT_IS_AGG(a[i].kind);
-    }
-    return n;
-}
 
 /* Counts the ECBs, actions and aggregations. */
 static int count_all(struct maker *m)
@@ -73,17 +50,26 @@ static int count_all(struct maker *m)
     struct dtrace_consumer *c = m->c;
 
     for (uint32_t i = 0; i < m->image->ecbs.count; i++, e++) {
+        const struct dtrace_image_action *actions =
+            TABLE(m, actions, struct dtrace_image_action) + e->first_action;
+        uint32_t n = 0, naggs = 0;
+
         if (!e->probe) {
             dtrace_probe_provide(enable_text(m, e->provider), enable_text(m, e->module),
                                  enable_text(m, e->function), enable_text(m, e->name));
         }
-        uint32_t n = count_matches(m, e);
+        for (uint32_t id = 1; id <= dtrace_probe_count; id++) {
+            n += enable_matches(m, e, dtrace_probe_at(id));
+        }
+        for (uint32_t a = 0; a < e->nactions; a++) {
+            naggs += DTRACE_ACT_IS_AGG(actions[a].kind);
+        }
         if (n == 0 && !(m->flags & DTRACE_CREATE_ZERO_OK)) {
             return dtrace_refuse(m->why, DTRACE_REASON_NO_PROBE);
         }
         c->necbs += n;
         c->nactions += n * e->nactions;
-        c->naggs += n * count_aggregating(m, e);
+        c->naggs += n * naggs;
         c->matched += e->flags & DTRACE_ECB_PART ? 0 : n;
         if (c->nactions > DTRACE_ACTIONS_MAX || c->necbs > DTRACE_ACTIONS_MAX ||
             dtrace_glob_work.spent > MATCH_MAX) {
@@ -93,36 +79,11 @@ static int count_all(struct maker *m)
     return 0;
 }
 
-static bool enable_allocate(struct dtrace_consumer *c)
-{
-    size_t ecbs = sizeof(struct dtrace_ecb) * c->necbs,
-           shapes = sizeof(struct dtrace_shape) * c->necbs;
-    size_t actions = sizeof(struct dtrace_action) * c->nactions;
-    size_t aggs = sizeof(struct dtrace_aggregation) * c->naggs;
-
-    if (!dtrace_block_make(&c->ecb_block, ecbs + actions + aggs + shapes + 1)) {
-        return false;
-    }
-    c->ecbs = c->ecb_block.at;
-    c->actions = (void *)((char *)c->ecbs + ecbs);
-    c->aggs = (void *)((char *)c->actions + actions);
-    c->shape_table = (void *)((char *)c->aggs + aggs);
-    c->shapes = (struct dtrace_shapes){c->shape_table, c->necbs};
-    return true;
-}
-
 /* ---- actions ----------------------------------------------------------------------- */
 
 static const struct dtrace_object *enable_object(const struct maker *m, uint32_t number)
 {
     return number ? &m->c->code.objects[number - 1] : NULL;
-}
-
-/* Returns whether the consumer must be told of the action even if its size is 0. */
-static bool is_described(uint16_t kind)
-{
-    return kind == DTRACE_ACT_PRINTF || kind == DTRACE_ACT_PRINTA || kind == DTRACE_ACT_LIBACT ||
-           kind == DTRACE_ACT_SYSTEM || kind == DTRACE_ACT_FREOPEN;
 }
 
 static uint32_t enable_align_up(uint32_t n, uint32_t align)
@@ -153,7 +114,7 @@ static void make_action(const struct maker *m, const struct dtrace_image_action 
     to->object = enable_object(m, from->object);
     to->weight = enable_object(m, from->weight);
     to->arg = from->arg;
-    to->described = bytes || is_described(kind);
+    to->described = bytes || dtrace_action_described(kind);
     to->is_block = kind == DTRACE_ACT_TRACEMEM || kind == DTRACE_ACT_TRACEMEM_DYNSIZE;
     if (to->object && kind == DTRACE_ACT_DIFEXPR) {
         to->is_string = to->object->result.kind == DIF_TYPE_STRING;
@@ -203,19 +164,6 @@ struct used {
     uint32_t ecbs, actions, aggs;
 };
 
-static bool enable_is_key(const struct dtrace_image_action *a, uint32_t i, uint32_t n)
-{
-    for (uint32_t k = i + 1; k < n; k++) {
-        if (DTRACE_ACT_IS_AGG(a[k].kind) && k - i <= a[k].nkeys) {
-            return true;
-        }
-        if (DTRACE_ACT_IS_AGG(a[k].kind)) {
-            return false;
-        }
-    }
-    return false;
-}
-
 /* Keys lie at the end of the ECB's actions, so that the others are adjacent. Returns false if it is
  * too large. */
 static bool make_actions(const struct maker *m, const struct dtrace_image_ecb *from,
@@ -229,7 +177,7 @@ static bool make_actions(const struct maker *m, const struct dtrace_image_ecb *f
     e->actions = &m->c->actions[used->actions];
     for (uint32_t i = 0; i < from->nactions; i++) {
         struct dtrace_action *to = &e->actions[e->nactions];
-        if (enable_is_key(a, i, from->nactions)) {
+        if (dtrace_action_is_key(a, i, from->nactions)) {
             continue;
         }
         if (DTRACE_ACT_IS_AGG(a[i].kind)) {
@@ -246,23 +194,9 @@ static bool make_actions(const struct maker *m, const struct dtrace_image_ecb *f
 
 /* ---- ECBs -------------------------------------------------------------------------- */
 
-static uint32_t states_of(uint32_t probe)
-{
-    switch (probe) {
-    case DTRACE_PROBE_BEGIN:
-        return 1u << DTRACE_STATE_WARMUP;
-    case DTRACE_PROBE_END:
-        return 1u << DTRACE_STATE_COOLDOWN;
-    case DTRACE_PROBE_ERROR:
-        return UINT16_MAX; /* fired by a fault, in any state */
-    default:
-        return 1u << DTRACE_STATE_ACTIVE;
-    }
-}
-
 /* Returns whether the action only groups the following actions, its values: it has no number of its
  * own. */
-static bool is_sign(const struct dtrace_ecb *e, uint32_t i)
+static bool only_groups(const struct dtrace_ecb *e, uint32_t i)
 {
     const struct dtrace_action *a = &e->actions[i];
     uint32_t values = 0;
@@ -292,15 +226,8 @@ static void number_actions(struct dtrace_ecb *e)
     for (uint32_t i = 0; i < e->nactions; i++) {
         struct dtrace_action *a = &e->actions[i];
         a->number = number + (a->agg != NULL);
-        number += a->agg ? a->agg->nkeys + 2 : !is_sign(e, i);
+        number += a->agg ? a->agg->nkeys + 2 : !only_groups(e, i);
     }
-}
-
-static uint32_t next_predicate_id(void)
-{
-    static uint32_t last;
-
-    return ++last ? last : ++last;
 }
 
 /* offset: behind the last datum. A clause without actions records that it fired; one with actions
@@ -338,17 +265,10 @@ static enum dtrace_reason note_actions(struct dtrace_ecb *e, uint32_t offset)
     return DTRACE_REASON_NONE;
 }
 
-static enum dtrace_way way_of(const struct dtrace_ecb *e)
-{
-    if (e->nactions == 0) {
-        return DTRACE_WAY_EMPTY;
-    }
-    return e->nactions == 1 && e->actions[0].agg ? DTRACE_WAY_AGGREGATES : DTRACE_WAY_ALL;
-}
-
 static int make_ecb(const struct maker *m, const struct dtrace_image_ecb *from,
                     struct dtrace_probe *probe, struct used *used)
 {
+    static uint32_t last_predicate_id;
     struct dtrace_ecb *e = &m->c->ecbs[used->ecbs++];
     uint32_t offset = HEADER;
 
@@ -357,16 +277,22 @@ static int make_ecb(const struct maker *m, const struct dtrace_image_ecb *from,
     e->predicate = enable_object(m, from->predicate);
     e->epid = used->ecbs;
     e->clause = from->clause;
-    e->states = states_of(probe->id) << (m->c->logs | m->c->retains ? DTRACE_ECB_ASIDE : 0);
+    e->states = probe->id == DTRACE_PROBE_BEGIN   ? 1u << DTRACE_STATE_WARMUP
+                : probe->id == DTRACE_PROBE_END   ? 1u << DTRACE_STATE_COOLDOWN
+                : probe->id == DTRACE_PROBE_ERROR ? UINT16_MAX /* fired by a fault, in any state */
+                                                  : 1u << DTRACE_STATE_ACTIVE;
+    e->states <<= m->c->logs | m->c->retains ? DTRACE_ECB_ASIDE : 0;
     if (e->predicate && e->predicate->flags & DTRACE_OBJECT_CACHEABLE) {
-        e->predicate_id = next_predicate_id();
+        e->predicate_id = ++last_predicate_id ? last_predicate_id : ++last_predicate_id;
     }
     if (!make_actions(m, from, e, used, &offset)) {
         return dtrace_refuse(m->why, DTRACE_REASON_RECORD_SIZE);
     }
     enum dtrace_reason wrong = note_actions(e, offset);
     number_actions(e);
-    e->way = way_of(e);
+    e->way = e->nactions == 0                        ? DTRACE_WAY_EMPTY
+             : e->nactions == 1 && e->actions[0].agg ? DTRACE_WAY_AGGREGATES
+                                                     : DTRACE_WAY_ALL;
     m->c->shape_table[e->epid - 1] = (struct dtrace_shape){e->size, e->align};
     return wrong ? dtrace_refuse(m->why, wrong) : 0;
 }
@@ -382,9 +308,18 @@ static int enable_make_all(struct dtrace_consumer *c, const struct dtrace_image 
     if (error) {
         return error;
     }
-    if (!enable_allocate(c)) {
+    size_t ecbs = sizeof(struct dtrace_ecb) * c->necbs;
+    size_t actions = sizeof(struct dtrace_action) * c->nactions;
+    size_t aggs = sizeof(struct dtrace_aggregation) * c->naggs;
+    size_t shapes = sizeof(struct dtrace_shape) * c->necbs;
+    if (!dtrace_block_make(&c->ecb_block, ecbs + actions + aggs + shapes + 1)) {
         return dtrace_refuse(why, DTRACE_REASON_NO_SPACE);
     }
+    c->ecbs = c->ecb_block.at;
+    c->actions = (void *)((char *)c->ecbs + ecbs);
+    c->aggs = (void *)((char *)c->actions + actions);
+    c->shape_table = (void *)((char *)c->aggs + aggs);
+    c->shapes = (struct dtrace_shapes){c->shape_table, c->necbs};
     for (uint32_t i = 0; i < image->ecbs.count && !error; i++) {
         for (uint32_t id = 1; id <= dtrace_probe_count && !error && used.ecbs < c->necbs; id++) {
             if (enable_matches(&m, &from[i], dtrace_probe_at(id))) {
@@ -392,6 +327,7 @@ static int enable_make_all(struct dtrace_consumer *c, const struct dtrace_image 
             }
         }
     }
+    trace_assert(used.ecbs <= c->necbs && used.actions <= c->nactions && used.aggs <= c->naggs);
     return error;
 }
 

@@ -114,13 +114,13 @@ static __attribute__((noinline)) void run_others(const struct dtrace_ecb *e,
                                                  struct dtrace_consumer_cpu *here, uint8_t *record,
                                                  uint32_t i)
 {
-    struct firing f = {e, here, &here->principal, record};
+    struct dtrace_clause_run run = {e, here, &here->principal, record};
 
     for (; i < e->nactions; i++) {
         const struct dtrace_action *a = &e->actions[i];
         if (a->agg) {
             dtrace_act_aggregate(here, a);
-        } else if (!dtrace_act(&f, a)) {
+        } else if (!dtrace_act(&run, a)) {
             return;
         }
         if (here->context.fault.kind != DIF_FAULT_NONE) {
@@ -128,8 +128,8 @@ static __attribute__((noinline)) void run_others(const struct dtrace_ecb *e,
             return;
         }
     }
-    if (f.record) {
-        fire_commit(e, &here->context, f.buffer, f.record);
+    if (run.record) {
+        fire_commit(e, &here->context, run.buffer, run.record);
     }
 }
 
@@ -183,15 +183,6 @@ static __attribute__((noinline)) void run_actions(const struct dtrace_ecb *e,
     }
 }
 
-static inline void record_firing(const struct dtrace_ecb *e, struct dtrace_consumer_cpu *here)
-{
-    uint8_t *record = fire_reserve(e, here);
-
-    if (record) {
-        fire_commit(e, &here->context, &here->principal, record);
-    }
-}
-
 /* A predicate that depends only on the thread stays false for it. */
 static inline bool predicate_holds(const struct dtrace_ecb *e, struct dtrace_consumer_cpu *here)
 {
@@ -226,8 +217,11 @@ static DTRACE_HOT void fire_ecb(const struct dtrace_ecb *e, const uint64_t args[
     if (e->predicate && !predicate_holds(e, here)) {
         return;
     }
-    if (e->way == DTRACE_WAY_EMPTY) {
-        record_firing(e, here);
+    if (e->way == DTRACE_WAY_EMPTY) { /* records only that the probe fired */
+        uint8_t *record = fire_reserve(e, here);
+        if (record) {
+            fire_commit(e, &here->context, &here->principal, record);
+        }
     } else if (e->way == DTRACE_WAY_ALL) {
         run_actions(e, here);
     } else {

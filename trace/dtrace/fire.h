@@ -6,7 +6,7 @@
 #include "trace/dtrace/consumer.h"
 
 /* A running clause that does more than record values and aggregate. */
-struct firing {
+struct dtrace_clause_run {
     const struct dtrace_ecb *ecb;
     struct dtrace_consumer_cpu *here;
     struct dtrace_buffer *buffer; /* receives its record */
@@ -15,9 +15,9 @@ struct firing {
 
 /* Runs an action of any kind except an aggregating one. Returns false if the clause is abandoned
  * without a fault. */
-bool dtrace_act(struct firing *, const struct dtrace_action *);
+bool dtrace_act(struct dtrace_clause_run *, const struct dtrace_action *);
 /* destructive.c; in subr_none.c an illegal operation, unless the consumer executes it. */
-void dtrace_act_destructive(struct firing *, uint16_t kind, uint64_t value);
+void dtrace_act_destructive(struct dtrace_clause_run *, uint16_t kind, uint64_t value);
 void dtrace_act_aggregate(struct dtrace_consumer_cpu *, const struct dtrace_action *);
 
 static inline void dtrace_store_value(uint8_t *to, uint64_t value, uint32_t size)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Checks that an image is well-formed: every offset, count and index, once, so that later readers
- * need no checks. image_action.c checks the actions, validate.c the objects. Control context.
- * Tested by test/d_machine/image_test.c.
+ * need no checks. Every action is of a known kind and has the objects it needs, aggregating
+ * functions have a possible shape and their keys before them, and destructive actions occur only in
+ * a destructive program. validate.c checks the objects. Also computes the size that an action
+ * records. Control context. Tested by test/d_machine/image_test.c.
  */
 #include "trace/dtrace/image_check.h"
 #include "trace/dtrace/port.h"
@@ -23,14 +25,6 @@ int dtrace_refuse(struct dtrace_refusal *refusal, enum dtrace_reason reason)
     return refusal->error;
 }
 
-static bool table_fits(const struct dtrace_image *image, struct dtrace_image_table table,
-                       size_t element)
-{
-    uint64_t end = table.offset + (uint64_t)table.count * element;
-
-    return table.offset % 8 == 0 && table.offset >= sizeof(*image) && end <= image->size;
-}
-
 /* The tables are adjacent in the header. */
 static bool tables_fit(const struct dtrace_image *image)
 {
@@ -44,13 +38,15 @@ static bool tables_fit(const struct dtrace_image *image)
         sizeof(uint64_t),
         sizeof(char),
     };
-    const struct dtrace_image_table *tables = &image->options;
-    bool fit = true;
+    const struct dtrace_image_table *t = &image->options;
 
-    for (unsigned i = 0; i < sizeof(elements); i++) {
-        fit &= table_fits(image, tables[i], elements[i]);
+    for (unsigned i = 0; i < sizeof(elements); i++, t++) {
+        uint64_t end = t->offset + (uint64_t)t->count * elements[i];
+        if (t->offset % 8 || t->offset < sizeof(*image) || end > image->size) {
+            return false;
+        }
     }
-    return fit;
+    return true;
 }
 
 static int check_header(const struct dtrace_image *image, size_t size,
@@ -80,16 +76,6 @@ static int check_header(const struct dtrace_image *image, size_t size,
         return dtrace_refuse(refusal, DTRACE_REASON_STRINGS);
     }
     return 0;
-}
-
-static int check_kernel(const struct dtrace_image *image, struct dtrace_refusal *refusal)
-{
-    if (dtrace_port_is_kernel(image->kernel, NULL)) {
-        return 0;
-    }
-    dtrace_refuse(refusal, DTRACE_REASON_OTHER_KERNEL);
-    dtrace_port_is_kernel(image->kernel, refusal->text);
-    return -DTRACE_EINVAL;
 }
 
 /* Largest value of each option. 0: there is no such option. */
@@ -155,30 +141,254 @@ static int check_objects(const struct dtrace_image *image, struct dtrace_refusal
     return bytes > DTRACE_IMAGE_MAX ? dtrace_refuse(refusal, DTRACE_REASON_OBJECTS_SIZE) : 0;
 }
 
-static int check_ecb(const struct dtrace_image *image, const struct dtrace_image_ecb *e,
-                     struct dtrace_refusal *refusal)
+/* ---- actions ----------------------------------------------------------------------- */
+
+/* An action's requirement for its object. */
+enum need { UNKNOWN, NOTHING, MAYBE, ANY, VALUE };
+
+static enum need action_needs(uint16_t kind)
 {
+    enum { N = NOTHING, M = MAYBE, A = ANY, V = VALUE, ROW = 10 };
+    static const uint8_t needs[8 * ROW] = {
+        [DTRACE_ACT_NONE] = N,         [DTRACE_ACT_DIFEXPR] = A,
+        [DTRACE_ACT_EXIT] = V,         [DTRACE_ACT_PRINTF] = M,
+        [DTRACE_ACT_PRINTA] = M,       [DTRACE_ACT_LIBACT] = M,
+        [DTRACE_ACT_TRACEMEM] = V,     [DTRACE_ACT_TRACEMEM_DYNSIZE] = V,
+        [DTRACE_ACT_PRINTM] = V,
+#define AT(kind) [((kind) >> 8) * ROW + ((kind)&0xff)]
+        AT(DTRACE_ACT_USTACK) = N,     AT(DTRACE_ACT_JSTACK) = N,
+        AT(DTRACE_ACT_USYM) = V,       AT(DTRACE_ACT_UMOD) = V,
+        AT(DTRACE_ACT_UADDR) = V,      AT(DTRACE_ACT_STOP) = N,
+        AT(DTRACE_ACT_RAISE) = V,      AT(DTRACE_ACT_SYSTEM) = M,
+        AT(DTRACE_ACT_FREOPEN) = M,    AT(DTRACE_ACT_STACK) = N,
+        AT(DTRACE_ACT_SYM) = V,        AT(DTRACE_ACT_MOD) = V,
+        AT(DTRACE_ACT_BREAKPOINT) = N, AT(DTRACE_ACT_PANIC) = N,
+        AT(DTRACE_ACT_CHILL) = V,      AT(DTRACE_ACT_SPECULATE) = V,
+        AT(DTRACE_ACT_COMMIT) = V,     AT(DTRACE_ACT_DISCARD) = V,
+        AT(DTRACE_ACT_LOGSTOP) = N,    AT(DTRACE_AGG_COUNT) = N,
+        AT(DTRACE_AGG_MIN) = V,        AT(DTRACE_AGG_MAX) = V,
+        AT(DTRACE_AGG_AVG) = V,        AT(DTRACE_AGG_SUM) = V,
+        AT(DTRACE_AGG_STDDEV) = V,     AT(DTRACE_AGG_QUANTIZE) = V,
+        AT(DTRACE_AGG_LQUANTIZE) = V,  AT(DTRACE_AGG_LLQUANTIZE) = V,
+#undef AT
+    };
+    uint32_t group = kind >> 8, n = kind & 0xff;
+
+    return group < 8 && n < ROW ? (enum need)needs[group * ROW + n] : UNKNOWN;
+}
+
+/* Returns whether `object` (+ 1; 0: none) exists and is a value. */
+static bool is_value_object(const struct dtrace_image *image, uint32_t object, bool required)
+{
+    if (object == 0) {
+        return !required;
+    }
+    return object <= image->objects.count &&
+           !DTRACE_IMAGE_TABLE(image, objects, struct dtrace_image_object)[object - 1].result.ref;
+}
+
+static bool object_fits(const struct dtrace_image *image, uint32_t object, enum need need)
+{
+    switch (need) {
+    case NOTHING:
+        return object == 0;
+    case MAYBE:
+        return object <= image->objects.count;
+    case ANY:
+        return object > 0 && object <= image->objects.count;
+    default:
+        return is_value_object(image, object, true);
+    }
+}
+
+/* Returns whether base^exponent fits in 64 bits. At most 64 steps. */
+static bool power_fits(uint32_t base, unsigned exponent)
+{
+    uint64_t low = 1, high = 0; /* its words of 32 bits; the base has 16 */
+
+    while (exponent-- > 0 && high >> 32 == 0) {
+        low *= base;
+        high = high * base + (low >> 32);
+        low &= UINT32_MAX;
+    }
+    return high >> 32 == 0;
+}
+
+static bool shape_fits(uint16_t kind, uint64_t shape)
+{
+    uint32_t factor = DTRACE_LLQUANTIZE_FACTOR(shape), nsteps = DTRACE_LLQUANTIZE_NSTEPS(shape);
+    uint32_t low = DTRACE_LLQUANTIZE_LOW(shape), high = DTRACE_LLQUANTIZE_HIGH(shape);
+
+    switch (kind) {
+    case DTRACE_AGG_LQUANTIZE:
+        return DTRACE_LQUANTIZE_STEP(shape) > 0 && DTRACE_LQUANTIZE_LEVELS(shape) > 0;
+    case DTRACE_AGG_LLQUANTIZE:
+        return factor >= 2 && low < high && nsteps >= factor && nsteps % factor == 0 &&
+               power_fits(factor, high + 1);
+    default:
+        return shape == 0;
+    }
+}
+
+static enum dtrace_reason check_aggregating(const struct dtrace_image *image,
+                                            const struct dtrace_image_action *all, uint32_t n)
+{
+    const struct dtrace_image_action *a = &all[n];
+
+    if (!shape_fits(a->kind, a->arg)) {
+        return DTRACE_REASON_SHAPE;
+    }
+    for (uint32_t i = 1; i <= a->nkeys; i++) {
+        uint16_t kind = i > n ? DTRACE_ACT_NONE : all[n - i].kind;
+        /* these put exactly their value into an entry */
+        bool makes_key = kind == DTRACE_ACT_DIFEXPR || kind == DTRACE_ACT_STACK ||
+                         kind == DTRACE_ACT_SYM || kind == DTRACE_ACT_MOD ||
+                         (DTRACE_ACT_USTACK <= kind && kind <= DTRACE_ACT_UADDR);
+        if (!makes_key) {
+            return DTRACE_REASON_NO_KEYS;
+        }
+    }
+    if (a->kind < DTRACE_AGG_QUANTIZE && a->weight) {
+        return DTRACE_REASON_WEIGHT_OF_NOTHING;
+    }
+    return is_value_object(image, a->weight, false) ? DTRACE_REASON_NONE : DTRACE_REASON_WEIGHT;
+}
+
+static enum dtrace_reason check_action(const struct dtrace_image *image,
+                                       const struct dtrace_image_action *all, uint32_t n)
+{
+    const struct dtrace_image_action *a = &all[n];
+    enum need need = action_needs(a->kind);
+
+    if (need == UNKNOWN) {
+        return DTRACE_REASON_ACTION;
+    }
+    if (!object_fits(image, a->object, need)) {
+        return DTRACE_REASON_NEEDS_OBJECT;
+    }
+    if (DTRACE_ACT_IS_AGG(a->kind)) {
+        return check_aggregating(image, all, n);
+    }
+    if (a->nkeys || a->weight) {
+        return DTRACE_REASON_KEY_OF_NOTHING;
+    }
+    return a->kind == DTRACE_ACT_LIBACT &&
+                   (a->arg < DTRACE_LIBACT_CLEAR || a->arg > DTRACE_LIBACT_PRINT)
+               ? DTRACE_REASON_CONSUMER_ACTION
+               : DTRACE_REASON_NONE;
+}
+
+bool dtrace_action_described(uint16_t kind)
+{
+    return kind == DTRACE_ACT_PRINTF || kind == DTRACE_ACT_PRINTA || kind == DTRACE_ACT_LIBACT ||
+           kind == DTRACE_ACT_SYSTEM || kind == DTRACE_ACT_FREOPEN;
+}
+
+bool dtrace_action_is_key(const struct dtrace_image_action *actions, uint32_t n, uint32_t nactions)
+{
+    uint32_t next = n + 1;
+
+    while (next < nactions && !DTRACE_ACT_IS_AGG(actions[next].kind)) {
+        next++;
+    }
+    return next < nactions && next - n <= actions[next].nkeys;
+}
+
+static uint32_t image_action_limited(uint64_t bytes)
+{
+    return bytes < DTRACE_ACTION_BYTES_MAX ? (uint32_t)bytes : DTRACE_ACTION_BYTES_MAX;
+}
+
+uint32_t dtrace_action_bytes(const struct dtrace_image *image, const struct dtrace_image_action *a,
+                             uint32_t strsize, uint32_t *align)
+{
+    uint64_t frames = a->arg & UINT32_MAX;
+
+    *align = 8;
+    switch (a->kind) {
+    case DTRACE_ACT_STACK:
+        return image_action_limited(frames * 8);
+    case DTRACE_ACT_USTACK:
+    case DTRACE_ACT_JSTACK:
+        return image_action_limited((frames + 1) * 8 + (a->arg >> 32));
+    case DTRACE_ACT_SYM:
+    case DTRACE_ACT_MOD:
+        return 8;
+    case DTRACE_ACT_USYM:
+    case DTRACE_ACT_UMOD:
+    case DTRACE_ACT_UADDR:
+        return 16;
+    case DTRACE_ACT_EXIT:
+        *align = 4;
+        return 4;
+    case DTRACE_ACT_TRACEMEM:
+    case DTRACE_ACT_TRACEMEM_DYNSIZE: /* the next action has the size to show */
+        *align = 1;
+        return image_action_limited(a->arg);
+    case DTRACE_ACT_RAISE:
+    case DTRACE_ACT_CHILL:
+    case DTRACE_ACT_SPECULATE:
+    case DTRACE_ACT_COMMIT:
+    case DTRACE_ACT_DISCARD:
+        *align = 1;
+        return 0;
+    }
+    *align = 1;
+    if (a->object == 0 || DTRACE_ACT_IS_AGG(a->kind)) {
+        return 0;
+    }
+    /* A value is aligned to its size, a string is unaligned, an object is aligned to the largest
+     * power of two in its size. */
+    const struct dif_type *t =
+        &DTRACE_IMAGE_TABLE(image, objects, struct dtrace_image_object)[a->object - 1].result;
+    bool string = t->kind == DIF_TYPE_STRING;
+    uint32_t bytes = string && t->size == 0 ? strsize : t->size;
+    if (!string && bytes) {
+        *align = bytes & (0 - bytes);
+        *align = *align > 8 ? 8 : *align;
+    }
+    return image_action_limited(bytes);
+}
+
+/* ---- the whole image --------------------------------------------------------------- */
+
+/* Checks a clause: its description, its predicate and its actions. */
+static enum dtrace_reason check_ecb(const struct dtrace_image *image,
+                                    const struct dtrace_image_ecb *e, bool destructive)
+{
+    const struct dtrace_image_action *all =
+        DTRACE_IMAGE_TABLE(image, actions, struct dtrace_image_action) + e->first_action;
     uint32_t strings = image->strings.count;
 
     if (e->provider >= strings || e->module >= strings || e->function >= strings ||
         e->name >= strings) {
-        return dtrace_refuse(refusal, DTRACE_REASON_NO_DESCRIPTION);
+        return DTRACE_REASON_NO_DESCRIPTION;
     }
     if (!part_of(e->first_action, e->nactions, image->actions) ||
         e->flags & ~(uint32_t)DTRACE_ECB_PART) {
-        return dtrace_refuse(refusal, DTRACE_REASON_NO_ACTIONS);
+        return DTRACE_REASON_NO_ACTIONS;
     }
-    if (!dtrace_image_value_object(image, e->predicate, false)) {
-        return dtrace_refuse(refusal, DTRACE_REASON_PREDICATE);
+    if (!is_value_object(image, e->predicate, false)) {
+        return DTRACE_REASON_PREDICATE;
     }
-    return dtrace_image_check_actions(image, e, refusal);
+    for (uint32_t n = 0; n < e->nactions; n++) {
+        enum dtrace_reason reason = check_action(image, all, n);
+        if (reason) {
+            return reason;
+        }
+        if (DTRACE_ACT_IS_DESTRUCTIVE(all[n].kind) && !destructive) {
+            return DTRACE_REASON_DESTRUCTIVE;
+        }
+    }
+    return DTRACE_REASON_NONE;
 }
 
 static int check_ecbs(const struct dtrace_image *image, struct dtrace_refusal *refusal)
 {
     const struct dtrace_image_ecb *e = DTRACE_IMAGE_TABLE(image, ecbs, struct dtrace_image_ecb);
+    bool destructive = dtrace_image_option_value(image, DTRACE_OPT_DESTRUCTIVE, 0) != 0;
+    enum dtrace_reason reason = DTRACE_REASON_NONE;
     uint64_t actions = 0;
-    int error = 0;
 
     for (uint32_t i = 0; i < image->ecbs.count; i++) {
         actions += e[i].nactions;
@@ -186,10 +396,10 @@ static int check_ecbs(const struct dtrace_image *image, struct dtrace_refusal *r
     if (actions > DTRACE_ACTIONS_MAX) {
         return dtrace_refuse(refusal, DTRACE_REASON_ACTIONS);
     }
-    for (uint32_t i = 0; i < image->ecbs.count && !error; i++) {
-        error = check_ecb(image, &e[i], refusal);
+    for (uint32_t i = 0; i < image->ecbs.count && !reason; i++) {
+        reason = check_ecb(image, &e[i], destructive);
     }
-    return error;
+    return reason ? dtrace_refuse(refusal, reason) : 0;
 }
 
 int dtrace_image_check(const void *p, size_t size, struct dtrace_refusal *refusal)
@@ -197,7 +407,10 @@ int dtrace_image_check(const void *p, size_t size, struct dtrace_refusal *refusa
     const struct dtrace_image *image = p;
     int error = check_header(image, size, refusal);
 
-    error = error ? error : check_kernel(image, refusal);
+    if (!error && !dtrace_port_is_kernel(image->kernel, NULL)) {
+        error = dtrace_refuse(refusal, DTRACE_REASON_OTHER_KERNEL);
+        dtrace_port_is_kernel(image->kernel, refusal->text);
+    }
     error = error ? error : check_options(image, refusal);
     error = error ? error : check_objects(image, refusal);
     return error ? error : check_ecbs(image, refusal);

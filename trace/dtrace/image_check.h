@@ -17,9 +17,5 @@ enum { DTRACE_ACTION_BYTES_MAX = 1 << 30, DTRACE_STRSIZE_MAX = 1 << 30 };
 
 /* Stores the reason; returns the error. */
 int dtrace_refuse(struct dtrace_refusal *, enum dtrace_reason);
-/* Returns whether `object` (+ 1; 0: none) exists and is a value. */
-bool dtrace_image_value_object(const struct dtrace_image *, uint32_t object, bool required);
-int dtrace_image_check_actions(const struct dtrace_image *, const struct dtrace_image_ecb *,
-                               struct dtrace_refusal *);
 
 #endif

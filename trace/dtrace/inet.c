@@ -33,26 +33,18 @@ static void put_v4(struct dtrace_writer *w, const uint8_t *address)
     }
 }
 
-/* Returns the longest run of zero groups, the first of equal ones. */
-static unsigned longest_run(const uint16_t *group, unsigned ngroups, unsigned *length)
+/* Writes groups in base 16, and :: for the longest run of zero groups, the first of equal ones. */
+static void put_groups(struct dtrace_writer *w, const uint16_t *group, unsigned ngroups)
 {
-    unsigned first = 0, run = 0;
+    unsigned first = 0, length = 0, run = 0;
 
-    *length = 0;
     for (unsigned i = 0; i < ngroups; i++) {
         run = group[i] == 0 ? run + 1 : 0;
-        if (run > *length) {
-            *length = run;
+        if (run > length) {
+            length = run;
             first = i + 1 - run;
         }
     }
-    return first;
-}
-
-static void put_groups(struct dtrace_writer *w, const uint16_t *group, unsigned ngroups)
-{
-    unsigned length, first = longest_run(group, ngroups, &length);
-
     for (unsigned i = 0; i < ngroups; i++) {
         if (length > 0 && i == first) {
             dtrace_writer_put(w, ':');
@@ -67,25 +59,17 @@ static void put_groups(struct dtrace_writer *w, const uint16_t *group, unsigned 
     }
 }
 
-/* Returns true for ::ffff:a.b.c.d, and for ::a.b.c.d except :: and ::1. */
-static bool holds_v4(const uint16_t *group)
-{
-    for (unsigned i = 0; i < 5; i++) {
-        if (group[i]) {
-            return false;
-        }
-    }
-    return group[5] == 0xffff || (group[5] == 0 && (group[6] != 0 || group[7] > 1));
-}
-
 static void put_v6(struct dtrace_writer *w, const uint8_t *address)
 {
-    uint16_t group[GROUPS];
+    uint16_t group[GROUPS], before = 0;
 
     for (unsigned i = 0; i < GROUPS; i++) {
         group[i] = (uint16_t)(address[2 * i] << 8 | address[2 * i + 1]);
+        before |= i < 5 ? group[i] : 0;
     }
-    if (!holds_v4(group)) {
+    /* ::ffff:a.b.c.d, and ::a.b.c.d except :: and ::1, hold an IPv4 address */
+    bool compatible = group[5] == 0 && (group[6] != 0 || group[7] > 1);
+    if (before || (group[5] != 0xffff && !compatible)) {
         put_groups(w, group, GROUPS);
         return;
     }

@@ -34,11 +34,6 @@ static bool is_digit(uint8_t byte)
     return '0' <= byte && byte <= '9';
 }
 
-static bool is_hex(uint8_t byte)
-{
-    return is_digit(byte) || ('a' <= (byte | 32) && (byte | 32) <= 'f');
-}
-
 /* Returns the next byte that is not a blank. */
 static uint8_t skip_blanks(struct json *j)
 {
@@ -71,7 +66,8 @@ static bool skip_escape(struct json *j)
         }
     }
     for (unsigned i = 0; i < 4 && byte == 'u'; i++, j->at++) {
-        if (!is_hex(json_here(j))) {
+        uint8_t digit = json_here(j), letter = digit | 32;
+        if (!is_digit(digit) && (letter < 'a' || letter > 'f')) {
             return false;
         }
     }
@@ -245,25 +241,18 @@ static bool find_member(struct json *j)
     return false;
 }
 
-/* Returns the element as an index; false: not an index. */
-static bool element_index(struct json *j, uint64_t *index)
+/* After a [: advances to the value with the element's index; false if the element is none. */
+static bool find_index(struct json *j)
 {
-    *index = 0;
+    uint64_t index = 0;
+
     for (size_t at = j->element; at < j->element_end; at++) {
         if (!is_digit(json_selected(j, at))) {
             return false;
         }
-        *index = *index * 10 + (json_selected(j, at) - '0');
+        index = index * 10 + (json_selected(j, at) - '0');
     }
-    return j->element_end > j->element;
-}
-
-/* After a [: advances to the value with the element's index. */
-static bool find_index(struct json *j)
-{
-    uint64_t index;
-
-    if (!element_index(j, &index)) {
+    if (j->element_end == j->element) {
         return false;
     }
     for (skip_blanks(j); index > 0; index--) { /* terminates with the text */

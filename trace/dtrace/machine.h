@@ -107,6 +107,11 @@ void dtrace_image_object_at(const struct dtrace_image *, uint32_t object, struct
 uint32_t dtrace_action_bytes(const struct dtrace_image *, const struct dtrace_image_action *,
                              uint32_t strsize, uint32_t *align);
 
+/* Returns whether the consumer must learn of actions of this kind even if they record nothing. */
+bool dtrace_action_described(uint16_t kind);
+/* Returns whether the n-th of these actions is a key of a later aggregation. */
+bool dtrace_action_is_key(const struct dtrace_image_action *actions, uint32_t n, uint32_t nactions);
+
 /* Loads the checked image's objects. The image is not needed afterwards. Returns 0, -EINVAL or
  * -ENOMEM. */
 int dtrace_code_load(struct dtrace_code *, const struct dtrace_image *, uint32_t strsize,

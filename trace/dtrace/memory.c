@@ -48,21 +48,6 @@ static struct needs needs_of(const struct dtrace_consumer *c)
     return needs;
 }
 
-struct entries {
-    uint32_t smallest, largest;
-};
-
-static struct entries entries_of(const struct dtrace_consumer *c)
-{
-    struct entries e = {UINT32_MAX, 0};
-
-    for (uint32_t i = 0; i < c->naggs; i++) {
-        e.largest = c->aggs[i].size > e.largest ? c->aggs[i].size : e.largest;
-        e.smallest = c->aggs[i].size < e.smallest ? c->aggs[i].size : e.smallest;
-    }
-    return e;
-}
-
 /* ---- sizes ------------------------------------------------------------------------- */
 
 /* Memory being allocated. */
@@ -127,26 +112,22 @@ static void free_aggs(struct dtrace_consumer *c)
     }
 }
 
-/* One chain for every 4 possible entries: chain.h. */
-static uint32_t chains_for(size_t entries)
-{
-    uint32_t chains = 8;
-
-    while (chains < entries / 4 && chains < 1u << 26) {
-        chains *= 2;
-    }
-    return chains;
-}
-
-/* The room behind the entries is for one that turns out not to be new. */
+/* The room behind the entries is for one that turns out not to be new. There is a chain for every 4
+ * possible entries: hash.h. */
 static bool make_agg(struct dtrace_consumer *c, size_t size)
 {
-    struct entries e = entries_of(c);
-    uint32_t chains = chains_for(size / e.smallest);
+    uint32_t smallest = UINT32_MAX, largest = 0, chains = 8;
 
+    for (uint32_t i = 0; i < c->naggs; i++) {
+        largest = c->aggs[i].size > largest ? c->aggs[i].size : largest;
+        smallest = c->aggs[i].size < smallest ? c->aggs[i].size : smallest;
+    }
+    while (chains < size / smallest / 4 && chains < 1u << 26) {
+        chains *= 2;
+    }
     for (uint32_t i = 0; i < c->ncpus; i++) {
         struct dtrace_consumer_cpu *cpu = &c->cpus[i];
-        size_t half = size + e.largest;
+        size_t half = size + largest;
         if (!cpu->traced) {
             continue;
         }
@@ -199,20 +180,35 @@ static int no_memory(struct dtrace_refusal *why)
     return dtrace_refuse(why, DTRACE_REASON_NO_SPACE);
 }
 
-/* Without records a principal buffer is only scratch. */
-static uint64_t scratch_size(const struct dtrace_consumer *c, uint64_t bufsize)
+static int memory_make_all(struct dtrace_consumer *c, const struct dtrace_image *image,
+                           struct dtrace_refusal *why)
 {
-    uint64_t wanted = (uint64_t)c->code.strsize * 32;
+    struct making m = {.c = c};
+    struct needs needs = needs_of(c);
+    /* Without records a principal buffer is only scratch. */
+    uint64_t scratch = (uint64_t)c->code.strsize * 32;
 
-    wanted = wanted < SCRATCH_LEAST ? SCRATCH_LEAST : wanted;
-    return bufsize < wanted ? bufsize : wanted;
-}
-
-static int set_policy(struct dtrace_consumer *c, uint64_t policy, uint64_t end,
-                      struct dtrace_refusal *why)
-{
-    uint64_t reserve = policy == DTRACE_POLICY_FILL ? end : 0;
-
+    scratch = scratch < SCRATCH_LEAST ? SCRATCH_LEAST : scratch;
+    scratch = c->sizes.bufsize < scratch ? c->sizes.bufsize : scratch;
+    if (needs.records && c->sizes.bufsize < 8) {
+        return dtrace_refuse(why, DTRACE_REASON_NO_BUFFER);
+    }
+    m.may_halve = dtrace_image_option_value(image, DTRACE_OPT_BUFRESIZE, DTRACE_RESIZE_AUTO) ==
+                  DTRACE_RESIZE_AUTO;
+    uint64_t *principal = needs.records ? &c->sizes.bufsize : &scratch;
+    bool ok =
+        (*principal == 0 || make_resized(&m, principal, make_principal, free_principal)) &&
+        (c->naggs == 0 || c->sizes.aggsize == 0 ||
+         make_resized(&m, &c->sizes.aggsize, make_agg, free_aggs)) &&
+        (!needs.speculates || make_resized(&m, &c->sizes.specsize, make_speculations, NULL)) &&
+        make_resized(&m, &c->sizes.dynvarsize, make_dynvars, NULL);
+    dtrace_block_free(&m.copies[0]);
+    dtrace_block_free(&m.copies[1]);
+    if (!ok) {
+        return dtrace_refuse(why, DTRACE_REASON_NO_SPACE);
+    }
+    uint64_t policy = dtrace_image_option_value(image, DTRACE_OPT_BUFPOLICY, DTRACE_POLICY_SWITCH);
+    uint64_t reserve = policy == DTRACE_POLICY_FILL ? needs.end : 0;
     if (reserve > c->sizes.bufsize) {
         return dtrace_refuse(why, DTRACE_REASON_END_RESERVE);
     }
@@ -221,57 +217,6 @@ static int set_policy(struct dtrace_consumer *c, uint64_t policy, uint64_t end,
         c->cpus[i].principal.reserve = (size_t)reserve;
     }
     return 0;
-}
-
-static bool make_parts(struct making *m, uint64_t *principal, bool speculates)
-{
-    struct dtrace_consumer *c = m->c;
-    struct dtrace_sizes *s = &c->sizes;
-
-    return (*principal == 0 || make_resized(m, principal, make_principal, free_principal)) &&
-           (c->naggs == 0 || s->aggsize == 0 ||
-            make_resized(m, &s->aggsize, make_agg, free_aggs)) &&
-           (!speculates || make_resized(m, &s->specsize, make_speculations, NULL)) &&
-           make_resized(m, &s->dynvarsize, make_dynvars, NULL);
-}
-
-static int memory_make_all(struct dtrace_consumer *c, const struct dtrace_image *image,
-                           struct dtrace_refusal *why)
-{
-    struct making m = {.c = c};
-    struct needs needs = needs_of(c);
-    uint64_t scratch = needs.records ? 0 : scratch_size(c, c->sizes.bufsize);
-
-    if (needs.records && c->sizes.bufsize < 8) {
-        return dtrace_refuse(why, DTRACE_REASON_NO_BUFFER);
-    }
-    m.may_halve = dtrace_image_option_value(image, DTRACE_OPT_BUFRESIZE, DTRACE_RESIZE_AUTO) ==
-                  DTRACE_RESIZE_AUTO;
-    bool ok = make_parts(&m, needs.records ? &c->sizes.bufsize : &scratch, needs.speculates);
-    dtrace_block_free(&m.copies[0]);
-    dtrace_block_free(&m.copies[1]);
-    if (!ok) {
-        return dtrace_refuse(why, DTRACE_REASON_NO_SPACE);
-    }
-    return set_policy(c,
-                      dtrace_image_option_value(image, DTRACE_OPT_BUFPOLICY, DTRACE_POLICY_SWITCH),
-                      needs.end, why);
-}
-
-static void make_contexts(struct dtrace_consumer *c)
-{
-    struct dtrace_region dynamic = {(uintptr_t)c->dynvars.chunks,
-                                    (uint64_t)c->dynvars.chunk_bytes * c->dynvars.nchunks};
-
-    for (uint32_t i = 0; i < c->ncpus; i++) {
-        dtrace_context_init(&c->cpus[i].context, &c->code, c, &c->speculations, i, dynamic);
-    }
-}
-
-/* speculation() works without a buffer too, as long as nothing speculates. */
-static bool bare_speculations(struct dtrace_consumer *c)
-{
-    return c->speculations.all || c->speculations.count == 0 || make_speculations(c, 0);
 }
 
 /* Stores the number of the last CPU in the refusal's text. */
@@ -315,13 +260,19 @@ int dtrace_memory_make(struct dtrace_consumer *c, const struct dtrace_image *ima
     c->sizes.specsize = dtrace_image_option_value(image, DTRACE_OPT_SPECSIZE, 0);
     c->sizes.dynvarsize = dtrace_image_option_value(image, DTRACE_OPT_DYNVARSIZE, 0);
     int error = memory_make_all(c, image, why);
-    if (!error && !bare_speculations(c)) {
-        error = no_memory(why);
+    if (error) {
+        return error;
     }
-    if (!error) {
-        make_contexts(c);
+    /* speculation() works without a buffer too, as long as nothing speculates */
+    if (!c->speculations.all && c->speculations.count > 0 && !make_speculations(c, 0)) {
+        return no_memory(why);
     }
-    return error;
+    struct dtrace_region dynamic = {(uintptr_t)c->dynvars.chunks,
+                                    (uint64_t)c->dynvars.chunk_bytes * c->dynvars.nchunks};
+    for (uint32_t i = 0; i < c->ncpus; i++) {
+        dtrace_context_init(&c->cpus[i].context, &c->code, c, &c->speculations, i, dynamic);
+    }
+    return 0;
 }
 
 void dtrace_memory_free(struct dtrace_consumer *c)

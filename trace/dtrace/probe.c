@@ -41,34 +41,21 @@ static bool same_name(const char *a, const char *b)
     return *a == *b;
 }
 
-static bool same_probe(const struct dtrace_probe *p, const struct dtrace_provider *provider,
-                       const char *module, const char *function, const char *name)
-{
-    return p->provider == provider && same_name(p->module, module) &&
-           same_name(p->function, function) && same_name(p->name, name);
-}
-
-static struct dtrace_probe *new_probe(void)
+uint32_t dtrace_probe_add(const struct dtrace_provider *provider, const char *module,
+                          const char *function, const char *name, void *arg)
 {
     struct dtrace_probe **chunk = &dtrace_probe_chunks[dtrace_probe_count / DTRACE_PROBE_CHUNK];
 
     if (dtrace_probe_count == DTRACE_PROBE_CHUNK * DTRACE_PROBE_CHUNKS) {
-        return NULL;
+        return 0;
     }
     if (!*chunk) {
         *chunk = dtrace_port_alloc(sizeof(**chunk) * DTRACE_PROBE_CHUNK);
     }
-    return *chunk ? &(*chunk)[dtrace_probe_count % DTRACE_PROBE_CHUNK] : NULL;
-}
-
-uint32_t dtrace_probe_add(const struct dtrace_provider *provider, const char *module,
-                          const char *function, const char *name, void *arg)
-{
-    struct dtrace_probe *p = new_probe();
-
-    if (!p) {
+    if (!*chunk) {
         return 0;
     }
+    struct dtrace_probe *p = &(*chunk)[dtrace_probe_count % DTRACE_PROBE_CHUNK];
     *p = (struct dtrace_probe){.provider = provider,
                                .module = module,
                                .function = function,
@@ -78,37 +65,33 @@ uint32_t dtrace_probe_add(const struct dtrace_provider *provider, const char *mo
     return p->id;
 }
 
-static const char *probe_copy_name(char **at, const char *name)
-{
-    char *copy = *at;
-
-    __builtin_memcpy(copy, name, name_bytes(name));
-    *at += name_bytes(name);
-    return copy;
-}
-
-/* Copies the three names into one block, which lives as long as the probe: forever. */
-static bool copy_names(const char *names[3])
-{
-    char *at =
-        dtrace_port_alloc(name_bytes(names[0]) + name_bytes(names[1]) + name_bytes(names[2]));
-
-    for (unsigned i = 0; at && i < 3; i++) {
-        names[i] = probe_copy_name(&at, names[i]);
-    }
-    return at != NULL;
-}
-
 uint32_t dtrace_probe_create(const struct dtrace_provider *provider, const char *module,
                              const char *function, const char *name, void *arg)
 {
+    const char *names[3] = {module, function, name};
+
     for (uint32_t id = 1; id <= dtrace_probe_count; id++) {
-        if (same_probe(dtrace_probe_at(id), provider, module, function, name)) {
+        const struct dtrace_probe *p = dtrace_probe_at(id);
+        if (p->provider == provider && same_name(p->module, module) &&
+            same_name(p->function, function) && same_name(p->name, name)) {
             return id;
         }
     }
-    const char *names[3] = {module, function, name};
-    return copy_names(names) ? dtrace_probe_add(provider, names[0], names[1], names[2], arg) : 0;
+    /* copies the names into one block, which lives as long as the probe: forever */
+    char *copy = dtrace_port_alloc(name_bytes(module) + name_bytes(function) + name_bytes(name));
+    for (unsigned i = 0; copy && i < 3; i++) {
+        size_t bytes = name_bytes(names[i]);
+        names[i] = __builtin_memcpy(copy, names[i], bytes);
+        copy += bytes;
+    }
+    return copy ? dtrace_probe_add(provider, names[0], names[1], names[2], arg) : 0;
+}
+
+bool dtrace_probe_matches(const struct dtrace_probe *p, const char *provider, const char *module,
+                          const char *function, const char *name)
+{
+    return dtrace_glob(provider, p->provider->name) && dtrace_glob(module, p->module) &&
+           dtrace_glob(function, p->function) && dtrace_glob(name, p->name);
 }
 
 bool dtrace_probe_next(uint32_t after, struct dtrace_probe_names *names)

@@ -39,6 +39,11 @@ static inline struct dtrace_probe *dtrace_probe_at(uint32_t id)
     return &dtrace_probe_chunks[(id - 1) / DTRACE_PROBE_CHUNK][(id - 1) % DTRACE_PROBE_CHUNK];
 }
 
+/* Returns whether the probe matches a description of four patterns (dtrace_glob()). Control
+ * context. */
+bool dtrace_probe_matches(const struct dtrace_probe *, const char *provider, const char *module,
+                          const char *function, const char *name);
+
 /* Add an ECB to the probe or remove it; enable or disable the probe at its provider. Before freeing
  * the ECB the caller waits for current probe firings to end. */
 int dtrace_probe_enable(struct dtrace_probe *, struct dtrace_ecb *);

@@ -83,19 +83,9 @@ static struct words that_change(const struct dtrace_aggregation *a, uint64_t val
     }
 }
 
-static uint32_t mark_of(uint32_t place, uint32_t first, const uint64_t *words, uint32_t count)
+static uint32_t mark_of(uint32_t offset, uint32_t first, const uint64_t *words, uint32_t count)
 {
-    return retain_mark(place, first, (const uint8_t *)words, count * 8);
-}
-
-/* Readers ignore the entry until it has its mark. */
-static void new_entry(struct kymo_retain_d_live *live, const struct dtrace_aggregation *a,
-                      const uint8_t *entry, uint32_t place, uint32_t *mark)
-{
-    retained_in_order();
-    *mark = retain_mark(place, 0, entry, a->size);
-    retained_in_order();
-    live->entries_sealed += a->size;
+    return retain_mark(offset, first, (const uint8_t *)words, count * 8);
 }
 
 void dtrace_kept_update(const struct dtrace_aggregation *a, uint64_t *data, uint64_t value,
@@ -104,16 +94,19 @@ void dtrace_kept_update(const struct dtrace_aggregation *a, uint64_t *data, uint
     const struct dtrace_kept_cpu *k = &a->kept->cpu[dtrace_port_cpu()];
     struct kymo_retain_d_live *live = k->live;
     const uint8_t *entry = (const uint8_t *)data - a->value;
-    uint32_t place = (uint32_t)(entry - k->entries);
-    uint32_t *mark = &k->entry_marks[place / a->kept->is.entry_least];
+    uint32_t offset = (uint32_t)(entry - k->entries);
+    uint32_t *mark = &k->entry_marks[offset / a->kept->is.entry_least];
     struct dtrace_aggregation plain = *a;
 
     plain.kind = (uint16_t)(a->kind & ~DTRACE_AGG_KEPT);
     /* just made; the first half is active until the consumer stops */
-    if (place >= live->entries_sealed) {
+    if (offset >= live->entries_sealed) {
         dtrace_agg_init(&plain, data);
         dtrace_agg_update(&plain, data, value, weight);
-        new_entry(live, a, entry, place, mark);
+        retained_in_order();
+        *mark = retain_mark(offset, 0, entry, a->size);
+        retained_in_order();
+        live->entries_sealed += a->size; /* readers ignore an entry until it has its mark */
         return;
     }
     struct words w = that_change(&plain, value);
@@ -122,12 +115,12 @@ void dtrace_kept_update(const struct dtrace_aggregation *a, uint64_t *data, uint
     live->undo_first = first;
     live->undo_count = w.count;
     retained_in_order();
-    live->undo_at = place + 1;
+    live->undo_at = offset + 1;
     retained_in_order();
-    uint32_t sum = *mark - mark_of(place, first, data + w.first, w.count);
+    uint32_t sum = *mark - mark_of(offset, first, data + w.first, w.count);
     dtrace_agg_update(&plain, data, value, weight);
     retained_in_order();
-    *mark = sum + mark_of(place, first, data + w.first, w.count);
+    *mark = sum + mark_of(offset, first, data + w.first, w.count);
     retained_in_order();
     live->undo_at = 0;
 }

@@ -5,6 +5,7 @@
  * written in probe context. Control context.
  */
 #include "abi/errno.h"
+#include "trace/assert.h"
 #include "trace/dtrace/image_check.h"
 #include "trace/dtrace/log_event.h"
 #include "trace/dtrace/port.h"
@@ -23,48 +24,6 @@ static uint32_t retained_make_rounded(size_t bytes)
 }
 
 /* ---- sizes ------------------------------------------------------------------------- */
-
-static uint32_t least_record(const struct dtrace_consumer *c)
-{
-    uint32_t least = UINT32_MAX;
-
-    for (uint32_t i = 0; i < c->necbs; i++) {
-        least = c->ecbs[i].size && c->ecbs[i].size < least ? c->ecbs[i].size : least;
-    }
-    return least;
-}
-
-static uint32_t least_entry(const struct dtrace_consumer *c)
-{
-    uint32_t least = UINT32_MAX;
-
-    for (uint32_t i = 0; i < c->naggs; i++) {
-        least = c->aggs[i].size < least ? c->aggs[i].size : least;
-    }
-    return least;
-}
-
-/* Returns whether it has meaningful records: every program has those of faults. */
-static bool retained_make_records(const struct dtrace_consumer *c)
-{
-    for (uint32_t i = 0; i < c->necbs; i++) {
-        if (c->ecbs[i].size && c->ecbs[i].clause != DTRACE_CLAUSE_FAULT) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The CPUs are alike, except those that are not traced. */
-static const struct dtrace_consumer_cpu *retained_make_traced(const struct dtrace_consumer *c)
-{
-    uint32_t i = 0;
-
-    while (i + 1 < c->ncpus && !c->cpus[i].traced) {
-        i++;
-    }
-    return &c->cpus[i];
-}
 
 /* ---- the block --------------------------------------------------------------------- */
 
@@ -87,49 +46,42 @@ static struct shares shares_of(const struct dtrace_consumer *c, const struct kym
     return s;
 }
 
-static struct kymo_retain_d_fields retained_make_fields(void)
-{
-#define AT(member) (uint32_t) offsetof(struct dtrace_consumer_cpu, member)
-    return (struct kymo_retain_d_fields){
-        .offset = AT(principal.offset),
-        .oldest = AT(principal.oldest),
-        .end = AT(principal.end),
-        .drops = AT(principal.drops),
-        .errors = AT(principal.errors),
-        .entries = AT(agg.active),
-        .used = AT(agg.used),
-        .entry_drops = AT(agg.drops),
-    };
-#undef AT
-}
-
 /* Fills in everything except locations. */
 static struct kymo_retain_d retained_make_begin(const struct dtrace_consumer *c)
 {
-    const struct dtrace_consumer_cpu *cpu = retained_make_traced(c);
-    bool ring = cpu->principal.policy == DTRACE_POLICY_RING;
+    const struct dtrace_consumer_cpu *cpu = c->cpus, *last = &c->cpus[c->ncpus - 1];
+    uint32_t least_record = UINT32_MAX, least_entry = UINT32_MAX;
 
+    while (cpu < last && !cpu->traced) { /* the CPUs are alike, except those not traced */
+        cpu++;
+    }
+    for (uint32_t i = 0; i < c->necbs; i++) {
+        uint32_t size = c->ecbs[i].size;
+        least_record = size && size < least_record ? size : least_record;
+    }
+    for (uint32_t i = 0; i < c->naggs; i++) {
+        least_entry = c->aggs[i].size < least_entry ? c->aggs[i].size : least_entry;
+    }
+    bool ring = cpu->principal.policy == DTRACE_POLICY_RING;
+#define AT(member) (uint32_t) offsetof(struct dtrace_consumer_cpu, member)
     return (struct kymo_retain_d){
         .ncpu = c->ncpus,
         .records = c->necbs,
         .aggregations = c->naggs,
         .record_bytes = ring ? (uint32_t)cpu->principal.size : 0,
-        .record_least = least_record(c),
+        .record_least = least_record,
         .entry_bytes = cpu->agg.active ? (uint32_t)(cpu->agg.spare - cpu->agg.active) : 0,
-        .entry_least = least_entry(c),
-        .at = retained_make_fields(),
+        .entry_least = least_entry,
+        .at = {.offset = AT(principal.offset),
+               .oldest = AT(principal.oldest),
+               .end = AT(principal.end),
+               .drops = AT(principal.drops),
+               .errors = AT(principal.errors),
+               .entries = AT(agg.active),
+               .used = AT(agg.used),
+               .entry_drops = AT(agg.drops)},
     };
-}
-
-static void put_tables(const struct dtrace_consumer *c, struct kymo_retain_d *is, uint32_t *to)
-{
-    for (uint32_t i = 0; i < c->necbs; i++) {
-        to[i] = c->ecbs[i].size;
-    }
-    for (uint32_t i = 0; i < c->naggs; i++) {
-        to[c->necbs + i] = c->aggs[i].size;
-    }
-    is->tables = dtrace_port_retained_at(to);
+#undef AT
 }
 
 static uint8_t *put_cpu(const struct dtrace_consumer *c, uint32_t i, const struct shares *s,
@@ -159,7 +111,7 @@ static uint8_t *put_cpu(const struct dtrace_consumer *c, uint32_t i, const struc
     return at + s->entry_marks;
 }
 
-/* ---- aggregations are updated another way ------------------------------------------ */
+/* ---- the aggregations' own update -------------------------------------------------- */
 
 /* count() has no value; without an object it would be counted without an update. */
 static const struct dtrace_insn first_argument;
@@ -179,29 +131,6 @@ static void keep_aggregations(struct dtrace_consumer *c)
 }
 
 /* ---- its life ---------------------------------------------------------------------- */
-
-static int retained_make_make(struct dtrace_consumer *c, const struct kymo_retain_d *is)
-{
-    struct shares s = shares_of(c, is);
-    struct dtrace_block block;
-
-    if (!dtrace_block_make_kept(c, &block, s.all)) {
-        return -ENOSPC;
-    }
-    c->kept = block.at;
-    c->kept->block = block;
-    c->kept->is = *is;
-    uint8_t *at = (uint8_t *)block.at + retained_make_rounded(sizeof(*c->kept));
-    put_tables(c, &c->kept->is, (void *)at);
-    at += s.tables;
-    for (uint32_t i = 0; i < c->ncpus; i++) {
-        if (c->cpus[i].traced) {
-            at = put_cpu(c, i, &s, at);
-        }
-    }
-    keep_aggregations(c);
-    return dtrace_port_retained_put(&c->kept->is);
-}
 
 bool dtrace_block_make_kept(const struct dtrace_consumer *c, struct dtrace_block *b, size_t bytes)
 {
@@ -226,16 +155,45 @@ int dtrace_kept_begin(struct dtrace_consumer *c, const struct dtrace_image *imag
 
 int dtrace_kept_make(struct dtrace_consumer *c, struct dtrace_refusal *why)
 {
+    bool records = false; /* meaningful ones: every program has those of faults */
+    struct dtrace_block block;
+
     if (!c->retains) {
         return 0;
     }
+    for (uint32_t i = 0; i < c->necbs; i++) {
+        records |= c->ecbs[i].size && c->ecbs[i].clause != DTRACE_CLAUSE_FAULT;
+    }
     struct kymo_retain_d is = retained_make_begin(c);
-    if (retained_make_records(c) && is.record_bytes == 0) {
+    if (records && is.record_bytes == 0) {
         return dtrace_refuse(why, DTRACE_REASON_RETAIN_POLICY);
     }
-    return c->ncpus > KYMO_RETAIN_CPUS || retained_make_make(c, &is) != 0
-               ? dtrace_refuse(why, DTRACE_REASON_RETAIN_SPACE)
-               : 0;
+    struct shares s = shares_of(c, &is);
+    if (c->ncpus > KYMO_RETAIN_CPUS || !dtrace_block_make_kept(c, &block, s.all)) {
+        return dtrace_refuse(why, DTRACE_REASON_RETAIN_SPACE);
+    }
+    c->kept = block.at;
+    c->kept->block = block;
+    c->kept->is = is;
+    uint8_t *at = (uint8_t *)block.at + retained_make_rounded(sizeof(*c->kept));
+    uint32_t *sizes = (void *)at;
+    for (uint32_t i = 0; i < c->necbs; i++) {
+        *sizes++ = c->ecbs[i].size;
+    }
+    for (uint32_t i = 0; i < c->naggs; i++) {
+        *sizes++ = c->aggs[i].size;
+    }
+    c->kept->is.tables = dtrace_port_retained_at(at);
+    at += s.tables;
+    for (uint32_t i = 0; i < c->ncpus; i++) {
+        if (c->cpus[i].traced) {
+            at = put_cpu(c, i, &s, at);
+        }
+    }
+    trace_assert(at <= (uint8_t *)block.at + s.all);
+    keep_aggregations(c);
+    int error = dtrace_port_retained_put(&c->kept->is);
+    return error ? dtrace_refuse(why, DTRACE_REASON_RETAIN_SPACE) : 0;
 }
 
 void dtrace_kept_free(struct dtrace_consumer *c)

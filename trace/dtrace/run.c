@@ -10,9 +10,9 @@
  */
 #include "trace/dtrace/run.h"
 
+#include "trace/assert.h"
 #include "trace/dtrace/port.h"
 #include "trace/dtrace/text.h"
-#include "trace/dtrace/variable.h"
 
 extern inline uint64_t dtrace_eval(struct dtrace_context *, const struct dtrace_object *);
 

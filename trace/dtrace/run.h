@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The interpreter's own opcodes, above the published ones, into which loading translates some
- * instructions so that they run fast. Shared by code.c and run.c.
+ * instructions so that they run fast; and what it calls for subroutines and variables. Shared by
+ * decode.c, run.c, subr.c and variable.c.
  */
 #ifndef TRACE_DTRACE_RUN_H
 #define TRACE_DTRACE_RUN_H
@@ -32,8 +33,19 @@ enum dtrace_run_op {
         DTRACE_RUN_COUNT
 };
 
-/* Find a subroutine's index in the table of those available; run it on the pushed arguments. */
+/* Finds a subroutine's index in the table of those available (subr.c). */
 uint32_t dtrace_subr_find(uint32_t number);
+/* Runs a subroutine on the pushed arguments. */
 uint64_t dtrace_subr(struct dtrace_context *, uint32_t index);
+
+/* Return the address of a global or clause-local by reference, and copy to it. area: the memory of
+ * these variables (variable.c). */
+uint64_t dtrace_static_address(const struct dtrace_static *, const uint8_t *area);
+void dtrace_static_store(struct dtrace_context *, const struct dtrace_static *, uint8_t *area,
+                         uint64_t address);
+/* Return and set a thread-local or an associative element; its key is the pushed tuple. By value it
+ * is 64 bits; by reference it is an address, and a store copies the bytes there. */
+uint64_t dtrace_dynamic_value(struct dtrace_context *, const struct dtrace_dynamic *);
+void dtrace_dynamic_store(struct dtrace_context *, const struct dtrace_dynamic *, uint64_t value);
 
 #endif

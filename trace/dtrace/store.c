@@ -5,9 +5,9 @@
  */
 #include "trace/dtrace/machine.h"
 
-/* Returns the variable at or before this offset; n > 0. At most 17 steps. */
-static const struct dtrace_static *static_before(const struct dtrace_static *all, uint32_t n,
-                                                 size_t offset)
+/* Returns whether these bytes lie within one of the variables. Searches for the last one at or
+ * before the offset, in at most 17 steps. */
+static bool static_holds(const struct dtrace_static *all, uint32_t n, size_t offset, size_t bytes)
 {
     uint32_t low = 0, high = n;
 
@@ -19,44 +19,24 @@ static const struct dtrace_static *static_before(const struct dtrace_static *all
             high = middle;
         }
     }
-    return &all[low];
-}
-
-static bool static_holds(const struct dtrace_static *all, uint32_t n, size_t offset, size_t bytes)
-{
-    if (n == 0) {
-        return false;
-    }
-    const struct dtrace_static *s = static_before(all, n, offset);
-    size_t at = offset - s->offset;
-    return at < s->size && bytes <= s->size - at;
-}
-
-static bool scratch_holds(const struct dtrace_context *c, uintptr_t address, size_t bytes)
-{
-    uintptr_t at = address - (uintptr_t)c->scratch;
-
-    return at < c->scratch_used && bytes <= c->scratch_used - at;
-}
-
-static bool variable_holds(struct dtrace_context *c, uintptr_t address, size_t bytes)
-{
-    const struct dtrace_code *code = c->code;
-
-    return static_holds(code->globals, code->nglobals, address - (uintptr_t)c->globals, bytes) ||
-           static_holds(code->locals, code->nlocals, address - (uintptr_t)c->locals, bytes) ||
-           dtrace_dynvar_holds(c, address, bytes);
+    size_t at = n ? offset - all[low].offset : 0;
+    return n && at < all[low].size && bytes <= all[low].size - at;
 }
 
 /* Sizes and addresses beyond this machine's range are never storable. */
 static uint8_t *store_storable(struct dtrace_context *c, uint64_t address, uint64_t bytes,
                                bool variables)
 {
-    uintptr_t at = (uintptr_t)address;
+    const struct dtrace_code *code = c->code;
+    uintptr_t at = (uintptr_t)address, in_scratch = at - (uintptr_t)c->scratch;
     size_t size = (size_t)bytes;
 
     if (at == address && size == bytes &&
-        (scratch_holds(c, at, size) || (variables && variable_holds(c, at, size)))) {
+        ((in_scratch < c->scratch_used && size <= c->scratch_used - in_scratch) ||
+         (variables &&
+          (static_holds(code->globals, code->nglobals, at - (uintptr_t)c->globals, size) ||
+           static_holds(code->locals, code->nlocals, at - (uintptr_t)c->locals, size) ||
+           dtrace_dynvar_holds(c, at, size))))) {
         return (uint8_t *)at;
     }
     dtrace_fault(c, DIF_FAULT_BADADDR, address);

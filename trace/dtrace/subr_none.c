@@ -8,10 +8,10 @@
 
 const struct dtrace_subr dtrace_subrs[] = {DTRACE_SUBRS_LEAST(DTRACE_SUBR_ROW){NULL, 0, 0}};
 
-void dtrace_act_destructive(struct firing *f, uint16_t kind, uint64_t value)
+void dtrace_act_destructive(struct dtrace_clause_run *run, uint16_t kind, uint64_t value)
 {
     (void)value;
     if (kind != DTRACE_ACT_SYSTEM && kind != DTRACE_ACT_FREOPEN) {
-        dtrace_illegal(&f->here->context);
+        dtrace_illegal(&run->here->context);
     }
 }

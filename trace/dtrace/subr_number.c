@@ -59,28 +59,22 @@ uint64_t dtrace_subr_swap64(struct dtrace_context *c)
     return __builtin_bswap64(dtrace_arg(c, 0));
 }
 
-/* Writes digits to the left of `to`; returns their start. No digit for 0. */
-static uint8_t *put_digits(uint8_t *to, uint64_t value, uint32_t base)
-{
-    for (; value != 0; value /= base) {
-        uint8_t digit = (uint8_t)(value % base);
-        *--to = digit + (digit < 10 ? '0' : 'a' - 10);
-    }
-    return to;
-}
-
 /* A sign in base 10, 0x in base 16, a leading 0 in base 8. */
 uint64_t dtrace_subr_lltostr(struct dtrace_context *c)
 {
     uint64_t value = dtrace_arg(c, 0), base = dtrace_arg_or(c, 1, 10);
     bool negative = base == 10 && (int64_t)value < 0;
-    uint8_t text[DIGITS_MAX], *end = text + sizeof(text);
+    uint8_t text[DIGITS_MAX], *end = text + sizeof(text), *p = end;
     struct dtrace_writer w;
 
     if (base < 2 || base > 36) {
         return dtrace_illegal(c);
     }
-    uint8_t *p = put_digits(end, negative ? 0 - value : value, (uint32_t)base);
+    uint64_t rest = negative ? 0 - value : value;
+    for (; rest != 0; rest /= (uint32_t)base) {
+        uint8_t digit = (uint8_t)(rest % (uint32_t)base);
+        *--p = digit + (digit < 10 ? '0' : 'a' - 10);
+    }
     if (value == 0 || base == 8) {
         *--p = '0';
     }

@@ -81,41 +81,32 @@ struct cleaner {
     unsigned pending;
 };
 
-static void put_pending(struct cleaner *k, uint8_t byte)
+/* Adds a byte of the path, or 0 at its end. */
+static void clean_byte(struct cleaner *k, uint8_t byte)
 {
     static const uint8_t up[] = {'/', '.', '.'};
 
-    for (unsigned i = 0; i < k->pending; i++) {
-        k->to[k->n++] = up[i];
-    }
-    if (byte) {
-        k->to[k->n++] = byte;
-    }
-    k->pending = 0;
-}
-
-/* Removes the last component. At the end of the path the slash before it remains. */
-static void go_up(struct cleaner *k, uint8_t byte)
-{
-    if (k->n == 0) {
-        k->to[0] = '/';
-    }
-    while (k->n > 0 && k->to[--k->n] != '/') {
-    }
-    k->pending = byte != 0;
-    k->n += byte == 0;
-}
-
-static void clean_byte(struct cleaner *k, uint8_t byte)
-{
     if (k->pending == 3 && (byte == '/' || byte == 0)) {
-        go_up(k, byte);
+        /* removes the last component; at the end of the path the slash before it remains */
+        if (k->n == 0) {
+            k->to[0] = '/';
+        }
+        while (k->n > 0 && k->to[--k->n] != '/') {
+        }
+        k->pending = byte != 0;
+        k->n += byte == 0;
     } else if (byte == '/' && k->pending <= 2) { /* "/", "//", "/./" */
         k->pending = 1;
     } else if (byte == '.' && (k->pending == 1 || k->pending == 2)) {
         k->pending++;
     } else {
-        put_pending(k, byte);
+        for (unsigned i = 0; i < k->pending; i++) {
+            k->to[k->n++] = up[i];
+        }
+        if (byte) {
+            k->to[k->n++] = byte;
+        }
+        k->pending = 0;
     }
 }
 

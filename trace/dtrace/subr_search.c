@@ -73,23 +73,6 @@ static int64_t find_forward(struct search *s, size_t from)
     return -1;
 }
 
-/* Returns the last position up to `from`. */
-static int64_t find_backward(struct search *s, size_t from)
-{
-    if (s->part_length > s->length) {
-        return -1;
-    }
-    if (from > s->length - s->part_length) {
-        from = s->length - s->part_length;
-    }
-    for (size_t i = from + 1; i > 0; i--) {
-        if (subr_search_matches(s, i - 1)) {
-            return (int64_t)i - 1;
-        }
-    }
-    return -1;
-}
-
 uint64_t dtrace_subr_strstr(struct dtrace_context *c)
 {
     struct search s;
@@ -121,6 +104,11 @@ uint64_t dtrace_subr_rindex(struct dtrace_context *c)
     if (from < 0) {
         return s.part_length == 0 ? 0 : (uint64_t)-1;
     }
-    from = from > (int64_t)s.length ? (int64_t)s.length : from;
-    return (uint64_t)find_backward(&s, (size_t)from);
+    int64_t last = (int64_t)s.length - (int64_t)s.part_length;
+    for (int64_t i = from < last ? from : last; i >= 0; i--) {
+        if (subr_search_matches(&s, (size_t)i)) {
+            return (uint64_t)i;
+        }
+    }
+    return (uint64_t)-1;
 }

@@ -24,21 +24,6 @@ static bool fetch_region(struct dtrace_text *t, const struct dtrace_region *r, u
     return true;
 }
 
-static bool fetch_own(struct dtrace_text *t, uintptr_t address, size_t i)
-{
-    const struct dtrace_context *c = t->context;
-    struct dtrace_region scratch = {(uintptr_t)c->scratch, c->scratch_used};
-    bool found = fetch_region(t, &scratch, address, i);
-
-    for (unsigned n = 0; n < DTRACE_OWN_REGIONS && !found; n++) {
-        found = fetch_region(t, &c->own[n], address, i);
-    }
-    for (uint32_t n = 0; n < c->nwindows && !found; n++) {
-        found = fetch_region(t, &c->windows[n], address, i);
-    }
-    return found;
-}
-
 /* Copies other memory, a few bytes at a time. dtrace_load_block() may fault behind the requested
  * byte: that fault is cleared, because the byte itself was read. */
 uint8_t dtrace_text_fetch(struct dtrace_text *t, size_t i)
@@ -47,8 +32,18 @@ uint8_t dtrace_text_fetch(struct dtrace_text *t, size_t i)
     uint64_t address = t->address + i;
     size_t piece = DTRACE_TEXT_CHUNK - ((size_t)address & (DTRACE_TEXT_CHUNK - 1));
 
-    if (!t->user && (uintptr_t)address == address && fetch_own(t, (uintptr_t)address, i)) {
-        return t->at[i - t->first];
+    if (!t->user && (uintptr_t)address == address) {
+        const struct dtrace_region scratch = {(uintptr_t)c->scratch, c->scratch_used};
+        bool found = fetch_region(t, &scratch, (uintptr_t)address, i);
+        for (unsigned n = 0; n < DTRACE_OWN_REGIONS && !found; n++) {
+            found = fetch_region(t, &c->own[n], (uintptr_t)address, i);
+        }
+        for (uint32_t n = 0; n < c->nwindows && !found; n++) {
+            found = fetch_region(t, &c->windows[n], (uintptr_t)address, i);
+        }
+        if (found) {
+            return t->at[i - t->first];
+        }
     }
     t->at = t->chunk;
     t->first = i;
@@ -94,47 +89,31 @@ int dtrace_text_compare(struct dtrace_context *c, uint64_t a, uint64_t b, size_t
     return 0;
 }
 
-/* Returns the window of a built-in string, whose length is known. */
-static const struct dtrace_region *window_at(const struct dtrace_context *c, uint64_t address)
-{
-    for (uint32_t i = 0; i < c->nwindows; i++) {
-        if (c->windows[i].base == address) {
-            return &c->windows[i];
-        }
-    }
-    return NULL;
-}
-
-/* Copies the buffered bytes from byte n on, until a NUL (true) or their end. */
-static bool copy_piece(const struct dtrace_text *t, char *to, size_t limit, size_t *n)
-{
-    const uint8_t *from = t->at + (*n - t->first), *end = t->at + t->size;
-
-    while (from < end && *n < limit) {
-        to[*n] = (char)*from;
-        if (*from++ == 0) {
-            return true;
-        }
-        ++*n;
-    }
-    return false;
-}
-
 size_t dtrace_load_string(struct dtrace_context *c, char *to, uint64_t address, size_t limit,
                           bool user)
 {
-    const struct dtrace_region *window = user ? NULL : window_at(c, address);
     struct dtrace_text t;
     size_t n = 0;
 
-    if (window && window->size <= limit) {
-        __builtin_memcpy(to, (const char *)window->base, window->size);
-        return window->size - (to[window->size - 1] == '\0');
+    for (uint32_t i = 0; !user && i < c->nwindows; i++) { /* a built-in string: its size is known */
+        const struct dtrace_region *window = &c->windows[i];
+        if (window->base == address && window->size <= limit) {
+            __builtin_memcpy(to, (const char *)window->base, window->size);
+            return window->size - (to[window->size - 1] == '\0');
+        }
     }
     dtrace_text_open(&t, c, address, user);
     while (n < limit) {
         dtrace_text_fetch(&t, n);
-        if (c->fault.kind != DIF_FAULT_NONE || copy_piece(&t, to, limit, &n)) {
+        if (c->fault.kind != DIF_FAULT_NONE) {
+            break;
+        }
+        const uint8_t *from = t.at + (n - t.first), *end = t.at + t.size;
+        while (from < end && n < limit && *from) {
+            to[n++] = (char)*from++;
+        }
+        if (from < end && n < limit) {
+            to[n] = '\0';
             break;
         }
     }

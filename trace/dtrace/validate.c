@@ -8,23 +8,80 @@
  *   constants and strings are in their tables; the strings end with a NUL
  *   only a program's own variables are stored; each is declared as it is used
  *   subroutines exist; pushed data is a value, or a string or datum by reference
- *   variables and result are of a known kind and size (validate_variable.c)
+ *   scope and kind of variables are known; clause-local arrays don't exist
+ *   built-in variables are global, of their own kind, and not written
+ *   a string is by reference; other variables by reference have a size;
+ *   variables have at most 16 KB, associative elements 1 MB
+ *   a result is a C value of 0, 1, 2, 4 or 8 bytes, or by reference
  *
  * Control context. Each rule has its test in test/d_machine/validate_test.c.
  */
-#include "trace/dtrace/validate.h"
+#include "trace/dtrace/code.h"
 
 const uint8_t dtrace_formats[DIF_OP_MAX + 1] = {
 #define DIF_OP(number, name, format, doc) [number] = DIF_FORMAT_##format,
 #include "trace/dtrace/opcodes.def"
 };
 
-/* Checks the use of a variable, with the scope and kind of its instruction. */
-static enum dtrace_reason check_use(const struct dif_object *o, dif_insn i)
+/* ---- declarations ------------------------------------------------------------------ */
+
+static enum dtrace_reason check_type(const struct dif_type *t)
 {
+    if (t->kind > DIF_TYPE_STRING || t->ref > 1 || t->pad) {
+        return DTRACE_REASON_TYPE_KIND;
+    }
+    if (t->kind == DIF_TYPE_STRING) {
+        return t->ref ? DTRACE_REASON_NONE : DTRACE_REASON_STRING_BY_VALUE;
+    }
+    return t->ref && t->size == 0 ? DTRACE_REASON_NO_SIZE : DTRACE_REASON_NONE;
+}
+
+static enum dtrace_reason check_declaration(const struct dif_object *o,
+                                            const struct dif_variable *v)
+{
+    enum dtrace_reason reason = check_type(&v->type);
+
+    if (reason) {
+        return reason;
+    }
+    if (v->scope > DIF_SCOPE_LOCAL) {
+        return DTRACE_REASON_VARIABLE_SCOPE;
+    }
+    if (v->kind > DIF_KIND_SCALAR || v->flags & ~(uint32_t)(DIF_FLAG_REF | DIF_FLAG_MOD)) {
+        return DTRACE_REASON_VARIABLE_KIND;
+    }
+    if (v->name && v->name >= o->strings_size) {
+        return DTRACE_REASON_NO_NAME;
+    }
+    if (v->id < DIF_VAR_OTHER_USER) {
+        enum dif_var_kind kind = v->id <= DIF_VAR_ARRAY_MAX ? DIF_KIND_ARRAY : DIF_KIND_SCALAR;
+        bool proper = v->scope == DIF_SCOPE_GLOBAL && v->kind == kind && !(v->flags & DIF_FLAG_MOD);
+        return proper ? DTRACE_REASON_NONE : DTRACE_REASON_BUILTIN_DECLARED;
+    }
+    if (v->kind == DIF_KIND_ARRAY && v->scope == DIF_SCOPE_LOCAL) {
+        return DTRACE_REASON_LOCAL_ARRAY;
+    }
+    uint32_t most = v->kind == DIF_KIND_SCALAR ? DIF_STATIC_VAR_MAX : DIF_ELEMENT_MAX;
+    return v->type.ref && v->type.size > most ? DTRACE_REASON_VARIABLE_SIZE : DTRACE_REASON_NONE;
+}
+
+/* ---- instructions ------------------------------------------------------------------ */
+
+/* Checks that a variable is used as it is declared, with the scope and kind of its instruction. */
+static enum dtrace_reason check_use(const struct dif_object *o, dif_insn i, bool stores)
+{
+    uint32_t id = DIF_INSN_INDEX(i);
     enum dif_scope scope = DIF_SCOPE_GLOBAL;
     enum dif_var_kind kind = DIF_KIND_SCALAR;
 
+    if (id <= DIF_VAR_ARRAY_MAX) {
+        return DTRACE_REASON_ARRAY_NUMBER;
+    }
+    if (id < DIF_VAR_OTHER_USER) {
+        return stores                          ? DTRACE_REASON_BUILTIN_STORED
+               : DIF_INSN_OP(i) != DIF_OP_ldgs ? DTRACE_REASON_BUILTIN_LOADED
+                                               : DTRACE_REASON_NONE;
+    }
     switch (DIF_INSN_OP(i)) {
     case DIF_OP_ldtaa:
     case DIF_OP_sttaa:
@@ -44,26 +101,13 @@ static enum dtrace_reason check_use(const struct dif_object *o, dif_insn i)
         scope = DIF_SCOPE_LOCAL;
         break;
     }
-    return dtrace_validate_use(o, DIF_INSN_INDEX(i), scope, kind);
-}
-
-static enum dtrace_reason check_variable(const struct dif_object *o, dif_insn i, bool stores)
-{
-    uint32_t id = DIF_INSN_INDEX(i);
-
-    if (id <= DIF_VAR_ARRAY_MAX) {
-        return DTRACE_REASON_ARRAY_NUMBER;
-    }
-    if (id < DIF_VAR_OTHER_USER) {
-        if (stores) {
-            return DTRACE_REASON_BUILTIN_STORED;
+    for (uint32_t n = 0; n < o->nvars; n++) {
+        const struct dif_variable *v = &o->vars[n];
+        if (v->id == id && v->scope == scope && v->kind == kind) {
+            return DTRACE_REASON_NONE;
         }
-        if (DIF_INSN_OP(i) != DIF_OP_ldgs) {
-            return DTRACE_REASON_BUILTIN_LOADED;
-        }
-        return DTRACE_REASON_NONE;
     }
-    return check_use(o, i);
+    return DTRACE_REASON_NOT_DECLARED;
 }
 
 static enum dtrace_reason check_branch(const struct dif_object *o, uint32_t at)
@@ -128,7 +172,7 @@ static enum dtrace_reason check_operand(const struct dif_object *o, uint32_t at,
         return DIF_INSN_INDEX(i) >= o->strings_size ? DTRACE_REASON_STRING : DTRACE_REASON_NONE;
     case DIF_FORMAT_LDV:
     case DIF_FORMAT_STV:
-        return check_variable(o, i, format == DIF_FORMAT_STV);
+        return check_use(o, i, format == DIF_FORMAT_STV);
     case DIF_FORMAT_CALL:
         return DIF_INSN_INDEX(i) > DIF_SUBR_MAX ? DTRACE_REASON_SUBROUTINE : DTRACE_REASON_NONE;
     case DIF_FORMAT_PUSHR:
@@ -142,18 +186,6 @@ static enum dtrace_reason check_operand(const struct dif_object *o, uint32_t at,
     default:
         return DTRACE_REASON_NONE;
     }
-}
-
-static enum dtrace_reason check_instruction(const struct dif_object *o, uint32_t at)
-{
-    uint32_t op = DIF_INSN_OP(o->text[at]);
-    enum dif_format format = op <= DIF_OP_MAX ? dtrace_formats[op] : DIF_FORMAT_BAD;
-
-    if (format == DIF_FORMAT_BAD) {
-        return DTRACE_REASON_OPCODE;
-    }
-    enum dtrace_reason reason = check_fields(o->text[at], fields[format]);
-    return reason ? reason : check_operand(o, at, format);
 }
 
 static enum dtrace_reason check_tables(const struct dif_object *o)
@@ -170,7 +202,12 @@ static enum dtrace_reason check_tables(const struct dif_object *o)
     if (o->strings_size && (o->strings[0] || o->strings[o->strings_size - 1])) {
         return DTRACE_REASON_OBJECT_STRINGS;
     }
-    return dtrace_validate_result(&o->result);
+    enum dtrace_reason reason = check_type(&o->result);
+    if (!reason && !o->result.ref &&
+        (o->result.size > 8 || o->result.size & (o->result.size - 1))) {
+        reason = DTRACE_REASON_VALUE_SIZE;
+    }
+    return reason;
 }
 
 enum dtrace_reason dtrace_validate(const struct dif_object *o, uint32_t *offset)
@@ -179,11 +216,15 @@ enum dtrace_reason dtrace_validate(const struct dif_object *o, uint32_t *offset)
 
     *offset = UINT32_MAX;
     for (uint32_t v = 0; v < o->nvars && !reason; v++) {
-        reason = dtrace_validate_variable(o, &o->vars[v]);
+        reason = check_declaration(o, &o->vars[v]);
     }
     for (uint32_t at = 0; at < o->ntext && !reason; at++) {
         *offset = at;
-        reason = check_instruction(o, at);
+        uint32_t op = DIF_INSN_OP(o->text[at]);
+        enum dif_format format = op <= DIF_OP_MAX ? dtrace_formats[op] : DIF_FORMAT_BAD;
+        reason = format == DIF_FORMAT_BAD ? DTRACE_REASON_OPCODE
+                                          : check_fields(o->text[at], fields[format]);
+        reason = reason ? reason : check_operand(o, at, format);
     }
     if (!reason && DIF_INSN_OP(o->text[o->ntext - 1]) != DIF_OP_ret) {
         reason = DTRACE_REASON_NO_RET;

@@ -101,27 +101,28 @@ static uint64_t interval_of(const char *text)
     return dtrace_rate_interval(n, text, &ns) ? ns : 0;
 }
 
-static bool is_known(const char *name)
+/* Adds a probe and its entry, which are never freed, if the name is a rate that has none yet. */
+static void profile_create(const char *name)
 {
+    const char *tick = profile_behind(name, "tick-"), *profile = profile_behind(name, "profile-");
+    uint64_t interval = tick ? interval_of(tick) : profile ? interval_of(profile) : 0;
+
     for (const struct dtrace_profile *p = profiles; p; p = p->next) {
         const char *rest = profile_behind(name, p->name);
         if (rest && *rest == '\0') {
-            return true;
+            return; /* exists */
         }
     }
-    return false;
-}
-
-/* Adds a probe and its entry, which are never freed. */
-static void profile_add(const char *name, bool tick, uint64_t interval)
-{
+    if (interval < DTRACE_PROFILE_INTERVAL_MIN || interval > INT64_MAX ||
+        count >= DTRACE_PROFILE_MOST || __builtin_strlen(name) >= DTRACE_PROFILE_NAME_MOST) {
+        return;
+    }
     struct dtrace_profile *p = dtrace_port_alloc(sizeof(*p));
-
     if (!p) {
         return;
     }
     p->interval = interval;
-    p->tick = tick;
+    p->tick = tick != NULL;
     for (unsigned i = 0; name[i]; i++) { /* it fits, and memory is zeroed */
         p->name[i] = name[i];
     }
@@ -133,18 +134,6 @@ static void profile_add(const char *name, bool tick, uint64_t interval)
     p->next = profiles;
     profiles = p;
     count++;
-}
-
-static void profile_create(const char *name)
-{
-    const char *tick = profile_behind(name, "tick-"), *profile = profile_behind(name, "profile-");
-    uint64_t interval = tick ? interval_of(tick) : profile ? interval_of(profile) : 0;
-
-    if (interval >= DTRACE_PROFILE_INTERVAL_MIN && interval <= INT64_MAX &&
-        count < DTRACE_PROFILE_MOST && __builtin_strlen(name) < DTRACE_PROFILE_NAME_MOST &&
-        !is_known(name)) {
-        profile_add(name, tick != NULL, interval);
-    }
 }
 
 static void profile_provide(const char *module, const char *function, const char *name)

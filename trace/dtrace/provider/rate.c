@@ -6,16 +6,6 @@
 
 #define SECOND 1000000000u
 
-/* Ignores case: the name given here is in lower case. */
-static bool rate_same(const char *text, const char *name)
-{
-    while (*text && (*text | 0x20) == *name) {
-        text++;
-        name++;
-    }
-    return *text == '\0' && *name == '\0';
-}
-
 bool dtrace_rate_interval(uint64_t n, const char *unit, uint64_t *ns)
 {
     static const struct {
@@ -41,7 +31,12 @@ bool dtrace_rate_interval(uint64_t n, const char *unit, uint64_t *ns)
     };
 
     for (unsigned i = 0; i < sizeof(units) / sizeof(*units); i++) {
-        if (rate_same(unit, units[i].name)) {
+        const char *text = unit, *name = units[i].name;
+        while (*text && (*text | 0x20) == *name) { /* in any case; the name is in lower case */
+            text++;
+            name++;
+        }
+        if (*text == '\0' && *name == '\0') {
             *ns = n && units[i].ns == 0 ? SECOND / n : 0;
             return units[i].ns == 0 || !__builtin_mul_overflow(n, units[i].ns, ns);
         }
