@@ -6,7 +6,7 @@
 #include "host/dtrace/command.h"
 
 #include "trace/dtrace/action.h"
-#include "trace/dtrace/image_check.h"
+#include "trace/dtrace/image.h"
 
 #include <stdlib.h>
 #include <unistd.h>

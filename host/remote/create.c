@@ -4,7 +4,7 @@
  * target, or an answer, has no room for is halved, or refused, as there. Proof: test/d_remote.
  */
 #include "host/remote/remote.h"
-#include "trace/dtrace/image_check.h"
+#include "trace/dtrace/image.h"
 
 #include <errno.h>
 #include <stdlib.h>

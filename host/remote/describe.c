@@ -4,8 +4,8 @@
  * only if it equals the one derived here, and code that prints a record need not check it again.
  */
 #include "host/remote/remote.h"
-#include "trace/dtrace/aggregate.h"
-#include "trace/dtrace/image_check.h"
+#include "trace/dtrace/action.h"
+#include "trace/dtrace/image.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  */
 #include "host/remote/remote.h"
 #include "host/self/target.h"
-#include "trace/dtrace/image_check.h"
+#include "trace/dtrace/image.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -19,7 +19,7 @@
 #include "kernel/base/string.h"
 #include "kernel/observe/syspage.h"
 #include "trace/dtrace/control.h"
-#include "trace/dtrace/log.h"
+#include "trace/dtrace/dtrace.h"
 #include "trace/dtrace/port.h"
 
 static struct timer_node cleaner; /* [k] */

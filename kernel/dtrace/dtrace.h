@@ -18,10 +18,9 @@ struct thread;
 
 void dtrace_raise_now(const struct cpu *cpu); /* WORK_RAISE; kernel lock held */
 void dtrace_sample_now(struct cpu *cpu);      /* WORK_SAMPLE; kernel lock held */
-bool dtrace_log_dump(unsigned part);          /* trace/dtrace/log.h */
-void dtrace_clean_from_now_on(void);          /* call after a consumer was made; kernel lock held */
-/* trace/dtrace/log.h */
-bool dtrace_log_notes_of(unsigned i, uint32_t *id, const void **bytes, uint32_t *n);
+
+void dtrace_clean_from_now_on(void); /* call after a consumer was made; kernel lock held */
+
 /* retained memory is free: serves BOOT_D's request for it. Lock held */
 void dtrace_boot_again(void);
 /* Frees the block if it is retained memory; else returns false. Lock held. */

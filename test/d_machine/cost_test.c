@@ -5,7 +5,7 @@
  */
 #include "test/d_machine/world.h"
 
-#include "trace/dtrace/cost.h"
+#include "trace/dtrace/code.h"
 
 #include <stdio.h>
 #include <string.h>

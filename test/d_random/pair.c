@@ -5,7 +5,7 @@
 #include "test/d_random/pair.h"
 
 #include "test/d_machine/fake.h"
-#include "trace/dtrace/cost.h"
+#include "trace/dtrace/code.h"
 
 #include <assert.h>
 #include <stdio.h>

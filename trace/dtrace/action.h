@@ -81,6 +81,10 @@ enum { DTRACE_QUANTIZE_BUCKETS = 127, DTRACE_QUANTIZE_ZERO = 63 };
 #define DTRACE_LLQUANTIZE_LOW(arg) ((uint16_t)((arg) >> 32))
 #define DTRACE_LLQUANTIZE_HIGH(arg) ((uint16_t)((arg) >> 16))
 #define DTRACE_LLQUANTIZE_NSTEPS(arg) ((uint16_t)(arg))
+/* Returns the bytes of an aggregating function's value; 0: no such function (agg_function.c) */
+uint32_t dtrace_agg_value_size(uint16_t kind, uint64_t shape);
+/* Returns how many buckets llquantize has, the ones below and above included. */
+unsigned dtrace_llquantize_buckets(uint64_t shape);
 
 /* Header of a record in a principal or speculative buffer, aligned to 4. The data follow at the
  * offsets in the record descriptions, counted from the header's start. EPID 0: a gap of 4 bytes. */

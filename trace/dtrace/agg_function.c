@@ -11,6 +11,8 @@
  */
 #include "trace/dtrace/aggregate.h"
 
+#include "trace/assert.h"
+
 /* Returns the bucket's index: first the one below, then each magnitude's, then the one above. The
  * loops are bounded by the magnitudes: at most 64. */
 static unsigned agg_function_llquantize(uint64_t shape, uint64_t value)
@@ -93,6 +95,7 @@ unsigned dtrace_lquantize_bucket(uint64_t shape, int64_t value)
     if (v < base) {
         return 0;
     }
+    trace_assert(DTRACE_LQUANTIZE_STEP(shape) > 0);
     uint64_t level = (uint64_t)(v - base) / DTRACE_LQUANTIZE_STEP(shape);
     return level < levels ? (unsigned)level + 1 : levels + 1;
 }

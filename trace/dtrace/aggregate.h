@@ -41,8 +41,6 @@ struct dtrace_aggbuf {
     uint64_t drops;        /* [c] since the last snap */
 };
 
-/* Returns the bytes of an aggregating function's value; 0: no such function. */
-uint32_t dtrace_agg_value_size(uint16_t kind, uint64_t shape);
 /* Returns where to write the next entry's key; NULL: no buffer. A string only needs zero padding up
  * to the next multiple of 8 from its field's start. */
 static inline uint8_t *dtrace_agg_entry(const struct dtrace_aggbuf *b)
@@ -68,6 +66,5 @@ void dtrace_kept_update(const struct dtrace_aggregation *, uint64_t *data, uint6
 unsigned dtrace_quantize_bucket(int64_t value);
 unsigned dtrace_lquantize_bucket(uint64_t shape, int64_t value);
 unsigned dtrace_llquantize_bucket(uint64_t shape, int64_t value);
-unsigned dtrace_llquantize_buckets(uint64_t shape);
 
 #endif

@@ -5,6 +5,8 @@
  */
 #include "trace/dtrace/buffer.h"
 
+#include "trace/assert.h"
+
 static size_t buffer_align_up(size_t n, uint32_t align)
 {
     return (n + align - 1) & ~(size_t)(align - 1);
@@ -74,6 +76,7 @@ static uint8_t *reserve_ring(struct dtrace_buffer *b, const struct dtrace_shapes
         b->oldest = 0;
         b->end = 0;
     }
+    trace_assert(start + size <= (b->end ? b->oldest : b->size));
     return record_at(b, from, start);
 }
 

@@ -5,7 +5,7 @@
  * test/d_machine/builtin_test.c.
  */
 #include "trace/dtrace/ecb.h"
-#include "trace/dtrace/hot.h"
+#include "trace/dtrace/machine.h"
 #include "trace/dtrace/port.h"
 
 enum { FIRED_ARGS = 5, ARGS_MAX = 256 };
@@ -15,6 +15,7 @@ static DTRACE_HOT uint64_t builtin_once(struct dtrace_context *c, enum dtrace_on
 {
     uint64_t *value = &c->once[which];
 
+    trace_assert(which < DTRACE_ONCE_COUNT);
     if (c->present & 1u << which) {
         return *value;
     }

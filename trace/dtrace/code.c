@@ -7,7 +7,6 @@
 #include "trace/dtrace/code.h"
 
 #include "trace/assert.h"
-#include "trace/dtrace/image_check.h"
 #include "trace/dtrace/port.h"
 
 enum { AREA_MAX = 1 << 29 }; /* bytes of all CPUs' variables: offsets have 32 bits */

@@ -4,7 +4,6 @@
 
 #include "trace/assert.h"
 #include "trace/dtrace/counter.h"
-#include "trace/dtrace/image_check.h"
 #include "trace/dtrace/log.h"
 #include "trace/dtrace/port.h"
 #include "trace/dtrace/retained.h"

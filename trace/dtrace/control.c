@@ -6,11 +6,12 @@
 #include "trace/dtrace/control_answer.h"
 
 #include "abi/errno.h"
+#include "trace/assert.h"
 #include "trace/dtrace/port.h"
 
 /* The table of consumers; a handle is the index + 1, with the count of reuses above it. */
 static struct dtrace_control_entry entries[DTRACE_CONTROL_CONSUMERS];
-static uint32_t taken;
+static uint32_t handles_given;
 static struct dtrace_control_program boot_program;
 
 _Static_assert(DTRACE_CONTROL_CONSUMERS < 256, "the entry is in the low byte of the handle");
@@ -20,7 +21,7 @@ static struct dtrace_control_entry *entry_new(const void *owner)
     for (unsigned i = 0; i < DTRACE_CONTROL_CONSUMERS; i++) {
         if (!entries[i].consumer) {
             entries[i].owner = owner;
-            entries[i].handle = ++taken << 8 | (i + 1);
+            entries[i].handle = ++handles_given << 8 | (i + 1);
             return &entries[i];
         }
     }
@@ -29,6 +30,7 @@ static struct dtrace_control_entry *entry_new(const void *owner)
 
 static void entry_free(struct dtrace_control_entry *p)
 {
+    trace_assert(p->consumer);
     dtrace_consumer_destroy(p->consumer);
     p->consumer = NULL;
 }

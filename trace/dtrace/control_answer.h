@@ -5,7 +5,6 @@
 
 #include "trace/dtrace/consumer.h"
 #include "trace/dtrace/control.h"
-#include "trace/dtrace/image_check.h"
 #include "trace/dtrace/log.h"
 
 struct dtrace_control_entry {         /* table entry of one consumer */

@@ -7,6 +7,7 @@
  * Control context. Tested by test/boot/dretain.py.
  */
 #include "abi/errno.h"
+#include "trace/assert.h"
 #include "trace/dtrace/control_answer.h"
 #include "trace/dtrace/notes.h"
 #include "trace/dtrace/port.h"
@@ -28,6 +29,7 @@ static void control_boot_put(struct describing *d, const void *bytes, uint32_t n
         d->error = -ENOSPC;
         return;
     }
+    trace_assert(d->used <= d->room);
     __builtin_memcpy(d->notes + d->used, bytes, n);
     d->used += n;
 }

@@ -6,6 +6,7 @@
  */
 #include "abi/errno.h"
 #include "abi/sys/dtrace.h"
+#include "trace/assert.h"
 #include "trace/dtrace/log.h"
 #include "trace/dtrace/port.h"
 
@@ -60,6 +61,7 @@ bool dtrace_log_pass(struct dtrace_consumer *c, uint32_t number, uint32_t flags)
     struct pass p = {c, number, true};
     struct dtrace_status status;
 
+    trace_assert(c->logs);
     dtrace_consumer_status(c, &status);
     if (flags & DTRACE_LOG_PROCESSES) { /* the records may contain their addresses */
         struct kymo_d_process process;

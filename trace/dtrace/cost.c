@@ -14,14 +14,12 @@
  * Control context. The image was checked. Tested by test/d_machine/cost_test.c; test/d_random
  * counts actual steps to show that no program takes more.
  */
-#include "trace/dtrace/cost.h"
+#include "trace/dtrace/code.h"
 
 #include "trace/assert.h"
 #include "trace/dtrace/aggregate.h"
-#include "trace/dtrace/code.h"
 #include "trace/dtrace/dynvar.h"
 #include "trace/dtrace/hash.h"
-#include "trace/dtrace/image_check.h"
 #include "trace/dtrace/port.h"
 
 enum {

@@ -13,8 +13,8 @@
  * Control functions are called one at a time (the caller holds a lock) and may block and allocate.
  * dtrace_fire() is called by providers in any context, on any CPU.
  */
-#ifndef TRACE_DTRACE_D_H
-#define TRACE_DTRACE_D_H
+#ifndef TRACE_DTRACE_DTRACE_H
+#define TRACE_DTRACE_DTRACE_H
 
 #include "trace/dtrace/image.h"
 
@@ -102,6 +102,8 @@ void dtrace_fire(uint32_t probe, uint64_t arg0, uint64_t arg1, uint64_t arg2, ui
 /* ---- consumers --------------------------------------------------------------------- */
 
 struct dtrace_consumer; /* trace/dtrace/consumer.h */
+
+extern struct dtrace_consumer *dtrace_consumers; /* [k] list of the living ones; NULL: none */
 
 enum dtrace_reason {
     DTRACE_REASON_NONE,
@@ -216,6 +218,16 @@ int dtrace_agg_describe(const struct dtrace_consumer *, uint32_t id, struct dtra
  * no consumer, in which case a new consumer requires an earlier call. */
 #define DTRACE_CLEAN_IDLE 1000000000u
 uint64_t dtrace_machine_clean(void);
+
+/* ---- the event log ----------------------------------------------------------------- */
+
+/* Returns the notes of the i-th consumer that has some; false: there are no more. Any kernel
+ * context. */
+bool dtrace_log_notes_of(unsigned i, uint32_t *id, const void **bytes, uint32_t *n);
+
+/* For a log that starts or ends: logs the part-th piece of all consumers' notes. Returns false if
+ * there are no more. Any kernel context. */
+bool dtrace_log_dump(unsigned part);
 
 /* ---- bounds ------------------------------------------------------------------------ */
 

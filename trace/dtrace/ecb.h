@@ -23,10 +23,11 @@ struct dtrace_action {
     bool described;                     /* [I] reported to the consumer, even if of size 0 */
 };
 
-enum dtrace_way {
-    DTRACE_WAY_EMPTY,      /* no actions: records only that it fired */
-    DTRACE_WAY_AGGREGATES, /* one action, which aggregates */
-    DTRACE_WAY_ALL,
+/* The path that a clause takes. */
+enum dtrace_ecb_path {
+    DTRACE_PATH_EMPTY,      /* no actions: records only that the probe fired */
+    DTRACE_PATH_AGGREGATES, /* one action, which aggregates */
+    DTRACE_PATH_ALL,
 };
 
 enum { DTRACE_ECB_FIRST = 1 << 15 }; /* the consumer's first ECB on the probe */
@@ -45,12 +46,12 @@ struct dtrace_ecb {
     /* [I] 1 << enum dtrace_state in which it runs, and DTRACE_ECB_FIRST; << DTRACE_ECB_ASIDE:
      * via log.h */
     uint32_t states;
-    uint32_t size;       /* [I] bytes of a record; 0: it records nothing */
-    uint32_t align;      /* [I] 4 or 8 */
-    enum dtrace_way way; /* [I] how to run it */
-    bool reserves;       /* [I] its record is reserved before its actions run */
-    bool speculates;     /* [I] */
-    bool exits;          /* [I] */
+    uint32_t size;             /* [I] bytes of a record; 0: it records nothing */
+    uint32_t align;            /* [I] 4 or 8 */
+    enum dtrace_ecb_path path; /* [I] */
+    bool reserves;             /* [I] its record is reserved before its actions run */
+    bool speculates;           /* [I] */
+    bool exits;                /* [I] */
 };
 
 /* Returns arg5 and beyond of the probe ERROR: the address. */

@@ -6,7 +6,6 @@
  */
 #include "trace/assert.h"
 #include "trace/dtrace/consumer.h"
-#include "trace/dtrace/image_check.h"
 #include "trace/dtrace/port.h"
 
 enum { HEADER = sizeof(struct dtrace_record), ENTRY = sizeof(struct dtrace_agg_entry) };
@@ -290,9 +289,9 @@ static int make_ecb(const struct maker *m, const struct dtrace_image_ecb *from,
     }
     enum dtrace_reason wrong = note_actions(e, offset);
     number_actions(e);
-    e->way = e->nactions == 0                        ? DTRACE_WAY_EMPTY
-             : e->nactions == 1 && e->actions[0].agg ? DTRACE_WAY_AGGREGATES
-                                                     : DTRACE_WAY_ALL;
+    e->path = e->nactions == 0                        ? DTRACE_PATH_EMPTY
+              : e->nactions == 1 && e->actions[0].agg ? DTRACE_PATH_AGGREGATES
+                                                      : DTRACE_PATH_ALL;
     m->c->shape_table[e->epid - 1] = (struct dtrace_shape){e->size, e->align};
     return wrong ? dtrace_refuse(m->why, wrong) : 0;
 }

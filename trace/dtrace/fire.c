@@ -6,9 +6,11 @@
  * firing on it; no lock, no allocation, bounded time. Tested by test/d_fire; instructions counted
  * by test/bench.
  */
-#include "trace/dtrace/counter.h"
 #include "trace/dtrace/fire.h"
-#include "trace/dtrace/hot.h"
+
+#include "trace/assert.h"
+#include "trace/dtrace/counter.h"
+#include "trace/dtrace/machine.h"
 #include "trace/dtrace/log.h"
 #include "trace/dtrace/port.h"
 
@@ -103,6 +105,7 @@ static DTRACE_HOT void fire_commit(const struct dtrace_ecb *e, const struct dtra
     uint64_t now = known ? x->once[DTRACE_ONCE_TIMESTAMP] : dtrace_port_timestamp();
     struct dtrace_record *head = (void *)record;
 
+    trace_assert(e->size >= HEADER);
     head->epid = e->epid;
     head->time_high = (uint32_t)(now >> 32);
     head->time_low = (uint32_t)now;
@@ -204,6 +207,7 @@ static DTRACE_HOT void fire_ecb(const struct dtrace_ecb *e, const uint64_t args[
     struct dtrace_consumer *c = e->consumer;
     struct dtrace_consumer_cpu *here = &c->cpus[dtrace_port_cpu()];
 
+    trace_assert(dtrace_port_cpu() < c->ncpus && here->context.cpu == dtrace_port_cpu());
     if (!(e->states >> __atomic_load_n(&c->state, __ATOMIC_ACQUIRE) & 1) || !here->traced) {
         if (e->states >> DTRACE_ECB_ASIDE) {
             dtrace_log_fire(e, here, args);
@@ -217,12 +221,12 @@ static DTRACE_HOT void fire_ecb(const struct dtrace_ecb *e, const uint64_t args[
     if (e->predicate && !predicate_holds(e, here)) {
         return;
     }
-    if (e->way == DTRACE_WAY_EMPTY) { /* records only that the probe fired */
+    if (e->path == DTRACE_PATH_EMPTY) { /* records only that the probe fired */
         uint8_t *record = fire_reserve(e, here);
         if (record) {
             fire_commit(e, &here->context, &here->principal, record);
         }
-    } else if (e->way == DTRACE_WAY_ALL) {
+    } else if (e->path == DTRACE_PATH_ALL) {
         run_actions(e, here);
     } else {
         dtrace_act_aggregate(here, e->actions);
@@ -286,6 +290,21 @@ void dtrace_fire(uint32_t probe, uint64_t arg0, uint64_t arg1, uint64_t arg2, ui
         uintptr_t irq = dtrace_port_irq_save();
         fire_fire_all(p, (const uint64_t[]){arg0, arg1, arg2, arg3, arg4});
         dtrace_port_irq_restore(irq);
+    }
+}
+
+/* A probe has fired inside a clause on this CPU, in a function that the machine or its port calls.
+ * Its clauses can't run, because contexts and buffers are in use: each counts as a drop. That would
+ * miscount between any two instructions of the outer probe's (an NMI). */
+void dtrace_probe_nested(const struct dtrace_probe *p)
+{
+    unsigned cpu = dtrace_port_cpu();
+
+    for (const struct dtrace_ecb *e = __atomic_load_n(&p->ecbs, __ATOMIC_ACQUIRE); e;
+         e = __atomic_load_n(&e->next, __ATOMIC_ACQUIRE)) {
+        struct dtrace_consumer_cpu *here = &e->consumer->cpus[cpu];
+        uint32_t state = __atomic_load_n(&e->consumer->state, __ATOMIC_ACQUIRE);
+        here->principal.drops += here->traced && (e->states >> state & 1);
     }
 }
 

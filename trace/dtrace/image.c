@@ -6,7 +6,7 @@
  * a destructive program. validate.c checks the objects. Also computes the size that an action
  * records. Control context. Tested by test/d_machine/image_test.c.
  */
-#include "trace/dtrace/image_check.h"
+#include "trace/dtrace/machine.h"
 #include "trace/dtrace/port.h"
 
 int dtrace_refuse(struct dtrace_refusal *refusal, enum dtrace_reason reason)
@@ -148,14 +148,14 @@ enum need { UNKNOWN, NOTHING, MAYBE, ANY, VALUE };
 
 static enum need action_needs(uint16_t kind)
 {
-    enum { N = NOTHING, M = MAYBE, A = ANY, V = VALUE, ROW = 10 };
-    static const uint8_t needs[8 * ROW] = {
+    enum { N = NOTHING, M = MAYBE, A = ANY, V = VALUE, PER_GROUP = 10 };
+    static const uint8_t needs[8 * PER_GROUP] = {
         [DTRACE_ACT_NONE] = N,         [DTRACE_ACT_DIFEXPR] = A,
         [DTRACE_ACT_EXIT] = V,         [DTRACE_ACT_PRINTF] = M,
         [DTRACE_ACT_PRINTA] = M,       [DTRACE_ACT_LIBACT] = M,
         [DTRACE_ACT_TRACEMEM] = V,     [DTRACE_ACT_TRACEMEM_DYNSIZE] = V,
         [DTRACE_ACT_PRINTM] = V,
-#define AT(kind) [((kind) >> 8) * ROW + ((kind)&0xff)]
+#define AT(kind) [((kind) >> 8) * PER_GROUP + ((kind)&0xff)]
         AT(DTRACE_ACT_USTACK) = N,     AT(DTRACE_ACT_JSTACK) = N,
         AT(DTRACE_ACT_USYM) = V,       AT(DTRACE_ACT_UMOD) = V,
         AT(DTRACE_ACT_UADDR) = V,      AT(DTRACE_ACT_STOP) = N,
@@ -174,7 +174,7 @@ static enum need action_needs(uint16_t kind)
     };
     uint32_t group = kind >> 8, n = kind & 0xff;
 
-    return group < 8 && n < ROW ? (enum need)needs[group * ROW + n] : UNKNOWN;
+    return group < 8 && n < PER_GROUP ? (enum need)needs[group * PER_GROUP + n] : UNKNOWN;
 }
 
 /* Returns whether `object` (+ 1; 0: none) exists and is a value. */
@@ -357,7 +357,7 @@ static enum dtrace_reason check_ecb(const struct dtrace_image *image,
                                     const struct dtrace_image_ecb *e, bool destructive)
 {
     const struct dtrace_image_action *all =
-        DTRACE_IMAGE_TABLE(image, actions, struct dtrace_image_action) + e->first_action;
+        DTRACE_IMAGE_TABLE(image, actions, struct dtrace_image_action);
     uint32_t strings = image->strings.count;
 
     if (e->provider >= strings || e->module >= strings || e->function >= strings ||
@@ -372,11 +372,11 @@ static enum dtrace_reason check_ecb(const struct dtrace_image *image,
         return DTRACE_REASON_PREDICATE;
     }
     for (uint32_t n = 0; n < e->nactions; n++) {
-        enum dtrace_reason reason = check_action(image, all, n);
+        enum dtrace_reason reason = check_action(image, &all[e->first_action], n);
         if (reason) {
             return reason;
         }
-        if (DTRACE_ACT_IS_DESTRUCTIVE(all[n].kind) && !destructive) {
+        if (DTRACE_ACT_IS_DESTRUCTIVE(all[e->first_action + n].kind) && !destructive) {
             return DTRACE_REASON_DESTRUCTIVE;
         }
     }
@@ -436,6 +436,7 @@ void dtrace_image_object_at(const struct dtrace_image *image, uint32_t n, struct
     const struct dtrace_image_object *o =
         &DTRACE_IMAGE_TABLE(image, objects, struct dtrace_image_object)[n];
 
+    trace_assert(n < image->objects.count);
     *to = (struct dif_object){
         .text = DTRACE_IMAGE_TABLE(image, text, dif_insn) + o->first_text,
         .ints = DTRACE_IMAGE_TABLE(image, ints, uint64_t) + o->first_int,

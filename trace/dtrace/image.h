@@ -120,4 +120,28 @@ _Static_assert(sizeof(struct dtrace_image_ecb) == 40, "leaves the program");
 _Static_assert(sizeof(struct dtrace_image_action) == 32, "leaves the program");
 _Static_assert(sizeof(struct dtrace_image_object) == 40, "leaves the program");
 
+/* ---- reading a checked image (image.c) --------------------------------------------- */
+
+/* Upper bounds of a string and of an action's record, whatever the program requests; so large a
+ * record is always dropped. */
+enum { DTRACE_STRSIZE_MAX = 1 << 30, DTRACE_ACTION_BYTES_MAX = 1 << 30 };
+
+#define DTRACE_IMAGE_TABLE(image, table, type) \
+    ((const type *)(const void *)((const char *)(image) + (image)->table.offset))
+
+/* Returns the value of an option of a checked image, or `absent`. */
+uint64_t dtrace_image_option_value(const struct dtrace_image *, enum dtrace_option,
+                                   uint64_t absent);
+/* Returns an object of a checked image. */
+void dtrace_image_object_at(const struct dtrace_image *, uint32_t object, struct dif_object *);
+/* Returns the bytes that an action of a checked image records (0: nothing), and their alignment.
+ * The value of an aggregating action has its own size, see dtrace_agg_value_size(). */
+uint32_t dtrace_action_bytes(const struct dtrace_image *, const struct dtrace_image_action *,
+                             uint32_t strsize, uint32_t *align);
+
+/* Returns whether the consumer must learn of actions of this kind even if they record nothing. */
+bool dtrace_action_described(uint16_t kind);
+/* Returns whether the n-th of these actions is a key of a later aggregation. */
+bool dtrace_action_is_key(const struct dtrace_image_action *actions, uint32_t n, uint32_t nactions);
+
 #endif

@@ -6,6 +6,7 @@
  */
 #include "trace/dtrace/machine.h"
 
+#include "trace/assert.h"
 #include "trace/dtrace/port.h"
 
 void dtrace_fault(struct dtrace_context *c, enum dif_fault kind, uint64_t address)
@@ -42,6 +43,7 @@ static uint64_t value_at(const uint8_t *p, unsigned bytes)
 {
     uint64_t value = 0;
 
+    trace_assert(bytes && bytes <= sizeof(value) && (bytes & (bytes - 1)) == 0);
     __builtin_memcpy(&value, p, bytes); /* little-endian, like all of Kymo */
     return value;
 }

@@ -3,6 +3,7 @@
  * number. */
 #include "trace/dtrace/log.h"
 
+#include "trace/assert.h"
 #include "trace/dtrace/port.h"
 #include "trace/dtrace/retained.h"
 
@@ -19,6 +20,7 @@ void dtrace_log_records(struct dtrace_consumer *c, struct dtrace_consumer_cpu *h
         }
         uint32_t size = c->shapes.shape[epid - 1].size;
         const uint32_t words[] = {c->log_id, here->logged++};
+        trace_assert(size <= b->offset - at);
         dtrace_port_log(DTRACE_LOG_RECORD, words, 2, b->active + at, size);
         at += size;
     }

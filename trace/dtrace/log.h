@@ -29,16 +29,4 @@ int dtrace_log_notes_keep(struct dtrace_consumer *, const void *, uint32_t bytes
  * continue. */
 uint32_t dtrace_log_notes(const struct dtrace_consumer *, uint32_t from);
 
-/* Returns the notes of the i-th consumer that has some; false: there are no more. Any kernel
- * context. */
-bool dtrace_log_notes_of(unsigned i, uint32_t *id, const void **bytes, uint32_t *n);
-
-/* For a log that starts or ends: logs the part-th piece of all consumers' notes. Returns false if
- * there are no more. Any kernel context. */
-bool dtrace_log_dump(unsigned part);
-
-/* ---- what the log must know of consumers (consumer.c) ------------------------------ */
-
-extern struct dtrace_consumer *dtrace_consumers; /* [k] head of the list; see next */
-
 #endif

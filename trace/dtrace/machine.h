@@ -21,6 +21,21 @@
 struct dtrace_ecb; /* trace/dtrace/ecb.h */
 struct dtrace_speculations;
 
+/* Code on the path of every probe firing is inlined wherever it is used, unless size counts. */
+#ifdef __OPTIMIZE_SIZE__
+#define DTRACE_HOT __attribute__((noinline))
+#else
+#define DTRACE_HOT inline __attribute__((always_inline))
+#endif
+
+/* ---- refusals ---------------------------------------------------------------------- */
+
+/* Errors in refusals, negated; the numbers that all systems share. */
+enum { DTRACE_EPERM = 1, DTRACE_E2BIG = 7, DTRACE_ENOMEM = 12, DTRACE_EINVAL = 22 };
+
+/* Stores the reason in the refusal; returns its error (image.c). */
+int dtrace_refuse(struct dtrace_refusal *, enum dtrace_reason);
+
 /* ---- loaded code ------------------------------------------------------------------- */
 
 /* A pre-decoded instruction. op is a DIF_OP_*, or one of run.c's own above DIF_OP_MAX that replaces
@@ -97,20 +112,6 @@ struct dtrace_code {
 /* Checks that every offset, count and index is in bounds and every object, action and option
  * well-formed. The image is aligned to 8. Returns 0, -EINVAL or -E2BIG. */
 int dtrace_image_check(const void *image, size_t size, struct dtrace_refusal *);
-/* Returns the value of an option of a checked image, or `absent`. */
-uint64_t dtrace_image_option_value(const struct dtrace_image *, enum dtrace_option,
-                                   uint64_t absent);
-/* Returns an object of a checked image. */
-void dtrace_image_object_at(const struct dtrace_image *, uint32_t object, struct dif_object *);
-/* Returns the bytes that an action of a checked image records (0: nothing), and their alignment.
- * The value of an aggregating action has its own size, see dtrace_agg_value_size(). */
-uint32_t dtrace_action_bytes(const struct dtrace_image *, const struct dtrace_image_action *,
-                             uint32_t strsize, uint32_t *align);
-
-/* Returns whether the consumer must learn of actions of this kind even if they record nothing. */
-bool dtrace_action_described(uint16_t kind);
-/* Returns whether the n-th of these actions is a key of a later aggregation. */
-bool dtrace_action_is_key(const struct dtrace_image_action *actions, uint32_t n, uint32_t nactions);
 
 /* Loads the checked image's objects. The image is not needed afterwards. Returns 0, -EINVAL or
  * -ENOMEM. */
@@ -118,7 +119,7 @@ int dtrace_code_load(struct dtrace_code *, const struct dtrace_image *, uint32_t
                      struct dtrace_refusal *);
 void dtrace_code_unload(struct dtrace_code *);
 
-/* ---- a firing ---------------------------------------------------------------------- */
+/* ---- probe context ----------------------------------------------------------------- */
 
 struct dtrace_region {
     uintptr_t base;

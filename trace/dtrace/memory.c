@@ -4,8 +4,8 @@
  * A size that can't be allocated is halved until it can (bufresize=auto) or refused (manual).
  * Control context.
  */
+#include "trace/assert.h"
 #include "trace/dtrace/consumer.h"
-#include "trace/dtrace/image_check.h"
 #include "trace/dtrace/port.h"
 #include "trace/dtrace/retained.h"
 
@@ -64,6 +64,7 @@ static bool make_resized(struct making *m, uint64_t *size,
                          bool (*make)(struct dtrace_consumer *, size_t size),
                          void (*undo)(struct dtrace_consumer *))
 {
+    trace_assert(!undo || m->ncopies < sizeof(m->copies) / sizeof(m->copies[0]));
     for (;; *size /= 2) {
         *size &= ~(uint64_t)7;
         if (*size <= SIZE_MAX / 8 && make(m->c, (size_t)*size)) {

@@ -63,9 +63,9 @@ bool dtrace_port_descends(int32_t pid);
 /* Returns the name of a process, also of an ended one while it is still known; else "". NUL within
  * DTRACE_PORT_NAME_MAX. */
 const char *dtrace_port_pidname(int32_t pid);
-enum dtrace_lwpinfo { /* trace/dtrace/words.def */
+enum dtrace_lwpinfo { /* trace/dtrace/lwpinfo.def */
 #define LWPINFO(number, name, doc) DTRACE_LWPINFO_##name = (number),
-#include "trace/dtrace/words.def"
+#include "trace/dtrace/lwpinfo.def"
 #undef LWPINFO
 };
 enum {

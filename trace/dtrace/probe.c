@@ -162,6 +162,7 @@ void dtrace_probe_disable(struct dtrace_probe *p, struct dtrace_ecb *ecb)
     if (!*link) {
         return;
     }
+    trace_assert(p->enabled > 0);
     __atomic_store_n(link, ecb->next, __ATOMIC_RELEASE);
     predicate_update(p);
     if (--p->enabled > 0) {

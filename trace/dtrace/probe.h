@@ -6,6 +6,7 @@
 #ifndef TRACE_DTRACE_PROBE_H
 #define TRACE_DTRACE_PROBE_H
 
+#include "trace/assert.h"
 #include "trace/dtrace/dtrace.h"
 #include "trace/dtrace/port.h"
 
@@ -34,8 +35,11 @@ enum { DTRACE_PROBE_CHUNK = 64, DTRACE_PROBE_CHUNKS = 1024 };
 extern struct dtrace_probe *dtrace_probe_chunks[DTRACE_PROBE_CHUNKS];
 extern uint32_t dtrace_probe_count;
 
+/* Returns the probe of an id that dtrace_probe_create() or dtrace_probe_add() returned. Any
+ * context. */
 static inline struct dtrace_probe *dtrace_probe_at(uint32_t id)
 {
+    trace_assert(id - 1 < dtrace_probe_count);
     return &dtrace_probe_chunks[(id - 1) / DTRACE_PROBE_CHUNK][(id - 1) % DTRACE_PROBE_CHUNK];
 }
 
@@ -67,8 +71,7 @@ static inline bool dtrace_probe_skips(const struct dtrace_probe *p)
 void dtrace_probe_fire(const struct dtrace_probe *, const uint64_t args[5]);
 /* Like dtrace_probe_fire(), only for the consumers whose first traced CPU is this one. */
 void dtrace_probe_fire_once(const struct dtrace_probe *, const uint64_t args[5]);
-/* Replaces dtrace_probe_fire() if a probe is already firing on this CPU: counts the loss.
- * (nested.c) */
+/* Replaces dtrace_probe_fire() if a probe is already firing on this CPU: counts the loss. */
 __attribute__((cold)) void dtrace_probe_nested(const struct dtrace_probe *);
 
 #endif

@@ -6,6 +6,7 @@
 #include "trace/dtrace/retained.h"
 
 #include "abi/retain_mark.h"
+#include "trace/assert.h"
 #include "trace/dtrace/port.h"
 
 static inline void retained_in_order(void)
@@ -28,6 +29,7 @@ static void mark_records(const struct dtrace_consumer *c, const struct dtrace_ke
             continue;
         }
         uint32_t size = c->shapes.shape[epid - 1].size;
+        trace_assert(size <= until - from);
         k->record_marks[from / c->kept->is.record_least] =
             retain_mark((uint32_t)from, 0, b->active + from, size);
         from += size;

@@ -6,7 +6,7 @@
  */
 #include "abi/errno.h"
 #include "trace/assert.h"
-#include "trace/dtrace/image_check.h"
+#include "trace/dtrace/machine.h"
 #include "trace/dtrace/log_event.h"
 #include "trace/dtrace/port.h"
 #include "trace/dtrace/retained.h"

@@ -51,6 +51,7 @@ static void push_ref(struct dtrace_context *c, uint8_t type, uint64_t value, uin
 
 static void push_value(struct dtrace_context *c, uint64_t value)
 {
+    trace_assert(c->nkeys <= DIF_TUPLE_REGS);
     if (c->nkeys == DIF_TUPLE_REGS) {
         dtrace_fault(c, DIF_FAULT_TUPOFLOW, 0);
         return;
@@ -185,6 +186,7 @@ uint64_t dtrace_run(struct dtrace_context *c, const struct dtrace_object *o)
     uint64_t given, a, b;
 
     (void)handlers, (void)a, (void)b;
+    trace_assert(o->ntext > 0 && c->fault.kind == DIF_FAULT_NONE);
     c->nkeys = 0;
     CLEAR(r);
     JUMP;

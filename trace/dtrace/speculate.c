@@ -8,6 +8,7 @@
  * before the visits, and the visits before the state becomes INACTIVE. Tested with CPUs that are
  * threads by test/threads/speculate_test.c.
  */
+#include "trace/assert.h"
 #include "trace/dtrace/counter.h"
 #include "trace/dtrace/port.h"
 #include "trace/dtrace/speculate.h"
@@ -80,6 +81,7 @@ static void move_records(struct dtrace_buffer *from, struct dtrace_buffer *to,
             continue;
         }
         const struct dtrace_shape *shape = &shapes->shape[epid - 1];
+        trace_assert(shape->size <= from->offset - at);
         uint8_t *record = dtrace_buffer_reserve(to, shapes, shape->size, shape->align, false);
         if (record) {
             struct dtrace_record head = {epid, (uint32_t)(now >> 32), (uint32_t)now};

@@ -5,6 +5,8 @@
  */
 #include "trace/dtrace/machine.h"
 
+#include "trace/assert.h"
+
 /* Returns whether these bytes lie within one of the variables. Searches for the last one at or
  * before the offset, in at most 17 steps. */
 static bool static_holds(const struct dtrace_static *all, uint32_t n, size_t offset, size_t bytes)
@@ -31,6 +33,7 @@ static uint8_t *store_storable(struct dtrace_context *c, uint64_t address, uint6
     uintptr_t at = (uintptr_t)address, in_scratch = at - (uintptr_t)c->scratch;
     size_t size = (size_t)bytes;
 
+    trace_assert(bytes > 0);
     if (at == address && size == bytes &&
         ((in_scratch < c->scratch_used && size <= c->scratch_used - in_scratch) ||
          (variables &&

@@ -7,6 +7,7 @@
 #ifndef TRACE_DTRACE_SUBR_H
 #define TRACE_DTRACE_SUBR_H
 
+#include "trace/assert.h"
 #include "trace/dtrace/text.h"
 
 struct dtrace_subr {
@@ -18,46 +19,49 @@ struct dtrace_subr {
 /* The available subroutines. A makefile takes subr_extra.c: all of them; or subr_none.c: a board
  * goes without json.c, strtoll.c, inet.c, subr_path.c, subr_search.c and destructive.c. */
 extern const struct dtrace_subr dtrace_subrs[];
-#define DTRACE_SUBRS_LEAST(ROW) \
-    ROW(rand, 0, rand) \
-    ROW(copyin, 2, copyin) \
-    ROW(copyinstr, 1, copyinstr) \
-    ROW(speculation, 0, speculation) \
-    ROW(progenyof, 1, progenyof) \
-    ROW(pidname, 1, pidname) \
-    ROW(lwpinfo, 3, lwpinfo) \
-    ROW(strlen, 1, strlen) \
-    ROW(alloca, 1, alloca) \
-    ROW(bcopy, 3, bcopy) \
-    ROW(copyinto, 3, copyinto) \
-    ROW(strjoin, 2, strjoin) \
-    ROW(lltostr, 1, lltostr) \
-    ROW(strtok, 2, strtok) \
-    ROW(substr, 2, substr) \
-    ROW(htons, 1, swap16) \
-    ROW(htonl, 1, swap32) \
-    ROW(htonll, 1, swap64) \
-    ROW(ntohs, 1, swap16) \
-    ROW(ntohl, 1, swap32) \
-    ROW(ntohll, 1, swap64) ROW(toupper, 1, toupper) ROW(tolower, 1, tolower) ROW(memref, 2, memref)
-#define DTRACE_SUBRS_MORE(ROW) \
-    ROW(copyout, 3, copyout) \
-    ROW(copyoutstr, 3, copyoutstr) \
-    ROW(basename, 1, basename) \
-    ROW(dirname, 1, dirname) \
-    ROW(cleanpath, 1, cleanpath) \
-    ROW(strchr, 2, strchr) \
-    ROW(strrchr, 2, strrchr) \
-    ROW(strstr, 2, strstr) \
-    ROW(index, 2, index) \
-    ROW(rindex, 2, rindex) \
-    ROW(json, 2, json) \
-    ROW(strtoll, 1, strtoll) \
-    ROW(inet_ntop, 2, inet_ntop) ROW(inet_ntoa, 1, inet_ntoa) ROW(inet_ntoa6, 1, inet_ntoa6)
-#define DTRACE_SUBR_ROW(name, least, function) {dtrace_subr_##function, DIF_SUBR_##name, least},
+#define DTRACE_SUBRS_LEAST(ENTRY) \
+    ENTRY(rand, 0, rand) \
+    ENTRY(copyin, 2, copyin) \
+    ENTRY(copyinstr, 1, copyinstr) \
+    ENTRY(speculation, 0, speculation) \
+    ENTRY(progenyof, 1, progenyof) \
+    ENTRY(pidname, 1, pidname) \
+    ENTRY(lwpinfo, 3, lwpinfo) \
+    ENTRY(strlen, 1, strlen) \
+    ENTRY(alloca, 1, alloca) \
+    ENTRY(bcopy, 3, bcopy) \
+    ENTRY(copyinto, 3, copyinto) \
+    ENTRY(strjoin, 2, strjoin) \
+    ENTRY(lltostr, 1, lltostr) \
+    ENTRY(strtok, 2, strtok) \
+    ENTRY(substr, 2, substr) \
+    ENTRY(htons, 1, swap16) \
+    ENTRY(htonl, 1, swap32) \
+    ENTRY(htonll, 1, swap64) \
+    ENTRY(ntohs, 1, swap16) \
+    ENTRY(ntohl, 1, swap32) \
+    ENTRY(ntohll, 1, swap64) \
+    ENTRY(toupper, 1, toupper) ENTRY(tolower, 1, tolower) ENTRY(memref, 2, memref)
+#define DTRACE_SUBRS_MORE(ENTRY) \
+    ENTRY(copyout, 3, copyout) \
+    ENTRY(copyoutstr, 3, copyoutstr) \
+    ENTRY(basename, 1, basename) \
+    ENTRY(dirname, 1, dirname) \
+    ENTRY(cleanpath, 1, cleanpath) \
+    ENTRY(strchr, 2, strchr) \
+    ENTRY(strrchr, 2, strrchr) \
+    ENTRY(strstr, 2, strstr) \
+    ENTRY(index, 2, index) \
+    ENTRY(rindex, 2, rindex) \
+    ENTRY(json, 2, json) \
+    ENTRY(strtoll, 1, strtoll) \
+    ENTRY(inet_ntop, 2, inet_ntop) ENTRY(inet_ntoa, 1, inet_ntoa) ENTRY(inet_ntoa6, 1, inet_ntoa6)
+#define DTRACE_SUBR_ENTRY(name, least, function) {dtrace_subr_##function, DIF_SUBR_##name, least},
 
+/* Returns an argument that the table entry requires. */
 static inline uint64_t dtrace_arg(const struct dtrace_context *c, unsigned n)
 {
+    trace_assert(n < c->nkeys);
     return c->keys[n].value;
 }
 

@@ -5,6 +5,8 @@
  */
 #include "trace/dtrace/text.h"
 
+#include "trace/assert.h"
+
 /* For callers that don't inline it. */
 extern inline uint8_t dtrace_text_byte(struct dtrace_text *, size_t);
 extern inline void dtrace_writer_put(struct dtrace_writer *, uint8_t);
@@ -42,6 +44,7 @@ uint8_t dtrace_text_fetch(struct dtrace_text *t, size_t i)
             found = fetch_region(t, &c->windows[n], (uintptr_t)address, i);
         }
         if (found) {
+            trace_assert(i - t->first < t->size);
             return t->at[i - t->first];
         }
     }
@@ -139,6 +142,7 @@ uint64_t dtrace_writer_close(struct dtrace_writer *w)
 {
     struct dtrace_context *c = w->context;
 
+    trace_assert(w->length <= w->limit);
     if (c->fault.kind != DIF_FAULT_NONE) {
         return 0;
     }

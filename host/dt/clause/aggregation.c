@@ -8,7 +8,7 @@
 #include "host/dt/check/suggest.h"
 #include "host/dt/clause/clause.h"
 #include "host/dt/code/object.h"
-#include "trace/dtrace/aggregate.h"
+#include "trace/dtrace/action.h"
 
 #include <string.h>
 

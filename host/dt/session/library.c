@@ -25,7 +25,7 @@ static const char states_text[] = "enum thread_state {"
 
 static const char words_text[] =
 #define LWPINFO(number, name, doc) "inline int _LWP_" #name " = " #number ";\n"
-#include "trace/dtrace/words.def"
+#include "trace/dtrace/lwpinfo.def"
 #undef LWPINFO
     "";
 

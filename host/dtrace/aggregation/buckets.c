@@ -5,7 +5,7 @@
  */
 #include "host/dtrace/aggregation/aggregation.h"
 
-#include "trace/dtrace/aggregate.h"
+#include "trace/dtrace/action.h"
 
 #include <stdio.h>
 
