@@ -136,7 +136,7 @@ static __attribute__((noinline)) void aggregate_value(struct dtrace_consumer_cpu
     }
 }
 
-/* Only count() has no value. */
+/* Folds a value into its aggregation. An action without an object is count(): it has no value. */
 void dtrace_act_aggregate(struct dtrace_consumer_cpu *here, const struct dtrace_action *a)
 {
     const struct dtrace_aggregation *agg = a->agg;

@@ -51,7 +51,7 @@ static inline uint8_t *dtrace_agg_entry(const struct dtrace_aggbuf *b)
  * this one's, which then becomes part of the buffer. NULL: no room; counted as a drop. */
 uint64_t *dtrace_agg_find(struct dtrace_aggbuf *, const struct dtrace_aggregation *,
                           uint8_t *entry);
-/* Call before a swap: empties the table that will be used next. Control context, so that swapping a
+/* Empties the table that will be used after the next swap. Control context, so that swapping a
  * large table takes no longer. */
 void dtrace_agg_ready(struct dtrace_aggbuf *);
 const uint8_t *dtrace_agg_swap(struct dtrace_aggbuf *, size_t *size);
@@ -60,7 +60,7 @@ const uint8_t *dtrace_agg_swap(struct dtrace_aggbuf *, size_t *size);
 void dtrace_agg_init(const struct dtrace_aggregation *, uint64_t *data);
 void dtrace_agg_update(const struct dtrace_aggregation *, uint64_t *data, uint64_t value,
                        uint64_t weight);
-/* Likewise for kinds with DTRACE_AGG_KEPT (retained.c). */
+/* Updates an entry in retained memory: the kind has DTRACE_AGG_KEPT (retained.c). */
 void dtrace_kept_update(const struct dtrace_aggregation *, uint64_t *data, uint64_t value,
                         uint64_t weight);
 unsigned dtrace_quantize_bucket(int64_t value);

@@ -117,7 +117,7 @@ uint32_t dtrace_builtin_copy(struct dtrace_context *c, uint32_t variable, uint8_
     return (uint32_t)(p - to);
 }
 
-/* One switch, and so one jump: most clauses call this. */
+/* A single switch, and so a single jump: most clauses call this. */
 uint64_t dtrace_builtin(struct dtrace_context *c, uint32_t variable)
 {
     const char *string;

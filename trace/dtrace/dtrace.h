@@ -69,6 +69,7 @@ struct dtrace_provider {
     const char *(*argument_type)(uint32_t probe, void *arg, unsigned n);
 };
 
+/* Adds a provider, which must live as long as the machine. */
 void dtrace_provider_register(const struct dtrace_provider *);
 /* Returns the probe's id, from 1 on; an existing probe's if all four names agree. 0: no memory. */
 uint32_t dtrace_probe_create(const struct dtrace_provider *, const char *module,
@@ -121,7 +122,7 @@ struct dtrace_refusal {
     uint32_t reason;                /* enum dtrace_reason */
     char text[DTRACE_REFUSAL_TEXT]; /* readable text, if it adds to the reason; else "" */
 };
-/* Readable text: reason.c. A board reports it for programs in its boot image. */
+/* Return readable text (reason.c). A board reports it for programs in its boot image. */
 const char *dtrace_refusal_text(const struct dtrace_refusal *);
 const char *dtrace_reason_text(enum dtrace_reason); /* NULL: none */
 
@@ -135,12 +136,16 @@ enum dtrace_create_flags {
     DTRACE_CREATE_LOG = 2,     /* records go to the event log: trace/dtrace/log.h */
 };
 
+/* Returns 0, or a negative errno with the refusal filled in. */
 int dtrace_consumer_create(const void *image, size_t size, unsigned flags,
                            struct dtrace_consumer **, struct dtrace_refusal *);
 void dtrace_consumer_sizes(const struct dtrace_consumer *, struct dtrace_sizes *);
 /* Returns the number of ECBs: clauses times probes. */
 uint32_t dtrace_consumer_matched(const struct dtrace_consumer *);
+/* Enables the consumer's probes and fires BEGIN; its other clauses run from then on. Returns 0 or a
+ * negative errno. */
 int dtrace_consumer_go(struct dtrace_consumer *, unsigned *begin_cpu);
+/* Fires END and disables the probes; no effect if the consumer doesn't run. */
 void dtrace_consumer_stop(struct dtrace_consumer *, unsigned *end_cpu);
 void dtrace_consumer_destroy(struct dtrace_consumer *);
 
@@ -173,7 +178,8 @@ struct dtrace_status {
 /* Returns whether the consumer has finished: exit() was called, a fill buffer is full, or it was
  * killed. Not a sign of life. */
 bool dtrace_consumer_over(const struct dtrace_consumer *);
-/* Also a sign of life: a consumer silent for 10 s is ended. */
+/* Stores the consumer's state and counters. Also a sign of life: a consumer silent for 10 s is
+ * ended. */
 void dtrace_consumer_status(struct dtrace_consumer *, struct dtrace_status *);
 
 struct dtrace_snap {
@@ -207,15 +213,17 @@ static inline int dtrace_aggregation_snap(struct dtrace_consumer *consumer, unsi
     return error;
 }
 
-/* Return 0 or -ENOENT; recs: room for *nrecs, which is set to the number there are. */
+/* Describe the records of an EPID and the entries of an aggregation. Return 0 or -ENOENT; recs:
+ * room for *nrecs, which is set to the number there are. */
 int dtrace_epid_describe(const struct dtrace_consumer *, uint32_t epid, struct dtrace_epid_desc *,
                          struct dtrace_recdesc *recs, uint32_t *nrecs);
 int dtrace_agg_describe(const struct dtrace_consumer *, uint32_t id, struct dtrace_agg_desc *,
                         struct dtrace_recdesc *recs, uint32_t *nrecs);
 
-/* Call periodically (at most every 1/cleanrate): cleans speculations and dynamic variables, ends
- * consumers that are silent. Returns ns until the next call is due; DTRACE_CLEAN_IDLE if there was
- * no consumer, in which case a new consumer requires an earlier call. */
+/* Cleans speculations and dynamic variables, and ends consumers that are silent. The caller calls
+ * it periodically, at most every 1/cleanrate. Returns ns until the next call is due;
+ * DTRACE_CLEAN_IDLE if there was no consumer, in which case a new consumer requires an earlier
+ * call. */
 #define DTRACE_CLEAN_IDLE 1000000000u
 uint64_t dtrace_machine_clean(void);
 
@@ -241,6 +249,7 @@ struct dtrace_cost dtrace_ecb_cost(const struct dtrace_image *, uint32_t ecb, ui
 /* Returns why this object is refused; *offset: the instruction. See validate.c for the rules. */
 enum dtrace_reason dtrace_validate(const struct dif_object *, uint32_t *offset);
 
-void dtrace_machine_init(void); /* once, before all else; registers the provider dtrace */
+/* Registers the provider dtrace. Called once, before all else. */
+void dtrace_machine_init(void);
 
 #endif

@@ -249,7 +249,7 @@ static __attribute__((noinline)) void fire_more(const struct dtrace_ecb *e, cons
     } while (e);
 }
 
-/* Nearly always there is one ECB. */
+/* Fires every ECB on the probe; nearly always there is one. */
 static DTRACE_HOT void fire_fire_all(const struct dtrace_probe *p, const uint64_t args[5])
 {
     const struct dtrace_ecb *e = __atomic_load_n(&p->ecbs, __ATOMIC_ACQUIRE);
@@ -308,7 +308,8 @@ void dtrace_probe_nested(const struct dtrace_probe *p)
     }
 }
 
-/* Under switch: the tail behind the record, whether it is reserved yet or not. */
+/* Under the policy switch, scratch is the tail behind the record, whether it is reserved yet or
+ * not. */
 void dtrace_scratch_find(struct dtrace_context *x)
 {
     const struct dtrace_ecb *e = x->ecb;

@@ -58,7 +58,7 @@ uint32_t dtrace_port_gid(void);
 int32_t dtrace_port_errno(void);
 uint32_t dtrace_port_ipl(void);
 uint64_t dtrace_port_curthread(void);
-/* whether the current process is pid, or descends from it */
+/* Returns whether the current process is pid, or descends from it. */
 bool dtrace_port_descends(int32_t pid);
 /* Returns the name of a process, also of an ended one while it is still known; else "". NUL within
  * DTRACE_PORT_NAME_MAX. */
@@ -76,10 +76,11 @@ enum {
 /* Returns a word of a thread or its process; tid 0: the process's first thread. 0 if there is no
  * such process, thread or word. */
 uint64_t dtrace_port_lwpinfo(int32_t pid, int32_t tid, uint32_t word);
-/* NUL within DTRACE_PORT_NAME_MAX; valid during this probe firing */
+/* Return the current process's name and arguments ("": unknown), NUL within DTRACE_PORT_NAME_MAX;
+ * valid during this probe firing. */
 const char *dtrace_port_execname(void);
-const char *dtrace_port_execargs(void); /* likewise; "" if unknown */
-enum { DTRACE_PORT_DEPTH_MOST = 128 };  /* most frames that the machine counts or skips */
+const char *dtrace_port_execargs(void);
+enum { DTRACE_PORT_DEPTH_MOST = 128 }; /* most frames that the machine counts or skips */
 uint64_t dtrace_port_caller(bool user);
 uint64_t dtrace_port_register(bool user, unsigned n, bool *exists);
 /* Stores return addresses, innermost first; returns how many, at most max, which may be 0. to NULL:
@@ -95,7 +96,8 @@ bool dtrace_port_log(unsigned number, const uint32_t *words, unsigned nwords, co
                      size_t size);
 /* Sets a consumer's notes; NULL: they replace earlier ones. Control context. */
 void dtrace_port_notes(uint32_t id, const void *bytes, uint32_t n);
-bool dtrace_port_logging(void); /* whether an event log runs. Control context */
+/* Returns whether an event log runs. Control context. */
+bool dtrace_port_logging(void);
 /* Returns whether the log has room for some 4 KB more without overwriting data it should keep.
  * Control context. */
 bool dtrace_port_log_room(void);

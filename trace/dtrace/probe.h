@@ -56,7 +56,7 @@ void dtrace_probe_disable(struct dtrace_probe *, struct dtrace_ecb *);
  * one CPU for each consumer, the first one that the consumer traces (dtrace_probe_fire_once()), not
  * on all it traces. Control context. */
 bool dtrace_probe_wanted(const struct dtrace_probe *, unsigned cpu, bool once);
-/* Call after a batch of changes. */
+/* Has the providers apply a batch of changes. */
 void dtrace_probes_settle(void);
 
 /* Returns whether the current thread has cached that this probe's only predicate is false. */

@@ -42,7 +42,7 @@ void dtrace_kept_free(struct dtrace_consumer *);
  * -ENOSPC. */
 int dtrace_kept_notes(struct dtrace_consumer *, const void *, uint32_t bytes);
 
-/* ---- of a firing, own CPU ---------------------------------------------------------- */
+/* ---- probe context, own CPU -------------------------------------------------------- */
 
 /* Called after each probe firing: marks the records it made. */
 void dtrace_kept_records(struct dtrace_consumer *, struct dtrace_consumer_cpu *);
