@@ -116,20 +116,26 @@ insert(struct dtrace_aggbuf *b, const struct dtrace_aggregation *a, uint8_t *ent
 uint64_t *dtrace_agg_find(struct dtrace_aggbuf *b, const struct dtrace_aggregation *a,
                           uint8_t *entry)
 {
-    bool keyed = a->nkeys > 0; /* without keys there is one entry, and its id is the hash */
-    uint32_t hash = keyed ? hash_keys(a, entry) : a->id;
-    uint32_t at = b->heads[hash & (b->chains - 1)];
-    struct dtrace_agg_entry *e = NULL;
+    struct dtrace_agg_entry *e;
+    uint32_t hash = a->id;
 
-    for (; at; at = e->next) {
-        e = (struct dtrace_agg_entry *)(b->active + at - 1);
-        if (e->id == a->id && (!keyed || (e->hash == hash && same_keys(a, (uint8_t *)e, entry)))) {
-            break;
+    if (a->nkeys == 0) { /* there is one entry: its id is the hash */
+        for (uint32_t at = b->heads[hash & (b->chains - 1)]; at; at = e->next) {
+            e = (struct dtrace_agg_entry *)(b->active + at - 1);
+            if (e->id == a->id) {
+                return (uint64_t *)((uint8_t *)e + a->value);
+            }
+        }
+    } else {
+        hash = hash_keys(a, entry);
+        for (uint32_t at = b->heads[hash & (b->chains - 1)]; at; at = e->next) {
+            e = (struct dtrace_agg_entry *)(b->active + at - 1);
+            if (e->hash == hash && e->id == a->id && same_keys(a, (uint8_t *)e, entry)) {
+                return (uint64_t *)((uint8_t *)e + a->value);
+            }
         }
     }
-    if (!at) {
-        e = insert(b, a, entry, hash);
-    }
+    e = insert(b, a, entry, hash);
     return e ? (uint64_t *)((uint8_t *)e + a->value) : NULL;
 }
 

@@ -64,17 +64,19 @@ static uint8_t *reserve_ring(struct dtrace_buffer *b, const struct dtrace_shapes
         b->offset = from = start = 0;
         b->laps++;
     }
-    /* Drops the oldest records of the previous lap as far as this one reaches, and the gaps between
-     * them: at most one step for each 4 bytes. */
-    while (b->oldest < start + size && b->oldest < b->end) {
-        uint32_t epid;
-        __builtin_memcpy(&epid, b->active + b->oldest, sizeof(epid));
-        b->oldest +=
-            epid == 0 || epid > shapes->count ? sizeof(epid) : shapes->shape[epid - 1].size;
-    }
-    if (b->end && b->oldest >= b->end) { /* no records remain from before the wrap */
-        b->oldest = 0;
-        b->end = 0;
+    if (b->end) {
+        /* Drops the oldest records of the previous lap as far as this one reaches, and the gaps
+         * between them: at most one step for each 4 bytes. */
+        while (b->oldest < start + size && b->oldest < b->end) {
+            uint32_t epid;
+            __builtin_memcpy(&epid, b->active + b->oldest, sizeof(epid));
+            b->oldest +=
+                epid == 0 || epid > shapes->count ? sizeof(epid) : shapes->shape[epid - 1].size;
+        }
+        if (b->oldest >= b->end) { /* none remains */
+            b->oldest = 0;
+            b->end = 0;
+        }
     }
     trace_assert(start + size <= (b->end ? b->oldest : b->size));
     return record_at(b, from, start);

@@ -13,31 +13,40 @@ enum { FIRED_ARGS = 5, ARGS_MAX = 256 };
 /* Looks up a value at most once per clause. */
 static DTRACE_HOT uint64_t builtin_once(struct dtrace_context *c, enum dtrace_once which)
 {
-    uint64_t *value = &c->once[which];
+    uint64_t value;
 
     trace_assert(which < DTRACE_ONCE_COUNT);
     if (c->present & 1u << which) {
-        return *value;
+        return c->once[which];
     }
     c->present |= 1u << which;
     switch (which) {
     case DTRACE_ONCE_TIMESTAMP:
-        return *value = dtrace_port_timestamp();
+        value = dtrace_port_timestamp();
+        break;
     case DTRACE_ONCE_VTIMESTAMP:
-        return *value = dtrace_port_vtimestamp();
+        value = dtrace_port_vtimestamp();
+        break;
     case DTRACE_ONCE_WALLTIMESTAMP:
-        return *value = dtrace_port_walltimestamp();
+        value = dtrace_port_walltimestamp();
+        break;
     case DTRACE_ONCE_STACKDEPTH:
-        return *value = dtrace_port_stack(false, NULL, DTRACE_PORT_DEPTH_MOST);
+        value = dtrace_port_stack(false, NULL, DTRACE_PORT_DEPTH_MOST);
+        break;
     case DTRACE_ONCE_USTACKDEPTH:
-        return *value = dtrace_port_stack(true, NULL, DTRACE_PORT_DEPTH_MOST);
+        value = dtrace_port_stack(true, NULL, DTRACE_PORT_DEPTH_MOST);
+        break;
     case DTRACE_ONCE_CALLER:
-        return *value = dtrace_port_caller(false);
+        value = dtrace_port_caller(false);
+        break;
     case DTRACE_ONCE_UCALLER:
-        return *value = dtrace_port_caller(true);
+        value = dtrace_port_caller(true);
+        break;
     default:
-        return *value = dtrace_port_ipl();
+        value = dtrace_port_ipl();
     }
+    c->once[which] = value;
+    return value;
 }
 
 /* Opens a window on a string, as far as it is readable. There are as many windows as built-in

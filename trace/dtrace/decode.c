@@ -127,12 +127,13 @@ void dtrace_decode(const struct dif_object *o, const struct dtrace_var_table *va
 static bool decode_cacheable(dif_insn i)
 {
     uint32_t op = DIF_INSN_OP(i), id = DIF_INSN_INDEX(i);
-    bool constant = id == DIF_VAR_curthread || id == DIF_VAR_pid || id == DIF_VAR_tid ||
-                    id == DIF_VAR_execname || id == DIF_VAR_zonename;
 
     switch (dtrace_formats[op]) {
     case DIF_FORMAT_LDV:
-        return op == DIF_OP_ldts || (op == DIF_OP_ldgs && constant);
+        return op == DIF_OP_ldts ||
+               (op == DIF_OP_ldgs &&
+                (id == DIF_VAR_curthread || id == DIF_VAR_pid || id == DIF_VAR_tid ||
+                 id == DIF_VAR_execname || id == DIF_VAR_zonename));
     case DIF_FORMAT_RRR:
     case DIF_FORMAT_RR:
         return op != DIF_OP_allocs;
