@@ -266,7 +266,7 @@ static int load_into_block(struct dtrace_code *code, const struct dtrace_image *
     struct carver k = {NULL, 0};
     struct code_tables to;
     struct areas areas;
-    size_t ntext = 0;
+    size_t ntext = 0, measured = 0;
 
     measure_areas(vars, &areas);
     if (areas.global >= AREA_MAX || areas.local >= AREA_MAX / ncpus) {
@@ -288,15 +288,16 @@ static int load_into_block(struct dtrace_code *code, const struct dtrace_image *
         code->global_area = code_carve(&k, areas.global);
         code->local_area = code_carve(&k, areas.local * ncpus);
         if (!k.block) {
-            k.block = dtrace_port_alloc(k.used);
-            code->block_bytes = k.used;
+            measured = k.used;
+            k.block = dtrace_port_alloc(measured);
         }
         if (!k.block) {
             return dtrace_refuse(refusal, DTRACE_REASON_NO_SPACE);
         }
     }
-    trace_assert(k.used == code->block_bytes);
+    trace_assert(k.used == measured);
     code->block = k.block;
+    code->block_bytes = measured;
     code->global_bytes = areas.global;
     code->local_bytes = areas.local;
     code->zero_bytes = areas.zeros;
