@@ -48,26 +48,6 @@ static void wait_for_probes(void)
 
 /* ---- creation ---------------------------------------------------------------------- */
 
-static int consumer_make(struct dtrace_consumer *c, const struct dtrace_image *image, size_t size,
-                         unsigned flags, struct dtrace_refusal *why)
-{
-    int error = dtrace_image_check(image, size, why);
-
-    if (error) {
-        return error;
-    }
-    uint64_t strsize = dtrace_image_option_value(image, DTRACE_OPT_STRSIZE, 256);
-    c->logs = flags & DTRACE_CREATE_LOG;
-    error = dtrace_code_load(&c->code, image, strsize > UINT32_MAX ? UINT32_MAX : (uint32_t)strsize,
-                             why);
-    error = error ? error : dtrace_kept_begin(c, image, why);
-    error = error ? error : dtrace_ecbs_make(c, image, flags, why);
-    error = error ? error : dtrace_memory_make(c, image, why);
-    error = error ? error : dtrace_kept_make(c, why);
-    c->clean_interval = dtrace_image_option_value(image, DTRACE_OPT_CLEANRATE, CLEAN_USUAL);
-    return error;
-}
-
 int dtrace_consumer_create(const void *image, size_t size, unsigned flags,
                            struct dtrace_consumer **created, struct dtrace_refusal *why)
 {
@@ -77,7 +57,18 @@ int dtrace_consumer_create(const void *image, size_t size, unsigned flags,
     if (!c) {
         return dtrace_refuse(why, DTRACE_REASON_NO_SPACE);
     }
-    int error = consumer_make(c, image, size, flags, why);
+    int error = dtrace_image_check(image, size, why);
+    if (!error) {
+        uint64_t strsize = dtrace_image_option_value(image, DTRACE_OPT_STRSIZE, 256);
+        c->logs = flags & DTRACE_CREATE_LOG;
+        c->clean_interval = dtrace_image_option_value(image, DTRACE_OPT_CLEANRATE, CLEAN_USUAL);
+        error = dtrace_code_load(&c->code, image,
+                                 strsize > UINT32_MAX ? UINT32_MAX : (uint32_t)strsize, why);
+        error = error ? error : dtrace_kept_begin(c, image, why);
+        error = error ? error : dtrace_ecbs_make(c, image, flags, why);
+        error = error ? error : dtrace_memory_make(c, image, why);
+        error = error ? error : dtrace_kept_make(c, why);
+    }
     if (error) {
         dtrace_memory_free(c);
         dtrace_port_free(c, sizeof(*c));

@@ -74,23 +74,16 @@ static uint64_t size_of(const struct pass *p, uint32_t reg, uint64_t most)
     return p->known[reg] ? cost_least(p->value[reg], most) : most;
 }
 
-/* Returns a bound of the subroutine's argument whose type begins with "size_t". */
-static uint64_t subr_size(const struct pass *p, uint32_t subr)
+static uint64_t subr_steps(const struct pass *p, uint32_t subr)
 {
-    uint32_t n = 0;
+    uint64_t strsize = p->limits->strsize;
     bool out = subr == DIF_SUBR_copyout || subr == DIF_SUBR_copyoutstr;
     uint64_t most = out ? OUT_MAX : p->limits->scratch;
+    uint32_t n = 0; /* number of the argument whose type begins with "size_t" */
 
     for (const char *at = subrs[subr].arguments; *at && *at != 's'; at++) {
         n += *at == ',';
     }
-    return !p->lost && n < p->npushed && p->pushed_known[n] ? cost_least(p->pushed[n], most) : most;
-}
-
-static uint64_t subr_steps(const struct pass *p, uint32_t subr)
-{
-    uint64_t strsize = p->limits->strsize;
-
     switch (subrs[subr].cost) {
     case DIGITS:
         return DIGITS_MOST;
@@ -103,7 +96,8 @@ static uint64_t subr_steps(const struct pass *p, uint32_t subr)
     case STRSTR:
         return strsize * strsize;
     case SIZE:
-        return subr_size(p, subr);
+        return !p->lost && n < p->npushed && p->pushed_known[n] ? cost_least(p->pushed[n], most)
+                                                                : most;
     default:
         return 0;
     }

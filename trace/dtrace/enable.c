@@ -216,19 +216,6 @@ static bool only_groups(const struct dtrace_ecb *e, uint32_t i)
     }
 }
 
-/* Each value and each key has a number of its own. The classic compiler records the number of an
- * aggregation's variable as if it were its first key. */
-static void number_actions(struct dtrace_ecb *e)
-{
-    uint32_t number = 1;
-
-    for (uint32_t i = 0; i < e->nactions; i++) {
-        struct dtrace_action *a = &e->actions[i];
-        a->number = number + (a->agg != NULL);
-        number += a->agg ? a->agg->nkeys + 2 : !only_groups(e, i);
-    }
-}
-
 /* offset: behind the last datum. A clause without actions records that it fired; one with actions
  * only if one of them records. Refuses an order that no compiler makes. */
 static enum dtrace_reason note_actions(struct dtrace_ecb *e, uint32_t offset)
@@ -288,7 +275,13 @@ static int make_ecb(const struct maker *m, const struct dtrace_image_ecb *from,
         return dtrace_refuse(m->why, DTRACE_REASON_RECORD_SIZE);
     }
     enum dtrace_reason wrong = note_actions(e, offset);
-    number_actions(e);
+    /* Each value and each key has a number of its own. The classic compiler records the number of
+     * an aggregation's variable as if it were its first key. */
+    for (uint32_t i = 0, number = 1; i < e->nactions; i++) {
+        struct dtrace_action *a = &e->actions[i];
+        a->number = number + (a->agg != NULL);
+        number += a->agg ? a->agg->nkeys + 2 : !only_groups(e, i);
+    }
     e->path = e->nactions == 0                        ? DTRACE_PATH_EMPTY
               : e->nactions == 1 && e->actions[0].agg ? DTRACE_PATH_AGGREGATES
                                                       : DTRACE_PATH_ALL;

@@ -25,10 +25,11 @@ int dtrace_refuse(struct dtrace_refusal *refusal, enum dtrace_reason reason)
     return refusal->error;
 }
 
-/* The tables are adjacent in the header. */
-static bool tables_fit(const struct dtrace_image *image)
+static int check_header(const struct dtrace_image *image, size_t size,
+                        struct dtrace_refusal *refusal)
 {
     static const uint8_t elements[] = {
+        /* of the tables, which are adjacent in the header */
         sizeof(struct dtrace_image_option),
         sizeof(struct dtrace_image_ecb),
         sizeof(struct dtrace_image_action),
@@ -38,20 +39,7 @@ static bool tables_fit(const struct dtrace_image *image)
         sizeof(uint64_t),
         sizeof(char),
     };
-    const struct dtrace_image_table *t = &image->options;
 
-    for (unsigned i = 0; i < sizeof(elements); i++, t++) {
-        uint64_t end = t->offset + (uint64_t)t->count * elements[i];
-        if (t->offset % 8 || t->offset < sizeof(*image) || end > image->size) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static int check_header(const struct dtrace_image *image, size_t size,
-                        struct dtrace_refusal *refusal)
-{
     if (size > DTRACE_IMAGE_MAX) {
         return dtrace_refuse(refusal, DTRACE_REASON_PROGRAM_SIZE);
     }
@@ -68,8 +56,12 @@ static int check_header(const struct dtrace_image *image, size_t size,
     if (image->size != size) {
         return dtrace_refuse(refusal, DTRACE_REASON_CUT_OFF);
     }
-    if (!tables_fit(image)) {
-        return dtrace_refuse(refusal, DTRACE_REASON_NO_TABLE);
+    const struct dtrace_image_table *t = &image->options;
+    for (unsigned i = 0; i < sizeof(elements); i++, t++) {
+        uint64_t end = t->offset + (uint64_t)t->count * elements[i];
+        if (t->offset % 8 || t->offset < sizeof(*image) || end > image->size) {
+            return dtrace_refuse(refusal, DTRACE_REASON_NO_TABLE);
+        }
     }
     const char *strings = DTRACE_IMAGE_TABLE(image, strings, char);
     if (image->strings.count && strings[image->strings.count - 1]) {
@@ -187,20 +179,6 @@ static bool is_value_object(const struct dtrace_image *image, uint32_t object, b
            !DTRACE_IMAGE_TABLE(image, objects, struct dtrace_image_object)[object - 1].result.ref;
 }
 
-static bool object_fits(const struct dtrace_image *image, uint32_t object, enum need need)
-{
-    switch (need) {
-    case NOTHING:
-        return object == 0;
-    case MAYBE:
-        return object <= image->objects.count;
-    case ANY:
-        return object > 0 && object <= image->objects.count;
-    default:
-        return is_value_object(image, object, true);
-    }
-}
-
 /* Returns whether base^exponent fits in 64 bits. At most 64 steps. */
 static bool power_fits(uint32_t base, unsigned exponent)
 {
@@ -258,12 +236,24 @@ static enum dtrace_reason check_action(const struct dtrace_image *image,
                                        const struct dtrace_image_action *all, uint32_t n)
 {
     const struct dtrace_image_action *a = &all[n];
-    enum need need = action_needs(a->kind);
+    bool fits;
 
-    if (need == UNKNOWN) {
+    switch (action_needs(a->kind)) {
+    case UNKNOWN:
         return DTRACE_REASON_ACTION;
+    case NOTHING:
+        fits = a->object == 0;
+        break;
+    case MAYBE:
+        fits = a->object <= image->objects.count;
+        break;
+    case ANY:
+        fits = a->object > 0 && a->object <= image->objects.count;
+        break;
+    default:
+        fits = is_value_object(image, a->object, true);
     }
-    if (!object_fits(image, a->object, need)) {
+    if (!fits) {
         return DTRACE_REASON_NEEDS_OBJECT;
     }
     if (DTRACE_ACT_IS_AGG(a->kind)) {

@@ -189,21 +189,6 @@ static void begin_element(struct json *j, size_t at)
     }
 }
 
-/* Advances to the next element of the selector; false: there are no more. */
-static bool next_element(struct json *j)
-{
-    size_t at = j->element_end;
-
-    while (json_selected(j, at) == ']') {
-        at++;
-    }
-    if (json_selected(j, at) == 0) {
-        return false;
-    }
-    begin_element(j, at + 1);
-    return true;
-}
-
 /* Returns whether the element equals the text from `first` to `last`. */
 static bool element_is(struct json *j, size_t first, size_t last)
 {
@@ -268,13 +253,17 @@ static bool find_index(struct json *j)
 static bool json_find(struct json *j)
 {
     begin_element(j, json_selected(j, 0) == '[');
-    do {
+    for (;;) { /* terminates with the selector */
         bool found = json_take(j, '{') ? find_member(j) : json_take(j, '[') && find_index(j);
-        if (!found) {
-            return false;
+        size_t at = j->element_end;
+        while (json_selected(j, at) == ']') {
+            at++;
         }
-    } while (next_element(j));
-    return true;
+        if (!found || json_selected(j, at) == 0) {
+            return found;
+        }
+        begin_element(j, at + 1);
+    }
 }
 
 uint64_t dtrace_subr_json(struct dtrace_context *c)

@@ -26,28 +26,6 @@ void dtrace_block_free(struct dtrace_block *b)
     *b = (struct dtrace_block){0};
 }
 
-/* ---- what the program needs -------------------------------------------------------- */
-
-struct needs {
-    bool records, speculates;
-    uint64_t end; /* fill: room for END's clauses, each record at its worst alignment */
-};
-
-static struct needs needs_of(const struct dtrace_consumer *c)
-{
-    struct needs needs = {0};
-
-    for (uint32_t i = 0; i < c->necbs; i++) {
-        const struct dtrace_ecb *e = &c->ecbs[i];
-        needs.records |= e->size && e->clause != DTRACE_CLAUSE_FAULT;
-        needs.speculates |= e->speculates;
-        if (e->probe->id == DTRACE_PROBE_END && e->size) {
-            needs.end += e->size + (e->align - 4);
-        }
-    }
-    return needs;
-}
-
 /* ---- sizes ------------------------------------------------------------------------- */
 
 /* Memory being allocated. */
@@ -185,31 +163,39 @@ static int memory_make_all(struct dtrace_consumer *c, const struct dtrace_image 
                            struct dtrace_refusal *why)
 {
     struct making m = {.c = c};
-    struct needs needs = needs_of(c);
+    bool records = false, speculates = false;
+    uint64_t end = 0; /* fill: room for END's clauses, each record at its worst alignment */
     /* Without records a principal buffer is only scratch. */
     uint64_t scratch = (uint64_t)c->code.strsize * 32;
 
     scratch = scratch < SCRATCH_LEAST ? SCRATCH_LEAST : scratch;
     scratch = c->sizes.bufsize < scratch ? c->sizes.bufsize : scratch;
-    if (needs.records && c->sizes.bufsize < 8) {
+    for (uint32_t i = 0; i < c->necbs; i++) {
+        const struct dtrace_ecb *e = &c->ecbs[i];
+        records |= e->size && e->clause != DTRACE_CLAUSE_FAULT;
+        speculates |= e->speculates;
+        if (e->probe->id == DTRACE_PROBE_END && e->size) {
+            end += e->size + (e->align - 4);
+        }
+    }
+    if (records && c->sizes.bufsize < 8) {
         return dtrace_refuse(why, DTRACE_REASON_NO_BUFFER);
     }
     m.may_halve = dtrace_image_option_value(image, DTRACE_OPT_BUFRESIZE, DTRACE_RESIZE_AUTO) ==
                   DTRACE_RESIZE_AUTO;
-    uint64_t *principal = needs.records ? &c->sizes.bufsize : &scratch;
-    bool ok =
-        (*principal == 0 || make_resized(&m, principal, make_principal, free_principal)) &&
-        (c->naggs == 0 || c->sizes.aggsize == 0 ||
-         make_resized(&m, &c->sizes.aggsize, make_agg, free_aggs)) &&
-        (!needs.speculates || make_resized(&m, &c->sizes.specsize, make_speculations, NULL)) &&
-        make_resized(&m, &c->sizes.dynvarsize, make_dynvars, NULL);
+    uint64_t *principal = records ? &c->sizes.bufsize : &scratch;
+    bool ok = (*principal == 0 || make_resized(&m, principal, make_principal, free_principal)) &&
+              (c->naggs == 0 || c->sizes.aggsize == 0 ||
+               make_resized(&m, &c->sizes.aggsize, make_agg, free_aggs)) &&
+              (!speculates || make_resized(&m, &c->sizes.specsize, make_speculations, NULL)) &&
+              make_resized(&m, &c->sizes.dynvarsize, make_dynvars, NULL);
     dtrace_block_free(&m.copies[0]);
     dtrace_block_free(&m.copies[1]);
     if (!ok) {
         return dtrace_refuse(why, DTRACE_REASON_NO_SPACE);
     }
     uint64_t policy = dtrace_image_option_value(image, DTRACE_OPT_BUFPOLICY, DTRACE_POLICY_SWITCH);
-    uint64_t reserve = policy == DTRACE_POLICY_FILL ? needs.end : 0;
+    uint64_t reserve = policy == DTRACE_POLICY_FILL ? end : 0;
     if (reserve > c->sizes.bufsize) {
         return dtrace_refuse(why, DTRACE_REASON_END_RESERVE);
     }

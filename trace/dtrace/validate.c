@@ -110,16 +110,6 @@ static enum dtrace_reason check_use(const struct dif_object *o, dif_insn i, bool
     return DTRACE_REASON_NOT_DECLARED;
 }
 
-static enum dtrace_reason check_branch(const struct dif_object *o, uint32_t at)
-{
-    uint32_t label = DIF_INSN_LABEL(o->text[at]);
-
-    if (label >= o->ntext) {
-        return DTRACE_REASON_BRANCH_OUT;
-    }
-    return label <= at ? DTRACE_REASON_BACKWARD : DTRACE_REASON_NONE;
-}
-
 /* By format: which fields are registers, which must be 0, and whether rd is written. */
 enum { R1 = 1, R2 = 2, RD = 4, WRITES = 8, NO_R1 = 16, NO_R2 = 32, NO_RD = 64 };
 static const uint8_t fields[] = {
@@ -162,10 +152,14 @@ static enum dtrace_reason check_operand(const struct dif_object *o, uint32_t at,
                                         enum dif_format format)
 {
     dif_insn i = o->text[at];
+    uint32_t label = DIF_INSN_LABEL(i);
 
     switch (format) {
     case DIF_FORMAT_BRANCH:
-        return check_branch(o, at);
+        if (label >= o->ntext) {
+            return DTRACE_REASON_BRANCH_OUT;
+        }
+        return label <= at ? DTRACE_REASON_BACKWARD : DTRACE_REASON_NONE;
     case DIF_FORMAT_SETX:
         return DIF_INSN_INDEX(i) >= o->nints ? DTRACE_REASON_INTEGER : DTRACE_REASON_NONE;
     case DIF_FORMAT_SETS:
