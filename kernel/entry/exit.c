@@ -15,7 +15,7 @@
 
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/intr/intr.h"
-#include "kernel/entry/kercall_trace.h"
+#include "kernel/entry/entry.h"
 #include "kernel/thread/sched.h"
 #include "kernel/thread/thread.h"
 #include "trace/trace.h"

@@ -13,7 +13,7 @@
 #define KERNEL_IPC_MSG_COPY_H
 
 #include "abi/errno.h"
-#include "kernel/proc/process.h"
+#include "kernel/proc/proc.h"
 
 /* Results of the copy functions besides a number of bytes: which side's memory was bad. */
 #define MSG_FAULT_SRC (-1L)

@@ -16,8 +16,8 @@
 #include "kernel/arch/board.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/base/kercall.h"
-#include "kernel/mem/object.h"
-#include "kernel/proc/process.h"
+#include "kernel/mem/mem.h"
+#include "kernel/proc/proc.h"
 #include "kernel/base/string.h"
 #include "trace/trace.h"
 

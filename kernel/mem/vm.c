@@ -21,8 +21,8 @@
 #include "kernel/base/cpu.h"
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/cpu.h"
-#include "kernel/mem/object.h"
-#include "kernel/proc/process.h"
+#include "kernel/mem/mem.h"
+#include "kernel/proc/proc.h"
 
 static inline size_t mapping_len(const struct mapping *m)
 {

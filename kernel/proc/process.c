@@ -9,10 +9,10 @@
  */
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/irq.h"
-#include "kernel/proc/process.h"
+#include "kernel/proc/proc.h"
 
 #include "abi/errno.h"
-#include "kernel/mem/object.h"
+#include "kernel/mem/mem.h"
 #include "kernel/base/string.h"
 #include "kernel/base/cpu.h"
 #include "kernel/thread/thread.h"

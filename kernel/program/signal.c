@@ -13,7 +13,7 @@
 #include "abi/sys/ability.h"
 #include "kernel/base/kercall.h"
 #include "kernel/ipc/ipc.h"
-#include "kernel/proc/process.h"
+#include "kernel/proc/proc.h"
 
 #define SIGNAL_MAX 56
 

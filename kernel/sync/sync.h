@@ -5,7 +5,7 @@
 
 #include "abi/errno.h"
 #include "kernel/base/kercall.h"
-#include "kernel/proc/process.h"
+#include "kernel/proc/proc.h"
 
 void sync_init(void);
 extern const struct wait_kind sync_wait;      /* MUTEX, SEM */

@@ -18,7 +18,7 @@
 
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/irq.h"
-#include "kernel/proc/process.h"
+#include "kernel/proc/proc.h"
 
 /* ---- READY ------------------------------------------------------------------------- */
 

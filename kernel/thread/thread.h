@@ -299,6 +299,8 @@ struct thread *thread_create_idle(struct process *proc, unsigned cpu);
 bool thread_cancellable(const struct thread *t, enum thread_state state);
 /* Ends a thread with THREAD_DYING that reached the kernel's exit on its own CPU. */
 void thread_end_here(struct thread *t);
+/* Called when the priority, runmask or policy of a RUNNING or READY thread has changed. */
+void sched_changed(struct thread *t);
 /* Returns a thread's CPU time in cycles, including its current run. */
 uint64_t thread_run_cycles(const struct thread *t);
 

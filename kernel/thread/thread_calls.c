@@ -13,7 +13,7 @@
 #include "kernel/base/cpu.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/base/kercall.h"
-#include "kernel/proc/process.h"
+#include "kernel/proc/proc.h"
 #include "kernel/thread/thread.h"
 
 static int attr_check(const struct thread *self, const struct _thread_attr *attr)

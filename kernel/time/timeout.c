@@ -18,7 +18,7 @@
 #include "kernel/time/time.h"
 #include "kernel/arch/irq.h"
 #include "kernel/base/kercall.h"
-#include "kernel/proc/process.h"
+#include "kernel/proc/proc.h"
 #include "kernel/base/cpu.h"
 #include "kernel/thread/thread.h"
 

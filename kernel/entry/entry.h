@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* KERCALL events: cold parts of their sites (TRACE_EV_kercall_*). kernel/entry/kercall_trace.c. */
-#ifndef KERNEL_ENTRY_KERCALL_TRACE_H
-#define KERNEL_ENTRY_KERCALL_TRACE_H
+/*
+ * What other rooms need of the ways in and out. KERCALL events: cold parts of their sites
+ * (TRACE_EV_kercall_*), in kercall_trace.c.
+ */
+#ifndef KERNEL_ENTRY_ENTRY_H
+#define KERNEL_ENTRY_ENTRY_H
 
 #include "kernel/thread/thread.h"
 #include "trace/hook.h"
@@ -26,5 +29,10 @@ static inline void kercall_trace_preempted(struct thread *t)
         }
     }
 }
+
+/* Chooses whether MsgSendv, MsgReceivev and MsgReplyv try the fast path (msg_direct.c) first, as
+ * they do unless function probes are enabled: the fast path runs none of the general path's
+ * functions. Kernel lock held. */
+void kercall_use_direct(bool on);
 
 #endif
