@@ -16,7 +16,7 @@ void kercall_trace_exit(struct thread *self);
 void kercall_trace_int(struct thread *self);
 /* Its call ends without having done what it was for: a timeout, a cancellation, or, just behind its
  * THDEAD event, its own end. Does nothing if it is in no call or this event is off. */
-void kercall_trace_cut(struct thread *t);
+void kercall_trace_aborted(struct thread *t);
 
 /* Records the INT event of a long call (KER_AGAIN) whose thread loses the CPU at a preemption
  * point. t is RUNNING on this CPU and about to become READY, so the event is still attributed to
@@ -24,7 +24,7 @@ void kercall_trace_cut(struct thread *t);
 static inline void kercall_trace_preempted(struct thread *t)
 {
     if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_int)) {
-        if ((t->flags & (THREAD_AGAIN | THREAD_CUT)) == THREAD_AGAIN) {
+        if ((t->flags & (THREAD_AGAIN | THREAD_ABORTED)) == THREAD_AGAIN) {
             kercall_trace_int(t);
         }
     }

@@ -21,7 +21,7 @@ thread_gone_call *const thread_gone[] = {
 };
 
 /* Just behind its THDEAD event, before THDESTROY. */
-thread_gone_call *const thread_killed[] = {kercall_trace_cut, NULL};
+thread_gone_call *const thread_killed[] = {kercall_trace_aborted, NULL};
 
 /* The pulse to channels comes last: in the trace it stands behind all that it reports. */
 thread_gone_call *const thread_ended[] = {retain_thread_ended, channel_thread_gone, NULL};

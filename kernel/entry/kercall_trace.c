@@ -371,7 +371,7 @@ void kercall_trace_int(struct thread *self)
 }
 
 /* Traces 0, 0; also for a long call, which would have continued. */
-void kercall_trace_cut(struct thread *t)
+void kercall_trace_aborted(struct thread *t)
 {
     if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_int) && t->call != THREAD_CALL_NONE) {
         trace_int(t, 0);

@@ -18,19 +18,19 @@ struct thread;
 
 /*
  * User mapping cache: a process's first mapping, if it is plain read-write memory, which nearly
- * always contains its stack and data. For a few successive lookups of at most VM_WINDOW bytes each
- * (kernel/ipc/msg_copy.h); misses addresses closer than that to the mapping's end.
+ * always contains its stack and data. For a few successive lookups of at most VM_CACHE_SPAN bytes
+ * each (kernel/ipc/msg_copy.h); misses addresses closer than that to the mapping's end.
  */
-#define VM_WINDOW 32
-struct vm_window {
+#define VM_CACHE_SPAN 32
+struct vm_cache {
     uintptr_t base;
-    size_t room;     /* number of addresses covered from base on; 0: no such mapping */
-    uintptr_t delta; /* added to such an address gives its kernel pointer */
+    size_t covered;   /* number of addresses covered from base on; 0: no such mapping */
+    uintptr_t offset; /* added to such an address gives its kernel pointer */
 };
 
 struct vm_space {
     struct arch_aspace arch;              /* [k] first */
-    struct vm_window window;              /* [k] user mapping cache of maps[0] */
+    struct vm_cache cache;                /* [k] user mapping cache of maps[0] */
     struct mapping maps[CONFIG_MAPPINGS]; /* [k] most used first: stack and data before text */
     unsigned nmaps;                       /* [k] entries in use, no holes */
     uint64_t owned_bytes;                 /* [k] */

@@ -177,7 +177,7 @@ long ker_trace_event_locked(struct thread *self, const uintptr_t *args)
     uint32_t cmd = (uint32_t)args[0];
 
     if (self->step) {
-        return trace_dump_go_on(self);
+        return trace_dump_continue(self);
     }
     switch (cmd) {
     case _NTO_TRACE_INSERTCUSEREVENT:

@@ -8,7 +8,7 @@
 /* Turns the caller's TRACE_EVENT into a dump; then_stop: calls trace_stop_now() at its end. */
 long trace_dump_begin(struct thread *self, bool then_stop);
 /* Dumps the next part, for a call whose step is not 0. */
-long trace_dump_go_on(struct thread *self);
+long trace_dump_continue(struct thread *self);
 /* There may be room, or tracing may have stopped: wakes a waiting dump. */
 void trace_dump_wake(void);
 

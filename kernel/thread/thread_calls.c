@@ -170,7 +170,7 @@ long ker_thread_cancel(struct thread *self, const uintptr_t *args)
     }
     if (thread_cancellable(t, t->state) && thread_cancel_wait(t, EINTR)) {
         arch_context_redirect(t, args[1]);
-        thread_cut(t);
+        thread_aborted(t);
         return 0;
     }
     t->canstub = args[1];

@@ -489,7 +489,7 @@ void kercall_trace_int(struct thread *self)
 {
     (void)self;
 }
-void kercall_trace_cut(struct thread *t)
+void kercall_trace_aborted(struct thread *t)
 {
     if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_int)) {
         fake_events[TRACE_EV_kercall_int]++;
