@@ -12,10 +12,8 @@
 #include "kernel/proc/proc.h"
 
 #include "abi/errno.h"
-#include "kernel/mem/mem.h"
 #include "kernel/base/string.h"
 #include "kernel/base/cpu.h"
-#include "kernel/thread/thread.h"
 
 #define GENERATIONS (INT32_MAX / CONFIG_PROCESSES - 1)
 
