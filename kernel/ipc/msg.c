@@ -32,7 +32,7 @@
 #define TRY_NEXT 1L /* this receiver's own memory was bad: its call ended, try another */
 #define ERROR_MAX 4095
 
-/* ---- waiting senders meet waiting receivers ----------------------------------------- */
+/* ---- waiting senders meet waiting receivers ---------------------------------------- */
 
 /* Returns the first sender whose message nobody is copying yet, or NULL. */
 static FBT_VISIBLE struct thread *msg_first_sender(const struct channel *ch)
@@ -95,7 +95,7 @@ void msg_match(struct channel *ch)
     }
 }
 
-/* ---- MsgSend ------------------------------------------------------------------------ */
+/* ---- MsgSend ----------------------------------------------------------------------- */
 
 /* No receiver is available: waits in the channel's queue, and raises its servers' priority. */
 static __attribute__((noinline)) long msg_send_queue(struct thread *self, struct channel *ch)
@@ -217,7 +217,7 @@ long ker_msg_sendvnc(struct thread *self, const uintptr_t *args)
     return ker_msg_sendv(self, args);
 }
 
-/* ---- MsgReceive, MsgReceivePulse ---------------------------------------------------- */
+/* ---- MsgReceive, MsgReceivePulse --------------------------------------------------- */
 
 /* Returns the sender of the message that self is in the middle of copying; NULL if it has left. */
 static struct thread *msg_receive_continued(struct thread *self, const struct channel *ch)
@@ -387,7 +387,7 @@ long ker_msg_receivepulsev(struct thread *self, const uintptr_t *args)
     return msg_receive_receive(self, args, true);
 }
 
-/* ---- MsgReply, MsgError ------------------------------------------------------------- */
+/* ---- MsgReply, MsgError ------------------------------------------------------------ */
 
 /* Ends the client's MsgSend(). */
 static inline void msg_reply_finish(struct thread *client, long status, int error)

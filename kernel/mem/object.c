@@ -159,7 +159,7 @@ int object_map(const struct process *proc, const struct kymo_map *map, struct ma
     return 0;
 }
 
-/* ---- the kernel calls --------------------------------------------------------------- */
+/* ---- the kernel calls -------------------------------------------------------------- */
 
 static struct object *object_named(const char *name)
 {
@@ -409,7 +409,7 @@ long ker_object_unlink(struct thread *self, const uintptr_t *args)
     return 0;
 }
 
-/* ---- the event log's buffers in an object, which they keep alive -------------------- */
+/* ---- the event log's buffers in an object, which they keep alive ------------------- */
 
 static struct object *offered; /* [k] within one kernel call */
 

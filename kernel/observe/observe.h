@@ -13,13 +13,13 @@
 #include "kernel/arch/stack.h"
 #include "kernel/proc/proc.h"
 
-/* ---- the event log ------------------------------------------------------------------ */
+/* ---- the event log ----------------------------------------------------------------- */
 
 extern const struct wait_kind trace_dump_wait; /* WAITCTX */
 /* A process ends: its ownership of the trace, and what a dump waited for. */
 void trace_process_gone(struct process *proc);
 
-/* ---- retained memory ---------------------------------------------------------------- */
+/* ---- retained memory --------------------------------------------------------------- */
 
 /* Boot, after the system page: reports what was found, or claims the window for this boot. */
 void retain_start(void);
@@ -37,7 +37,7 @@ void retain_process_ended(struct process *proc);
  * belong to this boot. Lock held, or boot. */
 int retain_window(uint8_t **window, uint32_t *floor, uint32_t *boots);
 
-/* ---- the system page (abi/syspage.h) ------------------------------------------------ */
+/* ---- the system page (abi/syspage.h) ----------------------------------------------- */
 
 /* Builds the page. Boot, after all CPUs are up. */
 void syspage_init(void);
@@ -46,7 +46,7 @@ size_t syspage_copy(void *to, size_t most);
 /* Returns the bytes of the kernel's GNU build id, and the id. */
 size_t syspage_build_id(const uint8_t **id);
 
-/* ---- stacks, by the unwind tables (abi/unwind.h) ------------------------------------ */
+/* ---- stacks, by the unwind tables (abi/unwind.h) ----------------------------------- */
 
 /* Each caller is exact, or the trace ends. Any context, no lock; bounded by `max` frames and by a
  * table's number of entries. See unwind.c. */
@@ -84,7 +84,7 @@ uint32_t kernel_stack_bytes(unsigned n);
 /* Returns the high-water mark of CPU n's kernel stack since boot, in bytes. Any context. */
 uint32_t kernel_stack_used(unsigned n);
 
-/* ---- the panic ---------------------------------------------------------------------- */
+/* ---- the panic --------------------------------------------------------------------- */
 
 /* Sets the action at a panic's end: KYMO_PANIC_STOPS (the default) or KYMO_PANIC_RESETS. Returns 0
  * or -EINVAL. Lock held. */

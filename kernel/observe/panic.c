@@ -40,7 +40,7 @@ long panic_then(uintptr_t what)
     return 0;
 }
 
-/* ---- the record (abi/sys/panic.h); any data that it reads may be corrupt ------------ */
+/* ---- the record (abi/sys/panic.h); any data that it reads may be corrupt ----------- */
 
 static struct kymo_panic here;   /* used while the retained memory holds an earlier boot's data */
 static struct kymo_panic *begun; /* own CPU; an exception may interrupt at any time */
@@ -235,7 +235,7 @@ static void panic_record_print(const struct kymo_panic *record)
     }
 }
 
-/* ---- the panic ---------------------------------------------------------------------- */
+/* ---- the panic --------------------------------------------------------------------- */
 
 /* Returns this CPU; very early in boot, before it is known, the first CPU. */
 static struct cpu *this_cpu(void)

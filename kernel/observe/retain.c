@@ -152,7 +152,7 @@ static void put_header(const struct kymo_retain_ring *ring)
     arch_cache_clean(header, sizeof(*header));
 }
 
-/* ---- notes beside the ring ---------------------------------------------------------- */
+/* ---- notes beside the ring --------------------------------------------------------- */
 
 /* The notes of D's consumers that log, beside the ring in retained memory: a ring's records can be
  * printed only with them, and the ring may have overwritten its own copy. They are stored
@@ -235,7 +235,7 @@ void retain_note(uint32_t id, const void *bytes, uint32_t n)
     }
 }
 
-/* ---- the window --------------------------------------------------------------------- */
+/* ---- the window -------------------------------------------------------------------- */
 
 /* Claims the window for this boot. */
 static void retain_begin(void)

@@ -184,7 +184,7 @@ int spawn_load_step(struct spawn_job *job)
     }
 }
 
-/* ---- the startup block -------------------------------------------------------------- */
+/* ---- the startup block ------------------------------------------------------------- */
 
 /* A program finds it above its main thread's stack: struct kymo_startup, argv[] and the argument
  * strings. The request has been checked. */

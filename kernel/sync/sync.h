@@ -13,7 +13,7 @@ extern const struct wait_kind sync_wait_cond; /* CONDVAR */
 /* An owner has ended. */
 void sync_thread_gone(struct thread *t);
 
-/* ---- for this room's own files ------------------------------------------------------ */
+/* ---- for this room's own files ----------------------------------------------------- */
 
 /* A compare-and-swap that fails this often competes with other CPUs' user code: retry after other
  * work. */

@@ -244,8 +244,9 @@ bool thread_wait_over(struct thread *t, int error);
 /* Aborts the wait of t, if it is blocked: its call fails with error. False: it stays blocked for
  * now, see wait_kind.cancel. */
 bool thread_cancel_wait(struct thread *t, int error);
-/* A timeout or a cancellation has aborted t's wait, and t has left its queue: requests the INT event
- * of its call, which is made when t continues, because a call's events name the running thread. */
+/* A timeout or a cancellation has aborted t's wait, and t has left its queue: requests the INT
+ * event of its call, which is made when t continues, because a call's events name the running
+ * thread. */
 static inline void thread_aborted(struct thread *t)
 {
     if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_int)) {
@@ -304,7 +305,7 @@ void sched_changed(struct thread *t);
 /* Returns a thread's CPU time in cycles, including its current run. */
 uint64_t thread_run_cycles(const struct thread *t);
 
-/* ---- what assertions ask: no side effect, but time that a release image doesn't have ---- */
+/* ---- what assertions ask: without side effects ------------------------------------- */
 
 /* t is in the queue of this head, by its ready node. */
 static inline bool thread_is_queued(const struct list *head, const struct thread *t)
