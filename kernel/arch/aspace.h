@@ -8,7 +8,7 @@
 
 typedef uintptr_t paddr_t;
 
-/* A mapping of a process: contiguous in virtual and in physical memory. See kernel/mem/vm.h. */
+/* A mapping of a process: contiguous in virtual and in physical memory. See kernel/mem/mem.h. */
 struct mapping {
     uintptr_t vaddr; /* 0: free entry */
     size_t len;      /* bytes, multiple of the granule */

@@ -32,7 +32,7 @@ struct thread *kernel_fault(struct thread *self, const struct arch_fault *fault)
  * not clear. */
 void retain_boot(void);
 /* Boot, CPU 0, before that: fills the unused part of all CPUs' kernel stacks with a pattern, from
- * which kernel_stack_used() (kernel/observe/stack.h) tells how deep each has been. */
+ * which kernel_stack_used() (kernel/observe/observe.h) tells how deep each has been. */
 void kernel_stack_fill(void);
 /* For ports whose stack is not always guarded: panics if this CPU's kernel stack is used up. Any
  * context. */

@@ -8,7 +8,7 @@
 #include "abi/errno.h"
 #include "kernel/arch/board.h"
 #include "kernel/arch/panic.h"
-#include "kernel/program/cpio.h"
+#include "kernel/program/program.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/base/string.h"
 #include "trace/dtrace/control.h"

@@ -8,7 +8,7 @@
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/dtrace/fbt_table.h"
 #include "kernel/base/string.h"
-#include "kernel/observe/syspage.h"
+#include "kernel/observe/observe.h"
 #include "trace/dtrace/image.h"
 #include "trace/dtrace/port.h"
 

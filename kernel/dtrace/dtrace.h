@@ -4,8 +4,8 @@
  * machine is trace/dtrace; here are its port (port.c, heap.c), its control (call.c) and the
  * providers.
  */
-#ifndef KERNEL_DTRACE_D_H
-#define KERNEL_DTRACE_D_H
+#ifndef KERNEL_DTRACE_DTRACE_H
+#define KERNEL_DTRACE_DTRACE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,6 +27,16 @@ void dtrace_boot_again(void);
 bool dtrace_retained_free(void *block);
 void kernel_d_init(void);       /* boot, after timers and the heap */
 void dtrace_boot_program(void); /* its last step: boot.c */
+
+/* D's area of retained memory: the upper bound of the ring; whether D consumers of that boot are in
+ * the window; claims the window for this boot. */
+uint32_t dtrace_retained_ceiling(void);
+bool dtrace_retained_found(const uint8_t *window, uint32_t boots);
+void dtrace_retained_begin(uint8_t *window);
+/* Events of the kernel call's trace sites for D: see syscall.c. Called only while such a site is
+ * on. */
+void dtrace_syscall_entry(const struct thread *self);
+void dtrace_syscall_return(const struct thread *self);
 
 /* A process ends: its consumers. Kernel lock held. */
 void dtrace_process_gone(struct process *proc);

@@ -21,7 +21,7 @@
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/dtrace/fbt_slot.h"
 #include "kernel/dtrace/fbt_table.h"
-#include "kernel/entry/exit.h"
+#include "kernel/entry/entry.h"
 #include "trace/dtrace/port.h"
 #include "trace/dtrace/probe.h"
 

@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#include "kernel/observe/observe.h" /* kernel_unwind[], generated with these tables */
+
 #define FBT_SLOT_BYTES 36
 #define FBT_TABLE __attribute__((section("fbt_table"), used))
 
@@ -31,10 +33,6 @@ extern const char fbt_names[];
 /* The build id of the kernel that the table was made from. All 0: this kernel, which contains the
  * table. */
 extern const uint8_t fbt_code_id[20];
-
-/* The kernel's unwind table (abi/unwind.h), made from the same kernel by host/unwind. */
-extern const uint32_t kernel_unwind[];
-extern const unsigned kernel_unwind_words;
 
 /* Memory for the slots; in the text, within a branch's range. */
 extern uint32_t fbt_slots[];

@@ -16,7 +16,7 @@
 #include "kernel/dtrace/gate.h"
 
 #include "abi/errno.h"
-#include "kernel/program/cpio.h"
+#include "kernel/program/program.h"
 #include "kernel/base/cpu.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/base/kercall.h"

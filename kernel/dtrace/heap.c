@@ -7,7 +7,7 @@
 #include "kernel/arch/aspace.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/base/string.h"
-#include "kernel/mem/vm.h"
+#include "kernel/mem/mem.h"
 #include "trace/dtrace/port.h"
 
 #define CHUNK 4096u

@@ -12,10 +12,9 @@
 
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/dtrace/sample.h"
-#include "kernel/proc/process.h"
-#include "kernel/observe/retain.h"
+#include "kernel/proc/proc.h"
+#include "kernel/observe/observe.h"
 #include "kernel/base/string.h"
-#include "kernel/observe/unwind.h"
 #include "trace/dtrace/control.h"
 #include "trace/log.h"
 #include "trace/trace.h"

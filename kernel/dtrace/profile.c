@@ -16,7 +16,7 @@
 #include "kernel/arch/irq.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/dtrace/sample.h"
-#include "kernel/proc/process.h"
+#include "kernel/proc/proc.h"
 #include "trace/dtrace/port.h"
 #include "trace/dtrace/probe.h"
 #include "trace/dtrace/provider/profile.h"

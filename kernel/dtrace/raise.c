@@ -9,7 +9,7 @@
 #include "kernel/base/cpu.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/dtrace/dtrace.h"
-#include "kernel/proc/process.h"
+#include "kernel/program/program.h"
 #include "trace/dtrace/port.h"
 #include "trace/trace.h"
 

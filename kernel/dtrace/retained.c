@@ -11,7 +11,7 @@
 #include "abi/retain.h"
 #include "kernel/arch/aspace.h"
 #include "kernel/dtrace/dtrace.h"
-#include "kernel/observe/retain.h"
+#include "kernel/observe/observe.h"
 #include "kernel/base/string.h"
 #include "trace/crc32c.h"
 #include "trace/dtrace/port.h"

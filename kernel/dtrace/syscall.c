@@ -9,10 +9,9 @@
  * test/boot's suite d.
  */
 #include "kernel/arch/cpu.h"
-#include "kernel/dtrace/syscall.h"
+#include "kernel/dtrace/dtrace.h"
 
 #include "kernel/base/cpu.h"
-#include "kernel/dtrace/dtrace.h"
 #include "kernel/dtrace/gate.h"
 #include "kernel/base/kercall.h"
 #include "trace/dtrace/port.h"

@@ -12,7 +12,7 @@
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
 #include "kernel/base/kercall.h"
-#include "kernel/proc/process.h"
+#include "kernel/proc/proc.h"
 
 #define KEPT 1024u /* bytes, a power of 2 */
 #define PIECE 128u /* of one ConsoleRead() */

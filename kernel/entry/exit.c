@@ -15,7 +15,7 @@
 
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/intr/intr.h"
-#include "kernel/entry/kercall_trace.h"
+#include "kernel/entry/entry.h"
 #include "kernel/thread/sched.h"
 #include "kernel/thread/thread.h"
 #include "trace/trace.h"
@@ -91,13 +91,13 @@ static __attribute__((noinline)) void call_again(struct thread *t)
 }
 
 /* Traces that the thread's wait was aborted; its call then ends, or continues, as it would have. */
-static __attribute__((noinline)) void tell_cut(struct thread *t)
+static __attribute__((noinline)) void exit_aborted_wait(struct thread *t)
 {
-    t->flags &= (uint8_t)~THREAD_CUT;
+    t->flags &= (uint8_t)~THREAD_ABORTED;
     if (t->step == 0) {
         t->flags &= (uint8_t)~THREAD_AGAIN;
     }
-    kercall_trace_cut(t);
+    kercall_trace_aborted(t);
 }
 
 /* Preemption point between two parts of a long call: lets in interrupts, and CPUs that wait for the
@@ -137,8 +137,8 @@ static __attribute__((noinline)) void go_on(struct cpu *cpu, struct thread *t)
         exit_idle(cpu);
         return;
     }
-    if (t->flags & THREAD_CUT) {
-        tell_cut(t);
+    if (t->flags & THREAD_ABORTED) {
+        exit_aborted_wait(t);
         return;
     }
     exit_preemption_point();

@@ -4,16 +4,13 @@
 #define KERNEL_ENTRY_EXIT_H
 
 #include "kernel/base/cpu.h"
+#include "kernel/entry/entry.h"
 #include "kernel/base/kercall.h"
 #include "kernel/thread/thread.h"
 
 /* Does all pending work of this CPU, idles if no thread is ready, releases the lock and returns the
  * thread to resume. Lock held. */
 struct thread *exit_locked(struct cpu *cpu);
-/* Chooses whether MsgSendv, MsgReceivev and MsgReplyv try the fast path (msg_direct.c) first, as
- * they do unless function probes are enabled: the fast path runs none of the general path's
- * functions. Kernel lock held. */
-void kercall_use_direct(bool on);
 
 /* A handler returned something else than a result. Lock held. */
 void kercall_special(struct thread *self, long result);

@@ -13,10 +13,10 @@
 #include "kernel/arch/stack.h"
 #include "kernel/entry/exit.h"
 #include "abi/errno.h"
-#include "kernel/program/elf.h"
-#include "kernel/proc/process.h"
+#include "kernel/program/program.h"
+#include "kernel/proc/proc.h"
 #include "kernel/base/string.h"
-#include "kernel/observe/unwind.h"
+#include "kernel/observe/observe.h"
 
 #define BACKTRACE_MOST 16
 #define SLOG_OPCODE 1

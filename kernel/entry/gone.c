@@ -8,11 +8,10 @@
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/entry/host_call.h"
 #include "kernel/intr/intr.h"
-#include "kernel/entry/kercall_trace.h"
+#include "kernel/entry/entry.h"
 #include "kernel/ipc/ipc.h"
-#include "kernel/observe/retain.h"
-#include "kernel/observe/trace_dump.h"
-#include "kernel/program/spawn.h"
+#include "kernel/observe/observe.h"
+#include "kernel/program/program.h"
 #include "kernel/sync/sync.h"
 
 /* t's own time limit and unfinished work, then what others have of t. Threads of equal priority
@@ -22,7 +21,7 @@ thread_gone_call *const thread_gone[] = {
 };
 
 /* Just behind its THDEAD event, before THDESTROY. */
-thread_gone_call *const thread_killed[] = {kercall_trace_cut, NULL};
+thread_gone_call *const thread_killed[] = {kercall_trace_aborted, NULL};
 
 /* The pulse to channels comes last: in the trace it stands behind all that it reports. */
 thread_gone_call *const thread_ended[] = {retain_thread_ended, channel_thread_gone, NULL};

@@ -14,7 +14,7 @@
 #include "kernel/arch/host.h"
 #include "kernel/entry/host_call.h"
 #include "kernel/base/kercall.h"
-#include "kernel/proc/process.h"
+#include "kernel/proc/proc.h"
 
 #define PATH_MOST 128
 #define FILES 8

@@ -12,7 +12,7 @@
 
 #include "abi/errno.h"
 #include "kernel/entry/exit.h"
-#include "kernel/entry/kercall_trace.h"
+#include "kernel/entry/entry.h"
 #include "kernel/entry/msg_direct.h"
 #include "kernel/thread/sched.h"
 

@@ -11,14 +11,14 @@
  * them since. Proof: test/boot's suites events and events-wide, where a program predicts every
  * word.
  */
-#include "kernel/entry/kercall_trace.h"
+#include "kernel/entry/entry.h"
 
 #include "abi/sys/dtrace.h"
 #include "abi/sys/kymo.h"
 #include "abi/sys/neutrino.h"
-#include "kernel/dtrace/syscall.h"
+#include "kernel/dtrace/dtrace.h"
 #include "kernel/base/kercall.h"
-#include "kernel/proc/process.h"
+#include "kernel/proc/proc.h"
 #include "kernel/base/string.h"
 #include "trace/gate.h"
 #include "trace/trace.h"
@@ -371,7 +371,7 @@ void kercall_trace_int(struct thread *self)
 }
 
 /* Traces 0, 0; also for a long call, which would have continued. */
-void kercall_trace_cut(struct thread *t)
+void kercall_trace_aborted(struct thread *t)
 {
     if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_int) && t->call != THREAD_CALL_NONE) {
         trace_int(t, 0);

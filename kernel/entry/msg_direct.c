@@ -35,15 +35,15 @@ struct part {
 
 /* Reads the part at an aligned address. Returns false if the part, or its memory, is not in the
  * user mapping cache. */
-static inline bool part_read(const struct vm_window *w, uintptr_t addr, struct part *p)
+static inline bool part_read(const struct vm_cache *w, uintptr_t addr, struct part *p)
 {
-    if (!msg_window_has(w, addr)) {
+    if (!msg_cached(w, addr)) {
         return false;
     }
-    const volatile iov_t *iov = msg_window_ptr(w, addr);
+    const volatile iov_t *iov = msg_cached_ptr(w, addr);
     p->base = (uintptr_t)iov->iov_base;
     p->bytes = iov->iov_len;
-    return msg_window_has(w, p->base);
+    return msg_cached(w, p->base);
 }
 
 /* Stores the part as msg_resolve() does. */
@@ -74,7 +74,7 @@ static inline void begin_reply_wait(struct thread *self, struct connection *conn
 static inline struct thread *send_to(struct thread *self, struct connection *conn,
                                      struct channel *ch, struct thread *receiver)
 {
-    const struct vm_window w = self->proc->space.window;
+    const struct vm_cache w = self->proc->space.cache;
     struct cpu *cpu = arch_cpu();
     void *buffer = receiver->plain;
     struct part s, r;
@@ -95,13 +95,13 @@ static inline struct thread *send_to(struct thread *self, struct connection *con
         !arch_fp_unused(self, receiver)) {
         return NULL;
     }
-    msg_copy_words(buffer, msg_window_ptr(&w, s.base), n);
+    msg_copy_words(buffer, msg_cached_ptr(&w, s.base), n);
     part_keep(&self->args[SEND_ARG_SMSG], &s);
     part_keep(&self->args[SEND_ARG_RMSG], &r);
     self->srcmsglen = (uint32_t)s.bytes;
     self->dstmsglen = (uint32_t)r.bytes;
     self->msglen = (uint32_t)n;
-    self->buffer = msg_window_ptr(&w, r.base);
+    self->buffer = msg_cached_ptr(&w, r.base);
     receiver->priority = priority;
     begin_reply_wait(self, conn, ch, receiver);
     sched_hand_over(cpu, self, STATE_REPLY, receiver);
@@ -130,7 +130,7 @@ static inline struct thread *direct_send(struct thread *self)
 
 static inline bool reply_to(struct thread *self, struct thread *client)
 {
-    const struct vm_window w = self->proc->space.window;
+    const struct vm_cache w = self->proc->space.cache;
     const struct cpu *cpu = arch_cpu();
     uint8_t *buffer = client->buffer;
     struct part s;
@@ -146,7 +146,7 @@ static inline bool reply_to(struct thread *self, struct thread *client)
     if (UNEVEN(s.base | n | (uintptr_t)buffer) || !sched_waits(cpu, self, client)) {
         return false;
     }
-    msg_copy_words(buffer, msg_window_ptr(&w, s.base), n);
+    msg_copy_words(buffer, msg_cached_ptr(&w, s.base), n);
     part_keep(&self->args[REPLY_ARG_SMSG], &s);
     client->flags &= (uint8_t)~THREAD_UNBLOCK_SENT;
     arch_context_set_result(client, (long)self->args[1], 0);
@@ -182,7 +182,7 @@ static inline void msg_direct_uninherit(struct thread *self)
 static inline struct thread *msg_direct_wait(struct thread *self, struct channel *ch,
                                              struct thread *next)
 {
-    const struct vm_window w = self->proc->space.window;
+    const struct vm_cache w = self->proc->space.cache;
     struct cpu *cpu = arch_cpu();
     struct part r;
 
@@ -198,7 +198,7 @@ static inline struct thread *msg_direct_wait(struct thread *self, struct channel
     self->serving = ch;
     self->channel = ch;
     self->dstmsglen = (uint32_t)r.bytes;
-    self->buffer = msg_window_ptr(&w, r.base);
+    self->buffer = msg_cached_ptr(&w, r.base);
     self->plain = self->args[RECEIVE_ARG_INFO] || UNEVEN(r.base) ? NULL : self->buffer;
     msg_direct_uninherit(self);
     msg_insert_receiver(ch, self);

@@ -9,10 +9,10 @@
 #include "kernel/arch/board.h"
 #include "kernel/arch/panic.h"
 #include "kernel/base/console.h"
-#include "kernel/program/cpio.h"
+#include "kernel/program/program.h"
 #include "kernel/base/kercall.h"
-#include "kernel/observe/panic.h"
-#include "kernel/proc/process.h"
+#include "kernel/observe/observe.h"
+#include "kernel/proc/proc.h"
 
 #define READ_MOST 16384u  /* bytes of one ImageRead(): the caller calls again */
 #define CONSOLE_STEP 128u /* bytes between two preemption points */

@@ -5,7 +5,7 @@
  * here. Constants, so the table may be read in any context.
  */
 #include "kernel/ipc/ipc.h"
-#include "kernel/observe/trace_dump.h"
+#include "kernel/observe/observe.h"
 #include "kernel/sync/sync.h"
 
 const struct wait_kind *const wait_kinds[STATE_MAX] = {

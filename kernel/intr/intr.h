@@ -23,7 +23,7 @@ void intr_thread_gone(struct thread *t);
 /* The process ends: its attachments too. */
 void intr_process_gone(struct process *proc);
 
-/* ---- attachments of processes, also for the tests' checks --------------------------- */
+/* ---- attachments of processes, also for the tests' checks -------------------------- */
 
 /*
  * A process's request for an event at each interrupt of a line. The line is masked while any of its

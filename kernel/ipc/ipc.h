@@ -5,7 +5,7 @@
 #ifndef KERNEL_IPC_IPC_H
 #define KERNEL_IPC_IPC_H
 
-#include "kernel/proc/process.h"
+#include "kernel/proc/proc.h"
 
 struct pulse {
     struct list link; /* [k] in channel->pulses, by priority; self-linked or {0}: not queued */

@@ -32,7 +32,7 @@
 #define TRY_NEXT 1L /* this receiver's own memory was bad: its call ended, try another */
 #define ERROR_MAX 4095
 
-/* ---- waiting senders meet waiting receivers ----------------------------------------- */
+/* ---- waiting senders meet waiting receivers ---------------------------------------- */
 
 /* Returns the first sender whose message nobody is copying yet, or NULL. */
 static FBT_VISIBLE struct thread *msg_first_sender(const struct channel *ch)
@@ -95,7 +95,7 @@ void msg_match(struct channel *ch)
     }
 }
 
-/* ---- MsgSend ------------------------------------------------------------------------ */
+/* ---- MsgSend ----------------------------------------------------------------------- */
 
 /* No receiver is available: waits in the channel's queue, and raises its servers' priority. */
 static __attribute__((noinline)) long msg_send_queue(struct thread *self, struct channel *ch)
@@ -141,7 +141,7 @@ static __attribute__((noinline)) long msg_send_fault(struct thread *receiver, lo
 
 /* A receiver waits: copies the message to it and lets it run; the sender waits for the reply. from:
  * the message, if the user mapping cache covers it. */
-static inline long msg_hand_over(struct thread *self, const struct vm_window *w, uintptr_t from,
+static inline long msg_hand_over(struct thread *self, const struct vm_cache *w, uintptr_t from,
                                  struct channel *ch, struct thread *receiver)
 {
     size_t n = self->srcmsglen;
@@ -172,7 +172,7 @@ static inline long msg_hand_over(struct thread *self, const struct vm_window *w,
 }
 
 /* Sends to the first receiver that has a good buffer, or enqueues. */
-static inline long msg_send(struct thread *self, const struct vm_window *w, uintptr_t from,
+static inline long msg_send(struct thread *self, const struct vm_cache *w, uintptr_t from,
                             struct channel *ch)
 {
     long r;
@@ -196,7 +196,7 @@ long ker_msg_sendv(struct thread *self, const uintptr_t *args)
         return msg_send_refused(self, conn && (conn->flags & CONNECTION_DEAD) ? -ESRCH : -EBADF);
     }
     struct channel *ch = conn->channel;
-    const struct vm_window w = self->proc->space.window;
+    const struct vm_cache w = self->proc->space.cache;
     uintptr_t from, to;
     long s = msg_resolve(self, &w, SEND_ARG_SMSG, &from);
     long r = msg_resolve(self, &w, SEND_ARG_RMSG, &to);
@@ -207,7 +207,7 @@ long ker_msg_sendv(struct thread *self, const uintptr_t *args)
     self->channel = ch;
     self->srcmsglen = (uint32_t)s;
     self->dstmsglen = (uint32_t)r;
-    self->buffer = msg_window_find(&w, to);
+    self->buffer = msg_cached_find(&w, to);
     r = msg_send(self, &w, from, ch);
     return __builtin_expect(r == KER_BLOCKED, 1) ? r : msg_send_refused(self, r);
 }
@@ -217,7 +217,7 @@ long ker_msg_sendvnc(struct thread *self, const uintptr_t *args)
     return ker_msg_sendv(self, args);
 }
 
-/* ---- MsgReceive, MsgReceivePulse ---------------------------------------------------- */
+/* ---- MsgReceive, MsgReceivePulse --------------------------------------------------- */
 
 /* Returns the sender of the message that self is in the middle of copying; NULL if it has left. */
 static struct thread *msg_receive_continued(struct thread *self, const struct channel *ch)
@@ -353,14 +353,14 @@ static FBT_VISIBLE long msg_receive_receive(struct thread *self, const uintptr_t
         return msg_receive_failed(self, -ESRCH);
     }
     self->serving = ch;
-    const struct vm_window w = self->proc->space.window;
+    const struct vm_cache w = self->proc->space.cache;
     uintptr_t to;
     long r = msg_resolve(self, &w, RECEIVE_ARG_RMSG, &to);
     if (r < 0) {
         return msg_receive_failed(self, r);
     }
     self->dstmsglen = (uint32_t)r;
-    self->buffer = msg_window_find(&w, to);
+    self->buffer = msg_cached_find(&w, to);
     if (__builtin_expect(list_empty(&ch->senders) && list_empty(&ch->pulses) && self->xfer == 0,
                          1)) {
         r = msg_receive_wait(self, ch);
@@ -387,7 +387,7 @@ long ker_msg_receivepulsev(struct thread *self, const uintptr_t *args)
     return msg_receive_receive(self, args, true);
 }
 
-/* ---- MsgReply, MsgError ------------------------------------------------------------- */
+/* ---- MsgReply, MsgError ------------------------------------------------------------ */
 
 /* Ends the client's MsgSend(). */
 static inline void msg_reply_finish(struct thread *client, long status, int error)
@@ -437,7 +437,7 @@ long ker_msg_replyv(struct thread *self, const uintptr_t *args)
     if (!client) {
         return -ESRCH;
     }
-    const struct vm_window w = self->proc->space.window;
+    const struct vm_cache w = self->proc->space.cache;
     uintptr_t from;
     long len = msg_resolve(self, &w, REPLY_ARG_SMSG, &from);
     if (len < 0) {

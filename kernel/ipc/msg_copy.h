@@ -13,13 +13,13 @@
 #define KERNEL_IPC_MSG_COPY_H
 
 #include "abi/errno.h"
-#include "kernel/proc/process.h"
+#include "kernel/proc/proc.h"
 
 /* Results of the copy functions besides a number of bytes: which side's memory was bad. */
 #define MSG_FAULT_SRC (-1L)
 #define MSG_FAULT_DST (-2L)
 /* Messages up to this size are copied by words, inline. */
-#define MSG_SMALL VM_WINDOW
+#define MSG_SMALL VM_CACHE_SPAN
 /* Most bytes of a message: lengths are int in QNX's interface. */
 #define MSG_BYTES_MAX 0x7fffffffu
 
@@ -43,19 +43,19 @@ long msg_cursor_copy(struct msg_cursor *dst, struct msg_cursor *src, size_t max)
 /* Copies from kernel memory as much as fits. Returns the bytes, or MSG_FAULT_DST. */
 long msg_put(const struct thread *dst, unsigned arg, const void *from, size_t bytes);
 
-/* Returns whether the user mapping cache covers MSG_SMALL bytes at addr; msg_window_ptr() then
+/* Returns whether the user mapping cache covers MSG_SMALL bytes at addr; msg_cached_ptr() then
  * returns their kernel pointer. */
-static inline bool msg_window_has(const struct vm_window *w, uintptr_t addr)
+static inline bool msg_cached(const struct vm_cache *w, uintptr_t addr)
 {
-    return __builtin_expect(addr - w->base < w->room, 1);
+    return __builtin_expect(addr - w->base < w->covered, 1);
 }
 
-static inline void *msg_window_ptr(const struct vm_window *w, uintptr_t addr)
+static inline void *msg_cached_ptr(const struct vm_cache *w, uintptr_t addr)
 {
-    return (void *)(addr + w->delta);
+    return (void *)(addr + w->offset);
 }
 
-_Static_assert(sizeof(iov_t) <= MSG_SMALL, "found in the window");
+_Static_assert(sizeof(iov_t) <= MSG_SMALL, "found in the user mapping cache");
 long msg_resolve_slow(struct thread *t, unsigned arg);
 
 /*
@@ -64,7 +64,7 @@ long msg_resolve_slow(struct thread *t, unsigned arg);
  * read once and later uses are fast. *addr: its start; an address outside the user mapping cache if
  * it has several parts.
  */
-static inline long msg_resolve(struct thread *t, const struct vm_window *w, unsigned arg,
+static inline long msg_resolve(struct thread *t, const struct vm_cache *w, unsigned arg,
                                uintptr_t *addr)
 {
     uintptr_t base = t->args[arg];
@@ -72,11 +72,11 @@ static inline long msg_resolve(struct thread *t, const struct vm_window *w, unsi
     uintptr_t bytes = (uintptr_t)0 - (uintptr_t)parts;
     *addr = base;
     if (__builtin_expect(parts == 1, 1)) {
-        if (!msg_window_has(w, base) || (base & (sizeof(uintptr_t) - 1)) != 0) {
+        if (!msg_cached(w, base) || (base & (sizeof(uintptr_t) - 1)) != 0) {
             *addr = w->base - 1;
             return msg_resolve_slow(t, arg);
         }
-        const volatile iov_t *iov = msg_window_ptr(w, base);
+        const volatile iov_t *iov = msg_cached_ptr(w, base);
         *addr = (uintptr_t)iov->iov_base;
         bytes = iov->iov_len;
         t->args[arg] = *addr;
@@ -89,9 +89,9 @@ static inline long msg_resolve(struct thread *t, const struct vm_window *w, unsi
 }
 
 /* Returns a kernel pointer to the first MSG_SMALL bytes of a resolved buffer, or NULL. */
-static inline void *msg_window_find(const struct vm_window *w, uintptr_t addr)
+static inline void *msg_cached_find(const struct vm_cache *w, uintptr_t addr)
 {
-    return msg_window_has(w, addr) ? msg_window_ptr(w, addr) : NULL;
+    return msg_cached(w, addr) ? msg_cached_ptr(w, addr) : NULL;
 }
 
 /* Copies a few whole words. */
@@ -108,14 +108,13 @@ static inline void msg_copy_words(void *dst, const void *src, size_t bytes)
 /* Copies a few whole words from an address that the user mapping cache may cover to a kernel
  * pointer (may be NULL). Returns false, with nothing done, if the case isn't that simple. The
  * caller knows that both sides have the bytes. */
-static inline bool msg_copy_small(void *dst, const struct vm_window *w, uintptr_t addr,
-                                  size_t bytes)
+static inline bool msg_copy_small(void *dst, const struct vm_cache *w, uintptr_t addr, size_t bytes)
 {
-    if (!dst || !msg_window_has(w, addr) || bytes > MSG_SMALL ||
+    if (!dst || !msg_cached(w, addr) || bytes > MSG_SMALL ||
         (((uintptr_t)dst | addr | bytes) & 3) != 0) {
         return false;
     }
-    msg_copy_words(dst, msg_window_ptr(w, addr), bytes);
+    msg_copy_words(dst, msg_cached_ptr(w, addr), bytes);
     return true;
 }
 

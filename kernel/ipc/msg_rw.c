@@ -54,7 +54,7 @@ long ker_msg_readv(struct thread *self, const uintptr_t *args)
     if (!client) {
         return -ESRCH;
     }
-    const struct vm_window w = self->proc->space.window;
+    const struct vm_cache w = self->proc->space.cache;
     uintptr_t unused;
     long room = args[4] == 0 ? msg_resolve(self, &w, 1, &unused) : -EINVAL;
     if (room < 0) {
@@ -73,7 +73,7 @@ long ker_msg_writev(struct thread *self, const uintptr_t *args)
     if (!client) {
         return -ESRCH;
     }
-    const struct vm_window w = self->proc->space.window;
+    const struct vm_cache w = self->proc->space.cache;
     uintptr_t unused;
     long len = args[4] == 0 ? msg_resolve(self, &w, 1, &unused) : -EINVAL;
     if (len < 0) {

@@ -21,7 +21,7 @@
 #include "kernel/ipc/msg.h"
 #include "kernel/base/visible.h"
 
-/* ---- priorities --------------------------------------------------------------------- */
+/* ---- priorities -------------------------------------------------------------------- */
 
 static uint32_t arrivals; /* [k] */
 
@@ -83,7 +83,7 @@ static void msg_client_requeue(struct thread *t)
     }
 }
 
-/* ---- ends --------------------------------------------------------------------------- */
+/* ---- ends -------------------------------------------------------------------------- */
 
 /* Removes a thread in SEND or REPLY from its queue. */
 static FBT_VISIBLE void msg_client_leave(struct thread *client)

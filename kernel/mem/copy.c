@@ -5,7 +5,7 @@
  * Tested by test/unit_kernel/memory_test.c and test/boot's wrong-argument runs.
  */
 #include "abi/errno.h"
-#include "kernel/proc/process.h"
+#include "kernel/proc/proc.h"
 #include "kernel/base/string.h"
 
 bool vm_user_ok(struct process *proc, uintptr_t addr, size_t len, unsigned prot)

@@ -16,8 +16,8 @@
 #include "kernel/arch/board.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/base/kercall.h"
-#include "kernel/mem/object.h"
-#include "kernel/proc/process.h"
+#include "kernel/mem/mem.h"
+#include "kernel/proc/proc.h"
 #include "kernel/base/string.h"
 #include "trace/trace.h"
 
@@ -144,7 +144,7 @@ static long map_ram_end(struct thread *self)
 }
 
 /* step: 1 + pieces cleared. */
-static long map_ram_go_on(struct thread *self)
+static long map_ram_continue(struct thread *self)
 {
     size_t done = (size_t)(self->step - 1) * CONFIG_COPY_CHUNK;
     size_t left = self->args[PIECE_LEN] - done;
@@ -163,7 +163,7 @@ long ker_mem_map(struct thread *self, const uintptr_t *args)
     struct kymo_map map;
 
     if (self->step) {
-        return map_ram_go_on(self);
+        return map_ram_continue(self);
     }
     if (copy_in(self->proc, &map, args[0], sizeof(map)) ||
         !vm_user_ptr(self->proc, args[0], sizeof(map), KYMO_PROT_WRITE)) {

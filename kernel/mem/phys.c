@@ -8,7 +8,7 @@
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/irq.h"
 #include "kernel/base/string.h"
-#include "kernel/mem/vm.h"
+#include "kernel/mem/mem.h"
 #include "kernel/base/cpu.h"
 
 #define GRANULES_WANTED 65536u

@@ -21,8 +21,8 @@
 #include "kernel/base/cpu.h"
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/cpu.h"
-#include "kernel/mem/object.h"
-#include "kernel/proc/process.h"
+#include "kernel/mem/mem.h"
+#include "kernel/proc/proc.h"
 
 static inline size_t mapping_len(const struct mapping *m)
 {
@@ -136,14 +136,14 @@ static void vm_refresh(struct process *proc)
 }
 
 /* Call when maps[0] has changed, or may have. */
-static void vm_window_set(struct vm_space *space)
+static void vm_cache_set(struct vm_space *space)
 {
     const struct mapping *m = space->maps;
-    bool plain = m->len >= VM_WINDOW && mapping_allows(m, KYMO_PROT_READ | KYMO_PROT_WRITE);
+    bool plain = m->len >= VM_CACHE_SPAN && mapping_allows(m, KYMO_PROT_READ | KYMO_PROT_WRITE);
 
-    space->window.base = m->vaddr;
-    space->window.room = plain ? m->len - (VM_WINDOW - 1) : 0;
-    space->window.delta = (uintptr_t)arch_phys_to_virt(m->phys) - m->vaddr;
+    space->cache.base = m->vaddr;
+    space->cache.covered = plain ? m->len - (VM_CACHE_SPAN - 1) : 0;
+    space->cache.offset = (uintptr_t)arch_phys_to_virt(m->phys) - m->vaddr;
 }
 
 static void vm_append(struct process *proc, const struct mapping *m)
@@ -157,7 +157,7 @@ static void vm_append(struct process *proc, const struct mapping *m)
     entry->arch = m->arch;
     mapping_publish(entry, m->len);
     vm_set_count(&proc->space, proc->space.nmaps + 1);
-    vm_window_set(&proc->space);
+    vm_cache_set(&proc->space);
     if (m->flags & MAPPING_OWNED) {
         proc->space.owned_bytes += m->len;
     }
@@ -275,7 +275,7 @@ void vm_protect(struct process *proc, struct mapping *m, unsigned prot)
     kernel_assert(kernel_locked());
     m->flags = (m->flags & ~rights) | prot;
     arch_aspace_protect(&proc->space.arch, m);
-    vm_window_set(&proc->space);
+    vm_cache_set(&proc->space);
     vm_forget_buffers(proc);
     vm_grace(proc); /* from here on no NOLOCK call writes with the old rights */
     if (prot & KYMO_PROT_EXEC) {
@@ -295,7 +295,7 @@ void vm_remove(struct process *proc, struct mapping *m)
     mapping_publish(m, 0);
     vm_grace(proc);
     vm_close_gap(space, m);
-    vm_window_set(space);
+    vm_cache_set(space);
     vm_forget_buffers(proc);
     vm_grace(proc); /* from here on the moved entry's old slot may be reused */
     vm_refresh(proc);

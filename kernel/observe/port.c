@@ -8,8 +8,8 @@
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/entry.h"
-#include "kernel/mem/object.h"
-#include "kernel/proc/process.h"
+#include "kernel/mem/mem.h"
+#include "kernel/proc/proc.h"
 #include "trace/trace.h"
 
 _Static_assert(offsetof(struct thread, ctx) == 0, "the context comes first");

@@ -13,7 +13,7 @@
 #include "abi/retain.h"
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/irq.h"
-#include "kernel/proc/process.h"
+#include "kernel/proc/proc.h"
 #include "kernel/observe/retain.h"
 #include "kernel/base/string.h"
 #include "trace/crc32c.h"

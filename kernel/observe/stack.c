@@ -5,7 +5,7 @@
  * mark may be a few words short. Proved by test/unit_kernel/stack_test.c and
  * test/boot/dies/panics.py.
  */
-#include "kernel/observe/stack.h"
+#include "kernel/observe/observe.h"
 
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/entry.h"

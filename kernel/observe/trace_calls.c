@@ -11,8 +11,8 @@
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/entry.h"
 #include "kernel/base/kercall.h"
-#include "kernel/mem/object.h"
-#include "kernel/proc/process.h"
+#include "kernel/mem/mem.h"
+#include "kernel/proc/proc.h"
 #include "kernel/observe/retain.h"
 #include "kernel/observe/trace_dump.h"
 #include "trace/trace.h"
@@ -177,7 +177,7 @@ long ker_trace_event_locked(struct thread *self, const uintptr_t *args)
     uint32_t cmd = (uint32_t)args[0];
 
     if (self->step) {
-        return trace_dump_go_on(self);
+        return trace_dump_continue(self);
     }
     switch (cmd) {
     case _NTO_TRACE_INSERTCUSEREVENT:

@@ -152,7 +152,7 @@ static bool dump_slot(unsigned slot, bool at_end)
     return true;
 }
 
-long trace_dump_go_on(struct thread *self)
+long trace_dump_continue(struct thread *self)
 {
     if (!trace_running()) {
         return 0;

@@ -9,7 +9,7 @@
 #include "kernel/arch/probe.h"
 #include "kernel/intr/intr.h"
 #include "kernel/base/kercall.h"
-#include "kernel/mem/object.h"
+#include "kernel/mem/mem.h"
 #include "kernel/base/string.h"
 #include "kernel/observe/trace_dump.h"
 #include "trace/filter.h"

@@ -14,13 +14,12 @@
  */
 #include "kernel/arch/entry.h"
 #include "kernel/arch/stack.h"
-#include "kernel/observe/unwind.h"
+#include "kernel/observe/observe.h"
 
 #include "abi/unwind.h"
 #include "kernel/base/cpu.h"
 #include "kernel/dtrace/dtrace.h"
-#include "kernel/dtrace/fbt_table.h"
-#include "kernel/proc/process.h"
+#include "kernel/proc/proc.h"
 
 enum { KERNEL_FRAMES = 96 }; /* including D's own and those of nested interrupts */
 

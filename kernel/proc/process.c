@@ -9,13 +9,11 @@
  */
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/irq.h"
-#include "kernel/proc/process.h"
+#include "kernel/proc/proc.h"
 
 #include "abi/errno.h"
-#include "kernel/mem/object.h"
 #include "kernel/base/string.h"
 #include "kernel/base/cpu.h"
-#include "kernel/thread/thread.h"
 
 #define GENERATIONS (INT32_MAX / CONFIG_PROCESSES - 1)
 

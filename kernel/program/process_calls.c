@@ -11,8 +11,7 @@
 #include "kernel/arch/cpu.h"
 #include "kernel/base/kercall.h"
 #include "kernel/ipc/ipc.h"
-#include "kernel/observe/stack.h"
-#include "kernel/thread/sched.h"
+#include "kernel/observe/observe.h"
 #include "kernel/base/string.h"
 
 long ker_proc_exit(struct thread *self, const uintptr_t *args)

@@ -13,7 +13,7 @@
 #include "abi/sys/ability.h"
 #include "kernel/base/kercall.h"
 #include "kernel/ipc/ipc.h"
-#include "kernel/proc/process.h"
+#include "kernel/proc/proc.h"
 
 #define SIGNAL_MAX 56
 
@@ -27,7 +27,7 @@ static bool may_kill(const struct process *from, const struct process *to)
 
 /* Delivers the signal as a pulse. Returns false if that fails for lack of room or a channel: the
  * process then ends. */
-static bool is_told(struct process *proc, int signo)
+static bool signal_as_pulse(struct process *proc, int signo)
 {
     struct sigevent event = proc->signal_event;
 
@@ -49,7 +49,7 @@ static void start_held(struct process *proc)
 
 bool process_signal(struct process *proc, int signo)
 {
-    if (is_told(proc, signo)) {
+    if (signal_as_pulse(proc, signo)) {
         return false;
     }
     if (signo == KYMO_SIGCONT) {

@@ -20,7 +20,7 @@
 #include "kernel/program/cpio.h"
 #include "kernel/base/cpu.h"
 #include "kernel/base/kercall.h"
-#include "kernel/observe/retain.h"
+#include "kernel/observe/observe.h"
 #include "kernel/base/string.h"
 #include "kernel/thread/thread.h"
 

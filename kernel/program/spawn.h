@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Loading programs of the boot image, shared by spawn.c, spawn_load.c and the end of a thread. */
+/* Loading programs of the boot image: what the files spawn*.c share. */
 #ifndef KERNEL_PROGRAM_SPAWN_H
 #define KERNEL_PROGRAM_SPAWN_H
 
-#include "kernel/program/elf.h"
-#include "kernel/proc/process.h"
+#include "kernel/program/program.h"
 
 /* Location of a loaded segment. */
 struct spawn_segment {
@@ -52,9 +51,5 @@ int spawn_load_step(struct spawn_job *job);
  * (spawn_block.c). */
 uint32_t spawn_block_size(const struct kymo_spawn *spawn);
 void spawn_block_write(struct spawn_job *job, const struct kymo_spawn *spawn);
-/* Boot: loads "init", with all abilities. 0 or a negative errno. */
-int spawn_first(void);
-/* The thread ends: what it was spawning goes too. */
-void spawn_abandon(struct thread *t);
 
 #endif

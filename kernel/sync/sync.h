@@ -5,7 +5,7 @@
 
 #include "abi/errno.h"
 #include "kernel/base/kercall.h"
-#include "kernel/proc/process.h"
+#include "kernel/proc/proc.h"
 
 void sync_init(void);
 extern const struct wait_kind sync_wait;      /* MUTEX, SEM */
@@ -13,7 +13,7 @@ extern const struct wait_kind sync_wait_cond; /* CONDVAR */
 /* An owner has ended. */
 void sync_thread_gone(struct thread *t);
 
-/* ---- for this room's own files ------------------------------------------------------ */
+/* ---- for this room's own files ----------------------------------------------------- */
 
 /* A compare-and-swap that fails this often competes with other CPUs' user code: retry after other
  * work. */

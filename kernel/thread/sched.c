@@ -18,7 +18,7 @@
 
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/irq.h"
-#include "kernel/proc/process.h"
+#include "kernel/proc/proc.h"
 
 /* ---- READY ------------------------------------------------------------------------- */
 
@@ -137,7 +137,7 @@ void thread_start(struct thread *t)
     sched_wake(t);
 }
 
-/* ---- rebalancing: which other CPUs to kick for READY threads that this one doesn't run ---- */
+/* ---- rebalancing: READY threads that this CPU doesn't run -------------------------- */
 
 /*
  * Returns the priority that a thread must exceed to concern this CPU: that of its running thread,
@@ -220,7 +220,7 @@ void sched_kick_others(const struct cpu *self)
     }
 }
 
-/* ---- the switch, and the quantum ---------------------------------------------------- */
+/* ---- the switch, and the quantum --------------------------------------------------- */
 
 static __attribute__((noinline)) void idle_leave(struct cpu *cpu)
 {

@@ -13,7 +13,7 @@
 
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/irq.h"
-#include "kernel/entry/kercall_trace.h"
+#include "kernel/entry/entry.h"
 #include "kernel/thread/thread.h"
 
 #define PRIORITIES 256
@@ -40,8 +40,6 @@ void sched_ready(struct thread *t);
 void sched_unready(struct thread *t); /* removes it from its queue */
 /* Moves t, if it is RUNNING, behind READY threads of its priority, with a fresh quantum. */
 void sched_give_way(struct thread *t);
-/* Called when its priority, runmask or policy changed while RUNNING or READY. */
-void sched_changed(struct thread *t);
 void sched_quantum(struct cpu *cpu); /* timer work: round robin */
 /* All cases of sched_switch() that are not inline. */
 struct thread *sched_switch_any(struct cpu *cpu, struct thread *self);

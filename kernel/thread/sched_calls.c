@@ -10,7 +10,7 @@
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
 #include "kernel/base/kercall.h"
-#include "kernel/proc/process.h"
+#include "kernel/proc/proc.h"
 #include "kernel/thread/sched.h"
 
 static long sched_calls_target(struct thread *self, int pid, int tid, struct thread **out)

@@ -10,7 +10,7 @@
 #include "abi/errno.h"
 #include "kernel/base/kercall.h"
 #include "kernel/base/pool.h"
-#include "kernel/proc/process.h"
+#include "kernel/proc/proc.h"
 #include "kernel/thread/sched.h"
 #include "kernel/base/string.h"
 #include "kernel/base/visible.h"

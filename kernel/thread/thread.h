@@ -18,7 +18,7 @@ struct connection;
 struct process;
 
 /* What a kernel call handler returns beside a result (>= 0) or a negative errno. Far from both. */
-#define KER_BLOCKED (-0x10000L) /* the thread blocked; whoever wakes it sets the result */
+#define KER_BLOCKED (-0x10000L) /* the thread blocked; the code that wakes it sets the result */
 /* A preemption point: the handler did a part and is called again (args[] and step are kept) after
  * other work, unless the thread ends first. */
 #define KER_AGAIN (-0x10001L)
@@ -108,7 +108,7 @@ struct thread {
 #define THREAD_UNBLOCK_SENT 0x10 /* the server got an UNBLOCK pulse (kernel/ipc/msg.c) */
 /* Its wait was aborted from outside, which is to be traced before it resumes. Comes with
  * THREAD_AGAIN, which is meant itself only if step is not 0. */
-#define THREAD_CUT 0x20
+#define THREAD_ABORTED 0x20
 #define THREAD_HELD 0x40 /* by ThreadCtl(): must not run until it is continued */
 /* In timeout_states of a thread that is held while it waits, or runs elsewhere: its wake leaves the
  * common path. No state has this number. */
@@ -236,7 +236,7 @@ struct wait_kind {
  * one kind, so t->state is a blocked thread's pointer to it, and blocking stores nothing more. The
  * table is kernel/entry/wait_kinds.c, from where all that block can be seen. */
 extern const struct wait_kind *const wait_kinds[STATE_MAX];
-/* A kind for threads that are in no queue: whoever wakes them looks for them. */
+/* A kind for threads that are in no queue: the code that wakes them looks for them. */
 extern const struct wait_kind thread_wait_unqueued;
 extern const struct wait_kind thread_wait_join;
 /* The end of a cancel() that has taken t out of its queue. Returns true. */
@@ -244,13 +244,14 @@ bool thread_wait_over(struct thread *t, int error);
 /* Aborts the wait of t, if it is blocked: its call fails with error. False: it stays blocked for
  * now, see wait_kind.cancel. */
 bool thread_cancel_wait(struct thread *t, int error);
-/* Its wait was ended by a timeout or a cancellation: its call's INT event is made where it goes on,
- * for a call's events are the thread's that runs there. After it was taken out of its queue. */
-static inline void thread_cut(struct thread *t)
+/* A timeout or a cancellation has aborted t's wait, and t has left its queue: requests the INT
+ * event of its call, which is made when t continues, because a call's events name the running
+ * thread. */
+static inline void thread_aborted(struct thread *t)
 {
     if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_int)) {
         t->step = t->flags & THREAD_AGAIN ? t->step : 0;
-        t->flags |= THREAD_CUT | THREAD_AGAIN;
+        t->flags |= THREAD_ABORTED | THREAD_AGAIN;
     }
 }
 static inline void thread_result(struct thread *t, long value, int error)
@@ -299,10 +300,12 @@ struct thread *thread_create_idle(struct process *proc, unsigned cpu);
 bool thread_cancellable(const struct thread *t, enum thread_state state);
 /* Ends a thread with THREAD_DYING that reached the kernel's exit on its own CPU. */
 void thread_end_here(struct thread *t);
+/* Called when the priority, runmask or policy of a RUNNING or READY thread has changed. */
+void sched_changed(struct thread *t);
 /* Returns a thread's CPU time in cycles, including its current run. */
 uint64_t thread_run_cycles(const struct thread *t);
 
-/* ---- what assertions ask: no side effect, but time that a release image doesn't have ---- */
+/* ---- what assertions ask: without side effects ------------------------------------- */
 
 /* t is in the queue of this head, by its ready node. */
 static inline bool thread_is_queued(const struct list *head, const struct thread *t)

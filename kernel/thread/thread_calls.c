@@ -13,7 +13,7 @@
 #include "kernel/base/cpu.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/base/kercall.h"
-#include "kernel/proc/process.h"
+#include "kernel/proc/proc.h"
 #include "kernel/thread/thread.h"
 
 static int attr_check(const struct thread *self, const struct _thread_attr *attr)
@@ -170,7 +170,7 @@ long ker_thread_cancel(struct thread *self, const uintptr_t *args)
     }
     if (thread_cancellable(t, t->state) && thread_cancel_wait(t, EINTR)) {
         arch_context_redirect(t, args[1]);
-        thread_cut(t);
+        thread_aborted(t);
         return 0;
     }
     t->canstub = args[1];

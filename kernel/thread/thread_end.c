@@ -12,7 +12,7 @@
 #include "kernel/arch/irq.h"
 
 #include "abi/errno.h"
-#include "kernel/proc/process.h"
+#include "kernel/proc/proc.h"
 #include "kernel/thread/sched.h"
 #include "kernel/base/cpu.h"
 

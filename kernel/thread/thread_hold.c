@@ -14,7 +14,6 @@
 #include "abi/errno.h"
 #include "kernel/base/cpu.h"
 #include "kernel/arch/cpu.h"
-#include "kernel/entry/kercall_trace.h"
 #include "kernel/thread/sched.h"
 
 static bool thread_hold_waits(const struct thread *t)

@@ -24,7 +24,7 @@
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/irq.h"
 #include "kernel/base/kercall.h"
-#include "kernel/proc/process.h"
+#include "kernel/proc/proc.h"
 
 #define NS_PER_S 1000000000u
 /* Length of the ticks in which ClockAdjust() counts; Kymo itself has none. */

@@ -18,7 +18,7 @@
 #include "kernel/time/time.h"
 #include "kernel/arch/irq.h"
 #include "kernel/base/kercall.h"
-#include "kernel/proc/process.h"
+#include "kernel/proc/proc.h"
 #include "kernel/base/cpu.h"
 #include "kernel/thread/thread.h"
 
@@ -31,9 +31,9 @@ static void timeout_fire(struct timer_node *node)
 {
     struct thread *t = list_entry(node, struct thread, timeout);
     kernel_assert(thread_waits(t));
-    bool cut = t->state != STATE_NANOSLEEP; /* that is no wait for something else */
-    if (thread_cancel_wait(t, ETIMEDOUT) && cut) {
-        thread_cut(t);
+    bool aborts = t->state != STATE_NANOSLEEP; /* a sleep has ended as it should */
+    if (thread_cancel_wait(t, ETIMEDOUT) && aborts) {
+        thread_aborted(t);
     }
 }
 

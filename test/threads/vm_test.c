@@ -21,8 +21,8 @@
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/entry.h"
-#include "kernel/mem/object.h"
-#include "kernel/proc/process.h"
+#include "kernel/mem/mem.h"
+#include "kernel/proc/proc.h"
 #include "test/threads/cpus.h"
 
 #define TURNS 40000

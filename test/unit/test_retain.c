@@ -449,7 +449,7 @@ static uint8_t note_byte(unsigned seed, uint32_t i)
     return (uint8_t)((i + seed) * SALT >> 24);
 }
 
-/* As kernel/observe/retain_notes.c. bytes 0: no room for them. */
+/* As kernel/observe/retain.c. bytes 0: no room for them. */
 static uint32_t put_note(uint32_t at, uint32_t id, uint32_t total, uint32_t bytes, unsigned seed)
 {
     struct kymo_retain_note *note = (struct kymo_retain_note *)(void *)(NOTES_AREA + at);

@@ -18,7 +18,7 @@ static void check_cpu_settled(unsigned n)
 static void check_thread_settled(const struct thread *t)
 {
     /* From CONDVAR, cut, it comes with its mutex, for which it may have to wait. */
-    bool cut = (t->flags & THREAD_CUT) != 0 && t->state == STATE_MUTEX && t->step == 0;
+    bool cut = (t->flags & THREAD_ABORTED) != 0 && t->state == STATE_MUTEX && t->step == 0;
     bool held = (t->flags & (THREAD_HELD | THREAD_DYING)) == THREAD_HELD;
     if (t->flags & THREAD_HELD && t->state == STATE_RUNNING) {
         broken("thread %d of %d runs and is held", t->tid, t->proc->pid);

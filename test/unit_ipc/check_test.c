@@ -122,7 +122,7 @@ static void a_thread_too_many(void)
 
 static void a_window_too_large(void)
 {
-    client->proc->space.window.room++;
+    client->proc->space.cache.covered++;
 }
 
 static void a_zombie_with_threads(void)

@@ -19,9 +19,9 @@
 #include "kernel/arch/irq.h"
 #include "kernel/arch/panic.h"
 #include "kernel/base/kercall.h"
-#include "kernel/entry/kercall_trace.h"
+#include "kernel/entry/entry.h"
 #include "kernel/base/pool.h"
-#include "kernel/proc/process.h"
+#include "kernel/proc/proc.h"
 #include "kernel/observe/retain.h"
 #include "kernel/program/spawn.h"
 #include "kernel/observe/trace_dump.h"
@@ -489,7 +489,7 @@ void kercall_trace_int(struct thread *self)
 {
     (void)self;
 }
-void kercall_trace_cut(struct thread *t)
+void kercall_trace_aborted(struct thread *t)
 {
     if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_int)) {
         fake_events[TRACE_EV_kercall_int]++;

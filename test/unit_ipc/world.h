@@ -11,7 +11,7 @@
 #include "abi/errno.h"
 #include "kernel/base/kercall.h"
 #include "kernel/ipc/ipc.h"
-#include "kernel/proc/process.h"
+#include "kernel/proc/proc.h"
 
 #define FAKE_GRANULE 256u
 #define FAKE_VADDR ((uintptr_t)0x10000)

@@ -11,7 +11,7 @@
 
 #include "kernel/arch/aspace.h"
 #include "kernel/base/pool.h"
-#include "kernel/mem/object_table.h"
+#include "kernel/mem/mem.h"
 #include "kernel/thread/sched.h"
 #include "kernel/thread/thread.h"
 #include "test/failed.h"

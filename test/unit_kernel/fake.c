@@ -108,3 +108,8 @@ uint64_t arch_clock_hz(void)
 {
     return 1000000;
 }
+
+bool process_able(const struct process *proc, uint32_t ability)
+{
+    return (proc->ability & ability) == ability;
+}

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "kernel/base/cpu.h"
-#include "kernel/proc/process.h"
+#include "kernel/proc/proc.h"
 
 #define FAKE_GRANULE 64u
 

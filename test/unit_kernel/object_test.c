@@ -13,7 +13,7 @@
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
 #include "kernel/base/kercall.h"
-#include "kernel/mem/object_table.h"
+#include "kernel/mem/mem.h"
 
 #define RAM (1u << 20)
 #define PROCESSES 4
@@ -34,11 +34,6 @@ static struct thread threads[PROCESSES];
 static struct page *pages[PROCESSES];
 static char *ram;
 static size_t before;
-
-bool process_able(const struct process *proc, uint32_t ability)
-{
-    return (proc->ability & ability) == ability;
-}
 
 bool trace_buffers(uint64_t *paddr, uint64_t *bytes)
 {

@@ -15,7 +15,7 @@
 
 #include "abi/retain.h"
 #include "kernel/arch/aspace.h"
-#include "kernel/proc/process.h"
+#include "kernel/proc/proc.h"
 #include "kernel/observe/retain.h"
 #include "test/unit_kernel/fake.h"
 #include "test/random.h"

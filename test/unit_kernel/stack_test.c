@@ -9,7 +9,7 @@
 
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/entry.h"
-#include "kernel/observe/stack.h"
+#include "kernel/observe/observe.h"
 #include "kernel/base/cpu.h"
 #include "test/failed.h"
 #include "test/unit_kernel/fake.h"

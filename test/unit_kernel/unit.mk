@@ -10,15 +10,15 @@ UNIT_KERNEL_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -O1 -DKYMO_KERNEL -DCONFIG
 	-fsanitize=address,undefined -fno-sanitize-recover=all
 
 unit_kernel = test/unit_kernel/$(1)_test.c $(foreach f,$(2),$(wildcard kernel/*/$(f)))
-$(B)/unit/kernel_assert_test: $(call unit_kernel,assert,pool.c phys.c vm.c object.c cpu.c sched.c sched_queue.c) \
+$(B)/unit/kernel_assert_test: $(call unit_kernel,assert,pool.c phys.c vm.c object.c copy.c cpu.c sched.c sched_queue.c) \
 	test/unit_kernel/fake.c
 $(B)/unit/kernel_readers_test: $(call unit_kernel,readers,cpio.c elf.c)
 $(B)/unit/kernel_memory_test: $(call unit_kernel,memory,pool.c phys.c vm.c object.c copy.c cpu.c) \
 	test/unit_kernel/fake.c
-$(B)/unit/kernel_object_test: $(call unit_kernel,object,object.c object_calls.c object_trace.c mem_calls.c vm.c phys.c \
+$(B)/unit/kernel_object_test: $(call unit_kernel,object,object.c mem_calls.c vm.c phys.c \
 	copy.c cpu.c) test/unit_kernel/fake.c
-$(B)/unit/kernel_loader_test: $(call unit_kernel,loader,spawn_layout.c spawn_load.c spawn_block.c \
-	elf.c vm.c object.c cpu.c) test/unit_kernel/fake.c
+$(B)/unit/kernel_loader_test: $(call unit_kernel,loader,spawn_layout.c spawn_load.c \
+	elf.c vm.c object.c copy.c cpu.c) test/unit_kernel/fake.c
 $(B)/unit/kernel_sched_test: $(call unit_kernel,sched,sched.c sched_queue.c cpu.c) \
 	test/unit_kernel/fake.c
 $(B)/unit/kernel_retained_test: $(call unit_kernel,retained,retain_names.c cpu.c) trace/crc32c.c \

@@ -15,9 +15,9 @@
 #include "kernel/arch/stack.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/dtrace/fbt_table.h"
-#include "kernel/proc/process.h"
-#include "kernel/observe/unwind.h"
+#include "kernel/observe/observe.h"
 #include "test/random.h"
+#include "kernel/proc/proc.h"
 
 #define TEXT 0x10000u
 #define STACK 0x40000u

@@ -4,10 +4,9 @@
 #include "kernel/arch/entry.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/dtrace/fbt_table.h"
-#include "kernel/dtrace/syscall.h"
 #include "kernel/base/kercall.h"
-#include "kernel/proc/process.h"
-#include "kernel/observe/retain.h"
+#include "kernel/proc/proc.h"
+#include "kernel/observe/observe.h"
 
 long ker_dtrace(struct thread *self, const uintptr_t *args)
 {

@@ -3,9 +3,9 @@
  * test/unit_ipc/check_test.c, which plants a breach of each kind. */
 #include "kernel/arch/panic.h"
 #include "kernel/ipc/ipc.h"
-#include "kernel/mem/vm.h"
+#include "kernel/mem/mem.h"
 #include "kernel/observe/debug/check.h"
-#include "kernel/proc/process.h"
+#include "kernel/proc/proc.h"
 #include "kernel/thread/thread.h"
 #include "kernel/time/time.h"
 
@@ -247,13 +247,13 @@ static void check_process(const struct process *proc)
 static void check_window(const struct vm_space *space)
 {
     const struct mapping *m = space->maps;
-    const struct vm_window *w = &space->window;
+    const struct vm_cache *w = &space->cache;
     const unsigned rw = KYMO_PROT_READ | KYMO_PROT_WRITE;
     bool plain = space->nmaps > 0 && (m->flags & (rw | KYMO_MAP_DEVICE)) == rw;
 
-    if (w->room != (plain ? m->len - VM_WINDOW + 1 : 0) ||
-        (plain && (w->base != m->vaddr || w->base + w->delta != m->phys))) {
-        kernel_panic("window of %#zx bytes at %#zx", w->room, (size_t)w->base);
+    if (w->covered != (plain ? m->len - VM_CACHE_SPAN + 1 : 0) ||
+        (plain && (w->base != m->vaddr || w->base + w->offset != m->phys))) {
+        kernel_panic("window of %#zx bytes at %#zx", w->covered, (size_t)w->base);
     }
 }
 

@@ -4,7 +4,7 @@
 #include "kernel/base/kercall.h"
 #include "kernel/ipc/ipc.h"
 #include "kernel/observe/debug/check.h"
-#include "kernel/proc/process.h"
+#include "kernel/proc/proc.h"
 
 bool check_is_channel(const struct process *proc, const struct channel *ch)
 {

@@ -11,9 +11,8 @@
 #include "abi/sys/ability.h"
 #include "kernel/base/kercall.h"
 #include "kernel/ipc/ipc.h"
-#include "kernel/proc/process.h"
-#include "kernel/observe/retain.h"
-#include "kernel/thread/sched.h"
+#include "kernel/proc/proc.h"
+#include "kernel/observe/observe.h"
 #include "kernel/base/string.h"
 
 static long ctl_runmask(struct thread *self, uint32_t mask)

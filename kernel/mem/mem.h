@@ -6,8 +6,8 @@
  * safe because mappings of a process are removed only under the lock while no thread of it is in
  * the kernel: see vm.c.
  */
-#ifndef KERNEL_MEM_VM_H
-#define KERNEL_MEM_VM_H
+#ifndef KERNEL_MEM_MEM_H
+#define KERNEL_MEM_MEM_H
 
 #include "abi/sys/kymo.h"
 #include "kernel/arch/aspace.h"
@@ -18,19 +18,19 @@ struct thread;
 
 /*
  * User mapping cache: a process's first mapping, if it is plain read-write memory, which nearly
- * always contains its stack and data. For a few successive lookups of at most VM_WINDOW bytes each
- * (kernel/ipc/msg_copy.h); misses addresses closer than that to the mapping's end.
+ * always contains its stack and data. For a few successive lookups of at most VM_CACHE_SPAN bytes
+ * each (kernel/ipc/msg_copy.h); misses addresses closer than that to the mapping's end.
  */
-#define VM_WINDOW 32
-struct vm_window {
+#define VM_CACHE_SPAN 32
+struct vm_cache {
     uintptr_t base;
-    size_t room;     /* number of addresses covered from base on; 0: no such mapping */
-    uintptr_t delta; /* added to such an address gives its kernel pointer */
+    size_t covered;   /* number of addresses covered from base on; 0: no such mapping */
+    uintptr_t offset; /* added to such an address gives its kernel pointer */
 };
 
 struct vm_space {
     struct arch_aspace arch;              /* [k] first */
-    struct vm_window window;              /* [k] user mapping cache of maps[0] */
+    struct vm_cache cache;                /* [k] user mapping cache of maps[0] */
     struct mapping maps[CONFIG_MAPPINGS]; /* [k] most used first: stack and data before text */
     unsigned nmaps;                       /* [k] entries in use, no holes */
     uint64_t owned_bytes;                 /* [k] */
@@ -80,5 +80,61 @@ void vm_protect(struct process *proc, struct mapping *m, unsigned prot);
 void vm_process_gone(struct process *proc);
 /* MEM_MAP's unfinished work, when its caller dies. */
 void mem_map_abandon(struct thread *t);
+
+/* ---- memory objects (object.c) ----------------------------------------------------- */
+
+/*
+ * Memory objects: named, zeroed, physically contiguous memory that processes share and that
+ * outlives its creator. An object exists while it has a name, a process has it open or mapped, or
+ * the event log has its buffers in it; then its memory is freed. Kernel lock held, except
+ * object_holds().
+ */
+struct object {
+    bool used;                /* [k] */
+    bool named;               /* [k] not unlinked */
+    bool tracing;             /* [k] holds the event log's buffers: not writable by others */
+    uint16_t mode;            /* [I] as a file's: creator, group, others */
+    uint16_t opens, maps;     /* [k] */
+    int32_t creator;          /* [k] pid; 0: gone */
+    uint32_t ability;         /* [I] abilities of the group: the creator's, if it named none */
+    paddr_t phys;             /* [k] 0: no memory yet */
+    size_t size;              /* [k] bytes of the memory that are meaningful */
+    size_t len;               /* [k] bytes of RAM, as mapped */
+    size_t cleared;           /* [k] of those, zeroed; mappable when all are */
+    char name[KYMO_NAME_MAX]; /* [I] */
+};
+
+/* Returns the object that the process has open under this id, or NULL. */
+struct object *object_of(const struct process *proc, uintptr_t id);
+/* Called when a mapping of an object was removed. */
+void object_unmapped(paddr_t phys);
+/* Closes an ending process's objects and clears it as creator. */
+void object_process_gone(struct process *proc);
+/* Returns whether any of [pa, pa + bytes) is an object's memory. Any context, no lock: the answer
+ * may be stale. */
+bool object_holds(paddr_t pa, size_t bytes);
+/* MEM_MAP of kind KYMO_MAP_OBJECT: fills m; returns 0 or an errno. Call object_mapped() once it is
+ * mapped. */
+int object_map(const struct process *proc, const struct kymo_map *map, struct mapping *m);
+void object_mapped(paddr_t phys);
+
+/*
+ * The event log's buffers in an object. object_offer() offers the object for an allocation of
+ * `bytes`, until offer_end(). Returns 0, -EBADF, -EACCES (not open for writing), -EINVAL (its
+ * memory is not exactly as long), -ENXIO, -EBUSY (mapped). trace_begin() takes the offered object
+ * if the length matches: returns its address, or 0. trace_end() returns false if there are no
+ * buffers in an object there.
+ */
+int object_offer(const struct process *proc, uintptr_t id, size_t bytes);
+void object_offer_end(void);
+paddr_t object_trace_begin(size_t len);
+bool object_trace_end(paddr_t phys);
+
+extern struct object objects[CONFIG_OBJECTS]; /* [k] */
+
+/* An open object in struct process.objects: its number, from 1, and whether it is open for
+ * writing. */
+#define OBJECT_NUMBER 0x7f
+#define OBJECT_WRITABLE 0x80
 
 #endif

@@ -3,11 +3,11 @@
  * Processes: the object, creation and end, ids. Kernel lock held. Process 1 is the kernel itself
  * ("kymo"): it owns the idle threads, one per CPU (tid = cpu + 1), and has no memory.
  */
-#ifndef KERNEL_PROC_PROCESS_H
-#define KERNEL_PROC_PROCESS_H
+#ifndef KERNEL_PROC_PROC_H
+#define KERNEL_PROC_PROC_H
 
 #include "kernel/thread/thread.h"
-#include "kernel/mem/vm.h"
+#include "kernel/mem/mem.h"
 
 /* The program that a process runs, for reports and for the remaining steps of its loading. */
 struct program {
@@ -43,7 +43,7 @@ struct process {
     struct channel *channels[CONFIG_CHANNELS_PER_PROCESS];   /* [k] by chid - 1 */
     struct connection *fds[CONFIG_CONNECTIONS_PER_PROCESS];  /* [k] by coid */
     struct connection *side[CONFIG_CONNECTIONS_PER_PROCESS]; /* [k] by coid - _NTO_SIDE_CHANNEL */
-    /* [k] its open memory objects, by id: see kernel/mem/object_table.h */
+    /* [k] its open memory objects, by id: see kernel/mem/mem.h */
     uint8_t objects[CONFIG_OBJECTS_PER_PROCESS];
     struct list sync_waiters; /* [k] threads of this process in MUTEX, CONDVAR, SEM, by their ready
                                  node's sibling: see sync.c */
@@ -79,8 +79,6 @@ typedef void process_gone_call(struct process *proc);
 extern process_gone_call *const process_gone[]; /* its threads are DEAD: frees what it holds */
 extern process_gone_call
     *const process_ended[]; /* nothing of it is left, and PROCDESTROY emitted */
-/* True: the signal has ended the process. SIGCONT starts a held one and ends none. */
-bool process_signal(struct process *proc, int signo);
 bool process_able(const struct process *proc, uint32_t ability);
 
 /* Called when a thread has ended and left threads[]; the last one also ends the process. */

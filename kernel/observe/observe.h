@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What is observed of the kernel: the state dump of the event log, retained memory (abi/retain.h,
+ * docs/flight.md), the system page, stacks, the panic.
+ */
+#ifndef KERNEL_OBSERVE_OBSERVE_H
+#define KERNEL_OBSERVE_OBSERVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/arch/stack.h"
+#include "kernel/proc/proc.h"
+
+/* ---- the event log ----------------------------------------------------------------- */
+
+extern const struct wait_kind trace_dump_wait; /* WAITCTX */
+/* A process ends: its ownership of the trace, and what a dump waited for. */
+void trace_process_gone(struct process *proc);
+
+/* ---- retained memory --------------------------------------------------------------- */
+
+/* Boot, after the system page: reports what was found, or claims the window for this boot. */
+void retain_start(void);
+/* Keeps the notes of a D consumer that logs beside the ring, if the window belongs to this boot.
+ * bytes NULL: replaces earlier notes, so all are written again. Some instructions per byte, 64 KB
+ * at most. Lock held. */
+void retain_note(uint32_t id, const void *bytes, uint32_t n);
+/* Records beside the ring, if the window belongs to this boot, that a process was created, loaded
+ * or has ended, or that a thread was named or, if it had a name, has ended. Lock held. */
+void retain_process(const struct process *proc);
+void retain_thread(const struct thread *t);
+void retain_thread_ended(struct thread *t);
+void retain_process_ended(struct process *proc);
+/* Returns the window for D's area: the part from `floor` on is not the ring's. -EBUSY: it does not
+ * belong to this boot. Lock held, or boot. */
+int retain_window(uint8_t **window, uint32_t *floor, uint32_t *boots);
+
+/* ---- the system page (abi/syspage.h) ----------------------------------------------- */
+
+/* Builds the page. Boot, after all CPUs are up. */
+void syspage_init(void);
+/* Copies the whole page; returns its bytes, 0: no room for it. */
+size_t syspage_copy(void *to, size_t most);
+/* Returns the bytes of the kernel's GNU build id, and the id. */
+size_t syspage_build_id(const uint8_t **id);
+
+/* ---- stacks, by the unwind tables (abi/unwind.h) ----------------------------------- */
+
+/* Each caller is exact, or the trace ends. Any context, no lock; bounded by `max` frames and by a
+ * table's number of entries. See unwind.c. */
+
+/* Called for each return address of a thread's stack, innermost first. */
+typedef void (*unwind_found)(uintptr_t ip, void *arg);
+
+/* Reports the callers of a thread's current function, at most max. Precondition: t runs on this CPU
+ * or has faulted here. */
+void unwind_user(const struct thread *t, unsigned max, unwind_found found, void *arg);
+/* Stores return addresses on this CPU's kernel stack, innermost first: of the frames that end above
+ * `above`, at most max. Starts at `from`, or with NULL at the caller. Returns their number. */
+unsigned unwind_kernel(const struct unwind_frame *from, uintptr_t above, uintptr_t *to,
+                       unsigned max);
+
+/* A copy of the words of a kernel stack from address `at` on. */
+struct unwind_copy {
+    const uintptr_t *words;
+    uintptr_t at;
+    unsigned count;
+};
+/* Like unwind_kernel(), on a copy of a kernel stack. Ends at an interrupt of the kernel, and at a
+ * function probe. */
+unsigned unwind_kernel_copy(const struct unwind_frame *from, const struct unwind_copy *copy,
+                            uintptr_t *to, unsigned max);
+
+/* The kernel's unwind table, made with fbt's tables from the linked kernel (host/unwind). */
+extern const uint32_t kernel_unwind[];
+extern const unsigned kernel_unwind_words;
+
+/* ---- how much of the kernel's stacks was ever in use (stack.c) --------------------- */
+
+/* Returns the bytes of CPU n's kernel stack. */
+uint32_t kernel_stack_bytes(unsigned n);
+/* Returns the high-water mark of CPU n's kernel stack since boot, in bytes. Any context. */
+uint32_t kernel_stack_used(unsigned n);
+
+/* ---- the panic --------------------------------------------------------------------- */
+
+/* Sets the action at a panic's end: KYMO_PANIC_STOPS (the default) or KYMO_PANIC_RESETS. Returns 0
+ * or -EINVAL. Lock held. */
+long panic_then(uintptr_t what);
+
+#endif

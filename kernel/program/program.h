@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Programs: the boot image, its files, spawning, signals. Kernel lock held, except the readers. */
+#ifndef KERNEL_PROGRAM_PROGRAM_H
+#define KERNEL_PROGRAM_PROGRAM_H
+
+#include "kernel/proc/proc.h"
+#include "kernel/program/cpio.h"
+#include "kernel/program/elf.h"
+
+/* Boot: loads "init", with all abilities. 0 or a negative errno. */
+int spawn_first(void);
+/* The thread ends: what it was spawning goes too. */
+void spawn_abandon(struct thread *t);
+/* True: the signal has ended the process. SIGCONT starts a held one and ends none. */
+bool process_signal(struct process *proc, int signo);
+
+#endif
