@@ -37,7 +37,10 @@ OBJCOPY := $(CROSS)objcopy
 OBJDUMP := $(CROSS)objdump
 SIZE := $(CROSS)size
 # No path of the building machine gets into an image; build ids depend on contents only.
-COMMON_FLAGS := -std=gnu11 -g -Wall -Wextra -Werror -MMD -MP '-ffile-prefix-map=$(CURDIR)=.' -I.
+# TRACE_SLOTS: the slots of a trace buffer, where not 1024 (trace/slot.h).
+TRACE_SLOTS ?=
+COMMON_FLAGS := -std=gnu11 -g -Wall -Wextra -Werror -MMD -MP '-ffile-prefix-map=$(CURDIR)=.' -I. \
+	$(TRACE_SLOTS:%=-DTRACE_BUFFER_SLOTS=%)
 AS_FLAGS := '-Wa,--debug-prefix-map=$(CURDIR)=.'
 
 # ---- the kernel ----------------------------------------------------------------------------------
@@ -59,6 +62,7 @@ KERNEL_OBJS := $(addprefix $(B)/,$(addsuffix .o,$(basename $(KERNEL_SRCS))))
 KERNEL_FLAGS := $(COMMON_FLAGS) -O2 -ffreestanding -DKYMO_KERNEL $(CPU_FLAGS_KERNEL) $(BOARD_DEFS) \
 	-DBOARD_NAME='"$(BOARD)"' \
 	-DARCH_OPS_H='"kernel/arch/$(ARCH)/ops.h"' -DTRACE_PORT_OPS_H='"trace/port/$(ARCH).h"' \
+	-DTRACE_PORT_SYSTEM_H='"kernel/arch/$(ARCH)/trace.h"' \
 	-DARCH_OFFSETS_H='"$(B)/offsets.h"' \
 	-DDTRACE_PORT_OPS_H='"kernel/dtrace/port_ops.h"' $(ASSERT_FLAGS_$(DEBUG))
 

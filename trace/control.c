@@ -251,7 +251,7 @@ static long owner_command(const struct trace_caller *who, uint32_t cmd, const ui
     case KYMO_TRACE_SETFILLMODE:
         return trace_state_mode(TRACE_FILL);
     case KYMO_TRACE_SETHIGHWATER:
-        if (args[0] < 16 || args[0] > TRACE_BUFFER_SLOTS) {
+        if (args[0] < TRACE_HIGH_WATER_LEAST || args[0] > TRACE_BUFFER_SLOTS) {
             return -EINVAL;
         }
         trace_state_high_water(args[0]);

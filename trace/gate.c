@@ -3,6 +3,7 @@
 #include "trace/gate.h"
 
 #include "abi/errno.h"
+#include "trace/atomic.h"
 #include "trace/control.h"
 #include "trace/event_id.h"
 #include "trace/filter.h"
@@ -11,7 +12,7 @@ uint32_t trace_gate_armed;
 
 static void gate_arm(bool armed)
 {
-    __atomic_store_n(&trace_gate_armed, armed, __ATOMIC_RELEASE);
+    trace_atomic_store(&trace_gate_armed, armed, __ATOMIC_RELEASE);
     trace_filter_slow();
     trace_filter_apply(trace_state.running);
 }
@@ -56,7 +57,7 @@ bool trace_gate_stops(unsigned class, unsigned site, unsigned number, const uint
 {
     uintptr_t irq = trace_port_irq_save();
     struct trace_cpu *cpu = trace_port_cpu();
-    bool armed = __atomic_load_n(&trace_gate_armed, __ATOMIC_ACQUIRE);
+    bool armed = trace_atomic_load(&trace_gate_armed, __ATOMIC_ACQUIRE);
     bool stops = armed && cpu->on && !is_exempt(site) && !trace_port_passes(site, number, words);
 
     if (stops) {

@@ -11,6 +11,7 @@
  */
 #include "abi/errno.h"
 #include "abi/sys/trace.h"
+#include "trace/atomic.h"
 #include "trace/control.h"
 #include "trace/interrupt.h"
 
@@ -22,7 +23,7 @@ static long interrupt_note(uint32_t cmd, volatile uint32_t *where)
     uintptr_t irq = trace_port_irq_save();
     struct trace_cpu *cpu = trace_port_cpu();
 
-    __atomic_store_n(where, cmd, __ATOMIC_RELEASE);
+    trace_atomic_store(where, cmd, __ATOMIC_RELEASE);
     TRACE_PORT_REQUEST_EXIT(cpu);
     trace_port_irq_restore(irq);
     return 0;
@@ -94,9 +95,9 @@ long trace_interrupt(uint32_t cmd, const uint32_t args[4], const void *data)
 
 void trace_interrupt_serve(void)
 {
-    bool flushes = flush && __atomic_exchange_n(&flush, 0, __ATOMIC_ACQUIRE);
+    bool flushes = flush && trace_atomic_exchange(&flush, 0, __ATOMIC_ACQUIRE);
 
-    switch (wanted ? __atomic_exchange_n(&wanted, 0, __ATOMIC_ACQUIRE) : 0) {
+    switch (wanted ? trace_atomic_exchange(&wanted, 0, __ATOMIC_ACQUIRE) : 0) {
     case _NTO_TRACE_START:
         trace_state_start(true); /* no thread could make the requested dump */
         break;

@@ -24,7 +24,7 @@ static void log_drop(struct trace_cpu *cpu, unsigned reason, unsigned class, uns
  * there is none, which is counted. */
 static struct trace_slot *find_room(struct trace_cpu *cpu, unsigned class, unsigned slots)
 {
-    if (slots > TRACE_LOG_MAX_SLOTS) {
+    if (slots > TRACE_EVENT_SLOTS_MOST) {
         log_drop(cpu, KYMO_DROP_TOOBIG, class, slots);
         return NULL;
     }

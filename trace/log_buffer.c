@@ -84,7 +84,7 @@ static void open_buffer(struct trace_cpu *cpu, uint32_t index)
     struct trace_ring *ring = &cpu->ring;
     trace_assert(!cpu->end && index < ring->count);
     struct trace_slot *slot = (struct trace_slot *)trace_ring_data(ring, index);
-    uint32_t dropped = cpu->loss.reasons ? trace_loss_slots(&cpu->loss) : 0;
+    uint32_t dropped = cpu->loss.reasons ? trace_loss_slots(&cpu->loss) : 0; /* the rest waits */
     uint64_t stamp = trace_clock_stamp(cpu, 2 + dropped);
 
     trace_assert(stamp > trace_clock_last(cpu));
@@ -212,12 +212,12 @@ void trace_log_visit(struct trace_cpu *cpu)
     log_set_limit(cpu);
 }
 
-/* Pending counts go into the stream if there is a FREE buffer for them. */
+/* Pending counts go into the stream as far as there are FREE buffers for them. */
 void trace_log_stop(struct trace_cpu *cpu)
 {
     trace_assert(trace_port_irq_masked());
     trace_log_flush(cpu);
-    if (cpu->on && cpu->loss.reasons && open_free(cpu)) {
+    while (cpu->on && cpu->loss.reasons && open_free(cpu)) {
         close_buffer(cpu);
     }
     cpu->on = false;

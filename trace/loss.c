@@ -57,7 +57,7 @@ unsigned trace_loss_slots(const struct trace_loss *loss)
             slots++;
         }
     }
-    return slots;
+    return slots < TRACE_DROPPED_MOST ? slots : TRACE_DROPPED_MOST;
 }
 
 bool trace_loss_next(struct trace_loss *loss, uint32_t *reason_class, uint32_t *events)

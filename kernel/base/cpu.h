@@ -30,7 +30,7 @@
 struct sample; /* kernel/dtrace/sample.h */
 
 struct cpu {
-    /* [c] first: trace/port/<cpu>.h finds it by the per-CPU register or symbol. Contains [a]
+    /* [c] first: kernel/arch/<cpu>/trace.h finds it by the per-CPU register or symbol. Contains [a]
      * trace.exit_work: WORK_*; set by any CPU or interrupt. */
     struct trace_cpu trace;
     struct thread *current; /* [c] running user thread; NULL: idle. Read by the ports' entry code */

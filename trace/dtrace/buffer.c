@@ -4,6 +4,7 @@
  * once it has wrapped, in [oldest, end) and [0, offset) with offset <= oldest.
  */
 #include "trace/dtrace/buffer.h"
+#include "trace/atomic.h"
 
 static size_t buffer_align_up(size_t n, uint32_t align)
 {
@@ -62,7 +63,7 @@ static void buffer_forget(struct dtrace_buffer *b, const struct dtrace_shapes *s
  * readable. */
 static inline void buffer_in_order(void)
 {
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    trace_atomic_fence(__ATOMIC_SEQ_CST);
 }
 
 static uint8_t *reserve_ring(struct dtrace_buffer *b, const struct dtrace_shapes *shapes,

@@ -7,6 +7,7 @@
 #ifndef TRACE_DTRACE_BUFFER_H
 #define TRACE_DTRACE_BUFFER_H
 
+#include "trace/atomic.h"
 #include "trace/dtrace/image.h"
 
 /* Layout of the records with one EPID. */
@@ -65,7 +66,7 @@ static inline uint8_t *dtrace_buffer_reserve(struct dtrace_buffer *b,
 }
 static inline void dtrace_buffer_commit(struct dtrace_buffer *b, const uint8_t *record, size_t size)
 {
-    __atomic_signal_fence(__ATOMIC_RELEASE); /* in retained memory this may be the last store */
+    trace_atomic_fence(__ATOMIC_RELEASE); /* in retained memory this may be the last store */
     b->offset = (size_t)(record - b->active) + size;
 }
 

@@ -3,6 +3,7 @@
  * D's control call, see control.h: the commands, their arguments, ownership of consumers.
  * control_answer.c has the answers.
  */
+#include "trace/atomic.h"
 #include "trace/dtrace/control_answer.h"
 
 #include "abi/errno.h"
@@ -240,7 +241,7 @@ static int control_run(struct dtrace_control_request *r)
     if (!may_log(c, r->place->consumer)) {
         return -EINVAL;
     }
-    r->state = __atomic_load_n(&r->place->consumer->state, __ATOMIC_ACQUIRE);
+    r->state = trace_atomic_load(&r->place->consumer->state, __ATOMIC_ACQUIRE);
     return r->state == DTRACE_STATE_KILLED && !(c->uses & DEAD) ? -KYMO_D_ESHUTDOWN : c->run(r);
 }
 

@@ -5,6 +5,7 @@
  */
 #include "trace/dtrace/dynvar.h"
 
+#include "trace/atomic.h"
 #include "trace/dtrace/chain.h"
 #include "trace/dtrace/consumer.h"
 #include "trace/dtrace/counter.h"
@@ -83,19 +84,19 @@ static bool is_wanted(const struct dtrace_chunk *chunk, const struct dtrace_chun
 /* Waits only for other CPUs in the same chain, each for a few steps. */
 static void dynvar_lock(struct dtrace_chain *chain)
 {
-    while (__atomic_exchange_n(&chain->lock, 1, __ATOMIC_ACQUIRE)) {
+    while (trace_atomic_exchange(&chain->lock, 1, __ATOMIC_ACQUIRE)) {
     }
 }
 
 static void dynvar_unlock(struct dtrace_chain *chain)
 {
-    __atomic_store_n(&chain->lock, 0, __ATOMIC_RELEASE);
+    trace_atomic_store(&chain->lock, 0, __ATOMIC_RELEASE);
 }
 
 static void count_drop(struct dtrace_dynvars *v)
 {
-    bool rinsing = __atomic_load_n(&v->rinsing.count, __ATOMIC_RELAXED) != 0;
-    bool dirty = __atomic_load_n(&v->dirty_count, __ATOMIC_RELAXED) != 0;
+    bool rinsing = trace_atomic_load(&v->rinsing.count, __ATOMIC_RELAXED) != 0;
+    bool dirty = trace_atomic_load(&v->dirty_count, __ATOMIC_RELAXED) != 0;
     uint64_t *drops = rinsing ? &v->rinsing_drops : dirty ? &v->dirty_drops : &v->drops;
 
     dtrace_count(drops);
@@ -175,7 +176,7 @@ static void dynvar_discard(struct dtrace_dynvars *v, uint32_t *link, uint32_t cp
     if (dirty->count++ == 0) {
         dirty->last = number;
     }
-    __atomic_add_fetch(&v->dirty_count, 1, __ATOMIC_RELAXED);
+    trace_atomic_add(&v->dirty_count, 1, __ATOMIC_RELAXED);
 }
 
 /* Under the chain's lock. */
@@ -269,7 +270,7 @@ static void make_clean(struct dtrace_dynvars *v)
     v->clean.first = list->first;
     dynvar_unlock(&v->clean);
     dtrace_port_irq_restore(irq);
-    __atomic_store_n(&list->count, 0, __ATOMIC_RELAXED);
+    trace_atomic_store(&list->count, 0, __ATOMIC_RELAXED);
 }
 
 void dtrace_dynvars_clean(struct dtrace_dynvars *v)
@@ -277,7 +278,7 @@ void dtrace_dynvars_clean(struct dtrace_dynvars *v)
     struct collected all = {.vars = v};
 
     if (v->nchunks == 0 ||
-        (v->rinsing.count == 0 && !__atomic_load_n(&v->dirty_count, __ATOMIC_RELAXED))) {
+        (v->rinsing.count == 0 && !trace_atomic_load(&v->dirty_count, __ATOMIC_RELAXED))) {
         return;
     }
     for (uint32_t cpu = 0; cpu < v->ncpus; cpu++) {
@@ -286,6 +287,6 @@ void dtrace_dynvars_clean(struct dtrace_dynvars *v)
     make_clean(v);
     v->rinsing.first = all.list.first;
     v->rinsing.last = all.list.last;
-    __atomic_store_n(&v->rinsing.count, all.list.count, __ATOMIC_RELEASE);
-    __atomic_sub_fetch(&v->dirty_count, all.list.count, __ATOMIC_RELEASE);
+    trace_atomic_store(&v->rinsing.count, all.list.count, __ATOMIC_RELEASE);
+    trace_atomic_sub(&v->dirty_count, all.list.count, __ATOMIC_RELEASE);
 }

@@ -5,6 +5,7 @@
  * interrupts masked, during another probe firing, but not between any two of its instructions (an
  * NMI): that would miscount. Tested by test/d_fire.
  */
+#include "trace/atomic.h"
 #include "trace/dtrace/consumer.h"
 #include "trace/dtrace/port.h"
 
@@ -12,10 +13,10 @@ void dtrace_probe_nested(const struct dtrace_probe *p)
 {
     unsigned cpu = dtrace_port_cpu();
 
-    for (const struct dtrace_ecb *e = __atomic_load_n(&p->ecbs, __ATOMIC_ACQUIRE); e;
-         e = __atomic_load_n(&e->next, __ATOMIC_ACQUIRE)) {
+    for (const struct dtrace_ecb *e = trace_atomic_load(&p->ecbs, __ATOMIC_ACQUIRE); e;
+         e = trace_atomic_load(&e->next, __ATOMIC_ACQUIRE)) {
         struct dtrace_consumer_cpu *here = &e->consumer->cpus[cpu];
-        uint32_t state = __atomic_load_n(&e->consumer->state, __ATOMIC_ACQUIRE);
+        uint32_t state = trace_atomic_load(&e->consumer->state, __ATOMIC_ACQUIRE);
         here->principal.drops += here->traced && (e->states >> state & 1);
     }
 }

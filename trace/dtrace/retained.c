@@ -6,11 +6,12 @@
 #include "trace/dtrace/retained.h"
 
 #include "abi/retain_mark.h"
+#include "trace/atomic.h"
 #include "trace/dtrace/port.h"
 
 static inline void retained_in_order(void)
 {
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    trace_atomic_fence(__ATOMIC_SEQ_CST);
 }
 
 /* ---- records ----------------------------------------------------------------------- */
