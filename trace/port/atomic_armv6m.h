@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Atomic operations of ARMv6-M (Cortex-M0), which has one CPU and no exclusive loads and stores: a
- * load or store is one instruction, what reads and writes has interrupts masked. See trace/atomic.h,
- * which includes this.
+ * Atomic operations of ARMv6-M (Cortex-M0), which has one CPU and no exclusive loads and stores. A
+ * load or store is one instruction; interrupts are masked for the others. See trace/atomic.h, which
+ * includes this.
  */
 #ifndef TRACE_PORT_ATOMIC_ARMV6M_H
 #define TRACE_PORT_ATOMIC_ARMV6M_H

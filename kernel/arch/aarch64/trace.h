@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernel's part of the trace port (TRACE_PORT_SYSTEM_H, trace/port.h). trace/ includes it, so it
- * includes nothing of the kernel and has byte offsets instead, which kernel/observe/trace_port.c
+ * The kernel's part of the trace port (TRACE_PORT_SYSTEM_H, trace/port.h). trace/ includes this, so
+ * it includes nothing of the kernel and has byte offsets, which kernel/observe/trace_port.c
  * asserts. TPIDR_EL1 is struct cpu, whose first member is struct trace_cpu.
  */
 #ifndef KERNEL_ARCH_AARCH64_TRACE_H

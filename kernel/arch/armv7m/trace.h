@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernel's part of the trace port (TRACE_PORT_SYSTEM_H, trace/port.h). trace/ includes it, so it
- * includes nothing of the kernel and has byte offsets instead, which kernel/observe/trace_port.c
+ * The kernel's part of the trace port (TRACE_PORT_SYSTEM_H, trace/port.h). trace/ includes this, so
+ * it includes nothing of the kernel and has byte offsets, which kernel/observe/trace_port.c
  * asserts. struct trace_cpu is the first member of struct cpu.
  */
 #ifndef KERNEL_ARCH_ARMV7M_TRACE_H
