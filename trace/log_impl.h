@@ -45,7 +45,7 @@ static inline void log_move_counts(struct trace_cpu *cpu, struct trace_buffer *b
     pair *from = (pair *)cpu->count, *to = (pair *)buffer->count;
 
 #pragma GCC unroll 16
-    for (unsigned i = 0; i < sizeof(cpu->count) / sizeof(*from); i++) {
+    for (unsigned i = 0; i < sizeof(cpu->count) / (sizeof(*from)); i++) {
         to[i] = from[i];
         from[i] = 0;
         __asm__("" ::: "memory");

@@ -131,6 +131,9 @@ struct trace_cpu {
     struct trace_slot none[2];   /* [c] none[0].time: last stamp while no buffer is ACTIVE */
     struct trace_ring ring;
     struct trace_loss loss;
+    /* [c] for D: the arguments of the probe firing here, in its caller's frame, where stack()
+     * starts. NULL: no probe fires. */
+    const uint64_t *fired;
     uint64_t stopped[TRACE_CLASS_MAX]; /* [c] stopped by the gate: trace/gate.h */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See board_probes.h. The tables are those that kernel/dtrace/sites.c and kernel/dtrace/syscall.c
+/* See board_probes.h. The tables are those that trace/dtrace/site/sites.c and kernel/dtrace/syscall.c
  * use. */
 #include "host/target/board_probes.h"
 

@@ -357,7 +357,7 @@ static int make_ecb(const struct maker *m, const struct dtrace_image_ecb *from,
     e->predicate = enable_object(m, from->predicate);
     e->epid = used->ecbs;
     e->clause = from->clause;
-    e->states = states_of(probe->id) << (m->c->logs | m->c->retains ? DTRACE_ECB_ASIDE : 0);
+    e->states = states_of(probe->id) << ((m->c->logs | m->c->retains) ? DTRACE_ECB_ASIDE : 0);
     if (e->predicate && e->predicate->flags & DTRACE_OBJECT_CACHEABLE) {
         e->predicate_id = next_predicate_id();
     }

@@ -35,7 +35,7 @@ static inline __attribute__((always_inline)) void trace_port_irq_restore(uintptr
 }
 
 /* From struct cpu to the pointer to its thread, and from that thread to its cached predicate. */
-enum { TRACE_PORT_THREAD = 1760, TRACE_PORT_REMEMBERED = 896 };
+enum { TRACE_PORT_THREAD = 1768, TRACE_PORT_REMEMBERED = 896 };
 
 static inline __attribute__((always_inline)) uint32_t trace_port_remembered(void)
 {

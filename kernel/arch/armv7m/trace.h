@@ -21,7 +21,7 @@ static inline __attribute__((always_inline)) struct trace_cpu *trace_port_cpu(vo
 }
 
 /* From struct cpu to the pointer to its thread, and from that thread to its cached predicate. */
-enum { TRACE_PORT_THREAD = 1720, TRACE_PORT_REMEMBERED = 164 };
+enum { TRACE_PORT_THREAD = 1728, TRACE_PORT_REMEMBERED = 164 };
 
 static inline __attribute__((always_inline)) uint32_t trace_port_remembered(void)
 {
