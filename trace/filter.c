@@ -75,7 +75,8 @@ static void set_row(enum trace_filter_set set, unsigned id, bool value)
     struct trace_filter *f = &trace_filter;
 
     if (rows[id].state) {
-        trace_bits_set(set == TRACE_SET_ON ? &f->state_on : &f->state_wide, rows[id].number, 1, value);
+        trace_bits_set(set == TRACE_SET_ON ? &f->state_on : &f->state_wide, rows[id].number, 1,
+                       value);
     } else {
         trace_bits_set(set == TRACE_SET_ON ? f->row_on : f->row_wide, id, 1, value);
     }
@@ -129,7 +130,8 @@ static int set_user(enum trace_filter_set set, const uint32_t *event, bool value
         return -ENOTSUP;
     }
     if (set == TRACE_SET_ON) {
-        trace_bits_set(trace_filter.user_on, event ? *event : 0, event ? 1 : TRACE_USER_EVENTS, value);
+        trace_bits_set(trace_filter.user_on, event ? *event : 0, event ? 1 : TRACE_USER_EVENTS,
+                       value);
     }
     return 0;
 }

@@ -16,7 +16,8 @@ void trace_port_site_set(unsigned id, enum trace_site_mode mode)
         volatile uint16_t *at = (volatile uint16_t *)(site->at & ~(uintptr_t)1);
         uintptr_t to = (mode == TRACE_SITE_ALL ? site->all : site->log) & ~(uintptr_t)1;
         int32_t offset = (int32_t)(to - (uintptr_t)at - 4);
-        uint32_t sign = offset < 0, j1 = !((offset >> 23 & 1) ^ sign), j2 = !((offset >> 22 & 1) ^ sign);
+        uint32_t sign = offset < 0, j1 = !((offset >> 23 & 1) ^ sign),
+                 j2 = !((offset >> 22 & 1) ^ sign);
 
         if (site->id != id) {
             continue;

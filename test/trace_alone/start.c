@@ -59,5 +59,8 @@ static void fault(void)
 }
 
 __attribute__((section(".vectors"), used)) static const uintptr_t vectors[] = {
-    (uintptr_t)alone_stack_end, (uintptr_t)start, (uintptr_t)fault, (uintptr_t)fault,
+    (uintptr_t)alone_stack_end,
+    (uintptr_t)start,
+    (uintptr_t)fault,
+    (uintptr_t)fault,
 };

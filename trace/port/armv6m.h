@@ -8,7 +8,7 @@
 #define TRACE_PORT_ARMV6M_H
 
 #define TRACE_PORT_CLOCK_BITS 32
-#define TRACE_PORT_IRQ_BITS 1 /* PRIMASK */
+#define TRACE_PORT_IRQ_BITS 1               /* PRIMASK */
 #define TRACE_PORT_HEADER(cpu, code) (code) /* one CPU, number 0 */
 
 #define TRACE_PORT_CODE_HIGH 0u
