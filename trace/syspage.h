@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Builds the system page (abi/syspage.h) from a system's facts. The page is never in memory as a
- * whole: its parts are the struct and tables, which are constants, and a read walks those it covers.
+ * whole: its parts are the struct and constant tables, and a read walks those it covers.
  *
  * trace_syspage_init(): once, at boot; the page is immutable then, and any context may read it.
  */

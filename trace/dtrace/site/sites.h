@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The providers whose probes are trace sites: sdt and those of trace/probes.def. Part "dtrace" of
- * the event log (trace/trace.mk): serves trace_port_fire() of trace/port.h. While a probe fires on a
- * CPU, its struct trace_cpu has the arguments in `fired`; other providers set it likewise.
+ * the event log (trace/trace.mk): serves trace_port_fire() of trace/port.h. While a probe fires on
+ * a CPU, its struct trace_cpu has the arguments in `fired`; other providers set it likewise.
  */
 #ifndef TRACE_DTRACE_SITE_SITES_H
 #define TRACE_DTRACE_SITE_SITES_H
