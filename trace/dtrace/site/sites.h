@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "trace/dtrace/probe.h"
+struct dtrace_probe;
 
 /* Registers the providers and their probes. Boot. */
 void dtrace_sites_init(void);
