@@ -124,18 +124,6 @@ static int set_interrupts(enum trace_filter_set set, unsigned class, const uint3
     return 0;
 }
 
-static int set_user(enum trace_filter_set set, const uint32_t *event, bool value)
-{
-    if (event && *event >= TRACE_USER_EVENTS) {
-        return -ENOTSUP;
-    }
-    if (set == TRACE_SET_ON) {
-        trace_bits_set(trace_filter.user_on, event ? *event : 0, event ? 1 : TRACE_USER_EVENTS,
-                       value);
-    }
-    return 0;
-}
-
 static int set_group(enum trace_filter_set set, unsigned first, unsigned last,
                      const uint32_t *event, bool value);
 
@@ -161,7 +149,14 @@ static int filter_set_class(enum trace_filter_set set, unsigned class, const uin
     case _NTO_TRACE_INT_HANDLER_EXIT:
         return set_interrupts(set, class, event, value);
     case _NTO_TRACE_USER:
-        return set_user(set, event, value);
+        if (event && *event >= TRACE_USER_EVENTS) {
+            return -ENOTSUP;
+        }
+        if (set == TRACE_SET_ON) {
+            trace_bits_set(trace_filter.user_on, event ? *event : 0, event ? 1 : TRACE_USER_EVENTS,
+                           value);
+        }
+        return 0;
     default:
         return filter_set_rows(set, class, event, value) ? 0 : -ENOTSUP;
     }

@@ -47,18 +47,14 @@ void trace_gate_close(void)
     }
 }
 
-/* Returns whether a site records names: only these identify the events that pass. */
-static bool is_exempt(unsigned site)
-{
-    return site == TRACE_EV_proc_create_name || site == TRACE_EV_thread_name;
-}
-
 bool trace_gate_stops(unsigned class, unsigned site, unsigned number, const uint64_t *words)
 {
     uintptr_t irq = trace_port_irq_save();
     struct trace_cpu *cpu = trace_port_cpu();
     bool armed = trace_atomic_load(&trace_gate_armed, __ATOMIC_ACQUIRE);
-    bool stops = armed && cpu->on && !is_exempt(site) && !trace_port_passes(site, number, words);
+    /* Names pass: only they identify the events that do. */
+    bool names = site == TRACE_EV_proc_create_name || site == TRACE_EV_thread_name;
+    bool stops = armed && cpu->on && !names && !trace_port_passes(site, number, words);
 
     if (stops) {
         cpu->stopped[class]++;

@@ -29,19 +29,6 @@ static long interrupt_note(uint32_t cmd, volatile uint32_t *where)
     return 0;
 }
 
-/* Returns the same results as for a process. The exit checks again, because the state may have
- * changed. */
-static long note_flush(void)
-{
-    if (!trace_state.log.block) {
-        return -EFAULT;
-    }
-    if (trace_state.running && trace_state.policy == TRACE_RING) {
-        return -ECANCELED;
-    }
-    return interrupt_note(_NTO_TRACE_FLUSHBUFFER, &flush);
-}
-
 /* Returns the length including the NUL, or one more than the limit. */
 static unsigned length_with_nul(const char *text)
 {
@@ -87,7 +74,14 @@ long trace_interrupt(uint32_t cmd, const uint32_t args[4], const void *data)
     case _NTO_TRACE_STOP:
         return interrupt_note(cmd, &wanted);
     case _NTO_TRACE_FLUSHBUFFER:
-        return note_flush();
+        /* The same results as for a process. The exit checks again: the state may have changed. */
+        if (!trace_state.log.block) {
+            return -EFAULT;
+        }
+        if (trace_state.running && trace_state.policy == TRACE_RING) {
+            return -ECANCELED;
+        }
+        return interrupt_note(cmd, &flush);
     default:
         return -EPERM;
     }

@@ -314,7 +314,7 @@ static unsigned nested;
 
 static void nest(const char *where)
 {
-    if (strcmp(where, "reserve") == 0 || strncmp(where, "turn", 4) == 0) {
+    if (strcmp(where, "reserve") == 0 || strncmp(where, "switch", 6) == 0) {
         fake.yield = NULL;
         insert(2);
         insert_long(3);

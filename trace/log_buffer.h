@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Shared by trace/log.c (events) and trace/log_buffer.c (buffers). Own CPU, interrupts masked. */
-#ifndef TRACE_LOG_IMPL_H
-#define TRACE_LOG_IMPL_H
+/*
+ * The buffers of the event log's writer (trace/log_buffer.c), for its events (trace/log.c): slots
+ * that both write, the fast paths' limits, the buffer switch. Own CPU, interrupts masked.
+ */
+#ifndef TRACE_LOG_BUFFER_H
+#define TRACE_LOG_BUFFER_H
 
 #include "trace/log.h"
 
