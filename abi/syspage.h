@@ -25,7 +25,7 @@ struct kymo_syspage {
     uint64_t cycles_per_sec; /* of the trace clock */
     uint64_t skew_cycles;    /* upper bound of the difference between two CPUs' clocks */
     uint32_t word_bits;      /* 32 or 64: size of pointers on the target */
-    uint32_t buffer_slots;   /* 1024 */
+    uint32_t buffer_slots;   /* 64 to 1024 */
     uint64_t boot_time;      /* seconds since 1970, 0 if the board has no clock */
     char board[32];
     char cpu_name[32];

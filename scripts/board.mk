@@ -37,7 +37,10 @@ OBJCOPY := $(CROSS)objcopy
 OBJDUMP := $(CROSS)objdump
 SIZE := $(CROSS)size
 # No path of the building machine gets into an image; build ids depend on contents only.
-COMMON_FLAGS := -std=gnu11 -g -Wall -Wextra -Werror -MMD -MP '-ffile-prefix-map=$(CURDIR)=.' -I.
+# TRACE_SLOTS: the slots of a trace buffer, where not 1024 (trace/slot.h).
+TRACE_SLOTS ?=
+COMMON_FLAGS := -std=gnu11 -g -Wall -Wextra -Werror -MMD -MP '-ffile-prefix-map=$(CURDIR)=.' -I. \
+	$(TRACE_SLOTS:%=-DTRACE_BUFFER_SLOTS=%)
 AS_FLAGS := '-Wa,--debug-prefix-map=$(CURDIR)=.'
 
 # ---- the kernel ----------------------------------------------------------------------------------
@@ -47,18 +50,22 @@ D ?= 1
 D_SRCS_1 := $(filter-out trace/dtrace/subr_none.c,$(wildcard kernel/dtrace/*.c trace/dtrace/*.c trace/dtrace/provider/*.c \
 	kernel/arch/$(ARCH)/probe/*.c kernel/arch/$(ARCH)/probe/*.S))
 D_SRCS_0 := kernel/dtrace/none/none.c
+# The event log's parts: trace/trace.mk.
+include trace/trace.mk
+TRACE_SRCS := $(call trace_srcs,gate kercall retain threads $(patsubst 1,dtrace,$(D)))
 DEBUG_SRCS_1 := $(wildcard kernel/observe/debug/*.c)
 # The kernel's rooms: each may include what stands to its left (scripts/check-includes).
 KERNEL_ROOMS := base proc mem thread ipc time sync intr observe program dtrace entry
 # kernel/dtrace/ is chosen by D=.
 OFFSETS_SRC := kernel/arch/$(ARCH)/offsets.c
 KERNEL_SRCS := $(sort $(filter-out $(OFFSETS_SRC),$(wildcard $(patsubst %,kernel/%/*.c,$(filter-out dtrace,$(KERNEL_ROOMS))) \
-	trace/*.c kernel/arch/$(ARCH)/*.c kernel/arch/$(ARCH)/*.S $(BOARD_DIR)/*.c $(BOARD_DIR)/*.S))) $(BOARD_DRIVERS) \
-	$(D_SRCS_$(D)) $(DEBUG_SRCS_$(DEBUG))
+	kernel/arch/$(ARCH)/*.c kernel/arch/$(ARCH)/*.S $(BOARD_DIR)/*.c $(BOARD_DIR)/*.S))) $(BOARD_DRIVERS) \
+	$(TRACE_SRCS) $(D_SRCS_$(D)) $(DEBUG_SRCS_$(DEBUG))
 KERNEL_OBJS := $(addprefix $(B)/,$(addsuffix .o,$(basename $(KERNEL_SRCS))))
 KERNEL_FLAGS := $(COMMON_FLAGS) -O2 -ffreestanding -DKYMO_KERNEL $(CPU_FLAGS_KERNEL) $(BOARD_DEFS) \
 	-DBOARD_NAME='"$(BOARD)"' \
 	-DARCH_OPS_H='"kernel/arch/$(ARCH)/ops.h"' -DTRACE_PORT_OPS_H='"trace/port/$(ARCH).h"' \
+	-DTRACE_PORT_SYSTEM_H='"kernel/arch/$(ARCH)/trace.h"' \
 	-DARCH_OFFSETS_H='"$(B)/offsets.h"' \
 	-DDTRACE_PORT_OPS_H='"kernel/dtrace/port_ops.h"' $(ASSERT_FLAGS_$(DEBUG))
 

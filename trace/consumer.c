@@ -7,18 +7,6 @@
 #include "trace/port.h"
 #include "trace/retain.h"
 
-static void init_rings(struct trace_consumer *consumer, unsigned buffer_bytes)
-{
-    size_t table = trace_ring_table_bytes(consumer->per_cpu);
-    size_t share = (size_t)consumer->per_cpu * buffer_bytes;
-
-    trace_assert(consumer->per_cpu > 0 && consumer->block && consumer->tables);
-    for (unsigned cpu = 0; cpu < trace_port_cpu_count(); cpu++) {
-        trace_ring_init(consumer->ring_of(cpu), (uint8_t *)consumer->block + cpu * share,
-                        consumer->per_cpu, buffer_bytes, (uint8_t *)consumer->tables + cpu * table);
-    }
-}
-
 static int alloc_anywhere(struct trace_consumer *consumer)
 {
     uint64_t tables_paddr;
@@ -46,9 +34,11 @@ int trace_consumer_alloc(struct trace_consumer *consumer, void *owner, unsigned 
     if (per_cpu > SIZE_MAX / 2 / buffer_bytes / cpus) {
         return -ENOMEM;
     }
+    size_t share = (size_t)per_cpu * buffer_bytes; /* of one CPU */
+    size_t table = trace_ring_table_bytes(per_cpu);
     consumer->per_cpu = per_cpu;
-    consumer->bytes = (size_t)per_cpu * buffer_bytes * cpus;
-    consumer->tables_bytes = trace_ring_table_bytes(per_cpu) * cpus;
+    consumer->bytes = share * cpus;
+    consumer->tables_bytes = table * cpus;
     int error = retained ? trace_retain_alloc(consumer) : alloc_anywhere(consumer);
     if (error) {
         consumer->tables = NULL;
@@ -57,7 +47,11 @@ int trace_consumer_alloc(struct trace_consumer *consumer, void *owner, unsigned 
     }
     consumer->owner = owner;
     consumer->retained = retained;
-    init_rings(consumer, buffer_bytes);
+    trace_assert(per_cpu > 0 && consumer->block && consumer->tables);
+    for (unsigned cpu = 0; cpu < cpus; cpu++) {
+        trace_ring_init(consumer->ring_of(cpu), (uint8_t *)consumer->block + cpu * share, per_cpu,
+                        buffer_bytes, (uint8_t *)consumer->tables + cpu * table);
+    }
     return 0;
 }
 

@@ -26,16 +26,6 @@ static bool is_owner(const struct trace_caller *who)
     return !trace_state.log.block || !trace_state.log.owner || trace_state.log.owner == who->owner;
 }
 
-static long query_events(void)
-{
-    const struct trace_cpu *cpu = trace_port_cpu();
-
-    if (!trace_state.log.block) {
-        return -EFAULT;
-    }
-    return cpu->end ? (long)TRACE_BUFFER_SLOTS - (cpu->end - cpu->cursor) : 0;
-}
-
 static long query_owner(struct kymo_trace_owner *out)
 {
     if (!trace_state.log.block) {
@@ -58,18 +48,10 @@ static long control_filtered(int error)
     return error;
 }
 
-static long threads_command(uint32_t cmd, const uint32_t args[4])
-{
-    long error = trace_threads_command(cmd, args);
-
-    if (!error) {
-        trace_filter_slow();
-    }
-    return control_filtered((int)error);
-}
-
 static long filter_command(uint32_t cmd, const uint32_t args[4])
 {
+    long error;
+
     switch (cmd) {
     case _NTO_TRACE_ADDALLCLASSES:
     case _NTO_TRACE_DELALLCLASSES:
@@ -94,34 +76,38 @@ static long filter_command(uint32_t cmd, const uint32_t args[4])
     case _NTO_TRACE_SETEVENTWIDE:
         return trace_filter_event(TRACE_SET_WIDE, args[0], args[1], cmd == _NTO_TRACE_SETEVENTWIDE);
     default:
-        return threads_command(cmd, args);
+        error = trace_threads_command(cmd, args);
+        if (!error) {
+            trace_filter_slow();
+        }
+        return control_filtered((int)error);
     }
-}
-
-static long stop_command(void)
-{
-    if (trace_state.running && trace_state.dump_at_end) {
-        trace_state.dump_at_end = false;
-        return TRACE_DUMP_THEN_STOP;
-    }
-    return trace_state_stop();
 }
 
 static long run_command(uint32_t cmd, const uint32_t args[4], void *data)
 {
+    const struct trace_cpu *cpu = trace_port_cpu();
+
     switch (cmd) {
     case _NTO_TRACE_START:
         return trace_state_start(true);
     case _NTO_TRACE_STARTNOSTATE:
         return trace_state_start(false);
     case _NTO_TRACE_STOP:
-        return stop_command();
+        if (trace_state.running && trace_state.dump_at_end) {
+            trace_state.dump_at_end = false;
+            return TRACE_DUMP_THEN_STOP;
+        }
+        return trace_state_stop();
     case _NTO_TRACE_FLUSHBUFFER:
         return trace_state_flush();
     case KYMO_TRACE_FLUSHCPUS:
         return trace_state_visit((uint64_t)args[1] << 32 | args[0]);
     case _NTO_TRACE_QUERYEVENTS:
-        return query_events();
+        if (!trace_state.log.block) {
+            return -EFAULT;
+        }
+        return cpu->end ? (long)TRACE_BUFFER_SLOTS - (cpu->end - cpu->cursor) : 0;
     case KYMO_TRACE_QUERYLOSS:
         if (args[0] >= trace_port_cpu_count()) {
             return -EINVAL;
@@ -171,18 +157,6 @@ long trace_state_take(struct kymo_trace_buffer *out)
     return 0;
 }
 
-/* Requests the exit if this CPU's buffer may now be closed. */
-static void request_if_passed(void)
-{
-    uintptr_t irq = trace_port_irq_save();
-    struct trace_cpu *cpu = trace_port_cpu();
-
-    if (trace_log_passed(cpu)) {
-        TRACE_PORT_REQUEST_EXIT(cpu);
-    }
-    trace_port_irq_restore(irq);
-}
-
 long trace_state_give(uint32_t index)
 {
     if (!trace_state.log.block) {
@@ -192,7 +166,13 @@ long trace_state_give(uint32_t index)
     if (error) {
         return error;
     }
-    request_if_passed();
+    /* This CPU's buffer may now be closed. */
+    uintptr_t irq = trace_port_irq_save();
+    struct trace_cpu *cpu = trace_port_cpu();
+    if (trace_log_passed(cpu)) {
+        TRACE_PORT_REQUEST_EXIT(cpu);
+    }
+    trace_port_irq_restore(irq);
     trace_port_buffer_freed();
     return 0;
 }
@@ -212,21 +192,11 @@ static long control_alloc(const struct trace_caller *who, uint32_t per_cpu, uint
     return error;
 }
 
-static long control_set_gate(struct trace_gate_request *request)
-{
-    if (!request) {
-        return -EFAULT;
-    }
-    if (!request->name) {
-        trace_gate_close();
-        return 0;
-    }
-    return trace_gate_open(request->name, &request->why);
-}
-
 static long owner_command(const struct trace_caller *who, uint32_t cmd, const uint32_t args[4],
                           void *data)
 {
+    struct trace_gate_request *gate = data; /* of SETGATE */
+
     if (!is_owner(who)) {
         return cmd == _NTO_TRACE_ALLOCBUFFER || cmd == KYMO_TRACE_ALLOCRETAINED ? -EEXIST : -EPERM;
     }
@@ -251,13 +221,17 @@ static long owner_command(const struct trace_caller *who, uint32_t cmd, const ui
     case KYMO_TRACE_SETFILLMODE:
         return trace_state_mode(TRACE_FILL);
     case KYMO_TRACE_SETHIGHWATER:
-        if (args[0] < 16 || args[0] > TRACE_BUFFER_SLOTS) {
+        if (args[0] < TRACE_HIGH_WATER_LEAST || args[0] > TRACE_BUFFER_SLOTS) {
             return -EINVAL;
         }
         trace_state_high_water(args[0]);
         return 0;
     case KYMO_TRACE_SETGATE:
-        return control_set_gate(data);
+        if (gate && !gate->name) {
+            trace_gate_close();
+            return 0;
+        }
+        return gate ? trace_gate_open(gate->name, &gate->why) : -EFAULT;
     default: /* _NTO_TRACE_SKIPBUFFER, _NTO_TRACE_OVERWRITEBUFFER */
         trace_state_overwrite(cmd == _NTO_TRACE_OVERWRITEBUFFER);
         return 0;

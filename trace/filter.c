@@ -13,6 +13,7 @@
 #include "abi/errno.h"
 #include "abi/sys/trace.h"
 #include "trace/gate.h"
+#include "trace/kercall.h"
 #include "trace/port.h"
 #include "trace/threads.h"
 
@@ -38,15 +39,6 @@ static const struct row {
 #undef EVENT_STATE
 #undef EVENT_CONTROL
 };
-
-static void set_bits(uint32_t *bits, unsigned first, unsigned count, bool value)
-{
-    for (unsigned i = first; i < first + count; i++) {
-        uint32_t bit = 1u << (i % 32);
-
-        bits[i / 32] = value ? bits[i / 32] | bit : bits[i / 32] & ~bit;
-    }
-}
 
 /* ---- rows -------------------------------------------------------------------------- */
 
@@ -83,9 +75,10 @@ static void set_row(enum trace_filter_set set, unsigned id, bool value)
     struct trace_filter *f = &trace_filter;
 
     if (rows[id].state) {
-        set_bits(set == TRACE_SET_ON ? &f->state_on : &f->state_wide, rows[id].number, 1, value);
+        trace_bits_set(set == TRACE_SET_ON ? &f->state_on : &f->state_wide, rows[id].number, 1,
+                       value);
     } else {
-        set_bits(set == TRACE_SET_ON ? f->row_on : f->row_wide, id, 1, value);
+        trace_bits_set(set == TRACE_SET_ON ? f->row_on : f->row_wide, id, 1, value);
     }
 }
 
@@ -106,18 +99,6 @@ static unsigned filter_set_rows(enum trace_filter_set set, unsigned class, const
 
 /* ---- classes whose events are ranges ----------------------------------------------- */
 
-static int set_kercalls(enum trace_filter_set set, unsigned kind, const uint32_t *event, bool value)
-{
-    uint32_t *bits = set == TRACE_SET_ON ? trace_filter.kercall_on : trace_filter.kercall_wide;
-    unsigned first = kind * TRACE_KERCALLS + (event ? *event : 0);
-
-    if (event && *event >= TRACE_KERCALLS) {
-        return -ENOTSUP;
-    }
-    set_bits(bits, first, event ? 1 : TRACE_KERCALLS, value);
-    return 0;
-}
-
 /* The class's only entry is on if any of its interrupts is. */
 static int set_interrupts(enum trace_filter_set set, unsigned class, const uint32_t *event,
                           bool value)
@@ -135,22 +116,11 @@ static int set_interrupts(enum trace_filter_set set, unsigned class, const uint3
     if (set == TRACE_SET_WIDE) {
         return 0; /* identical in both forms */
     }
-    set_bits(bits, event ? *event : 0, event ? 1 : TRACE_INTERRUPTS, value);
+    trace_bits_set(bits, event ? *event : 0, event ? 1 : TRACE_INTERRUPTS, value);
     for (unsigned i = 0; i < TRACE_BITS(TRACE_INTERRUPTS); i++) {
         any |= bits[i];
     }
     set_row(TRACE_SET_ON, id, any != 0);
-    return 0;
-}
-
-static int set_user(enum trace_filter_set set, const uint32_t *event, bool value)
-{
-    if (event && *event >= TRACE_USER_EVENTS) {
-        return -ENOTSUP;
-    }
-    if (set == TRACE_SET_ON) {
-        set_bits(trace_filter.user_on, event ? *event : 0, event ? 1 : TRACE_USER_EVENTS, value);
-    }
     return 0;
 }
 
@@ -169,7 +139,7 @@ static int filter_set_class(enum trace_filter_set set, unsigned class, const uin
     case _NTO_TRACE_KERCALLENTER:
     case _NTO_TRACE_KERCALLEXIT:
     case _NTO_TRACE_KERCALLINT:
-        return set_kercalls(set, class - _NTO_TRACE_KERCALLENTER, event, value);
+        return trace_kercall_set(set, class - _NTO_TRACE_KERCALLENTER, event, value);
     case _NTO_TRACE_INT:
         set_group(set, _NTO_TRACE_INT_HANDLER_ENTER, _NTO_TRACE_INT_HANDLER_EXIT, event, value);
         return set_group(set, _NTO_TRACE_INTENTER, _NTO_TRACE_INTEXIT, event, value);
@@ -179,7 +149,14 @@ static int filter_set_class(enum trace_filter_set set, unsigned class, const uin
     case _NTO_TRACE_INT_HANDLER_EXIT:
         return set_interrupts(set, class, event, value);
     case _NTO_TRACE_USER:
-        return set_user(set, event, value);
+        if (event && *event >= TRACE_USER_EVENTS) {
+            return -ENOTSUP;
+        }
+        if (set == TRACE_SET_ON) {
+            trace_bits_set(trace_filter.user_on, event ? *event : 0, event ? 1 : TRACE_USER_EVENTS,
+                           value);
+        }
+        return 0;
     default:
         return filter_set_rows(set, class, event, value) ? 0 : -ENOTSUP;
     }
@@ -202,14 +179,9 @@ void trace_filter_slow(void)
     uint32_t all = trace_gate_armed ? UINT32_MAX : 0;
 
     f->state_slow = f->state_wide | all | trace_threads_limit_states();
-    for (unsigned i = 0; i < TRACE_BITS(3 * TRACE_KERCALLS); i++) {
-        f->kercall_slow[i] = f->kercall_wide[i] | all;
-    }
-    for (unsigned i = 0; i < 3 * TRACE_KERCALLS; i++) {
-        set_bits(f->kercall_limited, i, 1, trace_threads_limit_kercall(i));
-    }
+    trace_kercall_update(all != 0);
     for (unsigned id = 0; id < TRACE_EV_ROWS; id++) {
-        set_bits(f->row_limited, id, 1, trace_threads_limit_row(id));
+        trace_bits_set(f->row_limited, id, 1, trace_threads_limit_row(id));
     }
 }
 
@@ -239,16 +211,6 @@ void trace_filter_all(enum trace_filter_set set, bool value)
 
 /* ---- sites ------------------------------------------------------------------------- */
 
-static bool any_kercall(unsigned kind)
-{
-    uint32_t any = 0;
-
-    for (unsigned i = 0; i < TRACE_KERCALLS / 32; i++) {
-        any |= trace_filter.kercall_on[kind * (TRACE_KERCALLS / 32) + i];
-    }
-    return any != 0;
-}
-
 static bool site_wanted(unsigned id)
 {
     switch (id) {
@@ -257,7 +219,7 @@ static bool site_wanted(unsigned id)
     case TRACE_EV_kercall_enter:
     case TRACE_EV_kercall_exit:
     case TRACE_EV_kercall_int:
-        return any_kercall(id - TRACE_EV_kercall_enter);
+        return trace_kercall_any(id - TRACE_EV_kercall_enter);
     default:
         return id < TRACE_EV_ROWS && trace_bit(trace_filter.row_on, id);
     }
@@ -287,7 +249,7 @@ void trace_sites_settle(void)
 void trace_filter_apply(bool running)
 {
     for (unsigned id = 0; id < TRACE_EV_COUNT; id++) {
-        set_bits(trace_site_logged, id, 1, running && site_wanted(id));
+        trace_bits_set(trace_site_logged, id, 1, running && site_wanted(id));
         set_site(id);
     }
     trace_sites_settle();
@@ -295,6 +257,6 @@ void trace_filter_apply(bool running)
 
 void trace_site_probe(unsigned id, bool on)
 {
-    set_bits(trace_site_probed, id, 1, on);
+    trace_bits_set(trace_site_probed, id, 1, on);
     set_site(id);
 }

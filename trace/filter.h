@@ -28,20 +28,25 @@ struct trace_filter {
     uint32_t row_wide[TRACE_BITS(TRACE_EV_COUNT)]; /* [a] */
     uint32_t state_on, state_slow;                 /* [a] bit per thread state */
     uint32_t state_wide;                           /* [k] */
-    uint32_t kercall_on[TRACE_BITS(3 * TRACE_KERCALLS)];   /* [a] by number | TRACE_KERCALL_* */
-    uint32_t kercall_slow[TRACE_BITS(3 * TRACE_KERCALLS)]; /* [a] wide or all: needs a query */
     uint32_t int_on[TRACE_INT_EVENTS][TRACE_BITS(TRACE_INTERRUPTS)]; /* [a] */
     uint32_t user_on[TRACE_BITS(TRACE_USER_EVENTS)];                 /* [a] */
-    uint32_t kercall_wide[TRACE_BITS(3 * TRACE_KERCALLS)];           /* [a] */
     /* [a] Limited to a process or thread: query trace/threads.h. */
     uint32_t row_limited[TRACE_BITS(TRACE_EV_COUNT)];
-    uint32_t kercall_limited[TRACE_BITS(3 * TRACE_KERCALLS)];
 };
 extern struct trace_filter trace_filter;
 
 static inline bool trace_bit(const uint32_t *bits, unsigned i)
 {
     return bits[i / 32] >> (i % 32) & 1;
+}
+
+static inline void trace_bits_set(uint32_t *bits, unsigned first, unsigned count, bool value)
+{
+    for (unsigned i = first; i < first + count; i++) {
+        uint32_t bit = 1u << (i % 32);
+
+        bits[i / 32] = value ? bits[i / 32] | bit : bits[i / 32] & ~bit;
+    }
 }
 
 static inline bool trace_filter_int(unsigned event, uint32_t interrupt)

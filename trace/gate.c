@@ -3,6 +3,7 @@
 #include "trace/gate.h"
 
 #include "abi/errno.h"
+#include "trace/atomic.h"
 #include "trace/control.h"
 #include "trace/event_id.h"
 #include "trace/filter.h"
@@ -11,7 +12,7 @@ uint32_t trace_gate_armed;
 
 static void gate_arm(bool armed)
 {
-    __atomic_store_n(&trace_gate_armed, armed, __ATOMIC_RELEASE);
+    trace_atomic_store(&trace_gate_armed, armed, __ATOMIC_RELEASE);
     trace_filter_slow();
     trace_filter_apply(trace_state.running);
 }
@@ -46,18 +47,14 @@ void trace_gate_close(void)
     }
 }
 
-/* Returns whether a site records names: only these identify the events that pass. */
-static bool is_exempt(unsigned site)
-{
-    return site == TRACE_EV_proc_create_name || site == TRACE_EV_thread_name;
-}
-
 bool trace_gate_stops(unsigned class, unsigned site, unsigned number, const uint64_t *words)
 {
     uintptr_t irq = trace_port_irq_save();
     struct trace_cpu *cpu = trace_port_cpu();
-    bool armed = __atomic_load_n(&trace_gate_armed, __ATOMIC_ACQUIRE);
-    bool stops = armed && cpu->on && !is_exempt(site) && !trace_port_passes(site, number, words);
+    bool armed = trace_atomic_load(&trace_gate_armed, __ATOMIC_ACQUIRE);
+    /* Names pass: only they identify the events that do. */
+    bool names = site == TRACE_EV_proc_create_name || site == TRACE_EV_thread_name;
+    bool stops = armed && cpu->on && !names && !trace_port_passes(site, number, words);
 
     if (stops) {
         cpu->stopped[class]++;

@@ -67,20 +67,13 @@ TRACE_INLINE void put_code(struct args *a, uint64_t value)
     }
 }
 
-static unsigned text_bytes(const char *text)
-{
-    unsigned n = 0;
-
-    while (n < TRACE_TEXT_BYTES - 1 && text[n]) {
-        n++;
-    }
-    return n;
-}
-
 TRACE_COLD static void log_long(unsigned class, unsigned event, const struct args *a)
 {
-    struct trace_words words = {a->words, a->n, a->text, a->text ? text_bytes(a->text) : 0};
+    struct trace_words words = {a->words, a->n, a->text, 0};
 
+    while (a->text && words.text_bytes < TRACE_TEXT_BYTES - 1 && a->text[words.text_bytes]) {
+        words.text_bytes++;
+    }
     trace_log_words(class, event | (a->big ? TRACE_EVENT_64 : 0), &words);
 }
 

@@ -11,6 +11,7 @@
  */
 #include "abi/errno.h"
 #include "abi/sys/trace.h"
+#include "trace/atomic.h"
 #include "trace/control.h"
 #include "trace/interrupt.h"
 
@@ -22,23 +23,10 @@ static long interrupt_note(uint32_t cmd, volatile uint32_t *where)
     uintptr_t irq = trace_port_irq_save();
     struct trace_cpu *cpu = trace_port_cpu();
 
-    __atomic_store_n(where, cmd, __ATOMIC_RELEASE);
+    trace_atomic_store(where, cmd, __ATOMIC_RELEASE);
     TRACE_PORT_REQUEST_EXIT(cpu);
     trace_port_irq_restore(irq);
     return 0;
-}
-
-/* Returns the same results as for a process. The exit checks again, because the state may have
- * changed. */
-static long note_flush(void)
-{
-    if (!trace_state.log.block) {
-        return -EFAULT;
-    }
-    if (trace_state.running && trace_state.policy == TRACE_RING) {
-        return -ECANCELED;
-    }
-    return interrupt_note(_NTO_TRACE_FLUSHBUFFER, &flush);
 }
 
 /* Returns the length including the NUL, or one more than the limit. */
@@ -86,7 +74,14 @@ long trace_interrupt(uint32_t cmd, const uint32_t args[4], const void *data)
     case _NTO_TRACE_STOP:
         return interrupt_note(cmd, &wanted);
     case _NTO_TRACE_FLUSHBUFFER:
-        return note_flush();
+        /* The same results as for a process. The exit checks again: the state may have changed. */
+        if (!trace_state.log.block) {
+            return -EFAULT;
+        }
+        if (trace_state.running && trace_state.policy == TRACE_RING) {
+            return -ECANCELED;
+        }
+        return interrupt_note(cmd, &flush);
     default:
         return -EPERM;
     }
@@ -94,9 +89,9 @@ long trace_interrupt(uint32_t cmd, const uint32_t args[4], const void *data)
 
 void trace_interrupt_serve(void)
 {
-    bool flushes = flush && __atomic_exchange_n(&flush, 0, __ATOMIC_ACQUIRE);
+    bool flushes = flush && trace_atomic_exchange(&flush, 0, __ATOMIC_ACQUIRE);
 
-    switch (wanted ? __atomic_exchange_n(&wanted, 0, __ATOMIC_ACQUIRE) : 0) {
+    switch (wanted ? trace_atomic_exchange(&wanted, 0, __ATOMIC_ACQUIRE) : 0) {
     case _NTO_TRACE_START:
         trace_state_start(true); /* no thread could make the requested dump */
         break;

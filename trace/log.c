@@ -8,7 +8,7 @@
  * test/unit/test_log.c, test_clock.c, test_random.c.
  */
 #include "trace/assert.h"
-#include "trace/log_impl.h"
+#include "trace/log_buffer.h"
 #include "trace/loss.h"
 #include "trace/trace.h"
 
@@ -24,7 +24,7 @@ static void log_drop(struct trace_cpu *cpu, unsigned reason, unsigned class, uns
  * there is none, which is counted. */
 static struct trace_slot *find_room(struct trace_cpu *cpu, unsigned class, unsigned slots)
 {
-    if (slots > TRACE_LOG_MAX_SLOTS) {
+    if (slots > TRACE_EVENT_SLOTS_MOST) {
         log_drop(cpu, KYMO_DROP_TOOBIG, class, slots);
         return NULL;
     }
@@ -54,14 +54,6 @@ static struct trace_slot *find_room(struct trace_cpu *cpu, unsigned class, unsig
     return cpu->cursor;
 }
 
-static void check_mark(struct trace_cpu *cpu, unsigned slots)
-{
-    if (cpu->due != cpu->end && cpu->cursor + slots > cpu->due) {
-        cpu->due = cpu->end;
-        cpu->request = true;
-    }
-}
-
 /* Returns the reserved slots at the cursor, with the time set in the first, or NULL if the event is
  * not recorded. */
 static struct trace_slot *log_reserve(struct trace_cpu *cpu, unsigned class, unsigned slots)
@@ -78,8 +70,9 @@ static struct trace_slot *log_reserve(struct trace_cpu *cpu, unsigned class, uns
     cpu->limit = cpu->full = NULL;
     struct trace_slot *slot = find_room(cpu, class, slots);
     TRACE_YIELD_POINT("reserve");
-    if (slot) {
-        check_mark(cpu, slots);
+    if (slot && cpu->due != cpu->end && cpu->cursor + slots > cpu->due) {
+        cpu->due = cpu->end; /* it passes the high-water mark */
+        cpu->request = true;
     }
     if (cpu->nested) {
         trace_loss_fold(cpu);

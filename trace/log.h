@@ -17,10 +17,6 @@
 #define TRACE_COLD __attribute__((noinline, cold))
 #define TRACE_INLINE static inline __attribute__((always_inline))
 
-/* Slots that a buffer is sure to have besides BUFFER, TIME and DROPPED. Larger combine events are
- * TOOBIG. */
-#define TRACE_LOG_MAX_SLOTS (TRACE_BUFFER_SLOTS - 2 - KYMO_TRACE_REASONS * TRACE_CLASS_MAX)
-
 /*
  * Slow paths of trace_log2(): the stamp is not above the last one or belongs to another wrap; the
  * slot is at the limit. Both end the masked section. `what` is class << 10 | event with the port's

@@ -6,9 +6,10 @@
  * test/unit/test_log.c, test_overrun.c, test_random.c.
  */
 #include "trace/assert.h"
-#include "trace/log_impl.h"
+#include "trace/log_buffer.h"
 #include "trace/loss.h"
 #include "trace/retain.h"
+#include "trace/ring_writer.h"
 
 static struct trace_slot *buffer_start(const struct trace_cpu *cpu)
 {
@@ -18,13 +19,6 @@ static struct trace_slot *buffer_start(const struct trace_cpu *cpu)
 bool trace_log_passed(const struct trace_cpu *cpu)
 {
     return cpu->end && cpu->cursor > buffer_start(cpu) + cpu->high_water;
-}
-
-static void no_buffer(struct trace_cpu *cpu)
-{
-    cpu->none[0].time = cpu->cursor[-1].time;
-    cpu->cursor = &cpu->none[1];
-    cpu->limit = cpu->due = cpu->full = cpu->end = NULL;
 }
 
 /* For assertions: the ACTIVE buffer begins with its BUFFER and its TIME, and the cursor is in it,
@@ -50,7 +44,9 @@ static void close_buffer(struct trace_cpu *cpu)
     start->d2 = slots;
     buffer->used = slots * TRACE_SLOT_BYTES;
     log_move_counts(cpu, buffer);
-    no_buffer(cpu);
+    cpu->none[0].time = cpu->cursor[-1].time;
+    cpu->cursor = &cpu->none[1];
+    cpu->limit = cpu->due = cpu->full = cpu->end = NULL;
     trace_ring_close(&cpu->ring);
     if (cpu->ring.policy == TRACE_LINEAR) {
         cpu->request = true;
@@ -70,7 +66,7 @@ static void put_dropped(struct trace_cpu *cpu, uint64_t stamp, uint32_t slots)
 
 /* Returns the first high-water mark. A ring needs none, but its seals need the kernel's exit
  * (trace/retain.h). */
-static struct trace_slot *first_mark(const struct trace_cpu *cpu, struct trace_slot *start)
+static struct trace_slot *first_high_water(const struct trace_cpu *cpu, struct trace_slot *start)
 {
     if (cpu->ring.policy == TRACE_LINEAR) {
         return start + cpu->high_water;
@@ -84,14 +80,14 @@ static void open_buffer(struct trace_cpu *cpu, uint32_t index)
     struct trace_ring *ring = &cpu->ring;
     trace_assert(!cpu->end && index < ring->count);
     struct trace_slot *slot = (struct trace_slot *)trace_ring_data(ring, index);
-    uint32_t dropped = cpu->loss.reasons ? trace_loss_slots(&cpu->loss) : 0;
+    uint32_t dropped = cpu->loss.reasons ? trace_loss_slots(&cpu->loss) : 0; /* the rest waits */
     uint64_t stamp = trace_clock_stamp(cpu, 2 + dropped);
 
     trace_assert(stamp > trace_clock_last(cpu));
     trace_ring_begin(ring, index);
     ring->buffers[index].dropped_slots = dropped;
     cpu->end = slot + TRACE_BUFFER_SLOTS;
-    cpu->due = first_mark(cpu, slot);
+    cpu->due = first_high_water(cpu, slot);
     slot = trace_port_put(slot, TRACE_PORT_HEADER(cpu, TRACE_CONTROL_CODE(TRACE_CONTROL_BUFFER)),
                           (uint32_t)stamp, ring->sequence, 0);
     stamp++;
@@ -116,16 +112,6 @@ void log_missed(struct trace_cpu *cpu, unsigned slots)
     note_demand(cpu);
 }
 
-/* Reuses a buffer with events that nobody took. */
-static void log_buffer_overwrite(struct trace_cpu *cpu, uint32_t index)
-{
-    bool meant = cpu->ring.policy == TRACE_RING;
-
-    cpu->ring.run += !meant;
-    note_demand(cpu);
-    trace_loss_buffer(cpu, index, meant ? 0 : KYMO_DROP_OVERWRITTEN);
-}
-
 bool log_next_buffer(struct trace_cpu *cpu)
 {
     struct trace_ring *ring = &cpu->ring;
@@ -139,8 +125,10 @@ bool log_next_buffer(struct trace_cpu *cpu)
     switch (any ? trace_ring_obtain(ring, reuse, &index) : TRACE_FOUND_NOTHING) {
     case TRACE_FOUND_NOTHING:
         return false;
-    case TRACE_FOUND_READY:
-        log_buffer_overwrite(cpu, index);
+    case TRACE_FOUND_READY: /* with events that nobody took */
+        ring->run += ring->policy != TRACE_RING;
+        note_demand(cpu);
+        trace_loss_buffer(cpu, index, ring->policy == TRACE_RING ? 0 : KYMO_DROP_OVERWRITTEN);
         break;
     case TRACE_FOUND_FREE:
         cpu->missed_slots = 0;
@@ -187,14 +175,6 @@ void trace_log_first(struct trace_cpu *cpu)
     log_set_limit(cpu);
 }
 
-/* Appends a TIME to the buffer: until then this CPU has made no other event. */
-static void put_time_now(struct trace_cpu *cpu)
-{
-    uint64_t stamp = trace_clock_stamp(cpu, 1);
-
-    cpu->cursor = log_put_time(cpu, cpu->cursor, (uint32_t)(stamp >> 32), (uint32_t)stamp);
-}
-
 void trace_log_visit(struct trace_cpu *cpu)
 {
     trace_assert(trace_port_irq_masked());
@@ -204,7 +184,10 @@ void trace_log_visit(struct trace_cpu *cpu)
         return;
     }
     if (cpu->end && cpu->cursor < cpu->end) {
-        put_time_now(cpu);
+        /* A TIME at the end: until then this CPU has made no other event. */
+        uint64_t stamp = trace_clock_stamp(cpu, 1);
+
+        cpu->cursor = log_put_time(cpu, cpu->cursor, (uint32_t)(stamp >> 32), (uint32_t)stamp);
     }
     if (cpu->end || open_free(cpu)) {
         close_buffer(cpu);
@@ -212,12 +195,12 @@ void trace_log_visit(struct trace_cpu *cpu)
     log_set_limit(cpu);
 }
 
-/* Pending counts go into the stream if there is a FREE buffer for them. */
+/* Pending counts go into the stream as far as there are FREE buffers for them. */
 void trace_log_stop(struct trace_cpu *cpu)
 {
     trace_assert(trace_port_irq_masked());
     trace_log_flush(cpu);
-    if (cpu->on && cpu->loss.reasons && open_free(cpu)) {
+    while (cpu->on && cpu->loss.reasons && open_free(cpu)) {
         close_buffer(cpu);
     }
     cpu->on = false;
@@ -233,4 +216,115 @@ void trace_log_clear(struct trace_cpu *cpu)
             trace_ring_discard(&cpu->ring, i);
         }
     }
+}
+
+/* ---- the buffer switch of a simple event ------------------------------------------- */
+
+/*
+ * The fast path of a simple event from a full buffer, or from none, to the next one. Preconditions:
+ * linear policy, a FREE buffer, nothing lost, no wrap of the time near. Does what log_slow() does
+ * then, without branches to other cases, because a board's budget counts it; all other cases call
+ * log_slow().
+ */
+
+/* BUFFER, TIME and the event: the stamps, and the slots needed before the high-water mark. */
+#define SWITCH_SLOTS 3
+
+static inline bool log_switch_is_usual(const struct trace_cpu *cpu, uint32_t now)
+{
+    return cpu->ring.policy == TRACE_LINEAR && !cpu->loss.reasons &&
+           cpu->high_water >= SWITCH_SLOTS && now <= UINT32_MAX - SWITCH_SLOTS;
+}
+
+static inline void log_switch_close(struct trace_cpu *cpu)
+{
+    struct trace_buffer *buffer = &cpu->ring.buffers[cpu->ring.active];
+
+    (cpu->end - TRACE_BUFFER_SLOTS)->d2 = TRACE_BUFFER_SLOTS;
+    buffer->used = TRACE_BUFFER_BYTES;
+    log_move_counts(cpu, buffer);
+    ring_close(&cpu->ring);
+}
+
+/* Writes BUFFER, TIME and the event. */
+static inline void log_switch_open(struct trace_cpu *cpu, uint32_t index, uint32_t high,
+                                   uint32_t low, uint32_t code, uint32_t d1, uint32_t d2)
+{
+    struct trace_slot *slot = (struct trace_slot *)trace_ring_data(&cpu->ring, index);
+    struct trace_slot *due = slot + cpu->high_water;
+    struct trace_slot *end = slot + TRACE_BUFFER_SLOTS;
+
+    cpu->ring.buffers[index].dropped_slots = 0;
+    cpu->ring.run = cpu->missed_slots = 0;
+    slot = trace_port_put(slot, TRACE_PORT_HEADER(cpu, TRACE_CONTROL_CODE(TRACE_CONTROL_BUFFER)),
+                          low, ring_begin(&cpu->ring, index), 0);
+    slot = log_put_time(cpu, slot, high, low + 1);
+    log_put_simple(cpu, slot, code, low + 2, d1, d2);
+    TRACE_YIELD_POINT("switched");
+    if (__builtin_expect(cpu->nested, 0)) {
+        trace_loss_fold(cpu);
+    }
+    cpu->busy = false;
+    cpu->end = end;
+    cpu->due = cpu->limit = due;
+    cpu->full = end;
+}
+
+/* A nested event during a buffer switch finds busy, and limit NULL. */
+static inline void log_switch_begin(struct trace_cpu *cpu)
+{
+    trace_assert(trace_port_irq_masked() && !cpu->busy);
+    cpu->limit = cpu->full = NULL;
+    cpu->busy = true;
+    TRACE_YIELD_POINT("switch");
+}
+
+/* Switches buffers. limit and full are the buffer's end: see trace/log.h. */
+static bool log_switch_full(struct trace_cpu *cpu, uint32_t d1, uint32_t d2, uint32_t now,
+                            uint32_t code)
+{
+    uint32_t index;
+
+    if (!log_switch_is_usual(cpu, now) || !ring_take_free(&cpu->ring, &index)) {
+        return false;
+    }
+    log_switch_begin(cpu);
+    log_switch_close(cpu);
+    log_switch_open(cpu, index, cpu->time_high, now, code, d1, d2);
+    return true;
+}
+
+/* Opens a buffer where none is ACTIVE; checks the time and all other preconditions. */
+static bool log_switch_none(struct trace_cpu *cpu, uint32_t d1, uint32_t d2, trace_now_t low,
+                            uint32_t code)
+{
+    uint64_t now = trace_clock_whole(cpu, low);
+    uint32_t index;
+
+    if (!cpu->on || cpu->busy || !log_switch_is_usual(cpu, (uint32_t)now) ||
+        now <= trace_clock_last(cpu) || !ring_take_free(&cpu->ring, &index)) {
+        return false;
+    }
+    log_switch_begin(cpu);
+    cpu->time_ahead = false;
+    log_switch_open(cpu, index, (uint32_t)(now >> 32), (uint32_t)now, code, d1, d2);
+    return true;
+}
+
+void log_next(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what)
+{
+    struct trace_cpu *cpu = trace_port_cpu();
+    uint32_t code = TRACE_WHAT_CODE(what);
+
+    if (cpu->full) {
+        if (log_switch_full(cpu, d1, d2, (uint32_t)now, code)) {
+            TRACE_PORT_REQUEST_EXIT(cpu);
+            trace_port_irq_restore(what);
+            return;
+        }
+    } else if (!cpu->end && log_switch_none(cpu, d1, d2, now, code)) {
+        trace_port_irq_restore(what);
+        return;
+    }
+    log_slow(d1, d2, now, what);
 }

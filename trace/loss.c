@@ -57,7 +57,7 @@ unsigned trace_loss_slots(const struct trace_loss *loss)
             slots++;
         }
     }
-    return slots;
+    return slots < TRACE_DROPPED_MOST ? slots : TRACE_DROPPED_MOST;
 }
 
 bool trace_loss_next(struct trace_loss *loss, uint32_t *reason_class, uint32_t *events)
@@ -103,22 +103,16 @@ static void loss_unsettle(struct trace_cpu *cpu, uint32_t index, unsigned droppe
     }
 }
 
-/* A reader of the capture finds the gap in the sequences, and requires at least one loss for each
- * lost buffer. For a buffer without events, its TIME is counted as lost: one event of class
- * CONTROL. */
-static void lose_empty(struct trace_cpu *cpu, const struct trace_buffer *buffer)
-{
-    if (!buffer->dropped_slots && trace_buffer_events(buffer) == 0) {
-        trace_loss_add(&cpu->loss, KYMO_DROP_OVERWRITTEN, TRACE_CLASS_CONTROL, 1);
-    }
-}
-
 void trace_loss_buffer(struct trace_cpu *cpu, uint32_t index, unsigned reason)
 {
     struct trace_buffer *buffer = &cpu->ring.buffers[index];
 
-    if (reason == KYMO_DROP_OVERWRITTEN) {
-        lose_empty(cpu, buffer);
+    /* A reader of the capture finds the gap in the sequences, and requires at least one loss for
+     * each lost buffer. For a buffer without events, its TIME is counted as lost: one event of
+     * class CONTROL. */
+    if (reason == KYMO_DROP_OVERWRITTEN && !buffer->dropped_slots &&
+        trace_buffer_events(buffer) == 0) {
+        trace_loss_add(&cpu->loss, KYMO_DROP_OVERWRITTEN, TRACE_CLASS_CONTROL, 1);
     }
     for (unsigned class = 0; class < TRACE_CLASS_MAX; class ++) {
         uint32_t events = buffer->count[class];

@@ -17,7 +17,8 @@ void trace_loss_add(struct trace_loss *loss, unsigned reason, unsigned class, ui
  * use. */
 void trace_loss_recursive(struct trace_cpu *cpu, unsigned class);
 void trace_loss_fold(struct trace_cpu *cpu);
-/* Returns how many DROPPED slots all pending counts take. */
+/* Returns how many DROPPED slots the next opening of a buffer writes: one for each pending count,
+ * at most TRACE_DROPPED_MOST. */
 unsigned trace_loss_slots(const struct trace_loss *loss);
 /* Settles the next pending count: returns DROPPED's d1 and d2. Returns false if none is left. */
 bool trace_loss_next(struct trace_loss *loss, uint32_t *reason_class, uint32_t *events);

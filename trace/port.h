@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The interface under trace/: what the trace code needs from its environment. Supplied by the
- * kernel (kernel/observe/trace_port.c and trace/port/<cpu>.h) and by the host tests
- * (trace/port/host.h, test/unit). trace/ includes no kernel header.
+ * The interface under trace/: what the trace code needs from its environment; trace/ includes no
+ * kernel header. The inlines are in TRACE_PORT_OPS_H, for a CPU trace/port/<cpu>.h, for the host
+ * tests trace/port/host.h. Those of a CPU include TRACE_PORT_SYSTEM_H, the system's own part:
+ *
+ *   trace_port_cpu(), trace_port_remembered(), TRACE_PORT_REQUEST_EXIT(), TRACE_PORT_EXIT_WORK
+ *   and, on AArch64, TRACE_PORT_CODE_HIGH, trace_port_irq_save(), trace_port_irq_restore()
+ *
+ * The functions are the system's: the kernel's are kernel/observe/trace_port.c and
+ * kernel/arch/<cpu>/trace.h; those of a system that has only a clock and a mask, test/trace_alone.
  */
 #ifndef TRACE_PORT_H
 #define TRACE_PORT_H
@@ -18,7 +24,7 @@ struct trace_cpu; /* trace/ring.h: one CPU's state of the event log, fast-path f
 
 /* ---- inlines, defined in TRACE_PORT_OPS_H ------------------------------------------ */
 
-/* Returns this CPU's struct trace_cpu. On the target it is the first member of struct cpu. */
+/* Returns this CPU's struct trace_cpu. */
 static inline struct trace_cpu *trace_port_cpu(void);
 /* Masks interrupts on this CPU, so that nothing else on it can trace; nests. The returned state is
  * below 1 << TRACE_PORT_IRQ_BITS; restore() uses those bits only. */
@@ -59,8 +65,6 @@ enum trace_site_mode { TRACE_SITE_OFF, TRACE_SITE_LOG, TRACE_SITE_ALL };
 /* Returns the predicate that the thread on this CPU has cached as false (trace/dtrace/port.h,
  * dtrace_port_predicate_cache()); 0: none. */
 static inline uint32_t trace_port_remembered(void);
-/* Compare-and-swap with acquire and release order; returns true if swapped. */
-static inline bool trace_port_cas32(volatile uint32_t *p, uint32_t expected, uint32_t desired);
 
 #include TRACE_PORT_OPS_H
 

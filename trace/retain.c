@@ -5,7 +5,7 @@
 #include "abi/errno.h"
 #include "abi/retain.h"
 #include "trace/crc32c.h"
-#include "trace/log_impl.h"
+#include "trace/log_buffer.h"
 #include "trace/loss.h"
 #include "trace/port.h"
 

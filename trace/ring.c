@@ -5,6 +5,7 @@
  */
 #include "abi/errno.h"
 #include "trace/assert.h"
+#include "trace/atomic.h"
 #include "trace/ring_writer.h"
 
 static size_t ring_align8(size_t n)
@@ -49,8 +50,8 @@ static bool take_oldest(struct trace_ring *ring, uint32_t *index)
 
         ring->oldest = s + 1;
         TRACE_YIELD_POINT("overwrite");
-        if (trace_port_cas32(&ring->buffers[i].word, TRACE_WORD(s, TRACE_READY),
-                             TRACE_WORD(s, TRACE_ACTIVE))) {
+        if (trace_atomic_cas(&ring->buffers[i].word, TRACE_WORD(s, TRACE_READY),
+                             TRACE_WORD(s, TRACE_ACTIVE), __ATOMIC_ACQ_REL)) {
             *index = i;
             return true;
         }
@@ -101,12 +102,12 @@ static uint32_t lowest_ready(const struct trace_ring *ring, uint32_t last)
 
 uint32_t trace_ring_oldest(const struct trace_ring *ring)
 {
-    uint32_t last = __atomic_load_n(&ring->sequence, __ATOMIC_ACQUIRE);
+    uint32_t last = trace_atomic_load(&ring->sequence, __ATOMIC_ACQUIRE);
 
     for (uint32_t s = lowest_ready(ring, last); s - 1 != last; s++) {
         uint32_t i = *(volatile uint16_t *)&ring->by_sequence[s % ring->count];
 
-        if (__atomic_load_n(&ring->buffers[i].word, __ATOMIC_ACQUIRE) ==
+        if (trace_atomic_load(&ring->buffers[i].word, __ATOMIC_ACQUIRE) ==
             TRACE_WORD(s, TRACE_READY)) {
             return i;
         }
@@ -116,14 +117,14 @@ uint32_t trace_ring_oldest(const struct trace_ring *ring)
 
 uint32_t trace_ring_take(struct trace_ring *ring)
 {
-    uint32_t last = __atomic_load_n(&ring->sequence, __ATOMIC_ACQUIRE);
+    uint32_t last = trace_atomic_load(&ring->sequence, __ATOMIC_ACQUIRE);
 
     for (uint32_t s = lowest_ready(ring, last); s - 1 != last; s++) {
         uint32_t i = *(volatile uint16_t *)&ring->by_sequence[s % ring->count];
 
         TRACE_YIELD_POINT("take");
-        if (trace_port_cas32(&ring->buffers[i].word, TRACE_WORD(s, TRACE_READY),
-                             TRACE_WORD(s, TRACE_BUSY))) {
+        if (trace_atomic_cas(&ring->buffers[i].word, TRACE_WORD(s, TRACE_READY),
+                             TRACE_WORD(s, TRACE_BUSY), __ATOMIC_ACQ_REL)) {
             trace_assert((int32_t)(s - ring->taken) > 0);
             ring->taken = s;
             return i;
@@ -142,7 +143,7 @@ static void put_free(struct trace_ring *ring, uint32_t index)
     ring->free_queue[in] = (uint16_t)index;
     ring->free_in = in + 1 == ring->count ? 0 : in + 1;
     TRACE_YIELD_POINT("give");
-    __atomic_store_n(&ring->free_tail, ring->free_tail + 1, __ATOMIC_RELEASE);
+    trace_atomic_store(&ring->free_tail, ring->free_tail + 1, __ATOMIC_RELEASE);
 }
 
 int trace_ring_give(struct trace_ring *ring, uint32_t index)

@@ -28,6 +28,16 @@
 #include "trace/slot.h"
 
 _Static_assert(sizeof(struct trace_slot) == TRACE_SLOT_BYTES, "slot layout");
+/* What follows from TRACE_BUFFER_SLOTS (trace/slot.h). */
+_Static_assert(TRACE_BUFFER_SLOTS >= TRACE_BUFFER_SLOTS_LEAST &&
+                   TRACE_BUFFER_SLOTS <= TRACE_BUFFER_SLOTS_MOST,
+               "TRACE_BUFFER_SLOTS");
+_Static_assert(TRACE_HIGH_WATER >= TRACE_HIGH_WATER_LEAST && TRACE_HIGH_WATER < TRACE_BUFFER_SLOTS,
+               "the default high-water mark");
+_Static_assert(TRACE_DROPPED_MOST >= 1, "an opening reports a loss");
+_Static_assert(TRACE_EVENT_SLOTS_MOST * 8 >= KYMO_TRACE_USER_COMBINE_MAX &&
+                   KYMO_TRACE_USER_COMBINE_MAX % 8 == 0,
+               "the longest user event");
 
 enum trace_buffer_state { TRACE_FREE, TRACE_ACTIVE, TRACE_READY, TRACE_BUSY };
 enum trace_policy {
@@ -121,6 +131,9 @@ struct trace_cpu {
     struct trace_slot none[2];   /* [c] none[0].time: last stamp while no buffer is ACTIVE */
     struct trace_ring ring;
     struct trace_loss loss;
+    /* [c] for D: the arguments of the probe firing here, in its caller's frame, where stack()
+     * starts. NULL: no probe fires. */
+    const uint64_t *fired;
     uint64_t stopped[TRACE_CLASS_MAX]; /* [c] stopped by the gate: trace/gate.h */
 };
 

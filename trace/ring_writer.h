@@ -8,6 +8,7 @@
 #define TRACE_RING_WRITER_H
 
 #include "trace/assert.h"
+#include "trace/atomic.h"
 #include "trace/port.h"
 #include "trace/ring.h"
 
@@ -15,7 +16,7 @@ static inline bool ring_take_free(struct trace_ring *ring, uint32_t *index)
 {
     uint32_t head = ring->free_head;
 
-    if (head == __atomic_load_n(&ring->free_tail, __ATOMIC_ACQUIRE)) {
+    if (head == trace_atomic_load(&ring->free_tail, __ATOMIC_ACQUIRE)) {
         return false;
     }
     uint32_t out = ring->free_out;
@@ -24,7 +25,7 @@ static inline bool ring_take_free(struct trace_ring *ring, uint32_t *index)
     trace_assert(TRACE_WORD_STATE(ring->buffers[*index].word) == TRACE_FREE);
     ring->free_out = out + 1 == ring->count ? 0 : out + 1;
     TRACE_YIELD_POINT("free taken");
-    __atomic_store_n(&ring->free_head, head + 1, __ATOMIC_RELEASE);
+    trace_atomic_store(&ring->free_head, head + 1, __ATOMIC_RELEASE);
     return true;
 }
 
@@ -40,7 +41,7 @@ static inline uint32_t ring_begin(struct trace_ring *ring, uint32_t index)
     ring->by_sequence[sequence % count] = (uint16_t)index;
     ring->buffers[index].word = TRACE_WORD(sequence, TRACE_ACTIVE);
     ring->active = index;
-    __atomic_store_n(&ring->sequence, sequence, __ATOMIC_RELEASE);
+    trace_atomic_store(&ring->sequence, sequence, __ATOMIC_RELEASE);
     if (sequence - ring->oldest >= count) {
         ring->oldest = sequence - count + 1;
     }
@@ -69,8 +70,8 @@ static inline void ring_close(struct trace_ring *ring)
     ring->closed_sequence = sequence;
     ring->active = TRACE_NONE;
     TRACE_YIELD_POINT("close");
-    __atomic_store_n(&ring->buffers[index].word, TRACE_WORD(sequence, TRACE_READY),
-                     __ATOMIC_RELEASE);
+    trace_atomic_store(&ring->buffers[index].word, TRACE_WORD(sequence, TRACE_READY),
+                       __ATOMIC_RELEASE);
     ring_demand(ring, false, ring->run);
 }
 

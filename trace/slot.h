@@ -11,11 +11,28 @@
 #include <stdint.h>
 
 #define TRACE_SLOT_BYTES 16
-#define TRACE_BUFFER_SLOTS 1024
-#define TRACE_BUFFER_BYTES (TRACE_SLOT_BYTES * TRACE_BUFFER_SLOTS)
-#define TRACE_HIGH_WATER 715 /* default: about 70 % */
 
-#define TRACE_TEXT_BYTES 128 /* most bytes of a string, NUL included */
+/* The slots of a buffer: a setting, TRACE_BUFFER_SLOTS_LEAST to _MOST, which a makefile may give
+ * (`make TRACE_SLOTS=64`). All other sizes follow from it; trace/ring.h asserts that they fit.
+ * Readers of a capture take it from the system page. */
+#ifndef TRACE_BUFFER_SLOTS
+#define TRACE_BUFFER_SLOTS 1024
+#endif
+#define TRACE_BUFFER_SLOTS_LEAST 64
+#define TRACE_BUFFER_SLOTS_MOST 1024
+#define TRACE_BUFFER_BYTES (TRACE_SLOT_BYTES * TRACE_BUFFER_SLOTS)
+#define TRACE_HIGH_WATER (TRACE_BUFFER_SLOTS * 715 / 1024) /* default: about 70 % */
+#define TRACE_HIGH_WATER_LEAST 16
+/* Most DROPPED slots at one opening of a buffer; other losses stay pending until the next. */
+#define TRACE_DROPPED_MOST (TRACE_BUFFER_SLOTS / 8)
+/* The longest event: the slots that a buffer is sure to have besides BUFFER, TIME and DROPPED. A
+ * longer one is lost, reason TOOBIG. */
+#define TRACE_EVENT_SLOTS_MOST (TRACE_BUFFER_SLOTS - 2 - TRACE_DROPPED_MOST)
+
+/* Most bytes of a string of the kernel, NUL included: a setting. Longer ones are cut. */
+#ifndef TRACE_TEXT_BYTES
+#define TRACE_TEXT_BYTES 128
+#endif
 
 /* A user event's string that would fit one slot takes two, because readers take a simple event for
  * two numbers. The second slot holds these words: only they distinguish a short string from

@@ -129,29 +129,6 @@ static void raise_all(void)
     }
 }
 
-/* Own CPU: closes a buffer above the high-water mark if a FREE one can replace it. */
-static void close_passed(struct trace_cpu *cpu)
-{
-    uintptr_t irq = trace_port_irq_save();
-
-    cpu->request = false;
-    if (cpu->ring.policy == TRACE_LINEAR && trace_log_passed(cpu) && trace_ring_free(&cpu->ring)) {
-        trace_log_flush(cpu);
-        cpu->request = false;
-    }
-    trace_port_irq_restore(irq);
-}
-
-/* Own CPU: executes a request of FLUSHCPUS. */
-static void state_visit(struct trace_cpu *cpu)
-{
-    uintptr_t irq = trace_port_irq_save();
-
-    trace_state.visits &= ~(UINT64_C(1) << cpu->id);
-    trace_log_visit(cpu);
-    trace_port_irq_restore(irq);
-}
-
 void trace_kernel_exit(void)
 {
     struct trace_cpu *cpu = trace_port_cpu();
@@ -160,10 +137,18 @@ void trace_kernel_exit(void)
     if (!trace_state.log.block) {
         return;
     }
-    if (trace_state.visits >> cpu->id & 1) {
-        state_visit(cpu);
+    uintptr_t irq = trace_port_irq_save();
+    if (trace_state.visits >> cpu->id & 1) { /* FLUSHCPUS */
+        trace_state.visits &= ~(UINT64_C(1) << cpu->id);
+        trace_log_visit(cpu);
     }
-    close_passed(cpu);
+    cpu->request = false;
+    /* A buffer above the high-water mark is closed if a FREE one can replace it. */
+    if (cpu->ring.policy == TRACE_LINEAR && trace_log_passed(cpu) && trace_ring_free(&cpu->ring)) {
+        trace_log_flush(cpu);
+        cpu->request = false;
+    }
+    trace_port_irq_restore(irq);
     if (trace_state.log.retained) {
         trace_retain_exit(cpu);
     }

@@ -55,14 +55,18 @@ void trace_hook_detached(void)
     }
 }
 
-/* A ring never waits; a fill buffer's wait would never end. The required room fits one process's
- * dump; a larger one may overrun. */
+/* A ring never waits; a fill buffer's wait would never end. DUMP_SLOTS fit one process's dump; a
+ * larger one may overrun. With few and small buffers all but one must be FREE. */
 bool trace_dump_room(void)
 {
+    enum { DUMP_SLOTS = 512 };
     const struct trace_cpu *cpu = trace_port_cpu();
+    size_t others = (size_t)(trace_state.log.per_cpu - 1) * TRACE_BUFFER_SLOTS;
+    size_t room = (size_t)trace_ring_free(&cpu->ring) * TRACE_BUFFER_SLOTS;
 
+    room += cpu->end ? (size_t)(cpu->end - cpu->cursor) : 0;
     return !trace_state.running || trace_state.policy != TRACE_LINEAR ||
-           trace_ring_free(&cpu->ring) > 0 || (cpu->end && cpu->end - cpu->cursor >= 512);
+           room >= (others < DUMP_SLOTS ? others : DUMP_SLOTS);
 }
 
 void *trace_buffers(uint64_t *paddr, uint64_t *bytes)

@@ -2,6 +2,7 @@
 /* See trigger.h. */
 #include "trace/trigger.h"
 
+#include "trace/atomic.h"
 #include "trace/port.h"
 #include "trace/ring.h"
 
@@ -14,10 +15,8 @@ void trace_trigger(void)
 {
     uintptr_t irq = trace_port_irq_save();
     struct trace_cpu *cpu = trace_port_cpu();
-    uint32_t none = NONE;
 
-    if (cpu->on && __atomic_compare_exchange_n(&trigger, &none, FIRED + cpu->id, false,
-                                               __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+    if (cpu->on && trace_atomic_cas(&trigger, NONE, FIRED + cpu->id, __ATOMIC_ACQ_REL)) {
         TRACE_PORT_REQUEST_EXIT(cpu);
     }
     trace_port_irq_restore(irq);
@@ -25,18 +24,15 @@ void trace_trigger(void)
 
 void trace_trigger_reset(void)
 {
-    __atomic_store_n(&trigger, NONE, __ATOMIC_RELEASE);
+    trace_atomic_store(&trigger, NONE, __ATOMIC_RELEASE);
 }
 
 bool trace_trigger_tell(const struct trace_cpu *cpu)
 {
-    uint32_t fired = FIRED + cpu->id;
-
-    return __atomic_compare_exchange_n(&trigger, &fired, TOLD, false, __ATOMIC_ACQ_REL,
-                                       __ATOMIC_RELAXED);
+    return trace_atomic_cas(&trigger, FIRED + cpu->id, TOLD, __ATOMIC_ACQ_REL);
 }
 
 bool trace_trigger_fired(void)
 {
-    return __atomic_load_n(&trigger, __ATOMIC_ACQUIRE) != NONE;
+    return trace_atomic_load(&trigger, __ATOMIC_ACQUIRE) != NONE;
 }

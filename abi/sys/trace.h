@@ -84,7 +84,7 @@
     _NTO_TRACE_CMD(2, 0x1000) /* struct kymo_trace_buffer *; EAGAIN: none */
 #define KYMO_TRACE_GIVEBUFFER _NTO_TRACE_CMD(2, 0x1001) /* index from TAKEBUFFER */
 #define KYMO_TRACE_SETFILLMODE _NTO_TRACE_CMD(1, 0x1002)
-#define KYMO_TRACE_SETHIGHWATER _NTO_TRACE_CMD(2, 0x1003)  /* slots, 16..1024 */
+#define KYMO_TRACE_SETHIGHWATER _NTO_TRACE_CMD(2, 0x1003)  /* slots, 16 to a buffer's */
 #define KYMO_TRACE_QUERYLOSS _NTO_TRACE_CMD(3, 0x1004)     /* cpu, struct kymo_trace_loss * */
 #define KYMO_TRACE_QUERYOWNER _NTO_TRACE_CMD(2, 0x1005)    /* struct kymo_trace_owner * */
 #define KYMO_TRACE_CLRALLTHREADS _NTO_TRACE_CMD(1, 0x1006) /* CLR* for every class and event */
@@ -153,13 +153,15 @@
 /* With an event's number for INSERTSCLASSEVENT: d1 and d2 are whole machine words. */
 #define _NTO_TRACE_EVENT64 512
 
-/* Most bytes of a user combine or string event; more: EINVAL. */
+/* Most bytes of a user combine or string event; more: EINVAL. A setting. */
+#ifndef KYMO_TRACE_USER_COMBINE_MAX
 #define KYMO_TRACE_USER_COMBINE_MAX 256
+#endif
 
 /* TAKEBUFFER's answer: one READY buffer, now BUSY and owned by the caller until GIVEBUFFER. */
 struct kymo_trace_buffer {
     uint32_t cpu;
-    uint32_t index;    /* cpu * N + i: buffer index*16384 bytes into the mapped block */
+    uint32_t index;    /* cpu * N + i: index * TRACE_BUFFER_BYTES into the mapped block */
     uint32_t sequence; /* from 1, per CPU */
     uint32_t slots;    /* valid slots, CONTROL ones included */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See board_probes.h. The tables are those that kernel/dtrace/sites.c and kernel/dtrace/syscall.c
- * use. */
+/* See board_probes.h. The tables are those that trace/dtrace/site/sites.c and
+ * kernel/dtrace/syscall.c use. */
 #include "host/target/board_probes.h"
 
 #include "trace/event_args.h"

@@ -30,7 +30,7 @@
 struct sample; /* kernel/dtrace/sample.h */
 
 struct cpu {
-    /* [c] first: trace/port/<cpu>.h finds it by the per-CPU register or symbol. Contains [a]
+    /* [c] first: kernel/arch/<cpu>/trace.h finds it by the per-CPU register or symbol. Contains [a]
      * trace.exit_work: WORK_*; set by any CPU or interrupt. */
     struct trace_cpu trace;
     struct thread *current; /* [c] running user thread; NULL: idle. Read by the ports' entry code */
@@ -53,9 +53,6 @@ struct cpu {
     volatile uint32_t xcall_pending; /* [a] a cross-call is pending */
     bool online;                     /* [I] after boot */
     bool locked;                     /* [c] debug images: this CPU holds the kernel lock */
-    /* [c] the arguments of the D probe firing here, in its caller's frame, where stack() starts.
-     * NULL: no probe fires. */
-    const uint64_t *fired;
     const struct sample *sampled; /* [c] the sample of the profile probe firing here; NULL: none */
 };
 

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "trace/dtrace/dtrace.h"
+#include "trace/dtrace/site/sites.h"
 
 struct cpu;
 struct process;
@@ -42,29 +43,14 @@ void dtrace_syscall_return(const struct thread *self);
 void dtrace_process_gone(struct process *proc);
 
 /* Providers: each registers itself and its probes. Boot. */
-void dtrace_sites_init(void);
 void dtrace_syscall_init(void);
 void dtrace_profile_init(void);
 void dtrace_fbt_init(void);
-
-/* A provider starts or stops listening on a trace site; each `true` needs a matching `false`. Lock
- * held. */
-void dtrace_site_want(unsigned site, bool on);
 
 /* Returns the bytes of the system's memory that D uses, as far as 32 bits go. Lock held. */
 uint32_t dtrace_heap_held(void);
 /* Returns whether ip lies in the slot of a function probe; if so, how far behind the slot's start,
  * and the address of the displaced instructions. */
 bool dtrace_fbt_site(uintptr_t ip, uintptr_t *site, unsigned *behind);
-
-/* Attributes of the kernel's providers: all Evolving except module and function. */
-#define DTRACE_KERNEL_ATTRIBUTES \
-    { \
-        .name = {DTRACE_EVOLVING, DTRACE_PRIVATE, DTRACE_PRIVATE, DTRACE_EVOLVING, \
-                 DTRACE_EVOLVING}, \
-        .data = {DTRACE_EVOLVING, DTRACE_PRIVATE, DTRACE_UNKNOWN, DTRACE_EVOLVING, \
-                 DTRACE_EVOLVING}, \
-        .class = {DTRACE_COMMON, DTRACE_UNKNOWN, DTRACE_UNKNOWN, DTRACE_COMMON, DTRACE_COMMON}, \
-    }
 
 #endif

@@ -42,12 +42,12 @@ static inline void fbt_fire(const struct fbt_slot *slot, const uintptr_t *regs,
     const struct dtrace_probe *probe = dtrace_probe_at(slot->probe);
     struct cpu *cpu = arch_cpu();
 
-    if (cpu->fired) {
+    if (cpu->trace.fired) {
         dtrace_probe_nested(probe);
     } else if (!dtrace_probe_skips(probe)) {
-        cpu->fired = (const void *)regs;
+        cpu->trace.fired = (const void *)regs;
         dtrace_probe_fire(probe, args);
-        cpu->fired = NULL;
+        cpu->trace.fired = NULL;
     }
     arch_irq_restore(irq);
 }

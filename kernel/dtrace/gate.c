@@ -82,17 +82,17 @@ bool trace_port_passes(unsigned site, unsigned number, const uint64_t *words)
     struct dtrace_ecb *const *clauses = gate.clauses.at;
     bool passes = false;
 
-    if (arch_cpu()->fired) {
+    if (arch_cpu()->trace.fired) {
         return true;
     }
-    arch_cpu()->fired = words;
+    arch_cpu()->trace.fired = words;
     for (const struct dtrace_ecb *e = clauses[key_of(site, number)]; e; e = e->next) {
         if ((!passes || e->nactions > 0) && gate_holds(e, words)) {
             passes = true;
             gate_trigger(e);
         }
     }
-    arch_cpu()->fired = NULL;
+    arch_cpu()->trace.fired = NULL;
     return passes;
 }
 

@@ -7,9 +7,7 @@
 
 #include "trace/dtrace/probe.h"
 
-/* Returns whether events of the log belong to this probe: their site (TRACE_EV_*), and for a thread
- * state the state, for a kernel call the call. Control context. */
-bool dtrace_sites_event(const struct dtrace_probe *, unsigned *site, unsigned *number);
+/* Like dtrace_sites_event() (trace/dtrace/site/sites.h), for a kernel call. Control context. */
 bool dtrace_syscall_event(const struct dtrace_probe *, unsigned *site, unsigned *number);
 
 #endif

@@ -334,7 +334,7 @@ static void kernel_frames(struct frames *f)
 {
     uintptr_t ips[STACK_MOST];
     const struct cpu *cpu = arch_cpu();
-    uintptr_t fired = (uintptr_t)cpu->fired;
+    uintptr_t fired = (uintptr_t)cpu->trace.fired;
     unsigned most = f->max < STACK_MOST ? f->max : STACK_MOST;
     unsigned n = cpu->sampled ? sampled_frames(cpu->sampled, ips, most)
                  : fired      ? unwind_kernel(NULL, fired, ips, most)

@@ -106,9 +106,9 @@ static void fire_now(struct cpu *cpu, const struct dtrace_profile *profile, stru
     s->elsewhere = cpu->current != current;
     s->foreign = s->elsewhere && !(current && cpu->current && cpu->current->proc == current->proc);
     cpu->sampled = s;
-    cpu->fired = words;
+    cpu->trace.fired = words;
     dtrace_profile_fire(profile, words);
-    cpu->fired = NULL;
+    cpu->trace.fired = NULL;
     cpu->sampled = NULL;
     cpu->current = current;
     arch_irq_restore(irq);

@@ -45,12 +45,12 @@ static void syscall_fire(uint32_t probe, const uint64_t *words)
     uintptr_t irq = arch_irq_save();
     const struct dtrace_probe *p = dtrace_probe_at(probe);
 
-    if (arch_cpu()->fired) {
+    if (arch_cpu()->trace.fired) {
         dtrace_probe_nested(p);
     } else if (!dtrace_probe_skips(p)) {
-        arch_cpu()->fired = words;
+        arch_cpu()->trace.fired = words;
         dtrace_probe_fire(p, words);
-        arch_cpu()->fired = NULL;
+        arch_cpu()->trace.fired = NULL;
     }
     arch_irq_restore(irq);
 }
@@ -108,7 +108,7 @@ static void syscall_disable(uint32_t probe, void *arg)
 
 static uint64_t syscall_argument(uint32_t probe, void *arg, unsigned n)
 {
-    const uint64_t *words = arch_cpu()->fired;
+    const uint64_t *words = arch_cpu()->trace.fired;
 
     (void)probe;
     (void)arg;

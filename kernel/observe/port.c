@@ -15,7 +15,7 @@
 _Static_assert(offsetof(struct thread, ctx) == 0, "the context comes first");
 _Static_assert(offsetof(struct thread, args) == sizeof(struct arch_context), "then the arguments");
 _Static_assert(offsetof(struct process, space.arch) == 0, "the port's part comes first");
-_Static_assert(offsetof(struct cpu, trace) == 0, "trace/port/ finds it there");
+_Static_assert(offsetof(struct cpu, trace) == 0, "kernel/arch/<cpu>/trace.h finds it there");
 
 struct process *kernel_thread_process(const struct thread *t)
 {

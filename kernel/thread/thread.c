@@ -181,7 +181,7 @@ static __attribute__((noinline)) void leave_cpu(const struct thread *next, struc
 }
 
 /* The provider keeps the site thread_state on as long as cpu_switch is enabled
- * (kernel/dtrace/sites.c). */
+ * (trace/dtrace/site/sites.c). */
 void thread_set_running_traced(struct thread *next, struct thread *prev)
 {
     if (TRACE_PORT_SITE_ON(TRACE_EV_cpu_switch)) {

@@ -19,9 +19,11 @@ enum { STATUS_BYTES = 104, SNAP_BYTES = 40 };
 /* ---- one event --------------------------------------------------------------------- */
 
 /* Makes an event pending, with these words and `bytes` bytes. Returns false if it is too long. */
-static bool wait(struct retain_d *d, uint32_t event, uint32_t nwords, uint32_t bytes)
+static bool wait(struct retain *retain, uint32_t event, uint32_t nwords, uint32_t bytes)
 {
-    if (nwords * 4 + bytes > sizeof(d->words)) {
+    struct retain_d *d = &retain->d;
+
+    if (nwords * 4 + bytes > (retain->buffer_slots - 2) * 8) {
         return false;
     }
     d->event = event;
@@ -42,7 +44,7 @@ static bool notes(struct retain *retain)
     if (retain->cpu != 0 || n == 0) {
         return false;
     }
-    wait(d, KYMO_RETAIN_NOTES_EVENT, 3, n);
+    wait(retain, KYMO_RETAIN_NOTES_EVENT, 3, n);
     d->words[1] = d->is.notes_bytes;
     d->words[2] = d->note_done;
     d->note_done += n;
@@ -57,7 +59,7 @@ static bool record(struct retain *retain)
 
     while ((size = retain_d_record(retain, &at)) != 0) {
         uint32_t number = d->number++;
-        if (wait(d, EVENT_RECORD, 2, size) &&
+        if (wait(retain, EVENT_RECORD, 2, size) &&
             retain_chunk_read(retain, &d->data, at, &d->words[2], size) == 0) {
             d->words[1] = number;
             retain->records++;
@@ -74,7 +76,7 @@ static bool taken(struct retain *retain)
     uint64_t snap[5] = {0, 0, retain_d_counter(retain, d->is.at.drops),
                         retain_d_counter(retain, d->is.at.errors), 1};
 
-    wait(d, EVENT_TAKEN, 4, SNAP_BYTES);
+    wait(retain, EVENT_TAKEN, 4, SNAP_BYTES);
     d->words[2] = d->number;
     memcpy(&d->words[4], snap, sizeof(snap));
     return true;
@@ -88,7 +90,7 @@ static bool entry(struct retain *retain)
 
     while ((size = retain_d_entry(retain, &at, &undo)) != 0) {
         uint32_t number = d->number++;
-        if (wait(d, EVENT_ENTRY, 4, size) &&
+        if (wait(retain, EVENT_ENTRY, 4, size) &&
             retain_chunk_read(retain, &d->data, at, &d->words[4], size) == 0) {
             d->words[2] = retain->cpu;
             d->words[3] = number;
@@ -108,7 +110,7 @@ static bool counted(struct retain *retain)
     struct retain_d *d = &retain->d;
     uint64_t drops = retain_d_counter(retain, d->is.at.entry_drops);
 
-    wait(d, EVENT_ENTRIES, 6, 0);
+    wait(retain, EVENT_ENTRIES, 6, 0);
     d->words[2] = retain->cpu;
     d->words[3] = d->number;
     d->words[4] = (uint32_t)drops;
@@ -160,7 +162,7 @@ static bool next_event(struct retain *retain)
         case STATUS:
             next_stage(retain, RECORDS, !retain_d_records(retain));
             if (retain->cpu == 0) {
-                return wait(d, EVENT_STATUS, 4, STATUS_BYTES);
+                return wait(retain, EVENT_STATUS, 4, STATUS_BYTES);
             }
             break;
         case RECORDS:
@@ -191,7 +193,7 @@ static bool next_event(struct retain *retain)
 uint32_t retain_d_buffer(struct retain *retain, uint32_t sequence, uint64_t *time)
 {
     struct retain_d *d = &retain->d;
-    uint64_t stamp = retain_stamp_behind(0, *time, TRACE_BUFFER_SLOTS);
+    uint64_t stamp = retain_stamp_behind(0, *time, retain->buffer_slots);
     uint32_t count = 2;
 
     if (stamp > UINT64_MAX / 2 || (d->event == 0 && !next_event(retain))) {
@@ -201,7 +203,7 @@ uint32_t retain_d_buffer(struct retain *retain, uint32_t sequence, uint64_t *tim
     *time = stamp + 1;
     do {
         uint32_t bytes = d->nwords * 4 + d->bytes;
-        if (count + (bytes + 7) / 8 > TRACE_BUFFER_SLOTS) {
+        if (count + (bytes + 7) / 8 > retain->buffer_slots) {
             break; /* stays pending for the next buffer */
         }
         ++*time;

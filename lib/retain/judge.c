@@ -139,12 +139,12 @@ static bool mark_of(struct retain *retain, uint32_t i, struct kymo_retain_mark *
     uint32_t crc = crc32c_add(CRC32C_START, &number, sizeof(number));
     crc = ~crc32c_add(crc, mark, offsetof(struct kymo_retain_mark, crc));
     return mark->crc == crc && mark->sequence != 0 && mark->slots >= 2 &&
-           mark->slots <= TRACE_BUFFER_SLOTS;
+           mark->slots <= retain->buffer_slots;
 }
 
 uint32_t retain_offset(const struct retain *retain, uint32_t i)
 {
-    return retain->header.ring.buffers + number_of(retain, i) * TRACE_BUFFER_BYTES;
+    return retain->header.ring.buffers + number_of(retain, i) * retain->header.ring.buffer_bytes;
 }
 
 uint32_t retain_candidate(struct retain *retain, uint32_t i)
@@ -180,7 +180,7 @@ static uint32_t by_cursor(const struct retain *retain, uint32_t i)
     uint64_t cursor =
         retain->walk[retain->cpu].state.cursor - retain->header.base - retain_offset(retain, i);
 
-    return cursor % TRACE_SLOT_BYTES == 0 && cursor <= TRACE_BUFFER_BYTES
+    return cursor % TRACE_SLOT_BYTES == 0 && cursor <= retain->header.ring.buffer_bytes
                ? (uint32_t)(cursor / TRACE_SLOT_BYTES)
                : 0;
 }
@@ -198,7 +198,7 @@ void retain_give_up(struct retain *retain, const struct kymo_retain_mark *mark)
 static uint32_t unsealed(struct retain *retain, uint32_t count, uint32_t sequence, uint64_t *time)
 {
     struct trace_slot *slots = retain->slots;
-    uint32_t whole = count <= TRACE_BUFFER_SLOTS
+    uint32_t whole = count <= retain->buffer_slots
                          ? retain_plausible(slots, count, retain->cpu, sequence, time)
                          : 0;
 
@@ -250,8 +250,8 @@ uint32_t retain_judge(struct retain *retain, uint32_t i, uint64_t *time)
     uint64_t before = *time;
 
     retain_here(retain)->sequences[i] = 0;
-    if (retain->read(retain->arg, retain_offset(retain, i), retain->slots, TRACE_BUFFER_BYTES) !=
-        0) {
+    if (retain->read(retain->arg, retain_offset(retain, i), retain->slots,
+                     retain->header.ring.buffer_bytes) != 0) {
         retain_give_up(retain, NULL);
         return 0;
     }

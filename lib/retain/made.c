@@ -155,7 +155,7 @@ uint32_t retain_names_buffer(struct retain *retain)
         return 0;
     }
     for (uint32_t i = 0; i < KYMO_RETAIN_NAMES_MOST; i++) {
-        bool room = count + 2 * NAME_SLOTS <= TRACE_BUFFER_SLOTS;
+        bool room = count + 2 * NAME_SLOTS <= retain->buffer_slots;
 
         if (read_entry(retain, i, &name)) {
             retain->losses.names += !room;
@@ -173,7 +173,7 @@ uint32_t retain_names_buffer(struct retain *retain)
 #define NOTE_WORDS 3 /* of the event: handle, bytes of all, where these begin */
 #define NOTE_SLOTS ((NOTE_WORDS * 4 + KYMO_RETAIN_NOTES_PART + 7) / 8)
 /* The stamps of a buffer have one high word. */
-#define NOTES_STAMPS (TRACE_BUFFER_SLOTS / NOTE_SLOTS + 2)
+#define NOTES_STAMPS (TRACE_BUFFER_SLOTS_MOST / NOTE_SLOTS + 2)
 
 /* Reads the head at `at`; false: there is no more, or it is damaged. */
 static bool read_head(struct retain *retain, uint32_t at, struct kymo_retain_note *note)
@@ -203,7 +203,7 @@ static bool data_good(struct retain *retain)
 
     for (uint32_t done = 0; done < retain->note.bytes;) {
         uint32_t left = retain->note.bytes - done;
-        uint32_t n = left < TRACE_BUFFER_BYTES ? left : TRACE_BUFFER_BYTES;
+        uint32_t n = left < sizeof(retain->slots) ? left : sizeof(retain->slots);
 
         if (retain->read(retain->arg, from + done, retain->slots, n) != 0) {
             return false;
@@ -255,7 +255,7 @@ static uint32_t put_parts(struct retain *retain, uint32_t time, uint64_t *last)
 {
     uint32_t count = 2;
 
-    while (retain->note_done < retain->note.bytes && count + NOTE_SLOTS <= TRACE_BUFFER_SLOTS) {
+    while (retain->note_done < retain->note.bytes && count + NOTE_SLOTS <= retain->buffer_slots) {
         uint32_t n = put_part(retain, &retain->slots[count], time++);
 
         if (n == 0) {

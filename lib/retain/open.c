@@ -2,6 +2,7 @@
 /* The header of a window of retained memory, checked to the last field: see retain.h. */
 #include <string.h>
 
+#include "abi/syspage.h"
 #include "lib/retain/retain.h"
 #include "lib/retain/sum.h"
 
@@ -23,6 +24,12 @@ static bool inside(const struct kymo_retain_header *header, uint64_t offset, uin
            offset <= header->window - bytes;
 }
 
+static bool slots_good(uint32_t bytes)
+{
+    return bytes % TRACE_SLOT_BYTES == 0 && bytes / TRACE_SLOT_BYTES >= TRACE_BUFFER_SLOTS_LEAST &&
+           bytes / TRACE_SLOT_BYTES <= TRACE_BUFFER_SLOTS_MOST;
+}
+
 static bool ring_good(const struct kymo_retain_header *header)
 {
     const struct kymo_retain_ring *ring = &header->ring;
@@ -32,8 +39,8 @@ static bool ring_good(const struct kymo_retain_header *header)
         return ring->ncpu == 0;
     }
     return ring->ncpu > 0 && ring->ncpu <= KYMO_RETAIN_CPUS &&
-           ring->per_cpu <= RETAIN_BUFFERS_MOST && ring->buffer_bytes == TRACE_BUFFER_BYTES &&
-           inside(header, ring->buffers, buffers * TRACE_BUFFER_BYTES) &&
+           ring->per_cpu <= RETAIN_BUFFERS_MOST && slots_good(ring->buffer_bytes) &&
+           inside(header, ring->buffers, buffers * ring->buffer_bytes) &&
            inside(header, ring->marks, buffers * sizeof(struct kymo_retain_mark)) &&
            inside(header, ring->words,
                   (uint64_t)ring->ncpu * ring->table_step +
@@ -58,12 +65,12 @@ static bool page_good(struct retain *retain)
     uint8_t *piece = (uint8_t *)retain->slots;
     uint32_t crc = 0;
 
-    if (retain->header.page_bytes > TRACE_BUFFER_BYTES * 4 || retain->header.page_bytes == 0) {
+    if (retain->header.page_bytes == 0) {
         return false;
     }
     for (uint32_t done = 0; done < retain->header.page_bytes;) {
         uint32_t left = retain->header.page_bytes - done;
-        uint32_t n = left < TRACE_BUFFER_BYTES ? left : TRACE_BUFFER_BYTES;
+        uint32_t n = left < sizeof(retain->slots) ? left : sizeof(retain->slots);
 
         if (retain->read(retain->arg, KYMO_RETAIN_PAGE + done, piece, n) != 0) {
             return false;
@@ -72,6 +79,20 @@ static bool page_good(struct retain *retain)
         done += n;
     }
     return crc == retain->header.page_crc;
+}
+
+/* Returns the slots of the kernel's buffers, as its ring or else its system page has them. */
+static uint32_t slots_of(struct retain *retain)
+{
+    uint32_t from = KYMO_RETAIN_PAGE + offsetof(struct kymo_syspage, buffer_slots), slots;
+
+    if (retain->header.ring.per_cpu != 0) {
+        return retain->header.ring.buffer_bytes / TRACE_SLOT_BYTES;
+    }
+    return retain->page_good && retain->read(retain->arg, from, &slots, sizeof(slots)) == 0 &&
+                   slots <= TRACE_BUFFER_SLOTS_MOST && slots_good(slots * TRACE_SLOT_BYTES)
+               ? slots
+               : TRACE_BUFFER_SLOTS;
 }
 
 static bool panic_good(struct retain *retain)
@@ -109,6 +130,7 @@ int retain_open(struct retain *retain, retain_read_t read, void *arg)
         return -1;
     }
     retain->page_good = page_good(retain);
+    retain->buffer_slots = slots_of(retain);
     retain->panicked = panic_good(retain);
     retain->frozen = frozen_good(retain);
     retain_rewind(retain);

@@ -53,7 +53,7 @@ struct retain_chunk {
     uint8_t data[1024];
 };
 
-#define RETAIN_EVENT_WORDS ((TRACE_BUFFER_SLOTS - 2) * 2)
+#define RETAIN_EVENT_WORDS ((TRACE_BUFFER_SLOTS_MOST - 2) * 2)
 
 /* The walk through the retained consumers of D, for one CPU. */
 struct retain_d {
@@ -117,8 +117,10 @@ struct retain {
     bool notes_given;
     struct kymo_retain_note note;
     struct retain_d d;
-    uint64_t wasted; /* bytes of D's buffers in failed sums */
-    _Alignas(8) struct trace_slot slots[TRACE_BUFFER_SLOTS]; /* also room for anything else */
+    uint64_t wasted;       /* bytes of D's buffers in failed sums */
+    uint32_t buffer_slots; /* of that kernel's buffers; no piece has more */
+    /* also room for anything else */
+    _Alignas(8) struct trace_slot slots[TRACE_BUFFER_SLOTS_MOST];
 };
 
 /* Returns 0, or -1: there is nothing (a cold boot, another layout, a damaged header). */

@@ -38,7 +38,7 @@ static uint32_t cpus(const struct retain *retain)
 static bool cursor_possible(const struct retain *retain)
 {
     const struct kymo_retain_ring *ring = &retain->header.ring;
-    uint64_t bytes = (uint64_t)ring->per_cpu * TRACE_BUFFER_BYTES;
+    uint64_t bytes = (uint64_t)ring->per_cpu * ring->buffer_bytes;
     uint64_t cursor = retain->walk[retain->cpu].state.cursor - retain->header.base;
 
     return cursor - KYMO_RETAIN_LIVE < KYMO_RETAIN_LIVE_BYTES ||
@@ -225,7 +225,7 @@ static bool lost(struct retain *retain, struct retain_piece *piece)
         uint64_t events = here->state.pending[reason][class];
 
         retain->losses.events += events;
-        for (; events && reason && here->time && n < TRACE_BUFFER_SLOTS; n++) {
+        for (; events && reason && here->time && n < TRACE_BUFFER_SLOTS_MOST; n++) {
             uint32_t part = events < UINT32_MAX ? (uint32_t)events : UINT32_MAX;
 
             retain->slots[n] =

@@ -70,9 +70,9 @@ static unsigned words_of(unsigned cpu, uint32_t serial, enum kind kind)
     case KIND_CALL:
         return 2 + r % 6;
     case KIND_BIG:
-        return 2 * (1 + r % TRACE_LOG_MAX_SLOTS);
+        return 2 * (1 + r % TRACE_EVENT_SLOTS_MOST);
     case KIND_TOO_BIG:
-        return 2 * (TRACE_LOG_MAX_SLOTS + 1 + r % 100);
+        return 2 * (TRACE_EVENT_SLOTS_MOST + 1 + r % TRACE_DROPPED_MOST);
     default:
         return 2;
     }

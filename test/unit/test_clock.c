@@ -42,22 +42,23 @@ static void begin_at(uint64_t time, uint32_t tick)
     fake_boot(1);
     fake.tick = tick;
     fake_pass(0, time - fake.clock[0]);
-    start_tracing(3, _NTO_TRACE_SETLINEARMODE);
+    start_tracing(3 * TRACE_BUFFER_SLOTS_MOST / TRACE_BUFFER_SLOTS, _NTO_TRACE_SETLINEARMODE);
 }
 
 static void equal_stamps_are_bumped(void **state)
 {
-    uint64_t times[1500];
+    enum { EVENTS = TRACE_BUFFER_SLOTS * 3 / 2, LAST = TRACE_BUFFER_SLOTS - 3 };
+    uint64_t times[EVENTS];
     unsigned slots;
 
     (void)state;
     begin_at(5000, 0);
-    insert_events(1500);
-    assert_int_equal(times_of_all(times, 1500, &slots), 1500);
+    insert_events(EVENTS);
+    assert_int_equal(times_of_all(times, EVENTS, &slots), EVENTS);
     assert_int_equal(slots, 2);
     assert_int_equal(times[0], 5002);
-    assert_int_equal(times[1021], 5002 + 1021);
-    assert_int_equal(times[1022], 5002 + 1021 + 3); /* BUFFER and TIME came between */
+    assert_int_equal(times[LAST], 5002 + LAST);
+    assert_int_equal(times[LAST + 1], 5002 + LAST + 3); /* BUFFER and TIME came between */
 }
 
 static void a_rollover_is_told(void **state)

@@ -12,6 +12,11 @@
 #include "trace/log.h"
 #include "trace/loss.h"
 
+enum {
+    LONG = TRACE_BUFFER_SLOTS < 256 ? 13 : 33, /* slots of a long event */
+    SOME_MARK = 16 + TRACE_BUFFER_SLOTS * 84 / 1024,
+};
+
 static void insert(unsigned n)
 {
     static uint32_t number;
@@ -68,7 +73,7 @@ static void opens_with_buffer_and_time(void **state)
 /* The event that makes the buffer hold more than the mark asks for the exit; the exit switches. */
 static void the_mark_switches_at_the_exit(void **state)
 {
-    static const unsigned marks[] = {16, 17, 100, 715, 1023};
+    static const unsigned marks[] = {16, 17, SOME_MARK, TRACE_HIGH_WATER, TRACE_BUFFER_SLOTS - 1};
 
     (void)state;
     for (unsigned m = 0; m < sizeof(marks) / sizeof(marks[0]); m++) {
@@ -103,11 +108,12 @@ static void the_mark_switches_at_the_exit(void **state)
  * exit isn't asked for, and the next slot asks for it. */
 static void a_long_event_at_the_mark(void **state)
 {
-    static const unsigned marks[] = {40, 100, 715, 990};
+    static const unsigned marks[] = {LONG + 7, SOME_MARK, TRACE_HIGH_WATER,
+                                     TRACE_BUFFER_SLOTS - LONG - 1};
 
     (void)state;
     for (unsigned m = 0; m < 4; m++) {
-        for (unsigned slots = 1; slots <= 33; slots += slots < 4 ? 1 : 29) {
+        for (unsigned slots = 1; slots <= LONG; slots += slots < 4 ? 1 : LONG - 4) {
             for (unsigned before = 0; before <= slots + 1; before++) {
                 bool passes = before < slots;
 
@@ -204,7 +210,8 @@ static void no_event_straddles(void **state)
             start_tracing(2, _NTO_TRACE_SETLINEARMODE);
             insert(TRACE_BUFFER_SLOTS - 2 - left);
             insert_long(slots);
-            assert_int_equal(look_active_slots(0), fits ? 1024 - left + slots : 2 + slots);
+            assert_int_equal(look_active_slots(0),
+                             fits ? TRACE_BUFFER_SLOTS - left + slots : 2 + slots);
             assert_int_equal(look_slots(0, 0)[0].d2, fits ? 0 : TRACE_BUFFER_SLOTS - left);
             assert_int_equal(command(_NTO_TRACE_STOP), 0);
             assert_int_equal(take_all(&tally), fits ? 1 : 2);
@@ -245,11 +252,11 @@ static void too_big_is_a_counted_drop(void **state)
     (void)state;
     fake_boot(1);
     start_tracing(2, _NTO_TRACE_SETLINEARMODE);
-    insert_long(TRACE_LOG_MAX_SLOTS + 1);
+    insert_long(TRACE_EVENT_SLOTS_MOST + 1);
     insert_long(TRACE_BUFFER_SLOTS);
     assert_int_equal(loss_of(0).pending[KYMO_DROP_TOOBIG][TRACE_CLASS_USER], 2);
     assert_int_equal(loss_of(0).made, 2);
-    insert_long(TRACE_LOG_MAX_SLOTS); /* fits behind the DROPPED that tells of the others */
+    insert_long(TRACE_EVENT_SLOTS_MOST); /* fits behind the DROPPED that tells of the others */
     assert_int_equal(loss_of(0).pending[KYMO_DROP_TOOBIG][TRACE_CLASS_USER], 0);
     assert_int_equal(loss_of(0).lost_reason[KYMO_DROP_TOOBIG], 2);
     assert_int_equal(command(_NTO_TRACE_STOP), 0);
@@ -259,29 +266,46 @@ static void too_big_is_a_counted_drop(void **state)
     assert_int_equal(command(_NTO_TRACE_DEALLOCBUFFER), 0);
 }
 
-/* Every class of every reason pending at once: a buffer has room for all that and the largest. */
-static void all_pending_and_the_largest_fit(void **state)
+/* Every class of every reason pending at once: a buffer has room for its share of that and the
+ * largest event. STOP puts the rest into as many FREE buffers as it takes; what finds none stays
+ * pending. */
+static void all_pending_and_the_largest(unsigned buffers)
 {
+    enum { PENDING = (KYMO_TRACE_REASONS - 1) * (TRACE_CLASS_MAX - 1) };
+    unsigned needed = (PENDING + TRACE_DROPPED_MOST - 1) / TRACE_DROPPED_MOST;
     struct tally tally = {.last = 0};
+    struct kymo_trace_loss loss;
+    unsigned told = 0;
 
-    (void)state;
     fake_boot(1);
-    start_tracing(2, _NTO_TRACE_SETLINEARMODE);
+    start_tracing(buffers, _NTO_TRACE_SETLINEARMODE);
     for (unsigned reason = 1; reason < KYMO_TRACE_REASONS; reason++) {
         for (unsigned class = 1; class < TRACE_CLASS_MAX; class ++) {
             trace_loss_add(&trace_port_cpu_at(0)->loss, reason, class, reason * class);
         }
     }
-    insert_long(TRACE_LOG_MAX_SLOTS);
+    insert_long(TRACE_EVENT_SLOTS_MOST);
     assert_int_equal(command(_NTO_TRACE_STOP), 0);
-    assert_int_equal(take_all(&tally), 1);
+    loss = loss_of(0);
+    assert_int_equal(take_all(&tally), needed < buffers ? needed : buffers);
     assert_int_equal(tally.events[TRACE_CLASS_USER], 1);
     for (unsigned reason = 1; reason < KYMO_TRACE_REASONS; reason++) {
         for (unsigned class = 1; class < TRACE_CLASS_MAX; class ++) {
-            assert_int_equal(tally.dropped[reason][class], reason * class);
+            assert_int_equal(tally.dropped[reason][class] + loss.pending[reason][class],
+                             reason * class);
+            told += tally.dropped[reason][class] != 0;
         }
     }
+    assert_int_equal(told, needed <= buffers ? PENDING : buffers * TRACE_DROPPED_MOST);
     assert_int_equal(command(_NTO_TRACE_DEALLOCBUFFER), 0);
+}
+
+static void all_pending_and_the_largest_fit(void **state)
+{
+    (void)state;
+    for (unsigned buffers = 2; buffers <= 20; buffers++) {
+        all_pending_and_the_largest(buffers);
+    }
 }
 
 /* ---- events within events ---------------------------------------------------------- */
@@ -290,7 +314,7 @@ static unsigned nested;
 
 static void nest(const char *where)
 {
-    if (strcmp(where, "reserve") == 0 || strncmp(where, "turn", 4) == 0) {
+    if (strcmp(where, "reserve") == 0 || strncmp(where, "switch", 6) == 0) {
         fake.yield = NULL;
         insert(2);
         insert_long(3);

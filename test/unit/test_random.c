@@ -369,7 +369,9 @@ static void command_of_any_kind(unsigned cpu)
         set_wide();
         break;
     case 7:
-        assert_int_equal(locked_command(KYMO_TRACE_SETHIGHWATER, 16 + random_below(1009)), 0);
+        assert_int_equal(locked_command(KYMO_TRACE_SETHIGHWATER,
+                                        TRACE_BUFFER_SLOTS - random_below(TRACE_BUFFER_SLOTS - 15)),
+                         0);
         break;
     case 8:
         flush();

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # trace/ on this machine: a port whose CPUs, clock and interrupts are the test's (fake_port.c), with
-# a 64-bit trace clock (build/unit/trace_*) and with a 32-bit one (build/unit/trace32_*).
+# a 64-bit trace clock (build/unit/trace_*) and with a 32-bit one (build/unit/trace32_*); the latter
+# also with buffers of 64 and 256 slots instead of 1024 (build/unit/slots64_*, slots256_*).
 
 UNIT_TRACE_SRCS := $(wildcard trace/*.c) test/unit/fake_port.c test/unit/look.c test/failed.c
 UNIT_TRACE_NAMES := assert ring interleave log overrun clock rows calls numbers filter user class control \
 	owner first gate threads interrupt commands random retain names
 UNIT_TRACE32_NAMES := log clock random
-UNIT_TRACE := $(UNIT_TRACE_NAMES:%=$(B)/unit/trace_%) $(UNIT_TRACE32_NAMES:%=$(B)/unit/trace32_%)
+UNIT_SLOTS := 64 256
+UNIT_SLOTS_NAMES := ring log overrun clock first random rows user
+UNIT_TRACE := $(UNIT_TRACE_NAMES:%=$(B)/unit/trace_%) $(UNIT_TRACE32_NAMES:%=$(B)/unit/trace32_%) \
+	$(foreach n,$(UNIT_SLOTS),$(UNIT_SLOTS_NAMES:%=$(B)/unit/slots$(n)_%))
 UNIT_TESTS += $(UNIT_TRACE)
 UNIT_TRACE_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -O1 -include test/unit/yield.h \
 	-DTRACE_PORT_OPS_H='"trace/port/host.h"' -fno-omit-frame-pointer \
@@ -29,9 +33,8 @@ $(B)/unit/trace32_%: $(B)/unit/trace32.o/test/unit/test_%.o $(UNIT_TRACE32_OBJS)
 	$(Q)$(HOST_CC) $(UNIT_TRACE_FLAGS) -o $@ $^ -lcmocka
 
 # Those that read what was recorded with the host's reader.
-UNIT_READER_OBJS := $(patsubst %.c,$(B)/host-asan/%.o,$(HOST_READER_SRCS) host/temporary.c) \
-	$(B)/unit/trace.o/test/unit/capture.o
-$(B)/unit/trace_rows $(B)/unit/trace_calls: $(UNIT_READER_OBJS)
+UNIT_READER_OBJS := $(patsubst %.c,$(B)/host-asan/%.o,$(HOST_READER_SRCS) host/temporary.c)
+$(B)/unit/trace_rows $(B)/unit/trace_calls: $(UNIT_READER_OBJS) $(B)/unit/trace.o/test/unit/capture.o
 
 UNIT_RANDOM := random_events random_model
 $(B)/unit/trace_random: $(UNIT_RANDOM:%=$(B)/unit/trace.o/test/unit/%.o)
@@ -40,6 +43,23 @@ $(B)/unit/trace32_random: $(UNIT_RANDOM:%=$(B)/unit/trace32.o/test/unit/%.o)
 UNIT_RETAIN_OBJS := $(patsubst %.c,$(B)/unit/trace.o/%.o,$(sort $(wildcard lib/retain/*.c)) \
 	lib/link/crc32c.c test/unit/retained.c)
 $(B)/unit/trace_retain $(B)/unit/trace_names: $(UNIT_RETAIN_OBJS)
+
+define UNIT_SLOTS_RULES
+$$(B)/unit/slots$(1).o/%.o: %.c test/unit/unit.mk | $$(TRACE_GEN)
+	@mkdir -p $$(@D)
+	$$(Q)$$(HOST_CC) $$(UNIT_TRACE_FLAGS) -DTRACE_PORT_CLOCK_BITS=32 -DTRACE_BUFFER_SLOTS=$(1) \
+		-MMD -MP -c -o $$@ $$<
+
+$$(B)/unit/slots$(1)_%: $$(B)/unit/slots$(1).o/test/unit/test_%.o $$(UNIT_TRACE_SRCS:%.c=$$(B)/unit/slots$(1).o/%.o)
+	$$(Q)$$(HOST_CC) $$(UNIT_TRACE_FLAGS) -o $$@ $$^ -lcmocka
+
+$$(B)/unit/slots$(1)_random: $$(UNIT_RANDOM:%=$$(B)/unit/slots$(1).o/test/unit/%.o)
+$$(B)/unit/slots$(1)_rows: $$(UNIT_READER_OBJS) $$(B)/unit/slots$(1).o/test/unit/capture.o
+.SECONDARY: $$(UNIT_TRACE_SRCS:%.c=$$(B)/unit/slots$(1).o/%.o) $$(B)/unit/slots$(1).o/test/unit/capture.o \
+	$$(UNIT_SLOTS_NAMES:%=$$(B)/unit/slots$(1).o/test/unit/test_%.o)
+-include $$(wildcard $$(B)/unit/slots$(1).o/trace/*.d $$(B)/unit/slots$(1).o/test/unit/*.d)
+endef
+$(foreach n,$(UNIT_SLOTS),$(eval $(call UNIT_SLOTS_RULES,$(n))))
 
 .SECONDARY: $(UNIT_RETAIN_OBJS) $(UNIT_TRACE_OBJS) $(UNIT_TRACE32_OBJS) \
 	$(UNIT_TRACE_NAMES:%=$(B)/unit/trace.o/test/unit/test_%.o) \

@@ -46,10 +46,5 @@ static inline struct trace_slot *trace_port_put(struct trace_slot *slot, uint32_
     *slot = (struct trace_slot){.header = header, .time = time, .d1 = d1, .d2 = d2};
     return slot + 1;
 }
-static inline bool trace_port_cas32(volatile uint32_t *p, uint32_t expected, uint32_t desired)
-{
-    return __atomic_compare_exchange_n(p, &expected, desired, false, __ATOMIC_ACQ_REL,
-                                       __ATOMIC_ACQUIRE);
-}
 
 #endif

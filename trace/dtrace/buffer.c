@@ -4,6 +4,7 @@
  * once it has wrapped, in [oldest, end) and [0, offset) with offset <= oldest.
  */
 #include "trace/dtrace/buffer.h"
+#include "trace/atomic.h"
 
 #include "trace/assert.h"
 
@@ -42,7 +43,7 @@ static uint8_t *reserve_fill(struct dtrace_buffer *b, size_t size, uint32_t alig
  * readable. */
 static inline void buffer_in_order(void)
 {
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    trace_atomic_fence(__ATOMIC_SEQ_CST);
 }
 
 static uint8_t *reserve_ring(struct dtrace_buffer *b, const struct dtrace_shapes *shapes,

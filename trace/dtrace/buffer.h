@@ -8,6 +8,7 @@
 #define TRACE_DTRACE_BUFFER_H
 
 #include "trace/assert.h"
+#include "trace/atomic.h"
 #include "trace/dtrace/image.h"
 
 /* Layout of the records with one EPID. */
@@ -67,7 +68,7 @@ static inline uint8_t *dtrace_buffer_reserve(struct dtrace_buffer *b,
 static inline void dtrace_buffer_commit(struct dtrace_buffer *b, const uint8_t *record, size_t size)
 {
     trace_assert(record >= b->active && record + size <= b->active + b->size);
-    __atomic_signal_fence(__ATOMIC_RELEASE); /* in retained memory this may be the last store */
+    trace_atomic_fence(__ATOMIC_RELEASE); /* in retained memory this may be the last store */
     b->offset = (size_t)(record - b->active) + size;
 }
 

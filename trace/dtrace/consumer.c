@@ -3,6 +3,7 @@
 #include "trace/dtrace/consumer.h"
 
 #include "trace/assert.h"
+#include "trace/atomic.h"
 #include "trace/dtrace/counter.h"
 #include "trace/dtrace/log.h"
 #include "trace/dtrace/port.h"
@@ -19,12 +20,12 @@ struct dtrace_consumer *dtrace_consumers; /* [k] */
 
 static uint32_t state_of(const struct dtrace_consumer *c)
 {
-    return __atomic_load_n(&c->state, __ATOMIC_ACQUIRE);
+    return trace_atomic_load(&c->state, __ATOMIC_ACQUIRE);
 }
 
 static void set_state(struct dtrace_consumer *c, enum dtrace_state state)
 {
-    __atomic_store_n(&c->state, state, __ATOMIC_RELEASE);
+    trace_atomic_store(&c->state, state, __ATOMIC_RELEASE);
 }
 
 /* The consumer's process has made a request: restarts DEADMAN. */
@@ -172,8 +173,7 @@ int dtrace_consumer_go(struct dtrace_consumer *c, unsigned *begin_cpu)
     note_alive(c);
     set_state(c, DTRACE_STATE_WARMUP);
     *begin_cpu = fire_on(c, DTRACE_PROBE_BEGIN);
-    __atomic_compare_exchange_n(&c->state, &warm, DTRACE_STATE_ACTIVE, false, __ATOMIC_ACQ_REL,
-                                __ATOMIC_RELAXED);
+    trace_atomic_cas(&c->state, DTRACE_STATE_WARMUP, DTRACE_STATE_ACTIVE, __ATOMIC_ACQ_REL);
     return 0;
 }
 
@@ -222,7 +222,7 @@ void dtrace_consumer_status(struct dtrace_consumer *c, struct dtrace_status *s)
 {
     __builtin_memset(s, 0, sizeof(*s));
     s->state = state_of(c);
-    s->exited = __atomic_load_n(&c->exited, __ATOMIC_ACQUIRE);
+    s->exited = trace_atomic_load(&c->exited, __ATOMIC_ACQUIRE);
     s->exit_status = c->exit_status;
     s->exit_dropped = c->exit_dropped;
     s->dynamic_drops = counter(&c->dynvars.drops);
@@ -243,7 +243,7 @@ void dtrace_consumer_status(struct dtrace_consumer *c, struct dtrace_status *s)
 bool dtrace_consumer_over(const struct dtrace_consumer *c)
 {
     bool over =
-        __atomic_load_n(&c->exited, __ATOMIC_ACQUIRE) || state_of(c) >= DTRACE_STATE_DRAINING;
+        trace_atomic_load(&c->exited, __ATOMIC_ACQUIRE) || state_of(c) >= DTRACE_STATE_DRAINING;
 
     for (uint32_t i = 0; c->cpus && i < c->ncpus; i++) {
         over |= c->cpus[i].principal.full;

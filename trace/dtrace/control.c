@@ -3,6 +3,7 @@
  * D's control call, see control.h: the commands, their arguments, ownership of consumers.
  * control_answer.c has the answers.
  */
+#include "trace/atomic.h"
 #include "trace/dtrace/control_answer.h"
 
 #include "abi/errno.h"
@@ -229,7 +230,7 @@ static int control_run(struct dtrace_control_request *r)
     if (c->uses & LOGS && !may_log) {
         return -EINVAL;
     }
-    r->state = __atomic_load_n(&consumer->state, __ATOMIC_ACQUIRE);
+    r->state = trace_atomic_load(&consumer->state, __ATOMIC_ACQUIRE);
     return r->state == DTRACE_STATE_KILLED && !(c->uses & DEAD) ? -KYMO_D_ESHUTDOWN : c->run(r);
 }
 

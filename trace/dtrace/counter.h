@@ -9,16 +9,18 @@
 
 #include <stdint.h>
 
+#include "trace/atomic.h"
+
 #if __GCC_ATOMIC_LLONG_LOCK_FREE == 2
 
 static inline void dtrace_count(uint64_t *counter)
 {
-    __atomic_add_fetch(counter, 1, __ATOMIC_RELAXED);
+    trace_atomic_add(counter, 1, __ATOMIC_RELAXED);
 }
 
 static inline uint64_t dtrace_counter(const uint64_t *counter)
 {
-    return __atomic_load_n(counter, __ATOMIC_RELAXED);
+    return trace_atomic_load(counter, __ATOMIC_RELAXED);
 }
 
 #else

@@ -6,6 +6,7 @@
 #include "trace/dtrace/dynvar.h"
 
 #include "trace/assert.h"
+#include "trace/atomic.h"
 #include "trace/dtrace/consumer.h"
 #include "trace/dtrace/counter.h"
 #include "trace/dtrace/hash.h"
@@ -77,19 +78,19 @@ static size_t identity_bytes(const struct dtrace_chunk *w)
 /* Waits only for other CPUs in the same chain, each for a few steps. */
 static void dynvar_lock(struct dtrace_chain *chain)
 {
-    while (__atomic_exchange_n(&chain->lock, 1, __ATOMIC_ACQUIRE)) {
+    while (trace_atomic_exchange(&chain->lock, 1, __ATOMIC_ACQUIRE)) {
     }
 }
 
 static void dynvar_unlock(struct dtrace_chain *chain)
 {
-    __atomic_store_n(&chain->lock, 0, __ATOMIC_RELEASE);
+    trace_atomic_store(&chain->lock, 0, __ATOMIC_RELEASE);
 }
 
 static void count_drop(struct dtrace_dynvars *v)
 {
-    bool rinsing = __atomic_load_n(&v->rinsing.count, __ATOMIC_RELAXED) != 0;
-    bool dirty = __atomic_load_n(&v->dirty_count, __ATOMIC_RELAXED) != 0;
+    bool rinsing = trace_atomic_load(&v->rinsing.count, __ATOMIC_RELAXED) != 0;
+    bool dirty = trace_atomic_load(&v->dirty_count, __ATOMIC_RELAXED) != 0;
     uint64_t *drops = rinsing ? &v->rinsing_drops : dirty ? &v->dirty_drops : &v->drops;
 
     dtrace_count(drops);
@@ -116,7 +117,7 @@ static struct dtrace_chunk *dynvar_insert(struct dtrace_dynvars *v, struct dtrac
     struct dtrace_chain_room room = {0, 0};
     uint32_t *free = &v->cpus[cpu].free;
 
-    trace_assert(__atomic_load_n(&chain->lock, __ATOMIC_RELAXED) == 1);
+    trace_assert(trace_atomic_load(&chain->lock, __ATOMIC_RELAXED) == 1);
     for (uint32_t link = chain->first; link; link = dtrace_chunk_at(v, link)->next) {
         dtrace_chain_pass(&room, dtrace_chunk_at(v, link)->hash == w->hash);
     }
@@ -170,7 +171,7 @@ static struct dtrace_chunk *dynvar_find(struct dtrace_dynvars *v, struct dtrace_
     if (dirty->count++ == 0) {
         dirty->last = number;
     }
-    __atomic_add_fetch(&v->dirty_count, 1, __ATOMIC_RELAXED);
+    trace_atomic_add(&v->dirty_count, 1, __ATOMIC_RELAXED);
     return NULL;
 }
 
@@ -237,7 +238,7 @@ void dtrace_dynvars_clean(struct dtrace_dynvars *v)
     struct dtrace_chunk_list *rinsing = &v->rinsing;
 
     if (v->nchunks == 0 ||
-        (rinsing->count == 0 && !__atomic_load_n(&v->dirty_count, __ATOMIC_RELAXED))) {
+        (rinsing->count == 0 && !trace_atomic_load(&v->dirty_count, __ATOMIC_RELAXED))) {
         return;
     }
     for (uint32_t cpu = 0; cpu < v->ncpus; cpu++) {
@@ -250,12 +251,12 @@ void dtrace_dynvars_clean(struct dtrace_dynvars *v)
         v->clean.first = rinsing->first;
         dynvar_unlock(&v->clean);
         dtrace_port_irq_restore(irq);
-        __atomic_store_n(&rinsing->count, 0, __ATOMIC_RELAXED);
+        trace_atomic_store(&rinsing->count, 0, __ATOMIC_RELAXED);
     }
     rinsing->first = all.list.first;
     rinsing->last = all.list.last;
-    __atomic_store_n(&rinsing->count, all.list.count, __ATOMIC_RELEASE);
-    __atomic_sub_fetch(&v->dirty_count, all.list.count, __ATOMIC_RELEASE);
+    trace_atomic_store(&rinsing->count, all.list.count, __ATOMIC_RELEASE);
+    trace_atomic_sub(&v->dirty_count, all.list.count, __ATOMIC_RELEASE);
 }
 
 /* ---- memory ------------------------------------------------------------------------ */

@@ -9,6 +9,7 @@
 #include "trace/dtrace/fire.h"
 
 #include "trace/assert.h"
+#include "trace/atomic.h"
 #include "trace/dtrace/counter.h"
 #include "trace/dtrace/machine.h"
 #include "trace/dtrace/log.h"
@@ -20,16 +21,12 @@ enum { HEADER = sizeof(struct dtrace_record) };
 
 void dtrace_consumer_exit(struct dtrace_consumer *c, int32_t status, bool dropped)
 {
-    uint32_t from = DTRACE_STATE_ACTIVE;
-
     c->exit_status = status;
-    __atomic_fetch_or(&c->exit_dropped, dropped, __ATOMIC_RELAXED);
-    __atomic_store_n(&c->exited, 1, __ATOMIC_RELEASE);
-    if (!__atomic_compare_exchange_n(&c->state, &from, DTRACE_STATE_DRAINING, false,
-                                     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) &&
-        from == DTRACE_STATE_WARMUP) {
-        __atomic_compare_exchange_n(&c->state, &from, DTRACE_STATE_DRAINING, false,
-                                    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+    trace_atomic_or(&c->exit_dropped, dropped, __ATOMIC_RELAXED);
+    trace_atomic_store(&c->exited, 1, __ATOMIC_RELEASE);
+    if (!trace_atomic_cas(&c->state, DTRACE_STATE_ACTIVE, DTRACE_STATE_DRAINING,
+                          __ATOMIC_ACQ_REL)) {
+        trace_atomic_cas(&c->state, DTRACE_STATE_WARMUP, DTRACE_STATE_DRAINING, __ATOMIC_ACQ_REL);
     }
 }
 
@@ -208,7 +205,7 @@ static DTRACE_HOT void fire_ecb(const struct dtrace_ecb *e, const uint64_t args[
     struct dtrace_consumer_cpu *here = &c->cpus[dtrace_port_cpu()];
 
     trace_assert(dtrace_port_cpu() < c->ncpus && here->context.cpu == dtrace_port_cpu());
-    if (!(e->states >> __atomic_load_n(&c->state, __ATOMIC_ACQUIRE) & 1) || !here->traced) {
+    if (!(e->states >> trace_atomic_load(&c->state, __ATOMIC_ACQUIRE) & 1) || !here->traced) {
         if (e->states >> DTRACE_ECB_ASIDE) {
             dtrace_log_fire(e, here, args);
         }
@@ -245,20 +242,20 @@ static __attribute__((noinline)) void fire_more(const struct dtrace_ecb *e, cons
 {
     do {
         dtrace_ecb_fire(e, args);
-        e = __atomic_load_n(&e->next, __ATOMIC_ACQUIRE);
+        e = trace_atomic_load(&e->next, __ATOMIC_ACQUIRE);
     } while (e);
 }
 
 /* Fires every ECB on the probe; nearly always there is one. */
 static DTRACE_HOT void fire_fire_all(const struct dtrace_probe *p, const uint64_t args[5])
 {
-    const struct dtrace_ecb *e = __atomic_load_n(&p->ecbs, __ATOMIC_ACQUIRE);
+    const struct dtrace_ecb *e = trace_atomic_load(&p->ecbs, __ATOMIC_ACQUIRE);
 
     if (!e) {
         return;
     }
     fire_ecb(e, args);
-    e = __atomic_load_n(&e->next, __ATOMIC_ACQUIRE);
+    e = trace_atomic_load(&e->next, __ATOMIC_ACQUIRE);
     if (e) {
         fire_more(e, args);
     }
@@ -271,10 +268,10 @@ void dtrace_probe_fire(const struct dtrace_probe *p, const uint64_t args[5])
 
 void dtrace_probe_fire_once(const struct dtrace_probe *p, const uint64_t args[5])
 {
-    const struct dtrace_ecb *e = __atomic_load_n(&p->ecbs, __ATOMIC_ACQUIRE);
+    const struct dtrace_ecb *e = trace_atomic_load(&p->ecbs, __ATOMIC_ACQUIRE);
     unsigned cpu = dtrace_port_cpu();
 
-    for (; e; e = __atomic_load_n(&e->next, __ATOMIC_ACQUIRE)) {
+    for (; e; e = trace_atomic_load(&e->next, __ATOMIC_ACQUIRE)) {
         if (e->consumer->first_cpu == cpu) {
             dtrace_ecb_fire(e, args);
         }
@@ -300,10 +297,10 @@ void dtrace_probe_nested(const struct dtrace_probe *p)
 {
     unsigned cpu = dtrace_port_cpu();
 
-    for (const struct dtrace_ecb *e = __atomic_load_n(&p->ecbs, __ATOMIC_ACQUIRE); e;
-         e = __atomic_load_n(&e->next, __ATOMIC_ACQUIRE)) {
+    for (const struct dtrace_ecb *e = trace_atomic_load(&p->ecbs, __ATOMIC_ACQUIRE); e;
+         e = trace_atomic_load(&e->next, __ATOMIC_ACQUIRE)) {
         struct dtrace_consumer_cpu *here = &e->consumer->cpus[cpu];
-        uint32_t state = __atomic_load_n(&e->consumer->state, __ATOMIC_ACQUIRE);
+        uint32_t state = trace_atomic_load(&e->consumer->state, __ATOMIC_ACQUIRE);
         here->principal.drops += here->traced && (e->states >> state & 1);
     }
 }

@@ -11,6 +11,8 @@
 
 #include <stdint.h>
 
+#include "trace/slot.h"
+
 enum dtrace_log_event {
     /* bytes of all notes, offset of this part; then the notes, whose format is the host's */
     DTRACE_LOG_NOTES = 1,
@@ -37,7 +39,7 @@ enum dtrace_log_pass_flags {
 
 enum {
     DTRACE_LOG_WORDS_MAX = 6,
-    DTRACE_LOG_NOTES_PART = 480,       /* bytes of notes in one event */
+    DTRACE_LOG_NOTES_PART = TRACE_EVENT_SLOTS_MOST < 62 ? 256 : 480, /* bytes in one event */
     DTRACE_LOG_NOTES_MAX = 128 * 1024, /* of all notes of one consumer */
 };
 

@@ -5,6 +5,7 @@
  */
 #include "trace/dtrace/probe.h"
 
+#include "trace/atomic.h"
 #include "trace/dtrace/consumer.h"
 #include "trace/dtrace/ecb.h"
 #include "trace/dtrace/port.h"
@@ -119,7 +120,7 @@ static void predicate_update(struct dtrace_probe *p)
 {
     const struct dtrace_ecb *only = p->ecbs && !p->ecbs->next ? p->ecbs : NULL;
 
-    __atomic_store_n(&p->predicate_id, only ? only->predicate_id : 0, __ATOMIC_RELEASE);
+    trace_atomic_store(&p->predicate_id, only ? only->predicate_id : 0, __ATOMIC_RELEASE);
 }
 
 int dtrace_probe_enable(struct dtrace_probe *p, struct dtrace_ecb *ecb)
@@ -142,8 +143,8 @@ int dtrace_probe_enable(struct dtrace_probe *p, struct dtrace_ecb *ecb)
                        << (ecb->states >> DTRACE_ECB_ASIDE ? DTRACE_ECB_ASIDE : 0);
     }
     ecb->next = NULL;
-    __atomic_store_n(&p->predicate_id, 0, __ATOMIC_RELEASE);
-    __atomic_store_n(link, ecb, __ATOMIC_RELEASE);
+    trace_atomic_store(&p->predicate_id, 0, __ATOMIC_RELEASE);
+    trace_atomic_store(link, ecb, __ATOMIC_RELEASE);
     predicate_update(p);
     int error = p->provider->changed ? p->provider->changed(p->id, p->arg) : 0;
     if (error) {
@@ -163,7 +164,7 @@ void dtrace_probe_disable(struct dtrace_probe *p, struct dtrace_ecb *ecb)
         return;
     }
     trace_assert(p->enabled > 0);
-    __atomic_store_n(link, ecb->next, __ATOMIC_RELEASE);
+    trace_atomic_store(link, ecb->next, __ATOMIC_RELEASE);
     predicate_update(p);
     if (--p->enabled > 0) {
         if (p->provider->changed) {

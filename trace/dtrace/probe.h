@@ -7,6 +7,7 @@
 #define TRACE_DTRACE_PROBE_H
 
 #include "trace/assert.h"
+#include "trace/atomic.h"
 #include "trace/dtrace/dtrace.h"
 #include "trace/dtrace/port.h"
 
@@ -62,7 +63,7 @@ void dtrace_probes_settle(void);
 /* Returns whether the current thread has cached that this probe's only predicate is false. */
 static inline bool dtrace_probe_skips(const struct dtrace_probe *p)
 {
-    uint32_t known = __atomic_load_n(&p->predicate_id, __ATOMIC_RELAXED);
+    uint32_t known = trace_atomic_load(&p->predicate_id, __ATOMIC_RELAXED);
 
     return known && *dtrace_port_predicate_cache() == known;
 }

@@ -7,11 +7,12 @@
 
 #include "abi/retain_mark.h"
 #include "trace/assert.h"
+#include "trace/atomic.h"
 #include "trace/dtrace/port.h"
 
 static inline void retained_in_order(void)
 {
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    trace_atomic_fence(__ATOMIC_SEQ_CST);
 }
 
 /* ---- records ----------------------------------------------------------------------- */

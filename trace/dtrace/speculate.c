@@ -9,6 +9,7 @@
  * threads by test/threads/speculate_test.c.
  */
 #include "trace/assert.h"
+#include "trace/atomic.h"
 #include "trace/dtrace/counter.h"
 #include "trace/dtrace/port.h"
 #include "trace/dtrace/speculate.h"
@@ -18,13 +19,12 @@
 
 static uint32_t speculate_look(const struct dtrace_speculation *s)
 {
-    return __atomic_load_n(&s->state, __ATOMIC_RELAXED);
+    return trace_atomic_load(&s->state, __ATOMIC_RELAXED);
 }
 
 static bool speculate_change(struct dtrace_speculation *s, uint32_t from, uint32_t to)
 {
-    return __atomic_compare_exchange_n(&s->state, &from, to, false, __ATOMIC_RELAXED,
-                                       __ATOMIC_RELAXED);
+    return trace_atomic_cas(&s->state, from, to, __ATOMIC_RELAXED);
 }
 
 uint32_t dtrace_speculation_new(struct dtrace_speculations *all)
@@ -163,7 +163,7 @@ void dtrace_speculation_clean_end(struct dtrace_speculations *all)
 {
     for (uint32_t i = 0; i < all->count; i++) {
         if (speculate_look(&all->all[i]) & MARK) {
-            __atomic_store_n(&all->all[i].state, DTRACE_SPEC_INACTIVE, __ATOMIC_RELAXED);
+            trace_atomic_store(&all->all[i].state, DTRACE_SPEC_INACTIVE, __ATOMIC_RELAXED);
         }
     }
 }

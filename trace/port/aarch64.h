@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Trace port of AArch64: TPIDR_EL1 is the kernel's struct cpu, whose first member is struct
- * trace_cpu; the virtual counter is 64 bits wide; sites are patched between nop and b. See
- * trace/port.h for the contracts.
+ * Trace port of AArch64: the virtual counter is 64 bits wide; sites are patched between nop and b.
+ * What depends on the system is in TRACE_PORT_SYSTEM_H. See trace/port.h for the contracts.
  */
 #ifndef TRACE_PORT_AARCH64_H
 #define TRACE_PORT_AARCH64_H
@@ -12,33 +11,7 @@
 /* Written so that a constant code is one MOVK. */
 #define TRACE_PORT_HEADER(cpu, code) (((uint32_t)(cpu)->cpu_bits & 0xffff0000u) | (code))
 
-/* The high half of the kernel's addresses (KERNEL_VIRT of kernel/arch/aarch64/shared.h). */
-#define TRACE_PORT_CODE_HIGH 0xffffff80u
-
-#define TRACE_PORT_EXIT_WORK 8u
-/* Nothing to pend: the kernel checks exit_work when it leaves. */
-#define TRACE_PORT_REQUEST_EXIT(cpu) \
-    ((void)__atomic_fetch_or(&(cpu)->exit_work, TRACE_PORT_EXIT_WORK, __ATOMIC_RELAXED))
-
-static inline __attribute__((always_inline)) struct trace_cpu *trace_port_cpu(void)
-{
-    struct trace_cpu *cpu;
-    __asm__("mrs %0, tpidr_el1" : "=r"(cpu));
-    return cpu;
-}
-
-/* Nothing to do: at EL1 interrupts are masked from the first instruction to the last (boot.S masks
- * all, an exception masks, nothing unmasks). arch_irq_save() of kernel/arch/aarch64 relies on that
- * too. */
-static inline __attribute__((always_inline)) uintptr_t trace_port_irq_save(void)
-{
-    return 0;
-}
-
-static inline __attribute__((always_inline)) void trace_port_irq_restore(uintptr_t state)
-{
-    (void)state;
-}
+#include TRACE_PORT_SYSTEM_H
 
 static inline bool trace_port_irq_masked(void)
 {
@@ -78,7 +51,6 @@ trace_port_put(struct trace_slot *slot, uint32_t header, uint32_t time, uint32_t
 #define TRACE_PORT_NOP "nop"
 #define TRACE_PORT_WORD ".xword"
 #define TRACE_PORT_WORD_ALIGN ".balign 8"
-enum { TRACE_PORT_THREAD = 1760, TRACE_PORT_REMEMBERED = 896 };
 #include "trace/port/patched.h"
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Trace port of Cortex-M: one CPU, a 32-bit timer extended in software, sites patched between nop.w
- * and b.w. The board defines TRACE_CLOCK_REG (address of a free-running 32-bit timer) and
- * TRACE_CLOCK_INVERT (0xffffffff if it counts down, else 0). See trace/port.h for the contracts.
+ * Trace port of ARMv7-M and ARMv8-M (Cortex-M3 and up): one CPU, a 32-bit timer extended in
+ * software, sites patched between nop.w and b.w. The board defines TRACE_CLOCK_REG (address of a
+ * free-running 32-bit timer) and TRACE_CLOCK_INVERT (0xffffffff if it counts down, else 0). What
+ * depends on the system is in TRACE_PORT_SYSTEM_H. See trace/port.h for the contracts.
  */
 #ifndef TRACE_PORT_ARMV7M_H
 #define TRACE_PORT_ARMV7M_H
@@ -10,22 +11,9 @@
 #define TRACE_PORT_CLOCK_BITS 32
 #define TRACE_PORT_IRQ_BITS 16 /* bound that lets MOVT put a constant above the state */
 #define TRACE_PORT_HEADER(cpu, code) (code) /* one CPU, number 0 */
-
 #define TRACE_PORT_CODE_HIGH 0u
 
-#define TRACE_PORT_EXIT_WORK 8u
-/* One CPU, interrupts masked: a plain store. It pends PendSV. */
-#define TRACE_PORT_REQUEST_EXIT(cpu) \
-    ((cpu)->exit_work |= TRACE_PORT_EXIT_WORK, *(volatile uint32_t *)0xe000ed04 = 1u << 28)
-
-/* The kernel's cpus[0]; struct trace_cpu is its first member. */
-static inline __attribute__((always_inline)) struct trace_cpu *trace_port_cpu(void)
-{
-    struct trace_cpu *cpu;
-    /* Through asm: the compiler must not assume that this can't alias the kernel's `cpus`. */
-    __asm__("ldr %0, =cpus" : "=r"(cpu));
-    return cpu;
-}
+#include TRACE_PORT_SYSTEM_H
 
 static inline __attribute__((always_inline)) uintptr_t trace_port_irq_save(void)
 {
@@ -81,7 +69,6 @@ trace_port_put(struct trace_slot *slot, uint32_t header, uint32_t time, uint32_t
 #define TRACE_PORT_NOP "nop.w"
 #define TRACE_PORT_WORD ".word"
 #define TRACE_PORT_WORD_ALIGN ".balign 4"
-enum { TRACE_PORT_THREAD = 1720, TRACE_PORT_REMEMBERED = 164 };
 #include "trace/port/patched.h"
 
 #endif

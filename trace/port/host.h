@@ -84,10 +84,4 @@ static inline bool trace_port_site_on(unsigned id)
     return trace_host_sites[id] != TRACE_SITE_OFF;
 }
 
-static inline bool trace_port_cas32(volatile uint32_t *p, uint32_t expected, uint32_t desired)
-{
-    return __atomic_compare_exchange_n(p, &expected, desired, false, __ATOMIC_ACQ_REL,
-                                       __ATOMIC_ACQUIRE);
-}
-
 #endif

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Shared by the trace ports of CPUs whose sites are patched between a no-op and a branch: the site,
- * whose entry in the table trace_sites has its address and its two targets, and the current
- * thread's predicate cache. The port's header includes this file at its end and defines, as
- * assembler text, TRACE_PORT_NOP, TRACE_PORT_WORD and TRACE_PORT_WORD_ALIGN; and TRACE_PORT_THREAD,
- * TRACE_PORT_REMEMBERED: byte offsets from struct cpu to the pointer to its thread, and from the
- * thread to the cached word; asserted by kernel/observe/trace_port.c. See trace/port.h for the
- * contracts.
+ * whose entry in the section trace_sites has its address and its two targets. The port's header
+ * includes this file at its end and defines, as assembler text, TRACE_PORT_NOP, TRACE_PORT_WORD and
+ * TRACE_PORT_WORD_ALIGN. See trace/port.h for the contracts.
  */
 #ifndef TRACE_PORT_PATCHED_H
 #define TRACE_PORT_PATCHED_H
@@ -41,20 +38,6 @@ static inline __attribute__((always_inline)) bool trace_port_site_on(unsigned id
     return false;
 on:
     return true;
-}
-
-static inline __attribute__((always_inline)) uint32_t trace_port_remembered(void)
-{
-    const char *cpu = (const char *)trace_port_cpu();
-    const void *t = *(struct thread *const *)(const void *)(cpu + TRACE_PORT_THREAD);
-
-    return t ? *(const uint32_t *)(const void *)((const char *)t + TRACE_PORT_REMEMBERED) : 0;
-}
-
-static inline bool trace_port_cas32(volatile uint32_t *p, uint32_t expected, uint32_t desired)
-{
-    return __atomic_compare_exchange_n(p, &expected, desired, false, __ATOMIC_ACQ_REL,
-                                       __ATOMIC_ACQUIRE);
 }
 
 #endif

@@ -2,21 +2,22 @@
 /*
  * The providers whose probes are trace sites: sdt (every entry of trace/events.def) and those of
  * trace/probes.def. A site that D listens on calls trace_port_fire() (trace/fire.c, trace/hook.h),
- * which walks the enabled probes on it.
+ * which walks the enabled probes on it. See trace/dtrace/site/sites.h.
  *
  * Enabling: kernel lock. Probe firing: any context, no lock: a list of listeners is changed by one
  * store, and listeners are static, so a CPU at a listener that is removed continues from it. Tested
  * by test/boot's suite d.
  */
-#include "kernel/base/cpu.h"
-#include "kernel/arch/cpu.h"
-#include "kernel/dtrace/dtrace.h"
-#include "kernel/dtrace/gate.h"
-#include "kernel/thread/thread.h"
+#include "trace/dtrace/site/sites.h"
+
+#include "abi/sys/states.h"
+#include "trace/atomic.h"
 #include "trace/dtrace/port.h"
 #include "trace/dtrace/probe.h"
 #include "trace/event_args.h"
 #include "trace/filter.h"
+#include "trace/port.h"
+#include "trace/ring.h"
 #include "trace/sdt_types.h"
 
 enum { ARGUMENTS = 10, FIRST = 5, WORDS = 10, ONE = 6 };
@@ -147,15 +148,15 @@ static __attribute__((noinline, cold)) void fire_nested(unsigned id)
 
 void trace_port_fire(unsigned id, const uint64_t *words)
 {
-    uintptr_t irq = arch_irq_save();
+    uintptr_t irq = dtrace_port_irq_save();
     const struct listener *l = heads[id];
 
-    if (__builtin_expect(arch_cpu()->fired != NULL, 0)) {
+    if (__builtin_expect(trace_port_cpu()->fired != NULL, 0)) {
         fire_nested(id);
-        arch_irq_restore(irq);
+        dtrace_port_irq_restore(irq);
         return;
     }
-    arch_cpu()->fired = words;
+    trace_port_cpu()->fired = words;
     while (l) {
         const struct listener *next = l->next;
         if (dtrace_probe_skips(l->probe)) {
@@ -167,8 +168,8 @@ void trace_port_fire(unsigned id, const uint64_t *words)
         }
         l = next;
     }
-    arch_cpu()->fired = NULL;
-    arch_irq_restore(irq);
+    trace_port_cpu()->fired = NULL;
+    dtrace_port_irq_restore(irq);
 }
 
 static uint64_t sites_argument(uint32_t probe, void *arg, unsigned n)
@@ -176,7 +177,7 @@ static uint64_t sites_argument(uint32_t probe, void *arg, unsigned n)
     const struct listener *l = arg;
 
     (void)probe;
-    const uint64_t *words = arch_cpu()->fired;
+    const uint64_t *words = trace_port_cpu()->fired;
 
     if (n >= ARGUMENTS || (n >= FIRST && !l->row->types[n])) {
         return 0;
@@ -228,8 +229,8 @@ static int sites_enable(uint32_t probe, void *arg)
     while (*link && *link < l) {
         link = &(*link)->next;
     }
-    __atomic_store_n(&l->next, *link, __ATOMIC_RELEASE);
-    __atomic_store_n(link, l, __ATOMIC_RELEASE);
+    trace_atomic_store(&l->next, *link, __ATOMIC_RELEASE);
+    trace_atomic_store(link, l, __ATOMIC_RELEASE);
     set_skip(l->row->site);
     dtrace_site_want(l->row->site, true);
     return 0;
@@ -244,7 +245,7 @@ static void sites_disable(uint32_t probe, void *arg)
     while (*link != l) {
         link = &(*link)->next;
     }
-    __atomic_store_n(link, l->next, __ATOMIC_RELEASE);
+    trace_atomic_store(link, l->next, __ATOMIC_RELEASE);
     set_skip(l->row->site);
     dtrace_site_want(l->row->site, false);
 }

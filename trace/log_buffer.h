@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Shared by trace/log.c (events) and trace/log_buffer.c (buffers). Own CPU, interrupts masked. */
-#ifndef TRACE_LOG_IMPL_H
-#define TRACE_LOG_IMPL_H
+/*
+ * The buffers of the event log's writer (trace/log_buffer.c), for its events (trace/log.c): slots
+ * that both write, the fast paths' limits, the buffer switch. Own CPU, interrupts masked.
+ */
+#ifndef TRACE_LOG_BUFFER_H
+#define TRACE_LOG_BUFFER_H
 
 #include "trace/log.h"
 
@@ -45,7 +48,7 @@ static inline void log_move_counts(struct trace_cpu *cpu, struct trace_buffer *b
     pair *from = (pair *)cpu->count, *to = (pair *)buffer->count;
 
 #pragma GCC unroll 16
-    for (unsigned i = 0; i < sizeof(cpu->count) / sizeof(*from); i++) {
+    for (unsigned i = 0; i < sizeof(cpu->count) / (sizeof(*from)); i++) {
         to[i] = from[i];
         from[i] = 0;
         __asm__("" ::: "memory");

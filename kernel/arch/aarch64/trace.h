@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The kernel's part of the trace port (TRACE_PORT_SYSTEM_H, trace/port.h). trace/ includes this, so
+ * it includes nothing of the kernel and has byte offsets, which kernel/observe/trace_port.c
+ * asserts. TPIDR_EL1 is struct cpu, whose first member is struct trace_cpu.
+ */
+#ifndef KERNEL_ARCH_AARCH64_TRACE_H
+#define KERNEL_ARCH_AARCH64_TRACE_H
+
+/* The high half of the kernel's addresses (KERNEL_VIRT of kernel/arch/aarch64/shared.h). */
+#define TRACE_PORT_CODE_HIGH 0xffffff80u
+
+#define TRACE_PORT_EXIT_WORK 8u
+/* Nothing to pend: the kernel checks exit_work when it leaves. */
+#define TRACE_PORT_REQUEST_EXIT(cpu) \
+    ((void)__atomic_fetch_or(&(cpu)->exit_work, TRACE_PORT_EXIT_WORK, __ATOMIC_RELAXED))
+
+static inline __attribute__((always_inline)) struct trace_cpu *trace_port_cpu(void)
+{
+    struct trace_cpu *cpu;
+    __asm__("mrs %0, tpidr_el1" : "=r"(cpu));
+    return cpu;
+}
+
+/* Nothing to do: at EL1 interrupts are masked from the first instruction to the last (boot.S masks
+ * all, an exception masks, nothing unmasks). arch_irq_save() relies on that too. */
+static inline __attribute__((always_inline)) uintptr_t trace_port_irq_save(void)
+{
+    return 0;
+}
+
+static inline __attribute__((always_inline)) void trace_port_irq_restore(uintptr_t state)
+{
+    (void)state;
+}
+
+/* From struct cpu to the pointer to its thread, and from that thread to its cached predicate. */
+enum { TRACE_PORT_THREAD = 1768, TRACE_PORT_REMEMBERED = 896 };
+
+static inline __attribute__((always_inline)) uint32_t trace_port_remembered(void)
+{
+    const char *cpu = (const char *)trace_port_cpu();
+    const void *t = *(struct thread *const *)(const void *)(cpu + TRACE_PORT_THREAD);
+
+    return t ? *(const uint32_t *)(const void *)((const char *)t + TRACE_PORT_REMEMBERED) : 0;
+}
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The kernel's part of the trace port (TRACE_PORT_SYSTEM_H, trace/port.h). trace/ includes this, so
+ * it includes nothing of the kernel and has byte offsets, which kernel/observe/trace_port.c
+ * asserts. struct trace_cpu is the first member of struct cpu.
+ */
+#ifndef KERNEL_ARCH_ARMV7M_TRACE_H
+#define KERNEL_ARCH_ARMV7M_TRACE_H
+
+#define TRACE_PORT_EXIT_WORK 8u
+/* One CPU, interrupts masked: a plain store. It pends PendSV. */
+#define TRACE_PORT_REQUEST_EXIT(cpu) \
+    ((cpu)->exit_work |= TRACE_PORT_EXIT_WORK, *(volatile uint32_t *)0xe000ed04 = 1u << 28)
+
+static inline __attribute__((always_inline)) struct trace_cpu *trace_port_cpu(void)
+{
+    struct trace_cpu *cpu;
+    /* Through asm: the compiler must not assume that this can't alias the kernel's `cpus`. */
+    __asm__("ldr %0, =cpus" : "=r"(cpu));
+    return cpu;
+}
+
+/* From struct cpu to the pointer to its thread, and from that thread to its cached predicate. */
+enum { TRACE_PORT_THREAD = 1728, TRACE_PORT_REMEMBERED = 164 };
+
+static inline __attribute__((always_inline)) uint32_t trace_port_remembered(void)
+{
+    const char *cpu = (const char *)trace_port_cpu();
+    const void *t = *(struct thread *const *)(const void *)(cpu + TRACE_PORT_THREAD);
+
+    return t ? *(const uint32_t *)(const void *)((const char *)t + TRACE_PORT_REMEMBERED) : 0;
+}
+
+#endif

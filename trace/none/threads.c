@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A log without limits to a process or thread: see trace/threads.h. Its commands are -ENOTSUP. */
+#include "trace/threads.h"
+
+#include "abi/errno.h"
+
+long trace_threads_command(uint32_t cmd, const uint32_t args[4])
+{
+    (void)cmd;
+    (void)args;
+    return -ENOTSUP;
+}
+
+bool trace_threads_limit_row(unsigned id)
+{
+    (void)id;
+    return false;
+}
+
+bool trace_threads_limit_kercall(unsigned number)
+{
+    (void)number;
+    return false;
+}
+
+uint32_t trace_threads_limit_states(void)
+{
+    return 0;
+}
+
+bool trace_threads_row(unsigned class, unsigned id, uint32_t pid, uint32_t tid)
+{
+    (void)class;
+    (void)id;
+    (void)pid;
+    (void)tid;
+    return true;
+}
+
+bool trace_threads_row_here(unsigned class, unsigned id)
+{
+    (void)class;
+    (void)id;
+    return true;
+}
+
+bool trace_threads_state(unsigned state, uint32_t pid, uint32_t tid)
+{
+    (void)state;
+    (void)pid;
+    (void)tid;
+    return true;
+}
+
+bool trace_threads_kercall(unsigned number, uint32_t pid, uint32_t tid)
+{
+    (void)number;
+    (void)pid;
+    (void)tid;
+    return true;
+}
+
+bool trace_threads_kercall_here(unsigned number)
+{
+    (void)number;
+    return true;
+}

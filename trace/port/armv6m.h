@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Trace port of ARMv6-M (Cortex-M0): one CPU, a 32-bit clock extended in software, sites that are
+ * loaded. To be built with TRACE_ATOMIC_OPS_H trace/port/atomic_armv6m.h. The clock depends on the
+ * chip: trace_port_clock_low() is in TRACE_PORT_SYSTEM_H. See trace/port.h for the contracts.
+ */
+#ifndef TRACE_PORT_ARMV6M_H
+#define TRACE_PORT_ARMV6M_H
+
+#define TRACE_PORT_CLOCK_BITS 32
+#define TRACE_PORT_IRQ_BITS 1               /* PRIMASK */
+#define TRACE_PORT_HEADER(cpu, code) (code) /* one CPU, number 0 */
+
+#define TRACE_PORT_CODE_HIGH 0u
+
+#include TRACE_PORT_SYSTEM_H
+
+static inline __attribute__((always_inline)) uintptr_t trace_port_irq_save(void)
+{
+    uintptr_t state;
+    __asm__ volatile("mrs %0, primask\n\tcpsid i" : "=r"(state)::"memory");
+    return state;
+}
+
+/* PRIMASK ignores all bits but the lowest. */
+static inline __attribute__((always_inline)) void trace_port_irq_restore(uintptr_t state)
+{
+    __asm__ volatile("msr primask, %0" ::"r"(state) : "memory");
+}
+
+static inline bool trace_port_irq_masked(void)
+{
+    uint32_t primask;
+    __asm__ volatile("mrs %0, primask" : "=r"(primask));
+    return primask & 1;
+}
+
+uint64_t trace_clock_extend(uint32_t low); /* trace/clock.c */
+
+static inline uint64_t trace_port_clock(void)
+{
+    return trace_clock_extend(trace_port_clock_low());
+}
+
+static inline __attribute__((always_inline)) uintptr_t trace_port_what(uint32_t code, uintptr_t irq)
+{
+    return irq | (uintptr_t)code << TRACE_PORT_IRQ_BITS;
+}
+
+static inline __attribute__((always_inline)) struct trace_slot *
+trace_port_put(struct trace_slot *slot, uint32_t header, uint32_t time, uint32_t d1, uint32_t d2)
+{
+    slot->header = header;
+    slot->time = time;
+    slot->d1 = d1;
+    slot->d2 = d2;
+    return slot + 1;
+}
+
+#include "trace/port/loaded.h"
+
+#endif
