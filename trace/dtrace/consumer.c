@@ -157,8 +157,6 @@ static void disable_all(struct dtrace_consumer *c)
 
 int dtrace_consumer_go(struct dtrace_consumer *c, unsigned *begin_cpu)
 {
-    uint32_t warm = DTRACE_STATE_WARMUP;
-
     trace_assert(c->enabled == 0);
     while (c->enabled < c->necbs) {
         struct dtrace_ecb *e = &c->ecbs[c->enabled];
