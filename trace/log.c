@@ -48,6 +48,8 @@ static struct trace_slot *find_room(struct trace_cpu *cpu, unsigned class, unsig
         cpu->cursor = log_put_time(cpu, cpu->cursor, (uint32_t)(stamp >> 32), (uint32_t)stamp);
         stamp++;
     }
+    trace_assert(TRACE_WORD_STATE(cpu->ring.buffers[cpu->ring.active].word) ==
+                 TRACE_ACTIVE);                    /* I2: no slot of another changes */
     trace_assert(cpu->cursor + slots <= cpu->end); /* I5: it straddles no buffers */
     trace_assert(stamp > trace_clock_last(cpu));   /* I4: times increase */
     cpu->cursor->time = (uint32_t)stamp;

@@ -37,6 +37,7 @@ static void close_buffer(struct trace_cpu *cpu)
 {
     trace_assert(trace_port_irq_masked());
     trace_assert(cpu->end && cpu->ring.active != TRACE_NONE && buffer_sound(cpu));
+    trace_assert(log_counts_agree(cpu)); /* I6 */
     struct trace_buffer *buffer = &cpu->ring.buffers[cpu->ring.active];
     struct trace_slot *start = cpu->end - TRACE_BUFFER_SLOTS;
     uint32_t slots = (uint32_t)(cpu->cursor - start);
@@ -116,7 +117,8 @@ bool log_next_buffer(struct trace_cpu *cpu)
 {
     struct trace_ring *ring = &cpu->ring;
     bool reuse = ring->policy == TRACE_RING || (ring->policy == TRACE_LINEAR && ring->overwrite);
-    bool any = reuse || trace_ring_free(ring);
+    uint32_t free = trace_ring_free(ring);
+    bool any = reuse || free;
     uint32_t index;
 
     if (cpu->end && (any || cpu->cursor == cpu->end)) {
@@ -124,8 +126,10 @@ bool log_next_buffer(struct trace_cpu *cpu)
     }
     switch (any ? trace_ring_obtain(ring, reuse, &index) : TRACE_FOUND_NOTHING) {
     case TRACE_FOUND_NOTHING:
+        trace_assert(!free); /* I8 */
         return false;
     case TRACE_FOUND_READY: /* with events that nobody took */
+        trace_assert(!free); /* I8 */
         ring->run += ring->policy != TRACE_RING;
         note_demand(cpu);
         trace_loss_buffer(cpu, index, ring->policy == TRACE_RING ? 0 : KYMO_DROP_OVERWRITTEN);
@@ -242,6 +246,7 @@ static inline void log_switch_close(struct trace_cpu *cpu)
 
     (cpu->end - TRACE_BUFFER_SLOTS)->d2 = TRACE_BUFFER_SLOTS;
     buffer->used = TRACE_BUFFER_BYTES;
+    trace_assert(log_counts_agree(cpu)); /* I6 */
     log_move_counts(cpu, buffer);
     ring_close(&cpu->ring);
 }

@@ -42,6 +42,24 @@ TRACE_INLINE void log_put_simple(struct trace_cpu *cpu, struct trace_slot *slot,
 }
 
 /* Moves the counts to the descriptor and clears them; in pairs of words, without a call. */
+/* For assertions: the counts are those of the slots in the ACTIVE buffer, of each class (I6 of
+ * docs/ring.md: made = in buffers, and what leaves them goes with its counts). */
+static inline bool log_counts_agree(const struct trace_cpu *cpu)
+{
+    uint32_t count[TRACE_CLASS_MAX] = {0};
+
+    for (const struct trace_slot *s = cpu->end - TRACE_BUFFER_SLOTS; s < cpu->cursor; s++) {
+        bool first = TRACE_GET_STRUCT(s->header) <= TRACE_STRUCT_CB;
+        count[TRACE_GET_CLASS(s->header) % TRACE_CLASS_MAX] += first;
+    }
+    for (unsigned class = TRACE_CLASS_CONTROL + 1; class < TRACE_CLASS_MAX; class ++) {
+        if (count[class] != cpu->count[class]) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static inline void log_move_counts(struct trace_cpu *cpu, struct trace_buffer *buffer)
 {
     typedef uint64_t pair __attribute__((may_alias));

@@ -9,6 +9,7 @@
  */
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
+#include "kernel/base/cpu.h"
 #include "kernel/arch/board.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/elf.h"
@@ -153,6 +154,7 @@ static void describe_process(const struct process *proc, struct kymo_d_process *
 
 void dtrace_process_gone(struct process *proc)
 {
+    kernel_assert(kernel_locked());
     if (dtrace_consumers) {
         gone[gone_next].pid = proc->pid;
         describe_process(proc, &gone[gone_next].process);
@@ -191,6 +193,7 @@ static uint64_t size_for_memory(uint64_t least, uint64_t small)
 
 void dtrace_control_info(struct kymo_d_info *info)
 {
+    kernel_assert(kernel_locked());
     const char *board = arch_board_name();
     const uint8_t *id;
     size_t bytes = syspage_build_id(&id);
@@ -216,18 +219,21 @@ void dtrace_control_info(struct kymo_d_info *info)
 
 uint32_t dtrace_control_pid(const void *owner)
 {
+    kernel_assert(kernel_locked());
     return (uint32_t)((const struct process *)owner)->pid;
 }
 
 /* No program can stop a process here: see dtrace_port_stop_process(). */
 int dtrace_control_resume(int32_t pid)
 {
+    kernel_assert(kernel_locked());
     (void)pid;
     return -ESRCH;
 }
 
 int dtrace_control_process(int32_t pid, struct kymo_d_process *out)
 {
+    kernel_assert(kernel_locked());
     const struct process *proc = process_find(pid);
     const struct gone *g = proc ? NULL : find_gone(pid);
 

@@ -24,6 +24,7 @@
 /* Ends or stops the thread that runs here, on behalf of another CPU. */
 static __attribute__((noinline)) void end_or_stop(struct cpu *cpu)
 {
+    kernel_assert(kernel_locked());
     struct thread *t = cpu->current;
 
     if (t && (t->flags & THREAD_DYING)) {
@@ -35,6 +36,7 @@ static __attribute__((noinline)) void end_or_stop(struct cpu *cpu)
 
 static __attribute__((noinline)) void other_work(struct cpu *cpu, uint32_t work)
 {
+    kernel_assert(kernel_locked() && cpu == arch_cpu());
     if (work & WORK_SAMPLE) {
         dtrace_sample_now(cpu);
     }
@@ -93,6 +95,7 @@ static __attribute__((noinline)) void call_again(struct thread *t)
 /* Traces that the thread's wait was aborted; its call then ends, or continues, as it would have. */
 static __attribute__((noinline)) void exit_aborted_wait(struct thread *t)
 {
+    kernel_assert(t->state == STATE_RUNNING && t->flags & THREAD_ABORTED);
     t->flags &= (uint8_t)~THREAD_ABORTED;
     if (t->step == 0) {
         t->flags &= (uint8_t)~THREAD_AGAIN;
@@ -104,6 +107,7 @@ static __attribute__((noinline)) void exit_aborted_wait(struct thread *t)
  * lock. */
 static __attribute__((noinline)) void exit_preemption_point(void)
 {
+    kernel_assert(kernel_locked());
     arch_irq_window();
     if (CONFIG_CPUS > 1 && kernel_lock_waiters) {
         kernel_lock_pass();

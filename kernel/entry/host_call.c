@@ -10,6 +10,7 @@
  */
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
+#include "kernel/base/cpu.h"
 #include "kernel/arch/board.h"
 #include "kernel/arch/host.h"
 #include "kernel/entry/host_call.h"
@@ -144,6 +145,7 @@ long ker_host_call(struct thread *self, const uintptr_t *args)
 
 void host_process_gone(struct process *proc)
 {
+    kernel_assert(kernel_locked());
     for (int i = 0; i < FILES; i++) {
         if (files[i].proc == proc) {
             files[i].proc = NULL;

@@ -22,6 +22,7 @@
  * table (EAGAIN), bad memory (EFAULT). Proved by test/unit_ipc, test/boot, and `make
  * bench` (irq_thread).
  */
+#include "kernel/base/cpu.h"
 #include "kernel/intr/intr.h"
 
 #include "abi/sys/ability.h"
@@ -122,6 +123,7 @@ void intr_sample(unsigned irq, uintptr_t ip, bool in_kernel)
 
 void intr_timer_done(struct cpu *cpu)
 {
+    kernel_assert(kernel_locked());
     uint32_t came = cpu->timer_came;
 
     cpu->timer_came = 0; /* an interrupt taken since then has requested this work again */
@@ -284,6 +286,7 @@ static void intr_detach(struct attachment *a)
 
 void intr_thread_gone(struct thread *t)
 {
+    kernel_assert(kernel_locked());
     for (unsigned i = 0; i < CONFIG_INTERRUPT_ATTACHMENTS; i++) {
         if (intr_table[i].thread == t) {
             intr_table[i].thread = NULL;
@@ -293,6 +296,7 @@ void intr_thread_gone(struct thread *t)
 
 void intr_process_gone(struct process *proc)
 {
+    kernel_assert(kernel_locked());
     for (unsigned i = 0; i < CONFIG_INTERRUPT_ATTACHMENTS; i++) {
         if (intr_table[i].proc == proc) {
             intr_detach(&intr_table[i]);

@@ -27,6 +27,7 @@ void channel_init(void)
 
 struct channel *channel_find(struct process *proc, int chid)
 {
+    kernel_assert(kernel_locked());
     return msg_channel(proc, (uintptr_t)chid);
 }
 
@@ -104,6 +105,7 @@ long ker_channel_destroy(struct thread *self, const uintptr_t *args)
 
 void channel_thread_gone(struct thread *t)
 {
+    kernel_assert(kernel_locked());
     struct process *proc = t->proc;
 
     for (unsigned i = 0; !proc->dying && i < CONFIG_CHANNELS_PER_PROCESS; i++) {
@@ -117,6 +119,7 @@ void channel_thread_gone(struct thread *t)
 
 void channel_process_gone(struct process *proc)
 {
+    kernel_assert(kernel_locked());
     for (unsigned i = 0; i < CONFIG_CHANNELS_PER_PROCESS; i++) {
         if (proc->channels[i]) {
             channel_destroy(proc->channels[i], true);

@@ -29,6 +29,7 @@ void connection_init(void)
 
 struct connection *connection_find(struct process *proc, int coid)
 {
+    kernel_assert(kernel_locked());
     return msg_connection(proc, (uintptr_t)coid);
 }
 
@@ -190,6 +191,7 @@ void connection_lost(struct connection *conn, bool dead)
 
 void connection_process_gone(struct process *proc)
 {
+    kernel_assert(kernel_locked());
     for (unsigned i = 0; i < CONFIG_CONNECTIONS_PER_PROCESS; i++) {
         if (proc->fds[i]) {
             connect_detach(proc->fds[i]);

@@ -7,6 +7,7 @@
  * that a connection closed meanwhile is EBADF and never a dangling pointer. SIGEV_SIGNAL ends the
  * process: Kymo has no signal handlers. Proved by test/unit_ipc.
  */
+#include "kernel/base/cpu.h"
 #include "kernel/ipc/msg.h"
 
 #define SIGNAL_MAX 63
@@ -85,6 +86,7 @@ static int deliver_signal(struct process *proc, const struct sigevent *event)
 int event_deliver(struct process *proc, struct thread *intr_thread, const struct sigevent *event,
                   struct pulse *prealloc)
 {
+    kernel_assert(kernel_locked());
     switch (event->sigev_notify) {
     case SIGEV_NONE:
         return 0;

@@ -26,6 +26,7 @@
  *
  * The round trip is counted by `make bench` (msg_rt_8); proved by test/unit_ipc.
  */
+#include "kernel/base/cpu.h"
 #include "kernel/ipc/msg.h"
 #include "kernel/base/visible.h"
 
@@ -73,6 +74,7 @@ static inline void trace_receive(const struct thread *client, const struct chann
 /* Makes a waiting receiver copy this sender's message itself, by restarting its call. */
 static FBT_VISIBLE void msg_start_pieces(struct thread *receiver, struct thread *client)
 {
+    kernel_assert(client->state == STATE_SEND && receiver->state == STATE_RECEIVE);
     client->server = receiver;
     receiver->xfer = client->rcvid;
     receiver->step = 0;
@@ -89,6 +91,7 @@ static FBT_VISIBLE void msg_start_pieces(struct thread *receiver, struct thread 
 
 void msg_match(struct channel *ch)
 {
+    kernel_assert(kernel_locked());
     struct thread *client, *receiver;
     while ((receiver = msg_first_receiver(ch)) && (client = msg_first_sender(ch))) {
         msg_start_pieces(receiver, client);
@@ -144,6 +147,7 @@ static __attribute__((noinline)) long msg_send_fault(struct thread *receiver, lo
 static inline long msg_hand_over(struct thread *self, const struct vm_cache *w, uintptr_t from,
                                  struct channel *ch, struct thread *receiver)
 {
+    kernel_assert(receiver->state == STATE_RECEIVE && receiver->channel == ch);
     size_t n = self->srcmsglen;
     n = receiver->dstmsglen < n ? receiver->dstmsglen : n;
     long copied = (long)n;
@@ -240,6 +244,7 @@ static struct thread *msg_receive_continued(struct thread *self, const struct ch
 
 static void msg_receive_to_reply(struct thread *client)
 {
+    kernel_assert(client->state == STATE_SEND);
     list_remove(&client->ready);
     thread_set_state(client, STATE_REPLY);
     timeout_moved(client, STATE_REPLY);

@@ -7,6 +7,7 @@
  * by test/unit_ipc (copies against a byte-wise model, random and hostile parts).
  */
 #include "abi/errno.h"
+#include "kernel/base/cpu.h"
 #include "kernel/ipc/msg_copy.h"
 #include "kernel/base/string.h"
 #include "kernel/base/visible.h"
@@ -27,6 +28,7 @@ static const iov_t *parts_of(const struct thread *t, unsigned arg)
 /* Resolves a single part that is not in the process's first mapping. */
 long msg_resolve_slow(struct thread *t, unsigned arg)
 {
+    kernel_assert(kernel_locked());
     const volatile iov_t *iov = parts_of(t, arg);
     if (!iov) {
         return -EFAULT;
@@ -168,6 +170,7 @@ FBT_VISIBLE long msg_copy(const struct thread *dst, unsigned dst_arg, size_t dst
                           const struct thread *src, unsigned src_arg, size_t src_offset,
                           size_t bytes)
 {
+    kernel_assert(kernel_locked());
     if (bytes == 0) {
         return 0;
     }
@@ -187,6 +190,7 @@ long msg_copy_piece(struct thread *runner, const struct thread *dst, unsigned ds
                     size_t dst_offset, const struct thread *src, unsigned src_arg,
                     size_t src_offset, size_t total)
 {
+    kernel_assert(kernel_locked());
     size_t piece = total > runner->step ? total - runner->step : 0; /* parts may have changed */
     if (piece > CONFIG_COPY_CHUNK) {
         piece = CONFIG_COPY_CHUNK;
@@ -202,6 +206,7 @@ long msg_copy_piece(struct thread *runner, const struct thread *dst, unsigned ds
 
 long msg_put(const struct thread *dst, unsigned arg, const void *from, size_t bytes)
 {
+    kernel_assert(kernel_locked());
     struct msg_cursor to;
     if (msg_cursor_open(&to, dst, arg, 0, KYMO_PROT_WRITE) != 0) {
         return MSG_FAULT_DST;

@@ -18,6 +18,7 @@
  *                     reply to them); the message it was copying goes back to the queue.
  *   channel, process  channel.c: clients get ESRCH.     connection: connect.c: clients get EBADF.
  */
+#include "kernel/base/cpu.h"
 #include "kernel/ipc/msg.h"
 #include "kernel/base/visible.h"
 
@@ -27,6 +28,7 @@ static uint32_t arrivals; /* [k] */
 
 FBT_VISIBLE void msg_raise(struct thread *server, const struct channel *ch, uint8_t priority)
 {
+    kernel_assert(kernel_locked());
     if (server->msg_priority >= priority || (ch->flags & _NTO_CHF_FIXED_PRIORITY) ||
         !inherit_enter()) {
         return;
@@ -40,6 +42,7 @@ FBT_VISIBLE void msg_raise(struct thread *server, const struct channel *ch, uint
 
 FBT_VISIBLE void msg_boost(struct channel *ch, uint8_t priority)
 {
+    kernel_assert(kernel_locked());
     if (ch->flags & _NTO_CHF_FIXED_PRIORITY) {
         return;
     }
@@ -100,6 +103,7 @@ static FBT_VISIBLE void msg_client_leave(struct thread *client)
 
 void msg_client_fail(struct thread *client, int error)
 {
+    kernel_assert(kernel_locked());
     msg_client_leave(client);
     thread_wake(client, -1, error);
 }
@@ -184,6 +188,7 @@ static void msg_cancel_give_back(struct channel *ch, const struct thread *t)
 
 void msg_thread_gone(struct thread *t)
 {
+    kernel_assert(kernel_locked());
     struct process *proc = t->proc;
     t->xfer = 0;
     t->serving = NULL;

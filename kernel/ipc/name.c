@@ -7,6 +7,7 @@
  * channel of the caller's; EAGAIN: table full; ENOENT; ENAMETOOLONG; EFAULT.
  */
 #include "abi/errno.h"
+#include "kernel/base/cpu.h"
 #include "kernel/base/kercall.h"
 #include "kernel/ipc/ipc.h"
 #include "kernel/base/string.h"
@@ -91,6 +92,7 @@ long ker_name_lookup(struct thread *self, const uintptr_t *args)
 
 void name_process_gone(struct process *proc)
 {
+    kernel_assert(kernel_locked());
     for (int i = 0; i < CONFIG_NAMES; i++) {
         if (names[i].proc == proc) {
             names[i].proc = NULL;

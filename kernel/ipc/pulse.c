@@ -40,6 +40,7 @@ static void pulse_dequeue(struct pulse *p)
 
 void pulse_unqueue(struct pulse *p)
 {
+    kernel_assert(kernel_locked());
     if (pulse_queued(p)) {
         pulse_dequeue(p);
     }
@@ -105,6 +106,7 @@ static bool pulse_hand_over(struct channel *ch, const struct pulse *p)
 
 bool pulse_room(const struct channel *ch, bool of_user)
 {
+    kernel_assert(kernel_locked());
     if (!list_empty(&ch->receivers)) {
         return true;
     }
@@ -128,6 +130,7 @@ static int pulse_send_to(struct channel *ch, const struct pulse *p)
 
 int pulse_send(struct channel *ch, int priority, int code, uintptr_t value, int scoid)
 {
+    kernel_assert(kernel_locked());
     const struct pulse p = {
         .priority = (uint8_t)priority, .code = (int8_t)code, .value = value, .scoid = scoid};
     return pulse_send_to(ch, &p);
@@ -135,6 +138,7 @@ int pulse_send(struct channel *ch, int priority, int code, uintptr_t value, int 
 
 int pulse_send_user(struct channel *ch, int priority, int code, uintptr_t value, int scoid)
 {
+    kernel_assert(kernel_locked());
     const struct pulse p = {.priority = (uint8_t)priority,
                             .code = (int8_t)code,
                             .value = value,
@@ -145,6 +149,7 @@ int pulse_send_user(struct channel *ch, int priority, int code, uintptr_t value,
 
 void pulse_send_prealloc(struct channel *ch, struct pulse *p)
 {
+    kernel_assert(kernel_locked());
     if (pulse_queued(p)) {
         if (p->channel == ch) {
             return; /* already queued: the caller has stored the newest value */
@@ -159,6 +164,7 @@ void pulse_send_prealloc(struct channel *ch, struct pulse *p)
 
 long pulse_receive(struct thread *self, struct channel *ch)
 {
+    kernel_assert(kernel_locked());
     struct pulse *p = msg_first_pulse(ch);
     if (!pulse_put(self, p)) {
         return -EFAULT;
@@ -170,6 +176,7 @@ long pulse_receive(struct thread *self, struct channel *ch)
 
 void pulse_discard_all(struct channel *ch)
 {
+    kernel_assert(kernel_locked());
     while (!list_empty(&ch->pulses)) {
         pulse_release(msg_first_pulse(ch));
     }

@@ -127,6 +127,7 @@ static long dump_wait(struct thread *self)
 
 long trace_dump_begin(struct thread *self, bool then_stop)
 {
+    kernel_assert(kernel_locked());
     self->args[THEN_STOP] = then_stop;
     self->step = 1;
     if (!then_stop) {
@@ -154,6 +155,7 @@ static bool dump_slot(unsigned slot, bool at_end)
 
 long trace_dump_continue(struct thread *self)
 {
+    kernel_assert(kernel_locked());
     if (!trace_running()) {
         return 0;
     }
@@ -176,6 +178,7 @@ long trace_dump_continue(struct thread *self)
 
 void trace_dump_wake(void)
 {
+    kernel_assert(kernel_locked());
     while (waiting.next && !list_empty(&waiting)) {
         struct thread *t = list_entry(waiting.next, struct thread, ready);
         list_remove(&t->ready);

@@ -11,6 +11,7 @@
  */
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
+#include "kernel/base/cpu.h"
 #include "kernel/base/kercall.h"
 #include "kernel/ipc/ipc.h"
 #include "kernel/proc/proc.h"
@@ -49,6 +50,7 @@ static void start_held(struct process *proc)
 
 bool process_signal(struct process *proc, int signo)
 {
+    kernel_assert(kernel_locked());
     if (signal_as_pulse(proc, signo)) {
         return false;
     }

@@ -256,6 +256,7 @@ long ker_proc_spawn(struct thread *self, const uintptr_t *args)
 
 void spawn_abandon(struct thread *t)
 {
+    kernel_assert(kernel_locked());
     struct spawn_job *job = t->step ? job_of_caller(t) : NULL;
 
     if (job) {

@@ -36,6 +36,7 @@ void sync_init(void)
 
 sync_t *sync_at(struct process *proc, uintptr_t addr, long *error)
 {
+    kernel_assert(kernel_locked());
     if (addr & (sizeof(uint32_t) - 1)) {
         *error = -EINVAL;
         return NULL;
@@ -47,6 +48,7 @@ sync_t *sync_at(struct process *proc, uintptr_t addr, long *error)
 
 struct thread *sync_first(struct process *proc, uintptr_t addr, enum thread_state state)
 {
+    kernel_assert(kernel_locked());
     list_for_each (pos, &proc->sync_waiters) {
         struct thread *t = list_entry(pos, struct thread, ready);
         if (t->sync == addr && t->state == state) {

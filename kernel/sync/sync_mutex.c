@@ -15,6 +15,7 @@
 
 void sync_inherit(struct thread *owner)
 {
+    kernel_assert(kernel_locked());
     uint8_t highest = 0;
     list_for_each (pos, &owner->proc->sync_waiters) {
         struct thread *t = list_entry(pos, struct thread, ready);
@@ -235,6 +236,7 @@ static void owner_died(struct thread *waiter)
 
 void sync_thread_gone(struct thread *t)
 {
+    kernel_assert(kernel_locked());
     list_for_each_safe (pos, &t->proc->sync_waiters) {
         struct thread *waiter = list_entry(pos, struct thread, ready);
         if (waiter->sync_owner == t) {

@@ -233,6 +233,7 @@ long thread_block_limited(struct thread *t, enum thread_state state)
 
 bool thread_wait_over(struct thread *t, int error)
 {
+    kernel_assert(kernel_locked());
     if (error) {
         thread_wake(t, -1, error);
     }

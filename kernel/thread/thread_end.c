@@ -108,5 +108,6 @@ void thread_end(struct thread *t, uintptr_t status)
 
 void thread_end_here(struct thread *t)
 {
+    kernel_assert(kernel_locked());
     thread_end(t, t->exit_status);
 }

@@ -49,12 +49,14 @@ void timeout_arm(struct thread *t, unsigned state)
 
 void timeout_disarm(struct thread *t)
 {
+    kernel_assert(kernel_locked());
     timer_node_stop(&t->timeout);
     t->timeout_states &= TIMEOUT_STATE_HELD;
 }
 
 void timeout_moved(struct thread *t, unsigned state)
 {
+    kernel_assert(kernel_locked());
     if (!(t->timeout_states >> state & 1)) {
         timer_node_stop(&t->timeout);
     } else if (!timer_node_running(&t->timeout)) {

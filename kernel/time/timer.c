@@ -77,6 +77,7 @@ void timer_node_start_on(struct timer_node *node, struct cpu *cpu, uint64_t at)
 
 void timer_node_start(struct timer_node *node, uint64_t at)
 {
+    kernel_assert(kernel_locked());
     timer_node_start_on(node, arch_cpu(), at);
 }
 

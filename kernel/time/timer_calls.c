@@ -15,6 +15,7 @@
  * test/unit_ipc.
  */
 #include "abi/errno.h"
+#include "kernel/base/cpu.h"
 #include "kernel/time/time.h"
 #include "kernel/base/kercall.h"
 #include "kernel/ipc/ipc.h"
@@ -273,6 +274,7 @@ long ker_timer_info(struct thread *self, const uintptr_t *args)
 
 void timer_clock_was_set(void)
 {
+    kernel_assert(kernel_locked());
     for (unsigned i = 0; i < CONFIG_TIMERS; i++) {
         struct timer *t = &timers[i];
         if (t->proc && timer_node_running(&t->node) && (t->flags & TIMER_ABSTIME) &&
@@ -293,6 +295,7 @@ unsigned timer_count(const struct process *proc)
 
 void timer_process_gone(struct process *proc)
 {
+    kernel_assert(kernel_locked());
     for (unsigned i = 0; i < CONFIG_TIMERS; i++) {
         if (timers[i].proc == proc) {
             timer_free(&timers[i]);

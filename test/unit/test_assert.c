@@ -137,6 +137,38 @@ static void the_first_slots_are_overwritten(void **state)
     assert_false(failed_in(flushes));
 }
 
+static void a_long_event_comes(void)
+{
+    static const uint32_t words[5];
+    uintptr_t irq = trace_port_irq_save();
+
+    trace_log_words(TRACE_CLASS_USER, 1, &(struct trace_words){words, 5, NULL, 0});
+    trace_port_irq_restore(irq);
+}
+
+static void the_active_buffer_is_taken(void **state)
+{
+    (void)state;
+    start();
+    volatile uint32_t *word = &cpu->ring.buffers[cpu->ring.active].word;
+    uint32_t was = *word;
+
+    assert_false(failed_in(a_long_event_comes));
+    *word = TRACE_WORD(cpu->ring.sequence, TRACE_BUSY);
+    expect_failure(a_long_event_comes, "TRACE_ACTIVE");
+    *word = was;
+}
+
+static void an_event_is_counted_twice(void **state)
+{
+    (void)state;
+    start();
+    cpu->count[TRACE_CLASS_USER]++;
+    expect_failure(flushes, "log_counts_agree(cpu)");
+    cpu->count[TRACE_CLASS_USER]--;
+    assert_false(failed_in(flushes));
+}
+
 static void the_cursor_leaves_its_buffer(void **state)
 {
     (void)state;
@@ -178,6 +210,8 @@ int main(void)
         cmocka_unit_test_setup(the_queue_has_a_buffer_that_is_not_free, begin),
         cmocka_unit_test_setup(a_buffer_becomes_free_twice, begin),
         cmocka_unit_test_setup(the_first_slots_are_overwritten, begin),
+        cmocka_unit_test_setup(the_active_buffer_is_taken, begin),
+        cmocka_unit_test_setup(an_event_is_counted_twice, begin),
         cmocka_unit_test_setup(the_cursor_leaves_its_buffer, begin),
         cmocka_unit_test_setup(interrupts_are_not_masked, begin),
         cmocka_unit_test_setup(losses_do_not_add_up, begin),
