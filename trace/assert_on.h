@@ -3,12 +3,13 @@
 #ifndef TRACE_ASSERT_ON_H
 #define TRACE_ASSERT_ON_H
 
+#include "abi/compiler.h"
+
 /* The port's: ends the system, or a test's step. Any context. */
 void trace_port_failed(const char *file, unsigned line, const char *condition)
     __attribute__((noreturn));
 
 #define trace_assert(condition) \
-    (__builtin_expect(!(condition), 0) ? trace_port_failed(__FILE__, __LINE__, #condition) \
-                                       : (void)0)
+    (unlikely(!(condition)) ? trace_port_failed(__FILE__, __LINE__, #condition) : (void)0)
 
 #endif

@@ -7,6 +7,7 @@
  */
 #include "trace/hook.h"
 
+#include "abi/compiler.h"
 #include "trace/filter.h"
 #include "trace/gate.h"
 #include "trace/log.h"
@@ -67,7 +68,7 @@ TRACE_INLINE void put_code(struct args *a, uint64_t value)
     }
 }
 
-TRACE_COLD static void log_long(unsigned class, unsigned event, const struct args *a)
+COLD static void log_long(unsigned class, unsigned event, const struct args *a)
 {
     struct trace_words words = {a->words, a->n, a->text, 0};
 
@@ -107,8 +108,8 @@ void trace_dump_thread_state(uint32_t state, uint32_t pid, uint32_t tid, uint32_
     }
 }
 
-TRACE_COLD static void state_slow(uint32_t state, uint32_t pid, uint32_t tid, uint32_t priority,
-                                  uint32_t policy)
+COLD static void state_slow(uint32_t state, uint32_t pid, uint32_t tid, uint32_t priority,
+                            uint32_t policy)
 {
     const uint64_t words[] = {pid, tid, priority, policy, state};
 

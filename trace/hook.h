@@ -14,6 +14,7 @@
 
 #include <stdint.h>
 
+#include "abi/compiler.h"
 #include "trace/event_id.h"
 #include "trace/filter.h"
 #include "trace/log.h"
@@ -21,8 +22,8 @@
 #include "build/gen/trace_hooks.h"
 
 /* For the log alone. state: STATE_* of abi/sys/states.h. */
-TRACE_COLD void trace_emit_thread_state(uint32_t state, uint32_t pid, uint32_t tid,
-                                        uint32_t priority, uint32_t policy);
+COLD void trace_emit_thread_state(uint32_t state, uint32_t pid, uint32_t tid, uint32_t priority,
+                                  uint32_t policy);
 TRACE_INLINE void trace_thread_state(uint32_t state, uint32_t pid, uint32_t tid, uint32_t priority,
                                      uint32_t policy)
 {
@@ -32,8 +33,8 @@ TRACE_INLINE void trace_thread_state(uint32_t state, uint32_t pid, uint32_t tid,
 }
 
 /* The same of what happened before, for which the gate isn't asked. */
-TRACE_COLD void trace_dump_thread_state(uint32_t state, uint32_t pid, uint32_t tid,
-                                        uint32_t priority, uint32_t policy);
+COLD void trace_dump_thread_state(uint32_t state, uint32_t pid, uint32_t tid, uint32_t priority,
+                                  uint32_t policy);
 
 /* For the log alone, of what happened before: a state dump. */
 #define TRACE_DUMP(name, ...) \

@@ -5,6 +5,7 @@
  */
 #include "trace/kercall.h"
 
+#include "abi/compiler.h"
 #include "abi/errno.h"
 #include "trace/log.h"
 #include "trace/threads.h"
@@ -85,7 +86,7 @@ static bool has_big(const struct trace_values *v)
     return false;
 }
 
-TRACE_COLD static void kercall_long(unsigned number, const struct trace_values *v)
+COLD static void kercall_long(unsigned number, const struct trace_values *v)
 {
     uint32_t out[2 * TRACE_KERCALL_VALUES];
     bool big = has_big(v);

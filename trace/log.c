@@ -7,6 +7,7 @@
  * fault) finds `busy` and is counted as RECURSIVE. Described in docs/ring.md; proof:
  * test/unit/test_log.c, test_clock.c, test_random.c.
  */
+#include "abi/compiler.h"
 #include "trace/assert.h"
 #include "trace/log_buffer.h"
 #include "trace/loss.h"
@@ -133,7 +134,7 @@ void trace_log_time(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what)
     struct trace_slot *full = cpu->full;
     uint32_t time = (uint32_t)now;
 
-    if (__builtin_expect(trace_clock_over(cpu, now), 1)) {
+    if (likely(trace_clock_over(cpu, now))) {
         if (slot + 2 >= full || (TRACE_PORT_CLOCK_BITS != 32 && time == UINT32_MAX)) {
             log_slow(d1, d2, now, what);
             return;

@@ -10,11 +10,11 @@
 #ifndef TRACE_LOG_H
 #define TRACE_LOG_H
 
+#include "abi/compiler.h"
 #include "trace/clock.h"
 #include "trace/port.h"
 #include "trace/ring.h"
 
-#define TRACE_COLD __attribute__((noinline, cold))
 #define TRACE_INLINE static inline __attribute__((always_inline))
 
 /*
@@ -42,13 +42,12 @@ TRACE_INLINE void trace_log2(unsigned class, unsigned event, uint32_t d1, uint32
     struct trace_slot *slot = cpu->cursor;
     struct trace_slot *limit = cpu->limit;
 
-    if (__builtin_expect((TRACE_PORT_CLOCK_BITS != 32 && trace_clock_over(cpu, now)) |
-                             ((uint32_t)now <= slot[-1].time),
-                         0)) {
+    if (unlikely((TRACE_PORT_CLOCK_BITS != 32 && trace_clock_over(cpu, now)) |
+                 ((uint32_t)now <= slot[-1].time))) {
         trace_log_time(d1, d2, now, trace_port_what(code, irq));
         return;
     }
-    if (__builtin_expect((uintptr_t)slot >= (uintptr_t)limit, 0)) {
+    if (unlikely((uintptr_t)slot >= (uintptr_t)limit)) {
         trace_log_limit(d1, d2, now, trace_port_what(code, irq));
         return;
     }

@@ -5,6 +5,7 @@
  * entry points of cross-calls also under the kernel lock. Described in docs/ring.md; proof:
  * test/unit/test_log.c, test_overrun.c, test_random.c.
  */
+#include "abi/compiler.h"
 #include "trace/assert.h"
 #include "trace/log_buffer.h"
 #include "trace/loss.h"
@@ -128,7 +129,7 @@ bool log_next_buffer(struct trace_cpu *cpu)
     case TRACE_FOUND_NOTHING:
         trace_assert(!free); /* I8 */
         return false;
-    case TRACE_FOUND_READY: /* with events that nobody took */
+    case TRACE_FOUND_READY:  /* with events that nobody took */
         trace_assert(!free); /* I8 */
         ring->run += ring->policy != TRACE_RING;
         note_demand(cpu);
@@ -266,7 +267,7 @@ static inline void log_switch_open(struct trace_cpu *cpu, uint32_t index, uint32
     slot = log_put_time(cpu, slot, high, low + 1);
     log_put_simple(cpu, slot, code, low + 2, d1, d2);
     TRACE_YIELD_POINT("switched");
-    if (__builtin_expect(cpu->nested, 0)) {
+    if (unlikely(cpu->nested)) {
         trace_loss_fold(cpu);
     }
     cpu->busy = false;

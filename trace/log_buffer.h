@@ -6,6 +6,7 @@
 #ifndef TRACE_LOG_BUFFER_H
 #define TRACE_LOG_BUFFER_H
 
+#include "abi/compiler.h"
 #include "trace/log.h"
 
 /* The d1 and d2 of the last TIME; the code that a CONTROL event needs besides its number. */
@@ -76,7 +77,7 @@ static inline void log_move_counts(struct trace_cpu *cpu, struct trace_buffer *b
 /* log_slow(): records a simple event in any state of the log. log_next(): one whose slot is at
  * full: the buffer is full, or there is none, or the slow path must check. Both end the masked
  * section. */
-TRACE_COLD void log_slow(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what);
+COLD void log_slow(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what);
 void log_next(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what);
 
 /* Obtains the next buffer, by the policy, and opens it; the event's stamp is the last one + 1.

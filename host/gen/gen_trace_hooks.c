@@ -140,7 +140,7 @@ static bool is_short(const struct table_event *e)
 static void print_emit_declared(const struct table_event *e)
 {
     if (!is_short(e)) {
-        print_params("TRACE_COLD void trace_emit_", e->name, &e->wide);
+        print_params("COLD void trace_emit_", e->name, &e->wide);
         printf(";\n");
         return;
     }
@@ -153,7 +153,7 @@ static void print_hook(const struct table_event *e)
 {
     printf("\n/* %s: %s. */\n", e->printed, e->about);
     print_emit_declared(e);
-    print_params("TRACE_COLD void trace_fire_", e->name, &e->wide);
+    print_params("COLD void trace_fire_", e->name, &e->wide);
     printf(";\n");
     print_params("TRACE_INLINE void trace_", e->name, &e->wide);
     printf("\n{\n"
@@ -295,7 +295,7 @@ static void print_probe(const struct table_event *e)
 /* An interrupt that is filtered singly isn't the gate's: trace_emit_*() leaves it out. */
 static void print_gated(const struct table_event *e)
 {
-    print_params("TRACE_COLD static void gated_", e->name, &e->wide);
+    print_params("COLD static void gated_", e->name, &e->wide);
     printf("\n{\n");
     print_words(4, &e->wide, zeros(e));
     printf("    if (");
@@ -331,7 +331,7 @@ static void print_fire(const struct table_event *e)
     printf("\n/* %s: %s. */\n", e->printed, e->about);
     print_probe(e);
     print_gated(e);
-    print_params("TRACE_COLD static void log_and_probe_", e->name, &e->wide);
+    print_params("COLD static void log_and_probe_", e->name, &e->wide);
     printf("\n{\n");
     print_limit(e);
     print_call(8, "gated_", e);

@@ -8,6 +8,7 @@
  * cpu->trace.exit_work makes the port call this again; where they are masked, it stays pending and
  * is taken as soon as the thread runs.
  */
+#include "abi/compiler.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/entry.h"
 #include "kernel/arch/irq.h"
@@ -156,7 +157,7 @@ static inline struct thread *exit_leave(struct cpu *cpu)
     for (;;) {
         struct thread *t = exit_choose(cpu);
 
-        if (__builtin_expect(!t || (t->flags & THREAD_AGAIN), 0)) {
+        if (unlikely(!t || (t->flags & THREAD_AGAIN))) {
             go_on(cpu, t);
             continue;
         }

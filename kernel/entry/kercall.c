@@ -6,6 +6,7 @@
  * A number without a call is ENOSYS. The common case (an immediate result, no pending work on this
  * CPU) is kept short: see docs/design.md for its budget, and test/bench.
  */
+#include "abi/compiler.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/entry.h"
 #include "kernel/base/kercall.h"
@@ -90,7 +91,7 @@ static inline struct thread *kercall_leave(struct thread *self)
     if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit)) {
         kercall_trace_exit(self);
     }
-    if (__builtin_expect(cpu->trace.exit_work | cpu->resched, 0)) {
+    if (unlikely(cpu->trace.exit_work | cpu->resched)) {
         return exit_locked(cpu);
     }
     kernel_assert(self->state == STATE_RUNNING);
@@ -104,7 +105,7 @@ static __attribute__((noinline)) struct thread *kercall_blocked(struct thread *s
 {
     struct cpu *cpu = arch_cpu();
 
-    if (__builtin_expect(cpu->trace.exit_work, 0)) {
+    if (unlikely(cpu->trace.exit_work)) {
         cpu->resched = 1;
         return exit_locked(cpu);
     }
@@ -122,7 +123,7 @@ static __attribute__((noinline)) struct thread *kercall_blocked(struct thread *s
 
 static inline struct thread *kercall_result(struct thread *self, long result)
 {
-    if (__builtin_expect(result > KER_BLOCKED, 1)) {
+    if (likely(result > KER_BLOCKED)) {
         kercall_finish(self, result);
         return kercall_leave(self);
     }
@@ -148,7 +149,7 @@ static struct thread *kercall_unlocked(struct thread *self, unsigned number)
     if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit)) {
         kercall_trace_exit(self);
     }
-    if (__builtin_expect(arch_cpu()->trace.exit_work, 0)) {
+    if (unlikely(arch_cpu()->trace.exit_work)) {
         kernel_lock();
         return exit_locked(arch_cpu());
     }

@@ -26,6 +26,7 @@
  *
  * The round trip is counted by `make bench` (msg_rt_8); proved by test/unit_ipc.
  */
+#include "abi/compiler.h"
 #include "kernel/base/cpu.h"
 #include "kernel/ipc/msg.h"
 #include "kernel/base/visible.h"
@@ -204,7 +205,7 @@ long ker_msg_sendv(struct thread *self, const uintptr_t *args)
     uintptr_t from, to;
     long s = msg_resolve(self, &w, SEND_ARG_SMSG, &from);
     long r = msg_resolve(self, &w, SEND_ARG_RMSG, &to);
-    if (__builtin_expect((s | r) < 0, 0)) {
+    if (unlikely((s | r) < 0)) {
         return msg_send_refused(self, s < 0 ? s : r);
     }
     self->connection = conn;
@@ -213,7 +214,7 @@ long ker_msg_sendv(struct thread *self, const uintptr_t *args)
     self->dstmsglen = (uint32_t)r;
     self->buffer = msg_cached_find(&w, to);
     r = msg_send(self, &w, from, ch);
-    return __builtin_expect(r == KER_BLOCKED, 1) ? r : msg_send_refused(self, r);
+    return likely(r == KER_BLOCKED) ? r : msg_send_refused(self, r);
 }
 
 long ker_msg_sendvnc(struct thread *self, const uintptr_t *args)
@@ -366,13 +367,12 @@ static FBT_VISIBLE long msg_receive_receive(struct thread *self, const uintptr_t
     }
     self->dstmsglen = (uint32_t)r;
     self->buffer = msg_cached_find(&w, to);
-    if (__builtin_expect(list_empty(&ch->senders) && list_empty(&ch->pulses) && self->xfer == 0,
-                         1)) {
+    if (likely(list_empty(&ch->senders) && list_empty(&ch->pulses) && self->xfer == 0)) {
         r = msg_receive_wait(self, ch);
     } else {
         r = msg_receive_first(self, ch, pulses);
     }
-    if (__builtin_expect(r == KER_BLOCKED || r == KER_AGAIN, 1)) {
+    if (likely(r == KER_BLOCKED || r == KER_AGAIN)) {
         return r;
     }
     if (r < 0) {

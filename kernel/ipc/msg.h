@@ -6,6 +6,7 @@
 #ifndef KERNEL_IPC_MSG_H
 #define KERNEL_IPC_MSG_H
 
+#include "abi/compiler.h"
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
 #include "kernel/base/kercall.h"
@@ -77,7 +78,7 @@ static inline void msg_inherit_waiting(struct thread *receiver, const struct cha
 {
     if (!(ch->flags & _NTO_CHF_FIXED_PRIORITY)) {
         receiver->msg_priority = priority;
-        if (__builtin_expect(priority > receiver->priority, 0)) {
+        if (unlikely(priority > receiver->priority)) {
             thread_update_priority(receiver);
         }
     }
@@ -101,7 +102,7 @@ static inline struct thread *msg_first_receiver(const struct channel *ch)
 {
     list_for_each (pos, &ch->receivers) {
         struct thread *t = list_entry(pos, struct thread, ready);
-        if (__builtin_expect(t->call != KER_MSG_RECEIVEPULSEV, 1)) {
+        if (likely(t->call != KER_MSG_RECEIVEPULSEV)) {
             return t;
         }
     }

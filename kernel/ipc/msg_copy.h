@@ -12,6 +12,7 @@
 #ifndef KERNEL_IPC_MSG_COPY_H
 #define KERNEL_IPC_MSG_COPY_H
 
+#include "abi/compiler.h"
 #include "abi/errno.h"
 #include "kernel/proc/proc.h"
 
@@ -47,7 +48,7 @@ long msg_put(const struct thread *dst, unsigned arg, const void *from, size_t by
  * returns their kernel pointer. */
 static inline bool msg_cached(const struct vm_cache *w, uintptr_t addr)
 {
-    return __builtin_expect(addr - w->base < w->covered, 1);
+    return likely(addr - w->base < w->covered);
 }
 
 static inline void *msg_cached_ptr(const struct vm_cache *w, uintptr_t addr)
@@ -71,7 +72,7 @@ static inline long msg_resolve(struct thread *t, const struct vm_cache *w, unsig
     long parts = (long)t->args[arg + 1];
     uintptr_t bytes = (uintptr_t)0 - (uintptr_t)parts;
     *addr = base;
-    if (__builtin_expect(parts == 1, 1)) {
+    if (likely(parts == 1)) {
         if (!msg_cached(w, base) || (base & (sizeof(uintptr_t) - 1)) != 0) {
             *addr = w->base - 1;
             return msg_resolve_slow(t, arg);

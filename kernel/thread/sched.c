@@ -16,6 +16,7 @@
  */
 #include "kernel/thread/sched.h"
 
+#include "abi/compiler.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/irq.h"
 #include "kernel/proc/proc.h"
@@ -104,7 +105,7 @@ static inline void sched_wake(struct thread *t)
 {
     kernel_assert(kernel_locked());
     kernel_assert(t->state > STATE_READY && t->proc);
-    if (__builtin_expect(t->timeout_states || sched.handoff, 0)) {
+    if (unlikely(t->timeout_states || sched.handoff)) {
         wake_any(t);
         return;
     }

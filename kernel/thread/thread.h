@@ -3,6 +3,7 @@
 #ifndef KERNEL_THREAD_THREAD_H
 #define KERNEL_THREAD_THREAD_H
 
+#include "abi/compiler.h"
 #include "abi/errno.h"
 #include "abi/sys/kymo.h"
 #include "abi/sys/neutrino.h"
@@ -188,7 +189,7 @@ long thread_block_limited(struct thread *t, enum thread_state state); /* the gen
 static inline long thread_block(struct thread *t, enum thread_state state)
 {
     kernel_assert(t->state == STATE_RUNNING && state > STATE_STOPPED);
-    if (__builtin_expect(t->timeout_states | t->canstub, 0)) {
+    if (unlikely(t->timeout_states | t->canstub)) {
         return thread_block_limited(t, state);
     }
     thread_set_state(t, state);

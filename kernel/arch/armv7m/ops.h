@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "abi/compiler.h"
 #include "kernel/arch/armv7m/shared.h"
 
 #define ARMV7M_REGIONS 8
@@ -169,7 +170,7 @@ static inline void arch_switch_integer(struct thread *prev, struct thread *next)
  * registers. struct thread begins with its context (asserted in kernel/observe/port.c). */
 static inline void arch_switch(struct thread *prev, struct thread *next)
 {
-    if (__builtin_expect(!arch_fp_unused(prev, next), 0)) {
+    if (unlikely(!arch_fp_unused(prev, next))) {
         armv7m_fp_switch((struct arch_context *)prev, (struct arch_context *)next);
     }
     if (!next) {

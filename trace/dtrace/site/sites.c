@@ -10,6 +10,7 @@
  */
 #include "trace/dtrace/site/sites.h"
 
+#include "abi/compiler.h"
 #include "abi/sys/states.h"
 #include "trace/atomic.h"
 #include "trace/dtrace/port.h"
@@ -139,7 +140,7 @@ static __attribute__((noinline)) void fire_mapped(const struct listener *l, cons
 }
 
 /* Handles a site inside a clause: in a function that D calls, or on the path of panic(). */
-static __attribute__((noinline, cold)) void fire_nested(unsigned id)
+static COLD void fire_nested(unsigned id)
 {
     for (const struct listener *l = heads[id]; l; l = l->next) {
         dtrace_probe_nested(l->probe);
@@ -151,7 +152,7 @@ void trace_port_fire(unsigned id, const uint64_t *words)
     uintptr_t irq = dtrace_port_irq_save();
     const struct listener *l = heads[id];
 
-    if (__builtin_expect(trace_port_cpu()->fired != NULL, 0)) {
+    if (unlikely(trace_port_cpu()->fired != NULL)) {
         fire_nested(id);
         dtrace_port_irq_restore(irq);
         return;

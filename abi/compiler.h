@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Hints to the compiler about branches and functions, for code where `make bench` shows that they
+ * matter. scripts/check-source refuses the raw forms elsewhere.
+ *
+ *   likely(x), unlikely(x)   the condition is nearly always true, or false
+ *   COLD                     a function that is hardly ever called: kept out of its callers and
+ *                            away from their code, small rather than fast
+ */
+#ifndef KERNEL_ABI_COMPILER_H
+#define KERNEL_ABI_COMPILER_H
+
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+#define COLD __attribute__((noinline, cold))
+
+#endif
