@@ -155,7 +155,7 @@ static void the_active_buffer_is_taken(void **state)
 
     assert_false(failed_in(a_long_event_comes));
     *word = TRACE_WORD(cpu->ring.sequence, TRACE_BUSY);
-    expect_failure(a_long_event_comes, "TRACE_ACTIVE");
+    assert_true(failed_as(a_long_event_comes, "TRACE_ACTIVE"));
     *word = was;
 }
 
@@ -164,7 +164,7 @@ static void an_event_is_counted_twice(void **state)
     (void)state;
     start();
     cpu->count[TRACE_CLASS_USER]++;
-    expect_failure(flushes, "log_counts_agree(cpu)");
+    assert_true(failed_as(flushes, "log_counts_agree(cpu)"));
     cpu->count[TRACE_CLASS_USER]--;
     assert_false(failed_in(flushes));
 }
