@@ -328,7 +328,7 @@ static void test_any_twice(void **state)
             memcpy(bytes + behind, made.mk->bytes + group.at, group.len);
             memcpy(bytes + behind + group.len, made.mk->bytes + behind, made.end - behind);
             struct seen seen = read_bytes(bytes, made.end + group.len, false);
-            assert_true(seen.error && strstr(seen.text, "twice") != NULL);
+            assert_true(seen.error && strstr(seen.text, "duplicated") != NULL);
             free(bytes);
             tried++;
         }
