@@ -26,6 +26,8 @@
 #define UNEVEN(bits) (((bits)&3) != 0)
 /* Not 0: the address, or one of several or-ed together, is not aligned for an iov_t. */
 #define UNALIGNED(bits) ((bits) & (sizeof(uintptr_t) - 1))
+/* Not 0: the message has another number of parts than one. */
+#define NOT_ONE(parts) ((parts) ^ 1)
 
 /* A message of one part: its memory. */
 struct part {
@@ -53,21 +55,57 @@ static inline void part_keep(uintptr_t *arg, const struct part *p)
     arg[1] = (uintptr_t)0 - p->bytes;
 }
 
-/* Fast-path precondition: 0 if self can simply block and this CPU has no other work. */
-static inline uintptr_t msg_direct_hindrance(const struct cpu *cpu, const struct thread *self)
+/*
+ * What is hardly ever the case, or-ed into one word: one branch for all of it. Each caller names
+ * the rules that stand behind its other bits. Not 0: self can't simply block, because
+ *   timeout_states, canstub   thread_block() arms a timeout, or cancels the call
+ *   exit_work                 exit_leave() does this work first
+ */
+static inline uintptr_t cannot_block(const struct cpu *cpu, const struct thread *self)
 {
     return self->timeout_states | self->canstub | cpu->trace.exit_work;
 }
 
-static inline void begin_reply_wait(struct thread *self, struct connection *conn,
-                                    struct channel *ch, struct thread *receiver)
+/* ---- MsgSend ------------------------------------------------------------------------ */
+
+/* The events of a send that hands over the CPU. */
+static inline bool send_traced(void)
 {
+    return TRACE_PORT_SITE_ON(TRACE_EV_comm_snd_message) || /* trace_send() */
+           TRACE_PORT_SITE_ON(TRACE_EV_comm_rec_message) || /* trace_receive() */
+           TRACE_PORT_SITE_ON(TRACE_EV_thread_state) ||     /* thread_block(), thread_wake() */
+           TRACE_PORT_SITE_ON(TRACE_EV_change_pri) ||       /* msg_inherit_waiting() */
+           TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit);       /* exit_leave(): the receiver's call */
+}
+
+/*
+ * Besides cannot_block():
+ *   handoff          a thread was woken before and comes first: sched_switch()
+ *   FIXED_PRIORITY   the receiver inherits nothing: msg_inherit_waiting()
+ *   NOT_ONE          several parts, or none: msg_resolve()
+ *   UNALIGNED        an iov_t that is read bytewise, or EFAULT: msg_resolve()
+ */
+static inline uintptr_t send_unusual(const struct cpu *cpu, const struct thread *self,
+                                     const struct channel *ch)
+{
+    return cannot_block(cpu, self) | (uintptr_t)sched.handoff |
+           (ch->flags & _NTO_CHF_FIXED_PRIORITY) | NOT_ONE(self->args[SEND_ARG_SMSG + 1]) |
+           NOT_ONE(self->args[SEND_ARG_RMSG + 1]) |
+           UNALIGNED(self->args[SEND_ARG_SMSG] | self->args[SEND_ARG_RMSG]);
+}
+
+/* The message is copied: self waits for the reply, and the receiver runs. */
+static inline void send_finish(struct thread *self, struct connection *conn, struct channel *ch,
+                               struct thread *receiver, uint8_t priority)
+{
+    receiver->priority = priority;
     self->connection = conn;
     self->channel = ch;
     self->server = receiver;
     receiver->msg_priority = self->priority;
     list_unlink(&receiver->ready);
     arch_context_set_result(receiver, self->rcvid, 0);
+    sched_hand_over(arch_cpu(), self, STATE_REPLY, receiver);
 }
 
 /* Sends to a waiting receiver. Returns the receiver, which runs, or NULL. */
@@ -79,21 +117,34 @@ static inline struct thread *send_to(struct thread *self, struct connection *con
     void *buffer = receiver->plain;
     struct part s, r;
 
-    if (msg_direct_hindrance(cpu, self) | (uintptr_t)sched.handoff |
-        (ch->flags & _NTO_CHF_FIXED_PRIORITY) | (self->args[SEND_ARG_SMSG + 1] ^ 1) |
-        (self->args[SEND_ARG_RMSG + 1] ^ 1) |
-        UNALIGNED(self->args[SEND_ARG_SMSG] | self->args[SEND_ARG_RMSG])) {
+    if (send_unusual(cpu, self, ch)) {
         return NULL;
     }
-    if (!buffer || !part_read(&w, self->args[SEND_ARG_SMSG], &s) || s.bytes > MSG_SMALL ||
-        !part_read(&w, self->args[SEND_ARG_RMSG], &r) || r.bytes > MSG_BYTES_MAX) {
-        return NULL;
+    if (!buffer) {
+        return NULL; /* plain_buffer(): a msg_info, a timeout or an odd buffer; or it is held */
+    }
+    if (!part_read(&w, self->args[SEND_ARG_SMSG], &s)) {
+        return NULL; /* msg_resolve() looks it up in all mappings: perhaps EFAULT */
+    }
+    if (s.bytes > MSG_SMALL) {
+        return NULL; /* msg_copy(), or pieces; EOVERFLOW */
+    }
+    if (!part_read(&w, self->args[SEND_ARG_RMSG], &r)) {
+        return NULL; /* as for the message */
+    }
+    if (r.bytes > MSG_BYTES_MAX) {
+        return NULL; /* EOVERFLOW */
     }
     size_t n = s.bytes < receiver->dstmsglen ? s.bytes : receiver->dstmsglen;
+    if (UNEVEN(s.base | n)) {
+        return NULL; /* msg_copy_small() copies bytes */
+    }
     uint8_t priority = self->priority > receiver->priority ? self->priority : receiver->priority;
-    if (UNEVEN(s.base | n) || !sched_chosen(cpu, receiver, priority) ||
-        !arch_fp_unused(self, receiver)) {
-        return NULL;
+    if (!sched_chosen(cpu, receiver, priority)) {
+        return NULL; /* sched_switch() runs another thread, or the receiver elsewhere */
+    }
+    if (!arch_fp_unused(self, receiver)) {
+        return NULL; /* arch_switch() moves FP registers */
     }
     msg_copy_words(buffer, msg_cached_ptr(&w, s.base), n);
     part_keep(&self->args[SEND_ARG_SMSG], &s);
@@ -102,30 +153,51 @@ static inline struct thread *send_to(struct thread *self, struct connection *con
     self->dstmsglen = (uint32_t)r.bytes;
     self->msglen = (uint32_t)n;
     self->buffer = msg_cached_ptr(&w, r.base);
-    receiver->priority = priority;
-    begin_reply_wait(self, conn, ch, receiver);
-    sched_hand_over(cpu, self, STATE_REPLY, receiver);
+    send_finish(self, conn, ch, receiver, priority);
     return receiver;
 }
 
 static inline struct thread *direct_send(struct thread *self)
 {
-    if (TRACE_PORT_SITE_ON(TRACE_EV_comm_snd_message) ||
-        TRACE_PORT_SITE_ON(TRACE_EV_comm_rec_message) ||
-        TRACE_PORT_SITE_ON(TRACE_EV_thread_state) || TRACE_PORT_SITE_ON(TRACE_EV_change_pri) ||
-        TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit)) {
+    if (send_traced()) {
         return NULL;
     }
     struct connection *conn = msg_connection(self->proc, self->args[0]);
-    if (!conn || !conn->channel) {
-        return NULL;
+    if (!conn) {
+        return NULL; /* EBADF */
     }
     struct channel *ch = conn->channel;
+    if (!ch) {
+        return NULL; /* the server has ended: ESRCH, or EBADF */
+    }
     struct list *first = ch->receivers.next;
     if (first == &ch->receivers) {
-        return NULL;
+        return NULL; /* msg_send_queue(): self waits in SEND */
     }
     return send_to(self, conn, ch, list_entry(first, struct thread, ready));
+}
+
+/* ---- MsgReply ----------------------------------------------------------------------- */
+
+/* The events of a reply, after which self keeps the CPU. */
+static inline bool reply_traced(void)
+{
+    return TRACE_PORT_SITE_ON(TRACE_EV_comm_reply_message) || /* reply's own */
+           TRACE_PORT_SITE_ON(TRACE_EV_thread_state) ||       /* thread_wake() */
+           TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit);         /* exit_leave() */
+}
+
+/*
+ *   timeout_states   the client's timeout is disarmed: thread_wake()
+ *   exit_work        exit_leave() does this work first
+ *   NOT_ONE          several parts, or none: msg_resolve()
+ *   UNALIGNED        an iov_t that is read bytewise, or EFAULT: msg_resolve()
+ */
+static inline uintptr_t reply_unusual(const struct cpu *cpu, const struct thread *self,
+                                      const struct thread *client)
+{
+    return client->timeout_states | cpu->trace.exit_work | NOT_ONE(self->args[REPLY_ARG_SMSG + 1]) |
+           UNALIGNED(self->args[REPLY_ARG_SMSG]);
 }
 
 static inline bool reply_to(struct thread *self, struct thread *client)
@@ -135,16 +207,24 @@ static inline bool reply_to(struct thread *self, struct thread *client)
     uint8_t *buffer = client->buffer;
     struct part s;
 
-    if (client->timeout_states | cpu->trace.exit_work | (self->args[REPLY_ARG_SMSG + 1] ^ 1) |
-        UNALIGNED(self->args[REPLY_ARG_SMSG])) {
+    if (reply_unusual(cpu, self, client)) {
         return false;
     }
-    if (!buffer || !part_read(&w, self->args[REPLY_ARG_SMSG], &s) || s.bytes > MSG_SMALL) {
-        return false;
+    if (!buffer) {
+        return false; /* msg_copy() finds the client's buffer, or doesn't: EFAULT for the client */
+    }
+    if (!part_read(&w, self->args[REPLY_ARG_SMSG], &s)) {
+        return false; /* msg_resolve() looks it up in all mappings: perhaps EFAULT */
+    }
+    if (s.bytes > MSG_SMALL) {
+        return false; /* msg_copy(), or pieces; EOVERFLOW */
     }
     size_t n = s.bytes < client->dstmsglen ? s.bytes : client->dstmsglen;
-    if (UNEVEN(s.base | n | (uintptr_t)buffer) || !sched_waits(cpu, self, client)) {
-        return false;
+    if (UNEVEN(s.base | n | (uintptr_t)buffer)) {
+        return false; /* msg_copy_small() copies bytes */
+    }
+    if (!sched_waits(cpu, self, client)) {
+        return false; /* sched_wake() does more than to make it READY */
     }
     msg_copy_words(buffer, msg_cached_ptr(&w, s.base), n);
     part_keep(&self->args[REPLY_ARG_SMSG], &s);
@@ -157,16 +237,39 @@ static inline bool reply_to(struct thread *self, struct thread *client)
 
 static inline bool direct_reply(struct thread *self)
 {
-    if (TRACE_PORT_SITE_ON(TRACE_EV_comm_reply_message) ||
-        TRACE_PORT_SITE_ON(TRACE_EV_thread_state) || TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit)) {
+    if (reply_traced()) {
         return false;
     }
     struct thread *client = rcvid_client(self, self->args[0]);
-    return client && reply_to(self, client);
+    return client && reply_to(self, client); /* else ESRCH */
+}
+
+/* ---- MsgReceive --------------------------------------------------------------------- */
+
+/* The events of a receive that blocks. */
+static inline bool receive_traced(void)
+{
+    return TRACE_PORT_SITE_ON(TRACE_EV_thread_state) || /* thread_block() */
+           TRACE_PORT_SITE_ON(TRACE_EV_change_pri) ||   /* thread_update_priority() */
+           TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit);   /* exit_leave(): the next thread's call */
+}
+
+/*
+ * Besides cannot_block():
+ *   xfer        self is in the middle of a long message: msg_receive_continued()
+ *   AGAIN       the next thread is in the middle of a call: exit_leave()
+ *   NOT_ONE     several parts, or none: msg_resolve()
+ *   UNALIGNED   an iov_t that is read bytewise, or EFAULT: msg_resolve()
+ */
+static inline uintptr_t receive_unusual(const struct cpu *cpu, const struct thread *self,
+                                        const struct thread *next)
+{
+    return cannot_block(cpu, self) | (uint32_t)self->xfer | (next->flags & THREAD_AGAIN) |
+           NOT_ONE(self->args[RECEIVE_ARG_RMSG + 1]) | UNALIGNED(self->args[RECEIVE_ARG_RMSG]);
 }
 
 /* Ends the inheritance for a completed message: self has its own priority again. */
-static inline void msg_direct_uninherit(struct thread *self)
+static inline void receive_uninherit(struct thread *self)
 {
     uint8_t inherited = self->msg_priority;
 
@@ -177,22 +280,28 @@ static inline void msg_direct_uninherit(struct thread *self)
     }
 }
 
-/* Blocks self if nothing is queued and next is the handoff thread. Returns next, which runs, or
- * NULL. */
-static inline struct thread *msg_direct_wait(struct thread *self, struct channel *ch,
-                                             struct thread *next)
+/* Blocks self on a channel where nothing is queued. Returns next, which runs, or NULL. */
+static inline struct thread *receive_wait(struct thread *self, struct channel *ch,
+                                          struct thread *next)
 {
     const struct vm_cache w = self->proc->space.cache;
     struct cpu *cpu = arch_cpu();
     struct part r;
 
-    if (msg_direct_hindrance(cpu, self) | (uint32_t)self->xfer | (next->flags & THREAD_AGAIN) |
-        (self->args[RECEIVE_ARG_RMSG + 1] ^ 1) | UNALIGNED(self->args[RECEIVE_ARG_RMSG])) {
+    if (receive_unusual(cpu, self, next)) {
         return NULL;
     }
-    if (!part_read(&w, self->args[RECEIVE_ARG_RMSG], &r) || r.bytes > MSG_BYTES_MAX ||
-        !sched_chosen(cpu, next, next->priority) || !arch_fp_unused(self, next)) {
-        return NULL;
+    if (!part_read(&w, self->args[RECEIVE_ARG_RMSG], &r)) {
+        return NULL; /* msg_resolve() looks it up in all mappings: perhaps EFAULT */
+    }
+    if (r.bytes > MSG_BYTES_MAX) {
+        return NULL; /* EOVERFLOW */
+    }
+    if (!sched_chosen(cpu, next, next->priority)) {
+        return NULL; /* sched_switch() runs another thread, or this one elsewhere */
+    }
+    if (!arch_fp_unused(self, next)) {
+        return NULL; /* arch_switch() moves FP registers */
     }
     part_keep(&self->args[RECEIVE_ARG_RMSG], &r);
     self->serving = ch;
@@ -200,7 +309,7 @@ static inline struct thread *msg_direct_wait(struct thread *self, struct channel
     self->dstmsglen = (uint32_t)r.bytes;
     self->buffer = msg_cached_ptr(&w, r.base);
     self->plain = self->args[RECEIVE_ARG_INFO] || UNEVEN(r.base) ? NULL : self->buffer;
-    msg_direct_uninherit(self);
+    receive_uninherit(self);
     msg_insert_receiver(ch, self);
     sched.handoff = NULL;
     sched_hand_over(cpu, self, STATE_RECEIVE, next);
@@ -209,17 +318,27 @@ static inline struct thread *msg_direct_wait(struct thread *self, struct channel
 
 static inline struct thread *direct_receive(struct thread *self)
 {
-    if (TRACE_PORT_SITE_ON(TRACE_EV_thread_state) || TRACE_PORT_SITE_ON(TRACE_EV_change_pri) ||
-        TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit)) {
+    if (receive_traced()) {
         return NULL;
     }
     struct channel *ch = msg_channel(self->proc, self->args[0]);
     struct thread *next = sched.handoff;
-    if (!ch || !next || !list_empty(&ch->senders) || !list_empty(&ch->pulses)) {
-        return NULL;
+    if (!ch) {
+        return NULL; /* ESRCH */
     }
-    return msg_direct_wait(self, ch, next);
+    if (!next) {
+        return NULL; /* sched_switch() looks for the next thread, or idles */
+    }
+    if (!list_empty(&ch->senders)) {
+        return NULL; /* msg_receive_take() */
+    }
+    if (!list_empty(&ch->pulses)) {
+        return NULL; /* the pulse is received */
+    }
+    return receive_wait(self, ch, next);
 }
+
+/* ---- from kernel/entry/kercall.c ---------------------------------------------------- */
 
 /* Kicks other CPUs for the remaining READY threads. */
 static __attribute__((noinline)) struct thread *leave_kicking(struct thread *next)

@@ -267,7 +267,7 @@ static int make_ecb(const struct maker *m, const struct dtrace_image_ecb *from,
                 : probe->id == DTRACE_PROBE_END   ? 1u << DTRACE_STATE_COOLDOWN
                 : probe->id == DTRACE_PROBE_ERROR ? UINT16_MAX /* fired by a fault, in any state */
                                                   : 1u << DTRACE_STATE_ACTIVE;
-    e->states <<= m->c->logs | m->c->retains ? DTRACE_ECB_ASIDE : 0;
+    e->states <<= (m->c->logs | m->c->retains) ? DTRACE_ECB_ASIDE : 0;
     if (e->predicate && e->predicate->flags & DTRACE_OBJECT_CACHEABLE) {
         e->predicate_id = ++last_predicate_id ? last_predicate_id : ++last_predicate_id;
     }
