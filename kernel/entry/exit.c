@@ -17,6 +17,7 @@
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/intr/intr.h"
 #include "kernel/entry/entry.h"
+#include "kernel/observe/observe.h"
 #include "kernel/thread/sched.h"
 #include "kernel/thread/thread.h"
 #include "trace/trace.h"
@@ -166,6 +167,7 @@ static inline struct thread *exit_leave(struct cpu *cpu)
         }
         if (!(cpu->trace.exit_work | cpu->resched)) {
             kernel_assert(t == cpu->current && t->state == STATE_RUNNING);
+            kernel_debug(kernel_check_sometimes());
             kernel_unlock();
             return t;
         }

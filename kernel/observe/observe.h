@@ -90,4 +90,10 @@ uint32_t kernel_stack_used(unsigned n);
  * or -EINVAL. Lock held. */
 long panic_then(uintptr_t what);
 
+/* ---- debug kernels alone (debug/) -------------------------------------------------- */
+
+/* Checks the kernel's objects at each 64th call (debug/check.h); panics with what is wrong. Lock
+ * held, at the end of a kernel call or an interrupt. */
+void kernel_check_sometimes(void);
+
 #endif

@@ -154,7 +154,7 @@ static const struct {
     {a_connection_to_no_channel, "leads to no channel"},
     {a_channel_of_another, "isn't its own"},
     {a_thread_too_many, "has 2 threads, counted as 3"},
-    {a_window_too_large, "window of"},
+    {a_window_too_large, "user mapping cache of"},
     {a_zombie_with_threads, "zombie"},
     {a_mutex_without_an_owner, "waits for a wrong owner"},
 };

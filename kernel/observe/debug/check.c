@@ -134,7 +134,7 @@ static void check_held(const struct thread *t)
 {
     const bool held = t->flags & THREAD_HELD;
     const bool waits = t->state != STATE_STOPPED && t->state != STATE_RUNNING;
-    if (!held && t->state == STATE_STOPPED && !t->proc->loading) {
+    if (!held && t->state == STATE_STOPPED && !t->proc->loading && !t->proc->held) {
         kernel_panic("thread %d of %d has stopped, and nobody holds it", (int)t->tid,
                      (int)t->proc->pid);
     }
@@ -243,8 +243,8 @@ static void check_process(const struct process *proc)
     }
 }
 
-/* A process's window is what its first mapping says: all of it that MSG_SMALL bytes fit behind. */
-static void check_window(const struct vm_space *space)
+/* A process's user mapping cache is what its first mapping says: all of it that MSG_SMALL bytes fit behind. */
+static void check_cache(const struct vm_space *space)
 {
     const struct mapping *m = space->maps;
     const struct vm_cache *w = &space->cache;
@@ -252,8 +252,10 @@ static void check_window(const struct vm_space *space)
     bool plain = space->nmaps > 0 && (m->flags & (rw | KYMO_MAP_DEVICE)) == rw;
 
     if (w->covered != (plain ? m->len - VM_CACHE_SPAN + 1 : 0) ||
-        (plain && (w->base != m->vaddr || w->base + w->offset != m->phys))) {
-        kernel_panic("window of %#zx bytes at %#zx", w->covered, (size_t)w->base);
+        (plain &&
+         (w->base != m->vaddr || w->base + w->offset != (uintptr_t)arch_phys_to_virt(m->phys)))) {
+        kernel_panic("user mapping cache of %lx bytes at %lx", (unsigned long)w->covered,
+                     (unsigned long)w->base);
     }
 }
 
@@ -295,7 +297,7 @@ void kernel_check(void)
         if (!proc) {
             continue;
         }
-        check_window(&proc->space);
+        check_cache(&proc->space);
         if (proc != kernel_process) {
             check_process(proc);
         }
