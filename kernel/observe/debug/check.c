@@ -2,6 +2,7 @@
 /* kernel_check(): processes, threads, CPUs, timers. See check.h; proved by
  * test/unit_ipc/check_test.c, which plants a breach of each kind. */
 #include "kernel/arch/panic.h"
+#include "kernel/arch/aspace.h"
 #include "kernel/ipc/ipc.h"
 #include "kernel/mem/mem.h"
 #include "kernel/observe/debug/check.h"
@@ -243,7 +244,8 @@ static void check_process(const struct process *proc)
     }
 }
 
-/* A process's user mapping cache is what its first mapping says: all of it that MSG_SMALL bytes fit behind. */
+/* A process's user mapping cache is what its first mapping says: all of it that MSG_SMALL bytes fit
+ * behind. */
 static void check_cache(const struct vm_space *space)
 {
     const struct mapping *m = space->maps;
