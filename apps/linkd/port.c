@@ -24,19 +24,19 @@
 
 /* ---- the line and the clock -------------------------------------------------------- */
 
-static size_t line_read(void *context, uint8_t *bytes, size_t room)
+static size_t port_line_read(void *context, uint8_t *bytes, size_t room)
 {
     (void)context;
     return link_line.read(bytes, room);
 }
 
-static size_t line_write(void *context, const uint8_t *bytes, size_t count)
+static size_t port_line_write(void *context, const uint8_t *bytes, size_t count)
 {
     (void)context;
     return link_line.write(bytes, count);
 }
 
-static void line_flush(void *context)
+static void port_line_flush(void *context)
 {
     (void)context;
     link_line.flush();
@@ -240,9 +240,9 @@ static void program_disown(void *context, int pid)
 }
 
 const struct linkd_port linkd_port = {
-    .read = line_read,
-    .write = line_write,
-    .flush = line_flush,
+    .read = port_line_read,
+    .write = port_line_write,
+    .flush = port_line_flush,
     .now = now_ms,
     .defer = defer,
     .host_time = host_time,

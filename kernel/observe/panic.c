@@ -99,10 +99,13 @@ static void panic_record_thread(struct kymo_panic *record, const struct thread *
     }
 }
 
+/* Steps of a panic that stay functions: test/boot/dies/panics.py stops machines there. */
+#define PANIC_STEP __attribute__((noipa))
+
 /* Begins the record, in retained memory where there is some, and fills in all facts that are
  * certain except the reason's text. */
-static struct kymo_panic *panic_record_begin(const struct cpu *cpu, unsigned kind,
-                                             const uint64_t *registers)
+static PANIC_STEP struct kymo_panic *panic_record_begin(const struct cpu *cpu, unsigned kind,
+                                                        const uint64_t *registers)
 {
     struct kymo_panic *record = retain_panic();
 
@@ -132,7 +135,7 @@ static struct kymo_panic *panic_record_begun(void)
 }
 
 /* Completes the record: from here on the next boot finds it in its present state. */
-static void panic_record_seal(struct kymo_panic *record)
+static PANIC_STEP void panic_record_seal(struct kymo_panic *record)
 {
     record->magic = KYMO_PANIC_MAGIC;
     retain_seal();
@@ -211,7 +214,7 @@ static void print_other(const struct kymo_panic_cpu *cpu)
     }
 }
 
-static void panic_record_print(const struct kymo_panic *record)
+static PANIC_STEP void panic_record_print(const struct kymo_panic *record)
 {
     if (record->pid) {
         kprintf("current: process %d (%s), thread %d, call %u\n", (int)record->pid, record->process,

@@ -36,14 +36,15 @@ OUTERMOST = {
                # behind the call of kernel_call(): to the program
                "armv7m_resume", "result_value", "result_error",
                # what interrupts a program
-               "intr_entry", "intr_timer", "entry_traced", "armv7m_systick_entered",
+               "intr_entry", "intr_timer", "intr_entry_traced", "armv7m_systick_entered",
                "intr_sample",
                "armv7m_pendsv", "armv7m_irq", "armv7m_fault", "armv7m_systick",
                "a64_vectors", "a64_entry_irq", "a64_entry_fault", "a64_entry_other",
                "a64_entry_fiq"},
 }
 # Of interrupts: what they have interrupted may be anything.
-HANDLERS = {"intr_entry", "intr_timer", "entry_traced", "armv7m_systick_entered", "intr_sample"}
+HANDLERS = {"intr_entry", "intr_timer", "intr_entry_traced", "armv7m_systick_entered",
+            "intr_sample"}
 # Each is run for a while. A firing takes a few thousand instructions for its stack: not each event.
 SCRIPTS = ["""
 profile-997 /execname == "t_stacks" && arg1/ {{ @["timer", execname, ustack(40)] = count(); }}
