@@ -27,13 +27,18 @@ COUNT = os.path.join(ROOT, "build/tools/count_user_events")
 BOTH = ("mps2-an386", "virt-a64")
 M4 = ("mps2-an386",)
 A64 = ("virt-a64",)
-# Kernels with assertions (`make debug`) boot the suites of `make soak` and, in `make check`, these:
-# they try much and measure nothing, and
-# have no D program that was compiled for one kernel.
+# Kernels with assertions (`make debug`) boot the suites of `make soak` and, in `make check`, these.
+# Release kernels boot the others: those that measure or fill a machine (storm, life-multi,
+# which takes a minute here), are compared with a committed capture (golden), have D
+# programs that were compiled for one kernel (gate, fbt), or look into the board's folder (crash).
 DEBUG = "-debug"
 WITH_ASSERTIONS = frozenset("""
     api api-multi d d-multi life faults dfuzz control control-smp4 interrupt smp1 truth fuzz kill
     armv7m aarch64 events events-wide ring modes memory killed slain signalled
+    qnx qnx-multi faults-multi libtest libtest-multi smp2 smp8 el2 small large console help servers
+    traced truth-multi kill-multi fuzz-multi starved drops options options-smp1
+    modes-multi killed-multi slain-disk slain-link full full-late closed failed panic reset watchdog
+    no-watchdog wrong aarch64-multi aarch64-smp1 repeat advice idle sites-multi
     """.split())
 
 
