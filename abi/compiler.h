@@ -7,8 +7,8 @@
  *   COLD                     a function that is hardly ever called: kept out of its callers and
  *                            away from their code, small rather than fast
  */
-#ifndef KERNEL_ABI_COMPILER_H
-#define KERNEL_ABI_COMPILER_H
+#ifndef ABI_COMPILER_H
+#define ABI_COMPILER_H
 
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)

@@ -7,8 +7,8 @@
  * itself includes this file and never a C library's. A user program's #include <errno.h> finds this
  * file first (it is compiled with -Iabi), in place of the C library's.
  */
-#ifndef KERNEL_ABI_ERRNO_H
-#define KERNEL_ABI_ERRNO_H
+#ifndef ABI_ERRNO_H
+#define ABI_ERRNO_H
 
 #define KYMO_ERRNO_LIST(E) \
     E(EPERM, 1) \

@@ -9,8 +9,8 @@
  * Little-endian; offsets are from the window's beginning. A reader needs no ELF: the header locates
  * everything, and a copy of the system page explains it.
  */
-#ifndef KERNEL_ABI_RETAIN_H
-#define KERNEL_ABI_RETAIN_H
+#ifndef ABI_RETAIN_H
+#define ABI_RETAIN_H
 
 #include <stddef.h>
 #include <stdint.h>

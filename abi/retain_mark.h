@@ -5,8 +5,8 @@
  * certainty, and code that changes one word need not read the others. Not a CRC, because marks are
  * computed in probe context: about seven instructions per word.
  */
-#ifndef KERNEL_ABI_RETAIN_MARK_H
-#define KERNEL_ABI_RETAIN_MARK_H
+#ifndef ABI_RETAIN_MARK_H
+#define ABI_RETAIN_MARK_H
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A static assertion for headers of programs, which may be in C11 or in C++. Anywhere else the
  * language's own is used. Proof: scripts/check-qnx, each header alone, in C++. */
-#ifndef KERNEL_ABI_STATIC_ASSERT_H
-#define KERNEL_ABI_STATIC_ASSERT_H
+#ifndef ABI_STATIC_ASSERT_H
+#define ABI_STATIC_ASSERT_H
 
 #ifdef __cplusplus
 #define KYMO_STATIC_ASSERT(...) static_assert(__VA_ARGS__)

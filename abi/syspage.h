@@ -7,8 +7,8 @@
  * (kernel/observe/syspage.c, SyspageRead()); the tracelogger copies it; host/reader checks every
  * field. Layout changes raise KYMO_SYSPAGE_VERSION. Documented in docs/syspage.md.
  */
-#ifndef KERNEL_ABI_SYSPAGE_H
-#define KERNEL_ABI_SYSPAGE_H
+#ifndef ABI_SYSPAGE_H
+#define ABI_SYSPAGE_H
 
 #include <stdint.h>
 

@@ -15,8 +15,8 @@
  * caller's frame pointer (high half), each a signed number of 4-byte words from the CFA, or one of
  * the values below.
  */
-#ifndef KERNEL_ABI_UNWIND_H
-#define KERNEL_ABI_UNWIND_H
+#ifndef ABI_UNWIND_H
+#define ABI_UNWIND_H
 
 #define UNWIND_MAGIC 0x3177554bu /* "KUw1" */
 #define UNWIND_HEADER_WORDS 4

@@ -32,7 +32,7 @@ TRACE_INLINE void trace_thread_state(uint32_t state, uint32_t pid, uint32_t tid,
     }
 }
 
-/* The same of what happened before, for which the gate isn't asked. */
+/* Like trace_emit_thread_state(), for events of a state dump: bypasses the D gate. */
 COLD void trace_dump_thread_state(uint32_t state, uint32_t pid, uint32_t tid, uint32_t priority,
                                   uint32_t policy);
 

@@ -42,7 +42,6 @@ TRACE_INLINE void log_put_simple(struct trace_cpu *cpu, struct trace_slot *slot,
     cpu->cursor = slot;
 }
 
-/* Moves the counts to the descriptor and clears them; in pairs of words, without a call. */
 /* For assertions: the counts are those of the slots in the ACTIVE buffer, of each class (I6 of
  * docs/ring.md: made = in buffers, and what leaves them goes with its counts). */
 static inline bool log_counts_agree(const struct trace_cpu *cpu)
@@ -61,6 +60,7 @@ static inline bool log_counts_agree(const struct trace_cpu *cpu)
     return true;
 }
 
+/* Moves the counts to the descriptor and clears them; in pairs of words, without a call. */
 static inline void log_move_counts(struct trace_cpu *cpu, struct trace_buffer *buffer)
 {
     typedef uint64_t pair __attribute__((may_alias));

@@ -72,7 +72,6 @@ static inline uint32_t trace_port_remembered(void);
 
 unsigned trace_port_cpu_count(void);
 struct trace_cpu *trace_port_cpu_at(unsigned cpu);
-uint64_t trace_port_clock_hz(void);
 /* Returns pid << 32 | tid of the thread running on this CPU; on an idle CPU that of the idle
  * thread. Any context. */
 uint64_t trace_port_thread(void);

@@ -5,8 +5,8 @@
  *
  * X-macro: ABILITY(bit, NAME, "script name", "what it allows")
  */
-#ifndef KERNEL_ABI_SYS_ABILITY_H
-#define KERNEL_ABI_SYS_ABILITY_H
+#ifndef ABI_SYS_ABILITY_H
+#define ABI_SYS_ABILITY_H
 
 #define ABILITY_LIST(ABILITY) \
     ABILITY(0, TRACE, "trace", "TraceEvent control commands, mapping the trace buffers") \

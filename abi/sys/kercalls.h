@@ -4,8 +4,8 @@
  * the classes KERCALL*. Generated from abi/kercalls.def by `make docs`
  * (host/gen/gen_kercalls_h.c), with the calls that only QNX has.
  */
-#ifndef KERNEL_ABI_SYS_KERCALLS_H
-#define KERNEL_ABI_SYS_KERCALLS_H
+#ifndef ABI_SYS_KERCALLS_H
+#define ABI_SYS_KERCALLS_H
 
 /* clang-format off */
 #define __KER_NOP 0

@@ -3,8 +3,8 @@
  * Kymo's own kernel calls (numbers 100-127), for services that QNX provides through messages to
  * procnto. Same conventions as sys/neutrino.h. All sizes in bytes.
  */
-#ifndef KERNEL_ABI_SYS_KYMO_H
-#define KERNEL_ABI_SYS_KYMO_H
+#ifndef ABI_SYS_KYMO_H
+#define ABI_SYS_KYMO_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -10,8 +10,8 @@
  * Numbers, arguments and traced words of each call: abi/kercalls.def; its errors: abi/errors.def.
  * Both are in docs/kercalls.md.
  */
-#ifndef KERNEL_ABI_SYS_NEUTRINO_H
-#define KERNEL_ABI_SYS_NEUTRINO_H
+#ifndef ABI_SYS_NEUTRINO_H
+#define ABI_SYS_NEUTRINO_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -8,8 +8,8 @@
  * Little-endian, fixed offsets, the same on 32- and 64-bit CPUs; it contains no pointer that a
  * reader may follow. Readers trust no field: the memory may have been overwritten.
  */
-#ifndef KERNEL_ABI_SYS_PANIC_H
-#define KERNEL_ABI_SYS_PANIC_H
+#ifndef ABI_SYS_PANIC_H
+#define ABI_SYS_PANIC_H
 
 #include <stddef.h>
 #include <stdint.h>

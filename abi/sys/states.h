@@ -6,8 +6,8 @@
  * X-macro: STATE(number, NAME, "printed name", emitted). emitted is 1 if a Kymo thread can be in
  * that state, 0 if it is included only so that captures of other kernels print.
  */
-#ifndef KERNEL_ABI_SYS_STATES_H
-#define KERNEL_ABI_SYS_STATES_H
+#ifndef ABI_SYS_STATES_H
+#define ABI_SYS_STATES_H
 
 #define THREAD_STATE_LIST(STATE) \
     STATE(0, DEAD, "THDEAD", 1) \

@@ -16,8 +16,8 @@
  * *HANDLER: no function of a program runs inside the kernel here; a D predicate is the dynamic
  * filter (tracelogger -x).
  */
-#ifndef KERNEL_ABI_SYS_TRACE_H
-#define KERNEL_ABI_SYS_TRACE_H
+#ifndef ABI_SYS_TRACE_H
+#define ABI_SYS_TRACE_H
 
 #include <stdint.h>
 

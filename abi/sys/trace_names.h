@@ -4,8 +4,8 @@
  * trace/events.def by `make docs` (host/gen/gen_trace_names_h.c). ADDEVENT answers
  * ENOTSUP to events that only QNX has; docs/events.md lists those that there are.
  */
-#ifndef KERNEL_ABI_SYS_TRACE_NAMES_H
-#define KERNEL_ABI_SYS_TRACE_NAMES_H
+#ifndef ABI_SYS_TRACE_NAMES_H
+#define ABI_SYS_TRACE_NAMES_H
 
 /* clang-format off */
 /* _NTO_TRACE_THREAD: masks, several may be or-ed */

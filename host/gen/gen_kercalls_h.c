@@ -29,8 +29,8 @@ int main(void)
         " * the classes KERCALL*. Generated from abi/kercalls.def by `make docs`\n"
         " * (host/gen/gen_kercalls_h.c), with the calls that only QNX has.\n"
         " */\n"
-        "#ifndef KERNEL_ABI_SYS_KERCALLS_H\n"
-        "#define KERNEL_ABI_SYS_KERCALLS_H\n"
+        "#ifndef ABI_SYS_KERCALLS_H\n"
+        "#define ABI_SYS_KERCALLS_H\n"
         "\n"
         "/* clang-format off */\n",
         stdout);

@@ -105,8 +105,8 @@ int main(void)
           " * trace/events.def by `make docs` (host/gen/gen_trace_names_h.c). ADDEVENT answers\n"
           " * ENOTSUP to events that only QNX has; docs/events.md lists those that there are.\n"
           " */\n"
-          "#ifndef KERNEL_ABI_SYS_TRACE_NAMES_H\n"
-          "#define KERNEL_ABI_SYS_TRACE_NAMES_H\n"
+          "#ifndef ABI_SYS_TRACE_NAMES_H\n"
+          "#define ABI_SYS_TRACE_NAMES_H\n"
           "\n"
           "/* clang-format off */\n"
           "/* _NTO_TRACE_THREAD: masks, several may be or-ed */\n",

@@ -5,8 +5,8 @@
  * Lock legend for this and all kernel headers:
  *   [I] immutable after set-up   [c] own CPU only   [k] kernel lock   [a] atomic
  */
-#ifndef KERNEL_THREAD_CPU_H
-#define KERNEL_THREAD_CPU_H
+#ifndef KERNEL_BASE_CPU_H
+#define KERNEL_BASE_CPU_H
 
 #include "kernel/arch/cpu.h"
 #include "kernel/base/assert.h"

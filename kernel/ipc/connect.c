@@ -27,12 +27,6 @@ void connection_init(void)
     pool_init(&pool, connections, sizeof(connections[0]), CONFIG_CONNECTIONS);
 }
 
-struct connection *connection_find(struct process *proc, int coid)
-{
-    kernel_assert(kernel_locked());
-    return msg_connection(proc, (uintptr_t)coid);
-}
-
 /* Returns another connection of proc to the same channel, or NULL. */
 static struct connection *connect_sibling(const struct process *proc, const struct channel *ch)
 {

@@ -41,7 +41,6 @@ struct connection {
 
 void channel_init(void);
 struct channel *channel_find(struct process *proc, int chid);
-struct connection *connection_find(struct process *proc, int coid);
 
 /* Returns whether a pulse would be accepted now. Called before sending, because the trace records
  * the sending before the receipt and must not record a pulse that is refused. (A receiver with a

@@ -6,7 +6,7 @@
  * Kernel lock held. Refuses rcvids that are not clients in REPLY on a channel of the caller's
  * process (ESRCH), flags (EINVAL), memory that isn't the server's or the client's (EFAULT, to the
  * server: the client stays blocked). Offsets past the end of the client's buffer copy 0 bytes. Long
- * ones are copied in pieces, as in msg_reply.c. Proved by test/unit_ipc.
+ * ones are copied in pieces, as in msg.c. Proved by test/unit_ipc.
  */
 #include "kernel/ipc/msg.h"
 #include "kernel/base/visible.h"

@@ -32,11 +32,6 @@ struct trace_cpu *trace_port_cpu_at(unsigned cpu)
     return &cpus[cpu].trace;
 }
 
-uint64_t trace_port_clock_hz(void)
-{
-    return arch_clock_hz();
-}
-
 uint64_t trace_port_thread(void)
 {
     const struct cpu *cpu = arch_cpu();

@@ -48,7 +48,7 @@ uintptr_t spawn_placed(const struct spawn_job *job, uint64_t link);
  * (spawn_load.c). */
 int spawn_load_step(struct spawn_job *job);
 /* Returns the size of the startup block in bytes, a multiple of 32; writes the block
- * (spawn_block.c). */
+ * (spawn_load.c). */
 uint32_t spawn_block_size(const struct kymo_spawn *spawn);
 void spawn_block_write(struct spawn_job *job, const struct kymo_spawn *spawn);
 

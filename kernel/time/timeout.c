@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * TimerTimeout(): a timeout for the next blocking call. timer.h lists the callers.
+ * TimerTimeout(): a timeout for the next blocking call. time.h lists the callers.
  *
  * The timeout belongs to the next kernel call that can block: when the thread blocks in one of the
  * states named, its timer runs; when it is woken, or the call ends without blocking, the timeout is

@@ -68,8 +68,8 @@ struct link_user {
     size_t (*fetch)(void *context, unsigned channel, size_t most, const uint8_t **bytes);
     /* All bytes of the message were fetched: the next one may be announced. */
     void (*sent)(void *context, unsigned channel);
-    /* The channel is closed, reason 0 or a negative errno. Its number may be reused when
-     * link_channel_free() says so. */
+    /* The channel is closed, reason 0 or a negative errno. link_open() may give its
+     * number to another channel from now on. */
     void (*closed)(void *context, unsigned channel, int reason);
     /* The other end uses another version. The link stays down. */
     void (*stranger)(void *context, unsigned version);
@@ -181,7 +181,6 @@ const struct link_stats *link_stats(const struct link *link);
  * number, or -EAGAIN: none is free; -ENOTCONN: the link is down; -EINVAL: the name.
  */
 int link_open(struct link *link, const char *service, uint32_t credit);
-bool link_channel_free(const struct link *link, unsigned channel);
 
 /* Announces a message, whose bytes are then fetched. -EBUSY: one is in transit; -EPIPE: the channel
  * is not open; -EMSGSIZE. */

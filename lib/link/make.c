@@ -44,11 +44,6 @@ int link_open(struct link *link, const char *service, uint32_t credit)
     return -EAGAIN;
 }
 
-bool link_channel_free(const struct link *link, unsigned channel)
-{
-    return link->config.channel[channel].state == LINK_FREE;
-}
-
 int link_send(struct link *link, unsigned number, size_t bytes)
 {
     struct link_channel *channel = opened(link, number);

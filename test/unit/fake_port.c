@@ -145,11 +145,6 @@ struct trace_cpu *trace_port_cpu_at(unsigned cpu)
     return &all_cpus[cpu];
 }
 
-uint64_t trace_port_clock_hz(void)
-{
-    return 1000000000;
-}
-
 uint64_t trace_port_thread(void)
 {
     return fake.thread[trace_host_cpu];
