@@ -102,7 +102,6 @@ bool dt_option_on(const struct dt_session *, const char *name); /* set, and not 
 /* "dtrace: cleaning rate reduced to 5000 hz": a line for each value that dtrace_option() had to
  * limit. */
 void dt_option_notes(const struct dt_session *, FILE *);
-const char *dt_option_text(const struct dt_session *, const char *name); /* of text options; NULL */
 
 /* ---- programs: all of a session's programs make one image -------------------------- */
 

@@ -200,14 +200,6 @@ int self_control(const void *owner, struct kymo_d_call *call, const void *in, vo
     return result;
 }
 
-int self_control_boot(const void *image, size_t size, struct dtrace_refusal *why)
-{
-    self_lock();
-    int error = dtrace_control_boot(image, size, why);
-    self_unlock();
-    return error;
-}
-
 void self_control_end(const void *owner)
 {
     self_lock();

@@ -23,6 +23,5 @@ bool self_probe_names(struct target *, uint32_t id, struct dt_probe_info *);
 void self_control_start(void);
 int self_control(const void *owner, struct kymo_d_call *, const void *in, void *out);
 void self_control_end(const void *owner);
-int self_control_boot(const void *image, size_t size, struct dtrace_refusal *);
 
 #endif

@@ -56,11 +56,6 @@ static inline void list_push_back(struct list *head, struct list *node)
     list_insert_before(head, node);
 }
 
-static inline void list_push_front(struct list *head, struct list *node)
-{
-    list_insert_before(head->next, node);
-}
-
 /* Like list_remove(), for a node that is not queried afterwards: it keeps its old pointers. */
 static inline void list_unlink(struct list *node)
 {

@@ -67,7 +67,6 @@ paddr_t phys_alloc(size_t len, size_t align); /* 0: none. Zeroed. */
 paddr_t phys_alloc_raw(size_t len, size_t align);
 void phys_free(paddr_t pa, size_t len);
 size_t phys_available(void);
-size_t phys_total(void);
 /* Zeroes RAM, with preemption points. */
 void phys_clear(paddr_t pa, size_t len);
 /* Returns the mapping that begins at vaddr and has this length (0: any), or NULL. */

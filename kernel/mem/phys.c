@@ -153,8 +153,3 @@ size_t phys_available(void)
 {
     return phys.available << phys.shift;
 }
-
-size_t phys_total(void)
-{
-    return phys.granules << phys.shift;
-}

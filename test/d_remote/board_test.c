@@ -9,6 +9,7 @@
 #include "host/remote/elf_id.h"
 #include "host/remote/target.h"
 #include "host/remote/wire.h"
+#include "host/self/self.h"
 #include "host/self/target.h"
 #include "host/temporary.h"
 #include "abi/sys/dtrace.h"
@@ -328,7 +329,10 @@ static void boot(size_t size)
 {
     struct dtrace_refusal why;
 
-    if (self_control_boot(image, size, &why) != 0) {
+    self_lock();
+    int error = dtrace_control_boot(image, size, &why);
+    self_unlock();
+    if (error != 0) {
         fail_msg("%s", why.text);
     }
 }

@@ -45,16 +45,6 @@ void dtrace_control_end(const void *owner)
     }
 }
 
-unsigned dtrace_control_count(void)
-{
-    unsigned n = 0;
-
-    for (unsigned i = 0; i < DTRACE_CONTROL_CONSUMERS; i++) {
-        n += entries[i].consumer != NULL;
-    }
-    return n;
-}
-
 /* ---- consumers come and go --------------------------------------------------------- */
 
 static int control_create(struct dtrace_control_request *r)

@@ -30,8 +30,6 @@ enum {
 int dtrace_control(const void *owner, struct kymo_d_call *call, const void *in, void *out);
 /* Destroys all consumers of an owner that has ended. */
 void dtrace_control_end(const void *owner);
-/* Returns the number of consumers of all owners, for tests. */
-unsigned dtrace_control_count(void);
 
 /* Creates the boot's consumer and starts it; it runs until a program claims it, and silence doesn't
  * end it. The image stays in place; data behind it within `size` is the host's. Replaces an earlier

@@ -273,13 +273,6 @@ bool dt_option_on(const struct dt_session *d, const char *name)
     return value != 0 && value != DT_OPTION_UNSET;
 }
 
-const char *dt_option_text(const struct dt_session *d, const char *name)
-{
-    unsigned i = find(name);
-
-    return i == DT_O_COUNT ? NULL : d->options.texts[i];
-}
-
 unsigned dt_session_version(const struct dt_session *d)
 {
     uint64_t version = d->options.values[DT_O_version];
