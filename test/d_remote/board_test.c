@@ -15,6 +15,7 @@
 #include "abi/sys/dtrace.h"
 #include "lib/link/service.h"
 #include "test/random.h"
+#include "trace/dtrace/control.h"
 
 #include <errno.h>
 #include <fcntl.h>
