@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * memcpy and related functions for the kernel: a word at a time where both sides allow it. Any
- * context, no lock. The attribute keeps the compiler from turning the loops into calls of
- * themselves.
+ * memcpy and related functions for the kernel. Any context, no lock. They move 16 words a turn,
+ * then words, then bytes. The destination is aligned first; where the source then is not, its words
+ * are read at odd addresses. Every port's CPU can do that in normal memory, but not in a device's:
+ * device memory is never an argument of these functions (vm_user_ptr() doesn't return it, D refuses
+ * it). The attribute keeps the compiler from turning the loops into calls of themselves. Tested by
+ * test/unit_kernel/string_test.c.
  */
 #include "kernel/base/string.h"
 
@@ -11,29 +14,55 @@
 #define NO_SELF_CALL __attribute__((optimize("no-tree-loop-distribute-patterns")))
 
 typedef uintptr_t __attribute__((may_alias)) word_t;
+typedef uintptr_t __attribute__((may_alias, aligned(1))) odd_word_t;
 #define WORD sizeof(word_t)
 #define MISALIGNED(p) ((uintptr_t)(p) % WORD)
+
+/* One turn. The compiler moves a structure by instructions that move several words; of a packed one
+ * of more than 32 bytes the compiler for Arm makes a loop. */
+#define TURN_WORDS 16
+#define TURN (TURN_WORDS * WORD)
+typedef struct {
+    word_t words[TURN_WORDS];
+} __attribute__((may_alias)) turn_t;
+typedef struct {
+    word_t words[TURN_WORDS / 2];
+} __attribute__((may_alias, packed)) odd_half_t;
+
+static inline void turn_copy(uint8_t *d, const uint8_t *s)
+{
+    *(turn_t *)d = *(const turn_t *)s;
+}
+
+static inline void turn_copy_odd(uint8_t *d, const uint8_t *s)
+{
+    odd_half_t *to = (odd_half_t *)d;
+    const odd_half_t *from = (const odd_half_t *)s;
+
+    to[0] = from[0];
+    to[1] = from[1];
+}
 
 NO_SELF_CALL void *memcpy(void *restrict dst, const void *restrict src, size_t len)
 {
     uint8_t *d = dst;
     const uint8_t *s = src;
 
-    if (MISALIGNED(d) == MISALIGNED(s)) {
-        for (; len && MISALIGNED(d); len--) {
-            *d++ = *s++;
+    for (; len && MISALIGNED(d); len--) {
+        *d++ = *s++;
+    }
+    const uint8_t *end = s + len / TURN * TURN;
+    if (MISALIGNED(s)) {
+        for (; s != end; d += TURN, s += TURN) {
+            turn_copy_odd(d, s);
         }
-        for (; len >= 4 * WORD; len -= 4 * WORD, d += 4 * WORD, s += 4 * WORD) {
-            word_t a = ((const word_t *)s)[0], b = ((const word_t *)s)[1];
-            word_t c = ((const word_t *)s)[2], e = ((const word_t *)s)[3];
-            ((word_t *)d)[0] = a;
-            ((word_t *)d)[1] = b;
-            ((word_t *)d)[2] = c;
-            ((word_t *)d)[3] = e;
+    } else {
+        for (; s != end; d += TURN, s += TURN) {
+            turn_copy(d, s);
         }
-        for (; len >= WORD; len -= WORD, d += WORD, s += WORD) {
-            *(word_t *)d = *(const word_t *)s;
-        }
+    }
+    for (len %= TURN; len >= WORD; len -= WORD, d += WORD, s += WORD) {
+        *(word_t *)d = *(const odd_word_t *)s;
     }
     for (; len; len--) {
         *d++ = *s++;
@@ -41,16 +70,49 @@ NO_SELF_CALL void *memcpy(void *restrict dst, const void *restrict src, size_t l
     return dst;
 }
 
+/* For a source that overlaps the destination: each word is read before any byte of it is
+ * overwritten. copy_up() if the destination begins first, copy_down() if the source does. */
+static NO_SELF_CALL void copy_up(uint8_t *d, const uint8_t *s, size_t len)
+{
+    for (; len && MISALIGNED(d); len--) {
+        *d++ = *s++;
+    }
+    for (; len >= WORD; len -= WORD, d += WORD, s += WORD) {
+        *(word_t *)d = *(const odd_word_t *)s;
+    }
+    for (; len; len--) {
+        *d++ = *s++;
+    }
+}
+
+static NO_SELF_CALL void copy_down(uint8_t *d, const uint8_t *s, size_t len)
+{
+    d += len;
+    s += len;
+    for (; len && MISALIGNED(d); len--) {
+        *--d = *--s;
+    }
+    for (; len >= WORD; len -= WORD) {
+        d -= WORD;
+        s -= WORD;
+        *(word_t *)d = *(const odd_word_t *)s;
+    }
+    for (; len; len--) {
+        *--d = *--s;
+    }
+}
+
 NO_SELF_CALL void *memmove(void *dst, const void *src, size_t len)
 {
-    uint8_t *d = dst;
-    const uint8_t *s = src;
+    uintptr_t ahead = (uintptr_t)dst - (uintptr_t)src; /* wraps if the destination begins first */
 
-    if ((uintptr_t)d - (uintptr_t)s >= len) {
+    if (ahead >= len && 0 - ahead >= len) {
         return memcpy(dst, src, len);
     }
-    while (len--) {
-        d[len] = s[len];
+    if (ahead < len) {
+        copy_down(dst, src, len);
+    } else {
+        copy_up(dst, src, len);
     }
     return dst;
 }
@@ -63,13 +125,10 @@ NO_SELF_CALL void *memset(void *dst, int value, size_t len)
     for (; len && MISALIGNED(d); len--) {
         *d++ = (uint8_t)value;
     }
-    for (; len >= 4 * WORD; len -= 4 * WORD, d += 4 * WORD) {
-        ((word_t *)d)[0] = pattern;
-        ((word_t *)d)[1] = pattern;
-        ((word_t *)d)[2] = pattern;
-        ((word_t *)d)[3] = pattern;
+    for (const uint8_t *end = d + len / TURN * TURN; d != end; d += TURN) {
+        *(turn_t *)d = (turn_t){{[0 ... TURN_WORDS - 1] = pattern}};
     }
-    for (; len >= WORD; len -= WORD, d += WORD) {
+    for (len %= TURN; len >= WORD; len -= WORD, d += WORD) {
         *(word_t *)d = pattern;
     }
     for (; len; len--) {
@@ -82,6 +141,10 @@ NO_SELF_CALL int memcmp(const void *a, const void *b, size_t len)
 {
     const uint8_t *p = a, *q = b;
 
+    for (; len >= WORD && *(const odd_word_t *)p == *(const odd_word_t *)q; len -= WORD) {
+        p += WORD;
+        q += WORD;
+    }
     for (; len; len--, p++, q++) {
         if (*p != *q) {
             return *p < *q ? -1 : 1;

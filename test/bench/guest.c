@@ -5,6 +5,7 @@
  * counts; this program only runs. See test/bench/README.md for what each interval is.
  *
  *   bench server      replies to 8-byte messages; priority above the client's
+ *   bench server4k    replies to messages of 4,096 bytes
  *   bench spin        opens interval INTERVAL_IRQ again and again; priority below everything
  *   bench client      calls, messages, events, in order
  *   bench interrupts  closes what the spinner opened
@@ -42,9 +43,13 @@ enum {
     INTERVAL_IRQ,
     INTERVAL_EVENT,   /* the first ROUNDS with the event off, the rest with it on */
     INTERVAL_SUM = 6, /* guest_d.c has two; SUM_ROUNDS of each way to sum SUM_SLOTS slots */
+    INTERVAL_LONG,    /* LONG_ROUNDS of each long call: msg_rt_4096, msg_rt_4096_odd, map_4k */
 };
 
 #define NAME "bench"
+#define NAME_4K "bench4k"
+#define LONG 4096
+#define LONG_ROUNDS 20
 #define SUM_ROUNDS 5
 #define SUM_SLOTS 128
 #define ROUNDS 100
@@ -59,16 +64,15 @@ static int failed(const char *what)
     return 1;
 }
 
-static int server(void)
+static int server(const char *called, void *msg, size_t size)
 {
-    uint32_t msg[2];
     iov_t iov;
-    name_attach_t *name = name_attach(NULL, NAME, 0);
+    name_attach_t *name = name_attach(NULL, called, 0);
 
     if (name == NULL) {
         return failed("name_attach");
     }
-    SETIOV(&iov, msg, sizeof(msg));
+    SETIOV(&iov, msg, size);
     for (;;) {
         int rcvid = MsgReceivev(name->chid, &iov, 1, NULL);
 
@@ -158,6 +162,47 @@ static int round_trips(void)
         }
     }
     return 0;
+}
+
+static char long_message[LONG + 8] __attribute__((aligned(64)));
+static char long_reply[LONG] __attribute__((aligned(64)));
+
+static int long_trips(int coid, const char *message)
+{
+    for (int i = 0; i < LONG_ROUNDS; i++) {
+        OPEN(INTERVAL_LONG);
+        long status = MsgSend(coid, message, LONG, long_reply, LONG);
+        CLOSE(INTERVAL_LONG);
+        if (status != 0) {
+            return failed("MsgSend");
+        }
+    }
+    return 0;
+}
+
+static int maps(void)
+{
+    for (int i = 0; i < LONG_ROUNDS; i++) {
+        struct kymo_map map = {.len = 4096, .flags = KYMO_PROT_READ | KYMO_PROT_WRITE};
+
+        OPEN(INTERVAL_LONG);
+        int error = MemMap(&map);
+        CLOSE(INTERVAL_LONG);
+        if (error < 0 || MemUnmap((void *)(uintptr_t)map.vaddr, (size_t)map.len) < 0) {
+            return failed("MemMap");
+        }
+    }
+    return 0;
+}
+
+static int long_calls(void)
+{
+    int coid = name_open(NAME_4K, 0);
+
+    if (coid < 0) {
+        return failed("name_open");
+    }
+    return long_trips(coid, long_message) || long_trips(coid, long_message + 1) || maps();
 }
 
 /* ---- interrupt to thread: the spinner opens, this thread closes -------------------- */
@@ -289,7 +334,12 @@ static int events(void)
 int main(int argc, char **argv)
 {
     if (argc >= 2 && strcmp(argv[1], "server") == 0) {
-        return server();
+        uint32_t msg[2];
+
+        return server(NAME, msg, sizeof(msg));
+    }
+    if (argc >= 2 && strcmp(argv[1], "server4k") == 0) {
+        return server(NAME_4K, long_message, LONG);
     }
     if (argc >= 2 && strcmp(argv[1], "spin") == 0) {
         spin();
@@ -297,5 +347,6 @@ int main(int argc, char **argv)
     if (argc >= 2 && strcmp(argv[1], "interrupts") == 0) {
         return interrupts();
     }
-    return null_calls() != 0 || sums() != 0 || round_trips() != 0 || events() != 0;
+    return null_calls() != 0 || sums() != 0 || round_trips() != 0 || long_calls() != 0 ||
+           events() != 0;
 }

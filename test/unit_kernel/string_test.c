@@ -47,9 +47,88 @@ static void test_all(void **state)
     }
 }
 
+#define WORD sizeof(uintptr_t)
+#define LEN_MOST 200
+
+static uint8_t got[4 * SIZE] __attribute__((aligned(8))), want[4 * SIZE],
+    from[4 * SIZE] __attribute__((aligned(8)));
+
+static void fill(void)
+{
+    for (unsigned i = 0; i < sizeof(got); i++) {
+        got[i] = want[i] = (uint8_t)random_below(256);
+        from[i] = (uint8_t)random_below(256);
+    }
+}
+
+/* Each pair of alignments with each length. */
+static void test_alignments(void **state)
+{
+    (void)state;
+    for (size_t to = 0; to < 2 * WORD; to++) {
+        for (size_t at = 0; at < 2 * WORD; at++) {
+            for (size_t len = 0; len <= LEN_MOST; len++) {
+                fill();
+                memcpy(want + to, from + at, len);
+                assert_ptr_equal(kymo_memcpy(got + to, from + at, len), got + to);
+                assert_memory_equal(got, want, sizeof(got));
+                memset(want + to, (int)len, len);
+                assert_ptr_equal(kymo_memset(got + to, (int)len, len), got + to);
+                assert_memory_equal(got, want, sizeof(got));
+            }
+        }
+    }
+}
+
+/* Each distance at which two ranges overlap, to either side, from each alignment. */
+static void test_overlaps(void **state)
+{
+    (void)state;
+    for (size_t at = 0; at < WORD; at++) {
+        for (size_t len = 0; len <= LEN_MOST; len += 1 + random_below(3)) {
+            for (size_t to = at; to <= at + 2 * len; to++) {
+                size_t src = at + len;
+                fill();
+                memmove(want + to, want + src, len);
+                assert_ptr_equal(kymo_memmove(got + to, got + src, len), got + to);
+                assert_memory_equal(got, want, sizeof(got));
+            }
+        }
+    }
+}
+
+/* Equal but for one byte, which is at each place, of each alignment. */
+static void test_compare(void **state)
+{
+    (void)state;
+    for (size_t a = 0; a < WORD; a++) {
+        for (size_t len = 0; len <= LEN_MOST; len += 1 + random_below(4)) {
+            size_t b = random_below(WORD);
+
+            fill();
+            memcpy(got + a, from + b, len);
+            assert_int_equal(kymo_memcmp(got + a, from + b, len), 0);
+            for (size_t i = 0; i < len; i++) {
+                uint8_t was = got[a + i];
+
+                got[a + i] = (uint8_t)(was + 1 + random_below(255));
+                int sign = got[a + i] < was ? -1 : 1;
+                assert_int_equal(kymo_memcmp(got + a, from + b, len), sign);
+                assert_int_equal(kymo_memcmp(got + a, from + b, i), 0);
+                got[a + i] = was;
+            }
+        }
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all),
+        cmocka_unit_test(test_alignments),
+        cmocka_unit_test(test_overlaps),
+        cmocka_unit_test(test_compare),
+    };
 
     random_start();
     return cmocka_run_group_tests(tests, NULL, NULL);
