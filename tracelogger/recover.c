@@ -249,7 +249,9 @@ static int save(const struct options *options)
                (unsigned)lost.buffers, (unsigned)lost.unknown);
     }
     if (lost.names) {
-        printf("tracelogger: %u names of processes or threads are damaged\n", (unsigned)lost.names);
+        printf("tracelogger: %u names of processes or threads are missing: damaged, or without "
+               "room\n",
+               (unsigned)lost.names);
     }
     tell_of_d();
     return 0;

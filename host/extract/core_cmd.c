@@ -125,8 +125,8 @@ static int account(const struct run *run, const struct core_output *output)
                    output->path, (unsigned)losses->buffers, (unsigned)losses->unknown);
     }
     if (losses->names) {
-        kymo_error("%s: %u names of processes or threads are damaged", output->path,
-                   (unsigned)losses->names);
+        kymo_error("%s: %u names of processes or threads are missing: damaged, or without room",
+                   output->path, (unsigned)losses->names);
     }
     account_for_d(retain, output->path);
     return losses->buffers ? KYMO_FAILURE : KYMO_OK;

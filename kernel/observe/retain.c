@@ -159,7 +159,7 @@ static void put_header(const struct kymo_retain_ring *ring)
  * consecutively; when there is no room, those of destroyed consumers are dropped. A reset during a
  * write leaves the complete ones. */
 _Static_assert(KYMO_RETAIN_NOTES_EVENT == DTRACE_LOG_NOTES &&
-                   KYMO_RETAIN_NOTES_PART == DTRACE_LOG_NOTES_PART &&
+                   KYMO_RETAIN_NOTES_PART == DTRACE_LOG_NOTES_PART_MOST &&
                    KYMO_RETAIN_NOTES_MOST == DTRACE_LOG_NOTES_MAX,
                "abi/retain.h");
 

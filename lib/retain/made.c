@@ -5,7 +5,7 @@
  * with a right CRC are used; the others are counted.
  *
  * Names of processes and threads (abi/retain.h, struct kymo_retain_name) are the events of a state
- * dump: a process's name and text address, a thread's name. One buffer before all others.
+ * dump: a process's name and text address, a thread's name. In whole buffers before all others.
  *
  * Descriptions of D's records (struct kymo_retain_note) are the events that the kernel logs when a
  * ring is stopped: whole buffers behind the last one of the first CPU that has any.
@@ -58,8 +58,6 @@ uint64_t retain_stamp_behind(uint64_t time, uint64_t last, uint32_t count)
 
 #define NAME_WORDS (5 + KYMO_RETAIN_NAME_MAX / 4)
 #define NAME_SLOTS ((NAME_WORDS + 1) / 2)
-/* The stamps of a buffer have one high word. */
-#define NAMES_STAMPS (2 * KYMO_RETAIN_NAMES_MOST + 2)
 
 static bool good(const struct retain *retain, struct kymo_retain_name *name)
 {
@@ -136,35 +134,64 @@ static uint32_t put_entry(struct trace_slot *slot, uint32_t cpu, uint32_t *time,
     return name->text_size == 0 ? n : n + put_mapname(slot + n, cpu, (*time)++, name);
 }
 
-/* Returns a stamp `NAMES_STAMPS` below the first one, within one high word. */
-static uint64_t stamp_before(uint64_t first)
-{
-    uint64_t stamp = first - NAMES_STAMPS;
-
-    return stamp >> 32 == first >> 32 ? stamp : (first & ~(uint64_t)UINT32_MAX) - NAMES_STAMPS;
-}
-
 uint32_t retain_names_buffer(struct retain *retain)
 {
-    uint64_t stamp = stamp_before(retain->first_time);
-    uint32_t low = (uint32_t)stamp, cpu = retain->cpu, count = 2, time = low + 2;
-    struct trace_slot *slots = retain->slots;
-    struct kymo_retain_name name;
+    uint64_t stamp = retain->names_time;
+    uint32_t count = 2, time = (uint32_t)stamp + 2;
 
-    if (retain->first_time < 2 * NAMES_STAMPS) {
+    for (; retain->name_at < KYMO_RETAIN_NAMES_MOST; retain->name_at++) {
+        struct trace_slot made[2 * NAME_SLOTS];
+        struct kymo_retain_name name;
+        uint32_t next = time, n = 0;
+
+        if (read_entry(retain, retain->name_at, &name)) {
+            n = put_entry(made, retain->cpu, &next, &name);
+        }
+        if (count + n > retain->buffer_slots) {
+            break; /* stays for the next buffer */
+        }
+        memcpy(&retain->slots[count], made, n * sizeof(*made));
+        count += n;
+        time = next;
+    }
+    if (count == 2) {
         return 0;
     }
-    for (uint32_t i = 0; i < KYMO_RETAIN_NAMES_MOST; i++) {
-        bool room = count + 2 * NAME_SLOTS <= retain->buffer_slots;
-
-        if (read_entry(retain, i, &name)) {
-            retain->losses.names += !room;
-            count += room ? put_entry(&slots[count], cpu, &time, &name) : 0;
-        }
-    }
-    retain_put_head(retain, retain->names_sequence, stamp);
+    retain_put_head(retain, retain->names_sequence++, stamp);
     retain->slots[0].d2 = count;
-    return count > 2 ? count : 0;
+    retain->names_time = stamp + (time - (uint32_t)stamp);
+    return count;
+}
+
+uint32_t retain_names_plan(struct retain *retain)
+{
+    uint32_t buffers = 0;
+    uint64_t stamps, first = retain->first_time;
+
+    retain->name_at = 0;
+    retain->names_time = 0;
+    while (retain_names_buffer(retain) != 0) {
+        buffers++;
+    }
+    retain->name_at = 0;
+    stamps = retain->names_time;
+    if (first < 2 * stamps) {
+        return 0;
+    }
+    /* Their stamps have one high word. */
+    retain->names_time = (first - stamps) >> 32 == first >> 32
+                             ? first - stamps
+                             : (first & ~(uint64_t)UINT32_MAX) - stamps;
+    return buffers;
+}
+
+void retain_names_lost(struct retain *retain)
+{
+    struct kymo_retain_name name;
+
+    for (; retain->name_at < KYMO_RETAIN_NAMES_MOST; retain->name_at++) {
+        retain->losses.names += read_entry(retain, retain->name_at, &name);
+    }
 }
 
 /* ---- notes of D's consumers -------------------------------------------------------- */

@@ -15,6 +15,12 @@ uint32_t retain_notes_buffer(struct retain *retain, uint32_t sequence, uint64_t 
 uint32_t retain_d_buffer(struct retain *retain, uint32_t sequence, uint64_t *time);
 uint32_t retain_panic_buffer(struct retain *retain, uint32_t sequence, uint64_t *time);
 
+/* Returns the buffers that all names take, and sets names_time so that their stamps are before
+ * first_time; 0: there are no names, or no time is left before it. */
+uint32_t retain_names_plan(struct retain *retain);
+/* Counts the names for which there was no buffer. */
+void retain_names_lost(struct retain *retain);
+
 /* Returns a stamp, not before `time`, from which `count` stamps follow `last` and each other within
  * one high word. */
 uint64_t retain_stamp_behind(uint64_t time, uint64_t last, uint32_t count);

@@ -40,7 +40,7 @@ struct retain_losses {
     uint32_t buffers;  /* given up, as a whole or in part */
     uint32_t unknown;  /* of those, with an unknown number of events */
     uint64_t events;   /* what the others held, and what the recording had lost before */
-    uint32_t names;    /* processes and threads whose names are damaged */
+    uint32_t names;    /* processes and threads without a name: damaged, or there was no room */
     uint32_t notes;    /* consumers of D without a description: damaged, or there was no room */
     uint32_t programs; /* retained ones of D, whose description in the window is damaged */
     uint32_t records;  /* of such programs: damaged, a lower bound; each is a missing number */
@@ -84,8 +84,9 @@ struct retain_taken {
 /* The walk through one CPU's buffers, and what follows them. */
 struct retain_walk {
     uint32_t stage;
-    uint32_t last;  /* sequence of its last buffer */
-    uint32_t given; /* of its buffers */
+    uint32_t last;       /* sequence of its last buffer */
+    uint32_t given;      /* of its buffers */
+    uint32_t lost_slots; /* DROPPED slots given */
     bool state_known;
     uint64_t time; /* stamp of its last slot; 0: it had no buffer */
     struct kymo_retain_cpu state;
@@ -110,8 +111,11 @@ struct retain {
     struct retain_walk walk[KYMO_RETAIN_CPUS];
     uint64_t first_time;     /* the first stamp of all CPUs */
     uint32_t first_cpu;      /* the first CPU that has buffers */
-    uint32_t names_sequence; /* of the buffer with names; 0: there is none */
-    uint32_t names_cpu;      /* CPU of that buffer */
+    uint32_t names_sequence; /* of the next buffer with names */
+    uint32_t names_left;     /* buffers that may have names, this one included */
+    uint32_t names_cpu;      /* CPU of those buffers; no CPU's number: names aren't needed */
+    uint32_t name_at;        /* the next entry */
+    uint64_t names_time;     /* the next stamp */
     /* notes of D's consumers: offset in their area; bytes returned of these */
     uint32_t note_at, note_done;
     bool notes_given;
@@ -129,7 +133,8 @@ int retain_open(struct retain *retain, retain_read_t read, void *arg);
 void retain_rewind(struct retain *retain);
 /*
  * Returns the CPUs' buffers merged by the times at which they begin; within a CPU by sequence. If a
- * CPU's first buffers are overwritten, the names of processes and threads come before all of them.
+ * CPU's first buffers are overwritten, the names of processes and threads come before all of them,
+ * in as many buffers as are needed and as the sequence numbers of the overwritten ones allow.
  * Each CPU's last buffer is followed, merged likewise, by the notes of D's consumers (at the first
  * CPU that has buffers), D's own buffers of that CPU, the crash as an event, and its losses.
  * Returns false at the end.

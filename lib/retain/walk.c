@@ -14,6 +14,7 @@
 enum stage { NAMES, BUFFERS, NOTES, PROGRAMS, CRASH, LOST, END };
 
 #define DROPPED_MOST (KYMO_TRACE_REASONS * KYMO_TRACE_CLASSES)
+#define LOST_SLOTS 1024u /* most of one CPU: damaged counters may claim any number of events */
 #define NEVER UINT64_MAX
 
 void retain_rewind(struct retain *retain)
@@ -116,14 +117,28 @@ static bool next_buffer(struct retain *retain, int i, struct retain_piece *piece
     return true;
 }
 
-/* Once, over the CPUs' first buffers: the names come before all of them, on a CPU that has a
- * sequence left for them. A CPU that has buffer 1 has not wrapped: its beginning is there. */
+/* Chooses the CPU whose sequence numbers the buffers with names have: the first one that had enough
+ * buffers overwritten, or else the one that had most. gone: the buffers overwritten on each CPU; if
+ * none is, the recording has the names itself. */
+static void plan_names(struct retain *retain, const uint32_t gone[KYMO_RETAIN_CPUS])
+{
+    uint32_t wanted = retain_names_plan(retain), cpu = 0;
+
+    for (uint32_t i = 1; i < cpus(retain) && gone[cpu] < wanted; i++) {
+        cpu = gone[i] > gone[cpu] ? i : cpu;
+    }
+    retain->names_cpu = gone[cpu] ? cpu : cpus(retain);
+    retain->names_left = wanted < gone[cpu] ? wanted : gone[cpu];
+    retain->names_sequence = gone[cpu] + 1 - retain->names_left;
+}
+
+/* Once, over the CPUs' first buffers. */
 static void look(struct retain *retain)
 {
     struct retain_piece piece;
+    uint32_t gone[KYMO_RETAIN_CPUS] = {0};
 
     retain->first_time = UINT64_MAX;
-    retain->names_sequence = 0;
     retain->first_cpu = cpus(retain);
     for (retain->cpu = 0; retain->cpu < cpus(retain); retain->cpu++) {
         bool found = false;
@@ -140,11 +155,9 @@ static void look(struct retain *retain)
         if (retain->first_cpu == cpus(retain)) {
             retain->first_cpu = retain->cpu;
         }
-        if (retain->names_sequence == 0) {
-            retain->names_sequence = piece.slots[0].d1 - 1;
-            retain->names_cpu = retain->cpu;
-        }
+        gone[retain->cpu] = piece.slots[0].d1 - 1;
     }
+    plan_names(retain, gone);
     retain->buffers = 0;
     retain->losses = (struct retain_losses){0};
     memset(retain->taken, 0, sizeof(retain->taken));
@@ -155,11 +168,19 @@ static void look(struct retain *retain)
 
 static bool names(struct retain *retain, struct retain_piece *piece)
 {
-    if (retain->names_sequence == 0 || retain->cpu != retain->names_cpu) {
+    uint32_t count;
+
+    if (retain->cpu != retain->names_cpu) {
         return false;
     }
-    *piece = (struct retain_piece){retain->cpu, retain_names_buffer(retain), retain->slots};
-    return piece->count != 0;
+    count = retain->names_left ? retain_names_buffer(retain) : 0;
+    if (count == 0) {
+        retain_names_lost(retain);
+        return false;
+    }
+    retain->names_left--;
+    *piece = (struct retain_piece){retain->cpu, count, retain->slots};
+    return true;
 }
 
 /* If two have the same sequence, one is wrong. */
@@ -214,26 +235,36 @@ static bool crash(struct retain *retain, struct retain_piece *piece)
     return count != 0;
 }
 
-/* A CPU without a slot has no time for its losses: they are reported in losses only. */
+static void count_pending(struct retain *retain)
+{
+    for (uint32_t k = 0; k < DROPPED_MOST; k++) {
+        retain->losses.events +=
+            retain_here(retain)->state.pending[k / KYMO_TRACE_CLASSES][k % KYMO_TRACE_CLASSES];
+    }
+}
+
+/* Takes as many pending losses as one piece holds. A CPU without a slot has no time for its losses:
+ * they are reported in losses only; so are those for which LOST_SLOTS are too few. */
 static bool lost(struct retain *retain, struct retain_piece *piece)
 {
-    const struct retain_walk *here = retain_here(retain);
-    uint32_t n = 0;
+    struct retain_walk *here = retain_here(retain);
+    uint32_t n = 0, left = here->time ? LOST_SLOTS - here->lost_slots : 0;
+    uint32_t most = left < retain->buffer_slots ? left : retain->buffer_slots;
 
-    for (uint32_t k = 0; k < DROPPED_MOST; k++) {
+    for (uint32_t k = KYMO_TRACE_CLASSES; k < DROPPED_MOST; k++) { /* reason 0 is none */
         uint32_t reason = k / KYMO_TRACE_CLASSES, class = k % KYMO_TRACE_CLASSES;
-        uint64_t events = here->state.pending[reason][class];
+        uint64_t *events = &here->state.pending[reason][class];
 
-        retain->losses.events += events;
-        for (; events && reason && here->time && n < TRACE_BUFFER_SLOTS_MOST; n++) {
-            uint32_t part = events < UINT32_MAX ? (uint32_t)events : UINT32_MAX;
+        for (; *events && n < most; n++) {
+            uint32_t part = *events < UINT32_MAX ? (uint32_t)*events : UINT32_MAX;
 
             retain->slots[n] =
                 (struct trace_slot){RETAIN_CONTROL(retain->cpu, TRACE_CONTROL_DROPPED),
                                     (uint32_t)here->time, reason << 8 | class, part};
-            events -= part;
+            *events -= part;
         }
     }
+    here->lost_slots += n;
     *piece = (struct retain_piece){retain->cpu, n, retain->slots};
     return n != 0;
 }
@@ -311,8 +342,11 @@ static bool step(struct retain *retain, struct retain_piece *piece)
 
     switch (here->stage) {
     case NAMES:
+        if (names(retain, piece)) {
+            return true;
+        }
         here->stage = BUFFERS;
-        return names(retain, piece);
+        return false;
     case BUFFERS:
         i = lowest(retain);
         if (i >= 0) {
@@ -336,10 +370,14 @@ static bool step(struct retain *retain, struct retain_piece *piece)
         return false;
     case CRASH:
         here->stage = LOST;
+        count_pending(retain);
         return crash(retain, piece);
     default:
+        if (lost(retain, piece)) {
+            return true;
+        }
         here->stage = END;
-        return lost(retain, piece);
+        return false;
     }
 }
 

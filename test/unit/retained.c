@@ -100,11 +100,13 @@ void retained_freeze(void)
     frozen->magic = KYMO_RETAIN_MAGIC;
 }
 
+#define LONG (TRACE_BUFFER_SLOTS < 256 ? 8 : 60) /* words of a long event, at most, but one */
+
 /* Number n of a CPU: as one slot or several, its words all hang on n. */
 static void event(unsigned cpu, uint32_t n)
 {
     uint32_t words[64];
-    unsigned count = n % 7 == 3 ? 2 + n % 60 : 2;
+    unsigned count = n % 7 == 3 ? 2 + n % LONG : 2;
 
     for (unsigned i = 0; i < count; i++) {
         words[i] = n + i * SALT;
@@ -153,7 +155,7 @@ static void check_word(struct retained_account *a, unsigned cpu, const struct tr
                        bool begin)
 {
     uint32_t n = begin ? slot->d1 : a->open;
-    unsigned count = n % 7 == 3 ? 2 + n % 60 : 2;
+    unsigned count = n % 7 == 3 ? 2 + n % LONG : 2;
     uint32_t at = begin ? 0 : a->words;
 
     if (begin) {

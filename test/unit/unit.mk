@@ -8,7 +8,7 @@ UNIT_TRACE_NAMES := assert ring interleave log overrun clock rows calls numbers 
 	owner first gate threads interrupt commands random retain names
 UNIT_TRACE32_NAMES := log clock random
 UNIT_SLOTS := 64 256
-UNIT_SLOTS_NAMES := ring log overrun clock first random rows user
+UNIT_SLOTS_NAMES := ring log overrun clock first random rows user retain names
 UNIT_TRACE := $(UNIT_TRACE_NAMES:%=$(B)/unit/trace_%) $(UNIT_TRACE32_NAMES:%=$(B)/unit/trace32_%) \
 	$(foreach n,$(UNIT_SLOTS),$(UNIT_SLOTS_NAMES:%=$(B)/unit/slots$(n)_%))
 UNIT_TESTS += $(UNIT_TRACE)
@@ -55,9 +55,12 @@ $$(B)/unit/slots$(1)_%: $$(B)/unit/slots$(1).o/test/unit/test_%.o $$(UNIT_TRACE_
 
 $$(B)/unit/slots$(1)_random: $$(UNIT_RANDOM:%=$$(B)/unit/slots$(1).o/test/unit/%.o)
 $$(B)/unit/slots$(1)_rows: $$(UNIT_READER_OBJS) $$(B)/unit/slots$(1).o/test/unit/capture.o
+$$(B)/unit/slots$(1)_retain $$(B)/unit/slots$(1)_names: $$(UNIT_RETAIN_OBJS:$$(B)/unit/trace.o/%=$$(B)/unit/slots$(1).o/%)
 .SECONDARY: $$(UNIT_TRACE_SRCS:%.c=$$(B)/unit/slots$(1).o/%.o) $$(B)/unit/slots$(1).o/test/unit/capture.o \
+	$$(UNIT_RETAIN_OBJS:$$(B)/unit/trace.o/%=$$(B)/unit/slots$(1).o/%) \
 	$$(UNIT_SLOTS_NAMES:%=$$(B)/unit/slots$(1).o/test/unit/test_%.o)
--include $$(wildcard $$(B)/unit/slots$(1).o/trace/*.d $$(B)/unit/slots$(1).o/test/unit/*.d)
+-include $$(wildcard $$(B)/unit/slots$(1).o/trace/*.d $$(B)/unit/slots$(1).o/lib/*/*.d \
+	$$(B)/unit/slots$(1).o/test/unit/*.d)
 endef
 $(foreach n,$(UNIT_SLOTS),$(eval $(call UNIT_SLOTS_RULES,$(n))))
 

@@ -39,8 +39,14 @@ enum dtrace_log_pass_flags {
 
 enum {
     DTRACE_LOG_WORDS_MAX = 6,
-    DTRACE_LOG_NOTES_PART = TRACE_EVENT_SLOTS_MOST < 62 ? 256 : 480, /* bytes in one event */
+    DTRACE_LOG_NOTES_PART_MOST = 480, /* bytes in one event, whatever a buffer's size */
+    /* Bytes in one event here. A smaller part fills its slots, so that no padding follows it. */
+    DTRACE_LOG_NOTES_PART = TRACE_EVENT_SLOTS_MOST < 62 ? 252 : DTRACE_LOG_NOTES_PART_MOST,
     DTRACE_LOG_NOTES_MAX = 128 * 1024, /* of all notes of one consumer */
 };
+_Static_assert((12 + DTRACE_LOG_NOTES_PART + 7) / 8 <= TRACE_EVENT_SLOTS_MOST &&
+                   (DTRACE_LOG_NOTES_PART == DTRACE_LOG_NOTES_PART_MOST ||
+                    (12 + DTRACE_LOG_NOTES_PART) % 8 == 0),
+               "a part of the notes fits a buffer, and readers can tell where it ends");
 
 #endif

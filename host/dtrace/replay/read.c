@@ -89,7 +89,7 @@ static bool notes(struct reading *in, struct replay *r, const struct kev_event *
         (r->notes && r->total != total)) {
         return false;
     }
-    bytes = bytes < DTRACE_LOG_NOTES_PART ? bytes : DTRACE_LOG_NOTES_PART;
+    bytes = bytes < DTRACE_LOG_NOTES_PART_MOST ? bytes : DTRACE_LOG_NOTES_PART_MOST;
     bytes = bytes < total - from ? bytes : total - from;
     if (!r->notes) {
         r->notes = calloc(1, total);
