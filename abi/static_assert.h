@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A static assertion for headers of programs, which may be in C11 or in C++. Anywhere else the
- * language's own is used. Proof: scripts/check-qnx, each header alone, in C++. */
+/* A static assertion for headers that programs in C11 or in C++17 include: lib/include/, and those
+ * that docs/elsewhere.md lists. Source files use _Static_assert. Proof: scripts/check-qnx and
+ * test/trace_alone/check, each header alone, in C++. */
 #ifndef ABI_STATIC_ASSERT_H
 #define ABI_STATIC_ASSERT_H
 

@@ -19,7 +19,7 @@
 #define STATES 24
 
 static const struct row {
-    uint8_t class;
+    uint8_t slot_class;
     uint16_t number;
 } rows[TRACE_EV_ROWS] = {
 #define EVENT(name, CLASS, number, ...) {TRACE_CLASS_##CLASS, number},
@@ -33,27 +33,27 @@ static const struct row {
  * event name its thread. */
 static bool row_on(unsigned id, const uint32_t *words, unsigned nwords)
 {
-    unsigned class = trace_filter_class_of(id), number = rows[id].number;
+    unsigned event_class = trace_filter_class_of(id), number = rows[id].number;
     uint32_t pid = nwords > 0 ? words[0] : 0, tid = nwords > 1 ? words[1] : 0;
 
-    if (class != _NTO_TRACE_THREAD) {
-        return trace_bit(trace_filter.row_on, id) && trace_threads_row_here(class, id);
+    if (event_class != _NTO_TRACE_THREAD) {
+        return trace_bit(trace_filter.row_on, id) && trace_threads_row_here(event_class, id);
     }
     return number < STATES
                ? trace_filter.state_on >> number & 1 && trace_threads_state(number, pid, tid)
-               : trace_bit(trace_filter.row_on, id) && trace_threads_row(class, id, pid, tid);
+               : trace_bit(trace_filter.row_on, id) && trace_threads_row(event_class, id, pid, tid);
 }
 
 /* Returns 1: an event of that number is on; 0: off; or -ENOTSUP. */
-static long class_on(uint32_t class, uint32_t number, const uint32_t *words, unsigned nwords)
+static long class_on(uint32_t slot_class, uint32_t number, const uint32_t *words, unsigned nwords)
 {
-    if (trace_class_is_call(class)) {
-        return number < 3 * TRACE_KERCALLS && class == trace_kercall_class(number)
+    if (trace_class_is_call(slot_class)) {
+        return number < 3 * TRACE_KERCALLS && slot_class == trace_kercall_class(number)
                    ? trace_kercall_on(number)
                    : -ENOTSUP;
     }
     for (unsigned id = 0; id < TRACE_EV_ROWS; id++) {
-        if (rows[id].class == class && rows[id].number == number) {
+        if (rows[id].slot_class == slot_class && rows[id].number == number) {
             return row_on(id, words, nwords);
         }
     }
@@ -61,40 +61,40 @@ static long class_on(uint32_t class, uint32_t number, const uint32_t *words, uns
 }
 
 /* Inserts the event as the kernel would: callers with the ability only. */
-static long class_event_insert(bool able, uint32_t class, uint32_t event, const uint32_t *words,
-                               unsigned nwords)
+static long class_event_insert(bool able, uint32_t slot_class, uint32_t event,
+                               const uint32_t *words, unsigned nwords)
 {
-    long on = class_on(class, event & ~(uint32_t)TRACE_EVENT_64, words, nwords);
+    long on = class_on(slot_class, event & ~(uint32_t)TRACE_EVENT_64, words, nwords);
 
     if (on >= 0 && !able) {
         return -EPERM;
     }
     if (on > 0) {
-        trace_log_words(class, event, &(struct trace_words){words, nwords, NULL, 0});
+        trace_log_words(slot_class, event, &(struct trace_words){words, nwords, NULL, 0});
     }
     return on < 0 ? on : 0;
 }
 
-static long insert_simple(bool able, uint32_t class, uint32_t event, uint64_t d1, uint64_t d2)
+static long insert_simple(bool able, uint32_t slot_class, uint32_t event, uint64_t d1, uint64_t d2)
 {
     const uint32_t words[] = {(uint32_t)d1, (uint32_t)(d1 >> 32), (uint32_t)d2,
                               (uint32_t)(d2 >> 32)};
     bool big = event & TRACE_EVENT_64;
 
-    return class_event_insert(able, class, event,
+    return class_event_insert(able, slot_class, event,
                               big ? words : (const uint32_t[]){words[0], words[2]}, big ? 4 : 2);
 }
 
-long trace_class_simple(bool able, uint32_t class, uint32_t event, uintptr_t d1, uintptr_t d2)
+long trace_class_simple(bool able, uint32_t slot_class, uint32_t event, uintptr_t d1, uintptr_t d2)
 {
-    if (class == TRACE_CLASS_USER) {
+    if (slot_class == TRACE_CLASS_USER) {
         return trace_user_simple(event, (uint32_t)d1, (uint32_t)d2);
     }
     if (!(event & TRACE_EVENT_64)) {
         d1 = (uint32_t)d1;
         d2 = (uint32_t)d2;
     }
-    switch (class << TRACE_CLASS_SHIFT | (event & ~(uint32_t)TRACE_EVENT_64)) {
+    switch (slot_class << TRACE_CLASS_SHIFT | (event & ~(uint32_t)TRACE_EVENT_64)) {
     case TRACE_CLASS_SYSTEM << TRACE_CLASS_SHIFT | _NTO_TRACE_SYS_ADDRESS:
         trace_address(d1, (uint32_t)d2);
         return 0;
@@ -105,7 +105,7 @@ long trace_class_simple(bool able, uint32_t class, uint32_t event, uintptr_t d1,
         trace_function_exit(d1, d2);
         return 0;
     default:
-        return insert_simple(able, class, event, d1, d2);
+        return insert_simple(able, slot_class, event, d1, d2);
     }
 }
 
@@ -124,18 +124,18 @@ static void insert_slog(const uint32_t *words, unsigned nwords)
     trace_slog(words[0], words[1], text);
 }
 
-long trace_class_combine(bool able, uint32_t class, uint32_t event, const uint32_t *words,
+long trace_class_combine(bool able, uint32_t slot_class, uint32_t event, const uint32_t *words,
                          unsigned nwords)
 {
     if (nwords > KYMO_TRACE_USER_COMBINE_MAX / sizeof(words[0])) {
         return -EINVAL;
     }
-    if (class == TRACE_CLASS_USER) {
+    if (slot_class == TRACE_CLASS_USER) {
         return trace_user_combine(event, words, nwords);
     }
-    if (class == TRACE_CLASS_SYSTEM && event == _NTO_TRACE_SYS_SLOG && nwords >= 2) {
+    if (slot_class == TRACE_CLASS_SYSTEM && event == _NTO_TRACE_SYS_SLOG && nwords >= 2) {
         insert_slog(words, nwords);
         return 0;
     }
-    return class_event_insert(able, class, event, words, nwords);
+    return class_event_insert(able, slot_class, event, words, nwords);
 }

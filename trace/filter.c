@@ -25,9 +25,9 @@ uint32_t trace_site_probed[TRACE_BITS(TRACE_EV_COUNT)]; /* [a] D listens */
 uint32_t trace_site_logged[TRACE_BITS(TRACE_EV_COUNT)]; /* [a] the log takes it */
 
 static const struct row {
-    uint8_t class;    /* external */
-    uint8_t internal; /* class */
-    uint16_t number;  /* internal event */
+    uint8_t event_class; /* external */
+    uint8_t internal;    /* class */
+    uint16_t number;     /* internal event */
     bool state;
 } rows[TRACE_EV_ROWS] = {
 #define EVENT_ROW(CLASS, number, EXT, state) {_NTO_TRACE_##EXT, TRACE_CLASS_##CLASS, number, state},
@@ -45,23 +45,23 @@ static const struct row {
 /* Returns whether the external event, a mask or number, names this table entry. */
 static bool row_matches(const struct row *row, uint32_t event)
 {
-    if (row->class == _NTO_TRACE_PROCESS) {
+    if (row->event_class == _NTO_TRACE_PROCESS) {
         return event >> (row->number / 64 - 1) & 1;
     }
-    if (row->class == _NTO_TRACE_THREAD) {
+    if (row->event_class == _NTO_TRACE_THREAD) {
         return event >> row->number & 1;
     }
     return row->number == event;
 }
 
-bool trace_filter_names(unsigned class, uint32_t event, unsigned id)
+bool trace_filter_names(unsigned event_class, uint32_t event, unsigned id)
 {
-    return rows[id].class == class && row_matches(&rows[id], event);
+    return rows[id].event_class == event_class && row_matches(&rows[id], event);
 }
 
 unsigned trace_filter_class_of(unsigned id)
 {
-    return rows[id].class;
+    return rows[id].event_class;
 }
 
 bool trace_filter_state(unsigned id, unsigned *state)
@@ -83,13 +83,13 @@ static void set_row(enum trace_filter_set set, unsigned id, bool value)
 }
 
 /* event NULL: all of the class. Returns the number of entries named. */
-static unsigned filter_set_rows(enum trace_filter_set set, unsigned class, const uint32_t *event,
-                                bool value)
+static unsigned filter_set_rows(enum trace_filter_set set, unsigned event_class,
+                                const uint32_t *event, bool value)
 {
     unsigned named = 0;
 
     for (unsigned id = 0; id < TRACE_EV_ROWS; id++) {
-        if (rows[id].class == class && (!event || row_matches(&rows[id], *event))) {
+        if (rows[id].event_class == event_class && (!event || row_matches(&rows[id], *event))) {
             set_row(set, id, value);
             named++;
         }
@@ -100,12 +100,12 @@ static unsigned filter_set_rows(enum trace_filter_set set, unsigned class, const
 /* ---- classes whose events are ranges ----------------------------------------------- */
 
 /* The class's only entry is on if any of its interrupts is. */
-static int set_interrupts(enum trace_filter_set set, unsigned class, const uint32_t *event,
+static int set_interrupts(enum trace_filter_set set, unsigned event_class, const uint32_t *event,
                           bool value)
 {
     unsigned id = 0;
 
-    while (rows[id].class != class) {
+    while (rows[id].event_class != event_class) {
         id++;
     }
     uint32_t *bits = trace_filter.int_on[rows[id].number];
@@ -127,10 +127,10 @@ static int set_interrupts(enum trace_filter_set set, unsigned class, const uint3
 static int set_group(enum trace_filter_set set, unsigned first, unsigned last,
                      const uint32_t *event, bool value);
 
-static int filter_set_class(enum trace_filter_set set, unsigned class, const uint32_t *event,
+static int filter_set_class(enum trace_filter_set set, unsigned event_class, const uint32_t *event,
                             bool value)
 {
-    switch (class) {
+    switch (event_class) {
     case _NTO_TRACE_CONTROL: /* always on */
     case _NTO_TRACE_VTHREAD: /* there are no such events */
         return event ? -ENOTSUP : 0;
@@ -139,7 +139,7 @@ static int filter_set_class(enum trace_filter_set set, unsigned class, const uin
     case _NTO_TRACE_KERCALLENTER:
     case _NTO_TRACE_KERCALLEXIT:
     case _NTO_TRACE_KERCALLINT:
-        return trace_kercall_set(set, class - _NTO_TRACE_KERCALLENTER, event, value);
+        return trace_kercall_set(set, event_class - _NTO_TRACE_KERCALLENTER, event, value);
     case _NTO_TRACE_INT:
         set_group(set, _NTO_TRACE_INT_HANDLER_ENTER, _NTO_TRACE_INT_HANDLER_EXIT, event, value);
         return set_group(set, _NTO_TRACE_INTENTER, _NTO_TRACE_INTEXIT, event, value);
@@ -147,7 +147,7 @@ static int filter_set_class(enum trace_filter_set set, unsigned class, const uin
     case _NTO_TRACE_INTEXIT:
     case _NTO_TRACE_INT_HANDLER_ENTER:
     case _NTO_TRACE_INT_HANDLER_EXIT:
-        return set_interrupts(set, class, event, value);
+        return set_interrupts(set, event_class, event, value);
     case _NTO_TRACE_USER:
         if (event && *event >= TRACE_USER_EVENTS) {
             return -ENOTSUP;
@@ -158,7 +158,7 @@ static int filter_set_class(enum trace_filter_set set, unsigned class, const uin
         }
         return 0;
     default:
-        return filter_set_rows(set, class, event, value) ? 0 : -ENOTSUP;
+        return filter_set_rows(set, event_class, event, value) ? 0 : -ENOTSUP;
     }
 }
 
@@ -167,8 +167,8 @@ static int set_group(enum trace_filter_set set, unsigned first, unsigned last,
 {
     int error = 0;
 
-    for (unsigned class = first; class <= last; class ++) {
-        error = filter_set_class(set, class, event, value);
+    for (unsigned event_class = first; event_class <= last; event_class++) {
+        error = filter_set_class(set, event_class, event, value);
     }
     return error;
 }
@@ -185,17 +185,17 @@ void trace_filter_slow(void)
     }
 }
 
-int trace_filter_class(enum trace_filter_set set, unsigned class, bool value)
+int trace_filter_class(enum trace_filter_set set, unsigned event_class, bool value)
 {
-    int error = filter_set_class(set, class, NULL, value);
+    int error = filter_set_class(set, event_class, NULL, value);
 
     trace_filter_slow();
     return error;
 }
 
-int trace_filter_event(enum trace_filter_set set, unsigned class, uint32_t event, bool value)
+int trace_filter_event(enum trace_filter_set set, unsigned event_class, uint32_t event, bool value)
 {
-    int error = filter_set_class(set, class, &event, value);
+    int error = filter_set_class(set, event_class, &event, value);
 
     trace_filter_slow();
     return error;
@@ -203,8 +203,9 @@ int trace_filter_event(enum trace_filter_set set, unsigned class, uint32_t event
 
 void trace_filter_all(enum trace_filter_set set, bool value)
 {
-    for (unsigned class = _NTO_TRACE_KERCALL; class <= _NTO_TRACE_INT_HANDLER_EXIT; class ++) {
-        filter_set_class(set, class, NULL, value);
+    for (unsigned event_class = _NTO_TRACE_KERCALL; event_class <= _NTO_TRACE_INT_HANDLER_EXIT;
+         event_class++) {
+        filter_set_class(set, event_class, NULL, value);
     }
     trace_filter_slow();
 }

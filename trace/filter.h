@@ -58,13 +58,13 @@ static inline bool trace_filter_int(unsigned event, uint32_t interrupt)
 enum trace_filter_set { TRACE_SET_ON, TRACE_SET_WIDE };
 
 void trace_filter_all(enum trace_filter_set set, bool value);
-int trace_filter_class(enum trace_filter_set set, unsigned class, bool value);
-int trace_filter_event(enum trace_filter_set set, unsigned class, uint32_t event, bool value);
+int trace_filter_class(enum trace_filter_set set, unsigned event_class, bool value);
+int trace_filter_event(enum trace_filter_set set, unsigned event_class, uint32_t event, bool value);
 /* Call after a change of the wide set, of the gate, or of trace/threads.h. */
 void trace_filter_slow(void);
 /* Properties of a table entry: whether an event of an external class names it; its class; whether
  * it is a thread state's. */
-bool trace_filter_names(unsigned class, uint32_t event, unsigned id);
+bool trace_filter_names(unsigned event_class, uint32_t event, unsigned id);
 unsigned trace_filter_class_of(unsigned id);
 bool trace_filter_state(unsigned id, unsigned *state);
 /* Patches the sites according to the filter and `running`. */

@@ -47,7 +47,7 @@ void trace_gate_close(void)
     }
 }
 
-bool trace_gate_stops(unsigned class, unsigned site, unsigned number, const uint64_t *words)
+bool trace_gate_stops(unsigned slot_class, unsigned site, unsigned number, const uint64_t *words)
 {
     uintptr_t irq = trace_port_irq_save();
     struct trace_cpu *cpu = trace_port_cpu();
@@ -57,7 +57,7 @@ bool trace_gate_stops(unsigned class, unsigned site, unsigned number, const uint
     bool stops = armed && cpu->on && !names && !trace_port_passes(site, number, words);
 
     if (stops) {
-        cpu->stopped[class]++;
+        cpu->stopped[slot_class]++;
     }
     trace_port_irq_restore(irq);
     return stops;

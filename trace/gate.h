@@ -26,6 +26,6 @@ int trace_gate_open(const char *name, struct kymo_trace_refusal *why);
 void trace_gate_close(void);
 /* Returns true if the event must not be logged, and counts it if tracing runs on this CPU. words:
  * all arguments of the entry's wider form, at least five. */
-bool trace_gate_stops(unsigned class, unsigned site, unsigned number, const uint64_t *words);
+bool trace_gate_stops(unsigned slot_class, unsigned site, unsigned number, const uint64_t *words);
 
 #endif

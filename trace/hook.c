@@ -68,23 +68,23 @@ TRACE_INLINE void put_code(struct args *a, uint64_t value)
     }
 }
 
-COLD static void log_long(unsigned class, unsigned event, const struct args *a)
+COLD static void log_long(unsigned slot_class, unsigned event, const struct args *a)
 {
     struct trace_words words = {a->words, a->n, a->text, 0};
 
     while (a->text && words.text_bytes < TRACE_TEXT_BYTES - 1 && a->text[words.text_bytes]) {
         words.text_bytes++;
     }
-    trace_log_words(class, event | (a->big ? TRACE_EVENT_64 : 0), &words);
+    trace_log_words(slot_class, event | (a->big ? TRACE_EVENT_64 : 0), &words);
 }
 
-TRACE_INLINE void log_args(unsigned class, unsigned event, const struct args *a)
+TRACE_INLINE void log_args(unsigned slot_class, unsigned event, const struct args *a)
 {
     if (a->n <= 2 && !a->text) {
-        trace_log2(class, event | (a->big ? TRACE_EVENT_64 : 0), a->n > 0 ? a->words[0] : 0,
+        trace_log2(slot_class, event | (a->big ? TRACE_EVENT_64 : 0), a->n > 0 ? a->words[0] : 0,
                    a->n > 1 ? a->words[1] : 0);
     } else {
-        log_long(class, event, a);
+        log_long(slot_class, event, a);
     }
 }
 

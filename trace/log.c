@@ -13,9 +13,9 @@
 #include "trace/loss.h"
 #include "trace/trace.h"
 
-static void log_drop(struct trace_cpu *cpu, unsigned reason, unsigned class, unsigned slots)
+static void log_drop(struct trace_cpu *cpu, unsigned reason, unsigned slot_class, unsigned slots)
 {
-    trace_loss_add(&cpu->loss, reason, class, 1);
+    trace_loss_add(&cpu->loss, reason, slot_class, 1);
     if (reason == KYMO_DROP_NOBUFFER) {
         log_missed(cpu, slots);
     }
@@ -23,24 +23,24 @@ static void log_drop(struct trace_cpu *cpu, unsigned reason, unsigned class, uns
 
 /* Finds room for the event and, if the high word has changed, for a TIME before it. Returns NULL if
  * there is none, which is counted. */
-static struct trace_slot *find_room(struct trace_cpu *cpu, unsigned class, unsigned slots)
+static struct trace_slot *find_room(struct trace_cpu *cpu, unsigned slot_class, unsigned slots)
 {
     if (slots > TRACE_EVENT_SLOTS_MOST) {
-        log_drop(cpu, KYMO_DROP_TOOBIG, class, slots);
+        log_drop(cpu, KYMO_DROP_TOOBIG, slot_class, slots);
         return NULL;
     }
     uint64_t stamp = trace_clock_stamp(cpu, 0);
     bool time = stamp >> 32 != cpu->time_high;
 
     if (cpu->filled) {
-        log_drop(cpu, KYMO_DROP_FILLED, class, slots);
+        log_drop(cpu, KYMO_DROP_FILLED, slot_class, slots);
         return NULL;
     }
     if (!cpu->end || (size_t)(cpu->end - cpu->cursor) < slots + time) {
         if (!log_next_buffer(cpu)) {
             cpu->filled = cpu->ring.policy == TRACE_FILL;
             cpu->request |= cpu->filled;
-            log_drop(cpu, cpu->filled ? KYMO_DROP_FILLED : KYMO_DROP_NOBUFFER, class, slots);
+            log_drop(cpu, cpu->filled ? KYMO_DROP_FILLED : KYMO_DROP_NOBUFFER, slot_class, slots);
             return NULL;
         }
         stamp = trace_clock_last(cpu) + 1;
@@ -59,10 +59,10 @@ static struct trace_slot *find_room(struct trace_cpu *cpu, unsigned class, unsig
 
 /* Returns the reserved slots at the cursor, with the time set in the first, or NULL if the event is
  * not recorded. */
-static struct trace_slot *log_reserve(struct trace_cpu *cpu, unsigned class, unsigned slots)
+static struct trace_slot *log_reserve(struct trace_cpu *cpu, unsigned slot_class, unsigned slots)
 {
     if (cpu->busy) {
-        trace_loss_recursive(cpu, class);
+        trace_loss_recursive(cpu, slot_class);
         return NULL;
     }
     if (!cpu->on) {
@@ -71,7 +71,7 @@ static struct trace_slot *log_reserve(struct trace_cpu *cpu, unsigned class, uns
     trace_assert(trace_port_irq_masked());
     cpu->busy = true;
     cpu->limit = cpu->full = NULL;
-    struct trace_slot *slot = find_room(cpu, class, slots);
+    struct trace_slot *slot = find_room(cpu, slot_class, slots);
     TRACE_YIELD_POINT("reserve");
     if (slot && cpu->due != cpu->end && cpu->cursor + slots > cpu->due) {
         cpu->due = cpu->end; /* it passes the high-water mark */
@@ -194,7 +194,7 @@ static uint32_t log_structure(unsigned i, unsigned slots)
     return i == 0 ? TRACE_STRUCT_CB : i + 1 == slots ? TRACE_STRUCT_CE : TRACE_STRUCT_CC;
 }
 
-bool trace_log_words(unsigned class, unsigned event, const struct trace_words *words)
+bool trace_log_words(unsigned slot_class, unsigned event, const struct trace_words *words)
 {
     unsigned text_words = words->text ? words->text_bytes / 4 + 1 : 0;
     unsigned slots = (words->nwords + text_words + 1) / 2;
@@ -202,18 +202,18 @@ bool trace_log_words(unsigned class, unsigned event, const struct trace_words *w
     struct trace_cpu *cpu = trace_port_cpu();
 
     slots = slots ? slots : 1;
-    struct trace_slot *slot = log_reserve(cpu, class, slots);
+    struct trace_slot *slot = log_reserve(cpu, slot_class, slots);
     if (slot) {
         uint32_t time = slot->time;
 
         for (unsigned i = 0; i < slots; i++) {
             slot[i].header =
-                TRACE_PORT_HEADER(cpu, TRACE_HEADER(0, log_structure(i, slots), class, event));
+                TRACE_PORT_HEADER(cpu, TRACE_HEADER(0, log_structure(i, slots), slot_class, event));
             slot[i].time = time;
             slot[i].d1 = log_word_at(words, 2 * i);
             slot[i].d2 = log_word_at(words, 2 * i + 1);
         }
-        cpu->count[class]++;
+        cpu->count[slot_class]++;
         __asm__ volatile("" ::: "memory"); /* after a crash no event is found half written */
         cpu->cursor = slot + slots;
     }

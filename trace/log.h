@@ -33,9 +33,9 @@ void trace_log_limit(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what);
  * here, a slow path is active, or the time must be checked; else it is the high-water mark and,
  * once that is passed, the buffer's end.
  */
-TRACE_INLINE void trace_log2(unsigned class, unsigned event, uint32_t d1, uint32_t d2)
+TRACE_INLINE void trace_log2(unsigned slot_class, unsigned event, uint32_t d1, uint32_t d2)
 {
-    uint32_t code = class << TRACE_CLASS_SHIFT | event;
+    uint32_t code = slot_class << TRACE_CLASS_SHIFT | event;
     uintptr_t irq = trace_port_irq_save();
     struct trace_cpu *cpu = trace_port_cpu();
     trace_now_t now = TRACE_NOW();
@@ -51,7 +51,7 @@ TRACE_INLINE void trace_log2(unsigned class, unsigned event, uint32_t d1, uint32
         trace_log_limit(d1, d2, now, trace_port_what(code, irq));
         return;
     }
-    cpu->count[class]++;
+    cpu->count[slot_class]++;
     slot = trace_port_put(slot, TRACE_PORT_HEADER(cpu, code), (uint32_t)now, d1, d2);
     __asm__ volatile("" ::: "memory"); /* after a crash no slot is found half written */
     cpu->cursor = slot;
@@ -70,7 +70,7 @@ struct trace_words {
     unsigned text_bytes;
 };
 /* Returns false if the event is not recorded; that is counted, unless tracing is off here. */
-bool trace_log_words(unsigned class, unsigned event, const struct trace_words *event_words);
+bool trace_log_words(unsigned slot_class, unsigned event, const struct trace_words *event_words);
 
 /* Own CPU, interrupts masked (cross-calls): starts and stops tracing here, closes the ACTIVE
  * buffer, discards all buffers that are not BUSY. The cross-calling CPU holds the kernel lock. */

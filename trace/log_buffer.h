@@ -52,8 +52,9 @@ static inline bool log_counts_agree(const struct trace_cpu *cpu)
         bool first = TRACE_GET_STRUCT(s->header) <= TRACE_STRUCT_CB;
         count[TRACE_GET_CLASS(s->header) % TRACE_CLASS_MAX] += first;
     }
-    for (unsigned class = TRACE_CLASS_CONTROL + 1; class < TRACE_CLASS_MAX; class ++) {
-        if (count[class] != cpu->count[class]) {
+    for (unsigned slot_class = TRACE_CLASS_CONTROL + 1; slot_class < TRACE_CLASS_MAX;
+         slot_class++) {
+        if (count[slot_class] != cpu->count[slot_class]) {
             return false;
         }
     }

@@ -10,8 +10,8 @@ static inline bool loss_sound(const struct trace_loss *loss)
 {
     uint64_t classes = 0, reasons = 0;
 
-    for (unsigned class = 0; class < TRACE_CLASS_MAX; class ++) {
-        classes += loss->lost[class];
+    for (unsigned slot_class = 0; slot_class < TRACE_CLASS_MAX; slot_class++) {
+        classes += loss->lost[slot_class];
     }
     for (unsigned reason = 0; reason < KYMO_TRACE_REASONS; reason++) {
         reasons += loss->lost_reason[reason];
@@ -19,31 +19,31 @@ static inline bool loss_sound(const struct trace_loss *loss)
     return classes == reasons;
 }
 
-void trace_loss_add(struct trace_loss *loss, unsigned reason, unsigned class, uint32_t events)
+void trace_loss_add(struct trace_loss *loss, unsigned reason, unsigned slot_class, uint32_t events)
 {
     if (events == 0) {
         return;
     }
-    trace_assert(reason < KYMO_TRACE_REASONS && class < TRACE_CLASS_MAX);
-    loss->pending[reason][class] += events;
-    loss->classes[reason] |= 1u << class;
+    trace_assert(reason < KYMO_TRACE_REASONS && slot_class < TRACE_CLASS_MAX);
+    loss->pending[reason][slot_class] += events;
+    loss->classes[reason] |= 1u << slot_class;
     loss->reasons |= 1u << reason;
 }
 
-void trace_loss_recursive(struct trace_cpu *cpu, unsigned class)
+void trace_loss_recursive(struct trace_cpu *cpu, unsigned slot_class)
 {
-    cpu->loss.recursive[class]++;
+    cpu->loss.recursive[slot_class]++;
     cpu->nested = true;
 }
 
 void trace_loss_fold(struct trace_cpu *cpu)
 {
     cpu->nested = false;
-    for (unsigned class = 0; class < TRACE_CLASS_MAX; class ++) {
-        uint32_t events = cpu->loss.recursive[class];
+    for (unsigned slot_class = 0; slot_class < TRACE_CLASS_MAX; slot_class++) {
+        uint32_t events = cpu->loss.recursive[slot_class];
 
-        cpu->loss.recursive[class] -= events;
-        trace_loss_add(&cpu->loss, KYMO_DROP_RECURSIVE, class, events);
+        cpu->loss.recursive[slot_class] -= events;
+        trace_loss_add(&cpu->loss, KYMO_DROP_RECURSIVE, slot_class, events);
     }
 }
 
@@ -66,21 +66,21 @@ bool trace_loss_next(struct trace_loss *loss, uint32_t *reason_class, uint32_t *
         return false;
     }
     unsigned reason = (unsigned)__builtin_ctz(loss->reasons);
-    unsigned class = (unsigned)__builtin_ctz(loss->classes[reason]);
-    uint64_t pending = loss->pending[reason][class];
+    unsigned slot_class = (unsigned)__builtin_ctz(loss->classes[reason]);
+    uint64_t pending = loss->pending[reason][slot_class];
     uint32_t n = pending < UINT32_MAX ? (uint32_t)pending : UINT32_MAX; /* the rest follows */
 
     trace_assert(n > 0);
-    loss->pending[reason][class] = pending - n;
+    loss->pending[reason][slot_class] = pending - n;
     if (pending == n) {
         loss->classes[reason] &= loss->classes[reason] - 1;
     }
     if (!loss->classes[reason]) {
         loss->reasons &= loss->reasons - 1;
     }
-    loss->lost[class] += n;
+    loss->lost[slot_class] += n;
     loss->lost_reason[reason] += n;
-    *reason_class = reason << 8 | class;
+    *reason_class = reason << 8 | slot_class;
     *events = n;
     trace_assert(loss_sound(loss));
     return true;
@@ -93,13 +93,13 @@ static void loss_unsettle(struct trace_cpu *cpu, uint32_t index, unsigned droppe
 
     slot += 2; /* BUFFER, TIME */
     for (unsigned i = 0; i < dropped_slots; i++, slot++) {
-        unsigned reason = slot->d1 >> 8, class = slot->d1 & 0xff;
+        unsigned reason = slot->d1 >> 8, slot_class = slot->d1 & 0xff;
 
-        trace_assert(reason < KYMO_TRACE_REASONS && class < TRACE_CLASS_MAX);
-        trace_assert(cpu->loss.lost[class] >= slot->d2);
-        cpu->loss.lost[class] -= slot->d2;
+        trace_assert(reason < KYMO_TRACE_REASONS && slot_class < TRACE_CLASS_MAX);
+        trace_assert(cpu->loss.lost[slot_class] >= slot->d2);
+        cpu->loss.lost[slot_class] -= slot->d2;
         cpu->loss.lost_reason[reason] -= slot->d2;
-        trace_loss_add(&cpu->loss, reason, class, slot->d2);
+        trace_loss_add(&cpu->loss, reason, slot_class, slot->d2);
     }
 }
 
@@ -114,11 +114,11 @@ void trace_loss_buffer(struct trace_cpu *cpu, uint32_t index, unsigned reason)
         trace_buffer_events(buffer) == 0) {
         trace_loss_add(&cpu->loss, KYMO_DROP_OVERWRITTEN, TRACE_CLASS_CONTROL, 1);
     }
-    for (unsigned class = 0; class < TRACE_CLASS_MAX; class ++) {
-        uint32_t events = buffer->count[class];
+    for (unsigned slot_class = 0; slot_class < TRACE_CLASS_MAX; slot_class++) {
+        uint32_t events = buffer->count[slot_class];
 
         if (events && reason) {
-            trace_loss_add(&cpu->loss, reason, class, events);
+            trace_loss_add(&cpu->loss, reason, slot_class, events);
         } else {
             cpu->loss.recycled += events;
         }
@@ -132,8 +132,8 @@ uint32_t trace_buffer_events(const struct trace_buffer *buffer)
 {
     uint32_t events = 0;
 
-    for (unsigned class = 0; class < TRACE_CLASS_MAX; class ++) {
-        events += buffer->count[class];
+    for (unsigned slot_class = 0; slot_class < TRACE_CLASS_MAX; slot_class++) {
+        events += buffer->count[slot_class];
     }
     return events;
 }
@@ -142,8 +142,8 @@ static uint64_t events_in_buffers(const struct trace_cpu *cpu)
 {
     uint64_t events = 0;
 
-    for (unsigned class = 0; class < TRACE_CLASS_MAX; class ++) {
-        events += cpu->count[class];
+    for (unsigned slot_class = 0; slot_class < TRACE_CLASS_MAX; slot_class++) {
+        events += cpu->count[slot_class];
     }
     for (uint32_t i = 0; i < cpu->ring.count; i++) {
         const struct trace_buffer *buffer = &cpu->ring.buffers[i];
@@ -161,20 +161,20 @@ void trace_loss_report(const struct trace_cpu *cpu, struct kymo_trace_loss *out)
 
     out->recycled = loss->recycled;
     out->made = events_in_buffers(cpu) + loss->taken + loss->recycled;
-    for (unsigned class = 0; class < TRACE_CLASS_MAX; class ++) {
-        out->lost[class] = loss->lost[class];
+    for (unsigned slot_class = 0; slot_class < TRACE_CLASS_MAX; slot_class++) {
+        out->lost[slot_class] = loss->lost[slot_class];
     }
     for (unsigned reason = 0; reason < KYMO_TRACE_REASONS; reason++) {
         out->lost_reason[reason] = loss->lost_reason[reason];
-        for (unsigned class = 0; class < TRACE_CLASS_MAX; class ++) {
-            uint64_t events = loss->pending[reason][class];
+        for (unsigned slot_class = 0; slot_class < TRACE_CLASS_MAX; slot_class++) {
+            uint64_t events = loss->pending[reason][slot_class];
 
-            out->pending[reason][class] = events;
-            out->lost[class] += events;
+            out->pending[reason][slot_class] = events;
+            out->lost[slot_class] += events;
             out->lost_reason[reason] += events;
         }
     }
-    for (unsigned class = 0; class < TRACE_CLASS_MAX; class ++) {
-        out->made += out->lost[class];
+    for (unsigned slot_class = 0; slot_class < TRACE_CLASS_MAX; slot_class++) {
+        out->made += out->lost[slot_class];
     }
 }

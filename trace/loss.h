@@ -12,10 +12,10 @@
 #include "trace/ring.h"
 
 /* Counts `events` lost events of a class for a reason (KYMO_DROP_*). */
-void trace_loss_add(struct trace_loss *loss, unsigned reason, unsigned class, uint32_t events);
+void trace_loss_add(struct trace_loss *loss, unsigned reason, unsigned slot_class, uint32_t events);
 /* Counts a nested event, in any state of the log: touches one counter that only it and fold()
  * use. */
-void trace_loss_recursive(struct trace_cpu *cpu, unsigned class);
+void trace_loss_recursive(struct trace_cpu *cpu, unsigned slot_class);
 void trace_loss_fold(struct trace_cpu *cpu);
 /* Returns how many DROPPED slots the next opening of a buffer writes: one for each pending count,
  * at most TRACE_DROPPED_MOST. */

@@ -17,7 +17,7 @@
 
 long trace_raw_event(bool able, const uint32_t args[4])
 {
-    uint32_t header = args[0], class = TRACE_GET_CLASS(header);
+    uint32_t header = args[0], slot_class = TRACE_GET_CLASS(header);
 
     if (!able) {
         return -EPERM;
@@ -25,10 +25,11 @@ long trace_raw_event(bool able, const uint32_t args[4])
     if (header & RESERVED) {
         return -EINVAL;
     }
-    if (TRACE_GET_STRUCT(header) != TRACE_STRUCT_S || class <= TRACE_CLASS_CONTROL ||
-        (class > TRACE_CLASS_COMM && class != TRACE_CLASS_KYMO_CALL)) {
+    if (TRACE_GET_STRUCT(header) != TRACE_STRUCT_S || slot_class <= TRACE_CLASS_CONTROL ||
+        (slot_class > TRACE_CLASS_COMM && slot_class != TRACE_CLASS_KYMO_CALL)) {
         return -ENOTSUP;
     }
-    trace_log_words(class, TRACE_GET_EVENT(header), &(struct trace_words){args + 2, 2, NULL, 0});
+    trace_log_words(slot_class, TRACE_GET_EVENT(header),
+                    &(struct trace_words){args + 2, 2, NULL, 0});
     return 0;
 }

@@ -129,8 +129,8 @@ static void put_mark(const struct trace_cpu *cpu, const struct seal *seal)
         .data_crc = ~seal->crc,
     };
 
-    for (unsigned class = 0; class < TRACE_CLASS_MAX; class ++) {
-        mark.events[class] = buffer->count[class];
+    for (unsigned slot_class = 0; slot_class < TRACE_CLASS_MAX; slot_class++) {
+        mark.events[slot_class] = buffer->count[slot_class];
     }
     mark.crc = trace_crc_add(TRACE_CRC_START, &number, sizeof(number));
     mark.crc = ~trace_crc_add(mark.crc, &mark, offsetof(struct kymo_retain_mark, crc));

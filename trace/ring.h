@@ -20,24 +20,27 @@
 #ifndef TRACE_RING_H
 #define TRACE_RING_H
 
+#include <stdalign.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "abi/static_assert.h"
 #include "abi/sys/trace.h"
 #include "trace/slot.h"
 
-_Static_assert(sizeof(struct trace_slot) == TRACE_SLOT_BYTES, "slot layout");
+KYMO_STATIC_ASSERT(sizeof(struct trace_slot) == TRACE_SLOT_BYTES, "slot layout");
 /* What follows from TRACE_BUFFER_SLOTS (trace/slot.h). */
-_Static_assert(TRACE_BUFFER_SLOTS >= TRACE_BUFFER_SLOTS_LEAST &&
-                   TRACE_BUFFER_SLOTS <= TRACE_BUFFER_SLOTS_MOST,
-               "TRACE_BUFFER_SLOTS");
-_Static_assert(TRACE_HIGH_WATER >= TRACE_HIGH_WATER_LEAST && TRACE_HIGH_WATER < TRACE_BUFFER_SLOTS,
-               "the default high-water mark");
-_Static_assert(TRACE_DROPPED_MOST >= 1, "an opening reports a loss");
-_Static_assert(TRACE_EVENT_SLOTS_MOST * 8 >= KYMO_TRACE_USER_COMBINE_MAX &&
-                   KYMO_TRACE_USER_COMBINE_MAX % 8 == 0,
-               "the longest user event");
+KYMO_STATIC_ASSERT(TRACE_BUFFER_SLOTS >= TRACE_BUFFER_SLOTS_LEAST &&
+                       TRACE_BUFFER_SLOTS <= TRACE_BUFFER_SLOTS_MOST,
+                   "TRACE_BUFFER_SLOTS");
+KYMO_STATIC_ASSERT(TRACE_HIGH_WATER >= TRACE_HIGH_WATER_LEAST &&
+                       TRACE_HIGH_WATER < TRACE_BUFFER_SLOTS,
+                   "the default high-water mark");
+KYMO_STATIC_ASSERT(TRACE_DROPPED_MOST >= 1, "an opening reports a loss");
+KYMO_STATIC_ASSERT(TRACE_EVENT_SLOTS_MOST * 8 >= KYMO_TRACE_USER_COMBINE_MAX &&
+                       KYMO_TRACE_USER_COMBINE_MAX % 8 == 0,
+                   "the longest user event");
 
 enum trace_buffer_state { TRACE_FREE, TRACE_ACTIVE, TRACE_READY, TRACE_BUSY };
 enum trace_policy {
@@ -51,7 +54,7 @@ enum trace_policy {
 /* A buffer's descriptor; stored outside the buffer. */
 struct trace_buffer {
     /* [c] event log: events in the buffer, per class; aligned to be copied in pairs */
-    _Alignas(8) uint32_t count[TRACE_CLASS_MAX];
+    alignas(8) uint32_t count[TRACE_CLASS_MAX];
     volatile uint32_t word; /* [a] sequence << 2 | enum trace_buffer_state */
     uint32_t used;          /* [c] bytes used, valid when READY or BUSY */
     uint32_t dropped_slots; /* [c] event log: DROPPED slots at its beginning */
@@ -106,7 +109,7 @@ struct trace_loss {
  */
 struct trace_cpu {
     /* [c] events in the ACTIVE buffer, per class */
-    _Alignas(8) uint32_t count[TRACE_CLASS_MAX];
+    alignas(8) uint32_t count[TRACE_CLASS_MAX];
     struct trace_slot *due;      /* [c] of the ACTIVE buffer: high-water mark, then the end */
     struct trace_slot *limit;    /* [c] fast path below this: due; NULL: slow path for each event */
     struct trace_slot *cursor;   /* [c] next slot; &none[1] without an ACTIVE buffer */

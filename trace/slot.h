@@ -64,9 +64,9 @@ struct trace_slot {
 #define TRACE_GET_CLASS(h) (((h)&TRACE_CLASS_MASK) >> TRACE_CLASS_SHIFT)
 #define TRACE_GET_CPU(h) (((h)&TRACE_CPU_MASK) >> TRACE_CPU_SHIFT)
 #define TRACE_GET_STRUCT(h) ((h)&TRACE_STRUCT_MASK)
-#define TRACE_HEADER(cpu, structure, class, event) \
+#define TRACE_HEADER(cpu, structure, slot_class, event) \
     (((uint32_t)(cpu) << TRACE_CPU_SHIFT) | (structure) | \
-     ((uint32_t)(class) << TRACE_CLASS_SHIFT) | (uint32_t)(event))
+     ((uint32_t)(slot_class) << TRACE_CLASS_SHIFT) | (uint32_t)(event))
 
 /* Internal classes (bits 10-14). */
 #define TRACE_CLASS_EMPTY 0

@@ -85,8 +85,8 @@ static void query_here(void *arg)
         trace_loss_report(cpu, query->out);
     }
     if (cpu->id == query->cpu && query->stopped) {
-        for (unsigned class = 0; class < TRACE_CLASS_MAX; class ++) {
-            query->stopped->events[class] = cpu->stopped[class];
+        for (unsigned slot_class = 0; slot_class < TRACE_CLASS_MAX; slot_class++) {
+            query->stopped->events[slot_class] = cpu->stopped[slot_class];
         }
     }
 }
@@ -97,8 +97,8 @@ static void reset_here(void *arg)
 
     (void)arg;
     cpu->loss = (struct trace_loss){.reasons = 0};
-    for (unsigned class = 0; class < TRACE_CLASS_MAX; class ++) {
-        cpu->stopped[class] = 0;
+    for (unsigned slot_class = 0; slot_class < TRACE_CLASS_MAX; slot_class++) {
+        cpu->stopped[slot_class] = 0;
     }
     cpu->raised = 0;
     cpu->missed_slots = 0;

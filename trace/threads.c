@@ -13,7 +13,7 @@
 /* Each limit is stored at once: with interrupts masked where words have 32 bits, because those
  * machines have one CPU. [a] except there, where a setter can't interrupt a query. */
 static struct {
-    volatile trace_thread_t class[CLASSES];
+    volatile trace_thread_t event_class[CLASSES];
     volatile trace_thread_t kercall[3 * TRACE_KERCALLS];
     volatile trace_thread_t state[STATES];
     volatile trace_thread_t row[TRACE_EV_ROWS];
@@ -29,17 +29,17 @@ static void threads_set(volatile trace_thread_t *at, trace_thread_t value)
 
 /* ---- setting ----------------------------------------------------------------------- */
 
-static bool is_kercall(unsigned class)
+static bool is_kercall(unsigned event_class)
 {
-    return class >= _NTO_TRACE_KERCALLENTER && class <= _NTO_TRACE_KERCALLINT;
+    return event_class >= _NTO_TRACE_KERCALLENTER && event_class <= _NTO_TRACE_KERCALLINT;
 }
 
-int trace_threads_set_class(unsigned class, trace_thread_t value)
+int trace_threads_set_class(unsigned event_class, trace_thread_t value)
 {
-    switch (class) {
+    switch (event_class) {
     case _NTO_TRACE_KERCALL:
         for (unsigned one = _NTO_TRACE_KERCALLENTER; is_kercall(one); one++) {
-            threads_set(&only.class[one], value);
+            threads_set(&only.event_class[one], value);
         }
         return 0;
     case _NTO_TRACE_KERCALLENTER:
@@ -49,20 +49,20 @@ int trace_threads_set_class(unsigned class, trace_thread_t value)
     case _NTO_TRACE_VTHREAD: /* there are no such events */
     case _NTO_TRACE_SYSTEM:
     case _NTO_TRACE_COMM:
-        threads_set(&only.class[class], value);
+        threads_set(&only.event_class[event_class], value);
         return 0;
     default:
         return -ENOTSUP;
     }
 }
 
-static int set_kercall(unsigned class, uint32_t event, trace_thread_t value)
+static int set_kercall(unsigned event_class, uint32_t event, trace_thread_t value)
 {
     if (event >= TRACE_KERCALLS) {
         return -ENOTSUP;
     }
     for (unsigned kind = 0; kind < 3; kind++) {
-        if (class == _NTO_TRACE_KERCALL || class == _NTO_TRACE_KERCALLENTER + kind) {
+        if (event_class == _NTO_TRACE_KERCALL || event_class == _NTO_TRACE_KERCALLENTER + kind) {
             threads_set(&only.kercall[kind * TRACE_KERCALLS + event], value);
         }
     }
@@ -70,12 +70,12 @@ static int set_kercall(unsigned class, uint32_t event, trace_thread_t value)
 }
 
 /* For class THREAD event is a mask of several. */
-static int threads_set_rows(unsigned class, uint32_t event, trace_thread_t value)
+static int threads_set_rows(unsigned event_class, uint32_t event, trace_thread_t value)
 {
     unsigned named = 0, state;
 
     for (unsigned id = 0; id < TRACE_EV_ROWS; id++) {
-        if (!trace_filter_names(class, event, id)) {
+        if (!trace_filter_names(event_class, event, id)) {
             continue;
         }
         named++;
@@ -88,18 +88,18 @@ static int threads_set_rows(unsigned class, uint32_t event, trace_thread_t value
     return named ? 0 : -ENOTSUP;
 }
 
-int trace_threads_set_event(unsigned class, uint32_t event, trace_thread_t value)
+int trace_threads_set_event(unsigned event_class, uint32_t event, trace_thread_t value)
 {
-    switch (class) {
+    switch (event_class) {
     case _NTO_TRACE_KERCALL:
     case _NTO_TRACE_KERCALLENTER:
     case _NTO_TRACE_KERCALLEXIT:
     case _NTO_TRACE_KERCALLINT:
-        return set_kercall(class, event, value);
+        return set_kercall(event_class, event, value);
     case _NTO_TRACE_THREAD:
     case _NTO_TRACE_SYSTEM:
     case _NTO_TRACE_COMM:
-        return threads_set_rows(class, event, value);
+        return threads_set_rows(event_class, event, value);
     default:
         return -ENOTSUP;
     }
@@ -114,7 +114,7 @@ static void threads_clear(volatile trace_thread_t *words, unsigned n)
 
 void trace_threads_clear(void)
 {
-    threads_clear(only.class, CLASSES);
+    threads_clear(only.event_class, CLASSES);
     threads_clear(only.kercall, 3 * TRACE_KERCALLS);
     threads_clear(only.state, STATES);
     threads_clear(only.row, TRACE_EV_ROWS);
@@ -129,17 +129,17 @@ static unsigned class_of_kercall(unsigned number)
 
 bool trace_threads_limit_row(unsigned id)
 {
-    return only.row[id] || only.class[trace_filter_class_of(id)];
+    return only.row[id] || only.event_class[trace_filter_class_of(id)];
 }
 
 bool trace_threads_limit_kercall(unsigned number)
 {
-    return only.kercall[number] || only.class[class_of_kercall(number)];
+    return only.kercall[number] || only.event_class[class_of_kercall(number)];
 }
 
 uint32_t trace_threads_limit_states(void)
 {
-    uint32_t states = only.class[_NTO_TRACE_THREAD] ? UINT32_MAX : 0;
+    uint32_t states = only.event_class[_NTO_TRACE_THREAD] ? UINT32_MAX : 0;
 
     for (unsigned state = 0; state < STATES; state++) {
         states |= only.state[state] ? 1u << state : 0;
@@ -154,27 +154,28 @@ static bool threads_passes(trace_thread_t limit, uint32_t pid, uint32_t tid)
     return !limit || (limit >> 32 == pid && (!wanted || !tid || wanted == tid));
 }
 
-bool trace_threads_row(unsigned class, unsigned id, uint32_t pid, uint32_t tid)
+bool trace_threads_row(unsigned event_class, unsigned id, uint32_t pid, uint32_t tid)
 {
-    return threads_passes(only.class[class], pid, tid) && threads_passes(only.row[id], pid, tid);
+    return threads_passes(only.event_class[event_class], pid, tid) &&
+           threads_passes(only.row[id], pid, tid);
 }
 
-bool trace_threads_row_here(unsigned class, unsigned id)
+bool trace_threads_row_here(unsigned event_class, unsigned id)
 {
     trace_thread_t here = trace_port_thread();
 
-    return trace_threads_row(class, id, (uint32_t)(here >> 32), (uint32_t)here);
+    return trace_threads_row(event_class, id, (uint32_t)(here >> 32), (uint32_t)here);
 }
 
 bool trace_threads_state(unsigned state, uint32_t pid, uint32_t tid)
 {
-    return threads_passes(only.class[_NTO_TRACE_THREAD], pid, tid) &&
+    return threads_passes(only.event_class[_NTO_TRACE_THREAD], pid, tid) &&
            threads_passes(only.state[state], pid, tid);
 }
 
 bool trace_threads_kercall(unsigned number, uint32_t pid, uint32_t tid)
 {
-    return threads_passes(only.class[class_of_kercall(number)], pid, tid) &&
+    return threads_passes(only.event_class[class_of_kercall(number)], pid, tid) &&
            threads_passes(only.kercall[number], pid, tid);
 }
 

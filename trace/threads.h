@@ -28,10 +28,10 @@
 typedef uint64_t trace_thread_t;
 #define TRACE_THREAD(pid, tid) ((uint64_t)(uint32_t)(pid) << 32 | (uint32_t)(tid))
 
-/* Set a limit. Return 0, or -ENOTSUP with nothing changed. class: external; event as for ADDEVENT.
- * The caller then calls trace_filter_slow() and trace_filter_apply(). */
-int trace_threads_set_class(unsigned class, trace_thread_t only);
-int trace_threads_set_event(unsigned class, uint32_t event, trace_thread_t only);
+/* Set a limit. Return 0, or -ENOTSUP with nothing changed. event_class: external; event: as for
+ * ADDEVENT. The caller then calls trace_filter_slow() and trace_filter_apply(). */
+int trace_threads_set_class(unsigned event_class, trace_thread_t only);
+int trace_threads_set_event(unsigned event_class, uint32_t event, trace_thread_t only);
 void trace_threads_clear(void);
 
 /* TraceEvent()'s commands: trace/control_threads.c. Returns 0, -EINVAL, or -ENOTSUP with nothing
@@ -43,9 +43,9 @@ bool trace_threads_limit_row(unsigned id);
 bool trace_threads_limit_kercall(unsigned number);
 uint32_t trace_threads_limit_states(void); /* bit per state */
 
-/* Return whether an event passes. class: external; tid 0: the process as a whole. */
-bool trace_threads_row(unsigned class, unsigned id, uint32_t pid, uint32_t tid);
-bool trace_threads_row_here(unsigned class, unsigned id); /* for the thread on this CPU */
+/* Return whether an event passes. event_class: external; tid 0: the process as a whole. */
+bool trace_threads_row(unsigned event_class, unsigned id, uint32_t pid, uint32_t tid);
+bool trace_threads_row_here(unsigned event_class, unsigned id); /* for the thread on this CPU */
 bool trace_threads_state(unsigned state, uint32_t pid, uint32_t tid);
 /* number: call | TRACE_KERCALL_* */
 bool trace_threads_kercall(unsigned number, uint32_t pid, uint32_t tid);

@@ -53,8 +53,8 @@ long trace_user_combine(uint32_t event, const uint32_t *words, unsigned nwords);
 long trace_user_string(uint32_t event, const char *text, unsigned len_with_nul);
 /* Class events, by internal number (trace/class_event.c lists them). able: the caller has
  * ABILITY_TRACE. Return 0 or -errno as above, also -EPERM, -ENOTSUP. */
-long trace_class_simple(bool able, uint32_t class, uint32_t event, uintptr_t d1, uintptr_t d2);
-long trace_class_combine(bool able, uint32_t class, uint32_t event, const uint32_t *words,
+long trace_class_simple(bool able, uint32_t slot_class, uint32_t event, uintptr_t d1, uintptr_t d2);
+long trace_class_combine(bool able, uint32_t slot_class, uint32_t event, const uint32_t *words,
                          unsigned nwords);
 
 /* INSERTEVENT: header, time, d1, d2. trace/raw_event.c lists what is refused. Any context. */

@@ -44,9 +44,9 @@ static bool list_probe(void *arg, const struct dt_probe_info *info)
     const struct dtrace_attributes *a = &given.attributes, *b = &given.argument_attributes;
     putc('\n', c->out);
     print_attributes(c->out, "Probe Description Attributes", least(a->name, info),
-                     least(a->data, info), least(a->class, info));
+                     least(a->data, info), least(a->dependency, info));
     putc('\n', c->out);
-    print_attributes(c->out, "Argument Attributes", b->name[4], b->data[4], b->class[4]);
+    print_attributes(c->out, "Argument Attributes", b->name[4], b->data[4], b->dependency[4]);
     fputs("\n\tArgument Types\n", c->out);
     while ((type = dt_session_argument_type(c->session, info, n)) != NULL) {
         fprintf(c->out, "\t\targs[%u]: %s\n", n++, type);
@@ -91,7 +91,7 @@ int command_list(struct command *c, const void *data)
 /* A program's stability is the least of all its clauses'. */
 void command_report(struct command *c)
 {
-    struct dtrace_attributes probes = {.name = {7}, .data = {7}, .class = {5}};
+    struct dtrace_attributes probes = {.name = {7}, .data = {7}, .dependency = {5}};
     struct dtrace_attributes statements = probes;
 
     for (unsigned i = 0; c->verbose && i < dt_session_clauses(c->session); i++) {
@@ -100,20 +100,23 @@ void command_report(struct command *c)
         const struct dtrace_attributes *b = &info->statement_attributes;
         probes.name[0] = a->name[0] < probes.name[0] ? a->name[0] : probes.name[0];
         probes.data[0] = a->data[0] < probes.data[0] ? a->data[0] : probes.data[0];
-        probes.class[0] = a->class[0] < probes.class[0] ? a->class[0] : probes.class[0];
+        probes.dependency[0] =
+            a->dependency[0] < probes.dependency[0] ? a->dependency[0] : probes.dependency[0];
         statements.name[0] = b->name[0] < statements.name[0] ? b->name[0] : statements.name[0];
         statements.data[0] = b->data[0] < statements.data[0] ? b->data[0] : statements.data[0];
-        statements.class[0] = b->class[0] < statements.class[0] ? b->class[0] : statements.class[0];
+        statements.dependency[0] = b->dependency[0] < statements.dependency[0]
+                                       ? b->dependency[0]
+                                       : statements.dependency[0];
     }
     for (unsigned i = 0; c->verbose && i < c->nsources; i++) {
         const struct program_source *s = &c->sources[i];
         fprintf(c->out, "\nStability attributes for %s %s:\n\n",
                 s->is_script ? "script" : "description", s->name);
         print_attributes(c->out, "Minimum Probe Description Attributes", probes.name[0],
-                         probes.data[0], probes.class[0]);
+                         probes.data[0], probes.dependency[0]);
         putc('\n', c->out);
         print_attributes(c->out, "Minimum Statement Attributes", statements.name[0],
-                         statements.data[0], statements.class[0]);
+                         statements.data[0], statements.dependency[0]);
         putc('\n', c->out);
     }
 }

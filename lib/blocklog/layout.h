@@ -10,6 +10,8 @@
 
 #include <stdint.h>
 
+#include "abi/static_assert.h"
+
 #define BLOCKLOG_SECTOR 512u
 #define BLOCKLOG_DATA_SECTORS 32u /* of a frame: one trace buffer */
 #define BLOCKLOG_DATA_BYTES (BLOCKLOG_DATA_SECTORS * BLOCKLOG_SECTOR)
@@ -40,7 +42,7 @@ struct blocklog_super {
     uint8_t zero[BLOCKLOG_SECTOR - 44];
     uint32_t crc; /* CRC-32C of all before */
 };
-_Static_assert(sizeof(struct blocklog_super) == BLOCKLOG_SECTOR, "layout");
+KYMO_STATIC_ASSERT(sizeof(struct blocklog_super) == BLOCKLOG_SECTOR, "layout");
 
 /*
  * Upper bound: no record has this number, or a higher one. Written to the medium before such a
@@ -54,7 +56,7 @@ struct blocklog_bound {
     uint8_t zero[BLOCKLOG_SECTOR - 28];
     uint32_t crc; /* CRC-32C of all before */
 };
-_Static_assert(sizeof(struct blocklog_bound) == BLOCKLOG_SECTOR, "layout");
+KYMO_STATIC_ASSERT(sizeof(struct blocklog_bound) == BLOCKLOG_SECTOR, "layout");
 
 enum blocklog_kind {
     BLOCKLOG_BEGIN = 1, /* a capture begins; its name; no data */
@@ -71,7 +73,7 @@ struct blocklog_piece {
     uint16_t flags;
 };
 #define BLOCKLOG_CHECKED 1u /* CHECK and BUFFER_END belong behind it (lib/capture/check.h) */
-_Static_assert(sizeof(struct blocklog_piece) == 12, "layout");
+KYMO_STATIC_ASSERT(sizeof(struct blocklog_piece) == 12, "layout");
 
 /* Header in a record's first frame; further pieces are in the next frames, whose headers are
  * unused. */
@@ -95,6 +97,6 @@ struct blocklog_header {
     uint8_t zero[BLOCKLOG_SECTOR - 84 - BLOCKLOG_NAME - BLOCKLOG_TOGETHER * 12];
     uint32_t crc; /* CRC-32C of all before */
 };
-_Static_assert(sizeof(struct blocklog_header) == BLOCKLOG_SECTOR, "layout");
+KYMO_STATIC_ASSERT(sizeof(struct blocklog_header) == BLOCKLOG_SECTOR, "layout");
 
 #endif

@@ -3,6 +3,7 @@
 #ifndef LIB_LINK_FRAME_H
 #define LIB_LINK_FRAME_H
 
+#include "abi/static_assert.h"
 #include "lib/link/link.h"
 
 /* Before COBS: this, the payload, the CRC-32C. Little-endian. */
@@ -12,7 +13,7 @@ struct link_frame {
     uint16_t number; /* of this frame; used from LINK_SEQUENCED on */
     uint16_t ack;    /* the frame that the sender expects next */
 };
-_Static_assert(sizeof(struct link_frame) == LINK_FRAME_HEAD, "layout on the link");
+KYMO_STATIC_ASSERT(sizeof(struct link_frame) == LINK_FRAME_HEAD, "layout on the link");
 
 enum link_type {
     LINK_HELLO = 1, /* struct link_hello */

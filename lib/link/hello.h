@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#include "abi/static_assert.h"
+
 #define LINK_VERSION 1
 #define LINK_MESSAGE_MOST (4u * 1024 * 1024 + 64) /* bytes: an answer of 4 MB and its head */
 
@@ -21,7 +23,7 @@ struct link_clock {
     uint32_t ns;      /* below 1000000000; 0 from older hosts */
     uint32_t zero[2];
 } __attribute__((packed));
-_Static_assert(sizeof(struct link_clock) == 20, "layout on the link");
+KYMO_STATIC_ASSERT(sizeof(struct link_clock) == 20, "layout on the link");
 
 struct link_hello {
     uint8_t version;      /* LINK_VERSION: ends of different versions don't talk */
@@ -35,6 +37,6 @@ struct link_hello {
     char board[32];       /* target: the board's name, NUL-terminated; host: "" */
     uint8_t build_id[20]; /* target: of the kernel's ELF; host: struct link_clock */
 };
-_Static_assert(sizeof(struct link_hello) == 68, "layout on the link");
+KYMO_STATIC_ASSERT(sizeof(struct link_hello) == 68, "layout on the link");
 
 #endif

@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#include "abi/static_assert.h"
+
 /* "console": messages are text, both ways; at most this much at once to the target. */
 #define LINK_CONSOLE_MOST 256
 
@@ -17,7 +19,7 @@ struct link_capture {
     int32_t result; /* STORED: 0, or a negative errno of abi/errno.h */
     uint64_t bytes; /* END, STORED: of the whole capture */
 };
-_Static_assert(sizeof(struct link_capture) == 16, "layout on the link");
+KYMO_STATIC_ASSERT(sizeof(struct link_capture) == 16, "layout on the link");
 
 enum link_capture_kind {
     LINK_CAPTURE_BEGIN = 1, /* to the host; the capture's name follows, no NUL */
@@ -33,7 +35,7 @@ struct link_program {
     int32_t pid;    /* answer to START */
     int32_t status; /* answer to ENDED: as ProcWait() gives it */
 };
-_Static_assert(sizeof(struct link_program) == 16, "layout on the link");
+KYMO_STATIC_ASSERT(sizeof(struct link_program) == 16, "layout on the link");
 
 enum link_program_kind {
     /* A line as in a start script follows, no NUL. The program is held: nothing of it runs yet. If

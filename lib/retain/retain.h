@@ -11,6 +11,7 @@
 #ifndef LIB_RETAIN_RETAIN_H
 #define LIB_RETAIN_RETAIN_H
 
+#include <stdalign.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -124,7 +125,7 @@ struct retain {
     uint64_t wasted;       /* bytes of D's buffers in failed sums */
     uint32_t buffer_slots; /* of that kernel's buffers; no piece has more */
     /* also room for anything else */
-    _Alignas(8) struct trace_slot slots[TRACE_BUFFER_SLOTS_MOST];
+    alignas(8) struct trace_slot slots[TRACE_BUFFER_SLOTS_MOST];
 };
 
 /* Returns 0, or -1: there is nothing (a cold boot, another layout, a damaged header). */

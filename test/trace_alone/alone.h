@@ -12,5 +12,7 @@ extern bool alone_exit_wanted;        /* the log asks for trace_kernel_exit() */
 
 /* start.c: appends to the capture, through semihosting. */
 void alone_write(const void *from, size_t bytes);
+/* embedder.cpp: logs an event from a program in C++. */
+void alone_cxx_event(uint32_t i);
 
 #endif

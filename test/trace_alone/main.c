@@ -2,7 +2,8 @@
 /*
  * trace/ without a kernel, as another system would have it: a log of one CPU, whose port is in
  * port.c, and a recorder in one loop that takes the buffers and writes a capture through
- * semihosting. Linked with the parts of trace/ that test/trace_alone/alone.mk names. Ends with exit
+ * semihosting. Linked with the parts of trace/ that test/trace_alone/alone.mk names;
+ * one kind of event is made by a part in C++, embedder.cpp. Ends with exit
  * code 0 if the log says that nothing was lost. test/trace_alone/check reads the capture.
  */
 #include <stdbool.h>
@@ -94,7 +95,7 @@ static void make_event(unsigned i)
         trace_user_string(3, text, length + 1);
         break;
     default:
-        trace_comm_snd_message(i, 7);
+        alone_cxx_event(i);
         break;
     }
 }
@@ -117,8 +118,8 @@ static bool record(void)
     if (command(KYMO_TRACE_QUERYLOSS, 0, &loss)) {
         return false;
     }
-    for (unsigned class = 0; class < KYMO_TRACE_CLASSES; class ++) {
-        lost += loss.lost[class];
+    for (unsigned i = 0; i < KYMO_TRACE_CLASSES; i++) {
+        lost += loss.lost[i];
     }
     return lost == 0 && loss.made == EVENTS && command(_NTO_TRACE_DEALLOCBUFFER, 0, NULL) == 0;
 }

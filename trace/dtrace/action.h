@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#include "abi/static_assert.h"
+
 enum dtrace_action_kind {
     DTRACE_ACT_NONE = 0,
     DTRACE_ACT_DIFEXPR = 1, /* trace(), and each argument of the actions that take several */
@@ -130,10 +132,10 @@ struct dtrace_agg_entry {
     uint32_t hash, next; /* private to the machine */
 };
 
-_Static_assert(sizeof(struct dtrace_agg_entry) == 16, "leaves the program");
-_Static_assert(sizeof(struct dtrace_record) == 12, "leaves the program");
-_Static_assert(sizeof(struct dtrace_recdesc) == 32, "leaves the program");
-_Static_assert(sizeof(struct dtrace_epid_desc) == 20, "leaves the program");
-_Static_assert(sizeof(struct dtrace_agg_desc) == 20, "leaves the program");
+KYMO_STATIC_ASSERT(sizeof(struct dtrace_agg_entry) == 16, "leaves the program");
+KYMO_STATIC_ASSERT(sizeof(struct dtrace_record) == 12, "leaves the program");
+KYMO_STATIC_ASSERT(sizeof(struct dtrace_recdesc) == 32, "leaves the program");
+KYMO_STATIC_ASSERT(sizeof(struct dtrace_epid_desc) == 20, "leaves the program");
+KYMO_STATIC_ASSERT(sizeof(struct dtrace_agg_desc) == 20, "leaves the program");
 
 #endif

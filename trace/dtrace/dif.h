@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "abi/static_assert.h"
+
 enum dif_op {
 #define DIF_OP(number, name, format, doc) DIF_OP_##name = (number),
 #include "trace/dtrace/opcodes.def"
@@ -132,7 +134,7 @@ enum dif_fault {
     DIF_FAULT_BADSTACK = 9,
 };
 
-_Static_assert(sizeof(struct dif_type) == 8, "part of the program image");
-_Static_assert(sizeof(struct dif_variable) == 20, "part of the program image");
+KYMO_STATIC_ASSERT(sizeof(struct dif_type) == 8, "part of the program image");
+KYMO_STATIC_ASSERT(sizeof(struct dif_variable) == 20, "part of the program image");
 
 #endif

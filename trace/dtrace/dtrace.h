@@ -41,9 +41,9 @@ enum dtrace_class {
     DTRACE_COMMON
 };
 
-struct dtrace_attributes { /* stability: name, data, class of provider, module, function,
+struct dtrace_attributes { /* stability: name, data, dependency class of provider, module, function,
                             * name, args */
-    uint8_t name[5], data[5], class[5];
+    uint8_t name[5], data[5], dependency[5];
 };
 
 struct dtrace_provider {

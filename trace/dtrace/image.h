@@ -9,6 +9,7 @@
 #ifndef TRACE_DTRACE_IMAGE_H
 #define TRACE_DTRACE_IMAGE_H
 
+#include "abi/static_assert.h"
 #include "trace/dtrace/action.h"
 #include "trace/dtrace/dif.h"
 
@@ -114,11 +115,11 @@ struct dtrace_image_object {
     struct dif_type result;
 };
 
-_Static_assert(sizeof(struct dtrace_image) == 104, "leaves the program");
-_Static_assert(sizeof(struct dtrace_image_option) == 16, "leaves the program");
-_Static_assert(sizeof(struct dtrace_image_ecb) == 40, "leaves the program");
-_Static_assert(sizeof(struct dtrace_image_action) == 32, "leaves the program");
-_Static_assert(sizeof(struct dtrace_image_object) == 40, "leaves the program");
+KYMO_STATIC_ASSERT(sizeof(struct dtrace_image) == 104, "leaves the program");
+KYMO_STATIC_ASSERT(sizeof(struct dtrace_image_option) == 16, "leaves the program");
+KYMO_STATIC_ASSERT(sizeof(struct dtrace_image_ecb) == 40, "leaves the program");
+KYMO_STATIC_ASSERT(sizeof(struct dtrace_image_action) == 32, "leaves the program");
+KYMO_STATIC_ASSERT(sizeof(struct dtrace_image_object) == 40, "leaves the program");
 
 /* ---- reading a checked image (image.c) --------------------------------------------- */
 

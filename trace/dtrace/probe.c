@@ -198,10 +198,12 @@ void dtrace_probes_settle(void)
 static const struct dtrace_provider dtrace_provider = {
     .name = "dtrace",
     .argument = dtrace_error_argument,
-    .attributes =
-        {.name = {DTRACE_STABLE, DTRACE_PRIVATE, DTRACE_PRIVATE, DTRACE_STABLE, DTRACE_STABLE},
-         .data = {DTRACE_STABLE, DTRACE_PRIVATE, DTRACE_PRIVATE, DTRACE_STABLE, DTRACE_STABLE},
-         .class = {DTRACE_COMMON, DTRACE_UNKNOWN, DTRACE_UNKNOWN, DTRACE_COMMON, DTRACE_COMMON}},
+    .attributes = {.name = {DTRACE_STABLE, DTRACE_PRIVATE, DTRACE_PRIVATE, DTRACE_STABLE,
+                            DTRACE_STABLE},
+                   .data = {DTRACE_STABLE, DTRACE_PRIVATE, DTRACE_PRIVATE, DTRACE_STABLE,
+                            DTRACE_STABLE},
+                   .dependency = {DTRACE_COMMON, DTRACE_UNKNOWN, DTRACE_UNKNOWN, DTRACE_COMMON,
+                                  DTRACE_COMMON}},
 };
 
 void dtrace_machine_init(void)

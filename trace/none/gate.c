@@ -17,9 +17,9 @@ void trace_gate_close(void)
 {
 }
 
-bool trace_gate_stops(unsigned class, unsigned site, unsigned number, const uint64_t *words)
+bool trace_gate_stops(unsigned slot_class, unsigned site, unsigned number, const uint64_t *words)
 {
-    (void)class;
+    (void)slot_class;
     (void)site;
     (void)number;
     (void)words;

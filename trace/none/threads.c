@@ -28,18 +28,18 @@ uint32_t trace_threads_limit_states(void)
     return 0;
 }
 
-bool trace_threads_row(unsigned class, unsigned id, uint32_t pid, uint32_t tid)
+bool trace_threads_row(unsigned event_class, unsigned id, uint32_t pid, uint32_t tid)
 {
-    (void)class;
+    (void)event_class;
     (void)id;
     (void)pid;
     (void)tid;
     return true;
 }
 
-bool trace_threads_row_here(unsigned class, unsigned id)
+bool trace_threads_row_here(unsigned event_class, unsigned id)
 {
-    (void)class;
+    (void)event_class;
     (void)id;
     return true;
 }

@@ -7,39 +7,14 @@
 #ifndef TRACE_PORT_ARMV6M_H
 #define TRACE_PORT_ARMV6M_H
 
-#define TRACE_PORT_CLOCK_BITS 32
-#define TRACE_PORT_IRQ_BITS 1               /* PRIMASK */
-#define TRACE_PORT_HEADER(cpu, code) (code) /* one CPU, number 0 */
-
-#define TRACE_PORT_CODE_HIGH 0u
-
-#include TRACE_PORT_SYSTEM_H
-
-static inline __attribute__((always_inline)) uintptr_t trace_port_irq_save(void)
-{
-    uintptr_t state;
-    __asm__ volatile("mrs %0, primask\n\tcpsid i" : "=r"(state)::"memory");
-    return state;
-}
-
-/* PRIMASK ignores all bits but the lowest. */
-static inline __attribute__((always_inline)) void trace_port_irq_restore(uintptr_t state)
-{
-    __asm__ volatile("msr primask, %0" ::"r"(state) : "memory");
-}
+#define TRACE_PORT_IRQ_BITS 1 /* PRIMASK */
+#include "trace/port/armvm.h"
 
 static inline bool trace_port_irq_masked(void)
 {
     uint32_t primask;
     __asm__ volatile("mrs %0, primask" : "=r"(primask));
     return primask & 1;
-}
-
-uint64_t trace_clock_extend(uint32_t low); /* trace/clock.c */
-
-static inline uint64_t trace_port_clock(void)
-{
-    return trace_clock_extend(trace_port_clock_low());
 }
 
 static inline __attribute__((always_inline)) uintptr_t trace_port_what(uint32_t code, uintptr_t irq)

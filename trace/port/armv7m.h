@@ -8,25 +8,8 @@
 #ifndef TRACE_PORT_ARMV7M_H
 #define TRACE_PORT_ARMV7M_H
 
-#define TRACE_PORT_CLOCK_BITS 32
 #define TRACE_PORT_IRQ_BITS 16 /* bound that lets MOVT put a constant above the state */
-#define TRACE_PORT_HEADER(cpu, code) (code) /* one CPU, number 0 */
-#define TRACE_PORT_CODE_HIGH 0u
-
-#include TRACE_PORT_SYSTEM_H
-
-static inline __attribute__((always_inline)) uintptr_t trace_port_irq_save(void)
-{
-    uintptr_t state;
-    __asm__ volatile("mrs %0, primask\n\tcpsid i" : "=r"(state)::"memory");
-    return state;
-}
-
-/* PRIMASK ignores all bits but the lowest. */
-static inline __attribute__((always_inline)) void trace_port_irq_restore(uintptr_t state)
-{
-    __asm__ volatile("msr primask, %0" ::"r"(state) : "memory");
-}
+#include "trace/port/armvm.h"
 
 static inline bool trace_port_irq_masked(void)
 {
@@ -38,13 +21,6 @@ static inline bool trace_port_irq_masked(void)
 static inline __attribute__((always_inline)) uint32_t trace_port_clock_low(void)
 {
     return *(volatile uint32_t *)TRACE_CLOCK_REG ^ (uint32_t)TRACE_CLOCK_INVERT;
-}
-
-uint64_t trace_clock_extend(uint32_t low); /* trace/clock.c */
-
-static inline uint64_t trace_port_clock(void)
-{
-    return trace_clock_extend(trace_port_clock_low());
 }
 
 static inline __attribute__((always_inline)) uintptr_t trace_port_what(uint32_t code, uintptr_t irq)

@@ -76,7 +76,7 @@ static inline struct trace_slot *trace_port_put(struct trace_slot *slot, uint32_
 
 static inline enum trace_site_mode trace_port_site(unsigned id)
 {
-    return trace_host_sites[id];
+    return (enum trace_site_mode)trace_host_sites[id];
 }
 
 static inline bool trace_port_site_on(unsigned id)

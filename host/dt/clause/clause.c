@@ -199,7 +199,7 @@ static void check_minimum(struct dt_session *d, const struct dt_clause *c, const
 
     if (least != DT_OPTION_UNSET &&
         (a->name < name || a->data < data || a->class < class || p->name[0] < name ||
-         p->data[0] < data || p->class[0] < class)) {
+         p->data[0] < data || p->dependency[0] < class)) {
         dt_fail(d, n->place, "D_ATTR_MIN", "attributes are less than the predefined minimum");
     }
 }
@@ -344,7 +344,7 @@ void dt_clause_compile(struct dt_session *d, struct dt_program *program, struct 
         .attributes = {DTRACE_STABLE, DTRACE_STABLE, DTRACE_COMMON},
         .probe_attributes = {.name = {DTRACE_STANDARD},
                              .data = {DTRACE_STANDARD},
-                             .class = {DTRACE_COMMON}},
+                             .dependency = {DTRACE_COMMON}},
     };
 
     info->description = description;
@@ -358,7 +358,7 @@ void dt_clause_compile(struct dt_session *d, struct dt_program *program, struct 
     info->description_attributes = c.probe_attributes;
     info->statement_attributes.name[0] = c.attributes.name;
     info->statement_attributes.data[0] = c.attributes.data;
-    info->statement_attributes.class[0] = c.attributes.class;
+    info->statement_attributes.dependency[0] = c.attributes.class;
     programs->clause = NULL;
 }
 

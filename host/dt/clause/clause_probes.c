@@ -11,7 +11,7 @@ static void set_part(struct dtrace_attributes *a, const struct dt_provider_pragm
 {
     a->name[x->part] = x->attributes.name;
     a->data[x->part] = x->attributes.data;
-    a->class[x->part] = x->attributes.class;
+    a->dependency[x->part] = x->attributes.class;
 }
 
 /* The last one that is said of a part counts. */
@@ -53,7 +53,7 @@ static void add_attributes(struct dt_clause *c, const struct dt_probe_info *info
         if (given[i] && given[i][0]) {
             least(&all->name[0], info->attributes.name[i]);
             least(&all->data[0], info->attributes.data[i]);
-            least(&all->class[0], info -> attributes.class[i]);
+            least(&all->dependency[0], info->attributes.dependency[i]);
         }
     }
 }

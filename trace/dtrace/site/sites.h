@@ -27,7 +27,8 @@ bool dtrace_sites_event(const struct dtrace_probe *, unsigned *site, unsigned *n
                  DTRACE_EVOLVING}, \
         .data = {DTRACE_EVOLVING, DTRACE_PRIVATE, DTRACE_UNKNOWN, DTRACE_EVOLVING, \
                  DTRACE_EVOLVING}, \
-        .class = {DTRACE_COMMON, DTRACE_UNKNOWN, DTRACE_UNKNOWN, DTRACE_COMMON, DTRACE_COMMON}, \
+        .dependency = {DTRACE_COMMON, DTRACE_UNKNOWN, DTRACE_UNKNOWN, DTRACE_COMMON, \
+                       DTRACE_COMMON}, \
     }
 
 #endif
