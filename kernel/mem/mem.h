@@ -60,7 +60,10 @@ int copy_out(struct process *proc, uintptr_t dst, const void *src, size_t len);
  * -ENAMETOOLONG. */
 long copy_in_string(struct process *proc, char *dst, uintptr_t src, size_t size);
 
-/* Physical memory: first fit over a bitmap of granules (kernel/mem/phys.c). */
+/*
+ * Physical memory (kernel/mem/phys.c). Allocating and freeing take O(log n) steps, whatever is in
+ * use. phys_free() takes the length that was allocated.
+ */
 void phys_init(paddr_t start, size_t len);
 paddr_t phys_alloc(size_t len, size_t align); /* 0: none. Zeroed. */
 /* likewise, not zeroed: the caller must zero it */

@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Physical memory: first fit over a bitmap of granules (bit set: in use). Kernel lock held, or
- * boot. The bitmap lies in the RAM itself, so the RAM's size is not a build-time setting; the
- * granule is 256 bytes up to 16 MB and grows to 4 KB, so the bitmap is small on every board.
- * Returns 0 on failure. Tested by test/unit_kernel/memory_test.c.
+ * Physical memory: buddies, in O(log n) a call. Kernel lock held, or boot. docs/design.md describes
+ * it.
+ *
+ * A free block of order k is 2^k granules, aligned to its size. Each order has a set of its free
+ * blocks (a bitmap with a summary of each level above it), which finds its lowest member in one
+ * step a level. Blocks of the highest order, at most TOPS_MAX of them, are bits of one short
+ * bitmap, in which longer pieces are searched: so these are not rounded up to a power of two. The
+ * sets lie at the start of the RAM itself; the RAM's size is not a build-time setting. A granule is
+ * 256 bytes up to 16 MB and grows to 4 KB, so the sets are small on every board.
+ *
+ * An allocation takes the smallest block that it fits into, the lowest of those, and gives back
+ * what it does not need. Returns 0 on failure. Tested by test/unit_kernel/phys_test.c (against a
+ * model, with a bound on the steps of each call) and memory_test.c.
  */
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/irq.h"
@@ -14,107 +23,334 @@
 #define GRANULES_WANTED 65536u
 #define GRANULE_MAX 4096u
 #define CLEAR_PIECE 16384u /* bytes between two preemption points */
+#define TOPS_MAX 256u
+#define ORDERS_MAX 24u /* below the highest: 2^24 * TOPS_MAX granules of RAM */
+#define NONE SIZE_MAX
+
+typedef uintptr_t word_t;
+#define WORD (8 * sizeof(word_t))
+#define TOPS_WORDS (TOPS_MAX / WORD)
+#define LEVELS_MAX 6u /* of a set: WORD^6 blocks */
+
+/* Blocks of one order. words[] holds a bit for each; then, for each word of this level, a bit that
+ * says whether it isn't 0; and so on up to a level of one word. */
+struct phys_set {
+    word_t *words;
+    size_t bits; /* of the lowest level */
+};
 
 static struct {
-    uint32_t *used;   /* [k] bitmap */
-    paddr_t start;    /* [I] address of granule 0, a multiple of the granule */
-    size_t granules;  /* [I] */
-    unsigned shift;   /* [I] log2 of the granule */
-    size_t available; /* [k] granules */
+    paddr_t base;                     /* [I] address of granule 0: multiple of a highest block */
+    size_t granules;                  /* [I] of RAM, which may begin above granule 0 */
+    size_t available;                 /* [k] granules */
+    unsigned shift;                   /* [I] log2 of the granule */
+    unsigned top;                     /* [I] the highest order */
+    unsigned tops;                    /* [I] number of highest blocks, partly RAM at both ends */
+    uint32_t orders;                  /* [k] bit k: there is a free block of order k, below top */
+    struct phys_set free[ORDERS_MAX]; /* [k] below top */
+    word_t tops_free[TOPS_WORDS];     /* [k] */
 } phys;
 
-static inline bool granule_used(size_t i)
+static inline word_t bit_of(size_t i)
 {
-    return phys.used[i / 32] >> (i % 32) & 1;
+    return (word_t)1 << i % WORD;
 }
 
-/* For assertions: n granules from the first on are all used, or all free. */
-static inline bool granules_are(size_t first, size_t n, bool used)
+static inline unsigned log2_down(size_t n)
 {
-    for (size_t i = first; i < first + n; i++) {
-        if (granule_used(i) != used) {
+    return (unsigned)(8 * sizeof(long)) - 1 - (unsigned)__builtin_clzl(n);
+}
+
+static inline size_t words_for(size_t bits)
+{
+    return (bits + WORD - 1) / WORD;
+}
+
+/* ---- sets -------------------------------------------------------------------------- */
+
+static inline bool set_has(const struct phys_set *set, size_t i)
+{
+    return set->words[i / WORD] & bit_of(i);
+}
+
+static void set_add(struct phys_set *set, size_t i)
+{
+    word_t *level = set->words;
+
+    for (size_t bits = set->bits;; bits = words_for(bits)) {
+        word_t was = level[i / WORD];
+
+        level[i / WORD] = was | bit_of(i);
+        if (was || bits <= WORD) {
+            return;
+        }
+        level += words_for(bits);
+        i /= WORD;
+    }
+}
+
+/* Returns whether the set is empty now. */
+static bool set_remove(struct phys_set *set, size_t i)
+{
+    word_t *level = set->words;
+
+    for (size_t bits = set->bits;; bits = words_for(bits)) {
+        level[i / WORD] &= ~bit_of(i);
+        if (level[i / WORD]) {
             return false;
+        }
+        if (bits <= WORD) {
+            return true;
+        }
+        level += words_for(bits);
+        i /= WORD;
+    }
+}
+
+/* Returns the lowest member of a set that isn't empty. */
+static size_t set_first(const struct phys_set *set)
+{
+    const word_t *levels[LEVELS_MAX] = {set->words};
+    unsigned n = 1;
+    size_t i = 0;
+
+    for (size_t bits = set->bits; bits > WORD; bits = words_for(bits), n++) {
+        levels[n] = levels[n - 1] + words_for(bits);
+    }
+    while (n-- > 0) {
+        i = i * WORD + (size_t)__builtin_ctzl(levels[n][i]);
+    }
+    return i;
+}
+
+/* ---- the highest blocks ------------------------------------------------------------ */
+
+static void tops_mark(size_t first, size_t n, bool is_free)
+{
+    while (n > 0) {
+        size_t some = WORD - first % WORD < n ? WORD - first % WORD : n;
+        word_t mask = ((word_t)-1 >> (WORD - some)) << first % WORD;
+        word_t *word = &phys.tops_free[first / WORD];
+
+        *word = is_free ? *word | mask : *word & ~mask;
+        first += some;
+        n -= some;
+    }
+}
+
+/* x &= x >> by, of the whole bitmap. */
+static void tops_and_shifted(word_t *x, unsigned by)
+{
+    for (unsigned i = 0, from = by / WORD; i < TOPS_WORDS; i++, from++) {
+        word_t low = from < TOPS_WORDS ? x[from] >> by % WORD : 0;
+        word_t high = from + 1 < TOPS_WORDS ? x[from + 1] << 1 << (WORD - 1 - by % WORD) : 0;
+
+        x[i] &= low | high;
+    }
+}
+
+/* Returns the lowest member of x whose address has this alignment, or NONE. */
+static size_t tops_aligned(const word_t *x, size_t align)
+{
+    unsigned shift = phys.shift + phys.top;
+    size_t every = align >> shift ? align >> shift : 1; /* one of so many is aligned */
+    size_t first = (0 - (phys.base >> shift)) & (every - 1);
+    word_t mask = bit_of(first);
+
+    if (every < WORD) {
+        mask *= (word_t)-1 / (((word_t)1 << every) - 1);
+    }
+    for (size_t i = first / WORD; i<TOPS_WORDS; i += every> WORD ? every / WORD : 1) {
+        if (x[i] & mask) {
+            return i * WORD + (size_t)__builtin_ctzl(x[i] & mask);
+        }
+    }
+    return NONE;
+}
+
+/* Takes the lowest n highest blocks in a row, the first of them aligned. Returns its number, or
+ * NONE. */
+static size_t tops_take(unsigned n, size_t align)
+{
+    word_t x[TOPS_WORDS]; /* where `row` in a row begin */
+
+    memcpy(x, phys.tops_free, sizeof(x));
+    for (unsigned row = 1, more; row < n; row += more) {
+        more = row < n - row ? row : n - row;
+        tops_and_shifted(x, more);
+    }
+    size_t first = tops_aligned(x, align);
+    if (first != NONE) {
+        tops_mark(first, n, false);
+    }
+    return first;
+}
+
+/* ---- blocks ------------------------------------------------------------------------ */
+
+static void block_add(unsigned order, size_t block)
+{
+    if (order == phys.top) {
+        tops_mark(block, 1, true);
+        return;
+    }
+    set_add(&phys.free[order], block);
+    phys.orders |= 1u << order;
+}
+
+static void block_remove(unsigned order, size_t block)
+{
+    if (set_remove(&phys.free[order], block)) {
+        phys.orders &= ~(1u << order);
+    }
+}
+
+/* Frees a block: merges it with its free buddies, and adds the result. */
+static void block_merge(unsigned order, size_t block)
+{
+    while (order < phys.top && set_has(&phys.free[order], block ^ 1)) {
+        block_remove(order, block ^ 1);
+        order++;
+        block /= 2;
+    }
+    block_add(order, block);
+}
+
+/*
+ * Frees the granules [first, first + n), as blocks from the end down. An allocation begins at a
+ * multiple of the power of two that it fits into, so that its blocks grow that way, and one merges
+ * only up to the next one's size: all of them together pass each order once.
+ */
+static void granules_free(size_t first, size_t n)
+{
+    size_t top = (size_t)1 << phys.top;
+
+    for (size_t end = first + n; n > 0;) {
+        size_t size = n & ~(top - 1);
+
+        if (end % top == 0 && size) {
+            tops_mark((end - size) >> phys.top, size >> phys.top, true);
+        } else {
+            unsigned aligned = (unsigned)__builtin_ctzl(end), order = log2_down(n);
+
+            order = aligned < order ? aligned : order;
+            size = (size_t)1 << order;
+            block_merge(order, (end - size) >> order);
+        }
+        end -= size;
+        n -= size;
+    }
+}
+
+/* For assertions: whether no granule of [first, first + n) is free. */
+static inline bool granules_are_used(size_t first, size_t n)
+{
+    for (unsigned order = 0; order <= phys.top; order++) {
+        const word_t *bits = order < phys.top ? phys.free[order].words : phys.tops_free;
+        size_t i = first >> order, end = ((first + n - 1) >> order) + 1;
+
+        while (i < end) {
+            if (i % WORD == 0 && bits[i / WORD] == 0) {
+                i += WORD;
+            } else if (bits[i / WORD] & bit_of(i)) {
+                return false;
+            } else {
+                i++;
+            }
         }
     }
     return true;
 }
 
-static void granules_mark(size_t first, size_t n, bool used)
-{
-    kernel_assert(first + n <= phys.granules && granules_are(first, n, !used));
-    for (size_t i = first; i < first + n; i++) {
-        uint32_t bit = 1u << (i % 32);
-        phys.used[i / 32] = used ? phys.used[i / 32] | bit : phys.used[i / 32] & ~bit;
-    }
-    phys.available = used ? phys.available - n : phys.available + n;
-}
+/* ---- boot -------------------------------------------------------------------------- */
 
-/* Returns the index after the last used granule of [first, first + n), or first if all are free. */
-static size_t granules_last_used(size_t first, size_t n)
+/* Chooses the granule and the highest order. */
+static void phys_shape(paddr_t start, paddr_t end)
 {
-    for (size_t i = first + n; i > first;) {
-        if (i % 32 == 0 && i - first >= 32 && phys.used[i / 32 - 1] == 0) {
-            i -= 32;
-        } else if (granule_used(i - 1)) {
-            return i;
-        } else {
-            i--;
-        }
+    phys.shift = 8;
+    while (((end - start) >> phys.shift) > GRANULES_WANTED && (1u << phys.shift) < GRANULE_MAX) {
+        phys.shift++;
     }
-    return first;
+    paddr_t mask = ((paddr_t)1 << phys.shift) - 1;
+    unsigned shift = phys.shift;
+    while (((end - 1) >> shift) - (start >> shift) >= TOPS_MAX) {
+        shift++;
+    }
+    phys.top = shift - phys.shift;
+    phys.base = start >> shift << shift;
+    phys.tops = (unsigned)(((end - 1) >> shift) - (start >> shift) + 1);
+    phys.granules = ((end & ~mask) - ((start + mask) & ~mask)) >> phys.shift;
 }
 
 void phys_init(paddr_t start, size_t len)
 {
-    paddr_t end = start + len;
+    size_t words = 0;
 
-    phys.shift = 8;
-    while ((len >> phys.shift) > GRANULES_WANTED && (1u << phys.shift) < GRANULE_MAX) {
-        phys.shift++;
+    memset(&phys, 0, sizeof(phys));
+    phys_shape(start, start + len);
+    size_t first = (start - phys.base + ((size_t)1 << phys.shift) - 1) >> phys.shift;
+    word_t *sets = arch_phys_to_virt(phys.base + ((paddr_t)first << phys.shift));
+    for (unsigned order = 0; order < phys.top; order++) {
+        size_t bits = (size_t)phys.tops << (phys.top - order);
+
+        phys.free[order] = (struct phys_set){sets + words, bits};
+        for (words += words_for(bits); bits > WORD; words += words_for(bits)) {
+            bits = words_for(bits);
+        }
     }
-    paddr_t mask = ((paddr_t)1 << phys.shift) - 1;
-    phys.start = (start + mask) & ~mask;
-    phys.granules = ((end & ~mask) - phys.start) >> phys.shift;
-
-    size_t bitmap = (phys.granules + 31) / 32 * sizeof(uint32_t);
-    phys.used = arch_phys_to_virt(phys.start);
-    memset(phys.used, 0, bitmap);
-    phys.available = phys.granules;
-    granules_mark(0, (bitmap + mask) >> phys.shift, true);
+    memset(sets, 0, words * sizeof(word_t));
+    size_t taken = (words * sizeof(word_t) + ((size_t)1 << phys.shift) - 1) >> phys.shift;
+    phys.available = phys.granules - taken;
+    granules_free(first + taken, phys.available);
 }
 
-/* Returns the first address at or after granule i with this alignment, as a granule. */
-static size_t granule_aligned(size_t i, size_t align)
-{
-    paddr_t pa = phys.start + ((paddr_t)i << phys.shift);
+/* ---- the calls --------------------------------------------------------------------- */
 
-    pa = (pa + align - 1) & ~((paddr_t)align - 1);
-    return (pa - phys.start) >> phys.shift;
+/* Takes the lowest of the smallest free blocks of this order (at most the highest) or above.
+ * Returns its first granule, or NONE; *size: how many it has. */
+static size_t block_take(unsigned order, size_t *size)
+{
+    uint32_t fits = phys.orders & ~(uint32_t)0 << order;
+
+    if (!fits) {
+        size_t first = tops_take(1, 1);
+        *size = (size_t)1 << phys.top;
+        return first == NONE ? NONE : first << phys.top;
+    }
+    order = (unsigned)__builtin_ctz(fits);
+    size_t block = set_first(&phys.free[order]);
+    block_remove(order, block);
+    *size = (size_t)1 << order;
+    return block << order;
 }
 
 paddr_t phys_alloc_raw(size_t len, size_t align)
 {
-    size_t granule = (size_t)1 << phys.shift;
+    size_t granule = (size_t)1 << phys.shift, top = granule << phys.top;
+    size_t first, size;
 
     kernel_assert(kernel_locked());
     kernel_assert((align & (align - 1)) == 0);
-    if (len == 0 || len > phys.granules << phys.shift) {
+    if (len == 0 || len > phys.available << phys.shift) {
         return 0;
     }
-    if (align < granule) {
-        align = granule;
-    }
     size_t n = (len + granule - 1) >> phys.shift;
-    size_t i = granule_aligned(0, align);
-    while (i <= phys.granules && n <= phys.granules - i) {
-        size_t next = granules_last_used(i, n);
-        if (next == i) {
-            granules_mark(i, n, true);
-            return phys.start + ((paddr_t)i << phys.shift);
-        }
-        i = granule_aligned(next, align);
+    if (len <= top && align <= top) {
+        size_t least = align > granule ? align >> phys.shift : 1;
+        size_t span = n > least ? n : least;
+        first = block_take(span > 1 ? log2_down(span - 1) + 1 : 0, &size);
+    } else {
+        unsigned tops = (unsigned)((len - 1) >> (phys.shift + phys.top)) + 1;
+        size = (size_t)tops << phys.top;
+        first = tops_take(tops, align);
+        first = first == NONE ? NONE : first << phys.top;
     }
-    return 0;
+    if (first == NONE) {
+        return 0;
+    }
+    phys.available -= n;
+    granules_free(first + n, size - n);
+    return phys.base + ((paddr_t)first << phys.shift);
 }
 
 void phys_clear(paddr_t pa, size_t len)
@@ -143,10 +379,13 @@ paddr_t phys_alloc(size_t len, size_t align)
 void phys_free(paddr_t pa, size_t len)
 {
     size_t granule = (size_t)1 << phys.shift;
+    size_t first = (pa - phys.base) >> phys.shift, n = (len + granule - 1) >> phys.shift;
 
     kernel_assert(kernel_locked());
-    kernel_assert(len > 0 && pa >= phys.start && ((pa - phys.start) & (granule - 1)) == 0);
-    granules_mark((pa - phys.start) >> phys.shift, (len + granule - 1) >> phys.shift, false);
+    kernel_assert(len > 0 && pa >= phys.base && ((pa - phys.base) & (granule - 1)) == 0);
+    kernel_assert(n <= phys.granules && granules_are_used(first, n));
+    phys.available += n;
+    granules_free(first, n);
 }
 
 size_t phys_available(void)

@@ -231,7 +231,7 @@ static void memory_is_freed_twice(void **state)
     phys_init((paddr_t)(uintptr_t)ram, sizeof(ram));
     block = phys_alloc(512, 256);
     assert_false(failed_in(frees_memory));
-    assert_true(failed_as(frees_memory, "granules_are"));
+    assert_true(failed_as(frees_memory, "granules_are_used"));
     block = phys_alloc(512, 256) + 1;
     assert_true(failed_as(frees_memory, "granule"));
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Parts of the kernel on this machine, with a CPU port that is none (fake_ops.h, fake.c).
 
-UNIT_KERNEL := $(addprefix $(B)/unit/kernel_,assert_test readers_test memory_test object_test loader_test sched_test \
+UNIT_KERNEL := $(addprefix $(B)/unit/kernel_,assert_test readers_test memory_test phys_test object_test loader_test sched_test \
 	stack_test string_test retained_test unwind_test)
 UNIT_TESTS += $(UNIT_KERNEL)
 UNIT_KERNEL_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -O1 -DKYMO_KERNEL -DCONFIG_CPUS=4 \
@@ -15,6 +15,13 @@ $(B)/unit/kernel_assert_test: $(call unit_kernel,assert,pool.c phys.c vm.c objec
 $(B)/unit/kernel_readers_test: $(call unit_kernel,readers,cpio.c elf.c)
 $(B)/unit/kernel_memory_test: $(call unit_kernel,memory,pool.c phys.c vm.c object.c copy.c cpu.c) \
 	test/unit_kernel/fake.c
+# Steps are counted: phys.c calls __sanitizer_cov_trace_pc() at each basic block. Without assertions,
+# as in the kernel that ships.
+$(B)/unit/phys_counted.o: kernel/mem/phys.c $(wildcard kernel/*/*.h test/unit_kernel/*.h)
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(filter-out $(ASSERT_FLAGS_1) -fsanitize% -fno-sanitize% -O1,$(UNIT_KERNEL_FLAGS)) -O2 \
+		-fsanitize-coverage=trace-pc -c -o $@ $<
+$(B)/unit/kernel_phys_test: $(call unit_kernel,phys,cpu.c) test/unit_kernel/fake.c $(B)/unit/phys_counted.o
 $(B)/unit/kernel_object_test: $(call unit_kernel,object,object.c mem_calls.c vm.c phys.c \
 	copy.c cpu.c) test/unit_kernel/fake.c
 $(B)/unit/kernel_loader_test: $(call unit_kernel,loader,spawn_layout.c spawn_load.c \
@@ -30,7 +37,7 @@ $(B)/unit/kernel_string_test: $(call unit_kernel,string,) test/unit_kernel/kymo_
 $(UNIT_KERNEL) $(B)/unit/kernel_crosscall_test: test/failed.c
 $(UNIT_KERNEL): test/failed.h $(wildcard test/unit_kernel/*.h kernel/*/*.h trace/*.h) $(TRACE_GEN)
 	@mkdir -p $(@D)
-	$(Q)$(HOST_CC) $(UNIT_KERNEL_FLAGS) -o $@ $(filter %.c,$^) -lcmocka
+	$(Q)$(HOST_CC) $(UNIT_KERNEL_FLAGS) -o $@ $(filter %.c %.o,$^) -lcmocka
 
 # CPUs that are threads, under a race detector.
 UNIT_TESTS += $(B)/unit/kernel_crosscall_test
