@@ -54,7 +54,7 @@
 #define CONFIG_D_STRSIZE 256
 #endif
 #ifndef CONFIG_PULSES
-#define CONFIG_PULSES 128 /* queued pulses in the whole system, besides the preallocated ones */
+#define CONFIG_PULSES 96 /* queued pulses that programs sent, in the whole system */
 #endif
 #ifndef CONFIG_TIMERS
 #define CONFIG_TIMERS 32

@@ -27,14 +27,16 @@ thread_gone_call *const thread_killed[] = {kercall_trace_aborted, NULL};
 thread_gone_call *const thread_ended[] = {retain_thread_ended, channel_thread_gone, NULL};
 
 /*
- * Timers and interrupts go first: their own pulses leave the queues of channels, which go later.
- * Names go before the channels that they name. Channels go before connections: clients hear of the
- * end before servers do. Nothing is known to need the order of the three in between.
+ * Timers, interrupts and signals go first: their pulses leave the queues of channels, which go
+ * later. Names go before the channels that they name. Channels go before connections: clients hear
+ * of the end before servers do. Nothing is known to need the order of the three in between.
  */
 process_gone_call *const process_gone[] = {
-    timer_process_gone,   intr_process_gone,       name_process_gone,
-    trace_process_gone,   dtrace_process_gone,     host_process_gone,
-    channel_process_gone, connection_process_gone, NULL,
+    timer_process_gone,      intr_process_gone,
+    event_process_gone,      name_process_gone,
+    trace_process_gone,      dtrace_process_gone,
+    host_process_gone,       channel_process_gone,
+    connection_process_gone, NULL,
 };
 
 process_gone_call *const process_ended[] = {retain_process_ended, NULL};

@@ -103,17 +103,41 @@ long ker_channel_destroy(struct thread *self, const uintptr_t *args)
     return 0;
 }
 
+/* Reports the end of t to the channels from chid on that asked for it, until one doesn't receive it
+ * at once. Then its pulse is queued there, and the others wait. */
+static void channel_report_death(struct thread *t, int32_t chid)
+{
+    struct process *proc = t->proc;
+
+    for (int32_t i = chid - 1; !proc->dying && i < CONFIG_CHANNELS_PER_PROCESS; i++) {
+        struct channel *ch = proc->channels[i];
+        if (!ch || !(ch->flags & _NTO_CHF_THREAD_DEATH)) {
+            continue;
+        }
+        trace_comm_snd_pulse_dea(0, (uint32_t)proc->pid);
+        if (!pulse_notify(ch, &t->notice,
+                          (struct pulse){.kind = PULSE_THREAD,
+                                         .priority = t->priority,
+                                         .code = _PULSE_CODE_THREADDEATH,
+                                         .value = (uintptr_t)t->tid})) {
+            return;
+        }
+    }
+}
+
 void channel_thread_gone(struct thread *t)
 {
     kernel_assert(kernel_locked());
-    struct process *proc = t->proc;
+    channel_report_death(t, 1);
+}
 
-    for (unsigned i = 0; !proc->dying && i < CONFIG_CHANNELS_PER_PROCESS; i++) {
-        struct channel *ch = proc->channels[i];
-        if (ch && (ch->flags & _NTO_CHF_THREAD_DEATH) && pulse_room(ch, false)) {
-            trace_comm_snd_pulse_dea(0, (uint32_t)proc->pid);
-            pulse_send(ch, t->priority, _PULSE_CODE_THREADDEATH, (uintptr_t)t->tid, 0);
-        }
+void channel_notice_done(struct pulse *p, const struct channel *ch)
+{
+    struct thread *t = list_entry(p, struct thread, notice);
+
+    channel_report_death(t, ch->chid + 1);
+    if (!pulse_queued(p) && (t->flags & THREAD_FORGOTTEN)) {
+        thread_free(t);
     }
 }
 

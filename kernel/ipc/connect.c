@@ -6,9 +6,13 @@
  * server. It is never an fd or a side-channel id, and is not reused soon, so a server may call
  * ConnectDetach(scoid) after a DISCONNECT pulse as on QNX: it has no effect.
  *
+ * A connection brings the pulse that reports its end: COIDDEATH to the client if the server ends,
+ * DISCONNECT to the server if the client closes it. Closed, it stays in the system's table, and
+ * counts as its owner's, until that pulse has been received.
+ *
  * Kernel lock held. Refuses unknown pid, chid or node (ESRCH), flags and index (EINVAL), a full
- * table of the process (EMFILE) or of the system (EAGAIN). Detaching ends sends in progress through
- * the connection with EBADF. Proved by test/unit_ipc.
+ * table of the process (EMFILE) or of the system, or too many unreceived notices (EAGAIN).
+ * Detaching ends sends in progress through the connection with EBADF. Proved by test/unit_ipc.
  */
 #include "kernel/ipc/msg.h"
 #include "kernel/base/pool.h"
@@ -17,6 +21,9 @@
 #define PRIORITY_KERNEL_PULSE 10 /* DISCONNECT and COIDDEATH have no sending thread */
 #define SCOID_FLAG 0x20000000u   /* distinguishes scoids from coids */
 #define SCOID_MASK 0x1fffffffu
+/* Most connections of a process, closed ones included whose notice waits to be received: closing
+ * makes no room as long as the server doesn't receive. */
+#define CONNECTIONS_HELD_MAX (2 * CONFIG_CONNECTIONS_PER_PROCESS)
 
 static struct connection connections[CONFIG_CONNECTIONS];
 static struct pool pool;
@@ -42,7 +49,8 @@ static struct connection *connect_sibling(const struct process *proc, const stru
 static bool scoid_used(int32_t scoid)
 {
     for (unsigned i = 0; i < CONFIG_CONNECTIONS; i++) {
-        if (connections[i].proc && connections[i].scoid == scoid) {
+        const struct connection *conn = &connections[i];
+        if (conn->scoid == scoid && (conn->proc || pulse_queued(&conn->notice))) {
             return true;
         }
     }
@@ -93,12 +101,14 @@ long ker_connect_attach(struct thread *self, const uintptr_t *args)
     if (!slot) {
         return -EMFILE;
     }
-    struct connection *conn = pool_alloc(&pool);
+    struct connection *conn = proc->connections < CONNECTIONS_HELD_MAX ? pool_alloc(&pool) : NULL;
     if (!conn) {
         return -EAGAIN;
     }
+    proc->connections++;
     struct connection *other = connect_sibling(proc, ch);
     conn->proc = proc;
+    conn->pid = proc->pid;
     conn->channel = ch;
     conn->coid = (int32_t)(base + (uint32_t)(slot - table));
     conn->scoid = other ? other->scoid : new_scoid();
@@ -119,15 +129,34 @@ static void fail_users(struct connection *conn)
     }
 }
 
-/* Notifies the server that the client's last connection is gone. */
-static void tell_server(struct channel *ch, const struct connection *conn)
+static void connect_free(struct connection *conn)
 {
-    if (!(ch->flags & _NTO_CHF_DISCONNECT) || ch->proc->dying || connect_sibling(conn->proc, ch) ||
-        !pulse_room(ch, false)) {
-        return;
+    struct process *owner = process_find(conn->pid);
+
+    kernel_assert(!conn->proc && !pulse_queued(&conn->notice));
+    if (owner) {
+        owner->connections--;
     }
-    trace_comm_snd_pulse_dis((uint32_t)conn->scoid, (uint32_t)ch->proc->pid);
-    pulse_send(ch, PRIORITY_KERNEL_PULSE, _PULSE_CODE_DISCONNECT, 0, conn->scoid);
+    pool_free(&pool, conn);
+}
+
+void connection_notice_done(struct pulse *p)
+{
+    struct connection *conn = list_entry(p, struct connection, notice);
+    if (!conn->proc) {
+        connect_free(conn);
+    }
+}
+
+static void connect_notify(struct connection *conn, struct channel *ch, int code, int value,
+                           int scoid)
+{
+    pulse_notify(ch, &conn->notice,
+                 (struct pulse){.kind = PULSE_CONNECTION,
+                                .priority = PRIORITY_KERNEL_PULSE,
+                                .code = (int8_t)code,
+                                .value = (uintptr_t)value,
+                                .scoid = scoid});
 }
 
 static void connect_detach(struct connection *conn)
@@ -143,10 +172,15 @@ static void connect_detach(struct connection *conn)
     }
     if (ch) {
         list_remove(&conn->link);
-        tell_server(ch, conn);
     }
     conn->proc = NULL;
-    pool_free(&pool, conn);
+    if (ch && (ch->flags & _NTO_CHF_DISCONNECT) && !ch->proc->dying && !connect_sibling(proc, ch)) {
+        trace_comm_snd_pulse_dis((uint32_t)conn->scoid, (uint32_t)ch->proc->pid);
+        connect_notify(conn, ch, _PULSE_CODE_DISCONNECT, 0, conn->scoid);
+    }
+    if (!pulse_queued(&conn->notice)) { /* else it is freed when that is received */
+        connect_free(conn);
+    }
 }
 
 long ker_connect_detach(struct thread *self, const uintptr_t *args)
@@ -177,9 +211,9 @@ void connection_lost(struct connection *conn, bool dead)
     list_remove(&conn->link);
     conn->channel = NULL;
     conn->flags |= dead ? CONNECTION_DEAD : 0;
-    if (tell && pulse_room(tell, false)) {
+    if (tell) {
         trace_comm_snd_pulse_dea((uint32_t)conn->scoid, (uint32_t)tell->proc->pid);
-        pulse_send(tell, PRIORITY_KERNEL_PULSE, _PULSE_CODE_COIDDEATH, (uintptr_t)conn->coid, 0);
+        connect_notify(conn, tell, _PULSE_CODE_COIDDEATH, conn->coid, 0);
     }
 }
 

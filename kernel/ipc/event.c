@@ -60,7 +60,7 @@ static int deliver_pulse(struct process *proc, const struct sigevent *event, str
     struct channel *ch = conn->channel;
     int priority = priority_of(proc, event);
     uintptr_t value = (uintptr_t)event->sigev_value.sival_ptr;
-    if (!prealloc && !pulse_room(ch, true)) {
+    if (!prealloc && !pulse_room(ch)) {
         return -EAGAIN;
     }
     trace_comm_snd_pulse_exe((uint32_t)conn->scoid, (uint32_t)ch->proc->pid);
@@ -99,6 +99,37 @@ int event_deliver(struct process *proc, struct thread *intr_thread, const struct
     default:
         return -EINVAL;
     }
+}
+
+int event_signal_pulse(struct process *proc, int signo)
+{
+    struct sigevent event = proc->signal_event;
+    struct pulse *p = &proc->signal_pulse;
+
+    kernel_assert(kernel_locked());
+    if (pulse_queued(p)) {
+        proc->signals_pending |= (int)p->value == signo ? 0 : 1ull << signo;
+        return 0;
+    }
+    p->kind = PULSE_SIGNAL;
+    event.sigev_value.sival_int = signo;
+    return event_deliver(proc, NULL, &event, p);
+}
+
+void event_signal_done(struct pulse *p, bool received)
+{
+    struct process *proc = list_entry(p, struct process, signal_pulse);
+    uint64_t pending = received ? proc->signals_pending : 0;
+
+    for (; pending != 0 && !pulse_queued(p); pending &= pending - 1) {
+        event_signal_pulse(proc, __builtin_ctzll(pending));
+    }
+    proc->signals_pending = pending;
+}
+
+void event_process_gone(struct process *proc)
+{
+    pulse_unqueue(&proc->signal_pulse);
 }
 
 /* Returns whether one of this client's connections leads to one of the server's channels. */

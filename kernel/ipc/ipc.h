@@ -7,18 +7,6 @@
 
 #include "kernel/proc/proc.h"
 
-struct pulse {
-    struct list link; /* [k] in channel->pulses, by priority; self-linked or {0}: not queued */
-    struct channel *channel; /* [k] the channel where it is queued */
-    uint32_t seq;            /* [k] order of arrival, compared with senders of the same priority */
-    bool of_user;            /* [k] counted in channel->user_pulses */
-    uint8_t priority;        /* [k] */
-    int8_t code;             /* [k] */
-    bool preallocated;       /* [I] belongs to an attachment: not freed on receipt */
-    int32_t scoid;           /* [k] */
-    uintptr_t value;         /* [k] */
-};
-
 struct channel {
     struct process *proc;    /* [I] owner */
     int32_t chid;            /* [I] from 1 in its process */
@@ -30,29 +18,28 @@ struct channel {
     struct list connections; /* [k] connections to this channel */
 };
 
+/* A closed connection stays in its table until its notice has been received. */
 struct connection {
     struct list link;        /* [k] in channel->connections */
-    struct process *proc;    /* [I] the owning client; NULL: free */
+    struct process *proc;    /* [k] the owning client; NULL: closed or free */
     struct channel *channel; /* [k] NULL: the server is gone */
     int32_t coid, scoid;     /* [I] */
     uint32_t flags;          /* [k] _NTO_COF_*, CONNECTION_* */
+    int32_t pid;             /* [I] the owner's, of which proc is NULL once this is closed */
+    struct pulse notice;     /* [k] COIDDEATH while it is open; DISCONNECT when it is closed */
 };
 #define CONNECTION_DEAD 0x80000000u /* its server ended: ESRCH; else a lost channel is EBADF */
 
 void channel_init(void);
 struct channel *channel_find(struct process *proc, int chid);
 
-/* Returns whether a pulse would be accepted now. Called before sending, because the trace records
- * the sending before the receipt and must not record a pulse that is refused. (A receiver with a
- * bad buffer is not considered.) */
-bool pulse_room(const struct channel *ch, bool of_user);
-/* Queues or delivers a pulse from the kernel. Returns 0, or -EAGAIN if none is free. */
-int pulse_send(struct channel *ch, int priority, int code, uintptr_t value, int scoid);
-/* Like pulse_send(), with the caller's own pulse: coalesces (a queued one just takes the newest
- * value). */
+/* Delivers or queues a pulse that is stored in an object. One that is queued already takes the
+ * newest value and keeps its place. */
 void pulse_send_prealloc(struct channel *ch, struct pulse *p);
-
-bool pulse_queued(const struct pulse *p);
+/* Sends what the kernel reports of an object by the pulse embedded in it: never refused, whatever
+ * else is queued. A notice that is still queued is replaced. Returns whether it has been received;
+ * else it is queued. */
+bool pulse_notify(struct channel *ch, struct pulse *p, struct pulse notice);
 void pulse_unqueue(struct pulse *p); /* removes the caller's own pulse; it need not be queued */
 
 /* Delivers a sigevent to process proc. event must be checked by event_check(). prealloc may be
@@ -61,6 +48,12 @@ int event_check(struct process *proc, const struct sigevent *event,
                 uint32_t kinds); /* 0, -EINVAL, -EBADF */
 int event_deliver(struct process *proc, struct thread *intr_thread, const struct sigevent *event,
                   struct pulse *prealloc);
+/*
+ * Delivers a signal as the pulse that the process asked for (proc->signal_event). While one is
+ * queued, others are pending, each number once, and follow as soon as it is received, lowest first.
+ * Returns 0, or -EBADF, -ESRCH: the connection leads nowhere.
+ */
+int event_signal_pulse(struct process *proc, int signo);
 #define EVENT_KIND(k) (1u << (k))
 
 extern const struct wait_kind msg_wait_send, msg_wait_receive, msg_wait_reply;
@@ -73,5 +66,6 @@ void channel_thread_gone(struct thread *t);
 void name_process_gone(struct process *proc);
 void channel_process_gone(struct process *proc);
 void connection_process_gone(struct process *proc);
+void event_process_gone(struct process *proc);
 
 #endif

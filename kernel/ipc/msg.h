@@ -133,13 +133,22 @@ void msg_receiver_fail(struct thread *receiver, int error);
 
 /* ---- pulses ------------------------------------------------------------------------ */
 
-/* Sends a program's pulse: limited per channel, and leaves a reserve for the kernel's own. */
+/* Returns whether a program's pulse would be accepted now. Called before sending, because the trace
+ * records the sending before the receipt and must not record a pulse that is refused. (A receiver
+ * with a bad buffer is not considered.) */
+bool pulse_room(const struct channel *ch);
+/* Sends a program's pulse, from a pool that only these use, limited per channel. Returns 0, or
+ * -EAGAIN. */
 int pulse_send_user(struct channel *ch, int priority, int code, uintptr_t value, int scoid);
 /* Delivers the first queued pulse to a running receiver. Returns 0, or -EFAULT and it stays
  * queued. */
 long pulse_receive(struct thread *self, struct channel *ch);
 /* Discards all queued pulses of a channel that is being destroyed. */
 void pulse_discard_all(struct channel *ch);
+/* The object's pulse has left its queue, received or with its channel: see enum pulse_kind. */
+void connection_notice_done(struct pulse *p);
+void channel_notice_done(struct pulse *p, const struct channel *ch);
+void event_signal_done(struct pulse *p, bool received);
 void pulse_init(void);
 void connection_init(void);
 

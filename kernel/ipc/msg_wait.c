@@ -117,8 +117,9 @@ void msg_receiver_fail(struct thread *receiver, int error)
     thread_wake(receiver, -1, error);
 }
 
-/* Notifies the server that this client wants to unblock. Returns false if that is impossible:
- * unblock it at once. */
+/* Notifies the server that this client wants to unblock. Returns false if the channel doesn't want
+ * that: unblock it at once. The pulse is the client's, so one of an earlier message that the server
+ * has answered but not received is replaced. */
 static bool msg_ask_server(struct thread *client)
 {
     struct channel *ch = client->channel;
@@ -127,15 +128,13 @@ static bool msg_ask_server(struct thread *client)
     }
     if (!(client->flags & THREAD_UNBLOCK_SENT)) {
         int scoid = client->connection->scoid;
-        if (!pulse_room(ch, false)) {
-            return false;
-        }
         trace_comm_snd_pulse_un((uint32_t)scoid, (uint32_t)ch->proc->pid);
-        if (pulse_send(ch, client->priority, _PULSE_CODE_UNBLOCK, (uintptr_t)client->rcvid,
-                       scoid) != 0) {
-            return false;
-        }
         client->flags |= THREAD_UNBLOCK_SENT;
+        pulse_notify(ch, &client->notice,
+                     (struct pulse){.priority = client->priority,
+                                    .code = _PULSE_CODE_UNBLOCK,
+                                    .value = (uintptr_t)client->rcvid,
+                                    .scoid = scoid});
     }
     return true;
 }
@@ -192,6 +191,7 @@ void msg_thread_gone(struct thread *t)
     struct process *proc = t->proc;
     t->xfer = 0;
     t->serving = NULL;
+    pulse_unqueue(&t->notice); /* UNBLOCK: its rcvid names nobody from now on */
     for (unsigned i = 0; i < CONFIG_THREADS; i++) {
         struct thread *client = thread_by_index(i);
         if (client && client->state == STATE_REPLY && client->server == t) {

@@ -50,6 +50,9 @@ struct process {
     struct list link;         /* [k] all processes */
     uint64_t signals;         /* [k] signals delivered as signal_event: 1 << number */
     struct sigevent signal_event; /* [k] */
+    struct pulse signal_pulse;    /* [k] carries one of them */
+    uint64_t signals_pending;     /* [k] further ones, behind it: 1 << number */
+    uint32_t connections;         /* [k] held: open, or closed and the notice not received */
     struct program program;       /* [I] */
     char name[KYMO_NAME_MAX];     /* [I] program name */
 };

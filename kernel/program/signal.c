@@ -26,17 +26,11 @@ static bool may_kill(const struct process *from, const struct process *to)
     return to == from || to->ppid == from->pid || process_able(from, ABILITY_KILL);
 }
 
-/* Delivers the signal as a pulse. Returns false if that fails for lack of room or a channel: the
- * process then ends. */
+/* Delivers the signal as a pulse. Returns false if the process doesn't take it so, or its channel
+ * is gone: the process then ends. */
 static bool signal_as_pulse(struct process *proc, int signo)
 {
-    struct sigevent event = proc->signal_event;
-
-    if (!(proc->signals >> signo & 1)) {
-        return false;
-    }
-    event.sigev_value.sival_int = signo;
-    return event_deliver(proc, NULL, &event, NULL) == 0;
+    return (proc->signals >> signo & 1) && event_signal_pulse(proc, signo) == 0;
 }
 
 /* The main thread is the only thread of a held process. */

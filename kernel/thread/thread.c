@@ -34,7 +34,8 @@ struct thread *thread_find(struct process *proc, int tid)
     if (tid < 1 || tid > CONFIG_THREADS_PER_PROCESS) {
         return NULL;
     }
-    return proc->threads[tid - 1];
+    struct thread *t = proc->threads[tid - 1];
+    return t && !(t->flags & THREAD_FORGOTTEN) ? t : NULL;
 }
 
 struct thread *thread_by_index(unsigned index)
@@ -58,11 +59,22 @@ void thread_free(struct thread *t)
     kernel_assert(t->state == STATE_DEAD || t->state == STATE_STOPPED);
     kernel_assert(t->proc->threads[t->tid - 1] == t);
     kernel_assert(t != arch_cpu()->current && t != sched.handoff);
+    kernel_assert(!pulse_queued(&t->notice));
     t->proc->threads[t->tid - 1] = NULL;
     generations[t->index]++;
     t->proc = NULL;
     t->rcvid = 0;
     pool_free(&pool, t);
+}
+
+void thread_forget(struct thread *t)
+{
+    kernel_assert(t->state == STATE_DEAD);
+    if (pulse_queued(&t->notice)) {
+        t->flags |= THREAD_FORGOTTEN;
+    } else {
+        thread_free(t);
+    }
 }
 
 static int free_tid(const struct process *proc)

@@ -11,6 +11,7 @@
 #include "kernel/arch/cpu.h"
 #include "kernel/base/cpu.h"
 #include "kernel/base/list.h"
+#include "kernel/base/pulse.h"
 #include "kernel/time/time.h"
 #include "trace/hook.h"
 
@@ -98,6 +99,7 @@ struct thread {
     bool timeout_now;          /* [k] zero timeout: do not block */
     struct timer_node timeout; /* [k] active while blocked; set up by timeout_arm() */
     char name[KYMO_THREAD_NAME_MAX];
+    struct pulse notice; /* [k] UNBLOCK while it lives; THREADDEATH when it is DEAD */
 };
 
 #define THREAD_CALL_NONE 255 /* thread.call: in no call, so no call's end is traced */
@@ -111,6 +113,8 @@ struct thread {
  * THREAD_AGAIN, which is meant itself only if step is not 0. */
 #define THREAD_ABORTED 0x20
 #define THREAD_HELD 0x40 /* by ThreadCtl(): must not run until it is continued */
+/* DEAD, and joined or detached: kept for its notice only, found by nobody. */
+#define THREAD_FORGOTTEN 0x80
 /* In timeout_states of a thread that is held while it waits, or runs elsewhere: its wake leaves the
  * common path. No state has this number. */
 #define TIMEOUT_STATE_HELD (1u << 31)
@@ -295,6 +299,9 @@ void thread_insert_by_priority(struct list *head, struct thread *t);
 /* Frees a thread's slot in both tables. Precondition: it is in no queue and nothing refers to
  * it. */
 void thread_free(struct thread *t);
+/* The same for a DEAD thread whose status nobody will ask for: at once, or as soon as its
+ * THREADDEATH has been received. */
+void thread_forget(struct thread *t);
 /* Creates the thread that represents a CPU's idle time; never resumed. Boot only. */
 struct thread *thread_create_idle(struct process *proc, unsigned cpu);
 /* Returns whether ThreadCancel() acts on a thread that is or would be blocked in this state. */

@@ -92,7 +92,7 @@ long ker_thread_detach(struct thread *self, const uintptr_t *args)
     }
     t->flags |= THREAD_DETACHED;
     if (t->state == STATE_DEAD) {
-        thread_free(t);
+        thread_forget(t);
     }
     return 0;
 }
@@ -110,7 +110,7 @@ static long join_dead(struct thread *self, struct thread *t, uintptr_t out)
     if (out && copy_out(self->proc, out, &t->exit_status, sizeof(t->exit_status))) {
         return -EFAULT;
     }
-    thread_free(t);
+    thread_forget(t);
     return 0;
 }
 

@@ -101,7 +101,7 @@ void thread_end(struct thread *t, uintptr_t status)
     trace_thread_destroy(proc->pid, t->tid);
     thread_call_each(thread_ended, t);
     if (thread_joined(t) || proc->dying || (t->flags & THREAD_DETACHED)) {
-        thread_free(t);
+        thread_forget(t);
     }
     process_thread_gone(proc);
 }

@@ -114,7 +114,10 @@ static void count_channel(struct census *c, const struct channel *ch)
 {
     c->channels++;
     for (const struct list *p = ch->pulses.next; p != &ch->pulses; p = p->next) {
-        c->pulses += !list_entry(p, struct pulse, link)->preallocated;
+        const struct pulse *pulse = list_entry(p, struct pulse, link);
+        c->pulses += pulse->kind == PULSE_USER;
+        c->connections +=
+            pulse->kind == PULSE_CONNECTION && !list_entry(pulse, struct connection, notice)->proc;
     }
 }
 

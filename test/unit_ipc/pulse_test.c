@@ -174,7 +174,7 @@ static void test_wrong(void **state)
     assert_int_equal(CALL(able, MSG_SEND_PULSE, 0, 255, 127, 0), 0);
 }
 
-/* A program can't fill the pool: each channel has a limit, and some are the kernel's. */
+/* Programs' pulses have a limit for each channel and one for all. */
 static void test_flood(void **state)
 {
     (void)state;
@@ -183,14 +183,14 @@ static void test_flood(void **state)
         sent++;
     }
     assert_int_equal(send(-1, 1, 0), -EAGAIN);
-    assert_int_equal(sent, CONFIG_PULSES / 2);
+    assert_int_equal(sent, CONFIG_PULSES * 2 / 3);
     CALL(server, CHANNEL_CREATE, 0);
     CALL(client, CONNECT_ATTACH, 0, (uintptr_t)server->proc->pid, 2, 0, 0);
     while (CALL(client, MSG_SEND_PULSE, 1, 10, 1, 0) == 0) {
         sent++;
     }
-    assert_int_equal(sent, CONFIG_PULSES - CONFIG_PULSES / 4);
-    for (unsigned i = 0; i < CONFIG_PULSES / 2; i++) {
+    assert_int_equal(sent, CONFIG_PULSES);
+    for (unsigned i = 0; i < CONFIG_PULSES * 2 / 3; i++) {
         expect(1, (int)i);
     }
     assert_int_equal(send(-1, 1, 0), 0);
@@ -246,19 +246,6 @@ static void test_server_death(void **state)
     assert_int_equal(receive(), BLOCKED);
 }
 
-/* The kernel's pulses get through when programs have taken all they may. */
-static void test_reserve(void **state)
-{
-    (void)state;
-    while (send(63, 1, 0) == 0) {
-    }
-    CALL(client, CONNECT_DETACH, 0);
-    for (unsigned i = 0; i < CONFIG_PULSES / 2; i++) {
-        expect(1, 0);
-    }
-    expect(_PULSE_CODE_DISCONNECT, 0);
-}
-
 /* One UNBLOCK pulse, however often the client wants to leave; its end doesn't ask. */
 static void test_unblock_once(void **state)
 {
@@ -280,25 +267,6 @@ static void test_unblock_once(void **state)
     expect(_PULSE_CODE_UNBLOCK, (int)rcvid); /* another message, another pulse */
     CALL(second, THREAD_DESTROY, 1, 0, 0);
     assert_int_equal(CALL(server, MSG_REPLYV, (uintptr_t)rcvid, 3, 0, 0), -ESRCH);
-}
-
-/* With no pulse to be had the client may go at once. */
-static void test_unblock_no_pulse(void **state)
-{
-    (void)state;
-    struct thread *second = world_thread(client, 10);
-    message(client);
-    long rcvid = receive();
-    struct thread *teller = world_process(0, 10, DATA);
-    for (unsigned i = 0; i < CONFIG_PULSES; i++) { /* the reserve, too */
-        CALL(teller, CHANNEL_CREATE, _NTO_CHF_DISCONNECT);
-        CALL(teller, CONNECT_ATTACH, 0, 0, 1, 0, 0);
-        CALL(teller, CONNECT_DETACH, 0);
-    }
-    assert_int_equal(fake_pool_used(CONFIG_PULSES), CONFIG_PULSES);
-    assert_int_equal(CALL(second, THREAD_CANCEL, 1, 0x100), 0);
-    assert_int_equal(world_result(client), -EINTR);
-    assert_int_equal(CALL(server, MSG_ERROR, (uintptr_t)rcvid, 0), -ESRCH);
 }
 
 static void test_fixed_priority(void **state)
@@ -385,7 +353,7 @@ static void test_deliver(void **state)
     assert_int_equal(deliver(client, (uintptr_t)server->rcvid, &event), -ESRCH);
     assert_int_equal(CALL(server, MSG_DELIVER_EVENT, rcvid, NOWHERE), -EFAULT);
     SIGEV_PULSE_INIT(&event, (int)own, -1, 3, 4);
-    for (unsigned i = 0; i < CONFIG_PULSES / 2; i++) {
+    for (unsigned i = 0; i < CONFIG_PULSES * 2 / 3; i++) {
         assert_int_equal(deliver(server, rcvid, &event), 0);
     }
     assert_int_equal(deliver(server, rcvid, &event), -EAGAIN);
@@ -431,9 +399,7 @@ int main(void)
         CASE(test_disconnect, setup_told),
         CASE(test_thread_death, setup_told),
         CASE(test_server_death, setup_told),
-        CASE(test_reserve, setup_told),
         CASE(test_unblock_once, setup_unblock),
-        CASE(test_unblock_no_pulse, setup_unblock),
         CASE(test_fixed_priority, setup_fixed),
         CASE(test_current, setup),
         CASE(test_deliver, setup),

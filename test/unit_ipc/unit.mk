@@ -2,14 +2,14 @@
 # Messages, pulses, synchronisation, timers and interrupts: the real kernel on this machine, with a
 # CPU port that is none. Small tables, so that they are full often; small pieces of long messages.
 
-UNIT_IPC := $(addprefix $(B)/unit/ipc_,msg_test copy_test copy_change_test pulse_test mutex_test sync_test clock_test timer_test \
+UNIT_IPC := $(addprefix $(B)/unit/ipc_,msg_test copy_test copy_change_test pulse_test notice_test mutex_test sync_test clock_test timer_test \
 	intr_test thread_test hold_test errno_test random_test direct_test check_test)
 UNIT_TESTS += $(UNIT_IPC)
 UNIT_IPC_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -O1 -DKYMO_KERNEL -DARCH_OPS_H='"test/unit_ipc/fake_ops.h"' \
 	-DTRACE_PORT_OPS_H='"test/unit_ipc/fake_trace.h"' -DCONFIG_CPUS=4 -DCONFIG_PROCESSES=6 \
 	-DCONFIG_THREADS=26 -DCONFIG_THREADS_PER_PROCESS=6 -DCONFIG_CHANNELS=8 \
 	-DCONFIG_CHANNELS_PER_PROCESS=3 -DCONFIG_CONNECTIONS=20 -DCONFIG_CONNECTIONS_PER_PROCESS=5 \
-	-DCONFIG_PULSES=16 -DCONFIG_TIMERS=6 -DCONFIG_INTERRUPT_ATTACHMENTS=4 -DCONFIG_MAPPINGS=6 \
+	-DCONFIG_PULSES=12 -DCONFIG_TIMERS=6 -DCONFIG_INTERRUPT_ATTACHMENTS=4 -DCONFIG_MAPPINGS=6 \
 	-DCONFIG_COPY_CHUNK=256 -DCONFIG_IRQ_LINES=32 \
 	-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 UNIT_IPC_KERNEL := $(filter-out %/pool.c,$(foreach f,channel.c clock.c \

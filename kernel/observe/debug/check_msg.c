@@ -52,7 +52,7 @@ static void check_pulses(const struct channel *ch)
             kernel_panic("a pulse is in the wrong place");
         }
         last = pulse->priority;
-        user += pulse->of_user;
+        user += pulse->kind == PULSE_USER;
     }
     if (user != ch->user_pulses) {
         kernel_panic("%u pulses of programs, counted as %u", user, (unsigned)ch->user_pulses);
