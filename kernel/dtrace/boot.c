@@ -11,6 +11,7 @@
 #include "kernel/program/program.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/base/string.h"
+#include "kernel/base/cpu.h"
 #include "trace/dtrace/control.h"
 #include "trace/dtrace/port.h"
 
@@ -52,6 +53,7 @@ static bool waits;  /* [k] for retained memory to become free */
 
 void dtrace_boot_program(void)
 {
+    kernel_assert(kernel_locked());
     struct dtrace_refusal why = {
         .reason = DTRACE_REASON_NO_SPACE, .object = UINT32_MAX, .offset = UINT32_MAX};
     struct cpio_file file;
@@ -66,6 +68,7 @@ void dtrace_boot_program(void)
 
     image = image ? image : dtrace_port_alloc(file.len);
     if (image) {
+        kernel_assert(((uintptr_t)image & 7) == 0);
         memcpy(image, file.data, file.len);
         error = dtrace_control_boot(image, file.len, &why);
     }

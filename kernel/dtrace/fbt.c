@@ -138,12 +138,14 @@ static unsigned enabled; /* [k] number of probes */
 
 static void fbt_disable(uint32_t probe, void *arg)
 {
+    kernel_assert(kernel_locked() && enabled > 0);
     fbt_set(probe, arg, false);
     enabled--;
 }
 
 static int fbt_enable(uint32_t probe, void *arg)
 {
+    kernel_assert(kernel_locked());
     int error = probe > UINT16_MAX ? -ENOSPC : fbt_set(probe, arg, true);
 
     enabled++;

@@ -32,6 +32,7 @@ static struct fbt_slot *slot_at(uint32_t number)
 
 static uint32_t slot_take(void)
 {
+    kernel_assert(kernel_locked());
     uint32_t number = slots_free;
 
     if (number) {
@@ -63,6 +64,7 @@ static void slot_set(const struct fbt_slot *slot, enum state state)
 
 static void slot_give(const struct fbt_slot *slot)
 {
+    kernel_assert(kernel_locked());
     arch_text_write((uintptr_t)&slot->original, &slots_free, sizeof(slots_free));
     slots_free = (uint32_t)(slot - (const struct fbt_slot *)fbt_slots) + 1;
     slot_set(slot, FREE);
@@ -117,6 +119,7 @@ static void pad_clear(uintptr_t pad)
 
 static void fbt_slot_patch(const struct fbt_slot *slot, bool on)
 {
+    kernel_assert(slot_state(slot) == (on ? GOING_ON : GOING_OFF));
     uintptr_t site = fbt_slot_site(slot);
     uint32_t insn = slot->original;
 
@@ -158,6 +161,7 @@ static void fbt_slot_meet(void *arg)
         arch_spin_hint(); /* discards instructions fetched earlier */
         return;
     }
+    kernel_assert(kernel_locked());
     while (__atomic_load_n(&m->waiting, __ATOMIC_ACQUIRE) != m->others) {
         arch_spin_hint();
     }
@@ -169,6 +173,7 @@ static void fbt_slot_meet(void *arg)
  * disabled. */
 void fbt_settle(void)
 {
+    kernel_assert(kernel_locked());
     if (!pending) {
         return;
     }

@@ -212,6 +212,7 @@ static int gate_create(const struct cpio_file *file, struct kymo_trace_refusal *
 
 int trace_port_gate(const char *name, struct kymo_trace_refusal *why)
 {
+    kernel_assert(kernel_locked());
     struct cpio_file file;
     const void *archive;
     size_t bytes;

@@ -8,6 +8,7 @@
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/base/string.h"
 #include "kernel/mem/mem.h"
+#include "kernel/base/cpu.h"
 #include "trace/dtrace/port.h"
 
 #define CHUNK 4096u
@@ -39,6 +40,7 @@ static void *heap_take(size_t bytes, size_t align)
 
 static void heap_give(void *at, size_t bytes)
 {
+    kernel_assert(held >= bytes);
     held -= bytes;
     phys_free(arch_virt_to_phys(at), bytes);
 }
@@ -77,6 +79,7 @@ static struct chunk *chunk_make(unsigned class)
 
 static void *small_alloc(unsigned class)
 {
+    kernel_assert(kernel_locked());
     struct list *list = &classes[class];
 
     if (!list->next) {
@@ -87,6 +90,7 @@ static void *small_alloc(unsigned class)
     if (!chunk) {
         return NULL;
     }
+    kernel_assert(chunk->free);
     struct block *block = chunk->free;
     chunk->free = block->next;
     chunk->used++;
@@ -102,6 +106,7 @@ static void small_free(void *at, unsigned class)
     struct chunk *chunk = (struct chunk *)((uintptr_t)at & ~(uintptr_t)(CHUNK - 1));
     struct block *block = at;
 
+    kernel_assert(kernel_locked() && chunk->used > 0);
     if (!chunk->free) {
         list_push_back(&classes[class], &chunk->link);
     }

@@ -17,6 +17,7 @@
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/dtrace/sample.h"
 #include "kernel/proc/proc.h"
+#include "kernel/base/cpu.h"
 #include "trace/dtrace/port.h"
 #include "trace/dtrace/probe.h"
 #include "trace/dtrace/provider/profile.h"
@@ -99,6 +100,7 @@ static struct thread *profile_thread_of(const struct sample *s)
 static void fire_now(struct cpu *cpu, const struct dtrace_profile *profile, struct sample *s,
                      const uint64_t words[5])
 {
+    kernel_assert(kernel_locked() && !cpu->trace.fired && !cpu->sampled);
     uintptr_t irq = arch_irq_save();
     struct thread *current = cpu->current;
 
@@ -157,6 +159,7 @@ static void profile_fire_all(struct cpu *cpu, struct sample *s)
 
 void dtrace_sample_now(struct cpu *cpu)
 {
+    kernel_assert(kernel_locked() && cpu == arch_cpu());
     struct sample *s = &dtrace_samples[cpu->id];
 
     if (s->taken) {
@@ -193,6 +196,7 @@ static void run_off(struct profile_cpu *p, unsigned cpu)
 
 static int profile_run(struct dtrace_profile *profile, unsigned cpu, bool on)
 {
+    kernel_assert(kernel_locked());
     struct profile_cpu *p = (struct profile_cpu *)profile->timers + cpu;
 
     run_off(p, cpu);

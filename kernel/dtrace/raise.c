@@ -40,6 +40,7 @@ bool dtrace_port_raise(int signal)
 /* As a timer's signal, it comes from the kernel: code and sender are 0. */
 void dtrace_raise_now(const struct cpu *cpu)
 {
+    kernel_assert(kernel_locked() && cpu == arch_cpu() && !raised[cpu->id].sending);
     int32_t pid = raised[cpu->id].pid, signal = raised[cpu->id].signal;
     struct process *proc = process_find(pid);
 

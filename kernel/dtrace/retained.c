@@ -13,6 +13,7 @@
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/observe/observe.h"
 #include "kernel/base/string.h"
+#include "kernel/base/cpu.h"
 #include "trace/crc32c.h"
 #include "trace/dtrace/port.h"
 
@@ -87,6 +88,7 @@ int dtrace_port_retaining(void)
 
 void *dtrace_port_retain(size_t bytes)
 {
+    kernel_assert(kernel_locked());
     uint8_t *window;
     uint32_t floor, boots;
     int n = free_block();
@@ -184,6 +186,7 @@ static struct kymo_retain_d *retained_place_of(uint8_t *window, const struct kym
 /* A reset during this call leaves no entry, or a complete one. */
 int dtrace_port_retained_put(struct kymo_retain_d *is)
 {
+    kernel_assert(kernel_locked());
     uint8_t *window;
     uint32_t floor;
     struct kymo_retain_d now = *is;

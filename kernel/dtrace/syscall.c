@@ -57,6 +57,7 @@ static void syscall_fire(uint32_t probe, const uint64_t *words)
 
 void dtrace_syscall_entry(const struct thread *self)
 {
+    kernel_assert(self == arch_cpu()->current);
     const uintptr_t *a = self->args;
 
     if (is_on(ENTRY, self->call)) {
@@ -86,6 +87,7 @@ static unsigned number_of(void *arg)
 
 static void syscall_set(void *arg, bool value)
 {
+    kernel_assert(kernel_locked());
     unsigned kind = kind_of(arg), number = number_of(arg);
     uint32_t bit = 1u << (number % 32);
 

@@ -134,6 +134,7 @@ void retain_boot(void)
 /* A reset during this leaves no header, or a complete one. */
 static void put_header(const struct kymo_retain_ring *ring)
 {
+    kernel_assert(kernel_locked());
     struct kymo_retain_header *header = HEADER;
 
     *(volatile uint32_t *)&header->magic = 0;
@@ -183,6 +184,8 @@ static void retain_notes_end(uint32_t used)
 /* n 0: reports only that there was no room. */
 static bool retain_notes_put(uint32_t id, uint32_t total, const void *bytes, uint32_t n)
 {
+    kernel_assert(kernel_locked() && (notes.used & 7) == 0 &&
+                  notes.used <= KYMO_RETAIN_NOTES_BYTES);
     struct kymo_retain_note *note = (struct kymo_retain_note *)(void *)(notes.area + notes.used);
     uint32_t room = KYMO_RETAIN_NOTES_BYTES - (n ? NOTES_RESERVE : 0);
     uint32_t need = (uint32_t)sizeof(*note) + ((n + 7) & ~7u);
@@ -352,6 +355,7 @@ static long read_some(struct thread *self, size_t offset, uintptr_t to, size_t b
 
 long retain_command(struct thread *self, uint32_t cmd, const uintptr_t *args)
 {
+    kernel_assert(kernel_locked());
     if (!process_able(self->proc, ABILITY_TRACE)) {
         return -EPERM;
     }

@@ -16,6 +16,7 @@
 #include "kernel/proc/proc.h"
 #include "kernel/observe/retain.h"
 #include "kernel/base/string.h"
+#include "kernel/base/cpu.h"
 #include "trace/crc32c.h"
 
 #define SPARE_FIRST (CONFIG_PROCESSES + CONFIG_THREADS)
@@ -33,6 +34,7 @@ static struct {
 
 static void retain_names_put(unsigned place, const struct kymo_retain_name *from)
 {
+    kernel_assert(kernel_locked() && place < KYMO_RETAIN_NAMES_MOST);
     struct kymo_retain_name *to = &names.table[place];
     size_t begin = offsetof(struct kymo_retain_name, boots);
 

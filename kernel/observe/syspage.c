@@ -115,6 +115,7 @@ static long put_there(void *arg, size_t at, const void *from, size_t bytes)
 
 long ker_syspage_read(struct thread *self, const uintptr_t *args)
 {
+    kernel_assert(kernel_locked());
     struct reader reader = {self->proc, args[1]};
 
     return trace_syspage_read(args[0], args[2], put_there, &reader);

@@ -15,6 +15,7 @@
 #include "kernel/proc/proc.h"
 #include "kernel/observe/retain.h"
 #include "kernel/observe/trace_dump.h"
+#include "kernel/base/cpu.h"
 #include "trace/trace.h"
 
 _Static_assert(KYMO_TRACE_NAME_MAX == KYMO_NAME_MAX, "QUERYOWNER's name");
@@ -174,6 +175,7 @@ static long alloc_object(struct thread *self, const uintptr_t *args)
 
 long ker_trace_event_locked(struct thread *self, const uintptr_t *args)
 {
+    kernel_assert(kernel_locked());
     uint32_t cmd = (uint32_t)args[0];
 
     if (self->step) {
@@ -206,6 +208,7 @@ long ker_trace_event_locked(struct thread *self, const uintptr_t *args)
 
 void trace_process_gone(struct process *proc)
 {
+    kernel_assert(kernel_locked());
     trace_owner_gone(proc);
     trace_dump_wake();
 }

@@ -113,6 +113,7 @@ static long dump_end(struct thread *self)
 
 static long dump_wait(struct thread *self)
 {
+    kernel_assert(self == arch_cpu()->current);
     long result = thread_block(self, STATE_WAITCTX);
 
     if (result == KER_BLOCKED) {
@@ -188,6 +189,7 @@ void trace_dump_wake(void)
 
 static bool dump_cancel(struct thread *t, int error)
 {
+    kernel_assert(kernel_locked() && t->state == STATE_WAITCTX);
     list_remove(&t->ready);
     t->flags &= (uint8_t)~THREAD_AGAIN;
     return thread_wait_over(t, error);

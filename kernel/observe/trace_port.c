@@ -12,6 +12,7 @@
 #include "kernel/mem/mem.h"
 #include "kernel/base/string.h"
 #include "kernel/observe/trace_dump.h"
+#include "kernel/base/cpu.h"
 #include "trace/filter.h"
 #include "trace/trace.h"
 
@@ -98,6 +99,7 @@ static void unmap_from(struct process *proc, paddr_t pa)
 
 void trace_port_unmap_all(void *block, size_t bytes)
 {
+    kernel_assert(kernel_locked());
     (void)bytes;
     for (unsigned slot = 0; slot < CONFIG_PROCESSES; slot++) {
         struct process *proc = process_in_slot(slot);
@@ -143,6 +145,7 @@ static uint32_t patched[TRACE_BITS(TRACE_EV_COUNT)]; /* [k] since the last sync 
 
 void trace_port_site_set(unsigned id, enum trace_site_mode mode)
 {
+    kernel_assert(kernel_locked() && id < TRACE_EV_COUNT);
     patched[id / 32] |= 1u << id % 32;
     for (const struct trace_site *site = __trace_sites_start; site < __trace_sites_end; site++) {
         if (site->id == id) {
@@ -176,6 +179,7 @@ static void write_again(void)
  */
 void trace_port_sites_sync(void)
 {
+    kernel_assert(kernel_locked());
     arch_text_sync(__kernel_start, (size_t)(__text_end - __kernel_start));
     if (CONFIG_CPUS > 1 && cpu_online_count() > 1) {
         cpu_run_on_all(trace_port_nothing, NULL);

@@ -36,6 +36,7 @@ static bool signal_as_pulse(struct process *proc, int signo)
 /* The main thread is the only thread of a held process. */
 static void start_held(struct process *proc)
 {
+    kernel_assert(!proc->held || (proc->nthreads == 1 && proc->threads[0]));
     if (proc->held) {
         proc->held = false;
         thread_start(proc->threads[0]);

@@ -114,6 +114,7 @@ static struct spawn_job *job_new(void)
 /* The child's creation was not reported yet, so neither is its end. */
 static void job_drop(struct spawn_job *job)
 {
+    kernel_assert(kernel_locked() && job->child && job->child->loading);
     struct process *child = job->child;
 
     job->child = NULL;
@@ -153,6 +154,7 @@ static int job_fill(struct spawn_job *job, const struct thread *parent, const st
 static int job_begin(struct spawn_job **out, struct thread *caller, const struct thread *parent,
                      const struct kymo_spawn *s)
 {
+    kernel_assert(kernel_locked());
     struct spawn_job *job = job_new();
 
     if (!job) {
@@ -181,6 +183,7 @@ static int job_begin(struct spawn_job **out, struct thread *caller, const struct
  * some ports keep a part of a thread's context on its stack. */
 static int job_end(struct spawn_job *job)
 {
+    kernel_assert(job->child->loading && job->child->nthreads == 0);
     struct process *child = job->child;
     struct thread *t;
     int error = thread_create(child, kernel_process->threads[0], spawn_placed(job, job->elf.entry),

@@ -14,6 +14,7 @@
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/elf.h"
 #include "kernel/program/spawn.h"
+#include "kernel/base/cpu.h"
 
 #define LINE 32 /* alignment of a segment's linked address that relocation preserves */
 
@@ -24,6 +25,7 @@ static size_t round_up(size_t n, size_t to)
 
 static void to_clear(struct spawn_job *job, uint8_t *from, uint8_t *to)
 {
+    kernel_assert(job->nclears < SPAWN_CLEARS || to <= from);
     if (to > from) {
         job->clears[job->nclears++] = (struct spawn_clear){from, (size_t)(to - from)};
     }
@@ -256,6 +258,7 @@ static int note_program(struct spawn_job *job)
 
 int spawn_layout(struct spawn_job *job)
 {
+    kernel_assert(kernel_locked() && job->nsegments == 0);
     int error = find_segments(job);
 
     if (!error) {

@@ -31,6 +31,7 @@ static int next_phase(struct spawn_job *job)
  * at its end. */
 static size_t next_piece(struct spawn_job *job, size_t total)
 {
+    kernel_assert(job->offset <= total);
     size_t n = total - job->offset;
 
     if (n <= CONFIG_COPY_CHUNK) {
@@ -171,6 +172,7 @@ static void sync_text(const struct spawn_job *job)
 
 int spawn_load_step(struct spawn_job *job)
 {
+    kernel_assert(kernel_locked() && job->child);
     switch (job->phase) {
     case SPAWN_PHASE_CLEAR:
         return step_clear(job);

@@ -8,6 +8,7 @@
 #include "abi/errno.h"
 #include "abi/sys/kymo.h"
 #include "kernel/arch/aarch64/port.h"
+#include "kernel/arch/assert.h"
 #include "kernel/arch/aspace.h"
 
 #define ASIDS 256 /* 8 bits; 0 is the empty space's */
@@ -40,6 +41,7 @@ int arch_map_shape(size_t len, unsigned flags, size_t *rounded, size_t *align)
 
 int arch_aspace_create(struct arch_aspace *as)
 {
+    kernel_assert(kernel_holds_lock());
     unsigned asid = asid_alloc();
     paddr_t l1;
 
@@ -69,6 +71,7 @@ void arch_aspace_destroy(struct arch_aspace *as)
         a64_write_sysreg(ttbr0_el1, a64_empty_ttbr0);
         a64_isb();
     }
+    kernel_assert(kernel_holds_lock() && (asids_used[asid / 64] >> asid % 64 & 1));
     a64_tlb_drop_space(as);
     a64_tables_free(as);
     asids_used[asid / 64] &= ~(1ul << asid % 64);

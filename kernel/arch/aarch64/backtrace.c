@@ -5,12 +5,14 @@
  * kernel's stack holds no exception frame. Any context, interrupts masked.
  */
 #include "kernel/arch/aarch64/port.h"
+#include "kernel/arch/assert.h"
 #include "kernel/arch/stack.h"
 
 extern const char __kernel_start[], __text_end[];
 
 bool arch_user_frame(const struct thread *t, struct unwind_frame *f)
 {
+    kernel_assert(a64_irq_masked());
     const struct arch_context *ctx = a64_context(t);
 
     f->pc = ctx->elr;

@@ -5,6 +5,7 @@
 #include "abi/errno.h"
 #include "abi/sys/kymo.h"
 #include "kernel/arch/aarch64/port.h"
+#include "kernel/arch/assert.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/entry.h"
 #include "kernel/arch/panic.h"
@@ -12,6 +13,7 @@
 int arch_context_init(struct thread *t, uintptr_t func, uintptr_t arg, uintptr_t stack_low,
                       uintptr_t stack_high, uintptr_t ret, uintptr_t tls)
 {
+    kernel_assert(kernel_holds_lock());
     struct arch_context *ctx = a64_context(t);
     uintptr_t sp = stack_high & ~15ul;
 
@@ -34,6 +36,7 @@ int arch_context_init(struct thread *t, uintptr_t func, uintptr_t arg, uintptr_t
 
 void arch_context_redirect(struct thread *t, uintptr_t func)
 {
+    kernel_assert(kernel_holds_lock());
     struct arch_context *ctx = a64_context(t);
 
     ctx->elr = func;
@@ -60,6 +63,7 @@ uintptr_t arch_context_sp(const struct thread *t)
 /* FP registers are live only on the CPU that runs the thread, and only that CPU ends it. */
 void arch_context_drop(struct thread *t)
 {
+    kernel_assert(kernel_holds_lock());
     struct arch_context *ctx = a64_context(t);
 
     if (ctx->fp_live) {

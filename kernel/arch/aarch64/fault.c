@@ -6,6 +6,7 @@
  */
 #include "abi/sys/kymo.h"
 #include "kernel/arch/aarch64/port.h"
+#include "kernel/arch/assert.h"
 #include "kernel/arch/entry.h"
 #include "kernel/arch/panic.h"
 
@@ -86,6 +87,7 @@ static struct thread *fp_enable(struct thread *self)
 
 struct thread *a64_fault_from_user(struct thread *self, uint64_t esr, uint64_t far)
 {
+    kernel_assert(a64_irq_masked());
     struct arch_fault fault = {.ip = a64_context(self)->elr};
 
     switch (ESR_EC(esr)) {

@@ -5,6 +5,7 @@
  */
 #include "abi/errno.h"
 #include "kernel/arch/aarch64/port.h"
+#include "kernel/arch/assert.h"
 #include "kernel/arch/host.h"
 
 #define SYS_OPEN 0x01
@@ -26,6 +27,7 @@ static long host_host_error(void)
 
 long arch_host_open(const char *path, size_t len, int mode)
 {
+    kernel_assert(kernel_holds_lock());
     static const uint8_t modes[] = {1 /* rb */, 5 /* wb */, 9 /* ab */};
     char name[HOST_PATH_MAX];
     uint64_t block[3] = {(uintptr_t)name, 0, len};
@@ -51,6 +53,7 @@ long arch_host_open(const char *path, size_t len, int mode)
 
 long arch_host_write(int handle, const void *buf, size_t len)
 {
+    kernel_assert(kernel_holds_lock());
     const uint64_t block[3] = {(uint64_t)handle, (uintptr_t)buf, len};
     struct a64_semihost_result r = a64_semihost_call(SYS_WRITE, block);
 

@@ -4,6 +4,7 @@
  * masked; the lock may or may not be held (first parts take none).
  */
 #include "kernel/arch/aarch64/port.h"
+#include "kernel/arch/assert.h"
 #include "kernel/arch/entry.h"
 #include "kernel/arch/irq.h"
 
@@ -31,6 +32,7 @@ static __attribute__((noinline)) void sample_here(unsigned irq, uintptr_t ip, bo
 
 static inline bool irq_serve(uintptr_t ip, bool in_kernel)
 {
+    kernel_assert(a64_irq_masked());
     struct a64_irq irq = a64_board_irq_take();
 
     if (irq.number == A64_IRQ_NONE) {
@@ -71,6 +73,7 @@ struct thread *a64_irq_from_user(struct thread *self)
  * masked or not, so no wake-up is lost. */
 void arch_wait_for_interrupt(struct cpu *cpu)
 {
+    kernel_assert(a64_irq_masked());
     if (!kernel_work_pending(cpu)) {
         a64_dsb(sy);
         __asm__ volatile("wfi" ::: "memory");
@@ -80,6 +83,7 @@ void arch_wait_for_interrupt(struct cpu *cpu)
 
 void arch_irq_window(void)
 {
+    kernel_assert(kernel_holds_lock());
     irq_serve_all((uintptr_t)__builtin_return_address(0), true);
 }
 

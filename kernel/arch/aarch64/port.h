@@ -30,6 +30,12 @@ static inline struct arch_aspace *a64_aspace(const struct thread *t)
     return (struct arch_aspace *)kernel_thread_process(t);
 }
 
+/* For assertions. */
+static inline bool a64_irq_masked(void)
+{
+    return a64_read_sysreg(daif) >> 7 & 1;
+}
+
 /* ---- mmu.c, aspace.c --------------------------------------------------------------- */
 
 /* Page and block attributes */

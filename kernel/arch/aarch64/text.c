@@ -10,6 +10,7 @@
  * Proved by test/boot, suites sites-multi and fbt-multi.
  */
 #include "kernel/arch/aarch64/port.h"
+#include "kernel/arch/assert.h"
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/panic.h"
 #include "kernel/arch/probe.h"
@@ -65,6 +66,7 @@ void arch_cache_clean(const void *start, size_t len)
 
 void arch_text_write(uintptr_t at, const void *from, size_t bytes)
 {
+    kernel_assert(kernel_holds_lock());
     if (!is_kernel_text(at, at + bytes)) {
         kernel_panic("%p is no text", (void *)at);
     }
@@ -76,6 +78,7 @@ void arch_text_write(uintptr_t at, const void *from, size_t bytes)
 
 void arch_site_patch(uintptr_t site, uintptr_t target, bool on)
 {
+    kernel_assert(kernel_holds_lock());
     long distance = (long)(target - site);
     uint32_t insn = INSN_NOP;
 

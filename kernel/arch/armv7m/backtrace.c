@@ -8,6 +8,7 @@
  */
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/armv7m/scb.h"
+#include "kernel/arch/assert.h"
 #include "kernel/arch/entry.h"
 #include "kernel/arch/stack.h"
 
@@ -140,6 +141,7 @@ bool arch_return_address(uintptr_t *word, const struct thread *user)
 void arch_backtrace_lost(const struct thread *t, int max, void (*found)(uintptr_t ip, void *arg),
                          void *arg)
 {
+    kernel_assert(kernel_holds_lock());
     uintptr_t low, high, psp = context_of(t)->psp;
     int n = 0;
 

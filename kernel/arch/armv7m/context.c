@@ -5,6 +5,7 @@
  * reports only.
  */
 #include "kernel/arch/armv7m/private.h"
+#include "kernel/arch/assert.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/entry.h"
 #include "kernel/arch/panic.h"
@@ -26,6 +27,7 @@ static void frame_enter(struct frame *f, uintptr_t func, uintptr_t arg, uintptr_
 int arch_context_init(struct thread *t, uintptr_t func, uintptr_t arg, uintptr_t stack_low,
                       uintptr_t stack_high, uintptr_t ret, uintptr_t tls)
 {
+    kernel_assert(kernel_holds_lock());
     uintptr_t at = (stack_high & ~(uintptr_t)7) - sizeof(struct frame);
     if (stack_high < sizeof(struct frame) + 8 || at < stack_low) {
         return -EFAULT;
@@ -50,6 +52,7 @@ int arch_context_init(struct thread *t, uintptr_t func, uintptr_t arg, uintptr_t
  * resumes. */
 void arch_context_redirect(struct thread *t, uintptr_t func)
 {
+    kernel_assert(kernel_holds_lock());
     struct arch_context *ctx = context_of(t);
     struct frame *f = context_frame(t, KYMO_PROT_READ | KYMO_PROT_WRITE);
     if (!f) {

@@ -5,6 +5,7 @@
  * semihosting specification 2.0.
  */
 #include "kernel/arch/armv7m/private.h"
+#include "kernel/arch/assert.h"
 #include "kernel/arch/board.h"
 #include "kernel/arch/host.h"
 
@@ -36,6 +37,7 @@ static char path_buffer[PATH_BYTES]; /* [k] */
 
 long arch_host_open(const char *path, size_t len, int mode)
 {
+    kernel_assert(kernel_holds_lock());
     static const uint32_t modes[] = {1, 5, 9}; /* "rb", "wb", "ab" */
     if (len >= PATH_BYTES) {
         return -ENAMETOOLONG;

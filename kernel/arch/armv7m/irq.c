@@ -5,6 +5,7 @@
  */
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/armv7m/scb.h"
+#include "kernel/arch/assert.h"
 #include "kernel/arch/entry.h"
 #include "kernel/arch/irq.h"
 
@@ -28,6 +29,7 @@ void arch_irq_unmask(unsigned irq)
  */
 void arch_wait_for_interrupt(struct cpu *cpu)
 {
+    kernel_assert(!armv7m_port.idle);
     __asm__ volatile("cpsid i" ::: "memory");
     armv7m_port.idle = 1;
     if (!kernel_work_pending(cpu)) {

@@ -12,6 +12,7 @@
  */
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/armv7m/scb.h"
+#include "kernel/arch/assert.h"
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/panic.h"
 
@@ -125,6 +126,7 @@ static unsigned region_free(const struct arch_aspace *as)
 
 int arch_aspace_map(struct arch_aspace *as, struct mapping *m)
 {
+    kernel_assert(kernel_holds_lock());
     size_t rounded, align;
     unsigned i = region_free(as);
     if (i == ARMV7M_REGIONS || arch_map_shape(m->len, m->flags, &rounded, &align) != 0) {
@@ -145,12 +147,14 @@ int arch_aspace_map(struct arch_aspace *as, struct mapping *m)
 
 void arch_aspace_unmap(struct arch_aspace *as, struct mapping *m)
 {
+    kernel_assert(kernel_holds_lock() && !region_is_free(as, m->arch));
     region_clear(as, m->arch);
     mpu_reload(as);
 }
 
 void arch_aspace_protect(struct arch_aspace *as, const struct mapping *m)
 {
+    kernel_assert(kernel_holds_lock() && !region_is_free(as, m->arch));
     as->region[m->arch].rasr = mpu_attributes(m->len, m->flags);
     mpu_reload(as);
 }

@@ -26,6 +26,14 @@ static inline struct arch_context *context_of(const struct thread *t)
     return (struct arch_context *)(uintptr_t)t;
 }
 
+/* For assertions: no other interrupt is taken here, because they are masked or one is being served. */
+static inline bool armv7m_irq_masked(void)
+{
+    uint32_t primask, ipsr;
+    __asm__ volatile("mrs %0, primask\n\tmrs %1, ipsr" : "=r"(primask), "=r"(ipsr));
+    return primask || (ipsr & 0x1ff) >= 15;
+}
+
 /* Returns the thread's frame if it lies in memory of its process with these rights, else NULL. */
 struct frame *context_frame(const struct thread *t, unsigned prot);
 

@@ -10,6 +10,7 @@
  */
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/armv7m/scb.h"
+#include "kernel/arch/assert.h"
 #include "kernel/arch/cpu.h"
 
 struct armv7m_port armv7m_port;
@@ -39,6 +40,7 @@ static void fp_save(struct arch_context *ctx)
 
 void armv7m_fp_switch(struct arch_context *prev, struct arch_context *next)
 {
+    kernel_assert(kernel_holds_lock());
     if (!armv7m_no_fp(prev)) {
         fp_save(prev);
     }

@@ -6,6 +6,7 @@
  */
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/armv7m/scb.h"
+#include "kernel/arch/assert.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/entry.h"
 #include "kernel/arch/irq.h"
@@ -29,6 +30,7 @@ static void systick_run(uint32_t ticks)
 /* Interrupts masked. */
 static void systick_arm(uint64_t now)
 {
+    kernel_assert(armv7m_irq_masked());
     if (timer_at <= now) {
         ICSR = ICSR_PENDSTSET;
     } else if (timer_at - now < REACH) {

@@ -12,6 +12,7 @@
  * suite fbt.
  */
 #include "kernel/arch/aarch64/port.h"
+#include "kernel/arch/assert.h"
 #include "kernel/arch/probe.h"
 
 void a64_probe_entry(void);
@@ -83,6 +84,7 @@ static bool slot_move(uint32_t *insn, uintptr_t from, uintptr_t to)
 bool arch_probe_slot(uint32_t code[ARCH_PROBE_WORDS], uintptr_t slot, uintptr_t site,
                      unsigned length, bool returns)
 {
+    kernel_assert(kernel_holds_lock() && ((slot | site | length) & 3) == 0);
     uintptr_t call = returns ? (uintptr_t)a64_probe_return : (uintptr_t)a64_probe_entry;
     uint32_t insn = *(const uint32_t *)site;
 

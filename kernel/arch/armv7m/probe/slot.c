@@ -13,6 +13,7 @@
  * suite fbt; test/fbt/places.py covers the kinds of sites.
  */
 #include "kernel/arch/armv7m/private.h"
+#include "kernel/arch/assert.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/probe.h"
 
@@ -134,6 +135,7 @@ static void put_displaced(struct writing *w, uintptr_t from, uintptr_t to)
 bool arch_probe_slot(uint32_t code[ARCH_PROBE_WORDS], uintptr_t slot, uintptr_t site,
                      unsigned length, bool returns)
 {
+    kernel_assert(kernel_holds_lock() && (slot & 3) == 0 && ((site | length) & 1) == 0);
     struct writing w = {code, slot, 0, LITERALS, true};
     uintptr_t last = site + length - (length > 4 || *(const uint16_t *)site >> 11 < 0x1d ? 2 : 4);
 
