@@ -213,7 +213,7 @@ static int outermost(void *const *frames, int n)
     return i < n ? i : 1;
 }
 
-/* From the firing's thread: user and kernel are the same here. */
+/* From the thread in which the probe fires: user and kernel are the same here. */
 unsigned dtrace_port_stack(bool user, uint64_t *to, unsigned max)
 {
     void *frames[DTRACE_PORT_DEPTH_MOST];

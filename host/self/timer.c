@@ -22,9 +22,9 @@ struct self_timer {
 static struct timer_cpu {
     pthread_mutex_t lock; /* not held while a timer fires */
     pthread_cond_t changed;
-    struct self_timer *timers; /* [l] */
-    struct self_timer *firing; /* [l] its fn runs now; NULL: none */
-    bool started;              /* [control] */
+    struct self_timer *timers;  /* [l] */
+    struct self_timer *running; /* [l] its fn runs now; NULL: none */
+    bool started;               /* [control] */
 } timer_cpus[SELF_CPUS_MAX];
 
 static struct self_timer *earliest(const struct timer_cpu *t)
@@ -53,11 +53,11 @@ static void fire_unlocked(struct timer_cpu *t, struct self_timer *timer, uint64_
     if (timer->due <= now) {
         timer->due = now + timer->interval;
     }
-    t->firing = timer;
+    t->running = timer;
     pthread_mutex_unlock(&t->lock);
     dtrace_port_run_on(timer->cpu, fire, timer);
     pthread_mutex_lock(&t->lock);
-    t->firing = NULL;
+    t->running = NULL;
     pthread_cond_broadcast(&t->changed);
 }
 
@@ -134,7 +134,7 @@ void self_timer_stop(struct self_timer *timer)
         link = &(*link)->next;
     }
     *link = timer->next;
-    while (t->firing == timer) {
+    while (t->running == timer) {
         pthread_cond_wait(&t->changed, &t->lock);
     }
     pthread_mutex_unlock(&t->lock);

@@ -32,7 +32,7 @@ extern const char __kernel_start[];
 
 static uint32_t created[KINDS][64]; /* [k] bitmaps, by number in the table */
 
-/* ---- firing ------------------------------------------------------------------------ */
+/* ---- probe firing ------------------------------------------------------------------ */
 
 /* During a probe firing, in a function called by D itself, the event is a drop. */
 static inline void fbt_fire(const struct fbt_slot *slot, const uintptr_t *regs,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernel and the firing thread as seen by a D clause: the rest of the port trace/dtrace/port.h.
- * While a probe fires: any context, own CPU, interrupts masked, no lock; so data that other CPUs
- * may change is read once and checked. Tested by test/boot's suite d.
+ * The kernel and the thread in which a probe fires, as seen by a D clause: the rest of the port
+ * trace/dtrace/port.h. While a probe fires: any context, own CPU, interrupts masked, no lock; so
+ * data that other CPUs may change is read once and checked. Tested by test/boot's suite d.
  */
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/irq.h"

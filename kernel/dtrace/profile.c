@@ -83,7 +83,7 @@ static void skip_missed(struct profile_cpu *p, uint64_t then)
     }
 }
 
-/* ---- firing ------------------------------------------------------------------------ */
+/* ---- probe firing ------------------------------------------------------------------ */
 
 /* Returns the thread that had the CPU, if it is still alive; else the idle thread. */
 static struct thread *profile_thread_of(const struct sample *s)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * d_bench CASE FIRINGS [N]: enables one clause and fires its probe so often. `bench` runs it under
- * callgrind with two numbers of firings and takes the slope, so setting up doesn't count. A case's
- * clause is written out in DIF, as the compiler makes it.
+ * callgrind with two numbers of probe firings and takes the slope, so setting up doesn't count. A
+ * case's clause is written out in DIF, as the compiler makes it.
  */
 #include "test/d_machine/builder.h"
 #include "trace/dtrace/dtrace.h"

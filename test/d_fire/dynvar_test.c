@@ -167,7 +167,7 @@ static void test_many_freed_are_cleaned_sooner(void **state)
     assert_int_equal(dtrace_machine_clean(), usual);
 }
 
-/* A firing takes a few of the free ones for its CPU, however many there are: cost.c counts
+/* A probe firing takes a few of the free ones for its CPU, however many there are: cost.c counts
  * on it. */
 static void test_a_store_fetches_few(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Errors in clauses: what ERROR is told, and that nothing is left of the firing that failed.
+ * Errors in clauses: what ERROR is told, and that nothing is left of the probe firing that failed.
  */
 #include "test/d_fire/target.h"
 

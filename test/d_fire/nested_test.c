@@ -2,7 +2,7 @@
 /*
  * A probe that fires inside of a clause: nothing of the clause under way is spoilt, and each clause
  * that could not run is a drop of the CPU where that was. The test is the kernel here: it knows
- * that a firing is under way, and then calls dtrace_probe_nested().
+ * that a probe is firing, and then calls dtrace_probe_nested().
  */
 #include "test/d_fire/target.h"
 #include "trace/dtrace/consumer.h"

@@ -98,7 +98,7 @@ void world_load(const char *text, ...)
 void world_clause(void)
 {
     dtrace_context_clause(&world.context, &world.ecb, world.args);
-    world.context.strtok = 0; /* each is a firing */
+    world.context.strtok = 0; /* each is a probe firing */
 }
 
 uint64_t world_go_on(unsigned object)

@@ -34,7 +34,7 @@ extern struct world world;
 int world_open(void **state);
 int world_close(void **state);
 void world_strsize(uint32_t strsize);
-void world_scratch(size_t size); /* of the next firing */
+void world_scratch(size_t size); /* of the next probe firing */
 void world_clause(void);         /* begins */
 /* Loads these objects (until NULL), which must be valid, in place of those before. */
 void world_load(const char *text, ...);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Random clauses on the whole machine: what they record and aggregate is what the naive interpreter
- * says, byte for byte, and no firing costs more than dtrace_ecb_cost() says. And images with one
- * bit flipped: refused, or run without harm, within the bound too. And wild ones, of all actions
- * under all policies, likewise: what they record other tests know. STEPS images (a tenth of what
- * interpreter_test.c does) from SEED, as there.
+ * says, byte for byte, and no probe firing costs more than dtrace_ecb_cost() says. And images with
+ * one bit flipped: refused, or run without harm, within the bound too. And wild ones, of all
+ * actions under all policies, likewise: what they record other tests know. STEPS images (a tenth of
+ * what interpreter_test.c does) from SEED, as there.
  */
 #include "test/d_machine/fake.h"
 #include "test/d_random/clauses.h"
@@ -325,7 +325,7 @@ static void compare_entries(void)
 
 enum { GUARD = 0x5a, GUARDED = 4096 }; /* bytes of each region, from its beginning */
 
-/* All that a firing on this CPU has no business with, while its halves lie in one block. */
+/* All that a probe firing on this CPU has no business with, while its halves lie in one block. */
 static void each_guard(void (*with)(const char *what, uint8_t *at, size_t bytes))
 {
     for (unsigned cpu = 0; cpu < FAKE_CPUS; cpu++) {
@@ -414,7 +414,7 @@ static bool create(const struct dtrace_image *image, size_t size)
     return true;
 }
 
-/* As many firings as the model has room for. */
+/* As many probe firings as the model has room for. */
 static void check_against_model(const struct dtrace_image *image)
 {
     pair.consumer.code = consumer->code;
@@ -476,7 +476,7 @@ static void show(void)
 
 /* ---- wild ones --------------------------------------------------------------------- */
 
-/* Between firings it is read and cleaned, as it would be. */
+/* Between probe firings it is read and cleaned, as it would be. */
 static void check_wild(void)
 {
     static uint8_t taken[1 << 12];

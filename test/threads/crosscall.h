@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What one CPU asks another one to do between two of its firings, for CPUs that are threads. */
+/* What one CPU asks another one to do between two of its probe firings, for CPUs that are
+ * threads. */
 #ifndef TEST_THREADS_CROSSCALL_H
 #define TEST_THREADS_CROSSCALL_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The D machine's seam, its inlines, where a CPU is a thread. Nothing fires within a firing. */
+/* The D machine's seam, its inlines, where a CPU is a thread. Nothing fires within a probe
+ * firing. */
 #ifndef TEST_THREADS_D_OPS_H
 #define TEST_THREADS_D_OPS_H
 

@@ -2,8 +2,8 @@
 /*
  * The table of dynamic variables (trace/dtrace/dynvar.c) with CPUs that are threads, under a race
  * detector: all of them make, find and free the same few variables of an associative array, and one
- * calls the cleaner, which comes to each CPU between two of its firings. At the end each chunk is
- * in exactly one place, and no variable is in the table twice.
+ * calls the cleaner, which comes to each CPU between two of its probe firings. At the end each
+ * chunk is in exactly one place, and no variable is in the table twice.
  *
  * Red if the lock of a chain is left out, or the lock of the clean list.
  */

@@ -2,9 +2,9 @@
 /*
  * Speculations (trace/dtrace/speculate.c) with CPUs that are threads, under a race detector: all of
  * them speculate into, commit and discard the same few, and one cleans, which comes to each CPU
- * between two of its firings. An id has one user at a time; no record is in a buffer for two uses
- * of an id; what one CPU has committed is committed on all; each record is committed, discarded, or
- * still where it was recorded.
+ * between two of its probe firings. An id has one user at a time; no record is in a buffer for two
+ * uses of an id; what one CPU has committed is committed on all; each record is committed,
+ * discarded, or still where it was recorded.
  *
  * Red if a change of a state is no compare-and-swap, if the cleaner frees what it has not marked,
  * or if it leaves a CPU out. The states publish no plain data, since each CPU alone touches its

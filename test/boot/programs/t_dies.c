@@ -2,8 +2,9 @@
 /*
  * Records into retained memory, numbers what it inserts, and dies at the trace point that is this
  * boot's turn: by panic() of a D program (test/boot/dies/probes.py) that is told which probe, and
- * how many firings before it let pass. For test/boot/dies.py, which looks at the memory when the
- * machine has reset, and compares. What was inserted stands beside the trace, in memory of its own.
+ * how many probe firings before it let pass. For test/boot/dies.py, which looks at the memory when
+ * the machine has reset, and compares. What was inserted stands beside the trace, in memory of its
+ * own.
  *
  * t_dies: by a panic. t_dies go-on: without one, until somebody from outside ends it. t_dies hang:
  * by the watchdog.
@@ -90,8 +91,8 @@ static unsigned programs(void)
     return n - 1;
 }
 
-/* Which probe's turn it is, and after how many firings. It may be over then: an interrupt is a
- * probe, too. */
+/* Which probe's turn it is, and after how many probe firings. It may be over then: an interrupt
+ * is a probe, too. */
 static void aim(uint32_t turn)
 {
     const uintptr_t args[6] = {MAGIC, turn % EACH + 1, turn / EACH % 3, 0, 0, 0};

@@ -142,7 +142,7 @@ static void t_every_probe(void)
     fired = n.of[FIRED];
     say("faults: %lu firings, %lu faults", (unsigned long)fired, (unsigned long)faults);
     EXPECT(fired > 10 * NOPS);
-    /* On several CPUs a firing may be under way when it is started and when it is stopped. */
+    /* On several CPUs a probe may be firing when it is started and when it is stopped. */
     /* Where the other process runs, its secret may be read. */
     uint64_t told = faults_told(ill) + n.of[THEIRS];
     EXPECT(fired * FAULTING <= told + slack * FAULTING);

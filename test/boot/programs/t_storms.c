@@ -3,8 +3,8 @@
  * One trace site, two listeners: the event log and D are put on it and taken off it in a storm,
  * while on each CPU a thread runs through it as fast as it can. The log, while D comes and goes: on
  * each CPU what was made is what is in its buffers and what DROPPED accounts for. D, while the log
- * starts and stops: every firing is counted. Both at once: the kernel lives, nothing is counted
- * twice; and in the end the kernel's text is as before. `t_storms [CALLS]`, of each thread.
+ * starts and stops: every probe firing is counted. Both at once: the kernel lives, nothing is
+ * counted twice; and in the end the kernel's text is as before. `t_storms [CALLS]`, of each thread.
  */
 #include "test/boot/programs/dcalls.h"
 #include "trace/slot.h"
