@@ -37,7 +37,8 @@ static long get_buffers(const struct options *options)
             errno = EEXIST;
             return -1;
         }
-        printf("tracelogger: stopped a ring whose logger is gone\n");
+        printf("tracelogger: the ring of a logger that has ended was still recording; it is "
+               "stopped now\n");
         result = alloc_buffers(options, &paddr);
     }
     return result;
@@ -52,22 +53,22 @@ static int allocate(struct capture *capture)
     }
     switch (errno) {
     case ENOMEM:
-        printf("tracelogger: no %s for -k %u: %u buffers of 16 KB: give a smaller one\n",
+        printf("tracelogger: not enough %s for -k %u, %u buffers of 16 KB: give a smaller -k\n",
                capture->options->retain ? "retained memory" : "contiguous memory", count,
                count * kymo_cpus());
         return -1;
     case EBUSY:
-        printf("tracelogger: an earlier boot's recording is retained: first --recover or "
-               "--discard\n");
+        printf("tracelogger: the recording of an earlier boot is still retained: save it with "
+               "--recover, or free it with --discard\n");
         return -1;
     case EPERM:
-        printf("tracelogger: it needs the abilities trace, interrupt and host\n");
+        printf("tracelogger: start it with the abilities trace, interrupt and host\n");
         return -1;
     case EEXIST:
-        owner_tell("it has to end, or to free its buffers");
+        owner_tell("end it, or have it free its buffers");
         return -1;
     default:
-        return trouble("kernel buffers");
+        return trouble("the kernel's buffers can't be allocated");
     }
 }
 
@@ -108,7 +109,7 @@ int capture_open(struct capture *capture, const struct options *options)
         return -1;
     }
     if (capture_buffers_map(&capture->buffers) != 0) {
-        trouble("mapping the kernel buffers");
+        trouble("the kernel's buffers can't be mapped");
         capture_close(capture);
         return -1;
     }
@@ -121,7 +122,7 @@ int capture_open(struct capture *capture, const struct options *options)
                        kymo_cycles_per_sec());
     if (set_filters(options) < 0 ||
         TraceEvent(ring ? _NTO_TRACE_SETRINGMODE : _NTO_TRACE_SETLINEARMODE) < 0) {
-        trouble("filters and mode");
+        trouble("the filters and the mode can't be set");
         capture_close(capture);
         return -1;
     }

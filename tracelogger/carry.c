@@ -72,8 +72,8 @@ int capture_fits(const struct capture *capture)
     if (options->size == 0 || options->size >= least) {
         return 0;
     }
-    printf("tracelogger: -S %llu is too small for the header, %s and the account of losses: at "
-           "least %llu%s\n",
+    printf("tracelogger: -S %llu is too small for the header, %s and the account of losses: give "
+           "at least %llu%s\n",
            (unsigned long long)options->size, ring ? "the ring" : "a buffer",
            (unsigned long long)least, ring ? ", or a smaller -k" : "");
     return -1;
@@ -115,7 +115,7 @@ static int add(struct capture *capture, const struct kymo_trace_buffer *buffer, 
     uint64_t after = CAPTURE_TRAILER_BYTES + recycled_bytes(capture) + reserve();
 
     if (!slots) {
-        printf("tracelogger: the kernel gave an impossible buffer\n");
+        printf("tracelogger: the kernel returned a buffer that is not one of this ring\n");
         return -1;
     }
     capture->cut |=
@@ -194,7 +194,7 @@ static int carry(struct capture *capture, uint32_t limit)
     int result = write_buffers(capture, in_hand);
     for (unsigned i = 0; i < in_hand; i++) {
         if (TraceEvent(KYMO_TRACE_GIVEBUFFER, taken[i].index) < 0) {
-            result = trouble("giving a buffer back");
+            result = trouble("a buffer can't be given back to the kernel");
         }
         if (capture->options->verbose > 1) {
             printf("tracelogger: CPU %u buffer %u: %u slots%s\n", (unsigned)taken[i].cpu,
@@ -262,7 +262,7 @@ int capture_pending(struct capture *capture)
 
     for (uint32_t cpu = 0; cpu < kymo_cpus() && cpu < CAPTURE_CPUS_MAX; cpu++) {
         if (TraceEvent(KYMO_TRACE_QUERYLOSS, cpu, &loss) < 0) {
-            return trouble("asking for losses");
+            return trouble("the kernel's account of losses can't be read");
         }
         for (uint32_t i = 0; i < KYMO_TRACE_REASONS * KYMO_TRACE_CLASSES; i++) {
             uint32_t reason = i / KYMO_TRACE_CLASSES, class = i % KYMO_TRACE_CLASSES;

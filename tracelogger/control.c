@@ -30,8 +30,10 @@ int control_start(int coid, int command)
     job.command = command;
     int error = pthread_create(&thread, NULL, run, NULL);
     if (error != 0) {
-        printf("tracelogger: no second thread: %s\n",
-               error == EAGAIN ? "give it a larger heap=, of which its stack is" : strerror(error));
+        printf("tracelogger: the control thread can't be created: %s\n",
+               error == EAGAIN
+                   ? "start it with a larger heap=, which also holds that thread's stack"
+                   : strerror(error));
         return -1;
     }
     return 0;

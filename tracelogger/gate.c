@@ -26,11 +26,11 @@ static const char *remedy(uint32_t reason, int error)
     case ENOMEM:
     case E2BIG:
     case ENOSPC:
-        return "smaller sizes (#pragma D option dynvarsize, bufsize), or fewer buffers (-k)";
+        return "use smaller sizes (#pragma D option dynvarsize, bufsize), or fewer buffers (-k)";
     case EPERM:
         return "leave out what is destructive: a gate only looks";
     default:
-        return "compile it anew for this kernel: make image IMAGE_D=...";
+        return "compile it again for this kernel: make image IMAGE_D=...";
     }
 }
 
@@ -47,7 +47,7 @@ int gate_set(const char *file)
         return 0;
     }
     if (errno == ENOENT || errno == ENAMETOOLONG) {
-        printf("tracelogger: no file %s in the boot image\n%s\n", file, WHENCE);
+        printf("tracelogger: the boot image has no file %s\n%s\n", file, WHENCE);
     } else {
         const char *help = remedy(why.reason, errno);
 

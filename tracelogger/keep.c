@@ -14,7 +14,7 @@
 #include "tracelogger/object.h"
 
 #define KEPT OBJECT_KEPT
-#define NEEDS "it needs the abilities trace and memory"
+#define NEEDS "this program needs the abilities trace and memory"
 
 static int id = -1;
 static bool filled; /* the buffers were there */
@@ -35,7 +35,7 @@ static int reuse(struct options *options)
 
     id = ObjectOpen(KEPT, KYMO_OBJECT_WRITE, 0);
     if (id < 0 && errno == ENOENT) {
-        printf("tracelogger: -R: no buffers were kept: begin with -P\n");
+        printf("tracelogger: -R: there is no /" KEPT ": make one with -P\n");
         return -1;
     }
     if (id < 0 || ObjectInfo(id, &info) < 0) {
@@ -43,8 +43,9 @@ static int reuse(struct options *options)
     }
     options->kernel_buffers = (uint32_t)(info.size / TRACE_BUFFER_BYTES / kymo_cpus());
     if (options->kernel_buffers == 0) {
-        printf("tracelogger: -R: /" KEPT " holds %llu bytes, no buffers for each CPU: begin with "
-               "-P\n",
+        printf("tracelogger: -R: /" KEPT
+               " has %llu bytes, too few for buffers of each CPU: make a new "
+               "one with -P\n",
                (unsigned long long)info.size);
         return -1;
     }

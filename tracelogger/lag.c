@@ -69,7 +69,7 @@ static void tell(const struct capture *capture)
     if (needed <= KERNEL_BUFFERS_MOST) {
         printf("-k %u would have been enough\n", (unsigned)needed);
     } else {
-        printf("it needs more CPU time\n");
+        printf("it needs more CPU time: give it a higher priority\n");
     }
     fflush(stdout);
 }

@@ -39,7 +39,7 @@ static int take_name(void)
     session.name = kymo_name_attach(TRACELOGGER_LOCK, KYMO_NAME_FLAGS);
     if (session.name) {
         session.coid = ConnectAttach(0, 0, session.name->chid, _NTO_SIDE_CHANNEL, 0);
-        return session.coid < 0 ? trouble("connection") : 0;
+        return session.coid < 0 ? trouble("no connection to its own channel") : 0;
     }
     if (errno == EEXIST) {
         owner_tell("`tracestop` ends it");
@@ -57,7 +57,7 @@ static int take_signals(void)
 
     SIGEV_PULSE_INIT(&event, session.coid, SIGEV_PULSE_PRIO_INHERIT, PULSE_SIGNAL, 0);
     return kymo_signal_pulse(1u << SIGHUP | 1u << SIGINT | 1u << SIGTERM, &event) < 0
-               ? trouble("signals")
+               ? trouble("signals can't be received")
                : 0;
 }
 
@@ -88,7 +88,7 @@ static int open_all(bool waits)
     SIGEV_PULSE_INIT(&event, session.coid, SIGEV_PULSE_PRIO_INHERIT, PULSE_HOOK, 0);
     session.hook = InterruptAttachEvent((int)_NTO_HOOK_TRACE, &event, 0);
     if (session.hook < 0) {
-        return trouble("_NTO_HOOK_TRACE");
+        return trouble("the synthetic interrupt _NTO_HOOK_TRACE can't be attached");
     }
     /* Checks whether it fits, before anything is created for it, and when the header's size is
      * known. */

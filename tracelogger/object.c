@@ -74,17 +74,17 @@ void object_refused(const char *name)
 
     printf("tracelogger: %s: Permission denied", name);
     if (find(name, &info) != 0) {
-        printf(": it has just gone: try again\n");
+        printf(": it was removed at this moment: try again\n");
         return;
     }
     if (info.creator && ProcInfo(info.creator, &maker) == info.creator) {
-        printf(": process %d (%s) has made it, with the mode %o\n", (int)info.creator, maker.name,
+        printf(": process %d (%s) created it with mode %o\n", (int)info.creator, maker.name,
                (unsigned)info.mode);
     } else {
-        printf(": a process that has ended has made it, with the mode %o\n", (unsigned)info.mode);
+        printf(": a process that has ended created it with mode %o\n", (unsigned)info.mode);
     }
-    printf("who has its maker's abilities may remove it: tracelogger --remove /%s; `pidin mem` "
-           "tells whether it is in use\n",
+    printf("a program with its creator's abilities may remove it: tracelogger --remove /%s; `pidin "
+           "mem` shows whether it is in use\n",
            name);
 }
 
@@ -101,7 +101,7 @@ static int copy(const uint8_t *from, uint64_t size, const char *to)
     }
     if (result != 0) {
         sink_abandon(false);
-        printf("tracelogger: %s is INCOMPLETE: the object stays as it is\n", to);
+        printf("tracelogger: %s is INCOMPLETE; the memory object is unchanged\n", to);
     }
     return result != 0 || sink_close() != 0;
 }
@@ -117,10 +117,10 @@ static int save(const struct options *options)
     }
     struct kymo_map map = {.phys = (uint64_t)id, .flags = KYMO_MAP_OBJECT | KYMO_PROT_READ};
     if (MemMap(&map) < 0 || ObjectInfo(id, &info) < 0) {
-        return trouble(name, ": there is nothing in it");
+        return trouble(name, ": the memory object is empty");
     }
     if (options->size != 0 && options->size < info.size) {
-        printf("tracelogger: -S %llu is too small for %s: at least %llu\n",
+        printf("tracelogger: -S %llu is too small for %s: give at least %llu\n",
                (unsigned long long)options->size, name, (unsigned long long)info.size);
         return 1;
     }

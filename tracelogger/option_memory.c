@@ -56,7 +56,7 @@ int option_memory_agree(struct options *options)
 
     if (options->memory && file && strchr(file, ':') &&
         strncmp(file, OBJECT_PREFIX, strlen(OBJECT_PREFIX)) != 0) {
-        return refuse("-M is one place for the capture and -f another: leave out one of them");
+        return refuse("-M and -f name two destinations of the capture: leave out one of them");
     }
     if (options->memory) {
         snprintf(name, sizeof(name), "%s%s", OBJECT_PREFIX,
@@ -66,7 +66,7 @@ int option_memory_agree(struct options *options)
         options->file = DEFAULT_FILE;
     }
     if (strncmp(options->file, OBJECT_PREFIX, strlen(OBJECT_PREFIX)) == 0 && options->size == 0) {
-        return refuse("a capture in memory needs -S SIZE, which is its memory object's");
+        return refuse("a capture in memory needs -S SIZE, the size of its memory object");
     }
     return 0;
 }

@@ -169,19 +169,21 @@ enum option_result option_attribute(struct options *options, const char *text)
     size_t key;
 
     if (strstr(text, "::") || strstr(text, "TRACE_")) {
-        return refuse("-A: neither :: nor TRACE_ may be in it: they part the capture's attributes");
+        return refuse("-A: KEY=VALUE may not contain :: or TRACE_, which separate the attributes "
+                      "in the header");
     }
     if (!is_pair(text, &key)) {
         return OPTION_WRONG;
     }
     if (strchr(text + key + 1, '=')) {
-        return refuse("-A: a second = in KEY=VALUE: write something else for it");
+        return refuse("-A: KEY=VALUE may not contain a second =: use another character");
     }
     if (header_has(text, key)) {
-        return refuse("-A: that attribute is one of the tracelogger's own: take another key");
+        return refuse(
+            "-A: the tracelogger writes an attribute of this name itself: use another key");
     }
     if (options->attribute_count == ATTRIBUTES_MOST) {
-        return refuse("-A: at most 16 attributes: put several values into one");
+        return refuse("-A: at most 16 attributes are possible: put several values into one");
     }
     options->attributes[options->attribute_count++] = text;
     return OPTION_TAKEN;
@@ -201,8 +203,8 @@ enum option_result option_gate(struct options *options, const char *text)
 enum option_result option_file(struct options *options, const char *text)
 {
     if (strcmp(text, "-") == 0) {
-        return refuse("-f -: there is no pipe behind standard output here: -f link:NAME, and on "
-                      "the host `kymo capture -o -` writes to one while it records");
+        return refuse("-f -: a target has no pipe on standard output: use -f link:NAME, and on the "
+                      "host `kymo capture -o -`, which writes to a pipe while the target records");
     }
     options->file = text;
     return if_good(*text != '\0');
@@ -230,7 +232,7 @@ enum option_result option_security(struct options *options, const char *text)
 {
     (void)options;
     (void)text;
-    printf("tracelogger: -a: Kymo has no Security events; it goes on without\n");
+    printf("tracelogger: -a is ignored: Kymo has no Security events\n");
     return OPTION_TAKEN;
 }
 
@@ -238,15 +240,15 @@ enum option_result option_address(struct options *options, const char *text)
 {
     (void)options;
     (void)text;
-    return refuse("-p: where the buffers lie is the kernel's to say, so that it can keep others "
-                  "out of them: leave it out");
+    return refuse("-p: the kernel places its buffers, so that it can keep other programs out of "
+                  "them: leave out -p");
 }
 
 enum option_result option_unknown(struct options *options, const char *text)
 {
     (void)options;
     (void)text;
-    return refuse("-u: what it does in QNX 8.0 isn't known: leave it out");
+    return refuse("-u: its meaning in QNX 8.0 is not known: leave out -u");
 }
 
 enum option_result option_verbose(struct options *options, const char *text)

@@ -31,32 +31,35 @@ int option_together_agree(const struct options *options)
         options->retain || options->mode == MODE_RING || options->daemon || kept || options->gate;
 
     if (options->recover && options->discard) {
-        return refuse("--recover frees that memory when all is saved: leave out --discard");
+        return refuse("--recover frees the retained memory when all is saved: leave out --discard");
     }
     if (retained && object) {
-        return refuse("--recover or --discard, and --save or --remove, are two things to do: give "
-                      "two commands");
+        return refuse(
+            "--recover and --discard are for retained memory, --save and --remove for memory "
+            "objects: give two commands");
     }
     if ((retained || object) && records) {
-        return refuse("--recover, --discard, --save and --remove record nothing: give two "
-                      "commands, and -r, -d1, -x, -P, -R and --retain to the one that records");
+        return refuse(
+            "--recover, --discard, --save and --remove record nothing: give two commands, and "
+            "-r, -d1, -x, -P, -R and --retain to the command that records");
     }
     if (options->idle_given && options->mode == MODE_RING) {
-        return refuse("--idle asks CPUs for buffers while they are written, and a ring is written "
-                      "when it stops: leave out one of --idle and -r");
+        return refuse(
+            "--idle has no effect on a ring, which is written only when it stops: leave out "
+            "--idle or -r");
     }
     if (options->retain && kept) {
-        return refuse("--retain has memory of its own: leave out -P and -R");
+        return refuse("--retain records in memory of its own: leave out -P and -R");
     }
     if (kept && begins(options->file, OBJECT_PREFIX) &&
         strcmp(object_name(options->file), OBJECT_KEPT) == 0) {
-        return refuse("/" OBJECT_KEPT " is where -P keeps the buffers: another name for -f");
+        return refuse("/" OBJECT_KEPT " is where -P keeps the buffers: give -f another name");
     }
     if ((options->format || options->reclaim) && !begins(options->file, DISK_PREFIX)) {
-        return refuse("--format and --reclaim are for a disk: -f block:NAME");
+        return refuse("--format and --reclaim need a disk: give -f block:NAME");
     }
     if (options->force && !options->format) {
-        return refuse("--force is for --format");
+        return refuse("--force has an effect only with --format: leave out --force");
     }
     return 0;
 }

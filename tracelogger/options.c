@@ -68,7 +68,9 @@ static int help(void)
     for (unsigned i = 0; i < ROWS; i++) {
         help_row(&rows[i]);
     }
-    printf("`tracestop` tells it to stop. Exit status: 0 good, 1 capture incomplete, 2 usage.\n");
+    printf(
+        "`tracestop` stops the recording. Exit status: 0 success, 1 failure or incomplete capture, "
+        "2 usage error.\n");
     return 0 + 1;
 }
 
@@ -80,7 +82,24 @@ static int try_help(void)
 
 static int wrong_word(const char *word)
 {
-    printf("tracelogger: what is %s?\n", word);
+    bool option = word[0] == '-' && word[1];
+
+    printf("tracelogger: %s %s\n", option ? "unknown option" : "unexpected argument", word);
+    return try_help();
+}
+
+static int wrong_letter(char letter, const char *word)
+{
+    if (!word[2]) {
+        return wrong_word(word);
+    }
+    printf("tracelogger: unknown option -%c in %s\n", letter, word);
+    return try_help();
+}
+
+static int wrong_argument(const struct row *row)
+{
+    printf("tracelogger: --%s takes no argument\n", row->name);
     return try_help();
 }
 
@@ -138,9 +157,9 @@ static int take_word(struct words *words, struct options *options)
         const char *text = name[length] ? name + length + 1 : NULL;
 
         for (unsigned i = 0; i < ROWS && length > 0; i++) {
-            if (strncmp(rows[i].name, name, length) == 0 && !rows[i].name[length] &&
-                (!text || rows[i].argument)) {
-                return take(words, &rows[i], text, options);
+            if (strncmp(rows[i].name, name, length) == 0 && !rows[i].name[length]) {
+                return text && !rows[i].argument ? wrong_argument(&rows[i])
+                                                 : take(words, &rows[i], text, options);
             }
         }
         return wrong_word(word);
@@ -148,7 +167,7 @@ static int take_word(struct words *words, struct options *options)
     for (const char *at = word + 1; *at; at++) {
         const struct row *row = by_letter(*at);
         int result = row ? take(words, row, row->argument && at[1] ? at + 1 : NULL, options)
-                         : wrong_word(word);
+                         : wrong_letter(*at, word);
 
         if (result != 0 || row->argument) {
             return result;
@@ -166,8 +185,9 @@ static int agree(struct options *options)
         return USAGE_ERROR;
     }
     if (options->mode == MODE_RING && options->flush_seconds > 0) {
-        printf("tracelogger: -D can't flush a ring, which is written when it stops: leave out one "
-               "of -D and -r\n");
+        printf(
+            "tracelogger: -D can't flush a ring, which is written only when it stops: leave out -D "
+            "or -r\n");
         return USAGE_ERROR;
     }
     if (!options->limited) {
@@ -177,7 +197,7 @@ static int agree(struct options *options)
     }
     options->kernel_buffers += (options->more_buffers + cpus - 1) / cpus;
     if (options->kernel_buffers > KERNEL_BUFFERS_MOST) {
-        printf("tracelogger: -k and -b are %u buffers per CPU: at most %u can be had\n",
+        printf("tracelogger: -k and -b together are %u buffers per CPU: give at most %u\n",
                (unsigned)options->kernel_buffers, KERNEL_BUFFERS_MOST);
         return USAGE_ERROR;
     }

@@ -34,9 +34,9 @@ void owner_tell(const char *remedy)
     struct kymo_trace_owner owner;
 
     if (ask(&owner)) {
-        printf("tracelogger: %s (process %d) records already: %s\n", owner.name, (int)owner.pid,
-               remedy);
+        printf("tracelogger: %s (process %d) is recording already: %s\n", owner.name,
+               (int)owner.pid, remedy);
     } else {
-        printf("tracelogger: another one begins just now: %s\n", remedy);
+        printf("tracelogger: another program is starting a recording: %s\n", remedy);
     }
 }

@@ -87,7 +87,7 @@ static void tell_taken(void)
     char key[RETAIN_TAKEN_KEY], value[RETAIN_TAKEN_VALUE];
 
     for (unsigned n = 0; retain_taken_text(found, n, key, value); n++) {
-        printf("tracelogger: %s: it had taken them already\n", value);
+        printf("tracelogger: %s: the logger had taken them already\n", value);
     }
 }
 
@@ -184,8 +184,8 @@ static int fits(const struct options *options, uint64_t slots, uint64_t groups)
     if (options->size == 0 || options->size >= least) {
         return 0;
     }
-    printf("tracelogger: -S %llu is too small for the header and all that is retained: at least "
-           "%llu\n",
+    printf("tracelogger: -S %llu is too small for the header and all that is retained: give at "
+           "least %llu\n",
            (unsigned long long)options->size, (unsigned long long)least);
     return -1;
 }
@@ -194,7 +194,7 @@ static int fits(const struct options *options, uint64_t slots, uint64_t groups)
 static int stays(const struct options *options, uint64_t slots, uint64_t all)
 {
     printf("tracelogger: %s is INCOMPLETE: %llu of %llu slots; all of it stays retained: "
-           "--recover again, to where there is room for it\n",
+           "repeat --recover with a destination that has room for it\n",
            options->file, (unsigned long long)slots, (unsigned long long)all);
     return 1;
 }
@@ -203,20 +203,20 @@ static int stays(const struct options *options, uint64_t slots, uint64_t all)
 static void tell_of_d(void)
 {
     if (found->programs) {
-        printf("tracelogger: of %u of D's programs %u records and %u keys, in their own buffers\n",
+        printf("tracelogger: %u D programs had %u records and %u keys in their own buffers\n",
                (unsigned)found->programs, (unsigned)found->records, (unsigned)found->keys);
     }
     if (lost.programs) {
         printf(
-            "tracelogger: %u of D's programs can't be read: what says where they are is damaged\n",
+            "tracelogger: the buffers of %u D programs can't be read: their directory is damaged\n",
             (unsigned)lost.programs);
     }
     if (lost.records || lost.keys) {
-        printf("tracelogger: of D's programs at least %u records and %u keys are damaged\n",
+        printf("tracelogger: at least %u records and %u keys of D programs are damaged\n",
                (unsigned)lost.records, (unsigned)lost.keys);
     }
     if (lost.notes) {
-        printf("tracelogger: %u of D's programs lack what describes them\n", (unsigned)lost.notes);
+        printf("tracelogger: the description of %u D programs is missing\n", (unsigned)lost.notes);
     }
 }
 
@@ -227,7 +227,8 @@ static int save(const struct options *options)
 
     retain_rewind(found);
     if (!found->page_good) {
-        printf("tracelogger: that boot's system page is damaged: the capture has this one's\n");
+        printf("tracelogger: the system page of that boot is damaged: the capture has that of this "
+               "boot\n");
     }
     if (sink_wait(options->file) != 0 || sink_open(options->file) != 0) {
         return stays(options, slots, all);
@@ -245,7 +246,8 @@ static int save(const struct options *options)
            (unsigned)found->buffers, (unsigned long long)slots, options->file);
     tell_taken();
     if (lost.buffers) {
-        printf("tracelogger: %u buffers are damaged; of %u nothing says what they held\n",
+        printf("tracelogger: %u buffers are damaged; the number of events lost in %u of them is "
+               "unknown\n",
                (unsigned)lost.buffers, (unsigned)lost.unknown);
     }
     if (lost.names) {
@@ -262,11 +264,11 @@ static int map_and_save(const struct options *options)
     struct kymo_map map = {.len = sizeof(*found), .flags = KYMO_PROT_READ | KYMO_PROT_WRITE};
 
     if (MemMap(&map) < 0) {
-        return trouble("memory");
+        return trouble("no memory for the retained recording");
     }
     found = (struct retain *)(uintptr_t)map.vaddr;
     if (retain_open(found, read_window, NULL) != 0) {
-        printf("tracelogger: what is retained can't be read; --discard frees its memory\n");
+        printf("tracelogger: the retained memory can't be read: --discard frees it\n");
         return 1;
     }
     return save(options);
@@ -281,7 +283,8 @@ static int take_name(void)
     if (errno != EEXIST) {
         return trouble(RECOVER_LOCK);
     }
-    printf("tracelogger: another one is saving or discarding what is retained: wait for it\n");
+    printf(
+        "tracelogger: another process is saving or discarding the retained memory: wait for it\n");
     return 1;
 }
 
@@ -291,14 +294,15 @@ int recover_work(const struct options *options)
         return 1;
     }
     if (TraceEvent(KYMO_TRACE_QUERYRETAINED, &info) < 0) {
-        return trouble("retained memory");
+        return trouble("the retained memory can't be read");
     }
     if (info.found == 0) {
-        printf("tracelogger: no earlier boot has left anything\n");
+        printf("tracelogger: no earlier boot has left a recording\n");
         return 0;
     }
     if (options->recover && map_and_save(options) != 0) {
         return 1;
     }
-    return TraceEvent(KYMO_TRACE_DROPRETAINED) < 0 ? trouble("freeing retained memory") : 0;
+    return TraceEvent(KYMO_TRACE_DROPRETAINED) < 0 ? trouble("the retained memory can't be freed")
+                                                   : 0;
 }

@@ -15,7 +15,7 @@ int refused_open(void)
 {
     totals = calloc(kymo_cpus(), sizeof(*totals));
     if (!totals) {
-        printf("tracelogger: no memory: give it heap=%luk\n",
+        printf("tracelogger: not enough heap for the account of losses: start it with heap=%luk\n",
                (unsigned long)(kymo_cpus() * sizeof(*totals) / 1024 + 16));
         return -1;
     }

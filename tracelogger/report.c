@@ -145,20 +145,21 @@ void report(const struct capture *capture, struct tracelogger_summary *summary)
                (unsigned long long)capture->unwritten);
     }
     if (capture->cut) {
-        printf("tracelogger: -S %llu is reached: the capture ends with a whole buffer, and the "
-               "%llu events behind it are counted in it as lost\n",
+        printf("tracelogger: the size of -S %llu is reached: the capture ends with a whole buffer, "
+               "and "
+               "the %llu events behind it are counted in it as lost\n",
                (unsigned long long)capture->options->size, (unsigned long long)capture->refused);
     } else if (capture->refused && !sink_failed()) {
         printf("tracelogger: the %llu events in them are counted in the capture as lost\n",
                (unsigned long long)capture->refused);
     }
     if (totals.recycled) {
-        printf("tracelogger: %llu older events gave way to newer ones\n",
+        printf("tracelogger: %llu older events were overwritten by newer ones\n",
                (unsigned long long)totals.recycled);
     }
     if (needed > KERNEL_BUFFERS_MOST) {
         printf("tracelogger: %llu buffers per CPU would have avoided the losses, more than -k "
-               "can be: it needs more CPU time\n",
+               "can be: give the tracelogger a higher priority\n",
                (unsigned long long)needed);
     } else if (needed) {
         printf("tracelogger: -k %u would have avoided the losses\n", (unsigned)needed);

@@ -49,7 +49,7 @@ static int set_timer(int *timer, int code, uint64_t ns, uint64_t again)
     if (*timer < 0) {
         *timer = TimerCreate(CLOCK_MONOTONIC, &event);
     }
-    return *timer < 0 || TimerSettime(*timer, 0, &when, NULL) < 0 ? trouble("timer") : 0;
+    return *timer < 0 || TimerSettime(*timer, 0, &when, NULL) < 0 ? trouble("no timer") : 0;
 }
 
 void session_running(void)
@@ -82,7 +82,7 @@ static void trigger(void)
         printf("tracelogger: stopped by a D trigger\n");
         session_stop();
     } else {
-        printf("tracelogger: a D trigger: it stops in %u s\n",
+        printf("tracelogger: a D trigger: the recording stops in %u s\n",
                (unsigned)session.options.after_seconds);
     }
 }
@@ -110,8 +110,8 @@ static void control_done(int error)
 {
     control_finish();
     if (error != 0) {
-        printf("tracelogger: %s: %s\n", session.phase == STARTING ? "start" : "stop",
-               strerror(error));
+        printf("tracelogger: the recording can't be %s: %s\n",
+               session.phase == STARTING ? "started" : "stopped", strerror(error));
         session.bad = true;
         session.phase = DONE;
     } else if (session.phase == STOPPING) {

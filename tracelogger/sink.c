@@ -97,7 +97,7 @@ int sink_slots(const void *slots, size_t count)
     uint64_t part = written - before;
     printf("tracelogger: of the last %lu slots %lu are in the file%s\n", (unsigned long)count,
            (unsigned long)(part / TRACE_SLOT_BYTES),
-           part % TRACE_SLOT_BYTES ? ", and a part of one that readers leave out" : "");
+           part % TRACE_SLOT_BYTES ? ", and a part of one, which readers ignore" : "");
     return -1;
 }
 

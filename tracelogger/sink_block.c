@@ -69,7 +69,7 @@ static int disk_open(void)
 
     coid = name_open(DISKMSG_NAME, 0);
     if (coid < 0) {
-        printf("tracelogger: no diskd runs: start it\n");
+        printf("tracelogger: diskd is not running: start it first\n");
         errno = 0;
         return -1;
     }
@@ -91,7 +91,7 @@ static void searching(void *said, uint64_t done, uint64_t sectors)
     if (done > 0 && !*(bool *)said) {
         *(bool *)said = true;
         printf("tracelogger: searching all %llu MB of the disk for captures; --format --force "
-               "does not\n",
+               "skips the search\n",
                (unsigned long long)(sectors / (1048576u / DISKMSG_SECTOR)));
     }
 }
@@ -100,14 +100,16 @@ static void searching(void *said, uint64_t done, uint64_t sectors)
 static void say_no_log(int result)
 {
     if (result == -EFBIG) {
-        printf("tracelogger: the block log on the disk is of a larger one: kymo extract takes its "
-               "captures off\n");
+        printf(
+            "tracelogger: the block log on the disk was made for a larger disk: kymo extract takes "
+            "its captures off\n");
     } else if (blocklog_holds_captures(&log, &disk, small) > 0) {
         printf("tracelogger: the block log on the disk is damaged: kymo extract takes its captures "
                "off\n");
     } else {
-        printf("tracelogger: no block log is on the disk: --format makes one, and what else is "
-               "there is lost\n");
+        printf("tracelogger: the disk has no block log: --format makes one; all that is on the "
+               "disk is "
+               "lost\n");
     }
 }
 
@@ -124,7 +126,7 @@ static int log_open(void)
 
     if (result > 0) {
         printf("tracelogger: captures are on the disk: kymo extract takes them off; --reclaim "
-               "gives up the oldest when it is full, --format --force all\n");
+               "deletes the oldest when the disk is full, --format --force all\n");
         return -EEXIST;
     }
     if (result != 0) {
@@ -155,7 +157,7 @@ static int block_open(const char *name)
 
         result = blocklog_begin(&log, *name ? name : "trace.kev", known);
         if (result == -ENOSPC) {
-            printf("tracelogger: the disk is full of captures: --reclaim gives up the oldest\n");
+            printf("tracelogger: the disk is full of captures: --reclaim deletes the oldest\n");
         }
     }
     if (result != 0) {
@@ -171,7 +173,8 @@ static int block_open(const char *name)
 static int disk_is_full(void)
 {
     if (!full) {
-        printf("tracelogger: write: %s: what follows is only counted\n", strerror(ENOSPC));
+        printf("tracelogger: write: %s: the events from here on are only counted\n",
+               strerror(ENOSPC));
     }
     full = true;
     return SINK_FULL;

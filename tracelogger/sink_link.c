@@ -49,13 +49,13 @@ static int link_wait(void)
 {
     coid = name_open(LINKMSG_NAME, 0);
     if (coid < 0) {
-        printf("tracelogger: no linkd runs\n");
+        printf("tracelogger: linkd is not running: start it first\n");
         errno = 0;
         return -1;
     }
     long is_there = send(LINKMSG_ASK, NULL, 0);
     if (is_there == 0) {
-        printf("tracelogger: waits for a host: kymo capture -t TARGET\n");
+        printf("tracelogger: waiting for a host: run kymo capture -t TARGET there\n");
         is_there = send_timed(LINKMSG_WAIT, NULL, 0);
     }
     return is_there < 0 ? trouble() : 0;
@@ -72,7 +72,7 @@ static int link_open(const char *name)
         return 0;
     }
     if (errno == EAGAIN) {
-        printf("tracelogger: the host that waited for a capture is gone\n");
+        printf("tracelogger: the host that waited for a capture has gone\n");
         errno = 0;
     }
     return trouble();

@@ -35,7 +35,7 @@ static int memory_open(const char *name)
     id = object_make(name, sink_settings.size, OBJECT_READ);
     if (id < 0) {
         if (errno == EPERM) {
-            printf("tracelogger: it needs the ability memory\n");
+            printf("tracelogger: this program needs the ability memory\n");
         }
         return -1;
     }

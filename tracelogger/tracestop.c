@@ -25,7 +25,7 @@ int main(int argc, char **argv)
     int coid = name_open(TRACELOGGER_LOCK, 0);
 
     if (coid < 0) {
-        printf("tracestop: no tracelogger runs\n");
+        printf("tracestop: no tracelogger is running\n");
         return 1;
     }
     long status = MsgSend(coid, &msg, sizeof(msg), NULL, 0);

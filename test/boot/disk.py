@@ -200,7 +200,7 @@ def the_disk_after_a_reboot(board):
 def somebody_elses_disk(board):
     disk = Disk(board, "other")
     try:
-        disk.run("tracelogger -n 1 -f block:x.kev", "no block log is on the disk: --format")
+        disk.run("tracelogger -n 1 -f block:x.kev", "the disk has no block log: --format")
         expect(kymo("extract", disk.image).returncode == 1, "extract takes it")
         disk.record("--format -n 1", "x.kev")
     finally:
@@ -401,7 +401,7 @@ def no_disk(board):
         guest.type("diskd\r")
         guest.wait_for(lambda: "diskd: virtio-blk: no such device" in guest.printed(), "a message")
         guest.type("tracelogger -f block:x.kev\r")
-        guest.wait_for(lambda: "no diskd runs" in guest.printed(), "a message")
+        guest.wait_for(lambda: "diskd is not running" in guest.printed(), "a message")
     finally:
         guest.close()
 

@@ -16,18 +16,18 @@ USERS = 100  # evstorm's
 TRIGGER, STORM = 400, 2000
 
 REFUSED = {
-    "text": ("no file sdt:::thread_running /pid == 1/ in the boot image", "kymo dtrace --compile"),
-    "nowhere": ("no file nowhere.dif in the boot image", "make image IMAGE_D="),
+    "text": ("the boot image has no file sdt:::thread_running /pid == 1/", "kymo dtrace --compile"),
+    "nowhere": ("the boot image has no file nowhere.dif", "make image IMAGE_D="),
     "acts": ("acts.dif: clause 2: a clause with actions other than logstop()", "log=1"),
     "ticks": ("ticks.dif: clause 1: a clause on probes that are neither sdt's nor syscall's",
               "sdt's probes are those of the events"),
     "writes": ("writes.dif: clause 1: a predicate that writes to a process's memory",
                "leave out copyout()"),
     "absent": ("absent.dif is refused: No probe matches description", "kymo dtrace -l -t TARGET"),
-    "start": ("start is refused: no program of this version", "compile it anew for this kernel"),
+    "start": ("start is refused: no program of this version", "compile it again for this kernel"),
     "foreign": (re.compile(r"foreign\.dif is refused: compiled for the kernel "
                            r"6e6f626f6479[0-9a-f]{28}, this one is [0-9a-f]{40}"),
-                "compile it anew for this kernel: make image IMAGE_D="),
+                "compile it again for this kernel: make image IMAGE_D="),
     "vast": ("vast.dif is refused: Not enough space", "#pragma D option dynvarsize"),
 }
 
@@ -108,7 +108,7 @@ def a_trigger_stops_it(boot):
     """What was before, the trigger itself and what came until it was stopped are there."""
     said = logger.cases(boot)
     if "tracelogger: stopped by a D trigger\n" not in said["at-once"] or \
-            "tracestop: no tracelogger runs" not in said["stopped"]:
+            "tracestop: no tracelogger is running" not in said["stopped"]:
         return "at-once: it doesn't say that it stopped"
     numbers = users(boot, "at-once.kev")
     if numbers != list(range(len(numbers))) or not TRIGGER <= len(numbers) < STORM:
@@ -119,9 +119,9 @@ def a_trigger_stops_it(boot):
 
 def it_goes_on_after_a_trigger(boot):
     said = logger.cases(boot)
-    if "tracelogger: a D trigger: it stops in 1 s\n" not in said["after"] or \
+    if "tracelogger: a D trigger: the recording stops in 1 s\n" not in said["after"] or \
             "tracelogger: stopped by a D trigger\n" not in said["after"] or \
-            "tracestop: no tracelogger runs" not in said["too-late"]:
+            "tracestop: no tracelogger is running" not in said["too-late"]:
         return "it doesn't say so"
     want = [*range(500), *range(300)]
     return None if users(boot, "after.kev") == want else "its events are not those of both storms"
@@ -131,7 +131,7 @@ def a_daemon_hears_of_it_after_the_run(boot):
     """The trigger is the call by which the application ends its run."""
     said = logger.cases(boot)
     if "tracelogger: stopped by a D trigger\n" not in said["daemon"] + said["daemon-over"] or \
-            "tracestop: no tracelogger runs" not in said["daemon-over"]:
+            "tracestop: no tracelogger is running" not in said["daemon-over"]:
         return "it waits for another run"
     events = [d1 for cls, event, d1, _ in kev.slots(os.path.join(boot.dir, "daemon.kev"))
               if cls == USER and event == 100]

@@ -12,15 +12,16 @@ KYMO = os.path.join(kev.ROOT, "build/kymo")
 SUMMARY = re.compile(r"^tracelogger: (\d+) events, (\d+) lost; (\d+) buffers, (\d+) written with "
                      r"(\d+) slots; (\d+) bytes in (\S+)$", re.M)
 
-PAIR = "KEY=VALUE: letters, digits and _, at most 24; at most 72 that can be printed"
+PAIR = ("KEY=VALUE: a key of at most 24 letters, digits and _, and a value of at most 72 "
+        "printable characters")
 # Usage errors: status 2, this message, and the way to the help.
 WRONG = {
-    "unknown": "what is -z?", "unknown-among": "what is -cz?",
-    "unknown-long": "what is --frobnicate?", "missing": "-n takes a number of buffers",
-    "no-number": "-n takes a number of buffers", "negative": "-s takes seconds, at most 1000000",
+    "unknown": "unknown option -z", "unknown-among": "unknown option -z in -cz",
+    "unknown-long": "unknown option --frobnicate", "missing": "-n takes a number of buffers",
+    "no-number": "-n takes a number of buffers", "negative": "-s takes a number of seconds, at most 1000000",
     "k-small": "-k takes 2 to 1024 buffers", "k-large": "-k takes 2 to 1024 buffers",
     "F-large": "-F takes a number from 0 to 8", "empty-file": "-f takes the name of a file",
-    "word": "what is word?", "long-value": "what is --reclaim=1?", "dash": "what is -?",
+    "word": "unexpected argument word", "long-value": "--reclaim takes no argument", "dash": "unexpected argument -",
     "d-large": "-d takes 1, daemon mode, or 0", "n-long": "-n takes a number of buffers",
     "S-unit": "-S takes bytes, or a number with k or M",
     "S-zero": "-S takes bytes, or a number with k or M",
@@ -30,26 +31,26 @@ WRONG = {
 }
 # Refused with status 2: what to do instead is in the message.
 REFUSED = {
-    "A-equals": "-A: a second = in KEY=VALUE: write something else for it",
-    "A-colons": "-A: neither :: nor TRACE_ may be in it: they part the capture's attributes",
-    "A-trace": "-A: neither :: nor TRACE_ may be in it: they part the capture's attributes",
-    "A-own": "-A: that attribute is one of the tracelogger's own: take another key",
-    "A-panic": "-A: that attribute is one of the tracelogger's own: take another key",
-    "A-many": "-A: at most 16 attributes: put several values into one",
-    "b-many": r"-k and -b are \d+ buffers per CPU: at most 1024 can be had",
-    "D-ring": "-D can't flush a ring, which is written when it stops: leave out one of -D and -r",
-    "f-dash": "-f -: there is no pipe behind standard output here: -f link:NAME, and on the host "
-              "`kymo capture -o -` writes to one while it records",
-    "p": "-p: where the buffers lie is the kernel's to say, so that it can keep others out of "
-         "them: leave it out",
-    "u": "-u: what it does in QNX 8.0 isn't known: leave it out",
+    "A-equals": "-A: KEY=VALUE may not contain a second =: use another character",
+    "A-colons": "-A: KEY=VALUE may not contain :: or TRACE_, which separate the attributes in the header",
+    "A-trace": "-A: KEY=VALUE may not contain :: or TRACE_, which separate the attributes in the header",
+    "A-own": "-A: the tracelogger writes an attribute of this name itself: use another key",
+    "A-panic": "-A: the tracelogger writes an attribute of this name itself: use another key",
+    "A-many": "-A: at most 16 attributes are possible: put several values into one",
+    "b-many": r"-k and -b together are \d+ buffers per CPU: give at most 1024",
+    "D-ring": "-D can't flush a ring, which is written only when it stops: leave out -D or -r",
+    "f-dash": "-f -: a target has no pipe on standard output: use -f link:NAME, and on the host "
+              "`kymo capture -o -`, which writes to a pipe while the target records",
+    "p": "-p: the kernel places its buffers, so that it can keep other programs out of them: "
+         "leave out -p",
+    "u": "-u: its meaning in QNX 8.0 is not known: leave out -u",
 }
 # Failures: status 1 and this message.
 FAILED = {
-    "no-ability": "it needs the abilities trace, interrupt and host",
+    "no-ability": "start it with the abilities trace, interrupt and host",
     "no-file": "nowhere/trace.kev: No such file or directory",
     "long-name": "x+: File or path name too long",
-    "two": r"tracelogger \(process \d+\) records already: `tracestop` ends it",
+    "two": r"tracelogger \(process \d+\) is recording already: `tracestop` ends it",
 }
 NO_SUMMARY = {*WRONG, *REFUSED, *FAILED, "help", "others", "small", "nothing-to-stop", "no-memory",
               "c", "end"}
@@ -109,12 +110,12 @@ def failures_are_told(boot):
     said, wrong = cases(boot), []
     failed = dict(FAILED)
     if boot.board == "mps2-an386":  # the other has so much memory
-        failed["no-memory"] = ("no contiguous memory for -k 1024: 1024 buffers of 16 KB: give a "
-                               "smaller one")
+        failed["no-memory"] = ("not enough contiguous memory for -k 1024, 1024 buffers of 16 KB: "
+                               "give a smaller -k")
     for name, message in failed.items():
         error = message_wrong(said[name], message, 1)
         wrong += [f"{name}: {error}"] if error else []
-    if "tracestop: no tracelogger runs\n" not in said["nothing-to-stop"]:
+    if "tracestop: no tracelogger is running\n" not in said["nothing-to-stop"]:
         wrong.append("tracestop with nothing to stop")
     return "; ".join(wrong) or None
 
@@ -214,7 +215,7 @@ def the_ring_keeps_the_newest(boot):
     numbers = capture.numbers
     if numbers != list(range(9000 - len(numbers), 9000)) or not 0 < len(numbers) < 9000:
         return f"{len(numbers)} events, {numbers[:1]} to {numbers[-1:]}"
-    if "older events gave way" not in cases(boot)["r"]:
+    if "older events were overwritten" not in cases(boot)["r"]:
         return "it doesn't say that older ones are gone"
     return None if "PROCESS" in capture.kinds else "no names"
 
@@ -262,7 +263,7 @@ def other_programs_say_what_they_need(boot):
     # Memory comes in pages on an MMU: one of them is enough for one CPU.
     enough = boot.board == "virt-a64" and boot.cpus() == 1
     heap = re.search(r"^tracelogger: \d+ events, 0 lost" if enough else
-                     "^tracelogger: (no second thread|no memory): give it .*heap=",
+                     "^tracelogger: (the control thread can't be created|not enough heap .*): start it with .*heap=",
                      cases(boot)["small"], re.M)
     return None if heap else repr(cases(boot)["small"][:300])
 

@@ -19,25 +19,25 @@ REFUSED = {
     "not-able": ("memory:tracebuffer.kev: Not owner", 1),
     "too-large": ("memory:tracebuffer.kev: Not enough space", 1),
     "too-small": ("-S 20480 is too small for the header, a buffer and the account of losses: "
-                  "at least ", 1),
+                  "give at least ", 1),
     "tiny": ("-S 1024 is too small for the header, a buffer and the account of losses: "
-             "at least ", 1),
+             "give at least ", 1),
     "too-long": ("memory:123456789012345678901234567890123456789012345678: "
                  "File or path name too long", 1),
-    "save-cut": ("-S 100 is too small for tracebuffer.kev: at least ", 1),
+    "save-cut": ("-S 100 is too small for tracebuffer.kev: give at least ", 1),
     "nothing": ("nothing: No such file or directory", 1),
     "nothing-to-remove": ("nothing: No such file or directory", 1),
-    "none-kept": ("-R: no buffers were kept: begin with -P", 1),
-    "reuse-gone": ("-R: no buffers were kept: begin with -P", 1),
-    "not-able-to-keep": ("/ktrace.buffers: it needs the abilities trace and memory", 1),
-    "not-yours": ("tracebuffer.kev: Permission denied: a process that has ended has made it, "
-                  "with the mode 640\nwho has its maker's abilities may remove it", 1),
-    "small-reuse": ("-R: /ktrace.buffers holds 10000 bytes, no buffers for each CPU: begin with -P",
-                    1),
-    "foreign-reuse": ("ktrace.buffers: Permission denied: a process that has ended has made it, "
-                      "with the mode 600\n", 1),
-    "foreign-keep": ("ktrace.buffers: Permission denied: a process that has ended has made it, "
-                     "with the mode 600\n", 1),
+    "none-kept": ("-R: there is no /ktrace.buffers: make one with -P", 1),
+    "reuse-gone": ("-R: there is no /ktrace.buffers: make one with -P", 1),
+    "not-able-to-keep": ("/ktrace.buffers: this program needs the abilities trace and memory", 1),
+    "not-yours": ("tracebuffer.kev: Permission denied: a process that has ended created it "
+                  "with mode 640\na program with its creator's abilities may remove it", 1),
+    "small-reuse": ("-R: /ktrace.buffers has 10000 bytes, too few for buffers of each CPU: make a new one "
+                    "with -P", 1),
+    "foreign-reuse": ("ktrace.buffers: Permission denied: a process that has ended created it "
+                      "with mode 600\n", 1),
+    "foreign-keep": ("ktrace.buffers: Permission denied: a process that has ended created it "
+                     "with mode 600\n", 1),
 }
 
 
@@ -46,7 +46,7 @@ def what_cannot_be_is_refused(boot):
     wrong = [f"{name}: {said[name][:200]!r}" for name, (message, status) in REFUSED.items()
              if f"tracelogger: {message}" not in said[name] or
              f"exited with status {status}\n" not in said[name]]
-    if "it needs the ability memory" not in said["not-able"]:
+    if "this program needs the ability memory" not in said["not-able"]:
         wrong.append("not-able: doesn't say which")
     if os.path.exists(os.path.join(boot.dir, "stolen.kev")):
         wrong.append("who isn't able has a file")

@@ -13,7 +13,7 @@ import merged
 CONTROL, TIME, DROPPED = 1, 1, 8
 GAVE_WAY = 8  # reason of DROPPED: a ring's, no loss
 OUTSIDE = 900
-RECYCLED = re.compile(r"^tracelogger: (\d+) older events gave way to newer ones$", re.M)
+RECYCLED = re.compile(r"^tracelogger: (\d+) older events were overwritten by newer ones$", re.M)
 NOT_IN_THEM = re.compile(r"^tracelogger: .* the (\d+) events (?:behind it|in them) are counted",
                          re.M)
 LAG = re.compile(r"^tracelogger: not keeping up: (\d+) events lost so far \((CPU [^)]*)\); "
@@ -148,8 +148,8 @@ def it_ends_by_itself(boot):
 def of_two_one_records(boot):
     """However close they begin; the other says who does, if that has the buffers by then."""
     text = logger.cases(boot)["at-once"]
-    who = re.findall(r"^tracelogger: (?:tracelogger \(process \d+\) records already|another one "
-                     r"begins just now): `tracestop` ends it$", text, re.M)
+    who = re.findall(r"^tracelogger: (?:tracelogger \(process \d+\) is recording already|another program "
+                     r"is starting a recording): `tracestop` ends it$", text, re.M)
     summaries, failed = len(logger.SUMMARY.findall(text)), text.count("exited with status 1\n")
     return None if (len(who), summaries, failed) == (1, 1, 1) else text[:500]
 
@@ -193,8 +193,8 @@ def sizes_are_kept(boot):
         size = os.path.getsize(os.path.join(boot.dir, name + ".kev"))
         if not most - reserve - (16 << 10) < size <= most:
             wrong.append(f"{name}: {size} bytes of {most}")
-        behind = re.search(rf"^tracelogger: -S {most} is reached: the capture ends with a whole "
-                           r"buffer, and the (\d+) events behind it", said[name], re.M)
+        behind = re.search(rf"^tracelogger: the size of -S {most} is reached: the capture ends with a "
+                           r"whole buffer, and the (\d+) events behind it", said[name], re.M)
         if (not behind or "INCOMPLETE" in said[name] or
                 "slay/gone without a trace: ok" not in said[name]):
             wrong.append(f"{name}: {said[name][-300:]}")
@@ -203,7 +203,7 @@ def sizes_are_kept(boot):
             wrong.append(f"{name}: cut")
     for name, what in ("S-small", "1000 is too small for the header, a buffer"), \
             ("S-ring", "204800 is too small for the header, the ring"):
-        found = re.search(rf"^tracelogger: -S {what} and the account of losses: at least (\d+)",
+        found = re.search(rf"^tracelogger: -S {what} and the account of losses: give at least (\d+)",
                           said[name], re.M)
         if not found or "exited with status 1" not in said[name]:
             wrong.append(f"{name}: {said[name][:300]}")
@@ -213,7 +213,7 @@ def sizes_are_kept(boot):
 def a_and_b_are_as_documented(boot):
     said = logger.cases(boot)
     buffers = 8 + -(-8 // boot.cpus())
-    if "tracelogger: -a: Kymo has no Security events; it goes on without\n" not in said["a"]:
+    if "tracelogger: -a is ignored: Kymo has no Security events\n" not in said["a"]:
         return "-a says nothing"
     return None if f"to b.kev, {buffers} kernel buffers per CPU\n" in said["b"] else said["b"]
 
@@ -243,8 +243,8 @@ def it_says_how_much_it_lost(boot):
 def one_saves_or_discards_at_a_time(boot):
     """What is retained must not go while it is being saved."""
     text = logger.cases(boot)["recovers"]
-    said = text.count("tracelogger: another one is saving or discarding what is retained: wait for "
-                      "it\n")
+    said = text.count("tracelogger: another process is saving or discarding the retained memory: "
+                      "wait for it\n")
     return None if said == 2 and text.count("exited with status 1\n") == 2 else repr(text[:300])
 
 

@@ -112,7 +112,7 @@ def a_signal_never_leaves_a_begun_capture_on_the_host(boot):
     """Nor does the logger say that it waits while a host is there."""
     with open(os.path.join(boot.dir, "host.txt"), errors="replace") as f:
         begun = re.findall(r"^kymo: (term\d+\.kev: INCOMPLETE.*)$", f.read(), re.M)
-    waits = boot.console.partition("SIGNALLED")[2].count("waits for a host")
+    waits = boot.console.partition("SIGNALLED")[2].count("waiting for a host")
     return "; ".join(begun) or (f"waits for a host {waits} times" if waits else None)
 
 

@@ -87,7 +87,7 @@ def whole(path, slots):
 def nowhere_to_go(machine, slots):
     """Nothing is written, or nothing but a header."""
     count = len(slots) // 16
-    expect(machine.recover("-f block:a.kev", "no block log is on the disk") == (0, count), "block")
+    expect(machine.recover("-f block:a.kev", "the disk has no block log") == (0, count), "block")
     expect(machine.recover("-S 30k -f small.kev", "-S 30720 is too small") == (0, count), "file")
     expect(os.path.getsize(os.path.join(machine.dir, "small.kev")) == 0, "a header passes for it")
     machine.recover("-M -S 30k -f memory:small", "-S 30720 is too small")
@@ -106,14 +106,14 @@ def a_disk_that_gets_full(machine, slots):
     machine.record("--format -n 12", "first.kev")
     done, count = machine.recover("-f block:full.kev", "No space left")
     expect(0 < done < count == len(slots) // 16, f"{done} of {count}: the disk is too large")
-    machine.recover("-f block:fuller.kev", "--reclaim gives up the oldest")
+    machine.recover("-f block:fuller.kev", "--reclaim deletes the oldest")
 
 
 def a_driver_that_is_gone(machine):
     table = machine.run("pidin", r"(?s)diskd.* pidin .*\$ ") and machine.printed()
     pid = re.findall(r"^ *(\d+) +1 diskd", table, re.M)[-1]
     machine.run(f"kill -9 {pid}", r"\$ ")
-    machine.recover("-f block:gone.kev", "no diskd runs")
+    machine.recover("-f block:gone.kev", "diskd is not running")
     machine.run("diskd &", r"\[\d+\]")
 
 
@@ -121,7 +121,7 @@ def saved_on_the_disk(machine, slots):
     machine.run("tracelogger --recover --reclaim -f block:crash.kev",
                 rf"{len(slots) // 16} slots in block:crash.kev\n")
     machine.logger_is_gone()
-    machine.run("tracelogger --recover -f none.kev", "no earlier boot has left anything")
+    machine.run("tracelogger --recover -f none.kev", "no earlier boot has left a recording")
     found = listed(machine.image)
     expect([c[3:] for c in found][-1] == ("whole", "crash.kev"), str(found))
     expect(all(c[3] == "cut" for c in found if c[4] == "full.kev"), str(found))
@@ -137,7 +137,7 @@ def saved_over_the_link(machine, slots):
                     rf"{len(slots) // 16} slots in link:crash.kev\n")
         expect(host.wait(patience.seconds(30)) == 0, "the host says that it isn't whole")
     whole(path, slots)
-    machine.run("tracelogger --recover -f none.kev", "no earlier boot has left anything")
+    machine.run("tracelogger --recover -f none.kev", "no earlier boot has left a recording")
 
 
 def buffers(path):

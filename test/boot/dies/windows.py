@@ -17,7 +17,7 @@ KYMO = os.path.join(ROOT, "build/kymo")
 MAGIC = 0x5254594b
 PANIC, PANIC_BYTES, BOOTS, FROZEN, LIVE = 0x1000, 1024, 0x1800, 0x2000, 0x8000
 REASON = 40  # of struct kymo_panic
-NOTHING = "tracelogger: no earlier boot has left anything\n"
+NOTHING = "tracelogger: no earlier boot has left a recording\n"
 
 
 def put(data, at, piece):
