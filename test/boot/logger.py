@@ -14,14 +14,18 @@ SUMMARY = re.compile(r"^tracelogger: (\d+) events, (\d+) lost; (\d+) buffers, (\
 
 PAIR = ("KEY=VALUE: a key of at most 24 letters, digits and _, and a value of at most 72 "
         "printable characters")
+SEPARATORS = ("-A: KEY=VALUE may not contain :: or TRACE_, which separate the attributes in "
+              "the header")
 # Usage errors: status 2, this message, and the way to the help.
 WRONG = {
     "unknown": "unknown option -z", "unknown-among": "unknown option -z in -cz",
     "unknown-long": "unknown option --frobnicate", "missing": "-n takes a number of buffers",
-    "no-number": "-n takes a number of buffers", "negative": "-s takes a number of seconds, at most 1000000",
+    "no-number": "-n takes a number of buffers",
+    "negative": "-s takes a number of seconds, at most 1000000",
     "k-small": "-k takes 2 to 1024 buffers", "k-large": "-k takes 2 to 1024 buffers",
     "F-large": "-F takes a number from 0 to 8", "empty-file": "-f takes the name of a file",
-    "word": "unexpected argument word", "long-value": "--reclaim takes no argument", "dash": "unexpected argument -",
+    "word": "unexpected argument word", "dash": "unexpected argument -",
+    "long-value": "--reclaim takes no argument",
     "d-large": "-d takes 1, daemon mode, or 0", "n-long": "-n takes a number of buffers",
     "S-unit": "-S takes bytes, or a number with k or M",
     "S-zero": "-S takes bytes, or a number with k or M",
@@ -32,8 +36,8 @@ WRONG = {
 # Refused with status 2: what to do instead is in the message.
 REFUSED = {
     "A-equals": "-A: KEY=VALUE may not contain a second =: use another character",
-    "A-colons": "-A: KEY=VALUE may not contain :: or TRACE_, which separate the attributes in the header",
-    "A-trace": "-A: KEY=VALUE may not contain :: or TRACE_, which separate the attributes in the header",
+    "A-colons": SEPARATORS,
+    "A-trace": SEPARATORS,
     "A-own": "-A: the tracelogger writes an attribute of this name itself: use another key",
     "A-panic": "-A: the tracelogger writes an attribute of this name itself: use another key",
     "A-many": "-A: at most 16 attributes are possible: put several values into one",
@@ -262,8 +266,9 @@ def other_programs_say_what_they_need(boot):
         return f"{text[:600]!r}"
     # Memory comes in pages on an MMU: one of them is enough for one CPU.
     enough = boot.board == "virt-a64" and boot.cpus() == 1
+    short = "the control thread can't be created|not enough heap .*"
     heap = re.search(r"^tracelogger: \d+ events, 0 lost" if enough else
-                     "^tracelogger: (the control thread can't be created|not enough heap .*): start it with .*heap=",
+                     rf"^tracelogger: ({short}): start it with .*heap=",
                      cases(boot)["small"], re.M)
     return None if heap else repr(cases(boot)["small"][:300])
 

@@ -32,8 +32,8 @@ REFUSED = {
     "not-able-to-keep": ("/ktrace.buffers: this program needs the abilities trace and memory", 1),
     "not-yours": ("tracebuffer.kev: Permission denied: a process that has ended created it "
                   "with mode 640\na program with its creator's abilities may remove it", 1),
-    "small-reuse": ("-R: /ktrace.buffers has 10000 bytes, too few for buffers of each CPU: make a new one "
-                    "with -P", 1),
+    "small-reuse": ("-R: /ktrace.buffers has 10000 bytes, too few for buffers of each CPU: make a "
+                    "new one with -P", 1),
     "foreign-reuse": ("ktrace.buffers: Permission denied: a process that has ended created it "
                       "with mode 600\n", 1),
     "foreign-keep": ("ktrace.buffers: Permission denied: a process that has ended created it "

@@ -148,8 +148,8 @@ def it_ends_by_itself(boot):
 def of_two_one_records(boot):
     """However close they begin; the other says who does, if that has the buffers by then."""
     text = logger.cases(boot)["at-once"]
-    who = re.findall(r"^tracelogger: (?:tracelogger \(process \d+\) is recording already|another program "
-                     r"is starting a recording): `tracestop` ends it$", text, re.M)
+    who = re.findall(r"^tracelogger: (?:tracelogger \(process \d+\) is recording already|"
+                     r"another program is starting a recording): `tracestop` ends it$", text, re.M)
     summaries, failed = len(logger.SUMMARY.findall(text)), text.count("exited with status 1\n")
     return None if (len(who), summaries, failed) == (1, 1, 1) else text[:500]
 
@@ -193,8 +193,8 @@ def sizes_are_kept(boot):
         size = os.path.getsize(os.path.join(boot.dir, name + ".kev"))
         if not most - reserve - (16 << 10) < size <= most:
             wrong.append(f"{name}: {size} bytes of {most}")
-        behind = re.search(rf"^tracelogger: the size of -S {most} is reached: the capture ends with a "
-                           r"whole buffer, and the (\d+) events behind it", said[name], re.M)
+        behind = re.search(rf"^tracelogger: the size of -S {most} is reached: the capture ends "
+                           r"with a whole buffer, and the (\d+) events behind it", said[name], re.M)
         if (not behind or "INCOMPLETE" in said[name] or
                 "slay/gone without a trace: ok" not in said[name]):
             wrong.append(f"{name}: {said[name][-300:]}")
@@ -203,8 +203,8 @@ def sizes_are_kept(boot):
             wrong.append(f"{name}: cut")
     for name, what in ("S-small", "1000 is too small for the header, a buffer"), \
             ("S-ring", "204800 is too small for the header, the ring"):
-        found = re.search(rf"^tracelogger: -S {what} and the account of losses: give at least (\d+)",
-                          said[name], re.M)
+        found = re.search(rf"^tracelogger: -S {what} and the account of losses: "
+                          r"give at least (\d+)", said[name], re.M)
         if not found or "exited with status 1" not in said[name]:
             wrong.append(f"{name}: {said[name][:300]}")
     return "; ".join(wrong) or None
