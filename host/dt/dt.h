@@ -163,7 +163,7 @@ const struct dt_type *dt_session_datum_type(const struct dt_session *, uint64_t 
 struct dt_symbol {
     const char *object, *name; /* name NULL: only the object is known */
     uint64_t offset;           /* of the address in the symbol */
-    uint64_t place;            /* and in the object, from where it begins */
+    uint64_t location;         /* and in the object, from where it begins */
 };
 bool dt_symbol_at(struct dt_session *, uint64_t address, bool user, struct dt_symbol *);
 /* Where its text was linked: its executable segment. */

@@ -12,12 +12,12 @@ static bool same_file(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static const struct dt_line *find_in(const struct dt_text *p, struct dt_place place)
+static const struct dt_line *find_in(const struct dt_text *p, struct dt_location location)
 {
     const struct dt_line *lines = p->lines.data;
 
     for (unsigned i = 0; i < p->lines.n; i++) {
-        if (lines[i].number == place.line && same_file(lines[i].file, place.file)) {
+        if (lines[i].number == location.line && same_file(lines[i].file, location.file)) {
             return &lines[i];
         }
     }
@@ -38,10 +38,10 @@ static const char *printable(struct dt_session *d, const char *line, size_t leng
 }
 
 /* Returns the text of the line, in whichever source it is; NULL: unknown. */
-static const char *source_line(struct dt_session *d, struct dt_place place)
+static const char *source_line(struct dt_session *d, struct dt_location location)
 {
-    for (const struct dt_text *p = d->texts; p && place.line; p = p->earlier) {
-        const struct dt_line *line = find_in(p, place);
+    for (const struct dt_text *p = d->texts; p && location.line; p = p->earlier) {
+        const struct dt_line *line = find_in(p, location);
         if (line) {
             const char *newline = memchr(line->start, '\n', (size_t)(p->end - line->start));
             const char *end = newline ? newline : p->end;
@@ -79,7 +79,7 @@ _Noreturn void dt_fail_again(struct dt_session *d)
     longjmp(*d->recover, 1);
 }
 
-_Noreturn void dt_fail(struct dt_session *d, struct dt_place place, const char *tag,
+_Noreturn void dt_fail(struct dt_session *d, struct dt_location location, const char *tag,
                        const char *format, ...)
 {
     va_list args;
@@ -87,10 +87,10 @@ _Noreturn void dt_fail(struct dt_session *d, struct dt_place place, const char *
     va_start(args, format);
     d->error = (struct dt_error){
         .tag = tag,
-        .file = place.file,
-        .line = place.line,
-        .column = place.column,
-        .source_line = source_line(d, place),
+        .file = location.file,
+        .line = location.line,
+        .column = location.column,
+        .source_line = source_line(d, location),
         .text = dt_vsprintf(d, format, args),
     };
     va_end(args);

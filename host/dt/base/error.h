@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Errors of a compilation, and the places in sources that they name. dt_fail() does not return:
+ * Errors of a compilation, and the locations in sources that they name. dt_fail() does not return:
  * control continues in the innermost dt_try(), or in dt_compile(). Internal to host/dt.
  */
 #ifndef HOST_DT_BASE_ERROR_H
@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-struct dt_place { /* where in the source */
+struct dt_location { /* where in the source */
     const char *file;
     unsigned line, column;
 };
@@ -27,7 +27,7 @@ struct dt_text {
     struct dt_text *earlier; /* the source before, for an error's source line */
 };
 
-_Noreturn void dt_fail(struct dt_session *, struct dt_place, const char *tag, const char *format,
+_Noreturn void dt_fail(struct dt_session *, struct dt_location, const char *tag, const char *format,
                        ...) __attribute__((format(printf, 4, 5)));
 
 /* Runs fn(arg); true if it did not fail. The compilation goes on in both cases. */

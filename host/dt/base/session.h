@@ -19,7 +19,7 @@ struct dt_pending_pragma { /* attributes or binding for a name that isn't known 
     bool is_binding, used;
     struct dt_attributes_short attributes;
     unsigned version;
-    struct dt_place place;
+    struct dt_location location;
     struct dt_pending_pragma *next;
 };
 

@@ -10,7 +10,7 @@ static void refuse_action(struct dt_session *d, struct dt_node *n)
     if (dt_type_resolve(n->type)->kind != DT_TYPE_DYNAMIC) {
         return;
     }
-    dt_fail(d, n->place, "D_OP_ACT", "operator ?: may not be applied to actions");
+    dt_fail(d, n->location, "D_OP_ACT", "operator ?: may not be applied to actions");
 }
 
 static void check_ternary(struct dt_session *d, struct dt_node *n)
@@ -19,7 +19,7 @@ static void check_ternary(struct dt_session *d, struct dt_node *n)
 
     dt_check_expression(d, n->left);
     if (!dt_type_is_scalar(n->left->type)) {
-        dt_fail(d, n->place, "D_OP_SCALAR", "operator ?: expression must be of scalar type");
+        dt_fail(d, n->location, "D_OP_SCALAR", "operator ?: expression must be of scalar type");
     }
     l = dt_check_expression(d, n->right);
     r = dt_check_expression(d, n->third);
@@ -34,7 +34,7 @@ static void check_ternary(struct dt_session *d, struct dt_node *n)
     } else if (dt_compatible(n->right, r)) {
         dt_set_type(n, r);
     } else {
-        dt_fail(d, n->place, "D_OP_INCOMPAT", "operator ?: operands must have compatible types");
+        dt_fail(d, n->location, "D_OP_INCOMPAT", "operator ?: operands must have compatible types");
     }
     dt_fold(d, n);
 }
@@ -60,7 +60,7 @@ static void check_cast(struct dt_session *d, struct dt_node *n)
         (string && !dt_type_is_string_like(from) && !dt_type_is_integer(from) && !untyped) ||
         (dt_type_is_string(from) && !string && !dt_type_is_pointer(to) &&
          !dt_type_is_integer(to))) {
-        dt_fail(d, n->place, "D_CAST_INVAL", "invalid cast expression: \"%s\" to \"%s\"",
+        dt_fail(d, n->location, "D_CAST_INVAL", "invalid cast expression: \"%s\" to \"%s\"",
                 dt_value_text(d, n->left), dt_type_full_text(d, wanted));
     }
     dt_set_type(n, wanted);
@@ -128,7 +128,7 @@ static void check_kind(struct dt_session *d, struct dt_node *n)
         dt_set_type(n, dt_type_basic(d, DT_BASIC_DYNAMIC));
         break;
     default:
-        dt_fail(d, n->place, "D_SYNTAX", "expected an expression");
+        dt_fail(d, n->location, "D_SYNTAX", "expected an expression");
     }
 }
 
@@ -143,7 +143,7 @@ const struct dt_type *dt_check_expression(struct dt_session *d, struct dt_node *
         return n->type;
     }
     if (n->kind == DT_NODE_TYPE) {
-        dt_fail(d, n->place, "D_SYNTAX", "expected an expression, found a type");
+        dt_fail(d, n->location, "D_SYNTAX", "expected an expression, found a type");
     }
     if (n->kind == DT_NODE_INT) {
         n->is_constant = true;

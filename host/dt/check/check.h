@@ -83,7 +83,7 @@ void dt_xlate_check(struct dt_session *, struct dt_node *);
 void dt_xlate_member(struct dt_session *, struct dt_node *);
 /* Returns a (checked) XLATE to this type, a pointer, from arguments of a probe: a pid, and a tid or
  * NULL; both NULL: of the current thread. Fails if there is no translator. */
-struct dt_node *dt_xlate_argument(struct dt_session *, struct dt_place, const struct dt_type *,
+struct dt_node *dt_xlate_argument(struct dt_session *, struct dt_location, const struct dt_type *,
                                   struct dt_node *const words[2]);
 /* Returns the (checked) value of a member of a checked XLATE; NULL: the translator leaves it 0. */
 struct dt_node *dt_xlate_value(struct dt_session *, const struct dt_node *xlate,

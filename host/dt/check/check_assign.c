@@ -66,13 +66,13 @@ static void declare(struct dt_session *d, struct dt_node *left, const struct dt_
     }
     if (!ident) {
         if (keyed && (scope_flags(name) & DT_IDENT_LOCAL)) {
-            dt_fail(d, name->place, "D_ARR_LOCAL",
+            dt_fail(d, name->location, "D_ARR_LOCAL",
                     "local variable may not be an associative array: %s", name->text);
         }
         ident = dt_ident_add(d, scope_of(d, name), name->text,
                              keyed ? DT_IDENT_ARRAY : DT_IDENT_SCALAR);
         ident->flags = scope_flags(name) | DT_IDENT_WRITE;
-        ident->number = dt_variable_number(d, name->place);
+        ident->number = dt_variable_number(d, name->location);
     }
     if (!ident->type) {
         ident->type = type;
@@ -101,18 +101,18 @@ void dt_declare_number(struct dt_session *d, struct dt_node *n)
 static void check_writable(struct dt_session *d, const struct dt_node *n)
 {
     if (!n->left->is_lvalue) {
-        dt_fail(d, n->place, "D_OP_LVAL", "operator %s requires modifiable lvalue as an operand",
+        dt_fail(d, n->location, "D_OP_LVAL", "operator %s requires modifiable lvalue as an operand",
                 dt_operator_text(n->op));
     }
     if (!n->left->is_writable) {
-        dt_fail(d, n->place, "D_OP_WRITE", "operator %s can only be applied to a writable variable",
-                dt_operator_text(n->op));
+        dt_fail(d, n->location, "D_OP_WRITE",
+                "operator %s can only be applied to a writable variable", dt_operator_text(n->op));
     }
 }
 
 static _Noreturn void incompatible(struct dt_session *d, const struct dt_node *n)
 {
-    dt_fail(d, n->place, "D_OP_INCOMPAT", "operands have incompatible types: \"%s\" %s \"%s\"",
+    dt_fail(d, n->location, "D_OP_INCOMPAT", "operands have incompatible types: \"%s\" %s \"%s\"",
             dt_value_text(d, n->left), dt_operator_text(n->op), dt_value_text(d, n->right));
 }
 
@@ -124,14 +124,16 @@ static void check_value(struct dt_session *d, const struct dt_node *n)
     if (t->kind == DT_TYPE_DYNAMIC || t->kind == DT_TYPE_STACK || t->kind == DT_TYPE_SYMADDR ||
         t->kind == DT_TYPE_USYMADDR) {
         if (n->right->kind != DT_NODE_AGG) {
-            dt_fail_context(d, n->right, n->place);
+            dt_fail_context(d, n->right, n->location);
         }
-        dt_fail(d, n->place, "D_OP_INCOMPAT", "operands have incompatible types: \"%s\" %s \"%s\"",
-                dt_value_text(d, n->left), dt_operator_text(n->op), dt_value_text(d, n->right));
+        dt_fail(d, n->location, "D_OP_INCOMPAT",
+                "operands have incompatible types: \"%s\" %s \"%s\"", dt_value_text(d, n->left),
+                dt_operator_text(n->op), dt_value_text(d, n->right));
     }
     if (t->kind == DT_TYPE_VOID) {
-        dt_fail(d, n->place, "D_OP_INCOMPAT", "operands have incompatible types: \"%s\" %s \"%s\"",
-                dt_value_text(d, n->left), dt_operator_text(n->op), dt_value_text(d, n->right));
+        dt_fail(d, n->location, "D_OP_INCOMPAT",
+                "operands have incompatible types: \"%s\" %s \"%s\"", dt_value_text(d, n->left),
+                dt_operator_text(n->op), dt_value_text(d, n->right));
     }
     /* An array becomes a pointer to its first element; what it is assigned to must be known as a
      * pointer before. */
@@ -140,7 +142,7 @@ static void check_value(struct dt_session *d, const struct dt_node *n)
         array = dt_type_resolve(dt_check_expression(d, n->left))->kind != DT_TYPE_POINTER;
     }
     if (t->kind == DT_TYPE_FUNCTION || array) {
-        dt_fail(d, n->place, "D_OP_ARRFUN",
+        dt_fail(d, n->location, "D_OP_ARRFUN",
                 "operator %s may not be applied to operand of type \"%s\"", dt_operator_text(n->op),
                 dt_value_text(d, n->right));
     }
@@ -155,7 +157,7 @@ static void check_plain(struct dt_session *d, struct dt_node *n)
     check_writable(d, n);
     enum dt_type_kind kind = dt_type_resolve(n->left->type)->kind;
     if (kind == DT_TYPE_ARRAY || kind == DT_TYPE_FUNCTION) {
-        dt_fail(d, n->place, "D_OP_ARRFUN",
+        dt_fail(d, n->location, "D_OP_ARRFUN",
                 "operator %s may not be applied to operand of type \"%s\"", dt_operator_text(n->op),
                 dt_value_text(d, n->left));
     }
@@ -172,7 +174,7 @@ static void check_pointer_step(struct dt_session *d, struct dt_node *n)
     const struct dt_type *to = dt_type_resolve(dt_type_resolve(n->left->type)->to);
 
     if (to->kind == DT_TYPE_VOID || to->kind == DT_TYPE_FUNCTION) {
-        dt_fail(d, n->place, "D_OP_VFPTR",
+        dt_fail(d, n->location, "D_OP_VFPTR",
                 "operator %s may not be applied to operand of type \"%s\"", dt_operator_text(n->op),
                 dt_value_text(d, n->left));
     }
@@ -188,12 +190,12 @@ static void check_compound(struct dt_session *d, struct dt_node *n)
 
     dt_check_expression(d, n->right);
     if ((n->op == DT_OP_DIV_SET || n->op == DT_OP_MOD_SET) && dt_node_is_null(n->right)) {
-        dt_fail(d, n->place, "D_DIV_ZERO", "expression contains division by zero");
+        dt_fail(d, n->location, "D_DIV_ZERO", "expression contains division by zero");
     }
     check_value(d, n);
     if (is_new(d, n->left)) {
         if (n->op != DT_OP_ADD_SET) {
-            dt_fail(d, n->place, "D_VAR_UNDEF", "%s has not yet been declared or assigned",
+            dt_fail(d, n->location, "D_VAR_UNDEF", "%s has not yet been declared or assigned",
                     assigned_name(n->left)->text);
         }
         dt_declare_number(d, n->left);
@@ -209,14 +211,14 @@ static void check_compound(struct dt_session *d, struct dt_node *n)
         incompatible(d, n);
     }
     if (sum && !dt_type_is_arithmetic(l)) {
-        dt_fail(d, n->place, "D_OP_VFPTR",
+        dt_fail(d, n->location, "D_OP_VFPTR",
                 "operator %s may not be applied to operand of type \"%s\"", dt_operator_text(n->op),
                 dt_value_text(d, n->left));
     }
     bool ok = arithmetic ? dt_type_is_arithmetic(l) && dt_type_is_arithmetic(r)
                          : dt_type_is_integer(l) && dt_type_is_integer(r);
     if (!ok) {
-        dt_fail(d, n->place, arithmetic ? "D_OP_ARITH" : "D_OP_INT",
+        dt_fail(d, n->location, arithmetic ? "D_OP_ARITH" : "D_OP_INT",
                 "operator %s requires operands of %s type", dt_operator_text(n->op),
                 arithmetic ? "arithmetic" : "integral");
     }
@@ -228,9 +230,9 @@ void dt_check_assign(struct dt_session *d, struct dt_node *n)
     if (n->left->kind == DT_NODE_AGG ||
         (n->left->kind == DT_NODE_BINARY && n->left->left->kind == DT_NODE_AGG)) {
         if (n->left->kind != DT_NODE_AGG) {
-            dt_fail(d, n->place, "D_AGG_MDIM", "aggregation may have one tuple of keys only");
+            dt_fail(d, n->location, "D_AGG_MDIM", "aggregation may have one tuple of keys only");
         }
-        dt_fail(d, n->place, "D_AGG_FUNC",
+        dt_fail(d, n->location, "D_AGG_FUNC",
                 "@%s must be assigned an aggregating function, as a statement", n->left->text);
     }
     if (n->op == '=') {

@@ -28,13 +28,13 @@ void dt_check_arguments(struct dt_session *d, const struct dt_node *call, struct
     unsigned n = dt_list_length(args), i = 0;
 
     if (n > s->nargs || n < s->nargs - s->optional) {
-        dt_fail(d, call->place, "D_PROTO_LEN", "%s %s", dt_what_text(d, what, kind),
+        dt_fail(d, call->location, "D_PROTO_LEN", "%s %s", dt_what_text(d, what, kind),
                 dt_mismatch_text(d, n, kind == DT_ARG_KEY ? "key" : "arg", s->nargs - s->optional,
                                  s->nargs));
     }
     for (struct dt_node *arg = args; arg; arg = arg->next, i++) {
         if (!argument_fits(arg, s->args[i])) {
-            dt_fail(d, arg->place, "D_PROTO_ARG",
+            dt_fail(d, arg->location, "D_PROTO_ARG",
                     "%s %s #%u is incompatible with prototype:\n\tprototype: %s\n\t%9s: %s",
                     dt_what_text(d, what, kind), kind == DT_ARG_KEY ? "key" : "argument", i + 1,
                     dt_type_full_text(d, s->args[i]), kind == DT_ARG_KEY ? "key" : "argument",
@@ -46,12 +46,12 @@ void dt_check_arguments(struct dt_session *d, const struct dt_node *call, struct
 void dt_check_call(struct dt_session *d, struct dt_node *n)
 {
     if (!n->text) {
-        dt_fail(d, n->place, "D_FUNC_IDENT", "function designator is not of function type");
+        dt_fail(d, n->location, "D_FUNC_IDENT", "function designator is not of function type");
     }
     n->ident = dt_variable_lookup(d, NULL, n->text);
     if (!n->ident || (n->ident->kind != DT_IDENT_FUNCTION && n->ident->kind != DT_IDENT_ACTION &&
                       n->ident->kind != DT_IDENT_AGGFUNC)) {
-        dt_fail(d, n->place, "D_FUNC_UNDEF", "undefined function name: %s%s", n->text,
+        dt_fail(d, n->location, "D_FUNC_UNDEF", "undefined function name: %s%s", n->text,
                 dt_suggest_function(d, n->text));
     }
     if (n->ident->kind == DT_IDENT_FUNCTION) {

@@ -70,7 +70,7 @@ static void check_symbol(struct dt_session *d, struct dt_node *n)
         return;
     }
     if (!dt_symbol_lookup(d, n->scope, n->text, &address, &type) || !type) {
-        dt_fail(d, n->place, "D_IDENT_UNDEF", "failed to resolve %s`%s: Unknown symbol name",
+        dt_fail(d, n->location, "D_IDENT_UNDEF", "failed to resolve %s`%s: Unknown symbol name",
                 n->scope, n->text);
     }
     struct dt_ident *ident = dt_alloc(d, sizeof(*ident));
@@ -92,15 +92,15 @@ static void check_known_name(struct dt_session *d, struct dt_node *n, struct dt_
         return;
     case DT_IDENT_INLINE:
         if (ident->ninline_parameters) {
-            dt_fail(d, n->place, "D_IDENT_BADREF",
-                    "inline %s may not be referenced without its arguments in [ ]", n->text);
+            dt_fail(d, n->location, "D_IDENT_BADREF",
+                    "associative array '%s' may not be referenced as scalar", n->text);
         }
         dt_inline_expand(d, n, ident, NULL);
         return;
     case DT_IDENT_SCALAR:
     case DT_IDENT_XLATOR:
         if (!ident->type) {
-            dt_fail(d, n->place, "D_IDENT_UNDEF", "%s has not yet been declared or assigned",
+            dt_fail(d, n->location, "D_IDENT_UNDEF", "%s has not yet been declared or assigned",
                     n->text);
         }
         n->kind = DT_NODE_IDENT;
@@ -110,7 +110,7 @@ static void check_known_name(struct dt_session *d, struct dt_node *n, struct dt_
         dt_set_type(n, ident->type);
         return;
     default:
-        dt_fail(d, n->place, "D_IDENT_BADREF", "%s '%s' may not be referenced as scalar",
+        dt_fail(d, n->location, "D_IDENT_BADREF", "%s '%s' may not be referenced as scalar",
                 ident->kind == DT_IDENT_ARRAY     ? "associative array"
                 : ident->kind == DT_IDENT_ACTION  ? "tracing function"
                 : ident->kind == DT_IDENT_AGGFUNC ? "aggregating function"
@@ -132,9 +132,9 @@ void dt_check_name(struct dt_session *d, struct dt_node *n)
         return;
     }
     if (!ident) {
-        dt_fail(d, n->place, "D_IDENT_UNDEF", "failed to resolve %s%s%s: Unknown variable name%s",
-                n->scope ? n->scope : "", n->scope ? "->" : "", n->text,
-                dt_suggest_variable(d, n->scope, n->text));
+        dt_fail(d, n->location, "D_IDENT_UNDEF",
+                "failed to resolve %s%s%s: Unknown variable name%s", n->scope ? n->scope : "",
+                n->scope ? "->" : "", n->text, dt_suggest_variable(d, n->scope, n->text));
     }
     check_known_name(d, n, ident);
 }
@@ -144,7 +144,7 @@ struct dt_ident *dt_agg_lookup(struct dt_session *d, const struct dt_node *n)
     struct dt_ident *ident = dt_ident_lookup(d->aggregations, n->text);
 
     if (!ident || !ident->aggregation) {
-        dt_fail(d, n->place, "D_IDENT_UNDEF", "undefined aggregation: @%s%s", n->text,
+        dt_fail(d, n->location, "D_IDENT_UNDEF", "undefined aggregation: @%s%s", n->text,
                 dt_suggest_aggregation(d, n->text));
     }
     return ident;

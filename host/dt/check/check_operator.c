@@ -4,14 +4,14 @@
 
 static _Noreturn void incompatible(struct dt_session *d, const struct dt_node *n)
 {
-    dt_fail(d, n->place, "D_OP_INCOMPAT", "operands have incompatible types: \"%s\" %s \"%s\"",
+    dt_fail(d, n->location, "D_OP_INCOMPAT", "operands have incompatible types: \"%s\" %s \"%s\"",
             dt_value_text(d, n->left), dt_operator_text(n->op), dt_value_text(d, n->right));
 }
 
 static void want_integers(struct dt_session *d, const struct dt_node *n)
 {
     if (!dt_type_is_integer(n->left->type) || !dt_type_is_integer(n->right->type)) {
-        dt_fail(d, n->place, "D_OP_INT", "operator %s requires operands of integral type",
+        dt_fail(d, n->location, "D_OP_INT", "operator %s requires operands of integral type",
                 dt_operator_text(n->op));
     }
 }
@@ -81,8 +81,8 @@ static void check_arithmetic(struct dt_session *d, struct dt_node *n)
     case '*':
     case '/':
         if (!dt_type_is_arithmetic(n->left->type) || !dt_type_is_arithmetic(n->right->type)) {
-            dt_fail(d, n->place, "D_OP_ARITH", "operator %s requires operands of arithmetic type",
-                    dt_operator_text(n->op));
+            dt_fail(d, n->location, "D_OP_ARITH",
+                    "operator %s requires operands of arithmetic type", dt_operator_text(n->op));
         }
         dt_set_type(n, dt_usual(d, n->left->type, n->right->type));
         break;
@@ -111,7 +111,7 @@ void dt_check_binary(struct dt_session *d, struct dt_node *n)
         check_comparison(d, n);
     } else if (n->op == DT_OP_ANDAND || n->op == DT_OP_OROR || n->op == DT_OP_XORXOR) {
         if (!dt_type_is_scalar(n->left->type) || !dt_type_is_scalar(n->right->type)) {
-            dt_fail(d, n->place, "D_OP_SCALAR", "operator %s requires operands of scalar type",
+            dt_fail(d, n->location, "D_OP_SCALAR", "operator %s requires operands of scalar type",
                     dt_operator_text(n->op));
         }
         dt_set_type(n, dt_type_basic(d, DT_BASIC_INT));
@@ -130,10 +130,10 @@ static void check_dereference(struct dt_session *d, struct dt_node *n)
         return;
     }
     if (!dt_type_is_pointer(t)) {
-        dt_fail(d, n->place, "D_DEREF_NONPTR", "cannot dereference non-pointer type");
+        dt_fail(d, n->location, "D_DEREF_NONPTR", "cannot dereference non-pointer type");
     }
     if (dt_type_resolve(t->to)->kind == DT_TYPE_VOID) {
-        dt_fail(d, n->place, "D_DEREF_VOID", "cannot dereference pointer to void");
+        dt_fail(d, n->location, "D_DEREF_VOID", "cannot dereference pointer to void");
     }
     dt_set_type(n, t->to);
     n->is_lvalue = n->is_writable = true;
@@ -146,13 +146,13 @@ static void check_address(struct dt_session *d, struct dt_node *n)
 
     if ((of->kind == DT_NODE_IDENT && of->ident->kind != DT_IDENT_SYMBOL) ||
         of->kind == DT_NODE_AGG) {
-        dt_fail(d, n->place, "D_ADDROF_VAR", "cannot take address of D variable");
+        dt_fail(d, n->location, "D_ADDROF_VAR", "cannot take address of D variable");
     }
     if (!of->is_lvalue && dt_type_resolve(of->type)->kind != DT_TYPE_FUNCTION) {
-        dt_fail(d, n->place, "D_ADDROF_LVAL", "unary & may only be applied to an lvalue");
+        dt_fail(d, n->location, "D_ADDROF_LVAL", "unary & may only be applied to an lvalue");
     }
     if (of->member && dt_type_is_bit_field(of->member->type)) {
-        dt_fail(d, n->place, "D_ADDROF_BITFIELD", "cannot take address of a bit-field");
+        dt_fail(d, n->location, "D_ADDROF_BITFIELD", "cannot take address of a bit-field");
     }
     dt_set_type(n, dt_type_pointer(d, of->type));
 }
@@ -164,15 +164,15 @@ static void check_step(struct dt_session *d, struct dt_node *n)
     dt_declare_number(d, of);
     dt_check_expression(d, of);
     if (!of->is_lvalue) {
-        dt_fail(d, n->place, "D_OP_LVAL", "operator %s requires modifiable lvalue as an operand",
+        dt_fail(d, n->location, "D_OP_LVAL", "operator %s requires modifiable lvalue as an operand",
                 dt_operator_text(n->op));
     }
     if (!of->is_writable) {
-        dt_fail(d, n->place, "D_OP_WRITE", "operator %s can only be applied to a writable variable",
-                dt_operator_text(n->op));
+        dt_fail(d, n->location, "D_OP_WRITE",
+                "operator %s can only be applied to a writable variable", dt_operator_text(n->op));
     }
     if (!dt_type_is_scalar(of->type)) {
-        dt_fail(d, n->place, "D_OP_SCALAR", "operator %s requires operand of scalar type",
+        dt_fail(d, n->location, "D_OP_SCALAR", "operator %s requires operand of scalar type",
                 dt_operator_text(n->op));
     }
     dt_set_type(n, of->type);
@@ -187,27 +187,27 @@ void dt_check_unary(struct dt_session *d, struct dt_node *n)
     if (n->op == DT_OP_ADDRESS && n->left->kind == DT_NODE_NAME) {
         struct dt_ident *ident = dt_variable_lookup(d, n->left->scope, n->left->text);
         if (ident && ident->kind == DT_IDENT_ARRAY) {
-            dt_fail(d, n->place, "D_ADDROF_VAR", "cannot take address of D variable");
+            dt_fail(d, n->location, "D_ADDROF_VAR", "cannot take address of D variable");
         }
     }
     const struct dt_type *t = dt_check_expression(d, n->left);
     switch (n->op) {
     case '!':
         if (!dt_type_is_scalar(t)) {
-            dt_fail(d, n->place, "D_OP_SCALAR", "operator ! requires operand of scalar type");
+            dt_fail(d, n->location, "D_OP_SCALAR", "operator ! requires operand of scalar type");
         }
         dt_set_type(n, dt_type_basic(d, DT_BASIC_INT));
         break;
     case '~':
         if (!dt_type_is_integer(t)) {
-            dt_fail(d, n->place, "D_OP_INT", "operator ~ requires operand of integral type");
+            dt_fail(d, n->location, "D_OP_INT", "operator ~ requires operand of integral type");
         }
         dt_set_type(n, dt_promote(d, t));
         break;
     case DT_OP_PLUS:
     case DT_OP_MINUS:
         if (!dt_type_is_arithmetic(t)) {
-            dt_fail(d, n->place, "D_OP_ARITH", "operator %s requires operand of arithmetic type",
+            dt_fail(d, n->location, "D_OP_ARITH", "operator %s requires operand of arithmetic type",
                     dt_operator_text(n->op));
         }
         dt_set_type(n, dt_promote(d, t));

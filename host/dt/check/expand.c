@@ -14,10 +14,10 @@ static void deeper(struct dt_session *d, const struct dt_node *n, const char *na
     struct dt_programs *programs = d->programs;
 
     if (++programs->depth > DEPTH_MAX) {
-        dt_fail(d, n->place, "D_IDENT_UNDEF", "%s is defined in terms of itself", name);
+        dt_fail(d, n->location, "D_IDENT_UNDEF", "%s is defined in terms of itself", name);
     }
     if (++programs->expansions > EXPANSIONS_MAX) { /* each inline may double the one before */
-        dt_fail(d, n->place, "D_UNKNOWN", "more than %u expansions of inlines and translators",
+        dt_fail(d, n->location, "D_UNKNOWN", "more than %u expansions of inlines and translators",
                 EXPANSIONS_MAX);
     }
 }
@@ -35,14 +35,14 @@ static void check_inline_arguments(struct dt_session *d, const struct dt_node *n
     unsigned given = dt_list_length(args), i = 0;
 
     if (given != ident->ninline_parameters) {
-        dt_fail(d, n->place, "D_PROTO_LEN", "%s[ ] %s", ident->name,
+        dt_fail(d, n->location, "D_PROTO_LEN", "%s[ ] %s", ident->name,
                 dt_mismatch_text(d, given, "arg", ident->ninline_parameters,
                                  ident->ninline_parameters));
     }
     for (; args; args = args->next, i++) {
         dt_check_expression(d, args);
         if (!dt_compatible(args, ident->inline_parameters[i]->type)) {
-            dt_fail(d, args->place, "D_PROTO_ARG",
+            dt_fail(d, args->location, "D_PROTO_ARG",
                     "%s[ ] argument #%u is incompatible with prototype:\n"
                     "\tprototype: %s\n\t argument: %s",
                     ident->name, i + 1, dt_type_full_text(d, ident->inline_parameters[i]->type),
@@ -75,7 +75,7 @@ static struct dt_node *as_declared(struct dt_session *d, struct dt_node *body,
     const struct dt_type *from = dt_check_expression(d, body);
 
     if (!dt_compatible(body, i->type)) {
-        dt_fail(d, body->place, "D_OP_INCOMPAT",
+        dt_fail(d, body->location, "D_OP_INCOMPAT",
                 "inline %s definition uses incompatible types: \"%s\" = \"%s\"", i->name,
                 dt_type_full_text(d, i->type), dt_value_text(d, body));
     }
@@ -93,10 +93,10 @@ void dt_inline_expand(struct dt_session *d, struct dt_node *n, struct dt_ident *
     check_inline_arguments(d, n, ident, args);
     deeper(d, n, ident->name);
     ident->flags |= DT_IDENT_USED;
-    struct dt_place place = n->place;
+    struct dt_location location = n->location;
     struct dt_node *body = as_declared(d, expand_body(d, ident, args), ident);
     dt_become(n, body);
-    n->place = place;
+    n->location = location;
     n->is_lvalue = n->is_writable = false;
     shallower(d);
 }
@@ -107,7 +107,7 @@ void dt_inline_check(struct dt_session *d, struct dt_ident *ident)
     struct dt_node *args = NULL, **link = &args;
 
     for (unsigned i = 0; i < ident->ninline_parameters; i++) {
-        struct dt_node *arg = dt_node_new(d, DT_NODE_IDENT, ident->inline_body->place);
+        struct dt_node *arg = dt_node_new(d, DT_NODE_IDENT, ident->inline_body->location);
         arg->ident = ident->inline_parameters[i];
         dt_set_type(arg, arg->ident->type);
         *link = arg;
@@ -142,7 +142,7 @@ static struct dt_node *translate(struct dt_session *d, const struct dt_translato
     bool fits = dt_compatible(value, type) ||
                 (dt_type_is_string_like(type) && dt_type_is_string_like(from));
     if (!fits) {
-        dt_fail(d, m->place, "D_XLATE_INCOMPAT",
+        dt_fail(d, m->location, "D_XLATE_INCOMPAT",
                 "translator member %s definition uses incompatible types: \"%s\" = \"%s\"", m->name,
                 dt_type_full_text(d, type), dt_type_full_text(d, from));
     }
@@ -159,22 +159,22 @@ void dt_translator_check(struct dt_session *d, struct dt_translator *t)
     struct dt_translator *first;
 
     if (!dt_type_is_struct(output)) {
-        dt_fail(d, t->place, "D_XLATE_SOU",
+        dt_fail(d, t->location, "D_XLATE_SOU",
                 "translator output type must be a complete struct or union");
     }
     first = find(d, t->output, t->input);
     if (first && first != t) {
-        dt_fail(d, t->place, "D_XLATE_REDECL",
+        dt_fail(d, t->location, "D_XLATE_REDECL",
                 "translator for this pair of types has already been declared");
     }
     for (struct dt_member_value *m = t->members; m; m = m->next) {
         uint64_t bits = 0;
         const struct dt_member *member = dt_type_member(output, m->name, &bits);
         if (!member) {
-            dt_fail(d, m->place, "D_XLATE_MEMB", "translator member %s is not a member of %s",
+            dt_fail(d, m->location, "D_XLATE_MEMB", "translator member %s is not a member of %s",
                     m->name, dt_type_full_text(d, t->output));
         }
-        struct dt_node *input = dt_node_new(d, DT_NODE_IDENT, t->place);
+        struct dt_node *input = dt_node_new(d, DT_NODE_IDENT, t->location);
         struct dt_ident *parameter = dt_alloc(d, sizeof(*parameter));
 
         *parameter =
@@ -198,53 +198,54 @@ void dt_xlate_check(struct dt_session *d, struct dt_node *n)
     input = dt_check_expression(d, n->left);
     n->translator = find(d, output, input);
     if (!n->translator) {
-        dt_fail(d, n->place, "D_XLATE_NONE", "cannot translate from \"%s\" to \"%s\"",
+        dt_fail(d, n->location, "D_XLATE_NONE", "cannot translate from \"%s\" to \"%s\"",
                 dt_type_full_text(d, input), dt_type_full_text(d, output));
     }
     dt_set_type(n, type);
 }
 
 /* `struct _lwp` of a pid and a tid, as if a translator had made it. */
-static struct dt_node *lwp_of(struct dt_session *d, struct dt_place place,
+static struct dt_node *lwp_of(struct dt_session *d, struct dt_location location,
                               const struct dt_type *lwp, struct dt_node *const words[2])
 {
     static const char *const names[] = {"pid", "tid"};
     struct dt_translator *t = dt_alloc(d, sizeof(*t));
     struct dt_member_value **end = &t->members;
 
-    *t = (struct dt_translator){.output = lwp, .place = place};
+    *t = (struct dt_translator){.output = lwp, .location = location};
     for (unsigned i = 0; i < 2; i++) {
         struct dt_member_value *m = dt_alloc(d, sizeof(*m));
         struct dt_node *value =
-            words[i] ? words[i] : dt_node_int(d, place, 0, dt_type_basic(d, DT_BASIC_INT));
-        *m = (struct dt_member_value){.name = names[i], .value = value, .place = place};
+            words[i] ? words[i] : dt_node_int(d, location, 0, dt_type_basic(d, DT_BASIC_INT));
+        *m = (struct dt_member_value){.name = names[i], .value = value, .location = location};
         *end = m;
         end = &m->next;
     }
-    struct dt_node *n = dt_node_new(d, DT_NODE_XLATE, place);
+    struct dt_node *n = dt_node_new(d, DT_NODE_XLATE, location);
     n->translator = t;
     n->is_cooked = true;
     dt_set_type(n, lwp);
     return n;
 }
 
-struct dt_node *dt_xlate_argument(struct dt_session *d, struct dt_place place,
+struct dt_node *dt_xlate_argument(struct dt_session *d, struct dt_location location,
                                   const struct dt_type *type, struct dt_node *const words[2])
 {
     const struct dt_type *output = dt_type_resolve(dt_type_resolve(type)->to);
     const struct dt_type *lwp = dt_type_lookup(d, NULL, "struct _lwp");
     const struct dt_type *current = dt_type_lookup(d, NULL, "enum _current");
-    struct dt_node *n = dt_node_new(d, DT_NODE_XLATE, place);
+    struct dt_node *n = dt_node_new(d, DT_NODE_XLATE, location);
 
     dt_set_type(n, type);
     if (!words[0] && current) {
-        n->left = dt_node_int(d, place, 0, current);
+        n->left = dt_node_int(d, location, 0, current);
     } else if (words[0] && !words[1] && find(d, output, words[0]->type)) {
         n->left = words[0];
     } else if (words[0] && lwp) {
-        n->left = lwp_of(d, place, lwp, words);
+        n->left = lwp_of(d, location, lwp, words);
     } else {
-        dt_fail(d, place, "D_XLATE_NONE", "cannot translate to \"%s\": no translator is declared",
+        dt_fail(d, location, "D_XLATE_NONE",
+                "cannot translate to \"%s\": no translator is declared",
                 dt_type_text(d, output, NULL));
     }
     dt_check_expression(d, n);
@@ -272,24 +273,24 @@ void dt_xlate_member(struct dt_session *d, struct dt_node *n)
     const struct dt_member *member = dt_type_member(output, n->text, &bits);
 
     if (pointer != (n->op == DT_OP_ARROW)) {
-        dt_fail(d, n->place, pointer ? "D_OP_SOU" : "D_OP_PTR",
+        dt_fail(d, n->location, pointer ? "D_OP_SOU" : "D_OP_PTR",
                 "operator %s must be applied to a %s", pointer ? "." : "->",
                 pointer ? "struct or union" : "pointer");
     }
     if (!member) {
-        dt_fail(d, n->place, "D_TYPE_MEMBER", "%s is not a member of %s", n->text,
+        dt_fail(d, n->location, "D_TYPE_MEMBER", "%s is not a member of %s", n->text,
                 dt_type_full_text(d, xlate->translator->output));
     }
-    struct dt_place place = n->place;
+    struct dt_location location = n->location;
     deeper(d, n, n->text);
     struct dt_node *value = dt_xlate_value(d, xlate, member);
     shallower(d);
-    dt_become(n, value ? value : dt_node_int(d, place, 0, member->type));
+    dt_become(n, value ? value : dt_node_int(d, location, 0, member->type));
     if (!value && dt_type_is_string_like(member->type)) {
         n->kind = DT_NODE_STRING;
         n->text = "";
         dt_set_type(n, dt_type_basic(d, DT_BASIC_STRING));
     }
-    n->place = place;
+    n->location = location;
     n->is_lvalue = n->is_writable = false;
 }

@@ -102,7 +102,7 @@ static void fold_binary(struct dt_session *d, struct dt_node *n)
     struct dt_node *l = n->left, *r = n->right;
 
     if ((n->op == '/' || n->op == '%') && is_constant(r) && r->value == 0) {
-        dt_fail(d, n->place, "D_DIV_ZERO", "expression contains division by zero");
+        dt_fail(d, n->location, "D_DIV_ZERO", "expression contains division by zero");
     }
     if (!is_constant(l) || !is_constant(r)) {
         return;

@@ -298,7 +298,7 @@ static bool take_call(void *arg, const struct dt_probe_info *info)
         same = same->next;
     }
     if (strcmp(info->provider, "syscall") == 0 && !same && is_named(c->session, call, c->name)) {
-        struct dt_node *n = dt_node_new(c->session, DT_NODE_PROBE, c->asked->place);
+        struct dt_node *n = dt_node_new(c->session, DT_NODE_PROBE, c->asked->location);
         *n = *c->asked;
         n->next = NULL;
         n->provider = "syscall";

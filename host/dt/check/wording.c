@@ -43,9 +43,9 @@ const char *dt_agg_name(uint32_t function)
     return i < sizeof(names) / sizeof(*names) ? names[i] : "aggregate";
 }
 
-void dt_fail_context(struct dt_session *d, const struct dt_node *call, struct dt_place place)
+void dt_fail_context(struct dt_session *d, const struct dt_node *call, struct dt_location location)
 {
-    dt_fail(d, place, "D_CG_EXPR",
+    dt_fail(d, location, "D_CG_EXPR",
             "%s( ) may not be called from a D expression (D program context required)",
             call->text ? call->text : "action");
 }

@@ -18,6 +18,6 @@ const char *dt_what_text(struct dt_session *, const char *what, enum dt_arg_kind
 /* Returns the name of an aggregating function (DTRACE_AGG_COUNT …): "count". */
 const char *dt_agg_name(uint32_t function);
 /* Fails: an action or an aggregating function is called where a value is wanted. */
-_Noreturn void dt_fail_context(struct dt_session *, const struct dt_node *call, struct dt_place);
+_Noreturn void dt_fail_context(struct dt_session *, const struct dt_node *call, struct dt_location);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * Actions: each call becomes one or several actions of the image, and a format that tells the
  * consumer their meaning. A table entry has the number of a call's arguments, whether it records
- * something, and the function that makes it: action_make.c, action_place.c.
+ * something, and the function that makes it: action_make.c, action_location.c.
  */
 #include "host/dt/clause/action.h"
 #include "host/dt/code/object.h"
@@ -56,10 +56,10 @@ static const struct row {
     [DT_DO_EXIT] = {dt_do_exit, 1, 1, true, NULL},
     [DT_DO_FREOPEN] = {dt_do_freopen, 1, ANY, true, NULL},
     [DT_DO_FTRUNCATE] = {dt_do_ftruncate, 0, 0, true, NULL},
-    [DT_DO_FUNC] = {dt_do_place, 0, ANY, true, NULL},
-    [DT_DO_JSTACK] = {dt_do_place, 0, ANY, true, NULL},
+    [DT_DO_FUNC] = {dt_do_location, 0, ANY, true, NULL},
+    [DT_DO_JSTACK] = {dt_do_location, 0, ANY, true, NULL},
     [DT_DO_LOGSTOP] = {dt_do_logstop, 0, 0, false, NULL},
-    [DT_DO_MOD] = {dt_do_place, 0, ANY, true, NULL},
+    [DT_DO_MOD] = {dt_do_location, 0, ANY, true, NULL},
     [DT_DO_NORMALIZE] = {dt_do_normalize, 2, 2, true, "D_NORMALIZE_PROTO"},
     [DT_DO_PANIC] = {dt_do_panic, 0, 0, false, NULL},
     [DT_DO_PRINT] = {dt_do_print, 1, 1, true, NULL},
@@ -68,18 +68,18 @@ static const struct row {
     [DT_DO_RAISE] = {dt_do_raise, 1, 1, false, NULL},
     [DT_DO_SETOPT] = {dt_do_setopt, 1, 2, true, NULL},
     [DT_DO_SPECULATE] = {dt_do_speculate, 1, 1, false, NULL},
-    [DT_DO_STACK] = {dt_do_place, 0, ANY, true, NULL},
+    [DT_DO_STACK] = {dt_do_location, 0, ANY, true, NULL},
     [DT_DO_STOP] = {dt_do_stop, 0, 0, false, NULL},
-    [DT_DO_SYM] = {dt_do_place, 0, ANY, true, NULL},
+    [DT_DO_SYM] = {dt_do_location, 0, ANY, true, NULL},
     [DT_DO_SYSTEM] = {dt_do_system, 1, ANY, true, NULL},
     [DT_DO_TRACE] = {dt_do_trace, 1, 1, true, NULL},
     [DT_DO_TRACEMEM] = {dt_do_tracemem, 2, 3, true, NULL},
     [DT_DO_TRUNC] = {dt_do_trunc, 1, 2, true, "D_TRUNC_PROTO"},
-    [DT_DO_UADDR] = {dt_do_place, 0, ANY, true, NULL},
-    [DT_DO_UFUNC] = {dt_do_place, 0, ANY, true, NULL},
-    [DT_DO_UMOD] = {dt_do_place, 0, ANY, true, NULL},
-    [DT_DO_USTACK] = {dt_do_place, 0, ANY, true, NULL},
-    [DT_DO_USYM] = {dt_do_place, 0, ANY, true, NULL},
+    [DT_DO_UADDR] = {dt_do_location, 0, ANY, true, NULL},
+    [DT_DO_UFUNC] = {dt_do_location, 0, ANY, true, NULL},
+    [DT_DO_UMOD] = {dt_do_location, 0, ANY, true, NULL},
+    [DT_DO_USTACK] = {dt_do_location, 0, ANY, true, NULL},
+    [DT_DO_USYM] = {dt_do_location, 0, ANY, true, NULL},
 };
 
 void dt_action_call(struct dt_session *d, struct dt_clause *c, struct dt_node *call)

@@ -17,8 +17,8 @@ enum dt_action_name {
 /* Makes the actions of a call. Its arguments are checked expressions, in the right number. */
 typedef void dt_action_maker(struct dt_session *, struct dt_clause *, struct dt_node *call);
 
-/* action_place.c */
-dt_action_maker dt_do_place;
+/* action_location.c */
+dt_action_maker dt_do_location;
 /* action_make.c */
 dt_action_maker dt_do_trace, dt_do_print, dt_do_tracemem, dt_do_exit;
 dt_action_maker dt_do_printf, dt_do_system, dt_do_freopen;

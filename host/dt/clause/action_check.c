@@ -52,7 +52,7 @@ void dt_action_check_order(struct dt_session *d, struct dt_clause *c, const stru
     const char *problem = first_problem(c, what, records);
 
     if (problem) {
-        dt_fail(d, call->place, problem, "%s", problem_text(problem));
+        dt_fail(d, call->location, problem, "%s", problem_text(problem));
     }
     c->records |= records;
     c->speculates |= what == DT_DO_SPECULATE;
@@ -64,7 +64,7 @@ void dt_action_not_speculative(struct dt_session *d, const struct dt_clause *c,
                                const struct dt_node *call)
 {
     if (c->speculates) {
-        dt_fail(d, call->place, "D_ACT_SPEC", "destructive actions may not follow speculate( )");
+        dt_fail(d, call->location, "D_ACT_SPEC", "destructive actions may not follow speculate( )");
     }
 }
 
@@ -85,7 +85,7 @@ void dt_action_want(struct dt_session *d, const struct dt_node *call, bool ok, c
                     const char *what)
 {
     if (!ok) {
-        dt_fail(d, call->place, tag, "%s( ) %s", call->text, what);
+        dt_fail(d, call->location, tag, "%s( ) %s", call->text, what);
     }
 }
 
@@ -109,7 +109,7 @@ void dt_action_want_type(struct dt_session *d, const struct dt_node *call,
     unsigned number = dt_list_length(call->args) - dt_list_length(arg) + 1;
 
     if (!ok) {
-        dt_fail(d, call->place, tag,
+        dt_fail(d, call->location, tag,
                 "%s( ) argument #%u is incompatible with prototype:\n"
                 "\tprototype: %s\n\t argument: %s",
                 call->text, number, prototype, dt_value_text(d, arg));

@@ -5,10 +5,10 @@
 #include "host/dt/clause/action.h"
 #include "host/dt/code/object.h"
 
-static const struct place_action {
+static const struct location_action {
     enum dt_action_name name;
     uint16_t kind;
-} place_actions[] = {
+} location_actions[] = {
     {DT_DO_STACK, DTRACE_ACT_STACK},   {DT_DO_USTACK, DTRACE_ACT_USTACK},
     {DT_DO_JSTACK, DTRACE_ACT_JSTACK}, {DT_DO_SYM, DTRACE_ACT_SYM},
     {DT_DO_FUNC, DTRACE_ACT_SYM},      {DT_DO_MOD, DTRACE_ACT_MOD},
@@ -16,25 +16,25 @@ static const struct place_action {
     {DT_DO_UMOD, DTRACE_ACT_UMOD},     {DT_DO_UADDR, DTRACE_ACT_UADDR},
 };
 
-static uint16_t place_kind(uint32_t name)
+static uint16_t location_kind(uint32_t name)
 {
-    for (size_t i = 0; i < sizeof(place_actions) / sizeof(*place_actions); i++) {
-        if (place_actions[i].name == name) {
-            return place_actions[i].kind;
+    for (size_t i = 0; i < sizeof(location_actions) / sizeof(*location_actions); i++) {
+        if (location_actions[i].name == name) {
+            return location_actions[i].kind;
         }
     }
     return DTRACE_ACT_NONE;
 }
 
-bool dt_is_place_call(const struct dt_node *n)
+bool dt_is_location_call(const struct dt_node *n)
 {
     return n->kind == DT_NODE_CALL && n->ident && n->ident->kind == DT_IDENT_ACTION &&
-           place_kind(n->ident->number) != DTRACE_ACT_NONE;
+           location_kind(n->ident->number) != DTRACE_ACT_NONE;
 }
 
-const struct dt_type *dt_place_type(struct dt_session *d, const struct dt_node *call)
+const struct dt_type *dt_location_type(struct dt_session *d, const struct dt_node *call)
 {
-    switch (place_kind(call->ident->number)) {
+    switch (location_kind(call->ident->number)) {
     case DTRACE_ACT_STACK:
     case DTRACE_ACT_USTACK:
     case DTRACE_ACT_JSTACK:
@@ -65,18 +65,18 @@ static void action_stack(struct dt_session *d, struct dt_clause *c, struct dt_no
     } else if (java) {
         arg |= dtrace_option(d, "jstackstrsize") << 32;
     }
-    struct dtrace_image_action *a = dt_action_add(d, c, place_kind(call->ident->number));
+    struct dtrace_image_action *a = dt_action_add(d, c, location_kind(call->ident->number));
     a->arg = arg;
     a->format = format;
 }
 
-bool dt_action_place(struct dt_session *d, struct dt_clause *c, struct dt_node *call,
-                     uint32_t format)
+bool dt_action_location(struct dt_session *d, struct dt_clause *c, struct dt_node *call,
+                        uint32_t format)
 {
-    if (!dt_is_place_call(call)) {
+    if (!dt_is_location_call(call)) {
         return false;
     }
-    uint16_t kind = place_kind(call->ident->number);
+    uint16_t kind = location_kind(call->ident->number);
     if (kind == DTRACE_ACT_STACK || kind == DTRACE_ACT_USTACK || kind == DTRACE_ACT_JSTACK) {
         action_stack(d, c, call, format);
         return true;
@@ -92,7 +92,8 @@ bool dt_action_place(struct dt_session *d, struct dt_clause *c, struct dt_node *
     return true;
 }
 
-void dt_do_place(struct dt_session *d, struct dt_clause *c, struct dt_node *call)
+void dt_do_location(struct dt_session *d, struct dt_clause *c, struct dt_node *call)
 {
-    dt_action_place(d, c, call, dt_action_format(d, place_kind(call->ident->number), 0, NULL));
+    dt_action_location(d, c, call,
+                       dt_action_format(d, location_kind(call->ident->number), 0, NULL));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What actions become, except those that record where something is (action_place.c).
+ * What actions become, except those that record where something is (action_location.c).
  */
 #include "host/dt/check/check.h"
 #include "host/dt/clause/action.h"
@@ -15,8 +15,8 @@ void dt_do_trace(struct dt_session *d, struct dt_clause *c, struct dt_node *call
     struct dt_node *arg = dt_recorded(d, call->args);
     enum dt_type_kind kind = dt_type_resolve(arg->type)->kind;
 
-    bool is_void = kind == DT_TYPE_VOID ||
-                   (arg->kind == DT_NODE_CALL && kind == DT_TYPE_DYNAMIC && !dt_is_place_call(arg));
+    bool is_void = kind == DT_TYPE_VOID || (arg->kind == DT_NODE_CALL && kind == DT_TYPE_DYNAMIC &&
+                                            !dt_is_location_call(arg));
 
     dt_action_want(d, call, !is_void, "D_TRACE_VOID", "may not be applied to a void expression");
     dt_action_want(d, call, kind != DT_TYPE_DYNAMIC, "D_PROTO_ARG",
@@ -117,7 +117,7 @@ static void formatted(struct dt_session *d, struct dt_clause *c, struct dt_node 
     uint32_t format = dt_format_add(d, &f);
     dt_action_add(d, c, kind)->format = format;
     for (struct dt_node *arg = args; arg; arg = arg->next) {
-        if (!dt_action_place(d, c, arg, format)) {
+        if (!dt_action_location(d, c, arg, format)) {
             dt_action_datum(d, c, arg, format);
         }
     }

@@ -15,7 +15,7 @@
 static _Noreturn void agg_fail(struct dt_session *d, const struct dt_node *call, const char *tag,
                                const char *what)
 {
-    dt_fail(d, call->place, tag, "%s( ) %s", call->text, what);
+    dt_fail(d, call->location, tag, "%s( ) %s", call->text, what);
 }
 
 /* ---- the shape of a distribution ---------------------------------------------------- */
@@ -209,12 +209,12 @@ static void check_key(struct dt_session *d, struct dt_node *key, unsigned number
     switch (dt_type_resolve(dt_check_expression(d, key))->kind) {
     case DT_TYPE_VOID:
     case DT_TYPE_FUNCTION:
-        dt_fail(d, key->place, "D_KEY_TYPE",
+        dt_fail(d, key->location, "D_KEY_TYPE",
                 "%s expression may not be used as aggregation index: key #%u",
                 dt_value_text(d, key), number);
     case DT_TYPE_DYNAMIC:
-        if (!dt_is_place_call(key)) {
-            dt_fail(d, key->place, "D_KEY_TYPE",
+        if (!dt_is_location_call(key)) {
+            dt_fail(d, key->location, "D_KEY_TYPE",
                     "dynamic expression may not be used as aggregation index: key #%u", number);
         }
         break;
@@ -232,7 +232,7 @@ static struct dt_aggregation_info *first_use(struct dt_session *d, struct dt_ide
     const struct dt_type **keys = dt_alloc(d, (n + 1) * sizeof(*keys));
 
     for (const struct dt_node *key = agg->args; key; key = key->next) {
-        keys[i++] = dt_is_place_call(key)             ? dt_place_type(d, key)
+        keys[i++] = dt_is_location_call(key)          ? dt_location_type(d, key)
                     : dt_type_is_bit_field(key->type) ? dt_promote(d, key->type)
                                                       : dt_recorded_type(d, key);
     }
@@ -249,17 +249,18 @@ static void check_same_keys(struct dt_session *d, const struct dt_node *agg,
     unsigned i = 0;
 
     if (dt_list_length(agg->args) != info->nkeys) {
-        dt_fail(d, agg->place, "D_PROTO_LEN", "@%s[ ] %s", agg->text,
+        dt_fail(d, agg->location, "D_PROTO_LEN", "@%s[ ] %s", agg->text,
                 dt_mismatch_text(d, dt_list_length(agg->args), "key", info->nkeys, info->nkeys));
     }
     for (const struct dt_node *key = agg->args; key; key = key->next, i++) {
         enum dt_type_kind kind = dt_type_resolve(info->keys[i])->kind;
-        bool place = kind == DT_TYPE_STACK || kind == DT_TYPE_SYMADDR || kind == DT_TYPE_USYMADDR;
-        bool fits =
-            place ? dt_is_place_call(key) && dt_type_same(dt_place_type(d, key), info->keys[i])
-                  : !dt_is_place_call(key) && dt_compatible(key, info->keys[i]);
+        bool location =
+            kind == DT_TYPE_STACK || kind == DT_TYPE_SYMADDR || kind == DT_TYPE_USYMADDR;
+        bool fits = location ? dt_is_location_call(key) &&
+                                   dt_type_same(dt_location_type(d, key), info->keys[i])
+                             : !dt_is_location_call(key) && dt_compatible(key, info->keys[i]);
         if (!fits) {
-            dt_fail(d, key->place, "D_PROTO_ARG",
+            dt_fail(d, key->location, "D_PROTO_ARG",
                     "@%s[ ] key #%u is incompatible with prototype:\n"
                     "\tprototype: %s\n\t      key: %s",
                     agg->text, i + 1, dt_type_full_text(d, info->keys[i]), dt_value_text(d, key));
@@ -281,7 +282,7 @@ static struct dt_aggregation_info *info_for(struct dt_session *d, struct dt_node
     }
     struct dt_aggregation_info *info = ident->aggregation;
     if (info->function != call->ident->number) {
-        dt_fail(d, call->place, "D_AGG_REDEF",
+        dt_fail(d, call->location, "D_AGG_REDEF",
                 "aggregation redefined:\n\t current: @%s = %s( )\n\tprevious: @%s = %s( )",
                 agg->text, call->text, agg->text, dt_agg_name(info->function));
     }
@@ -301,10 +302,10 @@ void dt_aggregate(struct dt_session *d, struct dt_clause *c, struct dt_node *agg
     i = 0;
     check_function(d, call);
     if (c->speculates) {
-        dt_fail(d, agg->place, "D_AGG_SPEC", "aggregating actions may not follow speculate( )");
+        dt_fail(d, agg->location, "D_AGG_SPEC", "aggregating actions may not follow speculate( )");
     }
     if (c->commits) {
-        dt_fail(d, agg->place, "D_AGG_COMM", "aggregating actions may not follow commit( )");
+        dt_fail(d, agg->location, "D_AGG_COMM", "aggregating actions may not follow commit( )");
     }
     uint64_t shape = call->ident->number == DTRACE_AGG_LQUANTIZE    ? lquantize_shape(d, call)
                      : call->ident->number == DTRACE_AGG_LLQUANTIZE ? llquantize_shape(d, call)
@@ -313,7 +314,7 @@ void dt_aggregate(struct dt_session *d, struct dt_clause *c, struct dt_node *agg
     struct dt_aggregation_info *info = info_for(d, agg, call, shape);
     for (struct dt_node *key = agg->args; key; key = key->next) {
         const struct dt_type *type = info->keys[i++]; /* that the first use gave it */
-        if (dt_action_place(d, c, key, 0)) {
+        if (dt_action_location(d, c, key, 0)) {
             continue;
         }
         struct dt_node *value = dt_copy(d, key, NULL, NULL);

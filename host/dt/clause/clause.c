@@ -62,14 +62,14 @@ static uint32_t part_predicate(struct dt_session *d, struct dt_clause *c, struct
     }
     dt_check_expression(d, n);
     if (!dt_type_is_scalar(n->type)) {
-        dt_fail(d, n->place, "D_PRED_SCALAR", "predicate result must be of scalar type");
+        dt_fail(d, n->location, "D_PRED_SCALAR", "predicate result must be of scalar type");
     }
     return dt_object_make(d, c->program, n, false);
 }
 
-static struct dt_node *hidden(struct dt_session *d, struct dt_place place, unsigned number)
+static struct dt_node *hidden(struct dt_session *d, struct dt_location location, unsigned number)
 {
-    struct dt_node *n = dt_node_new(d, DT_NODE_NAME, place);
+    struct dt_node *n = dt_node_new(d, DT_NODE_NAME, location);
 
     n->scope = "this";
     n->text = dt_sprintf(d, "%%if%u", number);
@@ -79,7 +79,7 @@ static struct dt_node *hidden(struct dt_session *d, struct dt_place place, unsig
 static struct dt_node *binary(struct dt_session *d, int op, struct dt_node *left,
                               struct dt_node *right)
 {
-    struct dt_node *n = dt_node_new(d, DT_NODE_BINARY, left->place);
+    struct dt_node *n = dt_node_new(d, DT_NODE_BINARY, left->location);
 
     n->op = op;
     n->left = left;
@@ -87,15 +87,15 @@ static struct dt_node *binary(struct dt_session *d, int op, struct dt_node *left
     return n;
 }
 
-static struct dt_node *number(struct dt_session *d, struct dt_place place, int64_t value)
+static struct dt_node *number(struct dt_session *d, struct dt_location location, int64_t value)
 {
-    return dt_node_int(d, place, value, dt_type_basic(d, DT_BASIC_INT));
+    return dt_node_int(d, location, value, dt_type_basic(d, DT_BASIC_INT));
 }
 
 static void set_hidden(struct dt_session *d, struct dt_clause *c, unsigned which,
                        struct dt_node *value)
 {
-    struct dt_node *set = binary(d, '=', hidden(d, value->place, which), value);
+    struct dt_node *set = binary(d, '=', hidden(d, value->location, which), value);
 
     dt_statement(d, c, set);
 }
@@ -103,11 +103,11 @@ static void set_hidden(struct dt_session *d, struct dt_clause *c, unsigned which
 /* this->%if = condition ? 1 : 2, in a part of its own. */
 static void decide(struct dt_session *d, struct part *p, struct dt_node *condition, unsigned which)
 {
-    struct dt_node *choice = dt_node_new(d, DT_NODE_TERNARY, condition->place);
+    struct dt_node *choice = dt_node_new(d, DT_NODE_TERNARY, condition->location);
 
     choice->left = condition;
-    choice->right = number(d, condition->place, 1);
-    choice->third = number(d, condition->place, 2);
+    choice->right = number(d, condition->location, 1);
+    choice->third = number(d, condition->location, 2);
     set_hidden(d, p->clause, which, choice);
     part_end(d, p);
 }
@@ -123,7 +123,7 @@ static void branch(struct dt_session *d, struct part *p, struct dt_node *body, u
     if (!body) {
         return;
     }
-    test = binary(d, DT_OP_EQ, hidden(d, body->place, which), number(d, body->place, when));
+    test = binary(d, DT_OP_EQ, hidden(d, body->location, which), number(d, body->location, when));
     p->predicate = part_predicate(d, p->clause, test);
     part_statements(d, p, body);
     if (part_has_actions(p)) {
@@ -170,20 +170,20 @@ static void part_begin_conditional(struct dt_session *d, struct part *p, struct 
     unsigned first = d->programs->conditions + 1, all = ifs + (clause->left != NULL);
 
     for (unsigned i = 0; i < all; i++) {
-        set_hidden(d, p->clause, first + i, number(d, clause->place, 0));
+        set_hidden(d, p->clause, first + i, number(d, clause->location, 0));
     }
     part_end(d, p);
     if (clause->left) {
         unsigned which = ++d->programs->conditions;
         dt_check_expression(d, clause->left);
         if (!dt_type_is_scalar(clause->left->type)) {
-            dt_fail(d, clause->left->place, "D_PRED_SCALAR",
+            dt_fail(d, clause->left->location, "D_PRED_SCALAR",
                     "predicate result must be of scalar type");
         }
         decide(d, p, clause->left, which);
-        p->predicate = part_predicate(
-            d, p->clause,
-            binary(d, DT_OP_EQ, hidden(d, clause->place, which), number(d, clause->place, 1)));
+        p->predicate = part_predicate(d, p->clause,
+                                      binary(d, DT_OP_EQ, hidden(d, clause->location, which),
+                                             number(d, clause->location, 1)));
     }
 }
 
@@ -200,7 +200,7 @@ static void check_minimum(struct dt_session *d, const struct dt_clause *c, const
     if (least != DT_OPTION_UNSET &&
         (a->name < name || a->data < data || a->class < class || p->name[0] < name ||
          p->data[0] < data || p->dependency[0] < class)) {
-        dt_fail(d, n->place, "D_ATTR_MIN", "attributes are less than the predefined minimum");
+        dt_fail(d, n->location, "D_ATTR_MIN", "attributes are less than the predefined minimum");
     }
 }
 
@@ -348,7 +348,7 @@ void dt_clause_compile(struct dt_session *d, struct dt_program *program, struct 
     };
 
     info->description = description;
-    info->line = clause->place.line;
+    info->line = clause->location.line;
     dt_tree_show(d, clause, 0);
     if (clause->probes && clause->probes->next) {
         compile_list(d, &c, clause);

@@ -32,11 +32,11 @@ struct dtrace_image_action *dt_action_add(struct dt_session *, struct dt_clause 
 void dt_action_datum(struct dt_session *, struct dt_clause *, struct dt_node *, uint32_t format);
 /* Adds the action of stack(), sym() and the like, also as an aggregation's key. False: the call is
  * none of them. */
-bool dt_action_place(struct dt_session *, struct dt_clause *, struct dt_node *call,
-                     uint32_t format);
-bool dt_is_place_call(const struct dt_node *);
+bool dt_action_location(struct dt_session *, struct dt_clause *, struct dt_node *call,
+                        uint32_t format);
+bool dt_is_location_call(const struct dt_node *);
 /* Returns the type of such a call as a key: a stack, or an address that prints as a symbol. */
-const struct dt_type *dt_place_type(struct dt_session *, const struct dt_node *call);
+const struct dt_type *dt_location_type(struct dt_session *, const struct dt_node *call);
 /* Checks printf's arguments against its format. */
 void dt_printf_check(struct dt_session *, const struct dt_node *call, struct dt_printf *,
                      struct dt_node *args);

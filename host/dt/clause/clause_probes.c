@@ -107,14 +107,14 @@ void dt_clause_probes(struct dt_session *d, struct dt_clause *c)
         }
         c->program->matched += found;
         if (found == 0 && n->probe_id) {
-            dt_fail(d, n->place, "D_PDESC_INVAL", "probe identifier %u does not match any probes",
-                    n->probe_id);
+            dt_fail(d, n->location, "D_PDESC_INVAL",
+                    "probe identifier %u does not match any probes", n->probe_id);
         }
         bool may_come =
             dtrace_option(d, "zdefs") ||
             (probes->may_have && probes->may_have(n->provider, n->function, n->probe_name));
         if (found == 0 && !may_come) {
-            dt_fail(d, n->place, "D_PDESC_ZERO",
+            dt_fail(d, n->location, "D_PDESC_ZERO",
                     "probe description %s:%s:%s:%s does not match any probes%s", n->provider,
                     n->module, n->function, n->probe_name, dt_suggest_probe(d, n));
         }

@@ -24,7 +24,7 @@ static _Noreturn void mismatch(struct dt_session *d, const struct dt_node *call,
                                const char *prototype, const char *conversion, unsigned number,
                                const char *type)
 {
-    dt_fail(d, call->place, tag,
+    dt_fail(d, call->location, tag,
             "%s( ) argument #%u is incompatible with %s prototype:\n"
             "\tprototype: %s\n\t argument: %s",
             call->text, number, conversion, prototype, type);
@@ -90,7 +90,7 @@ static bool prints(const struct dt_conversion *c, const struct dt_type *type)
 static _Noreturn void missing(struct dt_session *d, const struct dt_node *call, const char *tag,
                               const char *conversion, const char *what)
 {
-    dt_fail(d, call->place, tag,
+    dt_fail(d, call->location, tag,
             "%s( ) prototype mismatch: %s is missing a corresponding %s argument", call->text,
             conversion, what);
 }
@@ -130,7 +130,7 @@ static struct dt_node *take_value(struct dt_session *d, const struct dt_node *ca
         missing(d, call, "D_PRINTF_ARG_PROTO", conversion, "value");
     }
     bool dynamic = dt_type_resolve(arg->type)->kind == DT_TYPE_DYNAMIC;
-    if (dynamic ? c->name[0] != 'k' || !dt_is_place_call(arg) : !prints(c, arg->type)) {
+    if (dynamic ? c->name[0] != 'k' || !dt_is_location_call(arg) : !prints(c, arg->type)) {
         mismatch(d, call, "D_PRINTF_ARG_TYPE", prototype_text(c), conversion, number_of(call, arg),
                  dt_value_text(d, arg));
     }
@@ -146,13 +146,14 @@ void dt_printf_check(struct dt_session *d, const struct dt_node *call, struct dt
             continue;
         }
         if (c->flags & DT_CONV_AGG) {
-            dt_fail(d, call->place, "D_PRINTF_AGG_CONV", "%s( ) %s is only for use with printa( )",
-                    call->text, conversion_text(d, parsed, c));
+            dt_fail(d, call->location, "D_PRINTF_AGG_CONV",
+                    "%s( ) %s is only for use with printa( )", call->text,
+                    conversion_text(d, parsed, c));
         }
         args = take_value(d, call, parsed, c, args);
     }
     if (args) {
-        dt_fail(d, call->place, "D_PRINTF_ARG_EXTRA",
+        dt_fail(d, call->location, "D_PRINTF_ARG_EXTRA",
                 "%s( ) prototype mismatch: only %u arguments required by this format string",
                 call->text, number_of(call, args) - 1);
     }
@@ -176,9 +177,9 @@ static void take_keys(struct dt_session *d, const struct dt_node *call,
     }
     const struct dt_type *key = agg->keys[(*i)++];
     enum dt_type_kind kind = dt_type_resolve(key)->kind;
-    bool place = kind == DT_TYPE_STACK ? c->name[0] == 'k'
-                                       : kind == DT_TYPE_SYMADDR || kind == DT_TYPE_USYMADDR;
-    if (!place && !prints(c, key)) {
+    bool location = kind == DT_TYPE_STACK ? c->name[0] == 'k'
+                                          : kind == DT_TYPE_SYMADDR || kind == DT_TYPE_USYMADDR;
+    if (!location && !prints(c, key)) {
         mismatch(d, call, "D_PRINTF_ARG_TYPE", prototype_text(c), conversion_text(d, parsed, c), *i,
                  dt_type_full_text(d, key));
     }

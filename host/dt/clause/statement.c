@@ -14,11 +14,11 @@ static void statement_agg(struct dt_session *d, struct dt_clause *c, struct dt_n
         call->kind == DT_NODE_CALL && call->text ? dt_variable_lookup(d, NULL, call->text) : NULL;
 
     if (call->kind == DT_NODE_CALL && !ident) {
-        dt_fail(d, call->place, "D_FUNC_UNDEF", "undefined function name: %s%s", call->text,
+        dt_fail(d, call->location, "D_FUNC_UNDEF", "undefined function name: %s%s", call->text,
                 call->text ? dt_suggest_function(d, call->text) : "");
     }
     if (!ident || ident->kind != DT_IDENT_AGGFUNC) {
-        dt_fail(d, n->place, "D_AGG_FUNC", "@%s must be assigned an aggregating function",
+        dt_fail(d, n->location, "D_AGG_FUNC", "@%s must be assigned an aggregating function",
                 n->left->text);
     }
     call->ident = ident;
@@ -35,12 +35,12 @@ static void statement_call(struct dt_session *d, struct dt_clause *c, struct dt_
     }
     dt_check_expression(d, n);
     if (n->ident->kind == DT_IDENT_AGGFUNC) {
-        dt_fail(d, n->place, "D_CG_EXPR", "%s( ) must be assigned to an aggregation", n->text);
+        dt_fail(d, n->location, "D_CG_EXPR", "%s( ) must be assigned to an aggregation", n->text);
     }
     bool destructive =
         n->ident->number == DIF_SUBR_copyout || n->ident->number == DIF_SUBR_copyoutstr;
     if (destructive && c->speculates) {
-        dt_fail(d, n->place, "D_ACT_SPEC", "destructive actions may not follow speculate( )");
+        dt_fail(d, n->location, "D_ACT_SPEC", "destructive actions may not follow speculate( )");
     }
     uint32_t object = dt_object_make(d, c->program, n, true);
     dt_action_add(d, c, DTRACE_ACT_DIFEXPR)->object = object;
@@ -110,7 +110,7 @@ void dt_statement(struct dt_session *d, struct dt_clause *c, struct dt_node *sta
         statement_call(d, c, n);
     } else if (n->kind == DT_NODE_AGG) {
         dt_agg_lookup(d, n);
-        dt_fail(d, n->place, "D_AGG_NULL",
+        dt_fail(d, n->location, "D_AGG_NULL",
                 "statement has no effect: @%s must be assigned an aggregating function", n->text);
     } else {
         statement_expression(d, c, n);

@@ -6,15 +6,15 @@
 
 #include <string.h>
 
-void dt_code_init(struct dt_session *d, struct dt_code *c, struct dt_place place)
+void dt_code_init(struct dt_session *d, struct dt_code *c, struct dt_location location)
 {
-    *c = (struct dt_code){.session = d, .place = place, .used = 1};
+    *c = (struct dt_code){.session = d, .location = location, .used = 1};
     c->strings_room = 64;
     c->strings = dt_alloc(d, c->strings_room);
     c->strings_size = 1; /* begins with an empty one */
 }
 
-int dt_reg(struct dt_code *c, struct dt_place place)
+int dt_reg(struct dt_code *c, struct dt_location location)
 {
     uint64_t asked = dtrace_option(c->session, "iregs");
     int regs = asked < DIF_REGS ? (int)asked : DIF_REGS;
@@ -25,7 +25,7 @@ int dt_reg(struct dt_code *c, struct dt_place place)
             return reg;
         }
     }
-    dt_fail(c->session, place, "D_NOREG", "Insufficient registers to generate code");
+    dt_fail(c->session, location, "D_NOREG", "Insufficient registers to generate code");
 }
 
 void dt_reg_free(struct dt_code *c, int reg)
@@ -58,7 +58,7 @@ void dt_branch(struct dt_code *c, enum dif_op op, unsigned label)
 static void emit_index(struct dt_code *c, enum dif_op op, uint32_t index, int reg)
 {
     if (index > UINT16_MAX) {
-        dt_fail(c->session, c->place, "D_CG_EXPR", "expression has too many constants");
+        dt_fail(c->session, c->location, "D_CG_EXPR", "expression has too many constants");
     }
     dt_emit(c, DIF_INDEX(op, index, reg));
 }

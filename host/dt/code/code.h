@@ -10,22 +10,22 @@
 
 struct dt_code {
     struct dt_session *session;
-    struct dt_place place;     /* of the whole expression */
-    struct dt_array text;      /* dif_insn; branches hold a label's number until the end */
-    struct dt_array labels;    /* uint32_t: the instruction it stands before */
-    struct dt_array ints;      /* uint64_t */
-    struct dt_array vars;      /* struct dif_variable */
-    struct dt_array var_types; /* const struct dt_type *, of vars */
+    struct dt_location location; /* of the whole expression */
+    struct dt_array text;        /* dif_insn; branches hold a label's number until the end */
+    struct dt_array labels;      /* uint32_t: the instruction it stands before */
+    struct dt_array ints;        /* uint64_t */
+    struct dt_array vars;        /* struct dif_variable */
+    struct dt_array var_types;   /* const struct dt_type *, of vars */
     char *strings;
     uint32_t strings_size, strings_room;
     unsigned used; /* registers, a mask; r0 always */
 };
 
-void dt_code_init(struct dt_session *, struct dt_code *, struct dt_place);
+void dt_code_init(struct dt_session *, struct dt_code *, struct dt_location);
 /* Resolves labels and makes the object, in the arena. */
 struct dif_object dt_code_finish(struct dt_code *, struct dif_type result);
 
-int dt_reg(struct dt_code *, struct dt_place); /* takes a register, or fails: DT_NOREG */
+int dt_reg(struct dt_code *, struct dt_location); /* takes a register, or fails: DT_NOREG */
 void dt_reg_free(struct dt_code *, int reg);
 
 void dt_emit(struct dt_code *, dif_insn);
@@ -55,7 +55,7 @@ int dt_gen_assign(struct dt_code *, struct dt_node *);
 int dt_gen_step(struct dt_code *, struct dt_node *);
 int dt_gen_translation(struct dt_code *, struct dt_node *);
 /* Converts the 64-bit value in reg to that type. */
-void dt_gen_convert(struct dt_code *, struct dt_place, int reg, const struct dt_type *to);
+void dt_gen_convert(struct dt_code *, struct dt_location, int reg, const struct dt_type *to);
 /* Sets reg to 1 if the branch is taken, else to 0. */
 void dt_gen_flag(struct dt_code *, enum dif_op taken, int reg);
 /* Returns the bytes by which ++ advances a pointer of that type. */
@@ -68,6 +68,6 @@ void dt_gen_store(struct dt_code *, struct dt_node *lvalue, int value, int addre
 /* Pushes arguments or keys. wanted: the type of each; NULL: its own. */
 void dt_gen_push(struct dt_code *, struct dt_node *args, const struct dt_type *const *wanted,
                  unsigned nwanted);
-void dt_gen_scale(struct dt_code *, struct dt_place, int reg, uint64_t by);
+void dt_gen_scale(struct dt_code *, struct dt_location, int reg, uint64_t by);
 
 #endif

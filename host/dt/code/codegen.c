@@ -23,7 +23,8 @@ void dt_gen_flag(struct dt_code *c, enum dif_op taken, int reg)
     dt_label_here(c, end);
 }
 
-void dt_gen_convert(struct dt_code *c, struct dt_place place, int reg, const struct dt_type *to)
+void dt_gen_convert(struct dt_code *c, struct dt_location location, int reg,
+                    const struct dt_type *to)
 {
     if (!dt_type_is_integer(to)) {
         return;
@@ -35,7 +36,7 @@ void dt_gen_convert(struct dt_code *c, struct dt_place place, int reg, const str
     }
     uint32_t bits = dt_type_width(to);
     if (bits > 0 && bits < 64) { /* cut to so many bits, and extended again */
-        int shift = dt_reg(c, place);
+        int shift = dt_reg(c, location);
         dt_emit_int(c, 64 - bits, shift);
         dt_emit(c, DIF_RRR(DIF_OP_sll, reg, shift, reg));
         dt_emit(c, DIF_RRR(dt_type_is_signed(to) ? DIF_OP_sra : DIF_OP_srl, reg, shift, reg));
@@ -52,7 +53,7 @@ static void gen_convert_node(struct dt_code *c, const struct dt_node *n, int reg
         dt_type_resolve(to)->is_bool ? dt_type_resolve(n->type)->is_bool : dt_node_fits(n, to);
 
     if (number && !done) {
-        dt_gen_convert(c, n->place, reg, to);
+        dt_gen_convert(c, n->location, reg, to);
     }
 }
 
@@ -61,7 +62,7 @@ int dt_gen_as(struct dt_code *c, struct dt_node *n, const struct dt_type *to)
     const struct dt_type *t = dt_type_resolve(to);
 
     if (n->kind == DT_NODE_INT && dt_type_is_integer(t) && !t->is_bool) {
-        int reg = dt_reg(c, n->place);
+        int reg = dt_reg(c, n->location);
         dt_emit_int(c, (uint64_t)dt_normalize(t, n->value), reg);
         return reg;
     }
@@ -156,11 +157,11 @@ int dt_gen(struct dt_code *c, struct dt_node *n)
 
     switch (n->kind) {
     case DT_NODE_INT:
-        reg = dt_reg(c, n->place);
+        reg = dt_reg(c, n->location);
         dt_emit_int(c, n->value, reg);
         return reg;
     case DT_NODE_STRING:
-        reg = dt_reg(c, n->place);
+        reg = dt_reg(c, n->location);
         dt_emit_string(c, n->text, reg);
         return reg;
     case DT_NODE_IDENT:
@@ -182,7 +183,7 @@ int dt_gen(struct dt_code *c, struct dt_node *n)
     case DT_NODE_XLATE:
         return dt_gen_translation(c, n);
     default:
-        dt_fail(c->session, n->place, "D_CG_EXPR", "expression has no value");
+        dt_fail(c->session, n->location, "D_CG_EXPR", "expression has no value");
     }
 }
 
@@ -193,10 +194,10 @@ uint32_t dt_object_make(struct dt_session *d, struct dt_program *p, struct dt_no
 
     if (dt_type_resolve(n->type)->kind == DT_TYPE_DYNAMIC) {
         dt_fail(
-            d, n->place, "D_CG_EXPR",
+            d, n->location, "D_CG_EXPR",
             "dynamic expression may not be used in a D expression (D program context required)");
     }
-    dt_code_init(d, &c, n->place);
+    dt_code_init(d, &c, n->location);
     int reg = dt_gen(&c, n);
     dt_emit(&c, DIF_RRR(DIF_OP_ret, 0, 0, reg));
     if (!discard) {

@@ -25,15 +25,15 @@ static enum dif_op load_op(uint64_t size, bool sign, bool user)
     return user ? (enum dif_op)(op + (DIF_OP_uldsb - DIF_OP_ldsb)) : op;
 }
 
-struct bit_place {
+struct bit_location {
     uint64_t offset; /* bytes from the struct to the unit that holds it */
     unsigned size, shift, bits;
 };
 
 /* The smallest aligned unit that holds all of a bit-field. */
-static struct bit_place bit_place(const struct dt_node *n)
+static struct bit_location bit_location(const struct dt_node *n)
 {
-    struct bit_place p = {.bits = dt_type_width(n->member->type)};
+    struct bit_location p = {.bits = dt_type_width(n->member->type)};
 
     for (p.size = 1; p.size < 8; p.size *= 2) {
         uint64_t start = n->bit_offset / (8 * p.size) * (8 * p.size);
@@ -51,10 +51,10 @@ static bool is_bit_field(const struct dt_node *n)
     return n->member && dt_type_is_bit_field(n->member->type);
 }
 
-static void add_constant(struct dt_code *c, struct dt_place place, int reg, uint64_t n)
+static void add_constant(struct dt_code *c, struct dt_location location, int reg, uint64_t n)
 {
     if (n) {
-        int constant = dt_reg(c, place);
+        int constant = dt_reg(c, location);
         dt_emit_int(c, n, constant);
         dt_emit(c, DIF_RRR(DIF_OP_add, reg, constant, reg));
         dt_reg_free(c, constant);
@@ -66,7 +66,7 @@ static int gen_element_address(struct dt_code *c, struct dt_node *n, int base)
 {
     int index = dt_gen(c, n->right);
 
-    dt_gen_scale(c, n->place, index, dt_gen_stride(n->left->type));
+    dt_gen_scale(c, n->location, index, dt_gen_stride(n->left->type));
     dt_emit(c, DIF_RRR(DIF_OP_add, base, index, base));
     dt_reg_free(c, index);
     return base;
@@ -77,7 +77,8 @@ int dt_gen_part_address(struct dt_code *c, struct dt_node *n, int base)
     if (n->op == DT_OP_INDEX) {
         return gen_element_address(c, n, base);
     }
-    add_constant(c, n->place, base, is_bit_field(n) ? bit_place(n).offset : n->bit_offset / 8);
+    add_constant(c, n->location, base,
+                 is_bit_field(n) ? bit_location(n).offset : n->bit_offset / 8);
     return base;
 }
 
@@ -97,7 +98,7 @@ int dt_gen_address(struct dt_code *c, struct dt_node *n)
         break;
     }
     if (n->kind == DT_NODE_IDENT && n->ident->kind == DT_IDENT_SYMBOL) {
-        int reg = dt_reg(c, n->place);
+        int reg = dt_reg(c, n->location);
         dt_emit_int(c, n->ident->address, reg);
         return reg;
     }
@@ -110,8 +111,8 @@ void dt_gen_load(struct dt_code *c, struct dt_node *n, int reg)
     const struct dt_type *t = dt_type_resolve(n->type);
 
     if (is_bit_field(n)) {
-        struct bit_place p = bit_place(n);
-        int shift = dt_reg(c, n->place);
+        struct bit_location p = bit_location(n);
+        int shift = dt_reg(c, n->location);
         dt_emit(c, DIF_RRR(load_op(p.size, false, n->is_user), reg, 0, reg));
         dt_emit_int(c, 64 - p.bits - p.shift, shift);
         dt_emit(c, DIF_RRR(DIF_OP_sll, reg, shift, reg));
@@ -132,16 +133,16 @@ void dt_gen_store(struct dt_code *c, struct dt_node *n, int value, int address)
     if (is_bit_field(n)) {
         static const enum dif_op ops[9] = {
             [1] = DIF_OP_stb, [2] = DIF_OP_sth, [4] = DIF_OP_stw, [8] = DIF_OP_stx};
-        struct bit_place p = bit_place(n);
+        struct bit_location p = bit_location(n);
         uint64_t mask = (p.bits >= 64 ? UINT64_MAX : ((uint64_t)1 << p.bits) - 1) << p.shift;
-        int old = dt_reg(c, n->place), with = dt_reg(c, n->place);
+        int old = dt_reg(c, n->location), with = dt_reg(c, n->location);
 
         dt_emit(c, DIF_RRR(load_op(p.size, false, false), address, 0, old));
         dt_emit_int(c, ~mask, with);
         dt_emit(c, DIF_RRR(DIF_OP_and, old, with, old));
         dt_emit_int(c, p.shift, with);
         dt_emit(c, DIF_RRR(DIF_OP_sll, value, with, with));
-        int bits = dt_reg(c, n->place);
+        int bits = dt_reg(c, n->location);
         dt_emit_int(c, mask, bits);
         dt_emit(c, DIF_RRR(DIF_OP_and, with, bits, with));
         dt_emit(c, DIF_RRR(DIF_OP_or, old, with, old));
@@ -150,7 +151,7 @@ void dt_gen_store(struct dt_code *c, struct dt_node *n, int value, int address)
         dt_reg_free(c, with);
         dt_reg_free(c, old);
     } else if (n->is_ref) {
-        int size = dt_reg(c, n->place);
+        int size = dt_reg(c, n->location);
         dt_emit_int(c, t->size, size);
         dt_emit(c, DIF_RRR(DIF_OP_copys, value, size, address));
         dt_reg_free(c, size);

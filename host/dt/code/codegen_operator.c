@@ -37,10 +37,10 @@ void dt_gen_operator(struct dt_code *c, int op, const struct dt_type *type, int 
     dt_emit(c, DIF_RRR(arithmetic_op(op, dt_type_is_signed(type)), a, b, a));
 }
 
-void dt_gen_scale(struct dt_code *c, struct dt_place place, int reg, uint64_t by)
+void dt_gen_scale(struct dt_code *c, struct dt_location location, int reg, uint64_t by)
 {
     if (by != 1) {
-        int factor = dt_reg(c, place);
+        int factor = dt_reg(c, location);
         dt_emit_int(c, by, factor);
         dt_emit(c, DIF_RRR(DIF_OP_mul, reg, factor, reg));
         dt_reg_free(c, factor);
@@ -115,13 +115,13 @@ static int gen_pointer_sum(struct dt_code *c, struct dt_node *n)
     int a = dt_gen(c, n->left), b = dt_gen(c, n->right);
 
     if (left && right) {
-        int size = dt_reg(c, n->place);
+        int size = dt_reg(c, n->location);
         dt_emit(c, DIF_RRR(DIF_OP_sub, a, b, a));
         dt_emit_int(c, dt_gen_stride(n->left->type), size);
         dt_emit(c, DIF_RRR(DIF_OP_sdiv, a, size, a));
         dt_reg_free(c, size);
     } else {
-        dt_gen_scale(c, n->place, left ? b : a,
+        dt_gen_scale(c, n->location, left ? b : a,
                      dt_gen_stride(left ? n->left->type : n->right->type));
         dt_emit(c, DIF_RRR(n->op == '+' ? DIF_OP_add : DIF_OP_sub, a, b, a));
     }

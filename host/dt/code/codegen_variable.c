@@ -52,7 +52,7 @@ static void push(struct dt_code *c, const struct dt_node *arg, int reg)
     } else if (type.kind == DIF_TYPE_STRING) {
         dt_emit(c, DIF_RRR(DIF_OP_pushtr, DIF_TYPE_STRING, 0, reg));
     } else {
-        int size = dt_reg(c, arg->place);
+        int size = dt_reg(c, arg->location);
         dt_emit_int(c, type.size, size);
         dt_emit(c, DIF_RRR(DIF_OP_pushtr, text ? DIF_TYPE_STRING : DIF_TYPE_CTF, size, reg));
         dt_reg_free(c, size);
@@ -67,7 +67,7 @@ void dt_gen_push(struct dt_code *c, struct dt_node *args, const struct dt_type *
     unsigned n = dt_list_length(args), i = 0, ready = 0;
 
     if (n > DIF_TUPLE_REGS || n > dtrace_option(c->session, "tregs")) {
-        dt_fail(c->session, args->place, "D_NOREG",
+        dt_fail(c->session, args->location, "D_NOREG",
                 "Insufficient tuple registers to generate code");
     }
     /* Up to the last one that pushes something itself, values wait in registers. */
@@ -90,14 +90,14 @@ void dt_gen_push(struct dt_code *c, struct dt_node *args, const struct dt_type *
 int dt_gen_call(struct dt_code *c, struct dt_node *n)
 {
     if (n->ident->kind != DT_IDENT_FUNCTION) {
-        dt_fail(c->session, n->place, "D_CG_EXPR",
+        dt_fail(c->session, n->location, "D_CG_EXPR",
                 "%s( ) may not be called from a D expression (D program context required)",
                 n->text);
     }
     dt_gen_push(c, n->args, n->ident->signature.args, n->ident->signature.nargs);
-    int reg = dt_reg(c, n->place);
+    int reg = dt_reg(c, n->location);
     dt_emit(c, DIF_INDEX(DIF_OP_call, n->ident->number, reg));
-    dt_gen_convert(c, n->place, reg, n->type);
+    dt_gen_convert(c, n->location, reg, n->type);
     return reg;
 }
 
@@ -134,21 +134,21 @@ int dt_gen_variable(struct dt_code *c, struct dt_node *n)
         return reg;
     }
     if (ident->kind == DT_IDENT_XLATOR || !ident->type) {
-        int reg = dt_reg(c, n->place); /* a translator's or inline's own check: not run */
+        int reg = dt_reg(c, n->location); /* a translator's or inline's own check: not run */
         dt_emit_int(c, 0, reg);
         return reg;
     }
     if (is_keyed(n) && ident->flags & DT_IDENT_BUILTIN) {
         int index = dt_gen(c, n->args);
         dt_emit(c, DIF_RRR(DIF_OP_ldga, n->ident->number, index, index));
-        dt_gen_convert(c, n->place, index, n->type);
+        dt_gen_convert(c, n->location, index, n->type);
         return index;
     }
     dt_note_variable(c, ident, DIF_FLAG_REF);
     if (is_keyed(n)) {
         push_keys(c, n);
     }
-    int reg = dt_reg(c, n->place);
+    int reg = dt_reg(c, n->location);
     dt_emit(c, DIF_INDEX(access_op(ident, ACCESS_LOAD), ident->number, reg));
     return reg;
 }
@@ -164,7 +164,7 @@ static int gen_created(struct dt_code *c, struct dt_node *n)
     if (is_keyed(n)) {
         push_keys(c, n);
     }
-    int reg = dt_reg(c, n->place);
+    int reg = dt_reg(c, n->location);
     dt_emit(c, DIF_INDEX(access_op(ident, ACCESS_LOAD), ident->number, reg));
     dt_emit(c, DIF_INDEX(access_op(ident, ACCESS_STORE), ident->number, reg));
     dt_emit(c, DIF_INDEX(access_op(ident, ACCESS_LOAD), ident->number, reg));
@@ -215,13 +215,13 @@ static void combine(struct dt_code *c, struct dt_node *n, int value)
     int by = dt_gen(c, n->right);
 
     if (dt_type_is_pointer(left)) {
-        dt_gen_scale(c, n->place, by, pointee_size(left));
+        dt_gen_scale(c, n->location, by, pointee_size(left));
         dt_emit(c, DIF_RRR(op == '+' ? DIF_OP_add : DIF_OP_sub, value, by, value));
     } else {
         const struct dt_type *common =
             shift ? dt_promote(c->session, left) : dt_usual(c->session, left, right);
         dt_gen_operator(c, op, common, value, by);
-        dt_gen_convert(c, n->place, value, left);
+        dt_gen_convert(c, n->location, value, left);
     }
     dt_reg_free(c, by);
 }
@@ -244,7 +244,7 @@ int dt_gen_assign(struct dt_code *c, struct dt_node *n)
         address = gen_target(c, n->left);
     } else {
         address = gen_target(c, n->left);
-        value = dt_reg(c, n->place);
+        value = dt_reg(c, n->location);
         dt_emit(c, DIF_RRR(DIF_OP_mov, address, 0, value));
         dt_gen_load(c, n->left, value);
         combine(c, n, value);
@@ -261,16 +261,16 @@ int dt_gen_step(struct dt_code *c, struct dt_node *n)
     bool down = n->op == DT_OP_PREDEC || n->op == DT_OP_POSTDEC;
     bool post = n->op == DT_OP_POSTINC || n->op == DT_OP_POSTDEC;
     int address = is_variable(of) ? 0 : gen_target(c, of);
-    int old = is_variable(of) ? dt_gen_variable(c, of) : dt_reg(c, n->place);
+    int old = is_variable(of) ? dt_gen_variable(c, of) : dt_reg(c, n->location);
 
     if (address) {
         dt_emit(c, DIF_RRR(DIF_OP_mov, address, 0, old));
         dt_gen_load(c, of, old);
     }
-    int fresh = dt_reg(c, n->place);
+    int fresh = dt_reg(c, n->location);
     dt_emit_int(c, dt_type_is_pointer(of->type) ? pointee_size(of->type) : 1, fresh);
     dt_emit(c, DIF_RRR(down ? DIF_OP_sub : DIF_OP_add, old, fresh, fresh));
-    dt_gen_convert(c, n->place, fresh, of->type);
+    dt_gen_convert(c, n->location, fresh, of->type);
     if (address) {
         dt_gen_store(c, of, fresh, address);
         dt_reg_free(c, address);
@@ -288,7 +288,7 @@ static void gen_member(struct dt_code *c, struct dt_node *n, const struct dt_mem
     struct dt_node *value = dt_xlate_value(c->session, n, m);
     struct dt_node target = {.kind = DT_NODE_BINARY,
                              .op = DT_OP_ARROW,
-                             .place = n->place,
+                             .location = n->location,
                              .member = m,
                              .bit_offset = m->bit_offset};
 
@@ -297,7 +297,7 @@ static void gen_member(struct dt_code *c, struct dt_node *n, const struct dt_mem
     }
     dt_set_type(&target, m->type);
     int reg = dt_gen_as(c, value, m->type);
-    int address = dt_reg(c, n->place), offset = dt_reg(c, n->place);
+    int address = dt_reg(c, n->location), offset = dt_reg(c, n->location);
     dt_emit_int(c, m->bit_offset / 8, offset);
     dt_emit(c, DIF_RRR(DIF_OP_add, base, offset, address));
     dt_reg_free(c, offset);
@@ -309,7 +309,7 @@ static void gen_member(struct dt_code *c, struct dt_node *n, const struct dt_mem
 int dt_gen_translation(struct dt_code *c, struct dt_node *n)
 {
     const struct dt_type *output = dt_type_resolve(n->translator->output);
-    int base = dt_reg(c, n->place), size = dt_reg(c, n->place);
+    int base = dt_reg(c, n->location), size = dt_reg(c, n->location);
 
     dt_emit_int(c, output->size, size);
     dt_emit(c, DIF_RRR(DIF_OP_allocs, size, 0, base));

@@ -13,7 +13,8 @@
 
 static _Noreturn void unreadable(struct dt_session *d, const char *path)
 {
-    dt_fail(d, (struct dt_place){.file = path}, "", "failed to open %s: %s", path, strerror(errno));
+    dt_fail(d, (struct dt_location){.file = path}, "", "failed to open %s: %s", path,
+            strerror(errno));
 }
 
 const char *dt_file_read(struct dt_session *d, const char *path, size_t *size)
@@ -54,7 +55,7 @@ static struct dt_parse *parse_new(struct dt_session *d, const struct dt_source *
         .text = dt_alloc(d, sizeof(*p->text)),
         .at = text,
         .token = text,
-        .place = {.file = s->file, .line = 1, .column = 1},
+        .location = {.file = s->file, .line = 1, .column = 1},
     };
     p->argument_used = dt_alloc(d, (size_t)s->argc + 1);
     *p->text = (struct dt_text){.start = text, .end = text + size, .earlier = d->texts};
@@ -75,7 +76,7 @@ void dt_source_parse(struct dt_session *d, const struct dt_source *s, const char
     dt_yyparse(p);
     if (program) {
         if (p->items == 0 && !d->options.values[DT_O_empty]) {
-            dt_fail(d, p->place, "D_EMPTY", "empty D program translation unit");
+            dt_fail(d, p->location, "D_EMPTY", "empty D program translation unit");
         }
         dt_pragmas_check_used(p);
         dt_macros_check_used(p);
@@ -108,7 +109,7 @@ static struct dt_program *compile(struct dt_session *d, const struct dt_source *
 
 struct dt_program *dt_compile(struct dt_session *d, const struct dt_source *source)
 {
-    struct dt_source *copy = dt_alloc(d, sizeof(*copy)); /* places and parses keep it */
+    struct dt_source *copy = dt_alloc(d, sizeof(*copy)); /* locations and parses keep it */
     jmp_buf recover;
 
     *copy = *source;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * -C: the source through the system's C preprocessor, which leaves alone what it doesn't know:
- * `#pragma D`, $ and `. Its line markers keep the places of errors right.
+ * `#pragma D`, $ and `. Its line markers keep the locations of errors right.
  */
 #include "host/dt/session/compile.h"
 #include "host/temporary.h"
@@ -18,7 +18,7 @@ enum { ARGUMENTS_MAX = 512 };
 
 static _Noreturn void failed(struct dt_session *d)
 {
-    dt_fail(d, (struct dt_place){0}, "", "Preprocessor failed to process input program");
+    dt_fail(d, (struct dt_location){0}, "", "Preprocessor failed to process input program");
 }
 
 struct command {

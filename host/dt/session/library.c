@@ -206,10 +206,10 @@ static void parse(struct dt_session *d, const char *path, const char *text, size
 /* False: it is left out. */
 static bool load(struct search *s, struct library *l)
 {
-    struct dt_place place = {.file = l->path, .line = 1};
+    struct dt_location location = {.file = l->path, .line = 1};
 
     if (l->state == LOADING) {
-        dt_fail(s->d, place, "D_PRAGMA_DEPEND", "dependency cycle: library %s depends on itself",
+        dt_fail(s->d, location, "D_PRAGMA_DEPEND", "dependency cycle: library %s depends on itself",
                 l->name);
     }
     if (l->state == DONE || l->missing) {
@@ -222,7 +222,7 @@ static bool load(struct search *s, struct library *l)
             other = other->next;
         }
         if (!other) {
-            dt_fail(s->d, place, "D_PRAGMA_DEPEND",
+            dt_fail(s->d, location, "D_PRAGMA_DEPEND",
                     "library %s depends on library %s, which was not found", l->name, x->name);
         }
         l->missing |= !load(s, other);

@@ -22,15 +22,15 @@ static void deeper_than(struct dt_node *n, const struct dt_node *inner)
 static struct dt_node *limited(struct dt_parse *p, struct dt_node *n)
 {
     if (n->depth > DEPTH_MAX) {
-        dt_fail(p->session, n->place, "D_SYNTAX", "the program is nested too deeply");
+        dt_fail(p->session, n->location, "D_SYNTAX", "the program is nested too deeply");
     }
     return n;
 }
 
-struct dt_node *dt_node_with(struct dt_parse *p, enum dt_node_kind kind, struct dt_place place,
-                             struct dt_node *left)
+struct dt_node *dt_node_with(struct dt_parse *p, enum dt_node_kind kind,
+                             struct dt_location location, struct dt_node *left)
 {
-    struct dt_node *n = dt_node_new(p->session, kind, place);
+    struct dt_node *n = dt_node_new(p->session, kind, location);
 
     n->left = left;
     if (left) {
@@ -39,19 +39,19 @@ struct dt_node *dt_node_with(struct dt_parse *p, enum dt_node_kind kind, struct 
     return limited(p, n);
 }
 
-struct dt_node *dt_node_unary(struct dt_parse *p, struct dt_place place, int op,
+struct dt_node *dt_node_unary(struct dt_parse *p, struct dt_location location, int op,
                               struct dt_node *left)
 {
-    struct dt_node *n = dt_node_with(p, DT_NODE_UNARY, place, left);
+    struct dt_node *n = dt_node_with(p, DT_NODE_UNARY, location, left);
 
     n->op = op;
     return n;
 }
 
-struct dt_node *dt_node_binary(struct dt_parse *p, struct dt_place place, int op,
+struct dt_node *dt_node_binary(struct dt_parse *p, struct dt_location location, int op,
                                struct dt_node *left, struct dt_node *right)
 {
-    struct dt_node *n = dt_node_with(p, DT_NODE_BINARY, place, left);
+    struct dt_node *n = dt_node_with(p, DT_NODE_BINARY, location, left);
 
     n->op = op;
     n->right = right;
@@ -68,13 +68,13 @@ struct dt_node *dt_node_list(struct dt_parse *p, struct dt_node *n, struct dt_no
 
 /* @a[k] is the aggregation with its keys, everything else is indexed. The arguments of an inline
  * stand in its body later: both depths count. */
-struct dt_node *dt_node_index(struct dt_parse *p, struct dt_place place, struct dt_node *of,
+struct dt_node *dt_node_index(struct dt_parse *p, struct dt_location location, struct dt_node *of,
                               struct dt_node *args)
 {
     if (of->kind == DT_NODE_AGG && !of->args) {
         return dt_node_list(p, of, args);
     }
-    struct dt_node *n = dt_node_binary(p, place, DT_OP_INDEX, of, NULL);
+    struct dt_node *n = dt_node_binary(p, location, DT_OP_INDEX, of, NULL);
     unsigned body = n->depth;
     dt_node_list(p, n, args);
     n->depth += of->kind == DT_NODE_NAME && of->depth ? body : 0;
@@ -82,20 +82,20 @@ struct dt_node *dt_node_index(struct dt_parse *p, struct dt_place place, struct 
 }
 
 /* A translator's members stand here later, with `of` in them. */
-struct dt_node *dt_node_xlate(struct dt_parse *p, struct dt_place place, const struct dt_type *type,
-                              struct dt_node *of)
+struct dt_node *dt_node_xlate(struct dt_parse *p, struct dt_location location,
+                              const struct dt_type *type, struct dt_node *of)
 {
-    struct dt_node *n = dt_node_with(p, DT_NODE_XLATE, place, of);
+    struct dt_node *n = dt_node_with(p, DT_NODE_XLATE, location, of);
 
     n->type = type;
     n->depth += p->session->translators_depth;
     return limited(p, n);
 }
 
-struct dt_node *dt_node_ternary(struct dt_parse *p, struct dt_place place,
+struct dt_node *dt_node_ternary(struct dt_parse *p, struct dt_location location,
                                 struct dt_node *condition, struct dt_node *yes, struct dt_node *no)
 {
-    struct dt_node *n = dt_node_with(p, DT_NODE_TERNARY, place, condition);
+    struct dt_node *n = dt_node_with(p, DT_NODE_TERNARY, location, condition);
 
     n->right = yes;
     n->third = no;
@@ -106,10 +106,10 @@ struct dt_node *dt_node_ternary(struct dt_parse *p, struct dt_place place,
 
 /* obj`name is a symbol: its scope is what stands before the last backquote. An inline counts as
  * deep as its body, which will stand here. */
-struct dt_node *dt_node_name(struct dt_parse *p, struct dt_place place, const char *scope,
+struct dt_node *dt_node_name(struct dt_parse *p, struct dt_location location, const char *scope,
                              const char *name)
 {
-    struct dt_node *n = dt_node_new(p->session, DT_NODE_NAME, place);
+    struct dt_node *n = dt_node_new(p->session, DT_NODE_NAME, location);
     const char *quote = scope ? NULL : strrchr(name, '`');
 
     n->scope = quote ? dt_strndup(p->session, name, (size_t)(quote - name)) : scope;
@@ -121,30 +121,33 @@ struct dt_node *dt_node_name(struct dt_parse *p, struct dt_place place, const ch
     return limited(p, n);
 }
 
-struct dt_node *dt_node_call(struct dt_parse *p, struct dt_place place, struct dt_node *function,
-                             struct dt_node *args)
+struct dt_node *dt_node_call(struct dt_parse *p, struct dt_location location,
+                             struct dt_node *function, struct dt_node *args)
 {
-    struct dt_node *n = dt_node_new(p->session, DT_NODE_CALL, place);
+    struct dt_node *n = dt_node_new(p->session, DT_NODE_CALL, location);
 
     if (function->kind != DT_NODE_NAME) {
-        dt_fail(p->session, place, "D_FUNC_IDENT", "function designator is not of function type");
+        dt_fail(p->session, location, "D_FUNC_IDENT",
+                "function designator is not of function type");
     }
     const struct dt_ident *i =
         function->scope ? NULL : dt_ident_lookup(p->session->globals, function->text);
     if (!i || i->version > dt_session_version(p->session) ||
         (i->kind != DT_IDENT_FUNCTION && i->kind != DT_IDENT_ACTION &&
          i->kind != DT_IDENT_AGGFUNC)) {
-        dt_fail(p->session, place, "D_FUNC_UNDEF", "undefined function name: %s%s", function->text,
+        dt_fail(p->session, location, "D_FUNC_UNDEF", "undefined function name: %s%s",
+                function->text,
                 function->scope ? "" : dt_suggest_function(p->session, function->text));
     }
     n->text = function->text;
     return dt_node_list(p, n, args);
 }
 
-struct dt_node *dt_node_if(struct dt_parse *p, struct dt_place place, struct dt_node *condition,
-                           struct dt_node *body, struct dt_node *otherwise)
+struct dt_node *dt_node_if(struct dt_parse *p, struct dt_location location,
+                           struct dt_node *condition, struct dt_node *body,
+                           struct dt_node *otherwise)
 {
-    struct dt_node *n = dt_node_with(p, DT_NODE_IF, place, condition);
+    struct dt_node *n = dt_node_with(p, DT_NODE_IF, location, condition);
 
     n->body = body;
     n->otherwise = otherwise;
@@ -153,14 +156,14 @@ struct dt_node *dt_node_if(struct dt_parse *p, struct dt_place place, struct dt_
     return limited(p, n);
 }
 
-void dt_clause_end(struct dt_parse *p, struct dt_place place, struct dt_node *probes,
+void dt_clause_end(struct dt_parse *p, struct dt_location location, struct dt_node *probes,
                    struct dt_node *predicate, struct dt_node *body)
 {
-    struct dt_node *n = dt_node_with(p, DT_NODE_CLAUSE, place, predicate);
+    struct dt_node *n = dt_node_with(p, DT_NODE_CLAUSE, location, predicate);
     size_t length = (size_t)(p->description_end - p->description_start);
 
     if (!p->program) {
-        dt_fail(p->session, place, "D_SYNTAX", "probe clauses are not permitted in a D library");
+        dt_fail(p->session, location, "D_SYNTAX", "probe clauses are not permitted in a D library");
     }
     n->probes = probes;
     n->body = body;

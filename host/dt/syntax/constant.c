@@ -24,10 +24,10 @@ const struct dt_type *dt_constant_type(struct dt_session *d, uint64_t value, boo
     return d->basics[DT_BASIC_ULLONG]; /* a decimal one beyond a signed 64-bit integer */
 }
 
-static struct dt_node *integer_node(struct dt_parse *p, struct dt_place place, uint64_t value,
+static struct dt_node *integer_node(struct dt_parse *p, struct dt_location location, uint64_t value,
                                     const struct dt_type *type)
 {
-    struct dt_node *n = dt_node_new(p->session, DT_NODE_INT, place);
+    struct dt_node *n = dt_node_new(p->session, DT_NODE_INT, location);
 
     n->value = value;
     n->type = type;
@@ -42,8 +42,8 @@ static unsigned digit_of(char c)
 }
 
 /* Digits of a base up to the first character that is none. */
-static uint64_t digits(struct dt_parse *p, struct dt_place place, const char **at, const char *end,
-                       unsigned base)
+static uint64_t digits(struct dt_parse *p, struct dt_location location, const char **at,
+                       const char *end, unsigned base)
 {
     uint64_t value = 0;
 
@@ -51,19 +51,20 @@ static uint64_t digits(struct dt_parse *p, struct dt_place place, const char **a
          (*at)++) {
         unsigned digit = digit_of(**at);
         if (digit >= base) {
-            dt_fail(p->session, place, "D_INT_DIGIT", "invalid digit '%c' in octal constant", **at);
+            dt_fail(p->session, location, "D_INT_DIGIT", "invalid digit '%c' in octal constant",
+                    **at);
         }
         if (__builtin_mul_overflow(value, base, &value) ||
             __builtin_add_overflow(value, digit, &value)) {
-            dt_fail(p->session, place, "D_INT_OFLOW",
+            dt_fail(p->session, location, "D_INT_OFLOW",
                     "integer constant cannot be represented in any built-in integral type");
         }
     }
     return value;
 }
 
-struct dt_node *dt_integer_constant(struct dt_parse *p, struct dt_place place, const char *text,
-                                    size_t n)
+struct dt_node *dt_integer_constant(struct dt_parse *p, struct dt_location location,
+                                    const char *text, size_t n)
 {
     const char *at = text, *end = text + n;
     unsigned base = 10, longs = 0;
@@ -75,12 +76,12 @@ struct dt_node *dt_integer_constant(struct dt_parse *p, struct dt_place place, c
     } else if (at[0] == '0') {
         base = 8;
     }
-    uint64_t value = digits(p, place, &at, end, base);
+    uint64_t value = digits(p, location, &at, end, base);
     for (; at < end; at++) {
         is_unsigned |= *at == 'u' || *at == 'U';
         longs += *at == 'l' || *at == 'L';
     }
-    return integer_node(p, place, value,
+    return integer_node(p, location, value,
                         dt_constant_type(p->session, value, base == 10, is_unsigned, longs));
 }
 
@@ -134,10 +135,10 @@ static size_t unescape(const char *at, const char *end, char *to)
     return n;
 }
 
-struct dt_node *dt_string_constant(struct dt_parse *p, struct dt_place place, const char *text,
-                                   size_t n)
+struct dt_node *dt_string_constant(struct dt_parse *p, struct dt_location location,
+                                   const char *text, size_t n)
 {
-    struct dt_node *node = dt_node_new(p->session, DT_NODE_STRING, place);
+    struct dt_node *node = dt_node_new(p->session, DT_NODE_STRING, location);
     char *value = dt_alloc(p->session, n + 1);
 
     unescape(text, text + n, value);
@@ -146,8 +147,8 @@ struct dt_node *dt_string_constant(struct dt_parse *p, struct dt_place place, co
 }
 
 /* The first character is the most significant. */
-struct dt_node *dt_character_constant(struct dt_parse *p, struct dt_place place, const char *text,
-                                      size_t n)
+struct dt_node *dt_character_constant(struct dt_parse *p, struct dt_location location,
+                                      const char *text, size_t n)
 {
     enum { MOST = 8 };
 
@@ -156,10 +157,10 @@ struct dt_node *dt_character_constant(struct dt_parse *p, struct dt_place place,
     uint64_t number = 0;
 
     if (count == 0) {
-        dt_fail(p->session, place, "D_CHR_NULL", "empty character constant");
+        dt_fail(p->session, location, "D_CHR_NULL", "empty character constant");
     }
     if (count > MOST) {
-        dt_fail(p->session, place, "D_CHR_OFLOW", "character constant is too long");
+        dt_fail(p->session, location, "D_CHR_OFLOW", "character constant is too long");
     }
     for (size_t i = 0; i < count; i++) {
         number = number << 8 | (unsigned char)value[i];
@@ -169,5 +170,5 @@ struct dt_node *dt_character_constant(struct dt_parse *p, struct dt_place place,
         number = (uint64_t)(int64_t)(int32_t)number;
     }
     const struct dt_type *t = dt_type_resolve(p->session->basics[type]);
-    return integer_node(p, place, number, t);
+    return integer_node(p, location, number, t);
 }

@@ -8,19 +8,19 @@
 #include <limits.h>
 #include <string.h>
 
-static int64_t value_of(struct dt_parse *p, struct dt_place place, const char *name,
+static int64_t value_of(struct dt_parse *p, struct dt_location location, const char *name,
                         struct dt_node *value)
 {
     if (value) {
         dt_check_expression(p->session, value);
         if (value->kind != DT_NODE_INT) {
-            dt_fail(p->session, place, "D_DECL_ENCONST",
+            dt_fail(p->session, location, "D_DECL_ENCONST",
                     "enumerator '%s' must be assigned to an integral constant expression", name);
         }
         p->scope->next_value = (int64_t)value->value;
     }
     if (p->scope->next_value > INT_MAX || p->scope->next_value < INT_MIN) {
-        dt_fail(p->session, place, "D_DECL_ENOFLOW", "enumerator '%s' value overflows INT_MAX",
+        dt_fail(p->session, location, "D_DECL_ENOFLOW", "enumerator '%s' value overflows INT_MAX",
                 name);
     }
     return p->scope->next_value++;
@@ -36,21 +36,21 @@ static bool is_in(const struct dt_scope *s, const char *name)
     return false;
 }
 
-void dt_enumerator_add(struct dt_parse *p, struct dt_place place, const char *name,
+void dt_enumerator_add(struct dt_parse *p, struct dt_location location, const char *name,
                        struct dt_node *node)
 {
     struct dt_session *d = p->session;
 
     if (strchr(name, '`')) {
-        dt_fail(d, place, "D_DECL_SCOPE",
+        dt_fail(d, location, "D_DECL_SCOPE",
                 "scoping operator (`) may not be used in an enumerator's name: %s", name);
     }
-    int64_t value = value_of(p, place, name, node);
+    int64_t value = value_of(p, location, name, node);
     if (is_in(p->scope, name)) {
-        dt_fail(d, place, "D_UNKNOWN", "redefinition of enumerator '%s'", name);
+        dt_fail(d, location, "D_UNKNOWN", "redefinition of enumerator '%s'", name);
     }
     if (dt_ident_lookup(d->globals, name)) {
-        dt_fail(d, place, "D_DECL_IDRED", "identifier redeclared: %s", name);
+        dt_fail(d, location, "D_DECL_IDRED", "identifier redeclared: %s", name);
     }
     struct dt_scope *s = p->scope;
     struct dt_type *t = s->type;

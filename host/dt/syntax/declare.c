@@ -9,7 +9,7 @@
 
 static _Noreturn void taken(struct dt_parse *p, const struct dt_declarator *r)
 {
-    dt_fail(p->session, r->place, "D_DECL_IDRED", "identifier redeclared: %s", r->name);
+    dt_fail(p->session, r->location, "D_DECL_IDRED", "identifier redeclared: %s", r->name);
 }
 
 static bool is_visible(const struct dt_session *d, const struct dt_ident *i)
@@ -23,7 +23,7 @@ static void check_no_array_without_size(struct dt_parse *p, const struct dt_decl
     const struct dt_type *t = dt_type_resolve(type);
 
     if (t->kind == DT_TYPE_ARRAY && t->count == 0) {
-        dt_fail(p->session, r->place, "D_DECL_ARRNULL",
+        dt_fail(p->session, r->location, "D_DECL_ARRNULL",
                 "array declaration requires array dimension or tuple signature: %s", r->name);
     }
 }
@@ -62,11 +62,11 @@ static void check_object(struct dt_parse *p, const struct dt_declarator *r,
     const struct dt_type *t = dt_type_resolve(type);
 
     if (t->kind == DT_TYPE_VOID || t->kind == DT_TYPE_FUNCTION) {
-        dt_fail(p->session, r->place, "D_DECL_VOIDOBJ", "cannot have %s object: %s",
+        dt_fail(p->session, r->location, "D_DECL_VOIDOBJ", "cannot have %s object: %s",
                 t->kind == DT_TYPE_VOID ? "void" : "function", r->name);
     }
     if (t->kind == DT_TYPE_FORWARD || (dt_type_is_struct(t) && t->size == 0)) {
-        dt_fail(p->session, r->place, "D_DECL_INCOMPLETE", "variable %s has incomplete type: %s",
+        dt_fail(p->session, r->location, "D_DECL_INCOMPLETE", "variable %s has incomplete type: %s",
                 r->name, dt_type_full_text(p->session, type));
     }
     check_no_array_without_size(p, r, type);
@@ -91,7 +91,7 @@ static void enter(struct dt_session *d, struct dt_identhash *table, const struct
     struct dt_ident *i = dt_ident_add(d, table, r->name, keys ? DT_IDENT_ARRAY : DT_IDENT_SCALAR);
 
     i->flags = flags | DT_IDENT_WRITE | DT_IDENT_DECLARED;
-    i->number = dt_variable_number(d, r->place);
+    i->number = dt_variable_number(d, r->location);
     i->type = type;
     if (keys) {
         unsigned n = 0;
@@ -126,7 +126,7 @@ static void declare_variable(struct dt_parse *p, const struct dt_declarator *r,
         taken(p, r);
     }
     if (keys && storage == DT_STORAGE_THIS) {
-        dt_fail(d, r->place, "D_DECL_LOCASSC",
+        dt_fail(d, r->location, "D_DECL_LOCASSC",
                 "associative array may not be declared as local variable: %s", r->name);
     }
     bool function = dt_type_resolve(type)->kind == DT_TYPE_FUNCTION;
@@ -153,13 +153,13 @@ void dt_declare(struct dt_parse *p, const struct dt_declarator *r)
     enum dt_storage storage = p->scope->specs.storage;
 
     if (strchr(r->name, '`')) {
-        dt_fail(p->session, r->place, "D_DECL_SCOPE",
+        dt_fail(p->session, r->location, "D_DECL_SCOPE",
                 "scoping operator (`) may not be used in a declared name: %s", r->name);
     }
     switch (storage) {
     case DT_STORAGE_AUTO:
     case DT_STORAGE_REGISTER:
-        dt_fail(p->session, r->place, "D_DECL_BADCLASS",
+        dt_fail(p->session, r->location, "D_DECL_BADCLASS",
                 "specified storage class not appropriate in D: auto, register");
     case DT_STORAGE_TYPEDEF:
         declare_type(p, r);
@@ -172,13 +172,13 @@ void dt_declare(struct dt_parse *p, const struct dt_declarator *r)
     }
 }
 
-void dt_declare_nothing(struct dt_parse *p, struct dt_place place)
+void dt_declare_nothing(struct dt_parse *p, struct dt_location location)
 {
     const struct dt_specs *s = &p->scope->specs;
 
     dt_specs_type(p);
     if (!s->is_tag) {
-        dt_fail(p->session, place, "D_DECL_USELESS", "useless declaration");
+        dt_fail(p->session, location, "D_DECL_USELESS", "useless declaration");
     }
 }
 
@@ -201,7 +201,7 @@ static void add_parameters(struct dt_parse *p, struct dt_ident *i, const struct 
     for (const struct dt_parameter *x = list->first; x; x = x->next) {
         struct dt_ident *parameter = dt_alloc(p->session, sizeof(*parameter));
         if (!x->name) {
-            dt_fail(p->session, x->place, "D_SYNTAX", "inline parameter requires a name");
+            dt_fail(p->session, x->location, "D_SYNTAX", "inline parameter requires a name");
         }
         *parameter = (struct dt_ident){.name = x->name, .kind = DT_IDENT_XLATOR, .type = x->type};
         i->inline_parameters[i->ninline_parameters++] = parameter;
@@ -219,18 +219,18 @@ struct dt_ident *dt_inline_begin(struct dt_parse *p, const struct dt_declarator 
     enum dt_type_kind kind = dt_type_resolve(type)->kind;
 
     if (p->scope->specs.storage != DT_STORAGE_NONE) {
-        dt_fail(d, r->place, "D_DECL_BADCLASS", "invalid storage class for inline");
+        dt_fail(d, r->location, "D_DECL_BADCLASS", "invalid storage class for inline");
     }
     if (strchr(r->name, '`')) {
-        dt_fail(d, r->place, "D_DECL_SCOPE",
+        dt_fail(d, r->location, "D_DECL_SCOPE",
                 "scoping operator (`) may not be used in a declared name: %s", r->name);
     }
     if ((old && old->version <= dt_session_version(d)) ||
         dt_type_own(d, DT_TYPE_TYPEDEF, r->name)) {
-        dt_fail(d, r->place, "D_DECL_IDRED", "identifier redeclared: %s", r->name);
+        dt_fail(d, r->location, "D_DECL_IDRED", "identifier redeclared: %s", r->name);
     }
     if (kind == DT_TYPE_VOID || kind == DT_TYPE_FUNCTION) {
-        dt_fail(d, r->place, "D_DECL_VOIDOBJ", "cannot declare void or function inline: %s",
+        dt_fail(d, r->location, "D_DECL_VOIDOBJ", "cannot declare void or function inline: %s",
                 r->name);
     }
     struct dt_ident *i = dt_alloc(d, sizeof(*i));
@@ -252,7 +252,7 @@ void dt_inline_end(struct dt_parse *p, struct dt_ident *i, struct dt_node *value
     dt_ident_insert(p->session, p->session->globals, i);
 }
 
-struct dt_translator *dt_translator_begin(struct dt_parse *p, struct dt_place place,
+struct dt_translator *dt_translator_begin(struct dt_parse *p, struct dt_location location,
                                           const struct dt_type *output, const struct dt_type *input,
                                           const char *name)
 {
@@ -261,18 +261,21 @@ struct dt_translator *dt_translator_begin(struct dt_parse *p, struct dt_place pl
     struct dt_ident *i = dt_alloc(d, sizeof(*i));
 
     *i = (struct dt_ident){.name = name, .kind = DT_IDENT_XLATOR, .type = input};
-    *t = (struct dt_translator){
-        .output = output, .input = input, .input_name = name, .input_ident = i, .place = place};
+    *t = (struct dt_translator){.output = output,
+                                .input = input,
+                                .input_name = name,
+                                .input_ident = i,
+                                .location = location};
     hide(p, name);
     return t;
 }
 
-void dt_translator_member(struct dt_parse *p, struct dt_translator *t, struct dt_place place,
+void dt_translator_member(struct dt_parse *p, struct dt_translator *t, struct dt_location location,
                           const char *name, struct dt_node *value)
 {
     struct dt_member_value *m = dt_alloc(p->session, sizeof(*m)), **end = &t->members;
 
-    *m = (struct dt_member_value){.name = name, .value = value, .place = place};
+    *m = (struct dt_member_value){.name = name, .value = value, .location = location};
     while (*end) {
         end = &(*end)->next;
     }

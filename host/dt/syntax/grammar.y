@@ -5,7 +5,7 @@
  */
 %define api.pure full
 %define api.prefix {dt_yy}
-%define api.location.type {struct dt_place}
+%define api.location.type {struct dt_location}
 %define parse.error verbose
 %locations
 %parse-param {struct dt_parse *p}
@@ -23,8 +23,8 @@
 #define YYMALLOC(size) dt_alloc(p->session, size)
 #define YYFREE(memory) ((void)(memory))
 
-static int dt_yylex(union DT_YYSTYPE *value, struct dt_place *place, struct dt_parse *p);
-static void dt_yyerror(struct dt_place *place, struct dt_parse *p, const char *text);
+static int dt_yylex(union DT_YYSTYPE *value, struct dt_location *location, struct dt_parse *p);
+static void dt_yyerror(struct dt_location *location, struct dt_parse *p, const char *text);
 
 static struct dt_nodes one(struct dt_node *n)
 {
@@ -240,8 +240,8 @@ member:
 member_list: member_declarator | member_list ',' member_declarator;
 
 member_declarator:
-    declarator { dt_struct_member(p, $1->place, $1, NULL); }
-    | declarator ':' push constant { dt_scope_pop(p); dt_struct_member(p, $1->place, $1, $4); }
+    declarator { dt_struct_member(p, $1->location, $1, NULL); }
+    | declarator ':' push constant { dt_scope_pop(p); dt_struct_member(p, $1->location, $1, $4); }
     | ':' push constant { dt_scope_pop(p); dt_struct_member(p, @1, NULL, $3); }
     ;
 
@@ -496,10 +496,10 @@ arguments:
 
 %%
 
-static int dt_yylex(union DT_YYSTYPE *value, struct dt_place *place, struct dt_parse *p)
+static int dt_yylex(union DT_YYSTYPE *value, struct dt_location *location, struct dt_parse *p)
 {
     int before = p->previous;
-    int token = dt_lexer_lex(value, place, p->scanner);
+    int token = dt_lexer_lex(value, location, p->scanner);
 
     p->after_tag = token == NAME && (before == STRUCT || before == UNION || before == ENUM);
     p->in_heading = token == TRANSLATOR || (p->in_heading && token != '>');
@@ -507,17 +507,17 @@ static int dt_yylex(union DT_YYSTYPE *value, struct dt_place *place, struct dt_p
     return token;
 }
 
-static void dt_yyerror(struct dt_place *place, struct dt_parse *p, const char *text)
+static void dt_yyerror(struct dt_location *location, struct dt_parse *p, const char *text)
 {
     size_t n = (size_t)(p->at - p->token);
     bool at_end = p->previous == END;
 
     if (strstr(text, "exhausted")) {
-        dt_fail(p->session, *place, "D_SYNTAX", "the program is nested too deeply");
+        dt_fail(p->session, *location, "D_SYNTAX", "the program is nested too deeply");
     }
     if (at_end) {
-        dt_fail(p->session, *place, "D_SYNTAX", "syntax error near end of input");
+        dt_fail(p->session, *location, "D_SYNTAX", "syntax error near end of input");
     }
-    dt_fail(p->session, *place, "D_SYNTAX", "syntax error near \"%.*s\"", (int)(n < 64 ? n : 64),
+    dt_fail(p->session, *location, "D_SYNTAX", "syntax error near \"%.*s\"", (int)(n < 64 ? n : 64),
            p->token);
 }

@@ -8,31 +8,31 @@
 #include <ctype.h>
 #include <string.h>
 
-/* ---- places ------------------------------------------------------------------------ */
+/* ---- locations --------------------------------------------------------------------- */
 
 void dt_lexer_advance(struct dt_parse *p, const char *text, size_t n)
 {
     p->token = p->at;
     for (size_t i = 0; i < n; i++) {
         p->at++;
-        p->place.column++;
+        p->location.column++;
         if (text[i] == '\n') {
-            p->place.line++;
-            p->place.column = 1;
+            p->location.line++;
+            p->location.column = 1;
             *(struct dt_line *)dt_list_add(p->session, &p->text->lines, sizeof(struct dt_line)) =
-                (struct dt_line){p->place.file, p->at, p->place.line};
+                (struct dt_line){p->location.file, p->at, p->location.line};
         }
     }
 }
 
-_Noreturn void dt_lex_fail(struct dt_parse *p, struct dt_place place, const char *why)
+_Noreturn void dt_lex_fail(struct dt_parse *p, struct dt_location location, const char *why)
 {
-    dt_fail(p->session, place, "D_SYNTAX", "%s", why);
+    dt_fail(p->session, location, "D_SYNTAX", "%s", why);
 }
 
-_Noreturn void dt_lex_fail_character(struct dt_parse *p, struct dt_place place, char c)
+_Noreturn void dt_lex_fail_character(struct dt_parse *p, struct dt_location location, char c)
 {
-    dt_fail(p->session, place, "D_SYNTAX",
+    dt_fail(p->session, location, "D_SYNTAX",
             isprint((unsigned char)c) ? "syntax error near \"%c\"" : "syntax error near \\%03o",
             (unsigned char)c);
 }
@@ -40,7 +40,7 @@ _Noreturn void dt_lex_fail_character(struct dt_parse *p, struct dt_place place, 
 void dt_lex_comment_check(struct dt_parse *p, int previous, int c)
 {
     if (previous == '/' && c == '*') {
-        dt_lex_fail(p, p->place,
+        dt_lex_fail(p, p->location,
                     "/"
                     "* encountered inside a comment");
     }
@@ -92,10 +92,10 @@ int dt_lex_clause(struct dt_parse *p)
     return '{';
 }
 
-int dt_lex_probe_id(struct dt_parse *p, union DT_YYSTYPE *v, struct dt_place place,
+int dt_lex_probe_id(struct dt_parse *p, union DT_YYSTYPE *v, struct dt_location location,
                     const char *text, size_t n)
 {
-    v->node = dt_integer_constant(p, place, text, n);
+    v->node = dt_integer_constant(p, location, text, n);
     lexer_description(p);
     return INTEGER;
 }
@@ -103,7 +103,7 @@ int dt_lex_probe_id(struct dt_parse *p, union DT_YYSTYPE *v, struct dt_place pla
 int dt_lex_end(struct dt_parse *p)
 {
     if (p->in_item) {
-        dt_fail(p->session, p->place, "D_SYNTAX", "end of file encountered%s",
+        dt_fail(p->session, p->location, "D_SYNTAX", "end of file encountered%s",
                 p->braces     ? " before matching '}'"
                 : p->parens   ? " before matching ')'"
                 : p->brackets ? " before matching ']'"
@@ -140,26 +140,27 @@ int dt_lex_slash(struct dt_parse *p)
     return '/';
 }
 
-static void closing(struct dt_parse *p, struct dt_place place, unsigned *count, const char *why)
+static void closing(struct dt_parse *p, struct dt_location location, unsigned *count,
+                    const char *why)
 {
     if (*count == 0) {
-        dt_lex_fail(p, place, why);
+        dt_lex_fail(p, location, why);
     }
     --*count;
 }
 
-int dt_lex_bracket(struct dt_parse *p, struct dt_place place, char c)
+int dt_lex_bracket(struct dt_parse *p, struct dt_location location, char c)
 {
     p->braces += c == '{';
     p->parens += c == '(';
     p->brackets += c == '[';
     if (c == '}') {
-        closing(p, place, &p->braces, "unmatched '}'");
+        closing(p, location, &p->braces, "unmatched '}'");
         p->in_item = !(p->in_clause && p->braces == 0);
     } else if (c == ')') {
-        closing(p, place, &p->parens, "unmatched ')'");
+        closing(p, location, &p->parens, "unmatched ')'");
     } else if (c == ']') {
-        closing(p, place, &p->brackets, "unmatched ']'");
+        closing(p, location, &p->brackets, "unmatched ']'");
     } else if (c == ';' && !p->in_clause && !p->braces && !p->parens && !p->brackets) {
         p->in_item = false;
     }
@@ -270,7 +271,7 @@ int dt_lex_word(struct dt_parse *p, union DT_YYSTYPE *v, const char *text)
         return k->token;
     }
     if (text[strlen(text) - 1] == '`') {
-        dt_lex_fail(p, p->place, "expected a name after the scoping operator (`)");
+        dt_lex_fail(p, p->location, "expected a name after the scoping operator (`)");
     }
     v->text = dt_strdup(p->session, text);
     return !member && !tag && name_is_type(p, text) ? TYPE_NAME : NAME;
@@ -296,7 +297,7 @@ int dt_lex_program_word(struct dt_parse *p, union DT_YYSTYPE *v, const char *tex
     }
     /* Takes back the last n characters of the token. */
     p->at -= (length - n);
-    p->place.column -= (unsigned)(length - n);
+    p->location.column -= (unsigned)(length - n);
     *keep = (int)n;
     lexer_item_begin(p, false);
     return k ? k->token : TYPE_NAME;
@@ -304,15 +305,15 @@ int dt_lex_program_word(struct dt_parse *p, union DT_YYSTYPE *v, const char *tex
 
 /* ---- macro variables, strings, characters ------------------------------------------- */
 
-int dt_lex_macro(struct dt_parse *p, union DT_YYSTYPE *v, struct dt_place place, const char *text,
-                 size_t n)
+int dt_lex_macro(struct dt_parse *p, union DT_YYSTYPE *v, struct dt_location location,
+                 const char *text, size_t n)
 {
     bool as_string = text[1] == '$', is_argument;
     const char *name = text + 1 + as_string, *value;
 
     n -= 1 + as_string;
     if (!dt_macro_value(p, name, n, &value)) {
-        dt_fail(p->session, place, "D_MACRO_UNDEF", "macro argument %s is not defined", text);
+        dt_fail(p->session, location, "D_MACRO_UNDEF", "macro argument %s is not defined", text);
     }
     is_argument = isdigit((unsigned char)*name);
     enum dt_macro_kind kind = as_string || (is_argument && n == 1 && *name == '0')
@@ -322,14 +323,14 @@ int dt_lex_macro(struct dt_parse *p, union DT_YYSTYPE *v, struct dt_place place,
         bool negative = *value == '-';
         const char *digits = value + (negative || *value == '+');
         digits = *digits ? digits : "0";
-        v->node = dt_integer_constant(p, place, digits, strlen(digits));
+        v->node = dt_integer_constant(p, location, digits, strlen(digits));
         v->node->value = negative ? 0 - v->node->value : v->node->value;
         return INTEGER;
     }
     if (kind == DT_MACRO_STRING) { /* perhaps in quotes, which are taken off */
         size_t length = strlen(value);
         bool quoted = length > 1 && value[0] == '"' && value[length - 1] == '"';
-        v->node = dt_node_new(p->session, DT_NODE_STRING, place);
+        v->node = dt_node_new(p->session, DT_NODE_STRING, location);
         v->node->text = dt_strndup(p->session, value + quoted, length - 2 * quoted);
         return STRING;
     }
@@ -337,8 +338,8 @@ int dt_lex_macro(struct dt_parse *p, union DT_YYSTYPE *v, struct dt_place place,
 }
 
 /* The pattern also takes what has no closing quote. */
-static void check_closed(struct dt_parse *p, struct dt_place place, const char *text, size_t n,
-                         const char *tag)
+static void check_closed(struct dt_parse *p, struct dt_location location, const char *text,
+                         size_t n, const char *tag)
 {
     size_t backslashes = 0;
 
@@ -348,23 +349,23 @@ static void check_closed(struct dt_parse *p, struct dt_place place, const char *
     if (n >= 2 && text[n - 1] == text[0] && backslashes % 2 == 0) {
         return;
     }
-    dt_fail(p->session, place, p->at < p->text->end ? tag : "D_SYNTAX", "%s encountered in %s",
+    dt_fail(p->session, location, p->at < p->text->end ? tag : "D_SYNTAX", "%s encountered in %s",
             p->at < p->text->end ? "newline" : "end of file",
             text[0] == '"' ? "string literal" : "character constant");
 }
 
-int dt_lex_string(struct dt_parse *p, union DT_YYSTYPE *v, struct dt_place place, const char *text,
-                  size_t n)
+int dt_lex_string(struct dt_parse *p, union DT_YYSTYPE *v, struct dt_location location,
+                  const char *text, size_t n)
 {
-    check_closed(p, place, text, n, "D_STR_NL");
-    v->node = dt_string_constant(p, place, text + 1, n - 2);
+    check_closed(p, location, text, n, "D_STR_NL");
+    v->node = dt_string_constant(p, location, text + 1, n - 2);
     return STRING;
 }
 
-int dt_lex_character(struct dt_parse *p, union DT_YYSTYPE *v, struct dt_place place,
+int dt_lex_character(struct dt_parse *p, union DT_YYSTYPE *v, struct dt_location location,
                      const char *text, size_t n)
 {
-    check_closed(p, place, text, n, "D_CHR_NL");
-    v->node = dt_character_constant(p, place, text + 1, n - 2);
+    check_closed(p, location, text, n, "D_CHR_NL");
+    v->node = dt_character_constant(p, location, text + 1, n - 2);
     return INTEGER;
 }

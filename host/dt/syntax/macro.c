@@ -75,7 +75,7 @@ void dt_macros_check_used(struct dt_parse *p)
     }
     for (int i = 1; i < p->source->argc; i++) {
         if (!p->argument_used[i]) {
-            dt_fail(p->session, p->place, "D_MACRO_UNUSED",
+            dt_fail(p->session, p->location, "D_MACRO_UNUSED",
                     "extraneous argument '%s' ($%d is not referenced)", p->source->argv[i], i);
         }
     }

@@ -14,9 +14,9 @@ struct dt_parse {
     const struct dt_source *source;
     struct dt_program *program; /* NULL: a library, which has no clauses */
     struct dt_text *text;
-    const char *at;        /* what the lexer has read */
-    const char *token;     /* where the last token begins */
-    struct dt_place place; /* of `at` */
+    const char *at;              /* what the lexer has read */
+    const char *token;           /* where the last token begins */
+    struct dt_location location; /* of `at` */
     void *scanner;
 
     bool in_item, in_clause, in_predicate; /* where the lexer is */
@@ -39,10 +39,12 @@ int dt_yyparse(struct dt_parse *);
 void dt_lexer_advance(struct dt_parse *, const char *text, size_t n);
 
 /* constant.c: tokens to nodes. text is not NUL-terminated. */
-struct dt_node *dt_integer_constant(struct dt_parse *, struct dt_place, const char *text, size_t n);
-struct dt_node *dt_character_constant(struct dt_parse *, struct dt_place, const char *text,
+struct dt_node *dt_integer_constant(struct dt_parse *, struct dt_location, const char *text,
+                                    size_t n);
+struct dt_node *dt_character_constant(struct dt_parse *, struct dt_location, const char *text,
                                       size_t n);
-struct dt_node *dt_string_constant(struct dt_parse *, struct dt_place, const char *text, size_t n);
+struct dt_node *dt_string_constant(struct dt_parse *, struct dt_location, const char *text,
+                                   size_t n);
 const struct dt_type *dt_constant_type(struct dt_session *, uint64_t value, bool decimal,
                                        bool is_unsigned, unsigned longs);
 
@@ -54,39 +56,39 @@ enum dt_macro_kind dt_macro_kind(const char *value);
 void dt_macros_check_used(struct dt_parse *);
 
 /* pragma.c: takes a whole # line. */
-void dt_directive(struct dt_parse *, struct dt_place, const char *text, size_t n);
+void dt_directive(struct dt_parse *, struct dt_location, const char *text, size_t n);
 /* Sets the options of all pragmas in the text before it is parsed: they count wherever they
  * are. Invalid ones are left to the parser. */
 void dt_pragma_options_scan(struct dt_session *, const char *text, size_t n);
 void dt_pragmas_check_used(struct dt_parse *);
 
 /* probe.c */
-struct dt_node *dt_probe_by_text(struct dt_parse *, struct dt_place, const char *text);
-struct dt_node *dt_probe_by_id(struct dt_parse *, struct dt_place, uint64_t id);
+struct dt_node *dt_probe_by_text(struct dt_parse *, struct dt_location, const char *text);
+struct dt_node *dt_probe_by_id(struct dt_parse *, struct dt_location, uint64_t id);
 
 /* build.c: what the grammar builds */
 struct dt_nodes { /* a list */
     struct dt_node *first, *last;
 };
-struct dt_node *dt_node_index(struct dt_parse *, struct dt_place, struct dt_node *of,
+struct dt_node *dt_node_index(struct dt_parse *, struct dt_location, struct dt_node *of,
                               struct dt_node *args);
-struct dt_node *dt_node_unary(struct dt_parse *, struct dt_place, int op, struct dt_node *);
-struct dt_node *dt_node_binary(struct dt_parse *, struct dt_place, int op, struct dt_node *,
+struct dt_node *dt_node_unary(struct dt_parse *, struct dt_location, int op, struct dt_node *);
+struct dt_node *dt_node_binary(struct dt_parse *, struct dt_location, int op, struct dt_node *,
                                struct dt_node *);
-struct dt_node *dt_node_with(struct dt_parse *, enum dt_node_kind, struct dt_place,
+struct dt_node *dt_node_with(struct dt_parse *, enum dt_node_kind, struct dt_location,
                              struct dt_node *left);
 struct dt_node *dt_node_list(struct dt_parse *, struct dt_node *, struct dt_node *args);
-struct dt_node *dt_node_ternary(struct dt_parse *, struct dt_place, struct dt_node *condition,
+struct dt_node *dt_node_ternary(struct dt_parse *, struct dt_location, struct dt_node *condition,
                                 struct dt_node *yes, struct dt_node *no);
-struct dt_node *dt_node_xlate(struct dt_parse *, struct dt_place, const struct dt_type *,
+struct dt_node *dt_node_xlate(struct dt_parse *, struct dt_location, const struct dt_type *,
                               struct dt_node *);
-struct dt_node *dt_node_name(struct dt_parse *, struct dt_place, const char *scope,
+struct dt_node *dt_node_name(struct dt_parse *, struct dt_location, const char *scope,
                              const char *name);
-struct dt_node *dt_node_call(struct dt_parse *, struct dt_place, struct dt_node *function,
+struct dt_node *dt_node_call(struct dt_parse *, struct dt_location, struct dt_node *function,
                              struct dt_node *args);
-struct dt_node *dt_node_if(struct dt_parse *, struct dt_place, struct dt_node *condition,
+struct dt_node *dt_node_if(struct dt_parse *, struct dt_location, struct dt_node *condition,
                            struct dt_node *body, struct dt_node *otherwise);
-void dt_clause_end(struct dt_parse *, struct dt_place, struct dt_node *probes,
+void dt_clause_end(struct dt_parse *, struct dt_location, struct dt_node *probes,
                    struct dt_node *predicate, struct dt_node *body);
 
 #endif

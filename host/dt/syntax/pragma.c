@@ -15,13 +15,13 @@
 struct pragma_line {
     struct dt_parse *p;
     struct dt_session *d;
-    struct dt_place place;
+    struct dt_location location;
     const char *name; /* of the pragma */
 };
 
 static _Noreturn void pragma_malformed(const struct pragma_line *at, const char *form)
 {
-    dt_fail(at->d, at->place, "D_PRAGMA_MALFORM", "malformed #pragma %s %s", at->name, form);
+    dt_fail(at->d, at->location, "D_PRAGMA_MALFORM", "malformed #pragma %s %s", at->name, form);
 }
 
 /* ---- words of a line ---------------------------------------------------------------- */
@@ -126,7 +126,7 @@ static void give(const struct pragma_line *at, struct dt_pending_pragma x)
     struct dt_ident *i = dt_ident_lookup(at->d->globals, x.name);
 
     if (i && (i->flags & DT_IDENT_BUILTIN)) {
-        dt_fail(at->d, at->place, "D_PRAGMA_SCOPE",
+        dt_fail(at->d, at->location, "D_PRAGMA_SCOPE",
                 "#pragma %s cannot modify entity defined outside program scope: %s", at->name,
                 x.name);
     }
@@ -136,7 +136,7 @@ static void give(const struct pragma_line *at, struct dt_pending_pragma x)
     }
     struct dt_pending_pragma *kept = dt_alloc(at->d, sizeof(*kept));
     *kept = x;
-    kept->place = at->place;
+    kept->location = at->location;
     kept->next = at->d->pending;
     at->d->pending = kept;
 }
@@ -152,7 +152,7 @@ static void provider_attributes(const struct pragma_line *at, const struct dt_wo
         pragma_malformed(at, "<attributes> provider <name> <part>");
     }
     if (!dt_value_word(w->word[3], parts, &part)) {
-        dt_fail(at->d, at->place, "D_PRAGMA_INVAL",
+        dt_fail(at->d, at->location, "D_PRAGMA_INVAL",
                 "invalid part of a provider specified by #pragma %s: %s", at->name, w->word[3]);
     }
     x.name = w->word[2];
@@ -173,7 +173,7 @@ static void pragma_attributes(const struct pragma_line *at, const struct dt_word
         pragma_malformed(at, "<attributes> <name>");
     }
     if (!dt_value_attributes(w->word[0], &x.attributes)) {
-        dt_fail(at->d, at->place, "D_PRAGMA_INVAL",
+        dt_fail(at->d, at->location, "D_PRAGMA_INVAL",
                 "invalid attributes specified by #pragma %s: %s", at->name, w->word[0]);
     }
     if (strcmp(w->word[1], "provider") == 0) {
@@ -195,7 +195,7 @@ static void pragma_binding(const struct pragma_line *at, const struct dt_words *
         pragma_malformed(at, "\"<version>\" <name>");
     }
     if (!dt_value_version(w->word[0], &x.version) || !dt_version_is_known(x.version)) {
-        dt_fail(at->d, at->place, "D_PRAGMA_INVAL",
+        dt_fail(at->d, at->location, "D_PRAGMA_INVAL",
                 "invalid version string specified by #pragma %s: %s", at->name, w->word[0]);
     }
     x.name = w->word[1];
@@ -206,7 +206,7 @@ void dt_pragmas_check_used(struct dt_parse *p)
 {
     for (const struct dt_pending_pragma *x = p->session->pending; x; x = x->next) {
         if (!x->used) {
-            dt_fail(p->session, x->place, "D_PRAGMA_UNUSED", "unused #pragma %s: %s",
+            dt_fail(p->session, x->location, "D_PRAGMA_UNUSED", "unused #pragma %s: %s",
                     x->is_binding ? "binding" : "attributes", x->name);
         }
     }
@@ -230,7 +230,7 @@ static void pragma_option(const struct pragma_line *at, const struct dt_words *w
     }
     const char *why = set_option(at->d, w->word[0]);
     if (why) {
-        dt_fail(at->d, at->place, "D_PRAGMA_OPTSET", "failed to set option '%s': %s", w->word[0],
+        dt_fail(at->d, at->location, "D_PRAGMA_OPTSET", "failed to set option '%s': %s", w->word[0],
                 why);
     }
 }
@@ -282,10 +282,11 @@ static void pragma_depends_on(const struct pragma_line *at, const struct dt_word
         pragma_malformed(at, "<class> <name>");
     }
     if (!dt_value_word(w->word[0], kinds, &kind)) {
-        dt_fail(at->d, at->place, "D_PRAGMA_INVAL", "depends_on: unknown class \"%s\"", w->word[0]);
+        dt_fail(at->d, at->location, "D_PRAGMA_INVAL", "depends_on: unknown class \"%s\"",
+                w->word[0]);
     }
     if (at->p->program && !dt_dependency_met(at->d, w->word[0], w->word[1])) {
-        dt_fail(at->d, at->place, "D_PRAGMA_DEPEND", "program requires %s %s", w->word[0],
+        dt_fail(at->d, at->location, "D_PRAGMA_DEPEND", "program requires %s %s", w->word[0],
                 w->word[1]);
     }
 }
@@ -299,13 +300,13 @@ static void line_marker(const struct pragma_line *at, const struct dt_words *w, 
     unsigned long line = w->n > first ? strtoul(w->word[first], &end, 10) : 0;
 
     if (!end || *end || end == w->word[first] || (w->n > first + 1 && !w->is_quoted[first + 1])) {
-        dt_fail(at->d, at->place, "D_PRAGMA_MALFORM",
+        dt_fail(at->d, at->location, "D_PRAGMA_MALFORM",
                 "malformed #line: expected a line number and a \"file\"");
     }
-    at->p->place.line = (unsigned)line - 1;
+    at->p->location.line = (unsigned)line - 1;
     if (w->n > first + 1) {
         const char *file = w->word[first + 1];
-        at->p->place.file = *file ? file : NULL;
+        at->p->location.file = *file ? file : NULL;
     }
 }
 
@@ -347,7 +348,7 @@ static void pragma(struct pragma_line *at, struct dt_words *w, const char *text,
     }
     at->name = w->word[2];
     if (strcmp(at->name, "error") == 0) {
-        dt_fail(at->d, at->place, "D_PRAGERR", "%s", rest_of_line(at->d, text, n, 3));
+        dt_fail(at->d, at->location, "D_PRAGERR", "%s", rest_of_line(at->d, text, n, 3));
     }
     if (strcmp(at->name, "line") == 0) {
         line_marker(at, w, 3);
@@ -362,14 +363,14 @@ static void pragma(struct pragma_line *at, struct dt_words *w, const char *text,
         }
     }
     if (strcmp(at->name, "ident") != 0) {
-        dt_fail(at->d, at->place, "D_PRAGMA_INVAL", "invalid or unknown pragma: %s", at->name);
+        dt_fail(at->d, at->location, "D_PRAGMA_INVAL", "invalid or unknown pragma: %s", at->name);
     }
 }
 
-void dt_directive(struct dt_parse *p, struct dt_place place, const char *line, size_t n)
+void dt_directive(struct dt_parse *p, struct dt_location location, const char *line, size_t n)
 {
     const char *hash = memchr(line, '#', n);
-    struct pragma_line at = {.p = p, .d = p->session, .place = place};
+    struct pragma_line at = {.p = p, .d = p->session, .location = location};
     struct dt_words w;
 
     n -= (size_t)(hash + 1 - line);
@@ -383,13 +384,13 @@ void dt_directive(struct dt_parse *p, struct dt_place place, const char *line, s
     } else if (strcmp(first, "line") == 0) {
         line_marker(&at, &w, 1);
     } else if (strcmp(first, "error") == 0) {
-        dt_fail(p->session, place, "D_PRAGERR", "%s", rest_of_line(at.d, hash + 1, n, 1));
+        dt_fail(p->session, location, "D_PRAGERR", "%s", rest_of_line(at.d, hash + 1, n, 1));
     } else if (strcmp(first, "pragma") == 0) {
         if (w.n > 1 && strcmp(w.word[1], "D") == 0) {
             pragma(&at, &w, hash + 1, n);
         }
     } else if (strcmp(first, "ident") != 0) {
-        dt_fail(p->session, place, "D_PRAGCTL_INVAL",
+        dt_fail(p->session, location, "D_PRAGCTL_INVAL",
                 "invalid control directive: #%s (-C runs the preprocessor)", first);
     }
 }

@@ -9,10 +9,11 @@
 
 enum { FIELDS = 4 };
 
-static _Noreturn void bad(struct dt_parse *p, struct dt_place place, const char *text,
+static _Noreturn void bad(struct dt_parse *p, struct dt_location location, const char *text,
                           const char *why)
 {
-    dt_fail(p->session, place, "D_PDESC_INVAL", "invalid probe description \"%s\": %s", text, why);
+    dt_fail(p->session, location, "D_PDESC_INVAL", "invalid probe description \"%s\": %s", text,
+            why);
 }
 
 /* The macro variable at `at`, behind its $; *end is set behind it. */
@@ -29,7 +30,7 @@ static const char *macro(struct dt_parse *p, const char *at, const char **end)
     return dt_macro_value(p, name, n, &value) ? value : NULL;
 }
 
-static const char *expand(struct dt_parse *p, struct dt_place place, const char *text)
+static const char *expand(struct dt_parse *p, struct dt_location location, const char *text)
 {
     const char *dollar = strchr(text, '$'), *end;
     const char *result = "";
@@ -37,7 +38,7 @@ static const char *expand(struct dt_parse *p, struct dt_place place, const char 
     for (; dollar; dollar = strchr(text, '$')) {
         const char *value = macro(p, dollar + 1, &end);
         if (!value) {
-            bad(p, place, text, "undefined macro variable");
+            bad(p, location, text, "undefined macro variable");
         }
         result = dt_sprintf(p->session, "%s%.*s%s", result, (int)(dollar - text), text, value);
         text = end;
@@ -45,20 +46,21 @@ static const char *expand(struct dt_parse *p, struct dt_place place, const char 
     return *result ? dt_sprintf(p->session, "%s%s", result, text) : text;
 }
 
-static struct dt_node *probe(struct dt_parse *p, struct dt_place place, const char *const *fields)
+static struct dt_node *probe(struct dt_parse *p, struct dt_location location,
+                             const char *const *fields)
 {
-    struct dt_node *n = dt_node_new(p->session, DT_NODE_PROBE, place);
+    struct dt_node *n = dt_node_new(p->session, DT_NODE_PROBE, location);
 
-    n->provider = expand(p, place, fields[0]);
-    n->module = expand(p, place, fields[1]);
-    n->function = expand(p, place, fields[2]);
-    n->probe_name = expand(p, place, fields[3]);
+    n->provider = expand(p, location, fields[0]);
+    n->module = expand(p, location, fields[1]);
+    n->function = expand(p, location, fields[2]);
+    n->probe_name = expand(p, location, fields[3]);
     return n;
 }
 
 /* Without a colon the text is the field that the command's option says; each colon moves one field
  * to the left. */
-struct dt_node *dt_probe_by_text(struct dt_parse *p, struct dt_place place, const char *text)
+struct dt_node *dt_probe_by_text(struct dt_parse *p, struct dt_location location, const char *text)
 {
     const char *fields[FIELDS] = {"", "", "", ""}, *end = text + strlen(text);
     enum dt_spec spec = p->source->spec;
@@ -70,22 +72,22 @@ struct dt_node *dt_probe_by_text(struct dt_parse *p, struct dt_place place, cons
             start--;
         }
         if (field < 0) {
-            bad(p, place, text, "too many fields (expected provider:module:function:name)");
+            bad(p, location, text, "too many fields (expected provider:module:function:name)");
         }
         fields[field--] = dt_strndup(p->session, start, (size_t)(end - start));
         if (start == text) {
-            return probe(p, place, fields);
+            return probe(p, location, fields);
         }
         end = start - 1;
     }
 }
 
-struct dt_node *dt_probe_by_id(struct dt_parse *p, struct dt_place place, uint64_t id)
+struct dt_node *dt_probe_by_id(struct dt_parse *p, struct dt_location location, uint64_t id)
 {
-    struct dt_node *n = dt_node_new(p->session, DT_NODE_PROBE, place);
+    struct dt_node *n = dt_node_new(p->session, DT_NODE_PROBE, location);
 
     if (id == 0 || id > UINT32_MAX) {
-        dt_fail(p->session, place, "D_PDESC_INVAL",
+        dt_fail(p->session, location, "D_PDESC_INVAL",
                 "probe identifier %llu does not match any probes", (unsigned long long)id);
     }
     n->provider = n->module = n->function = n->probe_name = "";

@@ -70,7 +70,7 @@ enum dt_operator {
 struct dt_node {
     enum dt_node_kind kind;
     int op; /* a character, or enum dt_operator */
-    struct dt_place place;
+    struct dt_location location;
     struct dt_node *next; /* in a list: statements, arguments, clauses, members */
     unsigned depth;       /* of the tree below it; the parser's limit */
 
@@ -99,7 +99,7 @@ struct dt_node {
 struct dt_member_value { /* of a translator: member = expression; */
     const char *name;
     struct dt_node *value;
-    struct dt_place place;
+    struct dt_location location;
     struct dt_member_value *next;
 };
 struct dt_translator { /* translator OUTPUT < INPUT name > { members }; */
@@ -107,12 +107,13 @@ struct dt_translator { /* translator OUTPUT < INPUT name > { members }; */
     const char *input_name;
     struct dt_ident *input_ident; /* XLATOR: what input_name means inside it */
     struct dt_member_value *members;
-    struct dt_place place;
+    struct dt_location location;
     struct dt_translator *next;
 };
 
-struct dt_node *dt_node_new(struct dt_session *, enum dt_node_kind, struct dt_place);
-struct dt_node *dt_node_int(struct dt_session *, struct dt_place, int64_t, const struct dt_type *);
+struct dt_node *dt_node_new(struct dt_session *, enum dt_node_kind, struct dt_location);
+struct dt_node *dt_node_int(struct dt_session *, struct dt_location, int64_t,
+                            const struct dt_type *);
 struct dt_node *dt_node_cast(struct dt_session *, struct dt_node *, const struct dt_type *);
 /* Sets the type of a node, and whether its value is an address. */
 void dt_set_type(struct dt_node *, const struct dt_type *);

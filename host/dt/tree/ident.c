@@ -82,10 +82,10 @@ struct dt_ident *dt_ident_add(struct dt_session *d, struct dt_identhash *h, cons
     return i;
 }
 
-uint32_t dt_variable_number(struct dt_session *d, struct dt_place place)
+uint32_t dt_variable_number(struct dt_session *d, struct dt_location location)
 {
     if (d->next_variable > VARIABLES_MAX) {
-        dt_fail(d, place, "D_UNKNOWN", "too many variables");
+        dt_fail(d, location, "D_UNKNOWN", "too many variables");
     }
     return d->next_variable++;
 }

@@ -71,6 +71,6 @@ void dt_ident_insert(struct dt_session *, struct dt_identhash *, struct dt_ident
 /* Gives the identifier the attributes or the version that the pragma states. */
 void dt_ident_give(struct dt_ident *, const struct dt_pending_pragma *);
 /* Returns a fresh number for a D variable: DIF_VAR_OTHER_USER and up. Fails if there is none. */
-uint32_t dt_variable_number(struct dt_session *, struct dt_place);
+uint32_t dt_variable_number(struct dt_session *, struct dt_location);
 
 #endif

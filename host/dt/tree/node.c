@@ -7,12 +7,13 @@
 
 #include <string.h>
 
-struct dt_node *dt_node_new(struct dt_session *d, enum dt_node_kind kind, struct dt_place place)
+struct dt_node *dt_node_new(struct dt_session *d, enum dt_node_kind kind,
+                            struct dt_location location)
 {
     struct dt_node *n = dt_alloc(d, sizeof(*n));
 
     n->kind = kind;
-    n->place = place;
+    n->location = location;
     return n;
 }
 
@@ -76,7 +77,7 @@ struct dt_node *dt_copy(struct dt_session *d, const struct dt_node *n, const cha
         copy->next = NULL;
         return copy;
     }
-    copy = dt_node_new(d, n->kind, n->place);
+    copy = dt_node_new(d, n->kind, n->location);
     *copy = *n;
     copy->next = NULL;
     copy->left = dt_copy(d, n->left, name, with);
@@ -88,10 +89,10 @@ struct dt_node *dt_copy(struct dt_session *d, const struct dt_node *n, const cha
     return copy;
 }
 
-struct dt_node *dt_node_int(struct dt_session *d, struct dt_place place, int64_t value,
+struct dt_node *dt_node_int(struct dt_session *d, struct dt_location location, int64_t value,
                             const struct dt_type *type)
 {
-    struct dt_node *n = dt_node_new(d, DT_NODE_INT, place);
+    struct dt_node *n = dt_node_new(d, DT_NODE_INT, location);
 
     n->value = (uint64_t)value;
     n->is_constant = true;
@@ -101,7 +102,7 @@ struct dt_node *dt_node_int(struct dt_session *d, struct dt_place place, int64_t
 
 struct dt_node *dt_node_cast(struct dt_session *d, struct dt_node *of, const struct dt_type *type)
 {
-    struct dt_node *n = dt_node_new(d, DT_NODE_CAST, of->place);
+    struct dt_node *n = dt_node_new(d, DT_NODE_CAST, of->location);
 
     n->left = of;
     dt_set_type(n, type);

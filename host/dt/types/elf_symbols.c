@@ -150,7 +150,7 @@ static struct dt_symbol symbol_of(const struct dt_elf *e, uint64_t linked)
     return (struct dt_symbol){.object = e->name,
                               .name = s ? s->name : NULL,
                               .offset = s ? linked - s->address : 0,
-                              .place = linked - first->start};
+                              .location = linked - first->start};
 }
 
 bool dt_symbol_at(struct dt_session *d, uint64_t address, bool user, struct dt_symbol *symbol)

@@ -50,7 +50,7 @@ static bool same_tagged(const struct dt_type *a, const struct dt_type *b)
     if (a->kind != b->kind || a->kind == DT_TYPE_FORWARD) {
         return true;
     }
-    /* Two definitions of one struct, say in two ELFs: members with the same names and places. */
+    /* Two definitions of one struct, say in two ELFs: members with the same names and locations. */
     if (a->size != b->size || a->nmembers != b->nmembers) {
         return false;
     }
