@@ -216,7 +216,7 @@ static void tell_of_d(void)
                (unsigned)lost.records, (unsigned)lost.keys);
     }
     if (lost.notes) {
-        printf("tracelogger: the description of %u D programs is missing\n", (unsigned)lost.notes);
+        printf("tracelogger: D programs whose description is missing: %u\n", (unsigned)lost.notes);
     }
 }
 

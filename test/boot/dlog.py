@@ -374,7 +374,7 @@ def a_reset_under_load(board, seconds):
             job.kill()
             job.wait()
         recover(b)
-        expect("D programs is missing" not in b.printed(), "notes are lost")
+        expect("whose description is missing" not in b.printed(), "notes are lost")
         done = b.kymo("dtrace", "-r", "reset.kev")
         expect(done.returncode == 0, told(done))
         expect(" drop" not in done.stderr and "damaged" not in done.stderr, told(done))
@@ -435,7 +435,8 @@ def the_room_for_what_describes_records_is_bounded(board):
                 job.kill()
                 job.wait()
         recover(b)
-        expect("tracelogger: the description of 1 D programs is missing" in b.printed(), "the large one isn't told of")
+        expect("D programs whose description is missing: 1\n" in b.printed(),
+               "the large one isn't reported")
         done = b.kymo("dtrace", "-r", "reset.kev")
         expect("kept" in done.stdout and "damaged" not in done.stderr, told(done))
 

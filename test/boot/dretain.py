@@ -144,7 +144,8 @@ def what_live_programs_had_comes_back(board, ring):
         taken(b)
         dlog.recover(b)
         expect(re.search(r"2 D programs had \d+ records and \d+ keys", b.printed()) and
-               "damaged" not in b.printed() and "is missing" not in b.printed(), "a loss")
+               "damaged" not in b.printed() and "description is missing" not in b.printed(),
+               "a loss")
         done = replayed("reset.kev", b.dir)
         records = check_printed(done.stdout, cpus, 100)
         expect("over 1" not in done.stdout, "a program that had ended is there")

@@ -79,8 +79,8 @@ def kymo_reads_a_programs_own_captures(boot):
 
 def there_is_one_recorder(boot):
     text = logger.cases(boot)["library-waits"]
-    if not re.search(r"^tracelogger: t_tracelog \(process \d+\) is recording already: `tracestop` ends "
-                     "it$", text, re.M):
+    if not re.search(r"^tracelogger: t_tracelog \(process \d+\) is recording already: `tracestop` "
+                     "ends it$", text, re.M):
         return f"tracelogger beside a program: {text[:300]}"
     if "library-waits: ok" not in text or "tracestop:" in text:
         return f"tracestop doesn't end it: {text[:300]}"

@@ -26,12 +26,13 @@ static inline struct arch_context *context_of(const struct thread *t)
     return (struct arch_context *)(uintptr_t)t;
 }
 
-/* For assertions: no other interrupt is taken here, because they are masked or one is being served. */
+/* For assertions: true if interrupts are masked, or one is being served: they don't nest. */
 static inline bool armv7m_irq_masked(void)
 {
-    uint32_t primask, ipsr;
-    __asm__ volatile("mrs %0, primask\n\tmrs %1, ipsr" : "=r"(primask), "=r"(ipsr));
-    return primask || (ipsr & 0x1ff) >= 15;
+    uint32_t primask, basepri, ipsr;
+    __asm__ volatile("mrs %0, primask\n\tmrs %1, basepri\n\tmrs %2, ipsr"
+                     : "=r"(primask), "=r"(basepri), "=r"(ipsr));
+    return primask || basepri || (ipsr & 0x1ff) >= 15;
 }
 
 /* Returns the thread's frame if it lies in memory of its process with these rights, else NULL. */
