@@ -13,9 +13,9 @@ COUNT = os.path.join(kev.ROOT, "build/tools/count_user_events")
 
 # What it says, and its status.
 REFUSED = {
-    "no-size": ("a capture in memory needs -S SIZE, which is its memory object's", 2),
-    "no-size-f": ("a capture in memory needs -S SIZE, which is its memory object's", 2),
-    "two-places": ("-M is one place for the capture and -f another: leave out one of them", 2),
+    "no-size": ("a capture in memory needs -S SIZE, the size of its memory object", 2),
+    "no-size-f": ("a capture in memory needs -S SIZE, the size of its memory object", 2),
+    "two-places": ("-M and -f name two destinations of the capture: leave out one of them", 2),
     "not-able": ("memory:tracebuffer.kev: Not owner", 1),
     "too-large": ("memory:tracebuffer.kev: Not enough space", 1),
     "too-small": ("-S 20480 is too small for the header, a buffer and the account of losses: "
