@@ -63,7 +63,7 @@ uint64_t symbol_start(const struct printer *p, uint64_t address, address_owner o
     if (!find_symbol(p, address, owner, &symbol)) {
         return address;
     }
-    return address - (module ? symbol.place : symbol.offset);
+    return address - (module ? symbol.location : symbol.offset);
 }
 
 bool stack_ends(const uint8_t *data, uint32_t frame, uint32_t frames)
