@@ -183,7 +183,8 @@ def round_of(machine, folder, number, begun, rng, cpus):
     size = len(kev.slot_bytes(path))
     expect(size == 16 * int(slots), f"{size} bytes for {slots} slots")
     expect("damaged" not in text[at:], "a damaged buffer")
-    expect("first --recover or --discard" in text[at:], "a recording over one that is unclaimed")
+    expect("save it with --recover, or free it with --discard" in text[at:],
+           "a recording over one that is unclaimed")
     expect(re.search(r"-S 20480 is too small .*: give at least \d+\n", text[at:]), "saved in less")
     if number % 2 == 0:
         before[0] = 5000  # marks.c: PANIC_AT

@@ -324,13 +324,13 @@ static void t_together(void **unused)
         {"--recover", "-xa.dif", "-v", "record nothing"},
         {"--retain", "-P", "-v", "leave out -P and -R"},
         {"--retain", "-R", "-v", "leave out -P and -R"},
-        {"-P", "-S1M", "-fmemory:ktrace.buffers", "another name for -f"},
+        {"-P", "-S1M", "-fmemory:ktrace.buffers", "give -f another name"},
         {"-c", "--format", "-v", "-f block:NAME"},
         {"-c", "--reclaim", "-fmemory:block:", "needs -S"},
         {"--reclaim", "-S1M", "-fmemory:x", "-f block:NAME"},
-        {"--force", "-c", "-fblock:x", "--force is for --format"},
-        {"--idle=5", "-r", "-v", "one of --idle and -r"},
-        {"--retain", "--idle=0", "-v", "one of --idle and -r"},
+        {"--force", "-c", "-fblock:x", "--force has an effect only"},
+        {"--idle=5", "-r", "-v", "leave out --idle or -r"},
+        {"--retain", "--idle=0", "-v", "leave out --idle or -r"},
     };
     static const char *const good[][3] = {
         {"--retain", "-k4", "-fblock:x"},   {"--retain", "-d1", "-xa.dif"},
