@@ -84,10 +84,6 @@ static inline bool arch_cas32(volatile uint32_t *p, uint32_t expected, uint32_t 
  * register or library word. The entry and exit code moves the integer registers. [inline, boot]
  */
 static inline void arch_switch(struct thread *prev, struct thread *next);
-/* arch_fp_unused() returns true if neither thread has live FP state; arch_switch_integer() is then
- * equivalent to arch_switch(). A port that can't tell returns false. [inline, stub] */
-static inline bool arch_fp_unused(const struct thread *prev, const struct thread *next);
-static inline void arch_switch_integer(struct thread *prev, struct thread *next);
 /* From an interrupt or the trace path: makes this CPU pass kernel_exit() soon, even if it is only
  * inside an interrupt handler (Cortex-M pends PendSV). The caller has set cpu->trace.exit_work.
  * Empty where every interrupt ends in kernel_exit(). [inline, boot] */

@@ -5,11 +5,11 @@
  *
  * The slow path (msg.c and the scheduler) defines the behaviour. A
  * function here does exactly the same, or detects before it has changed anything that it can't, and
- * then calls the slow path. Preconditions of the fast path: one part of at most MSG_SMALL bytes,
- * whole words, covered by the process's user mapping cache; a partner that waits with such a buffer
- * and without a timeout; a switch from the thread that blocks to the handoff thread; no other work
- * on this CPU; no FP registers to switch. It records no events: while any event of the slow path is
- * on, the slow path is taken.
+ * then calls the slow path. Preconditions of the fast path: a buffer or one part of at most
+ * MSG_SMALL bytes, whole words, covered by the thread's user mapping caches; a partner that waits
+ * with such a buffer and without a timeout; a switch from the thread that blocks to the handoff
+ * thread; no other work on this CPU. It records no events: while any event of the slow path is on,
+ * the slow path is taken.
  *
  * Takes the kernel lock, or leaves that to the slow path if another CPU holds it. Proved by
  * test/unit_ipc/direct_test.c, which runs each call both ways and compares all memory; counted by
@@ -24,31 +24,48 @@
 #include "kernel/base/cpu.h"
 
 #define UNEVEN(bits) (((bits)&3) != 0)
-/* Not 0: the address, or one of several or-ed together, is not aligned for an iov_t. */
-#define UNALIGNED(bits) ((bits) & (sizeof(uintptr_t) - 1))
-/* Not 0: the message has another number of parts than one. */
-#define NOT_ONE(parts) ((parts) ^ 1)
 
-/* A message of one part: its memory. */
+/* A buffer that a call names, and its kernel pointer: NULL if it is of 0 bytes. */
 struct part {
     uintptr_t base;
     size_t bytes;
+    void *at;
 };
 
-/* Reads the part at an aligned address. Returns false if the part, or its memory, is not in the
- * user mapping cache. */
-static inline bool part_read(const struct vm_cache *w, uintptr_t addr, struct part *p)
+/*
+ * Reads the buffer that args[arg] and args[arg + 1] of self name: itself, or by one iov_t. Returns
+ * false, for msg_resolve() to do it, if that is
+ *   of several parts, or an iov_t that is not aligned (it is read bytewise, or EFAULT)
+ *   not covered by self's user mapping caches: it is looked up in all mappings, perhaps EFAULT
+ */
+static inline bool part_read(const struct thread *self, unsigned arg, const struct vm_cache *cache,
+                             struct part *p)
 {
-    if (!msg_cached(w, addr)) {
-        return false;
+    uintptr_t base = self->args[arg], parts = self->args[arg + 1];
+    size_t bytes = (uintptr_t)0 - parts;
+
+    if ((intptr_t)parts > 0) {
+        if (parts != 1 || (base & (sizeof(uintptr_t) - 1)) ||
+            !msg_cached(&self->iov_cache, base, sizeof(iov_t))) {
+            return false;
+        }
+        const volatile iov_t *iov = msg_cached_ptr(&self->iov_cache, base);
+        base = (uintptr_t)iov->iov_base;
+        bytes = iov->iov_len;
     }
-    const volatile iov_t *iov = msg_cached_ptr(w, addr);
-    p->base = (uintptr_t)iov->iov_base;
-    p->bytes = iov->iov_len;
-    return msg_cached(w, p->base);
+    p->base = base;
+    p->bytes = bytes;
+    p->at = NULL;
+    if (bytes > 0) {
+        if (!msg_cached(cache, base, bytes < MSG_SMALL ? bytes : MSG_SMALL)) {
+            return false;
+        }
+        p->at = msg_cached_ptr(cache, base);
+    }
+    return true;
 }
 
-/* Stores the part as msg_resolve() does. */
+/* Stores the buffer as msg_resolve() does. */
 static inline void part_keep(uintptr_t *arg, const struct part *p)
 {
     arg[0] = p->base;
@@ -82,16 +99,12 @@ static inline bool send_traced(void)
  * Besides cannot_block():
  *   handoff          a thread was woken before and comes first: sched_switch()
  *   FIXED_PRIORITY   the receiver inherits nothing: msg_inherit_waiting()
- *   NOT_ONE          several parts, or none: msg_resolve()
- *   UNALIGNED        an iov_t that is read bytewise, or EFAULT: msg_resolve()
  */
 static inline uintptr_t send_unusual(const struct cpu *cpu, const struct thread *self,
                                      const struct channel *ch)
 {
     return cannot_block(cpu, self) | (uintptr_t)sched.handoff |
-           (ch->flags & _NTO_CHF_FIXED_PRIORITY) | NOT_ONE(self->args[SEND_ARG_SMSG + 1]) |
-           NOT_ONE(self->args[SEND_ARG_RMSG + 1]) |
-           UNALIGNED(self->args[SEND_ARG_SMSG] | self->args[SEND_ARG_RMSG]);
+           (ch->flags & _NTO_CHF_FIXED_PRIORITY);
 }
 
 /* The message is copied: self waits for the reply, and the receiver runs. */
@@ -112,7 +125,6 @@ static inline void send_finish(struct thread *self, struct connection *conn, str
 static inline struct thread *send_to(struct thread *self, struct connection *conn,
                                      struct channel *ch, struct thread *receiver)
 {
-    const struct vm_cache w = self->proc->space.cache;
     struct cpu *cpu = arch_cpu();
     void *buffer = receiver->plain;
     struct part s, r;
@@ -123,36 +135,33 @@ static inline struct thread *send_to(struct thread *self, struct connection *con
     if (!buffer) {
         return NULL; /* plain_buffer(): a msg_info, a timeout or an odd buffer; or it is held */
     }
-    if (!part_read(&w, self->args[SEND_ARG_SMSG], &s)) {
-        return NULL; /* msg_resolve() looks it up in all mappings: perhaps EFAULT */
+    if (!part_read(self, SEND_ARG_SMSG, &self->out_cache, &s)) {
+        return NULL;
     }
     if (s.bytes > MSG_SMALL) {
         return NULL; /* msg_copy(), or pieces; EOVERFLOW */
     }
-    if (!part_read(&w, self->args[SEND_ARG_RMSG], &r)) {
-        return NULL; /* as for the message */
+    if (!part_read(self, SEND_ARG_RMSG, &self->in_cache, &r)) {
+        return NULL;
     }
     if (r.bytes > MSG_BYTES_MAX) {
         return NULL; /* EOVERFLOW */
     }
     size_t n = s.bytes < receiver->dstmsglen ? s.bytes : receiver->dstmsglen;
-    if (UNEVEN(s.base | n)) {
+    if (UNEVEN((uintptr_t)s.at | n)) {
         return NULL; /* msg_copy_small() copies bytes */
     }
     uint8_t priority = self->priority > receiver->priority ? self->priority : receiver->priority;
     if (!sched_chosen(cpu, receiver, priority)) {
         return NULL; /* sched_switch() runs another thread, or the receiver elsewhere */
     }
-    if (!arch_fp_unused(self, receiver)) {
-        return NULL; /* arch_switch() moves FP registers */
-    }
-    msg_copy_words(buffer, msg_cached_ptr(&w, s.base), n);
+    msg_copy_words(buffer, s.at, n);
     part_keep(&self->args[SEND_ARG_SMSG], &s);
     part_keep(&self->args[SEND_ARG_RMSG], &r);
     self->srcmsglen = (uint32_t)s.bytes;
     self->dstmsglen = (uint32_t)r.bytes;
     self->msglen = (uint32_t)n;
-    self->buffer = msg_cached_ptr(&w, r.base);
+    self->buffer = r.at;
     send_finish(self, conn, ch, receiver, priority);
     return receiver;
 }
@@ -190,43 +199,38 @@ static inline bool reply_traced(void)
 /*
  *   timeout_states   the client's timeout is disarmed: thread_wake()
  *   exit_work        exit_leave() does this work first
- *   NOT_ONE          several parts, or none: msg_resolve()
- *   UNALIGNED        an iov_t that is read bytewise, or EFAULT: msg_resolve()
  */
-static inline uintptr_t reply_unusual(const struct cpu *cpu, const struct thread *self,
-                                      const struct thread *client)
+static inline uintptr_t reply_unusual(const struct cpu *cpu, const struct thread *client)
 {
-    return client->timeout_states | cpu->trace.exit_work | NOT_ONE(self->args[REPLY_ARG_SMSG + 1]) |
-           UNALIGNED(self->args[REPLY_ARG_SMSG]);
+    return client->timeout_states | cpu->trace.exit_work;
 }
 
 static inline bool reply_to(struct thread *self, struct thread *client)
 {
-    const struct vm_cache w = self->proc->space.cache;
     const struct cpu *cpu = arch_cpu();
     uint8_t *buffer = client->buffer;
     struct part s;
 
-    if (reply_unusual(cpu, self, client)) {
+    if (reply_unusual(cpu, client)) {
         return false;
     }
-    if (!buffer) {
-        return false; /* msg_copy() finds the client's buffer, or doesn't: EFAULT for the client */
-    }
-    if (!part_read(&w, self->args[REPLY_ARG_SMSG], &s)) {
-        return false; /* msg_resolve() looks it up in all mappings: perhaps EFAULT */
+    if (!part_read(self, REPLY_ARG_SMSG, &self->out_cache, &s)) {
+        return false;
     }
     if (s.bytes > MSG_SMALL) {
         return false; /* msg_copy(), or pieces; EOVERFLOW */
     }
     size_t n = s.bytes < client->dstmsglen ? s.bytes : client->dstmsglen;
-    if (UNEVEN(s.base | n | (uintptr_t)buffer)) {
+    if (!buffer && n > 0) {
+        return false; /* msg_copy() finds the client's buffer, or doesn't: EFAULT for the client */
+    }
+    if (UNEVEN((uintptr_t)s.at | n | (uintptr_t)buffer)) {
         return false; /* msg_copy_small() copies bytes */
     }
     if (!sched_waits(cpu, self, client)) {
         return false; /* sched_wake() does more than to make it READY */
     }
-    msg_copy_words(buffer, msg_cached_ptr(&w, s.base), n);
+    msg_copy_words(buffer, s.at, n);
     part_keep(&self->args[REPLY_ARG_SMSG], &s);
     client->flags &= (uint8_t)~THREAD_UNBLOCK_SENT;
     arch_context_set_result(client, (long)self->args[1], 0);
@@ -258,14 +262,11 @@ static inline bool receive_traced(void)
  * Besides cannot_block():
  *   xfer        self is in the middle of a long message: msg_receive_continued()
  *   AGAIN       the next thread is in the middle of a call: exit_leave()
- *   NOT_ONE     several parts, or none: msg_resolve()
- *   UNALIGNED   an iov_t that is read bytewise, or EFAULT: msg_resolve()
  */
 static inline uintptr_t receive_unusual(const struct cpu *cpu, const struct thread *self,
                                         const struct thread *next)
 {
-    return cannot_block(cpu, self) | (uint32_t)self->xfer | (next->flags & THREAD_AGAIN) |
-           NOT_ONE(self->args[RECEIVE_ARG_RMSG + 1]) | UNALIGNED(self->args[RECEIVE_ARG_RMSG]);
+    return cannot_block(cpu, self) | (uint32_t)self->xfer | (next->flags & THREAD_AGAIN);
 }
 
 /* Ends the inheritance for a completed message: self has its own priority again. */
@@ -284,15 +285,14 @@ static inline void receive_uninherit(struct thread *self)
 static inline struct thread *receive_wait(struct thread *self, struct channel *ch,
                                           struct thread *next)
 {
-    const struct vm_cache w = self->proc->space.cache;
     struct cpu *cpu = arch_cpu();
     struct part r;
 
     if (receive_unusual(cpu, self, next)) {
         return NULL;
     }
-    if (!part_read(&w, self->args[RECEIVE_ARG_RMSG], &r)) {
-        return NULL; /* msg_resolve() looks it up in all mappings: perhaps EFAULT */
+    if (!part_read(self, RECEIVE_ARG_RMSG, &self->in_cache, &r)) {
+        return NULL;
     }
     if (r.bytes > MSG_BYTES_MAX) {
         return NULL; /* EOVERFLOW */
@@ -300,15 +300,12 @@ static inline struct thread *receive_wait(struct thread *self, struct channel *c
     if (!sched_chosen(cpu, next, next->priority)) {
         return NULL; /* sched_switch() runs another thread, or this one elsewhere */
     }
-    if (!arch_fp_unused(self, next)) {
-        return NULL; /* arch_switch() moves FP registers */
-    }
     part_keep(&self->args[RECEIVE_ARG_RMSG], &r);
     self->serving = ch;
     self->channel = ch;
     self->dstmsglen = (uint32_t)r.bytes;
-    self->buffer = msg_cached_ptr(&w, r.base);
-    self->plain = self->args[RECEIVE_ARG_INFO] || UNEVEN(r.base) ? NULL : self->buffer;
+    self->buffer = r.at;
+    self->plain = self->args[RECEIVE_ARG_INFO] || UNEVEN((uintptr_t)r.at) ? NULL : r.at;
     receive_uninherit(self);
     msg_insert_receiver(ch, self);
     sched.handoff = NULL;

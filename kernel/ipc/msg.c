@@ -144,15 +144,15 @@ static __attribute__((noinline)) long msg_send_fault(struct thread *receiver, lo
 }
 
 /* A receiver waits: copies the message to it and lets it run; the sender waits for the reply. from:
- * the message, if the user mapping cache covers it. */
-static inline long msg_hand_over(struct thread *self, const struct vm_cache *w, uintptr_t from,
-                                 struct channel *ch, struct thread *receiver)
+ * the message, or MSG_NOWHERE. */
+static inline long msg_hand_over(struct thread *self, uintptr_t from, struct channel *ch,
+                                 struct thread *receiver)
 {
     kernel_assert(receiver->state == STATE_RECEIVE && receiver->channel == ch);
     size_t n = self->srcmsglen;
     n = receiver->dstmsglen < n ? receiver->dstmsglen : n;
     long copied = (long)n;
-    if (!msg_copy_small(receiver->buffer, w, from, n)) {
+    if (!msg_copy_small(receiver->buffer, self, from, n)) {
         if (n > CONFIG_COPY_CHUNK) {
             return msg_hand_over_long(self, ch, receiver);
         }
@@ -177,13 +177,12 @@ static inline long msg_hand_over(struct thread *self, const struct vm_cache *w, 
 }
 
 /* Sends to the first receiver that has a good buffer, or enqueues. */
-static inline long msg_send(struct thread *self, const struct vm_cache *w, uintptr_t from,
-                            struct channel *ch)
+static inline long msg_send(struct thread *self, uintptr_t from, struct channel *ch)
 {
     long r;
     do { /* each iteration ends a receiver's call */
         struct thread *receiver = msg_first_receiver(ch);
-        r = receiver ? msg_hand_over(self, w, from, ch, receiver) : msg_send_queue(self, ch);
+        r = receiver ? msg_hand_over(self, from, ch, receiver) : msg_send_queue(self, ch);
     } while (r == TRY_NEXT);
     return r;
 }
@@ -201,10 +200,9 @@ long ker_msg_sendv(struct thread *self, const uintptr_t *args)
         return msg_send_refused(self, conn && (conn->flags & CONNECTION_DEAD) ? -ESRCH : -EBADF);
     }
     struct channel *ch = conn->channel;
-    const struct vm_cache w = self->proc->space.cache;
     uintptr_t from, to;
-    long s = msg_resolve(self, &w, SEND_ARG_SMSG, &from);
-    long r = msg_resolve(self, &w, SEND_ARG_RMSG, &to);
+    long s = msg_resolve(self, SEND_ARG_SMSG, &from);
+    long r = msg_resolve(self, SEND_ARG_RMSG, &to);
     if (unlikely((s | r) < 0)) {
         return msg_send_refused(self, s < 0 ? s : r);
     }
@@ -212,8 +210,8 @@ long ker_msg_sendv(struct thread *self, const uintptr_t *args)
     self->channel = ch;
     self->srcmsglen = (uint32_t)s;
     self->dstmsglen = (uint32_t)r;
-    self->buffer = msg_cached_find(&w, to);
-    r = msg_send(self, &w, from, ch);
+    self->buffer = msg_buffer_find(self, &self->in_cache, to, (size_t)r, KYMO_PROT_WRITE);
+    r = msg_send(self, from, ch);
     return likely(r == KER_BLOCKED) ? r : msg_send_refused(self, r);
 }
 
@@ -359,14 +357,13 @@ static FBT_VISIBLE long msg_receive_receive(struct thread *self, const uintptr_t
         return msg_receive_failed(self, -ESRCH);
     }
     self->serving = ch;
-    const struct vm_cache w = self->proc->space.cache;
     uintptr_t to;
-    long r = msg_resolve(self, &w, RECEIVE_ARG_RMSG, &to);
+    long r = msg_resolve(self, RECEIVE_ARG_RMSG, &to);
     if (r < 0) {
         return msg_receive_failed(self, r);
     }
     self->dstmsglen = (uint32_t)r;
-    self->buffer = msg_cached_find(&w, to);
+    self->buffer = msg_buffer_find(self, &self->in_cache, to, (size_t)r, KYMO_PROT_WRITE);
     if (likely(list_empty(&ch->senders) && list_empty(&ch->pulses) && self->xfer == 0)) {
         r = msg_receive_wait(self, ch);
     } else {
@@ -442,14 +439,13 @@ long ker_msg_replyv(struct thread *self, const uintptr_t *args)
     if (!client) {
         return -ESRCH;
     }
-    const struct vm_cache w = self->proc->space.cache;
     uintptr_t from;
-    long len = msg_resolve(self, &w, REPLY_ARG_SMSG, &from);
+    long len = msg_resolve(self, REPLY_ARG_SMSG, &from);
     if (len < 0) {
         return len;
     }
     size_t total = (size_t)len < client->dstmsglen ? (size_t)len : client->dstmsglen;
-    if (!msg_copy_small(client->buffer, &w, from, total)) {
+    if (!msg_copy_small(client->buffer, self, from, total)) {
         return msg_reply_long(self, client, total);
     }
     msg_reply_answered(client, (long)args[1]);

@@ -25,16 +25,22 @@ static const iov_t *parts_of(const struct thread *t, unsigned arg)
     return vm_user_ptr(t->proc, base, (size_t)parts * sizeof(iov_t), KYMO_PROT_READ);
 }
 
-/* Resolves a single part that is not in the process's first mapping. */
-long msg_resolve_slow(struct thread *t, unsigned arg)
+/* Resolves several parts, or one that the cache for them doesn't cover: from now on it does. */
+long msg_resolve_slow(struct thread *t, unsigned arg, uintptr_t *addr)
 {
     kernel_assert(kernel_locked());
+    *addr = MSG_NOWHERE;
+    if (t->args[arg + 1] > 1) {
+        return msg_length_parts(t, arg);
+    }
     const volatile iov_t *iov = parts_of(t, arg);
     if (!iov) {
         return -EFAULT;
     }
+    vm_cache_fill(&t->iov_cache, t->proc, t->args[arg], sizeof(iov_t), KYMO_PROT_READ);
     uintptr_t base = (uintptr_t)iov->iov_base;
     size_t bytes = iov->iov_len;
+    *addr = base;
     t->args[arg] = base;
     t->args[arg + 1] = (uintptr_t)0 - bytes;
     return bytes <= MSG_BYTES_MAX ? (long)bytes : -EOVERFLOW;

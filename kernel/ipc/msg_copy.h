@@ -44,11 +44,18 @@ long msg_cursor_copy(struct msg_cursor *dst, struct msg_cursor *src, size_t max)
 /* Copies from kernel memory as much as fits. Returns the bytes, or MSG_FAULT_DST. */
 long msg_put(const struct thread *dst, unsigned arg, const void *from, size_t bytes);
 
-/* Returns whether the user mapping cache covers MSG_SMALL bytes at addr; msg_cached_ptr() then
- * returns their kernel pointer. */
-static inline bool msg_cached(const struct vm_cache *w, uintptr_t addr)
+/* Returns whether a user mapping cache covers these bytes, at most MSG_SMALL; msg_cached_ptr() then
+ * returns their kernel pointer. Only near the mapping's end the number counts. */
+static inline bool msg_cached(const struct vm_cache *w, uintptr_t addr, size_t bytes)
 {
-    return likely(addr - w->base < w->covered);
+    size_t offset = addr - w->base, covered = w->covered;
+
+    kernel_assert(bytes <= MSG_SMALL);
+    if (likely(offset < covered)) {
+        return true;
+    }
+    size_t len = covered + MSG_SMALL - 1;
+    return covered > 0 && offset < len && bytes <= len - offset;
 }
 
 static inline void *msg_cached_ptr(const struct vm_cache *w, uintptr_t addr)
@@ -57,45 +64,50 @@ static inline void *msg_cached_ptr(const struct vm_cache *w, uintptr_t addr)
 }
 
 _Static_assert(sizeof(iov_t) <= MSG_SMALL, "found in the user mapping cache");
-long msg_resolve_slow(struct thread *t, unsigned arg);
+/* An address that no user mapping cache covers. */
+#define MSG_NOWHERE UINTPTR_MAX
+long msg_resolve_slow(struct thread *t, unsigned arg, uintptr_t *addr);
 
 /*
  * Returns the length of the buffer that t's current call names by args[arg] and args[arg + 1], or a
  * negative errno. A single part is converted to a direct buffer in the arguments, so that it is
- * read once and later uses are fast. *addr: its start; an address outside the user mapping cache if
- * it has several parts.
+ * read once and later uses are fast. *addr: its start, or MSG_NOWHERE if it has several parts or
+ * they can't be read.
  */
-static inline long msg_resolve(struct thread *t, const struct vm_cache *w, unsigned arg,
-                               uintptr_t *addr)
+static inline long msg_resolve(struct thread *t, unsigned arg, uintptr_t *addr)
 {
     uintptr_t base = t->args[arg];
     long parts = (long)t->args[arg + 1];
     uintptr_t bytes = (uintptr_t)0 - (uintptr_t)parts;
     *addr = base;
-    if (likely(parts == 1)) {
-        if (!msg_cached(w, base) || (base & (sizeof(uintptr_t) - 1)) != 0) {
-            *addr = w->base - 1;
-            return msg_resolve_slow(t, arg);
+    if (parts > 0) {
+        const struct vm_cache *w = &t->iov_cache;
+        if (parts > 1 || !msg_cached(w, base, sizeof(iov_t)) ||
+            (base & (sizeof(uintptr_t) - 1)) != 0) {
+            return msg_resolve_slow(t, arg, addr);
         }
         const volatile iov_t *iov = msg_cached_ptr(w, base);
         *addr = (uintptr_t)iov->iov_base;
         bytes = iov->iov_len;
         t->args[arg] = *addr;
         t->args[arg + 1] = (uintptr_t)0 - bytes;
-    } else if (parts > 1) {
-        *addr = w->base - 1;
-        return msg_length_parts(t, arg);
     }
     return bytes <= MSG_BYTES_MAX ? (long)bytes : -EOVERFLOW;
 }
 
-/* Returns a kernel pointer to the first MSG_SMALL bytes of a resolved buffer, or NULL. */
-static inline void *msg_cached_find(const struct vm_cache *w, uintptr_t addr)
+/* Returns a kernel pointer to a resolved buffer, for at most MSG_SMALL bytes; or NULL. */
+static inline void *msg_buffer_find(const struct thread *t, struct vm_cache *w, uintptr_t addr,
+                                    size_t bytes, unsigned prot)
 {
-    return msg_cached(w, addr) ? msg_cached_ptr(w, addr) : NULL;
+    if (bytes == 0) {
+        return NULL;
+    }
+    bytes = bytes < MSG_SMALL ? bytes : MSG_SMALL;
+    return msg_cached(w, addr, bytes) ? msg_cached_ptr(w, addr)
+                                      : vm_cache_fill(w, t->proc, addr, bytes, prot);
 }
 
-/* Copies a few whole words. */
+/* Copies a few whole words, in any order: from the end on, so that few registers are needed. */
 static inline void msg_copy_words(void *dst, const void *src, size_t bytes)
 {
     while (bytes > 0) {
@@ -106,16 +118,22 @@ static inline void msg_copy_words(void *dst, const void *src, size_t bytes)
     }
 }
 
-/* Copies a few whole words from an address that the user mapping cache may cover to a kernel
- * pointer (may be NULL). Returns false, with nothing done, if the case isn't that simple. The
- * caller knows that both sides have the bytes. */
-static inline bool msg_copy_small(void *dst, const struct vm_cache *w, uintptr_t addr, size_t bytes)
+/* Copies a few whole words of t's resolved buffer at addr to a kernel pointer (may be NULL). Returns
+ * false, with nothing done, if the case isn't that simple. The caller knows that both sides have
+ * the bytes. */
+static inline bool msg_copy_small(void *dst, struct thread *t, uintptr_t addr, size_t bytes)
 {
-    if (!dst || !msg_cached(w, addr) || bytes > MSG_SMALL ||
-        (((uintptr_t)dst | addr | bytes) & 3) != 0) {
+    if (bytes > MSG_SMALL || (((uintptr_t)dst | addr | bytes) & 3) != 0) {
         return false;
     }
-    msg_copy_words(dst, msg_cached_ptr(w, addr), bytes);
+    if (bytes == 0) {
+        return true;
+    }
+    const void *src = dst ? msg_buffer_find(t, &t->out_cache, addr, bytes, KYMO_PROT_READ) : NULL;
+    if (!src) {
+        return false;
+    }
+    msg_copy_words(dst, src, bytes);
     return true;
 }
 

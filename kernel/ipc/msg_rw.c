@@ -54,9 +54,8 @@ long ker_msg_readv(struct thread *self, const uintptr_t *args)
     if (!client) {
         return -ESRCH;
     }
-    const struct vm_cache w = self->proc->space.cache;
     uintptr_t unused;
-    long room = args[4] == 0 ? msg_resolve(self, &w, 1, &unused) : -EINVAL;
+    long room = args[4] == 0 ? msg_resolve(self, 1, &unused) : -EINVAL;
     if (room < 0) {
         return room;
     }
@@ -73,9 +72,8 @@ long ker_msg_writev(struct thread *self, const uintptr_t *args)
     if (!client) {
         return -ESRCH;
     }
-    const struct vm_cache w = self->proc->space.cache;
     uintptr_t unused;
-    long len = args[4] == 0 ? msg_resolve(self, &w, 1, &unused) : -EINVAL;
+    long len = args[4] == 0 ? msg_resolve(self, 1, &unused) : -EINVAL;
     if (len < 0) {
         return len;
     }

@@ -17,20 +17,19 @@ struct process;
 struct thread;
 
 /*
- * User mapping cache: a process's first mapping, if it is plain read-write memory, which nearly
- * always contains its stack and data. For a few successive lookups of at most VM_CACHE_SPAN bytes
- * each (kernel/ipc/msg_copy.h); misses addresses closer than that to the mapping's end.
+ * User mapping cache: the mapping where a lookup of a thread's messages last found memory with the
+ * rights it asked for. For lookups of at most VM_CACHE_SPAN bytes (kernel/ipc/msg_copy.h). A change
+ * of the process's mappings empties it.
  */
-#define VM_CACHE_SPAN 32
+#define VM_CACHE_SPAN 64
 struct vm_cache {
     uintptr_t base;
-    size_t covered;   /* number of addresses covered from base on; 0: no such mapping */
+    size_t covered;   /* addresses from base on that have VM_CACHE_SPAN bytes; 0: empty */
     uintptr_t offset; /* added to such an address gives its kernel pointer */
 };
 
 struct vm_space {
     struct arch_aspace arch;              /* [k] first */
-    struct vm_cache cache;                /* [k] user mapping cache of maps[0] */
     struct mapping maps[CONFIG_MAPPINGS]; /* [k] most used first: stack and data before text */
     unsigned nmaps;                       /* [k] entries in use, no holes */
     uint64_t owned_bytes;                 /* [k] */
@@ -43,6 +42,10 @@ struct vm_space {
 void *vm_user_ptr(struct process *proc, uintptr_t addr, size_t len, unsigned prot);
 /* Like vm_user_ptr(), for as much of the range as the mapping contains; reduces *len to that. */
 void *vm_user_span(struct process *proc, uintptr_t addr, size_t *len, unsigned prot);
+/* Fills the cache with the mapping that has these bytes with all of prot. Returns their kernel
+ * pointer; NULL, with the cache as before: there is no such mapping of VM_CACHE_SPAN bytes. */
+void *vm_cache_fill(struct vm_cache *cache, const struct process *proc, uintptr_t addr,
+                    size_t bytes, unsigned prot);
 
 /* Adds a mapping; fills in m->vaddr. Allocates RAM if m->phys is 0 and it is not a device. */
 int vm_map(struct process *proc, struct mapping *m); /* 0, -ENOMEM, -EAGAIN (table full) */

@@ -135,15 +135,20 @@ static void vm_refresh(struct process *proc)
     }
 }
 
-/* Call when maps[0] has changed, or may have. */
-static void vm_cache_set(struct vm_space *space)
+void *vm_cache_fill(struct vm_cache *cache, const struct process *proc, uintptr_t addr,
+                    size_t bytes, unsigned prot)
 {
-    const struct mapping *m = space->maps;
-    bool plain = m->len >= VM_CACHE_SPAN && mapping_allows(m, KYMO_PROT_READ | KYMO_PROT_WRITE);
+    kernel_assert(kernel_locked());
+    size_t room;
+    const struct mapping *m = vm_lookup(proc, addr, &room);
 
-    space->cache.base = m->vaddr;
-    space->cache.covered = plain ? m->len - (VM_CACHE_SPAN - 1) : 0;
-    space->cache.offset = (uintptr_t)arch_phys_to_virt(m->phys) - m->vaddr;
+    if (!m || room < bytes || m->len < VM_CACHE_SPAN || !mapping_allows(m, prot)) {
+        return NULL;
+    }
+    cache->base = m->vaddr;
+    cache->covered = m->len - (VM_CACHE_SPAN - 1);
+    cache->offset = (uintptr_t)mapping_kva(m, 0) - m->vaddr;
+    return (void *)(addr + cache->offset);
 }
 
 static void vm_append(struct process *proc, const struct mapping *m)
@@ -157,7 +162,6 @@ static void vm_append(struct process *proc, const struct mapping *m)
     entry->arch = m->arch;
     mapping_publish(entry, m->len);
     vm_set_count(&proc->space, proc->space.nmaps + 1);
-    vm_cache_set(&proc->space);
     if (m->flags & MAPPING_OWNED) {
         proc->space.owned_bytes += m->len;
     }
@@ -257,13 +261,16 @@ static void vm_close_gap(struct vm_space *space, struct mapping *m)
     vm_set_count(space, space->nmaps - 1);
 }
 
-/* Clears cached buffers of blocked threads, so that they are looked up again. */
+/* Clears what the threads know of their messages' memory, so that it is looked up again. */
 static void vm_forget_buffers(struct process *proc)
 {
     for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
-        if (proc->threads[i]) {
-            proc->threads[i]->buffer = NULL;
-            proc->threads[i]->plain = NULL;
+        struct thread *t = proc->threads[i];
+
+        if (t) {
+            t->buffer = NULL;
+            t->plain = NULL;
+            t->iov_cache.covered = t->out_cache.covered = t->in_cache.covered = 0;
         }
     }
 }
@@ -275,7 +282,6 @@ void vm_protect(struct process *proc, struct mapping *m, unsigned prot)
     kernel_assert(kernel_locked());
     m->flags = (m->flags & ~rights) | prot;
     arch_aspace_protect(&proc->space.arch, m);
-    vm_cache_set(&proc->space);
     vm_forget_buffers(proc);
     vm_grace(proc); /* from here on no NOLOCK call writes with the old rights */
     if (prot & KYMO_PROT_EXEC) {
@@ -295,7 +301,6 @@ void vm_remove(struct process *proc, struct mapping *m)
     mapping_publish(m, 0);
     vm_grace(proc);
     vm_close_gap(space, m);
-    vm_cache_set(space);
     vm_forget_buffers(proc);
     vm_grace(proc); /* from here on the moved entry's old slot may be reused */
     vm_refresh(proc);

@@ -182,7 +182,7 @@ static inline void sched_hand_over(struct cpu *cpu, struct thread *prev, enum th
     thread_set_state_unseen(prev, state);
     thread_set_state_unseen(next, STATE_RUNNING);
     switch_accounts(cpu, prev, next, true);
-    arch_switch_integer(prev, next);
+    arch_switch(prev, next);
 }
 
 /* Returns whether waking t would change nothing except its state READY. */

@@ -12,6 +12,7 @@
 #include "kernel/base/cpu.h"
 #include "kernel/base/list.h"
 #include "kernel/base/pulse.h"
+#include "kernel/mem/mem.h"
 #include "kernel/time/time.h"
 #include "trace/hook.h"
 
@@ -73,6 +74,9 @@ struct thread {
     /* [k] RECEIVE: the same buffer, if the call accepts messages, wants no struct _msg_info and
      * has no timeout, and the buffer is word-aligned; else NULL */
     void *plain;
+    /* [k] user mapping caches of its messages: where its iov_t are, the bytes that it sends and
+     * replies, and its buffers for what it gets. vm_remove() and vm_protect() empty them */
+    struct vm_cache iov_cache, out_cache, in_cache;
     /* [k] the channel it last received from, whose senders raise its priority */
     struct channel *serving;
     int32_t xfer;       /* [k] rcvid of the message being received in pieces; 0: none */

@@ -3,12 +3,14 @@
 
 PROGRAMS += bench
 bench_SRCS := test/bench/guest.c lib/capture/check.c trace/crc32c.c
+PROGRAMS += bench_msg
+bench_msg_SRCS := test/bench/guest_msg.c
 PROGRAMS += bench_d
 bench_d_SRCS := test/bench/guest_d.c
 TEST_IMAGES += bench
 bench_D := $(wildcard test/bench/d/*.d)
 bench_SCRIPT := test/bench/bench.start
-bench_PROGRAMS := init bench bench_d
+bench_PROGRAMS := init bench bench_msg bench_d
 TEST_IMAGES += ratio
 ratio_SCRIPT := test/bench/ratio.start
 ratio_PROGRAMS := init console tracelogger $(DEMO_PROGRAMS)

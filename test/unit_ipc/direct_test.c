@@ -210,9 +210,12 @@ static void fill_message(const struct thread *t, uintptr_t *args)
     }
     args[0] = chance(97) ? at : chance(50) ? at + pick(sizeof(iov_t)) : some_address();
     args[1] = chance(97) ? 1 : pick(3);
-    if (chance(4)) {
+    if (chance(50)) {
         args[0] = some_address();
         args[1] = LEN(some_bytes());
+    }
+    if (chance(4)) {
+        args[0] = args[1] = 0;
     }
 }
 
@@ -245,7 +248,7 @@ static unsigned choose(struct thread *t, uintptr_t args[6])
         return chance(97) ? KER_MSG_RECEIVEV : KER_MSG_RECEIVEPULSEV;
     }
     args[0] =
-        chance(95) ? pick(PROCESSES) | (chance(50) ? _NTO_SIDE_CHANNEL : 0) : pick(UINT32_MAX);
+        chance(95) ? pick(PROCESSES - 1) | (chance(50) ? _NTO_SIDE_CHANNEL : 0) : pick(UINT32_MAX);
     fill_message(t, args + 1);
     fill_message(t, args + 3);
     return chance(97) ? KER_MSG_SENDV : KER_MSG_SENDVNC;
@@ -254,7 +257,7 @@ static unsigned choose(struct thread *t, uintptr_t args[6])
 /* Another way in which a call can be unusual, or the world before it. */
 static void disturb(struct thread *t, uintptr_t args[6])
 {
-    switch (pick(12)) {
+    switch (pick(11)) {
     case 0:
     case 1:
     case 2:
@@ -275,18 +278,15 @@ static void disturb(struct thread *t, uintptr_t args[6])
         args[1] = 9 + pick(6);
         world_enter(t, KER_MSG_SEND_PULSE, args);
         return;
-    case 8: /* where its messages are, or what has taken that place since */
+    case 7: /* where its messages are, or what has taken that place since */
         if (chance(20)) {
             args[0] = t->proc->space.maps[0].vaddr;
             args[1] = t->proc->space.maps[0].len;
             world_enter(t, KER_MEM_UNMAP, args);
         }
         return;
-    case 9:
+    case 8:
         cpus[fake_cpu].trace.exit_work |= WORK_TIMER;
-        return;
-    case 7:
-        fake_fp_used = !fake_fp_used;
         return;
     default:
         if (random_call(t, &last.number, args)) {
@@ -333,6 +333,18 @@ static void connect(void *thread)
     }
 }
 
+/* Most threads have sent and received before. */
+static void warm(void *thread)
+{
+    struct thread *t = thread;
+
+    if (chance(80)) {
+        vm_cache_fill(&t->iov_cache, t->proc, IOVS, sizeof(iov_t), KYMO_PROT_READ);
+        vm_cache_fill(&t->out_cache, t->proc, MESSAGES, 1, KYMO_PROT_READ);
+        vm_cache_fill(&t->in_cache, t->proc, MESSAGES, 1, KYMO_PROT_WRITE);
+    }
+}
+
 static void episode_begin(void)
 {
     unsigned level = 10 + pick(3);
@@ -341,8 +353,9 @@ static void episode_begin(void)
         struct thread *t = world_process(0x1ff, (int)(level + pick(3)), DATA);
         world_do(0, connect, t);
         world_settle();
+        world_do(0, warm, t);
         for (unsigned n = pick(3); n > 0; n--) {
-            world_thread(t, (int)(level + pick(3)));
+            world_do(0, warm, world_thread(t, (int)(level + pick(3))));
         }
     }
 }
@@ -378,7 +391,7 @@ static void episode(void)
         }
     }
     world_settle();
-    fake_events_off = fake_fp_used = false;
+    fake_events_off = false;
     world_end();
 }
 

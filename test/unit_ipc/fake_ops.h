@@ -26,7 +26,6 @@ struct arch_aspace {
 void fake_result(const struct thread *t, int error);
 extern unsigned fake_cpu;
 extern uint64_t fake_now;
-extern bool fake_fp_used; /* by any thread */
 struct cpu *fake_this_cpu(void);
 void fake_lock_taken(volatile uint32_t *lock);
 void fake_spin(void);
@@ -83,19 +82,6 @@ static inline void arch_switch(struct thread *prev, struct thread *next)
 {
     (void)prev;
     (void)next;
-}
-static inline bool arch_fp_unused(const struct thread *prev, const struct thread *next)
-{
-    (void)prev;
-    (void)next;
-    return !fake_fp_used;
-}
-static inline void arch_switch_integer(struct thread *prev, struct thread *next)
-{
-    if (fake_fp_used) {
-        __builtin_trap();
-    }
-    arch_switch(prev, next);
 }
 static inline bool arch_cas32(volatile uint32_t *p, uint32_t expected, uint32_t desired)
 {

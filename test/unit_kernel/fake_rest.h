@@ -50,16 +50,6 @@ static inline void arch_switch(struct thread *prev, struct thread *next)
 {
     fake_switch(prev, next);
 }
-static inline bool arch_fp_unused(const struct thread *prev, const struct thread *next)
-{
-    (void)prev;
-    (void)next;
-    return true;
-}
-static inline void arch_switch_integer(struct thread *prev, struct thread *next)
-{
-    fake_switch(prev, next);
-}
 static inline bool arch_cas32(volatile uint32_t *p, uint32_t expected, uint32_t desired)
 {
     return __atomic_compare_exchange_n(p, &expected, desired, false, __ATOMIC_ACQ_REL,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Moves a thread's FP and SIMD registers. a64_fp_save(ctx), a64_fp_load(ctx): kernel context, FP
- * not trapped at EL1 (it never is). Both leave the integer registers that C expects alone.
+ * a64_fp_load(ctx) loads a thread's FP and SIMD registers (a64_fp_save() is in ops.h): kernel
+ * context, FP not trapped at EL1 (it never is). Leaves the integer registers that C expects alone.
  */
 #include ARCH_OFFSETS_H
 #include "kernel/arch/aarch64/shared.h"
@@ -23,17 +23,6 @@
     .macro fp_pair_ op, n, m
     \op q\n, q\m, [x1, #(\n * 16)]
     .endm
-
-    .global a64_fp_save
-    .type a64_fp_save, %function
-a64_fp_save:
-    all stp
-    mrs x2, fpsr
-    str x2, [x0, #CTX_FPSR]
-    mrs x2, fpcr
-    str x2, [x0, #CTX_FPCR]
-    ret
-    .size a64_fp_save, . - a64_fp_save
 
     .global a64_fp_load
     .type a64_fp_load, %function

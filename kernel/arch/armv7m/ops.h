@@ -142,19 +142,20 @@ static inline uint32_t armv7m_no_fp(const struct arch_context *ctx)
     return (ctx ? ctx->exc_return : EXC_RETURN_NO_FP) & EXC_RETURN_NO_FP;
 }
 
-static inline bool arch_fp_unused(const struct thread *prev, const struct thread *next)
+/* Switches the running thread: FP registers, library word, MPU. entry.S moves the integer
+ * registers. struct thread begins with its context (asserted in kernel/observe/port.c). */
+static inline void arch_switch(struct thread *prev, struct thread *next)
 {
-    const struct arch_context *from = (const struct arch_context *)prev;
-    const struct arch_context *to = (const struct arch_context *)next;
-    return (armv7m_no_fp(from) & armv7m_no_fp(to)) != 0;
-}
-
-/* Switches the library word and the MPU. */
-static inline void arch_switch_integer(struct thread *prev, struct thread *next)
-{
+    struct arch_context *from = (struct arch_context *)prev;
     struct arch_context *to = (struct arch_context *)next;
 
-    (void)prev;
+    if (unlikely((armv7m_no_fp(from) & armv7m_no_fp(to)) == 0)) {
+        armv7m_fp_switch(from, to);
+    }
+    if (!to) {
+        armv7m_port.saved = NULL;
+        return;
+    }
     armv7m_port.saved = &to->kind;
     uint32_t *word = *to->lib_word;
     if (word) {
@@ -164,20 +165,6 @@ static inline void arch_switch_integer(struct thread *prev, struct thread *next)
         armv7m_port.loaded = to->aspace;
         armv7m_mpu_load(to->aspace);
     }
-}
-
-/* Switches the running thread: FP registers, library word, MPU. entry.S moves the integer
- * registers. struct thread begins with its context (asserted in kernel/observe/port.c). */
-static inline void arch_switch(struct thread *prev, struct thread *next)
-{
-    if (unlikely(!arch_fp_unused(prev, next))) {
-        armv7m_fp_switch((struct arch_context *)prev, (struct arch_context *)next);
-    }
-    if (!next) {
-        armv7m_port.saved = NULL;
-        return;
-    }
-    arch_switch_integer(prev, next);
 }
 
 static inline bool arch_cas32(volatile uint32_t *p, uint32_t expected, uint32_t desired)

@@ -210,6 +210,32 @@ static void check_zombie(const struct process *proc)
     }
 }
 
+/* A thread's user mapping cache is empty, or a mapping of its process that has these rights: all of
+ * it that VM_CACHE_SPAN bytes fit behind. */
+static void check_cache(const struct thread *t, const struct vm_cache *w, unsigned prot)
+{
+    const struct vm_space *space = &t->proc->space;
+    bool good = w->covered == 0;
+
+    for (unsigned i = 0; i < space->nmaps && !good; i++) {
+        const struct mapping *m = &space->maps[i];
+        good = w->base == m->vaddr && w->covered == m->len - VM_CACHE_SPAN + 1 &&
+               w->base + w->offset == (uintptr_t)arch_phys_to_virt(m->phys) &&
+               (m->flags & (prot | KYMO_MAP_DEVICE)) == prot;
+    }
+    if (!good) {
+        kernel_panic("thread %d of process %d: user mapping cache of %lx bytes at %lx", (int)t->tid,
+                     (int)t->pid, (unsigned long)w->covered, (unsigned long)w->base);
+    }
+}
+
+static void check_caches(const struct thread *t)
+{
+    check_cache(t, &t->iov_cache, KYMO_PROT_READ);
+    check_cache(t, &t->out_cache, KYMO_PROT_READ);
+    check_cache(t, &t->in_cache, KYMO_PROT_WRITE);
+}
+
 static void check_process(const struct process *proc)
 {
     unsigned threads = 0;
@@ -235,29 +261,13 @@ static void check_process(const struct process *proc)
                 kernel_panic("thread %u of process %d isn't its own", i + 1, (int)proc->pid);
             }
             check_thread(proc->threads[i]);
+            check_caches(proc->threads[i]);
             threads += proc->threads[i]->state != STATE_DEAD;
         }
     }
     if (threads != proc->nthreads) {
         kernel_panic("process %d has %u threads, counted as %u", (int)proc->pid, threads,
                      (unsigned)proc->nthreads);
-    }
-}
-
-/* A process's user mapping cache is what its first mapping says: all of it that MSG_SMALL bytes fit
- * behind. */
-static void check_cache(const struct vm_space *space)
-{
-    const struct mapping *m = space->maps;
-    const struct vm_cache *w = &space->cache;
-    const unsigned rw = KYMO_PROT_READ | KYMO_PROT_WRITE;
-    bool plain = space->nmaps > 0 && (m->flags & (rw | KYMO_MAP_DEVICE)) == rw;
-
-    if (w->covered != (plain ? m->len - VM_CACHE_SPAN + 1 : 0) ||
-        (plain &&
-         (w->base != m->vaddr || w->base + w->offset != (uintptr_t)arch_phys_to_virt(m->phys)))) {
-        kernel_panic("user mapping cache of %lx bytes at %lx", (unsigned long)w->covered,
-                     (unsigned long)w->base);
     }
 }
 
@@ -299,7 +309,6 @@ void kernel_check(void)
         if (!proc) {
             continue;
         }
-        check_cache(&proc->space);
         if (proc != kernel_process) {
             check_process(proc);
         }
