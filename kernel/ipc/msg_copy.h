@@ -118,9 +118,9 @@ static inline void msg_copy_words(void *dst, const void *src, size_t bytes)
     }
 }
 
-/* Copies a few whole words of t's resolved buffer at addr to a kernel pointer (may be NULL). Returns
- * false, with nothing done, if the case isn't that simple. The caller knows that both sides have
- * the bytes. */
+/* Copies a few whole words of t's resolved buffer at addr to a kernel pointer (may be NULL).
+ * Returns false, with nothing done, if the case isn't that simple. The caller knows that both sides
+ * have the bytes. */
 static inline bool msg_copy_small(void *dst, struct thread *t, uintptr_t addr, size_t bytes)
 {
     if (bytes > MSG_SMALL || (((uintptr_t)dst | addr | bytes) & 3) != 0) {

@@ -120,9 +120,20 @@ static void a_thread_too_many(void)
     client->proc->nthreads++;
 }
 
-static void a_window_too_large(void)
+static void a_cache_too_large(void)
 {
-    client->proc->space.cache.covered++;
+    client->out_cache.covered++;
+}
+
+static void fill_from_what_may_only_be_read(void *unused)
+{
+    (void)unused;
+    vm_cache_fill(&client->in_cache, client->proc, RO, 1, KYMO_PROT_READ);
+}
+
+static void a_cache_without_rights(void)
+{
+    world_do(0, fill_from_what_may_only_be_read, NULL);
 }
 
 static void a_zombie_with_threads(void)
@@ -154,7 +165,8 @@ static const struct {
     {a_connection_to_no_channel, "leads to no channel"},
     {a_channel_of_another, "isn't its own"},
     {a_thread_too_many, "has 2 threads, counted as 3"},
-    {a_window_too_large, "user mapping cache of"},
+    {a_cache_too_large, "user mapping cache of"},
+    {a_cache_without_rights, "user mapping cache of"},
     {a_zombie_with_threads, "zombie"},
     {a_mutex_without_an_owner, "waits for a wrong owner"},
 };
