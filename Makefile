@@ -148,7 +148,7 @@ help: ## this list
 		/soak=True/ { split($$0, part, "\""); printf " " part[2] } \
 		END { print "" }' test/boot/suites.py | fold -s -w 100
 	@echo "  images: $$($(MAKE) -s --no-print-directory -f scripts/board.mk BOARD=$(BOARD) list-images)"
-	@echo "  variables: BOARD=$(BOARD) (of: $(BOARDS)), IMAGE=$(IMAGE), SMP=, LIBC=, DEBUG=1, BOOT_D=file.d, IMAGE_D=files.d, V=1"
+	@echo "  variables: BOARD=$(BOARD) (of: $(BOARDS)), IMAGE=$(IMAGE), SMP=, LIBC=, TRACE_SLOTS=, DEBUG=1, BOOT_D=file.d, IMAGE_D=files.d, V=1"
 
 ##@ Boards
 # What a board's make takes as given: tools, and the generated hooks (host/host.mk).
@@ -186,6 +186,12 @@ $(addprefix other-libc-,$(BOARDS)): other-libc-%: $(BOARD_TOOLS)
 without-d: $(addprefix without-d-,$(BOARDS))
 $(addprefix without-d-,$(BOARDS)): without-d-%: $(BOARD_TOOLS)
 	$(call board_make,$*,D=0 B=$(B)/$*-without-d image-bench)
+
+# Some test images with the smallest trace buffers that there may be.
+.PHONY: small-buffers $(addprefix small-buffers-,$(BOARDS))
+small-buffers: $(addprefix small-buffers-,$(BOARDS))
+$(addprefix small-buffers-,$(BOARDS)): small-buffers-%: $(BOARD_TOOLS)
+	$(call board_make,$*,TRACE_SLOTS=64 B=$(B)/$*-slots64 $(addprefix image-,test events ring))
 
 # Boards whose kernels have assertions, each in build/BOARD-debug/: the images that test/boot/run.py
 # boots from there, with the programs of the release images. (make DEBUG=1 image builds any, whole.)

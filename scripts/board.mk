@@ -39,6 +39,10 @@ SIZE := $(CROSS)size
 # No path of the building machine gets into an image; build ids depend on contents only.
 # TRACE_SLOTS: the slots of a trace buffer, where not 1024 (trace/slot.h).
 TRACE_SLOTS ?=
+SLOTS_MAY_BE := $(shell awk -v n='$(TRACE_SLOTS)' '/define TRACE_BUFFER_SLOTS_LEAST/ { least = $$3 } \
+	/define TRACE_BUFFER_SLOTS_MOST/ { most = $$3 } \
+	END { if (n != "" && (n !~ /^[1-9][0-9]*$$/ || n + 0 < least || n + 0 > most)) print least " to " most }' trace/slot.h)
+$(if $(SLOTS_MAY_BE),$(error TRACE_SLOTS=$(TRACE_SLOTS): a trace buffer has $(SLOTS_MAY_BE) slots))
 COMMON_FLAGS := -std=gnu11 -g -Wall -Wextra -Werror -MMD -MP '-ffile-prefix-map=$(CURDIR)=.' -I. \
 	$(TRACE_SLOTS:%=-DTRACE_BUFFER_SLOTS=%)
 AS_FLAGS := '-Wa,--debug-prefix-map=$(CURDIR)=.'

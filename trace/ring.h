@@ -33,7 +33,7 @@ KYMO_STATIC_ASSERT(sizeof(struct trace_slot) == TRACE_SLOT_BYTES, "slot layout")
 /* What follows from TRACE_BUFFER_SLOTS (trace/slot.h). */
 KYMO_STATIC_ASSERT(TRACE_BUFFER_SLOTS >= TRACE_BUFFER_SLOTS_LEAST &&
                        TRACE_BUFFER_SLOTS <= TRACE_BUFFER_SLOTS_MOST,
-                   "TRACE_BUFFER_SLOTS");
+                   "TRACE_BUFFER_SLOTS: a buffer has 64 to 1024 slots");
 KYMO_STATIC_ASSERT(TRACE_HIGH_WATER >= TRACE_HIGH_WATER_LEAST &&
                        TRACE_HIGH_WATER < TRACE_BUFFER_SLOTS,
                    "the default high-water mark");

@@ -53,9 +53,10 @@ static int allocate(struct capture *capture)
     }
     switch (errno) {
     case ENOMEM:
-        printf("tracelogger: not enough %s for -k %u, %u buffers of 16 KB: give a smaller -k\n",
+        printf("tracelogger: not enough %s for -k %u, %u buffers of %u bytes: give a smaller "
+               "-k\n",
                capture->options->retain ? "retained memory" : "contiguous memory", count,
-               count * kymo_cpus());
+               count * kymo_cpus(), (unsigned)TRACE_BUFFER_BYTES);
         return -1;
     case EBUSY:
         printf("tracelogger: the recording of an earlier boot is still retained: save it with "

@@ -19,6 +19,7 @@ import memory
 import merged
 import modes
 import slain
+import small
 import truth
 
 ROOT = kev.ROOT
@@ -459,6 +460,14 @@ SUITES = [
     Suite("ring", "a flight recorder: the newest events, dumped at the end", "ring",
           checks=[the_capture_can_be_read, all_that_ran_have_names, merged.other_readers_agree],
           coverage=True),
+    Suite("api-slots64", "the API with buffers of 64 slots", "test", M4, tests=158,
+          qemu=["-rtc", "clock=vm"], variant="-slots64"),
+    Suite("ring-slots64", "a flight recorder with buffers of 64 slots", "ring", variant="-slots64",
+          checks=[the_capture_can_be_read, all_that_ran_have_names, merged.other_readers_agree,
+                  small.each_command_reads_them]),
+    Suite("events-slots64", "programs' own events with buffers of 64 slots", "events", tests=23,
+          variant="-slots64", checks=events.CHECKS + [merged.other_readers_agree,
+                                                      small.each_command_reads_them]),
     Suite("advice", "the -k that is advised after losses is enough", "advice", tests=4,
           checks=[the_logger_advises_that, the_size_limit_holds_and_all_is_counted,
                   says(r"tracelogger: t_advice \(process \d+\) is recording already: end it, or "

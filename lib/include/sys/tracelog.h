@@ -74,7 +74,7 @@ int tracelog_instance_init(tracelog_instance_t **instance);
 /* EBUSY: it records, or tracelog_wait() is still due. */
 int tracelog_instance_destroy(tracelog_instance_t *instance);
 
-/* Sets the number of the kernel's buffers of 16 KB, per CPU: 2 to 1024, else EINVAL. ENOTSUP: an
+/* Sets the number of the kernel's buffers, per CPU: 2 to 1024, else EINVAL. ENOTSUP: an
  * address other than TRACELOG_ANYWHERE or 0; keep or reuse are not 0 (tracelogger's -P and -R).
  * EBUSY: it records. */
 int tracelog_setkbuffers(tracelog_instance_t *instance, uint64_t paddr, int buffers, int keep,

@@ -277,7 +277,7 @@ static void settle(void)
     EXPECT_EQ(command(_NTO_TRACE_DELALLCLASSES), 0);
     EXPECT_EQ(command(_NTO_TRACE_SETALLCLASSESFAST), 0);
     EXPECT_EQ(command(_NTO_TRACE_OVERWRITEBUFFER), 0);
-    EXPECT_EQ(TraceEvent((int)KYMO_TRACE_SETHIGHWATER, 715), 0);
+    EXPECT_EQ(TraceEvent((int)KYMO_TRACE_SETHIGHWATER, TRACE_HIGH_WATER), 0);
     remove_objects();
 }
 

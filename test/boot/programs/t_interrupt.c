@@ -106,7 +106,7 @@ static void t_interrupt(void)
     EXPECT_EQ(seen.raws, LAST - FIRST); /* though the class is off */
     EXPECT_EQ(seen.refused, 5);
     EXPECT_EQ(seen.flushes, 1);
-    EXPECT_EQ(buffers, 2);
+    EXPECT(TRACE_BUFFER_SLOTS == 1024 ? buffers == 2 : buffers >= 2);
     EXPECT(seen.own > 0);
     made = loss().made;
     EXPECT(made >= 5 * (LAST - FIRST) + 5 + seen.own);

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define BUFFERS 12 /* per CPU */
+#define BUFFERS (12 * 1024 / TRACE_BUFFER_SLOTS) /* per CPU */
 #define CPUS_MOST 8
 #define CALLS 150
 #define PULSES 25

@@ -39,14 +39,17 @@ static unsigned take_memory(struct kymo_map *pieces, unsigned most)
     return n;
 }
 
-/* With most of the memory taken, 16 MB of buffers for each CPU can't be contiguous. */
+/* With most of the memory taken, 16 MB of buffers for each CPU can't be contiguous. Smaller buffers
+ * are never so many. */
 static void t_no_memory(void)
 {
     struct kymo_map pieces[7];
     unsigned n = take_memory(pieces, COUNT(pieces));
     uint64_t paddr;
 
-    EXPECT_ERR(TraceEvent((int)_NTO_TRACE_ALLOCBUFFER, 1024, &paddr), ENOMEM);
+    if (TRACE_BUFFER_SLOTS == 1024) {
+        EXPECT_ERR(TraceEvent((int)_NTO_TRACE_ALLOCBUFFER, 1024, &paddr), ENOMEM);
+    }
     EXPECT_ERR(command(_NTO_TRACE_START), ECANCELED);
     while (n > 0) {
         n--;
@@ -181,13 +184,13 @@ static void t_high_water(void)
     struct kymo_trace_buffer b = {0};
 
     open_buffers();
-    EXPECT_EQ(TraceEvent((int)KYMO_TRACE_SETHIGHWATER, 100), 0);
+    EXPECT_EQ(TraceEvent((int)KYMO_TRACE_SETHIGHWATER, 40), 0);
     EXPECT_EQ(command(_NTO_TRACE_STARTNOSTATE), 0);
-    insert(0, 97); /* with BUFFER and TIME: 99 */
+    insert(0, 37); /* with BUFFER and TIME: 39 */
     EXPECT_ERR(TraceEvent((int)KYMO_TRACE_TAKEBUFFER, &b), EAGAIN);
-    insert(97, 3);
+    insert(37, 3);
     EXPECT_EQ(TraceEvent((int)KYMO_TRACE_TAKEBUFFER, &b), 0);
-    EXPECT(b.slots > 100 && b.slots <= 102);
+    EXPECT(b.slots > 40 && b.slots <= 42);
     EXPECT_EQ(TraceEvent((int)KYMO_TRACE_GIVEBUFFER, b.index), 0);
     EXPECT_EQ(command(_NTO_TRACE_STOP), 0);
     EXPECT_EQ(TraceEvent((int)KYMO_TRACE_SETHIGHWATER, TRACE_HIGH_WATER), 0);

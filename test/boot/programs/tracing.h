@@ -10,7 +10,7 @@
 #include "test/boot/programs/check.h"
 #include "trace/slot.h"
 
-#define PER_CPU 4 /* buffers */
+#define PER_CPU (4096 / TRACE_BUFFER_SLOTS) /* buffers: as many as have room for 4096 slots */
 
 int command(unsigned cmd); /* a TraceEvent() without arguments */
 /* Buffers allocated and mapped, linear, overwrite, only user events on; and all of it ended. */
