@@ -11,6 +11,7 @@
 
 #include <stdint.h>
 
+#include "abi/static_assert.h"
 #include "trace/slot.h"
 
 enum dtrace_log_event {
@@ -44,9 +45,9 @@ enum {
     DTRACE_LOG_NOTES_PART = TRACE_EVENT_SLOTS_MOST < 62 ? 252 : DTRACE_LOG_NOTES_PART_MOST,
     DTRACE_LOG_NOTES_MAX = 128 * 1024, /* of all notes of one consumer */
 };
-_Static_assert((12 + DTRACE_LOG_NOTES_PART + 7) / 8 <= TRACE_EVENT_SLOTS_MOST &&
-                   (DTRACE_LOG_NOTES_PART == DTRACE_LOG_NOTES_PART_MOST ||
-                    (12 + DTRACE_LOG_NOTES_PART) % 8 == 0),
-               "a part of the notes fits a buffer, and readers can tell where it ends");
+KYMO_STATIC_ASSERT((12 + DTRACE_LOG_NOTES_PART + 7) / 8 <= TRACE_EVENT_SLOTS_MOST &&
+                       (DTRACE_LOG_NOTES_PART == DTRACE_LOG_NOTES_PART_MOST ||
+                        (12 + DTRACE_LOG_NOTES_PART) % 8 == 0),
+                   "a part of the notes fits a buffer, and readers can tell where it ends");
 
 #endif
