@@ -114,8 +114,8 @@ def failures_are_told(boot):
     said, wrong = cases(boot), []
     failed = dict(FAILED)
     if boot.board == "mps2-an386":  # the other has so much memory
-        failed["no-memory"] = ("not enough contiguous memory for -k 1024, 1024 buffers of 16384 bytes: "
-                               "give a smaller -k")
+        failed["no-memory"] = ("not enough contiguous memory for -k 1024, 1024 buffers of "
+                               "16384 bytes: give a smaller -k")
     for name, message in failed.items():
         error = message_wrong(said[name], message, 1)
         wrong += [f"{name}: {error}"] if error else []
