@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The raw kernel calls, one assembler stub a row of abi/kercalls.def: kymo_raw_<NAME>()
+ * The raw kernel calls, one assembler stub for each entry of abi/kercalls.def: kymo_raw_<NAME>()
  * takes machine words and returns the pair (value, errno). Used inside lib/ only; programs call the
  * functions of sys/neutrino.h and sys/kymo.h. Also included by lib/arch/<cpu>/svc.S.
  */

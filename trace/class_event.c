@@ -18,10 +18,10 @@
 
 #define STATES 24
 
-static const struct row {
+static const struct entry {
     uint8_t slot_class;
     uint16_t number;
-} rows[TRACE_EV_ROWS] = {
+} entries[TRACE_EV_ENTRIES] = {
 #define EVENT(name, CLASS, number, ...) {TRACE_CLASS_##CLASS, number},
 #define EVENT_CONTROL(...)
 #include "trace/events.def"
@@ -31,17 +31,18 @@ static const struct row {
 
 /* Returns whether the event is on and passes the thread limits: the first words of a class THREAD
  * event name its thread. */
-static bool row_on(unsigned id, const uint32_t *words, unsigned nwords)
+static bool entry_on(unsigned id, const uint32_t *words, unsigned nwords)
 {
-    unsigned event_class = trace_filter_class_of(id), number = rows[id].number;
+    unsigned event_class = trace_filter_class_of(id), number = entries[id].number;
     uint32_t pid = nwords > 0 ? words[0] : 0, tid = nwords > 1 ? words[1] : 0;
 
     if (event_class != _NTO_TRACE_THREAD) {
-        return trace_bit(trace_filter.row_on, id) && trace_threads_row_here(event_class, id);
+        return trace_bit(trace_filter.entry_on, id) && trace_threads_entry_here(event_class, id);
     }
     return number < STATES
                ? trace_filter.state_on >> number & 1 && trace_threads_state(number, pid, tid)
-               : trace_bit(trace_filter.row_on, id) && trace_threads_row(event_class, id, pid, tid);
+               : trace_bit(trace_filter.entry_on, id) &&
+                     trace_threads_entry(event_class, id, pid, tid);
 }
 
 /* Returns 1: an event of that number is on; 0: off; or -ENOTSUP. */
@@ -52,9 +53,9 @@ static long class_on(uint32_t slot_class, uint32_t number, const uint32_t *words
                    ? trace_kercall_on(number)
                    : -ENOTSUP;
     }
-    for (unsigned id = 0; id < TRACE_EV_ROWS; id++) {
-        if (rows[id].slot_class == slot_class && rows[id].number == number) {
-            return row_on(id, words, nwords);
+    for (unsigned id = 0; id < TRACE_EV_ENTRIES; id++) {
+        if (entries[id].slot_class == slot_class && entries[id].number == number) {
+            return entry_on(id, words, nwords);
         }
     }
     return -ENOTSUP;

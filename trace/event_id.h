@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Numbers for the rows of events.def: TRACE_EV_<name>, in the table's order, and for the sites that
- * serve many events. Internal to one build: they never leave the program.
+ * Numbers for the entries of events.def: TRACE_EV_<name>, in the table's order, and for the sites
+ * that serve many events. Internal to one build: they never leave the program.
  */
 #ifndef TRACE_EVENT_ID_H
 #define TRACE_EVENT_ID_H
@@ -12,8 +12,8 @@ enum trace_event_id {
 #include "trace/events.def"
 #undef EVENT
 #undef EVENT_CONTROL
-    TRACE_EV_ROWS,
-    TRACE_EV_thread_state = TRACE_EV_ROWS, /* the one site of all EVENT_STATE entries */
+    TRACE_EV_ENTRIES,
+    TRACE_EV_thread_state = TRACE_EV_ENTRIES, /* the one site of all EVENT_STATE entries */
     TRACE_EV_kercall_enter,
     TRACE_EV_kercall_exit,
     TRACE_EV_kercall_int,

@@ -24,15 +24,16 @@ static bool unsettled;
 uint32_t trace_site_probed[TRACE_BITS(TRACE_EV_COUNT)]; /* [a] D listens */
 uint32_t trace_site_logged[TRACE_BITS(TRACE_EV_COUNT)]; /* [a] the log takes it */
 
-static const struct row {
+static const struct entry {
     uint8_t event_class; /* external */
     uint8_t internal;    /* class */
     uint16_t number;     /* internal event */
     bool state;
-} rows[TRACE_EV_ROWS] = {
-#define EVENT_ROW(CLASS, number, EXT, state) {_NTO_TRACE_##EXT, TRACE_CLASS_##CLASS, number, state},
-#define EVENT(name, CLASS, number, EXT, ...) EVENT_ROW(CLASS, number, EXT, false)
-#define EVENT_STATE(name, CLASS, number, EXT, ...) EVENT_ROW(CLASS, number, EXT, true)
+} entries[TRACE_EV_ENTRIES] = {
+#define EVENT_ENTRY(CLASS, number, EXT, state) \
+    {_NTO_TRACE_##EXT, TRACE_CLASS_##CLASS, number, state},
+#define EVENT(name, CLASS, number, EXT, ...) EVENT_ENTRY(CLASS, number, EXT, false)
+#define EVENT_STATE(name, CLASS, number, EXT, ...) EVENT_ENTRY(CLASS, number, EXT, true)
 #define EVENT_CONTROL(...)
 #include "trace/events.def"
 #undef EVENT
@@ -40,45 +41,45 @@ static const struct row {
 #undef EVENT_CONTROL
 };
 
-/* ---- rows -------------------------------------------------------------------------- */
+/* ---- entries ----------------------------------------------------------------------- */
 
 /* Returns whether the external event, a mask or number, names this table entry. */
-static bool row_matches(const struct row *row, uint32_t event)
+static bool entry_matches(const struct entry *entry, uint32_t event)
 {
-    if (row->event_class == _NTO_TRACE_PROCESS) {
-        return event >> (row->number / 64 - 1) & 1;
+    if (entry->event_class == _NTO_TRACE_PROCESS) {
+        return event >> (entry->number / 64 - 1) & 1;
     }
-    if (row->event_class == _NTO_TRACE_THREAD) {
-        return event >> row->number & 1;
+    if (entry->event_class == _NTO_TRACE_THREAD) {
+        return event >> entry->number & 1;
     }
-    return row->number == event;
+    return entry->number == event;
 }
 
 bool trace_filter_names(unsigned event_class, uint32_t event, unsigned id)
 {
-    return rows[id].event_class == event_class && row_matches(&rows[id], event);
+    return entries[id].event_class == event_class && entry_matches(&entries[id], event);
 }
 
 unsigned trace_filter_class_of(unsigned id)
 {
-    return rows[id].event_class;
+    return entries[id].event_class;
 }
 
 bool trace_filter_state(unsigned id, unsigned *state)
 {
-    *state = rows[id].number;
-    return rows[id].state;
+    *state = entries[id].number;
+    return entries[id].state;
 }
 
 static void set_row(enum trace_filter_set set, unsigned id, bool value)
 {
     struct trace_filter *f = &trace_filter;
 
-    if (rows[id].state) {
-        trace_bits_set(set == TRACE_SET_ON ? &f->state_on : &f->state_wide, rows[id].number, 1,
+    if (entries[id].state) {
+        trace_bits_set(set == TRACE_SET_ON ? &f->state_on : &f->state_wide, entries[id].number, 1,
                        value);
     } else {
-        trace_bits_set(set == TRACE_SET_ON ? f->row_on : f->row_wide, id, 1, value);
+        trace_bits_set(set == TRACE_SET_ON ? f->entry_on : f->row_wide, id, 1, value);
     }
 }
 
@@ -88,8 +89,9 @@ static unsigned filter_set_rows(enum trace_filter_set set, unsigned event_class,
 {
     unsigned named = 0;
 
-    for (unsigned id = 0; id < TRACE_EV_ROWS; id++) {
-        if (rows[id].event_class == event_class && (!event || row_matches(&rows[id], *event))) {
+    for (unsigned id = 0; id < TRACE_EV_ENTRIES; id++) {
+        if (entries[id].event_class == event_class &&
+            (!event || entry_matches(&entries[id], *event))) {
             set_row(set, id, value);
             named++;
         }
@@ -105,10 +107,10 @@ static int set_interrupts(enum trace_filter_set set, unsigned event_class, const
 {
     unsigned id = 0;
 
-    while (rows[id].event_class != event_class) {
+    while (entries[id].event_class != event_class) {
         id++;
     }
-    uint32_t *bits = trace_filter.int_on[rows[id].number];
+    uint32_t *bits = trace_filter.int_on[entries[id].number];
     uint32_t any = 0;
     if (event && *event >= TRACE_INTERRUPTS) {
         return -ENOTSUP;
@@ -180,7 +182,7 @@ void trace_filter_slow(void)
 
     f->state_slow = f->state_wide | all | trace_threads_limit_states();
     trace_kercall_update(all != 0);
-    for (unsigned id = 0; id < TRACE_EV_ROWS; id++) {
+    for (unsigned id = 0; id < TRACE_EV_ENTRIES; id++) {
         trace_bits_set(f->row_limited, id, 1, trace_threads_limit_row(id));
     }
 }
@@ -222,7 +224,7 @@ static bool site_wanted(unsigned id)
     case TRACE_EV_kercall_int:
         return trace_kercall_any(id - TRACE_EV_kercall_enter);
     default:
-        return id < TRACE_EV_ROWS && trace_bit(trace_filter.row_on, id);
+        return id < TRACE_EV_ENTRIES && trace_bit(trace_filter.entry_on, id);
     }
 }
 

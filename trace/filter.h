@@ -24,7 +24,7 @@
 #define TRACE_BITS(n) (((n) + 31) / 32)
 
 struct trace_filter {
-    uint32_t row_on[TRACE_BITS(TRACE_EV_COUNT)];   /* [a] by TRACE_EV_*; unused for state entries */
+    uint32_t entry_on[TRACE_BITS(TRACE_EV_COUNT)]; /* [a] by TRACE_EV_*; unused for state entries */
     uint32_t row_wide[TRACE_BITS(TRACE_EV_COUNT)]; /* [a] */
     uint32_t state_on, state_slow;                 /* [a] bit per thread state */
     uint32_t state_wide;                           /* [k] */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The event hooks: for every row of events.def an inline trace_<name>(arguments of the wider form),
- * one patched instruction while the event is off; and trace_thread_state() for the EVENT_STATE
- * rows. The functions of the rows are generated: build/gen/trace_hooks.h.
+ * The event hooks: for every entry of events.def an inline trace_<name>(arguments of the wider
+ * form), one patched instruction while the event is off; and trace_thread_state() for the
+ * EVENT_STATE entries. The functions of the entries are generated: build/gen/trace_hooks.h.
  *
  * Any context, any lock. The arguments are evaluated only if they have no side effects or the event
- * is on: pass plain values. Strings are kernel memory, cut to 127 bytes. A row of two words is
+ * is on: pass plain values. Strings are kernel memory, cut to 127 bytes. An entry of two words is
  * logged where the site is, out of the way; what the others have is put together in trace/hook.c.
- * Proof: test/unit/test_rows.c sends every row through, fast and wide.
+ * Proof: test/unit/test_rows.c sends every entry through, fast and wide.
  */
 #ifndef TRACE_HOOK_H
 #define TRACE_HOOK_H

@@ -16,7 +16,7 @@ static struct {
     volatile trace_thread_t event_class[CLASSES];
     volatile trace_thread_t kercall[3 * TRACE_KERCALLS];
     volatile trace_thread_t state[STATES];
-    volatile trace_thread_t row[TRACE_EV_ROWS];
+    volatile trace_thread_t entry[TRACE_EV_ENTRIES];
 } only;
 
 static void threads_set(volatile trace_thread_t *at, trace_thread_t value)
@@ -74,7 +74,7 @@ static int threads_set_rows(unsigned event_class, uint32_t event, trace_thread_t
 {
     unsigned named = 0, state;
 
-    for (unsigned id = 0; id < TRACE_EV_ROWS; id++) {
+    for (unsigned id = 0; id < TRACE_EV_ENTRIES; id++) {
         if (!trace_filter_names(event_class, event, id)) {
             continue;
         }
@@ -82,7 +82,7 @@ static int threads_set_rows(unsigned event_class, uint32_t event, trace_thread_t
         if (trace_filter_state(id, &state)) {
             threads_set(&only.state[state], value);
         } else {
-            threads_set(&only.row[id], value);
+            threads_set(&only.entry[id], value);
         }
     }
     return named ? 0 : -ENOTSUP;
@@ -117,7 +117,7 @@ void trace_threads_clear(void)
     threads_clear(only.event_class, CLASSES);
     threads_clear(only.kercall, 3 * TRACE_KERCALLS);
     threads_clear(only.state, STATES);
-    threads_clear(only.row, TRACE_EV_ROWS);
+    threads_clear(only.entry, TRACE_EV_ENTRIES);
 }
 
 /* ---- asking ------------------------------------------------------------------------ */
@@ -129,7 +129,7 @@ static unsigned class_of_kercall(unsigned number)
 
 bool trace_threads_limit_row(unsigned id)
 {
-    return only.row[id] || only.event_class[trace_filter_class_of(id)];
+    return only.entry[id] || only.event_class[trace_filter_class_of(id)];
 }
 
 bool trace_threads_limit_kercall(unsigned number)
@@ -154,17 +154,17 @@ static bool threads_passes(trace_thread_t limit, uint32_t pid, uint32_t tid)
     return !limit || (limit >> 32 == pid && (!wanted || !tid || wanted == tid));
 }
 
-bool trace_threads_row(unsigned event_class, unsigned id, uint32_t pid, uint32_t tid)
+bool trace_threads_entry(unsigned event_class, unsigned id, uint32_t pid, uint32_t tid)
 {
     return threads_passes(only.event_class[event_class], pid, tid) &&
-           threads_passes(only.row[id], pid, tid);
+           threads_passes(only.entry[id], pid, tid);
 }
 
-bool trace_threads_row_here(unsigned event_class, unsigned id)
+bool trace_threads_entry_here(unsigned event_class, unsigned id)
 {
     trace_thread_t here = trace_port_thread();
 
-    return trace_threads_row(event_class, id, (uint32_t)(here >> 32), (uint32_t)here);
+    return trace_threads_entry(event_class, id, (uint32_t)(here >> 32), (uint32_t)here);
 }
 
 bool trace_threads_state(unsigned state, uint32_t pid, uint32_t tid)

@@ -44,8 +44,8 @@ bool trace_threads_limit_kercall(unsigned number);
 uint32_t trace_threads_limit_states(void); /* bit per state */
 
 /* Return whether an event passes. event_class: external; tid 0: the process as a whole. */
-bool trace_threads_row(unsigned event_class, unsigned id, uint32_t pid, uint32_t tid);
-bool trace_threads_row_here(unsigned event_class, unsigned id); /* for the thread on this CPU */
+bool trace_threads_entry(unsigned event_class, unsigned id, uint32_t pid, uint32_t tid);
+bool trace_threads_entry_here(unsigned event_class, unsigned id); /* for the thread on this CPU */
 bool trace_threads_state(unsigned state, uint32_t pid, uint32_t tid);
 /* number: call | TRACE_KERCALL_* */
 bool trace_threads_kercall(unsigned number, uint32_t pid, uint32_t tid);

@@ -17,20 +17,20 @@
 #define HELP_COLUMN 16
 #define USAGE_ERROR (2 + 1)
 
-struct row {
+struct entry {
     char letter;
     const char *name, *argument, *takes;
     enum option_result (*set)(struct options *options, const char *text);
     const char *help;
 };
 
-static const struct row rows[] = {
+static const struct entry entries[] = {
 #define OPTION(letter, name, argument, takes, set, help) \
     {letter, name, argument, takes, option_##set, help},
 #include "tracelogger/options.def"
 #undef OPTION
 };
-#define ROWS (sizeof(rows) / sizeof(rows[0]))
+#define ENTRIES (sizeof(entries) / sizeof(entries[0]))
 
 struct words {
     char **argv;
@@ -38,21 +38,21 @@ struct words {
 };
 
 /* "-k BUFFERS", "--reclaim". */
-static int row_print(const struct row *row, bool argument)
+static int entry_print(const struct entry *entry, bool argument)
 {
-    char letter[] = {'-', row->letter, '\0'};
+    char letter[] = {'-', entry->letter, '\0'};
 
-    return printf("%s%s%s%s", row->letter ? letter : "--", row->letter ? "" : row->name,
-                  argument && row->argument ? " " : "",
-                  argument && row->argument ? row->argument : "");
+    return printf("%s%s%s%s", entry->letter ? letter : "--", entry->letter ? "" : entry->name,
+                  argument && entry->argument ? " " : "",
+                  argument && entry->argument ? entry->argument : "");
 }
 
-static void help_row(const struct row *row)
+static void help_entry(const struct entry *entry)
 {
     printf("  ");
-    int column = 2 + row_print(row, true);
+    int column = 2 + entry_print(entry, true);
 
-    for (const char *line = row->help; line;) {
+    for (const char *line = entry->help; line;) {
         const char *end = strchr(line, '\n');
         int length = (int)(end ? (size_t)(end - line) : strlen(line));
 
@@ -65,8 +65,8 @@ static void help_row(const struct row *row)
 static int help(void)
 {
     printf("usage: tracelogger [OPTION...]\nRecords the kernel's events into a capture.\n");
-    for (unsigned i = 0; i < ROWS; i++) {
-        help_row(&rows[i]);
+    for (unsigned i = 0; i < ENTRIES; i++) {
+        help_entry(&entries[i]);
     }
     printf(
         "`tracestop` stops the recording. Exit status: 0 success, 1 failure or incomplete capture, "
@@ -97,41 +97,41 @@ static int wrong_letter(char letter, const char *word)
     return try_help();
 }
 
-static int wrong_argument(const struct row *row)
+static int wrong_argument(const struct entry *entry)
 {
-    printf("tracelogger: --%s takes no argument\n", row->name);
+    printf("tracelogger: --%s takes no argument\n", entry->name);
     return try_help();
 }
 
-static int wrong_value(const struct row *row)
+static int wrong_value(const struct entry *entry)
 {
     printf("tracelogger: ");
-    row_print(row, false);
-    printf(" takes %s\n", row->takes);
+    entry_print(entry, false);
+    printf(" takes %s\n", entry->takes);
     return try_help();
 }
 
-static const struct row *by_letter(char letter)
+static const struct entry *by_letter(char letter)
 {
-    for (unsigned i = 0; i < ROWS; i++) {
-        if (rows[i].letter == letter) {
-            return &rows[i];
+    for (unsigned i = 0; i < ENTRIES; i++) {
+        if (entries[i].letter == letter) {
+            return &entries[i];
         }
     }
     return NULL;
 }
 
 /* `text`: the argument, if it is in the option's word. */
-static int take(struct words *words, const struct row *row, const char *text,
+static int take(struct words *words, const struct entry *entry, const char *text,
                 struct options *options)
 {
-    if (row->argument && !text) {
+    if (entry->argument && !text) {
         if (words->at + 1 >= words->count) {
-            return wrong_value(row);
+            return wrong_value(entry);
         }
         text = words->argv[++words->at];
     }
-    switch (row->set(options, text)) {
+    switch (entry->set(options, text)) {
     case OPTION_TAKEN:
         return 0;
     case OPTION_HELP:
@@ -139,7 +139,7 @@ static int take(struct words *words, const struct row *row, const char *text,
     case OPTION_REFUSED:
         return USAGE_ERROR;
     default:
-        return wrong_value(row);
+        return wrong_value(entry);
     }
 }
 
@@ -156,20 +156,20 @@ static int take_word(struct words *words, struct options *options)
         size_t length = strcspn(name, "=");
         const char *text = name[length] ? name + length + 1 : NULL;
 
-        for (unsigned i = 0; i < ROWS && length > 0; i++) {
-            if (strncmp(rows[i].name, name, length) == 0 && !rows[i].name[length]) {
-                return text && !rows[i].argument ? wrong_argument(&rows[i])
-                                                 : take(words, &rows[i], text, options);
+        for (unsigned i = 0; i < ENTRIES && length > 0; i++) {
+            if (strncmp(entries[i].name, name, length) == 0 && !entries[i].name[length]) {
+                return text && !entries[i].argument ? wrong_argument(&entries[i])
+                                                    : take(words, &entries[i], text, options);
             }
         }
         return wrong_word(word);
     }
     for (const char *at = word + 1; *at; at++) {
-        const struct row *row = by_letter(*at);
-        int result = row ? take(words, row, row->argument && at[1] ? at + 1 : NULL, options)
-                         : wrong_letter(*at, word);
+        const struct entry *entry = by_letter(*at);
+        int result = entry ? take(words, entry, entry->argument && at[1] ? at + 1 : NULL, options)
+                           : wrong_letter(*at, word);
 
-        if (result != 0 || row->argument) {
+        if (result != 0 || entry->argument) {
             return result;
         }
     }

@@ -319,8 +319,8 @@ static void print_limit(const struct table_event *e)
                "        !%s(_NTO_TRACE_%s, TRACE_EV_%s%s)) {\n"
                "        /* as if its class were off */\n"
                "    } else if (trace_gate_armed) {\n",
-               e->name, about_thread ? "trace_threads_row" : "trace_threads_row_here", e->external,
-               e->name, about_thread ? ", pid, tid" : "");
+               e->name, about_thread ? "trace_threads_entry" : "trace_threads_entry_here",
+               e->external, e->name, about_thread ? ", pid, tid" : "");
     } else {
         printf("    if (trace_gate_armed) {\n");
     }

@@ -262,11 +262,11 @@ static void trace_enter(struct thread *self, unsigned number, const struct word 
 
 static __attribute__((noinline)) void enter_slow(struct thread *self, unsigned number)
 {
-    const struct kercall_words *row = &table[self->call];
+    const struct kercall_words *entry = &table[self->call];
     bool wide = trace_kercall_wide(number);
 
     if (!entry_stopped(self, TRACE_EV_kercall_enter, number)) {
-        trace_enter(self, number, wide ? row->enter_wide : row->enter, wide);
+        trace_enter(self, number, wide ? entry->enter_wide : entry->enter, wide);
     }
 }
 

@@ -45,7 +45,7 @@ static void dump_thread(const struct thread *t)
 {
     uint32_t pid = (uint32_t)t->proc->pid, tid = (uint32_t)t->tid;
 
-    if (trace_threads_row(_NTO_TRACE_THREAD, TRACE_EV_thread_create, pid, tid)) {
+    if (trace_threads_entry(_NTO_TRACE_THREAD, TRACE_EV_thread_create, pid, tid)) {
         TRACE_DUMP(thread_create, pid, tid);
     }
     if (t->state != STATE_RUNNING) {
@@ -59,7 +59,8 @@ static void dump_thread(const struct thread *t)
 static void dump_process_name(const struct process *proc, uint32_t pid)
 {
     TRACE_DUMP(proc_create_name, (uint32_t)proc->ppid, pid, proc->name);
-    if (proc->program.text_len && trace_threads_row(_NTO_TRACE_SYSTEM, TRACE_EV_mapname, pid, 0)) {
+    if (proc->program.text_len &&
+        trace_threads_entry(_NTO_TRACE_SYSTEM, TRACE_EV_mapname, pid, 0)) {
         TRACE_DUMP(mapname, pid, proc->program.text, proc->program.text_len, proc->name);
     }
 }

@@ -240,7 +240,7 @@ static const struct {
 /* Each has QNX's value and selects its event and no other; those of other kernels select none. */
 static void documented_names_select_their_event(void **state)
 {
-    static const char *const names[TRACE_EV_ROWS] = {
+    static const char *const names[TRACE_EV_ENTRIES] = {
 #define EVENT(name, CLASS, number, EXT, NAME, ...) #NAME,
 #define EVENT_CONTROL(...)
 #include "trace/events.def"
@@ -253,7 +253,7 @@ static void documented_names_select_their_event(void **state)
         unsigned selected = 0;
 
         assert_int_equal(documented[i].value, documented[i].qnx);
-        for (unsigned id = 0; id < TRACE_EV_ROWS; id++) {
+        for (unsigned id = 0; id < TRACE_EV_ENTRIES; id++) {
             if (trace_filter_names(documented[i].class, documented[i].value, id)) {
                 assert_non_null(documented[i].row);
                 assert_string_equal(names[id], documented[i].row);

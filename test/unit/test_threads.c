@@ -462,10 +462,10 @@ static void no_thread_passes(void **state)
     (void)state;
     begin(1);
     assert_int_equal(command_words(OWNER, _NTO_TRACE_SETCLASSTID, limit), 0);
-    assert_true(trace_threads_row(_NTO_TRACE_COMM, 0, 5, 3));
-    assert_true(trace_threads_row(_NTO_TRACE_COMM, 0, 5, 0));
-    assert_false(trace_threads_row(_NTO_TRACE_COMM, 0, 5, 4));
-    assert_false(trace_threads_row(_NTO_TRACE_COMM, 0, 6, 0));
+    assert_true(trace_threads_entry(_NTO_TRACE_COMM, 0, 5, 3));
+    assert_true(trace_threads_entry(_NTO_TRACE_COMM, 0, 5, 0));
+    assert_false(trace_threads_entry(_NTO_TRACE_COMM, 0, 5, 4));
+    assert_false(trace_threads_entry(_NTO_TRACE_COMM, 0, 6, 0));
     end();
 }
 

@@ -28,7 +28,7 @@ uint32_t trace_threads_limit_states(void)
     return 0;
 }
 
-bool trace_threads_row(unsigned event_class, unsigned id, uint32_t pid, uint32_t tid)
+bool trace_threads_entry(unsigned event_class, unsigned id, uint32_t pid, uint32_t tid)
 {
     (void)event_class;
     (void)id;
@@ -37,7 +37,7 @@ bool trace_threads_row(unsigned event_class, unsigned id, uint32_t pid, uint32_t
     return true;
 }
 
-bool trace_threads_row_here(unsigned event_class, unsigned id)
+bool trace_threads_entry_here(unsigned event_class, unsigned id)
 {
     (void)event_class;
     (void)id;

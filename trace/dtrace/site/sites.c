@@ -23,7 +23,7 @@
 
 enum { ARGUMENTS = 10, FIRST = 5, WORDS = 10, ONE = 6 };
 
-struct row {
+struct entry {
     const char *provider, *function, *name;
     const char *types[ARGUMENTS]; /* of args[]; NULL: no more */
     uint8_t words[ARGUMENTS];
@@ -41,7 +41,7 @@ struct row {
 enum { BEFORE_ROWS = __COUNTER__ };
 #define ROW_NUMBER (__COUNTER__ - BEFORE_ROWS - 1)
 
-static const struct row rows[] = {
+static const struct entry entries[] = {
 #define EVENT(id, CLASS, number, EXT, NAME, fast, wide, doc) \
     {.provider = "sdt", \
      .function = #CLASS, \
@@ -63,7 +63,7 @@ static const struct row rows[] = {
 #undef EVENT
 #undef EVENT_STATE
 #undef EVENT_CONTROL
-#define ROW(prov, func, probe, id, NEW, OLD) \
+#define ENTRY(prov, func, probe, id, NEW, OLD) \
     .provider = #prov, .function = (func), .name = (probe), .site = TRACE_EV_##id, .to = (NEW), \
     .from = (OLD)
 #define LIST(...) \
@@ -73,9 +73,9 @@ static const struct row rows[] = {
 #define ARGS(...) LIST(__VA_ARGS__)
 #define A(type, word) word
 #define PROBE(prov, func, probe, id, NEW, OLD, args, doc) \
-    {ROW(prov, func, probe, id, NEW, OLD), .words = args},
+    {ENTRY(prov, func, probe, id, NEW, OLD), .words = args},
 #define PROBE_TYPED(prov, func, probe, id, NEW, OLD, args, typed, doc) \
-    {ROW(prov, func, probe, id, NEW, OLD), .words = args},
+    {ENTRY(prov, func, probe, id, NEW, OLD), .words = args},
 #include "trace/probes.def"
 #undef PROBE
 #undef PROBE_TYPED
@@ -98,17 +98,17 @@ static const struct row rows[] = {
 #undef PROBE_TYPED
 #undef A
 };
-enum { ROWS = sizeof(rows) / sizeof(*rows) };
-_Static_assert(TRACE_EV_COUNT <= UINT8_MAX, "row.site");
+enum { ENTRIES = sizeof(entries) / sizeof(*entries) };
+_Static_assert(TRACE_EV_COUNT <= UINT8_MAX, "entry.site");
 
 struct listener {
     struct listener *volatile next;   /* [a] */
-    const struct row *row;            /* [I] */
+    const struct entry *entry;        /* [I] */
     const struct dtrace_probe *probe; /* [I] */
     bool always;                      /* [I] fires for any states */
     bool straight;                    /* [I] its arguments are the site's, for any states */
 };
-static struct listener listeners[ROWS];                 /* [k] */
+static struct listener listeners[ENTRIES];              /* [k] */
 static struct listener *volatile heads[TRACE_EV_COUNT]; /* [a] */
 static const uint32_t nobody;
 const uint32_t *volatile trace_port_skips[TRACE_EV_COUNT] = {
@@ -120,17 +120,17 @@ static inline uint64_t sites_word(const uint64_t *words, unsigned n)
     return n == ONE ? 1 : words[n];
 }
 
-static inline bool sites_matches(const struct row *row, const uint64_t *words)
+static inline bool sites_matches(const struct entry *entry, const uint64_t *words)
 {
-    return (row->to >> words[4] & 1) && (row->from >> words[5] & 1);
+    return (entry->to >> words[4] & 1) && (entry->from >> words[5] & 1);
 }
 
 static __attribute__((noinline)) void fire_mapped(const struct listener *l, const uint64_t *words)
 {
-    const uint8_t *w = l->row->words;
+    const uint8_t *w = l->entry->words;
     uint64_t args[FIRST];
 
-    if (!l->always && !sites_matches(l->row, words)) {
+    if (!l->always && !sites_matches(l->entry, words)) {
         return;
     }
     for (unsigned i = 0; i < FIRST; i++) {
@@ -180,10 +180,10 @@ static uint64_t sites_argument(uint32_t probe, void *arg, unsigned n)
     (void)probe;
     const uint64_t *words = trace_port_cpu()->fired;
 
-    if (n >= ARGUMENTS || (n >= FIRST && !l->row->types[n])) {
+    if (n >= ARGUMENTS || (n >= FIRST && !l->entry->types[n])) {
         return 0;
     }
-    return l->straight ? words[n] : sites_word(words, l->row->words[n]);
+    return l->straight ? words[n] : sites_word(words, l->entry->words[n]);
 }
 
 static const char *sites_argument_type(uint32_t probe, void *arg, unsigned n)
@@ -191,7 +191,7 @@ static const char *sites_argument_type(uint32_t probe, void *arg, unsigned n)
     const struct listener *l = arg;
 
     (void)probe;
-    return n < ARGUMENTS ? l->row->types[n] : NULL;
+    return n < ARGUMENTS ? l->entry->types[n] : NULL;
 }
 
 static void set_skip(unsigned site)
@@ -224,7 +224,7 @@ void dtrace_site_want(unsigned site, bool on)
 static int sites_enable(uint32_t probe, void *arg)
 {
     struct listener *l = arg;
-    struct listener *volatile *link = &heads[l->row->site];
+    struct listener *volatile *link = &heads[l->entry->site];
 
     (void)probe;
     while (*link && *link < l) {
@@ -232,23 +232,23 @@ static int sites_enable(uint32_t probe, void *arg)
     }
     trace_atomic_store(&l->next, *link, __ATOMIC_RELEASE);
     trace_atomic_store(link, l, __ATOMIC_RELEASE);
-    set_skip(l->row->site);
-    dtrace_site_want(l->row->site, true);
+    set_skip(l->entry->site);
+    dtrace_site_want(l->entry->site, true);
     return 0;
 }
 
 static void sites_disable(uint32_t probe, void *arg)
 {
     struct listener *l = arg;
-    struct listener *volatile *link = &heads[l->row->site];
+    struct listener *volatile *link = &heads[l->entry->site];
 
     (void)probe;
     while (*link != l) {
         link = &(*link)->next;
     }
     trace_atomic_store(link, l->next, __ATOMIC_RELEASE);
-    set_skip(l->row->site);
-    dtrace_site_want(l->row->site, false);
+    set_skip(l->entry->site);
+    dtrace_site_want(l->entry->site, false);
 }
 
 #define PROVIDER(n) \
@@ -272,23 +272,24 @@ static bool sites_same(const char *a, const char *b)
     return *a == *b;
 }
 
-static bool is_straight(const struct row *row)
+static bool is_straight(const struct entry *entry)
 {
     unsigned i = 0;
 
-    while (i < FIRST && row->words[i] == i) {
+    while (i < FIRST && entry->words[i] == i) {
         i++;
     }
     return i == FIRST;
 }
 
-static void listener_make(struct listener *l, const struct row *row,
+static void listener_make(struct listener *l, const struct entry *entry,
                           const struct dtrace_provider *provider)
 {
-    l->row = row;
-    l->always = (row->to & row->from) == ALL;
-    l->straight = l->always && is_straight(row);
-    l->probe = dtrace_probe_at(dtrace_probe_add(provider, "kernel", row->function, row->name, l));
+    l->entry = entry;
+    l->always = (entry->to & entry->from) == ALL;
+    l->straight = l->always && is_straight(entry);
+    l->probe =
+        dtrace_probe_at(dtrace_probe_add(provider, "kernel", entry->function, entry->name, l));
 }
 
 /* The log's events are sdt's probes. */
@@ -299,8 +300,8 @@ bool dtrace_sites_event(const struct dtrace_probe *probe, unsigned *site, unsign
     if (probe->provider != &providers[0]) {
         return false;
     }
-    *site = l->row->site;
-    *number = (unsigned)__builtin_ctz(l->row->to);
+    *site = l->entry->site;
+    *number = (unsigned)__builtin_ctz(l->entry->to);
     return true;
 }
 
@@ -308,9 +309,9 @@ void dtrace_sites_init(void)
 {
     for (unsigned p = 0; p < PROVIDERS; p++) {
         dtrace_provider_register(&providers[p]);
-        for (unsigned i = 0; i < ROWS; i++) {
-            if (sites_same(rows[i].provider, providers[p].name)) {
-                listener_make(&listeners[i], &rows[i], &providers[p]);
+        for (unsigned i = 0; i < ENTRIES; i++) {
+            if (sites_same(entries[i].provider, providers[p].name)) {
+                listener_make(&listeners[i], &entries[i], &providers[p]);
             }
         }
     }
