@@ -37,10 +37,10 @@ static int help_all(void)
     for (unsigned i = 0; i < COMMANDS; i++) {
         printf("  %-8s %s\n", commands[i]->name, commands[i]->summary);
     }
-    printf("  %-8s %s\n", "help", "tell about a command");
+    printf("  %-8s %s\n", "help", "print the help of a command");
     printf(
         "\n`kymo help COMMAND` tells more; kymo --version prints the version; man page kymo(1).\n"
-        "Exit status: 0 done, 1 failed, 2 wrong usage.\n");
+        "Exit status: 0 success, 1 failure, 2 usage error.\n");
     return kymo_stdout_end(KYMO_OK);
 }
 

@@ -27,11 +27,11 @@ static const char cut_help[] =
     "Writes a capture that has a selection of another one's events, with the names of\n"
     "processes and threads and the running threads at its beginning. FILE - is standard input.\n"
     "\n"
-    "  -o OUT.kev     where to; an existing file is not replaced\n"
+    "  -o OUT.kev     the output; an existing file is not replaced\n"
     "  --force        replace an existing file\n"
     "  --recover      take the undamaged parts of a damaged file\n"
     "\n" SELECT_HELP "\n"
-    "  -h, --help     this text\n";
+    "  -h, --help     print this text\n";
 
 /* ---- options ----------------------------------------------------------------------- */
 

@@ -31,15 +31,15 @@ static const char extract_help[] =
     "\n"
     "  -l, --list     only list the captures, from their headers: the data isn't read\n"
     "  -n NUMBER      only this capture; 1 is the oldest\n"
-    "  -o FILE        where it goes (- is standard output); with -n, or if there is one\n"
-    "  -d FOLDER      where the files go (default: here)\n"
-    "  --force        replace files that are there; else what differs is refused\n"
+    "  -o FILE        the output (- is standard output); with -n, or if there is only one\n"
+    "  -d FOLDER      the folder of the output files (default: the current one)\n"
+    "  --force        replace existing files; without it a file that differs is refused\n"
     "  --scan         look for records everywhere, not only where the log says that they are:\n"
     "                 for a damaged disk, or a copy that left bad sectors out\n"
-    "  --log NUMBER   likewise, of this log: a disk on which a new log was begun\n"
+    "  --log NUMBER   like --scan, for this log: a disk on which a new log was begun\n"
     "                 still has what was not written over since; 1 is the oldest,\n"
     "                 --scan --list says which there are\n"
-    "  -h, --help     this text\n"
+    "  -h, --help     print this text\n"
     "\n"
     "With --core: the last moments of a machine that has died, its flight recorder, out of\n"
     "an image of its memory: the bytes as they are, or an ELF core. They become crash.kev.\n"
@@ -48,7 +48,7 @@ static const char extract_help[] =
     "  --base ADDRESS the first byte's in the machine; not needed, but then it is checked\n"
     "  --page CAPTURE a capture of the same kernel, if the image's system page is damaged\n"
     "\n"
-    "Exit status: 0 everything was read; 1 not everything, or no such capture; 2 wrong usage.\n";
+    "Exit status: 0 success; 1 not all was read, or no such capture; 2 usage error.\n";
 
 enum { OPTION_CORE = 256, OPTION_BASE, OPTION_PAGE, OPTION_FORCE, OPTION_SCAN, OPTION_LOG };
 

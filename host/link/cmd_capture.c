@@ -24,11 +24,11 @@ static const char capture_help[] =
     "the date is added. A capture is acknowledged to the target once it is on the disk.\n"
     "TARGET is unix:PATH, tcp:HOST:PORT or a serial line /dev/tty...[@BAUD].\n"
     "\n"
-    "  -t TARGET      where the target is (default: KYMO_TARGET of the environment)\n"
-    "  -o FILE        store it there, whatever its name (- is standard output)\n"
+    "  -t TARGET      the target (default: the environment's KYMO_TARGET)\n"
+    "  -o FILE        store the capture in FILE, whatever its name (- is standard output)\n"
     "  --force        replace FILE if it exists\n"
-    "  -n COUNT       end after so many captures (default 1; 0: when interrupted)\n"
-    "  -h, --help     this text\n";
+    "  -n COUNT       end after COUNT captures (default 1; 0: only when interrupted)\n"
+    "  -h, --help     print this text\n";
 
 enum { OPTION_FORCE = 256 };
 

@@ -25,8 +25,8 @@ static const char console_help[] =
     "second after it.\n"
     "TARGET is unix:PATH, tcp:HOST:PORT or a serial line /dev/tty...[@BAUD].\n"
     "\n"
-    "  -t TARGET      where the target is (default: KYMO_TARGET of the environment)\n"
-    "  -h, --help     this text\n";
+    "  -t TARGET      the target (default: the environment's KYMO_TARGET)\n"
+    "  -h, --help     print this text\n";
 
 static const struct option console_options[] = {
     {"help", no_argument, NULL, 'h'},

@@ -21,10 +21,10 @@ static const char link_help[] =
     "Says which target is at the other end of a link, and what the line carries.\n"
     "TARGET is unix:PATH, tcp:HOST:PORT or a serial line /dev/tty...[@BAUD].\n"
     "\n"
-    "  -t TARGET      where the target is (default: KYMO_TARGET of the environment)\n"
-    "  --bytes N      have so many bytes sent, check each, say how fast (default 0)\n"
-    "  --seed N       of those bytes (default: the time)\n"
-    "  -h, --help     this text\n";
+    "  -t TARGET      the target (default: the environment's KYMO_TARGET)\n"
+    "  --bytes N      have the target send N bytes, check each, and report the rate (default 0)\n"
+    "  --seed N       the seed of those bytes (default: the time)\n"
+    "  -h, --help     print this text\n";
 
 enum { OPT_BYTES = 256, OPT_SEED };
 

@@ -46,7 +46,7 @@ static const char print_help[] =
     "  --follow       continue while the file is being written, until interrupted\n"
     "  --wait TIME    with --follow: how long an event waits at least for earlier ones of\n"
     "                 CPUs that have nothing new: 1 (second), 500ms\n"
-    "  --force        let -o replace a capture, too\n"
+    "  --force        with -o: replace even a capture\n"
     "  --recover      read the undamaged parts of a damaged file\n"
     "  -h, --help     print this text\n";
 

@@ -34,7 +34,7 @@ static const char run_help[] =
     "  --icount         count instructions as time: the same run every time\n"
     "  --gdb            wait for a debugger on localhost:1234\n"
     "  --no-build       boot the existing image, do not run make\n"
-    "  -h, --help       this text\n";
+    "  -h, --help       print this text\n";
 
 enum {
     OPT_BOARD = 256,

@@ -18,10 +18,10 @@ static const char stat_help[] =
     "between processes with their latencies, interrupts, kernel calls, losses.\n"
     "FILE - is standard input.\n"
     "\n"
-    "  --all        every row of every table\n"
+    "  --all        print all lines of each table\n"
     "  --json       for programs: one JSON object, times in nanoseconds\n"
     "  --recover    read the undamaged parts of a damaged file\n"
-    "  -h, --help   this text\n";
+    "  -h, --help   print this text\n";
 
 struct request {
     const char *input;
