@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What assertions of the ports ask the kernel: kernel/arch/assert.h. */
+/* The answers to assertions of the ports: kernel/arch/assert.h. */
 #include "kernel/arch/assert.h"
 
 #include "kernel/base/cpu.h"
