@@ -20,7 +20,7 @@ int qemu_plugin_version = 1;
 
 /* ---- recording --------------------------------------------------------------------- */
 
-#define MOST 200000u /* instructions of one interval; more are counted, not kept */
+#define MOST 2000000u /* instructions of one interval; more are counted, not kept */
 
 static FILE *out;
 static int open_interval = -1;
