@@ -39,7 +39,7 @@ static int start(pthread_t *thread, void *(*function)(void *), int above)
     return pthread_create(thread, &attr, function, NULL);
 }
 
-/* ---- yield_switch: one of two equal threads gives way, the other returns from doing so -------- */
+/* ---- yield_switch: one of two equal threads gives way, the other returns from that -- */
 
 static volatile int yields;
 
@@ -69,7 +69,7 @@ static int yield_switch(void)
     return 0;
 }
 
-/* ---- sem_wake: from sem_post() to the return of sem_wait() in a thread of higher priority ----- */
+/* ---- sem_wake: from sem_post() to the return of a higher thread's sem_wait() --------- */
 
 static sem_t posted;
 
