@@ -90,7 +90,7 @@ def judge(text, folder, wanted):
     found = re.search(r"^boot \d+: boot \d+ ended with: ", text, re.M)
     before, discards = text.split("hello from hello\n  argument 1: discards\n")
     discards, records = discards.split("hello from hello\n  argument 1: records\n")
-    if found and "first --recover or --discard\n" not in before:
+    if found and "save it with --recover, or free it with --discard\n" not in before:
         raise AssertionError(f"it was no obstacle: {before}")
     if wanted and (not found or wanted not in before):
         raise AssertionError(f"it isn't found: {before}")
