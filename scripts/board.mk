@@ -62,7 +62,8 @@ DEBUG_SRCS_1 := $(wildcard kernel/observe/debug/*.c)
 KERNEL_ROOMS := base proc mem thread ipc time sync intr observe program dtrace entry
 # kernel/dtrace/ is chosen by D=.
 OFFSETS_SRC := kernel/arch/$(ARCH)/offsets.c
-KERNEL_SRCS := $(sort $(filter-out $(OFFSETS_SRC),$(wildcard $(patsubst %,kernel/%/*.c,$(filter-out dtrace,$(KERNEL_ROOMS))) \
+TRACE_OFFSETS_SRC := kernel/observe/offsets.c
+KERNEL_SRCS := $(sort $(filter-out $(OFFSETS_SRC) $(TRACE_OFFSETS_SRC),$(wildcard $(patsubst %,kernel/%/*.c,$(filter-out dtrace,$(KERNEL_ROOMS))) \
 	kernel/arch/$(ARCH)/*.c kernel/arch/$(ARCH)/*.S $(BOARD_DIR)/*.c $(BOARD_DIR)/*.S))) $(BOARD_DRIVERS) \
 	$(TRACE_SRCS) $(D_SRCS_$(D)) $(DEBUG_SRCS_$(DEBUG))
 KERNEL_OBJS := $(addprefix $(B)/,$(addsuffix .o,$(basename $(KERNEL_SRCS))))
@@ -70,19 +71,22 @@ KERNEL_FLAGS := $(COMMON_FLAGS) -O2 -ffreestanding -DKYMO_KERNEL $(CPU_FLAGS_KER
 	-DBOARD_NAME='"$(BOARD)"' \
 	-DARCH_OPS_H='"kernel/arch/$(ARCH)/ops.h"' -DTRACE_PORT_OPS_H='"trace/port/$(ARCH).h"' \
 	-DTRACE_PORT_SYSTEM_H='"kernel/arch/$(ARCH)/trace.h"' \
-	-DARCH_OFFSETS_H='"$(B)/offsets.h"' \
+	-DARCH_OFFSETS_H='"$(B)/offsets.h"' -DTRACE_OFFSETS_H='"$(B)/trace_offsets.h"' \
 	-DDTRACE_PORT_OPS_H='"kernel/dtrace/port_ops.h"' $(ASSERT_FLAGS_$(DEBUG))
 
 # The event hooks: the top Makefile generates them (host/host.mk).
-$(KERNEL_OBJS): | build/gen/trace_hooks.h $(B)/offsets.h
+$(KERNEL_OBJS): | build/gen/trace_hooks.h $(B)/offsets.h $(B)/trace_offsets.h
 
-# The structs' offsets for the .S files: offsets.c is compiled to assembler, whose lines
-# "->NAME value" are taken out.
-$(B)/offsets.h: $(OFFSETS_SRC) $(B)/flags | build/gen/trace_hooks.h
+# The structs' offsets, for the .S files and for the trace port: offsets.c is compiled to assembler, whose
+# lines "->NAME value" are taken out. Those of the trace port are 0 meanwhile.
+$(B)/offsets.h: $(OFFSETS_SRC)
+$(B)/trace_offsets.h: $(TRACE_OFFSETS_SRC)
+$(B)/offsets.h $(B)/trace_offsets.h: $(B)/flags | build/gen/trace_hooks.h
 	@mkdir -p $(@D)
 	$(call say,OFFSETS)
-	$(Q)$(CC) $(KERNEL_FLAGS) -MT $@ -MF $(B)/offsets.d -S -o $(B)/offsets.s $<
-	$(Q)sed -n -e '1i/* Generated from $<. */' -e 's/.*"->\([A-Z0-9_]* [0-9]*\)".*/#define \1/p' $(B)/offsets.s > $@
+	$(Q)$(CC) $(KERNEL_FLAGS) -UTRACE_OFFSETS_H -DTRACE_OFFSETS_H='"kernel/observe/offsets_none.h"' \
+		-MT $@ -MF $(@:.h=.d) -S -o $(@:.h=.s) $(filter %.c,$^)
+	$(Q)sed -n -e '1i/* Generated from $(filter %.c,$^). */' -e 's/.*"->\([A-Z0-9_]* [0-9]*\)".*/#define \1/p' $(@:.h=.s) > $@
 
 $(KERNEL_OBJS): EXTRA_FLAGS = $(KERNEL_FLAGS)
 $(B)/%.o: %.c $(B)/flags
@@ -335,4 +339,4 @@ list-images:
 list-programs:
 	@echo $(INSTALLED_PROGRAMS)
 
--include $(KERNEL_OBJS:.o=.d) $(USER_OBJS:.o=.d) $(B)/offsets.d
+-include $(KERNEL_OBJS:.o=.d) $(USER_OBJS:.o=.d) $(B)/offsets.d $(B)/trace_offsets.d
