@@ -62,8 +62,8 @@ enum trace_site_mode { TRACE_SITE_OFF, TRACE_SITE_LOG, TRACE_SITE_ALL };
 #ifndef TRACE_YIELD_POINT
 #define TRACE_YIELD_POINT(where) ((void)0)
 #endif
-/* Returns the predicate that the thread on this CPU has cached as false (trace/dtrace/port.h,
- * dtrace_port_predicate_cache()); 0: none. */
+/* Returns the predicate that the thread on this CPU has cached as false (trace/dtrace/thread.h);
+ * 0: none. */
 static inline uint32_t trace_port_remembered(void);
 
 #include TRACE_PORT_OPS_H

@@ -10,6 +10,8 @@
 #include <sched.h>
 #include <time.h>
 
+#include "trace/dtrace/thread.h"
+
 #define DTRACE_PORT_ALIGN 0 /* as on the classic engine's x86: such loads just work */
 #define DTRACE_PORT_STOPS 0 /* the only process is the tracer: none could continue it */
 
@@ -17,7 +19,7 @@ struct self_thread {
     unsigned cpu;        /* which CPU we are, or would be */
     unsigned depth;      /* of dtrace_port_irq_save(): above 0 we hold the CPU's lock */
     const void *outside; /* where the machine was entered: stacks begin there */
-    uint32_t predicate_cache;
+    struct dtrace_thread dtrace;
     uint64_t key; /* 0: none given yet */
 };
 extern _Thread_local struct self_thread self_thread;
@@ -55,9 +57,9 @@ static inline uint64_t dtrace_port_timestamp(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static inline uint32_t *dtrace_port_predicate_cache(void)
+static inline struct dtrace_thread *dtrace_port_thread_state(void)
 {
-    return &self_thread.predicate_cache;
+    return &self_thread.dtrace;
 }
 
 static inline uint64_t dtrace_port_thread_key(void)

@@ -14,6 +14,8 @@
  *   entry.h    what a port or a board calls in the kernel
  *   panic.h    kernel_panic() and kprintf()
  *
+ * trace_thread.h is no topic: it is what the ports' own trace.h share.
+ *
  * A mark stands at the end of a contract, for the declarations that follow up to the next mark:
  * [who, for]. `who` supplies the function:
  *   inline   a static inline in the port's ops.h, which the makefile names

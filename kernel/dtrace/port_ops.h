@@ -39,9 +39,9 @@ static inline struct thread *dtrace_port_thread(void)
     return cpu->current ? cpu->current : cpu->idle;
 }
 
-static inline uint32_t *dtrace_port_predicate_cache(void)
+static inline struct dtrace_thread *dtrace_port_thread_state(void)
 {
-    return &dtrace_port_thread()->predicate_cache;
+    return &dtrace_port_thread()->dtrace;
 }
 
 /* struct process is incomplete here. */

@@ -116,7 +116,7 @@ void trace_port_run_on_all(void (*fn)(void *arg), void *arg)
 
 _Static_assert(offsetof(struct cpu, trace) == 0 &&
                    offsetof(struct cpu, current) == TRACE_PORT_THREAD &&
-                   offsetof(struct thread, predicate_cache) == TRACE_PORT_REMEMBERED,
+                   offsetof(struct thread, dtrace.predicate_cache) == TRACE_PORT_REMEMBERED,
                "trace_port_remembered()");
 _Static_assert(ARCH_CODE_HIGH == TRACE_PORT_CODE_HIGH, "addresses of INT_ENTR");
 _Static_assert(WORK_TRACE == TRACE_PORT_EXIT_WORK, "TRACE_PORT_REQUEST_EXIT() sets it");

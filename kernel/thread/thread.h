@@ -14,6 +14,7 @@
 #include "kernel/base/pulse.h"
 #include "kernel/mem/mem.h"
 #include "kernel/time/time.h"
+#include "trace/dtrace/thread.h"
 #include "trace/hook.h"
 
 struct channel;
@@ -30,25 +31,25 @@ struct process;
 #define KER_GONE (-0x10004L)   /* the calling thread ended: it must not be accessed any more */
 
 struct thread {
-    struct arch_context ctx;  /* [k] first: used by the ports' assembler */
-    uintptr_t args[6];        /* [k] of the current call, copied once from registers */
-    struct process *proc;     /* [I] */
-    int32_t tid;              /* [I] from 1 */
-    int32_t pid;              /* [I] proc's */
-    uint32_t predicate_cache; /* [c] D: cached predicate that is false for this thread; 0: none */
-    uint8_t state;            /* [k] STATE_*; only thread_set_state() writes it */
-    uint8_t priority;         /* [k] effective */
-    uint8_t base_priority;    /* [k] as set */
-    uint8_t msg_priority;     /* [k] inherited by a received message; 0: none */
-    uint8_t sync_priority;    /* [k] inherited from waiters of mutexes it owns; 0: none */
-    uint8_t policy;           /* [k] SCHED_* */
-    uint8_t flags;            /* [k] THREAD_* */
-    uint8_t call;             /* [k] number of the current kernel call */
-    uint8_t cpu;              /* [k] CPU where it runs or last ran */
-    uint16_t generation;      /* [k] of this table slot: part of rcvid */
-    uint16_t index;           /* [I] in the table of all threads */
-    int32_t rcvid;            /* [I] index + 1, generation above: never 0; 0: free */
-    uint32_t runmask;         /* [k] CPUs it may run on */
+    struct arch_context ctx;     /* [k] first: used by the ports' assembler */
+    uintptr_t args[6];           /* [k] of the current call, copied once from registers */
+    struct process *proc;        /* [I] */
+    int32_t tid;                 /* [I] from 1 */
+    int32_t pid;                 /* [I] proc's */
+    struct dtrace_thread dtrace; /* [c] the D machine's */
+    uint8_t state;               /* [k] STATE_*; only thread_set_state() writes it */
+    uint8_t priority;            /* [k] effective */
+    uint8_t base_priority;       /* [k] as set */
+    uint8_t msg_priority;        /* [k] inherited by a received message; 0: none */
+    uint8_t sync_priority;       /* [k] inherited from waiters of mutexes it owns; 0: none */
+    uint8_t policy;              /* [k] SCHED_* */
+    uint8_t flags;               /* [k] THREAD_* */
+    uint8_t call;                /* [k] number of the current kernel call */
+    uint8_t cpu;                 /* [k] CPU where it runs or last ran */
+    uint16_t generation;         /* [k] of this table slot: part of rcvid */
+    uint16_t index;              /* [I] in the table of all threads */
+    int32_t rcvid;               /* [I] index + 1, generation above: never 0; 0: free */
+    uint32_t runmask;            /* [k] CPUs it may run on */
     uint32_t step; /* [k] progress of a call that returned KER_AGAIN; 0 at the start of each call */
     struct list ready;   /* [k] READY: in its ready queue. Blocked: in the queue it waits in
                               (channel's senders, receivers; sync; join; …) */

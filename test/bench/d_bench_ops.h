@@ -8,11 +8,13 @@
 
 #include <stdint.h>
 
+#include "trace/dtrace/thread.h"
+
 #define DTRACE_PORT_ALIGN 0
 #define DTRACE_PORT_STOPS 1
 
 extern uint64_t bench_clock;
-extern uint32_t bench_predicate_cache;
+extern struct dtrace_thread bench_thread;
 
 static inline unsigned dtrace_port_cpu(void)
 {
@@ -34,9 +36,9 @@ static inline uint64_t dtrace_port_timestamp(void)
     return bench_clock;
 }
 
-static inline uint32_t *dtrace_port_predicate_cache(void)
+static inline struct dtrace_thread *dtrace_port_thread_state(void)
 {
-    return &bench_predicate_cache;
+    return &bench_thread;
 }
 
 static inline uint64_t dtrace_port_thread_key(void)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 uint64_t bench_clock = 1;
-uint32_t bench_predicate_cache;
+struct dtrace_thread bench_thread;
 
 unsigned dtrace_port_cpu_count(void)
 {

@@ -11,7 +11,7 @@
 
 struct d_size_thread {
     uint64_t key;
-    uint32_t predicate_cache;
+    struct dtrace_thread dtrace;
 };
 extern struct d_size_thread *d_size_thread;
 uint64_t d_size_clock(void);
@@ -39,9 +39,9 @@ static inline uint64_t dtrace_port_timestamp(void)
     return d_size_clock();
 }
 
-static inline uint32_t *dtrace_port_predicate_cache(void)
+static inline struct dtrace_thread *dtrace_port_thread_state(void)
 {
-    return &d_size_thread->predicate_cache;
+    return &d_size_thread->dtrace;
 }
 
 static inline uint64_t dtrace_port_thread_key(void)

@@ -109,7 +109,7 @@ static void test_predicate(void **state)
     for (unsigned i = 0; i < 5; i++) {
         assert_int_equal(target.records[i].epid, epids[i]);
     }
-    assert_int_equal(fake.predicate_cache, 0); /* these hang on more than the thread */
+    assert_int_equal(fake.state.predicate_cache, 0); /* these hang on more than the thread */
 }
 
 static void test_cached(void **state)
@@ -122,12 +122,12 @@ static void test_cached(void **state)
            "ret r1");
     start();
     fire(0, 1);
-    assert_int_not_equal(fake.predicate_cache, 0);
+    assert_int_not_equal(fake.state.predicate_cache, 0);
     fire(0, 1);
     fire(1, 0); /* stored: looks again, and finds it still false */
-    assert_int_equal(fake.predicate_cache, 0);
+    assert_int_equal(fake.state.predicate_cache, 0);
     fire(0, 1);
-    assert_int_not_equal(fake.predicate_cache, 0);
+    assert_int_not_equal(fake.state.predicate_cache, 0);
     fire(1, 5);
     fire(0, 1);
     fire(0, 1);

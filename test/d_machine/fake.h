@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "abi/retain.h"
+#include "trace/dtrace/thread.h"
 
 enum { FAKE_MAPS = 8, FAKE_CPUS = 2, FAKE_ELEMENTS = 32, FAKE_LOG = 64 };
 enum { FAKE_WINDOW = 1 << 20, FAKE_KEPT = 32 }; /* retained memory; blocks in it */
@@ -33,7 +34,7 @@ struct fake {
     bool cannot_stop; /* DTRACE_PORT_STOPS is 0 */
     unsigned cpu;
     uint64_t now, thread;
-    uint32_t predicate_cache;
+    struct dtrace_thread state; /* the current thread's */
     struct fake_map maps[FAKE_MAPS];
     unsigned nmaps;
     unsigned peeks;      /* dtrace_port_peek() calls */

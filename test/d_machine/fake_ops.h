@@ -31,9 +31,9 @@ static inline uint64_t dtrace_port_timestamp(void)
     return fake.now += 1000;
 }
 
-static inline uint32_t *dtrace_port_predicate_cache(void)
+static inline struct dtrace_thread *dtrace_port_thread_state(void)
 {
-    return &fake.predicate_cache;
+    return &fake.state;
 }
 
 static inline uint64_t dtrace_port_thread_key(void)

@@ -209,12 +209,12 @@ static void test_thread(void **state)
     (void)state;
     world_load("var t thread scalar value 8; ldgs arg0 r1; stts t r1; ret r0",
                "var t thread scalar value 8; ldts t r1; ret r1", NULL);
-    fake.predicate_cache = 99;
+    fake.state.predicate_cache = 99;
     world_run(1);
     assert_int_equal(fake_elements(), 0); /* reading allocates nothing */
-    assert_int_equal(fake.predicate_cache, 99);
+    assert_int_equal(fake.state.predicate_cache, 99);
     world_run(0);
-    assert_int_equal(fake.predicate_cache, 0);
+    assert_int_equal(fake.state.predicate_cache, 0);
     assert_int_equal(fake_elements(), 1);
     assert_int_equal(world_run(1), 10);
     fake.thread = 8;
@@ -266,9 +266,9 @@ static void test_arrays(void **state)
     run("var a global array value 8; setx 5 r1; sets \"key\" r2; flushts; pushtv r1;"
         "pushtr string r0 r2; stgaa a r0; ret r0");
     assert_int_equal(fake_elements(), 0);
-    fake.predicate_cache = 3;
+    fake.state.predicate_cache = 3;
     run("var a thread array value 8; setx 5 r1; pushtv r1; sttaa a r1; ret r0");
-    assert_int_equal(fake.predicate_cache, 0);
+    assert_int_equal(fake.state.predicate_cache, 0);
 }
 
 static void test_array_strings(void **state)

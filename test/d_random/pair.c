@@ -145,7 +145,7 @@ void pair_world(void)
     fake.thread = 1 + r_below(3);
     fake.random = r_next();
     fake.toxic_read = 0;
-    fake.predicate_cache = 99;
+    fake.state.predicate_cache = 99;
     memset(speculations, 0, sizeof(speculations));
     pair.strsize = R_PICK(strsizes);
     pair.scratch_size = R_PICK(sizes);
@@ -207,7 +207,7 @@ void pair_copy_fake(struct naive *n)
     n->now = fake.now;
     n->random = fake.random;
     n->lookups = fake.lookups;
-    n->predicate_cache = fake.predicate_cache;
+    n->predicate_cache = fake.state.predicate_cache;
     n->speculations = 0;
     n->speculations_max = 2;
     n->dynamic_drops = 0;
@@ -461,8 +461,8 @@ static void compare(uint64_t value, uint64_t naive)
         WRONG("value %llx, naive %llx", (unsigned long long)value, (unsigned long long)naive);
     } else if (n->fault == DIF_FAULT_NONE && c->scratch_used != n->scratch_used) {
         WRONG("scratch %zu, naive %zu", c->scratch_used, n->scratch_used);
-    } else if (fake.predicate_cache != n->predicate_cache) {
-        WRONG("predicate cache %u, naive %u", fake.predicate_cache, n->predicate_cache);
+    } else if (fake.state.predicate_cache != n->predicate_cache) {
+        WRONG("predicate cache %u, naive %u", fake.state.predicate_cache, n->predicate_cache);
     } else {
         pair_compare_memory();
     }

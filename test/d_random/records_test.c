@@ -517,7 +517,7 @@ static bool one(uint64_t seed)
     r_seed(seed);
     pair_world();
     pair.wrong[0] = '\0';
-    fake.predicate_cache = 0;
+    fake.state.predicate_cache = 0;
     struct dtrace_image *image = clauses_make(probe);
     if (getenv("SHOW")) {
         show();

@@ -25,7 +25,7 @@ static inline uint64_t dtrace_port_timestamp(void)
 {
     return 1;
 }
-static inline uint32_t *dtrace_port_predicate_cache(void)
+static inline struct dtrace_thread *dtrace_port_thread_state(void)
 {
     return NULL;
 }

@@ -194,7 +194,7 @@ static inline bool predicate_holds(const struct dtrace_ecb *e, struct dtrace_con
     if (here->context.fault.kind != DIF_FAULT_NONE) {
         report(e, here, 0);
     } else if (e->predicate_id) {
-        *dtrace_port_predicate_cache() = e->predicate_id;
+        dtrace_port_thread_state()->predicate_cache = e->predicate_id;
     }
     return false;
 }

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "trace/dtrace/thread.h"
+
 enum { DTRACE_PORT_NAME_MAX = 64 }; /* bytes of a process's name, its NUL included */
 
 /* ---- inlines, defined in DTRACE_PORT_OPS_H ----------------------------------------- */
@@ -19,9 +21,8 @@ static inline unsigned dtrace_port_cpu(void);          /* number of this CPU */
 static inline uintptr_t dtrace_port_irq_save(void);    /* no other probe fires on this CPU until */
 static inline void dtrace_port_irq_restore(uintptr_t); /* the matching restore */
 static inline uint64_t dtrace_port_timestamp(void);    /* ns, never backward on a CPU */
-/* Returns the current thread's cache of a predicate that was false: 0 when the thread is
- * created. */
-static inline uint32_t *dtrace_port_predicate_cache(void);
+/* Returns the machine's part of the current thread. */
+static inline struct dtrace_thread *dtrace_port_thread_state(void);
 /* Returns an identifier of the current thread, unique among living threads and, almost surely,
  * among all that ever lived. Not 0. */
 static inline uint64_t dtrace_port_thread_key(void);

@@ -65,7 +65,7 @@ static inline bool dtrace_probe_skips(const struct dtrace_probe *p)
 {
     uint32_t known = trace_atomic_load(&p->predicate_id, __ATOMIC_RELAXED);
 
-    return known && *dtrace_port_predicate_cache() == known;
+    return known && dtrace_port_thread_state()->predicate_cache == known;
 }
 /* Fires a probe that the thread doesn't skip; the part of dtrace_fire() with no other probe firing
  * on this CPU: the caller has called dtrace_port_irq_save(). */

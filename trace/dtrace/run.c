@@ -81,7 +81,7 @@ static uint64_t run_allocate(struct dtrace_context *c, uint64_t bytes)
 /* Clears the predicate cache: a predicate that was false may now be true. */
 static void store_thread(struct dtrace_context *c, const struct dtrace_dynamic *v, uint64_t value)
 {
-    *dtrace_port_predicate_cache() = 0;
+    dtrace_port_thread_state()->predicate_cache = 0;
     dtrace_dynamic_store(c, v, value);
 }
 

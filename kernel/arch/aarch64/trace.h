@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The kernel's part of the trace port (TRACE_PORT_SYSTEM_H, trace/port.h). trace/ includes this, so
- * it includes nothing of the kernel and has byte offsets, which kernel/observe/trace_port.c
- * asserts. TPIDR_EL1 is struct cpu, whose first member is struct trace_cpu.
+ * it includes nothing of the kernel. TPIDR_EL1 is struct cpu, whose first member is struct trace_cpu.
  */
 #ifndef KERNEL_ARCH_AARCH64_TRACE_H
 #define KERNEL_ARCH_AARCH64_TRACE_H
@@ -34,15 +33,6 @@ static inline __attribute__((always_inline)) void trace_port_irq_restore(uintptr
     (void)state;
 }
 
-/* From struct cpu to the pointer to its thread, and from that thread to its cached predicate. */
-enum { TRACE_PORT_THREAD = 1768, TRACE_PORT_REMEMBERED = 896 };
-
-static inline __attribute__((always_inline)) uint32_t trace_port_remembered(void)
-{
-    const char *cpu = (const char *)trace_port_cpu();
-    const void *t = *(struct thread *const *)(const void *)(cpu + TRACE_PORT_THREAD);
-
-    return t ? *(const uint32_t *)(const void *)((const char *)t + TRACE_PORT_REMEMBERED) : 0;
-}
+#include "kernel/arch/trace_thread.h"
 
 #endif

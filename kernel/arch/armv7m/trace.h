@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The kernel's part of the trace port (TRACE_PORT_SYSTEM_H, trace/port.h). trace/ includes this, so
- * it includes nothing of the kernel and has byte offsets, which kernel/observe/trace_port.c
- * asserts. struct trace_cpu is the first member of struct cpu.
+ * it includes nothing of the kernel. struct trace_cpu is the first member of struct cpu.
  */
 #ifndef KERNEL_ARCH_ARMV7M_TRACE_H
 #define KERNEL_ARCH_ARMV7M_TRACE_H
@@ -20,15 +19,6 @@ static inline __attribute__((always_inline)) struct trace_cpu *trace_port_cpu(vo
     return cpu;
 }
 
-/* From struct cpu to the pointer to its thread, and from that thread to its cached predicate. */
-enum { TRACE_PORT_THREAD = 1728, TRACE_PORT_REMEMBERED = 164 };
-
-static inline __attribute__((always_inline)) uint32_t trace_port_remembered(void)
-{
-    const char *cpu = (const char *)trace_port_cpu();
-    const void *t = *(struct thread *const *)(const void *)(cpu + TRACE_PORT_THREAD);
-
-    return t ? *(const uint32_t *)(const void *)((const char *)t + TRACE_PORT_REMEMBERED) : 0;
-}
+#include "kernel/arch/trace_thread.h"
 
 #endif
