@@ -10,6 +10,22 @@
 
 /* ---- values: trace(), print(), tracemem(), exit() ----------------------------------- */
 
+static void action_want_value(struct dt_session *d, const struct dt_node *call, bool is_void,
+                              enum dt_type_kind kind)
+{
+    dt_action_want(d, call, !is_void, "D_TRACE_VOID", "may not be applied to a void expression");
+    dt_action_want(d, call, kind != DT_TYPE_DYNAMIC, "D_PROTO_ARG",
+                   "may not be applied to a dynamic expression");
+}
+
+/* An argument that is recorded as 64 bits, whatever its type. */
+static struct dt_node *action_cast_to_64(struct dt_session *d, struct dt_node *value)
+{
+    value = dt_node_cast(d, value, dt_type_basic(d, DT_BASIC_INT64));
+    dt_check_expression(d, value);
+    return value;
+}
+
 void dt_do_trace(struct dt_session *d, struct dt_clause *c, struct dt_node *call)
 {
     struct dt_node *arg = dt_recorded(d, call->args);
@@ -18,9 +34,7 @@ void dt_do_trace(struct dt_session *d, struct dt_clause *c, struct dt_node *call
     bool is_void = kind == DT_TYPE_VOID || (arg->kind == DT_NODE_CALL && kind == DT_TYPE_DYNAMIC &&
                                             !dt_is_location_call(arg));
 
-    dt_action_want(d, call, !is_void, "D_TRACE_VOID", "may not be applied to a void expression");
-    dt_action_want(d, call, kind != DT_TYPE_DYNAMIC, "D_PROTO_ARG",
-                   "may not be applied to a dynamic expression");
+    action_want_value(d, call, is_void, kind);
     dt_action_datum(d, c, arg, dt_action_format(d, DTRACE_ACT_DIFEXPR, 0, arg));
 }
 
@@ -29,10 +43,7 @@ void dt_do_print(struct dt_session *d, struct dt_clause *c, struct dt_node *call
     struct dt_node *arg = call->args;
     enum dt_type_kind kind = dt_type_resolve(arg->type)->kind;
 
-    dt_action_want(d, call, kind != DT_TYPE_VOID, "D_TRACE_VOID",
-                   "may not be applied to a void expression");
-    dt_action_want(d, call, kind != DT_TYPE_DYNAMIC, "D_PROTO_ARG",
-                   "may not be applied to a dynamic expression");
+    action_want_value(d, call, kind == DT_TYPE_VOID, kind);
     uint32_t format = dt_action_format(d, DTRACE_ACT_LIBACT, DTRACE_LIBACT_PRINT, arg);
     struct dtrace_image_action *a = dt_action_add(d, c, DTRACE_ACT_LIBACT);
     a->arg = DTRACE_LIBACT_PRINT;
@@ -59,9 +70,7 @@ void dt_do_tracemem(struct dt_session *d, struct dt_clause *c, struct dt_node *c
     a->arg = bytes;
     a->format = format;
     if (dynamic) {
-        dynamic = dt_node_cast(d, dynamic, dt_type_basic(d, DT_BASIC_INT64));
-        dt_check_expression(d, dynamic);
-        dt_action_datum(d, c, dynamic, format);
+        dt_action_datum(d, c, action_cast_to_64(d, dynamic), format);
     }
 }
 
@@ -226,8 +235,7 @@ static void agg_action(struct dt_session *d, struct dt_clause *c, struct dt_node
     if (value) {
         dt_action_want(d, call, dt_type_is_scalar(value->type), scalar,
                        "argument #2 must be of scalar type");
-        value = dt_node_cast(d, value, dt_type_basic(d, DT_BASIC_INT64));
-        dt_check_expression(d, value);
+        value = action_cast_to_64(d, value);
     }
     libact(d, c, what, call->args, value);
 }

@@ -123,6 +123,7 @@ static unsigned print_action(struct consumer *c, const struct epid_info *info, u
     const struct dtrace_recdesc *r = &info->recs[i];
     const struct dt_format *f = dt_session_format(c->session, r->format);
     const uint8_t *data = record + r->offset;
+    struct print_value value = {.kind = r->kind, .data = data, .size = r->size, .arg = r->arg};
     bool takes_values = r->kind == DTRACE_ACT_PRINTF || r->kind == DTRACE_ACT_LIBACT ||
                         r->kind == DTRACE_ACT_SYSTEM || r->kind == DTRACE_ACT_FREOPEN ||
                         r->kind == DTRACE_ACT_TRACEMEM_DYNSIZE;
@@ -151,23 +152,10 @@ static unsigned print_action(struct consumer *c, const struct epid_info *info, u
     case DTRACE_ACT_TRACEMEM_DYNSIZE:
         print_dump(p, data, record_tracemem_bytes(r, values, n));
         break;
-    case DTRACE_ACT_STACK:
-        print_stack(p, data, r->size / 8);
-        break;
-    case DTRACE_ACT_USTACK:
-    case DTRACE_ACT_JSTACK:
-        print_ustack(p, data, (uint32_t)r->arg);
-        break;
-    case DTRACE_ACT_SYM:
-    case DTRACE_ACT_MOD:
-    case DTRACE_ACT_USYM:
-    case DTRACE_ACT_UMOD:
-    case DTRACE_ACT_UADDR:
-        fputs("  ", p->out);
-        print_address(p, r->kind, data, 50);
-        break;
     default:
-        print_datum(p, data, r->size);
+        if (!print_place(p, &value, "  ", 50)) {
+            print_datum(p, data, r->size);
+        }
     }
     return n;
 }

@@ -49,30 +49,15 @@ static void print_key(const struct printer *p, const struct print_value *v)
 {
     uint32_t text;
 
-    switch (v->kind) {
-    case DTRACE_ACT_STACK:
-        print_stack(p, v->data, v->size / 8);
+    if (print_place(p, v, "  ", 50)) {
         return;
-    case DTRACE_ACT_USTACK:
-    case DTRACE_ACT_JSTACK:
-        print_ustack(p, v->data, (uint32_t)v->arg);
-        return;
-    case DTRACE_ACT_SYM:
-    case DTRACE_ACT_MOD:
-    case DTRACE_ACT_USYM:
-    case DTRACE_ACT_UMOD:
-    case DTRACE_ACT_UADDR:
-        fputs("  ", p->out);
-        print_address(p, v->kind, v->data, 50);
-        return;
-    default:
-        if (key_is_number(v)) {
-            fprintf(p->out, " %*lld", datum_width(v->size), key_number(v));
-        } else if ((text = datum_text(p, v->data, v->size)) != 0) {
-            print_padded_text(p, v->data, text, 50);
-        } else {
-            print_dump(p, v->data, v->size);
-        }
+    }
+    if (key_is_number(v)) {
+        fprintf(p->out, " %*lld", datum_width(v->size), key_number(v));
+    } else if ((text = datum_text(p, v->data, v->size)) != 0) {
+        print_padded_text(p, v->data, text, 50);
+    } else {
+        print_dump(p, v->data, v->size);
     }
 }
 

@@ -222,22 +222,8 @@ void print_conversion(const struct printer *p, const struct dt_conversion *c, in
         conversion.name[0] = c->name[1];
         conversion.name[1] = '\0';
     }
-    switch (v->kind) { /* stacks and symbols, as keys: whatever the conversion */
-    case DTRACE_ACT_STACK:
-        print_stack(p, v->data, v->size / 8);
-        break;
-    case DTRACE_ACT_USTACK:
-    case DTRACE_ACT_JSTACK:
-        print_ustack(p, v->data, (uint32_t)v->arg);
-        break;
-    case DTRACE_ACT_SYM:
-    case DTRACE_ACT_MOD:
-    case DTRACE_ACT_USYM:
-    case DTRACE_ACT_UMOD:
-    case DTRACE_ACT_UADDR:
-        print_address(p, v->kind, v->data, conversion.flags & DT_CONV_LEFT ? width : 0);
-        break;
-    default:
+    /* stacks and symbols, as keys: whatever the conversion */
+    if (!print_place(p, v, "", conversion.flags & DT_CONV_LEFT ? width : 0)) {
         print_plain(p, &conversion, width, precision, v);
     }
 }

@@ -60,11 +60,11 @@ void print_dump(const struct printer *, const uint8_t *data, uint32_t size);
 typedef int64_t address_owner;
 #define OF_KERNEL ((address_owner)-1)
 
-/* stack(), ustack() (data: the pid first): a newline, then a frame a line. */
-void print_stack(const struct printer *, const uint8_t *data, uint32_t frames);
-void print_ustack(const struct printer *, const uint8_t *data, uint32_t frames);
-/* The address that sym(), mod(), usym(), umod() or uaddr() recorded, by its name. */
-void print_address(const struct printer *, enum dtrace_action_kind, const uint8_t *data, int width);
+struct print_value;
+/* Prints what stack(), ustack() and jstack() recorded: a newline, then a frame a line; or what
+ * sym(), mod(), usym(), umod() or uaddr() did: `before`, then the address by its name. Returns false
+ * for a value that is none of these, which it doesn't print. */
+bool print_place(const struct printer *, const struct print_value *, const char *before, int width);
 void symbol_text(const struct printer *, uint64_t address, address_owner, char *to, size_t room);
 void module_text(const struct printer *, uint64_t address, address_owner, char *to, size_t room);
 /* Returns where the function or the object with this address begins, or the address if that is

@@ -85,19 +85,9 @@ static void print_frames(const struct printer *p, const uint8_t *data, uint32_t 
     }
 }
 
-void print_stack(const struct printer *p, const uint8_t *data, uint32_t frames)
-{
-    print_frames(p, data, frames, OF_KERNEL);
-}
-
-void print_ustack(const struct printer *p, const uint8_t *data, uint32_t frames)
-{
-    print_frames(p, data + 8, frames, (address_owner)datum_unsigned(data, 8));
-}
-
 /* The user kinds have the pid before the address. */
-void print_address(const struct printer *p, enum dtrace_action_kind kind, const uint8_t *data,
-                   int width)
+static void print_address(const struct printer *p, enum dtrace_action_kind kind,
+                          const uint8_t *data, int width)
 {
     bool user = kind == DTRACE_ACT_USYM || kind == DTRACE_ACT_UMOD || kind == DTRACE_ACT_UADDR;
     uint64_t address = datum_unsigned(data + (user ? 8 : 0), 8);
@@ -114,4 +104,28 @@ void print_address(const struct printer *p, enum dtrace_action_kind kind, const 
         }
     }
     fprintf(p->out, "%-*s", width, text);
+}
+
+bool print_place(const struct printer *p, const struct print_value *v, const char *before,
+                 int width)
+{
+    switch (v->kind) {
+    case DTRACE_ACT_STACK:
+        print_frames(p, v->data, v->size / 8, OF_KERNEL);
+        return true;
+    case DTRACE_ACT_USTACK:
+    case DTRACE_ACT_JSTACK: /* the pid comes first */
+        print_frames(p, v->data + 8, (uint32_t)v->arg, (address_owner)datum_unsigned(v->data, 8));
+        return true;
+    case DTRACE_ACT_SYM:
+    case DTRACE_ACT_MOD:
+    case DTRACE_ACT_USYM:
+    case DTRACE_ACT_UMOD:
+    case DTRACE_ACT_UADDR:
+        fputs(before, p->out);
+        print_address(p, v->kind, v->data, width);
+        return true;
+    default:
+        return false;
+    }
 }
