@@ -62,8 +62,8 @@ typedef int64_t address_owner;
 
 struct print_value;
 /* Prints what stack(), ustack() and jstack() recorded: a newline, then a frame a line; or what
- * sym(), mod(), usym(), umod() or uaddr() did: `before`, then the address by its name. Returns false
- * for a value that is none of these, which it doesn't print. */
+ * sym(), mod(), usym(), umod() or uaddr() did: `before`, then the address by its name. Returns
+ * false for a value that is none of these, which it doesn't print. */
 bool print_place(const struct printer *, const struct print_value *, const char *before, int width);
 void symbol_text(const struct printer *, uint64_t address, address_owner, char *to, size_t room);
 void module_text(const struct printer *, uint64_t address, address_owner, char *to, size_t room);

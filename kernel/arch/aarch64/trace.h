@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The kernel's part of the trace port (TRACE_PORT_SYSTEM_H, trace/port.h). trace/ includes this, so
- * it includes nothing of the kernel. TPIDR_EL1 is struct cpu, whose first member is struct trace_cpu.
+ * it includes nothing of the kernel. TPIDR_EL1 is struct cpu, whose first member is struct
+ * trace_cpu.
  */
 #ifndef KERNEL_ARCH_AARCH64_TRACE_H
 #define KERNEL_ARCH_AARCH64_TRACE_H
