@@ -29,14 +29,19 @@ int arch_map_shape(size_t len, unsigned flags, size_t *rounded, size_t *align);
 int arch_aspace_create(struct arch_aspace *as);
 /* Precondition: no mappings left. [cpu, boot] */
 void arch_aspace_destroy(struct arch_aspace *as);
-/* Chooses m->vaddr (if 0) and maps m. Returns 0, or -ENOMEM (no region or table memory).
- * [cpu, boot] */
-int arch_aspace_map(struct arch_aspace *as, struct mapping *m);
+/* Chooses m->vaddr (if 0) beside the n mappings that the space has, and maps m. Returns 0, or
+ * -ENOMEM (no region, addresses or table memory). Like the next two it has interrupt windows
+ * (arch_irq_window()) if it takes long, but nothing else of the kernel runs before it returns. Lock
+ * held. [cpu, boot] */
+int arch_aspace_map(struct arch_aspace *as, struct mapping *m, const struct mapping *others,
+                    unsigned n);
 /* Unmaps m; when it returns, m is gone on all CPUs (TLBs included). Lock held. [cpu, boot] */
 void arch_aspace_unmap(struct arch_aspace *as, struct mapping *m);
 /* Applies changed rights in m->flags. When it returns, all CPUs use the new rights; until then each
  * uses either the old or the new ones. Lock held. [cpu, boot] */
 void arch_aspace_protect(struct arch_aspace *as, const struct mapping *m);
+/* Zeroes normal memory, by the CPU's fastest way. [cpu, boot] */
+void arch_clear(void *at, size_t len);
 /* Reloads the mappings of the process that runs on this CPU after they changed. Lock held.
  * [cpu, boot] */
 void arch_aspace_refresh(struct process *proc);

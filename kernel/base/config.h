@@ -77,6 +77,10 @@
 #ifndef CONFIG_RR_QUANTUM_MS
 #define CONFIG_RR_QUANTUM_MS 4
 #endif
+#ifndef CONFIG_CLEAR_CHUNK
+#define CONFIG_CLEAR_CHUNK \
+    4096 /* bytes cleared, or synced as text, between two preemption points */
+#endif
 #ifndef CONFIG_COPY_CHUNK
 #define CONFIG_COPY_CHUNK 4096 /* bytes copied between two preemption points */
 #endif

@@ -79,7 +79,8 @@ void phys_clear(paddr_t pa, size_t len);
 struct mapping *vm_find(struct process *proc, uintptr_t vaddr, size_t len);
 /* Removes mapping m of proc, undoing vm_map(). */
 void vm_remove(struct process *proc, struct mapping *m);
-/* Changes the rights of one of proc's mappings to prot (KYMO_PROT_*). */
+/* Changes the rights of one of proc's mappings to prot (KYMO_PROT_*). The caller makes new text
+ * visible to instruction fetch. */
 void vm_protect(struct process *proc, struct mapping *m, unsigned prot);
 /* A process ends: its mappings and their memory. */
 void vm_process_gone(struct process *proc);

@@ -146,11 +146,11 @@ static long map_ram_end(struct thread *self)
 /* step: 1 + pieces cleared. */
 static long map_ram_continue(struct thread *self)
 {
-    size_t done = (size_t)(self->step - 1) * CONFIG_COPY_CHUNK;
+    size_t done = (size_t)(self->step - 1) * CONFIG_CLEAR_CHUNK;
     size_t left = self->args[PIECE_LEN] - done;
-    size_t n = left < CONFIG_COPY_CHUNK ? left : CONFIG_COPY_CHUNK;
+    size_t n = left < CONFIG_CLEAR_CHUNK ? left : CONFIG_CLEAR_CHUNK;
 
-    memset((char *)arch_phys_to_virt(self->args[PIECE_PHYS]) + done, 0, n);
+    arch_clear((char *)arch_phys_to_virt(self->args[PIECE_PHYS]) + done, n);
     if (n == left) {
         return map_ram_end(self);
     }
@@ -229,15 +229,37 @@ static int protect_check(const struct process *proc, const struct mapping *m, co
     return word_here && !(prot & KYMO_PROT_WRITE) ? -EBUSY : 0;
 }
 
+/* Makes new text visible to instruction fetch, in pieces. step: 1 + pieces done. If another thread
+ * unmaps or changes the mapping meanwhile, there is nothing left to do. */
+static long protect_sync(struct thread *self, const struct mapping *m)
+{
+    size_t done = (size_t)(self->step - 1) * CONFIG_CLEAR_CHUNK;
+    size_t left = m->len - done;
+    size_t n = left < CONFIG_CLEAR_CHUNK ? left : CONFIG_CLEAR_CHUNK;
+
+    arch_text_sync((char *)arch_phys_to_virt(m->phys) + done, n);
+    if (n == left) {
+        return 0;
+    }
+    self->step++;
+    return KER_AGAIN;
+}
+
 long ker_mem_protect(struct thread *self, const uintptr_t *args)
 {
     struct mapping *m = vm_find(self->proc, args[0], 0);
     int error = protect_check(self->proc, m, args);
+    bool text = args[2] & KYMO_PROT_EXEC;
 
-    if (!error) {
-        vm_protect(self->proc, m, (unsigned)args[2]);
+    if (self->step) {
+        return !error && (m->flags & KYMO_PROT_EXEC) ? protect_sync(self, m) : 0;
     }
-    return error;
+    if (error) {
+        return error;
+    }
+    vm_protect(self->proc, m, (unsigned)args[2]);
+    self->step = text ? 1 : 0;
+    return text ? KER_AGAIN : 0;
 }
 
 /*

@@ -311,9 +311,9 @@ static int object_take(struct object *object, size_t size)
 static long object_clear_piece(struct thread *self, struct object *object)
 {
     size_t left = object->len - object->cleared;
-    size_t n = left < CONFIG_COPY_CHUNK ? left : CONFIG_COPY_CHUNK;
+    size_t n = left < CONFIG_CLEAR_CHUNK ? left : CONFIG_CLEAR_CHUNK;
 
-    memset((char *)arch_phys_to_virt(object->phys) + object->cleared, 0, n);
+    arch_clear((char *)arch_phys_to_virt(object->phys) + object->cleared, n);
     object->cleared += n;
     if (n == left) {
         return 0;

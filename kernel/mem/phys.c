@@ -22,7 +22,6 @@
 
 #define GRANULES_WANTED 65536u
 #define GRANULE_MAX 4096u
-#define CLEAR_PIECE 16384u /* bytes between two preemption points */
 #define TOPS_MAX 256u
 #define ORDERS_MAX 24u /* below the highest: 2^24 * TOPS_MAX granules of RAM */
 #define NONE SIZE_MAX
@@ -357,13 +356,13 @@ void phys_clear(paddr_t pa, size_t len)
 {
     uint8_t *p = arch_phys_to_virt(pa);
 
-    while (len > CLEAR_PIECE) {
-        memset(p, 0, CLEAR_PIECE);
-        p += CLEAR_PIECE;
-        len -= CLEAR_PIECE;
+    while (len > CONFIG_CLEAR_CHUNK) {
+        arch_clear(p, CONFIG_CLEAR_CHUNK);
+        p += CONFIG_CLEAR_CHUNK;
+        len -= CONFIG_CLEAR_CHUNK;
         arch_irq_window();
     }
-    memset(p, 0, len);
+    arch_clear(p, len);
 }
 
 paddr_t phys_alloc(size_t len, size_t align)

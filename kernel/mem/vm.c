@@ -21,6 +21,7 @@
 #include "kernel/base/cpu.h"
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/cpu.h"
+#include "kernel/arch/irq.h"
 #include "kernel/mem/mem.h"
 #include "kernel/proc/proc.h"
 
@@ -199,7 +200,7 @@ int vm_map(struct process *proc, struct mapping *m)
     int error = vm_back(m, &owned);
     if (!error) {
         m->arch = 0;
-        error = arch_aspace_map(&proc->space.arch, m);
+        error = arch_aspace_map(&proc->space.arch, m, proc->space.maps, proc->space.nmaps);
     }
     if (error) {
         if (owned) {
@@ -284,9 +285,6 @@ void vm_protect(struct process *proc, struct mapping *m, unsigned prot)
     arch_aspace_protect(&proc->space.arch, m);
     vm_forget_buffers(proc);
     vm_grace(proc); /* from here on no NOLOCK call writes with the old rights */
-    if (prot & KYMO_PROT_EXEC) {
-        arch_text_sync(arch_phys_to_virt(m->phys), m->len);
-    }
 }
 
 void vm_remove(struct process *proc, struct mapping *m)
@@ -307,6 +305,7 @@ void vm_remove(struct process *proc, struct mapping *m)
     trace_munmap(proc->pid, gone.vaddr, gone.len);
     if (gone.flags & MAPPING_OWNED) {
         space->owned_bytes -= gone.len;
+        arch_irq_window();
         phys_free(gone.phys, gone.len);
     }
     if (gone.flags & KYMO_MAP_OBJECT) {
@@ -332,6 +331,7 @@ void vm_process_gone(struct process *proc)
     proc->lib_word_kva = NULL;
     while (space->nmaps > 0) {
         vm_remove(proc, &space->maps[space->nmaps - 1]);
+        arch_irq_window();
     }
     kernel_assert(space->owned_bytes == 0);
     arch_aspace_destroy(&space->arch);

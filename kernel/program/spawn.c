@@ -13,6 +13,7 @@
  */
 #include "kernel/arch/board.h"
 #include "kernel/arch/elf.h"
+#include "kernel/arch/irq.h"
 #include "kernel/program/spawn.h"
 
 #include "abi/errno.h"
@@ -161,6 +162,7 @@ static int job_begin(struct spawn_job **out, struct thread *caller, const struct
         return -EAGAIN;
     }
     int error = program_open(&job->elf, s->program);
+    arch_irq_window();
     if (!error) {
         error = process_create(s->program, parent->proc->pid, s->ability, &job->child);
     }
@@ -170,6 +172,7 @@ static int job_begin(struct spawn_job **out, struct thread *caller, const struct
     job->caller = caller;
     job->child->loading = true;
     retain_process(job->child);
+    arch_irq_window();
     error = job_fill(job, parent, s);
     if (error) {
         job_drop(job);

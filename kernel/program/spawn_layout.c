@@ -13,6 +13,7 @@
 #include "abi/errno.h"
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/elf.h"
+#include "kernel/arch/irq.h"
 #include "kernel/program/spawn.h"
 #include "kernel/base/cpu.h"
 
@@ -31,7 +32,7 @@ static void to_clear(struct spawn_job *job, uint8_t *from, uint8_t *to)
     }
 }
 
-/* Allocates RAM and maps it; not cleared. */
+/* Allocates RAM and maps it; not cleared. Serves interrupts before: each piece takes a while. */
 static int spawn_layout_place(struct spawn_job *job, size_t len, unsigned flags, uintptr_t vaddr,
                               struct mapping *m)
 {
@@ -41,6 +42,7 @@ static int spawn_layout_place(struct spawn_job *job, size_t len, unsigned flags,
     if (error) {
         return error;
     }
+    arch_irq_window();
     *m = (struct mapping){.vaddr = vaddr, .len = rounded, .flags = flags | MAPPING_OWNED};
     m->phys = phys_alloc_raw(rounded, align);
     if (!m->phys) {

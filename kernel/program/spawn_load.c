@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Loads a program's contents in pieces, so that the kernel can be left between them: clears the
- * memory, copies the segments, relocates. Kernel lock held. The whole file is untrusted: elf.c
- * bounds all reads of it, and nothing here is written outside the bytes of a segment.
+ * memory, copies the segments, relocates, makes the text visible to instruction fetch. Kernel lock
+ * held. The whole file is untrusted: elf.c bounds all reads of it, and nothing here is written
+ * outside the bytes of a segment.
  *
  * A relocation adds, to a word that holds an address in one of the segments, the distance by which
  * that segment moved. Of the linker's relocations only those of allocated sections count.
@@ -15,7 +16,13 @@
 #include "kernel/base/cpu.h"
 #include "kernel/arch/irq.h"
 
-enum { SPAWN_PHASE_CLEAR, SPAWN_PHASE_COPY, SPAWN_PHASE_RELOCATE, SPAWN_PHASE_DONE };
+enum {
+    SPAWN_PHASE_CLEAR,
+    SPAWN_PHASE_COPY,
+    SPAWN_PHASE_RELOCATE,
+    SPAWN_PHASE_SYNC,
+    SPAWN_PHASE_DONE
+};
 
 #define RELOCS_A_STEP 256
 
@@ -50,7 +57,7 @@ static int step_clear(struct spawn_job *job)
     }
     const struct spawn_clear *c = &job->clears[job->index];
     uint8_t *at = c->at + job->offset;
-    memset(at, 0, next_piece(job, c->len));
+    arch_clear(at, next_piece(job, c->len));
     return 1;
 }
 
@@ -160,14 +167,17 @@ static int step_relocate(struct spawn_job *job)
     return relocate_some(job, &sec);
 }
 
-static void sync_text(const struct spawn_job *job)
+static int step_sync(struct spawn_job *job)
 {
-    for (unsigned i = 0; i < job->nsegments; i++) {
-        const struct spawn_segment *s = &job->segments[i];
-        if (s->elf.flags & ELF_PF_X) {
-            arch_text_sync(s->kva, (size_t)s->elf.mem_len);
-        }
+    if (job->index == job->nsegments) {
+        return next_phase(job);
     }
+    const struct spawn_segment *s = &job->segments[job->index];
+    size_t at = job->offset, n = next_piece(job, (size_t)s->elf.mem_len);
+    if (s->elf.flags & ELF_PF_X) {
+        arch_text_sync(s->kva + at, n);
+    }
+    return 1;
 }
 
 int spawn_load_step(struct spawn_job *job)
@@ -180,8 +190,9 @@ int spawn_load_step(struct spawn_job *job)
         return step_copy(job);
     case SPAWN_PHASE_RELOCATE:
         return step_relocate(job);
+    case SPAWN_PHASE_SYNC:
+        return step_sync(job);
     default:
-        sync_text(job);
         return 0;
     }
 }

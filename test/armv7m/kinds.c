@@ -24,6 +24,42 @@ static uintptr_t mapped(size_t len)
     return MemMap(&map) == 0 ? (uintptr_t)map.vaddr : 0;
 }
 
+/* Whether the kernel finds memory of this process there. */
+static bool owned(uintptr_t at)
+{
+    struct kymo_name name;
+
+    return NameLookup((const char *)at, &name) == 0 || errno != EFAULT;
+}
+
+/* Maps 4 KB that none of the process's memory is next to: of a few pieces, one that only others of
+ * them are next to, which are then unmapped. */
+static uintptr_t mapped_apart(void)
+{
+    enum { PIECES = 4, PIECE = 4096 };
+    uintptr_t pieces[PIECES], found = 0;
+    bool own[PIECES][2];
+
+    for (unsigned i = 0; i < PIECES; i++) {
+        pieces[i] = mapped(PIECE);
+    }
+    for (unsigned i = 0; i < PIECES; i++) {
+        own[i][0] = owned(pieces[i] - 8);
+        own[i][1] = owned(pieces[i] + PIECE);
+        for (unsigned j = 0; j < PIECES; j++) {
+            own[i][0] &= pieces[j] + PIECE != pieces[i];
+            own[i][1] &= pieces[j] != pieces[i] + PIECE;
+        }
+        found = own[i][0] || own[i][1] ? found : pieces[i];
+    }
+    for (unsigned i = 0; i < PIECES; i++) {
+        if (pieces[i] != found) {
+            MemUnmap((void *)pieces[i], PIECE);
+        }
+    }
+    return found;
+}
+
 static void sp_call_kernel(void)
 {
     WITH_SP(KERNEL_DATA, NOP_CALL);
@@ -67,18 +103,18 @@ static void sp_interrupt_text(void)
 }
 static void sp_low(void)
 {
-    WITH_SP(mapped(4096) + 16, NOP_CALL);
+    WITH_SP(mapped_apart() + 16, NOP_CALL);
 }
 static void sp_low_fp(void)
 {
-    uintptr_t low = mapped(4096);
+    uintptr_t low = mapped_apart();
     FP_USED();
     WITH_SP(low + 64, NOP_CALL);
 }
 /* The basic frame fits, what lazy stacking writes later is above the mapping. */
 static void sp_high_fp(void)
 {
-    uintptr_t low = mapped(4096);
+    uintptr_t low = mapped_apart();
     FP_USED();
     WITH_SP(low + 4096 + 48, "2: mov r12, #90\n\tsvc 0\n\tb 2b\n\t");
 }

@@ -6,6 +6,11 @@
  * Markers: Thumb `dbg #n`, A64 `hint #0x70+n`; n even opens interval n/2, n odd closes it. For each
  * closed interval one record: u32 interval, u32 number of instructions, then their addresses (u64).
  * The markers themselves are not in it. Only one interval at a time, only on one CPU.
+ *
+ * With masked=on, of an interval only the longest stretch with interrupts masked is recorded, for a
+ * kernel that masks them from entry to exit: instructions at kernel addresses (bit 63) without a
+ * break. A function at whose entry interrupts are served ends a stretch: window=ADDRESS, up to
+ * WINDOWS of them.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,15 +27,42 @@ int qemu_plugin_version = 1;
 
 #define MOST 2000000u /* instructions of one interval; more are counted, not kept */
 
+#define WINDOWS 4
+
 static FILE *out;
 static int open_interval = -1;
-static uint32_t count;
-static uint64_t pcs[MOST];
+static uint32_t count, longest_count;
+static uint64_t pcs[MOST], longest[MOST];
+static bool masked_only;
+static uint64_t windows[WINDOWS];
+static unsigned nwindows;
+
+/* Ends a stretch: keeps it if it is the longest. */
+static void stretch_end(void)
+{
+    if (count > longest_count) {
+        longest_count = count;
+        memcpy(longest, pcs, (count < MOST ? count : MOST) * sizeof(pcs[0]));
+    }
+    count = 0;
+}
+
+static bool ends_stretch(uint64_t pc)
+{
+    bool ends = !(pc >> 63);
+
+    for (unsigned i = 0; i < nwindows; i++) {
+        ends |= pc == windows[i];
+    }
+    return ends;
+}
 
 static void executed(unsigned int vcpu, void *pc)
 {
     (void)vcpu;
-    if (open_interval >= 0) {
+    if (open_interval >= 0 && masked_only && ends_stretch((uint64_t)(uintptr_t)pc)) {
+        stretch_end();
+    } else if (open_interval >= 0) {
         if (count < MOST) {
             pcs[count] = (uint64_t)(uintptr_t)pc;
         }
@@ -40,10 +72,15 @@ static void executed(unsigned int vcpu, void *pc)
 
 static void write_interval(void)
 {
+    if (masked_only) {
+        stretch_end();
+        count = longest_count;
+        longest_count = 0;
+    }
     uint32_t head[2] = {(uint32_t)open_interval, count < MOST ? count : MOST};
 
     fwrite(head, sizeof(head), 1, out);
-    fwrite(pcs, sizeof(pcs[0]), head[1], out);
+    fwrite(masked_only ? longest : pcs, sizeof(pcs[0]), head[1], out);
 }
 
 static void marked(unsigned int vcpu, void *number)
@@ -91,6 +128,10 @@ int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **
     for (int i = 0; i < argc; i++) {
         if (strncmp(argv[i], "out=", 4) == 0) {
             out = fopen(argv[i] + 4, "wb");
+        } else if (strcmp(argv[i], "masked=on") == 0) {
+            masked_only = true;
+        } else if (strncmp(argv[i], "window=", 7) == 0 && nwindows < WINDOWS) {
+            windows[nwindows++] = strtoull(argv[i] + 7, NULL, 0);
         }
     }
     if (out == NULL) {

@@ -9,6 +9,7 @@
  *   bench spin        opens interval INTERVAL_IRQ again and again; priority below everything
  *   bench client      calls, messages, events, in order
  *   bench interrupts  closes what the spinner opened
+ *   bench map         maps and unmaps nearly all of RAM; a child ends with it (bench mapped)
  */
 #include <errno.h>
 #include <kymo.h>
@@ -331,6 +332,60 @@ static int events(void)
     return status;
 }
 
+/* ---- nearly all of RAM: the interval is read for its longest masked stretch -------- */
+
+#define PIECE_MOST (UINT64_C(1) << 30)
+#define PIECE_STEP (UINT64_C(1) << 20)
+
+/* Maps the largest piece of RAM that there is, or a little less, of odd length. */
+static int map_most(struct kymo_map *map)
+{
+    uint64_t len = PIECE_MOST;
+
+    do {
+        len -= PIECE_STEP;
+        *map = (struct kymo_map){.len = len - 4096, .flags = KYMO_PROT_READ | KYMO_PROT_WRITE};
+    } while (MemMap(map) != 0 && len > PIECE_STEP);
+    return len > PIECE_STEP ? 0 : failed("MemMap");
+}
+
+static int unmap(const struct kymo_map *map)
+{
+    return MemUnmap((void *)(uintptr_t)map->vaddr, (size_t)map->len) ? failed("MemUnmap") : 0;
+}
+
+/* Pages of a table of their own, beside the piece. */
+static int map_beside(void)
+{
+    struct kymo_map page = {.len = 4096, .flags = KYMO_PROT_READ | KYMO_PROT_WRITE};
+
+    return MemMap(&page) ? failed("MemMap of a page") : unmap(&page);
+}
+
+static int map_and_end(void)
+{
+    char *const argv[] = {"bench", "mapped", NULL};
+    struct kymo_spawn_attr attr = {.priority = 10};
+    int pid = kymo_spawn("bench", argv, &attr), status = 0;
+
+    return pid < 0 || ProcWait(pid, &status, 0) != pid || status ? failed("bench mapped") : 0;
+}
+
+static int map_all(void)
+{
+    struct kymo_map map;
+
+    OPEN(INTERVAL_LONG);
+    int error = map_most(&map);
+    error = error || map_beside();
+    error = error || MemProtect((void *)(uintptr_t)map.vaddr, (size_t)map.len, KYMO_PROT_READ);
+    error = error || unmap(&map);
+    error = error || map_and_end();
+    CLOSE(INTERVAL_LONG);
+    printf("bench: mapped %lu MB\n", (unsigned long)(map.len >> 20));
+    return error;
+}
+
 int main(int argc, char **argv)
 {
     if (argc >= 2 && strcmp(argv[1], "server") == 0) {
@@ -343,6 +398,14 @@ int main(int argc, char **argv)
     }
     if (argc >= 2 && strcmp(argv[1], "spin") == 0) {
         spin();
+    }
+    if (argc >= 2 && strcmp(argv[1], "map") == 0) {
+        return map_all();
+    }
+    if (argc >= 2 && strcmp(argv[1], "mapped") == 0) {
+        struct kymo_map map;
+
+        return map_most(&map);
     }
     if (argc >= 2 && strcmp(argv[1], "interrupts") == 0) {
         return interrupts();

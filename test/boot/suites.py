@@ -37,7 +37,7 @@ WITH_ASSERTIONS = frozenset("""
     api api-multi d d-multi life faults dfuzz control control-smp4 interrupt smp1 truth fuzz kill
     armv7m aarch64 events events-wide ring modes memory killed slain signalled
     qnx qnx-multi faults-multi libtest libtest-multi smp2 smp8 el2 small large console help servers
-    traced truth-multi kill-multi fuzz-multi starved drops options options-smp1
+    traced truth-multi kill-multi map-multi fuzz-multi starved drops options options-smp1
     modes-multi killed-multi slain-disk slain-link full full-late closed failed panic reset watchdog
     no-watchdog wrong aarch64-multi aarch64-smp1 repeat advice idle sites-multi
     """.split())
@@ -296,13 +296,13 @@ class Suite:
 
 
 SUITES = [
-    Suite("api", "kernel API, isolation, bad arguments, trace control", "test", tests=158,
+    Suite("api", "kernel API, isolation, bad arguments, trace control", "test", tests=161,
           qemu=["-rtc", "clock=vm"]),
-    Suite("api-multi", "the same on 4 real threads", "test", A64, "multi", cpus=4, tests=158,
+    Suite("api-multi", "the same on 4 real threads", "test", A64, "multi", cpus=4, tests=161,
           soak=True, timeout=240),
-    Suite("api-smp1", "the same on one CPU", "test", A64, cpus=1, tests=158,
+    Suite("api-smp1", "the same on one CPU", "test", A64, cpus=1, tests=161,
           qemu=["-rtc", "clock=vm"]),
-    Suite("api-picolibc", "the same with the other C library", "test", M4, tests=158,
+    Suite("api-picolibc", "the same with the other C library", "test", M4, tests=161,
           qemu=["-rtc", "clock=vm"], variant="-picolibc"),
     Suite("qnx", "what a port of a QNX program meets first", "qnx", tests=28),
     Suite("qnx-multi", "the same on 4 real threads", "qnx", A64, "multi", cpus=4, tests=28,
@@ -318,9 +318,9 @@ SUITES = [
           tests=6),
     Suite("fbt-multi", "the same on 4 real threads", "fbt", A64, "multi", cpus=4, tests=6,
           soak=True, timeout=240),
-    Suite("fbt-all", "the API suite with a probe on in every function", "fbtall", tests=158,
+    Suite("fbt-all", "the API suite with a probe on in every function", "fbtall", tests=161,
           qemu=["-rtc", "clock=vm"], timeout=240),
-    Suite("fbt-all-multi", "the same on 4 real threads", "fbtall", A64, "multi", cpus=4, tests=158,
+    Suite("fbt-all-multi", "the same on 4 real threads", "fbtall", A64, "multi", cpus=4, tests=161,
           soak=True, timeout=240),
     Suite("life", "consumers of D come, go, are killed and fall silent: all is as before", "life",
           cpus=1, tests=6),
@@ -425,6 +425,8 @@ SUITES = [
           timeout=240),
     Suite("kill-multi", "the same on 4 real threads", "kill", A64, "multi", cpus=4, tests=1,
           timeout=240),
+    Suite("map-multi", "RAM of all sizes mapped, processes killed meanwhile, 4 real threads", "map",
+          A64, "multi", cpus=4, tests=3),
     Suite("fuzz-multi", "the same on 4 real threads", "fuzz", A64, "multi", cpus=4, tests=1,
           soak=True, timeout=240),
     Suite("events", "programs' own events, and every call's: each value is as the program says",

@@ -21,6 +21,7 @@
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/entry.h"
+#include "kernel/arch/irq.h"
 #include "kernel/mem/mem.h"
 #include "kernel/proc/proc.h"
 #include "test/threads/cpus.h"
@@ -64,11 +65,23 @@ int arch_map_shape(size_t len, unsigned flags, size_t *rounded, size_t *align)
     return 0;
 }
 
-int arch_aspace_map(struct arch_aspace *as, struct mapping *m)
+int arch_aspace_map(struct arch_aspace *as, struct mapping *m, const struct mapping *others,
+                    unsigned n)
 {
+    (void)others;
+    (void)n;
     (void)as;
     (void)m;
     return 0;
+}
+
+void arch_irq_window(void)
+{
+}
+
+void arch_clear(void *at, size_t len)
+{
+    __builtin_memset(at, 0, len);
 }
 
 void arch_aspace_unmap(struct arch_aspace *as, struct mapping *m)

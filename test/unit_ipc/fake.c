@@ -113,11 +113,19 @@ void arch_aspace_destroy(struct arch_aspace *as)
     as->next = 0;
 }
 
-int arch_aspace_map(struct arch_aspace *as, struct mapping *m)
+int arch_aspace_map(struct arch_aspace *as, struct mapping *m, const struct mapping *others,
+                    unsigned n)
 {
+    (void)others;
+    (void)n;
     m->vaddr = as->next;
     as->next += m->len;
     return 0;
+}
+
+void arch_clear(void *at, size_t len)
+{
+    memset(at, 0, len);
 }
 
 void arch_aspace_unmap(struct arch_aspace *as, struct mapping *m)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The functions of a fake port. Mappings are granules of 64 bytes at any address. */
+#include <string.h>
+
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/board.h"
 #include "kernel/arch/cpu.h"
@@ -44,8 +46,11 @@ void arch_aspace_destroy(struct arch_aspace *as)
     (void)as;
 }
 
-int arch_aspace_map(struct arch_aspace *as, struct mapping *m)
+int arch_aspace_map(struct arch_aspace *as, struct mapping *m, const struct mapping *others,
+                    unsigned n)
 {
+    (void)others;
+    (void)n;
     if (fake_map_error) {
         return fake_map_error;
     }
@@ -55,6 +60,11 @@ int arch_aspace_map(struct arch_aspace *as, struct mapping *m)
     }
     as->mapped++;
     return 0;
+}
+
+void arch_clear(void *at, size_t len)
+{
+    memset(at, 0, len);
 }
 
 void arch_aspace_unmap(struct arch_aspace *as, struct mapping *m)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Address spaces of processes: page tables (pages.c), and one ASID each for the space's lifetime.
- * Kernel lock held. Tables are allocated on demand and freed with the space. Refuses addresses
- * outside [USER_LOW, USER_HIGH), ranges that are already mapped, and memory both writable and
- * executable. Proved by test/boot (isolation).
+ * Kernel lock held. Tables are allocated on demand and freed with their last entry. Refuses
+ * addresses outside [USER_LOW, USER_HIGH), ranges that are already mapped, and memory both writable
+ * and executable. Proved by test/boot (isolation).
  */
 #include "abi/errno.h"
 #include "abi/sys/kymo.h"
@@ -73,12 +73,13 @@ void arch_aspace_destroy(struct arch_aspace *as)
     }
     kernel_assert(kernel_holds_lock() && (asids_used[asid / 64] >> asid % 64 & 1));
     a64_tlb_drop_space(as);
-    a64_tables_free(as);
+    phys_free(as->ttbr0 & PTE_ADDRESS, PAGE_SIZE); /* the other tables went with the last mapping */
     asids_used[asid / 64] &= ~(1ul << asid % 64);
     as->ttbr0 = 0;
 }
 
-int arch_aspace_map(struct arch_aspace *as, struct mapping *m)
+int arch_aspace_map(struct arch_aspace *as, struct mapping *m, const struct mapping *others,
+                    unsigned n)
 {
     bool placed = m->vaddr != 0;
     int error;
@@ -93,9 +94,9 @@ int arch_aspace_map(struct arch_aspace *as, struct mapping *m)
         return -ENOMEM;
     }
     if (!placed) {
-        m->vaddr = a64_range_find(as, m->len);
+        m->vaddr = a64_range_find(others, n, m->len, m->phys);
     }
-    if (m->vaddr == 0 || !a64_range_free(as, m->vaddr, m->len)) {
+    if (m->vaddr == 0 || !a64_range_free(others, n, m->vaddr, m->len)) {
         error = -ENOMEM;
     } else {
         error = a64_pages_set(as, m);
@@ -108,14 +109,13 @@ int arch_aspace_map(struct arch_aspace *as, struct mapping *m)
 
 void arch_aspace_unmap(struct arch_aspace *as, struct mapping *m)
 {
-    a64_pages_drop(as, m->vaddr, m->len);
+    a64_pages_drop(as, m);
 }
 
-/* A valid entry's rights may change without break-before-make. The tables exist. */
+/* A valid entry's rights may change without break-before-make. */
 void arch_aspace_protect(struct arch_aspace *as, const struct mapping *m)
 {
-    a64_pages_set(as, m);
-    a64_tlb_drop_range(as, m->vaddr, m->len);
+    a64_pages_protect(as, m);
 }
 
 /* Nothing is cached except in the TLB, which arch_aspace_unmap() keeps consistent. */

@@ -1,17 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Page tables of processes: three levels, 4 KB pages, for the first 4 GB; allocation of address
- * ranges in them, and TLB maintenance. Kernel lock held. Called by aspace.c only, which has checked
- * all arguments. Only an entry that was clear is ever set, so only clearing needs TLB invalidation.
- * Proved by test/boot.
+ * Page tables of processes: three levels, 4 KB pages and 2 MB blocks, for the first 4 GB;
+ * allocation of address ranges, and TLB maintenance. Kernel lock held. Called by aspace.c only,
+ * which has checked all arguments. Only an entry that was clear is ever set, so only clearing needs
+ * TLB invalidation. Proved by test/boot (t_map, isolation).
+ *
+ * A mapping whose virtual and physical address are equal within a block has blocks for all the 2 MB
+ * that it covers, and pages at its ends. a64_range_find() chooses such addresses, so that 1 GB
+ * takes at most 512 blocks and two tables of pages; other mappings are as small as the programs in
+ * the boot image, which ask for their addresses. There is an interrupt window between two tables.
+ *
+ * The entry that leads to a table counts the table's entries in use, in bits that the CPU ignores.
+ * A table is freed with its last entry.
  */
 #include "abi/errno.h"
 #include "abi/sys/kymo.h"
 #include "kernel/arch/aarch64/port.h"
 #include "kernel/arch/aspace.h"
+#include "kernel/arch/irq.h"
 
 #define GUARD PAGE_SIZE /* unmapped, on both sides of a range that the kernel chose */
-#define L1_ENTRIES 4
 #define TABLE_ENTRIES 512
 #define TLB_PAGES_MAX 64 /* more pages than this: invalidate the whole ASID */
 
@@ -48,6 +56,16 @@ static uint64_t *pages_level1(const struct arch_aspace *as)
     return arch_phys_to_virt(as->ttbr0 & PTE_ADDRESS);
 }
 
+/* Number of entries in use of the table that an entry leads to: bits 11 to 2 are ignored. */
+#define COUNT_SHIFT 2
+#define COUNT_ONE (1ul << COUNT_SHIFT)
+#define COUNT_MASK (0x3fful << COUNT_SHIFT)
+
+static inline void entry_write(uint64_t *entry, uint64_t value)
+{
+    *(volatile uint64_t *)entry = value;
+}
+
 /* Returns the table below an entry; NULL if there is none. */
 static uint64_t *pages_table_below(uint64_t entry)
 {
@@ -65,71 +83,102 @@ static uint64_t *table_need(uint64_t *entry)
             return NULL;
         }
         a64_dmb(ishst);
-        *(volatile uint64_t *)entry = pa | PTE_TABLE | PTE_VALID;
+        entry_write(entry, pa | PTE_TABLE | PTE_VALID);
     }
     return pages_table_below(*entry);
 }
 
-static uint64_t *page_entry(const struct arch_aspace *as, uintptr_t va, bool make)
-{
-    uint64_t *entry = &pages_level1(as)[L1_INDEX(va)];
-    uint64_t *l2 = make ? table_need(entry) : pages_table_below(*entry);
-    uint64_t *l3;
+/* ---- address ranges ---------------------------------------------------------------- */
 
-    if (!l2) {
-        return NULL;
+/* Returns one of the n mappings that has addresses in [low, high), or NULL. */
+static const struct mapping *range_user(const struct mapping *maps, unsigned n, uintptr_t low,
+                                        uintptr_t high)
+{
+    for (const struct mapping *m = maps; m < maps + n; m++) {
+        if (m->vaddr < high && low < m->vaddr + m->len) {
+            return m;
+        }
     }
-    entry = &l2[L2_INDEX(va)];
-    l3 = make ? table_need(entry) : pages_table_below(*entry);
-    return l3 ? &l3[L3_INDEX(va)] : NULL;
+    return NULL;
 }
 
-static bool page_used(const struct arch_aspace *as, uintptr_t va)
-{
-    const uint64_t *entry = page_entry(as, va, false);
-    return entry && *entry;
-}
-
-/* Returns true if there is no level 3 table for the 2 MB at va. */
-static bool block_empty(const struct arch_aspace *as, uintptr_t va)
-{
-    const uint64_t *l2 = pages_table_below(pages_level1(as)[L1_INDEX(va)]);
-    return !l2 || l2[L2_INDEX(va)] == 0;
-}
-
-bool a64_range_free(const struct arch_aspace *as, uintptr_t va, size_t len)
+bool a64_range_free(const struct mapping *maps, unsigned n, uintptr_t va, size_t len)
 {
     if (va < USER_LOW || va >= USER_HIGH || len > USER_HIGH - va || (va & (PAGE_SIZE - 1))) {
         return false;
     }
-    for (uintptr_t end = va + len; va < end; va += PAGE_SIZE) {
-        if (page_used(as, va)) {
-            return false;
+    return !range_user(maps, n, va, va + len);
+}
+
+uintptr_t a64_range_find(const struct mapping *maps, unsigned n, size_t len, paddr_t pa)
+{
+    const struct mapping *above = NULL;
+    uintptr_t top = USER_HIGH, va;
+
+    do {
+        top = above ? above->vaddr : top;
+        if (top < USER_LOW || top - USER_LOW < len + 2 * GUARD) {
+            return 0;
+        }
+        va = top - GUARD - len;
+        size_t odd = len >= BLOCK_SIZE ? (va - pa) & (BLOCK_SIZE - 1) : 0;
+        if (va - USER_LOW < odd + GUARD) {
+            return 0;
+        }
+        va -= odd;
+        above = range_user(maps, n, va - GUARD, va + len + GUARD);
+    } while (above);
+    return va;
+}
+
+/* ---- the tables -------------------------------------------------------------------- */
+
+/* Entries in a row, of one table, that map a part of a mapping. */
+struct span {
+    uint64_t *first, *table; /* table: the entry that leads to their table */
+    unsigned n;
+    size_t each; /* bytes: a page or a block */
+};
+
+/* Finds the entries that map m from va on, those of one table. Returns false if there is no table
+ * or, with make, no memory for it. */
+static bool span_find(const struct arch_aspace *as, const struct mapping *m, uintptr_t va,
+                      bool make, struct span *s)
+{
+    size_t left = m->vaddr + m->len - va;
+    bool in_blocks = ((m->vaddr ^ m->phys) & (BLOCK_SIZE - 1)) == 0 &&
+                     (va & (BLOCK_SIZE - 1)) == 0 && left >= BLOCK_SIZE;
+    unsigned index = in_blocks ? L2_INDEX(va) : L3_INDEX(va);
+    uint64_t *level1 = &pages_level1(as)[L1_INDEX(va)], *level2;
+    uint64_t *table = make ? table_need(level1) : pages_table_below(*level1);
+
+    s->table = level1;
+    if (table && !in_blocks) {
+        level2 = s->table = &table[L2_INDEX(va)];
+        bool fresh = *level2 == 0;
+        table = make ? table_need(level2) : pages_table_below(*level2);
+        if (table && fresh) {
+            entry_write(level1, *level1 + COUNT_ONE);
         }
     }
+    if (!table) {
+        return false;
+    }
+    s->first = &table[index];
+    s->each = in_blocks ? BLOCK_SIZE : PAGE_SIZE;
+    s->n = TABLE_ENTRIES - index < left / s->each ? TABLE_ENTRIES - index : left / s->each;
     return true;
 }
 
-/* Returns the highest free range with a guard on both sides; 0: none. */
-uintptr_t a64_range_find(const struct arch_aspace *as, size_t len)
+static void span_write(const struct span *s, uint64_t value, size_t step)
 {
-    uintptr_t va = USER_HIGH, top = USER_HIGH; /* [va, top) is free */
+    uint64_t *entry = s->first;
 
-    while (va > USER_LOW) {
-        if ((va & (BLOCK_SIZE - 1)) == 0 && va - USER_LOW >= BLOCK_SIZE &&
-            block_empty(as, va - BLOCK_SIZE)) {
-            va -= BLOCK_SIZE;
-        } else {
-            va -= PAGE_SIZE;
-            top = page_used(as, va) ? va : top;
-        }
-        if (top - va >= len + 2 * GUARD) {
-            return top - GUARD - len;
-        }
+#pragma GCC unroll 8
+    for (unsigned i = s->n; i > 0; i--, value += step) {
+        entry_write(entry++, value);
     }
-    return 0;
 }
-
 static uint64_t pages_attributes(uint32_t flags)
 {
     uint64_t pte = PTE_VALID | PTE_TABLE | PTE_AF | PTE_NOT_GLOBAL | PTE_PXN;
@@ -147,55 +196,113 @@ static uint64_t pages_attributes(uint32_t flags)
     return pte;
 }
 
-void a64_tables_free(const struct arch_aspace *as)
+/* The bytes of a span, and the entries' value for the mapping's address va. */
+static inline size_t span_bytes(const struct span *s)
 {
-    uint64_t *l1 = pages_level1(as);
-
-    for (unsigned i = 0; i < L1_ENTRIES; i++) {
-        uint64_t *l2 = pages_table_below(l1[i]);
-
-        for (unsigned j = 0; l2 && j < TABLE_ENTRIES; j++) {
-            if (l2[j]) {
-                phys_free(l2[j] & PTE_ADDRESS, PAGE_SIZE);
-            }
-        }
-        if (l2) {
-            phys_free(l1[i] & PTE_ADDRESS, PAGE_SIZE);
-        }
-    }
-    phys_free(arch_virt_to_phys(l1), PAGE_SIZE);
+    return s->n * s->each;
 }
 
-static void pages_clear(const struct arch_aspace *as, uintptr_t va, uintptr_t end)
+static void span_set(const struct span *s, const struct mapping *m, uintptr_t va)
 {
-    for (; va < end; va += PAGE_SIZE) {
-        uint64_t *entry = page_entry(as, va, false);
+    uint64_t value = (m->phys + (va - m->vaddr)) | pages_attributes(m->flags);
 
-        if (entry) {
-            *(volatile uint64_t *)entry = 0;
+    span_write(s, s->each == BLOCK_SIZE ? value & ~PTE_TABLE : value, s->each);
+}
+
+/* Takes n from the entries in use of the table that `entry` leads to. An empty table is put on the
+ * list: its first entry holds the next one's address, which is no valid entry. Returns whether. */
+static bool table_unused(uint64_t *entry, unsigned n, paddr_t *list)
+{
+    entry_write(entry, *entry - n * COUNT_ONE);
+    if (*entry & COUNT_MASK) {
+        return false;
+    }
+    paddr_t table = *entry & PTE_ADDRESS;
+    entry_write(arch_phys_to_virt(table), *list);
+    entry_write(entry, 0);
+    *list = table;
+    return true;
+}
+
+static void tables_free(paddr_t list)
+{
+    while (list) {
+        paddr_t next = *(uint64_t *)arch_phys_to_virt(list);
+
+        phys_free(list, PAGE_SIZE);
+        list = next;
+        if (list) {
+            arch_irq_window();
         }
     }
 }
 
-void a64_pages_drop(const struct arch_aspace *as, uintptr_t va, size_t len)
+void a64_pages_drop(const struct arch_aspace *as, const struct mapping *m)
 {
-    pages_clear(as, va, va + len);
-    a64_tlb_drop_range(as, va, len);
+    paddr_t empty = 0;
+    struct span s;
+
+    for (uintptr_t va = m->vaddr, end = va + m->len; va < end && span_find(as, m, va, false, &s);) {
+        span_write(&s, 0, 0);
+        uint64_t *level1 = &pages_level1(as)[L1_INDEX(va)];
+        if (table_unused(s.table, s.n, &empty) && s.table != level1) {
+            table_unused(level1, 1, &empty);
+        }
+        va += span_bytes(&s);
+        if (va < end) {
+            arch_irq_window();
+        }
+    }
+    a64_tlb_drop_range(as, m->vaddr, m->len);
+    tables_free(empty);
+}
+
+/* Takes back the part of m below va, for whose table there was no memory; and the table above that,
+ * if it was new. */
+static void pages_set_failed(const struct arch_aspace *as, const struct mapping *m, uintptr_t va)
+{
+    struct mapping done = *m;
+    uint64_t *level1 = &pages_level1(as)[L1_INDEX(va)];
+    paddr_t empty = 0;
+
+    done.len = va - m->vaddr;
+    a64_pages_drop(as, &done);
+    if (*level1 && table_unused(level1, 0, &empty)) {
+        a64_tlb_drop_space(as);
+        tables_free(empty);
+    }
 }
 
 int a64_pages_set(const struct arch_aspace *as, const struct mapping *m)
 {
-    uint64_t pte = m->phys | pages_attributes(m->flags);
+    struct span s;
 
-    for (uintptr_t va = m->vaddr; va < m->vaddr + m->len; va += PAGE_SIZE, pte += PAGE_SIZE) {
-        uint64_t *entry = page_entry(as, va, true);
-
-        if (!entry) {
-            a64_pages_drop(as, m->vaddr, va - m->vaddr);
+    for (uintptr_t va = m->vaddr, end = va + m->len; va < end;) {
+        if (!span_find(as, m, va, true, &s)) {
+            pages_set_failed(as, m, va);
             return -ENOMEM;
         }
-        *(volatile uint64_t *)entry = pte;
+        span_set(&s, m, va);
+        entry_write(s.table, *s.table + s.n * COUNT_ONE);
+        va += span_bytes(&s);
+        if (va < end) {
+            arch_irq_window();
+        }
     }
     a64_dsb(ishst);
     return 0;
+}
+
+void a64_pages_protect(const struct arch_aspace *as, const struct mapping *m)
+{
+    struct span s;
+
+    for (uintptr_t va = m->vaddr, end = va + m->len; va < end && span_find(as, m, va, false, &s);) {
+        span_set(&s, m, va);
+        va += span_bytes(&s);
+        if (va < end) {
+            arch_irq_window();
+        }
+    }
+    a64_tlb_drop_range(as, m->vaddr, m->len);
 }

@@ -124,11 +124,14 @@ static unsigned region_free(const struct arch_aspace *as)
     return i;
 }
 
-int arch_aspace_map(struct arch_aspace *as, struct mapping *m)
+int arch_aspace_map(struct arch_aspace *as, struct mapping *m, const struct mapping *others,
+                    unsigned n)
 {
     kernel_assert(kernel_holds_lock());
     size_t rounded, align;
     unsigned i = region_free(as);
+    (void)others;
+    (void)n;
     if (i == ARMV7M_REGIONS || arch_map_shape(m->len, m->flags, &rounded, &align) != 0) {
         return -ENOMEM;
     }
@@ -177,6 +180,11 @@ void armv7m_mpu_init(void)
     armv7m_port.loaded = &empty;
     MPU_CTRL = MPU_CTRL_ON;
     __asm__ volatile("dsb\n\tisb" ::: "memory");
+}
+
+void arch_clear(void *at, size_t len)
+{
+    __builtin_memset(at, 0, len);
 }
 
 /* Data and instructions share one memory here; only the pipeline's prefetched instructions are

@@ -271,6 +271,19 @@ static void fault_unmapped_write(uintptr_t unused)
     touch_write(come_and_go(true));
 }
 
+/* Memory that is mapped by blocks where there are any, and may only be read from now on. */
+static void fault_protected(uintptr_t unused)
+{
+    struct kymo_map map = {.len = 4u << 20, .flags = KYMO_PROT_READ | KYMO_PROT_WRITE};
+
+    (void)unused;
+    if (MemMap(&map) != 0 ||
+        MemProtect((void *)(uintptr_t)map.vaddr, (size_t)map.len, KYMO_PROT_READ) != 0) {
+        exit(1);
+    }
+    touch_write((uintptr_t)map.vaddr + (3u << 20));
+}
+
 static void fault_abort(uintptr_t unused)
 {
     (void)unused;
@@ -307,6 +320,7 @@ static const struct {
     {"mapped", fault_mapped},
     {"unmapped-read", fault_unmapped_read},
     {"unmapped-write", fault_unmapped_write},
+    {"protected", fault_protected},
 };
 
 int main(int argc, char **argv)
