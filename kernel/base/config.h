@@ -59,6 +59,13 @@
 #ifndef CONFIG_TIMERS
 #define CONFIG_TIMERS 32
 #endif
+/* Shortest period of a timer: for any process, and for those with ABILITY_PRIORITY. */
+#ifndef CONFIG_TIMER_MIN_US
+#define CONFIG_TIMER_MIN_US 100
+#endif
+#ifndef CONFIG_TIMER_MIN_ABLE_US
+#define CONFIG_TIMER_MIN_ABLE_US 20
+#endif
 #ifndef CONFIG_INTERRUPT_ATTACHMENTS
 #define CONFIG_INTERRUPT_ATTACHMENTS 16
 #endif

@@ -17,6 +17,7 @@
 #define WORK_RESCHED 0x01 /* another thread may have to run on this CPU */
 #define WORK_INTR 0x02    /* intr_entry() noted interrupts to deliver */
 #define WORK_TIMER 0x04   /* this CPU's timer interrupt was taken */
+#define WORK_SERVICE 0x40 /* the CPU is idle for a deferred timer: sched_service_request() */
 #define WORK_RAISE 0x10   /* a D program has raised a signal here: kernel/dtrace/raise.c */
 #define WORK_SAMPLE 0x20  /* the sampling interrupt was taken or must be set: dtrace/profile.c */
 #define WORK_TRACE 0x08   /* a trace buffer passed the high-water mark or was closed */
@@ -41,7 +42,6 @@ struct cpu {
     uint64_t since;       /* [c] when current (or idle) took the CPU */
     uint64_t timer_at;    /* [c] expiry programmed into the hardware timer */
     uint64_t quantum_end; /* [c] round robin; UINT64_MAX: none */
-    struct list timers;   /* [k] struct timer by expiry */
     /* [c] lines noted by intr_entry(); read by any CPU */
     volatile uint32_t intr_pending[INTR_WORDS];
     volatile uint32_t intr_words; /* [c] bit per nonzero word of intr_pending */

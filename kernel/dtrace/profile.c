@@ -77,9 +77,11 @@ static void set_next(const struct cpu *cpu)
 /* Counts intervals that ended by then without a sample of their own. */
 static void skip_missed(struct profile_cpu *p, uint64_t then)
 {
-    while (p->at + p->cycles <= then) {
-        p->at += p->cycles;
-        p->missed++;
+    uint64_t rest;
+
+    if (p->at + p->cycles <= then) {
+        p->missed += clock_divide(then - p->at, p->cycles, &rest);
+        p->at = then - rest;
     }
 }
 

@@ -49,6 +49,9 @@ static __attribute__((noinline)) void other_work(struct cpu *cpu, uint32_t work)
             intr_timer_done(cpu);
         }
     }
+    if (work & WORK_SERVICE) {
+        timer_service();
+    }
     if (work & WORK_TRACE) {
         trace_kernel_exit();
     }

@@ -28,7 +28,6 @@ static void cpu_init(unsigned n)
     cpu->id = n;
     cpu->timer_at = UINT64_MAX;
     cpu->quantum_end = UINT64_MAX;
-    list_init(&cpu->timers);
     cpu->idle = thread_create_idle(kernel_process, n);
 }
 

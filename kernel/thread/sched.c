@@ -23,8 +23,12 @@
 
 /* ---- READY ------------------------------------------------------------------------- */
 
+/* Stands in the ready queues for a service request. No CPU ever switches to it. */
+static struct thread service;
+
 void sched_init(void)
 {
+    service = (struct thread){.state = STATE_STOPPED, .runmask = UINT32_MAX};
     sched.quantum = (uint32_t)clock_ns_to_cycles(CONFIG_RR_QUANTUM_MS * 1000000ull);
 }
 
@@ -71,6 +75,25 @@ void sched_ready(struct thread *t)
         cpu->resched = 1;
     } else if (t->priority == current->priority) {
         quantum_check(cpu, current);
+    }
+}
+
+void sched_service_request(uint8_t priority)
+{
+    struct cpu *cpu = arch_cpu();
+
+    kernel_assert(kernel_locked());
+    if (service.state == STATE_READY && service.priority >= priority) {
+        return;
+    }
+    if (service.state == STATE_READY) {
+        queue_remove(&service);
+    }
+    service.priority = priority;
+    service.state = STATE_READY;
+    queue_insert(&service, true);
+    if (!cpu->current || priority > cpu->current->priority || several_cpus()) {
+        cpu->resched = 1;
     }
 }
 
@@ -292,6 +315,11 @@ struct thread *sched_switch_any(struct cpu *cpu, struct thread *self)
     }
     if (next) {
         queue_remove(next);
+    }
+    if (next == &service) {
+        service.state = STATE_STOPPED;
+        cpu_request(cpu, WORK_SERVICE);
+        next = NULL;
     }
     if (next || self || !is_idle(cpu)) {
         switch_any(cpu, self, next);

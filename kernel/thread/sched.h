@@ -48,6 +48,7 @@ void sched_kick_others(const struct cpu *self);
 
 /* ---- the ready queues (sched_queue.c) ---------------------------------------------- */
 
+void queue_insert(struct thread *t, bool at_front);
 /* Enqueues the handoff thread: afterwards all READY threads are in queues. */
 void queue_handoff(void);
 void queue_remove(struct thread *t);

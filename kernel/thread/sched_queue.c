@@ -28,7 +28,7 @@ static inline bool queue_sound(unsigned q)
     return marked == (first != NULL) && (!first || sched.above > PRIORITY_MAX - q);
 }
 
-static void queue_insert(struct thread *t, bool at_front)
+void queue_insert(struct thread *t, bool at_front)
 {
     unsigned q = queue_of(t);
     struct list *first = sched.queues[q];

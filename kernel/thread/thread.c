@@ -289,6 +289,9 @@ void thread_update_priority(struct thread *t)
         sched_changed(t);
         return;
     }
+    if (timer_node_running(&t->timeout)) {
+        timer_node_charge(&t->timeout, t->proc, priority);
+    }
     const struct wait_kind *wait = wait_kinds[t->state];
     if (wait && wait->requeue) {
         wait->requeue(t);

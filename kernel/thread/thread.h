@@ -296,6 +296,13 @@ void thread_update_priority(struct thread *t);
  * inherit_leave(). */
 bool inherit_enter(void);
 void inherit_leave(void);
+/*
+ * Requests a CPU for work of this priority that is no thread's (timers deferred behind threads of
+ * higher priority). It stands in the ready queues as the first of that priority: the CPU that would
+ * run it goes idle, and does it at the kernel's exit (WORK_SERVICE). One request at a time: a
+ * higher priority replaces a lower one.
+ */
+void sched_service_request(uint8_t priority);
 /* Inserts a thread into a list of threads (by their ready node), after those of its priority. */
 void thread_insert_by_priority(struct list *head, struct thread *t);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Time: the clocks, and timers: one sorted list per CPU, programmed into that CPU's one-shot
+ * Time: the clocks, and timers: one heap per CPU, programmed into that CPU's one-shot
  * hardware timer (no tick). Kernel lock held, except for conversions and the monotonic clock.
  */
 #ifndef KERNEL_TIME_TIME_H
@@ -9,30 +9,45 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "kernel/base/list.h"
-
 struct cpu;
 struct thread;
 struct process;
 
+/*
+ * Something that fires at a time. One with an owner is the owner's work, at its priority: due while
+ * another process's thread of higher priority has the CPU, it is put aside (deferred) until a CPU
+ * has nothing more important to do. One without is the kernel's and fires in the interrupt's exit.
+ */
 struct timer_node {
-    struct list link;                      /* [k] in cpu->timers; self-linked: idle */
     uint64_t at;                           /* [k] cycles */
-    void (*fire)(struct timer_node *node); /* [I] lock held; the node is out of the list */
-    uint8_t cpu;                           /* [k] CPU whose list it is in */
+    uint64_t key;                          /* [k] order in its heap: at, or by priority */
+    void (*fire)(struct timer_node *node); /* [I] lock held; the node is in no heap */
+    const struct process *owner;           /* [k] NULL: the kernel */
+    uint32_t seq;                          /* [k] order among those of one key */
+    uint16_t place;                        /* [k] in its heap, from 1; 0: idle */
+    uint8_t priority;                      /* [k] of the owner */
+    uint8_t cpu;                           /* [k] CPU in whose heap it is */
+    bool deferred;                         /* [k] it is in the heap of those put aside */
 };
 
 void timer_node_init(struct timer_node *node, void (*fire)(struct timer_node *));
+/* Sets for whom, and at what priority, the node fires from now on; it may be running. */
+void timer_node_charge(struct timer_node *node, const struct process *owner, uint8_t priority);
 void timer_node_start(struct timer_node *node, uint64_t at); /* on this CPU; restarts if running */
 /* Like timer_node_start(), on any CPU, which is interrupted if necessary. */
 void timer_node_start_on(struct timer_node *node, struct cpu *cpu, uint64_t at);
 void timer_node_stop(struct timer_node *node); /* from any CPU; idle is fine */
 static inline bool timer_node_running(const struct timer_node *node)
 {
-    return node->link.next && !list_empty(&node->link);
+    return node->place != 0;
 }
-/* Kernel exit work: fires the timers due on this CPU and sets the hardware timer again. */
+/* Returns the n-th node of a CPU's heap, NULL behind the last: the first is the soonest, and each
+ * one's parent, (n - 1) / 2, is no later than it. */
+const struct timer_node *timer_nth(unsigned cpu, unsigned n);
+/* Kernel exit work: fires or defers the timers due on this CPU, sets the hardware timer again. */
 void timer_work(struct cpu *cpu);
+/* Kernel exit work of a CPU with nothing more important to do: fires the first deferred node. */
+void timer_service(void);
 void timer_reprogram(struct cpu *cpu);
 void timer_init(void);
 

@@ -43,6 +43,7 @@ void timeout_arm(struct thread *t, unsigned state)
     kernel_assert(t->state == state);
     if (t->timeout_states >> state & 1) {
         t->timeout.fire = timeout_fire;
+        timer_node_charge(&t->timeout, t->proc, t->priority);
         timer_node_start(&t->timeout, t->timeout_now ? 0 : t->timeout_at);
     }
 }

@@ -1,25 +1,130 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Timer nodes: one list per CPU, soonest first, and that CPU's one-shot hardware timer. No tick.
+ * Timer nodes: one heap per CPU, soonest first, and that CPU's one-shot hardware timer. No tick.
  *
- * A node is in the list of the CPU that started it, and fires there. The hardware is set for the
+ * A node is in the heap of the CPU that started it, and fires there. The hardware is set for the
  * sooner of the first node and the end of the running thread's quantum. It may fire too early (its
- * range is limited, or the node has been stopped meanwhile): then it is only set again. Kernel lock
- * held. Proved by test/unit_ipc.
+ * range is limited, or the node has been stopped meanwhile): then it is only set again.
+ *
+ * What a node does when it fires is its owner's work. If a thread of higher priority, of another
+ * process, has the CPU when the node is due, the interrupt only moves it to the heap of deferred
+ * nodes, highest priority first; there it stays, and takes no more of that thread's time, until the
+ * scheduler finds no thread of higher priority for some CPU (sched_service_request()). Nodes that
+ * would be due soon go with it. So timers take from such a thread one interrupt a millisecond at
+ * most, and each a move into the other heap, until it gives the CPU up.
+ *
+ * Starting and stopping are O(log n). Kernel lock held. Proved by test/unit_ipc (timer_test) and
+ * test/boot/programs/t_fair.c.
  */
 #include "kernel/base/cpu.h"
 #include "kernel/time/time.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/irq.h"
+#include "kernel/thread/thread.h"
 #include "trace/hook.h"
 
+/* With a node that is due, those are deferred that come so soon that each would interrupt the same
+ * thread again. */
+#define AHEAD_NS 1000000u
+#define AHEAD_MOST 8
 #define NOT_SET 0 /* cpu->timer_at: unknown, so any value differs; no time is 0 */
+/* Timers, threads' timeouts, the substitutes of sampling interrupts, D's cleaner. */
+#define NODES_MAX (CONFIG_TIMERS + CONFIG_THREADS + CONFIG_CPUS + 1)
+
+struct heap {
+    unsigned count;                      /* [k] */
+    struct timer_node *nodes[NODES_MAX]; /* [k] a parent, (n - 1) / 2, comes before its children */
+};
+
+static struct heap heaps[CONFIG_CPUS], deferred; /* [k] */
+static uint32_t started;                         /* [k] number of nodes put into heaps */
+
+/* ---- heaps -------------------------------------------------------------------------- */
+
+static inline bool node_before(const struct timer_node *a, const struct timer_node *b)
+{
+    return a->key < b->key || (a->key == b->key && (int32_t)(a->seq - b->seq) < 0);
+}
+
+static inline void heap_put(struct heap *heap, unsigned place, struct timer_node *node)
+{
+    heap->nodes[place] = node;
+    node->place = (uint16_t)(place + 1);
+}
+
+/* Puts node at this place, whose parents may have to come after it. */
+static void heap_raise(struct heap *heap, unsigned place, struct timer_node *node)
+{
+    while (place > 0 && node_before(node, heap->nodes[(place - 1) / 2])) {
+        heap_put(heap, place, heap->nodes[(place - 1) / 2]);
+        place = (place - 1) / 2;
+    }
+    heap_put(heap, place, node);
+}
+
+/* Puts node at this place, whose children may have to come before it. */
+static void heap_lower(struct heap *heap, unsigned place, struct timer_node *node)
+{
+    for (;;) {
+        unsigned child = 2 * place + 1;
+        if (child + 1 < heap->count && node_before(heap->nodes[child + 1], heap->nodes[child])) {
+            child++;
+        }
+        if (child >= heap->count || !node_before(heap->nodes[child], node)) {
+            break;
+        }
+        heap_put(heap, place, heap->nodes[child]);
+        place = child;
+    }
+    heap_put(heap, place, node);
+}
+
+static void heap_insert(struct heap *heap, struct timer_node *node)
+{
+    kernel_assert(node->place == 0 && heap->count < NODES_MAX);
+    node->seq = started++;
+    heap_raise(heap, heap->count++, node);
+}
+
+static struct heap *heap_of(const struct timer_node *node)
+{
+    return node->deferred ? &deferred : &heaps[node->cpu];
+}
+
+static void heap_remove(struct timer_node *node)
+{
+    struct heap *heap = heap_of(node);
+    unsigned place = node->place - 1u;
+
+    kernel_assert(node->place != 0 && heap->nodes[place] == node);
+    struct timer_node *last = heap->nodes[--heap->count];
+    if (last != node && place > 0 && node_before(last, heap->nodes[(place - 1) / 2])) {
+        heap_raise(heap, place, last);
+    } else if (last != node) {
+        heap_lower(heap, place, last);
+    }
+    node->place = 0;
+    node->deferred = false;
+}
+
+const struct timer_node *timer_nth(unsigned cpu, unsigned n)
+{
+    return n < heaps[cpu].count ? heaps[cpu].nodes[n] : NULL;
+}
+
+static struct timer_node *timer_first(const struct cpu *cpu)
+{
+    const struct heap *heap = &heaps[cpu->id];
+    return heap->count > 0 ? heap->nodes[0] : NULL;
+}
+
+/* ---- nodes -------------------------------------------------------------------------- */
 
 void timer_init(void)
 {
     clock_init();
     for (unsigned i = 0; i < CONFIG_CPUS; i++) {
-        list_init(&cpus[i].timers);
+        heaps[i].count = 0;
         cpus[i].timer_at = NOT_SET;
         cpus[i].quantum_end = UINT64_MAX;
     }
@@ -27,45 +132,24 @@ void timer_init(void)
 
 void timer_node_init(struct timer_node *node, void (*fire)(struct timer_node *))
 {
-    list_init(&node->link);
-    node->fire = fire;
+    *node = (struct timer_node){.fire = fire};
 }
 
-static struct timer_node *timer_first(const struct cpu *cpu)
+static void timer_defer(struct timer_node *node)
 {
-    return list_empty(&cpu->timers) ? NULL : list_entry(cpu->timers.next, struct timer_node, link);
+    node->deferred = true;
+    node->key = UINT8_MAX - node->priority;
+    heap_insert(&deferred, node);
+    sched_service_request(deferred.nodes[0]->priority);
 }
 
-/* For assertions: the CPU's nodes are all its own, soonest first. */
-static inline bool timers_ordered(const struct cpu *cpu)
+/* Puts a node that has its time into cpu's heap. */
+static void timer_node_enter(struct timer_node *node, struct cpu *cpu)
 {
-    uint64_t at = 0;
-
-    list_for_each (pos, &cpu->timers) {
-        const struct timer_node *node = list_entry(pos, struct timer_node, link);
-        if (node->at < at || node->cpu != cpu->id) {
-            return false;
-        }
-        at = node->at;
-    }
-    return true;
-}
-
-void timer_node_start_on(struct timer_node *node, struct cpu *cpu, uint64_t at)
-{
-    kernel_assert(kernel_locked());
-    kernel_assert(node->fire);
-    timer_node_stop(node);
-    struct list *pos = cpu->timers.next;
-    while (pos != &cpu->timers && list_entry(pos, struct timer_node, link)->at <= at) {
-        pos = pos->next;
-    }
-    trace_site_timer_arm((uintptr_t)node, clock_cycles_to_ns(at));
-    node->at = at;
     node->cpu = (uint8_t)cpu->id;
-    list_insert_before(pos, &node->link);
-    kernel_assert(timers_ordered(cpu));
-    if (cpu->timers.next != &node->link) {
+    node->key = node->at;
+    heap_insert(&heaps[cpu->id], node);
+    if (timer_first(cpu) != node) {
         return;
     }
     if (cpu == arch_cpu()) {
@@ -73,6 +157,16 @@ void timer_node_start_on(struct timer_node *node, struct cpu *cpu, uint64_t at)
     } else {
         cpu_request(cpu, WORK_TIMER);
     }
+}
+
+void timer_node_start_on(struct timer_node *node, struct cpu *cpu, uint64_t at)
+{
+    kernel_assert(kernel_locked());
+    kernel_assert(node->fire);
+    timer_node_stop(node);
+    trace_site_timer_arm((uintptr_t)node, clock_cycles_to_ns(at));
+    node->at = at;
+    timer_node_enter(node, cpu);
 }
 
 void timer_node_start(struct timer_node *node, uint64_t at)
@@ -85,8 +179,22 @@ void timer_node_stop(struct timer_node *node)
 {
     kernel_assert(kernel_locked());
     if (timer_node_running(node)) {
-        list_remove(&node->link);
+        heap_remove(node);
     }
+}
+
+void timer_node_charge(struct timer_node *node, const struct process *owner, uint8_t priority)
+{
+    kernel_assert(kernel_locked());
+    if (!node->deferred) {
+        node->owner = owner;
+        node->priority = priority;
+        return;
+    }
+    heap_remove(node);
+    node->owner = owner;
+    node->priority = priority;
+    timer_defer(node);
 }
 
 void timer_reprogram(struct cpu *cpu)
@@ -103,18 +211,58 @@ void timer_reprogram(struct cpu *cpu)
     }
 }
 
+/* Returns whether the thread on this CPU comes before the node's owner. */
+static bool timer_waits(const struct cpu *cpu, const struct timer_node *node)
+{
+    const struct thread *t = cpu->current;
+
+    return node->owner && t && t->state == STATE_RUNNING && t->priority > node->priority &&
+           t->proc != node->owner;
+}
+
+static void timer_node_fire(struct timer_node *node)
+{
+    trace_site_timer_fire((uintptr_t)node, clock_cycles_to_ns(node->at));
+    node->fire(node);
+}
+
 void timer_work(struct cpu *cpu)
 {
     kernel_assert(kernel_locked());
-    kernel_assert(cpu == arch_cpu() && timers_ordered(cpu));
-    uint64_t now = arch_cycles();
+    kernel_assert(cpu == arch_cpu());
+    uint64_t now = arch_cycles(), until = now;
     struct timer_node *node;
+    unsigned moved = 0;
     while ((node = timer_first(cpu)) &&
-           node->at <= now) { /* periodic nodes start again after `now` */
-        list_remove(&node->link);
-        trace_site_timer_fire((uintptr_t)node, clock_cycles_to_ns(node->at));
-        node->fire(node);
+           node->at <= until) { /* periodic nodes start again after `now` */
+        if (timer_waits(cpu, node)) {
+            heap_remove(node);
+            timer_defer(node);
+            until = ++moved < AHEAD_MOST ? now + clock_ns_to_cycles(AHEAD_NS) : now;
+        } else if (node->at <= now) {
+            heap_remove(node);
+            timer_node_fire(node);
+        } else {
+            break;
+        }
     }
     cpu->timer_at = NOT_SET; /* a one-shot that has fired is no longer set */
     timer_reprogram(cpu);
+}
+
+void timer_service(void)
+{
+    kernel_assert(kernel_locked());
+    struct timer_node *node = deferred.count > 0 ? deferred.nodes[0] : NULL;
+
+    if (node && node->at <= arch_cycles()) {
+        heap_remove(node);
+        timer_node_fire(node);
+    } else if (node) { /* it is not due yet */
+        heap_remove(node);
+        timer_node_enter(node, arch_cpu());
+    }
+    if (deferred.count > 0) {
+        sched_service_request(deferred.nodes[0]->priority);
+    }
 }

@@ -6,7 +6,9 @@
  * only. Its due time is kept in nanoseconds of CLOCK_MONOTONIC and converted to cycles for each
  * expiry, so a period never drifts. Each timer has its own pulse: while one is still queued further
  * expiries are counted as overruns (TimerInfo()), as are periods that passed unnoticed. Periods
- * below TIMER_PERIOD_MIN_NS are rounded up to it. Absolute one-shot timers on CLOCK_REALTIME follow
+ * below the board's minimum (CONFIG_TIMER_MIN_US; with ABILITY_PRIORITY CONFIG_TIMER_MIN_ABLE_US)
+ * are rounded up to it. An expiry is work of the priority of the thread that set the timer, or of
+ * its pulse, if that is higher: see timer.c. Absolute one-shot timers on CLOCK_REALTIME follow
  * ClockTime(); none follows ClockAdjust() while it runs. TimerAlarm() uses one more timer, whose
  * SIGALRM ends the process.
  *
@@ -15,12 +17,12 @@
  * test/unit_ipc.
  */
 #include "abi/errno.h"
+#include "abi/sys/ability.h"
 #include "kernel/base/cpu.h"
 #include "kernel/time/time.h"
 #include "kernel/base/kercall.h"
 #include "kernel/ipc/ipc.h"
 
-#define TIMER_PERIOD_MIN_NS 20000u
 #define TIMER_INFO_FLAGS (_NTO_TIMER_SEARCH | _NTO_TIMER_RESET_OVERRUNS)
 
 struct timer {
@@ -31,6 +33,7 @@ struct timer {
     struct _itimer set; /* [k] as given to TimerSettime() */
     uint64_t due_ns;    /* [k] monotonic, while the node runs */
     uint64_t period_ns; /* [k] 0: once */
+    uint64_t least_ns;  /* [k] shortest period */
     uint32_t flags;     /* [k] TIMER_ABSTIME */
     uint32_t overruns;  /* [k] */
     int32_t clock;      /* [I] */
@@ -97,19 +100,26 @@ static void timer_calls_start(struct timer *t)
                 : t->clock == CLOCK_MONOTONIC ? t->set.nsec
                                               : clock_monotonic_at(t->set.nsec);
     t->period_ns = t->set.interval_nsec;
-    if (t->period_ns != 0 && t->period_ns < TIMER_PERIOD_MIN_NS) {
-        t->period_ns = TIMER_PERIOD_MIN_NS;
+    if (t->period_ns != 0 && t->period_ns < t->least_ns) {
+        t->period_ns = t->least_ns;
     }
     timer_node_start(&t->node, clock_expiry(t->due_ns));
 }
 
-static void timer_calls_settime(struct timer *t, uint32_t flags, const struct _itimer *set)
+static void timer_calls_settime(const struct thread *self, struct timer *t, uint32_t flags,
+                                const struct _itimer *set)
 {
+    bool able = process_able(t->proc, ABILITY_PRIORITY);
+    int priority = t->event.sigev_notify == SIGEV_PULSE ? t->event.sigev_priority : 0;
+
     timer_node_stop(&t->node);
     pulse_unqueue(&t->pulse); /* an expiry of the old setting, not received yet */
     t->set = *set;
     t->flags = flags;
     t->overruns = 0;
+    t->least_ns = (able ? CONFIG_TIMER_MIN_ABLE_US : CONFIG_TIMER_MIN_US) * 1000u;
+    timer_node_charge(&t->node, t->proc,
+                      priority > self->base_priority ? (uint8_t)priority : self->base_priority);
     if (set->nsec != 0) {
         timer_calls_start(t);
     }
@@ -184,7 +194,7 @@ long ker_timer_settime(struct thread *self, const uintptr_t *args)
     const struct _itimer old = timer_calls_remaining(t);
     int r = timer_calls_exchange(self, args[2], args[3], &setting, &old);
     if (r == 0 && args[2]) {
-        timer_calls_settime(t, (uint32_t)args[1], &setting);
+        timer_calls_settime(self, t, (uint32_t)args[1], &setting);
     }
     return r;
 }
@@ -219,7 +229,7 @@ long ker_timer_alarm(struct thread *self, const uintptr_t *args)
         return -EAGAIN;
     }
     t->alarm = true;
-    timer_calls_settime(t, 0, &setting);
+    timer_calls_settime(self, t, 0, &setting);
     return 0;
 }
 

@@ -57,8 +57,8 @@ static void check_scheduling(void)
 
 static void check_hardware_timer(unsigned n)
 {
-    if (!list_empty(&cpus[n].timers) && !(cpus[n].trace.exit_work & WORK_TIMER) &&
-        fake_timer_at[n] > list_entry(cpus[n].timers.next, struct timer_node, link)->at &&
+    const struct timer_node *first = timer_nth(n, 0);
+    if (first && !(cpus[n].trace.exit_work & WORK_TIMER) && fake_timer_at[n] > first->at &&
         fake_timer_at[n] > 1) {
         broken("the hardware timer of CPU %u comes too late", n);
     }

@@ -174,7 +174,7 @@ static void test_hardware_too_early(void **state)
     uintptr_t id = timer(MONOTONIC, 1);
     assert_int_equal(set(id, 0, 10 * MS, 0), 0);
     unsigned cpu = 0;
-    while (cpu < CONFIG_CPUS && list_empty(&cpus[cpu].timers)) {
+    while (cpu < CONFIG_CPUS && !timer_nth(cpu, 0)) {
         cpu++;
     }
     assert_true(cpu < CONFIG_CPUS);
@@ -272,6 +272,7 @@ static void test_overruns(void **state)
     set(id, 0, MS, MS);
     assert_int_equal(info(id, 0)->overruns, 0);
     /* a period can't keep the kernel busy for ever */
+    t->proc->ability |= ABILITY_PRIORITY;
     set(id, 0, 1, 1);
     world_advance(MS);
     assert_true(info(id, 0)->overruns >= 40 && info(id, 0)->overruns <= 50);
@@ -318,6 +319,82 @@ static void test_in_flight(void **state)
     CALL(t, CONNECT_ATTACH, 0, 0, 1, 0, 0);
     world_advance(5 * MS);
     assert_int_equal(pulse(), 3);
+}
+
+/* Without the ability a period is at least the board's. */
+static void test_period_min(void **state)
+{
+    (void)state;
+    uintptr_t id = timer(MONOTONIC, 1);
+    set(id, 0, 1, 1);
+    world_advance(MS);
+    assert_int_equal(info(id, 0)->overruns, 1000 / CONFIG_TIMER_MIN_US - 1);
+    assert_int_equal(info(id, 0)->itime.interval_nsec, 1); /* as it was given */
+}
+
+static unsigned timers_set(void)
+{
+    unsigned n = 0;
+    for (unsigned cpu = 0; cpu < CONFIG_CPUS; cpu++) {
+        n += timer_nth(cpu, 0) != NULL;
+    }
+    return n;
+}
+
+/* While threads of higher priority have all CPUs, timers and timeouts wait, and interrupt once. */
+static void test_deferred(void **state)
+{
+    (void)state;
+    struct thread *high = world_process(0, 50, DATA), *last = NULL;
+    assert_int_equal(CALL(high, CHANNEL_CREATE, 0), 1);
+    uintptr_t id = timer(MONOTONIC, 1);
+    *(uint64_t *)world_at(u, AT(8)) = 2 * MS;
+    assert_int_equal(CALL(u, TIMER_TIMEOUT, MONOTONIC, _NTO_TIMEOUT_NANOSLEEP, 0, AT(8), 0),
+                     BLOCKED);
+    set(id, 0, MS, MS);
+    for (unsigned i = 1; i < CONFIG_CPUS; i++) {
+        last = world_thread(high, 50);
+    }
+    assert_int_equal(t->state, STATE_READY);
+    world_advance(10 * MS + MS / 2);
+    assert_int_equal(timers_set(), 0);
+    assert_int_equal(u->state, STATE_NANOSLEEP);
+    assert_true(list_empty(&t->proc->channels[0]->pulses));
+    world_advance(10 * MS);
+    assert_int_equal(t->state, STATE_READY);
+    /* one CPU is free: they come, the thread that sleeps as well, though it stays READY */
+    assert_int_equal(CALL(last, MSG_RECEIVEV, 1, AT(0), LEN(8), 0), BLOCKED);
+    assert_int_equal(t->state, STATE_RUNNING);
+    assert_int_equal(u->state, STATE_READY);
+    assert_int_equal(pulse(), 1);
+    assert_int_equal(info(id, 0)->overruns, 19);
+    assert_int_equal(timers_set(), 1);
+}
+
+/* One that is put aside goes with its timer, and rises with its thread. */
+static void test_deferred_changes(void **state)
+{
+    (void)state;
+    struct thread *high = world_process(ABILITY_PRIORITY, 50, DATA), *last = NULL;
+    uintptr_t id = timer(MONOTONIC, 1);
+    CALL(high, CHANNEL_CREATE, 0);
+    CALL(u, CONNECT_ATTACH, 0, (uintptr_t)high->proc->pid, 1, 0, 0);
+    *(uint64_t *)world_at(u, AT(8)) = 2 * MS;
+    CALL(u, TIMER_TIMEOUT, MONOTONIC, _NTO_TIMEOUT_NANOSLEEP, 0, AT(8), 0);
+    set(id, 0, MS, MS);
+    for (unsigned i = 1; i < CONFIG_CPUS; i++) {
+        last = world_thread(high, 50);
+    }
+    world_advance(5 * MS);
+    assert_int_equal(timers_set(), 0);
+    u->base_priority = 60; /* as by SchedSet() or a message */
+    world_do(0, (void (*)(void *))thread_update_priority, u);
+    world_settle();
+    assert_int_equal(u->state, STATE_RUNNING);
+    assert_int_equal(timers_set(), 0);
+    world_kill(t->proc);
+    assert_int_equal(CALL(last, MSG_RECEIVEV, 1, AT(0), LEN(8), 0), BLOCKED);
+    assert_int_equal(timers_set(), 0);
 }
 
 static struct timer_node nodes[CONFIG_CPUS];
@@ -662,6 +739,9 @@ int main(void)
         CASE(test_periodic),
         CASE(test_overruns),
         CASE(test_in_flight),
+        CASE(test_period_min),
+        CASE(test_deferred),
+        CASE(test_deferred_changes),
         CASE(test_moves),
         CASE(test_other_cpus),
         CASE(test_none_and_signal),

@@ -383,7 +383,7 @@ void world_end(void)
         broken("%zu bytes of memory are left", ram_free - phys_available());
     }
     for (unsigned n = 0; n < CONFIG_CPUS; n++) {
-        if (!list_empty(&cpus[n].timers) || cpus[n].current) {
+        if (timer_nth(n, 0) || cpus[n].current) {
             broken("CPU %u still has timers or a thread", n);
         }
     }

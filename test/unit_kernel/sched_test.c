@@ -62,7 +62,6 @@ static void start(unsigned ncpu)
         cpus[i].quantum_end = UINT64_MAX;
         idles[i].proc = &proc;
         idles[i].state = STATE_READY;
-        list_init(&cpus[i].timers);
     }
     for (unsigned i = 0; i < THREADS; i++) {
         threads[i].proc = &proc;

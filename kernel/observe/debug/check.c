@@ -284,20 +284,18 @@ static void check_cpu(unsigned n)
 
 static void check_timers(unsigned n)
 {
-    uint64_t last = 0;
+    const struct timer_node *node;
 
-    check_list(&cpus[n].timers, "timers");
-    for (const struct list *p = cpus[n].timers.next; p != &cpus[n].timers; p = p->next) {
-        const struct timer_node *node = list_entry(p, struct timer_node, link);
+    for (unsigned i = 0; (node = timer_nth(n, i)) != NULL; i++) {
         size_t at = (size_t)((const char *)node - (const char *)thread_table);
 
-        if (node->at < last || node->cpu != n) {
+        if (node->place != i + 1 || node->cpu != n || node->deferred ||
+            (i > 0 && timer_nth(n, (i - 1) / 2)->at > node->at)) {
             kernel_panic("timers are out of order");
         }
         if (at < sizeof(thread_table) && !thread_table[at / sizeof(thread_table[0])].proc) {
             kernel_panic("a thread that is no more has a timeout");
         }
-        last = node->at;
     }
 }
 

@@ -31,11 +31,124 @@ static void attack_flood(const char *unused)
     sleep_ms(1000000);
 }
 
+/* No attack: what the others are compared with. (Under QEMU a CPU that is idle in between has its
+ * interrupts at other times.) */
+static void attack_spin(const char *unused)
+{
+    (void)unused;
+    for (volatile unsigned n = 0;; n++) {
+    }
+}
+
+/* All the timers there are, as often as they go, each with a pulse. */
+static void attack_timers(const char *unused)
+{
+    struct link own = make_link(0);
+    const struct _itimer often = {1, 1};
+    struct sigevent event;
+    struct _pulse pulse;
+    int timer;
+
+    (void)unused;
+    SIGEV_PULSE_INIT(&event, own.coid, SIGEV_PULSE_PRIO_INHERIT, 1, 0);
+    while ((timer = TimerCreate(CLOCK_MONOTONIC, &event)) >= 0) {
+        TimerSettime(timer, 0, &often, NULL);
+    }
+    for (;;) {
+        MsgReceivePulse(own.chid, &pulse, sizeof(pulse), NULL);
+    }
+}
+
+static void *sleeps(void *unused)
+{
+    (void)unused;
+    for (;;) {
+        const uint64_t ns = 20000;
+
+        TimerTimeout(CLOCK_MONOTONIC, _NTO_TIMEOUT_NANOSLEEP, NULL, &ns, NULL);
+    }
+    return NULL;
+}
+
+static void attack_sleeps(const char *unused)
+{
+    (void)unused;
+    for (unsigned i = 0; i < 6; i++) {
+        start_thread(sleeps, NULL, 0);
+    }
+    sleeps(NULL);
+}
+
+static void attack_pulses(const char *unused)
+{
+    struct link own = make_link(0);
+    struct _pulse pulse;
+
+    (void)unused;
+    for (;;) {
+        for (unsigned i = 0; i < 32; i++) {
+            MsgSendPulse(own.coid, 63, 1, 0);
+        }
+        for (unsigned i = 0; i < 32; i++) {
+            MsgReceivePulse(own.chid, &pulse, sizeof(pulse), NULL);
+        }
+    }
+}
+
+/* Children that end at once, or by a fault. */
+static void attack_spawns(const char *fault)
+{
+    for (;;) {
+        int status, pid = spawn("victim", 0, 0, "fault", fault, NULL);
+
+        if (pid > 0) {
+            ProcWait(pid, &status, 0);
+        }
+    }
+}
+
+static void attack_names(const char *unused)
+{
+    struct kymo_name found;
+
+    (void)unused;
+    for (;;) {
+        NameLookup("a name that nobody has attached", &found);
+    }
+}
+
+/* Messages to a server of the process that is watched: "PID:CHID". */
+static void attack_messages(const char *to)
+{
+    char *rest, c = 1;
+    int pid = (int)strtol(to, &rest, 10);
+    int coid = ConnectAttach(0, pid, *rest == ':' ? (int)strtol(rest + 1, NULL, 10) : 0,
+                             _NTO_SIDE_CHANNEL, 0);
+
+    for (;;) {
+        MsgSend(coid, &c, 1, &c, 1);
+    }
+}
+
+static void attack_maps(const char *unused)
+{
+    (void)unused;
+    for (;;) {
+        struct kymo_map map = {.len = 32768, .flags = KYMO_PROT_READ | KYMO_PROT_WRITE};
+
+        if (MemMap(&map) == 0) {
+            MemUnmap((void *)(uintptr_t)map.vaddr, (size_t)map.len);
+        }
+    }
+}
+
 static const struct {
     const char *kind;
     void (*run)(const char *arg);
 } attacks[] = {
-    {"flood", attack_flood},
+    {"flood", attack_flood},   {"spin", attack_spin},         {"timers", attack_timers},
+    {"sleeps", attack_sleeps}, {"pulses", attack_pulses},     {"spawns", attack_spawns},
+    {"names", attack_names},   {"messages", attack_messages}, {"maps", attack_maps},
 };
 
 static int attack(const char *kind, const char *arg)
@@ -50,7 +163,8 @@ static int attack(const char *kind, const char *arg)
 
 static int start_attack(const char *kind, const char *arg)
 {
-    int pid = spawn("t_fair", 0, ATTACKER, "attack", kind, arg);
+    uint32_t ability = strcmp(kind, "spawns") == 0 ? ABILITY_SPAWN : 0;
+    int pid = spawn("t_fair", ability, ATTACKER, "attack", kind, arg);
 
     EXPECT(pid > 0);
     return pid;
@@ -162,10 +276,161 @@ static void t_signal(void)
     end_attack(flooder);
 }
 
+/* ---- the CPU ------------------------------------------------------------------------ */
+
+/*
+ * A thread of high priority works for WORK, pauses for PAUSE, and so on: what it needs from when it
+ * should begin until it is done, in all rounds. Work is a number of loops, so that time taken from
+ * it shows.
+ */
+#define ROUNDS 20
+#define WORK (10 * MS)
+#define PAUSE (3 * MS)
+#define SHORTER 10      /* what a machine of a tenth of the emulator's speed does in that time */
+#define KEPT 95         /* % */
+#define KEPT_SHORTER 90 /* each interrupt weighs ten times as much */
+
+static unsigned loops = 10000, shorter = 1;
+
+static void work(void)
+{
+    for (volatile unsigned n = 0; n < loops / shorter; n++) {
+    }
+}
+
+static void *measure(void *result)
+{
+    uint64_t *total = result;
+
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        uint64_t at = now_ns() + PAUSE / shorter;
+
+        TimerTimeout(CLOCK_MONOTONIC, _NTO_TIMEOUT_NANOSLEEP | TIMER_ABSTIME, NULL, &at, NULL);
+        work();
+        *total += now_ns() - at;
+    }
+    return NULL;
+}
+
+static uint64_t measured(void)
+{
+    uint64_t total = 0;
+
+    join(start_thread(measure, &total, HIGH));
+    return total;
+}
+
+/* What the thread needs beside a process that only computes; each piece of work takes WORK. */
+static uint64_t beside_spin(void)
+{
+    static uint64_t total;
+    uint64_t began = now_ns();
+
+    if (total == 0) {
+        work();
+        loops = (unsigned)(loops * WORK / (now_ns() - began));
+    }
+    int pid = start_attack("spin", "");
+    total = measured();
+    end_attack(pid);
+    return total;
+}
+
+static void keeps_cpu(const char *kind, const char *arg)
+{
+    uint64_t without = beside_spin();
+    int pid = start_attack(kind, arg);
+
+    sleep_ms(20);
+    uint64_t with = measured();
+    unsigned kept = (unsigned)(without * 1000 / with);
+    say("fair: %s %s: it keeps %u.%u %%", kind, arg, kept / 10, kept % 10);
+    if (kept < (shorter == 1 ? KEPT : KEPT_SHORTER) * 10u) {
+        check_fail(__FILE__, __LINE__, "%u.%u %%", kept / 10, kept % 10);
+    }
+    end_attack(pid);
+}
+
+static void t_timers(void)
+{
+    keeps_cpu("timers", "");
+}
+
+static void t_sleeps(void)
+{
+    keeps_cpu("sleeps", "");
+}
+
+static void t_timers_shorter(void)
+{
+    shorter = SHORTER;
+    keeps_cpu("timers", "");
+    keeps_cpu("sleeps", "");
+    shorter = 1;
+}
+
+static void t_pulses(void)
+{
+    keeps_cpu("pulses", "");
+}
+
+static void t_spawns(void)
+{
+    keeps_cpu("spawns", "");
+}
+
+static void t_crashes(void)
+{
+    keeps_cpu("spawns", "read");
+}
+
+static void t_names(void)
+{
+    keeps_cpu("names", "");
+}
+
+static void t_maps(void)
+{
+    keeps_cpu("maps", "");
+}
+
+static void *answers(void *unused)
+{
+    char c;
+    int rcvid;
+
+    while ((rcvid = MsgReceive(served.chid, &c, 1, NULL)) > 0) {
+        MsgReply(rcvid, 0, &c, 1);
+    }
+    return unused;
+}
+
+static void t_messages(void)
+{
+    char to[24];
+    int tid;
+
+    served = make_link(0);
+    tid = start_thread(answers, NULL, 0);
+    snprintf(to, sizeof(to), "%d:%d", self_pid(), served.chid);
+    keeps_cpu("messages", to);
+    drop_link(&served);
+    join(tid);
+}
+
 static const struct check table[] = {
     {"notices of ends while pulses are used up", t_notices},
     {"unblock while pulses are used up", t_unblock},
     {"signals as pulses while pulses are used up", t_signal},
+    {"cpu against timers", t_timers},
+    {"cpu against sleeps", t_sleeps},
+    {"cpu against timers on a slow machine", t_timers_shorter},
+    {"cpu against pulses", t_pulses},
+    {"cpu against spawns", t_spawns},
+    {"cpu against crashes", t_crashes},
+    {"cpu against names", t_names},
+    {"cpu against messages", t_messages},
+    {"cpu against maps", t_maps},
 };
 
 int main(int argc, char **argv)
