@@ -133,7 +133,7 @@ static inline struct thread *send_to(struct thread *self, struct connection *con
         return NULL;
     }
     if (!buffer) {
-        return NULL; /* plain_buffer(): a msg_info, a timeout or an odd buffer; or it is held */
+        return NULL; /* plain_buffer(): a timeout, an odd buffer or msg_info; or it is held */
     }
     if (!part_read(self, SEND_ARG_SMSG, &self->out_cache, &s)) {
         return NULL;
@@ -305,7 +305,9 @@ static inline struct thread *receive_wait(struct thread *self, struct channel *c
     self->channel = ch;
     self->dstmsglen = (uint32_t)r.bytes;
     self->buffer = r.at;
-    self->plain = self->args[RECEIVE_ARG_INFO] || UNEVEN((uintptr_t)r.at) ? NULL : r.at;
+    self->plain = !msg_info_find(self, self->args[RECEIVE_ARG_INFO]) || UNEVEN((uintptr_t)r.at)
+                      ? NULL
+                      : r.at;
     receive_uninherit(self);
     msg_insert_receiver(ch, self);
     sched.handoff = NULL;
@@ -358,10 +360,24 @@ static inline struct thread *msg_direct_leave(struct thread *self, unsigned numb
     return next;
 }
 
+/* The receiver, which runs next, wants to know who self is. Apart, for it needs calls. */
+static __attribute__((noinline)) struct thread *send_leave_info(struct thread *self,
+                                                                struct thread *receiver)
+{
+    msg_info_fill(receiver->info, self);
+    return msg_direct_leave(self, KER_MSG_SENDV, receiver);
+}
+
 struct thread *msg_direct_send(struct thread *self, unsigned number)
 {
-    return kernel_lock_try() ? msg_direct_leave(self, number, direct_send(self))
-                             : kercall_locked(self, number);
+    if (!kernel_lock_try()) {
+        return kercall_locked(self, number);
+    }
+    struct thread *next = direct_send(self);
+    if (next && unlikely(next->info)) {
+        return send_leave_info(self, next);
+    }
+    return msg_direct_leave(self, number, next);
 }
 
 struct thread *msg_direct_receive(struct thread *self, unsigned number)

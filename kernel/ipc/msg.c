@@ -278,10 +278,11 @@ static long msg_receive_take(struct thread *self, struct channel *ch, struct thr
     return client->rcvid;
 }
 
-static void *plain_buffer(const struct thread *self)
+static void *plain_buffer(struct thread *self)
 {
-    bool plain = self->call == KER_MSG_RECEIVEV && self->args[RECEIVE_ARG_INFO] == 0 &&
-                 self->timeout_states == 0 && ((uintptr_t)self->buffer & 3) == 0;
+    bool direct = msg_info_find(self, self->args[RECEIVE_ARG_INFO]);
+    bool plain = self->call == KER_MSG_RECEIVEV && direct && self->timeout_states == 0 &&
+                 ((uintptr_t)self->buffer & 3) == 0;
     return plain ? self->buffer : NULL;
 }
 

@@ -118,6 +118,22 @@ static inline void msg_copy_words(void *dst, const void *src, size_t bytes)
     }
 }
 
+/* Notes in a receiver which struct _msg_info its call wants. Returns false if it can't be written
+ * directly: it is odd, or not beside the receiver's buffer. */
+static inline bool msg_info_find(struct thread *t, uintptr_t info)
+{
+    t->info = NULL;
+    if (likely(info == 0)) {
+        return true;
+    }
+    if ((info & 3) != 0 || !msg_cached(&t->in_cache, info, sizeof(struct _msg_info))) {
+        return false;
+    }
+    t->info = msg_cached_ptr(&t->in_cache, info);
+    return true;
+}
+_Static_assert(sizeof(struct _msg_info) <= MSG_SMALL, "found in the user mapping cache");
+
 /* Copies a few whole words of t's resolved buffer at addr to a kernel pointer (may be NULL).
  * Returns false, with nothing done, if the case isn't that simple. The caller knows that both sides
  * have the bytes. */

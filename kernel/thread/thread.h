@@ -72,9 +72,11 @@ struct thread {
     /* [k] RECEIVE: its message buffer; SEND and REPLY: its reply buffer, if it is one piece of
      * memory; NULL: must be looked up. vm_remove() clears it */
     void *buffer;
-    /* [k] RECEIVE: the same buffer, if the call accepts messages, wants no struct _msg_info and
-     * has no timeout, and the buffer is word-aligned; else NULL */
+    /* [k] RECEIVE: the same buffer, if the call accepts messages and has no timeout, the buffer is
+     * word-aligned, and info is known; else NULL */
     void *plain;
+    /* [k] RECEIVE, plain not NULL: the struct _msg_info that the call wants; NULL: none */
+    struct _msg_info *info;
     /* [k] user mapping caches of its messages: where its iov_t are, the bytes that it sends and
      * replies, and its buffers for what it gets. vm_remove() and vm_protect() empty them */
     struct vm_cache iov_cache, out_cache, in_cache;

@@ -244,7 +244,7 @@ static unsigned choose(struct thread *t, uintptr_t args[6])
     if (chance(serves ? 95 : 10)) {
         args[0] = chance(98) ? 1 : pick(UINT32_MAX);
         fill_message(t, args + 1);
-        args[3] = chance(97) ? 0 : some_address();
+        args[3] = chance(70) ? 0 : some_address();
         return chance(97) ? KER_MSG_RECEIVEV : KER_MSG_RECEIVEPULSEV;
     }
     args[0] =
