@@ -305,9 +305,8 @@ static inline struct thread *receive_wait(struct thread *self, struct channel *c
     self->channel = ch;
     self->dstmsglen = (uint32_t)r.bytes;
     self->buffer = r.at;
-    self->plain = !msg_info_find(self, self->args[RECEIVE_ARG_INFO]) || UNEVEN((uintptr_t)r.at)
-                      ? NULL
-                      : r.at;
+    self->plain =
+        !msg_info_find(self, self->args[RECEIVE_ARG_INFO]) || UNEVEN((uintptr_t)r.at) ? NULL : r.at;
     receive_uninherit(self);
     msg_insert_receiver(ch, self);
     sched.handoff = NULL;
