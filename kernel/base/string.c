@@ -43,15 +43,12 @@ static inline void turn_copy_odd(uint8_t *d, const uint8_t *s)
     to[1] = from[1];
 }
 
-NO_SELF_CALL void *memcpy(void *restrict dst, const void *restrict src, size_t len)
+/* Whole turns. A function of its own, so that short copies need not save the registers it uses. */
+static __attribute__((noinline)) NO_SELF_CALL void copy_turns(uint8_t *restrict d,
+                                                              const uint8_t *restrict s, size_t len)
 {
-    uint8_t *d = dst;
-    const uint8_t *s = src;
+    const uint8_t *end = s + len;
 
-    for (; len && MISALIGNED(d); len--) {
-        *d++ = *s++;
-    }
-    const uint8_t *end = s + len / TURN * TURN;
     if (MISALIGNED(s)) {
         for (; s != end; d += TURN, s += TURN) {
             turn_copy_odd(d, s);
@@ -61,7 +58,25 @@ NO_SELF_CALL void *memcpy(void *restrict dst, const void *restrict src, size_t l
             turn_copy(d, s);
         }
     }
-    for (len %= TURN; len >= WORD; len -= WORD, d += WORD, s += WORD) {
+}
+
+NO_SELF_CALL void *memcpy(void *restrict dst, const void *restrict src, size_t len)
+{
+    uint8_t *d = dst;
+    const uint8_t *s = src;
+
+    for (; len && MISALIGNED(d); len--) {
+        *d++ = *s++;
+    }
+    if (len >= TURN) {
+        size_t turns = len / TURN * TURN;
+
+        copy_turns(d, s, turns);
+        d += turns;
+        s += turns;
+        len -= turns;
+    }
+    for (; len >= WORD; len -= WORD, d += WORD, s += WORD) {
         *(word_t *)d = *(const odd_word_t *)s;
     }
     for (; len; len--) {

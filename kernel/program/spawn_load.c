@@ -34,20 +34,20 @@ static int next_phase(struct spawn_job *job)
     return 1;
 }
 
-/* Returns the bytes of the next piece of an object with `total` bytes; advances to the next object
- * at its end. */
-static size_t next_piece(struct spawn_job *job, size_t total)
+/* Returns the bytes of the next piece, at most `most`, of an object with `total` bytes; advances to
+ * the next object at its end. */
+static size_t next_piece(struct spawn_job *job, size_t total, size_t most)
 {
     kernel_assert(job->offset <= total);
     size_t n = total - job->offset;
 
-    if (n <= CONFIG_COPY_CHUNK) {
+    if (n <= most) {
         job->index++;
         job->offset = 0;
         return n;
     }
-    job->offset += CONFIG_COPY_CHUNK;
-    return CONFIG_COPY_CHUNK;
+    job->offset += most;
+    return most;
 }
 
 static int step_clear(struct spawn_job *job)
@@ -57,7 +57,7 @@ static int step_clear(struct spawn_job *job)
     }
     const struct spawn_clear *c = &job->clears[job->index];
     uint8_t *at = c->at + job->offset;
-    arch_clear(at, next_piece(job, c->len));
+    arch_clear(at, next_piece(job, c->len, CONFIG_CLEAR_CHUNK));
     return 1;
 }
 
@@ -68,7 +68,7 @@ static int step_copy(struct spawn_job *job)
     }
     const struct spawn_segment *s = &job->segments[job->index];
     size_t at = job->offset;
-    memcpy(s->kva + at, s->elf.data + at, next_piece(job, s->elf.file_len));
+    memcpy(s->kva + at, s->elf.data + at, next_piece(job, s->elf.file_len, CONFIG_COPY_CHUNK));
     return 1;
 }
 
@@ -117,9 +117,9 @@ static int spawn_load_relocate(const struct spawn_job *job, const struct elf_rel
     if (!word) {
         return -ENOEXEC;
     }
-    memcpy(&value, word, sizeof(value));
+    __builtin_memcpy(&value, word, sizeof(value)); /* one instruction each */
     value += (uint32_t)moved_by(job, value);
-    memcpy(word, &value, sizeof(value));
+    __builtin_memcpy(word, &value, sizeof(value));
     return 0;
 }
 
@@ -173,7 +173,7 @@ static int step_sync(struct spawn_job *job)
         return next_phase(job);
     }
     const struct spawn_segment *s = &job->segments[job->index];
-    size_t at = job->offset, n = next_piece(job, (size_t)s->elf.mem_len);
+    size_t at = job->offset, n = next_piece(job, (size_t)s->elf.mem_len, CONFIG_CLEAR_CHUNK);
     if (s->elf.flags & ELF_PF_X) {
         arch_text_sync(s->kva + at, n);
     }

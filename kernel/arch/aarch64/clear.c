@@ -7,6 +7,7 @@
 #include "kernel/arch/aspace.h"
 
 #define DCZID_PROHIBITED 16u
+#define LINES 8 /* a turn */
 
 void arch_clear(void *at, size_t len)
 {
@@ -20,9 +21,14 @@ void arch_clear(void *at, size_t len)
         return;
     }
     __builtin_memset(at, 0, first - start);
-#pragma GCC unroll 4
-    for (uintptr_t p = first; p < last; p += line) {
-        __asm__ volatile("dc zva, %0" ::"r"(p) : "memory");
+    while (last - first >= LINES * line) {
+        __asm__ volatile(".rept %c2\n\tdc zva, %0\n\tadd %0, %0, %1\n\t.endr"
+                         : "+r"(first)
+                         : "r"(line), "i"(LINES)
+                         : "memory");
+    }
+    for (; first < last; first += line) {
+        __asm__ volatile("dc zva, %0" ::"r"(first) : "memory");
     }
     __builtin_memset((void *)last, 0, end - last);
 }

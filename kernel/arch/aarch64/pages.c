@@ -36,7 +36,7 @@ void a64_tlb_drop_space(const struct arch_aspace *as)
     a64_isb();
 }
 
-void a64_tlb_drop_range(const struct arch_aspace *as, uintptr_t va, size_t len)
+static void tlb_drop_range(const struct arch_aspace *as, uintptr_t va, size_t len)
 {
     if (len > TLB_PAGES_MAX * PAGE_SIZE) {
         a64_tlb_drop_space(as);
@@ -253,7 +253,7 @@ void a64_pages_drop(const struct arch_aspace *as, const struct mapping *m)
             arch_irq_window();
         }
     }
-    a64_tlb_drop_range(as, m->vaddr, m->len);
+    tlb_drop_range(as, m->vaddr, m->len);
     tables_free(empty);
 }
 
@@ -304,5 +304,5 @@ void a64_pages_protect(const struct arch_aspace *as, const struct mapping *m)
             arch_irq_window();
         }
     }
-    a64_tlb_drop_range(as, m->vaddr, m->len);
+    tlb_drop_range(as, m->vaddr, m->len);
 }
