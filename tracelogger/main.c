@@ -39,10 +39,15 @@ static int take_name(void)
     session.name = kymo_name_attach(TRACELOGGER_LOCK, KYMO_NAME_FLAGS);
     if (session.name) {
         session.coid = ConnectAttach(0, 0, session.name->chid, _NTO_SIDE_CHANNEL, 0);
+        session.scoid = kymo_own_scoid(session.coid);
         return session.coid < 0 ? trouble("no connection to its own channel") : 0;
     }
     if (errno == EEXIST) {
         owner_tell("`tracestop` ends it");
+        return -1;
+    }
+    if (errno == EPERM) {
+        printf("tracelogger: start it with the abilities trace, interrupt and host\n");
         return -1;
     }
     return trouble(TRACELOGGER_LOCK);

@@ -9,6 +9,7 @@
 #include "abi/sys/kymo.h"
 #include "abi/sys/neutrino.h"
 #include "abi/sys/trace.h"
+#include "lib/include/kymo.h"
 #include "tracelogger/control.h"
 #include "tracelogger/lag.h"
 #include "tracelogger/owner.h"
@@ -189,11 +190,15 @@ void session_loop(void)
         int rcvid = MsgReceive(session.name->chid, &in, sizeof(in), &info);
 
         if (rcvid == 0) {
-            pulse(&in.pulse);
+            if (kymo_pulse_trusted(session.scoid, &in.pulse)) {
+                pulse(&in.pulse);
+            }
         } else if (rcvid < 0) {
             continue;
         } else if (info.msglen < sizeof(in.msg) || in.msg.type != TRACELOGGER_STOP) {
             MsgError(rcvid, ENOSYS);
+        } else if (!kymo_may_control(&info, ABILITY_TRACE)) {
+            MsgError(rcvid, EPERM);
         } else if (session.stopper) {
             MsgError(rcvid, EBUSY);
         } else {

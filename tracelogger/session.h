@@ -20,7 +20,8 @@ extern struct session {
     struct options options;
     struct capture capture;
     name_attach_t *name;
-    int coid; /* to our own channel */
+    int coid;  /* to our own channel */
+    int scoid; /* of the pulses that come over it */
     int hook;
     int lag_timer; /* for a message that is due later */
     int after_timer;

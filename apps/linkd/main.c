@@ -129,12 +129,16 @@ int main(void)
     if (begin() != 0) {
         return 1;
     }
+    const int own = kymo_own_scoid(linkd_coid);
     output();
     for (;;) {
         int rcvid = MsgReceive(linkd_chid, &in, sizeof(in), &info);
 
         if (rcvid == 0) {
-            pulse(&in.pulse);
+            /* The console sends its own: linkd only asks the console then, whoever sent it. */
+            if (kymo_pulse_trusted(own, &in.pulse) || in.pulse.code == PULSE_CONSOLE) {
+                pulse(&in.pulse);
+            }
         } else if (rcvid > 0) {
             linkd_request(&linkd, rcvid, info.scoid, &in, info.msglen, info.srcmsglen);
             output();

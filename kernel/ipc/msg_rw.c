@@ -6,7 +6,8 @@
  * Kernel lock held. Refuses rcvids that are not clients in REPLY on a channel of the caller's
  * process (ESRCH), flags (EINVAL), memory that isn't the server's or the client's (EFAULT, to the
  * server: the client stays blocked). Offsets past the end of the client's buffer copy 0 bytes. Long
- * ones are copied in pieces, as in msg.c. Proved by test/unit_ipc.
+ * ones are copied in pieces, as in msg.c; one whose client has left meanwhile ends with ESRCH, also
+ * if it has come back with another message. Proved by test/unit_ipc.
  */
 #include "kernel/ipc/msg.h"
 #include "kernel/base/visible.h"
@@ -40,9 +41,27 @@ static size_t msg_rw_rest(uint32_t length, uintptr_t offset)
     return offset < length ? length - (size_t)offset : 0;
 }
 
-static long msg_rw_moved(struct thread *self, long r)
+/* In args[] between the pieces of a transfer: the client's read_seq. */
+#define RW_SEQ 5
+
+/* Returns whether the client's message is another one than that of the pieces before. Its wake has
+ * cleared TIMEOUT_STATE_READ. */
+static bool msg_rw_other_message(const struct thread *self, const struct thread *client)
 {
+    return self->step > 0 && (!(client->timeout_states & TIMEOUT_STATE_READ) ||
+                              client->read_seq != (uint32_t)self->args[RW_SEQ]);
+}
+
+static long msg_rw_moved(struct thread *self, struct thread *client, long r)
+{
+    static uint32_t reads; /* [k] messages that were read in pieces */
+
     if (r == KER_AGAIN) {
+        if (!(client->timeout_states & TIMEOUT_STATE_READ)) {
+            client->timeout_states |= TIMEOUT_STATE_READ;
+            client->read_seq = reads++;
+        }
+        self->args[RW_SEQ] = client->read_seq;
         return r;
     }
     return r == 0 ? (long)self->step : -EFAULT;
@@ -51,7 +70,7 @@ static long msg_rw_moved(struct thread *self, long r)
 long ker_msg_readv(struct thread *self, const uintptr_t *args)
 {
     struct thread *client = rcvid_client(self, args[0]);
-    if (!client) {
+    if (!client || msg_rw_other_message(self, client)) {
         return -ESRCH;
     }
     uintptr_t unused;
@@ -62,14 +81,14 @@ long ker_msg_readv(struct thread *self, const uintptr_t *args)
     size_t total = msg_rw_rest(client->srcmsglen, args[3]);
     total = (size_t)room < total ? (size_t)room : total;
     trace_site_msg_read((uint32_t)args[0], (uint32_t)client->pid, total);
-    return msg_rw_moved(self,
+    return msg_rw_moved(self, client,
                         msg_copy_piece(self, self, 1, 0, client, SEND_ARG_SMSG, args[3], total));
 }
 
 long ker_msg_writev(struct thread *self, const uintptr_t *args)
 {
     struct thread *client = rcvid_client(self, args[0]);
-    if (!client) {
+    if (!client || msg_rw_other_message(self, client)) {
         return -ESRCH;
     }
     uintptr_t unused;
@@ -80,7 +99,7 @@ long ker_msg_writev(struct thread *self, const uintptr_t *args)
     size_t total = msg_rw_rest(client->dstmsglen, args[3]);
     total = (size_t)len < total ? (size_t)len : total;
     trace_site_msg_write((uint32_t)args[0], (uint32_t)client->pid, total);
-    return msg_rw_moved(self,
+    return msg_rw_moved(self, client,
                         msg_copy_piece(self, client, SEND_ARG_RMSG, args[3], self, 1, 0, total));
 }
 

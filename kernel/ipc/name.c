@@ -3,10 +3,12 @@
  * Names of channels: NameAttach, NameDetach, NameLookup. Kernel lock held. A fixed table, searched
  * linearly; a process's names end with it.
  *
- * EEXIST: the name is taken; EINVAL: empty, or (detach) not one of the caller's; EBADF: no such
- * channel of the caller's; EAGAIN: table full; ENOENT; ENAMETOOLONG; EFAULT.
+ * EEXIST: the name is taken; EPERM: it is a system server's (abi/sys/names.h); EINVAL: empty, or
+ * (detach) not one of the caller's; EBADF: no such channel of the caller's; EAGAIN: table full;
+ * ENOENT; ENAMETOOLONG; EFAULT.
  */
 #include "abi/errno.h"
+#include "abi/sys/names.h"
 #include "kernel/base/cpu.h"
 #include "kernel/base/kercall.h"
 #include "kernel/ipc/ipc.h"
@@ -17,6 +19,27 @@ static struct {
     int32_t chid;         /* [k] */
     char name[KYMO_NAME_MAX];
 } names[CONFIG_NAMES];
+
+static const struct {
+    const char *name;
+    uint32_t ability;
+} system_names[] = {
+#define SYSTEM_NAME(name, able) {name, ABILITY_##able},
+    SYSTEM_NAME_LIST(SYSTEM_NAME)
+#undef SYSTEM_NAME
+};
+
+/* Returns whether the process may attach this name. */
+static bool name_allowed(const struct process *proc, const char *name)
+{
+    for (unsigned i = 0; i < sizeof(system_names) / sizeof(system_names[0]); i++) {
+        size_t n = strlen(system_names[i].name);
+        if (strncmp(name, system_names[i].name, n) == 0 && (name[n] == '\0' || name[n] == '/')) {
+            return process_able(proc, system_names[i].ability);
+        }
+    }
+    return true;
+}
 
 static int name_find(const char *name)
 {
@@ -48,6 +71,9 @@ long ker_name_attach(struct thread *self, const uintptr_t *args)
     }
     if (!channel_find(self->proc, (int)args[1])) {
         return -EBADF;
+    }
+    if (!name_allowed(self->proc, name)) {
+        return -EPERM;
     }
     if (name_find(name) >= 0) {
         return -EEXIST;

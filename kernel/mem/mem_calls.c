@@ -67,9 +67,10 @@ static long map_answer(struct thread *self, struct kymo_map *map, struct mapping
 static long map_device(struct thread *self, struct kymo_map *map)
 {
     struct mapping m = {.len = (size_t)map->len, .phys = (paddr_t)map->phys, .flags = map->flags};
+    size_t rounded, align; /* what will be mapped */
 
-    if (map->phys != m.phys || map->phys + map->len < map->phys ||
-        !arch_device_allowed(m.phys, m.len)) {
+    if (map->phys != m.phys || arch_map_shape(m.len, m.flags, &rounded, &align) != 0 ||
+        map->phys + rounded < map->phys || !arch_device_allowed(m.phys, rounded)) {
         return -EPERM;
     }
     return map_answer(self, map, &m);

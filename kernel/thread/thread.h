@@ -84,6 +84,7 @@ struct thread {
     struct channel *serving;
     int32_t xfer;       /* [k] rcvid of the message being received in pieces; 0: none */
     uint32_t msglen;    /* [k] REPLY: bytes that the server's MsgReceive() received */
+    uint32_t read_seq;  /* [k] with TIMEOUT_STATE_READ: number of this message among those */
     uint32_t queue_seq; /* [k] SEND: order of arrival, against pulses of the same priority */
 
     /* blocked in MUTEX, CONDVAR, SEM (kernel/sync/sync.c) */
@@ -125,6 +126,8 @@ struct thread {
 /* In timeout_states of a thread that is held while it waits, or runs elsewhere: its wake leaves the
  * common path. No state has this number. */
 #define TIMEOUT_STATE_HELD (1u << 31)
+/* The same in REPLY: a server reads or writes its message in pieces (kernel/ipc/msg_rw.c). */
+#define TIMEOUT_STATE_READ (1u << 30)
 
 void thread_init(void);
 /* Creates a thread. Returns 0 and *out, -EAGAIN if a table is full, or arch_context_init()'s error.

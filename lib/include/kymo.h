@@ -5,6 +5,7 @@
 #ifndef LIB_KYMO_H
 #define LIB_KYMO_H
 
+#include <stdbool.h>
 #include "abi/sys/ability.h"
 #include "abi/sys/kymo.h"
 #include "abi/sys/neutrino.h"
@@ -49,6 +50,19 @@ int kymo_thread_name(const char *name);
  * registering an event.
  */
 int kymo_signal_pulse(uint64_t signals, const struct sigevent *pulse);
+
+/* Returns the scoid of pulses that come over coid, the caller's connection to its own channel: sent
+ * by the caller, or for it by a timer, an interrupt or a signal; -1: none. */
+int kymo_own_scoid(int coid);
+/* Returns whether a received pulse has that scoid, or is the kernel's own: programs can't send
+ * negative codes. */
+static inline bool kymo_pulse_trusted(int own_scoid, const struct _pulse *pulse)
+{
+    return pulse->code < 0 || pulse->scoid == own_scoid;
+}
+/* Returns whether the sender of this message, still to be replied to, may tell the caller what to
+ * do: it started the caller, or it has the ability. */
+bool kymo_may_control(const struct _msg_info *from, uint32_t ability);
 /* Returns the name of a thread state, e.g. "RECEIVE"; "?" if there is no such state. */
 const char *kymo_state_name(int state);
 

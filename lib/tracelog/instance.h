@@ -24,7 +24,7 @@ struct tracelog_instance {
     bool ring;
     tracelog_write_t write;
     void *cookie;
-    int chid, coid, hook;
+    int chid, coid, scoid, hook;
     int names[2]; /* of the channel: the lock, and when it records */
     struct capture_buffers buffers;
     pthread_t thread;

@@ -167,13 +167,17 @@ static bool next(tracelog_instance_t *log)
     if (rcvid > 0) { /* `tracestop`, replied when the capture is complete */
         if (info.msglen < sizeof(in.msg) || in.msg.type != TRACELOGGER_STOP) {
             MsgError(rcvid, ENOSYS);
+        } else if (!kymo_may_control(&info, ABILITY_TRACE)) {
+            MsgError(rcvid, EPERM);
         } else if (log->stopper) {
             MsgError(rcvid, EBUSY);
         } else {
             log->stopper = rcvid;
         }
     }
-    return (rcvid == 0 && in.pulse.code == PULSE_DONE) || stopped_by_another(log);
+    return (rcvid == 0 && in.pulse.code == PULSE_DONE &&
+            kymo_pulse_trusted(log->scoid, &in.pulse)) ||
+           stopped_by_another(log);
 }
 
 static void detach_names(tracelog_instance_t *log)
@@ -260,6 +264,7 @@ static int open_channel(tracelog_instance_t *log)
 
     log->chid = ChannelCreate(_NTO_CHF_FIXED_PRIORITY);
     log->coid = log->chid < 0 ? -1 : ConnectAttach(0, 0, log->chid, _NTO_SIDE_CHANNEL, 0);
+    log->scoid = kymo_own_scoid(log->coid);
     log->names[0] = log->coid < 0 ? -1 : NameAttach(TRACELOGGER_LOCK, log->chid);
     if (log->names[0] < 0) {
         return -1;

@@ -367,6 +367,38 @@ static void test_reply_overtaken(void **state)
     }
 }
 
+static void sends_long_again(void)
+{
+    enter(client2, KER_THREAD_CANCEL, 1, 0x100, 0);
+    while (client->state != STATE_RUNNING) {
+        assert_true(world_step(0) | world_step(1) | world_step(2) | world_step(3));
+    }
+    world_enter(client, KER_MSG_SENDV, (uintptr_t[6]){0, AT(0x10), LEN(LONG), AT(0x20), LEN(LONG)});
+}
+
+/* MsgRead() and MsgWrite() in pieces are of one message, whoever has received the next. */
+static void test_read_overtaken(void **state)
+{
+    (void)state;
+    for (unsigned n = 0; n < 2 * (PIECES - 1); n++) {
+        bool reads = n % 2;
+        at_window(99, NULL);
+        send_long(client, LONG, LONG);
+        uintptr_t rcvid = (uintptr_t)receive(server, 8);
+        assert_int_equal(CALL(server2, MSG_RECEIVEV, 1, AT(0x30), LEN(8), 0), BLOCKED);
+        at_window(n / 2, sends_long_again);
+        assert_int_equal(reads ? CALL(server, MSG_READV, rcvid, AT(0x10), LEN(LONG), 0, 0)
+                               : CALL(server, MSG_WRITEV, rcvid, AT(0x10), LEN(LONG), 0, 0),
+                         -ESRCH);
+        assert_int_equal(world_result(server2), rcvid);
+        at_window(99, NULL);
+        assert_int_equal(CALL(server, MSG_READV, rcvid, AT(0x10), LEN(LONG), 0, 0), LONG);
+        assert_int_equal(CALL(server2, MSG_WRITEV, rcvid, AT(0x10), LEN(LONG), 0, 0), LONG);
+        assert_int_equal(CALL(server2, MSG_REPLYV, rcvid, 2, AT(0x10), LEN(LONG)), 0);
+        assert_int_equal(world_result(client), 2);
+    }
+}
+
 /* The memory where a message or a reply should go is not its process's any more: it stays as it is,
  * as if it was another's by now. */
 static void test_memory_of_another(void **state)
@@ -474,6 +506,7 @@ int main(void)
         CASE(test_parts_change),
         CASE(test_parts_change_match),
         CASE(test_reply_overtaken),
+        CASE(test_read_overtaken),
         CASE(test_unmapped),
         CASE(test_memory_of_another),
         CASE(test_receive_timeout),

@@ -184,6 +184,8 @@ static void t_names(void)
     struct kymo_name name;
     int id;
 
+    EXPECT_ERR(NameAttach("console", to.chid), EPERM); /* a system server's */
+    EXPECT_ERR(NameAttach("tracelogger/lock", to.chid), EPERM);
     EXPECT_ERR(NameAttach("", to.chid), EINVAL);
     EXPECT_ERR(NameAttach("x", 999), EBADF);
     EXPECT_ERR(NameAttach("12345678901234567890123456789012345678901234567890", to.chid),

@@ -9,8 +9,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/dispatch.h>
 #include <unistd.h>
 
+#include "lib/capture/protocol.h"
 #include "lib/include/kymo.h"
 
 #define HIGH 200
@@ -433,8 +435,34 @@ static const struct check table[] = {
     {"cpu against maps", t_maps},
 };
 
+/* ---- recordings ---------------------------------------------------------------------- */
+
+/* Neither the pulses that a tracelogger sends itself nor tracestop's message are a stranger's. */
+static void t_stranger(void)
+{
+    struct tracelogger_msg msg = {TRACELOGGER_STOP, 0};
+    struct kymo_name found;
+    int coid = name_open(TRACELOGGER_LOCK, 0);
+
+    EXPECT(coid >= 0);
+    for (int code = 0; code < 128; code++) {
+        MsgSendPulse(coid, 10, code, 0);
+        sleep_ms(1);
+    }
+    EXPECT_ERR(MsgSend(coid, &msg, sizeof(msg), NULL, 0), EPERM);
+    EXPECT(NameLookup(TRACELOGGER_NAME, &found) >= 0);
+    EXPECT_EQ(name_close(coid), 0);
+}
+
+static const struct check recorded[] = {
+    {"a stranger ends no recording", t_stranger},
+};
+
 int main(int argc, char **argv)
 {
+    if (argc == 2) {
+        return check_run("fair", recorded, COUNT(recorded));
+    }
     if (argc >= 3) {
         return attack(argv[2], argc >= 4 ? argv[3] : "");
     }
