@@ -21,7 +21,7 @@ struct kymo_syspage {
     uint32_t magic;
     uint32_t version;
     uint32_t size;           /* whole page, tables included */
-    uint32_t ncpu;           /* number of running CPUs */
+    uint32_t ncpu;           /* CPUs are numbered below this; not each one must run */
     uint64_t cycles_per_sec; /* of the trace clock */
     uint64_t skew_cycles;    /* upper bound of the difference between two CPUs' clocks */
     uint32_t word_bits;      /* 32 or 64: size of pointers on the target */

@@ -105,7 +105,7 @@ waitname console
 [pri=40 ability=trace,interrupt,host] tracelogger -c &
 waitname tracelogger
 $(foreach p,$(PROGRAMS),[] $(p)
-)[pri=35] tracestop
+)[pri=35 ability=trace] tracestop
 shutdown
 endef
 script := $(or $(START),$(O)/default.start)

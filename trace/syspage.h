@@ -14,7 +14,7 @@
 /* Strings are cut to their fields' length; build_id and irqs are kept by reference, and may be
  * NULL. */
 struct trace_syspage_facts {
-    uint32_t ncpu;
+    uint32_t ncpu; /* CPUs are numbered below this */
     uint64_t cycles_per_sec, skew_cycles;
     uint64_t boot_time; /* seconds since 1970; 0: unknown */
     const char *board, *cpu_name, *release, *image;

@@ -66,7 +66,7 @@ struct kymo_startup {
     int32_t pid;
     int32_t ppid;
     uint32_t ability;
-    uint32_t ncpu;
+    uint32_t ncpu; /* CPUs are numbered below this */
     uint64_t cycles_per_sec;
 };
 

@@ -236,7 +236,7 @@ void spawn_block_write(struct spawn_job *job, const struct kymo_spawn *s)
     startup->pid = job->child->pid;
     startup->ppid = job->child->ppid;
     startup->ability = s->ability;
-    startup->ncpu = cpu_online_count();
+    startup->ncpu = arch_cpu_count();
     startup->cycles_per_sec = arch_clock_hz();
     write_argv((uintptr_t *)(startup + 1), argv + argv_bytes, s);
     memcpy(job->block_kva + sizeof(*startup) + argv_bytes, s->args, s->arg_bytes);

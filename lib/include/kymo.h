@@ -40,6 +40,7 @@ int kymo_run(const char *program, char *const argv[], const struct kymo_spawn_at
 name_attach_t *kymo_name_attach(const char *path, unsigned channel_flags);
 
 uint32_t kymo_abilities(void); /* ABILITY_* of this process */
+/* CPUs are numbered below this. One that has not started can not be in a runmask alone: EINVAL. */
 unsigned kymo_cpus(void);
 uint64_t kymo_cycles_per_sec(void);
 /* Names the calling thread (truncated to KYMO_THREAD_NAME_MAX - 1), for listings and the trace. */

@@ -10,6 +10,7 @@ import threading
 from dataclasses import dataclass, field
 
 import crash
+import dead_cpu
 import events
 import gate
 import kev
@@ -462,6 +463,10 @@ SUITES = [
     Suite("ring", "a flight recorder: the newest events, dumped at the end", "ring",
           checks=[the_capture_can_be_read, all_that_ran_have_names, merged.other_readers_agree],
           coverage=True),
+    Suite("dead-cpu", "a machine whose CPU 1 does not start", "events", A64, tests=23,
+          prepare=dead_cpu.prepare, qemu=["-dtb", dead_cpu.TREE],
+          checks=[says(r"CPU 1 does not start.*\n.*kymo on virt-a64, 3 CPU"),
+                  the_capture_can_be_read]),
     Suite("api-slots64", "the API with buffers of 64 slots", "test", M4, tests=158,
           qemu=["-rtc", "clock=vm"], variant="-slots64"),
     Suite("ring-slots64", "a flight recorder with buffers of 64 slots", "ring", variant="-slots64",
