@@ -19,7 +19,7 @@ int main(int argc, char **argv)
         printf(
             "usage: tracestop\n"
             "Ends the recording, a tracelogger's or a program's own, and waits until its capture "
-            "is\ncomplete; its status is the recorder's.\n");
+            "is\ncomplete; its status is the recorder's. It needs the ability trace.\n");
         return help ? 0 : 2;
     }
     int coid = name_open(TRACELOGGER_LOCK, 0);
@@ -30,7 +30,13 @@ int main(int argc, char **argv)
     }
     long status = MsgSend(coid, &msg, sizeof(msg), NULL, 0);
     if (status < 0) {
-        printf("tracestop: %s\n", strerror(errno));
+        if (errno == EPERM) {
+            printf(
+                "tracestop: only the process that started the recording ends it, or one with the "
+                "ability trace: [ability=trace] tracestop\n");
+        } else {
+            printf("tracestop: %s\n", strerror(errno));
+        }
         return 1;
     }
     return (int)status;

@@ -57,6 +57,7 @@ static int deliver_pulse(struct process *proc, const struct sigevent *event, str
     if (!conn || !conn->channel) {
         return conn && (conn->flags & CONNECTION_DEAD) ? -ESRCH : -EBADF;
     }
+    kernel_assert(event->sigev_code >= 0); /* event_check(): negative ones are the kernel's */
     struct channel *ch = conn->channel;
     int priority = priority_of(proc, event);
     uintptr_t value = (uintptr_t)event->sigev_value.sival_ptr;

@@ -73,7 +73,7 @@ paddr_t phys_alloc(size_t len, size_t align); /* 0: none. Zeroed. */
 paddr_t phys_alloc_raw(size_t len, size_t align);
 void phys_free(paddr_t pa, size_t len);
 size_t phys_available(void);
-/* Zeroes RAM, with preemption points. */
+/* Zeroes RAM, with interrupt windows; the lock stays held. */
 void phys_clear(paddr_t pa, size_t len);
 /* Returns the mapping that begins at vaddr and has this length (0: any), or NULL. */
 struct mapping *vm_find(struct process *proc, uintptr_t vaddr, size_t len);

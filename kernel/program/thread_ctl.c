@@ -100,7 +100,9 @@ static long ctl_signal_event(struct process *proc, uintptr_t data)
         return error;
     }
     proc->signals = request.signals;
-    proc->signal_event = request.event;
+    /* Without signals the event has not been checked, so none is kept that a pending one could use. */
+    proc->signal_event = request.signals ? request.event : (struct sigevent){0};
+    proc->signals_pending &= request.signals;
     return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What programs do besides messages, each ROUNDS times between two marks, in the order of
- * CALLS_NAMES in test/bench/bench: `bench_calls`. `bench_calls end` is the process that it spawns.
+ * LONG_NAMES in test/bench/bench: `bench_calls`. `bench_calls end` is the process that it spawns.
  */
 #include <errno.h>
 #include <pthread.h>

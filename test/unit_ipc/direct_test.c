@@ -130,9 +130,9 @@ static bool is_pending_event(const char *at, char long_way)
 
 static bool may_differ(const char *at, char long_way)
 {
-    return is_pending_event(at, long_way) || IS_MEMBER(at, step) || IS_MEMBER(at, result) || IS_MEMBER(at, result_error) ||
-           IS(at, fake_events_off) || IS(at, fake_events) || is_quantum(at) ||
-           (IS(at, sched.handoff_front) && !sched.handoff);
+    return is_pending_event(at, long_way) || IS_MEMBER(at, step) || IS_MEMBER(at, result) ||
+           IS_MEMBER(at, result_error) || IS(at, fake_events_off) || IS(at, fake_events) ||
+           is_quantum(at) || (IS(at, sched.handoff_front) && !sched.handoff);
 }
 
 RAW void compare_bytes(const char *at, const char *after, size_t bytes)

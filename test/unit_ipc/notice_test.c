@@ -185,6 +185,27 @@ static void test_signal(void **state)
     expect_no_more();
 }
 
+/* A process that takes no signals any more gives an event that nobody checks, while one of them is
+ * queued and one pending: the first is received, and no such event is ever delivered. */
+static void test_signals_given_up(void **state)
+{
+    (void)state;
+    long coid = CALL(server, CONNECT_ATTACH, 0, 0, 1, _NTO_SIDE_CHANNEL, 0);
+    take_signals(server, 1u << 2 | 1u << 10, (int)coid);
+    kill_by(server, 2);
+    kill_by(server, 10);
+    struct _signal_event request = {.signals = 0};
+    SIGEV_PULSE_INIT(&request.event, (int)coid, 255, _PULSE_CODE_UNBLOCK, 0);
+    memcpy(world_at(server, AT(2)), &request, sizeof(request));
+    assert_int_equal(CALL(server, THREAD_CTL, _NTO_TCTL_SIGNAL_EVENT, AT(2)), 0);
+    expect(SIGNAL_CODE, 2);
+    assert_true(server->priority < 200);
+    take_signals(server, 1u << 10, (int)coid);
+    kill_by(server, 10);
+    expect(SIGNAL_CODE, 10);
+    expect_no_more();
+}
+
 /* Closed connections whose notice nobody receives are their owner's, up to what it may have. */
 static void test_unreceived(void **state)
 {
@@ -356,6 +377,7 @@ int main(void)
         CASE(test_unblock),
         CASE(test_unblock_gone),
         CASE(test_signal),
+        CASE(test_signals_given_up),
         CASE(test_unreceived),
         CASE(test_random),
     };
