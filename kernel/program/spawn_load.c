@@ -10,6 +10,7 @@
  */
 #include "abi/errno.h"
 #include "kernel/arch/aspace.h"
+#include "kernel/arch/cpu.h"
 #include "kernel/arch/elf.h"
 #include "kernel/program/spawn.h"
 #include "kernel/base/string.h"

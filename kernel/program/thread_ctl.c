@@ -100,7 +100,7 @@ static long ctl_signal_event(struct process *proc, uintptr_t data)
         return error;
     }
     proc->signals = request.signals;
-    /* Without signals the event has not been checked, so none is kept that a pending one could use. */
+    /* Without signals the event has not been checked, so a pending one must not find it. */
     proc->signal_event = request.signals ? request.event : (struct sigevent){0};
     proc->signals_pending &= request.signals;
     return 0;

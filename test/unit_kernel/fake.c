@@ -114,6 +114,11 @@ uint64_t arch_wall_clock(void)
     return 0;
 }
 
+unsigned arch_cpu_count(void)
+{
+    return CONFIG_CPUS;
+}
+
 uint64_t arch_clock_hz(void)
 {
     return 1000000;

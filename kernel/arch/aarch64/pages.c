@@ -2,8 +2,9 @@
 /*
  * Page tables of processes: three levels, 4 KB pages and 2 MB blocks, for the first 4 GB;
  * allocation of address ranges, and TLB maintenance. Kernel lock held. Called by aspace.c only,
- * which has checked all arguments. Only an entry that was clear is ever set, or a valid one's rights
- * changed, so only these changes and clearing need TLB invalidation. Proved by test/boot (t_map, isolation).
+ * which has checked all arguments. Only an entry that was clear is ever set, or a valid one's
+ * rights changed, so only these changes and clearing need TLB invalidation. Proved by test/boot
+ * (t_map, isolation).
  *
  * A mapping whose virtual and physical address are equal within a block has blocks for all the 2 MB
  * that it covers, and pages at its ends. a64_range_find() chooses such addresses, so that 1 GB
