@@ -26,7 +26,6 @@
 #define STEPS_DEFAULT 25000
 #define EPISODE 300
 #define PROCESSES 4
-#define RAM_USED (160u << 10) /* by them */
 #define BLOCK 256
 #define UNTOUCHED 0x5a5a5a5au /* of step, which the short way leaves alone */
 #define IOVS AT(8)
@@ -61,7 +60,7 @@ static void regions_begin(void)
     char *ram = world_ram(&ram_bytes), *behind = ram + ram_bytes;
 
     regions[0] = (struct region){.at = __data_start, .bytes = (size_t)(ram - __data_start)};
-    regions[1] = (struct region){.at = ram, .bytes = RAM_USED};
+    regions[1] = (struct region){.at = ram, .bytes = ram_bytes};
     regions[2] = (struct region){.at = behind, .bytes = (size_t)(_end - behind)};
     for (unsigned i = 0; i < 3; i++) {
         regions[i].before = malloc(regions[i].bytes);
@@ -69,6 +68,22 @@ static void regions_begin(void)
         assert_non_null(regions[i].before);
         assert_non_null(regions[i].after);
     }
+}
+
+/* Of all RAM only up to the last mapping, which is rarely far behind the first. */
+static void regions_limit(void)
+{
+    uintptr_t end = 0, at = (uintptr_t)regions[1].at;
+
+    for (unsigned slot = 0; slot < CONFIG_PROCESSES; slot++) {
+        const struct process *proc = process_in_slot(slot);
+        for (unsigned i = 0; proc && i < proc->space.nmaps; i++) {
+            const struct mapping *m = &proc->space.maps[i];
+            uintptr_t last = (uintptr_t)arch_phys_to_virt(m->phys) + m->len;
+            end = last > end ? last : end;
+        }
+    }
+    regions[1].bytes = end > at ? end - at : 0;
 }
 
 /* Objects that are free are poisoned, and are copied like the others; by a loop, for memcpy() would
@@ -160,6 +175,7 @@ static void compare(const struct region *r)
 static void both_ways(struct thread *t, unsigned number, const uintptr_t args[6])
 {
     t->step = UNTOUCHED;
+    regions_limit();
     for (unsigned i = 0; i < 3; i++) {
         copy(regions[i].before, regions[i].at, regions[i].bytes);
     }
