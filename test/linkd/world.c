@@ -161,14 +161,18 @@ static int port_dtrace(void *context, struct kymo_d_call *call, const void *in, 
     }
     assert_true(call->handle == 0 || found); /* linkd lets nobody name a stranger's */
     if (call->command == KYMO_D_CREATE) {
-        memcpy(program, in, call->in_bytes);
+        if (call->in_bytes > 0) { /* `in` is NULL if not */
+            memcpy(program, in, call->in_bytes);
+        }
         call->handle = *found = ++w->next_handle;
         call->out_bytes = 0;
     } else if (call->command == KYMO_D_DESTROY) {
         *found = 0;
         call->out_bytes = 0;
     } else if (call->command == KYMO_D_BUFFER) {
-        memcpy(out, program, call->out_bytes);
+        if (call->out_bytes > 0) {
+            memcpy(out, program, call->out_bytes);
+        }
     } else {
         return -ENOSYS;
     }
