@@ -75,7 +75,9 @@ KERNEL_FLAGS := $(COMMON_FLAGS) -O2 -ffreestanding -DKYMO_KERNEL $(CPU_FLAGS_KER
 	-DDTRACE_PORT_OPS_H='"kernel/dtrace/port_ops.h"' $(ASSERT_FLAGS_$(DEBUG))
 
 # The event hooks: the top Makefile generates them (host/host.mk).
-$(KERNEL_OBJS): | build/gen/trace_hooks.h $(B)/offsets.h $(B)/trace_offsets.h
+# What is compiled with KERNEL_FLAGS needs these first, whatever it includes.
+KERNEL_GEN := build/gen/trace_hooks.h $(B)/offsets.h $(B)/trace_offsets.h
+$(KERNEL_OBJS): | $(KERNEL_GEN)
 
 # The structs' offsets, for the .S files and for the trace port: offsets.c is compiled to assembler, whose
 # lines "->NAME value" are taken out. Those of the trace port are 0 meanwhile.
@@ -116,6 +118,7 @@ FBT_FIRST_OBJS := $(KERNEL_OBJS) $(B)/kernel/dtrace/none/fbt_table.o $(B)/fbt_fi
 FBT_CHECK_1 = build/tools/mkfbt --check $(B)/fbt_first.elf
 FBT_CHECK_0 = true
 $(B)/kernel/dtrace/none/fbt_table.o $(FBT_OBJS_1): EXTRA_FLAGS = $(KERNEL_FLAGS)
+$(B)/kernel/dtrace/none/fbt_table.o: | $(KERNEL_GEN)
 
 $(B)/fbt_first.image.o: scripts/image.S
 	@mkdir -p $(@D)

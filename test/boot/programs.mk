@@ -29,6 +29,7 @@ t_interrupt_SRCS := test/boot/programs/t_interrupt.c test/boot/programs/tracing.
 interrupt_KERNEL_OBJS := $(B)/test/boot/interrupt/timer.o
 interrupt_LDFLAGS := -Wl,--wrap=intr_timer
 $(interrupt_KERNEL_OBJS): EXTRA_FLAGS = $(KERNEL_FLAGS)
+$(interrupt_KERNEL_OBJS): | $(KERNEL_GEN)
 -include $(interrupt_KERNEL_OBJS:.o=.d)
 
 # A kernel with stubs for all of the port that isn't needed to boot.
@@ -36,6 +37,7 @@ stubs_KERNEL_OBJS := $(B)/test/boot/stubs/stubs.o
 stubs_LDFLAGS := $(shell sed -n 's/^\(STUB\|EMPTY\).\(\w*\),.*/-Wl,--wrap=\2/p' test/boot/stubs/stubs.c) \
 	-Wl,--wrap=arch_reset
 $(stubs_KERNEL_OBJS): EXTRA_FLAGS = $(KERNEL_FLAGS)
+$(stubs_KERNEL_OBJS): | $(KERNEL_GEN)
 -include $(stubs_KERNEL_OBJS:.o=.d)
 
 PROGRAMS += t_inserts
