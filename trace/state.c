@@ -289,6 +289,7 @@ void trace_state_query(unsigned cpu, struct kymo_trace_loss *out)
 {
     const struct trace_ring *ring = &trace_port_cpu_at(cpu)->ring;
 
+    *out = (struct kymo_trace_loss){0}; /* a CPU that has not started does not answer */
     trace_port_run_on_all(query_here, &(struct query){cpu, out, NULL});
     out->buffers_closed = ring->closed;
     out->buffers_overwritten = ring->overwritten;
