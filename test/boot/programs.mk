@@ -23,6 +23,10 @@ PROGRAMS += t_control meddler
 t_control_SRCS := test/boot/programs/t_control.c test/boot/programs/dcalls.c $(boot_common)
 meddler_SRCS := test/boot/programs/meddler.c test/boot/programs/meddler_all.c $(boot_common)
 
+# Hostile processes against victims.
+PROGRAMS += t_torture
+t_torture_SRCS := $(addprefix test/torture/,t_torture.c hostile.c typed.c victims.c accounts.c) $(boot_common)
+
 # TraceEvent() from an interrupt: an image whose kernel has a part of the test in it.
 PROGRAMS += t_interrupt
 t_interrupt_SRCS := test/boot/programs/t_interrupt.c test/boot/programs/tracing.c $(boot_common)
@@ -75,6 +79,9 @@ $(foreach i,control control-smp4 control-soak,$(eval $(i)_PROGRAMS := init conso
 sustained-long_PROGRAMS += $(DISK_PROGRAMS)
 events_PROGRAMS += t_inserts
 events-wide_PROGRAMS += t_inserts
+torture_PROGRAMS := init t_torture
+torture-soak_PROGRAMS := init t_torture
+torture-few_PROGRAMS := init t_torture
 interrupt_PROGRAMS := init console t_interrupt
 stacks_PROGRAMS := init console linkd t_stacks $(DEMO_PROGRAMS)
 dies_D := $(foreach n,00 01 02 03 04 05 06 07 08 09 10 11 12 13 14 15,$(B)/dies/dies-$(n).d)

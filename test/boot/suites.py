@@ -36,6 +36,7 @@ A64 = ("virt-a64",)
 DEBUG = "-debug"
 WITH_ASSERTIONS = frozenset("""
     api api-multi d d-multi life faults dfuzz control control-smp4 interrupt smp1 truth fuzz kill
+    torture
     armv7m aarch64 events events-wide ring modes memory killed slain signalled
     qnx qnx-multi faults-multi libtest libtest-multi smp2 smp8 el2 small large console help servers
     traced truth-multi kill-multi map-multi fuzz-multi starved drops options options-smp1
@@ -430,6 +431,14 @@ SUITES = [
           A64, "multi", cpus=4, tests=3),
     Suite("fuzz-multi", "the same on 4 real threads", "fuzz", A64, "multi", cpus=4, tests=1,
           soak=True, timeout=240),
+    Suite("torture", "hostile processes, killed at any moment, against victims", "torture", cpus=4,
+          tests=2, timeout=240),
+    Suite("torture-multi", "the same on 4 real threads", "torture-few", A64, "multi", cpus=4,
+          tests=2, timeout=240),
+    Suite("torture-soak", "more of the same", "torture-soak", cpus=4, tests=2, timeout=1800,
+          soak=True),
+    Suite("torture-soak-multi", "more of the same on 4 real threads", "torture-soak", A64, "multi",
+          cpus=4, tests=2, timeout=1800, soak=True),
     Suite("events", "programs' own events, and every call's: each value is as the program says",
           "events", tests=23, checks=events.CHECKS, coverage=True),
     Suite("events-wide", "the same in the wide form", "events-wide", tests=23,
