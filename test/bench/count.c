@@ -7,10 +7,12 @@
  * closed interval one record: u32 interval, u32 number of instructions, then their addresses (u64).
  * The markers themselves are not in it. Only one interval at a time, only on one CPU.
  *
- * With masked=on, of an interval only the longest stretch with interrupts masked is recorded, for a
- * kernel that masks them from entry to exit: instructions at kernel addresses (bit 63) without a
- * break. A function at whose entry interrupts are served ends a stretch: window=ADDRESS, up to
- * WINDOWS of them.
+ * With masked=on, of an interval only the longest stretch in the kernel is recorded: instructions
+ * at kernel addresses (bit 63, or those of kernel=BEGIN:END) without a break. A function at whose
+ * entry interrupts are served, or other threads may get the CPU, ends a stretch: window=ADDRESS, up
+ * to WINDOWS of them. A second record, of interval + 8, has the longest stretch between a Thumb
+ * instruction that masks interrupts (`cpsid i`, a write of BASEPRI_MAX) and the one that undoes it,
+ * both included.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,27 +31,41 @@ int qemu_plugin_version = 1;
 
 #define WINDOWS 4
 
+struct stretch {
+    uint32_t count, longest_count;
+    uint64_t pcs[MOST], longest[MOST];
+};
+
 static FILE *out;
 static int open_interval = -1;
-static uint32_t count, longest_count;
-static uint64_t pcs[MOST], longest[MOST];
+static struct stretch all, closed; /* what is counted; with interrupts masked by an instruction */
+static unsigned depth;             /* so many instructions that mask interrupts are not undone */
 static bool masked_only;
-static uint64_t windows[WINDOWS];
+static uint64_t windows[WINDOWS], kernel_begin = UINT64_C(1) << 63, kernel_end = UINT64_MAX;
 static unsigned nwindows;
 
-/* Ends a stretch: keeps it if it is the longest. */
-static void stretch_end(void)
+static void stretch_add(struct stretch *stretch, uint64_t pc)
 {
-    if (count > longest_count) {
-        longest_count = count;
-        memcpy(longest, pcs, (count < MOST ? count : MOST) * sizeof(pcs[0]));
+    if (stretch->count < MOST) {
+        stretch->pcs[stretch->count] = pc;
     }
-    count = 0;
+    stretch->count++;
+}
+
+/* Ends a stretch: keeps it if it is the longest. */
+static void stretch_end(struct stretch *stretch)
+{
+    if (stretch->count > stretch->longest_count) {
+        stretch->longest_count = stretch->count;
+        memcpy(stretch->longest, stretch->pcs,
+               (stretch->count < MOST ? stretch->count : MOST) * sizeof(stretch->pcs[0]));
+    }
+    stretch->count = 0;
 }
 
 static bool ends_stretch(uint64_t pc)
 {
-    bool ends = !(pc >> 63);
+    bool ends = pc < kernel_begin || pc >= kernel_end;
 
     for (unsigned i = 0; i < nwindows; i++) {
         ends |= pc == windows[i];
@@ -60,27 +76,55 @@ static bool ends_stretch(uint64_t pc)
 static void executed(unsigned int vcpu, void *pc)
 {
     (void)vcpu;
-    if (open_interval >= 0 && masked_only && ends_stretch((uint64_t)(uintptr_t)pc)) {
-        stretch_end();
-    } else if (open_interval >= 0) {
-        if (count < MOST) {
-            pcs[count] = (uint64_t)(uintptr_t)pc;
-        }
-        count++;
+    if (open_interval < 0) {
+        return;
     }
+    if (masked_only && ends_stretch((uint64_t)(uintptr_t)pc)) {
+        stretch_end(&all);
+    } else {
+        stretch_add(&all, (uint64_t)(uintptr_t)pc);
+    }
+    if (depth > 0) {
+        stretch_add(&closed, (uint64_t)(uintptr_t)pc);
+    }
+}
+
+static void masks(unsigned int vcpu, void *pc)
+{
+    if (depth++ == 0 && open_interval >= 0) { /* else executed() has counted it */
+        stretch_add(&closed, (uint64_t)(uintptr_t)pc);
+    }
+    (void)vcpu;
+}
+
+static void unmasks(unsigned int vcpu, void *pc)
+{
+    (void)vcpu;
+    (void)pc;
+    depth -= depth > 0;
+    if (depth == 0) {
+        stretch_end(&closed);
+    }
+}
+
+static void write_record(uint32_t interval, uint32_t count, const uint64_t *pcs)
+{
+    uint32_t head[2] = {interval, count < MOST ? count : MOST};
+
+    fwrite(head, sizeof(head), 1, out);
+    fwrite(pcs, sizeof(pcs[0]), head[1], out);
 }
 
 static void write_interval(void)
 {
-    if (masked_only) {
-        stretch_end();
-        count = longest_count;
-        longest_count = 0;
+    if (!masked_only) {
+        write_record((uint32_t)open_interval, all.count, all.pcs);
+        return;
     }
-    uint32_t head[2] = {(uint32_t)open_interval, count < MOST ? count : MOST};
-
-    fwrite(head, sizeof(head), 1, out);
-    fwrite(masked_only ? longest : pcs, sizeof(pcs[0]), head[1], out);
+    stretch_end(&all);
+    stretch_end(&closed);
+    write_record((uint32_t)open_interval, all.longest_count, all.longest);
+    write_record((uint32_t)open_interval + 8, closed.longest_count, closed.longest);
 }
 
 static void marked(unsigned int vcpu, void *number)
@@ -90,11 +134,26 @@ static void marked(unsigned int vcpu, void *number)
     (void)vcpu;
     if (n % 2 == 0) {
         open_interval = n / 2;
-        count = 0;
+        all.count = all.longest_count = closed.count = closed.longest_count = 0;
     } else if (open_interval == n / 2) {
         write_interval();
         open_interval = -1;
     }
+}
+
+/* 1 if a Thumb instruction masks interrupts, -1 if it undoes that, else 0. */
+static int masking(const struct qemu_plugin_insn *insn)
+{
+    const uint8_t *data = qemu_plugin_insn_data(insn);
+    uint16_t half[2] = {0, 0};
+
+    memcpy(half, data, qemu_plugin_insn_size(insn) < 4 ? 2 : 4);
+    if (half[0] == 0xb672 || ((half[0] & 0xfff0) == 0xf380 && half[1] == 0x8812)) {
+        return 1;
+    }
+    bool writes = (half[0] & 0xfff0) == 0xf380 && (half[1] == 0x8810 || half[1] == 0x8811);
+
+    return writes || half[0] == 0xb662 ? -1 : 0;
 }
 
 static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
@@ -108,6 +167,11 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
             qemu_plugin_register_vcpu_insn_exec_cb(insn, marked, 0, (void *)(uintptr_t)n);
         } else {
             qemu_plugin_register_vcpu_insn_exec_cb(insn, executed, 0,
+                                                   (void *)(uintptr_t)qemu_plugin_insn_vaddr(insn));
+        }
+        int change = masked_only && kernel_end != UINT64_MAX ? masking(insn) : 0;
+        if (change != 0) {
+            qemu_plugin_register_vcpu_insn_exec_cb(insn, change > 0 ? masks : unmasks, 0,
                                                    (void *)(uintptr_t)qemu_plugin_insn_vaddr(insn));
         }
     }
@@ -130,6 +194,11 @@ int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **
             out = fopen(argv[i] + 4, "wb");
         } else if (strcmp(argv[i], "masked=on") == 0) {
             masked_only = true;
+        } else if (strncmp(argv[i], "kernel=", 7) == 0) {
+            char *rest;
+
+            kernel_begin = strtoull(argv[i] + 7, &rest, 0);
+            kernel_end = *rest == ':' ? strtoull(rest + 1, NULL, 0) : 0;
         } else if (strncmp(argv[i], "window=", 7) == 0 && nwindows < WINDOWS) {
             windows[nwindows++] = strtoull(argv[i] + 7, NULL, 0);
         }

@@ -1,0 +1,1 @@
+fbt:::entry { @[probefunc] = count(); }
