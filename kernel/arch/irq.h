@@ -28,8 +28,9 @@ const char *arch_irq_name(unsigned irq);
  * [cpu, boot]
  */
 void arch_wait_for_interrupt(struct cpu *cpu);
-/* Preemption point inside a long kernel operation, lock held. If the port masks interrupts in the
- * kernel, serves the first part of the pending ones; else does nothing. [cpu, stub] */
+/* Preemption point inside a long kernel operation, lock held, or while this CPU spins for the lock.
+ * If the port masks interrupts in the kernel, serves the first part of the pending ones; else does
+ * nothing. [cpu, stub] */
 void arch_irq_window(void);
 
 /* ---- clock and timers -------------------------------------------------------------- */

@@ -5,10 +5,22 @@
  * A cross-call waits until every CPU has run the function. No CPU can delay it for long: one in
  * user mode takes the interrupt, an idle one is woken by it, one that spins for the lock (which the
  * cross-calling CPU holds) serves it in the spin, and one in a NOLOCK call soon leaves.
+ *
+ * The kernel lock is one word. Without a CPU that waits it is 0 or 1, and costs one exclusive access
+ * to take and a store to release. A CPU that can't take it at once draws a ticket: from then on the
+ * word isn't 0, so that nobody passes by, and the tickets have the lock in turn.
+ *
+ *     bits 0-7    1: a CPU has the lock
+ *     bits 8-19   the ticket that has it next, if it is not `next`
+ *     bits 20-31  `next`, the ticket that the next CPU draws
+ *
+ * The last CPU that waited clears the tickets when it takes the lock. Proved by
+ * test/threads/lock_test.c.
  */
 #include "kernel/base/cpu.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/entry.h"
+#include "kernel/arch/irq.h"
 
 #include "abi/retain.h"
 #include "trace/hook.h"
@@ -19,12 +31,14 @@ struct cpu cpus[CONFIG_CPUS] __attribute__((section(".bss.retained")));
 _Static_assert(sizeof(cpus) <= KYMO_RETAIN_LIVE_BYTES, "abi/retain.h");
 volatile uint32_t cpus_online;
 volatile uint32_t kernel_lock_word;
-volatile uint32_t kernel_lock_waiters;
 
 static void (*xcall_fn)(void *arg); /* [k] valid while a CPU's xcall_pending is set */
 static void *xcall_arg;             /* [k] */
 
-#define LOCK_PASS_SPINS 1000 /* time for a waiting CPU to notice that the lock is free */
+#define TURN_SHIFT 8
+#define NEXT_SHIFT 20
+#define TICKET_MASK 0xfffu
+_Static_assert(CONFIG_CPUS <= TICKET_MASK, "each CPU may wait");
 
 /* Other CPUs write the work word only where there are any. */
 #define WORK_ORDER (CONFIG_CPUS > 1 ? __ATOMIC_ACQ_REL : __ATOMIC_RELAXED)
@@ -49,28 +63,40 @@ void cpu_request(struct cpu *cpu, uint32_t work)
     }
 }
 
+/* Takes the lock if it is free and this ticket's turn has come. */
+static bool lock_take_turn(uint32_t ticket)
+{
+    uint32_t word = __atomic_load_n(&kernel_lock_word, __ATOMIC_RELAXED);
+    uint32_t following = (ticket + 1) & TICKET_MASK;
+
+    if ((word & KERNEL_LOCK_HELD) || (word >> TURN_SHIFT & TICKET_MASK) != ticket) {
+        return false;
+    }
+    uint32_t next = word >> NEXT_SHIFT;
+    uint32_t taken = next == following ? 1 : next << NEXT_SHIFT | following << TURN_SHIFT | 1;
+    return __atomic_compare_exchange_n(&kernel_lock_word, &word, taken, false, __ATOMIC_ACQUIRE,
+                                       __ATOMIC_RELAXED);
+}
+
 void kernel_lock_slow(void)
 {
-    uint32_t spins = 0;
+    uint32_t spins = 1;
 
     kernel_assert(!arch_cpu()->locked);
-    __atomic_fetch_add(&kernel_lock_waiters, 1, __ATOMIC_RELAXED);
-    do {
+    uint32_t ticket =
+        __atomic_fetch_add(&kernel_lock_word, 1u << NEXT_SHIFT, __ATOMIC_RELAXED) >> NEXT_SHIFT;
+    for (; !lock_take_turn(ticket); spins++) { /* each other CPU has the lock once at most */
         cpu_ipi();
+        arch_irq_window();
         arch_spin_hint();
-        spins++;
-    } while (!arch_spin_try(&kernel_lock_word));
-    __atomic_fetch_sub(&kernel_lock_waiters, 1, __ATOMIC_RELAXED);
+    }
     trace_site_kernel_spin(spins);
 }
 
 void kernel_lock_pass(void)
 {
     kernel_unlock();
-    for (unsigned n = 0; n < LOCK_PASS_SPINS && kernel_lock_word == 0; n++) {
-        cpu_ipi();
-        arch_spin_hint();
-    }
+    arch_spin_hint();
     kernel_lock();
 }
 

@@ -90,13 +90,22 @@ void cpu_run_on(uint32_t which, void (*fn)(void *arg), void *arg); /* a mask of 
  * the mask of CPUs called. */
 uint32_t cpu_call_others(void (*fn)(void *arg), void *arg);
 
-/* The one kernel lock. Spinning serves cross-calls. Not recursive. */
-extern volatile uint32_t kernel_lock_word;
+/*
+ * The one kernel lock. Not recursive. Fair: the CPUs that wait get it in the order in which they
+ * came, and before any that comes later. So from when a CPU waits, each other one has the lock once
+ * at most before it. A CPU that waits serves cross-calls and the first parts of its interrupts.
+ */
+extern volatile uint32_t kernel_lock_word; /* [a] see kernel/base/cpu.c */
+#define KERNEL_LOCK_HELD 0xffu             /* its part that says whether a CPU has the lock */
 void kernel_lock_slow(void);
-/* Number of CPUs that spin for the lock; kernel_lock_pass(), with the lock held, lets one of them
- * take it first. */
-extern volatile uint32_t kernel_lock_waiters; /* [a] */
+/* Lock held: lets all that wait now have it first. */
 void kernel_lock_pass(void);
+
+/* Returns whether a CPU waits for the lock, which this one has. */
+static inline bool kernel_lock_wanted(void)
+{
+    return CONFIG_CPUS > 1 && kernel_lock_word > KERNEL_LOCK_HELD;
+}
 
 /* For assertions: this CPU holds the lock. Where there is one CPU the kernel has no lock to hold,
  * and before the first is online it needs none. */
@@ -105,7 +114,7 @@ static inline bool kernel_locked(void)
     return CONFIG_CPUS == 1 || arch_cpu()->locked || cpus_online == 0;
 }
 
-/* True if this CPU has the lock now; it never waits. */
+/* True if this CPU has the lock now; it never waits, and overtakes none that does. */
 static inline bool kernel_lock_try(void)
 {
     bool taken = CONFIG_CPUS == 1 || arch_spin_try(&kernel_lock_word);

@@ -114,7 +114,7 @@ static __attribute__((noinline)) void exit_preemption_point(void)
 {
     kernel_assert(kernel_locked());
     arch_irq_window();
-    if (CONFIG_CPUS > 1 && kernel_lock_waiters) {
+    if (kernel_lock_wanted()) {
         kernel_lock_pass();
     }
 }

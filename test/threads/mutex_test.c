@@ -21,6 +21,7 @@
 #include "kernel/ipc/ipc.h"
 #include "kernel/sync/sync.h"
 #include "kernel/arch/cpu.h"
+#include "kernel/arch/irq.h"
 #include "lib/thread.h"
 #include "test/threads/cpus.h"
 
@@ -71,6 +72,10 @@ int kymo_timeout_at(unsigned states, const void *until)
 void arch_ipi(uint32_t which)
 {
     (void)which;
+}
+
+void arch_irq_window(void)
+{
 }
 
 void *vm_user_ptr(struct process *of, uintptr_t addr, size_t len, unsigned prot)

@@ -2,7 +2,7 @@
 # CPUs that are threads of this machine, under a race detector: what QEMU on an x86 host can't show,
 # because that host keeps stores in order. A weaker memory order or a lock left out is a reported race.
 
-UNIT_THREADS := $(addprefix $(B)/unit/threads_,ring dynvar speculate vm mutex)
+UNIT_THREADS := $(addprefix $(B)/unit/threads_,ring dynvar speculate vm mutex lock)
 UNIT_TESTS += $(UNIT_THREADS)
 THREADS_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -O1 -D_GNU_SOURCE -include test/threads/yield.h \
 	-fsanitize=thread --param=tsan-distinguish-volatile=1
@@ -20,8 +20,10 @@ $(B)/unit/threads_vm: test/threads/vm_test.c test/threads/cpus.c test/threads/vo
 	test/threads/atomic_yield.c kernel/mem/vm.c kernel/base/cpu.c
 $(B)/unit/threads_mutex: test/threads/mutex_test.c test/threads/cpus.c test/threads/volatile.c \
 	test/threads/atomic_yield.c kernel/sync/sync_mutex.c kernel/sync/sync.c kernel/base/cpu.c $(B)/unit/threads_lib_mutex.o
-$(addprefix $(B)/unit/threads_,speculate vm mutex): THREADS_LINK := $(THREADS_WRAP)
-$(B)/unit/threads_vm $(B)/unit/threads_mutex: THREADS_SEAM := -DKYMO_KERNEL -DCONFIG_CPUS=4 \
+$(B)/unit/threads_lock: test/threads/lock_test.c test/threads/cpus.c test/threads/volatile.c \
+	test/threads/atomic_yield.c kernel/base/cpu.c
+$(addprefix $(B)/unit/threads_,speculate vm mutex lock): THREADS_LINK := $(THREADS_WRAP)
+$(addprefix $(B)/unit/threads_,vm mutex lock): THREADS_SEAM := -DKYMO_KERNEL -DCONFIG_CPUS=4 \
 	-DARCH_OPS_H='"test/unit_kernel/thread_ops.h"' \
 	-DTRACE_PORT_OPS_H='"test/unit_kernel/fake_trace.h"'
 

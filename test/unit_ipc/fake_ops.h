@@ -35,6 +35,7 @@ extern void (*fake_before_cas)(volatile uint32_t *p);
 extern void (*fake_irq_window)(void);
 /* The lock is free in a preemption point: other CPUs may enter the kernel. */
 extern void (*fake_lock_window)(void);
+extern bool fake_lock_wanted; /* there are such */
 
 static inline struct cpu *arch_cpu(void)
 {

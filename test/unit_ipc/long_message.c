@@ -36,7 +36,7 @@ int setup(void **state)
     CALL(server, CHANNEL_CREATE, 0);
     CALL(client, CONNECT_ATTACH, 0, (uintptr_t)server->proc->pid, 1, 0, 0);
     fake_lock_window = window;
-    kernel_lock_waiters = 1;
+    fake_lock_wanted = true;
     at_window(0, NULL);
     return 0;
 }
@@ -45,7 +45,7 @@ int teardown(void **state)
 {
     (void)state;
     fake_lock_window = NULL;
-    kernel_lock_waiters = 0;
+    fake_lock_wanted = false;
     world_end();
     return 0;
 }

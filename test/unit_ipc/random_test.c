@@ -295,7 +295,7 @@ static void hooks(bool on)
     fake_before_cas = on ? before_cas : NULL;
     fake_lock_window = on ? lock_window : NULL;
     fake_irq_window = on ? irq_window : NULL;
-    kernel_lock_waiters = on;
+    fake_lock_wanted = on;
 }
 
 static void episode(unsigned long length)

@@ -19,6 +19,7 @@
 #include "kernel/base/cpu.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/entry.h"
+#include "kernel/arch/irq.h"
 #include "trace/dtrace/buffer.h"
 
 #define TURNS 20000
@@ -42,6 +43,10 @@ static uint32_t wrong;   /* [a] */
 void arch_ipi(uint32_t which)
 {
     (void)which;
+}
+
+void arch_irq_window(void)
+{
 }
 
 static void expect(bool good)

@@ -15,11 +15,13 @@ static inline struct cpu *arch_cpu(void)
 }
 static inline bool arch_spin_try(volatile uint32_t *lock)
 {
-    return __atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE) == 0;
+    uint32_t free = 0;
+
+    return __atomic_compare_exchange_n(lock, &free, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 static inline void arch_spin_release(volatile uint32_t *lock)
 {
-    __atomic_store_n(lock, 0, __ATOMIC_RELEASE);
+    __atomic_fetch_and(lock, ~0xffu, __ATOMIC_RELEASE);
 }
 /* There may be fewer processors than CPUs. */
 static inline void arch_spin_hint(void)

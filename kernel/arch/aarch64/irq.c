@@ -8,6 +8,8 @@
 #include "kernel/arch/entry.h"
 #include "kernel/arch/irq.h"
 
+#define ISR_IRQ 0x80 /* an interrupt is pending at this CPU's interface */
+
 static unsigned timer, ipi, sampled; /* [I] */
 
 void a64_irq_init(void)
@@ -83,8 +85,10 @@ void arch_wait_for_interrupt(struct cpu *cpu)
 
 void arch_irq_window(void)
 {
-    kernel_assert(kernel_holds_lock());
-    irq_serve_all((uintptr_t)__builtin_return_address(0), true);
+    kernel_assert(a64_irq_masked());
+    if (a64_read_sysreg(isr_el1) & ISR_IRQ) {
+        irq_serve_all((uintptr_t)__builtin_return_address(0), true);
+    }
 }
 
 void a64_stop(void)

@@ -77,7 +77,7 @@ static inline bool arch_spin_try(volatile uint32_t *lock)
 
 static inline void arch_spin_release(volatile uint32_t *lock)
 {
-    __asm__ volatile("stlr wzr, %0" : "=Q"(*lock)::"memory");
+    __asm__ volatile("stlrb wzr, %0" : "+Q"(*lock)::"memory");
 }
 
 /* yield, not wfe: a spinning CPU also serves cross-calls, and an emulator that runs CPUs in turn
