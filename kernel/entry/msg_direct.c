@@ -198,11 +198,12 @@ static inline bool reply_traced(void)
 
 /*
  *   timeout_states   the client's timeout is disarmed: thread_wake()
+ *   UNBLOCK_SENT     the server's notice may have to go: msg_unblock_done()
  *   exit_work        exit_leave() does this work first
  */
 static inline uintptr_t reply_unusual(const struct cpu *cpu, const struct thread *client)
 {
-    return client->timeout_states | cpu->trace.exit_work;
+    return client->timeout_states | (client->flags & THREAD_UNBLOCK_SENT) | cpu->trace.exit_work;
 }
 
 static inline bool reply_to(struct thread *self, struct thread *client)
@@ -232,7 +233,6 @@ static inline bool reply_to(struct thread *self, struct thread *client)
     }
     msg_copy_words(buffer, s.at, n);
     part_keep(&self->args[REPLY_ARG_SMSG], &s);
-    client->flags &= (uint8_t)~THREAD_UNBLOCK_SENT;
     arch_context_set_result(client, (long)self->args[1], 0);
     arch_context_set_result(self, 0, 0);
     sched_wake_waiting(client);

@@ -8,7 +8,8 @@
  *
  * A connection brings the pulse that reports its end: COIDDEATH to the client if the server ends,
  * DISCONNECT to the server if the client closes it. Closed, it stays in the system's table, and
- * counts as its owner's, until that pulse has been received.
+ * counts as its owner's, until that pulse has been received. A COIDDEATH that the client has not
+ * received when it closes the connection goes with it: the coid may soon name another one.
  *
  * Kernel lock held. Refuses unknown pid, chid or node (ESRCH), flags and index (EINVAL), a full
  * table of the process (EMFILE) or of the system, or too many unreceived notices (EAGAIN).
@@ -173,6 +174,7 @@ static void connect_detach(struct connection *conn)
     if (ch) {
         list_remove(&conn->link);
     }
+    pulse_unqueue(&conn->notice); /* COIDDEATH */
     conn->proc = NULL;
     if (ch && (ch->flags & _NTO_CHF_DISCONNECT) && !ch->proc->dying && !connect_sibling(proc, ch)) {
         trace_comm_snd_pulse_dis((uint32_t)conn->scoid, (uint32_t)ch->proc->pid);

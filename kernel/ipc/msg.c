@@ -31,7 +31,6 @@
 #include "kernel/ipc/msg.h"
 #include "kernel/base/visible.h"
 
-#define TRY_NEXT 1L /* this receiver's own memory was bad: its call ended, try another */
 #define ERROR_MAX 4095
 
 /* ---- waiting senders meet waiting receivers ---------------------------------------- */
@@ -140,7 +139,7 @@ static __attribute__((noinline)) long msg_send_fault(struct thread *receiver, lo
         return -EFAULT;
     }
     msg_receiver_fail(receiver, EFAULT);
-    return TRY_NEXT;
+    return KER_AGAIN;
 }
 
 /* A receiver waits: copies the message to it and lets it run; the sender waits for the reply. from:
@@ -176,15 +175,13 @@ static inline long msg_hand_over(struct thread *self, uintptr_t from, struct cha
     return r;
 }
 
-/* Sends to the first receiver that has a good buffer, or enqueues. */
+/* Sends to the first receiver, or enqueues. If the receiver's own memory is bad, its call ends, and
+ * self's is executed again for the next one (KER_AGAIN). */
 static inline long msg_send(struct thread *self, uintptr_t from, struct channel *ch)
 {
-    long r;
-    do { /* each iteration ends a receiver's call */
-        struct thread *receiver = msg_first_receiver(ch);
-        r = receiver ? msg_hand_over(self, from, ch, receiver) : msg_send_queue(self, ch);
-    } while (r == TRY_NEXT);
-    return r;
+    struct thread *receiver = msg_first_receiver(ch);
+
+    return receiver ? msg_hand_over(self, from, ch, receiver) : msg_send_queue(self, ch);
 }
 
 static __attribute__((noinline)) long msg_send_refused(struct thread *self, long error)
@@ -212,7 +209,7 @@ long ker_msg_sendv(struct thread *self, const uintptr_t *args)
     self->dstmsglen = (uint32_t)r;
     self->buffer = msg_buffer_find(self, &self->in_cache, to, (size_t)r, KYMO_PROT_WRITE);
     r = msg_send(self, from, ch);
-    return likely(r == KER_BLOCKED) ? r : msg_send_refused(self, r);
+    return likely(r == KER_BLOCKED || r == KER_AGAIN) ? r : msg_send_refused(self, r);
 }
 
 long ker_msg_sendvnc(struct thread *self, const uintptr_t *args)
@@ -249,8 +246,8 @@ static void msg_receive_to_reply(struct thread *client)
     timeout_moved(client, STATE_REPLY);
 }
 
-/* Copies (the next piece of) a queued sender's message. Returns 0 if that sender's memory was bad:
- * try another. */
+/* Copies (the next piece of) a queued sender's message. If that sender's memory is bad, its call
+ * ends, and self's is executed again for the next one. */
 static long msg_receive_take(struct thread *self, struct channel *ch, struct thread *client)
 {
     size_t total = self->dstmsglen < client->srcmsglen ? self->dstmsglen : client->srcmsglen;
@@ -264,7 +261,7 @@ static long msg_receive_take(struct thread *self, struct channel *ch, struct thr
     if (r == MSG_FAULT_SRC) {
         msg_client_fail(client, EFAULT);
         self->step = 0;
-        return 0;
+        return KER_AGAIN;
     }
     client->msglen = self->step;
     if (r == MSG_FAULT_DST || !msg_put_info(self, client)) {
@@ -321,8 +318,7 @@ static __attribute__((noinline)) long msg_receive_first(struct thread *self, str
                                                         bool pulses)
 {
     struct thread *client = self->xfer ? msg_receive_continued(self, pulses ? NULL : ch) : NULL;
-    long r = client ? msg_receive_take(self, ch, client) : 0;
-    while (r == 0) { /* each iteration ends a sender's call */
+    if (!client) {
         client = pulses ? NULL : msg_first_sender(ch);
         const struct pulse *p = msg_first_pulse(ch);
         if (pulse_first(p, client)) {
@@ -331,8 +327,8 @@ static __attribute__((noinline)) long msg_receive_first(struct thread *self, str
         if (!client) {
             return msg_receive_wait(self, ch);
         }
-        r = msg_receive_take(self, ch, client);
     }
+    long r = msg_receive_take(self, ch, client);
     if (r < 0 && r != KER_AGAIN) {
         msg_match(ch); /* another receiver may take what self gave back */
     }
@@ -395,7 +391,7 @@ long ker_msg_receivepulsev(struct thread *self, const uintptr_t *args)
 /* Ends the client's MsgSend(). */
 static inline void msg_reply_finish(struct thread *client, long status, int error)
 {
-    client->flags &= (uint8_t)~THREAD_UNBLOCK_SENT;
+    msg_unblock_done(client);
     thread_wake(client, status, error);
 }
 

@@ -126,6 +126,16 @@ void msg_info_fill(struct _msg_info *info, const struct thread *client);
 
 /* ---- ends -------------------------------------------------------------------------- */
 
+/* client's wait for the reply is over: nobody wants to end it any more, so an UNBLOCK that has not
+ * been received goes. */
+static inline void msg_unblock_done(struct thread *client)
+{
+    if (unlikely(client->flags & THREAD_UNBLOCK_SENT)) {
+        client->flags &= (uint8_t)~THREAD_UNBLOCK_SENT;
+        pulse_unqueue(&client->notice);
+    }
+}
+
 /* Removes a thread in SEND or REPLY from its queue, and ends its MsgSend() with this errno. */
 void msg_client_fail(struct thread *client, int error);
 /* Ends the call of a thread in RECEIVE with this errno. */

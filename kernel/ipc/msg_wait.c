@@ -98,7 +98,7 @@ static FBT_VISIBLE void msg_client_leave(struct thread *client)
         list_remove(&client->ready);
     }
     client->server = NULL;
-    client->flags &= (uint8_t)~THREAD_UNBLOCK_SENT;
+    msg_unblock_done(client);
 }
 
 void msg_client_fail(struct thread *client, int error)
@@ -118,8 +118,8 @@ void msg_receiver_fail(struct thread *receiver, int error)
 }
 
 /* Notifies the server that this client wants to unblock. Returns false if the channel doesn't want
- * that: unblock it at once. The pulse is the client's, so one of an earlier message that the server
- * has answered but not received is replaced. */
+ * that: unblock it at once. The pulse is the client's; that of an earlier message went with that
+ * message's wait. */
 static bool msg_ask_server(struct thread *client)
 {
     struct channel *ch = client->channel;

@@ -7,12 +7,17 @@
  * Why those need no lock: such a call runs inside the kernel on its CPU (with interrupts masked
  * where there are several CPUs), doesn't wait, and uses the pointer before it leaves. Entries are
  * published by their length: it is written last when an entry is filled, and zeroed first when one
- * is removed. Then vm_remove() cross-calls every CPU before it frees the memory or lets another
- * entry move into the slot: a CPU answers only when it is not in such a call, so by then no CPU
- * uses the old entry. A moving entry is in its new slot before it leaves the old one, but a reader
- * may pass the new slot before that and the old one after; so a failed lookup is repeated. Once is
- * enough: one call overlaps one removal at most, whose second cross-call waits for the call's end.
- * With one CPU, nothing else runs in the kernel meanwhile.
+ * is removed. Then vm_remove() cross-calls every CPU that may be in such a call before it frees the
+ * memory or lets another entry move into the slot: a CPU answers only when it is not in one, so by
+ * then no CPU uses the old entry. Those are the CPUs whose running thread is of this process. A CPU
+ * changes its thread only with the lock, which vm_remove() has: one that runs another process's
+ * thread, or none, comes to such a call only after it has had the lock, and then sees the new
+ * entries. So a process that unmaps interrupts only its own threads.
+ *
+ * A moving entry is in its new slot before it leaves the old one, but a reader may pass the new
+ * slot before that and the old one after; so a failed lookup is repeated. Once is enough: one call
+ * overlaps one removal at most, whose second cross-call waits for the call's end. With one CPU,
+ * nothing else runs in the kernel meanwhile.
  *
  * Tested by test/unit_kernel/memory_test.c, and with CPUs that are threads by
  * test/threads/vm_test.c.
@@ -229,20 +234,27 @@ static void vm_nothing(void *arg)
     (void)arg;
 }
 
-/* Returns whether another thread of the process than the caller may be in a NOLOCK call. */
-static bool vm_has_readers(const struct process *proc)
+/* Returns the other CPUs that may be in a NOLOCK call of this process: those that run a thread of
+ * it, which can't change while the lock is held. */
+static uint32_t vm_readers(const struct process *proc)
 {
-    const struct thread *current = arch_cpu()->current;
-    bool own = current && current->proc == proc;
+    uint32_t readers = 0;
 
-    return CONFIG_CPUS > 1 && proc->nthreads > (own ? 1u : 0u);
+    for (uint32_t rest = cpus_online & ~(1u << arch_cpu()->id); rest; rest &= rest - 1) {
+        unsigned n = (unsigned)__builtin_ctz(rest);
+        const struct thread *t = cpus[n].current;
+        readers |= t && t->proc == proc ? 1u << n : 0;
+    }
+    return readers;
 }
 
 /* Waits until no CPU is in a NOLOCK call that began before this: see the head of this file. */
 static void vm_grace(const struct process *proc)
 {
-    if (vm_has_readers(proc)) {
-        cpu_run_on_all(vm_nothing, NULL);
+    uint32_t readers = CONFIG_CPUS > 1 ? vm_readers(proc) : 0;
+
+    if (readers) {
+        cpu_run_on(readers, vm_nothing, NULL);
     }
 }
 

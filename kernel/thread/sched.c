@@ -83,11 +83,15 @@ void sched_service_request(uint8_t priority)
     struct cpu *cpu = arch_cpu();
 
     kernel_assert(kernel_locked());
-    if (service.state == STATE_READY && service.priority >= priority) {
-        return;
-    }
     if (service.state == STATE_READY) {
+        if (service.priority == priority) {
+            return;
+        }
         queue_remove(&service);
+        service.state = STATE_STOPPED;
+    }
+    if (priority == 0) {
+        return;
     }
     service.priority = priority;
     service.state = STATE_READY;

@@ -304,8 +304,8 @@ void inherit_leave(void);
 /*
  * Requests a CPU for work of this priority that is no thread's (timers deferred behind threads of
  * higher priority). It stands in the ready queues as the first of that priority: the CPU that would
- * run it goes idle, and does it at the kernel's exit (WORK_SERVICE). One request at a time: a
- * higher priority replaces a lower one.
+ * run it goes idle, and does it at the kernel's exit (WORK_SERVICE). One request at a time: each
+ * replaces the one before it. 0: nothing is wanted any more.
  */
 void sched_service_request(uint8_t priority);
 /* Inserts a thread into a list of threads (by their ready node), after those of its priority. */

@@ -91,6 +91,12 @@ static struct heap *heap_of(const struct timer_node *node)
     return node->deferred ? &deferred : &heaps[node->cpu];
 }
 
+/* The service has the priority of the first deferred node; with none it is not wanted. */
+static void timer_service_ask(void)
+{
+    sched_service_request(deferred.count > 0 ? deferred.nodes[0]->priority : 0);
+}
+
 static void heap_remove(struct timer_node *node)
 {
     struct heap *heap = heap_of(node);
@@ -104,7 +110,10 @@ static void heap_remove(struct timer_node *node)
         heap_lower(heap, place, last);
     }
     node->place = 0;
-    node->deferred = false;
+    if (node->deferred) {
+        node->deferred = false;
+        timer_service_ask();
+    }
 }
 
 const struct timer_node *timer_nth(unsigned cpu, unsigned n)
@@ -140,7 +149,7 @@ static void timer_defer(struct timer_node *node)
     node->deferred = true;
     node->key = UINT8_MAX - node->priority;
     heap_insert(&deferred, node);
-    sched_service_request(deferred.nodes[0]->priority);
+    timer_service_ask();
 }
 
 /* Puts a node that has its time into cpu's heap. */
@@ -261,8 +270,5 @@ void timer_service(void)
     } else if (node) { /* it is not due yet */
         heap_remove(node);
         timer_node_enter(node, arch_cpu());
-    }
-    if (deferred.count > 0) {
-        sched_service_request(deferred.nodes[0]->priority);
     }
 }

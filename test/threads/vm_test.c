@@ -3,10 +3,12 @@
  * Lookups of user memory without the kernel lock (kernel/mem/vm.c) on CPUs that are threads, under
  * a race detector, while another CPU maps and unmaps memory of the same process. A lookup of memory
  * that stays mapped always finds it, wherever its entry moves to; what a lookup finds holds what
- * was written to that mapping, until the CPU leaves the kernel.
+ * was written to that mapping, until the CPU leaves the kernel. Only CPUs that run a thread of that
+ * process are interrupted for it.
  *
  * Red without either grace period of vm_remove(), with any order of a mapping's length relaxed,
- * with the search not repeated, and with the graces left out for a process of one thread.
+ * with the search not repeated, with the graces left out for a process of one thread, and with
+ * them for CPUs that run other processes' threads.
  * The orders of the count of entries can't be seen here: an x86 host keeps them by itself.
  */
 #include <setjmp.h>
@@ -36,7 +38,8 @@
 _Thread_local struct cpu *thread_cpu;
 uint64_t fake_cycles;
 
-static struct process proc;
+static struct process proc, other;
+static struct thread reader = {.proc = &proc}, stranger = {.proc = &other};
 static uint64_t memory[2 * MAPPINGS][WORDS]; /* a few more than there are mappings */
 static uint32_t changes[MAPPINGS];           /* [a] odd: it is mapped */
 static bool in_use[2 * MAPPINGS];            /* [k] */
@@ -51,10 +54,12 @@ static void expect(bool good)
 
 /* ---- what kernel/mem/vm.c calls ---------------------------------------------------- */
 
-/* A CPU looks for itself, whenever it isn't in the kernel. */
+/* A CPU looks for itself, whenever it isn't in the kernel. Lock held. */
 void arch_ipi(uint32_t which)
 {
-    (void)which;
+    for (unsigned n = 0; n < CONFIG_CPUS; n++) {
+        expect(!(which >> n & 1) || cpus[n].current == &reader);
+    }
 }
 
 int arch_map_shape(size_t len, unsigned flags, size_t *rounded, size_t *align)
@@ -196,6 +201,14 @@ static void look(unsigned i, unsigned word)
     }
 }
 
+/* This CPU gets the other thread. */
+static void switch_thread(void)
+{
+    kernel_lock();
+    thread_cpu->current = thread_cpu->current == &reader ? &stranger : &reader;
+    kernel_unlock();
+}
+
 static void cpu_main(unsigned number)
 {
     uint32_t random = number + 1;
@@ -205,7 +218,9 @@ static void cpu_main(unsigned number)
         random = random * 1664525u + 1013904223u;
         if (thread_cpu->id == 0 && n % 4 == 0) {
             change((random >> 16) % MAPPINGS);
-        } else {
+        } else if (thread_cpu->id != 0 && n % 256 == 0) {
+            switch_thread();
+        } else if (thread_cpu->current == &reader || thread_cpu->id == 0) {
             look((random >> 16) % MAPPINGS, random >> 28);
         }
         cpu_ipi();
@@ -222,11 +237,11 @@ static void run(struct thread *current, unsigned nthreads)
 {
     thread_cpu = &cpus[0];
     cpus_online = (1u << CONFIG_CPUS) - 1;
-    cpus[0].current = current;
     proc.nthreads = nthreads;
     found = missed = wrong = ended = 0;
     for (unsigned n = 0; n < CONFIG_CPUS; n++) {
         cpus[n].id = n;
+        cpus[n].current = n > 0 ? &reader : current;
     }
     threads_run_cpus(CONFIG_CPUS, cpu_main);
     assert_int_equal(wrong, 0);
@@ -235,16 +250,14 @@ static void run(struct thread *current, unsigned nthreads)
 
 static void another_thread_unmaps(void **state)
 {
-    static struct thread thread = {.proc = &proc};
-
     (void)state;
-    run(&thread, 2);
+    run(&reader, 4);
 }
 
 static void another_process_unmaps(void **state)
 {
     (void)state;
-    run(NULL, 1);
+    run(&stranger, 3);
 }
 
 int main(void)

@@ -380,6 +380,60 @@ static void test_connections(void **state)
     assert_int_equal(CALL(client, CHANNEL_CREATE, 0x10000), -EINVAL);
 }
 
+/* ---- preemption points --------------------------------------------------------------- */
+
+static unsigned windows;
+
+static void count_window(void)
+{
+    windows++;
+}
+
+/* Senders whose memory is bad end one after the other, with a preemption point behind each. */
+static void test_bad_senders(void **state)
+{
+    (void)state;
+    struct thread *senders[CONFIG_THREADS_PER_PROCESS] = {client};
+    for (unsigned i = 1; i < CONFIG_THREADS_PER_PROCESS; i++) {
+        senders[i] = world_thread(client, 10);
+    }
+    for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
+        assert_int_equal(CALL(senders[i], MSG_SENDV, 0, NOWHERE, LEN(8), AT(4), LEN(8)), BLOCKED);
+    }
+    windows = 0;
+    fake_irq_window = count_window;
+    assert_int_equal(receive(server, 64), BLOCKED);
+    fake_irq_window = NULL;
+    assert_int_equal(windows, CONFIG_THREADS_PER_PROCESS);
+    for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
+        assert_int_equal(world_result(senders[i]), -EFAULT);
+    }
+    assert_int_equal(send(client, 8, 8), BLOCKED);
+    assert_true(world_result(server) > 0);
+}
+
+/* So do receivers. (Each is woken, but does not run before the sender.) */
+static void test_bad_receivers(void **state)
+{
+    (void)state;
+    struct thread *receivers[CONFIG_THREADS_PER_PROCESS - 1];
+    const unsigned n = sizeof(receivers) / sizeof(receivers[0]);
+    for (unsigned i = 0; i < n; i++) {
+        receivers[i] = world_thread(server, 5);
+        assert_int_equal(CALL(receivers[i], MSG_RECEIVEV, 1, RO, LEN(8), 0), BLOCKED);
+    }
+    windows = 0;
+    fake_irq_window = count_window;
+    assert_int_equal(send(client, 8, 8), BLOCKED);
+    fake_irq_window = NULL;
+    assert_int_equal(windows, n);
+    for (unsigned i = 0; i < n; i++) {
+        assert_int_equal(world_result(receivers[i]), -EFAULT);
+    }
+    assert_int_equal(client->state, STATE_SEND);
+    assert_true(receive(server, 64) > 0);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, world_teardown)
@@ -398,6 +452,8 @@ int main(void)
         CASE(test_server_thread_ends),
         CASE(test_timeouts),
         CASE(test_connections),
+        CASE(test_bad_senders),
+        CASE(test_bad_receivers),
         cmocka_unit_test_setup_teardown(test_unblock, setup_unblock, world_teardown),
     };
     return cmocka_run_group_tests(tests, world_group, NULL);

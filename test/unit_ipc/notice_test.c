@@ -95,8 +95,20 @@ static void test_server_death(void **state)
     CALL(other, CHANNEL_CREATE, 0);
     long coid = CALL(server, CONNECT_ATTACH, 0, (uintptr_t)other->proc->pid, 1, 0, 0);
     world_kill(other->proc);
-    assert_int_equal(CALL(server, CONNECT_DETACH, (uintptr_t)coid), 0); /* the notice remains */
     expect(_PULSE_CODE_COIDDEATH, (int)coid);
+    expect_no_more();
+}
+
+/* A closed connection's coid may name another one when the pulse would be received: none comes. */
+static void test_server_death_closed(void **state)
+{
+    (void)state;
+    struct thread *other = world_process(0, 10, DATA);
+    CALL(other, CHANNEL_CREATE, 0);
+    long coid = CALL(server, CONNECT_ATTACH, 0, (uintptr_t)other->proc->pid, 1, 0, 0);
+    world_kill(other->proc);
+    assert_int_equal(CALL(server, CONNECT_DETACH, (uintptr_t)coid), 0);
+    assert_int_equal(CALL(server, CONNECT_ATTACH, 0, 0, 1, 0, 0), coid);
     expect_no_more();
 }
 
@@ -140,6 +152,26 @@ static void test_unblock(void **state)
     expect(_PULSE_CODE_UNBLOCK, (int)rcvid);
     assert_int_equal(CALL(server, MSG_REPLYV, (uintptr_t)rcvid, 3, 0, 0), 0);
     assert_int_equal(world_result(client), 3);
+}
+
+/* A client that has been answered, or told an error, wants nothing any more. */
+static void test_unblock_answered(void **state)
+{
+    (void)state;
+    struct thread *second = world_thread(client, 10);
+    for (int error = 0; error < 2; error++) {
+        CALL(client, MSG_SENDV, 0, AT(0), LEN(8), AT(0), LEN(8));
+        uintptr_t rcvid = (uintptr_t)receive();
+        assert_int_equal(CALL(second, THREAD_CANCEL, 1, 0x100), 0);
+        if (error) {
+            assert_int_equal(CALL(server, MSG_ERROR, rcvid, EPERM), 0);
+        } else {
+            assert_int_equal(CALL(server, MSG_REPLYV, rcvid, 3, 0, 0), 0);
+        }
+        assert_int_equal(world_result(client), error ? -EPERM : 3);
+        assert_true(list_empty(&server->proc->channels[0]->pulses));
+        CALL(client, MSG_SENDV, 0, AT(0), LEN(8), AT(0), LEN(8)); /* goes to its stub */
+    }
 }
 
 /* A client that has ended wants nothing any more. */
@@ -267,6 +299,9 @@ static void model_receive(void)
     assert_int_equal(pulse()->code, queue[0].code);
     assert_int_equal(pulse()->value.sival_int, queue[0].value);
     assert_int_equal(pulse()->scoid, queue[0].scoid);
+    if (queue[0].code == _PULSE_CODE_COIDDEATH) {
+        assert_int_equal(CALL(server, CONNECT_DETACH, (uintptr_t)queue[0].value), 0);
+    }
     memmove(queue, queue + 1, --queued * sizeof(queue[0]));
 }
 
@@ -305,13 +340,17 @@ static void random_server_death(void)
     long coid =
         CALL(server, CONNECT_ATTACH, 0, (uintptr_t)attacker->proc->pid, (uintptr_t)chid, 0, 0);
     CALL(attacker, CHANNEL_DESTROY, (uintptr_t)chid);
-    if (coid >= 0) {
+    if (coid < 0) {
+        return;
+    }
+    model_add(10, _PULSE_CODE_COIDDEATH, (int)coid, 0);
+    if (random_below(3) == 0) {
         CALL(server, CONNECT_DETACH, (uintptr_t)coid);
-        model_add(10, _PULSE_CODE_COIDDEATH, (int)coid, 0);
+        model_remove(_PULSE_CODE_COIDDEATH, (int)coid);
     }
 }
 
-/* The client sends, and wants to leave; the server answers, and may have received that or not. */
+/* The client sends, and wants to leave; the server answers, and has received that or never will. */
 static void random_unblock(struct thread *canceller)
 {
     while (queued > 0 && queue[0].priority >= client->priority) {
@@ -324,12 +363,12 @@ static void random_unblock(struct thread *canceller)
     uintptr_t rcvid = (uintptr_t)receive();
     assert_int_equal(rcvid, client->rcvid);
     assert_int_equal(CALL(canceller, THREAD_CANCEL, 1, 0x100), 0);
-    model_remove(_PULSE_CODE_UNBLOCK, (int)rcvid);
     model_add(client->priority, _PULSE_CODE_UNBLOCK, (int)rcvid, client->connection->scoid);
     if (random_below(2) == 0) {
         model_receive();
     }
     CALL(server, MSG_REPLYV, rcvid, 0, 0, 0);
+    model_remove(_PULSE_CODE_UNBLOCK, (int)rcvid);
 }
 
 static void test_random(void **state)
@@ -372,9 +411,11 @@ int main(void)
         CASE(test_disconnect),
         CASE(test_client_death),
         CASE(test_server_death),
+        CASE(test_server_death_closed),
         CASE(test_thread_death),
         CASE(test_thread_death_channels),
         CASE(test_unblock),
+        CASE(test_unblock_answered),
         CASE(test_unblock_gone),
         CASE(test_signal),
         CASE(test_signals_given_up),

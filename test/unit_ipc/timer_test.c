@@ -397,6 +397,29 @@ static void test_deferred_changes(void **state)
     assert_int_equal(timers_set(), 0);
 }
 
+/* What is left when one of higher priority goes is done at its own priority, not at that one's. */
+static void test_deferred_lower(void **state)
+{
+    (void)state;
+    struct thread *high = world_process(0, 50, DATA), *last = NULL;
+    struct thread *sleeper = world_process(0, 45, DATA), *middle = world_process(0, 30, DATA);
+    CALL(high, CHANNEL_CREATE, 0);
+    *(uint64_t *)world_at(sleeper, AT(8)) = 2 * MS;
+    CALL(sleeper, TIMER_TIMEOUT, MONOTONIC, _NTO_TIMEOUT_NANOSLEEP, 0, AT(8), 0);
+    set(timer(MONOTONIC, 1), 0, MS, 0);
+    for (unsigned i = 1; i < CONFIG_CPUS; i++) {
+        last = world_thread(high, 50);
+    }
+    world_advance(5 * MS);
+    assert_int_equal(timers_set(), 0);
+    world_kill(sleeper->proc);
+    assert_int_equal(CALL(last, MSG_RECEIVEV, 1, AT(0), LEN(8), 0), BLOCKED);
+    assert_int_equal(middle->state, STATE_RUNNING);
+    assert_true(list_empty(&t->proc->channels[0]->pulses));
+    world_kill(middle->proc);
+    assert_false(list_empty(&t->proc->channels[0]->pulses));
+}
+
 static struct timer_node nodes[CONFIG_CPUS];
 static uint64_t node_at; /* cycles */
 static uint32_t fired;   /* a bit for each CPU */
@@ -742,6 +765,7 @@ int main(void)
         CASE(test_period_min),
         CASE(test_deferred),
         CASE(test_deferred_changes),
+        CASE(test_deferred_lower),
         CASE(test_moves),
         CASE(test_other_cpus),
         CASE(test_none_and_signal),
