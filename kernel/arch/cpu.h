@@ -70,11 +70,11 @@ static inline struct cpu *arch_cpu(void);
 static inline uintptr_t arch_irq_save(void);
 static inline void arch_irq_restore(uintptr_t state);
 /*
- * The word of the kernel lock; empty where there is one CPU. Its low byte (the first in memory) is 1
- * while a CPU has the lock, the rest belongs to the CPUs that wait (kernel/base/cpu.c).
- * arch_spin_try() stores 1 if the whole word is 0, so it takes no lock that others wait for; returns
- * whether it did (acquire). arch_spin_release() clears the low byte and leaves the rest, whatever
- * others do with it meanwhile (release). [inline, smp]
+ * The word of the kernel lock; empty where there is one CPU. Its low byte (the first in memory) is
+ * 1 while a CPU has the lock, the rest belongs to the CPUs that wait (kernel/base/cpu.c).
+ * arch_spin_try() stores 1 if the whole word is 0, so it takes no lock that others wait for;
+ * returns whether it did (acquire). arch_spin_release() clears the low byte and leaves the rest,
+ * whatever others do with it meanwhile (release). [inline, smp]
  */
 static inline bool arch_spin_try(volatile uint32_t *lock);
 static inline void arch_spin_release(volatile uint32_t *lock);

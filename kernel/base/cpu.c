@@ -6,9 +6,9 @@
  * user mode takes the interrupt, an idle one is woken by it, one that spins for the lock (which the
  * cross-calling CPU holds) serves it in the spin, and one in a NOLOCK call soon leaves.
  *
- * The kernel lock is one word. Without a CPU that waits it is 0 or 1, and costs one exclusive access
- * to take and a store to release. A CPU that can't take it at once draws a ticket: from then on the
- * word isn't 0, so that nobody passes by, and the tickets have the lock in turn.
+ * The kernel lock is one word. Without a CPU that waits it is 0 or 1, and costs one exclusive
+ * access to take and a store to release. A CPU that can't take it at once draws a ticket: from then
+ * on the word isn't 0, so that nobody passes by, and the tickets have the lock in turn.
  *
  *     bits 0-7    1: a CPU has the lock
  *     bits 8-19   the ticket that has it next, if it is not `next`

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernel lock (kernel/base/cpu.c) on CPUs that are threads, under a race detector. The CPUs that
- * wait get it in the order in which they came, before one that comes later or lets them pass; a CPU
- * that waits serves its interrupts and cross-calls, while the lock is held; what the lock protects
- * is plain data.
+ * The kernel lock (kernel/base/cpu.c) on CPUs that are threads, under a race detector. The CPUs
+ * that wait get it in the order in which they came, before one that comes later or lets them pass;
+ * a CPU that waits serves its interrupts and cross-calls, while the lock is held; what the lock
+ * protects is plain data.
  *
- * Red if a CPU that waits takes the lock as soon as it is free, if arch_spin_try() takes a lock that
- * others wait for, if the one that takes it drops the others' tickets, or if the spin has no
+ * Red if a CPU that waits takes the lock as soon as it is free, if arch_spin_try() takes a lock
+ * that others wait for, if the one that takes it drops the others' tickets, or if the spin has no
  * arch_irq_window().
  */
 #include <setjmp.h>

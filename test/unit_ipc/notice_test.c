@@ -408,18 +408,12 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, world_teardown)
     const struct CMUnitTest tests[] = {
-        CASE(test_disconnect),
-        CASE(test_client_death),
-        CASE(test_server_death),
-        CASE(test_server_death_closed),
-        CASE(test_thread_death),
-        CASE(test_thread_death_channels),
-        CASE(test_unblock),
-        CASE(test_unblock_answered),
-        CASE(test_unblock_gone),
-        CASE(test_signal),
-        CASE(test_signals_given_up),
-        CASE(test_unreceived),
+        CASE(test_disconnect),       CASE(test_client_death),
+        CASE(test_server_death),     CASE(test_server_death_closed),
+        CASE(test_thread_death),     CASE(test_thread_death_channels),
+        CASE(test_unblock),          CASE(test_unblock_answered),
+        CASE(test_unblock_gone),     CASE(test_signal),
+        CASE(test_signals_given_up), CASE(test_unreceived),
         CASE(test_random),
     };
     return cmocka_run_group_tests(tests, world_group, NULL);
