@@ -16,6 +16,8 @@ static const char *remedy(uint32_t reason, int error)
     if (reason >= KYMO_GATE_PROBE) {
         return reason == KYMO_GATE_PROBE
                    ? "sdt's probes are those of the events, syscall's those of the kernel calls"
+               : reason == KYMO_GATE_ABILITY
+                   ? "tracelogger's line in the start script: ability=trace,dtrace_kernel,..."
                : reason == KYMO_GATE_ACTION
                    ? "leave them out; `kymo dtrace -x log=1` puts records beside the events"
                    : "leave out copyout() and copyoutstr(): a gate only looks";
@@ -51,7 +53,7 @@ int gate_set(const char *file)
     } else {
         const char *help = remedy(why.reason, errno);
 
-        if (why.reason >= KYMO_GATE_PROBE) {
+        if (why.reason >= KYMO_GATE_PROBE && why.reason != KYMO_GATE_ABILITY) {
             printf("tracelogger: %s: clause %u: %s\n%s\n", file, (unsigned)why.clause + 1, why.text,
                    help);
         } else if (why.reason) {

@@ -18,7 +18,12 @@
     ABILITY(6, KILL, "kill", "ending processes that are not its children") \
     ABILITY(7, PRIORITY, "priority", "priorities above 63") \
     ABILITY(8, CLOCK, "clock", "setting the time of day") \
-    ABILITY(9, MEMORY, "memory", "making memory objects, which outlive their maker")
+    ABILITY(9, MEMORY, "memory", "making memory objects, which outlive their maker") \
+    ABILITY(10, DTRACE_USER, "dtrace_user", \
+            "D: the system calls and samples of itself and of programs that it started") \
+    ABILITY(11, DTRACE_KERNEL, "dtrace_kernel", "D: all probes; reading all memory") \
+    ABILITY(12, DTRACE_DESTRUCTIVE, "dtrace_destructive", \
+            "D: raise(), copyout(); with dtrace_kernel panic(), breakpoint(), chill()")
 
 enum ability {
 #define ABILITY(bit, name, text, doc) ABILITY_##name = 1 << (bit),

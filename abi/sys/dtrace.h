@@ -8,10 +8,15 @@
  *
  *   int DtraceControl(struct kymo_d_call *call, const void *in, void *out);
  *
- * in and out are aligned to 8. Needs ABILITY_TRACE. A consumer belongs to the process that created
- * it and ends with it. Returns 0, or -1 and errno, which call->result holds as a negative number:
+ * in and out are aligned to 8. A consumer belongs to the process that created
+ * it and ends with it. Needs the ability dtrace_kernel, or dtrace_user: then CREATE makes consumers
+ * that observe the caller and the processes that it started, by the providers dtrace, profile and
+ * syscall; they can't read kernel memory. Also needed: dtrace_destructive for programs that change
+ * the target; trace for log=1, retain and logstop(); dtrace_kernel for CLAIM, LOOK, RESUME. Returns
+ * 0, or -1 and errno, which call->result holds as a negative number:
  *
- *   EPERM      without the ability; a destructive program where that is not allowed
+ *   EPERM      without the ability (CREATE's refusal names it); a destructive program without the
+ *              option destructive
  *   EINVAL     an unknown command; see each command
  *   EBADF      no such consumer of this process
  *   EMSGSIZE   in_bytes or out_bytes out of range, or no room for the answer

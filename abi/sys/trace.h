@@ -232,8 +232,9 @@ struct kymo_trace_loss {
 /*
  * SETGATE: from now on an event is logged only if a clause of this D program (a file of the boot
  * image, made by `kymo dtrace --compile`) lets it pass. NULL: no gate. Errors: EFAULT no buffers,
- * EEXIST there is a gate, ENOENT no such file, ENOMEM. Two errors also fill in why: ESRCH a
- * description matches no probe, EINVAL the program is not for a gate or not for this machine.
+ * EEXIST there is a gate, ENOENT no such file, ENOMEM. Three errors also fill in why: EPERM the
+ * caller hasn't the ability dtrace_kernel, too; ESRCH a description matches no probe; EINVAL the
+ * program is not for a gate or not for this machine.
  */
 struct kymo_trace_refusal {
     uint32_t reason; /* enum kymo_gate_reason, or below 1000 a number of trace/dtrace/reasons.def */
@@ -244,7 +245,8 @@ struct kymo_trace_refusal {
 #define KYMO_GATE_REASON_LIST(R) \
     R(1001, PROBE, "a clause on probes that are neither sdt's nor syscall's") \
     R(1002, ACTION, "a clause with actions other than logstop()") \
-    R(1003, WRITES, "a predicate that writes to a process's memory")
+    R(1003, WRITES, "a predicate that writes to a process's memory") \
+    R(1004, ABILITY, "a gate is a D program: it needs the ability dtrace_kernel")
 enum kymo_gate_reason {
 #define R(number, name, text) KYMO_GATE_##name = number,
     KYMO_GATE_REASON_LIST(R)

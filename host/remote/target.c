@@ -265,7 +265,11 @@ struct target *remote_target_open(struct wire *wire, bool is_here, const char **
     remote_probes_init(r);
     int error = ask_info(r);
     if (error) {
-        snprintf(text, sizeof(text), "%s", *r->gone ? r->gone : strerror(-error));
+        snprintf(text, sizeof(text), "%s",
+                 *r->gone          ? r->gone
+                 : error == -EPERM ? "linkd may not use D: its line in the start script needs the "
+                                     "ability dtrace_kernel, or dtrace_user"
+                                   : strerror(-error));
         *why = text;
         remote_close(&r->base);
         return NULL;

@@ -195,7 +195,7 @@ void self_control_start(void)
 int self_control(const void *owner, struct kymo_d_call *call, const void *in, void *out)
 {
     self_lock();
-    int result = dtrace_control(owner, call, in, out);
+    int result = dtrace_control(owner, DTRACE_MAY_ALL, call, in, out);
     self_unlock();
     return result;
 }

@@ -65,6 +65,22 @@ static void block_free(void *block, size_t bytes)
     dtrace_port_free(block, bytes + !bytes);
 }
 
+static uint32_t rights_of(const struct process *proc)
+{
+    static const struct {
+        uint32_t ability, right;
+    } table[] = {{ABILITY_DTRACE_USER, DTRACE_MAY_OWN},
+                 {ABILITY_DTRACE_KERNEL, DTRACE_MAY_KERNEL},
+                 {ABILITY_DTRACE_DESTRUCTIVE, DTRACE_MAY_DESTROY},
+                 {ABILITY_TRACE, DTRACE_MAY_LOG}};
+    uint32_t rights = 0;
+
+    for (unsigned i = 0; i < sizeof(table) / sizeof(*table); i++) {
+        rights |= process_able(proc, table[i].ability) ? table[i].right : 0;
+    }
+    return rights;
+}
+
 /* Returns the caller's memory for direct output of a buffer, if it is one piece of memory: there
  * may not be enough memory for a copy of that size. */
 static void *call_straight(struct process *proc, const struct kymo_d_call *call, uintptr_t out)
@@ -85,14 +101,14 @@ static int call_with(struct process *proc, struct kymo_d_call *call, const void 
     void *to = call_straight(proc, call, out);
 
     if (to) {
-        return dtrace_control(proc, call, in, to);
+        return dtrace_control(proc, rights_of(proc), call, in, to);
     }
     to = block_of(proc, 0, room, &error);
 
     if (!to) {
         return error;
     }
-    int result = dtrace_control(proc, call, in, to);
+    int result = dtrace_control(proc, rights_of(proc), call, in, to);
     if (call->out_bytes > 0) {
         error = copy_out(proc, out, to, call->out_bytes);
     }
@@ -106,7 +122,7 @@ long ker_dtrace(struct thread *self, const uintptr_t *args)
     struct kymo_d_call call;
     int error;
 
-    if (!process_able(proc, ABILITY_TRACE)) {
+    if (!(rights_of(proc) & (DTRACE_MAY_OWN | DTRACE_MAY_KERNEL))) {
         return -EPERM;
     }
     if (copy_in(proc, &call, args[0], sizeof(call))) {

@@ -16,9 +16,11 @@
 #include "kernel/dtrace/gate.h"
 
 #include "abi/errno.h"
+#include "abi/sys/ability.h"
 #include "kernel/program/program.h"
 #include "kernel/base/cpu.h"
 #include "kernel/dtrace/dtrace.h"
+#include "kernel/proc/proc.h"
 #include "kernel/base/kercall.h"
 #include "kernel/base/string.h"
 #include "trace/dtrace/consumer.h"
@@ -220,6 +222,10 @@ int trace_port_gate(const char *name, struct kymo_trace_refusal *why)
     if (!name) {
         gate_close();
         return 0;
+    }
+    if (!process_able(arch_cpu()->current->proc, ABILITY_DTRACE_KERNEL)) {
+        gate_refuse(why, KYMO_GATE_ABILITY);
+        return -EPERM;
     }
     arch_boot_image(&archive, &bytes);
     if (!cpio_find(archive, bytes, name, &file)) {

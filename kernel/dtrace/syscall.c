@@ -132,7 +132,8 @@ static const struct dtrace_provider provider = {.name = "syscall",
                                                 .disable = syscall_disable,
                                                 .settle = trace_sites_settle,
                                                 .argument = syscall_argument,
-                                                .argument_type = syscall_argument_type};
+                                                .argument_type = syscall_argument_type,
+                                                .own = DTRACE_OWN_CURRENT};
 
 bool dtrace_syscall_event(const struct dtrace_probe *probe, unsigned *site, unsigned *number)
 {

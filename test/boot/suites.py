@@ -36,7 +36,7 @@ A64 = ("virt-a64",)
 DEBUG = "-debug"
 WITH_ASSERTIONS = frozenset("""
     api api-multi d d-multi life faults dfuzz control control-smp4 interrupt smp1 truth fuzz kill
-    torture
+    torture d-own d-own-multi
     armv7m aarch64 events events-wide ring modes memory killed slain signalled
     qnx qnx-multi faults-multi libtest libtest-multi smp2 smp8 el2 small large console help servers
     traced truth-multi kill-multi map-multi fuzz-multi starved drops options options-smp1
@@ -336,10 +336,14 @@ SUITES = [
           soak=True, timeout=240),
     Suite("sites-multi", "trace sites on and off while all CPUs execute them: on 4 real threads",
           "sites", A64, "multi", cpus=4, tests=1, timeout=240),
-    Suite("dfuzz", "random calls of D's control, by who may and who may not", "dfuzz", cpus=1,
-          tests=27),
+    Suite("d-own", "D by abilities: own processes only, without changing anything, not at all",
+          "down", cpus=1, tests=5),
+    Suite("d-own-multi", "the same on 4 real threads", "down", A64, "multi", cpus=4, tests=5,
+          timeout=240),
+    Suite("dfuzz", "random calls of D's control, by who may, who may a little and who may not",
+          "dfuzz", cpus=1, tests=40),
     Suite("dfuzz-soak", "more of the same on 4 real threads", "dfuzz-soak", A64, "multi", cpus=4,
-          tests=203, timeout=1800, soak=True),
+          tests=304, timeout=1800, soak=True),
     Suite("storms", "the log and D on and off one trace site, in a storm: both counts are exact",
           "storms", cpus=1, tests=4),
     Suite("storms-multi", "the same on 4 real threads", "storms", A64, "multi", cpus=4, tests=4,

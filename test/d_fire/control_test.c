@@ -24,7 +24,7 @@ static int control(const void *owner, const void *in, uint32_t in_bytes, uint32_
     memset(out, 0xa5, sizeof(out));
     call.in_bytes = in_bytes;
     call.out_bytes = room;
-    int result = dtrace_control(owner, &call, in, out);
+    int result = dtrace_control(owner, DTRACE_MAY_ALL, &call, in, out);
     assert_int_equal(result, call.result);
     assert_true(result <= 0);
     assert_true(call.out_bytes <= room);

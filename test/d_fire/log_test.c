@@ -22,7 +22,7 @@ static int control(uint32_t command, uint32_t handle, uint32_t id, uint32_t flag
                                 .flags = flags,
                                 .in_bytes = in_bytes,
                                 .out_bytes = sizeof(out)};
-    return dtrace_control(owner, &call, in, out);
+    return dtrace_control(owner, DTRACE_MAY_ALL, &call, in, out);
 }
 
 /* p0 { trace(arg0); @ = count(); }, p1 { } */

@@ -111,6 +111,26 @@ static void test_a_cpu_that_is_not_traced(void **state)
     assert_int_equal(target.consumer->cpus[1].principal.drops, 1);
 }
 
+/* Its ECBs run aside: their states stand elsewhere. */
+static void test_of_who_logs(void **state)
+{
+    unsigned cpu;
+
+    (void)state;
+    clause(inner[0], NULL);
+    action(DTRACE_ACT_DIFEXPR, value);
+    image_option(&target.b, DTRACE_OPT_BUFSIZE, 4096);
+    const struct dtrace_image *image = image_end(&target.b);
+    assert_int_equal(dtrace_consumer_create(image, target.b.size, DTRACE_CREATE_LOG,
+                                            &target.consumer, &target.refusal),
+                     0);
+    dtrace_probe_nested(dtrace_probe_at(inner[0]));
+    assert_int_equal(dtrace_consumer_go(target.consumer, &cpu), 0);
+    assert_int_equal(target.consumer->cpus[0].principal.drops, 0);
+    dtrace_probe_nested(dtrace_probe_at(inner[0]));
+    assert_int_equal(target.consumer->cpus[0].principal.drops, 1);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, open_nested, target_close)
@@ -118,6 +138,7 @@ int main(void)
         T(test_the_clause_goes_on),
         T(test_where),
         T(test_a_cpu_that_is_not_traced),
+        T(test_of_who_logs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include "trace/dtrace/fire.h"
 
 #include "trace/assert.h"
+#include "trace/dtrace/own.h"
 #include "trace/dtrace/port.h"
 
 /* ---- what an action records -------------------------------------------------------- */
@@ -41,6 +42,11 @@ static void store_stack(bool user, uint8_t *to, uint32_t frames)
 /* Stores an action's datum at `to`. Stacks need no object; all others have one. */
 static void store_datum(struct dtrace_context *c, const struct dtrace_action *a, uint8_t *to)
 {
+    bool here = a->object || dtrace_own_process(c); /* a stack has no object */
+
+    if (!here) {
+        return;
+    }
     if (a->kind == DTRACE_ACT_STACK) {
         store_stack(false, to, (uint32_t)a->arg);
         return;
@@ -66,6 +72,8 @@ static void store_datum(struct dtrace_context *c, const struct dtrace_action *a,
     c->fault.offset = UINT32_MAX; /* a fault from here on belongs to no instruction */
     if (a->is_block) {
         dtrace_load_block(c, to, value, a->rec.size, false);
+    } else if (a->rec.size == 16 && !dtrace_own_process(c)) {
+        return;
     } else if (a->rec.size == 16) { /* usym and the like */
         dtrace_store_value(to, (uint32_t)dtrace_port_pid(), 8);
         dtrace_store_value(to + 8, value, 8);

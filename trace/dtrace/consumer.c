@@ -6,6 +6,7 @@
 #include "trace/atomic.h"
 #include "trace/dtrace/counter.h"
 #include "trace/dtrace/log.h"
+#include "trace/dtrace/own.h"
 #include "trace/dtrace/port.h"
 #include "trace/dtrace/retained.h"
 
@@ -52,6 +53,15 @@ static void wait_for_probes(void)
 int dtrace_consumer_create(const void *image, size_t size, unsigned flags,
                            struct dtrace_consumer **created, struct dtrace_refusal *why)
 {
+    static const struct dtrace_asker all = {DTRACE_MAY_ALL, 0};
+
+    return dtrace_consumer_create_for(&all, image, size, flags, created, why);
+}
+
+int dtrace_consumer_create_for(const struct dtrace_asker *asker, const void *image, size_t size,
+                               unsigned flags, struct dtrace_consumer **created,
+                               struct dtrace_refusal *why)
+{
     struct dtrace_consumer *c = dtrace_port_alloc(sizeof(*c));
 
     *why = (struct dtrace_refusal){.object = UINT32_MAX, .offset = UINT32_MAX};
@@ -62,9 +72,16 @@ int dtrace_consumer_create(const void *image, size_t size, unsigned flags,
     if (!error) {
         uint64_t strsize = dtrace_image_option_value(image, DTRACE_OPT_STRSIZE, 256);
         c->logs = flags & DTRACE_CREATE_LOG;
+        c->own = asker->rights & DTRACE_MAY_KERNEL ? 0 : asker->pid;
         c->clean_interval = dtrace_image_option_value(image, DTRACE_OPT_CLEANRATE, CLEAN_USUAL);
-        error = dtrace_code_load(&c->code, image,
-                                 strsize > UINT32_MAX ? UINT32_MAX : (uint32_t)strsize, why);
+        error = dtrace_own_check(asker, image, flags, why);
+        error = error
+                    ? error
+                    : dtrace_code_load(&c->code, image,
+                                       strsize > UINT32_MAX ? UINT32_MAX : (uint32_t)strsize, why);
+        if (!error && c->own) {
+            dtrace_own_restrict(&c->code);
+        }
         error = error ? error : dtrace_kept_begin(c, image, why);
         error = error ? error : dtrace_ecbs_make(c, image, flags, why);
         error = error ? error : dtrace_memory_make(c, image, why);

@@ -36,13 +36,14 @@ struct dtrace_consumer {
     bool unattended;                  /* [k] made at boot and not claimed yet: may be silent */
     bool logs;                        /* [I] its records go to the event log */
     bool retains;                     /* [I] its buffers are in retained memory */
-    uint32_t log_id;                  /* [I] its id in the log */
-    struct dtrace_kept *kept;         /* [I] data kept beside these buffers; NULL: none */
-    unsigned begin_cpu, end_cpu;      /* [k] where BEGIN and END fired */
-    unsigned first_cpu;               /* [I] the first traced CPU: BEGIN, END and tick fire there */
-    struct dtrace_block notes;        /* [k] the host's notes for the log; NULL: none */
-    uint64_t clean_interval;          /* [I] ns */
-    struct dtrace_code code;          /* [I] */
+    int32_t own;              /* [I] observes only this process and those that it started; 0: all */
+    uint32_t log_id;          /* [I] its id in the log */
+    struct dtrace_kept *kept; /* [I] data kept beside these buffers; NULL: none */
+    unsigned begin_cpu, end_cpu; /* [k] where BEGIN and END fired */
+    unsigned first_cpu;          /* [I] the first traced CPU: BEGIN, END and tick fire there */
+    struct dtrace_block notes;   /* [k] the host's notes for the log; NULL: none */
+    uint64_t clean_interval;     /* [I] ns */
+    struct dtrace_code code;     /* [I] */
     struct dtrace_speculations speculations;
     struct dtrace_dynvars dynvars;
     struct dtrace_ecb *ecbs;          /* [I] by EPID - 1 */

@@ -51,9 +51,10 @@ static int control_create(struct dtrace_control_request *r)
 {
     struct dtrace_refusal why = {.object = UINT32_MAX, .offset = UINT32_MAX};
     struct dtrace_control_entry *p = entry_new(r->owner);
-    int error =
-        p ? dtrace_consumer_create(r->in, r->call->in_bytes, r->call->flags, &p->consumer, &why)
-          : dtrace_refuse(&why, DTRACE_REASON_CONSUMERS);
+    struct dtrace_asker asker = {r->rights, (int32_t)dtrace_control_pid(r->owner)};
+    int error = p ? dtrace_consumer_create_for(&asker, r->in, r->call->in_bytes, r->call->flags,
+                                               &p->consumer, &why)
+                  : dtrace_refuse(&why, DTRACE_REASON_CONSUMERS);
 
     if (error) {
         dtrace_answer_put(r, 0, &why, sizeof(why));
@@ -149,6 +150,8 @@ enum uses { /* the fields of struct kymo_d_call that a command reads; all others
             MAYBE_IN = 64,
             LOGS = 128, /* only for consumers that log */
             PASS_FLAGS = 256,
+            KERNEL = 512,   /* needs DTRACE_MAY_KERNEL */
+            DESTROY = 1024, /* needs DTRACE_MAY_DESTROY */
 };
 
 static const struct command {
@@ -168,17 +171,25 @@ static const struct command {
     [KYMO_D_AGGREGATION] = {dtrace_answer_aggregation, HANDLE | CPU, sizeof(struct dtrace_snap)},
     [KYMO_D_EPID] = {dtrace_answer_epid, HANDLE | ID, DTRACE_CONTROL_DESC_BYTES},
     [KYMO_D_AGG] = {dtrace_answer_agg, HANDLE | ID, DTRACE_CONTROL_DESC_BYTES},
-    [KYMO_D_RESUME] = {dtrace_answer_resume, ID, 0},
+    [KYMO_D_RESUME] = {dtrace_answer_resume, ID | KERNEL | DESTROY, 0},
     [KYMO_D_DESTROY] = {control_destroy, HANDLE | DEAD, 0},
-    [KYMO_D_CLAIM] = {control_claim, 0, 0},
+    [KYMO_D_CLAIM] = {control_claim, KERNEL, 0},
     [KYMO_D_SIZES] = {dtrace_answer_sizes, HANDLE, sizeof(struct kymo_d_created)},
     [KYMO_D_PROCESS] = {dtrace_answer_process, ID, sizeof(struct kymo_d_process)},
-    [KYMO_D_LOOK] = {control_look, 0, 0},
+    [KYMO_D_LOOK] = {control_look, KERNEL, 0},
     [KYMO_D_NOTES] = {dtrace_answer_notes, HANDLE | ID | MAYBE_IN | LOGS, 0},
     [KYMO_D_PASS] = {dtrace_answer_pass, HANDLE | ID | PASS_FLAGS | LOGS,
                      sizeof(struct dtrace_status)},
 };
 _Static_assert(sizeof(struct kymo_d_created) <= sizeof(struct dtrace_refusal), "CREATE's room");
+
+static bool control_may(const struct dtrace_control_request *r, const struct command *c)
+{
+    uint32_t needs = (c->uses & KERNEL ? (uint32_t)DTRACE_MAY_KERNEL : 0) |
+                     (c->uses & DESTROY ? (uint32_t)DTRACE_MAY_DESTROY : 0);
+
+    return r->rights & (DTRACE_MAY_OWN | DTRACE_MAY_KERNEL) && (r->rights & needs) == needs;
+}
 
 /* Checks the fields of a call against what its command reads. */
 static int control_check(const struct dtrace_control_request *r, const struct command *c)
@@ -204,7 +215,7 @@ static int control_run(struct dtrace_control_request *r)
 {
     const struct command *c = &commands[r->call->command];
     uint32_t i = (r->call->handle & 0xff) - 1;
-    int error = control_check(r, c);
+    int error = control_may(r, c) ? control_check(r, c) : -EPERM;
 
     if (error || !(c->uses & HANDLE)) {
         return error ? error : c->run(r);
@@ -224,10 +235,15 @@ static int control_run(struct dtrace_control_request *r)
     return r->state == DTRACE_STATE_KILLED && !(c->uses & DEAD) ? -KYMO_D_ESHUTDOWN : c->run(r);
 }
 
-int dtrace_control(const void *owner, struct kymo_d_call *call, const void *in, void *out)
+int dtrace_control(const void *owner, uint32_t rights, struct kymo_d_call *call, const void *in,
+                   void *out)
 {
-    struct dtrace_control_request r = {
-        .owner = owner, .call = call, .in = in, .out = out, .room = call->out_bytes};
+    struct dtrace_control_request r = {.owner = owner,
+                                       .rights = rights,
+                                       .call = call,
+                                       .in = in,
+                                       .out = out,
+                                       .room = call->out_bytes};
     bool known = call->command - 1 < sizeof(commands) / sizeof(*commands) - 1;
 
     call->out_bytes = 0;

@@ -23,11 +23,12 @@ enum {
     DTRACE_CONTROL_LOOK_MAX = 256,        /* and the number of probes it examines */
 };
 
-/* Executes one call. `in` has call->in_bytes, `out` room for call->out_bytes; both are aligned
- * to 8 and not shared. Returns call->result. Sets call->out_bytes to the answer's length: 0 on
- * an error, except for CREATE's refusal. The result is never above 0, the length never above
- * KYMO_D_OUT_MOST. */
-int dtrace_control(const void *owner, struct kymo_d_call *call, const void *in, void *out);
+/* Executes one call of an owner with these rights (enum dtrace_rights). `in` has call->in_bytes,
+ * `out` room for call->out_bytes; both are aligned to 8 and not shared. Returns call->result. Sets
+ * call->out_bytes to the answer's length: 0 on an error, except for CREATE's refusal. The result is
+ * never above 0, the length never above KYMO_D_OUT_MOST. */
+int dtrace_control(const void *owner, uint32_t rights, struct kymo_d_call *call, const void *in,
+                   void *out);
 /* Destroys all consumers of an owner that has ended. */
 void dtrace_control_end(const void *owner);
 

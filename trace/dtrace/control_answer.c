@@ -129,7 +129,8 @@ int dtrace_answer_probes(struct dtrace_control_request *r)
     }
     for (unsigned i = 0; i < DTRACE_CONTROL_LOOK_MAX && id < dtrace_probe_count; i++, id++) {
         const struct dtrace_probe *p = dtrace_probe_at(id + 1);
-        if (dtrace_probe_matches(p, names[0], names[1], names[2], names[3])) {
+        if ((p->provider->own || r->rights & DTRACE_MAY_KERNEL) &&
+            dtrace_probe_matches(p, names[0], names[1], names[2], names[3])) {
             uint32_t n = put_probe(r->out + at, room - at, p);
             if (n == 0) {
                 error = at ? 0 : -EMSGSIZE;
@@ -149,7 +150,8 @@ int dtrace_answer_provide(struct dtrace_control_request *r)
     int error = take_names(r, names);
 
     if (!error) {
-        dtrace_probe_provide(names[0], names[1], names[2], names[3]);
+        (r->rights & DTRACE_MAY_KERNEL ? dtrace_probe_provide : dtrace_probe_provide_own)(
+            names[0], names[1], names[2], names[3]);
     }
     return error;
 }

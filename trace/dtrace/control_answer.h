@@ -21,6 +21,7 @@ struct dtrace_control_program {
 /* checked: fields its command does not use are 0, out has the least room */
 struct dtrace_control_request {
     const void *owner;
+    uint32_t rights; /* enum dtrace_rights */
     struct kymo_d_call *call;
     const void *in;
     uint8_t *out;

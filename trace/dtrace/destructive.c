@@ -5,6 +5,7 @@
  * test/d_machine/subr_memory_test.c.
  */
 #include "trace/dtrace/fire.h"
+#include "trace/dtrace/own.h"
 #include "trace/dtrace/port.h"
 #include "trace/dtrace/subr.h"
 
@@ -21,6 +22,9 @@ static void destructive_copy_out(struct dtrace_context *c, uint64_t from, uint64
     for (size_t done = 0; done < bytes; done += OUT_PIECE) {
         size_t n = bytes - done < OUT_PIECE ? bytes - done : OUT_PIECE;
         if (!dtrace_load_block(c, piece, from + done, n, false)) {
+            return;
+        }
+        if (!dtrace_own_process(c)) {
             return;
         }
         if (dtrace_port_toxic(to + done, n, true) || !dtrace_port_poke_user(to + done, piece, n)) {
@@ -75,10 +79,14 @@ void dtrace_act_destructive(struct dtrace_clause_run *run, uint16_t kind, uint64
 {
     switch (kind) {
     case DTRACE_ACT_STOP:
-        dtrace_port_stop_process();
+        if (dtrace_own_process(&run->here->context)) {
+            dtrace_port_stop_process();
+        }
         break;
     case DTRACE_ACT_RAISE:
-        dtrace_port_raise((int)value);
+        if (dtrace_own_process(&run->here->context)) {
+            dtrace_port_raise((int)value);
+        }
         break;
     case DTRACE_ACT_BREAKPOINT:
         dtrace_port_breakpoint();

@@ -67,7 +67,13 @@ struct dtrace_provider {
     uint64_t (*argument)(uint32_t probe, void *arg, unsigned n);
     /* Returns the C type of args[n], for -lv and the compiler; NULL: there is none. */
     const char *(*argument_type)(uint32_t probe, void *arg, unsigned n);
+    /* Whether a consumer that may observe only its own processes may use these probes:
+     * DTRACE_OWN_*. 0: it may not. */
+    uint8_t own;
 };
+/* Its probes fire while an own process is current; the others fire, too, if they belong to no
+ * process: all of them, or those whose names begin with "tick". */
+enum { DTRACE_OWN_CURRENT = 1, DTRACE_OWN_ANY = 2, DTRACE_OWN_TICK = 4 };
 
 /* Adds a provider, which must live as long as the machine. */
 void dtrace_provider_register(const struct dtrace_provider *);
@@ -82,6 +88,9 @@ uint32_t dtrace_probe_add(const struct dtrace_provider *, const char *module, co
  * context; dtrace_consumer_create() does this too. */
 void dtrace_probe_provide(const char *provider, const char *module, const char *function,
                           const char *name);
+/* Like dtrace_probe_provide(), only of providers that a consumer with own processes may use. */
+void dtrace_probe_provide_own(const char *provider, const char *module, const char *function,
+                              const char *name);
 struct dtrace_probe_names {
     uint32_t id;
     const struct dtrace_provider *provider;
@@ -136,7 +145,23 @@ enum dtrace_create_flags {
     DTRACE_CREATE_LOG = 2,     /* records go to the event log: trace/dtrace/log.h */
 };
 
-/* Returns 0, or a negative errno with the refusal filled in. */
+/* What a consumer may do; on Kymo the abilities of its process (abi/sys/ability.h). */
+enum dtrace_rights {
+    DTRACE_MAY_OWN = 1,     /* observe the process `pid` and those that it started */
+    DTRACE_MAY_KERNEL = 2,  /* observe everything */
+    DTRACE_MAY_DESTROY = 4, /* change what it may observe */
+    DTRACE_MAY_LOG = 8,     /* write into the event log, end its recording, use retained memory */
+    DTRACE_MAY_ALL = 15,
+};
+struct dtrace_asker {
+    uint32_t rights; /* enum dtrace_rights */
+    int32_t pid;
+};
+
+/* Creates a consumer for somebody with these rights; with all rights. Return 0, or a negative errno
+ * with the refusal filled in. */
+int dtrace_consumer_create_for(const struct dtrace_asker *, const void *image, size_t size,
+                               unsigned flags, struct dtrace_consumer **, struct dtrace_refusal *);
 int dtrace_consumer_create(const void *image, size_t size, unsigned flags,
                            struct dtrace_consumer **, struct dtrace_refusal *);
 void dtrace_consumer_sizes(const struct dtrace_consumer *, struct dtrace_sizes *);

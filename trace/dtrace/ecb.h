@@ -31,7 +31,9 @@ enum dtrace_ecb_path {
 };
 
 enum { DTRACE_ECB_FIRST = 1 << 15 }; /* the consumer's first ECB on the probe */
-enum { DTRACE_ECB_ASIDE = 16 }; /* avoids two tests for consumers that neither log nor retain */
+enum {
+    DTRACE_ECB_ASIDE = 16
+}; /* avoids tests for consumers that neither log nor retain and observe all */
 
 struct dtrace_ecb {
     struct dtrace_ecb *next;               /* [a] of the same probe */

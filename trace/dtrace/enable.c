@@ -33,6 +33,9 @@ static const char *enable_text(const struct maker *m, uint32_t offset)
 static bool enable_matches(const struct maker *m, const struct dtrace_image_ecb *e,
                            const struct dtrace_probe *p)
 {
+    if (m->c->own && !p->provider->own) {
+        return false;
+    }
     if (e->probe) {
         return e->probe == p->id;
     }
@@ -54,8 +57,9 @@ static int count_all(struct maker *m)
         uint32_t n = 0, naggs = 0;
 
         if (!e->probe) {
-            dtrace_probe_provide(enable_text(m, e->provider), enable_text(m, e->module),
-                                 enable_text(m, e->function), enable_text(m, e->name));
+            (c->own ? dtrace_probe_provide_own
+                    : dtrace_probe_provide)(enable_text(m, e->provider), enable_text(m, e->module),
+                                            enable_text(m, e->function), enable_text(m, e->name));
         }
         for (uint32_t id = 1; id <= dtrace_probe_count; id++) {
             n += enable_matches(m, e, dtrace_probe_at(id));
@@ -64,7 +68,8 @@ static int count_all(struct maker *m)
             naggs += DTRACE_ACT_IS_AGG(actions[a].kind);
         }
         if (n == 0 && !(m->flags & DTRACE_CREATE_ZERO_OK)) {
-            return dtrace_refuse(m->why, DTRACE_REASON_NO_PROBE);
+            return dtrace_refuse(m->why,
+                                 c->own ? DTRACE_REASON_NEEDS_KERNEL : DTRACE_REASON_NO_PROBE);
         }
         c->necbs += n;
         c->nactions += n * e->nactions;
@@ -267,7 +272,7 @@ static int make_ecb(const struct maker *m, const struct dtrace_image_ecb *from,
                 : probe->id == DTRACE_PROBE_END   ? 1u << DTRACE_STATE_COOLDOWN
                 : probe->id == DTRACE_PROBE_ERROR ? UINT16_MAX /* fired by a fault, in any state */
                                                   : 1u << DTRACE_STATE_ACTIVE;
-    e->states <<= (m->c->logs | m->c->retains) ? DTRACE_ECB_ASIDE : 0;
+    e->states <<= (m->c->logs | m->c->retains | (m->c->own != 0)) ? DTRACE_ECB_ASIDE : 0;
     if (e->predicate && e->predicate->flags & DTRACE_OBJECT_CACHEABLE) {
         e->predicate_id = ++last_predicate_id ? last_predicate_id : ++last_predicate_id;
     }

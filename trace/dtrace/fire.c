@@ -13,6 +13,7 @@
 #include "trace/dtrace/counter.h"
 #include "trace/dtrace/machine.h"
 #include "trace/dtrace/log.h"
+#include "trace/dtrace/own.h"
 #include "trace/dtrace/port.h"
 
 enum { HEADER = sizeof(struct dtrace_record) };
@@ -301,7 +302,9 @@ void dtrace_probe_nested(const struct dtrace_probe *p)
          e = trace_atomic_load(&e->next, __ATOMIC_ACQUIRE)) {
         struct dtrace_consumer_cpu *here = &e->consumer->cpus[cpu];
         uint32_t state = trace_atomic_load(&e->consumer->state, __ATOMIC_ACQUIRE);
-        here->principal.drops += here->traced && (e->states >> state & 1);
+        uint32_t states = e->states | e->states >> DTRACE_ECB_ASIDE;
+        bool sees = !e->consumer->own || dtrace_own_sees(e);
+        here->principal.drops += here->traced && sees && (states >> state & 1);
     }
 }
 

@@ -49,9 +49,10 @@ static uint64_t value_at(const uint8_t *p, unsigned bytes)
 }
 
 /* Reads memory outside the machine, or refuses. */
-static bool load_peek(void *to, uint64_t address, size_t bytes, bool user)
+static bool load_peek(const struct dtrace_context *c, void *to, uint64_t address, size_t bytes,
+                      bool user)
 {
-    if ((uintptr_t)address != address || address + (bytes - 1) < address) {
+    if (c->denied >> user & 1 || (uintptr_t)address != address || address + (bytes - 1) < address) {
         return false;
     }
     return !dtrace_port_toxic(address, bytes, user) && dtrace_port_peek(to, address, bytes, user);
@@ -66,12 +67,19 @@ static bool load_misaligned(struct dtrace_context *c, uint64_t address, unsigned
     return true;
 }
 
+static void load_failed(struct dtrace_context *c, uint64_t address, bool user)
+{
+    enum dif_fault denied = user ? DIF_FAULT_UPRIV : DIF_FAULT_KPRIV;
+
+    dtrace_fault(c, c->denied >> user & 1 ? denied : DIF_FAULT_BADADDR, address);
+}
+
 static uint64_t peek_value(struct dtrace_context *c, uint64_t address, unsigned bytes, bool user)
 {
     uint64_t value = 0;
 
-    if (!load_peek(&value, address, bytes, user)) {
-        dtrace_fault(c, DIF_FAULT_BADADDR, address);
+    if (!load_peek(c, &value, address, bytes, user)) {
+        load_failed(c, address, user);
         return 0;
     }
     return value;
@@ -114,7 +122,7 @@ static bool load_get(const struct dtrace_context *c, void *to, uint64_t address,
         __builtin_memmove(to, p, bytes);
         return true;
     }
-    return load_peek(to, address, bytes, user);
+    return load_peek(c, to, address, bytes, user);
 }
 
 /* If a block can't be read as a whole, it is read in pieces that end at a multiple of 16, and the
@@ -133,7 +141,7 @@ bool dtrace_load_block(struct dtrace_context *c, void *to, uint64_t address, siz
         if (!load_get(c, out, address, piece, user)) {
             piece = 1;
             if (!load_get(c, out, address, 1, user)) {
-                dtrace_fault(c, DIF_FAULT_BADADDR, address);
+                load_failed(c, address, user);
                 return false;
             }
         }

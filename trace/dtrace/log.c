@@ -4,6 +4,7 @@
 #include "trace/dtrace/log.h"
 
 #include "trace/assert.h"
+#include "trace/dtrace/own.h"
 #include "trace/dtrace/port.h"
 #include "trace/dtrace/retained.h"
 
@@ -32,11 +33,14 @@ void dtrace_log_fire(const struct dtrace_ecb *e, struct dtrace_consumer_cpu *her
 {
     struct dtrace_ecb plain = *e;
 
+    if (e->consumer->own && !dtrace_own_fires(e, &here->context, &args)) {
+        return;
+    }
     plain.states = e->states >> DTRACE_ECB_ASIDE;
     dtrace_ecb_fire(&plain, args);
     if (e->consumer->logs) {
         dtrace_log_records(e->consumer, here);
-    } else {
+    } else if (e->consumer->retains) {
         dtrace_kept_records(e->consumer, here);
     }
 }

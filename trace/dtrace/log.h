@@ -12,9 +12,9 @@
 /* Moves the records of the principal buffer to the log and empties the buffer. Own CPU, no other
  * probe firing there. */
 void dtrace_log_records(struct dtrace_consumer *, struct dtrace_consumer_cpu *);
-/* Fires a clause of a consumer that logs or retains: as for any consumer, then moves the records to
- * the event log or marks them in retained memory: its own and those it committed from a
- * speculation. */
+/* Fires a clause of a consumer that logs, retains, or may not observe everything: as for any
+ * consumer, if it may observe this process, then moves the records to the event log or marks them
+ * in retained memory: its own and those it committed from a speculation. */
 void dtrace_log_fire(const struct dtrace_ecb *, struct dtrace_consumer_cpu *,
                      const uint64_t args[5]);
 

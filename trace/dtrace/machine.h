@@ -155,6 +155,9 @@ enum dtrace_once {
     DTRACE_ONCE_COUNT,
 };
 
+/* Memory that the clause may not read: 1 << whether it is the current process's. */
+enum dtrace_denied { DTRACE_DENIED_KERNEL = 1, DTRACE_DENIED_PROCESS = 2 };
+
 /* Context of probe firings, one per consumer and CPU; all of it [c]. */
 struct dtrace_context {
     /* set for each clause */
@@ -172,6 +175,7 @@ struct dtrace_context {
     struct dtrace_region
         own[DTRACE_OWN_REGIONS]; /* readable without a peek: the code's block, dynamic variables */
     uint32_t cpu;
+    uint8_t denied; /* enum dtrace_denied; changed by own.c for each clause of such a consumer */
     /* not set: see above */
     uint64_t strtok;                     /* strtok()'s position in this probe firing; 0: none */
     const struct dtrace_ecb *strtok_ecb; /* the ECB whose scratch holds it; NULL: not in scratch */

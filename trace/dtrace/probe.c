@@ -105,14 +105,26 @@ bool dtrace_probe_next(uint32_t after, struct dtrace_probe_names *names)
     return true;
 }
 
+static void probe_provide(bool own, const char *provider, const char *const names[3])
+{
+    for (unsigned i = 0; i < provider_count; i++) {
+        const struct dtrace_provider *p = providers[i];
+        if (p->provide && (p->own || !own) && dtrace_glob(provider, p->name)) {
+            p->provide(names[0], names[1], names[2]);
+        }
+    }
+}
+
 void dtrace_probe_provide(const char *provider, const char *module, const char *function,
                           const char *name)
 {
-    for (unsigned i = 0; i < provider_count; i++) {
-        if (providers[i]->provide && dtrace_glob(provider, providers[i]->name)) {
-            providers[i]->provide(module, function, name);
-        }
-    }
+    probe_provide(false, provider, (const char *const[]){module, function, name});
+}
+
+void dtrace_probe_provide_own(const char *provider, const char *module, const char *function,
+                              const char *name)
+{
+    probe_provide(true, provider, (const char *const[]){module, function, name});
 }
 
 /* A thread may skip the probe only if the one predicate it has cached is the only one there. */
@@ -198,6 +210,7 @@ void dtrace_probes_settle(void)
 static const struct dtrace_provider dtrace_provider = {
     .name = "dtrace",
     .argument = dtrace_error_argument,
+    .own = DTRACE_OWN_CURRENT | DTRACE_OWN_ANY,
     .attributes = {.name = {DTRACE_STABLE, DTRACE_PRIVATE, DTRACE_PRIVATE, DTRACE_STABLE,
                             DTRACE_STABLE},
                    .data = {DTRACE_STABLE, DTRACE_PRIVATE, DTRACE_PRIVATE, DTRACE_STABLE,

@@ -11,6 +11,7 @@
 #include "trace/dtrace/run.h"
 
 #include "trace/assert.h"
+#include "trace/dtrace/own.h"
 #include "trace/dtrace/port.h"
 #include "trace/dtrace/text.h"
 

@@ -19,7 +19,9 @@
     OP(ldls_value) /* likewise for clause-locals */ \
     OP(ldls_ref) \
     OP(stls_value) \
-    OP(stls_ref)
+    OP(stls_ref) \
+    OP(ldgs_own) /* a built-in that tells of the process, in a consumer with denials (own.c) */ \
+    OP(ldga_own) /* likewise */
 /* ldts, stts, ldgaa, stgaa, ldtaa, sttaa: index is a number in dtrace_code.dynamics */
 
 /* r2 of a pre-decoded load or store: size in bytes, and whether to sign-extend. */

@@ -2,6 +2,7 @@
 /* Subroutines about numbers and ids. Probe context. Tested by test/d_machine/subr_test.c. */
 #include "trace/dtrace/subr.h"
 
+#include "trace/dtrace/own.h"
 #include "trace/dtrace/port.h"
 #include "trace/dtrace/speculate.h"
 
@@ -21,7 +22,7 @@ uint64_t dtrace_subr_speculation(struct dtrace_context *c)
 
 uint64_t dtrace_subr_progenyof(struct dtrace_context *c)
 {
-    return dtrace_port_descends((int32_t)(uint32_t)dtrace_arg(c, 0));
+    return dtrace_own_process(c) && dtrace_port_descends((int32_t)(uint32_t)dtrace_arg(c, 0));
 }
 
 /* Copies the name: the process may end, and another take its slot, while the clause runs. */

@@ -146,7 +146,8 @@ static void open_log(void)
 
 static void bear(unsigned i)
 {
-    uint32_t ability = ABILITY_TRACE | ABILITY_INTERRUPT | ABILITY_KILL | ABILITY_MEMORY;
+    uint32_t ability =
+        ABILITY_TRACE | ABILITY_INTERRUPT | ABILITY_KILL | ABILITY_MEMORY | ABILITY_DTRACE_KERNEL;
     char seed[12], index[4];
 
     snprintf(seed, sizeof(seed), "%u", (unsigned)pick(1u << 30));

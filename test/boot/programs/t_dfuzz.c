@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * DtraceControl() called at random: by a process that may (real programs with bytes, words and
- * pieces changed, fields and sizes of the call, addresses), and by one that may not. Each call ends
+ * pieces changed, fields and sizes of the call, addresses), by one that may observe only its own
+ * processes, and by one that may not. Each call ends
  * with a documented errno and writes nothing behind its room; the kernel lives, and when the
  * callers are gone all is as before. `t_dfuzz [SEED [CHILDREN]]`, SEED 0: another one each time;
- * `t_dfuzz may|not SEED` is a caller. Under icount a seed repeats a run. Its D programs are those
- * of test/boot/life, faults and fbt.
+ * `t_dfuzz may|own|not SEED` is a caller. Under icount a seed repeats a run. Its D programs are
+ * those of test/boot/life, faults and fbt.
  */
 #include "test/boot/programs/dcalls.h"
 
@@ -187,6 +188,16 @@ static void one_call(int must_be)
     note(&call, r, asked.command, asked.handle);
 }
 
+enum kind { MAY, OWN, NOT };
+static const struct {
+    char name[4], run[12];
+    uint32_t ability;
+} kinds[] = {
+    [MAY] = {"may", "dfuzz-may", ABILITY_TRACE | ABILITY_DTRACE_KERNEL},
+    [OWN] = {"own", "dfuzz-own", ABILITY_DTRACE_USER | ABILITY_DTRACE_DESTRUCTIVE},
+    [NOT] = {"not", "dfuzz-not", ABILITY_TRACE | ABILITY_DTRACE_DESTRUCTIVE},
+};
+
 static int must_be;
 static void t_calls(void)
 {
@@ -195,12 +206,12 @@ static void t_calls(void)
     }
 }
 
-static int child(bool may)
+static int child(enum kind kind)
 {
     static const struct check table[] = {{"calls", t_calls}};
 
-    must_be = may ? 0 : EPERM;
-    return check_run(may ? "dfuzz-may" : "dfuzz-not", table, 1);
+    must_be = kind == NOT ? EPERM : 0;
+    return check_run(kinds[kind].run, table, 1);
 }
 
 /* ---- the parent -------------------------------------------------------------------- */
@@ -218,13 +229,13 @@ static void make_what_stays(void)
 }
 
 /* One that some program has made deaf is ended in the end. */
-static void run_child(bool may)
+static void run_child(enum kind kind)
 {
     char seed[24];
     int status = -1, ended = 0;
 
     snprintf(seed, sizeof(seed), "%lu", (unsigned long)d_random(&state));
-    int pid = spawn("t_dfuzz", may ? ABILITY_TRACE : 0, 9, may ? "may" : "not", seed, NULL);
+    int pid = spawn("t_dfuzz", kinds[kind].ability, 9, kinds[kind].name, seed, NULL);
     EXPECT(pid > 0);
     for (unsigned i = 0; i < 3000 && ended == 0; i++) {
         sleep_ms(10);
@@ -232,27 +243,31 @@ static void run_child(bool may)
     }
     EXPECT_EQ(ended, pid);
     if (status != 0) {
-        check_fail("child", (int)may, "seed %s: status %x", seed, (unsigned)status);
+        check_fail("child", (int)kind, "seed %s: status %x", seed, (unsigned)status);
     }
 }
 
-static void run_children(bool may)
+static void run_children(enum kind kind)
 {
     make_what_stays();
     struct world before = d_world();
     for (unsigned i = 0; i < children; i++) {
-        run_child(may);
+        run_child(kind);
     }
     d_world_is(&before);
 }
 
 static void t_may(void)
 {
-    run_children(true);
+    run_children(MAY);
+}
+static void t_own(void)
+{
+    run_children(OWN);
 }
 static void t_not(void)
 {
-    run_children(false);
+    run_children(NOT);
 }
 
 /* ---- the longest call -------------------------------------------------------------- */
@@ -317,18 +332,24 @@ static void t_longest(void)
 static const struct check table[] = {
     {"the longest call", t_longest},
     {"one that may", t_may},
+    {"one that may observe its own", t_own},
     {"one that may not", t_not},
 };
 
 int main(int argc, char **argv)
 {
-    bool is_child = argc > 2 && (strcmp(argv[1], "may") == 0 || strcmp(argv[1], "not") == 0);
+    unsigned kind = 0;
+
+    while (kind < COUNT(kinds) && !(argc > 2 && strcmp(argv[1], kinds[kind].name) == 0)) {
+        kind++;
+    }
+    bool is_child = kind < COUNT(kinds);
 
     if (argc > 1) {
         state = strtoull(argv[is_child ? 2 : 1], NULL, 0);
     }
     if (is_child) {
-        return child(argv[1][0] == 'm');
+        return child((enum kind)kind);
     }
     children = argc > 2 ? (unsigned)atoi(argv[2]) : children;
     state = state ? state : ClockCycles();

@@ -195,7 +195,7 @@ static void t_killed(void)
 {
     struct kymo_trace_owner owner = {0};
     struct world before = d_world();
-    int pid = spawn("t_gated", ABILITY_TRACE, 0, "own", NULL, NULL), status;
+    int pid = spawn("t_gated", ABILITY_TRACE | ABILITY_DTRACE_KERNEL, 0, "own", NULL, NULL), status;
 
     EXPECT(pid > 0);
     for (unsigned i = 0; i < 2000 && !owner.running; i++) {

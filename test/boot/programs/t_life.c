@@ -131,7 +131,7 @@ static int child_start(void)
     char seed[16];
 
     snprintf(seed, sizeof(seed), "%lu", (unsigned long)d_random(&state));
-    return spawn("t_life", ABILITY_TRACE, 9, "child", seed, NULL);
+    return spawn("t_life", ABILITY_TRACE | ABILITY_DTRACE_KERNEL, 9, "child", seed, NULL);
 }
 
 static void child_end(int pid)

@@ -72,6 +72,7 @@ static const struct dtrace_provider provider = {
     .enable = profile_enable,
     .disable = profile_disable,
     .changed = profile_changed,
+    .own = DTRACE_OWN_CURRENT | DTRACE_OWN_TICK,
 };
 
 /* Returns the text after the prefix; NULL: the text doesn't begin with it. */

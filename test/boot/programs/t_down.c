@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * D by abilities (docs/security.md): `t_down own` has dtrace_user, `change` dtrace_destructive
+ * beside, `kernel` only dtrace_kernel, `none` neither of those that D needs; `stranger` makes the
+ * same calls without end. Its D programs are test/boot/down.
+ */
+#include "test/boot/programs/dcalls.h"
+
+#define NOPS 10
+#define ITSELF 0x51u
+#define CHILD 0x52u
+#define STRANGER 0x53u
+#define REASON_WORD 3 /* of struct dtrace_refusal */
+
+enum {
+    REASON_NONE,
+#define DTRACE_REASON(name, error, text) REASON_##name,
+#include "trace/dtrace/reasons.def"
+};
+
+static char text[8] = "text";
+
+static void nops(unsigned n, uintptr_t mark)
+{
+    const uintptr_t args[6] = {mark, (uintptr_t)text};
+
+    for (unsigned i = 0; i < n; i++) {
+        raw_call(0, args);
+    }
+}
+
+static void refused(const char *name, unsigned reason)
+{
+    EXPECT_EQ(dt_try(name), 0);
+    EXPECT_EQ(errno, EPERM);
+    EXPECT_EQ(((const uint32_t *)d_out)[REASON_WORD], reason);
+}
+
+/* ---- own processes ----------------------------------------------------------------- */
+
+static void t_own(void)
+{
+    uint32_t handle = d_create("own.dif");
+    int status = -1;
+
+    d_do(handle, KYMO_D_GO);
+    nops(NOPS, ITSELF);
+    int pid = spawn("t_down", 0, 10, "child", NULL, NULL);
+    EXPECT(pid > 0);
+    EXPECT_EQ(ProcWait(pid, &status, 0), pid);
+    sleep_ms(500); /* the stranger's turn */
+    d_do(handle, KYMO_D_STOP);
+    struct counts n = d_counts(handle);
+    EXPECT_EQ(n.of[1], NOPS);
+    EXPECT_EQ(n.of[2], NOPS);
+    EXPECT_EQ(n.of[3], 0);
+    EXPECT_EQ(n.of[4], NOPS);
+    EXPECT(n.of[5] >= 4);
+    EXPECT(n.of[6] < n.of[5]);
+    /* each load of the kernel's memory, and each tick in a stranger's time */
+    EXPECT(d_faults(handle, NULL) >= NOPS + 1 && d_faults(handle, NULL) <= NOPS + n.of[5]);
+    d_do(handle, KYMO_D_DESTROY);
+}
+
+static void t_own_refused(void)
+{
+    struct kymo_d_call call = {0};
+
+    refused("others.dif", REASON_NEEDS_KERNEL);
+    refused("change.dif", REASON_NEEDS_DESTRUCTIVE);
+    refused("stop.dif", REASON_NEEDS_BOTH);
+    EXPECT_ERR(d_call(&call, KYMO_D_CLAIM, 0, 0), EPERM);
+    EXPECT_ERR(d_call(&call, KYMO_D_LOOK, 0, sizeof(d_out)), EPERM);
+    call = (struct kymo_d_call){.id = 1};
+    EXPECT_ERR(d_call(&call, KYMO_D_RESUME, 0, 0), EPERM);
+    call = (struct kymo_d_call){0};
+    unsigned n = 0;
+    for (; d_call(&call, KYMO_D_PROBES, 0, sizeof(d_out)) == 0;) {
+        for (uint32_t at = 0; at < call.out_bytes; n++) {
+            const struct kymo_d_probe *p = (const void *)((const char *)d_out + at);
+            EXPECT(strcmp(p->strings, "dtrace") == 0 || strcmp(p->strings, "profile") == 0 ||
+                   strcmp(p->strings, "syscall") == 0);
+            at += p->size;
+        }
+    }
+    EXPECT(n > 50);
+}
+
+/* ---- changing ---------------------------------------------------------------------- */
+
+/* It changes itself. The stranger, whom the same program would end, lives. */
+static void t_change(void)
+{
+    uint32_t handle = d_create("change.dif");
+    struct kymo_proc_info p = {0};
+    unsigned found = 0;
+
+    d_do(handle, KYMO_D_GO);
+    nops(1, ITSELF);
+    sleep_ms(300);
+    d_do(handle, KYMO_D_STOP);
+    EXPECT(strcmp(text, "mine") == 0);
+    for (int at = 1; ProcInfo(at, &p) > 0; at = p.pid + 1) {
+        found += strcmp(p.name, "t_down") == 0;
+    }
+    EXPECT_EQ(found, 2);
+    refused("stop.dif", REASON_NEEDS_BOTH);
+    d_do(handle, KYMO_D_DESTROY);
+}
+
+/* ---- all of the system, and nothing ------------------------------------------------ */
+
+static void t_kernel(void)
+{
+    uint32_t handle = d_create("own.dif");
+
+    d_do(handle, KYMO_D_GO);
+    nops(NOPS, ITSELF);
+    sleep_ms(500);
+    d_do(handle, KYMO_D_STOP);
+    struct counts n = d_counts(handle);
+    EXPECT_EQ(n.of[1], NOPS);
+    EXPECT(n.of[3] > 0);
+    EXPECT_EQ(d_faults(handle, NULL), 0);
+    d_do(handle, KYMO_D_DESTROY);
+    d_do(d_create("others.dif"), KYMO_D_DESTROY);
+    refused("change.dif", REASON_NEEDS_DESTRUCTIVE);
+    refused("stop.dif", REASON_NEEDS_BOTH);
+    struct kymo_d_call call = {.flags = 2}; /* DTRACE_CREATE_LOG */
+    long bytes = ImageRead("others.dif", 0, d_in, sizeof(d_in));
+    EXPECT_ERR(d_call(&call, KYMO_D_CREATE, (size_t)bytes, sizeof(d_out)), EPERM);
+    EXPECT_EQ(((const uint32_t *)d_out)[REASON_WORD], REASON_NEEDS_TRACE);
+}
+
+static void t_none(void)
+{
+    for (unsigned command = KYMO_D_INFO; command <= KYMO_D_PASS; command++) {
+        struct kymo_d_call call = {0};
+        EXPECT_ERR(d_call(&call, command, 0, sizeof(d_out)), EPERM);
+    }
+}
+
+static const struct check own[] = {{"own processes", t_own}, {"what it may not", t_own_refused}};
+static const struct check change[] = {{"changing its own", t_change}};
+static const struct check kernel[] = {{"all of the system", t_kernel}};
+static const struct check none[] = {{"none of D", t_none}};
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+
+    if (strcmp(what, "stranger") == 0) {
+        for (;;) {
+            nops(1, STRANGER);
+        }
+    }
+    if (strcmp(what, "child") == 0) {
+        nops(NOPS, CHILD);
+        return 0;
+    }
+    return strcmp(what, "own") == 0      ? check_run("down own", own, COUNT(own))
+           : strcmp(what, "change") == 0 ? check_run("down change", change, COUNT(change))
+           : strcmp(what, "kernel") == 0 ? check_run("down kernel", kernel, COUNT(kernel))
+                                         : check_run("down none", none, COUNT(none));
+}
