@@ -480,7 +480,7 @@ SUITES = [
           prepare=dead_cpu.prepare, qemu=["-dtb", dead_cpu.TREE],
           checks=[says(r"CPU 1 does not start.*\n.*kymo on virt-a64, 3 CPU"),
                   the_capture_can_be_read]),
-    Suite("dead-cpu-control", "the account of losses on such a machine", "control", A64,
+    Suite("dead-cpu-control", "the account of losses on such a machine", "control-smp4", A64,
           prepare=dead_cpu.prepare, qemu=["-dtb", dead_cpu.TREE], tests=1,
           checks=[says(r"CPU 1 does not start")]),
     Suite("api-slots64", "the API with buffers of 64 slots", "test", M4, tests=158,
