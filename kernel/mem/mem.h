@@ -17,9 +17,9 @@ struct process;
 struct thread;
 
 /*
- * User mapping cache: the mapping where a lookup of a thread's messages last found memory with the
- * rights it asked for. For lookups of at most VM_CACHE_SPAN bytes (kernel/ipc/msg_copy.h). A change
- * of the process's mappings empties it.
+ * User mapping cache: the mapping where a lookup of a thread's messages, or of what it synchronises
+ * by, last found memory with the rights it asked for. For lookups of at most VM_CACHE_SPAN bytes
+ * (kernel/ipc/msg_copy.h, kernel/sync/sync.h). A change of the process's mappings empties it.
  */
 #define VM_CACHE_SPAN 64
 struct vm_cache {
@@ -27,6 +27,13 @@ struct vm_cache {
     size_t covered;   /* addresses from base on that have VM_CACHE_SPAN bytes; 0: empty */
     uintptr_t offset; /* added to such an address gives its kernel pointer */
 };
+
+/* Returns the kernel pointer of these bytes, at most VM_CACHE_SPAN, by the cache alone; NULL: not
+ * known, or near the mapping's end. */
+static inline void *vm_cache_ptr(const struct vm_cache *cache, uintptr_t addr)
+{
+    return addr - cache->base < cache->covered ? (void *)(addr + cache->offset) : NULL;
+}
 
 struct vm_space {
     struct arch_aspace arch;              /* [k] first */

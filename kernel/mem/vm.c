@@ -274,7 +274,8 @@ static void vm_close_gap(struct vm_space *space, struct mapping *m)
     vm_set_count(space, space->nmaps - 1);
 }
 
-/* Clears what the threads know of their messages' memory, so that it is looked up again. */
+/* Clears what the threads know of their messages' and sync_t's memory, so that it is looked up
+ * again. */
 static void vm_forget_buffers(struct process *proc)
 {
     for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
@@ -284,6 +285,7 @@ static void vm_forget_buffers(struct process *proc)
             t->buffer = NULL;
             t->plain = NULL;
             t->iov_cache.covered = t->out_cache.covered = t->in_cache.covered = 0;
+            t->sync_cache.covered = 0;
         }
     }
 }

@@ -34,28 +34,21 @@ void sync_init(void)
 {
 }
 
-sync_t *sync_at(struct process *proc, uintptr_t addr, long *error)
+sync_t *sync_search(struct thread *t, uintptr_t addr, long *error)
 {
+    const unsigned prot = KYMO_PROT_READ | KYMO_PROT_WRITE;
+
     kernel_assert(kernel_locked());
     if (addr & (sizeof(uint32_t) - 1)) {
         *error = -EINVAL;
         return NULL;
     }
-    sync_t *sync = vm_user_ptr(proc, addr, sizeof(sync_t), KYMO_PROT_READ | KYMO_PROT_WRITE);
+    sync_t *sync = vm_cache_fill(&t->sync_cache, t->proc, addr, sizeof(sync_t), prot);
+    if (!sync) { /* a mapping of a few bytes */
+        sync = vm_user_ptr(t->proc, addr, sizeof(sync_t), prot);
+    }
     *error = sync ? 0 : -EFAULT;
     return sync;
-}
-
-struct thread *sync_first(struct process *proc, uintptr_t addr, enum thread_state state)
-{
-    kernel_assert(kernel_locked());
-    list_for_each (pos, &proc->sync_waiters) {
-        struct thread *t = list_entry(pos, struct thread, ready);
-        if (t->sync == addr && t->state == state) {
-            return t;
-        }
-    }
-    return NULL;
 }
 
 void sync_insert(struct thread *self, uintptr_t addr)
@@ -64,14 +57,6 @@ void sync_insert(struct thread *self, uintptr_t addr)
     self->sync = addr;
     self->sync_owner = NULL;
     thread_insert_by_priority(&self->proc->sync_waiters, self);
-}
-
-void sync_wake(struct thread *waiter, int error)
-{
-    kernel_assert(thread_is_queued(&waiter->proc->sync_waiters, waiter));
-    list_remove(&waiter->ready);
-    waiter->sync_owner = NULL;
-    thread_wake(waiter, error ? -1 : 0, error);
 }
 
 bool sync_cancel(struct thread *t, int error)
@@ -109,7 +94,7 @@ long ker_sync_create(struct thread *self, const uintptr_t *args)
     if (args[0] >= sizeof(owners) / sizeof(owners[0])) {
         return -EINVAL;
     }
-    sync_t *sync = sync_at(self->proc, args[1], &error);
+    sync_t *sync = sync_at(self, args[1], &error);
     if (!sync) {
         return error;
     }
@@ -136,7 +121,7 @@ long ker_sync_destroy(struct thread *self, const uintptr_t *args)
 {
     struct thread *t;
     long error;
-    sync_t *sync = sync_at(self->proc, args[0], &error);
+    sync_t *sync = sync_at(self, args[0], &error);
     if (!sync) {
         return error;
     }

@@ -3,7 +3,9 @@
 #ifndef KERNEL_SYNC_SYNC_H
 #define KERNEL_SYNC_SYNC_H
 
+#include "abi/compiler.h"
 #include "abi/errno.h"
+#include "kernel/base/cpu.h"
 #include "kernel/base/kercall.h"
 #include "kernel/proc/proc.h"
 
@@ -19,17 +21,45 @@ void sync_thread_gone(struct thread *t);
  * work. */
 #define SYNC_TRIES 16
 
-/* Returns the sync_t at a user address, or NULL and *error (-EINVAL unaligned, -EFAULT). */
-sync_t *sync_at(struct process *proc, uintptr_t addr, long *error);
+/* Returns the sync_t at a user address of t, or NULL and *error (-EINVAL unaligned, -EFAULT). */
+sync_t *sync_search(struct thread *t, uintptr_t addr, long *error);
+static inline sync_t *sync_at(struct thread *t, uintptr_t addr, long *error)
+{
+    sync_t *sync = vm_cache_ptr(&t->sync_cache, addr);
+
+    kernel_assert(kernel_locked());
+    if (unlikely(!sync || (addr & (sizeof(uint32_t) - 1)))) {
+        return sync_search(t, addr, error);
+    }
+    *error = 0;
+    return sync;
+}
 /* Returns the first thread that waits for this sync_t in this state, or NULL. */
-struct thread *sync_first(struct process *proc, uintptr_t addr, enum thread_state state);
+static inline struct thread *sync_first(const struct process *proc, uintptr_t addr,
+                                        enum thread_state state)
+{
+    kernel_assert(kernel_locked());
+    list_for_each (pos, &proc->sync_waiters) {
+        struct thread *t = list_entry(pos, struct thread, ready);
+        if (t->sync == addr && t->state == state) {
+            return t;
+        }
+    }
+    return NULL;
+}
 /* Inserts self, whose state has been set, into the list of waiters, by priority. */
 void sync_insert(struct thread *self, uintptr_t addr);
 /* The operations of sync_wait; the second one is SEM's and MUTEX's only. */
 void sync_requeue(struct thread *t);
 bool sync_cancel(struct thread *t, int error);
 /* Takes a waiter out of the list and wakes it. */
-void sync_wake(struct thread *waiter, int error);
+static inline void sync_wake(struct thread *waiter, int error)
+{
+    kernel_assert(thread_is_queued(&waiter->proc->sync_waiters, waiter));
+    list_remove(&waiter->ready);
+    waiter->sync_owner = NULL;
+    thread_wake(waiter, error ? -1 : 0, error);
+}
 
 /* Recomputes the priority that a mutex's owner inherits: at least that of its waiters. */
 void sync_inherit(struct thread *owner);

@@ -37,8 +37,8 @@ long ker_sync_condvar_wait(struct thread *self, const uintptr_t *args)
         return sync_cond_relock(self, args);
     }
     long r;
-    sync_t *cond = sync_at(self->proc, args[0], &r);
-    sync_t *mutex = cond ? sync_at(self->proc, args[1], &r) : NULL;
+    sync_t *cond = sync_at(self, args[0], &r);
+    sync_t *mutex = cond ? sync_at(self, args[1], &r) : NULL;
     if (mutex && (!is_cond(cond) || args[0] == args[1])) {
         r = -EINVAL;
     } else if (mutex && (mutex->owner & ~SYNC_WAITING) != (uint32_t)self->tid) {
@@ -63,7 +63,7 @@ static void to_mutex(struct thread *t, int error)
 {
     struct thread *owner = NULL;
     long r;
-    sync_t *mutex = sync_at(t->proc, t->sync_mutex, &r);
+    sync_t *mutex = sync_at(t, t->sync_mutex, &r);
     enum sync_taken taken = mutex ? sync_mutex_take(t, t->sync_mutex, mutex, &owner) : SYNC_BAD;
     if (taken == SYNC_TAKEN) {
         sync_wake(t, error);
@@ -86,7 +86,7 @@ long ker_sync_condvar_signal(struct thread *self, const uintptr_t *args)
 {
     struct thread *t;
     long r;
-    sync_t *cond = sync_at(self->proc, args[0], &r);
+    sync_t *cond = sync_at(self, args[0], &r);
     if (!cond || !is_cond(cond)) {
         return cond ? -EINVAL : r;
     }

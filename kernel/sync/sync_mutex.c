@@ -136,7 +136,7 @@ long ker_sync_mutex_lock(struct thread *self, const uintptr_t *args)
 {
     struct thread *owner = NULL;
     long r;
-    sync_t *sync = sync_at(self->proc, args[0], &r);
+    sync_t *sync = sync_at(self, args[0], &r);
     if (sync) {
         switch (sync_mutex_take(self, args[0], sync, &owner)) {
         case SYNC_TAKEN:
@@ -161,7 +161,7 @@ long ker_sync_mutex_lock(struct thread *self, const uintptr_t *args)
 long ker_sync_mutex_revive(struct thread *self, const uintptr_t *args)
 {
     long error;
-    sync_t *sync = sync_at(self->proc, args[0], &error);
+    sync_t *sync = sync_at(self, args[0], &error);
     if (!sync) {
         return error;
     }
@@ -211,7 +211,7 @@ void sync_mutex_release(struct thread *self, uintptr_t addr, sync_t *sync)
 long ker_sync_mutex_unlock(struct thread *self, const uintptr_t *args)
 {
     long error;
-    sync_t *sync = sync_at(self->proc, args[0], &error);
+    sync_t *sync = sync_at(self, args[0], &error);
     if (!sync) {
         return error;
     }
@@ -227,7 +227,7 @@ long ker_sync_mutex_unlock(struct thread *self, const uintptr_t *args)
 static void owner_died(struct thread *waiter)
 {
     long error;
-    sync_t *sync = sync_at(waiter->proc, waiter->sync, &error);
+    sync_t *sync = sync_at(waiter, waiter->sync, &error);
     if (sync) {
         sync->owner = SYNC_OWNER_DEAD;
     }

@@ -12,7 +12,7 @@
 
 static sync_t *sync_sem_semaphore(struct thread *self, uintptr_t addr, long *error)
 {
-    sync_t *sync = sync_at(self->proc, addr, error);
+    sync_t *sync = sync_at(self, addr, error);
     if (sync && sync->owner != SYNC_OWNER_SEM) {
         *error = -EINVAL;
         return NULL;

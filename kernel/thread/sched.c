@@ -54,10 +54,18 @@ static __attribute__((noinline)) void quantum_arm(struct cpu *cpu, const struct 
     timer_reprogram(cpu);
 }
 
+/* cpu's thread runs beside a READY one of its priority. */
+static inline void quantum_begin(struct cpu *cpu, const struct thread *t)
+{
+    if (t->policy != SCHED_FIFO && cpu->quantum_end == UINT64_MAX) {
+        quantum_arm(cpu, t);
+    }
+}
+
 static inline void quantum_check(struct cpu *cpu, const struct thread *t)
 {
-    if (has_equal(t) && t->policy != SCHED_FIFO && cpu->quantum_end == UINT64_MAX) {
-        quantum_arm(cpu, t);
+    if (has_equal(t)) {
+        quantum_begin(cpu, t);
     }
 }
 
@@ -355,6 +363,59 @@ void sched_give_way(struct thread *t)
     if (t->state == STATE_RUNNING && has_equal(t)) {
         sched_rotate(arch_cpu(), t);
     }
+}
+
+/* Puts t, which becomes READY, at the end of its priority's queue, and takes the first out. Which
+ * queues are empty stays as it is. */
+static inline void queue_turn(struct thread *first, struct thread *t)
+{
+    struct list **queue = &sched.queues[queue_of(t)], *next = first->ready.next;
+
+    kernel_assert(*queue == &first->ready && first->priority == t->priority);
+    if (next == &first->ready) {
+        list_init(&t->ready);
+        *queue = &t->ready;
+        return;
+    }
+    list_remove(&first->ready);
+    list_insert_before(next, &t->ready);
+    *queue = next;
+}
+
+/* Returns the thread that sched_switch() would choose if self went behind its equals, if that is
+ * the first of them and nothing else is to be done; or NULL. */
+static inline struct thread *yield_next(const struct cpu *cpu, const struct thread *self)
+{
+    const struct list *first = sched.queues[queue_of(self)];
+
+    if (!first || sched.handoff || sched.above != self->priority + 1u) {
+        return NULL;
+    }
+    if (cpu->trace.exit_work | cpu->resched) {
+        return NULL;
+    }
+    struct thread *next = list_entry(first, struct thread, ready);
+    return next != &service && runs_on(next, cpu) ? next : NULL;
+}
+
+long sched_give_way_now(struct thread *self)
+{
+    struct cpu *cpu = arch_cpu();
+    struct thread *next = yield_next(cpu, self);
+
+    kernel_assert(kernel_locked());
+    kernel_assert(self == cpu->current && self->state == STATE_RUNNING);
+    if (!next) {
+        sched_give_way(self);
+        return 0;
+    }
+    thread_result(self, 0, 0);
+    thread_set_state(self, STATE_READY);
+    queue_turn(next, self);
+    switch_between(cpu, self, next, true);
+    quantum_begin(cpu, next);
+    sched_kick_rest(cpu);
+    return KER_STATUS;
 }
 
 void sched_quantum(struct cpu *cpu)

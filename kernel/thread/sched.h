@@ -40,6 +40,9 @@ void sched_ready(struct thread *t);
 void sched_unready(struct thread *t); /* removes it from its queue */
 /* Moves t, if it is RUNNING, behind READY threads of its priority, with a fresh quantum. */
 void sched_give_way(struct thread *t);
+/* SchedYield(): sched_give_way(), and where the next thread is known, the switch at once. Returns 0
+ * or KER_STATUS. */
+long sched_give_way_now(struct thread *self);
 void sched_quantum(struct cpu *cpu); /* timer work: round robin */
 /* All cases of sched_switch() that are not inline. */
 struct thread *sched_switch_any(struct cpu *cpu, struct thread *self);

@@ -91,8 +91,7 @@ long ker_sched_set(struct thread *self, const uintptr_t *args)
 long ker_sched_yield(struct thread *self, const uintptr_t *args)
 {
     (void)args;
-    sched_give_way(self);
-    return 0;
+    return sched_give_way_now(self);
 }
 
 long ker_sched_info(struct thread *self, const uintptr_t *args)
