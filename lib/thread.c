@@ -35,32 +35,60 @@ static int stack_map(struct kymo_tcb *tcb, size_t bytes)
     if (MemMap_r(&map) < 0) {
         return EAGAIN;
     }
-    tcb->stack = (void *)(uintptr_t)map.vaddr;
-    tcb->stack_bytes = (size_t)map.len;
-    tcb->stack_mapped = true;
+    tcb->stack = (struct kymo_stack){(void *)(uintptr_t)map.vaddr, (size_t)map.len, true};
     return 0;
+}
+
+static size_t stack_bytes(const pthread_attr_t *attr)
+{
+    return attr->stacksize ? attr->stacksize : KYMO_THREAD_STACK;
 }
 
 /* Maps the stack where that gives a guard page; takes it from the heap otherwise, and when the
  * table of mappings is full. */
-static int stack_new(struct kymo_tcb *tcb, const pthread_attr_t *attr)
+static int stack_allocate(struct kymo_tcb *tcb, size_t bytes)
 {
-    size_t bytes = attr->stacksize ? attr->stacksize : KYMO_THREAD_STACK;
-
-    if (attr->stackaddr || (KYMO_STACK_MAPPED && stack_map(tcb, bytes) == 0)) {
+    if (KYMO_STACK_MAPPED && stack_map(tcb, bytes) == 0) {
         return 0;
     }
-    tcb->stack = malloc(bytes);
-    tcb->stack_bytes = bytes;
-    return tcb->stack ? 0 : EAGAIN;
+    tcb->stack = (struct kymo_stack){malloc(bytes), bytes, false};
+    return tcb->stack.low ? 0 : EAGAIN;
+}
+
+/* Without memory for it, that of ended threads is freed first. */
+static int stack_new(struct kymo_tcb *tcb, const pthread_attr_t *attr)
+{
+    if (attr->stackaddr || tcb->stack.low || stack_allocate(tcb, stack_bytes(attr)) == 0) {
+        return 0;
+    }
+    return kymo_thread_forget_kept() ? stack_allocate(tcb, stack_bytes(attr)) : EAGAIN;
+}
+
+/* A block for a new thread, which has the stack of an ended one if such a stack is kept. */
+static struct kymo_tcb *block_new(const pthread_attr_t *attr, void **tls)
+{
+    struct kymo_tcb *again = attr->stackaddr ? NULL : kymo_thread_kept(stack_bytes(attr));
+    struct kymo_stack stack = {0};
+
+    if (again) {
+        stack = again->stack;
+    }
+    struct kymo_tcb *tcb = kymo_tls_new(again, tls);
+    if (!tcb && kymo_thread_forget_kept()) {
+        tcb = kymo_tls_new(NULL, tls);
+    }
+    if (tcb) {
+        tcb->stack = stack;
+    }
+    return tcb;
 }
 
 static int start(struct kymo_tcb *tcb, void *tls, const pthread_attr_t *attr)
 {
     struct _thread_attr kernel_attr = {
         .runmask = attr->runmask,
-        .stackaddr = attr->stackaddr ? attr->stackaddr : tcb->stack,
-        .stacksize = attr->stackaddr ? attr->stacksize : tcb->stack_bytes,
+        .stackaddr = attr->stackaddr ? attr->stackaddr : tcb->stack.low,
+        .stacksize = attr->stackaddr ? attr->stacksize : tcb->stack.bytes,
         .tls = tls,
     };
 
@@ -102,7 +130,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*func)(
         pthread_attr_init(&defaults);
         attr = &defaults;
     }
-    struct kymo_tcb *tcb = kymo_tls_new(&tls);
+    struct kymo_tcb *tcb = block_new(attr, &tls);
     if (!tcb) {
         return EAGAIN;
     }

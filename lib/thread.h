@@ -18,13 +18,18 @@
 struct kymo_cleanup;
 struct kymo_sync_words;
 
+/* A thread's stack, if the library has allocated it. */
+struct kymo_stack {
+    void *low; /* lowest address; NULL: the caller's own, not freed */
+    size_t bytes;
+    bool mapped; /* by MemMap(), not malloc() */
+};
+
 struct kymo_tcb {
     int tid;                      /* [I] 0 until the thread itself has run */
     bool detached;                /* [list] */
     bool ended;                   /* [list] in its last instructions, or gone */
-    void *stack;                  /* [I] lowest address; NULL: the caller's own, not freed */
-    size_t stack_bytes;           /* [I] */
-    bool stack_mapped;            /* [I] by MemMap(), not malloc() */
+    struct kymo_stack stack;      /* [I] */
     void *block;                  /* [I] the memory that contains this struct; freed with it */
     void *(*func)(void *);        /* [I] */
     void *arg;                    /* [I] */
@@ -40,9 +45,10 @@ struct kymo_tcb {
 struct kymo_tcb *kymo_self(void);
 /* Main thread, at the program's start: errno does not work before. Returns 0 or -1 (no room). */
 int kymo_tls_main(struct kymo_startup *startup);
-/* Allocates a block with the C library's data and a zeroed tcb, for a new thread; NULL: no memory.
- * *tls is struct _thread_attr.tls. */
-struct kymo_tcb *kymo_tls_new(void **tls);
+/* Returns a block with the C library's data and a zeroed tcb, for a new thread; NULL: no memory.
+ * again: that of an ended thread, to be used once more; NULL: none. *tls is struct
+ * _thread_attr.tls. */
+struct kymo_tcb *kymo_tls_new(struct kymo_tcb *again, void **tls);
 /* Called by the ending thread itself: frees what the C library allocated for it. */
 void kymo_tls_end(struct kymo_tcb *self);
 /* Sets up stdio: once, before main(), when constructors may run. */
@@ -55,7 +61,14 @@ void kymo_threads_unlock(void);
 void kymo_thread_add(struct kymo_tcb *tcb);
 /* Joins and frees detached threads that have ended. */
 void kymo_thread_reap(void);
+/* Of a thread that has left the kernel for good: keeps its memory for a thread to come, or frees
+ * it. */
 void kymo_thread_free(struct kymo_tcb *tcb);
+/* Returns the block of an ended thread that has a stack of about so many bytes, not fewer; NULL:
+ * none is kept. It is the caller's then. */
+struct kymo_tcb *kymo_thread_kept(size_t stack_bytes);
+/* Frees what is kept of ended threads; returns whether there was anything. */
+bool kymo_thread_forget_kept(void);
 /* Runs the key destructors of the calling thread. */
 void kymo_keys_end(struct kymo_tcb *self);
 

@@ -2,13 +2,14 @@
 /*
  * <pthread.h>: the list of threads, and their end: joining, detaching, and reaping the detached. A
  * thread's memory is freed only after ThreadJoin() has confirmed that it has left the kernel for
- * good.
+ * good, or kept for the next threads of this process: then a new one costs no mapping.
  */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "lib/include/sys/neutrino_r.h"
+#include "lib/machine.h"
 #include "lib/thread.h"
 
 static pthread_mutex_t list_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -31,15 +32,79 @@ void kymo_thread_add(struct kymo_tcb *tcb)
     threads = tcb;
 }
 
-void kymo_thread_free(struct kymo_tcb *tcb)
+/* ---- what is kept of ended threads ------------------------------------------------- */
+
+/* Mapping a stack costs more than all else of a thread. Where stacks are of the heap, which is
+ * small then, one is enough. */
+#define KEPT_MOST (KYMO_STACK_MAPPED ? 4 : 1)
+static struct kymo_tcb *kept[KEPT_MOST]; /* [list_mutex] */
+
+static bool keep(struct kymo_tcb *tcb)
 {
-    if (tcb->stack_mapped) {
-        MemUnmap_r(tcb->stack, tcb->stack_bytes);
+    bool found = false;
+
+    kymo_threads_lock();
+    for (unsigned i = 0; i < KEPT_MOST && !found; i++) {
+        if (!kept[i]) {
+            kept[i] = tcb;
+            found = true;
+        }
+    }
+    kymo_threads_unlock();
+    return found;
+}
+
+struct kymo_tcb *kymo_thread_kept(size_t stack_bytes)
+{
+    struct kymo_tcb *tcb = NULL;
+
+    kymo_threads_lock();
+    for (unsigned i = 0; i < KEPT_MOST && !tcb; i++) {
+        if (kept[i] && kept[i]->stack.bytes / 2 < stack_bytes &&
+            kept[i]->stack.bytes >= stack_bytes) {
+            tcb = kept[i];
+            kept[i] = NULL;
+        }
+    }
+    kymo_threads_unlock();
+    return tcb;
+}
+
+static void release(struct kymo_tcb *tcb)
+{
+    if (tcb->stack.mapped) {
+        MemUnmap_r(tcb->stack.low, tcb->stack.bytes);
     } else {
-        free(tcb->stack);
+        free(tcb->stack.low);
     }
     free(tcb->block);
 }
+
+void kymo_thread_free(struct kymo_tcb *tcb)
+{
+    if (!tcb->stack.low || !keep(tcb)) {
+        release(tcb);
+    }
+}
+
+bool kymo_thread_forget_kept(void)
+{
+    bool any = false;
+
+    for (unsigned i = 0; i < KEPT_MOST; i++) {
+        kymo_threads_lock();
+        struct kymo_tcb *tcb = kept[i];
+        kept[i] = NULL;
+        kymo_threads_unlock();
+        if (tcb) {
+            release(tcb);
+            any = true;
+        }
+    }
+    return any;
+}
+
+/* ---- the end ----------------------------------------------------------------------- */
 
 /* List locked. Removes the thread `tid` from the list, or with 0 any detached one that has
  * ended. */

@@ -81,6 +81,7 @@ static void channel_destroy(struct channel *ch, bool dead)
     for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
         if (proc->threads[i] && proc->threads[i]->serving == ch) {
             proc->threads[i]->serving = NULL;
+            proc->threads[i]->served = true; /* it may serve clients of another channel, too */
         }
     }
     wake_all(ch);

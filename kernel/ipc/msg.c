@@ -421,6 +421,7 @@ static __attribute__((noinline)) long msg_reply_long(struct thread *self, struct
     long r = msg_copy_piece(self, client, SEND_ARG_RMSG, 0, self, REPLY_ARG_SMSG, 0, total);
     if (r == KER_AGAIN) {
         client->server = self;
+        self->served = true; /* another thread may have received it */
         return r;
     }
     if (r != 0) {

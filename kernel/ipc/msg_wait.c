@@ -185,13 +185,10 @@ static void msg_cancel_give_back(struct channel *ch, const struct thread *t)
     }
 }
 
-void msg_thread_gone(struct thread *t)
+/* Clients that t has received, or was receiving, lose it. */
+static void msg_server_gone(struct thread *t)
 {
-    kernel_assert(kernel_locked());
-    struct process *proc = t->proc;
-    t->xfer = 0;
-    t->serving = NULL;
-    pulse_unqueue(&t->notice); /* UNBLOCK: its rcvid names nobody from now on */
+    const struct process *proc = t->proc;
     for (unsigned i = 0; i < CONFIG_THREADS; i++) {
         struct thread *client = thread_by_index(i);
         if (client && client->state == STATE_REPLY && client->server == t) {
@@ -203,4 +200,15 @@ void msg_thread_gone(struct thread *t)
             msg_cancel_give_back(proc->channels[i], t);
         }
     }
+}
+
+void msg_thread_gone(struct thread *t)
+{
+    kernel_assert(kernel_locked());
+    if (t->serving || t->served) {
+        msg_server_gone(t);
+    }
+    t->xfer = 0;
+    t->serving = NULL;
+    pulse_unqueue(&t->notice); /* UNBLOCK: its rcvid names nobody from now on */
 }

@@ -103,9 +103,10 @@ struct thread {
     uint8_t intr_pulses; /* [k] SIGEV_INTR received while not in INTR; saturates */
 
     /* TimerTimeout(): applies to the next block in one of these states (kernel/time/timer.c) */
-    uint32_t timeout_states;   /* [k] armed for the next block; 0: none */
-    uint64_t timeout_at;       /* [k] cycles */
-    bool timeout_now;          /* [k] zero timeout: do not block */
+    uint32_t timeout_states; /* [k] armed for the next block; 0: none */
+    uint64_t timeout_at;     /* [k] cycles */
+    bool timeout_now;        /* [k] zero timeout: do not block */
+    bool served;             /* [k] with serving NULL: clients may still have it as their server */
     struct timer_node timeout; /* [k] active while blocked; set up by timeout_arm() */
     char name[KYMO_THREAD_NAME_MAX];
     struct pulse notice; /* [k] UNBLOCK while it lives; THREADDEATH when it is DEAD */

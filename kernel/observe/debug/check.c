@@ -40,7 +40,8 @@ static void check_sender(const struct thread *t)
         !check_in_list(&t->channel->senders, &t->ready)) {
         kernel_panic("thread %d of %d in SEND is nowhere", (int)t->tid, (int)t->proc->pid);
     }
-    if (t->server && (t->server->xfer != t->rcvid || t->server->proc != t->channel->proc)) {
+    if (t->server && (t->server->xfer != t->rcvid || t->server->proc != t->channel->proc ||
+                      !t->server->serving)) {
         kernel_panic("thread %d of %d in SEND is copied by nobody", (int)t->tid, (int)t->proc->pid);
     }
 }
@@ -50,6 +51,10 @@ static void check_client(const struct thread *t)
     if (!check_is_connection(t->proc, t->connection) || t->connection->channel != t->channel ||
         !check_is_channel(t->channel->proc, t->channel)) {
         kernel_panic("thread %d of %d in REPLY is nowhere", (int)t->tid, (int)t->proc->pid);
+    }
+    if (t->server && !(t->server->serving || t->server->served)) {
+        kernel_panic("thread %d of %d in REPLY: its server would forget it", (int)t->tid,
+                     (int)t->proc->pid);
     }
     if (t->server && (t->server->proc != t->channel->proc || t->server->state == STATE_DEAD)) {
         kernel_panic("thread %d of %d in REPLY has a wrong server", (int)t->tid, (int)t->proc->pid);

@@ -44,16 +44,17 @@ void kymo_libc_start(void)
     atexit(__libc_fini_array);
 }
 
-struct kymo_tcb *kymo_tls_new(void **tls)
+struct kymo_tcb *kymo_tls_new(struct kymo_tcb *again, void **tls)
 {
-    struct newlib_thread *thread = calloc(1, sizeof(*thread));
+    struct newlib_thread *thread = again ? again->block : malloc(sizeof(*thread));
     struct _reent *all = _global_impure_ptr;
 
     if (!thread) {
         return NULL;
     }
     __sinit(all);
-    _REENT_INIT_PTR(&thread->reent);
+    memset(&thread->tcb, 0, sizeof(thread->tcb));
+    _REENT_INIT_PTR(&thread->reent); /* clears all of it first */
     thread->reent._stdin = all->_stdin;
     thread->reent._stdout = all->_stdout;
     thread->reent._stderr = all->_stderr;

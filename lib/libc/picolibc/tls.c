@@ -64,11 +64,12 @@ int kymo_tls_main(struct kymo_startup *startup)
     return block ? kymo_tls_set(place(block, &main_tcb)) : -1;
 }
 
-struct kymo_tcb *kymo_tls_new(void **tls)
+struct kymo_tcb *kymo_tls_new(struct kymo_tcb *again, void **tls)
 {
-    struct kymo_tcb *tcb = calloc(1, sizeof(*tcb) + block_bytes());
+    struct kymo_tcb *tcb = again ? again : malloc(sizeof(*tcb) + block_bytes());
 
     if (tcb) {
+        memset(tcb, 0, sizeof(*tcb));
         tcb->block = tcb;
         *tls = place(tcb + 1, tcb);
     }

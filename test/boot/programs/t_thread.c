@@ -47,6 +47,41 @@ static void t_join(void)
     EXPECT_ERR(ThreadJoin(-1, NULL), ESRCH);
 }
 
+/* A thread gets the memory of one that has ended, and finds nothing of its in it. */
+static pthread_key_t key;
+static uintptr_t where;
+static void *looks_around(void *arg)
+{
+    volatile char here = 0;
+
+    where = (uintptr_t)&here;
+    EXPECT_EQ(errno, 0);
+    EXPECT(pthread_getspecific(key) == NULL);
+    EXPECT_EQ(pthread_setspecific(key, arg), 0);
+    errno = EBADF;
+    return NULL;
+}
+
+static void t_again(void)
+{
+    struct kymo_proc_info before = {0}, after = {0};
+    pthread_t thread;
+
+    EXPECT_EQ(pthread_key_create(&key, NULL), 0);
+    EXPECT_EQ(pthread_create(&thread, NULL, looks_around, &key), 0);
+    EXPECT_EQ(pthread_join(thread, NULL), 0);
+    uintptr_t first = where;
+    EXPECT_EQ(ProcInfo(self_pid(), &before), self_pid());
+    for (unsigned i = 0; i < 20; i++) {
+        EXPECT_EQ(pthread_create(&thread, NULL, looks_around, &key), 0);
+        EXPECT_EQ(pthread_join(thread, NULL), 0);
+        EXPECT(where == first);
+    }
+    EXPECT_EQ(ProcInfo(self_pid(), &after), self_pid());
+    EXPECT_EQ(after.memory, before.memory);
+    EXPECT_EQ(pthread_key_delete(key), 0);
+}
+
 static int joinee;
 static void *joins(void *unused)
 {
@@ -416,6 +451,7 @@ static const struct check table[] = {
     {"scheduling", t_sched},
     {"round robin", t_round_robin},
     {"errno and malloc per thread", t_errno},
+    {"memory of an ended thread", t_again},
 };
 
 int main(void)
