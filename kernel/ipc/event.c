@@ -102,9 +102,29 @@ int event_deliver(struct process *proc, struct thread *intr_thread, const struct
     }
 }
 
-int event_signal_pulse(struct process *proc, int signo)
+static int event_send_signal(struct process *proc, int signo)
 {
     struct sigevent event = proc->signal_event;
+
+    proc->signal_pulse.kind = PULSE_SIGNAL;
+    event.sigev_value.sival_int = signo;
+    return event_deliver(proc, NULL, &event, &proc->signal_pulse);
+}
+
+void event_signals_send(struct process *proc)
+{
+    kernel_assert(kernel_locked());
+    while (proc->signals_pending != 0 && !pulse_queued(&proc->signal_pulse)) {
+        int signo = __builtin_ctzll(proc->signals_pending);
+        if (event_send_signal(proc, signo) != 0) {
+            return;
+        }
+        proc->signals_pending &= ~(1ull << signo);
+    }
+}
+
+int event_signal_pulse(struct process *proc, int signo)
+{
     struct pulse *p = &proc->signal_pulse;
 
     kernel_assert(kernel_locked());
@@ -112,20 +132,22 @@ int event_signal_pulse(struct process *proc, int signo)
         proc->signals_pending |= (int)p->value == signo ? 0 : 1ull << signo;
         return 0;
     }
-    p->kind = PULSE_SIGNAL;
-    event.sigev_value.sival_int = signo;
-    return event_deliver(proc, NULL, &event, p);
+    int error = event_send_signal(proc, signo);
+    if (!error) {
+        event_signals_send(proc);
+    }
+    return error;
 }
 
 void event_signal_done(struct pulse *p, bool received)
 {
     struct process *proc = list_entry(p, struct process, signal_pulse);
-    uint64_t pending = received ? proc->signals_pending : 0;
 
-    for (; pending != 0 && !pulse_queued(p); pending &= pending - 1) {
-        event_signal_pulse(proc, __builtin_ctzll(pending));
+    if (received) {
+        event_signals_send(proc);
+    } else { /* its channel goes */
+        proc->signals_pending |= 1ull << ((int)p->value & SIGNAL_MAX);
     }
-    proc->signals_pending = pending;
 }
 
 void event_process_gone(struct process *proc)

@@ -51,9 +51,12 @@ int event_deliver(struct process *proc, struct thread *intr_thread, const struct
 /*
  * Delivers a signal as the pulse that the process asked for (proc->signal_event). While one is
  * queued, others are pending, each number once, and follow as soon as it is received, lowest first.
- * Returns 0, or -EBADF, -ESRCH: the connection leads nowhere.
+ * Returns 0, or -EBADF, -ESRCH: the connection leads nowhere. Those that are queued or pending when
+ * the channel or the connection goes stay pending.
  */
 int event_signal_pulse(struct process *proc, int signo);
+/* Sends the pending ones, as far as they can be: the process has another event. */
+void event_signals_send(struct process *proc);
 #define EVENT_KIND(k) (1u << (k))
 
 extern const struct wait_kind msg_wait_send, msg_wait_receive, msg_wait_reply;

@@ -103,6 +103,7 @@ static long ctl_signal_event(struct process *proc, uintptr_t data)
     /* Without signals the event has not been checked, so a pending one must not find it. */
     proc->signal_event = request.signals ? request.event : (struct sigevent){0};
     proc->signals_pending &= request.signals;
+    event_signals_send(proc);
     return 0;
 }
 

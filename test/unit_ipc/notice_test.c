@@ -13,6 +13,8 @@
 
 #include <cmocka.h>
 
+#include "abi/sys/ability.h"
+#include "abi/sys/ability.h"
 #include "test/random.h"
 
 #define ALL_NOTICES \
@@ -37,7 +39,7 @@ static void flood(void)
 static int setup(void **state)
 {
     (void)state;
-    server = world_process(0, 20, DATA);
+    server = world_process(ABILITY_KILL, 20, DATA);
     client = world_process(0, 10, DATA);
     attacker = world_process(0, 30, DATA);
     assert_int_equal(CALL(server, CHANNEL_CREATE, ALL_NOTICES), 1);
@@ -238,6 +240,53 @@ static void test_signals_given_up(void **state)
     expect_no_more();
 }
 
+/* Signals that can't be delivered when their channel or connection goes wait for another event. */
+static void test_signals_kept(void **state)
+{
+    (void)state;
+    for (int destroy = 0; destroy < 2; destroy++) {
+        long coid = CALL(server, CONNECT_ATTACH, 0, 0, 1, _NTO_SIDE_CHANNEL, 0);
+        take_signals(server, 1u << 2 | 1u << 10 | 1u << 15, (int)coid);
+        kill_by(server, 10);
+        kill_by(server, 2);
+        kill_by(server, 15);
+        if (destroy) {
+            CALL(server, CHANNEL_DESTROY, 1);
+            assert_int_equal(CALL(server, CHANNEL_CREATE, ALL_NOTICES), 1);
+        }
+        CALL(server, CONNECT_DETACH, (uintptr_t)coid);
+        if (!destroy) {
+            expect(SIGNAL_CODE, 10);
+            while (!list_empty(&server->proc->channels[0]->pulses)) {
+                expect(_PULSE_CODE_DISCONNECT, 0);
+            }
+        }
+        coid = CALL(server, CONNECT_ATTACH, 0, 0, 1, _NTO_SIDE_CHANNEL, 0);
+        take_signals(server, 1u << 2 | 1u << 10 | 1u << 15, (int)coid);
+        expect(SIGNAL_CODE, 2);
+        if (destroy) {
+            expect(SIGNAL_CODE, 10);
+        }
+        expect(SIGNAL_CODE, 15);
+    }
+    expect_no_more();
+}
+
+/* Without an event that can be delivered a signal ends the process, as if it took none. */
+static void test_signal_without_channel(void **state)
+{
+    (void)state;
+    CALL(client, CHANNEL_CREATE, 0);
+    long coid = CALL(client, CONNECT_ATTACH, 0, 0, 1, _NTO_SIDE_CHANNEL, 0);
+    take_signals(client, 1u << 2 | 1u << 10, (int)coid);
+    int pid = client->proc->pid;
+    kill_by(client, 2);
+    CALL(client, CHANNEL_DESTROY, 1);
+    assert_non_null(process_find(pid));
+    kill_by(client, 10);
+    assert_null(process_find(pid));
+}
+
 /* Closed connections whose notice nobody receives are their owner's, up to what it may have. */
 static void test_unreceived(void **state)
 {
@@ -408,12 +457,20 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, world_teardown)
     const struct CMUnitTest tests[] = {
-        CASE(test_disconnect),       CASE(test_client_death),
-        CASE(test_server_death),     CASE(test_server_death_closed),
-        CASE(test_thread_death),     CASE(test_thread_death_channels),
-        CASE(test_unblock),          CASE(test_unblock_answered),
-        CASE(test_unblock_gone),     CASE(test_signal),
-        CASE(test_signals_given_up), CASE(test_unreceived),
+        CASE(test_disconnect),
+        CASE(test_client_death),
+        CASE(test_server_death),
+        CASE(test_server_death_closed),
+        CASE(test_thread_death),
+        CASE(test_thread_death_channels),
+        CASE(test_unblock),
+        CASE(test_unblock_answered),
+        CASE(test_unblock_gone),
+        CASE(test_signal),
+        CASE(test_signals_given_up),
+        CASE(test_signals_kept),
+        CASE(test_signal_without_channel),
+        CASE(test_unreceived),
         CASE(test_random),
     };
     return cmocka_run_group_tests(tests, world_group, NULL);
