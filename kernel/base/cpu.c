@@ -80,13 +80,16 @@ static bool lock_take_turn(uint32_t ticket)
 
 void kernel_lock_slow(void)
 {
+    const struct cpu *cpu = arch_cpu();
     uint32_t spins = 1;
 
-    kernel_assert(!arch_cpu()->locked);
+    kernel_assert(!cpu->locked);
     uint32_t ticket =
         __atomic_fetch_add(&kernel_lock_word, 1u << NEXT_SHIFT, __ATOMIC_RELAXED) >> NEXT_SHIFT;
     for (; !lock_take_turn(ticket); spins++) { /* each other CPU has the lock once at most */
-        cpu_ipi();
+        if (__atomic_load_n(&cpu->xcall_pending, __ATOMIC_RELAXED)) {
+            cpu_ipi();
+        }
         arch_irq_window();
         arch_spin_hint();
     }

@@ -37,6 +37,8 @@ struct cpu {
     struct thread *current; /* [c] running user thread; NULL: idle. Read by the ports' entry code */
     uint32_t resched;       /* [c] like WORK_RESCHED, requested by this CPU in the kernel */
     uint32_t id;            /* [I] */
+    struct thread *handoff; /* [k] the handoff thread (kernel/thread/sched.h); NULL: none */
+    uint32_t handoff_front; /* [k] 1: it is the first of its priority; 0: the last */
     /* [I] represents idle time in the trace and in accounting; never resumed */
     struct thread *idle;
     uint64_t since;       /* [c] when current (or idle) took the CPU */

@@ -11,9 +11,9 @@
  * thread; no other work on this CPU. It records no events: while any event of the slow path is on,
  * the slow path is taken.
  *
- * Takes the kernel lock, or leaves that to the slow path if another CPU holds it. Proved by
- * test/unit_ipc/direct_test.c, which runs each call both ways and compares all memory; counted by
- * `make bench` (msg_rt_8).
+ * Takes the kernel lock, by a copy of its own if another CPU has it and this one must wait. Proved
+ * by test/unit_ipc/direct_test.c, which runs each call both ways and compares all memory; counted
+ * by `make bench` (msg_rt_8, msg_rt_8_smp4).
  */
 #include "kernel/arch/cpu.h"
 #include "kernel/entry/msg_direct.h"
@@ -24,6 +24,8 @@
 #include "kernel/base/cpu.h"
 
 #define UNEVEN(bits) (((bits)&3) != 0)
+/* Of a call with the lock: twice in the text, see MSG_DIRECT. */
+#define HELD static inline __attribute__((always_inline))
 
 /* A buffer that a call names, and its kernel pointer: NULL if it is of 0 bytes. */
 struct part {
@@ -103,7 +105,7 @@ static inline bool send_traced(void)
 static inline uintptr_t send_unusual(const struct cpu *cpu, const struct thread *self,
                                      const struct channel *ch)
 {
-    return cannot_block(cpu, self) | (uintptr_t)sched.handoff |
+    return cannot_block(cpu, self) | (uintptr_t)cpu->handoff |
            (ch->flags & _NTO_CHF_FIXED_PRIORITY);
 }
 
@@ -122,8 +124,8 @@ static inline void send_finish(struct thread *self, struct connection *conn, str
 }
 
 /* Sends to a waiting receiver. Returns the receiver, which runs, or NULL. */
-static inline struct thread *send_to(struct thread *self, struct connection *conn,
-                                     struct channel *ch, struct thread *receiver)
+HELD struct thread *send_to(struct thread *self, struct connection *conn, struct channel *ch,
+                            struct thread *receiver)
 {
     struct cpu *cpu = arch_cpu();
     void *buffer = receiver->plain;
@@ -166,7 +168,7 @@ static inline struct thread *send_to(struct thread *self, struct connection *con
     return receiver;
 }
 
-static inline struct thread *direct_send(struct thread *self)
+HELD struct thread *direct_send(struct thread *self)
 {
     if (send_traced()) {
         return NULL;
@@ -206,9 +208,9 @@ static inline uintptr_t reply_unusual(const struct cpu *cpu, const struct thread
     return client->timeout_states | (client->flags & THREAD_UNBLOCK_SENT) | cpu->trace.exit_work;
 }
 
-static inline bool reply_to(struct thread *self, struct thread *client)
+HELD bool reply_to(struct thread *self, struct thread *client)
 {
-    const struct cpu *cpu = arch_cpu();
+    struct cpu *cpu = arch_cpu();
     uint8_t *buffer = client->buffer;
     struct part s;
 
@@ -235,11 +237,11 @@ static inline bool reply_to(struct thread *self, struct thread *client)
     part_keep(&self->args[REPLY_ARG_SMSG], &s);
     arch_context_set_result(client, (long)self->args[1], 0);
     arch_context_set_result(self, 0, 0);
-    sched_wake_waiting(client);
+    sched_wake_waiting(cpu, client);
     return true;
 }
 
-static inline bool direct_reply(struct thread *self)
+HELD bool direct_reply(struct thread *self)
 {
     if (reply_traced()) {
         return false;
@@ -282,8 +284,7 @@ static inline void receive_uninherit(struct thread *self)
 }
 
 /* Blocks self on a channel where nothing is queued. Returns next, which runs, or NULL. */
-static inline struct thread *receive_wait(struct thread *self, struct channel *ch,
-                                          struct thread *next)
+HELD struct thread *receive_wait(struct thread *self, struct channel *ch, struct thread *next)
 {
     struct cpu *cpu = arch_cpu();
     struct part r;
@@ -309,18 +310,18 @@ static inline struct thread *receive_wait(struct thread *self, struct channel *c
         !msg_info_find(self, self->args[RECEIVE_ARG_INFO]) || UNEVEN((uintptr_t)r.at) ? NULL : r.at;
     receive_uninherit(self);
     msg_insert_receiver(ch, self);
-    sched.handoff = NULL;
+    cpu->handoff = NULL;
     sched_hand_over(cpu, self, STATE_RECEIVE, next);
     return next;
 }
 
-static inline struct thread *direct_receive(struct thread *self)
+HELD struct thread *direct_receive(struct thread *self)
 {
     if (receive_traced()) {
         return NULL;
     }
     struct channel *ch = msg_channel(self->proc, self->args[0]);
-    struct thread *next = sched.handoff;
+    struct thread *next = arch_cpu()->handoff;
     if (!ch) {
         return NULL; /* ESRCH */
     }
@@ -367,32 +368,45 @@ static __attribute__((noinline)) struct thread *send_leave_info(struct thread *s
     return msg_direct_leave(self, KER_MSG_SENDV, receiver);
 }
 
-struct thread *msg_direct_send(struct thread *self, unsigned number)
+/* ---- the calls, with the lock ------------------------------------------------------- */
+
+HELD struct thread *send_held(struct thread *self, unsigned number)
 {
-    if (!kernel_lock_try()) {
-        return kercall_locked(self, number);
-    }
     struct thread *next = direct_send(self);
+
     if (next && unlikely(next->info)) {
         return send_leave_info(self, next);
     }
     return msg_direct_leave(self, number, next);
 }
 
-struct thread *msg_direct_receive(struct thread *self, unsigned number)
+HELD struct thread *receive_held(struct thread *self, unsigned number)
 {
-    return kernel_lock_try() ? msg_direct_leave(self, number, direct_receive(self))
-                             : kercall_locked(self, number);
+    return msg_direct_leave(self, number, direct_receive(self));
 }
 
-struct thread *msg_direct_reply(struct thread *self, unsigned number)
+HELD struct thread *reply_held(struct thread *self, unsigned number)
 {
-    if (!kernel_lock_try()) {
-        return kercall_locked(self, number);
-    }
     if (!direct_reply(self)) {
         return kercall_held(self, number);
     }
     kernel_unlock();
     return self;
 }
+
+/* Another CPU has the lock: waits for it, then does the same. Apart, for it needs a call. */
+#define MSG_DIRECT(call) \
+    static __attribute__((noinline)) struct thread *call##_waits(struct thread *self, \
+                                                                 unsigned number) \
+    { \
+        kernel_lock(); \
+        return call##_held(self, number); \
+    } \
+    struct thread *msg_direct_##call(struct thread *self, unsigned number) \
+    { \
+        return likely(kernel_lock_try()) ? call##_held(self, number) : call##_waits(self, number); \
+    }
+
+MSG_DIRECT(send)
+MSG_DIRECT(receive)
+MSG_DIRECT(reply)

@@ -64,7 +64,7 @@ static inline void quantum_begin(struct cpu *cpu, const struct thread *t)
 
 static inline void quantum_check(struct cpu *cpu, const struct thread *t)
 {
-    if (has_equal(t)) {
+    if (has_equal(cpu, t)) {
         quantum_begin(cpu, t);
     }
 }
@@ -75,11 +75,11 @@ void sched_ready(struct thread *t)
     struct thread *current = cpu->current;
 
     kernel_assert(kernel_locked());
-    kernel_assert(t->state == STATE_READY && t != sched.handoff && t != cpu->idle);
-    queue_handoff();
-    sched.handoff = t;
-    sched.handoff_front = 0;
-    if (!current || t->priority > current->priority || several_cpus()) {
+    kernel_assert(t->state == STATE_READY && !handoff_of(t) && t != cpu->idle);
+    queue_handoff(cpu);
+    cpu->handoff = t;
+    cpu->handoff_front = 0;
+    if (!current || t->priority > current->priority || others_may_run(cpu, t)) {
         cpu->resched = 1;
     } else if (t->priority == current->priority) {
         quantum_check(cpu, current);
@@ -113,8 +113,9 @@ void sched_unready(struct thread *t)
 {
     kernel_assert(kernel_locked());
     kernel_assert(t->state == STATE_READY);
-    if (t == sched.handoff) {
-        sched.handoff = NULL;
+    struct cpu *cpu = handoff_of(t);
+    if (cpu) {
+        cpu->handoff = NULL;
     } else {
         queue_remove(t);
     }
@@ -140,20 +141,20 @@ static inline void sched_wake(struct thread *t)
 {
     kernel_assert(kernel_locked());
     kernel_assert(t->state > STATE_READY && t->proc);
-    if (unlikely(t->timeout_states || sched.handoff)) {
+    struct cpu *cpu = arch_cpu();
+    if (unlikely(t->timeout_states || cpu->handoff)) {
         wake_any(t);
         return;
     }
-    struct cpu *cpu = arch_cpu();
     const struct thread *current = cpu->current;
-    if (!current || t->priority > current->priority || several_cpus()) {
+    if (!current || t->priority > current->priority || others_may_run(cpu, t)) {
         cpu->resched = 1;
     } else if (t->priority == current->priority) {
         wake_any(t);
         return;
     }
-    sched.handoff = t;
-    sched.handoff_front = 0;
+    cpu->handoff = t;
+    cpu->handoff_front = 0;
     thread_set_state(t, STATE_READY);
 }
 
@@ -224,34 +225,32 @@ static struct cpu *cpu_for(const struct thread *t, uint32_t mask)
     return best;
 }
 
-/* Returns the CPUs that could be kicked: online, not this one, and not kicked already. */
-static uint32_t cpus_to_kick(const struct cpu *self)
+/* Kicks the CPU among these that t should take, but for those that have been kicked and not looked
+ * yet. Returns those left for other threads. */
+static uint32_t kick_for(const struct thread *t, uint32_t mask)
 {
-    uint32_t mask = cpus_online & ~(1u << self->id);
+    struct cpu *cpu;
 
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        unsigned n = (unsigned)__builtin_ctz(rest);
-        if (cpus[n].trace.exit_work & WORK_RESCHED) {
-            mask &= ~(1u << n);
+    while ((cpu = cpu_for(t, mask))) { /* at most once for each CPU */
+        mask &= ~(1u << cpu->id);
+        if (!(cpu->trace.exit_work & WORK_RESCHED)) {
+            cpu_request(cpu, WORK_RESCHED);
+            break;
         }
     }
     return mask;
 }
 
-void sched_kick_others(const struct cpu *self)
+void sched_kick_others(struct cpu *self)
 {
     kernel_assert(kernel_locked());
     kernel_assert(self == arch_cpu());
-    queue_handoff();
-    uint32_t mask = cpus_to_kick(self);
+    queue_handoff(self);
+    uint32_t mask = cpus_online & ~(1u << self->id);
     struct thread *t = sched.above ? queue_thread(PRIORITIES - sched.above) : NULL;
 
-    while (mask && t && (int)t->priority > lowest_threshold(mask)) {
-        struct cpu *cpu = cpu_for(t, mask);
-        if (cpu) {
-            mask &= ~(1u << cpu->id);
-            cpu_request(cpu, WORK_RESCHED);
-        }
+    while (mask && t && ((mask & sched.idle_cpus) || t->priority > lowest_threshold(mask))) {
+        mask = kick_for(t, mask);
         t = queue_after(t);
     }
 }
@@ -310,7 +309,7 @@ struct thread *sched_switch_any(struct cpu *cpu, struct thread *self)
 {
     kernel_assert(kernel_locked());
     kernel_assert(cpu == arch_cpu() && self == cpu->current);
-    queue_handoff();
+    queue_handoff(cpu);
     sched.several = (cpus_online & (cpus_online - 1)) != 0; /* each CPU comes here first */
     struct thread *next = queue_best(cpu);
     kernel_assert(!next || next->state == STATE_READY);
@@ -323,7 +322,7 @@ struct thread *sched_switch_any(struct cpu *cpu, struct thread *self)
         return self;
     }
     if (running) {
-        sched_preempt(self);
+        sched_preempt(cpu, self);
     }
     if (next) {
         queue_remove(next);
@@ -351,16 +350,16 @@ static void sched_rotate(struct cpu *cpu, struct thread *t)
     slice_begin(t);
     kercall_trace_preempted(t);
     thread_set_state(t, STATE_READY);
-    queue_handoff();
-    sched.handoff = t;
-    sched.handoff_front = 0;
+    queue_handoff(cpu);
+    cpu->handoff = t;
+    cpu->handoff_front = 0;
     cpu->resched = 1;
 }
 
 void sched_give_way(struct thread *t)
 {
     kernel_assert(kernel_locked());
-    if (t->state == STATE_RUNNING && has_equal(t)) {
+    if (t->state == STATE_RUNNING && has_equal(arch_cpu(), t)) {
         sched_rotate(arch_cpu(), t);
     }
 }
@@ -388,7 +387,7 @@ static inline struct thread *yield_next(const struct cpu *cpu, const struct thre
 {
     const struct list *first = sched.queues[queue_of(self)];
 
-    if (!first || sched.handoff || sched.above != self->priority + 1u) {
+    if (!first || cpu->handoff || sched.above != self->priority + 1u) {
         return NULL;
     }
     if (cpu->trace.exit_work | cpu->resched) {
@@ -429,7 +428,7 @@ void sched_quantum(struct cpu *cpu)
         return;
     }
     cpu->quantum_end = UINT64_MAX;
-    if (!t || t->state != STATE_RUNNING || t->policy == SCHED_FIFO || !has_equal(t)) {
+    if (!t || t->state != STATE_RUNNING || t->policy == SCHED_FIFO || !has_equal(cpu, t)) {
         return;
     }
     uint32_t used = slice_used(t) + (uint32_t)(now - cpu->since);

@@ -4,9 +4,10 @@
  * held. Its common cases are inline in the kernel's exit and in the fast path of messages. Counted
  * by `make bench` (msg_rt_8, irq_thread).
  *
- * The thread that became READY last is not enqueued at once but kept in `handoff`, the handoff
- * thread: most often the next switch takes it, as for every message and its reply, and it never
- * enters a queue. It counts as the last of its priority.
+ * The thread that a CPU has made READY last is not enqueued at once but kept in cpu->handoff, the
+ * handoff thread: most often the next switch takes it, as for every message and its reply, and it
+ * never enters a queue. It counts as the last of its priority. Where there are several CPUs it stays
+ * there beyond the kernel's exit only if no other CPU may run it: sched_waits().
  */
 #ifndef KERNEL_THREAD_SCHED_H
 #define KERNEL_THREAD_SCHED_H
@@ -19,15 +20,12 @@
 #define PRIORITIES 256
 
 struct sched {
-    /* [k] the handoff thread; NULL: none */
-    struct thread *handoff;
-    uint32_t handoff_front;         /* [k] 1: `handoff` is the first of its priority; 0: the last */
-    uint32_t above;                 /* [k] highest priority in the queues plus 1; 0: all empty */
-    uint32_t several;               /* [k] several CPUs are online */
-    uint32_t summary;               /* [k] bit per word of bits[] that is not 0 */
-    uint32_t idle_cpus;             /* [k] mask */
-    uint32_t quantum;               /* [I] cycles */
-    uint32_t bits[PRIORITIES / 32]; /* [k] bit per queue that is not empty */
+    uint32_t above;                  /* [k] highest priority in the queues plus 1; 0: all empty */
+    uint32_t several;                /* [k] several CPUs are online */
+    uint32_t summary;                /* [k] bit per word of bits[] that is not 0 */
+    uint32_t idle_cpus;              /* [k] mask */
+    uint32_t quantum;                /* [I] cycles */
+    uint32_t bits[PRIORITIES / 32];  /* [k] bit per queue that is not empty */
     struct list *queues[PRIORITIES]; /* [k] first thread of 255 - priority; NULL: empty */
 };
 extern struct sched sched;
@@ -47,13 +45,14 @@ void sched_quantum(struct cpu *cpu); /* timer work: round robin */
 /* All cases of sched_switch() that are not inline. */
 struct thread *sched_switch_any(struct cpu *cpu, struct thread *self);
 /* Kicks other CPUs that should run READY threads. They in turn kick the next ones. */
-void sched_kick_others(const struct cpu *self);
+void sched_kick_others(struct cpu *self);
 
 /* ---- the ready queues (sched_queue.c) ---------------------------------------------- */
 
 void queue_insert(struct thread *t, bool at_front);
-/* Enqueues the handoff thread: afterwards all READY threads are in queues. */
-void queue_handoff(void);
+/* Enqueues this CPU's handoff thread: afterwards all READY threads that it may run are in
+ * queues. */
+void queue_handoff(struct cpu *cpu);
 void queue_remove(struct thread *t);
 /* Returns the thread after t in scheduling order; NULL: t was the last. */
 struct thread *queue_after(const struct thread *t);
@@ -70,10 +69,21 @@ static inline struct thread *queue_thread(unsigned q)
     return list_entry(sched.queues[q], struct thread, ready);
 }
 
-/* Returns whether another thread of t's priority is READY. */
-static inline bool has_equal(const struct thread *t)
+/* Returns whether another thread of t's priority is READY. t runs on this CPU. */
+static inline bool has_equal(const struct cpu *cpu, const struct thread *t)
 {
-    return sched.queues[queue_of(t)] || (sched.handoff && sched.handoff->priority == t->priority);
+    return sched.queues[queue_of(t)] || (cpu->handoff && cpu->handoff->priority == t->priority);
+}
+
+/* Returns the CPU whose handoff thread t is, or NULL. Bounded by CONFIG_CPUS. */
+static inline struct cpu *handoff_of(const struct thread *t)
+{
+    for (unsigned n = 0; n < CONFIG_CPUS; n++) {
+        if (cpus[n].handoff == t) {
+            return &cpus[n];
+        }
+    }
+    return NULL;
 }
 
 static inline bool is_idle(const struct cpu *cpu)
@@ -96,13 +106,13 @@ static inline bool several_cpus(void)
 /* Preempts self: it becomes the first of its priority. If its quantum is used up, the timer
  * preempts it as soon as it runs again beside a thread of equal priority. Precondition: no handoff
  * thread other than self. */
-static inline void sched_preempt(struct thread *self)
+static inline void sched_preempt(struct cpu *cpu, struct thread *self)
 {
     kernel_assert(self->state == STATE_RUNNING);
     kercall_trace_preempted(self);
     thread_set_state(self, STATE_READY);
-    sched.handoff = self;
-    sched.handoff_front = 1;
+    cpu->handoff = self;
+    cpu->handoff_front = 1;
 }
 
 /* Switches the CPU from prev, no longer RUNNING, to next, no longer queued. If prev waits, it gets
@@ -133,9 +143,9 @@ static inline void switch_between(struct cpu *cpu, struct thread *prev, struct t
     arch_switch(prev, next);
 }
 
-static inline void sched_kick_rest(const struct cpu *cpu)
+static inline void sched_kick_rest(struct cpu *cpu)
 {
-    if (CONFIG_CPUS > 1 && (sched.handoff || sched.above) && several_cpus()) {
+    if (CONFIG_CPUS > 1 && (cpu->handoff || sched.above) && several_cpus()) {
         sched_kick_others(cpu);
     }
 }
@@ -146,7 +156,7 @@ static inline void sched_kick_rest(const struct cpu *cpu)
  * READY. */
 static inline struct thread *sched_switch(struct cpu *cpu, struct thread *self)
 {
-    struct thread *next = sched.handoff;
+    struct thread *next = cpu->handoff;
 
     kernel_assert(kernel_locked());
     kernel_assert(!next || next->state == STATE_READY);
@@ -156,9 +166,9 @@ static inline struct thread *sched_switch(struct cpu *cpu, struct thread *self)
     /* Its priority is above every queued thread's, so it has no round-robin peer. */
     bool waits = self->state > STATE_READY;
     if (waits) {
-        sched.handoff = NULL;
+        cpu->handoff = NULL;
     } else if (self->state == STATE_RUNNING && self->priority < next->priority) {
-        sched_preempt(self);
+        sched_preempt(cpu, self);
     } else {
         return sched_switch_any(cpu, self); /* READY: self is `next` */
     }
@@ -189,22 +199,28 @@ static inline void sched_hand_over(struct cpu *cpu, struct thread *prev, enum th
     arch_switch(prev, next);
 }
 
+/* Returns whether another CPU may run t. */
+static inline bool others_may_run(const struct cpu *cpu, const struct thread *t)
+{
+    return several_cpus() && (t->runmask & cpus_online & ~(1u << cpu->id)) != 0;
+}
+
 /* Returns whether waking t would change nothing except its state READY. */
 static inline bool sched_waits(const struct cpu *cpu, const struct thread *self,
                                const struct thread *t)
 {
-    if (sched.handoff || several_cpus() || t->priority > self->priority) {
+    if (cpu->handoff || others_may_run(cpu, t) || t->priority > self->priority) {
         return false;
     }
     return t->priority < self->priority || self->policy == SCHED_FIFO ||
            cpu->quantum_end != UINT64_MAX;
 }
 
-static inline void sched_wake_waiting(struct thread *t)
+static inline void sched_wake_waiting(struct cpu *cpu, struct thread *t)
 {
-    kernel_assert(!sched.handoff && t->state > STATE_READY);
-    sched.handoff = t;
-    sched.handoff_front = 0;
+    kernel_assert(!cpu->handoff && t->state > STATE_READY);
+    cpu->handoff = t;
+    cpu->handoff_front = 0;
     thread_set_state_unseen(t, STATE_READY);
 }
 

@@ -82,25 +82,29 @@ void queue_remove(struct thread *t)
     sched.above = queues_above();
 }
 
-void queue_handoff(void)
+void queue_handoff(struct cpu *cpu)
 {
-    if (sched.handoff) {
-        queue_insert(sched.handoff, sched.handoff_front);
-        sched.handoff = NULL;
+    if (cpu->handoff) {
+        queue_insert(cpu->handoff, cpu->handoff_front);
+        cpu->handoff = NULL;
     }
 }
 
 /* Returns the first non-empty queue from queue q on; PRIORITIES: none. */
 static unsigned queue_next(unsigned q)
 {
-    while (q < PRIORITIES) {
-        uint32_t bits = sched.bits[q / 32] << (q % 32);
-        if (bits) {
-            return q + (unsigned)__builtin_clz(bits);
-        }
-        q = (q / 32 + 1) * 32;
+    uint32_t bits = q < PRIORITIES ? sched.bits[q / 32] << (q % 32) : 0;
+    unsigned word = q / 32 + 1;
+
+    if (bits) {
+        return q + (unsigned)__builtin_clz(bits);
     }
-    return PRIORITIES;
+    uint32_t words = sched.summary << word;
+    if (!words) {
+        return PRIORITIES;
+    }
+    word += (unsigned)__builtin_clz(words);
+    return word * 32 + (unsigned)__builtin_clz(sched.bits[word]);
 }
 
 struct thread *queue_after(const struct thread *t)

@@ -58,7 +58,7 @@ void thread_free(struct thread *t)
     kernel_assert(kernel_locked());
     kernel_assert(t->state == STATE_DEAD || t->state == STATE_STOPPED);
     kernel_assert(t->proc->threads[t->tid - 1] == t);
-    kernel_assert(t != arch_cpu()->current && t != sched.handoff);
+    kernel_assert(t != arch_cpu()->current && !handoff_of(t));
     kernel_assert(!pulse_queued(&t->notice));
     t->proc->threads[t->tid - 1] = NULL;
     generations[t->index]++;

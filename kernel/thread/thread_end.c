@@ -91,7 +91,7 @@ void thread_end(struct thread *t, uintptr_t status)
     }
     thread_call_each(thread_gone, t);
     thread_leave_cpu(t);
-    kernel_assert(arch_cpu()->current != t && t != sched.handoff);
+    kernel_assert(arch_cpu()->current != t && !handoff_of(t));
     kernel_assert(!timer_node_running(&t->timeout));
     arch_context_drop(t);
     thread_set_state(t, STATE_DEAD);

@@ -127,7 +127,7 @@ static bool is_quantum(const char *at)
         const struct thread *t = cpus[n].current;
         if (IS(at, cpus[n].quantum_end) || IS(at, cpus[n].timer_at) || IS(at, fake_timer_at[n])) {
             return last.number != KER_MSG_REPLYV && cpus[n].quantum_end == UINT64_MAX &&
-                   !(t && has_equal(t));
+                   !(t && has_equal(&cpus[n], t));
         }
     }
     return false;
@@ -147,7 +147,7 @@ static bool may_differ(const char *at, char long_way)
 {
     return is_pending_event(at, long_way) || IS_MEMBER(at, step) || IS_MEMBER(at, result) ||
            IS_MEMBER(at, result_error) || IS(at, fake_events_off) || IS(at, fake_events) ||
-           is_quantum(at) || (IS(at, sched.handoff_front) && !sched.handoff);
+           is_quantum(at) || (IS(at, arch_cpu()->handoff_front) && !arch_cpu()->handoff);
 }
 
 RAW void compare_bytes(const char *at, const char *after, size_t bytes)

@@ -129,7 +129,7 @@ static void a_thread_is_in_the_wrong_state(void **state)
 
 static void enqueues(void)
 {
-    queue_handoff();
+    queue_handoff(&cpus[0]);
 }
 
 /* A thread in a queue whose priority, or whose state, changes behind the queue's back. */

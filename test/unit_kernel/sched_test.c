@@ -172,7 +172,7 @@ static void yield(struct thread *self)
     (to.sched = sched, memcpy(to.cpus, cpus, sizeof(cpus)), \
      memcpy(to.threads, threads, sizeof(threads)), memcpy(to.idles, idles, sizeof(idles)), \
      to.ipis = fake_ipis, \
-     to.sched.handoff_front *= sched.handoff != NULL) /* else it means nothing */
+     to.cpus[cpu->id].handoff_front *= cpu->handoff != NULL) /* else it means nothing */
     SAVE(before);
     thread_result(self, 0, 0);
     sched_give_way(self);
