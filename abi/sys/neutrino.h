@@ -105,6 +105,10 @@ struct sigevent {
 #define ND_LOCAL_NODE 0
 #define _NTO_SIDE_CHANNEL 0x40000000
 #define _NTO_COF_CLOEXEC 0x0001
+/* Kymo: servers of this process may deliver events over the connection, though it leads to another
+ * process's channel: see MsgDeliverEvent(), MsgRegisterEvent(). */
+#define KYMO_COF_EVENTS 0x0100
+#define KYMO_COF_ALL (_NTO_COF_CLOEXEC | KYMO_COF_EVENTS)
 
 /* Written by MsgReceive() and MsgInfo(); 13 words in the trace's wide form. */
 struct _msg_info {

@@ -95,7 +95,7 @@ long ker_connect_attach(struct thread *self, const uintptr_t *args)
     if (!ch) {
         return -ESRCH;
     }
-    if ((args[4] & ~(uintptr_t)_NTO_COF_CLOEXEC) || (index & 0x80000000u)) {
+    if ((args[4] & ~(uintptr_t)KYMO_COF_ALL) || (index & 0x80000000u)) {
         return -EINVAL;
     }
     struct connection **slot = connect_free_slot(table, index - base);

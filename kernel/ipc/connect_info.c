@@ -2,7 +2,7 @@
 /*
  * Queries about connections: ConnectServerInfo, ConnectClientInfo, ConnectFlags.
  *
- * Kernel lock held. Refuses unknown pids (ESRCH), coids and scoids (EINVAL), flags except CLOEXEC
+ * Kernel lock held. Refuses unknown pids (ESRCH), coids and scoids (EINVAL), unknown flags
  * (EINVAL), other processes' flags (EPERM), bad memory (EFAULT). Proved by test/unit_ipc.
  */
 #include "kernel/ipc/msg.h"
@@ -33,7 +33,7 @@ long ker_connect_server_info(struct thread *self, const uintptr_t *args)
     if (!conn) {
         return -EINVAL;
     }
-    struct _server_info info = {.scoid = conn->scoid, .flags = conn->flags & _NTO_COF_CLOEXEC};
+    struct _server_info info = {.scoid = conn->scoid, .flags = conn->flags & KYMO_COF_ALL};
     if (conn->channel) {
         info.pid = conn->channel->proc->pid;
         info.chid = conn->channel->chid;
@@ -83,13 +83,13 @@ long ker_connect_flags(struct thread *self, const uintptr_t *args)
         return -ESRCH;
     }
     struct connection *conn = msg_connection(proc, args[1]);
-    if (!conn || ((mask | bits) & ~(uint32_t)_NTO_COF_CLOEXEC)) {
+    if (!conn || ((mask | bits) & ~(uint32_t)KYMO_COF_ALL)) {
         return -EINVAL;
     }
     if (proc != self->proc && mask != 0) {
         return -EPERM;
     }
-    uint32_t old = conn->flags & _NTO_COF_CLOEXEC;
+    uint32_t old = conn->flags & KYMO_COF_ALL;
     conn->flags = (conn->flags & ~mask) | (bits & mask);
     return (long)old;
 }

@@ -170,10 +170,28 @@ static bool event_connected(const struct process *client, const struct process *
 }
 
 /*
+ * Returns whether a server may deliver this event, which has been checked. The kernel can't know
+ * what the client passed to the server in a message. So a pulse goes to the client's own channels
+ * only, or over a connection that it has opened for events: else each server could speak to all
+ * others in its clients' names. A signal, which would end the client, needs ABILITY_KILL.
+ */
+static bool event_permitted(const struct process *server, const struct process *client,
+                            const struct sigevent *event)
+{
+    if (event->sigev_notify == SIGEV_SIGNAL) {
+        return process_able(server, ABILITY_KILL);
+    }
+    if (event->sigev_notify != SIGEV_PULSE) {
+        return true;
+    }
+    const struct connection *conn = msg_connection(client, (uintptr_t)event->sigev_coid);
+    return !conn->channel || conn->channel->proc == client || (conn->flags & KYMO_COF_EVENTS);
+}
+
+/*
  * MsgDeliverEvent(): delivers an event that a client passed in a message, even after the reply. So
  * here the rcvid is valid as long as that client thread lives and its process is connected to the
- * caller's (ESRCH). A signal, which would end the client, needs ABILITY_KILL: the kernel can't know
- * that the client asked for it.
+ * caller's (ESRCH).
  */
 long ker_msg_deliver_event(struct thread *self, const uintptr_t *args)
 {
@@ -191,7 +209,7 @@ long ker_msg_deliver_event(struct thread *self, const uintptr_t *args)
     if (r != 0) {
         return r;
     }
-    if (event.sigev_notify == SIGEV_SIGNAL && !process_able(self->proc, ABILITY_KILL)) {
+    if (!event_permitted(self->proc, client->proc, &event)) {
         return -EPERM;
     }
     bool suicide = event.sigev_notify == SIGEV_SIGNAL && client->proc == self->proc;

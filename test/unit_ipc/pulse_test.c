@@ -363,6 +363,33 @@ static void test_deliver(void **state)
     assert_int_equal(deliver(server, rcvid, &event), -ESRCH);
 }
 
+/* A pulse to another process's channel, in the client's name: only if the client allows it. */
+static void test_deliver_elsewhere(void **state)
+{
+    (void)state;
+    struct thread *third = world_process(0, 20, DATA);
+    struct sigevent event = {0};
+    CALL(third, CHANNEL_CREATE, 0);
+    long coid = CALL(client, CONNECT_ATTACH, 0, (uintptr_t)third->proc->pid, 1, 0, 0);
+    SIGEV_PULSE_INIT(&event, (int)coid, 15, 3, 4);
+    uintptr_t rcvid = (uintptr_t)client->rcvid;
+    assert_int_equal(deliver(server, rcvid, &event), -EPERM);
+    assert_true(list_empty(&third->proc->channels[0]->pulses));
+    event.sigev_coid = 0; /* the server's own channel, in the client's name */
+    assert_int_equal(deliver(server, rcvid, &event), -EPERM);
+    event.sigev_coid = (int)coid;
+    assert_int_equal(CALL(server, CONNECT_FLAGS, (uintptr_t)client->proc->pid, (uintptr_t)coid,
+                          KYMO_COF_EVENTS, KYMO_COF_EVENTS),
+                     -EPERM);
+    assert_int_equal(
+        CALL(client, CONNECT_FLAGS, 0, (uintptr_t)coid, KYMO_COF_EVENTS, KYMO_COF_EVENTS), 0);
+    assert_int_equal(deliver(server, rcvid, &event), 0);
+    assert_int_equal(CALL(third, MSG_RECEIVEV, 1, AT(0), LEN(64), 0), 0);
+    assert_int_equal(CALL(client, CONNECT_FLAGS, 0, (uintptr_t)coid, KYMO_COF_EVENTS, 0),
+                     KYMO_COF_EVENTS);
+    assert_int_equal(deliver(server, rcvid, &event), -EPERM);
+}
+
 /* A signal ends the client: only with the ability, for nobody can know that the client asked. */
 static void test_deliver_signal(void **state)
 {
@@ -403,6 +430,7 @@ int main(void)
         CASE(test_fixed_priority, setup_fixed),
         CASE(test_current, setup),
         CASE(test_deliver, setup),
+        CASE(test_deliver_elsewhere, setup),
         CASE(test_deliver_signal, setup),
     };
     return cmocka_run_group_tests(tests, world_group, NULL);
