@@ -106,7 +106,7 @@ struct sigevent {
 #define _NTO_SIDE_CHANNEL 0x40000000
 #define _NTO_COF_CLOEXEC 0x0001
 /* Kymo: servers of this process may deliver events over the connection, though it leads to another
- * process's channel: see MsgDeliverEvent(), MsgRegisterEvent(). */
+ * process's channel: see MsgDeliverEvent(). */
 #define KYMO_COF_EVENTS 0x0100
 #define KYMO_COF_ALL (_NTO_COF_CLOEXEC | KYMO_COF_EVENTS)
 

@@ -24,7 +24,7 @@
 #include "kernel/base/cpu.h"
 
 #define UNEVEN(bits) (((bits)&3) != 0)
-/* Of a call with the lock: twice in the text, see MSG_DIRECT. */
+/* Of a call with the lock: twice in the text, see send_waits(). */
 #define HELD static inline __attribute__((always_inline))
 
 /* A buffer that a call names, and its kernel pointer: NULL if it is of 0 bytes. */
@@ -395,18 +395,35 @@ HELD struct thread *reply_held(struct thread *self, unsigned number)
 }
 
 /* Another CPU has the lock: waits for it, then does the same. Apart, for it needs a call. */
-#define MSG_DIRECT(call) \
-    static __attribute__((noinline)) struct thread *call##_waits(struct thread *self, \
-                                                                 unsigned number) \
-    { \
-        kernel_lock(); \
-        return call##_held(self, number); \
-    } \
-    struct thread *msg_direct_##call(struct thread *self, unsigned number) \
-    { \
-        return likely(kernel_lock_try()) ? call##_held(self, number) : call##_waits(self, number); \
-    }
+static __attribute__((noinline)) struct thread *send_waits(struct thread *self, unsigned number)
+{
+    kernel_lock();
+    return send_held(self, number);
+}
 
-MSG_DIRECT(send)
-MSG_DIRECT(receive)
-MSG_DIRECT(reply)
+static __attribute__((noinline)) struct thread *receive_waits(struct thread *self, unsigned number)
+{
+    kernel_lock();
+    return receive_held(self, number);
+}
+
+static __attribute__((noinline)) struct thread *reply_waits(struct thread *self, unsigned number)
+{
+    kernel_lock();
+    return reply_held(self, number);
+}
+
+struct thread *msg_direct_send(struct thread *self, unsigned number)
+{
+    return likely(kernel_lock_try()) ? send_held(self, number) : send_waits(self, number);
+}
+
+struct thread *msg_direct_receive(struct thread *self, unsigned number)
+{
+    return likely(kernel_lock_try()) ? receive_held(self, number) : receive_waits(self, number);
+}
+
+struct thread *msg_direct_reply(struct thread *self, unsigned number)
+{
+    return likely(kernel_lock_try()) ? reply_held(self, number) : reply_waits(self, number);
+}

@@ -2,7 +2,7 @@
 /*
  * Round trips of 8 bytes on a machine of several CPUs: ROUNDS times between two marks, from the
  * stack, to the server (bench_msg) of that name. The start script says on which CPU each of the two
- * runs (smp.start), and test/bench/bench_smp.py in which order it calls.
+ * runs (smp.start), and test/bench/smp_figures.py in which order it calls.
  *
  *   bench_smp NAME
  */
