@@ -109,7 +109,7 @@ fuzz: ## random inputs for FUZZ=<minutes> (default 10); SEED=<n> repeats a round
 	$(Q)scripts/locked check test/fuzz/run $(or $(FUZZ),10) $(SEED)
 
 .PHONY: size
-size: boards tools ## sizes of every kernel and program
+size: boards tools $(addprefix kernel-without-d-,$(BOARDS)) ## sizes of every kernel and program
 	$(Q)scripts/sizes $(BOARDS)
 	$(Q)test/bench/d_size.py
 	$(Q)test/bench/d_ram.py
@@ -185,7 +185,12 @@ $(addprefix other-libc-,$(BOARDS)): other-libc-%: $(BOARD_TOOLS)
 .PHONY: without-d $(addprefix without-d-,$(BOARDS))
 without-d: $(addprefix without-d-,$(BOARDS))
 $(addprefix without-d-,$(BOARDS)): without-d-%: $(BOARD_TOOLS)
-	$(call board_make,$*,D=0 B=$(B)/$*-without-d image-bench)
+	$(call board_make,$*,D=0 B=$(B)/$*-without-d image-bench $(B)/$*-without-d/kernel.elf)
+
+# The same without images: `make size`.
+.PHONY: $(addprefix kernel-without-d-,$(BOARDS))
+$(addprefix kernel-without-d-,$(BOARDS)): kernel-without-d-%: $(BOARD_TOOLS)
+	$(call board_make,$*,D=0 B=$(B)/$*-without-d $(B)/$*-without-d/kernel.elf)
 
 # Some test images with the smallest trace buffers that there may be.
 .PHONY: small-buffers $(addprefix small-buffers-,$(BOARDS))

@@ -8,7 +8,7 @@ VIRTIO_SRCS_virtio := apps/virtio/virtio.c
 DISK_PROGRAMS_virtio := diskd
 DISK_PROGRAMS := $(DISK_PROGRAMS_$(DISK))
 
-PROGRAMS += init console linkd shell pidin crash evstorm watchdog
+PROGRAMS += init console linkd shell pidin crash evstorm watchdog dlimit
 PROGRAMS += demo sensor filter client workers pipeline inversion spinner
 
 init_SRCS := $(addprefix apps/init/,main.c children.c line.c options.c)
@@ -27,6 +27,7 @@ crash_SRCS := apps/crash/main.c apps/crash/kinds.c
 FLAGS_apps/crash/kinds.c := $(CRASH_DEFS)
 evstorm_SRCS := apps/evstorm/main.c
 watchdog_SRCS := apps/watchdog/main.c
+dlimit_SRCS := apps/dlimit/main.c
 
 demo_SRCS := apps/demo/demo.c
 sensor_SRCS := apps/demo/sensor.c
@@ -50,7 +51,7 @@ demo_SCRIPT := apps/images/demo.start
 shell_PROGRAMS := init console $(DISK_PROGRAMS) shell pidin tracelogger tracestop evstorm watchdog $(DEMO_PROGRAMS)
 shell_SCRIPT := apps/images/shell.start
 # A system that runs until it is stopped, with the link to a host: what D looks at.
-live_PROGRAMS := init console linkd hello $(DISK_PROGRAMS) shell pidin tracelogger tracestop evstorm watchdog $(DEMO_PROGRAMS)
+live_PROGRAMS := init console linkd dlimit hello $(DISK_PROGRAMS) shell pidin tracelogger tracestop evstorm watchdog $(DEMO_PROGRAMS)
 live_SCRIPT := apps/images/live$(START_CLASS).start
 # Like live, but without a reader of its console: the image that `kymo dtrace` boots.
 work_PROGRAMS := init console linkd hello $(DEMO_PROGRAMS)

@@ -91,6 +91,12 @@ $(B)/offsets.h $(B)/trace_offsets.h: $(B)/flags | build/gen/trace_hooks.h
 	$(Q)sed -n -e '1i/* Generated from $(filter %.c,$^). */' -e 's/.*"->\([A-Z0-9_]* [0-9]*\)".*/#define \1/p' $(@:.h=.s) > $@
 
 $(KERNEL_OBJS): EXTRA_FLAGS = $(KERNEL_FLAGS)
+# What of D doesn't run while a probe fires, or seldom: compiled with the board's D_COLD_FLAGS.
+D_HOT := $(addprefix trace/dtrace/,act agg_function aggregate buffer builtin dynvar fire load log run \
+	speculate store subr text variable site/sites) \
+	$(addprefix kernel/dtrace/,fbt gate port profile raise sample syscall)
+D_COLD := $(filter-out $(D_HOT) %/probe/calls,$(basename $(D_SRCS_1) trace/dtrace/site/sites.c))
+$(D_COLD:%=$(B)/%.o): EXTRA_FLAGS = $(KERNEL_FLAGS) $(D_COLD_FLAGS)
 $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)
@@ -104,20 +110,22 @@ $(B)/%.o: %.S $(B)/flags
 FILE_FLAGS = $(foreach v,$(sort $(filter FLAGS_%,$(.VARIABLES))),$(v)=$($(v)))
 $(B)/flags: FORCE
 	@mkdir -p $(@D)
-	@printf '%s\n' "$(subst ",\",$(CC) $(KERNEL_FLAGS) $(USER_FLAGS) $(AS_FLAGS) $(LIBC) $(FILE_FLAGS))" | cmp -s - $@ || \
-		printf '%s\n' "$(subst ",\",$(CC) $(KERNEL_FLAGS) $(USER_FLAGS) $(AS_FLAGS) $(LIBC) $(FILE_FLAGS))" > $@
+	@printf '%s\n' "$(subst ",\",$(CC) $(KERNEL_FLAGS) $(USER_FLAGS) $(AS_FLAGS) $(LIBC) $(D_COLD_FLAGS) $(FILE_FLAGS))" | cmp -s - $@ || \
+		printf '%s\n' "$(subst ",\",$(CC) $(KERNEL_FLAGS) $(USER_FLAGS) $(AS_FLAGS) $(LIBC) $(D_COLD_FLAGS) $(FILE_FLAGS))" > $@
 .PHONY: FORCE
 FORCE:
 
 # What D's function probes (kernel/dtrace/fbt.c) know of the functions, and kernel/observe/unwind.c of
 # their stacks: from a kernel that is linked without these tables. The table lies behind the code, so
 # that all images have theirs at the same addresses; each is checked.
+# A kernel without D has the stacks' table, too: for panics.
+FBT_OBJS_0 := $(B)/unwind_table.o
 FBT_OBJS_1 := $(B)/fbt_table.o
 FBT_OBJS := $(FBT_OBJS_$(D))
 FBT_FIRST_OBJS := $(KERNEL_OBJS) $(B)/kernel/dtrace/none/fbt_table.o $(B)/fbt_first.image.o
 FBT_CHECK_1 = build/tools/mkfbt --check $(B)/fbt_first.elf
 FBT_CHECK_0 = true
-$(B)/kernel/dtrace/none/fbt_table.o $(FBT_OBJS_1): EXTRA_FLAGS = $(KERNEL_FLAGS)
+$(B)/kernel/dtrace/none/fbt_table.o $(FBT_OBJS_0) $(FBT_OBJS_1): EXTRA_FLAGS = $(KERNEL_FLAGS)
 $(B)/kernel/dtrace/none/fbt_table.o: | $(KERNEL_GEN)
 
 $(B)/fbt_first.image.o: scripts/image.S
@@ -135,7 +143,12 @@ $(B)/fbt_table.c: $(B)/fbt_first.elf build/tools/mkfbt build/tools/mkunwind
 	$(Q)build/tools/mkfbt $< $(B)/fbt_first.map $(B) $@ $(B)/fbt.txt
 	$(Q)build/tools/mkunwind -c $< >> $@
 
-$(B)/fbt_table.o: $(B)/fbt_table.c $(B)/flags
+$(B)/unwind_table.c: $(B)/fbt_first.elf build/tools/mkunwind
+	$(call say,UNWIND)
+	$(Q)echo '#include "kernel/dtrace/fbt_table.h"' > $@
+	$(Q)build/tools/mkunwind -c $< >> $@
+
+$(FBT_OBJS_0) $(FBT_OBJS_1): %.o: %.c $(B)/flags
 	$(call say,CC)
 	$(Q)$(CC) $(EXTRA_FLAGS) -c -o $@ $<
 

@@ -12,7 +12,8 @@
  * it and ends with it. Needs the ability dtrace_kernel, or dtrace_user: then CREATE makes consumers
  * that observe the caller and the processes that it started, by the providers dtrace, profile and
  * syscall; they can't read kernel memory. Also needed: dtrace_destructive for programs that change
- * the target; trace for log=1, retain and logstop(); dtrace_kernel for CLAIM, LOOK, RESUME. Returns
+ * the target; trace for log=1, retain and logstop(); dtrace_kernel for CLAIM, LOOK,
+ * RESUME, LIMIT. Returns
  * 0, or -1 and errno, which call->result holds as a negative number:
  *
  *   EPERM      without the ability (CREATE's refusal names it); a destructive program without the
@@ -22,7 +23,8 @@
  *   EMSGSIZE   in_bytes or out_bytes out of range, or no room for the answer
  *   EFAULT     in or out is not the caller's memory
  *   EAGAIN     too many consumers; ENOMEM: no memory for this one
- *   E2BIG      (CREATE) END may need more than a fill buffer; ENOSPC: it has no room at all
+ *   E2BIG      (CREATE) END may need more than a fill buffer, or a probe firing more steps than
+ *              LIMIT allows; ENOSPC: it has no room at all
  *   ENOSPC, ENOTSUP   (GO) no slot for one more function probe; this function can't be probed
  *   ESHUTDOWN  the consumer was silent for 10 s and is killed
  */
@@ -85,6 +87,10 @@ enum kymo_d_command {
      * dtrace_log_pass_flags. out: struct dtrace_status. Returns id: 1, or 0: some of it found no
      * room. A sign of life. ECANCELED as for NOTES; EAGAIN: no room now, and nothing was taken. */
     KYMO_D_PASS,
+    /* Limits the cost of programs that are made from now on: id: the most steps that their clauses
+     * may add to a firing of one probe. It can only be lowered; 0 changes nothing. Returns id: the
+     * limit in force, 0: none. */
+    KYMO_D_LIMIT,
 };
 
 struct kymo_d_call {

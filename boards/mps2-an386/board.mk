@@ -4,13 +4,14 @@
 comma := ,
 ARCH := armv7m
 CROSS := arm-none-eabi-
-# The NOPs before each function are room for a branch to one of its function probes: docs/fbt.md.
+# With D the NOPs before each function are room for a branch to one of its function probes: docs/fbt.md.
 CPU_FLAGS_KERNEL := -mcpu=cortex-m4 -mthumb -mfloat-abi=soft -ffunction-sections \
-	-fpatchable-function-entry=2,2
+	$(if $(filter 0,$(D)),,-fpatchable-function-entry=2,2)
 CPU_FLAGS_USER := -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16 -mword-relocations
 LIBC := newlib
 LIBCS := newlib picolibc
 # D: a 16 KB buffer and short strings are enough to begin with.
+D_COLD_FLAGS := -Os
 D_OPTIONS := bufsize=4k aggsize=4k dynvarsize=4k strsize=64
 
 # The sampling interrupt is the dual timer's; the trace clock's own line is never raised by it.
@@ -28,7 +29,7 @@ BOARD_DRIVERS := boards/drivers/cmsdk_uart.c boards/drivers/cmsdk_timer.c \
 	kernel/arch/armv7m/patch/ram.c
 
 KERNEL_LDSYMS := KERNEL_START=0 KERNEL_VIRT_OFFSET=0 KERNEL_ALIGN=16 KERNEL_DATA=0x20000000 \
-	KERNEL_LOAD_MOST=0x400000 \
+	KERNEL_LOAD_MOST=0x3f0000 KERNEL_SLOTS=0x3f0000 KERNEL_SLOTS_BYTES=0x10000 \
 	RETAIN_BASE=0x20200000 RETAIN_BYTES=0x200000
 KERNEL_LD_DEPS := ldscripts/kernel.ld $(BOARD_DIR)/board.mk
 KERNEL_LDFLAGS := $(addprefix -Wl$(comma)--defsym=,$(KERNEL_LDSYMS)) -T ldscripts/kernel.ld -nostartfiles

@@ -6,6 +6,8 @@
  */
 #include "host/dtrace/command.h"
 
+#include <string.h>
+
 static const char *const stabilities[] = {"Internal", "Private",  "Obsolete", "External",
                                           "Unstable", "Evolving", "Stable",   "Standard"};
 static const char *const classes[] = {"Unknown", "CPU", "Platform", "Group", "ISA", "Common"};
@@ -136,6 +138,45 @@ static struct dtrace_cost cost_of(const struct command *c, const void *image,
     return cost;
 }
 
+/* Clauses of the same description fire together. */
+static bool is_first_of_its_description(const struct command *c, unsigned clause)
+{
+    const char *description = dt_session_clause(c->session, clause)->description;
+
+    for (unsigned i = 0; i < clause; i++) {
+        if (strcmp(dt_session_clause(c->session, i)->description, description) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Prints the bound that a target compares with its dtrace_max_cost: of the clauses of one
+ * description; other descriptions may match the same probe. */
+static void firing_cost(const struct command *c, const void *image, unsigned clause)
+{
+    const struct dt_clause_info *first = dt_session_clause(c->session, clause);
+    uint32_t strsize = (uint32_t)dtrace_option(c->session, "strsize");
+    uint64_t error = dtrace_error_bound(image, strsize), sum = 0;
+    unsigned n = 0;
+
+    for (unsigned i = clause; i < dt_session_clauses(c->session); i++) {
+        const struct dt_clause_info *info = dt_session_clause(c->session, i);
+        uint64_t most = 0;
+        if (strcmp(info->description, first->description) != 0) {
+            continue;
+        }
+        for (uint32_t e = 0; e < info->necbs; e++) {
+            uint64_t one = dtrace_ecb_bound(image, info->first_ecb + e, strsize, error);
+            most = one > most ? one : most;
+        }
+        sum = sum + most < sum ? UINT64_MAX : sum + most;
+        n++;
+    }
+    fprintf(c->out, "Firing of %s: at most %llu steps in %u clause%s, faults included\n",
+            first->description, (unsigned long long)sum, n, n == 1 ? "" : "s");
+}
+
 void command_costs(struct command *c, const void *image)
 {
     for (unsigned i = 0; i < dt_session_clauses(c->session); i++) {
@@ -144,6 +185,11 @@ void command_costs(struct command *c, const void *image)
         fprintf(c->out,
                 "Clause at line %u (%s): at most %llu DIF instructions, %u bytes recorded\n",
                 info->line, info->description, (unsigned long long)cost.steps, cost.record);
+    }
+    for (unsigned i = 0; i < dt_session_clauses(c->session); i++) {
+        if (is_first_of_its_description(c, i)) {
+            firing_cost(c, image, i);
+        }
     }
 }
 

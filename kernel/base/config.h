@@ -50,6 +50,11 @@
 #ifndef CONFIG_D_DYNVARSIZE
 #define CONFIG_D_DYNVARSIZE (256 * 1024)
 #endif
+/* The most steps that a D program may add to a firing of one probe (docs/d.md); 0: no limit. The
+ * start script can lower it: dlimit. */
+#ifndef CONFIG_D_MAX_COST
+#define CONFIG_D_MAX_COST 0
+#endif
 #ifndef CONFIG_D_STRSIZE
 #define CONFIG_D_STRSIZE 256
 #endif

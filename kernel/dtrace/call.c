@@ -265,6 +265,7 @@ void kernel_d_init(void)
 {
     timer_node_init(&cleaner, call_clean);
     dtrace_machine_init();
+    dtrace_max_cost_lower(CONFIG_D_MAX_COST);
     dtrace_sites_init();
     dtrace_syscall_init();
     dtrace_profile_init();

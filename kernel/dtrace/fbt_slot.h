@@ -9,7 +9,7 @@
 #include "kernel/arch/probe.h"
 #include "kernel/dtrace/fbt_table.h"
 
-/* Lies in the text: read as data, written through arch_text_write(). */
+/* Lies in executable memory: read as data, written through arch_text_write(). */
 struct fbt_slot {
     uint32_t code[ARCH_PROBE_WORDS];
     /* the replaced instruction; if NARROW, that in the lower half and the branch in the upper;

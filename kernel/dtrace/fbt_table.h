@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The functions that fbt can probe: a table made from the linked kernel (host/fbt), at the end of
- * its constants, and, at the end of its text, the slots needed to probe all of them at once.
+ * its constants, and the size of the slots needed to probe all of them at once.
  */
 #ifndef KERNEL_DTRACE_FBT_TABLE_H
 #define KERNEL_DTRACE_FBT_TABLE_H
@@ -34,11 +34,11 @@ extern const char fbt_names[];
  * table. */
 extern const uint8_t fbt_code_id[20];
 
-/* Memory for the slots; in the text, within a branch's range. */
+/* Memory for the slots, which nothing loads, within a branch's range of the text. */
 extern uint32_t fbt_slots[];
 extern const char fbt_slots_end[];
 #define FBT_SLOTS(bytes) \
-    __asm__(".pushsection fbt_slot_area, \"ax\", %progbits\n" \
+    __asm__(".pushsection fbt_slot_area, \"ax\", %nobits\n" \
             "    .balign 32\n" \
             "    .global fbt_slots, fbt_slots_end\n" \
             "fbt_slots:\n" \

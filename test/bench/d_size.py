@@ -1,15 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""The D machine on a small board: its text for Cortex-M4 at -Os, and the memory of its consumers.
+"""What D costs in memory: by how much a board's kernel grows, and what a consumer takes.
 
-d_text_m4       what every board has: trace/dtrace with subr_none.c, without the control call, the
-                log, and what retained memory needs
-d_text_m4_full  with all subroutines and destructive actions
+d_text_m4    code, constants and initialised data of the shipped kernel of mps2-an386, minus those
+             of the same kernel without D (make D=0): the machine, its providers, the control call,
+             the tables of function probes, and what grows elsewhere because of them
 
-Host's own files (the static cost, texts of refusals) don't count. Run by `make size` and `make
-bench`; objects are in build/size/d.
+Both have the table of stacks, which panics use, too. Run by `make size` and `make bench`, which
+build both kernels; objects of structures are in build/size/d.
 """
-import glob
 import os
 import re
 import subprocess
@@ -17,12 +16,9 @@ import subprocess
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FLAGS = ["-std=gnu11", "-Os", "-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=soft", "-ffreestanding",
          "-ffunction-sections", "-I.", '-DDTRACE_PORT_OPS_H="test/bench/d_size_ops.h"']
-LIMITS = {"d_text_m4": 25088, "d_text_m4_full": 32768}
-FULL = {"destructive", "inet", "json", "strtoll", "subr_extra", "subr_path", "subr_search"}
-LEAST = {"subr_none"}
-HOST = {"cost", "reason"}
-CONTROL = {"control", "control_answer", "control_boot", "control_log", "log", "retained",
-           "retained_make"}
+LIMITS = {"d_text_m4": 101400}
+BOARDS = ("mps2-an386", "virt-a64")
+LOADED = {".text", ".rodata", ".data"}
 
 
 def run(*command):
@@ -36,19 +32,21 @@ def compiled(source):
     return to
 
 
-def text_of(source):
-    return int(run("arm-none-eabi-size", compiled(source)).splitlines()[1].split()[0])
+def loaded(kernel):
+    """Bytes of an ELF's code, constants and initialised data."""
+    rows = (line.split() for line in run("size", "-A", "-d", kernel).splitlines())
+    return sum(int(row[1]) for row in rows if len(row) == 3 and row[0] in LOADED)
+
+
+def kernels(board):
+    """(with D, without): bytes"""
+    return tuple(loaded(f"build/{board}{variant}/kernel.elf") for variant in ("", "-without-d"))
 
 
 def measure():
     """{figure: bytes}"""
-    sources = sorted(glob.glob("trace/dtrace/*.c", root_dir=ROOT))
-    sizes = {os.path.basename(s)[:-2]: text_of(s) for s in sources}
-    missing = (FULL | LEAST | HOST) - sizes.keys()
-    assert not missing, missing
-    total = lambda without: sum(n for name, n in sizes.items() if name not in without)
-    return {"d_text_m4": total(FULL | HOST | CONTROL),
-            "d_text_m4_full": total(LEAST | HOST | CONTROL)}
+    with_d, without = kernels("mps2-an386")
+    return {"d_text_m4": with_d - without}
 
 
 def structures():
@@ -69,8 +67,12 @@ def consumer(bufsize):
 
 
 def main():
+    for board in BOARDS:
+        with_d, without = kernels(board)
+        print(f"{'D: ' + board:20}{with_d - without:8} bytes of the kernel's {with_d}: code, "
+              "constants, data")
     for name, value in measure().items():
-        print(f"{name:20}{value:8} bytes of text, limit {LIMITS[name]}")
+        print(f"{name:20}{value:8} bytes, limit {LIMITS[name]}")
     s = structures()
     print(f"{'d consumer, least':20}{consumer(64):8} bytes: trace(arg0), bufsize 64, one CPU")
     print(f"{'':20}{s['ecb'] + s['shape']:8} more for a clause on a probe, "

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What D adds to an event: the same call between two marks, with no probe on, then with each script
- * of test/bench/d on it. `bench_d`; read by test/bench/bench.
+ * of test/bench/d on it; and a message with all function probes on. `bench_d`; read by
+ * test/bench/bench.
  */
 #include <errno.h>
 #include <kymo.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/dispatch.h>
 #include <sys/dtrace.h>
 #include <sys/neutrino.h>
 
@@ -18,8 +20,8 @@
 enum { INTERVAL_D_OFF = 4, INTERVAL_D };
 
 static const char *const scripts[] = {
-    "d_empty",       "d_trace",    "d_count",     "d_count_execname", "d_pred_false",
-    "d_pred_cached", "d_insn_few", "d_insn_many", "fbt_entry",        "fbt_return"};
+    "d_empty",    "d_trace",     "d_count", "d_count_execname", "d_pred_false", "d_pred_cached",
+    "d_insn_few", "d_insn_many", "d_self",  "d_latency_pair",   "fbt_entry",    "fbt_return"};
 #define SCRIPTS ((int)(sizeof(scripts) / sizeof(*scripts)))
 
 static uint64_t image[IMAGE_MOST / 8], out[32];
@@ -63,12 +65,29 @@ static int with(int coid, int chid)
     return status;
 }
 
-static int with_script(int n, int coid, int chid)
+/* To another process of higher priority, as msg_rt_8 does. */
+static int messages(int coid, int chid)
+{
+    char text[8] = "message";
+
+    (void)chid;
+    for (int i = 0; i < ROUNDS; i++) {
+        OPEN(INTERVAL_D);
+        long r = MsgSend(coid, text, sizeof(text), text, sizeof(text));
+        CLOSE(INTERVAL_D);
+        if (r < 0) {
+            return failed("MsgSend");
+        }
+    }
+    return 0;
+}
+
+static int with_script(const char *script, int (*calls)(int coid, int chid), int coid, int chid)
 {
     char name[32];
     struct kymo_d_call call = {.command = KYMO_D_CREATE, .out_bytes = sizeof(out)};
 
-    snprintf(name, sizeof(name), "%s.dif", scripts[n]);
+    snprintf(name, sizeof(name), "%s.dif", script);
     long bytes = ImageRead(name, 0, image, sizeof(image));
     if (bytes < 0) {
         return failed(name);
@@ -78,7 +97,7 @@ static int with_script(int n, int coid, int chid)
         return failed(name);
     }
     call = (struct kymo_d_call){.command = KYMO_D_GO, .handle = call.handle};
-    if (DtraceControl(&call, NULL, NULL) < 0 || with(coid, chid) != 0) {
+    if (DtraceControl(&call, NULL, NULL) < 0 || calls(coid, chid) != 0) {
         return failed(name);
     }
     call = (struct kymo_d_call){.command = KYMO_D_DESTROY, .handle = call.handle};
@@ -92,7 +111,11 @@ int main(void)
     int status = without(coid, chid);
 
     for (int n = 0; n < SCRIPTS; n++) {
-        status |= with_script(n, coid, chid);
+        status |= with_script(scripts[n], with, coid, chid);
     }
-    return status;
+    int server = name_open("bench", 0);
+    if (server < 0) {
+        return failed("name_open");
+    }
+    return status | with_script("fbt_all_rt", messages, server, 0);
 }

@@ -107,6 +107,7 @@ flight_PROGRAMS := init console tracelogger marks
 causes_PROGRAMS := init console linkd causes victim
 d_D := $(wildcard test/boot/d/*.d)
 down_D := $(wildcard test/boot/down/*.d)
+down_PROGRAMS += dlimit
 samples_D := $(wildcard test/boot/samples/*.d) test/boot/life/life_slow.d
 samples-off_D := $(samples_D)
 # What the control fuzz sets as gates, programs at random among them: test/boot/gate/gate_random.py.
@@ -131,11 +132,11 @@ $(dies_D): $(B)/dies/dies-%.d: test/boot/dies/probes.py test/d/cause_rows.py
 	@mkdir -p $(@D)
 	$(Q)/usr/bin/python3 test/boot/dies/probes.py $* > $@
 
-# The kernel's code from behind the vectors to fbt's slots, where nothing may have changed: two
+# The kernel's code from behind the vectors to its end, where nothing may have changed: two
 # addresses, recorded by a D program.
 $(B)/d/test/boot/life/range.dif: $(B)/fbt_first.elf build/tools/mkd
 	@mkdir -p $(@D)
-	$(Q)nm $< | awk '$$3 == "__kernel_start" { at = $$1 } $$3 == "fbt_slots" { end = $$1 } \
+	$(Q)nm $< | awk '$$3 == "__kernel_start" { at = $$1 } $$3 == "__code_end" { end = $$1 } \
 		END { printf "BEGIN { trace(0x%s + 0x800ull); trace(0x%s + 0ull); }\n", at, end }' \
 		> $(@:.dif=.d)
 	$(Q)build/tools/mkd $@ $(ARCH) $(@:.dif=.d) $(D_OPTIONS)

@@ -368,8 +368,8 @@ static void test_commands(void **state)
     static _Alignas(8) uint8_t out[4096];
 
     (void)state;
-    for (uint32_t command = 1; command <= KYMO_D_PASS; command++) {
-        bool kernels = command == KYMO_D_CLAIM || command == KYMO_D_LOOK;
+    for (uint32_t command = 1; command <= KYMO_D_LIMIT; command++) {
+        bool kernels = command == KYMO_D_CLAIM || command == KYMO_D_LOOK || command == KYMO_D_LIMIT;
         for (uint32_t rights = 0; rights <= DTRACE_MAY_ALL; rights++) {
             struct kymo_d_call c = {.command = command, .out_bytes = sizeof(out)};
             bool some = rights & (DTRACE_MAY_OWN | DTRACE_MAY_KERNEL);

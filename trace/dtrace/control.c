@@ -72,6 +72,12 @@ static int control_destroy(struct dtrace_control_request *r)
     return 0;
 }
 
+static int control_limit(struct dtrace_control_request *r)
+{
+    r->call->id = dtrace_max_cost_lower(r->call->id);
+    return 0;
+}
+
 /* The boot's consumer belongs to no process: this address stands for its owner. */
 static struct dtrace_control_entry *boot_entry(void)
 {
@@ -180,6 +186,7 @@ static const struct command {
     [KYMO_D_NOTES] = {dtrace_answer_notes, HANDLE | ID | MAYBE_IN | LOGS, 0},
     [KYMO_D_PASS] = {dtrace_answer_pass, HANDLE | ID | PASS_FLAGS | LOGS,
                      sizeof(struct dtrace_status)},
+    [KYMO_D_LIMIT] = {control_limit, ID | KERNEL, 0},
 };
 _Static_assert(sizeof(struct kymo_d_created) <= sizeof(struct dtrace_refusal), "CREATE's room");
 

@@ -25,6 +25,7 @@
 enum {
     OUT_MAX = 64 * 1024, /* copyout() copies at most this */
     DIGITS_MOST = 128,   /* of a number or an address as text */
+    CLAUSE = 8,          /* entering a clause, finding room for its record, committing it */
     FOLD = 160,          /* folding a value into its aggregation: llquantize finds it twice */
     /* defaults of options missing in the image */
     SCRATCH_DEFAULT = 4 << 20,
@@ -359,4 +360,12 @@ struct dtrace_cost dtrace_ecb_cost(const struct dtrace_image *image, uint32_t ec
     }
     record = records ? record : 0;
     return (struct dtrace_cost){steps, record > UINT32_MAX ? UINT32_MAX : (uint32_t)record};
+}
+
+uint64_t dtrace_ecb_bound(const struct dtrace_image *image, uint32_t ecb, uint32_t strsize,
+                          uint64_t error)
+{
+    struct dtrace_cost cost = dtrace_ecb_cost(image, ecb, strsize);
+
+    return cost_plus(cost_plus(cost.steps, (uint64_t)cost.record + CLAUSE), error);
 }

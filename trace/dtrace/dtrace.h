@@ -270,6 +270,19 @@ struct dtrace_cost {
     uint32_t record; /* bytes recorded */
 };
 struct dtrace_cost dtrace_ecb_cost(const struct dtrace_image *, uint32_t ecb, uint32_t strsize);
+/*
+ * Upper bound in steps of what a clause adds to a firing of its probe: its cost, reserving and
+ * writing its record, and, because each clause may fault, `error`: dtrace_error_bound(), 0 for the
+ * clauses of ERROR themselves. A firing's bound is the sum over its clauses. Saturates.
+ */
+uint64_t dtrace_ecb_bound(const struct dtrace_image *, uint32_t ecb, uint32_t strsize,
+                          uint64_t error);
+uint64_t dtrace_error_bound(const struct dtrace_image *, uint32_t strsize);
+/* [k] Most steps that a program's clauses may add to a firing of any one probe: a larger one is
+ * refused. 0: no limit. */
+extern uint32_t dtrace_max_cost;
+/* Sets a limit, unless there is a lower one. 0: changes nothing. Returns the limit in force. */
+uint32_t dtrace_max_cost_lower(uint32_t steps);
 
 /* Returns why this object is refused; *offset: the instruction. See validate.c for the rules. */
 enum dtrace_reason dtrace_validate(const struct dif_object *, uint32_t *offset);

@@ -110,16 +110,17 @@ static void dynvar_refill(struct dtrace_dynvars *v, struct dtrace_dynvar_cpu *cp
     dynvar_unlock(&v->clean);
 }
 
-/* Puts a new chunk into the chain. Returns NULL if there is no room, which is counted. */
+/* Puts a chunk with zeroed data into the chain; the caller, which holds the lock, fills in its
+ * identity. Returns NULL if there is no room, which is counted. */
 static struct dtrace_chunk *dynvar_insert(struct dtrace_dynvars *v, struct dtrace_chain *chain,
-                                          const struct dtrace_chunk *w, uint32_t cpu, uint32_t size)
+                                          uint32_t hash, uint32_t cpu, uint32_t size)
 {
     struct dtrace_chain_room room = {0, 0};
     uint32_t *free = &v->cpus[cpu].free;
 
     trace_assert(trace_atomic_load(&chain->lock, __ATOMIC_RELAXED) == 1);
     for (uint32_t link = chain->first; link; link = dtrace_chunk_at(v, link)->next) {
-        dtrace_chain_pass(&room, dtrace_chunk_at(v, link)->hash == w->hash);
+        dtrace_chain_pass(&room, dtrace_chunk_at(v, link)->hash == hash);
     }
     bool full = dtrace_chain_full(&room, DTRACE_CHAIN_DYNAMIC);
     if (!full && !*free) {
@@ -133,12 +134,28 @@ static struct dtrace_chunk *dynvar_insert(struct dtrace_dynvars *v, struct dtrac
     struct dtrace_chunk *chunk = dtrace_chunk_at(v, link);
     trace_assert(!chunk->used && size <= v->data_room);
     *free = chunk->next;
-    __builtin_memcpy(&chunk->hash, &w->hash, identity_bytes(w));
     chunk->used = 1;
     chunk->next = chain->first;
     __builtin_memset((uint8_t *)chunk + v->data_at, 0, dynvar_round_up(size));
     chain->first = link;
     return chunk;
+}
+
+/* Takes the chunk that *link names out of its chain. Caller holds the chain's lock. */
+static void dynvar_remove(struct dtrace_dynvars *v, uint32_t *link, uint32_t cpu)
+{
+    struct dtrace_chunk_list *dirty = &v->cpus[cpu].dirty;
+    uint32_t number = *link;
+    struct dtrace_chunk *chunk = dtrace_chunk_at(v, number);
+
+    *link = chunk->next;
+    chunk->used = 0;
+    chunk->next = dirty->first;
+    dirty->first = number;
+    if (dirty->count++ == 0) {
+        dirty->last = number;
+    }
+    trace_atomic_add(&v->dirty_count, 1, __ATOMIC_RELAXED);
 }
 
 /* Finds the variable, or puts it into the table, or removes it. Caller holds the chain's lock. */
@@ -157,22 +174,71 @@ static struct dtrace_chunk *dynvar_find(struct dtrace_dynvars *v, struct dtrace_
         }
         link = &chunk->next;
     }
+    if (number && how == DTRACE_DYNVAR_FREE) {
+        dynvar_remove(v, link, cpu);
+        return NULL;
+    }
     if (!number) {
-        return how == DTRACE_DYNVAR_ALLOCATE ? dynvar_insert(v, chain, w, cpu, size) : NULL;
+        chunk = how == DTRACE_DYNVAR_ALLOCATE ? dynvar_insert(v, chain, w->hash, cpu, size) : NULL;
+        if (chunk) {
+            __builtin_memcpy(&chunk->hash, &w->hash, identity_bytes(w));
+        }
     }
-    if (how != DTRACE_DYNVAR_FREE) {
-        return chunk;
+    return chunk;
+}
+
+/* ---- thread-local scalars ---------------------------------------------------------- */
+
+/* Like dynvar_find(), for a variable without a key: its identity is three words, which are compared
+ * one by one. No other variable has its number. */
+static struct dtrace_chunk *dynvar_find_scalar(struct dtrace_dynvars *v, struct dtrace_chain *chain,
+                                               const struct dtrace_chunk *w,
+                                               enum dtrace_dynvar_how how, uint32_t cpu,
+                                               uint32_t size)
+{
+    uint32_t *link = &chain->first, number;
+
+    for (; (number = *link) != 0; link = &dtrace_chunk_at(v, number)->next) {
+        struct dtrace_chunk *chunk = dtrace_chunk_at(v, number);
+        if (chunk->hash == w->hash && chunk->variable == w->variable &&
+            chunk->thread == w->thread) {
+            if (how != DTRACE_DYNVAR_FREE) {
+                return chunk;
+            }
+            dynvar_remove(v, link, cpu);
+            return NULL;
+        }
     }
-    struct dtrace_chunk_list *dirty = &v->cpus[cpu].dirty;
-    *link = chunk->next;
-    chunk->used = 0;
-    chunk->next = dirty->first;
-    dirty->first = number;
-    if (dirty->count++ == 0) {
-        dirty->last = number;
+    struct dtrace_chunk *chunk =
+        how == DTRACE_DYNVAR_ALLOCATE ? dynvar_insert(v, chain, w->hash, cpu, size) : NULL;
+    if (chunk) {
+        chunk->hash = w->hash;
+        chunk->variable = w->variable;
+        chunk->thread = w->thread;
+        chunk->key_bytes = chunk->pad = 0;
+        __builtin_memset(chunk->sizes, 0, sizeof(chunk->sizes));
     }
-    trace_atomic_add(&v->dirty_count, 1, __ATOMIC_RELAXED);
-    return NULL;
+    return chunk;
+}
+
+static uint8_t *dynvar_scalar(struct dtrace_context *c, const struct dtrace_dynamic *d,
+                              enum dtrace_dynvar_how how)
+{
+    struct dtrace_dynvars *v = &c->consumer->dynvars;
+    struct dtrace_chunk w; /* only its identity */
+
+    w.variable = (uint32_t)(d - c->code->dynamics);
+    w.thread = dtrace_port_thread_key();
+    w.hash = dtrace_hash_end(w.thread, w.variable); /* of a thread's key that is enough */
+    struct dtrace_chain *chain = &v->chains[w.hash & (v->nchains - 1)];
+    if (v->ncpus == 1) { /* nobody else is there */
+        chain->lock = 1;
+    } else {
+        dynvar_lock(chain);
+    }
+    struct dtrace_chunk *chunk = dynvar_find_scalar(v, chain, &w, how, c->cpu, d->size);
+    dynvar_unlock(chain);
+    return chunk ? (uint8_t *)chunk + v->data_at : NULL;
 }
 
 uint8_t *dtrace_dynvar(struct dtrace_context *c, const struct dtrace_dynamic *d, unsigned nkeys,
@@ -181,6 +247,9 @@ uint8_t *dtrace_dynvar(struct dtrace_context *c, const struct dtrace_dynamic *d,
     struct dtrace_dynvars *v = &c->consumer->dynvars;
     struct dtrace_chunk *w = v->nchunks ? v->cpus[c->cpu].wanted : NULL;
 
+    if (w && !d->array && d->scope == DIF_SCOPE_THREAD) {
+        return dynvar_scalar(c, d, how);
+    }
     if (!w || !make_key(c, v, d, nkeys, w)) {
         if (how == DTRACE_DYNVAR_ALLOCATE && c->fault.kind == DIF_FAULT_NONE) {
             count_drop(v);

@@ -14,6 +14,7 @@ struct dtrace_action {
     bool is_string;                     /* [I] records a string */
     bool is_block;                      /* [I] records memory at an address */
     bool is_plain;                      /* [I] only records a value */
+    bool is_statement;                  /* [I] only evaluates its object */
     uint32_t number;                    /* [I] for a fault's report: from 1; its first key's */
     const struct dtrace_object *object; /* [I] NULL: none */
     const struct dtrace_object *weight; /* [I] NULL: 1 */

@@ -6,6 +6,7 @@
  */
 #include "trace/assert.h"
 #include "trace/dtrace/consumer.h"
+#include "trace/dtrace/limit.h"
 #include "trace/dtrace/port.h"
 
 enum { HEADER = sizeof(struct dtrace_record), ENTRY = sizeof(struct dtrace_agg_entry) };
@@ -121,6 +122,7 @@ static void make_action(const struct maker *m, const struct dtrace_image_action 
     to->described = bytes || dtrace_action_described(kind);
     to->is_block = kind == DTRACE_ACT_TRACEMEM || kind == DTRACE_ACT_TRACEMEM_DYNSIZE;
     if (to->object && kind == DTRACE_ACT_DIFEXPR) {
+        to->is_statement = bytes == 0;
         to->is_string = to->object->result.kind == DIF_TYPE_STRING;
         to->is_block = to->object->result.ref && !to->is_string;
         to->is_plain = bytes && !to->object->result.ref;
@@ -300,6 +302,7 @@ static int enable_make_all(struct dtrace_consumer *c, const struct dtrace_image 
     struct maker m = {c, image, why, flags};
     const struct dtrace_image_ecb *from = TABLE(&m, ecbs, struct dtrace_image_ecb);
     struct used used = {0};
+    struct dtrace_limit limit;
     int error = count_all(&m);
 
     if (error) {
@@ -317,13 +320,17 @@ static int enable_make_all(struct dtrace_consumer *c, const struct dtrace_image 
     c->aggs = (void *)((char *)c->actions + actions);
     c->shape_table = (void *)((char *)c->aggs + aggs);
     c->shapes = (struct dtrace_shapes){c->shape_table, c->necbs};
+    error = dtrace_limit_begin(&limit, c, image, why);
     for (uint32_t i = 0; i < image->ecbs.count && !error; i++) {
+        uint32_t first = used.ecbs;
         for (uint32_t id = 1; id <= dtrace_probe_count && !error && used.ecbs < c->necbs; id++) {
             if (enable_matches(&m, &from[i], dtrace_probe_at(id))) {
                 error = make_ecb(&m, &from[i], dtrace_probe_at(id), &used);
             }
         }
+        error = error ? error : dtrace_limit_add(&limit, i, first, used.ecbs, why);
     }
+    dtrace_limit_end(&limit);
     trace_assert(used.ecbs <= c->necbs && used.actions <= c->nactions && used.aggs <= c->naggs);
     return error;
 }

@@ -154,7 +154,7 @@ static inline uint8_t *fire_reserve(const struct dtrace_ecb *e, struct dtrace_co
     return record ? record : reserve_else(e, here);
 }
 
-/* The loop for clauses that only record values and aggregate, as most do. */
+/* The loop for clauses that only record values, assign and aggregate, as most do. */
 static __attribute__((noinline)) void run_actions(const struct dtrace_ecb *e,
                                                   struct dtrace_consumer_cpu *here)
 {
@@ -170,6 +170,8 @@ static __attribute__((noinline)) void run_actions(const struct dtrace_ecb *e,
             dtrace_store_value(record + a->rec.offset, dtrace_eval(x, a->object), a->rec.size);
         } else if (a->agg) {
             dtrace_act_aggregate(here, a);
+        } else if (a->is_statement) {
+            dtrace_eval(x, a->object);
         } else {
             run_others(e, here, record, i);
             return;

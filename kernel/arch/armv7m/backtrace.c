@@ -18,7 +18,7 @@
 #define IPSR_NMI 2
 #define R7 3 /* index in r4_r11 */
 
-extern const char __kernel_start[], __text_end[];
+extern const char __kernel_start[], __text_end[], __slots_start[], __slots_end[];
 
 static uint32_t exception_number(void)
 {
@@ -115,7 +115,8 @@ static bool read_code(uint16_t code[2], uintptr_t at, const struct thread *user)
     if (user) {
         return arch_peek(code, at, 4, user);
     }
-    if (at < (uintptr_t)__kernel_start || at > (uintptr_t)__text_end - 4) {
+    bool slot = at >= (uintptr_t)__slots_start && at + 4 <= (uintptr_t)__slots_end;
+    if (!slot && (at < (uintptr_t)__kernel_start || at > (uintptr_t)__text_end - 4)) {
         return false;
     }
     __builtin_memcpy(code, (const void *)at, 4);

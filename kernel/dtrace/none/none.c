@@ -102,9 +102,6 @@ bool trace_port_passes(unsigned site, unsigned number, const uint64_t *words)
     return true;
 }
 
-const uint32_t kernel_unwind[] = {0};
-const unsigned kernel_unwind_words = 0;
-
 bool dtrace_fbt_site(uintptr_t ip, uintptr_t *site, unsigned *behind)
 {
     (void)ip;

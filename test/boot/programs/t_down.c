@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * D by abilities (docs/security.md): `t_down own` has dtrace_user, `change` dtrace_destructive
- * beside, `kernel` only dtrace_kernel, `none` neither of those that D needs; `stranger` makes the
- * same calls without end. Its D programs are test/boot/down.
+ * beside, `kernel` only dtrace_kernel, `limited` too, `none` neither of those that D needs;
+ * `stranger` makes the same calls without end. Its D programs are test/boot/down.
  */
 #include "test/boot/programs/dcalls.h"
 
@@ -29,11 +29,16 @@ static void nops(unsigned n, uintptr_t mark)
     }
 }
 
-static void refused(const char *name, unsigned reason)
+static void refused_as(const char *name, int error, unsigned reason)
 {
     EXPECT_EQ(dt_try(name), 0);
-    EXPECT_EQ(errno, EPERM);
+    EXPECT_EQ(errno, error);
     EXPECT_EQ(((const uint32_t *)d_out)[REASON_WORD], reason);
+}
+
+static void refused(const char *name, unsigned reason)
+{
+    refused_as(name, EPERM, reason);
 }
 
 /* ---- own processes ----------------------------------------------------------------- */
@@ -132,9 +137,22 @@ static void t_kernel(void)
     EXPECT_EQ(((const uint32_t *)d_out)[REASON_WORD], REASON_NEEDS_TRACE);
 }
 
+/* The start script has run `dlimit 1`. */
+static void t_limited(void)
+{
+    struct kymo_d_call call = {0};
+
+    refused_as("others.dif", E2BIG, REASON_MAX_COST);
+    for (uint32_t steps = 0; steps < 3; steps++) {
+        call = (struct kymo_d_call){.id = steps};
+        EXPECT_EQ(d_call(&call, KYMO_D_LIMIT, 0, 0), 0);
+        EXPECT_EQ(call.id, 1);
+    }
+}
+
 static void t_none(void)
 {
-    for (unsigned command = KYMO_D_INFO; command <= KYMO_D_PASS; command++) {
+    for (unsigned command = KYMO_D_INFO; command <= KYMO_D_LIMIT; command++) {
         struct kymo_d_call call = {0};
         EXPECT_ERR(d_call(&call, command, 0, sizeof(d_out)), EPERM);
     }
@@ -143,6 +161,7 @@ static void t_none(void)
 static const struct check own[] = {{"own processes", t_own}, {"what it may not", t_own_refused}};
 static const struct check change[] = {{"changing its own", t_change}};
 static const struct check kernel[] = {{"all of the system", t_kernel}};
+static const struct check limited[] = {{"too dear", t_limited}};
 static const struct check none[] = {{"none of D", t_none}};
 
 int main(int argc, char **argv)
@@ -158,8 +177,9 @@ int main(int argc, char **argv)
         nops(NOPS, CHILD);
         return 0;
     }
-    return strcmp(what, "own") == 0      ? check_run("down own", own, COUNT(own))
-           : strcmp(what, "change") == 0 ? check_run("down change", change, COUNT(change))
-           : strcmp(what, "kernel") == 0 ? check_run("down kernel", kernel, COUNT(kernel))
-                                         : check_run("down none", none, COUNT(none));
+    return strcmp(what, "own") == 0       ? check_run("down own", own, COUNT(own))
+           : strcmp(what, "change") == 0  ? check_run("down change", change, COUNT(change))
+           : strcmp(what, "kernel") == 0  ? check_run("down kernel", kernel, COUNT(kernel))
+           : strcmp(what, "limited") == 0 ? check_run("down limited", limited, COUNT(limited))
+                                          : check_run("down none", none, COUNT(none));
 }

@@ -1,0 +1,2 @@
+#pragma D option bufsize=64k
+fbt::: {}

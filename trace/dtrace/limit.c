@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See limit.h. The bound of each clause is cost.c's. */
+#include "trace/dtrace/limit.h"
+
+#include "trace/dtrace/port.h"
+
+uint32_t dtrace_max_cost; /* [k] */
+
+uint32_t dtrace_max_cost_lower(uint32_t steps)
+{
+    if (steps && (dtrace_max_cost == 0 || steps < dtrace_max_cost)) {
+        dtrace_max_cost = steps;
+    }
+    return dtrace_max_cost;
+}
+
+/* ---- the text of a refusal --------------------------------------------------------- */
+
+struct line {
+    char *at;
+    const char *end; /* of the room, without the NUL */
+};
+
+static void limit_say(struct line *l, const char *text)
+{
+    while (*text && l->at < l->end) {
+        *l->at++ = *text++;
+    }
+    *l->at = '\0';
+}
+
+static void limit_say_number(struct line *l, uint64_t n)
+{
+    char digits[21], *at = &digits[20];
+
+    *at = '\0';
+    do {
+        *--at = (char)('0' + n % 10);
+        n /= 10;
+    } while (n);
+    limit_say(l, at);
+}
+
+static void limit_describe(const struct dtrace_ecb *e, uint64_t steps, struct dtrace_refusal *why)
+{
+    const struct dtrace_probe *p = e->probe;
+    const char *const names[] = {p->provider->name, p->module, p->function, p->name};
+    struct line line = {why->text, why->text + sizeof(why->text) - 1};
+
+    limit_say(&line, "clause ");
+    limit_say_number(&line, (uint64_t)e->clause + 1);
+    limit_say(&line, ": a firing takes up to ");
+    limit_say_number(&line, steps);
+    limit_say(&line, " steps, dtrace_max_cost is ");
+    limit_say_number(&line, dtrace_max_cost);
+    for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        limit_say(&line, i ? ":" : ": ");
+        limit_say(&line, names[i]);
+    }
+}
+
+/* ---- faults ----------------------------------------------------------------------- */
+
+uint64_t dtrace_error_bound(const struct dtrace_image *image, uint32_t strsize)
+{
+    const struct dtrace_image_ecb *e = DTRACE_IMAGE_TABLE(image, ecbs, struct dtrace_image_ecb);
+    const char *strings = DTRACE_IMAGE_TABLE(image, strings, char);
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < image->ecbs.count; i++) {
+        bool is = e[i].probe ? e[i].probe == DTRACE_PROBE_ERROR
+                             : dtrace_glob(strings + e[i].provider, "dtrace") &&
+                                   dtrace_glob(strings + e[i].module, "") &&
+                                   dtrace_glob(strings + e[i].function, "") &&
+                                   dtrace_glob(strings + e[i].name, "ERROR");
+        uint64_t more = is ? dtrace_ecb_bound(image, i, strsize, 0) : 0;
+        sum = sum + more < sum ? UINT64_MAX : sum + more;
+    }
+    return sum;
+}
+
+/* ---- the sums ---------------------------------------------------------------------- */
+
+int dtrace_limit_begin(struct dtrace_limit *l, const struct dtrace_consumer *c,
+                       const struct dtrace_image *image, struct dtrace_refusal *why)
+{
+    *l = (struct dtrace_limit){.consumer = c, .image = image};
+    if (dtrace_max_cost == 0) {
+        return 0;
+    }
+    l->error = dtrace_error_bound(image, c->code.strsize);
+    return dtrace_block_make(&l->sums, dtrace_probe_count * sizeof(uint64_t))
+               ? 0
+               : dtrace_refuse(why, DTRACE_REASON_NO_SPACE);
+}
+
+int dtrace_limit_add(struct dtrace_limit *l, uint32_t clause, uint32_t from, uint32_t to,
+                     struct dtrace_refusal *why)
+{
+    uint64_t *sums = l->sums.at;
+
+    if (!sums || from == to) {
+        return 0;
+    }
+    uint64_t own = dtrace_ecb_bound(l->image, clause, l->consumer->code.strsize, 0);
+    for (uint32_t i = from; i < to; i++) {
+        const struct dtrace_ecb *e = &l->consumer->ecbs[i];
+        uint64_t *sum = &sums[e->probe->id - 1];
+        uint64_t more = e->probe->id == DTRACE_PROBE_ERROR ? own : own + l->error;
+        *sum = more < own || *sum + more < more ? UINT64_MAX : *sum + more;
+        if (*sum > dtrace_max_cost) {
+            int error = dtrace_refuse(why, DTRACE_REASON_MAX_COST);
+            limit_describe(e, *sum, why);
+            return error;
+        }
+    }
+    return 0;
+}
+
+void dtrace_limit_end(struct dtrace_limit *l)
+{
+    dtrace_block_free(&l->sums);
+}
