@@ -22,7 +22,7 @@ USER_FLAGS += -DLINKD_FRAME_MOST=$(LINK_FRAME_MOST) -DLINKD_WINDOW=$(LINK_WINDOW
 PROGRAMS += $(DISK_PROGRAMS)
 diskd_SRCS := apps/diskd/main.c apps/diskd/virtio_blk.c $(VIRTIO_SRCS_virtio)
 shell_SRCS := apps/shell/main.c apps/shell/foreground.c
-pidin_SRCS := apps/pidin/main.c apps/pidin/print.c
+pidin_SRCS := apps/pidin/main.c apps/pidin/print.c apps/pidin/limits.c
 crash_SRCS := apps/crash/main.c apps/crash/kinds.c
 FLAGS_apps/crash/kinds.c := $(CRASH_DEFS)
 evstorm_SRCS := apps/evstorm/main.c

@@ -81,6 +81,22 @@ int posix_spawnattr_setability_np(posix_spawnattr_t *attr, uint32_t abilities)
     return 0;
 }
 
+int posix_spawnattr_setlimit_np(posix_spawnattr_t *attr, enum kymo_limit what, uint64_t most)
+{
+    if ((unsigned)what >= KYMO_LIMITS) {
+        return EINVAL;
+    }
+    attr->limits |= UINT32_C(1) << what;
+    attr->limit[what] = most;
+    return 0;
+}
+
+int posix_spawnattr_setgroup_np(posix_spawnattr_t *attr, int group)
+{
+    attr->group = group != 0;
+    return 0;
+}
+
 int posix_spawn_file_actions_init(posix_spawn_file_actions_t *actions)
 {
     actions->unused = 0;
@@ -106,6 +122,9 @@ int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *
         how.ability = attr->ability;
         how.stack_size = attr->stack;
         how.heap_size = attr->heap;
+        how.flags = attr->group ? KYMO_SPAWN_GROUP : 0;
+        how.limits = attr->limits;
+        memcpy(how.limit, attr->limit, sizeof(how.limit));
         how.runmask = attr->flags & POSIX_SPAWN_EXPLICIT_CPU ? attr->runmask : 0;
         how.policy = attr->flags & POSIX_SPAWN_SETSCHEDULER ? attr->policy : SCHED_NOCHANGE;
         how.priority = attr->flags & (POSIX_SPAWN_SETSCHEDPARAM | POSIX_SPAWN_SETSCHEDULER)

@@ -45,6 +45,8 @@ int kymo_spawn(const char *program, char *const argv[], const struct kymo_spawn_
         spawn.stack_size = attr->stack_size;
         spawn.heap_size = attr->heap_size;
         spawn.flags = attr->flags;
+        spawn.limits = attr->limits;
+        memcpy(spawn.limit, attr->limit, sizeof(spawn.limit));
     }
     return pack_args(&spawn, program, argv) == 0 ? ProcSpawn(&spawn) : -1;
 }

@@ -29,6 +29,10 @@ enum ability {
 #define ABILITY(bit, name, text, doc) ABILITY_##name = 1 << (bit),
     ABILITY_LIST(ABILITY)
 #undef ABILITY
+    /* A process with any of these may take the last entries of the kernel's tables and the last RAM
+     * (abi/sys/quota.h): drivers, recorders, and whoever is to put an end to what fills them. */
+    ABILITY_RESERVE =
+        ABILITY_TRACE | ABILITY_DEVICE | ABILITY_INTERRUPT | ABILITY_RESET | ABILITY_KILL
 };
 
 #endif

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "abi/sys/quota.h"
+
 #define KYMO_NAME_MAX 48 /* program names, registered names; with the NUL */
 #define KYMO_ARG_MAX 512 /* bytes of all argument strings of a program, NULs included */
 
@@ -26,11 +28,18 @@ struct kymo_spawn {              /* ProcSpawn() */
     uint32_t flags;     /* KYMO_SPAWN_* */
     uint32_t argc;
     uint32_t arg_bytes; /* length of args: argc strings, each ended by NUL */
+    /* Which of limit[] are meant, 1 << KYMO_LIMIT_*; all others are the board's defaults, or the
+     * parent's own if those are less. */
+    uint32_t limits;
+    /* 0: at most the parent's. With KYMO_SPAWN_GROUP those of the group, of any size. */
+    uint64_t limit[KYMO_LIMITS];
     char args[KYMO_ARG_MAX];
 };
 
 /* The process is complete but executes nothing until it gets SIGCONT. It ends with its parent. */
 #define KYMO_SPAWN_HOLD 1
+/* The limits are those of a group: of the process and all its descendants together. */
+#define KYMO_SPAWN_GROUP 2
 
 /* Status of an ended process, as ProcWait() stores it. */
 #define KYMO_STATUS_EXITED(s) (((s)&0x7f) == 0)
@@ -175,8 +184,8 @@ struct kymo_name { /* NameLookup(): out */
 /* For all calls: EFAULT is a bad pointer, EINVAL an invalid argument. */
 
 /* Starts a process and returns its pid. ENOENT: no such program; ENOEXEC: not a program for this
- * machine; ENOMEM, EAGAIN: no room; EPERM: without ABILITY_SPAWN, or abilities or priority that the
- * caller may not give. */
+ * machine; ENOMEM, EAGAIN: no room; EPERM: without ABILITY_SPAWN, or abilities, priority or limits
+ * that the caller may not give. */
 int ProcSpawn(const struct kymo_spawn *spawn);
 void ProcExit(int status) __attribute__((noreturn)); /* 0..255 */
 /* Waits until a child ends (pid 0: any child); returns its pid. KYMO_WAIT_NOHANG: returns 0 if
@@ -189,6 +198,9 @@ int ProcWait(int pid, int *status, int options);
 int ProcInfo(int pid, struct kymo_proc_info *info);
 int ThreadInfo(int pid, int tid, struct kymo_thread_info *info);
 int ProcSelf(int *tid, int *ppid); /* returns the pid; either pointer may be NULL */
+/* Reports what process pid (0: the caller) holds and may hold, or a group around it, or the system:
+ * see struct kymo_quota. Returns the pid. ESRCH: no such process; EINVAL: no such level. */
+int ProcLimits(int pid, unsigned level, struct kymo_quota *quota);
 /* Returns 0. New RAM is zeroed. EPERM: DEVICE or TRACE without the ability, or a device that the
  * kernel uses; ENXIO: no trace buffers; ENOMEM, EAGAIN; for an object the errors of mmap(). */
 int MemMap(struct kymo_map *map);

@@ -54,6 +54,64 @@ static const char *set_ability(char *value, struct line *line)
     return NULL;
 }
 
+static const char *limit_names(const char *name, uint32_t *which)
+{
+    static const char *const known[KYMO_LIMITS] = {
+#define LIMIT(number, NAME, text, doc) [number] = text,
+        LIMIT_LIST(LIMIT)
+#undef LIMIT
+    };
+
+    *which = strcmp(name, "all") == 0 ? (UINT32_C(1) << KYMO_LIMITS) - 1 : 0;
+    for (unsigned i = 0; i < KYMO_LIMITS; i++) {
+        *which |= strcmp(name, known[i]) == 0 ? UINT32_C(1) << i : 0;
+    }
+    return *which ? NULL : "no such limit";
+}
+
+/* name:number or name:max */
+static const char *set_one_limit(char *text, struct line *line)
+{
+    char *number = strchr(text, ':');
+    uint32_t which, most = 0;
+
+    if (!number) {
+        return "a limit is name:number";
+    }
+    *number++ = '\0';
+    bool max = strcmp(number, "max") == 0;
+    if (!max && !script_number(number, UINT32_MAX, &most)) {
+        return "a limit is a number or max";
+    }
+    const char *error = limit_names(text, &which);
+    for (unsigned i = 0; i < KYMO_LIMITS; i++) {
+        if (which >> i & 1) {
+            line->attr.limit[i] = max ? KYMO_LIMIT_MOST : most;
+        }
+    }
+    line->attr.limits |= which;
+    return error;
+}
+
+static const char *set_limit(char *value, struct line *line)
+{
+    const char *error = line->attr.flags & KYMO_SPAWN_GROUP ? "limit or group, not both" : NULL;
+    char *rest;
+
+    for (char *one = strtok_r(value, ",", &rest); one && !error; one = strtok_r(NULL, ",", &rest)) {
+        error = set_one_limit(one, line);
+    }
+    return error;
+}
+
+static const char *set_group(char *value, struct line *line)
+{
+    const char *error = line->attr.limits ? "limit or group, not both" : set_limit(value, line);
+
+    line->attr.flags |= KYMO_SPAWN_GROUP;
+    return error;
+}
+
 static const char *set_policy(char *value, struct line *line)
 {
     line->attr.policy = strcmp(value, "fifo") == 0    ? SCHED_FIFO
@@ -116,6 +174,7 @@ static const struct {
     {"pri", set_priority}, {"policy", set_policy},   {"heap", set_heap},
     {"stack", set_stack},  {"ability", set_ability}, {"runmask", set_runmask},
     {"name", set_name},    {"status", set_status},   {"server", set_server},
+    {"limit", set_limit},  {"group", set_group},
 };
 
 static const char *set(const char *key, char *value, struct line *line)
@@ -125,7 +184,7 @@ static const char *set(const char *key, char *value, struct line *line)
             return settings[i].set(value, line);
         }
     }
-    return "no such option (pri policy heap stack ability runmask name status server)";
+    return "no such option (pri policy heap stack ability runmask name status server limit group)";
 }
 
 const char *options_parse(char *text, struct line *line)

@@ -9,6 +9,7 @@
  *   wait              until every program started with & has ended, but for servers
  *   shutdown [STATUS] ends the machine
  *   (status=any in the brackets: the program may fail; server=yes: `wait` doesn't wait for it)
+ *   (limit=timers:8,ram:1m: what it may have, at most init's own; group=…: it and all it spawns)
  *   reset             restarts the machine
  *   onpanic reset     what a panic does at its end; or: stop
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * pidin: lists processes and threads. `pidin` threads with state; `pidin info` each process's
- * resources; `pidin mem` memory objects. A snapshot thread by thread: the system keeps running
- * meanwhile. Processes without threads have ended and wait for their parent (zombies). Tested by
- * the boot suites test and memory.
+ * resources; `pidin limits` what it holds and may hold; `pidin mem` memory objects. A snapshot
+ * thread by thread: the system keeps running meanwhile. Processes without threads have ended and
+ * wait for their parent (zombies). Tested by the boot suites test and memory.
  */
 #include <stdio.h>
 #include <string.h>
@@ -43,9 +43,10 @@ static void list_objects(void)
 }
 
 static const char help[] =
-    "usage: pidin [info | mem]\n"
+    "usage: pidin [info | limits | mem]\n"
     "  without a word   every thread: priority, state and what it waits for\n"
     "  info             every process: threads, channels, maps, memory, abilities\n"
+    "  limits           every process and group: what it holds / may hold; the system's reserve\n"
     "  mem              every memory object: size, memory it takes, its creator and its users\n";
 
 int main(int argc, char **argv)
@@ -55,6 +56,10 @@ int main(int argc, char **argv)
     } else if (argc > 1 && strcmp(argv[1], "info") == 0) {
         print_info_head();
         list(print_info);
+    } else if (argc > 1 && strcmp(argv[1], "limits") == 0) {
+        print_limits_head();
+        list(print_limits);
+        print_limits_system();
     } else if (argc > 1 && strcmp(argv[1], "mem") == 0) {
         list_objects();
     } else if (argc > 1) {

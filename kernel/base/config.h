@@ -86,6 +86,20 @@
 #ifndef CONFIG_MAPPINGS
 #define CONFIG_MAPPINGS 12 /* per process */
 #endif
+/* Quotas (kernel/base/quota.h): the share of a table and of RAM that is kept for processes with
+ * ABILITY_RESERVE; the share of the rest that a process gets whose spawn says nothing. */
+#ifndef CONFIG_RESERVE_PERCENT
+#define CONFIG_RESERVE_PERCENT 12
+#endif
+#ifndef CONFIG_QUOTA_PERCENT
+#define CONFIG_QUOTA_PERCENT 50
+#endif
+#ifndef CONFIG_GROUPS
+#define CONFIG_GROUPS 4 /* groups of processes with limits of their own */
+#endif
+#ifndef CONFIG_GROUP_DEPTH
+#define CONFIG_GROUP_DEPTH 4 /* groups inside each other: bounds what a charge costs */
+#endif
 #ifndef CONFIG_RR_QUANTUM_MS
 #define CONFIG_RR_QUANTUM_MS 4
 #endif

@@ -271,6 +271,7 @@ static void intr_detach(struct attachment *a)
     kernel_assert(kernel_locked());
     kernel_assert(a->proc);
     pulse_unqueue(&a->pulse);
+    quota_release(&a->proc->quota, KYMO_LIMIT_INTERRUPTS, 1);
     a->proc = NULL;
     if (a != intr_trace_hook) {
         intr_unlink(a);
@@ -371,10 +372,11 @@ long ker_interrupt_attach(struct thread *self, const uintptr_t *args)
     if (r != 0) {
         return r;
     }
-    struct attachment *a = intr_free_attachment();
-    if (!a) {
+    if (!quota_charge(&self->proc->quota, KYMO_LIMIT_INTERRUPTS, 1)) {
         return -EAGAIN;
     }
+    struct attachment *a = intr_free_attachment();
+    kernel_assert(a); /* the system's account has counted them */
     intr_attach(a, self, line, (uint32_t)args[2], &event);
     return a - intr_table;
 }

@@ -41,10 +41,11 @@ long ker_channel_create(struct thread *self, const uintptr_t *args)
     while (i < CONFIG_CHANNELS_PER_PROCESS && proc->channels[i]) {
         i++;
     }
-    struct channel *ch = i < CONFIG_CHANNELS_PER_PROCESS ? pool_alloc(&pool) : NULL;
-    if (!ch) {
+    if (i == CONFIG_CHANNELS_PER_PROCESS || !quota_charge(&proc->quota, KYMO_LIMIT_CHANNELS, 1)) {
         return -EAGAIN;
     }
+    struct channel *ch = pool_alloc(&pool);
+    kernel_assert(ch); /* the system's account has counted them */
     ch->proc = proc;
     ch->chid = (int32_t)i + 1;
     ch->flags = (uint32_t)args[0];
@@ -91,6 +92,7 @@ static void channel_destroy(struct channel *ch, bool dead)
     while (!list_empty(&ch->connections)) {
         connection_lost(list_entry(ch->connections.next, struct connection, link), dead);
     }
+    quota_release(&proc->quota, KYMO_LIMIT_CHANNELS, 1);
     pool_free(&pool, ch);
 }
 

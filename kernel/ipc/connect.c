@@ -22,9 +22,6 @@
 #define PRIORITY_KERNEL_PULSE 10 /* DISCONNECT and COIDDEATH have no sending thread */
 #define SCOID_FLAG 0x20000000u   /* distinguishes scoids from coids */
 #define SCOID_MASK 0x1fffffffu
-/* Most connections of a process, closed ones included whose notice waits to be received: closing
- * makes no room as long as the server doesn't receive. */
-#define CONNECTIONS_HELD_MAX (2 * CONFIG_CONNECTIONS_PER_PROCESS)
 
 static struct connection connections[CONFIG_CONNECTIONS];
 static struct pool pool;
@@ -102,14 +99,14 @@ long ker_connect_attach(struct thread *self, const uintptr_t *args)
     if (!slot) {
         return -EMFILE;
     }
-    struct connection *conn = proc->connections < CONNECTIONS_HELD_MAX ? pool_alloc(&pool) : NULL;
-    if (!conn) {
+    if (!quota_charge(&proc->quota, KYMO_LIMIT_CONNECTIONS, 1)) {
         return -EAGAIN;
     }
-    proc->connections++;
+    struct connection *conn = pool_alloc(&pool);
+    kernel_assert(conn); /* the system's account has counted them */
+    conn->payer = process_payer(proc);
     struct connection *other = connect_sibling(proc, ch);
     conn->proc = proc;
-    conn->pid = proc->pid;
     conn->channel = ch;
     conn->coid = (int32_t)(base + (uint32_t)(slot - table));
     conn->scoid = other ? other->scoid : new_scoid();
@@ -132,12 +129,8 @@ static void fail_users(struct connection *conn)
 
 static void connect_free(struct connection *conn)
 {
-    struct process *owner = process_find(conn->pid);
-
     kernel_assert(!conn->proc && !pulse_queued(&conn->notice));
-    if (owner) {
-        owner->connections--;
-    }
+    process_refund(conn->payer, KYMO_LIMIT_CONNECTIONS, 1);
     pool_free(&pool, conn);
 }
 

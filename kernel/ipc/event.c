@@ -61,12 +61,13 @@ static int deliver_pulse(struct process *proc, const struct sigevent *event, str
     struct channel *ch = conn->channel;
     int priority = priority_of(proc, event);
     uintptr_t value = (uintptr_t)event->sigev_value.sival_ptr;
-    if (!prealloc && !pulse_room(ch)) {
+    if (!prealloc && !pulse_room(ch, proc)) {
         return -EAGAIN;
     }
     trace_comm_snd_pulse_exe((uint32_t)conn->scoid, (uint32_t)ch->proc->pid);
     if (!prealloc) {
-        return pulse_send_user(ch, priority, event->sigev_code, value, conn->scoid);
+        /* over its own connection: so it is the sender */
+        return pulse_send_user(ch, proc, priority, event->sigev_code, value, conn->scoid);
     }
     prealloc->priority = pulse_queued(prealloc) ? prealloc->priority : (uint8_t)priority;
     prealloc->code = (int8_t)event->sigev_code;

@@ -25,8 +25,13 @@ struct connection {
     struct channel *channel; /* [k] NULL: the server is gone */
     int32_t coid, scoid;     /* [I] */
     uint32_t flags;          /* [k] _NTO_COF_*, CONNECTION_* */
-    int32_t pid;             /* [I] the owner's, of which proc is NULL once this is closed */
+    struct payer payer;      /* [I] the owner, of which proc is NULL once this is closed */
     struct pulse notice;     /* [k] COIDDEATH while it is open; DISCONNECT when it is closed */
+};
+/* A pulse that a program sent, in the pool of these. */
+struct user_pulse {
+    struct pulse pulse; /* [k] first */
+    struct payer payer; /* [I] the sender */
 };
 #define CONNECTION_DEAD 0x80000000u /* its server ended: ESRCH; else a lost channel is EBADF */
 

@@ -146,10 +146,11 @@ void msg_receiver_fail(struct thread *receiver, int error);
 /* Returns whether a program's pulse would be accepted now. Called before sending, because the trace
  * records the sending before the receipt and must not record a pulse that is refused. (A receiver
  * with a bad buffer is not considered.) */
-bool pulse_room(const struct channel *ch);
-/* Sends a program's pulse, from a pool that only these use, limited per channel. Returns 0, or
- * -EAGAIN. */
-int pulse_send_user(struct channel *ch, int priority, int code, uintptr_t value, int scoid);
+bool pulse_room(const struct channel *ch, const struct process *sender);
+/* Sends a program's pulse, from a pool that only these use, limited per channel and charged to the
+ * sender until it is received. Returns 0, or -EAGAIN. */
+int pulse_send_user(struct channel *ch, struct process *sender, int priority, int code,
+                    uintptr_t value, int scoid);
 /* Delivers the first queued pulse to a running receiver. Returns 0, or -EFAULT and it stays
  * queued. */
 long pulse_receive(struct thread *self, struct channel *ch);

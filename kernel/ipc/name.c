@@ -4,8 +4,8 @@
  * linearly; a process's names end with it.
  *
  * EEXIST: the name is taken; EPERM: it is a system server's (abi/sys/names.h); EINVAL: empty, or
- * (detach) not one of the caller's; EBADF: no such channel of the caller's; EAGAIN: table full;
- * ENOENT; ENAMETOOLONG; EFAULT.
+ * (detach) not one of the caller's; EBADF: no such channel of the caller's; EAGAIN: table or quota
+ * full; ENOENT; ENAMETOOLONG; EFAULT.
  */
 #include "abi/errno.h"
 #include "abi/sys/names.h"
@@ -78,14 +78,21 @@ long ker_name_attach(struct thread *self, const uintptr_t *args)
     if (name_find(name) >= 0) {
         return -EEXIST;
     }
-    int i = name_free_entry();
-    if (i < 0) {
-        return i;
+    if (!quota_charge(&self->proc->quota, KYMO_LIMIT_NAMES, 1)) {
+        return -EAGAIN;
     }
+    int i = name_free_entry();
+    kernel_assert(i >= 0); /* the system's account has counted them */
     names[i].proc = self->proc;
     names[i].chid = (int32_t)args[1];
     memcpy(names[i].name, name, (size_t)len + 1);
     return i + 1;
+}
+
+static void name_free(size_t i)
+{
+    quota_release(&names[i].proc->quota, KYMO_LIMIT_NAMES, 1);
+    names[i].proc = NULL;
 }
 
 long ker_name_detach(struct thread *self, const uintptr_t *args)
@@ -95,7 +102,7 @@ long ker_name_detach(struct thread *self, const uintptr_t *args)
     if (i >= CONFIG_NAMES || names[i].proc != self->proc) {
         return -EINVAL;
     }
-    names[i].proc = NULL;
+    name_free(i);
     return 0;
 }
 
@@ -119,9 +126,9 @@ long ker_name_lookup(struct thread *self, const uintptr_t *args)
 void name_process_gone(struct process *proc)
 {
     kernel_assert(kernel_locked());
-    for (int i = 0; i < CONFIG_NAMES; i++) {
+    for (size_t i = 0; i < CONFIG_NAMES; i++) {
         if (names[i].proc == proc) {
-            names[i].proc = NULL;
+            name_free(i);
         }
     }
 }

@@ -3,12 +3,12 @@
  * Pulses: small messages that nobody waits for. Kernel lock held.
  *
  * A pulse is copied directly into a waiting receiver's buffer, else into the channel's queue, by
- * priority. Programs' pulses come from one pool of CONFIG_PULSES, of which one channel may hold at
- * most USER_PER_CHANNEL (EAGAIN). All others are embedded in the object that they speak of, so what
- * programs queue can't cause one to be lost: timers' and interrupts', which coalesce; a
- * connection's DISCONNECT or COIDDEATH; a thread's UNBLOCK or THREADDEATH; a process's signals. An
- * object that has ended stays in its table until its notice has been received. Proved by
- * test/unit_ipc (notice_test) and test/boot/programs/t_fair.c.
+ * priority. Programs' pulses come from one pool of CONFIG_PULSES, are charged to their sender, and
+ * one channel may hold at most USER_PER_CHANNEL of them (EAGAIN). All others are embedded in the
+ * object that they speak of, so what programs queue can't cause one to be lost: timers' and
+ * interrupts', which coalesce; a connection's DISCONNECT or COIDDEATH; a thread's UNBLOCK or
+ * THREADDEATH; a process's signals. An object that has ended stays in its table until its notice
+ * has been received. Proved by test/unit_ipc (notice_test) and test/boot/programs/t_fair.c.
  */
 #include "kernel/ipc/msg.h"
 #include "kernel/base/pool.h"
@@ -16,7 +16,7 @@
 
 #define USER_PER_CHANNEL (CONFIG_PULSES * 2 / 3)
 
-static struct pulse pulses[CONFIG_PULSES];
+static struct user_pulse pulses[CONFIG_PULSES];
 static struct pool pool;
 
 void pulse_init(void)
@@ -41,12 +41,20 @@ void pulse_unqueue(struct pulse *p)
     }
 }
 
+static void pulse_free_user(struct pulse *p)
+{
+    struct user_pulse *user = list_entry(p, struct user_pulse, pulse);
+
+    process_refund(user->payer, KYMO_LIMIT_PULSES, 1);
+    pool_free(&pool, user);
+}
+
 /* A pulse has left the queue of ch: it was received, or ch is being destroyed. */
 static void pulse_done(struct pulse *p, const struct channel *ch, bool received)
 {
     switch ((enum pulse_kind)p->kind) {
     case PULSE_USER:
-        pool_free(&pool, p);
+        pulse_free_user(p);
         break;
     case PULSE_CONNECTION:
         connection_notice_done(p);
@@ -111,29 +119,34 @@ static bool pulse_hand_over(struct channel *ch, const struct pulse *p)
     return false;
 }
 
-bool pulse_room(const struct channel *ch)
+bool pulse_room(const struct channel *ch, const struct process *sender)
 {
     kernel_assert(kernel_locked());
     return !list_empty(&ch->receivers) ||
-           (ch->user_pulses < USER_PER_CHANNEL && pool.used < pool.count);
+           (ch->user_pulses < USER_PER_CHANNEL && quota_has(&sender->quota, KYMO_LIMIT_PULSES, 1));
 }
 
 /* Not inline: make bench follows the one way through ker_msg_send_pulse(). */
-static __attribute__((noinline)) int pulse_send_to(struct channel *ch, const struct pulse *p)
+static __attribute__((noinline)) int pulse_send_to(struct channel *ch, struct process *sender,
+                                                   const struct pulse *p)
 {
     if (pulse_hand_over(ch, p)) {
         return 0;
     }
-    struct pulse *queued = pulse_room(ch) ? pool_alloc(&pool) : NULL;
-    if (!queued) {
+    if (ch->user_pulses >= USER_PER_CHANNEL ||
+        !quota_charge(&sender->quota, KYMO_LIMIT_PULSES, 1)) {
         return -EAGAIN;
     }
-    *queued = *p;
-    pulse_enqueue(ch, queued);
+    struct user_pulse *queued = pool_alloc(&pool);
+    kernel_assert(queued); /* the system's account has counted them */
+    queued->pulse = *p;
+    queued->payer = process_payer(sender);
+    pulse_enqueue(ch, &queued->pulse);
     return 0;
 }
 
-int pulse_send_user(struct channel *ch, int priority, int code, uintptr_t value, int scoid)
+int pulse_send_user(struct channel *ch, struct process *sender, int priority, int code,
+                    uintptr_t value, int scoid)
 {
     kernel_assert(kernel_locked());
     const struct pulse p = {.kind = PULSE_USER,
@@ -141,7 +154,7 @@ int pulse_send_user(struct channel *ch, int priority, int code, uintptr_t value,
                             .code = (int8_t)code,
                             .value = value,
                             .scoid = scoid};
-    return pulse_send_to(ch, &p);
+    return pulse_send_to(ch, sender, &p);
 }
 
 void pulse_send_prealloc(struct channel *ch, struct pulse *p)
@@ -206,9 +219,9 @@ long ker_msg_send_pulse(struct thread *self, const uintptr_t *args)
         !process_able(self->proc, ABILITY_PRIORITY)) {
         return -EPERM;
     }
-    if (!pulse_room(conn->channel)) {
+    if (!pulse_room(conn->channel, self->proc)) {
         return -EAGAIN;
     }
     trace_comm_snd_pulse((uint32_t)conn->scoid, (uint32_t)conn->channel->proc->pid);
-    return pulse_send_user(conn->channel, priority, code, args[3], conn->scoid);
+    return pulse_send_user(conn->channel, self->proc, priority, code, args[3], conn->scoid);
 }

@@ -12,6 +12,7 @@
 #include "abi/sys/kymo.h"
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/cpu.h"
+#include "kernel/base/quota.h"
 
 struct process;
 struct thread;
@@ -39,7 +40,7 @@ struct vm_space {
     struct arch_aspace arch;              /* [k] first */
     struct mapping maps[CONFIG_MAPPINGS]; /* [k] most used first: stack and data before text */
     unsigned nmaps;                       /* [k] entries in use, no holes */
-    uint64_t owned_bytes;                 /* [k] */
+    uint64_t owned_bytes;                 /* [k] of RAM in them that is the process's own */
 };
 
 /*
@@ -55,7 +56,7 @@ void *vm_cache_fill(struct vm_cache *cache, const struct process *proc, uintptr_
                     size_t bytes, unsigned prot);
 
 /* Adds a mapping; fills in m->vaddr. Allocates RAM if m->phys is 0 and it is not a device. */
-int vm_map(struct process *proc, struct mapping *m); /* 0, -ENOMEM, -EAGAIN (table full) */
+int vm_map(struct process *proc, struct mapping *m); /* 0, -ENOMEM, -EAGAIN (no entry left) */
 int vm_unmap(struct process *proc, uintptr_t vaddr,
              size_t len); /* -EINVAL: not exactly a mapping */
 
@@ -80,6 +81,9 @@ paddr_t phys_alloc(size_t len, size_t align); /* 0: none. Zeroed. */
 paddr_t phys_alloc_raw(size_t len, size_t align);
 void phys_free(paddr_t pa, size_t len);
 size_t phys_available(void);
+/* RAM that is charged to an account (kernel/mem/ram.c). Not zeroed. 0: none, or over a limit. */
+paddr_t ram_alloc(struct quota *quota, size_t len, size_t align);
+void ram_free(struct quota *quota, paddr_t pa, size_t len);
 /* Zeroes RAM, with interrupt windows; the lock stays held. */
 void phys_clear(paddr_t pa, size_t len);
 /* Returns the mapping that begins at vaddr and has this length (0: any), or NULL. */
@@ -109,6 +113,7 @@ struct object {
     uint16_t mode;            /* [I] as a file's: creator, group, others */
     uint16_t opens, maps;     /* [k] */
     int32_t creator;          /* [k] pid; 0: gone */
+    struct payer payer;       /* [I] of the object and its memory: the creator */
     uint32_t ability;         /* [I] abilities of the group: the creator's, if it named none */
     paddr_t phys;             /* [k] 0: no memory yet */
     size_t size;              /* [k] bytes of the memory that are meaningful */

@@ -112,7 +112,10 @@ static long map_ram_begin(struct thread *self, const struct kymo_map *map)
     if (error) {
         return error;
     }
-    paddr_t phys = phys_alloc_raw(rounded, align);
+    if (!quota_has(&self->proc->quota, KYMO_LIMIT_MAPPINGS, 1)) {
+        return -EAGAIN;
+    }
+    paddr_t phys = ram_alloc(&self->proc->quota, rounded, align);
     if (!phys) {
         return -ENOMEM;
     }
@@ -139,7 +142,7 @@ static long map_ram_end(struct thread *self)
     }
     long error = map_answer(self, &map, &m);
     if (error && error != -EFAULT) { /* else it was mapped, and unmapping has freed it */
-        phys_free(self->args[PIECE_PHYS], len);
+        ram_free(&self->proc->quota, self->args[PIECE_PHYS], len);
     }
     return error;
 }
@@ -189,7 +192,7 @@ long ker_mem_map(struct thread *self, const uintptr_t *args)
 void mem_map_abandon(struct thread *t)
 {
     if (t->call == KER_MEM_MAP && (t->flags & THREAD_AGAIN)) {
-        phys_free(t->args[PIECE_PHYS], t->args[PIECE_LEN]);
+        ram_free(&t->proc->quota, t->args[PIECE_PHYS], t->args[PIECE_LEN]);
     }
 }
 

@@ -14,8 +14,8 @@
  * The calls refuse: EBADF: not an open object of the caller's; EINVAL: empty name, unknown flags or
  * mode, no size or (size) opened for reading only; ENOENT; EEXIST: CREATE and EXCLUSIVE; EPERM:
  * creating one without the ability; EACCES: its mode; EMFILE, EAGAIN: the process's or the system's
- * table is full; ENOMEM; EBUSY: it has less memory or, when freeing memory, it is mapped or traced
- * into; ENAMETOOLONG; EFAULT.
+ * table or quota is full; ENOMEM; EBUSY: it has less memory or, when freeing memory, it is mapped
+ * or traced into; ENAMETOOLONG; EFAULT.
  *
  * Tested by test/unit_kernel/object_test.c, test/boot/programs/t_object.c, and test/boot (suite
  * memory).
@@ -46,6 +46,15 @@ struct object *object_of(const struct process *proc, uintptr_t id)
     return entry ? &objects[entry - 1] : NULL;
 }
 
+static void object_free_memory(struct object *object)
+{
+    if (object->phys) {
+        process_refund(object->payer, KYMO_LIMIT_RAM, object->len);
+        phys_free(object->phys, object->len);
+    }
+    object->phys = 0;
+}
+
 /* Frees the object if it is no longer in use. */
 static void object_check(struct object *object)
 {
@@ -53,10 +62,8 @@ static void object_check(struct object *object)
     if (object->named || object->opens || object->maps || object->tracing) {
         return;
     }
-    if (object->phys) {
-        phys_free(object->phys, object->len);
-    }
-    object->phys = 0;
+    object_free_memory(object);
+    process_refund(object->payer, KYMO_LIMIT_OBJECTS, 1);
     object->used = false;
 }
 
@@ -197,11 +204,13 @@ static int object_make(struct process *proc, const char *name, uintptr_t mode, s
     while (object < objects + CONFIG_OBJECTS && object->used) {
         object++;
     }
-    if (object == objects + CONFIG_OBJECTS) {
+    if (!quota_charge(&proc->quota, KYMO_LIMIT_OBJECTS, 1)) {
         return -EAGAIN;
     }
+    kernel_assert(object < objects + CONFIG_OBJECTS); /* the system's account has counted them */
     *object = (struct object){.used = true, .named = true, .mode = (uint16_t)mode};
     object->creator = proc->pid;
+    object->payer = process_payer(proc);
     object->ability = (uint32_t)mode >> 16 ? (uint32_t)mode >> 16 : proc->ability;
     memcpy(object->name, name, strlen(name) + 1);
     *out = object;
@@ -279,10 +288,7 @@ static int object_give_back(struct object *object)
     if (object->maps || object->tracing) {
         return -EBUSY;
     }
-    if (object->phys) {
-        phys_free(object->phys, object->len);
-    }
-    object->phys = 0;
+    object_free_memory(object);
     object->size = object->len = object->cleared = 0;
     return 0;
 }
@@ -298,7 +304,7 @@ static int object_take(struct object *object, size_t size)
     if (error) {
         return error;
     }
-    object->phys = phys_alloc_raw(len, align);
+    object->phys = ram_alloc(process_account(object->payer), len, align);
     if (!object->phys) {
         return -ENOMEM;
     }

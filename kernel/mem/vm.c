@@ -168,6 +168,7 @@ static void vm_append(struct process *proc, const struct mapping *m)
     entry->arch = m->arch;
     mapping_publish(entry, m->len);
     vm_set_count(&proc->space, proc->space.nmaps + 1);
+    quota_charge(&proc->quota, KYMO_LIMIT_MAPPINGS, 1); /* vm_map() has asked whether it can */
     if (m->flags & MAPPING_OWNED) {
         proc->space.owned_bytes += m->len;
     }
@@ -175,7 +176,7 @@ static void vm_append(struct process *proc, const struct mapping *m)
 }
 
 /* Allocates memory for m if it has none. *owned: RAM allocated here, to be freed on failure. */
-static int vm_back(struct mapping *m, paddr_t *owned)
+static int vm_back(struct process *proc, struct mapping *m, paddr_t *owned)
 {
     size_t rounded, align;
     int error = arch_map_shape(m->len, m->flags, &rounded, &align);
@@ -189,9 +190,13 @@ static int vm_back(struct mapping *m, paddr_t *owned)
         return (m->phys & (align - 1)) ? -EINVAL : 0;
     }
     m->len = rounded;
-    m->phys = *owned = phys_alloc(rounded, align);
+    m->phys = *owned = ram_alloc(&proc->quota, rounded, align);
     m->flags |= MAPPING_OWNED;
-    return m->phys ? 0 : -ENOMEM;
+    if (!m->phys) {
+        return -ENOMEM;
+    }
+    phys_clear(m->phys, rounded);
+    return 0;
 }
 
 int vm_map(struct process *proc, struct mapping *m)
@@ -199,17 +204,17 @@ int vm_map(struct process *proc, struct mapping *m)
     paddr_t owned;
 
     kernel_assert(kernel_locked());
-    if (proc->space.nmaps == CONFIG_MAPPINGS) {
+    if (proc->space.nmaps == CONFIG_MAPPINGS || !quota_has(&proc->quota, KYMO_LIMIT_MAPPINGS, 1)) {
         return -EAGAIN;
     }
-    int error = vm_back(m, &owned);
+    int error = vm_back(proc, m, &owned);
     if (!error) {
         m->arch = 0;
         error = arch_aspace_map(&proc->space.arch, m, proc->space.maps, proc->space.nmaps);
     }
     if (error) {
         if (owned) {
-            phys_free(owned, m->len);
+            ram_free(&proc->quota, owned, m->len);
         }
         return error;
     }
@@ -317,10 +322,11 @@ void vm_remove(struct process *proc, struct mapping *m)
     vm_grace(proc); /* from here on the moved entry's old slot may be reused */
     vm_refresh(proc);
     trace_munmap(proc->pid, gone.vaddr, gone.len);
+    quota_release(&proc->quota, KYMO_LIMIT_MAPPINGS, 1);
     if (gone.flags & MAPPING_OWNED) {
         space->owned_bytes -= gone.len;
         arch_irq_window();
-        phys_free(gone.phys, gone.len);
+        ram_free(&proc->quota, gone.phys, gone.len);
     }
     if (gone.flags & KYMO_MAP_OBJECT) {
         object_unmapped(gone.phys);

@@ -6,6 +6,7 @@
 #ifndef KERNEL_PROC_PROC_H
 #define KERNEL_PROC_PROC_H
 
+#include "kernel/base/quota.h"
 #include "kernel/thread/thread.h"
 #include "kernel/mem/mem.h"
 
@@ -52,7 +53,8 @@ struct process {
     struct sigevent signal_event; /* [k] */
     struct pulse signal_pulse;    /* [k] carries one of them */
     uint64_t signals_pending;     /* [k] further ones, behind it: 1 << number */
-    uint32_t connections;         /* [k] held: open, or closed and the notice not received */
+    struct quota quota;           /* [k] what it holds, as long as it has its slot */
+    struct payer payer;           /* [I] who pays for its slot: its parent */
     struct program program;       /* [I] */
     char name[KYMO_NAME_MAX];     /* [I] program name */
 };
@@ -83,6 +85,18 @@ extern process_gone_call *const process_gone[]; /* its threads are DEAD: frees w
 extern process_gone_call
     *const process_ended[]; /* nothing of it is left, and PROCDESTROY emitted */
 bool process_able(const struct process *proc, uint32_t ability);
+/* Makes proc the payer of what may outlive it: after a charge to its account. */
+struct payer process_payer(const struct process *proc);
+/* Returns the account of a payer: of the process, if it still has its slot, or the one around. */
+struct quota *process_account(struct payer payer);
+/* Gives back what was charged to it: to the process, if it still has its slot, and all around. */
+void process_refund(struct payer payer, enum kymo_limit what, size_t n);
+/*
+ * Sets the limits of a new process that holds nothing yet, or puts it into a new group with these:
+ * see struct kymo_spawn. Returns 0, -EPERM (more than the parent's), -EAGAIN (no group left).
+ */
+int process_limit(struct process *proc, uint32_t which, const uint64_t limits[KYMO_LIMITS],
+                  bool group);
 
 /* Called when a thread has ended and left threads[]; the last one also ends the process. */
 void process_thread_gone(struct process *proc);

@@ -12,6 +12,7 @@
 #include "kernel/proc/proc.h"
 
 #include "abi/errno.h"
+#include "abi/sys/ability.h"
 #include "kernel/base/string.h"
 #include "kernel/base/cpu.h"
 
@@ -32,6 +33,7 @@ void process_init(void)
     list_init(&proc->sync_waiters);
     list_init(&proc->link);
     next_slot = 1;
+    quota_init(&proc->quota, phys_available());
 }
 
 struct process *process_in_slot(unsigned slot)
@@ -94,24 +96,92 @@ static int process_free_slot(void)
     return -EAGAIN;
 }
 
+/* Returns the process with this pid in whatever state, or NULL. */
+static struct process *process_any(int pid)
+{
+    struct process *proc = &processes[(unsigned)(pid - 1) % CONFIG_PROCESSES];
+
+    return pid > 0 && proc->pid == pid ? proc : NULL;
+}
+
+struct payer process_payer(const struct process *proc)
+{
+    return (struct payer){.pid = proc->pid, .group = proc->quota.up};
+}
+
+struct quota *process_account(struct payer payer)
+{
+    struct process *proc = process_any(payer.pid);
+
+    return proc ? &proc->quota : payer.group;
+}
+
+void process_refund(struct payer payer, enum kymo_limit what, size_t n)
+{
+    quota_release(process_account(payer), what, n);
+}
+
+/* Gives a new process its account, inside the account around its parent's. */
+static void process_open_account(struct process *proc, const struct process *parent)
+{
+    quota_begin(&proc->quota, parent->quota.up, &parent->quota, proc->ability & ABILITY_RESERVE);
+    quota_join(proc->quota.up);
+    proc->payer = process_payer(parent);
+}
+
+static int process_limit_group(struct process *proc, uint32_t which, const uint64_t *limits)
+{
+    struct quota *around = proc->quota.up;
+    struct quota *group = quota_group_new(around, which, limits);
+
+    if (!group) {
+        return -EAGAIN;
+    }
+    quota_begin(&proc->quota, group, &proc->quota, proc->quota.reserve);
+    quota_join(group);
+    quota_leave(around);
+    return 0;
+}
+
+int process_limit(struct process *proc, uint32_t which, const uint64_t limits[KYMO_LIMITS],
+                  bool group)
+{
+    struct process *parent = process_any(proc->payer.pid);
+
+    kernel_assert(kernel_locked() && parent && proc->space.nmaps == 0 && proc->nthreads == 0);
+    return group ? process_limit_group(proc, which, limits)
+                 : quota_set_limits(&proc->quota, &parent->quota, which, limits);
+}
+
+/* Gives back the slot, and all else that was charged for the process. */
+static void process_close_account(struct process *proc)
+{
+    process_refund(proc->payer, KYMO_LIMIT_PROCESSES, 1);
+    quota_leave(proc->quota.up);
+}
+
 int process_create(const char *name, int ppid, uint32_t ability, struct process **out)
 {
-    int slot = process_free_slot();
+    struct process *found = process_find(ppid), *parent = found ? found : kernel_process;
 
     kernel_assert(kernel_locked());
-    if (slot < 0) {
-        return slot;
+    if (!quota_charge(&parent->quota, KYMO_LIMIT_PROCESSES, 1)) {
+        return -EAGAIN;
     }
+    int slot = process_free_slot();
+    kernel_assert(slot > 0); /* the system's account has counted them */
     struct process *proc = &processes[slot];
     memset(proc, 0, sizeof(*proc));
     int error = arch_aspace_create(&proc->space.arch);
     if (error) {
+        quota_release(&parent->quota, KYMO_LIMIT_PROCESSES, 1);
         return error;
     }
     proc->pid = slot + 1 + generations[slot] * CONFIG_PROCESSES;
     generations[slot] = (generations[slot] + 1) % GENERATIONS;
     proc->ppid = ppid;
     proc->ability = ability;
+    process_open_account(proc, parent);
     list_init(&proc->sync_waiters);
     list_init(&proc->link);
     for (size_t i = 0; i < sizeof(proc->name) - 1 && name[i]; i++) {
@@ -125,6 +195,7 @@ int process_create(const char *name, int ppid, uint32_t ability, struct process 
 static void process_free(struct process *proc)
 {
     kernel_assert(proc->pid > 1 && proc->nthreads == 0);
+    process_close_account(proc);
     proc->ended_pid = proc->pid;
     proc->pid = 0;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ProcExit, ProcWait, ProcSelf, ProcInfo, ThreadInfo. Kernel lock held. Any process may query any
- * other; only a parent may wait.
+ * ProcExit, ProcWait, ProcSelf, ProcInfo, ProcLimits, ThreadInfo. Kernel lock held. Any process may
+ * query any other; only a parent may wait.
  *
  * Refuses unknown processes and threads (ESRCH), waiting when there is no such child (ECHILD: also
- * when another thread got the last one), unknown options and negative pids (EINVAL), bad memory
- * (EFAULT). Proved by test/unit_ipc and test/boot.
+ * when another thread got the last one), unknown options, levels and negative pids (EINVAL), bad
+ * memory (EFAULT). Proved by test/unit_ipc and test/boot.
  */
 #include "abi/errno.h"
 #include "kernel/arch/cpu.h"
@@ -90,6 +90,44 @@ long ker_proc_info(struct thread *self, const uintptr_t *args)
     info.memory = p->space.owned_bytes;
     memcpy(info.name, p->name, sizeof(info.name));
     return copy_out(self->proc, args[1], &info, sizeof(info)) ? -EFAULT : p->pid;
+}
+
+/* Returns the account `level` steps outside of the process's, or NULL. */
+static const struct quota *process_quota_at(const struct process *p, uintptr_t level)
+{
+    const struct quota *quota = &p->quota;
+
+    while (quota && level-- > 0) { /* as many as are around it */
+        quota = quota->up;
+    }
+    return quota;
+}
+
+static void process_fill_quota(const struct quota *quota, struct kymo_quota *out)
+{
+    out->group = quota_group_number(quota);
+    out->members = quota->members;
+    for (unsigned i = 0; i < KYMO_LIMITS; i++) {
+        out->used[i] = quota->used[i];
+        out->limit[i] = quota->limit[i] == SIZE_MAX ? KYMO_LIMIT_MOST : quota->limit[i];
+        out->reserve[i] = quota->up ? 0 : quota_reserved((enum kymo_limit)i);
+    }
+    if (!quota->up) {
+        out->limit[KYMO_LIMIT_RAM] = out->used[KYMO_LIMIT_RAM] + phys_available();
+    }
+}
+
+long ker_proc_limits(struct thread *self, const uintptr_t *args)
+{
+    const struct process *p = process_self_or(self->proc, (int)args[0]);
+    const struct quota *quota = p ? process_quota_at(p, args[1]) : NULL;
+    struct kymo_quota out = {0};
+
+    if (!quota) {
+        return p ? -EINVAL : -ESRCH;
+    }
+    process_fill_quota(quota, &out);
+    return copy_out(self->proc, args[2], &out, sizeof(out)) ? -EFAULT : p->pid;
 }
 
 static uint64_t thread_blocked_on(const struct thread *t)

@@ -8,8 +8,8 @@
  * caller dies in between, the incomplete process is removed.
  *
  * ENOENT: no such program. ENOEXEC: not one for this machine. ENOMEM, EAGAIN: no room. EPERM:
- * without ABILITY_SPAWN, or more abilities or priority than the caller may give. EINVAL: the rest.
- * Proved by test/unit_kernel (the readers) and test/boot.
+ * without ABILITY_SPAWN, or more abilities, priority or limits than the caller may give. EINVAL:
+ * the rest. Proved by test/unit_kernel (the readers) and test/boot.
  */
 #include "kernel/arch/board.h"
 #include "kernel/arch/elf.h"
@@ -60,7 +60,7 @@ static bool args_well_formed(const struct kymo_spawn *s)
 static int spawn_request_check(const struct kymo_spawn *s)
 {
     if (!spawn_has_nul(s->program, sizeof(s->program)) || !args_well_formed(s) ||
-        (s->flags & ~(uint32_t)KYMO_SPAWN_HOLD)) {
+        (s->flags & ~(uint32_t)(KYMO_SPAWN_HOLD | KYMO_SPAWN_GROUP)) || s->limits >> KYMO_LIMITS) {
         return -EINVAL;
     }
     if (s->priority < 0 || s->priority > PRIORITY_MAX || s->policy < SCHED_NOCHANGE ||
@@ -173,7 +173,10 @@ static int job_begin(struct spawn_job **out, struct thread *caller, const struct
     job->child->loading = true;
     retain_process(job->child);
     arch_irq_window();
-    error = job_fill(job, parent, s);
+    error = process_limit(job->child, s->limits, s->limit, s->flags & KYMO_SPAWN_GROUP);
+    if (!error) {
+        error = job_fill(job, parent, s);
+    }
     if (error) {
         job_drop(job);
         return error;
@@ -276,6 +279,8 @@ int spawn_first(void)
 #define ABILITY(bit, name, text, doc) | 1u << (bit)
         .ability = 0 ABILITY_LIST(ABILITY),
 #undef ABILITY
+        .limits = (1u << KYMO_LIMITS) - 1,
+        .limit = {[0 ... KYMO_LIMITS - 1] = KYMO_LIMIT_MOST},
         .program = "init",
         .priority = 10,
         .policy = SCHED_RR,

@@ -44,13 +44,13 @@ static int spawn_layout_place(struct spawn_job *job, size_t len, unsigned flags,
     }
     arch_irq_window();
     *m = (struct mapping){.vaddr = vaddr, .len = rounded, .flags = flags | MAPPING_OWNED};
-    m->phys = phys_alloc_raw(rounded, align);
+    m->phys = ram_alloc(&job->child->quota, rounded, align);
     if (!m->phys) {
         return -ENOMEM;
     }
     error = vm_map(job->child, m);
     if (error) {
-        phys_free(m->phys, rounded);
+        ram_free(&job->child->quota, m->phys, rounded);
     }
     return error;
 }

@@ -61,6 +61,7 @@ void thread_free(struct thread *t)
     kernel_assert(t != arch_cpu()->current && !handoff_of(t));
     kernel_assert(!pulse_queued(&t->notice));
     t->proc->threads[t->tid - 1] = NULL;
+    quota_release(&t->proc->quota, KYMO_LIMIT_THREADS, 1);
     generations[t->index]++;
     t->proc = NULL;
     t->rcvid = 0;
@@ -91,12 +92,12 @@ static int free_tid(const struct process *proc)
 static struct thread *thread_new(struct process *proc)
 {
     int tid = free_tid(proc);
-    struct thread *t = tid ? pool_alloc(&pool) : NULL;
 
-    if (!t) {
+    if (tid == 0 || !quota_charge(&proc->quota, KYMO_LIMIT_THREADS, 1)) {
         return NULL;
     }
-    kernel_assert(!proc->threads[tid - 1] && !t->proc);
+    struct thread *t = pool_alloc(&pool); /* the system's account has counted them */
+    kernel_assert(t && !proc->threads[tid - 1] && !t->proc);
     t->proc = proc;
     t->tid = tid;
     t->pid = proc->pid;

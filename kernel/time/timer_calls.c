@@ -13,8 +13,8 @@
  * SIGALRM ends the process.
  *
  * Kernel lock held. Refuses unknown clocks, ids, flags, events (EINVAL; EBADF for an event's
- * connection), a full table (EAGAIN), unknown processes (ESRCH), bad memory (EFAULT). Proved by
- * test/unit_ipc.
+ * connection), a full table or quota (EAGAIN), unknown processes (ESRCH), bad memory (EFAULT).
+ * Proved by test/unit_ipc.
  */
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
@@ -74,6 +74,9 @@ static struct timer *timer_find(const struct process *proc, uintptr_t id)
 
 static struct timer *timer_new(struct thread *self, int32_t clock, const struct sigevent *event)
 {
+    if (!quota_charge(&self->proc->quota, KYMO_LIMIT_TIMERS, 1)) {
+        return NULL;
+    }
     for (unsigned i = 0; i < CONFIG_TIMERS; i++) {
         struct timer *t = &timers[i];
         if (!t->proc) {
@@ -83,6 +86,7 @@ static struct timer *timer_new(struct thread *self, int32_t clock, const struct 
             return t;
         }
     }
+    kernel_assert(false); /* the system's account has counted them */
     return NULL;
 }
 
@@ -90,6 +94,7 @@ static void timer_free(struct timer *t)
 {
     timer_node_stop(&t->node);
     pulse_unqueue(&t->pulse);
+    quota_release(&t->proc->quota, KYMO_LIMIT_TIMERS, 1);
     t->proc = NULL;
 }
 

@@ -19,6 +19,10 @@ struct kymo_spawn_attr {
     uint32_t runmask;
     uint32_t stack_size, heap_size; /* bytes */
     uint32_t flags;                 /* KYMO_SPAWN_* */
+    /* Limits (abi/sys/quota.h): which are meant, 1 << KYMO_LIMIT_*, and their values, as in struct
+     * kymo_spawn. With KYMO_SPAWN_GROUP those of a group. */
+    uint32_t limits;
+    uint64_t limit[KYMO_LIMITS];
 };
 
 /*

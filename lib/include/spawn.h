@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "abi/sys/quota.h"
 #include "lib/include/sys/_pthreadtypes.h"
 
 #ifdef __cplusplus
@@ -29,6 +30,8 @@ typedef struct {
     uint32_t runmask;
     uint32_t ability; /* a subset of the caller's */
     uint32_t stack, heap;
+    uint32_t limits, group;
+    uint64_t limit[KYMO_LIMITS];
 } posix_spawnattr_t;
 typedef struct {
     int unused;
@@ -59,6 +62,12 @@ int posix_spawnattr_setstackmax(posix_spawnattr_t *attr, uint32_t bytes);
 /* Kymo's own: bytes of heap; abilities (ABILITY_*), initially all of the caller's. */
 int posix_spawnattr_setheap_np(posix_spawnattr_t *attr, uint32_t bytes);
 int posix_spawnattr_setability_np(posix_spawnattr_t *attr, uint32_t abilities);
+/* A limit (enum kymo_limit) of the new process, at most the caller's own (else EPERM at the spawn).
+ * KYMO_LIMIT_MOST: the caller's. Without, it gets the board's default, or the caller's if that is
+ * less. EINVAL: no such limit. setgroup: the limits are those of a new group, of the process and
+ * all its descendants together (EAGAIN at the spawn: no group left). */
+int posix_spawnattr_setlimit_np(posix_spawnattr_t *attr, enum kymo_limit what, uint64_t most);
+int posix_spawnattr_setgroup_np(posix_spawnattr_t *attr, int group);
 
 #ifdef __cplusplus
 }

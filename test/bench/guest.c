@@ -365,7 +365,10 @@ static int map_beside(void)
 static int map_and_end(void)
 {
     char *const argv[] = {"bench", "mapped", NULL};
-    struct kymo_spawn_attr attr = {.priority = 10};
+    struct kymo_spawn_attr attr = {
+        .priority = 10, .ability = ABILITY_KILL, .limits = 1u << KYMO_LIMIT_RAM};
+
+    attr.limit[KYMO_LIMIT_RAM] = KYMO_LIMIT_MOST;
     int pid = kymo_spawn("bench", argv, &attr), status = 0;
 
     return pid < 0 || ProcWait(pid, &status, 0) != pid || status ? failed("bench mapped") : 0;

@@ -36,7 +36,7 @@ A64 = ("virt-a64",)
 DEBUG = "-debug"
 WITH_ASSERTIONS = frozenset("""
     api api-multi d d-multi life faults dfuzz control control-smp4 interrupt smp1 truth fuzz kill
-    torture d-own d-own-multi
+    torture quota d-own d-own-multi
     armv7m aarch64 events events-wide ring modes memory killed slain signalled
     qnx qnx-multi faults-multi libtest libtest-multi smp2 smp8 el2 small large console help servers
     traced truth-multi kill-multi map-multi fuzz-multi starved drops options options-smp1
@@ -313,6 +313,7 @@ SUITES = [
           variant="-picolibc"),
     Suite("fair", "what a process without abilities can't take from others", "fair", cpus=1,
           tests=13),
+    Suite("quota", "what processes can take of tables and RAM, and what is left", "quota", tests=5),
     Suite("d", "D in the kernel: its control call, records, faults, memory", "d", tests=9),
     Suite("d-multi", "the same on 4 real threads", "d", A64, "multi", cpus=4, tests=9,
           soak=True, timeout=240),

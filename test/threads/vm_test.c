@@ -122,18 +122,26 @@ void object_unmapped(paddr_t phys)
     (void)phys;
 }
 
-paddr_t phys_alloc(size_t len, size_t align)
+paddr_t ram_alloc(struct quota *quota, size_t len, size_t align)
 {
+    (void)quota;
     (void)len;
     (void)align;
     return 0;
 }
 
 /* Whoever has the memory next writes to it at once. */
-void phys_free(paddr_t phys, size_t len)
+void ram_free(struct quota *quota, paddr_t phys, size_t len)
 {
+    (void)quota;
     memset((void *)phys, 0xdd, len);
     in_use[(uint64_t(*)[WORDS])phys - memory] = false;
+}
+
+void phys_clear(paddr_t phys, size_t len)
+{
+    (void)phys;
+    (void)len;
 }
 
 /* ---- the CPUs ---------------------------------------------------------------------- */
@@ -267,5 +275,6 @@ int main(void)
         cmocka_unit_test(another_process_unmaps),
     };
 
+    quota_init(&proc.quota, 0);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -137,6 +137,7 @@ static const struct {
     {"ngroups", SORT_SMALL},
     {"arg", SORT_ANY},
     {"what", SORT_SMALL},
+    {"level", SORT_SMALL},
     {"op", SORT_SMALL},
     {"a", SORT_ANY},
     {"b", SORT_ANY},
@@ -444,7 +445,12 @@ static void fill_spawn(struct typed *t, void *to)
     spawn->policy = (int32_t)torture_pick(&t->random, 4);
     spawn->ability = torture_pick(&t->random, 2) ? 0 : 1u << torture_pick(&t->random, 10);
     spawn->heap_size = 16384;
-    spawn->flags = torture_pick(&t->random, 4) == 0;
+    spawn->flags = torture_pick(&t->random, 4) ? 0 : KYMO_SPAWN_HOLD;
+    spawn->flags |= torture_pick(&t->random, 4) ? 0 : KYMO_SPAWN_GROUP;
+    spawn->limits = torture_pick(&t->random, 2) ? 0 : torture_pick(&t->random, 1u << KYMO_LIMITS);
+    for (unsigned i = 0; i < KYMO_LIMITS; i++) {
+        spawn->limit[i] = torture_pick(&t->random, 64) * (i == KYMO_LIMIT_RAM ? 16384u : 1u);
+    }
     memcpy(spawn->args, "other\0hostile", sizeof("other\0hostile"));
     at = sizeof("other\0hostile");
     at += write_number(spawn->args + at, torture_random(&t->random));

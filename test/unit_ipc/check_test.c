@@ -148,6 +148,21 @@ static void a_mutex_without_an_owner(void)
     list_insert_before(&idler->proc->sync_waiters, &idler->ready);
 }
 
+static void a_charge_for_nothing(void)
+{
+    client->proc->quota.used[KYMO_LIMIT_TIMERS]++;
+}
+
+static void a_charge_that_is_missing(void)
+{
+    client->proc->quota.used[KYMO_LIMIT_CONNECTIONS]--;
+}
+
+static void a_charge_that_the_system_lacks(void)
+{
+    quota_system.used[KYMO_LIMIT_CHANNELS]--;
+}
+
 static const struct {
     void (*plant)(void);
     const char *says;
@@ -169,6 +184,9 @@ static const struct {
     {a_cache_without_rights, "user mapping cache of"},
     {a_zombie_with_threads, "zombie"},
     {a_mutex_without_an_owner, "waits for a wrong owner"},
+    {a_charge_for_nothing, "is charged for 1 of limit 4, and has 0"},
+    {a_charge_that_is_missing, "is charged for 1 of limit 3, and has 2"},
+    {a_charge_that_the_system_lacks, "an account is charged for 1 of limit 2, those inside for 2"},
 };
 
 /* What a process says that plants the breach and then checks. */

@@ -14,7 +14,7 @@
 #define RAM_BYTES (4u << 20)
 
 static _Alignas(4096) char ram[RAM_BYTES];
-static size_t ram_free;          /* when no process is there */
+static size_t ram_left;          /* when no process is there */
 static bool inside[CONFIG_CPUS]; /* in the kernel */
 void (*world_where)(void);
 
@@ -40,7 +40,7 @@ void world_boot_one(void)
     sched_init();
     channel_init();
     sync_init();
-    ram_free = phys_available();
+    ram_left = phys_available();
     online(0);
     world_settle();
 }
@@ -379,8 +379,8 @@ void world_end(void)
     if (fake_pools_used() != CONFIG_CPUS) {
         broken("%u objects are left", fake_pools_used() - CONFIG_CPUS);
     }
-    if (phys_available() != ram_free) {
-        broken("%zu bytes of memory are left", ram_free - phys_available());
+    if (phys_available() != ram_left) {
+        broken("%zu bytes of memory are left", ram_left - phys_available());
     }
     for (unsigned n = 0; n < CONFIG_CPUS; n++) {
         if (timer_nth(n, 0) || cpus[n].current) {

@@ -124,6 +124,30 @@ uint64_t arch_clock_hz(void)
     return 1000000;
 }
 
+struct process *(*fake_payer)(int pid);
+
+void fake_account(struct process *proc)
+{
+    quota_init(&proc->quota, 0);
+}
+
+struct payer process_payer(const struct process *proc)
+{
+    return (struct payer){.pid = proc->pid, .group = proc->quota.up};
+}
+
+struct quota *process_account(struct payer payer)
+{
+    struct process *proc = fake_payer ? fake_payer(payer.pid) : NULL;
+
+    return proc ? &proc->quota : payer.group;
+}
+
+void process_refund(struct payer payer, enum kymo_limit what, size_t n)
+{
+    quota_release(process_account(payer), what, n);
+}
+
 bool process_able(const struct process *proc, uint32_t ability)
 {
     return (proc->ability & ability) == ability;

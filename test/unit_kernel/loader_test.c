@@ -37,9 +37,14 @@ paddr_t phys_alloc_raw(size_t len, size_t align)
     return (paddr_t)p;
 }
 
-paddr_t phys_alloc(size_t len, size_t align)
+size_t phys_available(void)
 {
-    return phys_alloc_raw(len, align);
+    return SIZE_MAX;
+}
+
+void phys_clear(paddr_t pa, size_t len)
+{
+    memset((void *)pa, 0, len);
 }
 
 void phys_free(paddr_t pa, size_t len)
@@ -58,6 +63,7 @@ static const struct kymo_spawn request = {
 static int load(const void *file, size_t len, uint16_t machine, uint8_t class)
 {
     memset(&child, 0, sizeof(child));
+    fake_account(&child);
     memset(&job, 0, sizeof(job));
     job.child = &child;
     job.stack_size = 500;

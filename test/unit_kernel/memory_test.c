@@ -106,6 +106,7 @@ static void test_user_ptr(void **state)
     phys_init((paddr_t)ram, RAM);
     size_t before = phys_available();
     memset(&proc, 0, sizeof(proc));
+    fake_account(&proc);
     assert_null(vm_user_ptr(&proc, 0, 1, KYMO_PROT_READ));
     map(0x1000, 4096, RW);
     map(0x2000, 128, KYMO_PROT_READ);
@@ -145,6 +146,7 @@ static void test_devices_and_failures(void **state)
     phys_init((paddr_t)ram, RAM);
     size_t before = phys_available();
     memset(&proc, 0, sizeof(proc));
+    fake_account(&proc);
     device.flags = RW | KYMO_MAP_DEVICE;
     assert_int_equal(vm_map(&proc, &device), 0);
     assert_null(vm_user_ptr(&proc, 0x9000, 4, KYMO_PROT_READ));
@@ -170,6 +172,7 @@ static void test_copies(void **state)
     (void)state;
     phys_init((paddr_t)ram, RAM);
     memset(&proc, 0, sizeof(proc));
+    fake_account(&proc);
     map(0x1000, 256, RW);
     map(0x1140, 192, RW);
     map(0x1100, 64, RW);
@@ -278,6 +281,7 @@ static void test_random_mappings(void **state)
     (void)state;
     phys_init((paddr_t)ram, RAM);
     memset(&proc, 0, sizeof(proc));
+    fake_account(&proc);
     memset(model.first, UINT8_MAX, sizeof(model.first));
     for (unsigned n = 0; n < 30000; n++) {
         unsigned what = random_below(8), mapped = 0;

@@ -61,12 +61,25 @@ static void born(unsigned p)
 {
     struct mapping m = {.len = sizeof(struct page), .flags = RW};
 
+    static int32_t pids = 1;
+
     memset(&procs[p], 0, sizeof(procs[p]));
-    procs[p].pid = (int32_t)p + 2;
+    fake_account(&procs[p]);
+    procs[p].pid = ++pids; /* never one again */
     procs[p].ability = ABILITY_MEMORY;
     threads[p] = (struct thread){.proc = &procs[p], .tid = 1};
     assert_int_equal(vm_map(&procs[p], &m), 0);
     pages[p] = vm_user_ptr(&procs[p], m.vaddr, sizeof(struct page), RW);
+}
+
+static struct process *payer(int pid)
+{
+    for (unsigned p = 0; p < PROCESSES; p++) {
+        if (procs[p].pid == pid) {
+            return &procs[p];
+        }
+    }
+    return NULL;
 }
 
 static void dies(unsigned p)
@@ -145,6 +158,7 @@ static int start(void **state)
     memset(ram, 0x55, RAM);
     phys_init((paddr_t)ram, RAM);
     memset(objects, 0, sizeof(objects));
+    fake_payer = payer;
     before = phys_available();
     for (unsigned p = 0; p < PROCESSES; p++) {
         born(p);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Parts of the kernel on this machine, with a CPU port that is none (fake_ops.h, fake.c).
 
-UNIT_KERNEL := $(addprefix $(B)/unit/kernel_,assert_test readers_test memory_test phys_test object_test loader_test sched_test \
+UNIT_KERNEL := $(addprefix $(B)/unit/kernel_,assert_test quota_test readers_test memory_test phys_test object_test loader_test sched_test \
 	stack_test string_test retained_test unwind_test)
 UNIT_TESTS += $(UNIT_KERNEL)
 UNIT_KERNEL_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -O1 -DKYMO_KERNEL -DCONFIG_CPUS=4 \
@@ -9,29 +9,31 @@ UNIT_KERNEL_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -O1 -DKYMO_KERNEL -DCONFIG
 	-DTRACE_PORT_OPS_H='"test/unit_kernel/fake_trace.h"' \
 	-fsanitize=address,undefined -fno-sanitize-recover=all
 
+UNIT_KERNEL_FAKE := test/unit_kernel/fake.c kernel/base/quota.c
 unit_kernel = test/unit_kernel/$(1)_test.c $(foreach f,$(2),$(wildcard kernel/*/$(f)))
-$(B)/unit/kernel_assert_test: $(call unit_kernel,assert,pool.c phys.c vm.c object.c copy.c cpu.c sched.c sched_queue.c) \
-	test/unit_kernel/fake.c
+$(B)/unit/kernel_assert_test: $(call unit_kernel,assert,pool.c phys.c ram.c vm.c object.c copy.c cpu.c sched.c sched_queue.c) \
+	$(UNIT_KERNEL_FAKE)
+$(B)/unit/kernel_quota_test: $(call unit_kernel,quota,quota.c)
 $(B)/unit/kernel_readers_test: $(call unit_kernel,readers,cpio.c elf.c)
-$(B)/unit/kernel_memory_test: $(call unit_kernel,memory,pool.c phys.c vm.c object.c copy.c cpu.c) \
-	test/unit_kernel/fake.c
+$(B)/unit/kernel_memory_test: $(call unit_kernel,memory,pool.c phys.c ram.c vm.c object.c copy.c cpu.c) \
+	$(UNIT_KERNEL_FAKE)
 # Steps are counted: phys.c calls __sanitizer_cov_trace_pc() at each basic block. Without assertions,
 # as in the kernel that ships.
 $(B)/unit/phys_counted.o: kernel/mem/phys.c $(wildcard kernel/*/*.h test/unit_kernel/*.h)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(filter-out $(ASSERT_FLAGS_1) -fsanitize% -fno-sanitize% -O1,$(UNIT_KERNEL_FLAGS)) -O2 \
 		-fsanitize-coverage=trace-pc -c -o $@ $<
-$(B)/unit/kernel_phys_test: $(call unit_kernel,phys,cpu.c) test/unit_kernel/fake.c $(B)/unit/phys_counted.o
-$(B)/unit/kernel_object_test: $(call unit_kernel,object,object.c mem_calls.c vm.c phys.c \
-	copy.c cpu.c) test/unit_kernel/fake.c
+$(B)/unit/kernel_phys_test: $(call unit_kernel,phys,cpu.c) $(UNIT_KERNEL_FAKE) $(B)/unit/phys_counted.o
+$(B)/unit/kernel_object_test: $(call unit_kernel,object,object.c mem_calls.c ram.c vm.c phys.c \
+	copy.c cpu.c) $(UNIT_KERNEL_FAKE)
 $(B)/unit/kernel_loader_test: $(call unit_kernel,loader,spawn_layout.c spawn_load.c \
-	elf.c vm.c object.c copy.c cpu.c) test/unit_kernel/fake.c
+	elf.c ram.c vm.c object.c copy.c cpu.c) $(UNIT_KERNEL_FAKE)
 $(B)/unit/kernel_sched_test: $(call unit_kernel,sched,sched.c sched_queue.c cpu.c) \
-	test/unit_kernel/fake.c
+	$(UNIT_KERNEL_FAKE)
 $(B)/unit/kernel_retained_test: $(call unit_kernel,retained,retain_names.c cpu.c) trace/crc32c.c \
-	test/unit_kernel/fake.c
+	$(UNIT_KERNEL_FAKE)
 $(B)/unit/kernel_unwind_test: $(call unit_kernel,unwind,unwind.c)
-$(B)/unit/kernel_stack_test: $(call unit_kernel,stack,stack.c cpu.c) test/unit_kernel/fake.c
+$(B)/unit/kernel_stack_test: $(call unit_kernel,stack,stack.c cpu.c) $(UNIT_KERNEL_FAKE)
 $(B)/unit/kernel_string_test: $(call unit_kernel,string,) test/unit_kernel/kymo_string.c
 
 $(UNIT_KERNEL) $(B)/unit/kernel_crosscall_test: test/failed.c

@@ -326,4 +326,5 @@ void kernel_check(void)
             check_timers(n);
         }
     }
+    check_quotas();
 }

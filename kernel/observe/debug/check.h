@@ -11,7 +11,7 @@
 #include "kernel/base/cpu.h"
 #include "kernel/ipc/ipc.h"
 
-/* Checks all of it: processes, threads, channels, connections, CPUs, timers. */
+/* Checks all of it: processes, threads, channels, connections, CPUs, timers, accounts. */
 void kernel_check(void);
 
 /* What the files of kernel_check() share. A list is sound if both directions agree; returns its
@@ -20,6 +20,7 @@ unsigned check_list(const struct list *head, const char *what);
 bool check_in_list(const struct list *head, const struct list *node);
 bool check_is_channel(const struct process *proc, const struct channel *ch);
 bool check_is_connection(const struct process *proc, const struct connection *conn);
+void check_quotas(void);
 void check_channel(const struct process *proc, unsigned i);
 void check_connection(const struct process *proc, const struct connection *conn, int coid);
 

@@ -165,8 +165,17 @@ static int attack(const char *kind, const char *arg)
 
 static int start_attack(const char *kind, const char *arg)
 {
-    uint32_t ability = strcmp(kind, "spawns") == 0 ? ABILITY_SPAWN : 0;
-    int pid = spawn("t_fair", ability, ATTACKER, "attack", kind, arg);
+    char *argv[] = {"t_fair", "attack", (char *)kind, (char *)arg, NULL};
+    struct kymo_spawn_attr attr = {
+        .ability = strcmp(kind, "spawns") == 0 ? ABILITY_SPAWN : 0,
+        .priority = ATTACKER,
+        .limits = (1u << KYMO_LIMITS) - 1, /* all that isn't reserved: quotas are t_quota's */
+    };
+
+    for (unsigned i = 0; i < KYMO_LIMITS; i++) {
+        attr.limit[i] = KYMO_LIMIT_MOST;
+    }
+    int pid = kymo_spawn("t_fair", argv, &attr);
 
     EXPECT(pid > 0);
     return pid;
@@ -183,11 +192,23 @@ static void end_attack(int pid)
 /* ---- notices ------------------------------------------------------------------------ */
 
 static int flooder;
+static struct link flooded;
 
+/* Then this process takes what is reserved for it. */
 static void begin_flood(void)
 {
     flooder = start_attack("flood", NULL);
     EXPECT(wait_state(flooder, 1, STATE_NANOSLEEP));
+    flooded = make_link(0);
+    while (MsgSendPulse(flooded.coid, 10, 1, 1) == 0) {
+    }
+    EXPECT_EQ(errno, EAGAIN);
+}
+
+static void end_flood(void)
+{
+    drop_link(&flooded);
+    end_attack(flooder);
 }
 
 static void expect_pulse(int chid, int code, int value)
@@ -227,7 +248,7 @@ static void t_notices(void)
     expect_pulse(to.chid, _PULSE_CODE_COIDDEATH, more.coid);
     EXPECT_EQ(ConnectDetach(more.coid), 0);
     EXPECT_EQ(ChannelDestroy(to.chid), 0);
-    end_attack(flooder);
+    end_flood();
 }
 
 static struct link served;
@@ -257,7 +278,7 @@ static void t_unblock(void)
     EXPECT_EQ(MsgError(rcvid, ETIMEDOUT), 0);
     join(tid);
     drop_link(&served);
-    end_attack(flooder);
+    end_flood();
 }
 
 static void t_signal(void)
@@ -275,7 +296,7 @@ static void t_signal(void)
     expect_pulse(to.chid, 7, SIGINT);
     EXPECT_EQ(kymo_signal_pulse(0, NULL), 0);
     drop_link(&to);
-    end_attack(flooder);
+    end_flood();
 }
 
 /* ---- the CPU ------------------------------------------------------------------------ */

@@ -202,7 +202,7 @@ static void t_spawn_errors(void)
     EXPECT(errno == EINVAL || errno == ENAMETOOLONG);
     memset(&s, 0, sizeof(s));
     strcpy(s.program, "victim");
-    s.flags = 2; /* no such flag */
+    s.flags = 4; /* no such flag */
     EXPECT_ERR(ProcSpawn(&s), EINVAL);
     s.flags = 0;
     s.argc = 9;
