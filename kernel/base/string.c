@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * memcpy and related functions for the kernel. Any context, no lock. They move 16 words a turn,
+ * memcpy and related functions for the kernel. Any context, no lock. They move 16 or 32 words a turn,
  * then words, then bytes. The destination is aligned first; where the source then is not, its words
  * are read at odd addresses. Every port's CPU can do that in normal memory, but not in a device's:
  * device memory is never an argument of these functions (vm_user_ptr() doesn't return it, D refuses
@@ -53,10 +53,16 @@ static __attribute__((noinline)) NO_SELF_CALL void copy_turns(uint8_t *restrict 
         for (; s != end; d += TURN, s += TURN) {
             turn_copy_odd(d, s);
         }
-    } else {
-        for (; s != end; d += TURN, s += TURN) {
-            turn_copy(d, s);
-        }
+        return;
+    }
+    if (len & TURN) {
+        turn_copy(d, s);
+        d += TURN;
+        s += TURN;
+    }
+    for (; s != end; d += 2 * TURN, s += 2 * TURN) {
+        turn_copy(d, s);
+        turn_copy(d + TURN, s + TURN);
     }
 }
 

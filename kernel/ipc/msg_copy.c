@@ -25,6 +25,27 @@ static const iov_t *parts_of(const struct thread *t, unsigned arg)
     return vm_user_ptr(t->proc, base, (size_t)parts * sizeof(iov_t), KYMO_PROT_READ);
 }
 
+/* Returns a kernel pointer to these bytes, at least one, of t if they lie in one mapping, which the
+ * cache then covers; NULL: not there, or not that simple. */
+static inline void *msg_span(struct thread *t, struct vm_cache *w, uintptr_t addr, size_t bytes,
+                             unsigned prot)
+{
+    size_t offset = addr - w->base;
+
+    if (likely(offset < w->covered && bytes <= w->covered - offset + (VM_CACHE_SPAN - 1))) {
+        return msg_cached_ptr(w, addr);
+    }
+    return vm_cache_fill(w, t->proc, addr, bytes, prot);
+}
+
+/* The same for the array of parts, 1 to KYMO_IOV_MAX. */
+static inline const volatile iov_t *parts_span(struct thread *t, unsigned arg)
+{
+    uintptr_t base = t->args[arg], bytes = t->args[arg + 1] * sizeof(iov_t);
+
+    return base & WORD_MASK ? NULL : msg_span(t, &t->iov_cache, base, bytes, KYMO_PROT_READ);
+}
+
 /* Resolves several parts, or one that the cache for them doesn't cover: from now on it does. */
 long msg_resolve_slow(struct thread *t, unsigned arg, uintptr_t *addr)
 {
@@ -46,13 +67,16 @@ long msg_resolve_slow(struct thread *t, unsigned arg, uintptr_t *addr)
     return bytes <= MSG_BYTES_MAX ? (long)bytes : -EOVERFLOW;
 }
 
-long msg_length_parts(const struct thread *t, unsigned arg)
+long msg_length_parts(struct thread *t, unsigned arg)
 {
     uintptr_t parts = t->args[arg + 1];
     if (parts > KYMO_IOV_MAX) {
         return -EOVERFLOW;
     }
-    const volatile iov_t *iov = parts_of(t, arg);
+    const volatile iov_t *iov = parts_span(t, arg);
+    if (unlikely(!iov)) {
+        iov = parts_of(t, arg);
+    }
     if (!iov) {
         return -EFAULT;
     }
@@ -158,9 +182,99 @@ long msg_cursor_copy(struct msg_cursor *dst, struct msg_cursor *src, size_t max)
     return (long)done;
 }
 
+/* ---- buffers of a few parts, each of them in the mapping that the thread's cache knows ----------- */
+
+#define PIECES_MOST 4
+struct msg_piece {
+    char *at;
+    size_t len;
+};
+
+/* Resolves a thread's buffer to pieces of kernel memory. Returns their number; 0: it is not that
+ * simple, and nothing is known of its parts. Each iov_t is read once. */
+static unsigned msg_pieces(struct thread *t, unsigned arg, struct vm_cache *w, unsigned prot,
+                           struct msg_piece *pieces)
+{
+    long parts = (long)t->args[arg + 1];
+
+    if (parts < 0) {
+        size_t len = (size_t)0 - (size_t)parts;
+        *pieces = (struct msg_piece){msg_span(t, w, t->args[arg], len, prot), len};
+        return pieces->at != NULL;
+    }
+    const volatile iov_t *iov = parts > 0 && parts <= PIECES_MOST ? parts_span(t, arg) : NULL;
+    if (!iov) {
+        return 0;
+    }
+    for (long i = 0; i < parts; i++) {
+        size_t len = iov[i].iov_len;
+        void *at = len > 0 ? msg_span(t, w, (uintptr_t)iov[i].iov_base, len, prot) : NULL;
+        if (!at && len > 0) {
+            return 0;
+        }
+        pieces[i] = (struct msg_piece){at, len};
+    }
+    return (unsigned)parts;
+}
+
+/* Like memmove(); of one or two words without a call. */
+static inline void msg_move(char *to, const char *from, size_t n)
+{
+    if (n > 8 || (((uintptr_t)to | (uintptr_t)from | n) & 3) != 0) {
+        memmove(to, from, n);
+        return;
+    }
+    uint32_t first = *(const uint32_t *)from, last = *(const uint32_t *)(from + n - 4);
+    *(uint32_t *)to = first;
+    *(uint32_t *)(to + n - 4) = last;
+}
+
+/* Copies at most `bytes`, at least one, in the order of the buffers; returns how many. */
+static long msg_pieces_copy(struct msg_piece *to, const struct msg_piece *to_end,
+                            struct msg_piece *from, const struct msg_piece *from_end, size_t bytes)
+{
+    size_t done = 0;
+
+    for (;;) {
+        size_t n = from->len < to->len ? from->len : to->len;
+        n = n < bytes - done ? n : bytes - done;
+        if (n > 0) {
+            msg_move(to->at, from->at, n);
+            done += n;
+        }
+        if (done == bytes) {
+            break;
+        }
+        *from = (struct msg_piece){from->at + n, from->len - n};
+        *to = (struct msg_piece){to->at + n, to->len - n};
+        if ((from->len == 0 && ++from == from_end) || (to->len == 0 && ++to == to_end)) {
+            break; /* shorter than when its length was taken */
+        }
+    }
+    return (long)done;
+}
+
+/* Copies between buffers of which one has parts; 0: it is not that simple, nothing is done. */
+static long msg_copy_pieces(struct thread *dst, unsigned dst_arg, struct thread *src,
+                            unsigned src_arg, size_t bytes)
+{
+    struct msg_piece to[PIECES_MOST], from[PIECES_MOST];
+    unsigned sources = msg_pieces(src, src_arg, &src->out_cache, KYMO_PROT_READ, from);
+
+    if (sources == 0) {
+        return 0;
+    }
+    unsigned targets = msg_pieces(dst, dst_arg, &dst->in_cache, KYMO_PROT_WRITE, to);
+    if (targets == 0) {
+        return 0;
+    }
+    return msg_pieces_copy(to, to + targets, from, from + sources, bytes);
+}
+
 /* Like msg_copy(), where one of the buffers is not one piece of memory. */
-static long copy_parts(const struct thread *dst, unsigned dst_arg, size_t dst_offset,
-                       const struct thread *src, unsigned src_arg, size_t src_offset, size_t bytes)
+static __attribute__((noinline)) long copy_parts(const struct thread *dst, unsigned dst_arg,
+                                                 size_t dst_offset, const struct thread *src,
+                                                 unsigned src_arg, size_t src_offset, size_t bytes)
 {
     struct msg_cursor to, from;
     if (msg_cursor_open(&from, src, src_arg, src_offset, KYMO_PROT_READ) != 0) {
@@ -172,9 +286,8 @@ static long copy_parts(const struct thread *dst, unsigned dst_arg, size_t dst_of
     return msg_cursor_copy(&to, &from, bytes);
 }
 
-FBT_VISIBLE long msg_copy(const struct thread *dst, unsigned dst_arg, size_t dst_offset,
-                          const struct thread *src, unsigned src_arg, size_t src_offset,
-                          size_t bytes)
+FBT_VISIBLE long msg_copy(struct thread *dst, unsigned dst_arg, size_t dst_offset,
+                          struct thread *src, unsigned src_arg, size_t src_offset, size_t bytes)
 {
     kernel_assert(kernel_locked());
     if (bytes == 0) {
@@ -182,19 +295,24 @@ FBT_VISIBLE long msg_copy(const struct thread *dst, unsigned dst_arg, size_t dst
     }
     if ((long)(dst->args[dst_arg + 1] & src->args[src_arg + 1]) < 0) {
         const void *from =
-            vm_user_ptr(src->proc, src->args[src_arg] + src_offset, bytes, KYMO_PROT_READ);
-        void *to = vm_user_ptr(dst->proc, dst->args[dst_arg] + dst_offset, bytes, KYMO_PROT_WRITE);
-        if (from && to) {
+            msg_span(src, &src->out_cache, src->args[src_arg] + src_offset, bytes, KYMO_PROT_READ);
+        void *to =
+            msg_span(dst, &dst->in_cache, dst->args[dst_arg] + dst_offset, bytes, KYMO_PROT_WRITE);
+        if (likely(from && to)) {
             memmove(to, from, bytes);
             return (long)bytes;
+        }
+    } else if ((src_offset | dst_offset) == 0) {
+        long done = msg_copy_pieces(dst, dst_arg, src, src_arg, bytes);
+        if (likely(done > 0)) {
+            return done;
         }
     }
     return copy_parts(dst, dst_arg, dst_offset, src, src_arg, src_offset, bytes);
 }
 
-long msg_copy_piece(struct thread *runner, const struct thread *dst, unsigned dst_arg,
-                    size_t dst_offset, const struct thread *src, unsigned src_arg,
-                    size_t src_offset, size_t total)
+long msg_copy_piece(struct thread *runner, struct thread *dst, unsigned dst_arg, size_t dst_offset,
+                    struct thread *src, unsigned src_arg, size_t src_offset, size_t total)
 {
     kernel_assert(kernel_locked());
     size_t piece = total > runner->step ? total - runner->step : 0; /* parts may have changed */

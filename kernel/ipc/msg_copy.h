@@ -35,7 +35,7 @@ struct msg_cursor {
 };
 
 /* Returns the bytes in a buffer; -EOVERFLOW too many parts or bytes, -EFAULT unreadable parts. */
-long msg_length_parts(const struct thread *t, unsigned arg);
+long msg_length_parts(struct thread *t, unsigned arg);
 /* Opens a cursor, skipping `offset` bytes. Returns 0, or -EFAULT: unreadable parts. */
 int msg_cursor_open(struct msg_cursor *c, const struct thread *t, unsigned arg, size_t offset,
                     unsigned prot);
@@ -103,8 +103,10 @@ static inline void *msg_buffer_find(const struct thread *t, struct vm_cache *w, 
         return NULL;
     }
     bytes = bytes < MSG_SMALL ? bytes : MSG_SMALL;
-    return msg_cached(w, addr, bytes) ? msg_cached_ptr(w, addr)
-                                      : vm_cache_fill(w, t->proc, addr, bytes, prot);
+    if (likely(msg_cached(w, addr, bytes))) {
+        return msg_cached_ptr(w, addr);
+    }
+    return addr == MSG_NOWHERE ? NULL : vm_cache_fill(w, t->proc, addr, bytes, prot);
 }
 
 /* Copies a few whole words, in any order: from the end on, so that few registers are needed. */
@@ -157,15 +159,14 @@ static inline bool msg_copy_small(void *dst, struct thread *t, uintptr_t addr, s
  * Copies `bytes` (which both buffers have, from their offsets on) at once. Returns how many: fewer
  * only if the parts were changed meanwhile; or MSG_FAULT_*. The caller keeps bytes within a chunk.
  */
-long msg_copy(const struct thread *dst, unsigned dst_arg, size_t dst_offset,
-              const struct thread *src, unsigned src_arg, size_t src_offset, size_t bytes);
+long msg_copy(struct thread *dst, unsigned dst_arg, size_t dst_offset, struct thread *src,
+              unsigned src_arg, size_t src_offset, size_t bytes);
 
 /*
  * Copies one piece of a transfer of `total` bytes made by `runner`'s call; runner->step is the
  * progress. Returns 0 when all is done, KER_AGAIN, or MSG_FAULT_*. Offsets as for the first byte.
  */
-long msg_copy_piece(struct thread *runner, const struct thread *dst, unsigned dst_arg,
-                    size_t dst_offset, const struct thread *src, unsigned src_arg,
-                    size_t src_offset, size_t total);
+long msg_copy_piece(struct thread *runner, struct thread *dst, unsigned dst_arg, size_t dst_offset,
+                    struct thread *src, unsigned src_arg, size_t src_offset, size_t total);
 
 #endif
