@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * memcpy and related functions for the kernel. Any context, no lock. They move 16 or 32 words a turn,
- * then words, then bytes. The destination is aligned first; where the source then is not, its words
- * are read at odd addresses. Every port's CPU can do that in normal memory, but not in a device's:
- * device memory is never an argument of these functions (vm_user_ptr() doesn't return it, D refuses
- * it). The attribute keeps the compiler from turning the loops into calls of themselves. Tested by
- * test/unit_kernel/string_test.c.
+ * memcpy and related functions for the kernel. Any context, no lock. They move 16 or 32 words a
+ * turn, then words, then bytes. The destination is aligned first; where the source then is not, its
+ * words are read at odd addresses. Every port's CPU can do that in normal memory, but not in a
+ * device's: device memory is never an argument of these functions (vm_user_ptr() doesn't return it,
+ * D refuses it). The attribute keeps the compiler from turning the loops into calls of themselves.
+ * Tested by test/unit_kernel/string_test.c.
  */
 #include "kernel/base/string.h"
 

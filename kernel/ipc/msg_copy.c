@@ -182,7 +182,7 @@ long msg_cursor_copy(struct msg_cursor *dst, struct msg_cursor *src, size_t max)
     return (long)done;
 }
 
-/* ---- buffers of a few parts, each of them in the mapping that the thread's cache knows ----------- */
+/* ---- buffers of a few parts, each in the mapping that the thread's cache knows ----- */
 
 #define PIECES_MOST 4
 struct msg_piece {

@@ -123,10 +123,7 @@ void sched_unready(struct thread *t)
 
 static __attribute__((noinline)) void wake_any(struct thread *t)
 {
-    kernel_assert(t->state > STATE_READY);
-    if (t->timeout_states) {
-        timeout_disarm(t);
-    }
+    kernel_assert(t->state > STATE_READY && !(t->timeout_states & ~TIMEOUT_STATE_HELD));
     if (t->flags & THREAD_HELD) {
         thread_set_state(t, STATE_STOPPED);
         return;
@@ -142,6 +139,9 @@ static inline void sched_wake(struct thread *t)
     kernel_assert(kernel_locked());
     kernel_assert(t->state > STATE_READY && t->proc);
     struct cpu *cpu = arch_cpu();
+    if (unlikely(t->timeout_states)) {
+        timeout_disarm(t);
+    }
     if (unlikely(t->timeout_states || cpu->handoff)) {
         wake_any(t);
         return;

@@ -127,6 +127,12 @@ uint64_t clock_expiry(uint64_t ns)
     return cycles > UINT64_MAX - 4 ? UINT64_MAX : cycles + 3;
 }
 
+/* Adds 3 cycles: two for roundings down, and one for what of the present one has passed. */
+uint64_t clock_expiry_after(uint64_t ns)
+{
+    return clock_add(arch_cycles(), clock_add(clock_ns_to_cycles(ns), 3));
+}
+
 /* Returns the adjustment applied so far; folds it into the offset when it is complete. */
 static int64_t clock_adjusted(uint64_t now_ns)
 {

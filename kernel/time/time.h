@@ -75,6 +75,7 @@ uint64_t clock_realtime_ns(void); /* since 1970, or since boot until the clock i
 /* Returns the monotonic time of this real time, future or past; 0: before the clock began. */
 uint64_t clock_monotonic_at(uint64_t realtime_ns);
 uint64_t clock_expiry(uint64_t ns); /* monotonic ns as cycles, never early; UINT64_MAX: never */
+uint64_t clock_expiry_after(uint64_t ns);                      /* the same for ns from now on */
 uint64_t clock_divide(uint64_t n, uint64_t d, uint64_t *rest); /* shift and subtract: slow */
 void clock_init(void);                                         /* timer_init() calls it */
 void timer_clock_was_set(void); /* CLOCK_REALTIME was set: re-arms its absolute timers */

@@ -14,6 +14,7 @@
  * Kernel lock held. Refuses unknown clocks, states and events (EINVAL), bad memory (EFAULT). Proved
  * by test/unit_ipc.
  */
+#include "abi/compiler.h"
 #include "abi/errno.h"
 #include "kernel/time/time.h"
 #include "kernel/arch/irq.h"
@@ -65,21 +66,34 @@ void timeout_moved(struct thread *t, unsigned state)
     }
 }
 
-/* Computes the absolute time in monotonic ns; *now: it has passed. */
-static int timeout_when(const struct thread *self, const uintptr_t *args, uint64_t *at, bool *now)
+/* Reads the time that the call names: mostly beside the message of the call to come. */
+static int timeout_time(const struct thread *self, uintptr_t addr, uint64_t *ns)
 {
-    uint64_t ns = 0;
-    if (args[3] && copy_in(self->proc, &ns, args[3], sizeof(ns)) != 0) {
-        return -EFAULT;
-    }
-    uint64_t mono = clock_now_ns();
-    if ((uint32_t)args[1] & TIMER_ABSTIME) {
-        *at = args[0] == CLOCK_MONOTONIC ? ns : clock_monotonic_at(ns);
-        *now = *at <= mono;
+    const uint64_t *cached = vm_cache_ptr(&self->out_cache, addr);
+
+    if (likely(cached && (addr & (sizeof(*ns) - 1)) == 0)) {
+        *ns = *cached;
         return 0;
     }
-    *now = ns == 0;
-    *at = clock_add(mono, ns);
+    *ns = 0;
+    return addr ? copy_in(self->proc, ns, addr, sizeof(*ns)) : 0;
+}
+
+/* Computes the absolute time in cycles; *now: it has passed. */
+static int timeout_when(const struct thread *self, const uintptr_t *args, uint64_t *at, bool *now)
+{
+    uint64_t ns;
+    if (timeout_time(self, args[3], &ns) != 0) {
+        return -EFAULT;
+    }
+    if (!((uint32_t)args[1] & TIMER_ABSTIME)) {
+        *now = ns == 0;
+        *at = clock_expiry_after(ns);
+        return 0;
+    }
+    ns = args[0] == CLOCK_MONOTONIC ? ns : clock_monotonic_at(ns);
+    *now = ns <= clock_now_ns();
+    *at = clock_expiry(ns);
     return 0;
 }
 
@@ -111,11 +125,12 @@ static uint64_t timeout_left(const struct thread *self)
 
 long ker_timer_timeout(struct thread *self, const uintptr_t *args)
 {
-    uint64_t at, old = timeout_left(self);
+    uint64_t at;
     bool now;
     int r = timeout_check(self, args);
     r = r == 0 ? timeout_when(self, args, &at, &now) : r;
     if (r == 0 && args[4]) {
+        uint64_t old = timeout_left(self);
         r = copy_out(self->proc, args[4], &old, sizeof(old));
     }
     if (r != 0) {
@@ -123,7 +138,7 @@ long ker_timer_timeout(struct thread *self, const uintptr_t *args)
     }
     self->timeout_states = (uint32_t)args[1] & TIMEOUT_STATES;
     self->timeout_now = now;
-    self->timeout_at = clock_expiry(at);
+    self->timeout_at = at;
     if (!(self->timeout_states & _NTO_TIMEOUT_NANOSLEEP)) {
         return 0;
     }

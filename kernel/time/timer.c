@@ -173,7 +173,9 @@ void timer_node_start_on(struct timer_node *node, struct cpu *cpu, uint64_t at)
     kernel_assert(kernel_locked());
     kernel_assert(node->fire);
     timer_node_stop(node);
-    trace_site_timer_arm((uintptr_t)node, clock_cycles_to_ns(at));
+    if (TRACE_PORT_SITE_ON(TRACE_EV_timer_arm)) { /* else the time isn't converted */
+        trace_site_timer_arm((uintptr_t)node, clock_cycles_to_ns(at));
+    }
     node->at = at;
     timer_node_enter(node, cpu);
 }

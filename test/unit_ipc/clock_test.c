@@ -66,6 +66,13 @@ static void check_conversions(uint64_t x)
         assert_true((unsigned __int128)at * 1000000000 <
                     ((unsigned __int128)x + 2) * hz + (unsigned __int128)4 * 1000000000);
     }
+    uint64_t now = fake_now;
+    at = clock_expiry_after(x);
+    if (at != UINT64_MAX) { /* though nearly all of the present cycle has passed */
+        unsigned __int128 full = (unsigned __int128)(at - now - 1) * 1000000000;
+        assert_true(full >= (unsigned __int128)x * hz);
+        assert_true(full <= (unsigned __int128)x * hz + (unsigned __int128)2 * 1000000000);
+    }
 }
 
 static void test_conversions(void **state)
