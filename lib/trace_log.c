@@ -7,16 +7,47 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "abi/sys/neutrino.h"
+#include "lib/kercall.h"
 
 #define MOST KYMO_TRACE_USER_COMBINE_MAX
 
-int trace_logi(unsigned code, unsigned d1, unsigned d2)
+#define NOT_ASKED 2u
+volatile uint32_t kymo_user_wanted = NOT_ASKED;
+
+/* Threads may do this at once: each says the same. */
+static void ask(void)
 {
-    return TraceEvent(_NTO_TRACE_INSERTSUSEREVENT, code, d1, d2);
+    if (kymo_user_wanted == NOT_ASKED) {
+        kymo_raw_TRACE_EVENT(KYMO_TRACE_USERWORD, (uintptr_t)&kymo_user_wanted, 0, 0, 0);
+    }
+}
+
+static bool dropped(unsigned code)
+{
+    ask();
+    return kymo_user_dropped(code);
+}
+
+static int insert(uintptr_t cmd, uintptr_t code, uintptr_t d1, uintptr_t d2)
+{
+    kymo_pair pair = kymo_raw_TRACE_EVENT(cmd, code, d1, d2, 0);
+
+    if (KYMO_PAIR_ERROR(pair) != 0) {
+        errno = KYMO_PAIR_ERROR(pair);
+        return -1;
+    }
+    return 0;
+}
+
+int kymo_logi(unsigned code, unsigned d1, unsigned d2)
+{
+    ask();
+    return insert(_NTO_TRACE_INSERTSUSEREVENT, code, d1, d2);
 }
 
 int trace_logb(unsigned code, const void *data, size_t bytes)
@@ -32,6 +63,9 @@ int trace_logbc(unsigned class_number, unsigned event, const void *data, size_t 
         errno = EINVAL;
         return -1;
     }
+    if (class_number == TRACE_CLASS_USER && dropped(event)) {
+        return 0;
+    }
     if (bytes != 0) {
         memcpy(words, data, bytes);
     }
@@ -42,14 +76,17 @@ int trace_logbc(unsigned class_number, unsigned event, const void *data, size_t 
 int trace_logs(unsigned code, const char *text)
 {
     char copy[MOST];
-    size_t len = strnlen(text, sizeof(copy));
 
+    if (dropped(code)) {
+        return 0;
+    }
+    size_t len = strnlen(text, sizeof(copy));
     if (len < sizeof(copy)) {
-        return TraceEvent(_NTO_TRACE_INSERTUSRSTREVENT, code, text);
+        return insert(_NTO_TRACE_INSERTUSRSTREVENT, code, (uintptr_t)text, 0);
     }
     memcpy(copy, text, sizeof(copy) - 1);
     copy[sizeof(copy) - 1] = '\0';
-    return TraceEvent(_NTO_TRACE_INSERTUSRSTREVENT, code, copy);
+    return insert(_NTO_TRACE_INSERTUSRSTREVENT, code, (uintptr_t)copy, 0);
 }
 
 int trace_vnlogf(unsigned code, int max, const char *format, va_list list)
@@ -60,8 +97,11 @@ int trace_vnlogf(unsigned code, int max, const char *format, va_list list)
         errno = EINVAL;
         return -1;
     }
+    if (dropped(code)) {
+        return 0;
+    }
     vsnprintf(text, (size_t)max < sizeof(text) ? (size_t)max : sizeof(text), format, list);
-    return TraceEvent(_NTO_TRACE_INSERTUSRSTREVENT, code, text);
+    return insert(_NTO_TRACE_INSERTUSRSTREVENT, code, (uintptr_t)text, 0);
 }
 
 int trace_nlogf(unsigned code, int max, const char *format, ...)

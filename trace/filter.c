@@ -12,6 +12,7 @@
 
 #include "abi/errno.h"
 #include "abi/sys/trace.h"
+#include "trace/atomic.h"
 #include "trace/gate.h"
 #include "trace/kercall.h"
 #include "trace/port.h"
@@ -23,6 +24,7 @@ static uint8_t sites[TRACE_EV_COUNT]; /* [k] enum trace_site_mode, as patched */
 static bool unsettled;
 uint32_t trace_site_probed[TRACE_BITS(TRACE_EV_COUNT)]; /* [a] D listens */
 uint32_t trace_site_logged[TRACE_BITS(TRACE_EV_COUNT)]; /* [a] the log takes it */
+bool trace_user_wanted;                                 /* [a] */
 
 static const struct entry {
     uint8_t event_class; /* external */
@@ -180,7 +182,10 @@ void trace_filter_slow(void)
     struct trace_filter *f = &trace_filter;
     uint32_t all = trace_gate_armed ? UINT32_MAX : 0;
 
-    f->state_slow = f->state_wide | all | trace_threads_limit_states();
+    uint32_t asks = all | trace_threads_limit_states();
+    f->state_slow = f->state_wide | asks;
+    f->state_fast = f->state_on & ~f->state_slow;
+    f->state_long = f->state_on & f->state_wide & ~asks;
     trace_kercall_update(all != 0);
     for (unsigned id = 0; id < TRACE_EV_ENTRIES; id++) {
         trace_bits_set(f->row_limited, id, 1, trace_threads_limit_row(id));
@@ -249,8 +254,28 @@ void trace_sites_settle(void)
     }
 }
 
+static bool user_any(void)
+{
+    uint32_t any = 0;
+
+    for (unsigned i = 0; i < TRACE_BITS(TRACE_USER_EVENTS); i++) {
+        any |= trace_filter.user_on[i];
+    }
+    return any != 0;
+}
+
+static void set_user(bool wanted)
+{
+    if (wanted != trace_user_wanted) {
+        trace_atomic_store(&trace_user_wanted, wanted, __ATOMIC_RELAXED);
+        trace_port_user_wanted(wanted);
+        unsettled = true;
+    }
+}
+
 void trace_filter_apply(bool running)
 {
+    set_user(running && user_any());
     for (unsigned id = 0; id < TRACE_EV_COUNT; id++) {
         trace_bits_set(trace_site_logged, id, 1, running && site_wanted(id));
         set_site(id);
@@ -261,5 +286,8 @@ void trace_filter_apply(bool running)
 void trace_site_probe(unsigned id, bool on)
 {
     trace_bits_set(trace_site_probed, id, 1, on);
+    if (id >= TRACE_EV_kercall_enter && id <= TRACE_EV_kercall_int) {
+        trace_kercall_probe(id - TRACE_EV_kercall_enter, on);
+    }
     set_site(id);
 }

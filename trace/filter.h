@@ -28,6 +28,8 @@ struct trace_filter {
     uint32_t row_wide[TRACE_BITS(TRACE_EV_COUNT)]; /* [a] */
     uint32_t state_on, state_slow;                 /* [a] bit per thread state */
     uint32_t state_wide;                           /* [k] */
+    /* [a] Of those that are on, the ones that need no query: in the fast form, in the wide one. */
+    uint32_t state_fast, state_long;
     uint32_t int_on[TRACE_INT_EVENTS][TRACE_BITS(TRACE_INTERRUPTS)]; /* [a] */
     uint32_t user_on[TRACE_BITS(TRACE_USER_EVENTS)];                 /* [a] */
     /* [a] Limited to a process or thread: query trace/threads.h. */
@@ -73,6 +75,8 @@ void trace_filter_apply(bool running);
  * trace_sites_settle() returns; call that once for a batch. Kernel lock. */
 void trace_site_probe(unsigned id, bool on);
 void trace_sites_settle(void);
+/* [a] Some user event is on, and tracing runs. */
+extern bool trace_user_wanted;
 /* [a] Listeners of a site: the log, D. */
 extern uint32_t trace_site_logged[TRACE_BITS(TRACE_EV_COUNT)];
 extern uint32_t trace_site_probed[TRACE_BITS(TRACE_EV_COUNT)];

@@ -24,11 +24,24 @@
 /* For the log alone. state: STATE_* of abi/sys/states.h. */
 COLD void trace_emit_thread_state(uint32_t state, uint32_t pid, uint32_t tid, uint32_t priority,
                                   uint32_t policy);
+/* The same, with the forms that need no query in line. */
+TRACE_INLINE void trace_log_thread_state(uint32_t state, uint32_t pid, uint32_t tid,
+                                         uint32_t priority, uint32_t policy)
+{
+    if (likely(trace_filter.state_fast >> state & 1)) {
+        trace_log2(TRACE_CLASS_PR_TH, state, pid, tid);
+    } else if (trace_filter.state_long >> state & 1) {
+        trace_log4(TRACE_CLASS_PR_TH << TRACE_CLASS_SHIFT | state,
+                   (const uint32_t[4]){pid, tid, priority, policy});
+    } else {
+        trace_emit_thread_state(state, pid, tid, priority, policy);
+    }
+}
 TRACE_INLINE void trace_thread_state(uint32_t state, uint32_t pid, uint32_t tid, uint32_t priority,
                                      uint32_t policy)
 {
     if (TRACE_PORT_SITE_ON(TRACE_EV_thread_state)) {
-        trace_emit_thread_state(state, pid, tid, priority, policy);
+        trace_log_thread_state(state, pid, tid, priority, policy);
     }
 }
 

@@ -30,6 +30,19 @@ int trace_kercall_set(enum trace_filter_set set, unsigned kind, const uint32_t *
     return 0;
 }
 
+uint8_t trace_kercall_modes[EVENTS]; /* [a] */
+
+static void set_mode(unsigned number)
+{
+    unsigned mode = trace_kercall_modes[number] & TRACE_KERCALL_PROBED;
+
+    if (trace_bit(calls.on, number)) {
+        bool asks = trace_bit(calls.slow, number) || trace_bit(calls.limited, number);
+        mode |= asks ? TRACE_KERCALL_ASK : TRACE_KERCALL_LOG;
+    }
+    trace_kercall_modes[number] = (uint8_t)mode;
+}
+
 void trace_kercall_update(bool all)
 {
     for (unsigned i = 0; i < TRACE_BITS(EVENTS); i++) {
@@ -37,6 +50,15 @@ void trace_kercall_update(bool all)
     }
     for (unsigned i = 0; i < EVENTS; i++) {
         trace_bits_set(calls.limited, i, 1, trace_threads_limit_kercall(i));
+        set_mode(i);
+    }
+}
+
+void trace_kercall_probe(unsigned kind, bool on)
+{
+    for (unsigned i = kind * TRACE_KERCALLS; i < (kind + 1) * TRACE_KERCALLS; i++) {
+        unsigned mode = trace_kercall_modes[i] & ~TRACE_KERCALL_PROBED;
+        trace_kercall_modes[i] = (uint8_t)(mode | (on ? TRACE_KERCALL_PROBED : 0));
     }
 }
 
@@ -76,30 +98,38 @@ static bool kercall_fits(uint64_t value, bool is_signed)
     return value >> 32 == 0 || (is_signed && value >> 31 == UINT64_MAX >> 31);
 }
 
-static bool has_big(const struct trace_values *v)
-{
-    for (unsigned i = 0; i < v->n; i++) {
-        if (!(v->is_long >> i & 1) && !kercall_fits(v->value[i], v->is_signed >> i & 1)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-COLD static void kercall_long(unsigned number, const struct trace_values *v)
+/* Some value that should take one word doesn't fit: all of them take two. */
+COLD static void kercall_big(unsigned number, const struct trace_values *v)
 {
     uint32_t out[2 * TRACE_KERCALL_VALUES];
-    bool big = has_big(v);
-    unsigned n = 0;
 
     for (unsigned i = 0; i < v->n; i++) {
-        out[n++] = (uint32_t)v->value[i];
-        if (big || (v->is_long >> i & 1)) {
-            out[n++] = (uint32_t)(v->value[i] >> 32);
+        out[2 * i] = (uint32_t)v->value[i];
+        out[2 * i + 1] = (uint32_t)(v->value[i] >> 32);
+    }
+    trace_log_words(trace_kercall_class(number), number | TRACE_EVENT_64,
+                    &(struct trace_words){out, 2 * v->n, NULL, 0});
+}
+
+static __attribute__((noinline)) void kercall_long(unsigned number, const struct trace_values *v)
+{
+    uint32_t out[2 * TRACE_KERCALL_VALUES];
+    uint32_t is_long = v->is_long, is_signed = v->is_signed;
+    const uint64_t *value = v->value, *end = value + v->n;
+    uint32_t *word = out;
+
+    for (; value < end; value++, is_long >>= 1, is_signed >>= 1) {
+        uint32_t high = (uint32_t)(*value >> 32);
+        *word++ = (uint32_t)*value;
+        if (is_long & 1) {
+            *word++ = high;
+        } else if (unlikely(high != 0) && !kercall_fits(*value, is_signed & 1)) {
+            kercall_big(number, v);
+            return;
         }
     }
-    trace_log_words(trace_kercall_class(number), number | (big ? TRACE_EVENT_64 : 0),
-                    &(struct trace_words){out, n, NULL, 0});
+    trace_log_words(trace_kercall_class(number), number,
+                    &(struct trace_words){out, (unsigned)(word - out), NULL, 0});
 }
 
 void trace_kercall(unsigned number, const struct trace_values *v)

@@ -14,6 +14,8 @@
 int trace_kercall_set(enum trace_filter_set set, unsigned kind, const uint32_t *event, bool value);
 /* Call after a change of the wide set, of the gate (all: it is armed), or of trace/threads.h. */
 void trace_kercall_update(bool all);
+/* D's listener on this kind's site comes or goes. */
+void trace_kercall_probe(unsigned kind, bool on);
 /* Returns whether an event of this kind is on. */
 bool trace_kercall_any(unsigned kind);
 

@@ -98,9 +98,13 @@ void log_slow(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what)
 {
     struct trace_cpu *cpu = trace_port_cpu();
     uint32_t code = TRACE_WHAT_CODE(what);
-    struct trace_slot *slot = log_reserve(cpu, code >> TRACE_CLASS_SHIFT, 1);
 
     (void)now;
+    if (log_lost_again(cpu, code >> TRACE_CLASS_SHIFT)) { /* a clock beyond the last TIME's wrap */
+        trace_port_irq_restore(what);
+        return;
+    }
+    struct trace_slot *slot = log_reserve(cpu, code >> TRACE_CLASS_SHIFT, 1);
     if (slot) {
         log_put_simple(cpu, slot, code, slot->time, d1, d2);
     }
@@ -167,26 +171,31 @@ void trace_clock_wrapped(struct trace_cpu *cpu)
     }
 }
 
-/* Returns word i of the event's words and following text; 0 behind them. */
-static uint32_t log_word_at(const struct trace_words *w, unsigned i)
+/*
+ * Reserves slots where two tests show that the case is usual, as trace_log2() does for one: they
+ * end before the limit, and the time is above the last one. Returns NULL if not: log_reserve() then
+ * decides.
+ */
+TRACE_INLINE struct trace_slot *log_reserve_usual(struct trace_cpu *cpu, unsigned slots)
 {
-    uint32_t word = 0;
+    trace_now_t now = TRACE_NOW();
+    struct trace_slot *slot = cpu->cursor;
+    uintptr_t limit = (uintptr_t)cpu->limit;
 
-    if (i < w->nwords) {
-        return w->words[i];
+    if ((TRACE_PORT_CLOCK_BITS != 32 && trace_clock_over(cpu, now)) |
+        ((uint32_t)now <= slot[-1].time)) {
+        return NULL;
     }
-    unsigned from = (i - w->nwords) * 4;
-    if (from < w->text_bytes) {
-        unsigned left = w->text_bytes - from;
-
-        for (unsigned k = 0; k < (left < 4 ? left : 4); k++) {
-            word |= (uint32_t)(uint8_t)w->text[from + k] << (8 * k);
-        }
+    if ((uintptr_t)slot >= limit || limit - (uintptr_t)slot < slots * sizeof(*slot) ||
+        slots > TRACE_EVENT_SLOTS_MOST) {
+        return NULL;
     }
-    return word;
+    slot->time = (uint32_t)now;
+    return slot;
 }
 
-static uint32_t log_structure(unsigned i, unsigned slots)
+/* The bits of slot i of an event's slots. */
+TRACE_INLINE uint32_t log_structure(unsigned i, unsigned slots)
 {
     if (slots == 1) {
         return TRACE_STRUCT_S;
@@ -194,28 +203,81 @@ static uint32_t log_structure(unsigned i, unsigned slots)
     return i == 0 ? TRACE_STRUCT_CB : i + 1 == slots ? TRACE_STRUCT_CE : TRACE_STRUCT_CC;
 }
 
+TRACE_INLINE void log_commit(struct trace_cpu *cpu, struct trace_slot *end, unsigned slot_class)
+{
+    cpu->count[slot_class]++;
+    __asm__ volatile("" ::: "memory"); /* after a crash no event is found half written */
+    cpu->cursor = end;
+}
+
+void trace_log4(uint32_t code, const uint32_t words[4])
+{
+    uintptr_t irq = trace_port_irq_save();
+    struct trace_cpu *cpu = trace_port_cpu();
+    struct trace_slot *slot = log_reserve_usual(cpu, 2);
+
+    if (unlikely(!slot)) {
+        slot = log_reserve(cpu, code >> TRACE_CLASS_SHIFT, 2);
+    }
+    if (slot) {
+        uint32_t time = slot->time;
+
+        slot = trace_port_put(slot, TRACE_PORT_HEADER(cpu, code | TRACE_STRUCT_CB), time, words[0],
+                              words[1]);
+        slot = trace_port_put(slot, TRACE_PORT_HEADER(cpu, code | TRACE_STRUCT_CE), time, words[2],
+                              words[3]);
+        log_commit(cpu, slot, code >> TRACE_CLASS_SHIFT);
+    }
+    log_finish(cpu, irq);
+}
+
+/* Returns the word of a text's bytes from `from` on, with zeros behind its last one. */
+static inline uint32_t log_text_word(const char *text, unsigned from, unsigned bytes)
+{
+    uint32_t word = 0;
+
+    if (from + sizeof(word) <= bytes) {
+        __builtin_memcpy(&word, text + from, sizeof(word));
+        return word;
+    }
+    for (unsigned k = 0; from + k < bytes; k++) {
+        word |= (uint32_t)(uint8_t)text[from + k] << (8 * k);
+    }
+    return word;
+}
+
+/* Returns word i of the event's words and following text; 0 behind them. */
+static inline uint32_t log_word_at(const struct trace_words *w, unsigned i)
+{
+    return i < w->nwords ? w->words[i] : log_text_word(w->text, (i - w->nwords) * 4, w->text_bytes);
+}
+
 bool trace_log_words(unsigned slot_class, unsigned event, const struct trace_words *words)
 {
     unsigned text_words = words->text ? words->text_bytes / 4 + 1 : 0;
     unsigned slots = (words->nwords + text_words + 1) / 2;
+    uint32_t code = slot_class << TRACE_CLASS_SHIFT | event;
     uintptr_t irq = trace_port_irq_save();
     struct trace_cpu *cpu = trace_port_cpu();
 
     slots = slots ? slots : 1;
-    struct trace_slot *slot = log_reserve(cpu, slot_class, slots);
+    struct trace_slot *slot = log_reserve_usual(cpu, slots);
+    slot = slot ? slot : log_reserve(cpu, slot_class, slots);
     if (slot) {
         uint32_t time = slot->time;
+        struct trace_slot *at = slot;
+        unsigned i = 0;
 
-        for (unsigned i = 0; i < slots; i++) {
-            slot[i].header =
-                TRACE_PORT_HEADER(cpu, TRACE_HEADER(0, log_structure(i, slots), slot_class, event));
-            slot[i].time = time;
-            slot[i].d1 = log_word_at(words, 2 * i);
-            slot[i].d2 = log_word_at(words, 2 * i + 1);
+        for (; i + 1 < slots && 2 * i + 1 < words->nwords; i++) { /* all but the last */
+            uint32_t part = i == 0 ? TRACE_STRUCT_CB : TRACE_STRUCT_CC;
+            at = trace_port_put(at, TRACE_PORT_HEADER(cpu, code | part), time, words->words[2 * i],
+                                words->words[2 * i + 1]);
         }
-        cpu->count[slot_class]++;
-        __asm__ volatile("" ::: "memory"); /* after a crash no event is found half written */
-        cpu->cursor = slot + slots;
+        for (; i < slots; i++) {
+            at = trace_port_put(at, TRACE_PORT_HEADER(cpu, code | log_structure(i, slots)), time,
+                                log_word_at(words, 2 * i), log_word_at(words, 2 * i + 1));
+        }
+        log_commit(cpu, at, slot_class);
     }
     log_finish(cpu, irq);
     return slot != NULL;

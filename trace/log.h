@@ -72,6 +72,9 @@ struct trace_words {
 /* Returns false if the event is not recorded; that is counted, unless tracing is off here. */
 bool trace_log_words(unsigned slot_class, unsigned event, const struct trace_words *event_words);
 
+/* An event of four words: two slots. code: class << 10 | event. */
+void trace_log4(uint32_t code, const uint32_t words[4]);
+
 /* Own CPU, interrupts masked (cross-calls): starts and stops tracing here, closes the ACTIVE
  * buffer, discards all buffers that are not BUSY. The cross-calling CPU holds the kernel lock. */
 void trace_log_start(struct trace_cpu *cpu);

@@ -227,9 +227,9 @@ void trace_log_clear(struct trace_cpu *cpu)
 
 /*
  * The fast path of a simple event from a full buffer, or from none, to the next one. Preconditions:
- * linear policy, a FREE buffer, nothing lost, no wrap of the time near. Does what log_slow() does
- * then, without branches to other cases, because a board's budget counts it; all other cases call
- * log_slow().
+ * nothing lost, no wrap of the time near, and either linear policy and a FREE buffer, or ring
+ * policy and a READY one without DROPPED slots. Does what log_slow() does then, without branches to
+ * other cases, because a board's budget counts it; all other cases call log_slow().
  */
 
 /* BUFFER, TIME and the event: the stamps, and the slots needed before the high-water mark. */
@@ -239,6 +239,39 @@ static inline bool log_switch_is_usual(const struct trace_cpu *cpu, uint32_t now
 {
     return cpu->ring.policy == TRACE_LINEAR && !cpu->loss.reasons &&
            cpu->high_water >= SWITCH_SLOTS && now <= UINT32_MAX - SWITCH_SLOTS;
+}
+
+/* The events of the buffer that a ring reuses are recycled. Without a loop, like
+ * log_move_counts(). */
+static inline uint64_t log_buffer_events(const struct trace_buffer *buffer)
+{
+    uint32_t events = 0;
+
+#pragma GCC unroll 16
+    for (unsigned slot_class = 0; slot_class < TRACE_CLASS_MAX; slot_class++) {
+        events += buffer->count[slot_class];
+    }
+    return events;
+}
+
+/* Obtains the oldest buffer of a ring, all of whose buffers are READY but the ACTIVE one. */
+static inline bool log_switch_oldest(struct trace_cpu *cpu, uint32_t *index)
+{
+    struct trace_ring *ring = &cpu->ring;
+    uint32_t s = ring->oldest, i = ring->by_sequence[s % ring->count];
+    struct trace_buffer *buffer = &ring->buffers[i];
+
+    if (ring->policy != TRACE_RING || ring->retained || trace_ring_free(ring) != 0 ||
+        cpu->missed_slots || buffer->dropped_slots ||
+        !trace_atomic_cas(&buffer->word, TRACE_WORD(s, TRACE_READY), TRACE_WORD(s, TRACE_ACTIVE),
+                          __ATOMIC_ACQ_REL)) {
+        return false;
+    }
+    ring->oldest = s + 1;
+    ring->overwritten++;
+    cpu->loss.recycled += log_buffer_events(buffer);
+    *index = i;
+    return true;
 }
 
 static inline void log_switch_close(struct trace_cpu *cpu)
@@ -252,13 +285,13 @@ static inline void log_switch_close(struct trace_cpu *cpu)
     ring_close(&cpu->ring);
 }
 
-/* Writes BUFFER, TIME and the event. */
-static inline void log_switch_open(struct trace_cpu *cpu, uint32_t index, uint32_t high,
-                                   uint32_t low, uint32_t code, uint32_t d1, uint32_t d2)
+/* Writes BUFFER, TIME and the event. marked: the buffer has a high-water mark. */
+TRACE_INLINE void log_switch_open(struct trace_cpu *cpu, bool marked, uint32_t index, uint32_t high,
+                                  uint32_t low, uint32_t code, uint32_t d1, uint32_t d2)
 {
     struct trace_slot *slot = (struct trace_slot *)trace_ring_data(&cpu->ring, index);
-    struct trace_slot *due = slot + cpu->high_water;
     struct trace_slot *end = slot + TRACE_BUFFER_SLOTS;
+    struct trace_slot *due = marked ? slot + cpu->high_water : end;
 
     cpu->ring.buffers[index].dropped_slots = 0;
     cpu->ring.run = cpu->missed_slots = 0;
@@ -296,7 +329,22 @@ static bool log_switch_full(struct trace_cpu *cpu, uint32_t d1, uint32_t d2, uin
     }
     log_switch_begin(cpu);
     log_switch_close(cpu);
-    log_switch_open(cpu, index, cpu->time_high, now, code, d1, d2);
+    log_switch_open(cpu, true, index, cpu->time_high, now, code, d1, d2);
+    return true;
+}
+
+/* The same in a ring, which has no high-water mark. */
+static __attribute__((noinline)) bool log_switch_ring(struct trace_cpu *cpu, uint32_t d1,
+                                                      uint32_t d2, uint32_t now, uint32_t code)
+{
+    uint32_t index;
+
+    if (cpu->loss.reasons || now > UINT32_MAX - SWITCH_SLOTS || !log_switch_oldest(cpu, &index)) {
+        return false;
+    }
+    log_switch_begin(cpu);
+    log_switch_close(cpu);
+    log_switch_open(cpu, false, index, cpu->time_high, now, code, d1, d2);
     return true;
 }
 
@@ -313,24 +361,56 @@ static bool log_switch_none(struct trace_cpu *cpu, uint32_t d1, uint32_t d2, tra
     }
     log_switch_begin(cpu);
     cpu->time_ahead = false;
-    log_switch_open(cpu, index, (uint32_t)(now >> 32), (uint32_t)now, code, d1, d2);
+    log_switch_open(cpu, true, index, (uint32_t)(now >> 32), (uint32_t)now, code, d1, d2);
     return true;
+}
+
+/*
+ * The loss of an event while every buffer is READY or BUSY, which may go on for long: what
+ * log_slow() does then. Of the demand only a change by a whole buffer matters.
+ */
+bool log_lost_again(struct trace_cpu *cpu, unsigned slot_class)
+{
+    const struct trace_ring *ring = &cpu->ring;
+
+    if (!cpu->loss.reasons) { /* the first one takes the slow path */
+        return false;
+    }
+    if (cpu->end || !cpu->on || cpu->busy || trace_ring_free(ring) != 0 || ring->overwrite ||
+        ring->policy != TRACE_LINEAR) {
+        return false;
+    }
+    if (cpu->loss.pending[KYMO_DROP_NOBUFFER][slot_class]++ == 0) {
+        cpu->loss.classes[KYMO_DROP_NOBUFFER] |= 1u << slot_class;
+        cpu->loss.reasons |= 1u << KYMO_DROP_NOBUFFER;
+    }
+    cpu->missed_slots++;
+    if (cpu->missed_slots % TRACE_BUFFER_SLOTS == 1) {
+        note_demand(cpu);
+    }
+    return true;
+}
+
+/* Returns false if the case is none of these. */
+static inline bool log_next_usual(struct trace_cpu *cpu, uint32_t d1, uint32_t d2, trace_now_t now,
+                                  uint32_t code)
+{
+    if (!cpu->full) {
+        return !cpu->end && (log_lost_again(cpu, code >> TRACE_CLASS_SHIFT) ||
+                             log_switch_none(cpu, d1, d2, now, code));
+    }
+    if (log_switch_full(cpu, d1, d2, (uint32_t)now, code)) {
+        TRACE_PORT_REQUEST_EXIT(cpu);
+        return true;
+    }
+    return log_switch_ring(cpu, d1, d2, (uint32_t)now, code);
 }
 
 void log_next(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what)
 {
-    struct trace_cpu *cpu = trace_port_cpu();
-    uint32_t code = TRACE_WHAT_CODE(what);
-
-    if (cpu->full) {
-        if (log_switch_full(cpu, d1, d2, (uint32_t)now, code)) {
-            TRACE_PORT_REQUEST_EXIT(cpu);
-            trace_port_irq_restore(what);
-            return;
-        }
-    } else if (!cpu->end && log_switch_none(cpu, d1, d2, now, code)) {
+    if (log_next_usual(trace_port_cpu(), d1, d2, now, TRACE_WHAT_CODE(what))) {
         trace_port_irq_restore(what);
-        return;
+    } else {
+        log_slow(d1, d2, now, what);
     }
-    log_slow(d1, d2, now, what);
 }

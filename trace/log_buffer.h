@@ -81,6 +81,10 @@ static inline void log_move_counts(struct trace_cpu *cpu, struct trace_buffer *b
 COLD void log_slow(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what);
 void log_next(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what);
 
+/* Counts the loss of a simple event and returns true, if that is all there is to do: no buffer is
+ * to be had, and none is ACTIVE. */
+bool log_lost_again(struct trace_cpu *cpu, unsigned slot_class);
+
 /* Obtains the next buffer, by the policy, and opens it; the event's stamp is the last one + 1.
  * Returns false if there is none; an ACTIVE buffer that isn't full stays. */
 bool log_next_buffer(struct trace_cpu *cpu);

@@ -104,6 +104,10 @@ bool trace_port_raise(unsigned cpu, uint32_t value);
 bool trace_port_hooked(void);
 /* Called when a buffer became FREE: wakes the state dump if it waits. Lock held. */
 void trace_port_buffer_freed(void);
+/* Called when user events begin to be wanted, or are wanted no more: some are on and tracing runs.
+ * When it returns, all programs that are told see the new value, or will when they were called by
+ * trace_port_run_on_all(). Lock held. */
+void trace_port_user_wanted(bool wanted);
 /* Switches all sites of event `id`. */
 void trace_port_site_set(unsigned id, enum trace_site_mode mode);
 /* Completes a batch of trace_port_site_set(): when it returns, every CPU executes its sites as set,

@@ -11,9 +11,9 @@
 #include "trace/log.h"
 #include "trace/trace.h"
 
-static bool user_on(uint32_t event)
+static inline bool user_on(uint32_t event)
 {
-    return trace_bit(trace_filter.user_on, event);
+    return trace_user_wanted && trace_bit(trace_filter.user_on, event);
 }
 
 long trace_user_simple(uint32_t event, uint32_t d1, uint32_t d2)

@@ -103,6 +103,10 @@
  * buffers: count, uint64_t *paddr, id. Until they are freed, the object can't be mapped for
  * writing. */
 #define KYMO_TRACE_ALLOCOBJECT _NTO_TRACE_CMD(4, 0x1030)
+/* uint32_t *, or NULL: a word of the caller's, where the kernel keeps from now on whether user
+ * events are wanted: 0 while none would be recorded, else 1. One for each process: the last one
+ * counts. Any process may. EFAULT: not the caller's writable memory; EINVAL: not 4-aligned. */
+#define KYMO_TRACE_USERWORD _NTO_TRACE_CMD(2, 0x1040)
 #define KYMO_TRACE_SETGATE _NTO_TRACE_CMD(3, 0x1010)      /* name, struct kymo_trace_refusal * */
 #define KYMO_TRACE_QUERYSTOPPED _NTO_TRACE_CMD(3, 0x1011) /* cpu, struct kymo_trace_stopped * */
 

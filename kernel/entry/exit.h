@@ -19,6 +19,12 @@ void kercall_special(struct thread *self, long result);
 struct thread *kercall_held(struct thread *self, unsigned number);
 /* Like kercall_held(), called without the lock. */
 struct thread *kercall_locked(struct thread *self, unsigned number);
+/* self's handler blocked it: releases the lock and returns the thread to resume, which is the next
+ * one, or what this CPU's pending work leaves. Lock held. */
+struct thread *kercall_blocked(struct thread *self);
+/* The same of a handler that neither blocked nor has more to do; the result, or a negative errno,
+ * is not below KER_BLOCKED. Lock held. */
+struct thread *kercall_done(struct thread *self, long result);
 /* Calls the handler of self->call. Lock held. */
 long kercall_invoke(struct thread *self);
 /* Sets the result of a handler that neither blocked nor has more to do. */

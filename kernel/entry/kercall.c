@@ -99,9 +99,21 @@ static inline struct thread *kercall_leave(struct thread *self)
     return self;
 }
 
-/* self waits: continues with the next thread, if this CPU has no other work. Run pending work
- * first: it may terminate self. */
-static __attribute__((noinline)) struct thread *kercall_blocked(struct thread *self)
+/* next runs: its own call ends here. The event may ask for work. */
+static __attribute__((noinline)) struct thread *kercall_next_traced(struct cpu *cpu,
+                                                                    struct thread *next)
+{
+    kercall_trace_exit(next);
+    if (unlikely(cpu->trace.exit_work | cpu->resched)) {
+        return exit_locked(cpu);
+    }
+    kernel_assert(next->state == STATE_RUNNING);
+    kernel_unlock();
+    return next;
+}
+
+/* Run pending work first: it may terminate self. */
+__attribute__((noinline)) struct thread *kercall_blocked(struct thread *self)
 {
     struct cpu *cpu = arch_cpu();
 
@@ -114,11 +126,17 @@ static __attribute__((noinline)) struct thread *kercall_blocked(struct thread *s
         return exit_locked(cpu);
     }
     if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit)) {
-        return exit_locked(cpu);
+        return kercall_next_traced(cpu, next);
     }
     kernel_assert(next->state == STATE_RUNNING);
     kernel_unlock();
     return next;
+}
+
+struct thread *kercall_done(struct thread *self, long result)
+{
+    kercall_finish(self, result);
+    return kercall_leave(self);
 }
 
 static inline struct thread *kercall_result(struct thread *self, long result)

@@ -8,16 +8,18 @@
  * holds for the INT event of an aborted wait; if the thread itself is ended, the INT event follows
  * its THDEAD event. Words of messages and structures that the caller doesn't have, or has no right
  * to, are 0; they are read when the event is made, so another thread of the caller may have changed
- * them since. Proof: test/boot's suites events and events-wide, where a program predicts every
- * word.
+ * them since. The common case is in kercall_quick.c, which calls this for all others. Proof:
+ * test/boot's suites events and events-wide, where a program predicts every word.
  */
-#include "kernel/entry/entry.h"
+#include "kernel/entry/kercall_trace.h"
 
+#include "abi/compiler.h"
 #include "abi/sys/dtrace.h"
 #include "abi/sys/kymo.h"
 #include "abi/sys/neutrino.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/base/kercall.h"
+#include "kernel/ipc/msg.h"
 #include "kernel/proc/proc.h"
 #include "kernel/base/string.h"
 #include "trace/gate.h"
@@ -43,6 +45,7 @@ enum argument { VALUE, POINTER, MSG_smsg, MSG_rmsg };
 #define LONG 128
 struct word {
     uint8_t code, offset, size;
+    uint8_t whole; /* of a field: bytes of its structure; 0: more than fit */
 };
 
 struct kercall_words {
@@ -55,22 +58,24 @@ struct kercall_words {
     { \
         __VA_ARGS__ \
     }
-#define a0 WORD(WORD_A0, 0, 0)
-#define a1 WORD(WORD_A0 + 1, 0, 0)
-#define a2 WORD(WORD_A0 + 2, 0, 0)
-#define a3 WORD(WORD_A0 + 3, 0, 0)
-#define a4 WORD(WORD_A0 + 4, 0, 0)
-#define a5 WORD(WORD_A0 + 5, 0, 0)
-#define m0 WORD(WORD_M0, 0, 0)
-#define m1 WORD(WORD_M0 + 1, 0, 0)
-#define m2 WORD(WORD_M0 + 2, 0, 0)
-#define r0 WORD(WORD_R0, 0, 0)
-#define r1 WORD(WORD_R0 + 1, 0, 0)
-#define r2 WORD(WORD_R0 + 2, 0, 0)
-#define CALLER WORD(WORD_OWNER, 0, 0)
+#define a0 WORD(WORD_A0, 0, 0, 0)
+#define a1 WORD(WORD_A0 + 1, 0, 0, 0)
+#define a2 WORD(WORD_A0 + 2, 0, 0, 0)
+#define a3 WORD(WORD_A0 + 3, 0, 0, 0)
+#define a4 WORD(WORD_A0 + 4, 0, 0, 0)
+#define a5 WORD(WORD_A0 + 5, 0, 0, 0)
+#define m0 WORD(WORD_M0, 0, 0, 0)
+#define m1 WORD(WORD_M0 + 1, 0, 0, 0)
+#define m2 WORD(WORD_M0 + 2, 0, 0, 0)
+#define r0 WORD(WORD_R0, 0, 0, 0)
+#define r1 WORD(WORD_R0 + 1, 0, 0, 0)
+#define r2 WORD(WORD_R0 + 2, 0, 0, 0)
+#define CALLER WORD(WORD_OWNER, 0, 0, 0)
 #define F(n, structure, member, type, name) \
-    WORD(FIELD + (n), offsetof(structure, member), SIZE_##type(sizeof(((structure *)0)->member)))
-#define W(n, c_type, type, name) WORD(FIELD + (n), 0, SIZE_##type(sizeof(c_type)))
+    WORD(FIELD + (n), offsetof(structure, member), SIZE_##type(sizeof(((structure *)0)->member)), \
+         WHOLE(structure))
+#define W(n, c_type, type, name) WORD(FIELD + (n), 0, SIZE_##type(sizeof(c_type)), WHOLE(c_type))
+#define WHOLE(c_type) (sizeof(c_type) <= UINT8_MAX ? sizeof(c_type) : 0)
 #define SIZE_D(bytes) (((bytes) < 4 ? (bytes) : 4) | SIGNED)
 #define SIZE_H(bytes) ((bytes) < 4 ? (bytes) : 4)
 #define SIZE_P(bytes) (bytes)
@@ -80,7 +85,7 @@ struct kercall_words {
 /* The lists of each call, ended by NONE. */
 #define LIST(...) \
     { \
-        __VA_ARGS__ __VA_OPT__(, ) WORD(NONE, 0, 0) \
+        __VA_ARGS__ __VA_OPT__(, ) WORD(NONE, 0, 0, 0) \
     }
 #define ENTER(...) LIST(__VA_ARGS__)
 #define ENTERW(...) LIST(__VA_ARGS__)
@@ -127,6 +132,20 @@ static const struct kercall_words table[KERCALL_MAX] = {
 #undef KERCALL
 };
 
+/* Returns three words of a message in memory that one of the caches covers; NULL: look it up. */
+static const uint32_t *message_found(const struct thread *self, unsigned at)
+{
+    bool outgoing = table[self->call].arguments[at] == MSG_smsg;
+    const struct vm_cache *cache = outgoing ? &self->out_cache : &self->in_cache;
+    uintptr_t base = self->args[at];
+
+    if ((intptr_t)self->args[at + 1] > -(intptr_t)sizeof(uint32_t) || (base & 3) != 0 ||
+        !msg_cached(cache, base, 3 * sizeof(uint32_t))) {
+        return NULL;
+    }
+    return msg_cached_ptr(cache, base);
+}
+
 /* Reads up to three words of the caller's message, whose address is args[at] and whose length, in
  * parts or, negative, in bytes, is args[at + 1]. Of several parts only the first counts. */
 static void message_words(struct thread *self, unsigned at, uintptr_t words[3])
@@ -134,7 +153,15 @@ static void message_words(struct thread *self, unsigned at, uintptr_t words[3])
     uintptr_t addr = self->args[at];
     intptr_t parts = (intptr_t)self->args[at + 1];
     size_t len = parts < 0 ? (size_t)-parts : 0;
+    const uint32_t *found = message_found(self, at);
     uint32_t word;
+
+    if (likely(found)) {
+        words[0] = found[0];
+        words[1] = len >= 2 * sizeof(word) ? found[1] : 0;
+        words[2] = len >= 3 * sizeof(word) ? found[2] : 0;
+        return;
+    }
 
     if (parts > 0) {
         struct kymo_iov iov;
@@ -166,27 +193,60 @@ static void find_message(struct thread *self, enum argument kind, uintptr_t word
     }
 }
 
-/* Returns a field in the caller's memory; 0 if it isn't the caller's. */
-static uint64_t field_value(struct thread *self, const struct word *word)
+/* Returns a field that begins at `from`. */
+static inline uint64_t field_load(const char *from, unsigned size)
 {
-    uintptr_t at = self->args[word->code - FIELD];
-    size_t bytes = word->size & BYTES;
-    const void *from =
-        at == 0 ? NULL : vm_user_ptr(self->proc, at + word->offset, bytes, KYMO_PROT_READ);
-    unsigned rest = 64 - 8 * (unsigned)bytes;
     uint64_t value = 0;
 
-    if (from) {
-        memcpy(&value, from, bytes);
+    if ((size & BYTES) == sizeof(uint32_t)) {
+        uint32_t word;
+        __builtin_memcpy(&word, from, sizeof(word));
+        return size & SIGNED ? (uint64_t)(int64_t)(int32_t)word : word;
     }
-    return word->size & SIGNED ? (uint64_t)((int64_t)(value << rest) >> rest) : value;
+    unsigned rest = 64 - 8 * (size & BYTES);
+    memcpy(&value, from, size & BYTES);
+    return size & SIGNED ? (uint64_t)((int64_t)(value << rest) >> rest) : value;
 }
 
-static void add_field(struct thread *self, const struct word *word, struct trace_values *v)
+/* The structure that a list's fields are in. */
+struct found {
+    unsigned code; /* of these fields; NONE: none yet */
+    const char *at;
+};
+
+/* Finds the structure that an argument names; NULL if it isn't the caller's, or only in part. */
+static void find_structure(struct thread *self, const struct word *word, struct found *found)
+{
+    uintptr_t at = self->args[word->code - FIELD];
+
+    found->code = word->code;
+    found->at = at == 0 || word->whole == 0
+                    ? NULL
+                    : vm_user_ptr(self->proc, at, word->whole, KYMO_PROT_READ);
+}
+
+/* Returns a field of a structure that is not the caller's as a whole; 0 if the field isn't its
+ * either. */
+static uint64_t field_alone(struct thread *self, const struct word *word)
+{
+    uintptr_t at = self->args[word->code - FIELD];
+    const void *from =
+        at == 0 ? NULL
+                : vm_user_ptr(self->proc, at + word->offset, word->size & BYTES, KYMO_PROT_READ);
+
+    return from ? field_load(from, word->size) : 0;
+}
+
+static inline void add_field(struct thread *self, const struct word *word, struct found *found,
+                             struct trace_values *v)
 {
     v->is_long |= (uint32_t)((word->size & LONG) != 0) << v->n;
     v->is_signed |= (uint32_t)((word->size & SIGNED) != 0) << v->n;
-    v->value[v->n] = field_value(self, word);
+    if (word->code != found->code) {
+        find_structure(self, word, found);
+    }
+    v->value[v->n] =
+        found->at ? field_load(found->at + word->offset, word->size) : field_alone(self, word);
 }
 
 static void add_argument(struct thread *self, unsigned i, struct trace_values *v)
@@ -202,6 +262,7 @@ static void kercall_trace_collect(struct thread *self, const struct word *word,
                                   struct trace_values *v)
 {
     uintptr_t message[3] = {0, 0, 0};
+    struct found structure = {NONE, NULL};
     bool found = false;
 
     for (; word && word->code != NONE; word++) {
@@ -209,7 +270,7 @@ static void kercall_trace_collect(struct thread *self, const struct word *word,
             if (found && self->result == 0) {
                 return; /* a pulse: no information about its sender */
             }
-            add_field(self, word, v);
+            add_field(self, word, &structure, v);
         } else if (word->code == WORD_OWNER) {
             v->value[v->n] = (uint32_t)self->proc->pid;
         } else if (word->code <= WORD_A5) {
@@ -234,6 +295,9 @@ static bool is_logged(unsigned site, unsigned number)
  * (kernel/dtrace/syscall.c). */
 static bool entry_stopped(const struct thread *self, unsigned site, unsigned number)
 {
+    if (likely(!trace_gate_armed)) {
+        return false;
+    }
     const uintptr_t *a = self->args;
     const uint64_t words[6] = {a[0], a[1], a[2], a[3], a[4], a[5]};
 
@@ -242,6 +306,9 @@ static bool entry_stopped(const struct thread *self, unsigned site, unsigned num
 
 static bool return_stopped(const struct thread *self, unsigned number)
 {
+    if (likely(!trace_gate_armed)) {
+        return false;
+    }
     const uint64_t result = (uint64_t)(int64_t)self->result;
     const uint64_t words[6] = {result, result};
 
@@ -270,7 +337,7 @@ static __attribute__((noinline)) void enter_slow(struct thread *self, unsigned n
     }
 }
 
-void kercall_trace_enter(struct thread *self)
+void kercall_trace_enter_any(struct thread *self)
 {
     unsigned number = self->call | TRACE_KERCALL_ENTER;
 
@@ -297,7 +364,7 @@ static void exit_words(struct thread *self, bool wide, struct trace_values *v)
     v->is_long = 0;
     v->n = 1;
     if (list && !self->result_error && (wide || !(list->size & LONG))) {
-        kercall_trace_collect(self, wide ? list : (const struct word[]){*list, {NONE, 0, 0}}, v);
+        kercall_trace_collect(self, wide ? list : (const struct word[]){*list, {NONE, 0, 0, 0}}, v);
     }
     v->n = wide && !self->result_error ? v->n : 2;
 }
@@ -330,13 +397,10 @@ static void trace_received(const struct thread *self)
     trace_site_msg_receive((uint32_t)rcvid, same ? (uint32_t)client->pid : 0);
 }
 
-void kercall_trace_exit(struct thread *self)
+void kercall_trace_exit_any(struct thread *self)
 {
     unsigned number = self->call | TRACE_KERCALL_EXIT;
 
-    if (self->call == THREAD_CALL_NONE) {
-        return;
-    }
     if (is_logged(TRACE_EV_kercall_exit, number)) {
         if (trace_kercall_slow(number)) {
             exit_slow(self, number);
@@ -350,7 +414,6 @@ void kercall_trace_exit(struct thread *self)
         }
         dtrace_syscall_return(self);
     }
-    self->call = THREAD_CALL_NONE;
 }
 
 static void trace_int(const struct thread *t, uint32_t step)

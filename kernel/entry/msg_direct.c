@@ -8,71 +8,29 @@
  * then calls the slow path. Preconditions of the fast path: a buffer or one part of at most
  * MSG_SMALL bytes, whole words, covered by the thread's user mapping caches; a partner that waits
  * with such a buffer and without a timeout; a switch from the thread that blocks to the handoff
- * thread; no other work on this CPU. It records no events: while any event of the slow path is on,
- * the slow path is taken.
+ * thread; no other work on this CPU.
+ *
+ * What is traced is what runs: while an event of the slow path is on, the same function records it.
+ * So each is compiled twice. Without events it does all at once; `traced` it makes the slow path's
+ * changes in their order, each with its event, and ends where the slow path's handler ends: the
+ * switch and the exit are the same then.
  *
  * Takes the kernel lock, by a copy of its own if another CPU has it and this one must wait. Proved
- * by test/unit_ipc/direct_test.c, which runs each call both ways and compares all memory; counted
- * by `make bench` (msg_rt_8, msg_rt_8_smp4).
+ * by test/unit_ipc/direct_test.c, which runs each call in all ways and compares all memory and the
+ * events; counted by `make bench` (msg_rt_8, msg_rt_8_smp4, msg_rt_8_traced).
  */
 #include "kernel/arch/cpu.h"
 #include "kernel/entry/msg_direct.h"
 
 #include "kernel/entry/exit.h"
+#include "kernel/entry/msg_part.h"
 #include "kernel/ipc/msg.h"
 #include "kernel/thread/sched.h"
 #include "kernel/base/cpu.h"
 
 #define UNEVEN(bits) (((bits)&3) != 0)
-/* Of a call with the lock: twice in the text, see send_waits(). */
+/* Of a call with the lock, compiled several times: see send_waits(), and `traced`, a constant. */
 #define HELD static inline __attribute__((always_inline))
-
-/* A buffer that a call names, and its kernel pointer: NULL if it is of 0 bytes. */
-struct part {
-    uintptr_t base;
-    size_t bytes;
-    void *at;
-};
-
-/*
- * Reads the buffer that args[arg] and args[arg + 1] of self name: itself, or by one iov_t. Returns
- * false, for msg_resolve() to do it, if that is
- *   of several parts, or an iov_t that is not aligned (it is read bytewise, or EFAULT)
- *   not covered by self's user mapping caches: it is looked up in all mappings, perhaps EFAULT
- */
-static inline bool part_read(const struct thread *self, unsigned arg, const struct vm_cache *cache,
-                             struct part *p)
-{
-    uintptr_t base = self->args[arg], parts = self->args[arg + 1];
-    size_t bytes = (uintptr_t)0 - parts;
-
-    if ((intptr_t)parts > 0) {
-        if (parts != 1 || (base & (sizeof(uintptr_t) - 1)) ||
-            !msg_cached(&self->iov_cache, base, sizeof(iov_t))) {
-            return false;
-        }
-        const volatile iov_t *iov = msg_cached_ptr(&self->iov_cache, base);
-        base = (uintptr_t)iov->iov_base;
-        bytes = iov->iov_len;
-    }
-    p->base = base;
-    p->bytes = bytes;
-    p->at = NULL;
-    if (bytes > 0) {
-        if (!msg_cached(cache, base, bytes < MSG_SMALL ? bytes : MSG_SMALL)) {
-            return false;
-        }
-        p->at = msg_cached_ptr(cache, base);
-    }
-    return true;
-}
-
-/* Stores the buffer as msg_resolve() does. */
-static inline void part_keep(uintptr_t *arg, const struct part *p)
-{
-    arg[0] = p->base;
-    arg[1] = (uintptr_t)0 - p->bytes;
-}
 
 /*
  * What is hardly ever the case, or-ed into one word: one branch for all of it. Each caller names
@@ -85,9 +43,18 @@ static inline uintptr_t cannot_block(const struct cpu *cpu, const struct thread 
     return self->timeout_states | self->canstub | cpu->trace.exit_work;
 }
 
+/* thread_update_priority() of a thread that is in no queue, or is about to leave it. */
+static inline void direct_set_priority(struct thread *t, uint8_t priority)
+{
+    if (priority != t->priority) {
+        trace_site_change_pri((uint32_t)t->pid, (uint32_t)t->tid, priority, t->priority);
+        t->priority = priority;
+    }
+}
+
 /* ---- MsgSend ------------------------------------------------------------------------ */
 
-/* The events of a send that hands over the CPU. */
+/* One of the events of a send that hands over the CPU is on. */
 static inline bool send_traced(void)
 {
     return TRACE_PORT_SITE_ON(TRACE_EV_comm_snd_message) || /* trace_send() */
@@ -123,9 +90,30 @@ static inline void send_finish(struct thread *self, struct connection *conn, str
     sched_hand_over(arch_cpu(), self, STATE_REPLY, receiver);
 }
 
-/* Sends to a waiting receiver. Returns the receiver, which runs, or NULL. */
+/* The same with its events, up to the switch: msg_hand_over(). */
+static inline void send_finish_traced(struct thread *self, struct connection *conn,
+                                      struct channel *ch, struct thread *receiver, uint8_t priority)
+{
+    self->connection = conn;
+    self->channel = ch;
+    if (receiver->info) {
+        msg_info_fill(receiver->info, self);
+    }
+    msg_trace_send(self, ch);
+    thread_set_state(self, STATE_REPLY);
+    self->server = receiver;
+    receiver->msg_priority = self->priority;
+    direct_set_priority(receiver, priority);
+    msg_trace_receive(self, ch);
+    list_unlink(&receiver->ready);
+    thread_result(receiver, self->rcvid, 0);
+    sched_wake_handed(arch_cpu(), receiver);
+}
+
+/* Sends to a waiting receiver. Returns the receiver, which runs (traced: which is READY and runs
+ * next), or NULL. */
 HELD struct thread *send_to(struct thread *self, struct connection *conn, struct channel *ch,
-                            struct thread *receiver)
+                            struct thread *receiver, bool traced)
 {
     struct cpu *cpu = arch_cpu();
     void *buffer = receiver->plain;
@@ -164,14 +152,18 @@ HELD struct thread *send_to(struct thread *self, struct connection *conn, struct
     self->dstmsglen = (uint32_t)r.bytes;
     self->msglen = (uint32_t)n;
     self->buffer = r.at;
-    send_finish(self, conn, ch, receiver, priority);
+    if (traced) {
+        send_finish_traced(self, conn, ch, receiver, priority);
+    } else {
+        send_finish(self, conn, ch, receiver, priority);
+    }
     return receiver;
 }
 
-HELD struct thread *direct_send(struct thread *self)
+HELD struct thread *direct_send(struct thread *self, bool traced)
 {
-    if (send_traced()) {
-        return NULL;
+    if (!traced && send_traced()) {
+        return NULL; /* then with its events */
     }
     struct connection *conn = msg_connection(self->proc, self->args[0]);
     if (!conn) {
@@ -185,12 +177,12 @@ HELD struct thread *direct_send(struct thread *self)
     if (first == &ch->receivers) {
         return NULL; /* msg_send_queue(): self waits in SEND */
     }
-    return send_to(self, conn, ch, list_entry(first, struct thread, ready));
+    return send_to(self, conn, ch, list_entry(first, struct thread, ready), traced);
 }
 
 /* ---- MsgReply ----------------------------------------------------------------------- */
 
-/* The events of a reply, after which self keeps the CPU. */
+/* One of the events of a reply, after which self keeps the CPU, is on. */
 static inline bool reply_traced(void)
 {
     return TRACE_PORT_SITE_ON(TRACE_EV_comm_reply_message) || /* reply's own */
@@ -208,7 +200,15 @@ static inline uintptr_t reply_unusual(const struct cpu *cpu, const struct thread
     return client->timeout_states | (client->flags & THREAD_UNBLOCK_SENT) | cpu->trace.exit_work;
 }
 
-HELD bool reply_to(struct thread *self, struct thread *client)
+/* The client has its reply, with the events: msg_reply_answered(). */
+static inline void reply_finish_traced(struct thread *client, long status)
+{
+    trace_comm_reply_message((uint32_t)client->tid, (uint32_t)client->pid);
+    thread_result(client, status, 0);
+    sched_wake_handed(arch_cpu(), client);
+}
+
+HELD bool reply_to(struct thread *self, struct thread *client, bool traced)
 {
     struct cpu *cpu = arch_cpu();
     uint8_t *buffer = client->buffer;
@@ -235,24 +235,28 @@ HELD bool reply_to(struct thread *self, struct thread *client)
     }
     msg_copy_words(buffer, s.at, n);
     part_keep(&self->args[REPLY_ARG_SMSG], &s);
+    if (traced) {
+        reply_finish_traced(client, (long)self->args[1]);
+        return true;
+    }
     arch_context_set_result(client, (long)self->args[1], 0);
     arch_context_set_result(self, 0, 0);
     sched_wake_waiting(cpu, client);
     return true;
 }
 
-HELD bool direct_reply(struct thread *self)
+HELD bool direct_reply(struct thread *self, bool traced)
 {
-    if (reply_traced()) {
-        return false;
+    if (!traced && reply_traced()) {
+        return false; /* then with its events */
     }
     struct thread *client = rcvid_client(self, self->args[0]);
-    return client && reply_to(self, client); /* else ESRCH */
+    return client && reply_to(self, client, traced); /* else ESRCH */
 }
 
 /* ---- MsgReceive --------------------------------------------------------------------- */
 
-/* The events of a receive that blocks. */
+/* One of the events of a receive that blocks is on. */
 static inline bool receive_traced(void)
 {
     return TRACE_PORT_SITE_ON(TRACE_EV_thread_state) || /* thread_block() */
@@ -272,19 +276,26 @@ static inline uintptr_t receive_unusual(const struct cpu *cpu, const struct thre
 }
 
 /* Ends the inheritance for a completed message: self has its own priority again. */
-static inline void receive_uninherit(struct thread *self)
+HELD void receive_uninherit(struct thread *self, bool traced)
 {
     uint8_t inherited = self->msg_priority;
 
     self->msg_priority = 0;
     if (inherited != 0 && inherited == self->priority) {
         uint8_t base = self->base_priority, sync = self->sync_priority;
-        self->priority = base > sync ? base : sync;
+        uint8_t priority = base > sync ? base : sync;
+        if (traced) {
+            direct_set_priority(self, priority);
+        } else {
+            self->priority = priority;
+        }
     }
 }
 
-/* Blocks self on a channel where nothing is queued. Returns next, which runs, or NULL. */
-HELD struct thread *receive_wait(struct thread *self, struct channel *ch, struct thread *next)
+/* Blocks self on a channel where nothing is queued. Returns next, which runs (traced: which is
+ * READY and runs next), or NULL. */
+HELD struct thread *receive_wait(struct thread *self, struct channel *ch, struct thread *next,
+                                 bool traced)
 {
     struct cpu *cpu = arch_cpu();
     struct part r;
@@ -306,19 +317,27 @@ HELD struct thread *receive_wait(struct thread *self, struct channel *ch, struct
     self->channel = ch;
     self->dstmsglen = (uint32_t)r.bytes;
     self->buffer = r.at;
+    if (traced) { /* msg_receive_wait() */
+        receive_uninherit(self, true);
+        thread_set_state(self, STATE_RECEIVE);
+    }
     self->plain =
         !msg_info_find(self, self->args[RECEIVE_ARG_INFO]) || UNEVEN((uintptr_t)r.at) ? NULL : r.at;
-    receive_uninherit(self);
+    if (traced) {
+        msg_insert_receiver(ch, self);
+        return next;
+    }
+    receive_uninherit(self, false);
     msg_insert_receiver(ch, self);
     cpu->handoff = NULL;
     sched_hand_over(cpu, self, STATE_RECEIVE, next);
     return next;
 }
 
-HELD struct thread *direct_receive(struct thread *self)
+HELD struct thread *direct_receive(struct thread *self, bool traced)
 {
-    if (receive_traced()) {
-        return NULL;
+    if (!traced && receive_traced()) {
+        return NULL; /* then with its events */
     }
     struct channel *ch = msg_channel(self->proc, self->args[0]);
     struct thread *next = arch_cpu()->handoff;
@@ -334,10 +353,34 @@ HELD struct thread *direct_receive(struct thread *self)
     if (!list_empty(&ch->pulses)) {
         return NULL; /* the pulse is received */
     }
-    return receive_wait(self, ch, next);
+    return receive_wait(self, ch, next, traced);
 }
 
 /* ---- from kernel/entry/kercall.c ---------------------------------------------------- */
+
+/*
+ * Without the fast path, or with its events: apart, so that nothing of it costs a call that needs
+ * neither. Lock held.
+ */
+static __attribute__((noinline)) struct thread *send_otherwise(struct thread *self, unsigned number)
+{
+    return send_traced() && direct_send(self, true) ? kercall_blocked(self)
+                                                    : kercall_held(self, number);
+}
+
+static __attribute__((noinline)) struct thread *receive_otherwise(struct thread *self,
+                                                                  unsigned number)
+{
+    return receive_traced() && direct_receive(self, true) ? kercall_blocked(self)
+                                                          : kercall_held(self, number);
+}
+
+static __attribute__((noinline)) struct thread *reply_otherwise(struct thread *self,
+                                                                unsigned number)
+{
+    return reply_traced() && direct_reply(self, true) ? kercall_done(self, 0)
+                                                      : kercall_held(self, number);
+}
 
 /* Kicks other CPUs for the remaining READY threads. */
 static __attribute__((noinline)) struct thread *leave_kicking(struct thread *next)
@@ -347,12 +390,8 @@ static __attribute__((noinline)) struct thread *leave_kicking(struct thread *nex
     return next;
 }
 
-static inline struct thread *msg_direct_leave(struct thread *self, unsigned number,
-                                              struct thread *next)
+static inline struct thread *msg_direct_leave(struct thread *next)
 {
-    if (!next) {
-        return kercall_held(self, number);
-    }
     if (CONFIG_CPUS > 1 && sched.above && several_cpus()) {
         return leave_kicking(next);
     }
@@ -365,30 +404,35 @@ static __attribute__((noinline)) struct thread *send_leave_info(struct thread *s
                                                                 struct thread *receiver)
 {
     msg_info_fill(receiver->info, self);
-    return msg_direct_leave(self, KER_MSG_SENDV, receiver);
+    return msg_direct_leave(receiver);
 }
 
 /* ---- the calls, with the lock ------------------------------------------------------- */
 
 HELD struct thread *send_held(struct thread *self, unsigned number)
 {
-    struct thread *next = direct_send(self);
+    struct thread *next = direct_send(self, false);
 
-    if (next && unlikely(next->info)) {
+    if (!next) {
+        return send_otherwise(self, number);
+    }
+    if (unlikely(next->info)) {
         return send_leave_info(self, next);
     }
-    return msg_direct_leave(self, number, next);
+    return msg_direct_leave(next);
 }
 
 HELD struct thread *receive_held(struct thread *self, unsigned number)
 {
-    return msg_direct_leave(self, number, direct_receive(self));
+    struct thread *next = direct_receive(self, false);
+
+    return next ? msg_direct_leave(next) : receive_otherwise(self, number);
 }
 
 HELD struct thread *reply_held(struct thread *self, unsigned number)
 {
-    if (!direct_reply(self)) {
-        return kercall_held(self, number);
+    if (!direct_reply(self, false)) {
+        return reply_otherwise(self, number);
     }
     kernel_unlock();
     return self;

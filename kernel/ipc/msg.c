@@ -61,16 +61,6 @@ static inline bool msg_put_info(const struct thread *receiver, const struct thre
     return receiver->args[RECEIVE_ARG_INFO] == 0 || msg_put_info_slow(receiver, client);
 }
 
-static inline void trace_send(const struct thread *self, const struct channel *ch)
-{
-    trace_comm_snd_message((uint32_t)self->rcvid, (uint32_t)ch->proc->pid);
-}
-
-static inline void trace_receive(const struct thread *client, const struct channel *ch)
-{
-    trace_comm_rec_message((uint32_t)client->rcvid, (uint32_t)ch->proc->pid);
-}
-
 /* Makes a waiting receiver copy this sender's message itself, by restarting its call. */
 static FBT_VISIBLE void msg_start_pieces(struct thread *receiver, struct thread *client)
 {
@@ -105,7 +95,7 @@ static __attribute__((noinline)) long msg_send_queue(struct thread *self, struct
 {
     kernel_assert(!msg_first_receiver(ch) || self->srcmsglen > CONFIG_COPY_CHUNK);
     self->server = NULL;
-    trace_send(self, ch);
+    msg_trace_send(self, ch);
     long r = thread_block(self, STATE_SEND);
     if (r != KER_BLOCKED) {
         return r;
@@ -161,7 +151,7 @@ static inline long msg_hand_over(struct thread *self, uintptr_t from, struct cha
     if (copied < 0 || !msg_put_info(receiver, self)) {
         return msg_send_fault(receiver, copied);
     }
-    trace_send(self, ch);
+    msg_trace_send(self, ch);
     long r = thread_block(self, STATE_REPLY);
     if (r != KER_BLOCKED) {
         return r;
@@ -169,7 +159,7 @@ static inline long msg_hand_over(struct thread *self, uintptr_t from, struct cha
     kernel_assert(receiver->state == STATE_RECEIVE && receiver->channel == ch);
     self->server = receiver;
     msg_inherit_waiting(receiver, ch, self->priority);
-    trace_receive(self, ch);
+    msg_trace_receive(self, ch);
     list_unlink(&receiver->ready);
     thread_wake(receiver, self->rcvid, 0);
     return r;
@@ -271,7 +261,7 @@ static long msg_receive_take(struct thread *self, struct channel *ch, struct thr
     msg_receive_to_reply(client);
     msg_inherit(self, ch, client->priority);
     client->server = self;
-    trace_receive(client, ch);
+    msg_trace_receive(client, ch);
     return client->rcvid;
 }
 

@@ -122,6 +122,16 @@ void msg_match(struct channel *ch);
 
 /* ---- a message reaches its receiver ------------------------------------------------ */
 
+static inline void msg_trace_send(const struct thread *client, const struct channel *ch)
+{
+    trace_comm_snd_message((uint32_t)client->rcvid, (uint32_t)ch->proc->pid);
+}
+
+static inline void msg_trace_receive(const struct thread *client, const struct channel *ch)
+{
+    trace_comm_rec_message((uint32_t)client->rcvid, (uint32_t)ch->proc->pid);
+}
+
 void msg_info_fill(struct _msg_info *info, const struct thread *client);
 
 /* ---- ends -------------------------------------------------------------------------- */

@@ -188,6 +188,8 @@ long ker_trace_event_locked(struct thread *self, const uintptr_t *args)
         return insert_combine(self, args, 3);
     case _NTO_TRACE_INSERTUSRSTREVENT:
         return insert_string(self, args);
+    case KYMO_TRACE_USERWORD:
+        return trace_user_word(self->proc, args[1]);
     case KYMO_TRACE_ALLOCOBJECT:
         return alloc_object(self, args);
     case KYMO_TRACE_QUERYRETAINED:

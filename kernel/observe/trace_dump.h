@@ -12,4 +12,7 @@ long trace_dump_continue(struct thread *self);
 /* There may be room, or tracing may have stopped: wakes a waiting dump. */
 void trace_dump_wake(void);
 
+/* KYMO_TRACE_USERWORD (kernel/observe/trace_port.c). Kernel lock. Returns 0 or -errno. */
+long trace_user_word(struct process *proc, uintptr_t address);
+
 #endif

@@ -3,6 +3,7 @@
  * The kernel's implementation of trace/port.h. Kernel lock held, except for the queries, which may
  * be called in any context.
  */
+#include "abi/errno.h"
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/irq.h"
@@ -139,6 +140,42 @@ bool trace_port_hooked(void)
 void trace_port_buffer_freed(void)
 {
     trace_dump_wake();
+}
+
+/* The word may have been unmapped, or become read-only: looked up each time. */
+static void user_word_write(struct process *proc, uint32_t wanted)
+{
+    uint32_t *word = vm_user_ptr(proc, proc->user_word, sizeof(*word), KYMO_PROT_WRITE);
+
+    if (word) {
+        __atomic_store_n(word, wanted, __ATOMIC_RELAXED);
+    } else {
+        proc->user_word = 0;
+    }
+}
+
+void trace_port_user_wanted(bool wanted)
+{
+    kernel_assert(kernel_locked());
+    for (unsigned slot = 0; slot < CONFIG_PROCESSES; slot++) {
+        struct process *proc = process_in_slot(slot);
+        if (proc && proc->user_word) {
+            user_word_write(proc, wanted);
+        }
+    }
+}
+
+long trace_user_word(struct process *proc, uintptr_t address)
+{
+    kernel_assert(kernel_locked());
+    if (address % sizeof(uint32_t)) {
+        return -EINVAL;
+    }
+    proc->user_word = address;
+    if (address) {
+        user_word_write(proc, trace_user_wanted);
+    }
+    return address && !proc->user_word ? -EFAULT : 0;
 }
 
 static uint32_t patched[TRACE_BITS(TRACE_EV_COUNT)]; /* [k] since the last sync */

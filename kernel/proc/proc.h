@@ -40,6 +40,7 @@ struct process {
     int status;             /* [k] as returned by ProcWait() */
     uintptr_t lib_word;     /* [k] LibWord(), 0: none (Cortex-M) */
     uint32_t *lib_word_kva; /* [k] its kernel address, checked when registered */
+    uintptr_t user_word;    /* [k] KYMO_TRACE_USERWORD, 0: none */
     struct thread *threads[CONFIG_THREADS_PER_PROCESS];      /* [k] by tid - 1 */
     struct channel *channels[CONFIG_CHANNELS_PER_PROCESS];   /* [k] by chid - 1 */
     struct connection *fds[CONFIG_CONNECTIONS_PER_PROCESS];  /* [k] by coid */

@@ -178,7 +178,7 @@ static inline struct thread *sched_switch(struct cpu *cpu, struct thread *self)
     return next;
 }
 
-/* ---- for msg_direct.c: no event of these is on ------------------------------------- */
+/* ---- for msg_direct.c: of these only sched_wake_handed() has events ---------------- */
 
 /* Returns whether sched_switch() will choose t if it is the handoff thread with this priority and
  * the CPU's thread waits. */
@@ -214,6 +214,16 @@ static inline bool sched_waits(const struct cpu *cpu, const struct thread *self,
     }
     return t->priority < self->priority || self->policy == SCHED_FIFO ||
            cpu->quantum_end != UINT64_MAX;
+}
+
+/* Makes t the handoff thread, with its event: what sched_wake() comes to, where sched_chosen() or
+ * sched_waits() holds. */
+static inline void sched_wake_handed(struct cpu *cpu, struct thread *t)
+{
+    kernel_assert(!cpu->handoff && t->state > STATE_READY);
+    cpu->handoff = t;
+    cpu->handoff_front = 0;
+    thread_set_state(t, STATE_READY);
 }
 
 static inline void sched_wake_waiting(struct cpu *cpu, struct thread *t)

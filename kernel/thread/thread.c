@@ -164,6 +164,12 @@ struct thread *thread_create_idle(struct process *proc, unsigned cpu)
     return t;
 }
 
+void thread_set_state_logged(struct thread *t, enum thread_state state)
+{
+    trace_log_thread_state(state, (uint32_t)t->pid, (uint32_t)t->tid, t->priority, t->policy);
+    t->state = (uint8_t)state;
+}
+
 void thread_set_state_traced(struct thread *t, enum thread_state state)
 {
     const uint32_t pid = (uint32_t)t->proc->pid, tid = (uint32_t)t->tid;

@@ -170,15 +170,22 @@ static inline struct thread *rcvid_thread(uintptr_t arg)
 }
 
 /* The only functions that write state. If traced, the change is traced first, while the old state
- * is known. */
+ * is known: for the log alone, or for it and D. */
+void thread_set_state_logged(struct thread *t, enum thread_state state);
 void thread_set_state_traced(struct thread *t, enum thread_state state);
 static inline void thread_set_state(struct thread *t, enum thread_state state)
 {
-    if (TRACE_PORT_SITE_ON(TRACE_EV_thread_state)) {
+    switch (TRACE_PORT_SITE(TRACE_EV_thread_state)) {
+    case TRACE_SITE_OFF:
+        t->state = (uint8_t)state;
+        break;
+    case TRACE_SITE_LOG:
+        thread_set_state_logged(t, state);
+        break;
+    case TRACE_SITE_ALL:
         thread_set_state_traced(t, state);
-        return;
+        break;
     }
-    t->state = (uint8_t)state;
 }
 /* Like thread_set_state(), where the caller knows that this event is off. */
 static inline void thread_set_state_unseen(struct thread *t, enum thread_state state)
@@ -190,11 +197,17 @@ static inline void thread_set_state_unseen(struct thread *t, enum thread_state s
 void thread_set_running_traced(struct thread *next, struct thread *prev);
 static inline void thread_set_running(struct thread *next, struct thread *prev)
 {
-    if (TRACE_PORT_SITE_ON(TRACE_EV_thread_state)) {
+    switch (TRACE_PORT_SITE(TRACE_EV_thread_state)) {
+    case TRACE_SITE_OFF:
+        next->state = STATE_RUNNING;
+        break;
+    case TRACE_SITE_LOG: /* nobody listens on cpu_switch: see thread_set_running_traced() */
+        thread_set_state_logged(next, STATE_RUNNING);
+        break;
+    case TRACE_SITE_ALL:
         thread_set_running_traced(next, prev);
-        return;
+        break;
     }
-    next->state = STATE_RUNNING;
 }
 /*
  * Blocks the current thread: sets the state, arms a pending TimerTimeout(). The caller has enqueued

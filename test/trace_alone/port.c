@@ -86,6 +86,11 @@ void trace_port_buffer_freed(void)
 {
 }
 
+void trace_port_user_wanted(bool wanted)
+{
+    (void)wanted;
+}
+
 void trace_port_sites_sync(void)
 {
 }

@@ -48,6 +48,7 @@ void fake_boot(unsigned count)
     free_blocks();
     fake = (struct fake){.cpus = count, .tick = 1, .hook = true, .contiguous = 64 << 20};
     trace_host_cpu = trace_host_irq_depth = 0;
+    trace_user_wanted = false;
     trace_filter_apply(false);
     memset(&trace_filter, 0, sizeof(trace_filter));
     trace_threads_clear();
@@ -268,6 +269,13 @@ bool trace_port_hooked(void)
 void trace_port_buffer_freed(void)
 {
     fake.freed_told++;
+}
+
+void trace_port_user_wanted(bool wanted)
+{
+    assert_true(wanted != fake.user_wanted);
+    fake.user_wanted = wanted;
+    fake.unsynced = true; /* other CPUs are called before the command returns */
 }
 
 void trace_port_fire(unsigned id, const uint64_t *words)

@@ -34,6 +34,7 @@ struct fake {
     unsigned raised[FAKE_CPUS];       /* how often */
     uint32_t raised_value[FAKE_CPUS]; /* the last value */
     unsigned freed_told;              /* calls of trace_port_buffer_freed() */
+    bool user_wanted;                 /* trace_port_user_wanted() */
     unsigned blocks;                  /* allocated now */
     unsigned allocs, fail_at;         /* the fail_at-th allocation from now fails; 0: none */
     size_t contiguous;                /* the largest block that can be had */

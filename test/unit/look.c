@@ -2,12 +2,57 @@
 /* Looking at buffers from outside. See look.h. */
 #include "test/unit/look.h"
 
+#include "trace/control.h"
+#include "trace/filter.h"
+#include "trace/gate.h"
+#include "trace/threads.h"
+
+static bool user_any(void)
+{
+    for (unsigned event = 0; event < TRACE_USER_EVENTS; event++) {
+        if (trace_bit(trace_filter.user_on, event)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What the fast paths of kernel calls and thread states test at once is what the queries say. */
+static void modes_agree(void)
+{
+    const struct trace_filter *f = &trace_filter;
+
+    for (unsigned number = 0; number < 3 * TRACE_KERCALLS; number++) {
+        unsigned mode = trace_kercall_modes[number];
+        unsigned log = mode & (TRACE_KERCALL_LOG | TRACE_KERCALL_ASK);
+        bool probed =
+            trace_bit(trace_site_probed, TRACE_EV_kercall_enter + number / TRACE_KERCALLS);
+
+        assert_true(probed == ((mode & TRACE_KERCALL_PROBED) != 0));
+        assert_true(log || !trace_kercall_on(number));
+        assert_int_not_equal(log, TRACE_KERCALL_LOG | TRACE_KERCALL_ASK);
+        if (log == TRACE_KERCALL_LOG) {
+            assert_true(trace_kercall_on(number) && !trace_kercall_slow(number));
+            assert_false(trace_threads_limit_kercall(number));
+        }
+    }
+    assert_int_equal(f->state_fast, f->state_on & ~f->state_slow);
+    assert_int_equal(f->state_long & ~(f->state_on & f->state_wide), 0);
+    assert_int_equal(f->state_long & trace_threads_limit_states(), 0);
+    assert_int_equal(trace_user_wanted, fake.user_wanted);
+    assert_int_equal(trace_user_wanted, trace_state.running && user_any());
+    assert_true(!trace_gate_armed || (f->state_fast | f->state_long) == 0);
+}
+
 static long call(void *who, uint32_t cmd, const uint32_t args[4], void *data)
 {
     struct trace_caller caller = {
         .owner = who, .pid = who == OWNER ? 1 : 2, .tid = 1, .able = true, .name = "tracelogger"};
 
-    return trace_control(&caller, cmd, args, data);
+    long result = trace_control(&caller, cmd, args, data);
+
+    modes_agree();
+    return result;
 }
 
 long command_as(void *who, uint32_t cmd, uint32_t a0, uint32_t a1, void *data)

@@ -30,7 +30,12 @@ struct event {
     unsigned nwords; /* padding included */
 };
 
-/* The user kinds pass a filter, but no site that a STOP patches off at once. */
+/* What a STOP turns off at once: a site is patched, user events have trace_user_wanted. The others
+ * go straight to the log. */
+static inline bool kind_is_guarded(enum kind kind)
+{
+    return kind <= KIND_CALL;
+}
 static inline bool kind_has_site(enum kind kind)
 {
     return kind >= KIND_COMM && kind <= KIND_CALL;

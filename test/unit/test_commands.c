@@ -116,6 +116,7 @@ static const struct row {
     KYMO_KERNEL(READRETAINED),
     KYMO_KERNEL(DROPRETAINED),
     KYMO_KERNEL(ALLOCOBJECT), /* offers memory, then ALLOCBUFFER */
+    KYMO_KERNEL(USERWORD),
     /* clang-format on */
 };
 #define ROWS (sizeof(rows) / sizeof(rows[0]))

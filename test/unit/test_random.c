@@ -36,10 +36,10 @@ static uint64_t lost_because[KYMO_TRACE_REASONS], recycled; /* in all rounds */
 static bool is_on(unsigned cpu, enum kind kind)
 {
     if (world.starting >= 0) {
-        return !kind_has_site(kind) && (int)cpu <= world.starting;
+        return !kind_is_guarded(kind) && (int)cpu <= world.starting;
     }
     if (world.stopping >= 0) {
-        return !kind_has_site(kind) && (int)cpu > world.stopping;
+        return !kind_is_guarded(kind) && (int)cpu > world.stopping;
     }
     return world.running;
 }

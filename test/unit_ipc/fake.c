@@ -394,8 +394,19 @@ uint32_t kernel_stack_used(unsigned n)
 struct trace_filter trace_filter = {
     .int_on = {[0 ... TRACE_INT_EVENTS - 1] = {[0 ... TRACE_BITS(TRACE_INTERRUPTS) - 1] = ~0u}}};
 
-static void count_event(uint32_t code)
+struct fake_event fake_record[FAKE_RECORDED];
+unsigned fake_recorded;
+
+static void record(uint32_t what, uint32_t d1, uint32_t d2, uint32_t d3, uint32_t d4)
 {
+    if (fake_recorded < FAKE_RECORDED) {
+        fake_record[fake_recorded++] = (struct fake_event){what, {d1, d2, d3, d4}};
+    }
+}
+
+static void count_event(uint32_t code, uint32_t d1, uint32_t d2)
+{
+    record(code, d1, d2, 0, 0);
     switch (code) {
 #define EVENT(name, CLASS, number, ...) \
     case TRACE_CLASS_##CLASS << TRACE_CLASS_SHIFT | number: \
@@ -422,7 +433,7 @@ struct args {
 #define put64(a, value) (void)(value)
 #define put_pointer(a, value) (void)(value)
 #define put_code(a, value) (void)(value)
-#define log_args(class, event, a) ((void)(a), count_event(class << TRACE_CLASS_SHIFT | event))
+#define log_args(class, event, a) ((void)(a), count_event(class << TRACE_CLASS_SHIFT | event, 0, 0))
 #include "build/gen/trace_emit.inc.h"
 
 /* Everything is logged, nothing is probed. */
@@ -435,6 +446,8 @@ void trace_port_fire(unsigned id, const uint64_t *words)
     if (id < TRACE_EV_EVENTS) {
         broken("site %u is probed", id);
     }
+    record(FAKE_SITE + id, (uint32_t)words[0], (uint32_t)words[1], (uint32_t)words[2],
+           (uint32_t)words[3]);
     if (fake_site) {
         fake_site(id, words);
     }
@@ -475,29 +488,37 @@ void trace_log_limit(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what)
 
 void trace_log_time(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what)
 {
-    (void)d1;
-    (void)d2;
     (void)now;
-    count_event(TRACE_WHAT_CODE(what));
+    count_event(TRACE_WHAT_CODE(what), d1, d2);
 }
 
 void trace_emit_thread_state(uint32_t state, uint32_t pid, uint32_t tid, uint32_t priority,
                              uint32_t policy)
 {
-    (void)policy;
     if (state >= STATE_MAX || pid == 0 || tid == 0 || priority > 255) {
         broken("bad thread state event");
     }
+    record(FAKE_STATE + state, pid, tid, priority, policy);
     fake_events[TRACE_EV_thread_state]++;
 }
 
+void trace_log4(uint32_t code, const uint32_t words[4])
+{
+    (void)words;
+    broken("event %#x is wide", code);
+}
 void kercall_trace_enter(struct thread *self)
 {
-    (void)self;
+    record(FAKE_ENTER + self->call, (uint32_t)self->pid, (uint32_t)self->tid, 0, 0);
 }
+/* As the real one, once for each call. */
 void kercall_trace_exit(struct thread *self)
 {
-    (void)self;
+    if (self->call != THREAD_CALL_NONE) {
+        record(FAKE_EXIT + self->call, (uint32_t)self->pid, (uint32_t)self->tid,
+               (uint32_t)self->result, (uint32_t)self->result_error);
+        self->call = THREAD_CALL_NONE;
+    }
 }
 void kercall_trace_int(struct thread *self)
 {

@@ -15,7 +15,7 @@ static inline struct trace_cpu *trace_port_cpu(void)
 static inline __attribute__((always_inline)) enum trace_site_mode trace_port_site(unsigned id)
 {
     (void)id;
-    return TRACE_SITE_LOG;
+    return fake_events_off ? TRACE_SITE_OFF : TRACE_SITE_LOG;
 }
 static inline __attribute__((always_inline)) bool trace_port_site_on(unsigned id)
 {

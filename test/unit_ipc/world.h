@@ -28,6 +28,18 @@ extern bool fake_hook_detached;
 extern bool fake_events_off;
 extern jmp_buf *fake_idle;
 extern unsigned fake_events[FAKE_EVENTS];
+/* The events since the test last set fake_recorded to 0, in their order, as far as they fit. */
+struct fake_event {
+    uint32_t what; /* the event's code, or one of these with a state, a call or a site */
+    uint32_t words[4];
+};
+#define FAKE_STATE 0x10000u
+#define FAKE_ENTER 0x20000u
+#define FAKE_EXIT 0x30000u
+#define FAKE_SITE 0x40000u
+#define FAKE_RECORDED 128
+extern struct fake_event fake_record[FAKE_RECORDED];
+extern unsigned fake_recorded;
 extern void (*fake_site)(unsigned id, const uint64_t *words); /* sites without an event; or NULL */
 /* What other CPUs do just before a line is unmasked. */
 extern void (*fake_before_unmask)(unsigned irq);

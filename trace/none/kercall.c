@@ -19,6 +19,12 @@ void trace_kercall_update(bool all)
     (void)all;
 }
 
+void trace_kercall_probe(unsigned kind, bool on)
+{
+    (void)kind;
+    (void)on;
+}
+
 bool trace_kercall_any(unsigned kind)
 {
     (void)kind;

@@ -4,10 +4,10 @@
  * write a program's own events into the trace. docs/app.md shows how to trace a program,
  * docs/qnx.md lists the differences from QNX.
  *
- * The helpers need no ability and cost one kernel call; while nothing is traced, or the event is
- * filtered out, the event is dropped without an error. Any thread, at any time; they take no lock
- * and no memory beyond some 300 bytes of stack (plus, for those with a format, that of
- * vsnprintf()).
+ * The helpers need no ability and cost one kernel call, or a load and a branch while no user event
+ * is wanted (nothing is traced, or class USER is off). Then, or if the event is filtered out, it is
+ * dropped without an error. Any thread, at any time; they take no lock and no memory beyond some
+ * 300 bytes of stack (plus, for those with a format, that of vsnprintf()).
  *
  * code: number of an event of class USER, 0..1023. Return 0, or -1 and errno: EINVAL a code above
  * 1023 or more than KYMO_TRACE_USER_COMBINE_MAX bytes, EFAULT a bad pointer. A text that is too
@@ -31,8 +31,20 @@ extern "C" {
  * and errno. abi/sys/trace.h lists the commands. */
 int TraceEvent(int cmd, ...);
 
+/* 0: no user event is wanted. The kernel keeps it (KYMO_TRACE_USERWORD) once this process has
+ * inserted a first one. */
+extern volatile uint32_t kymo_user_wanted;
+int kymo_logi(unsigned code, unsigned d1, unsigned d2);
+static inline int kymo_user_dropped(unsigned code)
+{
+    return kymo_user_wanted == 0 && code <= _NTO_TRACE_USERLAST;
+}
+
 /* Inserts two words. */
-int trace_logi(unsigned code, unsigned d1, unsigned d2);
+static inline int trace_logi(unsigned code, unsigned d1, unsigned d2)
+{
+    return kymo_user_dropped(code) ? 0 : kymo_logi(code, d1, d2);
+}
 /* Inserts `bytes` bytes, padded with 0 to whole slots, so that a reader sees a multiple of 8. */
 int trace_logb(unsigned code, const void *data, size_t bytes);
 /* trace_logb() for another class: class is an internal one, TRACE_CLASS_*. Every program may insert

@@ -3,6 +3,8 @@
  * TraceEvent() from a program's side: every command's effect and errors, the hook, the mark. What
  * becomes of events when buffers run out is t_policy.c's. Runs alone: no tracelogger.
  */
+#include <sys/trace.h>
+
 #include "test/boot/programs/tracing.h"
 
 static void t_no_buffers(void)
@@ -87,6 +89,61 @@ static void t_classes(void)
     EXPECT_EQ(TraceEvent((int)KYMO_TRACE_SETHIGHWATER, TRACE_HIGH_WATER), 0);
 }
 
+/* The kernel's word says whether an event of class USER would be recorded; the library asks it. */
+static void user_word(void)
+{
+    static volatile uint32_t words[2] = {7, 7};
+    const char *odd = (const char *)words + 1;
+    struct kymo_map page = {.len = 4096, .flags = KYMO_PROT_READ | KYMO_PROT_WRITE};
+
+    EXPECT_ERR(TraceEvent((int)KYMO_TRACE_USERWORD, odd), EINVAL);
+    EXPECT_ERR(TraceEvent((int)KYMO_TRACE_USERWORD, (void *)4), EFAULT);
+    EXPECT_EQ(TraceEvent((int)KYMO_TRACE_USERWORD, &words[0]), 0);
+    EXPECT(words[0] == 0 && words[1] == 7);
+    open_buffers();
+    EXPECT_EQ(words[0], 0);
+    EXPECT_EQ(command(_NTO_TRACE_STARTNOSTATE), 0);
+    EXPECT_EQ(words[0], 1);
+    EXPECT_EQ(TraceEvent((int)_NTO_TRACE_DELCLASS, _NTO_TRACE_USER), 0);
+    EXPECT_EQ(words[0], 0);
+    EXPECT_EQ(TraceEvent((int)_NTO_TRACE_ADDEVENT, _NTO_TRACE_USER, 1023), 0);
+    EXPECT_EQ(words[0], 1);
+    EXPECT_EQ(TraceEvent((int)KYMO_TRACE_USERWORD, &words[1]), 0); /* one word each */
+    EXPECT_EQ(words[1], 1);
+    EXPECT_EQ(command(_NTO_TRACE_STOP), 0);
+    EXPECT(words[0] == 1 && words[1] == 0);
+    EXPECT_EQ(MemMap(&page), 0);
+    volatile uint32_t *mapped = (volatile uint32_t *)(uintptr_t)page.vaddr;
+    EXPECT_EQ(TraceEvent((int)KYMO_TRACE_USERWORD, mapped), 0);
+    EXPECT_EQ(MemUnmap((void *)(uintptr_t)page.vaddr, (size_t)page.len), 0);
+    EXPECT_EQ(command(_NTO_TRACE_STARTNOSTATE), 0); /* nowhere to write */
+    EXPECT_EQ(TraceEvent((int)KYMO_TRACE_USERWORD, NULL), 0);
+    EXPECT_EQ(command(_NTO_TRACE_STOP), 0);
+    EXPECT_EQ(words[1], 0);
+    EXPECT_EQ(TraceEvent((int)KYMO_TRACE_USERWORD, &kymo_user_wanted), 0); /* the library's */
+    close_buffers();
+}
+
+/* The library's helpers drop nothing that would be recorded, and notice each START and STOP. */
+static void user_helpers(void)
+{
+    open_buffers();
+    EXPECT_EQ(trace_logi(1, 1, 2), 0); /* asks */
+    for (unsigned round = 0; round < 3; round++) {
+        uint64_t made = loss().made;
+        EXPECT_EQ(trace_logi(1, 1, 2) | trace_logs(2, "text") | trace_logf(3, "%d", 4), 0);
+        EXPECT(loss().made == made);
+        EXPECT_ERR(trace_logi(1024, 1, 2), EINVAL);
+        EXPECT_EQ(command(_NTO_TRACE_STARTNOSTATE), 0);
+        EXPECT_EQ(trace_logi(1, 1, 2) | trace_logs(2, "text") | trace_logf(3, "%d", 4) |
+                      trace_logb(4, &made, sizeof(made)),
+                  0);
+        EXPECT(loss().made == made + 4);
+        EXPECT_EQ(command(_NTO_TRACE_STOP), 0);
+    }
+    close_buffers();
+}
+
 static void t_users(void)
 {
     static uint32_t words[65];
@@ -104,6 +161,8 @@ static void t_users(void)
     EXPECT_EQ(TraceEvent((int)_NTO_TRACE_INSERTCUSEREVENT, 1, words, 64), 0);
     EXPECT_EQ(TraceEvent((int)_NTO_TRACE_INSERTUSRSTREVENT, 1, "text"), 0);
     EXPECT_EQ(TraceEvent((int)_NTO_TRACE_INSERTSUSEREVENT, 1023, 1, 2), 0);
+    user_word();
+    user_helpers();
 }
 
 static void t_owner(void)
