@@ -173,6 +173,7 @@ static int set_group(enum trace_filter_set set, unsigned first, unsigned last,
 
     for (unsigned event_class = first; event_class <= last; event_class++) {
         error = filter_set_class(set, event_class, event, value);
+        trace_port_window();
     }
     return error;
 }
@@ -190,6 +191,7 @@ void trace_filter_slow(void)
     for (unsigned id = 0; id < TRACE_EV_ENTRIES; id++) {
         trace_bits_set(f->row_limited, id, 1, trace_threads_limit_row(id));
     }
+    trace_port_window();
 }
 
 int trace_filter_class(enum trace_filter_set set, unsigned event_class, bool value)
@@ -213,6 +215,7 @@ void trace_filter_all(enum trace_filter_set set, bool value)
     for (unsigned event_class = _NTO_TRACE_KERCALL; event_class <= _NTO_TRACE_INT_HANDLER_EXIT;
          event_class++) {
         filter_set_class(set, event_class, NULL, value);
+        trace_port_window();
     }
     trace_filter_slow();
 }

@@ -44,10 +44,11 @@ static inline bool trace_bit(const uint32_t *bits, unsigned i)
 
 static inline void trace_bits_set(uint32_t *bits, unsigned first, unsigned count, bool value)
 {
-    for (unsigned i = first; i < first + count; i++) {
-        uint32_t bit = 1u << (i % 32);
+    for (unsigned i = first, end = first + count, n; i < end; i += n) {
+        n = i % 32 == 0 && end - i >= 32 ? 32 : 1;
+        uint32_t some = n == 32 ? UINT32_MAX : 1u << (i % 32);
 
-        bits[i / 32] = value ? bits[i / 32] | bit : bits[i / 32] & ~bit;
+        bits[i / 32] = value ? bits[i / 32] | some : bits[i / 32] & ~some;
     }
 }
 

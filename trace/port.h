@@ -108,6 +108,9 @@ void trace_port_buffer_freed(void);
  * When it returns, all programs that are told see the new value, or will when they were called by
  * trace_port_run_on_all(). Lock held. */
 void trace_port_user_wanted(bool wanted);
+/* A control command stands between two steps of a long operation, and its data are in order:
+ * interrupts, and threads that control nothing here, may run. Lock held. */
+void trace_port_window(void);
 /* Switches all sites of event `id`. */
 void trace_port_site_set(unsigned id, enum trace_site_mode mode);
 /* Completes a batch of trace_port_site_set(): when it returns, every CPU executes its sites as set,

@@ -119,8 +119,9 @@ void arch_context_drop(struct thread *t);
  * stub returns 0. [cpu, stub] */
 uintptr_t arch_context_ip(const struct thread *t);
 uintptr_t arch_context_sp(const struct thread *t);
-/* Prints the registers with kprintf(). A stub prints nothing. [cpu, stub] */
-void arch_context_print(const struct thread *t);
+/* Prints the registers with `print`, which is like kprintf() and may let other threads run. A stub
+ * prints nothing. [cpu, stub] */
+void arch_context_print(const struct thread *t, int (*print)(const char *fmt, ...));
 
 /* ---- CPUs -------------------------------------------------------------------------- */
 

@@ -10,6 +10,7 @@
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
 #include "kernel/base/cpu.h"
+#include "kernel/base/window.h"
 #include "kernel/arch/board.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/elf.h"
@@ -23,12 +24,15 @@
 #include "trace/dtrace/dtrace.h"
 #include "trace/dtrace/port.h"
 
+#define CLEAN_LATER 1000000u /* nanoseconds */
+
 static struct timer_node cleaner; /* [k] */
 static bool idle;                 /* [k] the timer is set late: a new consumer needs it earlier */
 
 static void call_clean(struct timer_node *node)
 {
-    uint64_t ns = dtrace_machine_clean();
+    bool wait = long_call_pending(); /* it may be changing what is to be cleaned */
+    uint64_t ns = wait ? CLEAN_LATER : dtrace_machine_clean();
 
     idle = ns >= DTRACE_CLEAN_IDLE;
     if (dtrace_consumers) {
@@ -116,7 +120,7 @@ static int call_with(struct process *proc, struct kymo_d_call *call, const void 
     return error ? error : result;
 }
 
-long ker_dtrace(struct thread *self, const uintptr_t *args)
+static long call_dtrace(struct thread *self, const uintptr_t *args)
 {
     struct process *proc = self->proc;
     struct kymo_d_call call;
@@ -145,6 +149,12 @@ long ker_dtrace(struct thread *self, const uintptr_t *args)
     dtrace_clean_from_now_on();
     copy_out(proc, args[0], &call, sizeof(call));
     return error;
+}
+
+long ker_dtrace(struct thread *self, const uintptr_t *args)
+{
+    (void)args;
+    return long_call(self, call_dtrace);
 }
 
 /* ---- programs of processes ------------------------------------------------------------
@@ -176,7 +186,10 @@ void dtrace_process_gone(struct process *proc)
         describe_process(proc, &gone[gone_next].process);
         gone_next = (gone_next + 1) % GONE;
     }
-    dtrace_control_end(proc);
+    if (dtrace_control_owns(proc)) {
+        long_call_finish(); /* another process's call may stand amid what ends here */
+        dtrace_control_end(proc);
+    }
 }
 
 /* pids are reused only after very many others; the newest entry of a pid counts. */
@@ -272,4 +285,5 @@ void kernel_d_init(void)
     dtrace_fbt_init();
     dtrace_boot_program();
     dtrace_clean_from_now_on();
+    dtrace_window_hook = kernel_window;
 }

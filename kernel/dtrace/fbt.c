@@ -15,6 +15,7 @@
  */
 #include "abi/errno.h"
 #include "kernel/base/cpu.h"
+#include "kernel/base/window.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/entry.h"
 #include "kernel/arch/probe.h"
@@ -200,6 +201,7 @@ static void fbt_provide(const char *module, const char *function, const char *na
         return;
     }
     for (unsigned i = 0; i < fbt_function_count; i++) {
+        kernel_window();
         bool first = i == 0 || fbt_functions[i].name != fbt_functions[i - 1].name;
         for (unsigned kind = 0; kind < KINDS && first; kind++) {
             if (dtrace_glob(name, kind_names[kind]) && fbt_has(i, kind) &&

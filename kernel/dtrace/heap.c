@@ -7,6 +7,7 @@
 #include "kernel/arch/aspace.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/base/string.h"
+#include "kernel/base/window.h"
 #include "kernel/mem/mem.h"
 #include "kernel/base/cpu.h"
 #include "trace/dtrace/port.h"
@@ -98,6 +99,7 @@ static void *small_alloc(unsigned class)
         list_remove(&chunk->link);
     }
     memset(block, 0, SMALL_LEAST << class);
+    kernel_window();
     return block;
 }
 

@@ -83,7 +83,7 @@ static __attribute__((noinline)) void call_again(struct thread *t)
 {
     kernel_assert(t->state == STATE_RUNNING && t->flags & THREAD_AGAIN);
     t->flags &= (uint8_t)~THREAD_AGAIN;
-    long result = kercall_invoke(t);
+    long result = t->call == THREAD_CALL_NONE ? fault_continue(t) : kercall_invoke(t);
     if (result == KER_GONE) {
         return;
     }

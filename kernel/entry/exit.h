@@ -27,6 +27,9 @@ struct thread *kercall_blocked(struct thread *self);
 struct thread *kercall_done(struct thread *self, long result);
 /* Calls the handler of self->call. Lock held. */
 long kercall_invoke(struct thread *self);
+/* Continues the end of a process by a fault: of a thread with THREAD_AGAIN that is in no call. Lock
+ * held. (fault.c) */
+long fault_continue(struct thread *self);
 /* Sets the result of a handler that neither blocked nor has more to do. */
 static inline void kercall_finish(struct thread *self, long result)
 {

@@ -3,8 +3,11 @@
  * A thread's fault: ends its process, with a report on the console and a line in the trace. Called
  * by the ports with no lock held, the thread's context saved.
  *
- * The report names functions by the .symtab of the program's ELF in the boot image, whose addresses
- * are as linked. It reads user memory through vm_user_ptr() only.
+ * The report is a long call of the thread: it is printed at the thread's priority, and can be
+ * preempted at each character and each step of a search. Meanwhile the process's other threads go
+ * on. It names functions by the .symtab of the program's ELF in the boot image, whose addresses are
+ * as linked. It reads user memory through vm_user_ptr() only. The fault is kept in args[], for the
+ * thread is in no call.
  */
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/elf.h"
@@ -15,10 +18,13 @@
 #include "abi/errno.h"
 #include "kernel/program/program.h"
 #include "kernel/proc/proc.h"
+#include "kernel/base/console.h"
 #include "kernel/base/string.h"
+#include "kernel/base/window.h"
 #include "kernel/observe/observe.h"
 
 #define BACKTRACE_MOST 16
+#define LINE_MOST 160 /* characters of a report's line */
 #define SLOG_OPCODE 1
 #define SLOG_CRITICAL 1
 #define SLOG_TEXT 120
@@ -39,6 +45,22 @@ static const char *signal_name(int signo)
     }
 }
 
+/* Prints a part of a report; others may run after each character. */
+static __attribute__((format(printf, 1, 2))) int fault_print(const char *fmt, ...)
+{
+    char text[LINE_MOST];
+    va_list args;
+
+    va_start(args, fmt);
+    ktext(text, sizeof(text), fmt, args);
+    va_end(args);
+    for (const char *c = text; *c; c++) {
+        console_put(*c);
+        kernel_window();
+    }
+    return 0;
+}
+
 /* Prints " function+0x12" for an address in the program's text, or nothing. */
 static void print_function(const struct process *proc, uintptr_t ip)
 {
@@ -53,35 +75,45 @@ static void print_function(const struct process *proc, uintptr_t ip)
     uintptr_t linked = ip - program->text + program->text_link;
     const char *name = elf_function(&elf, linked, &start);
     if (name) {
-        kprintf(" %s+0x%lx", name, (unsigned long)(linked - (uintptr_t)start));
+        fault_print(" %s+0x%lx", name, (unsigned long)(linked - (uintptr_t)start));
     }
 }
 
 static void print_frame(uintptr_t ip, void *arg)
 {
-    kprintf("    0x%08lx", (unsigned long)ip);
+    fault_print("    0x%08lx", (unsigned long)ip);
     print_function(arg, ip);
-    kprintf("\n");
+    fault_print("\n");
 }
 
-static void fault_report(const struct thread *t, const struct arch_fault *fault)
+static struct arch_fault fault_of(const struct thread *t)
 {
+    return (struct arch_fault){(int)t->args[0], t->args[1], t->args[2], (const char *)t->args[3]};
+}
+
+static long fault_report(struct thread *t, const uintptr_t *args)
+{
+    const struct arch_fault fault = fault_of(t);
+
+    (void)args;
     struct process *proc = t->proc;
     struct unwind_frame here;
 
-    kprintf("\nProcess %d (%s) terminated: %s, %s 0x%lx, thread %d\n", (int)proc->pid, proc->name,
-            signal_name(fault->signo), fault->what, (unsigned long)fault->address, (int)t->tid);
-    kprintf("  ip 0x%08lx", (unsigned long)fault->ip);
-    print_function(proc, fault->ip & ~(uintptr_t)(arch_elf_relocates() ? 1 : 0));
-    kprintf("\n");
-    arch_context_print(t);
+    fault_print("\nProcess %d (%s) terminated: %s, %s 0x%lx, thread %d\n", (int)proc->pid,
+                proc->name, signal_name(fault.signo), fault.what, (unsigned long)fault.address,
+                (int)t->tid);
+    fault_print("  ip 0x%08lx", (unsigned long)fault.ip);
+    print_function(proc, fault.ip & ~(uintptr_t)(arch_elf_relocates() ? 1 : 0));
+    fault_print("\n");
+    arch_context_print(t, fault_print);
     if (arch_user_frame(t, &here)) {
-        kprintf("  backtrace:\n");
+        fault_print("  backtrace:\n");
         unwind_user(t, BACKTRACE_MOST, print_frame, proc);
     } else {
-        kprintf("  backtrace: the registers are lost; what looks like return addresses:\n");
+        fault_print("  backtrace: the registers are lost; what looks like return addresses:\n");
         arch_backtrace_lost(t, BACKTRACE_MOST, print_frame, proc);
     }
+    return 0;
 }
 
 /* Appends as much of s as there is room for. */
@@ -123,6 +155,20 @@ static void log_fault(const struct thread *t, const struct arch_fault *fault)
     trace_slog(SLOG_OPCODE, SLOG_CRITICAL, text);
 }
 
+long fault_continue(struct thread *self)
+{
+    kernel_assert(kernel_locked());
+    long result = long_call(self, fault_report);
+
+    if (result == KER_AGAIN || result == KER_BLOCKED) {
+        return result;
+    }
+    const struct arch_fault fault = fault_of(self);
+    log_fault(self, &fault);
+    process_end(self->proc, fault.signo);
+    return KER_GONE;
+}
+
 struct thread *kernel_fault(struct thread *self, const struct arch_fault *fault)
 {
     struct cpu *cpu = arch_cpu();
@@ -132,13 +178,16 @@ struct thread *kernel_fault(struct thread *self, const struct arch_fault *fault)
                      (unsigned long)fault->ip);
     }
     self->call = THREAD_CALL_NONE;
+    self->step = 0;
     kernel_lock();
     trace_site_proc_fault((uint32_t)self->pid, (uint32_t)self->tid, (uint32_t)fault->signo,
                           fault->address, fault->ip);
     if (!self->proc->dying) { /* else another CPU has already ended it */
-        fault_report(self, fault);
-        log_fault(self, fault);
-        process_end(self->proc, fault->signo);
+        self->args[0] = (uintptr_t)fault->signo;
+        self->args[1] = fault->address;
+        self->args[2] = fault->ip;
+        self->args[3] = (uintptr_t)fault->what;
+        kercall_special(self, fault_continue(self));
     } else {
         thread_end(self, 0);
     }

@@ -430,7 +430,9 @@ static void trace_int(const struct thread *t, uint32_t step)
 /* Traces a long call that loses the CPU at a preemption point: its progress, in its own steps. */
 void kercall_trace_int(struct thread *self)
 {
-    trace_int(self, self->step);
+    if (self->call != THREAD_CALL_NONE) { /* else it is ended by a fault */
+        trace_int(self, self->step);
+    }
 }
 
 /* Traces 0, 0; also for a long call, which would have continued. */

@@ -14,7 +14,7 @@
 #include "kernel/observe/observe.h"
 #include "kernel/proc/proc.h"
 
-#define READ_MOST 16384u  /* bytes of one ImageRead(): the caller calls again */
+#define READ_MOST 4096u   /* bytes of one ImageRead(): the caller calls again */
 #define CONSOLE_STEP 128u /* bytes between two preemption points */
 
 long ker_image_read(struct thread *self, const uintptr_t *args)

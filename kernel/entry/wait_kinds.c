@@ -5,7 +5,6 @@
  * here. Constants, so the table may be read in any context.
  */
 #include "kernel/ipc/ipc.h"
-#include "kernel/observe/observe.h"
 #include "kernel/sync/sync.h"
 
 const struct wait_kind *const wait_kinds[STATE_MAX] = {
@@ -16,7 +15,7 @@ const struct wait_kind *const wait_kinds[STATE_MAX] = {
     [STATE_CONDVAR] = &sync_wait_cond,
     [STATE_SEM] = &sync_wait,
     [STATE_JOIN] = &thread_wait_join,
-    [STATE_WAITCTX] = &trace_dump_wait,
+    [STATE_WAITCTX] = &thread_wait_context,
     [STATE_NANOSLEEP] = &thread_wait_unqueued,  /* its timer finds it */
     [STATE_WAITTHREAD] = &thread_wait_unqueued, /* the end of a child does */
     [STATE_INTR] = &thread_wait_unqueued, /* its attachments name it; later events are counted */

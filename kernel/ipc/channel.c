@@ -7,6 +7,7 @@
  * ESRCH; connections to it remain, useless (EBADF), until their owners detach them. Proved by
  * test/unit_ipc.
  */
+#include "kernel/arch/irq.h"
 #include "kernel/ipc/msg.h"
 #include "kernel/base/pool.h"
 #include "kernel/base/cpu.h"
@@ -67,8 +68,8 @@ static void wake_all(struct channel *ch)
         msg_client_fail(list_entry(ch->senders.next, struct thread, ready), ESRCH);
     }
     for (unsigned i = 0; i < CONFIG_THREADS; i++) {
-        struct thread *t = thread_by_index(i);
-        if (t && t->state == STATE_REPLY && t->channel == ch) {
+        struct thread *t = &thread_table[i];
+        if (t->state == STATE_REPLY && t->channel == ch) {
             msg_client_fail(t, ESRCH);
         }
     }
@@ -151,5 +152,6 @@ void channel_process_gone(struct process *proc)
         if (proc->channels[i]) {
             channel_destroy(proc->channels[i], true);
         }
+        arch_irq_window();
     }
 }

@@ -15,6 +15,7 @@
  * table of the process (EMFILE) or of the system, or too many unreceived notices (EAGAIN).
  * Detaching ends sends in progress through the connection with EBADF. Proved by test/unit_ipc.
  */
+#include "kernel/arch/irq.h"
 #include "kernel/ipc/msg.h"
 #include "kernel/base/pool.h"
 #include "kernel/base/cpu.h"
@@ -222,5 +223,6 @@ void connection_process_gone(struct process *proc)
         if (proc->side[i]) {
             connect_detach(proc->side[i]);
         }
+        arch_irq_window();
     }
 }

@@ -7,6 +7,7 @@
  * by test/unit_ipc (copies against a byte-wise model, random and hostile parts).
  */
 #include "abi/errno.h"
+#include "kernel/arch/irq.h"
 #include "kernel/base/cpu.h"
 #include "kernel/ipc/msg_copy.h"
 #include "kernel/base/string.h"
@@ -175,6 +176,7 @@ long msg_cursor_copy(struct msg_cursor *dst, struct msg_cursor *src, size_t max)
             return n == 0 ? (long)done : MSG_FAULT_DST;
         }
         memmove(to, from, n);
+        arch_irq_window(); /* the lock is kept: nobody changes the two address spaces */
         cursor_move(src, n);
         cursor_move(dst, n);
         done += n;

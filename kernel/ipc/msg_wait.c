@@ -190,8 +190,8 @@ static void msg_server_gone(struct thread *t)
 {
     const struct process *proc = t->proc;
     for (unsigned i = 0; i < CONFIG_THREADS; i++) {
-        struct thread *client = thread_by_index(i);
-        if (client && client->state == STATE_REPLY && client->server == t) {
+        struct thread *client = &thread_table[i];
+        if (client->state == STATE_REPLY && client->server == t) {
             client->server = NULL;
         }
     }

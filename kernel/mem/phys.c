@@ -19,6 +19,7 @@
 #include "kernel/base/string.h"
 #include "kernel/mem/mem.h"
 #include "kernel/base/cpu.h"
+#include "kernel/base/window.h"
 
 #define GRANULES_WANTED 65536u
 #define GRANULE_MAX 4096u
@@ -360,7 +361,7 @@ void phys_clear(paddr_t pa, size_t len)
         arch_clear(p, CONFIG_CLEAR_CHUNK);
         p += CONFIG_CLEAR_CHUNK;
         len -= CONFIG_CLEAR_CHUNK;
-        arch_irq_window();
+        kernel_window();
     }
     arch_clear(p, len);
 }

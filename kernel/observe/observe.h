@@ -15,7 +15,6 @@
 
 /* ---- the event log ----------------------------------------------------------------- */
 
-extern const struct wait_kind trace_dump_wait; /* WAITCTX */
 /* A process ends: its ownership of the trace, and what a dump waited for. */
 void trace_process_gone(struct process *proc);
 
@@ -83,6 +82,8 @@ extern const unsigned kernel_unwind_words;
 uint32_t kernel_stack_bytes(unsigned n);
 /* Returns the high-water mark of CPU n's kernel stack since boot, in bytes. Any context. */
 uint32_t kernel_stack_used(unsigned n);
+/* The same, and calls `between` now and then. */
+uint32_t kernel_stack_look(unsigned n, void (*between)(void));
 
 /* ---- the panic --------------------------------------------------------------------- */
 

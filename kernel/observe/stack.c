@@ -14,6 +14,7 @@
 #include "kernel/base/cpu.h"
 
 #define FILL 0x6b636174u
+#define BETWEEN 1024  /* bytes looked at between two windows */
 #define FRAME_ROOM 64 /* below the stack pointer of the function that fills */
 
 void kernel_stack_fill(void)
@@ -38,16 +39,28 @@ uint32_t kernel_stack_bytes(unsigned n)
     return (uint32_t)(high - low);
 }
 
-uint32_t kernel_stack_used(unsigned n)
+uint32_t kernel_stack_look(unsigned n, void (*between)(void))
 {
     uintptr_t low, high;
 
     arch_kernel_stack(n, &low, &high);
-    const volatile uint32_t *word = (const uint32_t *)low;
-    while (word < (const uint32_t *)high && *word == FILL) {
+    const volatile uint32_t *word = (const uint32_t *)low, *top = (const uint32_t *)high;
+    while (word + 4 <= top &&
+           ((word[0] ^ FILL) | (word[1] ^ FILL) | (word[2] ^ FILL) | (word[3] ^ FILL)) == 0) {
+        word += 4;
+        if (between && (uintptr_t)word % BETWEEN == 0) {
+            between();
+        }
+    }
+    while (word < top && *word == FILL) {
         word++;
     }
     return (uint32_t)(high - (uintptr_t)word);
+}
+
+uint32_t kernel_stack_used(unsigned n)
+{
+    return kernel_stack_look(n, NULL);
 }
 
 void kernel_stack_check(void)

@@ -16,6 +16,7 @@
 #include "kernel/observe/retain.h"
 #include "kernel/observe/trace_dump.h"
 #include "kernel/base/cpu.h"
+#include "trace/control.h"
 #include "trace/trace.h"
 
 _Static_assert(KYMO_TRACE_NAME_MAX == KYMO_NAME_MAX, "QUERYOWNER's name");
@@ -173,23 +174,12 @@ static long alloc_object(struct thread *self, const uintptr_t *args)
     return result;
 }
 
-long ker_trace_event_locked(struct thread *self, const uintptr_t *args)
+/* A long call: the commands that control the trace. */
+static long trace_command(struct thread *self, const uintptr_t *args)
 {
-    kernel_assert(kernel_locked());
     uint32_t cmd = (uint32_t)args[0];
 
-    if (self->step) {
-        return trace_dump_continue(self);
-    }
     switch (cmd) {
-    case _NTO_TRACE_INSERTCUSEREVENT:
-        return insert_combine(self, args, 2);
-    case _NTO_TRACE_INSERTCCLASSEVENT:
-        return insert_combine(self, args, 3);
-    case _NTO_TRACE_INSERTUSRSTREVENT:
-        return insert_string(self, args);
-    case KYMO_TRACE_USERWORD:
-        return trace_user_word(self->proc, args[1]);
     case KYMO_TRACE_ALLOCOBJECT:
         return alloc_object(self, args);
     case KYMO_TRACE_QUERYRETAINED:
@@ -208,9 +198,35 @@ long ker_trace_event_locked(struct thread *self, const uintptr_t *args)
     return result;
 }
 
+long ker_trace_event_locked(struct thread *self, const uintptr_t *args)
+{
+    kernel_assert(kernel_locked());
+    if (self->step == LONG_CALL_STEP || self->step == LONG_CALL_OVER) {
+        return long_call(self, trace_command);
+    }
+    if (self->step) {
+        return trace_dump_continue(self);
+    }
+    switch ((uint32_t)args[0]) {
+    case _NTO_TRACE_INSERTCUSEREVENT:
+        return insert_combine(self, args, 2);
+    case _NTO_TRACE_INSERTCCLASSEVENT:
+        return insert_combine(self, args, 3);
+    case _NTO_TRACE_INSERTUSRSTREVENT:
+        return insert_string(self, args);
+    case KYMO_TRACE_USERWORD:
+        return trace_user_word(self->proc, args[1]);
+    default:
+        return long_call(self, trace_command);
+    }
+}
+
 void trace_process_gone(struct process *proc)
 {
     kernel_assert(kernel_locked());
+    if (trace_state.log.owner == proc) {
+        long_call_finish(); /* another process's command may stand amid what ends here */
+    }
     trace_owner_gone(proc);
     trace_dump_wake();
 }

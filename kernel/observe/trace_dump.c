@@ -93,6 +93,7 @@ static void dump_process(const struct process *proc, bool at_end)
     for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
         if (proc->threads[i]) {
             dump_thread(proc->threads[i]);
+            arch_irq_window();
         }
     }
 }
@@ -109,6 +110,7 @@ static void dump_running(void *arg)
 static long dump_end(struct thread *self)
 {
     cpu_run_on_all(dump_running, NULL);
+    long_call_finish(); /* another command may stand amid what a stop changes */
     return self->args[THEN_STOP] ? trace_stop_now() : 0;
 }
 
@@ -187,13 +189,3 @@ void trace_dump_wake(void)
         thread_wake(t, 0, 0);
     }
 }
-
-static bool dump_cancel(struct thread *t, int error)
-{
-    kernel_assert(kernel_locked() && t->state == STATE_WAITCTX);
-    list_remove(&t->ready);
-    t->flags &= (uint8_t)~THREAD_AGAIN;
-    return thread_wait_over(t, error);
-}
-
-const struct wait_kind trace_dump_wait = {.cancel = dump_cancel};

@@ -14,6 +14,7 @@
 #include "kernel/base/string.h"
 #include "kernel/observe/trace_dump.h"
 #include "kernel/base/cpu.h"
+#include "kernel/base/window.h"
 #include "trace/filter.h"
 #include "trace/trace.h"
 
@@ -137,6 +138,11 @@ bool trace_port_hooked(void)
     return intr_trace_hooked();
 }
 
+void trace_port_window(void)
+{
+    kernel_window();
+}
+
 void trace_port_buffer_freed(void)
 {
     trace_dump_wake();
@@ -190,6 +196,7 @@ void trace_port_site_set(unsigned id, enum trace_site_mode mode)
                             mode != TRACE_SITE_OFF);
         }
     }
+    kernel_window();
 }
 
 static void trace_port_nothing(void *arg)
@@ -217,7 +224,12 @@ static void write_again(void)
 void trace_port_sites_sync(void)
 {
     kernel_assert(kernel_locked());
-    arch_text_sync(__kernel_start, (size_t)(__text_end - __kernel_start));
+    for (const char *at = __kernel_start; at < __text_end; at += CONFIG_CLEAR_CHUNK) {
+        size_t left = (size_t)(__text_end - at);
+        arch_text_sync((void *)(uintptr_t)at,
+                       left < CONFIG_CLEAR_CHUNK ? left : CONFIG_CLEAR_CHUNK);
+        kernel_window();
+    }
     if (CONFIG_CPUS > 1 && cpu_online_count() > 1) {
         cpu_run_on_all(trace_port_nothing, NULL);
         write_again();

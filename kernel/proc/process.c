@@ -298,6 +298,7 @@ static void process_call_each(process_gone_call *const *list, struct process *pr
 {
     for (; *list; list++) {
         (*list)(proc);
+        arch_irq_window();
     }
 }
 
@@ -312,6 +313,7 @@ static void process_finish(struct process *proc)
             thread_free(proc->threads[i]);
         }
     }
+    arch_irq_window();
     vm_process_gone(proc);
     object_process_gone(proc);
     kernel_assert(process_holds_nothing(proc));
@@ -359,6 +361,7 @@ void process_end(struct process *proc, int status)
         if (t && t->state != STATE_DEAD) {
             left--;
             thread_end(t, 0);
+            arch_irq_window();
         }
     }
 }

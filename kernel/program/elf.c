@@ -8,12 +8,14 @@
 #include "abi/errno.h"
 #include "abi/unwind.h"
 #include "kernel/base/string.h"
+#include "kernel/base/window.h"
 
 #define ET_EXEC 2
 #define PT_LOAD 1
 #define SHT_PROGBITS 1
 #define SHT_NOBITS 8
 #define STT_FUNC 2
+#define SYMBOLS_A_STEP 32
 
 static uint16_t elf_get16(const uint8_t *p)
 {
@@ -175,6 +177,9 @@ static const uint8_t *nearest_symbol(const struct elf_image *elf, const struct e
     bool is32 = elf->class == ELF_CLASS_32;
 
     for (size_t i = 0; (p = table_entry(table, i, is32 ? 16 : 24)); i++) {
+        if (i % SYMBOLS_A_STEP == SYMBOLS_A_STEP - 1) {
+            kernel_window();
+        }
         uint64_t value = get_word(elf, p, 4, 8);
         if (elf->machine == ELF_MACHINE_ARM) {
             value &= ~1ull; /* the Thumb bit */

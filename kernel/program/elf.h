@@ -68,7 +68,7 @@ bool elf_reloc(const struct elf_image *elf, const struct elf_section *sec, size_
  * length. */
 const uint8_t *elf_unwind(const struct elf_image *elf, size_t *len);
 /* Returns the name (in the file) of the function that covers addr, as linked, or NULL; and its
- * address. */
+ * address. Kernel lock held; passes windows. */
 const char *elf_function(const struct elf_image *elf, uint64_t addr, uint64_t *start);
 
 #endif

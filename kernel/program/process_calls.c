@@ -9,6 +9,7 @@
  */
 #include "abi/errno.h"
 #include "kernel/arch/cpu.h"
+#include "kernel/arch/irq.h"
 #include "kernel/base/kercall.h"
 #include "kernel/ipc/ipc.h"
 #include "kernel/observe/observe.h"
@@ -174,7 +175,7 @@ static void thread_fill_info(const struct thread *t, struct kymo_thread_info *in
     memcpy(info->name, t->name, sizeof(info->name));
     if (t->proc == kernel_process) {
         info->stack_bytes = kernel_stack_bytes((unsigned)t->cpu);
-        info->stack_used = kernel_stack_used((unsigned)t->cpu);
+        info->stack_used = kernel_stack_look((unsigned)t->cpu, arch_irq_window);
     } else if (t->state != STATE_DEAD) {
         uintptr_t sp = arch_context_sp(t);
         info->ip = arch_context_ip(t);

@@ -25,7 +25,7 @@ enum {
     SPAWN_PHASE_DONE
 };
 
-#define RELOCS_A_STEP 256
+#define RELOCS_A_STEP 24
 
 static int next_phase(struct spawn_job *job)
 {

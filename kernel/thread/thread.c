@@ -276,8 +276,8 @@ static uint8_t thread_highest(uint8_t a, uint8_t b)
 
 void thread_update_priority(struct thread *t)
 {
-    uint8_t priority =
-        thread_highest(t->base_priority, thread_highest(t->msg_priority, t->sync_priority));
+    uint8_t inherited = thread_highest(t->sync_priority, t->call_priority);
+    uint8_t priority = thread_highest(t->base_priority, thread_highest(t->msg_priority, inherited));
 
     kernel_assert(kernel_locked());
     kernel_assert(t->state != STATE_DEAD);

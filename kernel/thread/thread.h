@@ -42,6 +42,7 @@ struct thread {
     uint8_t base_priority;       /* [k] as set */
     uint8_t msg_priority;        /* [k] inherited by a received message; 0: none */
     uint8_t sync_priority;       /* [k] inherited from waiters of mutexes it owns; 0: none */
+    uint8_t call_priority;       /* [k] inherited from those who wait for its long call; 0: none */
     uint8_t policy;              /* [k] SCHED_* */
     uint8_t flags;               /* [k] THREAD_* */
     uint8_t call;                /* [k] number of the current kernel call */
@@ -269,6 +270,8 @@ extern const struct wait_kind *const wait_kinds[STATE_MAX];
 /* A kind for threads that are in no queue: the code that wakes them looks for them. */
 extern const struct wait_kind thread_wait_unqueued;
 extern const struct wait_kind thread_wait_join;
+/* WAITCTX: the thread is in a list by its ready node, and its call tries again when it is woken. */
+extern const struct wait_kind thread_wait_context;
 /* The end of a cancel() that has taken t out of its queue. Returns true. */
 bool thread_wait_over(struct thread *t, int error);
 /* Aborts the wait of t, if it is blocked: its call fails with error. False: it stays blocked for
@@ -310,7 +313,7 @@ void thread_continue(struct thread *t);
 /* Called at the kernel's exit for the thread that has this CPU: stops it if it was held while
  * RUNNING, even if it has become READY by yielding. */
 void thread_stop_here(struct thread *t);
-/* Recomputes priority = max(base, msg, sync) and requeues the thread in its current queue. */
+/* Recomputes priority = max(base, msg, sync, call) and requeues the thread in its current queue. */
 void thread_update_priority(struct thread *t);
 /* Returns false if the chain is too deep to pass the priority on. Each true needs a matching
  * inherit_leave(). */
@@ -325,6 +328,27 @@ void inherit_leave(void);
 void sched_service_request(uint8_t priority);
 /* Inserts a thread into a list of threads (by their ready node), after those of its priority. */
 void thread_insert_by_priority(struct list *head, struct thread *t);
+
+/* ---- long calls (long_call.c) ------------------------------------------------------ */
+
+/* What a long call does. Returns the call's result, or KER_AGAIN with self->step set: the handler
+ * continues by itself. It does not block. */
+typedef long long_call_part(struct thread *self, const uintptr_t *args);
+/*
+ * Begins or continues self's long call; for handlers: the value to return. As long as self->step is
+ * LONG_CALL_STEP or LONG_CALL_OVER, the handler returns this again. One long call at a time: a
+ * second caller waits, in WAITCTX.
+ */
+long long_call(struct thread *self, long_call_part *part);
+#define LONG_CALL_STEP 0xffffffffu
+#define LONG_CALL_OVER 0xfffffffeu
+/* Completes the call that is under way, if there is one, in one piece: for what may not meet a half
+ * of it. */
+void long_call_finish(void);
+/* Returns whether a long call has been left before its end. */
+bool long_call_pending(void);
+/* The thread ends: so does its long call. */
+void long_call_abandon(struct thread *t);
 
 /* ---- the end (thread_end.c) -------------------------------------------------------- */
 

@@ -27,6 +27,8 @@
  * thread again. */
 #define AHEAD_NS 1000000u
 #define AHEAD_MOST 8
+/* So many fire at an interrupt; a thread that they have made READY may run before the next. */
+#define FIRED_MOST 4
 #define NOT_SET 0 /* cpu->timer_at: unknown, so any value differs; no time is 0 */
 /* Timers, threads' timeouts, the substitutes of sampling interrupts, D's cleaner. */
 #define NODES_MAX (CONFIG_TIMERS + CONFIG_THREADS + CONFIG_CPUS + 1)
@@ -243,17 +245,17 @@ void timer_work(struct cpu *cpu)
     kernel_assert(cpu == arch_cpu());
     uint64_t now = arch_cycles(), until = now;
     struct timer_node *node;
-    unsigned moved = 0;
+    unsigned moved = 0, fired = 0;
     while ((node = timer_first(cpu)) &&
            node->at <= until) { /* periodic nodes start again after `now` */
         if (timer_waits(cpu, node)) {
             heap_remove(node);
             timer_defer(node);
             until = ++moved < AHEAD_MOST ? now + clock_ns_to_cycles(AHEAD_NS) : now;
-        } else if (node->at <= now) {
+        } else if (node->at <= now && fired++ < FIRED_MOST) {
             heap_remove(node);
             timer_node_fire(node);
-        } else {
+        } else { /* it is not due, or its interrupt comes at once */
             break;
         }
     }

@@ -18,6 +18,7 @@
  */
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
+#include "kernel/arch/irq.h"
 #include "kernel/base/cpu.h"
 #include "kernel/time/time.h"
 #include "kernel/base/kercall.h"
@@ -314,6 +315,9 @@ void timer_process_gone(struct process *proc)
     for (unsigned i = 0; i < CONFIG_TIMERS; i++) {
         if (timers[i].proc == proc) {
             timer_free(&timers[i]);
+        }
+        if (i % 8 == 7) {
+            arch_irq_window();
         }
     }
 }

@@ -91,6 +91,10 @@ void trace_port_user_wanted(bool wanted)
     (void)wanted;
 }
 
+void trace_port_window(void)
+{
+}
+
 void trace_port_sites_sync(void)
 {
 }

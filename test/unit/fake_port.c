@@ -318,6 +318,10 @@ void trace_port_site_set(unsigned id, enum trace_site_mode mode)
     fake.unsynced = true;
 }
 
+void trace_port_window(void)
+{
+}
+
 void trace_port_sites_sync(void)
 {
     assert_true(fake.unsynced);

@@ -9,17 +9,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <ucontext.h>
 
 #include "abi/errno.h"
 #include "kernel/base/cpu.h"
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/board.h"
+#include "kernel/arch/coroutine.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/entry.h"
 #include "kernel/arch/irq.h"
 #include "kernel/arch/panic.h"
 #include "kernel/base/kercall.h"
 #include "kernel/entry/entry.h"
+#include "kernel/entry/exit.h"
 #include "kernel/base/pool.h"
 #include "kernel/proc/proc.h"
 #include "kernel/observe/retain.h"
@@ -385,8 +388,9 @@ uint32_t kernel_stack_bytes(unsigned n)
     return 8192;
 }
 
-uint32_t kernel_stack_used(unsigned n)
+uint32_t kernel_stack_look(unsigned n, void (*between)(void))
 {
+    (void)between;
     return 1000 + n;
 }
 
@@ -453,11 +457,46 @@ void trace_port_fire(unsigned id, const uint64_t *words)
     }
 }
 
+long_call_part *fake_long_call;
+
 long ker_dtrace(struct thread *self, const uintptr_t *args)
 {
-    (void)self;
     (void)args;
-    return -ENOSYS;
+    return fake_long_call ? long_call(self, fake_long_call) : -ENOSYS;
+}
+
+long fault_continue(struct thread *self)
+{
+    broken("fault of thread %d", (int)self->tid);
+}
+
+/* The kernel's stack, and that of a long call. */
+static ucontext_t contexts[2];
+static char long_stack[256 << 10] __attribute__((aligned(16)));
+
+void arch_long_stack(uintptr_t *low, uintptr_t *high)
+{
+    *low = (uintptr_t)long_stack;
+    *high = *low + sizeof(long_stack);
+}
+
+/* A stack pointer is 1 for the kernel's stack, 2 for the long call's. */
+uintptr_t arch_coroutine_begin(uintptr_t top, void (*entry)(void))
+{
+    (void)top;
+    getcontext(&contexts[1]);
+    contexts[1].uc_stack.ss_sp = long_stack;
+    contexts[1].uc_stack.ss_size = sizeof(long_stack);
+    makecontext(&contexts[1], entry, 0);
+    return 2;
+}
+
+void arch_coroutine_switch(uintptr_t *from, uintptr_t to)
+{
+    unsigned here = to == 2 ? 0 : 1;
+
+    *from = here + 1;
+    swapcontext(&contexts[here], &contexts[1 - here]);
 }
 
 void dtrace_raise_now(const struct cpu *cpu)
@@ -538,7 +577,6 @@ void trace_hook_detached(void)
 void trace_kernel_exit(void)
 {
 }
-const struct wait_kind trace_dump_wait = {.cancel = thread_wait_over};
 void spawn_abandon(struct thread *t)
 {
     (void)t;

@@ -3,7 +3,7 @@
 # CPU port that is none. Small tables, so that they are full often; small pieces of long messages.
 
 UNIT_IPC := $(addprefix $(B)/unit/ipc_,msg_test copy_test copy_change_test pulse_test notice_test mutex_test sync_test clock_test heap_test timer_test \
-	intr_test thread_test hold_test errno_test random_test direct_test check_test)
+	intr_test thread_test hold_test long_call_test errno_test random_test direct_test check_test)
 UNIT_TESTS += $(UNIT_IPC)
 UNIT_IPC_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -O1 -DKYMO_KERNEL -DARCH_OPS_H='"test/unit_ipc/fake_ops.h"' \
 	-DTRACE_PORT_OPS_H='"test/unit_ipc/fake_trace.h"' -DCONFIG_CPUS=4 -DCONFIG_PROCESSES=6 \
@@ -15,7 +15,7 @@ UNIT_IPC_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -O1 -DKYMO_KERNEL -DARCH_OPS_
 UNIT_IPC_KERNEL := $(filter-out %/pool.c,$(foreach f,channel.c clock.c \
 	connect.c connect_info.c copy.c cpu.c event.c exit.c gone.c intr.c kercall.c msg.c \
 	msg_copy.c msg_direct.c msg_rw.c msg_wait.c object.c phys.c process.c \
-	process_calls.c pulse.c quota.c ram.c sched.c sched_calls.c sched_queue.c signal.c sync.c \
+	long_call.c process_calls.c pulse.c quota.c ram.c sched.c sched_calls.c sched_queue.c signal.c sync.c \
 	sync_cond.c sync_mutex.c sync_sem.c thread.c thread_calls.c thread_ctl.c thread_end.c thread_hold.c \
 	timeout.c timer.c timer_calls.c vm.c wait_kinds.c,$(wildcard kernel/*/$(f))))
 UNIT_IPC_OBJS := $(patsubst %.c,$(B)/unit/ipc/%.o,$(UNIT_IPC_KERNEL) $(wildcard kernel/observe/debug/check*.c) test/unit_ipc/fake.c \

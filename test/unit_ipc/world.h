@@ -46,6 +46,8 @@ extern void (*fake_before_unmask)(unsigned irq);
 /* How often a kernel call ended with an error, and what hears of each. */
 extern unsigned fake_errors[KERCALL_MAX][FAKE_ERRORS];
 extern void (*fake_result_hook)(const struct thread *t, int error);
+/* What DTRACE does, as a long call; NULL: there is no such call. */
+extern long_call_part *fake_long_call;
 unsigned fake_pools_used(void);
 /* Poisons again what is free, after the test has brought back an earlier state of the memory. */
 void fake_pools_poison(void);

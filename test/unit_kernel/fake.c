@@ -109,6 +109,10 @@ void arch_irq_window(void)
 {
 }
 
+void kernel_window(void)
+{
+}
+
 uint64_t arch_wall_clock(void)
 {
     return 0;

@@ -12,9 +12,14 @@
 #include "test/unit_kernel/elf_make.h" /* first: the kernel's headers use other names */
 #include "test/random.h"
 #include "kernel/program/cpio.h"
+#include "kernel/base/window.h"
 #include "kernel/program/elf.h"
 
 #define DAMAGED 20000
+
+void kernel_window(void)
+{
+}
 
 static size_t cpio_add(uint8_t *to, size_t at, const char *name, const void *data, size_t len)
 {

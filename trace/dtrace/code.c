@@ -30,6 +30,7 @@ static int validate_all(const struct dtrace_image *image, uint32_t strsize,
         struct dif_object o;
         uint32_t offset;
 
+        dtrace_window();
         dtrace_image_object_at(image, n, &o);
         enum dtrace_reason reason = dtrace_validate(&o, &offset);
         if (!reason && o.result.kind == DIF_TYPE_STRING && o.result.size > strsize) {
@@ -121,6 +122,7 @@ static int collect_variables(struct dtrace_var_table *vars, const struct dtrace_
     for (uint32_t n = 0; n < image->objects.count; n++) {
         struct dif_object o;
 
+        dtrace_window();
         dtrace_image_object_at(image, n, &o);
         for (uint32_t v = 0; v < o.nvars; v++) {
             bool own = o.vars[v].id >= DIF_VAR_OTHER_USER;
@@ -244,6 +246,7 @@ static void fill_tables(struct dtrace_code *code, const struct dtrace_image *ima
         struct dif_object o;
 
         dtrace_image_object_at(image, n, &o);
+        dtrace_window();
         dtrace_decode(&o, vars, text);
         *object = (struct dtrace_object){
             text,    to->ints + from[n].first_int, to->strings + from[n].first_string, o.result,
@@ -313,6 +316,7 @@ int dtrace_code_load(struct dtrace_code *code, const struct dtrace_image *image,
     int error = validate_all(image, strsize, refusal);
 
     *code = (struct dtrace_code){.strsize = strsize};
+    dtrace_window();
     error = error ? error : collect_variables(&vars, image, strsize, refusal);
     if (error) {
         return error;

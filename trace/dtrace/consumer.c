@@ -69,6 +69,7 @@ int dtrace_consumer_create_for(const struct dtrace_asker *asker, const void *ima
         return dtrace_refuse(why, DTRACE_REASON_NO_SPACE);
     }
     int error = dtrace_image_check(image, size, why);
+    dtrace_window();
     if (!error) {
         uint64_t strsize = dtrace_image_option_value(image, DTRACE_OPT_STRSIZE, 256);
         c->logs = flags & DTRACE_CREATE_LOG;
@@ -167,6 +168,7 @@ static void disable_all(struct dtrace_consumer *c)
     while (c->enabled) {
         struct dtrace_ecb *e = &c->ecbs[--c->enabled];
         dtrace_probe_disable(e->probe, e);
+        dtrace_window();
     }
     dtrace_probes_settle();
     wait_for_probes();
@@ -183,6 +185,7 @@ int dtrace_consumer_go(struct dtrace_consumer *c, unsigned *begin_cpu)
             return error;
         }
         c->enabled++;
+        dtrace_window();
     }
     dtrace_probes_settle();
     note_alive(c);

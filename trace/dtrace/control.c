@@ -36,6 +36,16 @@ static void entry_free(struct dtrace_control_entry *p)
     p->consumer = NULL;
 }
 
+bool dtrace_control_owns(const void *owner)
+{
+    bool owns = false;
+
+    for (unsigned i = 0; i < DTRACE_CONTROL_CONSUMERS; i++) {
+        owns |= entries[i].consumer && entries[i].owner == owner;
+    }
+    return owns;
+}
+
 void dtrace_control_end(const void *owner)
 {
     for (unsigned i = 0; i < DTRACE_CONTROL_CONSUMERS; i++) {

@@ -31,6 +31,8 @@ int dtrace_control(const void *owner, uint32_t rights, struct kymo_d_call *call,
                    void *out);
 /* Destroys all consumers of an owner that has ended. */
 void dtrace_control_end(const void *owner);
+/* Returns whether there are any. */
+bool dtrace_control_owns(const void *owner);
 
 /* Creates the boot's consumer and starts it; it runs until a program claims it, and silence doesn't
  * end it. The image stays in place; data behind it within `size` is the host's. Replaces an earlier

@@ -104,6 +104,15 @@ bool dtrace_glob(const char *pattern, const char *name);
 extern struct dtrace_glob_work {
     uint32_t spent, most;
 } dtrace_glob_work;
+/* A control command stands between two steps of a long operation, and the machine's data are in
+ * order: what the system sets lets others in who control nothing of the machine. NULL: nothing. */
+extern void (*dtrace_window_hook)(void);
+static inline void dtrace_window(void)
+{
+    if (dtrace_window_hook) {
+        dtrace_window_hook();
+    }
+}
 
 /* Fires the probe on this CPU. Any context, any CPU; masks interrupts meanwhile. */
 void dtrace_fire(uint32_t probe, uint64_t arg0, uint64_t arg1, uint64_t arg2, uint64_t arg3,

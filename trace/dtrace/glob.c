@@ -8,6 +8,7 @@
 #include "trace/dtrace/dtrace.h"
 
 struct dtrace_glob_work dtrace_glob_work = {0, UINT32_MAX};
+void (*dtrace_window_hook)(void);
 
 static inline bool glob_spend(void)
 {
@@ -72,6 +73,7 @@ bool dtrace_glob(const char *pattern, const char *name)
 {
     const char *star = NULL, *star_name = NULL;
 
+    dtrace_window();
     if (*pattern == '\0') {
         return true;
     }

@@ -100,6 +100,9 @@ static bool make_agg(struct dtrace_consumer *c, size_t size)
     for (uint32_t i = 0; i < c->naggs; i++) {
         largest = c->aggs[i].size > largest ? c->aggs[i].size : largest;
         smallest = c->aggs[i].size < smallest ? c->aggs[i].size : smallest;
+        if (i % 64 == 63) {
+            dtrace_window();
+        }
     }
     while (chains < size / smallest / 4 && chains < 1u << 26) {
         chains *= 2;
@@ -107,6 +110,7 @@ static bool make_agg(struct dtrace_consumer *c, size_t size)
     for (uint32_t i = 0; i < c->ncpus; i++) {
         struct dtrace_consumer_cpu *cpu = &c->cpus[i];
         size_t half = size + largest;
+        dtrace_window();
         if (!cpu->traced) {
             continue;
         }
@@ -172,6 +176,9 @@ static int memory_make_all(struct dtrace_consumer *c, const struct dtrace_image 
     scratch = c->sizes.bufsize < scratch ? c->sizes.bufsize : scratch;
     for (uint32_t i = 0; i < c->necbs; i++) {
         const struct dtrace_ecb *e = &c->ecbs[i];
+        if (i % 64 == 63) {
+            dtrace_window();
+        }
         records |= e->size && e->clause != DTRACE_CLAUSE_FAULT;
         speculates |= e->speculates;
         if (e->probe->id == DTRACE_PROBE_END && e->size) {
@@ -246,7 +253,9 @@ int dtrace_memory_make(struct dtrace_consumer *c, const struct dtrace_image *ima
     c->sizes.aggsize = dtrace_image_option_value(image, DTRACE_OPT_AGGSIZE, 0);
     c->sizes.specsize = dtrace_image_option_value(image, DTRACE_OPT_SPECSIZE, 0);
     c->sizes.dynvarsize = dtrace_image_option_value(image, DTRACE_OPT_DYNVARSIZE, 0);
+    dtrace_window();
     int error = memory_make_all(c, image, why);
+    dtrace_window();
     if (error) {
         return error;
     }

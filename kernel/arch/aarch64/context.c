@@ -73,7 +73,7 @@ void arch_context_drop(struct thread *t)
 }
 
 /* Registers that the context does not hold are not shown. */
-void arch_context_print(const struct thread *t)
+void arch_context_print(const struct thread *t, int (*print)(const char *fmt, ...))
 {
     const struct arch_context *ctx = a64_context(t);
     bool full = ctx->kind == CTX_KIND_FULL;
@@ -83,9 +83,9 @@ void arch_context_print(const struct thread *t)
         if (!full && i > 1 && i < 19) {
             continue;
         }
-        kprintf("  x%u%s %p%s", i, i < 10 ? " " : "", (void *)ctx->x[i],
-                ++column % 4 == 0 ? "\n" : "");
+        print("  x%u%s %p%s", i, i < 10 ? " " : "", (void *)ctx->x[i],
+              ++column % 4 == 0 ? "\n" : "");
     }
-    kprintf("%s  sp  %p  pc  %p  psr %x\n", column % 4 ? "\n" : "", (void *)ctx->sp,
-            (void *)ctx->elr, (unsigned)ctx->spsr);
+    print("%s  sp  %p  pc  %p  psr %x\n", column % 4 ? "\n" : "", (void *)ctx->sp, (void *)ctx->elr,
+          (unsigned)ctx->spsr);
 }

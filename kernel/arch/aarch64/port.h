@@ -12,8 +12,9 @@
 
 extern uint64_t a64_kernel_l1; /* [I] final map, physical */
 extern char a64_vectors[];
-/* start.c: guard, stack, guard, stack …; CPU n's stack is the upper end of entry n */
-extern char a64_stacks[CONFIG_CPUS][KERNEL_STACK_GUARD + KERNEL_STACK_SIZE];
+/* start.c: guard, stack, guard, stack …; CPU n's stack is the upper end of entry n; the last one is
+ * that of long calls */
+extern char a64_stacks[CONFIG_CPUS + 1][KERNEL_STACK_GUARD + KERNEL_STACK_SIZE];
 void a64_map_switch(uint64_t l1);
 struct thread *a64_start(void);
 struct thread *a64_start_secondary(unsigned n);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* From boot.S to the portable kernel, on each CPU; names and ELF kind of this port. Boot only. */
 #include "kernel/arch/aarch64/port.h"
+#include "kernel/arch/coroutine.h"
 #include "kernel/arch/board.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/elf.h"
@@ -14,7 +15,7 @@ _Static_assert(CONFIG_CPUS <= A64_MAX_CPUS, "entry code");
 
 uintptr_t a64_loader_x0;
 uint64_t a64_started_at_el2;
-char a64_stacks[CONFIG_CPUS][KERNEL_STACK_GUARD + KERNEL_STACK_SIZE]
+char a64_stacks[CONFIG_CPUS + 1][KERNEL_STACK_GUARD + KERNEL_STACK_SIZE]
     __attribute__((aligned(KERNEL_STACK_GUARD)));
 /* Stack for the panic of a CPU whose own stack failed: vectors.S. */
 char a64_emergency_stacks[A64_MAX_CPUS][EMERGENCY_STACK_SIZE] __attribute__((aligned(16)));
@@ -51,6 +52,11 @@ void arch_kernel_stack(unsigned n, uintptr_t *low, uintptr_t *high)
 {
     *low = (uintptr_t)a64_stacks[n] + KERNEL_STACK_GUARD;
     *high = (uintptr_t)a64_stacks[n + 1];
+}
+
+void arch_long_stack(uintptr_t *low, uintptr_t *high)
+{
+    arch_kernel_stack(CONFIG_CPUS, low, high);
 }
 
 const char *arch_cpu_name(void)

@@ -86,20 +86,21 @@ uintptr_t arch_context_sp(const struct thread *t)
     return sp + ((f->xpsr & XPSR_ALIGNED) ? 4 : 0);
 }
 
-void arch_context_print(const struct thread *t)
+void arch_context_print(const struct thread *t, int (*print)(const char *fmt, ...))
 {
     const struct arch_context *ctx = context_of(t);
-    const struct frame *f = context_frame(t, KYMO_PROT_READ);
-    if (f) {
-        kprintf("  r0 %08lx  r1 %08lx  r2  %08lx  r3  %08lx\n", f->r0, f->r1, f->r2, f->r3);
-        kprintf("  r12 %08lx lr %08lx  pc  %08lx  xpsr %08lx\n", f->r12, f->lr, f->pc, f->xpsr);
+    const struct frame *found = context_frame(t, KYMO_PROT_READ);
+    if (found) {
+        const struct frame copy = *found, *f = &copy; /* it may be unmapped meanwhile */
+        print("  r0 %08lx  r1 %08lx  r2  %08lx  r3  %08lx\n", f->r0, f->r1, f->r2, f->r3);
+        print("  r12 %08lx lr %08lx  pc  %08lx  xpsr %08lx\n", f->r12, f->lr, f->pc, f->xpsr);
     } else {
-        kprintf("  r0-r3, r12, lr, pc: lost, the stack is no memory of the process\n");
+        print("  r0-r3, r12, lr, pc: lost, the stack is no memory of the process\n");
     }
     const uint32_t *r = ctx->r4_r11;
-    kprintf("  r4 %08lx  r5 %08lx  r6  %08lx  r7  %08lx\n", r[0], r[1], r[2], r[3]);
-    kprintf("  r8 %08lx  r9 %08lx  r10 %08lx  r11 %08lx\n", r[4], r[5], r[6], r[7]);
-    kprintf("  sp %08lx\n", (unsigned long)arch_context_sp(t));
+    print("  r4 %08lx  r5 %08lx  r6  %08lx  r7  %08lx\n", r[0], r[1], r[2], r[3]);
+    print("  r8 %08lx  r9 %08lx  r10 %08lx  r11 %08lx\n", r[4], r[5], r[6], r[7]);
+    print("  sp %08lx\n", (unsigned long)arch_context_sp(t));
 }
 
 void arch_context_set_tls(struct thread *t, uintptr_t tls)

@@ -7,6 +7,7 @@
 #include "kernel/arch/armv7m/scb.h"
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/board.h"
+#include "kernel/arch/coroutine.h"
 #include "kernel/arch/cpu.h"
 
 int arch_cpu_start(unsigned n)
@@ -25,11 +26,19 @@ void arch_ipi(uint32_t cpus)
     (void)cpus;
 }
 
+char armv7m_long_stack[LONG_STACK] __attribute__((aligned(16)));
+
 void arch_kernel_stack(unsigned n, uintptr_t *low, uintptr_t *high)
 {
     (void)n;
     *low = (uintptr_t)kernel_stack_low;
     *high = (uintptr_t)kernel_stack_top;
+}
+
+void arch_long_stack(uintptr_t *low, uintptr_t *high)
+{
+    *low = (uintptr_t)armv7m_long_stack;
+    *high = *low + LONG_STACK;
 }
 
 const char *arch_cpu_name(void)

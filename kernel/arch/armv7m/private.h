@@ -45,6 +45,8 @@ void armv7m_exception_registers(uint64_t *registers, const struct frame *frame,
 
 /* entry.S: the kernel stack, upwards of its guard. */
 extern const char kernel_stack_guard[], kernel_stack_low[], kernel_stack_top[];
+/* core.c: the stack of long calls. */
+extern char armv7m_long_stack[LONG_STACK];
 
 /* NULL: registers of the boot code are discarded */
 struct thread *armv7m_boot(struct thread *self);

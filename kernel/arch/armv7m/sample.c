@@ -48,8 +48,11 @@ void arch_sample_taken(uintptr_t ip, const uintptr_t *stack, uint32_t exc_return
          * stacked. */
         stack += exc_return & EXC_RETURN_NO_FP ? 0 : FP_FRAME_BYTES / sizeof(*stack);
         stack += frame->xpsr & XPSR_ALIGNED ? 1 : 0;
-        kernel_sample(ip, frame->lr, stack,
-                      (unsigned)((const uintptr_t *)kernel_stack_top - stack));
+        const void *end = (const char *)stack - armv7m_long_stack < LONG_STACK &&
+                                  (const char *)stack >= armv7m_long_stack
+                              ? armv7m_long_stack + LONG_STACK
+                              : kernel_stack_top;
+        kernel_sample(ip, frame->lr, stack, (unsigned)((const uintptr_t *)end - stack));
     }
     NVIC_ISPR(CONFIG_SAMPLED_IRQ / 32) = LINE_BIT(CONFIG_SAMPLED_IRQ);
 }

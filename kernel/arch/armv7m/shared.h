@@ -32,6 +32,7 @@
 #define EXC_RETURN_LEAST 0xffffffe0 /* no code lies at or above this address */
 
 #define KERNEL_STACK 8192
+#define LONG_STACK 4096            /* of long calls */
 #define KERNEL_STACK_GUARD_LOG2 10 /* below the stack: mpu.c */
 #define EMERGENCY_STACK 2048       /* for the panic of a stack overflow */
 

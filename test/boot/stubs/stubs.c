@@ -53,7 +53,7 @@ STUB(arch_probe_target, (uintptr_t)0, uintptr_t site)
 /* stub */
 STUB(arch_context_ip, (uintptr_t)0, thread t)
 STUB(arch_context_sp, (uintptr_t)0, thread t)
-EMPTY(arch_context_print, thread t)
+EMPTY(arch_context_print, thread t, int (*print)(const char *fmt, ...))
 EMPTY(arch_cache_clean, const void *start, size_t len)
 STUB(arch_irq_name, (const char *)NULL, unsigned irq)
 EMPTY(arch_irq_window, void)

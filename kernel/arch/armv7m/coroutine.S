@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ARMv7-M: switches between the kernel's stack and that of a long call (kernel/arch/coroutine.h).
+ * Handler mode, so the stack pointer is MSP: an interrupt that comes meanwhile uses the stack that
+ * it finds. An exception is left only on the kernel's own stack.
+ */
+    .syntax unified
+    .thumb
+
+    .section .text.arch_coroutine_switch, "ax", %progbits
+    .balign 4
+    .global arch_coroutine_switch
+    .type   arch_coroutine_switch, %function
+    .thumb_func
+arch_coroutine_switch:
+    push    {r4-r11, lr}
+    mov     r2, sp
+    str     r2, [r0]
+    mov     sp, r1
+    pop     {r4-r11, pc}
+    .size   arch_coroutine_switch, . - arch_coroutine_switch
+
+    /* Nine words: r4-r11, and entry() as the return address. */
+    .section .text.arch_coroutine_begin, "ax", %progbits
+    .balign 4
+    .global arch_coroutine_begin
+    .type   arch_coroutine_begin, %function
+    .thumb_func
+arch_coroutine_begin:
+    movs    r2, #0
+    str     r2, [r0, #-4]!
+    str     r1, [r0, #-4]!
+    movs    r3, #8
+1:  str     r2, [r0, #-4]!
+    subs    r3, #1
+    bne     1b
+    bx      lr
+    .size   arch_coroutine_begin, . - arch_coroutine_begin
+
+    .section .note.GNU-stack, "", %progbits

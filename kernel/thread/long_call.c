@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Long calls: kernel calls that control the trace or D, and crash reports, run on a stack of their
+ * own, so that they can be left at any kernel_window() that they pass, however deep, and continued
+ * later. Kernel lock held.
+ *
+ * One at a time: it is the control lock of the trace and of D. A second caller waits (WAITCTX), and
+ * the first one inherits its priority. Between two windows the call is not preempted; at a window
+ * its thread leaves the CPU if there is work for the kernel's exit, and the lock with it. What
+ * others might do meanwhile with the data of such a call they do by such calls, too, or finish the
+ * call first: long_call_finish(). The thread stays on its CPU until the call is over, because the
+ * functions on its stack may have kept that CPU's address. If the thread is ended meanwhile, the
+ * call runs to its end in one piece.
+ *
+ * Refuses nothing. Before the first thread runs, and in tests without a port, the window only lets
+ * interrupts in. Proved by test/unit_ipc/long_call_test.c, test/bench (latency_worst), and by
+ * test/boot's suites of the trace and of D.
+ */
+#include "kernel/thread/thread.h"
+#include "kernel/arch/coroutine.h"
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/irq.h"
+#include "kernel/arch/panic.h"
+#include "kernel/base/window.h"
+#include "kernel/thread/sched.h"
+
+#define FILL 0x6c6c6163u /* lowest word of the stack, to detect an overflow */
+
+static struct {
+    struct thread *owner; /* [k] NULL: no long call is under way */
+    long_call_part *part; /* [k] */
+    long result;          /* [k] */
+    bool inside;          /* [k] what runs now is on the call's stack */
+    bool over;            /* [k] it has its result */
+    bool in_one_piece;    /* [k] its thread ends: windows don't leave it */
+    uint32_t runmask;     /* [k] the owner's own */
+    uintptr_t kernel_sp;  /* [k] inside: what continues when the call is left */
+    uintptr_t sp;         /* [k] else: what continues the call */
+    struct list waiting;  /* [k] threads in WAITCTX; {0}: never used */
+} running;
+
+static volatile uint32_t *long_stack_low(void)
+{
+    uintptr_t low, high;
+
+    arch_long_stack(&low, &high);
+    return (uint32_t *)low;
+}
+
+/* What runs on the call's stack; never returns. */
+static void long_call_main(void)
+{
+    for (;;) {
+        running.result = running.part(running.owner, running.owner->args);
+        running.over = true;
+        running.inside = false;
+        arch_coroutine_switch(&running.sp, running.kernel_sp);
+    }
+}
+
+static void long_call_continue(void)
+{
+    kernel_assert(kernel_locked() && running.owner && !running.inside && !running.over);
+    running.inside = true;
+    arch_coroutine_switch(&running.kernel_sp, running.sp);
+    kernel_assert(!running.inside);
+    if (*long_stack_low() != FILL) {
+        kernel_panic("stack of a long call overflowed: call %u", (unsigned)running.owner->call);
+    }
+}
+
+static void long_call_begin(struct thread *self, long_call_part *part)
+{
+    uintptr_t low, high;
+
+    arch_long_stack(&low, &high);
+    *long_stack_low() = FILL;
+    running.owner = self;
+    running.part = part;
+    running.over = running.in_one_piece = false;
+    running.sp = arch_coroutine_begin(high, long_call_main);
+    running.runmask = self->runmask;
+    if (CONFIG_CPUS > 1) {
+        self->runmask = 1u << arch_cpu()->id;
+    }
+}
+
+/* The call is over: the next one may begin. */
+static void long_call_end(void)
+{
+    struct thread *self = running.owner;
+
+    self->runmask = running.runmask;
+    running.owner = NULL;
+    if (self->call_priority) {
+        self->call_priority = 0;
+        thread_update_priority(self);
+    }
+    while (running.waiting.next && !list_empty(&running.waiting)) {
+        struct thread *t = list_entry(running.waiting.next, struct thread, ready);
+        list_remove(&t->ready);
+        thread_wake(t, 0, 0);
+    }
+}
+
+/* Another thread's call is under way. */
+static long long_call_wait(struct thread *self)
+{
+    struct thread *owner = running.owner;
+    long result = thread_block(self, STATE_WAITCTX);
+
+    if (result != KER_BLOCKED) {
+        return result;
+    }
+    if (!running.waiting.next) {
+        list_init(&running.waiting);
+    }
+    list_push_back(&running.waiting, &self->ready);
+    self->step = LONG_CALL_STEP;
+    self->flags |= THREAD_AGAIN; /* tries again when it is woken */
+    if (owner->call_priority < self->priority) {
+        owner->call_priority = self->priority;
+        thread_update_priority(owner);
+    }
+    return result;
+}
+
+static bool context_cancel(struct thread *t, int error)
+{
+    kernel_assert(kernel_locked() && t->state == STATE_WAITCTX);
+    list_remove(&t->ready);
+    t->flags &= (uint8_t)~THREAD_AGAIN;
+    return thread_wait_over(t, error);
+}
+
+const struct wait_kind thread_wait_context = {.cancel = context_cancel};
+
+long long_call(struct thread *self, long_call_part *part)
+{
+    kernel_assert(kernel_locked() && self == arch_cpu()->current);
+    if (self->step == LONG_CALL_OVER) {
+        return self->result;
+    }
+    if (running.owner && running.owner->state == STATE_STOPPED) {
+        long_call_finish(); /* it is held, who knows for how long */
+    }
+    if (running.owner && running.owner != self) {
+        return long_call_wait(self);
+    }
+    if (!running.owner) {
+        long_call_begin(self, part);
+    }
+    long_call_continue();
+    if (running.over) {
+        long_call_end();
+        return running.result;
+    }
+    self->step = LONG_CALL_STEP;
+    return KER_AGAIN;
+}
+
+void long_call_finish(void)
+{
+    struct thread *owner = running.owner;
+
+    kernel_assert(kernel_locked());
+    if (!owner || running.inside) {
+        return;
+    }
+    running.in_one_piece = true;
+    while (!running.over) {
+        long_call_continue();
+    }
+    if (running.result != KER_AGAIN) { /* its thread is given the result when it has a CPU again */
+        owner->result = running.result;
+        owner->step = LONG_CALL_OVER;
+    }
+    long_call_end();
+}
+
+bool long_call_pending(void)
+{
+    return running.owner != NULL;
+}
+
+void long_call_abandon(struct thread *t)
+{
+    if (running.owner == t) {
+        long_call_finish();
+    }
+}
+
+/* Leaves the call if the kernel's exit has work, or if another CPU waits for the lock. */
+static __attribute__((noinline)) void long_call_point(void)
+{
+    const struct cpu *cpu = arch_cpu();
+    bool waited = CONFIG_CPUS > 1 && kernel_lock_wanted();
+
+    if (!running.in_one_piece && (cpu->trace.exit_work || cpu->resched || waited)) {
+        running.inside = false;
+        arch_coroutine_switch(&running.sp, running.kernel_sp);
+    }
+}
+
+void kernel_window(void)
+{
+    kernel_assert(kernel_locked());
+    arch_irq_window();
+    if (running.inside) {
+        long_call_point();
+    }
+}
