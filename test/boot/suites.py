@@ -312,7 +312,7 @@ SUITES = [
     Suite("qnx-picolibc", "the same with the other C library", "qnx", M4, tests=28,
           variant="-picolibc"),
     Suite("fair", "what a process without abilities can't take from others", "fair", cpus=1,
-          tests=13),
+          tests=14),
     Suite("quota", "what processes can take of tables and RAM, and what is left", "quota", tests=5),
     Suite("d", "D in the kernel: its control call, records, faults, memory", "d", tests=9),
     Suite("d-multi", "the same on 4 real threads", "d", A64, "multi", cpus=4, tests=9,
