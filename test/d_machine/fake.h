@@ -35,6 +35,7 @@ struct fake {
     unsigned cpu;
     uint64_t now, thread;
     struct dtrace_thread state; /* the current thread's */
+    uint64_t state_of;          /* the thread whose variable it remembers */
     struct fake_map maps[FAKE_MAPS];
     unsigned nmaps;
     unsigned peeks;      /* dtrace_port_peek() calls */

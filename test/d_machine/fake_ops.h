@@ -33,6 +33,10 @@ static inline uint64_t dtrace_port_timestamp(void)
 
 static inline struct dtrace_thread *dtrace_port_thread_state(void)
 {
+    if (fake.state_of != fake.thread) { /* another thread remembers nothing of this one's */
+        fake.state_of = fake.thread;
+        fake.state.scalar = 0;
+    }
     return &fake.state;
 }
 

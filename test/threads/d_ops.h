@@ -27,7 +27,9 @@ static inline uint64_t dtrace_port_timestamp(void)
 }
 static inline struct dtrace_thread *dtrace_port_thread_state(void)
 {
-    return NULL;
+    static _Thread_local struct dtrace_thread state;
+
+    return &state;
 }
 static inline uint64_t dtrace_port_thread_key(void)
 {

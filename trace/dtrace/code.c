@@ -137,6 +137,8 @@ static int collect_variables(struct dtrace_var_table *vars, const struct dtrace_
 }
 
 /* Fills the code's tables of variables. */
+static uint32_t last_unique; /* [k] */
+
 static void fill_variables(const struct dtrace_var_table *vars, struct dtrace_static *globals,
                            struct dtrace_static *locals, struct dtrace_dynamic *dynamics)
 {
@@ -148,8 +150,10 @@ static void fill_variables(const struct dtrace_var_table *vars, struct dtrace_st
         }
         bool array = v->kind == DIF_KIND_ARRAY, string = v->type.kind == DIF_TYPE_STRING;
         if (v->scope == DIF_SCOPE_THREAD || array) {
-            dynamics[slot->index] =
-                (struct dtrace_dynamic){v->id, v->scope, array, v->type.ref, string, slot->size};
+            last_unique += last_unique == UINT32_MAX ? 2 : 1; /* 0 is none */
+            dynamics[slot->index] = (struct dtrace_dynamic){
+                v->id,  v->scope,   array,       v->type.ref,
+                string, slot->size, last_unique, v->scope == DIF_SCOPE_THREAD && !array};
         } else if (v->type.ref) {
             struct dtrace_static *to = v->scope == DIF_SCOPE_GLOBAL ? globals : locals;
             to[slot->index].size = slot->size;

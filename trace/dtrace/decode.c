@@ -150,6 +150,55 @@ static bool decode_cacheable(dif_insn i)
     }
 }
 
+/* Returns 1 << each register that the instruction may read. */
+static uint32_t decode_reads(dif_insn i)
+{
+    /* other formats have other things there: not used */
+    uint32_t r1 = 1u << DIF_INSN_R1(i) % DIF_REGS, r2 = 1u << DIF_INSN_R2(i) % DIF_REGS;
+    uint32_t rd = 1u << DIF_INSN_RD(i) % DIF_REGS;
+
+    switch (dtrace_formats[DIF_INSN_OP(i)]) {
+    case DIF_FORMAT_RRR:
+    case DIF_FORMAT_CMP:
+        return r1 | r2;
+    case DIF_FORMAT_RR:
+    case DIF_FORMAT_TST:
+    case DIF_FORMAT_LOAD:
+        return r1;
+    case DIF_FORMAT_STORE:
+        return r1 | rd;
+    case DIF_FORMAT_RET:
+    case DIF_FORMAT_STV:
+    case DIF_FORMAT_PUSHV:
+        return rd;
+    case DIF_FORMAT_LDA:
+        return r2;
+    case DIF_FORMAT_PUSHR:
+        return r2 | rd;
+    case DIF_FORMAT_COPY:
+        return r1 | r2 | rd;
+    default:
+        return 0;
+    }
+}
+
+/* Returns whether each register has been written before it is read, in an object without
+ * branches. */
+static bool decode_written(const struct dif_object *o)
+{
+    uint32_t written = 1; /* r0 */
+
+    for (uint32_t at = 0; at < o->ntext; at++) {
+        dif_insn i = o->text[at];
+        uint8_t format = dtrace_formats[DIF_INSN_OP(i)];
+        if (format == DIF_FORMAT_BRANCH || decode_reads(i) & ~written) {
+            return false;
+        }
+        written |= dtrace_format_writes(format) ? 1u << DIF_INSN_RD(i) % DIF_REGS : 0;
+    }
+    return true;
+}
+
 uint32_t dtrace_decode_flags(const struct dif_object *o)
 {
     uint32_t flags = DTRACE_OBJECT_CACHEABLE, id = DIF_INSN_INDEX(o->text[0]);
@@ -164,6 +213,7 @@ uint32_t dtrace_decode_flags(const struct dif_object *o)
             flags |= DTRACE_OBJECT_BUILTIN;
         }
     }
+    flags |= decode_written(o) ? DTRACE_OBJECT_WRITTEN : 0;
     for (uint32_t i = 0; i < o->ntext; i++) {
         uint32_t subr = DIF_INSN_INDEX(o->text[i]);
         if (!decode_cacheable(o->text[i])) {

@@ -118,7 +118,7 @@ static struct dtrace_chunk *dynvar_insert(struct dtrace_dynvars *v, struct dtrac
     struct dtrace_chain_room room = {0, 0};
     uint32_t *free = &v->cpus[cpu].free;
 
-    trace_assert(trace_atomic_load(&chain->lock, __ATOMIC_RELAXED) == 1);
+    trace_assert(v->ncpus == 1 || trace_atomic_load(&chain->lock, __ATOMIC_RELAXED) == 1);
     for (uint32_t link = chain->first; link; link = dtrace_chunk_at(v, link)->next) {
         dtrace_chain_pass(&room, dtrace_chunk_at(v, link)->hash == hash);
     }
@@ -136,7 +136,11 @@ static struct dtrace_chunk *dynvar_insert(struct dtrace_dynvars *v, struct dtrac
     *free = chunk->next;
     chunk->used = 1;
     chunk->next = chain->first;
-    __builtin_memset((uint8_t *)chunk + v->data_at, 0, dynvar_round_up(size));
+    if (size == 8) { /* data is aligned to 8 */
+        *(uint64_t *)(void *)((uint8_t *)chunk + v->data_at) = 0;
+    } else {
+        __builtin_memset((uint8_t *)chunk + v->data_at, 0, dynvar_round_up(size));
+    }
     chain->first = link;
     return chunk;
 }
@@ -187,69 +191,13 @@ static struct dtrace_chunk *dynvar_find(struct dtrace_dynvars *v, struct dtrace_
     return chunk;
 }
 
-/* ---- thread-local scalars ---------------------------------------------------------- */
-
-/* Like dynvar_find(), for a variable without a key: its identity is three words, which are compared
- * one by one. No other variable has its number. */
-static struct dtrace_chunk *dynvar_find_scalar(struct dtrace_dynvars *v, struct dtrace_chain *chain,
-                                               const struct dtrace_chunk *w,
-                                               enum dtrace_dynvar_how how, uint32_t cpu,
-                                               uint32_t size)
-{
-    uint32_t *link = &chain->first, number;
-
-    for (; (number = *link) != 0; link = &dtrace_chunk_at(v, number)->next) {
-        struct dtrace_chunk *chunk = dtrace_chunk_at(v, number);
-        if (chunk->hash == w->hash && chunk->variable == w->variable &&
-            chunk->thread == w->thread) {
-            if (how != DTRACE_DYNVAR_FREE) {
-                return chunk;
-            }
-            dynvar_remove(v, link, cpu);
-            return NULL;
-        }
-    }
-    struct dtrace_chunk *chunk =
-        how == DTRACE_DYNVAR_ALLOCATE ? dynvar_insert(v, chain, w->hash, cpu, size) : NULL;
-    if (chunk) {
-        chunk->hash = w->hash;
-        chunk->variable = w->variable;
-        chunk->thread = w->thread;
-        chunk->key_bytes = chunk->pad = 0;
-        __builtin_memset(chunk->sizes, 0, sizeof(chunk->sizes));
-    }
-    return chunk;
-}
-
-static uint8_t *dynvar_scalar(struct dtrace_context *c, const struct dtrace_dynamic *d,
-                              enum dtrace_dynvar_how how)
-{
-    struct dtrace_dynvars *v = &c->consumer->dynvars;
-    struct dtrace_chunk w; /* only its identity */
-
-    w.variable = (uint32_t)(d - c->code->dynamics);
-    w.thread = dtrace_port_thread_key();
-    w.hash = dtrace_hash_end(w.thread, w.variable); /* of a thread's key that is enough */
-    struct dtrace_chain *chain = &v->chains[w.hash & (v->nchains - 1)];
-    if (v->ncpus == 1) { /* nobody else is there */
-        chain->lock = 1;
-    } else {
-        dynvar_lock(chain);
-    }
-    struct dtrace_chunk *chunk = dynvar_find_scalar(v, chain, &w, how, c->cpu, d->size);
-    dynvar_unlock(chain);
-    return chunk ? (uint8_t *)chunk + v->data_at : NULL;
-}
-
-uint8_t *dtrace_dynvar(struct dtrace_context *c, const struct dtrace_dynamic *d, unsigned nkeys,
-                       enum dtrace_dynvar_how how)
+static __attribute__((noinline)) uint8_t *dynvar_keyed(struct dtrace_context *c,
+                                                       const struct dtrace_dynamic *d,
+                                                       unsigned nkeys, enum dtrace_dynvar_how how)
 {
     struct dtrace_dynvars *v = &c->consumer->dynvars;
     struct dtrace_chunk *w = v->nchunks ? v->cpus[c->cpu].wanted : NULL;
 
-    if (w && !d->array && d->scope == DIF_SCOPE_THREAD) {
-        return dynvar_scalar(c, d, how);
-    }
     if (!w || !make_key(c, v, d, nkeys, w)) {
         if (how == DTRACE_DYNVAR_ALLOCATE && c->fault.kind == DIF_FAULT_NONE) {
             count_drop(v);
@@ -261,6 +209,102 @@ uint8_t *dtrace_dynvar(struct dtrace_context *c, const struct dtrace_dynamic *d,
     struct dtrace_chunk *chunk = dynvar_find(v, chain, w, how, c->cpu, d->size);
     dynvar_unlock(chain);
     return chunk ? (uint8_t *)chunk + v->data_at : NULL;
+}
+
+/* ---- thread-local scalars ----------------------------------------------------------
+ *
+ * Their identity is three words, which are compared one by one: they have no key but the thread,
+ * and no other variable has their number. */
+
+struct scalar {
+    uint64_t thread;
+    uint32_t variable, hash;
+};
+
+/* Returns the link that names the variable's chunk; or the last one, which is 0. */
+static inline uint32_t *scalar_link(const struct dtrace_dynvars *v, struct dtrace_chain *chain,
+                                    const struct scalar *s)
+{
+    uint32_t *link = &chain->first;
+
+    while (*link) {
+        struct dtrace_chunk *chunk = dtrace_chunk_at(v, *link);
+        if (chunk->hash == s->hash && chunk->variable == s->variable &&
+            chunk->thread == s->thread) {
+            break;
+        }
+        link = &chunk->next;
+    }
+    return link;
+}
+
+/* With one CPU nobody else is in a chain. */
+static inline void scalar_lock(const struct dtrace_dynvars *v, struct dtrace_chain *chain)
+{
+    if (v->ncpus > 1) {
+        dynvar_lock(chain);
+    }
+}
+
+static inline void scalar_unlock(const struct dtrace_dynvars *v, struct dtrace_chain *chain)
+{
+    if (v->ncpus > 1) {
+        dynvar_unlock(chain);
+    }
+}
+
+/* Makes the variable, which isn't there: only this thread could, and it runs here. */
+static __attribute__((noinline)) uint8_t *scalar_make(struct dtrace_context *c,
+                                                      struct dtrace_chain *chain,
+                                                      const struct scalar *s, uint32_t size)
+{
+    struct dtrace_dynvars *v = &c->consumer->dynvars;
+
+    scalar_lock(v, chain);
+    struct dtrace_chunk *chunk = dynvar_insert(v, chain, s->hash, c->cpu, size);
+    if (chunk) {
+        chunk->hash = s->hash;
+        chunk->variable = s->variable;
+        chunk->thread = s->thread;
+        chunk->key_bytes = chunk->pad = 0;
+        _Static_assert(offsetof(struct dtrace_chunk, sizes) % 8 == 0, "words are stored");
+        __builtin_memset(__builtin_assume_aligned(chunk->sizes, 8), 0, sizeof(chunk->sizes));
+    }
+    scalar_unlock(v, chain);
+    return chunk ? (uint8_t *)chunk + v->data_at : NULL;
+}
+
+static __attribute__((noinline)) uint8_t *
+dynvar_scalar(struct dtrace_context *c, const struct dtrace_dynamic *d, enum dtrace_dynvar_how how)
+{
+    struct dtrace_dynvars *v = &c->consumer->dynvars;
+    struct dtrace_thread *t = dtrace_port_thread_state();
+    struct scalar s = {.thread = dtrace_port_thread_key(),
+                       .variable = (uint32_t)(d - c->code->dynamics)};
+
+    trace_assert(v->nchunks); /* a consumer whose program has such a variable has memory for it */
+    s.hash = dtrace_hash_end(s.thread, s.variable); /* of a thread's key that is enough */
+    struct dtrace_chain *chain = &v->chains[s.hash & (v->nchains - 1)];
+    scalar_lock(v, chain);
+    uint32_t *link = scalar_link(v, chain, &s), number = *link;
+    if (number && how == DTRACE_DYNVAR_FREE) {
+        dynvar_remove(v, link, c->cpu);
+        number = 0;
+    }
+    scalar_unlock(v, chain);
+    uint8_t *data = number ? (uint8_t *)dtrace_chunk_at(v, number) + v->data_at : NULL;
+    if (!data && how == DTRACE_DYNVAR_ALLOCATE) {
+        data = scalar_make(c, chain, &s, d->size);
+    }
+    t->scalar = data ? d->unique : 0;
+    t->scalar_data = data;
+    return data;
+}
+
+uint8_t *dtrace_dynvar(struct dtrace_context *c, const struct dtrace_dynamic *d, unsigned nkeys,
+                       enum dtrace_dynvar_how how)
+{
+    return d->scalar ? dynvar_scalar(c, d, how) : dynvar_keyed(c, d, nkeys, how);
 }
 
 bool dtrace_dynvar_holds(struct dtrace_context *c, uintptr_t address, size_t bytes)

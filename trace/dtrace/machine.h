@@ -55,8 +55,9 @@ enum dtrace_object_flags {
     /* depends only on the thread: once false, stays false until a thread-local variable is
      * stored */
     DTRACE_OBJECT_CACHEABLE = 2,
-    DTRACE_OBJECT_ARG = 4,     /* is `ldgs argN; ret`: see dtrace_eval() */
-    DTRACE_OBJECT_BUILTIN = 8, /* is `ldgs` of another built-in variable, `ret` */
+    DTRACE_OBJECT_ARG = 4,      /* is `ldgs argN; ret`: see dtrace_eval() */
+    DTRACE_OBJECT_BUILTIN = 8,  /* is `ldgs` of another built-in variable, `ret` */
+    DTRACE_OBJECT_WRITTEN = 16, /* reads no register but r0 that it has not written */
 };
 
 struct dtrace_object {
@@ -84,6 +85,9 @@ struct dtrace_dynamic {
     bool ref;      /* [I] */
     bool string;   /* [I] */
     uint32_t size; /* [I] of its data: 8 by value */
+    /* [I] never given twice, so that a thread may remember a variable of a consumer that is gone */
+    uint32_t unique;
+    bool scalar; /* [I] thread-local, without keys */
 };
 
 /* A program's objects and variables, shared by all CPUs of a consumer. The area of globals and each

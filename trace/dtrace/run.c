@@ -122,7 +122,7 @@ static uint64_t run_load(struct dtrace_context *c,
 #define GIVE(value) \
     given = (value); \
     goto give
-#define CLEAR(r) __builtin_memset(r, 0, sizeof(r))
+#define START(r) __builtin_memset(r, 0, sizeof(r)) /* operands are fetched even where unused */
 #else
 #define A r[pc->r1]
 #define B r[pc->r2]
@@ -133,8 +133,12 @@ static uint64_t run_load(struct dtrace_context *c,
 #define GIVE(value) \
     D = (value); \
     NEXT
-#define CLEAR(r) r[0] = r[1] = r[2] = r[3] = r[4] = r[5] = r[6] = r[7] = 0
-_Static_assert(DIF_REGS == 8, "CLEAR()");
+#define START(r) \
+    r[0] = 0; \
+    if (!(o->flags & DTRACE_OBJECT_WRITTEN)) { \
+        r[1] = r[2] = r[3] = r[4] = r[5] = r[6] = r[7] = 0; \
+    }
+_Static_assert(DIF_REGS == 8, "START()");
 #endif
 
 enum {
@@ -189,7 +193,7 @@ uint64_t dtrace_run(struct dtrace_context *c, const struct dtrace_object *o)
     (void)handlers, (void)a, (void)b;
     trace_assert(o->ntext > 0 && c->fault.kind == DIF_FAULT_NONE);
     c->nkeys = 0;
-    CLEAR(r);
+    START(r);
     JUMP;
 
     GO_ON

@@ -5,6 +5,7 @@
  * context. Tested by test/d_machine/variable_test.c.
  */
 #include "trace/assert.h"
+#include "trace/dtrace/port.h"
 #include "trace/dtrace/run.h"
 
 /* ---- strings, structs and arrays of a fixed size ------------------------------------ */
@@ -38,11 +39,24 @@ void dtrace_static_store(struct dtrace_context *c, const struct dtrace_static *v
 
 /* ---- thread-locals and associative arrays ------------------------------------------ */
 
+/* Returns the variable's data like dtrace_dynvar(). The thread remembers the last of its own
+ * scalars that was found; only the thread itself removes it. */
+static inline uint8_t *variable_data(struct dtrace_context *c, const struct dtrace_dynamic *v,
+                                     enum dtrace_dynvar_how how)
+{
+    const struct dtrace_thread *t = dtrace_port_thread_state();
+
+    if (t->scalar == v->unique && how != DTRACE_DYNVAR_FREE) {
+        return t->scalar_data;
+    }
+    return dtrace_dynvar(c, v, v->array ? c->nkeys : 0, how);
+}
+
 /* A variable never assigned, or assigned 0, has no element and reads as zeros; but a thread-local
  * string is then NULL. */
 uint64_t dtrace_dynamic_value(struct dtrace_context *c, const struct dtrace_dynamic *v)
 {
-    const uint8_t *data = dtrace_dynvar(c, v, v->array ? c->nkeys : 0, DTRACE_DYNVAR_FIND);
+    const uint8_t *data = variable_data(c, v, DTRACE_DYNVAR_FIND);
     uint64_t value = 0;
 
     if (v->ref) {
@@ -59,8 +73,7 @@ uint64_t dtrace_dynamic_value(struct dtrace_context *c, const struct dtrace_dyna
 
 void dtrace_dynamic_store(struct dtrace_context *c, const struct dtrace_dynamic *v, uint64_t value)
 {
-    uint8_t *data = dtrace_dynvar(c, v, v->array ? c->nkeys : 0,
-                                  value ? DTRACE_DYNVAR_ALLOCATE : DTRACE_DYNVAR_FREE);
+    uint8_t *data = variable_data(c, v, value ? DTRACE_DYNVAR_ALLOCATE : DTRACE_DYNVAR_FREE);
 
     if (!data || c->fault.kind != DIF_FAULT_NONE) {
         return;
