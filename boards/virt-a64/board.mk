@@ -18,7 +18,7 @@ LIBCS := picolibc
 D_OPTIONS := bufsize=4k aggsize=4k dynvarsize=4k strsize=64
 
 # What the device tree does not say is said here: RAM without one.
-BOARD_DEFS := -DCONFIG_CPUS=8 -DCONFIG_THREADS=64 -DCONFIG_CLEAR_CHUNK=16384 -DBOARD_RAM_BYTES=0x10000000 \
+BOARD_DEFS := -DCONFIG_CPUS=8 -DCONFIG_THREADS=64 -DCONFIG_MAPPINGS=1024 -DCONFIG_CLEAR_CHUNK=16384 -DBOARD_RAM_BYTES=0x10000000 \
 	-DCONFIG_RETAIN_BASE=0x40200000ul -DCONFIG_RETAIN_BYTES=0x800000ul
 BOARD_DRIVERS := boards/drivers/pl011.c boards/drivers/gicv2.c boards/drivers/fdt.c boards/drivers/psci.c
 

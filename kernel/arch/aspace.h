@@ -18,6 +18,13 @@ struct mapping {
 };
 #define MAPPING_OWNED 0x1000 /* RAM that is freed with the mapping */
 
+/* The mappings of a space: maps[order[i]], i below n, from the highest address to the lowest. */
+struct mapping_list {
+    const struct mapping *maps;
+    const uint16_t *order;
+    unsigned n;
+};
+
 /* Converts a physical RAM address to a kernel pointer (direct map), and back. [inline, boot] */
 static inline void *arch_phys_to_virt(paddr_t pa);
 static inline paddr_t arch_virt_to_phys(const void *va);
@@ -29,12 +36,11 @@ int arch_map_shape(size_t len, unsigned flags, size_t *rounded, size_t *align);
 int arch_aspace_create(struct arch_aspace *as);
 /* Precondition: no mappings left. [cpu, boot] */
 void arch_aspace_destroy(struct arch_aspace *as);
-/* Chooses m->vaddr (if 0) beside the n mappings that the space has, and maps m. Returns 0, or
+/* Chooses m->vaddr (if 0) beside the mappings that the space has, and maps m. Returns 0, or
  * -ENOMEM (no region, addresses or table memory). Like the next two it has interrupt windows
  * (arch_irq_window()) if it takes long, but nothing else of the kernel runs before it returns. Lock
  * held. [cpu, boot] */
-int arch_aspace_map(struct arch_aspace *as, struct mapping *m, const struct mapping *others,
-                    unsigned n);
+int arch_aspace_map(struct arch_aspace *as, struct mapping *m, const struct mapping_list *others);
 /* Unmaps m; when it returns, m is gone on all CPUs (TLBs included). Lock held. [cpu, boot] */
 void arch_aspace_unmap(struct arch_aspace *as, struct mapping *m);
 /* Applies changed rights in m->flags. When it returns, all CPUs use the new rights; until then each

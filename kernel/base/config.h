@@ -84,7 +84,11 @@
 #define CONFIG_OBJECTS_PER_PROCESS 8 /* that a process has open */
 #endif
 #ifndef CONFIG_MAPPINGS
-#define CONFIG_MAPPINGS 12 /* per process */
+#define CONFIG_MAPPINGS 12 /* per process, at most 65535 */
+#endif
+#ifndef CONFIG_MAPPINGS_FIRST
+/* of them, those that need no RAM besides the process */
+#define CONFIG_MAPPINGS_FIRST (CONFIG_MAPPINGS < 12 ? CONFIG_MAPPINGS : 12)
 #endif
 /* Quotas (kernel/base/quota.h): the share of a table and of RAM that is kept for processes with
  * ABILITY_RESERVE; the share of the rest that a process gets whose spawn says nothing. */

@@ -60,6 +60,7 @@ static void init_modules(void)
 
     arch_ram(&ram, &ram_len);
     phys_init(ram, ram_len);
+    ram_init(ram, ram_len);
     thread_init();
     process_init();
     for (unsigned n = 0; n < arch_cpu_count(); n++) {

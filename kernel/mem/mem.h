@@ -37,11 +37,34 @@ static inline void *vm_cache_ptr(const struct vm_cache *cache, uintptr_t addr)
 }
 
 struct vm_space {
-    struct arch_aspace arch;              /* [k] first */
-    struct mapping maps[CONFIG_MAPPINGS]; /* [k] most used first: stack and data before text */
-    unsigned nmaps;                       /* [k] entries in use, no holes */
-    uint64_t owned_bytes;                 /* [k] of RAM in them that is the process's own */
+    struct arch_aspace arch; /* [k] first */
+    /* The next four are read without the lock: see vm.c. A mapping keeps its slot. Numbers of the
+     * slots: of those in use by falling address, then of the free ones */
+    struct mapping *maps; /* [k] slots */
+    uint16_t *order;      /* [k] behind the slots */
+    unsigned nmaps;       /* [k] in use: order[0 … nmaps - 1] */
+    uint32_t changes;     /* [k] odd while order and nmaps change */
+    unsigned slots;       /* [k] that there are now; grows up to CONFIG_MAPPINGS */
+    uint64_t owned_bytes; /* [k] of RAM in them that is the process's own */
+    struct mapping first[CONFIG_MAPPINGS_FIRST]; /* [k] the slots of most processes */
+    uint16_t first_order[CONFIG_MAPPINGS_FIRST]; /* [k] */
 };
+
+/* Returns the i-th mapping, from the highest address to the lowest. Lock held. */
+static inline struct mapping *vm_nth(const struct vm_space *space, unsigned i)
+{
+    return &space->maps[space->order[i]];
+}
+/* Makes an empty list. */
+static inline void vm_init(struct vm_space *space)
+{
+    space->maps = space->first;
+    space->order = space->first_order;
+    space->slots = CONFIG_MAPPINGS_FIRST;
+    for (unsigned i = 0; i < CONFIG_MAPPINGS_FIRST; i++) {
+        space->first_order[i] = (uint16_t)i;
+    }
+}
 
 /*
  * Returns the kernel pointer for user range [addr, addr+len) if it lies within one mapping that has
@@ -81,9 +104,15 @@ paddr_t phys_alloc(size_t len, size_t align); /* 0: none. Zeroed. */
 paddr_t phys_alloc_raw(size_t len, size_t align);
 void phys_free(paddr_t pa, size_t len);
 size_t phys_available(void);
+size_t phys_granule(void); /* bytes; no two allocations have parts of one */
 /* RAM that is charged to an account (kernel/mem/ram.c). Not zeroed. 0: none, or over a limit. */
 paddr_t ram_alloc(struct quota *quota, size_t len, size_t align);
 void ram_free(struct quota *quota, paddr_t pa, size_t len);
+/* Notes from here on what is allocated so. After phys_init(). */
+void ram_init(paddr_t start, size_t len);
+/* Returns whether any of [pa, pa + bytes) is such RAM. Any context, no lock: the answer may be
+ * stale. */
+bool ram_held(paddr_t pa, size_t bytes);
 /* Zeroes RAM, with interrupt windows; the lock stays held. */
 void phys_clear(paddr_t pa, size_t len);
 /* Returns the mapping that begins at vaddr and has this length (0: any), or NULL. */
@@ -103,8 +132,7 @@ void mem_map_abandon(struct thread *t);
 /*
  * Memory objects: named, zeroed, physically contiguous memory that processes share and that
  * outlives its creator. An object exists while it has a name, a process has it open or mapped, or
- * the event log has its buffers in it; then its memory is freed. Kernel lock held, except
- * object_holds().
+ * the event log has its buffers in it; then its memory is freed. Kernel lock held.
  */
 struct object {
     bool used;                /* [k] */
@@ -128,9 +156,6 @@ struct object *object_of(const struct process *proc, uintptr_t id);
 void object_unmapped(paddr_t phys);
 /* Closes an ending process's objects and clears it as creator. */
 void object_process_gone(struct process *proc);
-/* Returns whether any of [pa, pa + bytes) is an object's memory. Any context, no lock: the answer
- * may be stale. */
-bool object_holds(paddr_t pa, size_t bytes);
 /* MEM_MAP of kind KYMO_MAP_OBJECT: fills m; returns 0 or an errno. Call object_mapped() once it is
  * mapped. */
 int object_map(const struct process *proc, const struct kymo_map *map, struct mapping *m);

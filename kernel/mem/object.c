@@ -49,8 +49,7 @@ struct object *object_of(const struct process *proc, uintptr_t id)
 static void object_free_memory(struct object *object)
 {
     if (object->phys) {
-        process_refund(object->payer, KYMO_LIMIT_RAM, object->len);
-        phys_free(object->phys, object->len);
+        ram_free(process_account(object->payer), object->phys, object->len);
     }
     object->phys = 0;
 }
@@ -119,21 +118,10 @@ void object_process_gone(struct process *proc)
     }
 }
 
-bool object_holds(paddr_t pa, size_t bytes)
-{
-    for (unsigned i = 0; i < CONFIG_OBJECTS; i++) {
-        const struct object *object = &objects[i];
-        if (object->phys && object->phys < pa + bytes && pa < object->phys + object->len) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool object_is_mapped(const struct process *proc, paddr_t phys)
 {
     for (unsigned i = 0; i < proc->space.nmaps; i++) {
-        const struct mapping *m = &proc->space.maps[i];
+        const struct mapping *m = vm_nth(&proc->space, i);
         if ((m->flags & KYMO_MAP_OBJECT) && m->phys == phys) {
             return true;
         }

@@ -388,6 +388,11 @@ void phys_free(paddr_t pa, size_t len)
     granules_free(first, n);
 }
 
+size_t phys_granule(void)
+{
+    return (size_t)1 << phys.shift;
+}
+
 size_t phys_available(void)
 {
     return phys.available << phys.shift;

@@ -5,19 +5,21 @@
  * from a NOLOCK call.
  *
  * Why those need no lock: such a call runs inside the kernel on its CPU (with interrupts masked
- * where there are several CPUs), doesn't wait, and uses the pointer before it leaves. Entries are
- * published by their length: it is written last when an entry is filled, and zeroed first when one
- * is removed. Then vm_remove() cross-calls every CPU that may be in such a call before it frees the
- * memory or lets another entry move into the slot: a CPU answers only when it is not in one, so by
- * then no CPU uses the old entry. Those are the CPUs whose running thread is of this process. A CPU
+ * where there are several CPUs), doesn't wait, and uses the pointer before it leaves. A mapping
+ * keeps its slot. It is published by its length, which is written last when a slot is filled, and
+ * zeroed first when it is emptied. Then vm_remove() cross-calls every CPU that may be in such a
+ * call before it frees the memory or the slot: a CPU answers only when it is not in one, so by then no
+ * CPU uses the old mapping. Those are the CPUs whose running thread is of this process. A CPU
  * changes its thread only with the lock, which vm_remove() has: one that runs another process's
  * thread, or none, comes to such a call only after it has had the lock, and then sees the new
- * entries. So a process that unmaps interrupts only its own threads.
+ * mappings. So a process that unmaps interrupts only its own threads.
  *
- * A moving entry is in its new slot before it leaves the old one, but a reader may pass the new
- * slot before that and the old one after; so a failed lookup is repeated. Once is enough: one call
- * overlaps one removal at most, whose second cross-call waits for the call's end. With one CPU,
- * nothing else runs in the kernel meanwhile.
+ * The order of the slots changes while readers search it. A reader that finds a slot whose mapping
+ * contains the address has what it wants, however it came there. One that finds nothing looks
+ * whether the order was changing, or has changed, and then searches again. It counts its searches,
+ * because a probe of D may interrupt the very change that it waits for. A list that grows is
+ * copied; the old one is freed when no CPU reads it. With one CPU, nothing else runs in the kernel
+ * meanwhile.
  *
  * Tested by test/unit_kernel/memory_test.c, and with CPUs that are threads by
  * test/threads/vm_test.c.
@@ -28,6 +30,7 @@
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/irq.h"
 #include "kernel/mem/mem.h"
+#include "kernel/base/string.h"
 #include "kernel/proc/proc.h"
 
 static inline size_t mapping_len(const struct mapping *m)
@@ -51,15 +54,45 @@ static inline void mapping_set_start(struct mapping *m, uintptr_t vaddr)
     __atomic_store_n(&m->vaddr, vaddr, __ATOMIC_RELAXED);
 }
 
-/* A reader that sees the smaller count finds a moved entry in its new slot. */
+#define VM_ORDER (CONFIG_CPUS > 1 ? __ATOMIC_RELEASE : __ATOMIC_RELAXED)
+#define VM_READ_ORDER (CONFIG_CPUS > 1 ? __ATOMIC_ACQUIRE : __ATOMIC_RELAXED)
+
+/* In this order: the slots of a larger count are in the order that is read after it, and those of
+ * an order in the slots. */
 static inline unsigned vm_count(const struct vm_space *space)
 {
-    return __atomic_load_n(&space->nmaps, CONFIG_CPUS > 1 ? __ATOMIC_ACQUIRE : __ATOMIC_RELAXED);
+    return __atomic_load_n(&space->nmaps, VM_READ_ORDER);
 }
 
-static inline void vm_set_count(struct vm_space *space, unsigned n)
+static inline const uint16_t *vm_order(const struct vm_space *space)
 {
-    __atomic_store_n(&space->nmaps, n, CONFIG_CPUS > 1 ? __ATOMIC_RELEASE : __ATOMIC_RELAXED);
+    return __atomic_load_n(&space->order, VM_READ_ORDER);
+}
+
+static inline const struct mapping *vm_slots(const struct vm_space *space)
+{
+    return __atomic_load_n(&space->maps, VM_READ_ORDER);
+}
+
+static inline unsigned vm_order_at(const uint16_t *order, unsigned i)
+{
+    return __atomic_load_n(&order[i], VM_READ_ORDER);
+}
+
+static inline void vm_order_set(uint16_t *order, unsigned i, unsigned slot)
+{
+    __atomic_store_n(&order[i], (uint16_t)slot, VM_ORDER);
+}
+
+static inline uint32_t vm_changes(const struct vm_space *space)
+{
+    return __atomic_load_n(&space->changes, VM_READ_ORDER);
+}
+
+/* Before and after each change of order and count. */
+static inline void vm_change(struct vm_space *space)
+{
+    __atomic_store_n(&space->changes, space->changes + 1, VM_ORDER);
 }
 
 static inline bool mapping_allows(const struct mapping *m, unsigned prot)
@@ -72,21 +105,48 @@ static inline void *mapping_kva(const struct mapping *m, uintptr_t offset)
     return (char *)arch_phys_to_virt(m->phys) + offset;
 }
 
-/* Returns the entry that contains addr; *room: bytes from addr to its end. */
-static inline const struct mapping *vm_lookup(const struct process *proc, uintptr_t addr,
-                                              size_t *room)
-{
-    const struct mapping *m = proc->space.maps;
+#define VM_SEARCHES 4096 /* more than the longest change of the order lasts */
 
-    for (unsigned n = vm_count(&proc->space); n > 0; n--, m++) {
+/* Returns the mapping that contains addr, or NULL; *room: bytes from addr to its end. */
+static inline const struct mapping *vm_lookup_once(const struct vm_space *space, uintptr_t addr,
+                                                   size_t *room)
+{
+    unsigned low = 0, high = vm_count(space);
+    const uint16_t *order = vm_order(space);
+    const struct mapping *maps = vm_slots(space);
+
+    while (low < high) { /* halves each time */
+        unsigned middle = (low + high) / 2;
+        const struct mapping *m = &maps[vm_order_at(order, middle)];
         size_t len = mapping_len(m);
         uintptr_t offset = addr - mapping_start(m); /* wraps to something large below the mapping */
+
         if (offset < len) {
             *room = len - offset;
             return m;
         }
+        if (mapping_start(m) > addr) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
     }
     return NULL;
+}
+
+static inline const struct mapping *vm_lookup(const struct process *proc, uintptr_t addr,
+                                              size_t *room)
+{
+    const struct vm_space *space = &proc->space;
+    const struct mapping *m;
+    unsigned searches = CONFIG_CPUS > 1 ? VM_SEARCHES : 1;
+    uint32_t before;
+
+    do {
+        before = vm_changes(space);
+        m = vm_lookup_once(space, addr, room);
+    } while (!m && --searches > 0 && ((before & 1) || vm_changes(space) != before));
+    return m;
 }
 
 static __attribute__((noinline)) void *vm_search(const struct process *proc, uintptr_t addr,
@@ -95,9 +155,6 @@ static __attribute__((noinline)) void *vm_search(const struct process *proc, uin
     size_t room;
     const struct mapping *m = vm_lookup(proc, addr, &room);
 
-    if (CONFIG_CPUS > 1 && !m) { /* the entry may have moved: see the head of this file */
-        m = vm_lookup(proc, addr, &room);
-    }
     if (!m || !mapping_allows(m, prot) || (whole && *len > room)) {
         return NULL;
     }
@@ -107,10 +164,10 @@ static __attribute__((noinline)) void *vm_search(const struct process *proc, uin
     return mapping_kva(m, addr - m->vaddr);
 }
 
-/* Both try the first mapping first: a stack or all writable data. */
+/* Both try the first slot first: a stack or all writable data. */
 void *vm_user_ptr(struct process *proc, uintptr_t addr, size_t len, unsigned prot)
 {
-    const struct mapping *m = proc->space.maps;
+    const struct mapping *m = vm_slots(&proc->space);
     size_t end = mapping_len(m);
     uintptr_t offset = addr - mapping_start(m);
 
@@ -122,7 +179,7 @@ void *vm_user_ptr(struct process *proc, uintptr_t addr, size_t len, unsigned pro
 
 void *vm_user_span(struct process *proc, uintptr_t addr, size_t *len, unsigned prot)
 {
-    const struct mapping *m = proc->space.maps;
+    const struct mapping *m = vm_slots(&proc->space);
     size_t end = mapping_len(m);
     uintptr_t offset = addr - mapping_start(m);
 
@@ -157,83 +214,6 @@ void *vm_cache_fill(struct vm_cache *cache, const struct process *proc, uintptr_
     return (void *)(addr + cache->offset);
 }
 
-static void vm_append(struct process *proc, const struct mapping *m)
-{
-    struct mapping *entry = &proc->space.maps[proc->space.nmaps];
-
-    kernel_assert(proc->space.nmaps < CONFIG_MAPPINGS && m->len > 0);
-    mapping_set_start(entry, m->vaddr);
-    entry->phys = m->phys;
-    entry->flags = m->flags;
-    entry->arch = m->arch;
-    mapping_publish(entry, m->len);
-    vm_set_count(&proc->space, proc->space.nmaps + 1);
-    quota_charge(&proc->quota, KYMO_LIMIT_MAPPINGS, 1); /* vm_map() has asked whether it can */
-    if (m->flags & MAPPING_OWNED) {
-        proc->space.owned_bytes += m->len;
-    }
-    trace_mmap(proc->pid, m->vaddr, m->len, m->flags & 0xff, m->flags & 7, -1, 0, m->phys, "");
-}
-
-/* Allocates memory for m if it has none. *owned: RAM allocated here, to be freed on failure. */
-static int vm_back(struct process *proc, struct mapping *m, paddr_t *owned)
-{
-    size_t rounded, align;
-    int error = arch_map_shape(m->len, m->flags, &rounded, &align);
-
-    *owned = 0;
-    if (error) {
-        return error;
-    }
-    if (m->phys || (m->flags & KYMO_MAP_DEVICE)) {
-        m->len = rounded;
-        return (m->phys & (align - 1)) ? -EINVAL : 0;
-    }
-    m->len = rounded;
-    m->phys = *owned = ram_alloc(&proc->quota, rounded, align);
-    m->flags |= MAPPING_OWNED;
-    if (!m->phys) {
-        return -ENOMEM;
-    }
-    phys_clear(m->phys, rounded);
-    return 0;
-}
-
-int vm_map(struct process *proc, struct mapping *m)
-{
-    paddr_t owned;
-
-    kernel_assert(kernel_locked());
-    if (proc->space.nmaps == CONFIG_MAPPINGS || !quota_has(&proc->quota, KYMO_LIMIT_MAPPINGS, 1)) {
-        return -EAGAIN;
-    }
-    int error = vm_back(proc, m, &owned);
-    if (!error) {
-        m->arch = 0;
-        error = arch_aspace_map(&proc->space.arch, m, proc->space.maps, proc->space.nmaps);
-    }
-    if (error) {
-        if (owned) {
-            ram_free(&proc->quota, owned, m->len);
-        }
-        return error;
-    }
-    vm_append(proc, m);
-    vm_refresh(proc);
-    return 0;
-}
-
-struct mapping *vm_find(struct process *proc, uintptr_t vaddr, size_t len)
-{
-    for (unsigned i = 0; i < proc->space.nmaps; i++) {
-        struct mapping *m = &proc->space.maps[i];
-        if (m->vaddr == vaddr && (m->len == len || len == 0)) {
-            return m;
-        }
-    }
-    return NULL;
-}
-
 static void vm_nothing(void *arg)
 {
     (void)arg;
@@ -263,20 +243,183 @@ static void vm_grace(const struct process *proc)
     }
 }
 
-/* Moves the last entry into the slot of m, which no reader uses any more. */
-static void vm_close_gap(struct vm_space *space, struct mapping *m)
-{
-    struct mapping *last = &space->maps[space->nmaps - 1];
+/* ---- the list ---------------------------------------------------------------------- */
 
-    if (m != last) {
-        mapping_set_start(m, last->vaddr);
-        m->phys = last->phys;
-        m->flags = last->flags;
-        m->arch = last->arch;
-        mapping_publish(m, last->len);
+static size_t vm_list_bytes(unsigned slots)
+{
+    return slots * (sizeof(struct mapping) + sizeof(uint16_t));
+}
+
+/* Gives back a list that no reader uses; the process's own is empty for the next time. */
+static void vm_list_free(struct process *proc, struct mapping *maps, unsigned slots)
+{
+    if (maps != proc->space.first) {
+        ram_free(&proc->quota, arch_virt_to_phys(maps), vm_list_bytes(slots));
+        return;
     }
-    mapping_publish(last, 0); /* readers check the first entry even if there is none */
-    vm_set_count(space, space->nmaps - 1);
+    memset(maps, 0, sizeof(proc->space.first));
+}
+
+/* Copies the list into one of four times as many slots. RAM of the process pays for it. */
+static int vm_grow(struct process *proc)
+{
+    struct vm_space *space = &proc->space;
+    unsigned old_slots = space->slots;
+    unsigned slots = old_slots * 4 < CONFIG_MAPPINGS ? old_slots * 4 : CONFIG_MAPPINGS;
+    paddr_t pa = ram_alloc(&proc->quota, vm_list_bytes(slots), sizeof(struct mapping));
+
+    if (!pa) {
+        return -ENOMEM;
+    }
+    struct mapping *maps = arch_phys_to_virt(pa), *old = space->maps;
+    uint16_t *order = (uint16_t *)(maps + slots);
+    memcpy(maps, old, old_slots * sizeof(*maps));
+    memset(maps + old_slots, 0, (slots - old_slots) * sizeof(*maps));
+    memcpy(order, space->order, old_slots * sizeof(*order));
+    for (unsigned i = old_slots; i < slots; i++) {
+        order[i] = (uint16_t)i;
+    }
+    __atomic_store_n(&space->maps, maps, VM_ORDER);
+    __atomic_store_n(&space->order, order, VM_ORDER);
+    space->slots = slots;
+    vm_grace(proc); /* from here on no NOLOCK call reads the old list */
+    vm_list_free(proc, old, old_slots);
+    return 0;
+}
+
+/* Returns the position of the highest mapping that begins at or below addr; nmaps: none does. */
+static unsigned vm_position(const struct vm_space *space, uintptr_t addr)
+{
+    unsigned low = 0, high = space->nmaps;
+
+    while (low < high) { /* halves each time */
+        unsigned middle = (low + high) / 2;
+
+        if (vm_nth(space, middle)->vaddr <= addr) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return low;
+}
+
+/* Puts the first free slot, which has been filled, at its place in the order: mostly the end. */
+static void vm_order_insert(struct vm_space *space, uintptr_t vaddr)
+{
+    unsigned slot = space->order[space->nmaps], at = vm_position(space, vaddr);
+
+    vm_change(space);
+    for (unsigned i = space->nmaps; i > at; i--) {
+        vm_order_set(space->order, i, space->order[i - 1]);
+    }
+    vm_order_set(space->order, at, slot);
+    __atomic_store_n(&space->nmaps, space->nmaps + 1, VM_ORDER);
+    vm_change(space);
+}
+
+/* Makes the slot of m, which no reader uses any more, the first free one. */
+static void vm_order_remove(struct vm_space *space, const struct mapping *m)
+{
+    unsigned at = vm_position(space, m->vaddr), slot = space->order[at];
+
+    kernel_assert(&space->maps[slot] == m);
+    vm_change(space);
+    for (unsigned i = at; i + 1 < space->nmaps; i++) {
+        vm_order_set(space->order, i, space->order[i + 1]);
+    }
+    vm_order_set(space->order, space->nmaps - 1, slot);
+    __atomic_store_n(&space->nmaps, space->nmaps - 1, VM_ORDER);
+    vm_change(space);
+}
+
+static void vm_insert(struct process *proc, const struct mapping *m)
+{
+    struct vm_space *space = &proc->space;
+    struct mapping *entry = &space->maps[space->order[space->nmaps]];
+
+    kernel_assert(space->nmaps < space->slots && m->len > 0 && entry->len == 0);
+    mapping_set_start(entry, m->vaddr);
+    entry->phys = m->phys;
+    entry->flags = m->flags;
+    entry->arch = m->arch;
+    mapping_publish(entry, m->len);
+    vm_order_insert(space, m->vaddr);
+    quota_charge(&proc->quota, KYMO_LIMIT_MAPPINGS, 1); /* vm_map() has asked whether it can */
+    if (m->flags & MAPPING_OWNED) {
+        space->owned_bytes += m->len;
+    }
+    trace_mmap(proc->pid, m->vaddr, m->len, m->flags & 0xff, m->flags & 7, -1, 0, m->phys, "");
+}
+
+/* Allocates memory for m if it has none. *owned: RAM allocated here, to be freed on failure. */
+static int vm_back(struct process *proc, struct mapping *m, paddr_t *owned)
+{
+    size_t rounded, align;
+    int error = arch_map_shape(m->len, m->flags, &rounded, &align);
+
+    *owned = 0;
+    if (error) {
+        return error;
+    }
+    if (m->phys || (m->flags & KYMO_MAP_DEVICE)) {
+        m->len = rounded;
+        return (m->phys & (align - 1)) ? -EINVAL : 0;
+    }
+    m->len = rounded;
+    m->phys = *owned = ram_alloc(&proc->quota, rounded, align);
+    m->flags |= MAPPING_OWNED;
+    if (!m->phys) {
+        return -ENOMEM;
+    }
+    phys_clear(m->phys, rounded);
+    return 0;
+}
+
+/* Makes sure that there is a free slot. 0, -EAGAIN or -ENOMEM. */
+static int vm_need_slot(struct process *proc)
+{
+    const struct vm_space *space = &proc->space;
+
+    if (space->nmaps == CONFIG_MAPPINGS || !quota_has(&proc->quota, KYMO_LIMIT_MAPPINGS, 1)) {
+        return -EAGAIN;
+    }
+    return space->nmaps < space->slots ? 0 : vm_grow(proc);
+}
+
+int vm_map(struct process *proc, struct mapping *m)
+{
+    paddr_t owned;
+
+    kernel_assert(kernel_locked());
+    int error = vm_need_slot(proc);
+    if (error) {
+        return error;
+    }
+    error = vm_back(proc, m, &owned);
+    if (!error) {
+        const struct mapping_list others = {proc->space.maps, proc->space.order, proc->space.nmaps};
+
+        m->arch = 0;
+        error = arch_aspace_map(&proc->space.arch, m, &others);
+    }
+    if (error) {
+        if (owned) {
+            ram_free(&proc->quota, owned, m->len);
+        }
+        return error;
+    }
+    vm_insert(proc, m);
+    vm_refresh(proc);
+    return 0;
+}
+
+struct mapping *vm_find(struct process *proc, uintptr_t vaddr, size_t len)
+{
+    unsigned at = vm_position(&proc->space, vaddr);
+    struct mapping *m = at < proc->space.nmaps ? vm_nth(&proc->space, at) : NULL;
+
+    return m && m->vaddr == vaddr && (m->len == len || len == 0) ? m : NULL;
 }
 
 /* Clears what the threads know of their messages' and sync_t's memory, so that it is looked up
@@ -312,14 +455,13 @@ void vm_remove(struct process *proc, struct mapping *m)
     struct mapping gone = *m;
 
     kernel_assert(kernel_locked());
-    kernel_assert(m >= space->maps && m < space->maps + space->nmaps);
+    kernel_assert(m >= space->maps && m < space->maps + space->slots && m->len > 0);
     kernel_assert(!(gone.flags & MAPPING_OWNED) || space->owned_bytes >= gone.len);
     arch_aspace_unmap(&space->arch, m);
     mapping_publish(m, 0);
-    vm_grace(proc);
-    vm_close_gap(space, m);
     vm_forget_buffers(proc);
-    vm_grace(proc); /* from here on the moved entry's old slot may be reused */
+    vm_grace(proc); /* from here on no NOLOCK call uses the memory, and the slot may be reused */
+    vm_order_remove(space, m);
     vm_refresh(proc);
     trace_munmap(proc->pid, gone.vaddr, gone.len);
     quota_release(&proc->quota, KYMO_LIMIT_MAPPINGS, 1);
@@ -350,9 +492,11 @@ void vm_process_gone(struct process *proc)
 
     proc->lib_word_kva = NULL;
     while (space->nmaps > 0) {
-        vm_remove(proc, &space->maps[space->nmaps - 1]);
+        vm_remove(proc, vm_nth(space, space->nmaps - 1));
         arch_irq_window();
     }
+    vm_list_free(proc, space->maps, space->slots);
+    vm_init(space);
     kernel_assert(space->owned_bytes == 0);
     arch_aspace_destroy(&space->arch);
 }

@@ -27,13 +27,13 @@ void *kernel_user_ptr(const struct thread *t, uintptr_t addr, size_t len, unsign
     return vm_user_ptr(t->proc, addr, len, prot);
 }
 
-/* Returns whether the process has a mapping of this kind with any of these bytes. */
-static bool has_part_of(const struct process *proc, uint32_t kind, paddr_t pa, size_t bytes)
+/* Returns whether the process has a mapping with any of these bytes. Its list can't go as long as
+ * one of its threads runs here: see vm.c. */
+static bool has_part_of(const struct process *proc, paddr_t pa, size_t bytes)
 {
-    const struct mapping *m = proc->space.maps;
-
-    for (unsigned n = proc->space.nmaps; n > 0; n--, m++) {
-        if ((m->flags & kind) && m->phys < pa + bytes && pa < m->phys + m->len) {
+    for (unsigned n = proc->space.nmaps; n > 0; n--) {
+        const struct mapping *m = vm_nth(&proc->space, n - 1);
+        if (m->phys < pa + bytes && pa < m->phys + m->len) {
             return true;
         }
     }
@@ -44,16 +44,7 @@ bool kernel_ram_of_others(paddr_t pa, size_t bytes)
 {
     const struct thread *t = arch_cpu()->current;
 
-    if (object_holds(pa, bytes) && !(t && has_part_of(t->proc, KYMO_MAP_OBJECT, pa, bytes))) {
-        return true;
-    }
-    for (unsigned slot = 0; slot < CONFIG_PROCESSES; slot++) {
-        const struct process *proc = process_in_slot(slot);
-        if (proc && !(t && t->proc == proc) && has_part_of(proc, MAPPING_OWNED, pa, bytes)) {
-            return true;
-        }
-    }
-    return false;
+    return ram_held(pa, bytes) && !(t && has_part_of(t->proc, pa, bytes));
 }
 
 void kernel_thread_stack(const struct thread *t, uintptr_t *low, uintptr_t *high)

@@ -92,7 +92,7 @@ void trace_port_clean(const void *at, size_t bytes)
 static void unmap_from(struct process *proc, paddr_t pa)
 {
     for (unsigned i = proc->space.nmaps; i > 0; i--) {
-        struct mapping *m = &proc->space.maps[i - 1];
+        struct mapping *m = vm_nth(&proc->space, i - 1);
         if (m->phys == pa && (m->flags & KYMO_MAP_TRACE)) {
             vm_remove(proc, m);
         }

@@ -32,6 +32,7 @@ void process_init(void)
     memcpy(proc->name, "kymo", sizeof("kymo"));
     list_init(&proc->sync_waiters);
     list_init(&proc->link);
+    vm_init(&proc->space);
     next_slot = 1;
     quota_init(&proc->quota, phys_available());
 }
@@ -172,6 +173,7 @@ int process_create(const char *name, int ppid, uint32_t ability, struct process 
     kernel_assert(slot > 0); /* the system's account has counted them */
     struct process *proc = &processes[slot];
     memset(proc, 0, sizeof(*proc));
+    vm_init(&proc->space);
     int error = arch_aspace_create(&proc->space.arch);
     if (error) {
         quota_release(&parent->quota, KYMO_LIMIT_PROCESSES, 1);

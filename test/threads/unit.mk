@@ -27,6 +27,8 @@ $(addprefix $(B)/unit/threads_,vm mutex lock): THREADS_SEAM := -DKYMO_KERNEL -DC
 	-DARCH_OPS_H='"test/unit_kernel/thread_ops.h"' \
 	-DTRACE_PORT_OPS_H='"test/unit_kernel/fake_trace.h"'
 
+$(B)/unit/threads_vm: THREADS_SEAM += -DCONFIG_MAPPINGS_FIRST=2
+
 # Its types and names are those of this machine's library: the one's are kept out, the others changed.
 $(B)/unit/threads_lib_mutex.o: lib/mutex.c $(wildcard lib/*.h lib/include/*.h lib/include/sys/*.h)
 	@mkdir -p $(@D)

@@ -86,7 +86,7 @@ static void regions_limit(void)
     for (unsigned slot = 0; slot < CONFIG_PROCESSES; slot++) {
         const struct process *proc = process_in_slot(slot);
         for (unsigned i = 0; proc && i < proc->space.nmaps; i++) {
-            const struct mapping *m = &proc->space.maps[i];
+            const struct mapping *m = vm_nth(&proc->space, i);
             uintptr_t last = (uintptr_t)arch_phys_to_virt(m->phys) + m->len;
             end = last > end ? last : end;
         }

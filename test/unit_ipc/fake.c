@@ -117,11 +117,9 @@ void arch_aspace_destroy(struct arch_aspace *as)
     as->next = 0;
 }
 
-int arch_aspace_map(struct arch_aspace *as, struct mapping *m, const struct mapping *others,
-                    unsigned n)
+int arch_aspace_map(struct arch_aspace *as, struct mapping *m, const struct mapping_list *others)
 {
     (void)others;
-    (void)n;
     m->vaddr = as->next;
     as->next += m->len;
     return 0;

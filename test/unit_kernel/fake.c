@@ -46,11 +46,9 @@ void arch_aspace_destroy(struct arch_aspace *as)
     (void)as;
 }
 
-int arch_aspace_map(struct arch_aspace *as, struct mapping *m, const struct mapping *others,
-                    unsigned n)
+int arch_aspace_map(struct arch_aspace *as, struct mapping *m, const struct mapping_list *others)
 {
     (void)others;
-    (void)n;
     if (fake_map_error) {
         return fake_map_error;
     }
@@ -133,6 +131,7 @@ struct process *(*fake_payer)(int pid);
 void fake_account(struct process *proc)
 {
     quota_init(&proc->quota, 0);
+    vm_init(&proc->space);
 }
 
 struct payer process_payer(const struct process *proc)

@@ -37,6 +37,16 @@ paddr_t phys_alloc_raw(size_t len, size_t align)
     return (paddr_t)p;
 }
 
+paddr_t phys_alloc(size_t len, size_t align)
+{
+    return phys_alloc_raw(len, align);
+}
+
+size_t phys_granule(void)
+{
+    return 4096;
+}
+
 size_t phys_available(void)
 {
     return SIZE_MAX;

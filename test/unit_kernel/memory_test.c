@@ -303,12 +303,78 @@ static void test_random_mappings(void **state)
     free(ram);
 }
 
+/* As many mappings as a process can have, at random addresses, against a table; the order is right
+ * after each step, and all memory comes back. */
+#define MANY_PLACES 4096u
+#define MANY_AT(place) (0x100000ul + (place)*2ul * FAKE_GRANULE)
+
+static struct process many;
+static bool there[MANY_PLACES];
+
+static void many_step(unsigned *mapped)
+{
+    unsigned place = random_below(MANY_PLACES);
+    struct mapping m = {.vaddr = MANY_AT(place), .len = FAKE_GRANULE, .flags = RW};
+
+    if (there[place]) {
+        assert_int_equal(vm_unmap(&many, MANY_AT(place), FAKE_GRANULE), 0);
+    } else {
+        int error = vm_map(&many, &m);
+        assert_int_equal(error, *mapped == CONFIG_MAPPINGS ? -EAGAIN : 0);
+        if (error) {
+            return;
+        }
+    }
+    there[place] = !there[place];
+    *mapped += there[place] ? 1u : -1u;
+}
+
+static void many_compare(unsigned mapped)
+{
+    unsigned place = random_below(MANY_PLACES);
+    uintptr_t inside = MANY_AT(place) + random_below(FAKE_GRANULE);
+
+    assert_int_equal(many.space.nmaps, mapped);
+    assert_int_equal(vm_user_ptr(&many, inside, 1, RW) != NULL, there[place]);
+    assert_null(vm_user_ptr(&many, MANY_AT(place) + FAKE_GRANULE, 1, KYMO_PROT_READ));
+    assert_int_equal(vm_find(&many, MANY_AT(place), 0) != NULL, there[place]);
+    for (unsigned i = 1; i < mapped; i++) {
+        assert_true(vm_nth(&many.space, i)->vaddr < vm_nth(&many.space, i - 1)->vaddr);
+    }
+}
+
+static void test_many_mappings(void **state)
+{
+    const unsigned steps[] = {4000, 1500, 6000}; /* to all, and beyond */
+    char *ram = malloc(RAM);
+    unsigned mapped = 0;
+
+    (void)state;
+    phys_init((paddr_t)ram, RAM);
+    size_t before = phys_available();
+    fake_account(&many);
+    for (unsigned round = 0; round < 3; round++) {
+        memset(there, 0, sizeof(there));
+        for (unsigned n = 0; n < steps[round]; n++) {
+            many_step(&mapped);
+            many_compare(mapped);
+        }
+        vm_process_gone(&many);
+        mapped = 0;
+        assert_int_equal(phys_available(), before);
+        assert_int_equal(many.quota.used[KYMO_LIMIT_RAM], 0);
+        assert_int_equal(many.quota.used[KYMO_LIMIT_MAPPINGS], 0);
+    }
+    free(ram);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pool),     cmocka_unit_test(test_phys),
-        cmocka_unit_test(test_user_ptr), cmocka_unit_test(test_devices_and_failures),
-        cmocka_unit_test(test_copies),   cmocka_unit_test(test_random_mappings),
+        cmocka_unit_test(test_pool),          cmocka_unit_test(test_phys),
+        cmocka_unit_test(test_user_ptr),      cmocka_unit_test(test_devices_and_failures),
+        cmocka_unit_test(test_copies),        cmocka_unit_test(test_random_mappings),
+        cmocka_unit_test(test_many_mappings),
     };
 
     random_start();

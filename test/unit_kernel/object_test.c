@@ -94,6 +94,11 @@ static uintptr_t user(unsigned p, const void *in_page)
     return procs[p].space.maps[0].vaddr + (uintptr_t)((const char *)in_page - (char *)pages[p]);
 }
 
+static paddr_t user_ram(unsigned p)
+{
+    return procs[p].space.maps[0].phys;
+}
+
 static long call(unsigned p, long (*ker)(struct thread *, const uintptr_t *), uintptr_t a,
                  uintptr_t b, uintptr_t c)
 {
@@ -157,6 +162,7 @@ static int start(void **state)
     ram = malloc(RAM);
     memset(ram, 0x55, RAM);
     phys_init((paddr_t)ram, RAM);
+    ram_init((paddr_t)ram, RAM);
     memset(objects, 0, sizeof(objects));
     fake_payer = payer;
     before = phys_available();
@@ -220,10 +226,14 @@ static void test_sharing(void **state)
     b = open_as(2, "shared", 0, 0);
     assert_int_equal(map_of(2, b, R, 0), 0);
     assert_int_equal(at(2, (uintptr_t)pages[2]->map.vaddr)[4999], 77);
-    assert_true(object_holds(objects[0].phys + 4999, 1));
-    assert_true(object_holds(objects[0].phys - 1, 2));
-    assert_false(object_holds(objects[0].phys - 1, 1));
-    assert_false(object_holds(objects[0].phys + objects[0].len, 1));
+    assert_true(ram_held(objects[0].phys + 4999, 1));
+    assert_true(ram_held(objects[0].phys - 1, 2));
+    assert_true(ram_held(user_ram(3), 1));   /* a process's */
+    assert_false(ram_held((paddr_t)ram, 1)); /* the allocator's own */
+    paddr_t was = user_ram(3);
+    dies(3);
+    assert_false(ram_held(was, 1));
+    born(3);
 }
 
 /* It goes with the last of name, opens and mappings, whichever that is. */
@@ -506,7 +516,7 @@ static void look(void)
                 opens += (procs[p].objects[n] & OBJECT_NUMBER) == i + 1;
             }
             for (unsigned n = 0; n < procs[p].space.nmaps; n++) {
-                const struct mapping *m = &procs[p].space.maps[n];
+                const struct mapping *m = vm_nth(&procs[p].space, n);
                 maps += (m->flags & KYMO_MAP_OBJECT) && m->phys == objects[i].phys;
             }
         }

@@ -17,6 +17,8 @@ $(B)/unit/kernel_quota_test: $(call unit_kernel,quota,quota.c)
 $(B)/unit/kernel_readers_test: $(call unit_kernel,readers,cpio.c elf.c)
 $(B)/unit/kernel_memory_test: $(call unit_kernel,memory,pool.c phys.c ram.c vm.c object.c copy.c cpu.c) \
 	$(UNIT_KERNEL_FAKE)
+# Enough for a list that grows three times.
+$(B)/unit/kernel_memory_test: UNIT_KERNEL_FLAGS += -DCONFIG_MAPPINGS=1000
 # Steps are counted: phys.c calls __sanitizer_cov_trace_pc() at each basic block. Without assertions,
 # as in the kernel that ships.
 $(B)/unit/phys_counted.o: kernel/mem/phys.c $(wildcard kernel/*/*.h test/unit_kernel/*.h)

@@ -55,6 +55,7 @@ int arch_aspace_create(struct arch_aspace *as)
         return -ENOMEM;
     }
     as->ttbr0 = (uint64_t)asid << ASID_SHIFT | l1;
+    as->search_from = USER_HIGH;
     return 0;
 }
 
@@ -78,8 +79,20 @@ void arch_aspace_destroy(struct arch_aspace *as)
     as->ttbr0 = 0;
 }
 
-int arch_aspace_map(struct arch_aspace *as, struct mapping *m, const struct mapping *others,
-                    unsigned n)
+/* The search begins where the last one ended, or at what was unmapped above: so programs that map
+ * much and unmap little don't pass all they have each time. */
+static uintptr_t aspace_find(struct arch_aspace *as, const struct mapping *m,
+                             const struct mapping_list *others)
+{
+    uintptr_t va = a64_range_find(others, as->search_from, m->len, m->phys);
+
+    if (va == 0 && as->search_from != USER_HIGH) {
+        va = a64_range_find(others, USER_HIGH, m->len, m->phys);
+    }
+    return va;
+}
+
+int arch_aspace_map(struct arch_aspace *as, struct mapping *m, const struct mapping_list *others)
 {
     bool placed = m->vaddr != 0;
     int error;
@@ -94,21 +107,27 @@ int arch_aspace_map(struct arch_aspace *as, struct mapping *m, const struct mapp
         return -ENOMEM;
     }
     if (!placed) {
-        m->vaddr = a64_range_find(others, n, m->len, m->phys);
+        m->vaddr = aspace_find(as, m, others);
     }
-    if (m->vaddr == 0 || !a64_range_free(others, n, m->vaddr, m->len)) {
+    if (m->vaddr == 0 || !a64_range_free(others, m->vaddr, m->len)) {
         error = -ENOMEM;
     } else {
         error = a64_pages_set(as, m);
     }
-    if (error && !placed) {
-        m->vaddr = 0;
+    if (!placed) {
+        as->search_from = error ? USER_HIGH : m->vaddr;
+        m->vaddr = error ? 0 : m->vaddr;
     }
     return error;
 }
 
 void arch_aspace_unmap(struct arch_aspace *as, struct mapping *m)
 {
+    uintptr_t end = m->vaddr + m->len + PAGE_SIZE; /* with the page that stays unmapped */
+
+    if (end > as->search_from) {
+        as->search_from = end < USER_HIGH ? end : USER_HIGH;
+    }
     a64_pages_drop(as, m);
 }
 

@@ -36,6 +36,8 @@ struct arch_context {
 
 struct arch_aspace {
     uint64_t ttbr0; /* [I] level 1 table and ASID; 0: none. First member, also of struct process */
+    /* [k] where the search for free addresses begins, downwards: above is no room, or little */
+    uintptr_t search_from;
 };
 
 extern uint64_t a64_empty_ttbr0; /* [I] a table that maps nothing, ASID 0, for idle CPUs */

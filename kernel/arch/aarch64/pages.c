@@ -91,45 +91,61 @@ static uint64_t *table_need(uint64_t *entry)
 
 /* ---- address ranges ---------------------------------------------------------------- */
 
-/* Returns one of the n mappings that has addresses in [low, high), or NULL. */
-static const struct mapping *range_user(const struct mapping *maps, unsigned n, uintptr_t low,
-                                        uintptr_t high)
+#define RANGE_WINDOW 64 /* mappings passed between two interrupt windows */
+
+static const struct mapping *range_nth(const struct mapping_list *list, unsigned i)
 {
-    for (const struct mapping *m = maps; m < maps + n; m++) {
-        if (m->vaddr < high && low < m->vaddr + m->len) {
-            return m;
-        }
-    }
-    return NULL;
+    return &list->maps[list->order[i]];
 }
 
-bool a64_range_free(const struct mapping *maps, unsigned n, uintptr_t va, size_t len)
+/* Returns the position of the highest mapping that begins below this address; n: there is none. */
+static unsigned range_below(const struct mapping_list *list, uintptr_t address)
+{
+    unsigned low = 0, high = list->n;
+
+    while (low < high) { /* halves each time */
+        unsigned middle = (low + high) / 2;
+
+        if (range_nth(list, middle)->vaddr < address) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return low;
+}
+
+bool a64_range_free(const struct mapping_list *list, uintptr_t va, size_t len)
 {
     if (va < USER_LOW || va >= USER_HIGH || len > USER_HIGH - va || (va & (PAGE_SIZE - 1))) {
         return false;
     }
-    return !range_user(maps, n, va, va + len);
+    unsigned i = range_below(list, va + len);
+    return i == list->n || range_nth(list, i)->vaddr + range_nth(list, i)->len <= va;
 }
 
-uintptr_t a64_range_find(const struct mapping *maps, unsigned n, size_t len, paddr_t pa)
+uintptr_t a64_range_find(const struct mapping_list *list, uintptr_t top, size_t len, paddr_t pa)
 {
-    const struct mapping *above = NULL;
-    uintptr_t top = USER_HIGH, va;
-
-    do {
-        top = above ? above->vaddr : top;
+    for (unsigned i = range_below(list, top); i <= list->n; i++) {
         if (top < USER_LOW || top - USER_LOW < len + 2 * GUARD) {
             return 0;
         }
-        va = top - GUARD - len;
+        uintptr_t va = top - GUARD - len;
         size_t odd = len >= BLOCK_SIZE ? (va - pa) & (BLOCK_SIZE - 1) : 0;
         if (va - USER_LOW < odd + GUARD) {
             return 0;
         }
         va -= odd;
-        above = range_user(maps, n, va - GUARD, va + len + GUARD);
-    } while (above);
-    return va;
+        const struct mapping *m = i < list->n ? range_nth(list, i) : NULL;
+        if (!m || m->vaddr + m->len <= va - GUARD) {
+            return va;
+        }
+        top = m->vaddr;
+        if (i % RANGE_WINDOW == RANGE_WINDOW - 1) {
+            arch_irq_window();
+        }
+    }
+    return 0;
 }
 
 /* ---- the tables -------------------------------------------------------------------- */

@@ -67,11 +67,12 @@ bool a64_is_stack_guard(uintptr_t va);
 #define USER_HIGH 0xf0000000ul
 #define ASID_SHIFT 48
 void a64_tlb_drop_space(const struct arch_aspace *as);
-/* Returns true if [va, va + len) is whole pages, within the program's range, and no other mapping's
- * of the n. */
-bool a64_range_free(const struct mapping *maps, unsigned n, uintptr_t va, size_t len);
-/* Returns the highest free range with an unmapped page on both sides, for memory at pa; 0: none. */
-uintptr_t a64_range_find(const struct mapping *maps, unsigned n, size_t len, paddr_t pa);
+/* Returns true if [va, va + len) is whole pages, within the program's range, and no mapping's of
+ * the list. O(log n). */
+bool a64_range_free(const struct mapping_list *list, uintptr_t va, size_t len);
+/* Returns the highest free range below `top` with an unmapped page on both sides, for memory at pa;
+ * 0: none. Passes the mappings below `top` one by one, with interrupt windows. */
+uintptr_t a64_range_find(const struct mapping_list *list, uintptr_t top, size_t len, paddr_t pa);
 int a64_pages_set(const struct arch_aspace *as, const struct mapping *m); /* 0 or -ENOMEM */
 void a64_pages_protect(const struct arch_aspace *as, const struct mapping *m);
 void a64_pages_drop(const struct arch_aspace *as, const struct mapping *m);

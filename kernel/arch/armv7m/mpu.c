@@ -124,14 +124,12 @@ static unsigned region_free(const struct arch_aspace *as)
     return i;
 }
 
-int arch_aspace_map(struct arch_aspace *as, struct mapping *m, const struct mapping *others,
-                    unsigned n)
+int arch_aspace_map(struct arch_aspace *as, struct mapping *m, const struct mapping_list *others)
 {
     kernel_assert(kernel_holds_lock());
     size_t rounded, align;
     unsigned i = region_free(as);
     (void)others;
-    (void)n;
     if (i == ARMV7M_REGIONS || arch_map_shape(m->len, m->flags, &rounded, &align) != 0) {
         return -ENOMEM;
     }

@@ -223,7 +223,7 @@ static void check_cache(const struct thread *t, const struct vm_cache *w, unsign
     bool good = w->covered == 0;
 
     for (unsigned i = 0; i < space->nmaps && !good; i++) {
-        const struct mapping *m = &space->maps[i];
+        const struct mapping *m = vm_nth(space, i);
         good = w->base == m->vaddr && w->covered == m->len - VM_CACHE_SPAN + 1 &&
                w->base + w->offset == (uintptr_t)arch_phys_to_virt(m->phys) &&
                (m->flags & (prot | KYMO_MAP_DEVICE)) == prot;
