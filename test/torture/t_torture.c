@@ -6,8 +6,10 @@
  * Required: the victims lose nothing and go on in every round; in the end nothing that the hostile
  * processes held is missing (accounts.c); the kernel lives.
  *
- * `t_torture SEED ROUNDS STEPS` is the judge: seeds SEED, SEED + 1, …; a step is 1 to 4 ms. A run
- * repeats under icount only. Every round prints its seed and what was done in it.
+ * `t_torture SEED ROUNDS STEPS [PACE]` is the judge: seeds SEED, SEED + 1, …; a step is 1 to 4 ms,
+ * or PACE times that, as are the victims' pauses: where the CPUs are threads of a host that is slow,
+ * victims leave time for the others. A run repeats under icount only. Every round prints its seed
+ * and what was done in it.
  */
 #include "test/torture/torture.h"
 #include "test/torture/typed.h"
@@ -30,7 +32,7 @@ static struct {
     int victims[VICTIMS], hostile[HOSTILE]; /* pids; 0: none */
     volatile uint64_t calls;
     volatile uint64_t work[VICTIMS][4]; /* as they report it */
-    volatile bool over;                 /* victims are told to end */
+    volatile unsigned over;             /* bits of victims that are told to end */
     unsigned born, killed, ended;       /* hostile processes */
 } now;
 
@@ -38,15 +40,16 @@ static struct {
 
 void addresses_write(char *text, const struct torture_addresses *a)
 {
-    snprintf(text, ADDRESSES_TEXT, "%d:%d:%d:%d", a->judge_pid, a->judge_chid, a->server_pid,
-             a->server_chid);
+    snprintf(text, ADDRESSES_TEXT, "%d:%d:%d:%d:%u", a->judge_pid, a->judge_chid, a->server_pid,
+             a->server_chid, a->pace);
 }
 
 struct torture_addresses addresses_read(const char *text)
 {
     struct torture_addresses a = {0};
 
-    sscanf(text, "%d:%d:%d:%d", &a.judge_pid, &a.judge_chid, &a.server_pid, &a.server_chid);
+    sscanf(text, "%d:%d:%d:%d:%u", &a.judge_pid, &a.judge_chid, &a.server_pid, &a.server_chid,
+           &a.pace);
     return a;
 }
 
@@ -106,7 +109,8 @@ static void *receives(void *unused)
             note_report(&got.report, info.pid);
         }
         if (rcvid > 0) {
-            MsgReply(rcvid, victim_of(info.pid) >= 0 && now.over, NULL, 0);
+            int victim = victim_of(info.pid);
+            MsgReply(rcvid, victim >= 0 && (now.over >> victim & 1), NULL, 0);
         }
     }
     return unused;
@@ -180,7 +184,7 @@ static void victims_live(void)
 
 static void step(void)
 {
-    sleep_ms(1 + torture_pick(&state, 4));
+    sleep_ms(addresses.pace * (1 + torture_pick(&state, 4)));
     if (torture_pick(&state, 8) == 0) {
         int pid = now.hostile[torture_pick(&state, HOSTILE)];
         if (pid > 0 && SignalKill(0, pid, 0, KYMO_SIGKILL, 0, 0) == 0) {
@@ -236,11 +240,13 @@ static void end_strangers(void)
     EXPECT_EQ(left, 0);
 }
 
+/* The server last: the others send to it until they end. */
 static void end_victims(void)
 {
-    now.over = true;
-    for (unsigned i = 0; i < VICTIMS; i++) {
+    for (unsigned i = VICTIMS; i-- > 0;) {
         int status = -1;
+
+        now.over |= 1u << i;
 
         if (check_failure()[0] != '\0') {
             SignalKill(0, now.victims[i], 0, KYMO_SIGKILL, 0, 0);
@@ -288,6 +294,8 @@ static void victims_worked(unsigned steps)
         uint8_t victim, of;
         const char *name;
     } least[] = {{1, 0, "messages"}, {2, 0, "ticks"}, {2, 1, "numbers"}};
+
+    EXPECT(now.calls > 0 || addresses.pace > 1);
 
     for (unsigned i = 0; i < COUNT(least); i++) {
         uint64_t done = now.work[least[i].victim][least[i].of];
@@ -371,5 +379,6 @@ int main(int argc, char **argv)
     seed = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 0) : seed;
     rounds = argc > 2 ? (unsigned)atoi(argv[2]) : rounds;
     steps = argc > 3 ? (unsigned)atoi(argv[3]) : steps;
+    addresses.pace = argc > 4 ? (unsigned)atoi(argv[4]) : 1;
     return check_run("torture", table, COUNT(table));
 }

@@ -26,6 +26,7 @@ struct torture_report {
 /* The channels that a child is told of: the judge's and the victims' server's. */
 struct torture_addresses {
     int judge_pid, judge_chid, server_pid, server_chid;
+    unsigned pace; /* milliseconds: of the victims' pauses and of the judge's steps */
 };
 /* Writes and reads them as an argument of a program: at most ADDRESSES_TEXT bytes. */
 #define ADDRESSES_TEXT 48
