@@ -7,9 +7,11 @@
  * ConnectDetach(scoid) after a DISCONNECT pulse as on QNX: it has no effect.
  *
  * A connection brings the pulse that reports its end: COIDDEATH to the client if the server ends,
- * DISCONNECT to the server if the client closes it. Closed, it stays in the system's table, and
- * counts as its owner's, until that pulse has been received. A COIDDEATH that the client has not
- * received when it closes the connection goes with it: the coid may soon name another one.
+ * DISCONNECT to the server if the client closes it. Closed, it stays in the system's table, charged
+ * to the server, until that pulse has been received. A server that does not receive gets no new
+ * connections beyond CLOSED_MOST; one client, none beyond CLOSED_MOST_OF_ONE, so that it can't
+ * use up what a slow server has for all. A COIDDEATH that the client has not received when it closes
+ * the connection goes with it: the coid may soon name another one.
  *
  * Kernel lock held. Refuses unknown pid, chid or node (ESRCH), flags and index (EINVAL), a full
  * table of the process (EMFILE) or of the system, or too many unreceived notices (EAGAIN).
@@ -23,6 +25,10 @@
 #define PRIORITY_KERNEL_PULSE 10 /* DISCONNECT and COIDDEATH have no sending thread */
 #define SCOID_FLAG 0x20000000u   /* distinguishes scoids from coids */
 #define SCOID_MASK 0x1fffffffu
+/* Closed connections whose notices a server has not received: then ConnectAttach() is EAGAIN. Those
+ * that are open then may still be closed. */
+#define CLOSED_MOST (2 * CONFIG_CONNECTIONS_PER_PROCESS)
+#define CLOSED_MOST_OF_ONE CONFIG_CONNECTIONS_PER_PROCESS
 
 static struct connection connections[CONFIG_CONNECTIONS];
 static struct pool pool;
@@ -83,6 +89,21 @@ static struct channel *connect_target(struct thread *self, const uintptr_t *args
     return args[0] == 0 && server ? msg_channel(server, args[2]) : NULL;
 }
 
+/* Returns whether the server has received enough of the notices that it asked for. */
+static bool connect_received(const struct channel *ch, const struct process *client)
+{
+    const struct process *server = ch->proc;
+    unsigned own = 0;
+
+    if (!(ch->flags & _NTO_CHF_DISCONNECT) || server->nclosed < CLOSED_MOST_OF_ONE) {
+        return true;
+    }
+    list_for_each (pos, &server->closed) { /* CLOSED_MOST, and at most one for each process */
+        own += list_entry(pos, struct connection, link)->pid == client->pid;
+    }
+    return own < CLOSED_MOST_OF_ONE && server->nclosed < CLOSED_MOST;
+}
+
 long ker_connect_attach(struct thread *self, const uintptr_t *args)
 {
     struct process *proc = self->proc;
@@ -100,12 +121,13 @@ long ker_connect_attach(struct thread *self, const uintptr_t *args)
     if (!slot) {
         return -EMFILE;
     }
-    if (!quota_charge(&proc->quota, KYMO_LIMIT_CONNECTIONS, 1)) {
+    if (!connect_received(ch, proc) || !quota_charge(&proc->quota, KYMO_LIMIT_CONNECTIONS, 1)) {
         return -EAGAIN;
     }
     struct connection *conn = pool_alloc(&pool);
     kernel_assert(conn); /* the system's account has counted them */
     conn->payer = process_payer(proc);
+    conn->pid = proc->pid;
     struct connection *other = connect_sibling(proc, ch);
     conn->proc = proc;
     conn->channel = ch;
@@ -135,10 +157,24 @@ static void connect_free(struct connection *conn)
     pool_free(&pool, conn);
 }
 
-void connection_notice_done(struct pulse *p)
+/* The notice of a closed connection waits: from now on the server pays for both. */
+static void connect_wait(struct connection *conn, struct process *server)
+{
+    list_push_back(&server->closed, &conn->link);
+    server->nclosed++;
+    if (quota_charge(&server->quota, KYMO_LIMIT_CONNECTIONS, 1)) {
+        process_refund(conn->payer, KYMO_LIMIT_CONNECTIONS, 1);
+        conn->payer = process_payer(server);
+    }
+}
+
+void connection_notice_done(struct pulse *p, const struct channel *ch)
 {
     struct connection *conn = list_entry(p, struct connection, notice);
     if (!conn->proc) {
+        kernel_assert(ch->proc->nclosed > 0);
+        list_remove(&conn->link);
+        ch->proc->nclosed--;
         connect_free(conn);
     }
 }
@@ -174,7 +210,9 @@ static void connect_detach(struct connection *conn)
         trace_comm_snd_pulse_dis((uint32_t)conn->scoid, (uint32_t)ch->proc->pid);
         connect_notify(conn, ch, _PULSE_CODE_DISCONNECT, 0, conn->scoid);
     }
-    if (!pulse_queued(&conn->notice)) { /* else it is freed when that is received */
+    if (pulse_queued(&conn->notice)) { /* it is freed when that is received */
+        connect_wait(conn, ch->proc);
+    } else {
         connect_free(conn);
     }
 }

@@ -20,12 +20,13 @@ struct channel {
 
 /* A closed connection stays in its table until its notice has been received. */
 struct connection {
-    struct list link;        /* [k] in channel->connections */
+    struct list link;        /* [k] in channel->connections; closed: in the server's closed */
     struct process *proc;    /* [k] the owning client; NULL: closed or free */
     struct channel *channel; /* [k] NULL: the server is gone */
     int32_t coid, scoid;     /* [I] */
     uint32_t flags;          /* [k] _NTO_COF_*, CONNECTION_* */
-    struct payer payer;      /* [I] the owner, of which proc is NULL once this is closed */
+    int32_t pid;             /* [I] the owner's, of which proc is NULL once this is closed */
+    struct payer payer;      /* [k] the owner; closed: the server, if it has room */
     struct pulse notice;     /* [k] COIDDEATH while it is open; DISCONNECT when it is closed */
 };
 /* A pulse that a program sent, in the pool of these. */

@@ -167,7 +167,7 @@ long pulse_receive(struct thread *self, struct channel *ch);
 /* Discards all queued pulses of a channel that is being destroyed. */
 void pulse_discard_all(struct channel *ch);
 /* The object's pulse has left its queue, received or with its channel: see enum pulse_kind. */
-void connection_notice_done(struct pulse *p);
+void connection_notice_done(struct pulse *p, const struct channel *ch);
 void channel_notice_done(struct pulse *p, const struct channel *ch);
 void event_signal_done(struct pulse *p, bool received);
 void pulse_init(void);

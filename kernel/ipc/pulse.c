@@ -57,7 +57,7 @@ static void pulse_done(struct pulse *p, const struct channel *ch, bool received)
         pulse_free_user(p);
         break;
     case PULSE_CONNECTION:
-        connection_notice_done(p);
+        connection_notice_done(p, ch);
         break;
     case PULSE_THREAD:
         channel_notice_done(p, ch);

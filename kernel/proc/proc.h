@@ -54,6 +54,9 @@ struct process {
     struct sigevent signal_event; /* [k] */
     struct pulse signal_pulse;    /* [k] carries one of them */
     uint64_t signals_pending;     /* [k] further ones, behind it: 1 << number */
+    /* [k] closed connections to its channels whose notice it has not received, and their number */
+    struct list closed;
+    uint32_t nclosed;
     struct quota quota;           /* [k] what it holds, as long as it has its slot */
     struct payer payer;           /* [I] who pays for its slot: its parent */
     struct program program;       /* [I] */

@@ -31,6 +31,7 @@ void process_init(void)
     proc->pid = 1;
     memcpy(proc->name, "kymo", sizeof("kymo"));
     list_init(&proc->sync_waiters);
+    list_init(&proc->closed);
     list_init(&proc->link);
     vm_init(&proc->space);
     next_slot = 1;
@@ -185,6 +186,7 @@ int process_create(const char *name, int ppid, uint32_t ability, struct process 
     proc->ability = ability;
     process_open_account(proc, parent);
     list_init(&proc->sync_waiters);
+    list_init(&proc->closed);
     list_init(&proc->link);
     for (size_t i = 0; i < sizeof(proc->name) - 1 && name[i]; i++) {
         proc->name[i] = name[i];
@@ -279,7 +281,8 @@ static void process_wake_childless(struct process *parent)
 /* For assertions: of what a process may hold there is nothing any more. */
 static inline bool process_holds_nothing(const struct process *proc)
 {
-    unsigned held = proc->nthreads + proc->space.nmaps + !list_empty(&proc->sync_waiters);
+    unsigned held =
+        proc->nthreads + proc->space.nmaps + !list_empty(&proc->sync_waiters) + proc->nclosed;
 
     for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
         held += proc->threads[i] != NULL;

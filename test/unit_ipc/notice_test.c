@@ -287,11 +287,19 @@ static void test_signal_without_channel(void **state)
     assert_null(process_find(pid));
 }
 
-/* Closed connections whose notice nobody receives are their owner's, up to what it may have. */
+static unsigned used(const struct thread *t)
+{
+    return (unsigned)t->proc->quota.used[KYMO_LIMIT_CONNECTIONS];
+}
+
+/* Closed connections whose notice the server does not receive are the server's: a client gets no
+ * more of it, but of others. */
 static void test_unreceived(void **state)
 {
     (void)state;
-    unsigned closed = 0;
+    struct thread *other = world_process(0, 20, DATA);
+    unsigned closed = 0, before = used(client);
+    CALL(other, CHANNEL_CREATE, 0);
     while (CALL(client, CONNECT_ATTACH, 0, (uintptr_t)server->proc->pid, 1, 1, 0) >= 0) {
         if (closed == 0) {
             CALL(client, CONNECT_DETACH, 0); /* from now on each is the only one */
@@ -299,14 +307,42 @@ static void test_unreceived(void **state)
         CALL(client, CONNECT_DETACH, 1);
         closed++;
     }
-    assert_int_equal(closed + 1, 2 * CONFIG_CONNECTIONS_PER_PROCESS + 1);
+    assert_int_equal(closed, CONFIG_CONNECTIONS_PER_PROCESS);
+    assert_int_equal(used(client), before - 1);
+    assert_int_equal(used(server), closed);
+    for (unsigned i = 0; i < CONFIG_CONNECTIONS_PER_PROCESS; i++) {
+        assert_int_equal(CALL(client, CONNECT_ATTACH, 0, (uintptr_t)other->proc->pid, 1, 0, 0), i);
+    }
     assert_int_equal(CALL(attacker, CONNECT_ATTACH, 0, (uintptr_t)server->proc->pid, 1, 0, 0), 2);
     for (unsigned i = 0; i < closed; i++) {
         expect(_PULSE_CODE_DISCONNECT, 0);
-        assert_int_equal(CALL(client, CONNECT_ATTACH, 0, (uintptr_t)server->proc->pid, 1, 1, 0),
-                         i < CONFIG_CONNECTIONS_PER_PROCESS - 1 ? 1 + (int)i : -EMFILE);
+        assert_int_equal(used(server), closed - 1 - i);
     }
+    CALL(client, CONNECT_DETACH, 0);
+    assert_int_equal(CALL(client, CONNECT_ATTACH, 0, (uintptr_t)server->proc->pid, 1, 0, 0), 0);
     expect_no_more();
+}
+
+/* Clients that come and go leave no more with a server that does not receive than it may have. */
+static void test_unreceived_of_many(void **state)
+{
+    (void)state;
+    unsigned gone = 0;
+    for (long coid = 0; coid >= 0; gone += coid >= 0) {
+        struct thread *guest = world_process(0, 5, DATA);
+        coid = CALL(guest, CONNECT_ATTACH, 0, (uintptr_t)server->proc->pid, 1, 0, 0);
+        assert_true(coid >= 0 || coid == -EAGAIN);
+        world_kill(guest->proc);
+    }
+    assert_int_equal(gone, 2 * CONFIG_CONNECTIONS_PER_PROCESS);
+    assert_int_equal(CALL(attacker, CONNECT_ATTACH, 0, (uintptr_t)client->proc->pid, 1, 0, 0),
+                     -ESRCH); /* not for want of connections */
+    CALL(client, CHANNEL_CREATE, 0);
+    assert_true(CALL(attacker, CONNECT_ATTACH, 0, (uintptr_t)client->proc->pid, 1, 0, 0) >= 0);
+    expect(_PULSE_CODE_DISCONNECT, 0);
+    assert_true(CALL(attacker, CONNECT_ATTACH, 0, (uintptr_t)server->proc->pid, 1, 0, 0) >= 0);
+    world_kill(server->proc);
+    world_check();
 }
 
 /* ---- random ones, against a model of the server's queue ------------------------------ */
@@ -471,6 +507,7 @@ int main(void)
         CASE(test_signals_kept),
         CASE(test_signal_without_channel),
         CASE(test_unreceived),
+        CASE(test_unreceived_of_many),
         CASE(test_random),
     };
     return cmocka_run_group_tests(tests, world_group, NULL);
