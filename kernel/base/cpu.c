@@ -7,14 +7,17 @@
  * cross-calling CPU holds) serves it in the spin, and one in a NOLOCK call soon leaves.
  *
  * The kernel lock is one word. Without a CPU that waits it is 0 or 1, and costs one exclusive
- * access to take and a store to release. A CPU that can't take it at once draws a ticket: from then
- * on the word isn't 0, so that nobody passes by, and the tickets have the lock in turn.
+ * access to take and a store to release. A CPU that can't take it at once sets its bit: from then on
+ * the word isn't 0, so that nobody passes by, and the CPUs that wait have the lock in the cyclic
+ * order of their numbers.
  *
  *     bits 0-7    1: a CPU has the lock
- *     bits 8-19   the ticket that has it next, if it is not `next`
- *     bits 20-31  `next`, the ticket that the next CPU draws
+ *     bits 8-23   the CPUs that wait
+ *     bits 24-31  the one of these that had it last
  *
- * The last CPU that waited clears the tickets when it takes the lock. Proved by
+ * The last CPU that waited clears the upper bits when it takes the lock. A CPU whose turn it is takes
+ * the lock at its next look. If it does not look, because it serves an interrupt or is a virtual one
+ * that does not run, another one takes the lock after LOCK_PATIENCE looks. Proved by
  * test/threads/lock_test.c.
  */
 #include "kernel/base/cpu.h"
@@ -35,10 +38,14 @@ volatile uint32_t kernel_lock_word;
 static void (*xcall_fn)(void *arg); /* [k] valid while a CPU's xcall_pending is set */
 static void *xcall_arg;             /* [k] */
 
-#define TURN_SHIFT 8
-#define NEXT_SHIFT 20
-#define TICKET_MASK 0xfffu
-_Static_assert(CONFIG_CPUS <= TICKET_MASK, "each CPU may wait");
+#define WAITING_SHIFT 8
+#define LAST_SHIFT 24
+#define WAITING_MASK 0xffffu
+_Static_assert(CONFIG_CPUS <= 16, "a bit for each CPU");
+#ifndef CONFIG_LOCK_PATIENCE
+#define CONFIG_LOCK_PATIENCE 4
+#endif
+#define LOCK_PATIENCE CONFIG_LOCK_PATIENCE
 
 /* Other CPUs write the work word only where there are any. */
 #define WORK_ORDER (CONFIG_CPUS > 1 ? __ATOMIC_ACQ_REL : __ATOMIC_RELAXED)
@@ -63,17 +70,31 @@ void cpu_request(struct cpu *cpu, uint32_t work)
     }
 }
 
-/* Takes the lock if it is free and this ticket's turn has come. */
-static bool lock_take_turn(uint32_t ticket)
+/* Returns which of these CPUs comes first behind CPU `last`, in cyclic order. waiting is not 0. */
+static unsigned lock_next(uint32_t waiting, unsigned last)
+{
+    uint32_t behind = waiting & ~((2u << last) - 1);
+
+    return (unsigned)__builtin_ctz(behind ? behind : waiting);
+}
+
+/* Takes the lock if it is free and CPU n's turn has come, or it has been free for many looks. */
+static bool lock_take_turn(unsigned n, unsigned *looks)
 {
     uint32_t word = __atomic_load_n(&kernel_lock_word, __ATOMIC_RELAXED);
-    uint32_t following = (ticket + 1) & TICKET_MASK;
+    uint32_t waiting = word >> WAITING_SHIFT & WAITING_MASK, last = word >> LAST_SHIFT;
 
-    if ((word & KERNEL_LOCK_HELD) || (word >> TURN_SHIFT & TICKET_MASK) != ticket) {
+    if (word & KERNEL_LOCK_HELD) {
+        *looks = 0;
         return false;
     }
-    uint32_t next = word >> NEXT_SHIFT;
-    uint32_t taken = next == following ? 1 : next << NEXT_SHIFT | following << TURN_SHIFT | 1;
+    if (lock_next(waiting, last) == n) {
+        last = n;
+    } else if (++*looks < LOCK_PATIENCE) {
+        return false;
+    }
+    waiting &= ~(1u << n);
+    uint32_t taken = waiting ? last << LAST_SHIFT | waiting << WAITING_SHIFT | 1 : 1;
     return __atomic_compare_exchange_n(&kernel_lock_word, &word, taken, false, __ATOMIC_ACQUIRE,
                                        __ATOMIC_RELAXED);
 }
@@ -82,11 +103,11 @@ void kernel_lock_slow(void)
 {
     const struct cpu *cpu = arch_cpu();
     uint32_t spins = 1;
+    unsigned looks = 0;
 
     kernel_assert(!cpu->locked);
-    uint32_t ticket =
-        __atomic_fetch_add(&kernel_lock_word, 1u << NEXT_SHIFT, __ATOMIC_RELAXED) >> NEXT_SHIFT;
-    for (; !lock_take_turn(ticket); spins++) { /* each other CPU has the lock once at most */
+    __atomic_fetch_or(&kernel_lock_word, 1u << (WAITING_SHIFT + cpu->id), __ATOMIC_RELAXED);
+    for (; !lock_take_turn(cpu->id, &looks); spins++) { /* each other CPU has it twice at most */
         if (__atomic_load_n(&cpu->xcall_pending, __ATOMIC_RELAXED)) {
             cpu_ipi();
         }
@@ -98,6 +119,12 @@ void kernel_lock_slow(void)
 
 void kernel_lock_pass(void)
 {
+    uint32_t word = __atomic_load_n(&kernel_lock_word, __ATOMIC_RELAXED);
+
+    while (!__atomic_compare_exchange_n(
+        &kernel_lock_word, &word, (word & ~(0xffu << LAST_SHIFT)) | arch_cpu()->id << LAST_SHIFT,
+        true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
     kernel_unlock();
     arch_spin_hint();
     kernel_lock();

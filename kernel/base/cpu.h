@@ -93,9 +93,9 @@ void cpu_run_on(uint32_t which, void (*fn)(void *arg), void *arg); /* a mask of 
 uint32_t cpu_call_others(void (*fn)(void *arg), void *arg);
 
 /*
- * The one kernel lock. Not recursive. Fair: the CPUs that wait get it in the order in which they
- * came, and before any that comes later. So from when a CPU waits, each other one has the lock once
- * at most before it. A CPU that waits serves cross-calls and the first parts of its interrupts.
+ * The one kernel lock. Not recursive. Fair: the CPUs that wait get it in turn, and before any that
+ * does not wait. So from when a CPU waits, each other one takes the lock at most twice before it.
+ * A CPU that waits serves cross-calls and the first parts of its interrupts.
  */
 extern volatile uint32_t kernel_lock_word; /* [a] see kernel/base/cpu.c */
 #define KERNEL_LOCK_HELD 0xffu             /* its part that says whether a CPU has the lock */

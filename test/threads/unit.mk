@@ -40,3 +40,5 @@ $(UNIT_THREADS): test/failed.c test/failed.h $(wildcard test/threads/*.h trace/*
 	test/unit_kernel/*.h) $(TRACE_GEN)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(THREADS_FLAGS) $(THREADS_SEAM) -o $@ $(filter %.c %.o,$^) $(THREADS_LINK) -lcmocka -lpthread
+# So that a thread that does not run is not passed over.
+$(B)/unit/threads_lock: THREADS_SEAM += -DCONFIG_LOCK_PATIENCE=0xffffffffu
