@@ -7,17 +7,17 @@
  * cross-calling CPU holds) serves it in the spin, and one in a NOLOCK call soon leaves.
  *
  * The kernel lock is one word. Without a CPU that waits it is 0 or 1, and costs one exclusive
- * access to take and a store to release. A CPU that can't take it at once sets its bit: from then on
- * the word isn't 0, so that nobody passes by, and the CPUs that wait have the lock in the cyclic
+ * access to take and a store to release. A CPU that can't take it at once sets its bit: from then
+ * on the word isn't 0, so that nobody passes by, and the CPUs that wait have the lock in the cyclic
  * order of their numbers.
  *
  *     bits 0-7    1: a CPU has the lock
  *     bits 8-23   the CPUs that wait
  *     bits 24-31  the one of these that had it last
  *
- * The last CPU that waited clears the upper bits when it takes the lock. A CPU whose turn it is takes
- * the lock at its next look. If it does not look, because it serves an interrupt or is a virtual one
- * that does not run, another one takes the lock after LOCK_PATIENCE looks. Proved by
+ * The last CPU that waited clears the upper bits when it takes the lock. A CPU whose turn it is
+ * takes the lock at its next look. If it does not look, because it serves an interrupt or is a
+ * virtual one that does not run, another one takes the lock after LOCK_PATIENCE looks. Proved by
  * test/threads/lock_test.c.
  */
 #include "kernel/base/cpu.h"

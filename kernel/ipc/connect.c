@@ -9,8 +9,8 @@
  * A connection brings the pulse that reports its end: COIDDEATH to the client if the server ends,
  * DISCONNECT to the server if the client closes it. Closed, it stays in the system's table, charged
  * to the server, until that pulse has been received. A server that does not receive gets no new
- * connections beyond CLOSED_MOST; one client, none beyond CLOSED_MOST_OF_ONE, so that it can't
- * use up what a slow server has for all. A COIDDEATH that the client has not received when it closes
+ * connections beyond CLOSED_MOST; one client, none beyond CLOSED_MOST_OF_ONE, so that it can't use
+ * up what a slow server has for all. A COIDDEATH that the client has not received when it closes
  * the connection goes with it: the coid may soon name another one.
  *
  * Kernel lock held. Refuses unknown pid, chid or node (ESRCH), flags and index (EINVAL), a full

@@ -57,10 +57,10 @@ struct process {
     /* [k] closed connections to its channels whose notice it has not received, and their number */
     struct list closed;
     uint32_t nclosed;
-    struct quota quota;           /* [k] what it holds, as long as it has its slot */
-    struct payer payer;           /* [I] who pays for its slot: its parent */
-    struct program program;       /* [I] */
-    char name[KYMO_NAME_MAX];     /* [I] program name */
+    struct quota quota;       /* [k] what it holds, as long as it has its slot */
+    struct payer payer;       /* [I] who pays for its slot: its parent */
+    struct program program;   /* [I] */
+    char name[KYMO_NAME_MAX]; /* [I] program name */
 };
 
 void process_init(void);
