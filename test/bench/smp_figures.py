@@ -6,6 +6,7 @@ How several pairs share the lock is computed from that: each CPU executes one in
 of time, or waits; the lock is had in the order of asking. So the figure hangs on the kernel's
 instructions alone, not on this machine's speed.
 """
+import re
 import statistics
 import sys
 
@@ -30,15 +31,37 @@ def locked_parts(kernel, pcs):
     return parts, len(pcs) - since
 
 
+def shortest(kernel, start, ends):
+    """Instructions of the shortest way from one of a function to one of which `ends` is true, both
+    counted. A call counts as one."""
+    ways, seen, n = [start], {start}, 1
+    while ways:
+        following = []
+        for at in ways:
+            insn = kernel.text[at]
+            if ends(at, insn) and n > 1:
+                return n
+            target = re.search(r"^(?:b|b\.\w+|cbn?z|tbn?z)\s.*?([0-9a-f]{16})\b", insn)
+            if target:
+                following.append(int(target[1], 16))
+            if not re.match(r"(b|ret)\b(?!\.)", insn):
+                following.append(at + 4)
+        ways = [at for at in dict.fromkeys(following) if at not in seen or at == start]
+        seen.update(ways)
+        n += 1
+    sys.exit("bench: kernel_lock_slow() has no loop")
+
+
 def wait_cost(kernel):
     """What a CPU that had to wait executes at most between the release and its own first
     instruction with the lock: a look that came too early, its interrupts, a look that didn't."""
-    def to_first_return(name):
-        at, n = kernel.symbols[name], 1
-        while not kernel.text[at].startswith("ret"):
-            at, n = at + 4, n + 1
-        return n
-    return to_first_return("kernel_lock_slow") + to_first_return("arch_irq_window")
+    at = kernel.symbols["kernel_lock_slow"]
+    while not kernel.text[at].startswith("isb"):
+        at += 4
+    leaves = lambda _, insn: insn.startswith("ret")
+    window = shortest(kernel, kernel.symbols["arch_irq_window"], leaves)
+    early = shortest(kernel, at, lambda pc, _: pc == at) - 1
+    return early + window + shortest(kernel, at, leaves) - 1
 
 
 def trips_together(parts, rest, pairs, wait):
