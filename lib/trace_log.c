@@ -50,6 +50,12 @@ int kymo_logi(unsigned code, unsigned d1, unsigned d2)
     return insert(_NTO_TRACE_INSERTSUSEREVENT, code, d1, d2);
 }
 
+/* The header's macro is in line; this is for whoever wants the function. */
+int(trace_logi)(unsigned code, unsigned d1, unsigned d2)
+{
+    return kymo_trace_logi(code, d1, d2);
+}
+
 int trace_logb(unsigned code, const void *data, size_t bytes)
 {
     return trace_logbc(TRACE_CLASS_USER, code, data, bytes);

@@ -31,8 +31,8 @@ TRACE_INLINE void trace_log_thread_state(uint32_t state, uint32_t pid, uint32_t 
     if (likely(trace_filter.state_fast >> state & 1)) {
         trace_log2(TRACE_CLASS_PR_TH, state, pid, tid);
     } else if (trace_filter.state_long >> state & 1) {
-        trace_log4(TRACE_CLASS_PR_TH << TRACE_CLASS_SHIFT | state,
-                   (const uint32_t[4]){pid, tid, priority, policy});
+        const uint32_t words[4] = {pid, tid, priority, policy};
+        trace_log4(TRACE_CLASS_PR_TH << TRACE_CLASS_SHIFT | state, words);
     } else {
         trace_emit_thread_state(state, pid, tid, priority, policy);
     }

@@ -41,10 +41,12 @@ static inline int kymo_user_dropped(unsigned code)
 }
 
 /* Inserts two words. */
-static inline int trace_logi(unsigned code, unsigned d1, unsigned d2)
+int trace_logi(unsigned code, unsigned d1, unsigned d2);
+static inline int kymo_trace_logi(unsigned code, unsigned d1, unsigned d2)
 {
     return kymo_user_dropped(code) ? 0 : kymo_logi(code, d1, d2);
 }
+#define trace_logi(code, d1, d2) kymo_trace_logi(code, d1, d2)
 /* Inserts `bytes` bytes, padded with 0 to whole slots, so that a reader sees a multiple of 8. */
 int trace_logb(unsigned code, const void *data, size_t bytes);
 /* trace_logb() for another class: class is an internal one, TRACE_CLASS_*. Every program may insert
