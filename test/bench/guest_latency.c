@@ -111,12 +111,11 @@ static void fill_maps(void)
 /* Takes what there is, then says so by a message. */
 static __attribute__((noreturn)) void fill(const char *then)
 {
+    int to = name_open(FILLED, 0);
+
     fill_ipc();
     fill_threads();
     fill_maps();
-    ConnectDetach(3);
-    ConnectDetach(_NTO_SIDE_CHANNEL | 1);
-    int to = name_open(FILLED, 0);
     MsgSend(to, NULL, 0, NULL, 0); /* returns when the parent lets it go on */
     if (strcmp(then, "crash") == 0) {
         *(volatile int *)unmapped = 1;
@@ -226,12 +225,15 @@ static int op_thread(void)
 
 static int filled_chid, filled_rcvid, filled_pid;
 
-/* A child's message; not a pulse that reports the end of one before. */
+/* A child's message; not a pulse that reports the end of one before. -1: the child finds no
+ * connection any more to send it over. */
 static int receive_filled(void)
 {
+    const uint64_t ns = 2000000000;
     int rcvid;
 
     do {
+        TimerTimeout(CLOCK_MONOTONIC, _NTO_TIMEOUT_RECEIVE, NULL, &ns, NULL);
         rcvid = MsgReceive(filled_chid, NULL, 0, NULL);
     } while (rcvid == 0);
     return rcvid;
@@ -536,8 +538,11 @@ static int fill_tables(void)
     while (holders < HOLDERS && (holder[holders] = child("hold", 9)) >= 0) {
         int rcvid = receive_filled();
 
-        MsgReply(rcvid, 0, NULL, 0);
         holders++;
+        if (rcvid < 0) {
+            break;
+        }
+        MsgReply(rcvid, 0, NULL, 0);
     }
     printf("bench_latency: %u children hold what there is\n", holders);
     return holders < 2 || end_holder() != 0;
