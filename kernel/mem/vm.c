@@ -8,11 +8,11 @@
  * where there are several CPUs), doesn't wait, and uses the pointer before it leaves. A mapping
  * keeps its slot. It is published by its length, which is written last when a slot is filled, and
  * zeroed first when it is emptied. Then vm_remove() cross-calls every CPU that may be in such a
- * call before it frees the memory or the slot: a CPU answers only when it is not in one, so by then no
- * CPU uses the old mapping. Those are the CPUs whose running thread is of this process. A CPU
- * changes its thread only with the lock, which vm_remove() has: one that runs another process's
- * thread, or none, comes to such a call only after it has had the lock, and then sees the new
- * mappings. So a process that unmaps interrupts only its own threads.
+ * call before it frees the memory or the slot: a CPU answers only when it is not in one, so by
+ * then no CPU uses the old mapping. Those are the CPUs whose running thread is of this process. A
+ * CPU changes its thread only with the lock, which vm_remove() has: one that runs another
+ * process's thread, or none, comes to such a call only after it has had the lock, and then sees
+ * the new mappings. So a process that unmaps interrupts only its own threads.
  *
  * The order of the slots changes while readers search it. A reader that finds a slot whose mapping
  * contains the address has what it wants, however it came there. One that finds nothing looks
@@ -479,11 +479,10 @@ int vm_unmap(struct process *proc, uintptr_t vaddr, size_t len)
 {
     struct mapping *m = vm_find(proc, vaddr, len);
 
-    if (!m) {
-        return -EINVAL;
+    if (m) {
+        vm_remove(proc, m);
     }
-    vm_remove(proc, m);
-    return 0;
+    return m ? 0 : -EINVAL;
 }
 
 void vm_process_gone(struct process *proc)
