@@ -389,14 +389,11 @@ static int vm_need_slot(struct process *proc)
 
 int vm_map(struct process *proc, struct mapping *m)
 {
-    paddr_t owned;
+    paddr_t owned = 0;
 
     kernel_assert(kernel_locked());
     int error = vm_need_slot(proc);
-    if (error) {
-        return error;
-    }
-    error = vm_back(proc, m, &owned);
+    error = error ? error : vm_back(proc, m, &owned);
     if (!error) {
         const struct mapping_list others = {proc->space.maps, proc->space.order, proc->space.nmaps};
 
