@@ -282,6 +282,7 @@ void trace_filter_apply(bool running)
     for (unsigned id = 0; id < TRACE_EV_COUNT; id++) {
         trace_bits_set(trace_site_logged, id, 1, running && site_wanted(id));
         set_site(id);
+        trace_port_window();
     }
     trace_sites_settle();
 }

@@ -51,7 +51,7 @@ void trace_kercall_update(bool all)
     for (unsigned i = 0; i < EVENTS; i++) {
         trace_bits_set(calls.limited, i, 1, trace_threads_limit_kercall(i));
         set_mode(i);
-        if (i % 64 == 63) {
+        if (i % 32 == 31) {
             trace_port_window();
         }
     }

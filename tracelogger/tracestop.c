@@ -24,11 +24,11 @@ int main(int argc, char **argv)
     }
     int coid = name_open(TRACELOGGER_LOCK, 0);
 
-    if (coid < 0) {
+    long status = coid < 0 ? -1 : MsgSend(coid, &msg, sizeof(msg), NULL, 0);
+    if (coid < 0 || (status < 0 && errno == ESRCH)) { /* or it ended before it took the message */
         printf("tracestop: no tracelogger is running\n");
         return 1;
     }
-    long status = MsgSend(coid, &msg, sizeof(msg), NULL, 0);
     if (status < 0) {
         if (errno == EPERM) {
             printf(

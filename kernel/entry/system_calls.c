@@ -7,6 +7,7 @@
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
 #include "kernel/arch/board.h"
+#include "kernel/arch/irq.h"
 #include "kernel/arch/panic.h"
 #include "kernel/base/console.h"
 #include "kernel/program/program.h"
@@ -14,8 +15,22 @@
 #include "kernel/observe/observe.h"
 #include "kernel/proc/proc.h"
 
-#define READ_MOST 4096u   /* bytes of one ImageRead(): the caller calls again */
+#define READ_MOST 16384u  /* bytes of one ImageRead(): the caller calls again */
+#define READ_PIECE 4096u  /* of these, between two interrupt windows */
 #define CONSOLE_STEP 128u /* bytes between two preemption points */
+
+static int read_out(struct process *proc, uintptr_t to, const uint8_t *from, size_t n)
+{
+    for (size_t done = 0; done < n; done += READ_PIECE) { /* READ_MOST / READ_PIECE at most */
+        size_t piece = n - done < READ_PIECE ? n - done : READ_PIECE;
+
+        if (copy_out(proc, to + done, from + done, piece)) {
+            return -EFAULT;
+        }
+        arch_irq_window();
+    }
+    return 0;
+}
 
 long ker_image_read(struct thread *self, const uintptr_t *args)
 {
@@ -41,7 +56,8 @@ long ker_image_read(struct thread *self, const uintptr_t *args)
     if (n > READ_MOST) {
         n = READ_MOST;
     }
-    return copy_out(self->proc, args[2], file.data + offset, n) ? -EFAULT : (long)n;
+    int error = read_out(self->proc, args[2], (const uint8_t *)file.data + offset, n);
+    return error ? error : (long)n;
 }
 
 /* step: bytes written so far. */

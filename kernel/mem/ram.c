@@ -18,7 +18,7 @@
 #include "kernel/mem/mem.h"
 
 #define WORD_BITS 32u
-#define MARK_WINDOW 256 /* words written between two interrupt windows */
+#define MARK_WINDOW 64 /* words written between two interrupt windows */
 
 static struct {
     uint32_t *words; /* [a] a bit for each granule: it is held; NULL: not noted */

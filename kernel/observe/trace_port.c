@@ -96,6 +96,9 @@ static void unmap_from(struct process *proc, paddr_t pa)
         if (m->phys == pa && (m->flags & KYMO_MAP_TRACE)) {
             vm_remove(proc, m);
         }
+        if (i % 64 == 0) {
+            arch_irq_window();
+        }
     }
 }
 
@@ -168,6 +171,7 @@ void trace_port_user_wanted(bool wanted)
         if (proc && proc->user_word) {
             user_word_write(proc, wanted);
         }
+        arch_irq_window();
     }
 }
 
@@ -210,6 +214,7 @@ static void write_again(void)
     for (const struct trace_site *site = __trace_sites_start; site < __trace_sites_end; site++) {
         if (trace_bit(patched, (unsigned)site->id)) {
             arch_text_write(site->at, (const void *)site->at, ARCH_SITE_BYTES);
+            arch_irq_window();
         }
     }
 }

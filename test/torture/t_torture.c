@@ -7,7 +7,7 @@
  * processes held is missing (accounts.c); the kernel lives.
  *
  * `t_torture SEED ROUNDS STEPS [PACE]` is the judge: seeds SEED, SEED + 1, …; a step is 1 to 4 ms,
- * or PACE times that, as are the victims' pauses: where the CPUs are threads of a host that is slow,
+ * or PACE times that, as are the victims' pauses: where the CPUs are threads of a slow host,
  * victims leave time for the others. A run repeats under icount only. Every round prints its seed
  * and what was done in it.
  */

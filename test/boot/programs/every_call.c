@@ -70,6 +70,7 @@ const struct every_call every_call[] = {
     {CALL_PROC_SPAWN, {BAD}},
     {CALL_PROC_WAIT, {NOBODY, BAD, 1}},
     {CALL_PROC_INFO, {0x7fffffff, BAD}},
+    {CALL_PROC_LIMITS, {NOBODY, 1, BAD}},
     {CALL_THREAD_INFO, {NOBODY, 1, BAD}},
     {CALL_PROC_SELF, {0, 0}},
     {CALL_MEM_MAP, {BAD}},
