@@ -141,7 +141,7 @@ static void test_refusals(void **state)
 
     (void)state;
     assert_int_equal(simple(alice, 0, 0, 0, 0), -EINVAL_);
-    assert_int_equal(simple(alice, KYMO_D_PASS + 1, 0, 0, 0), -EINVAL_);
+    assert_int_equal(simple(alice, KYMO_D_LIMIT + 1, 0, 0, 0), -EINVAL_);
     assert_int_equal(simple(alice, UINT32_MAX, 0, 0, 0), -EINVAL_);
     assert_int_equal(simple(bob, KYMO_D_STATUS, h, 0, 0), -EBADF_);
     assert_int_equal(simple(alice, KYMO_D_STATUS, h + 1, 0, 0), -EBADF_);
