@@ -38,7 +38,7 @@ kill = sdt:COMM:comm_signal       15 7 0 killed P 0x1234 0 0 0 0
 alarm + proc::signal-send         14 0 alarmed 0
 alarm + sdt:COMM:comm_signal      14 0 0 alarmed 0 ANY 0 0 0 0
 
-dump = sdt:PR_TH:thread_waitctx   dumper 1 priority-1 policy
+dump + sdt:PR_TH:thread_waitctx   dumper 1 priority-1 policy
 
 message = msg::send               rcvid P
 message = msg::receive            rcvid P

@@ -127,7 +127,7 @@ static void test_mistakes(void **state)
         {"[pri=1 prog", "[ without ]"},
         {"[pri] prog", "an option is key=value"},
         {"[colour=red] prog",
-         "no such option (pri policy heap stack ability runmask name status server)"},
+         "no such option (pri policy heap stack ability runmask name status server limit group)"},
         {"[status=1] prog", "status is 0 or any"},
         {"[status=] prog", "status is 0 or any"},
         {"[pri=0] prog", "pri is 1 to 255"},
