@@ -321,9 +321,12 @@ static void vm_order_insert(struct vm_space *space, uintptr_t vaddr)
 /* Makes the slot of m, which no reader uses any more, the first free one. */
 static void vm_order_remove(struct vm_space *space, const struct mapping *m)
 {
-    unsigned at = vm_position(space, m->vaddr), slot = space->order[at];
+    unsigned at = vm_position(space, m->vaddr), slot = (unsigned)(m - space->maps);
 
-    kernel_assert(&space->maps[slot] == m);
+    while (at < space->nmaps && space->order[at] != slot) { /* others at the same address (MPU) */
+        at++;
+    }
+    kernel_assert(at < space->nmaps);
     vm_change(space);
     for (unsigned i = at; i + 1 < space->nmaps; i++) {
         vm_order_set(space->order, i, space->order[i + 1]);
@@ -413,10 +416,18 @@ int vm_map(struct process *proc, struct mapping *m)
 
 struct mapping *vm_find(struct process *proc, uintptr_t vaddr, size_t len)
 {
-    unsigned at = vm_position(&proc->space, vaddr);
-    struct mapping *m = at < proc->space.nmaps ? vm_nth(&proc->space, at) : NULL;
+    /* With an MPU the same memory may be mapped more than once. */
+    for (unsigned at = vm_position(&proc->space, vaddr); at < proc->space.nmaps; at++) {
+        struct mapping *m = vm_nth(&proc->space, at);
 
-    return m && m->vaddr == vaddr && (m->len == len || len == 0) ? m : NULL;
+        if (m->vaddr != vaddr) {
+            return NULL;
+        }
+        if (m->len == len || len == 0) {
+            return m;
+        }
+    }
+    return NULL;
 }
 
 /* Clears what the threads know of their messages' and sync_t's memory, so that it is looked up
