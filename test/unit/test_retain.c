@@ -338,6 +338,8 @@ static void check_damaged(void)
     }
 }
 
+/* Known: in small buffers, about one seed in eight finds damage that cuts off the end of the ACTIVE
+ * buffer, which has no seal, and nothing says so: SEED=3 of slots256_retain. */
 static void damaged(void **state)
 {
     unsigned rounds = getenv("ROUNDS") ? (unsigned)atoi(getenv("ROUNDS")) : 4000;
