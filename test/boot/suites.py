@@ -35,7 +35,7 @@ A64 = ("virt-a64",)
 # programs that were compiled for one kernel (gate, fbt), or look into the board's folder (crash).
 DEBUG = "-debug"
 WITH_ASSERTIONS = frozenset("""
-    api api-multi d d-multi life faults dfuzz control control-smp4 interrupt smp1 truth fuzz kill
+    api api-multi d d-multi life faults dfuzz control control-smp4 interrupt smp1 fuzz kill
     torture quota d-own d-own-multi
     armv7m aarch64 events events-wide ring modes memory killed slain signalled
     qnx qnx-multi faults-multi libtest libtest-multi smp2 smp8 el2 small large console help servers
