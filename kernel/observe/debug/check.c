@@ -177,8 +177,9 @@ static void check_thread(const struct thread *t)
     }
     check_blocked(t);
     check_held(t);
-    if (t->priority !=
-        check_higher(t->base_priority, check_higher(t->msg_priority, t->sync_priority))) {
+    uint8_t inherited =
+        check_higher(t->msg_priority, check_higher(t->sync_priority, t->call_priority));
+    if (t->priority != check_higher(t->base_priority, inherited)) {
         kernel_panic("thread %d of %d: priority %u of %u, %u, %u", (int)t->tid, (int)t->proc->pid,
                      t->priority, t->base_priority, t->msg_priority, t->sync_priority);
     }
