@@ -11,42 +11,65 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "abi/compiler.h"
 #include "abi/sys/neutrino.h"
 #include "lib/kercall.h"
 
 #define MOST KYMO_TRACE_USER_COMBINE_MAX
 
+/* The call's number. */
+enum {
+#define KERCALL(number, NAME, ...) CALL_##NAME = number,
+#include "abi/kercalls.def"
+#undef KERCALL
+};
+
 #define NOT_ASKED 2u
 volatile uint32_t kymo_user_wanted = NOT_ASKED;
 
 /* Threads may do this at once: each says the same. */
-static void ask(void)
+COLD static void ask_once(void)
+{
+    kymo_raw_TRACE_EVENT(KYMO_TRACE_USERWORD, (uintptr_t)&kymo_user_wanted, 0, 0, 0);
+}
+
+static inline void ask(void)
 {
     if (kymo_user_wanted == NOT_ASKED) {
-        kymo_raw_TRACE_EVENT(KYMO_TRACE_USERWORD, (uintptr_t)&kymo_user_wanted, 0, 0, 0);
+        ask_once();
     }
 }
 
-static bool dropped(unsigned code)
+static inline bool dropped(unsigned code)
 {
     ask();
     return kymo_user_dropped(code);
 }
 
-static int insert(uintptr_t cmd, uintptr_t code, uintptr_t d1, uintptr_t d2)
+COLD static int insert_failed(int error)
 {
-    kymo_pair pair = kymo_raw_TRACE_EVENT(cmd, code, d1, d2, 0);
+    errno = error;
+    return -1;
+}
 
-    if (KYMO_PAIR_ERROR(pair) != 0) {
-        errno = KYMO_PAIR_ERROR(pair);
-        return -1;
-    }
-    return 0;
+static inline int insert(uintptr_t cmd, uintptr_t code, uintptr_t d1, uintptr_t d2)
+{
+    int error = kymo_call_4(CALL_TRACE_EVENT, cmd, code, d1, d2);
+
+    return error == 0 ? 0 : insert_failed(error);
+}
+
+COLD static int first_logi(unsigned code, unsigned d1, unsigned d2)
+{
+    ask_once();
+    return insert(_NTO_TRACE_INSERTSUSEREVENT, code, d1, d2);
 }
 
 int kymo_logi(unsigned code, unsigned d1, unsigned d2)
 {
-    ask();
+    if (kymo_user_wanted == NOT_ASKED) {
+        return first_logi(code, d1, d2);
+    }
     return insert(_NTO_TRACE_INSERTSUSEREVENT, code, d1, d2);
 }
 
@@ -79,20 +102,30 @@ int trace_logbc(unsigned class_number, unsigned event, const void *data, size_t 
                       (unsigned)((bytes + 3) / 4));
 }
 
-int trace_logs(unsigned code, const char *text)
+/* The beginning of a text that is too long for the kernel. */
+COLD static int insert_long(unsigned code, const char *text)
 {
     char copy[MOST];
+    size_t len = strnlen(text, sizeof(copy) - 1);
 
+    memcpy(copy, text, len);
+    copy[len] = '\0';
+    return insert(_NTO_TRACE_INSERTUSRSTREVENT, code, (uintptr_t)copy, 0);
+}
+
+/* The kernel finds the text's end: it refuses one that is too long (EINVAL). */
+int trace_logs(unsigned code, const char *text)
+{
     if (dropped(code)) {
         return 0;
     }
-    size_t len = strnlen(text, sizeof(copy));
-    if (len < sizeof(copy)) {
-        return insert(_NTO_TRACE_INSERTUSRSTREVENT, code, (uintptr_t)text, 0);
+    int error =
+        kymo_call_4(CALL_TRACE_EVENT, _NTO_TRACE_INSERTUSRSTREVENT, code, (uintptr_t)text, 0);
+
+    if (error == EINVAL) {
+        return insert_long(code, text);
     }
-    memcpy(copy, text, sizeof(copy) - 1);
-    copy[sizeof(copy) - 1] = '\0';
-    return insert(_NTO_TRACE_INSERTUSRSTREVENT, code, (uintptr_t)copy, 0);
+    return error == 0 ? 0 : insert_failed(error);
 }
 
 int trace_vnlogf(unsigned code, int max, const char *format, va_list list)

@@ -17,7 +17,8 @@ enum trace_event_id {
     TRACE_EV_kercall_enter,
     TRACE_EV_kercall_exit,
     TRACE_EV_kercall_int,
-    TRACE_EV_EVENTS, /* end of the log's sites */
+    TRACE_EV_user_event, /* class USER */
+    TRACE_EV_EVENTS,     /* end of the log's sites */
     TRACE_EV_before_sites = TRACE_EV_EVENTS - 1,
 #define SITE(name, ...) TRACE_EV_##name,
 #include "trace/sites.def"

@@ -222,6 +222,16 @@ void trace_filter_all(enum trace_filter_set set, bool value)
 
 /* ---- sites ------------------------------------------------------------------------- */
 
+static bool user_any(void)
+{
+    uint32_t any = 0;
+
+    for (unsigned i = 0; i < TRACE_BITS(TRACE_USER_EVENTS); i++) {
+        any |= trace_filter.user_on[i];
+    }
+    return any != 0;
+}
+
 static bool site_wanted(unsigned id)
 {
     switch (id) {
@@ -231,8 +241,18 @@ static bool site_wanted(unsigned id)
     case TRACE_EV_kercall_exit:
     case TRACE_EV_kercall_int:
         return trace_kercall_any(id - TRACE_EV_kercall_enter);
+    case TRACE_EV_user_event:
+        return user_any();
     default:
         return id < TRACE_EV_ENTRIES && trace_bit(trace_filter.entry_on, id);
+    }
+}
+
+static void set_user(bool wanted)
+{
+    if (wanted != trace_user_wanted) {
+        trace_atomic_store(&trace_user_wanted, wanted, __ATOMIC_RELAXED);
+        trace_port_user_wanted(wanted);
     }
 }
 
@@ -246,6 +266,9 @@ static void set_site(unsigned id)
         sites[id] = (uint8_t)mode;
         trace_port_site_set(id, mode);
         unsettled = true;
+        if (id == TRACE_EV_user_event) {
+            set_user(mode != TRACE_SITE_OFF);
+        }
     }
 }
 
@@ -257,28 +280,8 @@ void trace_sites_settle(void)
     }
 }
 
-static bool user_any(void)
-{
-    uint32_t any = 0;
-
-    for (unsigned i = 0; i < TRACE_BITS(TRACE_USER_EVENTS); i++) {
-        any |= trace_filter.user_on[i];
-    }
-    return any != 0;
-}
-
-static void set_user(bool wanted)
-{
-    if (wanted != trace_user_wanted) {
-        trace_atomic_store(&trace_user_wanted, wanted, __ATOMIC_RELAXED);
-        trace_port_user_wanted(wanted);
-        unsettled = true;
-    }
-}
-
 void trace_filter_apply(bool running)
 {
-    set_user(running && user_any());
     for (unsigned id = 0; id < TRACE_EV_COUNT; id++) {
         trace_bits_set(trace_site_logged, id, 1, running && site_wanted(id));
         set_site(id);

@@ -76,7 +76,7 @@ void trace_filter_apply(bool running);
  * trace_sites_settle() returns; call that once for a batch. Kernel lock. */
 void trace_site_probe(unsigned id, bool on);
 void trace_sites_settle(void);
-/* [a] Some user event is on, and tracing runs. */
+/* [a] Somebody wants user events: some are on and tracing runs, or D listens to them. */
 extern bool trace_user_wanted;
 /* [a] Listeners of a site: the log, D. */
 extern uint32_t trace_site_logged[TRACE_BITS(TRACE_EV_COUNT)];

@@ -70,6 +70,7 @@ static struct trace_slot *log_reserve(struct trace_cpu *cpu, unsigned slot_class
     }
     trace_assert(trace_port_irq_masked());
     cpu->busy = true;
+    cpu->losing = 0;
     cpu->limit = cpu->full = NULL;
     struct trace_slot *slot = find_room(cpu, slot_class, slots);
     TRACE_YIELD_POINT("reserve");
@@ -120,7 +121,11 @@ void trace_log_limit(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what)
     struct trace_slot *full = cpu->full;
 
     if (cpu->limit == full) { /* the buffer is full, or both are NULL */
-        log_next(d1, d2, now, what);
+        if (!full && likely(log_lost(cpu, TRACE_WHAT_CODE(what) >> TRACE_CLASS_SHIFT))) {
+            trace_port_irq_restore(what);
+        } else {
+            log_next(d1, d2, now, what);
+        }
         return;
     }
     cpu->limit = cpu->due = full;
@@ -176,21 +181,36 @@ void trace_clock_wrapped(struct trace_cpu *cpu)
  * end before the limit, and the time is above the last one. Returns NULL if not: log_reserve() then
  * decides.
  */
-TRACE_INLINE struct trace_slot *log_reserve_usual(struct trace_cpu *cpu, unsigned slots)
+TRACE_INLINE struct trace_slot *log_reserve_usual(struct trace_cpu *cpu, unsigned slots,
+                                                  uint32_t *time)
 {
     trace_now_t now = TRACE_NOW();
     struct trace_slot *slot = cpu->cursor;
-    uintptr_t limit = (uintptr_t)cpu->limit;
 
     if ((TRACE_PORT_CLOCK_BITS != 32 && trace_clock_over(cpu, now)) |
         ((uint32_t)now <= slot[-1].time)) {
         return NULL;
     }
-    if ((uintptr_t)slot >= limit || limit - (uintptr_t)slot < slots * sizeof(*slot) ||
-        slots > TRACE_EVENT_SLOTS_MOST) {
+    if ((uintptr_t)(slot + slots) > (uintptr_t)cpu->limit) {
         return NULL;
     }
-    slot->time = (uint32_t)now;
+    *time = (uint32_t)now;
+    return slot;
+}
+
+/* Reserves slots in any case. Returns NULL if the event is not recorded. */
+TRACE_INLINE struct trace_slot *log_reserve_any(struct trace_cpu *cpu, unsigned slot_class,
+                                                unsigned slots, uint32_t *time)
+{
+    struct trace_slot *slot = NULL;
+
+    if (likely(slots <= TRACE_EVENT_SLOTS_MOST)) {
+        slot = log_reserve_usual(cpu, slots, time);
+    }
+    if (unlikely(!slot)) {
+        slot = log_reserve(cpu, slot_class, slots);
+        *time = slot ? slot->time : 0;
+    }
     return slot;
 }
 
@@ -214,21 +234,39 @@ void trace_log4(uint32_t code, const uint32_t words[4])
 {
     uintptr_t irq = trace_port_irq_save();
     struct trace_cpu *cpu = trace_port_cpu();
-    struct trace_slot *slot = log_reserve_usual(cpu, 2);
+    uint32_t time, header = TRACE_PORT_HEADER(cpu, code);
+    struct trace_slot *slot = log_reserve_any(cpu, code >> TRACE_CLASS_SHIFT, 2, &time);
 
-    if (unlikely(!slot)) {
-        slot = log_reserve(cpu, code >> TRACE_CLASS_SHIFT, 2);
-    }
-    if (slot) {
-        uint32_t time = slot->time;
-
-        slot = trace_port_put(slot, TRACE_PORT_HEADER(cpu, code | TRACE_STRUCT_CB), time, words[0],
-                              words[1]);
-        slot = trace_port_put(slot, TRACE_PORT_HEADER(cpu, code | TRACE_STRUCT_CE), time, words[2],
-                              words[3]);
+    if (likely(slot)) {
+        slot = trace_port_put(slot, header | TRACE_STRUCT_CB, time, words[0], words[1]);
+        slot = trace_port_put(slot, header | TRACE_STRUCT_CE, time, words[2], words[3]);
         log_commit(cpu, slot, code >> TRACE_CLASS_SHIFT);
     }
     log_finish(cpu, irq);
+}
+
+bool trace_log_slots(uint32_t code, const uint32_t *words, unsigned slots)
+{
+    uintptr_t irq = trace_port_irq_save();
+    struct trace_cpu *cpu = trace_port_cpu();
+    uint32_t time, header = TRACE_PORT_HEADER(cpu, code);
+    struct trace_slot *slot = log_reserve_any(cpu, code >> TRACE_CLASS_SHIFT, slots, &time);
+
+    if (likely(slot)) {
+        const uint32_t *last = words + 2 * (slots - 1);
+        uint32_t part = TRACE_STRUCT_CB;
+        struct trace_slot *at = slot;
+
+        for (; words < last; words += 2) { /* all but the last, at most TRACE_EVENT_SLOTS_MOST */
+            at = trace_port_put(at, header | part, time, words[0], words[1]);
+            part = TRACE_STRUCT_CC;
+        }
+        part = slots == 1 ? TRACE_STRUCT_S : TRACE_STRUCT_CE;
+        at = trace_port_put(at, header | part, time, last[0], last[1]);
+        log_commit(cpu, at, code >> TRACE_CLASS_SHIFT);
+    }
+    log_finish(cpu, irq);
+    return slot != NULL;
 }
 
 /* Returns the word of a text's bytes from `from` on, with zeros behind its last one. */
@@ -259,22 +297,15 @@ bool trace_log_words(unsigned slot_class, unsigned event, const struct trace_wor
     uint32_t code = slot_class << TRACE_CLASS_SHIFT | event;
     uintptr_t irq = trace_port_irq_save();
     struct trace_cpu *cpu = trace_port_cpu();
+    uint32_t time, header = TRACE_PORT_HEADER(cpu, code);
 
     slots = slots ? slots : 1;
-    struct trace_slot *slot = log_reserve_usual(cpu, slots);
-    slot = slot ? slot : log_reserve(cpu, slot_class, slots);
+    struct trace_slot *slot = log_reserve_any(cpu, slot_class, slots, &time);
     if (slot) {
-        uint32_t time = slot->time;
         struct trace_slot *at = slot;
-        unsigned i = 0;
 
-        for (; i + 1 < slots && 2 * i + 1 < words->nwords; i++) { /* all but the last */
-            uint32_t part = i == 0 ? TRACE_STRUCT_CB : TRACE_STRUCT_CC;
-            at = trace_port_put(at, TRACE_PORT_HEADER(cpu, code | part), time, words->words[2 * i],
-                                words->words[2 * i + 1]);
-        }
-        for (; i < slots; i++) {
-            at = trace_port_put(at, TRACE_PORT_HEADER(cpu, code | log_structure(i, slots)), time,
+        for (unsigned i = 0; i < slots; i++) {
+            at = trace_port_put(at, header | log_structure(i, slots), time,
                                 log_word_at(words, 2 * i), log_word_at(words, 2 * i + 1));
         }
         log_commit(cpu, at, slot_class);

@@ -72,7 +72,9 @@ struct trace_words {
 /* Returns false if the event is not recorded; that is counted, unless tracing is off here. */
 bool trace_log_words(unsigned slot_class, unsigned event, const struct trace_words *event_words);
 
-/* An event of four words: two slots. code: class << 10 | event. */
+/* An event of whole slots, at least one: 2 * slots words. code: class << 10 | event. */
+bool trace_log_slots(uint32_t code, const uint32_t *words, unsigned slots);
+/* An event of four words: two slots. */
 void trace_log4(uint32_t code, const uint32_t words[4]);
 
 /* Own CPU, interrupts masked (cross-calls): starts and stops tracing here, closes the ACTIVE

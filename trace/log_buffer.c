@@ -87,6 +87,7 @@ static void open_buffer(struct trace_cpu *cpu, uint32_t index)
 
     trace_assert(stamp > trace_clock_last(cpu));
     trace_ring_begin(ring, index);
+    cpu->losing = 0;
     ring->buffers[index].dropped_slots = dropped;
     cpu->end = slot + TRACE_BUFFER_SLOTS;
     cpu->due = first_high_water(cpu, slot);
@@ -100,8 +101,7 @@ static void open_buffer(struct trace_cpu *cpu, uint32_t index)
     trace_assert(buffer_sound(cpu) && cpu->cursor < cpu->end);
 }
 
-/* Notes how many more buffers would have been needed so far. */
-static void note_demand(struct trace_cpu *cpu)
+COLD void log_note_demand(struct trace_cpu *cpu)
 {
     uint32_t missed = (cpu->missed_slots + TRACE_BUFFER_SLOTS - 1) / TRACE_BUFFER_SLOTS;
 
@@ -111,7 +111,7 @@ static void note_demand(struct trace_cpu *cpu)
 void log_missed(struct trace_cpu *cpu, unsigned slots)
 {
     cpu->missed_slots += slots;
-    note_demand(cpu);
+    log_note_demand(cpu);
 }
 
 bool log_next_buffer(struct trace_cpu *cpu)
@@ -132,7 +132,7 @@ bool log_next_buffer(struct trace_cpu *cpu)
     case TRACE_FOUND_READY:  /* with events that nobody took */
         trace_assert(!free); /* I8 */
         ring->run += ring->policy != TRACE_RING;
-        note_demand(cpu);
+        log_note_demand(cpu);
         trace_loss_buffer(cpu, index, ring->policy == TRACE_RING ? 0 : KYMO_DROP_OVERWRITTEN);
         break;
     case TRACE_FOUND_FREE:
@@ -209,6 +209,7 @@ void trace_log_stop(struct trace_cpu *cpu)
         close_buffer(cpu);
     }
     cpu->on = false;
+    cpu->losing = 0;
     cpu->limit = cpu->full = NULL;
 }
 
@@ -386,8 +387,9 @@ bool log_lost_again(struct trace_cpu *cpu, unsigned slot_class)
     }
     cpu->missed_slots++;
     if (cpu->missed_slots % TRACE_BUFFER_SLOTS == 1) {
-        note_demand(cpu);
+        log_note_demand(cpu);
     }
+    cpu->losing = cpu->loss.classes[KYMO_DROP_NOBUFFER];
     return true;
 }
 

@@ -131,7 +131,9 @@ struct trace_cpu {
     uint32_t id;                 /* [I] */
     uint32_t raised;             /* [k] ring.closed when the interrupt was last raised */
     uint32_t missed_slots;       /* [c] slots requested while there was no buffer: the demand */
-    struct trace_slot none[2];   /* [c] none[0].time: last stamp while no buffer is ACTIVE */
+    /* [c] bit per class whose next event is lost, too, if no buffer has become FREE: log_lost() */
+    uint32_t losing;
+    struct trace_slot none[2]; /* [c] none[0].time: last stamp while no buffer is ACTIVE */
     struct trace_ring ring;
     struct trace_loss loss;
     /* [c] for D: the arguments of the probe firing here, in its caller's frame, where stack()

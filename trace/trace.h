@@ -46,8 +46,9 @@ struct trace_gate_request {
 long trace_control(const struct trace_caller *who, uint32_t cmd, const uint32_t args[4],
                    void *data);
 long trace_stop_now(void);
-/* User events; any context, no lock. data is in kernel-readable memory, at most
- * KYMO_TRACE_USER_COMBINE_MAX bytes. Return 0 or -errno (-EINVAL event > 1023 or too long). */
+/* User events (trace/user.h has their common case); any context, no lock. data is in
+ * kernel-readable memory, at most KYMO_TRACE_USER_COMBINE_MAX bytes. Return 0 or -errno (-EINVAL
+ * event > 1023 or too long). */
 long trace_user_simple(uint32_t event, uint32_t d1, uint32_t d2);
 long trace_user_combine(uint32_t event, const uint32_t *words, unsigned nwords);
 long trace_user_string(uint32_t event, const char *text, unsigned len_with_nul);

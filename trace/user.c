@@ -1,19 +1,57 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * User events: events that a program inserts by TraceEvent(INSERT*USEREVENT). Any context, no lock,
- * no ability needed. Data is in memory that the kernel may read; it is read once. Refused with
- * -EINVAL: event numbers above 1023, more than KYMO_TRACE_USER_COMBINE_MAX bytes. An event that is
- * filtered out or not being traced is not an error. Proof: test/unit/test_user.c.
+ * no ability needed. Data is in memory that the kernel may read; the log and D see the same.
+ * Refused with -EINVAL: event numbers above 1023, more than KYMO_TRACE_USER_COMBINE_MAX bytes. An
+ * event that is filtered out or not being traced is not an error.
+ *
+ * All have one site, TRACE_EV_user_event: while neither the log nor D wants them it is one no-op,
+ * and programs that asked for it (KYMO_TRACE_USERWORD) don't even call. D's probes are those of the
+ * provider `user` (trace/probes.def). They fire whatever the log's filter is. Proof:
+ * test/unit/test_user.c; from programs: test/boot's t_trace, and causes for D.
  */
+#include "trace/user.h"
+
 #include "abi/errno.h"
 #include "abi/sys/trace.h"
-#include "trace/filter.h"
-#include "trace/log.h"
+#include "trace/assert.h"
 #include "trace/trace.h"
+
+/* What D's probes tell by (trace/probes.def), as a thread's state in its own site. */
+enum user_kind { USER_SIMPLE, USER_COMBINE, USER_STRING };
+
+static inline bool user_site_on(void)
+{
+    return TRACE_PORT_SITE_ON(TRACE_EV_user_event);
+}
 
 static inline bool user_on(uint32_t event)
 {
-    return trace_user_wanted && trace_bit(trace_filter.user_on, event);
+    return trace_bit(trace_site_logged, TRACE_EV_user_event) &&
+           trace_bit(trace_filter.user_on, event);
+}
+
+/* Fires D's probes, if there are any. about: the event, d1, d2. data, of a kind other than
+ * USER_SIMPLE: d1 is their number of words or bytes. */
+COLD static void user_fire(enum user_kind kind, const uint32_t about[3], const void *data)
+{
+    uint32_t count = data ? about[1] : 0;
+    const uint64_t words[] = {about[0], about[1], about[2], (uintptr_t)data, kind, 0, 1, count};
+
+    if (trace_bit(trace_site_probed, TRACE_EV_user_event) &&
+        trace_port_listens(TRACE_EV_user_event)) {
+        trace_port_fire(TRACE_EV_user_event, words);
+    }
+}
+
+/* A copy that ends with a NUL, because D's strings do. */
+COLD static void user_fire_string(uint32_t event, const char *text, unsigned bytes)
+{
+    char copy[KYMO_TRACE_USER_COMBINE_MAX];
+
+    __builtin_memcpy(copy, text, bytes);
+    copy[bytes] = '\0';
+    user_fire(USER_STRING, (const uint32_t[]){event, bytes, 0}, copy);
 }
 
 long trace_user_simple(uint32_t event, uint32_t d1, uint32_t d2)
@@ -21,8 +59,11 @@ long trace_user_simple(uint32_t event, uint32_t d1, uint32_t d2)
     if (event >= TRACE_USER_EVENTS) {
         return -EINVAL;
     }
-    if (user_on(event)) {
-        trace_log2(TRACE_CLASS_USER, event, d1, d2);
+    if (user_site_on()) {
+        if (user_on(event)) {
+            trace_log2(TRACE_CLASS_USER, event, d1, d2);
+        }
+        user_fire(USER_SIMPLE, (const uint32_t[]){event, d1, d2}, NULL);
     }
     return 0;
 }
@@ -32,14 +73,35 @@ long trace_user_combine(uint32_t event, const uint32_t *words, unsigned nwords)
     if (event >= TRACE_USER_EVENTS || nwords > KYMO_TRACE_USER_COMBINE_MAX / sizeof(uint32_t)) {
         return -EINVAL;
     }
-    if (user_on(event)) {
-        trace_log_words(TRACE_CLASS_USER, event, &(struct trace_words){words, nwords, NULL, 0});
+    if (user_site_on()) {
+        if (user_on(event)) {
+            trace_log_words(TRACE_CLASS_USER, event, &(struct trace_words){words, nwords, NULL, 0});
+        }
+        user_fire(USER_COMBINE, (const uint32_t[]){event, nwords, 0}, words);
     }
     return 0;
 }
 
-static void log_short(uint32_t event, const char *text, unsigned bytes)
+void trace_user_text_words(uint32_t event, uint32_t *words, unsigned n)
 {
+    trace_assert(n >= 1 && n <= TRACE_USER_TEXT_WORDS);
+    if (n <= TRACE_SHORT_TEXT_BYTES / sizeof(*words)) {
+        words[1] = n == 1 ? 0 : words[1];
+        words[2] = TRACE_SHORT_TEXT_D1;
+        words[3] = TRACE_SHORT_TEXT_D2;
+        n = 4;
+    } else if (n % 2 != 0) {
+        words[n++] = 0;
+    }
+    trace_log_slots(TRACE_CLASS_USER << TRACE_CLASS_SHIFT | event, words, n / 2);
+}
+
+static void log_text(uint32_t event, const char *text, unsigned bytes)
+{
+    if (bytes >= TRACE_SHORT_TEXT_BYTES) {
+        trace_log_words(TRACE_CLASS_USER, event, &(struct trace_words){NULL, 0, text, bytes});
+        return;
+    }
     uint32_t words[4] = {0, 0, TRACE_SHORT_TEXT_D1, TRACE_SHORT_TEXT_D2};
 
     for (unsigned i = 0; i < bytes; i++) {
@@ -55,16 +117,17 @@ long trace_user_string(uint32_t event, const char *text, unsigned len_with_nul)
     if (event >= TRACE_USER_EVENTS || len_with_nul > KYMO_TRACE_USER_COMBINE_MAX) {
         return -EINVAL;
     }
-    if (!user_on(event)) {
+    if (!user_site_on()) {
         return 0;
     }
     while (bytes + 1 < len_with_nul && text[bytes]) {
         bytes++;
     }
-    if (bytes < TRACE_SHORT_TEXT_BYTES) {
-        log_short(event, text, bytes);
-    } else {
-        trace_log_words(TRACE_CLASS_USER, event, &(struct trace_words){NULL, 0, text, bytes});
+    if (user_on(event)) {
+        log_text(event, text, bytes);
+    }
+    if (trace_bit(trace_site_probed, TRACE_EV_user_event)) {
+        user_fire_string(event, text, bytes);
     }
     return 0;
 }

@@ -39,6 +39,7 @@ static const struct site sites[] = {
 #include "trace/sites.def"
 #undef SITE
     {"thread_state", {"pid", "tid", "priority", "policy", "state", "before"}},
+    {"user_event", {"event", "d1", "d2", "data", "kind", "", "", "count"}},
 };
 
 static const struct site *site_of(const char *name)
@@ -316,6 +317,13 @@ static const struct {
      "Waiting for locks: programs' mutexes, and the kernel's lock. A mutex without waiters never\n"
      "enters the kernel, so it has no probe."},
     {"sysinfo", "Counters: `args[0]` is 1."},
+    {"user",
+     "Events that programs insert by `TraceEvent()` or the functions of `<sys/trace.h>`\n"
+     "([app.md](app.md)). `event` is the program's own number, 0 to 1023. The probes fire\n"
+     "whatever the event log records, also while it is stopped; events that kernel code inserts\n"
+     "fire, too. A text's bytes and a combine event's words are a copy in the kernel's memory:\n"
+     "`stringof()` and loads, not `copyin()`; a consumer that may observe only its own processes\n"
+     "can't read them."},
     {"sdt",
      "Every entry of the event table ([events.md](events.md)), with the arguments of the wider\n"
      "form. The function is the event's class."},

@@ -30,9 +30,9 @@ static inline void kercall_trace_preempted(struct thread *t)
     }
 }
 
-/* Chooses whether MsgSendv, MsgReceivev and MsgReplyv try the fast path (msg_direct.c) first, as
- * they do unless function probes are enabled: the fast path runs none of the general path's
- * functions. Kernel lock held. */
+/* Chooses whether MsgSendv, MsgReceivev, MsgReplyv (msg_direct.c) and TraceEvent (trace_quick.c)
+ * try the fast path first, as they do unless function probes are enabled: the fast path runs none
+ * of the general path's functions. Kernel lock held. */
 void kercall_use_direct(bool on);
 
 #endif

@@ -19,6 +19,8 @@ void kercall_special(struct thread *self, long result);
 struct thread *kercall_held(struct thread *self, unsigned number);
 /* Like kercall_held(), called without the lock. */
 struct thread *kercall_locked(struct thread *self, unsigned number);
+/* The general path of a NOLOCK call, whose fast path found another case. Lock as for those. */
+struct thread *kercall_general(struct thread *self, unsigned number);
 /* self's handler blocked it: releases the lock and returns the thread to resume, which is the next
  * one, or what this CPU's pending work leaves. Lock held. */
 struct thread *kercall_blocked(struct thread *self);

@@ -174,6 +174,11 @@ static struct thread *kercall_unlocked(struct thread *self, unsigned number)
     return self;
 }
 
+struct thread *kercall_general(struct thread *self, unsigned number)
+{
+    return CONFIG_CPUS == 1 ? kercall_held(self, number) : kercall_unlocked(self, number);
+}
+
 struct thread *kercall_held(struct thread *self, unsigned number)
 {
     kernel_assert(kernel_locked());
@@ -203,9 +208,8 @@ static kercall_way ways[KERCALL_MAX] = {
 #include "abi/kercalls.def"
 #include "kernel/base/cpu.h"
 #undef KERCALL
-    [KER_MSG_SENDV] = msg_direct_send,
-    [KER_MSG_RECEIVEV] = msg_direct_receive,
-    [KER_MSG_REPLYV] = msg_direct_reply,
+    [KER_MSG_SENDV] = msg_direct_send,   [KER_MSG_RECEIVEV] = msg_direct_receive,
+    [KER_MSG_REPLYV] = msg_direct_reply, [KER_TRACE_EVENT] = trace_quick,
 };
 #pragma GCC diagnostic pop
 
@@ -213,13 +217,15 @@ void kercall_use_direct(bool on)
 {
     static const struct {
         unsigned number;
-        kercall_way direct;
-    } calls[] = {{KER_MSG_SENDV, msg_direct_send},
-                 {KER_MSG_RECEIVEV, msg_direct_receive},
-                 {KER_MSG_REPLYV, msg_direct_reply}};
-    kercall_way general = CONFIG_CPUS == 1 ? kercall_held : kercall_locked;
+        kercall_way direct, general;
+    } calls[] = {{KER_MSG_SENDV, msg_direct_send, kercall_locked},
+                 {KER_MSG_RECEIVEV, msg_direct_receive, kercall_locked},
+                 {KER_MSG_REPLYV, msg_direct_reply, kercall_locked},
+                 {KER_TRACE_EVENT, trace_quick, kercall_unlocked}};
 
     for (unsigned i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
+        kercall_way general = CONFIG_CPUS == 1 ? kercall_held : calls[i].general;
+
         __atomic_store_n(&ways[calls[i].number], on ? calls[i].direct : general, __ATOMIC_RELAXED);
     }
 }

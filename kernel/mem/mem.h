@@ -9,6 +9,7 @@
 #ifndef KERNEL_MEM_MEM_H
 #define KERNEL_MEM_MEM_H
 
+#include "abi/errno.h"
 #include "abi/sys/kymo.h"
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/cpu.h"
@@ -80,8 +81,6 @@ void *vm_cache_fill(struct vm_cache *cache, const struct process *proc, uintptr_
 
 /* Adds a mapping; fills in m->vaddr. Allocates RAM if m->phys is 0 and it is not a device. */
 int vm_map(struct process *proc, struct mapping *m); /* 0, -ENOMEM, -EAGAIN (no entry left) */
-int vm_unmap(struct process *proc, uintptr_t vaddr,
-             size_t len); /* -EINVAL: not exactly a mapping */
 
 /* Returns whether the whole range is memory of the process with these rights, possibly in several
  * mappings. */
@@ -119,6 +118,16 @@ void phys_clear(paddr_t pa, size_t len);
 struct mapping *vm_find(struct process *proc, uintptr_t vaddr, size_t len);
 /* Removes mapping m of proc, undoing vm_map(). */
 void vm_remove(struct process *proc, struct mapping *m);
+/* Removes the mapping that vm_find() finds. Returns 0, or -EINVAL: there is none. */
+static inline int vm_unmap(struct process *proc, uintptr_t vaddr, size_t len)
+{
+    struct mapping *m = vm_find(proc, vaddr, len);
+
+    if (m) {
+        vm_remove(proc, m);
+    }
+    return m ? 0 : -EINVAL;
+}
 /* Changes the rights of one of proc's mappings to prot (KYMO_PROT_*). The caller makes new text
  * visible to instruction fetch. */
 void vm_protect(struct process *proc, struct mapping *m, unsigned prot);

@@ -441,7 +441,7 @@ static void vm_forget_buffers(struct process *proc)
             t->buffer = NULL;
             t->plain = NULL;
             t->iov_cache.covered = t->out_cache.covered = t->in_cache.covered = 0;
-            t->sync_cache.covered = 0;
+            t->sync_cache.covered = t->text_cache.covered = 0;
         }
     }
 }
@@ -481,16 +481,6 @@ void vm_remove(struct process *proc, struct mapping *m)
     if (gone.flags & KYMO_MAP_OBJECT) {
         object_unmapped(gone.phys);
     }
-}
-
-int vm_unmap(struct process *proc, uintptr_t vaddr, size_t len)
-{
-    struct mapping *m = vm_find(proc, vaddr, len);
-
-    if (m) {
-        vm_remove(proc, m);
-    }
-    return m ? 0 : -EINVAL;
 }
 
 void vm_process_gone(struct process *proc)

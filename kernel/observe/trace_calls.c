@@ -62,6 +62,7 @@ static long insert_combine(struct thread *self, const uintptr_t *args, unsigned 
                                (uint32_t)args[2], words, (unsigned)n);
 }
 
+/* The next text from this mapping takes the fast path (kernel/entry/trace_quick.c). */
 static long insert_string(struct thread *self, const uintptr_t *args)
 {
     char text[KYMO_TRACE_USER_COMBINE_MAX];
@@ -70,6 +71,7 @@ static long insert_string(struct thread *self, const uintptr_t *args)
     if (len < 0) {
         return len == -ENAMETOOLONG ? -EINVAL : len;
     }
+    vm_cache_fill(&self->text_cache, self->proc, args[2], 1, KYMO_PROT_READ);
     return trace_user_string((uint32_t)args[1], text, (unsigned)len + 1);
 }
 

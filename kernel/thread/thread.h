@@ -82,6 +82,8 @@ struct thread {
      * replies, and its buffers for what it gets. vm_remove() and vm_protect() empty them */
     struct vm_cache iov_cache, out_cache, in_cache;
     struct vm_cache sync_cache; /* [k] user mapping cache of the sync_t that its calls name */
+    /* [k] and of texts that it inserts into the trace; its own calls read it without the lock */
+    struct vm_cache text_cache;
     /* [k] the channel it last received from, whose senders raise its priority */
     struct channel *serving;
     int32_t xfer;       /* [k] rcvid of the message being received in pieces; 0: none */

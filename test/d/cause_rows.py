@@ -124,6 +124,10 @@ places = sdt:SYSTEM:address       nonzero 0
 places = sdt:SYSTEM:function_enter 0x1230 0x4560
 places = sdt:SYSTEM:function_exit 0x1240 0x4570
 
+user = user::simple               5 6 7
+user = user::combine              6 nonzero 3
+user = user::string               7 starts('words_of_a_user')
+
 spin + lockstat:kernel:spin       nonzero
 work + profile::profile-97       0 within(works,256)
 work + profile::tick-97          0 nonzero

@@ -283,6 +283,12 @@ void trace_port_fire(unsigned id, const uint64_t *words)
     fake.fired++;
     fake.fired_site = id;
     __builtin_memcpy(fake.fired_words, words, sizeof(fake.fired_words));
+    if (id == TRACE_EV_user_event && words[3]) { /* as long as its kind says: words or text */
+        const void *data = (const void *)(uintptr_t)words[3];
+        size_t bytes = words[4] == 1 ? words[7] * sizeof(uint32_t) : strlen(data) + 1;
+        assert_in_range(bytes, 0, sizeof(fake.fired_data));
+        memcpy(fake.fired_data, data, bytes);
+    }
 }
 
 int trace_port_gate(const char *name, struct kymo_trace_refusal *why)

@@ -43,11 +43,12 @@ struct fake {
     bool unsynced;              /* a site was set and no sync followed */
     unsigned fired, fired_site; /* calls of trace_port_fire(), and the last one's arguments */
     uint64_t fired_words[5];
-    int retained_error;                       /* what trace_port_retained() says */
-    struct kymo_retain_ring ring;             /* in the window; all 0: none */
-    const char *gate;                         /* the log's; NULL: none */
-    bool refuses;                             /* the log's gate does */
-    uint64_t thread[FAKE_CPUS];               /* pid << 32 | tid of who runs there */
+    uint8_t fired_data[KYMO_TRACE_USER_COMBINE_MAX]; /* of a user event */
+    int retained_error;                              /* what trace_port_retained() says */
+    struct kymo_retain_ring ring;                    /* in the window; all 0: none */
+    const char *gate;                                /* the log's; NULL: none */
+    bool refuses;                                    /* the log's gate does */
+    uint64_t thread[FAKE_CPUS];                      /* pid << 32 | tid of who runs there */
     unsigned asked, asked_site, asked_number; /* calls of trace_port_passes(), the last one's */
     uint64_t asked_words[5];
     void (*clock_hook)(void);         /* when a clock is read; NULL: nothing */

@@ -40,7 +40,8 @@ static void modes_agree(void)
     assert_int_equal(f->state_long & ~(f->state_on & f->state_wide), 0);
     assert_int_equal(f->state_long & trace_threads_limit_states(), 0);
     assert_int_equal(trace_user_wanted, fake.user_wanted);
-    assert_int_equal(trace_user_wanted, trace_state.running && user_any());
+    assert_int_equal(trace_user_wanted, (trace_state.running && user_any()) ||
+                                            trace_bit(trace_site_probed, TRACE_EV_user_event));
     assert_true(!trace_gate_armed || (f->state_fast | f->state_long) == 0);
 }
 

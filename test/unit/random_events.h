@@ -30,8 +30,7 @@ struct event {
     unsigned nwords; /* padding included */
 };
 
-/* What a STOP turns off at once: a site is patched, user events have trace_user_wanted. The others
- * go straight to the log. */
+/* What a STOP turns off at once: a site is patched. The others go straight to the log. */
 static inline bool kind_is_guarded(enum kind kind)
 {
     return kind <= KIND_CALL;

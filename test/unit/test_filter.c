@@ -408,13 +408,14 @@ static void sites_are_patched_only_while_it_runs(void **state)
     assert_false(fake.unsynced);
     changes = fake.site_changes;
     assert_in_range(changes, 20, TRACE_EV_COUNT);
-    assert_int_equal(command(_NTO_TRACE_ADDALLCLASSES), 0);              /* on already */
-    assert_int_equal(command1(_NTO_TRACE_DELCLASS, _NTO_TRACE_USER), 0); /* has no site */
+    assert_int_equal(command(_NTO_TRACE_ADDALLCLASSES), 0);     /* on already */
+    assert_int_equal(del_event(_NTO_TRACE_USER, 1), 0);         /* its site serves others */
+    assert_int_equal(del_event(_NTO_TRACE_THREAD, 1u << 1), 0); /* likewise */
     assert_int_equal(fake.site_changes, changes);
-    assert_int_equal(del_event(_NTO_TRACE_THREAD, 1u << 1), 0); /* its site serves others */
-    assert_int_equal(fake.site_changes, changes);
-    assert_int_equal(del_event(_NTO_TRACE_COMM, 3), 0);
+    assert_int_equal(command1(_NTO_TRACE_DELCLASS, _NTO_TRACE_USER), 0);
     assert_int_equal(fake.site_changes, changes + 1);
+    assert_int_equal(del_event(_NTO_TRACE_COMM, 3), 0);
+    assert_int_equal(fake.site_changes, changes + 2);
     assert_false(fake.unsynced);
     assert_int_equal(command(_NTO_TRACE_STOP), 0);
     for (unsigned id = 0; id < TRACE_EV_COUNT; id++) {

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/user.h"
+
 #define MAX KYMO_TRACE_USER_COMBINE_MAX
 
 static const struct seen *user_event(void)
@@ -162,6 +164,88 @@ static void not_traced_is_no_error(void **state)
     end_tracing();
 }
 
+static void fired(unsigned times, uint64_t event, uint64_t d1, uint64_t d2, uint64_t kind)
+{
+    assert_int_equal(fake.fired, times);
+    assert_int_equal(fake.fired_site, TRACE_EV_user_event);
+    assert_int_equal(fake.fired_words[0], event);
+    assert_int_equal(fake.fired_words[4], kind);
+    if (kind == 0) {
+        assert_int_equal(fake.fired_words[1], d1);
+        assert_int_equal(fake.fired_words[2], d2);
+    }
+}
+
+static void each_kind_fires(unsigned before)
+{
+    const uint32_t words[3] = {7, 8, 0x90000000};
+
+    assert_int_equal(trace_user_simple(1023, 0xffffffff, 5), 0);
+    fired(before + 1, 1023, 0xffffffff, 5, 0);
+    assert_int_equal(trace_user_combine(6, words, 3), 0);
+    fired(before + 2, 6, 0, 0, 1);
+    assert_memory_equal(fake.fired_data, words, sizeof(words));
+    assert_int_equal(trace_user_string(8, "text that is cut", 5), 0);
+    fired(before + 3, 8, 0, 0, 2);
+    assert_string_equal((const char *)fake.fired_data, "text");
+    assert_int_equal(trace_user_simple(1024, 1, 2), -EINVAL);
+    assert_int_equal(fake.fired, before + 3);
+}
+
+/* D listens to all of them, whatever the log records; programs are told that they are wanted. */
+static void probes_fire_whatever_is_logged(void **state)
+{
+    (void)state;
+    start_one();
+    assert_int_equal(command(_NTO_TRACE_STOP), 0);
+    assert_false(fake.user_wanted);
+    trace_site_probe(TRACE_EV_user_event, true);
+    trace_sites_settle();
+    assert_true(fake.user_wanted);
+    each_kind_fires(0);
+    assert_int_equal(command(_NTO_TRACE_STARTNOSTATE), 0);
+    assert_int_equal(command1(_NTO_TRACE_DELCLASS, _NTO_TRACE_USER), 0);
+    each_kind_fires(3);
+    assert_int_equal(loss_of(0).made, 0);
+    assert_int_equal(command1(_NTO_TRACE_ADDCLASS, _NTO_TRACE_USER), 0);
+    each_kind_fires(6);
+    assert_int_equal(loss_of(0).made, 3);
+    trace_site_probe(TRACE_EV_user_event, false);
+    trace_sites_settle();
+    assert_true(fake.user_wanted); /* by the log */
+    assert_int_equal(trace_user_simple(1, 2, 3), 0);
+    assert_int_equal(fake.fired, 9);
+    end_tracing();
+    assert_false(fake.user_wanted);
+}
+
+/* The fast path's texts are recorded as trace_user_string() records them. */
+static void texts_as_words(void **state)
+{
+    char text[4 * TRACE_USER_TEXT_WORDS];
+
+    (void)state;
+    start_one();
+    for (unsigned len = 0; len < sizeof(text); len++) {
+        uint32_t words[TRACE_USER_TEXT_WORDS] = {0};
+        memset(text, 'a' + (int)(len % 26), len);
+        text[len] = '\0';
+        memcpy(words, text, len);
+        memset((char *)words + (len / 4 + 1) * 4, 0xff, sizeof(words) - (len / 4 + 1) * 4);
+        assert_int_equal(trace_user_string(3, text, len + 1), 0);
+        const struct seen e = *user_event();
+        assert_true(trace_user_log_only(3));
+        trace_user_text_words(3, words, len / 4 + 1);
+        const struct seen *same = user_event();
+        assert_int_equal(e.nwords, same->nwords);
+        assert_memory_equal(e.words, same->words, e.nwords * sizeof(*e.words));
+    }
+    assert_int_equal(command1(_NTO_TRACE_DELCLASS, _NTO_TRACE_USER), 0);
+    assert_false(trace_user_log_only(3));
+    assert_false(trace_user_two(3, 1, 2));
+    end_tracing();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -172,6 +256,8 @@ int main(void)
         cmocka_unit_test(unterminated),
         cmocka_unit_test(too_much_is_refused),
         cmocka_unit_test(not_traced_is_no_error),
+        cmocka_unit_test(probes_fire_whatever_is_logged),
+        cmocka_unit_test(texts_as_words),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -443,6 +443,11 @@ uint32_t trace_site_logged[TRACE_BITS(TRACE_EV_COUNT)] = {[0 ... TRACE_BITS(TRAC
                                                               ~0u};
 uint32_t trace_site_probed[TRACE_BITS(TRACE_EV_COUNT)];
 
+void trace_user_text_words(uint32_t event, uint32_t *words, unsigned n)
+{
+    count_event(TRACE_CLASS_USER << TRACE_CLASS_SHIFT | event, words[0], n);
+}
+
 void trace_port_fire(unsigned id, const uint64_t *words)
 {
     if (id < TRACE_EV_EVENTS) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Kernel-call stubs of AArch64, generated from abi/kercalls.def: number in x8, arguments in
- * x0-x5, `svc #0`; the kernel answers in x0 (value) and x1 (errno) and changes nothing else.
+ * x0-x5, `svc #0`; the kernel answers in x0 (value) and x1 (errno) and keeps what a function keeps.
  */
 #include "lib/kercall.h"
 

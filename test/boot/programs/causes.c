@@ -48,7 +48,8 @@ static const struct {
     {"calls-1", cause_calls_1}, {"calls-2", cause_calls_2},
     {"calls-3", cause_calls_3}, {"calls-4", cause_calls_4},
     {"calls-5", cause_calls_5}, {"places", cause_places},
-    {"spin", cause_spin},       {"work", cause_work},
+    {"user", cause_user},       {"spin", cause_spin},
+    {"work", cause_work},
 };
 
 int main(void)

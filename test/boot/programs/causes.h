@@ -41,6 +41,7 @@ void cause_interrupt(void);
 void cause_map(void);
 void cause_names(void);
 void cause_places(void);
+void cause_user(void);
 void cause_calls_1(void);
 void cause_calls_2(void);
 void cause_calls_3(void);

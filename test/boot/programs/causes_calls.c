@@ -121,6 +121,16 @@ void cause_places(void)
     trace_func_exit((void *)0x1240, (void *)0x4570);
 }
 
+/* Events of its own: two words, three, a text. A program inserts them as long as D listens. */
+void cause_user(void)
+{
+    static const uint32_t words[3] = {10, 20, 30};
+
+    trace_logi(5, 6, 7);
+    trace_logb(6, words, sizeof(words));
+    trace_logs(7, "words of a user");
+}
+
 #define PARTS 5
 
 /* A call, its six words, and what came of it, as one text. */

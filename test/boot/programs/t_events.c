@@ -73,6 +73,26 @@ static void texts(void)
     EXPECT_ERR(trace_logf(1024, "x"), EINVAL);
 }
 
+/* Every length up to beyond the kernel's fast path, at each alignment, with bytes behind the NUL
+ * that a search by words could take for one. */
+static void texts_of_every_length(void)
+{
+    char text[80];
+
+    for (unsigned len = 0; len < 70; len++) {
+        char *from = text + len % 5;
+
+        memset(text, 1, sizeof(text));
+        for (unsigned i = 0; i < len; i++) {
+            from[i] = (char)('a' + (i + len) % 26);
+        }
+        from[len] = '\0';
+        truth_step();
+        EXPECT_EQ(trace_logs(46, from), 0);
+        truth("USREVENT:EVENT:46 STR:\"%s\"", from);
+    }
+}
+
 static void bytes(void)
 {
     static const uint8_t data[KYMO_TRACE_USER_COMBINE_MAX + 1] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
@@ -169,8 +189,9 @@ static void functions(void)
 }
 
 static const struct check table[] = {
-    {"two words", words}, {"texts", texts},   {"bytes", bytes},         {"classes", classes},
-    {"lines", lines},     {"places", places}, {"functions", functions},
+    {"two words", words}, {"texts", texts},         {"lengths", texts_of_every_length},
+    {"bytes", bytes},     {"classes", classes},     {"lines", lines},
+    {"places", places},   {"functions", functions},
 };
 
 int main(void)

@@ -258,8 +258,8 @@ static void sites_disable(uint32_t probe, void *arg)
         .argument_type = sites_argument_type \
     }
 static const struct dtrace_provider providers[] = {
-    PROVIDER(sdt),  PROVIDER(sched), PROVIDER(proc),     PROVIDER(msg),
-    PROVIDER(intr), PROVIDER(timer), PROVIDER(lockstat), PROVIDER(sysinfo),
+    PROVIDER(sdt),   PROVIDER(sched),    PROVIDER(proc),    PROVIDER(msg),  PROVIDER(intr),
+    PROVIDER(timer), PROVIDER(lockstat), PROVIDER(sysinfo), PROVIDER(user),
 };
 enum { PROVIDERS = sizeof(providers) / sizeof(*providers) };
 

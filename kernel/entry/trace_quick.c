@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * TraceEvent() in the common case: a program's own event of two words, or of a text shorter than
+ * TRACE_USER_TEXT_WORDS words, which only the log wants. Without the kernel lock, and without the
+ * general path's steps: docs/performance.md has the budget. Everything else is left to that path
+ * (kernel/observe/trace_calls.c), with nothing done, so the two must agree in what they record.
+ *
+ * Entered instead of kercall_held() or kercall_unlocked(), unless function probes are enabled
+ * (kercall_use_direct()). A text is taken from where the thread's cache has it, which the general
+ * path fills, and each word of it is read once, whatever other threads do to it. Its memory stays:
+ * mappings are removed only while no thread of the process is in the kernel (kernel/mem/mem.h), and
+ * the caches are emptied before. Proof: test/boot's suites events
+ * (t_events, whose events are compared value for value) and api (t_trace); counted by `make bench`
+ * (event_user, event_text_20).
+ */
+#include "abi/compiler.h"
+#include "abi/sys/trace.h"
+#include "kernel/arch/cpu.h"
+#include "kernel/entry/exit.h"
+#include "kernel/entry/msg_direct.h"
+#include "kernel/mem/mem.h"
+#include "kernel/proc/proc.h"
+#include "trace/user.h"
+
+/* Any alignment: all CPUs load a word from every address of normal memory. */
+struct quick_word {
+    uint32_t word;
+} __attribute__((packed, may_alias));
+
+/*
+ * Copies a text up to its NUL, and zeros behind it in its word. Returns the number of words; 0: the
+ * text is too long. The lowest byte that is 0 has the lowest bit of zeros: a borrow only goes up.
+ */
+static inline unsigned quick_text_copy(const volatile struct quick_word *from,
+                                       uint32_t words[TRACE_USER_TEXT_WORDS])
+{
+    for (unsigned i = 0; i < TRACE_USER_TEXT_WORDS; i++) {
+        uint32_t word = from[i].word;
+        uint32_t zeros = (word - 0x01010101u) & ~word & 0x80808080u;
+
+        words[i] = word;
+        if (zeros) {
+            words[i] = word & (((zeros & -zeros) >> 7) - 1);
+            return i + 1;
+        }
+    }
+    return 0;
+}
+
+/* Returns false, with nothing done, if it isn't the common case. */
+static bool quick_text(const struct thread *self, uint32_t event, uintptr_t at)
+{
+    _Static_assert(sizeof(uint32_t[TRACE_USER_TEXT_WORDS]) == VM_CACHE_SPAN, "what a cache covers");
+    uint32_t words[TRACE_USER_TEXT_WORDS];
+    const volatile struct quick_word *from = vm_cache_ptr(&self->text_cache, at);
+
+    if (unlikely(!from) || !trace_user_log_only(event)) {
+        return false;
+    }
+    unsigned n = quick_text_copy(from, words);
+    if (unlikely(n == 0)) {
+        return false;
+    }
+    trace_user_text_words(event, words, n);
+    return true;
+}
+
+static inline struct thread *quick_done(struct thread *self)
+{
+    thread_result(self, 0, 0);
+    if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit)) {
+        kercall_trace_exit(self);
+    }
+    if (unlikely(arch_cpu()->trace.exit_work)) {
+        kernel_lock();
+        return exit_locked(arch_cpu());
+    }
+    return self;
+}
+
+static __attribute__((noinline)) struct thread *quick_other(struct thread *self)
+{
+    const uintptr_t *args = self->args;
+
+    if ((uint32_t)args[0] == _NTO_TRACE_INSERTUSRSTREVENT &&
+        quick_text(self, (uint32_t)args[1], args[2])) {
+        return quick_done(self);
+    }
+    return kercall_general(self, KER_TRACE_EVENT);
+}
+
+struct thread *trace_quick(struct thread *self, unsigned number)
+{
+    const uintptr_t *args = self->args;
+
+    (void)number;
+    if ((uint32_t)args[0] == _NTO_TRACE_INSERTSUSEREVENT &&
+        trace_user_two((uint32_t)args[1], (uint32_t)args[2], (uint32_t)args[3])) {
+        return quick_done(self);
+    }
+    return quick_other(self);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The common case of user events (trace/user.c has the others): the log is the only listener, no
+ * gate is armed, and the data are words. For callers that know other ways for the rest: each
+ * returns false, with nothing done, if the case is another one. Any context, no lock. Proof:
+ * test/unit/test_user.c; counted by `make bench` (event_user, event_text_20).
+ */
+#ifndef TRACE_USER_H
+#define TRACE_USER_H
+
+#include "abi/compiler.h"
+#include "trace/filter.h"
+#include "trace/log.h"
+
+/* Returns whether only the log is to have the event, which is of class USER and in range. */
+TRACE_INLINE bool trace_user_log_only(uint32_t event)
+{
+    switch (TRACE_PORT_SITE(TRACE_EV_user_event)) {
+    case TRACE_SITE_LOG:
+        return event < TRACE_USER_EVENTS && trace_bit(trace_filter.user_on, event);
+    case TRACE_SITE_OFF:
+    case TRACE_SITE_ALL:
+        break;
+    }
+    return false;
+}
+
+/* Records two words. */
+TRACE_INLINE bool trace_user_two(uint32_t event, uint32_t d1, uint32_t d2)
+{
+    if (unlikely(!trace_user_log_only(event))) {
+        return false;
+    }
+    trace_log2(TRACE_CLASS_USER, event, d1, d2);
+    return true;
+}
+
+/* The most words of a text that trace_user_text_words() takes. */
+enum { TRACE_USER_TEXT_WORDS = 16 };
+
+/*
+ * Records a text as it lies in memory: n words, the last of which has its first NUL. words has room
+ * for TRACE_USER_TEXT_WORDS; what is behind the text there is overwritten. The caller has found
+ * trace_user_log_only(event).
+ */
+void trace_user_text_words(uint32_t event, uint32_t *words, unsigned n);
+
+#endif
