@@ -209,7 +209,8 @@ static kercall_way ways[KERCALL_MAX] = {
 #include "kernel/base/cpu.h"
 #undef KERCALL
     [KER_MSG_SENDV] = msg_direct_send,   [KER_MSG_RECEIVEV] = msg_direct_receive,
-    [KER_MSG_REPLYV] = msg_direct_reply, [KER_TRACE_EVENT] = trace_quick,
+    [KER_MSG_REPLYV] = msg_direct_reply, [KER_TIMER_TIMEOUT] = msg_direct_timeout,
+    [KER_TRACE_EVENT] = trace_quick,
 };
 #pragma GCC diagnostic pop
 
@@ -221,6 +222,7 @@ void kercall_use_direct(bool on)
     } calls[] = {{KER_MSG_SENDV, msg_direct_send, kercall_locked},
                  {KER_MSG_RECEIVEV, msg_direct_receive, kercall_locked},
                  {KER_MSG_REPLYV, msg_direct_reply, kercall_locked},
+                 {KER_TIMER_TIMEOUT, msg_direct_timeout, kercall_locked},
                  {KER_TRACE_EVENT, trace_quick, kercall_unlocked}};
 
     for (unsigned i = 0; i < sizeof(calls) / sizeof(*calls); i++) {

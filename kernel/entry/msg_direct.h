@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The fast path of four kernel calls: see msg_direct.c and trace_quick.c. */
+/* The fast path of five kernel calls: see msg_direct.c and trace_quick.c. */
 #ifndef KERNEL_ENTRY_MSG_DIRECT_H
 #define KERNEL_ENTRY_MSG_DIRECT_H
 
@@ -10,7 +10,13 @@
 struct thread *msg_direct_send(struct thread *self, unsigned number);
 struct thread *msg_direct_receive(struct thread *self, unsigned number);
 struct thread *msg_direct_reply(struct thread *self, unsigned number);
+struct thread *msg_direct_timeout(struct thread *self, unsigned number);
 /* Likewise, without the lock (CONFIG_CPUS 1: held, as ever). */
 struct thread *trace_quick(struct thread *self, unsigned number);
+
+/* The second fast path (msg_wide.c), and what that does not take: executes self's call of this
+ * number. Lock held; releases it. */
+struct thread *msg_wide_send(struct thread *self, unsigned number);
+struct thread *msg_wide_reply(struct thread *self, unsigned number);
 
 #endif

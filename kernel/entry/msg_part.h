@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A buffer of one part, as the fast path of messages (msg_direct.c) reads it from a call's
+ * A buffer of one part, as the fast path of messages (msg_direct.c, msg_wide.c) reads it from a call's
  * arguments. Kernel lock held; self's own process. Any other buffer is msg_resolve()'s.
  */
 #ifndef KERNEL_ENTRY_MSG_PART_H
@@ -16,18 +16,20 @@ struct part {
 };
 
 /*
- * Reads the buffer that args[arg] and args[arg + 1] of self name: itself, or by one iov_t. Returns
- * false, for msg_resolve() to do it, if that is
+ * Reads the buffer that args[arg] and args[arg + 1] of self name: itself, or by one iov_t, of which
+ * it makes the arguments a direct buffer, as msg_resolve() does. So the slow path, if it is that in
+ * the end, finds the buffer that was read here. Returns false, for msg_resolve() to do it, if that
+ * is
  *   of several parts, or an iov_t that is not aligned (it is read bytewise, or EFAULT)
  *   not covered by self's user mapping caches: it is looked up in all mappings, perhaps EFAULT
  */
-static inline bool part_read(const struct thread *self, unsigned arg, const struct vm_cache *cache,
+static inline bool part_read(struct thread *self, unsigned arg, const struct vm_cache *cache,
                              struct part *p)
 {
     uintptr_t base = self->args[arg], parts = self->args[arg + 1];
     size_t bytes = (uintptr_t)0 - parts;
 
-    if ((intptr_t)parts > 0) {
+    if (unlikely((intptr_t)parts > 0)) {
         if (parts != 1 || (base & (sizeof(uintptr_t) - 1)) ||
             !msg_cached(&self->iov_cache, base, sizeof(iov_t))) {
             return false;
@@ -35,6 +37,11 @@ static inline bool part_read(const struct thread *self, unsigned arg, const stru
         const volatile iov_t *iov = msg_cached_ptr(&self->iov_cache, base);
         base = (uintptr_t)iov->iov_base;
         bytes = iov->iov_len;
+        if (bytes > MSG_BYTES_MAX) {
+            return false; /* EOVERFLOW */
+        }
+        self->args[arg] = base;
+        self->args[arg + 1] = (uintptr_t)0 - bytes;
     }
     p->base = base;
     p->bytes = bytes;
@@ -48,11 +55,66 @@ static inline bool part_read(const struct thread *self, unsigned arg, const stru
     return true;
 }
 
-/* Stores the buffer as msg_resolve() does. */
-static inline void part_keep(uintptr_t *arg, const struct part *p)
+/* The pieces of a buffer of up to MSG_PIECES parts. */
+struct parts {
+    struct msg_piece pieces[MSG_PIECES];
+    unsigned count; /* of pieces; 0: none has bytes */
+    bool whole;     /* one part: pieces[0], perhaps NULL of 0 bytes */
+    size_t bytes;   /* in all of them */
+};
+
+/* Several parts, which args[arg + 1] of t says: reads each iov_t once. Returns false as
+ * part_read(), or if they are too many. cache NULL: only their length is wanted. */
+static inline bool parts_read_several(const struct thread *t, unsigned arg,
+                                      const struct vm_cache *cache, struct parts *p)
 {
-    arg[0] = p->base;
-    arg[1] = (uintptr_t)0 - p->bytes;
+    uintptr_t base = t->args[arg], left = t->args[arg + 1];
+
+    if (left > MSG_PIECES || (base & (sizeof(uintptr_t) - 1)) ||
+        !msg_cached(&t->iov_cache, base, left * sizeof(iov_t))) {
+        return false;
+    }
+    p->whole = false;
+    p->count = 0;
+    p->bytes = 0;
+    for (const volatile iov_t *iov = msg_cached_ptr(&t->iov_cache, base); left > 0; left--, iov++) {
+        uintptr_t at = (uintptr_t)iov->iov_base;
+        size_t bytes = iov->iov_len;
+        if (bytes == 0) {
+            continue;
+        }
+        if (cache && !msg_cached_all(cache, at, bytes)) {
+            return false;
+        }
+        if (bytes > CONFIG_COPY_CHUNK - p->bytes) {
+            return false;
+        }
+        p->bytes += bytes;
+        if (cache) {
+            p->pieces[p->count++] = (struct msg_piece){msg_cached_ptr(cache, at), bytes};
+        }
+    }
+    return true;
+}
+_Static_assert(MSG_PIECES * sizeof(iov_t) <= MSG_SMALL, "found in the user mapping cache");
+
+/* Reads the buffer that args[arg] and args[arg + 1] of t name, of at most CONFIG_COPY_CHUNK bytes.
+ * Returns false as part_read(), or if it is longer or of too many parts. */
+static inline bool parts_read(struct thread *t, unsigned arg, const struct vm_cache *cache,
+                              struct parts *p)
+{
+    if ((intptr_t)t->args[arg + 1] > 1) {
+        return parts_read_several(t, arg, cache, p);
+    }
+    struct part one;
+    if (!part_read(t, arg, cache, &one) || one.bytes > CONFIG_COPY_CHUNK) {
+        return false;
+    }
+    p->whole = true;
+    p->bytes = one.bytes;
+    p->count = 1;
+    p->pieces[0] = (struct msg_piece){one.at, one.bytes};
+    return one.bytes <= MSG_SMALL || msg_cached_all(cache, one.base, one.bytes);
 }
 
 #endif

@@ -31,9 +31,7 @@ static const iov_t *parts_of(const struct thread *t, unsigned arg)
 static inline void *msg_span(struct thread *t, struct vm_cache *w, uintptr_t addr, size_t bytes,
                              unsigned prot)
 {
-    size_t offset = addr - w->base;
-
-    if (likely(offset < w->covered && bytes <= w->covered - offset + (VM_CACHE_SPAN - 1))) {
+    if (likely(msg_cached_all(w, addr, bytes))) {
         return msg_cached_ptr(w, addr);
     }
     return vm_cache_fill(w, t->proc, addr, bytes, prot);
@@ -186,12 +184,6 @@ long msg_cursor_copy(struct msg_cursor *dst, struct msg_cursor *src, size_t max)
 
 /* ---- buffers of a few parts, each in the mapping that the thread's cache knows ----- */
 
-#define PIECES_MOST 4
-struct msg_piece {
-    char *at;
-    size_t len;
-};
-
 /* Resolves a thread's buffer to pieces of kernel memory. Returns their number; 0: it is not that
  * simple, and nothing is known of its parts. Each iov_t is read once. */
 static unsigned msg_pieces(struct thread *t, unsigned arg, struct vm_cache *w, unsigned prot,
@@ -204,7 +196,7 @@ static unsigned msg_pieces(struct thread *t, unsigned arg, struct vm_cache *w, u
         *pieces = (struct msg_piece){msg_span(t, w, t->args[arg], len, prot), len};
         return pieces->at != NULL;
     }
-    const volatile iov_t *iov = parts > 0 && parts <= PIECES_MOST ? parts_span(t, arg) : NULL;
+    const volatile iov_t *iov = parts > 0 && parts <= MSG_PIECES ? parts_span(t, arg) : NULL;
     if (!iov) {
         return 0;
     }
@@ -231,36 +223,50 @@ static inline void msg_move(char *to, const char *from, size_t n)
     *(uint32_t *)(to + n - 4) = last;
 }
 
-/* Copies at most `bytes`, at least one, in the order of the buffers; returns how many. */
-static long msg_pieces_copy(struct msg_piece *to, const struct msg_piece *to_end,
-                            struct msg_piece *from, const struct msg_piece *from_end, size_t bytes)
+long msg_pieces_copy(const struct msg_piece *to, const struct msg_piece *to_end,
+                     const struct msg_piece *from, const struct msg_piece *from_end, size_t bytes)
 {
-    size_t done = 0;
+    char *dst = to->at;
+    const char *src = from->at;
+    size_t room = to->len, have = from->len, left = bytes;
 
     for (;;) {
-        size_t n = from->len < to->len ? from->len : to->len;
-        n = n < bytes - done ? n : bytes - done;
+        size_t n = have < room ? have : room;
+        n = n < left ? n : left;
         if (n > 0) {
-            msg_move(to->at, from->at, n);
-            done += n;
+            msg_move(dst, src, n);
         }
-        if (done == bytes) {
+        left -= n;
+        if (left == 0) {
             break;
         }
-        *from = (struct msg_piece){from->at + n, from->len - n};
-        *to = (struct msg_piece){to->at + n, to->len - n};
-        if ((from->len == 0 && ++from == from_end) || (to->len == 0 && ++to == to_end)) {
-            break; /* shorter than when its length was taken */
+        dst += n;
+        room -= n;
+        if (room == 0) {
+            if (++to == to_end) {
+                break; /* shorter than when its length was taken */
+            }
+            dst = to->at;
+            room = to->len;
+        }
+        src += n;
+        have -= n;
+        if (have == 0) {
+            if (++from == from_end) {
+                break;
+            }
+            src = from->at;
+            have = from->len;
         }
     }
-    return (long)done;
+    return (long)(bytes - left);
 }
 
 /* Copies between buffers of which one has parts; 0: it is not that simple, nothing is done. */
 static long msg_copy_pieces(struct thread *dst, unsigned dst_arg, struct thread *src,
                             unsigned src_arg, size_t bytes)
 {
-    struct msg_piece to[PIECES_MOST], from[PIECES_MOST];
+    struct msg_piece to[MSG_PIECES], from[MSG_PIECES];
     unsigned sources = msg_pieces(src, src_arg, &src->out_cache, KYMO_PROT_READ, from);
 
     if (sources == 0) {

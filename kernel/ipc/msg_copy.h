@@ -58,6 +58,14 @@ static inline bool msg_cached(const struct vm_cache *w, uintptr_t addr, size_t b
     return covered > 0 && offset < len && bytes <= len - offset;
 }
 
+/* The same of any number of bytes, at least one. */
+static inline bool msg_cached_all(const struct vm_cache *w, uintptr_t addr, size_t bytes)
+{
+    size_t offset = addr - w->base;
+
+    return offset < w->covered && bytes <= w->covered - offset + (MSG_SMALL - 1);
+}
+
 static inline void *msg_cached_ptr(const struct vm_cache *w, uintptr_t addr)
 {
     return (void *)(addr + w->offset);
@@ -109,14 +117,41 @@ static inline void *msg_buffer_find(const struct thread *t, struct vm_cache *w, 
     return addr == MSG_NOWHERE ? NULL : vm_cache_fill(w, t->proc, addr, bytes, prot);
 }
 
-/* Copies a few whole words, in any order: from the end on, so that few registers are needed. */
+/* Copies 8 bytes, aligned like a word. The asm statements keep the compiler from making the loop
+ * around it a call of memcpy(). */
+static inline void msg_copy_two(char *dst, const char *src)
+{
+    if (sizeof(uintptr_t) == 8) {
+        uint64_t both;
+        __builtin_memcpy(&both, __builtin_assume_aligned(src, 4), 8);
+        __asm__("" : "+r"(both));
+        __builtin_memcpy(__builtin_assume_aligned(dst, 4), &both, 8);
+        return;
+    }
+    uint32_t low = ((const uint32_t *)src)[0], high = ((const uint32_t *)src)[1];
+    __asm__("" : "+r"(low), "+r"(high));
+    ((uint32_t *)dst)[0] = low;
+    ((uint32_t *)dst)[1] = high;
+}
+
+/* Copies a few whole words, in any order: two at a time, from the end on, so that few registers are
+ * needed. */
 static inline void msg_copy_words(void *dst, const void *src, size_t bytes)
 {
-    while (bytes > 0) {
-        bytes -= 4;
-        uint32_t word = *(const uint32_t *)((const char *)src + bytes);
-        __asm__("" : "+r"(word)); /* else the compiler makes the loop a call of memcpy() */
-        *(uint32_t *)((char *)dst + bytes) = word;
+    const char *from = (const char *)src + bytes;
+    char *to = (char *)dst + bytes;
+
+    if (bytes & 4) {
+        from -= 4;
+        to -= 4;
+        uint32_t word = *(const uint32_t *)from;
+        __asm__("" : "+r"(word));
+        *(uint32_t *)to = word;
+    }
+    while (from != src) {
+        from -= 8;
+        to -= 8;
+        msg_copy_two(to, from);
     }
 }
 
@@ -135,6 +170,17 @@ static inline bool msg_info_find(struct thread *t, uintptr_t info)
     return true;
 }
 _Static_assert(sizeof(struct _msg_info) <= MSG_SMALL, "found in the user mapping cache");
+
+/* A contiguous part of a buffer, as the kernel reaches it. */
+struct msg_piece {
+    char *at;
+    size_t len;
+};
+#define MSG_PIECES 4 /* most that are copied at once */
+/* Copies at most `bytes`, at least one, in the order of the pieces, of which each side has one or
+ * more. Returns how many: fewer if one side has less. */
+long msg_pieces_copy(const struct msg_piece *to, const struct msg_piece *to_end,
+                     const struct msg_piece *from, const struct msg_piece *from_end, size_t bytes);
 
 /* Copies a few whole words of t's resolved buffer at addr to a kernel pointer (may be NULL).
  * Returns false, with nothing done, if the case isn't that simple. The caller knows that both sides

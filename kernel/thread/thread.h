@@ -133,6 +133,13 @@ struct thread {
 #define TIMEOUT_STATE_HELD (1u << 31)
 /* The same in REPLY: a server reads or writes its message in pieces (kernel/ipc/msg_rw.c). */
 #define TIMEOUT_STATE_READ (1u << 30)
+#define TIMEOUT_STATE_SPECIAL (TIMEOUT_STATE_HELD | TIMEOUT_STATE_READ)
+
+/* What a program may name of them. */
+#define TIMEOUT_STATES \
+    (_NTO_TIMEOUT_SEND | _NTO_TIMEOUT_RECEIVE | _NTO_TIMEOUT_REPLY | _NTO_TIMEOUT_NANOSLEEP | \
+     _NTO_TIMEOUT_MUTEX | _NTO_TIMEOUT_CONDVAR | _NTO_TIMEOUT_JOIN | _NTO_TIMEOUT_INTR | \
+     _NTO_TIMEOUT_SEM)
 
 void thread_init(void);
 /* Creates a thread. Returns 0 and *out, -EAGAIN if a table is full, or arch_context_init()'s error.

@@ -35,19 +35,14 @@
 #define CLOCK_OF_PROCESS 0x60000000u
 #define CLOCK_VALUE 0x1fffffffu
 
-struct ratio {
-    uint64_t whole;    /* [I] integer part of the ratio */
-    uint64_t fraction; /* [I] of 2^64 */
-    uint64_t limit;    /* [I] arguments from here on saturate */
-};
-
 struct clock_adjustment {
     uint64_t since_ns;   /* [k] monotonic */
     uint32_t ticks_left; /* [k] remaining at that time; 0: no adjustment */
     int32_t ns_per_tick; /* [k] */
 };
 
-static struct ratio ns_per_cycle, cycles_per_ns;
+static struct clock_ratio ns_per_cycle;
+struct clock_ratio clock_cycles_per_ns;
 static uint64_t realtime_offset; /* [k] realtime - monotonic, without the adjustment in progress */
 static struct clock_adjustment adjustment; /* [k] */
 
@@ -67,10 +62,10 @@ uint64_t clock_divide(uint64_t n, uint64_t d, uint64_t *rest)
     return q;
 }
 
-static struct ratio ratio_of(uint64_t n, uint64_t d)
+static struct clock_ratio ratio_of(uint64_t n, uint64_t d)
 {
     uint64_t rest, unused;
-    struct ratio r = {.whole = clock_divide(n, d, &rest), .limit = UINT64_MAX};
+    struct clock_ratio r = {.whole = clock_divide(n, d, &rest), .limit = UINT64_MAX};
     for (int i = 0; i < 64; i++) {
         bool carry = rest >> 63;
         rest <<= 1;
@@ -86,19 +81,10 @@ static struct ratio ratio_of(uint64_t n, uint64_t d)
     return r;
 }
 
-static inline uint64_t clock_scale(uint64_t x, const struct ratio *r)
-{
-    uint64_t part = arch_multiply_high(x, r->fraction);
-    if (r->whole == 0) {
-        return part;
-    }
-    return x >= r->limit ? UINT64_MAX : x * r->whole + part;
-}
-
 void clock_init(void)
 {
     ns_per_cycle = ratio_of(NS_PER_S, arch_clock_hz());
-    cycles_per_ns = ratio_of(arch_clock_hz(), NS_PER_S);
+    clock_cycles_per_ns = ratio_of(arch_clock_hz(), NS_PER_S);
     if (arch_wall_clock() != 0) {
         realtime_offset = arch_wall_clock() * NS_PER_S - clock_now_ns();
     }
@@ -106,7 +92,7 @@ void clock_init(void)
 
 uint64_t clock_ns_to_cycles(uint64_t ns)
 {
-    return clock_scale(ns, &cycles_per_ns);
+    return clock_scale(ns, &clock_cycles_per_ns);
 }
 
 uint64_t clock_cycles_to_ns(uint64_t cycles)
@@ -125,12 +111,6 @@ uint64_t clock_expiry(uint64_t ns)
 {
     uint64_t cycles = clock_ns_to_cycles(clock_add(ns, 2));
     return cycles > UINT64_MAX - 4 ? UINT64_MAX : cycles + 3;
-}
-
-/* Adds 3 cycles: two for roundings down, and one for what of the present one has passed. */
-uint64_t clock_expiry_after(uint64_t ns)
-{
-    return clock_add(arch_cycles(), clock_add(clock_ns_to_cycles(ns), 3));
 }
 
 /* Returns the adjustment applied so far; folds it into the offset when it is complete. */

@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/irq.h"
+
 struct cpu;
 struct thread;
 struct process;
@@ -34,6 +37,9 @@ void timer_node_init(struct timer_node *node, void (*fire)(struct timer_node *))
 /* Sets for whom, and at what priority, the node fires from now on; it may be running. */
 void timer_node_charge(struct timer_node *node, const struct process *owner, uint8_t priority);
 void timer_node_start(struct timer_node *node, uint64_t at); /* on this CPU; restarts if running */
+/* timer_node_charge() and timer_node_start() of a node that is not running. */
+void timer_node_start_for(struct timer_node *node, const struct process *owner, uint8_t priority,
+                          uint64_t at);
 /* Like timer_node_start(), on any CPU, which is interrupted if necessary. */
 void timer_node_start_on(struct timer_node *node, struct cpu *cpu, uint64_t at);
 void timer_node_stop(struct timer_node *node); /* from any CPU; idle is fine */
@@ -75,7 +81,26 @@ uint64_t clock_realtime_ns(void); /* since 1970, or since boot until the clock i
 /* Returns the monotonic time of this real time, future or past; 0: before the clock began. */
 uint64_t clock_monotonic_at(uint64_t realtime_ns);
 uint64_t clock_expiry(uint64_t ns); /* monotonic ns as cycles, never early; UINT64_MAX: never */
-uint64_t clock_expiry_after(uint64_t ns);                      /* the same for ns from now on */
+struct clock_ratio {
+    uint64_t whole;    /* [I] integer part of the ratio */
+    uint64_t fraction; /* [I] of 2^64 */
+    uint64_t limit;    /* [I] arguments from here on saturate */
+};
+extern struct clock_ratio clock_cycles_per_ns; /* [I] */
+static inline uint64_t clock_scale(uint64_t x, const struct clock_ratio *r)
+{
+    uint64_t part = arch_multiply_high(x, r->fraction);
+    if (r->whole == 0) {
+        return part;
+    }
+    return x >= r->limit ? UINT64_MAX : x * r->whole + part;
+}
+/* Like clock_expiry() for ns from now on. Adds 3 cycles: two for roundings down, and one for what
+ * of the present one has passed. */
+static inline uint64_t clock_expiry_after(uint64_t ns)
+{
+    return clock_add(arch_cycles(), clock_add(clock_scale(ns, &clock_cycles_per_ns), 3));
+}
 uint64_t clock_divide(uint64_t n, uint64_t d, uint64_t *rest); /* shift and subtract: slow */
 void clock_init(void);                                         /* timer_init() calls it */
 void timer_clock_was_set(void); /* CLOCK_REALTIME was set: re-arms its absolute timers */

@@ -23,11 +23,6 @@
 #include "kernel/base/cpu.h"
 #include "kernel/thread/thread.h"
 
-#define TIMEOUT_STATES \
-    (_NTO_TIMEOUT_SEND | _NTO_TIMEOUT_RECEIVE | _NTO_TIMEOUT_REPLY | _NTO_TIMEOUT_NANOSLEEP | \
-     _NTO_TIMEOUT_MUTEX | _NTO_TIMEOUT_CONDVAR | _NTO_TIMEOUT_JOIN | _NTO_TIMEOUT_INTR | \
-     _NTO_TIMEOUT_SEM)
-
 static void timeout_fire(struct timer_node *node)
 {
     struct thread *t = list_entry(node, struct thread, timeout);
@@ -44,16 +39,15 @@ void timeout_arm(struct thread *t, unsigned state)
     kernel_assert(t->state == state);
     if (t->timeout_states >> state & 1) {
         t->timeout.fire = timeout_fire;
-        timer_node_charge(&t->timeout, t->proc, t->priority);
-        timer_node_start(&t->timeout, t->timeout_now ? 0 : t->timeout_at);
+        timer_node_start_for(&t->timeout, t->proc, t->priority, t->timeout_now ? 0 : t->timeout_at);
     }
 }
 
 void timeout_disarm(struct thread *t)
 {
     kernel_assert(kernel_locked());
-    timer_node_stop(&t->timeout);
     t->timeout_states &= TIMEOUT_STATE_HELD;
+    timer_node_stop(&t->timeout);
 }
 
 void timeout_moved(struct thread *t, unsigned state)

@@ -3,8 +3,9 @@
  * Timer nodes: one heap per CPU, soonest first, and that CPU's one-shot hardware timer. No tick.
  *
  * A node is in the heap of the CPU that started it, and fires there. The hardware is set for the
- * sooner of the first node and the end of the running thread's quantum. It may fire too early (its
- * range is limited, or the node has been stopped meanwhile): then it is only set again.
+ * sooner of the first node and the end of the running thread's quantum, or sooner still: its range
+ * is limited, or a node has been stopped since. Then it is only set again when it fires. So a
+ * timeout that is started and stopped with each message rarely writes to the hardware.
  *
  * What a node does when it fires is its owner's work. If a thread of higher priority, of another
  * process, has the CPU when the node is due, the interrupt only moves it to the heap of deferred
@@ -99,7 +100,7 @@ static void timer_service_ask(void)
     sched_service_request(deferred.count > 0 ? deferred.nodes[0]->priority : 0);
 }
 
-static void heap_remove(struct timer_node *node)
+static __attribute__((noinline)) void heap_remove(struct timer_node *node)
 {
     struct heap *heap = heap_of(node);
     unsigned place = node->place - 1u;
@@ -154,19 +155,24 @@ static void timer_defer(struct timer_node *node)
     timer_service_ask();
 }
 
+/* The first node of the CPU's heap is new: the hardware may be set too late for it. */
+static __attribute__((noinline)) void timer_first_is_new(struct cpu *cpu)
+{
+    if (cpu != arch_cpu()) {
+        cpu_request(cpu, WORK_TIMER);
+    } else if (cpu->timer_at == NOT_SET || heaps[cpu->id].nodes[0]->at < cpu->timer_at) {
+        timer_reprogram(cpu);
+    }
+}
+
 /* Puts a node that has its time into cpu's heap. */
 static void timer_node_enter(struct timer_node *node, struct cpu *cpu)
 {
     node->cpu = (uint8_t)cpu->id;
     node->key = node->at;
     heap_insert(&heaps[cpu->id], node);
-    if (timer_first(cpu) != node) {
-        return;
-    }
-    if (cpu == arch_cpu()) {
-        timer_reprogram(cpu);
-    } else {
-        cpu_request(cpu, WORK_TIMER);
+    if (timer_first(cpu) == node) {
+        timer_first_is_new(cpu);
     }
 }
 
@@ -188,10 +194,53 @@ void timer_node_start(struct timer_node *node, uint64_t at)
     timer_node_start_on(node, arch_cpu(), at);
 }
 
+/* With the event, or not as the last of the heap. */
+static __attribute__((noinline)) void timer_start_any(struct timer_node *node, uint64_t at)
+{
+    timer_node_start_on(node, arch_cpu(), at);
+}
+
+/* All calls are tail calls, so no registers are saved. */
+void timer_node_start_for(struct timer_node *node, const struct process *owner, uint8_t priority,
+                          uint64_t at)
+{
+    struct cpu *cpu = arch_cpu();
+    struct heap *heap = &heaps[cpu->id];
+    unsigned place = heap->count;
+
+    kernel_assert(kernel_locked());
+    kernel_assert(node->fire && !timer_node_running(node) && !node->deferred);
+    node->owner = owner;
+    node->priority = priority;
+    if (TRACE_PORT_SITE_ON(TRACE_EV_timer_arm) ||
+        (place > 0 && at < heap->nodes[(place - 1) / 2]->key)) {
+        timer_start_any(node, at);
+        return;
+    }
+    kernel_assert(place < NODES_MAX);
+    node->at = at;
+    node->key = at;
+    node->seq = started++;
+    node->cpu = (uint8_t)cpu->id;
+    heap->count = place + 1;
+    heap_put(heap, place, node);
+    if (place == 0 && cpu->timer_at - 1 >= at) { /* or it is NOT_SET, which is 0 */
+        timer_first_is_new(cpu);
+    }
+}
+
 void timer_node_stop(struct timer_node *node)
 {
     kernel_assert(kernel_locked());
-    if (timer_node_running(node)) {
+    struct heap *heap = &heaps[node->cpu];
+
+    if (!timer_node_running(node)) {
+        return;
+    }
+    if (!node->deferred && node->place == heap->count) { /* the last: nothing else moves */
+        heap->count--;
+        node->place = 0;
+    } else {
         heap_remove(node);
     }
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The fast path of messages (kernel/entry/msg_direct.c) against the slow one: each MsgSendv(),
- * MsgReceivev() and MsgReplyv() of a random run is made three times from the same state, all events
- * on: by the slow path, then by the fast one; and by the fast one with events off. All memory of
+ * MsgReceivev(), MsgReplyv() and TimerTimeout() of a random run is made three times from the same
+ * state, all events on: by the slow path, then by the fast one; and by the fast one with events
+ * off. All memory of
  * the kernel, of its fake CPUs and of the programs must then be the same, but for what `may_differ`
  * names, and so must be the events. First on one CPU, then on four. Most calls are such as the fast
  * path takes, each of its preconditions is broken sometimes, and other calls come in between.
@@ -21,6 +22,7 @@
 #include "kernel/base/cpu.h"
 #include "kernel/base/kercall.h"
 #include "kernel/entry/entry.h"
+#include "kernel/ipc/msg.h"
 #include "kernel/thread/sched.h"
 #include "test/unit_ipc/random_calls.h"
 
@@ -41,6 +43,7 @@ static struct region {
     char *before, *after;
 } regions[3];
 static unsigned long steps, calls, events, taken[KERCALL_MAX], taken_traced[KERCALL_MAX];
+static unsigned long wide[KERCALL_MAX], limited[KERCALL_MAX]; /* of taken, without events */
 /* By the slow path. Not among the memory that is brought back. */
 static struct recorded {
     struct fake_event events[FAKE_RECORDED];
@@ -231,8 +234,30 @@ static bool again(struct thread *t, unsigned number, const uintptr_t args[6], bo
     return t->proc && t->step == UNTOUCHED;
 }
 
+static bool is_wide(const uintptr_t *buffer)
+{
+    return (intptr_t)buffer[1] > 1 || (intptr_t)buffer[1] < -(intptr_t)MSG_SMALL;
+}
+
+/* What kind of call the fast path is about to take, or not. */
+static void kind(const struct thread *t, unsigned number, const uintptr_t args[6], bool *is_limited,
+                 bool *has_parts)
+{
+    const struct thread *client = number == KER_MSG_REPLYV ? rcvid_client(t, args[0]) : NULL;
+
+    *is_limited =
+        number == KER_MSG_SENDV ? t->timeout_states != 0 : client && client->timeout_states != 0;
+    *has_parts = number == KER_MSG_SENDV
+                     ? is_wide(args + SEND_ARG_SMSG) || (intptr_t)args[SEND_ARG_RMSG + 1] > 1
+                     : client && (is_wide(args + REPLY_ARG_SMSG) ||
+                                  (intptr_t)client->args[SEND_ARG_RMSG + 1] > 1);
+}
+
 static void all_ways(struct thread *t, unsigned number, const uintptr_t args[6])
 {
+    bool is_limited, has_parts;
+
+    kind(t, number, args, &is_limited, &has_parts);
     t->step = UNTOUCHED;
     regions_limit();
     keep(offsetof(struct region, before));
@@ -246,8 +271,11 @@ static void all_ways(struct thread *t, unsigned number, const uintptr_t args[6])
     memcpy(slow->events, fake_record, slow->n * sizeof(slow->events[0]));
     bool traced = again(t, number, args, true);
     compare_events();
-    taken[number] += again(t, number, args, false);
+    bool took = again(t, number, args, false);
+    taken[number] += took;
     taken_traced[number] += traced;
+    wide[number] += took && has_parts;
+    limited[number] += took && is_limited;
     t->step = 0;
     events += slow->n;
     calls++;
@@ -262,6 +290,9 @@ static size_t some_bytes(void)
     }
     if (chance(2)) {
         return pick(8 * CONFIG_COPY_CHUNK);
+    }
+    if (chance(5)) {
+        return pick(DATA / 2);
     }
     return chance(90) ? 4 * pick(9) : pick(50);
 }
@@ -285,14 +316,18 @@ static uintptr_t some_address(void)
 /* Address and parts of a message. */
 static void fill_message(const struct thread *t, uintptr_t *args)
 {
-    uintptr_t at = IOVS + sizeof(iov_t) * pick(4);
-    iov_t iov = {.iov_base = (void *)some_address(), .iov_len = some_bytes()};
+    uintptr_t at = IOVS + sizeof(iov_t) * pick(2);
+    size_t parts = chance(75) ? 1 : 1 + pick(MSG_PIECES + 1);
 
-    if (vm_user_ptr(t->proc, at, sizeof(iov), KYMO_PROT_WRITE)) {
-        memcpy(world_at(t, at), &iov, sizeof(iov));
+    for (size_t i = 0; i < parts; i++) {
+        uintptr_t to = at + i * sizeof(iov_t);
+        iov_t iov = {.iov_base = (void *)some_address(), .iov_len = some_bytes()};
+        if (vm_user_ptr(t->proc, to, sizeof(iov), KYMO_PROT_WRITE)) {
+            memcpy(world_at(t, to), &iov, sizeof(iov));
+        }
     }
     args[0] = chance(97) ? at : chance(50) ? at + pick(sizeof(iov_t)) : some_address();
-    args[1] = chance(97) ? 1 : pick(3);
+    args[1] = chance(97) ? parts : pick(KYMO_IOV_MAX + 2);
     if (chance(50)) {
         args[0] = some_address();
         args[1] = LEN(some_bytes());
@@ -313,11 +348,32 @@ static const struct thread *client_of(const struct thread *server)
     return NULL;
 }
 
+/* The next call's wait is limited, mostly in the common way. */
+static void limit(const struct thread *t, uintptr_t args[6])
+{
+    const uintptr_t waits = 1u << STATE_SEND | 1u << STATE_RECEIVE | 1u << STATE_REPLY;
+
+    args[0] = chance(97) ? pick(CLOCK_MONOTONIC + 1) : pick(UINT32_MAX);
+    args[1] = chance(80) ? waits : chance(90) ? waits & pick(UINT32_MAX) : pick(UINT32_MAX);
+    args[1] &= ~(uintptr_t)_NTO_TIMEOUT_NANOSLEEP;
+    args[2] = chance(95) ? 0 : some_address();
+    args[3] = chance(95) ? MESSAGES : chance(50) ? 0 : some_address();
+    args[4] = chance(95) ? 0 : some_address();
+    if (vm_user_ptr(t->proc, MESSAGES, sizeof(uint64_t), KYMO_PROT_WRITE)) {
+        uint64_t ns = chance(5) ? 0 : chance(50) ? pick(100000) : UINT64_C(1000) * pick(UINT32_MAX);
+        memcpy(world_at(t, MESSAGES), &ns, sizeof(ns));
+    }
+}
+
 static unsigned choose(struct thread *t, uintptr_t args[6])
 {
     const struct thread *client = client_of(t);
     bool serves = t->proc->pid % 2 == 0;
 
+    if (t->timeout_states == 0 && chance(serves ? 1 : 15)) {
+        limit(t, args);
+        return KER_TIMER_TIMEOUT;
+    }
     if (client && chance(90)) {
         args[0] = chance(98) ? (uintptr_t)client->rcvid : pick(UINT32_MAX);
         args[1] = pick(100);
@@ -484,13 +540,20 @@ static void run(unsigned long left)
 
     memset(taken, 0, sizeof(taken));
     memset(taken_traced, 0, sizeof(taken_traced));
+    memset(wide, 0, sizeof(wide));
+    memset(limited, 0, sizeof(limited));
     calls = events = 0;
     while (steps < until) {
         episode();
     }
-    printf("%lu calls, %lu events; fast: %lu sends, %lu receives, %lu replies\n", calls, events,
-           taken[KER_MSG_SENDV], taken[KER_MSG_RECEIVEV], taken[KER_MSG_REPLYV]);
-    /* What is traced is what runs. */
+    printf("%lu calls, %lu events; fast: %lu sends, %lu receives, %lu replies, %lu timeouts\n",
+           calls, events, taken[KER_MSG_SENDV], taken[KER_MSG_RECEIVEV], taken[KER_MSG_REPLYV],
+           taken[KER_TIMER_TIMEOUT]);
+    printf("of these wide: %lu sends, %lu replies; limited: %lu sends, %lu replies\n",
+           wide[KER_MSG_SENDV], wide[KER_MSG_REPLYV], limited[KER_MSG_SENDV],
+           limited[KER_MSG_REPLYV]);
+    /* What is traced is what runs; but TimerTimeout() has no events other than of the call. */
+    taken_traced[KER_TIMER_TIMEOUT] = taken[KER_TIMER_TIMEOUT];
     assert_memory_equal(taken, taken_traced, sizeof(taken));
 }
 
@@ -501,12 +564,15 @@ static void test_one_cpu(void **state)
 
     (void)state;
     run(n);
-    assert_true(taken[KER_MSG_SENDV] > n / 50);
+    assert_true(taken[KER_MSG_SENDV] > n / 100);
     assert_true(taken[KER_MSG_RECEIVEV] > n / 50);
     assert_true(taken[KER_MSG_REPLYV] > n / 50);
+    assert_true(taken[KER_TIMER_TIMEOUT] > n / 50);
+    assert_true(wide[KER_MSG_SENDV] > n / 1500 && wide[KER_MSG_REPLYV] > n / 500);
+    assert_true(limited[KER_MSG_SENDV] > n / 1500 && limited[KER_MSG_REPLYV] > n / 500);
     world_other_cpus();
     run(n);
-    assert_true(taken[KER_MSG_SENDV] > n / 50);
+    assert_true(taken[KER_MSG_SENDV] > n / 100);
 }
 
 int main(void)

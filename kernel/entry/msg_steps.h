@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the fast paths of messages have in common (msg_direct.c, msg_wide.c): what each looks at
+ * before it changes anything, how a message is handed over, and the way out. Kernel lock held.
+ */
+#ifndef KERNEL_ENTRY_MSG_STEPS_H
+#define KERNEL_ENTRY_MSG_STEPS_H
+
+#include "kernel/arch/cpu.h"
+#include "kernel/base/cpu.h"
+#include "kernel/entry/msg_part.h"
+#include "kernel/ipc/msg.h"
+#include "kernel/thread/sched.h"
+
+#define UNEVEN(bits) (((bits)&3) != 0)
+/* Of a call with the lock, compiled several times: see send_waits(), and `traced`, a constant. */
+#define HELD static inline __attribute__((always_inline))
+
+/*
+ * What is hardly ever the case, or-ed into one word: one branch for all of it. Each caller names
+ * the rules that stand behind its other bits. Not 0: self can't simply block, because
+ *   canstub     thread_block() cancels the call
+ *   exit_work   exit_leave() does this work first
+ */
+static inline uintptr_t cannot_block(const struct cpu *cpu, const struct thread *self)
+{
+    return self->canstub | cpu->trace.exit_work;
+}
+
+/* t's timeout is of 0 (block_refused()), or t is held, or its message is being read in pieces. */
+static inline bool timeout_unusual(const struct thread *t)
+{
+    return unlikely(t->timeout_states != 0) &&
+           (t->timeout_now || (t->timeout_states & TIMEOUT_STATE_SPECIAL));
+}
+
+/* thread_update_priority() of a thread that is in no queue, or is about to leave it. */
+static inline void direct_set_priority(struct thread *t, uint8_t priority)
+{
+    if (priority != t->priority) {
+        trace_site_change_pri((uint32_t)t->pid, (uint32_t)t->tid, priority, t->priority);
+        t->priority = priority;
+    }
+}
+
+/* ---- MsgSend ------------------------------------------------------------------------ */
+
+/* One of the events of a send that hands over the CPU is on. */
+static inline bool send_traced(void)
+{
+    return TRACE_PORT_SITE_ON(TRACE_EV_comm_snd_message) || /* trace_send() */
+           TRACE_PORT_SITE_ON(TRACE_EV_comm_rec_message) || /* trace_receive() */
+           TRACE_PORT_SITE_ON(TRACE_EV_thread_state) ||     /* thread_block(), thread_wake() */
+           TRACE_PORT_SITE_ON(TRACE_EV_change_pri) ||       /* msg_inherit_waiting() */
+           TRACE_PORT_SITE_ON(TRACE_EV_timer_arm) ||        /* timeout_arm() */
+           TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit);       /* exit_leave(): the receiver's call */
+}
+
+/*
+ * Besides cannot_block():
+ *   handoff          a thread was woken before and comes first: sched_switch()
+ *   FIXED_PRIORITY   the receiver inherits nothing: msg_inherit_waiting()
+ */
+static inline uintptr_t send_unusual(const struct cpu *cpu, const struct thread *self,
+                                     const struct channel *ch)
+{
+    return cannot_block(cpu, self) | (uintptr_t)cpu->handoff |
+           (ch->flags & _NTO_CHF_FIXED_PRIORITY);
+}
+
+/* The message is copied: self waits for the reply, and the receiver runs. */
+static inline void send_finish(struct thread *self, struct connection *conn, struct channel *ch,
+                               struct thread *receiver, uint8_t priority)
+{
+    receiver->priority = priority;
+    self->connection = conn;
+    self->channel = ch;
+    self->server = receiver;
+    receiver->msg_priority = self->priority;
+    list_unlink(&receiver->ready);
+    arch_context_set_result(receiver, self->rcvid, 0);
+    sched_hand_over(arch_cpu(), self, STATE_REPLY, receiver);
+}
+
+/* Returns the first thread that waits where self sends to, or NULL. */
+static inline struct thread *send_receiver(const struct thread *self, struct connection **conn)
+{
+    *conn = msg_connection(self->proc, self->args[0]);
+    if (!*conn) {
+        return NULL; /* EBADF */
+    }
+    const struct channel *ch = (*conn)->channel;
+    if (!ch) {
+        return NULL; /* the server has ended: ESRCH, or EBADF */
+    }
+    const struct list *first = ch->receivers.next;
+    if (first == &ch->receivers) {
+        return NULL; /* msg_send_queue(): self waits in SEND */
+    }
+    return list_entry(first, struct thread, ready);
+}
+
+/* ---- MsgReply ----------------------------------------------------------------------- */
+
+/* One of the events of a reply, after which self keeps the CPU, is on. */
+static inline bool reply_traced(void)
+{
+    return TRACE_PORT_SITE_ON(TRACE_EV_comm_reply_message) || /* reply's own */
+           TRACE_PORT_SITE_ON(TRACE_EV_thread_state) ||       /* thread_wake() */
+           TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit);         /* exit_leave() */
+}
+
+/*
+ *   UNBLOCK_SENT     the server's notice may have to go: msg_unblock_done()
+ *   exit_work        exit_leave() does this work first
+ */
+static inline uintptr_t reply_unusual(const struct cpu *cpu, const struct thread *client)
+{
+    return (client->flags & THREAD_UNBLOCK_SENT) | cpu->trace.exit_work;
+}
+
+static inline void reply_finish(struct thread *self, struct thread *client)
+{
+    arch_context_set_result(client, (long)self->args[1], 0);
+    arch_context_set_result(self, 0, 0);
+    sched_wake_waiting(arch_cpu(), client);
+}
+
+/* ---- the way out: each releases the lock -------------------------------------------- */
+
+/* Never inlined: the common way out has no calls, so it saves no registers. */
+
+/* Kicks other CPUs for the remaining READY threads. */
+__attribute__((noinline)) struct thread *msg_leave_kicking(struct thread *next);
+/* The receiver, which runs next, wants to know who self is, or self's wait is limited. */
+__attribute__((noinline)) struct thread *msg_send_leave_more(struct thread *self,
+                                                             struct thread *receiver);
+/* The client's wait was limited. */
+__attribute__((noinline)) struct thread *msg_reply_leave_limited(struct thread *self,
+                                                                 struct thread *client);
+
+static inline struct thread *msg_direct_leave(struct thread *next)
+{
+    if (CONFIG_CPUS > 1 && sched.above && several_cpus()) {
+        return msg_leave_kicking(next);
+    }
+    kernel_unlock();
+    return next;
+}
+
+static inline struct thread *send_leave(struct thread *self, struct thread *receiver)
+{
+    return unlikely((uintptr_t)receiver->info | self->timeout_states)
+               ? msg_send_leave_more(self, receiver)
+               : msg_direct_leave(receiver);
+}
+
+static inline struct thread *reply_leave(struct thread *self, struct thread *client)
+{
+    if (unlikely(client->timeout_states)) {
+        return msg_reply_leave_limited(self, client);
+    }
+    kernel_unlock();
+    return self;
+}
+
+#endif

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The second fast path of messages: forms of MsgSendv and MsgReplyv that msg_direct.c's shortest
+ * code does not take, and all of them while they are traced. Called there, with the kernel lock;
+ * releases it.
+ *
+ *   wide     buffers of up to MSG_PIECES parts and CONFIG_COPY_CHUNK bytes, at any address
+ *   traced   the same while an event of the slow path is on: what is traced is what runs
+ *
+ * Without events a function does all at once; traced it makes the slow path's changes in their
+ * order, each with its event, and ends where the slow path's handler ends: the switch and the exit
+ * are the same then. What neither takes goes the slow path, of which nothing has been done.
+ * Proved by test/unit_ipc/direct_test.c; counted by `make bench` (msg_rt_8_iov2, msg_rt_4096,
+ * msg_rt_8_traced).
+ */
+#include "kernel/entry/msg_direct.h"
+
+#include "kernel/entry/exit.h"
+#include "kernel/entry/msg_steps.h"
+
+/* Copies n bytes, which both sides have, in the slow path's way: it does differ if they overlap. */
+static inline void parts_copy(const struct msg_piece *to, unsigned count, bool whole,
+                              const struct parts *s, size_t n)
+{
+    if (n <= MSG_SMALL && whole && s->whole &&
+        !UNEVEN((uintptr_t)to->at | (uintptr_t)s->pieces->at | n)) {
+        msg_copy_words(to->at, s->pieces->at, n);
+    } else if (n > 0) {
+        msg_pieces_copy(to, to + count, s->pieces, s->pieces + s->count, n);
+    }
+}
+
+/* ---- MsgSend ------------------------------------------------------------------------ */
+
+/* The same with its events, up to the switch: msg_hand_over(). */
+static inline void send_finish_traced(struct thread *self, struct connection *conn,
+                                      struct channel *ch, struct thread *receiver, uint8_t priority)
+{
+    self->connection = conn;
+    self->channel = ch;
+    if (receiver->info) {
+        msg_info_fill(receiver->info, self);
+    }
+    msg_trace_send(self, ch);
+    thread_set_state(self, STATE_REPLY);
+    if (self->timeout_states) {
+        timeout_arm(self, STATE_REPLY);
+    }
+    self->server = receiver;
+    receiver->msg_priority = self->priority;
+    direct_set_priority(receiver, priority);
+    msg_trace_receive(self, ch);
+    list_unlink(&receiver->ready);
+    thread_result(receiver, self->rcvid, 0);
+    sched_wake_handed(arch_cpu(), receiver);
+}
+
+/* Reads where the reply goes. Of several parts only the length is of interest until then. */
+static inline bool send_reply_buffer(struct thread *self, struct part *r)
+{
+    struct parts several;
+
+    if ((intptr_t)self->args[SEND_ARG_RMSG + 1] <= 1) {
+        return part_read(self, SEND_ARG_RMSG, &self->in_cache, r) && r->bytes <= MSG_BYTES_MAX;
+    }
+    r->at = NULL;
+    if (!parts_read_several(self, SEND_ARG_RMSG, NULL, &several)) {
+        return false;
+    }
+    r->bytes = several.bytes;
+    return true;
+}
+
+/* Sends to a waiting receiver. Returns the receiver, which runs (traced: which is READY and runs
+ * next), or NULL. */
+HELD struct thread *send_wide(struct thread *self, struct connection *conn, struct channel *ch,
+                              struct thread *receiver, bool traced)
+{
+    struct cpu *cpu = arch_cpu();
+    struct msg_piece buffer = {receiver->plain, receiver->dstmsglen};
+    struct parts s;
+    struct part r;
+
+    if (send_unusual(cpu, self, ch)) {
+        return NULL;
+    }
+    if (!buffer.at) {
+        return NULL; /* plain_buffer(): a timeout, an odd buffer or msg_info; or it is held */
+    }
+    if (!parts_read(self, SEND_ARG_SMSG, &self->out_cache, &s)) {
+        return NULL;
+    }
+    if (!send_reply_buffer(self, &r)) {
+        return NULL;
+    }
+    size_t n = s.bytes < receiver->dstmsglen ? s.bytes : receiver->dstmsglen;
+    if (n > MSG_SMALL &&
+        !msg_cached_all(&receiver->in_cache, receiver->args[RECEIVE_ARG_RMSG], n)) {
+        return NULL; /* msg_copy(), perhaps EFAULT */
+    }
+    uint8_t priority = self->priority > receiver->priority ? self->priority : receiver->priority;
+    if (!sched_chosen(cpu, receiver, priority)) {
+        return NULL; /* sched_switch() runs another thread, or the receiver elsewhere */
+    }
+    parts_copy(&buffer, 1, true, &s, n);
+    self->srcmsglen = (uint32_t)s.bytes;
+    self->dstmsglen = (uint32_t)r.bytes;
+    self->msglen = (uint32_t)n;
+    self->buffer = r.at;
+    if (traced) {
+        send_finish_traced(self, conn, ch, receiver, priority);
+        return receiver;
+    }
+    send_finish(self, conn, ch, receiver, priority);
+    return receiver;
+}
+
+HELD struct thread *wide_send(struct thread *self, bool traced)
+{
+    struct connection *conn;
+
+    if (timeout_unusual(self)) {
+        return NULL; /* thread_block_limited() */
+    }
+    struct thread *receiver = send_receiver(self, &conn);
+    return receiver ? send_wide(self, conn, conn->channel, receiver, traced) : NULL;
+}
+
+static __attribute__((noinline)) struct thread *wide_send_traced(struct thread *self,
+                                                                 unsigned number)
+{
+    return wide_send(self, true) ? kercall_blocked(self) : kercall_held(self, number);
+}
+
+struct thread *msg_wide_send(struct thread *self, unsigned number)
+{
+    if (send_traced()) {
+        return wide_send_traced(self, number);
+    }
+    struct thread *next = wide_send(self, false);
+    return next ? send_leave(self, next) : kercall_held(self, number);
+}
+
+/* ---- MsgReply ----------------------------------------------------------------------- */
+
+/* The client has its reply, with the events: msg_reply_answered(). */
+static inline void reply_finish_traced(struct thread *client, long status)
+{
+    trace_comm_reply_message((uint32_t)client->tid, (uint32_t)client->pid);
+    thread_result(client, status, 0);
+    if (client->timeout_states) {
+        timeout_disarm(client);
+    }
+    sched_wake_handed(arch_cpu(), client);
+}
+
+/* Finds where n bytes of the reply go in the client: its buffer, or its parts. */
+static inline bool reply_target(const struct thread *client, size_t n, struct parts *to)
+{
+    if (n > 0 && (intptr_t)client->args[SEND_ARG_RMSG + 1] > 1) {
+        return parts_read_several(client, SEND_ARG_RMSG, &client->in_cache, to) && n <= to->bytes;
+    }
+    if (!client->buffer && n > 0) {
+        return false;
+    }
+    to->whole = true;
+    to->count = 1;
+    to->pieces[0] = (struct msg_piece){client->buffer, n};
+    return n <= MSG_SMALL || msg_cached_all(&client->in_cache, client->args[SEND_ARG_RMSG], n);
+}
+
+HELD bool reply_wide(struct thread *self, struct thread *client, bool traced)
+{
+    struct cpu *cpu = arch_cpu();
+    struct parts s, to;
+
+    if (reply_unusual(cpu, client)) {
+        return false;
+    }
+    if (!parts_read(self, REPLY_ARG_SMSG, &self->out_cache, &s)) {
+        return false;
+    }
+    size_t n = s.bytes < client->dstmsglen ? s.bytes : client->dstmsglen;
+    if (!reply_target(client, n, &to)) {
+        return false; /* msg_copy() finds the client's buffer, or doesn't: EFAULT for the client */
+    }
+    if (!sched_waits(cpu, self, client)) {
+        return false; /* sched_wake() does more than to make it READY */
+    }
+    parts_copy(to.pieces, to.count, to.whole, &s, n);
+    if (traced) {
+        reply_finish_traced(client, (long)self->args[1]);
+        return true;
+    }
+    reply_finish(self, client);
+    return true;
+}
+
+HELD struct thread *wide_reply(struct thread *self, bool traced)
+{
+    struct thread *client = rcvid_client(self, self->args[0]);
+
+    if (!client) {
+        return NULL; /* ESRCH */
+    }
+    if (timeout_unusual(client)) {
+        return NULL; /* thread_wake() */
+    }
+    return reply_wide(self, client, traced) ? client : NULL;
+}
+
+static __attribute__((noinline)) struct thread *wide_reply_traced(struct thread *self,
+                                                                  unsigned number)
+{
+    return wide_reply(self, true) ? kercall_done(self, 0) : kercall_held(self, number);
+}
+
+struct thread *msg_wide_reply(struct thread *self, unsigned number)
+{
+    if (reply_traced()) {
+        return wide_reply_traced(self, number);
+    }
+    struct thread *client = wide_reply(self, false);
+    return client ? reply_leave(self, client) : kercall_held(self, number);
+}
