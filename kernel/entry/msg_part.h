@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A buffer of one part, as the fast path of messages (msg_direct.c, msg_wide.c) reads it from a call's
+ * Buffers as the fast path of messages (msg_direct.c, msg_wide.c) reads them from a call's
  * arguments. Kernel lock held; self's own process. Any other buffer is msg_resolve()'s.
  */
 #ifndef KERNEL_ENTRY_MSG_PART_H
