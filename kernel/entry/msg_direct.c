@@ -6,8 +6,8 @@
  * The slow path (msg.c and the scheduler) defines the behaviour. A function here does exactly the
  * same, or detects before it has changed anything that it can't, and then calls msg_wide.c, or the
  * slow path. Preconditions: a buffer or one part of at most MSG_SMALL bytes, whole words, covered
- * by the thread's user mapping caches; a partner that waits with such a buffer, a receiver without a
- * timeout; a switch from the thread that blocks to the handoff thread; no other work on this CPU;
+ * by the thread's user mapping caches; a partner that waits with such a buffer, a receiver without
+ * a timeout; a switch from the thread that blocks to the handoff thread; no other work on this CPU;
  * no event of the slow path on, but in MsgReceivev, which is compiled twice: `traced` it makes the
  * slow path's changes in their order, each with its event.
  *
