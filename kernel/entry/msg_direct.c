@@ -20,6 +20,7 @@
  */
 #include "kernel/entry/msg_direct.h"
 
+#include "kernel/arch/cpu.h"
 #include "kernel/entry/exit.h"
 #include "kernel/entry/msg_steps.h"
 
