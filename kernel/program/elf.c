@@ -16,6 +16,7 @@
 #define SHT_NOBITS 8
 #define STT_FUNC 2
 #define SYMBOLS_A_STEP 32
+#define REL_BYTES 8 /* of an entry of 32 bits */
 
 static uint16_t elf_get16(const uint8_t *p)
 {
@@ -152,6 +153,20 @@ bool elf_reloc(const struct elf_image *elf, const struct elf_section *sec, size_
     reloc->offset = get_word(elf, p, 0, 0);
     reloc->type = (unsigned)(elf->class == ELF_CLASS_32 ? info & 0xff : info & 0xffffffff);
     return true;
+}
+
+const uint32_t *elf_reloc_words(const struct elf_image *elf, const struct elf_section *sec,
+                                size_t i, size_t *n)
+{
+    size_t all = sec->len / REL_BYTES;
+
+    if (elf->class != ELF_CLASS_32 || sec->type != ELF_SHT_REL || sec->entry_len != REL_BYTES ||
+        ((uintptr_t)sec->data & 3) != 0) {
+        return NULL;
+    }
+    size_t left = i < all ? all - i : 0;
+    *n = left < *n ? left : *n;
+    return (const uint32_t *)(const void *)(sec->data + i * REL_BYTES * (left > 0));
 }
 
 /* Returns a name in a string table, if it ends inside the table; else NULL. */

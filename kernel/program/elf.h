@@ -64,6 +64,11 @@ bool elf_section(const struct elf_image *elf, unsigned i, struct elf_section *se
 /* Reads entry i of a REL or RELA section; false past its end. */
 bool elf_reloc(const struct elf_image *elf, const struct elf_section *sec, size_t i,
                struct elf_reloc *reloc);
+/* Returns entry i of a REL section of 32 bits and those behind it, at most *n, as words as they are
+ * in the file: offset, info. *n: how many there are. NULL: the section is of another form, or not
+ * aligned; elf_reloc() reads it. */
+const uint32_t *elf_reloc_words(const struct elf_image *elf, const struct elf_section *sec,
+                                size_t i, size_t *n);
 /* Returns the section that begins with the magic number of an unwind table, or NULL; and its
  * length. */
 const uint8_t *elf_unwind(const struct elf_image *elf, size_t *len);
