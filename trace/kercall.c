@@ -32,13 +32,16 @@ int trace_kercall_set(enum trace_filter_set set, unsigned kind, const uint32_t *
 
 uint8_t trace_kercall_modes[EVENTS]; /* [a] */
 
-static void set_mode(unsigned number)
+/* all: the gate is armed. */
+static void set_mode(unsigned number, bool all)
 {
     unsigned mode = trace_kercall_modes[number] & TRACE_KERCALL_PROBED;
 
     if (trace_bit(calls.on, number)) {
-        bool asks = trace_bit(calls.slow, number) || trace_bit(calls.limited, number);
-        mode |= asks ? TRACE_KERCALL_ASK : TRACE_KERCALL_LOG;
+        bool asks = all || trace_bit(calls.limited, number);
+        mode |= asks                            ? TRACE_KERCALL_ASK
+                : trace_bit(calls.wide, number) ? TRACE_KERCALL_WIDE
+                                                : TRACE_KERCALL_LOG;
     }
     trace_kercall_modes[number] = (uint8_t)mode;
 }
@@ -50,7 +53,7 @@ void trace_kercall_update(bool all)
     }
     for (unsigned i = 0; i < EVENTS; i++) {
         trace_bits_set(calls.limited, i, 1, trace_threads_limit_kercall(i));
-        set_mode(i);
+        set_mode(i, all);
         if (i % 32 == 31) {
             trace_port_window();
         }

@@ -98,12 +98,13 @@ bool trace_kercall_wide(unsigned number);
 bool trace_kercall_slow(unsigned number);
 /*
  * All of this in one byte for each number, for the common case: TRACE_KERCALL_LOG alone means that
- * the event is logged in its fast form, and nothing else is to be done. ASK: it is on, and the
- * queries above say how. PROBED: D listens on the site.
+ * the event is logged in its fast form, and nothing else is to be done; WIDE alone: in its wide
+ * form. ASK: it is on, and the queries above say how. PROBED: D listens on the site.
  */
 #define TRACE_KERCALL_LOG 1u
 #define TRACE_KERCALL_ASK 2u
 #define TRACE_KERCALL_PROBED 4u
+#define TRACE_KERCALL_WIDE 8u
 extern uint8_t trace_kercall_modes[]; /* [a] */
 /* Values of an event. is_long: a bit for each value that always takes two words; is_signed: for
  * each that takes one word if it fits one as a signed number. If any other value has more than 32

@@ -129,6 +129,22 @@ TRACE_INLINE bool quick_exit(const struct thread *self, const struct kercall_qui
            (q->exit == QUICK_R0 && quick_message(self, q->argument.rmsg, &self->in_cache, word));
 }
 
+static __attribute__((noinline)) void enter_other(struct thread *self)
+{
+    if (trace_kercall_modes[self->call | TRACE_KERCALL_ENTER] != TRACE_KERCALL_WIDE ||
+        !kercall_wide_enter(self)) {
+        kercall_trace_enter_any(self);
+    }
+}
+
+static __attribute__((noinline)) void exit_other(struct thread *self)
+{
+    if (trace_kercall_modes[self->call | TRACE_KERCALL_EXIT] != TRACE_KERCALL_WIDE ||
+        !kercall_wide_exit(self)) {
+        kercall_trace_exit_any(self);
+    }
+}
+
 void kercall_trace_enter(struct thread *self)
 {
     unsigned number = self->call;
@@ -140,7 +156,7 @@ void kercall_trace_enter(struct thread *self)
         trace_log2(q->slot_class, number | TRACE_KERCALL_ENTER, d1, d2);
         return;
     }
-    kercall_trace_enter_any(self);
+    enter_other(self);
 }
 
 void kercall_trace_exit(struct thread *self)
@@ -158,6 +174,6 @@ void kercall_trace_exit(struct thread *self)
         trace_log2(q->slot_class, number, (uint32_t)self->result, word);
         return;
     }
-    kercall_trace_exit_any(self);
+    exit_other(self);
     self->call = THREAD_CALL_NONE;
 }

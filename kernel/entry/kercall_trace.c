@@ -8,7 +8,8 @@
  * holds for the INT event of an aborted wait; if the thread itself is ended, the INT event follows
  * its THDEAD event. Words of messages and structures that the caller doesn't have, or has no right
  * to, are 0; they are read when the event is made, so another thread of the caller may have changed
- * them since. The common case is in kercall_quick.c, which calls this for all others. Proof:
+ * them since. The common cases are in kercall_quick.c and, of the wide form, kercall_wide.c, which
+ * call this for all others. Proof:
  * test/boot's suites events and events-wide, where a program predicts every word.
  */
 #include "kernel/entry/kercall_trace.h"
@@ -21,37 +22,8 @@
 #include "kernel/base/kercall.h"
 #include "kernel/ipc/msg.h"
 #include "kernel/proc/proc.h"
-#include "kernel/base/string.h"
 #include "trace/gate.h"
 #include "trace/trace.h"
-
-/* Codes of a word. FIELD and the number of an argument: from the memory that it points to. NONE
- * ends a list. */
-enum code {
-    NONE,
-    WORD_A0, /* the call's arguments */
-    WORD_A5 = WORD_A0 + 5,
-    WORD_M0,               /* the first words of the outgoing message */
-    WORD_R0 = WORD_M0 + 3, /* the first words of the reply */
-    WORD_OWNER = WORD_R0 + 3,
-    FIELD
-};
-/* Codes of an argument: what its value is. */
-enum argument { VALUE, POINTER, MSG_smsg, MSG_rmsg };
-
-/* size: bytes of a field, and how to read them. */
-#define BYTES 15
-#define SIGNED 64
-#define LONG 128
-struct word {
-    uint8_t code, offset, size;
-    uint8_t whole; /* of a field: bytes of its structure; 0: more than fit */
-};
-
-struct kercall_words {
-    const struct word *enter, *enter_wide, *exit_wide;
-    uint8_t arguments[6]; /* enum argument */
-};
 
 /* What kercalls.def calls a word. */
 #define WORD(...) \
@@ -125,7 +97,7 @@ _Static_assert(KERCALL_WORDS == TRACE_KERCALL_VALUES, "an event has room for the
 #define INOUT(name, bytes) POINTER
 #define STR(name) POINTER
 #define MSG(name) MSG_##name
-static const struct kercall_words table[KERCALL_MAX] = {
+const struct kercall_words kercall_words_of[KERCALL_MAX] = {
 #define KERCALL(number, NAME, handler, flags, arguments, ...) \
     [number] = {enter_##NAME, enter_wide_##NAME, exit_wide_##NAME, arguments},
 #include "abi/kercalls.def"
@@ -135,7 +107,7 @@ static const struct kercall_words table[KERCALL_MAX] = {
 /* Returns three words of a message in memory that one of the caches covers; NULL: look it up. */
 static const uint32_t *message_found(const struct thread *self, unsigned at)
 {
-    bool outgoing = table[self->call].arguments[at] == MSG_smsg;
+    bool outgoing = kercall_words_of[self->call].arguments[at] == MSG_smsg;
     const struct vm_cache *cache = outgoing ? &self->out_cache : &self->in_cache;
     uintptr_t base = self->args[at];
 
@@ -184,28 +156,13 @@ static void message_words(struct thread *self, unsigned at, uintptr_t words[3])
     }
 }
 
-static void find_message(struct thread *self, enum argument kind, uintptr_t words[3])
+void kercall_trace_message(struct thread *self, enum argument kind, uintptr_t words[3])
 {
     for (unsigned i = 0; i < 5; i++) {
-        if (table[self->call].arguments[i] == kind) {
+        if (kercall_words_of[self->call].arguments[i] == kind) {
             message_words(self, i, words);
         }
     }
-}
-
-/* Returns a field that begins at `from`. */
-static inline uint64_t field_load(const char *from, unsigned size)
-{
-    uint64_t value = 0;
-
-    if ((size & BYTES) == sizeof(uint32_t)) {
-        uint32_t word;
-        __builtin_memcpy(&word, from, sizeof(word));
-        return size & SIGNED ? (uint64_t)(int64_t)(int32_t)word : word;
-    }
-    unsigned rest = 64 - 8 * (size & BYTES);
-    memcpy(&value, from, size & BYTES);
-    return size & SIGNED ? (uint64_t)((int64_t)(value << rest) >> rest) : value;
 }
 
 /* The structure that a list's fields are in. */
@@ -214,15 +171,12 @@ struct found {
     const char *at;
 };
 
-/* Finds the structure that an argument names; NULL if it isn't the caller's, or only in part. */
-static void find_structure(struct thread *self, const struct word *word, struct found *found)
+const char *kercall_trace_structure(struct thread *self, const struct word *word)
 {
     uintptr_t at = self->args[word->code - FIELD];
 
-    found->code = word->code;
-    found->at = at == 0 || word->whole == 0
-                    ? NULL
-                    : vm_user_ptr(self->proc, at, word->whole, KYMO_PROT_READ);
+    return at == 0 || word->whole == 0 ? NULL
+                                       : vm_user_ptr(self->proc, at, word->whole, KYMO_PROT_READ);
 }
 
 /* Returns a field of a structure that is not the caller's as a whole; 0 if the field isn't its
@@ -243,7 +197,8 @@ static inline void add_field(struct thread *self, const struct word *word, struc
     v->is_long |= (uint32_t)((word->size & LONG) != 0) << v->n;
     v->is_signed |= (uint32_t)((word->size & SIGNED) != 0) << v->n;
     if (word->code != found->code) {
-        find_structure(self, word, found);
+        found->code = word->code;
+        found->at = kercall_trace_structure(self, word);
     }
     v->value[v->n] =
         found->at ? field_load(found->at + word->offset, word->size) : field_alone(self, word);
@@ -251,7 +206,7 @@ static inline void add_field(struct thread *self, const struct word *word, struc
 
 static void add_argument(struct thread *self, unsigned i, struct trace_values *v)
 {
-    bool value = table[self->call].arguments[i] == VALUE;
+    bool value = kercall_words_of[self->call].arguments[i] == VALUE;
 
     v->is_signed |= (uint32_t)value << v->n;
     v->value[v->n] = value ? (uint64_t)(intptr_t)self->args[i] : self->args[i];
@@ -277,7 +232,7 @@ static void kercall_trace_collect(struct thread *self, const struct word *word,
             add_argument(self, word->code - WORD_A0, v);
         } else {
             if (!found) {
-                find_message(self, word->code >= WORD_R0 ? MSG_rmsg : MSG_smsg, message);
+                kercall_trace_message(self, word->code >= WORD_R0 ? MSG_rmsg : MSG_smsg, message);
                 found = true;
             }
             v->value[v->n] = message[(word->code - WORD_M0) % 3];
@@ -329,7 +284,7 @@ static void trace_enter(struct thread *self, unsigned number, const struct word 
 
 static __attribute__((noinline)) void enter_slow(struct thread *self, unsigned number)
 {
-    const struct kercall_words *entry = &table[self->call];
+    const struct kercall_words *entry = &kercall_words_of[self->call];
     bool wide = trace_kercall_wide(number);
 
     if (!entry_stopped(self, TRACE_EV_kercall_enter, number)) {
@@ -345,7 +300,7 @@ void kercall_trace_enter_any(struct thread *self)
         if (trace_kercall_slow(number)) {
             enter_slow(self, number);
         } else {
-            trace_enter(self, number, table[self->call].enter, false);
+            trace_enter(self, number, kercall_words_of[self->call].enter, false);
         }
     }
     if (trace_bit(trace_site_probed, TRACE_EV_kercall_enter)) {
@@ -357,7 +312,7 @@ void kercall_trace_enter_any(struct thread *self)
  * fast form the first, if it is one word. */
 static void exit_words(struct thread *self, bool wide, struct trace_values *v)
 {
-    const struct word *list = table[self->call].exit_wide;
+    const struct word *list = kercall_words_of[self->call].exit_wide;
     v->value[0] = (uint64_t)(int64_t)self->result;
     v->value[1] = (uint64_t)self->result_error;
     v->is_signed = 1;

@@ -1,12 +1,74 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Between kercall_quick.c and kercall_trace.c; what others call is in kernel/entry/entry.h. */
+/* Between kercall_quick.c, kercall_wide.c and kercall_trace.c; what others call is in
+ * kernel/entry/entry.h. */
 #ifndef KERNEL_ENTRY_KERCALL_TRACE_H
 #define KERNEL_ENTRY_KERCALL_TRACE_H
 
+#include <stddef.h>
+
+#include "kernel/base/kercall.h"
+#include "kernel/base/string.h"
 #include "kernel/entry/entry.h"
 
 /* The events of a call, for log and D, in any form. The exit: self is in a call. */
 void kercall_trace_enter_any(struct thread *self);
 void kercall_trace_exit_any(struct thread *self);
+
+/* Likewise, if the event is logged in its wide form and nothing else is to be done
+ * (TRACE_KERCALL_WIDE). Return false, with nothing done, in rare cases. */
+bool kercall_wide_enter(struct thread *self);
+bool kercall_wide_exit(struct thread *self);
+
+/* ---- the words of each call, from the table abi/kercalls.def ----------------------- */
+
+/* Codes of a word. FIELD and the number of an argument: from the memory that it points to. NONE
+ * ends a list. */
+enum code {
+    NONE,
+    WORD_A0, /* the call's arguments */
+    WORD_A5 = WORD_A0 + 5,
+    WORD_M0,               /* the first words of the outgoing message */
+    WORD_R0 = WORD_M0 + 3, /* the first words of the reply */
+    WORD_OWNER = WORD_R0 + 3,
+    FIELD
+};
+/* Codes of an argument: what its value is. */
+enum argument { VALUE, POINTER, MSG_smsg, MSG_rmsg };
+
+/* size: bytes of a field, and how to read them. */
+#define BYTES 15
+#define SIGNED 64
+#define LONG 128
+struct word {
+    uint8_t code, offset, size;
+    uint8_t whole; /* of a field: bytes of its structure; 0: more than fit */
+};
+
+struct kercall_words {
+    const struct word *enter, *enter_wide, *exit_wide;
+    uint8_t arguments[6]; /* enum argument */
+};
+
+extern const struct kercall_words kercall_words_of[KERCALL_MAX];
+
+/* Returns a field that begins at `from`. */
+static inline uint64_t field_load(const char *from, unsigned size)
+{
+    uint64_t value = 0;
+
+    if ((size & BYTES) == sizeof(uint32_t)) {
+        uint32_t word;
+        __builtin_memcpy(&word, from, sizeof(word));
+        return size & SIGNED ? (uint64_t)(int64_t)(int32_t)word : word;
+    }
+    unsigned rest = 64 - 8 * (size & BYTES);
+    memcpy(&value, from, size & BYTES);
+    return size & SIGNED ? (uint64_t)((int64_t)(value << rest) >> rest) : value;
+}
+
+/* Reads the first three words of a message; those that the caller doesn't have stay as they are. */
+void kercall_trace_message(struct thread *self, enum argument kind, uintptr_t words[3]);
+/* Returns the structure that an argument names; NULL: it isn't the caller's, or only in part. */
+const char *kercall_trace_structure(struct thread *self, const struct word *word);
 
 #endif

@@ -24,13 +24,17 @@ static void modes_agree(void)
 
     for (unsigned number = 0; number < 3 * TRACE_KERCALLS; number++) {
         unsigned mode = trace_kercall_modes[number];
-        unsigned log = mode & (TRACE_KERCALL_LOG | TRACE_KERCALL_ASK);
+        unsigned log = mode & (TRACE_KERCALL_LOG | TRACE_KERCALL_ASK | TRACE_KERCALL_WIDE);
         bool probed =
             trace_bit(trace_site_probed, TRACE_EV_kercall_enter + number / TRACE_KERCALLS);
 
         assert_true(probed == ((mode & TRACE_KERCALL_PROBED) != 0));
         assert_true(log || !trace_kercall_on(number));
-        assert_int_not_equal(log, TRACE_KERCALL_LOG | TRACE_KERCALL_ASK);
+        assert_int_equal(log & (log - 1), 0); /* one of them */
+        if (log == TRACE_KERCALL_WIDE) {
+            assert_true(trace_kercall_on(number) && trace_kercall_wide(number));
+            assert_false(trace_gate_armed || trace_threads_limit_kercall(number));
+        }
         if (log == TRACE_KERCALL_LOG) {
             assert_true(trace_kercall_on(number) && !trace_kercall_slow(number));
             assert_false(trace_threads_limit_kercall(number));
