@@ -78,11 +78,11 @@ bool trace_log_slots(uint32_t code, const uint32_t *words, unsigned slots);
 void trace_log4(uint32_t code, const uint32_t words[4]);
 
 /* Own CPU, interrupts masked (cross-calls): starts and stops tracing here, closes the ACTIVE
- * buffer, discards all buffers that are not BUSY. The cross-calling CPU holds the kernel lock. */
+ * buffer, discards a buffer unless it is BUSY. The cross-calling CPU holds the kernel lock. */
 void trace_log_start(struct trace_cpu *cpu);
 void trace_log_stop(struct trace_cpu *cpu);
 void trace_log_flush(struct trace_cpu *cpu);
-void trace_log_clear(struct trace_cpu *cpu);
+void trace_log_clear(struct trace_cpu *cpu, uint32_t index); /* this buffer, after a stop */
 /* Own CPU, interrupts masked, after trace_log_start(): opens this CPU's first buffer, if one is
  * FREE, so that the capture has a TIME of this CPU; closes it under the linear policy. */
 void trace_log_first(struct trace_cpu *cpu);

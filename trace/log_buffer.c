@@ -213,14 +213,12 @@ void trace_log_stop(struct trace_cpu *cpu)
     cpu->limit = cpu->full = NULL;
 }
 
-void trace_log_clear(struct trace_cpu *cpu)
+void trace_log_clear(struct trace_cpu *cpu, uint32_t index)
 {
     trace_log_stop(cpu);
-    for (uint32_t i = 0; i < cpu->ring.count; i++) {
-        if (TRACE_WORD_STATE(cpu->ring.buffers[i].word) == TRACE_READY) {
-            trace_loss_buffer(cpu, i, KYMO_DROP_DISCARDED);
-            trace_ring_discard(&cpu->ring, i);
-        }
+    if (TRACE_WORD_STATE(cpu->ring.buffers[index].word) == TRACE_READY) {
+        trace_loss_buffer(cpu, index, KYMO_DROP_DISCARDED);
+        trace_ring_discard(&cpu->ring, index);
     }
 }
 

@@ -5,6 +5,8 @@
  * STOP first patches the sites off, then each CPU closes its buffer, so that every event that
  * passes a site is accounted for. Proof: test/unit/test_control.c.
  */
+#include <stddef.h>
+
 #include "abi/errno.h"
 #include "trace/control.h"
 #include "trace/filter.h"
@@ -55,10 +57,18 @@ static void flush_here(void *arg)
     trace_log_flush(trace_port_cpu());
 }
 
-static void clear_here(void *arg)
+static void clear_here(void *index)
 {
-    (void)arg;
-    trace_log_clear(trace_port_cpu());
+    trace_log_clear(trace_port_cpu(), *(const uint32_t *)index);
+}
+
+/* A buffer of each CPU at a time, because interrupts are masked meanwhile. */
+static void clear_all(void)
+{
+    for (uint32_t i = 0; i < trace_port_cpu()->ring.count; i++) {
+        trace_port_run_on_all(clear_here, &i);
+        trace_port_window();
+    }
 }
 
 static void policy_here(void *arg)
@@ -92,12 +102,23 @@ static void query_here(void *arg)
     }
 }
 
+/* Nothing is counted while there are no buffers. In two parts, because interrupts are masked. */
+static void reset_pending_here(void *arg)
+{
+    struct trace_cpu *cpu = trace_port_cpu();
+
+    (void)arg;
+    __builtin_memset(cpu->loss.pending, 0, sizeof(cpu->loss.pending));
+}
+
 static void reset_here(void *arg)
 {
     struct trace_cpu *cpu = trace_port_cpu();
 
     (void)arg;
-    cpu->loss = (struct trace_loss){.reasons = 0};
+    cpu->loss.reasons = 0;
+    __builtin_memset(cpu->loss.classes, 0,
+                     sizeof(cpu->loss) - offsetof(struct trace_loss, classes));
     for (unsigned slot_class = 0; slot_class < TRACE_CLASS_MAX; slot_class++) {
         cpu->stopped[slot_class] = 0;
     }
@@ -245,6 +266,7 @@ long trace_state_alloc(void *owner, uint32_t per_cpu, uint64_t *paddr, bool reta
         return error;
     }
     trace_trigger_reset();
+    trace_port_run_on_all(reset_pending_here, NULL);
     trace_port_run_on_all(reset_here, NULL);
     trace_port_run_on_all(policy_here, NULL);
     if (retained) {
@@ -258,7 +280,7 @@ void trace_state_dealloc(void)
 {
     trace_state_stop();
     trace_gate_close();
-    trace_port_run_on_all(clear_here, NULL);
+    clear_all();
     trace_consumer_free(&trace_state.log);
 }
 
@@ -268,7 +290,7 @@ long trace_state_mode(enum trace_policy policy)
         return -ECANCELED;
     }
     trace_state.policy = policy;
-    trace_port_run_on_all(clear_here, NULL);
+    clear_all();
     trace_port_run_on_all(policy_here, NULL);
     return 0;
 }

@@ -105,10 +105,15 @@ int trace_threads_set_event(unsigned event_class, uint32_t event, trace_thread_t
     }
 }
 
+#define CLEARED_A_STEP 64 /* words between two preemption points */
+
 static void threads_clear(volatile trace_thread_t *words, unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
         threads_set(&words[i], 0);
+        if (i % CLEARED_A_STEP == CLEARED_A_STEP - 1) {
+            trace_port_window();
+        }
     }
 }
 

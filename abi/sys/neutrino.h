@@ -388,6 +388,7 @@ int InterruptWait(int flags, const uint64_t *reserved);
 int InterruptMask(int intr, int id);
 int InterruptUnmask(int intr, int id);
 
+/* A signal that ends another process: returns when that process has ended. */
 int SignalKill(uint32_t nd, int pid, int tid, int signo, int code, int value);
 
 int TraceEvent(int cmd, ...); /* sys/trace.h */

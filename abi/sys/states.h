@@ -37,7 +37,9 @@
  *   STOPPED     created, not yet allowed to run (a spawned process being loaded), or held by
  *               ThreadCtl(_NTO_TCTL_ONE_THREAD_HOLD) and not waiting for anything else
  *   WAITTHREAD  in ProcWait(), until a child process ends
- *   WAITCTX     in TraceEvent(START), until a trace buffer is FREE for the state dump
+ *   WAITCTX     in TraceEvent(START), until a trace buffer is FREE for the state dump; in a command
+ *               for the trace or D, until another one is over; in SignalKill(), until the process
+ *               has ended; a thread that ends its process, until those on other CPUs have ended
  */
 enum thread_state {
 #define STATE(number, name, text, emitted) STATE_##name = number,

@@ -178,7 +178,7 @@ static void describe_process(const struct process *proc, struct kymo_d_process *
     memcpy(out->name, proc->name, sizeof(out->name));
 }
 
-void dtrace_process_gone(struct process *proc)
+bool dtrace_process_gone(struct process *proc)
 {
     kernel_assert(kernel_locked());
     if (dtrace_consumers) {
@@ -190,6 +190,7 @@ void dtrace_process_gone(struct process *proc)
         long_call_finish(); /* another process's call may stand amid what ends here */
         dtrace_control_end(proc);
     }
+    return false;
 }
 
 /* pids are reused only after very many others; the newest entry of a pid counts. */

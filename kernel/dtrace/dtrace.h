@@ -40,7 +40,7 @@ void dtrace_syscall_entry(const struct thread *self);
 void dtrace_syscall_return(const struct thread *self);
 
 /* A process ends: its consumers. Kernel lock held. */
-void dtrace_process_gone(struct process *proc);
+bool dtrace_process_gone(struct process *proc);
 
 /* Providers: each registers itself and its probes. Boot. */
 void dtrace_syscall_init(void);

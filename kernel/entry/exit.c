@@ -18,6 +18,7 @@
 #include "kernel/intr/intr.h"
 #include "kernel/entry/entry.h"
 #include "kernel/observe/observe.h"
+#include "kernel/proc/proc.h"
 #include "kernel/thread/sched.h"
 #include "kernel/thread/thread.h"
 #include "trace/trace.h"
@@ -83,11 +84,13 @@ static __attribute__((noinline)) void call_again(struct thread *t)
 {
     kernel_assert(t->state == STATE_RUNNING && t->flags & THREAD_AGAIN);
     t->flags &= (uint8_t)~THREAD_AGAIN;
-    long result = t->call == THREAD_CALL_NONE ? fault_continue(t) : kercall_invoke(t);
+    long result = t->proc->ender == t           ? process_end_step(t)
+                  : t->call == THREAD_CALL_NONE ? fault_continue(t)
+                                                : kercall_invoke(t);
     if (result == KER_GONE) {
         return;
     }
-    if (result != KER_AGAIN) {
+    if (result != KER_AGAIN && !(t->flags & THREAD_AGAIN)) { /* else it blocked, and goes on */
         t->step = 0;
     }
     if (result > KER_BLOCKED) {
@@ -106,6 +109,9 @@ static __attribute__((noinline)) void exit_aborted_wait(struct thread *t)
         t->flags &= (uint8_t)~THREAD_AGAIN;
     }
     kercall_trace_aborted(t);
+    if (t->proc->ender == t) {
+        t->call = THREAD_CALL_NONE;
+    }
 }
 
 /* Preemption point between two parts of a long call: lets in interrupts, and CPUs that wait for the

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What each room does when a thread or a process ends. thread_end() (kernel/thread/thread_end.c)
- * and process_finish() (kernel/proc/process.c) call these lists, so they know no room to the right
- * of theirs. Kernel lock held. Proved by test/unit_ipc, which links this file, and by test/boot:
- * death in every blocked state.
+ * and process_end_step() (kernel/proc/process.c) call these lists, so they know no room to the
+ * right of theirs. Kernel lock held. Proved by test/unit_ipc, which links this file, and by
+ * test/boot: death in every blocked state.
  */
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/entry/host_call.h"
@@ -40,4 +40,4 @@ process_gone_call *const process_gone[] = {
     connection_process_gone, NULL,
 };
 
-process_gone_call *const process_ended[] = {retain_process_ended, NULL};
+process_ended_call *const process_ended[] = {retain_process_ended, NULL};

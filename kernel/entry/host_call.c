@@ -143,7 +143,7 @@ long ker_host_call(struct thread *self, const uintptr_t *args)
     }
 }
 
-void host_process_gone(struct process *proc)
+bool host_process_gone(struct process *proc)
 {
     kernel_assert(kernel_locked());
     for (int i = 0; i < FILES; i++) {
@@ -152,4 +152,5 @@ void host_process_gone(struct process *proc)
             arch_host_close(files[i].handle);
         }
     }
+    return false;
 }

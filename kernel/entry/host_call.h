@@ -3,9 +3,11 @@
 #ifndef KERNEL_ENTRY_HOST_CALL_H
 #define KERNEL_ENTRY_HOST_CALL_H
 
+#include <stdbool.h>
+
 struct process;
 
 /* A process ends: closes the files that it has open on the host. */
-void host_process_gone(struct process *proc);
+bool host_process_gone(struct process *proc);
 
 #endif

@@ -15,30 +15,23 @@
 #include "kernel/observe/observe.h"
 #include "kernel/proc/proc.h"
 
-#define READ_MOST 16384u  /* bytes of one ImageRead(): the caller calls again */
-#define READ_PIECE 4096u  /* of these, between two interrupt windows */
-#define CONSOLE_STEP 128u /* bytes between two preemption points */
+#define READ_MOST 16384u /* bytes of one ImageRead(): the caller calls again */
+#define READ_STEP 4096u  /* of these, between two preemption points */
+#define CONSOLE_STEP 48u /* bytes between two preemption points */
 
-static int read_out(struct process *proc, uintptr_t to, const uint8_t *from, size_t n)
-{
-    for (size_t done = 0; done < n; done += READ_PIECE) { /* READ_MOST / READ_PIECE at most */
-        size_t piece = n - done < READ_PIECE ? n - done : READ_PIECE;
+/* In args[] of an ImageRead() from its first piece on. */
+#define READ_BYTES 3 /* how many the call will copy: cut at the file's end */
+#define READ_FROM 4  /* where they lie in the boot image */
 
-        if (copy_out(proc, to + done, from + done, piece)) {
-            return -EFAULT;
-        }
-        arch_irq_window();
-    }
-    return 0;
-}
-
-long ker_image_read(struct thread *self, const uintptr_t *args)
+/* Finds what the call is to copy, and checks that the caller's memory has room for it. Returns its
+ * bytes, or a negative errno. */
+static long image_read_begin(struct thread *self)
 {
     char name[KYMO_NAME_MAX];
     struct cpio_file file;
     const void *image;
-    size_t image_len, offset = args[1], n = args[3];
-    long len = copy_in_string(self->proc, name, args[0], sizeof(name));
+    size_t image_len, offset = self->args[1], n = self->args[READ_BYTES];
+    long len = copy_in_string(self->proc, name, self->args[0], sizeof(name));
 
     if (len < 0) {
         return len;
@@ -47,17 +40,31 @@ long ker_image_read(struct thread *self, const uintptr_t *args)
     if (!cpio_find(image, image_len, name, &file)) {
         return -ENOENT;
     }
-    if (offset >= file.len || n == 0) {
+    if (offset >= file.len) {
         return 0;
     }
-    if (n > file.len - offset) {
-        n = file.len - offset;
+    n = n < file.len - offset ? n : file.len - offset;
+    n = n < READ_MOST ? n : READ_MOST;
+    self->args[READ_BYTES] = n;
+    self->args[READ_FROM] = (uintptr_t)file.data + offset;
+    return vm_user_ok(self->proc, self->args[2], n, KYMO_PROT_WRITE) ? (long)n : -EFAULT;
+}
+
+/* step: bytes copied so far. Memory that is unmapped meanwhile ends the call with fewer. */
+long ker_image_read(struct thread *self, const uintptr_t *args)
+{
+    long bytes = self->step ? (long)args[READ_BYTES] : image_read_begin(self);
+
+    if (bytes <= 0) {
+        return bytes;
     }
-    if (n > READ_MOST) {
-        n = READ_MOST;
+    size_t left = (size_t)bytes - self->step, n = left < READ_STEP ? left : READ_STEP;
+    const char *from = (const char *)args[READ_FROM] + self->step;
+    if (copy_out(self->proc, args[2] + self->step, from, n)) {
+        return (long)self->step;
     }
-    int error = read_out(self->proc, args[2], (const uint8_t *)file.data + offset, n);
-    return error ? error : (long)n;
+    self->step += (uint32_t)n;
+    return n == left ? bytes : KER_AGAIN;
 }
 
 /* step: bytes written so far. */

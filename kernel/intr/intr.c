@@ -295,7 +295,7 @@ void intr_thread_gone(struct thread *t)
     }
 }
 
-void intr_process_gone(struct process *proc)
+bool intr_process_gone(struct process *proc)
 {
     kernel_assert(kernel_locked());
     for (unsigned i = 0; i < CONFIG_INTERRUPT_ATTACHMENTS; i++) {
@@ -303,6 +303,7 @@ void intr_process_gone(struct process *proc)
             intr_detach(&intr_table[i]);
         }
     }
+    return false;
 }
 
 /* ---- the kernel calls -------------------------------------------------------------- */

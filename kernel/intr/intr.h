@@ -21,7 +21,7 @@ bool intr_trace_hooked(void); /* True if a process is attached to it. Lock held.
 /* The thread has ended: its attachments' SIGEV_INTR are lost. */
 void intr_thread_gone(struct thread *t);
 /* The process ends: its attachments too. */
-void intr_process_gone(struct process *proc);
+bool intr_process_gone(struct process *proc);
 
 /* ---- attachments of processes, also for the tests' checks -------------------------- */
 

@@ -88,7 +88,7 @@ static void channel_destroy(struct channel *ch, bool dead)
     }
     wake_all(ch);
     kernel_assert(list_empty(&ch->receivers) && list_empty(&ch->senders));
-    pulse_discard_all(ch);
+    pulse_discard(ch, UINT32_MAX);
     kernel_assert(ch->user_pulses == 0);
     while (!list_empty(&ch->connections)) {
         connection_lost(list_entry(ch->connections.next, struct connection, link), dead);
@@ -145,13 +145,19 @@ void channel_notice_done(struct pulse *p, const struct channel *ch)
     }
 }
 
-void channel_process_gone(struct process *proc)
+/* A channel, or some of its pulses if there are many; programs send no further ones: see
+ * ker_msg_send_pulse(). */
+bool channel_process_gone(struct process *proc)
 {
-    kernel_assert(kernel_locked());
+    kernel_assert(kernel_locked() && proc->dying);
     for (unsigned i = 0; i < CONFIG_CHANNELS_PER_PROCESS; i++) {
-        if (proc->channels[i]) {
+        if (!proc->channels[i]) {
+            continue;
+        }
+        if (pulse_discard(proc->channels[i], PROCESS_GONE_AT_ONCE)) {
             channel_destroy(proc->channels[i], true);
         }
-        arch_irq_window();
+        return true;
     }
+    return false;
 }

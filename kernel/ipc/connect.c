@@ -251,16 +251,22 @@ void connection_lost(struct connection *conn, bool dead)
     }
 }
 
-void connection_process_gone(struct process *proc)
+bool connection_process_gone(struct process *proc)
 {
+    unsigned freed = 0;
+
     kernel_assert(kernel_locked());
     for (unsigned i = 0; i < CONFIG_CONNECTIONS_PER_PROCESS; i++) {
-        if (proc->fds[i]) {
-            connect_detach(proc->fds[i]);
+        struct connection *of[] = {proc->fds[i], proc->side[i]};
+        if (freed >= PROCESS_GONE_AT_ONCE && (of[0] || of[1])) {
+            return true;
         }
-        if (proc->side[i]) {
-            connect_detach(proc->side[i]);
+        for (unsigned n = 0; n < 2; n++) {
+            if (of[n]) {
+                connect_detach(of[n]);
+                freed++;
+            }
         }
-        arch_irq_window();
     }
+    return false;
 }

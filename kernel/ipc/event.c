@@ -151,9 +151,10 @@ void event_signal_done(struct pulse *p, bool received)
     }
 }
 
-void event_process_gone(struct process *proc)
+bool event_process_gone(struct process *proc)
 {
     pulse_unqueue(&proc->signal_pulse);
+    return false;
 }
 
 /* Returns whether one of this client's connections leads to one of the server's channels. */

@@ -72,9 +72,9 @@ void msg_thread_gone(struct thread *t);
 /* The same, after its THDESTROY: a pulse to channels that asked for it. */
 void channel_thread_gone(struct thread *t);
 /* A process ends: what it holds. */
-void name_process_gone(struct process *proc);
-void channel_process_gone(struct process *proc);
-void connection_process_gone(struct process *proc);
-void event_process_gone(struct process *proc);
+bool name_process_gone(struct process *proc);
+bool channel_process_gone(struct process *proc);
+bool connection_process_gone(struct process *proc);
+bool event_process_gone(struct process *proc);
 
 #endif

@@ -5,13 +5,13 @@
  *
  * A message is copied once, from the sender's buffers to the receiver's, by whichever of the two
  * arrives second: by MsgSend() if a receiver waits and the message is at most CONFIG_COPY_CHUNK
- * bytes. A longer one is copied by the receiver, in pieces (KER_AGAIN) between which the kernel
- * does other work: self->xfer names its sender, self->step counts bytes. Until it is complete the
- * sender stays in SEND with `server` set, so that either side may end at any point: if the sender
- * has left, the receiver starts over with the next; if the channel was destroyed, ESRCH; if the
- * receiver ends, msg_thread_gone() gives the message back to the queue. A long reply is copied in
- * pieces, too; its rcvid is looked up again for each, so the client may leave in between (ESRCH,
- * even if it has sent another message meanwhile).
+ * bytes, in at most MSG_PARTS_AT_ONCE parts on each side. Another one is copied by the receiver, in
+ * pieces (KER_AGAIN) between which the kernel does other work: self->xfer names its sender,
+ * self->step counts bytes. Until it is complete the sender stays in SEND with `server` set, so that
+ * either side may end at any point: if the sender has left, the receiver starts over with the next;
+ * if the channel was destroyed, ESRCH; if the receiver ends, msg_thread_gone() gives the message
+ * back to the queue. Such a reply is copied in pieces, too; its rcvid is looked up again for each,
+ * so the client may leave in between (ESRCH, even if it has sent another message meanwhile).
  *
  * Messages and pulses are received by priority, and within a priority in order of arrival.
  *
@@ -93,7 +93,9 @@ void msg_match(struct channel *ch)
 /* No receiver is available: waits in the channel's queue, and raises its servers' priority. */
 static __attribute__((noinline)) long msg_send_queue(struct thread *self, struct channel *ch)
 {
-    kernel_assert(!msg_first_receiver(ch) || self->srcmsglen > CONFIG_COPY_CHUNK);
+    kernel_assert(!msg_first_receiver(ch) || self->srcmsglen > CONFIG_COPY_CHUNK ||
+                  msg_many_parts(self, SEND_ARG_SMSG) ||
+                  msg_many_parts(msg_first_receiver(ch), RECEIVE_ARG_RMSG));
     self->server = NULL;
     msg_trace_send(self, ch);
     long r = thread_block(self, STATE_SEND);
@@ -142,7 +144,8 @@ static inline long msg_hand_over(struct thread *self, uintptr_t from, struct cha
     n = receiver->dstmsglen < n ? receiver->dstmsglen : n;
     long copied = (long)n;
     if (!msg_copy_small(receiver->buffer, self, from, n)) {
-        if (n > CONFIG_COPY_CHUNK) {
+        if (n > CONFIG_COPY_CHUNK || msg_many_parts(self, SEND_ARG_SMSG) ||
+            msg_many_parts(receiver, RECEIVE_ARG_RMSG)) {
             return msg_hand_over_long(self, ch, receiver);
         }
         copied = msg_copy(receiver, RECEIVE_ARG_RMSG, 0, self, SEND_ARG_SMSG, 0, n);

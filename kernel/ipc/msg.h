@@ -164,8 +164,9 @@ int pulse_send_user(struct channel *ch, struct process *sender, int priority, in
 /* Delivers the first queued pulse to a running receiver. Returns 0, or -EFAULT and it stays
  * queued. */
 long pulse_receive(struct thread *self, struct channel *ch);
-/* Discards all queued pulses of a channel that is being destroyed. */
-void pulse_discard_all(struct channel *ch);
+/* Discards queued pulses, so many at most, of a channel that is being destroyed. Returns whether
+ * none is left. */
+bool pulse_discard(struct channel *ch, unsigned most);
 /* The object's pulse has left its queue, received or with its channel: see enum pulse_kind. */
 void connection_notice_done(struct pulse *p, const struct channel *ch);
 void channel_notice_done(struct pulse *p, const struct channel *ch);

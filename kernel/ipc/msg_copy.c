@@ -160,10 +160,10 @@ static void cursor_move(struct msg_cursor *c, size_t bytes)
     c->left -= bytes;
 }
 
-long msg_cursor_copy(struct msg_cursor *dst, struct msg_cursor *src, size_t max)
+long msg_cursor_copy(struct msg_cursor *dst, struct msg_cursor *src, size_t max, unsigned spans)
 {
     size_t done = 0;
-    while (done < max) {
+    while (done < max && spans-- > 0) {
         size_t n = max - done;
         const char *from = cursor_span(src, &n);
         if (!from) {
@@ -282,7 +282,8 @@ static long msg_copy_pieces(struct thread *dst, unsigned dst_arg, struct thread 
 /* Like msg_copy(), where one of the buffers is not one piece of memory. */
 static __attribute__((noinline)) long copy_parts(const struct thread *dst, unsigned dst_arg,
                                                  size_t dst_offset, const struct thread *src,
-                                                 unsigned src_arg, size_t src_offset, size_t bytes)
+                                                 unsigned src_arg, size_t src_offset, size_t bytes,
+                                                 unsigned spans)
 {
     struct msg_cursor to, from;
     if (msg_cursor_open(&from, src, src_arg, src_offset, KYMO_PROT_READ) != 0) {
@@ -291,7 +292,7 @@ static __attribute__((noinline)) long copy_parts(const struct thread *dst, unsig
     if (msg_cursor_open(&to, dst, dst_arg, dst_offset, KYMO_PROT_WRITE) != 0) {
         return MSG_FAULT_DST;
     }
-    return msg_cursor_copy(&to, &from, bytes);
+    return msg_cursor_copy(&to, &from, bytes, spans);
 }
 
 FBT_VISIBLE long msg_copy(struct thread *dst, unsigned dst_arg, size_t dst_offset,
@@ -316,7 +317,7 @@ FBT_VISIBLE long msg_copy(struct thread *dst, unsigned dst_arg, size_t dst_offse
             return done;
         }
     }
-    return copy_parts(dst, dst_arg, dst_offset, src, src_arg, src_offset, bytes);
+    return copy_parts(dst, dst_arg, dst_offset, src, src_arg, src_offset, bytes, UINT32_MAX);
 }
 
 long msg_copy_piece(struct thread *runner, struct thread *dst, unsigned dst_arg, size_t dst_offset,
@@ -327,13 +328,20 @@ long msg_copy_piece(struct thread *runner, struct thread *dst, unsigned dst_arg,
     if (piece > CONFIG_COPY_CHUNK) {
         piece = CONFIG_COPY_CHUNK;
     }
-    long n = msg_copy(dst, dst_arg, dst_offset + runner->step, src, src_arg,
-                      src_offset + runner->step, piece);
+    dst_offset += runner->step;
+    src_offset += runner->step;
+    long n;
+    if (piece > 0 && (msg_many_parts(dst, dst_arg) || msg_many_parts(src, src_arg))) {
+        n = copy_parts(dst, dst_arg, dst_offset, src, src_arg, src_offset, piece,
+                       MSG_SPANS_AT_ONCE);
+    } else {
+        n = msg_copy(dst, dst_arg, dst_offset, src, src_arg, src_offset, piece);
+    }
     if (n < 0) {
         return n;
     }
     runner->step += (uint32_t)n;
-    return runner->step < total && (size_t)n == piece ? KER_AGAIN : 0;
+    return runner->step < total && n > 0 ? KER_AGAIN : 0; /* 0: parts have become shorter */
 }
 
 long msg_put(const struct thread *dst, unsigned arg, const void *from, size_t bytes)

@@ -39,8 +39,9 @@ long msg_length_parts(struct thread *t, unsigned arg);
 /* Opens a cursor, skipping `offset` bytes. Returns 0, or -EFAULT: unreadable parts. */
 int msg_cursor_open(struct msg_cursor *c, const struct thread *t, unsigned arg, size_t offset,
                     unsigned prot);
-/* Copies at most max bytes and advances both cursors. Returns the number copied, or MSG_FAULT_*. */
-long msg_cursor_copy(struct msg_cursor *dst, struct msg_cursor *src, size_t max);
+/* Copies at most max bytes, and at most `spans` pieces that are contiguous on both sides, and
+ * advances both cursors. Returns the number copied, or MSG_FAULT_*. */
+long msg_cursor_copy(struct msg_cursor *dst, struct msg_cursor *src, size_t max, unsigned spans);
 /* Copies from kernel memory as much as fits. Returns the bytes, or MSG_FAULT_DST. */
 long msg_put(const struct thread *dst, unsigned arg, const void *from, size_t bytes);
 
@@ -201,9 +202,21 @@ static inline bool msg_copy_small(void *dst, struct thread *t, uintptr_t addr, s
     return true;
 }
 
+/* The most parts that a message is copied with at once; the most pieces, contiguous on both sides,
+ * between two preemption points. */
+#define MSG_PARTS_AT_ONCE 4
+#define MSG_SPANS_AT_ONCE 4
+
+/* Returns whether the buffer has so many parts that it is to be copied in pieces. */
+static inline bool msg_many_parts(const struct thread *t, unsigned arg)
+{
+    return (long)t->args[arg + 1] > MSG_PARTS_AT_ONCE;
+}
+
 /*
  * Copies `bytes` (which both buffers have, from their offsets on) at once. Returns how many: fewer
- * only if the parts were changed meanwhile; or MSG_FAULT_*. The caller keeps bytes within a chunk.
+ * only if the parts were changed meanwhile; or MSG_FAULT_*. The caller keeps bytes within a chunk,
+ * and buffers of many parts away.
  */
 long msg_copy(struct thread *dst, unsigned dst_arg, size_t dst_offset, struct thread *src,
               unsigned src_arg, size_t src_offset, size_t bytes);

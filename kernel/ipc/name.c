@@ -123,12 +123,19 @@ long ker_name_lookup(struct thread *self, const uintptr_t *args)
     return copy_out(self->proc, args[1], &found, sizeof(found));
 }
 
-void name_process_gone(struct process *proc)
+bool name_process_gone(struct process *proc)
 {
+    unsigned freed = 0;
+
     kernel_assert(kernel_locked());
     for (size_t i = 0; i < CONFIG_NAMES; i++) {
-        if (names[i].proc == proc) {
-            name_free(i);
+        if (names[i].proc != proc) {
+            continue;
         }
+        if (freed++ == PROCESS_GONE_AT_ONCE) {
+            return true;
+        }
+        name_free(i);
     }
+    return false;
 }

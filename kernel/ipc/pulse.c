@@ -10,6 +10,7 @@
  * THREADDEATH; a process's signals. An object that has ended stays in its table until its notice
  * has been received. Proved by test/unit_ipc (notice_test) and test/boot/programs/t_fair.c.
  */
+#include "abi/compiler.h"
 #include "kernel/ipc/msg.h"
 #include "kernel/base/pool.h"
 #include "kernel/base/cpu.h"
@@ -192,14 +193,15 @@ long pulse_receive(struct thread *self, struct channel *ch)
     return 0;
 }
 
-void pulse_discard_all(struct channel *ch)
+bool pulse_discard(struct channel *ch, unsigned most)
 {
     kernel_assert(kernel_locked());
-    while (!list_empty(&ch->pulses)) {
+    for (; most > 0 && !list_empty(&ch->pulses); most--) {
         struct pulse *p = msg_first_pulse(ch);
         pulse_dequeue(p);
         pulse_done(p, ch, false);
     }
+    return list_empty(&ch->pulses);
 }
 
 long ker_msg_send_pulse(struct thread *self, const uintptr_t *args)
@@ -209,6 +211,9 @@ long ker_msg_send_pulse(struct thread *self, const uintptr_t *args)
     int32_t code = (int32_t)args[2];
     if (!conn || !conn->channel) {
         return conn && (conn->flags & CONNECTION_DEAD) ? -ESRCH : -EBADF;
+    }
+    if (unlikely(conn->channel->proc->dying)) {
+        return -ESRCH;
     }
     priority = priority == SIGEV_PULSE_PRIO_INHERIT ? self->priority : priority;
     if (priority < PRIORITY_MIN || priority > PRIORITY_MAX || code < _PULSE_CODE_MINAVAIL ||

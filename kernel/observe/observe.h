@@ -16,7 +16,7 @@
 /* ---- the event log ----------------------------------------------------------------- */
 
 /* A process ends: its ownership of the trace, and what a dump waited for. */
-void trace_process_gone(struct process *proc);
+bool trace_process_gone(struct process *proc);
 
 /* ---- retained memory --------------------------------------------------------------- */
 
@@ -82,8 +82,10 @@ extern const unsigned kernel_unwind_words;
 uint32_t kernel_stack_bytes(unsigned n);
 /* Returns the high-water mark of CPU n's kernel stack since boot, in bytes. Any context. */
 uint32_t kernel_stack_used(unsigned n);
-/* The same, and calls `between` now and then. */
-uint32_t kernel_stack_look(unsigned n, void (*between)(void));
+/* Looks for it in steps. *unused: the bytes at the stack's low end that are known to be untouched,
+ * 0 at first; looks at no more than `most` further ones, a multiple of 16. Returns true when
+ * *unused is final. */
+bool kernel_stack_look(unsigned n, uint32_t most, uint32_t *unused);
 
 /* ---- the panic --------------------------------------------------------------------- */
 

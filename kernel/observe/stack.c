@@ -14,7 +14,6 @@
 #include "kernel/base/cpu.h"
 
 #define FILL 0x6b636174u
-#define BETWEEN 1024  /* bytes looked at between two windows */
 #define FRAME_ROOM 64 /* below the stack pointer of the function that fills */
 
 void kernel_stack_fill(void)
@@ -39,28 +38,30 @@ uint32_t kernel_stack_bytes(unsigned n)
     return (uint32_t)(high - low);
 }
 
-uint32_t kernel_stack_look(unsigned n, void (*between)(void))
+bool kernel_stack_look(unsigned n, uint32_t most, uint32_t *unused)
 {
     uintptr_t low, high;
 
     arch_kernel_stack(n, &low, &high);
-    const volatile uint32_t *word = (const uint32_t *)low, *top = (const uint32_t *)high;
+    uintptr_t end = high - low - *unused > most ? low + *unused + most : high;
+    const volatile uint32_t *word = (const uint32_t *)(low + *unused), *top = (const uint32_t *)end;
     while (word + 4 <= top &&
            ((word[0] ^ FILL) | (word[1] ^ FILL) | (word[2] ^ FILL) | (word[3] ^ FILL)) == 0) {
         word += 4;
-        if (between && (uintptr_t)word % BETWEEN == 0) {
-            between();
-        }
     }
     while (word < top && *word == FILL) {
         word++;
     }
-    return (uint32_t)(high - (uintptr_t)word);
+    *unused = (uint32_t)((uintptr_t)word - low);
+    return word < top || end == high;
 }
 
 uint32_t kernel_stack_used(unsigned n)
 {
-    return kernel_stack_look(n, NULL);
+    uint32_t unused = 0;
+
+    kernel_stack_look(n, UINT32_MAX, &unused);
+    return kernel_stack_bytes(n) - unused;
 }
 
 void kernel_stack_check(void)

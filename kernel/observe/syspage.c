@@ -113,10 +113,19 @@ static long put_there(void *arg, size_t at, const void *from, size_t bytes)
     return copy_out(reader->proc, reader->to + at, from, bytes) ? -EFAULT : 0;
 }
 
+#define READ_STEP 2048u /* bytes between two preemption points */
+
+/* step: bytes read so far. */
 long ker_syspage_read(struct thread *self, const uintptr_t *args)
 {
     kernel_assert(kernel_locked());
-    struct reader reader = {self->proc, args[1]};
+    struct reader reader = {self->proc, args[1] + self->step};
+    size_t left = args[2] - self->step, n = left < READ_STEP ? left : READ_STEP;
+    long done = trace_syspage_read(args[0] + self->step, n, put_there, &reader);
 
-    return trace_syspage_read(args[0], args[2], put_there, &reader);
+    if (done < 0) {
+        return done;
+    }
+    self->step += (uint32_t)done;
+    return (size_t)done < READ_STEP ? (long)self->step : KER_AGAIN;
 }

@@ -223,7 +223,7 @@ long ker_trace_event_locked(struct thread *self, const uintptr_t *args)
     }
 }
 
-void trace_process_gone(struct process *proc)
+bool trace_process_gone(struct process *proc)
 {
     kernel_assert(kernel_locked());
     if (trace_state.log.owner == proc) {
@@ -231,4 +231,5 @@ void trace_process_gone(struct process *proc)
     }
     trace_owner_gone(proc);
     trace_dump_wake();
+    return false;
 }

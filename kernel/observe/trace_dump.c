@@ -3,13 +3,14 @@
  * The state dump at the start of tracing (ring captures: also at their end): existing objects, in
  * the events that would have recorded their creation. Kernel lock held.
  *
- * The dump proceeds as KER_AGAIN parts of the TRACE_EVENT call, one process a part, so it can be
- * preempted between two processes; a process created meanwhile records its own events. At a ring's
+ * The dump proceeds as KER_AGAIN parts of the TRACE_EVENT call, a few threads of one process a
+ * part, so it can be preempted between two parts; what is created meanwhile, or ends, records its
+ * own events. At a ring's
  * end it includes the processes that ended while the ring ran, as far as the kernel still has their
  * names: their events may be overwritten. Before each part it waits (WAITCTX) until a buffer is
  * FREE. It ends early, with success, when tracing has been stopped. After the processes come the
- * notes of D's consumers that log (trace/dtrace/log.h). step: the slot of the next process, plus 1;
- * from CONFIG_PROCESSES + 2 on a piece of the notes.
+ * notes of D's consumers that log (trace/dtrace/log.h). step: the slot of the next process, plus 1,
+ * and above STEP_BITS the next of its threads; from CONFIG_PROCESSES + 2 on a piece of the notes.
  *
  * Each CPU records its running thread itself at the end, in a cross-call, because a RUNNING event
  * belongs to the CPU on which it was recorded.
@@ -26,7 +27,13 @@
 #include "trace/threads.h"
 #include "trace/trace.h"
 
-#define THEN_STOP 5 /* args[] of a TRACE_EVENT that the call itself doesn't use */
+/* args[] of a TRACE_EVENT that the command itself doesn't use any more, or never. */
+#define DUMPED_PID 4 /* of the process whose first threads have been dumped */
+#define THEN_STOP 5
+#define STEP_BITS 16
+#define THREADS_A_STEP 4
+
+_Static_assert(CONFIG_PROCESSES + 2 < 1 << STEP_BITS, "a slot fits into its part of step");
 
 static struct list waiting; /* [k] threads in WAITCTX; {0}: never used */
 static uint64_t started;    /* [k] trace clock at the last START */
@@ -84,18 +91,33 @@ static void dump_ended_process(const struct process *proc, uint32_t pid)
     TRACE_DUMP(proc_destroy, (uint32_t)proc->ppid, pid);
 }
 
-static void dump_process(const struct process *proc, bool at_end)
+/* Dumps threads from number `next` on. Returns the next one's number; 0: there are no more. */
+static unsigned dump_threads(const struct process *proc, unsigned next)
 {
-    dump_process_name(proc, (uint32_t)proc->pid);
-    if (at_end) {
+    unsigned dumped = 0;
+
+    for (; next < CONFIG_THREADS_PER_PROCESS; next++) {
+        if (!proc->threads[next]) {
+            continue;
+        }
+        if (dumped++ == THREADS_A_STEP) {
+            return next;
+        }
+        dump_thread(proc->threads[next]);
+    }
+    return 0;
+}
+
+/* Dumps a process from its thread number `next` on; 0: also what is the process's own. */
+static unsigned dump_process(const struct process *proc, unsigned next, bool at_end)
+{
+    if (next == 0) {
+        dump_process_name(proc, (uint32_t)proc->pid);
+    }
+    if (next == 0 && at_end) {
         dump_ended_threads((uint32_t)proc->pid);
     }
-    for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
-        if (proc->threads[i]) {
-            dump_thread(proc->threads[i]);
-            arch_irq_window();
-        }
-    }
+    return dump_threads(proc, next);
 }
 
 static void dump_running(void *arg)
@@ -140,16 +162,24 @@ long trace_dump_begin(struct thread *self, bool then_stop)
     return KER_AGAIN;
 }
 
-/* Returns whether there was anything to record. */
-static bool dump_slot(unsigned slot, bool at_end)
+/* Dumps (the next threads of) the process in this slot. Returns whether there was anything to
+ * record; sets the call's step then. */
+static bool dump_slot(struct thread *self, unsigned slot, unsigned next)
 {
     const struct process *proc = process_in_slot(slot);
+    bool at_end = self->args[THEN_STOP] != 0;
 
+    self->step = slot + 2;
+    if (next > 0 && (!proc || (uintptr_t)proc->pid != self->args[DUMPED_PID])) {
+        return false; /* it has ended meanwhile; what is there now records its own events */
+    }
     if (proc && !proc->zombie) {
-        dump_process(proc, at_end);
+        next = dump_process(proc, next, at_end);
+        self->args[DUMPED_PID] = (uintptr_t)proc->pid;
+        self->step = next > 0 ? (slot + 1) | next << STEP_BITS : slot + 2;
         return true;
     }
-    int32_t pid = at_end ? process_ended_in_slot(slot, &proc) : 0;
+    int32_t pid = at_end && next == 0 ? process_ended_in_slot(slot, &proc) : 0;
     if (pid == 0 || proc->ended < started) {
         return false;
     }
@@ -166,13 +196,14 @@ long trace_dump_continue(struct thread *self)
     if (!trace_dump_room()) {
         return dump_wait(self);
     }
-    for (unsigned slot = self->step - 1; slot < CONFIG_PROCESSES; slot++) {
-        if (dump_slot(slot, self->args[THEN_STOP] != 0)) {
-            self->step = slot + 2;
+    unsigned at = self->step & ((1u << STEP_BITS) - 1), next = self->step >> STEP_BITS;
+    for (unsigned slot = at - 1; slot < CONFIG_PROCESSES; slot++) {
+        if (dump_slot(self, slot, next)) {
             return KER_AGAIN;
         }
+        next = 0;
     }
-    unsigned part = self->step > CONFIG_PROCESSES + 1 ? self->step - CONFIG_PROCESSES - 2 : 0;
+    unsigned part = at > CONFIG_PROCESSES + 1 ? at - CONFIG_PROCESSES - 2 : 0;
     if (dtrace_log_dump(part)) {
         self->step = CONFIG_PROCESSES + 3 + part;
         return KER_AGAIN;

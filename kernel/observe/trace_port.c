@@ -188,16 +188,25 @@ long trace_user_word(struct process *proc, uintptr_t address)
     return address && !proc->user_word ? -EFAULT : 0;
 }
 
+#define SITES_A_STEP 4 /* written between two preemption points */
+
 static uint32_t patched[TRACE_BITS(TRACE_EV_COUNT)]; /* [k] since the last sync */
 
+/* At a preemption point some sites of an event are on and others are off, as those of different
+ * events are between two calls. */
 void trace_port_site_set(unsigned id, enum trace_site_mode mode)
 {
+    unsigned written = 0;
+
     kernel_assert(kernel_locked() && id < TRACE_EV_COUNT);
     patched[id / 32] |= 1u << id % 32;
     for (const struct trace_site *site = __trace_sites_start; site < __trace_sites_end; site++) {
         if (site->id == id) {
             arch_site_patch(site->at, mode == TRACE_SITE_ALL ? site->all : site->log,
                             mode != TRACE_SITE_OFF);
+            if (++written % SITES_A_STEP == 0) {
+                kernel_window();
+            }
         }
     }
     kernel_window();

@@ -33,7 +33,7 @@ struct process {
     int32_t ppid;           /* [k] 0: the parent has ended */
     uint32_t ability;       /* [I] ABILITY_* */
     uint32_t nthreads;      /* [k] */
-    bool dying;             /* [k] threads on other CPUs have not ended yet */
+    bool dying;             /* [k] it ends: process_end_step() is not done yet */
     bool loading;           /* [k] being spawned: not yet found by its pid */
     bool zombie;            /* [k] ended, status not collected */
     bool held;              /* [k] its main thread has not started: KYMO_SPAWN_HOLD */
@@ -51,6 +51,10 @@ struct process {
                                  node's sibling: see sync.c */
     struct list link;         /* [k] all processes */
     uint64_t signals;         /* [k] signals delivered as signal_event: 1 << number */
+    struct thread
+        *ender;       /* [k] dying: its thread that executes process_end_step(); NULL: not yet */
+    uint8_t end_step; /* [k] dying: next of process_gone[] */
+    uint8_t end_priority;         /* [k] dying: highest of those in process_end_wait() */
     struct sigevent signal_event; /* [k] */
     struct pulse signal_pulse;    /* [k] carries one of them */
     uint64_t signals_pending;     /* [k] further ones, behind it: 1 << number */
@@ -77,17 +81,32 @@ struct process *process_child(const struct process *parent, int pid); /* 0: any;
  */
 int process_create(const char *name, int ppid, uint32_t ability, struct process **out);
 /*
- * Ends a process: threads, then what it holds in each room, memory last. The parent's wait is
- * answered. Threads that run on other CPUs end first; what is left then is done by the last of
- * them.
+ * Begins the end of a process: one of its threads, the current one if it is the process's, ends the
+ * others and then gives back what the process holds in each room, memory last, in steps that can be
+ * preempted. That thread is the ender: it executes nothing else any more, on any CPU. Its priority
+ * is the highest of the process's threads. If it is the caller's thread, the caller must return
+ * KER_GONE. The parent's wait is answered at the end.
  */
 void process_end(struct process *proc, int status);
-/* What the end of a process calls in rooms to the right of this one, in two steps: each list in its
- * order, up to NULL. The lists and the reasons of their order are in kernel/entry/gone.c. */
-typedef void process_gone_call(struct process *proc);
-extern process_gone_call *const process_gone[]; /* its threads are DEAD: frees what it holds */
-extern process_gone_call
-    *const process_ended[]; /* nothing of it is left, and PROCDESTROY emitted */
+/* The next step of the end of self's process, whose ender self is. Returns KER_AGAIN, KER_BLOCKED
+ * while threads on other CPUs have not ended, or KER_GONE. */
+long process_end_step(struct thread *self);
+/* Blocks self, in WAITCTX, until no process with this pid is dying; its call is called again then.
+ * The ender inherits self's priority. Returns KER_BLOCKED, or 0: there is none. */
+long process_end_wait(struct thread *self, int pid);
+/* The end of a dying process gets at least this priority. */
+void process_end_hurry(struct process *proc, uint8_t priority);
+/* What the end of a process calls in rooms to the right of this one: each list in its order, up to
+ * NULL. The lists and the reasons of their order are in kernel/entry/gone.c. */
+/* Its threads are DEAD, but for the ender: frees what it holds, a piece of it; returns true if more
+ * is to do. */
+typedef bool process_gone_call(struct process *proc);
+extern process_gone_call *const process_gone[];
+/* Nothing of it is left, and PROCDESTROY emitted. */
+typedef void process_ended_call(struct process *proc);
+extern process_ended_call *const process_ended[];
+/* How many objects of a kind a piece of these frees at most. */
+#define PROCESS_GONE_AT_ONCE 4
 bool process_able(const struct process *proc, uint32_t ability);
 /* Makes proc the payer of what may outlive it: after a charge to its account. */
 struct payer process_payer(const struct process *proc);

@@ -2,12 +2,16 @@
 /*
  * Processes: the table, ids, creation and end. Kernel lock held.
  *
- * A process ends in two steps, because its threads may run on other CPUs: process_end() ends or
- * marks all threads, and the last thread to end (process_thread_gone) frees the rest. The process
- * remains as a zombie until its parent collects the status; without a parent that could, nothing
- * remains. Proved by test/boot: death in every blocked state, zombies, orphans.
+ * A process ends in steps, so that nobody waits long for the CPU: one of its own threads, the
+ * ender, ends the others, one a step, waits for those that run on other CPUs, frees what the
+ * process holds a few objects a step, and ends itself. Between two steps others find a process with
+ * fewer objects, none of them half freed; process_find() doesn't find it any more, it gets no new
+ * thread (ThreadCreate()), and no pulses of programs. The process remains as a zombie until its
+ * parent collects the status; without a parent that could, nothing remains. Proved by
+ * test/unit_ipc (end_test) and test/boot: death in every blocked state, zombies, orphans.
  */
 #include "kernel/arch/aspace.h"
+#include "kernel/arch/cpu.h"
 #include "kernel/arch/irq.h"
 #include "kernel/proc/proc.h"
 
@@ -299,20 +303,42 @@ static inline bool process_holds_nothing(const struct process *proc)
     return held == 0;
 }
 
-static void process_call_each(process_gone_call *const *list, struct process *proc)
+/* Frees a piece of what the process holds. Returns false if nothing is left. */
+static bool process_end_piece(struct process *proc)
 {
-    for (; *list; list++) {
-        (*list)(proc);
-        arch_irq_window();
+    process_gone_call *gone = process_gone[proc->end_step];
+
+    if (gone) {
+        proc->end_step += gone(proc) ? 0 : 1;
+        return true;
+    }
+    proc->lib_word_kva = NULL;
+    if (proc->space.nmaps == 0) {
+        return false;
+    }
+    vm_remove(proc, vm_nth(&proc->space, proc->space.nmaps - 1));
+    return true;
+}
+
+static struct list end_waiters; /* [k] threads in process_end_wait(); {0}: never used */
+
+static void process_end_wake(void)
+{
+    while (end_waiters.next && !list_empty(&end_waiters)) {
+        struct thread *t = list_entry(end_waiters.next, struct thread, ready);
+        list_remove(&t->ready);
+        thread_wake(t, 0, 0);
     }
 }
 
-/* No thread is left: gives back all that the process held. */
+/* No thread is left: gives back all that the process still holds. */
 static void process_finish(struct process *proc)
 {
     kernel_assert(proc != kernel_process && proc->nthreads == 0);
     proc->dying = true;
-    process_call_each(process_gone, proc);
+    while (process_end_piece(proc)) { /* only if it never had a thread */
+        arch_irq_window();
+    }
     for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
         if (proc->threads[i]) {
             thread_free(proc->threads[i]);
@@ -324,8 +350,12 @@ static void process_finish(struct process *proc)
     kernel_assert(process_holds_nothing(proc));
     trace_proc_destroy(proc->ppid, proc->pid);
     proc->ended = arch_cycles();
-    process_call_each(process_ended, proc);
+    for (process_ended_call *const *ended = process_ended; *ended; ended++) {
+        (*ended)(proc);
+    }
+    arch_irq_window();
     process_orphan_children(proc);
+    process_end_wake();
 
     struct process *parent = process_find(proc->ppid);
     if (parent && !process_reap(parent, proc)) {
@@ -340,15 +370,72 @@ static void process_finish(struct process *proc)
 
 void process_thread_gone(struct process *proc)
 {
-    kernel_assert(kernel_locked());
-    kernel_assert(proc->nthreads > 0);
+    kernel_assert(kernel_locked() && proc->nthreads > 0);
     if (--proc->nthreads == 0) {
         process_finish(proc);
+    } else if (proc->nthreads == 1 && proc->ender && proc->ender->state == STATE_WAITCTX) {
+        list_remove(&proc->ender->ready);
+        thread_wake_set(proc->ender);
+    }
+}
+
+/* Returns a living thread other than the ender that has not been told to end; NULL: none. Prefers
+ * one that is not running on another CPU. */
+static struct thread *process_next_to_end(const struct process *proc)
+{
+    struct thread *found = NULL;
+
+    for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
+        struct thread *t = proc->threads[i];
+        if (!t || t->state == STATE_DEAD || t == proc->ender || (t->flags & THREAD_DYING)) {
+            continue;
+        }
+        found = t;
+        if (t->state != STATE_RUNNING) {
+            break;
+        }
+    }
+    return found;
+}
+
+long process_end_step(struct thread *self)
+{
+    struct process *proc = self->proc;
+    struct thread *other = proc->nthreads > 1 ? process_next_to_end(proc) : NULL;
+
+    kernel_assert(kernel_locked() && proc->dying && proc->ender == self);
+    if (other) {
+        thread_end(other, 0);
+        return KER_AGAIN;
+    }
+    if (proc->nthreads > 1) { /* process_thread_gone() wakes it */
+        list_init(&self->ready);
+        thread_set_state(self, STATE_WAITCTX);
+        self->flags |= THREAD_AGAIN;
+        return KER_BLOCKED;
+    }
+    if (process_end_piece(proc)) {
+        return KER_AGAIN;
+    }
+    thread_end_last(self);
+    return KER_GONE;
+}
+
+/* Tells those of its threads to end that other CPUs run: they stop at once. */
+static void process_end_running(const struct process *proc)
+{
+    for (unsigned n = 0; CONFIG_CPUS > 1 && n < CONFIG_CPUS; n++) {
+        struct thread *t = cpus[n].current;
+        if (t && t->proc == proc && t != proc->ender && t != arch_cpu()->current) {
+            thread_end(t, 0);
+        }
     }
 }
 
 void process_end(struct process *proc, int status)
 {
+    struct thread *current = arch_cpu()->current;
+
     kernel_assert(kernel_locked());
     kernel_assert(proc != kernel_process && proc->pid && !proc->zombie);
     if (proc->dying) {
@@ -360,15 +447,46 @@ void process_end(struct process *proc, int status)
         process_finish(proc);
         return;
     }
-    /* The last one takes the process with it: nothing of it is touched after that. */
-    for (unsigned i = 0, left = proc->nthreads; left > 0 && i < CONFIG_THREADS_PER_PROCESS; i++) {
-        struct thread *t = proc->threads[i];
-        if (t && t->state != STATE_DEAD) {
-            left--;
-            thread_end(t, 0);
-            arch_irq_window();
-        }
+    /* It becomes the ender, here or, if it runs on another CPU, there. NULL: the others have been
+     * told to end, and the first that comes to it becomes the ender. */
+    struct thread *t = current && current->proc == proc ? current : process_next_to_end(proc);
+    if (t) {
+        thread_end(t, 0);
     }
+    process_end_running(proc);
+}
+
+void process_end_hurry(struct process *proc, uint8_t priority)
+{
+    struct thread *ender = proc->ender;
+
+    kernel_assert(kernel_locked() && proc->dying);
+    if (proc->end_priority < priority) {
+        proc->end_priority = priority; /* it may have no ender yet */
+    }
+    if (ender && ender->call_priority < priority) {
+        ender->call_priority = priority;
+        thread_update_priority(ender);
+    }
+}
+
+long process_end_wait(struct thread *self, int pid)
+{
+    struct process *proc = process_any(pid);
+
+    kernel_assert(kernel_locked() && self == arch_cpu()->current);
+    if (!proc || !proc->dying || proc->zombie) {
+        return 0;
+    }
+    thread_set_state(self, STATE_WAITCTX);
+    if (!end_waiters.next) {
+        list_init(&end_waiters);
+    }
+    list_push_back(&end_waiters, &self->ready);
+    self->step = 1;
+    self->flags |= THREAD_AGAIN;
+    process_end_hurry(proc, self->priority);
+    return KER_BLOCKED;
 }
 
 /* Frees a zombie after ProcWait() has collected its status. */

@@ -9,11 +9,12 @@
  */
 #include "abi/errno.h"
 #include "kernel/arch/cpu.h"
-#include "kernel/arch/irq.h"
 #include "kernel/base/kercall.h"
 #include "kernel/ipc/ipc.h"
 #include "kernel/observe/observe.h"
 #include "kernel/base/string.h"
+
+#define STACK_A_STEP 1024 /* bytes looked at between two preemption points */
 
 long ker_proc_exit(struct thread *self, const uintptr_t *args)
 {
@@ -160,7 +161,8 @@ static struct thread *thread_at_least(const struct process *p, int tid)
     return NULL;
 }
 
-static void thread_fill_info(const struct thread *t, struct kymo_thread_info *info)
+/* unused: of an idle thread's stack, the kernel's on that CPU. */
+static void thread_fill_info(const struct thread *t, uint32_t unused, struct kymo_thread_info *info)
 {
     info->pid = t->proc->pid;
     info->tid = t->tid;
@@ -175,7 +177,7 @@ static void thread_fill_info(const struct thread *t, struct kymo_thread_info *in
     memcpy(info->name, t->name, sizeof(info->name));
     if (t->proc == kernel_process) {
         info->stack_bytes = kernel_stack_bytes((unsigned)t->cpu);
-        info->stack_used = kernel_stack_look((unsigned)t->cpu, arch_irq_window);
+        info->stack_used = info->stack_bytes - unused;
     } else if (t->state != STATE_DEAD) {
         uintptr_t sp = arch_context_sp(t);
         info->ip = arch_context_ip(t);
@@ -185,6 +187,7 @@ static void thread_fill_info(const struct thread *t, struct kymo_thread_info *in
     }
 }
 
+/* step: bytes of a kernel stack that are known to be untouched. */
 long ker_thread_info(struct thread *self, const uintptr_t *args)
 {
     struct process *p = process_self_or(self->proc, (int)args[0]);
@@ -194,6 +197,10 @@ long ker_thread_info(struct thread *self, const uintptr_t *args)
     if (!t) {
         return -ESRCH;
     }
-    thread_fill_info(t, &info);
+    if (t->proc == kernel_process &&
+        !kernel_stack_look((unsigned)t->cpu, STACK_A_STEP, &self->step)) {
+        return KER_AGAIN;
+    }
+    thread_fill_info(t, self->step, &info);
     return copy_out(self->proc, args[2], &info, sizeof(info)) ? -EFAULT : t->tid;
 }

@@ -61,6 +61,9 @@ long ker_signal_kill(struct thread *self, const uintptr_t *args)
 {
     int tid = (int)args[2], signo = (int)args[3];
 
+    if (self->step) {
+        return process_end_wait(self, (int)args[1]);
+    }
     if (args[0] != 0 || signo < 0 || signo > SIGNAL_MAX) {
         return -EINVAL;
     }
@@ -76,6 +79,8 @@ long ker_signal_kill(struct thread *self, const uintptr_t *args)
     }
     trace_comm_signal(signo, (int)args[4], 0, (uint32_t)proc->pid, (uint32_t)self->proc->pid,
                       (uint32_t)args[5], 0, 0, 0, 0);
-    bool own = proc == self->proc;
-    return process_signal(proc, signo) && own ? KER_GONE : 0;
+    if (!process_signal(proc, signo)) {
+        return 0;
+    }
+    return proc == self->proc ? KER_GONE : process_end_wait(self, proc->pid);
 }

@@ -2,10 +2,10 @@
 /*
  * ProcSpawn(): makes a program of the boot image a process. Kernel lock held.
  *
- * First the whole request is checked and all memory allocated, so that nothing can fail afterwards;
- * the arguments are copied at once, so that the caller can change nothing later. Then the contents
- * are loaded in pieces (spawn_load.c), with a preemption point (KER_AGAIN) after each. If the
- * caller dies in between, the incomplete process is removed.
+ * The whole request is copied and checked at once, so that the caller can change nothing later.
+ * Then the process is made, its memory laid out (spawn_layout.c) and its contents loaded
+ * (spawn_load.c) in steps, with a preemption point (KER_AGAIN) after each. If the caller dies in
+ * between, the incomplete process is removed.
  *
  * ENOENT: no such program. ENOEXEC: not one for this machine. ENOMEM, EAGAIN: no room. EPERM:
  * without ABILITY_SPAWN, or more abilities, priority or limits than the caller may give. EINVAL:
@@ -13,7 +13,6 @@
  */
 #include "kernel/arch/board.h"
 #include "kernel/arch/elf.h"
-#include "kernel/arch/irq.h"
 #include "kernel/program/spawn.h"
 
 #include "abi/errno.h"
@@ -101,27 +100,39 @@ static int program_open(struct elf_image *elf, const char *name)
     return elf_open(elf, file.data, file.len, arch_elf_machine(), arch_elf_class());
 }
 
-static struct spawn_job *job_new(void)
+static struct spawn_job *job_new(struct thread *caller)
 {
     for (unsigned i = 0; i < SPAWN_JOBS; i++) {
-        if (!jobs[i].child) {
-            memset(&jobs[i], 0, sizeof(jobs[i]));
+        if (!jobs[i].used) {
+            memset(&jobs[i], 0, offsetof(struct spawn_job, request));
+            jobs[i].used = true;
+            jobs[i].caller = caller;
             return &jobs[i];
         }
     }
     return NULL;
 }
 
+/* The thread in whose name the process is made. */
+static struct thread *job_parent(const struct spawn_job *job)
+{
+    return job->caller ? job->caller : kernel_process->threads[0];
+}
+
 /* The child's creation was not reported yet, so neither is its end. */
 static void job_drop(struct spawn_job *job)
 {
-    kernel_assert(kernel_locked() && job->child && job->child->loading);
+    kernel_assert(kernel_locked() && job->used);
     struct process *child = job->child;
 
+    job->used = false;
     job->child = NULL;
     job->caller = NULL;
-    child->ppid = 0;
-    process_end(child, 0);
+    if (child) {
+        kernel_assert(child->loading);
+        child->ppid = 0;
+        process_end(child, 0);
+    }
 }
 
 /* Notes the main thread's attributes: from the request, else its parent's. */
@@ -138,51 +149,40 @@ static void job_note_thread(struct spawn_job *job, const struct thread *parent,
     job->child->held = s->flags & KYMO_SPAWN_HOLD;
 }
 
-static int job_fill(struct spawn_job *job, const struct thread *parent, const struct kymo_spawn *s)
+/* Makes the process, empty. */
+static int job_open(struct spawn_job *job)
 {
-    job->stack_size = s->stack_size ? s->stack_size : STACK_DEFAULT;
-    job->heap_size = s->heap_size ? s->heap_size : HEAP_DEFAULT;
-    job->block_size = spawn_block_size(s);
-    int error = spawn_layout(job);
-    if (!error) {
-        spawn_block_write(job, s);
-        job_note_thread(job, parent, s);
-    }
-    return error;
-}
-
-/* Allocates everything that the new process needs. On failure nothing remains. */
-static int job_begin(struct spawn_job **out, struct thread *caller, const struct thread *parent,
-                     const struct kymo_spawn *s)
-{
-    kernel_assert(kernel_locked());
-    struct spawn_job *job = job_new();
-
-    if (!job) {
-        return -EAGAIN;
-    }
+    const struct thread *parent = job_parent(job);
+    const struct kymo_spawn *s = &job->request;
     int error = program_open(&job->elf, s->program);
-    arch_irq_window();
+
     if (!error) {
         error = process_create(s->program, parent->proc->pid, s->ability, &job->child);
     }
     if (error) {
-        return error; /* job->child is NULL: it is still free */
-    }
-    job->caller = caller;
-    job->child->loading = true;
-    retain_process(job->child);
-    arch_irq_window();
-    error = process_limit(job->child, s->limits, s->limit, s->flags & KYMO_SPAWN_GROUP);
-    if (!error) {
-        error = job_fill(job, parent, s);
-    }
-    if (error) {
-        job_drop(job);
         return error;
     }
-    *out = job;
-    return 0;
+    job->child->loading = true;
+    job->stack_size = s->stack_size ? s->stack_size : STACK_DEFAULT;
+    job->heap_size = s->heap_size ? s->heap_size : HEAP_DEFAULT;
+    job->block_size = spawn_block_size(s);
+    retain_process(job->child);
+    error = process_limit(job->child, s->limits, s->limit, s->flags & KYMO_SPAWN_GROUP);
+    return error ? error : 1;
+}
+
+/* The next step of the layout; after the last one the startup block is written. */
+static int job_lay_out(struct spawn_job *job)
+{
+    int result = spawn_layout_step(job);
+
+    if (result == 0) {
+        job->laid_out = true;
+        spawn_block_write(job, &job->request);
+        job_note_thread(job, job_parent(job), &job->request);
+        return 1;
+    }
+    return result;
 }
 
 /* Everything is loaded: creates the thread, and starts it unless it is held. Not earlier, because
@@ -200,6 +200,7 @@ static int job_end(struct spawn_job *job)
         return error;
     }
     t->flags |= THREAD_MAIN;
+    job->used = false;
     job->child = NULL;
     job->caller = NULL;
     child->loading = false;
@@ -213,7 +214,9 @@ static int job_end(struct spawn_job *job)
 
 static long job_step(struct spawn_job *job)
 {
-    int result = spawn_load_step(job);
+    int result = !job->child      ? job_open(job)
+                 : !job->laid_out ? job_lay_out(job)
+                                  : spawn_load_step(job);
 
     if (result > 0) {
         return KER_AGAIN;
@@ -228,7 +231,7 @@ static long job_step(struct spawn_job *job)
 static struct spawn_job *job_of_caller(const struct thread *t)
 {
     for (unsigned i = 0; i < SPAWN_JOBS; i++) {
-        if (jobs[i].child && jobs[i].caller == t) {
+        if (jobs[i].used && jobs[i].caller == t) {
             return &jobs[i];
         }
     }
@@ -237,21 +240,24 @@ static struct spawn_job *job_of_caller(const struct thread *t)
 
 static long spawn_begin(struct thread *self, uintptr_t request)
 {
-    struct kymo_spawn spawn;
-    struct spawn_job *job;
+    struct spawn_job *job = job_new(self);
 
-    if (copy_in(self->proc, &spawn, request, sizeof(spawn))) {
-        return -EFAULT;
+    if (!job) {
+        return -EAGAIN;
     }
-    int error = spawn_request_check(&spawn);
+    int error = copy_in(self->proc, &job->request, request, sizeof(job->request));
     if (!error) {
-        error = request_allowed(self, &spawn);
+        error = spawn_request_check(&job->request);
     }
     if (!error) {
-        error = job_begin(&job, self, self, &spawn);
+        error = request_allowed(self, &job->request);
+    }
+    if (error) {
+        job_drop(job);
+        return error;
     }
     self->step = 1;
-    return error ? error : KER_AGAIN;
+    return KER_AGAIN;
 }
 
 long ker_proc_spawn(struct thread *self, const uintptr_t *args)
@@ -288,13 +294,12 @@ int spawn_first(void)
         .arg_bytes = sizeof("init"),
         .args = "init",
     };
-    struct spawn_job *job;
-    long result = job_begin(&job, NULL, kernel_process->threads[0], &init);
+    struct spawn_job *job = job_new(NULL);
+    long result;
 
-    if (result == 0) {
-        do {
-            result = job_step(job);
-        } while (result == KER_AGAIN);
-    }
+    job->request = init;
+    do {
+        result = job_step(job);
+    } while (result == KER_AGAIN);
     return (int)result;
 }

@@ -23,11 +23,14 @@ struct spawn_clear {
 /* A program being loaded: the state of PROC_SPAWN between its steps. */
 struct spawn_job {
     struct thread *caller; /* [k] the thread in PROC_SPAWN; NULL: the kernel, at boot */
-    struct process *child; /* [k] NULL: the job is free */
-    struct elf_image elf;  /* [k] like all fields below */
+    bool used;             /* [k] */
+    bool laid_out;         /* [k] like all fields below */
+    struct process *child; /* NULL: not made yet */
+    struct elf_image elf;
     struct spawn_segment segments[SPAWN_SEGMENTS];
     struct spawn_clear clears[SPAWN_CLEARS];
     unsigned nsegments, nclears;
+    unsigned laid;                              /* next step of the layout */
     unsigned phase;                             /* SPAWN_PHASE_* */
     unsigned index;                             /* index of the phase's next object */
     size_t offset;                              /* progress within it */
@@ -37,11 +40,12 @@ struct spawn_job {
     uintptr_t heap_low, heap_high;
     uintptr_t block; /* startup block, in the process's address space */
     uint8_t *block_kva;
+    struct kymo_spawn request; /* a checked copy */
 };
 
-/* Lays the process's memory out and maps it (spawn_layout.c). Returns 0 or a negative errno; the
- * mappings are freed with the process. */
-int spawn_layout(struct spawn_job *job);
+/* Lays the process's memory out and maps it, one mapping a call (spawn_layout.c). Returns 1 if more
+ * is to do, 0 when done, or a negative errno; the mappings are freed with the process. */
+int spawn_layout_step(struct spawn_job *job);
 /* Returns the process address of the program's linked address `link`; 0 if it is in no segment. */
 uintptr_t spawn_placed(const struct spawn_job *job, uint64_t link);
 /* Does a piece of the loading. Returns 1 if more is to do, 0 when done, or a negative errno

@@ -13,7 +13,6 @@
 #include "abi/errno.h"
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/elf.h"
-#include "kernel/arch/irq.h"
 #include "kernel/program/spawn.h"
 #include "kernel/base/cpu.h"
 
@@ -32,7 +31,7 @@ static void to_clear(struct spawn_job *job, uint8_t *from, uint8_t *to)
     }
 }
 
-/* Allocates RAM and maps it; not cleared. Serves interrupts before: each piece takes a while. */
+/* Allocates RAM and maps it; not cleared. */
 static int spawn_layout_place(struct spawn_job *job, size_t len, unsigned flags, uintptr_t vaddr,
                               struct mapping *m)
 {
@@ -42,7 +41,6 @@ static int spawn_layout_place(struct spawn_job *job, size_t len, unsigned flags,
     if (error) {
         return error;
     }
-    arch_irq_window();
     *m = (struct mapping){.vaddr = vaddr, .len = rounded, .flags = flags | MAPPING_OWNED};
     m->phys = ram_alloc(&job->child->quota, rounded, align);
     if (!m->phys) {
@@ -106,17 +104,17 @@ static int place_segment(struct spawn_job *job, struct spawn_segment *s, bool fi
     return 0;
 }
 
-static int place_segments(struct spawn_job *job, bool writable, bool fixed)
+/* Places segment number n, or nothing. The writable ones come first, where they have not been
+ * placed together. */
+static int place_nth(struct spawn_job *job, unsigned n, bool together)
 {
-    int error = 0;
+    struct spawn_segment *s = &job->segments[n % job->nsegments];
+    bool writable = n < job->nsegments;
 
-    for (unsigned i = 0; i < job->nsegments && !error; i++) {
-        struct spawn_segment *s = &job->segments[i];
-        if (!(s->elf.flags & ELF_PF_W) == !writable) {
-            error = place_segment(job, s, fixed);
-        }
+    if (!(s->elf.flags & ELF_PF_W) == writable || (writable && together)) {
+        return 0;
     }
-    return error;
+    return place_segment(job, s, !together);
 }
 
 /* Returns the only writable segment, or NULL; *several if there are more. */
@@ -209,24 +207,6 @@ static int place_heap(struct spawn_job *job)
     return 0;
 }
 
-static int spawn_layout_place_all(struct spawn_job *job)
-{
-    int error;
-
-    if (arch_elf_relocates()) {
-        error = place_writable_together(job);
-        return error ? error : place_segments(job, false, false);
-    }
-    error = place_stack(job);
-    if (!error) {
-        error = place_segments(job, true, true);
-    }
-    if (!error) {
-        error = place_segments(job, false, true);
-    }
-    return error ? error : place_heap(job);
-}
-
 uintptr_t spawn_placed(const struct spawn_job *job, uint64_t link)
 {
     for (unsigned i = 0; i < job->nsegments; i++) {
@@ -258,13 +238,38 @@ static int note_program(struct spawn_job *job)
     return -ENOEXEC;
 }
 
-int spawn_layout(struct spawn_job *job)
-{
-    kernel_assert(kernel_locked() && job->nsegments == 0);
-    int error = find_segments(job);
+enum { SPAWN_LAYOUT_HEADERS, SPAWN_LAYOUT_STACK, SPAWN_LAYOUT_FIRST };
 
-    if (!error) {
-        error = spawn_layout_place_all(job);
+/* A segment; behind them the heap; then all is there. */
+static int layout_rest(struct spawn_job *job, unsigned n, bool together)
+{
+    if (n < 2 * job->nsegments) {
+        int error = place_nth(job, n, together);
+        return error ? error : 1;
     }
-    return error ? error : note_program(job);
+    if (n == 2 * job->nsegments) {
+        int error = together ? 0 : place_heap(job);
+        return error ? error : 1;
+    }
+    return note_program(job);
+}
+
+int spawn_layout_step(struct spawn_job *job)
+{
+    bool together = arch_elf_relocates();
+    unsigned step = job->laid++;
+    int error;
+
+    kernel_assert(kernel_locked() && job->child);
+    switch (step) {
+    case SPAWN_LAYOUT_HEADERS:
+        error = find_segments(job);
+        break;
+    case SPAWN_LAYOUT_STACK:
+        error = together ? place_writable_together(job) : place_stack(job);
+        break;
+    default:
+        return layout_rest(job, step - SPAWN_LAYOUT_FIRST, together);
+    }
+    return error ? error : 1;
 }

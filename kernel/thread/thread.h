@@ -150,6 +150,9 @@ int thread_create(struct process *proc, struct thread *creator, uintptr_t func, 
  * THDESTROY. A thread that runs on another CPU is only marked, and that CPU is notified; if t is
  * the caller's thread, the caller must return KER_GONE. */
 void thread_end(struct thread *t, uintptr_t status);
+/* The end of a process's ender, when nothing else is left of the process: ends both. The caller
+ * must return KER_GONE. */
+void thread_end_last(struct thread *t);
 /* What thread_end() calls in rooms to the right of this one, in three steps: each list in its
  * order, up to NULL. The lists and the reasons of their order are in kernel/entry/gone.c. */
 typedef void thread_gone_call(struct thread *t);

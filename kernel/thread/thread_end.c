@@ -3,6 +3,11 @@
  * The end of a thread, in any state, and what it leaves: a status for the joining thread, a pulse
  * for channels that requested it. Kernel lock held.
  *
+ * The last thread of a process, or the first one of a process that is to end, doesn't end at once:
+ * it becomes the ender, leaves all queues, gives up what others have of it, and from then on
+ * executes process_end_step() until nothing is left of its process. It keeps its context, which is
+ * never resumed, and is scheduled like any thread.
+ *
  * A thread that runs on another CPU is only marked, and that CPU interrupted; it ends there, at the
  * kernel's exit. Until then it may finish a kernel call: everything it creates belongs to its
  * process, which is freed only after its last thread has ended.
@@ -70,30 +75,25 @@ static bool runs_elsewhere(const struct thread *t)
     return CONFIG_CPUS > 1 && t->cpu != arch_cpu()->id && cpus[t->cpu].current == t;
 }
 
-void thread_end(struct thread *t, uintptr_t status)
+/* Takes t, which doesn't run elsewhere, out of all that others have of it. */
+static void thread_release(struct thread *t)
 {
-    struct process *proc = t->proc;
-
-    kernel_assert(kernel_locked());
-    if (t->state == STATE_DEAD) {
-        return;
-    }
-    bool by_itself = t == arch_cpu()->current && !(t->flags & THREAD_DYING);
-    t->exit_status = status;
-    if (runs_elsewhere(t)) {
-        t->flags |= THREAD_DYING;
-        cpu_request(&cpus[t->cpu], WORK_RESCHED);
-        return;
-    }
     thread_leave_queue(t);
     if (t->step) {
         mem_map_abandon(t);
     }
     thread_call_each(thread_gone, t);
-    thread_leave_cpu(t);
-    kernel_assert(arch_cpu()->current != t && !handoff_of(t));
     kernel_assert(!timer_node_running(&t->timeout));
     arch_context_drop(t);
+}
+
+/* The end of a thread that has been released. */
+static void thread_die(struct thread *t, bool by_itself)
+{
+    struct process *proc = t->proc;
+
+    thread_leave_cpu(t);
+    kernel_assert(arch_cpu()->current != t && !handoff_of(t));
     thread_set_state(t, STATE_DEAD);
     if (!by_itself) {
         thread_call_each(thread_killed, t);
@@ -104,6 +104,104 @@ void thread_end(struct thread *t, uintptr_t status)
         thread_forget(t);
     }
     process_thread_gone(proc);
+}
+
+/* Returns the ender's priority, the highest of the process's threads, so that none of them can keep
+ * the CPU from it, and of those that wait for the end. */
+static uint8_t thread_end_priority(const struct process *proc)
+{
+    unsigned left = proc->nthreads;
+    uint8_t highest = proc->end_priority;
+
+    for (unsigned i = 0; left > 0 && i < CONFIG_THREADS_PER_PROCESS; i++) {
+        const struct thread *t = proc->threads[i];
+        if (t && t->state != STATE_DEAD) {
+            left--;
+            highest = t->priority > highest ? t->priority : highest;
+        }
+    }
+    return highest;
+}
+
+/* What t inherited as a server or an owner of mutexes is over; what it inherits now is for its last
+ * work. */
+static void thread_end_inherit(struct thread *t)
+{
+    uint8_t highest = thread_end_priority(t->proc);
+
+    t->msg_priority = t->sync_priority = 0;
+    t->call_priority = highest;
+    if (t->priority != highest) {
+        trace_site_change_pri((uint32_t)t->pid, (uint32_t)t->tid, highest, t->priority);
+        t->priority = highest;
+    }
+}
+
+/* t is to execute process_end_step(), first of its priority. */
+static void thread_end_schedule(struct thread *t)
+{
+    struct cpu *cpu = arch_cpu();
+
+    if (cpu->current != t) {
+        thread_set_state(t, STATE_READY);
+        sched_ready(t);
+        cpu->handoff_front = 1;
+        return;
+    }
+    if (t->state != STATE_RUNNING) { /* it has given way to an equal meanwhile */
+        thread_set_state(t, STATE_RUNNING);
+    }
+    cpu->resched = 1;
+}
+
+/* A call that t was in is traced as aborted when t comes to run. */
+static void thread_become_ender(struct thread *t, bool by_itself)
+{
+    struct process *proc = t->proc;
+
+    thread_release(t);
+    proc->dying = true;
+    proc->ender = t;
+    thread_end_inherit(t);
+    t->call = by_itself ? THREAD_CALL_NONE : t->call;
+    t->step = 1;
+    t->timeout_states = 0;
+    t->timeout_now = false;
+    t->canstub = 0;
+    t->runmask = UINT32_MAX;
+    t->flags &= (uint8_t) ~(THREAD_DYING | THREAD_HELD);
+    t->flags |= THREAD_AGAIN | (by_itself ? 0 : THREAD_ABORTED);
+    thread_end_schedule(t);
+}
+
+void thread_end(struct thread *t, uintptr_t status)
+{
+    struct process *proc = t->proc;
+
+    kernel_assert(kernel_locked());
+    if (t->state == STATE_DEAD || t == proc->ender) {
+        return;
+    }
+    bool by_itself = t == arch_cpu()->current && !(t->flags & THREAD_DYING);
+    t->exit_status = status;
+    if (runs_elsewhere(t)) {
+        t->flags |= THREAD_DYING;
+        cpu_request(&cpus[t->cpu], WORK_RESCHED);
+        return;
+    }
+    if (!proc->ender && (proc->dying || proc->nthreads == 1)) {
+        thread_become_ender(t, by_itself);
+        return;
+    }
+    thread_release(t);
+    thread_die(t, by_itself);
+}
+
+void thread_end_last(struct thread *t)
+{
+    kernel_assert(kernel_locked());
+    kernel_assert(t->proc->ender == t && t->proc->nthreads == 1 && t == arch_cpu()->current);
+    thread_die(t, true);
 }
 
 void thread_end_here(struct thread *t)

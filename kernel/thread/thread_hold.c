@@ -14,6 +14,7 @@
 #include "abi/errno.h"
 #include "kernel/base/cpu.h"
 #include "kernel/arch/cpu.h"
+#include "kernel/proc/proc.h"
 #include "kernel/thread/sched.h"
 
 static bool thread_hold_waits(const struct thread *t)
@@ -24,7 +25,7 @@ static bool thread_hold_waits(const struct thread *t)
 void thread_hold(struct thread *t)
 {
     kernel_assert(kernel_locked());
-    if (t->flags & THREAD_HELD) {
+    if ((t->flags & THREAD_HELD) || t == t->proc->ender) {
         return;
     }
     t->flags |= THREAD_HELD;

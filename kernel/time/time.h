@@ -105,7 +105,7 @@ uint64_t clock_divide(uint64_t n, uint64_t d, uint64_t *rest); /* shift and subt
 void clock_init(void);                                         /* timer_init() calls it */
 void timer_clock_was_set(void); /* CLOCK_REALTIME was set: re-arms its absolute timers */
 unsigned timer_count(const struct process *proc); /* for ProcInfo() */
-void timer_process_gone(struct process *proc);    /* a process ends: its timers */
+bool timer_process_gone(struct process *proc);    /* a process ends: its timers */
 #define SIGNAL_ALARM 14                           /* SIGALRM */
 
 #endif

@@ -309,15 +309,19 @@ unsigned timer_count(const struct process *proc)
     return n;
 }
 
-void timer_process_gone(struct process *proc)
+bool timer_process_gone(struct process *proc)
 {
+    unsigned freed = 0;
+
     kernel_assert(kernel_locked());
     for (unsigned i = 0; i < CONFIG_TIMERS; i++) {
-        if (timers[i].proc == proc) {
-            timer_free(&timers[i]);
+        if (timers[i].proc != proc) {
+            continue;
         }
-        if (i % 8 == 7) {
-            arch_irq_window();
+        if (freed++ == PROCESS_GONE_AT_ONCE) {
+            return true;
         }
+        timer_free(&timers[i]);
     }
+    return false;
 }

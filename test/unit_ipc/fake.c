@@ -386,10 +386,13 @@ uint32_t kernel_stack_bytes(unsigned n)
     return 8192;
 }
 
-uint32_t kernel_stack_look(unsigned n, void (*between)(void))
+/* In steps: 7192 bytes of 8192 are untouched on CPU 0, one less on each further one. */
+bool kernel_stack_look(unsigned n, uint32_t most, uint32_t *unused)
 {
-    (void)between;
-    return 1000 + n;
+    uint32_t untouched = 8192 - (1000 + n);
+
+    *unused = untouched - *unused > most ? *unused + most : untouched;
+    return *unused == untouched;
 }
 
 /* An event is counted, whatever it says: the generated functions log it here. */
@@ -512,9 +515,10 @@ void dtrace_sample_now(struct cpu *cpu)
     (void)cpu;
 }
 
-void dtrace_process_gone(struct process *proc)
+bool dtrace_process_gone(struct process *proc)
 {
     (void)proc;
+    return false;
 }
 
 /* Short events are logged at their sites: with a clock that stands at 0 they all come here. */
@@ -588,13 +592,15 @@ void mem_map_abandon(struct thread *t)
 {
     (void)t;
 }
-void name_process_gone(struct process *proc)
+bool name_process_gone(struct process *proc)
 {
     (void)proc;
+    return false;
 }
-void trace_process_gone(struct process *proc)
+bool trace_process_gone(struct process *proc)
 {
     (void)proc;
+    return false;
 }
 void retain_process_ended(struct process *proc)
 {
@@ -608,9 +614,10 @@ void retain_thread_ended(struct thread *t)
 {
     (void)t;
 }
-void host_process_gone(struct process *proc)
+bool host_process_gone(struct process *proc)
 {
     (void)proc;
+    return false;
 }
 
 /* Enough of MemMap() to have memory come and go. args: bytes, flags. */

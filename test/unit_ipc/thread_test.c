@@ -300,12 +300,13 @@ static void test_dying_creates(void **state)
     memcpy(world_at(a, AT(2)), &attr, sizeof(attr));
     assert_int_not_equal(world_cpu_of(killer), world_cpu_of(a));
     world_enter(killer, KER_SIGNAL_KILL, (uintptr_t[6]){0, (uintptr_t)pid, 0, 9});
-    assert_int_equal(world_result(killer), 0);
+    assert_int_equal(world_result(killer), BLOCKED);
     assert_true(a->flags & THREAD_DYING);
     world_enter(a, KER_THREAD_CREATE, (uintptr_t[6]){0, 0, 0, AT(2)});
     world_settle();
     world_check();
     assert_null(process_find(pid));
+    assert_int_equal(world_result(killer), 0);
     assert_int_equal(fake_pool_used(CONFIG_THREADS), CONFIG_CPUS + 1);
 }
 

@@ -351,9 +351,16 @@ void world_interrupt(unsigned cpu, unsigned irq)
     world_check();
 }
 
-static void killing(void *proc)
+/* As by a thread of the highest priority, which waits: else a process may go on for long beside
+ * those that have the CPUs. */
+static void killing(void *arg)
 {
+    struct process *proc = arg;
+
     process_end(proc, KYMO_SIGKILL);
+    if (proc->pid && proc->dying && !proc->zombie) {
+        process_end_hurry(proc, PRIORITY_MAX);
+    }
 }
 
 void world_kill(struct process *proc)

@@ -81,7 +81,9 @@ static int load(const void *file, size_t len, uint16_t machine, uint8_t class)
     job.block_size = spawn_block_size(&request);
     int error = elf_open(&job.elf, file, len, machine, class);
     if (!error) {
-        error = spawn_layout(&job);
+        do { /* at most one step a segment, and a few */
+            error = spawn_layout_step(&job);
+        } while (error > 0);
     }
     if (error) {
         return error;

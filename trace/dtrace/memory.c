@@ -271,14 +271,18 @@ int dtrace_memory_make(struct dtrace_consumer *c, const struct dtrace_image *ima
     return 0;
 }
 
+/* The consumer has stopped, so at the windows nobody else uses what is left of it. */
 void dtrace_memory_free(struct dtrace_consumer *c)
 {
     dtrace_kept_free(c);
     if (c->cpus) {
         free_principal(c);
+        dtrace_window();
         free_aggs(c);
     }
+    dtrace_window();
     dtrace_dynvars_free(&c->dynvars);
+    dtrace_window();
     dtrace_block_free(&c->notes);
     dtrace_block_free(&c->spec_block);
     dtrace_block_free(&c->cpu_block);

@@ -55,9 +55,10 @@ void dtrace_retained_begin(uint8_t *window)
     (void)window;
 }
 
-void dtrace_process_gone(struct process *proc)
+bool dtrace_process_gone(struct process *proc)
 {
     (void)proc;
+    return false;
 }
 
 void dtrace_raise_now(const struct cpu *cpu)
