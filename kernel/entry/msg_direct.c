@@ -28,7 +28,7 @@
 
 /* Sends to a waiting receiver. Returns the receiver, which runs, or NULL. */
 HELD struct thread *send_plain(struct thread *self, struct connection *conn, struct channel *ch,
-                               struct thread *receiver)
+                               struct thread *receiver, bool *slow)
 {
     struct cpu *cpu = arch_cpu();
     void *buffer = receiver->plain;
@@ -58,6 +58,7 @@ HELD struct thread *send_plain(struct thread *self, struct connection *conn, str
     }
     uint8_t priority = self->priority > receiver->priority ? self->priority : receiver->priority;
     if (!sched_chosen(cpu, receiver, priority)) {
+        *slow = true;
         return NULL; /* sched_switch() runs another thread, or the receiver elsewhere */
     }
     msg_copy_words(buffer, s.at, n);
@@ -69,7 +70,7 @@ HELD struct thread *send_plain(struct thread *self, struct connection *conn, str
     return receiver;
 }
 
-HELD struct thread *direct_send(struct thread *self)
+HELD struct thread *direct_send(struct thread *self, bool *slow)
 {
     struct connection *conn;
 
@@ -80,12 +81,12 @@ HELD struct thread *direct_send(struct thread *self)
         return NULL; /* thread_block_limited() */
     }
     struct thread *receiver = send_receiver(self, &conn);
-    return receiver ? send_plain(self, conn, conn->channel, receiver) : NULL;
+    return receiver ? send_plain(self, conn, conn->channel, receiver, slow) : NULL;
 }
 
 /* ---- MsgReply ----------------------------------------------------------------------- */
 
-HELD bool reply_plain(struct thread *self, struct thread *client)
+HELD bool reply_plain(struct thread *self, struct thread *client, bool *slow)
 {
     struct cpu *cpu = arch_cpu();
     uint8_t *buffer = client->buffer;
@@ -108,6 +109,7 @@ HELD bool reply_plain(struct thread *self, struct thread *client)
         return false; /* msg_copy_small() copies bytes */
     }
     if (!sched_waits(cpu, self, client)) {
+        *slow = true;
         return false; /* sched_wake() does more than to make it READY */
     }
     msg_copy_words(buffer, s.at, n);
@@ -116,7 +118,7 @@ HELD bool reply_plain(struct thread *self, struct thread *client)
 }
 
 /* Returns the client, which has its reply (its timeout may still run), or NULL. */
-HELD struct thread *direct_reply(struct thread *self)
+HELD struct thread *direct_reply(struct thread *self, bool *slow)
 {
     if (reply_traced()) {
         return NULL; /* then with its events */
@@ -128,7 +130,7 @@ HELD struct thread *direct_reply(struct thread *self)
     if (timeout_unusual(client)) {
         return NULL; /* thread_wake() */
     }
-    return reply_plain(self, client) ? client : NULL;
+    return reply_plain(self, client, slow) ? client : NULL;
 }
 
 /* ---- MsgReceive --------------------------------------------------------------------- */
@@ -272,9 +274,13 @@ static __attribute__((noinline)) struct thread *receive_otherwise(struct thread 
 
 HELD struct thread *send_held(struct thread *self, unsigned number)
 {
-    struct thread *next = direct_send(self);
+    bool slow = false; /* msg_wide.c would not take it either */
+    struct thread *next = direct_send(self, &slow);
 
-    return next ? send_leave(self, next) : msg_wide_send(self, number);
+    if (next) {
+        return send_leave(self, next);
+    }
+    return slow ? kercall_held(self, number) : msg_wide_send(self, number);
 }
 
 HELD struct thread *receive_held(struct thread *self, unsigned number)
@@ -286,9 +292,13 @@ HELD struct thread *receive_held(struct thread *self, unsigned number)
 
 HELD struct thread *reply_held(struct thread *self, unsigned number)
 {
-    struct thread *client = direct_reply(self);
+    bool slow = false;
+    struct thread *client = direct_reply(self, &slow);
 
-    return client ? reply_leave(self, client) : msg_wide_reply(self, number);
+    if (client) {
+        return reply_leave(self, client);
+    }
+    return slow ? kercall_held(self, number) : msg_wide_reply(self, number);
 }
 
 /* Another CPU has the lock: waits for it, then does the same. Apart, for it needs a call. */

@@ -85,6 +85,10 @@ HELD struct thread *send_wide(struct thread *self, struct connection *conn, stru
     if (send_unusual(cpu, self, ch)) {
         return NULL;
     }
+    uint8_t priority = self->priority > receiver->priority ? self->priority : receiver->priority;
+    if (!sched_chosen(cpu, receiver, priority)) {
+        return NULL; /* sched_switch() runs another thread, or the receiver elsewhere */
+    }
     if (!buffer.at) {
         return NULL; /* plain_buffer(): a timeout, an odd buffer or msg_info; or it is held */
     }
@@ -98,10 +102,6 @@ HELD struct thread *send_wide(struct thread *self, struct connection *conn, stru
     if (n > MSG_SMALL &&
         !msg_cached_all(&receiver->in_cache, receiver->args[RECEIVE_ARG_RMSG], n)) {
         return NULL; /* msg_copy(), perhaps EFAULT */
-    }
-    uint8_t priority = self->priority > receiver->priority ? self->priority : receiver->priority;
-    if (!sched_chosen(cpu, receiver, priority)) {
-        return NULL; /* sched_switch() runs another thread, or the receiver elsewhere */
     }
     parts_copy(&buffer, 1, true, &s, n);
     self->srcmsglen = (uint32_t)s.bytes;
@@ -178,15 +178,15 @@ HELD bool reply_wide(struct thread *self, struct thread *client, bool traced)
     if (reply_unusual(cpu, client)) {
         return false;
     }
+    if (!sched_waits(cpu, self, client)) {
+        return false; /* sched_wake() does more than to make it READY */
+    }
     if (!parts_read(self, REPLY_ARG_SMSG, &self->out_cache, &s)) {
         return false;
     }
     size_t n = s.bytes < client->dstmsglen ? s.bytes : client->dstmsglen;
     if (!reply_target(client, n, &to)) {
         return false; /* msg_copy() finds the client's buffer, or doesn't: EFAULT for the client */
-    }
-    if (!sched_waits(cpu, self, client)) {
-        return false; /* sched_wake() does more than to make it READY */
     }
     parts_copy(to.pieces, to.count, to.whole, &s, n);
     if (traced) {
