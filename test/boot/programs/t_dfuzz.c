@@ -18,7 +18,7 @@
 #define CALLS 400 /* of a child */
 #define HANDLES 4
 #define GUARD 0xa5
-#define COMMANDS 18
+#define COMMANDS KYMO_D_LIMIT /* the last one */
 
 static const char *const programs[] = {
     "life_calls.dif",    "life_vars.dif", "life_faults.dif", "life_ticks.dif",  "life_fbt.dif",
@@ -117,8 +117,12 @@ static struct kymo_d_call some_call(void)
 
     if (call.command >= KYMO_D_GO && call.command <= KYMO_D_AGG) {
         call.handle = handle;
-    } else if (call.command == KYMO_D_DESTROY || call.command == KYMO_D_SIZES) {
+    } else if (call.command == KYMO_D_DESTROY || call.command == KYMO_D_SIZES ||
+               call.command == KYMO_D_NOTES || call.command == KYMO_D_PASS) {
         call.handle = handle;
+    }
+    if (call.command == KYMO_D_PASS) {
+        call.flags = below(4);
     }
     if (call.command == KYMO_D_BUFFER || call.command == KYMO_D_AGGREGATION) {
         call.cpu = below(cpu_count() + 1);
@@ -129,10 +133,14 @@ static struct kymo_d_call some_call(void)
     }
     call.in_bytes = call.command == KYMO_D_CREATE    ? (uint32_t)some_program()
                     : call.command == KYMO_D_PROVIDE ? (uint32_t)some_description()
+                    : call.command == KYMO_D_NOTES   ? below(sizeof(d_in))
                                                      : 0;
     call.out_bytes = below(4) ? sizeof(d_out) : below(sizeof(d_out));
     if (below(12) == 0) {
         ((uint32_t *)&call)[below(8)] = telling();
+    }
+    if (call.command == KYMO_D_LIMIT && call.id != 0) {
+        call.id |= 1u << 31; /* it holds for good: a small one would refuse all further programs */
     }
     return call;
 }
