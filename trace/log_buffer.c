@@ -101,7 +101,8 @@ static void open_buffer(struct trace_cpu *cpu, uint32_t index)
     trace_assert(buffer_sound(cpu) && cpu->cursor < cpu->end);
 }
 
-COLD void log_note_demand(struct trace_cpu *cpu)
+/* Notes how many more buffers would have been needed so far. */
+COLD static void log_note_demand(struct trace_cpu *cpu)
 {
     uint32_t missed = (cpu->missed_slots + TRACE_BUFFER_SLOTS - 1) / TRACE_BUFFER_SLOTS;
 

@@ -85,8 +85,6 @@ void log_next(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what);
 /* Counts the loss of a simple event and returns true, if that is all there is to do: no buffer is
  * to be had, and none is ACTIVE. */
 bool log_lost_again(struct trace_cpu *cpu, unsigned slot_class);
-/* Notes how many more buffers would have been needed so far. */
-void log_note_demand(struct trace_cpu *cpu);
 /*
  * Does the same if log_lost_again() has, for an event of this class, and nothing has changed since:
  * losing is 0 from each change on of what log_lost_again() asks for, but for FREE buffers, which
@@ -94,15 +92,18 @@ void log_note_demand(struct trace_cpu *cpu);
  */
 TRACE_INLINE bool log_lost(struct trace_cpu *cpu, unsigned slot_class)
 {
+    uint32_t missed = cpu->missed_slots + 1;
+
     if (!(cpu->losing >> slot_class & 1) || trace_ring_free(&cpu->ring) != 0) {
+        return false;
+    }
+    if (unlikely(missed % TRACE_BUFFER_SLOTS == 1)) { /* the demand grows by a buffer */
         return false;
     }
     trace_assert(cpu->on && !cpu->busy && !cpu->end && cpu->loss.reasons);
     trace_assert(cpu->ring.policy == TRACE_LINEAR && !cpu->ring.overwrite);
     cpu->loss.pending[KYMO_DROP_NOBUFFER][slot_class]++;
-    if (unlikely(++cpu->missed_slots % TRACE_BUFFER_SLOTS == 1)) {
-        log_note_demand(cpu);
-    }
+    cpu->missed_slots = missed;
     return true;
 }
 
