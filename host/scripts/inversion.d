@@ -21,7 +21,7 @@
 inline int SECONDS = $1 ? $1 : 1;
 
 sched:::change-pri
-/arg0 != $pid && args[2] > args[3]/
+/pid != $pid && arg0 != $pid && args[2] > args[3]/
 {
         @raised[execname, args[1]->pr_fname, args[0]->pr_lwpid, args[3], args[2]] = count();
         raised[arg0, arg1] = timestamp;

@@ -10,7 +10,7 @@
 #define CONFIG_CPUS 1 /* most CPUs; 1 leaves the spin lock and cross-calls empty */
 #endif
 #ifndef CONFIG_PROCESSES
-#define CONFIG_PROCESSES 16
+#define CONFIG_PROCESSES 20
 #endif
 #ifndef CONFIG_THREADS
 #define CONFIG_THREADS 48

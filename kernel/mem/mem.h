@@ -4,7 +4,7 @@
  * translates user addresses: the kernel never walks page tables and never faults on a user pointer.
  * Kernel lock held, except vm_user_ptr() of the caller's own process from a NOLOCK call. That is
  * safe because mappings of a process are removed only under the lock while no thread of it is in
- * the kernel: see vm.c.
+ * the kernel: see vm_list.h.
  */
 #ifndef KERNEL_MEM_MEM_H
 #define KERNEL_MEM_MEM_H
@@ -39,7 +39,7 @@ static inline void *vm_cache_ptr(const struct vm_cache *cache, uintptr_t addr)
 
 struct vm_space {
     struct arch_aspace arch; /* [k] first */
-    /* The next four are read without the lock: see vm.c. A mapping keeps its slot. Numbers of the
+    /* The next four are read without the lock: see vm_list.h. A mapping keeps its slot. Numbers of the
      * slots: of those in use by falling address, then of the free ones */
     struct mapping *maps; /* [k] slots */
     uint16_t *order;      /* [k] behind the slots */

@@ -1,52 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory of processes: a process's list of mappings, which the kernel also uses to translate its
- * addresses. Kernel lock held, except vm_user_ptr() and vm_user_span() of the caller's own process
- * from a NOLOCK call.
- *
- * Why those need no lock: such a call runs inside the kernel on its CPU (with interrupts masked
- * where there are several CPUs), doesn't wait, and uses the pointer before it leaves. A mapping
- * keeps its slot. It is published by its length, which is written last when a slot is filled, and
- * zeroed first when it is emptied. Then vm_remove() cross-calls every CPU that may be in such a
- * call before it frees the memory or the slot: a CPU answers only when it is not in one, so by
- * then no CPU uses the old mapping. Those are the CPUs whose running thread is of this process. A
- * CPU changes its thread only with the lock, which vm_remove() has: one that runs another
- * process's thread, or none, comes to such a call only after it has had the lock, and then sees
- * the new mappings. So a process that unmaps interrupts only its own threads.
- *
- * The order of the slots changes while readers search it. A reader that finds a slot whose mapping
- * contains the address has what it wants, however it came there. One that finds nothing looks
- * whether the order was changing, or has changed, and then searches again. It counts its searches,
- * because a probe of D may interrupt the very change that it waits for. A list that grows is
- * copied; the old one is freed when no CPU reads it. With one CPU, nothing else runs in the kernel
- * meanwhile.
+ * Memory of processes: changes of a process's list of mappings, which vm_lookup.c reads, possibly
+ * without the lock (vm_list.h). Kernel lock held.
  *
  * Tested by test/unit_kernel/memory_test.c, and with CPUs that are threads by
  * test/threads/vm_test.c.
  */
 #include "abi/errno.h"
-#include "kernel/base/cpu.h"
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/irq.h"
-#include "kernel/mem/mem.h"
+#include "kernel/base/cpu.h"
 #include "kernel/base/string.h"
+#include "kernel/mem/vm_list.h"
 #include "kernel/proc/proc.h"
 
-static inline size_t mapping_len(const struct mapping *m)
-{
-    return CONFIG_CPUS > 1 ? __atomic_load_n(&m->len, __ATOMIC_ACQUIRE) : m->len;
-}
+/* ---- what readers see of a change -------------------------------------------------- */
+
+#define VM_ORDER (CONFIG_CPUS > 1 ? __ATOMIC_RELEASE : __ATOMIC_RELAXED)
 
 static inline void mapping_publish(struct mapping *m, size_t len)
 {
     __atomic_store_n(&m->len, len, CONFIG_CPUS > 1 ? __ATOMIC_RELEASE : __ATOMIC_RELAXED);
-}
-
-/* Undefined until the length is not 0. */
-static inline uintptr_t mapping_start(const struct mapping *m)
-{
-    return __atomic_load_n(&m->vaddr, __ATOMIC_RELAXED);
 }
 
 static inline void mapping_set_start(struct mapping *m, uintptr_t vaddr)
@@ -54,139 +29,15 @@ static inline void mapping_set_start(struct mapping *m, uintptr_t vaddr)
     __atomic_store_n(&m->vaddr, vaddr, __ATOMIC_RELAXED);
 }
 
-#define VM_ORDER (CONFIG_CPUS > 1 ? __ATOMIC_RELEASE : __ATOMIC_RELAXED)
-#define VM_READ_ORDER (CONFIG_CPUS > 1 ? __ATOMIC_ACQUIRE : __ATOMIC_RELAXED)
-
-/* In this order: the slots of a larger count are in the order that is read after it, and those of
- * an order in the slots. */
-static inline unsigned vm_count(const struct vm_space *space)
-{
-    return __atomic_load_n(&space->nmaps, VM_READ_ORDER);
-}
-
-static inline const uint16_t *vm_order(const struct vm_space *space)
-{
-    return __atomic_load_n(&space->order, VM_READ_ORDER);
-}
-
-static inline const struct mapping *vm_slots(const struct vm_space *space)
-{
-    return __atomic_load_n(&space->maps, VM_READ_ORDER);
-}
-
-static inline unsigned vm_order_at(const uint16_t *order, unsigned i)
-{
-    return __atomic_load_n(&order[i], VM_READ_ORDER);
-}
-
 static inline void vm_order_set(uint16_t *order, unsigned i, unsigned slot)
 {
     __atomic_store_n(&order[i], (uint16_t)slot, VM_ORDER);
-}
-
-static inline uint32_t vm_changes(const struct vm_space *space)
-{
-    return __atomic_load_n(&space->changes, VM_READ_ORDER);
 }
 
 /* Before and after each change of order and count. */
 static inline void vm_change(struct vm_space *space)
 {
     __atomic_store_n(&space->changes, space->changes + 1, VM_ORDER);
-}
-
-static inline bool mapping_allows(const struct mapping *m, unsigned prot)
-{
-    return (m->flags & (prot | KYMO_MAP_DEVICE)) == prot;
-}
-
-static inline void *mapping_kva(const struct mapping *m, uintptr_t offset)
-{
-    return (char *)arch_phys_to_virt(m->phys) + offset;
-}
-
-#define VM_SEARCHES 4096 /* more than the longest change of the order lasts */
-
-/* Returns the mapping that contains addr, or NULL; *room: bytes from addr to its end. */
-static inline const struct mapping *vm_lookup_once(const struct vm_space *space, uintptr_t addr,
-                                                   size_t *room)
-{
-    unsigned low = 0, high = vm_count(space);
-    const uint16_t *order = vm_order(space);
-    const struct mapping *maps = vm_slots(space);
-
-    while (low < high) { /* halves each time */
-        unsigned middle = (low + high) / 2;
-        const struct mapping *m = &maps[vm_order_at(order, middle)];
-        size_t len = mapping_len(m);
-        uintptr_t offset = addr - mapping_start(m); /* wraps to something large below the mapping */
-
-        if (offset < len) {
-            *room = len - offset;
-            return m;
-        }
-        if (mapping_start(m) > addr) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return NULL;
-}
-
-static inline const struct mapping *vm_lookup(const struct process *proc, uintptr_t addr,
-                                              size_t *room)
-{
-    const struct vm_space *space = &proc->space;
-    const struct mapping *m;
-    unsigned searches = CONFIG_CPUS > 1 ? VM_SEARCHES : 1;
-    uint32_t before;
-
-    do {
-        before = vm_changes(space);
-        m = vm_lookup_once(space, addr, room);
-    } while (!m && --searches > 0 && ((before & 1) || vm_changes(space) != before));
-    return m;
-}
-
-static __attribute__((noinline)) void *vm_search(const struct process *proc, uintptr_t addr,
-                                                 size_t *len, unsigned prot, bool whole)
-{
-    size_t room;
-    const struct mapping *m = vm_lookup(proc, addr, &room);
-
-    if (!m || !mapping_allows(m, prot) || (whole && *len > room)) {
-        return NULL;
-    }
-    if (*len > room) {
-        *len = room;
-    }
-    return mapping_kva(m, addr - m->vaddr);
-}
-
-/* Both try the first slot first: a stack or all writable data. */
-void *vm_user_ptr(struct process *proc, uintptr_t addr, size_t len, unsigned prot)
-{
-    const struct mapping *m = vm_slots(&proc->space);
-    size_t end = mapping_len(m);
-    uintptr_t offset = addr - mapping_start(m);
-
-    if (offset < end && len <= end - offset && mapping_allows(m, prot)) {
-        return mapping_kva(m, offset);
-    }
-    return vm_search(proc, addr, &len, prot, true);
-}
-
-void *vm_user_span(struct process *proc, uintptr_t addr, size_t *len, unsigned prot)
-{
-    const struct mapping *m = vm_slots(&proc->space);
-    size_t end = mapping_len(m);
-    uintptr_t offset = addr - mapping_start(m);
-
-    if (offset < end && *len <= end - offset && mapping_allows(m, prot)) {
-        return mapping_kva(m, offset);
-    }
-    return vm_search(proc, addr, len, prot, false);
 }
 
 static void vm_refresh(struct process *proc)
@@ -196,22 +47,6 @@ static void vm_refresh(struct process *proc)
     if (current && current->proc == proc) {
         arch_aspace_refresh(proc);
     }
-}
-
-void *vm_cache_fill(struct vm_cache *cache, const struct process *proc, uintptr_t addr,
-                    size_t bytes, unsigned prot)
-{
-    kernel_assert(kernel_locked());
-    size_t room;
-    const struct mapping *m = vm_lookup(proc, addr, &room);
-
-    if (!m || room < bytes || m->len < VM_CACHE_SPAN || !mapping_allows(m, prot)) {
-        return NULL;
-    }
-    cache->base = m->vaddr;
-    cache->covered = m->len - (VM_CACHE_SPAN - 1);
-    cache->offset = (uintptr_t)mapping_kva(m, 0) - m->vaddr;
-    return (void *)(addr + cache->offset);
 }
 
 static void vm_nothing(void *arg)

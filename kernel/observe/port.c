@@ -28,7 +28,7 @@ void *kernel_user_ptr(const struct thread *t, uintptr_t addr, size_t len, unsign
 }
 
 /* Returns whether the process has a mapping with any of these bytes. Its list can't go as long as
- * one of its threads runs here: see vm.c. */
+ * one of its threads runs here: see vm_list.h. */
 static bool has_part_of(const struct process *proc, paddr_t pa, size_t bytes)
 {
     for (unsigned n = proc->space.nmaps; n > 0; n--) {

@@ -99,7 +99,7 @@ uncured_SRCS := test/boot/programs/uncured.c
 TEST_IMAGES += scripts
 scripts_PROGRAMS = $(work_PROGRAMS) uncured
 scripts_SCRIPT := $(B)/scripts.start
-$(scripts_SCRIPT): apps/images/work$(START_CLASS).start
+$(scripts_SCRIPT): apps/images/work$(START_CLASS).start test/boot/programs.mk
 	@mkdir -p $(@D)
 	$(Q)sed '/demo -r$$/i [pri=15 heap=64k] uncured &' $< > $@
 

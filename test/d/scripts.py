@@ -246,7 +246,7 @@ def stopping(board, _):
 
 def types(board, _):
     """A function probe's arguments have the function's types; several functions have none."""
-    want = ["const struct thread *", "unsigned int", "size_t", "const struct thread *",
+    want = ["struct thread *", "unsigned int", "size_t", "struct thread *",
             "unsigned int", "int", "long"]
     status, out, err = board.dtrace("-lvn", "fbt::msg_copy:")
     found = re.findall(r"^\s+args\[\d\]: (.*)$", out, re.M)

@@ -17,7 +17,7 @@ $(B)/unit/threads_dynvar: test/threads/dynvar_test.c test/threads/crosscall.c te
 $(B)/unit/threads_speculate: test/threads/speculate_test.c test/threads/crosscall.c test/threads/volatile.c \
 	test/threads/atomic_yield.c trace/dtrace/speculate.c trace/dtrace/buffer.c
 $(B)/unit/threads_vm: test/threads/vm_test.c test/threads/cpus.c test/threads/volatile.c \
-	test/threads/atomic_yield.c kernel/mem/vm.c kernel/base/quota.c kernel/base/cpu.c
+	test/threads/atomic_yield.c kernel/mem/vm.c kernel/mem/vm_lookup.c kernel/base/quota.c kernel/base/cpu.c
 $(B)/unit/threads_mutex: test/threads/mutex_test.c test/threads/cpus.c test/threads/volatile.c \
 	test/threads/atomic_yield.c kernel/sync/sync_mutex.c kernel/sync/sync.c kernel/base/cpu.c $(B)/unit/threads_lib_mutex.o
 $(B)/unit/threads_lock: test/threads/lock_test.c test/threads/cpus.c test/threads/volatile.c \

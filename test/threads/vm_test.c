@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Lookups of user memory without the kernel lock (kernel/mem/vm.c) on CPUs that are threads, under
+ * Lookups of user memory without the kernel lock (kernel/mem/vm_lookup.c) on CPUs that are threads, under
  * a race detector, while another CPU maps and unmaps memory of the same process. A lookup of memory
  * that stays mapped always finds it, wherever its entry moves to; what a lookup finds holds what
  * was written to that mapping, until the CPU leaves the kernel. Only CPUs that run a thread of that

@@ -11,11 +11,11 @@ UNIT_KERNEL_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -O1 -DKYMO_KERNEL -DCONFIG
 
 UNIT_KERNEL_FAKE := test/unit_kernel/fake.c kernel/base/quota.c
 unit_kernel = test/unit_kernel/$(1)_test.c $(foreach f,$(2),$(wildcard kernel/*/$(f)))
-$(B)/unit/kernel_assert_test: $(call unit_kernel,assert,pool.c phys.c ram.c vm.c object.c copy.c cpu.c sched.c sched_queue.c) \
+$(B)/unit/kernel_assert_test: $(call unit_kernel,assert,pool.c phys.c ram.c vm.c vm_lookup.c object.c copy.c cpu.c sched.c sched_queue.c) \
 	$(UNIT_KERNEL_FAKE)
 $(B)/unit/kernel_quota_test: $(call unit_kernel,quota,quota.c)
 $(B)/unit/kernel_readers_test: $(call unit_kernel,readers,cpio.c elf.c)
-$(B)/unit/kernel_memory_test: $(call unit_kernel,memory,pool.c phys.c ram.c vm.c object.c copy.c cpu.c) \
+$(B)/unit/kernel_memory_test: $(call unit_kernel,memory,pool.c phys.c ram.c vm.c vm_lookup.c object.c copy.c cpu.c) \
 	$(UNIT_KERNEL_FAKE)
 # Enough for a list that grows three times.
 $(B)/unit/kernel_memory_test: UNIT_KERNEL_FLAGS += -DCONFIG_MAPPINGS=1000
@@ -26,10 +26,10 @@ $(B)/unit/phys_counted.o: kernel/mem/phys.c $(wildcard kernel/*/*.h test/unit_ke
 	$(Q)$(HOST_CC) $(filter-out $(ASSERT_FLAGS_1) -fsanitize% -fno-sanitize% -O1,$(UNIT_KERNEL_FLAGS)) -O2 \
 		-fsanitize-coverage=trace-pc -c -o $@ $<
 $(B)/unit/kernel_phys_test: $(call unit_kernel,phys,cpu.c) $(UNIT_KERNEL_FAKE) $(B)/unit/phys_counted.o
-$(B)/unit/kernel_object_test: $(call unit_kernel,object,object.c mem_calls.c ram.c vm.c phys.c \
+$(B)/unit/kernel_object_test: $(call unit_kernel,object,object.c mem_calls.c ram.c vm.c vm_lookup.c phys.c \
 	copy.c cpu.c) $(UNIT_KERNEL_FAKE)
 $(B)/unit/kernel_loader_test: $(call unit_kernel,loader,spawn_layout.c spawn_load.c \
-	elf.c ram.c vm.c object.c copy.c cpu.c) $(UNIT_KERNEL_FAKE)
+	elf.c ram.c vm.c vm_lookup.c object.c copy.c cpu.c) $(UNIT_KERNEL_FAKE)
 $(B)/unit/kernel_sched_test: $(call unit_kernel,sched,sched.c sched_queue.c cpu.c) \
 	$(UNIT_KERNEL_FAKE)
 $(B)/unit/kernel_retained_test: $(call unit_kernel,retained,retain_names.c cpu.c) trace/crc32c.c \
