@@ -29,6 +29,7 @@ static struct {
     int error;
 } producers[PRODUCERS];
 #define EVENTS 100000
+#define TURN 1024 /* events */
 
 static uint64_t events = EVENTS;
 static sem_t go;
@@ -43,6 +44,9 @@ static void *produce(void *arg)
     while (n < events && error >= 0) {
         error = TraceEvent_r(_NTO_TRACE_INSERTSUSEREVENT, p, (uint32_t)n, (uint32_t)(n >> 32));
         n += error >= 0;
+        if (n % TURN == 0) {
+            kymo_spin_hint(); /* an emulator that runs CPUs in turn lets the logger's have its */
+        }
     }
     producers[p].made = n;
     producers[p].error = error;

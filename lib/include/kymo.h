@@ -47,6 +47,13 @@ uint32_t kymo_abilities(void); /* ABILITY_* of this process */
 /* CPUs are numbered below this. One that has not started can not be in a runmask alone: EINVAL. */
 unsigned kymo_cpus(void);
 uint64_t kymo_cycles_per_sec(void);
+/* For a loop that waits for another CPU, or makes work as fast as it can: tells this CPU so. An
+ * emulator that runs CPUs in turn goes to the next one; without it, such a loop can keep another
+ * CPU from ever running there. */
+static inline void kymo_spin_hint(void)
+{
+    __asm__ volatile("yield" ::: "memory");
+}
 /* Names the calling thread (truncated to KYMO_THREAD_NAME_MAX - 1), for listings and the trace. */
 int kymo_thread_name(const char *name);
 /*

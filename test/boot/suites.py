@@ -39,7 +39,7 @@ WITH_ASSERTIONS = frozenset("""
     torture quota d-own d-own-multi
     armv7m aarch64 events events-wide ring modes memory killed slain signalled
     qnx qnx-multi faults-multi libtest libtest-multi smp2 smp8 el2 small large console help servers
-    traced truth-multi kill-multi map-multi fuzz-multi starved drops options options-smp1
+    traced truth truth-multi kill-multi map-multi fuzz-multi starved drops options options-smp1
     modes-multi killed-multi slain-disk slain-link full full-late closed failed panic reset watchdog
     no-watchdog wrong aarch64-multi aarch64-smp1 repeat advice idle sites-multi
     """.split())

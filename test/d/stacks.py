@@ -40,7 +40,9 @@ OUTERMOST = {
                "intr_sample",
                "armv7m_pendsv", "armv7m_irq", "armv7m_fault", "armv7m_systick",
                "a64_vectors", "a64_entry_irq", "a64_entry_fault", "a64_entry_other",
-               "a64_entry_fiq"},
+               "a64_entry_fiq",
+               # a long call, on a stack of its own
+               "long_call_main"},
 }
 # Of interrupts: what they have interrupted may be anything.
 HANDLERS = {"intr_entry", "intr_timer", "intr_entry_traced", "armv7m_systick_entered",

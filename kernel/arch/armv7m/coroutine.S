@@ -20,7 +20,8 @@ arch_coroutine_switch:
     pop     {r4-r11, pc}
     .size   arch_coroutine_switch, . - arch_coroutine_switch
 
-    /* Nine words: r4-r11, and entry() as the return address. */
+    /* Two words of zero keep the stack aligned to 8 bytes; below them what the first switch pops:
+     * r4 = entry(), r5-r11 = 0, and the return address. */
     .section .text.arch_coroutine_begin, "ax", %progbits
     .balign 4
     .global arch_coroutine_begin
@@ -29,12 +30,26 @@ arch_coroutine_switch:
 arch_coroutine_begin:
     movs    r2, #0
     str     r2, [r0, #-4]!
-    str     r1, [r0, #-4]!
-    movs    r3, #8
+    str     r2, [r0, #-4]!
+    ldr     r3, =coroutine_enter
+    str     r3, [r0, #-4]!
+    movs    r3, #7
 1:  str     r2, [r0, #-4]!
     subs    r3, #1
     bne     1b
+    str     r1, [r0, #-4]!
     bx      lr
+    .ltorg
     .size   arch_coroutine_begin, . - arch_coroutine_begin
+
+    /* entry() has no caller: a list of calls ends at it, for 0 is no return address. */
+    .section .text.coroutine_enter, "ax", %progbits
+    .balign 4
+    .type   coroutine_enter, %function
+    .thumb_func
+coroutine_enter:
+    mov     lr, r5
+    bx      r4
+    .size   coroutine_enter, . - coroutine_enter
 
     .section .note.GNU-stack, "", %progbits

@@ -214,6 +214,7 @@ static void *reads_on(void *unused)
 {
     while (!enough) {
         EXPECT_EQ(*memory, 0x1234);
+        kymo_spin_hint();
     }
     return unused;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Threads: life, join, detach, cancel, limits, names, run masks; scheduling parameters. */
+#include "lib/include/kymo.h"
 #include "test/boot/programs/check.h"
 
 #include <pthread.h>
@@ -254,6 +255,7 @@ static void *spins(void *arg)
 
     while (stage == 0) {
         (*turn)++;
+        kymo_spin_hint();
     }
     return NULL;
 }
