@@ -127,8 +127,9 @@ void window_ack(struct link *link, uint16_t ack, bool missing)
     if (missing) {
         set_patience(link);
     }
+    /* What was asked for within a round trip may be on its way already. */
     if (missing && link->base != link->sent_to &&
-        !(link->gone_back && link->now - link->went_back < link->round_trip)) {
+        !(link->gone_back && link->now - link->went_back <= link->round_trip)) {
         go_back(link);
     }
 }

@@ -50,6 +50,7 @@ class Bench(Guest):
         self.env = dict(os.environ, XDG_RUNTIME_DIR=self.short)
         shutil.rmtree("kymo", ignore_errors=True)  # of brokers that were killed
         self.lines = 0
+        self.begun = time.time_ns()
         with open(os.path.join(ROOT, "build", board, "qemu.link")) as link:
             extra = ["-chardev", f"socket,id=link,{line or 'path=' + self.raw},server=on,wait=off"]
             extra += link.read().split()
