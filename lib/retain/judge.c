@@ -223,8 +223,10 @@ static uint32_t by_word(struct retain *retain, uint32_t i, uint32_t word, uint64
 
         return unsealed(retain, agreed ? first->d2 : 0, sequence, time);
     }
-    if (opened && first->d2 != 0) {
-        return unsealed(retain, first->d2, sequence, time);
+    if (opened && first->d2 != 0) { /* it was being closed; the cursor is at its end, or has left */
+        bool agreed = count == 0 || count == first->d2 || !retain_here(retain)->state_known;
+
+        return unsealed(retain, agreed ? first->d2 : 0, sequence, time);
     }
     if (count >= 2 || !retain_here(retain)->state_known) {
         return unsealed(retain, opened ? count : 0, sequence, time);

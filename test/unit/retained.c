@@ -215,7 +215,7 @@ void retained_account(struct retained_account accounts[CPUS])
 
 void random_seed(void)
 {
-    random_state = getenv("SEED") ? (uint32_t)strtoul(getenv("SEED"), NULL, 0) : 1;
+    random_state = getenv("SEED") ? (uint32_t)strtoul(getenv("SEED"), NULL, 0) : 20261121;
     random_state |= random_state == 0;
     printf("SEED=%u\n", (unsigned)random_state);
 }

@@ -143,10 +143,11 @@ static void overtaken_seals(void **state)
 {
     const struct kymo_retain_mark *marks;
     struct kymo_retain_mark before[5];
-    unsigned put = 0;
 
     (void)state;
     for (unsigned per_cpu = 2; per_cpu <= 4; per_cpu++) {
+        unsigned put = 0;
+
         retained_boot(per_cpu);
         marks = (const void *)(fake_window + fake.ring.marks);
         for (unsigned n = 0; n < 40000; n++) {
@@ -338,8 +339,6 @@ static void check_damaged(void)
     }
 }
 
-/* Known: in small buffers, about one seed in eight finds damage that cuts off the end of the ACTIVE
- * buffer, which has no seal, and nothing says so: SEED=3 of slots256_retain. */
 static void damaged(void **state)
 {
     unsigned rounds = getenv("ROUNDS") ? (unsigned)atoi(getenv("ROUNDS")) : 4000;
