@@ -39,8 +39,8 @@ static inline void *vm_cache_ptr(const struct vm_cache *cache, uintptr_t addr)
 
 struct vm_space {
     struct arch_aspace arch; /* [k] first */
-    /* The next four are read without the lock: see vm_list.h. A mapping keeps its slot. Numbers of the
-     * slots: of those in use by falling address, then of the free ones */
+    /* The next four are read without the lock: see vm_list.h. A mapping keeps its slot. Numbers of
+     * the slots: of those in use by falling address, then of the free ones */
     struct mapping *maps; /* [k] slots */
     uint16_t *order;      /* [k] behind the slots */
     unsigned nmaps;       /* [k] in use: order[0 … nmaps - 1] */

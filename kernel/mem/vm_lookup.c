@@ -7,6 +7,7 @@
  * Tested by test/unit_kernel/memory_test.c, and with CPUs that are threads by
  * test/threads/vm_test.c.
  */
+#include "kernel/arch/aspace.h"
 #include "kernel/base/cpu.h"
 #include "kernel/mem/vm_list.h"
 #include "kernel/proc/proc.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Lookups of user memory without the kernel lock (kernel/mem/vm_lookup.c) on CPUs that are threads, under
- * a race detector, while another CPU maps and unmaps memory of the same process. A lookup of memory
- * that stays mapped always finds it, wherever its entry moves to; what a lookup finds holds what
- * was written to that mapping, until the CPU leaves the kernel. Only CPUs that run a thread of that
- * process are interrupted for it.
+ * Lookups of user memory without the kernel lock (kernel/mem/vm_lookup.c) on CPUs that are threads,
+ * under a race detector, while another CPU maps and unmaps memory of the same process. A lookup of
+ * memory that stays mapped always finds it, wherever its entry moves to; what a lookup finds holds
+ * what was written to that mapping, until the CPU leaves the kernel. Only CPUs that run a thread of
+ * that process are interrupted for it.
  *
  * The list has room for two at first, so it grows. Red without the grace period of vm_remove(),
  * with any order of a mapping's length relaxed, with the search not repeated, and with the grace
