@@ -8,8 +8,8 @@
  * slow path. Preconditions: a buffer or one part of at most MSG_SMALL bytes, whole words, covered
  * by the thread's user mapping caches; a partner that waits with such a buffer, a receiver without
  * a timeout; a switch from the thread that blocks to the handoff thread; no other work on this CPU;
- * no event of the slow path on, but in MsgReceivev, which is compiled twice: `traced` it makes the
- * slow path's changes in their order, each with its event.
+ * no event of the slow path on. Each is compiled twice: `traced` it makes the slow path's changes in
+ * their order, each with its event, and ends where the slow path's handler ends.
  *
  * A client may have limited its wait. TimerTimeout() in its common form is here as well, because it
  * comes with each such message.
@@ -26,9 +26,13 @@
 
 /* ---- MsgSend ------------------------------------------------------------------------ */
 
-/* Sends to a waiting receiver. Returns the receiver, which runs, or NULL. */
+/* Who takes a call of which nothing has been done here. */
+enum otherwise { BY_WIDE, BY_SLOW, WITH_EVENTS };
+
+/* Sends to a waiting receiver. Returns the receiver, which runs (traced: which is READY and runs
+ * next), or NULL. */
 HELD struct thread *send_plain(struct thread *self, struct connection *conn, struct channel *ch,
-                               struct thread *receiver, bool *slow)
+                               struct thread *receiver, bool traced, enum otherwise *otherwise)
 {
     struct cpu *cpu = arch_cpu();
     void *buffer = receiver->plain;
@@ -58,35 +62,41 @@ HELD struct thread *send_plain(struct thread *self, struct connection *conn, str
     }
     uint8_t priority = self->priority > receiver->priority ? self->priority : receiver->priority;
     if (!sched_chosen(cpu, receiver, priority)) {
-        *slow = true;
-        return NULL; /* sched_switch() runs another thread, or the receiver elsewhere */
+        *otherwise = BY_SLOW; /* nor would msg_wide.c take it */
+        return NULL;          /* sched_switch() runs another thread, or the receiver elsewhere */
     }
     msg_copy_words(buffer, s.at, n);
     self->srcmsglen = (uint32_t)s.bytes;
     self->dstmsglen = (uint32_t)r.bytes;
     self->msglen = (uint32_t)n;
     self->buffer = r.at;
-    send_finish(self, conn, ch, receiver, priority);
+    if (traced) {
+        send_finish_traced(self, conn, ch, receiver, priority);
+    } else {
+        send_finish(self, conn, ch, receiver, priority);
+    }
     return receiver;
 }
 
-HELD struct thread *direct_send(struct thread *self, bool *slow)
+HELD struct thread *direct_send(struct thread *self, bool traced, enum otherwise *otherwise)
 {
     struct connection *conn;
 
-    if (send_traced()) {
-        return NULL; /* then with its events */
+    if (!traced && send_traced()) {
+        *otherwise = WITH_EVENTS;
+        return NULL;
     }
     if (timeout_unusual(self)) {
         return NULL; /* thread_block_limited() */
     }
     struct thread *receiver = send_receiver(self, &conn);
-    return receiver ? send_plain(self, conn, conn->channel, receiver, slow) : NULL;
+    return receiver ? send_plain(self, conn, conn->channel, receiver, traced, otherwise) : NULL;
 }
 
 /* ---- MsgReply ----------------------------------------------------------------------- */
 
-HELD bool reply_plain(struct thread *self, struct thread *client, bool *slow)
+HELD bool reply_plain(struct thread *self, struct thread *client, bool traced,
+                      enum otherwise *otherwise)
 {
     struct cpu *cpu = arch_cpu();
     uint8_t *buffer = client->buffer;
@@ -109,19 +119,24 @@ HELD bool reply_plain(struct thread *self, struct thread *client, bool *slow)
         return false; /* msg_copy_small() copies bytes */
     }
     if (!sched_waits(cpu, self, client)) {
-        *slow = true;
+        *otherwise = BY_SLOW;
         return false; /* sched_wake() does more than to make it READY */
     }
     msg_copy_words(buffer, s.at, n);
-    reply_finish(self, client);
+    if (traced) {
+        reply_finish_traced(client, (long)self->args[1]);
+    } else {
+        reply_finish(self, client);
+    }
     return true;
 }
 
 /* Returns the client, which has its reply (its timeout may still run), or NULL. */
-HELD struct thread *direct_reply(struct thread *self, bool *slow)
+HELD struct thread *direct_reply(struct thread *self, bool traced, enum otherwise *otherwise)
 {
-    if (reply_traced()) {
-        return NULL; /* then with its events */
+    if (!traced && reply_traced()) {
+        *otherwise = WITH_EVENTS;
+        return NULL;
     }
     struct thread *client = rcvid_client(self, self->args[0]);
     if (!client) {
@@ -130,7 +145,7 @@ HELD struct thread *direct_reply(struct thread *self, bool *slow)
     if (timeout_unusual(client)) {
         return NULL; /* thread_wake() */
     }
-    return reply_plain(self, client, slow) ? client : NULL;
+    return reply_plain(self, client, traced, otherwise) ? client : NULL;
 }
 
 /* ---- MsgReceive --------------------------------------------------------------------- */
@@ -272,15 +287,29 @@ static __attribute__((noinline)) struct thread *receive_otherwise(struct thread 
                                                           : kercall_held(self, number);
 }
 
+static __attribute__((noinline)) struct thread *send_with_events(struct thread *self,
+                                                                 unsigned number)
+{
+    enum otherwise otherwise = BY_WIDE;
+
+    if (direct_send(self, true, &otherwise)) {
+        return kercall_blocked(self);
+    }
+    return otherwise == BY_SLOW ? kercall_held(self, number) : msg_wide_send(self, number);
+}
+
 HELD struct thread *send_held(struct thread *self, unsigned number)
 {
-    bool slow = false; /* msg_wide.c would not take it either */
-    struct thread *next = direct_send(self, &slow);
+    enum otherwise otherwise = BY_WIDE;
+    struct thread *next = direct_send(self, false, &otherwise);
 
     if (next) {
         return send_leave(self, next);
     }
-    return slow ? kercall_held(self, number) : msg_wide_send(self, number);
+    if (otherwise == WITH_EVENTS) {
+        return send_with_events(self, number);
+    }
+    return otherwise == BY_SLOW ? kercall_held(self, number) : msg_wide_send(self, number);
 }
 
 HELD struct thread *receive_held(struct thread *self, unsigned number)
@@ -290,15 +319,29 @@ HELD struct thread *receive_held(struct thread *self, unsigned number)
     return next ? msg_direct_leave(next) : receive_otherwise(self, number);
 }
 
+static __attribute__((noinline)) struct thread *reply_with_events(struct thread *self,
+                                                                  unsigned number)
+{
+    enum otherwise otherwise = BY_WIDE;
+
+    if (direct_reply(self, true, &otherwise)) {
+        return kercall_done(self, 0);
+    }
+    return otherwise == BY_SLOW ? kercall_held(self, number) : msg_wide_reply(self, number);
+}
+
 HELD struct thread *reply_held(struct thread *self, unsigned number)
 {
-    bool slow = false;
-    struct thread *client = direct_reply(self, &slow);
+    enum otherwise otherwise = BY_WIDE;
+    struct thread *client = direct_reply(self, false, &otherwise);
 
     if (client) {
         return reply_leave(self, client);
     }
-    return slow ? kercall_held(self, number) : msg_wide_reply(self, number);
+    if (otherwise == WITH_EVENTS) {
+        return reply_with_events(self, number);
+    }
+    return otherwise == BY_SLOW ? kercall_held(self, number) : msg_wide_reply(self, number);
 }
 
 /* Another CPU has the lock: waits for it, then does the same. Apart, for it needs a call. */

@@ -82,6 +82,29 @@ static inline void send_finish(struct thread *self, struct connection *conn, str
     sched_hand_over(arch_cpu(), self, STATE_REPLY, receiver);
 }
 
+/* The same with its events, up to the switch: msg_hand_over(). */
+static inline void send_finish_traced(struct thread *self, struct connection *conn,
+                                      struct channel *ch, struct thread *receiver, uint8_t priority)
+{
+    self->connection = conn;
+    self->channel = ch;
+    if (receiver->info) {
+        msg_info_fill(receiver->info, self);
+    }
+    msg_trace_send(self, ch);
+    thread_set_state(self, STATE_REPLY);
+    if (self->timeout_states) {
+        timeout_arm(self, STATE_REPLY);
+    }
+    self->server = receiver;
+    receiver->msg_priority = self->priority;
+    direct_set_priority(receiver, priority);
+    msg_trace_receive(self, ch);
+    list_unlink(&receiver->ready);
+    thread_result(receiver, self->rcvid, 0);
+    sched_wake_handed(arch_cpu(), receiver);
+}
+
 /* Returns the first thread that waits where self sends to, or NULL. */
 static inline struct thread *send_receiver(const struct thread *self, struct connection **conn)
 {
@@ -124,6 +147,17 @@ static inline void reply_finish(struct thread *self, struct thread *client)
     arch_context_set_result(client, (long)self->args[1], 0);
     arch_context_set_result(self, 0, 0);
     sched_wake_waiting(arch_cpu(), client);
+}
+
+/* The client has its reply, with the events: msg_reply_answered(). */
+static inline void reply_finish_traced(struct thread *client, long status)
+{
+    trace_comm_reply_message((uint32_t)client->tid, (uint32_t)client->pid);
+    thread_result(client, status, 0);
+    if (client->timeout_states) {
+        timeout_disarm(client);
+    }
+    sched_wake_handed(arch_cpu(), client);
 }
 
 /* ---- the way out: each releases the lock -------------------------------------------- */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The second fast path of messages: forms of MsgSendv and MsgReplyv that msg_direct.c's shortest
- * code does not take, and all of them while they are traced. Called there, with the kernel lock;
- * releases it.
+ * code does not take. Called there, with the kernel lock; releases it.
  *
  *   wide     buffers of up to MSG_PIECES parts and CONFIG_COPY_CHUNK bytes, at any address
  *   traced   the same while an event of the slow path is on: what is traced is what runs
@@ -32,29 +31,6 @@ static inline void parts_copy(const struct msg_piece *to, unsigned count, bool w
 }
 
 /* ---- MsgSend ------------------------------------------------------------------------ */
-
-/* The same with its events, up to the switch: msg_hand_over(). */
-static inline void send_finish_traced(struct thread *self, struct connection *conn,
-                                      struct channel *ch, struct thread *receiver, uint8_t priority)
-{
-    self->connection = conn;
-    self->channel = ch;
-    if (receiver->info) {
-        msg_info_fill(receiver->info, self);
-    }
-    msg_trace_send(self, ch);
-    thread_set_state(self, STATE_REPLY);
-    if (self->timeout_states) {
-        timeout_arm(self, STATE_REPLY);
-    }
-    self->server = receiver;
-    receiver->msg_priority = self->priority;
-    direct_set_priority(receiver, priority);
-    msg_trace_receive(self, ch);
-    list_unlink(&receiver->ready);
-    thread_result(receiver, self->rcvid, 0);
-    sched_wake_handed(arch_cpu(), receiver);
-}
 
 /* Reads where the reply goes. Of several parts only the length is of interest until then. */
 static inline bool send_reply_buffer(struct thread *self, struct part *r)
@@ -143,17 +119,6 @@ struct thread *msg_wide_send(struct thread *self, unsigned number)
 }
 
 /* ---- MsgReply ----------------------------------------------------------------------- */
-
-/* The client has its reply, with the events: msg_reply_answered(). */
-static inline void reply_finish_traced(struct thread *client, long status)
-{
-    trace_comm_reply_message((uint32_t)client->tid, (uint32_t)client->pid);
-    thread_result(client, status, 0);
-    if (client->timeout_states) {
-        timeout_disarm(client);
-    }
-    sched_wake_handed(arch_cpu(), client);
-}
 
 /* Finds where n bytes of the reply go in the client: its buffer, or its parts. */
 static inline bool reply_target(const struct thread *client, size_t n, struct parts *to)
