@@ -15,10 +15,15 @@ CPU_FLAGS_USER += -nostdinc -isystem $(shell $(CROSS)gcc -print-file-name=includ
 LIBC := picolibc
 CRC32C_SRC := lib/arch/aarch64/crc32c.c # Armv8.0 has it as an option, every Cortex-A has
 LIBCS := picolibc
+# Tables that programs can make long: what waits is found by its priority.
+ORDER := tree
+TABLES := ram
 D_OPTIONS := bufsize=4k aggsize=4k dynvarsize=4k strsize=64
 
 # What the device tree does not say is said here: RAM without one.
-BOARD_DEFS := -DCONFIG_CPUS=8 -DCONFIG_THREADS=64 -DCONFIG_MAPPINGS=1024 -DCONFIG_CLEAR_CHUNK=16384 -DBOARD_RAM_BYTES=0x10000000 \
+BOARD_DEFS := -DCONFIG_CPUS=8 -DCONFIG_TABLES_RAM=0xe000000 -DCONFIG_PROCESSES=1280 -DCONFIG_THREADS=4608 -DCONFIG_CHANNELS=2560 \
+	-DCONFIG_CONNECTIONS=8192 -DCONFIG_PULSES=4096 -DCONFIG_TIMERS=4608 -DCONFIG_NAMES=1280 \
+	-DCONFIG_MAPPINGS=1024 -DCONFIG_CLEAR_CHUNK=16384 -DBOARD_RAM_BYTES=0x10000000 \
 	-DCONFIG_RETAIN_BASE=0x40200000ul -DCONFIG_RETAIN_BYTES=0x800000ul
 BOARD_DRIVERS := boards/drivers/pl011.c boards/drivers/gicv2.c boards/drivers/fdt.c boards/drivers/psci.c
 

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sizes of the kernel's fixed tables. A board's board.mk may set any of them with -D. Nothing in
- * the kernel grows at run time, so a full table is always reported as an errno (EAGAIN).
+ * Sizes of the kernel's tables. A board's board.mk may set any of them with -D; where it says that
+ * tables grow with RAM (kernel/base/table.h), these are the most that they have. Nothing in the
+ * kernel grows after boot, so a full table is always reported as an errno (EAGAIN).
  */
 #ifndef KERNEL_BASE_CONFIG_H
 #define KERNEL_BASE_CONFIG_H
 
 #ifndef CONFIG_CPUS
 #define CONFIG_CPUS 1 /* most CPUs; 1 leaves the spin lock and cross-calls empty */
+#endif
+/* RAM with which tables that grow with it have all their entries. */
+#ifndef CONFIG_TABLES_RAM
+#define CONFIG_TABLES_RAM 268435456
 #endif
 #ifndef CONFIG_PROCESSES
 #define CONFIG_PROCESSES 20
@@ -63,6 +68,11 @@
 #endif
 #ifndef CONFIG_TIMERS
 #define CONFIG_TIMERS 32
+#endif
+/* That one process can have: what is due while threads of higher priority run costs them some
+ * hundred instructions each. */
+#ifndef CONFIG_TIMERS_PER_PROCESS
+#define CONFIG_TIMERS_PER_PROCESS 32
 #endif
 /* Shortest period of a timer: for any process, and for those with ABILITY_PRIORITY. */
 #ifndef CONFIG_TIMER_MIN_US

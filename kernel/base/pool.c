@@ -10,27 +10,31 @@
 
 void pool_init(struct pool *pool, void *objects, size_t size, unsigned count)
 {
-    pool->free = NULL;
-    pool->size = size;
-    pool->count = count;
-    pool->used = 0;
-    /* From the last to the first, so that objects are allocated in order of address. */
-    for (unsigned i = count; i > 0; i--) {
-        void **object = (void **)((char *)objects + (i - 1) * size);
-        *object = pool->free;
-        pool->free = object;
+    *pool = (struct pool){.next = objects, .size = size, .count = count};
+}
+
+/* Returns an object, or NULL. Those that were never used come in order of address. */
+static void **pool_take(struct pool *pool)
+{
+    void **object = pool->free;
+
+    if (object) {
+        pool->free = *object;
+    } else if (pool->used < pool->count) { /* so all that were ever used are */
+        object = (void **)pool->next;
+        pool->next += pool->size;
     }
+    return object;
 }
 
 void *pool_alloc(struct pool *pool)
 {
-    void **object = pool->free;
+    void **object = pool_take(pool);
 
     kernel_assert(!object == (pool->used == pool->count));
     if (!object) {
         return NULL;
     }
-    pool->free = *object;
     pool->used++;
     memset(object, 0, pool->size);
     return object;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Fixed pools of kernel objects: a free list linked through the objects of a static array. Lock
- * held. A free object's first pointer-sized word is the link; pool_alloc() zeroes the object.
+ * Fixed pools of kernel objects: those of an array that were never used, and a free list linked
+ * through those that were. Lock held. A free object's first pointer-sized word is the link;
+ * pool_alloc() zeroes the object.
  */
 #ifndef KERNEL_BASE_POOL_H
 #define KERNEL_BASE_POOL_H
@@ -10,7 +11,8 @@
 #include <stdint.h>
 
 struct pool {
-    void *free;     /* [k] */
+    void *free;     /* [k] used before */
+    char *next;     /* [k] from here on none was ever used */
     size_t size;    /* [I] of an object */
     unsigned count; /* [I] total of objects */
     unsigned used;  /* [k] */

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "kernel/base/list.h"
+#include "kernel/base/order.h"
 
 struct channel;
 
@@ -28,6 +28,7 @@ struct pulse {
     uint8_t kind;            /* [k] enum pulse_kind */
     uint8_t priority;        /* [k] */
     int8_t code;             /* [k] */
+    struct order_node order; /* [k] while it is queued */
     int32_t scoid;           /* [k] */
     uintptr_t value;         /* [k] */
 };

@@ -4,32 +4,22 @@
 
 #include "abi/errno.h"
 #include "kernel/base/assert.h"
+#include "kernel/base/table.h"
 #include "kernel/base/string.h"
 
 struct quota quota_system;
 static struct quota groups[CONFIG_GROUPS]; /* [k] */
 static size_t ram_total;                   /* [I] */
 
-/* The tables' sizes, and how much of each one process can hold. */
-static const size_t tables[KYMO_LIMITS] = {
-    [KYMO_LIMIT_PROCESSES] = CONFIG_PROCESSES - 1, /* one is the kernel */
-    [KYMO_LIMIT_THREADS] = CONFIG_THREADS,
-    [KYMO_LIMIT_CHANNELS] = CONFIG_CHANNELS,
-    [KYMO_LIMIT_CONNECTIONS] = CONFIG_CONNECTIONS,
-    [KYMO_LIMIT_TIMERS] = CONFIG_TIMERS,
-    [KYMO_LIMIT_PULSES] = CONFIG_PULSES,
-    [KYMO_LIMIT_NAMES] = CONFIG_NAMES,
-    [KYMO_LIMIT_OBJECTS] = CONFIG_OBJECTS,
-    [KYMO_LIMIT_MAPPINGS] = (size_t)CONFIG_MAPPINGS * CONFIG_PROCESSES,
-    [KYMO_LIMIT_INTERRUPTS] = CONFIG_INTERRUPT_ATTACHMENTS,
-    [KYMO_LIMIT_RAM] = SIZE_MAX,
-};
+static size_t tables[KYMO_LIMITS]; /* [I] the tables' sizes */
+
+/* How much of each one process can hold. */
 const size_t quota_most[KYMO_LIMITS] = {
     [KYMO_LIMIT_PROCESSES] = CONFIG_PROCESSES - 1, /* one is the kernel */
     [KYMO_LIMIT_THREADS] = CONFIG_THREADS_PER_PROCESS,
     [KYMO_LIMIT_CHANNELS] = CONFIG_CHANNELS_PER_PROCESS,
     [KYMO_LIMIT_CONNECTIONS] = (size_t)2 * CONFIG_CONNECTIONS_PER_PROCESS,
-    [KYMO_LIMIT_TIMERS] = CONFIG_TIMERS,
+    [KYMO_LIMIT_TIMERS] = CONFIG_TIMERS_PER_PROCESS,
     [KYMO_LIMIT_PULSES] = CONFIG_PULSES,
     [KYMO_LIMIT_NAMES] = CONFIG_NAMES,
     [KYMO_LIMIT_OBJECTS] = CONFIG_OBJECTS,
@@ -73,8 +63,24 @@ static size_t quota_default(enum kymo_limit what)
     return quota_smaller(share ? share : 1, quota_most[what]);
 }
 
+static void quota_sizes(void)
+{
+    tables[KYMO_LIMIT_PROCESSES] = TABLE_ENTRIES(PROCESSES) - 1; /* one is the kernel */
+    tables[KYMO_LIMIT_THREADS] = TABLE_ENTRIES(THREADS);
+    tables[KYMO_LIMIT_CHANNELS] = TABLE_ENTRIES(CHANNELS);
+    tables[KYMO_LIMIT_CONNECTIONS] = TABLE_ENTRIES(CONNECTIONS);
+    tables[KYMO_LIMIT_TIMERS] = TABLE_ENTRIES(TIMERS);
+    tables[KYMO_LIMIT_PULSES] = TABLE_ENTRIES(PULSES);
+    tables[KYMO_LIMIT_NAMES] = TABLE_ENTRIES(NAMES);
+    tables[KYMO_LIMIT_OBJECTS] = CONFIG_OBJECTS;
+    tables[KYMO_LIMIT_MAPPINGS] = (size_t)CONFIG_MAPPINGS * TABLE_ENTRIES(PROCESSES);
+    tables[KYMO_LIMIT_INTERRUPTS] = CONFIG_INTERRUPT_ATTACHMENTS;
+    tables[KYMO_LIMIT_RAM] = SIZE_MAX;
+}
+
 void quota_init(struct quota *kernel, size_t ram_bytes)
 {
+    quota_sizes();
     ram_total = ram_bytes;
     memcpy(quota_system.limit, tables, sizeof(tables));
     memcpy(kernel->limit, quota_most, sizeof(quota_most));

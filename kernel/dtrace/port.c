@@ -131,11 +131,14 @@ uint64_t dtrace_port_curthread(void)
     return (uintptr_t)dtrace_port_thread();
 }
 
+/* Generations that progenyof() looks back: it runs in probe context. */
+#define ANCESTORS_MOST (CONFIG_PROCESSES < 64 ? CONFIG_PROCESSES : 64)
+
 bool dtrace_port_descends(int32_t pid)
 {
     int32_t ancestor = dtrace_port_pid();
 
-    for (unsigned i = 0; ancestor > 0 && i < CONFIG_PROCESSES; i++) {
+    for (unsigned i = 0; ancestor > 0 && i < ANCESTORS_MOST; i++) {
         const struct process *proc = process_in_slot((unsigned)(ancestor - 1) % CONFIG_PROCESSES);
         if (ancestor == pid) {
             return true;
@@ -398,15 +401,9 @@ bool dtrace_port_log_room(void)
 
 int32_t dtrace_port_next_process(int32_t after, struct kymo_d_process *out)
 {
-    int32_t next = 0;
+    const struct process *proc = process_any_at_least(after + 1);
 
-    for (unsigned i = 0; i < CONFIG_PROCESSES; i++) {
-        const struct process *proc = process_in_slot(i);
-        if (proc && proc->pid > after && (next == 0 || proc->pid < next)) {
-            next = proc->pid;
-        }
-    }
-    return next && dtrace_control_process(next, out) == 0 ? next : 0;
+    return proc && dtrace_control_process(proc->pid, out) == 0 ? proc->pid : 0;
 }
 
 /* ---- across CPUs ------------------------------------------------------------------- */

@@ -3,11 +3,13 @@
  * Boot: kernel_main() on CPU 0, kernel_cpu_main() on the others, called by the ports on the CPUs'
  * kernel stacks. Both end in the kernel's exit, which returns the first thread to run.
  */
+#include "kernel/arch/aspace.h"
 #include "kernel/arch/board.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/entry.h"
 #include "kernel/arch/irq.h"
 #include "kernel/arch/panic.h"
+#include "kernel/base/table.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/entry/exit.h"
 #include "kernel/ipc/ipc.h"
@@ -53,6 +55,16 @@ static void start_cpus(void)
     }
 }
 
+static void *table_memory(size_t bytes)
+{
+    paddr_t pa = phys_alloc(bytes, 64);
+
+    if (!pa) {
+        kernel_panic("no room for the kernel's tables");
+    }
+    return arch_phys_to_virt(pa);
+}
+
 static void init_modules(void)
 {
     paddr_t ram;
@@ -60,6 +72,7 @@ static void init_modules(void)
 
     arch_ram(&ram, &ram_len);
     phys_init(ram, ram_len);
+    table_init(ram_len, table_memory);
     ram_init(ram, ram_len);
     thread_init();
     process_init();
@@ -71,6 +84,7 @@ static void init_modules(void)
     timer_init();
     sched_init();
     channel_init();
+    name_init();
     sync_init();
 }
 

@@ -16,12 +16,13 @@
     (_NTO_CHF_FIXED_PRIORITY | _NTO_CHF_UNBLOCK | _NTO_CHF_THREAD_DEATH | _NTO_CHF_DISCONNECT | \
      _NTO_CHF_SENDER_LEN | _NTO_CHF_COID_DISCONNECT | _NTO_CHF_REPLY_LEN)
 
-static struct channel channels[CONFIG_CHANNELS];
+static TABLE_OF(struct channel, channels, CONFIG_CHANNELS);
 static struct pool pool;
 
 void channel_init(void)
 {
-    pool_init(&pool, channels, sizeof(channels[0]), CONFIG_CHANNELS);
+    TABLE_MAKE(channels, struct channel, TABLE_ENTRIES(CHANNELS));
+    pool_init(&pool, channels, sizeof(channels[0]), TABLE_ENTRIES(CHANNELS));
     pulse_init();
     connection_init();
 }
@@ -58,6 +59,17 @@ long ker_channel_create(struct thread *self, const uintptr_t *args)
     return ch->chid;
 }
 
+/* Wakes the threads of a client that wait for a reply from the channel. */
+static void channel_fail_clients(const struct channel *ch, const struct process *client)
+{
+    for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
+        struct thread *t = client->threads[i];
+        if (t && t->state == STATE_REPLY && t->channel == ch) {
+            msg_client_fail(t, ESRCH);
+        }
+    }
+}
+
 /* Wakes every thread blocked on the channel. */
 static void wake_all(struct channel *ch)
 {
@@ -67,11 +79,9 @@ static void wake_all(struct channel *ch)
     while (!list_empty(&ch->senders)) {
         msg_client_fail(list_entry(ch->senders.next, struct thread, ready), ESRCH);
     }
-    for (unsigned i = 0; i < CONFIG_THREADS; i++) {
-        struct thread *t = &thread_table[i];
-        if (t->state == STATE_REPLY && t->channel == ch) {
-            msg_client_fail(t, ESRCH);
-        }
+    list_for_each (pos, &ch->connections) {
+        channel_fail_clients(ch, list_entry(pos, struct connection, link)->proc);
+        arch_irq_window();
     }
 }
 
@@ -92,6 +102,7 @@ static void channel_destroy(struct channel *ch, bool dead)
     kernel_assert(ch->user_pulses == 0);
     while (!list_empty(&ch->connections)) {
         connection_lost(list_entry(ch->connections.next, struct connection, link), dead);
+        arch_irq_window();
     }
     quota_release(&proc->quota, KYMO_LIMIT_CHANNELS, 1);
     pool_free(&pool, ch);

@@ -30,22 +30,25 @@
 #define CLOSED_MOST (2 * CONFIG_CONNECTIONS_PER_PROCESS)
 #define CLOSED_MOST_OF_ONE CONFIG_CONNECTIONS_PER_PROCESS
 
-static struct connection connections[CONFIG_CONNECTIONS];
+static TABLE_OF(struct connection, connections, CONFIG_CONNECTIONS);
 static struct pool pool;
 static uint32_t scoids; /* [k] number assigned so far */
 
 void connection_init(void)
 {
-    pool_init(&pool, connections, sizeof(connections[0]), CONFIG_CONNECTIONS);
+    TABLE_MAKE(connections, struct connection, TABLE_ENTRIES(CONNECTIONS));
+    pool_init(&pool, connections, sizeof(connections[0]), TABLE_ENTRIES(CONNECTIONS));
 }
 
 /* Returns another connection of proc to the same channel, or NULL. */
 static struct connection *connect_sibling(const struct process *proc, const struct channel *ch)
 {
-    list_for_each (pos, &ch->connections) {
-        struct connection *conn = list_entry(pos, struct connection, link);
-        if (conn->proc == proc) {
-            return conn;
+    for (unsigned i = 0; i < CONFIG_CONNECTIONS_PER_PROCESS; i++) {
+        if (proc->fds[i] && proc->fds[i]->channel == ch) {
+            return proc->fds[i];
+        }
+        if (proc->side[i] && proc->side[i]->channel == ch) {
+            return proc->side[i];
         }
     }
     return NULL;
@@ -53,7 +56,7 @@ static struct connection *connect_sibling(const struct process *proc, const stru
 
 static bool scoid_used(int32_t scoid)
 {
-    for (unsigned i = 0; i < CONFIG_CONNECTIONS; i++) {
+    for (unsigned i = 0; i < TABLE_ENTRIES(CONNECTIONS); i++) {
         const struct connection *conn = &connections[i];
         if (conn->scoid == scoid && (conn->proc || pulse_queued(&conn->notice))) {
             return true;
@@ -65,7 +68,7 @@ static bool scoid_used(int32_t scoid)
 static int32_t new_scoid(void)
 {
     int32_t scoid;
-    do { /* at most CONFIG_CONNECTIONS are in use */
+    do { /* at most TABLE_ENTRIES(CONNECTIONS) are in use */
         scoids++;
         scoid = (int32_t)(SCOID_FLAG | (scoids & SCOID_MASK));
     } while (scoids > SCOID_MASK && scoid_used(scoid));
@@ -98,10 +101,13 @@ static bool connect_received(const struct channel *ch, const struct process *cli
     if (!(ch->flags & _NTO_CHF_DISCONNECT) || server->nclosed < CLOSED_MOST_OF_ONE) {
         return true;
     }
-    list_for_each (pos, &server->closed) { /* CLOSED_MOST, and at most one for each process */
+    if (server->nclosed >= CLOSED_MOST) {
+        return false;
+    }
+    list_for_each (pos, &server->closed) { /* CLOSED_MOST */
         own += list_entry(pos, struct connection, link)->pid == client->pid;
     }
-    return own < CLOSED_MOST_OF_ONE && server->nclosed < CLOSED_MOST;
+    return own < CLOSED_MOST_OF_ONE;
 }
 
 long ker_connect_attach(struct thread *self, const uintptr_t *args)

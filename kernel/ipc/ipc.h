@@ -8,13 +8,15 @@
 #include "kernel/proc/proc.h"
 
 struct channel {
-    struct process *proc;    /* [I] owner */
-    int32_t chid;            /* [I] from 1 in its process */
-    uint32_t flags;          /* [I] _NTO_CHF_* */
-    struct list senders;     /* [k] threads in SEND, by priority */
-    struct list receivers;   /* [k] threads in RECEIVE, LIFO within priority */
-    struct list pulses;      /* [k] */
-    uint32_t user_pulses;    /* [k] queued pulses sent by programs; limited */
+    struct process *proc;  /* [I] owner */
+    int32_t chid;          /* [I] from 1 in its process */
+    uint32_t flags;        /* [I] _NTO_CHF_* */
+    struct list senders;   /* [k] threads in SEND, by priority */
+    struct list receivers; /* [k] threads in RECEIVE, LIFO within priority */
+    struct list pulses;    /* [k] */
+    /* [k] beside senders and pulses: their order */
+    struct order senders_order, pulses_order;
+    uint16_t user_pulses;    /* [k] queued pulses sent by programs; limited */
     struct list connections; /* [k] connections to this channel */
 };
 
@@ -36,7 +38,8 @@ struct user_pulse {
 };
 #define CONNECTION_DEAD 0x80000000u /* its server ended: ESRCH; else a lost channel is EBADF */
 
-void channel_init(void);
+void channel_init(void); /* and connections and pulses */
+void name_init(void);
 struct channel *channel_find(struct process *proc, int chid);
 
 /* Delivers or queues a pulse that is stored in an object. One that is queued already takes the

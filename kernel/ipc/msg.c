@@ -103,7 +103,7 @@ static __attribute__((noinline)) long msg_send_queue(struct thread *self, struct
         return r;
     }
     self->queue_seq = msg_next_seq();
-    thread_insert_by_priority(&ch->senders, self);
+    msg_insert_sender(ch, self);
     msg_boost(ch, self->priority);
     return r;
 }
@@ -234,7 +234,7 @@ static struct thread *msg_receive_continued(struct thread *self, const struct ch
 static void msg_receive_to_reply(struct thread *client)
 {
     kernel_assert(client->state == STATE_SEND);
-    list_remove(&client->ready);
+    msg_remove_sender(client);
     thread_set_state(client, STATE_REPLY);
     timeout_moved(client, STATE_REPLY);
 }

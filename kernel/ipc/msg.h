@@ -21,7 +21,7 @@
 static inline struct thread *rcvid_client(const struct thread *server, uintptr_t rcvid)
 {
     uint32_t index = ((uint32_t)rcvid & RCVID_INDEX_MASK) - 1;
-    if (index >= CONFIG_THREADS) {
+    if (index >= TABLE_ENTRIES(THREADS)) {
         return NULL;
     }
     struct thread *c = &thread_table[index];
@@ -96,6 +96,17 @@ uint32_t msg_next_seq(void);
 static inline struct pulse *msg_first_pulse(const struct channel *ch)
 {
     return list_empty(&ch->pulses) ? NULL : list_entry(ch->pulses.next, struct pulse, link);
+}
+/* Puts a thread in SEND into its channel's queue, behind those of its priority. */
+static inline void msg_insert_sender(struct channel *ch, struct thread *t)
+{
+    order_insert(&ch->senders_order, &ch->senders, &t->ready, &t->order, t->priority);
+    kernel_assert(thread_queue_ordered(&ch->senders));
+}
+static inline void msg_remove_sender(struct thread *t)
+{
+    kernel_assert(thread_is_queued(&t->channel->senders, t));
+    order_remove(&t->channel->senders_order, &t->ready, &t->order);
 }
 /* Returns the first waiting receiver that accepts messages (not only pulses), or NULL. */
 static inline struct thread *msg_first_receiver(const struct channel *ch)

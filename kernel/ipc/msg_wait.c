@@ -18,6 +18,7 @@
  *                     reply to them); the message it was copying goes back to the queue.
  *   channel, process  channel.c: clients get ESRCH.     connection: connect.c: clients get EBADF.
  */
+#include "kernel/arch/irq.h"
 #include "kernel/base/cpu.h"
 #include "kernel/ipc/msg.h"
 #include "kernel/base/visible.h"
@@ -66,9 +67,8 @@ uint32_t msg_next_seq(void)
 
 static void msg_sender_requeue(struct thread *t)
 {
-    kernel_assert(thread_is_queued(&t->channel->senders, t));
-    list_remove(&t->ready);
-    thread_insert_by_priority(&t->channel->senders, t);
+    msg_remove_sender(t);
+    msg_insert_sender(t->channel, t);
     msg_boost(t->channel, t->priority);
 }
 
@@ -94,8 +94,7 @@ static FBT_VISIBLE void msg_client_leave(struct thread *client)
     kernel_assert(kernel_locked());
     kernel_assert(client->state == STATE_SEND || client->state == STATE_REPLY);
     if (client->state == STATE_SEND) {
-        kernel_assert(thread_is_queued(&client->channel->senders, client));
-        list_remove(&client->ready);
+        msg_remove_sender(client);
     }
     client->server = NULL;
     msg_unblock_done(client);
@@ -185,18 +184,28 @@ static void msg_cancel_give_back(struct channel *ch, const struct thread *t)
     }
 }
 
+/* The channel's clients that t has received lose it. */
+static void msg_forget_server(const struct channel *ch, const struct thread *t)
+{
+    list_for_each (pos, &ch->connections) {
+        const struct process *proc = list_entry(pos, struct connection, link)->proc;
+        for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
+            struct thread *client = proc->threads[i];
+            if (client && client->state == STATE_REPLY && client->server == t) {
+                client->server = NULL;
+            }
+        }
+        arch_irq_window();
+    }
+}
+
 /* Clients that t has received, or was receiving, lose it. */
 static void msg_server_gone(struct thread *t)
 {
     const struct process *proc = t->proc;
-    for (unsigned i = 0; i < CONFIG_THREADS; i++) {
-        struct thread *client = &thread_table[i];
-        if (client->state == STATE_REPLY && client->server == t) {
-            client->server = NULL;
-        }
-    }
     for (unsigned i = 0; i < CONFIG_CHANNELS_PER_PROCESS; i++) {
         if (proc->channels[i]) {
+            msg_forget_server(proc->channels[i], t);
             msg_cancel_give_back(proc->channels[i], t);
         }
     }

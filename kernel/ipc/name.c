@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names of channels: NameAttach, NameDetach, NameLookup. Kernel lock held. A fixed table, searched
- * linearly; a process's names end with it.
+ * Names of channels: NameAttach, NameDetach, NameLookup. Kernel lock held. A process's names end
+ * with it.
+ *
+ * The names are in a tree: each stands on the path that the bits of its hash and then its own bits
+ * lead, so a look-up passes few of them whatever they are, and at most NAME_DEPTH, most of which it
+ * tells apart by their hashes.
  *
  * EEXIST: the name is taken; EPERM: it is a system server's (abi/sys/names.h); EINVAL: empty, or
  * (detach) not one of the caller's; EBADF: no such channel of the caller's; EAGAIN: table or quota
@@ -14,11 +18,21 @@
 #include "kernel/ipc/ipc.h"
 #include "kernel/base/string.h"
 
-static struct {
-    struct process *proc; /* [k] NULL: free */
-    int32_t chid;         /* [k] */
+#define HASH_BITS 32
+#define NAME_DEPTH (HASH_BITS + 8 * KYMO_NAME_MAX)
+
+struct name {
+    struct trie_node node; /* [k] first; its key is the hash */
+    struct list link;      /* [k] in its process's names */
+    struct process *proc;  /* [k] NULL: free */
+    int32_t chid;          /* [I] */
     char name[KYMO_NAME_MAX];
-} names[CONFIG_NAMES];
+};
+
+static TABLE_OF(struct name, names, CONFIG_NAMES);
+static struct trie tree;             /* [k] by hash and name */
+static unsigned fresh;               /* [k] entries from here on were never used */
+static struct trie_node *free_again; /* [k] entries that are free again, by their first child */
 
 static const struct {
     const char *name;
@@ -28,6 +42,11 @@ static const struct {
     SYSTEM_NAME_LIST(SYSTEM_NAME)
 #undef SYSTEM_NAME
 };
+
+void name_init(void)
+{
+    TABLE_MAKE(names, struct name, TABLE_ENTRIES(NAMES));
+}
 
 /* Returns whether the process may attach this name. */
 static bool name_allowed(const struct process *proc, const char *name)
@@ -41,24 +60,52 @@ static bool name_allowed(const struct process *proc, const char *name)
     return true;
 }
 
-static int name_find(const char *name)
+/* FNV-1a, its bits mixed: names that count up differ in the first ones. */
+static uint32_t name_hash(const char *name)
 {
-    for (int i = 0; i < CONFIG_NAMES; i++) {
-        if (names[i].proc && strcmp(names[i].name, name) == 0) {
-            return i;
-        }
+    uint32_t hash = 0x811c9dc5u;
+
+    for (; *name; name++) { /* KYMO_NAME_MAX */
+        hash = (hash ^ (uint8_t)*name) * 0x01000193u;
     }
-    return -ENOENT;
+    return (hash ^ hash >> 15) * 0x9e3779b1u;
 }
 
-static int name_free_entry(void)
+/* Returns a bit of the path to this name. Two names that differ do so at or before the end of the
+ * shorter one. */
+static unsigned name_bit(uint32_t hash, const char *name, unsigned i)
 {
-    for (int i = 0; i < CONFIG_NAMES; i++) {
-        if (!names[i].proc) {
-            return i;
-        }
+    if (i < HASH_BITS) {
+        return hash >> (HASH_BITS - 1 - i) & 1;
     }
-    return -EAGAIN;
+    return (uint8_t)name[(i - HASH_BITS) / 8] >> i % 8 & 1;
+}
+
+/* Returns the place of this name in the tree, or where it would be put. */
+static struct trie_node **name_place(uint32_t hash, const char *name)
+{
+    struct trie_node **place = &tree.root;
+
+    for (unsigned i = 0; *place; i++) {
+        const struct name *entry = (const struct name *)*place;
+        if (entry->node.key == hash && strcmp(entry->name, name) == 0) {
+            break;
+        }
+        kernel_assert(i < NAME_DEPTH);
+        place = &(*place)->child[name_bit(hash, name, i)];
+    }
+    return place;
+}
+
+static struct name *name_new(void)
+{
+    struct trie_node *node = free_again;
+
+    if (node) {
+        free_again = node->child[0];
+        return (struct name *)node;
+    }
+    return fresh < TABLE_ENTRIES(NAMES) ? &names[fresh++] : NULL;
 }
 
 long ker_name_attach(struct thread *self, const uintptr_t *args)
@@ -75,34 +122,44 @@ long ker_name_attach(struct thread *self, const uintptr_t *args)
     if (!name_allowed(self->proc, name)) {
         return -EPERM;
     }
-    if (name_find(name) >= 0) {
+    uint32_t hash = name_hash(name);
+    struct trie_node **place = name_place(hash, name);
+    if (*place) {
         return -EEXIST;
     }
     if (!quota_charge(&self->proc->quota, KYMO_LIMIT_NAMES, 1)) {
         return -EAGAIN;
     }
-    int i = name_free_entry();
-    kernel_assert(i >= 0); /* the system's account has counted them */
-    names[i].proc = self->proc;
-    names[i].chid = (int32_t)args[1];
-    memcpy(names[i].name, name, (size_t)len + 1);
-    return i + 1;
+    struct name *entry = name_new();
+    kernel_assert(entry); /* the system's account has counted them */
+    *entry = (struct name){.node.key = hash, .proc = self->proc, .chid = (int32_t)args[1]};
+    memcpy(entry->name, name, (size_t)len + 1);
+    list_push_back(&self->proc->names, &entry->link);
+    *place = &entry->node;
+    return (entry - names) + 1;
 }
 
-static void name_free(size_t i)
+static void name_free(struct name *entry)
 {
-    quota_release(&names[i].proc->quota, KYMO_LIMIT_NAMES, 1);
-    names[i].proc = NULL;
+    struct trie_node **place = name_place(entry->node.key, entry->name);
+
+    kernel_assert(*place == &entry->node);
+    trie_cut(place);
+    list_remove(&entry->link);
+    quota_release(&entry->proc->quota, KYMO_LIMIT_NAMES, 1);
+    entry->proc = NULL;
+    entry->node.child[0] = free_again;
+    free_again = &entry->node;
 }
 
 long ker_name_detach(struct thread *self, const uintptr_t *args)
 {
     size_t i = args[0] - 1;
 
-    if (i >= CONFIG_NAMES || names[i].proc != self->proc) {
+    if (i >= fresh || names[i].proc != self->proc) {
         return -EINVAL;
     }
-    name_free(i);
+    name_free(&names[i]);
     return 0;
 }
 
@@ -115,11 +172,11 @@ long ker_name_lookup(struct thread *self, const uintptr_t *args)
         return len;
     }
     trace_pathmgr_open((uint32_t)self->proc->pid, (uint32_t)self->tid, name);
-    int i = name_find(name);
-    if (i < 0) {
-        return i;
+    const struct name *entry = (const struct name *)*name_place(name_hash(name), name);
+    if (!entry) {
+        return -ENOENT;
     }
-    struct kymo_name found = {names[i].proc->pid, names[i].chid};
+    struct kymo_name found = {entry->proc->pid, entry->chid};
     return copy_out(self->proc, args[1], &found, sizeof(found));
 }
 
@@ -128,14 +185,11 @@ bool name_process_gone(struct process *proc)
     unsigned freed = 0;
 
     kernel_assert(kernel_locked());
-    for (size_t i = 0; i < CONFIG_NAMES; i++) {
-        if (names[i].proc != proc) {
-            continue;
-        }
+    while (!list_empty(&proc->names)) {
         if (freed++ == PROCESS_GONE_AT_ONCE) {
             return true;
         }
-        name_free(i);
+        name_free(list_entry(proc->names.next, struct name, link));
     }
     return false;
 }

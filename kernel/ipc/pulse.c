@@ -3,7 +3,7 @@
  * Pulses: small messages that nobody waits for. Kernel lock held.
  *
  * A pulse is copied directly into a waiting receiver's buffer, else into the channel's queue, by
- * priority. Programs' pulses come from one pool of CONFIG_PULSES, are charged to their sender, and
+ * priority. Programs' pulses come from one pool, are charged to their sender, and
  * one channel may hold at most USER_PER_CHANNEL of them (EAGAIN). All others are embedded in the
  * object that they speak of, so what programs queue can't cause one to be lost: timers' and
  * interrupts', which coalesce; a connection's DISCONNECT or COIDDEATH; a thread's UNBLOCK or
@@ -15,21 +15,22 @@
 #include "kernel/base/pool.h"
 #include "kernel/base/cpu.h"
 
-#define USER_PER_CHANNEL (CONFIG_PULSES * 2 / 3)
+#define USER_PER_CHANNEL (TABLE_ENTRIES(PULSES) * 2 / 3)
 
-static struct user_pulse pulses[CONFIG_PULSES];
+static TABLE_OF(struct user_pulse, pulses, CONFIG_PULSES);
 static struct pool pool;
 
 void pulse_init(void)
 {
-    pool_init(&pool, pulses, sizeof(pulses[0]), CONFIG_PULSES);
+    TABLE_MAKE(pulses, struct user_pulse, TABLE_ENTRIES(PULSES));
+    pool_init(&pool, pulses, sizeof(pulses[0]), TABLE_ENTRIES(PULSES));
 }
 
 static void pulse_dequeue(struct pulse *p)
 {
     kernel_assert(kernel_locked() && p->channel && pulse_queued(p));
     kernel_assert(p->channel->user_pulses >= (p->kind == PULSE_USER));
-    list_remove(&p->link);
+    order_remove(&p->channel->pulses_order, &p->link, &p->order);
     p->channel->user_pulses -= p->kind == PULSE_USER;
     p->channel = NULL;
 }
@@ -74,11 +75,7 @@ static void pulse_done(struct pulse *p, const struct channel *ch, bool received)
 static void pulse_enqueue(struct channel *ch, struct pulse *p)
 {
     kernel_assert(kernel_locked() && !p->channel && list_empty(&ch->receivers));
-    struct list *pos = ch->pulses.prev;
-    while (pos != &ch->pulses && list_entry(pos, struct pulse, link)->priority < p->priority) {
-        pos = pos->prev;
-    }
-    list_insert_before(pos->next, &p->link);
+    order_insert(&ch->pulses_order, &ch->pulses, &p->link, &p->order, p->priority);
     kernel_assert(p->link.prev == &ch->pulses ||
                   list_entry(p->link.prev, struct pulse, link)->priority >= p->priority);
     p->channel = ch;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Names of processes and threads, beside the ring in retained memory: a long-running ring has
- * overwritten the events that named them. One entry for each entry of the kernel's tables (threads:
- * only those with a name), written when it changes: some hundred instructions at a process's
- * creation, loading and end. A reset during a write leaves an entry without a right CRC. Entries of
- * ended processes and threads remain, because the ring may hold their events: when the slot is
- * reused, the entry moves to the spare entries behind the tables', replacing the oldest.
+ * overwritten the events that named them. One entry for each of the first entries of the kernel's
+ * tables (threads: only those with a name), written when it changes: some hundred instructions at a
+ * process's creation, loading and end. A reset during a write leaves an entry without a right CRC.
+ * Entries of ended processes and threads remain, because the ring may hold their events: when the
+ * slot is reused, the entry moves to the spare entries behind the tables', replacing the oldest.
+ * Those in later slots of large tables have only the spare entries, and lose them likewise.
  *
  * Lock [k], or boot. Proof: test/unit_kernel/retained_test.c, test/boot/flight.py, dies.py; the
  * finder: test/unit/test_names.c.
@@ -19,9 +20,13 @@
 #include "kernel/base/cpu.h"
 #include "trace/crc32c.h"
 
-#define SPARE_FIRST (CONFIG_PROCESSES + CONFIG_THREADS)
+/* Slots of the kernel's tables that have entries of their own here. */
+#define PROCESSES (CONFIG_PROCESSES < 20 ? CONFIG_PROCESSES : 20)
+#define THREADS (CONFIG_THREADS < 64 ? CONFIG_THREADS : 64)
+#define SPARE_FIRST (PROCESSES + THREADS)
+#define SPARE (KYMO_RETAIN_NAMES_MOST - SPARE_FIRST)
 
-_Static_assert(SPARE_FIRST + CONFIG_PROCESSES <= KYMO_RETAIN_NAMES_MOST &&
+_Static_assert(SPARE_FIRST + PROCESSES <= KYMO_RETAIN_NAMES_MOST &&
                    KYMO_NAME_MAX <= KYMO_RETAIN_NAME_MAX &&
                    KYMO_THREAD_NAME_MAX <= KYMO_RETAIN_NAME_MAX,
                "abi/retain.h");
@@ -46,6 +51,12 @@ static void retain_names_put(unsigned place, const struct kymo_retain_name *from
     arch_cache_clean(to, sizeof(*to));
 }
 
+static void put_spare(const struct kymo_retain_name *entry)
+{
+    retain_names_put(SPARE_FIRST + names.spare, entry);
+    names.spare = (names.spare + 1) % SPARE;
+}
+
 /* Writes the entry of a new or changed process or thread, after keeping that of the slot's previous
  * owner. */
 static void put_of(unsigned place, const struct kymo_retain_name *entry)
@@ -53,10 +64,32 @@ static void put_of(unsigned place, const struct kymo_retain_name *entry)
     const struct kymo_retain_name *before = &names.table[place];
 
     if (before->ended != 0 && (before->pid != entry->pid || before->tid != entry->tid)) {
-        retain_names_put(SPARE_FIRST + names.spare, before);
-        names.spare = (names.spare + 1) % (KYMO_RETAIN_NAMES_MOST - SPARE_FIRST);
+        put_spare(before);
     }
     retain_names_put(place, entry);
+}
+
+/* Writes the entry of one that has none of its own: over its last, or the oldest spare one. */
+static void put_late(const struct kymo_retain_name *entry)
+{
+    for (unsigned i = SPARE_FIRST; i < KYMO_RETAIN_NAMES_MOST; i++) {
+        const struct kymo_retain_name *last = &names.table[i];
+        if (last->pid == entry->pid && last->tid == entry->tid) {
+            retain_names_put(i, entry);
+            return;
+        }
+    }
+    put_spare(entry);
+}
+
+static void put_in_slot(unsigned slot, unsigned first, unsigned n,
+                        const struct kymo_retain_name *entry)
+{
+    if (slot < n) {
+        put_of(first + slot, entry);
+    } else {
+        put_late(entry);
+    }
 }
 
 void retain_process(const struct process *proc)
@@ -71,7 +104,7 @@ void retain_process(const struct process *proc)
 
     if (names.table) {
         memcpy(entry.name, proc->name, sizeof(proc->name));
-        put_of((unsigned)(proc->pid - 1) % CONFIG_PROCESSES, &entry);
+        put_in_slot((unsigned)(proc->pid - 1) % CONFIG_PROCESSES, 0, PROCESSES, &entry);
     }
 }
 
@@ -86,7 +119,7 @@ void retain_thread(const struct thread *t)
 
     if (names.table) {
         memcpy(entry.name, t->name, sizeof(t->name));
-        put_of(CONFIG_PROCESSES + t->index, &entry);
+        put_in_slot(t->index, PROCESSES, THREADS, &entry);
     }
 }
 
@@ -108,14 +141,14 @@ void retain_names_begin(struct kymo_retain_name *table, uint32_t boots)
     names.table = table;
     names.boots = boots;
     names.spare = 0;
-    for (unsigned i = 0; i < CONFIG_PROCESSES; i++) {
+    for (unsigned i = 0; i < process_slots(); i++) {
         const struct process *proc = process_in_slot(i);
 
         if (proc && !proc->dying) {
             retain_process(proc);
         }
     }
-    for (unsigned i = 0; i < CONFIG_THREADS; i++) {
+    for (unsigned i = 0; i < thread_slots(); i++) {
         const struct thread *t = thread_by_index(i);
 
         if (t && t->name[0] && t->state != STATE_DEAD) {

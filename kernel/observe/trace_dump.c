@@ -27,6 +27,7 @@
 #include "trace/threads.h"
 #include "trace/trace.h"
 
+#define SLOTS_MOST 64 /* of a table, that are looked at in one piece */
 /* args[] of a TRACE_EVENT that the command itself doesn't use any more, or never. */
 #define DUMPED_PID 4 /* of the process whose first threads have been dumped */
 #define THEN_STOP 5
@@ -75,11 +76,14 @@ static void dump_process_name(const struct process *proc, uint32_t pid)
 /* Records the names of its ended threads. */
 static void dump_ended_threads(uint32_t pid)
 {
-    for (unsigned i = 0; i < CONFIG_THREADS; i++) {
+    for (unsigned i = 0; i < thread_slots(); i++) {
         const struct thread *t = thread_ended_by_index(i);
 
         if (t && (uint32_t)t->pid == pid && t->name[0]) {
             TRACE_DUMP(thread_name, pid, (uint32_t)t->tid, t->name);
+        }
+        if (i % SLOTS_MOST == SLOTS_MOST - 1) {
+            arch_irq_window();
         }
     }
 }
@@ -197,8 +201,12 @@ long trace_dump_continue(struct thread *self)
         return dump_wait(self);
     }
     unsigned at = self->step & ((1u << STEP_BITS) - 1), next = self->step >> STEP_BITS;
-    for (unsigned slot = at - 1; slot < CONFIG_PROCESSES; slot++) {
+    for (unsigned slot = at - 1; slot < process_slots(); slot++) {
         if (dump_slot(self, slot, next)) {
+            return KER_AGAIN;
+        }
+        if (slot + 2 - at == SLOTS_MOST) {
+            self->step = slot + 2;
             return KER_AGAIN;
         }
         next = 0;

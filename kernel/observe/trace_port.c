@@ -106,7 +106,7 @@ void trace_port_unmap_all(void *block, size_t bytes)
 {
     kernel_assert(kernel_locked());
     (void)bytes;
-    for (unsigned slot = 0; slot < CONFIG_PROCESSES; slot++) {
+    for (unsigned slot = 0; slot < process_slots(); slot++) {
         struct process *proc = process_in_slot(slot);
         if (proc) {
             unmap_from(proc, arch_virt_to_phys(block));
@@ -166,7 +166,7 @@ static void user_word_write(struct process *proc, uint32_t wanted)
 void trace_port_user_wanted(bool wanted)
 {
     kernel_assert(kernel_locked());
-    for (unsigned slot = 0; slot < CONFIG_PROCESSES; slot++) {
+    for (unsigned slot = 0; slot < process_slots(); slot++) {
         struct process *proc = process_in_slot(slot);
         if (proc && proc->user_word) {
             user_word_write(proc, wanted);

@@ -7,6 +7,7 @@
 #define KERNEL_PROC_PROC_H
 
 #include "kernel/base/quota.h"
+#include "kernel/base/trie.h"
 #include "kernel/thread/thread.h"
 #include "kernel/mem/mem.h"
 
@@ -49,8 +50,13 @@ struct process {
     uint8_t objects[CONFIG_OBJECTS_PER_PROCESS];
     struct list sync_waiters; /* [k] threads of this process in MUTEX, CONDVAR, SEM, by their ready
                                  node's sibling: see sync.c */
-    struct list link;         /* [k] all processes */
-    uint64_t signals;         /* [k] signals delivered as signal_event: 1 << number */
+    struct trie_node by_pid;  /* [k] among all processes; its key is the pid */
+    struct list link; /* [k] among its parent's children or zombies; free: among the free slots */
+    struct list children, zombies; /* [k] its own: those that live, and those that have ended */
+    struct list names;             /* [k] its names (kernel/ipc/name.c) */
+    struct trie timers;            /* [k] its timers (kernel/time/timer_calls.c) */
+    struct timer *alarm;           /* [k] TimerAlarm()'s; NULL: none yet */
+    uint64_t signals;              /* [k] signals delivered as signal_event: 1 << number */
     struct thread
         *ender;       /* [k] dying: its thread that executes process_end_step(); NULL: not yet */
     uint8_t end_step; /* [k] dying: next of process_gone[] */
@@ -74,6 +80,8 @@ struct process *process_find(int pid);
 struct process *process_self_or(struct process *self, int pid); /* pid 0: self */
 /* Iterates: returns the process with the lowest pid >= pid (zombies included), or NULL. */
 struct process *process_at_least(int pid);
+/* The same with those that are being loaded. */
+struct process *process_any_at_least(int pid);
 struct process *process_child(const struct process *parent, int pid); /* 0: any; zombies first */
 /*
  * Creates an empty process (no thread, no memory). Returns 0 or -EAGAIN/-ENOMEM. Emits
@@ -108,6 +116,12 @@ extern process_ended_call *const process_ended[];
 /* How many objects of a kind a piece of these frees at most. */
 #define PROCESS_GONE_AT_ONCE 4
 bool process_able(const struct process *proc, uint32_t ability);
+/* Returns the process with this pid in whatever state, or NULL. */
+struct process *process_any(int pid);
+/* Gives a new process its account, inside the account around its parent's. */
+void process_open_account(struct process *proc, const struct process *parent);
+/* Gives back the slot, and all else that was charged for the process. */
+void process_close_account(struct process *proc);
 /* Makes proc the payer of what may outlive it: after a charge to its account. */
 struct payer process_payer(const struct process *proc);
 /* Returns the account of a payer: of the process, if it still has its slot, or the one around. */
@@ -123,11 +137,15 @@ int process_limit(struct process *proc, uint32_t which, const uint64_t limits[KY
 
 /* Called when a thread has ended and left threads[]; the last one also ends the process. */
 void process_thread_gone(struct process *proc);
+/* Makes the child parentless, and leaves it as it is. */
+void process_leave_parent(struct process *child);
 /* Makes the child parentless. A zombie is freed; a held process ends, because nobody else would
  * start it. */
 void process_disown(struct process *child);
 /* Frees a zombie whose status has been collected. */
 void process_forget(struct process *proc);
+/* Returns how many slots of the table were ever used: none is in use from there on. */
+unsigned process_slots(void);
 /* Returns the process in this slot of the table, from 0, loading and dead ones included, for
  * dumps. */
 struct process *process_in_slot(unsigned slot);

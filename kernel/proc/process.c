@@ -17,54 +17,75 @@
 
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
-#include "kernel/base/string.h"
 #include "kernel/base/cpu.h"
+#include "kernel/base/string.h"
 
+/* Free slots that keep what is known of their last processes, where there are as many. */
+#define SLOTS_KEPT 16u
 #define GENERATIONS (INT32_MAX / CONFIG_PROCESSES - 1)
 
-static struct process processes[CONFIG_PROCESSES]; /* pid 0: free */
-static int32_t generations[CONFIG_PROCESSES];      /* [k] number of times the slot was used */
-static unsigned next_slot;                         /* [k] where the search for a free slot begins */
+static TABLE_OF(struct process, processes, CONFIG_PROCESSES); /* pid 0: free */
+static int32_t generations[CONFIG_PROCESSES];          /* [k] number of times the slot was used */
+static struct trie by_pid;                             /* [k] those in use */
+static unsigned fresh;                                 /* [k] slots from here on were never used */
+static struct list free_slots = LIST_INIT(free_slots); /* [k] free again, the longest first */
+static unsigned free_count;                            /* [k] their number */
 
-struct process *kernel_process = &processes[0];
+struct process *kernel_process;
 
-void process_init(void)
+/* Makes a process, which has its pid, one of all; with nothing of its own. */
+static void process_init_sets(struct process *proc)
 {
-    struct process *proc = kernel_process;
-
-    proc->pid = 1;
-    memcpy(proc->name, "kymo", sizeof("kymo"));
     list_init(&proc->sync_waiters);
     list_init(&proc->closed);
     list_init(&proc->link);
+    list_init(&proc->children);
+    list_init(&proc->zombies);
+    list_init(&proc->names);
+    proc->by_pid.key = (uint32_t)proc->pid;
+    trie_insert(&by_pid, &proc->by_pid);
+}
+
+void process_init(void)
+{
+    TABLE_MAKE(processes, struct process, TABLE_ENTRIES(PROCESSES));
+    struct process *proc = kernel_process = &processes[0];
+
+    proc->pid = 1;
+    memcpy(proc->name, "kymo", sizeof("kymo"));
+    fresh = 1;
     vm_init(&proc->space);
-    next_slot = 1;
+    process_init_sets(proc);
     quota_init(&proc->quota, phys_available());
 }
 
 struct process *process_in_slot(unsigned slot)
 {
-    return slot < CONFIG_PROCESSES && processes[slot].pid ? &processes[slot] : NULL;
+    return slot < fresh && processes[slot].pid ? &processes[slot] : NULL;
 }
 
 int32_t process_ended_in_slot(unsigned slot, const struct process **out)
 {
     const struct process *proc = &processes[slot];
 
-    if (slot >= CONFIG_PROCESSES || proc->ended == 0) {
+    if (slot >= fresh || proc->ended == 0) {
         return 0;
     }
     *out = proc;
     return proc->pid ? proc->pid : proc->ended_pid;
 }
 
+struct process *process_any(int pid)
+{
+    struct process *proc = process_in_slot(((unsigned)pid - 1) % CONFIG_PROCESSES);
+
+    return pid > 0 && proc && proc->pid == pid ? proc : NULL;
+}
+
 struct process *process_find(int pid)
 {
-    if (pid < 1) {
-        return NULL;
-    }
-    struct process *proc = &processes[(unsigned)(pid - 1) % CONFIG_PROCESSES];
-    return proc->pid == pid && !proc->dying && !proc->loading ? proc : NULL;
+    struct process *proc = process_any(pid);
+    return proc && !proc->dying && !proc->loading ? proc : NULL;
 }
 
 struct process *process_self_or(struct process *self, int pid)
@@ -72,17 +93,26 @@ struct process *process_self_or(struct process *self, int pid)
     return pid == 0 ? self : process_find(pid);
 }
 
+struct process *process_any_at_least(int pid)
+{
+    struct trie_node *node = trie_at_least(&by_pid, pid > 0 ? (uint32_t)pid : 1);
+
+    return node ? list_entry(node, struct process, by_pid) : NULL;
+}
+
 struct process *process_at_least(int pid)
 {
-    struct process *best = NULL;
+    struct process *proc = process_any_at_least(pid);
 
-    for (unsigned i = 0; i < CONFIG_PROCESSES; i++) {
-        struct process *proc = &processes[i];
-        if (proc->pid && proc->pid >= pid && !proc->loading && (!best || proc->pid < best->pid)) {
-            best = proc;
-        }
+    while (proc && proc->loading) { /* as many as threads spawn */
+        proc = process_any_at_least(proc->pid + 1);
     }
-    return best;
+    return proc;
+}
+
+unsigned process_slots(void)
+{
+    return fresh;
 }
 
 bool process_able(const struct process *proc, uint32_t ability)
@@ -90,108 +120,64 @@ bool process_able(const struct process *proc, uint32_t ability)
     return (proc->ability & ability) == ability;
 }
 
-static int process_free_slot(void)
+/* Returns a free slot, or NULL. Of those that have been used, the last SLOTS_KEPT to become free
+ * stay free, as long as others were never used: they hold what dumps tell of ended processes. */
+static struct process *process_free_slot(void)
 {
-    for (unsigned i = 0; i < CONFIG_PROCESSES; i++) {
-        unsigned slot = (next_slot + i) % CONFIG_PROCESSES;
-        if (processes[slot].pid == 0) {
-            next_slot = slot + 1;
-            return (int)slot;
-        }
+    if (fresh < TABLE_ENTRIES(PROCESSES) && free_count <= SLOTS_KEPT) {
+        return &processes[fresh++];
     }
-    return -EAGAIN;
-}
-
-/* Returns the process with this pid in whatever state, or NULL. */
-static struct process *process_any(int pid)
-{
-    struct process *proc = &processes[(unsigned)(pid - 1) % CONFIG_PROCESSES];
-
-    return pid > 0 && proc->pid == pid ? proc : NULL;
-}
-
-struct payer process_payer(const struct process *proc)
-{
-    return (struct payer){.pid = proc->pid, .group = proc->quota.up};
-}
-
-struct quota *process_account(struct payer payer)
-{
-    struct process *proc = process_any(payer.pid);
-
-    return proc ? &proc->quota : payer.group;
-}
-
-void process_refund(struct payer payer, enum kymo_limit what, size_t n)
-{
-    quota_release(process_account(payer), what, n);
-}
-
-/* Gives a new process its account, inside the account around its parent's. */
-static void process_open_account(struct process *proc, const struct process *parent)
-{
-    quota_begin(&proc->quota, parent->quota.up, &parent->quota, proc->ability & ABILITY_RESERVE);
-    quota_join(proc->quota.up);
-    proc->payer = process_payer(parent);
-}
-
-static int process_limit_group(struct process *proc, uint32_t which, const uint64_t *limits)
-{
-    struct quota *around = proc->quota.up;
-    struct quota *group = quota_group_new(around, which, limits);
-
-    if (!group) {
-        return -EAGAIN;
+    if (free_count == 0) {
+        return NULL;
     }
-    quota_begin(&proc->quota, group, &proc->quota, proc->quota.reserve);
-    quota_join(group);
-    quota_leave(around);
-    return 0;
+    struct process *proc = list_entry(free_slots.next, struct process, link);
+    list_remove(&proc->link);
+    free_count--;
+    return proc;
 }
 
-int process_limit(struct process *proc, uint32_t which, const uint64_t limits[KYMO_LIMITS],
-                  bool group)
+/* A slot that has become free is the last to be used again. */
+static void process_free_push(struct process *proc)
 {
-    struct process *parent = process_any(proc->payer.pid);
-
-    kernel_assert(kernel_locked() && parent && proc->space.nmaps == 0 && proc->nthreads == 0);
-    return group ? process_limit_group(proc, which, limits)
-                 : quota_set_limits(&proc->quota, &parent->quota, which, limits);
+    list_push_back(&free_slots, &proc->link);
+    free_count++;
 }
 
-/* Gives back the slot, and all else that was charged for the process. */
-static void process_close_account(struct process *proc)
+static int32_t process_new_pid(unsigned slot)
 {
-    process_refund(proc->payer, KYMO_LIMIT_PROCESSES, 1);
-    quota_leave(proc->quota.up);
+    int32_t generation = generations[slot];
+
+    generations[slot] = (generation + 1) % GENERATIONS;
+    return (int32_t)slot + 1 + generation * CONFIG_PROCESSES;
 }
 
 int process_create(const char *name, int ppid, uint32_t ability, struct process **out)
 {
     struct process *found = process_find(ppid), *parent = found ? found : kernel_process;
+    struct process *family = process_any(ppid);
 
     kernel_assert(kernel_locked());
     if (!quota_charge(&parent->quota, KYMO_LIMIT_PROCESSES, 1)) {
         return -EAGAIN;
     }
-    int slot = process_free_slot();
-    kernel_assert(slot > 0); /* the system's account has counted them */
-    struct process *proc = &processes[slot];
+    struct process *proc = process_free_slot();
+    kernel_assert(proc && !proc->pid); /* the system's account has counted them */
     memset(proc, 0, sizeof(*proc));
     vm_init(&proc->space);
     int error = arch_aspace_create(&proc->space.arch);
     if (error) {
         quota_release(&parent->quota, KYMO_LIMIT_PROCESSES, 1);
+        process_free_push(proc);
         return error;
     }
-    proc->pid = slot + 1 + generations[slot] * CONFIG_PROCESSES;
-    generations[slot] = (generations[slot] + 1) % GENERATIONS;
+    proc->pid = process_new_pid((unsigned)(proc - processes));
     proc->ppid = ppid;
     proc->ability = ability;
     process_open_account(proc, parent);
-    list_init(&proc->sync_waiters);
-    list_init(&proc->closed);
-    list_init(&proc->link);
+    process_init_sets(proc);
+    if (family) {
+        list_push_back(&family->children, &proc->link);
+    }
     for (size_t i = 0; i < sizeof(proc->name) - 1 && name[i]; i++) {
         proc->name[i] = name[i];
     }
@@ -204,13 +190,23 @@ static void process_free(struct process *proc)
 {
     kernel_assert(proc->pid > 1 && proc->nthreads == 0);
     process_close_account(proc);
+    kernel_assert(list_empty(&proc->children) && list_empty(&proc->zombies));
+    trie_remove(&by_pid, &proc->by_pid);
+    list_remove(&proc->link);
     proc->ended_pid = proc->pid;
     proc->pid = 0;
+    process_free_push(proc);
+}
+
+void process_leave_parent(struct process *child)
+{
+    child->ppid = 0;
+    list_remove(&child->link);
 }
 
 void process_disown(struct process *child)
 {
-    child->ppid = 0;
+    process_leave_parent(child);
     if (child->zombie) {
         process_free(child);
     } else if (child->held) {
@@ -218,31 +214,35 @@ void process_disown(struct process *child)
     }
 }
 
-static void process_orphan_children(const struct process *parent)
+static void process_orphan_list(const struct list *list)
 {
-    for (unsigned i = 0; i < CONFIG_PROCESSES; i++) {
-        struct process *child = &processes[i];
-        if (child->pid && child->ppid == parent->pid) {
-            process_disown(child);
-        }
+    while (!list_empty(list)) {
+        process_disown(list_entry(list->next, struct process, link));
+        arch_irq_window();
     }
 }
 
-/* Returns a child with this pid, or any (0). Zombies first. */
-struct process *process_child(const struct process *parent, int pid)
+static struct process *process_any_child(const struct process *parent)
 {
-    struct process *found = NULL;
-
-    for (unsigned i = 0; i < CONFIG_PROCESSES; i++) {
-        struct process *p = &processes[i];
-        if (p->pid && !p->loading && p->ppid == parent->pid && (pid == 0 || p->pid == pid)) {
-            if (p->zombie) {
-                return p;
-            }
-            found = p;
+    if (!list_empty(&parent->zombies)) {
+        return list_entry(parent->zombies.next, struct process, link);
+    }
+    list_for_each (pos, &parent->children) { /* one that is being loaded for each of its threads */
+        struct process *child = list_entry(pos, struct process, link);
+        if (!child->loading) {
+            return child;
         }
     }
-    return found;
+    return NULL;
+}
+
+struct process *process_child(const struct process *parent, int pid)
+{
+    if (pid == 0) {
+        return process_any_child(parent);
+    }
+    struct process *child = process_any(pid);
+    return child && child->ppid == parent->pid && !child->loading ? child : NULL;
 }
 
 static bool process_waits_for(const struct thread *t, const struct process *child)
@@ -354,12 +354,15 @@ static void process_finish(struct process *proc)
         (*ended)(proc);
     }
     arch_irq_window();
-    process_orphan_children(proc);
+    process_orphan_list(&proc->children);
+    process_orphan_list(&proc->zombies);
     process_end_wake();
 
     struct process *parent = process_find(proc->ppid);
     if (parent && !process_reap(parent, proc)) {
         proc->zombie = true;
+        list_remove(&proc->link);
+        list_push_back(&parent->zombies, &proc->link);
         return;
     }
     process_free(proc);

@@ -88,7 +88,7 @@ long ker_proc_info(struct thread *self, const uintptr_t *args)
     info.nconnections = count_used((void *const *)p->fds, CONFIG_CONNECTIONS_PER_PROCESS) +
                         count_used((void *const *)p->side, CONFIG_CONNECTIONS_PER_PROCESS);
     info.nmaps = p->space.nmaps;
-    info.ntimers = timer_count(p);
+    info.ntimers = (uint32_t)p->quota.used[KYMO_LIMIT_TIMERS];
     info.memory = p->space.owned_bytes;
     memcpy(info.name, p->name, sizeof(info.name));
     return copy_out(self->proc, args[1], &info, sizeof(info)) ? -EFAULT : p->pid;

@@ -130,7 +130,7 @@ static void job_drop(struct spawn_job *job)
     job->caller = NULL;
     if (child) {
         kernel_assert(child->loading);
-        child->ppid = 0;
+        process_leave_parent(child);
         process_end(child, 0);
     }
 }

@@ -16,9 +16,10 @@
 #include "kernel/base/visible.h"
 #include "kernel/base/cpu.h"
 
-struct thread thread_table[CONFIG_THREADS];
+TABLE_OF(struct thread, thread_table, CONFIG_THREADS);
 static uint16_t generations[CONFIG_THREADS]; /* [k] they outlive the threads: part of rcvid */
 static struct pool pool;
+static uint16_t slots;        /* [k] of thread_table, that were ever used */
 static uint8_t inherit_depth; /* [k] */
 
 _Static_assert(CONFIG_THREADS > CONFIG_CPUS, "each CPU has an idle thread");
@@ -26,7 +27,8 @@ _Static_assert(CONFIG_CPUS <= CONFIG_THREADS_PER_PROCESS, "idle threads belong t
 
 void thread_init(void)
 {
-    pool_init(&pool, thread_table, sizeof(thread_table[0]), CONFIG_THREADS);
+    TABLE_MAKE(thread_table, struct thread, TABLE_ENTRIES(THREADS));
+    pool_init(&pool, thread_table, sizeof(thread_table[0]), TABLE_ENTRIES(THREADS));
 }
 
 struct thread *thread_find(struct process *proc, int tid)
@@ -40,17 +42,22 @@ struct thread *thread_find(struct process *proc, int tid)
 
 struct thread *thread_by_index(unsigned index)
 {
-    if (index >= CONFIG_THREADS || !thread_table[index].proc) {
+    if (index >= TABLE_ENTRIES(THREADS) || !thread_table[index].proc) {
         return NULL;
     }
     return &thread_table[index];
+}
+
+unsigned thread_slots(void)
+{
+    return slots;
 }
 
 const struct thread *thread_ended_by_index(unsigned index)
 {
     const struct thread *t = &thread_table[index];
 
-    return index < CONFIG_THREADS && t->tid != 0 && !t->proc ? t : NULL;
+    return index < TABLE_ENTRIES(THREADS) && t->tid != 0 && !t->proc ? t : NULL;
 }
 
 void thread_free(struct thread *t)
@@ -102,6 +109,7 @@ static struct thread *thread_new(struct process *proc)
     t->tid = tid;
     t->pid = proc->pid;
     t->index = (uint16_t)(t - thread_table);
+    slots = t->index < slots ? slots : (uint16_t)(t->index + 1);
     t->generation = generations[t->index];
     t->rcvid = (int32_t)((t->index + 1u) | (uint32_t)t->generation << THREAD_RCVID_BITS);
     t->state = STATE_STOPPED;

@@ -11,7 +11,9 @@
 #include "kernel/arch/cpu.h"
 #include "kernel/base/cpu.h"
 #include "kernel/base/list.h"
+#include "kernel/base/order.h"
 #include "kernel/base/pulse.h"
+#include "kernel/base/table.h"
 #include "kernel/mem/mem.h"
 #include "kernel/time/time.h"
 #include "trace/dtrace/thread.h"
@@ -110,6 +112,7 @@ struct thread {
     uint64_t timeout_at;     /* [k] cycles */
     bool timeout_now;        /* [k] zero timeout: do not block */
     bool served;             /* [k] with serving NULL: clients may still have it as their server */
+    struct order_node order; /* [k] SEND: beside ready, in its channel's senders */
     struct timer_node timeout; /* [k] active while blocked; set up by timeout_arm() */
     char name[KYMO_THREAD_NAME_MAX];
     struct pulse notice; /* [k] UNBLOCK while it lives; THREADDEATH when it is DEAD */
@@ -164,10 +167,12 @@ struct thread *thread_by_index(unsigned index);
 /* Returns the ended thread whose table slot was not reused, with its pid, tid and name; NULL:
  * none. */
 const struct thread *thread_ended_by_index(unsigned index);
-extern struct thread thread_table[CONFIG_THREADS];
+extern TABLE_OF(struct thread, thread_table, CONFIG_THREADS);
+/* Returns how many slots of the table were ever used: none is in use from there on. */
+unsigned thread_slots(void);
 
 /* An rcvid names a thread: index + 1 in the table, above it the generation of that slot. */
-#define THREAD_RCVID_BITS 10 /* for the index */
+#define THREAD_RCVID_BITS 13 /* for the index */
 #define RCVID_INDEX_MASK ((1u << THREAD_RCVID_BITS) - 1)
 _Static_assert(CONFIG_THREADS < (1 << THREAD_RCVID_BITS) - 1, "rcvid");
 
@@ -175,7 +180,7 @@ _Static_assert(CONFIG_THREADS < (1 << THREAD_RCVID_BITS) - 1, "rcvid");
 static inline struct thread *rcvid_thread(uintptr_t arg)
 {
     uint32_t index = ((uint32_t)arg & RCVID_INDEX_MASK) - 1;
-    if (index >= CONFIG_THREADS) {
+    if (index >= TABLE_ENTRIES(THREADS)) {
         return NULL;
     }
     struct thread *t = &thread_table[index];

@@ -154,7 +154,13 @@ static void clock_realtime_set(uint64_t ns)
 {
     adjustment.ticks_left = 0;
     realtime_offset = ns - clock_now_ns();
-    timer_clock_was_set();
+}
+
+/* The clock has been set: re-arms timers, from the one that step says on. */
+static long clock_was_set(struct thread *self)
+{
+    self->step = timer_clock_was_set(self->step);
+    return self->step ? KER_AGAIN : 0;
 }
 
 static void clock_adjustment_get(struct clock_adjustment *out)
@@ -219,6 +225,9 @@ static int clock_may_set(const struct process *proc, uint32_t id)
 long ker_clock_time(struct thread *self, const uintptr_t *args)
 {
     uint64_t old_ns, new_ns = 0;
+    if (self->step) {
+        return clock_was_set(self);
+    }
     int r = clock_read((uint32_t)args[0], &old_ns);
     if (r == 0 && args[1]) {
         r = clock_may_set(self->proc, (uint32_t)args[0]);
@@ -229,6 +238,7 @@ long ker_clock_time(struct thread *self, const uintptr_t *args)
     }
     if (r == 0 && args[1]) {
         clock_realtime_set(new_ns);
+        return clock_was_set(self);
     }
     return r;
 }

@@ -56,6 +56,7 @@ void timer_work(struct cpu *cpu);
 void timer_service(void);
 void timer_reprogram(struct cpu *cpu);
 void timer_init(void);
+void timer_table_init(void); /* timer_init() calls it */
 
 /*
  * TimerTimeout() (kernel/time/timeout.c). thread_block() calls timeout_arm() for the state it has
@@ -103,8 +104,10 @@ static inline uint64_t clock_expiry_after(uint64_t ns)
 }
 uint64_t clock_divide(uint64_t n, uint64_t d, uint64_t *rest); /* shift and subtract: slow */
 void clock_init(void);                                         /* timer_init() calls it */
-void timer_clock_was_set(void); /* CLOCK_REALTIME was set: re-arms its absolute timers */
-unsigned timer_count(const struct process *proc); /* for ProcInfo() */
+/* CLOCK_REALTIME was set: re-arms its absolute timers, some from the `first` on. Returns from where
+ * on to continue; 0: these were the last. */
+unsigned timer_clock_was_set(unsigned first);
+unsigned timer_count(const struct process *proc); /* for checks: it looks at each */
 bool timer_process_gone(struct process *proc);    /* a process ends: its timers */
 #define SIGNAL_ALARM 14                           /* SIGALRM */
 

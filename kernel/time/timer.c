@@ -18,6 +18,7 @@
  * test/boot/programs/t_fair.c.
  */
 #include "kernel/base/cpu.h"
+#include "kernel/base/table.h"
 #include "kernel/time/time.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/irq.h"
@@ -32,11 +33,14 @@
 #define FIRED_MOST 4
 #define NOT_SET 0 /* cpu->timer_at: unknown, so any value differs; no time is 0 */
 /* Timers, threads' timeouts, the substitutes of sampling interrupts, D's cleaner. */
-#define NODES_MAX (CONFIG_TIMERS + CONFIG_THREADS + CONFIG_CPUS + 1)
+#define NODES_MAX (TABLE_ENTRIES(TIMERS) + TABLE_ENTRIES(THREADS) + CONFIG_CPUS + 1)
+
+_Static_assert(CONFIG_TIMERS + CONFIG_THREADS + CONFIG_CPUS + 1 < UINT16_MAX, "timer_node.place");
 
 struct heap {
-    unsigned count;                      /* [k] */
-    struct timer_node *nodes[NODES_MAX]; /* [k] a parent, (n - 1) / 2, comes before its children */
+    unsigned count; /* [k] */
+    /* [k] a parent, (n - 1) / 2, comes before its children */
+    TABLE_OF(struct timer_node, *nodes, NODES_MAX);
 };
 
 static struct heap heaps[CONFIG_CPUS], deferred; /* [k] */
@@ -132,11 +136,19 @@ static struct timer_node *timer_first(const struct cpu *cpu)
 
 /* ---- nodes -------------------------------------------------------------------------- */
 
+static void heap_make(struct heap *heap)
+{
+    heap->count = 0;
+    TABLE_MAKE(heap->nodes, struct timer_node *, NODES_MAX);
+}
+
 void timer_init(void)
 {
     clock_init();
+    timer_table_init();
+    heap_make(&deferred);
     for (unsigned i = 0; i < CONFIG_CPUS; i++) {
-        heaps[i].count = 0;
+        heap_make(&heaps[i]);
         cpus[i].timer_at = NOT_SET;
         cpus[i].quantum_end = UINT64_MAX;
     }

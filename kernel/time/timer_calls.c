@@ -24,11 +24,13 @@
 #include "kernel/base/kercall.h"
 #include "kernel/ipc/ipc.h"
 
+#define RESET_MOST 32 /* timers looked at between two preemption points when the clock is set */
 #define TIMER_INFO_FLAGS (_NTO_TIMER_SEARCH | _NTO_TIMER_RESET_OVERRUNS)
 
 struct timer {
     struct timer_node node;
-    struct process *proc; /* [k] NULL: free */
+    struct trie_node by_id; /* [k] in its process's timers; its key is the id */
+    struct process *proc;   /* [k] NULL: free */
     struct sigevent event;
     struct pulse pulse; /* [k] */
     struct _itimer set; /* [k] as given to TimerSettime() */
@@ -42,7 +44,14 @@ struct timer {
     bool alarm;         /* [I] it is TimerAlarm()'s */
 };
 
-static struct timer timers[CONFIG_TIMERS];
+static TABLE_OF(struct timer, timers, CONFIG_TIMERS);
+static unsigned fresh;             /* [k] entries from here on were never used */
+static struct trie_node *released; /* [k] entries that are free again, by their first child */
+
+void timer_table_init(void)
+{
+    TABLE_MAKE(timers, struct timer, TABLE_ENTRIES(TIMERS));
+}
 
 /* Advances to the next period after now; periods that have passed are overruns. */
 static void next_period(struct timer *t)
@@ -70,7 +79,20 @@ static void timer_fire(struct timer_node *node)
 static struct timer *timer_find(const struct process *proc, uintptr_t id)
 {
     uint32_t i = (uint32_t)id - 1;
-    return i < CONFIG_TIMERS && timers[i].proc == proc && !timers[i].alarm ? &timers[i] : NULL;
+    return i < fresh && timers[i].proc == proc && !timers[i].alarm ? &timers[i] : NULL;
+}
+
+/* Returns an entry that is free: the system's account has counted them. */
+static struct timer *timer_entry(void)
+{
+    struct trie_node *node = released;
+
+    if (!node) {
+        kernel_assert(fresh < TABLE_ENTRIES(TIMERS));
+        return &timers[fresh++];
+    }
+    released = node->child[0];
+    return list_entry(node, struct timer, by_id);
 }
 
 static struct timer *timer_new(struct thread *self, int32_t clock, const struct sigevent *event)
@@ -78,25 +100,24 @@ static struct timer *timer_new(struct thread *self, int32_t clock, const struct 
     if (!quota_charge(&self->proc->quota, KYMO_LIMIT_TIMERS, 1)) {
         return NULL;
     }
-    for (unsigned i = 0; i < CONFIG_TIMERS; i++) {
-        struct timer *t = &timers[i];
-        if (!t->proc) {
-            *t = (struct timer){
-                .proc = self->proc, .event = *event, .clock = clock, .tid = self->tid};
-            timer_node_init(&t->node, timer_fire);
-            return t;
-        }
-    }
-    kernel_assert(false); /* the system's account has counted them */
-    return NULL;
+    struct timer *t = timer_entry();
+    *t = (struct timer){.proc = self->proc, .event = *event, .clock = clock, .tid = self->tid};
+    timer_node_init(&t->node, timer_fire);
+    t->by_id.key = (uint32_t)(t - timers) + 1;
+    trie_insert(&self->proc->timers, &t->by_id);
+    return t;
 }
 
 static void timer_free(struct timer *t)
 {
     timer_node_stop(&t->node);
     pulse_unqueue(&t->pulse);
+    trie_remove(&t->proc->timers, &t->by_id);
+    t->proc->alarm = t->alarm ? NULL : t->proc->alarm;
     quota_release(&t->proc->quota, KYMO_LIMIT_TIMERS, 1);
     t->proc = NULL;
+    t->by_id.child[0] = released;
+    released = &t->by_id;
 }
 
 static void timer_calls_start(struct timer *t)
@@ -205,20 +226,10 @@ long ker_timer_settime(struct thread *self, const uintptr_t *args)
     return r;
 }
 
-static struct timer *alarm_of(const struct process *proc)
-{
-    for (unsigned i = 0; i < CONFIG_TIMERS; i++) {
-        if (timers[i].proc == proc && timers[i].alarm) {
-            return &timers[i];
-        }
-    }
-    return NULL;
-}
-
 long ker_timer_alarm(struct thread *self, const uintptr_t *args)
 {
     const struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_coid = SIGNAL_ALARM};
-    struct timer *t = alarm_of(self->proc);
+    struct timer *t = self->proc->alarm;
     struct _itimer setting;
     const struct _itimer old = t ? timer_calls_remaining(t) : (struct _itimer){0, 0};
     if (args[0] > CLOCK_MONOTONIC) {
@@ -235,19 +246,25 @@ long ker_timer_alarm(struct thread *self, const uintptr_t *args)
         return -EAGAIN;
     }
     t->alarm = true;
+    self->proc->alarm = t;
     timer_calls_settime(self, t, 0, &setting);
     return 0;
+}
+
+/* The same with its alarm. */
+static struct timer *timer_at_least(const struct process *proc, uint32_t id)
+{
+    struct trie_node *node = trie_at_least(&proc->timers, id);
+
+    return node ? list_entry(node, struct timer, by_id) : NULL;
 }
 
 /* Returns the process's first timer with this id or above, or NULL. */
 static struct timer *timer_search(const struct process *proc, uint32_t id)
 {
-    for (uint32_t i = id ? id - 1 : 0; i < CONFIG_TIMERS; i++) {
-        if (timers[i].proc == proc && !timers[i].alarm) {
-            return &timers[i];
-        }
-    }
-    return NULL;
+    struct timer *t = timer_at_least(proc, id);
+
+    return t && t->alarm ? timer_at_least(proc, t->by_id.key + 1) : t; /* it has one alarm */
 }
 
 static void fill_info(struct _timer_info *info, const struct timer *t)
@@ -288,23 +305,28 @@ long ker_timer_info(struct thread *self, const uintptr_t *args)
     return (t - timers) + 1;
 }
 
-void timer_clock_was_set(void)
+unsigned timer_clock_was_set(unsigned first)
 {
+    unsigned end = first + RESET_MOST < fresh ? first + RESET_MOST : fresh;
+
     kernel_assert(kernel_locked());
-    for (unsigned i = 0; i < CONFIG_TIMERS; i++) {
+    for (unsigned i = first; i < end; i++) {
         struct timer *t = &timers[i];
         if (t->proc && timer_node_running(&t->node) && (t->flags & TIMER_ABSTIME) &&
             t->clock != CLOCK_MONOTONIC && t->period_ns == 0) {
             timer_calls_start(t);
         }
     }
+    return end < fresh ? end : 0;
 }
 
 unsigned timer_count(const struct process *proc)
 {
+    const struct timer *t = timer_at_least(proc, 0);
     unsigned n = 0;
-    for (unsigned i = 0; i < CONFIG_TIMERS; i++) {
-        n += timers[i].proc == proc;
+
+    for (; t; t = timer_at_least(proc, t->by_id.key + 1)) {
+        n++;
     }
     return n;
 }
@@ -314,14 +336,11 @@ bool timer_process_gone(struct process *proc)
     unsigned freed = 0;
 
     kernel_assert(kernel_locked());
-    for (unsigned i = 0; i < CONFIG_TIMERS; i++) {
-        if (timers[i].proc != proc) {
-            continue;
-        }
+    while (proc->timers.root) {
         if (freed++ == PROCESS_GONE_AT_ONCE) {
             return true;
         }
-        timer_free(&timers[i]);
+        timer_free(list_entry(proc->timers.root, struct timer, by_id));
     }
     return false;
 }

@@ -314,6 +314,7 @@ SUITES = [
     Suite("fair", "what a process without abilities can't take from others", "fair", cpus=1,
           tests=14),
     Suite("quota", "what processes can take of tables and RAM, and what is left", "quota", tests=5),
+    Suite("many", "1,000 processes with 4,000 threads and 4,000 timers", "many", A64, tests=1),
     Suite("d", "D in the kernel: its control call, records, faults, memory", "d", tests=9),
     Suite("d-multi", "the same on 4 real threads", "d", A64, "multi", cpus=4, tests=9,
           soak=True, timeout=240),

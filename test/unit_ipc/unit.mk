@@ -6,22 +6,22 @@ UNIT_IPC := $(addprefix $(B)/unit/ipc_,msg_test copy_test copy_change_test pulse
 	intr_test thread_test hold_test end_test long_call_test errno_test random_test direct_test check_test)
 UNIT_TESTS += $(UNIT_IPC)
 UNIT_IPC_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -O1 -DKYMO_KERNEL -DARCH_OPS_H='"test/unit_ipc/fake_ops.h"' \
-	-DTRACE_PORT_OPS_H='"test/unit_ipc/fake_trace.h"' -DCONFIG_CPUS=4 -DCONFIG_PROCESSES=6 \
+	-DKERNEL_ORDER_H='"kernel/base/order/tree.h"' -DTRACE_PORT_OPS_H='"test/unit_ipc/fake_trace.h"' -DCONFIG_CPUS=4 -DCONFIG_PROCESSES=6 \
 	-DCONFIG_THREADS=26 -DCONFIG_THREADS_PER_PROCESS=6 -DCONFIG_CHANNELS=8 \
 	-DCONFIG_CHANNELS_PER_PROCESS=3 -DCONFIG_CONNECTIONS=20 -DCONFIG_CONNECTIONS_PER_PROCESS=5 \
 	-DCONFIG_RESERVE_PERCENT=0 -DCONFIG_QUOTA_PERCENT=100 -DCONFIG_PULSES=12 -DCONFIG_TIMERS=6 -DCONFIG_INTERRUPT_ATTACHMENTS=4 -DCONFIG_MAPPINGS=6 \
 	-DCONFIG_COPY_CHUNK=256 -DCONFIG_IRQ_LINES=32 \
 	-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-UNIT_IPC_KERNEL := $(filter-out %/pool.c,$(foreach f,channel.c clock.c \
+UNIT_IPC_KERNEL := kernel/base/trie.c kernel/base/order/tree.c $(filter-out %/pool.c,$(foreach f,channel.c clock.c \
 	connect.c connect_info.c copy.c cpu.c event.c exit.c gone.c intr.c kercall.c msg.c \
-	msg_copy.c msg_direct.c msg_rw.c msg_wait.c msg_wide.c object.c phys.c process.c \
+	msg_copy.c msg_direct.c msg_rw.c msg_wait.c msg_wide.c object.c phys.c process.c process_account.c \
 	long_call.c process_calls.c pulse.c quota.c ram.c sched.c sched_calls.c sched_queue.c signal.c sync.c \
 	sync_cond.c sync_mutex.c sync_sem.c thread.c thread_calls.c thread_ctl.c thread_end.c thread_hold.c \
 	timeout.c timer.c timer_calls.c trace_quick.c vm.c vm_lookup.c wait_kinds.c,$(wildcard kernel/*/$(f))))
 UNIT_IPC_OBJS := $(patsubst %.c,$(B)/unit/ipc/%.o,$(UNIT_IPC_KERNEL) $(wildcard kernel/observe/debug/check*.c) test/unit_ipc/fake.c \
 	$(addprefix test/unit_ipc/,world.c check.c))
 
-$(B)/unit/ipc/%.o: %.c $(wildcard test/unit_ipc/*.[hd]* kernel/*/*.h kernel/observe/debug/*.h abi/*.* abi/sys/*.h \
+$(B)/unit/ipc/%.o: %.c $(wildcard test/unit_ipc/*.[hd]* kernel/*/*.h kernel/base/order/*.h kernel/observe/debug/*.h abi/*.* abi/sys/*.h \
 	trace/*.h) trace/events.def $(TRACE_GEN) test/unit_ipc/unit.mk
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(UNIT_IPC_FLAGS) -c -o $@ $<

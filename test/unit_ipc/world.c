@@ -226,7 +226,7 @@ static void birth(void *arg)
     if (!b->error) {
         thread_start(b->t);
     } else if (new) {
-        new->ppid = 0;
+        process_leave_parent(new);
         process_end(new, 0);
     }
 }

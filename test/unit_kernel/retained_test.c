@@ -38,6 +38,16 @@ struct process *process_in_slot(unsigned slot)
     return processes[slot].pid ? &processes[slot] : NULL;
 }
 
+unsigned process_slots(void)
+{
+    return CONFIG_PROCESSES;
+}
+
+unsigned thread_slots(void)
+{
+    return 0;
+}
+
 struct thread *thread_by_index(unsigned index)
 {
     (void)index;

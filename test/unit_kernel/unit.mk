@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Parts of the kernel on this machine, with a CPU port that is none (fake_ops.h, fake.c).
 
-UNIT_KERNEL := $(addprefix $(B)/unit/kernel_,assert_test quota_test readers_test memory_test phys_test object_test loader_test sched_test \
+UNIT_KERNEL := $(addprefix $(B)/unit/kernel_,assert_test quota_test readers_test memory_test phys_test trie_test order_test order_list_test table_test name_test object_test loader_test sched_test \
 	stack_test string_test retained_test unwind_test)
 UNIT_TESTS += $(UNIT_KERNEL)
 UNIT_KERNEL_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -O1 -DKYMO_KERNEL -DCONFIG_CPUS=4 \
@@ -19,13 +19,28 @@ $(B)/unit/kernel_memory_test: $(call unit_kernel,memory,pool.c phys.c ram.c vm.c
 	$(UNIT_KERNEL_FAKE)
 # Enough for a list that grows three times.
 $(B)/unit/kernel_memory_test: UNIT_KERNEL_FLAGS += -DCONFIG_MAPPINGS=1000
-# Steps are counted: phys.c calls __sanitizer_cov_trace_pc() at each basic block. Without assertions,
+# Steps are counted: these call __sanitizer_cov_trace_pc() at each basic block. Without assertions,
 # as in the kernel that ships.
-$(B)/unit/phys_counted.o: kernel/mem/phys.c $(wildcard kernel/*/*.h test/unit_kernel/*.h)
+counted = $(foreach f,$(1),$(B)/unit/$(basename $(notdir $(f)))_counted.o)
+$(call counted,tree.c): kernel/base/order/tree.c
+$(call counted,trie.c): kernel/base/trie.c
+$(call counted,name.c): kernel/ipc/name.c
+$(call counted,phys.c): kernel/mem/phys.c
+$(call counted,phys.c tree.c trie.c name.c): $(wildcard kernel/*/*.h kernel/base/order/*.h test/unit_kernel/*.h)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(filter-out $(ASSERT_FLAGS_1) -fsanitize% -fno-sanitize% -O1,$(UNIT_KERNEL_FLAGS)) -O2 \
-		-fsanitize-coverage=trace-pc -c -o $@ $<
-$(B)/unit/kernel_phys_test: $(call unit_kernel,phys,cpu.c) $(UNIT_KERNEL_FAKE) $(B)/unit/phys_counted.o
+		-fsanitize-coverage=trace-pc -c -o $@ $(filter %.c,$^)
+$(B)/unit/kernel_phys_test: $(call unit_kernel,phys,cpu.c) $(UNIT_KERNEL_FAKE) $(call counted,phys.c)
+$(B)/unit/kernel_trie_test: $(call unit_kernel,trie,cpu.c) $(UNIT_KERNEL_FAKE) $(call counted,trie.c)
+$(B)/unit/kernel_order_test: $(call unit_kernel,order,cpu.c) $(UNIT_KERNEL_FAKE) $(call counted,tree.c trie.c)
+$(B)/unit/kernel_order_test: UNIT_KERNEL_FLAGS += -DKERNEL_ORDER_H='"kernel/base/order/tree.h"'
+$(B)/unit/kernel_table_test: test/unit_kernel/table_test.c kernel/base/table/ram.c
+$(B)/unit/kernel_table_test: UNIT_KERNEL_FLAGS += -DKERNEL_TABLE_H='"kernel/base/table/ram.h"' -DCONFIG_PROCESSES=64 \
+	-DCONFIG_THREADS=512 -DCONFIG_TIMERS=480
+$(B)/unit/kernel_order_list_test: $(call unit_kernel,order,cpu.c) $(UNIT_KERNEL_FAKE)
+$(B)/unit/kernel_name_test: $(call unit_kernel,name,cpu.c) $(UNIT_KERNEL_FAKE) $(call counted,name.c trie.c)
+# As many names as a large board has.
+$(B)/unit/name_counted.o $(B)/unit/kernel_name_test: UNIT_KERNEL_FLAGS += -DCONFIG_NAMES=1024
 $(B)/unit/kernel_object_test: $(call unit_kernel,object,object.c mem_calls.c ram.c vm.c vm_lookup.c phys.c \
 	copy.c cpu.c) $(UNIT_KERNEL_FAKE)
 $(B)/unit/kernel_loader_test: $(call unit_kernel,loader,spawn_layout.c spawn_load.c \

@@ -11,18 +11,24 @@
 #include "kernel/arch/assert.h"
 #include "kernel/arch/aspace.h"
 
-#define ASIDS 256 /* 8 bits; 0 is the empty space's */
+#define ASIDS_8 256u
+/* One for each process; 0 is the empty space's. A CPU with ASIDs of 8 bits has fewer, and no more
+ * processes. */
+#define ASID_WORDS (CONFIG_PROCESSES / 64u + 1)
 
-_Static_assert(CONFIG_PROCESSES < ASIDS, "an ASID for each process");
+_Static_assert(CONFIG_PROCESSES < 65536, "an ASID for each process");
 
-static uint64_t asids_used[ASIDS / 64] = {1}; /* [k] */
+static uint64_t asids_used[ASID_WORDS] = {1}; /* [k] */
 
 static unsigned asid_alloc(void)
 {
-    for (unsigned i = 1; i < ASIDS; i++) {
-        if (!(asids_used[i / 64] & (1ul << i % 64))) {
-            asids_used[i / 64] |= 1ul << i % 64;
-            return i;
+    unsigned end = a64_asids_of_16_bits() ? ASID_WORDS * 64 : ASIDS_8;
+
+    for (unsigned word = 0; word < ASID_WORDS && word * 64 < end; word++) {
+        if (~asids_used[word]) {
+            unsigned bit = (unsigned)__builtin_ctzl(~asids_used[word]);
+            asids_used[word] |= 1ul << bit;
+            return word * 64 + bit;
         }
     }
     return 0;

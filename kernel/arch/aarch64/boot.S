@@ -103,6 +103,10 @@ a64_mmu_on:
     mov x4, #5
     csel x3, x3, x4, ls
     bfi x2, x3, #32, #3
+    mrs x3, id_aa64mmfr0_el1
+    ubfx x3, x3, #4, #4 /* ASIDBits: 2, 16 of them */
+    ubfx x3, x3, #1, #1
+    bfi x2, x3, #36, #1 /* AS: a64_asids_of_16_bits() */
     msr tcr_el1, x2
     mov x2, #(1 << 20) /* FP traps from EL0 only */
     msr cpacr_el1, x2

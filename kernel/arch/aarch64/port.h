@@ -37,6 +37,12 @@ static inline bool a64_irq_masked(void)
     return a64_read_sysreg(daif) >> 7 & 1;
 }
 
+/* boot.S has set what the CPUs have. */
+static inline bool a64_asids_of_16_bits(void)
+{
+    return a64_read_sysreg(tcr_el1) >> 36 & 1;
+}
+
 /* ---- mmu.c, aspace.c --------------------------------------------------------------- */
 
 /* Page and block attributes */

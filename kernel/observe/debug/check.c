@@ -10,7 +10,8 @@
 #include "kernel/thread/thread.h"
 #include "kernel/time/time.h"
 
-#define LOOP_MAX 1000 /* longer than any list */
+/* Longer than any list. */
+#define LOOP_MAX (CONFIG_CONNECTIONS + CONFIG_THREADS + CONFIG_PULSES + CONFIG_TIMERS + 1000)
 
 /* A list is sound: both directions agree. Returns its length. */
 unsigned check_list(const struct list *head, const char *what)
@@ -85,7 +86,7 @@ static void check_joiner(const struct thread *t)
 /* Waits for a child that is still to end. */
 static void check_parent(const struct thread *t)
 {
-    for (unsigned slot = 1; slot < CONFIG_PROCESSES; slot++) {
+    for (unsigned slot = 1; slot < process_slots(); slot++) {
         const struct process *child = process_in_slot(slot);
         if (child && child->ppid == t->proc->pid && !child->zombie &&
             ((int)t->args[0] == 0 || (int)t->args[0] == child->pid)) {
@@ -208,7 +209,7 @@ static void check_thread(const struct thread *t)
 static void check_zombie(const struct process *proc)
 {
     bool parent = false;
-    for (unsigned slot = 1; slot < CONFIG_PROCESSES; slot++) {
+    for (unsigned slot = 1; slot < process_slots(); slot++) {
         parent |= process_in_slot(slot) && process_in_slot(slot)->pid == proc->ppid;
     }
     if (proc->nthreads != 0 || proc->space.nmaps != 0 || !parent) {
@@ -301,7 +302,8 @@ static void check_timers(unsigned n)
             (i > 0 && timer_nth(n, (i - 1) / 2)->at > node->at)) {
             kernel_panic("timers are out of order");
         }
-        if (at < sizeof(thread_table) && !thread_table[at / sizeof(thread_table[0])].proc) {
+        if (at < TABLE_ENTRIES(THREADS) * sizeof(thread_table[0]) &&
+            !thread_table[at / sizeof(thread_table[0])].proc) {
             kernel_panic("a thread that is no more has a timeout");
         }
     }
@@ -309,7 +311,7 @@ static void check_timers(unsigned n)
 
 void kernel_check(void)
 {
-    for (unsigned slot = 0; slot < CONFIG_PROCESSES; slot++) {
+    for (unsigned slot = 0; slot < process_slots(); slot++) {
         const struct process *proc = process_in_slot(slot);
 
         if (!proc) {

@@ -62,8 +62,8 @@ static void count_process(const struct process *proc)
 
 static void check_count_all(void)
 {
-    memset(counted, 0, sizeof(counted));
-    for (unsigned slot = 0; slot < CONFIG_PROCESSES; slot++) {
+    memset(counted, 0, process_slots() * sizeof(counted[0]));
+    for (unsigned slot = 0; slot < process_slots(); slot++) {
         if (process_in_slot(slot)) {
             count_process(process_in_slot(slot));
         }
@@ -109,7 +109,7 @@ static void check_around(const struct quota *around)
     const struct quota *group;
     unsigned members = 0;
 
-    for (unsigned slot = 0; slot < CONFIG_PROCESSES; slot++) {
+    for (unsigned slot = 0; slot < process_slots(); slot++) {
         const struct process *proc = process_in_slot(slot);
 
         if (proc && proc->quota.up == around) {
@@ -139,7 +139,7 @@ void check_quotas(void)
     const struct quota *group;
 
     check_count_all();
-    for (unsigned slot = 0; slot < CONFIG_PROCESSES; slot++) {
+    for (unsigned slot = 0; slot < process_slots(); slot++) {
         if (process_in_slot(slot)) {
             check_charged(process_in_slot(slot), counted[slot]);
         }

@@ -60,7 +60,9 @@ static struct kymo_quota system_quota(void)
 
 static int take_process(void)
 {
-    return spawn_self(NULL, "sleep", NULL);
+    const struct kymo_spawn_attr small = {.stack_size = 8192, .heap_size = 4096}; /* many fit */
+
+    return spawn_self(&small, "sleep", NULL);
 }
 
 static int take_thread(void)

@@ -94,13 +94,14 @@ static void t_absolute(void)
 
 static void t_limit(void)
 {
-    int ids[512], first = 0;
+    static int16_t ids[6000]; /* more than a board has */
+    int first = 0;
 
     to = make_link(0);
     for (int round = 0; round < 2; round++) {
         int n = 0;
 
-        while (n < (int)COUNT(ids) && (ids[n] = make_timer(1)) >= 0) {
+        while (n < (int)COUNT(ids) && (ids[n] = (int16_t)make_timer(1)) >= 0) {
             n++;
         }
         EXPECT_EQ(errno, EAGAIN);
