@@ -8,8 +8,8 @@
  * slow path. Preconditions: a buffer or one part of at most MSG_SMALL bytes, whole words, covered
  * by the thread's user mapping caches; a partner that waits with such a buffer, a receiver without
  * a timeout; a switch from the thread that blocks to the handoff thread; no other work on this CPU;
- * no event of the slow path on. Each is compiled twice: `traced` it makes the slow path's changes in
- * their order, each with its event, and ends where the slow path's handler ends.
+ * no event of the slow path on. Each is compiled twice: `traced` it makes the slow path's changes
+ * in their order, each with its event, and ends where the slow path's handler ends.
  *
  * A client may have limited its wait. TimerTimeout() in its common form is here as well, because it
  * comes with each such message.
