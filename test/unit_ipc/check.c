@@ -14,6 +14,17 @@ static void check_cpu_settled(unsigned n)
     }
 }
 
+/* It waits for the end of a process, which is on its way: of its own, whose ender it is, or of one
+ * that it has killed. */
+static bool waits_for_an_end(const struct thread *t)
+{
+    const struct process *proc =
+        t->call == KER_SIGNAL_KILL ? process_any((int)t->args[1]) : t->proc;
+
+    return t->state == STATE_WAITCTX && proc && proc->dying && !proc->zombie &&
+           (t->call == KER_SIGNAL_KILL || proc->ender == t);
+}
+
 /* Nothing is left that a CPU had to see first. */
 static void check_thread_settled(const struct thread *t)
 {
@@ -24,7 +35,7 @@ static void check_thread_settled(const struct thread *t)
         broken("thread %d of %d runs and is held", t->tid, t->proc->pid);
     }
     if ((t->flags & (THREAD_DYING | THREAD_AGAIN)) != 0 && t->state != STATE_READY && !cut &&
-        !held) {
+        !held && !waits_for_an_end(t)) {
         broken("thread %d of %d in state %u: flags %#x", t->tid, t->proc->pid, t->state, t->flags);
     }
 }
