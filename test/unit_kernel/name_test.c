@@ -19,19 +19,13 @@
 #include "kernel/ipc/ipc.h"
 #include "test/random.h"
 #include "test/unit_kernel/fake.h"
+#include "test/unit_kernel/steps.h"
 
 #define OWNERS 3
 #define GIVEN 1200u /* names that there may be: more than fit */
 #define OPERATIONS 60000u
 /* The hash of a name, the ends of its search, and its path: some ten names of random ones. */
 #define STEPS_MOST 400u
-
-static unsigned steps, most;
-
-void __sanitizer_cov_trace_pc(void)
-{
-    steps++;
-}
 
 static struct process owners[OWNERS];
 static struct thread threads[OWNERS];
@@ -96,14 +90,6 @@ static long lookup(const char *name, struct kymo_name *found)
     return ker_name_lookup(&threads[1], args);
 }
 
-static void steps_end(void)
-{
-    most = steps > most ? steps : most;
-    if (steps > STEPS_MOST) {
-        fail_msg("%u steps", steps);
-    }
-}
-
 static void change(struct given *g)
 {
     int owner = (int)random_below(OWNERS);
@@ -112,16 +98,16 @@ static void change(struct given *g)
     if (g->owner >= 0 && owner != g->owner) {
         assert_int_equal(detach(owner, g->id), -EINVAL);
         assert_int_equal(attach(owner, g->name, chid), -EEXIST);
-        steps_end();
+        steps_end(STEPS_MOST);
     } else if (g->owner >= 0) {
         assert_int_equal(detach(owner, g->id), 0);
-        steps_end();
+        steps_end(STEPS_MOST);
         g->owner = -1;
         attached--;
     } else {
         bool room = quota_has(&owners[owner].quota, KYMO_LIMIT_NAMES, 1);
         g->id = attach(owner, g->name, chid);
-        steps_end();
+        steps_end(STEPS_MOST);
         assert_int_equal(g->id < 0 ? g->id : 0, room ? 0 : -EAGAIN);
         if (g->id > 0) {
             g->owner = owner;
@@ -136,7 +122,7 @@ static void look(const struct given *g)
     struct kymo_name found = {0, 0};
     long r = lookup(g->name, &found);
 
-    steps_end();
+    steps_end(STEPS_MOST);
     assert_int_equal(r, g->owner < 0 ? -ENOENT : 0);
     if (r == 0) {
         assert_int_equal(found.pid, owners[g->owner].pid);
@@ -266,7 +252,7 @@ static void names_are_found(void **state)
         }
     }
     assert_true(full > 0);
-    print_message("at most %u steps\n", most);
+    print_message("at most %u steps\n", steps_worst);
 }
 
 static void what_is_refused(void **state)

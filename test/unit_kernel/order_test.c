@@ -14,25 +14,11 @@
 #include "kernel/base/order.h"
 #include "test/random.h"
 #include "test/unit_kernel/fake.h"
+#include "test/unit_kernel/steps.h"
 
 #define MEMBERS 4096u
 #define OPERATIONS 60000u
 #define STEPS_MOST 90u /* three paths of 8 bits, three blocks each, and what stands around */
-
-static unsigned steps, most;
-
-void __sanitizer_cov_trace_pc(void)
-{
-    steps++;
-}
-
-static void steps_end(void)
-{
-    most = steps > most ? steps : most;
-    if (steps > STEPS_MOST) {
-        fail_msg("%u steps", steps);
-    }
-}
 
 struct member {
     struct list link;
@@ -54,7 +40,7 @@ static void enter(struct member *m, unsigned priorities)
     m->arrival = ++arrivals;
     steps = 0;
     order_insert(&order, &head, &m->link, &m->order, (uint8_t)m->priority);
-    steps_end();
+    steps_end(STEPS_MOST);
     m->queued = true;
     queued++;
 }
@@ -63,7 +49,7 @@ static void leave(struct member *m)
 {
     steps = 0;
     order_remove(&order, &m->link, &m->order);
-    steps_end();
+    steps_end(STEPS_MOST);
     m->queued = false;
     queued--;
 }
@@ -93,7 +79,7 @@ static void queue_with(unsigned count, unsigned priorities)
     memset(&order, 0, sizeof(order));
     memset(members, 0, sizeof(members));
     queued = 0;
-    most = 0;
+    steps_worst = 0;
     for (unsigned n = 0; n < OPERATIONS; n++) {
         struct member *m = &members[random_below(count)];
         if (m->queued) { /* the first one is what mostly leaves */
@@ -105,7 +91,8 @@ static void queue_with(unsigned count, unsigned priorities)
             check_order();
         }
     }
-    print_message("%4u members of %3u priorities: at most %u steps\n", count, priorities, most);
+    print_message("%4u members of %3u priorities: at most %u steps\n", count, priorities,
+                  steps_worst);
     while (!list_empty(&head)) {
         leave(list_entry(head.next, struct member, link));
     }

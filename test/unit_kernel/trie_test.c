@@ -13,25 +13,11 @@
 #include "kernel/base/trie.h"
 #include "test/random.h"
 #include "test/unit_kernel/fake.h"
+#include "test/unit_kernel/steps.h"
 
 #define MEMBERS 4096u
 #define OPERATIONS 15000u
 #define STEPS_MOST 270u /* two paths of TRIE_DEPTH, four blocks each */
-
-static unsigned steps, most;
-
-void __sanitizer_cov_trace_pc(void)
-{
-    steps++;
-}
-
-static void steps_end(void)
-{
-    most = steps > most ? steps : most;
-    if (steps > STEPS_MOST) {
-        fail_msg("%u steps", steps);
-    }
-}
 
 static struct trie_node nodes[MEMBERS];
 static bool in[MEMBERS];
@@ -60,11 +46,11 @@ static void look(uint32_t key)
 {
     steps = 0;
     struct trie_node *found = trie_find(&trie, key);
-    steps_end();
+    steps_end(STEPS_MOST);
     assert_ptr_equal(found, model_find(key));
     steps = 0;
     found = trie_at_least(&trie, key);
-    steps_end();
+    steps_end(STEPS_MOST);
     assert_ptr_equal(found, model_at_least(key));
 }
 
@@ -96,14 +82,14 @@ static void change(unsigned i, unsigned bits)
         trie_insert(&trie, &nodes[i]);
         in[i] = true;
     }
-    steps_end();
+    steps_end(STEPS_MOST);
 }
 
 static void set_with(unsigned bits, unsigned members)
 {
     memset(in, 0, sizeof(in));
     trie = (struct trie){NULL};
-    most = 0;
+    steps_worst = 0;
     for (unsigned n = 0; n < OPERATIONS; n++) {
         change(random_below(members), bits);
         if (n % 16 == 0) {
@@ -111,7 +97,7 @@ static void set_with(unsigned bits, unsigned members)
             look(nodes[random_below(members)].key);
         }
     }
-    print_message("%4u members, keys of %2u bits: at most %u steps\n", members, bits, most);
+    print_message("%4u members, keys of %2u bits: at most %u steps\n", members, bits, steps_worst);
     for (unsigned i = 0; i < members; i++) {
         if (in[i]) {
             trie_remove(&trie, &nodes[i]);
