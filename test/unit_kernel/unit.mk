@@ -26,7 +26,7 @@ $(call counted,tree.c): kernel/base/order/tree.c
 $(call counted,trie.c): kernel/base/trie.c
 $(call counted,name.c): kernel/ipc/name.c
 $(call counted,phys.c): kernel/mem/phys.c
-$(call counted,phys.c tree.c trie.c name.c): $(wildcard kernel/*/*.h kernel/base/order/*.h test/unit_kernel/*.h)
+$(call counted,phys.c tree.c trie.c name.c): $(wildcard kernel/*/*.h kernel/base/order/*.h test/unit_kernel/*.h) | $(TRACE_GEN)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(filter-out $(ASSERT_FLAGS_1) -fsanitize% -fno-sanitize% -O1,$(UNIT_KERNEL_FLAGS)) -O2 \
 		-fsanitize-coverage=trace-pc -c -o $@ $(filter %.c,$^)
