@@ -100,8 +100,8 @@ _Static_assert(MSG_PIECES * sizeof(iov_t) <= MSG_SMALL, "found in the user mappi
 
 /* Reads the buffer that args[arg] and args[arg + 1] of t name, of at most CONFIG_COPY_CHUNK bytes.
  * Returns false as part_read(), or if it is longer or of too many parts. */
-static inline bool parts_read(struct thread *t, unsigned arg, const struct vm_cache *cache,
-                              struct parts *p)
+static inline __attribute__((always_inline)) bool
+parts_read(struct thread *t, unsigned arg, const struct vm_cache *cache, struct parts *p)
 {
     if ((intptr_t)t->args[arg + 1] > 1) {
         return parts_read_several(t, arg, cache, p);
