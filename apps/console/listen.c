@@ -17,8 +17,9 @@ static char ring[RING];
 static uint64_t written; /* on the console, in all */
 static uint64_t kernels; /* ConsoleRead()'s position */
 static bool listened;    /* a listener has asked */
-static int listener;     /* connection to it, 0: nobody waits for a pulse */
-static int listener_code;
+static int listener;     /* connection to the last listener, 0: none; kept while it asks again */
+static int listener_pid, listener_chid, listener_code;
+static bool listener_waits; /* for a pulse */
 
 static void keep(const char *text, size_t bytes)
 {
@@ -48,25 +49,32 @@ void listen_text(const char *text, size_t bytes)
         keep_kernels();
     }
     keep(text, bytes);
-    if (listener > 0 && bytes > 0) {
+    if (listener_waits && bytes > 0) {
         MsgSendPulse(listener, SIGEV_PULSE_PRIO_INHERIT, listener_code, 0);
-        ConnectDetach(listener);
-        listener = 0;
+        listener_waits = false;
     }
 }
 
 static void wait_for_more(int rcvid, const struct console_listen *msg, const struct _msg_info *info)
 {
-    if (listener > 0) {
+    if (listener > 0 && (listener_pid != info->pid || listener_chid != msg->chid)) {
         ConnectDetach(listener);
-    }
-    listener = ConnectAttach(0, info->pid, msg->chid, _NTO_SIDE_CHANNEL, 0);
-    listener_code = msg->code;
-    if (listener < 0) {
         listener = 0;
-        MsgError(rcvid, errno);
-        return;
+        listener_waits = false;
     }
+    if (listener == 0) {
+        int coid = ConnectAttach(0, info->pid, msg->chid, _NTO_SIDE_CHANNEL, 0);
+
+        if (coid < 0) {
+            MsgError(rcvid, errno);
+            return;
+        }
+        listener = coid;
+        listener_pid = info->pid;
+        listener_chid = msg->chid;
+    }
+    listener_code = msg->code;
+    listener_waits = true;
     MsgReply(rcvid, 0, NULL, 0);
 }
 
