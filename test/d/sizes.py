@@ -4,11 +4,12 @@
 
 sizes.py BOARD [ROUNDS]
 
-Boots the image `live` (in `work` the workload ends, and the board with it, when D has all the RAM)
-and traces with random sizes of all buffers, 16 bytes to 1 TB, under each policy, one command at a
-time and two at once. A command must end with status 0 and what BEGIN recorded, unless it says that
-something was dropped; or with status 1 and a message that names the options, their sizes and the memory that there is, which only
-bufresize=manual or a size too small for a record may get. KYMO_SEED=n repeats a run.
+Boots the image `live` (in `work` the workload ends, and the board with it, when D has all the
+RAM) and traces with random sizes of all buffers, 16 bytes to 1 TB, under each policy, one command
+at a time and two at once. A command must end with status 0 and what BEGIN recorded, unless it
+says that something was dropped; or with status 1 and a message that names the options, their
+sizes and the memory that there is, which only bufresize=manual or a size too small for a record
+may get. KYMO_SEED=n repeats a run.
 """
 import os
 import random
