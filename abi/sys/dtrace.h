@@ -116,7 +116,7 @@ struct kymo_d_info {
     char board[32];
     /* Defaults and limits of this board, bytes. */
     uint64_t bufsize, aggsize, specsize, dynvarsize, strsize;
-    uint64_t memory;   /* bytes free for consumers */
+    uint64_t memory;   /* bytes that consumers may still take: they hold at most what stays free */
     uint64_t clock_hz; /* of the trace clock */
 };
 

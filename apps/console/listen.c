@@ -28,6 +28,13 @@ static void keep(const char *text, size_t bytes)
     }
 }
 
+static void listener_forget(void)
+{
+    ConnectDetach(listener);
+    listener = 0;
+    listener_waits = false;
+}
+
 static void keep_kernels(void)
 {
     char text[64];
@@ -50,17 +57,18 @@ void listen_text(const char *text, size_t bytes)
     }
     keep(text, bytes);
     if (listener_waits && bytes > 0) {
-        MsgSendPulse(listener, SIGEV_PULSE_PRIO_INHERIT, listener_code, 0);
         listener_waits = false;
+        /* A listener that has ended, or whose channel is full, may attach and ask again. */
+        if (MsgSendPulse(listener, SIGEV_PULSE_PRIO_INHERIT, listener_code, 0) == -1) {
+            listener_forget();
+        }
     }
 }
 
 static void wait_for_more(int rcvid, const struct console_listen *msg, const struct _msg_info *info)
 {
     if (listener > 0 && (listener_pid != info->pid || listener_chid != msg->chid)) {
-        ConnectDetach(listener);
-        listener = 0;
-        listener_waits = false;
+        listener_forget();
     }
     if (listener == 0) {
         int coid = ConnectAttach(0, info->pid, msg->chid, _NTO_SIDE_CHANNEL, 0);

@@ -239,7 +239,7 @@ void dtrace_control_info(struct kymo_d_info *info)
                                  .specsize = CONFIG_D_SPECSIZE,
                                  .dynvarsize = size_for_memory(CONFIG_D_DYNVARSIZE, 128 << 10),
                                  .strsize = CONFIG_D_STRSIZE,
-                                 .memory = phys_available(),
+                                 .memory = dtrace_heap_room(),
                                  .clock_hz = arch_clock_hz()};
     memcpy(info->build_id, id, bytes < sizeof(info->build_id) ? bytes : sizeof(info->build_id));
     for (unsigned i = 0; board[i] && i < sizeof(info->board) - 1; i++) {

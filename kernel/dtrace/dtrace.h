@@ -49,6 +49,8 @@ void dtrace_fbt_init(void);
 
 /* Returns the bytes of the system's memory that D uses, as far as 32 bits go. Lock held. */
 uint32_t dtrace_heap_held(void);
+/* Returns the bytes that D may still take: it holds at most as much as stays free. Lock held. */
+size_t dtrace_heap_room(void);
 /* Returns whether ip lies in the slot of a function probe; if so, how far behind the slot's start,
  * and the address of the displaced instructions. */
 bool dtrace_fbt_site(uintptr_t ip, uintptr_t *site, unsigned *behind);

@@ -2,7 +2,11 @@
 /*
  * The D machine's memory: whole granules from the system, and small blocks within chunks of one
  * page. A chunk is freed with its last block, so that a destroyed consumer leaves no memory in use.
- * Kernel lock held. Tested by test/boot's suite d.
+ *
+ * D holds at most as much as stays free, so that programs go on to find memory, and what reads the
+ * buffers has some for that. A larger request is refused as if there were no more.
+ *
+ * Kernel lock held. Tested by test/boot's suite d, and by test/d/sizes.py with any sizes.
  */
 #include "kernel/arch/aspace.h"
 #include "kernel/dtrace/dtrace.h"
@@ -31,9 +35,16 @@ struct block {
 static struct list classes[CLASSES]; /* [k] {0}: not used yet */
 static size_t held;                  /* [k] bytes taken from the system */
 
+size_t dtrace_heap_room(void)
+{
+    size_t available = phys_available();
+
+    return available > held ? (available - held) / 2 : 0;
+}
+
 static void *heap_take(size_t bytes, size_t align)
 {
-    paddr_t pa = phys_alloc(bytes, align);
+    paddr_t pa = bytes <= dtrace_heap_room() ? phys_alloc(bytes, align) : 0;
 
     held += pa ? bytes : 0;
     return pa ? arch_phys_to_virt(pa) : NULL;

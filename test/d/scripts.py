@@ -200,7 +200,7 @@ def balance(board, _):
     CPU, when they were enabled and disabled. Some return by a tail call, arg2 says, not all."""
     # While it runs, each byte of the link passes dozens of probes: what they count is read once,
     # when they are off.
-    status, out, err = board.dtrace("-qx", "strsize=40", "-x", "aggsize=40k", "-x", "aggrate=60s",
+    status, out, err = board.dtrace("-qx", "strsize=40", "-x", "aggsize=64k", "-x", "aggrate=60s",
                                     "-x", "switchrate=60s", "-n", BALANCE)
     if status != 0 or err:
         return f"status {status}: {err}", out

@@ -4,12 +4,11 @@
 
 sizes.py BOARD [ROUNDS]
 
-Boots the image `live` (in `work` the workload ends, and the board with it, when D has all the
-RAM) and traces with random sizes of all buffers, 16 bytes to 1 TB, under each policy, one command
-at a time and two at once. A command must end with status 0 and what BEGIN recorded, unless it
-says that something was dropped; or with status 1 and a message that names the options, their
-sizes and the memory that there is, which only bufresize=manual or a size too small for a record
-may get. KYMO_SEED=n repeats a run.
+Boots the image `work`, whose linkd has little memory of its own, and traces with random sizes of
+all buffers, 16 bytes to 1 TB, under each policy, one command at a time and two at once. A command
+must end with status 0 and what BEGIN recorded, unless it says that something was dropped; or with
+status 1 and a message that names the options, their sizes and the memory that there is, which only
+bufresize=manual or a size too small for a record may get. KYMO_SEED=n repeats a run.
 """
 import os
 import random
@@ -72,7 +71,7 @@ def main():
     board, rounds = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 12
     chance, passed, failed = random.Random(SEED), 0, 0
     print(f"KYMO_SEED={SEED}")
-    with Booted(board, "live") as spec:
+    with Booted(board, "work") as spec:
         turns = [[options] for options in FIXED]
         turns += [[random_options(chance) for _ in range(1 + (n % 4 == 3))] for n in range(rounds)]
         for turn in turns:

@@ -89,7 +89,7 @@ class Code:
         self.starts, self.functions = {}, []  # by address; (address, name)
         self.calls = {}   # address behind a call: (where it goes or None)
         self.jumps = {}   # function: functions that it jumps to; None: it knows by itself where
-        current, behind, falls = None, None, None
+        current, falls = None, None
         for line in text.split("\n"):
             head = re.match(r"^([0-9a-f]+) <(.+)>:$", line)
             if head:
@@ -102,15 +102,14 @@ class Code:
             found = re.match(r"^ *([0-9a-f]+):\t(\S+)\s*(.*)$", line)
             if not found or current is None:
                 continue
-            at, op, rest = int(found[1], 16), found[2], found[3]
-            if behind is not None:
-                self.calls[at] = behind[0]
-                behind = None
+            op, rest = found[2], found[3]
             target = TARGET.search(rest)
             falls = not (op.split(".")[0] in ("b", "bx", "br", "ret", "udf") or "pc}" in rest or
                          rest.startswith("pc,"))
             if CALL.match(op):
-                behind = (int(target[1], 16) if target else None,)
+                # The line that follows may be far behind: zeros between functions are not shown.
+                size = 2 if op == "blx" and not target else 4
+                self.calls[int(found[1], 16) + size] = int(target[1], 16) if target else None
             elif JUMP.match(op) and target:
                 self.jumps.setdefault(current, set()).add(int(target[1], 16))
             elif op in ("br", "bx") and "lr" not in rest:
