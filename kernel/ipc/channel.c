@@ -4,8 +4,12 @@
  *
  * Kernel lock held. Refuses unknown flags (EINVAL), a full table (EAGAIN), chids that aren't the
  * caller's (EINVAL). Destroying a channel wakes every blocked thread: receivers and clients with
- * ESRCH; connections to it remain, useless (EBADF), until their owners detach them. Proved by
- * test/unit_ipc.
+ * ESRCH; connections to it remain, useless (EBADF), until their owners detach them.
+ *
+ * A channel may have thousands of clients and pulses, so it ends in pieces (KER_AGAIN). Meanwhile
+ * it is closed: its process can't receive there, nobody can connect to it, and a message that still
+ * reaches it ends as the others do. If the thread that destroys it is ended alone, the rest is done
+ * at once, with interrupts served in between. Proved by test/unit_ipc (channel_end_test).
  */
 #include "kernel/arch/irq.h"
 #include "kernel/ipc/msg.h"
@@ -59,63 +63,104 @@ long ker_channel_create(struct thread *self, const uintptr_t *args)
     return ch->chid;
 }
 
-/* Wakes the threads of a client that wait for a reply from the channel. */
-static void channel_fail_clients(const struct channel *ch, const struct process *client)
-{
-    for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
-        struct thread *t = client->threads[i];
-        if (t && t->state == STATE_REPLY && t->channel == ch) {
-            msg_client_fail(t, ESRCH);
-        }
-    }
-}
-
-/* Wakes every thread blocked on the channel. */
-static void wake_all(struct channel *ch)
-{
-    while (!list_empty(&ch->receivers)) {
-        msg_receiver_fail(list_entry(ch->receivers.next, struct thread, ready), ESRCH);
-    }
-    while (!list_empty(&ch->senders)) {
-        msg_client_fail(list_entry(ch->senders.next, struct thread, ready), ESRCH);
-    }
-    list_for_each (pos, &ch->connections) {
-        channel_fail_clients(ch, list_entry(pos, struct connection, link)->proc);
-        arch_irq_window();
-    }
-}
-
-static void channel_destroy(struct channel *ch, bool dead)
+/* Nobody finds the channel by its chid any more, which may be given to another one. */
+static void channel_close(struct channel *ch)
 {
     struct process *proc = ch->proc;
+
     kernel_assert(kernel_locked() && proc->channels[ch->chid - 1] == ch);
     proc->channels[ch->chid - 1] = NULL;
+    ch->next_closing = proc->closing;
+    proc->closing = ch;
+}
+
+/* Takes the channel that was closed last away from its process. Nothing has to do with it. */
+static void channel_free(struct process *proc)
+{
+    struct channel *ch = proc->closing;
+
+    kernel_assert(list_empty(&ch->receivers) && list_empty(&ch->senders));
+    kernel_assert(list_empty(&ch->connections) && ch->user_pulses == 0);
     for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
         if (proc->threads[i] && proc->threads[i]->serving == ch) {
             proc->threads[i]->serving = NULL;
             proc->threads[i]->served = true; /* it may serve clients of another channel, too */
         }
     }
-    wake_all(ch);
-    kernel_assert(list_empty(&ch->receivers) && list_empty(&ch->senders));
-    pulse_discard(ch, UINT32_MAX);
-    kernel_assert(ch->user_pulses == 0);
-    while (!list_empty(&ch->connections)) {
-        connection_lost(list_entry(ch->connections.next, struct connection, link), dead);
-        arch_irq_window();
-    }
+    proc->closing = ch->next_closing;
     quota_release(&proc->quota, KYMO_LIMIT_CHANNELS, 1);
     pool_free(&pool, ch);
 }
 
+/* Wakes some of those that wait to receive. Returns whether none is left. */
+static bool channel_fail_receivers(struct channel *ch)
+{
+    for (unsigned n = 0; n < PROCESS_GONE_AT_ONCE && !list_empty(&ch->receivers); n++) {
+        msg_receiver_fail(list_entry(ch->receivers.next, struct thread, ready), ESRCH);
+    }
+    return list_empty(&ch->receivers);
+}
+
+/* Wakes some of those that send through the channel's first connection; when none is left, the
+ * connection leads nowhere. */
+static void channel_lose_first(struct channel *ch, bool dead)
+{
+    struct connection *conn = list_entry(ch->connections.next, struct connection, link);
+
+    if (connection_fail_users(conn, ESRCH, PROCESS_GONE_AT_ONCE)) {
+        connection_lost(conn, dead);
+    }
+}
+
+/*
+ * A piece of the end of the channel that proc closed last: wakes some that wait there, or takes
+ * away a connection, or some pulses. These come last, because clients that detach themselves
+ * meanwhile still leave their notices. dead: the process ends. Returns false if no closed channel
+ * is left.
+ */
+static bool channel_end_piece(struct process *proc, bool dead)
+{
+    struct channel *ch = proc->closing;
+
+    if (!ch) {
+        return false;
+    }
+    if (!channel_fail_receivers(ch)) {
+        return true;
+    }
+    if (!list_empty(&ch->connections)) {
+        channel_lose_first(ch, dead);
+    } else if (pulse_discard(ch, PROCESS_GONE_AT_ONCE)) {
+        channel_free(proc);
+    }
+    return true;
+}
+
+/* The first part closes the channel; each part then does a piece for what the process closed. */
 long ker_channel_destroy(struct thread *self, const uintptr_t *args)
 {
     struct channel *ch = msg_channel(self->proc, args[0]);
-    if (!ch) {
-        return -EINVAL;
+
+    if (self->step == 0) {
+        if (!ch) {
+            return -EINVAL;
+        }
+        channel_close(ch);
+        self->step = 1;
     }
-    channel_destroy(ch, false);
-    return 0;
+    return channel_end_piece(self->proc, false) ? KER_AGAIN : 0;
+}
+
+void channel_destroy_abandon(struct thread *t)
+{
+    bool destroys = t->call == KER_CHANNEL_DESTROY && t->step != 0;
+
+    if (!destroys || t->proc->dying || t->proc->nthreads == 1) {
+        return; /* process_end_step() goes on with it */
+    }
+    while (channel_end_piece(t->proc, false)) {
+        arch_irq_window();
+    }
 }
 
 /* Reports the end of t to the channels from chid on that asked for it, until one doesn't receive it
@@ -156,19 +201,18 @@ void channel_notice_done(struct pulse *p, const struct channel *ch)
     }
 }
 
-/* A channel, or some of its pulses if there are many; programs send no further ones: see
- * ker_msg_send_pulse(). */
+/* Programs send no further pulses to a process that ends: see ker_msg_send_pulse(). */
 bool channel_process_gone(struct process *proc)
 {
     kernel_assert(kernel_locked() && proc->dying);
-    for (unsigned i = 0; i < CONFIG_CHANNELS_PER_PROCESS; i++) {
-        if (!proc->channels[i]) {
-            continue;
-        }
-        if (pulse_discard(proc->channels[i], PROCESS_GONE_AT_ONCE)) {
-            channel_destroy(proc->channels[i], true);
-        }
+    if (channel_end_piece(proc, true)) {
         return true;
+    }
+    for (unsigned i = 0; i < CONFIG_CHANNELS_PER_PROCESS; i++) {
+        if (proc->channels[i]) {
+            channel_close(proc->channels[i]);
+            return true;
+        }
     }
     return false;
 }

@@ -145,15 +145,18 @@ long ker_connect_attach(struct thread *self, const uintptr_t *args)
     return conn->coid;
 }
 
-/* Fails sends in progress through a connection that is being closed. */
-static void fail_users(struct connection *conn)
+bool connection_fail_users(const struct connection *conn, int error, unsigned most)
 {
     for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
         struct thread *t = conn->proc->threads[i];
         if (t && (t->state == STATE_SEND || t->state == STATE_REPLY) && t->connection == conn) {
-            msg_client_fail(t, EBADF);
+            if (most-- == 0) {
+                return false;
+            }
+            msg_client_fail(t, error);
         }
     }
+    return true;
 }
 
 static void connect_free(struct connection *conn)
@@ -201,7 +204,7 @@ static void connect_detach(struct connection *conn)
     struct channel *ch = conn->channel;
     struct process *proc = conn->proc;
     kernel_assert(kernel_locked() && msg_connection(proc, (uintptr_t)conn->coid) == conn);
-    fail_users(conn);
+    connection_fail_users(conn, EBADF, CONFIG_THREADS_PER_PROCESS);
     if (conn->coid & _NTO_SIDE_CHANNEL) {
         proc->side[conn->coid - _NTO_SIDE_CHANNEL] = NULL;
     } else {

@@ -18,6 +18,8 @@ struct channel {
     struct order senders_order, pulses_order;
     uint16_t user_pulses;    /* [k] queued pulses sent by programs; limited */
     struct list connections; /* [k] connections to this channel */
+    /* [k] closed: the one that the process closed before, NULL: none */
+    struct channel *next_closing;
 };
 
 /* A closed connection stays in its table until its notice has been received. */
@@ -74,6 +76,8 @@ extern const struct wait_kind msg_wait_send, msg_wait_receive, msg_wait_reply;
 void msg_thread_gone(struct thread *t);
 /* The same, after its THDESTROY: a pulse to channels that asked for it. */
 void channel_thread_gone(struct thread *t);
+/* A thread ends that was in ChannelDestroy(): its process is to keep no closed channel. */
+void channel_destroy_abandon(struct thread *t);
 /* A process ends: what it holds. */
 bool name_process_gone(struct process *proc);
 bool channel_process_gone(struct process *proc);

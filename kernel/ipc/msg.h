@@ -187,6 +187,9 @@ void connection_init(void);
 
 /* ---- connections and channels ------------------------------------------------------ */
 
+/* Wakes at most so many threads that send through it, with an error. Returns whether none is
+ * left. */
+bool connection_fail_users(const struct connection *conn, int error, unsigned most);
 /* Its server's channel is gone. dead: so is the server. Sends the COIDDEATH pulse. */
 void connection_lost(struct connection *conn, bool dead);
 

@@ -209,6 +209,10 @@ static void msg_server_gone(struct thread *t)
             msg_cancel_give_back(proc->channels[i], t);
         }
     }
+    for (struct channel *ch = proc->closing; ch; ch = ch->next_closing) {
+        msg_forget_server(ch, t);
+        msg_cancel_give_back(ch, t);
+    }
 }
 
 void msg_thread_gone(struct thread *t)

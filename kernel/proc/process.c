@@ -285,8 +285,8 @@ static void process_wake_childless(struct process *parent)
 /* For assertions: of what a process may hold there is nothing any more. */
 static inline bool process_holds_nothing(const struct process *proc)
 {
-    unsigned held =
-        proc->nthreads + proc->space.nmaps + !list_empty(&proc->sync_waiters) + proc->nclosed;
+    unsigned held = proc->nthreads + proc->space.nmaps + !list_empty(&proc->sync_waiters) +
+                    proc->nclosed + (proc->closing != NULL);
 
     for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
         held += proc->threads[i] != NULL;

@@ -149,16 +149,22 @@ static void job_note_thread(struct spawn_job *job, const struct thread *parent,
     job->child->held = s->flags & KYMO_SPAWN_HOLD;
 }
 
-/* Makes the process, empty. */
+/* Finds the program in the boot image. */
 static int job_open(struct spawn_job *job)
+{
+    int error = program_open(&job->elf, job->request.program);
+
+    job->opened = !error;
+    return error ? error : 1;
+}
+
+/* Makes the process, empty. */
+static int job_make(struct spawn_job *job)
 {
     const struct thread *parent = job_parent(job);
     const struct kymo_spawn *s = &job->request;
-    int error = program_open(&job->elf, s->program);
+    int error = process_create(s->program, parent->proc->pid, s->ability, &job->child);
 
-    if (!error) {
-        error = process_create(s->program, parent->proc->pid, s->ability, &job->child);
-    }
     if (error) {
         return error;
     }
@@ -214,7 +220,8 @@ static int job_end(struct spawn_job *job)
 
 static long job_step(struct spawn_job *job)
 {
-    int result = !job->child      ? job_open(job)
+    int result = !job->opened     ? job_open(job)
+                 : !job->child    ? job_make(job)
                  : !job->laid_out ? job_lay_out(job)
                                   : spawn_load_step(job);
 

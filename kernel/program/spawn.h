@@ -24,7 +24,7 @@ struct spawn_clear {
 struct spawn_job {
     struct thread *caller; /* [k] the thread in PROC_SPAWN; NULL: the kernel, at boot */
     bool used;             /* [k] */
-    bool laid_out;         /* [k] like all fields below */
+    bool opened, laid_out; /* [k] like all fields below */
     struct process *child; /* NULL: not made yet */
     struct elf_image elf;
     struct spawn_segment segments[SPAWN_SEGMENTS];

@@ -363,6 +363,54 @@ static int op_join(void)
     return 0;
 }
 
+/* A channel with all that one process can bring: connections, pulses, clients, notices. */
+static int crowd_chid, crowd_coid;
+static volatile int crowd_waiting;
+static int crowd_more; /* connections beside the first */
+
+static void *crowd_sends(void *unused)
+{
+    crowd_waiting++;
+    MsgSend(crowd_coid, NULL, 0, NULL, 0);
+    return unused;
+}
+
+static int begin_crowd(void)
+{
+    unsigned n = 0;
+
+    crowd_chid = ChannelCreate(_NTO_CHF_DISCONNECT);
+    crowd_coid = ConnectAttach(0, 0, crowd_chid, _NTO_SIDE_CHANNEL, 0);
+    while (n < WAITERS && pthread_create(&waiters[n], NULL, crowd_sends, NULL) == 0) {
+        n++;
+    }
+    while (crowd_waiting < (int)n) {
+        SchedYield();
+    }
+    while (MsgSendPulse(crowd_coid, SIGEV_PULSE_PRIO_INHERIT, 1, 0) == 0) {
+    }
+    while (ConnectAttach(0, 0, crowd_chid, _NTO_SIDE_CHANNEL, 0) >= 0) {
+        crowd_more++;
+    }
+    return n == 0 || crowd_coid < 0;
+}
+
+static int op_crowd(void)
+{
+    return ChannelDestroy(crowd_chid);
+}
+
+static int op_crowd_end(void)
+{
+    for (int i = 0; i < crowd_waiting; i++) {
+        pthread_join(waiters[i], NULL);
+    }
+    for (int i = 0; i <= crowd_more; i++) {
+        ConnectDetach(crowd_coid + i);
+    }
+    return 0;
+}
+
 static int op_names(void)
 {
     struct kymo_name found;
@@ -599,6 +647,8 @@ static const struct {
     {"end_full", begin_end, op_end},
     {"kill_full", begin_hold, op_kill},
     {"crash_full", begin_crash, op_end},
+    {"channel", begin_crowd, op_crowd},
+    {"channel_clients", NULL, op_crowd_end},
     {"timers_due", begin_timers, op_timers},
     {"timers_end", NULL, op_timers_end},
 };

@@ -142,6 +142,9 @@ static void count_process(struct census *c, const struct process *proc)
             count_channel(c, proc->channels[i]);
         }
     }
+    for (const struct channel *ch = proc->closing; ch; ch = ch->next_closing) {
+        count_channel(c, ch);
+    }
     for (unsigned i = 0; i < CONFIG_CONNECTIONS_PER_PROCESS; i++) {
         c->connections += (proc->fds[i] != NULL) + (proc->side[i] != NULL);
     }

@@ -248,9 +248,7 @@ static void check_caches(const struct thread *t)
 static void check_process(const struct process *proc)
 {
     unsigned threads = 0;
-    for (unsigned i = 0; i < CONFIG_CHANNELS_PER_PROCESS; i++) {
-        check_channel(proc, i);
-    }
+    check_channels(proc);
     for (unsigned i = 0; i < CONFIG_CONNECTIONS_PER_PROCESS; i++) {
         check_connection(proc, proc->fds[i], (int)i);
         check_connection(proc, proc->side[i], (int)(_NTO_SIDE_CHANNEL + i));

@@ -21,7 +21,7 @@ bool check_in_list(const struct list *head, const struct list *node);
 bool check_is_channel(const struct process *proc, const struct channel *ch);
 bool check_is_connection(const struct process *proc, const struct connection *conn);
 void check_quotas(void);
-void check_channel(const struct process *proc, unsigned i);
+void check_channels(const struct process *proc);
 void check_connection(const struct process *proc, const struct connection *conn, int coid);
 
 #endif

@@ -13,6 +13,11 @@ bool check_is_channel(const struct process *proc, const struct channel *ch)
             return true;
         }
     }
+    for (const struct channel *closed = proc->closing; closed; closed = closed->next_closing) {
+        if (closed == ch) {
+            return true;
+        }
+    }
     return false;
 }
 
@@ -59,15 +64,8 @@ static void check_pulses(const struct channel *ch)
     }
 }
 
-void check_channel(const struct process *proc, unsigned i)
+static void check_channel(const struct channel *ch)
 {
-    const struct channel *ch = proc->channels[i];
-    if (!ch) {
-        return;
-    }
-    if (ch->proc != proc || ch->chid != (int)i + 1) {
-        kernel_panic("channel %d of process %d isn't its own", (int)ch->chid, (int)proc->pid);
-    }
     check_queue(&ch->senders, ch, STATE_SEND);
     check_queue(&ch->receivers, ch, STATE_RECEIVE);
     check_pulses(ch);
@@ -91,6 +89,27 @@ void check_channel(const struct process *proc, unsigned i)
             kernel_panic("connection %d of process %d leads elsewhere", (int)conn->coid,
                          (int)conn->proc->pid);
         }
+    }
+}
+
+void check_channels(const struct process *proc)
+{
+    for (unsigned i = 0; i < CONFIG_CHANNELS_PER_PROCESS; i++) {
+        const struct channel *ch = proc->channels[i];
+        if (!ch) {
+            continue;
+        }
+        if (ch->proc != proc || ch->chid != (int)i + 1) {
+            kernel_panic("channel %d of process %d isn't its own", (int)ch->chid, (int)proc->pid);
+        }
+        check_channel(ch);
+    }
+    for (const struct channel *ch = proc->closing; ch; ch = ch->next_closing) {
+        if (ch->proc != proc) {
+            kernel_panic("closed channel %d of process %d isn't its own", (int)ch->chid,
+                         (int)proc->pid);
+        }
+        check_channel(ch);
     }
 }
 

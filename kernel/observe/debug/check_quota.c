@@ -50,6 +50,10 @@ static void count_process(const struct process *proc)
             count_queued(proc->channels[i]);
         }
     }
+    for (const struct channel *ch = proc->closing; ch; ch = ch->next_closing) {
+        check_count_for(proc->pid, KYMO_LIMIT_CHANNELS, 1);
+        count_queued(ch);
+    }
     for (unsigned i = 0; i < CONFIG_CONNECTIONS_PER_PROCESS; i++) {
         check_count_for(proc->pid, KYMO_LIMIT_CONNECTIONS, proc->fds[i] != NULL);
         check_count_for(proc->pid, KYMO_LIMIT_CONNECTIONS, proc->side[i] != NULL);
