@@ -55,6 +55,10 @@ struct cpu {
     volatile uint32_t xcall_pending; /* [a] a cross-call is pending */
     bool online;                     /* [I] after boot */
     bool locked;                     /* [c] debug images: this CPU holds the kernel lock */
+    /* [c] structures that the event of the call under way has read, and whose call reads them now:
+     * kernel/mem/copy.c */
+    uint32_t kept;
+    const struct process *kept_for;
     const struct sample *sampled; /* [c] the sample of the profile probe firing here; NULL: none */
 };
 

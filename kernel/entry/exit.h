@@ -17,6 +17,8 @@ void kercall_special(struct thread *self, long result);
 /* Executes self's call of this number through its handler, releases the lock and returns the thread
  * to resume. Lock held. */
 struct thread *kercall_held(struct thread *self, unsigned number);
+/* The same of a call that reads structures: as its event has read them (kernel/mem/mem.h). */
+struct thread *kercall_held_reading(struct thread *self, unsigned number);
 /* Like kercall_held(), called without the lock. */
 struct thread *kercall_locked(struct thread *self, unsigned number);
 /* The general path of a NOLOCK call, whose fast path found another case. Lock as for those. */

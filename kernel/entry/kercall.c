@@ -9,6 +9,7 @@
 #include "abi/compiler.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/entry.h"
+#include "kernel/base/cpu.h"
 #include "kernel/base/kercall.h"
 
 #include "abi/errno.h"
@@ -193,6 +194,28 @@ struct thread *kercall_locked(struct thread *self, unsigned number)
     return kercall_result(self, handlers[number](self, self->args));
 }
 
+struct thread *kercall_held_reading(struct thread *self, unsigned number)
+{
+    struct cpu *cpu = arch_cpu();
+
+    if (CONFIG_CPUS == 1 || likely(!cpu->kept)) {
+        return kercall_held(self, number);
+    }
+    kernel_assert(kernel_locked());
+    self->step = 0;
+    cpu->kept_for = self->proc;
+    long result = handlers[number](self, self->args);
+    cpu->kept_for = NULL;
+    cpu->kept = 0;
+    return kercall_result(self, result);
+}
+
+static struct thread *kercall_locked_reading(struct thread *self, unsigned number)
+{
+    kernel_lock();
+    return kercall_held_reading(self, number);
+}
+
 /* The entry path of a call, by number. */
 typedef struct thread *(*kercall_way)(struct thread *self, unsigned number);
 
@@ -201,13 +224,16 @@ typedef struct thread *(*kercall_way)(struct thread *self, unsigned number);
 static kercall_way ways[KERCALL_MAX] = {
     /* [k] written by kercall_use_direct() */
     [0 ... UNKNOWN] = kercall_locked,
-#define KERCALL(number, NAME, handler, flags, ...) \
+#include "kernel/entry/kercall_reads.h"
+#define NONE 0
+#define KERCALL(number, NAME, handler, flags, reads, ...) \
     [number] = CONFIG_CPUS == 1    ? kercall_held \
                : (flags) == NOLOCK ? kercall_unlocked \
+               : (reads)           ? kercall_locked_reading \
                                    : kercall_locked,
 #include "abi/kercalls.def"
-#include "kernel/base/cpu.h"
 #undef KERCALL
+#undef NONE
     [KER_MSG_SENDV] = msg_direct_send,   [KER_MSG_RECEIVEV] = msg_direct_receive,
     [KER_MSG_REPLYV] = msg_direct_reply, [KER_TIMER_TIMEOUT] = msg_direct_timeout,
     [KER_TRACE_EVENT] = trace_quick,
@@ -222,7 +248,7 @@ void kercall_use_direct(bool on)
     } calls[] = {{KER_MSG_SENDV, msg_direct_send, kercall_locked},
                  {KER_MSG_RECEIVEV, msg_direct_receive, kercall_locked},
                  {KER_MSG_REPLYV, msg_direct_reply, kercall_locked},
-                 {KER_TIMER_TIMEOUT, msg_direct_timeout, kercall_locked},
+                 {KER_TIMER_TIMEOUT, msg_direct_timeout, kercall_locked_reading},
                  {KER_TRACE_EVENT, trace_quick, kercall_unlocked}};
 
     for (unsigned i = 0; i < sizeof(calls) / sizeof(*calls); i++) {

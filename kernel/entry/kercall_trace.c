@@ -7,8 +7,9 @@
  * event itself names no thread, so a reader attributes it to the one running on that CPU. The same
  * holds for the INT event of an aborted wait; if the thread itself is ended, the INT event follows
  * its THDEAD event. Words of messages and structures that the caller doesn't have, or has no right
- * to, are 0; they are read when the event is made, so another thread of the caller may have changed
- * them since. The common cases are in kercall_quick.c and, of the wide form, kercall_wide.c, which
+ * to, are 0. Those of a structure that the call reads are what it reads: kernel/mem/mem.h,
+ * copy_keep(). Those of a message and of a sync_t are read when the event is made, and another
+ * thread of the caller may have changed them since. The common cases are in kercall_quick.c and, of the wide form, kercall_wide.c, which
  * call this for all others. Proof:
  * test/boot's suites events and events-wide, where a program predicts every word.
  */
@@ -104,6 +105,13 @@ const struct kercall_words kercall_words_of[KERCALL_MAX] = {
 #undef KERCALL
 };
 
+static const bool reads[KERCALL_MAX] = {
+#include "kernel/entry/kercall_reads.h"
+#define KERCALL(number, NAME, handler, flags, arguments, ...) [number] = arguments,
+#include "abi/kercalls.def"
+#undef KERCALL
+};
+
 /* Returns three words of a message in memory that one of the caches covers; NULL: look it up. */
 static const uint32_t *message_found(const struct thread *self, unsigned at)
 {
@@ -171,12 +179,20 @@ struct found {
     const char *at;
 };
 
-const char *kercall_trace_structure(struct thread *self, const struct word *word)
+const char *kercall_trace_structure(struct thread *self, const struct word *word, bool enter)
 {
     uintptr_t at = self->args[word->code - FIELD];
 
-    return at == 0 || word->whole == 0 ? NULL
-                                       : vm_user_ptr(self->proc, at, word->whole, KYMO_PROT_READ);
+    if (at == 0) {
+        return NULL;
+    }
+    if (CONFIG_CPUS > 1 && enter && reads[self->call]) {
+        const char *kept = copy_keep(self->proc, at, word->whole ? word->whole : COPY_KEPT);
+        if (kept) {
+            return kept;
+        }
+    }
+    return word->whole == 0 ? NULL : vm_user_ptr(self->proc, at, word->whole, KYMO_PROT_READ);
 }
 
 /* Returns a field of a structure that is not the caller's as a whole; 0 if the field isn't its
@@ -192,13 +208,14 @@ static uint64_t field_alone(struct thread *self, const struct word *word)
 }
 
 static inline void add_field(struct thread *self, const struct word *word, struct found *found,
-                             struct trace_values *v)
+                             bool enter, struct trace_values *v)
 {
+    kernel_assert(!enter || word->offset + (word->size & BYTES) <= COPY_KEPT);
     v->is_long |= (uint32_t)((word->size & LONG) != 0) << v->n;
     v->is_signed |= (uint32_t)((word->size & SIGNED) != 0) << v->n;
     if (word->code != found->code) {
         found->code = word->code;
-        found->at = kercall_trace_structure(self, word);
+        found->at = kercall_trace_structure(self, word, enter);
     }
     v->value[v->n] =
         found->at ? field_load(found->at + word->offset, word->size) : field_alone(self, word);
@@ -213,7 +230,7 @@ static void add_argument(struct thread *self, unsigned i, struct trace_values *v
 }
 
 /* Appends the words of a list; NULL: there is no such call. */
-static void kercall_trace_collect(struct thread *self, const struct word *word,
+static void kercall_trace_collect(struct thread *self, const struct word *word, bool enter,
                                   struct trace_values *v)
 {
     uintptr_t message[3] = {0, 0, 0};
@@ -225,7 +242,7 @@ static void kercall_trace_collect(struct thread *self, const struct word *word,
             if (found && self->result == 0) {
                 return; /* a pulse: no information about its sender */
             }
-            add_field(self, word, &structure, v);
+            add_field(self, word, &structure, enter, v);
         } else if (word->code == WORD_OWNER) {
             v->value[v->n] = (uint32_t)self->proc->pid;
         } else if (word->code <= WORD_A5) {
@@ -277,7 +294,7 @@ static void trace_enter(struct thread *self, unsigned number, const struct word 
 
     v.is_long = v.is_signed = v.n = 0;
     v.value[0] = v.value[1] = 0;
-    kercall_trace_collect(self, list, &v);
+    kercall_trace_collect(self, list, true, &v);
     v.n = wide ? v.n : 2;
     trace_kercall(number, &v);
 }
@@ -319,7 +336,8 @@ static void exit_words(struct thread *self, bool wide, struct trace_values *v)
     v->is_long = 0;
     v->n = 1;
     if (list && !self->result_error && (wide || !(list->size & LONG))) {
-        kercall_trace_collect(self, wide ? list : (const struct word[]){*list, {NONE, 0, 0, 0}}, v);
+        kercall_trace_collect(self, wide ? list : (const struct word[]){*list, {NONE, 0, 0, 0}},
+                              false, v);
     }
     v->n = wide && !self->result_error ? v->n : 2;
 }

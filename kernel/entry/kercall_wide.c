@@ -50,16 +50,17 @@ static inline uint32_t *wide_argument(uint32_t *out, const struct thread *self, 
 }
 
 /* Returns as kercall_trace_structure(); the fields of no structure are 0. */
-static inline const char *wide_structure(struct thread *self, const struct word *word)
+static inline const char *wide_structure(struct thread *self, const struct word *word, bool enter)
 {
     static const char zeros[UINT8_MAX + sizeof(uint64_t)]; /* behind each offset a field */
 
-    return self->args[word->code - FIELD] == 0 ? zeros : kercall_trace_structure(self, word);
+    return self->args[word->code - FIELD] == 0 ? zeros : kercall_trace_structure(self, word, enter);
 }
 
 /* Puts the words of a list (NULL: there is no such call), at most KERCALL_WORDS values, up to its
  * end or, of a pulse, to where its sender would be told. Returns as wide_field(). */
-static inline uint32_t *wide_collect(struct thread *self, const struct word *word, uint32_t *out)
+static inline uint32_t *wide_collect(struct thread *self, const struct word *word, bool enter,
+                                     uint32_t *out)
 {
     uintptr_t message[3] = {0, 0, 0};
     bool has_message = false;
@@ -73,7 +74,7 @@ static inline uint32_t *wide_collect(struct thread *self, const struct word *wor
                 if (has_message && self->result == 0) {
                     return out;
                 }
-                from = wide_structure(self, word);
+                from = wide_structure(self, word, enter);
                 if (!from) {
                     return NULL;
                 }
@@ -109,7 +110,7 @@ static inline void wide_log(unsigned number, uint32_t *words, uint32_t *end)
 bool kercall_wide_enter(struct thread *self)
 {
     uint32_t words[2 * KERCALL_WORDS + 2];
-    uint32_t *end = wide_collect(self, kercall_words_of[self->call].enter_wide, words);
+    uint32_t *end = wide_collect(self, kercall_words_of[self->call].enter_wide, true, words);
 
     if (unlikely(!end)) {
         return false;
@@ -131,7 +132,7 @@ bool kercall_wide_exit(struct thread *self)
     if (self->result_error) {
         *end++ = (uint32_t)self->result_error;
     } else {
-        end = wide_collect(self, kercall_words_of[self->call].exit_wide, end);
+        end = wide_collect(self, kercall_words_of[self->call].exit_wide, false, end);
     }
     if (unlikely(!end)) {
         return false;

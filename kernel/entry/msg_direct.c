@@ -407,6 +407,9 @@ HELD bool direct_timeout(struct thread *self)
     if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit) || arch_cpu()->trace.exit_work) {
         return false; /* kercall_leave() */
     }
+    if (CONFIG_CPUS > 1 && TRACE_PORT_SITE_ON(TRACE_EV_kercall_enter)) {
+        return false; /* kercall_held_reading() */
+    }
     self->timeout_at = clock_expiry_after(limit);
     self->timeout_states = states;
     self->timeout_now = false;
@@ -416,7 +419,7 @@ HELD bool direct_timeout(struct thread *self)
 HELD struct thread *timeout_held(struct thread *self, unsigned number)
 {
     if (unlikely(!direct_timeout(self))) {
-        return kercall_held(self, number);
+        return CONFIG_CPUS > 1 ? kercall_held_reading(self, number) : kercall_held(self, number);
     }
     arch_context_set_result(self, 0, 0);
     kernel_unlock();

@@ -4,7 +4,9 @@
  * -EFAULT, with nothing copied, if any byte is not the process's own with the required right.
  * Tested by test/unit_kernel/memory_test.c and test/boot's wrong-argument runs.
  */
+#include "abi/compiler.h"
 #include "abi/errno.h"
+#include "kernel/base/cpu.h"
 #include "kernel/proc/proc.h"
 #include "kernel/base/string.h"
 
@@ -21,7 +23,8 @@ bool vm_user_ok(struct process *proc, uintptr_t addr, size_t len, unsigned prot)
     return true;
 }
 
-int copy_in(struct process *proc, void *dst, uintptr_t src, size_t len)
+/* Lock held, or the process's own call. */
+static int copy_in_now(struct process *proc, void *dst, uintptr_t src, size_t len)
 {
     const void *whole = vm_user_ptr(proc, src, len, KYMO_PROT_READ);
     char *to = dst;
@@ -42,6 +45,58 @@ int copy_in(struct process *proc, void *dst, uintptr_t src, size_t len)
         len -= n;
     }
     return 0;
+}
+
+/* ---- what a call's event has read --------------------------------------------------------- */
+
+#define STRUCTURES_MOST 2 /* that the event of one call reads */
+
+struct copy_kept {
+    uintptr_t src;
+    size_t len;
+    char data[COPY_KEPT];
+};
+
+static struct copy_kept kept[CONFIG_CPUS][STRUCTURES_MOST]; /* [c] */
+
+const char *copy_keep(struct process *proc, uintptr_t src, size_t len)
+{
+    struct cpu *cpu = arch_cpu();
+
+    if (CONFIG_CPUS == 1 || cpu->kept == STRUCTURES_MOST) {
+        return NULL;
+    }
+    struct copy_kept *k = &kept[cpu->id][cpu->kept];
+    k->src = src;
+    k->len = len < COPY_KEPT ? len : COPY_KEPT;
+    if (copy_in_now(proc, k->data, src, k->len) != 0) {
+        return NULL;
+    }
+    cpu->kept++;
+    return k->data;
+}
+
+/* What is kept takes the place of what is there now. */
+static __attribute__((noinline)) void copy_in_kept(char *dst, uintptr_t src, size_t len)
+{
+    const struct cpu *cpu = arch_cpu();
+
+    for (unsigned i = 0; i < cpu->kept; i++) {
+        const struct copy_kept *k = &kept[cpu->id][i];
+        if (k->src == src) {
+            memcpy(dst, k->data, len < k->len ? len : k->len);
+        }
+    }
+}
+
+int copy_in(struct process *proc, void *dst, uintptr_t src, size_t len)
+{
+    int error = copy_in_now(proc, dst, src, len);
+
+    if (CONFIG_CPUS > 1 && unlikely(arch_cpu()->kept_for == proc) && !error) {
+        copy_in_kept(dst, src, len);
+    }
+    return error;
 }
 
 int copy_out(struct process *proc, uintptr_t dst, const void *src, size_t len)

@@ -89,6 +89,16 @@ bool vm_user_ok(struct process *proc, uintptr_t addr, size_t len, unsigned prot)
 /* Copy functions: return 0, or -EFAULT with nothing written. Structures are copied once. */
 int copy_in(struct process *proc, void *dst, uintptr_t src, size_t len);
 int copy_out(struct process *proc, uintptr_t dst, const void *src, size_t len);
+/*
+ * What the event of a call has recorded of a structure is what the call reads, though programs on
+ * other CPUs may change it in between. copy_keep(), for the event, without the lock, returns a copy
+ * of the structure's first bytes, at most COPY_KEPT; NULL: they aren't all the caller's. The call
+ * follows on this CPU: as long as cpu->kept_for is its process, copy_in() of that structure gives
+ * the same bytes. cpu->kept is 0 again after it. On a machine with one CPU nothing is between, and
+ * nothing kept.
+ */
+#define COPY_KEPT 96
+const char *copy_keep(struct process *proc, uintptr_t src, size_t len);
 /* Copies a user string with its NUL into dst[size]. Returns its length, -EFAULT or
  * -ENAMETOOLONG. */
 long copy_in_string(struct process *proc, char *dst, uintptr_t src, size_t size);

@@ -49,6 +49,7 @@ static bool passed; /* fake_lock_window() has been called since the lock was let
 unsigned fake_events[FAKE_EVENTS];
 unsigned fake_errors[KERCALL_MAX][FAKE_ERRORS];
 void (*fake_site)(unsigned id, const uint64_t *words);
+void (*fake_enter_hook)(struct thread *t);
 void (*fake_result_hook)(const struct thread *t, int error);
 
 struct cpu *fake_this_cpu(void)
@@ -556,6 +557,9 @@ void trace_log4(uint32_t code, const uint32_t words[4])
 void kercall_trace_enter(struct thread *self)
 {
     record(FAKE_ENTER + self->call, (uint32_t)self->pid, (uint32_t)self->tid, 0, 0);
+    if (fake_enter_hook) {
+        fake_enter_hook(self);
+    }
 }
 /* As the real one, once for each call. */
 void kercall_trace_exit(struct thread *self)

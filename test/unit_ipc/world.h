@@ -45,6 +45,8 @@ extern void (*fake_site)(unsigned id, const uint64_t *words); /* sites without a
 extern void (*fake_before_unmask)(unsigned irq);
 /* How often a kernel call ended with an error, and what hears of each. */
 extern unsigned fake_errors[KERCALL_MAX][FAKE_ERRORS];
+/* What the event at the entry of a call does besides. */
+extern void (*fake_enter_hook)(struct thread *t);
 extern void (*fake_result_hook)(const struct thread *t, int error);
 /* What DTRACE does, as a long call; NULL: there is no such call. */
 extern long_call_part *fake_long_call;
