@@ -178,14 +178,14 @@ listing: image ## disassemble IMAGE of BOARD, with its source, into build/BOARD/
 # The test images with a board's other C libraries, each in a folder of its own.
 .PHONY: other-libc $(addprefix other-libc-,$(BOARDS))
 other-libc: $(addprefix other-libc-,$(BOARDS)) ## the test images with a board's other C library: build/BOARD-LIBC/
-$(addprefix other-libc-,$(BOARDS)): other-libc-%: $(BOARD_TOOLS)
-	$(call board_make,$*,other-libc)
+$(addprefix other-libc-,$(BOARDS)): other-libc-%: board-% # after it: the kernel is from its folder
+	$(call board_make,$*,KERNEL_FROM=$(B)/$* other-libc)
 
 # The benchmark's image without D in the kernel: what a message costs without it.
 .PHONY: without-d $(addprefix without-d-,$(BOARDS))
 without-d: $(addprefix without-d-,$(BOARDS))
-$(addprefix without-d-,$(BOARDS)): without-d-%: $(BOARD_TOOLS)
-	$(call board_make,$*,D=0 B=$(B)/$*-without-d image-bench $(B)/$*-without-d/kernel.elf)
+$(addprefix without-d-,$(BOARDS)): without-d-%: board-% # after it: the programs are from its folder
+	$(call board_make,$*,D=0 B=$(B)/$*-without-d CPIO_FROM=$(B)/$* image-bench $(B)/$*-without-d/kernel.elf)
 
 # The same without images: `make size`.
 .PHONY: $(addprefix kernel-without-d-,$(BOARDS))

@@ -70,7 +70,9 @@ TABLES ?= fixed
 KERNEL_SRCS := $(wildcard kernel/base/order/$(ORDER).c kernel/base/table/$(TABLES).c) $(sort $(filter-out $(OFFSETS_SRC) $(TRACE_OFFSETS_SRC),$(wildcard $(patsubst %,kernel/%/*.c,$(filter-out dtrace,$(KERNEL_ROOMS))) \
 	kernel/arch/$(ARCH)/*.c kernel/arch/$(ARCH)/*.S $(BOARD_DIR)/*.c $(BOARD_DIR)/*.S))) $(BOARD_DRIVERS) \
 	$(TRACE_SRCS) $(D_SRCS_$(D)) $(DEBUG_SRCS_$(DEBUG))
-KERNEL_OBJS := $(addprefix $(B)/,$(addsuffix .o,$(basename $(KERNEL_SRCS))))
+# KERNEL_FROM=<folder>: the kernel's objects are those that stand there, only programs are of this
+# folder.
+KERNEL_OBJS := $(addprefix $(or $(KERNEL_FROM),$(B))/,$(addsuffix .o,$(basename $(KERNEL_SRCS))))
 KERNEL_FLAGS := $(COMMON_FLAGS) -O2 -ffreestanding -DKYMO_KERNEL $(CPU_FLAGS_KERNEL) $(BOARD_DEFS) \
 	-DBOARD_NAME='"$(BOARD)"' \
 	-DARCH_OPS_H='"kernel/arch/$(ARCH)/ops.h"' -DTRACE_PORT_OPS_H='"trace/port/$(ARCH).h"' \
@@ -145,7 +147,7 @@ $(B)/fbt_first.elf: $(FBT_FIRST_OBJS) $(KERNEL_LD_DEPS)
 
 $(B)/fbt_table.c: $(B)/fbt_first.elf build/tools/mkfbt build/tools/mkunwind
 	$(call say,FBT)
-	$(Q)build/tools/mkfbt $< $(B)/fbt_first.map $(B) $@ $(B)/fbt.txt
+	$(Q)build/tools/mkfbt $< $(B)/fbt_first.map $(or $(KERNEL_FROM),$(B)) $@ $(B)/fbt.txt
 	$(Q)build/tools/mkunwind -c $< >> $@
 
 $(B)/unwind_table.c: $(B)/fbt_first.elf build/tools/mkunwind

@@ -68,8 +68,8 @@ static inline uint64_t field_load(const char *from, unsigned size)
 
 /* Reads the first three words of a message; those that the caller doesn't have stay as they are. */
 void kercall_trace_message(struct thread *self, enum argument kind, uintptr_t words[3]);
-/* Returns the structure that an argument names; NULL: it isn't the caller's, or only in part. enter:
- * what the call is to read. */
+/* Returns the structure that an argument names; NULL: it isn't the caller's, or only in part.
+ * enter: what the call is to read. */
 const char *kercall_trace_structure(struct thread *self, const struct word *word, bool enter);
 
 #endif

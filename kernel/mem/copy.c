@@ -6,6 +6,7 @@
  */
 #include "abi/compiler.h"
 #include "abi/errno.h"
+#include "kernel/arch/cpu.h"
 #include "kernel/base/cpu.h"
 #include "kernel/proc/proc.h"
 #include "kernel/base/string.h"

@@ -297,6 +297,16 @@ class Suite:
         return self.variant or (DEBUG if with_assertions else "")
 
 
+def slots64(boards, **more):
+    """Captures with buffers of 64 slots. make check builds them for the board with little RAM."""
+    checks = [merged.other_readers_agree, small.each_command_reads_them]
+    return [Suite("ring-slots64", "a flight recorder with buffers of 64 slots", "ring", boards,
+                  checks=[the_capture_can_be_read, all_that_ran_have_names] + checks,
+                  variant="-slots64", **more),
+            Suite("events-slots64", "programs' own events with buffers of 64 slots", "events",
+                  boards, checks=events.CHECKS + checks, tests=23, variant="-slots64", **more)]
+
+
 SUITES = [
     Suite("api", "kernel API, isolation, bad arguments, trace control", "test", tests=162,
           qemu=["-rtc", "clock=vm"]),
@@ -343,7 +353,7 @@ SUITES = [
     Suite("d-own-multi", "the same on 4 real threads", "down", A64, "multi", cpus=4, tests=6,
           timeout=240),
     Suite("dfuzz", "random calls of D's control, by who may, who may a little and who may not",
-          "dfuzz", cpus=1, tests=40),
+          "dfuzz", cpus=1, tests=28),
     Suite("dfuzz-soak", "more of the same on 4 real threads", "dfuzz-soak", A64, "multi", cpus=4,
           tests=304, timeout=1800, soak=True),
     Suite("storms", "the log and D on and off one trace site, in a storm: both counts are exact",
@@ -487,12 +497,7 @@ SUITES = [
           checks=[says(r"CPU 1 does not start")]),
     Suite("api-slots64", "the API with buffers of 64 slots", "test", M4, tests=158,
           qemu=["-rtc", "clock=vm"], variant="-slots64"),
-    Suite("ring-slots64", "a flight recorder with buffers of 64 slots", "ring", variant="-slots64",
-          checks=[the_capture_can_be_read, all_that_ran_have_names, merged.other_readers_agree,
-                  small.each_command_reads_them]),
-    Suite("events-slots64", "programs' own events with buffers of 64 slots", "events", tests=23,
-          variant="-slots64", checks=events.CHECKS + [merged.other_readers_agree,
-                                                      small.each_command_reads_them]),
+    *slots64(M4), *slots64(A64, soak=True),
     Suite("advice", "the -k that is advised after losses is enough", "advice", tests=4,
           checks=[the_logger_advises_that, the_size_limit_holds_and_all_is_counted,
                   says(r"tracelogger: t_advice \(process \d+\) is recording already: end it, or "
