@@ -256,12 +256,8 @@ static void set_user(bool wanted)
     }
 }
 
-static void set_site(unsigned id)
+static void set_mode(unsigned id, enum trace_site_mode mode)
 {
-    bool logged = trace_bit(trace_site_logged, id);
-    bool asks = trace_gate_armed || trace_bit(trace_filter.row_limited, id);
-    bool all = trace_bit(trace_site_probed, id) || (logged && asks);
-    enum trace_site_mode mode = all ? TRACE_SITE_ALL : logged ? TRACE_SITE_LOG : TRACE_SITE_OFF;
     if (mode != sites[id]) {
         sites[id] = (uint8_t)mode;
         trace_port_site_set(id, mode);
@@ -270,6 +266,62 @@ static void set_site(unsigned id)
             set_user(mode != TRACE_SITE_OFF);
         }
     }
+}
+
+/* The events of the fast path of messages (kernel/entry/msg_direct.c). */
+static const uint8_t of_messages[] = {
+    TRACE_EV_comm_snd_message, TRACE_EV_comm_rec_message, TRACE_EV_comm_reply_message,
+    TRACE_EV_thread_state,     TRACE_EV_change_pri,       TRACE_EV_timer_arm,
+    TRACE_EV_kercall_exit,
+};
+
+/* What the site of messages has to be for one of its events. A call's end is traced behind the
+ * message, in whatever way. */
+static enum trace_site_mode messages_need(unsigned id, enum trace_site_mode mode)
+{
+    return id == TRACE_EV_kercall_exit && mode == TRACE_SITE_ALL ? TRACE_SITE_LOG : mode;
+}
+
+static bool is_of_messages(unsigned id)
+{
+    for (unsigned i = 0; i < sizeof(of_messages); i++) {
+        if (of_messages[i] == id) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum trace_site_mode messages_mode(void)
+{
+    enum trace_site_mode most = TRACE_SITE_OFF;
+
+    for (unsigned i = 0; i < sizeof(of_messages); i++) {
+        enum trace_site_mode mode =
+            messages_need(of_messages[i], (enum trace_site_mode)sites[of_messages[i]]);
+        most = mode > most ? mode : most;
+    }
+    return most;
+}
+
+static void set_site(unsigned id)
+{
+    bool logged = trace_bit(trace_site_logged, id);
+    bool asks = trace_gate_armed || trace_bit(trace_filter.row_limited, id);
+    bool all = trace_bit(trace_site_probed, id) || (logged && asks);
+    enum trace_site_mode mode = all ? TRACE_SITE_ALL : logged ? TRACE_SITE_LOG : TRACE_SITE_OFF;
+
+    if (!is_of_messages(id)) {
+        set_mode(id, mode);
+        return;
+    }
+    /* Between two steps programs may run: the site of messages is never behind its events'. */
+    enum trace_site_mode need = messages_need(id, mode);
+    if (need > sites[TRACE_EV_messages]) {
+        set_mode(TRACE_EV_messages, need);
+    }
+    set_mode(id, mode);
+    set_mode(TRACE_EV_messages, messages_mode());
 }
 
 void trace_sites_settle(void)
@@ -282,7 +334,7 @@ void trace_sites_settle(void)
 
 void trace_filter_apply(bool running)
 {
-    for (unsigned id = 0; id < TRACE_EV_COUNT; id++) {
+    for (unsigned id = 0; id < TRACE_EV_messages; id++) {
         trace_bits_set(trace_site_logged, id, 1, running && site_wanted(id));
         set_site(id);
         trace_port_window();

@@ -7,9 +7,12 @@
  * same, or detects before it has changed anything that it can't, and then calls msg_wide.c, or the
  * slow path. Preconditions: a buffer or one part of at most MSG_SMALL bytes, whole words, covered
  * by the thread's user mapping caches; a partner that waits with such a buffer, a receiver without
- * a timeout; a switch from the thread that blocks to the handoff thread; no other work on this CPU;
- * no event of the slow path on. Each is compiled twice: `traced` it makes the slow path's changes
- * in their order, each with its event, and ends where the slow path's handler ends.
+ * a timeout; a switch from the thread that blocks to the handoff thread; no other work on this CPU.
+ *
+ * One site (TRACE_EV_messages) stands for all events of the slow path, so each function is compiled
+ * for two cases: no event is on; or the log is their only listener, and has them behind the changes
+ * (msg_log.h). If D listens, or the gate is armed, calls go to msg_wide.c, or here (EACH), where
+ * the slow path's changes are made in their order, each with its event.
  *
  * A client may have limited its wait. TimerTimeout() in its common form is here as well, because it
  * comes with each such message.
@@ -22,17 +25,34 @@
 
 #include "kernel/arch/cpu.h"
 #include "kernel/entry/exit.h"
+#include "kernel/entry/msg_log.h"
 #include "kernel/entry/msg_steps.h"
+
+/* Who takes a call of which nothing has been done here. */
+enum otherwise { BY_WIDE, BY_SLOW, BY_LOGGED, BY_EACH };
+
+/* Looks at the site of messages, where no event is on in the common case. Returns false if one is,
+ * and who takes the call then. */
+HELD bool no_events(enum otherwise *otherwise)
+{
+    switch (TRACE_PORT_SITE(TRACE_EV_messages)) {
+    case TRACE_SITE_OFF:
+        return true;
+    case TRACE_SITE_LOG:
+        *otherwise = BY_LOGGED;
+        break;
+    case TRACE_SITE_ALL:
+        *otherwise = BY_EACH;
+        break;
+    }
+    return false;
+}
 
 /* ---- MsgSend ------------------------------------------------------------------------ */
 
-/* Who takes a call of which nothing has been done here. */
-enum otherwise { BY_WIDE, BY_SLOW, WITH_EVENTS };
-
-/* Sends to a waiting receiver. Returns the receiver, which runs (traced: which is READY and runs
- * next), or NULL. */
+/* Sends to a waiting receiver. Returns the receiver, which runs, or NULL. */
 HELD struct thread *send_plain(struct thread *self, struct connection *conn, struct channel *ch,
-                               struct thread *receiver, bool traced, enum otherwise *otherwise)
+                               struct thread *receiver, bool logged, enum otherwise *otherwise)
 {
     struct cpu *cpu = arch_cpu();
     void *buffer = receiver->plain;
@@ -70,32 +90,27 @@ HELD struct thread *send_plain(struct thread *self, struct connection *conn, str
     self->dstmsglen = (uint32_t)r.bytes;
     self->msglen = (uint32_t)n;
     self->buffer = r.at;
-    if (traced) {
-        send_finish_traced(self, conn, ch, receiver, priority);
-    } else {
-        send_finish(self, conn, ch, receiver, priority);
-    }
+    send_finish(self, conn, ch, receiver, priority, logged);
     return receiver;
 }
 
-HELD struct thread *direct_send(struct thread *self, bool traced, enum otherwise *otherwise)
+HELD struct thread *direct_send(struct thread *self, bool logged, enum otherwise *otherwise)
 {
     struct connection *conn;
 
-    if (!traced && send_traced()) {
-        *otherwise = WITH_EVENTS;
+    if (!logged && !no_events(otherwise)) {
         return NULL;
     }
     if (timeout_unusual(self)) {
         return NULL; /* thread_block_limited() */
     }
     struct thread *receiver = send_receiver(self, &conn);
-    return receiver ? send_plain(self, conn, conn->channel, receiver, traced, otherwise) : NULL;
+    return receiver ? send_plain(self, conn, conn->channel, receiver, logged, otherwise) : NULL;
 }
 
 /* ---- MsgReply ----------------------------------------------------------------------- */
 
-HELD bool reply_plain(struct thread *self, struct thread *client, bool traced,
+HELD bool reply_plain(struct thread *self, struct thread *client, bool logged,
                       enum otherwise *otherwise)
 {
     struct cpu *cpu = arch_cpu();
@@ -123,19 +138,14 @@ HELD bool reply_plain(struct thread *self, struct thread *client, bool traced,
         return false; /* sched_wake() does more than to make it READY */
     }
     msg_copy_words(buffer, s.at, n);
-    if (traced) {
-        reply_finish_traced(client, (long)self->args[1]);
-    } else {
-        reply_finish(self, client);
-    }
+    reply_finish(self, client, logged);
     return true;
 }
 
 /* Returns the client, which has its reply (its timeout may still run), or NULL. */
-HELD struct thread *direct_reply(struct thread *self, bool traced, enum otherwise *otherwise)
+HELD struct thread *direct_reply(struct thread *self, bool logged, enum otherwise *otherwise)
 {
-    if (!traced && reply_traced()) {
-        *otherwise = WITH_EVENTS;
+    if (!logged && !no_events(otherwise)) {
         return NULL;
     }
     struct thread *client = rcvid_client(self, self->args[0]);
@@ -145,18 +155,13 @@ HELD struct thread *direct_reply(struct thread *self, bool traced, enum otherwis
     if (timeout_unusual(client)) {
         return NULL; /* thread_wake() */
     }
-    return reply_plain(self, client, traced, otherwise) ? client : NULL;
+    return reply_plain(self, client, logged, otherwise) ? client : NULL;
 }
 
 /* ---- MsgReceive --------------------------------------------------------------------- */
 
-/* One of the events of a receive that blocks is on. */
-static inline bool receive_traced(void)
-{
-    return TRACE_PORT_SITE_ON(TRACE_EV_thread_state) || /* thread_block() */
-           TRACE_PORT_SITE_ON(TRACE_EV_change_pri) ||   /* thread_update_priority() */
-           TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit);   /* exit_leave(): the next thread's call */
-}
+/* What comes with the events: nothing, all of them behind the changes, or each with its change. */
+enum way { SILENT, LOGGED, EACH };
 
 /*
  * Besides cannot_block():
@@ -172,7 +177,7 @@ static inline uintptr_t receive_unusual(const struct cpu *cpu, const struct thre
 }
 
 /* Ends the inheritance for a completed message: self has its own priority again. */
-HELD void receive_uninherit(struct thread *self, bool traced)
+HELD void receive_uninherit(struct thread *self, enum way way)
 {
     uint8_t inherited = self->msg_priority;
 
@@ -180,7 +185,7 @@ HELD void receive_uninherit(struct thread *self, bool traced)
     if (inherited != 0 && inherited == self->priority) {
         uint8_t base = self->base_priority, sync = self->sync_priority;
         uint8_t priority = base > sync ? base : sync;
-        if (traced) {
+        if (way == EACH) {
             direct_set_priority(self, priority);
         } else {
             self->priority = priority;
@@ -188,10 +193,10 @@ HELD void receive_uninherit(struct thread *self, bool traced)
     }
 }
 
-/* Blocks self on a channel where nothing is queued. Returns next, which runs (traced: which is
- * READY and runs next), or NULL. */
+/* Blocks self on a channel where nothing is queued. Returns next, which runs (EACH: which is READY
+ * and runs next), or NULL. */
 HELD struct thread *receive_wait(struct thread *self, struct channel *ch, struct thread *next,
-                                 bool traced)
+                                 enum way way)
 {
     struct cpu *cpu = arch_cpu();
     struct part r;
@@ -212,27 +217,27 @@ HELD struct thread *receive_wait(struct thread *self, struct channel *ch, struct
     self->channel = ch;
     self->dstmsglen = (uint32_t)r.bytes;
     self->buffer = r.at;
-    if (traced) { /* msg_receive_wait() */
-        receive_uninherit(self, true);
+    if (way == EACH) { /* msg_receive_wait() */
+        receive_uninherit(self, way);
         thread_set_state(self, STATE_RECEIVE);
     }
     self->plain =
         !msg_info_find(self, self->args[RECEIVE_ARG_INFO]) || UNEVEN((uintptr_t)r.at) ? NULL : r.at;
-    if (traced) {
+    if (way == EACH) {
         msg_insert_receiver(ch, self);
         return next;
     }
-    receive_uninherit(self, false);
+    receive_uninherit(self, way);
     msg_insert_receiver(ch, self);
     cpu->handoff = NULL;
     sched_hand_over(cpu, self, STATE_RECEIVE, next);
     return next;
 }
 
-HELD struct thread *direct_receive(struct thread *self, bool traced)
+HELD struct thread *direct_receive(struct thread *self, enum way way, enum otherwise *otherwise)
 {
-    if (!traced && receive_traced()) {
-        return NULL; /* then with its events */
+    if (way == SILENT && !no_events(otherwise)) {
+        return NULL;
     }
     struct channel *ch = msg_channel(self->proc, self->args[0]);
     struct thread *next = arch_cpu()->handoff;
@@ -248,7 +253,7 @@ HELD struct thread *direct_receive(struct thread *self, bool traced)
     if (!list_empty(&ch->pulses)) {
         return NULL; /* the pulse is received */
     }
-    return receive_wait(self, ch, next, traced);
+    return receive_wait(self, ch, next, way);
 }
 
 /* ---- the way out: apart, because it needs calls ------------------------------------- */
@@ -260,7 +265,8 @@ struct thread *msg_leave_kicking(struct thread *next)
     return next;
 }
 
-struct thread *msg_send_leave_more(struct thread *self, struct thread *receiver)
+/* What goes with the message besides: who sent it, and that self waits no longer than it wants. */
+static void send_leave_changes(struct thread *self, struct thread *receiver)
 {
     if (receiver->info) {
         msg_info_fill(receiver->info, self);
@@ -268,6 +274,11 @@ struct thread *msg_send_leave_more(struct thread *self, struct thread *receiver)
     if (self->timeout_states) {
         timeout_arm(self, STATE_REPLY);
     }
+}
+
+struct thread *msg_send_leave_more(struct thread *self, struct thread *receiver)
+{
+    send_leave_changes(self, receiver);
     return msg_direct_leave(receiver);
 }
 
@@ -278,25 +289,58 @@ struct thread *msg_reply_leave_limited(struct thread *self, struct thread *clien
     return self;
 }
 
-/* ---- the calls, with the lock ------------------------------------------------------- */
+/* ---- the calls, with the lock and the log ------------------------------------------- */
 
-static __attribute__((noinline)) struct thread *receive_otherwise(struct thread *self,
-                                                                  unsigned number)
-{
-    return receive_traced() && direct_receive(self, true) ? kercall_blocked(self)
-                                                          : kercall_held(self, number);
-}
-
-static __attribute__((noinline)) struct thread *send_with_events(struct thread *self,
-                                                                 unsigned number)
+static __attribute__((noinline)) struct thread *send_logged(struct thread *self, unsigned number)
 {
     enum otherwise otherwise = BY_WIDE;
+    struct thread *receiver = direct_send(self, true, &otherwise);
 
-    if (direct_send(self, true, &otherwise)) {
-        return kercall_blocked(self);
+    if (unlikely(!receiver)) {
+        return otherwise == BY_SLOW ? kercall_held(self, number) : msg_wide_send(self, number);
     }
-    return otherwise == BY_SLOW ? kercall_held(self, number) : msg_wide_send(self, number);
+    if (unlikely((uintptr_t)receiver->info | self->timeout_states)) {
+        send_leave_changes(self, receiver);
+    }
+    send_log(self, receiver);
+    return logged_leave_switched(receiver);
 }
+
+static __attribute__((noinline)) struct thread *receive_each(struct thread *self, unsigned number)
+{
+    enum otherwise otherwise = BY_SLOW;
+
+    return direct_receive(self, EACH, &otherwise) ? kercall_blocked(self) : kercall_held(self, number);
+}
+
+static __attribute__((noinline)) struct thread *receive_logged(struct thread *self, unsigned number)
+{
+    enum otherwise otherwise = BY_SLOW;
+    struct thread *next = direct_receive(self, LOGGED, &otherwise);
+
+    if (unlikely(!next)) {
+        return kercall_held(self, number);
+    }
+    receive_log(self, next);
+    return logged_leave_switched(next);
+}
+
+static __attribute__((noinline)) struct thread *reply_logged(struct thread *self, unsigned number)
+{
+    enum otherwise otherwise = BY_WIDE;
+    struct thread *client = direct_reply(self, true, &otherwise);
+
+    if (unlikely(!client)) {
+        return otherwise == BY_SLOW ? kercall_held(self, number) : msg_wide_reply(self, number);
+    }
+    if (unlikely(client->timeout_states)) {
+        timeout_disarm(client);
+    }
+    reply_log(client);
+    return logged_leave(self);
+}
+
+/* ---- the calls, with the lock ------------------------------------------------------- */
 
 HELD struct thread *send_held(struct thread *self, unsigned number)
 {
@@ -306,28 +350,24 @@ HELD struct thread *send_held(struct thread *self, unsigned number)
     if (next) {
         return send_leave(self, next);
     }
-    if (otherwise == WITH_EVENTS) {
-        return send_with_events(self, number);
+    if (otherwise == BY_LOGGED) {
+        return send_logged(self, number);
     }
     return otherwise == BY_SLOW ? kercall_held(self, number) : msg_wide_send(self, number);
 }
 
 HELD struct thread *receive_held(struct thread *self, unsigned number)
 {
-    struct thread *next = direct_receive(self, false);
+    enum otherwise otherwise = BY_SLOW;
+    struct thread *next = direct_receive(self, SILENT, &otherwise);
 
-    return next ? msg_direct_leave(next) : receive_otherwise(self, number);
-}
-
-static __attribute__((noinline)) struct thread *reply_with_events(struct thread *self,
-                                                                  unsigned number)
-{
-    enum otherwise otherwise = BY_WIDE;
-
-    if (direct_reply(self, true, &otherwise)) {
-        return kercall_done(self, 0);
+    if (next) {
+        return msg_direct_leave(next);
     }
-    return otherwise == BY_SLOW ? kercall_held(self, number) : msg_wide_reply(self, number);
+    if (otherwise == BY_LOGGED) {
+        return receive_logged(self, number);
+    }
+    return otherwise == BY_EACH ? receive_each(self, number) : kercall_held(self, number);
 }
 
 HELD struct thread *reply_held(struct thread *self, unsigned number)
@@ -338,8 +378,8 @@ HELD struct thread *reply_held(struct thread *self, unsigned number)
     if (client) {
         return reply_leave(self, client);
     }
-    if (otherwise == WITH_EVENTS) {
-        return reply_with_events(self, number);
+    if (otherwise == BY_LOGGED) {
+        return reply_logged(self, number);
     }
     return otherwise == BY_SLOW ? kercall_held(self, number) : msg_wide_reply(self, number);
 }

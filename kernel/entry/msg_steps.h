@@ -45,17 +45,6 @@ static inline void direct_set_priority(struct thread *t, uint8_t priority)
 
 /* ---- MsgSend ------------------------------------------------------------------------ */
 
-/* One of the events of a send that hands over the CPU is on. */
-static inline bool send_traced(void)
-{
-    return TRACE_PORT_SITE_ON(TRACE_EV_comm_snd_message) || /* trace_send() */
-           TRACE_PORT_SITE_ON(TRACE_EV_comm_rec_message) || /* trace_receive() */
-           TRACE_PORT_SITE_ON(TRACE_EV_thread_state) ||     /* thread_block(), thread_wake() */
-           TRACE_PORT_SITE_ON(TRACE_EV_change_pri) ||       /* msg_inherit_waiting() */
-           TRACE_PORT_SITE_ON(TRACE_EV_timer_arm) ||        /* timeout_arm() */
-           TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit);       /* exit_leave(): the receiver's call */
-}
-
 /*
  * Besides cannot_block():
  *   handoff          a thread was woken before and comes first: sched_switch()
@@ -68,9 +57,19 @@ static inline uintptr_t send_unusual(const struct cpu *cpu, const struct thread 
            (ch->flags & _NTO_CHF_FIXED_PRIORITY);
 }
 
+/* Sets a call's result; logged: as thread_result() does, for the events of calls. */
+HELD void direct_result(struct thread *t, long value, bool logged)
+{
+    if (logged) {
+        thread_result(t, value, 0);
+    } else {
+        arch_context_set_result(t, value, 0);
+    }
+}
+
 /* The message is copied: self waits for the reply, and the receiver runs. */
-static inline void send_finish(struct thread *self, struct connection *conn, struct channel *ch,
-                               struct thread *receiver, uint8_t priority)
+HELD void send_finish(struct thread *self, struct connection *conn, struct channel *ch,
+                      struct thread *receiver, uint8_t priority, bool logged)
 {
     receiver->priority = priority;
     self->connection = conn;
@@ -78,7 +77,7 @@ static inline void send_finish(struct thread *self, struct connection *conn, str
     self->server = receiver;
     receiver->msg_priority = self->priority;
     list_unlink(&receiver->ready);
-    arch_context_set_result(receiver, self->rcvid, 0);
+    direct_result(receiver, self->rcvid, logged);
     sched_hand_over(arch_cpu(), self, STATE_REPLY, receiver);
 }
 
@@ -125,14 +124,6 @@ static inline struct thread *send_receiver(const struct thread *self, struct con
 
 /* ---- MsgReply ----------------------------------------------------------------------- */
 
-/* One of the events of a reply, after which self keeps the CPU, is on. */
-static inline bool reply_traced(void)
-{
-    return TRACE_PORT_SITE_ON(TRACE_EV_comm_reply_message) || /* reply's own */
-           TRACE_PORT_SITE_ON(TRACE_EV_thread_state) ||       /* thread_wake() */
-           TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit);         /* exit_leave() */
-}
-
 /*
  *   UNBLOCK_SENT     the server's notice may have to go: msg_unblock_done()
  *   exit_work        exit_leave() does this work first
@@ -142,10 +133,10 @@ static inline uintptr_t reply_unusual(const struct cpu *cpu, const struct thread
     return (client->flags & THREAD_UNBLOCK_SENT) | cpu->trace.exit_work;
 }
 
-static inline void reply_finish(struct thread *self, struct thread *client)
+HELD void reply_finish(struct thread *self, struct thread *client, bool logged)
 {
-    arch_context_set_result(client, (long)self->args[1], 0);
-    arch_context_set_result(self, 0, 0);
+    direct_result(client, (long)self->args[1], logged);
+    direct_result(self, 0, logged);
     sched_wake_waiting(arch_cpu(), client);
 }
 

@@ -88,7 +88,7 @@ HELD struct thread *send_wide(struct thread *self, struct connection *conn, stru
         send_finish_traced(self, conn, ch, receiver, priority);
         return receiver;
     }
-    send_finish(self, conn, ch, receiver, priority);
+    send_finish(self, conn, ch, receiver, priority, false);
     return receiver;
 }
 
@@ -111,7 +111,7 @@ static __attribute__((noinline)) struct thread *wide_send_traced(struct thread *
 
 struct thread *msg_wide_send(struct thread *self, unsigned number)
 {
-    if (send_traced()) {
+    if (TRACE_PORT_SITE_ON(TRACE_EV_messages)) {
         return wide_send_traced(self, number);
     }
     struct thread *next = wide_send(self, false);
@@ -158,7 +158,7 @@ HELD bool reply_wide(struct thread *self, struct thread *client, bool traced)
         reply_finish_traced(client, (long)self->args[1]);
         return true;
     }
-    reply_finish(self, client);
+    reply_finish(self, client, false);
     return true;
 }
 
@@ -183,7 +183,7 @@ static __attribute__((noinline)) struct thread *wide_reply_traced(struct thread 
 
 struct thread *msg_wide_reply(struct thread *self, unsigned number)
 {
-    if (reply_traced()) {
+    if (TRACE_PORT_SITE_ON(TRACE_EV_messages)) {
         return wide_reply_traced(self, number);
     }
     struct thread *client = wide_reply(self, false);

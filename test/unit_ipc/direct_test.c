@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The fast path of messages (kernel/entry/msg_direct.c) against the slow one: each MsgSendv(),
- * MsgReceivev(), MsgReplyv() and TimerTimeout() of a random run is made three times from the same
- * state, all events on: by the slow path, then by the fast one; and by the fast one with events
- * off. All memory of
+ * MsgReceivev(), MsgReplyv() and TimerTimeout() of a random run is made four times from the same
+ * state, all events on: by the slow path, then by the fast one with D as a listener, too, and for the
+ * log alone; and by the fast one with events off. All memory of
  * the kernel, of its fake CPUs and of the programs must then be the same, but for what `may_differ`
  * names, and so must be the events. First on one CPU, then on four. Most calls are such as the fast
  * path takes, each of its preconditions is broken sometimes, and other calls come in between.
@@ -43,6 +43,7 @@ static struct region {
     char *before, *after;
 } regions[3];
 static unsigned long steps, calls, events, taken[KERCALL_MAX], taken_traced[KERCALL_MAX];
+static unsigned long taken_logged[KERCALL_MAX];
 static unsigned long wide[KERCALL_MAX], limited[KERCALL_MAX]; /* of taken, without events */
 /* By the slow path. Not among the memory that is brought back. */
 static struct recorded {
@@ -156,9 +157,9 @@ static bool is_pending_event(const char *at, char long_way)
 
 static bool differs_always(const char *at)
 {
-    return IS_MEMBER(at, step) || IS(at, fake_events_off) || IS(at, fake_events) ||
-           IS(at, fake_record) || IS(at, fake_recorded) || is_quantum(at) ||
-           (IS(at, arch_cpu()->handoff_front) && !arch_cpu()->handoff);
+    return IS_MEMBER(at, step) || IS(at, fake_events_off) || IS(at, fake_log_only) ||
+           IS(at, fake_events) || IS(at, fake_record) || IS(at, fake_recorded) ||
+           is_quantum(at) || (IS(at, arch_cpu()->handoff_front) && !arch_cpu()->handoff);
 }
 
 /* Besides, what is there only for events: the fast path had them off. */
@@ -210,6 +211,20 @@ static void compare_events(void)
     broken("slow: %u events, fast: %u", slow->n, fake_recorded);
 }
 
+/* Of the slow path's events those that the log has, too. */
+static void forget_sites(void)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < slow->n; i++) {
+        uint32_t what = slow->events[i].what;
+        if (what < FAKE_SITE || what >= FAKE_SITE + TRACE_EV_COUNT) {
+            slow->events[n++] = slow->events[i];
+        }
+    }
+    slow->n = n;
+}
+
 static void keep(size_t offset)
 {
     for (unsigned i = 0; i < 3; i++) {
@@ -218,14 +233,17 @@ static void keep(size_t offset)
     }
 }
 
+enum listeners { NOBODY, LOG_ONLY, LOG_AND_D };
+
 /* Makes the call from the state before it. Returns whether the fast path took it. */
-static bool again(struct thread *t, unsigned number, const uintptr_t args[6], bool traced)
+static bool again(struct thread *t, unsigned number, const uintptr_t args[6], enum listeners listeners)
 {
     for (unsigned i = 0; i < 3; i++) {
         copy(regions[i].at, regions[i].before, regions[i].bytes);
     }
     fake_pools_poison();
-    fake_events_off = !traced;
+    fake_events_off = listeners == NOBODY;
+    fake_log_only = listeners == LOG_ONLY;
     fake_recorded = 0;
     world_enter(t, number, args);
     for (unsigned i = 0; i < 3; i++) {
@@ -271,7 +289,7 @@ static void all_ways(struct thread *t, unsigned number, const uintptr_t args[6])
     t->step = UNTOUCHED;
     regions_limit();
     keep(offsetof(struct region, before));
-    fake_events_off = false;
+    fake_events_off = fake_log_only = false;
     fake_recorded = 0;
     kercall_use_direct(false);
     world_enter(t, number, args);
@@ -279,10 +297,14 @@ static void all_ways(struct thread *t, unsigned number, const uintptr_t args[6])
     keep(offsetof(struct region, after));
     slow->n = fake_recorded;
     memcpy(slow->events, fake_record, slow->n * sizeof(slow->events[0]));
-    bool traced = again(t, number, args, true);
+    bool traced = again(t, number, args, LOG_AND_D);
     compare_events();
-    bool took = again(t, number, args, false);
+    forget_sites();
+    bool logged = again(t, number, args, LOG_ONLY);
+    compare_events();
+    bool took = again(t, number, args, NOBODY);
     taken[number] += took;
+    taken_logged[number] += logged;
     taken_traced[number] += traced;
     wide[number] += took && has_parts;
     limited[number] += took && is_limited;
@@ -552,6 +574,7 @@ static void run(unsigned long left)
 
     memset(taken, 0, sizeof(taken));
     memset(taken_traced, 0, sizeof(taken_traced));
+    memset(taken_logged, 0, sizeof(taken_logged));
     memset(wide, 0, sizeof(wide));
     memset(limited, 0, sizeof(limited));
     calls = events = 0;
@@ -565,8 +588,9 @@ static void run(unsigned long left)
            wide[KER_MSG_SENDV], wide[KER_MSG_REPLYV], limited[KER_MSG_SENDV],
            limited[KER_MSG_REPLYV]);
     /* What is traced is what runs; but TimerTimeout() has no events other than of the call. */
-    taken_traced[KER_TIMER_TIMEOUT] = taken[KER_TIMER_TIMEOUT];
+    taken_traced[KER_TIMER_TIMEOUT] = taken_logged[KER_TIMER_TIMEOUT] = taken[KER_TIMER_TIMEOUT];
     assert_memory_equal(taken, taken_traced, sizeof(taken));
+    assert_memory_equal(taken, taken_logged, sizeof(taken));
 }
 
 static void test_one_cpu(void **state)

@@ -34,6 +34,7 @@
 unsigned fake_cpu;
 uint64_t fake_now = 1;
 bool fake_events_off;
+bool fake_log_only;
 uint64_t fake_hz = FAKE_HZ;
 uint32_t fake_ipis;
 uint64_t fake_timer_at[CONFIG_CPUS];

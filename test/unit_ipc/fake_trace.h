@@ -4,9 +4,11 @@
 #define TEST_UNIT_IPC_FAKE_TRACE_H
 
 #include "test/unit_kernel/fake_trace_port.h"
+#include "trace/event_id.h"
 
 extern struct trace_cpu fake_trace_cpu;
 extern bool fake_events_off;
+extern bool fake_log_only; /* else D listens, too: to the events of messages, and on its own sites */
 
 static inline struct trace_cpu *trace_port_cpu(void)
 {
@@ -14,13 +16,14 @@ static inline struct trace_cpu *trace_port_cpu(void)
 }
 static inline __attribute__((always_inline)) enum trace_site_mode trace_port_site(unsigned id)
 {
-    (void)id;
-    return fake_events_off ? TRACE_SITE_OFF : TRACE_SITE_LOG;
+    if (fake_events_off || (fake_log_only && id >= TRACE_EV_EVENTS && id != TRACE_EV_messages)) {
+        return TRACE_SITE_OFF;
+    }
+    return id == TRACE_EV_messages && !fake_log_only ? TRACE_SITE_ALL : TRACE_SITE_LOG;
 }
 static inline __attribute__((always_inline)) bool trace_port_site_on(unsigned id)
 {
-    (void)id;
-    return !fake_events_off;
+    return trace_port_site(id) != TRACE_SITE_OFF;
 }
 
 #endif

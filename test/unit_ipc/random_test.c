@@ -117,6 +117,7 @@ static void call(unsigned cpu)
     history[calls % HISTORY].call = number;
     memcpy(history[calls++ % HISTORY].args, args, sizeof(args));
     fake_events_off = chance(60); /* the short way of messages is open then */
+    fake_log_only = chance(50);
     world_enter(t, number, args);
 }
 

@@ -26,6 +26,7 @@ extern uint32_t fake_ipis, fake_irq_masked;
 extern uint64_t fake_hz, fake_timer_at[];
 extern bool fake_hook_detached;
 extern bool fake_events_off;
+extern bool fake_log_only;
 extern jmp_buf *fake_idle;
 extern unsigned fake_events[FAKE_EVENTS];
 /* The events since the test last set fake_recorded to 0, in their order, as far as they fit. */
