@@ -31,11 +31,10 @@ void trace_log_limit(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what);
 /*
  * Records a simple event: two tests catch every unusual case. limit is NULL while tracing is off
  * here, a slow path is active, or the time must be checked; else it is the high-water mark and,
- * once that is passed, the buffer's end.
+ * once that is passed, the buffer's end. code: class << 10 | event.
  */
-TRACE_INLINE void trace_log2(unsigned slot_class, unsigned event, uint32_t d1, uint32_t d2)
+TRACE_INLINE void trace_log2_code(uint32_t code, uint32_t d1, uint32_t d2)
 {
-    uint32_t code = slot_class << TRACE_CLASS_SHIFT | event;
     uintptr_t irq = trace_port_irq_save();
     struct trace_cpu *cpu = trace_port_cpu();
     trace_now_t now = TRACE_NOW();
@@ -51,11 +50,40 @@ TRACE_INLINE void trace_log2(unsigned slot_class, unsigned event, uint32_t d1, u
         trace_log_limit(d1, d2, now, trace_port_what(code, irq));
         return;
     }
-    cpu->count[slot_class]++;
+    cpu->count[code >> TRACE_CLASS_SHIFT]++;
     slot = trace_port_put(slot, TRACE_PORT_HEADER(cpu, code), (uint32_t)now, d1, d2);
     __asm__ volatile("" ::: "memory"); /* after a crash no slot is found half written */
     cpu->cursor = slot;
     trace_port_irq_restore(irq);
+}
+
+TRACE_INLINE void trace_log2(unsigned slot_class, unsigned event, uint32_t d1, uint32_t d2)
+{
+    trace_log2_code(slot_class << TRACE_CLASS_SHIFT | event, d1, d2);
+}
+
+/* Does the same in the common case; in any other one does nothing and returns false. For callers
+ * that leave those to a function of their own. slot_class: code's. */
+TRACE_INLINE bool trace_log2_usual(unsigned slot_class, uint32_t code, uint32_t d1, uint32_t d2)
+{
+    uintptr_t irq = trace_port_irq_save();
+    struct trace_cpu *cpu = trace_port_cpu();
+    trace_now_t now = TRACE_NOW();
+    struct trace_slot *slot = cpu->cursor;
+    struct trace_slot *limit = cpu->limit;
+
+    if (unlikely((TRACE_PORT_CLOCK_BITS != 32 && trace_clock_over(cpu, now)) |
+                 ((uint32_t)now <= slot[-1].time)) ||
+        unlikely((uintptr_t)slot >= (uintptr_t)limit)) {
+        trace_port_irq_restore(irq);
+        return false;
+    }
+    cpu->count[slot_class]++;
+    slot = trace_port_put(slot, TRACE_PORT_HEADER(cpu, code), (uint32_t)now, d1, d2);
+    __asm__ volatile("" ::: "memory");
+    cpu->cursor = slot;
+    trace_port_irq_restore(irq);
+    return true;
 }
 
 /*

@@ -24,7 +24,10 @@ struct trace_batch {
     uintptr_t irq;
 };
 
-/* Begins a batch of at most `slots` slots, of which there is one at least. Returns false, with
+/* The most slots of a batch. */
+#define TRACE_BATCH_SLOTS 16
+
+/* Begins a batch of at most `slots` slots. Returns false, with
  * nothing done, if not all of its events are sure to be as trace_log2() has them in the common
  * case. */
 TRACE_INLINE bool trace_batch_begin(struct trace_batch *batch, uint32_t slots)
@@ -33,15 +36,16 @@ TRACE_INLINE bool trace_batch_begin(struct trace_batch *batch, uint32_t slots)
     struct trace_cpu *cpu = trace_port_cpu();
     trace_now_t now = TRACE_NOW();
     struct trace_slot *slot = cpu->cursor;
-    bool wraps = TRACE_PORT_CLOCK_BITS == 32 ? (uint32_t)now >= UINT32_MAX - slots
-                                             : trace_clock_over(cpu, now + slots);
+    uint32_t last = slot[-1].time, time = (uint32_t)now;
+    bool wraps = TRACE_PORT_CLOCK_BITS == 32 ? time <= last : trace_clock_over(cpu, now);
 
-    if (unlikely(wraps || (uint32_t)now <= slot[-1].time ||
+    time = time > last ? time : last + 1;
+    if (unlikely(wraps || time - 1 >= UINT32_MAX - TRACE_BATCH_SLOTS ||
                  (uintptr_t)(slot + slots) > (uintptr_t)cpu->limit)) {
         trace_port_irq_restore(irq);
         return false;
     }
-    *batch = (struct trace_batch){cpu, slot, (uint32_t)now, irq};
+    *batch = (struct trace_batch){cpu, slot, time, irq};
     return true;
 }
 

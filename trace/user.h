@@ -25,14 +25,12 @@ TRACE_INLINE bool trace_user_log_only(uint32_t event)
     return false;
 }
 
-/* Records two words. */
-TRACE_INLINE bool trace_user_two(uint32_t event, uint32_t d1, uint32_t d2)
+/* Records two words, of which the caller has found trace_user_log_only(event). Returns false, with
+ * nothing done, if that takes more than the common case; see trace_log2_usual(). */
+TRACE_INLINE bool trace_user_two_usual(uint32_t event, uint32_t d1, uint32_t d2)
 {
-    if (unlikely(!trace_user_log_only(event))) {
-        return false;
-    }
-    trace_log2(TRACE_CLASS_USER, event, d1, d2);
-    return true;
+    return trace_log2_usual(TRACE_CLASS_USER, TRACE_CLASS_USER << TRACE_CLASS_SHIFT | event, d1,
+                            d2);
 }
 
 /* The most words of a text that trace_user_text_words() takes. */

@@ -29,6 +29,10 @@ struct thread *kercall_blocked(struct thread *self);
 /* The same of a handler that neither blocked nor has more to do; the result, or a negative errno,
  * is not below KER_BLOCKED. Lock held. */
 struct thread *kercall_done(struct thread *self, long result);
+/* The ends of a call that needed no lock and has its result: returns the thread to resume. Apart,
+ * because they need calls: the exit's event is on; or there is work. */
+struct thread *kercall_leave_traced(struct thread *self);
+struct thread *kercall_leave_working(void);
 /* Calls the handler of self->call. Lock held. */
 long kercall_invoke(struct thread *self);
 /* Continues the end of a process by a fault: of a thread with THREAD_AGAIN that is in no call. Lock
@@ -42,6 +46,15 @@ static inline void kercall_finish(struct thread *self, long result)
     } else {
         thread_result(self, result, 0);
     }
+}
+
+/* Resumes self, whose call has its result and needed no lock, if there is no work here. */
+static inline struct thread *kercall_leave_unlocked(struct thread *self)
+{
+    if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit)) {
+        return kercall_leave_traced(self);
+    }
+    return unlikely(trace_port_cpu()->exit_work) ? kercall_leave_working() : self;
 }
 
 #endif

@@ -15,6 +15,7 @@
 #include "abi/errno.h"
 #include "kernel/entry/exit.h"
 #include "kernel/entry/entry.h"
+#include "kernel/entry/kercall_quick.h"
 #include "kernel/entry/msg_direct.h"
 #include "kernel/thread/sched.h"
 
@@ -153,6 +154,18 @@ static inline struct thread *kercall_result(struct thread *self, long result)
     return exit_locked(arch_cpu());
 }
 
+__attribute__((noinline)) struct thread *kercall_leave_working(void)
+{
+    kernel_lock();
+    return exit_locked(arch_cpu());
+}
+
+__attribute__((noinline)) struct thread *kercall_leave_traced(struct thread *self)
+{
+    kercall_trace_exit(self);
+    return unlikely(trace_port_cpu()->exit_work) ? kercall_leave_working() : self;
+}
+
 /* Executes a call that needs no lock: takes the lock only if the call asks for it, or if the exit
  * has work. */
 static struct thread *kercall_unlocked(struct thread *self, unsigned number)
@@ -165,14 +178,7 @@ static struct thread *kercall_unlocked(struct thread *self, unsigned number)
         return kercall_result(self, result);
     }
     kercall_finish(self, result);
-    if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit)) {
-        kercall_trace_exit(self);
-    }
-    if (unlikely(arch_cpu()->trace.exit_work)) {
-        kernel_lock();
-        return exit_locked(arch_cpu());
-    }
-    return self;
+    return kercall_leave_unlocked(self);
 }
 
 struct thread *kercall_general(struct thread *self, unsigned number)
@@ -258,10 +264,34 @@ void kercall_use_direct(bool on)
     }
 }
 
+/* The entry's event is no common one: of its words, or of the log's state. Apart, because these
+ * need calls. */
+static __attribute__((noinline)) struct thread *kernel_call_traced_any(struct thread *self,
+                                                                       unsigned number)
+{
+    kercall_trace_enter(self);
+    return ways[number](self, number);
+}
+
+static __attribute__((noinline)) struct thread *
+kernel_call_traced_unusual(struct thread *self, uint32_t code, uint32_t d1, uint32_t d2)
+{
+    trace_log2_code(code, d1, d2);
+    return ways[self->call](self, self->call);
+}
+
 static __attribute__((noinline)) struct thread *kernel_call_traced(struct thread *self,
                                                                    unsigned number)
 {
-    kercall_trace_enter(self);
+    const struct kercall_quick *q = &kercall_quick[number];
+    uint32_t d1, d2;
+
+    if (unlikely(!kercall_quick_enter(self, q, number, &d1, &d2))) {
+        return kernel_call_traced_any(self, number);
+    }
+    if (unlikely(!trace_log2_usual(q->code >> TRACE_CLASS_SHIFT, q->code, d1, d2))) {
+        return kernel_call_traced_unusual(self, q->code, d1, d2);
+    }
     return ways[number](self, number);
 }
 

@@ -90,6 +90,16 @@ HELD bool send_log_batch(const struct thread *self, const struct thread *receive
     return true;
 }
 
+static __attribute__((noinline)) void send_log_each(const struct thread *self,
+                                                    const struct thread *receiver)
+{
+    msg_trace_send(self, self->channel);
+    log_state(self, STATE_REPLY);
+    msg_trace_receive(self, self->channel);
+    log_state(receiver, STATE_READY);
+    log_state(receiver, STATE_RUNNING);
+}
+
 /* self waits for its reply, and the receiver has its message and runs. */
 HELD void send_log(const struct thread *self, const struct thread *receiver)
 {
@@ -105,12 +115,11 @@ HELD void send_log(const struct thread *self, const struct thread *receiver)
                 return;
             }
         }
+    } else if (!TRACE_PORT_SITE_ON(TRACE_EV_comm_snd_message) &&
+               !TRACE_PORT_SITE_ON(TRACE_EV_comm_rec_message)) {
+        return;
     }
-    msg_trace_send(self, self->channel);
-    log_state(self, STATE_REPLY);
-    msg_trace_receive(self, self->channel);
-    log_state(receiver, STATE_READY);
-    log_state(receiver, STATE_RUNNING);
+    send_log_each(self, receiver);
 }
 
 /* ---- MsgReceive --------------------------------------------------------------------- */
@@ -170,6 +179,12 @@ HELD bool reply_log_batch(const struct thread *client, enum state_form form)
     return true;
 }
 
+static __attribute__((noinline)) void reply_log_each(const struct thread *client)
+{
+    trace_comm_reply_message((uint32_t)client->tid, (uint32_t)client->pid);
+    log_state(client, STATE_READY);
+}
+
 /* client has its reply, and is READY. */
 HELD void reply_log(const struct thread *client)
 {
@@ -185,9 +200,10 @@ HELD void reply_log(const struct thread *client)
                 return;
             }
         }
+    } else if (!TRACE_PORT_SITE_ON(TRACE_EV_comm_reply_message)) {
+        return;
     }
-    trace_comm_reply_message((uint32_t)client->tid, (uint32_t)client->pid);
-    log_state(client, STATE_READY);
+    reply_log_each(client);
 }
 
 /* ---- the way out -------------------------------------------------------------------- */

@@ -68,14 +68,15 @@ static bool quick_text(const struct thread *self, uint32_t event, uintptr_t at)
 static inline struct thread *quick_done(struct thread *self)
 {
     thread_result(self, 0, 0);
-    if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit)) {
-        kercall_trace_exit(self);
-    }
-    if (unlikely(arch_cpu()->trace.exit_work)) {
-        kernel_lock();
-        return exit_locked(arch_cpu());
-    }
-    return self;
+    return kercall_leave_unlocked(self);
+}
+
+/* An event of two words in no common state of the log. Apart, because it needs calls. */
+static __attribute__((noinline)) struct thread *quick_unusual(struct thread *self, uint32_t event,
+                                                              uint32_t d1, uint32_t d2)
+{
+    trace_log2(TRACE_CLASS_USER, event, d1, d2);
+    return quick_done(self);
 }
 
 static __attribute__((noinline)) struct thread *quick_other(struct thread *self)
@@ -92,11 +93,14 @@ static __attribute__((noinline)) struct thread *quick_other(struct thread *self)
 struct thread *trace_quick(struct thread *self, unsigned number)
 {
     const uintptr_t *args = self->args;
+    uint32_t event = (uint32_t)args[1];
 
     (void)number;
-    if ((uint32_t)args[0] == _NTO_TRACE_INSERTSUSEREVENT &&
-        trace_user_two((uint32_t)args[1], (uint32_t)args[2], (uint32_t)args[3])) {
-        return quick_done(self);
+    if ((uint32_t)args[0] != _NTO_TRACE_INSERTSUSEREVENT || unlikely(!trace_user_log_only(event))) {
+        return quick_other(self);
     }
-    return quick_other(self);
+    if (unlikely(!trace_user_two_usual(event, (uint32_t)args[2], (uint32_t)args[3]))) {
+        return quick_unusual(self, event, (uint32_t)args[2], (uint32_t)args[3]);
+    }
+    return quick_done(self);
 }

@@ -27,6 +27,7 @@
 #include "kernel/proc/proc.h"
 #include "kernel/observe/retain.h"
 #include "kernel/program/spawn.h"
+#include "kernel/entry/kercall_quick.h"
 #include "kernel/observe/trace_dump.h"
 #include "test/unit_ipc/world.h"
 #include "trace/trace.h"
@@ -464,6 +465,10 @@ void trace_port_fire(unsigned id, const uint64_t *words)
         fake_site(id, words);
     }
 }
+
+/* Of kernel calls there is no common case. */
+uint8_t trace_kercall_modes[3 * KERCALL_MAX];
+const struct kercall_quick kercall_quick[KERCALL_MAX];
 
 long_call_part *fake_long_call;
 

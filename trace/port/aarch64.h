@@ -8,8 +8,11 @@
 
 #define TRACE_PORT_CLOCK_BITS 64
 #define TRACE_PORT_IRQ_BITS 0
-/* Written so that a constant code is one MOVK. */
-#define TRACE_PORT_HEADER(cpu, code) (((uint32_t)(cpu)->cpu_bits & 0xffff0000u) | (code))
+/* Written so that a constant code is one MOVK, and another one ORR: the CPU's bits are all above. */
+#define TRACE_PORT_HEADER(cpu, code) \
+    ((__builtin_constant_p(code) ? (uint32_t)(cpu)->cpu_bits & 0xffff0000u \
+                                 : (uint32_t)(cpu)->cpu_bits) | \
+     (code))
 
 #include TRACE_PORT_SYSTEM_H
 
