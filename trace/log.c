@@ -70,7 +70,7 @@ static struct trace_slot *log_reserve(struct trace_cpu *cpu, unsigned slot_class
     }
     trace_assert(trace_port_irq_masked());
     cpu->busy = true;
-    cpu->losing = 0;
+    cpu->losing = false;
     cpu->limit = cpu->full = NULL;
     struct trace_slot *slot = find_room(cpu, slot_class, slots);
     TRACE_YIELD_POINT("reserve");
@@ -117,15 +117,19 @@ void log_slow(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what)
 void trace_log_limit(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what)
 {
     struct trace_cpu *cpu = trace_port_cpu();
-    struct trace_slot *slot = cpu->cursor;
-    struct trace_slot *full = cpu->full;
+    struct trace_slot *limit = cpu->limit, *slot = cpu->cursor;
 
-    if (cpu->limit == full) { /* the buffer is full, or both are NULL */
-        if (!full && likely(log_lost(cpu, TRACE_WHAT_CODE(what) >> TRACE_CLASS_SHIFT))) {
+    if (!limit) { /* and so is full */
+        if (likely(log_lost(cpu, TRACE_WHAT_CODE(what) >> TRACE_CLASS_SHIFT))) {
             trace_port_irq_restore(what);
         } else {
             log_next(d1, d2, now, what);
         }
+        return;
+    }
+    struct trace_slot *full = cpu->full;
+    if (limit == full) {
+        log_next(d1, d2, now, what);
         return;
     }
     cpu->limit = cpu->due = full;

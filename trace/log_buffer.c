@@ -87,7 +87,7 @@ static void open_buffer(struct trace_cpu *cpu, uint32_t index)
 
     trace_assert(stamp > trace_clock_last(cpu));
     trace_ring_begin(ring, index);
-    cpu->losing = 0;
+    cpu->losing = false;
     ring->buffers[index].dropped_slots = dropped;
     cpu->end = slot + TRACE_BUFFER_SLOTS;
     cpu->due = first_high_water(cpu, slot);
@@ -210,7 +210,7 @@ void trace_log_stop(struct trace_cpu *cpu)
         close_buffer(cpu);
     }
     cpu->on = false;
-    cpu->losing = 0;
+    cpu->losing = false;
     cpu->limit = cpu->full = NULL;
 }
 
@@ -388,7 +388,7 @@ bool log_lost_again(struct trace_cpu *cpu, unsigned slot_class)
     if (cpu->missed_slots % TRACE_BUFFER_SLOTS == 1) {
         log_note_demand(cpu);
     }
-    cpu->losing = cpu->loss.classes[KYMO_DROP_NOBUFFER];
+    cpu->losing = true;
     return true;
 }
 

@@ -87,23 +87,31 @@ void log_next(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what);
 bool log_lost_again(struct trace_cpu *cpu, unsigned slot_class);
 /*
  * Does the same if log_lost_again() has, for an event of this class, and nothing has changed since:
- * losing is 0 from each change on of what log_lost_again() asks for, but for FREE buffers, which
- * other CPUs may add.
+ * losing is false from each change on of what log_lost_again() asks for, but for FREE buffers,
+ * which other CPUs may add. The class has losses that are pending, so only the count goes up; of 64
+ * bits the word that a 32-bit CPU adds to, as long as there is no carry.
  */
 TRACE_INLINE bool log_lost(struct trace_cpu *cpu, unsigned slot_class)
 {
-    uint32_t missed = cpu->missed_slots + 1;
+    typedef uintptr_t low_word __attribute__((may_alias));
+    low_word *pending = (low_word *)&cpu->loss.pending[KYMO_DROP_NOBUFFER][slot_class];
+    uint32_t missed = cpu->missed_slots;
+    uintptr_t count = *pending + 1;
 
-    if (!(cpu->losing >> slot_class & 1) || trace_ring_free(&cpu->ring) != 0) {
+    if (!cpu->losing || trace_ring_free(&cpu->ring) != 0) {
         return false;
     }
-    if (unlikely(missed % TRACE_BUFFER_SLOTS == 1)) { /* the demand grows by a buffer */
+    if (unlikely(count <= 1)) { /* the first one of its class, or a carry */
+        return false;
+    }
+    if (unlikely(missed % TRACE_BUFFER_SLOTS == 0)) { /* the demand grows by a buffer */
         return false;
     }
     trace_assert(cpu->on && !cpu->busy && !cpu->end && cpu->loss.reasons);
+    trace_assert(cpu->loss.classes[KYMO_DROP_NOBUFFER] >> slot_class & 1);
     trace_assert(cpu->ring.policy == TRACE_LINEAR && !cpu->ring.overwrite);
-    cpu->loss.pending[KYMO_DROP_NOBUFFER][slot_class]++;
-    cpu->missed_slots = missed;
+    *pending = count;
+    cpu->missed_slots = missed + 1;
     return true;
 }
 

@@ -131,8 +131,9 @@ struct trace_cpu {
     uint32_t id;                 /* [I] */
     uint32_t raised;             /* [k] ring.closed when the interrupt was last raised */
     uint32_t missed_slots;       /* [c] slots requested while there was no buffer: the demand */
-    /* [c] bit per class whose next event is lost, too, if no buffer has become FREE: log_lost() */
-    uint32_t losing;
+    /* [c] the next event of a class with pending losses is lost, too, if no buffer has become FREE:
+     * log_lost() */
+    bool losing;
     struct trace_slot none[2]; /* [c] none[0].time: last stamp while no buffer is ACTIVE */
     struct trace_ring ring;
     struct trace_loss loss;

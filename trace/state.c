@@ -76,7 +76,7 @@ static void policy_here(void *arg)
     struct trace_cpu *cpu = trace_port_cpu();
 
     (void)arg;
-    cpu->losing = 0;
+    cpu->losing = false;
     cpu->ring.policy = trace_state.policy;
     cpu->ring.overwrite = trace_state.overwrite;
 }
@@ -123,7 +123,8 @@ static void reset_here(void *arg)
         cpu->stopped[slot_class] = 0;
     }
     cpu->raised = 0;
-    cpu->missed_slots = cpu->losing = 0;
+    cpu->missed_slots = 0;
+    cpu->losing = false;
     cpu->filled = cpu->request = false;
 }
 
