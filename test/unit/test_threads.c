@@ -413,7 +413,8 @@ static void only_limited_sites_ask(void **unused)
     for (unsigned id = 0; id < TRACE_EV_COUNT; id++) {
         changed += trace_host_sites[id] != before[id];
     }
-    assert_int_equal(changed, 2);
+    assert_int_equal(changed, 3);
+    assert_int_equal(trace_host_sites[TRACE_EV_messages], TRACE_SITE_ALL); /* comm_rec_message's */
     assert_int_equal(trace_host_sites[TRACE_EV_comm_rec_message], TRACE_SITE_ALL);
     assert_int_equal(trace_host_sites[TRACE_EV_thread_create], TRACE_SITE_ALL);
     assert_int_equal(fake.fired, 0);

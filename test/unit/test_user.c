@@ -219,6 +219,24 @@ static void probes_fire_whatever_is_logged(void **state)
     assert_false(fake.user_wanted);
 }
 
+/* So are its two words. */
+static void two_words(void **state)
+{
+    (void)state;
+    start_one();
+    insert_events(1);
+    fake_pass(0, 100);
+    assert_true(trace_user_log_only(1023));
+    assert_false(trace_user_log_only(1024));
+    assert_true(trace_user_two_usual(1023, 5, 6));
+    const struct trace_slot *slot = look_slots(0, 0) + 3;
+    assert_int_equal(look_active_slots(0), 4);
+    assert_int_equal(slot->header, TRACE_HEADER(0, TRACE_STRUCT_S, TRACE_CLASS_USER, 1023));
+    assert_int_equal(slot->d1, 5);
+    assert_int_equal(slot->d2, 6);
+    end_tracing();
+}
+
 /* The fast path's texts are recorded as trace_user_string() records them. */
 static void texts_as_words(void **state)
 {
@@ -242,7 +260,6 @@ static void texts_as_words(void **state)
     }
     assert_int_equal(command1(_NTO_TRACE_DELCLASS, _NTO_TRACE_USER), 0);
     assert_false(trace_user_log_only(3));
-    assert_false(trace_user_two(3, 1, 2));
     end_tracing();
 }
 
@@ -257,6 +274,7 @@ int main(void)
         cmocka_unit_test(too_much_is_refused),
         cmocka_unit_test(not_traced_is_no_error),
         cmocka_unit_test(probes_fire_whatever_is_logged),
+        cmocka_unit_test(two_words),
         cmocka_unit_test(texts_as_words),
     };
 

@@ -4,9 +4,9 @@
 # also with buffers of 64 and 256 slots instead of 1024 (build/unit/slots64_*, slots256_*).
 
 UNIT_TRACE_SRCS := $(wildcard trace/*.c) test/unit/fake_port.c test/unit/look.c test/failed.c
-UNIT_TRACE_NAMES := assert ring interleave log overrun clock rows calls numbers filter user class control \
+UNIT_TRACE_NAMES := assert ring interleave log batch overrun clock rows calls numbers filter user class control \
 	owner first gate threads interrupt commands random retain names
-UNIT_TRACE32_NAMES := log clock random
+UNIT_TRACE32_NAMES := log batch clock random
 UNIT_SLOTS := 64 256
 UNIT_SLOTS_NAMES := ring log overrun clock first random rows user retain names
 UNIT_TRACE := $(UNIT_TRACE_NAMES:%=$(B)/unit/trace_%) $(UNIT_TRACE32_NAMES:%=$(B)/unit/trace32_%) \
