@@ -5,7 +5,7 @@
  * state, all events on: by the slow path, then by the fast one with D as a listener, too, and for the
  * log alone; and by the fast one with events off. All memory of
  * the kernel, of its fake CPUs and of the programs must then be the same, but for what `may_differ`
- * names, and so must be the events. First on one CPU, then on four. Most calls are such as the fast
+ * names, and so must be the events, which are the common case of the log, or not. First on one CPU, then on four. Most calls are such as the fast
  * path takes, each of its preconditions is broken sometimes, and other calls come in between.
  *
  *   SEED=n    the same run again; STEPS=n   how long
@@ -158,7 +158,8 @@ static bool is_pending_event(const char *at, char long_way)
 static bool differs_always(const char *at)
 {
     return IS_MEMBER(at, step) || IS(at, fake_events_off) || IS(at, fake_log_only) ||
-           IS(at, fake_events) || IS(at, fake_record) || IS(at, fake_recorded) ||
+           IS(at, fake_events) || IS(at, fake_record) ||
+           IS(at, fake_trace_cpu.none) || IS(at, fake_recorded) ||
            is_quantum(at) || (IS(at, arch_cpu()->handoff_front) && !arch_cpu()->handoff);
 }
 
@@ -166,7 +167,7 @@ static bool differs_always(const char *at)
 static bool differs_without_events(const char *at, char long_way)
 {
     return is_pending_event(at, long_way) || IS_MEMBER(at, call) || IS_MEMBER(at, result) ||
-           IS_MEMBER(at, result_error);
+           IS_MEMBER(at, result_error) || IS(at, fake_trace_cpu);
 }
 
 static bool may_differ(const char *at, char long_way)
@@ -285,6 +286,9 @@ static void all_ways(struct thread *t, unsigned number, const uintptr_t args[6])
 {
     bool is_limited, has_parts;
 
+    if (chance(60)) {
+        fake_trace_common(chance(50));
+    }
     kind(t, number, args, &is_limited, &has_parts);
     t->step = UNTOUCHED;
     regions_limit();
@@ -311,6 +315,7 @@ static void all_ways(struct thread *t, unsigned number, const uintptr_t args[6])
     if (is_there(t)) { /* one that another CPU has told to end may end with its call */
         t->step = 0;
     }
+    fake_trace_uncommon();
     events += slow->n;
     calls++;
 }

@@ -528,8 +528,44 @@ bool dtrace_process_gone(struct process *proc)
     return false;
 }
 
-/* Short events are logged at their sites: with a clock that stands at 0 they all come here. */
+/* Short events are logged at their sites: with a clock that stands at 0 they all come to
+ * trace_log_time(), else all but the kernel calls' to fake_put(). */
 struct trace_cpu fake_trace_cpu = {.cursor = &fake_trace_cpu.none[1]};
+uint64_t fake_trace_clock;
+
+void fake_trace_common(bool wide_states)
+{
+    fake_trace_clock = 1;
+    fake_trace_cpu.wrap = UINT64_MAX;
+    fake_trace_cpu.limit = fake_trace_cpu.none + FAKE_RECORDED;
+    trace_filter.state_fast = wide_states ? 0 : UINT32_MAX;
+    trace_filter.state_long = wide_states ? UINT32_MAX : 0;
+}
+
+void fake_trace_uncommon(void)
+{
+    fake_trace_clock = 0;
+    trace_filter.state_fast = trace_filter.state_long = 0;
+}
+
+static bool is_state(uint32_t code)
+{
+    return TRACE_GET_CLASS(code) == TRACE_CLASS_PR_TH && TRACE_GET_EVENT(code) < STATE_MAX;
+}
+
+struct trace_slot *fake_put(struct trace_slot *slot, uint32_t header, uint32_t d1, uint32_t d2)
+{
+    if (!is_state(header)) {
+        count_event(header, d1, d2);
+    } else if (TRACE_GET_STRUCT(header) == TRACE_STRUCT_S) {
+        record(FAKE_STATE + TRACE_GET_EVENT(header), d1, d2, 0, 0);
+    } else if (TRACE_GET_STRUCT(header) == TRACE_STRUCT_CE) {
+        record(FAKE_STATE + TRACE_GET_EVENT(header), slot->d1, slot->d2, d1, d2);
+    }
+    slot->d1 = d1;
+    slot->d2 = d2;
+    return slot;
+}
 
 void trace_log_limit(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what)
 {
@@ -557,8 +593,11 @@ void trace_emit_thread_state(uint32_t state, uint32_t pid, uint32_t tid, uint32_
 
 void trace_log4(uint32_t code, const uint32_t words[4])
 {
-    (void)words;
-    broken("event %#x is wide", code);
+    if (!is_state(code)) {
+        broken("event %#x is wide", code);
+    }
+    record(FAKE_STATE + TRACE_GET_EVENT(code), words[0], words[1], words[2], words[3]);
+    fake_trace_cpu.count[TRACE_GET_CLASS(code)]++;
 }
 void kercall_trace_enter(struct thread *self)
 {

@@ -27,6 +27,9 @@ extern uint64_t fake_hz, fake_timer_at[];
 extern bool fake_hook_detached;
 extern bool fake_events_off;
 extern bool fake_log_only;
+/* From now on events are the common case of the log, thread states in this form; or not. */
+void fake_trace_common(bool wide_states);
+void fake_trace_uncommon(void);
 extern jmp_buf *fake_idle;
 extern unsigned fake_events[FAKE_EVENTS];
 /* The events since the test last set fake_recorded to 0, in their order, as far as they fit. */

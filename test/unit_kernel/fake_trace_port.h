@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the trace ports of tests of the kernel have in common: no interrupts, a clock that stands,
- * slots that nobody reads. Included by those, which have the sites.
+ * What the trace ports of tests of the kernel have in common: no interrupts. Included by those,
+ * which have the clock, the slots and the sites.
  */
 #ifndef TEST_UNIT_KERNEL_FAKE_TRACE_PORT_H
 #define TEST_UNIT_KERNEL_FAKE_TRACE_PORT_H
@@ -28,23 +28,9 @@ static inline bool trace_port_irq_masked(void)
 {
     return true;
 }
-static inline uint64_t trace_port_clock(void)
-{
-    return 0;
-}
-static inline uint32_t trace_port_clock_low(void)
-{
-    return 0;
-}
 static inline uintptr_t trace_port_what(uint32_t code, uintptr_t irq)
 {
     return irq | (uintptr_t)code << TRACE_PORT_IRQ_BITS;
-}
-static inline struct trace_slot *trace_port_put(struct trace_slot *slot, uint32_t header,
-                                                uint32_t time, uint32_t d1, uint32_t d2)
-{
-    *slot = (struct trace_slot){.header = header, .time = time, .d1 = d1, .d2 = d2};
-    return slot + 1;
 }
 
 #endif
