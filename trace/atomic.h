@@ -11,9 +11,10 @@
  *   trace_atomic_or(p, bits, order), trace_atomic_add(p, n, order), trace_atomic_sub(p, n, order)
  *   trace_atomic_fence(order)                         for the compiler only
  *
- * A makefile chooses by -DTRACE_ATOMIC_OPS_H: trace/port/atomic_native.h, the default, or
- * trace/port/atomic_armv6m.h. scripts/check-source refuses the compiler's built-ins elsewhere in
- * trace/; the suite trace-alone builds it for a CPU without them.
+ * A makefile chooses by -DTRACE_ATOMIC_OPS_H: trace/port/atomic_native.h, the default, or for small
+ * machines of one CPU trace/port/atomic_armv7m.h (without barriers) or atomic_armv6m.h.
+ * scripts/check-source refuses the compiler's built-ins elsewhere in trace/; the suite trace-alone
+ * builds it for a CPU without them.
  */
 #ifndef TRACE_ATOMIC_H
 #define TRACE_ATOMIC_H

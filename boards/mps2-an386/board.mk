@@ -3,6 +3,7 @@
 
 comma := ,
 ARCH := armv7m
+ATOMIC := armv7m
 CROSS := arm-none-eabi-
 # With D the NOPs before each function are room for a branch to one of its function probes: docs/fbt.md.
 CPU_FLAGS_KERNEL := -mcpu=cortex-m4 -mthumb -mfloat-abi=soft -ffunction-sections \

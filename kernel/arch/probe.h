@@ -25,6 +25,9 @@ void arch_text_write(uintptr_t at, const void *from, size_t bytes);
  */
 bool arch_probe_slot(uint32_t code[ARCH_PROBE_WORDS], uintptr_t slot, uintptr_t site,
                      unsigned length, bool returns);
+/* Returns where in its slot the code continues whose address kernel_probe_entry() or _return()
+ * gets; 0: that differs. [inline, d] */
+static inline uintptr_t arch_probe_back(bool returns);
 /* Encodes a branch of this many bytes, in memory order. Returns false if the target is out of range
  * or the CPU has no such branch. [cpu, d] */
 bool arch_probe_branch(uint32_t *insn, uintptr_t from, uintptr_t to, unsigned bytes);

@@ -55,7 +55,7 @@ static inline void fbt_fire(const struct fbt_slot *slot, const uintptr_t *regs,
 
 void kernel_probe_entry(const void *back, const uintptr_t *regs)
 {
-    fbt_fire(fbt_slot_of(back), regs,
+    fbt_fire(fbt_slot_fired(back, false), regs,
              (const uint64_t[]){arch_probe_argument(regs, 0), arch_probe_argument(regs, 1),
                                 arch_probe_argument(regs, 2), arch_probe_argument(regs, 3),
                                 arch_probe_argument(regs, 4)});
@@ -63,11 +63,15 @@ void kernel_probe_entry(const void *back, const uintptr_t *regs)
 
 void kernel_probe_return(const void *back, const uintptr_t *regs)
 {
-    const struct fbt_slot *slot = fbt_slot_of(back);
-    unsigned tail = slot->offset & FBT_TAIL;
-    uintptr_t value = tail ? 0 : arch_probe_argument(regs, 0);
+    const struct fbt_slot *slot = fbt_slot_fired(back, true);
+    uint64_t args[5] = {slot->offset, arch_probe_argument(regs, 0), 0, 0, 0};
 
-    fbt_fire(slot, regs, (const uint64_t[]){slot->offset - tail, value, tail, 0, 0});
+    if (unlikely(slot->offset & FBT_TAIL)) {
+        args[0] -= FBT_TAIL;
+        args[1] = 0;
+        args[2] = 1;
+    }
+    fbt_fire(slot, regs, args);
 }
 
 /* ---- probes ------------------------------------------------------------------------ */

@@ -41,6 +41,14 @@ static inline const struct fbt_slot *fbt_slot_of(const void *back)
     return (const struct fbt_slot *)fbt_slots + at / sizeof(struct fbt_slot);
 }
 
+/* The same of the address that kernel_probe_entry() or _return() gets. */
+static inline const struct fbt_slot *fbt_slot_fired(const void *back, bool returns)
+{
+    uintptr_t behind = arch_probe_back(returns);
+
+    return behind ? (const struct fbt_slot *)((uintptr_t)back - behind) : fbt_slot_of(back);
+}
+
 /* Returns the address of the branch to a slot: any context. */
 uintptr_t fbt_slot_site(const struct fbt_slot *);
 /* Request a change; fbt_settle() applies all requests at once. ENOSPC, ENOTSUP. */

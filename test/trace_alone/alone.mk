@@ -19,7 +19,8 @@ ALONE_PLACES_m4 := ROM=0,RAM=0x20000000
 ALONE_PLACES_m33 := ROM=0x10000000,RAM=0x38000000
 ALONE_PORT_m0 := -DTRACE_PORT_OPS_H='"trace/port/armv6m.h"' -DTRACE_ATOMIC_OPS_H='"trace/port/atomic_armv6m.h"' \
 	-DTRACE_PORT_SYSTEM_H='"test/trace_alone/system_m0.h"'
-ALONE_PORT_m4 := -DTRACE_PORT_OPS_H='"trace/port/armv7m.h"' -DTRACE_PORT_SYSTEM_H='"test/trace_alone/system.h"' \
+ALONE_PORT_m4 := -DTRACE_PORT_OPS_H='"trace/port/armv7m.h"' -DTRACE_ATOMIC_OPS_H='"trace/port/atomic_armv7m.h"' \
+	-DTRACE_PORT_SYSTEM_H='"test/trace_alone/system.h"' \
 	'-DTRACE_CLOCK_REG=(&alone_ticks)' -DTRACE_CLOCK_INVERT=0
 ALONE_PORT_m33 := $(ALONE_PORT_m4)
 ALONE_SITES_m0 := test/trace_alone/sites_loaded.c

@@ -24,14 +24,15 @@ struct dtrace_action {
     bool described;                     /* [I] reported to the consumer, even if of size 0 */
 };
 
-/* The path that a clause takes. */
+/* The path that any other clause takes. */
 enum dtrace_ecb_path {
-    DTRACE_PATH_EMPTY,      /* no actions: records only that the probe fired */
     DTRACE_PATH_AGGREGATES, /* one action, which aggregates */
     DTRACE_PATH_ALL,
 };
 
-enum { DTRACE_ECB_FIRST = 1 << 15 }; /* the consumer's first ECB on the probe */
+/* Beside its states: the consumer's first ECB on the probe; one without predicate and actions, which
+ * records only that the probe fired. */
+enum { DTRACE_ECB_FIRST = 1 << 15, DTRACE_ECB_BARE = 1 << 14 };
 enum {
     DTRACE_ECB_ASIDE = 16
 }; /* avoids tests for consumers that neither log nor retain and observe all */
@@ -46,7 +47,7 @@ struct dtrace_ecb {
     uint32_t epid;                         /* [I] */
     uint32_t clause;                       /* [I] as in the image */
     uint32_t predicate_id; /* [I] the id that a thread may cache; 0: can't be cached */
-    /* [I] 1 << enum dtrace_state in which it runs, and DTRACE_ECB_FIRST; << DTRACE_ECB_ASIDE:
+    /* [I] 1 << enum dtrace_state in which it runs, and DTRACE_ECB_FIRST, _BARE; << DTRACE_ECB_ASIDE:
      * via log.h */
     uint32_t states;
     uint32_t size;             /* [I] bytes of a record; 0: it records nothing */

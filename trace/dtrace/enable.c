@@ -272,8 +272,9 @@ static int make_ecb(const struct maker *m, const struct dtrace_image_ecb *from,
     e->clause = from->clause;
     e->states = probe->id == DTRACE_PROBE_BEGIN   ? 1u << DTRACE_STATE_WARMUP
                 : probe->id == DTRACE_PROBE_END   ? 1u << DTRACE_STATE_COOLDOWN
-                : probe->id == DTRACE_PROBE_ERROR ? UINT16_MAX /* fired by a fault, in any state */
+                : probe->id == DTRACE_PROBE_ERROR ? UINT16_MAX & ~DTRACE_ECB_BARE /* in any state */
                                                   : 1u << DTRACE_STATE_ACTIVE;
+    e->states |= from->nactions == 0 && !e->predicate ? DTRACE_ECB_BARE : 0;
     e->states <<= (m->c->logs | m->c->retains | (m->c->own != 0)) ? DTRACE_ECB_ASIDE : 0;
     if (e->predicate && e->predicate->flags & DTRACE_OBJECT_CACHEABLE) {
         e->predicate_id = ++last_predicate_id ? last_predicate_id : ++last_predicate_id;
@@ -289,9 +290,8 @@ static int make_ecb(const struct maker *m, const struct dtrace_image_ecb *from,
         a->number = number + (a->agg != NULL);
         number += a->agg ? a->agg->nkeys + 2 : !only_groups(e, i);
     }
-    e->path = e->nactions == 0                        ? DTRACE_PATH_EMPTY
-              : e->nactions == 1 && e->actions[0].agg ? DTRACE_PATH_AGGREGATES
-                                                      : DTRACE_PATH_ALL;
+    e->path =
+        e->nactions == 1 && e->actions[0].agg ? DTRACE_PATH_AGGREGATES : DTRACE_PATH_ALL;
     m->c->shape_table[e->epid - 1] = (struct dtrace_shape){e->size, e->align};
     return wrong ? dtrace_refuse(m->why, wrong) : 0;
 }

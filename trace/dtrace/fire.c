@@ -95,12 +95,9 @@ static __attribute__((noinline)) void exit_without_room(const struct dtrace_ecb 
 
 /* ---- a clause ---------------------------------------------------------------------- */
 
-/* The time of a clause is looked up once. */
-static DTRACE_HOT void fire_commit(const struct dtrace_ecb *e, const struct dtrace_context *x,
-                                   struct dtrace_buffer *b, uint8_t *record)
+static DTRACE_HOT void fire_commit_at(const struct dtrace_ecb *e, uint64_t now,
+                                      struct dtrace_buffer *b, uint8_t *record)
 {
-    bool known = x->present >> DTRACE_ONCE_TIMESTAMP & 1;
-    uint64_t now = known ? x->once[DTRACE_ONCE_TIMESTAMP] : dtrace_port_timestamp();
     struct dtrace_record *head = (void *)record;
 
     trace_assert(e->size >= HEADER);
@@ -108,6 +105,16 @@ static DTRACE_HOT void fire_commit(const struct dtrace_ecb *e, const struct dtra
     head->time_high = (uint32_t)(now >> 32);
     head->time_low = (uint32_t)now;
     dtrace_buffer_commit(b, record, e->size);
+}
+
+/* The time of a clause is looked up once. */
+static DTRACE_HOT void fire_commit(const struct dtrace_ecb *e, const struct dtrace_context *x,
+                                   struct dtrace_buffer *b, uint8_t *record)
+{
+    bool known = x->present >> DTRACE_ONCE_TIMESTAMP & 1;
+    uint64_t now = known ? x->once[DTRACE_ONCE_TIMESTAMP] : dtrace_port_timestamp();
+
+    fire_commit_at(e, now, b, record);
 }
 
 /* Runs the actions from this one on, of any kind. */
@@ -208,25 +215,28 @@ static DTRACE_HOT void fire_ecb(const struct dtrace_ecb *e, const uint64_t args[
     struct dtrace_consumer_cpu *here = &c->cpus[dtrace_port_cpu()];
 
     trace_assert(dtrace_port_cpu() < c->ncpus && here->context.cpu == dtrace_port_cpu());
-    if (!(e->states >> trace_atomic_load(&c->state, __ATOMIC_ACQUIRE) & 1) || !here->traced) {
-        if (e->states >> DTRACE_ECB_ASIDE) {
+    uint32_t states = e->states;
+    if (!(states >> trace_atomic_load(&c->state, __ATOMIC_ACQUIRE) & 1) || !here->traced) {
+        if (states >> DTRACE_ECB_ASIDE) {
             dtrace_log_fire(e, here, args);
         }
         return;
     }
-    dtrace_context_clause(&here->context, e, args);
-    if (e->states & DTRACE_ECB_FIRST) {
+    if (states & DTRACE_ECB_FIRST) {
         here->context.strtok = 0;
     }
+    if (states & DTRACE_ECB_BARE) { /* nothing of it looks at its context */
+        uint8_t *record = fire_reserve(e, here);
+        if (record) {
+            fire_commit_at(e, dtrace_port_timestamp(), &here->principal, record);
+        }
+        return;
+    }
+    dtrace_context_clause(&here->context, e, args);
     if (e->predicate && !predicate_holds(e, here)) {
         return;
     }
-    if (e->path == DTRACE_PATH_EMPTY) { /* records only that the probe fired */
-        uint8_t *record = fire_reserve(e, here);
-        if (record) {
-            fire_commit(e, &here->context, &here->principal, record);
-        }
-    } else if (e->path == DTRACE_PATH_ALL) {
+    if (e->path == DTRACE_PATH_ALL) {
         run_actions(e, here);
     } else {
         dtrace_act_aggregate(here, e->actions);

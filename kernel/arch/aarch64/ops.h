@@ -198,6 +198,13 @@ static inline void arch_context_set_result(struct thread *t, long value, int err
 }
 
 /* Order of regs: x0, x30, x1, x2 … (probe/calls.S). */
+/* Behind the slot's second instruction (kernel/arch/aarch64/probe/slot.c). */
+static inline uintptr_t arch_probe_back(bool returns)
+{
+    (void)returns;
+    return 8;
+}
+
 static inline uintptr_t arch_probe_argument(const uintptr_t *regs, unsigned n)
 {
     return regs[n ? n + 1 : 0];

@@ -191,6 +191,13 @@ static inline void arch_irq_mask(unsigned irq)
 
 /* Order of regs: r1, r2, r3, r12, return address, r0, lr, then the caller's stack
  * (probe/calls.S). */
+/* Behind PUSH and BL, in Thumb state; before a return there may be other instructions
+ * (kernel/arch/armv7m/probe/slot.c). */
+static inline uintptr_t arch_probe_back(bool returns)
+{
+    return returns ? 0 : 7;
+}
+
 static inline uintptr_t arch_probe_argument(const uintptr_t *regs, unsigned n)
 {
     return n == 0 ? regs[5] : n < 4 ? regs[n - 1] : regs[n + 3];
