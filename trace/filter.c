@@ -256,7 +256,7 @@ static void set_user(bool wanted)
     }
 }
 
-static void set_mode(unsigned id, enum trace_site_mode mode)
+static void patch_site(unsigned id, enum trace_site_mode mode)
 {
     if (mode != sites[id]) {
         sites[id] = (uint8_t)mode;
@@ -312,16 +312,16 @@ static void set_site(unsigned id)
     enum trace_site_mode mode = all ? TRACE_SITE_ALL : logged ? TRACE_SITE_LOG : TRACE_SITE_OFF;
 
     if (!is_of_messages(id)) {
-        set_mode(id, mode);
+        patch_site(id, mode);
         return;
     }
     /* Between two steps programs may run: the site of messages is never behind its events'. */
     enum trace_site_mode need = messages_need(id, mode);
     if (need > sites[TRACE_EV_messages]) {
-        set_mode(TRACE_EV_messages, need);
+        patch_site(TRACE_EV_messages, need);
     }
-    set_mode(id, mode);
-    set_mode(TRACE_EV_messages, messages_mode());
+    patch_site(id, mode);
+    patch_site(TRACE_EV_messages, messages_mode());
 }
 
 void trace_sites_settle(void)

@@ -310,7 +310,8 @@ static __attribute__((noinline)) struct thread *receive_each(struct thread *self
 {
     enum otherwise otherwise = BY_SLOW;
 
-    return direct_receive(self, EACH, &otherwise) ? kercall_blocked(self) : kercall_held(self, number);
+    return direct_receive(self, EACH, &otherwise) ? kercall_blocked(self)
+                                                  : kercall_held(self, number);
 }
 
 static __attribute__((noinline)) struct thread *receive_logged(struct thread *self, unsigned number)

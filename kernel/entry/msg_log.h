@@ -9,6 +9,7 @@
 #ifndef KERNEL_ENTRY_MSG_LOG_H
 #define KERNEL_ENTRY_MSG_LOG_H
 
+#include "kernel/arch/cpu.h"
 #include "kernel/entry/exit.h"
 #include "kernel/entry/msg_steps.h"
 #include "trace/log_batch.h"

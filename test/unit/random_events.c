@@ -229,7 +229,8 @@ void event_expect(unsigned cpu, uint32_t serial, enum kind kind, bool wide, stru
 /* The ways of the kernel's fast paths, where it is the common case. Return false if it isn't. */
 static bool emit_usual(const uint32_t words[2])
 {
-    return trace_user_log_only(NUMBER_USER) && trace_user_two_usual(NUMBER_USER, words[0], words[1]);
+    return trace_user_log_only(NUMBER_USER) &&
+           trace_user_two_usual(NUMBER_USER, words[0], words[1]);
 }
 
 static bool emit_batch(enum kind kind, const uint32_t words[4])

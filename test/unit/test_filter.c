@@ -425,6 +425,54 @@ static void sites_are_patched_only_while_it_runs(void **state)
     end_tracing();
 }
 
+static unsigned messages_site(void)
+{
+    assert_false(fake.unsynced);
+    return trace_host_sites[TRACE_EV_messages];
+}
+
+/* The site of messages is what the most demanding of its events needs; but D at the end of calls
+ * is served behind the message. */
+static void the_site_of_messages(void **state)
+{
+    static const unsigned probed[] = {TRACE_EV_thread_state, TRACE_EV_change_pri,
+                                      TRACE_EV_timer_arm, TRACE_EV_comm_rec_message};
+    uint64_t paddr;
+
+    (void)state;
+    fake_boot(1);
+    assert_int_equal(command(_NTO_TRACE_DELALLCLASSES), 0);
+    assert_int_equal(command1(_NTO_TRACE_ADDCLASS, _NTO_TRACE_USER), 0);
+    assert_int_equal(command_as(OWNER, _NTO_TRACE_ALLOCBUFFER, 2, 0, &paddr), 0);
+    assert_int_equal(command(_NTO_TRACE_STARTNOSTATE), 0);
+    assert_int_equal(messages_site(), TRACE_SITE_OFF);
+    for (unsigned logged = 0; logged < 2; logged++) {
+        unsigned before = messages_site();
+        for (unsigned i = 0; i < sizeof(probed) / sizeof(probed[0]); i++) {
+            trace_site_probe(probed[i], true);
+            trace_sites_settle();
+            assert_int_equal(messages_site(), TRACE_SITE_ALL);
+            trace_site_probe(probed[i], false);
+            trace_sites_settle();
+            assert_int_equal(messages_site(), before);
+        }
+        trace_site_probe(TRACE_EV_kercall_exit, true);
+        trace_sites_settle();
+        assert_int_equal(messages_site(), TRACE_SITE_LOG);
+        trace_site_probe(TRACE_EV_kercall_exit, false);
+        trace_site_probe(TRACE_EV_kercall_enter, true);
+        trace_sites_settle();
+        assert_int_equal(messages_site(), before);
+        trace_site_probe(TRACE_EV_kercall_enter, false);
+        trace_sites_settle();
+        assert_int_equal(command1(_NTO_TRACE_ADDCLASS, _NTO_TRACE_THREAD), 0);
+        assert_int_equal(messages_site(), TRACE_SITE_LOG);
+    }
+    assert_int_equal(command(_NTO_TRACE_STOP), 0);
+    assert_int_equal(messages_site(), TRACE_SITE_OFF);
+    end_tracing();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -437,6 +485,7 @@ int main(void)
         cmocka_unit_test(wide_event_by_event),
         cmocka_unit_test(unknown_ones_are_refused),
         cmocka_unit_test(sites_are_patched_only_while_it_runs),
+        cmocka_unit_test(the_site_of_messages),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

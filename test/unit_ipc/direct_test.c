@@ -2,11 +2,12 @@
 /*
  * The fast path of messages (kernel/entry/msg_direct.c) against the slow one: each MsgSendv(),
  * MsgReceivev(), MsgReplyv() and TimerTimeout() of a random run is made four times from the same
- * state, all events on: by the slow path, then by the fast one with D as a listener, too, and for the
- * log alone; and by the fast one with events off. All memory of
- * the kernel, of its fake CPUs and of the programs must then be the same, but for what `may_differ`
- * names, and so must be the events, which are the common case of the log, or not. First on one CPU, then on four. Most calls are such as the fast
- * path takes, each of its preconditions is broken sometimes, and other calls come in between.
+ * state. All events are on: by the slow path, then by the fast one with D as a listener, too, and
+ * for the log alone; they are the common case of the log, or not. Then by the fast one with events
+ * off. All memory of the kernel, of its fake CPUs and of the programs must then be the same, but
+ * for what `may_differ` names, and so must be the events. First on one CPU, then on four. Most
+ * calls are such as the fast path takes, each of its preconditions is broken sometimes, and other
+ * calls come in between.
  *
  *   SEED=n    the same run again; STEPS=n   how long
  */
@@ -158,9 +159,9 @@ static bool is_pending_event(const char *at, char long_way)
 static bool differs_always(const char *at)
 {
     return IS_MEMBER(at, step) || IS(at, fake_events_off) || IS(at, fake_log_only) ||
-           IS(at, fake_events) || IS(at, fake_record) ||
-           IS(at, fake_trace_cpu.none) || IS(at, fake_recorded) ||
-           is_quantum(at) || (IS(at, arch_cpu()->handoff_front) && !arch_cpu()->handoff);
+           IS(at, fake_events) || IS(at, fake_record) || IS(at, fake_trace_cpu.none) ||
+           IS(at, fake_recorded) || is_quantum(at) ||
+           (IS(at, arch_cpu()->handoff_front) && !arch_cpu()->handoff);
 }
 
 /* Besides, what is there only for events: the fast path had them off. */
@@ -237,7 +238,8 @@ static void keep(size_t offset)
 enum listeners { NOBODY, LOG_ONLY, LOG_AND_D };
 
 /* Makes the call from the state before it. Returns whether the fast path took it. */
-static bool again(struct thread *t, unsigned number, const uintptr_t args[6], enum listeners listeners)
+static bool again(struct thread *t, unsigned number, const uintptr_t args[6],
+                  enum listeners listeners)
 {
     for (unsigned i = 0; i < 3; i++) {
         copy(regions[i].at, regions[i].before, regions[i].bytes);

@@ -9,7 +9,8 @@
 extern struct trace_cpu fake_trace_cpu;
 extern uint64_t fake_trace_clock; /* 0: no event is a common case of the log */
 extern bool fake_events_off;
-extern bool fake_log_only; /* else D listens, too: to the events of messages, and on its own sites */
+/* Else D listens, too: to the events of messages, and on its own sites. */
+extern bool fake_log_only;
 
 /* Records what is put into a slot. Returns the same slot. */
 struct trace_slot *fake_put(struct trace_slot *slot, uint32_t header, uint32_t d1, uint32_t d2);

@@ -30,8 +30,8 @@ enum dtrace_ecb_path {
     DTRACE_PATH_ALL,
 };
 
-/* Beside its states: the consumer's first ECB on the probe; one without predicate and actions, which
- * records only that the probe fired. */
+/* Beside its states: the consumer's first ECB on the probe; one without predicate and actions,
+ * which records only that the probe fired. */
 enum { DTRACE_ECB_FIRST = 1 << 15, DTRACE_ECB_BARE = 1 << 14 };
 enum {
     DTRACE_ECB_ASIDE = 16

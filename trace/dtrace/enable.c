@@ -290,8 +290,7 @@ static int make_ecb(const struct maker *m, const struct dtrace_image_ecb *from,
         a->number = number + (a->agg != NULL);
         number += a->agg ? a->agg->nkeys + 2 : !only_groups(e, i);
     }
-    e->path =
-        e->nactions == 1 && e->actions[0].agg ? DTRACE_PATH_AGGREGATES : DTRACE_PATH_ALL;
+    e->path = e->nactions == 1 && e->actions[0].agg ? DTRACE_PATH_AGGREGATES : DTRACE_PATH_ALL;
     m->c->shape_table[e->epid - 1] = (struct dtrace_shape){e->size, e->align};
     return wrong ? dtrace_refuse(m->why, wrong) : 0;
 }
