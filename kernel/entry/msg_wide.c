@@ -4,7 +4,8 @@
  * code does not take. Called there, with the kernel lock; releases it.
  *
  *   wide     buffers of up to MSG_PIECES parts and CONFIG_COPY_CHUNK bytes, at any address
- *   traced   the same while an event of the slow path is on: what is traced is what runs
+ *   traced   the same while an event of the slow path is on, and what msg_direct.c takes while D
+ *            listens to one: what is traced is what runs
  *
  * Without events a function does all at once; traced it makes the slow path's changes in their
  * order, each with its event, and ends where the slow path's handler ends: the switch and the exit
