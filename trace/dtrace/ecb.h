@@ -47,8 +47,8 @@ struct dtrace_ecb {
     uint32_t epid;                         /* [I] */
     uint32_t clause;                       /* [I] as in the image */
     uint32_t predicate_id; /* [I] the id that a thread may cache; 0: can't be cached */
-    /* [I] 1 << enum dtrace_state in which it runs, and DTRACE_ECB_FIRST, _BARE; << DTRACE_ECB_ASIDE:
-     * via log.h */
+    /* [I] 1 << enum dtrace_state in which it runs, and DTRACE_ECB_FIRST, _BARE;
+     * << DTRACE_ECB_ASIDE: via log.h */
     uint32_t states;
     uint32_t size;             /* [I] bytes of a record; 0: it records nothing */
     uint32_t align;            /* [I] 4 or 8 */

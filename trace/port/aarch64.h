@@ -8,7 +8,7 @@
 
 #define TRACE_PORT_CLOCK_BITS 64
 #define TRACE_PORT_IRQ_BITS 0
-/* Written so that a constant code is one MOVK, and another one ORR: the CPU's bits are all above. */
+/* Written so that a constant code is one MOVK, any other one ORR: the CPU's bits are all above. */
 #define TRACE_PORT_HEADER(cpu, code) \
     ((__builtin_constant_p(code) ? (uint32_t)(cpu)->cpu_bits & 0xffff0000u \
                                  : (uint32_t)(cpu)->cpu_bits) | \
