@@ -153,7 +153,7 @@ help: ## this list
 ##@ Boards
 # What a board's make takes as given: tools, and the generated hooks (host/host.mk).
 BOARD_TOOLS := $(B)/tools/mkcpio $(B)/tools/mkd $(B)/tools/mkfbt \
-	$(B)/tools/mkunwind trace-gen
+	$(B)/tools/mkunwind $(B)/tools/mkreloc trace-gen
 .PHONY: boards
 boards: $(addprefix board-,$(BOARDS))
 
@@ -247,6 +247,11 @@ MKUNWIND_SRCS := $(wildcard host/unwind/*.c) host/fbt/elf.c host/fbt/text.c host
 $(B)/tools/mkunwind: $(MKUNWIND_SRCS) $(wildcard host/fbt/*.h host/unwind/*.h) abi/unwind.h
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -o $@ $(MKUNWIND_SRCS) -lelf
+
+MKRELOC_SRCS := $(wildcard host/reloc/*.c)
+$(B)/tools/mkreloc: $(MKRELOC_SRCS) host/reloc/table.h abi/reloc.h
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) -o $@ $(MKRELOC_SRCS) -lelf
 
 # The counting plugin: QEMU resolves the plugin functions when it loads it.
 $(B)/bench/%.so: test/bench/%.c test/bench/plugin.h

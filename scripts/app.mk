@@ -38,6 +38,8 @@ $(if $(wildcard $(K)/boards/$(BOARD)/board.mk),,$(error no board $(BOARD); there
 	$(patsubst $(K)/boards/%/board.mk,%,$(wildcard $(K)/boards/*/board.mk))))
 include $(K)/boards/$(BOARD)/board.mk
 include $(K)/lib/lib.mk
+KYMO_TREE := $(K)/
+include $(K)/scripts/strip.mk
 
 PROGRAMS ?= app
 IMAGE ?= app
@@ -67,7 +69,7 @@ all: $(O)/$(IMAGE).elf
 # What is Kymo's: its makefiles know when it is up to date.
 .PHONY: kymo-parts
 kymo-parts:
-	$(call tree_make,build/tools/mkcpio build/tools/mkfbt build/tools/mkunwind trace-gen host)
+	$(call tree_make,build/tools/mkcpio build/tools/mkfbt build/tools/mkunwind build/tools/mkreloc trace-gen host)
 	$(call board_make,app-parts APP_WITH='$(theirs)')
 
 define app_program
@@ -84,9 +86,7 @@ $(O)/programs/$(1): $$($(1)_OBJS) kymo-parts
 		-Wl,--build-id,-z,noexecstack -o $$@ $$($(1)_OBJS) -Wl,--start-group \
 		$(K)/$(KB)/lib/libkymo.a $$($(1)_LIBS) $$(USER_LIBS) -Wl,--end-group
 	@mkdir -p $(O)/stripped
-	$$(Q)$(K)/build/tools/mkunwind $$@ $(O)/stripped/$(1).unwind
-	$$(Q)$$(CROSS)objcopy --strip-debug --add-section .kymo_unwind=$(O)/stripped/$(1).unwind $$@ \
-		$(O)/stripped/$(1)
+	$$(call strip_program,$$@,$(O)/stripped/$(1))
 -include $$($(1)_OBJS:.o=.d)
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call app_program,$(p))))

@@ -212,11 +212,11 @@ $(B)/programs/$(1): $(call program_objs,$(1)) $(B)/lib/libkymo.a
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call program_rule,$(p))))
 
-# What goes into images: symbols (for crash reports), relocations and the unwind table, but no DWARF.
-$(B)/stripped/%: $(B)/programs/% build/tools/mkunwind
+# What goes into images.
+include scripts/strip.mk
+$(B)/stripped/%: $(B)/programs/% $(STRIP_TOOLS)
 	@mkdir -p $(@D)
-	$(Q)build/tools/mkunwind $< $@.unwind
-	$(Q)$(OBJCOPY) --strip-debug --add-section .kymo_unwind=$@.unwind $< $@
+	$(call strip_program,$<,$@)
 
 .PHONY: programs
 programs: $(addprefix $(B)/programs/,$(PROGRAMS))

@@ -14,7 +14,7 @@
  *   entry.h    what a port or a board calls in the kernel
  *   panic.h    kernel_panic() and kprintf()
  *
- * trace_thread.h is no topic: it is what the ports' own trace.h share.
+ * trace_thread.h and turns.h are no topics: they are what the ports' own trace.h and ops.h share.
  *
  * A mark stands at the end of a contract, for the declarations that follow up to the next mark:
  * [who, for]. `who` supplies the function:
@@ -54,6 +54,8 @@ struct thread;
 struct process;
 struct cpu;
 
+#define ARCH_TURN (16 * sizeof(uintptr_t)) /* bytes that arch_copy_turns() moves in a turn */
+
 /*
  * The port's ops.h must define, before anything else:
  *   struct arch_context   registers of a thread that is not running; first member of struct thread
@@ -66,6 +68,11 @@ struct cpu;
 
 /* Returns this CPU's struct cpu. [inline, boot] */
 static inline struct cpu *arch_cpu(void);
+/* Copy, or fill with a word, at least one turn by the CPU's widest instructions: a multiple of
+ * ARCH_TURN bytes from addresses that are multiples of a word. Normal memory, which may not
+ * overlap. [inline, boot] */
+static inline void arch_copy_turns(uint8_t *restrict to, const uint8_t *restrict from, size_t len);
+static inline void arch_fill_turns(uint8_t *to, uintptr_t word, size_t len);
 /* Masks interrupts on this CPU; returns the state for arch_irq_restore(). Nests. [inline, boot] */
 static inline uintptr_t arch_irq_save(void);
 static inline void arch_irq_restore(uintptr_t state);

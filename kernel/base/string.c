@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * memcpy and related functions for the kernel. Any context, no lock. They move 16 or 32 words a
- * turn, then words, then bytes. The destination is aligned first; where the source then is not, its
- * words are read at odd addresses. Every port's CPU can do that in normal memory, but not in a
- * device's: device memory is never an argument of these functions (vm_user_ptr() doesn't return it,
- * D refuses it). The attribute keeps the compiler from turning the loops into calls of themselves.
- * Tested by test/unit_kernel/string_test.c.
+ * memcpy and related functions for the kernel. Any context, no lock. They move turns of 16 words by
+ * the CPU's widest instructions (kernel/arch/cpu.h), then words, then bytes. The destination is
+ * aligned first; where the source then is not, its words are read at odd addresses. Every port's
+ * CPU can do that in normal memory, but not in a device's: device memory is never an argument of
+ * these functions (vm_user_ptr() doesn't return it, D refuses it). The attribute keeps the compiler
+ * from turning the loops into calls of themselves. Tested by test/unit_kernel/string_test.c.
  */
 #include "kernel/base/string.h"
 
 #include <stdint.h>
+
+#include "kernel/arch/cpu.h"
 
 #define NO_SELF_CALL __attribute__((optimize("no-tree-loop-distribute-patterns")))
 
@@ -18,51 +20,23 @@ typedef uintptr_t __attribute__((may_alias, aligned(1))) odd_word_t;
 #define WORD sizeof(word_t)
 #define MISALIGNED(p) ((uintptr_t)(p) % WORD)
 
-/* One turn. The compiler moves a structure by instructions that move several words; of a packed one
- * of more than 32 bytes the compiler for Arm makes a loop. */
-#define TURN_WORDS 16
-#define TURN (TURN_WORDS * WORD)
+#define TURN ARCH_TURN
+/* A half, because of a packed structure of more than 32 bytes the compiler for Arm makes a loop. */
 typedef struct {
-    word_t words[TURN_WORDS];
-} __attribute__((may_alias)) turn_t;
-typedef struct {
-    word_t words[TURN_WORDS / 2];
+    word_t words[TURN / WORD / 2];
 } __attribute__((may_alias, packed)) odd_half_t;
 
-static inline void turn_copy(uint8_t *d, const uint8_t *s)
+/* Whole turns from an odd address. A function of its own, so that short copies need not save the
+ * registers it uses. */
+static __attribute__((noinline)) NO_SELF_CALL void
+copy_odd_turns(uint8_t *restrict d, const uint8_t *restrict s, size_t len)
 {
-    *(turn_t *)d = *(const turn_t *)s;
-}
+    for (const uint8_t *end = s + len; s != end; d += TURN, s += TURN) {
+        odd_half_t *to = (odd_half_t *)d;
+        const odd_half_t *from = (const odd_half_t *)s;
 
-static inline void turn_copy_odd(uint8_t *d, const uint8_t *s)
-{
-    odd_half_t *to = (odd_half_t *)d;
-    const odd_half_t *from = (const odd_half_t *)s;
-
-    to[0] = from[0];
-    to[1] = from[1];
-}
-
-/* Whole turns. A function of its own, so that short copies need not save the registers it uses. */
-static __attribute__((noinline)) NO_SELF_CALL void copy_turns(uint8_t *restrict d,
-                                                              const uint8_t *restrict s, size_t len)
-{
-    const uint8_t *end = s + len;
-
-    if (MISALIGNED(s)) {
-        for (; s != end; d += TURN, s += TURN) {
-            turn_copy_odd(d, s);
-        }
-        return;
-    }
-    if (len & TURN) {
-        turn_copy(d, s);
-        d += TURN;
-        s += TURN;
-    }
-    for (; s != end; d += 2 * TURN, s += 2 * TURN) {
-        turn_copy(d, s);
-        turn_copy(d + TURN, s + TURN);
+        to[0] = from[0];
+        to[1] = from[1];
     }
 }
 
@@ -77,7 +51,11 @@ NO_SELF_CALL void *memcpy(void *restrict dst, const void *restrict src, size_t l
     if (len >= TURN) {
         size_t turns = len / TURN * TURN;
 
-        copy_turns(d, s, turns);
+        if (MISALIGNED(s)) {
+            copy_odd_turns(d, s, turns);
+        } else {
+            arch_copy_turns(d, s, turns);
+        }
         d += turns;
         s += turns;
         len -= turns;
@@ -146,10 +124,12 @@ NO_SELF_CALL void *memset(void *dst, int value, size_t len)
     for (; len && MISALIGNED(d); len--) {
         *d++ = (uint8_t)value;
     }
-    for (const uint8_t *end = d + len / TURN * TURN; d != end; d += TURN) {
-        *(turn_t *)d = (turn_t){{[0 ... TURN_WORDS - 1] = pattern}};
+    if (len >= TURN) {
+        arch_fill_turns(d, pattern, len / TURN * TURN);
+        d += len / TURN * TURN;
+        len %= TURN;
     }
-    for (len %= TURN; len >= WORD; len -= WORD, d += WORD) {
+    for (; len >= WORD; len -= WORD, d += WORD) {
         *(word_t *)d = pattern;
     }
     for (; len; len--) {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads ELF files; see elf.h. Fields are copied out byte by byte order, because nothing in the file
- * need be aligned. Tested by test/unit_kernel/readers_test.c with random damage.
+ * Reads ELF files; see elf.h. Fields are copied out, because nothing in the file need be
+ * aligned. Tested by test/unit_kernel/readers_test.c with random damage.
  */
 #include "kernel/program/elf.h"
 
 #include "abi/errno.h"
-#include "abi/unwind.h"
 #include "kernel/base/string.h"
 #include "kernel/base/window.h"
 
@@ -16,21 +15,21 @@
 #define SHT_NOBITS 8
 #define STT_FUNC 2
 #define SYMBOLS_A_STEP 32
-#define REL_BYTES 8 /* of an entry of 32 bits */
 
 static uint16_t elf_get16(const uint8_t *p)
 {
-    return (uint16_t)(p[0] | p[1] << 8);
-}
+    uint16_t value;
 
-static uint32_t elf_get32(const uint8_t *p)
-{
-    return (uint32_t)elf_get16(p) | (uint32_t)elf_get16(p + 2) << 16;
+    __builtin_memcpy(&value, p, sizeof(value));
+    return value;
 }
 
 static uint64_t elf_get64(const uint8_t *p)
 {
-    return (uint64_t)elf_get32(p) | (uint64_t)elf_get32(p + 4) << 32;
+    uint64_t value;
+
+    __builtin_memcpy(&value, p, sizeof(value));
+    return value;
 }
 
 /* Reads a field whose offset and width depend on the class: off32 and 4 bytes, or off64 and 8. */
@@ -155,20 +154,6 @@ bool elf_reloc(const struct elf_image *elf, const struct elf_section *sec, size_
     return true;
 }
 
-const uint32_t *elf_reloc_words(const struct elf_image *elf, const struct elf_section *sec,
-                                size_t i, size_t *n)
-{
-    size_t all = sec->len / REL_BYTES;
-
-    if (elf->class != ELF_CLASS_32 || sec->type != ELF_SHT_REL || sec->entry_len != REL_BYTES ||
-        ((uintptr_t)sec->data & 3) != 0) {
-        return NULL;
-    }
-    size_t left = i < all ? all - i : 0;
-    *n = left < *n ? left : *n;
-    return (const uint32_t *)(const void *)(sec->data + i * REL_BYTES * (left > 0));
-}
-
 /* Returns a name in a string table, if it ends inside the table; else NULL. */
 static const char *string_at(const struct elf_section *strings, uint32_t at)
 {
@@ -220,13 +205,13 @@ const char *elf_function(const struct elf_image *elf, uint64_t addr, uint64_t *s
     return NULL;
 }
 
-const uint8_t *elf_unwind(const struct elf_image *elf, size_t *len)
+const uint8_t *elf_table(const struct elf_image *elf, uint32_t magic, size_t *len)
 {
     struct elf_section sec;
 
     for (unsigned i = 0; elf_section(elf, i, &sec); i++) {
         if (sec.type == SHT_PROGBITS && !(sec.flags & ELF_SHF_ALLOC) && sec.len >= 4 &&
-            elf_get32(sec.data) == UNWIND_MAGIC) {
+            elf_get32(sec.data) == magic) {
             *len = sec.len;
             return sec.data;
         }

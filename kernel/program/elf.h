@@ -54,6 +54,16 @@ struct elf_reloc {
     unsigned type;
 };
 
+/* Returns a number of 32 bits that is at any address. */
+static inline uint32_t elf_get32(const uint8_t *p)
+{
+    uint32_t value;
+
+    __builtin_memcpy(&value, p,
+                     sizeof(value)); /* one instruction: CPU and file are little-endian */
+    return value;
+}
+
 /* Returns 0, or -ENOEXEC: not an ELF executable of this machine and class. */
 int elf_open(struct elf_image *elf, const uint8_t *base, size_t len, uint16_t machine,
              uint8_t class);
@@ -64,14 +74,9 @@ bool elf_section(const struct elf_image *elf, unsigned i, struct elf_section *se
 /* Reads entry i of a REL or RELA section; false past its end. */
 bool elf_reloc(const struct elf_image *elf, const struct elf_section *sec, size_t i,
                struct elf_reloc *reloc);
-/* Returns entry i of a REL section of 32 bits and those behind it, at most *n, as words as they are
- * in the file: offset, info. *n: how many there are. NULL: the section is of another form, or not
- * aligned; elf_reloc() reads it. */
-const uint32_t *elf_reloc_words(const struct elf_image *elf, const struct elf_section *sec,
-                                size_t i, size_t *n);
-/* Returns the section that begins with the magic number of an unwind table, or NULL; and its
- * length. */
-const uint8_t *elf_unwind(const struct elf_image *elf, size_t *len);
+/* Returns the section that begins with this magic number and is not loaded, or NULL; and its
+ * length, at least 4: a table that was made with the boot image. */
+const uint8_t *elf_table(const struct elf_image *elf, uint32_t magic, size_t *len);
 /* Returns the name (in the file) of the function that covers addr, as linked, or NULL; and its
  * address. Kernel lock held; passes windows. */
 const char *elf_function(const struct elf_image *elf, uint64_t addr, uint64_t *start);

@@ -20,6 +20,16 @@ struct spawn_clear {
 };
 #define SPAWN_CLEARS (2 * SPAWN_SEGMENTS + 4)
 
+/* How far its relocation table has been obeyed (abi/reloc.h). */
+struct spawn_relocs {
+    const uint8_t *at; /* the next code, or group; NULL: it has no table */
+    size_t codes;      /* codes left of the group */
+    size_t len;        /* bytes behind them */
+    uint8_t *place;
+    size_t room;    /* bytes from the place to the end of the segment's file bytes */
+    uint32_t moved; /* distance by which what the group's words point to has moved */
+};
+
 /* A program being loaded: the state of PROC_SPAWN between its steps. */
 struct spawn_job {
     struct thread *caller; /* [k] the thread in PROC_SPAWN; NULL: the kernel, at boot */
@@ -30,10 +40,11 @@ struct spawn_job {
     struct spawn_segment segments[SPAWN_SEGMENTS];
     struct spawn_clear clears[SPAWN_CLEARS];
     unsigned nsegments, nclears;
-    unsigned laid;                              /* next step of the layout */
-    unsigned phase;                             /* SPAWN_PHASE_* */
-    unsigned index;                             /* index of the phase's next object */
-    size_t offset;                              /* progress within it */
+    unsigned laid;  /* next step of the layout */
+    unsigned phase; /* SPAWN_PHASE_* */
+    unsigned index; /* index of the phase's next object */
+    size_t offset;  /* progress within it */
+    struct spawn_relocs relocs;
     struct _thread_attr attr;                   /* attributes of the main thread */
     uint32_t stack_size, heap_size, block_size; /* requested sizes */
     uintptr_t stack_low, stack_high;            /* main thread's; the startup block lies above */
@@ -51,6 +62,13 @@ uintptr_t spawn_placed(const struct spawn_job *job, uint64_t link);
 /* Does a piece of the loading. Returns 1 if more is to do, 0 when done, or a negative errno
  * (spawn_load.c). */
 int spawn_load_step(struct spawn_job *job);
+/* Counts work that was done against what is left of a step's (spawn_load.c). */
+void spawn_work(size_t *left, size_t done);
+/* Finds the program's relocation table. */
+void spawn_reloc_begin(struct spawn_job *job);
+/* Relocates for at most about `work`. Returns 1 if more is to do, 0 when done, or -ENOEXEC
+ * (spawn_reloc.c). */
+int spawn_reloc_some(struct spawn_job *job, size_t *work);
 /* Returns the size of the startup block in bytes, a multiple of 32; writes the block
  * (spawn_load.c). */
 uint32_t spawn_block_size(const struct kymo_spawn *spawn);

@@ -11,6 +11,7 @@
  * entry point outside the text; with -ENOMEM or -EAGAIN what vm_map() refuses.
  */
 #include "abi/errno.h"
+#include "abi/unwind.h"
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/elf.h"
 #include "kernel/program/spawn.h"
@@ -104,17 +105,14 @@ static int place_segment(struct spawn_job *job, struct spawn_segment *s, bool fi
     return 0;
 }
 
-/* Places segment number n, or nothing. The writable ones come first, where they have not been
- * placed together. */
-static int place_nth(struct spawn_job *job, unsigned n, bool together)
+/* Returns the segment that turn n places, or NULL. The writable ones come first, where they have
+ * not been placed together. */
+static struct spawn_segment *placed_at_turn(struct spawn_job *job, unsigned n, bool together)
 {
     struct spawn_segment *s = &job->segments[n % job->nsegments];
     bool writable = n < job->nsegments;
 
-    if (!(s->elf.flags & ELF_PF_W) == writable || (writable && together)) {
-        return 0;
-    }
-    return place_segment(job, s, !together);
+    return !(s->elf.flags & ELF_PF_W) == writable || (writable && together) ? NULL : s;
 }
 
 /* Returns the only writable segment, or NULL; *several if there are more. */
@@ -231,7 +229,8 @@ static int note_program(struct spawn_job *job)
             program->text = s->vaddr;
             program->text_len = (size_t)s->elf.mem_len;
             program->text_link = (uintptr_t)s->elf.vaddr;
-            program->unwind = elf_unwind(&job->elf, &program->unwind_len);
+            program->unwind = elf_table(&job->elf, UNWIND_MAGIC, &program->unwind_len);
+            spawn_reloc_begin(job);
             return 0;
         }
     }
@@ -243,15 +242,21 @@ enum { SPAWN_LAYOUT_HEADERS, SPAWN_LAYOUT_STACK, SPAWN_LAYOUT_FIRST };
 /* A segment; behind them the heap; then all is there. */
 static int layout_rest(struct spawn_job *job, unsigned n, bool together)
 {
-    if (n < 2 * job->nsegments) {
-        int error = place_nth(job, n, together);
-        return error ? error : 1;
+    unsigned turns = 2 * job->nsegments;
+    struct spawn_segment *s = NULL;
+    int error = 0;
+
+    while (n < turns && !(s = placed_at_turn(job, n, together))) {
+        n = job->laid++ - SPAWN_LAYOUT_FIRST;
     }
-    if (n == 2 * job->nsegments) {
-        int error = together ? 0 : place_heap(job);
-        return error ? error : 1;
+    if (n < turns) {
+        error = place_segment(job, s, !together);
+    } else if (n == turns && !together) {
+        error = place_heap(job);
+    } else {
+        return note_program(job);
     }
-    return note_program(job);
+    return error ? error : 1;
 }
 
 int spawn_layout_step(struct spawn_job *job)

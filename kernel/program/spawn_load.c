@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Loads a program's contents in pieces, so that the kernel can be left between them: clears the
- * memory, copies the segments, relocates, makes the text visible to instruction fetch. Kernel lock
- * held. The whole file is untrusted: elf.c bounds all reads of it, and nothing here is written
- * outside the bytes of a segment.
+ * Loads a program's contents in steps, so that the kernel can be left between them: clears the
+ * memory, copies the segments, relocates (spawn_reloc.c), makes the text visible to instruction
+ * fetch. Kernel lock held. The whole file is untrusted: elf.c bounds all reads of it, and nothing
+ * here is written outside the bytes of a segment.
  *
- * A relocation adds, to a word that holds an address in one of the segments, the distance by which
- * that segment moved. Of the linker's relocations only those of allocated sections count.
+ * A step does pieces of one phase or several until it has done STEP_WORK: words of memory that are
+ * read or written. Counted so, and not in bytes, a step takes about as long whatever it does; even
+ * where one instruction moves many words, each of them takes the memory's time.
  */
 #include "abi/errno.h"
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/cpu.h"
-#include "kernel/arch/elf.h"
 #include "kernel/program/spawn.h"
 #include "kernel/base/string.h"
 #include "kernel/base/cpu.h"
-#include "kernel/arch/irq.h"
 
 enum {
     SPAWN_PHASE_CLEAR,
@@ -25,9 +24,15 @@ enum {
     SPAWN_PHASE_DONE
 };
 
-#define RELOCS_A_STEP 24    /* of those that are read field by field */
-#define REL_WORDS_A_STEP 64 /* of the others, a quarter as long each */
-#define SECTIONS_A_STEP 4
+#define STEP_WORK 4096u
+#define STEP_REST (STEP_WORK / 8) /* so little is left for the next step */
+#define WORD sizeof(uintptr_t)
+#define LINE 64u /* bytes: pieces begin at its multiples, so that they stay aligned */
+
+void spawn_work(size_t *left, size_t done)
+{
+    *left -= done < *left ? done : *left;
+}
 
 static int next_phase(struct spawn_job *job)
 {
@@ -37,281 +42,105 @@ static int next_phase(struct spawn_job *job)
     return 1;
 }
 
-/* Returns the bytes of the next piece, at most `most`, of an object with `total` bytes; advances to
- * the next object at its end. */
-static size_t next_piece(struct spawn_job *job, size_t total, size_t most)
+/* Returns the bytes of the next piece of an object with `total` bytes, for which the work that is
+ * left suffices if it takes so many accesses a word; advances to the next object at its end. */
+static size_t next_piece(struct spawn_job *job, size_t total, size_t *work, size_t accesses)
 {
-    kernel_assert(job->offset <= total);
+    kernel_assert(job->offset <= total && *work > 0);
     size_t n = total - job->offset;
+    size_t most = (*work * WORD / accesses + LINE - 1) / LINE * LINE;
 
     if (n <= most) {
         job->index++;
         job->offset = 0;
-        return n;
+    } else {
+        n = most;
+        job->offset += n;
     }
-    job->offset += most;
-    return most;
+    spawn_work(work, n / WORD * accesses + 1);
+    return n;
 }
 
-static int step_clear(struct spawn_job *job)
+static int clear_some(struct spawn_job *job, size_t *work)
 {
     if (job->index == job->nclears) {
         return next_phase(job);
     }
     const struct spawn_clear *c = &job->clears[job->index];
     uint8_t *at = c->at + job->offset;
-    arch_clear(at, next_piece(job, c->len, CONFIG_CLEAR_CHUNK));
+    arch_clear(at, next_piece(job, c->len, work, 1));
     return 1;
 }
 
-static int step_copy(struct spawn_job *job)
+/* Words at odd addresses are copied one by one. */
+static int copy_some(struct spawn_job *job, size_t *work)
 {
     if (job->index == job->nsegments) {
         return next_phase(job);
     }
     const struct spawn_segment *s = &job->segments[job->index];
     size_t at = job->offset;
-    memcpy(s->kva + at, s->elf.data + at, next_piece(job, s->elf.file_len, CONFIG_COPY_CHUNK));
+    bool odd = ((uintptr_t)s->kva - (uintptr_t)s->elf.data) % WORD != 0;
+    memcpy(s->kva + at, s->elf.data + at, next_piece(job, s->elf.file_len, work, odd ? 4 : 2));
     return 1;
 }
 
-/* Returns the distance by which the linked address's segment has moved; a segment's end address
- * counts as inside if nothing begins there (`_end`). */
-static uintptr_t moved_by(const struct spawn_job *job, uint32_t value)
+static int relocate_some(struct spawn_job *job, size_t *work)
 {
-    uintptr_t displacement = 0;
+    int result = spawn_reloc_some(job, work);
 
-    for (unsigned i = 0; i < job->nsegments; i++) {
-        const struct spawn_segment *s = &job->segments[i];
-        uint64_t offset = value - s->elf.vaddr;
-        if (offset < s->elf.mem_len) {
-            return s->vaddr - (uintptr_t)s->elf.vaddr;
-        }
-        if (offset == s->elf.mem_len) {
-            displacement = s->vaddr - (uintptr_t)s->elf.vaddr;
-        }
-    }
-    return displacement;
+    return result ? result : next_phase(job);
 }
 
-/* Returns the loaded word at a linked address, or NULL if it is not entirely in a segment's file
- * bytes. */
-static uint8_t *loaded_word(const struct spawn_job *job, uint64_t link)
-{
-    for (unsigned i = 0; i < job->nsegments; i++) {
-        const struct spawn_segment *s = &job->segments[i];
-        uint64_t offset = link - s->elf.vaddr;
-        if (offset < s->elf.file_len && s->elf.file_len - offset >= sizeof(uint32_t)) {
-            return s->kva + offset;
-        }
-    }
-    return NULL;
-}
-
-static int spawn_load_relocate(const struct spawn_job *job, const struct elf_reloc *reloc)
-{
-    int kind = arch_elf_reloc_kind(reloc->type);
-    uint32_t value;
-
-    if (kind != ELF_RELOCATE_WORD) {
-        return kind < 0 ? -ENOEXEC : 0;
-    }
-    uint8_t *word = loaded_word(job, reloc->offset);
-    if (!word) {
-        return -ENOEXEC;
-    }
-    __builtin_memcpy(&value, word, sizeof(value)); /* one instruction each */
-    value += (uint32_t)moved_by(job, value);
-    __builtin_memcpy(word, &value, sizeof(value));
-    return 0;
-}
-
-/* Returns whether this section contains relocations of loaded contents. */
-static bool section_counts(const struct spawn_job *job, const struct elf_section *sec)
-{
-    struct elf_section target;
-
-    if (sec->type != ELF_SHT_REL && sec->type != ELF_SHT_RELA) {
-        return false;
-    }
-    return elf_section(&job->elf, sec->info, &target) && (target.flags & ELF_SHF_ALLOC);
-}
-
-/* ---- the usual form: 32-bit entries, read as words ---------------------------------- */
-
-/* What a relocation needs to know of a segment. */
-struct reloc_span {
-    uint32_t link, mem_len;
-    uint32_t words; /* so many offsets have a word in the file */
-    uint32_t moved; /* the distance */
-    uint8_t *kva;
-};
-
-struct reloc_spans {
-    struct reloc_span span[SPAWN_SEGMENTS];
-    unsigned n;
-};
-
-static void reloc_spans_note(const struct spawn_job *job, struct reloc_spans *spans)
-{
-    spans->n = job->nsegments;
-    for (unsigned i = 0; i < job->nsegments; i++) {
-        const struct spawn_segment *s = &job->segments[i];
-        size_t bytes = s->elf.file_len;
-        spans->span[i] = (struct reloc_span){
-            .link = (uint32_t)s->elf.vaddr,
-            .mem_len = (uint32_t)s->elf.mem_len,
-            .words = bytes < sizeof(uint32_t) ? 0 : (uint32_t)(bytes - sizeof(uint32_t) + 1),
-            .moved = (uint32_t)s->vaddr - (uint32_t)s->elf.vaddr,
-            .kva = s->kva,
-        };
-    }
-}
-
-/* Returns the segment that loaded_word() finds, or NULL. */
-static const struct reloc_span *reloc_place(const struct reloc_spans *spans, uint32_t link)
-{
-    for (unsigned i = 0; i < spans->n; i++) {
-        if (link - spans->span[i].link < spans->span[i].words) {
-            return &spans->span[i];
-        }
-    }
-    return NULL;
-}
-
-/* Returns the segment by which moved_by() moves the address, or NULL. */
-static const struct reloc_span *reloc_target(const struct reloc_spans *spans, uint32_t value)
-{
-    const struct reloc_span *ends = NULL;
-
-    for (unsigned i = 0; i < spans->n; i++) {
-        uint32_t offset = value - spans->span[i].link;
-        if (offset < spans->span[i].mem_len) {
-            return &spans->span[i];
-        }
-        ends = offset == spans->span[i].mem_len ? &spans->span[i] : ends;
-    }
-    return ends;
-}
-
-/* Relocates by n entries of two words each. Most are of the type, and about the segments, of the
- * one before. Returns 0, or -ENOEXEC. */
-static __attribute__((noinline)) int relocate_words(const struct spawn_job *job,
-                                                    const uint32_t *entry, size_t n)
-{
-    struct reloc_spans spans;
-    unsigned type = UINT32_MAX;
-    int kind = 0;
-
-    reloc_spans_note(job, &spans);
-    const struct reloc_span *place = spans.span, *target = spans.span;
-    for (const uint32_t *end = entry + 2 * n; entry != end; entry += 2) {
-        if ((entry[1] & 0xff) != type) {
-            type = entry[1] & 0xff;
-            kind = arch_elf_reloc_kind(type);
-        }
-        if (kind == 0) {
-            continue;
-        }
-        uint32_t link = entry[0], value;
-        if (kind < 0) {
-            return -ENOEXEC;
-        }
-        if (link - place->link >= place->words && !(place = reloc_place(&spans, link))) {
-            return -ENOEXEC;
-        }
-        uint8_t *word = place->kva + (link - place->link);
-        __builtin_memcpy(&value, word, sizeof(value)); /* one instruction each */
-        if (value - target->link >= target->mem_len) {
-            const struct reloc_span *found = reloc_target(&spans, value);
-            if (!found) {
-                continue; /* it is in no segment */
-            }
-            target = found;
-        }
-        value += target->moved;
-        __builtin_memcpy(word, &value, sizeof(value));
-    }
-    return 0;
-}
-
-/* ---- a step ------------------------------------------------------------------------ */
-
-static int relocate_next_section(struct spawn_job *job)
-{
-    job->index++;
-    job->offset = 0;
-    return 1;
-}
-
-static int relocate_some(struct spawn_job *job, const struct elf_section *sec)
-{
-    struct elf_reloc reloc;
-    size_t n = REL_WORDS_A_STEP;
-    const uint32_t *words = elf_reloc_words(&job->elf, sec, job->offset, &n);
-
-    if (words) {
-        int error = relocate_words(job, words, n);
-        job->offset += n;
-        return error ? error : n < REL_WORDS_A_STEP ? relocate_next_section(job) : 1;
-    }
-    for (n = 0; n < RELOCS_A_STEP; n++) {
-        if (!elf_reloc(&job->elf, sec, job->offset, &reloc)) {
-            return relocate_next_section(job);
-        }
-        job->offset++;
-        int error = spawn_load_relocate(job, &reloc);
-        if (error) {
-            return error;
-        }
-    }
-    return 1;
-}
-
-static int step_relocate(struct spawn_job *job)
-{
-    struct elf_section sec;
-
-    for (unsigned i = 0; i < SECTIONS_A_STEP; i++) {
-        if (!arch_elf_relocates() || !elf_section(&job->elf, job->index, &sec)) {
-            return next_phase(job);
-        }
-        if (section_counts(job, &sec)) {
-            return relocate_some(job, &sec);
-        }
-        job->index++;
-    }
-    return 1;
-}
-
-static int step_sync(struct spawn_job *job)
+/* It takes an instruction or two for each line of a cache. */
+static int sync_some(struct spawn_job *job, size_t *work)
 {
     if (job->index == job->nsegments) {
         return next_phase(job);
     }
     const struct spawn_segment *s = &job->segments[job->index];
-    size_t at = job->offset, n = next_piece(job, (size_t)s->elf.mem_len, CONFIG_CLEAR_CHUNK);
+    size_t at = job->offset, n = (size_t)s->elf.mem_len - at, most = *work * LINE / 4;
+
+    if (n > most) {
+        n = most;
+        job->offset += n;
+    } else {
+        job->index++;
+        job->offset = 0;
+    }
     if (s->elf.flags & ELF_PF_X) {
         arch_text_sync(s->kva + at, n);
     }
+    spawn_work(work, n * 4 / LINE + 1);
     return 1;
+}
+
+static int load_some(struct spawn_job *job, size_t *work)
+{
+    switch (job->phase) {
+    case SPAWN_PHASE_CLEAR:
+        return clear_some(job, work);
+    case SPAWN_PHASE_COPY:
+        return copy_some(job, work);
+    case SPAWN_PHASE_RELOCATE:
+        return relocate_some(job, work);
+    case SPAWN_PHASE_SYNC:
+        return sync_some(job, work);
+    default:
+        return 0;
+    }
 }
 
 int spawn_load_step(struct spawn_job *job)
 {
+    size_t work = STEP_WORK;
+    int result;
+
     kernel_assert(kernel_locked() && job->child);
-    switch (job->phase) {
-    case SPAWN_PHASE_CLEAR:
-        return step_clear(job);
-    case SPAWN_PHASE_COPY:
-        return step_copy(job);
-    case SPAWN_PHASE_RELOCATE:
-        return step_relocate(job);
-    case SPAWN_PHASE_SYNC:
-        return step_sync(job);
-    default:
-        return 0;
-    }
+    do {
+        result = load_some(job, &work);
+    } while (result > 0 && work > STEP_REST);
+    return result;
 }
 
 /* ---- the startup block ------------------------------------------------------------- */

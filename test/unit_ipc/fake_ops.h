@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kernel/arch/turns.h"
+
 struct thread;
 struct cpu;
 
@@ -44,6 +46,18 @@ static inline struct cpu *arch_cpu(void)
 static inline void arch_frame_here(uintptr_t *pc, uintptr_t *sp, uintptr_t *fp)
 {
     *pc = *sp = *fp = 0;
+}
+
+static inline __attribute__((always_inline)) void
+arch_copy_turns(uint8_t *restrict to, const uint8_t *restrict from, size_t len)
+{
+    turns_copy(to, from, len);
+}
+
+static inline __attribute__((always_inline)) void arch_fill_turns(uint8_t *to, uintptr_t word,
+                                                                  size_t len)
+{
+    turns_fill(to, word, len);
 }
 
 static inline uintptr_t arch_irq_save(void)

@@ -12,12 +12,13 @@
 #define MADE_TEXT_LEN 64
 #define MADE_DATA_LEN 32
 #define MADE_BSS_LEN 100
+#define MADE_TABLE 0x11111111u /* the magic number that its table begins with */
 
 /* One file, all at fixed places, so that both classes are the same code. */
 struct made32 {
     Elf32_Ehdr header;
     Elf32_Phdr segments[2];
-    Elf32_Shdr sections[5]; /* none, .text, .rel.text, .symtab, .strtab */
+    Elf32_Shdr sections[6]; /* none, .text, .rel.text, .symtab, .strtab, a table */
     Elf32_Rel relocs[2];
     Elf32_Sym symbols[3];
     char strings[16]; /* "\0main\0helper" */
@@ -27,7 +28,7 @@ struct made32 {
 struct made64 {
     Elf64_Ehdr header;
     Elf64_Phdr segments[2];
-    Elf64_Shdr sections[5];
+    Elf64_Shdr sections[6];
     Elf64_Rel relocs[2];
     Elf64_Sym symbols[3];
     char strings[16];
@@ -50,7 +51,7 @@ struct made64 {
         m->header.e_phnum = 2; \
         m->header.e_shoff = offsetof(struct made##bits, sections); \
         m->header.e_shentsize = sizeof(m->sections[0]); \
-        m->header.e_shnum = 5; \
+        m->header.e_shnum = 6; \
         m->segments[0].p_type = m->segments[1].p_type = PT_LOAD; \
         m->segments[0].p_flags = PF_R | PF_X; \
         m->segments[0].p_offset = offsetof(struct made##bits, text); \
@@ -84,6 +85,9 @@ struct made64 {
         m->sections[4].sh_type = SHT_STRTAB; \
         m->sections[4].sh_offset = offsetof(struct made##bits, strings); \
         m->sections[4].sh_size = sizeof(m->strings); \
+        m->sections[5].sh_type = SHT_PROGBITS; \
+        m->sections[5].sh_offset = offsetof(struct made##bits, data[1]); \
+        m->sections[5].sh_size = 16; \
         memcpy(m->strings, "\0main\0helper", 13); \
         m->symbols[1].st_name = 1; \
         m->symbols[1].st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC); \

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kernel/arch/turns.h"
+
 struct thread;
 struct cpu;
 
@@ -24,6 +26,18 @@ void fake_switch(struct thread *prev, struct thread *next);
 static inline void arch_frame_here(uintptr_t *pc, uintptr_t *sp, uintptr_t *fp)
 {
     *pc = *sp = *fp = 0;
+}
+
+static inline __attribute__((always_inline)) void
+arch_copy_turns(uint8_t *restrict to, const uint8_t *restrict from, size_t len)
+{
+    turns_copy(to, from, len);
+}
+
+static inline __attribute__((always_inline)) void arch_fill_turns(uint8_t *to, uintptr_t word,
+                                                                  size_t len)
+{
+    turns_fill(to, word, len);
 }
 
 static inline uintptr_t arch_irq_save(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The program loader (kernel/program/spawn_layout.c, spawn_load.c, spawn_block.c) with sound and
- * damaged programs, relocated and not. Each piece of RAM is a heap block of its own, so that the
+ * The program loader (kernel/program/spawn_layout.c, spawn_load.c, spawn_reloc.c) with sound and
+ * damaged programs, relocated and not, with a table (host/reloc/table.c) and without one. Each piece of RAM is a heap block of its own, so that the
  * address sanitizer sees every write outside.
  */
 #include <setjmp.h>
@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "abi/reloc.h"
+#include "host/reloc/table.h"
 #include "kernel/arch/aspace.h"
 #include "test/unit_kernel/elf_make.h"
 #include "test/random.h"
@@ -252,12 +254,200 @@ static void test_damaged(void **state)
     }
 }
 
+/* ---- with a relocation table ------------------------------------------------------- */
+
+enum { BIG_TEXT_LEN = 9000, BIG_DATA_LEN = 2000, BIG_BSS_LEN = 500, PLACES_MOST = 3000 };
+
+struct big {
+    Elf32_Ehdr header;
+    Elf32_Phdr segments[2];
+    Elf32_Shdr sections[2]; /* none, the table */
+    uint8_t text[BIG_TEXT_LEN], data[BIG_DATA_LEN];
+};
+
+static struct big big;
+static struct reloc_place places[PLACES_MOST];
+static size_t nplaces;
+
+static void big_make(void)
+{
+    static struct made32 made;
+
+    make_elf32(&made, MADE_TEXT, MADE_DATA);
+    big.header = made.header;
+    memcpy(big.segments, made.segments, sizeof(big.segments));
+    big.header.e_phoff = offsetof(struct big, segments);
+    big.header.e_shoff = offsetof(struct big, sections);
+    big.header.e_shnum = 2;
+    big.segments[0].p_offset = offsetof(struct big, text);
+    big.segments[0].p_filesz = big.segments[0].p_memsz = BIG_TEXT_LEN;
+    big.segments[1].p_offset = offsetof(struct big, data);
+    big.segments[1].p_filesz = BIG_DATA_LEN;
+    big.segments[1].p_memsz = BIG_DATA_LEN + BIG_BSS_LEN;
+    big.sections[1] = (Elf32_Shdr){.sh_type = SHT_PROGBITS, .sh_offset = sizeof(big)};
+    for (size_t i = 0; i < sizeof(big.text); i++) {
+        big.text[i] = (uint8_t)random_below(256);
+    }
+    for (size_t i = 0; i < sizeof(big.data); i++) {
+        big.data[i] = (uint8_t)random_below(256);
+    }
+}
+
+/* A word at this place that points somewhere into, or to the end of, a segment. */
+static void place_word(bool in_data, uint32_t offset)
+{
+    bool to_data = random_below(2);
+    uint32_t len = to_data ? BIG_DATA_LEN + BIG_BSS_LEN : BIG_TEXT_LEN;
+    uint32_t to = to_data ? MADE_DATA : MADE_TEXT, value = to + random_below(len + 1);
+
+    memcpy((in_data ? big.data : big.text) + offset, &value, sizeof(value));
+    places[nplaces++] = (struct reloc_place){in_data ? MADE_DATA : MADE_TEXT, to, offset};
+}
+
+/* Words in rows, near, far and at odd addresses; the last may end with the segment. */
+static void place_words(bool in_data, uint32_t len)
+{
+    uint32_t at = random_below(300);
+
+    while (at + 4 <= len) {
+        for (uint32_t row = random_below(3) ? 1 : 1 + random_below(150); row && at + 4 <= len;) {
+            place_word(in_data, at);
+            at += 4;
+            row--;
+        }
+        at += random_below(4) ? 4 * random_below(60) : random_below(2500);
+        at = random_below(20) || at > len ? at : len - 4;
+    }
+}
+
+static void *big_file(const uint8_t *table, size_t len)
+{
+    uint8_t *file = malloc(sizeof(big) + len);
+
+    big.sections[1].sh_size = (Elf32_Word)len;
+    memcpy(file, &big, sizeof(big));
+    memcpy(file + sizeof(big), table, len);
+    return file;
+}
+
+/* Makes a program with random places, and its table; returns the file. */
+static void *big_random(size_t *len)
+{
+    size_t table_len;
+
+    big_make();
+    nplaces = 0;
+    place_words(false, BIG_TEXT_LEN);
+    place_words(true, BIG_DATA_LEN);
+    uint8_t *table = reloc_table_make(places, nplaces, &table_len);
+    assert_non_null(table);
+    void *file = big_file(table, table_len);
+    free(table);
+    *len = sizeof(big) + table_len;
+    return file;
+}
+
+/* What the places say, done here: the loaded program has just that. */
+static void test_table(void **state)
+{
+    (void)state;
+    fake_relocates = true;
+    for (unsigned n = 0; n < 300; n++) {
+        size_t len;
+        void *file = big_random(&len);
+
+        assert_int_equal(load(file, len, ARM, ELF_CLASS_32), 0);
+        for (size_t i = 0; i < nplaces; i++) {
+            bool to_data = places[i].to == MADE_DATA;
+            uint8_t *word = (places[i].in == MADE_DATA ? big.data : big.text) + places[i].offset;
+            uint32_t value;
+            memcpy(&value, word, sizeof(value));
+            value += (uint32_t)job.segments[to_data].vaddr - places[i].to;
+            memcpy(word, &value, sizeof(value));
+        }
+        assert_memory_equal(at(job.segments[0].vaddr, BIG_TEXT_LEN), big.text, BIG_TEXT_LEN);
+        assert_memory_equal(at(job.segments[1].vaddr, BIG_DATA_LEN), big.data, BIG_DATA_LEN);
+        vm_process_gone(&child);
+        free(file);
+    }
+    assert_int_equal(blocks_out, 0);
+}
+
+static void expect_table(int error, const char *codes, size_t n, uint32_t in, uint32_t claimed)
+{
+    uint8_t table[100];
+    uint32_t head[] = {RELOC_MAGIC, in, MADE_DATA, claimed};
+
+    big_make();
+    memcpy(table, head, sizeof(head));
+    memcpy(table + sizeof(head), codes, n);
+    void *file = big_file(table, sizeof(head) + n);
+    assert_int_equal(load(file, sizeof(big) + sizeof(head) + n, ARM, ELF_CLASS_32), error);
+    vm_process_gone(&child);
+    free(file);
+}
+
+static void test_table_refused(void **state)
+{
+    char near_end[] = "\xff\x24\x23\x00\x01", row_end[] = "\xff\x24\x23\x00\xc0";
+    char row_over[] = "\xff\x24\x23\x00\xc1", near_over[] = "\xff\x24\x23\x00\x02";
+
+    (void)state;
+    fake_relocates = true;
+    expect_table(0, "", 0, MADE_DATA, 0);
+    expect_table(0, near_end, 5, MADE_TEXT, 5); /* the last word, at 8,996 */
+    expect_table(0, row_end, 5, MADE_TEXT, 5);
+    expect_table(-ENOEXEC, near_over, 5, MADE_TEXT, 5);
+    expect_table(-ENOEXEC, row_over, 5, MADE_TEXT, 5);
+    expect_table(-ENOEXEC, "\xff\x25\x23\x00\x01", 5, MADE_TEXT, 5);
+    expect_table(0, "\xff\x28\x23\x00", 4, MADE_TEXT, 4);
+    expect_table(-ENOEXEC, "\xff\x29\x23\x00", 4, MADE_TEXT, 4);
+    expect_table(-ENOEXEC, "\xff\xff\xff\xff", 4, MADE_TEXT, 4);
+    expect_table(-ENOEXEC, "\xff\x01\x00", 3, MADE_TEXT, 3); /* the code is cut short */
+    expect_table(-ENOEXEC, "\x01\x01", 2, MADE_TEXT, 3);     /* more than there is */
+    expect_table(-ENOEXEC, "\x01\x01", 2, MADE_TEXT, 0xffffffff);
+    expect_table(-ENOEXEC, "\x01\x01", 2, MADE_TEXT, 1);     /* half a group behind it */
+    expect_table(-ENOEXEC, "\x01\x01", 2, MADE_TEXT + 4, 2); /* no segment begins there */
+    assert_int_equal(blocks_out, 0);
+}
+
+/* Any table is obeyed or refused; nothing outside the segments is read or written. */
+static void test_table_damaged(void **state)
+{
+    unsigned loaded = 0;
+
+    (void)state;
+    fake_relocates = true;
+    for (unsigned n = 0; n < DAMAGED / 20; n++) {
+        size_t len;
+        uint8_t *file = big_random(&len), *copy;
+
+        for (unsigned bytes = random_below(4); bytes > 0; bytes--) {
+            size_t table = sizeof(big) + sizeof(uint32_t), tail = random_below(2) ? 0 : table;
+            size_t where = tail + random_below((uint32_t)(len - tail));
+            if (where >= table || where < sizeof(big) - BIG_TEXT_LEN - BIG_DATA_LEN) {
+                file[where > 20 ? where : 20] = (uint8_t)random_below(256);
+            }
+        }
+        len -= random_below(4) ? 0 : random_below(100);
+        copy = malloc(len);
+        memcpy(copy, file, len);
+        loaded += load(copy, len, ARM, ELF_CLASS_32) == 0;
+        vm_process_gone(&child);
+        assert_int_equal(blocks_out, 0);
+        free(copy);
+        free(file);
+    }
+    assert_true(loaded > DAMAGED / 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_relocated), cmocka_unit_test(test_neighbours),
-        cmocka_unit_test(test_in_place),  cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_relocated),     cmocka_unit_test(test_neighbours),
+        cmocka_unit_test(test_in_place),      cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_damaged),       cmocka_unit_test(test_table),
+        cmocka_unit_test(test_table_refused), cmocka_unit_test(test_table_damaged),
     };
 
     random_start();

@@ -43,8 +43,8 @@ $(B)/unit/kernel_name_test: $(call unit_kernel,name,cpu.c) $(UNIT_KERNEL_FAKE) $
 $(B)/unit/name_counted.o $(B)/unit/kernel_name_test: UNIT_KERNEL_FLAGS += -DCONFIG_NAMES=1024
 $(B)/unit/kernel_object_test: $(call unit_kernel,object,object.c mem_calls.c ram.c vm.c vm_lookup.c phys.c \
 	copy.c cpu.c) $(UNIT_KERNEL_FAKE)
-$(B)/unit/kernel_loader_test: $(call unit_kernel,loader,spawn_layout.c spawn_load.c \
-	elf.c ram.c vm.c vm_lookup.c object.c copy.c cpu.c) $(UNIT_KERNEL_FAKE)
+$(B)/unit/kernel_loader_test: $(call unit_kernel,loader,spawn_layout.c spawn_load.c spawn_reloc.c \
+	elf.c ram.c vm.c vm_lookup.c object.c copy.c cpu.c) host/reloc/table.c $(UNIT_KERNEL_FAKE)
 $(B)/unit/kernel_sched_test: $(call unit_kernel,sched,sched.c sched_queue.c cpu.c) \
 	$(UNIT_KERNEL_FAKE)
 $(B)/unit/kernel_retained_test: $(call unit_kernel,retained,retain_names.c cpu.c) trace/crc32c.c \

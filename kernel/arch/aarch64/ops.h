@@ -17,6 +17,7 @@
 
 #include "kernel/arch/aarch64/shared.h"
 #include "kernel/arch/aarch64/sysreg.h"
+#include "kernel/arch/turns.h"
 
 #define ARCH_CODE_HIGH (KERNEL_VIRT >> 32)
 
@@ -49,6 +50,18 @@ static inline struct cpu *arch_cpu(void)
      * CPUs. */
     __asm__("mrs %0, tpidr_el1" : "=r"(cpu));
     return cpu;
+}
+
+static inline __attribute__((always_inline)) void
+arch_copy_turns(uint8_t *restrict to, const uint8_t *restrict from, size_t len)
+{
+    turns_copy(to, from, len);
+}
+
+static inline __attribute__((always_inline)) void arch_fill_turns(uint8_t *to, uintptr_t word,
+                                                                  size_t len)
+{
+    turns_fill(to, word, len);
 }
 
 static inline uintptr_t arch_irq_save(void)

@@ -73,6 +73,22 @@ static inline struct cpu *arch_cpu(void)
     return &armv7m_cpu;
 }
 
+/* memory.c */
+void armv7m_copy_turns(uint8_t *restrict to, const uint8_t *restrict from, size_t len);
+void armv7m_fill_turns(uint8_t *to, uint32_t word, size_t len);
+
+static inline __attribute__((always_inline)) void
+arch_copy_turns(uint8_t *restrict to, const uint8_t *restrict from, size_t len)
+{
+    armv7m_copy_turns(to, from, len);
+}
+
+static inline __attribute__((always_inline)) void arch_fill_turns(uint8_t *to, uintptr_t word,
+                                                                  size_t len)
+{
+    armv7m_fill_turns(to, word, len);
+}
+
 static inline uintptr_t arch_irq_save(void)
 {
     uintptr_t state;
