@@ -106,6 +106,10 @@ D_HOT := $(addprefix trace/dtrace/,act agg_function aggregate buffer builtin dyn
 	$(addprefix kernel/dtrace/,fbt gate port profile raise sample syscall)
 D_COLD := $(filter-out $(D_HOT) %/probe/calls,$(basename $(D_SRCS_1) trace/dtrace/site/sites.c))
 $(D_COLD:%=$(B)/%.o): EXTRA_FLAGS = $(KERNEL_FLAGS) $(D_COLD_FLAGS)
+# What function probes leave out (host/fbt/left_out.def) needs no room for their branches.
+FBT_LEFT_OUT := trace/% kernel/dtrace/% kernel/entry/msg_direct% kernel/base/string% kernel/observe/trace_% \
+	kernel/observe/panic% kernel/arch/$(ARCH)/patch/% kernel/arch/$(ARCH)/probe/% kernel/arch/$(ARCH)/sample%
+$(filter $(FBT_LEFT_OUT:%=$(B)/%),$(KERNEL_OBJS)): EXTRA_FLAGS += -fpatchable-function-entry=0
 $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)

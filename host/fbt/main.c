@@ -14,8 +14,17 @@
 #include "host/remote/elf_id.h"
 
 enum { SLOT_BYTES = 36, OFFSET_MAX = 0x8000 };
-/* kernel/dtrace/fbt_table.h */
-enum { BEFORE = 14, TAIL = 16, HOP = 17, HOP_BITS = 11 };
+/* kernel/dtrace/fbt_table.h describes the table. */
+enum {
+    FBT_MORE = 0x80,
+    FBT_DISPLACED = 3,
+    FBT_SAME_NAME = 4,
+    FBT_ENTRY_PAD = 8,
+    FBT_RETURN_PAD = 4,
+    FBT_RETURN_TAIL = 8,
+    FBT_REST = 4,
+    FBT_PLACE_BYTES = 3
+};
 
 static int by_name(const void *a, const void *b)
 {
@@ -44,49 +53,80 @@ static struct fbt_function **probed(const struct fbt_kernel *k, size_t *n)
     return list;
 }
 
+/* Prints the bytes of a table. */
+struct printer {
+    FILE *out;
+    unsigned column;
+};
+
+static void print_byte(struct printer *p, unsigned byte)
+{
+    fprintf(p->out, "%s%u,", p->column++ % 16 ? " " : "\n    ", byte & 0xff);
+}
+
+static void print_number(struct printer *p, uint64_t number)
+{
+    for (; number >= FBT_MORE; number >>= 7) {
+        print_byte(p, FBT_MORE | (number & (FBT_MORE - 1)));
+    }
+    print_byte(p, (unsigned)number);
+}
+
+/* A distance in halfwords. */
+static void print_signed(struct printer *p, int64_t bytes)
+{
+    int64_t n = bytes / 2;
+
+    print_number(p, (uint64_t)(n < 0 ? -2 * n - 1 : 2 * n));
+}
+
+static void print_returns(struct printer *p, const struct fbt_function *f)
+{
+    uint64_t before = f->at;
+
+    for (unsigned i = 0; i < f->nreturns; i++) {
+        const struct fbt_return *r = &f->returns[i];
+        if (r->insn - f->at >= OFFSET_MAX || r->insn < before) {
+            fbt_die("%s is too long, or its returns have no order", f->name);
+        }
+        print_number(p, (r->insn - r->at) / 2 | (r->pad ? FBT_RETURN_PAD : 0) |
+                            (r->tail ? FBT_RETURN_TAIL : 0) | (r->insn - before) / 2 << FBT_REST);
+        if (r->pad) {
+            print_signed(p, (int64_t)(r->pad - r->at));
+        }
+        before = r->insn;
+    }
+}
+
 static void print_functions(FILE *out, const struct fbt_kernel *k, struct fbt_function **list,
                             size_t n)
 {
-    unsigned returns = 0, name = 0;
+    struct printer p = {.out = out};
 
-    fprintf(out, "const struct fbt_function fbt_functions[] FBT_TABLE = {\n");
+    fprintf(out, "const uint8_t fbt_functions[] FBT_TABLE = {");
     for (size_t i = 0; i < n; i++) {
         const struct fbt_function *f = list[i];
-        bool more = i + 1 < n && strcmp(f->name, list[i + 1]->name) == 0;
-        fprintf(out, "    {%#llx, %u, %u, %u, %u, %d},\n",
-                (unsigned long long)(f->at - k->text.base), name, returns, f->nreturns, f->entry,
-                f->pad ? (int)(int64_t)(f->pad - f->at) : 0);
-        returns += f->nreturns;
-        name += more ? 0 : (unsigned)strlen(f->name) + 1;
-    }
-    fprintf(out, "};\nconst unsigned fbt_function_count = %zu;\n", n);
-    if (name > UINT16_MAX || returns > UINT16_MAX) {
-        fbt_die("the names or the returns are too many for the table");
-    }
-}
-
-static uint32_t pack(const struct fbt_return *r, uint64_t offset)
-{
-    uint32_t hop = r->pad ? (uint32_t)(int32_t)((int64_t)(r->pad - r->at) / 2) : 0;
-
-    return (uint32_t)(offset / 2) | (uint32_t)((r->insn - r->at) / 2) << BEFORE |
-           (uint32_t)r->tail << TAIL | (hop & ((1u << HOP_BITS) - 1)) << HOP;
-}
-
-static void print_returns(FILE *out, struct fbt_function **list, size_t n)
-{
-    fprintf(out, "const uint32_t fbt_returns[] FBT_TABLE = {\n");
-    for (size_t i = 0; i < n; i++) {
-        const struct fbt_function *f = list[i];
-        for (unsigned r = 0; r < f->nreturns; r++) {
-            uint64_t offset = f->returns[r].insn - f->at;
-            if (offset >= OFFSET_MAX) {
-                fbt_die("%s is too long", f->name);
-            }
-            fprintf(out, "    %#x,\n", pack(&f->returns[r], offset));
+        bool same = i > 0 && strcmp(f->name, list[i - 1]->name) == 0;
+        uint64_t place = (f->at - k->text.base) / 2;
+        if (place >> 8 * FBT_PLACE_BYTES || f->entry / 2 > FBT_DISPLACED) {
+            fbt_die("%s does not fit the table", f->name);
         }
+        print_number(&p, f->entry / 2 | (same ? FBT_SAME_NAME : 0) | (f->pad ? FBT_ENTRY_PAD : 0) |
+                             (uint64_t)f->nreturns << FBT_REST);
+        for (unsigned byte = 0; byte < FBT_PLACE_BYTES; byte++) {
+            print_byte(&p, (unsigned)(place >> 8 * byte));
+        }
+        if (f->pad) {
+            print_signed(&p, (int64_t)(f->pad - f->at));
+        }
+        print_returns(&p, f);
     }
-    fprintf(out, "};\nconst char fbt_names[] FBT_TABLE =\n");
+    fprintf(out, "\n    0, 0, 0, 0};\nconst unsigned fbt_function_count = %zu;\n", n);
+}
+
+static void print_names(FILE *out, struct fbt_function **list, size_t n)
+{
+    fprintf(out, "const char fbt_names[] FBT_TABLE =\n");
     for (size_t i = 0; i < n; i++) {
         if (i == 0 || strcmp(list[i]->name, list[i - 1]->name) != 0) {
             fprintf(out, "    \"%s\\0\"\n", list[i]->name);
@@ -120,7 +160,7 @@ static void write_table(const struct fbt_kernel *k, const char *kernel, const ch
     }
     fprintf(out, "/* Made by mkfbt. */\n#include \"kernel/dtrace/fbt_table.h\"\n");
     print_functions(out, k, list, n);
-    print_returns(out, list, n);
+    print_names(out, list, n);
     print_id(out, kernel);
     fprintf(out, "FBT_SLOTS(%zu)\n", k->slots_needed * SLOT_BYTES);
     free(list);

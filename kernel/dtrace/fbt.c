@@ -15,6 +15,7 @@
  */
 #include "abi/errno.h"
 #include "kernel/base/cpu.h"
+#include "kernel/base/string.h"
 #include "kernel/base/window.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/entry.h"
@@ -76,51 +77,109 @@ void kernel_probe_return(const void *back, const uintptr_t *regs)
 
 /* ---- probes ------------------------------------------------------------------------ */
 
-/* Returns a probe's arg: number of its first function, and kind. */
-static void *make_arg(unsigned number, unsigned kind)
+/* A function of the table. */
+struct fbt_function {
+    uintptr_t at;
+    unsigned head;          /* the number that it begins with */
+    uintptr_t pad;          /* of the entry; 0: none */
+    const uint8_t *returns; /* in the table */
+};
+
+static unsigned table_number(const uint8_t **table)
 {
-    return (void *)(uintptr_t)(number << 1 | kind);
+    unsigned number = 0, shift = 0;
+    uint8_t byte;
+
+    do {
+        byte = *(*table)++;
+        number |= (unsigned)(byte & ~FBT_MORE) << shift;
+        shift += 7;
+    } while (byte & FBT_MORE);
+    return number;
 }
 
-static struct fbt_place entry_of(const struct fbt_function *f)
+/* Reads a distance; returns the address at this distance. */
+static uintptr_t table_near(const uint8_t **table, uintptr_t at)
 {
-    uintptr_t at = (uintptr_t)__kernel_start + f->at;
+    unsigned number = table_number(table);
 
-    return (struct fbt_place){at, f->pad ? at + (uintptr_t)(intptr_t)f->pad : 0, f->entry, 0,
-                              false};
+    return number & 1 ? at - (number + 1) : at + number;
 }
 
-static struct fbt_place return_of(const struct fbt_function *f, unsigned n)
+static struct fbt_function table_function(const uint8_t *table)
 {
-    uint32_t packed = fbt_returns[f->returns + n];
-    unsigned offset = (packed & 0x3fff) << 1, before = (packed >> 14 & 3) << 1;
-    unsigned tail = packed >> 16 & FBT_TAIL, hop = packed >> 17 & 0x7ff;
-    uintptr_t at = (uintptr_t)__kernel_start + f->at + offset - before;
-    uintptr_t pad = at + (uintptr_t)(((intptr_t)(hop ^ 0x400) - 0x400) * 2);
+    struct fbt_function f = {.head = table_number(&table)};
 
-    return (struct fbt_place){at, hop ? pad : 0,
-                              before ? before + 2
-                              : hop  ? 2
-                                     : 4,
-                              offset | tail, true};
+    f.at = (uintptr_t)__kernel_start + ((table[0] | (unsigned)table[1] << 8) << 1) +
+           ((unsigned)table[2] << 17);
+    table += FBT_PLACE_BYTES;
+    if (f.head & FBT_ENTRY_PAD) {
+        f.pad = table_near(&table, f.at);
+    }
+    f.returns = table;
+    return f;
 }
 
-static unsigned places_of(const struct fbt_function *f, unsigned kind)
+/* Reads the next return; *at: the address of the one before, then its own. */
+static struct fbt_place table_return(const uint8_t **table, const struct fbt_function *f,
+                                     uintptr_t *at)
 {
-    return kind == RETURN ? f->nreturns : f->entry > 0;
+    unsigned head = table_number(table), before = (head & FBT_DISPLACED) << 1;
+    struct fbt_place p = {.returns = true};
+
+    *at += (head >> FBT_REST) << 1;
+    p.at = *at - before;
+    p.offset = (unsigned)(*at - f->at) | (head & FBT_RETURN_TAIL ? FBT_TAIL : 0);
+    p.pad = head & FBT_RETURN_PAD ? table_near(table, p.at) : 0;
+    p.length = before ? before + 2 : p.pad ? 2 : 4;
+    return p;
+}
+
+static unsigned returns_of(const struct fbt_function *f)
+{
+    return f->head >> FBT_REST;
+}
+
+/* Returns the function behind f. */
+static const uint8_t *table_next(const struct fbt_function *f)
+{
+    const uint8_t *table = f->returns;
+    uintptr_t at = f->at;
+
+    for (unsigned n = returns_of(f); n > 0; n--) {
+        table_return(&table, f, &at);
+    }
+    return table;
+}
+
+/* Returns a probe's arg: place of its first function in the table, and kind. */
+static void *make_arg(const uint8_t *first, unsigned kind)
+{
+    return (void *)((uintptr_t)(first - fbt_functions) << 1 | kind);
+}
+
+static int place_set(const struct fbt_place *p, uint32_t probe, bool on)
+{
+    if (on) {
+        return fbt_place_on(probe, p);
+    }
+    fbt_place_off(p);
+    return 0;
 }
 
 static int function_set(const struct fbt_function *f, uint32_t probe, unsigned kind, bool on)
 {
+    const uint8_t *table = f->returns;
+    uintptr_t at = f->at;
     int error = 0;
 
-    for (unsigned n = 0; n < places_of(f, kind) && !error; n++) {
-        struct fbt_place p = kind == RETURN ? return_of(f, n) : entry_of(f);
-        if (on) {
-            error = fbt_place_on(probe, &p);
-        } else {
-            fbt_place_off(&p);
-        }
+    if (kind == ENTRY && (f->head & FBT_DISPLACED)) {
+        struct fbt_place p = {at, f->pad, (f->head & FBT_DISPLACED) << 1, 0, false};
+        return place_set(&p, probe, on);
+    }
+    for (unsigned n = kind == RETURN ? returns_of(f) : 0; n > 0 && !error; n--) {
+        struct fbt_place p = table_return(&table, f, &at);
+        error = place_set(&p, probe, on);
     }
     return error;
 }
@@ -128,14 +187,15 @@ static int function_set(const struct fbt_function *f, uint32_t probe, unsigned k
 /* Patches all functions of the probe's name. */
 static int fbt_set(uint32_t probe, void *arg, bool on)
 {
-    unsigned first = (unsigned)((uintptr_t)arg >> 1), kind = (uintptr_t)arg & 1;
-    int error = 0;
+    const uint8_t *table = fbt_functions + ((uintptr_t)arg >> 1);
+    struct fbt_function f = table_function(table);
+    int error;
 
-    for (unsigned i = first;
-         i < fbt_function_count && !error && fbt_functions[i].name == fbt_functions[first].name;
-         i++) {
-        error = function_set(&fbt_functions[i], probe, kind, on);
-    }
+    do {
+        error = function_set(&f, probe, (uintptr_t)arg & 1, on);
+        table = table_next(&f);
+        f = table_function(table);
+    } while (!error && (f.head & FBT_SAME_NAME));
     return error;
 }
 
@@ -175,44 +235,58 @@ static const struct dtrace_provider provider = {.name = "fbt",
                                                 .disable = fbt_disable,
                                                 .settle = fbt_settle_all};
 
-static void fbt_create(unsigned number, unsigned kind)
-{
-    uint32_t bit = 1u << number % 32, *word = &created[kind][number / 32];
+/* A name of the table, and what its functions have. */
+struct fbt_name {
+    const uint8_t *first; /* its first function */
+    const char *text;
+    unsigned number;
+    bool has[KINDS];
+};
 
-    if (!(*word & bit) &&
-        dtrace_probe_add(&provider, "kernel", &fbt_names[fbt_functions[number].name],
-                         kind_names[kind], make_arg(number, kind))) {
+static void fbt_create(const struct fbt_name *name, unsigned kind)
+{
+    uint32_t bit = 1u << name->number % 32, *word = &created[kind][name->number / 32];
+
+    if (!(*word & bit) && dtrace_probe_add(&provider, "kernel", name->text, kind_names[kind],
+                                           make_arg(name->first, kind))) {
         *word |= bit;
     }
 }
 
-/* Returns whether the functions of a name, from the first one on, have this probe. */
-static bool fbt_has(unsigned first, unsigned kind)
+/* Reads the functions of a name; returns those of the next one. */
+static const uint8_t *name_read(struct fbt_name *name, const uint8_t *table, unsigned *functions)
 {
-    bool found = false;
+    struct fbt_function f = table_function(table);
 
-    for (unsigned i = first;
-         i < fbt_function_count && fbt_functions[i].name == fbt_functions[first].name; i++) {
-        found |= places_of(&fbt_functions[i], kind) > 0;
-    }
-    return found;
+    name->first = table;
+    name->has[ENTRY] = name->has[RETURN] = false;
+    do {
+        name->has[ENTRY] |= (f.head & FBT_DISPLACED) != 0;
+        name->has[RETURN] |= returns_of(&f) > 0;
+        table = table_next(&f);
+        f = table_function(table);
+        *functions -= 1;
+    } while (f.head & FBT_SAME_NAME);
+    return table;
 }
 
 /* Probes are created on demand: there are many, and most are never used. */
 static void fbt_provide(const char *module, const char *function, const char *name)
 {
-    if (!dtrace_glob(module, "kernel")) {
-        return;
-    }
-    for (unsigned i = 0; i < fbt_function_count; i++) {
+    struct fbt_name n = {.text = fbt_names};
+    const uint8_t *table = fbt_functions;
+
+    for (unsigned left = dtrace_glob(module, "kernel") ? fbt_function_count : 0; left > 0;) {
         kernel_window();
-        bool first = i == 0 || fbt_functions[i].name != fbt_functions[i - 1].name;
-        for (unsigned kind = 0; kind < KINDS && first; kind++) {
-            if (dtrace_glob(name, kind_names[kind]) && fbt_has(i, kind) &&
-                dtrace_glob(function, &fbt_names[fbt_functions[i].name])) {
-                fbt_create(i, kind);
+        table = name_read(&n, table, &left);
+        for (unsigned kind = 0; kind < KINDS; kind++) {
+            if (n.has[kind] && dtrace_glob(name, kind_names[kind]) &&
+                dtrace_glob(function, n.text)) {
+                fbt_create(&n, kind);
             }
         }
+        n.text += strlen(n.text) + 1;
+        n.number++;
     }
 }
 

@@ -13,22 +13,39 @@
 #define FBT_SLOT_BYTES 36
 #define FBT_TABLE __attribute__((section("fbt_table"), used))
 
-struct fbt_function {
-    uint32_t at;      /* offset from __kernel_start */
-    uint16_t name;    /* offset in fbt_names; functions of the same name are adjacent */
-    uint16_t returns; /* first one in fbt_returns */
-    uint8_t nreturns;
-    uint8_t entry; /* bytes displaced for the entry probe; 0: there is none */
-    int16_t pad;   /* offset from `at` of the pad of a 16-bit branch; 0: a 32-bit branch fits */
-};
-
-/* Ordered by name. */
-extern const struct fbt_function fbt_functions[];
+/*
+ * The functions, ordered by name, as bytes; kernel/dtrace/fbt.c reads them. Numbers are of 7 bits a
+ * byte, the lowest first; all bytes but the last have bit 7 set. A signed number n is 2n, or
+ * -2n - 1 if it is negative; distances are in halfwords. Each function:
+ *
+ *   bits 0-1     halfwords displaced for the entry probe, 0: there is none
+ *   bit 2        it has the name of the function before it
+ *   bit 3        the entry needs a pad, because only a 16-bit branch fits
+ *   bits 4-      number of returns
+ *   three bytes  its address, from __kernel_start; here the lowest is first, and all bits count
+ *   signed       with bit 3: distance from its address to the pad
+ *
+ * and each of its returns, by address:
+ *
+ *   bits 0-1     instructions of 16 bits displaced before the return instruction
+ *   bit 2        the branch needs a pad
+ *   bit 3        the return is a jump to another function
+ *   bits 4-      distance of the return instruction from the one before, or from the function
+ *   signed       with bit 2: distance from the branch to the pad
+ *
+ * Behind the last function are zeros, which can be read as one.
+ */
+extern const uint8_t fbt_functions[];
 extern const unsigned fbt_function_count;
-/* Bits 0-13: offset of the return instruction from the function's start, in halfwords; 14-15:
- * number of instructions displaced before it; 16: it jumps to another function; 17-27: halfwords
- * from the branch to its pad (signed; 0: none). */
-extern const uint32_t fbt_returns[];
+#define FBT_MORE 0x80    /* of a number's byte */
+#define FBT_DISPLACED 3u /* of the first number of a function or a return */
+#define FBT_SAME_NAME 4u /* of a function */
+#define FBT_ENTRY_PAD 8u
+#define FBT_RETURN_PAD 4u /* of a return */
+#define FBT_RETURN_TAIL 8u
+#define FBT_REST 4 /* shifted */
+#define FBT_PLACE_BYTES 3
+/* The names, each with its NUL, one for functions of the same name. */
 extern const char fbt_names[];
 /* The build id of the kernel that the table was made from. All 0: this kernel, which contains the
  * table. */

@@ -137,27 +137,56 @@ class Code:
             self.targets.add(int(to.group(1), 16))
 
 
+class Bytes:
+    """A table of bytes, read one number after the other (kernel/dtrace/fbt_table.h)."""
+
+    def __init__(self, elf, symbol):
+        self.elf, self.at = elf, elf.symbols[symbol]
+
+    def plain(self, size):
+        self.at += size
+        return int.from_bytes(self.elf.at(self.at - size, size), "little")
+
+    def number(self):
+        value = shift = 0
+        while True:
+            byte = self.plain(1)
+            value |= (byte & 0x7f) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+
+    def distance(self):
+        number = self.number()
+        return -(number + 1) if number & 1 else number
+
+
 def table(elf):
     """The places as kernel/dtrace/fbt.c reads them."""
-    start, at = elf.symbols["__kernel_start"], elf.symbols["fbt_functions"]
+    start, names = elf.symbols["__kernel_start"], elf.symbols["fbt_names"]
     count = struct.unpack("<I", elf.at(elf.symbols["fbt_function_count"], 4))[0]
-    for i in range(count):
-        off, name, first, n, entry, pad = struct.unpack("<IHHBBh", elf.at(at + 12 * i, 12))
-        f = start + off
-        text = b""
-        while not text.endswith(b"\0"):
-            text += elf.at(elf.symbols["fbt_names"] + name + len(text), 1)
-        label = text[:-1].decode()
+    data, label = Bytes(elf, "fbt_functions"), None
+    for _ in range(count):
+        head = data.number()
+        f = start + 2 * data.plain(3)
+        entry, pad = 2 * (head & 3), f + data.distance() if head & 8 else 0
+        if not head & 4:
+            names += len(label) + 1 if label is not None else 0
+            text = b""
+            while not text.endswith(b"\0"):
+                text += elf.at(names + len(text), 1)
+            label = text[:-1].decode()
         if entry:
             yield {"name": label, "function": f, "kind": "entry", "at": f, "insn": f,
-                   "length": entry, "pad": f + pad if pad else 0, "tail": False}
-        for r in range(first, first + n):
-            v = struct.unpack("<I", elf.at(elf.symbols["fbt_returns"] + 4 * r, 4))[0]
-            insn, before = f + (v & 0x3fff) * 2, (v >> 14 & 3) * 2
-            hop = ((v >> 17 & 0x7ff) ^ 0x400) - 0x400
-            yield {"name": label, "function": f, "kind": "return", "at": insn - before,
-                   "insn": insn, "length": None, "pad": insn - before + hop * 2 if hop else 0,
-                   "tail": bool(v >> 16 & 1)}
+                   "length": entry, "pad": pad, "tail": False}
+        insn = f
+        for _ in range(head >> 4):
+            v = data.number()
+            insn += (v >> 4) * 2
+            at = insn - (v & 3) * 2
+            yield {"name": label, "function": f, "kind": "return", "at": at,
+                   "insn": insn, "length": None, "pad": at + data.distance() if v & 4 else 0,
+                   "tail": bool(v & 8)}
 
 
 class Check:
