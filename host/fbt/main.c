@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "host/fbt/kernel.h"
+#include "host/fbt/names.h"
 #include "host/remote/elf_id.h"
 
 enum { SLOT_BYTES = 36, OFFSET_MAX = 0x8000 };
@@ -124,15 +125,36 @@ static void print_functions(FILE *out, const struct fbt_kernel *k, struct fbt_fu
     fprintf(out, "\n    0, 0, 0, 0};\nconst unsigned fbt_function_count = %zu;\n", n);
 }
 
+static void print_bytes(FILE *out, const char *name, const unsigned char *bytes, size_t n)
+{
+    struct printer p = {.out = out};
+
+    fprintf(out, "const uint8_t %s[] FBT_TABLE = {", name);
+    for (size_t i = 0; i < n; i++) {
+        print_byte(&p, bytes[i]);
+    }
+    fprintf(out, "\n};\n");
+}
+
 static void print_names(FILE *out, struct fbt_function **list, size_t n)
 {
-    fprintf(out, "const char fbt_names[] FBT_TABLE =\n");
+    const char **names = calloc(n + 1, sizeof(*names));
+    struct fbt_short_names s;
+    size_t different = 0;
+
+    if (!names) {
+        fbt_die("no memory");
+    }
     for (size_t i = 0; i < n; i++) {
         if (i == 0 || strcmp(list[i]->name, list[i - 1]->name) != 0) {
-            fprintf(out, "    \"%s\\0\"\n", list[i]->name);
+            names[different++] = list[i]->name;
         }
     }
-    fprintf(out, "    \"\";\n");
+    fbt_names_shorten(&s, names, different);
+    print_bytes(out, "fbt_names", s.bytes, s.n);
+    print_bytes(out, "fbt_pairs", s.pairs[0], 2 * s.npairs);
+    free(s.bytes);
+    free(names);
 }
 
 static void print_id(FILE *out, const char *kernel)

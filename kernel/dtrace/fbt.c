@@ -238,17 +238,57 @@ static const struct dtrace_provider provider = {.name = "fbt",
 /* A name of the table, and what its functions have. */
 struct fbt_name {
     const uint8_t *first; /* its first function */
-    const char *text;
+    const uint8_t *next;  /* the name behind it */
+    const char *copy;     /* what its probes have; NULL: not made yet */
+    char text[FBT_NAME_MOST];
     unsigned number;
     bool has[KINDS];
 };
 
-static void fbt_create(const struct fbt_name *name, unsigned kind)
+/* Returns where the text continues. The depth of pairs within each other is limited. */
+static char *text_add(char *text, unsigned code)
+{
+    if (code < FBT_PAIR) {
+        *text = (char)code;
+        return text + 1;
+    }
+    const uint8_t *pair = &fbt_pairs[2 * (code - FBT_PAIR)];
+    return text_add(text_add(text, pair[0]), pair[1]);
+}
+
+/* Makes the text of the next name from that of the one before. */
+static void name_next(struct fbt_name *name)
+{
+    const uint8_t *code = name->next;
+    char *text = &name->text[*code++ - 1];
+
+    while (*code >= FBT_LITERAL) {
+        text = text_add(text, *code++);
+    }
+    *text = '\0';
+    name->next = code;
+    name->copy = NULL;
+}
+
+/* Probes live forever, and the copy with them. */
+static const char *name_copy(struct fbt_name *name)
+{
+    size_t bytes = strlen(name->text) + 1;
+    char *copy = name->copy ? NULL : dtrace_port_alloc(bytes);
+
+    if (copy) {
+        name->copy = memcpy(copy, name->text, bytes);
+    }
+    return name->copy;
+}
+
+static void fbt_create(struct fbt_name *name, unsigned kind)
 {
     uint32_t bit = 1u << name->number % 32, *word = &created[kind][name->number / 32];
 
-    if (!(*word & bit) && dtrace_probe_add(&provider, "kernel", name->text, kind_names[kind],
-                                           make_arg(name->first, kind))) {
+    if (!(*word & bit) && name_copy(name) &&
+        dtrace_probe_add(&provider, "kernel", name->copy, kind_names[kind],
+                         make_arg(name->first, kind))) {
         *word |= bit;
     }
 }
@@ -273,19 +313,19 @@ static const uint8_t *name_read(struct fbt_name *name, const uint8_t *table, uns
 /* Probes are created on demand: there are many, and most are never used. */
 static void fbt_provide(const char *module, const char *function, const char *name)
 {
-    struct fbt_name n = {.text = fbt_names};
+    struct fbt_name n = {.next = fbt_names};
     const uint8_t *table = fbt_functions;
 
     for (unsigned left = dtrace_glob(module, "kernel") ? fbt_function_count : 0; left > 0;) {
         kernel_window();
         table = name_read(&n, table, &left);
+        name_next(&n);
         for (unsigned kind = 0; kind < KINDS; kind++) {
             if (n.has[kind] && dtrace_glob(name, kind_names[kind]) &&
                 dtrace_glob(function, n.text)) {
                 fbt_create(&n, kind);
             }
         }
-        n.text += strlen(n.text) + 1;
         n.number++;
     }
 }

@@ -161,21 +161,32 @@ class Bytes:
         return -(number + 1) if number & 1 else number
 
 
+def names_of(elf):
+    """The names, one after the other."""
+    data, pairs = Bytes(elf, "fbt_names"), elf.symbols["fbt_pairs"]
+
+    def text(code):
+        return chr(code) if code < 0x80 else \
+            "".join(text(c) for c in elf.at(pairs + 2 * (code - 0x80), 2))
+    name, code = "", data.plain(1)
+    while True:
+        name = name[:code - 1]
+        while (code := data.plain(1)) >= 0x20:
+            name += text(code)
+        yield name
+
+
 def table(elf):
     """The places as kernel/dtrace/fbt.c reads them."""
-    start, names = elf.symbols["__kernel_start"], elf.symbols["fbt_names"]
+    start, names = elf.symbols["__kernel_start"], names_of(elf)
     count = struct.unpack("<I", elf.at(elf.symbols["fbt_function_count"], 4))[0]
-    data, label = Bytes(elf, "fbt_functions"), None
+    data = Bytes(elf, "fbt_functions")
     for _ in range(count):
         head = data.number()
         f = start + 2 * data.plain(3)
         entry, pad = 2 * (head & 3), f + data.distance() if head & 8 else 0
         if not head & 4:
-            names += len(label) + 1 if label is not None else 0
-            text = b""
-            while not text.endswith(b"\0"):
-                text += elf.at(names + len(text), 1)
-            label = text[:-1].decode()
+            label = next(names)
         if entry:
             yield {"name": label, "function": f, "kind": "entry", "at": f, "insn": f,
                    "length": entry, "pad": pad, "tail": False}
