@@ -23,11 +23,21 @@
 
 enum { ARGUMENTS = 10, FIRST = 5, WORDS = 10, ONE = 6 };
 
+#define PROVIDERS(P) P(sdt) P(sched) P(proc) P(msg) P(intr) P(timer) P(lockstat) P(sysinfo) P(user)
+#define P(name) PROVIDER_##name,
+enum provider { PROVIDERS(P) PROVIDER_COUNT };
+#undef P
+
+struct types {
+    const char *const *name;
+    uint8_t n;
+};
+
 struct entry {
-    const char *provider, *function, *name;
-    const char *types[ARGUMENTS]; /* of args[]; NULL: no more */
+    const char *function, *name;
+    struct types types; /* of args[] */
     uint8_t words[ARGUMENTS];
-    uint8_t site;
+    uint8_t provider, site;
     uint32_t to, from; /* states; all ones: any */
 };
 
@@ -43,7 +53,7 @@ enum { BEFORE_ROWS = __COUNTER__ };
 
 static const struct entry entries[] = {
 #define EVENT(id, CLASS, number, EXT, NAME, fast, wide, doc) \
-    {.provider = "sdt", \
+    {.provider = PROVIDER_sdt, \
      .function = #CLASS, \
      .name = #id, \
      .words = IDENTITY, \
@@ -51,7 +61,7 @@ static const struct entry entries[] = {
      .to = ALL, \
      .from = ALL},
 #define EVENT_STATE(id, CLASS, number, EXT, NAME, fast, wide, doc) \
-    {.provider = "sdt", \
+    {.provider = PROVIDER_sdt, \
      .function = #CLASS, \
      .name = #id, \
      .words = IDENTITY, \
@@ -64,8 +74,8 @@ static const struct entry entries[] = {
 #undef EVENT_STATE
 #undef EVENT_CONTROL
 #define ENTRY(prov, func, probe, id, NEW, OLD) \
-    .provider = #prov, .function = (func), .name = (probe), .site = TRACE_EV_##id, .to = (NEW), \
-    .from = (OLD)
+    .provider = PROVIDER_##prov, .function = (func), .name = (probe), .site = TRACE_EV_##id, \
+    .to = (NEW), .from = (OLD)
 #define LIST(...) \
     { \
         __VA_ARGS__ \
@@ -81,9 +91,15 @@ static const struct entry entries[] = {
 #undef PROBE_TYPED
 #undef A
 /* The tables once more, for the types. */
+#undef LIST
+#define LIST(...) \
+    { \
+        (const char *const[]){__VA_ARGS__}, \
+            sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *) \
+    }
 #define A(type, name) SDT_TYPE_##type
 #define EVENT(id, CLASS, number, EXT, NAME, fast, wide, doc) \
-    [ROW_NUMBER].types = {TRACE_ARGS(fast, wide)},
+    [ROW_NUMBER].types = LIST(TRACE_ARGS(fast, wide)),
 #define EVENT_CONTROL(...)
 #include "trace/events.def"
 #undef EVENT
@@ -180,7 +196,7 @@ static uint64_t sites_argument(uint32_t probe, void *arg, unsigned n)
     (void)probe;
     const uint64_t *words = trace_port_cpu()->fired;
 
-    if (n >= ARGUMENTS || (n >= FIRST && !l->entry->types[n])) {
+    if (n >= ARGUMENTS || (n >= FIRST && n >= l->entry->types.n)) {
         return 0;
     }
     return l->straight ? words[n] : sites_word(words, l->entry->words[n]);
@@ -191,7 +207,7 @@ static const char *sites_argument_type(uint32_t probe, void *arg, unsigned n)
     const struct listener *l = arg;
 
     (void)probe;
-    return n < ARGUMENTS ? l->entry->types[n] : NULL;
+    return n < l->entry->types.n ? l->entry->types.name[n] : NULL;
 }
 
 static void set_skip(unsigned site)
@@ -251,26 +267,15 @@ static void sites_disable(uint32_t probe, void *arg)
     dtrace_site_want(l->entry->site, false);
 }
 
-#define PROVIDER(n) \
-    { \
-        .name = #n, .attributes = DTRACE_KERNEL_ATTRIBUTES, .enable = sites_enable, \
-        .disable = sites_disable, .settle = trace_sites_settle, .argument = sites_argument, \
-        .argument_type = sites_argument_type \
-    }
-static const struct dtrace_provider providers[] = {
-    PROVIDER(sdt),   PROVIDER(sched),    PROVIDER(proc),    PROVIDER(msg),  PROVIDER(intr),
-    PROVIDER(timer), PROVIDER(lockstat), PROVIDER(sysinfo), PROVIDER(user),
-};
-enum { PROVIDERS = sizeof(providers) / sizeof(*providers) };
-
-static bool sites_same(const char *a, const char *b)
-{
-    while (*a && *a == *b) {
-        a++;
-        b++;
-    }
-    return *a == *b;
-}
+#define P(n) \
+    {.name = #n, \
+     .attributes = DTRACE_KERNEL_ATTRIBUTES, \
+     .enable = sites_enable, \
+     .disable = sites_disable, \
+     .settle = trace_sites_settle, \
+     .argument = sites_argument, \
+     .argument_type = sites_argument_type},
+static const struct dtrace_provider providers[PROVIDER_COUNT] = {PROVIDERS(P)};
 
 static bool is_straight(const struct entry *entry)
 {
@@ -297,7 +302,7 @@ bool dtrace_sites_event(const struct dtrace_probe *probe, unsigned *site, unsign
 {
     const struct listener *l = probe->arg;
 
-    if (probe->provider != &providers[0]) {
+    if (probe->provider != &providers[PROVIDER_sdt]) {
         return false;
     }
     *site = l->entry->site;
@@ -307,10 +312,10 @@ bool dtrace_sites_event(const struct dtrace_probe *probe, unsigned *site, unsign
 
 void dtrace_sites_init(void)
 {
-    for (unsigned p = 0; p < PROVIDERS; p++) {
+    for (unsigned p = 0; p < PROVIDER_COUNT; p++) {
         dtrace_provider_register(&providers[p]);
         for (unsigned i = 0; i < ENTRIES; i++) {
-            if (sites_same(entries[i].provider, providers[p].name)) {
+            if (entries[i].provider == p) {
                 listener_make(&listeners[i], &entries[i], &providers[p]);
             }
         }
