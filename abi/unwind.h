@@ -6,8 +6,10 @@
  *
  *   UNWIND_MAGIC, bytes of the text, number of rules, number of entries
  *   the rules, two words each; rule 0 means that the caller can't be found
- *   the entries, by address: (offset in the text / 2) << UNWIND_RULE_BITS | number of the rule that
- *   applies from there to the next entry
+ *   for each block of UNWIND_BLOCK entries the place of its first one: offset in the text / 2
+ *   the entries, by place, half a word each, the lower half first: the distance from the place of
+ *   the entry before (of the first of a block: 0), and number << UNWIND_RULE_SHIFT of the rule that
+ *   applies from its place to that of the next entry
  *
  * The CFA (canonical frame address) is the stack pointer before the call. A rule's first word:
  * UNWIND_BY_FP | bytes from the stack pointer, or with UNWIND_BY_FP from the frame pointer (r7,
@@ -18,11 +20,12 @@
 #ifndef ABI_UNWIND_H
 #define ABI_UNWIND_H
 
-#define UNWIND_MAGIC 0x3177554bu /* "KUw1" */
+#define UNWIND_MAGIC 0x3277554bu /* "KUw2" */
 #define UNWIND_HEADER_WORDS 4
-#define UNWIND_RULE_BITS 11
-#define UNWIND_RULES_MOST (1u << UNWIND_RULE_BITS)
-#define UNWIND_TEXT_MOST (2u << (32 - UNWIND_RULE_BITS))
+#define UNWIND_RULE_SHIFT 8
+#define UNWIND_RULES_MOST 256u
+#define UNWIND_FAR 255u /* the longest distance between two entries of a block */
+#define UNWIND_BLOCK 16u
 
 #define UNWIND_BY_FP 0x80000000u
 #define UNWIND_NO_CFA 0x40000000u /* unknown, but the return address is in its register */

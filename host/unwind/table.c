@@ -3,16 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/unwind/pack.h"
 #include "host/unwind/unwind.h"
 #include "abi/unwind.h"
 
-struct rule {
-    uint32_t cfa, places;
-};
-
 struct making {
-    struct rule *rules;
-    uint32_t *rows;
+    struct unwind_rule *rules;
+    struct unwind_row *rows;
     size_t nrules, nrows;
 };
 
@@ -33,9 +30,9 @@ static bool place_number(const struct unwind_place *p, bool is_fp, uint32_t *out
  * Rule 0, of code that nothing reaches, says that nothing is known. Where programs keep a frame
  * pointer (by_fp) it is preferred: a stack pointer that a caller has lost does no harm then.
  */
-static struct rule rule_of(const struct unwind_state *s, bool by_fp)
+static struct unwind_rule rule_of(const struct unwind_state *s, bool by_fp)
 {
-    const struct rule unknown = {UINT32_MAX, 0};
+    const struct unwind_rule unknown = {UINT32_MAX, 0};
     bool fp_counts = s->fp_known && (by_fp || !s->sp_known), known = s->sp_known || s->fp_known;
     int cfa = fp_counts ? s->fp : s->sp;
     uint32_t ra, fp;
@@ -45,15 +42,15 @@ static struct rule rule_of(const struct unwind_state *s, bool by_fp)
     }
     place_number(&s->fp_saved, true, &fp);
     if (!known && ra == UNWIND_IN_REGISTER && fp == UNWIND_IN_REGISTER) {
-        return (struct rule){UNWIND_NO_CFA, 0};
+        return (struct unwind_rule){UNWIND_NO_CFA, 0};
     }
     if (!known || cfa < 0 || cfa % 4) {
         return unknown;
     }
-    return (struct rule){(uint32_t)cfa | (fp_counts ? UNWIND_BY_FP : 0), ra | fp << 16};
+    return (struct unwind_rule){(uint32_t)cfa | (fp_counts ? UNWIND_BY_FP : 0), ra | fp << 16};
 }
 
-static uint32_t number_of(struct making *m, struct rule rule)
+static uint32_t number_of(struct making *m, struct unwind_rule rule)
 {
     for (size_t i = 0; i < m->nrules; i++) {
         if (m->rules[i].cfa == rule.cfa && m->rules[i].places == rule.places) {
@@ -69,10 +66,10 @@ static uint32_t number_of(struct making *m, struct rule rule)
 
 static void add_row(struct making *m, uint64_t offset, uint32_t rule)
 {
-    if (m->nrows > 0 && (m->rows[m->nrows - 1] & (UNWIND_RULES_MOST - 1)) == rule) {
+    if (m->nrows > 0 && m->rows[m->nrows - 1].rule == rule) {
         return;
     }
-    m->rows[m->nrows++] = (uint32_t)(offset / 2) << UNWIND_RULE_BITS | rule;
+    m->rows[m->nrows++] = (struct unwind_row){(uint32_t)(offset / 2), rule};
 }
 
 static void add_function(struct making *m, const struct fbt_kernel *k,
@@ -122,28 +119,6 @@ static void add_gap(struct making *m, const struct fbt_kernel *k, size_t i, uint
     }
 }
 
-static void pack(struct unwind_table *table, const struct making *m, uint64_t text_bytes)
-{
-    uint32_t *w;
-
-    table->nwords = UNWIND_HEADER_WORDS + 2 * m->nrules + m->nrows;
-    w = table->words = calloc(table->nwords, sizeof(*w));
-    if (!w) {
-        fbt_die("no memory");
-    }
-    *w++ = UNWIND_MAGIC;
-    *w++ = (uint32_t)text_bytes;
-    *w++ = (uint32_t)m->nrules;
-    *w++ = (uint32_t)m->nrows;
-    for (size_t i = 0; i < m->nrules; i++) {
-        *w++ = m->rules[i].cfa;
-        *w++ = m->rules[i].places;
-    }
-    for (size_t i = 0; i < m->nrows; i++) {
-        *w++ = m->rows[i];
-    }
-}
-
 void unwind_table_make(struct unwind_table *table, const struct fbt_kernel *k,
                        const struct unwind_state *states, uint64_t base)
 {
@@ -155,7 +130,7 @@ void unwind_table_make(struct unwind_table *table, const struct fbt_kernel *k,
     if (!m.rules || !m.rows) {
         fbt_die("no memory");
     }
-    if (k->text.base < base || end - base > UNWIND_TEXT_MOST) {
+    if (k->text.base < base || end - base > UINT32_MAX) {
         fbt_die("the text is too large for an unwind table");
     }
     m.rules[m.nrules++] = rule_of(&(const struct unwind_state){.reached = false}, false);
@@ -164,7 +139,11 @@ void unwind_table_make(struct unwind_table *table, const struct fbt_kernel *k,
         add_gap(&m, k, i, base);
     }
     add_row(&m, end - base, 0);
-    pack(table, &m, end - base);
+    table->words =
+        unwind_pack(m.rules, m.nrules, m.rows, m.nrows, (uint32_t)(end - base), &table->nwords);
+    if (!table->words) {
+        fbt_die("no memory");
+    }
     free(m.rules);
     free(m.rows);
 }

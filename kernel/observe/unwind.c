@@ -42,6 +42,11 @@ static uint32_t unwind_word_at(const uint8_t *table, size_t n)
     return word;
 }
 
+static uint32_t unwind_blocks(const struct text *text)
+{
+    return (text->nrows + UNWIND_BLOCK - 1) / UNWIND_BLOCK;
+}
+
 static bool text_open(struct text *text, const void *table, size_t len, uintptr_t start)
 {
     const size_t words = len / sizeof(uint32_t);
@@ -54,8 +59,9 @@ static bool text_open(struct text *text, const void *table, size_t len, uintptr_
     text->bytes = unwind_word_at(table, 1);
     text->nrules = unwind_word_at(table, 2);
     text->nrows = unwind_word_at(table, 3);
-    return text->nrules <= UNWIND_RULES_MOST && text->nrows <= words - UNWIND_HEADER_WORDS &&
-           2 * text->nrules <= words - UNWIND_HEADER_WORDS - text->nrows;
+    return text->nrules <= UNWIND_RULES_MOST && text->nrows <= 2 * words &&
+           UNWIND_HEADER_WORDS + 2 * text->nrules + unwind_blocks(text) + (text->nrows + 1) / 2 <=
+               words;
 }
 
 static bool text_of_kernel(struct text *text)
@@ -75,22 +81,42 @@ static bool text_of_thread(struct text *text, const struct thread *t)
     return program->unwind && text_open(text, program->unwind, program->unwind_len, program->text);
 }
 
+/* Returns the rule that applies at a place of a block, by its entries; 0: none. */
+static uint32_t rule_in_block(const struct text *text, uint32_t block, uint32_t at, uint32_t place)
+{
+    const uint8_t *rows =
+        text->table + 4 * (UNWIND_HEADER_WORDS + 2 * text->nrules + unwind_blocks(text));
+    uint32_t rule = 0, first = block * UNWIND_BLOCK, left = text->nrows - first;
+
+    rows += first * sizeof(uint16_t);
+    for (left = left < UNWIND_BLOCK ? left : UNWIND_BLOCK; left > 0; left--) {
+        uint16_t row;
+        __builtin_memcpy(&row, rows, sizeof(row));
+        rows += sizeof(row);
+        at += row & UNWIND_FAR;
+        if (at > place) {
+            break;
+        }
+        rule = row >> UNWIND_RULE_SHIFT;
+    }
+    return rule < text->nrules ? rule : 0;
+}
+
 /* Returns the rule that applies at `offset` bytes from the text's start; 0: none. */
 static uint32_t rule_at(const struct text *text, uintptr_t offset)
 {
-    const uint8_t *rows = text->table + 4 * (UNWIND_HEADER_WORDS + 2 * text->nrules);
-    uint32_t key = (uint32_t)(offset / 2), low = 0, high = text->nrows;
+    const uint8_t *starts = text->table + 4 * (UNWIND_HEADER_WORDS + 2 * text->nrules);
+    uint32_t key = (uint32_t)(offset / 2), low = 0, high = unwind_blocks(text);
 
-    while (low < high) { /* the last entry that begins at key or below is before `high` */
+    while (low < high) { /* the last block that begins at key or below is before `high` */
         uint32_t middle = low + (high - low) / 2;
-        if (unwind_word_at(rows, middle) >> UNWIND_RULE_BITS <= key) {
+        if (unwind_word_at(starts, middle) <= key) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    uint32_t rule = low ? unwind_word_at(rows, low - 1) & (UNWIND_RULES_MOST - 1) : 0;
-    return rule < text->nrules ? rule : 0;
+    return low ? rule_in_block(text, low - 1, unwind_word_at(starts, low - 1), key) : 0;
 }
 
 static bool unwind_load(const struct text *text, uintptr_t cfa, int16_t words, uintptr_t *out)

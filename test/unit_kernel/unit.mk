@@ -49,7 +49,7 @@ $(B)/unit/kernel_sched_test: $(call unit_kernel,sched,sched.c sched_queue.c cpu.
 	$(UNIT_KERNEL_FAKE)
 $(B)/unit/kernel_retained_test: $(call unit_kernel,retained,retain_names.c cpu.c) trace/crc32c.c \
 	$(UNIT_KERNEL_FAKE)
-$(B)/unit/kernel_unwind_test: $(call unit_kernel,unwind,unwind.c)
+$(B)/unit/kernel_unwind_test: $(call unit_kernel,unwind,unwind.c) host/unwind/pack.c
 $(B)/unit/kernel_stack_test: $(call unit_kernel,stack,stack.c cpu.c) $(UNIT_KERNEL_FAKE)
 $(B)/unit/kernel_string_test: $(call unit_kernel,string,) test/unit_kernel/kymo_string.c
 

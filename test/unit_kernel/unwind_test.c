@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "abi/unwind.h"
+#include "host/unwind/pack.h"
 #include "kernel/arch/stack.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/dtrace/fbt_table.h"
@@ -113,7 +114,6 @@ static void walk(const uint32_t *table, size_t bytes, unsigned max)
     assert_true(nseen <= max);
 }
 
-#define ROW(offset, rule) (((offset) / 2) << UNWIND_RULE_BITS | (rule))
 #define PLACES(ra, fp) ((uint32_t)(uint16_t)(ra) | (uint32_t)(uint16_t)(fp) << 16)
 
 /* Words that hold an address are as wide as this machine's. */
@@ -125,29 +125,35 @@ static void put(uintptr_t at, uintptr_t value)
 }
 
 /* leaf at 0x000, middle at 0x100 (frame of 4 words), by_fp at 0x200, first at 0x300 */
-static const uint32_t by_hand[] = {
-    UNWIND_MAGIC,
-    0x400,
-    5,
-    7,
-    UINT32_MAX,
-    0, /* 0: nothing is known */
-    0,
-    PLACES(0, 0), /* 1: a leaf */
-    4 * WORD,
-    PLACES(-W, -2 * W), /* 2: lr and fp are saved below the CFA */
-    UNWIND_BY_FP | 2 * WORD,
-    PLACES(-W, -2 * W), /* 3: the stack pointer is anywhere below */
-    4 * WORD,
-    PLACES(0, 0), /* 4: a frame, but the return address still in its register */
-    ROW(0x000, 1),
-    ROW(0x100, 1),
-    ROW(0x102, 4),
-    ROW(0x104, 2),
-    ROW(0x200, 1),
-    ROW(0x204, 3),
-    ROW(0x300, 0),
+static const struct unwind_rule hand_rules[] = {
+    {UINT32_MAX, 0},                               /* 0: nothing is known */
+    {0, PLACES(0, 0)},                             /* 1: a leaf */
+    {4 * WORD, PLACES(-W, -2 * W)},                /* 2: lr and fp are saved below the CFA */
+    {UNWIND_BY_FP | 2 * WORD, PLACES(-W, -2 * W)}, /* 3: the stack pointer is anywhere below */
+    {4 * WORD, PLACES(0, 0)},                      /* 4: a frame, but lr is in its register */
 };
+static const struct unwind_row hand_rows[] = {{0x000, 1}, {0x080, 1}, {0x081, 4}, {0x082, 2},
+                                              {0x100, 1}, {0x102, 3}, {0x180, 0}};
+static uint32_t *by_hand;
+static size_t by_hand_bytes;
+
+static int make_by_hand(void **state)
+{
+    size_t words;
+
+    (void)state;
+    by_hand = unwind_pack(hand_rules, sizeof(hand_rules) / sizeof(*hand_rules), hand_rows,
+                          sizeof(hand_rows) / sizeof(*hand_rows), 0x400, &words);
+    by_hand_bytes = 4 * words;
+    return 0;
+}
+
+static int free_by_hand(void **state)
+{
+    (void)state;
+    free(by_hand);
+    return 0;
+}
 
 static void test_by_hand(void **state)
 {
@@ -161,12 +167,12 @@ static void test_by_hand(void **state)
     put(fp, 0x1234);
     start = (struct unwind_frame){
         .pc = TEXT + 0x10, .sp = sp, .lr = TEXT + 0x110, .live = true, .fp = 77};
-    walk(by_hand, sizeof(by_hand), 10);
+    walk(by_hand, by_hand_bytes, 10);
     assert_int_equal(nseen, 3);
     assert_int_equal(seen[0], TEXT + 0x110);
     assert_int_equal(seen[1], TEXT + 0x210);
     assert_int_equal(seen[2], TEXT + 0x310);
-    walk(by_hand, sizeof(by_hand), 2);
+    walk(by_hand, by_hand_bytes, 2);
     assert_int_equal(nseen, 2);
     /* at the first instruction of middle, between making its frame and saving lr, and behind */
     for (unsigned at = 0; at < 3; at++) {
@@ -174,7 +180,7 @@ static void test_by_hand(void **state)
         start.sp = at ? sp : sp + 4 * WORD;
         start.lr = TEXT + 0x210;
         start.fp = at == 2 ? 77 : fp;
-        walk(by_hand, sizeof(by_hand), 10);
+        walk(by_hand, by_hand_bytes, 10);
         assert_int_equal(nseen, 2);
         assert_int_equal(seen[0], TEXT + 0x210);
         assert_int_equal(seen[1], TEXT + 0x310);
@@ -184,19 +190,19 @@ static void test_by_hand(void **state)
     start.sp = sp;
     start.lr = TEXT + 0x300;
     start.fp = fp;
-    walk(by_hand, sizeof(by_hand), 10);
+    walk(by_hand, by_hand_bytes, 10);
     assert_int_equal(nseen, 2);
     /* a call through a bad pointer; a return address that is none; a stack that can't be read */
     start.pc = 0;
     start.lr = TEXT + 0x110;
-    walk(by_hand, sizeof(by_hand), 10);
+    walk(by_hand, by_hand_bytes, 10);
     assert_int_equal(nseen, 3);
     start.lr = TEXT + CALLS + 4;
-    walk(by_hand, sizeof(by_hand), 10);
+    walk(by_hand, by_hand_bytes, 10);
     assert_int_equal(nseen, 0);
     start.lr = TEXT + 0x110;
     start.sp = 0x10;
-    walk(by_hand, sizeof(by_hand), 10);
+    walk(by_hand, by_hand_bytes, 10);
     assert_int_equal(nseen, 1);
 }
 
@@ -204,17 +210,18 @@ static void test_by_hand(void **state)
 static void test_no_table(void **state)
 {
     (void)state;
-    uint32_t table[sizeof(by_hand) / 4];
+    uint32_t table[100];
 
+    assert_true(by_hand_bytes <= sizeof(table));
     start = (struct unwind_frame){.pc = TEXT + 0x10, .sp = STACK, .lr = TEXT + 0x110, .live = true};
-    for (size_t bytes = 0; bytes < sizeof(by_hand); bytes++) {
+    for (size_t bytes = 0; bytes < by_hand_bytes; bytes++) {
         walk(by_hand, bytes, 10);
         assert_int_equal(nseen, 0);
     }
     for (unsigned word = 0; word < 4; word++) {
-        memcpy(table, by_hand, sizeof(table));
+        memcpy(table, by_hand, by_hand_bytes);
         table[word] = word == 1 ? 0 : UINT32_MAX; /* without text, pc is no code: lr counts */
-        walk(table, sizeof(table), 10);
+        walk(table, by_hand_bytes, 10);
         assert_int_equal(nseen, word == 1);
     }
 }
@@ -228,28 +235,62 @@ static uint32_t random_place(void)
     return random_below(20) ? (uint16_t)(int16_t)(words * W) : random_below(0x10000);
 }
 
-static size_t random_table(uint32_t *table, size_t words)
-{
-    uint32_t nrules = 1 + random_below(20), nrows = random_below(200), at = 4;
+static struct unwind_row rows[200];
+static uint32_t nrows;
 
-    table[0] = UNWIND_MAGIC;
-    table[1] = 0x4000;
-    table[2] = nrules;
-    table[3] = nrows;
+static uint32_t *random_table(size_t *words)
+{
+    struct unwind_rule rules[20];
+    uint32_t nrules = 1 + random_below(20);
+
     for (uint32_t i = 0; i < nrules; i++) {
-        table[at++] =
+        rules[i].cfa =
             (random_below(9) ? WORD : 4) * random_below(30) | (random_below(4) ? 0 : UNWIND_BY_FP);
-        table[at++] = random_place() | random_place() << 16;
+        rules[i].places = random_place() | random_place() << 16;
     }
-    for (uint32_t i = 0, offset = 0; i < nrows; i++) {
-        offset += 2 * random_below(100);
-        table[at++] = ROW(offset, random_below(random_below(20) ? nrules : 2048));
+    nrows = random_below(200);
+    for (uint32_t i = 0, at = 0; i < nrows; i++) {
+        at += random_below(random_below(60) ? 100 : 3000);
+        rows[i] = (struct unwind_row){at, random_below(random_below(20) ? nrules : 256)};
     }
-    for (unsigned i = random_below(2); i > 0; i--) { /* damage */
-        table[random_below((uint32_t)at)] = random_below(UINT32_MAX);
+    return unwind_pack(rules, nrules, rows, nrows, 0x4000, words);
+}
+
+/* Every rule is a frame of another size, which is seen by where the return address is read: each
+ * place has the rule of the last row before it. */
+static void test_rows(void **state)
+{
+    enum { RULES = 100, END = 0x8000 };
+    struct unwind_rule rules[RULES];
+
+    (void)state;
+    for (unsigned i = 0; i < RULES; i++) {
+        rules[i] = (struct unwind_rule){i ? i * WORD : UINT32_MAX, PLACES(-W, 0)};
     }
-    assert_true(at <= words);
-    return random_below(20) ? at : random_below((uint32_t)at);
+    memset(stack, 0, sizeof(stack));
+    for (unsigned i = 0; i < RULES; i++) {
+        put(STACK + i * WORD, TEXT + 2 * i + 2); /* where nothing is known */
+    }
+    for (unsigned round = 0; round < 300; round++) {
+        size_t words;
+        uint32_t at = RULES;
+        for (nrows = 0; nrows < 200 && at < END; nrows++) {
+            rows[nrows] = (struct unwind_row){at, 1 + random_below(RULES - 1)};
+            at += random_below(10) ? random_below(60) : random_below(2000);
+        }
+        uint32_t *table = unwind_pack(rules, RULES, rows, nrows, 2 * END, &words);
+        for (unsigned n = 0; n < 20; n++) {
+            uint32_t place = random_below(END), rule = 0;
+            for (unsigned i = 0; i < nrows && rows[i].at <= place; i++) {
+                rule = rows[i].rule;
+            }
+            start = (struct unwind_frame){.pc = TEXT + 2 * place, .sp = STACK, .live = true};
+            walk(table, 4 * words, 1);
+            assert_int_equal(nseen, rule > 0);
+            assert_true(!rule || seen[0] == TEXT + 2 * (rule - 1) + 2);
+        }
+        free(table);
+    }
 }
 
 static void random_stack(void)
@@ -265,12 +306,15 @@ static void random_stack(void)
 static void test_random(void **state)
 {
     (void)state;
-    static uint32_t table[1024];
     unsigned frames = 0;
 
     random_start();
     for (unsigned round = 0; round < 20000; round++) {
-        size_t words = random_table(table, sizeof(table) / 4);
+        size_t words;
+        uint32_t *table = random_table(&words);
+        for (unsigned i = random_below(2); i > 0; i--) { /* damage */
+            table[random_below((uint32_t)words)] = random_below(UINT32_MAX);
+        }
         if (round % 16 == 0) {
             random_stack();
         }
@@ -279,7 +323,8 @@ static void test_random(void **state)
                                       .fp = STACK + 8 * random_below(512),
                                       .lr = TEXT + random_below(CALLS),
                                       .live = random_below(8) != 0};
-        walk(table, 4 * words, 64);
+        walk(table, 4 * (random_below(20) ? words : random_below((uint32_t)words)), 64);
+        free(table);
         frames += nseen;
         assert_true(loads <= 2 * 65);
     }
@@ -292,8 +337,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_by_hand),
         cmocka_unit_test(test_no_table),
+        cmocka_unit_test(test_rows),
         cmocka_unit_test(test_random),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_by_hand, free_by_hand);
 }
