@@ -13,6 +13,7 @@
  * Enabling: kernel lock. Probe firing: any context; a function called by D itself does not fire.
  * Tested by test/boot's suite fbt; the table's generator by test/fbt.
  */
+#include "abi/compiler.h"
 #include "abi/errno.h"
 #include "kernel/base/cpu.h"
 #include "kernel/base/string.h"
@@ -28,6 +29,7 @@
 #include "trace/dtrace/probe.h"
 
 enum { ENTRY, RETURN, KINDS };
+enum { NAMES_BLOCK = 4 * FBT_NAME_MOST }; /* bytes of memory for names at a time */
 static const char *const kind_names[KINDS] = {"entry", "return"};
 
 extern const char __kernel_start[];
@@ -167,7 +169,7 @@ static int place_set(const struct fbt_place *p, uint32_t probe, bool on)
     return 0;
 }
 
-static int function_set(const struct fbt_function *f, uint32_t probe, unsigned kind, bool on)
+static COLD int function_set(const struct fbt_function *f, uint32_t probe, unsigned kind, bool on)
 {
     const uint8_t *table = f->returns;
     uintptr_t at = f->at;
@@ -185,7 +187,7 @@ static int function_set(const struct fbt_function *f, uint32_t probe, unsigned k
 }
 
 /* Patches all functions of the probe's name. */
-static int fbt_set(uint32_t probe, void *arg, bool on)
+static COLD int fbt_set(uint32_t probe, void *arg, bool on)
 {
     const uint8_t *table = fbt_functions + ((uintptr_t)arg >> 1);
     struct fbt_function f = table_function(table);
@@ -246,7 +248,7 @@ struct fbt_name {
 };
 
 /* Returns where the text continues. The depth of pairs within each other is limited. */
-static char *text_add(char *text, unsigned code)
+static COLD char *text_add(char *text, unsigned code)
 {
     if (code < FBT_PAIR) {
         *text = (char)code;
@@ -270,19 +272,32 @@ static void name_next(struct fbt_name *name)
     name->copy = NULL;
 }
 
-/* Probes live forever, and the copy with them. */
-static const char *name_copy(struct fbt_name *name)
+static struct {
+    char *at;    /* [k] where the next name goes */
+    size_t left; /* [k] bytes there */
+} names_room;
+
+/* Probes live forever, and the copy with them. Many names share a block. */
+static COLD const char *name_copy(struct fbt_name *name)
 {
     size_t bytes = strlen(name->text) + 1;
-    char *copy = name->copy ? NULL : dtrace_port_alloc(bytes);
 
-    if (copy) {
-        name->copy = memcpy(copy, name->text, bytes);
+    if (name->copy) {
+        return name->copy;
+    }
+    if (bytes > names_room.left) {
+        names_room.at = dtrace_port_alloc(NAMES_BLOCK);
+        names_room.left = names_room.at ? NAMES_BLOCK : 0;
+    }
+    if (names_room.left) {
+        name->copy = memcpy(names_room.at, name->text, bytes);
+        names_room.at += bytes;
+        names_room.left -= bytes;
     }
     return name->copy;
 }
 
-static void fbt_create(struct fbt_name *name, unsigned kind)
+static COLD void fbt_create(struct fbt_name *name, unsigned kind)
 {
     uint32_t bit = 1u << name->number % 32, *word = &created[kind][name->number / 32];
 
@@ -294,7 +309,8 @@ static void fbt_create(struct fbt_name *name, unsigned kind)
 }
 
 /* Reads the functions of a name; returns those of the next one. */
-static const uint8_t *name_read(struct fbt_name *name, const uint8_t *table, unsigned *functions)
+static COLD const uint8_t *name_read(struct fbt_name *name, const uint8_t *table,
+                                     unsigned *functions)
 {
     struct fbt_function f = table_function(table);
 
@@ -311,7 +327,7 @@ static const uint8_t *name_read(struct fbt_name *name, const uint8_t *table, uns
 }
 
 /* Probes are created on demand: there are many, and most are never used. */
-static void fbt_provide(const char *module, const char *function, const char *name)
+static COLD void fbt_provide(const char *module, const char *function, const char *name)
 {
     struct fbt_name n = {.next = fbt_names};
     const uint8_t *table = fbt_functions;

@@ -11,6 +11,7 @@
  * Setting: kernel lock. Querying: own CPU, interrupts masked, no lock: the clauses are found by the
  * event's key, and don't change while the gate is armed. Tested by test/boot/gate.py.
  */
+#include "abi/compiler.h"
 #include "kernel/arch/board.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/dtrace/gate.h"
@@ -212,7 +213,7 @@ static int gate_create(const struct cpio_file *file, struct kymo_trace_refusal *
     return error;
 }
 
-int trace_port_gate(const char *name, struct kymo_trace_refusal *why)
+COLD int trace_port_gate(const char *name, struct kymo_trace_refusal *why)
 {
     kernel_assert(kernel_locked());
     struct cpio_file file;

@@ -10,6 +10,7 @@
  *
  * Kernel lock. Tested by test/boot's suites d, life and samples.
  */
+#include "abi/compiler.h"
 #include "abi/errno.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/entry.h"
@@ -196,7 +197,7 @@ static void run_off(struct profile_cpu *p, unsigned cpu)
     }
 }
 
-static int profile_run(struct dtrace_profile *profile, unsigned cpu, bool on)
+static COLD int profile_run(struct dtrace_profile *profile, unsigned cpu, bool on)
 {
     kernel_assert(kernel_locked());
     struct profile_cpu *p = (struct profile_cpu *)profile->timers + cpu;
@@ -217,7 +218,7 @@ static int profile_run(struct dtrace_profile *profile, unsigned cpu, bool on)
 }
 
 /* An interrupt that is still set finds nothing to fire. */
-static void profile_stop(struct dtrace_profile *profile)
+static COLD void profile_stop(struct dtrace_profile *profile)
 {
     unsigned count = arch_cpu_count();
     struct profile_cpu *all = profile->timers;
@@ -230,7 +231,7 @@ static void profile_stop(struct dtrace_profile *profile)
     profile->timers = NULL;
 }
 
-static int profile_start(struct dtrace_profile *profile)
+static COLD int profile_start(struct dtrace_profile *profile)
 {
     unsigned count = arch_cpu_count();
     struct profile_cpu *all = dtrace_port_alloc(count * sizeof(*all));
@@ -243,7 +244,7 @@ static int profile_start(struct dtrace_profile *profile)
     return all ? 0 : -ENOMEM;
 }
 
-void dtrace_profile_init(void)
+COLD void dtrace_profile_init(void)
 {
     static const struct dtrace_profile_target target = {profile_start, profile_run, profile_stop};
 

@@ -8,27 +8,31 @@
  * Enabling: kernel lock. Probe firing: on the thread's CPU, with or without the lock. Tested by
  * test/boot's suite d.
  */
+#include "abi/compiler.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/dtrace/dtrace.h"
 
 #include "kernel/base/cpu.h"
 #include "kernel/dtrace/gate.h"
 #include "kernel/base/kercall.h"
+#include "kernel/base/string.h"
 #include "trace/dtrace/port.h"
 #include "trace/dtrace/probe.h"
 #include "trace/filter.h"
 
 enum { ENTRY, RETURN, KINDS, ARGUMENTS = 6 };
 
-static const struct call {
-    uint8_t number;
-    const char *name;
-} calls[] = {
-#define KERCALL(number, NAME, handler, ...) {number, #handler},
+static const uint8_t call_numbers[] = {
+#define KERCALL(number, NAME, handler, ...) number,
 #include "abi/kercalls.def"
 #undef KERCALL
 };
-enum { CALLS = sizeof(calls) / sizeof(*calls) };
+/* In the same order, one behind the other. */
+static const char call_names[] =
+#define KERCALL(number, NAME, handler, ...) #handler "\0"
+#include "abi/kercalls.def"
+#undef KERCALL
+    ;
 
 static uint32_t probes[KERCALL_MAX][KINDS];  /* [I] by number; 0: none */
 static uint32_t on[KINDS][KERCALL_MAX / 32]; /* [a] */
@@ -85,7 +89,7 @@ static unsigned number_of(void *arg)
     return (unsigned)((uintptr_t)arg & 0xff);
 }
 
-static void syscall_set(void *arg, bool value)
+static COLD void syscall_set(void *arg, bool value)
 {
     kernel_assert(kernel_locked());
     unsigned kind = kind_of(arg), number = number_of(arg);
@@ -145,16 +149,16 @@ bool dtrace_syscall_event(const struct dtrace_probe *probe, unsigned *site, unsi
     return true;
 }
 
-void dtrace_syscall_init(void)
+COLD void dtrace_syscall_init(void)
 {
     static const char *const names[KINDS] = {"entry", "return"};
 
     dtrace_provider_register(&provider);
-    for (unsigned i = 0; i < CALLS; i++) {
+    const uint8_t *number = call_numbers;
+    for (const char *name = call_names; *name; name += strlen(name) + 1, number++) {
         for (unsigned kind = 0; kind < KINDS; kind++) {
-            probes[calls[i].number][kind] =
-                dtrace_probe_add(&provider, "kernel", calls[i].name, names[kind],
-                                 (void *)(uintptr_t)(kind << 8 | calls[i].number));
+            probes[*number][kind] = dtrace_probe_add(&provider, "kernel", name, names[kind],
+                                                     (void *)(uintptr_t)(kind << 8 | *number));
         }
     }
 }

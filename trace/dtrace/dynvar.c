@@ -3,6 +3,7 @@
  * The table of dynamic variables: the clauses' operations on it, the cleaner, and its memory, which
  * is allocated with its consumer. See dynvar.h.
  */
+#include "abi/compiler.h"
 #include "trace/dtrace/dynvar.h"
 
 #include "trace/assert.h"
@@ -330,7 +331,7 @@ struct collected {
 };
 
 /* On each CPU: prepends its dirty chunks to the others'. */
-static void dynvar_collect(void *arg)
+static COLD void dynvar_collect(void *arg)
 {
     struct collected *all = arg;
     struct dtrace_dynvars *v = all->vars;
@@ -345,7 +346,7 @@ static void dynvar_collect(void *arg)
     }
 }
 
-void dtrace_dynvars_clean(struct dtrace_dynvars *v)
+COLD void dtrace_dynvars_clean(struct dtrace_dynvars *v)
 {
     struct collected all = {.vars = v};
     struct dtrace_chunk_list *rinsing = &v->rinsing;
@@ -374,8 +375,8 @@ void dtrace_dynvars_clean(struct dtrace_dynvars *v)
 
 /* ---- memory ------------------------------------------------------------------------ */
 
-bool dtrace_dynvars_make(struct dtrace_dynvars *v, const struct dtrace_code *code, size_t bytes,
-                         uint32_t ncpus)
+COLD bool dtrace_dynvars_make(struct dtrace_dynvars *v, const struct dtrace_code *code,
+                              size_t bytes, uint32_t ncpus)
 {
     if (code->datum_bytes == 0) {
         return true; /* the program has no such variables */
@@ -415,7 +416,7 @@ bool dtrace_dynvars_make(struct dtrace_dynvars *v, const struct dtrace_code *cod
     return true;
 }
 
-void dtrace_dynvars_free(struct dtrace_dynvars *v)
+COLD void dtrace_dynvars_free(struct dtrace_dynvars *v)
 {
     if (v->block) {
         dtrace_port_free(v->block, v->block_bytes);

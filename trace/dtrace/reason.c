@@ -6,14 +6,26 @@
  */
 #include "trace/dtrace/dtrace.h"
 
-static const char *const texts[] = {
-#define DTRACE_REASON(name, error, text) [DTRACE_REASON_##name] = (text),
+/* One behind the other; a place in them takes half of what a pointer does. */
+static const struct texts {
+    char none; /* place 0 */
+#define DTRACE_REASON(name, error, text) char name[sizeof(text)];
+#include "trace/dtrace/reasons.def"
+} texts = {
+#define DTRACE_REASON(name, error, text) .name = (text),
+#include "trace/dtrace/reasons.def"
+};
+static const uint16_t places[] = {
+#define DTRACE_REASON(name, error, text) [DTRACE_REASON_##name] = offsetof(struct texts, name),
 #include "trace/dtrace/reasons.def"
 };
 
 const char *dtrace_reason_text(enum dtrace_reason reason)
 {
-    return reason < sizeof(texts) / sizeof(texts[0]) ? texts[reason] : "unknown reason";
+    if (reason >= sizeof(places) / sizeof(*places)) {
+        return "unknown reason";
+    }
+    return places[reason] ? (const char *)&texts + places[reason] : NULL;
 }
 
 const char *dtrace_refusal_text(const struct dtrace_refusal *refusal)

@@ -8,6 +8,7 @@
  * before the visits, and the visits before the state becomes INACTIVE. Tested with CPUs that are
  * threads by test/threads/speculate_test.c.
  */
+#include "abi/compiler.h"
 #include "trace/assert.h"
 #include "trace/atomic.h"
 #include "trace/dtrace/counter.h"
@@ -132,7 +133,7 @@ bool dtrace_speculation_discard(struct dtrace_speculations *all, uint64_t id)
     return id <= all->count;
 }
 
-bool dtrace_speculation_clean_begin(struct dtrace_speculations *all)
+COLD bool dtrace_speculation_clean_begin(struct dtrace_speculations *all)
 {
     bool any = false;
 
@@ -145,8 +146,8 @@ bool dtrace_speculation_clean_begin(struct dtrace_speculations *all)
     return any;
 }
 
-void dtrace_speculation_clean_cpu(struct dtrace_speculations *all, unsigned cpu,
-                                  struct dtrace_buffer *to, const struct dtrace_shapes *shapes)
+COLD void dtrace_speculation_clean_cpu(struct dtrace_speculations *all, unsigned cpu,
+                                       struct dtrace_buffer *to, const struct dtrace_shapes *shapes)
 {
     for (uint32_t i = 0; i < all->count; i++) {
         struct dtrace_speculation *s = &all->all[i];
@@ -159,7 +160,7 @@ void dtrace_speculation_clean_cpu(struct dtrace_speculations *all, unsigned cpu,
     }
 }
 
-void dtrace_speculation_clean_end(struct dtrace_speculations *all)
+COLD void dtrace_speculation_clean_end(struct dtrace_speculations *all)
 {
     for (uint32_t i = 0; i < all->count; i++) {
         if (speculate_look(&all->all[i]) & MARK) {

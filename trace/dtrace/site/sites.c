@@ -224,7 +224,7 @@ static void set_skip(unsigned site)
  */
 static uint16_t wanted[TRACE_EV_COUNT]; /* [k] listeners, and sites that need it */
 
-void dtrace_site_want(unsigned site, bool on)
+COLD void dtrace_site_want(unsigned site, bool on)
 {
     wanted[site] = (uint16_t)(on ? wanted[site] + 1 : wanted[site] - 1);
     trace_site_probe(site, wanted[site] != 0);
@@ -237,7 +237,7 @@ void dtrace_site_want(unsigned site, bool on)
 
 /* Keeps the table's order, so that a probe firing at a listener that is removed and inserted again
  * continues with the same ones. */
-static int sites_enable(uint32_t probe, void *arg)
+static COLD int sites_enable(uint32_t probe, void *arg)
 {
     struct listener *l = arg;
     struct listener *volatile *link = &heads[l->entry->site];
@@ -253,7 +253,7 @@ static int sites_enable(uint32_t probe, void *arg)
     return 0;
 }
 
-static void sites_disable(uint32_t probe, void *arg)
+static COLD void sites_disable(uint32_t probe, void *arg)
 {
     struct listener *l = arg;
     struct listener *volatile *link = &heads[l->entry->site];
@@ -310,7 +310,7 @@ bool dtrace_sites_event(const struct dtrace_probe *probe, unsigned *site, unsign
     return true;
 }
 
-void dtrace_sites_init(void)
+COLD void dtrace_sites_init(void)
 {
     for (unsigned p = 0; p < PROVIDER_COUNT; p++) {
         dtrace_provider_register(&providers[p]);
