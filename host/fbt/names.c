@@ -2,7 +2,8 @@
 /*
  * The names of fbt's table, shortened: kernel/dtrace/fbt_table.h describes the form. A name has the
  * number of characters that it shares with the one before; of the rest the pair of codes that is
- * most frequent becomes a code of its own, again and again, as long as that makes the table shorter.
+ * most frequent becomes a code of its own, again and again, as long as that makes the table
+ * shorter.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -11,17 +11,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "abi/compiler.h"
+
 typedef struct {
     uintptr_t words[ARCH_TURN / sizeof(uintptr_t)];
 } __attribute__((may_alias)) turn_t;
 
-static inline __attribute__((always_inline)) void turn_copy(uint8_t *to, const uint8_t *from)
+static ALWAYS_INLINE void turn_copy(uint8_t *to, const uint8_t *from)
 {
     *(turn_t *)to = *(const turn_t *)from;
 }
 
-static inline __attribute__((always_inline)) void
-turns_copy(uint8_t *restrict to, const uint8_t *restrict from, size_t len)
+static ALWAYS_INLINE void turns_copy(uint8_t *restrict to, const uint8_t *restrict from, size_t len)
 {
     const uint8_t *end = from + len;
 
@@ -36,8 +37,7 @@ turns_copy(uint8_t *restrict to, const uint8_t *restrict from, size_t len)
     }
 }
 
-static inline __attribute__((always_inline)) void turns_fill(uint8_t *to, uintptr_t word,
-                                                             size_t len)
+static ALWAYS_INLINE void turns_fill(uint8_t *to, uintptr_t word, size_t len)
 {
     for (const uint8_t *end = to + len; to != end; to += ARCH_TURN) {
         *(turn_t *)to = (turn_t){{[0 ... ARCH_TURN / sizeof(uintptr_t) - 1] = word}};

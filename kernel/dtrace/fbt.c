@@ -278,7 +278,7 @@ static struct {
 } names_room;
 
 /* Probes live forever, and the copy with them. Many names share a block. */
-static COLD const char *name_copy(struct fbt_name *name)
+static COLD const char *fbt_name_copy(struct fbt_name *name)
 {
     size_t bytes = strlen(name->text) + 1;
 
@@ -301,7 +301,7 @@ static COLD void fbt_create(struct fbt_name *name, unsigned kind)
 {
     uint32_t bit = 1u << name->number % 32, *word = &created[kind][name->number / 32];
 
-    if (!(*word & bit) && name_copy(name) &&
+    if (!(*word & bit) && fbt_name_copy(name) &&
         dtrace_probe_add(&provider, "kernel", name->copy, kind_names[kind],
                          make_arg(name->first, kind))) {
         *word |= bit;

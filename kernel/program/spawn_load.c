@@ -12,6 +12,7 @@
 #include "abi/errno.h"
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/cpu.h"
+#include "kernel/arch/irq.h"
 #include "kernel/program/spawn.h"
 #include "kernel/base/string.h"
 #include "kernel/base/cpu.h"

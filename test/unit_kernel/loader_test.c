@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The program loader (kernel/program/spawn_layout.c, spawn_load.c, spawn_reloc.c) with sound and
- * damaged programs, relocated and not, with a table (host/reloc/table.c) and without one. Each piece of RAM is a heap block of its own, so that the
- * address sanitizer sees every write outside.
+ * damaged programs, relocated and not, with a table (host/reloc/table.c) and without one. Each
+ * piece of RAM is a heap block of its own, so that the address sanitizer sees every write outside.
  */
 #include <setjmp.h>
 #include <stdarg.h>

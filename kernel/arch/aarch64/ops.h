@@ -52,14 +52,13 @@ static inline struct cpu *arch_cpu(void)
     return cpu;
 }
 
-static inline __attribute__((always_inline)) void
-arch_copy_turns(uint8_t *restrict to, const uint8_t *restrict from, size_t len)
+static ALWAYS_INLINE void arch_copy_turns(uint8_t *restrict to, const uint8_t *restrict from,
+                                          size_t len)
 {
     turns_copy(to, from, len);
 }
 
-static inline __attribute__((always_inline)) void arch_fill_turns(uint8_t *to, uintptr_t word,
-                                                                  size_t len)
+static ALWAYS_INLINE void arch_fill_turns(uint8_t *to, uintptr_t word, size_t len)
 {
     turns_fill(to, word, len);
 }

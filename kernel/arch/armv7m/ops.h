@@ -77,14 +77,13 @@ static inline struct cpu *arch_cpu(void)
 void armv7m_copy_turns(uint8_t *restrict to, const uint8_t *restrict from, size_t len);
 void armv7m_fill_turns(uint8_t *to, uint32_t word, size_t len);
 
-static inline __attribute__((always_inline)) void
-arch_copy_turns(uint8_t *restrict to, const uint8_t *restrict from, size_t len)
+static ALWAYS_INLINE void arch_copy_turns(uint8_t *restrict to, const uint8_t *restrict from,
+                                          size_t len)
 {
     armv7m_copy_turns(to, from, len);
 }
 
-static inline __attribute__((always_inline)) void arch_fill_turns(uint8_t *to, uintptr_t word,
-                                                                  size_t len)
+static ALWAYS_INLINE void arch_fill_turns(uint8_t *to, uintptr_t word, size_t len)
 {
     armv7m_fill_turns(to, word, len);
 }

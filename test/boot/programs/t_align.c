@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Messages of all lengths between addresses of all alignments: what the kernel copies, and where. */
+/* Messages of all lengths between addresses of all alignments: what the kernel copies, and
+ * where. */
 #include "test/boot/programs/check.h"
 
 static struct link to;
