@@ -316,7 +316,9 @@ static void place_words(bool in_data, uint32_t len)
             row--;
         }
         at += random_below(4) ? 4 * random_below(60) : random_below(2500);
-        at = random_below(20) || at > len ? at : len - 4;
+        if (at + 4 <= len && random_below(20) == 0) {
+            at = len - 4;
+        }
     }
 }
 
