@@ -320,6 +320,9 @@ def the_disk_is_pulled(board):
     try:
         disk.run("tracelogger --format -v -c -f block:one.kev &", "recording to")
         disk.run("evstorm 2 20000", "total 40000 of")
+        until = time.monotonic() + patience.seconds(60)
+        while sum(c[1] for c in listed(disk.image)) <= 2000 and time.monotonic() < until:
+            time.sleep(0.1)  # a slow machine's disk has nothing of it yet
         disk.monitor("drive_del disk")
         disk.type("evstorm 2 20000\r")
         said = disk.run("tracestop", SUMMARY.pattern)

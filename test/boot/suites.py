@@ -297,15 +297,9 @@ class Suite:
         return self.variant or (DEBUG if with_assertions else "")
 
 
-def slots64(boards, **more):
-    """Captures with buffers of 64 slots. make check builds them for the board with little RAM."""
-    checks = [merged.other_readers_agree, small.each_command_reads_them]
-    return [Suite("ring-slots64", "a flight recorder with buffers of 64 slots", "ring", boards,
-                  checks=[the_capture_can_be_read, all_that_ran_have_names] + checks,
-                  variant="-slots64", **more),
-            Suite("events-slots64", "programs' own events with buffers of 64 slots", "events",
-                  boards, checks=events.CHECKS + checks, tests=23, variant="-slots64", **more)]
-
+# Of captures with buffers of 64 slots. make check has them for the board with little RAM.
+SLOTS64 = [merged.other_readers_agree, small.each_command_reads_them]
+RING_SLOTS64 = [the_capture_can_be_read, all_that_ran_have_names] + SLOTS64
 
 SUITES = [
     Suite("api", "kernel API, isolation, bad arguments, trace control", "test", tests=162,
@@ -497,7 +491,14 @@ SUITES = [
           checks=[says(r"CPU 1 does not start")]),
     Suite("api-slots64", "the API with buffers of 64 slots", "test", M4, tests=158,
           qemu=["-rtc", "clock=vm"], variant="-slots64"),
-    *slots64(M4), *slots64(A64, soak=True),
+    Suite("ring-slots64", "a flight recorder with buffers of 64 slots", "ring", M4,
+          variant="-slots64", checks=RING_SLOTS64),
+    Suite("ring-slots64", "a flight recorder with buffers of 64 slots", "ring", A64,
+          variant="-slots64", checks=RING_SLOTS64, soak=True),
+    Suite("events-slots64", "programs' own events with buffers of 64 slots", "events", M4, tests=23,
+          variant="-slots64", checks=events.CHECKS + SLOTS64),
+    Suite("events-slots64", "programs' own events with buffers of 64 slots", "events", A64,
+          tests=23, variant="-slots64", checks=events.CHECKS + SLOTS64, soak=True),
     Suite("advice", "the -k that is advised after losses is enough", "advice", tests=4,
           checks=[the_logger_advises_that, the_size_limit_holds_and_all_is_counted,
                   says(r"tracelogger: t_advice \(process \d+\) is recording already: end it, or "
