@@ -129,6 +129,9 @@ static void answer(struct linkd *linkd, unsigned channel)
     if (error == 0 && room > 0 && !memory_make(linkd, &d->out, room)) {
         error = -ENOMEM;
     }
+    if (makes_consumer(command)) {
+        d->call.handle = 0; /* whatever it says: the call's answer names the new one */
+    }
     error = error ? error : is_allowed(d);
     if (error == 0) {
         int failed =
