@@ -448,8 +448,8 @@ HELD bool direct_timeout(struct thread *self)
     if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_exit) || arch_cpu()->trace.exit_work) {
         return false; /* kercall_leave() */
     }
-    if (CONFIG_CPUS > 1 && TRACE_PORT_SITE_ON(TRACE_EV_kercall_enter)) {
-        return false; /* kercall_held_reading() */
+    if (CONFIG_CPUS > 1 && arch_cpu()->kept) {
+        return false; /* kercall_held_reading(), though the event may be off by now */
     }
     self->timeout_at = clock_expiry_after(limit);
     self->timeout_states = states;
