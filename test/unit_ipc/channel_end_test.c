@@ -5,7 +5,7 @@
  * something to the channel, its process or its clients; and on one CPU a thread of higher priority
  * runs. Each step does a bounded part, and afterwards everybody has heard, and nothing is left.
  */
-#include "test/unit_ipc/world.h"
+#include "test/unit_ipc/stepwise.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,23 +17,14 @@
 #include "kernel/base/cpu.h"
 #include "kernel/thread/thread.h"
 
-#define MANY 1000 /* steps that no end takes */
 #define CLIENTS 5 /* threads of a client that send; one more is there to act */
 #define AT_ONCE 4 /* that a step may wake, or notices that it may send */
 
-static struct thread *destroyer, *other,
-    *high;                       /* of the server; one that has nothing to do with it */
-static struct thread *actors[2]; /* of the clients */
+static struct thread *destroyer, *other; /* of the server */
+static struct thread *actors[2];         /* of the clients */
 static struct thread *senders[2][CLIENTS];
 static int server_pid;
-static unsigned windows, act_at, blocked;
-static void (*act)(void);
-
-static void enter(struct thread *t, unsigned number, uintptr_t a0, uintptr_t a1, uintptr_t a2,
-                  uintptr_t a3)
-{
-    world_enter(t, number, (uintptr_t[6]){a0, a1, a2, a3});
-}
+static unsigned blocked;
 
 static unsigned count_blocked(void)
 {
@@ -48,22 +39,9 @@ static unsigned count_blocked(void)
 
 static void window(void)
 {
-    unsigned self = fake_cpu, now = count_blocked();
-    static bool acts;
-
-    assert_true(blocked - now <= AT_ONCE);
-    if (windows++ == act_at && act && !acts) {
-        acts = true;
-        act();
-        acts = false;
-    }
+    assert_true(blocked - count_blocked() <= AT_ONCE);
+    stepwise_window();
     blocked = count_blocked();
-    fake_cpu = self;
-}
-
-static void sleeps(struct thread *t)
-{
-    assert_int_equal(CALL(t, INTERRUPT_WAIT, 0, 0), BLOCKED);
 }
 
 static void raise_to(struct thread *t, int priority)
@@ -94,7 +72,7 @@ static void make_client(unsigned c, bool one)
     }
     raise_to(actors[c], 40);
     if (one) {
-        sleeps(actors[c]);
+        stepwise_sleeps(actors[c]);
     }
 }
 
@@ -111,12 +89,11 @@ static void set_up(bool one)
     }
     raise_to(other, 41);
     if (one) {
-        sleeps(other);
+        stepwise_sleeps(other);
     }
     raise_to(destroyer, 45); /* those that it wakes wait for a CPU */
-    high = NULL;
     world_settle();
-    windows = 0;
+    stepwise.windows = 0;
     blocked = count_blocked();
     assert_int_equal(blocked, 2 * CLIENTS);
     assert_int_equal(destroyer->state, STATE_RUNNING);
@@ -124,32 +101,10 @@ static void set_up(bool one)
     fake_lock_wanted = !one;
 }
 
-static void tear_down(void)
-{
-    fake_lock_window = NULL;
-    fake_irq_window = NULL;
-    fake_lock_wanted = false;
-    world_end();
-}
-
 /* ---- what happens meanwhile ------------------------------------------------------------- */
 
 static void nothing(void)
 {
-}
-
-static void do_end(void *proc)
-{
-    process_end(proc, KYMO_SIGSEGV);
-}
-
-static unsigned free_cpu(void)
-{
-    unsigned n = 0;
-    while (world_inside(n)) {
-        n++;
-    }
-    return n;
 }
 
 static bool runs(const struct thread *t)
@@ -159,49 +114,49 @@ static bool runs(const struct thread *t)
 
 static void client_ends(void)
 {
-    world_do(free_cpu(), do_end, actors[1]->proc);
+    world_do(stepwise_free_cpu(), stepwise_end_process, actors[1]->proc);
     senders[1][0] = senders[1][1] = senders[1][2] = senders[1][3] = senders[1][4] = NULL;
 }
 
 static void server_ends(void)
 {
-    world_do(free_cpu(), do_end, destroyer->proc);
+    world_do(stepwise_free_cpu(), stepwise_end_process, destroyer->proc);
 }
 
 /* The thread that destroys is ended, and its process goes on. */
 static void destroyer_ends(void)
 {
     if (runs(other)) {
-        enter(other, KER_THREAD_DESTROY, (uintptr_t)destroyer->tid, 0, 0, 0);
+        stepwise_enter(other, KER_THREAD_DESTROY, (uintptr_t)destroyer->tid, 0, 0, 0);
     }
 }
 
 static void client_sends(void)
 {
     if (runs(actors[0])) {
-        enter(actors[0], KER_MSG_SENDV, 3, 0, 0, 0);
+        stepwise_enter(actors[0], KER_MSG_SENDV, 3, 0, 0, 0);
     }
 }
 
 static void client_pulses(void)
 {
     if (runs(actors[0])) {
-        enter(actors[0], KER_MSG_SEND_PULSE, 3, 10, 1, 0);
+        stepwise_enter(actors[0], KER_MSG_SEND_PULSE, 3, 10, 1, 0);
     }
 }
 
 static void client_detaches(void)
 {
     if (runs(actors[1])) {
-        enter(actors[1], KER_CONNECT_DETACH, 0, 0, 0, 0);
-        enter(actors[1], KER_CONNECT_DETACH, 2, 0, 0, 0);
+        stepwise_enter(actors[1], KER_CONNECT_DETACH, 0, 0, 0, 0);
+        stepwise_enter(actors[1], KER_CONNECT_DETACH, 2, 0, 0, 0);
     }
 }
 
 static void client_attaches(void)
 {
     if (runs(actors[0])) {
-        enter(actors[0], KER_CONNECT_ATTACH, 0, (uintptr_t)server_pid, 1, 0);
+        stepwise_enter(actors[0], KER_CONNECT_ATTACH, 0, (uintptr_t)server_pid, 1, 0);
         assert_int_equal(world_result(actors[0]), -ESRCH);
     }
 }
@@ -212,8 +167,8 @@ static void server_answers(void)
     for (unsigned i = 0; runs(other) && i < 2 * CLIENTS; i++) {
         const struct thread *t = senders[i / CLIENTS][i % CLIENTS];
         if (t->state == STATE_REPLY) {
-            enter(other, KER_MSG_CURRENT, (uintptr_t)t->rcvid, 0, 0, 0);
-            enter(other, KER_MSG_REPLYV, (uintptr_t)t->rcvid, (uintptr_t)-ESRCH, 0, 0);
+            stepwise_enter(other, KER_MSG_CURRENT, (uintptr_t)t->rcvid, 0, 0, 0);
+            stepwise_enter(other, KER_MSG_REPLYV, (uintptr_t)t->rcvid, (uintptr_t)-ESRCH, 0, 0);
             return;
         }
     }
@@ -222,7 +177,7 @@ static void server_answers(void)
 static void server_receives(void)
 {
     if (runs(other)) {
-        enter(other, KER_MSG_RECEIVEV, 1, AT(1), LEN(16), 0);
+        stepwise_enter(other, KER_MSG_RECEIVEV, 1, AT(1), LEN(16), 0);
         assert_int_equal(world_result(other), -ESRCH);
     }
 }
@@ -231,12 +186,13 @@ static void server_receives(void)
 static void server_creates(void)
 {
     if (runs(other) && runs(actors[1])) {
-        enter(other, KER_CHANNEL_CREATE, 0, 0, 0, 0);
+        stepwise_enter(other, KER_CHANNEL_CREATE, 0, 0, 0, 0);
         assert_int_equal(world_result(other), 1);
-        enter(actors[1], KER_CONNECT_ATTACH, 0, (uintptr_t)server_pid, 1, _NTO_SIDE_CHANNEL);
+        stepwise_enter(actors[1], KER_CONNECT_ATTACH, 0, (uintptr_t)server_pid, 1,
+                       _NTO_SIDE_CHANNEL);
         uintptr_t coid = (uintptr_t)world_result(actors[1]);
-        enter(actors[1], KER_MSG_SENDV, coid, 0, 0, 0);
-        enter(other, KER_MSG_RECEIVEV, 1, AT(1), LEN(16), 0);
+        stepwise_enter(actors[1], KER_MSG_SENDV, coid, 0, 0, 0);
+        stepwise_enter(other, KER_MSG_RECEIVEV, 1, AT(1), LEN(16), 0);
         assert_int_equal(world_result(other), actors[1]->rcvid);
         assert_int_equal(actors[1]->state, STATE_REPLY);
     }
@@ -246,9 +202,9 @@ static void server_creates(void)
 static void server_destroys(void)
 {
     if (runs(other)) {
-        enter(other, KER_CHANNEL_CREATE, _NTO_CHF_DISCONNECT, 0, 0, 0);
+        stepwise_enter(other, KER_CHANNEL_CREATE, _NTO_CHF_DISCONNECT, 0, 0, 0);
         uintptr_t chid = (uintptr_t)world_result(other);
-        enter(other, KER_CHANNEL_DESTROY, chid, 0, 0, 0);
+        stepwise_enter(other, KER_CHANNEL_DESTROY, chid, 0, 0, 0);
     }
 }
 
@@ -279,32 +235,23 @@ static void check_heard(void (*what)(void), bool done)
 static bool ends_with(void (*what)(void), unsigned n)
 {
     set_up(false);
-    act_at = n;
-    act = what;
-    enter(destroyer, KER_CHANNEL_DESTROY, 1, 0, 0, 0);
+    stepwise.act_at = n;
+    stepwise.act = what;
+    stepwise_enter(destroyer, KER_CHANNEL_DESTROY, 1, 0, 0, 0);
     world_settle();
     world_check();
-    bool done = windows > n;
+    bool done = stepwise.windows > n;
     check_heard(what, done);
-    tear_down();
+    stepwise_tear_down();
     return done;
-}
-
-static void at_each_step(void (*what)(void))
-{
-    unsigned n = 0;
-
-    while (n < MANY && ends_with(what, n)) {
-        n++;
-    }
-    assert_in_range(n, 10, MANY - 1); /* a step for each connection, and for the pulses */
 }
 
 #define AT_EACH_STEP(what) \
     static void test_##what(void **state) \
     { \
         (void)state; \
-        at_each_step(what); \
+        /* a step for each connection, and for the pulses */ \
+        assert_in_range(stepwise_each(ends_with, what), 10, STEPS_MANY - 1); \
     }
 
 AT_EACH_STEP(nothing)
@@ -332,27 +279,20 @@ static void test_receivers(void **state)
         waiting[i] = world_thread(destroyer, 15);
         assert_int_equal(CALL(waiting[i], MSG_RECEIVEV, 1, AT(1), LEN(16), 0), BLOCKED);
     }
-    windows = blocked = 0;
-    act = NULL;
+    stepwise.windows = blocked = 0;
+    stepwise.act = NULL;
     fake_lock_window = window;
     fake_lock_wanted = true;
     assert_int_equal(CALL(destroyer, CHANNEL_DESTROY, 1), 0);
-    assert_true(windows >= 2);
+    assert_true(stepwise.windows >= 2);
     for (unsigned i = 0; i < CLIENTS; i++) {
         assert_int_equal(world_result(waiting[i]), -ESRCH);
     }
     assert_int_equal(CALL(destroyer, CHANNEL_DESTROY, 1), -EINVAL);
-    tear_down();
+    stepwise_tear_down();
 }
 
 /* ---- on one CPU ------------------------------------------------------------------------ */
-
-static void wakes_high(void)
-{
-    if (windows++ == act_at && high->state == STATE_INTR) {
-        thread_wake(high, 0, 0);
-    }
-}
 
 /* A thread of higher priority that is woken between two steps has the CPU then; the rest follows
  * when that sleeps again. */
@@ -362,24 +302,24 @@ static void test_preempted(void **state)
     bool left = true;
 
     (void)state;
-    for (; left && n < MANY; n++) {
+    for (; left && n < STEPS_MANY; n++) {
         set_up(true);
-        high = world_process(0, 50, DATA);
-        sleeps(high);
-        windows = 0;
-        act_at = n;
-        fake_irq_window = wakes_high;
-        enter(destroyer, KER_CHANNEL_DESTROY, 1, 0, 0, 0);
+        stepwise.high = world_process(0, 50, DATA);
+        stepwise_sleeps(stepwise.high);
+        stepwise.windows = 0;
+        stepwise.act_at = n;
+        fake_irq_window = stepwise_wakes_high;
+        stepwise_enter(destroyer, KER_CHANNEL_DESTROY, 1, 0, 0, 0);
         fake_irq_window = NULL;
-        left = high->state == STATE_RUNNING;
+        left = stepwise.high->state == STATE_RUNNING;
         if (left) {
-            sleeps(high);
+            stepwise_sleeps(stepwise.high);
         }
         world_settle();
         check_heard(NULL, true);
-        tear_down();
+        stepwise_tear_down();
     }
-    assert_in_range(n, 10, MANY - 1);
+    assert_in_range(n, 10, STEPS_MANY - 1);
 }
 
 int main(int argc, char **argv)

@@ -5,7 +5,7 @@
  * and on one CPU a thread of higher priority runs. Afterwards everybody has heard what it should,
  * and nothing is left.
  */
-#include "test/unit_ipc/world.h"
+#include "test/unit_ipc/stepwise.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,34 +17,10 @@
 #include "kernel/base/cpu.h"
 #include "kernel/thread/thread.h"
 
-#define MANY 1000 /* steps that no end takes */
-
 static struct thread *killer, *victim, *asleep, *running; /* the last three are of one process */
 static struct thread *client, *sender, *server;
 static struct process *ending;
 static int pid;
-static unsigned windows, act_at;
-static void (*act)(void);
-
-static void window(void)
-{
-    unsigned self = fake_cpu;
-    if (windows++ == act_at && act) {
-        act();
-    }
-    fake_cpu = self;
-}
-
-static void enter(struct thread *t, unsigned number, uintptr_t a0, uintptr_t a1, uintptr_t a2,
-                  uintptr_t a3)
-{
-    world_enter(t, number, (uintptr_t[6]){a0, a1, a2, a3});
-}
-
-static void sleeps(struct thread *t)
-{
-    assert_int_equal(CALL(t, INTERRUPT_WAIT, 0, 0), BLOCKED);
-}
 
 /* What a process can hold: channels with pulses and clients, connections, timers, mappings. */
 static void fill_victim(void)
@@ -75,9 +51,9 @@ static void set_up(bool one)
 {
     server = world_process(0, 30, DATA);
     CALL(server, CHANNEL_CREATE, _NTO_CHF_DISCONNECT);
-    sleeps(server);
+    stepwise_sleeps(server);
     killer = world_process(ABILITY_KILL, 20, DATA);
-    sleeps(killer);
+    stepwise_sleeps(killer);
     victim = world_child(killer, 0, 10, DATA);
     ending = victim->proc;
     pid = ending->pid;
@@ -88,24 +64,17 @@ static void set_up(bool one)
     sender = world_thread(client, 15);
     assert_int_equal(CALL(sender, MSG_SENDV, 0, 0, 0, 0, 0), BLOCKED);
     if (one) {
-        sleeps(client);
+        stepwise_sleeps(client);
     }
-    sleeps(victim);
-    sleeps(asleep);
+    stepwise_sleeps(victim);
+    stepwise_sleeps(asleep);
     running = one ? NULL : world_thread(victim, 10);
     world_do(0, wake, killer);
     world_settle();
     assert_int_equal(killer->state, STATE_RUNNING);
     assert_true(one || running->state == STATE_RUNNING);
-    fake_lock_window = window;
+    fake_lock_window = stepwise_window;
     fake_lock_wanted = true;
-}
-
-static void tear_down(void)
-{
-    fake_lock_window = NULL;
-    fake_lock_wanted = false;
-    world_end();
 }
 
 /* ---- what happens meanwhile ------------------------------------------------------------- */
@@ -114,63 +83,49 @@ static void nothing(void)
 {
 }
 
-static void do_end(void *proc)
-{
-    process_end(proc, KYMO_SIGSEGV);
-}
-
-static unsigned free_cpu(void)
-{
-    unsigned n = 0;
-    while (world_inside(n)) {
-        n++;
-    }
-    return n;
-}
-
 static void killer_ends(void)
 {
-    world_do(free_cpu(), do_end, killer->proc);
+    world_do(stepwise_free_cpu(), stepwise_end_process, killer->proc);
 }
 
 static void client_ends(void)
 {
-    world_do(free_cpu(), do_end, client->proc);
+    world_do(stepwise_free_cpu(), stepwise_end_process, client->proc);
 }
 
 static void server_ends(void)
 {
-    world_do(free_cpu(), do_end, server->proc);
+    world_do(stepwise_free_cpu(), stepwise_end_process, server->proc);
 }
 
 static void ended_again(void)
 {
     if (ending->pid == pid && !ending->zombie) {
-        world_do(free_cpu(), do_end, ending);
+        world_do(stepwise_free_cpu(), stepwise_end_process, ending);
     }
 }
 
 /* Its channels are gone, or refuse: no message waits for a process that is no more. */
 static void client_sends(void)
 {
-    enter(client, KER_MSG_SENDV, 0, 0, 0, 0);
+    stepwise_enter(client, KER_MSG_SENDV, 0, 0, 0, 0);
 }
 
 static void client_pulses(void)
 {
-    enter(client, KER_MSG_SEND_PULSE, 0, 10, 1, 0);
+    stepwise_enter(client, KER_MSG_SEND_PULSE, 0, 10, 1, 0);
     assert_int_equal(world_result(client), -ESRCH);
 }
 
 static void client_attaches(void)
 {
-    enter(client, KER_CONNECT_ATTACH, 0, (uintptr_t)pid, 1, 0);
+    stepwise_enter(client, KER_CONNECT_ATTACH, 0, (uintptr_t)pid, 1, 0);
     assert_int_equal(world_result(client), -ESRCH);
 }
 
 static void client_detaches(void)
 {
-    enter(client, KER_CONNECT_DETACH, 0, 0, 0, 0);
+    stepwise_enter(client, KER_CONNECT_DETACH, 0, 0, 0, 0);
 }
 
 /* A thread that is to end on another CPU is in the kernel once more. */
@@ -179,7 +134,7 @@ static void runs_on(unsigned number, uintptr_t a0, uintptr_t a1)
     if (ending->pid == pid && !ending->zombie && ending->threads[2] == running &&
         running->state == STATE_RUNNING && !world_inside((unsigned)world_cpu_of(running)) &&
         running != ending->ender) {
-        enter(running, number, a0, a1, 0, 0);
+        stepwise_enter(running, number, a0, a1, 0, 0);
     }
 }
 
@@ -202,17 +157,17 @@ static void it_exits(void)
 
 static void by_signal(void)
 {
-    enter(killer, KER_SIGNAL_KILL, 0, (uintptr_t)pid, 0, KYMO_SIGKILL);
+    stepwise_enter(killer, KER_SIGNAL_KILL, 0, (uintptr_t)pid, 0, KYMO_SIGKILL);
 }
 
 static void by_fault(void)
 {
-    world_do((unsigned)world_cpu_of(killer), do_end, ending);
+    world_do((unsigned)world_cpu_of(killer), stepwise_end_process, ending);
 }
 
 static void by_itself(void)
 {
-    enter(running, KER_PROC_EXIT, 0, 0, 0, 0);
+    stepwise_enter(running, KER_PROC_EXIT, 0, 0, 0, 0);
 }
 
 static bool is_there(void)
@@ -220,7 +175,9 @@ static bool is_there(void)
     return ending->pid == pid && !ending->zombie;
 }
 
-static void check_ended(void (*how)(void), void (*what)(void))
+static void (*how)(void); /* the process ends */
+
+static void check_ended(void (*what)(void))
 {
     assert_false(is_there());
     if (what != client_ends) {
@@ -235,21 +192,21 @@ static void check_ended(void (*how)(void), void (*what)(void))
 }
 
 /* Returns whether the end took so many steps. */
-static bool ends_with(void (*how)(void), void (*what)(void), unsigned n)
+static bool ends_with(void (*what)(void), unsigned n)
 {
     set_up(false);
-    windows = 0;
-    act_at = n;
-    act = what;
+    stepwise.windows = 0;
+    stepwise.act_at = n;
+    stepwise.act = what;
     how();
     world_settle();
     world_check();
-    bool done = windows > n;
+    bool done = stepwise.windows > n;
     if (done && what != client_detaches) {
-        check_ended(how, what);
+        check_ended(what);
     }
     assert_false(is_there());
-    tear_down();
+    stepwise_tear_down();
     return done;
 }
 
@@ -258,11 +215,9 @@ static void at_each_step(void (*what)(void))
     static void (*const ways[])(void) = {by_signal, by_fault, by_itself};
 
     for (unsigned i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
-        unsigned n = 0;
-        while (n < MANY && ends_with(ways[i], what, n)) {
-            n++;
-        }
-        assert_in_range(n, 12, MANY - 1); /* at the least a step for each kind of object */
+        how = ways[i];
+        /* at the least a step for each kind of object */
+        assert_in_range(stepwise_each(ends_with, what), 12, STEPS_MANY - 1);
     }
 }
 
@@ -288,15 +243,6 @@ AT_EACH_STEP(it_exits)
 
 /* ---- on one CPU ------------------------------------------------------------------------ */
 
-static struct thread *high;
-
-static void wakes_high(void)
-{
-    if (windows++ == act_at && high->state == STATE_INTR) {
-        thread_wake(high, 0, 0);
-    }
-}
-
 /* A thread of higher priority that is woken between two steps has the CPU then; the end goes on
  * when that sleeps again. */
 static void test_preempted(void **state)
@@ -305,27 +251,27 @@ static void test_preempted(void **state)
     bool left = true;
 
     (void)state;
-    for (; left && n < MANY; n++) {
+    for (; left && n < STEPS_MANY; n++) {
         set_up(true);
         fake_lock_window = NULL;
         fake_lock_wanted = false;
-        high = world_process(0, 50, DATA);
-        sleeps(high);
-        windows = 0;
-        act_at = n;
-        fake_irq_window = wakes_high;
+        stepwise.high = world_process(0, 50, DATA);
+        stepwise_sleeps(stepwise.high);
+        stepwise.windows = 0;
+        stepwise.act_at = n;
+        fake_irq_window = stepwise_wakes_high;
         by_signal();
         fake_irq_window = NULL;
-        left = high->state == STATE_RUNNING;
+        left = stepwise.high->state == STATE_RUNNING;
         if (left && is_there()) {
-            sleeps(high);
+            stepwise_sleeps(stepwise.high);
         }
         world_settle();
         assert_false(is_there());
         assert_int_equal(world_result(killer), 0);
-        tear_down();
+        stepwise_tear_down();
     }
-    assert_in_range(n, 12, MANY - 1);
+    assert_in_range(n, 12, STEPS_MANY - 1);
 }
 
 /* A thread that never gives up the CPU can't keep its process alive, whatever its priority. */
@@ -335,13 +281,13 @@ static void test_own_thread_higher(void **state)
     set_up(true);
     fake_lock_window = NULL;
     fake_lock_wanted = false;
-    sleeps(killer);
+    stepwise_sleeps(killer);
     struct thread *hog = world_thread(victim, 40);
     assert_int_equal(hog->state, STATE_RUNNING);
-    world_do(0, do_end, ending);
+    world_do(0, stepwise_end_process, ending);
     world_settle();
     assert_false(is_there());
-    tear_down();
+    stepwise_tear_down();
 }
 
 int main(int argc, char **argv)

@@ -30,5 +30,6 @@ $(UNIT_IPC): $(B)/unit/ipc_%: $(B)/unit/ipc/test/unit_ipc/%.o $(UNIT_IPC_OBJS)
 	$(Q)$(HOST_CC) $(UNIT_IPC_FLAGS) -o $@ $^ -lcmocka
 
 $(B)/unit/ipc_copy_test $(B)/unit/ipc_copy_change_test: $(B)/unit/ipc/test/unit_ipc/long_message.o
+$(B)/unit/ipc_end_test $(B)/unit/ipc_channel_end_test: $(B)/unit/ipc/test/unit_ipc/stepwise.o
 $(B)/unit/ipc_mutex_test $(B)/unit/ipc_sync_test: $(B)/unit/ipc/test/unit_ipc/sync_world.o
 $(B)/unit/ipc_random_test $(B)/unit/ipc_direct_test: $(addprefix $(B)/unit/ipc/test/unit_ipc/random_,calls.o args.o)
