@@ -191,8 +191,7 @@ TRACE_INLINE struct trace_slot *log_reserve_usual(struct trace_cpu *cpu, unsigne
     trace_now_t now = TRACE_NOW();
     struct trace_slot *slot = cpu->cursor;
 
-    if ((TRACE_PORT_CLOCK_BITS != 32 && trace_clock_over(cpu, now)) |
-        ((uint32_t)now <= slot[-1].time)) {
+    if (trace_log_time_special(cpu, slot, now)) {
         return NULL;
     }
     if ((uintptr_t)(slot + slots) > (uintptr_t)cpu->limit) {

@@ -28,6 +28,15 @@ void trace_log_limit(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what);
 #define TRACE_WHAT_CODE(what) ((uint32_t)((what) >> TRACE_PORT_IRQ_BITS))
 #define TRACE_WHAT_IRQ(what) ((what) & (((uintptr_t)1 << TRACE_PORT_IRQ_BITS) - 1))
 
+/* Whether the time of an event that would be in slot is no common one: the clock's upper word has
+ * changed, or the slot before is not older. */
+TRACE_INLINE bool trace_log_time_special(const struct trace_cpu *cpu, const struct trace_slot *slot,
+                                         trace_now_t now)
+{
+    return (TRACE_PORT_CLOCK_BITS != 32 && trace_clock_over(cpu, now)) |
+           ((uint32_t)now <= slot[-1].time);
+}
+
 /*
  * Records a simple event: two tests catch every unusual case. limit is NULL while tracing is off
  * here, a slow path is active, or the time must be checked; else it is the high-water mark and,
@@ -41,8 +50,7 @@ TRACE_INLINE void trace_log2_code(uint32_t code, uint32_t d1, uint32_t d2)
     struct trace_slot *slot = cpu->cursor;
     struct trace_slot *limit = cpu->limit;
 
-    if (unlikely((TRACE_PORT_CLOCK_BITS != 32 && trace_clock_over(cpu, now)) |
-                 ((uint32_t)now <= slot[-1].time))) {
+    if (unlikely(trace_log_time_special(cpu, slot, now))) {
         trace_log_time(d1, d2, now, trace_port_what(code, irq));
         return;
     }
@@ -72,8 +80,7 @@ TRACE_INLINE bool trace_log2_usual(unsigned slot_class, uint32_t code, uint32_t 
     struct trace_slot *slot = cpu->cursor;
     struct trace_slot *limit = cpu->limit;
 
-    if (unlikely((TRACE_PORT_CLOCK_BITS != 32 && trace_clock_over(cpu, now)) |
-                 ((uint32_t)now <= slot[-1].time)) ||
+    if (unlikely(trace_log_time_special(cpu, slot, now)) ||
         unlikely((uintptr_t)slot >= (uintptr_t)limit)) {
         trace_port_irq_restore(irq);
         return false;
