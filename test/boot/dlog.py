@@ -53,8 +53,8 @@ class Board:
             ] + link.read().split() + ["-qmp", f"unix:{short}/qmp,server=on,wait=off",
                                        "-kernel", kernel]
         with open(os.path.join(self.dir, "console.txt"), "wb") as console:
-            self.qemu = subprocess.Popen(command, cwd=self.dir, stdin=subprocess.PIPE,
-                                         stdout=console, stderr=subprocess.STDOUT)
+            self.qemu = emulator.begin(command, cwd=self.dir, stdin=subprocess.PIPE,
+                                       stdout=console, stderr=subprocess.STDOUT)
 
     def __enter__(self):
         until = time.monotonic() + SLOW

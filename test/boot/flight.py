@@ -43,8 +43,8 @@ class Machine:
                     "reboot=shutdown,shutdown=pause", "-kernel", image_elf(build, image)]
         self.path = os.path.join(folder, "console.txt")
         self.console = open(self.path, "wb")
-        self.qemu = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL,
-                                     stdout=self.console, stderr=subprocess.STDOUT)
+        self.qemu = emulator.begin(command, cwd=folder, stdin=subprocess.DEVNULL,
+                                   stdout=self.console, stderr=subprocess.STDOUT)
         try:
             self.qmp = connect(f"/proc/{self.qemu.pid}/cwd/qmp", lambda: self.qemu.poll() is None)
         except OSError:

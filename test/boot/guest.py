@@ -48,9 +48,9 @@ class Guest:
         command += ["-kernel", image_elf(build, image)]
         os.makedirs(folder, exist_ok=True)
         self.console = open(os.path.join(folder, console), "wb")
-        self.qemu = subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE,
-                                     stdout=self.console, stderr=subprocess.STDOUT,
-                                     pass_fds=inherited)
+        self.qemu = emulator.begin(command, cwd=folder, stdin=subprocess.PIPE,
+                                   stdout=self.console, stderr=subprocess.STDOUT,
+                                   pass_fds=inherited)
         self.wait_for(lambda: "`help` lists" in self.printed(), "the board boots")
 
     def wait_for(self, condition, what, seconds=60):

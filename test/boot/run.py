@@ -28,7 +28,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(1, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import patience  # noqa: E402
 import suites  # noqa: E402
-from guest import image_elf  # noqa: E402
+from guest import emulator, image_elf  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # Not only where a line begins: what a program prints without a newline may stand before it.
@@ -93,8 +93,9 @@ class Boot:
         path = os.path.join(self.dir, "console.txt")
         began = time.monotonic()
         with open(path, "wb") as out, self.suite.beside(self):
-            qemu = subprocess.Popen(command, cwd=self.dir, stdin=subprocess.DEVNULL, stdout=out,
-                                    stderr=subprocess.STDOUT)
+            begin = emulator.begin if self.suite.mode == "sleep" else subprocess.Popen
+            qemu = begin(command, cwd=self.dir, stdin=subprocess.DEVNULL, stdout=out,
+                         stderr=subprocess.STDOUT)
             try:
                 self.status = qemu.wait(patience.seconds(self.suite.timeout))
             except subprocess.TimeoutExpired:

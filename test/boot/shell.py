@@ -15,7 +15,7 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import guest  # noqa: E402
-from guest import expect  # noqa: E402
+from guest import emulator, expect  # noqa: E402
 
 KYMO = os.path.join(guest.ROOT, "build/kymo")
 PATIENCE = 60  # seconds after which something has failed, not a measure
@@ -79,7 +79,7 @@ def each_key_typed_while_it_boots(board):
     with open(f"{build}/qemu.args") as f:
         command = f.read().split() + ["-icount", "shift=6,sleep=on", "-kernel",
                                       f"{build}/shell.elf"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as qemu:
+    with emulator.begin(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as qemu:
         for key in "x" * 40 + "\nshutdown 9\n":
             qemu.stdin.write(key.encode())
             qemu.stdin.flush()

@@ -56,8 +56,8 @@ class Booted:
                     "-qmp", f"unix:{self.folder}/qmp,server=on,wait=off"]
 
     def __enter__(self):
-        self.qemu = subprocess.Popen(self.command(), cwd=self.folder, stdin=subprocess.DEVNULL,
-                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.qemu = emulator.begin(self.command(), cwd=self.folder, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         until = time.monotonic() + patience.seconds(60)
         ask = [os.path.join(ROOT, "build", "kymo"), "link", "-t", self.spec]
         while subprocess.run(ask, capture_output=True, check=False).returncode:

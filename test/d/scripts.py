@@ -61,8 +61,8 @@ class Board:
         command += ["-chardev", f"socket,id=link,path={self.dir}/link,server=on,wait=off"]
         command += LINES[self.name] + ["-kernel", f"build/{self.name}/{self.image}.elf"]
         with open(f"{self.dir}/console.txt", "wb") as console:
-            self.qemu = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=console,
-                                         stderr=subprocess.STDOUT)
+            self.qemu = emulator.begin(command, stdin=subprocess.DEVNULL, stdout=console,
+                                       stderr=subprocess.STDOUT)
         until = time.monotonic() + SLOW
         while self.kymo("link").returncode and time.monotonic() < until:
             time.sleep(0.1)
