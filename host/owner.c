@@ -217,13 +217,18 @@ void owners_learn(struct owners *owners, const struct kev_event *event)
     }
 }
 
+static char *text_copy(const char *text)
+{
+    return text == NULL ? NULL : strdup(text);
+}
+
 void owners_begin(struct owners *owners)
 {
     memset(owners->cpus, 0, sizeof(owners->cpus));
     for (uint32_t i = 0; i < owners->count; i++) {
         free(owners->entries[i].name);
-        owners->entries[i].name = owners->entries[i].early;
-        owners->entries[i].early = NULL;
+        owners->entries[i].name = text_copy(owners->entries[i].early);
+        owners->entries[i].ended = false;
     }
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * --csv: RFC 4180, the columns of record.h. The arguments are one column, as `kymo print -n` has
+ * --csv: RFC 4180, the columns of row.h. The arguments are one column, as `kymo print -n` has
  * them: name:value, with a space between. Texts are quoted, and a byte in them that is not
  * printable ASCII is \xNN. An unknown value is an empty column.
  */
-#include "host/print/record.h"
+#include "host/print/row.h"
 
 void csv_header(struct out *out)
 {
@@ -77,23 +77,23 @@ void csv_event(struct out *out, const struct kev *kev, const struct kev_event *e
                const struct line_style *style)
 {
     const struct owner *owner = &style->owner;
-    struct record record;
+    struct row row;
 
-    record_fill(&record, kev, event, style);
-    out_i64(out, record.ns);
+    row_fill(&row, kev, event, style);
+    out_i64(out, row.ns);
     out_char(out, ',');
     out_hex(out, event->time, 16);
     out_char(out, ',');
     out_u64(out, event->cpu);
-    csv_text(out, record.class);
-    csv_text(out, record.event);
+    csv_text(out, row.record.class);
+    csv_text(out, row.record.event);
     out_char(out, ',');
-    out_u64(out, record.number);
+    out_u64(out, row.record.number);
     csv_id(out, owner->known, owner->pid);
     csv_id(out, owner->known, owner->tid);
-    csv_text(out, record.process);
-    csv_text(out, record.thread);
+    csv_text(out, row.process);
+    csv_text(out, row.thread);
     out_str(out, event->injected ? ",1,\"" : ",0,\"");
-    csv_args(out, &record, event);
+    csv_args(out, &row.record, event);
     out_str(out, "\"\r\n");
 }

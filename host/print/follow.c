@@ -16,7 +16,7 @@
 #include <time.h>
 
 #include "host/print/print.h"
-#include "host/print/record.h"
+#include "host/print/row.h"
 #include "host/print/symbols.h"
 
 #define POLL_MS 50

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * --json: one object a line (see record.h). A value that may need more than 53 bits and is not a
+ * --json: one object a line (see row.h). A value that may need more than 53 bits and is not a
  * count is a string of hexadecimal digits, because many readers of JSON hold numbers as doubles:
  * `cycles`, addresses (P) and 64-bit patterns (X). Every other value is a number. A byte of a
  * string that is not printable ASCII is \u00XX, so a line is valid JSON whatever the capture holds,
  * and no byte is lost.
  */
-#include "host/print/record.h"
+#include "host/print/row.h"
 
 static void json_bytes(struct out *out, const char *text, size_t len)
 {
@@ -94,31 +94,31 @@ void json_event(struct out *out, const struct kev *kev, const struct kev_event *
                 const struct line_style *style)
 {
     const struct owner *owner = &style->owner;
-    struct record record;
+    struct row row;
 
-    record_fill(&record, kev, event, style);
+    row_fill(&row, kev, event, style);
     out_str(out, "{\"ns\":");
-    out_i64(out, record.ns);
+    out_i64(out, row.ns);
     out_str(out, ",\"cycles\":");
     json_hex(out, event->time, 16);
     out_str(out, ",\"cpu\":");
     out_u64(out, event->cpu);
     out_str(out, ",\"class\":");
-    json_text(out, record.class);
+    json_text(out, row.record.class);
     out_str(out, ",\"event\":");
-    json_text(out, record.event);
+    json_text(out, row.record.event);
     out_str(out, ",\"number\":");
-    out_u64(out, record.number);
+    out_u64(out, row.record.number);
     out_str(out, ",\"pid\":");
     json_id(out, owner->known, owner->pid);
     out_str(out, ",\"tid\":");
     json_id(out, owner->known, owner->tid);
     out_str(out, ",\"process\":");
-    json_text(out, record.process);
+    json_text(out, row.process);
     out_str(out, ",\"thread\":");
-    json_text(out, record.thread);
+    json_text(out, row.thread);
     out_str(out,
             event->injected ? ",\"injected\":true,\"args\":{" : ",\"injected\":false,\"args\":{");
-    json_args(out, &record, event);
+    json_args(out, &row.record, event);
     out_str(out, "}}\n");
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "host/print/line.h"
+#include "host/record.h"
 #include "host/when.h"
 #include "abi/sys/trace.h"
 #include "trace/slot.h"
@@ -41,40 +42,6 @@ struct line {
     bool is_text; /* a user event's */
     size_t text_len;
 };
-
-/* ---- what the lines and the records have in common ---------------------------------- */
-
-const char *line_drop_reason(uint32_t reason)
-{
-    static const char *const reasons[KYMO_DROP_REASONS] = {
-#define R(number, name, text, doc) [number] = text,
-        KYMO_DROP_REASON_LIST(R)
-#undef R
-    };
-
-    return reason < KYMO_DROP_REASONS ? reasons[reason] : NULL;
-}
-
-static bool is_thread_state(const struct kev_event *event)
-{
-    return event->class == TRACE_CLASS_PR_TH && (event->number & ~TRACE_EVENT_64) < 64;
-}
-
-unsigned line_fields_of(const struct kev_event *event, const struct kev_desc *desc,
-                        struct kev_field *fields)
-{
-    static const struct kev_arg scheduler[] = {{.type = 'D', .name = "partition"},
-                                               {.type = 'H', .name = "sched_flags"}};
-    unsigned n = kev_decode(event, desc, fields);
-
-    /* Wide thread events of other kernels, where a scheduler of partitions is loaded. */
-    if (is_thread_state(event) && n == 4 && event->nwords >= 6) {
-        for (; n < 6; n++) {
-            fields[n] = (struct kev_field){.arg = &scheduler[n - 4], .value = kev_word(event, n)};
-        }
-    }
-    return n;
-}
 
 /* ---- the usual head and name -------------------------------------------------------- */
 
@@ -304,8 +271,8 @@ static void put_control(struct out *out, const struct kev_event *event,
         out_str(out, ", num_events = ");
         out_u64(out, second);
         out_str(out, ", reason = ");
-        if (line_drop_reason(first >> 8) != NULL) {
-            out_str(out, line_drop_reason(first >> 8));
+        if (record_drop_reason(first >> 8) != NULL) {
+            out_str(out, record_drop_reason(first >> 8));
         } else {
             out_u64(out, first >> 8);
         }
@@ -380,7 +347,7 @@ static void classify(struct line *l, struct line_style *own)
 
     if (event->class == TRACE_CLASS_USER) {
         l->kind = LINE_USER;
-        l->is_text = line_user_text(event, &l->text_len);
+        l->is_text = record_user_text(event, &l->text_len);
     } else if (event->class == TRACE_CLASS_CONTROL &&
                (event->number == TRACE_CONTROL_TIME || event->number == TRACE_CONTROL_BUFFER ||
                 event->number == TRACE_CONTROL_DROPPED)) {
@@ -392,12 +359,12 @@ static void classify(struct line *l, struct line_style *own)
         l->nfields = l->desc->kind == KEV_CALL_INT ? 0 : kev_decode(event, l->desc, l->fields);
     } else if (event->class == TRACE_CLASS_INT) {
         l->nfields = kev_decode(event, l->desc, l->fields);
-        l->kind = line_int_is_whole(event, l->nfields) ? LINE_INT : LINE_UNKNOWN;
+        l->kind = record_int_is_whole(event, l->nfields) ? LINE_INT : LINE_UNKNOWN;
     } else {
         l->kind = LINE_GROUP;
-        l->nfields = line_fields_of(event, l->desc, l->fields);
+        l->nfields = record_fields(event, l->desc, l->fields);
         *own = *l->style;
-        own->one_line |= is_thread_state(event); /* priority and policy stay on the line */
+        own->one_line |= record_is_thread(event); /* priority and policy stay on the line */
         own->symbols = symbols_apply(event) ? own->symbols : NULL;
         l->style = own;
     }

@@ -33,17 +33,8 @@ void line_event(struct out *out, const struct kev *kev, const struct kev_event *
 /* header.c. Prints the block before the events. */
 void line_header(struct out *out, const struct kev *kev, bool verbose);
 
-/* ---- for the lines and for the records of --json and --csv -------------------------- */
+/* ---- for the lines and for the rows of --json and --csv ------------------------------- */
 
-/* Returns NULL for an unknown reason. */
-const char *line_drop_reason(uint32_t reason);
-/* Decodes the fields of an event that is not a call: at most KEV_ARGS_MAX. Returns how many. */
-unsigned line_fields_of(const struct kev_event *event, const struct kev_desc *desc,
-                        struct kev_field *fields);
-/* line_user.c. Returns true, and its length, for a user event that is a text beyond doubt. */
-bool line_user_text(const struct kev_event *event, size_t *len);
-/* line_int.c. Returns true if an event of class INT has all the fields that its line needs. */
-bool line_int_is_whole(const struct kev_event *event, unsigned nfields);
 /* line_args.c. Prints a field's value; line_signed() only one of type D or E. */
 void line_value(struct out *out, const struct kev_field *field);
 void line_signed(struct out *out, const struct kev_field *field);

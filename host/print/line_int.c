@@ -13,11 +13,6 @@ static unsigned kind_of(const struct kev_event *event)
     return event->number & ~TRACE_EVENT_64;
 }
 
-bool line_int_is_whole(const struct kev_event *event, unsigned nfields)
-{
-    return nfields >= (kind_of(event) == HANDLER_ENTRY ? 4 : 2);
-}
-
 uint32_t line_int_number(const struct kev_event *event, const struct kev_field *fields)
 {
     return (uint32_t)fields[kind_of(event) == HANDLER_ENTRY ? 1 : 0].value;

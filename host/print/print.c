@@ -13,7 +13,7 @@
 #include "host/kymo.h"
 #include "host/output.h"
 #include "host/print/print.h"
-#include "host/print/record.h"
+#include "host/print/row.h"
 #include "host/print/symbols.h"
 
 #define WAIT_USUAL "1"

@@ -19,6 +19,7 @@ static void kev_message(struct kev *kev, struct kev_error *error, uint64_t offse
     vsnprintf(what, sizeof(what), format, args);
     error->offset = offset;
     error->given = error->incomplete;
+    error->placed = true;
     error->recoverable = !kev->options.recover;
     snprintf(error->text, sizeof(error->text), "%.200s: %s at byte %" PRIu64 " (0x%" PRIx64 "): %s",
              kev->file.path, state, offset, offset, what);
@@ -55,7 +56,7 @@ int kev_fail_plain(struct kev_error *error, const char *path, const char *format
     va_start(args, format);
     vsnprintf(what, sizeof(what), format, args);
     va_end(args);
-    error->incomplete = error->given = error->recoverable = false;
+    error->incomplete = error->given = error->recoverable = error->placed = false;
     error->offset = 0;
     snprintf(error->text, sizeof(error->text), "%.300s: %s", path, what);
     return -1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Bytes at an offset. A regular file is read where it lies; a pipe is copied to an unlinked
- * temporary file first, because merging by time needs to go back to every CPU's buffers.
+ * temporary file first, because merging by time needs to go back to every CPU's buffers. Memory is read where it lies.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,20 +32,35 @@ static int pipe_start(struct kev_file *file, int fd, struct kev_error *error)
     return file->fd < 0 ? -1 : 0;
 }
 
-int kev_file_open(struct kev_file *file, const char *path, bool follow, struct kev_error *error)
+/* Returns a descriptor of the reader's own, or -1 and errno. */
+static int source_open(const char *path, const struct kev_options *options)
 {
-    bool standard = strcmp(path, "-") == 0;
-    int fd = standard ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+    if (options->by_descriptor) {
+        return fcntl(options->descriptor, F_DUPFD_CLOEXEC, 0);
+    }
+    return strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+}
+
+int kev_file_open(struct kev_file *file, const char *path, const struct kev_options *options,
+                  struct kev_error *error)
+{
+    bool named = options->memory != NULL || options->by_descriptor;
+    bool standard = !named && strcmp(path, "-") == 0;
     struct stat st;
+    int fd;
 
     file->fd = -1;
     file->pipe = -1;
-    file->size = 0;
+    file->memory = options->memory;
+    file->size = options->memory == NULL ? 0 : options->memory_bytes;
     file->path = kev_copy(standard ? "standard input" : path, standard ? 14 : strlen(path));
     if (file->path == NULL) {
-        close(fd);
         return kev_fail_plain(error, path, "out of memory");
     }
+    if (file->memory != NULL) {
+        return 0;
+    }
+    fd = source_open(path, options);
     if (fd < 0 || fstat(fd, &st) != 0) {
         kev_fail_plain(error, file->path, "cannot open: %s", strerror(errno));
         error->incomplete = errno == ENOENT;
@@ -63,7 +78,7 @@ int kev_file_open(struct kev_file *file, const char *path, bool follow, struct k
     if (pipe_start(file, fd, error) != 0) {
         return -1;
     }
-    return kev_file_refresh(file, follow, error);
+    return kev_file_refresh(file, options->follow, error);
 }
 
 void kev_file_close(struct kev_file *file)
@@ -133,6 +148,9 @@ int kev_file_refresh(struct kev_file *file, bool follow, struct kev_error *error
 {
     struct stat st;
 
+    if (file->memory != NULL) {
+        return 0;
+    }
     if (file->pipe >= 0) {
         return pipe_drain(file, follow, error);
     }
@@ -167,6 +185,10 @@ long kev_file_read(struct kev_file *file, uint64_t offset, void *buffer, size_t 
     }
     if (len > file->size - offset) {
         len = (size_t)(file->size - offset);
+    }
+    if (file->memory != NULL) {
+        memcpy(buffer, file->memory + offset, len);
+        return (long)len;
     }
     while (got < len) {
         ssize_t n = pread(file->fd, (char *)buffer + got, len - got, (off_t)(offset + got));

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Bytes at an offset, of a file or of a pipe (spooled). One reader, one thread. */
+/* Bytes at an offset, of a file, of a pipe (spooled) or of memory. One reader, one thread. */
 #ifndef HOST_READER_FILE_H
 #define HOST_READER_FILE_H
 
 #include "host/reader/kev.h"
 
 struct kev_file {
-    int fd;       /* what is read at offsets: the file, or the spool */
-    int pipe;     /* the pipe, -1 if it is a file or has ended */
-    bool spooled; /* fd is a copy of what came through a pipe */
+    int fd;                /* what is read at offsets: the file, or the spool */
+    int pipe;              /* the pipe, -1 if it is a file or has ended */
+    bool spooled;          /* fd is a copy of what came through a pipe */
+    const uint8_t *memory; /* NULL: the file */
     char *path;
     uint64_t size;
 };
 
-int kev_file_open(struct kev_file *file, const char *path, bool follow, struct kev_error *error);
+int kev_file_open(struct kev_file *file, const char *path, const struct kev_options *options,
+                  struct kev_error *error);
 void kev_file_close(struct kev_file *file);
 /* Sees how long the file is now; of a pipe takes what is there. */
 int kev_file_refresh(struct kev_file *file, bool follow, struct kev_error *error);

@@ -199,8 +199,7 @@ struct kev *kev_open(const char *path, const struct kev_options *options, struct
         kev_fail_plain(error, path, "out of memory");
         return open_fail(kev);
     }
-    if (kev_file_open(&kev->file, path, options->follow, error) != 0 ||
-        head_read(kev, error) != 0) {
+    if (kev_file_open(&kev->file, path, options, error) != 0 || head_read(kev, error) != 0) {
         return open_fail(kev);
     }
     kev_table_measure(kev->table);

@@ -30,6 +30,7 @@ struct kev_error {
     bool given;       /* all events that can be read have been given before this error: the file
                          ends too early, or something is missing in it (also if incomplete) */
     bool recoverable; /* with `recover` set there may be sound parts */
+    bool placed;      /* `offset` is where it is */
     uint64_t offset;
     char text[768]; /* whole message: file, offset, what */
 };
@@ -40,6 +41,12 @@ struct kev_options {
     uint64_t cpus; /* mask of CPUs wanted; 0: all */
     void (*progress)(void *arg, uint64_t done, uint64_t total); /* NULL: none */
     void *progress_arg;
+    /* The capture's bytes, which must stay as they are; or a descriptor, which the reader copies.
+     * Then the path is only what messages call it. */
+    const void *memory;
+    size_t memory_bytes;
+    bool by_descriptor;
+    int descriptor;
 };
 
 struct kev_event {
@@ -226,7 +233,7 @@ const char *kev_call_name(const struct kev *kev, unsigned call);
 const char *kev_irq_name(const struct kev *kev, unsigned irq);
 const char *kev_state_name(const struct kev *kev, unsigned state);
 const char *kev_error_name(const struct kev *kev, unsigned error);
-/* Internal class's name, "CLASS n" if unknown (static buffer). */
+/* Internal class's name, "CLASS n" if unknown (a buffer of the calling thread). */
 const char *kev_class_name(unsigned class);
 
 #endif

@@ -151,7 +151,7 @@ const char *kev_class_name(unsigned class)
     static const char *const names[] = {"EMPTY",  "CONTROL", "KER_CALL", "INT",      "PR_TH",
                                         "SYSTEM", "USER",    "COMM",     "QUIP",     "SEC",
                                         "QVM",    "PMU",     "D",        "KYMO_CALL"};
-    static char text[24];
+    static _Thread_local char text[24];
 
     if (class < sizeof(names) / sizeof(names[0])) {
         return names[class];

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "host/print/line.h"
-#include "host/print/record.h"
+#include "host/print/row.h"
 #include "host/stat/stat.h"
 
 static void print_and_account(struct kev *kev)
