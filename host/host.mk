@@ -122,5 +122,7 @@ host-docs-check: $(HOST_DOCS:%=$(B)/gen/gen_%_md) $(GEN_HEADERS:%=$(B)/gen/gen_%
 	        echo "abi/sys/$$header.h is old: run make docs" >&2; exit 1; }; \
 	done
 
+include host/kev/kev.mk
+
 -include $(HOST_OBJS:.o=.d) $(HOST_ASAN_OBJS:.o=.d) $(HOST_DOCS:%=$(B)/gen/gen_%_md.d) \
 	$(GEN_HEADERS:%=$(B)/gen/gen_%_h.d) $(B)/gen/gen_trace_kercalls.d

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A capture as the files of host/kev/ see it; kev.h is what programs see. The library stands on the
+ * reader (host/reader/), on owners, selections and records, which `kymo print` and `kymo stat` use
+ * too. One thread per capture: no locks.
+ */
+#ifndef HOST_KEV_CAPTURE_H
+#define HOST_KEV_CAPTURE_H
+
+#include "host/kev/kev.h"
+#include "host/owner.h"
+#include "host/reader/kev.h"
+#include "host/record.h"
+#include "host/select.h"
+
+#define CAPTURE_SCOPES 128
+#define CAPTURE_SELECTS 256 /* options of a selection */
+
+enum capture_stage {
+    CAPTURE_NEW,
+    CAPTURE_SCOPE,  /* scope items come first */
+    CAPTURE_EVENTS, /* then events and losses */
+    CAPTURE_ENDING, /* then losses that show at the end */
+    CAPTURE_ENDED,
+    CAPTURE_BROKEN, /* a fault ended everything */
+};
+
+struct capture_scope {
+    uint32_t kind;
+    int cpu; /* -1: of none */
+    uint64_t buffers;
+    int64_t to_ns;
+    const char *text;
+};
+
+/* When a CPU is covered, and what is missing of it. */
+struct capture_cpu {
+    struct kev_span *spans;
+    long nspans;
+    bool head;          /* behind BUFFER, TIME and DROPPED: no event of the buffer has come */
+    bool passed;        /* it has an event behind the selection's end */
+    uint32_t row, rows; /* of info.missing: the next one, the CPU's last one + 1 */
+};
+
+struct capture_value {
+    struct kev_value value;
+    char name[24];
+};
+
+struct kev_capture {
+    enum capture_stage stage;
+    struct kev_options options;
+    struct kymo_select select;
+    char *selected[CAPTURE_SELECTS]; /* "--pid 3": what select's pointers refer to */
+    unsigned nselected;
+    char *selection; /* all of it, as text */
+    uint32_t wanted; /* internal classes of which some event is selected */
+    struct kev *kev;
+    struct owners *owners;
+    struct kev_facts facts;
+    char build_id[2 * 64 + 1];
+    struct capture_scope scopes[CAPTURE_SCOPES + 1]; /* the last one: of no use */
+    unsigned nscopes, scope;
+    struct capture_cpu cpus[KEV_CPUS];
+
+    struct kev_event event;
+    struct owner owner;
+    bool held;            /* the event waits for its losses to be given first */
+    unsigned told;        /* which of its losses have been given: loss.c */
+    bool given;           /* the last item is the event */
+    uint64_t from;        /* kev_capture_seek(): in cycles, 0: none */
+    uint64_t last;        /* time of the newest event */
+    struct kev_error end; /* what the reader said at the end; text empty: nothing */
+    struct kev_item item;
+    struct kev_loss loss;
+    char loss_text[1024], class_text[24];
+    uint64_t losses, lost; /* LOSS items given, events that they count */
+    bool cut_short;        /* one of them said so */
+    char first_loss[1024];
+
+    struct kev_fault fault;
+    char fault_text[2048], remedy[160];
+
+    bool decoded;
+    struct capture_value *values;
+    unsigned nvalues, values_room;
+    char *texts; /* of values, each with a NUL */
+    size_t texts_used;
+    uint32_t *words; /* the payload in this machine's byte order */
+
+    struct kev_description description;
+    char fast[512], wide[512], described[24];
+    struct lives *lives;
+};
+
+/* fault.c. Each returns KEV_FAILED. `text` without the remedy, which may be NULL. */
+int capture_fault(struct kev_capture *capture, enum kev_fault_code code, const char *remedy,
+                  const char *format, ...) __attribute__((format(printf, 4, 5)));
+int capture_fault_of(struct kev_capture *capture, const struct kev_error *error);
+/* What the selection's functions have said instead of printing it (quiet.c). */
+const char *quiet_said(void);
+
+int64_t capture_ns(const struct kev_capture *capture, uint64_t cycles); /* item.c */
+
+/* scope.c. Finds what was not meant to be recorded; gives it. False: there is no more. */
+void scope_find(struct kev_capture *capture);
+bool scope_next(struct kev_capture *capture);
+
+/* loss.c. When CPUs are covered: after opening. False: no memory. */
+bool loss_cover(struct kev_capture *capture);
+void loss_rewind(struct kev_capture *capture);
+/* The next loss that `event` reports, or the end: in `loss` and `item`. False: there is no more. */
+bool loss_of_event(struct kev_capture *capture);
+bool loss_of_end(struct kev_capture *capture);
+/* Before the losses of an event are asked for, once; after them, once. */
+void loss_follow(struct kev_capture *capture);
+/* Returns true if no CPU can report a loss inside the selection's time any more. */
+bool loss_is_past(const struct kev_capture *capture);
+
+/* item.c */
+void item_event(struct kev_capture *capture);
+void item_loss(struct kev_capture *capture, int cpu, uint64_t cycles, uint64_t offset);
+
+/* life.c */
+struct lives *lives_new(void);
+void lives_free(struct lives *lives);
+/* False: no memory. */
+bool lives_take(struct lives *lives, const struct kev_event *event, int64_t ns);
+/* After the last event. False: no memory, KEV_LOSSY: see kev_capture_learn(). */
+int lives_finish(struct lives *lives);
+
+#endif

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The lives of processes and threads: an id's first event to its end, and again if it is used again.
+ * The dump of the state at START tells of what is there as if it were made, so a life that is told of
+ * again goes on. Proof: test/kev/test_kev.c.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/kev/capture.h"
+#include "trace/slot.h"
+
+#define LIVES_MOST 1000000
+
+/* trace/events.def and host/reader/foreign_events.def, class PR_TH */
+enum {
+    DESTROY = 25,
+    VTHREADS = 26,
+    PROCCREATE = 64,
+    PROCDESTROY = 128,
+    PROCCREATE_NAME = 192,
+    PROCDESTROY_NAME = 256,
+    PROCTHREAD_NAME = 320,
+};
+
+struct lives {
+    struct kev_life *lives;
+    uint32_t count, room;
+    uint32_t *buckets; /* of the last life of each id: index + 1, 0: empty */
+    uint32_t nbuckets; /* a power of two */
+    uint32_t ids;
+    uint32_t *sorted; /* lives by id and time; NULL: not finished */
+    bool overflow;
+};
+
+struct lives *lives_new(void)
+{
+    return calloc(1, sizeof(struct lives));
+}
+
+void lives_free(struct lives *lives)
+{
+    if (lives == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; i < lives->count; i++) {
+        free((char *)lives->lives[i].name);
+    }
+    free(lives->lives);
+    free(lives->buckets);
+    free(lives->sorted);
+    free(lives);
+}
+
+/* ---- the last life of an id ------------------------------------------------------------- */
+
+static uint32_t bucket_of(const struct lives *lives, int32_t pid, int32_t tid)
+{
+    uint64_t key = (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
+    uint32_t at = (uint32_t)((key * 0x9e3779b97f4a7c15ull) >> 32) & (lives->nbuckets - 1);
+
+    while (lives->buckets[at] != 0) {
+        const struct kev_life *life = &lives->lives[lives->buckets[at] - 1];
+
+        if (life->pid == pid && life->tid == tid) {
+            break;
+        }
+        at = (at + 1) & (lives->nbuckets - 1);
+    }
+    return at;
+}
+
+/* Keeps the table half empty. */
+static bool buckets_grow(struct lives *lives)
+{
+    uint32_t *old = lives->buckets, n = lives->nbuckets;
+
+    if (2 * (lives->ids + 1) <= n) {
+        return true;
+    }
+    lives->buckets = calloc(n == 0 ? 256 : 2 * (size_t)n, sizeof(*old));
+    if (lives->buckets == NULL) {
+        lives->buckets = old;
+        return false;
+    }
+    lives->nbuckets = n == 0 ? 256 : 2 * n;
+    for (uint32_t i = 0; i < n; i++) {
+        if (old[i] != 0) {
+            const struct kev_life *life = &lives->lives[old[i] - 1];
+
+            lives->buckets[bucket_of(lives, life->pid, life->tid)] = old[i];
+        }
+    }
+    free(old);
+    return true;
+}
+
+static bool lives_grow(struct lives *lives)
+{
+    uint32_t room = lives->room == 0 ? 64 : 2 * lives->room;
+    struct kev_life *more;
+
+    if (lives->count < lives->room) {
+        return true;
+    }
+    more = realloc(lives->lives, room * sizeof(*more));
+    if (more == NULL) {
+        return false;
+    }
+    lives->lives = more;
+    lives->room = room;
+    return true;
+}
+
+/* The life of an id that goes on, or a new one. NULL: no memory, or too many. */
+static struct kev_life *life_get(struct lives *lives, int32_t pid, int32_t tid, int64_t ns)
+{
+    struct kev_life *life;
+    uint32_t at;
+
+    if (!buckets_grow(lives)) {
+        return NULL;
+    }
+    at = bucket_of(lives, pid, tid);
+    if (lives->buckets[at] != 0 && lives->lives[lives->buckets[at] - 1].to_ns == KEV_NEVER) {
+        return &lives->lives[lives->buckets[at] - 1];
+    }
+    if (lives->count == LIVES_MOST) {
+        lives->overflow = true;
+        return NULL;
+    }
+    if (!lives_grow(lives)) {
+        return NULL;
+    }
+    life = &lives->lives[lives->count++];
+    *life = (struct kev_life){
+        .pid = pid, .tid = tid, .parent = KEV_NOBODY, .from_ns = ns, .to_ns = KEV_NEVER};
+    lives->ids += lives->buckets[at] == 0;
+    lives->buckets[at] = lives->count;
+    return life;
+}
+
+/* ---- events -------------------------------------------------------------------------------- */
+
+static void life_name(struct kev_life *life, const struct kev_event *event)
+{
+    const char *text = (const char *)(event->words + 2);
+    size_t room = event->nwords > 2 ? 4 * (size_t)(event->nwords - 2) : 0;
+    char *name = strndup(text, strnlen(text, room));
+
+    if (name != NULL && name[0] != '\0') {
+        free((char *)life->name);
+        life->name = name;
+    } else {
+        free(name);
+    }
+}
+
+bool lives_take(struct lives *lives, const struct kev_event *event, int64_t ns)
+{
+    unsigned number = event->number & ~(unsigned)TRACE_EVENT_64;
+    bool process = number >= PROCCREATE && number != PROCTHREAD_NAME;
+    int32_t first = (int32_t)kev_word(event, 0), second = (int32_t)kev_word(event, 1);
+    struct kev_life *life;
+
+    if (event->class != TRACE_CLASS_PR_TH || (number >= VTHREADS && number < PROCCREATE)) {
+        return true;
+    }
+    life = process ? life_get(lives, second, KEV_NOBODY, ns) : life_get(lives, first, second, ns);
+    if (life == NULL) {
+        return lives->overflow;
+    }
+    if (process) {
+        life->parent = first;
+    }
+    if (number == PROCCREATE_NAME || number == PROCDESTROY_NAME || number == PROCTHREAD_NAME) {
+        life_name(life, event);
+    }
+    if (number == DESTROY || number == PROCDESTROY || number == PROCDESTROY_NAME) {
+        life->to_ns = ns;
+    }
+    return true;
+}
+
+/* ---- by id and time ------------------------------------------------------------------------- */
+
+static int life_order(const struct kev_life *a, int32_t pid, int32_t tid, int64_t from)
+{
+    if (a->pid != pid) {
+        return a->pid < pid ? -1 : 1;
+    }
+    if (a->tid != tid) {
+        return a->tid < tid ? -1 : 1;
+    }
+    return a->from_ns < from ? -1 : a->from_ns > from;
+}
+
+static int sorted_order(const void *a, const void *b, void *arg)
+{
+    const struct kev_life *lives = arg, *y = &lives[*(const uint32_t *)b];
+    uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+    int order = life_order(&lives[i], y->pid, y->tid, y->from_ns);
+
+    return order != 0 ? order : i < j ? -1 : i > j;
+}
+
+int lives_finish(struct lives *lives)
+{
+    lives->sorted = malloc((lives->count + 1) * sizeof(*lives->sorted));
+    if (lives->sorted == NULL) {
+        return KEV_FAILED;
+    }
+    for (uint32_t i = 0; i < lives->count; i++) {
+        lives->sorted[i] = i;
+    }
+    if (lives->count > 0) {
+        qsort_r(lives->sorted, lives->count, sizeof(*lives->sorted), sorted_order, lives->lives);
+    }
+    return lives->overflow ? KEV_LOSSY : KEV_COMPLETE;
+}
+
+const struct kev_life *kev_capture_life(const struct kev_capture *capture, unsigned index)
+{
+    const struct lives *lives = capture->lives;
+
+    return lives == NULL || index >= lives->count ? NULL : &lives->lives[index];
+}
+
+/* The last life that began at `ns` or before, if it has not ended before. */
+const struct kev_life *kev_capture_life_at(const struct kev_capture *capture, int32_t pid,
+                                           int32_t tid, int64_t ns)
+{
+    const struct lives *lives = capture->lives;
+    uint32_t low = 0, high = lives == NULL || lives->sorted == NULL ? 0 : lives->count;
+    const struct kev_life *life;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (life_order(&lives->lives[lives->sorted[middle]], pid, tid, ns) <= 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    if (low == 0) {
+        return NULL;
+    }
+    life = &lives->lives[lives->sorted[low - 1]];
+    return life->pid == pid && life->tid == tid && life->to_ns >= ns ? life : NULL;
+}
