@@ -116,7 +116,7 @@ size: boards tools $(addprefix kernel-without-d-,$(BOARDS)) ## sizes of every ke
 
 PREFIX ?= /usr/local
 .PHONY: install
-install: host $(addprefix installed-,$(BOARDS)) ## install kymo and the images for people below PREFIX (/usr/local), with DESTDIR before it
+install: host libkev $(addprefix installed-,$(BOARDS)) ## install kymo, libkev and the images for people below PREFIX (/usr/local), with DESTDIR before it
 	$(Q)DESTDIR='$(DESTDIR)' scripts/install '$(PREFIX)' $(BOARDS)
 
 .PHONY: uninstall

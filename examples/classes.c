@@ -49,8 +49,7 @@ int main(int argc, char **argv)
         return 2;
     }
     outcome = kev_capture_open(capture, argv[1]);
-    while (outcome >= KEV_COMPLETE &&
-           (outcome = kev_capture_next(capture, &item)) == KEV_GIVEN) {
+    while (outcome >= KEV_COMPLETE && (outcome = kev_capture_next(capture, &item)) == KEV_GIVEN) {
         if (item->kind == KEV_ITEM_EVENT) {
             count(item);
         } else if (item->kind == KEV_ITEM_LOSS) {

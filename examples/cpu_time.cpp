@@ -17,7 +17,8 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace
+{
 
 constexpr unsigned cpus_most = 64;
 
@@ -46,6 +47,9 @@ struct Account {
         Running &on = running[cpu];
         int64_t from, to, sum = 0;
 
+        if (kev_capture_facts(capture)->is_kymo == 0) {
+            return now - on.since; /* nothing says what is missing */
+        }
         while (kev_capture_covered(capture, cpu, on.stretch, &from, &to) != 0 && from < now) {
             sum += std::max<int64_t>(0, std::min(to, now) - std::max(from, on.since));
             if (to > now) {

@@ -60,8 +60,8 @@ static void message_event(struct kev_capture *capture, const struct kev_item *it
             open_messages[nopen++] =
                 (struct message){item->pid, item->tid, pid, item->ns, item->ns};
         }
-    } else if (message != NULL && (strcmp(item->name, "REPLY_MESSAGE") == 0 ||
-                                   strcmp(item->name, "MSG_ERROR") == 0)) {
+    } else if (message != NULL &&
+               (strcmp(item->name, "REPLY_MESSAGE") == 0 || strcmp(item->name, "MSG_ERROR") == 0)) {
         message->replied = item->ns;
         if (message->replied - message->sent > longest.replied - longest.sent) {
             longest = *message;
@@ -104,8 +104,7 @@ int main(int argc, char **argv)
     if (outcome >= KEV_COMPLETE) {
         outcome = kev_capture_learn(capture);
     }
-    while (outcome >= KEV_COMPLETE &&
-           (outcome = kev_capture_next(capture, &item)) == KEV_GIVEN) {
+    while (outcome >= KEV_COMPLETE && (outcome = kev_capture_next(capture, &item)) == KEV_GIVEN) {
         item_take(capture, item);
     }
     if (longest.server != 0) {

@@ -30,7 +30,7 @@ struct capture_scope {
     int cpu; /* -1: of none */
     uint64_t buffers;
     int64_t to_ns;
-    const char *text;
+    const char *text; /* NULL: of KEV_SCOPE_OVERWRITTEN */
 };
 
 /* When a CPU is covered, and what is missing of it. */
@@ -59,7 +59,7 @@ struct kev_capture {
     struct owners *owners;
     struct kev_facts facts;
     char build_id[2 * 64 + 1];
-    struct capture_scope scopes[CAPTURE_SCOPES + 1]; /* the last one: of no use */
+    struct capture_scope scopes[CAPTURE_SCOPES + 1]; /* the last one: for what has no room */
     unsigned nscopes, scope;
     struct capture_cpu cpus[KEV_CPUS];
 

@@ -36,9 +36,9 @@ int capture_fault(struct kev_capture *capture, enum kev_fault_code code, const c
 
 int capture_fault_of(struct kev_capture *capture, const struct kev_error *error)
 {
-    enum kev_fault_code code = error->incomplete ? KEV_FAULT_CUT_SHORT
-                               : error->placed   ? KEV_FAULT_DAMAGED
-                                                 : KEV_FAULT_SYSTEM;
+    enum kev_fault_code code = !error->placed      ? KEV_FAULT_SYSTEM
+                               : error->incomplete ? KEV_FAULT_CUT_SHORT
+                                                   : KEV_FAULT_DAMAGED;
     const char *remedy = error->recoverable ? "kev_capture_set_recover() gives the undamaged parts"
                          : code == KEV_FAULT_CUT_SHORT ? "what is here can be read"
                                                        : NULL;

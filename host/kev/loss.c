@@ -66,19 +66,25 @@ void loss_rewind(struct kev_capture *capture)
     capture->told = 0;
 }
 
-/* When events that a CPU lost before or behind `time` were made: between two of its stretches. */
-static struct kev_span span_missing(const struct capture_cpu *cpu, uint64_t time, bool before)
+/* When events that a CPU lost were made: in front of its stretch that `time` is in, which begins with
+ * the buffer that reports them, or behind that stretch. */
+static struct kev_span span_missing(const struct capture_cpu *cpu, uint64_t time, bool front)
 {
-    struct kev_span missing = {0, UINT64_MAX};
+    struct kev_span missing = {0, front ? time : UINT64_MAX};
+    long at = 0;
 
-    for (long i = 0; i < cpu->nspans; i++) {
-        const struct kev_span *span = &cpu->spans[i];
-
-        if (before ? span->from >= time : span->from > time) {
-            missing.to = span->from;
-            break;
-        }
-        missing.from = span->to;
+    while (at < cpu->nspans && cpu->spans[at].from <= time) {
+        at++;
+    }
+    at -= front;
+    if (at > 0) {
+        missing.from = cpu->spans[at - 1].to;
+    }
+    if (at >= 0 && at < cpu->nspans) {
+        missing.to = cpu->spans[at].from;
+    }
+    if (missing.from > missing.to) { /* damaged times: nothing is known */
+        missing = (struct kev_span){0, UINT64_MAX};
     }
     return missing;
 }
@@ -283,7 +289,11 @@ static bool damage_give(struct kev_capture *capture)
 {
     const struct kev_damage *damage = kev_damage(capture->kev);
 
-    if (damage->places + damage->slots + damage->events + damage->sequences + damage->sums == 0) {
+    uint64_t counted =
+        damage->places + damage->slots + damage->events + damage->sequences + damage->sums;
+
+    /* What is only noted may be about the buffers whose losses have been given. */
+    if (counted == 0 && (damage->first[0] == '\0' || capture->losses > 0)) {
         return false;
     }
     capture->loss = (struct kev_loss){.kind = KEV_LOSS_DAMAGED, .class_id = -1};

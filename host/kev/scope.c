@@ -66,9 +66,7 @@ static void rings_find(struct kev_capture *capture)
         const struct capture_cpu *covered = &capture->cpus[cpu];
 
         if (of->buffers > 0 && of->first_sequence > 1) {
-            struct capture_scope *scope =
-                scope_add(capture, KEV_SCOPE_OVERWRITTEN,
-                          "older buffers of the CPU are not in the capture: a ring overwrote them");
+            struct capture_scope *scope = scope_add(capture, KEV_SCOPE_OVERWRITTEN, NULL);
 
             scope->cpu = (int)cpu;
             scope->buffers = of->first_sequence - 1;
@@ -110,6 +108,13 @@ bool scope_next(struct kev_capture *capture)
                                       .to_ns = scope->to_ns,
                                       .buffers = scope->buffers,
                                       .text = scope->text};
+    if (scope->text == NULL) {
+        snprintf(capture->loss_text, sizeof(capture->loss_text),
+                 "%" PRIu64 " older buffers of CPU %d are not here: they were overwritten before "
+                 "its first one",
+                 scope->buffers, scope->cpu);
+        capture->loss.text = capture->loss_text;
+    }
     item_loss(capture, scope->cpu, kev_info(capture->kev)->start, 0);
     capture->item.kind = KEV_ITEM_SCOPE;
     return true;

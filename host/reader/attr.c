@@ -147,7 +147,7 @@ static int attrs_parse(struct kev *kev, const char *text, size_t len, struct kev
 
     if (len == 0) {
         kev_fail_plain(error, kev->file.path, "is empty");
-        error->incomplete = true;
+        error->incomplete = error->placed = true;
         return -1;
     }
     if (memcmp(text, BEGIN, len < begin ? len : begin) != 0) {

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Tests of libkev: a cmocka program under ASan and UBSan, and the program that test/kev/check compares
+# with `kymo print --json`. The examples are built by test/kev/check, as a user builds them.
+
+KEV_TEST_OBJS := $(LIBKEV_SHARED:%.c=$(B)/host-asan/%.o) $(LIBKEV_ASAN_OBJS) \
+	$(B)/unit/host.o/test/host/mkcapture.o $(B)/unit/host.o/test/host/mkworkload.o
+UNIT_TESTS += $(B)/unit/kev
+$(B)/unit/kev: $(B)/unit/host.o/test/kev/test_kev.o $(KEV_TEST_OBJS)
+	$(Q)$(HOST_CC) $(HOST_TEST_CFLAGS) -o $@ $^ -lcmocka -lpthread
+-include $(B)/unit/host.o/test/kev/test_kev.d
