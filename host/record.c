@@ -30,11 +30,6 @@ const char *record_drop_reason(uint32_t reason)
     return reason < KYMO_DROP_REASONS ? reasons[reason] : NULL;
 }
 
-bool record_is_thread(const struct kev_event *event)
-{
-    return event->class == TRACE_CLASS_PR_TH && (event->number & ~TRACE_EVENT_64) < 64;
-}
-
 unsigned record_fields(const struct kev_event *event, const struct kev_desc *desc,
                        struct kev_field *fields)
 {
@@ -139,9 +134,9 @@ static void error_fields(struct record *record, const struct kev *kev,
     }
 }
 
-void record_name(struct record *record, const struct kev *kev, const struct kev_event *event)
+static inline __attribute__((always_inline)) void
+name_fill(struct record *record, const struct kev_event *event, const struct kev_desc *desc)
 {
-    const struct kev_desc *desc = kev_describe(kev, event->class, event->number);
     bool user = event->class == TRACE_CLASS_USER;
 
     record->class = class_name(event);
@@ -152,9 +147,11 @@ void record_name(struct record *record, const struct kev *kev, const struct kev_
                                                              : ~(unsigned)TRACE_EVENT_64);
 }
 
-void record_arguments(struct record *record, const struct kev *kev, const struct kev_event *event)
+static inline __attribute__((always_inline)) void arguments_fill(struct record *record,
+                                                                 const struct kev *kev,
+                                                                 const struct kev_event *event,
+                                                                 const struct kev_desc *desc)
 {
-    const struct kev_desc *desc = kev_describe(kev, event->class, event->number);
     const struct kev_field *first = &record->fields[0];
 
     record->nfields = 0;
@@ -181,6 +178,18 @@ void record_arguments(struct record *record, const struct kev *kev, const struct
 
 void record_fill(struct record *record, const struct kev *kev, const struct kev_event *event)
 {
-    record_name(record, kev, event);
-    record_arguments(record, kev, event);
+    const struct kev_desc *desc = kev_describe(kev, event->class, event->number);
+
+    name_fill(record, event, desc);
+    arguments_fill(record, kev, event, desc);
+}
+
+void record_name(struct record *record, const struct kev *kev, const struct kev_event *event)
+{
+    name_fill(record, event, kev_describe(kev, event->class, event->number));
+}
+
+void record_arguments(struct record *record, const struct kev *kev, const struct kev_event *event)
+{
+    arguments_fill(record, kev, event, kev_describe(kev, event->class, event->number));
 }

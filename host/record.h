@@ -8,6 +8,7 @@
 #define HOST_RECORD_H
 
 #include "host/reader/kev.h"
+#include "trace/slot.h"
 
 enum record_args {
     RECORD_FIELDS, /* fields */
@@ -36,7 +37,10 @@ void record_arguments(struct record *record, const struct kev *kev, const struct
 /* Why a DROPPED slot says that events were lost; NULL for an unknown reason. */
 const char *record_drop_reason(uint32_t reason);
 /* Returns true for an event whose number is a thread's state, or THCREATE and THDESTROY. */
-bool record_is_thread(const struct kev_event *event);
+static inline bool record_is_thread(const struct kev_event *event)
+{
+    return event->class == TRACE_CLASS_PR_TH && (event->number & ~TRACE_EVENT_64) < 64;
+}
 /* Decodes the fields of an event that is not a call: at most KEV_ARGS_MAX. Returns how many. */
 unsigned record_fields(const struct kev_event *event, const struct kev_desc *desc,
                        struct kev_field *fields);

@@ -44,7 +44,7 @@ struct capture_cpu {
 
 struct capture_value {
     struct kev_value value;
-    char name[24];
+    char name[12]; /* "d0": the others are the table's */
 };
 
 struct kev_capture {

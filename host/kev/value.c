@@ -14,16 +14,22 @@
 /* All texts of an event: its payload, and a NUL and a name of a class or so for each. */
 #define TEXTS_ROOM (4 * KEV_WORDS_MAX + 64 * (KEV_ARGS_MAX + 1))
 
+#define MEANINGS 16 /* by the length of the name */
+
+/* What a number of this name means, by the length of the name. */
 static const struct {
     const char *name;
     enum kev_meaning meaning;
-} meanings[] = {
-    {"pid", KEV_MEANS_PROCESS},     {"ppid", KEV_MEANS_PROCESS},
-    {"tid", KEV_MEANS_THREAD},      {"interrupt", KEV_MEANS_INTERRUPT},
-    {"errno", KEV_MEANS_ERRNO},     {"priority", KEV_MEANS_PRIORITY},
-    {"coid", KEV_MEANS_CONNECTION}, {"scoid", KEV_MEANS_CONNECTION},
-    {"chid", KEV_MEANS_CHANNEL},    {"rcvid", KEV_MEANS_MESSAGE},
-    {"si_signo", KEV_MEANS_SIGNAL}, {"signo", KEV_MEANS_SIGNAL},
+} meanings[MEANINGS][3] = {
+    [3] = {{"pid", KEV_MEANS_PROCESS}, {"tid", KEV_MEANS_THREAD}},
+    [4] = {{"ppid", KEV_MEANS_PROCESS},
+           {"coid", KEV_MEANS_CONNECTION},
+           {"chid", KEV_MEANS_CHANNEL}},
+    [5] = {{"rcvid", KEV_MEANS_MESSAGE},
+           {"scoid", KEV_MEANS_CONNECTION},
+           {"errno", KEV_MEANS_ERRNO}},
+    [8] = {{"si_signo", KEV_MEANS_SIGNAL}, {"priority", KEV_MEANS_PRIORITY}},
+    [9] = {{"interrupt", KEV_MEANS_INTERRUPT}},
 };
 
 /* Words of D's events behind the handle; the bytes that follow them (docs/format.md, D). */
@@ -56,13 +62,13 @@ static bool values_room(struct kev_capture *capture, unsigned n)
     return values != NULL && capture->texts != NULL;
 }
 
+/* `name` lives as long as the capture. */
 static struct kev_value *value_add(struct kev_capture *capture, const char *name)
 {
-    struct capture_value *to = &capture->values[capture->nvalues++];
+    struct kev_value *value = &capture->values[capture->nvalues++].value;
 
-    snprintf(to->name, sizeof(to->name), "%s", name);
-    to->value = (struct kev_value){.name = to->name};
-    return &to->value;
+    *value = (struct kev_value){.name = name};
+    return value;
 }
 
 static void text_fill(struct kev_capture *capture, struct kev_value *value, uint32_t type,
@@ -92,9 +98,11 @@ static void number_fill(struct kev_value *value, uint32_t type, bool wide, uint6
 
 static enum kev_meaning meaning_of(const char *name)
 {
-    for (unsigned i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
-        if (strcmp(meanings[i].name, name) == 0) {
-            return meanings[i].meaning;
+    size_t length = strlen(name);
+
+    for (unsigned i = 0; length < MEANINGS && i < 3 && meanings[length][i].name != NULL; i++) {
+        if (memcmp(meanings[length][i].name, name, length) == 0) {
+            return meanings[length][i].meaning;
         }
     }
     return KEV_MEANS_PLAIN;
@@ -105,6 +113,10 @@ static void meaning_fill(struct kev_capture *capture, struct kev_value *value, i
 {
     value->meaning = meaning_of(value->name);
     switch (value->meaning) {
+    case KEV_MEANS_INTERRUPT:
+    case KEV_MEANS_ERRNO:
+        value->text = kev_capture_term(capture, value->meaning, (unsigned)value->number);
+        break;
     case KEV_MEANS_PROCESS:
         *process = (int32_t)value->integer;
         value->text = kev_capture_name(capture, *process, KEV_NOBODY);
@@ -115,19 +127,17 @@ static void meaning_fill(struct kev_capture *capture, struct kev_value *value, i
                           : kev_capture_name(capture, *process, (int32_t)value->integer);
         break;
     default:
-        value->text = kev_capture_term(capture, value->meaning, (unsigned)value->number);
-        break;
+        return;
     }
     value->length = value->text == NULL ? 0 : strlen(value->text);
 }
 
-/* REPLY_MESSAGE and MSG_ERROR have the tid before its pid. */
-static int32_t process_first(const struct record *record)
+/* The process of a tid in front of which none is named: REPLY_MESSAGE and MSG_ERROR have it behind. */
+static int32_t process_behind(const struct record *record)
 {
-    for (unsigned i = 0; i < record->nfields; i++) {
-        if (meaning_of(record->fields[i].arg->name) == KEV_MEANS_PROCESS) {
-            return (int32_t)record->fields[i].value;
-        }
+    if (record->nfields == 2 && strcmp(record->fields[0].arg->name, "tid") == 0 &&
+        strcmp(record->fields[1].arg->name, "pid") == 0) {
+        return (int32_t)record->fields[1].value;
     }
     return KEV_NOBODY;
 }
@@ -150,7 +160,7 @@ static uint32_t type_of(char type)
 
 static void fields_make(struct kev_capture *capture, const struct record *record)
 {
-    int32_t process = process_first(record);
+    int32_t process = process_behind(record);
 
     for (unsigned i = 0; i < record->nfields; i++) {
         const struct kev_field *field = &record->fields[i];
@@ -170,9 +180,9 @@ static void words_make(struct kev_capture *capture)
     const struct kev_event *event = &capture->event;
 
     for (unsigned i = 0; i < event->nwords; i++) {
-        char name[16];
+        char *name = capture->values[i].name;
 
-        snprintf(name, sizeof(name), "d%u", i);
+        snprintf(name, sizeof(capture->values[i].name), "d%u", i);
         number_fill(value_add(capture, name), KEV_VALUE_UNSIGNED, false, kev_word(event, i));
     }
 }
@@ -254,7 +264,7 @@ const struct kev_value *kev_capture_value_of(struct kev_capture *capture, const 
 {
     values_make(capture);
     for (unsigned i = 0; i < capture->nvalues; i++) {
-        if (strcmp(capture->values[i].name, name) == 0) {
+        if (strcmp(capture->values[i].value.name, name) == 0) {
             return &capture->values[i].value;
         }
     }
