@@ -34,8 +34,9 @@ struct owners *owners_new(const struct kev *kev);
 void owners_free(struct owners *owners);
 
 /* An optional first pass over all events, then owners_begin(), which again goes back to the
- * beginning at any time: a ring names its threads at its end. Such a name holds from the beginning, unless the capture shows that it can't (the process
- * began or another of its pid ended meanwhile) or losses may hide that. */
+ * beginning at any time: a ring names its threads at its end. Such a name holds from the
+ * beginning, unless the capture shows that it can't (the process began or another of its pid ended
+ * meanwhile) or losses may hide that. */
 void owners_learn(struct owners *owners, const struct kev_event *event);
 void owners_begin(struct owners *owners);
 

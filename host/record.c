@@ -17,7 +17,7 @@
 /* Characters: a shorter text in a simple event may as well be two numbers. */
 #define STRING_LEAST 5
 
-/* ---- parts ------------------------------------------------------------------------------ */
+/* ---- parts ------------------------------------------------------------------------- */
 
 const char *record_drop_reason(uint32_t reason)
 {
@@ -77,7 +77,7 @@ bool record_int_is_whole(const struct kev_event *event, unsigned nfields)
     return nfields >= ((event->number & ~TRACE_EVENT_64) == INT_HANDLER_ENTRY ? 4 : 2);
 }
 
-/* ---- a record --------------------------------------------------------------------------- */
+/* ---- a record ---------------------------------------------------------------------- */
 
 static const char *class_name(const struct kev_event *event)
 {

@@ -32,7 +32,7 @@ void record_fill(struct record *record, const struct kev *kev, const struct kev_
 void record_name(struct record *record, const struct kev *kev, const struct kev_event *event);
 void record_arguments(struct record *record, const struct kev *kev, const struct kev_event *event);
 
-/* ---- parts -------------------------------------------------------------------------- */
+/* ---- parts ------------------------------------------------------------------------- */
 
 /* Why a DROPPED slot says that events were lost; NULL for an unknown reason. */
 const char *record_drop_reason(uint32_t reason);

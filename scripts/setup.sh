@@ -14,7 +14,7 @@ build="gcc libc6-dev binutils flex bison libdw-dev libelf-dev
     gcc-aarch64-linux-gnu picolibc-aarch64-linux-gnu
     qemu-system-arm"
 check="$build python3 libcmocka-dev clang-format-14 valgrind clang-14 libclang-rt-14-dev groff-base
-    gdb-multiarch"
+    gdb-multiarch g++ pkg-config"
 gdb="$build gdb-multiarch"
 fuzz="$check"
 bench="$check babeltrace2"
@@ -35,9 +35,10 @@ installed() {
     # A tool counts as there wherever it came from; for libraries only the package says.
     case $1 in
     gcc) command -v cc >/dev/null && return 0 ;;
+    g++) command -v c++ >/dev/null && return 0 ;;
     binutils) command -v ld >/dev/null && return 0 ;;
     python3) [ -x /usr/bin/python3 ] && return 0 ;; # what every script names; no other counts
-    flex | bison) command -v "$1" >/dev/null && return 0 ;;
+    flex | bison | pkg-config) command -v "$1" >/dev/null && return 0 ;;
     qemu-system-arm)
         command -v qemu-system-arm >/dev/null && command -v qemu-system-aarch64 >/dev/null &&
             return 0

@@ -42,7 +42,7 @@ int kev_capture_covered(const struct kev_capture *capture, unsigned cpu, unsigne
     return 1;
 }
 
-/* ---- descriptions --------------------------------------------------------------------- */
+/* ---- descriptions ------------------------------------------------------------------ */
 
 /* "D:pid,D:tid", as the system page has it. */
 static const char *list_text(char *text, size_t room, const struct kev_list *list)

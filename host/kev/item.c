@@ -36,7 +36,7 @@ int64_t capture_ns(const struct kev_capture *capture, uint64_t cycles)
     return (int64_t)(seconds * NS + since % hz * NS / hz);
 }
 
-/* ---- items ------------------------------------------------------------------------------ */
+/* ---- items ------------------------------------------------------------------------- */
 
 static int32_t state_of(const struct kev_event *event)
 {
@@ -97,7 +97,7 @@ void item_loss(struct kev_capture *capture, int cpu, uint64_t cycles, uint64_t o
                                       .loss = &capture->loss};
 }
 
-/* ---- the stages --------------------------------------------------------------------------- */
+/* ---- the stages -------------------------------------------------------------------- */
 
 /* Takes the reader's next event, and follows it. False: the end, or a fault. */
 static bool event_take(struct kev_capture *capture)
@@ -214,7 +214,7 @@ int kev_capture_next(struct kev_capture *capture, const struct kev_item **item)
     }
 }
 
-/* ---- seeking -------------------------------------------------------------------------------- */
+/* ---- seeking ----------------------------------------------------------------------- */
 
 /* Back to the first event, as after opening. */
 static void rewind_all(struct kev_capture *capture)

@@ -58,7 +58,7 @@ enum kev_outcome {
 
 struct kev_capture;
 
-/* ---- faults -------------------------------------------------------------------------- */
+/* ---- faults ------------------------------------------------------------------------ */
 
 enum kev_fault_code {
     KEV_FAULT_NONE = 0,
@@ -80,7 +80,7 @@ struct kev_fault {
 /* The capture's last fault; never NULL. Lives until the next call that fails. */
 const struct kev_fault *kev_capture_fault(const struct kev_capture *capture);
 
-/* ---- opening ------------------------------------------------------------------------- */
+/* ---- opening ----------------------------------------------------------------------- */
 
 /* A capture that is not open yet. NULL: no memory, the only failure. */
 struct kev_capture *kev_capture_new(void);
@@ -103,7 +103,7 @@ int kev_capture_open_descriptor(struct kev_capture *capture, int descriptor, con
 int kev_capture_open_memory(struct kev_capture *capture, const void *bytes, size_t length,
                             const char *name);
 
-/* ---- what the capture says of itself ------------------------------------------------- */
+/* ---- what the capture says of itself ----------------------------------------------- */
 
 struct kev_facts {
     const char *path;      /* what messages call it */
@@ -149,7 +149,7 @@ struct kev_description {
 const struct kev_description *kev_capture_describe(struct kev_capture *capture, unsigned class_id,
                                                    unsigned number);
 
-/* ---- items --------------------------------------------------------------------------- */
+/* ---- items ------------------------------------------------------------------------- */
 
 /* Later versions may have more kinds: a program passes over those that it does not know. */
 enum kev_item_kind {
@@ -221,7 +221,7 @@ int kev_capture_next(struct kev_capture *capture, const struct kev_item **item);
  * as if all before had been given; its losses are not given. KEV_COMPLETE or KEV_FAILED. */
 int kev_capture_seek(struct kev_capture *capture, int64_t ns);
 
-/* ---- an event's arguments ------------------------------------------------------------- */
+/* ---- an event's arguments ---------------------------------------------------------- */
 
 enum kev_value_type {
     KEV_VALUE_SIGNED = 1,   /* integer */
@@ -265,14 +265,14 @@ struct kev_value {
 unsigned kev_capture_values(struct kev_capture *capture);
 const struct kev_value *kev_capture_value(struct kev_capture *capture, unsigned index);
 const struct kev_value *kev_capture_value_of(struct kev_capture *capture, const char *name);
-/* Its payload as the slots hold it, in this machine's byte order. *words is NULL if the last item is
- * no event. Returns how many words there are. */
+/* Its payload as the slots hold it, in this machine's byte order. *words is NULL if the last item
+ * is no event. Returns how many words there are. */
 unsigned kev_capture_words(struct kev_capture *capture, const uint32_t **words);
 /* What a state, interrupt, kernel call or error number is called; NULL: unknown. Lives as long as
  * the capture. */
 const char *kev_capture_term(const struct kev_capture *capture, unsigned meaning, unsigned number);
 
-/* ---- processes and threads ------------------------------------------------------------ */
+/* ---- processes and threads --------------------------------------------------------- */
 
 /* Reads all of the capture for names, so that those that it has at its end hold from the beginning,
  * and for the lives of processes and threads. Before the first item. Returns KEV_COMPLETE;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The lives of processes and threads: an id's first event to its end, and again if it is used again.
- * The dump of the state at START tells of what is there as if it were made, so a life that is told of
- * again goes on. Proof: test/kev/test_kev.c.
+ * The lives of processes and threads: an id's first event to its end, and again if it is used
+ * again. The dump of the state at START tells of what is there as if it were made, so a life that
+ * is told of again goes on. Proof: test/kev/test_kev.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,7 @@ void lives_free(struct lives *lives)
     free(lives);
 }
 
-/* ---- the last life of an id ------------------------------------------------------------- */
+/* ---- the last life of an id -------------------------------------------------------- */
 
 static uint32_t bucket_of(const struct lives *lives, int32_t pid, int32_t tid)
 {
@@ -140,7 +140,7 @@ static struct kev_life *life_get(struct lives *lives, int32_t pid, int32_t tid, 
     return life;
 }
 
-/* ---- events -------------------------------------------------------------------------------- */
+/* ---- events ------------------------------------------------------------------------ */
 
 static void life_name(struct kev_life *life, const struct kev_event *event)
 {
@@ -182,7 +182,7 @@ bool lives_take(struct lives *lives, const struct kev_event *event, int64_t ns)
     return true;
 }
 
-/* ---- by id and time ------------------------------------------------------------------------- */
+/* ---- by id and time ---------------------------------------------------------------- */
 
 static int life_order(const struct kev_life *a, int32_t pid, int32_t tid, int64_t from)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Losses as items, before the event behind them: what DROPPED slots count, buffers that are missing,
- * what recovering passed over, an end that comes too early. Each says when the missing events were
- * made, by the stretches over which their CPU is covered (host/reader/cover.c). A selection has only
- * the losses that may be of its events. Proof: test/kev/test_kev.c.
+ * Losses as items, before the event behind them: what DROPPED slots count, buffers that are
+ * missing, what recovering passed over, an end that comes too early. Each says when the missing
+ * events were made, by the stretches over which their CPU is covered (host/reader/cover.c). A
+ * selection has only the losses that may be of its events. Proof: test/kev/test_kev.c.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "host/kev/capture.h"
 #include "trace/slot.h"
 
-/* ---- when a CPU is covered ----------------------------------------------------------- */
+/* ---- when a CPU is covered --------------------------------------------------------- */
 
 static bool has_pauses(const struct kev *kev)
 {
@@ -66,8 +66,8 @@ void loss_rewind(struct kev_capture *capture)
     capture->told = 0;
 }
 
-/* When events that a CPU lost were made: in front of its stretch that `time` is in, which begins with
- * the buffer that reports them, or behind that stretch. */
+/* When events that a CPU lost were made: in front of its stretch that `time` is in, which begins
+ * with the buffer that reports them, or behind that stretch. */
 static struct kev_span span_missing(const struct capture_cpu *cpu, uint64_t time, bool front)
 {
     struct kev_span missing = {0, front ? time : UINT64_MAX};
@@ -89,7 +89,7 @@ static struct kev_span span_missing(const struct capture_cpu *cpu, uint64_t time
     return missing;
 }
 
-/* ---- one loss ------------------------------------------------------------------------ */
+/* ---- one loss ---------------------------------------------------------------------- */
 
 static bool in_window(const struct kev_capture *capture, struct kev_span span)
 {
@@ -188,7 +188,7 @@ static bool gap_give(struct kev_capture *capture)
     return loss_give(capture, event->cpu, event->time, event->offset);
 }
 
-/* ---- losses of an event ---------------------------------------------------------------- */
+/* ---- losses of an event ------------------------------------------------------------ */
 
 static bool is_control(const struct kev_capture *capture, unsigned number)
 {
@@ -246,7 +246,7 @@ bool loss_of_event(struct kev_capture *capture)
     return false;
 }
 
-/* ---- losses that show at the end -------------------------------------------------------- */
+/* ---- losses that show at the end --------------------------------------------------- */
 
 static bool rows_give(struct kev_capture *capture)
 {

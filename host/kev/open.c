@@ -61,7 +61,7 @@ static int no_memory(struct kev_capture *capture)
                          capture->facts.path == NULL ? "libkev" : capture->facts.path);
 }
 
-/* ---- before opening ------------------------------------------------------------------ */
+/* ---- before opening ---------------------------------------------------------------- */
 
 static int not_new(struct kev_capture *capture, const char *function)
 {
@@ -125,7 +125,7 @@ int kev_capture_select(struct kev_capture *capture, const char *option, const ch
     return KEV_COMPLETE;
 }
 
-/* ---- opening ------------------------------------------------------------------------- */
+/* ---- opening ----------------------------------------------------------------------- */
 
 static void facts_fill(struct kev_capture *capture)
 {
@@ -216,7 +216,7 @@ int kev_capture_open_memory(struct kev_capture *capture, const void *bytes, size
     return opened(capture, name);
 }
 
-/* ---- names and lives ahead ----------------------------------------------------------- */
+/* ---- names and lives ahead --------------------------------------------------------- */
 
 int kev_capture_learn(struct kev_capture *capture)
 {

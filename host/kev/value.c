@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The values of an event: the fields of its record (host/record.h), with types, meanings and names.
- * They are made when the first one is asked for. Proof: test/kev/check, against `kymo print --json`.
+ * The values of an event: the fields of its record (host/record.h), with types, meanings and
+ * names. They are made when the first one is asked for. Proof: test/kev/check, against `kymo print
+ * --json`.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,7 +95,7 @@ static void number_fill(struct kev_value *value, uint32_t type, bool wide, uint6
     value->integer = wide ? (int64_t)number : (int32_t)(uint32_t)number;
 }
 
-/* ---- what a number is called ---------------------------------------------------------------- */
+/* ---- what a number is called ------------------------------------------------------- */
 
 static enum kev_meaning meaning_of(const char *name)
 {
@@ -132,7 +133,8 @@ static void meaning_fill(struct kev_capture *capture, struct kev_value *value, i
     value->length = value->text == NULL ? 0 : strlen(value->text);
 }
 
-/* The process of a tid in front of which none is named: REPLY_MESSAGE and MSG_ERROR have it behind. */
+/* The process of a tid in front of which none is named: REPLY_MESSAGE and MSG_ERROR have it
+ * behind. */
 static int32_t process_behind(const struct record *record)
 {
     if (record->nfields == 2 && strcmp(record->fields[0].arg->name, "tid") == 0 &&
@@ -142,7 +144,7 @@ static int32_t process_behind(const struct record *record)
     return KEV_NOBODY;
 }
 
-/* ---- the shapes of payloads ------------------------------------------------------------------- */
+/* ---- the shapes of payloads -------------------------------------------------------- */
 
 static uint32_t type_of(char type)
 {
@@ -246,7 +248,7 @@ static void values_make(struct kev_capture *capture)
     }
 }
 
-/* ---- for programs ------------------------------------------------------------------------------- */
+/* ---- for programs ------------------------------------------------------------------ */
 
 unsigned kev_capture_values(struct kev_capture *capture)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Bytes at an offset. A regular file is read where it lies; a pipe is copied to an unlinked
- * temporary file first, because merging by time needs to go back to every CPU's buffers. Memory is read where it lies.
+ * temporary file first, because merging by time needs to go back to every CPU's buffers. Memory is
+ * read where it lies.
  */
 #include <errno.h>
 #include <fcntl.h>

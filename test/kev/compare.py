@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 
-D_EVENTS = {1: "NOTES", 2: "RECORD", 3: "TAKEN", 4: "ENTRY", 5: "ENTRIES", 6: "STATUS", 7: "PROCESS"}
+D_EVENTS = dict(enumerate("NOTES RECORD TAKEN ENTRY ENTRIES STATUS PROCESS".split(), 1))
 SELECTIONS = [(), ("class", "comm,thread"), ("cpu", "0"), ("from", "1ms"), ("to", "2ms"),
               ("event", "THR*"), ("pid", "2-4,10"), ("tid", "1")]
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * dump FILE [OPTION VALUE]...: every event as the library gives it, one JSON object a line, with the
- * members of `kymo print --json`, which test/kev/check compares it with; options: a selection.
+ * dump FILE [OPTION VALUE]...: every event as the library gives it, one JSON object a line, with
+ * the members of `kymo print --json`, which test/kev/check compares it with; options: a selection.
  * -f reads the capture from descriptor 0. Uses nothing but kev.h.
  */
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Prints the layout of the structs of kev.h, and its constants: with the exported names they are what
- * compiled programs depend on. test/kev/check compares them with test/kev/abi.txt: a member may be
- * added at an end, nothing else changes.
+ * Prints the layout of the structs of kev.h, and its constants: with the exported names they are
+ * what compiled programs depend on. test/kev/check compares them with test/kev/abi.txt: a member
+ * may be added at an end, nothing else changes.
  */
 #include <kev.h>
 #include <stdio.h>
