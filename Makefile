@@ -114,6 +114,9 @@ size: boards tools $(addprefix kernel-without-d-,$(BOARDS)) ## sizes of every ke
 	$(Q)test/bench/d_size.py
 	$(Q)test/bench/d_ram.py
 
+.PHONY: libkev
+libkev: ## the reader of captures as a library, for C and C++: build/libkev/ (docs/libkev.md)
+
 PREFIX ?= /usr/local
 .PHONY: install
 install: host libkev $(addprefix installed-,$(BOARDS)) ## install kymo, libkev and the images for people below PREFIX (/usr/local), with DESTDIR before it

@@ -9,12 +9,10 @@ LIBKEV_SHARED := $(HOST_READER_SRCS) $(addprefix host/,owner.c record.c select.c
 LIBKEV_OWN := $(sort $(wildcard host/kev/*.c))
 LIBKEV := $(B)/libkev
 LIBKEV_OBJS := $(patsubst %.c,$(LIBKEV)/%.o,$(LIBKEV_SHARED) $(LIBKEV_OWN))
-LIBKEV_VERSION := $(shell sed -n 's/^.define KEV_VERSION_M[AI][JN]OR //p' host/kev/kev.h | paste -sd .)
 # The functions of the version script, one a line.
 LIBKEV_EXPORTS := sed -n 's/^ *\(kev_[a-z_]*\);/\1/p' host/kev/kev.map
 
-.PHONY: libkev
-libkev: $(LIBKEV)/libkev.so.1 $(LIBKEV)/libkev.so $(LIBKEV)/libkev.a $(LIBKEV)/kev.pc ## the reader of captures as a library, in build/libkev/ (docs/libkev.md)
+libkev: $(LIBKEV)/libkev.so.1 $(LIBKEV)/libkev.so $(LIBKEV)/libkev.a $(LIBKEV)/kev.pc
 
 $(LIBKEV_OBJS): $(LIBKEV)/%.o: %.c
 	@mkdir -p $(@D)
@@ -33,7 +31,8 @@ $(LIBKEV)/libkev.a: $(LIBKEV_OBJS) host/kev/kev.map
 	$(Q)rm -f $@ && ar rcD $@ $@.o
 $(LIBKEV)/kev.pc: host/kev/kev.pc.in host/kev/kev.h
 	@mkdir -p $(@D)
-	$(Q)sed 's/@VERSION@/$(LIBKEV_VERSION)/' $< >$@
+	$(Q)version=$$(sed -n 's/^.define KEV_VERSION_M[AI][JN]OR //p' host/kev/kev.h | paste -sd .) && \
+	    sed "s/@VERSION@/$$version/" $< >$@
 
 # The library under the sanitizers, for tests; the shared files are those of build/host-asan/.
 LIBKEV_ASAN_OBJS := $(LIBKEV_OWN:%.c=$(B)/host-asan/%.o)

@@ -546,10 +546,8 @@ static void life_is(const struct kev_capture *capture, int32_t pid, int32_t tid,
 {
     const struct kev_life *life = kev_capture_life_at(capture, pid, tid, ns);
 
-    if (name == NULL) {
-        assert_null(life);
-    } else {
-        assert_non_null(life);
+    assert_int_equal(life != NULL, name != NULL);
+    if (life != NULL) {
         assert_string_equal(life->name, name);
     }
 }
@@ -587,7 +585,6 @@ static void test_lives(void **state)
     life_is(capture, 7, KEV_NOBODY, 60 * unit, "second");
     life_is(capture, 9, KEV_NOBODY, 60 * unit, "late");
     assert_int_equal(kev_capture_life(capture, 0)->parent, 1);
-    assert_int_equal(kev_capture_life(capture, 0)->to_ns > 0, 1);
     assert_int_equal(kev_capture_learn(capture), KEV_FAILED); /* once */
     while (kev_capture_next(capture, &item) == KEV_GIVEN) {
         if (item->kind == KEV_ITEM_EVENT && item->state == 1) {
@@ -596,7 +593,6 @@ static void test_lives(void **state)
             assert_int_equal(item->pid, 9);
         }
     }
-    assert_int_equal(kev_capture_seek(capture, 0), KEV_COMPLETE);
     kev_capture_free(capture);
     mk_free(mk);
 }
@@ -746,7 +742,6 @@ static void test_out_of_order(void **state)
     capture = open_made(mk);
     assert_int_equal(kev_capture_open(capture, "x.kev"), KEV_FAILED);
     assert_int_equal(kev_capture_select(capture, "pid", "1"), KEV_FAILED);
-    assert_int_equal(kev_capture_set_recover(capture, 1), KEV_FAILED);
     assert_int_equal(see_rest(capture, KEV_COMPLETE).outcome, KEV_COMPLETE);
     assert_int_equal(kev_capture_next(capture, &item), KEV_COMPLETE);
     kev_capture_free(capture);
@@ -778,7 +773,6 @@ static void test_facts(void **state)
     assert_string_equal(description->name, "THRUNNING");
     assert_string_equal(description->class_name, "THREAD");
     assert_string_equal(description->fast, "D:pid,D:tid");
-    assert_null(kev_capture_describe(capture, 99, 1));
     assert_null(kev_capture_describe(capture, PR_TH, 5000));
     kev_capture_free(capture);
     mk_free(mk);
