@@ -191,15 +191,15 @@ enum kev_loss_kind {
     KEV_LOSS_CUT_SHORT = 3, /* the file ends too early */
     KEV_LOSS_DAMAGED = 4,   /* recovering: bytes or slots were passed over */
     /* Scope. */
-    KEV_SCOPE_FILTER = 64,  /* a filter of the recording, as the header says */
-    KEV_SCOPE_GATE = 65,    /* a D program decided what was recorded */
-    KEV_SCOPE_UNKNOWN = 66, /* the header does not say what was recorded */
-    KEV_SCOPE_PAUSES = 67,  /* the recording may have paused between buffers */
-    KEV_SCOPE_OVERWRITTEN =
-        68,                  /* a ring: `buffers` of a CPU were overwritten before its first one */
-    KEV_SCOPE_CUT = 69,      /* the capture is a part of another one */
-    KEV_SCOPE_FOREIGN = 70,  /* another kernel's: missing events go unnoticed */
-    KEV_SCOPE_SELECTION = 71 /* kev_capture_select() */
+    KEV_SCOPE_FILTER = 64,      /* a filter of the recording, as the header says */
+    KEV_SCOPE_GATE = 65,        /* a D program decided what was recorded */
+    KEV_SCOPE_UNKNOWN = 66,     /* the header does not say what was recorded */
+    KEV_SCOPE_PAUSES = 67,      /* the recording may have paused between buffers */
+    KEV_SCOPE_OVERWRITTEN = 68, /* `buffers` of a CPU were overwritten before its first one */
+    KEV_SCOPE_CUT = 69,         /* the capture is a part of another one */
+    KEV_SCOPE_FOREIGN = 70,     /* another kernel's: missing events go unnoticed */
+    KEV_SCOPE_SELECTION = 71,   /* kev_capture_select() */
+    KEV_SCOPE_RETAINED = 72     /* saved after a reset or crash: attributes RETAINED, PANIC ... */
 };
 
 struct kev_loss {

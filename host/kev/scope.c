@@ -89,6 +89,9 @@ void scope_find(struct kev_capture *capture)
     if (kev_attr(capture->kev, "CUT_OF") != NULL) {
         scope_add(capture, KEV_SCOPE_CUT, kev_attr(capture->kev, "CUT_OF"));
     }
+    if (kev_attr(capture->kev, "RETAINED") != NULL) {
+        scope_add(capture, KEV_SCOPE_RETAINED, kev_attr(capture->kev, "RETAINED"));
+    }
     if (capture->nselected > 0) {
         scope_add(capture, KEV_SCOPE_SELECTION, capture->selection);
     }
