@@ -4,8 +4,8 @@
 # with `kymo print --json`. The examples are built by test/kev/check, as a user builds them.
 
 KEV_TEST_OBJS := $(LIBKEV_SHARED:%.c=$(B)/host-asan/%.o) $(LIBKEV_ASAN_OBJS) \
-	$(B)/unit/host.o/test/host/mkcapture.o $(B)/unit/host.o/test/host/mkworkload.o
+	$(addprefix $(B)/unit/host.o/test/,host/mkcapture.o host/mkworkload.o kev/see.o)
 UNIT_TESTS += $(B)/unit/kev
 $(B)/unit/kev: $(B)/unit/host.o/test/kev/test_kev.o $(KEV_TEST_OBJS)
 	$(Q)$(HOST_CC) $(HOST_TEST_CFLAGS) -o $@ $^ -lcmocka -lpthread
--include $(B)/unit/host.o/test/kev/test_kev.d
+-include $(B)/unit/host.o/test/kev/test_kev.d $(B)/unit/host.o/test/kev/see.d

@@ -107,7 +107,7 @@ def find_suite(name, commands):
     command = " ".join([commands[base], *filter(None, boots.split(","))])
     if base.startswith("unit-"):
         goals = ["build/unit/" + base.removeprefix("unit-")]
-    elif base in ("host-check", "extract-check", "golden-check"):
+    elif base in ("host-check", "kev-check", "extract-check", "golden-check"):
         goals = ["host", "tools"]
     elif base in ("d-conformance", "d-messages", "d-c-values", "d-c-layouts", "d-tags"):
         goals = ["host", "build/kymo-asan"]
