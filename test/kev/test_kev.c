@@ -350,6 +350,7 @@ static void test_selected_losses(void **state)
         if (i >= 20 && i < 22) {
             mk_flush(mk, cpu);
             mk_lose_buffer(mk, cpu);
+            mk->cpu[cpu].now += 900;
             mk_dropped(mk, cpu, KYMO_DROP_OVERWRITTEN,
                        cpu == 0 ? TRACE_CLASS_COMM : TRACE_CLASS_USER, 10 + cpu);
         }
@@ -454,6 +455,15 @@ static void test_lives(void **state)
     life_is(capture, 9, KEV_NOBODY, 60 * unit, "late");
     assert_int_equal(kev_capture_life(capture, 0)->parent, 1);
     assert_int_equal(kev_capture_learn(capture), KEV_FAILED); /* once */
+    for (unsigned pass = 0; pass < 2; pass++) { /* names are again what they were at first */
+        assert_int_equal(kev_capture_seek(capture, 0), KEV_COMPLETE);
+        assert_int_equal(kev_capture_next(capture, &item), KEV_GIVEN);
+        assert_string_equal(kev_capture_name(capture, 7, KEV_NOBODY), "first");
+        while (pass == 0 && kev_capture_next(capture, &item) == KEV_GIVEN) {
+        }
+        assert_string_equal(kev_capture_name(capture, 7, KEV_NOBODY),
+                            pass == 0 ? "second" : "first");
+    }
     while (kev_capture_next(capture, &item) == KEV_GIVEN) {
         if (item->kind == KEV_ITEM_EVENT && item->state == 1) {
             assert_string_equal(kev_capture_name(capture, 9, KEV_NOBODY), "late");
