@@ -350,7 +350,7 @@ static void test_selected_losses(void **state)
         if (i >= 20 && i < 22) {
             mk_flush(mk, cpu);
             mk_lose_buffer(mk, cpu);
-            mk->cpu[cpu].now += 900;
+            mk->cpu[cpu].now += cpu == 0 ? 900 : 2500;
             mk_dropped(mk, cpu, KYMO_DROP_OVERWRITTEN,
                        cpu == 0 ? TRACE_CLASS_COMM : TRACE_CLASS_USER, 10 + cpu);
         }
