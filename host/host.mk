@@ -26,7 +26,11 @@ HOST_SRCS := $(sort $(wildcard host/*.c)) $(HOST_READER_SRCS) $(sort $(wildcard 
              $(sort $(wildcard lib/linkd/*.c)) \
              $(sort $(wildcard host/extract/*.c)) $(sort $(wildcard lib/blocklog/*.c)) \
              $(sort $(wildcard lib/retain/*.c)) lib/panic/text.c lib/capture/losses.c
-HOST_OBJS := $(HOST_SRCS:%.c=$(B)/host/%.o)
+# The D machine once more, with the port of a capture (host/after): one object, whose symbols but
+# the call of host/after/target.h are its own.
+HOST_AFTER_SRCS := $(sort $(wildcard host/after/*.c)) $(filter-out trace/dtrace/control%.c,$(filter \
+	trace/%,$(HOST_MACHINE_SRCS))) trace/dtrace/site/sites.c host/self/port_nolog.c
+HOST_OBJS := $(HOST_SRCS:%.c=$(B)/host/%.o) $(B)/host/after.o
 HOST_CC ?= cc
 HOST_CMD_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Werror -I. -I$(HOST_D_GEN) \
                    -D_FILE_OFFSET_BITS=64 -D_GNU_SOURCE \
@@ -51,19 +55,34 @@ $(B)/tools/kev2ctf: $(B)/host/test/bench/kev2ctf.o $(HOST_READER_SRCS:%.c=$(B)/h
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) -o $@ $^
 
-$(HOST_OBJS) $(B)/host/host/gen/mkd.o $(B)/host/test/bench/kev2ctf.o: $(B)/host/%.o: %.c
+$(HOST_SRCS:%.c=$(B)/host/%.o) $(B)/host/host/gen/mkd.o $(B)/host/test/bench/kev2ctf.o: \
+		$(B)/host/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CMD_CFLAGS) -MMD -MP -c -o $@ $<
 
+HOST_AFTER_CFLAGS := $(filter-out -DDTRACE_PORT_OPS_H=%,$(HOST_CMD_CFLAGS)) \
+	-DDTRACE_PORT_OPS_H='"host/after/port_ops.h"' -DTRACE_PORT_OPS_H='"trace/port/host.h"'
+$(HOST_AFTER_SRCS:%.c=$(B)/host-after/%.o): $(B)/host-after/%.o: %.c
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_AFTER_CFLAGS) -MMD -MP -c -o $@ $<
+$(HOST_AFTER_SRCS:%.c=$(B)/host-after-asan/%.o): $(B)/host-after-asan/%.o: %.c
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_AFTER_CFLAGS) $(HOST_ASAN_CFLAGS) -MMD -MP -c -o $@ $<
+host_after = $(Q)ld -r -o $@.new $^ && objcopy --keep-global-symbol=after_target_open $@.new $@
+$(B)/host/after.o: $(HOST_AFTER_SRCS:%.c=$(B)/host-after/%.o)
+	$(call host_after)
+$(B)/host-asan/after.o: $(HOST_AFTER_SRCS:%.c=$(B)/host-after-asan/%.o)
+	$(call host_after)
+
 # The same under the sanitizers, for test/d.
-HOST_ASAN_OBJS := $(HOST_SRCS:%.c=$(B)/host-asan/%.o)
+HOST_ASAN_CFLAGS := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+HOST_ASAN_OBJS := $(HOST_SRCS:%.c=$(B)/host-asan/%.o) $(B)/host-asan/after.o
 $(B)/kymo-asan: $(HOST_ASAN_OBJS)
 	$(call host_link,-fsanitize=address -fsanitize=undefined)
 
-$(HOST_ASAN_OBJS): $(B)/host-asan/%.o: %.c | $(HOST_D_GEN)/dt_grammar.h
+$(HOST_SRCS:%.c=$(B)/host-asan/%.o): $(B)/host-asan/%.o: %.c | $(HOST_D_GEN)/dt_grammar.h
 	@mkdir -p $(@D)
-	$(Q)$(HOST_CC) $(HOST_CMD_CFLAGS) -O1 -fsanitize=address,undefined -fno-sanitize-recover=all \
-	    -fno-omit-frame-pointer -MMD -MP -c -o $@ $<
+	$(Q)$(HOST_CC) $(HOST_CMD_CFLAGS) $(HOST_ASAN_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(HOST_D_GEN)/dt_grammar.c $(HOST_D_GEN)/dt_grammar.h &: host/dt/syntax/grammar.y
 	@mkdir -p $(@D)
@@ -124,5 +143,6 @@ host-docs-check: $(HOST_DOCS:%=$(B)/gen/gen_%_md) $(GEN_HEADERS:%=$(B)/gen/gen_%
 
 include host/kev/kev.mk
 
--include $(HOST_OBJS:.o=.d) $(HOST_ASAN_OBJS:.o=.d) $(HOST_DOCS:%=$(B)/gen/gen_%_md.d) \
+-include $(HOST_OBJS:.o=.d) $(HOST_ASAN_OBJS:.o=.d) \
+	$(foreach kind,host-after host-after-asan,$(HOST_AFTER_SRCS:%.c=$(B)/$(kind)/%.d)) $(HOST_DOCS:%=$(B)/gen/gen_%_md.d) \
 	$(GEN_HEADERS:%=$(B)/gen/gen_%_h.d) $(B)/gen/gen_trace_kercalls.d

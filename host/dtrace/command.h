@@ -8,6 +8,7 @@
 #include "host/dt/dt.h"
 #include "host/target/target.h"
 
+#include <signal.h>
 #include <sys/types.h>
 
 /* A program of -n, -P, -m, -f, -i or -s. */
@@ -106,6 +107,11 @@ int command_fail(const char *what, const char *why); /* prints it; returns 1 */
 int command_trace(struct command *, const void *image, size_t size);
 /* replay_command.c, -r. Prints what the programs in a capture recorded; returns the exit status. */
 int command_replay(struct command *);
+/* after_command.c, -r with a program or -l. The capture's events are the probes; returns the exit
+ * status. */
+int command_after(struct command *);
+/* trace.c. Not 0: the user wants an end. */
+const volatile sig_atomic_t *command_interrupted(void);
 /* run.c. Compiles and does what is asked for, on c->target or the one that it opens. */
 int command_run(struct command *);
 void command_clean_up(struct command *);

@@ -72,9 +72,12 @@ int command_replay(struct command *c)
     static struct escape_stream escaped;
     int status = 0;
 
+    if (c->nsources || c->list) {
+        return command_after(c);
+    }
     /* The saved program has its own sources and options, and needs no target. */
-    bool alone = !c->nsources && !c->nargs && !c->list && !c->claim && !c->compile_only &&
-                 !c->run && !c->pid && !c->target_spec;
+    bool alone =
+        !c->nargs && !c->claim && !c->compile_only && !c->run && !c->pid && !c->target_spec;
     for (unsigned i = 0; i < c->nsettings; i++) {
         alone = alone && (strcmp(c->settings[i].name, "destructive") == 0 ||
                           strcmp(c->settings[i].name, "libdir") == 0);

@@ -48,7 +48,11 @@ static int compile_and_run(struct command *c)
 {
     size_t size;
 
-    if (command_compile(c) != 0) {
+    int failed = command_compile(c);
+    if (c->target->ops->left_out) {
+        c->target->ops->left_out(c->target);
+    }
+    if (failed) {
         return 1;
     }
     for (unsigned i = 0; i < c->nsources && !c->out; i++) {
@@ -65,9 +69,9 @@ static int compile_and_run(struct command *c)
         return 1;
     }
     void *image = c->nsources ? command_image(c, &size) : NULL;
-    int status = !command_allows(c, image) ? 1
-                 : c->list                 ? command_list(c, image)
-                                           : trace(c, image, size);
+    bool allowed = command_allows(c, image) && (!image || !c->target->ops->allows || c->list ||
+                                                c->target->ops->allows(c->target, image));
+    int status = !allowed ? 1 : c->list ? command_list(c, image) : trace(c, image, size);
     free(image);
     return status;
 }

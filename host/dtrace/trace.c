@@ -30,6 +30,11 @@ static void on_signal(int signal)
     interrupted = interrupted ? 2 : 1;
 }
 
+const volatile sig_atomic_t *command_interrupted(void)
+{
+    return &interrupted;
+}
+
 /* ---- before tracing: what a reader of the log, or of retained memory, must know ----- */
 
 static bool target_is_lost(const struct command *c)
@@ -217,6 +222,31 @@ static int consume(struct command *c, struct consumer *consumer)
     return error ? target_failed(error) : finish(c, consumer);
 }
 
+/* ---- a capture ---------------------------------------------------------------------- */
+
+/* Executes a pass whenever the buffers want it. What may be missing is reported behind the output,
+ * and is a failure. */
+static int consume_capture(struct command *c, struct consumer *consumer)
+{
+    const struct target_ops *ops = c->target->ops;
+    bool more = true;
+    int error = 0;
+
+    if (start(c, consumer) != 0) {
+        return 1;
+    }
+    while (more && !error && !interrupted && !consumer->write_error &&
+           !consumer_is_over(consumer)) {
+        more = ops->feed(c->target);
+        consumer->agg_due = consumer->switch_due = 0;
+        error = consumer_pass(consumer, false);
+    }
+    error = error ? error : ops->stop(c->target, &consumer->end_cpu);
+    error = error ? error : consumer_pass(consumer, true);
+    int status = error ? target_failed(error) : finish(c, consumer);
+    return ops->report(c->target) && status == 0 ? 1 : status;
+}
+
 /* ---- -x log=1 ----------------------------------------------------------------------- */
 
 /* Executes passes as follow() does, but the target takes the records. Those that find no room in
@@ -352,6 +382,7 @@ int command_trace(struct command *c, const void *image, size_t size)
     if (!status) {
         status = c->replay                         ? replay_passes(c, &consumer)
                  : dt_option_on(c->session, "log") ? consume_into_log(c, &consumer)
+                 : c->target->ops->feed            ? consume_capture(c, &consumer)
                                                    : consume(c, &consumer);
     }
     command_drop_child(c);

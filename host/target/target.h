@@ -77,6 +77,15 @@ struct target_ops {
     /* Which of these ELFs a process runs, and its load bias; false: unknown. NULL: there is but one
      * process. */
     bool (*process)(struct target *, int32_t pid, const char **object, uint64_t *bias);
+    /* Of a capture (host/after), NULL of others. left_out: prints which of the probes that were
+     * asked for are not there, and why; returns how many. allows: false after messages, the capture
+     * doesn't have what the image's clauses read. feed: fires what the next events fire, until the
+     * buffers want to be taken or the consumer is over; false: there are no more. report: says on
+     * stderr what may be missing; true: something. */
+    unsigned (*left_out)(struct target *);
+    bool (*allows)(struct target *, const void *image);
+    bool (*feed)(struct target *);
+    bool (*report)(struct target *);
     /* Gives the session what is mapped in the one process that there is, when the first address is
      * to be named that no ELF of the session has. NULL: it has all. */
     void (*objects)(struct target *, struct dt_session *);

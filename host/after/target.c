@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The calls of host/target/target.h on a capture: the machine in this process, to which `feed`
+ * gives the events. See after.h.
+ */
+#include "host/after/target.h"
+
+#include "host/after/after.h"
+#include "host/kymo.h"
+#include "trace/dtrace/probe.h"
+#include "trace/dtrace/site/sites.h"
+#include "trace/slot.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PIECE = 16384, CLEAN_EACH = 256, PROGRESS_EACH = 65536, FIRINGS_A_PROBE = 8 };
+
+struct after_target {
+    struct target base;
+    struct kev *kev;
+    struct after_about about;
+    struct dtrace_consumer *consumer;
+    const volatile sig_atomic_t *interrupted;
+    uint64_t piece; /* events between two passes of the consumer: its buffers have room for them */
+    uint64_t fed;
+    bool ended, broken; /* the capture; by damage */
+    uint8_t *asked;     /* by probe: named, and not there */
+    uint32_t nasked;
+    const char *provider; /* likewise a provider of none of a capture's probes; NULL: none */
+    bool failed;          /* a description has matched nothing; what follows are suggestions */
+};
+
+static struct after_target *self_of(struct target *t)
+{
+    return (struct after_target *)t;
+}
+
+/* ---- probes -------------------------------------------------------------------------- */
+
+static struct after_target *opened; /* probes have no target argument */
+
+static struct dt_probe_info info_of(const struct dtrace_probe_names *names)
+{
+    const struct dtrace_attributes *attributes = &names->provider->attributes;
+
+    return (struct dt_probe_info){.id = names->id,
+                                  .provider = names->provider->name,
+                                  .module = names->module,
+                                  .function = names->function,
+                                  .name = names->name,
+                                  .attributes = *attributes,
+                                  .argument_attributes = *attributes};
+}
+
+static bool is_asked(const struct dtrace_probe_names *n, const char *const pattern[4], uint32_t id)
+{
+    if (id) {
+        return n->id == id;
+    }
+    return dtrace_glob(pattern[0], n->provider->name) && dtrace_glob(pattern[1], n->module) &&
+           dtrace_glob(pattern[2], n->function) && dtrace_glob(pattern[3], n->name);
+}
+
+static void note_asked(uint32_t id)
+{
+    struct after_target *a = opened;
+
+    if (id >= a->nasked) {
+        uint32_t n = id + 64;
+        uint8_t *bigger = realloc(a->asked, n);
+        if (!bigger) {
+            return;
+        }
+        memset(bigger + a->nasked, 0, n - a->nasked);
+        a->asked = bigger;
+        a->nasked = n;
+    }
+    a->asked[id] = 1;
+}
+
+static unsigned each_probe(void *arg, const char *provider, const char *module,
+                           const char *function, const char *name, uint32_t id,
+                           bool (*fn)(void *fn_arg, const struct dt_probe_info *), void *fn_arg)
+{
+    const char *const pattern[4] = {provider, module, function, name};
+    struct dtrace_probe_names names = {.id = 0};
+    unsigned calls = 0;
+    bool all = !id && !*provider && !*module && !*function && !*name;
+
+    (void)arg;
+    if (!id) {
+        dtrace_probe_provide(provider, module, function, name);
+    }
+    while (dtrace_probe_next(names.id, &names)) {
+        struct dt_probe_info info = info_of(&names);
+        if (!is_asked(&names, pattern, id)) {
+            continue;
+        }
+        if (after_lacks(info.provider, info.function, info.name, &opened->about)) {
+            if (!all && !opened->failed) {
+                note_asked(names.id);
+            }
+            continue;
+        }
+        calls++;
+        if (!fn(fn_arg, &info)) {
+            break;
+        }
+    }
+    if (calls == 0 && !opened->failed) {
+        opened->failed = true;
+        opened->provider = after_lacks(provider, "", "", &opened->about);
+    }
+    return calls;
+}
+
+static const char *argument_type(void *arg, uint32_t id, unsigned n)
+{
+    const struct dtrace_probe *p = dtrace_probe_at(id);
+
+    (void)arg;
+    return p->provider->argument_type ? p->provider->argument_type(id, p->arg, n) : NULL;
+}
+
+static const struct dt_probe_source *after_probes(struct target *t)
+{
+    static const struct dt_probe_source source = {.each = each_probe,
+                                                  .argument_type = argument_type};
+
+    (void)t;
+    return &source;
+}
+
+static bool after_probe_names(struct target *t, uint32_t id, struct dt_probe_info *info)
+{
+    struct dtrace_probe_names names;
+    bool found = id && dtrace_probe_next(id - 1, &names) && names.id == id;
+
+    (void)t;
+    if (found) {
+        *info = info_of(&names);
+    }
+    return found;
+}
+
+static unsigned after_left_out(struct target *t)
+{
+    struct after_target *a = self_of(t);
+    unsigned n = a->provider != NULL;
+
+    if (a->provider) {
+        fprintf(stderr, "dtrace: %s\n", a->provider);
+    }
+    for (uint32_t id = 1; id < a->nasked; id++) {
+        struct dt_probe_info info;
+        if (a->asked[id] && after_probe_names(t, id, &info)) {
+            fprintf(stderr, "dtrace: %s:%s:%s:%s is left out: %s\n", info.provider, info.module,
+                    info.function, info.name,
+                    after_lacks(info.provider, info.function, info.name, &a->about));
+            n++;
+        }
+    }
+    return n;
+}
+
+/* ---- the consumer -------------------------------------------------------------------- */
+
+/* Events of which all records find room, however many clauses each fires. */
+static uint64_t piece_of(const struct dtrace_image *image, uint64_t bufsize)
+{
+    uint64_t record = 0;
+
+    for (uint32_t i = 0; i < image->ecbs.count; i++) {
+        record += dtrace_ecb_cost(image, i, 256).record + sizeof(struct dtrace_record) + 8;
+    }
+    uint64_t piece = record ? bufsize / (record * FIRINGS_A_PROBE) : PIECE;
+    return piece < 1 ? 1 : piece > PIECE ? PIECE : piece;
+}
+
+static int after_create(struct target *t, const void *image, size_t size, unsigned flags,
+                        struct dtrace_refusal *why)
+{
+    struct after_target *a = self_of(t);
+    struct dtrace_image *copy = malloc(size);
+    struct dtrace_sizes sizes;
+
+    if (!copy) {
+        return -ENOMEM;
+    }
+    memcpy(copy, image, size);
+    copy->pointer_bytes = sizeof(void *); /* all that it can address lies in 32 bits: port.c */
+    int error = dtrace_consumer_create(copy, size, flags, &a->consumer, why);
+    free(copy);
+    if (error) {
+        return error;
+    }
+    dtrace_consumer_sizes(a->consumer, &sizes);
+    a->piece = piece_of(image, sizes.bufsize);
+    return 0;
+}
+
+static bool after_allows(struct target *t, const void *image)
+{
+    return after_check(image, &self_of(t)->about);
+}
+
+static int after_sizes(struct target *t, struct dtrace_sizes *sizes, uint32_t *matched)
+{
+    dtrace_consumer_sizes(self_of(t)->consumer, sizes);
+    *matched = dtrace_consumer_matched(self_of(t)->consumer);
+    return 0;
+}
+
+static int after_go(struct target *t, unsigned *begin_cpu)
+{
+    struct after_target *a = self_of(t);
+
+    after_now.ns = after_ns(kev_info(a->kev)->start);
+    after_now.thread = after_current(0);
+    return dtrace_consumer_go(a->consumer, begin_cpu);
+}
+
+static int after_stop(struct target *t, unsigned *end_cpu)
+{
+    dtrace_consumer_stop(self_of(t)->consumer, end_cpu);
+    return 0;
+}
+
+static void after_wait(struct target *t, uint64_t ns)
+{
+    (void)t;
+    (void)ns;
+}
+
+static int after_status(struct target *t, struct dtrace_status *status)
+{
+    dtrace_consumer_status(self_of(t)->consumer, status);
+    return 0;
+}
+
+static int after_buffer(struct target *t, unsigned cpu, void *to, size_t room,
+                        struct dtrace_snap *snap)
+{
+    return dtrace_buffer_snap(self_of(t)->consumer, cpu, to, room, snap);
+}
+
+static int after_aggregation(struct target *t, unsigned cpu, void *to, size_t room,
+                             struct dtrace_snap *snap)
+{
+    return dtrace_aggregation_snap(self_of(t)->consumer, cpu, to, room, snap);
+}
+
+static int after_epid(struct target *t, uint32_t epid, struct dtrace_epid_desc *desc,
+                      struct dtrace_recdesc *recs, uint32_t *nrecs)
+{
+    return dtrace_epid_describe(self_of(t)->consumer, epid, desc, recs, nrecs);
+}
+
+static int after_agg(struct target *t, uint32_t id, struct dtrace_agg_desc *desc,
+                     struct dtrace_recdesc *recs, uint32_t *nrecs)
+{
+    return dtrace_agg_describe(self_of(t)->consumer, id, desc, recs, nrecs);
+}
+
+/* ---- events -------------------------------------------------------------------------- */
+
+/* The machine recycles variables, and takes this for a consumer's sign of life. */
+static void clean(struct after_target *a)
+{
+    struct dtrace_status status;
+
+    dtrace_consumer_status(a->consumer, &status);
+    dtrace_machine_clean();
+}
+
+static void end(struct after_target *a, enum kev_result result, const struct kev_error *error)
+{
+    a->ended = true;
+    kymo_progress_end();
+    if (result == KEV_ERROR) {
+        fprintf(stderr, "dtrace: %s\n", error->text);
+        a->broken = true;
+    }
+}
+
+static bool after_feed_piece(struct target *t)
+{
+    struct after_target *a = self_of(t);
+    struct kev_event event;
+    struct kev_error error;
+
+    for (uint64_t i = 0; i < a->piece && !a->ended && !*a->interrupted; i++) {
+        enum kev_result result = kev_next(a->kev, &event, &error);
+        if (result != KEV_EVENT) {
+            end(a, result, &error);
+            break;
+        }
+        if (a->fed % CLEAN_EACH == 0) {
+            clean(a);
+        }
+        if (a->fed++ % PROGRESS_EACH == 0) {
+            kymo_progress("tracing", event.offset, kev_info(a->kev)->size);
+        }
+        after_feed(a->kev, &event);
+        if (dtrace_consumer_over(a->consumer)) {
+            break;
+        }
+    }
+    return !a->ended;
+}
+
+/* What may be missing from the output. Returns whether something may. */
+static bool after_report(struct target *t)
+{
+    struct after_target *a = self_of(t);
+    bool any = a->broken;
+
+    kymo_progress_end();
+    for (unsigned i = 0; i < KEV_CLASSES; i++) {
+        if (after_lost.events[i]) {
+            fprintf(stderr,
+                    "dtrace: %llu events of class %s were lost when the capture was "
+                    "recorded: their probes did not fire\n",
+                    (unsigned long long)after_lost.events[i], kev_class_name(i));
+            any = true;
+        }
+    }
+    for (unsigned site = 0; site < TRACE_EV_COUNT; site++) {
+        if (after_lost.short_of[site]) {
+            fprintf(stderr,
+                    "dtrace: %llu events lack an argument that the program reads: their "
+                    "probes did not fire; record with tracelogger -w\n",
+                    (unsigned long long)after_lost.short_of[site]);
+            any = true;
+        }
+    }
+    if (after_lost.buffers) {
+        fprintf(stderr, "dtrace: %llu buffers of events are missing: their probes did not fire\n",
+                (unsigned long long)after_lost.buffers);
+    }
+    if (after_lost.unknown) {
+        fprintf(stderr,
+                "dtrace: %llu times a probe fired in a thread that the capture had not "
+                "named yet: its pid and tid are 0\n",
+                (unsigned long long)after_lost.unknown);
+    }
+    return any || after_lost.buffers;
+}
+
+/* ---- the target ---------------------------------------------------------------------- */
+
+static const struct dt_model *after_model(struct target *t)
+{
+    return kev_info(self_of(t)->kev)->word_bits == 64 ? &dt_model_lp64_arm : &dt_model_ilp32_arm;
+}
+
+static unsigned after_cpus(struct target *t)
+{
+    return kev_info(self_of(t)->kev)->ncpu;
+}
+
+static int32_t after_consumer(struct target *t)
+{
+    (void)t;
+    return 0;
+}
+
+/* What shapes the output is as on the board; memory is this machine's. */
+static uint64_t after_option_default(struct target *t, const char *option)
+{
+    bool small = after_model(t)->pointer == 4;
+
+    return strcmp(option, "strsize") == 0      ? (small ? 64 : 256)
+           : strcmp(option, "dynvarsize") == 0 ? 16 << 20
+           : strcmp(option, "aggsize") == 0    ? 16 << 20
+                                               : DT_OPTION_UNSET;
+}
+
+static bool after_elf_files(struct target *t, struct dt_session *session, const char *const *paths,
+                            unsigned n, bool quiet)
+{
+    (void)t;
+    (void)session;
+    (void)paths;
+    (void)n;
+    (void)quiet;
+    return true;
+}
+
+static void after_describe(struct target *t, FILE *out)
+{
+    struct after_target *a = self_of(t);
+    const char *classes = kev_attr(a->kev, "FILTER_1"), *form = kev_attr(a->kev, "FILTER_2");
+
+    fprintf(out, "Capture of %s, %u CPUs; recorded: %s, %s%s%s\n", kev_info(a->kev)->board,
+            kev_info(a->kev)->ncpu, classes ? classes : "unknown", form ? form : "unknown",
+            a->about.gate ? ", " : "", a->about.gate ? a->about.gate : "");
+}
+
+static void after_close(struct target *t)
+{
+    struct after_target *a = self_of(t);
+
+    if (a->consumer) {
+        dtrace_consumer_destroy(a->consumer);
+    }
+    after_state_free();
+    kev_close(a->kev);
+    free(a->asked);
+    free(a);
+}
+
+static const struct target_ops after_ops = {
+    .close = after_close,
+    .model = after_model,
+    .cpus = after_cpus,
+    .consumer = after_consumer,
+    .probes = after_probes,
+    .left_out = after_left_out,
+    .allows = after_allows,
+    .create = after_create,
+    .sizes = after_sizes,
+    .go = after_go,
+    .stop = after_stop,
+    .wait = after_wait,
+    .status = after_status,
+    .buffer = after_buffer,
+    .aggregation = after_aggregation,
+    .epid = after_epid,
+    .agg = after_agg,
+    .probe_names = after_probe_names,
+    .option_default = after_option_default,
+    .elf_files = after_elf_files,
+    .describe = after_describe,
+    .feed = after_feed_piece,
+    .report = after_report,
+};
+
+struct target *after_target_open(const char *path, const volatile sig_atomic_t *interrupted)
+{
+    struct kev_options options = {.progress = kymo_progress, .progress_arg = (void *)"reading"};
+    struct after_target *a = calloc(1, sizeof(*a));
+    struct kev_error error;
+
+    a->kev = kev_open(path, &options, &error);
+    kymo_progress_end();
+    if (!a->kev) {
+        fprintf(stderr, "dtrace: %s\n", error.text);
+        free(a);
+        return NULL;
+    }
+    const struct kev_info *info = kev_info(a->kev);
+    if (!info->kymo || info->swapped) {
+        fprintf(stderr, "dtrace: %s: another kernel's capture: its events are not these probes\n",
+                path);
+        kev_close(a->kev);
+        free(a);
+        return NULL;
+    }
+    opened = a;
+    a->base.ops = &after_ops;
+    a->interrupted = interrupted;
+    after_about(a->kev, &a->about);
+    after_port_cpus(info->ncpu);
+    after_feed_init(info);
+    after_now.thread = after_current(0);
+    dtrace_machine_init();
+    dtrace_sites_init();
+    after_calls_init();
+    after_ticks_init();
+    return &a->base;
+}
