@@ -162,7 +162,7 @@ static void fire_switch(unsigned cpu, const struct after_thread *next)
                                          left->priority < 0 ? 0 : (uint32_t)left->priority,
                                          (uint32_t)next->pid, (uint32_t)next->tid};
 
-    if (left->pid != 0 && left != next) {
+    if (left->pid != 0) {
         fire(TRACE_EV_cpu_switch, words, left->priority < 0 ? ~4u : ~0u);
     }
 }
@@ -198,11 +198,12 @@ static void feed_state(struct known *k, const struct kev *kev, const struct kev_
         after_current_set(e->cpu, NULL);
     }
     if (news && !e->injected) {
+        set_now(e->cpu);
         if (state == STATE_RUNNING) {
             fire_switch(e->cpu, t);
             after_current_set(e->cpu, t);
+            set_now(e->cpu);
         }
-        set_now(e->cpu);
         fire(TRACE_EV_thread_state, words, present);
     }
     learn_state(t, state, e->cpu);
@@ -218,8 +219,9 @@ static bool is_news(unsigned site, const uint64_t *words)
     switch (site) {
     case TRACE_EV_proc_create_name:
         p = after_process_get((int32_t)words[1]);
-        if (p->lives && p->ppid == (int32_t)words[0]) {
-            return false;
+        if (strncmp(p->name, (const char *)(uintptr_t)words[2], sizeof(p->name) - 1) == 0 &&
+            p->ppid == (int32_t)words[0]) {
+            return false; /* pids are reused late: it lives, or has ended and is dumped */
         }
         p->lives = true;
         p->mapped = false;

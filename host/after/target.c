@@ -145,21 +145,42 @@ static bool after_probe_names(struct target *t, uint32_t id, struct dt_probe_inf
     return found;
 }
 
+/* Prints a probe, and how many others are left out for the same reason. Returns how many. */
+static unsigned left_out_for(struct after_target *a, uint32_t first, const char *why)
+{
+    struct dt_probe_info info, other;
+    unsigned n = 0;
+
+    after_probe_names(&a->base, first, &info);
+    for (uint32_t id = first; id < a->nasked; id++) {
+        if (a->asked[id] && after_probe_names(&a->base, id, &other) &&
+            strcmp(after_lacks(other.provider, other.function, other.name, &a->about), why) == 0) {
+            a->asked[id] = 0;
+            n++;
+        }
+    }
+    fprintf(stderr, "dtrace: %s:%s:%s:%s", info.provider, info.module, info.function, info.name);
+    if (n > 1) {
+        fprintf(stderr, " and %u more", n - 1);
+    }
+    fprintf(stderr, " %s left out: %s\n", n > 1 ? "are" : "is", why);
+    return n;
+}
+
 static unsigned after_left_out(struct target *t)
 {
     struct after_target *a = self_of(t);
     unsigned n = a->provider != NULL;
+    struct dt_probe_info info;
 
     if (a->provider) {
         fprintf(stderr, "dtrace: %s\n", a->provider);
     }
     for (uint32_t id = 1; id < a->nasked; id++) {
-        struct dt_probe_info info;
         if (a->asked[id] && after_probe_names(t, id, &info)) {
-            fprintf(stderr, "dtrace: %s:%s:%s:%s is left out: %s\n", info.provider, info.module,
-                    info.function, info.name,
-                    after_lacks(info.provider, info.function, info.name, &a->about));
-            n++;
+            char *why = strdup(after_lacks(info.provider, info.function, info.name, &a->about));
+            n += left_out_for(a, id, why ? why : "");
+            free(why);
         }
     }
     return n;

@@ -150,7 +150,7 @@ class World:
         if before == state:
             return
         if state == RUNNING:
-            if left and left is not t:
+            if left:
                 self.count("off", left.pid, left.tid, t.pid, t.tid)
                 if left.on is not None:
                     self.count("ran", left.pid, left.tid, by=ns - left.on)
@@ -174,6 +174,8 @@ class World:
             self.change(cpu, left, self.rng.choice(WAITS + [READY] * 3))
         elif left:
             self.change(cpu, left, READY)
+        if self.rng.random() < 0.3:
+            self.message()  # of any CPU
         t = self.rng.choice(ready) if ready and self.rng.random() < 0.8 else self.idle[cpu]
         self.change(cpu, t, RUNNING)
 
@@ -244,6 +246,16 @@ class World:
                 self.lose()
             if self.rng.random() < 0.02:
                 self.capture.close(self.rng.randrange(len(self.current)))
+        self.dump()
+
+    def dump(self):
+        """What exists, as at a ring's end: no probe fires for what is known."""
+        for pid, name in self.names.items():
+            self.event(0, PR_TH, 192, [int(pid > 1), pid] + text_words(name))
+        for t in self.threads.values():
+            self.event(0, PR_TH, 24, [t.pid, t.tid])
+            if t.state not in (None, RUNNING):
+                self.event(0, PR_TH, t.state, [t.pid, t.tid])
 
 
 def plausible_text(a, b):
