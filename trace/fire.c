@@ -9,6 +9,32 @@
 #include "trace/filter.h"
 #include "trace/gate.h"
 #include "trace/hook.h"
+#include "trace/stamp.h"
 #include "trace/threads.h"
+
+void trace_stamp_begin(void)
+{
+    uintptr_t irq = trace_port_irq_save();
+    struct trace_cpu *cpu = trace_port_cpu();
+
+    cpu->unstamped = trace_clock_last(cpu);
+    cpu->stamp_irq = irq;
+}
+
+void trace_stamp_take(void)
+{
+    struct trace_cpu *cpu = trace_port_cpu();
+    uint64_t last = trace_clock_last(cpu); /* it rises with each event */
+
+    cpu->stamp = last == cpu->unstamped ? 0 : last;
+}
+
+void trace_stamp_end(void)
+{
+    struct trace_cpu *cpu = trace_port_cpu();
+
+    cpu->stamp = 0;
+    trace_port_irq_restore(cpu->stamp_irq);
+}
 
 #include "build/gen/trace_fire.inc.h"

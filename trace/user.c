@@ -15,6 +15,7 @@
 #include "abi/errno.h"
 #include "abi/sys/trace.h"
 #include "trace/assert.h"
+#include "trace/stamp.h"
 #include "trace/trace.h"
 
 /* What D's probes tell by (trace/probes.def), as a thread's state in its own site. */
@@ -29,6 +30,12 @@ static inline bool user_on(uint32_t event)
 {
     return trace_bit(trace_site_logged, TRACE_EV_user_event) &&
            trace_bit(trace_filter.user_on, event);
+}
+
+/* Whether the event is logged and D listens: then its probes see its stamp. */
+static inline bool user_both(uint32_t event)
+{
+    return trace_bit(trace_site_probed, TRACE_EV_user_event) && user_on(event);
 }
 
 /* Fires D's probes, if there are any. about: the event, d1, d2. data, of a kind other than
@@ -60,10 +67,21 @@ long trace_user_simple(uint32_t event, uint32_t d1, uint32_t d2)
         return -EINVAL;
     }
     if (user_site_on()) {
+        const bool both = user_both(event);
+        if (both) {
+            trace_stamp_begin();
+        }
+
         if (user_on(event)) {
             trace_log2(TRACE_CLASS_USER, event, d1, d2);
         }
+        if (both) {
+            trace_stamp_take();
+        }
         user_fire(USER_SIMPLE, (const uint32_t[]){event, d1, d2}, NULL);
+        if (both) {
+            trace_stamp_end();
+        }
     }
     return 0;
 }
@@ -74,10 +92,21 @@ long trace_user_combine(uint32_t event, const uint32_t *words, unsigned nwords)
         return -EINVAL;
     }
     if (user_site_on()) {
+        const bool both = user_both(event);
+        if (both) {
+            trace_stamp_begin();
+        }
+
         if (user_on(event)) {
             trace_log_words(TRACE_CLASS_USER, event, &(struct trace_words){words, nwords, NULL, 0});
         }
+        if (both) {
+            trace_stamp_take();
+        }
         user_fire(USER_COMBINE, (const uint32_t[]){event, nwords, 0}, words);
+        if (both) {
+            trace_stamp_end();
+        }
     }
     return 0;
 }
@@ -123,11 +152,21 @@ long trace_user_string(uint32_t event, const char *text, unsigned len_with_nul)
     while (bytes + 1 < len_with_nul && text[bytes]) {
         bytes++;
     }
+    const bool both = user_both(event);
+    if (both) {
+        trace_stamp_begin();
+    }
     if (user_on(event)) {
         log_text(event, text, bytes);
     }
+    if (both) {
+        trace_stamp_take();
+    }
     if (trace_bit(trace_site_probed, TRACE_EV_user_event)) {
         user_fire_string(event, text, bytes);
+    }
+    if (both) {
+        trace_stamp_end();
     }
     return 0;
 }

@@ -28,7 +28,9 @@ static inline void dtrace_port_irq_restore(uintptr_t state)
 
 static inline uint64_t dtrace_port_timestamp(void)
 {
-    return clock_now_ns();
+    uint64_t stamp = arch_cpu()->trace.stamp;
+
+    return unlikely(stamp != 0) ? clock_cycles_to_ns(stamp) : clock_now_ns();
 }
 
 /* Returns the thread on this CPU, or the idle thread. */

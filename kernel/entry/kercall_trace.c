@@ -24,6 +24,7 @@
 #include "kernel/ipc/msg.h"
 #include "kernel/proc/proc.h"
 #include "trace/gate.h"
+#include "trace/stamp.h"
 #include "trace/trace.h"
 
 /* What kercalls.def calls a word. */
@@ -312,16 +313,27 @@ static __attribute__((noinline)) void enter_slow(struct thread *self, unsigned n
 void kercall_trace_enter_any(struct thread *self)
 {
     unsigned number = self->call | TRACE_KERCALL_ENTER;
+    const bool probed = trace_bit(trace_site_probed, TRACE_EV_kercall_enter);
+    const bool logged = is_logged(TRACE_EV_kercall_enter, number), both = probed && logged;
+    if (both) {
+        trace_stamp_begin();
+    }
 
-    if (is_logged(TRACE_EV_kercall_enter, number)) {
+    if (logged) {
         if (trace_kercall_slow(number)) {
             enter_slow(self, number);
         } else {
             trace_enter(self, number, kercall_words_of[self->call].enter, false);
         }
     }
-    if (trace_bit(trace_site_probed, TRACE_EV_kercall_enter)) {
+    if (both) {
+        trace_stamp_take();
+    }
+    if (probed) {
         dtrace_syscall_entry(self);
+    }
+    if (both) {
+        trace_stamp_end();
     }
 }
 
@@ -373,19 +385,30 @@ static void trace_received(const struct thread *self)
 void kercall_trace_exit_any(struct thread *self)
 {
     unsigned number = self->call | TRACE_KERCALL_EXIT;
+    const bool probed = trace_bit(trace_site_probed, TRACE_EV_kercall_exit);
+    const bool logged = is_logged(TRACE_EV_kercall_exit, number), both = probed && logged;
+    if (both) {
+        trace_stamp_begin();
+    }
 
-    if (is_logged(TRACE_EV_kercall_exit, number)) {
+    if (logged) {
         if (trace_kercall_slow(number)) {
             exit_slow(self, number);
         } else {
             trace_exit(self, number, false);
         }
     }
-    if (trace_bit(trace_site_probed, TRACE_EV_kercall_exit)) {
+    if (both) {
+        trace_stamp_take();
+    }
+    if (probed) {
         if (self->call == KER_MSG_RECEIVEV && self->result > 0) {
             trace_received(self);
         }
         dtrace_syscall_return(self);
+    }
+    if (both) {
+        trace_stamp_end();
     }
 }
 

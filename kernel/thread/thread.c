@@ -15,6 +15,7 @@
 #include "kernel/base/string.h"
 #include "kernel/base/visible.h"
 #include "kernel/base/cpu.h"
+#include "trace/stamp.h"
 
 TABLE_OF(struct thread, thread_table, CONFIG_THREADS);
 static uint16_t generations[CONFIG_THREADS]; /* [k] they outlive the threads: part of rcvid */
@@ -182,12 +183,24 @@ void thread_set_state_traced(struct thread *t, enum thread_state state)
 {
     const uint32_t pid = (uint32_t)t->proc->pid, tid = (uint32_t)t->tid;
 
-    if (trace_bit(trace_site_logged, TRACE_EV_thread_state)) {
+    const bool probed = trace_bit(trace_site_probed, TRACE_EV_thread_state);
+    const bool logged = trace_bit(trace_site_logged, TRACE_EV_thread_state);
+
+    if (probed && logged) {
+        trace_stamp_begin();
+    }
+    if (logged) {
         trace_emit_thread_state(state, pid, tid, t->priority, t->policy);
     }
-    if (trace_bit(trace_site_probed, TRACE_EV_thread_state)) {
+    if (probed && logged) {
+        trace_stamp_take();
+    }
+    if (probed) {
         trace_port_fire(TRACE_EV_thread_state,
                         (const uint64_t[]){pid, tid, t->priority, t->policy, state, t->state});
+    }
+    if (probed && logged) {
+        trace_stamp_end();
     }
     t->state = (uint8_t)state;
 }

@@ -43,6 +43,7 @@ struct fake {
     bool unsynced;              /* a site was set and no sync followed */
     unsigned fired, fired_site; /* calls of trace_port_fire(), and the last one's arguments */
     uint64_t fired_words[5];
+    uint64_t fired_stamp; /* of the event, while they fired; 0: not logged */
     uint8_t fired_data[KYMO_TRACE_USER_COMBINE_MAX]; /* of a user event */
     int retained_error;                              /* what trace_port_retained() says */
     struct kymo_retain_ring ring;                    /* in the window; all 0: none */

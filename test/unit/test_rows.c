@@ -340,6 +340,41 @@ static void a_probe_gets_every_word(void **state)
     assert_int_equal(loss_of(0).made, 0);
 }
 
+/* D's time of an event is its stamp, if the log has it; not if it is lost, as a nested one is. */
+static void a_probe_has_the_stamp_of_its_event(void **state)
+{
+    (void)state;
+    text = "text";
+    fake_boot(1);
+    start_tracing(2, _NTO_TRACE_SETLINEARMODE);
+    struct trace_cpu *cpu = trace_port_cpu_at(0);
+    for (unsigned i = 0; i < 2 * ROWS; i++) {
+        const struct row *row = &rows[i % ROWS];
+        bool lost = i >= ROWS;
+        if (row->site == TRACE_EV_COUNT) {
+            continue;
+        }
+        listen(row->site, true);
+        struct trace_slot *limit = cpu->limit, *full = cpu->full;
+        if (lost) {
+            cpu->limit = cpu->full = NULL;
+            cpu->busy = true;
+        }
+        assert_true(probed(row));
+        if (lost) {
+            cpu->limit = limit;
+            cpu->full = full;
+            cpu->busy = false;
+        }
+        assert_int_equal(fake.fired_stamp, lost ? 0 : trace_clock_last(cpu));
+        assert_int_equal(cpu->stamp, 0);
+        assert_false(trace_port_irq_masked());
+        listen(row->site, false);
+    }
+    assert_int_equal(command(_NTO_TRACE_STOP), 0);
+    assert_int_equal(command(_NTO_TRACE_DEALLOCBUFFER), 0);
+}
+
 /* The log gets what D is not for. */
 static void a_thread_remembers_a_predicate(void **state)
 {
@@ -428,6 +463,7 @@ int main(void)
         cmocka_unit_test(all_rows_in_one_capture),
         cmocka_unit_test(a_row_that_is_off_makes_nothing),
         cmocka_unit_test(a_probe_gets_every_word),
+        cmocka_unit_test(a_probe_has_the_stamp_of_its_event),
         cmocka_unit_test(a_thread_remembers_a_predicate),
         cmocka_unit_test(the_text_has_each_row_once),
     };

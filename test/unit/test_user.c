@@ -176,17 +176,30 @@ static void fired(unsigned times, uint64_t event, uint64_t d1, uint64_t d2, uint
     }
 }
 
-static void each_kind_fires(unsigned before)
+/* What a clause has for `timestamp` is the event's, if it was logged. */
+static void check_stamp(bool logged)
+{
+    struct trace_cpu *cpu = trace_port_cpu_at(0);
+
+    assert_int_equal(fake.fired_stamp, logged ? trace_clock_last(cpu) : 0);
+    assert_int_equal(cpu->stamp, 0);
+    assert_false(trace_port_irq_masked());
+}
+
+static void each_kind_fires(unsigned before, bool logged)
 {
     const uint32_t words[3] = {7, 8, 0x90000000};
 
     assert_int_equal(trace_user_simple(1023, 0xffffffff, 5), 0);
     fired(before + 1, 1023, 0xffffffff, 5, 0);
+    check_stamp(logged);
     assert_int_equal(trace_user_combine(6, words, 3), 0);
     fired(before + 2, 6, 0, 0, 1);
+    check_stamp(logged);
     assert_memory_equal(fake.fired_data, words, sizeof(words));
     assert_int_equal(trace_user_string(8, "text that is cut", 5), 0);
     fired(before + 3, 8, 0, 0, 2);
+    check_stamp(logged);
     assert_string_equal((const char *)fake.fired_data, "text");
     assert_int_equal(trace_user_simple(1024, 1, 2), -EINVAL);
     assert_int_equal(fake.fired, before + 3);
@@ -202,13 +215,13 @@ static void probes_fire_whatever_is_logged(void **state)
     trace_site_probe(TRACE_EV_user_event, true);
     trace_sites_settle();
     assert_true(fake.user_wanted);
-    each_kind_fires(0);
+    each_kind_fires(0, false);
     assert_int_equal(command(_NTO_TRACE_STARTNOSTATE), 0);
     assert_int_equal(command1(_NTO_TRACE_DELCLASS, _NTO_TRACE_USER), 0);
-    each_kind_fires(3);
+    each_kind_fires(3, false);
     assert_int_equal(loss_of(0).made, 0);
     assert_int_equal(command1(_NTO_TRACE_ADDCLASS, _NTO_TRACE_USER), 0);
-    each_kind_fires(6);
+    each_kind_fires(6, true);
     assert_int_equal(loss_of(0).made, 3);
     trace_site_probe(TRACE_EV_user_event, false);
     trace_sites_settle();

@@ -20,7 +20,8 @@ enum { DTRACE_PORT_NAME_MAX = 64 }; /* bytes of a process's name, its NUL includ
 static inline unsigned dtrace_port_cpu(void);          /* number of this CPU */
 static inline uintptr_t dtrace_port_irq_save(void);    /* no other probe fires on this CPU until */
 static inline void dtrace_port_irq_restore(uintptr_t); /* the matching restore */
-static inline uint64_t dtrace_port_timestamp(void);    /* ns, never backward on a CPU */
+/* ns, never backward on a CPU; of an event that is logged, its stamp (trace/stamp.h). */
+static inline uint64_t dtrace_port_timestamp(void);
 /* Returns the machine's part of the current thread. */
 static inline struct dtrace_thread *dtrace_port_thread_state(void);
 /* Returns an identifier of the current thread, unique among living threads and, almost surely,
