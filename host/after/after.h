@@ -86,6 +86,8 @@ struct after_row {
 const struct after_row *after_row_find(const char *provider, const char *function,
                                        const char *name);
 enum after_class after_row_class(const struct after_row *);
+/* Bits of the internal classes of the events that fire it. */
+uint32_t after_row_slot_classes(const struct after_row *);
 /* Bit per word of the site that an event of this form carries; words behind the last one, which
  * read 0, count as carried. */
 uint32_t after_row_carries(const struct after_row *, enum after_form);
@@ -126,8 +128,10 @@ bool after_readable(uint64_t address, size_t bytes);
 
 /* ---- check.c ---------------------------------------------------------------------------- */
 
+/* Bits of the internal classes whose events the image's clauses need: a loss of others is none. */
+extern uint32_t after_used;
 /* Whether all that the image's clauses read is in such a capture; prints what is not. Fills in
- * after_needed. */
+ * after_needed and after_used. */
 bool after_check(const struct dtrace_image *, const struct after_about *);
 /* NULL, or why the capture has no such probe. */
 const char *after_lacks(const char *provider, const char *function, const char *name,

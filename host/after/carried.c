@@ -142,6 +142,24 @@ enum after_class after_row_class(const struct after_row *row)
     return AFTER_NOWHERE;
 }
 
+uint32_t after_row_slot_classes(const struct after_row *row)
+{
+    switch (after_row_class(row)) {
+    case AFTER_KERCALL:
+        return 1u << TRACE_CLASS_KER_CALL | 1u << TRACE_CLASS_KYMO_CALL;
+    case AFTER_USER:
+        return 1u << TRACE_CLASS_USER;
+    case AFTER_INT:
+        return 1u << TRACE_CLASS_INT;
+    case AFTER_COMM:
+        return 1u << TRACE_CLASS_COMM;
+    case AFTER_SYSTEM:
+        return 1u << TRACE_CLASS_SYSTEM;
+    default:
+        return 1u << TRACE_CLASS_PR_TH;
+    }
+}
+
 /* Bits of the words, which are named in their order of the wide form. */
 static uint32_t carried_by(const struct after_event *e, const char *const *form)
 {

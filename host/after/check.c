@@ -7,6 +7,8 @@
  */
 #include "host/after/after.h"
 
+#include "trace/slot.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -21,6 +23,8 @@ struct check {
     uint32_t arguments; /* bit per argN; the last for all behind */
     bool reads_thread, reads_errno;
 };
+
+uint32_t after_used;
 
 /* ---- probes that a capture can't have ------------------------------------------------ */
 
@@ -290,8 +294,10 @@ static void check_probes(struct check *c)
         if (row && matches(c, &names) &&
             !after_lacks(names.provider->name, names.function, names.name, c->about)) {
             check_arguments(c, row);
+            after_used |= after_row_slot_classes(row);
         }
     }
+    after_used |= c->reads_thread ? 1u << TRACE_CLASS_PR_TH : 0;
     if (c->reads_thread && (threads_off || c->about->gate)) {
         lacks(c, "the current thread",
               threads_off ? "is unknown: the capture was recorded without class THREAD"

@@ -240,7 +240,9 @@ static int after_go(struct target *t, unsigned *begin_cpu)
 
     after_now.ns = after_ns(kev_info(a->kev)->start);
     after_now.thread = after_current(0);
-    return dtrace_consumer_go(a->consumer, begin_cpu);
+    int error = dtrace_consumer_go(a->consumer, begin_cpu);
+    after_now.missed = false; /* BEGIN fires in no thread of the capture */
+    return error;
 }
 
 static int after_stop(struct target *t, unsigned *end_cpu)
@@ -340,7 +342,7 @@ static bool after_report(struct target *t)
 
     kymo_progress_end();
     for (unsigned i = 0; i < KEV_CLASSES; i++) {
-        if (after_lost.events[i]) {
+        if (after_lost.events[i] && after_used >> i & 1) {
             fprintf(stderr,
                     "dtrace: %llu events of class %s were lost when the capture was "
                     "recorded: their probes did not fire\n",

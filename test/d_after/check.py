@@ -110,6 +110,20 @@ def losses_are_reported_and_states_learnt_again(rng):
             expect(f"{world.lost} events of class PR_TH were lost" in done.stderr, told(done))
 
 
+def only_losses_that_matter_are_said(rng):
+    world = fabricate.World(rng, 1, wide=False)
+    world.go(50)
+    world.event(0, fabricate.CONTROL, 8, [1 << 8 | fabricate.COMM, 5])
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "lost.kev")
+        world.capture.write(path)
+        done = dtrace(path, "-qn", "sched:::on-cpu { @[pid] = count(); } BEGIN { trace(pid); }")
+        expect(done.returncode == 0 and not done.stderr, told(done))
+        done = dtrace(path, "-qn", "msg:::send { @ = count(); }")
+        expect(done.returncode == 1 and "5 events of class COMM were lost" in done.stderr,
+               told(done))
+
+
 # ---- against kymo print --------------------------------------------------------------------------
 
 def printed(path):
@@ -330,6 +344,7 @@ def memory_does_not_grow_with_the_file(_rng):
 
 
 TESTS = [random_captures_are_as_their_model, losses_are_reported_and_states_learnt_again,
+         only_losses_that_matter_are_said,
          counts_are_those_that_print_has, timestamps_are_the_events_stamps, scripts_print_as_ever,
          what_no_event_has_is_refused_by_name, fast_captures_name_the_form_to_record,
          unknown_forms_are_decided_by_each_event, filtered_captures_refuse_what_was_off,
