@@ -6,6 +6,7 @@
  * test/unit/test_rows.c.
  */
 #include "abi/sys/trace.h"
+#include "trace/assert.h"
 #include "trace/filter.h"
 #include "trace/gate.h"
 #include "trace/hook.h"
@@ -17,6 +18,7 @@ void trace_stamp_begin(void)
     uintptr_t irq = trace_port_irq_save();
     struct trace_cpu *cpu = trace_port_cpu();
 
+    trace_assert(cpu->stamp == 0); /* a firing probe makes no event that fires others */
     cpu->unstamped = trace_clock_last(cpu);
     cpu->stamp_irq = irq;
 }
