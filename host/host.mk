@@ -101,7 +101,7 @@ $(B)/gen/%: host/gen/%.c
 # The event hooks as plain C, of the kernel and of the tests that include trace/hook.h.
 TRACE_TABLES := trace/events.def trace/sites.def
 TRACE_GEN := $(addprefix $(B)/gen/,trace_hooks.h trace_emit.inc.h trace_fire.inc.h trace_events.inc.h \
-	trace_kercalls.inc.h)
+	trace_kercalls.inc.h d_sites.inc.h)
 $(B)/gen/gen_trace_hooks: host/gen/gen_trace_hooks.c host/gen/event_table.c
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CMD_CFLAGS) -o $@ $(filter %.c,$^)
@@ -111,9 +111,9 @@ $(B)/gen/trace_hooks.h: TRACE_GEN_WHAT := hooks
 $(B)/gen/trace_emit.inc.h: TRACE_GEN_WHAT := emit
 $(B)/gen/trace_fire.inc.h: TRACE_GEN_WHAT := fire
 $(B)/gen/trace_events.inc.h: TRACE_GEN_WHAT := text
-$(filter-out %/trace_kercalls.inc.h,$(TRACE_GEN)): $(B)/gen/gen_trace_hooks $(TRACE_TABLES)
+$(filter-out %/trace_kercalls.inc.h %/d_sites.inc.h,$(TRACE_GEN)): $(B)/gen/gen_trace_hooks $(TRACE_TABLES)
 	$(Q)$< $(TRACE_GEN_WHAT) $(TRACE_TABLES) >$@
-$(B)/gen/trace_kercalls.inc.h: $(B)/gen/gen_trace_kercalls
+$(B)/gen/trace_kercalls.inc.h $(B)/gen/d_sites.inc.h: $(B)/gen/%.inc.h: $(B)/gen/gen_%
 	$(Q)$< >$@
 .PHONY: trace-gen
 trace-gen: $(TRACE_GEN)
@@ -145,4 +145,5 @@ include host/kev/kev.mk
 
 -include $(HOST_OBJS:.o=.d) $(HOST_ASAN_OBJS:.o=.d) \
 	$(foreach kind,host-after host-after-asan,$(HOST_AFTER_SRCS:%.c=$(B)/$(kind)/%.d)) $(HOST_DOCS:%=$(B)/gen/gen_%_md.d) \
-	$(GEN_HEADERS:%=$(B)/gen/gen_%_h.d) $(B)/gen/gen_trace_kercalls.d
+	$(GEN_HEADERS:%=$(B)/gen/gen_%_h.d) $(B)/gen/gen_trace_kercalls.d \
+	$(B)/gen/gen_d_sites.d

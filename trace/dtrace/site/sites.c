@@ -11,109 +11,37 @@
 #include "trace/dtrace/site/sites.h"
 
 #include "abi/compiler.h"
-#include "abi/sys/states.h"
 #include "trace/atomic.h"
 #include "trace/dtrace/port.h"
 #include "trace/dtrace/probe.h"
-#include "trace/event_args.h"
 #include "trace/filter.h"
 #include "trace/port.h"
 #include "trace/ring.h"
-#include "trace/sdt_types.h"
 
-enum { ARGUMENTS = 10, FIRST = 5, WORDS = 10, ONE = 6 };
+enum { ARGUMENTS = 10, FIRST = 5, ONE = 6 };
 
 #define PROVIDERS(P) P(sdt) P(sched) P(proc) P(msg) P(intr) P(timer) P(lockstat) P(sysinfo) P(user)
 #define P(name) PROVIDER_##name,
 enum provider { PROVIDERS(P) PROVIDER_COUNT };
 #undef P
 
-struct types {
-    const char *const *name;
-    uint8_t n;
+/* States of a thread that an entry is for, as masks. */
+struct states {
+    uint32_t to, from;
 };
 
+/* Places in the lists that stand before the entries (host/gen/gen_d_sites.c). */
 struct entry {
-    const char *function, *name;
-    struct types types; /* of args[] */
-    uint8_t words[ARGUMENTS];
+    uint16_t name;             /* in texts[] */
+    uint8_t function;          /* in texts[] */
+    uint8_t types;             /* in type_lists[]: of args[], numbers from 1 in type_texts[], to a 0 */
+    uint8_t words;             /* in word_lists[]; IDENTITY */
+    uint8_t states;            /* in state_pairs[]; ANY */
     uint8_t provider, site;
-    uint32_t to, from; /* states; all ones: any */
 };
+enum { IDENTITY = 0, ANY = 0 };
 
-#define IDENTITY \
-    { \
-        0, 1, 2, 3, 4, 5, 6, 7, 8, 9 \
-    }
-#define ALL 0xffffffffu
-
-/* Counts from 0, once for each use. */
-enum { BEFORE_ROWS = __COUNTER__ };
-#define ROW_NUMBER (__COUNTER__ - BEFORE_ROWS - 1)
-
-static const struct entry entries[] = {
-#define EVENT(id, CLASS, number, EXT, NAME, fast, wide, doc) \
-    {.provider = PROVIDER_sdt, \
-     .function = #CLASS, \
-     .name = #id, \
-     .words = IDENTITY, \
-     .site = TRACE_EV_##id, \
-     .to = ALL, \
-     .from = ALL},
-#define EVENT_STATE(id, CLASS, number, EXT, NAME, fast, wide, doc) \
-    {.provider = PROVIDER_sdt, \
-     .function = #CLASS, \
-     .name = #id, \
-     .words = IDENTITY, \
-     .site = TRACE_EV_thread_state, \
-     .to = 1u << (number), \
-     .from = ALL},
-#define EVENT_CONTROL(...)
-#include "trace/events.def"
-#undef EVENT
-#undef EVENT_STATE
-#undef EVENT_CONTROL
-#define ENTRY(prov, func, probe, id, NEW, OLD) \
-    .provider = PROVIDER_##prov, .function = (func), .name = (probe), .site = TRACE_EV_##id, \
-    .to = (NEW), .from = (OLD)
-#define LIST(...) \
-    { \
-        __VA_ARGS__ \
-    }
-#define ARGS(...) LIST(__VA_ARGS__)
-#define A(type, word) word
-#define PROBE(prov, func, probe, id, NEW, OLD, args, doc) \
-    {ENTRY(prov, func, probe, id, NEW, OLD), .words = args},
-#define PROBE_TYPED(prov, func, probe, id, NEW, OLD, args, typed, doc) \
-    {ENTRY(prov, func, probe, id, NEW, OLD), .words = args},
-#include "trace/probes.def"
-#undef PROBE
-#undef PROBE_TYPED
-#undef A
-/* The tables once more, for the types. */
-#undef LIST
-#define LIST(...) \
-    { \
-        (const char *const[]){__VA_ARGS__}, \
-            sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *) \
-    }
-#define A(type, name) SDT_TYPE_##type
-#define EVENT(id, CLASS, number, EXT, NAME, fast, wide, doc) \
-    [ROW_NUMBER].types = LIST(TRACE_ARGS(fast, wide)),
-#define EVENT_CONTROL(...)
-#include "trace/events.def"
-#undef EVENT
-#undef EVENT_CONTROL
-#undef A
-#define A(type, word) #type
-#define TYPES(...) LIST(__VA_ARGS__)
-#define PROBE(prov, func, probe, id, NEW, OLD, args, doc) [ROW_NUMBER].types = args,
-#define PROBE_TYPED(prov, func, probe, id, NEW, OLD, args, typed, doc) [ROW_NUMBER].types = typed,
-#include "trace/probes.def"
-#undef PROBE
-#undef PROBE_TYPED
-#undef A
-};
+#include "build/gen/d_sites.inc.h"
 enum { ENTRIES = sizeof(entries) / sizeof(*entries) };
 _Static_assert(TRACE_EV_COUNT <= UINT8_MAX, "entry.site");
 
@@ -138,12 +66,14 @@ static inline uint64_t sites_word(const uint64_t *words, unsigned n)
 
 static inline bool sites_matches(const struct entry *entry, const uint64_t *words)
 {
-    return (entry->to >> words[4] & 1) && (entry->from >> words[5] & 1);
+    const struct states *states = &state_pairs[entry->states];
+
+    return (states->to >> words[4] & 1) && (states->from >> words[5] & 1);
 }
 
 static __attribute__((noinline)) void fire_mapped(const struct listener *l, const uint64_t *words)
 {
-    const uint8_t *w = l->entry->words;
+    const uint8_t *w = word_lists[l->entry->words];
     uint64_t args[FIRST];
 
     if (!l->always && !sites_matches(l->entry, words)) {
@@ -189,25 +119,27 @@ void trace_port_fire(unsigned id, const uint64_t *words)
     dtrace_port_irq_restore(irq);
 }
 
+static COLD const char *sites_argument_type(uint32_t probe, void *arg, unsigned n)
+{
+    const struct listener *l = arg;
+    const uint8_t *type = &type_lists[l->entry->types];
+
+    (void)probe;
+    for (; n > 0 && *type; n--) {
+        type++;
+    }
+    return *type ? &texts[type_texts[*type - 1]] : NULL;
+}
+
 static uint64_t sites_argument(uint32_t probe, void *arg, unsigned n)
 {
     const struct listener *l = arg;
-
-    (void)probe;
     const uint64_t *words = trace_port_cpu()->fired;
 
-    if (n >= ARGUMENTS || (n >= FIRST && n >= l->entry->types.n)) {
-        return 0;
+    if (n >= FIRST) { /* only sdt has them: they are the site's */
+        return n < ARGUMENTS && sites_argument_type(probe, arg, n) ? words[n] : 0;
     }
-    return l->straight ? words[n] : sites_word(words, l->entry->words[n]);
-}
-
-static const char *sites_argument_type(uint32_t probe, void *arg, unsigned n)
-{
-    const struct listener *l = arg;
-
-    (void)probe;
-    return n < l->entry->types.n ? l->entry->types.name[n] : NULL;
+    return sites_word(words, word_lists[l->entry->words][n]);
 }
 
 static void set_skip(unsigned site)
@@ -277,24 +209,14 @@ static COLD void sites_disable(uint32_t probe, void *arg)
      .argument_type = sites_argument_type},
 static const struct dtrace_provider providers[PROVIDER_COUNT] = {PROVIDERS(P)};
 
-static bool is_straight(const struct entry *entry)
-{
-    unsigned i = 0;
-
-    while (i < FIRST && entry->words[i] == i) {
-        i++;
-    }
-    return i == FIRST;
-}
-
-static void listener_make(struct listener *l, const struct entry *entry,
-                          const struct dtrace_provider *provider)
+static COLD void listener_make(struct listener *l, const struct entry *entry,
+                               const struct dtrace_provider *provider)
 {
     l->entry = entry;
-    l->always = (entry->to & entry->from) == ALL;
-    l->straight = l->always && is_straight(entry);
-    l->probe =
-        dtrace_probe_at(dtrace_probe_add(provider, "kernel", entry->function, entry->name, l));
+    l->always = entry->states == ANY;
+    l->straight = l->always && entry->words == IDENTITY;
+    l->probe = dtrace_probe_at(dtrace_probe_add(provider, "kernel", &texts[entry->function],
+                                                &texts[entry->name], l));
 }
 
 /* The log's events are sdt's probes. */
@@ -306,7 +228,7 @@ bool dtrace_sites_event(const struct dtrace_probe *probe, unsigned *site, unsign
         return false;
     }
     *site = l->entry->site;
-    *number = (unsigned)__builtin_ctz(l->entry->to);
+    *number = (unsigned)__builtin_ctz(state_pairs[l->entry->states].to);
     return true;
 }
 
