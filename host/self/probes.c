@@ -7,7 +7,7 @@
 
 static struct dt_probe_info info_of(const struct dtrace_probe_names *names)
 {
-    const struct dtrace_attributes *attributes = &names->provider->attributes;
+    const struct dtrace_attributes *attributes = &names->provider->ops->attributes;
 
     return (struct dt_probe_info){
         .id = names->id,

@@ -230,12 +230,12 @@ static void fbt_settle_all(void)
 }
 
 static void fbt_provide(const char *module, const char *function, const char *name);
-static const struct dtrace_provider provider = {.name = "fbt",
-                                                .attributes = DTRACE_KERNEL_ATTRIBUTES,
-                                                .provide = fbt_provide,
-                                                .enable = fbt_enable,
-                                                .disable = fbt_disable,
-                                                .settle = fbt_settle_all};
+static const struct dtrace_provider_ops fbt_ops = {.attributes = DTRACE_KERNEL_ATTRIBUTES,
+                                                   .provide = fbt_provide,
+                                                   .enable = fbt_enable,
+                                                   .disable = fbt_disable,
+                                                   .settle = fbt_settle_all};
+static const struct dtrace_provider provider = {"fbt", &fbt_ops};
 
 /* A name of the table, and what its functions have. */
 struct fbt_name {

@@ -130,14 +130,14 @@ static const char *syscall_argument_type(uint32_t probe, void *arg, unsigned n)
     return n < ARGUMENTS ? "uintptr_t" : NULL;
 }
 
-static const struct dtrace_provider provider = {.name = "syscall",
-                                                .attributes = DTRACE_KERNEL_ATTRIBUTES,
-                                                .enable = syscall_enable,
-                                                .disable = syscall_disable,
-                                                .settle = trace_sites_settle,
-                                                .argument = syscall_argument,
-                                                .argument_type = syscall_argument_type,
-                                                .own = DTRACE_OWN_CURRENT};
+static const struct dtrace_provider_ops syscall_ops = {.attributes = DTRACE_KERNEL_ATTRIBUTES,
+                                                       .enable = syscall_enable,
+                                                       .disable = syscall_disable,
+                                                       .settle = trace_sites_settle,
+                                                       .argument = syscall_argument,
+                                                       .argument_type = syscall_argument_type,
+                                                       .own = DTRACE_OWN_CURRENT};
+static const struct dtrace_provider provider = {"syscall", &syscall_ops};
 
 bool dtrace_syscall_event(const struct dtrace_probe *probe, unsigned *site, unsigned *number)
 {

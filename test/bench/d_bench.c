@@ -94,7 +94,8 @@ static const struct {
              {"d_pred_false", pred_false},
              {"d_pred_cached", pred_cached}};
 
-static const struct dtrace_provider provider = {.name = "bench"};
+static const struct dtrace_provider_ops ops;
+static const struct dtrace_provider provider = {"bench", &ops};
 
 static void die(const char *what)
 {

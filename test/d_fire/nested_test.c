@@ -23,7 +23,8 @@ static uint64_t argument(uint32_t probe, void *arg, unsigned n)
     return n;
 }
 
-static const struct dtrace_provider provider = {.name = "nesting", .argument = argument};
+static const struct dtrace_provider_ops ops = {.argument = argument};
+static const struct dtrace_provider provider = {"nesting", &ops};
 
 static int open_nested(void **state)
 {

@@ -14,9 +14,10 @@
 
 enum { CURRENT = 42, PARENT = 41, OTHER = 40, EPERM_ = 1, SECRET = 0x5ec7e7 };
 
-static const struct dtrace_provider owned = {.name = "owned", .own = DTRACE_OWN_CURRENT};
-static const struct dtrace_provider ticking = {.name = "ticking",
-                                               .own = DTRACE_OWN_CURRENT | DTRACE_OWN_TICK};
+static const struct dtrace_provider_ops owned_ops = {.own = DTRACE_OWN_CURRENT};
+static const struct dtrace_provider_ops ticking_ops = {.own = DTRACE_OWN_CURRENT | DTRACE_OWN_TICK};
+static const struct dtrace_provider owned = {"owned", &owned_ops};
+static const struct dtrace_provider ticking = {"ticking", &ticking_ops};
 static uint32_t call, tick, sample;
 static const char value[] = "ldgs arg0 r1; ret r1";
 static uint64_t kernel_word, user_word;
@@ -185,7 +186,7 @@ static void test_probes_of_the_kernel(void **state)
     assert_int_equal(target.refusal.reason, DTRACE_REASON_NEEDS_KERNEL);
     assert_int_equal(create_on("*e*"), 0);
     for (uint32_t i = 0; i < target.consumer->necbs; i++) {
-        assert_true(target.consumer->ecbs[i].probe->provider->own);
+        assert_true(target.consumer->ecbs[i].probe->provider->ops->own);
     }
     assert_int_not_equal(target.consumer->necbs, 0);
 }

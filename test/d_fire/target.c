@@ -23,8 +23,8 @@ static void disable(uint32_t probe, void *arg)
     (void)arg;
 }
 
-static const struct dtrace_provider provider = {
-    .name = "test", .enable = enable, .disable = disable};
+static const struct dtrace_provider_ops ops = {.enable = enable, .disable = disable};
+static const struct dtrace_provider provider = {"test", &ops};
 
 int target_open(void **state)
 {

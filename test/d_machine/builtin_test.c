@@ -168,7 +168,7 @@ static void test_arrays(void **state)
     run_faults("ldga 3 r0 r2; ret r2", DIF_FAULT_ILLOP, 0, 0);
     run_faults("ldga 128 r0 r2; ret r2", DIF_FAULT_ILLOP, 0, 0);
     world_load("ldgs arg5 r1; ret r1", NULL);
-    world.provider.argument = NULL;
+    world.ops.argument = NULL;
     assert_int_equal(world_run(0), 0);
 }
 

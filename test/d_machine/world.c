@@ -22,7 +22,8 @@ int world_open(void **state)
     memset(&world, 0, sizeof(world));
     fake_reset();
     fake_dynvar_reset();
-    world.provider = (struct dtrace_provider){.name = "prov", .argument = sixth};
+    world.ops = (struct dtrace_provider_ops){.argument = sixth};
+    world.provider = (struct dtrace_provider){"prov", &world.ops};
     world.probe = (struct dtrace_probe){
         .provider = &world.provider, .module = "mod", .function = "func", .name = "name", .id = 17};
     world.ecb = (struct dtrace_ecb){.probe = &world.probe, .epid = 5};

@@ -24,6 +24,7 @@ struct world {
     struct dtrace_probe probe;
     struct dtrace_ecb ecb;
     uint64_t args[5];
+    struct dtrace_provider_ops ops;
     struct dtrace_provider provider;
     uint32_t strsize;
     bool loaded;

@@ -58,7 +58,8 @@ void pair_init(void)
 {
     static struct dtrace_probe probe;
 
-    pair.provider = (struct dtrace_provider){.name = "prov", .argument = sixth};
+    static const struct dtrace_provider_ops ops = {.argument = sixth};
+    pair.provider = (struct dtrace_provider){"prov", &ops};
     probe = (struct dtrace_probe){
         .provider = &pair.provider, .module = "mod", .function = "func", .name = "name", .id = 17};
     pair_init_on(&probe);

@@ -556,7 +556,8 @@ static uint64_t sixth(uint32_t id, void *arg, unsigned n)
 
 int main(void)
 {
-    static const struct dtrace_provider provider = {.name = "prov", .argument = sixth};
+    static const struct dtrace_provider_ops ops = {.argument = sixth};
+    static const struct dtrace_provider provider = {"prov", &ops};
     uint64_t seed = number("SEED", 1), steps = number("STEPS", STEPS);
 
     steps = steps > 1 ? steps / SHARE : 1;

@@ -75,7 +75,7 @@ static DTRACE_HOT uint64_t builtin_argument(const struct dtrace_context *c, unsi
     if (n < FIRED_ARGS) {
         return c->args[n];
     }
-    return probe->provider->argument ? probe->provider->argument(probe->id, probe->arg, n) : 0;
+    return probe->provider->ops->argument ? probe->provider->ops->argument(probe->id, probe->arg, n) : 0;
 }
 
 static uint64_t builtin_illegal(struct dtrace_context *c)

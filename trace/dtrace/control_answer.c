@@ -77,8 +77,8 @@ static uint32_t put_probe(uint8_t *out, uint32_t room, const struct dtrace_probe
             return 0;
         }
     }
-    while (p->provider->argument_type && head.arguments < UINT8_MAX) {
-        const char *type = p->provider->argument_type(p->id, p->arg, head.arguments);
+    while (p->provider->ops->argument_type && head.arguments < UINT8_MAX) {
+        const char *type = p->provider->ops->argument_type(p->id, p->arg, head.arguments);
         if (!type) {
             break;
         }
@@ -92,7 +92,7 @@ static uint32_t put_probe(uint8_t *out, uint32_t room, const struct dtrace_probe
     }
     head.size = (uint16_t)w.at;
 
-    __builtin_memcpy(head.name, &p->provider->attributes, sizeof(struct dtrace_attributes));
+    __builtin_memcpy(head.name, &p->provider->ops->attributes, sizeof(struct dtrace_attributes));
     __builtin_memcpy(out, &head, sizeof(head));
     return w.at;
 }
@@ -129,7 +129,7 @@ int dtrace_answer_probes(struct dtrace_control_request *r)
     }
     for (unsigned i = 0; i < DTRACE_CONTROL_LOOK_MAX && id < dtrace_probe_count; i++, id++) {
         const struct dtrace_probe *p = dtrace_probe_at(id + 1);
-        if ((p->provider->own || r->rights & DTRACE_MAY_KERNEL) &&
+        if ((p->provider->ops->own || r->rights & DTRACE_MAY_KERNEL) &&
             dtrace_probe_matches(p, names[0], names[1], names[2], names[3])) {
             uint32_t n = put_probe(r->out + at, room - at, p);
             if (n == 0) {

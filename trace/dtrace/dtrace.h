@@ -46,8 +46,8 @@ struct dtrace_attributes { /* stability: name, data, dependency class of provide
     uint8_t name[5], data[5], dependency[5];
 };
 
-struct dtrace_provider {
-    const char *name;
+/* What providers may have in common; those of one kind share it. */
+struct dtrace_provider_ops {
     struct dtrace_attributes attributes;
     /* Called when a description that matches no probe names this provider: creates the probes it
      * asks for. */
@@ -70,6 +70,10 @@ struct dtrace_provider {
     /* Whether a consumer that may observe only its own processes may use these probes:
      * DTRACE_OWN_*. 0: it may not. */
     uint8_t own;
+};
+struct dtrace_provider {
+    const char *name;
+    const struct dtrace_provider_ops *ops;
 };
 /* Its probes fire while an own process is current; the others fire, too, if they belong to no
  * process: all of them, or those whose names begin with "tick". */

@@ -34,7 +34,7 @@ static const char *enable_text(const struct maker *m, uint32_t offset)
 static bool enable_matches(const struct maker *m, const struct dtrace_image_ecb *e,
                            const struct dtrace_probe *p)
 {
-    if (m->c->own && !p->provider->own) {
+    if (m->c->own && !p->provider->ops->own) {
         return false;
     }
     if (e->probe) {

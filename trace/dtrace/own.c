@@ -112,7 +112,7 @@ void dtrace_own_restrict(struct dtrace_code *code)
 
 static bool own_is_tick(const struct dtrace_ecb *e)
 {
-    return e->probe->provider->own & DTRACE_OWN_TICK && e->probe->name[0] == 't';
+    return e->probe->provider->ops->own & DTRACE_OWN_TICK && e->probe->name[0] == 't';
 }
 
 static bool own_is_current(const struct dtrace_consumer *c)
@@ -123,7 +123,7 @@ static bool own_is_current(const struct dtrace_consumer *c)
 bool dtrace_own_sees(const struct dtrace_ecb *e)
 {
     return own_is_current(e->consumer) || own_is_tick(e) ||
-           e->probe->provider->own & DTRACE_OWN_ANY;
+           e->probe->provider->ops->own & DTRACE_OWN_ANY;
 }
 
 bool dtrace_own_fires(const struct dtrace_ecb *e, struct dtrace_context *c, const uint64_t **args)

@@ -109,8 +109,8 @@ static void probe_provide(bool own, const char *provider, const char *const name
 {
     for (unsigned i = 0; i < provider_count; i++) {
         const struct dtrace_provider *p = providers[i];
-        if (p->provide && (p->own || !own) && dtrace_glob(provider, p->name)) {
-            p->provide(names[0], names[1], names[2]);
+        if (p->ops->provide && (p->ops->own || !own) && dtrace_glob(provider, p->name)) {
+            p->ops->provide(names[0], names[1], names[2]);
         }
     }
 }
@@ -139,8 +139,8 @@ int dtrace_probe_enable(struct dtrace_probe *p, struct dtrace_ecb *ecb)
 {
     struct dtrace_ecb **link = &p->ecbs;
 
-    if (p->enabled == 0 && p->provider->enable) {
-        int error = p->provider->enable(p->id, p->arg);
+    if (p->enabled == 0 && p->provider->ops->enable) {
+        int error = p->provider->ops->enable(p->id, p->arg);
         if (error) {
             return error;
         }
@@ -158,7 +158,7 @@ int dtrace_probe_enable(struct dtrace_probe *p, struct dtrace_ecb *ecb)
     trace_atomic_store(&p->predicate_id, 0, __ATOMIC_RELEASE);
     trace_atomic_store(link, ecb, __ATOMIC_RELEASE);
     predicate_update(p);
-    int error = p->provider->changed ? p->provider->changed(p->id, p->arg) : 0;
+    int error = p->provider->ops->changed ? p->provider->ops->changed(p->id, p->arg) : 0;
     if (error) {
         dtrace_probe_disable(p, ecb);
     }
@@ -179,11 +179,11 @@ void dtrace_probe_disable(struct dtrace_probe *p, struct dtrace_ecb *ecb)
     trace_atomic_store(link, ecb->next, __ATOMIC_RELEASE);
     predicate_update(p);
     if (--p->enabled > 0) {
-        if (p->provider->changed) {
-            p->provider->changed(p->id, p->arg);
+        if (p->provider->ops->changed) {
+            p->provider->ops->changed(p->id, p->arg);
         }
-    } else if (p->provider->disable) {
-        p->provider->disable(p->id, p->arg);
+    } else if (p->provider->ops->disable) {
+        p->provider->ops->disable(p->id, p->arg);
     }
 }
 
@@ -200,15 +200,14 @@ bool dtrace_probe_wanted(const struct dtrace_probe *p, unsigned cpu, bool once)
 void dtrace_probes_settle(void)
 {
     for (unsigned i = 0; i < provider_count; i++) {
-        if (providers[i]->settle) {
-            providers[i]->settle();
+        if (providers[i]->ops->settle) {
+            providers[i]->ops->settle();
         }
     }
 }
 
 /* Stable in all its names; common to all architectures. */
-static const struct dtrace_provider dtrace_provider = {
-    .name = "dtrace",
+static const struct dtrace_provider_ops dtrace_ops = {
     .argument = dtrace_error_argument,
     .own = DTRACE_OWN_CURRENT | DTRACE_OWN_ANY,
     .attributes = {.name = {DTRACE_STABLE, DTRACE_PRIVATE, DTRACE_PRIVATE, DTRACE_STABLE,
@@ -218,6 +217,7 @@ static const struct dtrace_provider dtrace_provider = {
                    .dependency = {DTRACE_COMMON, DTRACE_UNKNOWN, DTRACE_UNKNOWN, DTRACE_COMMON,
                                   DTRACE_COMMON}},
 };
+static const struct dtrace_provider dtrace_provider = {"dtrace", &dtrace_ops};
 
 void dtrace_machine_init(void)
 {

@@ -60,8 +60,7 @@ void dtrace_profile_fire(const struct dtrace_profile *p, const uint64_t args[5])
 static void profile_provide(const char *module, const char *function, const char *name);
 
 /* Evolving, except names without meaning; the class is common. */
-static const struct dtrace_provider provider = {
-    .name = "profile",
+static const struct dtrace_provider_ops profile_ops = {
     .attributes = {.name = {DTRACE_EVOLVING, DTRACE_UNSTABLE, DTRACE_PRIVATE, DTRACE_EVOLVING,
                             DTRACE_EVOLVING},
                    .data = {DTRACE_EVOLVING, DTRACE_UNSTABLE, DTRACE_PRIVATE, DTRACE_EVOLVING,
@@ -74,6 +73,7 @@ static const struct dtrace_provider provider = {
     .changed = profile_changed,
     .own = DTRACE_OWN_CURRENT | DTRACE_OWN_TICK,
 };
+static const struct dtrace_provider provider = {"profile", &profile_ops};
 
 /* Returns the text after the prefix; NULL: the text doesn't begin with it. */
 static const char *profile_behind(const char *text, const char *prefix)

@@ -199,15 +199,15 @@ static COLD void sites_disable(uint32_t probe, void *arg)
     dtrace_site_want(l->entry->site, false);
 }
 
-#define P(n) \
-    {.name = #n, \
-     .attributes = DTRACE_KERNEL_ATTRIBUTES, \
-     .enable = sites_enable, \
-     .disable = sites_disable, \
-     .settle = trace_sites_settle, \
-     .argument = sites_argument, \
-     .argument_type = sites_argument_type},
+static const struct dtrace_provider_ops sites_ops = {.attributes = DTRACE_KERNEL_ATTRIBUTES,
+                                                     .enable = sites_enable,
+                                                     .disable = sites_disable,
+                                                     .settle = trace_sites_settle,
+                                                     .argument = sites_argument,
+                                                     .argument_type = sites_argument_type};
+#define P(name) {#name, &sites_ops},
 static const struct dtrace_provider providers[PROVIDER_COUNT] = {PROVIDERS(P)};
+#undef P
 
 static COLD void listener_make(struct listener *l, const struct entry *entry,
                                const struct dtrace_provider *provider)
