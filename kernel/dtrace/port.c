@@ -134,7 +134,7 @@ uint64_t dtrace_port_curthread(void)
 /* Generations that progenyof() looks back: it runs in probe context. */
 #define ANCESTORS_MOST (CONFIG_PROCESSES < 64 ? CONFIG_PROCESSES : 64)
 
-bool dtrace_port_descends(int32_t pid)
+COLD bool dtrace_port_descends(int32_t pid)
 {
     int32_t ancestor = dtrace_port_pid();
 
@@ -162,7 +162,7 @@ static const struct process *process_of(int32_t pid)
 }
 
 /* The name stays in the table until another process takes the slot. */
-const char *dtrace_port_pidname(int32_t pid)
+COLD const char *dtrace_port_pidname(int32_t pid)
 {
     const struct process *proc = process_of(pid);
 
@@ -252,7 +252,7 @@ static uint64_t thread_word(const struct thread *t, uint32_t word)
     }
 }
 
-uint64_t dtrace_port_lwpinfo(int32_t pid, int32_t tid, uint32_t word)
+COLD uint64_t dtrace_port_lwpinfo(int32_t pid, int32_t tid, uint32_t word)
 {
     const struct process *proc = process_of(pid);
 
@@ -414,7 +414,7 @@ void dtrace_port_run_on(unsigned cpu, void (*fn)(void *arg), void *arg)
 }
 
 /* xorshift64*, one state per CPU. */
-uint64_t dtrace_port_random(void)
+COLD uint64_t dtrace_port_random(void)
 {
     static uint64_t states[CONFIG_CPUS]; /* [c] */
     uint64_t *state = &states[dtrace_port_cpu()];
@@ -440,18 +440,18 @@ void dtrace_port_logstop(void)
     trace_trigger();
 }
 
-void dtrace_port_panic(void)
+COLD void dtrace_port_panic(void)
 {
     kernel_panic("panic() of a D program, pid %d", (int)dtrace_port_pid());
 }
 
-void dtrace_port_breakpoint(void)
+COLD void dtrace_port_breakpoint(void)
 {
     kernel_panic("breakpoint() of a D program, pid %d: there is no debugger",
                  (int)dtrace_port_pid());
 }
 
-void dtrace_port_chill(uint64_t ns)
+COLD void dtrace_port_chill(uint64_t ns)
 {
     uint64_t until = arch_cycles() + clock_ns_to_cycles(ns);
 

@@ -260,7 +260,7 @@ static __attribute__((noinline)) void fire_more(const struct dtrace_ecb *e, cons
 }
 
 /* Fires every ECB on the probe; nearly always there is one. */
-static DTRACE_HOT void fire_fire_all(const struct dtrace_probe *p, const uint64_t args[5])
+void dtrace_probe_fire(const struct dtrace_probe *p, const uint64_t args[5])
 {
     const struct dtrace_ecb *e = trace_atomic_load(&p->ecbs, __ATOMIC_ACQUIRE);
 
@@ -274,11 +274,6 @@ static DTRACE_HOT void fire_fire_all(const struct dtrace_probe *p, const uint64_
     }
 }
 
-void dtrace_probe_fire(const struct dtrace_probe *p, const uint64_t args[5])
-{
-    fire_fire_all(p, args);
-}
-
 void dtrace_probe_fire_once(const struct dtrace_probe *p, const uint64_t args[5])
 {
     const struct dtrace_ecb *e = trace_atomic_load(&p->ecbs, __ATOMIC_ACQUIRE);
@@ -288,18 +283,6 @@ void dtrace_probe_fire_once(const struct dtrace_probe *p, const uint64_t args[5]
         if (e->consumer->first_cpu == cpu) {
             dtrace_ecb_fire(e, args);
         }
-    }
-}
-
-void dtrace_fire(uint32_t probe, uint64_t arg0, uint64_t arg1, uint64_t arg2, uint64_t arg3,
-                 uint64_t arg4)
-{
-    const struct dtrace_probe *p = dtrace_probe_at(probe);
-
-    if (!dtrace_probe_skips(p)) {
-        uintptr_t irq = dtrace_port_irq_save();
-        fire_fire_all(p, (const uint64_t[]){arg0, arg1, arg2, arg3, arg4});
-        dtrace_port_irq_restore(irq);
     }
 }
 
