@@ -233,8 +233,8 @@ include scripts/assert.mk
 HOST_CC ?= cc
 HOST_CFLAGS ?= -std=gnu11 -O2 -g -Wall -Wextra -Werror -I.
 
-MKFBT_SRCS := $(wildcard host/fbt/*.c) host/remote/elf_id.c
-$(B)/tools/mkfbt: $(MKFBT_SRCS) $(wildcard host/fbt/*.h host/fbt/*.def)
+MKFBT_SRCS := $(wildcard host/fbt/*.c) host/gen/short_texts.c host/remote/elf_id.c
+$(B)/tools/mkfbt: $(MKFBT_SRCS) host/gen/short_texts.h $(wildcard host/fbt/*.h host/fbt/*.def)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -D_GNU_SOURCE -o $@ $(MKFBT_SRCS) -lelf
 

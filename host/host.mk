@@ -101,7 +101,7 @@ $(B)/gen/%: host/gen/%.c
 # The event hooks as plain C, of the kernel and of the tests that include trace/hook.h.
 TRACE_TABLES := trace/events.def trace/sites.def
 TRACE_GEN := $(addprefix $(B)/gen/,trace_hooks.h trace_emit.inc.h trace_fire.inc.h trace_events.inc.h \
-	trace_kercalls.inc.h d_sites.inc.h)
+	trace_kercalls.inc.h d_sites.inc.h d_reasons.inc.h)
 $(B)/gen/gen_trace_hooks: host/gen/gen_trace_hooks.c host/gen/event_table.c
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CMD_CFLAGS) -o $@ $(filter %.c,$^)
@@ -111,10 +111,14 @@ $(B)/gen/trace_hooks.h: TRACE_GEN_WHAT := hooks
 $(B)/gen/trace_emit.inc.h: TRACE_GEN_WHAT := emit
 $(B)/gen/trace_fire.inc.h: TRACE_GEN_WHAT := fire
 $(B)/gen/trace_events.inc.h: TRACE_GEN_WHAT := text
-$(filter-out %/trace_kercalls.inc.h %/d_sites.inc.h,$(TRACE_GEN)): $(B)/gen/gen_trace_hooks $(TRACE_TABLES)
+$(filter-out %/trace_kercalls.inc.h %/d_sites.inc.h %/d_reasons.inc.h,$(TRACE_GEN)): $(B)/gen/gen_trace_hooks $(TRACE_TABLES)
 	$(Q)$< $(TRACE_GEN_WHAT) $(TRACE_TABLES) >$@
-$(B)/gen/trace_kercalls.inc.h $(B)/gen/d_sites.inc.h: $(B)/gen/%.inc.h: $(B)/gen/gen_%
+$(B)/gen/trace_kercalls.inc.h $(B)/gen/d_sites.inc.h $(B)/gen/d_reasons.inc.h: $(B)/gen/%.inc.h: $(B)/gen/gen_%
 	$(Q)$< >$@
+$(B)/gen/gen_d_reasons: host/gen/gen_d_reasons.c host/gen/short_texts.c host/gen/short_texts.h trace/dtrace/reasons.def
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CMD_CFLAGS) -o $@ $(filter %.c,$^)
+$(HOST_MACHINE_SRCS:%.c=$(B)/host/%.o) $(HOST_MACHINE_SRCS:%.c=$(B)/host-asan/%.o): | $(TRACE_GEN)
 .PHONY: trace-gen
 trace-gen: $(TRACE_GEN)
 

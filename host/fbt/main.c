@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "host/fbt/kernel.h"
-#include "host/fbt/names.h"
+#include "host/gen/short_texts.h"
 #include "host/remote/elf_id.h"
 
 enum { SLOT_BYTES = 36, OFFSET_MAX = 0x8000 };
@@ -24,7 +24,8 @@ enum {
     FBT_RETURN_PAD = 4,
     FBT_RETURN_TAIL = 8,
     FBT_REST = 4,
-    FBT_PLACE_BYTES = 3
+    FBT_PLACE_BYTES = 3,
+    FBT_NAME_MOST = 64
 };
 
 static int by_name(const void *a, const void *b)
@@ -139,7 +140,7 @@ static void print_bytes(FILE *out, const char *name, const unsigned char *bytes,
 static void print_names(FILE *out, struct fbt_function **list, size_t n)
 {
     const char **names = calloc(n + 1, sizeof(*names));
-    struct fbt_short_names s;
+    struct short_texts s;
     size_t different = 0;
 
     if (!names) {
@@ -150,7 +151,7 @@ static void print_names(FILE *out, struct fbt_function **list, size_t n)
             names[different++] = list[i]->name;
         }
     }
-    fbt_names_shorten(&s, names, different);
+    short_texts_make(&s, names, different, FBT_NAME_MOST);
     print_bytes(out, "fbt_names", s.bytes, s.n);
     print_bytes(out, "fbt_pairs", s.pairs[0], 2 * s.npairs);
     free(s.bytes);

@@ -27,6 +27,7 @@
 #include "kernel/entry/entry.h"
 #include "trace/dtrace/port.h"
 #include "trace/dtrace/probe.h"
+#include "trace/dtrace/short_text.h"
 
 enum { ENTRY, RETURN, KINDS };
 enum { NAMES_BLOCK = 4 * FBT_NAME_MOST }; /* bytes of memory for names at a time */
@@ -247,28 +248,10 @@ struct fbt_name {
     bool has[KINDS];
 };
 
-/* Returns where the text continues. The depth of pairs within each other is limited. */
-static COLD char *text_add(char *text, unsigned code)
-{
-    if (code < FBT_PAIR) {
-        *text = (char)code;
-        return text + 1;
-    }
-    const uint8_t *pair = &fbt_pairs[2 * (code - FBT_PAIR)];
-    return text_add(text_add(text, pair[0]), pair[1]);
-}
-
 /* Makes the text of the next name from that of the one before. */
 static void name_next(struct fbt_name *name)
 {
-    const uint8_t *code = name->next;
-    char *text = &name->text[*code++ - 1];
-
-    while (*code >= FBT_LITERAL) {
-        text = text_add(text, *code++);
-    }
-    *text = '\0';
-    name->next = code;
+    name->next = dtrace_short_text(name->next, fbt_pairs, name->text);
     name->copy = NULL;
 }
 

@@ -45,16 +45,10 @@ extern const unsigned fbt_function_count;
 #define FBT_RETURN_TAIL 8u
 #define FBT_REST 4 /* shifted */
 #define FBT_PLACE_BYTES 3
-/* The names, one for functions of the same name. A byte below FBT_LITERAL begins one: so many
- * characters less one it has of the name before. What follows are characters, or from FBT_PAIR on
- * numbers in fbt_pairs[], whose two bytes stand for it; they may be such numbers themselves,
- * FBT_DEPTH_MOST deep. After the last name another one begins. */
+/* The names, one for functions of the same name, stored short (trace/dtrace/short_text.h). */
 extern const uint8_t fbt_names[];
 extern const uint8_t fbt_pairs[];
-#define FBT_LITERAL 0x20
-#define FBT_PAIR 0x80
 #define FBT_NAME_MOST 64 /* bytes of a name, with its NUL */
-#define FBT_DEPTH_MOST 8
 /* The build id of the kernel that the table was made from. All 0: this kernel, which contains the
  * table. */
 extern const uint8_t fbt_code_id[20];

@@ -6,7 +6,7 @@ D_BENCH_OBJS := $(patsubst %.c,$(B)/bench/d/%.o,$(filter-out %/subr_none.c trace
 	trace/dtrace/*.c)) test/bench/d_bench.c test/bench/d_bench_port.c host/self/port_nolog.c test/d_machine/assemble.c \
 	test/d_machine/builder.c)
 
-$(B)/bench/d/%.o: %.c
+$(B)/bench/d/%.o: %.c | $(TRACE_GEN)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -DDTRACE_PORT_OPS_H='"test/bench/d_bench_ops.h"' -MMD -MP -c -o $@ $<
 

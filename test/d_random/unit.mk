@@ -14,7 +14,7 @@ D_RANDOM_TESTS := $(addprefix $(B)/unit/d_random_,$(patsubst test/d_random/%_tes
 	$(wildcard test/d_random/*_test.c))))
 UNIT_TESTS += $(D_RANDOM_TESTS)
 
-$(B)/unit/d_random/%.o: %.c
+$(B)/unit/d_random/%.o: %.c | $(TRACE_GEN)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(D_RANDOM_FLAGS) -MMD -MP -c -o $@ $<
 

@@ -144,7 +144,8 @@ struct dtrace_refusal {
     uint32_t reason;                /* enum dtrace_reason */
     char text[DTRACE_REFUSAL_TEXT]; /* readable text, if it adds to the reason; else "" */
 };
-/* Return readable text (reason.c). A board reports it for programs in its boot image. */
+/* Return readable text (reason.c), which the next call may overwrite. A board reports it for
+ * programs in its boot image. Control context. */
 const char *dtrace_refusal_text(const struct dtrace_refusal *);
 const char *dtrace_reason_text(enum dtrace_reason); /* NULL: none */
 

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The names of fbt's table, shortened: kernel/dtrace/fbt_table.h describes the form. A name has the
- * number of characters that it shares with the one before; of the rest the pair of codes that is
- * most frequent becomes a code of its own, again and again, as long as that makes the table
- * shorter.
+ * Texts, shortened: trace/dtrace/short_text.h describes the form. A text has the number of
+ * characters that it shares with the one before; of the rest the pair of codes that is most
+ * frequent becomes a code of its own, again and again, as long as that makes all shorter.
  */
+#include <err.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/fbt/kernel.h"
-#include "host/fbt/names.h"
+#include "host/gen/short_texts.h"
 
 enum { CODES = 256, LITERALS = 128, SHARED_MOST = 30, USES_LEAST = 4 };
 
-/* All names in one row; numbers above CODES separate them. */
+/* All texts in one row; numbers above CODES separate them. */
 struct row {
     unsigned *codes;
     size_t n;
 };
 
-static unsigned depth_of(const struct fbt_short_names *s, unsigned code)
+static unsigned depth_of(const struct short_texts *s, unsigned code)
 {
     if (code < LITERALS) {
         return 0;
@@ -30,7 +30,7 @@ static unsigned depth_of(const struct fbt_short_names *s, unsigned code)
 }
 
 /* The most frequent pair that may become a code; its uses. */
-static unsigned best_pair(const struct fbt_short_names *s, const struct row *row, unsigned best[2])
+static unsigned best_pair(const struct short_texts *s, const struct row *row, unsigned best[2])
 {
     static unsigned uses[CODES][CODES];
     unsigned most = 0;
@@ -38,8 +38,8 @@ static unsigned best_pair(const struct fbt_short_names *s, const struct row *row
     memset(uses, 0, sizeof(uses));
     for (size_t i = 0; i + 1 < row->n; i++) {
         unsigned a = row->codes[i], b = row->codes[i + 1];
-        if (a >= CODES || b >= CODES || depth_of(s, a) >= FBT_DEPTH_MOST ||
-            depth_of(s, b) >= FBT_DEPTH_MOST) {
+        if (a >= CODES || b >= CODES || depth_of(s, a) >= SHORT_TEXT_DEPTH ||
+            depth_of(s, b) >= SHORT_TEXT_DEPTH) {
             continue;
         }
         if (++uses[a][b] > most) {
@@ -63,42 +63,42 @@ static void replace_pair(struct row *row, const unsigned pair[2], unsigned code)
     row->n = to;
 }
 
-static struct row row_make(const char *const *names, size_t n)
+static struct row row_make(const char *const *texts, size_t n, size_t most)
 {
     struct row row = {0};
     const char *before = "";
     size_t bytes = n;
 
     for (size_t i = 0; i < n; i++) {
-        bytes += strlen(names[i]);
+        bytes += strlen(texts[i]);
     }
     row.codes = malloc((bytes + 1) * sizeof(*row.codes));
     if (!row.codes) {
-        fbt_die("no memory");
+        errx(1, "no memory");
     }
     for (size_t i = 0; i < n; i++) {
         unsigned shared = 0;
-        while (shared < SHARED_MOST && before[shared] && before[shared] == names[i][shared]) {
+        while (shared < SHARED_MOST && before[shared] && before[shared] == texts[i][shared]) {
             shared++;
         }
-        if (strlen(names[i]) >= FBT_NAME_MOST) {
-            fbt_die("%s is too long a name", names[i]);
+        if (strlen(texts[i]) >= most) {
+            errx(1, "%s: too long", texts[i]);
         }
         row.codes[row.n++] = CODES + 1 + shared;
-        for (const char *c = names[i] + shared; *c; c++) {
+        for (const char *c = texts[i] + shared; *c; c++) {
             if (*c < ' ' || *c > '~') {
-                fbt_die("%s: not a name", names[i]);
+                errx(1, "%s: not of ASCII", texts[i]);
             }
             row.codes[row.n++] = (unsigned char)*c;
         }
-        before = names[i];
+        before = texts[i];
     }
     return row;
 }
 
-void fbt_names_shorten(struct fbt_short_names *s, const char *const *names, size_t n)
+void short_texts_make(struct short_texts *s, const char *const *texts, size_t n, size_t most)
 {
-    struct row row = row_make(names, n);
+    struct row row = row_make(texts, n, most);
     unsigned pair[2];
 
     s->npairs = 0;
@@ -109,12 +109,12 @@ void fbt_names_shorten(struct fbt_short_names *s, const char *const *names, size
     }
     s->bytes = malloc(row.n + 1);
     if (!s->bytes) {
-        fbt_die("no memory");
+        errx(1, "no memory");
     }
     for (size_t i = 0; i < row.n; i++) {
         s->bytes[i] = (unsigned char)(row.codes[i] % CODES);
     }
-    s->bytes[row.n] = 1; /* where the last name ends */
+    s->bytes[row.n] = 1; /* where the last one ends */
     s->n = row.n + 1;
     free(row.codes);
 }

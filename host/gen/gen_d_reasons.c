@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Prints the texts of trace/dtrace/reasons.def stored short (trace/dtrace/short_text.h). The build
+ * writes it to build/gen/d_reasons.inc.h, which trace/dtrace/reason.c includes. Proved by
+ * test/d_machine/reason_test.c.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "host/gen/short_texts.h"
+
+static const char *const reasons[] = {
+#define DTRACE_REASON(name, error, text) text,
+#include "trace/dtrace/reasons.def"
+};
+enum { REASONS = sizeof(reasons) / sizeof(*reasons), TEXT_MOST = 256 };
+
+static void print_bytes(const char *name, const unsigned char *bytes, size_t n)
+{
+    printf("static const uint8_t %s[] = {", name);
+    for (size_t i = 0; i < n; i++) {
+        printf("%s%u,", i % 16 ? " " : "\n    ", bytes[i]);
+    }
+    printf("\n};\n");
+}
+
+int main(void)
+{
+    struct short_texts s;
+    size_t longest = 0;
+
+    for (unsigned i = 0; i < REASONS; i++) {
+        longest = strlen(reasons[i]) > longest ? strlen(reasons[i]) : longest;
+    }
+    short_texts_make(&s, reasons, REASONS, TEXT_MOST);
+    printf("/* SPDX-License-Identifier: BSD-2-Clause */\n"
+           "/* Generated from trace/dtrace/reasons.def by host/gen/gen_d_reasons.c: change the\n"
+           " * table. Included by trace/dtrace/reason.c only. */\n");
+    printf("enum { REASONS = %d, TEXT_MOST = %zu };\n", REASONS, longest + 1);
+    print_bytes("texts", s.bytes, s.n);
+    print_bytes("pairs", s.pairs[0], 2 * s.npairs);
+    return fflush(stdout) == 0 ? 0 : 1;
+}
