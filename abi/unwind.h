@@ -4,12 +4,16 @@
  * for the kernel and one for each program; kernel/observe/unwind.c reads them. 32-bit words, in the
  * byte order of the target:
  *
- *   UNWIND_MAGIC, bytes of the text, number of rules, number of entries
+ *   UNWIND_MAGIC, bytes of the text, number of rules, of blocks, of pairs
  *   the rules, two words each; rule 0 means that the caller can't be found
- *   for each block of UNWIND_BLOCK entries the place of its first one: offset in the text / 2
- *   the entries, by place, half a word each, the lower half first: the distance from the place of
- *   the entry before (of the first of a block: 0), and number << UNWIND_RULE_SHIFT of the rule that
- *   applies from its place to that of the next entry
+ *   for each block the place of its first entry: offset in the text / 2
+ *   the pairs, two bytes each: distance and rule of entries that are frequent; filled to a word
+ *   the blocks, UNWIND_BLOCK bytes each: entries by place, filled with 0
+ *
+ * The first entry of a block is one byte, the number of the rule that applies from its place to
+ * that of the next entry. Each other one has its distance from the place of the entry before, and
+ * its rule: as the number of a pair, from 1 on, or as UNWIND_LONG | rule and the distance. With
+ * rule UNWIND_LONG_RULE the rule is a byte before the distance.
  *
  * The CFA (canonical frame address) is the stack pointer before the call. A rule's first word:
  * UNWIND_BY_FP | bytes from the stack pointer, or with UNWIND_BY_FP from the frame pointer (r7,
@@ -20,12 +24,14 @@
 #ifndef ABI_UNWIND_H
 #define ABI_UNWIND_H
 
-#define UNWIND_MAGIC 0x3277554bu /* "KUw2" */
-#define UNWIND_HEADER_WORDS 4
-#define UNWIND_RULE_SHIFT 8
+#define UNWIND_MAGIC 0x3377554bu /* "KUw3" */
+#define UNWIND_HEADER_WORDS 5
 #define UNWIND_RULES_MOST 256u
 #define UNWIND_FAR 255u /* the longest distance between two entries of a block */
-#define UNWIND_BLOCK 16u
+#define UNWIND_BLOCK 24u
+#define UNWIND_PAIRS_MOST 127u
+#define UNWIND_LONG 0x80u
+#define UNWIND_LONG_RULE 0x7fu
 
 #define UNWIND_BY_FP 0x80000000u
 #define UNWIND_NO_CFA 0x40000000u /* unknown, but the return address is in its register */

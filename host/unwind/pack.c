@@ -1,29 +1,104 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Puts an unwind table together: see pack.h. */
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "abi/unwind.h"
 #include "host/unwind/pack.h"
 
-/* Returns the rows with others between those that are too far from each other within a block; with
- * to == NULL only their number. */
-static size_t rows_fill(struct unwind_row *to, const struct unwind_row *rows, size_t nrows)
-{
-    size_t n = 0;
-    struct unwind_row before = {0, 0};
+enum { DISTANCES = UNWIND_FAR + 1, USES_LEAST = 3 }; /* a pair takes two bytes, and saves one each */
 
-    for (size_t i = 0; i < nrows; i++) {
-        for (; n % UNWIND_BLOCK && rows[i].at - before.at > UNWIND_FAR; n++) {
-            before.at += UNWIND_FAR;
-            if (to) {
-                to[n] = before;
+struct packing {
+    const struct unwind_row *rows;
+    size_t nrows;
+    unsigned uses[DISTANCES][UNWIND_RULES_MOST]; /* of rows with a row before them */
+    uint8_t numbers[DISTANCES][UNWIND_RULES_MOST];
+    uint8_t pairs[UNWIND_PAIRS_MOST][2];
+    uint32_t npairs;
+};
+
+static uint32_t distance_of(const struct packing *p, size_t i)
+{
+    return p->rows[i].at - p->rows[i - 1].at;
+}
+
+/* The most frequent distance and rule that are no pair yet; false: they are not worth one. */
+static bool next_pair(struct packing *p)
+{
+    unsigned most = USES_LEAST - 1, distance = 0, rule = 0;
+
+    for (unsigned d = 0; d < DISTANCES; d++) {
+        for (unsigned r = 0; r < UNWIND_RULES_MOST; r++) {
+            if (p->uses[d][r] > most) {
+                most = p->uses[d][r];
+                distance = d;
+                rule = r;
             }
         }
-        before = rows[i];
-        if (to) {
-            to[n] = before;
+    }
+    if (most < USES_LEAST || p->npairs == UNWIND_PAIRS_MOST) {
+        return false;
+    }
+    p->uses[distance][rule] = 0;
+    p->pairs[p->npairs][0] = (uint8_t)distance;
+    p->pairs[p->npairs][1] = (uint8_t)rule;
+    p->numbers[distance][rule] = (uint8_t)++p->npairs;
+    return true;
+}
+
+static void pairs_choose(struct packing *p)
+{
+    for (size_t i = 1; i < p->nrows; i++) {
+        if (distance_of(p, i) <= UNWIND_FAR) {
+            p->uses[distance_of(p, i)][p->rows[i].rule]++;
         }
-        n++;
+    }
+    while (next_pair(p)) {
+    }
+}
+
+/* Writes an entry; returns its bytes. */
+static size_t entry_put(const struct packing *p, size_t i, uint8_t *to)
+{
+    uint32_t distance = distance_of(p, i), rule = p->rows[i].rule;
+    bool plain = rule < UNWIND_LONG_RULE;
+    size_t n = 0;
+
+    if (p->numbers[distance][rule]) {
+        to[n++] = p->numbers[distance][rule];
+        return n;
+    }
+    to[n++] = (uint8_t)(UNWIND_LONG | (plain ? rule : UNWIND_LONG_RULE));
+    if (!plain) {
+        to[n++] = (uint8_t)rule;
+    }
+    to[n++] = (uint8_t)distance;
+    return n;
+}
+
+/* Makes the blocks, in zeroed memory; with starts == NULL only counts them. */
+static uint32_t blocks_make(const struct packing *p, uint32_t *starts, uint8_t *blocks)
+{
+    uint32_t n = 0;
+    size_t used = UNWIND_BLOCK;
+
+    for (size_t i = 0; i < p->nrows; i++) {
+        uint8_t entry[3];
+        size_t bytes = i > 0 && distance_of(p, i) <= UNWIND_FAR ? entry_put(p, i, entry)
+                                                                 : UNWIND_BLOCK;
+        bool first = used + bytes > UNWIND_BLOCK;
+        if (first) {
+            n++;
+            used = 0;
+            bytes = 1;
+            entry[0] = (uint8_t)p->rows[i].rule;
+        }
+        if (starts) {
+            memcpy(blocks + (n - 1) * UNWIND_BLOCK + used, entry, bytes);
+            starts[n - 1] = first ? p->rows[i].at : starts[n - 1];
+        }
+        used += bytes;
     }
     return n;
 }
@@ -31,32 +106,31 @@ static size_t rows_fill(struct unwind_row *to, const struct unwind_row *rows, si
 uint32_t *unwind_pack(const struct unwind_rule *rules, size_t nrules, const struct unwind_row *rows,
                       size_t nrows, uint32_t text_bytes, size_t *nwords)
 {
-    size_t n = rows_fill(NULL, rows, nrows), blocks = (n + UNWIND_BLOCK - 1) / UNWIND_BLOCK;
-    struct unwind_row *filled = calloc(n + 1, sizeof(*filled));
+    struct packing *p = calloc(1, sizeof(*p));
 
-    *nwords = UNWIND_HEADER_WORDS + 2 * nrules + blocks + (n + 1) / 2;
-    uint32_t *words = calloc(*nwords, sizeof(*words)), *w = words;
-    if (!filled || !words) {
-        free(filled);
-        free(words);
+    if (!p) {
         return NULL;
     }
-    rows_fill(filled, rows, nrows);
-    *w++ = UNWIND_MAGIC;
-    *w++ = text_bytes;
-    *w++ = (uint32_t)nrules;
-    *w++ = (uint32_t)n;
-    for (size_t i = 0; i < nrules; i++) {
-        *w++ = rules[i].cfa;
-        *w++ = rules[i].places;
+    p->rows = rows;
+    p->nrows = nrows;
+    pairs_choose(p);
+    uint32_t nblocks = blocks_make(p, NULL, NULL);
+    size_t pair_words = (p->npairs + 1) / 2;
+    *nwords = UNWIND_HEADER_WORDS + 2 * nrules + nblocks * (1 + UNWIND_BLOCK / 4) + pair_words;
+    uint32_t *words = calloc(*nwords, sizeof(*words)), *w = words;
+    if (words) {
+        *w++ = UNWIND_MAGIC;
+        *w++ = text_bytes;
+        *w++ = (uint32_t)nrules;
+        *w++ = nblocks;
+        *w++ = p->npairs;
+        for (size_t i = 0; i < nrules; i++) {
+            *w++ = rules[i].cfa;
+            *w++ = rules[i].places;
+        }
+        memcpy(w + nblocks, p->pairs, sizeof(p->pairs[0]) * p->npairs);
+        blocks_make(p, w, (uint8_t *)(w + nblocks + pair_words));
     }
-    for (size_t i = 0; i < n; i += UNWIND_BLOCK) {
-        *w++ = filled[i].at;
-    }
-    for (size_t i = 0; i < n; i++) {
-        uint32_t distance = i % UNWIND_BLOCK ? filled[i].at - filled[i - 1].at : 0;
-        w[i / 2] |= (distance | filled[i].rule << UNWIND_RULE_SHIFT) << 16 * (i % 2);
-    }
-    free(filled);
+    free(p);
     return words;
 }

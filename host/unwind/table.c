@@ -72,6 +72,16 @@ static void add_row(struct making *m, uint64_t offset, uint32_t rule)
     m->rows[m->nrows++] = (struct unwind_row){(uint32_t)(offset / 2), rule};
 }
 
+/* Filling up to a boundary. */
+static bool is_filling(const struct fbt_text *t, uint64_t at)
+{
+    static const uint8_t thumb[] = {0x00, 0xbf}, a64[] = {0x1f, 0x20, 0x03, 0xd5}, none[4];
+    const uint8_t *b = t->bytes + (at - t->base);
+    size_t width = t->thumb ? 2 : 4;
+
+    return memcmp(b, t->thumb ? thumb : a64, width) == 0 || memcmp(b, none, width) == 0;
+}
+
 static void add_function(struct making *m, const struct fbt_kernel *k,
                          const struct fbt_function *fn, const struct unwind_state *states,
                          uint64_t base, uint64_t *done)
@@ -80,9 +90,10 @@ static void add_function(struct making *m, const struct fbt_kernel *k,
 
     for (uint64_t at = fn->at; at < fn->at + fn->size && at < t->base + t->size;) {
         struct fbt_insn i = fbt_decode_at(t, at);
+        const struct unwind_state *state = &states[(at - t->base) / 2];
         bool code = !fbt_marked(t, at, FBT_MARK_DATA) && at >= *done;
-        if (code) {
-            add_row(m, at - base, number_of(m, rule_of(&states[(at - t->base) / 2], !t->thumb)));
+        if (code && (state->reached || !is_filling(t, at))) {
+            add_row(m, at - base, number_of(m, rule_of(state, !t->thumb)));
             *done = at + i.length;
         }
         at += i.length;
@@ -93,14 +104,11 @@ static void add_function(struct making *m, const struct fbt_kernel *k,
  * and nothing is known about it. */
 static bool is_code(const struct fbt_kernel *k, uint64_t from, uint64_t to)
 {
-    static const uint8_t thumb[] = {0x00, 0xbf}, a64[] = {0x1f, 0x20, 0x03, 0xd5}, none[4];
     const struct fbt_text *t = &k->text;
     size_t width = t->thumb ? 2 : 4;
 
     for (uint64_t at = from; at + width <= to; at += width) {
-        const uint8_t *b = t->bytes + (at - t->base);
-        if (!fbt_marked(t, at, FBT_MARK_DATA) && memcmp(b, t->thumb ? thumb : a64, width) != 0 &&
-            memcmp(b, none, width) != 0) {
+        if (!fbt_marked(t, at, FBT_MARK_DATA) && !is_filling(t, at)) {
             return true;
         }
     }

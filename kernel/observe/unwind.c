@@ -28,8 +28,9 @@ extern const char __kernel_start[];
 /* The table of a text, and the text's address. */
 struct text {
     const uint8_t *table;
+    const uint8_t *pairs, *blocks; /* in it */
     uintptr_t start, bytes;
-    uint32_t nrules, nrows;
+    uint32_t nrules, nblocks, npairs;
     const struct thread *user;      /* the thread whose memory the stack is; NULL: the kernel's */
     const struct unwind_copy *copy; /* of the stack; NULL: use the stack itself */
 };
@@ -40,11 +41,6 @@ static uint32_t unwind_word_at(const uint8_t *table, size_t n)
 
     __builtin_memcpy(&word, table + n * sizeof(word), sizeof(word));
     return word;
-}
-
-static uint32_t unwind_blocks(const struct text *text)
-{
-    return (text->nrows + UNWIND_BLOCK - 1) / UNWIND_BLOCK;
 }
 
 static bool text_open(struct text *text, const void *table, size_t len, uintptr_t start)
@@ -58,10 +54,17 @@ static bool text_open(struct text *text, const void *table, size_t len, uintptr_
     text->start = start;
     text->bytes = unwind_word_at(table, 1);
     text->nrules = unwind_word_at(table, 2);
-    text->nrows = unwind_word_at(table, 3);
-    return text->nrules <= UNWIND_RULES_MOST && text->nrows <= 2 * words &&
-           UNWIND_HEADER_WORDS + 2 * text->nrules + unwind_blocks(text) + (text->nrows + 1) / 2 <=
-               words;
+    text->nblocks = unwind_word_at(table, 3);
+    text->npairs = unwind_word_at(table, 4);
+    if (text->nrules > UNWIND_RULES_MOST || text->npairs > UNWIND_PAIRS_MOST ||
+        text->nblocks > words / (1 + UNWIND_BLOCK / 4)) {
+        return false;
+    }
+    size_t pairs = UNWIND_HEADER_WORDS + 2 * text->nrules + text->nblocks;
+    size_t blocks = pairs + (text->npairs + 1) / 2;
+    text->pairs = text->table + 4 * pairs;
+    text->blocks = text->table + 4 * blocks;
+    return blocks + text->nblocks * (UNWIND_BLOCK / 4) <= words;
 }
 
 static bool text_of_kernel(struct text *text)
@@ -81,23 +84,29 @@ static bool text_of_thread(struct text *text, const struct thread *t)
     return program->unwind && text_open(text, program->unwind, program->unwind_len, program->text);
 }
 
-/* Returns the rule that applies at a place of a block, by its entries; 0: none. */
+/* Returns the rule that applies at a place of a block, which begins at `at`; 0: none. */
 static uint32_t rule_in_block(const struct text *text, uint32_t block, uint32_t at, uint32_t place)
 {
-    const uint8_t *rows =
-        text->table + 4 * (UNWIND_HEADER_WORDS + 2 * text->nrules + unwind_blocks(text));
-    uint32_t rule = 0, first = block * UNWIND_BLOCK, left = text->nrows - first;
+    const uint8_t *entry = text->blocks + block * UNWIND_BLOCK, *end = entry + UNWIND_BLOCK;
+    uint32_t rule = *entry++;
 
-    rows += first * sizeof(uint16_t);
-    for (left = left < UNWIND_BLOCK ? left : UNWIND_BLOCK; left > 0; left--) {
-        uint16_t row;
-        __builtin_memcpy(&row, rows, sizeof(row));
-        rows += sizeof(row);
-        at += row & UNWIND_FAR;
+    while (entry < end) {
+        uint32_t code = *entry++, next;
+        if (code - 1 < text->npairs) {
+            const uint8_t *pair = text->pairs + 2 * (code - 1);
+            at += pair[0];
+            next = pair[1];
+        } else if (code >= UNWIND_LONG && end - entry > (code == (UNWIND_LONG | UNWIND_LONG_RULE))) {
+            next = code & UNWIND_LONG_RULE;
+            next = next == UNWIND_LONG_RULE ? *entry++ : next;
+            at += *entry++;
+        } else {
+            break;
+        }
         if (at > place) {
             break;
         }
-        rule = row >> UNWIND_RULE_SHIFT;
+        rule = next;
     }
     return rule < text->nrules ? rule : 0;
 }
@@ -106,7 +115,7 @@ static uint32_t rule_in_block(const struct text *text, uint32_t block, uint32_t 
 static uint32_t rule_at(const struct text *text, uintptr_t offset)
 {
     const uint8_t *starts = text->table + 4 * (UNWIND_HEADER_WORDS + 2 * text->nrules);
-    uint32_t key = (uint32_t)(offset / 2), low = 0, high = unwind_blocks(text);
+    uint32_t key = (uint32_t)(offset / 2), low = 0, high = text->nblocks;
 
     while (low < high) { /* the last block that begins at key or below is before `high` */
         uint32_t middle = low + (high - low) / 2;

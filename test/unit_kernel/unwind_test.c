@@ -218,7 +218,7 @@ static void test_no_table(void **state)
         walk(by_hand, bytes, 10);
         assert_int_equal(nseen, 0);
     }
-    for (unsigned word = 0; word < 4; word++) {
+    for (unsigned word = 0; word < UNWIND_HEADER_WORDS; word++) {
         memcpy(table, by_hand, by_hand_bytes);
         table[word] = word == 1 ? 0 : UINT32_MAX; /* without text, pc is no code: lr counts */
         walk(table, by_hand_bytes, 10);
