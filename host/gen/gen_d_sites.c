@@ -43,8 +43,7 @@ static const struct probe probes[] = {
 #undef EVENT
 #undef EVENT_STATE
 #undef EVENT_CONTROL
-#define PROBE(prov, func, probe, id, NEW, OLD, args, doc) \
-    {#prov, func, probe, #id, NEW, OLD, args},
+#define PROBE(prov, func, probe, id, NEW, OLD, args, doc) {#prov, func, probe, #id, NEW, OLD, args},
 #define PROBE_TYPED(prov, func, probe, id, NEW, OLD, args, typed, doc) \
     {#prov, func, probe, #id, NEW, OLD, args},
 #include "trace/probes.def"

@@ -58,8 +58,9 @@ static const char *const operands[][2] = {
 };
 
 static const char *const costs[][2] = {
-    {"CONST", "0"},        {"DIGITS", "128"},      {"NSPEC", "nspec"},   {"STR", "strsize"},
-    {"STR2", "2 strsize"}, {"STRSTR", "strsize²"}, {"SIZE", "its size"},
+    {"CONST", "0"},        {"DIGITS", "128"},     {"NSPEC", "nspec"},
+    {"STR", "strsize"},    {"STR2", "2 strsize"}, {"STRSTR", "strsize²"},
+    {"SIZE0", "its size"}, {"SIZE1", "its size"}, {"SIZE2", "its size"},
 };
 
 static const char head[] =

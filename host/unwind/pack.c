@@ -7,7 +7,10 @@
 #include "abi/unwind.h"
 #include "host/unwind/pack.h"
 
-enum { DISTANCES = UNWIND_FAR + 1, USES_LEAST = 3 }; /* a pair takes two bytes, and saves one each */
+enum {
+    DISTANCES = UNWIND_FAR + 1,
+    USES_LEAST = 3
+}; /* a pair takes two bytes, and saves one each */
 
 struct packing {
     const struct unwind_row *rows;
@@ -85,8 +88,8 @@ static uint32_t blocks_make(const struct packing *p, uint32_t *starts, uint8_t *
 
     for (size_t i = 0; i < p->nrows; i++) {
         uint8_t entry[3];
-        size_t bytes = i > 0 && distance_of(p, i) <= UNWIND_FAR ? entry_put(p, i, entry)
-                                                                 : UNWIND_BLOCK;
+        size_t bytes =
+            i > 0 && distance_of(p, i) <= UNWIND_FAR ? entry_put(p, i, entry) : UNWIND_BLOCK;
         bool first = used + bytes > UNWIND_BLOCK;
         if (first) {
             n++;

@@ -96,7 +96,8 @@ static uint32_t rule_in_block(const struct text *text, uint32_t block, uint32_t 
             const uint8_t *pair = text->pairs + 2 * (code - 1);
             at += pair[0];
             next = pair[1];
-        } else if (code >= UNWIND_LONG && end - entry > (code == (UNWIND_LONG | UNWIND_LONG_RULE))) {
+        } else if (code >= UNWIND_LONG &&
+                   end - entry > (code == (UNWIND_LONG | UNWIND_LONG_RULE))) {
             next = code & UNWIND_LONG_RULE;
             next = next == UNWIND_LONG_RULE ? *entry++ : next;
             at += *entry++;

@@ -220,11 +220,40 @@ static void test_limits(void **state)
     assert_int_equal(cost_of(0).record, UINT32_MAX);
 }
 
+/* What a subroutine's bytes are is its argument of type size_t. */
+static void test_sizes(void **state)
+{
+    static const struct {
+        const char *args, *cost;
+    } subrs[] = {
+#define DIF_SUBR(number, name, result, args, cost, doc) {args, #cost},
+#include "trace/dtrace/opcodes.def"
+    };
+    unsigned sized = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof(subrs) / sizeof(*subrs); i++) {
+        if (strncmp(subrs[i].cost, "SIZE", 4) != 0) {
+            continue;
+        }
+        const char *size = strstr(subrs[i].args, "size_t");
+        assert_non_null(size);
+        unsigned before = 0;
+        for (const char *at = subrs[i].args; at < size; at++) {
+            before += *at == ',';
+        }
+        assert_int_equal(before, subrs[i].cost[4] - '0');
+        sized++;
+    }
+    assert_true(sized > 0);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, world_open, world_close)
     const struct CMUnitTest tests[] = {
-        T(test_paths), T(test_random_paths), T(test_costs), T(test_clauses), T(test_limits),
+        T(test_paths),   T(test_random_paths), T(test_costs),
+        T(test_clauses), T(test_limits),       T(test_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

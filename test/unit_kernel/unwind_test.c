@@ -260,7 +260,7 @@ static uint32_t *random_table(size_t *words)
  * place has the rule of the last row before it. */
 static void test_rows(void **state)
 {
-    enum { RULES = 100, END = 0x8000 };
+    enum { RULES = 200, END = 0x8000 }; /* more than a short entry may have */
     struct unwind_rule rules[RULES];
 
     (void)state;

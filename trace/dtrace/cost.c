@@ -32,12 +32,9 @@ enum {
     SPECSIZE_DEFAULT = 32 << 10,
 };
 
-enum cost { CONST, DIGITS, NSPEC, STR, STR2, STRSTR, SIZE };
-static const struct {
-    enum cost cost;
-    const char *arguments;
-} subrs[DIF_SUBR_MAX + 1] = {
-#define DIF_SUBR(number, name, result, args, cost, doc) [number] = {cost, args},
+enum cost { CONST, DIGITS, NSPEC, STR, STR2, STRSTR, SIZE0, SIZE1, SIZE2 };
+static const uint8_t costs[DIF_SUBR_MAX + 1] = {
+#define DIF_SUBR(number, name, result, args, cost, doc) [number] = cost,
 #include "trace/dtrace/opcodes.def"
 };
 
@@ -80,12 +77,9 @@ static uint64_t subr_steps(const struct pass *p, uint32_t subr)
     uint64_t strsize = p->limits->strsize;
     bool out = subr == DIF_SUBR_copyout || subr == DIF_SUBR_copyoutstr;
     uint64_t most = out ? OUT_MAX : p->limits->scratch;
-    uint32_t n = 0; /* number of the argument whose type begins with "size_t" */
+    uint32_t n = costs[subr] - SIZE0; /* number of the argument that is its size */
 
-    for (const char *at = subrs[subr].arguments; *at && *at != 's'; at++) {
-        n += *at == ',';
-    }
-    switch (subrs[subr].cost) {
+    switch (costs[subr]) {
     case DIGITS:
         return DIGITS_MOST;
     case NSPEC:
@@ -96,7 +90,9 @@ static uint64_t subr_steps(const struct pass *p, uint32_t subr)
         return 2 * strsize;
     case STRSTR:
         return strsize * strsize;
-    case SIZE:
+    case SIZE0:
+    case SIZE1:
+    case SIZE2:
         return !p->lost && n < p->npushed && p->pushed_known[n] ? cost_least(p->pushed[n], most)
                                                                 : most;
     default:

@@ -146,15 +146,14 @@ static void profile_provide(const char *module, const char *function, const char
 
 void dtrace_profile_register(const struct dtrace_profile_target *of)
 {
-    static const char *const usual[] = {
-        "profile-97",   "profile-199",  "profile-499", "profile-997", "profile-1999",
-        "profile-4001", "profile-4999", "tick-1",      "tick-10",     "tick-100",
-        "tick-500",     "tick-1000",    "tick-5000",
-    };
+    /* one behind the other */
+    static const char usual[] = "profile-97\0profile-199\0profile-499\0profile-997\0profile-1999\0"
+                                "profile-4001\0profile-4999\0"
+                                "tick-1\0tick-10\0tick-100\0tick-500\0tick-1000\0tick-5000\0";
 
     target = of;
     dtrace_provider_register(&provider);
-    for (unsigned i = 0; i < sizeof(usual) / sizeof(*usual); i++) {
-        profile_create(usual[i]);
+    for (const char *name = usual; *name; name += __builtin_strlen(name) + 1) {
+        profile_create(name);
     }
 }

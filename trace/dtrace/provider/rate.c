@@ -6,39 +6,34 @@
 
 #define SECOND 1000000000u
 
+/* Returns whether the text is this name, in any case; the name is in lower case. */
+static bool rate_is(const char *text, const char *name)
+{
+    while (*text && (*text | 0x20) == *name) {
+        text++;
+        name++;
+    }
+    return *text == '\0' && *name == '\0';
+}
+
 bool dtrace_rate_interval(uint64_t n, const char *unit, uint64_t *ns)
 {
     static const struct {
-        char name[5];
-        uint64_t ns; /* 0: a rate per second */
+        char names[2][5];
+        bool seconds;
+        uint32_t of; /* ns or seconds; 0: a rate per second */
     } units[] = {
-        {"", 0},
-        {"hz", 0},
-        {"ns", 1},
-        {"nsec", 1},
-        {"us", 1000},
-        {"usec", 1000},
-        {"ms", 1000000},
-        {"msec", 1000000},
-        {"s", SECOND},
-        {"sec", SECOND},
-        {"m", 60ull * SECOND},
-        {"min", 60ull * SECOND},
-        {"h", 3600ull * SECOND},
-        {"hour", 3600ull * SECOND},
-        {"d", 86400ull * SECOND},
-        {"day", 86400ull * SECOND},
+        {{"", "hz"}, false, 0},        {{"ns", "nsec"}, false, 1},
+        {{"us", "usec"}, false, 1000}, {{"ms", "msec"}, false, 1000000},
+        {{"s", "sec"}, true, 1},       {{"m", "min"}, true, 60},
+        {{"h", "hour"}, true, 3600},   {{"d", "day"}, true, 86400},
     };
 
     for (unsigned i = 0; i < sizeof(units) / sizeof(*units); i++) {
-        const char *text = unit, *name = units[i].name;
-        while (*text && (*text | 0x20) == *name) { /* in any case; the name is in lower case */
-            text++;
-            name++;
-        }
-        if (*text == '\0' && *name == '\0') {
-            *ns = n && units[i].ns == 0 ? SECOND / n : 0;
-            return units[i].ns == 0 || !__builtin_mul_overflow(n, units[i].ns, ns);
+        if (rate_is(unit, units[i].names[0]) || rate_is(unit, units[i].names[1])) {
+            uint64_t of = units[i].seconds ? (uint64_t)units[i].of * SECOND : units[i].of;
+            *ns = n && of == 0 ? SECOND / n : 0;
+            return of == 0 || !__builtin_mul_overflow(n, of, ns);
         }
     }
     return false;

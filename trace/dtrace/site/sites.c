@@ -32,11 +32,11 @@ struct states {
 
 /* Places in the lists that stand before the entries (host/gen/gen_d_sites.c). */
 struct entry {
-    uint16_t name;             /* in texts[] */
-    uint8_t function;          /* in texts[] */
-    uint8_t types;             /* in type_lists[]: of args[], numbers from 1 in type_texts[], to a 0 */
-    uint8_t words;             /* in word_lists[]; IDENTITY */
-    uint8_t states;            /* in state_pairs[]; ANY */
+    uint16_t name;    /* in texts[] */
+    uint8_t function; /* in texts[] */
+    uint8_t types;    /* in type_lists[]: of args[], numbers from 1 in type_texts[], to a 0 */
+    uint8_t words;    /* in word_lists[]; IDENTITY */
+    uint8_t states;   /* in state_pairs[]; ANY */
     uint8_t provider, site;
 };
 enum { IDENTITY = 0, ANY = 0 };
@@ -215,8 +215,8 @@ static COLD void listener_make(struct listener *l, const struct entry *entry,
     l->entry = entry;
     l->always = entry->states == ANY;
     l->straight = l->always && entry->words == IDENTITY;
-    l->probe = dtrace_probe_at(dtrace_probe_add(provider, "kernel", &texts[entry->function],
-                                                &texts[entry->name], l));
+    l->probe = dtrace_probe_at(
+        dtrace_probe_add(provider, "kernel", &texts[entry->function], &texts[entry->name], l));
 }
 
 /* The log's events are sdt's probes. */
