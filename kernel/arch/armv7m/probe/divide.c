@@ -17,7 +17,7 @@ static uint32_t divide_digit(uint32_t *rest, uint32_t next, uint32_t d)
     uint32_t upper = d >> 16, lower = d & 0xffff;
     uint32_t q = *rest / upper, left = *rest - q * upper;
 
-    while (q >> 16 || q * lower > (left << 16 | next)) {
+    while (q * lower > (left << 16 | next)) { /* q is at most 1 << 16 | 1: no product overflows */
         q--;
         left += upper;
         if (left >> 16) {
