@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Shortens texts: names of fbt's table, reasons of D's refusals. Tested by test/fbt/places.py, which
- * reads the names again, by test/d_machine/reason_test.c, and by test/boot's suite fbt. */
+/* Shortens texts: names of fbt's table, reasons of D's refusals. Tested by test/fbt/places.py,
+ * which reads the names again, by test/d_machine/reason_test.c, and by test/boot's suite fbt. */
 #ifndef HOST_GEN_SHORT_TEXTS_H
 #define HOST_GEN_SHORT_TEXTS_H
 
@@ -16,8 +16,8 @@ struct short_texts {
     size_t n;
 };
 
-/* Neighbours that begin alike are best. `most`: bytes that a text may have, with its NUL. On failure
- * says why and exits. */
+/* Neighbours that begin alike are best. `most`: bytes that a text may have, with its NUL. On
+ * failure says why and exits. */
 void short_texts_make(struct short_texts *, const char *const *texts, size_t n, size_t most);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The quotient of 64-bit numbers of Cortex-M kernels (kernel/arch/armv7m/probe/divide.c) against this
- * machine's: numbers around powers of two, whose digits are estimated too large, and random ones of
- * every length.
+ * The quotient of 64-bit numbers of Cortex-M kernels (kernel/arch/armv7m/probe/divide.c) against
+ * this machine's: numbers around powers of two, whose digits are estimated too large, and random
+ * ones of every length.
  */
 #include <setjmp.h>
 #include <stdarg.h>

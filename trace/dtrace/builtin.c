@@ -49,7 +49,8 @@ static DTRACE_HOT uint64_t builtin_once(struct dtrace_context *c, enum dtrace_on
     return value;
 }
 
-/* For what few clauses ask: with its own code in each case dtrace_builtin() would be twice as long. */
+/* For what few clauses ask: with its own code in each case dtrace_builtin() would be twice as
+ * long. */
 static __attribute__((noinline)) uint64_t builtin_seldom(struct dtrace_context *c,
                                                          enum dtrace_once which)
 {

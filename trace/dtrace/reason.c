@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The texts of refusals, for programs that show them to a person. Over a link only the number is
- * sent; for programs in its own image (BOOT_D, the event log's gate) a board prints the text. Control
- * context.
+ * sent; for programs in its own image (BOOT_D, the event log's gate) a board prints the text.
+ * Control context.
  */
 #include "trace/dtrace/dtrace.h"
 #include "trace/dtrace/short_text.h"
