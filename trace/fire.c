@@ -6,21 +6,19 @@
  * test/unit/test_rows.c.
  */
 #include "abi/sys/trace.h"
-#include "trace/assert.h"
 #include "trace/filter.h"
 #include "trace/gate.h"
 #include "trace/hook.h"
 #include "trace/stamp.h"
 #include "trace/threads.h"
 
-void trace_stamp_begin(void)
+uintptr_t trace_stamp_begin(void)
 {
     uintptr_t irq = trace_port_irq_save();
     struct trace_cpu *cpu = trace_port_cpu();
 
-    trace_assert(cpu->stamp == 0); /* a firing probe makes no event that fires others */
     cpu->unstamped = trace_clock_last(cpu);
-    cpu->stamp_irq = irq;
+    return irq;
 }
 
 void trace_stamp_take(void)
@@ -28,15 +26,19 @@ void trace_stamp_take(void)
     struct trace_cpu *cpu = trace_port_cpu();
     uint64_t last = trace_clock_last(cpu); /* it rises with each event */
 
-    cpu->stamp = last == cpu->unstamped ? 0 : last;
+    if (!cpu->fired) { /* else in a function that a clause calls */
+        cpu->stamp = last == cpu->unstamped ? 0 : last;
+    }
 }
 
-void trace_stamp_end(void)
+void trace_stamp_end(uintptr_t irq)
 {
     struct trace_cpu *cpu = trace_port_cpu();
 
-    cpu->stamp = 0;
-    trace_port_irq_restore(cpu->stamp_irq);
+    if (!cpu->fired) {
+        cpu->stamp = 0;
+    }
+    trace_port_irq_restore(irq);
 }
 
 #include "build/gen/trace_fire.inc.h"

@@ -141,8 +141,7 @@ struct trace_cpu {
      * starts. NULL: no probe fires. */
     const uint64_t *fired;
     uint64_t stamp; /* [c] of the event whose probes fire here; 0: not logged. See trace/stamp.h */
-    uint64_t unstamped;                /* [c] the log's last stamp before that event, */
-    uintptr_t stamp_irq;               /* [c] and whether interrupts were masked */
+    uint64_t unstamped;                /* [c] the log's last stamp before that event */
     uint64_t stopped[TRACE_CLASS_MAX]; /* [c] stopped by the gate: trace/gate.h */
 };
 

@@ -3,21 +3,23 @@
  * An event that the log records and that fires D's probes has one time: its stamp is D's
  * `timestamp` while they fire, so that a clause computes the same live and on the capture.
  *
- *   trace_stamp_begin();   interrupts are masked from here on
+ *   irq = trace_stamp_begin();   interrupts are masked from here on
  *   ... the event is logged, or not: it is filtered out, or lost ...
- *   trace_stamp_take();    if it was logged: struct trace_cpu.stamp is its time
+ *   trace_stamp_take();          if it was logged: struct trace_cpu.stamp is its time
  *   ... D's probes fire ...
- *   trace_stamp_end();     interrupts are as before
+ *   trace_stamp_end(irq);        interrupts are as before
  *
- * Any context, own CPU. Proof: test/unit/test_rows.c.
+ * An event inside a clause fires nothing, and leaves the clause its stamp. Any context, own CPU. Proof: test/unit/test_rows.c.
  */
 #ifndef TRACE_STAMP_H
 #define TRACE_STAMP_H
 
+#include <stdint.h>
+
 #include "abi/compiler.h"
 
-COLD void trace_stamp_begin(void);
+COLD uintptr_t trace_stamp_begin(void);
 COLD void trace_stamp_take(void);
-COLD void trace_stamp_end(void);
+COLD void trace_stamp_end(uintptr_t irq);
 
 #endif

@@ -68,9 +68,7 @@ long trace_user_simple(uint32_t event, uint32_t d1, uint32_t d2)
     }
     if (user_site_on()) {
         const bool both = user_both(event);
-        if (both) {
-            trace_stamp_begin();
-        }
+        uintptr_t irq = both ? trace_stamp_begin() : 0;
 
         if (user_on(event)) {
             trace_log2(TRACE_CLASS_USER, event, d1, d2);
@@ -80,7 +78,7 @@ long trace_user_simple(uint32_t event, uint32_t d1, uint32_t d2)
         }
         user_fire(USER_SIMPLE, (const uint32_t[]){event, d1, d2}, NULL);
         if (both) {
-            trace_stamp_end();
+            trace_stamp_end(irq);
         }
     }
     return 0;
@@ -93,9 +91,7 @@ long trace_user_combine(uint32_t event, const uint32_t *words, unsigned nwords)
     }
     if (user_site_on()) {
         const bool both = user_both(event);
-        if (both) {
-            trace_stamp_begin();
-        }
+        uintptr_t irq = both ? trace_stamp_begin() : 0;
 
         if (user_on(event)) {
             trace_log_words(TRACE_CLASS_USER, event, &(struct trace_words){words, nwords, NULL, 0});
@@ -105,7 +101,7 @@ long trace_user_combine(uint32_t event, const uint32_t *words, unsigned nwords)
         }
         user_fire(USER_COMBINE, (const uint32_t[]){event, nwords, 0}, words);
         if (both) {
-            trace_stamp_end();
+            trace_stamp_end(irq);
         }
     }
     return 0;
@@ -153,9 +149,8 @@ long trace_user_string(uint32_t event, const char *text, unsigned len_with_nul)
         bytes++;
     }
     const bool both = user_both(event);
-    if (both) {
-        trace_stamp_begin();
-    }
+    uintptr_t irq = both ? trace_stamp_begin() : 0;
+
     if (user_on(event)) {
         log_text(event, text, bytes);
     }
@@ -166,7 +161,7 @@ long trace_user_string(uint32_t event, const char *text, unsigned len_with_nul)
         user_fire_string(event, text, bytes);
     }
     if (both) {
-        trace_stamp_end();
+        trace_stamp_end(irq);
     }
     return 0;
 }

@@ -147,12 +147,12 @@ static const char *call_argument_type(uint32_t probe, void *arg, unsigned n)
 
 void after_calls_init(void)
 {
-    static const struct dtrace_provider provider = {.name = "syscall",
-                                                    .attributes = DTRACE_KERNEL_ATTRIBUTES,
-                                                    .enable = call_enable,
-                                                    .disable = call_disable,
-                                                    .argument = call_argument,
-                                                    .argument_type = call_argument_type};
+    static const struct dtrace_provider_ops ops = {.attributes = DTRACE_KERNEL_ATTRIBUTES,
+                                                   .enable = call_enable,
+                                                   .disable = call_disable,
+                                                   .argument = call_argument,
+                                                   .argument_type = call_argument_type};
+    static const struct dtrace_provider provider = {"syscall", &ops};
     static const char *const names[KINDS] = {"entry", "return"};
 
     dtrace_provider_register(&provider);

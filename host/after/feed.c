@@ -8,7 +8,7 @@
 #include "host/after/after.h"
 
 #include "abi/sys/states.h"
-#include "host/print/line.h"
+#include "host/record.h"
 #include "trace/filter.h"
 #include "trace/loss.h"
 #include "trace/port.h"
@@ -331,7 +331,7 @@ static void feed_user(const struct kev_event *e)
         return;
     }
     words[6] = 1;
-    if (line_user_text(e, &len)) {
+    if (record_user_text(e, &len)) {
         words[1] = len;
         words[2] = 0;
         words[3] = keep_text(e->words, len);

@@ -43,7 +43,7 @@ static struct after_target *opened; /* probes have no target argument */
 
 static struct dt_probe_info info_of(const struct dtrace_probe_names *names)
 {
-    const struct dtrace_attributes *attributes = &names->provider->attributes;
+    const struct dtrace_attributes *attributes = &names->provider->ops->attributes;
 
     return (struct dt_probe_info){.id = names->id,
                                   .provider = names->provider->name,
@@ -121,7 +121,7 @@ static const char *argument_type(void *arg, uint32_t id, unsigned n)
     const struct dtrace_probe *p = dtrace_probe_at(id);
 
     (void)arg;
-    return p->provider->argument_type ? p->provider->argument_type(id, p->arg, n) : NULL;
+    return p->provider->ops->argument_type ? p->provider->ops->argument_type(id, p->arg, n) : NULL;
 }
 
 static const struct dt_probe_source *after_probes(struct target *t)

@@ -332,14 +332,14 @@ static void print_fire(const struct table_event *e)
     print_probe(e);
     print_gated(e);
     print_params("COLD static void log_and_probe_", e->name, &e->wide);
-    printf("\n{\n    trace_stamp_begin();\n");
+    printf("\n{\n    uintptr_t irq = trace_stamp_begin();\n");
     print_limit(e);
     print_call(8, "gated_", e);
     printf("    } else {\n");
     print_call(8, "trace_emit_", e);
     printf("    }\n    trace_stamp_take();\n");
     print_call(4, "probe_", e);
-    printf("    trace_stamp_end();\n}\n");
+    printf("    trace_stamp_end(irq);\n}\n");
     print_params("void trace_fire_", e->name, &e->wide);
     printf("\n{\n    if (trace_bit(trace_site_logged, TRACE_EV_%s)) {\n", e->name);
     print_call(8, "log_and_probe_", e);

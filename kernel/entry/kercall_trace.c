@@ -315,9 +315,7 @@ void kercall_trace_enter_any(struct thread *self)
     unsigned number = self->call | TRACE_KERCALL_ENTER;
     const bool probed = trace_bit(trace_site_probed, TRACE_EV_kercall_enter);
     const bool logged = is_logged(TRACE_EV_kercall_enter, number), both = probed && logged;
-    if (both) {
-        trace_stamp_begin();
-    }
+    uintptr_t irq = both ? trace_stamp_begin() : 0;
 
     if (logged) {
         if (trace_kercall_slow(number)) {
@@ -333,7 +331,7 @@ void kercall_trace_enter_any(struct thread *self)
         dtrace_syscall_entry(self);
     }
     if (both) {
-        trace_stamp_end();
+        trace_stamp_end(irq);
     }
 }
 
@@ -387,9 +385,7 @@ void kercall_trace_exit_any(struct thread *self)
     unsigned number = self->call | TRACE_KERCALL_EXIT;
     const bool probed = trace_bit(trace_site_probed, TRACE_EV_kercall_exit);
     const bool logged = is_logged(TRACE_EV_kercall_exit, number), both = probed && logged;
-    if (both) {
-        trace_stamp_begin();
-    }
+    uintptr_t irq = both ? trace_stamp_begin() : 0;
 
     if (logged) {
         if (trace_kercall_slow(number)) {
@@ -408,7 +404,7 @@ void kercall_trace_exit_any(struct thread *self)
         dtrace_syscall_return(self);
     }
     if (both) {
-        trace_stamp_end();
+        trace_stamp_end(irq);
     }
 }
 

@@ -186,9 +186,8 @@ void thread_set_state_traced(struct thread *t, enum thread_state state)
     const bool probed = trace_bit(trace_site_probed, TRACE_EV_thread_state);
     const bool logged = trace_bit(trace_site_logged, TRACE_EV_thread_state);
 
-    if (probed && logged) {
-        trace_stamp_begin();
-    }
+    uintptr_t irq = probed && logged ? trace_stamp_begin() : 0;
+
     if (logged) {
         trace_emit_thread_state(state, pid, tid, t->priority, t->policy);
     }
@@ -200,7 +199,7 @@ void thread_set_state_traced(struct thread *t, enum thread_state state)
                         (const uint64_t[]){pid, tid, t->priority, t->policy, state, t->state});
     }
     if (probed && logged) {
-        trace_stamp_end();
+        trace_stamp_end(irq);
     }
     t->state = (uint8_t)state;
 }

@@ -583,16 +583,18 @@ void trace_log_time(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what)
 }
 
 /* What D's probes have for a time is test/unit's affair. */
-void trace_stamp_begin(void)
+uintptr_t trace_stamp_begin(void)
 {
+    return 0;
 }
 
 void trace_stamp_take(void)
 {
 }
 
-void trace_stamp_end(void)
+void trace_stamp_end(uintptr_t irq)
 {
+    (void)irq;
 }
 
 void trace_emit_thread_state(uint32_t state, uint32_t pid, uint32_t tid, uint32_t priority,
