@@ -9,7 +9,8 @@
  *   ... D's probes fire ...
  *   trace_stamp_end(irq);        interrupts are as before
  *
- * An event inside a clause fires nothing, and leaves the clause its stamp. Any context, own CPU. Proof: test/unit/test_rows.c.
+ * An event inside a clause fires nothing, and leaves the clause its stamp. Any context, own CPU.
+ * Proof: test/unit/test_rows.c.
  */
 #ifndef TRACE_STAMP_H
 #define TRACE_STAMP_H

@@ -278,8 +278,25 @@ void trace_port_user_wanted(bool wanted)
     fake.unsynced = true; /* other CPUs are called before the command returns */
 }
 
+/* Other events happen in a function that a clause calls. */
+static void fire_inside(const uint64_t *words)
+{
+    struct trace_cpu *cpu = trace_port_cpu();
+    void (*inside)(void) = fake.inside;
+    uint64_t stamp = cpu->stamp;
+
+    fake.inside = NULL;
+    cpu->fired = words;
+    inside();
+    cpu->fired = NULL;
+    assert_true(cpu->stamp == stamp && trace_port_irq_masked());
+}
+
 void trace_port_fire(unsigned id, const uint64_t *words)
 {
+    if (fake.inside) {
+        fire_inside(words);
+    }
     fake.fired++;
     fake.fired_site = id;
     fake.fired_stamp = trace_port_cpu()->stamp;

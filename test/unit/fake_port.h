@@ -44,6 +44,7 @@ struct fake {
     unsigned fired, fired_site; /* calls of trace_port_fire(), and the last one's arguments */
     uint64_t fired_words[5];
     uint64_t fired_stamp; /* of the event, while they fired; 0: not logged */
+    void (*inside)(void); /* called once, by the next probe that fires, as by a clause */
     uint8_t fired_data[KYMO_TRACE_USER_COMBINE_MAX]; /* of a user event */
     int retained_error;                              /* what trace_port_retained() says */
     struct kymo_retain_ring ring;                    /* in the window; all 0: none */

@@ -340,6 +340,31 @@ static void a_probe_gets_every_word(void **state)
     assert_int_equal(loss_of(0).made, 0);
 }
 
+static void another_event(void)
+{
+    assert_true(probed(&rows[1]));
+}
+
+/* An event inside a clause leaves it its stamp, and the interrupts as they were. */
+static void an_event_inside_a_clause_takes_nothing_from_it(void **state)
+{
+    (void)state;
+    text = "text";
+    fake_boot(1);
+    start_tracing(2, _NTO_TRACE_SETLINEARMODE);
+    listen(rows[0].site, true);
+    listen(rows[1].site, true);
+    fake.inside = another_event;
+    rows[0].emit();
+    assert_null(fake.inside);
+    assert_int_equal(trace_port_cpu_at(0)->stamp, 0);
+    assert_false(trace_port_irq_masked());
+    listen(rows[0].site, false);
+    listen(rows[1].site, false);
+    assert_int_equal(command(_NTO_TRACE_STOP), 0);
+    assert_int_equal(command(_NTO_TRACE_DEALLOCBUFFER), 0);
+}
+
 /* D's time of an event is its stamp, if the log has it; not if it is lost, as a nested one is. */
 static void a_probe_has_the_stamp_of_its_event(void **state)
 {
@@ -464,6 +489,7 @@ int main(void)
         cmocka_unit_test(a_row_that_is_off_makes_nothing),
         cmocka_unit_test(a_probe_gets_every_word),
         cmocka_unit_test(a_probe_has_the_stamp_of_its_event),
+        cmocka_unit_test(an_event_inside_a_clause_takes_nothing_from_it),
         cmocka_unit_test(a_thread_remembers_a_predicate),
         cmocka_unit_test(the_text_has_each_row_once),
     };
