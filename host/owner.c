@@ -6,22 +6,12 @@
 #include <string.h>
 
 #include "abi/sys/states.h"
+#include "host/pr_th.h"
 #include "trace/slot.h"
 
 #define BUCKETS (2 * OWNER_NAMES) /* a power of two */
 #define NAME_MOST TRACE_TEXT_BYTES
 
-/* trace/events.def and host/reader/foreign_events.def, class PR_TH */
-enum {
-    CREATE = 24,
-    DESTROY = 25,
-    VTHREADS = 26,
-    PROCCREATE = 64,
-    PROCDESTROY = 128,
-    PROCCREATE_NAME = 192,
-    PROCDESTROY_NAME = 256,
-    PROCTHREAD_NAME = 320,
-};
 #define MAPNAME 8 /* class SYSTEM */
 
 struct entry {
@@ -135,7 +125,7 @@ char *owners_told(const struct kev_event *event)
 {
     unsigned number = event->number & ~(unsigned)TRACE_EVENT_64;
     bool tells = event->class == TRACE_CLASS_PR_TH &&
-                 (number == PROCCREATE_NAME || number == PROCDESTROY_NAME);
+                 (number == PR_TH_PROCCREATE_NAME || number == PR_TH_PROCDESTROY_NAME);
 
     return tells ? event_text(event) : NULL;
 }
@@ -149,20 +139,20 @@ static enum change change_of(const struct kev_event *event, unsigned number, int
                              int32_t *tid)
 {
     int32_t first = (int32_t)kev_word(event, 0), second = (int32_t)kev_word(event, 1);
-    bool process = number >= PROCCREATE && number != PROCTHREAD_NAME;
+    bool process = number >= PR_TH_PROCCREATE && number != PR_TH_PROCTHREAD_NAME;
 
     *pid = process ? second : first;
     *tid = process ? OWNER_NONE : second;
     switch (number) {
-    case CREATE:
-    case PROCCREATE:
+    case PR_TH_CREATE:
+    case PR_TH_PROCCREATE:
         return BORN;
-    case DESTROY:
-    case PROCDESTROY:
-    case PROCDESTROY_NAME:
+    case PR_TH_DESTROY:
+    case PR_TH_PROCDESTROY:
+    case PR_TH_PROCDESTROY_NAME:
         return GONE;
-    case PROCCREATE_NAME:
-    case PROCTHREAD_NAME:
+    case PR_TH_PROCCREATE_NAME:
+    case PR_TH_PROCTHREAD_NAME:
         return NAMED;
     default:
         return NOTHING;
@@ -209,7 +199,7 @@ void owners_learn(struct owners *owners, const struct kev_event *event)
     }
     entry = entry_make(owners, pid, tid);
     if (entry != NULL && !entry->told) {
-        bool named = change == NAMED || number_of(event) == PROCDESTROY_NAME;
+        bool named = change == NAMED || number_of(event) == PR_TH_PROCDESTROY_NAME;
 
         entry->early = named && !owners->lost ? event_text(event) : NULL;
         entry->ppid = tid == OWNER_NONE ? (int32_t)kev_word(event, 0) : 0;
@@ -256,7 +246,7 @@ static void name_follow(struct owners *owners, const struct kev_event *event, un
 
 static bool is_thread(const struct kev_event *event, unsigned number)
 {
-    return event->class == TRACE_CLASS_PR_TH && number < VTHREADS;
+    return event->class == TRACE_CLASS_PR_TH && number < PR_TH_VTHREADS;
 }
 
 static void thread_follow(struct running *cpu, const struct kev_event *event, unsigned number)
@@ -272,7 +262,7 @@ static void thread_follow(struct running *cpu, const struct kev_event *event, un
         cpu->dying = true;
         cpu->dead_pid = pid;
         cpu->dead_tid = tid;
-    } else if (number == DESTROY) {
+    } else if (number == PR_TH_DESTROY) {
         cpu->dying = false;
     }
 }
@@ -283,7 +273,7 @@ static void about_fill(struct owner *owner, const struct kev_event *event, unsig
         owner->about = true;
         owner->about_pid = (int32_t)kev_word(event, 0);
         owner->about_tid = OWNER_NONE;
-    } else if (event->class == TRACE_CLASS_PR_TH && number >= PROCCREATE) {
+    } else if (event->class == TRACE_CLASS_PR_TH && number >= PR_TH_PROCCREATE) {
         owner->about = change_of(event, number, &owner->about_pid, &owner->about_tid) != NOTHING;
     }
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "abi/sys/trace.h"
+#include "host/pr_th.h"
 #include "trace/slot.h"
 
 #define INT_HANDLER_ENTRY 3
@@ -90,7 +91,9 @@ static const char *class_name(const struct kev_event *event)
                : (number & TRACE_KERCALL_EXIT) != 0 ? "KER_EXIT"
                                                     : "KER_CALL";
     case TRACE_CLASS_PR_TH:
-        return number >= 64 ? "PROCESS" : number >= 26 ? "VTHREAD" : "THREAD";
+        return number >= PR_TH_PROCCREATE ? "PROCESS"
+               : number >= PR_TH_VTHREADS ? "VTHREAD"
+                                          : "THREAD";
     default:
         return kev_class_name(event->class);
     }

@@ -8,20 +8,10 @@
 #include <string.h>
 
 #include "host/kev/capture.h"
+#include "host/pr_th.h"
 #include "trace/slot.h"
 
 #define LIVES_MOST 1000000
-
-/* trace/events.def and host/reader/foreign_events.def, class PR_TH */
-enum {
-    DESTROY = 25,
-    VTHREADS = 26,
-    PROCCREATE = 64,
-    PROCDESTROY = 128,
-    PROCCREATE_NAME = 192,
-    PROCDESTROY_NAME = 256,
-    PROCTHREAD_NAME = 320,
-};
 
 struct lives {
     struct kev_life *lives;
@@ -159,11 +149,12 @@ static void life_name(struct kev_life *life, const struct kev_event *event)
 bool lives_take(struct lives *lives, const struct kev_event *event, int64_t ns)
 {
     unsigned number = event->number & ~(unsigned)TRACE_EVENT_64;
-    bool process = number >= PROCCREATE && number != PROCTHREAD_NAME;
+    bool process = number >= PR_TH_PROCCREATE && number != PR_TH_PROCTHREAD_NAME;
     int32_t first = (int32_t)kev_word(event, 0), second = (int32_t)kev_word(event, 1);
     struct kev_life *life;
 
-    if (event->class != TRACE_CLASS_PR_TH || (number >= VTHREADS && number < PROCCREATE)) {
+    if (event->class != TRACE_CLASS_PR_TH ||
+        (number >= PR_TH_VTHREADS && number < PR_TH_PROCCREATE)) {
         return true;
     }
     life = process ? life_get(lives, second, KEV_NOBODY, ns) : life_get(lives, first, second, ns);
@@ -173,10 +164,12 @@ bool lives_take(struct lives *lives, const struct kev_event *event, int64_t ns)
     if (process) {
         life->parent = first;
     }
-    if (number == PROCCREATE_NAME || number == PROCDESTROY_NAME || number == PROCTHREAD_NAME) {
+    if (number == PR_TH_PROCCREATE_NAME || number == PR_TH_PROCDESTROY_NAME ||
+        number == PR_TH_PROCTHREAD_NAME) {
         life_name(life, event);
     }
-    if (number == DESTROY || number == PROCDESTROY || number == PROCDESTROY_NAME) {
+    if (number == PR_TH_DESTROY || number == PR_TH_PROCDESTROY ||
+        number == PR_TH_PROCDESTROY_NAME) {
         life->to_ns = ns;
     }
     return true;
