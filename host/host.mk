@@ -118,7 +118,8 @@ $(B)/gen/trace_kercalls.inc.h $(B)/gen/d_sites.inc.h $(B)/gen/d_reasons.inc.h: $
 $(B)/gen/gen_d_reasons: host/gen/gen_d_reasons.c host/gen/short_texts.c host/gen/short_texts.h trace/dtrace/reasons.def
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CMD_CFLAGS) -o $@ $(filter %.c,$^)
-$(HOST_MACHINE_SRCS:%.c=$(B)/host/%.o) $(HOST_MACHINE_SRCS:%.c=$(B)/host-asan/%.o): | $(TRACE_GEN)
+$(HOST_MACHINE_SRCS:%.c=$(B)/host/%.o) $(HOST_MACHINE_SRCS:%.c=$(B)/host-asan/%.o) \
+		$(foreach kind,host-after host-after-asan,$(HOST_AFTER_SRCS:%.c=$(B)/$(kind)/%.o)): | $(TRACE_GEN)
 .PHONY: trace-gen
 trace-gen: $(TRACE_GEN)
 
