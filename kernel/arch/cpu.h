@@ -98,6 +98,16 @@ static inline bool arch_cas32(volatile uint32_t *p, uint32_t expected, uint32_t 
  * register or library word. The entry and exit code moves the integer registers. [inline, boot]
  */
 static inline void arch_switch(struct thread *prev, struct thread *next);
+/*
+ * The same in three parts, from a thread to another one, so that the lock is held for the second
+ * only. arch_switch_save() may go before the lock is taken: it stores what this CPU's registers
+ * hold of its running thread, which need not be switched from after all. arch_switch_space() is
+ * called when next has become cpu->current, arch_switch_load() as soon as the lock is released:
+ * next runs here, so nobody else changes its context. Each may be empty. [inline, boot]
+ */
+static inline void arch_switch_save(struct thread *prev);
+static inline void arch_switch_space(struct thread *prev, struct thread *next);
+static inline void arch_switch_load(struct thread *next);
 /* From an interrupt or the trace path: makes this CPU pass kernel_exit() soon, even if it is only
  * inside an interrupt handler (Cortex-M pends PendSV). The caller has set cpu->trace.exit_work.
  * Empty where every interrupt ends in kernel_exit(). [inline, boot] */

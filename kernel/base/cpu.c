@@ -70,45 +70,75 @@ void cpu_request(struct cpu *cpu, uint32_t work)
     }
 }
 
-/* Returns which of these CPUs comes first behind CPU `last`, in cyclic order. waiting is not 0. */
-static unsigned lock_next(uint32_t waiting, unsigned last)
+/* Returns the bit of the CPU among these that comes first behind CPU `last`, in cyclic order.
+ * waiting is not 0. */
+static inline uint32_t lock_next(uint32_t waiting, unsigned last)
 {
-    uint32_t behind = waiting & ~((2u << last) - 1);
+    uint32_t behind = waiting & -(2u << last);
+    uint32_t from = behind ? behind : waiting;
 
-    return (unsigned)__builtin_ctz(behind ? behind : waiting);
+    return from & -from;
 }
 
-/* Takes the lock if it is free and CPU n's turn has come, or it has been free for many looks. */
-static bool lock_take_turn(unsigned n, unsigned *looks)
-{
-    uint32_t word = __atomic_load_n(&kernel_lock_word, __ATOMIC_RELAXED);
-    uint32_t waiting = word >> WAITING_SHIFT & WAITING_MASK, last = word >> LAST_SHIFT;
+/* What a CPU that waits knows of the lock: worked out while another CPU has it, so that nothing of
+ * that is left to do when it is released. */
+struct lock_view {
+    uint32_t seen;  /* the word of which the rest is */
+    uint32_t free;  /* the same word when it is released, if this CPU's turn comes then; 0: no */
+    uint32_t taken; /* this CPU makes that of it */
+    unsigned looks; /* at a free lock that was another CPU's turn */
+};
 
-    if (word & KERNEL_LOCK_HELD) {
-        *looks = 0;
-        return false;
-    }
-    if (lock_next(waiting, last) == n) {
-        last = n;
-    } else if (++*looks < LOCK_PATIENCE) {
-        return false;
-    }
-    waiting &= ~(1u << n);
-    uint32_t taken = waiting ? last << LAST_SHIFT | waiting << WAITING_SHIFT | 1 : 1;
-    return __atomic_compare_exchange_n(&kernel_lock_word, &word, taken, false, __ATOMIC_ACQUIRE,
+static inline bool lock_take(uint32_t free, uint32_t taken)
+{
+    return __atomic_compare_exchange_n(&kernel_lock_word, &free, taken, false, __ATOMIC_ACQUIRE,
                                        __ATOMIC_RELAXED);
 }
 
+/* The word is another one than before. Returns whether this CPU has the lock. */
+static __attribute__((noinline)) bool lock_look(const struct cpu *cpu, struct lock_view *view,
+                                                uint32_t word)
+{
+    uint32_t last = word >> LAST_SHIFT, waiting = word >> WAITING_SHIFT & WAITING_MASK;
+    bool mine = lock_next(waiting, last) == cpu->bit;
+
+    waiting &= ~cpu->bit;
+    last = mine ? cpu->id : last;
+    *view = (struct lock_view){
+        .seen = word,
+        .free = mine ? word & ~KERNEL_LOCK_HELD : 0,
+        .taken = waiting ? last << LAST_SHIFT | waiting << WAITING_SHIFT | 1 : 1,
+        .looks = view->looks,
+    };
+    if (word & KERNEL_LOCK_HELD) {
+        view->looks = 0;
+        return false;
+    }
+    if (!mine && ++view->looks < LOCK_PATIENCE) {
+        view->seen = 0; /* to count the next look, too */
+        return false;
+    }
+    return lock_take(word, view->taken);
+}
+
+/* From the release to this function's return no CPU has the lock. */
 void kernel_lock_slow(void)
 {
     const struct cpu *cpu = arch_cpu();
+    struct lock_view view = {0};
     uint32_t spins = 1;
-    unsigned looks = 0;
 
     kernel_assert(!cpu->locked);
-    __atomic_fetch_or(&kernel_lock_word, 1u << (WAITING_SHIFT + cpu->id), __ATOMIC_RELAXED);
-    for (; !lock_take_turn(cpu->id, &looks); spins++) { /* each other CPU has it twice at most */
-        if (__atomic_load_n(&cpu->xcall_pending, __ATOMIC_RELAXED)) {
+    __atomic_fetch_or(&kernel_lock_word, cpu->bit << WAITING_SHIFT, __ATOMIC_RELAXED);
+    for (;; spins++) { /* each other CPU has it twice at most */
+        uint32_t word = __atomic_load_n(&kernel_lock_word, __ATOMIC_RELAXED);
+        if (word == view.free && lock_take(word, view.taken)) {
+            break;
+        }
+        if (word != view.seen && lock_look(cpu, &view, word)) {
+            break;
+        }
+        if (unlikely(__atomic_load_n(&cpu->xcall_pending, __ATOMIC_RELAXED))) {
             cpu_ipi();
         }
         arch_irq_window();
@@ -136,6 +166,7 @@ void cpu_ipi(void)
 
     if (CONFIG_CPUS > 1 && __atomic_load_n(&cpu->xcall_pending, __ATOMIC_ACQUIRE)) {
         xcall_fn(xcall_arg);
+        cpu->xcalls_served++;
         __atomic_store_n(&cpu->xcall_pending, 0, __ATOMIC_RELEASE);
     }
 }

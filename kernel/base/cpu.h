@@ -37,6 +37,7 @@ struct cpu {
     struct thread *current; /* [c] running user thread; NULL: idle. Read by the ports' entry code */
     uint32_t resched;       /* [c] like WORK_RESCHED, requested by this CPU in the kernel */
     uint32_t id;            /* [I] */
+    uint32_t bit;           /* [I] 1 << id */
     struct thread *handoff; /* [k] the handoff thread (kernel/thread/sched.h); NULL: none */
     uint32_t handoff_front; /* [k] 1: it is the first of its priority; 0: the last */
     /* [I] represents idle time in the trace and in accounting; never resumed */
@@ -53,8 +54,9 @@ struct cpu {
      * kernel was interrupted; 0: none */
     volatile uint32_t timer_came;
     volatile uint32_t xcall_pending; /* [a] a cross-call is pending */
-    bool online;                     /* [I] after boot */
-    bool locked;                     /* [c] debug images: this CPU holds the kernel lock */
+    uint32_t xcalls_served; /* [c] how many cross-calls it has executed for others; wraps */
+    bool online;            /* [I] after boot */
+    bool locked;            /* [c] debug images: this CPU holds the kernel lock */
     /* [c] structures that the event of the call under way has read, and whose call reads them now:
      * kernel/mem/copy.c */
     uint32_t kept;
@@ -120,10 +122,22 @@ static inline bool kernel_locked(void)
     return CONFIG_CPUS == 1 || arch_cpu()->locked || cpus_online == 0;
 }
 
-/* True if this CPU has the lock now; it never waits, and overtakes none that does. */
-static inline bool kernel_lock_try(void)
+/* Returns the lock's word for kernel_lock_try_at() and kernel_unlock_at(), in a register: a caller
+ * that has one to spare computes the address once. */
+static inline volatile uint32_t *kernel_lock_at(void)
 {
-    bool taken = CONFIG_CPUS == 1 || arch_spin_try(&kernel_lock_word);
+    volatile uint32_t *lock = &kernel_lock_word;
+
+    if (CONFIG_CPUS > 1) {
+        __asm__("" : "+r"(lock));
+    }
+    return lock;
+}
+
+/* True if this CPU has the lock now; it never waits, and overtakes none that does. */
+static inline bool kernel_lock_try_at(volatile uint32_t *lock)
+{
+    bool taken = CONFIG_CPUS == 1 || arch_spin_try(lock);
 
     kernel_debug(arch_cpu()->locked |= taken);
     return taken;
@@ -138,13 +152,33 @@ static inline void kernel_lock(void)
     kernel_debug(arch_cpu()->locked = true);
 }
 
-static inline void kernel_unlock(void)
+/*
+ * For a caller that has read without the lock what only cross-calls change (kernel/mem/vm_list.h),
+ * and whose kernel_lock_try_at() has failed: takes the lock. False: it has executed a cross-call
+ * meanwhile, so what it has read may be wrong.
+ */
+static inline bool kernel_lock_undisturbed(void)
+{
+    const struct cpu *cpu = arch_cpu();
+    uint32_t served = cpu->xcalls_served;
+
+    kernel_lock_slow();
+    kernel_debug(arch_cpu()->locked = true);
+    return cpu->xcalls_served == served;
+}
+
+static inline void kernel_unlock_at(volatile uint32_t *lock)
 {
     kernel_assert(kernel_locked());
     kernel_debug(arch_cpu()->locked = false);
     if (CONFIG_CPUS > 1) {
-        arch_spin_release(&kernel_lock_word);
+        arch_spin_release(lock);
     }
+}
+
+static inline void kernel_unlock(void)
+{
+    kernel_unlock_at(&kernel_lock_word);
 }
 
 #endif

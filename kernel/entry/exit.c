@@ -190,6 +190,14 @@ struct thread *exit_locked(struct cpu *cpu)
     return exit_leave(cpu);
 }
 
+struct thread *exit_idle_first(struct cpu *cpu)
+{
+    kernel_assert(kernel_locked());
+    kernel_assert(cpu == arch_cpu() && !cpu->current);
+    exit_idle(cpu);
+    return exit_leave(cpu);
+}
+
 struct thread *kernel_exit(struct thread *self)
 {
     struct cpu *cpu = arch_cpu();

@@ -11,6 +11,8 @@
 /* Does all pending work of this CPU, idles if no thread is ready, releases the lock and returns the
  * thread to resume. Lock held. */
 struct thread *exit_locked(struct cpu *cpu);
+/* The same where sched_switch() has just found no thread: begins with idling. */
+struct thread *exit_idle_first(struct cpu *cpu);
 
 /* A handler returned something else than a result. Lock held. */
 void kercall_special(struct thread *self, long result);

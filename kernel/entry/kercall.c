@@ -124,6 +124,9 @@ __attribute__((noinline)) struct thread *kercall_blocked(struct thread *self)
         return exit_locked(cpu);
     }
     struct thread *next = sched_switch(cpu, self);
+    if (!next && !cpu->resched) {
+        return exit_idle_first(cpu);
+    }
     if (!next || (next->flags & THREAD_AGAIN) || cpu->trace.exit_work) {
         return exit_locked(cpu);
     }
@@ -295,11 +298,17 @@ static __attribute__((noinline)) struct thread *kernel_call_traced(struct thread
     return ways[number](self, number);
 }
 
+/* Apart, so that the common case has a branch only. */
+static __attribute__((noinline)) struct thread *kernel_call_unknown(struct thread *self)
+{
+    return kernel_call(self, UNKNOWN);
+}
+
 struct thread *kernel_call(struct thread *self, unsigned number)
 {
     kernel_assert(self == arch_cpu()->current && self->state == STATE_RUNNING);
-    if (number > UNKNOWN) {
-        number = UNKNOWN;
+    if (unlikely(number > UNKNOWN)) {
+        return kernel_call_unknown(self);
     }
     self->call = (uint8_t)number;
     if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_enter)) {

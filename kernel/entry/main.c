@@ -28,6 +28,7 @@ static void cpu_init(unsigned n)
     struct cpu *cpu = &cpus[n];
 
     cpu->id = n;
+    cpu->bit = 1u << n;
     cpu->timer_at = UINT64_MAX;
     cpu->quantum_end = UINT64_MAX;
     cpu->idle = thread_create_idle(kernel_process, n);

@@ -11,6 +11,10 @@ struct thread *msg_direct_send(struct thread *self, unsigned number);
 struct thread *msg_direct_receive(struct thread *self, unsigned number);
 struct thread *msg_direct_reply(struct thread *self, unsigned number);
 struct thread *msg_direct_timeout(struct thread *self, unsigned number);
+/* The same of a call that has found an event of messages on (msg_listened.c). */
+struct thread *msg_listened_send(struct thread *self, unsigned number);
+struct thread *msg_listened_receive(struct thread *self, unsigned number);
+struct thread *msg_listened_reply(struct thread *self, unsigned number);
 /* Likewise, without the lock (CONFIG_CPUS 1: held, as ever). */
 struct thread *trace_quick(struct thread *self, unsigned number);
 

@@ -26,33 +26,31 @@ struct part {
 static inline bool part_read(struct thread *self, unsigned arg, const struct vm_cache *cache,
                              struct part *p)
 {
-    uintptr_t base = self->args[arg], parts = self->args[arg + 1];
-    size_t bytes = (uintptr_t)0 - parts;
+    uintptr_t base = self->args[arg];
+    size_t bytes = (uintptr_t)0 - self->args[arg + 1];
 
-    if (unlikely((intptr_t)parts > 0)) {
-        if (parts != 1 || (base & (sizeof(uintptr_t) - 1)) ||
-            !msg_cached(&self->iov_cache, base, sizeof(iov_t))) {
-            return false;
+    if (unlikely((intptr_t)bytes <= 0)) { /* parts, or 0 bytes: one test for both */
+        if (bytes != 0) {
+            if (bytes != (size_t)-1 || (base & (sizeof(uintptr_t) - 1)) ||
+                !msg_cached(&self->iov_cache, base, sizeof(iov_t))) {
+                return false;
+            }
+            const volatile iov_t *iov = msg_cached_ptr(&self->iov_cache, base);
+            base = (uintptr_t)iov->iov_base;
+            bytes = iov->iov_len;
+            if (MSG_TOO_LONG(bytes)) {
+                return false; /* EOVERFLOW */
+            }
+            self->args[arg] = base;
+            self->args[arg + 1] = (uintptr_t)0 - bytes;
         }
-        const volatile iov_t *iov = msg_cached_ptr(&self->iov_cache, base);
-        base = (uintptr_t)iov->iov_base;
-        bytes = iov->iov_len;
-        if (bytes > MSG_BYTES_MAX) {
-            return false; /* EOVERFLOW */
+        if (bytes == 0) {
+            *p = (struct part){base, 0, NULL};
+            return true;
         }
-        self->args[arg] = base;
-        self->args[arg + 1] = (uintptr_t)0 - bytes;
     }
-    p->base = base;
-    p->bytes = bytes;
-    p->at = NULL;
-    if (bytes > 0) {
-        if (!msg_cached(cache, base, bytes < MSG_SMALL ? bytes : MSG_SMALL)) {
-            return false;
-        }
-        p->at = msg_cached_ptr(cache, base);
-    }
-    return true;
+    *p = (struct part){base, bytes, msg_cached_ptr(cache, base)};
+    return msg_cached(cache, base, bytes);
 }
 
 /* The pieces of a buffer of up to MSG_PIECES parts. */

@@ -13,18 +13,19 @@
 #include "kernel/thread/sched.h"
 
 #define UNEVEN(bits) (((bits)&3) != 0)
-/* Of a call with the lock, compiled several times: see send_waits(), and `traced`, a constant. */
+/* Of a call, compiled several times: see send_waits(), and `each`, a constant. */
 #define HELD static inline __attribute__((always_inline))
 
 /*
  * What is hardly ever the case, or-ed into one word: one branch for all of it. Each caller names
- * the rules that stand behind its other bits. Not 0: self can't simply block, because
+ * the rules that stand behind its other bits, `others`. Not 0: self can't simply block, because
  *   canstub     thread_block() cancels the call
  *   exit_work   exit_leave() does this work first
  */
-static inline uintptr_t cannot_block(const struct cpu *cpu, const struct thread *self)
+static inline uintptr_t cannot_block(const struct cpu *cpu, const struct thread *self,
+                                     uint32_t others)
 {
-    return self->canstub | cpu->trace.exit_work;
+    return self->canstub | (cpu->trace.exit_work | others);
 }
 
 /* t's timeout is of 0 (block_refused()), or t is held, or its message is being read in pieces. */
@@ -53,23 +54,14 @@ static inline void direct_set_priority(struct thread *t, uint8_t priority)
 static inline uintptr_t send_unusual(const struct cpu *cpu, const struct thread *self,
                                      const struct channel *ch)
 {
-    return cannot_block(cpu, self) | (uintptr_t)cpu->handoff |
-           (ch->flags & _NTO_CHF_FIXED_PRIORITY);
+    return cannot_block(cpu, self, ch->flags & _NTO_CHF_FIXED_PRIORITY) | (uintptr_t)cpu->handoff;
 }
 
-/* Sets a call's result; logged: as thread_result() does, for the events of calls. */
-HELD void direct_result(struct thread *t, long value, bool logged)
-{
-    if (logged) {
-        thread_result(t, value, 0);
-    } else {
-        arch_context_set_result(t, value, 0);
-    }
-}
-
-/* The message is copied: self waits for the reply, and the receiver runs. */
-HELD void send_finish(struct thread *self, struct connection *conn, struct channel *ch,
-                      struct thread *receiver, uint8_t priority, bool logged)
+/* The message is copied: self waits for the reply, and the receiver runs, but for its result and
+ * what arch_switch_load() does. */
+static inline void send_finish(struct cpu *cpu, struct thread *self, struct connection *conn,
+                               struct channel *ch, struct thread *receiver, uint8_t priority,
+                               uint64_t ran)
 {
     receiver->priority = priority;
     self->connection = conn;
@@ -77,12 +69,11 @@ HELD void send_finish(struct thread *self, struct connection *conn, struct chann
     self->server = receiver;
     receiver->msg_priority = self->priority;
     list_unlink(&receiver->ready);
-    direct_result(receiver, self->rcvid, logged);
-    sched_hand_over(arch_cpu(), self, STATE_REPLY, receiver);
+    sched_hand_over(cpu, self, STATE_REPLY, receiver, ran);
 }
 
 /* The same with its events, up to the switch: msg_hand_over(). */
-static inline void send_finish_traced(struct thread *self, struct connection *conn,
+static inline void send_finish_traced(struct cpu *cpu, struct thread *self, struct connection *conn,
                                       struct channel *ch, struct thread *receiver, uint8_t priority)
 {
     self->connection = conn;
@@ -101,17 +92,27 @@ static inline void send_finish_traced(struct thread *self, struct connection *co
     msg_trace_receive(self, ch);
     list_unlink(&receiver->ready);
     thread_result(receiver, self->rcvid, 0);
-    sched_wake_handed(arch_cpu(), receiver);
+    sched_wake_handed(cpu, receiver);
 }
 
-/* Returns the first thread that waits where self sends to, or NULL. */
-static inline struct thread *send_receiver(const struct thread *self, struct connection **conn)
+/* What goes with the message besides: who sent it, and that self waits no longer than it wants. */
+static inline void send_leave_changes(struct thread *self, struct thread *receiver)
 {
-    *conn = msg_connection(self->proc, self->args[0]);
-    if (!*conn) {
+    if (receiver->info) {
+        msg_info_fill(receiver->info, self);
+    }
+    if (self->timeout_states) {
+        timeout_arm(self, STATE_REPLY);
+    }
+}
+
+/* Returns the first thread that waits where this connection leads, or NULL. */
+static inline struct thread *send_receiver(const struct connection *conn)
+{
+    if (!conn) {
         return NULL; /* EBADF */
     }
-    const struct channel *ch = (*conn)->channel;
+    const struct channel *ch = conn->channel;
     if (!ch) {
         return NULL; /* the server has ended: ESRCH, or EBADF */
     }
@@ -133,22 +134,15 @@ static inline uintptr_t reply_unusual(const struct cpu *cpu, const struct thread
     return (client->flags & THREAD_UNBLOCK_SENT) | cpu->trace.exit_work;
 }
 
-HELD void reply_finish(struct thread *self, struct thread *client, bool logged)
-{
-    direct_result(client, (long)self->args[1], logged);
-    direct_result(self, 0, logged);
-    sched_wake_waiting(arch_cpu(), client);
-}
-
 /* The client has its reply, with the events: msg_reply_answered(). */
-static inline void reply_finish_traced(struct thread *client, long status)
+static inline void reply_finish_traced(struct cpu *cpu, struct thread *client, long status)
 {
     trace_comm_reply_message((uint32_t)client->tid, (uint32_t)client->pid);
     thread_result(client, status, 0);
     if (client->timeout_states) {
         timeout_disarm(client);
     }
-    sched_wake_handed(arch_cpu(), client);
+    sched_wake_handed(cpu, client);
 }
 
 /* ---- the way out: each releases the lock -------------------------------------------- */
@@ -164,28 +158,52 @@ __attribute__((noinline)) struct thread *msg_send_leave_more(struct thread *self
 __attribute__((noinline)) struct thread *msg_reply_leave_limited(struct thread *self,
                                                                  struct thread *client);
 
-static inline struct thread *msg_direct_leave(struct thread *next)
+/* above: sched.above; lock: kernel_lock_at(). */
+static inline bool must_kick(uint32_t above)
 {
-    if (CONFIG_CPUS > 1 && sched.above && several_cpus()) {
+    return CONFIG_CPUS > 1 && above && several_cpus();
+}
+
+/* The thread that has this CPU runs: what is behind the lock needs none, because nobody else
+ * changes the context of a thread that runs here. */
+static inline struct thread *msg_direct_leave(struct thread *next, uint32_t above,
+                                              volatile uint32_t *lock)
+{
+    if (must_kick(above)) {
         return msg_leave_kicking(next);
     }
-    kernel_unlock();
+    kernel_unlock_at(lock);
+    arch_switch_load(next);
     return next;
 }
 
-static inline struct thread *send_leave(struct thread *self, struct thread *receiver)
+static inline struct thread *send_leave(struct thread *self, struct thread *receiver,
+                                        uint32_t above, volatile uint32_t *lock)
 {
-    return unlikely((uintptr_t)receiver->info | self->timeout_states)
-               ? msg_send_leave_more(self, receiver)
-               : msg_direct_leave(receiver);
+    long rcvid = self->rcvid; /* without the lock self may end */
+
+    __asm__("" : "+r"(rcvid)); /* loaded as what it is */
+    if (unlikely((uintptr_t)receiver->info | self->timeout_states)) {
+        return msg_send_leave_more(self, receiver);
+    }
+    if (must_kick(above)) {
+        arch_context_set_result(receiver, rcvid, 0);
+        return msg_leave_kicking(receiver);
+    }
+    kernel_unlock_at(lock);
+    arch_context_set_result(receiver, rcvid, 0);
+    arch_switch_load(receiver);
+    return receiver;
 }
 
-static inline struct thread *reply_leave(struct thread *self, struct thread *client)
+static inline struct thread *reply_leave(struct thread *self, struct thread *client,
+                                         volatile uint32_t *lock)
 {
     if (unlikely(client->timeout_states)) {
         return msg_reply_leave_limited(self, client);
     }
-    kernel_unlock();
+    kernel_unlock_at(lock);
+    arch_context_set_result(self, 0, 0);
     return self;
 }
 

@@ -39,7 +39,7 @@ static inline bool send_reply_buffer(struct thread *self, struct part *r)
     struct parts several;
 
     if ((intptr_t)self->args[SEND_ARG_RMSG + 1] <= 1) {
-        return part_read(self, SEND_ARG_RMSG, &self->in_cache, r) && r->bytes <= MSG_BYTES_MAX;
+        return part_read(self, SEND_ARG_RMSG, &self->in_cache, r) && !MSG_TOO_LONG(r->bytes);
     }
     r->at = NULL;
     if (!parts_read_several(self, SEND_ARG_RMSG, NULL, &several)) {
@@ -63,7 +63,7 @@ HELD struct thread *send_wide(struct thread *self, struct connection *conn, stru
         return NULL;
     }
     uint8_t priority = self->priority > receiver->priority ? self->priority : receiver->priority;
-    if (!sched_chosen(cpu, receiver, priority)) {
+    if (!sched_chosen(cpu, receiver, priority, sched.above)) {
         return NULL; /* sched_switch() runs another thread, or the receiver elsewhere */
     }
     if (!buffer.at) {
@@ -86,21 +86,21 @@ HELD struct thread *send_wide(struct thread *self, struct connection *conn, stru
     self->msglen = (uint32_t)n;
     self->buffer = r.at;
     if (traced) {
-        send_finish_traced(self, conn, ch, receiver, priority);
+        send_finish_traced(cpu, self, conn, ch, receiver, priority);
         return receiver;
     }
-    send_finish(self, conn, ch, receiver, priority, false);
+    arch_switch_save(self);
+    send_finish(cpu, self, conn, ch, receiver, priority, sched_ran(cpu, self));
     return receiver;
 }
 
 HELD struct thread *wide_send(struct thread *self, bool traced)
 {
-    struct connection *conn;
-
     if (timeout_unusual(self)) {
         return NULL; /* thread_block_limited() */
     }
-    struct thread *receiver = send_receiver(self, &conn);
+    struct connection *conn = msg_connection(self->proc, self->args[0]);
+    struct thread *receiver = send_receiver(conn);
     return receiver ? send_wide(self, conn, conn->channel, receiver, traced) : NULL;
 }
 
@@ -116,7 +116,8 @@ struct thread *msg_wide_send(struct thread *self, unsigned number)
         return wide_send_traced(self, number);
     }
     struct thread *next = wide_send(self, false);
-    return next ? send_leave(self, next) : kercall_held(self, number);
+    return next ? send_leave(self, next, sched.above, kernel_lock_at())
+                : kercall_held(self, number);
 }
 
 /* ---- MsgReply ----------------------------------------------------------------------- */
@@ -156,10 +157,11 @@ HELD bool reply_wide(struct thread *self, struct thread *client, bool traced)
     }
     parts_copy(to.pieces, to.count, to.whole, &s, n);
     if (traced) {
-        reply_finish_traced(client, (long)self->args[1]);
+        reply_finish_traced(cpu, client, (long)self->args[1]);
         return true;
     }
-    reply_finish(self, client, false);
+    arch_context_set_result(client, (long)self->args[1], 0);
+    sched_wake_waiting(cpu, client);
     return true;
 }
 
@@ -188,5 +190,5 @@ struct thread *msg_wide_reply(struct thread *self, unsigned number)
         return wide_reply_traced(self, number);
     }
     struct thread *client = wide_reply(self, false);
-    return client ? reply_leave(self, client) : kercall_held(self, number);
+    return client ? reply_leave(self, client, kernel_lock_at()) : kercall_held(self, number);
 }

@@ -270,7 +270,7 @@ static long msg_receive_take(struct thread *self, struct channel *ch, struct thr
 
 static void *plain_buffer(struct thread *self)
 {
-    bool direct = msg_info_find(self, self->args[RECEIVE_ARG_INFO]);
+    bool direct = msg_info_find(self, self->args[RECEIVE_ARG_INFO], &self->info);
     bool plain = self->call == KER_MSG_RECEIVEV && direct && self->timeout_states == 0 &&
                  ((uintptr_t)self->buffer & 3) == 0;
     return plain ? self->buffer : NULL;

@@ -18,7 +18,15 @@
 
 /* Returns the client that a server may reply to under this rcvid: REPLY-blocked on a channel of the
  * server's process; or NULL. */
-static inline struct thread *rcvid_client(const struct thread *server, uintptr_t rcvid)
+static inline bool rcvid_answers(const struct thread *server, const struct thread *c,
+                                 uintptr_t rcvid)
+{
+    return c->rcvid == (int32_t)rcvid && c->state == STATE_REPLY &&
+           c->channel->proc == server->proc;
+}
+
+/* Returns the slot of the table that an rcvid names; NULL: none. Needs no lock. */
+static inline struct thread *rcvid_slot(uintptr_t rcvid)
 {
     uint32_t index = ((uint32_t)rcvid & RCVID_INDEX_MASK) - 1;
     if (index >= TABLE_ENTRIES(THREADS)) {
@@ -26,26 +34,48 @@ static inline struct thread *rcvid_client(const struct thread *server, uintptr_t
     }
     struct thread *c = &thread_table[index];
     __asm__("" : "+r"(c)); /* compute it once */
-    if (c->rcvid != (int32_t)rcvid || c->state != STATE_REPLY) {
-        return NULL;
+    if (!c) {
+        __builtin_unreachable();
     }
-    return c->channel->proc == server->proc ? c : NULL;
+    return c;
+}
+
+static inline struct thread *rcvid_client(const struct thread *server, uintptr_t rcvid)
+{
+    struct thread *c = rcvid_slot(rcvid);
+
+    return c && rcvid_answers(server, c, rcvid) ? c : NULL;
+}
+
+/* Return where the process has this channel, or connection, if it has it; NULL: it can't. What
+ * stands there is read with the lock, the address needs none. */
+static inline struct channel *const *msg_channel_slot(const struct process *proc, uintptr_t chid)
+{
+    uint32_t i = (uint32_t)chid - 1;
+    return i < CONFIG_CHANNELS_PER_PROCESS ? &proc->channels[i] : NULL;
+}
+
+static inline struct connection *const *msg_connection_slot(const struct process *proc,
+                                                            uintptr_t arg)
+{
+    uint32_t coid = (uint32_t)arg;
+    if (coid < CONFIG_CONNECTIONS_PER_PROCESS) {
+        return &proc->fds[coid];
+    }
+    coid -= _NTO_SIDE_CHANNEL;
+    return coid < CONFIG_CONNECTIONS_PER_PROCESS ? &proc->side[coid] : NULL;
 }
 
 static inline struct channel *msg_channel(const struct process *proc, uintptr_t chid)
 {
-    uint32_t i = (uint32_t)chid - 1;
-    return i < CONFIG_CHANNELS_PER_PROCESS ? proc->channels[i] : NULL;
+    struct channel *const *slot = msg_channel_slot(proc, chid);
+    return slot ? *slot : NULL;
 }
 
 static inline struct connection *msg_connection(const struct process *proc, uintptr_t arg)
 {
-    uint32_t coid = (uint32_t)arg;
-    if (coid < CONFIG_CONNECTIONS_PER_PROCESS) {
-        return proc->fds[coid];
-    }
-    coid -= _NTO_SIDE_CHANNEL;
-    return coid < CONFIG_CONNECTIONS_PER_PROCESS ? proc->side[coid] : NULL;
+    struct connection *const *slot = msg_connection_slot(proc, arg);
+    return slot ? *slot : NULL;
 }
 
 /* ---- buffers that a blocked thread's arguments name -------------------------------- */

@@ -23,6 +23,7 @@
 #define MSG_SMALL VM_CACHE_SPAN
 /* Most bytes of a message: lengths are int in QNX's interface. */
 #define MSG_BYTES_MAX 0x7fffffffu
+#define MSG_TOO_LONG(bytes) ((bytes) >> 31 != 0) /* the same, where a constant would cost */
 
 /* A position in a buffer; everything before it has been copied. */
 struct msg_cursor {
@@ -45,18 +46,19 @@ long msg_cursor_copy(struct msg_cursor *dst, struct msg_cursor *src, size_t max,
 /* Copies from kernel memory as much as fits. Returns the bytes, or MSG_FAULT_DST. */
 long msg_put(const struct thread *dst, unsigned arg, const void *from, size_t bytes);
 
-/* Returns whether a user mapping cache covers these bytes, at most MSG_SMALL; msg_cached_ptr() then
- * returns their kernel pointer. Only near the mapping's end the number counts. */
+/* Returns whether a user mapping cache covers these bytes, at least one, or the first MSG_SMALL of
+ * them; msg_cached_ptr() then returns their kernel pointer. Only near the mapping's end the number
+ * counts. */
 static inline bool msg_cached(const struct vm_cache *w, uintptr_t addr, size_t bytes)
 {
     size_t offset = addr - w->base, covered = w->covered;
 
-    kernel_assert(bytes <= MSG_SMALL);
+    kernel_assert(bytes > 0);
     if (likely(offset < covered)) {
         return true;
     }
-    size_t len = covered + MSG_SMALL - 1;
-    return covered > 0 && offset < len && bytes <= len - offset;
+    size_t left = covered + (MSG_SMALL - 1) - offset; /* to the mapping's end, if that is near */
+    return left < MSG_SMALL && bytes <= left && covered > 0;
 }
 
 /* The same of any number of bytes, at least one. */
@@ -137,37 +139,36 @@ static inline void msg_copy_two(char *dst, const char *src)
 
 /* Copies a few whole words, in any order: two at a time, from the end on, so that few registers are
  * needed. */
-static inline void msg_copy_words(void *dst, const void *src, size_t bytes)
+static inline __attribute__((always_inline)) void msg_copy_words(void *dst, const void *src,
+                                                                 size_t bytes)
 {
-    const char *from = (const char *)src + bytes;
-    char *to = (char *)dst + bytes;
+    size_t left = bytes & ~(size_t)7;
 
     if (bytes & 4) {
-        from -= 4;
-        to -= 4;
-        uint32_t word = *(const uint32_t *)from;
+        uint32_t word = *(const uint32_t *)((const char *)src + left);
         __asm__("" : "+r"(word));
-        *(uint32_t *)to = word;
+        *(uint32_t *)((char *)dst + left) = word;
     }
-    while (from != src) {
-        from -= 8;
-        to -= 8;
-        msg_copy_two(to, from);
+    if (left != 0) {
+        do {
+            left -= 8;
+            msg_copy_two((char *)dst + left, (const char *)src + left);
+        } while (left != 0);
     }
 }
 
-/* Notes in a receiver which struct _msg_info its call wants. Returns false if it can't be written
- * directly: it is odd, or not beside the receiver's buffer. */
-static inline bool msg_info_find(struct thread *t, uintptr_t info)
+/* Finds the struct _msg_info that t's call wants: *found, NULL if none. Returns false if it can't
+ * be written directly: it is odd, or not beside the receiver's buffer. */
+static inline bool msg_info_find(const struct thread *t, uintptr_t info, struct _msg_info **found)
 {
-    t->info = NULL;
+    *found = NULL;
     if (likely(info == 0)) {
         return true;
     }
     if ((info & 3) != 0 || !msg_cached(&t->in_cache, info, sizeof(struct _msg_info))) {
         return false;
     }
-    t->info = msg_cached_ptr(&t->in_cache, info);
+    *found = msg_cached_ptr(&t->in_cache, info);
     return true;
 }
 _Static_assert(sizeof(struct _msg_info) <= MSG_SMALL, "found in the user mapping cache");

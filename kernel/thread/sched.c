@@ -310,7 +310,8 @@ struct thread *sched_switch_any(struct cpu *cpu, struct thread *self)
     kernel_assert(kernel_locked());
     kernel_assert(cpu == arch_cpu() && self == cpu->current);
     queue_handoff(cpu);
-    sched.several = (cpus_online & (cpus_online - 1)) != 0; /* each CPU comes here first */
+    /* each CPU comes here first */
+    sched.several = cpus_online & (cpus_online - 1) ? cpus_online : 0;
     struct thread *next = queue_best(cpu);
     kernel_assert(!next || next->state == STATE_READY);
     bool running = self && self->state == STATE_RUNNING;

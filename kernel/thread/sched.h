@@ -21,7 +21,8 @@
 
 struct sched {
     uint32_t above;                  /* [k] highest priority in the queues plus 1; 0: all empty */
-    uint32_t several;                /* [k] several CPUs are online */
+    uint32_t several;                /* [k] the CPUs that are online, if they are several; else 0 */
+    uint32_t queued;                 /* [k] threads in the queues */
     uint32_t summary;                /* [k] bit per word of bits[] that is not 0 */
     uint32_t idle_cpus;              /* [k] mask */
     uint32_t quantum;                /* [I] cycles */
@@ -54,8 +55,12 @@ void queue_insert(struct thread *t, bool at_front);
  * queues. */
 void queue_handoff(struct cpu *cpu);
 void queue_remove(struct thread *t);
-/* Returns the thread after t in scheduling order; NULL: t was the last. */
-struct thread *queue_after(const struct thread *t);
+/* Returns the thread after t, which is queued, in scheduling order; NULL: t was the last. */
+struct thread *queue_after_any(const struct thread *t);
+static inline struct thread *queue_after(const struct thread *t)
+{
+    return sched.queued > 1 ? queue_after_any(t) : NULL;
+}
 /* Returns the queued thread that this CPU should run first. */
 struct thread *queue_best(const struct cpu *cpu);
 
@@ -88,14 +93,14 @@ static inline struct cpu *handoff_of(const struct thread *t)
 
 static inline bool is_idle(const struct cpu *cpu)
 {
-    return sched.idle_cpus >> cpu->id & 1;
+    return sched.idle_cpus & cpu->bit;
 }
 
 /* ---- the switch -------------------------------------------------------------------- */
 
 static inline bool runs_on(const struct thread *t, const struct cpu *cpu)
 {
-    return CONFIG_CPUS == 1 || (t->runmask >> cpu->id & 1);
+    return CONFIG_CPUS == 1 || (t->runmask & cpu->bit);
 }
 
 static inline bool several_cpus(void)
@@ -115,13 +120,25 @@ static inline void sched_preempt(struct cpu *cpu, struct thread *self)
     cpu->handoff_front = 1;
 }
 
+/* Returns what added to the time gives t's run_cycles, if it runs here. Only this CPU changes it
+ * then, so it may be read before the lock. */
+static inline uint64_t sched_ran(const struct cpu *cpu, const struct thread *t)
+{
+    uint64_t ran = t->run_cycles - cpu->since;
+
+    if (CONFIG_CPUS > 1) {
+        __asm__("" : "+r"(ran)); /* now */
+    }
+    return ran;
+}
+
 /* Switches the CPU from prev, no longer RUNNING, to next, no longer queued. If prev waits, it gets
- * a fresh quantum next time. */
+ * a fresh quantum next time. before: sched_ran() of prev. */
 static inline void switch_accounts(struct cpu *cpu, struct thread *prev, struct thread *next,
-                                   bool waits)
+                                   bool waits, uint64_t before)
 {
     uint64_t now = arch_cycles();
-    uint64_t ran = prev->run_cycles + (now - cpu->since);
+    uint64_t ran = before + now;
 
     kernel_assert(prev == cpu->current && prev->state != STATE_RUNNING && next != prev);
     prev->run_cycles = ran;
@@ -138,7 +155,7 @@ static inline void switch_accounts(struct cpu *cpu, struct thread *prev, struct 
 static inline void switch_between(struct cpu *cpu, struct thread *prev, struct thread *next,
                                   bool waits)
 {
-    switch_accounts(cpu, prev, next, waits);
+    switch_accounts(cpu, prev, next, waits, sched_ran(cpu, prev));
     thread_set_running(next, prev);
     arch_switch(prev, next);
 }
@@ -181,28 +198,29 @@ static inline struct thread *sched_switch(struct cpu *cpu, struct thread *self)
 /* ---- for msg_direct.c: of these only sched_wake_handed() has events ---------------- */
 
 /* Returns whether sched_switch() will choose t if it is the handoff thread with this priority and
- * the CPU's thread waits. */
-static inline bool sched_chosen(const struct cpu *cpu, const struct thread *t, uint8_t priority)
+ * the CPU's thread waits. above: sched.above. */
+static inline bool sched_chosen(const struct cpu *cpu, const struct thread *t, uint8_t priority,
+                                uint32_t above)
 {
-    return priority >= sched.above && runs_on(t, cpu);
+    return priority >= above && runs_on(t, cpu);
 }
 
-/* prev begins to wait in this state, and next, which has been chosen, runs. Ignores
- * cpu->resched. */
+/* prev begins to wait in this state, and next, which has been chosen, runs: between
+ * arch_switch_save(prev) and arch_switch_load(next). ran: sched_ran(). Ignores cpu->resched. */
 static inline void sched_hand_over(struct cpu *cpu, struct thread *prev, enum thread_state state,
-                                   struct thread *next)
+                                   struct thread *next, uint64_t ran)
 {
     kernel_assert(prev->state == STATE_RUNNING && next->state >= STATE_READY);
     thread_set_state_unseen(prev, state);
     thread_set_state_unseen(next, STATE_RUNNING);
-    switch_accounts(cpu, prev, next, true);
-    arch_switch(prev, next);
+    switch_accounts(cpu, prev, next, true, ran);
+    arch_switch_space(prev, next);
 }
 
 /* Returns whether another CPU may run t. */
 static inline bool others_may_run(const struct cpu *cpu, const struct thread *t)
 {
-    return several_cpus() && (t->runmask & cpus_online & ~(1u << cpu->id)) != 0;
+    return CONFIG_CPUS > 1 && (t->runmask & sched.several & ~cpu->bit) != 0;
 }
 
 /* Returns whether waking t would change nothing except its state READY. */

@@ -35,6 +35,7 @@ void queue_insert(struct thread *t, bool at_front)
 
     kernel_assert(kernel_locked());
     kernel_assert(t->state == STATE_READY && queue_sound(q));
+    sched.queued++;
     if (first) {
         list_insert_before(first, &t->ready);
         if (at_front) {
@@ -67,6 +68,7 @@ void queue_remove(struct thread *t)
 
     kernel_assert(kernel_locked());
     kernel_assert(sched.queues[q] && queue_sound(q));
+    sched.queued--;
     if (next != &t->ready) {
         if (sched.queues[q] == &t->ready) {
             sched.queues[q] = next;
@@ -107,7 +109,7 @@ static unsigned queue_next(unsigned q)
     return word * 32 + (unsigned)__builtin_clz(sched.bits[word]);
 }
 
-struct thread *queue_after(const struct thread *t)
+struct thread *queue_after_any(const struct thread *t)
 {
     unsigned q = queue_of(t);
 

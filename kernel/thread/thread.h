@@ -81,7 +81,8 @@ struct thread {
     /* [k] RECEIVE, plain not NULL: the struct _msg_info that the call wants; NULL: none */
     struct _msg_info *info;
     /* [k] user mapping caches of its messages: where its iov_t are, the bytes that it sends and
-     * replies, and its buffers for what it gets. vm_remove() and vm_protect() empty them */
+     * replies, and its buffers for what it gets. vm_remove() and vm_protect() empty them. Its own
+     * calls read them before they have the lock (kernel/entry/msg_direct.c) */
     struct vm_cache iov_cache, out_cache, in_cache;
     struct vm_cache sync_cache; /* [k] user mapping cache of the sync_t that its calls name */
     /* [k] and of texts that it inserts into the trace; its own calls read it without the lock */

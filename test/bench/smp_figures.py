@@ -52,21 +52,33 @@ def shortest(kernel, start, ends):
     sys.exit("bench: kernel_lock_slow() has no loop")
 
 
+CHECKS = 6  # what *_waits() of msg_direct.c execute more with the lock than those that don't wait
+
+
 def wait_cost(kernel):
     """What a CPU that had to wait executes at most between the release and its own first
-    instruction with the lock: a look that came too early, its interrupts, a look that didn't."""
+    instruction with the lock: (a look that came too early, and its interrupts; a look that didn't,
+    and what the caller checks then; what comes to that if another CPU has begun to wait since the
+    last look)."""
     at = kernel.symbols["kernel_lock_slow"]
     while not kernel.text[at].startswith("isb"):
         at += 4
     leaves = lambda _, insn: insn.startswith("ret")
+    takes = lambda _, insn: insn.startswith("stxr")
     window = shortest(kernel, kernel.symbols["arch_irq_window"], leaves)
     early = shortest(kernel, at, lambda pc, _: pc == at) - 1
-    return early + window + shortest(kernel, at, leaves) - 1
+    stxr = at
+    while not kernel.text[stxr].startswith("stxr"):
+        stxr += 4
+    take = shortest(kernel, at, takes) + shortest(kernel, stxr, leaves) - 1
+    anew = shortest(kernel, kernel.symbols["lock_look"], takes)
+    return early + window, take + CHECKS, anew
 
 
 def trips_together(parts, rest, pairs, wait):
     """Time until each of `pairs` CPUs has made TRIPS round trips."""
     steps = parts * TRIPS
+    early, take, anew = wait
     clock = [0] * pairs  # when the CPU asks for the lock next, or has ended
     step = [0] * pairs
     free = 0  # when the lock is
@@ -79,7 +91,9 @@ def trips_together(parts, rest, pairs, wait):
             return end
         cpu = min(asking, key=lambda c: clock[c])
         late = free > clock[cpu]
-        start = free + wait if late else clock[cpu]
+        start = free + early + take if late else clock[cpu]
+        if late and any(free < clock[c] <= start for c in asking if c != cpu):
+            start += anew
         free = start + steps[step[cpu]][1]
         step[cpu] += 1
         last = step[cpu] % len(parts) == 0
@@ -102,7 +116,7 @@ def figures(kernel, runs, profile):
             parts, rest = locked_parts(kernel, typical)
             if len(parts) != 3:
                 sys.exit(f"bench: {name} takes the kernel lock {len(parts)} times, not 3")
-            alone = trips_together(parts, rest, 1, 0)
+            alone = trips_together(parts, rest, 1, (0, 0, 0))
             together = trips_together(parts, rest, PAIRS, wait_cost(kernel))
             result["msg_smp_scale"] = round(PAIRS * alone / together, 2)
             result["msg_rt_8_locked"] = sum(locked for _, locked in parts)

@@ -145,7 +145,7 @@ static void cpu_as_it_likes(unsigned number)
     thread_cpu = &cpus[number];
     for (unsigned n = 0; n < TURNS; n++) {
         __atomic_store_n(&waiting[number], 0, __ATOMIC_RELAXED);
-        if (n % 4 != 0 || !kernel_lock_try()) {
+        if (n % 4 != 0 || !kernel_lock_try_at(kernel_lock_at())) {
             kernel_lock();
         }
         expect(!waiting[number] || total - seen_first[number] <= 2 * (CONFIG_CPUS - 1));
@@ -164,6 +164,7 @@ static void run(void (*cpu_main)(unsigned number))
     cpus_online = (1u << CONFIG_CPUS) - 1;
     for (unsigned n = 0; n < CONFIG_CPUS; n++) {
         cpus[n].id = n;
+        cpus[n].bit = 1u << n;
     }
     threads_run_cpus(CONFIG_CPUS, cpu_main);
     assert_int_equal(wrong, 0);

@@ -274,6 +274,7 @@ static void all_lock_the_same_mutex(void **state)
         uint8_t priority = (uint8_t)(10 + n);
         tcbs[n].tid = (int)n + 1;
         cpus[n].id = n;
+        cpus[n].bit = 1u << n;
         threads[n] = (struct thread){.proc = &proc, .tid = (int)n + 1, .state = STATE_RUNNING};
         threads[n].base_priority = threads[n].priority = priority;
     }

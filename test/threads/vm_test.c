@@ -250,6 +250,7 @@ static void run(struct thread *current, unsigned nthreads)
     found = missed = wrong = ended = 0;
     for (unsigned n = 0; n < CONFIG_CPUS; n++) {
         cpus[n].id = n;
+        cpus[n].bit = 1u << n;
         cpus[n].current = n > 0 ? &reader : current;
     }
     threads_run_cpus(CONFIG_CPUS, cpu_main);

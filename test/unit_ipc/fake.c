@@ -35,6 +35,7 @@
 
 unsigned fake_cpu;
 uint64_t fake_now = 1;
+bool fake_clock_stands;
 bool fake_events_off;
 bool fake_log_only;
 uint64_t fake_hz = FAKE_HZ;
@@ -48,6 +49,7 @@ void (*fake_before_unmask)(unsigned irq);
 void (*fake_irq_window)(void);
 void (*fake_lock_window)(void);
 bool fake_lock_wanted;
+bool (*fake_before_lock)(void);
 static bool passed; /* fake_lock_window() has been called since the lock was let go */
 unsigned fake_events[FAKE_EVENTS];
 unsigned fake_errors[KERCALL_MAX][FAKE_ERRORS];
@@ -67,6 +69,14 @@ void fake_lock_taken(volatile uint32_t *lock)
     }
     *lock = fake_lock_wanted ? 1 | 1u << 23 : 1; /* a CPU that is none */
     passed = false;
+}
+
+bool fake_lock_is_free(void)
+{
+    bool (*others)(void) = fake_before_lock;
+
+    fake_before_lock = NULL;
+    return others();
 }
 
 /* A CPU waits for the others: let them serve what it asked for, or, if it has let the lock go for

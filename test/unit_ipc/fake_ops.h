@@ -28,6 +28,7 @@ struct arch_aspace {
 void fake_result(const struct thread *t, int error);
 extern unsigned fake_cpu;
 extern uint64_t fake_now;
+extern bool fake_clock_stands;
 struct cpu *fake_this_cpu(void);
 void fake_lock_taken(volatile uint32_t *lock);
 void fake_spin(void);
@@ -67,8 +68,15 @@ static inline void arch_irq_restore(uintptr_t state)
 {
     (void)state;
 }
+/* Before a CPU takes the lock other CPUs may do something, once; false: one of them has it then. */
+extern bool (*fake_before_lock)(void);
+bool fake_lock_is_free(void);
+
 static inline bool arch_spin_try(volatile uint32_t *lock)
 {
+    if (fake_before_lock && !fake_lock_is_free()) {
+        return false;
+    }
     fake_lock_taken(lock);
     return true;
 }
@@ -82,7 +90,7 @@ static inline void arch_spin_hint(void)
 }
 static inline uint64_t arch_cycles(void)
 {
-    return fake_now++;
+    return fake_clock_stands ? fake_now : fake_now++;
 }
 static inline void *arch_phys_to_virt(uintptr_t pa)
 {
@@ -95,6 +103,21 @@ static inline uintptr_t arch_virt_to_phys(const void *va)
 static inline void arch_switch(struct thread *prev, struct thread *next)
 {
     (void)prev;
+    (void)next;
+}
+
+static inline void arch_switch_save(struct thread *prev)
+{
+    (void)prev;
+}
+
+static inline void arch_switch_space(struct thread *prev, struct thread *next)
+{
+    arch_switch(prev, next);
+}
+
+static inline void arch_switch_load(struct thread *next)
+{
     (void)next;
 }
 static inline bool arch_cas32(volatile uint32_t *p, uint32_t expected, uint32_t desired)

@@ -32,6 +32,7 @@ void world_boot_one(void)
     process_init();
     for (unsigned n = 0; n < CONFIG_CPUS; n++) {
         cpus[n].id = n;
+        cpus[n].bit = 1u << n;
         cpus[n].idle = thread_create_idle(kernel_process, n);
         cpus[n].idle->state = STATE_READY;
         fake_timer_at[n] = UINT64_MAX;

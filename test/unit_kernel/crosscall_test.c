@@ -151,6 +151,7 @@ static void begin(void)
     cpus_online = (1u << CONFIG_CPUS) - 1;
     for (unsigned n = 0; n < CONFIG_CPUS; n++) {
         cpus[n].id = n;
+        cpus[n].bit = 1u << n;
         sides[n].buffer = (struct dtrace_buffer){.active = (uint8_t *)sides[n].halves[0],
                                                  .spare = (uint8_t *)sides[n].halves[1],
                                                  .size = HALF,

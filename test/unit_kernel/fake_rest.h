@@ -63,6 +63,18 @@ static inline void arch_switch(struct thread *prev, struct thread *next)
 {
     fake_switch(prev, next);
 }
+static inline void arch_switch_save(struct thread *prev)
+{
+    (void)prev;
+}
+static inline void arch_switch_space(struct thread *prev, struct thread *next)
+{
+    fake_switch(prev, next);
+}
+static inline void arch_switch_load(struct thread *next)
+{
+    (void)next;
+}
 static inline bool arch_cas32(volatile uint32_t *p, uint32_t expected, uint32_t desired)
 {
     return __atomic_compare_exchange_n(p, &expected, desired, false, __ATOMIC_ACQ_REL,

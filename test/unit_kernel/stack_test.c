@@ -36,6 +36,7 @@ static int fill(void **state)
     kernel_stack_fill();
     fake_cpu = &cpus[1];
     cpus[1].id = 1;
+    cpus[1].bit = 1u << 1;
     return 0;
 }
 

@@ -77,16 +77,18 @@ static inline void arch_irq_restore(uintptr_t state)
 
 static inline bool arch_spin_try(volatile uint32_t *lock)
 {
-    uint32_t old, failed;
-    __asm__ volatile("1: ldaxr %w0, %2\n"
-                     "   cbnz %w0, 2f\n"
-                     "   stxr %w1, %w3, %2\n"
-                     "   cbnz %w1, 1b\n"
-                     "2:"
-                     : "=&r"(old), "=&r"(failed), "+Q"(*lock)
-                     : "r"(1)
-                     : "memory");
-    return old == 0;
+    uint32_t word; /* then whether the store failed */
+    __asm__ goto("1: ldaxr %w0, %1\n"
+                 "   cbnz %w0, %l[taken]\n"
+                 "   stxr %w0, %w2, %1\n"
+                 "   cbnz %w0, 1b\n"
+                 : "=&r"(word), "+Q"(*lock)
+                 : "r"(1)
+                 : "memory"
+                 : taken);
+    return true;
+taken:
+    return false;
 }
 
 static inline void arch_spin_release(volatile uint32_t *lock)
@@ -163,28 +165,49 @@ static inline void a64_fp_save(struct arch_context *ctx)
     ctx->fpcr = fpcr;
 }
 
-/* The eret that follows synchronises the writes; the kernel itself uses neither TTBR0 nor FP. */
-static inline void arch_switch(struct thread *prev, struct thread *next)
+static inline void a64_space_switch(uint64_t ttbr0)
 {
-    struct arch_context *from = (struct arch_context *)prev;
-    const struct arch_context *to = (const struct arch_context *)next;
-    uint64_t ttbr0 = a64_empty_ttbr0;
-
-    if (from) {
-        from->tls = a64_read_sysreg(tpidr_el0);
-        if (unlikely(from->fp_live)) {
-            a64_fp_save(from);
-            from->fp_live = 0;
-            a64_fp_trap();
-        }
-    }
-    if (to) {
-        a64_write_sysreg(tpidr_el0, to->tls);
-        ttbr0 = to->ttbr0;
-    }
     if (ttbr0 != a64_read_sysreg(ttbr0_el1)) {
         a64_write_sysreg(ttbr0_el1, ttbr0);
     }
+}
+
+static inline void arch_switch_save(struct thread *prev)
+{
+    struct arch_context *from = (struct arch_context *)prev;
+
+    from->tls = a64_read_sysreg(tpidr_el0);
+    if (unlikely(from->fp_live)) {
+        a64_fp_save(from);
+        from->fp_live = 0;
+        a64_fp_trap();
+    }
+}
+
+/* With the lock: prev's process may end as soon as it is released, and its tables are freed. */
+static inline void arch_switch_space(struct thread *prev, struct thread *next)
+{
+    (void)prev;
+    a64_space_switch(((const struct arch_context *)next)->ttbr0);
+}
+
+static inline void arch_switch_load(struct thread *next)
+{
+    a64_write_sysreg(tpidr_el0, ((const struct arch_context *)next)->tls);
+}
+
+/* The eret that follows synchronises the writes; the kernel itself uses neither TTBR0 nor FP. */
+static inline void arch_switch(struct thread *prev, struct thread *next)
+{
+    const struct arch_context *to = (const struct arch_context *)next;
+
+    if (prev) {
+        arch_switch_save(prev);
+    }
+    if (to) {
+        arch_switch_load(next);
+    }
+    a64_space_switch(to ? to->ttbr0 : a64_empty_ttbr0);
 }
 
 static inline bool arch_cas32(volatile uint32_t *p, uint32_t expected, uint32_t desired)

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The steps of the fast path of messages (msg_direct.c, which has the rules): for each call what it
+ * reads before it has the lock, and what it does with it. Compiled for calls without events
+ * (msg_direct.c) and for calls with them (msg_listened.c).
+ */
+#ifndef KERNEL_ENTRY_MSG_PLAIN_H
+#define KERNEL_ENTRY_MSG_PLAIN_H
+
+#include "kernel/arch/cpu.h"
+#include "kernel/entry/msg_steps.h"
+
+/* ---- MsgSend ------------------------------------------------------------------------ */
+
+/* Who takes a call of which nothing has been done here. */
+enum otherwise { BY_WIDE, BY_SLOW };
+
+/* What a MsgSendv() has read before the lock: see msg_direct.c. */
+struct sending {
+    struct connection *const *slot; /* of its connection */
+    struct part s, r;               /* the message, and where the reply goes */
+    uint64_t ran;                   /* sched_ran() */
+};
+
+/* Returns false for what msg_wide.c, or the slow path, is to look at. */
+HELD bool send_read(struct thread *self, struct sending *call)
+{
+    call->slot = msg_connection_slot(self->proc, self->args[0]);
+    if (!call->slot) {
+        return false; /* EBADF */
+    }
+    if (timeout_unusual(self)) {
+        return false; /* thread_block_limited() */
+    }
+    if (!part_read(self, SEND_ARG_SMSG, &self->out_cache, &call->s)) {
+        return false;
+    }
+    if (unlikely(call->s.bytes > MSG_SMALL)) {
+        return false; /* msg_copy(), or pieces; EOVERFLOW */
+    }
+    if (!part_read(self, SEND_ARG_RMSG, &self->in_cache, &call->r)) {
+        return false;
+    }
+    return likely(!MSG_TOO_LONG(call->r.bytes)); /* EOVERFLOW */
+}
+
+/* Sends to a waiting receiver. Returns the receiver, which runs, but for its result and what
+ * arch_switch_load() does; or NULL. *above: sched.above. */
+HELD struct thread *send_plain(struct thread *self, const struct sending *call, struct cpu *cpu,
+                               enum otherwise *otherwise, uint32_t *above)
+{
+    struct connection *conn = *call->slot;
+    struct thread *receiver = send_receiver(conn);
+
+    if (!receiver) {
+        return NULL;
+    }
+    struct channel *ch = conn->channel;
+    void *buffer = receiver->plain;
+    if (send_unusual(cpu, self, ch)) {
+        return NULL;
+    }
+    if (!buffer) {
+        return NULL; /* plain_buffer(): a timeout, an odd buffer or msg_info; or it is held */
+    }
+    size_t n = call->s.bytes < receiver->dstmsglen ? call->s.bytes : receiver->dstmsglen;
+    if (UNEVEN((uintptr_t)call->s.at | n)) {
+        return NULL; /* msg_copy_small() copies bytes */
+    }
+    uint8_t priority = self->priority > receiver->priority ? self->priority : receiver->priority;
+    *above = sched.above;
+    if (!sched_chosen(cpu, receiver, priority, *above)) {
+        *otherwise = BY_SLOW; /* nor would msg_wide.c take it */
+        return NULL;          /* sched_switch() runs another thread, or the receiver elsewhere */
+    }
+    msg_copy_words(buffer, call->s.at, n);
+    self->srcmsglen = (uint32_t)call->s.bytes;
+    self->dstmsglen = (uint32_t)call->r.bytes;
+    self->msglen = (uint32_t)n;
+    self->buffer = call->r.at;
+    send_finish(cpu, self, conn, ch, receiver, priority, call->ran);
+    return receiver;
+}
+
+/* ---- MsgReply ----------------------------------------------------------------------- */
+
+/* What a MsgReplyv() has read before the lock. */
+struct replying {
+    uintptr_t rcvid;
+    struct thread *slot; /* the client, if the rcvid is a client's */
+    struct part s;
+};
+
+HELD bool reply_read(struct thread *self, struct replying *call)
+{
+    call->rcvid = self->args[0];
+    call->slot = rcvid_slot(call->rcvid);
+    if (!call->slot) {
+        return false; /* ESRCH */
+    }
+    if (!part_read(self, REPLY_ARG_SMSG, &self->out_cache, &call->s)) {
+        return false;
+    }
+    return likely(call->s.bytes <= MSG_SMALL); /* msg_copy(), or pieces; EOVERFLOW */
+}
+
+/* Returns whether the client has its reply, but for the result (its timeout may still run). */
+HELD bool reply_plain(struct thread *self, const struct replying *call, struct cpu *cpu,
+                      enum otherwise *otherwise)
+{
+    struct thread *client = call->slot;
+
+    if (!rcvid_answers(self, client, call->rcvid)) {
+        return false; /* ESRCH */
+    }
+    uint8_t *buffer = client->buffer;
+    if (timeout_unusual(client)) {
+        return false; /* thread_wake() */
+    }
+    if (reply_unusual(cpu, client)) {
+        return false;
+    }
+    size_t n = call->s.bytes < client->dstmsglen ? call->s.bytes : client->dstmsglen;
+    if (!buffer && n > 0) {
+        return false; /* msg_copy() finds the client's buffer, or doesn't: EFAULT for the client */
+    }
+    if (UNEVEN((uintptr_t)call->s.at | n | (uintptr_t)buffer)) {
+        return false; /* msg_copy_small() copies bytes */
+    }
+    if (!sched_waits(cpu, self, client)) {
+        *otherwise = BY_SLOW;
+        return false; /* sched_wake() does more than to make it READY */
+    }
+    msg_copy_words(buffer, call->s.at, n);
+    sched_wake_waiting(cpu, client);
+    return true;
+}
+
+/* ---- MsgReceive --------------------------------------------------------------------- */
+
+/*
+ * Besides cannot_block():
+ *   AGAIN       the next thread is in the middle of a call: exit_leave()
+ */
+static inline uintptr_t receive_unusual(const struct cpu *cpu, const struct thread *self,
+                                        const struct thread *next)
+{
+    return cannot_block(cpu, self, next->flags & THREAD_AGAIN);
+}
+
+/* What a MsgReceivev() has read before the lock. */
+struct receiving {
+    struct channel *const *slot;
+    struct part r;
+    void *plain;
+    struct _msg_info *info;
+    uint64_t ran; /* sched_ran() */
+};
+
+/*
+ *   timeout_states   thread_block() arms a timeout
+ *   xfer             self is in the middle of a long message: msg_receive_continued()
+ */
+HELD bool receive_read(struct thread *self, struct receiving *call)
+{
+    call->slot = msg_channel_slot(self->proc, self->args[0]);
+    if (!call->slot) {
+        return false; /* ESRCH */
+    }
+    if (self->timeout_states | (uint32_t)self->xfer) {
+        return false;
+    }
+    if (!part_read(self, RECEIVE_ARG_RMSG, &self->in_cache, &call->r)) {
+        return false;
+    }
+    bool direct = msg_info_find(self, self->args[RECEIVE_ARG_INFO], &call->info);
+    call->plain = !direct || UNEVEN((uintptr_t)call->r.at) ? NULL : call->r.at;
+    return likely(!MSG_TOO_LONG(call->r.bytes)); /* EOVERFLOW */
+}
+
+/* Ends the inheritance for a completed message: self has its own priority again. */
+HELD void receive_uninherit(struct thread *self, bool each)
+{
+    uint8_t inherited = self->msg_priority;
+
+    self->msg_priority = 0;
+    if (inherited != 0 && inherited == self->priority) {
+        uint8_t base = self->base_priority, sync = self->sync_priority;
+        uint8_t priority = base > sync ? base : sync;
+        if (each) {
+            direct_set_priority(self, priority);
+        } else {
+            self->priority = priority;
+        }
+    }
+}
+
+/* Blocks self on a channel where nothing is queued. Returns next, which runs (each: which is READY
+ * and runs next). */
+HELD void receive_wait(struct thread *self, const struct receiving *call, struct channel *ch,
+                       struct cpu *cpu, struct thread *next, bool each)
+{
+    self->serving = ch;
+    self->channel = ch;
+    self->dstmsglen = (uint32_t)call->r.bytes;
+    self->buffer = call->r.at;
+    if (each) { /* msg_receive_wait() */
+        receive_uninherit(self, true);
+        thread_set_state(self, STATE_RECEIVE);
+    }
+    self->info = call->info;
+    self->plain = call->plain;
+    if (each) {
+        msg_insert_receiver(ch, self);
+        return;
+    }
+    receive_uninherit(self, false);
+    msg_insert_receiver(ch, self);
+    cpu->handoff = NULL;
+    sched_hand_over(cpu, self, STATE_RECEIVE, next, call->ran);
+}
+
+HELD struct thread *receive_plain(struct thread *self, const struct receiving *call,
+                                  struct cpu *cpu, bool each, uint32_t *above)
+{
+    struct channel *ch = *call->slot;
+    struct thread *next = cpu->handoff;
+
+    if (!ch) {
+        return NULL; /* ESRCH */
+    }
+    if (!next) {
+        return NULL; /* sched_switch() looks for the next thread, or idles */
+    }
+    if (!list_empty(&ch->senders)) {
+        return NULL; /* msg_receive_take() */
+    }
+    if (!list_empty(&ch->pulses)) {
+        return NULL; /* the pulse is received */
+    }
+    if (receive_unusual(cpu, self, next)) {
+        return NULL;
+    }
+    *above = sched.above;
+    if (!sched_chosen(cpu, next, next->priority, *above)) {
+        return NULL; /* sched_switch() runs another thread, or this one elsewhere */
+    }
+    receive_wait(self, call, ch, cpu, next, each);
+    return next;
+}
+
+#endif
