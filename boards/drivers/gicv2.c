@@ -109,10 +109,8 @@ void gic_send(uint32_t cpus, unsigned sgi)
 {
     uint32_t list = 0;
 
-    for (unsigned n = 0; n < GIC_MAX_CPUS; n++) {
-        if (cpus & 1u << n) {
-            list |= targets[n];
-        }
+    for (cpus &= (1u << GIC_MAX_CPUS) - 1; cpus; cpus &= cpus - 1) {
+        list |= targets[__builtin_ctz(cpus)];
     }
     if (list) {
         /* Data written for the receiver must be visible before the interrupt. */

@@ -305,16 +305,54 @@ static void switch_any(struct cpu *cpu, struct thread *prev, struct thread *next
     quantum_check(cpu, next);
 }
 
+/* A handoff thread that may run on one CPU only, another one, which is idle, becomes that one's. */
+static inline void handoff_give(struct cpu *cpu)
+{
+    struct thread *t = cpu->handoff;
+    uint32_t mask = t ? t->runmask & sched.several : 0;
+    if (!(mask & sched.idle_cpus & ~cpu->bit) || (mask & (mask - 1)) != 0) {
+        return;
+    }
+    struct cpu *to = &cpus[__builtin_ctz(mask)];
+    if (!to->handoff) {
+        to->handoff = t;
+        to->handoff_front = cpu->handoff_front;
+        cpu->handoff = NULL;
+        cpu_request(to, WORK_RESCHED);
+    }
+}
+
+/* Returns the READY thread that this CPU should run first, or NULL; take: it leaves its queue. */
+static inline struct thread *sched_best(struct cpu *cpu, bool take)
+{
+    struct thread *next = cpu->handoff;
+    if (take && next && next->priority >= sched.above && runs_on(next, cpu)) {
+        cpu->handoff = NULL; /* above all that are in queues */
+        return next;
+    }
+    if (next) {
+        queue_handoff(cpu);
+    }
+    next = sched.above ? queue_best(cpu) : NULL;
+    if (take && next) {
+        queue_remove(next);
+    }
+    return next;
+}
+
 struct thread *sched_switch_any(struct cpu *cpu, struct thread *self)
 {
+    bool running = self && self->state == STATE_RUNNING;
+
     kernel_assert(kernel_locked());
     kernel_assert(cpu == arch_cpu() && self == cpu->current);
-    queue_handoff(cpu);
     /* each CPU comes here first */
     sched.several = cpus_online & (cpus_online - 1) ? cpus_online : 0;
-    struct thread *next = queue_best(cpu);
+    if (CONFIG_CPUS > 1) {
+        handoff_give(cpu);
+    }
+    struct thread *next = sched_best(cpu, !running);
     kernel_assert(!next || next->state == STATE_READY);
-    bool running = self && self->state == STATE_RUNNING;
 
     cpu->resched = 0;
     if (running && runs_on(self, cpu) && (!next || next->priority <= self->priority)) {
@@ -324,9 +362,9 @@ struct thread *sched_switch_any(struct cpu *cpu, struct thread *self)
     }
     if (running) {
         sched_preempt(cpu, self);
-    }
-    if (next) {
-        queue_remove(next);
+        if (next) {
+            queue_remove(next);
+        }
     }
     if (next == &service) {
         service.state = STATE_STOPPED;

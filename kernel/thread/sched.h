@@ -7,7 +7,8 @@
  * The thread that a CPU has made READY last is not enqueued at once but kept in cpu->handoff, the
  * handoff thread: most often the next switch takes it, as for every message and its reply, and it
  * never enters a queue. It counts as the last of its priority. Where there are several CPUs it
- * stays there beyond the kernel's exit only if no other CPU may run it: sched_waits().
+ * stays there beyond the kernel's exit only if no other CPU may run it: sched_waits(), and
+ * handoff_give(), which makes it that of an idle CPU.
  */
 #ifndef KERNEL_THREAD_SCHED_H
 #define KERNEL_THREAD_SCHED_H
