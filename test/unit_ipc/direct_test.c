@@ -31,31 +31,18 @@
 #include "kernel/thread/sched.h"
 #include "test/unit_ipc/own_memory.h"
 #include "test/unit_ipc/random_calls.h"
+#include "test/unit_ipc/two_ways.h"
 
 #define STEPS_DEFAULT 11000
 #define EPISODE 300
 #define PROCESSES 4
-#define BLOCK 256
 #define UNTOUCHED 0x5a5a5a5au /* of step, which the fast path leaves alone */
 #define IOVS AT(8)
 #define MESSAGES AT(0x10)
 
-/* What the linker lays around data and bss. */
-extern char __data_start[], _end[];
-
-static struct region {
-    char *at;
-    size_t bytes;
-    char *before, *after;
-} regions[3];
 static unsigned long steps, calls, events, taken[KERCALL_MAX], taken_traced[KERCALL_MAX];
 static unsigned long taken_logged[KERCALL_MAX];
 static unsigned long wide[KERCALL_MAX], limited[KERCALL_MAX]; /* of taken, without events */
-/* By the slow path. Not among the memory that is brought back. */
-static struct recorded {
-    struct fake_event events[FAKE_RECORDED];
-    unsigned n;
-} * slow;
 static unsigned long long seed;
 static struct {
     unsigned number;
@@ -79,188 +66,7 @@ static void where(void)
             last.number, last.args[0], last.args[1], last.args[2], last.args[3], last.args[4]);
 }
 
-/* ---- the ways     ------------------------------------------------------------------ */
-
-static void regions_begin(void)
-{
-    slow = malloc(sizeof(*slow));
-    assert_non_null(slow);
-    size_t ram_bytes;
-    char *ram = world_ram(&ram_bytes), *behind = ram + ram_bytes;
-
-    regions[0] = (struct region){.at = __data_start, .bytes = (size_t)(ram - __data_start)};
-    regions[1] = (struct region){.at = ram, .bytes = ram_bytes};
-    regions[2] = (struct region){.at = behind, .bytes = (size_t)(_end - behind)};
-    for (unsigned i = 0; i < 3; i++) {
-        regions[i].before = malloc(regions[i].bytes);
-        regions[i].after = malloc(regions[i].bytes);
-        assert_non_null(regions[i].before);
-        assert_non_null(regions[i].after);
-    }
-}
-
-/* Of all RAM only up to the last mapping, which is rarely far behind the first. */
-static void regions_limit(void)
-{
-    uintptr_t end = 0, at = (uintptr_t)regions[1].at;
-
-    for (unsigned slot = 0; slot < CONFIG_PROCESSES; slot++) {
-        const struct process *proc = process_in_slot(slot);
-        for (unsigned i = 0; proc && i < proc->space.nmaps; i++) {
-            const struct mapping *m = vm_nth(&proc->space, i);
-            uintptr_t last = (uintptr_t)arch_phys_to_virt(m->phys) + m->len;
-            end = last > end ? last : end;
-        }
-    }
-    regions[1].bytes = end > at ? end - at : 0;
-}
-
-/* Objects that are free are poisoned, and are copied like the others; by a loop, for memcpy() would
- * complain. */
-#define RAW \
-    __attribute__((no_sanitize("address", "undefined"), \
-                   optimize("O3", "no-tree-loop-distribute-patterns"))) static
-
-RAW void copy(char *restrict to, const char *restrict from, size_t bytes)
-{
-    for (size_t i = 0; i < bytes; i++) {
-        to[i] = from[i];
-    }
-}
-
-RAW bool same(const char *a, const char *b, size_t bytes)
-{
-    char differ = 0;
-
-    for (size_t i = 0; i < bytes; i++) {
-        differ |= a[i] ^ b[i];
-    }
-    return !differ;
-}
-
-static bool is_member(const char *at, size_t offset, size_t bytes)
-{
-    size_t from = (size_t)(at - (const char *)thread_table);
-
-    return from < sizeof(thread_table) && from % sizeof(struct thread) - offset < bytes;
-}
-#define IS_MEMBER(at, m) \
-    is_member(at, offsetof(struct thread, m), sizeof(((struct thread *)NULL)->m))
-#define IS(at, object) ((size_t)((at) - (const char *)&(object)) < sizeof(object))
-
-/* The long way looks at the quantum of a thread that is about to wait, if who it wakes is its
- * equal: needless, if who runs then has no equals. */
-static bool is_quantum(const char *at)
-{
-    for (unsigned n = 0; n < CONFIG_CPUS; n++) {
-        const struct thread *t = cpus[n].current;
-        if (IS(at, cpus[n].quantum_end) || IS(at, cpus[n].timer_at) || IS(at, fake_timer_at[n])) {
-            return last.number != KER_MSG_REPLYV && cpus[n].quantum_end == UINT64_MAX &&
-                   !(t && has_equal(&cpus[n], t));
-        }
-    }
-    return false;
-}
-
-/* A timer that a call's exit serves has aborted a wait. The event of that, which only the long way
- * has on, is made when the thread continues. */
-static bool is_pending_event(const char *at, char long_way)
-{
-    const uint8_t pending = THREAD_ABORTED | THREAD_AGAIN;
-
-    return IS_MEMBER(at, flags) && (uint8_t)(*at ^ long_way) == pending &&
-           ((uint8_t)long_way & pending) == pending;
-}
-
-/* The fast path makes the one part that a call names a direct buffer before it knows whether the
- * call fails for another reason. When the call is over, nobody reads its arguments any more. */
-static bool is_argument_of_the_past(const char *at)
-{
-    if (!IS_MEMBER(at, args)) {
-        return false;
-    }
-    const struct thread *t = &thread_table[(size_t)(at - (const char *)thread_table) / sizeof(*t)];
-    return !thread_waits(t) && !(t->flags & THREAD_AGAIN);
-}
-
-static bool differs_always(const char *at)
-{
-    return is_argument_of_the_past(at) || IS_MEMBER(at, step) || IS(at, fake_events_off) ||
-           IS(at, fake_log_only) || IS(at, fake_events) || IS(at, fake_record) ||
-           IS(at, fake_trace_cpu.none) || IS(at, fake_recorded) || is_quantum(at) ||
-           (IS(at, arch_cpu()->handoff_front) && !arch_cpu()->handoff);
-}
-
-/* Besides, what is there only for events: the fast path had them off. */
-static bool differs_without_events(const char *at, char long_way)
-{
-    return is_pending_event(at, long_way) || IS_MEMBER(at, call) || IS_MEMBER(at, result) ||
-           IS_MEMBER(at, result_error) || IS(at, fake_trace_cpu);
-}
-
-static bool may_differ(const char *at, char long_way)
-{
-    return differs_always(at) || (fake_events_off && differs_without_events(at, long_way));
-}
-
-RAW void compare_bytes(const char *at, const char *after, size_t bytes)
-{
-    for (size_t i = 0; i < bytes; i++) {
-        if (at[i] != after[i] && !may_differ(at + i, after[i])) {
-            size_t in_threads = (size_t)(at + i - (const char *)thread_table);
-            broken("%p (thread_table + %zu * %zu + %zu): long %#x, short %#x",
-                   (const void *)(at + i), in_threads / sizeof(struct thread),
-                   sizeof(struct thread), in_threads % sizeof(struct thread), after[i], at[i]);
-        }
-    }
-}
-
-static void compare(const struct region *r)
-{
-    for (size_t i = 0; i < r->bytes; i += BLOCK) {
-        size_t n = r->bytes - i < BLOCK ? r->bytes - i : BLOCK;
-        if (!same(r->at + i, r->after + i, n)) {
-            compare_bytes(r->at + i, r->after + i, n);
-        }
-    }
-}
-
-static void compare_events(void)
-{
-    size_t bytes = slow->n * sizeof(slow->events[0]);
-
-    if (fake_recorded == slow->n && memcmp(slow->events, fake_record, bytes) == 0) {
-        return;
-    }
-    for (unsigned i = 0; i < slow->n || i < fake_recorded; i++) {
-        const struct fake_event *a = &slow->events[i], *b = &fake_record[i];
-        fprintf(stderr, "slow %#x %u %u %u, fast %#x %u %u %u\n", a->what, a->words[0], a->words[1],
-                a->words[2], b->what, b->words[0], b->words[1], b->words[2]);
-    }
-    broken("slow: %u events, fast: %u", slow->n, fake_recorded);
-}
-
-/* Of the slow path's events those that the log has, too. */
-static void forget_sites(void)
-{
-    unsigned n = 0;
-
-    for (unsigned i = 0; i < slow->n; i++) {
-        uint32_t what = slow->events[i].what;
-        if (what < FAKE_SITE || what >= FAKE_SITE + TRACE_EV_COUNT) {
-            slow->events[n++] = slow->events[i];
-        }
-    }
-    slow->n = n;
-}
-
-static void keep(size_t offset)
-{
-    for (unsigned i = 0; i < 3; i++) {
-        char *to = *(char **)(void *)((char *)&regions[i] + offset);
-        copy(to, regions[i].at, regions[i].bytes);
-    }
-}
+/* ---- the ways ---------------------------------------------------------------------- */
 
 enum listeners { NOBODY, LOG_ONLY, LOG_AND_D };
 
@@ -268,17 +74,12 @@ enum listeners { NOBODY, LOG_ONLY, LOG_AND_D };
 static bool again(struct thread *t, unsigned number, const uintptr_t args[6],
                   enum listeners listeners)
 {
-    for (unsigned i = 0; i < 3; i++) {
-        copy(regions[i].at, regions[i].before, regions[i].bytes);
-    }
-    fake_pools_poison();
+    ways_back();
     fake_events_off = listeners == NOBODY;
     fake_log_only = listeners == LOG_ONLY;
     fake_recorded = 0;
     world_enter(t, number, args);
-    for (unsigned i = 0; i < 3; i++) {
-        compare(&regions[i]);
-    }
+    ways_compare(number);
     return t->proc && t->step == UNTOUCHED;
 }
 
@@ -301,6 +102,12 @@ static void kind(const struct thread *t, unsigned number, const uintptr_t args[6
                                   (intptr_t)client->args[SEND_ARG_RMSG + 1] > 1);
 }
 
+/* The log has no events of sites that are D's only. */
+static bool is_site(uint32_t what)
+{
+    return what >= FAKE_SITE && what < FAKE_SITE + TRACE_EV_COUNT;
+}
+
 static void all_ways(struct thread *t, unsigned number, const uintptr_t args[6])
 {
     bool is_limited, has_parts;
@@ -310,21 +117,18 @@ static void all_ways(struct thread *t, unsigned number, const uintptr_t args[6])
     }
     kind(t, number, args, &is_limited, &has_parts);
     t->step = UNTOUCHED;
-    regions_limit();
-    keep(offsetof(struct region, before));
+    ways_keep_before();
     fake_events_off = fake_log_only = false;
     fake_recorded = 0;
     kercall_use_direct(false);
     world_enter(t, number, args);
     kercall_use_direct(true);
-    keep(offsetof(struct region, after));
-    slow->n = fake_recorded;
-    memcpy(slow->events, fake_record, slow->n * sizeof(slow->events[0]));
+    ways_keep_after();
     bool traced = again(t, number, args, LOG_AND_D);
-    compare_events();
-    forget_sites();
+    unsigned n = ways_compare_events();
+    ways_forget_events(is_site);
     bool logged = again(t, number, args, LOG_ONLY);
-    compare_events();
+    ways_compare_events();
     bool took = again(t, number, args, NOBODY);
     taken[number] += took;
     taken_logged[number] += logged;
@@ -335,7 +139,7 @@ static void all_ways(struct thread *t, unsigned number, const uintptr_t args[6])
         t->step = 0;
     }
     fake_trace_uncommon();
-    events += slow->n;
+    events += n;
     calls++;
 }
 
@@ -348,30 +152,6 @@ static void others_call(void)
 {
     kercall_use_direct(false);
     world_enter(other.t, other.number, other.args);
-}
-
-/* The lock is free before and afterwards. */
-static bool call_before_lock(void)
-{
-    others_call();
-    return true;
-}
-
-static void call_in_spin(void)
-{
-    uint32_t waits = kernel_lock_word;
-
-    fake_irq_window = NULL;
-    kernel_lock_word = 0;
-    others_call();
-    kernel_lock_word = waits & ~KERNEL_LOCK_HELD;
-}
-
-static bool call_while_waiting(void)
-{
-    fake_irq_window = call_in_spin;
-    kernel_lock_word = 1;
-    return false;
 }
 
 /* Chooses a thread that runs on another CPU than t, and its call. */
@@ -422,23 +202,19 @@ static bool in_a_window(struct thread *t, unsigned number, const uintptr_t args[
     if (!choose_other(t)) {
         return false;
     }
-    regions_limit();
     t->step = UNTOUCHED;
     fake_events_off = fake_clock_stands = true;
-    keep(offsetof(struct region, before));
+    ways_keep_before();
     bool alike = window_slowly(t, number, args, &crosses);
-    keep(offsetof(struct region, after));
+    ways_keep_after();
     /* A CPU that does not wait for the lock serves no cross-call before it has it. */
     bool waits = crosses || chance(50);
-    for (unsigned i = 0; i < 3; i++) {
-        copy(regions[i].at, regions[i].before, regions[i].bytes);
-    }
-    fake_pools_poison();
-    fake_before_lock = waits ? call_while_waiting : call_before_lock;
+    ways_back();
+    ways_window(waits, others_call);
     world_enter(t, number, args);
     kercall_use_direct(true);
-    for (unsigned i = 0; i < 3 && alike; i++) {
-        compare(&regions[i]);
+    if (alike) {
+        ways_compare(number);
     }
     fake_clock_stands = false;
     other.t = NULL;
@@ -780,6 +556,6 @@ int main(void)
     seed = random_begin();
     world_where = where;
     world_boot_one();
-    regions_begin();
+    ways_begin();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
