@@ -314,9 +314,9 @@ static inline void handoff_give(struct cpu *cpu)
         return;
     }
     struct cpu *to = &cpus[__builtin_ctz(mask)];
-    if (!to->handoff) {
+    if (!to->handoff && t->priority >= sched.above) {
         to->handoff = t;
-        to->handoff_front = cpu->handoff_front;
+        to->handoff_front = 1;
         cpu->handoff = NULL;
         cpu_request(to, WORK_RESCHED);
     }

@@ -8,7 +8,8 @@
  * handoff thread: most often the next switch takes it, as for every message and its reply, and it
  * never enters a queue. It counts as the last of its priority. Where there are several CPUs it
  * stays there beyond the kernel's exit only if no other CPU may run it: sched_waits(), and
- * handoff_give(), which makes it that of an idle CPU.
+ * handoff_give(), which makes it that of an idle CPU, if it is above all in the queues: until that
+ * CPU looks, it stays before its equals that come to these.
  */
 #ifndef KERNEL_THREAD_SCHED_H
 #define KERNEL_THREAD_SCHED_H

@@ -33,4 +33,5 @@ $(B)/unit/ipc_copy_test $(B)/unit/ipc_copy_change_test: $(B)/unit/ipc/test/unit_
 $(B)/unit/ipc_end_test $(B)/unit/ipc_channel_end_test: $(B)/unit/ipc/test/unit_ipc/stepwise.o
 $(B)/unit/ipc_mutex_test $(B)/unit/ipc_sync_test: $(B)/unit/ipc/test/unit_ipc/sync_world.o
 $(B)/unit/ipc_direct_test $(B)/unit/ipc_window_test: $(B)/unit/ipc/test/unit_ipc/two_ways.o
+$(B)/unit/ipc_window_test: $(B)/unit/ipc/test/unit_ipc/window_acts.o
 $(B)/unit/ipc_random_test $(B)/unit/ipc_direct_test: $(addprefix $(B)/unit/ipc/test/unit_ipc/random_,calls.o args.o)

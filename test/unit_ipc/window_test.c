@@ -23,26 +23,17 @@
 #include "kernel/entry/entry.h"
 #include "kernel/thread/sched.h"
 #include "test/unit_ipc/two_ways.h"
+#include "test/unit_ipc/window_acts.h"
 
 #define UNTOUCHED 0x5a5a5a5au /* of step, which the fast path leaves alone */
-/* Mappings of their own, at the same addresses in both processes. */
-#define PLACE_BYTES 0x1000u
-#define PLACE(n) (RO + 4096u + (n) * PLACE_BYTES)
-#define IOVS PLACE(0)
-#define OUT PLACE(1)
-#define IN PLACE(2)
-#define PARAM AT(4)
-#define STUB 0x12340u
 #define BYTES 24u
 #define INFO (IN + 0x200u)
 #define STATUS 7u
 
-/* CPU 0 has the client and its server. Each has another thread of its process on a CPU of its own,
- * and so has a third process, of which two threads wait for a pulse to run on CPU 0. */
-static struct thread *client, *server, *clients_mate, *servers_mate, *other, *high, *low;
-static struct thread *self, *partner, *mate, *partners_mate; /* in the call under way */
-static unsigned number;
-static int coid, others_coid, high_coid, low_coid;
+struct thread *client, *server, *clients_mate, *servers_mate, *other;
+struct thread *self, *partner, *mate, *partners_mate;
+int coid, others_coid, high_coid, low_coid;
+static unsigned number; /* of the call under way */
 
 /* How a call names its buffers, and whether it wants what comes besides. */
 enum form { DIRECT, IOV, FORMS };
@@ -114,246 +105,6 @@ static void make(struct thread *t, unsigned call)
     world_enter(t, call, args);
 }
 
-/* ---- what other CPUs do ----------------------------------------------------------------- */
-
-#define ENTER(t, name, ...) world_enter(t, KER_##name, (uintptr_t[6]){__VA_ARGS__})
-
-static void nothing(void)
-{
-}
-static void unmap_out(void)
-{
-    ENTER(mate, MEM_UNMAP, OUT, PLACE_BYTES);
-}
-static void unmap_in(void)
-{
-    ENTER(mate, MEM_UNMAP, IN, PLACE_BYTES);
-}
-static void unmap_iovs(void)
-{
-    ENTER(mate, MEM_UNMAP, IOVS, PLACE_BYTES);
-}
-static void unmap_other(void)
-{
-    ENTER(mate, MEM_UNMAP, RO, 4096);
-}
-static void unmap_partners_out(void)
-{
-    ENTER(partners_mate, MEM_UNMAP, OUT, PLACE_BYTES);
-}
-static void unmap_partners_in(void)
-{
-    ENTER(partners_mate, MEM_UNMAP, IN, PLACE_BYTES);
-}
-
-struct rights {
-    uintptr_t at;
-    unsigned prot;
-};
-static const struct rights out_has_none = {OUT, 0}, in_is_read = {IN, KYMO_PROT_READ};
-
-static void protect(void *arg)
-{
-    const struct rights *r = *(const struct rights **)arg;
-
-    vm_protect(mate->proc, vm_find(mate->proc, r->at, 0), r->prot);
-}
-static void protect_out(void)
-{
-    static const struct rights *arg = &out_has_none;
-    world_do(mate->cpu, protect, &arg);
-}
-static void protect_in(void)
-{
-    static const struct rights *arg = &in_is_read;
-    world_do(mate->cpu, protect, &arg);
-}
-
-static void seen(void *arg)
-{
-    (void)arg;
-}
-/* As trace_port_sites_sync(). */
-static void sites_synced(void *arg)
-{
-    (void)arg;
-    cpu_run_on_all(seen, NULL);
-}
-static void log_alone(void)
-{
-    fake_events_off = false;
-    fake_log_only = true;
-    world_do(other->cpu, sites_synced, NULL);
-}
-static void log_and_d(void)
-{
-    fake_events_off = fake_log_only = false;
-    world_do(other->cpu, sites_synced, NULL);
-}
-static void events_off(void)
-{
-    fake_events_off = true;
-    world_do(other->cpu, sites_synced, NULL);
-}
-
-static void ctl(struct thread *of, struct thread *t, unsigned what)
-{
-    ENTER(of, THREAD_CTL, what, (uintptr_t)t->tid);
-}
-static void hold_self(void)
-{
-    ctl(mate, self, _NTO_TCTL_ONE_THREAD_HOLD);
-}
-static void hold_self_shortly(void)
-{
-    ctl(mate, self, _NTO_TCTL_ONE_THREAD_HOLD);
-    ctl(mate, self, _NTO_TCTL_ONE_THREAD_CONT);
-}
-static void hold_partner(void)
-{
-    ctl(partners_mate, partner, _NTO_TCTL_ONE_THREAD_HOLD);
-}
-static void hold_partner_shortly(void)
-{
-    ctl(partners_mate, partner, _NTO_TCTL_ONE_THREAD_HOLD);
-    ctl(partners_mate, partner, _NTO_TCTL_ONE_THREAD_CONT);
-}
-static void end_self(void)
-{
-    ENTER(mate, THREAD_DESTROY, (uintptr_t)self->tid);
-}
-static void end_partner(void)
-{
-    ENTER(partners_mate, THREAD_DESTROY, (uintptr_t)partner->tid);
-}
-static void kill_own_process(void)
-{
-    ENTER(other, SIGNAL_KILL, 0, (uintptr_t)self->proc->pid, 0, KYMO_SIGKILL);
-}
-static void kill_partners_process(void)
-{
-    ENTER(other, SIGNAL_KILL, 0, (uintptr_t)partner->proc->pid, 0, KYMO_SIGKILL);
-}
-static void cancel_self(void)
-{
-    ENTER(mate, THREAD_CANCEL, (uintptr_t)self->tid, STUB);
-}
-static void cancel_partner(void)
-{
-    ENTER(partners_mate, THREAD_CANCEL, (uintptr_t)partner->tid, STUB);
-}
-static void detach(void)
-{
-    ENTER(clients_mate, CONNECT_DETACH, (uintptr_t)coid);
-}
-static void destroy_channel(void)
-{
-    ENTER(servers_mate, CHANNEL_DESTROY, 1);
-}
-
-static void set_priority(const struct thread *t, int priority)
-{
-    const struct sched_param_kymo param = {.sched_priority = priority};
-
-    memcpy(world_at(other, PARAM), &param, sizeof(param));
-    ENTER(other, SCHED_SET, (uintptr_t)t->proc->pid, (uintptr_t)t->tid, SCHED_NOCHANGE, PARAM);
-}
-static void raise_self(void)
-{
-    set_priority(self, 30);
-}
-static void lower_self(void)
-{
-    set_priority(self, 3);
-}
-static void raise_partner(void)
-{
-    set_priority(partner, 30);
-}
-static void lower_partner(void)
-{
-    set_priority(partner, 3);
-}
-
-static void pulse(int to)
-{
-    ENTER(other, MSG_SEND_PULSE, (uintptr_t)to, 10, 1, 0);
-}
-static void pulse_server(void)
-{
-    pulse(others_coid);
-}
-static void wake_high(void)
-{
-    pulse(high_coid);
-}
-static void wake_low(void)
-{
-    pulse(low_coid);
-}
-static void send_to_server(void)
-{
-    ENTER(other, MSG_SENDV, (uintptr_t)others_coid, AT(1), LEN(8), AT(2), LEN(8));
-}
-static void receive_beside(void)
-{
-    ENTER(servers_mate, MSG_RECEIVEV, 1, AT(1), LEN(8), 0);
-}
-static void reply_for_self(void)
-{
-    ENTER(servers_mate, MSG_REPLYV, (uintptr_t)client->rcvid, 0, AT(1), LEN(8));
-}
-static void ask_for_exit(void)
-{
-    cpu_request(&cpus[0], WORK_RESCHED);
-}
-
-/* What a call without events, which comes behind the disturbance, has read before it. */
-enum when { BEHIND, HAS_IOVS, HAS_TIME };
-
-static const struct act {
-    const char *name;
-    void (*act)(void);
-    enum when when;
-} acts[] = {
-    {"nothing", nothing, BEHIND}, /* the first */
-    {"unmap what it sends", unmap_out, HAS_TIME},
-    {"unmap where it gets", unmap_in, HAS_IOVS},
-    {"unmap its iov_t", unmap_iovs, HAS_IOVS},
-    {"unmap something else", unmap_other, HAS_IOVS},
-    {"unmap what its partner sends", unmap_partners_out, BEHIND},
-    {"unmap where its partner gets", unmap_partners_in, BEHIND},
-    {"protect what it sends", protect_out, HAS_TIME},
-    {"protect where it gets", protect_in, HAS_IOVS},
-    {"the log listens", log_alone, BEHIND},
-    {"the log and D listen", log_and_d, BEHIND},
-    {"nobody listens", events_off, BEHIND},
-    {"hold it", hold_self, BEHIND},
-    {"hold it for a moment", hold_self_shortly, BEHIND},
-    {"hold its partner", hold_partner, BEHIND},
-    {"hold its partner for a moment", hold_partner_shortly, BEHIND},
-    {"end it", end_self, BEHIND},
-    {"end its partner", end_partner, BEHIND},
-    {"kill its process", kill_own_process, BEHIND},
-    {"kill its partner's process", kill_partners_process, BEHIND},
-    {"cancel it", cancel_self, BEHIND},
-    {"cancel its partner", cancel_partner, BEHIND},
-    {"detach the connection", detach, BEHIND},
-    {"destroy the channel", destroy_channel, BEHIND},
-    {"raise it", raise_self, BEHIND},
-    {"lower it", lower_self, BEHIND},
-    {"raise its partner", raise_partner, BEHIND},
-    {"lower its partner", lower_partner, BEHIND},
-    {"send a pulse to the server", pulse_server, BEHIND},
-    {"send the server a message", send_to_server, BEHIND},
-    {"receive beside the server", receive_beside, BEHIND},
-    {"reply instead", reply_for_self, BEHIND},
-    {"wake a higher thread for its CPU", wake_high, BEHIND},
-    {"wake a lower thread for its CPU", wake_low, BEHIND},
-    {"ask for its exit", ask_for_exit, BEHIND},
-};
-#define ACTS (sizeof(acts) / sizeof(acts[0]))
-
 /* ---- the world -------------------------------------------------------------------------- */
 
 static void bind(void *thread)
@@ -375,8 +126,7 @@ static void fill_caches(void *thread)
 {
     struct thread *t = thread;
 
-    assert_non_null(
-        vm_cache_fill(&t->iov_cache, t->proc, IOVS, sizeof(iov_t), KYMO_PROT_READ));
+    assert_non_null(vm_cache_fill(&t->iov_cache, t->proc, IOVS, sizeof(iov_t), KYMO_PROT_READ));
     assert_non_null(vm_cache_fill(&t->out_cache, t->proc, OUT, 1, KYMO_PROT_READ));
     assert_non_null(vm_cache_fill(&t->in_cache, t->proc, IN, 1, KYMO_PROT_WRITE));
 }
@@ -442,9 +192,9 @@ static void begin(unsigned call)
     coid = (int)CALL(clients_mate, CONNECT_ATTACH, 0, (uintptr_t)server->pid, 1, 0, 0);
     others_coid = (int)CALL(other, CONNECT_ATTACH, 0, (uintptr_t)server->pid, 1, 0, 0);
     assert_true(coid >= 0 && others_coid >= 0);
-    high = waiter(20, &high_coid);
-    low = waiter(5 + 5, &low_coid);
-    set_priority(low, 5);
+    waiter(20, &high_coid);
+    struct thread *low = waiter(5 + 5, &low_coid);
+    window_set_priority(low, 5);
     world_settle();
     make(server, KER_MSG_RECEIVEV);
     assert_int_equal(world_cpu_of(client), 0);
@@ -463,9 +213,9 @@ static unsigned pairs;
 static void acting(void)
 {
     kercall_use_direct(false);
-    for (unsigned i = 0; i < ACTS; i++) {
-        if (acts[i].name == now.act) {
-            acts[i].act();
+    for (unsigned i = 0; i < window_acts_count; i++) {
+        if (window_acts[i].name == now.act) {
+            window_acts[i].act();
         }
     }
 }
@@ -515,7 +265,7 @@ static bool is_elsewhere(uint32_t what)
 }
 
 /* From the state as it is, which is there again afterwards. */
-static void one_act(const struct act *act, bool waits)
+static void one_act(const struct window_act *act, bool waits)
 {
     now.act = act->name;
     now.waits = waits;
@@ -530,7 +280,7 @@ static void one_act(const struct act *act, bool waits)
     }
     quickly(waits);
     bool fast = number != KER_TIMER_TIMEOUT || now.listeners == NOBODY;
-    if (act == acts && fast && self->step != UNTOUCHED) {
+    if (act == window_acts && fast && self->step != UNTOUCHED) {
         broken("the fast path does not take the call");
     }
     ways_compare(number);
@@ -548,8 +298,8 @@ static void each_act(unsigned call)
         now.form = form;
         begin(call);
         for (now.listeners = NOBODY; now.listeners < LISTENERS; now.listeners++) {
-            for (unsigned i = 0; i < 2 * ACTS; i++) {
-                one_act(&acts[i / 2], i % 2);
+            for (unsigned i = 0; i < 2 * window_acts_count; i++) {
+                one_act(&window_acts[i / 2], i % 2);
             }
         }
         now.act = NULL;

@@ -523,6 +523,210 @@ static void test_no_needless_ipi(void **state)
     assert_int_not_equal(fake_ipis, 0);
 }
 
+/* ---- a thread that one idle CPU alone may run is handed to it ----------------------- */
+
+/* CPU 0 runs a thread and has made threads[1] READY, which may run there. */
+static struct thread *give(uint32_t runmask)
+{
+    struct thread *t = &threads[1];
+
+    start(4);
+    threads[0].runmask = 1;
+    threads[0].priority = 30;
+    wake(&threads[0]);
+    leave_kernel();
+    assert_ptr_equal(cpus[0].current, &threads[0]);
+    t->priority = 10;
+    t->policy = SCHED_FIFO;
+    t->runmask = runmask;
+    fake_ipis = 0;
+    wake(t);
+    assert_int_equal(cpus[0].resched, runmask != 1);
+    if (cpus[0].resched) {
+        assert_ptr_equal(sched_switch(&cpus[0], &threads[0]), &threads[0]);
+        assert_null(cpus[0].handoff);
+    }
+    return t;
+}
+
+/* Another CPU makes this one READY, also for CPU 2. */
+static struct thread *also_for_2(unsigned i, uint8_t priority)
+{
+    struct thread *t = &threads[i];
+
+    t->priority = priority;
+    t->policy = SCHED_FIFO;
+    t->runmask = 1u << 2;
+    fake_cpu = &cpus[1];
+    wake(t);
+    sched_switch(&cpus[1], NULL);
+    assert_null(cpus[1].handoff);
+    fake_cpu = &cpus[0];
+    return t;
+}
+
+/* The CPU looks: who runs there then. */
+static struct thread *runs_on_2(void)
+{
+    leave_kernel();
+    check(4);
+    return cpus[2].current;
+}
+
+/* No queue has it, and only its CPU is told. */
+static void test_give_idle(void **state)
+{
+    (void)state;
+    struct thread *t = give(1u << 2);
+
+    assert_ptr_equal(cpus[2].handoff, t);
+    assert_int_equal(sched.queued, 0);
+    assert_int_equal(fake_ipis, 1u << 2);
+    assert_int_equal(cpus[2].trace.exit_work, WORK_RESCHED);
+    assert_ptr_equal(runs_on_2(), t);
+    assert_null(cpus[2].handoff);
+    assert_int_equal(t->cpu, 2);
+}
+
+/* A CPU that another one could stand in for has not been chosen yet: the queues have the thread. */
+static void test_give_others_may(void **state)
+{
+    (void)state;
+    struct thread *t = give(1u << 2 | 1u << 3);
+
+    assert_int_equal(sched.queued, 1);
+    assert_null(cpus[2].handoff);
+    assert_null(cpus[3].handoff);
+    leave_kernel();
+    check(4);
+    assert_true(cpus[2].current == t || cpus[3].current == t);
+}
+
+/* CPUs that are not online don't count; the own one is not another. */
+static void test_give_mask(void **state)
+{
+    (void)state;
+    struct thread *t = give(1u << 2 | 0xfff0);
+
+    assert_ptr_equal(cpus[2].handoff, t);
+    assert_ptr_equal(runs_on_2(), t);
+    t = give(1u);
+    assert_int_equal(fake_ipis, 0);
+    thread_set_state(&threads[0], STATE_RECEIVE);
+    assert_ptr_equal(sched_switch(&cpus[0], &threads[0]), t);
+}
+
+/* It is busy: the queues have the thread, and it is told if it is to preempt. */
+static void test_give_busy(void **state)
+{
+    (void)state;
+    for (unsigned higher = 0; higher < 2; higher++) {
+        struct thread *t = give(1u << 2), *next;
+
+        assert_ptr_equal(runs_on_2(), t);
+        fake_ipis = 0;
+        next = also_for_2(2, (uint8_t)(9 + 2 * higher));
+        assert_null(cpus[2].handoff);
+        assert_int_equal(sched.queued, 1);
+        assert_int_equal(fake_ipis, higher << 2);
+        assert_ptr_equal(runs_on_2(), higher ? next : t);
+    }
+}
+
+/* It becomes busy before it has looked: a second thread for it is queued, and of both the one of
+ * the higher priority runs, of equals the first. */
+static void test_give_two(void **state)
+{
+    (void)state;
+    for (unsigned priority = 9; priority <= 11; priority++) {
+        struct thread *t = give(1u << 2), *second = also_for_2(2, (uint8_t)priority);
+        struct thread *first = priority > 10 ? second : t;
+
+        assert_ptr_equal(runs_on_2(), first);
+        fake_cpu = &cpus[2];
+        thread_set_state(first, STATE_RECEIVE);
+        assert_ptr_equal(runs_on_2(), first == t ? second : t);
+        assert_int_equal(sched.queued, 0);
+    }
+}
+
+/* It runs another thread by then, for it came into the kernel by itself: nobody is lost. */
+static void test_give_three(void **state)
+{
+    (void)state;
+    struct thread *t = give(1u << 2), *third = also_for_2(2, 12);
+    struct thread *last = also_for_2(3, 12);
+
+    assert_ptr_equal(runs_on_2(), third);
+    for (unsigned i = 0; i < 2; i++) {
+        fake_cpu = &cpus[2];
+        thread_set_state(cpus[2].current, STATE_RECEIVE);
+        assert_ptr_equal(runs_on_2(), i == 0 ? last : t);
+    }
+    assert_int_equal(sched.queued, 0);
+}
+
+/* An equal that was READY before for two CPUs, of which the one idle is told, stays before it; one
+ * that comes later for both stays behind it. */
+static void test_give_equals(void **state)
+{
+    (void)state;
+    for (unsigned earlier = 0; earlier < 2; earlier++) {
+        struct thread *t = give(earlier ? 1u : 1u << 2), *equal = &threads[2];
+
+        equal->priority = 10;
+        equal->policy = SCHED_FIFO;
+        equal->runmask = 1u | 1u << 2;
+        fake_cpu = &cpus[1];
+        wake(equal);
+        sched_switch(&cpus[1], NULL);
+        assert_int_equal(sched.queued, 1);
+        if (earlier) {
+            struct thread *later = also_for_2(3, 10);
+            assert_null(cpus[2].handoff);
+            assert_int_equal(later->state, STATE_READY);
+        }
+        assert_ptr_equal(runs_on_2(), earlier ? equal : t);
+    }
+}
+
+/* Before it has looked, the thread may run elsewhere only, or has another priority. */
+static void test_give_changed(void **state)
+{
+    (void)state;
+    struct thread *t = give(1u << 2);
+
+    sched_unready(t);
+    assert_null(cpus[2].handoff);
+    t->runmask = 1u << 3;
+    sched_ready(t);
+    assert_null(runs_on_2());
+    assert_ptr_equal(cpus[3].current, t);
+    t = give(1u << 2);
+    struct thread *second = also_for_2(2, 10);
+    sched_unready(t);
+    t->priority = 40;
+    sched_ready(t);
+    assert_ptr_equal(runs_on_2(), t);
+    assert_int_equal(second->state, STATE_READY);
+}
+
+/* It ends before that: the CPU finds nobody, or who else waits for it. */
+static void test_give_ended(void **state)
+{
+    (void)state;
+    for (unsigned more = 0; more < 2; more++) {
+        struct thread *t = give(1u << 2), *second = more ? also_for_2(2, 10) : NULL;
+
+        sched_unready(t);
+        t->state = STATE_DEAD;
+        assert_null(cpus[2].handoff);
+        assert_ptr_equal(runs_on_2(), second);
+        assert_int_equal(sched.queued, 0);
+        assert_int_equal(sched.idle_cpus >> 2 & 1, !more);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -538,6 +742,15 @@ int main(void)
         cmocka_unit_test(test_round_robin_on_four),
         cmocka_unit_test(test_round_robin_pinned),
         cmocka_unit_test(test_round_robin_changed),
+        cmocka_unit_test(test_give_idle),
+        cmocka_unit_test(test_give_others_may),
+        cmocka_unit_test(test_give_mask),
+        cmocka_unit_test(test_give_busy),
+        cmocka_unit_test(test_give_two),
+        cmocka_unit_test(test_give_three),
+        cmocka_unit_test(test_give_equals),
+        cmocka_unit_test(test_give_changed),
+        cmocka_unit_test(test_give_ended),
     };
 
     random_start();
