@@ -127,6 +127,7 @@ static void all_ways(struct thread *t, unsigned number, const uintptr_t args[6])
     bool traced = again(t, number, args, LOG_AND_D);
     unsigned n = ways_compare_events();
     ways_forget_events(is_site);
+    ways_forget_seen();
     bool logged = again(t, number, args, LOG_ONLY);
     ways_compare_events();
     bool took = again(t, number, args, NOBODY);

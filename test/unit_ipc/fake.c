@@ -418,8 +418,11 @@ unsigned fake_recorded;
 
 static void record(uint32_t what, uint32_t d1, uint32_t d2, uint32_t d3, uint32_t d4)
 {
+    const struct thread *t = cpus[fake_cpu].current;
+    uint32_t seen = t && !fake_log_only ? t->state | (t->index + 1u) << 8 : 0;
+
     if (fake_recorded < FAKE_RECORDED) {
-        fake_record[fake_recorded++] = (struct fake_event){what, {d1, d2, d3, d4}};
+        fake_record[fake_recorded++] = (struct fake_event){what, {d1, d2, d3, d4}, seen};
     }
 }
 

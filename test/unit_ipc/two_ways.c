@@ -183,8 +183,9 @@ unsigned ways_compare_events(void)
     }
     for (unsigned i = 0; i < kept->n || i < fake_recorded; i++) {
         const struct fake_event *a = &kept->events[i], *b = &fake_record[i];
-        fprintf(stderr, "slow %#x %u %u %u, fast %#x %u %u %u\n", a->what, a->words[0], a->words[1],
-                a->words[2], b->what, b->words[0], b->words[1], b->words[2]);
+        fprintf(stderr, "slow %#x %u %u %u (%#x), fast %#x %u %u %u (%#x)\n", a->what, a->words[0],
+                a->words[1], a->words[2], a->seen, b->what, b->words[0], b->words[1], b->words[2],
+                b->seen);
     }
     broken("slow: %u events, fast: %u", kept->n, fake_recorded);
 }
@@ -205,6 +206,16 @@ void ways_forget_events(bool (*which)(uint32_t what))
 {
     kept->n = forget(kept->events, kept->n, which);
     fake_recorded = forget(fake_record, fake_recorded, which);
+}
+
+void ways_forget_seen(void)
+{
+    for (unsigned i = 0; i < kept->n; i++) {
+        kept->events[i].seen = 0;
+    }
+    for (unsigned i = 0; i < fake_recorded; i++) {
+        fake_record[i].seen = 0;
+    }
 }
 
 static void keep(size_t offset)
