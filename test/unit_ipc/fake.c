@@ -416,10 +416,21 @@ struct trace_filter trace_filter = {
 struct fake_event fake_record[FAKE_RECORDED];
 unsigned fake_recorded;
 
+static uint32_t what_d_sees(void)
+{
+    const struct thread *runs = cpus[fake_cpu].current;
+    uint32_t sum = runs ? runs->index + 1u : 0;
+
+    for (unsigned i = 0; i < CONFIG_THREADS; i++) {
+        const struct thread *t = thread_by_index(i);
+        sum = sum * 31 + (t ? t->state : STATE_MAX);
+    }
+    return sum;
+}
+
 static void record(uint32_t what, uint32_t d1, uint32_t d2, uint32_t d3, uint32_t d4)
 {
-    const struct thread *t = cpus[fake_cpu].current;
-    uint32_t seen = t && !fake_log_only ? t->state | (t->index + 1u) << 8 : 0;
+    uint32_t seen = fake_log_only ? 0 : what_d_sees();
 
     if (fake_recorded < FAKE_RECORDED) {
         fake_record[fake_recorded++] = (struct fake_event){what, {d1, d2, d3, d4}, seen};

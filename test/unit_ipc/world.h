@@ -36,7 +36,7 @@ extern unsigned fake_events[FAKE_EVENTS];
 struct fake_event {
     uint32_t what; /* the event's code, or one of these with a state, a call or a site */
     uint32_t words[4];
-    uint32_t seen; /* if D listens: the state of this CPU's thread, and its number above that */
+    uint32_t seen; /* if D listens: the states of all threads, and who runs here, as one number */
 };
 #define FAKE_STATE 0x10000u
 #define FAKE_ENTER 0x20000u
