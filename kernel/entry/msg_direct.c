@@ -28,9 +28,9 @@
  * while it runs.
  *
  * A copy of each function waits if another CPU has the lock. Proved by test/unit_ipc/direct_test.c,
- * which runs each call in all ways and compares all memory and the events, and lets other CPUs do
- * something before the lock; counted by `make bench` (msg_rt_8, msg_rt_8_smp4, msg_rt_8_traced,
- * msg_smp_scale).
+ * which runs each call in all ways and compares all memory and the events, and by window_test.c
+ * there, where other CPUs change before the lock what the call depends on; counted by `make bench`
+ * (msg_rt_8, msg_rt_8_smp4, msg_rt_8_traced, msg_smp_scale).
  */
 #include "kernel/entry/msg_direct.h"
 
