@@ -32,7 +32,7 @@ HOST_AFTER_SRCS := $(sort $(wildcard host/after/*.c)) $(filter-out trace/dtrace/
 	trace/%,$(HOST_MACHINE_SRCS))) trace/dtrace/site/sites.c host/self/port_nolog.c
 HOST_OBJS := $(HOST_SRCS:%.c=$(B)/host/%.o) $(B)/host/after.o
 HOST_CC ?= cc
-HOST_CMD_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Werror -I. -I$(HOST_D_GEN) \
+HOST_CMD_CFLAGS := -std=gnu11 -O2 $(HOST_DEBUG) -Wall -Wextra -Werror -I. -I$(HOST_D_GEN) \
                    -D_FILE_OFFSET_BITS=64 -D_GNU_SOURCE \
                    -DDTRACE_PORT_OPS_H='"host/self/port_ops.h"'
 

@@ -15,7 +15,7 @@ $(BLOCKLOG_TESTS:%=$(B)/unit/blocklog_%): $(B)/unit/blocklog_%: \
 
 $(B)/unit-blocklog/%.o: %.c
 	@mkdir -p $(@D)
-	$(Q)$(HOST_CC) -std=gnu11 -O2 -g -Wall -Wextra -Werror -fsanitize=address,undefined \
+	$(Q)$(HOST_CC) -std=gnu11 -O2 $(HOST_DEBUG) -Wall -Wextra -Werror -fsanitize=address,undefined \
 	    -fno-sanitize-recover=all -I. -MMD -MP -c -o $@ $<
 
 -include $(BLOCKLOG_OBJS:.o=.d) $(wildcard $(B)/unit-blocklog/test/blocklog/*.d)

@@ -13,7 +13,7 @@ $(LINK_TEST): $(LINK_TEST_OBJS)
 
 $(LINK_TEST_OBJS): $(B)/unit-link/%.o: %.c
 	@mkdir -p $(@D)
-	$(Q)$(HOST_CC) -std=gnu11 -O1 -g -Wall -Wextra -Werror -fsanitize=address,undefined \
+	$(Q)$(HOST_CC) -std=gnu11 -O1 $(HOST_DEBUG) -Wall -Wextra -Werror -fsanitize=address,undefined \
 	    -fno-sanitize-recover=all -I. -MMD -MP -c -o $@ $<
 
 -include $(LINK_TEST_OBJS:.o=.d)

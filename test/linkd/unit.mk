@@ -15,7 +15,7 @@ $(LINKD_TEST): $(LINKD_TEST_OBJS)
 
 $(LINKD_TEST_OBJS): $(B)/unit-linkd/%.o: %.c
 	@mkdir -p $(@D)
-	$(Q)$(HOST_CC) -std=gnu11 -O1 -g -Wall -Wextra -Werror -fsanitize=address,undefined \
+	$(Q)$(HOST_CC) -std=gnu11 -O1 $(HOST_DEBUG) -Wall -Wextra -Werror -fsanitize=address,undefined \
 	    -fno-sanitize-recover=all -I. -MMD -MP -c -o $@ $<
 
 -include $(LINKD_TEST_OBJS:.o=.d)

@@ -14,7 +14,7 @@
 #include "test/random.h"
 
 #define OPERATIONS 700
-#define ROUNDS 40
+#define ROUNDS 25
 
 static struct {
     uint32_t mode; /* _NTO_TRACE_SETLINEARMODE ... */

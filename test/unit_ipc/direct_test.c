@@ -33,7 +33,7 @@
 #include "test/unit_ipc/random_calls.h"
 #include "test/unit_ipc/two_ways.h"
 
-#define STEPS_DEFAULT 11000
+#define STEPS_DEFAULT 5000
 #define EPISODE 300
 #define PROCESSES 4
 #define UNTOUCHED 0x5a5a5a5au /* of step, which the fast path leaves alone */
