@@ -171,4 +171,19 @@ bool dt_object_text(const struct dt_session *, const char *object, uint64_t *sta
 /* In the program `object`, as it was linked. */
 bool dt_symbol_in(struct dt_session *, const char *object, uint64_t address, struct dt_symbol *);
 
+/* A line of source, and the function that it is in. */
+struct dt_frame {
+    const char *function; /* NULL: unknown */
+    const char *file;     /* as the compiler was given it */
+    unsigned line;        /* 0: unknown */
+};
+/* The frames at an address of the program `object`, NULL: the kernel, as it was linked: the
+ * innermost inlined function first, the one that has a symbol last. Returns their number, at most
+ * `most`; 0: the ELF file has no DWARF there. The strings live as long as the session. */
+unsigned dt_frames_in(struct dt_session *, const char *object, uint64_t address,
+                      struct dt_frame *frames, unsigned most);
+/* What an ELF file of the session says of its addresses. */
+enum dt_detail { DT_DETAIL_NONE, DT_DETAIL_NAMES, DT_DETAIL_LINES };
+enum dt_detail dt_object_detail(const struct dt_session *, const char *object);
+
 #endif

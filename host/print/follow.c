@@ -57,8 +57,8 @@ enum kev_result print_events(struct print *print, struct kev *kev, struct kev_er
         if (print->events % PROGRESS_EVENTS == 0) {
             kymo_progress((void *)"printing", event.offset, kev_info(kev)->size);
         }
-        if (print->symbols != NULL) {
-            symbols_follow(print->symbols, &event);
+        if (print->symbols.symbols != NULL) {
+            print_symbols_follow(&print->symbols, &event);
         }
         if (print->owners != NULL) {
             print->style.owner = owners_follow(print->owners, &event);
@@ -80,12 +80,12 @@ void print_learn(struct print *print, struct kev *kev)
     struct kev_error error;
     struct kev_event event;
 
-    if (print->follow || (print->symbols == NULL && print->owners == NULL)) {
+    if (print->follow || (print->symbols.symbols == NULL && print->owners == NULL)) {
         return;
     }
     while (kev_next(kev, &event, &error) == KEV_EVENT) {
-        if (print->symbols != NULL) {
-            symbols_learn(print->symbols, &event);
+        if (print->symbols.symbols != NULL) {
+            symbols_learn(print->symbols.symbols, &event);
         }
         if (print->owners != NULL) {
             owners_learn(print->owners, &event);

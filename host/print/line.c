@@ -365,7 +365,7 @@ static void classify(struct line *l, struct line_style *own)
         l->nfields = record_fields(event, l->desc, l->fields);
         *own = *l->style;
         own->one_line |= record_is_thread(event); /* priority and policy stay on the line */
-        own->symbols = symbols_apply(event) ? own->symbols : NULL;
+        own->symbols = print_symbols_apply(event) ? own->symbols : NULL;
         l->style = own;
     }
 }

@@ -16,15 +16,15 @@ enum line_time { LINE_CYCLES, LINE_SECONDS, LINE_NS };
 enum line_dialect { LINE_KYMO, LINE_QNX6, LINE_QNX7, LINE_QNX8 };
 
 struct line_style {
-    bool one_line;                 /* -n: all arguments on the event's line */
-    enum line_time time;           /* --time */
-    enum line_dialect dialect;     /* --style */
-    const struct owners *owners;   /* --names: names behind ids, and the owner; NULL: none */
-    struct owner owner;            /* the event's owner */
-    const struct symbols *symbols; /* --symbols: names for addresses; NULL: none */
-    const struct format *format;   /* -p: the head of a line; NULL: the usual one */
-    uint64_t index;                /* for -p: of the event, among those read */
-    uint64_t first;                /* what relative times count from: the capture's start */
+    bool one_line;                       /* -n: all arguments on the event's line */
+    enum line_time time;                 /* --time */
+    enum line_dialect dialect;           /* --style */
+    const struct owners *owners;         /* --names: names behind ids, and the owner; NULL: none */
+    struct owner owner;                  /* the event's owner */
+    const struct print_symbols *symbols; /* --symbols: names for addresses; NULL: none */
+    const struct format *format;         /* -p: the head of a line; NULL: the usual one */
+    uint64_t index;                      /* for -p: of the event, among those read */
+    uint64_t first;                      /* what relative times count from: the capture's start */
 };
 
 /* Prints the whole event, its newline included. */

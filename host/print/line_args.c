@@ -102,7 +102,7 @@ void line_fields(struct out *out, const struct kev_field *fields, unsigned n,
         out_char(out, ':');
         line_value(out, &fields[i]);
         if (style->symbols != NULL && arg->type == 'P') {
-            symbols_put(style->symbols, out, fields[i].value);
+            print_symbols_put(style->symbols, out, fields[i].value);
         }
         if (style->owners != NULL) {
             line_id_name(out, fields, n, i, style->owners);

@@ -315,9 +315,10 @@ static int print_prepare(struct print *print, struct kev *kev)
     }
     print->style.owners = print->names || print->shape != PRINT_LINES ? print->owners : NULL;
     if (status == KYMO_OK && print->npaths > 0) {
-        print->symbols = symbols_new(kev, print->paths, print->npaths);
-        print->style.symbols = print->symbols;
-        status = print->symbols == NULL ? KYMO_FAILURE : KYMO_OK;
+        print->symbols.symbols =
+            symbols_open(kev, "--symbols", print->paths, print->npaths, NULL, NULL);
+        print->style.symbols = &print->symbols;
+        status = print->symbols.symbols == NULL ? KYMO_FAILURE : KYMO_OK;
     }
     if (status == KYMO_OK) {
         print_learn(print, kev);
@@ -350,7 +351,7 @@ static int print_main(int argc, char **argv)
     kymo_progress_end();
     status = status == KYMO_OK ? print_to_output(&print, kev) : status;
     owners_free(print.owners);
-    symbols_free(print.symbols);
+    symbols_close(print.symbols.symbols);
     free(print.out);
     kev_close(kev);
     return status;

@@ -25,7 +25,7 @@ struct print {
     struct format format;           /* of -p: style.format points to it, or is NULL */
     const char *paths[PRINT_PATHS]; /* of --symbols */
     unsigned npaths;
-    struct symbols *symbols;
+    struct print_symbols symbols;
     struct owners *owners; /* NULL: not wanted */
     struct out *out;
     uint64_t events;     /* read */

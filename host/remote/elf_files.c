@@ -31,6 +31,13 @@ static bool is_folder(const char *path)
     return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
 }
 
+static void report(const struct elf_files *e, const char *name, const uint8_t *id, const char *path)
+{
+    if (e->found) {
+        e->found(e->arg, &(struct elf_found){name, id, path});
+    }
+}
+
 /* ---- the kernel's ------------------------------------------------------------------ */
 
 static bool is_kernels(const struct elf_files *e, const char *path)
@@ -62,6 +69,7 @@ static char *find_kernel(const struct elf_files *e, const char *const *paths, un
 /* ---- programs ---------------------------------------------------------------------- */
 
 struct programs {
+    const struct elf_files *files;
     struct dt_session *session;
     const char *const *paths; /* the user's */
     unsigned npaths;
@@ -77,11 +85,13 @@ static bool has_same_id(const char *path, const struct elf_id *id)
 }
 
 /* An unstripped ELF with this build id: one that the user named, or in the folder programs beside
- * the kernel's or above it. */
+ * the kernel's or above it. Kernels with assertions boot the programs of the board's own folder. */
 static bool find_program(const struct programs *p, const char *name, const struct elf_id *id,
                          char path[PATH_MAX])
 {
+    static const char *const folders[] = {"", "../", "../%s/", "../../%s/"}; /* %s: the board */
     const char *slash = strrchr(p->kernel, '/');
+    int length = slash ? (int)(slash - p->kernel) : 1;
 
     for (unsigned i = 0; i < p->npaths; i++) {
         if (!is_folder(p->paths[i]) && has_same_id(p->paths[i], id)) {
@@ -90,10 +100,14 @@ static bool find_program(const struct programs *p, const char *name, const struc
             return true;
         }
     }
-    for (int up = 0; up < 2; up++) {
-        int n = snprintf(path, PATH_MAX, "%.*s/%sprograms/%s", slash ? (int)(slash - p->kernel) : 1,
-                         slash ? p->kernel : ".", up ? "../" : "", name);
+    for (unsigned i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+        char folder[64];
+        int n = snprintf(folder, sizeof(folder), folders[i], p->files->board);
 
+        if (n < (int)sizeof(folder)) {
+            n = snprintf(path, PATH_MAX, "%.*s/%sprograms/%s", length, slash ? p->kernel : ".",
+                         folder, name);
+        }
         if (n < PATH_MAX && has_same_id(path, id)) {
             return true;
         }
@@ -125,11 +139,14 @@ static void add_program(void *arg, const char *name, const void *data, size_t by
     char path[PATH_MAX];
 
     if (elf && elf_kind(elf) == ELF_K_ELF) {
-        if (elf_id_of(elf, &id) && find_program(p, name, &id, path)) {
+        bool has = elf_id_of(elf, &id), is_file = has && find_program(p, name, &id, path);
+
+        if (is_file) {
             dt_session_add_elf(p->session, path, name, false);
         } else {
             add_from_memory(p->session, name, data, bytes);
         }
+        report(p->files, name, has ? id.bytes : NULL, is_file ? path : NULL);
     }
     elf_end(elf);
 }
@@ -160,10 +177,11 @@ static bool refuse(const struct elf_files *e, const char *path)
 static bool add_all(const struct elf_files *e, struct dt_session *session, const char *kernel,
                     const char *const *paths, unsigned n)
 {
-    struct programs p = {session, paths, n, calloc(n + 1u, sizeof(bool)), kernel};
+    struct programs p = {e, session, paths, n, calloc(n + 1u, sizeof(bool)), kernel};
     bool ok = p.used && dt_session_add_elf(session, kernel, "kernel", true);
 
     if (ok) {
+        report(e, "kernel", e->build_id, kernel);
         elf_boot_image(kernel, add_program, &p);
     }
     for (unsigned i = 0; ok && i < n; i++) {

@@ -11,11 +11,21 @@
 
 struct dt_session;
 
+/* An ELF file of the kernel or of a program of its boot image. */
+struct elf_found {
+    const char *name;        /* "kernel", or the program's */
+    const uint8_t *build_id; /* ELF_ID_BYTES; NULL: it has none */
+    const char *path;        /* NULL: no file, but the boot image's copy, which has no DWARF */
+};
+
 struct elf_files {
     const uint8_t *build_id; /* ELF_ID_BYTES */
     const char *board;
     /* For messages: "dtrace", "the target", "--elf". */
     const char *command, *whose, *option;
+    /* Called for each ELF file after it was added to the session; NULL: nobody asks. */
+    void (*found)(void *arg, const struct elf_found *);
+    void *arg;
 };
 
 /* To the session: from files and folders that the user named, then from the source tree that this

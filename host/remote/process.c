@@ -9,8 +9,11 @@ bool remote_elf_files(struct target *t, struct dt_session *session, const char *
                       unsigned n, bool quiet)
 {
     const struct remote *r = (struct remote *)t;
-    const struct elf_files elf_files = {r->info.build_id, r->info.board, "dtrace", "the target",
-                                        "--elf"};
+    const struct elf_files elf_files = {.build_id = r->info.build_id,
+                                        .board = r->info.board,
+                                        .command = "dtrace",
+                                        .whose = "the target",
+                                        .option = "--elf"};
 
     return elf_files_add(&elf_files, session, paths, n, quiet);
 }

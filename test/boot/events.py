@@ -246,7 +246,8 @@ def what_programs_told_is_there(boot):
 
 # ---- names for addresses ------------------------------------------------------------------------
 
-NAMED = r"t_events`(\w+)(?:\+0x[0-9a-f]+)?"
+LINE = r" test/boot/programs/\w+\.c:\d+"
+NAMED = r"t_events`(\w+)(?:\+0x[0-9a-f]+)?" + LINE
 
 
 def places(trace, *options):
@@ -281,7 +282,7 @@ def addresses_have_names(boot):
     if any("`" in line for line in plain) or \
             [re.sub(r" \([^)]*\)", "", line) for line in named] != plain:
         return "other lines"
-    both = rf" +thisfn:\w+ \(t_events`instrumented_sum\) call_site:\w+ \({NAMED}\)$"
+    both = rf" +thisfn:\w+ \(t_events`instrumented_sum{LINE}\) call_site:\w+ \({NAMED}\)$"
     want = [("FUNC_ENTER" + both, 4), ("FUNC_EXIT" + both, 4),
             (rf"ADDRESS +addr:\w+ \({NAMED}\) word:\w+$", 1),
             (r"FUNC_ENTER +thisfn:0x00001234 call_site:0x80000001$", 1)]

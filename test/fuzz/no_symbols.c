@@ -7,15 +7,15 @@
 
 #include "host/print/symbols.h"
 
-bool symbols_apply(const struct kev_event *event)
+bool print_symbols_apply(const struct kev_event *event)
 {
     (void)event;
     return false;
 }
 
-void symbols_put(const struct symbols *symbols, struct out *out, uint64_t address)
+void print_symbols_put(const struct print_symbols *own, struct out *out, uint64_t address)
 {
-    (void)symbols;
+    (void)own;
     (void)out;
     (void)address;
     abort();

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * See symbols.h. Texts of processes are kept by pid in a hash table. Names are kept too, by process
+ * and address, because DWARF answers slowly and a capture asks for few places often; where a text
+ * comes or changes, all kept names go.
+ */
+#include "host/symbols/symbols.h"
+
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/dt/type.h"
+#include "host/reader/kev.h"
+#include "host/remote/elf_id.h"
+#include "trace/slot.h"
+
+#define NAME_MOST 64
+#define PROCESSES_MOST 65536 /* whose texts are kept */
+#define BUCKETS 4096
+#define KEPT 4096      /* names, a power of two */
+#define FRAMES_MOST 16 /* of one address */
+#define MAPNAME 8      /* trace/events.def, class SYSTEM */
+
+struct text {
+    uint32_t pid;
+    unsigned next; /* of the same bucket: its index + 1 */
+    uint64_t start, bytes;
+    char name[NAME_MOST];
+};
+
+struct kept_name {
+    bool used;
+    uint32_t pid;
+    uint64_t address;
+    char *text; /* NULL: the address has no name */
+};
+
+struct symbols {
+    const struct kev *kev;
+    struct dt_session *session;
+    struct text *texts; /* the newest last */
+    unsigned ntexts;
+    unsigned buckets[BUCKETS]; /* by pid: index + 1; 0: empty */
+    struct kept_name kept[KEPT];
+};
+
+struct symbols *symbols_open(const struct kev *kev, const char *option, const char *const *paths,
+                             unsigned n, void (*found)(void *arg, const struct elf_found *),
+                             void *arg)
+{
+    const struct kev_info *info = kev_info(kev);
+    const uint8_t none[ELF_ID_BYTES] = {0};
+    struct elf_files elf_files = {.build_id = none,
+                                  .board = info->board,
+                                  .command = "kymo",
+                                  .whose = "the recorded system",
+                                  .option = option,
+                                  .found = found,
+                                  .arg = arg};
+    struct symbols *symbols = calloc(1, sizeof(*symbols));
+
+    if (symbols == NULL) {
+        return NULL;
+    }
+    if (info->build_id != NULL && info->build_id_len == ELF_ID_BYTES) {
+        elf_files.build_id = info->build_id;
+    }
+    symbols->kev = kev;
+    symbols->session =
+        dt_session_new(dt_model_of(info->word_bits == 32 ? EM_ARM : EM_AARCH64), NULL);
+    if (!elf_files_add(&elf_files, symbols->session, paths, n, found != NULL)) {
+        symbols_close(symbols);
+        return NULL;
+    }
+    return symbols;
+}
+
+static void names_forget(struct symbols *symbols)
+{
+    for (unsigned i = 0; i < KEPT; i++) {
+        free(symbols->kept[i].text);
+        symbols->kept[i] = (struct kept_name){0};
+    }
+}
+
+void symbols_close(struct symbols *symbols)
+{
+    if (symbols != NULL) {
+        names_forget(symbols);
+        dt_session_free(symbols->session);
+        free(symbols->texts);
+        free(symbols);
+    }
+}
+
+enum dt_detail symbols_detail(const struct symbols *symbols, const char *object)
+{
+    return dt_object_detail(symbols->session, object);
+}
+
+/* ---- the texts of processes --------------------------------------------------------- */
+
+static struct text *text_of(const struct symbols *symbols, uint32_t pid)
+{
+    unsigned at = symbols->buckets[pid % BUCKETS];
+
+    while (at != 0 && symbols->texts[at - 1].pid != pid) {
+        at = symbols->texts[at - 1].next;
+    }
+    return at == 0 ? NULL : &symbols->texts[at - 1];
+}
+
+static struct text *text_add(struct symbols *symbols, uint32_t pid)
+{
+    unsigned n = symbols->ntexts;
+
+    if (n == PROCESSES_MOST) {
+        return NULL;
+    }
+    if ((n & (n + 1)) == 0) { /* full, at 0, 1, 3, 7 … elements */
+        struct text *bigger =
+            realloc(symbols->texts, (2 * (size_t)n + 1) * sizeof(*symbols->texts));
+
+        if (bigger == NULL) {
+            return NULL;
+        }
+        symbols->texts = bigger;
+    }
+    symbols->texts[n] = (struct text){.pid = pid, .next = symbols->buckets[pid % BUCKETS]};
+    symbols->buckets[pid % BUCKETS] = ++symbols->ntexts;
+    return &symbols->texts[n];
+}
+
+bool symbols_learn(struct symbols *symbols, const struct kev_event *event)
+{
+    const struct kev_desc *desc;
+    struct kev_field fields[KEV_ARGS_MAX];
+
+    if (event->class != TRACE_CLASS_SYSTEM || (event->number & ~TRACE_EVENT_64) != MAPNAME) {
+        return false;
+    }
+    desc = kev_describe(symbols->kev, event->class, event->number);
+    if (desc == NULL || kev_decode(event, desc, fields) != 4 || fields[3].text == NULL ||
+        fields[3].len >= NAME_MOST) {
+        return false;
+    }
+    uint32_t pid = (uint32_t)fields[0].value;
+    struct text *text = text_of(symbols, pid);
+    if (text == NULL) {
+        text = text_add(symbols, pid);
+    }
+    if (text == NULL) {
+        return false;
+    }
+    text->start = fields[1].value;
+    text->bytes = fields[2].value;
+    memset(text->name, 0, sizeof(text->name));
+    memcpy(text->name, fields[3].text, fields[3].len);
+    names_forget(symbols);
+    return true;
+}
+
+void symbols_programs(const struct symbols *symbols,
+                      void (*fn)(void *arg, const char *program, uint32_t pid), void *arg)
+{
+    for (unsigned i = 0; i < symbols->ntexts; i++) {
+        fn(arg, symbols->texts[i].name, symbols->texts[i].pid);
+    }
+}
+
+/* ---- names ------------------------------------------------------------------------- */
+
+/* Where an address is: a program's, as its ELF file has it. */
+struct place {
+    struct dt_symbol symbol;
+    uint64_t linked;
+};
+
+static bool find(const struct symbols *symbols, const struct text *text, uint64_t address,
+                 struct place *place)
+{
+    uint64_t linked;
+
+    if (address - text->start >= text->bytes ||
+        !dt_object_text(symbols->session, text->name, &linked)) {
+        return false;
+    }
+    place->linked = address - text->start + linked;
+    return dt_symbol_in(symbols->session, text->name, place->linked, &place->symbol) &&
+           place->symbol.name != NULL;
+}
+
+/* Looks the address up in all programs that have it. */
+static bool find_any(const struct symbols *symbols, uint64_t address, struct place *place)
+{
+    struct place other;
+    bool found = false;
+
+    for (unsigned i = 0; i < symbols->ntexts; i++) {
+        const struct text *text = &symbols->texts[i];
+
+        if (address - text->start >= text->bytes) {
+            continue;
+        }
+        if (!find(symbols, text, address, &other)) {
+            return false;
+        }
+        if (found && (strcmp(place->symbol.object, other.symbol.object) != 0 ||
+                      place->linked != other.linked)) {
+            return false;
+        }
+        *place = other;
+        found = true;
+    }
+    return found;
+}
+
+/* What does not fit is left out. */
+static void put(char text[SYMBOLS_NAME_MOST], size_t *n, const char *before, const char *word)
+{
+    int wrote = snprintf(text + *n, SYMBOLS_NAME_MOST - *n, "%s%s", before, word);
+
+    *n += wrote > 0 && (size_t)wrote < SYMBOLS_NAME_MOST - *n ? (size_t)wrote : 0;
+    text[*n] = '\0';
+}
+
+static void put_frames(struct symbols *symbols, const char *object, uint64_t linked,
+                       char text[SYMBOLS_NAME_MOST], size_t *n)
+{
+    struct dt_frame frames[FRAMES_MOST];
+    unsigned nframes = dt_frames_in(symbols->session, object, linked, frames, FRAMES_MOST);
+    char place[SYMBOLS_NAME_MOST];
+
+    for (unsigned i = 0; i < nframes; i++) {
+        if (frames[i].file == NULL) {
+            break;
+        }
+        const char *file = frames[i].file;
+
+        /* From the folder in which a library was compiled up to that of its sources. */
+        while (strncmp(file, "./", 2) == 0 || strncmp(file, "../", 3) == 0) {
+            file = strchr(file, '/') + 1;
+        }
+        snprintf(place, sizeof(place), "%s:%u", file, frames[i].line);
+        put(text, n, i == 0 ? " " : ", inlined at ", place);
+        if (nframes > 1 && frames[i].function != NULL) {
+            put(text, n, " in ", frames[i].function);
+        }
+    }
+}
+
+static void name_make(struct symbols *symbols, const struct place *place, const char *object,
+                      char text[SYMBOLS_NAME_MOST])
+{
+    char offset[24];
+    size_t n = 0;
+
+    put(text, &n, "", place->symbol.object);
+    put(text, &n, "`", place->symbol.name);
+    if (place->symbol.offset != 0) {
+        snprintf(offset, sizeof(offset), "+0x%llx", (unsigned long long)place->symbol.offset);
+        put(text, &n, "", offset);
+    }
+    put_frames(symbols, object, place->linked, text, &n);
+}
+
+/* A Thumb function's address has bit 0 set. */
+static uint64_t address_plain(const struct symbols *symbols, uint64_t address)
+{
+    return kev_info(symbols->kev)->word_bits == 32 ? address & ~(uint64_t)1 : address;
+}
+
+static struct kept_name *kept_at(struct symbols *symbols, uint32_t pid, uint64_t address)
+{
+    uint64_t mixed = (address ^ (uint64_t)pid << 32) * 0x9e3779b97f4a7c15u;
+
+    return &symbols->kept[mixed >> 52 & (KEPT - 1)];
+}
+
+bool symbols_name(struct symbols *symbols, uint32_t pid, uint64_t address,
+                  char text[SYMBOLS_NAME_MOST])
+{
+    address = address_plain(symbols, address);
+    struct kept_name *kept = kept_at(symbols, pid, address);
+
+    if (!kept->used || kept->pid != pid || kept->address != address) {
+        const struct text *own = pid == 0 ? NULL : text_of(symbols, pid);
+        struct place place;
+        bool found = pid == 0 ? find_any(symbols, address, &place)
+                              : own != NULL && find(symbols, own, address, &place);
+
+        if (found) {
+            name_make(symbols, &place, place.symbol.object, text);
+        }
+        free(kept->text);
+        *kept = (struct kept_name){true, pid, address, found ? strdup(text) : NULL};
+        return found;
+    }
+    if (kept->text != NULL) {
+        snprintf(text, SYMBOLS_NAME_MOST, "%s", kept->text);
+    }
+    return kept->text != NULL;
+}
+
+bool symbols_name_linked(struct symbols *symbols, const char *object, uint64_t address,
+                         char text[SYMBOLS_NAME_MOST])
+{
+    struct place place = {.linked = address_plain(symbols, address)};
+    bool found = object == NULL
+                     ? dt_symbol_at(symbols->session, place.linked, false, &place.symbol)
+                     : dt_symbol_in(symbols->session, object, place.linked, &place.symbol);
+
+    if (!found || place.symbol.name == NULL) {
+        return false;
+    }
+    name_make(symbols, &place, object, text);
+    return true;
+}
