@@ -20,6 +20,7 @@ HOST_REMOTE_SRCS := $(sort $(wildcard host/remote/*.c))
 HOST_SRCS := $(sort $(wildcard host/*.c)) $(HOST_READER_SRCS) $(sort $(wildcard host/print/*.c)) \
              $(sort $(wildcard host/cut/*.c)) $(sort $(wildcard host/symbols/*.c) $(wildcard host/top/*.c)) \
              $(sort $(wildcard host/stat/*.c)) $(sort $(wildcard host/run/*.c)) $(HOST_D_SRCS) \
+             $(sort $(wildcard host/export/*.c)) \
              $(HOST_DTRACE_SRCS) $(sort $(wildcard host/target/*.c)) \
              $(sort $(wildcard host/self/*.c)) $(HOST_REMOTE_SRCS) $(HOST_MACHINE_SRCS) \
              $(sort $(wildcard host/link/*.c)) $(sort $(wildcard lib/link/*.c)) \
@@ -30,7 +31,7 @@ HOST_SRCS := $(sort $(wildcard host/*.c)) $(HOST_READER_SRCS) $(sort $(wildcard 
 # the call of host/after/target.h are its own.
 HOST_AFTER_SRCS := $(sort $(wildcard host/after/*.c)) $(filter-out trace/dtrace/control%.c,$(filter \
 	trace/%,$(HOST_MACHINE_SRCS))) trace/dtrace/site/sites.c host/self/port_nolog.c
-HOST_OBJS := $(HOST_SRCS:%.c=$(B)/host/%.o) $(B)/host/after.o
+HOST_OBJS := $(HOST_SRCS:%.c=$(B)/host/%.o) $(B)/host/after.o $(B)/host/kev.o
 HOST_CC ?= cc
 HOST_CMD_CFLAGS := -std=gnu11 -O2 $(HOST_DEBUG) -Wall -Wextra -Werror -I. -I$(HOST_D_GEN) \
                    -D_FILE_OFFSET_BITS=64 -D_GNU_SOURCE \
@@ -76,7 +77,7 @@ $(B)/host-asan/after.o: $(HOST_AFTER_SRCS:%.c=$(B)/host-after-asan/%.o)
 
 # The same under the sanitizers, for test/d.
 HOST_ASAN_CFLAGS := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-HOST_ASAN_OBJS := $(HOST_SRCS:%.c=$(B)/host-asan/%.o) $(B)/host-asan/after.o
+HOST_ASAN_OBJS := $(HOST_SRCS:%.c=$(B)/host-asan/%.o) $(B)/host-asan/after.o $(B)/host-asan/kev.o
 $(B)/kymo-asan: $(HOST_ASAN_OBJS)
 	$(call host_link,-fsanitize=address -fsanitize=undefined)
 

@@ -42,3 +42,13 @@ $(LIBKEV_ASAN_OBJS): $(B)/host-asan/%.o: %.c
 	    -fno-omit-frame-pointer -MMD -MP -c -o $@ $<
 
 -include $(LIBKEV_OBJS:.o=.d) $(LIBKEV_ASAN_OBJS:.o=.d)
+
+# The library as the command has it: one object, of which only the exported names are global.
+kev_object = $(Q)$(LIBKEV_EXPORTS) >$@.names; ld -r -o $@.new $^ && \
+	objcopy --keep-global-symbols=$@.names $@.new $@
+$(B)/host/kev.o: $(LIBKEV_OBJS)
+	@mkdir -p $(@D)
+	$(call kev_object)
+$(B)/host-asan/kev.o: $(LIBKEV_SHARED:%.c=$(B)/host-asan/%.o) $(LIBKEV_ASAN_OBJS)
+	$(call kev_object)
+$(B)/host/kev.o $(B)/host-asan/kev.o: | host/kev/kev.map

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * --csv: RFC 4180, one line an event, loss or statement of scope. Texts are quoted; in them a byte
+ * that is not printable ASCII is \xNN, a backslash is \\, and so is a first character with which a
+ * spreadsheet would begin a formula. An unknown value is an empty column.
+ */
+#include "host/export/export.h"
+
+static int csv_begin(struct export *export)
+{
+    out_str(export->out, "kind,ns,cycles,cpu,class,event,number,pid,tid,process,thread,injected,"
+                         "args,what,from_ns,to_ns,lost_events,lost_buffers,reason,text\r\n");
+    return 0;
+}
+
+/* A text inside of quotes: a quote is doubled. */
+static void csv_bytes(struct out *out, const char *text, size_t length)
+{
+    while (length > 0) {
+        const char *quote = memchr(text, '"', length);
+        size_t plain = quote == NULL ? length : (size_t)(quote - text);
+
+        out_text(out, text, plain);
+        if (quote == NULL) {
+            return;
+        }
+        out_str(out, "\"\"");
+        text += plain + 1;
+        length -= plain + 1;
+    }
+}
+
+/* Begins a text: a first character with which a formula would begin is escaped. Returns how many
+ * characters it has written. */
+static size_t csv_first(struct out *out, const char *text)
+{
+    if (text[0] == '\0' || strchr("=+-@", text[0]) == NULL) {
+        return 0;
+    }
+    out_str(out, "\\x");
+    out_char(out, "0123456789abcdef"[text[0] >> 4]);
+    out_char(out, "0123456789abcdef"[text[0] & 15]);
+    return 1;
+}
+
+static void csv_text(struct out *out, const char *text)
+{
+    out_char(out, ',');
+    if (text != NULL) {
+        out_char(out, '"');
+        text += csv_first(out, text);
+        csv_bytes(out, text, strlen(text));
+        out_char(out, '"');
+    }
+}
+
+static void csv_known(struct out *out, int64_t value, int64_t unknown)
+{
+    out_char(out, ',');
+    if (value != unknown) {
+        out_i64(out, value);
+    }
+}
+
+static void csv_when(struct out *out, const struct kev_item *item)
+{
+    out_i64(out, item->ns);
+    out_char(out, ',');
+    out_hex(out, item->cycles, 16);
+    csv_known(out, item->cpu, -1);
+}
+
+/* name:value, with a space between, in one column: events differ in what they have. */
+static void csv_args(struct export *export)
+{
+    const struct kev_value *value;
+    struct out *out = export->out;
+
+    out_str(out, ",\"");
+    for (unsigned i = 0; (value = kev_capture_value(export->capture, i)) != NULL; i++) {
+        const char *name = value->name;
+
+        if (i == 0) {
+            name += csv_first(out, name);
+        } else {
+            out_char(out, ' ');
+        }
+        csv_bytes(out, name, strlen(name));
+        out_char(out, ':');
+        if (value->type == KEV_VALUE_TEXT || value->type == KEV_VALUE_BYTES) {
+            csv_bytes(out, value->text, value->length);
+        } else if (value->type == KEV_VALUE_SIGNED) {
+            out_i64(out, value->integer);
+        } else {
+            out_hex(out, value->number, value->bits > 32 ? 16 : 8);
+        }
+    }
+    out_char(out, '"');
+}
+
+static void csv_event(struct export *export, const struct kev_item *item)
+{
+    struct kev_capture *capture = export->capture;
+    struct out *out = export->out;
+
+    out_str(out, "event,");
+    csv_when(out, item);
+    csv_text(out, item->class_name);
+    csv_text(out, item->name);
+    out_char(out, ',');
+    out_u64(out, item->code);
+    csv_known(out, item->pid, KEV_NOBODY);
+    csv_known(out, item->tid, KEV_NOBODY);
+    csv_text(out,
+             item->pid == KEV_NOBODY ? NULL : kev_capture_name(capture, item->pid, KEV_NOBODY));
+    csv_text(out, item->tid == KEV_NOBODY ? NULL : kev_capture_name(capture, item->pid, item->tid));
+    out_str(out, (item->flags & KEV_FLAG_INJECTED) != 0 ? ",1" : ",0");
+    csv_args(export);
+    out_str(out, ",,,,,,,\r\n");
+}
+
+static void csv_loss(struct out *out, const struct kev_item *item)
+{
+    const struct kev_loss *loss = item->loss;
+
+    if (item->kind == KEV_ITEM_LOSS) {
+        out_str(out, "loss,");
+        csv_when(out, item);
+    } else {
+        out_str(out, "scope,,");
+        csv_known(out, item->cpu, -1);
+    }
+    csv_text(out, loss->class_name);
+    out_str(out, ",,,,,,,,,");
+    out_str(out, export_loss_kind(loss->kind));
+    csv_known(out, loss->from_ns, KEV_EVER);
+    csv_known(out, loss->to_ns, KEV_NEVER);
+    csv_known(out, (int64_t)loss->events, 0);
+    csv_known(out, (int64_t)loss->buffers, 0);
+    csv_text(out, loss->reason);
+    csv_text(out, loss->text);
+    out_str(out, "\r\n");
+}
+
+static int csv_item(struct export *export, const struct kev_item *item)
+{
+    if (item->kind == KEV_ITEM_EVENT) {
+        csv_event(export, item);
+    } else if (item->kind == KEV_ITEM_LOSS || item->kind == KEV_ITEM_SCOPE) {
+        csv_loss(export->out, item);
+    }
+    return 0;
+}
+
+static int csv_end(struct export *export)
+{
+    out_str(export->out, export->fault == KEV_FAULT_NONE ? "end,,,,,,,,,,,,,complete,,,"
+                                                         : "end,,,,,,,,,,,,,incomplete,,,");
+    out_u64(export->out, export->lost);
+    out_str(export->out, ",,,\r\n");
+    return 0;
+}
+
+const struct export_format export_csv = {
+    .name = "csv", .begin = csv_begin, .item = csv_item, .end = csv_end};

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kymo export: a capture in the formats of other programs. cmd.c opens the capture through libkev
+ * and gives each format the items in one pass, so memory does not grow with the capture; a format
+ * is a struct of functions in the table of cmd.c. docs/export.md says what each format has of an
+ * event and of a loss. Proof: test/export/check.
+ *
+ * Names and texts of a capture are not trusted: a format writes them through text.c, or in another
+ * way that never makes them structure.
+ */
+#ifndef HOST_EXPORT_EXPORT_H
+#define HOST_EXPORT_EXPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "host/kev/kev.h"
+#include "host/print/out.h"
+
+struct export_format;
+
+struct export
+{
+    const char *input;
+    const char *path; /* of the output, as it was given; "-": standard output */
+    bool force, recover;
+    const struct export_format *format;
+    struct kev_capture *capture; /* open; names and lives are learned */
+    const struct kev_facts *facts;
+    struct out *out;               /* the output; of a folder: NULL */
+    uint64_t events, losses, lost; /* given so far; `lost`: events that the losses count */
+    int32_t fault;                 /* at the end: enum kev_fault_code, 0: nothing is missing */
+    void *state;                   /* the format's */
+};
+
+/* A format. Functions that fail have said why (kymo_error()) and return -1, else 0; what fails to
+ * be written to `out` is noticed by cmd.c. */
+struct export_format {
+    const char *name; /* of its option: "csv" */
+    /* true: the output is a folder, which the format makes itself; it has its name only once
+     * end() has returned 0. -o is required. */
+    bool folder;
+    bool binary; /* not written to a terminal */
+    /* Before the first item. */
+    int (*begin)(struct export *);
+    /* An event, a loss or a statement of scope, by time; kinds that it does not know it skips. */
+    int (*item)(struct export *, const struct kev_item *);
+    /* Behind the last item: `events` to `fault` are final. */
+    int (*end)(struct export *);
+    /* Frees `state`, after end(), or after any function that failed: then a folder's parts are
+     * removed. NULL: there is nothing to free. */
+    void (*discard)(struct export *);
+};
+
+extern const struct export_format export_csv, export_jsonl;
+
+/* text.c. A text as a JSON string, with its quotes; a byte that is not printable ASCII is
+ * \u00XX. */
+void export_json_bytes(struct out *out, const char *text, size_t length);
+/* The same; NULL is null. */
+void export_json_text(struct out *out, const char *text);
+/* ,"name": and a value; `name` is a constant. */
+void export_json_member(struct out *out, const char *name, const char *text);
+void export_json_number(struct out *out, const char *name, int64_t value);
+/* Likewise, but null if the value is `unknown`. */
+void export_json_known(struct out *out, const char *name, int64_t value, int64_t unknown);
+/* {"pid":1,...}: the values of the event last given. A number that may need more than 53 bits, and
+ * an address, is a string of hexadecimal digits. */
+void export_json_args(struct out *out, struct kev_capture *capture);
+
+/* What a kind of loss or scope is called: "counted", "filter"; "unknown" of later ones. */
+const char *export_loss_kind(uint32_t kind);
+
+#endif

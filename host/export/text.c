@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Text of a capture as JSON, and the words for losses (docs/export.md).
+ */
+#include "host/export/export.h"
+
+void export_json_bytes(struct out *out, const char *text, size_t length)
+{
+    out_char(out, '"');
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)text[i];
+
+        if (c == '"' || c == '\\') {
+            out_char(out, '\\');
+            out_char(out, (char)c);
+        } else if (c >= ' ' && c < 0x7f) {
+            out_char(out, (char)c);
+        } else {
+            out_str(out, "\\u00");
+            out_char(out, "0123456789abcdef"[c >> 4]);
+            out_char(out, "0123456789abcdef"[c & 15]);
+        }
+    }
+    out_char(out, '"');
+}
+
+void export_json_text(struct out *out, const char *text)
+{
+    if (text == NULL) {
+        out_str(out, "null");
+    } else {
+        export_json_bytes(out, text, strlen(text));
+    }
+}
+
+static void member_name(struct out *out, const char *name)
+{
+    out_str(out, ",\"");
+    out_bytes(out, name, strlen(name));
+    out_str(out, "\":");
+}
+
+void export_json_member(struct out *out, const char *name, const char *text)
+{
+    member_name(out, name);
+    export_json_text(out, text);
+}
+
+void export_json_number(struct out *out, const char *name, int64_t value)
+{
+    member_name(out, name);
+    out_i64(out, value);
+}
+
+void export_json_known(struct out *out, const char *name, int64_t value, int64_t unknown)
+{
+    member_name(out, name);
+    if (value == unknown) {
+        out_str(out, "null");
+    } else {
+        out_i64(out, value);
+    }
+}
+
+void export_json_args(struct out *out, struct kev_capture *capture)
+{
+    const struct kev_value *value;
+
+    out_char(out, '{');
+    for (unsigned i = 0; (value = kev_capture_value(capture, i)) != NULL; i++) {
+        if (i > 0) {
+            out_char(out, ',');
+        }
+        export_json_text(out, value->name);
+        out_char(out, ':');
+        if (value->type == KEV_VALUE_TEXT || value->type == KEV_VALUE_BYTES) {
+            export_json_bytes(out, value->text, value->length);
+        } else if (value->type == KEV_VALUE_SIGNED) {
+            out_i64(out, value->integer);
+        } else if (value->type == KEV_VALUE_ADDRESS || value->bits > 32) {
+            out_char(out, '"');
+            out_hex(out, value->number, value->bits > 32 ? 16 : 8);
+            out_char(out, '"');
+        } else {
+            out_u64(out, value->number);
+        }
+    }
+    out_char(out, '}');
+}
+
+const char *export_loss_kind(uint32_t kind)
+{
+    switch (kind) {
+    case KEV_LOSS_COUNTED:
+        return "counted";
+    case KEV_LOSS_MISSING:
+        return "missing";
+    case KEV_LOSS_CUT_SHORT:
+        return "cut_short";
+    case KEV_LOSS_DAMAGED:
+        return "damaged";
+    case KEV_SCOPE_FILTER:
+        return "filter";
+    case KEV_SCOPE_GATE:
+        return "gate";
+    case KEV_SCOPE_PAUSES:
+        return "pauses";
+    case KEV_SCOPE_OVERWRITTEN:
+        return "overwritten";
+    case KEV_SCOPE_CUT:
+        return "cut";
+    case KEV_SCOPE_FOREIGN:
+        return "foreign";
+    case KEV_SCOPE_SELECTION:
+        return "selection";
+    case KEV_SCOPE_RETAINED:
+        return "retained";
+    default:
+        return "unknown";
+    }
+}
