@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Reading a capture into a timeline, and finding things in it. Proof:
+ * test/timeline/test_timeline.c.
+ */
+#include "host/timeline/timeline.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/timeline/make.h"
+#include "trace/slot.h"
+
+#define PROGRESS_EVENTS 65536
+#define BUCKETS 65536
+#define IDLE_PID 1
+#define MOST (UINT32_MAX - 1)
+
+const char *timeline_state_name(unsigned state)
+{
+    static const char *const names[] = {
+#define STATE(number, name, text, emitted) [number] = #name,
+        THREAD_STATE_LIST(STATE)
+#undef STATE
+    };
+
+    return state < sizeof(names) / sizeof(names[0]) && names[state] != NULL ? names[state]
+                                                                            : "unknown";
+}
+
+/* ---- making ------------------------------------------------------------------------ */
+
+static void *make_fails(struct make *make, const char *what)
+{
+    if (!make->failed) {
+        const struct kev_facts *facts = kev_capture_facts(make->timeline->capture);
+
+        snprintf(make->timeline->fault, sizeof(make->timeline->fault),
+                 "%.300s: %s; kymo cut takes a part of it (--from, --to)",
+                 facts == NULL ? "capture" : facts->path, what);
+        make->timeline->outcome = KEV_FAILED;
+    }
+    make->failed = true;
+    return NULL;
+}
+
+/* `array` is the address of a pointer to entries. */
+void *make_more(struct make *make, void *array, uint32_t *count, uint32_t *room, size_t bytes)
+{
+    void **entries = array;
+
+    if (make->failed) {
+        return NULL;
+    }
+    if (*count == MOST) {
+        return make_fails(make, "it has more than 4 G entries of one kind");
+    }
+    if (*count >= *room) {
+        /* Half as much again: no more than that is ever unused. */
+        uint64_t more = *count < 1024 ? 2 * (uint64_t)*count + 16 : *count + *count / 2;
+        void *grown;
+
+        more = more < MOST ? more : MOST;
+        grown = realloc(*entries, more * bytes);
+        if (grown == NULL) {
+            return make_fails(make, "out of memory");
+        }
+        *entries = grown;
+        *room = (uint32_t)more;
+    }
+    return (char *)*entries + (size_t)(*count)++ * bytes;
+}
+
+bool make_known(const struct make *make, uint32_t epoch)
+{
+    return make->uncovered == 0 && epoch == make->epoch;
+}
+
+uint32_t make_thread_of(struct make *make, int32_t pid, int32_t tid, int64_t ns)
+{
+    const struct kev_life *life;
+
+    if (pid == KEV_NOBODY || tid == KEV_NOBODY) {
+        return TIMELINE_NONE;
+    }
+    life = kev_capture_life_at(make->timeline->capture, pid, tid, ns);
+    return life == NULL ? TIMELINE_NONE : make->thread_of_life[life - make->lives];
+}
+
+static bool threads_make(struct make *make)
+{
+    struct timeline *timeline = make->timeline;
+    struct kev_capture *capture = timeline->capture;
+    const struct kev_life *life;
+    uint32_t n = 0;
+
+    make->lives = kev_capture_life(capture, 0);
+    while (kev_capture_life(capture, make->nlives) != NULL) {
+        make->nlives++;
+    }
+    make->thread_of_life = malloc((make->nlives + 1) * sizeof(*make->thread_of_life));
+    timeline->threads = calloc(make->nlives + 1, sizeof(*timeline->threads));
+    make->threads = calloc(make->nlives + 1, sizeof(*make->threads));
+    make->buckets = malloc(BUCKETS * sizeof(*make->buckets));
+    if (make->thread_of_life == NULL || timeline->threads == NULL || make->threads == NULL ||
+        make->buckets == NULL) {
+        return false;
+    }
+    memset(make->buckets, 0xff, BUCKETS * sizeof(*make->buckets)); /* TIMELINE_NONE */
+    for (uint32_t i = 0; i < make->nlives; i++) {
+        const struct kev_life *process;
+
+        life = kev_capture_life(capture, i);
+        make->thread_of_life[i] = TIMELINE_NONE;
+        if (life->tid == KEV_NOBODY) {
+            continue;
+        }
+        process = kev_capture_life_at(capture, life->pid, KEV_NOBODY, life->from_ns);
+        make->thread_of_life[i] = n;
+        make->threads[n] = (struct make_thread){.next.state = TIMELINE_UNKNOWN,
+                                                .ended = life->from_ns,
+                                                .open = TIMELINE_NONE,
+                                                .message = TIMELINE_NONE,
+                                                .call = TIMELINE_NONE,
+                                                .cpu = -1,
+                                                .held = -1};
+        timeline->threads[n++] = (struct timeline_thread){
+            .name = life->name,
+            .process = process == NULL ? NULL : process->name,
+            .from = life->from_ns,
+            .to = life->to_ns,
+            .pid = life->pid,
+            .tid = life->tid,
+            .idle = life->pid == IDLE_PID && life->tid <= (int)timeline->cpus};
+    }
+    timeline->nthreads = n;
+    return true;
+}
+
+static void item_take(struct make *make, const struct kev_item *item)
+{
+    struct timeline *timeline = make->timeline;
+
+    if (item->kind != KEV_ITEM_EVENT || item->cpu < 0 || item->cpu >= TIMELINE_CPUS) {
+        return;
+    }
+    if (item->flags & KEV_FLAG_INJECTED) { /* its stamp is not a kernel's */
+        if (item->class_id == TRACE_CLASS_PR_TH) {
+            states_told(make, item);
+        }
+        return;
+    }
+    timeline->from = make->begun ? timeline->from : item->ns;
+    timeline->to = !make->begun || item->ns > timeline->to ? item->ns : timeline->to;
+    make->begun = true;
+    cover_until(make, item->ns);
+    if (item->class_id == TRACE_CLASS_CONTROL) {
+        return;
+    }
+    timeline->events++;
+    make->cpus[item->cpu].told = TIMELINE_NONE;
+    if (item->class_id != TRACE_CLASS_PR_TH) {
+        others_event(make, item);
+    } else {
+        states_event(make, item);
+        if (item->state == STATE_RUNNING) {
+            make->cpus[item->cpu].after_interrupt = false;
+        }
+    }
+}
+
+static void items_read(struct make *make, timeline_progress *progress, void *arg)
+{
+    struct timeline *timeline = make->timeline;
+    uint64_t total = kev_capture_facts(timeline->capture)->bytes, n = 0;
+    const struct kev_item *item;
+    int outcome = KEV_GIVEN;
+
+    while (!make->failed && (outcome = kev_capture_next(timeline->capture, &item)) == KEV_GIVEN) {
+        item_take(make, item);
+        if (++n % PROGRESS_EVENTS == 0 && progress != NULL) {
+            progress(arg, item->offset, total);
+        }
+    }
+    if (make->failed) {
+        return;
+    }
+    timeline->outcome = outcome;
+    if (outcome != KEV_COMPLETE) {
+        snprintf(timeline->fault, sizeof(timeline->fault), "%s",
+                 kev_capture_fault(timeline->capture)->text);
+    }
+    cover_until(make, timeline->to);
+    states_end(make);
+    others_end(make);
+    if (timeline->ncovered > 0 && timeline->covered[timeline->ncovered - 1].to > timeline->to) {
+        timeline->covered[timeline->ncovered - 1].to = timeline->to;
+    }
+}
+
+/* Spans by thread, and runs by CPU; within each they are by time already. */
+static bool indexes_make(struct timeline *timeline)
+{
+    uint32_t at = 0, *next, runs[TIMELINE_CPUS + 1] = {0};
+
+    for (uint32_t i = 0; i < timeline->nthreads; i++) {
+        timeline->threads[i].first = at;
+        at += timeline->threads[i].count;
+        timeline->threads[i].count = 0;
+    }
+    for (uint32_t i = 0; i < timeline->nspans; i++) {
+        runs[timeline->spans[i].cpu + 1]++; /* 0: of none */
+    }
+    at = 0;
+    for (unsigned cpu = 0; cpu < TIMELINE_CPUS; cpu++) {
+        timeline->cpu_first[cpu] = at;
+        at += runs[cpu + 1];
+        runs[cpu + 1] = timeline->cpu_first[cpu];
+    }
+    timeline->cpu_first[TIMELINE_CPUS] = at;
+    timeline->by_thread = malloc(((size_t)timeline->nspans + 1) * sizeof(*next));
+    timeline->by_cpu = malloc(((size_t)at + 1) * sizeof(*next));
+    if (timeline->by_thread == NULL || timeline->by_cpu == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < timeline->nspans; i++) {
+        const struct timeline_span *span = &timeline->spans[i];
+        struct timeline_thread *thread = &timeline->threads[span->thread];
+
+        timeline->by_thread[thread->first + thread->count++] = i;
+        if (span->cpu >= 0) {
+            timeline->by_cpu[runs[span->cpu + 1]++] = i;
+        }
+    }
+    return true;
+}
+
+struct timeline *timeline_new(struct kev_capture *capture, timeline_progress *progress, void *arg)
+{
+    struct timeline *timeline = calloc(1, sizeof(*timeline));
+    struct make *make = calloc(1, sizeof(*make));
+    const struct kev_facts *facts = kev_capture_facts(capture);
+
+    if (timeline == NULL || make == NULL || facts == NULL) {
+        free(timeline);
+        free(make);
+        return NULL;
+    }
+    timeline->capture = capture;
+    timeline->cpus = facts->cpus < TIMELINE_CPUS ? facts->cpus : TIMELINE_CPUS;
+    make->timeline = timeline;
+    for (unsigned cpu = 0; cpu < TIMELINE_CPUS; cpu++) {
+        struct make_cpu *of = &make->cpus[cpu];
+
+        of->current = of->told = of->held = of->handed = TIMELINE_NONE;
+    }
+    if (kev_capture_learn(capture) == KEV_FAILED) {
+        snprintf(timeline->fault, sizeof(timeline->fault), "%s", kev_capture_fault(capture)->text);
+        timeline->outcome = KEV_FAILED;
+    } else if (!threads_make(make) || !cover_find(make)) {
+        make_fails(make, "out of memory");
+    } else {
+        items_read(make, progress, arg);
+    }
+    if (!indexes_make(timeline)) {
+        make_fails(make, "out of memory");
+        timeline->nthreads = timeline->nspans = 0;
+        memset(timeline->cpu_first, 0, sizeof(timeline->cpu_first));
+    }
+    free(make->threads);
+    free(make->thread_of_life);
+    free(make->turns);
+    free(make->epoch_end);
+    free(make->chain);
+    free(make->buckets);
+    free(make);
+    return timeline;
+}
+
+void timeline_free(struct timeline *timeline)
+{
+    if (timeline == NULL) {
+        return;
+    }
+    free(timeline->threads);
+    free(timeline->spans);
+    free(timeline->by_thread);
+    free(timeline->by_cpu);
+    free(timeline->messages);
+    free(timeline->pulses);
+    free(timeline->interrupts);
+    free(timeline->calls);
+    free(timeline->users);
+    free(timeline->covered);
+    free(timeline);
+}
+
+/* ---- finding ----------------------------------------------------------------------- */
+
+const struct timeline_span *timeline_span(const struct timeline *timeline, uint32_t thread,
+                                          uint32_t index)
+{
+    return &timeline->spans[timeline->by_thread[timeline->threads[thread].first + index]];
+}
+
+/* The first of the spans index[from..to) that ends behind ns. */
+static uint32_t span_search(const struct timeline *timeline, const uint32_t *index, uint32_t from,
+                            uint32_t to, int64_t ns)
+{
+    while (from < to) {
+        uint32_t middle = from + (to - from) / 2;
+
+        if (timeline->spans[index[middle]].to <= ns) {
+            from = middle + 1;
+        } else {
+            to = middle;
+        }
+    }
+    return from;
+}
+
+uint32_t timeline_span_find(const struct timeline *timeline, uint32_t thread, int64_t ns)
+{
+    const struct timeline_thread *of = &timeline->threads[thread];
+
+    return span_search(timeline, timeline->by_thread, of->first, of->first + of->count, ns) -
+           of->first;
+}
+
+const struct timeline_span *timeline_span_at(const struct timeline *timeline, uint32_t thread,
+                                             int64_t ns)
+{
+    uint32_t at = timeline_span_find(timeline, thread, ns);
+    const struct timeline_span *span =
+        at == timeline->threads[thread].count ? NULL : timeline_span(timeline, thread, at);
+
+    return span == NULL || span->from > ns ? NULL : span;
+}
+
+uint32_t timeline_run_find(const struct timeline *timeline, unsigned cpu, int64_t ns)
+{
+    return cpu >= TIMELINE_CPUS ? timeline->cpu_first[TIMELINE_CPUS]
+                                : span_search(timeline, timeline->by_cpu, timeline->cpu_first[cpu],
+                                              timeline->cpu_first[cpu + 1], ns);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A capture over time: what each thread did when, what each CPU ran, interrupts, kernel calls,
+ * messages, pulses and user events, in compact arrays. Read through libkev; for `kymo why`,
+ * `kymo report` and what compares captures. docs/why.md explains it.
+ *
+ * Nothing is invented. A stretch of which the capture doesn't show what a thread did is a span of
+ * its own, with the state TIMELINE_UNKNOWN; a CPU's is a hole between its runs. A thread's RUNNING
+ * is known while the CPU that runs it is covered (kev_capture_covered()), every other state only
+ * while all CPUs are, since any of them may end it. Behind a loss a state is unknown until the next
+ * event that tells it; so is one that a filter or a D gate of the recording may have hidden.
+ *
+ * Memory: at most 52 bytes for an event, below 4 G entries of an array. One thread. Proof:
+ * test/timeline/test_timeline.c, which compares it with a simulated system.
+ */
+#ifndef HOST_TIMELINE_TIMELINE_H
+#define HOST_TIMELINE_TIMELINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "abi/sys/states.h"
+#include "host/kev/kev.h"
+
+#define TIMELINE_NONE UINT32_MAX /* an index: none, or not known */
+#define TIMELINE_UNKNOWN 255     /* a state */
+#define TIMELINE_CPUS 64
+
+enum timeline_flag {
+    TIMELINE_FROM = 1,    /* that it began at `from` is known: an event says so */
+    TIMELINE_TO = 2,      /* that it ended at `to` is known */
+    TIMELINE_ERROR = 4,   /* a message: MsgError() ended it */
+    TIMELINE_ABORTED = 8, /* a message: the client went on without a reply */
+};
+
+/* What began a span. */
+enum timeline_cause {
+    TIMELINE_CAUSE_UNKNOWN = 0,
+    TIMELINE_CAUSE_SELF = 1,      /* the thread itself: it blocked, or gave up the CPU */
+    TIMELINE_CAUSE_THREAD = 2,    /* `by` is the thread, which ran on the CPU of the event */
+    TIMELINE_CAUSE_INTERRUPT = 3, /* `by` is the number of the interrupt */
+    TIMELINE_CAUSE_PREEMPTED = 4, /* READY: the thread lost its CPU */
+};
+
+struct timeline_span { /* a thread in one state */
+    int64_t from, to;  /* ns; to: of the last one the capture's end */
+    uint64_t object;   /* MUTEX, CONDVAR, SEM: address of what it waits for; 0: not known */
+    uint32_t thread;
+    uint32_t by;      /* see `cause` */
+    uint32_t other;   /* MUTEX: the thread that owned it; SEND, REPLY: the message; TIMELINE_NONE */
+    int16_t cpu;      /* RUNNING: on which; -1 */
+    int16_t priority; /* of the event that began it; -1: not recorded (the fast form has none) */
+    uint8_t state;    /* STATE_* (abi/sys/states.h) or TIMELINE_UNKNOWN */
+    uint8_t cause;    /* enum timeline_cause */
+    uint8_t flags;    /* TIMELINE_FROM, TIMELINE_TO */
+};
+
+struct timeline_thread { /* one life of a thread: an id that is used again is another thread */
+    const char *name;    /* the thread's or NULL; bytes of the capture, not trusted */
+    const char *process; /* its process's or NULL */
+    int64_t from, to;    /* ns: first event and end; KEV_NEVER: it lives at the capture's end */
+    int32_t pid, tid;
+    uint32_t first, count; /* in by_thread */
+    bool idle;
+};
+
+struct timeline_message {
+    int64_t sent, received, replied; /* ns; KEV_NEVER: not seen */
+    uint32_t client, server;         /* threads; TIMELINE_NONE: not known */
+    uint32_t rcvid;
+    int32_t server_pid;
+    uint32_t flags;
+};
+
+struct timeline_pulse {
+    int64_t sent;
+    uint32_t by; /* thread or interrupt number, see `cause` */
+    int32_t to_pid;
+    uint32_t scoid;
+    uint8_t code; /* the event's number: 1 a program's, 4 a sigevent's, 5 ... of the kernel */
+    uint8_t cause;
+};
+
+struct timeline_interrupt {
+    int64_t from, to;
+    uint32_t number;
+    int16_t cpu;
+    uint8_t depth; /* 0: it interrupted no other one */
+    uint8_t flags;
+};
+
+struct timeline_call { /* a kernel call */
+    int64_t from, to;
+    uint64_t object; /* Sync*: the address; else 0 */
+    uint32_t thread;
+    uint16_t number;
+    uint8_t class_id;
+    uint8_t flags;
+};
+
+struct timeline_user { /* a user event */
+    int64_t ns;
+    uint64_t offset; /* of the event in the file, for what it carries */
+    uint32_t thread;
+    uint16_t number;
+    int16_t cpu;
+};
+
+struct timeline_stretch {
+    int64_t from, to;
+};
+
+struct timeline {
+    struct kev_capture *capture;
+    unsigned cpus;
+    int64_t from, to; /* ns of the first and the last event */
+    uint64_t events;
+    struct timeline_thread *threads;
+    struct timeline_span *spans; /* in the order in which they became known; see by_thread */
+    uint32_t *by_thread;         /* indexes of spans: all of a thread, by time, without holes */
+    uint32_t *by_cpu;            /* indexes of RUNNING spans: all of a CPU, by time */
+    uint32_t cpu_first[TIMELINE_CPUS + 1]; /* CPU n's are from cpu_first[n] to cpu_first[n + 1] */
+    struct timeline_message *messages;     /* by `sent` */
+    struct timeline_pulse *pulses;         /* by time, as below */
+    struct timeline_interrupt *interrupts;
+    struct timeline_call *calls;
+    struct timeline_user *users;
+    struct timeline_stretch *covered; /* when all CPUs are covered, by time */
+    uint32_t nthreads, nspans, nmessages, npulses, ninterrupts, ncalls, nusers, ncovered;
+    int outcome;       /* KEV_COMPLETE; KEV_LOSSY: events are missing; KEV_FAILED: see fault */
+    const char *doubt; /* why all of it may be wrong or unknown, NULL: it is right */
+    char fault[512];   /* what failed: file, place, remedy; or what is missing */
+};
+
+/* Told how far reading is; may be NULL. */
+typedef void timeline_progress(void *arg, uint64_t done, uint64_t total);
+
+/* Reads an open capture, of which no item was taken, to its end. NULL: no memory for anything.
+ * With the outcome KEV_FAILED what was read until then is there. The capture must live as long. */
+struct timeline *timeline_new(struct kev_capture *capture, timeline_progress *progress, void *arg);
+void timeline_free(struct timeline *timeline);
+
+/* What a thread did at a time (from <= ns < to); NULL: it did not live, or nothing tells of it. */
+const struct timeline_span *timeline_span_at(const struct timeline *timeline, uint32_t thread,
+                                             int64_t ns);
+/* Position in by_thread, counted from the thread's first, of the first span that ends behind
+ * `ns`; the thread's count if none does. */
+uint32_t timeline_span_find(const struct timeline *timeline, uint32_t thread, int64_t ns);
+/* Position in by_cpu of a CPU's first run that ends behind `ns`; cpu_first[cpu + 1]: none does. */
+uint32_t timeline_run_find(const struct timeline *timeline, unsigned cpu, int64_t ns);
+/* Span `index` of a thread, from 0. */
+const struct timeline_span *timeline_span(const struct timeline *timeline, uint32_t thread,
+                                          uint32_t index);
+/* "REPLY"; "unknown". */
+const char *timeline_state_name(unsigned state);
+
+#endif

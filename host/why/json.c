@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What kymo why found, for programs: one JSON object a line, times in nanoseconds since the
+ * capture's start. Bytes of names that are no printable ASCII become \u00XX. Proof:
+ * test/why/check.py.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "host/why/why.h"
+
+static void string_put(const char *text)
+{
+    putchar('"');
+    for (; *text != '\0'; text++) {
+        unsigned char c = (unsigned char)*text;
+
+        if (c == '"' || c == '\\') {
+            printf("\\%c", c);
+        } else if (c < ' ' || c >= 0x7f) {
+            printf("\\u%04x", c);
+        } else {
+            putchar(c);
+        }
+    }
+    putchar('"');
+}
+
+static void thread_put(const struct timeline *timeline, const char *key, uint32_t index)
+{
+    const struct timeline_thread *thread;
+
+    printf("\"%s\":", key);
+    if (index == TIMELINE_NONE) {
+        printf("null");
+        return;
+    }
+    thread = &timeline->threads[index];
+    printf("{\"pid\":%" PRId32 ",\"tid\":%" PRId32 ",\"process\":", thread->pid, thread->tid);
+    string_put(thread->process == NULL ? "" : thread->process);
+    printf(",\"name\":");
+    string_put(thread->name == NULL ? "" : thread->name);
+    printf("}");
+}
+
+static void priority_put(int priority)
+{
+    if (priority >= 0) {
+        printf(",\"priority\":%d", priority);
+    }
+}
+
+static void ran_put(const struct why *why, const struct why_part *part)
+{
+    struct why_ran ran[WHY_RAN];
+    unsigned n = why_ran(why->timeline, part->thread, part->from, part->to, ran);
+
+    printf(",\"ran\":[");
+    for (unsigned i = 0; i < n; i++) {
+        printf("%s{", i == 0 ? "" : ",");
+        thread_put(why->timeline, "thread", ran[i].thread);
+        priority_put(ran[i].priority);
+        printf(",\"ns\":%" PRId64 "}", ran[i].ns);
+    }
+    printf("]");
+}
+
+static void ended_put(const struct timeline *timeline, const struct why_part *part,
+                      const struct timeline_span *span)
+{
+    const struct timeline_span *next = why_next(timeline, span);
+
+    if (part->to < span->to || !(span->flags & TIMELINE_TO) || next == NULL) {
+        return;
+    }
+    if (next->cause == TIMELINE_CAUSE_INTERRUPT) {
+        printf(",\"ended_by_interrupt\":%" PRIu32, next->by);
+    } else if (next->cause == TIMELINE_CAUSE_THREAD) {
+        putchar(',');
+        thread_put(timeline, "ended_by", next->by);
+    }
+}
+
+static void part_put(const struct why *why, const struct why_part *part)
+{
+    const struct timeline *timeline = why->timeline;
+    const struct timeline_span *span =
+        part->span == TIMELINE_NONE ? NULL : &timeline->spans[part->span];
+
+    printf("{\"from\":%" PRId64 ",\"to\":%" PRId64 ",\"depth\":%u,", part->from, part->to,
+           part->depth);
+    thread_put(timeline, "thread", part->thread);
+    printf(",\"state\":\"%s\"", timeline_state_name(span == NULL ? TIMELINE_UNKNOWN : span->state));
+    if (span != NULL && span->state != TIMELINE_UNKNOWN) {
+        priority_put(span->priority);
+        if (span->cpu >= 0) {
+            printf(",\"cpu\":%d", span->cpu);
+        }
+        if (span->object != 0) {
+            printf(",\"object\":\"0x%" PRIx64 "\"", span->object);
+        }
+        if (span->state == STATE_READY) {
+            ran_put(why, part);
+        } else if (span->state != STATE_RUNNING) {
+            putchar(',');
+            thread_put(timeline, "waits_for", why_waited_for(timeline, span));
+            ended_put(timeline, part, span);
+        }
+        if (part->cut) {
+            printf(",\"cut\":true");
+        }
+    }
+    printf("}");
+}
+
+void why_json(const struct why *why)
+{
+    const struct timeline *timeline = why->timeline;
+
+    printf("{\"from\":%" PRId64 ",\"to\":%" PRId64 ",", why->from, why->to);
+    thread_put(timeline, "thread", why->thread);
+    printf(",\"missing\":%s,\"whole\":%s,\"path\":[",
+           timeline->outcome == KEV_COMPLETE && timeline->doubt == NULL ? "false" : "true",
+           why->full ? "false" : "true");
+    for (uint32_t i = 0; i < why->nparts; i++) {
+        printf("%s", i == 0 ? "" : ",");
+        part_put(why, &why->parts[i]);
+    }
+    printf("],\"inversions\":[");
+    for (unsigned i = 0; i < why->ninversions; i++) {
+        const struct why_inversion *found = &why->inversions[i];
+
+        printf("%s{", i == 0 ? "" : ",");
+        thread_put(timeline, "waited", found->victim);
+        putchar(',');
+        thread_put(timeline, "for", found->holder);
+        putchar(',');
+        thread_put(timeline, "while", found->middle);
+        printf(",\"priorities\":[%d,%d,%d],\"ns\":%" PRId64 "}", found->victim_priority,
+               found->holder_priority, found->middle_priority, found->ns);
+    }
+    printf("],\"begun\":[");
+    for (unsigned i = 0; i < why->nchain; i++) {
+        const struct why_link *link = &why->chain[i];
+
+        printf("%s{\"at\":%" PRId64 ",", i == 0 ? "" : ",", link->ns);
+        thread_put(timeline, "woke", link->thread);
+        if (link->cause == TIMELINE_CAUSE_INTERRUPT) {
+            printf(",\"interrupt\":%" PRIu32 "}", link->by);
+        } else {
+            putchar(',');
+            thread_put(timeline, "by", link->by);
+            printf("}");
+        }
+    }
+    printf("]}\n");
+}

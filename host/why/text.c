@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What kymo why found, as text: the path, indented by who waits for whom, inversions, and the chain
+ * of wake-ups. Names are of the capture, and escaped. Proof: test/why/check.py, test/why/golden.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "host/escape.h"
+#include "host/why/why.h"
+
+#define FOLD_PERMILLE 5 /* parts shorter than that of the whole are folded */
+#define NAME_MOST 64
+
+static const char *duration(int64_t ns, char text[32])
+{
+    if (ns < 1000) {
+        snprintf(text, 32, "%" PRId64 " ns", ns);
+    } else if (ns < 1000000) {
+        snprintf(text, 32, "%.3g us", (double)ns / 1e3);
+    } else if (ns < 999500000) {
+        snprintf(text, 32, "%.3g ms", (double)ns / 1e6);
+    } else {
+        snprintf(text, 32, "%.3f s", (double)ns / 1e9);
+    }
+    return text;
+}
+
+static void thread_put(const struct timeline *timeline, uint32_t index)
+{
+    const struct timeline_thread *thread;
+    const char *names[2];
+
+    if (index == TIMELINE_NONE) {
+        printf("an unknown thread");
+        return;
+    }
+    thread = &timeline->threads[index];
+    names[0] = thread->process;
+    names[1] = thread->name;
+    if (thread->idle) {
+        printf("idle CPU %d", thread->tid - 1);
+        return;
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        struct escape escape = {.nheld = 0};
+        char text[ESCAPE_MOST(NAME_MOST) + 1];
+        size_t length = names[i] == NULL ? 0 : strnlen(names[i], NAME_MOST);
+
+        if (length > 0) {
+            length = escape_text(&escape, names[i], length, text);
+            for (size_t n = 0; n < length; n++) { /* a line is a line */
+                text[n] = text[n] == '\n' || text[n] == '\t' ? '?' : text[n];
+            }
+            printf("%s%.*s", i == 1 ? "/" : "", (int)length, text);
+        }
+    }
+    printf("%s(%d:%d)", thread->process == NULL && thread->name == NULL ? "" : " ", thread->pid,
+           thread->tid);
+}
+
+static void priority_put(int priority)
+{
+    if (priority >= 0) {
+        printf(" at priority %d", priority);
+    }
+}
+
+static void interrupt_put(const struct timeline *timeline, uint32_t number)
+{
+    const char *name = kev_capture_term(timeline->capture, KEV_MEANS_INTERRUPT, number);
+    struct escape escape = {.nheld = 0};
+    char text[ESCAPE_MOST(NAME_MOST) + 1];
+
+    printf("interrupt %" PRIu32, number);
+    if (name != NULL) {
+        size_t length = escape_text(&escape, name, strnlen(name, NAME_MOST), text);
+
+        printf(" (%.*s)", (int)length, text);
+    }
+}
+
+/* Who ran while the thread could have. */
+static void ready_put(const struct why *why, const struct why_part *part)
+{
+    const struct timeline *timeline = why->timeline;
+    const struct timeline_span *span = &timeline->spans[part->span];
+    struct why_ran ran[WHY_RAN];
+    unsigned n = why_ran(timeline, part->thread, part->from, part->to, ran);
+    char text[32];
+
+    printf("READY");
+    priority_put(span->priority);
+    if (span->cause == TIMELINE_CAUSE_PREEMPTED && part->from == span->from) {
+        printf(", lost the CPU");
+    }
+    for (unsigned i = 0; i < n && i < 3; i++) {
+        printf("%s", i == 0 ? "; meanwhile " : ", ");
+        if (ran[i].thread == TIMELINE_NONE) {
+            printf("nobody knows who");
+        } else {
+            thread_put(timeline, ran[i].thread);
+        }
+        printf(" ran %s", duration(ran[i].ns, text));
+        if (ran[i].thread != TIMELINE_NONE && !timeline->threads[ran[i].thread].idle) {
+            priority_put(ran[i].priority);
+        }
+    }
+}
+
+static void wait_put(const struct why *why, const struct why_part *part)
+{
+    const struct timeline *timeline = why->timeline;
+    const struct timeline_span *span = &timeline->spans[part->span];
+    const struct timeline_span *next = why_next(timeline, span);
+    uint32_t other = why_waited_for(timeline, span);
+
+    printf("%s", timeline_state_name(span->state));
+    if (span->object != 0) {
+        printf(" 0x%" PRIx64, span->object);
+    }
+    priority_put(span->priority);
+    if (span->state == STATE_SEND || span->state == STATE_REPLY) {
+        if (other != TIMELINE_NONE) {
+            printf(span->state == STATE_SEND ? ", to be received by " : ", served by ");
+            thread_put(timeline, other);
+        } else if (span->other != TIMELINE_NONE) {
+            printf(", message to process %" PRId32, timeline->messages[span->other].server_pid);
+        }
+    } else if (span->state == STATE_MUTEX && other != TIMELINE_NONE) {
+        printf(", owned by ");
+        thread_put(timeline, other);
+    }
+    if (part->cut) {
+        printf("; not followed any deeper");
+    } else if (part->to < span->to) {
+        return; /* how it ended is another question */
+    } else if (!(span->flags & TIMELINE_TO)) {
+        printf(part->to == timeline->to ? "; until the capture's end"
+                                        : "; how it ended is unknown");
+    } else if (next != NULL && next->cause == TIMELINE_CAUSE_INTERRUPT) {
+        printf("; ended by ");
+        interrupt_put(timeline, next->by);
+    } else if (next != NULL && next->cause == TIMELINE_CAUSE_THREAD && next->by != other) {
+        printf("; ended by ");
+        thread_put(timeline, next->by);
+    } else if (next != NULL && next->cause == TIMELINE_CAUSE_THREAD && other != TIMELINE_NONE &&
+               span->state != STATE_SEND && span->state != STATE_REPLY &&
+               span->state != STATE_MUTEX) {
+        printf(", for ");
+        thread_put(timeline, other);
+    }
+}
+
+static void part_put(const struct why *why, const struct why_part *part)
+{
+    const struct timeline *timeline = why->timeline;
+    const struct timeline_span *span =
+        part->span == TIMELINE_NONE ? NULL : &timeline->spans[part->span];
+    char text[32];
+
+    printf("  %13.6f %9s  %*s", (double)part->from / 1e9, duration(part->to - part->from, text),
+           2 * (part->depth < 12 ? part->depth : 12), "");
+    thread_put(timeline, part->thread);
+    printf("  ");
+    if (span == NULL) {
+        printf("does not exist, or nothing tells of it");
+    } else if (span->state == TIMELINE_UNKNOWN) {
+        printf("unknown: events are missing, or it is before the first one of it");
+    } else if (span->state == STATE_RUNNING) {
+        printf("RUNNING on CPU %d", span->cpu);
+        priority_put(span->priority);
+    } else if (span->state == STATE_READY) {
+        ready_put(why, part);
+    } else {
+        wait_put(why, part);
+    }
+    putchar('\n');
+}
+
+static void folded_put(unsigned n, int64_t ns)
+{
+    char text[32];
+
+    if (n > 0) {
+        printf("  %13s %9s  (%u shorter stretch%s)\n", "", duration(ns, text), n,
+               n == 1 ? "" : "es");
+    }
+}
+
+static void inversions_put(const struct why *why)
+{
+    char text[32];
+
+    for (unsigned i = 0; i < why->ninversions; i++) {
+        const struct why_inversion *found = &why->inversions[i];
+
+        printf("  Priority inversion: ");
+        thread_put(why->timeline, found->victim);
+        printf(" at %d waited in %s for ", found->victim_priority,
+               timeline_state_name(found->state));
+        thread_put(why->timeline, found->holder);
+        printf(" at %d, while ", found->holder_priority);
+        thread_put(why->timeline, found->middle);
+        printf(" at %d ran %s\n", found->middle_priority, duration(found->ns, text));
+    }
+}
+
+static void chain_put(const struct why *why)
+{
+    for (unsigned i = 0; i < why->nchain; i++) {
+        const struct why_link *link = &why->chain[i];
+
+        printf("  %s %.6f ", i == 0 ? "Begun: at" : "       at", (double)link->ns / 1e9);
+        if (link->cause == TIMELINE_CAUSE_INTERRUPT) {
+            interrupt_put(why->timeline, link->by);
+        } else {
+            thread_put(why->timeline, link->by);
+        }
+        printf(" woke ");
+        thread_put(why->timeline, link->thread);
+        putchar('\n');
+    }
+}
+
+void why_text(const struct why *why, bool all)
+{
+    int64_t least = all ? 0 : (why->to - why->from) / 1000 * FOLD_PERMILLE, ns = 0;
+    unsigned n = 0;
+    char text[32];
+
+    thread_put(why->timeline, why->thread);
+    printf(", from %.6f to %.6f: %s\n", (double)why->from / 1e9, (double)why->to / 1e9,
+           duration(why->to - why->from, text));
+    for (uint32_t i = 0; i < why->nparts; i++) {
+        const struct why_part *part = &why->parts[i];
+
+        if (part->to - part->from < least) {
+            n++;
+            ns += part->to - part->from;
+            continue;
+        }
+        folded_put(n, ns);
+        n = 0;
+        ns = 0;
+        part_put(why, part);
+    }
+    folded_put(n, ns);
+    if (why->full) {
+        printf("  ... more stretches than %d: ask for a shorter time\n", WHY_PARTS);
+    }
+    inversions_put(why);
+    chain_put(why);
+}
