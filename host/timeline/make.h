@@ -66,9 +66,9 @@ struct make {
     struct make_cpu cpus[TIMELINE_CPUS];
     uint32_t *chain, chain_room; /* of messages that were not received, by bucket */
     uint32_t *buckets;
-    bool begun;                                  /* an event has come */
+    bool begun;                                            /* an event has come */
     bool no_threads, no_interrupts, no_messages, no_calls; /* not recorded */
-    bool failed;                                 /* no memory, or too many entries: fault says */
+    bool failed; /* no memory, or too many entries: fault says */
 };
 
 /* One more entry of an array, zeroed; NULL: it failed. */

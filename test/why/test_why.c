@@ -265,8 +265,8 @@ static void loss_said(void **unused)
     planted_read(&planted);
     assert_int_equal(planted.timeline->outcome, KEV_LOSSY);
     client = thread(&planted, 9, 1);
-    assert_true(
-        why_path(&why, planted.timeline, client, planted.timeline->from, planted.timeline->to));
+    assert_true(why_path(&why, planted.timeline, client, planted.timeline->threads[client].from,
+                         planted.timeline->to));
     path_check(&why);
     for (uint32_t i = 0; i < why.nparts; i++) {
         unknown += state_of(&why, i) == TIMELINE_UNKNOWN;
