@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Who ran on the CPUs in a stretch of time. Memory is bounded: with more than RAN_MOST threads the
- * later ones are left out, the longest of those that are here are shown. Proof: test/why/check.py.
+ * later ones are left out, the longest of those that are here are shown. Proof:
+ * test/why/test_why.c, test/why/check.
  */
 #include <stdlib.h>
 
