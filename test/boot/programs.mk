@@ -95,7 +95,7 @@ goeson_PROGRAMS := init t_dies victim
 hangs_PROGRAMS := init t_dies
 discard_PROGRAMS := init tracelogger hello
 
-# The image `work` with inversions that nothing cures: test/d/scripts.py.
+# Images with inversions that nothing cures: test/d/scripts.py, and the suite `why`.
 PROGRAMS += uncured
 uncured_SRCS := test/boot/programs/uncured.c
 TEST_IMAGES += scripts
@@ -105,6 +105,7 @@ $(scripts_SCRIPT): apps/images/work$(START_CLASS).start test/boot/programs.mk
 	@mkdir -p $(@D)
 	$(Q)sed '/demo -r$$/i [pri=15 heap=64k] uncured &' $< > $@
 
+why_PROGRAMS += uncured
 flight_PROGRAMS := init console tracelogger marks
 causes_PROGRAMS := init console linkd causes victim
 d_D := $(wildcard test/boot/d/*.d)

@@ -266,6 +266,35 @@ def it_prints_as_the_golden_one(boot):
     return f"{len(got.splitlines())} lines, not {len(want.splitlines())}"
 
 
+def why_names_the_causes(boot):
+    """What test/boot/programs/uncured.c plants: the high thread (3) waits for the low one (5) by a
+    semaphore, and for the server (2), while the middle one (4) runs; a timer woke the low one."""
+    def why(*words):
+        status, out, err = run(KYMO, "why", "--json", *words, boot.trace)
+        return (json.loads(out), None) if status == 0 else (None, f"kymo why {words}: {err[:200]}")
+    status, out, _ = run(KYMO, "print", "-n", "--event", "PROCCREATE_NAME", boot.trace)
+    found = re.search(r"pid:(\d+) name:uncured", out)
+    if status != 0 or found is None:
+        return f"no process uncured: {out[-200:]}"
+    high = found[1] + ":3"
+    answer, wrong = why("--thread", high, "--from", "0", "--to", "100")
+    if wrong:
+        return wrong
+    named = {tuple(which["priorities"]): [which[who]["tid"] for who in ("waited", "for", "while")]
+             for which in answer["inversions"]}
+    if named.get((13, 11, 12)) != [3, 5, 4] or named.get((13, 10, 12)) != [3, 2, 4]:
+        return f"inversions {named}"
+    waits = [part for part in answer["path"] if part["depth"] == 0 and part["state"] == "SEM"]
+    longest = max(waits, key=lambda part: part["to"] - part["from"])
+    answer, wrong = why("--thread", high, "--at", f"{(longest['from'] + longest['to']) // 2}ns")
+    if wrong:
+        return wrong
+    chain = answer["begun"]
+    if len(chain) < 2 or chain[0]["by"]["tid"] != 5 or "interrupt" not in chain[-1]:
+        return f"the wait from {longest['from']} ns was begun by {chain}"
+    return None
+
+
 # ---- the boots -----------------------------------------------------------------------------------
 
 @dataclass
@@ -461,6 +490,8 @@ SUITES = [
           checks=[the_capture_can_be_read, truth.the_capture_can_be_true,
                   truth.interrupts_have_addresses, merged.other_readers_agree],
           coverage=True),
+    Suite("why", "kymo why names inversions that were planted, and the timer that began a wait",
+          "why", cpus=1, checks=[the_capture_can_be_read, why_names_the_causes]),
     Suite("repeat", "two runs under icount are the same to the byte", "golden",
           checks=[the_capture_can_be_read, it_says_when_and_what, two_runs_are_the_same],
           coverage=True),
