@@ -138,10 +138,14 @@ static bool threads_make(struct make *make)
     return true;
 }
 
-static void item_take(struct make *make, const struct kev_item *item)
+static void item_take(struct make *make, const struct kev_item *given)
 {
     struct timeline *timeline = make->timeline;
+    struct kev_item copy = *given, *item = &copy;
 
+    if (make->begun && copy.ns < timeline->to) { /* of a damaged capture: time never goes back */
+        copy.ns = timeline->to;
+    }
     if (item->kind != KEV_ITEM_EVENT || item->cpu < 0 || item->cpu >= TIMELINE_CPUS) {
         return;
     }
@@ -152,7 +156,7 @@ static void item_take(struct make *make, const struct kev_item *item)
         return;
     }
     timeline->from = make->begun ? timeline->from : item->ns;
-    timeline->to = !make->begun || item->ns > timeline->to ? item->ns : timeline->to;
+    timeline->to = item->ns;
     make->begun = true;
     cover_until(make, item->ns);
     if (item->class_id == TRACE_CLASS_CONTROL) {
