@@ -14,6 +14,10 @@ const char *cmd_target(const char *given);
 struct channel *cmd_open(const char *spec, const char *service, struct session **session);
 /* Reports the reason of an -EPIPE; returns KYMO_FAILURE. */
 int cmd_lost(struct session *session, const char *spec);
+/* cmd_capture.c. Stores `count` captures of the target's, 0: any number, in the current folder, or
+ * as `store` says. Returns the exit status; has said why. */
+struct store;
+int cmd_capture(const char *target, struct store *store, unsigned long count);
 /* Signals that end a command: the flag is set, nothing else happens. */
 extern volatile sig_atomic_t cmd_interrupted;
 void cmd_catch_signals(void);

@@ -38,22 +38,16 @@ static const struct option capture_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-struct capture {
-    const char *target;
-    unsigned long count; /* to store; 0: any number */
-    struct store store;
-};
-
-static int loop(struct capture *capture)
+/* Messages until there are `count` captures. Returns 0 or a negative errno. */
+static int loop(struct store *store, unsigned long count)
 {
     uint8_t *room = malloc(MESSAGE_MOST);
     long got = 0;
 
-    while (room && !cmd_interrupted &&
-           (capture->count == 0 || capture->store.stored < capture->count)) {
-        got = channel_receive(capture->store.channel, room, MESSAGE_MOST, 1000);
+    while (room && !cmd_interrupted && (count == 0 || store->stored < count)) {
+        got = channel_receive(store->channel, room, MESSAGE_MOST, 1000);
         if (got >= 0) {
-            got = store_message(&capture->store, room, (size_t)got);
+            got = store_message(store, room, (size_t)got);
         }
         if (got < 0 && got != -EAGAIN) {
             break;
@@ -63,28 +57,34 @@ static int loop(struct capture *capture)
     return room == NULL ? -ENOMEM : got == -EAGAIN ? 0 : (int)got;
 }
 
-static int capture_run(struct capture *capture)
+int cmd_capture(const char *target, struct store *store, unsigned long count)
 {
     struct session *session;
     int result, status = KYMO_OK;
 
-    capture->store.channel = cmd_open(capture->target, "capture", &session);
-    if (capture->store.channel == NULL) {
+    store->channel = cmd_open(target, "capture", &session);
+    if (store->channel == NULL) {
         return KYMO_FAILURE;
     }
-    result = loop(capture);
-    if (store_incomplete(&capture->store)) {
+    result = loop(store, count);
+    if (store_incomplete(store)) {
         status = KYMO_FAILURE;
     }
     if (result == -EPIPE) {
-        status = cmd_lost(session, capture->target);
+        status = cmd_lost(session, target);
     } else if (result < 0) {
-        kymo_error("%s: %s", capture->target, strerror(-result));
+        kymo_error("%s: %s", target, strerror(-result));
         status = KYMO_FAILURE;
     }
     session_close(session);
-    return status == KYMO_OK && capture->store.stored < capture->count ? KYMO_FAILURE : status;
+    return status == KYMO_OK && store->stored < count ? KYMO_FAILURE : status;
 }
+
+struct capture {
+    const char *target;
+    unsigned long count; /* to store; 0: any number */
+    struct store store;
+};
 
 static bool count_parse(const char *text, unsigned long *count)
 {
@@ -135,7 +135,9 @@ static int capture_main(int argc, char **argv)
         return kymo_usage("capture", "capture: -o FILE takes one capture: leave -n out");
     }
     cmd_catch_signals();
-    return store_check(&capture.store) == 0 ? capture_run(&capture) : KYMO_FAILURE;
+    return store_check(&capture.store) == 0
+               ? cmd_capture(capture.target, &capture.store, capture.count)
+               : KYMO_FAILURE;
 }
 
 const struct kymo_command kymo_capture_command = {

@@ -139,6 +139,9 @@ static int place(struct store *store, bool whole)
         kymo_error("%s: a file of that name was created meanwhile", store->path);
     }
     output_abandon(&store->file);
+    if (result == 0 && store->placed) {
+        store->placed(store, whole);
+    }
     return result;
 }
 
@@ -190,6 +193,9 @@ bool store_incomplete(struct store *store)
     if (store->bytes == 0) {
         kymo_error("%s: INCOMPLETE: nothing of it was received", store->path);
         output_abandon(&store->file);
+        if (store->placed) {
+            store->placed(store, false);
+        }
     } else if (place(store, false) == 0) {
         kymo_error("%s: INCOMPLETE: %llu bytes", store->path, (unsigned long long)store->bytes);
     }

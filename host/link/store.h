@@ -29,6 +29,8 @@ struct store {
     char name[KYMO_NAME_MOST];  /* the file's, in its folder */
     char path[PATH_MAX];        /* the same with the folder, for messages */
     unsigned tried;             /* names */
+    /* Called when a capture has its name; not whole: it has no end. NULL: nobody asks. */
+    void (*placed)(const struct store *store, bool is_whole);
 };
 
 /* 0, or -1: the user's file can't be written to, which it says. Before the target is asked. */

@@ -9,7 +9,7 @@ HOST_TEST_CFLAGS := $(HOST_CMD_CFLAGS) -O1 -fsanitize=address,undefined -fno-san
 HOST_TEST_NAMES := reader damage cut line format sample stat select output escape
 HOST_TEST_NAMES += when owner temporary
 HOST_TEST_NAMES += core store
-HOST_TEST_NAMES += check parts place top
+HOST_TEST_NAMES += check parts place top collect
 HOST_TESTS := $(HOST_TEST_NAMES:%=$(B)/unit/host_%)
 HOST_TEST_OBJS := $(patsubst %.c,$(B)/unit/host.o/%.o,$(HOST_TEST_COMMON))
 

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The folder of a collection: a folder a device, and collect.jsonl, a line for each thing that
+ * happened to a capture. A line is on the medium before anything else is done.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <dirent.h>
+
+#include "host/collect/collect.h"
+#include "host/kymo.h"
+#include "host/name.h"
+
+bool index_name(const char *word, char name[COLLECT_NAME], const char **target)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    const char *equals = strchr(word, '=');
+    const char *from = word;
+    size_t length = equals == NULL ? 0 : (size_t)(equals - word);
+
+    *target = equals == NULL ? word : equals + 1;
+    if (equals == NULL) { /* unix:/tmp/line3 is line3 */
+        const char *slash = strrchr(word, '/'), *colon = strchr(word, ':');
+
+        from = slash != NULL ? slash + 1 : colon != NULL ? colon + 1 : word;
+        length = strlen(from);
+    }
+    if (length == 0 || length >= COLLECT_NAME || from[0] == '.' || **target == '\0') {
+        return false;
+    }
+    for (size_t i = 0; i < length; i++) {
+        /* A name that was made of a target may have others: tcp:board:4000. */
+        bool good = strchr(plain, from[i]) != NULL;
+
+        if (!good && equals != NULL) {
+            return false;
+        }
+        name[i] = good ? from[i] : '-';
+    }
+    name[length] = '\0';
+    return true;
+}
+
+/* Text in JSON: names of files hold what kymo_plain_name() leaves, a target's words none. */
+static size_t json_text(char *to, size_t room, const char *text)
+{
+    size_t n = 0;
+
+    for (; *text != '\0' && n + 7 < room; text++) {
+        unsigned char c = (unsigned char)*text;
+
+        if (c < ' ' || c >= 0x7f || c == '"' || c == '\\') {
+            n += (size_t)snprintf(to + n, room - n, "\\u%04x", c);
+        } else {
+            to[n++] = (char)c;
+        }
+    }
+    to[n] = '\0';
+    return n;
+}
+
+void index_put(struct collect *collect, const struct device *device, const char *what,
+               const char *name, uint64_t bytes)
+{
+    char line[4096], text[2048], date[32] = "";
+    time_t now = time(NULL);
+    struct tm parts;
+
+    if (gmtime_r(&now, &parts) != NULL) {
+        strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%SZ", &parts);
+    }
+    json_text(text, sizeof(text), name);
+    int n = snprintf(line, sizeof(line),
+                     "{\"time\":\"%s\",\"device\":\"%s\",\"what\":\"%s\",\"file\":\"%s/%s\","
+                     "\"bytes\":%llu}\n",
+                     date, device->name, what, device->name, text, (unsigned long long)bytes);
+    if (write(collect->index, line, (size_t)n) != n || fdatasync(collect->index) != 0) {
+        kymo_error("%s/%s: %s", collect->path, COLLECT_INDEX, strerror(errno));
+        collect->is_failed = true;
+    }
+}
+
+/* Returns true if there is nothing in the folder. */
+static bool is_empty(int folder)
+{
+    int copy = dup(folder);
+    DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+    bool empty = dir != NULL;
+
+    for (struct dirent *e; empty && (e = readdir(dir)) != NULL;) {
+        empty = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;
+    }
+    if (dir != NULL) {
+        closedir(dir);
+    }
+    return empty;
+}
+
+static bool refuse(const struct collect *collect, const char *why)
+{
+    kymo_error("collect: %s: %s", collect->path, why);
+    return false;
+}
+
+/* What a collection that was killed had received of a capture, "x.kev.aBcDeF.part", becomes
+ * x-aBcDeF.kev. The lock says that nobody writes to it any more. */
+static void part_adopt(struct collect *collect, struct device *device, int folder, const char *part)
+{
+    char plain[KYMO_NAME_MOST], name[KYMO_NAME_MOST], *tag;
+    struct stat st;
+
+    snprintf(plain, sizeof(plain), "%s", part);
+    plain[strlen(plain) - (sizeof(".part") - 1)] = '\0';
+    tag = strrchr(plain, '.');
+    if (tag == NULL || tag == plain || strlen(tag) >= KYMO_TAG_MOST ||
+        fstatat(folder, part, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode)) {
+        return;
+    }
+    *tag++ = '\0';
+    kymo_tagged_name(plain, tag, name);
+    if (renameat2(folder, part, folder, name, RENAME_NOREPLACE) == 0) {
+        device->incomplete++;
+        device->incomplete_bytes += (uint64_t)st.st_size;
+        index_put(collect, device, "incomplete", name, (uint64_t)st.st_size);
+    }
+}
+
+static void parts_adopt(struct collect *collect, struct device *device)
+{
+    int fd = openat(collect->folder, device->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+    for (struct dirent *e; dir != NULL && (e = readdir(dir)) != NULL;) {
+        size_t n = strlen(e->d_name);
+
+        if (n > sizeof(".part") && n < KYMO_NAME_MOST &&
+            strcmp(e->d_name + n - (sizeof(".part") - 1), ".part") == 0) {
+            part_adopt(collect, device, dirfd(dir), e->d_name);
+        }
+    }
+    if (dir != NULL) {
+        closedir(dir);
+    } else if (fd >= 0) {
+        close(fd);
+    }
+}
+
+bool index_open(struct collect *collect)
+{
+    if (mkdir(collect->path, 0777) != 0 && errno != EEXIST) {
+        return refuse(collect, strerror(errno));
+    }
+    collect->folder = open(collect->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (collect->folder < 0) {
+        return refuse(collect, strerror(errno));
+    }
+    /* Captures are deleted to make room, so the folder must be one that collect has made. */
+    collect->index =
+        openat(collect->folder, COLLECT_INDEX, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+    if (collect->index < 0 && errno == ENOENT) {
+        if (!is_empty(collect->folder)) {
+            return refuse(collect,
+                          "is no folder of kymo collect: it has files, but no " COLLECT_INDEX
+                          "; name a new folder");
+        }
+        collect->index = openat(collect->folder, COLLECT_INDEX,
+                                O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    }
+    if (collect->index < 0) {
+        return refuse(collect, strerror(errno));
+    }
+    if (flock(collect->index, LOCK_EX | LOCK_NB) != 0) {
+        return refuse(collect,
+                      errno == EWOULDBLOCK ? "another kymo collect has it" : strerror(errno));
+    }
+    for (unsigned i = 0; i < collect->ndevices; i++) {
+        if (mkdirat(collect->folder, collect->devices[i].name, 0777) != 0 && errno != EEXIST) {
+            return refuse(collect, strerror(errno));
+        }
+        parts_adopt(collect, &collect->devices[i]);
+    }
+    return !collect->is_failed;
+}
