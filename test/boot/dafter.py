@@ -19,6 +19,7 @@ import dlog  # noqa: E402
 from guest import expect, run_tests  # noqa: E402
 
 EVENTS = 60
+BOOTS = 6
 DEEDS = f"evstorm 1 {EVENTS}\nhello\npidin\nevstorm 1 {EVENTS}\n"
 # `on` holds in between.
 FRAME = """
@@ -95,7 +96,8 @@ def live(board, script, out):
     expect("drop" not in err, f"drops: {err}")
 
 
-def scripts_print_the_same_live_and_after(board):
+def one_boot(board):
+    """Returns what the tracelogger said, if it lost events: then there is nothing to compare."""
     with dlog.Board(board, "live", "after") as b:
         script, outs = os.path.join(b.dir, "all.d"), [os.path.join(b.dir, f) for f in
                                                       ("live.txt", "after.txt")]
@@ -107,7 +109,8 @@ def scripts_print_the_same_live_and_after(board):
         b.record("-c -w -k 64")
         live(b, script, outs[0])
         b.recorded()
-        expect(", 0 lost" in b.printed(), b.printed()[-500:])
+        if ", 0 lost" not in b.printed():
+            return b.printed()[-500:]
         done = b.kymo("dtrace", "-r", b.path, "-o", outs[1], "-qs", script)
         expect(done.returncode == 0 and "lost" not in done.stderr, dlog.told(done))
         theirs, mine = said(outs[0]), said(outs[1])
@@ -115,6 +118,17 @@ def scripts_print_the_same_live_and_after(board):
         only = [f"{'-' if line in theirs else '+'} {line}" for line in sorted({*mine} ^ {*theirs})]
         expect(mine == theirs,
                f"{len(only)} of {len(theirs)} lines differ:\n" + "\n".join(only[:60]))
+    return None
+
+
+def scripts_print_the_same_live_and_after(board):
+    """On a loaded machine the host takes the capture too slowly, and the ring overwrites events."""
+    lost = one_boot(board)
+    for _ in range(BOOTS - 1):
+        if lost:
+            print("events were lost, once more", flush=True)
+            lost = one_boot(board)
+    expect(not lost, lost)
 
 
 TESTS = [scripts_print_the_same_live_and_after]
