@@ -17,6 +17,7 @@
 #include "host/kymo.h"
 
 static bool progress_shown;
+static int progress_fd = STDERR_FILENO;
 
 void kymo_messages_start(void)
 {
@@ -33,9 +34,14 @@ void kymo_messages_start(void)
 void kymo_progress_end(void)
 {
     if (progress_shown) {
-        dprintf(STDERR_FILENO, "\r\033[K");
+        dprintf(progress_fd, "\r\033[K");
         progress_shown = false;
     }
+}
+
+void kymo_progress_on(int fd)
+{
+    progress_fd = fd;
 }
 
 static void message(const char *format, va_list args)
@@ -162,12 +168,11 @@ void kymo_progress(void *what, uint64_t done, uint64_t total)
     char name[ESCAPE_MOST(NAME)];
     size_t n;
 
-    if (now == last || total == 0 || !isatty(STDERR_FILENO)) {
+    if (now == last || total == 0 || !isatty(progress_fd)) {
         return;
     }
     last = now;
     progress_shown = true;
     n = escape_text(&(struct escape){0}, what, strnlen(what, NAME), name);
-    dprintf(STDERR_FILENO, "\r%.*s: %3u %%", (int)n, name,
-            (unsigned)(done * 100.0 / (double)total));
+    dprintf(progress_fd, "\r%.*s: %3u %%", (int)n, name, (unsigned)(done * 100.0 / (double)total));
 }

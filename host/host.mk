@@ -19,6 +19,7 @@ HOST_MACHINE_SRCS := $(filter-out trace/dtrace/subr_none.c,$(sort $(wildcard tra
 HOST_REMOTE_SRCS := $(sort $(wildcard host/remote/*.c))
 HOST_SRCS := $(sort $(wildcard host/*.c)) $(HOST_READER_SRCS) $(sort $(wildcard host/print/*.c)) \
              $(sort $(wildcard host/cut/*.c)) $(sort $(wildcard host/symbols/*.c) $(wildcard host/top/*.c) $(wildcard host/collect/*.c)) \
+             $(sort $(wildcard host/assert/*.c)) \
              $(sort $(wildcard host/stat/*.c)) $(sort $(wildcard host/run/*.c)) $(HOST_D_SRCS) \
              $(sort $(wildcard host/export/*.c) $(wildcard host/timeline/*.c host/why/*.c)) \
              $(HOST_DTRACE_SRCS) $(sort $(wildcard host/target/*.c)) \

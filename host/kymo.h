@@ -28,7 +28,7 @@ extern const struct kymo_command kymo_export_command, kymo_why_command;
 extern const struct kymo_command kymo_print_command, kymo_stat_command, kymo_run_command,
     kymo_dtrace_command, kymo_link_command, kymo_console_command, kymo_capture_command,
     kymo_extract_command, kymo_cut_command, kymo_symbols_command, kymo_top_command,
-    kymo_collect_command;
+    kymo_collect_command, kymo_assert_command;
 
 /* diag.c. Escapes all that is printed to stderr from here on (escape.h). */
 void kymo_messages_start(void);
@@ -51,6 +51,8 @@ void kymo_report_error(const struct kev_error *error);
  * clears the line. */
 void kymo_progress(void *what, uint64_t done, uint64_t total);
 void kymo_progress_end(void);
+/* From here on progress is written to this file, if it is a terminal; -1: never. */
+void kymo_progress_on(int fd);
 
 /* select.c. Lists as the options have them: "0,2-3"; "int,comm". -1: malformed. */
 int kymo_parse_cpus(const char *text, uint64_t *mask);

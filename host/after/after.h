@@ -41,6 +41,19 @@ void after_current_set(unsigned cpu, struct after_thread *); /* NULL: the idle t
 void after_current_forget(unsigned cpu);
 void after_state_free(void);
 
+/* ---- ran.c: which thread ran on a CPU at a time of the piece that was fed last ---------- */
+
+/* Calls of host/target/target.h. */
+struct target;
+void after_ran_watch(struct target *);
+bool after_ran(struct target *, unsigned cpu, uint64_t ns, bool before, int32_t *pid, int32_t *tid);
+const char *after_ran_name(struct target *, int32_t pid);
+uint64_t after_ran_now(struct target *);
+/* A piece begins: what ran in the one before is forgotten. */
+void after_ran_restart(void);
+/* From here on this thread runs on the CPU; t NULL: unknown. */
+void after_ran_note(unsigned cpu, const struct after_thread *t);
+
 /* ---- port.c */
 void after_port_cpus(unsigned n);
 

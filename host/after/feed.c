@@ -364,8 +364,9 @@ static void feed_control(const struct kev_event *e)
     uint32_t word = kev_word(e, 0), events = kev_word(e, 1), lost_class = word & 0xff;
 
     if (e->number == TRACE_CONTROL_DROPPED && word >> 8 != KYMO_DROP_RECYCLED && events > 0) {
-        after_lost.events[lost_class % KEV_CLASSES] += events;
-        if (lost_class == TRACE_CLASS_PR_TH) {
+        bool any = lost_class == 0 || lost_class >= KEV_CLASSES; /* a class that isn't known */
+        after_lost.events[any ? 0 : lost_class] += events;
+        if (any || lost_class == TRACE_CLASS_PR_TH) {
             forget(e->cpu);
         }
     } else if (e->number == TRACE_CONTROL_BUFFER) {

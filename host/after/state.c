@@ -151,11 +151,13 @@ void after_current_set(unsigned cpu, struct after_thread *t)
 {
     currents[cpu] = t ? t : after_thread_get(KERNEL_PID, (int32_t)cpu + 1);
     currents[cpu]->cpu = (uint8_t)cpu;
+    after_ran_note(cpu, currents[cpu]);
 }
 
 void after_current_forget(unsigned cpu)
 {
     currents[cpu] = NULL;
+    after_ran_note(cpu, NULL);
 }
 
 void after_state_free(void)

@@ -253,8 +253,7 @@ static int after_stop(struct target *t, unsigned *end_cpu)
 
 static void after_wait(struct target *t, uint64_t ns)
 {
-    (void)t;
-    (void)ns;
+    (void)t, (void)ns;
 }
 
 static int after_status(struct target *t, struct dtrace_status *status)
@@ -314,6 +313,7 @@ static bool after_feed_piece(struct target *t)
     struct kev_event event;
     struct kev_error error;
 
+    after_ran_restart();
     for (uint64_t i = 0; i < a->piece && !a->ended && !*a->interrupted; i++) {
         enum kev_result result = kev_next(a->kev, &event, &error);
         if (result != KEV_EVENT) {
@@ -342,11 +342,12 @@ static bool after_report(struct target *t)
 
     kymo_progress_end();
     for (unsigned i = 0; i < KEV_CLASSES; i++) {
-        if (after_lost.events[i] && after_used >> i & 1) {
+        if (after_lost.events[i] && (i == 0 || after_used >> i & 1)) {
             fprintf(stderr,
-                    "dtrace: %llu events of class %s were lost when the capture was "
+                    "dtrace: %llu events of %s%s were lost when the capture was "
                     "recorded: their probes did not fire\n",
-                    (unsigned long long)after_lost.events[i], kev_class_name(i));
+                    (unsigned long long)after_lost.events[i], i == 0 ? "any class" : "class ",
+                    i == 0 ? "" : kev_class_name(i));
             any = true;
         }
     }
@@ -404,11 +405,7 @@ static uint64_t after_option_default(struct target *t, const char *option)
 static bool after_elf_files(struct target *t, struct dt_session *session, const char *const *paths,
                             unsigned n, bool quiet)
 {
-    (void)t;
-    (void)session;
-    (void)paths;
-    (void)n;
-    (void)quiet;
+    (void)t, (void)session, (void)paths, (void)n, (void)quiet;
     return true;
 }
 
@@ -459,6 +456,10 @@ static const struct target_ops after_ops = {
     .describe = after_describe,
     .feed = after_feed_piece,
     .report = after_report,
+    .watch = after_ran_watch,
+    .ran = after_ran,
+    .name = after_ran_name,
+    .now = after_ran_now,
 };
 
 struct target *after_target_open(const char *path, const volatile sig_atomic_t *interrupted)

@@ -23,6 +23,7 @@ struct program_source {
 };
 
 struct consumer;
+struct consumer_sink;
 
 struct setting { /* -x, -b, -D …, in order */
     const char *name, *value;
@@ -41,13 +42,16 @@ struct command {
     const char **args; /* the other arguments: $1 … */
     int nargs;
     bool list, verbose, disassemble, compile_only, version, json;
-    unsigned bits;           /* -32, -64; 0: what the target has */
-    bool claim, destructive; /* -a, -w */
-    bool foreign;            /* the sources came in a capture or from the target */
-    void *claimed;           /* the compiled program (saved.h) of the boot's consumer */
-    const char *compile_to;  /* --compile */
-    const char *capture;     /* -r */
-    struct replay *replay;   /* the consumer in it that is printed; NULL: a target runs */
+    unsigned bits;                    /* -32, -64; 0: what the target has */
+    bool claim, destructive;          /* -a, -w */
+    bool prints;                      /* some clause of the compiled programs has output */
+    bool foreign;                     /* the sources came in a capture or from the target */
+    void *claimed;                    /* the compiled program (saved.h) of the boot's consumer */
+    const char *compile_to;           /* --compile */
+    const char *capture;              /* -r */
+    const struct consumer_sink *sink; /* NULL: what is recorded is printed */
+    unsigned left_out;                /* probes that a description names and a capture can't have */
+    struct replay *replay;            /* the consumer in it that is printed; NULL: a target runs */
     const char *output;
     const char *run; /* -c */
     pid_t pid;       /* -p, or of -c; 0: none */
@@ -91,6 +95,8 @@ void *command_image(struct command *, size_t *size); /* freed by the caller */
 /* Returns false after a message if the image's programs came from elsewhere, have an action on this
  * machine, and there is no -w. image NULL: there are no programs. */
 bool command_allows(const struct command *, const void *image);
+/* Returns true if some clause records what is printed. image NULL: there are no programs. */
+bool command_prints(const void *image);
 /* claim.c, with -a. Reads the boot's program into c->claimed; returns 0, or 1 after a message. */
 int command_look_at_claim(struct command *);
 /* Claims the boot's program. Returns false after a message, also if the image is another

@@ -105,6 +105,35 @@ bool command_allows(const struct command *c, const void *bytes)
     return true;
 }
 
+bool command_prints(const void *bytes)
+{
+    const struct dtrace_image *image = bytes;
+    const struct dtrace_image_ecb *e =
+        image ? DTRACE_IMAGE_TABLE(image, ecbs, struct dtrace_image_ecb) : NULL;
+    uint32_t align;
+
+    for (uint32_t i = 0; image && i < image->ecbs.count; i++) {
+        const struct dtrace_image_action *a =
+            DTRACE_IMAGE_TABLE(image, actions, struct dtrace_image_action) + e[i].first_action;
+        if (e[i].clause == DTRACE_CLAUSE_FAULT) {
+            continue;
+        }
+        for (uint32_t n = 0; n < e[i].nactions; n++) {
+            bool printed = a[n].kind == DTRACE_ACT_PRINTF || a[n].kind == DTRACE_ACT_PRINTA ||
+                           (a[n].kind == DTRACE_ACT_LIBACT && a[n].arg == DTRACE_LIBACT_PRINT);
+            if (printed ||
+                (!DTRACE_ACT_IS_AGG(a[n].kind) && !dtrace_action_is_key(a, n, e[i].nactions) &&
+                 dtrace_action_bytes(image, &a[n], 1, &align) > 0)) {
+                return true;
+            }
+        }
+        if (e[i].nactions == 0) { /* the probe itself */
+            return true;
+        }
+    }
+    return false;
+}
+
 void command_say_matched(struct command *c)
 {
     for (unsigned i = 0; i < c->nsources && !dt_option_on(c->session, "quiet") && !c->json; i++) {

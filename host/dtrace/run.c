@@ -50,7 +50,7 @@ static int compile_and_run(struct command *c)
 
     int failed = command_compile(c);
     if (c->target->ops->left_out) {
-        c->target->ops->left_out(c->target);
+        c->left_out = c->target->ops->left_out(c->target);
     }
     if (failed) {
         return 1;
@@ -69,6 +69,7 @@ static int compile_and_run(struct command *c)
         return 1;
     }
     void *image = c->nsources ? command_image(c, &size) : NULL;
+    c->prints = command_prints(image);
     bool allowed = command_allows(c, image) && (!image || !c->target->ops->allows || c->list ||
                                                 c->target->ops->allows(c->target, image));
     int status = !allowed ? 1 : c->list ? command_list(c, image) : trace(c, image, size);

@@ -244,7 +244,11 @@ static int consume_capture(struct command *c, struct consumer *consumer)
     error = error ? error : ops->stop(c->target, &consumer->end_cpu);
     error = error ? error : consumer_pass(consumer, true);
     int status = error ? target_failed(error) : finish(c, consumer);
-    return ops->report(c->target) && status == 0 ? 1 : status;
+    bool missing = ops->report(c->target);
+    if (c->sink) {
+        c->sink->end(c->sink->arg, consumer, missing || error);
+    }
+    return missing && status == 0 ? 1 : status;
 }
 
 /* ---- -x log=1 ----------------------------------------------------------------------- */
@@ -370,7 +374,7 @@ int command_trace(struct command *c, const void *image, size_t size)
 {
     /* Restarted, because an interrupted write of output would be lost. */
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-    struct consumer consumer = {.printer.out = c->out};
+    struct consumer consumer = {.printer.out = c->out, .sink = c->sink};
     int status;
 
     interrupted = 0;

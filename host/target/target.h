@@ -86,6 +86,15 @@ struct target_ops {
     bool (*allows)(struct target *, const void *image);
     bool (*feed)(struct target *);
     bool (*report)(struct target *);
+    /* Likewise, for `kymo assert`. watch: `ran` knows the threads from here on. ran: the thread
+     * that ran on the CPU at a time since the last `feed`; before: of a switch at this very time,
+     * the one that left; false: unknown. name: of a process, "": unknown. now: the last event's
+     * time. */
+    void (*watch)(struct target *);
+    bool (*ran)(struct target *, unsigned cpu, uint64_t ns, bool before, int32_t *pid,
+                int32_t *tid);
+    const char *(*name)(struct target *, int32_t pid);
+    uint64_t (*now)(struct target *);
     /* Gives the session what is mapped in the one process that there is, when the first address is
      * to be named that no ELF of the session has. NULL: it has all. */
     void (*objects)(struct target *, struct dt_session *);

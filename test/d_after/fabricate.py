@@ -66,6 +66,8 @@ class Capture:
         self.started = [0] * cpus
 
     def put(self, cpu, slot_class, number, time, words):
+        if sum(map(len, self.open[cpu])) > 900 * 16:  # a buffer has 1024 slots
+            self.close(cpu)
         if not self.open[cpu]:
             self.started[cpu] = time - 2
         self.open[cpu].append(slots(cpu, slot_class, number, time, words))

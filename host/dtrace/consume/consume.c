@@ -47,6 +47,8 @@ static void print_now(struct consumer *c, unsigned cpu, const uint8_t *record,
 {
     if (info->desc.clause == DTRACE_CLAUSE_FAULT) {
         message_fault(c, record, info);
+    } else if (c->sink) {
+        c->sink->record(c->sink->arg, c, cpu, record, info);
     } else if (c->json) {
         record_json(c, cpu, record, info);
     } else {
@@ -256,6 +258,10 @@ void consumer_finish(struct consumer *c)
 {
     for (unsigned i = 0; i < c->naggs; i++) {
         struct aggregation *a = &c->aggs[i];
+        if (c->sink) {
+            c->sink->aggregation(c->sink->arg, c, a);
+            continue;
+        }
         if (a->printed || a->nrows == 0) {
             continue;
         }

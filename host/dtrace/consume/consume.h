@@ -21,7 +21,22 @@ struct pending {
     uint32_t size;
 };
 
+struct consumer;
+
+/* Takes what would be printed: of `kymo assert`. */
+struct consumer_sink {
+    void *arg;
+    void (*record)(void *arg, struct consumer *, unsigned cpu, const uint8_t *data,
+                   const struct epid_info *);
+    /* At the end, each aggregation. */
+    void (*aggregation)(void *arg, struct consumer *, struct aggregation *);
+    /* Behind all. missing: the target has said that something is. */
+    void (*end)(void *arg, struct consumer *, bool missing);
+};
+
 struct consumer {
+    const struct consumer_sink *sink; /* NULL: records are printed */
+    uint64_t drops, faults;           /* that messages were printed of */
     struct target *target;
     struct dt_session *session;
     struct printer printer;

@@ -82,6 +82,7 @@ void message_drops(struct consumer *c, uint64_t n, const char *what, const char 
     if (n == 0) {
         return;
     }
+    c->drops += n;
     consumer_flush(c);
     fputs("dtrace: ", stderr);
     if (c->drop_tags) {
@@ -138,6 +139,7 @@ void message_fault(struct consumer *c, const uint8_t *record, const struct epid_
         memcpy(&arg[i + 1], record + info->recs[i].offset, sizeof(arg[0]));
     }
     const struct epid_info *at = consumer_epid(c, (uint32_t)arg[1]);
+    c->faults++;
     uint64_t fault = arg[4] < sizeof(faults) / sizeof(*faults) ? arg[4] : 0;
     consumer_flush(c);
     fprintf(stderr, "dtrace: error on enabled probe ID %u (ID %u: %s:%s:%s:%s): %s",
