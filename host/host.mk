@@ -18,8 +18,9 @@ HOST_MACHINE_SRCS := $(filter-out trace/dtrace/subr_none.c,$(sort $(wildcard tra
 	trace/dtrace/provider/*.c)))
 HOST_REMOTE_SRCS := $(sort $(wildcard host/remote/*.c))
 HOST_SRCS := $(sort $(wildcard host/*.c)) $(HOST_READER_SRCS) $(sort $(wildcard host/print/*.c)) \
-             $(sort $(wildcard host/cut/*.c)) $(sort $(wildcard host/symbols/*.c) $(wildcard host/top/*.c) $(wildcard host/collect/*.c)) \
-             $(sort $(wildcard host/assert/*.c)) \
+             $(sort $(wildcard host/cut/*.c)) $(sort $(wildcard host/symbols/*.c)) \
+             $(sort $(wildcard host/top/*.c)) $(sort $(wildcard host/collect/*.c)) \
+             $(sort $(wildcard host/assert/*.c)) $(sort $(wildcard host/report/*.c)) \
              $(sort $(wildcard host/stat/*.c)) $(sort $(wildcard host/run/*.c)) $(HOST_D_SRCS) \
              $(sort $(wildcard host/export/*.c) $(wildcard host/timeline/*.c host/why/*.c)) \
              $(HOST_DTRACE_SRCS) $(sort $(wildcard host/target/*.c)) \
@@ -32,8 +33,9 @@ HOST_SRCS := $(sort $(wildcard host/*.c)) $(HOST_READER_SRCS) $(sort $(wildcard 
 # the call of host/after/target.h are its own.
 HOST_AFTER_SRCS := $(sort $(wildcard host/after/*.c)) $(filter-out trace/dtrace/control%.c,$(filter \
 	trace/%,$(HOST_MACHINE_SRCS))) trace/dtrace/site/sites.c host/self/port_nolog.c
-HOST_OBJS := $(HOST_SRCS:%.c=$(B)/host/%.o) $(B)/host/after.o $(B)/host/kev.o
 HOST_CC ?= cc
+include host/report/report.mk
+HOST_OBJS := $(HOST_SRCS:%.c=$(B)/host/%.o) $(B)/host/after.o $(B)/host/kev.o $(REPORT_PAGE_OBJ)
 HOST_CMD_CFLAGS := -std=gnu11 -O2 $(HOST_DEBUG) -Wall -Wextra -Werror -I. -I$(HOST_D_GEN) \
                    -D_FILE_OFFSET_BITS=64 -D_GNU_SOURCE \
                    -DDTRACE_PORT_OPS_H='"host/self/port_ops.h"'
@@ -42,14 +44,14 @@ host: $(B)/kymo
 
 # The version is the one at the time of linking. A kymo that is in use is never seen half-written.
 host_link = $(Q)echo "const char kymo_version[] = \"$$(scripts/version)\";" >$@.version.c; \
-	$(HOST_CC) $(1) -o $@.new $@.version.c $^ -lm -lpthread -ldw -lelf && mv $@.new $@
+	$(HOST_CC) $(1) -o $@.new $@.version.c $^ -lm -lpthread -ldw -lelf -lz && mv $@.new $@
 $(B)/kymo: $(HOST_OBJS)
 	$(call host_link)
 
 # The compiler without a target, for boot images.
 $(B)/tools/mkd: $(B)/host/host/gen/mkd.o $(filter-out $(B)/host/host/main.o,$(HOST_OBJS))
 	@mkdir -p $(@D)
-	$(Q)$(HOST_CC) -o $@ $^ -lm -lpthread -ldw -lelf
+	$(Q)$(HOST_CC) -o $@ $^ -lm -lpthread -ldw -lelf -lz
 
 # A capture as CTF, to compare babeltrace2 with.
 $(B)/tools/kev2ctf: $(B)/host/test/bench/kev2ctf.o $(HOST_READER_SRCS:%.c=$(B)/host/%.o) \
@@ -78,7 +80,7 @@ $(B)/host-asan/after.o: $(HOST_AFTER_SRCS:%.c=$(B)/host-after-asan/%.o)
 
 # The same under the sanitizers, for test/d.
 HOST_ASAN_CFLAGS := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-HOST_ASAN_OBJS := $(HOST_SRCS:%.c=$(B)/host-asan/%.o) $(B)/host-asan/after.o $(B)/host-asan/kev.o
+HOST_ASAN_OBJS := $(HOST_SRCS:%.c=$(B)/host-asan/%.o) $(B)/host-asan/after.o $(B)/host-asan/kev.o $(REPORT_PAGE_OBJ)
 $(B)/kymo-asan: $(HOST_ASAN_OBJS)
 	$(call host_link,-fsanitize=address -fsanitize=undefined)
 

@@ -9,12 +9,12 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-build="gcc libc6-dev binutils flex bison libdw-dev libelf-dev
+build="gcc libc6-dev binutils flex bison libdw-dev libelf-dev zlib1g-dev
     gcc-arm-none-eabi libnewlib-arm-none-eabi picolibc-arm-none-eabi
     gcc-aarch64-linux-gnu picolibc-aarch64-linux-gnu
     qemu-system-arm"
 check="$build python3 libcmocka-dev clang-format-14 valgrind clang-14 libclang-rt-14-dev groff-base
-    gdb-multiarch g++ pkg-config"
+    gdb-multiarch g++ pkg-config chromium chromium-driver"
 gdb="$build gdb-multiarch"
 fuzz="$check"
 bench="$check babeltrace2"

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kymo report: a capture as one page of HTML that any browser opens offline. The head and tail of
+ * the page are part of the command (page.S); between them stand the blocks. Man page
+ * docs/man/kymo-report.1, use docs/report.md, what the page holds docs/report-data.md.
+ */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/kymo.h"
+#include "host/output.h"
+#include "host/report/report.h"
+
+#define PROGRESS_EVENTS 16384
+#define LOSSES_MOST 4096
+#define SPANS_MOST 4096
+#define CPUS_MOST 64
+
+static const char report_help[] =
+    "Usage: kymo report [options] FILE\n"
+    "\n"
+    "Writes a capture as one page of HTML, which any browser opens without a network: a timeline\n"
+    "of CPUs and threads, with the events behind it. FILE - is standard input.\n"
+    "\n"
+    "  -o PAGE.html   the page; default: report.html. An existing file is not replaced\n"
+    "  --force        replace an existing file\n"
+    "  --recover      take the undamaged parts of a damaged file\n"
+    "  -h, --help     print this text\n";
+
+enum { OPT_FORCE = 256, OPT_RECOVER };
+
+static const struct option report_options[] = {
+    {"force", no_argument, NULL, OPT_FORCE},
+    {"recover", no_argument, NULL, OPT_RECOVER},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+struct report {
+    const char *input, *path;
+    bool force, recover;
+    struct kev_capture *capture;
+    struct output output;
+    struct pack pack;
+    struct report_threads *threads;
+    struct report_events *events;
+    struct report_lanes *lanes;
+    struct bytes losses, json;
+    uint64_t nevents, nlosses, lost;
+    int64_t first, last; /* of the events */
+};
+
+/* Returns the exit status, -1 to continue. */
+static int options_parse(struct report *report, int argc, char **argv)
+{
+    int option;
+
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":o:h", report_options, NULL)) != -1) {
+        switch (option) {
+        case 'h':
+            return kymo_help(&kymo_report_command);
+        case 'o':
+            report->path = optarg;
+            break;
+        case OPT_FORCE:
+            report->force = true;
+            break;
+        case OPT_RECOVER:
+            report->recover = true;
+            break;
+        default:
+            return kymo_bad_option("report", argc, argv, option);
+        }
+    }
+    if (optind + 1 != argc) {
+        return optind == argc ? kymo_usage("report", "report: which capture?")
+                              : kymo_usage("report", "report: one capture at a time, not %s too",
+                                           argv[optind + 1]);
+    }
+    report->input = argv[optind];
+    return -1;
+}
+
+/* ---- tables ------------------------------------------------------------------------ */
+
+static void json_member(struct bytes *json, const char *name, const char *text)
+{
+    bytes_text(json, ",\n\"");
+    bytes_text(json, name);
+    bytes_text(json, "\":");
+    bytes_json(json, text, text == NULL ? 0 : strlen(text));
+}
+
+static void json_number(struct bytes *json, const char *name, int64_t number)
+{
+    bytes_text(json, ",\n\"");
+    bytes_text(json, name);
+    bytes_text(json, "\":");
+    if (number == KEV_EVER || number == KEV_NEVER) {
+        bytes_text(json, "null");
+    } else {
+        bytes_number(json, number);
+    }
+}
+
+static void json_covered(struct report *report)
+{
+    struct bytes *json = &report->json;
+    const struct kev_facts *facts = kev_capture_facts(report->capture);
+    int64_t from, to;
+
+    bytes_text(json, ",\n\"covered\":[");
+    for (unsigned cpu = 0; cpu < facts->cpus && cpu < CPUS_MOST; cpu++) {
+        bytes_text(json, cpu == 0 ? "[" : ",[");
+        for (unsigned i = 0;
+             i < SPANS_MOST && kev_capture_covered(report->capture, cpu, i, &from, &to) == 1; i++) {
+            bytes_text(json, i == 0 ? "[" : ",[");
+            bytes_number(json, from);
+            bytes_text(json, ",");
+            bytes_number(json, to);
+            bytes_text(json, "]");
+        }
+        bytes_text(json, "]");
+    }
+    bytes_text(json, "]");
+}
+
+static void json_attributes(struct report *report)
+{
+    struct bytes *json = &report->json;
+    const char *key, *value;
+
+    bytes_text(json, ",\n\"attributes\":[");
+    for (unsigned i = 0; kev_capture_attribute_at(report->capture, i, &key, &value) == 1; i++) {
+        bytes_text(json, i == 0 ? "[" : ",\n[");
+        bytes_json(json, key, strlen(key));
+        bytes_text(json, ",");
+        bytes_json(json, value, strlen(value));
+        bytes_text(json, "]");
+    }
+    bytes_text(json, "]");
+}
+
+static void json_states(struct report *report)
+{
+    struct bytes *json = &report->json;
+
+    bytes_text(json, ",\n\"states\":[");
+    for (unsigned state = 0; state < 64; state++) {
+        const char *name = kev_capture_term(report->capture, KEV_MEANS_STATE, state);
+
+        bytes_text(json, state == 0 ? "" : ",");
+        bytes_json(json, name, name == NULL ? 0 : strlen(name));
+    }
+    bytes_text(json, "]");
+}
+
+static void tables_write(struct report *report)
+{
+    const struct kev_facts *facts = kev_capture_facts(report->capture);
+    struct bytes *json = &report->json;
+
+    bytes_text(json, "{\"version\":1");
+    json_member(json, "file", facts->path);
+    json_member(json, "board", facts->board);
+    json_member(json, "processor", facts->processor);
+    json_member(json, "release", facts->release);
+    json_member(json, "image", facts->image);
+    json_member(json, "build", facts->build_id);
+    json_number(json, "cpus", facts->cpus);
+    json_number(json, "hz", (int64_t)facts->cycles_per_second);
+    json_number(json, "isKymo", facts->is_kymo);
+    json_number(json, "skewCycles", (int64_t)facts->skew_cycles);
+    json_number(json, "bytes", (int64_t)facts->bytes);
+    json_number(json, "buffers", (int64_t)facts->buffers);
+    json_number(json, "isWhole", facts->is_whole);
+    json_number(json, "events", (int64_t)report->nevents);
+    json_number(json, "first", report->first);
+    json_number(json, "last", report->last);
+    json_number(json, "lossCount", (int64_t)report->nlosses);
+    json_number(json, "lostEvents", (int64_t)report->lost);
+    json_attributes(report);
+    json_covered(report);
+    json_states(report);
+    bytes_text(json, ",\n\"losses\":[");
+    bytes_put(json, report->losses.data, report->losses.used);
+    bytes_text(json, "],\n");
+    threads_json(report->threads, json);
+    bytes_text(json, ",\n");
+    events_json(report->events, json);
+    bytes_text(json, ",\n");
+    lanes_json(report->lanes, json);
+    bytes_text(json, "}\n");
+    report->pack.failed |= report->losses.failed;
+    pack_block(&report->pack, "tables", 1, json);
+}
+
+/* ---- items ------------------------------------------------------------------------- */
+
+static void loss_take(struct report *report, const struct kev_item *item)
+{
+    struct bytes *json = &report->losses;
+    const struct kev_loss *loss = item->loss;
+
+    if (item->kind == KEV_ITEM_LOSS) {
+        report->nlosses++;
+        report->lost += loss->events;
+        lanes_lose(report->lanes, item);
+    }
+    if (report->nlosses > LOSSES_MOST) {
+        return;
+    }
+    bytes_text(json, json->used == 0 ? "{\"scope\":" : ",\n{\"scope\":");
+    bytes_number(json, item->kind == KEV_ITEM_SCOPE);
+    json_number(json, "kind", loss->kind);
+    json_number(json, "cpu", item->cpu);
+    json_number(json, "at", item->ns);
+    json_number(json, "from", loss->from_ns);
+    json_number(json, "to", loss->to_ns);
+    json_number(json, "events", (int64_t)loss->events);
+    json_number(json, "buffers", (int64_t)loss->buffers);
+    json_member(json, "class", loss->class_name);
+    json_member(json, "reason", loss->reason);
+    json_member(json, "text", loss->text);
+    bytes_text(json, "}");
+}
+
+static bool event_take(struct report *report, const struct kev_item *item)
+{
+    uint32_t thread = threads_find(report->threads, item->pid, item->tid, item->ns);
+
+    if (report->nevents++ == 0) {
+        report->first = item->ns;
+    }
+    report->last = item->ns > report->last || report->nevents == 1 ? item->ns : report->last;
+    return events_take(report->events, item, thread) && lanes_take(report->lanes, item, thread) &&
+           !report->pack.failed;
+}
+
+/* Returns libkev's outcome; *good is false after a failure to write. */
+static int items_take(struct report *report, bool *good)
+{
+    const struct kev_facts *facts = kev_capture_facts(report->capture);
+    const struct kev_item *item;
+    int outcome;
+
+    *good = true;
+    while ((outcome = kev_capture_next(report->capture, &item)) == KEV_GIVEN) {
+        if (item->kind == KEV_ITEM_LOSS || item->kind == KEV_ITEM_SCOPE) {
+            loss_take(report, item);
+        } else if (item->kind == KEV_ITEM_EVENT && !event_take(report, item)) {
+            *good = false;
+            return outcome;
+        }
+        if (report->nevents % PROGRESS_EVENTS == 0) {
+            kymo_progress((void *)"writing the page", item->offset, facts->bytes);
+        }
+    }
+    kymo_progress_end();
+    events_end(report->events);
+    lanes_end(report->lanes, report->last);
+    tables_write(report);
+    return outcome;
+}
+
+/* ---- the command ------------------------------------------------------------------- */
+
+static int out_of_memory(void)
+{
+    kymo_error("out of memory");
+    return KYMO_FAILURE;
+}
+
+static int page_write(struct report *report)
+{
+    bool good;
+    int outcome;
+
+    output_reads(report->input);
+    if (output_open(&report->output, report->path, report->force ? OUTPUT_FORCE : OUTPUT_NEW) !=
+        0) {
+        return KYMO_FAILURE;
+    }
+    report->pack.output = &report->output;
+    pack_raw(&report->pack, report_page_head, (size_t)(report_page_head_end - report_page_head));
+    outcome = items_take(report, &good);
+    pack_raw(&report->pack, report_page_tail, (size_t)(report_page_tail_end - report_page_tail));
+    if (outcome == KEV_FAILED) {
+        kymo_error("%s", kev_capture_fault(report->capture)->text);
+        output_abandon(&report->output);
+        return KYMO_FAILURE;
+    }
+    if (!good || report->pack.failed) {
+        if (report->output.error == 0) {
+            output_abandon(&report->output);
+            return out_of_memory();
+        }
+    }
+    if (output_commit(&report->output) != 0) {
+        return KYMO_FAILURE;
+    }
+    if (outcome == KEV_LOSSY) {
+        kymo_error("%s", kev_capture_fault(report->capture)->text);
+    }
+    return outcome == KEV_LOSSY && kev_capture_fault(report->capture)->code == KEV_FAULT_CUT_SHORT
+               ? KYMO_FAILURE
+               : KYMO_OK;
+}
+
+static int report_capture(struct report *report)
+{
+    int outcome;
+
+    report->capture = kev_capture_new();
+    if (report->capture == NULL) {
+        return out_of_memory();
+    }
+    kev_capture_set_recover(report->capture, report->recover);
+    outcome = kev_capture_open(report->capture, report->input);
+    if (outcome == KEV_COMPLETE) {
+        outcome = kev_capture_learn(report->capture);
+    }
+    if (outcome == KEV_FAILED) {
+        kymo_error("%s", kev_capture_fault(report->capture)->text);
+        return KYMO_FAILURE;
+    }
+    if (outcome == KEV_LOSSY) {
+        kymo_error("%s: more processes and threads than the page can name", report->input);
+    }
+    report->threads = threads_new(report->capture);
+    report->events = events_new(report->capture, &report->pack);
+    report->lanes =
+        report->threads == NULL ? NULL : lanes_new(report->capture, &report->pack, report->threads);
+    return report->lanes == NULL || report->events == NULL ? out_of_memory() : page_write(report);
+}
+
+static int report_main(int argc, char **argv)
+{
+    struct report report = {.path = "report.html"};
+    int status = options_parse(&report, argc, argv);
+
+    if (status >= 0) {
+        return status;
+    }
+    status = report_capture(&report);
+    lanes_free(report.lanes);
+    events_free(report.events);
+    threads_free(report.threads);
+    kev_capture_free(report.capture);
+    bytes_free(&report.losses);
+    bytes_free(&report.json);
+    pack_free(&report.pack);
+    return status;
+}
+
+const struct kymo_command kymo_report_command = {
+    .name = "report",
+    .summary = "write a capture as a page of HTML with a timeline",
+    .run = report_main,
+    .help = report_help,
+};

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The page's program, first part: the worker, and how things are written. Names come from a capture:
+ * they reach the document by textContent and the canvas by fillText only.
+ */
+"use strict";
+
+const $ = (id) => document.getElementById(id);
+const report = {loaded: null, faults: []};
+const STATE_RUNNING = 1, STATE_READY = 2, STATE_UNKNOWN = 255;
+
+/* ---- the worker -------------------------------------------------------------------- */
+
+const worker = new Worker(URL.createObjectURL(new Blob([$("worker").textContent], {type: "text/javascript"})));
+const waiting = new Map();
+let asked = 0;
+
+function ask(what, details) {
+    return new Promise((resolve, reject) => {
+        waiting.set(++asked, {resolve, reject});
+        worker.postMessage({id: asked, what, ...details});
+    });
+}
+
+/* ---- the document ------------------------------------------------------------------ */
+
+/* An element with properties, attributes and children, which are elements or text. */
+function make(tag, properties, ...children) {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(properties || {})) {
+        if (name === "class") {
+            element.className = value;
+        } else if (name.startsWith("on")) {
+            element.addEventListener(name.slice(2), value);
+        } else {
+            element.setAttribute(name, value);
+        }
+    }
+    element.append(...children.filter((child) => child !== null).map((child) =>
+        child instanceof Node ? child : String(child)));
+    return element;
+}
+
+/* ---- how things are written -------------------------------------------------------- */
+
+const UNITS = [[1e9, "s"], [1e6, "ms"], [1e3, "us"], [1, "ns"]];
+
+/* A length of time with at most four digits that count. */
+function durationText(ns) {
+    const size = Math.abs(ns), [scale, unit] = UNITS.find(([least]) => size >= least) || UNITS[3];
+    const value = ns / scale;
+    return `${Number(value.toPrecision(size >= 1000 * scale ? 6 : 4))} ${unit}`;
+}
+
+/* A time since the capture's start, in seconds, down to the nanosecond. */
+function timeText(ns) {
+    const whole = Math.round(ns), sign = whole < 0 ? "-" : "", size = Math.abs(whole);
+    const seconds = Math.floor(size / 1e9), rest = String(size - seconds * 1e9).padStart(9, "0");
+    return `${sign}${seconds}.${rest}`;
+}
+
+/* The same for a mark of the axis, as precise as the step between marks. */
+function axisText(ns, step) {
+    const digits = Math.max(0, Math.min(9, 9 - Math.floor(Math.log10(Math.max(step, 1)) + 1e-9)));
+    return `${(ns / 1e9).toFixed(digits)} s`;
+}
+
+function countText(count) {
+    return String(count).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+}
+
+function percentText(share) {
+    return `${(100 * share).toFixed(share < 0.1 ? 2 : 1)} %`;
+}
+
+function processText(thread) {
+    const info = report.loaded.tables.threads[thread];
+    return info ? `${info[4] === null ? "process" : info[4]} (${info[0]})` : "not known";
+}
+
+function threadText(thread) {
+    const info = report.loaded.tables.threads[thread];
+    if (!info) {
+        return "thread not known";
+    }
+    return `${info[4] === null ? "process" : info[4]} (${info[0]}/${info[1]})${info[5] === null ? "" : " " + info[5]}`;
+}
+
+function stateText(state) {
+    const name = report.loaded.tables.states[state];
+    return state === STATE_UNKNOWN ? "not known" : name ? name.replace(/^TH|^STATE_/, "") : `state ${state}`;
+}
+
+function spanText(name) {
+    const [type, number, text] = report.loaded.tables.names[name] || [0, "", null];
+    switch (type) {
+    case 0:
+        return text === null ? `kernel call ${number}` : text;
+    case 1:
+        return `interrupt ${Number(number)}${text === null ? "" : " " + text}`;
+    case 3:
+        return `handler of interrupt ${Number(number)}${text === null ? "" : " " + text}`;
+    default:
+        return text === null ? `function ${number}` : text;
+    }
+}
+
+const ARROW_TEXTS = ["message", "reply", "pulse", "wake-up", "wake-up by an interrupt"];
+
+function kindText(kind) {
+    const info = report.loaded.tables.kinds[kind];
+    const suffix = info.class === "KER_EXIT" ? " returns" : info.class === "INT_CALL" ? " interrupted" : "";
+    return info.name === null ? `${info.class} ${info.code}` : info.name + suffix;
+}
+
+const HEX_TYPES = new Set([2, 3]);
+let terms = null;
+
+function termOf(meaning, number) {
+    if (!terms) {
+        terms = new Map(report.loaded.tables.terms.map(([m, n, text]) => [`${m} ${n}`, text]));
+    }
+    return terms.get(`${meaning} ${Number(number) >>> 0}`);
+}
+
+/* A value as `kymo print` would write it, with what it is called behind it. */
+function valueText(field, value) {
+    const [, type, meaning] = field;
+    if (typeof value === "string") {
+        return `"${value}"`;
+    }
+    const text = HEX_TYPES.has(type) ? "0x" + value.toString(16) : String(value);
+    const term = meaning ? termOf(meaning, value) : undefined;
+    return term === undefined ? text : `${text} (${term})`;
+}
+
+function fieldsText(row) {
+    const fields = report.loaded.tables.kinds[row.kind].fields;
+    return row.fields.map((value, i) => `${fields[i][0]}:${valueText(fields[i], value)}`).join("  ");
+}

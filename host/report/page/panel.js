@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What is below the pointer, the side panel with the events around, bookmarks, help.
+ */
+
+/* ---- what is there ----------------------------------------------------------------- */
+
+function stateAt(thread, time) {
+    const {states} = report.loaded, from = states.offset[thread], to = states.offset[thread + 1];
+    const at = rowAt(states.start, from, to, time);
+    if (at < from) {
+        return null;
+    }
+    return {state: states.state[at], cpu: states.cpu[at], from: states.start[at],
+        to: at + 1 < to ? states.start[at + 1] : states.end, at};
+}
+
+function runningAt(cpu, time) {
+    const {running, states} = report.loaded, from = running.offset[cpu], to = running.offset[cpu + 1];
+    const at = rowAt(running.start, from, to, time);
+    return at < from ? null : {thread: running.thread[at], from: running.start[at],
+        to: at + 1 < to ? running.start[at + 1] : states.end};
+}
+
+/* The spans of a lane that hold a time, outermost first. */
+function spansAt(lane, time) {
+    const {spans} = report.loaded, from = spans.offset[lane], to = spans.offset[lane + 1], found = [];
+    for (let i = rowAt(spans.start, from, to, time), left = 3000; i >= from && left > 0; i--, left--) {
+        if (spans.end[i] >= time) {
+            found.unshift({name: spans.name[i], from: spans.start[i], to: spans.end[i], depth: spans.depth[i]});
+        }
+        if (spans.start[i] + spans.longest[lane] < time) {
+            break;
+        }
+    }
+    return found;
+}
+
+function spanLine(span) {
+    return `${spanText(span.name)}: ${durationText(span.to - span.from)}`;
+}
+
+/* What the pointer, or the keyboard's row, is on: lines of text. */
+function describe(row, time) {
+    const {tables} = report.loaded, lines = [];
+    if (row.type === "cpu") {
+        const run = runningAt(row.cpu, time);
+        lines.push(`CPU ${row.cpu}`);
+        lines.push(run && run.thread ? `runs ${threadText(run.thread)} for ${durationText(run.to - run.from)}` : "what runs is not known");
+    } else if (row.type === "thread") {
+        const now = stateAt(row.thread, time);
+        lines.push(threadText(row.thread));
+        if (now) {
+            const on = now.state === STATE_RUNNING ? ` on CPU ${now.cpu}` : "";
+            lines.push(`${stateText(now.state)}${on} for ${durationText(now.to - now.from)}`);
+        } else {
+            lines.push("before its first event");
+        }
+    } else {
+        lines.push(processText(row.thread), `${row.members.length} thread${row.members.length === 1 ? "" : "s"}`);
+    }
+    if (row.lane !== undefined) {
+        lines.push(...spansAt(row.lane, time).map(spanLine));
+    }
+    if (row.gaps.some(([from, to]) => from <= time && time <= to)) {
+        const losses = lossesAt(tables, time, row.type === "cpu" ? row.cpu : -1);
+        lines.push(losses.length ? `Missing: ${losses[0].text}` : "Not covered: events of this time are not in the capture");
+    }
+    return lines;
+}
+
+/* ---- the panel --------------------------------------------------------------------- */
+
+const AROUND = 14;
+let panelTurn = 0;
+
+function definitions(pairs) {
+    return make("dl", {}, ...pairs.flatMap(([term, text]) => [make("dt", {}, term), make("dd", {}, text)]));
+}
+
+function eventRow(row, time) {
+    const go = () => goTo(row.time, row.thread);
+    return make("tr", {tabindex: 0, class: row.time === time ? "here" : "", onclick: go,
+        onkeydown: (event) => event.key === "Enter" && go()},
+        make("td", {class: "time"}, timeText(row.time)), make("td", {}, row.cpu),
+        make("td", {}, kindText(row.kind), make("br"), make("span", {class: "dim"}, fieldsText(row))));
+}
+
+/* Moves the view to a time, and the keyboard to its thread. */
+function goTo(time, thread) {
+    const span = view.to - view.from;
+    if (time < view.from || time > view.to) {
+        showTimes(time - span / 2, time + span / 2);
+    }
+    if (thread) {
+        const index = revealThread(thread);
+        view.row = index >= 0 ? index : view.row;
+    }
+    setCursor(time);
+}
+
+async function showPanel() {
+    const turn = ++panelTurn, time = view.cursor, row = view.rows[view.row], parts = [];
+    if (time === null) {
+        showSummary();
+        return;
+    }
+    parts.push(make("h2", {}, `At ${timeText(time)} s`));
+    if (row) {
+        const [title, ...lines] = describe(row, time);
+        parts.push(make("p", {}, make("strong", {}, title), ...lines.flatMap((line) => [make("br"), line])));
+    }
+    if (view.range) {
+        parts.push(...rangeParts());
+    }
+    const filter = row && row.type === "thread" ? {thread: row.thread} : row && row.type === "cpu" ? {cpu: row.cpu} : {};
+    const {rows} = await ask("around", {time: Math.floor(time), filter, before: AROUND, after: AROUND});
+    if (turn !== panelTurn) {
+        return;
+    }
+    const whose = filter.thread ? "of this thread" : filter.cpu !== undefined ? "of this CPU" : "of all";
+    parts.push(make("h2", {}, `Events around, ${whose}`), make("table", {id: "events"},
+        make("thead", {}, make("tr", {}, make("th", {}, "time"), make("th", {}, "CPU"), make("th", {}, "event"))),
+        make("tbody", {}, ...rows.map((event) => eventRow(event, time)))));
+    $("details").replaceChildren(...parts);
+    announce(row, time);
+}
+
+function quoted(name) {
+    return /^[\w.\/+-]+$/.test(name) ? name : `'${name.replace(/'/g, "'\\''")}'`;
+}
+
+function rangeParts() {
+    const [from, to] = view.range, {tables} = report.loaded;
+    const command = `kymo cut ${quoted(tables.file)} --from ${Math.floor(from)}ns --to ${Math.ceil(to)}ns -o part.kev`;
+    return [make("h2", {}, "Measured"), definitions([["from", `${timeText(from)} s`], ["to", `${timeText(to)} s`],
+        ["length", durationText(to - from)]]), make("p", {class: "dim"}, "As a capture of its own:"),
+    make("code", {class: "command", id: "cut"}, command)];
+}
+
+function showSummary() {
+    const {tables} = report.loaded, pairs = [["events", countText(tables.events)],
+        ["length", durationText(tables.last - tables.first)], ["CPUs", tables.cpus]];
+    for (const [name, key] of [["board", "board"], ["processor", "processor"], ["image", "image"], ["release", "release"],
+        ["build id", "build"]]) {
+        if (tables[key]) {
+            pairs.push([name, tables[key]]);
+        }
+    }
+    pairs.push(["lost", tables.lossCount ? `${countText(tables.lostEvents)} events or more, in ${countText(tables.lossCount)} places` :
+        tables.isKymo ? "none" : "not known: this kernel counts no losses"]);
+    const parts = [make("h2", {}, "The capture"), definitions(pairs)];
+    const scope = tables.losses.filter((loss) => loss.scope);
+    if (scope.length) {
+        parts.push(make("h2", {}, "What was recorded"), make("ul", {}, ...scope.map((s) => make("li", {}, s.text))));
+    }
+    const losses = tables.losses.filter((loss) => !loss.scope);
+    if (losses.length) {
+        parts.push(make("h2", {}, "What is missing"), make("ul", {id: "losses"}, ...losses.slice(0, 200).map((loss) =>
+            make("li", {}, make("button", {onclick: () => goTo(Math.max(tables.first, loss.from === null ? loss.at : loss.from), 0)},
+                loss.text)))));
+    }
+    parts.push(make("h2", {}, "Bookmarks"), make("ul", {class: "plain", id: "bookmarks"}), make("h2", {}, "Attributes"),
+        definitions(tables.attributes.filter(([, value]) => value !== "")));
+    $("details").replaceChildren(...parts);
+    showBookmarks();
+}
+
+/* ---- bookmarks: kept by the browser for this file ---------------------------------- */
+
+let bookmarks = [];
+
+function bookmarksKey() {
+    const {tables} = report.loaded;
+    return `kymo ${tables.file} ${tables.events} ${tables.last}`;
+}
+
+function loadBookmarks() {
+    try {
+        const kept = JSON.parse(localStorage.getItem(bookmarksKey()) || "[]");
+        bookmarks = Array.isArray(kept) ? kept.filter((b) => typeof b.link === "string" && typeof b.name === "string") : [];
+    } catch {
+        bookmarks = []; /* a browser that keeps nothing for files */
+    }
+}
+
+function keepBookmarks() {
+    try {
+        localStorage.setItem(bookmarksKey(), JSON.stringify(bookmarks));
+    } catch {
+        /* They live as long as the page. */
+    }
+    showBookmarks();
+}
+
+function addBookmark() {
+    const what = view.rows[view.row] && view.rows[view.row].thread ? `, ${threadText(view.rows[view.row].thread)}` : "";
+    bookmarks.push({link: viewLink(), name: `${timeText(view.cursor === null ? view.from : view.cursor)} s${what}`});
+    view.cursor = null;
+    showSummary();
+    keepBookmarks();
+    say(`Bookmark ${bookmarks.length}`);
+}
+
+function showBookmarks() {
+    const list = $("bookmarks");
+    if (!list) {
+        return;
+    }
+    list.replaceChildren(...bookmarks.map((mark, index) => make("li", {},
+        make("button", {onclick: () => { followLink(mark.link); showPanel(); drawSoon(); }}, mark.name),
+        make("button", {"aria-label": `Remove bookmark ${index + 1}`, onclick: () => {
+            bookmarks.splice(index, 1);
+            keepBookmarks();
+        }}, "\u00d7"))));
+    if (!bookmarks.length) {
+        list.append(make("li", {class: "dim"}, "none: B keeps the view that is shown"));
+    }
+}
+
+/* ---- status, search, help ---------------------------------------------------------- */
+
+function say(text) {
+    $("status").textContent = text;
+}
+
+function announce(row, time) {
+    say(`${timeText(time)} s` + (row ? ": " + describe(row, time).join(", ") : ""));
+}
+
+function setCursor(time) {
+    view.cursor = Math.round(time);
+    linkSoon();
+    drawSoon();
+    showPanel().catch(fail);
+}
+
+let searchTurn = 0, searchAt = null;
+
+/* From the last find, or from the cursor, to the next event with the text. */
+async function find(step) {
+    const text = $("search").value.trim(), turn = ++searchTurn, {tables} = report.loaded;
+    if (text === "") {
+        return;
+    }
+    const wanted = text.toLowerCase(), has = (name) => name.toLowerCase().includes(wanted);
+    const kinds = tables.kinds.map((kind, i) => has(kindText(i)) || has(kind.class));
+    const threads = tables.threads.map((info, i) => info !== null && has(threadText(i)));
+    let index = searchAt && searchAt.text === text ? searchAt.index + step : null;
+    if (index === null) {
+        index = (await ask("first", {time: view.cursor === null ? view.from : view.cursor})).index;
+    }
+    $("found").textContent = "searching\u2026";
+    const {row} = await ask("search", {text, index, step, kinds, threads});
+    if (turn !== searchTurn) {
+        return;
+    }
+    if (row === null) {
+        $("found").textContent = step > 0 ? "none behind here" : "none before here";
+        searchAt = null;
+        return;
+    }
+    searchAt = {text, index: row.index};
+    $("found").textContent = `${kindText(row.kind)} at ${timeText(row.time)} s`;
+    goTo(row.time, row.thread);
+}
+
+const KEYS = [["\u2190 \u2192", "move in time"], ["\u2191 \u2193", "select a row"], ["+ -", "zoom in, out (also wheel, pinch)"],
+    ["F", "show everything"], ["Z", "show what was measured"], ["[ ]", "the row's last, next change"],
+    ["Enter", "open or close a process; details of a row"], ["M", "measure: M at one end, M at the other; or drag with Shift"],
+    ["/", "search, then Enter or N, Shift+N"], ["B", "bookmark the view"], ["A", "arrows on, off"], ["T", "dark or light"],
+    ["Home End", "the beginning, the end"], ["Esc", "nothing selected"], ["wheel", "zoom; with Shift move; over names scroll"]];
+
+function showHelp() {
+    $("keys").replaceChildren(make("h2", {}, "Keys"), make("table", {}, make("tbody", {}, ...KEYS.map(([keys, text]) =>
+        make("tr", {}, make("td", {}, make("kbd", {}, keys)), make("td", {}, text))))),
+    make("p", {}, "What is hatched in red is not covered by the capture: events of that time are missing, or were not recorded."),
+    make("form", {method: "dialog"}, make("button", {}, "Close")));
+    $("keys").showModal();
+}
+
+function showBanner() {
+    const {tables} = report.loaded, parts = [];
+    if (tables.lossCount) {
+        const first = tables.losses.find((loss) => !loss.scope);
+        parts.push(`Events are missing: ${countText(tables.lostEvents)} or more, in ${countText(tables.lossCount)} places, hatched below.` +
+            (first ? ` The first: ${first.text}.` : ""));
+    }
+    if (!tables.isKymo) {
+        parts.push("Another kernel's capture: it counts no losses, so events may be missing unnoticed.");
+    }
+    const filters = tables.losses.filter((loss) => loss.scope && loss.kind >= 64 && loss.kind <= 66);
+    if (filters.length) {
+        parts.push(`Not everything was recorded: ${filters.map((loss) => loss.text).join("; ")}.`);
+    }
+    $("banner").hidden = parts.length === 0;
+    $("banner").textContent = parts.join(" ");
+}
+
+function fail(error) {
+    report.faults.push(String(error && error.message || error));
+    $("banner").hidden = false;
+    $("banner").textContent = `The page could not go on: ${report.faults[0]}`;
+}

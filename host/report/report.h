@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kymo report: shared declarations. A page has the capture's events as columns, and what the
+ * timeline (host/timeline/timeline.h) makes of them, in the blocks of docs/report-data.md; the
+ * program that shows them is host/report/page/. Memory does not grow with the events: a block is
+ * written when it is full. Proof: test/report/check.py.
+ */
+#ifndef HOST_REPORT_REPORT_H
+#define HOST_REPORT_REPORT_H
+
+#include "host/kev/kev.h"
+#include "host/report/pack.h"
+
+#define REPORT_NOBODY 0 /* index of the thread that is not known */
+
+/* ---- threads.c: who is who --------------------------------------------------------- */
+
+struct report_threads;
+
+/* After kev_capture_learn(). NULL: no memory. */
+struct report_threads *threads_new(struct kev_capture *capture);
+void threads_free(struct report_threads *threads);
+/* The index of a thread's life at a time; REPORT_NOBODY: it has none. */
+uint32_t threads_find(const struct report_threads *threads, int32_t pid, int32_t tid, int64_t ns);
+/* Indexes go from 1 to this. */
+uint32_t threads_count(const struct report_threads *threads);
+/* All of them as JSON, in the order of their indexes. */
+void threads_json(const struct report_threads *threads, struct bytes *json);
+
+/* ---- events.c: the events as they are ---------------------------------------------- */
+
+struct report_events;
+
+struct report_events *events_new(struct kev_capture *capture, struct pack *pack);
+void events_free(struct report_events *events);
+/* The next event, of the thread with this index. False: no memory. */
+bool events_take(struct report_events *events, const struct kev_item *item, uint32_t thread);
+/* Writes the last block. */
+void events_end(struct report_events *events);
+/* Kinds of events, and what numbers in them are called, as members of a JSON object. */
+void events_json(const struct report_events *events, struct bytes *json);
+
+/* ---- lanes.c: what is drawn -------------------------------------------------------- */
+
+struct report_lanes;
+
+struct report_lanes *lanes_new(struct kev_capture *capture, struct pack *pack,
+                               const struct report_threads *threads);
+void lanes_free(struct report_lanes *lanes);
+/* The next event, of the thread with this index. False: no memory. */
+bool lanes_take(struct report_lanes *lanes, const struct kev_item *item, uint32_t thread);
+/* Events are missing: what is known of threads and CPUs ends. */
+void lanes_lose(struct report_lanes *lanes, const struct kev_item *item);
+/* The capture ends at `ns`. */
+void lanes_end(struct report_lanes *lanes, int64_t ns);
+void lanes_json(const struct report_lanes *lanes, struct bytes *json);
+
+/* ---- the page: embedded by host/report/report.mk ----------------------------------- */
+
+extern const char report_page_head[], report_page_head_end[];
+extern const char report_page_tail[], report_page_tail_end[];
+
+#endif

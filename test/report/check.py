@@ -1,0 +1,232 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""`kymo report` from the outside: a second reader of the page's blocks against `kymo print --json`,
+usage, files, and the page in chromium with interactions driven. The last line counts."""
+import base64
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import zlib
+
+sys.dont_write_bytecode = True
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "test"))
+import patience  # noqa: E402
+import temporary  # noqa: E402
+import browser  # noqa: E402
+
+KYMO, ASAN, MK = "build/kymo", "build/kymo-asan", "build/tools/mkcapture"
+counts = {True: 0, False: 0}
+
+
+def ok(name, good, why=""):
+    counts[bool(good)] += 1
+    if not good:
+        print(f"FAIL {name} {why}")
+
+
+def kymo(*arguments, command=KYMO):
+    return subprocess.run([command, *arguments], capture_output=True, check=False,
+                          stdin=subprocess.DEVNULL, timeout=patience.seconds(60))
+
+
+# ---- the blocks, by a second reader --------------------------------------------------------------
+
+def varint(data, at):
+    value, shift = 0, 0
+    while True:
+        value |= (data[at] & 127) << shift
+        shift += 7
+        at += 1
+        if data[at - 1] < 128:
+            return value, at
+
+
+def blocks(path):
+    with open(path, "rb") as f:
+        page = f.read()
+    for part in page.split(b'<script type="text/plain" data-stream="')[1:]:
+        head, rest = part.split(b">", 1)
+        words = head.replace(b'"', b"").split()
+        rows, length = (int(w.split(b"=")[1]) for w in words[1:3])
+        data = zlib.decompress(base64.b64decode(rest.split(b"<", 1)[0]))
+        assert len(data) == length
+        yield words[0].decode(), rows, data
+
+
+def events_of(path):
+    """(ns, cpu, class, name) of each event of a page, and its tables."""
+    found, tables = [], None
+    for stream, rows, data in blocks(path):
+        if stream == "tables":
+            tables = json.loads(data)
+        if stream == "events":
+            at, ns, times = 0, 0, []
+            for _ in range(rows):
+                delta, at = varint(data, at)
+                ns += (delta >> 1) ^ -(delta & 1)
+                times.append(ns)
+            kinds = [data[at + i] | data[at + rows + i] << 8 for i in range(rows)]
+            found += [(t, data[at + 2 * rows + i], kinds[i]) for i, t in enumerate(times)]
+    return [(t, cpu, tables["kinds"][k]["class"], tables["kinds"][k]["name"])
+            for t, cpu, k in found], tables
+
+
+def compare(name, capture, page):
+    lines = kymo("print", "--json", capture).stdout.decode().splitlines()
+    printed = [json.loads(line) for line in lines if line.startswith("{")]
+    wanted = [(e["ns"], e["cpu"], e["class"], e["event"]) for e in printed]
+    got, tables = events_of(page)
+    ok(f"{name}: the page has the events that kymo print prints", got == wanted,
+       f"{len(got)} and {len(wanted)}")
+    return tables
+
+
+def outside(folder):
+    page = f"{folder}/p.html"
+    for capture in "test/golden/virt-a64.kev", "test/golden/mps2-an386.kev":
+        done = kymo("report", "--force", capture, "-o", page, command=ASAN)
+        ok(f"{capture}: a page", done.returncode == 0 and not done.stderr, done.stderr)
+        compare(capture, capture, page)
+    ok("an existing file stays", kymo("report", "test/golden/virt-a64.kev", "-o", page).returncode)
+    ok("no file: usage", kymo("report").returncode == 2)
+    ok("two files: usage", kymo("report", "a", "b").returncode == 2)
+    ok("no such file", kymo("report", f"{folder}/none", "-o", f"{folder}/x").returncode == 1)
+    ok("nothing is left of it", not os.path.exists(f"{folder}/x"))
+    for kind in "lossy", "foreign", "swapped":
+        capture = f"{folder}/{kind}.kev"
+        subprocess.run([MK, capture, "8", "3000", "7", kind], check=True)
+        kymo("report", "--force", capture, "-o", page, command=ASAN)
+        tables = compare(kind, capture, page)
+        ok(f"{kind}: losses", bool(tables["lossCount"]) == (kind == "lossy"))
+        with open(capture, "rb") as f:
+            whole = f.read()
+        for cut in 0, 100, len(whole) // 2, len(whole) - 5:
+            with open(f"{folder}/cut.kev", "wb") as f:
+                f.write(whole[:cut])
+            for more in (), ("--recover",):
+                done = kymo("report", "--force", *more, f"{folder}/cut.kev", "-o", page,
+                            command=ASAN)
+                ok(f"{kind} cut at {cut}: no crash", done.returncode in (0, 1), done.stderr)
+
+
+# ---- the page ------------------------------------------------------------------------------------
+
+def ready(b, path, fragment=""):
+    b.open(path, fragment)
+    b.until("document.documentElement.dataset.ready", "the page")
+
+
+def hostile(folder):
+    """The golden capture with a name of HTML: a process's, and the file's."""
+    with open("test/golden/virt-a64.kev", "rb") as f:
+        data = bytearray(f.read())
+    at = data.find(b"tracelog")
+    while at >= 0:
+        if data[at + 16:at + 20] == b"ger\0":  # behind the next slot's header and time
+            data[at:at + 8], data[at + 16:at + 20] = b"<img src", b"=x>\0"
+        at = data.find(b"tracelog", at + 1)
+    path = f"{folder}/{'<img src=x onerror=hurt=1>'}.kev"
+    with open(path, "wb") as f:
+        f.write(data)
+    return path
+
+
+def interactions(b, page):
+    ready(b, page)
+    whole = b.run("return [view.from, view.to]")
+    box = b.run("const r = document.getElementById('canvas').getBoundingClientRect();"
+                "return [r.x, r.y, r.width, r.height]")
+    x, y = box[0] + 190 + (box[2] - 190) / 2, box[1] + 90
+    span = "view.to - view.from"
+    b.wheel(x, y, 0, -300)
+    b.until(f"{span} < {0.8 * (whole[1] - whole[0])}", "zoom by wheel")
+    ok("the wheel zooms", True)
+    before = b.run("return view.from")
+    b.pointer((x, y), "down", (x - 120, y), "up")
+    ok("dragging moves", b.run("return view.from") > before)
+    b.pointer((x - 100, y), "down", (x, y), "up", hold="Shift")
+    ok("Shift and dragging measures", b.run("return view.range && view.range[1] > view.range[0]"))
+    b.until("document.getElementById('cut') && document.getElementById('cut').textContent",
+            "the command of the selection")
+    ok("a selection has its command", b.run(
+        "return document.getElementById('cut').textContent").startswith("kymo cut "))
+    row = b.run("const rows = view.rows.filter((r) => r.type === 'thread' && processText(r.thread)"
+                ".startsWith('t_msg')); return [rows[0].key, AXIS - view.scroll + rows[0].y + 8]")
+    b.pointer((x, box[1] + row[1]), "down", "up")
+    b.until("document.getElementById('details').textContent.includes('of this thread') &&"
+            f"view.rows[view.row].key === '{row[0]}' &&"
+            "document.querySelectorAll('#events tbody tr').length > 5", "events around")
+    ok("a click shows the events around", True)
+    b.until("location.hash === viewLink()", "the link")
+    link, shown = b.run("return [location.hash, [view.from, view.to, view.cursor, view.row]]")
+    ready(b, page, link)
+    again = b.run("return [view.from, view.to, view.cursor, view.row]")
+    ok("the link opens the same view", all(abs(p - q) <= 2 for p, q in zip(shown, again)),
+       f"{shown} {again}")
+    b.click("#canvas")
+    for key, what, script in (
+            ("f", "F shows everything", f"{span} >= {whole[1] - whole[0]}"),
+            ("+", "+ zooms", f"{span} < {0.6 * (whole[1] - whole[0])}"),
+            ("ArrowDown", "an arrow selects a row", "view.row >= 0"),
+            ("]", "] steps to a change", "view.cursor !== null"),
+            ("a", "A hides arrows", "view.showArrows === false"),
+            ("t", "T changes the theme", "document.documentElement.dataset.theme === 'dark'"),
+            ("b", "B bookmarks", "document.querySelectorAll('#bookmarks button').length === 2"),
+            ("?", "? helps", "document.getElementById('keys').open")):
+        b.keys(key)
+        b.until(script, what)
+        ok(what, True)
+    b.keys("Escape")
+    b.keys("/")
+    b.keys(*"MSG_SENDV")
+    b.keys("Enter")
+    b.until("document.getElementById('found').textContent.includes('MSG_SENDV')", "search")
+    ok("search finds", True)
+    at = b.run("return searchAt.index")
+    b.keys("Enter")
+    b.until(f"searchAt && searchAt.index > {at}", "the next one")
+    ok("search finds the next", True)
+    b.run("showTimes(...wholeSpan())")
+    b.touch(((x - 40, y), (x - 160, y)), ((x + 40, y), (x + 160, y)))
+    b.until(f"{span} < {0.9 * (whole[1] - whole[0])}", "pinch")
+    ok("two fingers zoom", True)
+
+
+def pages(folder):
+    good, lossy = f"{folder}/good.html", f"{folder}/lossy.html"
+    kymo("report", "test/golden/virt-a64.kev", "-o", good)
+    kymo("report", f"{folder}/lossy.kev", "-o", lossy)
+    bad = hostile(folder)
+    kymo("report", "--recover", bad, "-o", f"{folder}/bad.html")
+    with browser.opened() as b:
+        interactions(b, good)
+        ready(b, lossy)
+        ok("losses: a banner", "Events are missing" in b.run(
+            "return document.getElementById('banner').textContent"))
+        ok("losses: stretches to hatch", b.run("return report.loaded.gaps.length > 0"))
+        ready(b, f"{folder}/bad.html")
+        b.run("showTimes(...wholeSpan()); setCursor(report.loaded.tables.first + 1e5)")
+        b.until("document.getElementById('events')", "its events")
+        ok("hostile names are text", b.run(
+            "return document.images.length === 0 && typeof hurt === 'undefined' &&"
+            "document.getElementById('title').textContent.includes('<img')"))
+        ok("hostile names are there", b.run(
+            "return report.loaded.tables.threads.some((t) => t && t[4] === '<img src=x>')"))
+        faults = b.run("return report.faults") + b.complaints()
+        ok("nothing on the console", not faults, faults)
+
+
+def main():
+    os.chdir(ROOT)
+    with tempfile.TemporaryDirectory(dir=temporary.PLACE) as folder:
+        outside(folder)
+        pages(folder)
+    print(f"{counts[True]} passed, {counts[False]} failed")
+    return 0 if counts[True] and not counts[False] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
