@@ -16,6 +16,7 @@ sys.path.insert(0, os.path.join(ROOT, "test"))
 import patience  # noqa: E402
 import temporary  # noqa: E402
 import browser  # noqa: E402
+import colours  # noqa: E402
 
 KYMO, ASAN, MK = "build/kymo", "build/kymo-asan", "build/tools/mkcapture"
 counts = {True: 0, False: 0}
@@ -223,6 +224,9 @@ def main():
     os.chdir(ROOT)
     with tempfile.TemporaryDirectory(dir=temporary.PLACE) as folder:
         outside(folder)
+        styles, nearest = colours.nearest("host/report/page/view.js")
+        ok("states of one height are told apart by everybody", styles > 8 and nearest[0] > 15,
+           nearest)
         pages(folder)
     print(f"{counts[True]} passed, {counts[False]} failed")
     return 0 if counts[True] and not counts[False] else 1
