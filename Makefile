@@ -117,6 +117,9 @@ size: boards tools $(addprefix kernel-without-d-,$(BOARDS)) ## sizes of every ke
 .PHONY: libkev
 libkev: ## the reader of captures as a library, for C and C++: build/libkev/ (docs/libkev.md)
 
+.PHONY: babeltrace2
+babeltrace2: ## babeltrace2's plugin that reads captures: build/babeltrace2/ (docs/python.md)
+
 PREFIX ?= /usr/local
 .PHONY: install
 install: host libkev $(addprefix installed-,$(BOARDS)) ## install kymo, libkev and the images for people below PREFIX (/usr/local), with DESTDIR before it

@@ -14,10 +14,11 @@ build="gcc libc6-dev binutils flex bison libdw-dev libelf-dev zlib1g-dev
     gcc-aarch64-linux-gnu picolibc-aarch64-linux-gnu
     qemu-system-arm"
 check="$build python3 libcmocka-dev clang-format-14 valgrind clang-14 libclang-rt-14-dev groff-base
-    gdb-multiarch g++ pkg-config chromium chromium-driver"
+    gdb-multiarch g++ pkg-config chromium chromium-driver
+    libbabeltrace2-dev babeltrace2 python3-bt2"
 gdb="$build gdb-multiarch"
 fuzz="$check"
-bench="$check babeltrace2"
+bench="$check"
 
 case ${1:-} in
 build) wanted=$build ;;
