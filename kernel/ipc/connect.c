@@ -4,7 +4,8 @@
  *
  * All connections of one process to one channel share a scoid, which identifies the client to the
  * server. It is never an fd or a side-channel id, and is not reused soon, so a server may call
- * ConnectDetach(scoid) after a DISCONNECT pulse as on QNX: it has no effect.
+ * ConnectDetach(scoid) after a DISCONNECT pulse as on QNX: it has no effect. One of these
+ * connections is in the tree of scoids; when it is closed, another one takes its place there.
  *
  * A connection brings the pulse that reports its end: COIDDEATH to the client if the server ends,
  * DISCONNECT to the server if the client closes it. Closed, it stays in the system's table, charged
@@ -32,7 +33,8 @@
 
 static TABLE_OF(struct connection, connections, CONFIG_CONNECTIONS);
 static struct pool pool;
-static uint32_t scoids; /* [k] number assigned so far */
+static struct trie by_scoid;     /* [k] the scoids in use */
+static uint32_t scoids_assigned; /* [k] */
 
 void connection_init(void)
 {
@@ -54,24 +56,28 @@ static struct connection *connect_sibling(const struct process *proc, const stru
     return NULL;
 }
 
-static bool scoid_used(int32_t scoid)
+/* Returns the key of an scoid in the tree. Scoids in use follow each other, so their highest bits
+ * are equal, and the tree would be deep; an odd factor spreads them, and keys stay unique. */
+static uint32_t scoid_key(int32_t scoid)
 {
-    for (unsigned i = 0; i < TABLE_ENTRIES(CONNECTIONS); i++) {
-        const struct connection *conn = &connections[i];
-        if (conn->scoid == scoid && (conn->proc || pulse_queued(&conn->notice))) {
-            return true;
-        }
-    }
-    return false;
+    return (uint32_t)scoid * 0x9e3779b1u;
+}
+
+struct connection *connection_by_scoid(int32_t scoid)
+{
+    struct trie_node *node = trie_find(&by_scoid, scoid_key(scoid));
+
+    kernel_assert(kernel_locked());
+    return node ? list_entry(node, struct connection, by_scoid) : NULL;
 }
 
 static int32_t new_scoid(void)
 {
     int32_t scoid;
     do { /* at most TABLE_ENTRIES(CONNECTIONS) are in use */
-        scoids++;
-        scoid = (int32_t)(SCOID_FLAG | (scoids & SCOID_MASK));
-    } while (scoids > SCOID_MASK && scoid_used(scoid));
+        scoids_assigned++;
+        scoid = (int32_t)(SCOID_FLAG | (scoids_assigned & SCOID_MASK));
+    } while (connection_by_scoid(scoid));
     return scoid;
 }
 
@@ -139,6 +145,10 @@ long ker_connect_attach(struct thread *self, const uintptr_t *args)
     conn->channel = ch;
     conn->coid = (int32_t)(base + (uint32_t)(slot - table));
     conn->scoid = other ? other->scoid : new_scoid();
+    conn->by_scoid.key = scoid_key(conn->scoid);
+    if (!other) {
+        trie_insert(&by_scoid, &conn->by_scoid);
+    }
     conn->flags = (uint32_t)args[4];
     list_push_back(&ch->connections, &conn->link);
     *slot = conn;
@@ -162,6 +172,9 @@ bool connection_fail_users(const struct connection *conn, int error, unsigned mo
 static void connect_free(struct connection *conn)
 {
     kernel_assert(!conn->proc && !pulse_queued(&conn->notice));
+    if (connection_by_scoid(conn->scoid) == conn) {
+        trie_remove(&by_scoid, &conn->by_scoid);
+    }
     process_refund(conn->payer, KYMO_LIMIT_CONNECTIONS, 1);
     pool_free(&pool, conn);
 }
@@ -215,7 +228,11 @@ static void connect_detach(struct connection *conn)
     }
     pulse_unqueue(&conn->notice); /* COIDDEATH */
     conn->proc = NULL;
-    if (ch && (ch->flags & _NTO_CHF_DISCONNECT) && !ch->proc->dying && !connect_sibling(proc, ch)) {
+    struct connection *other = ch ? connect_sibling(proc, ch) : NULL;
+    if (other && connection_by_scoid(conn->scoid) == conn) {
+        trie_replace(&by_scoid, &conn->by_scoid, &other->by_scoid);
+    }
+    if (ch && (ch->flags & _NTO_CHF_DISCONNECT) && !ch->proc->dying && !other) {
         trace_comm_snd_pulse_dis((uint32_t)conn->scoid, (uint32_t)ch->proc->pid);
         connect_notify(conn, ch, _PULSE_CODE_DISCONNECT, 0, conn->scoid);
     }

@@ -45,19 +45,9 @@ long ker_connect_server_info(struct thread *self, const uintptr_t *args)
 /* Returns the process of an scoid on one of the server's channels, or NULL. */
 static const struct process *client_of(const struct process *server, int32_t scoid)
 {
-    for (unsigned i = 0; i < CONFIG_CHANNELS_PER_PROCESS; i++) {
-        const struct channel *ch = server->channels[i];
-        if (!ch) {
-            continue;
-        }
-        list_for_each (pos, &ch->connections) {
-            const struct connection *conn = list_entry(pos, struct connection, link);
-            if (conn->scoid == scoid) {
-                return conn->proc;
-            }
-        }
-    }
-    return NULL;
+    const struct connection *conn = connection_by_scoid(scoid);
+
+    return conn && conn->channel && conn->channel->proc == server ? conn->proc : NULL;
 }
 
 long ker_connect_client_info(struct thread *self, const uintptr_t *args)

@@ -28,10 +28,12 @@ struct connection {
     struct process *proc;    /* [k] the owning client; NULL: closed or free */
     struct channel *channel; /* [k] NULL: the server is gone */
     int32_t coid, scoid;     /* [I] */
-    uint32_t flags;          /* [k] _NTO_COF_*, CONNECTION_* */
-    int32_t pid;             /* [I] the owner's, of which proc is NULL once this is closed */
-    struct payer payer;      /* [k] the owner; closed: the server, if it has room */
-    struct pulse notice;     /* [k] COIDDEATH while it is open; DISCONNECT when it is closed */
+    /* [k] in the tree of scoids, for all of proc to this channel: kernel/ipc/connect.c */
+    struct trie_node by_scoid;
+    uint32_t flags;      /* [k] _NTO_COF_*, CONNECTION_* */
+    int32_t pid;         /* [I] the owner's, of which proc is NULL once this is closed */
+    struct payer payer;  /* [k] the owner; closed: the server, if it has room */
+    struct pulse notice; /* [k] COIDDEATH while it is open; DISCONNECT when it is closed */
 };
 /* A pulse that a program sent, in the pool of these. */
 struct user_pulse {

@@ -220,6 +220,9 @@ void connection_init(void);
 /* Wakes at most so many threads that send through it, with an error. Returns whether none is
  * left. */
 bool connection_fail_users(const struct connection *conn, int error, unsigned most);
+/* Returns the connection that stands for an scoid: one of those that a client has to a channel, or
+ * the closed one whose DISCONNECT waits; NULL: none. */
+struct connection *connection_by_scoid(int32_t scoid);
 /* Its server's channel is gone. dead: so is the server. Sends the COIDDEATH pulse. */
 void connection_lost(struct connection *conn, bool dead);
 

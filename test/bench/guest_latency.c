@@ -76,8 +76,8 @@ static void fill_threads(void)
     }
 }
 
-/* Channels, connections to each, pulses in their queues, timers, names. */
-static void fill_ipc(void)
+/* Channels, connections to each and to the parent, pulses in their queues, timers, names. */
+static void fill_ipc(const struct _server_info *server)
 {
     const struct _itimer late = {UINT64_C(1) << 50, 0};
     struct sigevent event;
@@ -89,7 +89,9 @@ static void fill_ipc(void)
         snprintf(name, sizeof(name), "latency/%d/%d", ProcSelf(NULL, NULL), chid);
         NameAttach(name, chid);
     }
-    while (ConnectAttach(0, 0, 1, _NTO_SIDE_CHANNEL, 0) >= 0 || ConnectAttach(0, 0, 1, 0, 0) >= 0) {
+    while (ConnectAttach(0, 0, 1, _NTO_SIDE_CHANNEL, 0) >= 0) {
+    }
+    while (ConnectAttach(0, server->pid, server->chid, 0, 0) >= 0) {
     }
     SIGEV_PULSE_INIT(&event, own, SIGEV_PULSE_PRIO_INHERIT, 1, 0);
     while ((timer = TimerCreate(CLOCK_MONOTONIC, &event)) >= 0) {
@@ -112,8 +114,10 @@ static void fill_maps(void)
 static __attribute__((noreturn)) void fill(const char *then)
 {
     int to = name_open(FILLED, 0);
+    struct _server_info server;
 
-    fill_ipc();
+    ConnectServerInfo(0, to, &server);
+    fill_ipc(&server);
     fill_threads();
     fill_maps();
     MsgSend(to, NULL, 0, NULL, 0); /* returns when the parent lets it go on */
@@ -419,6 +423,14 @@ static int op_names(void)
     return NameLookup(SERVER, &found) < 0;
 }
 
+/* Nobody is this client: all that are there were looked at, if they were. */
+static int op_clients(void)
+{
+    struct _client_info info;
+
+    return ConnectClientInfo(0x3fffffff, &info, 0) == 0;
+}
+
 static int op_console(void)
 {
     static char text[CONSOLE_BYTES];
@@ -624,6 +636,7 @@ static const struct {
     {"broadcast", begin_broadcast, op_broadcast},
     {"join", NULL, op_join},
     {"names", NULL, op_names},
+    {"client_info", NULL, op_clients},
     {"console_write", NULL, op_console},
     {"image_read", NULL, op_image},
     {"info", NULL, op_info},

@@ -380,6 +380,33 @@ static void test_connections(void **state)
     assert_int_equal(CALL(client, CHANNEL_CREATE, 0x10000), -EINVAL);
 }
 
+/* The client behind an scoid is found until the last of its connections is closed, in whatever
+ * order that happens, and by its server alone. */
+static void test_client_info(void **state)
+{
+    (void)state;
+    uintptr_t pid = (uintptr_t)server->proc->pid;
+    struct thread *stranger = world_process(0, 10, DATA);
+    for (unsigned last = 0; last < 3; last++) {
+        long coids[3];
+        for (unsigned i = 0; i < 3; i++) {
+            coids[i] = CALL(stranger, CONNECT_ATTACH, 0, pid, 1, 0, 0);
+            assert_true(coids[i] >= 0);
+        }
+        assert_true(CALL(stranger, CONNECT_SERVER_INFO, 0, (uintptr_t)coids[0], AT(0)) >= 0);
+        const uintptr_t scoid =
+            (uintptr_t)((const struct _server_info *)world_at(stranger, AT(0)))->scoid;
+        for (unsigned i = 1; i <= 3; i++) {
+            assert_int_equal(CALL(server, CONNECT_CLIENT_INFO, scoid, AT(0), 0), 0);
+            const struct _client_info *who = world_at(server, AT(0));
+            assert_int_equal(who->pid, stranger->proc->pid);
+            assert_int_equal(CALL(client, CONNECT_CLIENT_INFO, scoid, AT(0), 0), -EINVAL);
+            assert_int_equal(CALL(stranger, CONNECT_DETACH, (uintptr_t)coids[(last + i) % 3]), 0);
+        }
+        assert_int_equal(CALL(server, CONNECT_CLIENT_INFO, scoid, AT(0), 0), -EINVAL);
+    }
+}
+
 /* ---- preemption points --------------------------------------------------------------- */
 
 static unsigned windows;
@@ -452,6 +479,7 @@ int main(void)
         CASE(test_server_thread_ends),
         CASE(test_timeouts),
         CASE(test_connections),
+        CASE(test_client_info),
         CASE(test_bad_senders),
         CASE(test_bad_receivers),
         cmocka_unit_test_setup_teardown(test_unblock, setup_unblock, world_teardown),
