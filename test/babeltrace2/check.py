@@ -130,6 +130,7 @@ def damaged(path, tmp):
 
 
 def main():
+    subprocess.run(["make", "-s", "babeltrace2", "build/kymo", "build/tools/mkcapture"], check=True)
     golden = ["test/golden/virt-a64.kev", "test/golden/mps2-an386.kev"]
     with tempfile.TemporaryDirectory() as tmp:
         for path in golden:
