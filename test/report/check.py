@@ -138,6 +138,14 @@ def hostile(folder):
 def interactions(b, page):
     ready(b, page)
     whole = b.run("return [view.from, view.to]")
+    few = "arrowsInSight() !== null && arrowsInSight().length <= 200"
+    b.run("showTimes(view.from, view.from + (view.to - view.from) / 500)")
+    ok("few arrows are drawn", b.run(f"return {few}"))
+    b.run("const one = report.loaded.arrows; const wide = new one.to.constructor(30000)"
+          ".fill((view.from + view.to) / 2); report.loaded.arrows = {...one, to: wide}; drawSoon()")
+    b.until("view.arrowsHidden", "no arrows where there are too many")
+    b.run("location.reload()")
+    ready(b, page)
     box = b.run("const r = document.getElementById('canvas').getBoundingClientRect();"
                 "return [r.x, r.y, r.width, r.height]")
     x, y = box[0] + 190 + (box[2] - 190) / 2, box[1] + 90

@@ -224,33 +224,54 @@ function drawGaps(context, gaps, y, height) {
 
 /* ---- arrows ------------------------------------------------------------------------ */
 
-const ARROWS_MOST = 600;
+const ARROWS_MOST = 200, ARROWS_ASKED = 20000;
 
-function drawArrows(context) {
-    const {arrows, tables} = report.loaded, n = arrows.to.length, threads = tables.threads.length;
-    const place = new Map(view.rows.map((row) => [row.key, row]));
+/* All arrows of the view that are in sight, or none: some of them would be taken for all. */
+function arrowsInSight() {
+    const {arrows} = report.loaded, n = arrows.to.length;
+    const place = new Map(view.rows.map((row) => [row.key, row])), found = [];
     const first = Math.max(0, rowAt(arrows.to, 0, n, view.from)), last = Math.min(n - 1, rowAt(arrows.to, 0, n, view.to) + 500);
-    view.arrowsHidden = last - first > ARROWS_MOST * 4;
-    if (view.arrowsHidden) {
-        return;
-    }
     const middle = (row) => AXIS - view.scroll + row.y + 8;
-    for (let i = first, drawn = 0; i <= last && drawn < ARROWS_MOST; i++) {
+    if (last - first > ARROWS_ASKED) {
+        return null;
+    }
+    for (let i = first; i <= last; i++) {
         const begin = arrows.to[i] - arrows.duration[i];
         const source = place.get(arrows.type[i] === 4 ? `cpu${arrows.source[i]}` : `t${arrows.source[i]}`);
         const target = place.get(`t${arrows.target[i]}`);
-        if (begin > view.to || arrows.to[i] < view.from || !source || !target || threads === 0) {
+        if (begin > view.to || arrows.to[i] < view.from || !source || !target) {
             continue;
         }
-        drawArrow(context, placeOf(begin), middle(source), placeOf(arrows.to[i]), middle(target), ARROW_COLOURS[arrows.type[i]]);
-        drawn++;
+        const y0 = middle(source), y1 = middle(target);
+        if (Math.max(y0, y1) >= AXIS && Math.min(y0, y1) <= view.height) {
+            found.push([placeOf(begin), y0, placeOf(arrows.to[i]), y1, ARROW_COLOURS[arrows.type[i]]]);
+        }
+        if (found.length > ARROWS_MOST) {
+            return null;
+        }
+    }
+    return found;
+}
+
+function drawArrows(context) {
+    const found = arrowsInSight();
+    view.arrowsHidden = found === null;
+    for (const arrow of found || []) {
+        drawArrow(context, ...arrow);
     }
 }
 
+/* On the axis, where it hides nothing that was recorded. */
+function drawArrowsHint(context) {
+    const x = view.width - 126;
+    context.font = font(11);
+    context.fillStyle = palette.panel;
+    context.fillRect(x - 6, 2, 126, AXIS - 8);
+    context.fillStyle = palette.dim;
+    context.fillText("zoom in for arrows", x, AXIS - 8);
+}
+
 function drawArrow(context, x0, y0, x1, y1, colour) {
-    if (Math.max(y0, y1) < AXIS || Math.min(y0, y1) > view.height) {
-        return;
-    }
     context.strokeStyle = context.fillStyle = colour;
     context.lineWidth = 1.4;
     context.beginPath();
@@ -381,6 +402,9 @@ function draw() {
     context.rect(GUTTER, 0, plotWidth(), height);
     context.clip();
     drawMarksOfView(context);
+    if (view.showArrows && view.arrowsHidden) {
+        drawArrowsHint(context);
+    }
     context.restore();
     drawScroll(context);
     drawOverview();
