@@ -189,6 +189,12 @@ def interactions(b, page):
         b.until(script, what)
         ok(what, True)
     b.keys("Escape")
+    # The worker answers in order, so what the panel asked for first is answered by then.
+    b.run("bookmarks = []; setCursor((view.from + view.to) / 2); addBookmark();"
+          "return ask('around', {time: 0, filter: {}, before: 1, after: 1})"
+          ".then(() => new Promise((done) => setTimeout(done)))")
+    ok("a late answer does not replace the bookmarks", b.run(
+        "return document.querySelectorAll('#bookmarks button').length") == 2)
     b.keys("/")
     b.keys(*"MSG_SENDV")
     b.keys("Enter")

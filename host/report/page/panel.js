@@ -139,6 +139,7 @@ function rangeParts() {
 }
 
 function showSummary() {
+    panelTurn++; /* the answer to what was asked for before is not shown any more */
     const {tables} = report.loaded, pairs = [["events", countText(tables.events)],
         ["length", durationText(tables.last - tables.first)], ["CPUs", tables.cpus]];
     for (const [name, key] of [["board", "board"], ["processor", "processor"], ["image", "image"], ["release", "release"],
