@@ -1,0 +1,136 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Every command that reads a capture gets damaged ones: every_command.py KYMO MKCAPTURE FOLDER [ROUNDS]
+
+Made and golden captures, damaged at random as cut_damage.py damages them. Each round takes one and
+runs one form of each command on it, with and without --recover. A command ends with status 0 or 1,
+reports why it ends with 1, and does not crash or hang (KYMO is the one with the sanitizers); what it
+calls JSON is JSON. A command of `kymo --help` that is in neither list below fails the suite, so a new
+one can't be left out. Prints the seed; SEED=n repeats."""
+import glob
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import patience  # noqa: E402
+from cut_damage import DAMAGES  # noqa: E402
+from kev_file import Capture  # noqa: E402
+
+# FILE is the capture, OUT a file that is not there. A form whose first word is "json" prints one
+# JSON value, "lines" one a line; "" is text. --recover is added where the command has it.
+FORMS = {
+    "print": ["", "-n", "--names --time s", "--style 7 -v", "lines --json", "--csv"],
+    "stat": ["", "--all", "json --json"],
+    "why": ["--slowest 3", "--waits 3", "lines --json --slowest 3", "lines --json --waits 2 --all"],
+    "dtrace": ["-qn sched:::on-cpu{@[execname,cpu]=count();} -r", "-ln sched::: -r", "-r",
+               "-qn msg:::send{self->t=timestamp;}msg:::reply/self->t/{@=quantize(timestamp-self->t);} -r"],
+    "cut": ["-o OUT", "--from 1ms -o OUT", "--class thread,comm -o OUT"],
+    "export": ["--csv", "lines --jsonl", "--csv --class comm", "lines --jsonl --from 1ms"],
+    "symbols": ["", "lines --json"],
+    "assert": ["--no-loss", "--message 1ms --inversion 1us", "lines --json --no-loss --message 1us",
+               "--junit OUT --deadline 1 2 1ms"],
+    "report": ["-o OUT"],
+}
+NO_CAPTURE = {"run", "top", "console", "capture", "collect", "extract", "link", "help"}
+WITHOUT_RECOVER = {"dtrace", "assert"}
+
+
+class Failed(Exception):
+    """What is wrong with a command."""
+
+
+def commands(kymo):
+    shown = subprocess.run([kymo, "--help"], capture_output=True, text=True, check=True).stdout
+    return set(re.findall(r"^  ([a-z]+) {2,}\S", shown, re.M))
+
+
+def made(rng, mkcapture, path):
+    kinds = [kind for kind in ("old", "swapped", "lossy") if rng.random() < 0.3]
+    command = [mkcapture, path, str(rng.choice([1, 2, 4, 8])), str(rng.choice([0, 40, 1500])),
+               str(rng.randrange(1 << 30)), *kinds]
+    subprocess.run(command, check=True, timeout=patience.seconds(60))
+    return path
+
+
+def damaged(rng, capture):
+    data = bytearray(capture.data)
+    for damage in rng.sample(DAMAGES, rng.choice([0, 1, 1, 2])):
+        data = damage(rng, capture, data) if capture.groups and len(data) > capture.slots + 64 else data
+    return data
+
+
+def check_json(form, text):
+    try:
+        for line in [text] if form == "json" else text.splitlines():
+            json.loads(line)
+    except ValueError as e:
+        raise Failed(f"prints no JSON: {e}: {text[:200]}") from None
+
+
+def one(kymo, rng, name, path, out):
+    words = rng.choice(FORMS[name]).split()
+    form = words.pop(0) if words and words[0] in ("json", "lines") else ""
+    if os.path.exists(out):
+        os.unlink(out)
+    command = [kymo, name, *(out if word == "OUT" else word for word in words)]
+    if name not in WITHOUT_RECOVER and rng.random() < 0.6:
+        command.insert(2, "--recover")
+    try:
+        done = subprocess.run([*command, path], capture_output=True, check=False,
+                              stdin=subprocess.DEVNULL, timeout=patience.seconds(60))
+    except subprocess.TimeoutExpired:
+        raise Failed(" ".join(command) + " hangs") from None
+    said = done.stderr.decode(errors="replace")
+    try:
+        if done.returncode not in (0, 1) or "Sanitizer" in said or "runtime error" in said:
+            raise Failed(f"status {done.returncode}")
+        if done.returncode == 1 and not said and name not in ("assert", "symbols"):
+            raise Failed("status 1 and no message")
+        if form and done.returncode == 0:
+            check_json(form, done.stdout.decode())
+    except Failed as why:
+        raise Failed(f"{' '.join(command)} {path}: {why}: {said[:2000]}") from None
+    return done.returncode == 0 or (name == "symbols" and done.stdout != b"")
+
+
+def main(kymo, mkcapture, folder, rounds="30"):
+    seed = int(os.environ.get("SEED", random.randrange(1 << 32)))
+    rng = random.Random(seed)
+    print(f"SEED={seed}")
+    unknown = commands(kymo) - NO_CAPTURE - set(FORMS)
+    if unknown:
+        print(f"FAILED: kymo {min(unknown)}: say here whether it reads a capture, and how")
+        return 1
+    folder = os.path.join(folder, "every-command")
+    os.makedirs(folder, exist_ok=True)
+    bad, out = os.path.join(folder, "bad.kev"), os.path.join(folder, "out")
+    golden = sorted(glob.glob("test/golden/*.kev"))
+    began, good = time.monotonic(), dict.fromkeys(FORMS, 0)
+    for i in range(int(rounds)):
+        path = rng.choice(golden) if rng.random() < 0.3 else made(rng, mkcapture, f"{folder}/sound.kev")
+        with open(bad, "wb") as file:
+            file.write(damaged(rng, Capture(path)))
+        for name in FORMS:
+            try:
+                good[name] += one(kymo, rng, name, bad, out)
+            except Failed as why:
+                print(f"FAILED: {why}\nround {i}; {bad} stays")
+                return 1
+        if sys.stderr.isatty():
+            print(f"\r{i + 1} of {rounds}, {time.monotonic() - began:.0f} s", end="", file=sys.stderr)
+    never = [name for name, count in good.items() if count == 0]
+    if never:
+        print(f"FAILED: kymo {never[0]} has taken no capture: {rounds} rounds")
+        return 1
+    print(f"{len(FORMS)} passed, 0 failed")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
