@@ -13,6 +13,7 @@
 #include <dirent.h>
 
 #include "host/collect/collect.h"
+#include "host/json_text.h"
 #include "host/kymo.h"
 #include "host/name.h"
 
@@ -47,21 +48,14 @@ bool index_name(const char *word, char name[COLLECT_NAME], const char **target)
 }
 
 /* Text in JSON: names of files hold what kymo_plain_name() leaves, a target's words none. */
-static size_t json_text(char *to, size_t room, const char *text)
+static void json_text(char *to, size_t room, const char *text)
 {
     size_t n = 0;
 
-    for (; *text != '\0' && n + 7 < room; text++) {
-        unsigned char c = (unsigned char)*text;
-
-        if (c < ' ' || c >= 0x7f || c == '"' || c == '\\') {
-            n += (size_t)snprintf(to + n, room - n, "\\u%04x", c);
-        } else {
-            to[n++] = (char)c;
-        }
+    for (; *text != '\0' && n + JSON_CHAR_MOST < room; text++) {
+        n += json_char(to + n, (unsigned char)*text);
     }
     to[n] = '\0';
-    return n;
 }
 
 void index_put(struct collect *collect, const struct device *device, const char *what,

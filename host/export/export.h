@@ -55,12 +55,7 @@ struct export_format {
 
 extern const struct export_format export_csv, export_jsonl;
 
-/* text.c. A text as a JSON string, with its quotes; a byte that is not printable ASCII is
- * \u00XX. */
-void export_json_bytes(struct out *out, const char *text, size_t length);
-/* The same; NULL is null. */
-void export_json_text(struct out *out, const char *text);
-/* ,"name": and a value; `name` is a constant. */
+/* text.c: ,"name": and a value; `name` is a constant. */
 void export_json_member(struct out *out, const char *name, const char *text);
 void export_json_number(struct out *out, const char *name, int64_t value);
 /* Likewise, but null if the value is `unknown`. */

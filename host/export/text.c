@@ -4,35 +4,6 @@
  */
 #include "host/export/export.h"
 
-void export_json_bytes(struct out *out, const char *text, size_t length)
-{
-    out_char(out, '"');
-    for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)text[i];
-
-        if (c == '"' || c == '\\') {
-            out_char(out, '\\');
-            out_char(out, (char)c);
-        } else if (c >= ' ' && c < 0x7f) {
-            out_char(out, (char)c);
-        } else {
-            out_str(out, "\\u00");
-            out_char(out, "0123456789abcdef"[c >> 4]);
-            out_char(out, "0123456789abcdef"[c & 15]);
-        }
-    }
-    out_char(out, '"');
-}
-
-void export_json_text(struct out *out, const char *text)
-{
-    if (text == NULL) {
-        out_str(out, "null");
-    } else {
-        export_json_bytes(out, text, strlen(text));
-    }
-}
-
 static void member_name(struct out *out, const char *name)
 {
     out_str(out, ",\"");
@@ -43,7 +14,7 @@ static void member_name(struct out *out, const char *name)
 void export_json_member(struct out *out, const char *name, const char *text)
 {
     member_name(out, name);
-    export_json_text(out, text);
+    out_json_text(out, text);
 }
 
 void export_json_number(struct out *out, const char *name, int64_t value)
@@ -71,10 +42,10 @@ void export_json_args(struct out *out, struct kev_capture *capture)
         if (i > 0) {
             out_char(out, ',');
         }
-        export_json_text(out, value->name);
+        out_json_text(out, value->name);
         out_char(out, ':');
         if (value->type == KEV_VALUE_TEXT || value->type == KEV_VALUE_BYTES) {
-            export_json_bytes(out, value->text, value->length);
+            out_json(out, value->text, value->length);
         } else if (value->type == KEV_VALUE_SIGNED) {
             out_i64(out, value->integer);
         } else if (value->type == KEV_VALUE_ADDRESS || value->bits > 32) {

@@ -8,35 +8,6 @@
  */
 #include "host/print/row.h"
 
-static void json_bytes(struct out *out, const char *text, size_t len)
-{
-    out_char(out, '"');
-    for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char)text[i];
-
-        if (c == '"' || c == '\\') {
-            out_char(out, '\\');
-            out_char(out, (char)c);
-        } else if (c >= ' ' && c < 0x7f) {
-            out_char(out, (char)c);
-        } else {
-            out_str(out, "\\u00");
-            out_char(out, "0123456789abcdef"[c >> 4]);
-            out_char(out, "0123456789abcdef"[c & 15]);
-        }
-    }
-    out_char(out, '"');
-}
-
-static void json_text(struct out *out, const char *text)
-{
-    if (text == NULL) {
-        out_str(out, "null");
-    } else {
-        json_bytes(out, text, strlen(text));
-    }
-}
-
 static void json_id(struct out *out, bool known, int32_t value)
 {
     if (known) {
@@ -57,7 +28,7 @@ static void json_args(struct out *out, const struct record *record, const struct
 {
     if (record->args == RECORD_TEXT) {
         out_str(out, "\"str\":");
-        json_bytes(out, (const char *)event->words, record->text_len);
+        out_json(out, (const char *)event->words, record->text_len);
     }
     for (unsigned i = 0; record->args == RECORD_WORDS && i < event->nwords; i++) {
         out_str(out, i == 0 ? "\"d" : ",\"d");
@@ -68,11 +39,11 @@ static void json_args(struct out *out, const struct record *record, const struct
     for (unsigned i = 0; record->args == RECORD_FIELDS && i < record->nfields; i++) {
         const struct kev_field *field = &record->fields[i];
         out_str(out, i == 0 ? "" : ",");
-        json_text(out, field->arg->name);
+        out_json_text(out, field->arg->name);
         out_char(out, ':');
         switch (field->arg->type) {
         case 'N':
-            json_bytes(out, field->text, field->len);
+            out_json(out, field->text, field->len);
             break;
         case 'D':
         case 'E':
@@ -104,9 +75,9 @@ void json_event(struct out *out, const struct kev *kev, const struct kev_event *
     out_str(out, ",\"cpu\":");
     out_u64(out, event->cpu);
     out_str(out, ",\"class\":");
-    json_text(out, row.record.class);
+    out_json_text(out, row.record.class);
     out_str(out, ",\"event\":");
-    json_text(out, row.record.event);
+    out_json_text(out, row.record.event);
     out_str(out, ",\"number\":");
     out_u64(out, row.record.number);
     out_str(out, ",\"pid\":");
@@ -114,9 +85,9 @@ void json_event(struct out *out, const struct kev *kev, const struct kev_event *
     out_str(out, ",\"tid\":");
     json_id(out, owner->known, owner->tid);
     out_str(out, ",\"process\":");
-    json_text(out, row.process);
+    out_json_text(out, row.process);
     out_str(out, ",\"thread\":");
-    json_text(out, row.thread);
+    out_json_text(out, row.thread);
     out_str(out,
             event->injected ? ",\"injected\":true,\"args\":{" : ",\"injected\":false,\"args\":{");
     json_args(out, &row.record, event);

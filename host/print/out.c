@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "host/json_text.h"
 #include "host/print/out.h"
 
 static void write_all(struct out *out, const char *bytes, size_t len)
@@ -107,4 +108,23 @@ void out_seconds(struct out *out, int64_t ns)
     }
     fraction[0] = '.';
     out_bytes(out, fraction, sizeof(fraction));
+}
+
+void out_json(struct out *out, const char *text, size_t len)
+{
+    out_char(out, '"');
+    for (size_t i = 0; i < len; i++) {
+        out_room(out);
+        out->used += json_char(out->bytes + out->used, (unsigned char)text[i]);
+    }
+    out_char(out, '"');
+}
+
+void out_json_text(struct out *out, const char *text)
+{
+    if (text == NULL) {
+        out_str(out, "null");
+    } else {
+        out_json(out, text, strlen(text));
+    }
 }

@@ -29,6 +29,9 @@ void out_i64(struct out *out, int64_t value);
 void out_seconds(struct out *out, int64_t ns);
 /* Prints a string of the capture: a byte that is not printable ASCII as \xNN. */
 void out_text(struct out *out, const char *text, size_t len);
+/* Prints a string of the capture in JSON, with its quotes (host/json_text.h); NULL is null. */
+void out_json(struct out *out, const char *text, size_t len);
+void out_json_text(struct out *out, const char *text);
 void out_pad(struct out *out, size_t n);
 
 static inline void out_room(struct out *out)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/json_text.h"
 #include "host/stat/stat.h"
 
 static uint64_t ns(const struct stat *stat, uint64_t cycles)
@@ -22,27 +23,10 @@ static uint64_t at_ns(const struct stat *stat, uint64_t time)
     return ns(stat, time > stat->first ? time - stat->first : 0);
 }
 
-static void string(FILE *to, const char *text)
-{
-    fputc('"', to);
-    for (; *text != '\0'; text++) {
-        unsigned char c = (unsigned char)*text;
-
-        if (c == '"' || c == '\\') {
-            fprintf(to, "\\%c", c);
-        } else if (c < ' ' || c >= 0x7f) {
-            fprintf(to, "\\u%04x", c);
-        } else {
-            fputc(c, to);
-        }
-    }
-    fputc('"', to);
-}
-
 static void key_string(FILE *to, const char *key, const char *text)
 {
     fprintf(to, "\"%s\":", key);
-    string(to, text == NULL ? "" : text);
+    json_put(to, text == NULL ? "" : text);
 }
 
 static void date(FILE *to, const struct stat *stat, const char *key, const char *attribute)
@@ -112,7 +96,7 @@ static void show_recorded(FILE *to, struct stat *stat)
     for (unsigned i = 0; i < info->nattrs; i++) {
         if (strncmp(info->attrs[i].key, "FILTER_", 7) == 0) {
             fputs(comma, to);
-            string(to, info->attrs[i].value);
+            json_put(to, info->attrs[i].value);
             comma = ",";
         }
     }
@@ -135,7 +119,7 @@ static void show_classes(FILE *to, struct stat *stat)
     for (unsigned class = 0; class < KEV_CLASSES; class ++) {
         if (stat->by_class[class] > 0) {
             fputs(comma, to);
-            string(to, kev_class_name(class));
+            json_put(to, kev_class_name(class));
             fprintf(to, ":%" PRIu64, stat->by_class[class]);
             comma = ",";
         }
@@ -203,7 +187,7 @@ static void show_thread(FILE *to, struct stat *stat, const struct thread *thread
 
         if (time > 0 && name != NULL && (!idle || i == STATE_RUNNING)) {
             fputs(comma, to);
-            string(to, strncmp(name, "TH", 2) == 0 ? name + 2 : name);
+            json_put(to, strncmp(name, "TH", 2) == 0 ? name + 2 : name);
             fprintf(to, ":%" PRIu64, ns(stat, time));
             comma = ",";
         }

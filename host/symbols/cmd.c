@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/json_text.h"
 #include "host/kymo.h"
 #include "host/reader/kev.h"
 #include "host/remote/elf_id.h"
@@ -168,23 +169,7 @@ static bool texts_read(struct kev *kev, struct symbols *symbols)
 static void json_text(const char *key, const char *text)
 {
     printf("\"%s\":", key);
-    if (text == NULL || *text == '\0') {
-        printf("null");
-        return;
-    }
-    putchar('"');
-    for (; *text != '\0'; text++) {
-        unsigned char c = (unsigned char)*text;
-
-        if (c == '"' || c == '\\') {
-            printf("\\%c", c);
-        } else if (c < ' ' || c >= 0x7f) {
-            printf("\\u%04x", c);
-        } else {
-            putchar(c);
-        }
-    }
-    putchar('"');
+    json_put(stdout, text == NULL || *text == '\0' ? NULL : text);
 }
 
 /* A text of the capture in a column: no byte of it reaches the terminal as a control. */

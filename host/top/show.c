@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/json_text.h"
 #include "host/top/top.h"
 
 static bool is_idle(const struct top_frame *frame, const struct top_row *row)
@@ -142,23 +143,6 @@ void top_show(FILE *to, const struct top_frame *frame, const struct top_style *s
     }
 }
 
-static void put_json_text(FILE *to, const char *text)
-{
-    putc('"', to);
-    for (; *text != '\0'; text++) {
-        unsigned char c = (unsigned char)*text;
-
-        if (c == '"' || c == '\\') {
-            fprintf(to, "\\%c", c);
-        } else if (c < ' ' || c >= 0x7f) {
-            fprintf(to, "\\u%04x", c);
-        } else {
-            putc(c, to);
-        }
-    }
-    putc('"', to);
-}
-
 void top_show_json(FILE *to, const struct top_frame *frame, const struct top_style *style)
 {
     fprintf(to, "{\"at_ns\":%" PRIu64 ",\"span_ns\":%" PRIu64 ",\"cpus\":%u,\"idle_ns\":[",
@@ -179,7 +163,7 @@ void top_show_json(FILE *to, const struct top_frame *frame, const struct top_sty
                 "%s{\"pid\":%" PRId32 ",\"tid\":%" PRId32 ",\"cpu_ns\":%" PRIu64
                 ",\"switches\":%" PRIu64 ",\"messages\":%" PRIu64 ",\"process\":",
                 shown++ > 0 ? "," : "", row->pid, row->tid, row->cpu_ns, row->runs, row->sent);
-        put_json_text(to, row->name);
+        json_put(to, row->name);
         putc('}', to);
     }
     fprintf(to, "]}\n");

@@ -7,24 +7,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "host/json_text.h"
 #include "host/why/why.h"
-
-static void string_put(const char *text)
-{
-    putchar('"');
-    for (; *text != '\0'; text++) {
-        unsigned char c = (unsigned char)*text;
-
-        if (c == '"' || c == '\\') {
-            printf("\\%c", c);
-        } else if (c < ' ' || c >= 0x7f) {
-            printf("\\u%04x", c);
-        } else {
-            putchar(c);
-        }
-    }
-    putchar('"');
-}
 
 static void thread_put(const struct timeline *timeline, const char *key, uint32_t index)
 {
@@ -37,9 +21,9 @@ static void thread_put(const struct timeline *timeline, const char *key, uint32_
     }
     thread = &timeline->threads[index];
     printf("{\"pid\":%" PRId32 ",\"tid\":%" PRId32 ",\"process\":", thread->pid, thread->tid);
-    string_put(thread->process == NULL ? "" : thread->process);
+    json_put(stdout, thread->process == NULL ? "" : thread->process);
     printf(",\"name\":");
-    string_put(thread->name == NULL ? "" : thread->name);
+    json_put(stdout, thread->name == NULL ? "" : thread->name);
     printf("}");
 }
 

@@ -74,7 +74,7 @@ static unsigned put_action(struct consumer *c, const struct epid_info *info, uin
         fputs(",\"aggregations\":[", out);
         for (unsigned k = 0; k < f->naggregations; k++) {
             fputs(k ? "," : "", out);
-            json_text(out, consumer_aggregation(c, f->aggregations[k])->info->name);
+            json_put(out, consumer_aggregation(c, f->aggregations[k])->info->name);
         }
         putc(']', out);
     }
@@ -86,7 +86,7 @@ static unsigned put_action(struct consumer *c, const struct epid_info *info, uin
     char *text = r->kind == DTRACE_ACT_PRINTF ? libact_format(c, f, values, n, &size) : NULL;
     if (text) {
         fputs(",\"text\":", out);
-        json_bytes(out, text, size);
+        json_put_bytes(out, text, size);
     }
     free(text);
     putc('}', out);

@@ -9,27 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void json_bytes(FILE *out, const char *text, size_t n)
-{
-    putc('"', out);
-    for (size_t i = 0; i < n; i++) {
-        unsigned char ch = (unsigned char)text[i];
-        if (ch == '"' || ch == '\\') {
-            fprintf(out, "\\%c", ch);
-        } else if (ch < 0x20 || ch >= 0x7f) {
-            fprintf(out, "\\u%04x", ch);
-        } else {
-            putc(ch, out);
-        }
-    }
-    putc('"', out);
-}
-
-void json_text(FILE *out, const char *text)
-{
-    json_bytes(out, text, strlen(text));
-}
-
 void json_hex(FILE *out, const uint8_t *data, uint32_t size)
 {
     putc('"', out);
@@ -52,7 +31,7 @@ static void put_members(FILE *out, const struct dt_type *t, const uint8_t *data,
         }
         fputs(*any ? "," : "", out);
         *any = true;
-        json_text(out, m->name);
+        json_put(out, m->name);
         putc(':', out);
         if (!datum_is_bit_field(type)) {
             json_value(out, at, (uint32_t)type->size, type);
@@ -75,7 +54,7 @@ void json_value(FILE *out, const uint8_t *data, uint32_t size, const struct dt_t
     bool any = false;
 
     if (t && dt_type_is_string_like(t) && t->kind != DT_TYPE_POINTER) {
-        json_bytes(out, (const char *)data, strnlen((const char *)data, size));
+        json_put_bytes(out, (const char *)data, strnlen((const char *)data, size));
     } else if (t && dt_type_is_struct(t) && t->size == size) {
         putc('{', out);
         put_members(out, t, data, &any);
@@ -108,7 +87,7 @@ static void put_frames(const struct printer *p, const uint8_t *data, uint32_t n,
     for (uint32_t i = 0; !stack_ends(data, i, n); i++) {
         symbol_text(p, datum_unsigned(data + 8 * i, 8), owner, text, sizeof(text));
         fputs(i ? "," : "", p->out);
-        json_text(p->out, text);
+        json_put(p->out, text);
     }
     putc(']', p->out);
 }
@@ -128,22 +107,22 @@ void json_datum(const struct printer *p, const struct dtrace_recdesc *r, const u
         break;
     case DTRACE_ACT_SYM:
         symbol_text(p, datum_unsigned(data, 8), OF_KERNEL, text, sizeof(text));
-        json_text(p->out, text);
+        json_put(p->out, text);
         break;
     case DTRACE_ACT_MOD:
         module_text(p, datum_unsigned(data, 8), OF_KERNEL, text, sizeof(text));
-        json_text(p->out, text);
+        json_put(p->out, text);
         break;
     case DTRACE_ACT_USYM:
     case DTRACE_ACT_UADDR:
         symbol_text(p, datum_unsigned(data + 8, 8), (address_owner)datum_unsigned(data, 8), text,
                     sizeof(text));
-        json_text(p->out, text);
+        json_put(p->out, text);
         break;
     case DTRACE_ACT_UMOD:
         module_text(p, datum_unsigned(data + 8, 8), (address_owner)datum_unsigned(data, 8), text,
                     sizeof(text));
-        json_text(p->out, text);
+        json_put(p->out, text);
         break;
     default:
         json_value(p->out, data, r->size, dt_session_datum_type(p->session, r->uarg));
@@ -188,7 +167,7 @@ void json_aggregation(const struct printer *p, struct aggregation *a)
     struct agg_row **rows = agg_join(&a, 1, &p->style, &n);
 
     fputs("{\"aggregation\":", p->out);
-    json_text(p->out, a->info->name);
+    json_put(p->out, a->info->name);
     fprintf(p->out, ",\"function\":\"%s\",\"rows\":[",
             functions[a->info->function - DTRACE_AGG_COUNT]);
     for (size_t i = 0; i < n; i++) {

@@ -10,6 +10,7 @@
 #include "host/dt/dt.h"
 #include "host/dt/printf.h"
 #include "host/dtrace/aggregation/aggregation.h"
+#include "host/json_text.h"
 
 struct printer {
     FILE *out;
@@ -113,9 +114,6 @@ void print_pack(const struct printer *, const struct aggregation *, struct agg_r
 
 /* ---- JSON (json.c) ------------------------------------------------------------------ */
 
-/* Bytes as a string; those that are not printable ASCII as \u00XX. */
-void json_bytes(FILE *, const char *text, size_t n);
-void json_text(FILE *, const char *text);
 /* Bytes without a better form: a string of hexadecimal digits. */
 void json_hex(FILE *, const uint8_t *data, uint32_t size);
 /* A number, a string, an object for a struct, an array. type NULL: by size. */
