@@ -25,6 +25,7 @@ static const char export_help[] =
     "\n"
     "  --csv          RFC 4180, with a line of names first\n"
     "  --jsonl        one JSON object a line\n"
+    "  --chrome       Chrome's trace event JSON, for chrome://tracing and ui.perfetto.dev\n"
     "\n"
     "  -o OUT         write to a file instead of to standard output\n"
     "  --force        with -o: replace even a capture\n"
@@ -33,7 +34,7 @@ static const char export_help[] =
     "  -h, --help     print this text\n";
 
 /* A format is added here, in the help above and in docs/export.md. */
-static const struct export_format *const formats[] = {&export_csv, &export_jsonl};
+static const struct export_format *const formats[] = {&export_csv, &export_jsonl, &export_chrome};
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))
 
 /* ---- options ----------------------------------------------------------------------- */
@@ -69,6 +70,10 @@ static void options_make(struct command *command)
 static int selection_use(struct command *command, int option, const char *value)
 {
     int status = kymo_select_option(&command->select, "export", option, value);
+
+    command->export.partial |= option == SELECT_CPU || option == SELECT_EVENT ||
+                               option == SELECT_PID || option == SELECT_TID ||
+                               option == SELECT_NAME;
 
     for (unsigned i = 0; status == KYMO_OK && i < COMMON; i++) {
         if (common_options[i].val == option &&

@@ -25,6 +25,8 @@ struct export
     const char *input;
     const char *path; /* of the output, as it was given; "-": standard output */
     bool force, recover;
+    bool
+        partial; /* the selection takes single events, CPUs or threads: what is between is unknown */
     const struct export_format *format;
     struct kev_capture *capture; /* open; names and lives are learned */
     const struct kev_facts *facts;
@@ -53,7 +55,7 @@ struct export_format {
     void (*discard)(struct export *);
 };
 
-extern const struct export_format export_csv, export_jsonl;
+extern const struct export_format export_csv, export_jsonl, export_chrome;
 
 /* text.c: ,"name": and a value; `name` is a constant. */
 void export_json_member(struct out *out, const char *name, const char *text);

@@ -34,43 +34,49 @@ static void turn_add(struct make *make, int64_t ns, unsigned cpu, bool covered)
     }
 }
 
-/* The filters that the header tells of (docs/format.md, "What was recorded"). */
-static void filters_read(struct make *make)
+void timeline_filters(const struct kev_capture *capture, struct timeline_filters *filters)
 {
-    struct timeline *timeline = make->timeline;
     const char *key, *value;
-    bool stated = false, gate = false, set = false;
 
-    for (unsigned i = 0; kev_capture_attribute_at(timeline->capture, i, &key, &value); i++) {
+    *filters = (struct timeline_filters){.gate = false};
+    for (unsigned i = 0; kev_capture_attribute_at(capture, i, &key, &value); i++) {
         if (strncmp(key, "FILTER_", 7) != 0) {
             continue;
         }
-        stated |= strncmp(value, "unknown", 7) != 0;
-        gate |= strncmp(value, "gate", 4) == 0;
-        set |= strcmp(value, "set by applications") == 0;
+        filters->stated |= strncmp(value, "unknown", 7) != 0;
+        filters->gate |= strncmp(value, "gate", 4) == 0;
+        filters->set |= strcmp(value, "set by applications") == 0;
         if (strncmp(value, "all classes without", 19) == 0) {
-            make->no_threads |= strstr(value, " THREAD") != NULL;
-            make->no_interrupts |= strstr(value, " INT") != NULL;
-            make->no_calls |= strstr(value, " KERCALL") != NULL;
-            make->no_messages |= strstr(value, " COMM") != NULL;
+            filters->no_threads |= strstr(value, " THREAD") != NULL;
+            filters->no_interrupts |= strstr(value, " INT") != NULL;
+            filters->no_calls |= strstr(value, " KERCALL") != NULL;
+            filters->no_messages |= strstr(value, " COMM") != NULL;
         }
     }
-    make->no_threads |= gate;
-    if (gate) {
+    filters->no_threads |= filters->gate;
+}
+
+static void filters_read(struct make *make)
+{
+    struct timeline *timeline = make->timeline;
+    struct timeline_filters *filters = &make->filters;
+
+    timeline_filters(timeline->capture, filters);
+    if (filters->gate) {
         timeline->doubt = "a D program decided which events were recorded: what threads did is "
                           "unknown";
-    } else if (make->no_threads) {
+    } else if (filters->no_threads) {
         timeline->doubt = "THREAD events were not recorded: what threads did is unknown";
-    } else if (make->no_interrupts) {
+    } else if (filters->no_interrupts) {
         timeline->doubt = "INT events were not recorded: what interrupts began is unknown";
-    } else if (make->no_messages) {
+    } else if (filters->no_messages) {
         timeline->doubt = "COMM events were not recorded: messages are unknown";
-    } else if (set) {
+    } else if (filters->set) {
         timeline->doubt = "applications set the filters: all of it holds if THREAD, COMM and INT "
                           "were recorded";
     } else if (!kev_capture_facts(timeline->capture)->is_kymo) {
         timeline->doubt = "another kernel's capture: events that are missing go unnoticed";
-    } else if (!stated) {
+    } else if (!filters->stated) {
         timeline->doubt = "the header does not say what was recorded: all of it holds if all was";
     }
 }
@@ -84,13 +90,13 @@ bool cover_find(struct make *make)
         int64_t from = KEV_EVER, to = KEV_NEVER;
         unsigned n = 0;
 
-        while (!make->no_threads && facts->is_kymo &&
+        while (!make->filters.no_threads && facts->is_kymo &&
                kev_capture_covered(make->timeline->capture, cpu, n, &from, &to)) {
             turn_add(make, from, cpu, true);
             turn_add(make, to, cpu, false);
             n++;
         }
-        if (!facts->is_kymo && !make->no_threads) {
+        if (!facts->is_kymo && !make->filters.no_threads) {
             turn_add(make, from, cpu, true);
         }
         /* A capture that does not name its board does not say which CPUs there are. */

@@ -67,7 +67,7 @@ struct make {
     uint32_t *chain, chain_room; /* of messages that were not received, by bucket */
     uint32_t *buckets;
     bool begun;                                            /* an event has come */
-    bool no_threads, no_interrupts, no_messages, no_calls; /* not recorded */
+    struct timeline_filters filters;
     bool failed; /* no memory, or too many entries: fault says */
 };
 

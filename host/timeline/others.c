@@ -31,7 +31,7 @@ static bool is_interrupts(const struct make *make, unsigned on, uint32_t thread)
     const struct make_cpu *cpu = &make->cpus[on];
     uint32_t open = make->threads[thread].open;
     unsigned was = open == TIMELINE_NONE ? TIMELINE_UNKNOWN : make->timeline->spans[open].state;
-    bool calls = make->no_calls ||
+    bool calls = make->filters.no_calls ||
                  (cpu->current != TIMELINE_NONE && !make->timeline->threads[cpu->current].idle &&
                   make->threads[cpu->current].call != TIMELINE_NONE);
 
@@ -329,8 +329,7 @@ static void call_begin(struct make *make, const struct kev_item *item, uint32_t 
     of->call_epoch = make->epoch;
 }
 
-/* Commands of TraceEvent() that hide THREAD, COMM or INT events from here on. */
-static bool call_hides(const uint32_t *words, unsigned nwords, bool wide)
+bool timeline_hides(const uint32_t *words, unsigned nwords, bool wide)
 {
     uint32_t class_id = nwords > (wide ? 2u : 1u) ? words[wide ? 2 : 1] : 0;
     bool matters = class_id == _NTO_TRACE_THREAD || class_id == _NTO_TRACE_COMM ||
@@ -362,7 +361,7 @@ static void call_event(struct make *make, const struct kev_item *item, const uin
     make->cpus[item->cpu].after_interrupt = false;
     if (enter && item->number % 128 == CALL_TRACE_EVENT &&
         kev_capture_facts(make->timeline->capture)->is_kymo &&
-        call_hides(words, nwords, (item->number & TRACE_EVENT_64) != 0)) {
+        timeline_hides(words, nwords, (item->number & TRACE_EVENT_64) != 0)) {
         make->timeline->doubt = "a program changed the filters meanwhile: what threads did behind "
                                 "that is unknown";
         cover_stop(make, item->ns);

@@ -132,6 +132,18 @@ struct timeline {
     char fault[512];   /* what failed: file, place, remedy; or what is missing */
 };
 
+/* What the header says that was not recorded (docs/format.md, "What was recorded"). */
+struct timeline_filters {
+    bool no_threads, no_interrupts, no_messages, no_calls;
+    bool gate;   /* a D program decided: any event may be missing */
+    bool set;    /* applications set the filters */
+    bool stated; /* the header says something */
+};
+void timeline_filters(const struct kev_capture *capture, struct timeline_filters *filters);
+/* True of a TraceEvent() with these words, in the wide form or not, that hides THREAD, COMM or INT
+ * events from then on. */
+bool timeline_hides(const uint32_t *words, unsigned nwords, bool wide);
+
 /* Told how far reading is; may be NULL. */
 typedef void timeline_progress(void *arg, uint64_t done, uint64_t total);
 
