@@ -25,8 +25,8 @@ struct export
     const char *input;
     const char *path; /* of the output, as it was given; "-": standard output */
     bool force, recover;
-    bool
-        partial; /* the selection takes single events, CPUs or threads: what is between is unknown */
+    /* The selection takes single events, CPUs or threads: what is between is not known. */
+    bool partial;
     const struct export_format *format;
     struct kev_capture *capture; /* open; names and lives are learned */
     const struct kev_facts *facts;

@@ -89,7 +89,5 @@ void follow_end(struct follow *follow);
 
 /* Threads that are known to be ready, and those of which the state is not known. */
 void follow_count(const struct follow *follow, unsigned *ready, unsigned *unknown);
-/* The thread that runs on a CPU; NULL: not known. */
-struct follow_thread *follow_running(const struct follow *follow, int cpu);
 
 #endif

@@ -66,7 +66,7 @@ struct make {
     struct make_cpu cpus[TIMELINE_CPUS];
     uint32_t *chain, chain_room; /* of messages that were not received, by bucket */
     uint32_t *buckets;
-    bool begun;                                            /* an event has come */
+    bool begun; /* an event has come */
     struct timeline_filters filters;
     bool failed; /* no memory, or too many entries: fault says */
 };

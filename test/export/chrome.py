@@ -133,7 +133,8 @@ def check_events(records, have):
     for r, event in zip(ours, events):
         same([r["ts"], r["cat"], r["name"], r["args"]],
              [event["ns"], event["class"], event["event"] or str(event["number"]),
-              {"cpu": event["cpu"], "cycles": event["cycles"], "values": event["args"]}], "an event")
+              {"cpu": event["cpu"], "cycles": event["cycles"], "values": event["args"]}],
+             "an event")
         if r["pid"] != CPUS:
             same([r["pid"], r["tid"]], [event["pid"], event["tid"]], "whose it is")
 
@@ -147,8 +148,8 @@ def check_losses(records, trace, have):
         same(r["args"], {k: loss[k] for k in keys}, "a loss")
         same(r["cat"], loss["kind"], "what it is")
         same(r["ts"], loss.get("ns", 0), "when")
-    counts = {r["name"]: r["args"]["events"] for r in records if r.get("name", "").startswith("lost events")
-              } if losses else {}
+    counts = {r["name"]: r["args"]["events"] for r in records
+              if r["ph"] == "C" and r["name"].startswith("lost events")}
     same(sum(counts.values()), have[-1]["lost_events"], "the counters of losses")
     same(trace["kymo"], {k: v for k, v in have[-1].items() if k != "kind"}, "the end")
 
@@ -194,8 +195,9 @@ def check_messages(records, have):
     for r in ours["t"]:
         same(r["pid"], servers[r["id"]], "who receives it")
     replies = Counter((x["ns"], x["args"]["pid"], x["args"]["tid"]) for x in replied)
-    want(not Counter((r["ts"], r["pid"], r["tid"]) for r in ours["f"]) - replies, "a reply of no event")
-    want(len(ours["f"]) >= len(ours["s"]) - 8 and len(ours["t"]) >= len(ours["f"]), "messages that end")
+    want(not Counter((r["ts"], r["pid"], r["tid"]) for r in ours["f"]) - replies,
+         "a reply of no event")
+    want(len(ours["s"]) - 8 <= len(ours["f"]) <= len(ours["t"]), "messages that end")
 
 
 def check(capture, *options, whole=False, status=0):

@@ -78,7 +78,7 @@ class Oracle:
             begins[thread].append((where, when, None if resumed else name))
         for n, event in enumerate(self.events):
             thread = (event["pid"], event["tid"])
-            if event["class"] == "THREAD" and event["event"] in ("THCREATE", "THDESTROY"):
+            if event["class"] == "THREAD" and event["event"] == "THDESTROY":
                 if self.running(thread, n) is None and thread in begins:
                     begins[thread].append((n, event["ns"], None))
         states = set()
@@ -92,4 +92,5 @@ class Oracle:
         return states
 
     def run_set(self):
-        return {(cpu, *thread, start, to) for _, _, cpu, thread, start, to in self.runs if to > start}
+        return {(cpu, *thread, start, to) for _, _, cpu, thread, start, to in self.runs
+                if to > start}
