@@ -117,6 +117,9 @@ static bool threads_make(struct make *make)
             continue;
         }
         process = kev_capture_life_at(capture, life->pid, KEV_NOBODY, life->from_ns);
+        if (process == NULL) { /* another CPU's dump of the state told of it later */
+            process = kev_capture_life_at(capture, life->pid, KEV_NOBODY, life->to_ns);
+        }
         make->thread_of_life[i] = n;
         make->threads[n] = (struct make_thread){.next.state = TIMELINE_UNKNOWN,
                                                 .ended = life->from_ns,

@@ -432,10 +432,34 @@ static void causes_and_lives(void **state)
     mk_free(mk);
 }
 
+/* A thread that one CPU's event tells of before another CPU's dump of the state names its process.
+ */
+static void name_that_comes_later(void **state)
+{
+    struct mk *mk =
+        mk_new(&(struct mk_options){.ncpu = 1, .checked = true, .filters = "all classes"});
+    struct kev_capture *capture;
+    struct timeline *timeline;
+    uint32_t words[2] = {1, 5};
+
+    (void)state;
+    TH(STATE_READY, 5, 1);
+    mk_string(mk, 0, 10, TRACE_CLASS_PR_TH, 192, words, 2, "late");
+    TH(STATE_RUNNING, 5, 1);
+    timeline = read_all(mk, &capture);
+    assert_int_equal(timeline->nthreads, 1);
+    assert_non_null(timeline->threads[0].process);
+    assert_string_equal(timeline->threads[0].process, "late");
+    timeline_free(timeline);
+    kev_capture_free(capture);
+    mk_free(mk);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(causes_and_lives),
+        cmocka_unit_test(name_that_comes_later),
         cmocka_unit_test(losses_known),
     };
 
