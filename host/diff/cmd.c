@@ -31,6 +31,9 @@ static const char diff_help[] =
     "  --accept WHAT            decide although events were lost, or the recording had a gate,\n"
     "                           pauses or unknown filters, or the interval is too wide: loss,\n"
     "                           gate, pauses, unknown, noise\n"
+    "  --recover                read the undamaged parts of damaged files; what is missing counts "
+    "as\n"
+    "                           lost\n"
     "  --confidence P           of the intervals, in percent; 99\n"
     "  --least P                smaller changes are not reported, in percent; 1\n"
     "  --least-cpu P            threads below it on both sides are not compared, in percent of a\n"
@@ -56,6 +59,7 @@ enum {
     OPT_RESAMPLES,
     OPT_SEED,
     OPT_VS,
+    OPT_RECOVER,
 };
 
 static const struct option diff_options[] = {
@@ -63,6 +67,7 @@ static const struct option diff_options[] = {
     {"max-drop", required_argument, NULL, OPT_DROP},
     {"all", no_argument, NULL, OPT_ALL},
     {"json", no_argument, NULL, OPT_JSON},
+    {"recover", no_argument, NULL, OPT_RECOVER},
     {"accept", required_argument, NULL, OPT_ACCEPT},
     {"confidence", required_argument, NULL, OPT_CONFIDENCE},
     {"least", required_argument, NULL, OPT_LEAST},
@@ -135,6 +140,9 @@ static int option_use(struct diff *diff, int option, int argc, char **argv)
         return -1;
     case OPT_JSON:
         diff->json = true;
+        return -1;
+    case OPT_RECOVER:
+        diff->recover = true;
         return -1;
     case OPT_ACCEPT:
         return accept_use(diff);

@@ -111,7 +111,7 @@ struct diff {
     unsigned blocks, resamples;
     double confidence, least, least_cpu; /* fractions */
     uint64_t seed;
-    bool json, all, accept[DOUBTS];
+    bool json, all, recover, accept[DOUBTS];
     struct diff_side side[2];
     struct diff_series **series;
     size_t nseries;

@@ -312,12 +312,18 @@ static void event_measure(struct measure *m, const struct kev_item *item)
     }
 }
 
+static bool recover_set(const struct diff *diff, struct kev_capture *kev)
+{
+    return !diff->recover || kev_capture_set_recover(kev, 1) == KEV_COMPLETE;
+}
+
 /* The capture once more, for what the timeline doesn't keep. */
 static bool items_measure(struct measure *m, const char *path)
 {
     struct kev_capture *kev = kev_capture_new();
     const struct kev_item *item;
-    int outcome = kev != NULL ? kev_capture_open(kev, path) : KEV_FAILED;
+    int outcome =
+        kev != NULL && recover_set(m->diff, kev) ? kev_capture_open(kev, path) : KEV_FAILED;
     uint64_t n = 0;
 
     m->stretch = 0;
@@ -403,7 +409,7 @@ bool measure_capture(struct diff *diff, unsigned side, const char *path)
         free(m);
         return false;
     }
-    good = kev_capture_open(m->kev, path) >= 0;
+    good = recover_set(diff, m->kev) && kev_capture_open(m->kev, path) >= 0;
     if (!good) {
         kymo_error("%s", kev_capture_fault(m->kev)->text);
     }
