@@ -123,20 +123,3 @@ FILE *escape_stream_open(struct escape_stream *s, int fd)
     *s = (struct escape_stream){.fd = fd};
     return fopencookie(s, "w", (cookie_io_functions_t){.write = escaping_write});
 }
-
-void escape_json(FILE *to, const char *text)
-{
-    putc('"', to);
-    for (; *text != '\0'; text++) {
-        unsigned char c = (unsigned char)*text;
-
-        if (c == '"' || c == '\\') {
-            fprintf(to, "\\%c", c);
-        } else if (c < ' ' || c >= 0x7f) {
-            fprintf(to, "\\u%04x", c);
-        } else {
-            putc(c, to);
-        }
-    }
-    putc('"', to);
-}

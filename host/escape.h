@@ -24,9 +24,6 @@ struct escape {
  * direction and bytes that are no UTF-8 become \ooo. */
 size_t escape_text(struct escape *, const char *text, size_t n, char *to);
 
-/* Writes text as a JSON string, quotes included; what is no printable ASCII becomes \u00XX. */
-void escape_json(FILE *to, const char *text);
-
 struct escape_stream {
     struct escape escape;
     int fd;

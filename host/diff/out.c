@@ -10,6 +10,7 @@
 
 #include "host/diff/diff.h"
 #include "host/escape.h"
+#include "host/json_text.h"
 #include "host/kymo.h"
 
 enum { NAME_MOST = 460, NAME_COLUMNS = 44, TEXT_ROOM = 48 };
@@ -256,7 +257,7 @@ static void result_json(const struct diff *diff, const struct diff_result *resul
     bool compared = result->verdict == DIFF_SAME || result->verdict == DIFF_CHANGED;
 
     printf("{\"metric\":\"%s\",\"name\":", diff_metric_names[series->kind][result->metric]);
-    escape_json(stdout, series->name);
+    json_put(stdout, series->name);
     printf(",\"verdict\":\"%s\"", verdict_names[result->verdict]);
     number_put("a", series->part[0].captures > 0 ? result->value[0] : NAN);
     number_put("b", series->part[1].captures > 0 ? result->value[1] : NAN);
@@ -267,7 +268,7 @@ static void result_json(const struct diff *diff, const struct diff_result *resul
            diff->side[0].ncaptures, diff->side[1].ncaptures);
     if (result->reason[0] != '\0') {
         printf(",\"reason\":");
-        escape_json(stdout, result->reason);
+        json_put(stdout, result->reason);
     }
     printf("}\n");
 }
@@ -279,9 +280,9 @@ void diff_json(const struct diff *diff)
             const struct diff_capture *capture = &diff->side[side].captures[i];
 
             printf("{\"side\":\"%c\",\"capture\":", "AB"[side]);
-            escape_json(stdout, capture->path);
+            json_put(stdout, capture->path);
             printf(",\"board\":");
-            escape_json(stdout, capture->board);
+            json_put(stdout, capture->board);
             printf(",\"cpus\":%u", capture->cpus);
             number_put("seconds", capture->seconds);
             number_put("covered", capture->covered);
@@ -295,7 +296,7 @@ void diff_json(const struct diff *diff)
         const struct diff_limit *limit = &diff->limits[i];
 
         printf("{\"limit\":");
-        escape_json(stdout, limit->text);
+        json_put(stdout, limit->text);
         printf(",\"drop\":%s,\"verdict\":\"%s\",\"checked\":%u,\"past\":%u,\"undecided\":%u,"
                "\"few\":%u}\n",
                limit->drop ? "true" : "false", limit_names[limit->verdict], limit->checked,
