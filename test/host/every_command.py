@@ -1,12 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Every command that reads a capture gets damaged ones: every_command.py KYMO MKCAPTURE FOLDER [ROUNDS]
+"""Every command that reads a capture gets damaged ones.
+
+every_command.py KYMO MKCAPTURE FOLDER [ROUNDS]
 
 Made and golden captures, damaged at random as cut_damage.py damages them. Each round takes one and
 runs one form of each command on it, with and without --recover. A command ends with status 0 or 1,
-reports why it ends with 1, and does not crash or hang (KYMO is the one with the sanitizers); what it
-calls JSON is JSON. A command of `kymo --help` that is in neither list below fails the suite, so a new
-one can't be left out. Prints the seed; SEED=n repeats."""
+reports why it ends with 1, and does not crash or hang (KYMO is the one with the sanitizers); what
+it calls JSON is JSON. A command of `kymo --help` that is in neither list below fails the suite, so
+a new one can't be left out. Prints the seed; SEED=n repeats."""
 import glob
 import json
 import os
@@ -14,7 +16,6 @@ import random
 import re
 import subprocess
 import sys
-import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
@@ -29,7 +30,7 @@ FORMS = {
     "stat": ["", "--all", "json --json"],
     "why": ["--slowest 3", "--waits 3", "lines --json --slowest 3", "lines --json --waits 2 --all"],
     "dtrace": ["-qn sched:::on-cpu{@[execname,cpu]=count();} -r", "-ln sched::: -r", "-r",
-               "-qn msg:::send{self->t=timestamp;}msg:::reply/self->t/{@=quantize(timestamp-self->t);} -r"],
+               "-qn msg:::send{self->t=timestamp;}msg:::reply{@=max(timestamp-self->t);} -r"],
     "cut": ["-o OUT", "--from 1ms -o OUT", "--class thread,comm -o OUT"],
     "export": ["--csv", "lines --jsonl", "--csv --class comm", "lines --jsonl --from 1ms"],
     "symbols": ["", "lines --json"],
@@ -63,7 +64,8 @@ def made(rng, mkcapture, path):
 def damaged(rng, capture):
     data = bytearray(capture.data)
     for damage in rng.sample(DAMAGES, rng.choice([0, 1, 1, 2])):
-        data = damage(rng, capture, data) if capture.groups and len(data) > capture.slots + 64 else data
+        if capture.groups and len(data) > capture.slots + 64:
+            data = damage(rng, capture, data)
     return data
 
 
@@ -98,7 +100,8 @@ def one(kymo, rng, name, path, out):
             check_json(form, done.stdout.decode())
     except Failed as why:
         raise Failed(f"{' '.join(command)} {path}: {why}: {said[:2000]}") from None
-    return done.returncode == 0 or (name == "symbols" and done.stdout != b"")
+    # "assert" and "symbols" end with 1 for what they have found.
+    return done.returncode == 0 or (name in ("assert", "symbols") and done.stdout != b"")
 
 
 def main(kymo, mkcapture, folder, rounds="30"):
@@ -113,9 +116,11 @@ def main(kymo, mkcapture, folder, rounds="30"):
     os.makedirs(folder, exist_ok=True)
     bad, out = os.path.join(folder, "bad.kev"), os.path.join(folder, "out")
     golden = sorted(glob.glob("test/golden/*.kev"))
-    began, good = time.monotonic(), dict.fromkeys(FORMS, 0)
+    good = dict.fromkeys(FORMS, 0)
     for i in range(int(rounds)):
-        path = rng.choice(golden) if rng.random() < 0.3 else made(rng, mkcapture, f"{folder}/sound.kev")
+        path = rng.choice(golden)
+        if rng.random() < 0.7:
+            path = made(rng, mkcapture, f"{folder}/sound.kev")
         with open(bad, "wb") as file:
             file.write(damaged(rng, Capture(path)))
         for name in FORMS:
@@ -125,7 +130,7 @@ def main(kymo, mkcapture, folder, rounds="30"):
                 print(f"FAILED: {why}\nround {i}; {bad} stays")
                 return 1
         if sys.stderr.isatty():
-            print(f"\r{i + 1} of {rounds}, {time.monotonic() - began:.0f} s", end="", file=sys.stderr)
+            print(f"\r{i + 1} of {rounds}", end="", file=sys.stderr)
     never = [name for name, count in good.items() if count == 0]
     if never:
         print(f"FAILED: kymo {never[0]} has taken no capture: {rounds} rounds")
