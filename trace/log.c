@@ -293,6 +293,15 @@ static inline uint32_t log_word_at(const struct trace_words *w, unsigned i)
     return i < w->nwords ? w->words[i] : log_text_word(w->text, (i - w->nwords) * 4, w->text_bytes);
 }
 
+/* Returns how many slots from the first one on, but for the last, have only bytes of a text, or
+ * only words. */
+static inline unsigned log_plain_slots(const struct trace_words *w, unsigned slots)
+{
+    unsigned plain = w->text ? w->text_bytes / 8 : w->nwords / 2;
+
+    return w->text && w->nwords ? 0 : plain < slots ? plain : slots - 1;
+}
+
 bool trace_log_words(unsigned slot_class, unsigned event, const struct trace_words *words)
 {
     unsigned text_words = words->text ? words->text_bytes / 4 + 1 : 0;
@@ -306,8 +315,22 @@ bool trace_log_words(unsigned slot_class, unsigned event, const struct trace_wor
     struct trace_slot *slot = log_reserve_any(cpu, slot_class, slots, &time);
     if (slot) {
         struct trace_slot *at = slot;
+        unsigned i = 0, plain = log_plain_slots(words, slots);
 
-        for (unsigned i = 0; i < slots; i++) {
+        if (plain > 1) { /* the most of a long one, quickly: interrupts are masked */
+            const char *from = words->text ? words->text : (const char *)words->words;
+            uint32_t part = header | TRACE_STRUCT_CB;
+
+            for (i = plain; plain > 0; plain--, from += 8) {
+                uint32_t d1, d2;
+
+                __builtin_memcpy(&d1, from, sizeof(d1));
+                __builtin_memcpy(&d2, from + sizeof(d1), sizeof(d2));
+                at = trace_port_put(at, part, time, d1, d2);
+                part = header | TRACE_STRUCT_CC;
+            }
+        }
+        for (; i < slots; i++) {
             at = trace_port_put(at, header | log_structure(i, slots), time,
                                 log_word_at(words, 2 * i), log_word_at(words, 2 * i + 1));
         }

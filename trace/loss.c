@@ -132,6 +132,8 @@ uint32_t trace_buffer_events(const struct trace_buffer *buffer)
 {
     uint32_t events = 0;
 
+/* Interrupts may be masked, and there may be many buffers. */
+#pragma GCC unroll 16
     for (unsigned slot_class = 0; slot_class < TRACE_CLASS_MAX; slot_class++) {
         events += buffer->count[slot_class];
     }
@@ -159,20 +161,27 @@ void trace_loss_report(const struct trace_cpu *cpu, struct kymo_trace_loss *out)
 {
     const struct trace_loss *loss = &cpu->loss;
 
+    KYMO_STATIC_ASSERT(sizeof(out->pending) == sizeof(loss->pending) &&
+                           sizeof(out->lost) == sizeof(loss->lost) &&
+                           sizeof(out->lost_reason) == sizeof(loss->lost_reason),
+                       "an account is a copy of these");
+    __builtin_memcpy(out->pending, loss->pending, sizeof(out->pending));
+    __builtin_memcpy(out->lost, loss->lost, sizeof(out->lost));
+    __builtin_memcpy(out->lost_reason, loss->lost_reason, sizeof(out->lost_reason));
     out->recycled = loss->recycled;
     out->made = events_in_buffers(cpu) + loss->taken + loss->recycled;
-    for (unsigned slot_class = 0; slot_class < TRACE_CLASS_MAX; slot_class++) {
-        out->lost[slot_class] = loss->lost[slot_class];
-    }
-    for (unsigned reason = 0; reason < KYMO_TRACE_REASONS; reason++) {
-        out->lost_reason[reason] = loss->lost_reason[reason];
-        for (unsigned slot_class = 0; slot_class < TRACE_CLASS_MAX; slot_class++) {
-            uint64_t events = loss->pending[reason][slot_class];
+}
 
-            out->pending[reason][slot_class] = events;
+void trace_loss_sum(struct kymo_trace_loss *out)
+{
+    for (unsigned reason = 0; reason < KYMO_TRACE_REASONS; reason++) {
+        for (unsigned slot_class = 0; slot_class < TRACE_CLASS_MAX; slot_class++) {
+            uint64_t events = out->pending[reason][slot_class];
+
             out->lost[slot_class] += events;
             out->lost_reason[reason] += events;
         }
+        trace_port_window();
     }
     for (unsigned slot_class = 0; slot_class < TRACE_CLASS_MAX; slot_class++) {
         out->made += out->lost[slot_class];

@@ -25,8 +25,11 @@ bool trace_loss_next(struct trace_loss *loss, uint32_t *reason_class, uint32_t *
 /* Counts the events of a buffer that is reused or discarded as lost for this reason; 0: intended
  * (ring policy). The counts of its DROPPED slots are pending again. */
 void trace_loss_buffer(struct trace_cpu *cpu, uint32_t index, unsigned reason);
-/* Fills in made, lost, lost_reason, pending, recycled. Also allowed under the kernel lock. */
+/* Copies what made, lost, lost_reason, pending and recycled are computed from. Also allowed under
+ * the kernel lock. */
 void trace_loss_report(const struct trace_cpu *cpu, struct kymo_trace_loss *out);
+/* Completes such a copy, in any context: its pending counts belong to the others, too. */
+void trace_loss_sum(struct kymo_trace_loss *out);
 uint32_t trace_buffer_events(const struct trace_buffer *buffer);
 
 #endif

@@ -315,6 +315,7 @@ void trace_state_query(unsigned cpu, struct kymo_trace_loss *out)
 
     *out = (struct kymo_trace_loss){0}; /* a CPU that has not started does not answer */
     trace_port_run_on_all(query_here, &(struct query){cpu, out, NULL});
+    trace_loss_sum(out);
     out->buffers_closed = ring->closed;
     out->buffers_overwritten = ring->overwritten;
     out->sequence = ring->sequence;

@@ -145,6 +145,12 @@ long trace_user_string(uint32_t event, const char *text, unsigned len_with_nul)
     if (!user_site_on()) {
         return 0;
     }
+    for (uint32_t word; bytes + sizeof(word) < len_with_nul; bytes += sizeof(word)) {
+        __builtin_memcpy(&word, text + bytes, sizeof(word));
+        if ((word - 0x01010101u) & ~word & 0x80808080u) { /* it has the NUL */
+            break;
+        }
+    }
     while (bytes + 1 < len_with_nul && text[bytes]) {
         bytes++;
     }

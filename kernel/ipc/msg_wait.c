@@ -23,6 +23,9 @@
 #include "kernel/ipc/msg.h"
 #include "kernel/base/visible.h"
 
+/* Slots of threads that are looked at between two windows for interrupts. */
+#define FORGET_AT_ONCE 64
+
 /* ---- priorities -------------------------------------------------------------------- */
 
 static uint32_t arrivals; /* [k] */
@@ -167,51 +170,30 @@ const struct wait_kind msg_wait_receive = {.requeue = msg_receiver_requeue,
 const struct wait_kind msg_wait_reply = {.requeue = msg_client_requeue,
                                          .cancel = msg_client_cancel};
 
-/* Messages that t was copying go back to the channel's queue. */
-static void msg_cancel_give_back(struct channel *ch, const struct thread *t)
+/* The message that t was copying goes back to its channel's queue. */
+static void msg_cancel_give_back(struct thread *t)
 {
-    bool any = false;
-    list_for_each (pos, &ch->senders) {
-        struct thread *client = list_entry(pos, struct thread, ready);
-        if (client->server == t) {
+    struct thread *client = t->xfer ? rcvid_thread((uintptr_t)t->xfer) : NULL;
+
+    t->xfer = 0;
+    if (client && client->state == STATE_SEND && client->server == t) {
+        client->server = NULL;
+        timeout_moved(client, STATE_SEND);
+        msg_match(client->channel);
+    }
+}
+
+/* Clients that t has received lose it. They may be any threads of the system. */
+static void msg_server_gone(const struct thread *t)
+{
+    for (unsigned i = 0; i < thread_slots(); i++) {
+        struct thread *client = thread_by_index(i);
+        if (client && client->state == STATE_REPLY && client->server == t) {
             client->server = NULL;
-            timeout_moved(client, STATE_SEND);
-            any = true;
         }
-    }
-    if (any) {
-        msg_match(ch);
-    }
-}
-
-/* The channel's clients that t has received lose it. */
-static void msg_forget_server(const struct channel *ch, const struct thread *t)
-{
-    list_for_each (pos, &ch->connections) {
-        const struct process *proc = list_entry(pos, struct connection, link)->proc;
-        for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
-            struct thread *client = proc->threads[i];
-            if (client && client->state == STATE_REPLY && client->server == t) {
-                client->server = NULL;
-            }
+        if (i % FORGET_AT_ONCE == 0) {
+            arch_irq_window();
         }
-        arch_irq_window();
-    }
-}
-
-/* Clients that t has received, or was receiving, lose it. */
-static void msg_server_gone(struct thread *t)
-{
-    const struct process *proc = t->proc;
-    for (unsigned i = 0; i < CONFIG_CHANNELS_PER_PROCESS; i++) {
-        if (proc->channels[i]) {
-            msg_forget_server(proc->channels[i], t);
-            msg_cancel_give_back(proc->channels[i], t);
-        }
-    }
-    for (struct channel *ch = proc->closing; ch; ch = ch->next_closing) {
-        msg_forget_server(ch, t);
-        msg_cancel_give_back(ch, t);
     }
 }
 
@@ -219,9 +201,9 @@ void msg_thread_gone(struct thread *t)
 {
     kernel_assert(kernel_locked());
     if (t->serving || t->served) {
+        msg_cancel_give_back(t);
         msg_server_gone(t);
     }
-    t->xfer = 0;
     t->serving = NULL;
     pulse_unqueue(&t->notice); /* UNBLOCK: its rcvid names nobody from now on */
 }

@@ -123,6 +123,23 @@ int copy_out(struct process *proc, uintptr_t dst, const void *src, size_t len)
     return 0;
 }
 
+/* Copies whole words up to one that has the text's end. Returns the bytes copied, none of them a
+ * NUL. Each is read once: another thread may change them meanwhile. */
+static size_t copy_words_of_text(char *dst, const char *from, size_t n)
+{
+    const uint32_t ones = 0x01010101u;
+    size_t done = 0;
+
+    for (uint32_t word; n - done >= sizeof(word); done += sizeof(word)) {
+        __builtin_memcpy(&word, from + done, sizeof(word));
+        if ((word - ones) & ~word & (ones << 7)) {
+            break;
+        }
+        __builtin_memcpy(dst + done, &word, sizeof(word));
+    }
+    return done;
+}
+
 long copy_in_string(struct process *proc, char *dst, uintptr_t src, size_t size)
 {
     size_t done = 0;
@@ -133,14 +150,14 @@ long copy_in_string(struct process *proc, char *dst, uintptr_t src, size_t size)
         if (!from) {
             return -EFAULT;
         }
-        for (; n > 0; n--) {
-            char c = *from++;
-            dst[done] = c;
+        for (size_t word = copy_words_of_text(dst + done, from, n); n > word; word++) {
+            char c = from[word];
+            dst[done + word] = c;
             if (c == '\0') {
-                return (long)done;
+                return (long)(done + word);
             }
-            done++;
         }
+        done += n;
     }
     return -ENAMETOOLONG;
 }

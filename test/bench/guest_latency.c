@@ -5,7 +5,8 @@
  * of each interval the longest stretch without a preemption point; test/bench/bench names it by the
  * line that is printed here before.
  *
- *   bench_latency             fills the tables by children, then does each operation of `table`
+ *   bench_latency             fills the tables by children, then does each operation of `table`,
+ *                             and each kernel call (guest_bounds.c)
  *   bench_latency hold        a child: takes of each table what it gets, says so, and stays
  *   bench_latency end|crash   likewise, then ends by itself, or by a fault
  *   bench_latency serve       a child: receives messages of 64 parts, reads, writes, replies
@@ -24,16 +25,13 @@
 #include <sys/trace.h>
 
 #include "abi/sys/trace.h"
+#include "test/bench/latency.h"
 #include "test/bench/mark.h"
 
 #define INTERVAL 7
-#define RW (KYMO_PROT_READ | KYMO_PROT_WRITE)
-#define PARTS 64
-#define PART_BYTES 60 /* odd enough that none of them is a word's multiple of a line */
 #define LARGE (sizeof(void *) == 8 ? 64u << 20 : 256u << 10)
 #define RAM_KEPT (sizeof(void *) == 8 ? 96u << 20 : 2u << 20) /* for the operations */
 #define CONSOLE_BYTES 2000
-#define IMAGE_MOST 24576
 #define SERVER "bench_latency"
 #define FILLED "bench_latency/filled"
 
@@ -130,9 +128,9 @@ static __attribute__((noreturn)) void fill(const char *then)
     ProcExit(0);
 }
 
-static char parts[PARTS][PART_BYTES + 4], answers[PARTS][PART_BYTES + 4];
+char parts[PARTS][PART_BYTES + 4], answers[PARTS][PART_BYTES + 4];
 
-static void parts_of(iov_t iov[PARTS], char in[PARTS][PART_BYTES + 4])
+void parts_of(iov_t iov[PARTS], char in[PARTS][PART_BYTES + 4])
 {
     for (unsigned i = 0; i < PARTS; i++) {
         SETIOV(&iov[i], in[i] + i % 4, PART_BYTES);
@@ -196,7 +194,7 @@ static int op_message(void)
     return (int)MsgSendv(coid, out, PARTS, in, PARTS);
 }
 
-static char big[16384];
+char big[16384];
 
 static int op_message_long(void)
 {
@@ -335,7 +333,6 @@ static void *waits(void *unused)
     return unused;
 }
 
-#define WAITERS 12
 static pthread_t waiters[WAITERS];
 
 static int begin_broadcast(void)
@@ -494,10 +491,12 @@ static int op_trace_dealloc(void)
     return TraceEvent((int)_NTO_TRACE_DEALLOCBUFFER);
 }
 
-static uint64_t image[IMAGE_MOST / 8], answer[IMAGE_MOST / 8];
-static uint32_t consumer, image_bytes;
+uint64_t image[IMAGE_MOST / 8];
+uint32_t image_bytes;
+static uint64_t answer[IMAGE_MOST / 8];
+static uint32_t consumer;
 
-static int d_call(uint32_t command, uint32_t id, uint32_t in_bytes, const void *in)
+int d_call(uint32_t command, uint32_t id, uint32_t in_bytes, const void *in)
 {
     struct kymo_d_call call = {.command = command,
                                .handle = consumer,
@@ -512,7 +511,7 @@ static int d_call(uint32_t command, uint32_t id, uint32_t in_bytes, const void *
     return result;
 }
 
-static int begin_calls(void)
+int begin_calls(void)
 {
     long n = ImageRead("latency_calls.dif", 0, image, sizeof(image));
 
@@ -620,6 +619,8 @@ static int op_hold_end(void)
 
 /* ---- all of them --------------------------------------------------------------------- */
 
+#define BOUNDS "bounds" /* where bounds_all() is due */
+
 static const struct {
     const char *name;
     int (*begin)(void); /* not counted; NULL: none */
@@ -655,6 +656,7 @@ static const struct {
     {"d_probes", NULL, op_d_probes},
     {"d_create_fbt", begin_functions, op_d_create},
     {"d_destroy_fbt", NULL, op_d_destroy},
+    {BOUNDS, bounds_all, NULL},
     /* From here on only one process has what there is: the one that ends, or this one. */
     {"hold_end", NULL, op_hold_end},
     {"end_full", begin_end, op_end},
@@ -666,16 +668,23 @@ static const struct {
     {"timers_end", NULL, op_timers_end},
 };
 
+int latency_measure(const char *prefix, const char *name, int (*run)(void))
+{
+    printf("latency: %s%s\n", prefix, name);
+    OPEN(INTERVAL);
+    int result = run();
+    CLOSE(INTERVAL);
+    return result;
+}
+
 static int run(unsigned i)
 {
     if (table[i].begin && table[i].begin() != 0) {
         printf("bench_latency: %s can't begin: %s\n", table[i].name, strerror(errno));
         return 1;
     }
-    printf("latency: %s\n", table[i].name);
-    OPEN(INTERVAL);
-    int error = table[i].run();
-    CLOSE(INTERVAL);
+    int error = table[i].run ? latency_measure("", table[i].name, table[i].run) : 0;
+
     if (error < 0 || error == 1) {
         printf("bench_latency: %s: %s\n", table[i].name, strerror(errno));
         return 1;

@@ -17,9 +17,11 @@ TEST_IMAGES += bench_map
 bench_map_SCRIPT := test/bench/map.start
 bench_map_PROGRAMS := init bench
 PROGRAMS += bench_latency
-bench_latency_SRCS := test/bench/guest_latency.c
+bench_latency_SRCS := test/bench/guest_latency.c test/bench/guest_bounds.c \
+	test/bench/guest_bounds_sync.c test/bench/guest_bounds_rest.c test/bench/guest_bounds_trace.c
 TEST_IMAGES += bench_latency
-bench_latency_D := test/bench/d/latency_calls.d test/bench/d/latency_functions.d
+bench_latency_D := test/bench/d/latency_calls.d test/bench/d/latency_functions.d \
+	test/boot/gate/gated.d
 bench_latency_SCRIPT := test/bench/latency.start
 bench_latency_PROGRAMS := init bench_latency
 PROGRAMS += bench_smp

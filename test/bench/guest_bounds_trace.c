@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The worst case of each command of TraceEvent() and DtraceControl(), for the table in
+ * docs/bounds.md: part of bench_latency. test/bench/bounds.py fails if a command of sys/trace.h or
+ * sys/dtrace.h has no row here.
+ *
+ * The commands come in an order in which each finds something to do: on buffers that are there,
+ * while the log runs with all classes on and limits set, with a D program that has a clause at
+ * every kernel call. What a command refuses (ENOTSUP, ENOENT) is measured as it is.
+ */
+#include <errno.h>
+#include <kymo.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/dtrace.h>
+#include <sys/neutrino.h>
+#include <sys/trace.h>
+
+#include "abi/sys/trace.h"
+#include "test/bench/latency.h"
+
+static uint64_t paddr;
+static union {
+    struct kymo_trace_buffer buffer;
+    struct kymo_trace_loss loss;
+    struct kymo_trace_owner owner;
+    struct kymo_trace_stopped stopped;
+    struct kymo_retained retained;
+    char room[KYMO_TRACE_READ_MOST];
+} out;
+static struct kymo_trace_refusal refusal;
+static uint32_t words[KYMO_TRACE_USER_COMBINE_MAX / 4];
+static uint32_t user_word;
+static char text[KYMO_TRACE_USER_COMBINE_MAX];
+static int object;
+
+/* The arguments are words: a pointer is one, too. */
+struct trace_row {
+    const char *name;
+    uint32_t command;
+    uintptr_t args[4];
+};
+#define BUFFERS (sizeof(void *) == 8 ? 64 : 16)
+#define AT(x) ((uintptr_t)(x))
+#define NTO(NAME, ...) \
+    { \
+#NAME, _NTO_TRACE_##NAME, \
+        { \
+            __VA_ARGS__ \
+        } \
+    }
+#define OWN(NAME, ...) \
+    { \
+#NAME, KYMO_TRACE_##NAME, \
+        { \
+            __VA_ARGS__ \
+        } \
+    }
+
+static const struct trace_row *row;
+
+static int run_row(void)
+{
+    return TraceEvent((int)row->command, row->args[0], row->args[1], row->args[2], row->args[3]);
+}
+
+static void run_rows(const struct trace_row *rows, unsigned n)
+{
+    for (row = rows; row < rows + n; row++) {
+        latency_measure("TraceEvent_", row->name, run_row);
+    }
+}
+#define RUN(rows) run_rows(rows, sizeof(rows) / sizeof(*(rows)))
+
+/* Buffers of an object's memory, and retained ones, each freed again. */
+static void rows_of_allocations(void)
+{
+    const struct trace_row in_object[] = {OWN(ALLOCOBJECT, 2, AT(object), 0)};
+    const struct trace_row retained[] = {OWN(QUERYRETAINED, AT(&out)),
+                                         OWN(READRETAINED, 0, AT(&out), KYMO_TRACE_READ_MOST),
+                                         OWN(DROPRETAINED), OWN(ALLOCRETAINED, 2, AT(&paddr))};
+
+    object = ObjectOpen("/bounds", KYMO_OBJECT_CREATE | KYMO_OBJECT_WRITE, 0);
+    ObjectSize(object, 2 * 16384);
+    RUN(in_object);
+    TraceEvent((int)_NTO_TRACE_DEALLOCBUFFER);
+    ObjectUnlink("/bounds");
+    ObjectClose(object);
+    RUN(retained);
+    TraceEvent((int)_NTO_TRACE_DEALLOCBUFFER);
+}
+
+/* What sets filters: for a class and an event with many relatives, and for all. */
+static void rows_of_filters(void)
+{
+    const uintptr_t pid = (uintptr_t)ProcSelf(NULL, NULL);
+    const struct trace_row rows[] = {
+        NTO(DELALLCLASSES),
+        NTO(ADDALLCLASSES),
+        NTO(DELCLASS, _NTO_TRACE_KERCALL),
+        NTO(ADDCLASS, _NTO_TRACE_KERCALL),
+        NTO(DELEVENT, _NTO_TRACE_THREAD, 0xffff),
+        NTO(ADDEVENT, _NTO_TRACE_THREAD, 0xffff),
+        NTO(ADDEVENTHANDLER),
+        NTO(DELEVENTHANDLER),
+        NTO(ADDCLASSEVHANDLER),
+        NTO(DELCLASSEVHANDLER),
+        NTO(SETALLCLASSESFAST),
+        NTO(SETALLCLASSESWIDE),
+        NTO(SETCLASSFAST, _NTO_TRACE_KERCALL),
+        NTO(SETCLASSWIDE, _NTO_TRACE_KERCALL),
+        NTO(SETEVENTFAST, _NTO_TRACE_KERCALL, 11),
+        NTO(SETEVENTWIDE, _NTO_TRACE_KERCALL, 11),
+        NTO(SETCLASSPID, _NTO_TRACE_KERCALL, pid),
+        NTO(SETCLASSTID, _NTO_TRACE_KERCALL, pid, 1),
+        NTO(SETEVENTPID, _NTO_TRACE_KERCALL, 11, pid),
+        NTO(SETEVENTTID, _NTO_TRACE_KERCALL, 11, pid, 1),
+        NTO(CLREVENTPID, _NTO_TRACE_KERCALL, 11),
+        NTO(CLREVENTTID, _NTO_TRACE_KERCALL, 11),
+        NTO(CLRCLASSPID, _NTO_TRACE_KERCALL),
+        NTO(CLRCLASSTID, _NTO_TRACE_KERCALL),
+        OWN(CLRALLTHREADS),
+    };
+
+    RUN(rows);
+}
+
+/* Nobody takes buffers, so all but one are READY. */
+static void fill_buffers(void)
+{
+    for (unsigned i = 0; i < BUFFERS * 32; i++) {
+        TraceEvent((int)_NTO_TRACE_INSERTCUSEREVENT, 1, words, sizeof(words) / 4);
+    }
+}
+
+static void rows_of_log(void)
+{
+    const struct trace_row before[] = {
+        NTO(ALLOCBUFFER, BUFFERS, AT(&paddr)),
+        NTO(QUERYVERSION),
+        NTO(QUERYSUPPORT),
+        NTO(SKIPBUFFER),
+        NTO(OVERWRITEBUFFER),
+        OWN(SETFILLMODE),
+        NTO(SETRINGMODE),
+        NTO(SETLINEARMODE),
+        OWN(SETHIGHWATER, 700),
+        OWN(USERWORD, AT(&user_word)),
+        NTO(SETBUFFER),
+        NTO(LOGGER_ATTACH),
+        NTO(WAITBUFFER),
+        NTO(LOGGER_DETACH),
+        NTO(PMU_CONFIG),
+        NTO(PMU_QUERYEVENTS),
+    };
+    const struct trace_row start[] = {NTO(START)};
+    const struct trace_row during[] = {
+        NTO(INSERTEVENT, 0x2c01, 0, 1, 2),
+        NTO(INSERTSUSEREVENT, 1, 2, 3),
+        NTO(INSERTCUSEREVENT, 1, AT(words), sizeof(words) / 4),
+        NTO(INSERTUSRSTREVENT, 1, AT(text)),
+        NTO(INSERTSCLASSEVENT, _NTO_TRACE_USER, 1, 2, 3),
+        NTO(INSERTCCLASSEVENT, _NTO_TRACE_USER, 1, AT(words), sizeof(words) / 4),
+        NTO(QUERYEVENTS),
+        OWN(QUERYLOSS, 0, AT(&out)),
+        OWN(QUERYOWNER, AT(&out)),
+        NTO(FLUSHBUFFER),
+        OWN(FLUSHCPUS, 1, 0),
+        OWN(TAKEBUFFER, AT(&out)),
+    };
+    memset(text, 't', sizeof(text) - 1);
+    RUN(before);
+    rows_of_filters();
+    RUN(start);
+    fill_buffers();
+    RUN(during);
+}
+
+/* A buffer has been taken. */
+static void rows_of_end(void)
+{
+    static const char gate[] = "gated.dif";
+    const struct trace_row rows[] = {
+        OWN(GIVEBUFFER, out.buffer.index),    NTO(STOP),         OWN(QUERYSTOPPED, 0, AT(&out)),
+        OWN(SETGATE, AT(gate), AT(&refusal)), NTO(STARTNOSTATE), NTO(DEALLOCBUFFER),
+    };
+
+    RUN(rows);
+    if (refusal.reason != 0) {
+        printf("bench_latency: the gate was refused\n");
+    }
+    TraceEvent((int)KYMO_TRACE_SETGATE, NULL, &refusal);
+}
+
+/* ---- D --------------------------------------------------------------------------- */
+
+struct d_row {
+    const char *name;
+    uint32_t command, id, in_bytes;
+    const void *in;
+};
+
+static const struct d_row *d_row;
+
+static int run_d_row(void)
+{
+    return d_call(d_row->command, d_row->id, d_row->in_bytes, d_row->in);
+}
+
+#define D(NAME, ...) \
+    { \
+#NAME, KYMO_D_##NAME, __VA_ARGS__ \
+    }
+
+static int d_rows(void)
+{
+    static const char all[] = "\0\0\0", functions[] = "fbt\0\0\0entry";
+    const struct d_row rows[] = {
+        D(INFO, 0, 0, NULL),
+        D(PROBES, 0, sizeof(all), all),
+        D(PROVIDE, 0, sizeof(functions), functions),
+        D(LIMIT, 0, 0, NULL),
+        D(PROCESS, 0x3fffffff, 0, NULL),
+        D(LOOK, 0, 0, NULL),
+        D(CLAIM, 0, 0, NULL),
+        D(RESUME, 0x3fffffff, 0, NULL),
+        D(CREATE, 0, image_bytes, image),
+        D(SIZES, 0, 0, NULL),
+        D(GO, 0, 0, NULL),
+        D(STATUS, 0, 0, NULL),
+        D(BUFFER, 0, 0, NULL),
+        D(AGGREGATION, 0, 0, NULL),
+        D(EPID, 1, 0, NULL),
+        D(AGG, 1, 0, NULL),
+        D(OVER, 0, 0, NULL),
+        D(NOTES, 0, 0, NULL),
+        D(PASS, 0, 0, NULL),
+        D(STOP, 0, 0, NULL),
+        D(DESTROY, 0, 0, NULL),
+    };
+
+    for (d_row = rows; d_row < rows + sizeof(rows) / sizeof(*rows); d_row++) {
+        int result = latency_measure("Dtrace_", d_row->name, run_d_row);
+
+        if (result < 0 && (d_row->command == KYMO_D_CREATE || d_row->command == KYMO_D_GO)) {
+            printf("bench_latency: %s: %s\n", d_row->name, strerror(errno));
+            return 1;
+        }
+    }
+    return 0;
+}
+
+int bounds_trace(void)
+{
+    rows_of_allocations();
+    rows_of_log();
+    rows_of_end();
+    return begin_calls() || d_rows();
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the files of bench_latency share: guest_latency.c has the tables full, and its own
+ * operations; guest_bounds.c each kernel call. */
+#ifndef TEST_BENCH_LATENCY_H
+#define TEST_BENCH_LATENCY_H
+
+#include <sys/neutrino.h>
+
+#define RW (KYMO_PROT_READ | KYMO_PROT_WRITE)
+#define PARTS 64
+#define PART_BYTES 60 /* odd enough that none of them is a word's multiple of a line */
+#define WAITERS 12
+#define IMAGE_MOST 24576
+
+extern char parts[PARTS][PART_BYTES + 4], answers[PARTS][PART_BYTES + 4];
+extern char big[16384];
+extern uint32_t image_bytes; /* of the program that begin_calls() has read */
+void parts_of(iov_t iov[PARTS], char in[PARTS][PART_BYTES + 4]);
+int begin_calls(void);
+/* DtraceControl() of one command on the consumer that there is. */
+int d_call(uint32_t command, uint32_t id, uint32_t in_bytes, const void *in);
+extern uint64_t image[IMAGE_MOST / 8];
+
+/* Does something between two marks, under a name that bench reads. Returns run()'s value. */
+int latency_measure(const char *prefix, const char *name, int (*run)(void));
+/* Each kernel call, each command of TraceEvent() and of DtraceControl(): returns 0, or 1: one could
+ * not be done. */
+int bounds_all(void);
+int bounds_trace(void); /* those commands only (guest_bounds_trace.c) */
+
+#endif
