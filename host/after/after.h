@@ -21,6 +21,8 @@ struct after_process {
     struct after_process *next; /* of its chain */
     int32_t pid, ppid;
     bool lives, mapped; /* there was a MAPNAME of it */
+    bool moved;         /* its pid was another one's before: whose an address is is unknown */
+    uint64_t text;      /* where its text begins, if mapped */
     char name[DTRACE_PORT_NAME_MAX];
 };
 
@@ -53,6 +55,16 @@ uint64_t after_ran_now(struct target *);
 void after_ran_restart(void);
 /* From here on this thread runs on the CPU; t NULL: unknown. */
 void after_ran_note(unsigned cpu, const struct after_thread *t);
+
+/* ---- names.c: ELF files, for the names of addresses ------------------------------------ */
+
+void after_names_init(const struct kev *);
+/* Calls of host/target/target.h. */
+struct dt_session;
+bool after_elf_files(struct target *, struct dt_session *, const char *const *paths, unsigned n,
+                     bool quiet);
+void after_objects(struct target *, struct dt_session *);
+bool after_process(struct target *, int32_t pid, const char **object, uint64_t *bias);
 
 /* ---- port.c */
 void after_port_cpus(unsigned n);

@@ -211,6 +211,17 @@ static void feed_state(struct known *k, const struct kev *kev, const struct kev_
 
 /* ---- processes ----------------------------------------------------------------------- */
 
+/* Notes where a process has its text. Returns whether that is news. */
+static bool learn_text(struct after_process *p, uint64_t text)
+{
+    bool news = !p->mapped;
+
+    p->moved |= p->text != 0 && p->text != text;
+    p->mapped = true;
+    p->text = text;
+    return news;
+}
+
 /* Whether the event changes something; also learns from it. */
 static bool is_news(unsigned site, const uint64_t *words)
 {
@@ -223,6 +234,7 @@ static bool is_news(unsigned site, const uint64_t *words)
             p->ppid == (int32_t)words[0]) {
             return false; /* pids are reused late: it lives, or has ended and is dumped */
         }
+        p->moved |= p->text != 0; /* the pid's program was another one before */
         p->lives = true;
         p->mapped = false;
         p->ppid = (int32_t)words[0];
@@ -230,13 +242,7 @@ static bool is_news(unsigned site, const uint64_t *words)
         return true;
     case TRACE_EV_mapname:
         p = after_process_find((int32_t)words[0]);
-        if (p && p->mapped) {
-            return false;
-        }
-        if (p) {
-            p->mapped = true;
-        }
-        return true;
+        return !p || learn_text(p, words[1]);
     case TRACE_EV_proc_destroy:
         p = after_process_get((int32_t)words[1]);
         if (!p->lives && p->name[0]) {

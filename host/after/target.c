@@ -402,13 +402,6 @@ static uint64_t after_option_default(struct target *t, const char *option)
                                                : DT_OPTION_UNSET;
 }
 
-static bool after_elf_files(struct target *t, struct dt_session *session, const char *const *paths,
-                            unsigned n, bool quiet)
-{
-    (void)t, (void)session, (void)paths, (void)n, (void)quiet;
-    return true;
-}
-
 static void after_describe(struct target *t, FILE *out)
 {
     struct after_target *a = self_of(t);
@@ -453,6 +446,8 @@ static const struct target_ops after_ops = {
     .probe_names = after_probe_names,
     .option_default = after_option_default,
     .elf_files = after_elf_files,
+    .process = after_process,
+    .objects = after_objects,
     .describe = after_describe,
     .feed = after_feed_piece,
     .report = after_report,
@@ -487,6 +482,7 @@ struct target *after_target_open(const char *path, const volatile sig_atomic_t *
     a->base.ops = &after_ops;
     a->interrupted = interrupted;
     after_about(a->kev, &a->about);
+    after_names_init(a->kev);
     after_port_cpus(info->ncpu);
     after_feed_init(info);
     after_now.thread = after_current(0);

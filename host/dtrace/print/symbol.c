@@ -24,7 +24,7 @@ static bool find_symbol(const struct printer *p, uint64_t address, address_owner
         return false;
     }
     p->objects(p->objects_arg);
-    return dt_symbol_at(p->session, address, true, symbol);
+    return dt_symbol_at(p->session, address, owner != OF_KERNEL || !p->process, symbol);
 }
 
 void symbol_text(const struct printer *p, uint64_t address, address_owner owner, char *to,
