@@ -5,6 +5,7 @@
  * docs/man/kymo-report.1, use docs/report.md, what the page holds docs/report-data.md.
  */
 #include <getopt.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,6 @@
 #include "host/output.h"
 #include "host/report/report.h"
 
-#define PROGRESS_EVENTS 16384
 #define LOSSES_MOST 4096
 #define SPANS_MOST 4096
 #define CPUS_MOST 64
@@ -49,6 +49,7 @@ struct report {
     struct bytes losses, json;
     uint64_t nevents, nlosses, lost;
     int64_t first, last; /* of the events */
+    char fault[512];     /* of the timeline */
 };
 
 /* Returns the exit status, -1 to continue. */
@@ -157,12 +158,12 @@ static void json_states(struct report *report)
     bytes_text(json, "]");
 }
 
-static void tables_write(struct report *report)
+static void tables_write(struct report *report, const struct timeline *timeline)
 {
     const struct kev_facts *facts = kev_capture_facts(report->capture);
     struct bytes *json = &report->json;
 
-    bytes_text(json, "{\"version\":1");
+    bytes_text(json, "{\"version\":2");
     json_member(json, "file", facts->path);
     json_member(json, "board", facts->board);
     json_member(json, "processor", facts->processor);
@@ -181,6 +182,7 @@ static void tables_write(struct report *report)
     json_number(json, "last", report->last);
     json_number(json, "lossCount", (int64_t)report->nlosses);
     json_number(json, "lostEvents", (int64_t)report->lost);
+    json_member(json, "doubt", timeline->doubt);
     json_attributes(report);
     json_covered(report);
     json_states(report);
@@ -207,7 +209,6 @@ static void loss_take(struct report *report, const struct kev_item *item)
     if (item->kind == KEV_ITEM_LOSS) {
         report->nlosses++;
         report->lost += loss->events;
-        lanes_lose(report->lanes, item);
     }
     if (report->nlosses > LOSSES_MOST) {
         return;
@@ -235,33 +236,41 @@ static bool event_take(struct report *report, const struct kev_item *item)
         report->first = item->ns;
     }
     report->last = item->ns > report->last || report->nevents == 1 ? item->ns : report->last;
-    return events_take(report->events, item, thread) && lanes_take(report->lanes, item, thread) &&
-           !report->pack.failed;
+    lanes_note(report->lanes, item);
+    return events_take(report->events, item, thread) && !report->pack.failed;
 }
 
-/* Returns libkev's outcome; *good is false after a failure to write. */
-static int items_take(struct report *report, bool *good)
+static bool item_take(void *arg, const struct kev_item *item)
 {
-    const struct kev_facts *facts = kev_capture_facts(report->capture);
-    const struct kev_item *item;
+    struct report *report = arg;
+
+    if (item->kind == KEV_ITEM_LOSS || item->kind == KEV_ITEM_SCOPE) {
+        loss_take(report, item);
+    } else if (item->kind == KEV_ITEM_EVENT) {
+        return event_take(report, item);
+    }
+    return true;
+}
+
+/* Returns the timeline's outcome; *good is false after a failure that it has no words for. */
+static int blocks_write(struct report *report, bool *good)
+{
+    struct timeline *timeline = timeline_new_with(report->capture, kymo_progress,
+                                                  (void *)"writing the page", item_take, report);
     int outcome;
 
-    *good = true;
-    while ((outcome = kev_capture_next(report->capture, &item)) == KEV_GIVEN) {
-        if (item->kind == KEV_ITEM_LOSS || item->kind == KEV_ITEM_SCOPE) {
-            loss_take(report, item);
-        } else if (item->kind == KEV_ITEM_EVENT && !event_take(report, item)) {
-            *good = false;
-            return outcome;
-        }
-        if (report->nevents % PROGRESS_EVENTS == 0) {
-            kymo_progress((void *)"writing the page", item->offset, facts->bytes);
-        }
-    }
     kymo_progress_end();
+    *good = timeline != NULL && (timeline->outcome != KEV_FAILED || timeline->fault[0] != '\0');
+    if (!*good || timeline->outcome == KEV_FAILED) {
+        snprintf(report->fault, sizeof(report->fault), "%s", *good ? timeline->fault : "");
+        timeline_free(timeline);
+        return KEV_FAILED;
+    }
     events_end(report->events);
-    lanes_end(report->lanes, report->last);
-    tables_write(report);
+    *good = lanes_write(report->lanes, timeline);
+    outcome = timeline->outcome;
+    tables_write(report, timeline);
+    timeline_free(timeline);
     return outcome;
 }
 
@@ -285,10 +294,10 @@ static int page_write(struct report *report)
     }
     report->pack.output = &report->output;
     pack_raw(&report->pack, report_page_head, (size_t)(report_page_head_end - report_page_head));
-    outcome = items_take(report, &good);
+    outcome = blocks_write(report, &good);
     pack_raw(&report->pack, report_page_tail, (size_t)(report_page_tail_end - report_page_tail));
-    if (outcome == KEV_FAILED) {
-        kymo_error("%s", kev_capture_fault(report->capture)->text);
+    if (outcome == KEV_FAILED && good) {
+        kymo_error("%s", report->fault);
         output_abandon(&report->output);
         return KYMO_FAILURE;
     }
@@ -331,9 +340,10 @@ static int report_capture(struct report *report)
     }
     report->threads = threads_new(report->capture);
     report->events = events_new(report->capture, &report->pack);
-    report->lanes =
-        report->threads == NULL ? NULL : lanes_new(report->capture, &report->pack, report->threads);
-    return report->lanes == NULL || report->events == NULL ? out_of_memory() : page_write(report);
+    report->lanes = lanes_new(report->capture, &report->pack);
+    return report->threads == NULL || report->lanes == NULL || report->events == NULL
+               ? out_of_memory()
+               : page_write(report);
 }
 
 static int report_main(int argc, char **argv)

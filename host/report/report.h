@@ -3,13 +3,14 @@
  * kymo report: shared declarations. A page has the capture's events as columns, and what the
  * timeline (host/timeline/timeline.h) makes of them, in the blocks of docs/report-data.md; the
  * program that shows them is host/report/page/. Memory does not grow with the events: a block is
- * written when it is full. Proof: test/report/check.py.
+ * written when it is full, and the timeline is in files. Proof: test/report/check.py.
  */
 #ifndef HOST_REPORT_REPORT_H
 #define HOST_REPORT_REPORT_H
 
 #include "host/kev/kev.h"
 #include "host/report/pack.h"
+#include "host/timeline/timeline.h"
 
 #define REPORT_NOBODY 0 /* index of the thread that is not known */
 
@@ -44,15 +45,12 @@ void events_json(const struct report_events *events, struct bytes *json);
 
 struct report_lanes;
 
-struct report_lanes *lanes_new(struct kev_capture *capture, struct pack *pack,
-                               const struct report_threads *threads);
+struct report_lanes *lanes_new(struct kev_capture *capture, struct pack *pack);
 void lanes_free(struct report_lanes *lanes);
-/* The next event, of the thread with this index. False: no memory. */
-bool lanes_take(struct report_lanes *lanes, const struct kev_item *item, uint32_t thread);
-/* Events are missing: what is known of threads and CPUs ends. */
-void lanes_lose(struct report_lanes *lanes, const struct kev_item *item);
-/* The capture ends at `ns`. */
-void lanes_end(struct report_lanes *lanes, int64_t ns);
+/* Takes what the timeline does not keep: names of kernel calls. */
+void lanes_note(struct report_lanes *lanes, const struct kev_item *item);
+/* Writes the blocks. A thread's index is its index in the timeline and 1. False: no memory. */
+bool lanes_write(struct report_lanes *lanes, const struct timeline *timeline);
 void lanes_json(const struct report_lanes *lanes, struct bytes *json);
 
 /* ---- the page: embedded by host/report/report.mk ----------------------------------- */

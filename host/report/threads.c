@@ -117,6 +117,10 @@ void threads_json(const struct report_threads *threads, struct bytes *json)
         const struct kev_life *process =
             kev_capture_life_at(threads->capture, thread->pid, KEV_NOBODY, thread->from);
 
+        if (process == NULL) { /* another CPU's dump of the state told of it later */
+            process = kev_capture_life_at(threads->capture, thread->pid, KEV_NOBODY, thread->to);
+        }
+
         bytes_text(json, ",\n[");
         bytes_number(json, thread->pid);
         bytes_text(json, ",");

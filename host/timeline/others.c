@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Messages, pulses, interrupts, kernel calls and user events of the timeline, and what caused a
- * state: the interrupt that the CPU of its event was busy with, else the thread that ran there.
+ * Messages, pulses, interrupts and user events of the timeline, and what caused a state: the interrupt that the CPU of its event was busy with, else the thread that ran there.
  * Messages are matched as `kymo stat` does (host/stat/messages.c). Proof:
  * test/timeline/test_timeline.c.
  */
 #include "host/timeline/make.h"
-#include "abi/sys/trace.h"
 #include "trace/slot.h"
 
 #define BUCKETS 65536 /* a power of two */
@@ -19,10 +17,10 @@
 #define COMM_ERROR 11
 #define INT_ENTRY 1
 #define INT_EXIT 2
-#define CALL_TRACE_EVENT 1
-#define CALL_SYNC_FIRST 78
-#define CALL_SYNC_LAST 87
-#define CALL_CONDVAR_WAIT 82
+#define HANDLER_ENTRY 3
+#define HANDLER_EXIT 4
+#define FUNCTION_ENTER 10
+#define FUNCTION_EXIT 11
 
 /* Behind an interrupt its doing can't be told from that of a kernel call that it interrupted, or
  * that was not recorded, but for what only interrupts end. */
@@ -35,7 +33,7 @@ static bool is_interrupts(const struct make *make, unsigned on, uint32_t thread)
                  (cpu->current != TIMELINE_NONE && !make->timeline->threads[cpu->current].idle &&
                   make->threads[cpu->current].call != TIMELINE_NONE);
 
-    return !calls || cpu->depth > 0 || was == STATE_NANOSLEEP || was == STATE_INTR;
+    return !calls || cpu->interrupts.depth > 0 || was == STATE_NANOSLEEP || was == STATE_INTR;
 }
 
 void others_cause(const struct make *make, unsigned on, uint32_t thread, struct make_state *state)
@@ -220,17 +218,29 @@ static void comm_event(struct make *make, const struct kev_item *item, const uin
 
 /* ---- interrupts -------------------------------------------------------------------- */
 
-static void interrupt_begin(struct make *make, const struct kev_item *item, uint32_t number)
+/* The array that the runs of one nest are in. */
+static struct timeline_interrupt *nest_array(const struct make *make, const struct make_nest *nest,
+                                             unsigned on)
+{
+    return nest == &make->cpus[on].interrupts ? make->timeline->interrupts
+                                              : make->timeline->handlers;
+}
+
+static void nest_begin(struct make *make, struct make_nest *nest, const struct kev_item *item,
+                       uint32_t number)
 {
     struct timeline *timeline = make->timeline;
-    struct make_cpu *cpu = &make->cpus[item->cpu];
+    bool handler = nest == &make->cpus[item->cpu].handlers;
+    uint32_t *count = handler ? &timeline->nhandlers : &timeline->ninterrupts;
     struct timeline_interrupt *interrupt;
 
-    if (cpu->depth == MAKE_NESTED) {
+    if (nest->depth == MAKE_NESTED) {
         return;
     }
-    interrupt = make_more(make, &timeline->interrupts, &timeline->ninterrupts,
-                          &make->interrupts_room, sizeof(*interrupt));
+    interrupt = handler ? make_more(make, &timeline->handlers, count, &make->handlers_room,
+                                    sizeof(*interrupt))
+                        : make_more(make, &timeline->interrupts, count, &make->interrupts_room,
+                                    sizeof(*interrupt));
     if (interrupt == NULL) {
         return;
     }
@@ -238,142 +248,77 @@ static void interrupt_begin(struct make *make, const struct kev_item *item, uint
                                              .to = KEV_NEVER,
                                              .number = number,
                                              .cpu = (int16_t)item->cpu,
-                                             .depth = (uint8_t)cpu->depth,
+                                             .depth = (uint8_t)nest->depth,
                                              .flags = TIMELINE_FROM};
-    cpu->nested[cpu->depth++] = timeline->ninterrupts - 1;
-    cpu->after_interrupt = true;
-    cpu->interrupt = number;
+    nest->open[nest->depth++] = *count - 1;
 }
 
-static void interrupts_end(struct make *make, unsigned on, unsigned depth, int64_t ns)
+static void nest_end_to(struct make *make, struct make_nest *nest, unsigned on, unsigned depth,
+                        int64_t ns)
 {
-    struct make_cpu *cpu = &make->cpus[on];
-
-    while (cpu->depth > depth) {
-        make->timeline->interrupts[cpu->nested[--cpu->depth]].to = ns;
+    while (nest->depth > depth) {
+        nest_array(make, nest, on)[nest->open[--nest->depth]].to = ns;
     }
 }
 
 /* An entry may have been lost: only a matching one counts. */
-static void interrupt_end(struct make *make, const struct kev_item *item, uint32_t number)
+static void nest_end(struct make *make, struct make_nest *nest, const struct kev_item *item,
+                     uint32_t number)
 {
-    struct make_cpu *cpu = &make->cpus[item->cpu];
-    struct timeline_interrupt *interrupts = make->timeline->interrupts;
-    unsigned depth = cpu->depth;
+    struct timeline_interrupt *array = nest_array(make, nest, (unsigned)item->cpu);
+    unsigned depth = nest->depth;
 
-    while (depth > 0 && interrupts[cpu->nested[depth - 1]].number != number) {
+    while (depth > 0 && array[nest->open[depth - 1]].number != number) {
         depth--;
     }
     if (depth > 0) {
-        interrupts[cpu->nested[depth - 1]].flags |= TIMELINE_TO;
-        interrupts_end(make, (unsigned)item->cpu, depth - 1, item->ns);
+        array[nest->open[depth - 1]].flags |= TIMELINE_TO;
+        nest_end_to(make, nest, (unsigned)item->cpu, depth - 1, item->ns);
+    }
+}
+
+static void interrupt_event(struct make *make, const struct kev_item *item, uint32_t number)
+{
+    struct make_cpu *cpu = &make->cpus[item->cpu];
+
+    switch (item->code) {
+    case INT_ENTRY:
+        if (cpu->interrupts.depth == MAKE_NESTED) {
+            return;
+        }
+        nest_begin(make, &cpu->interrupts, item, number);
+        break;
+    case INT_EXIT:
+        nest_end(make, &cpu->interrupts, item, number);
+        break;
+    case HANDLER_ENTRY:
+        nest_begin(make, &cpu->handlers, item, number);
+        return;
+    case HANDLER_EXIT:
+        nest_end(make, &cpu->handlers, item, number);
+        return;
+    default:
+        return;
     }
     cpu->after_interrupt = true;
     cpu->interrupt = number;
 }
 
+/* A thread enters a kernel call: no interrupt is open any more, even if no event said so. */
+void others_in_thread(struct make *make, unsigned on, int64_t ns)
+{
+    nest_end_to(make, &make->cpus[on].interrupts, on, 0, ns);
+    nest_end_to(make, &make->cpus[on].handlers, on, 0, ns);
+    make->cpus[on].after_interrupt = false;
+}
+
 void others_lose_cpu(struct make *make, unsigned on, int64_t ns)
 {
-    interrupts_end(make, on, 0, ns);
-    make->cpus[on].after_interrupt = false;
+    others_in_thread(make, on, ns);
     make->cpus[on].handed = TIMELINE_NONE;
 }
 
-/* ---- kernel calls and user events -------------------------------------------------- */
-
-static void call_end(struct make *make, uint32_t thread, int64_t ns, int number)
-{
-    struct make_thread *of = &make->threads[thread];
-    struct timeline_call *call;
-
-    if (of->call == TIMELINE_NONE) {
-        return;
-    }
-    call = &make->timeline->calls[of->call];
-    of->call = TIMELINE_NONE;
-    of->call_owner = 0;
-    call->to = ns;
-    if (!make_known(make, of->call_epoch) && of->call_epoch < make->epoch) {
-        call->to = make->epoch_end[of->call_epoch];
-    } else if (number == call->number) {
-        call->flags |= TIMELINE_TO;
-    }
-}
-
-static void call_begin(struct make *make, const struct kev_item *item, uint32_t thread)
-{
-    struct timeline *timeline = make->timeline;
-    struct make_thread *of = &make->threads[thread];
-    struct timeline_call *call =
-        make_more(make, &timeline->calls, &timeline->ncalls, &make->calls_room, sizeof(*call));
-
-    if (call == NULL) {
-        return;
-    }
-    *call = (struct timeline_call){.from = item->ns,
-                                   .to = KEV_NEVER,
-                                   .thread = thread,
-                                   .number = (uint16_t)(item->number % 128),
-                                   .class_id = (uint8_t)item->class_id,
-                                   .flags = TIMELINE_FROM};
-    if (call->number >= CALL_SYNC_FIRST && call->number <= CALL_SYNC_LAST) {
-        const struct kev_value *sync = kev_capture_value_of(timeline->capture, "sync");
-        const struct kev_value *owner = kev_capture_value_of(timeline->capture, "owner");
-
-        call->object = sync == NULL ? 0 : sync->number;
-        of->call_owner = owner == NULL || call->number == CALL_CONDVAR_WAIT
-                             ? 0
-                             : (uint32_t)owner->number & 0x7fffffffu;
-    }
-    of->call = timeline->ncalls - 1;
-    of->call_epoch = make->epoch;
-}
-
-bool timeline_hides(const uint32_t *words, unsigned nwords, bool wide)
-{
-    uint32_t class_id = nwords > (wide ? 2u : 1u) ? words[wide ? 2 : 1] : 0;
-    bool matters = class_id == _NTO_TRACE_THREAD || class_id == _NTO_TRACE_COMM ||
-                   class_id == _NTO_TRACE_INT || class_id == _NTO_TRACE_INTENTER ||
-                   class_id == _NTO_TRACE_INTEXIT;
-
-    switch (nwords > 0 ? words[0] : 0) {
-    case _NTO_TRACE_DELALLCLASSES:
-    case KYMO_TRACE_SETGATE:
-        return true;
-    case _NTO_TRACE_DELCLASS:
-    case _NTO_TRACE_DELEVENT:
-    case _NTO_TRACE_SETCLASSPID:
-    case _NTO_TRACE_SETCLASSTID:
-    case _NTO_TRACE_SETEVENTPID:
-    case _NTO_TRACE_SETEVENTTID:
-        return matters;
-    default:
-        return false;
-    }
-}
-
-static void call_event(struct make *make, const struct kev_item *item, const uint32_t *words,
-                       unsigned nwords)
-{
-    bool enter = (item->number & (TRACE_KERCALL_EXIT | TRACE_KERCALL_INT)) == TRACE_KERCALL_ENTER;
-    uint32_t thread = make_thread_of(make, item->pid, item->tid, item->ns);
-
-    make->cpus[item->cpu].after_interrupt = false;
-    if (enter && item->number % 128 == CALL_TRACE_EVENT &&
-        kev_capture_facts(make->timeline->capture)->is_kymo &&
-        timeline_hides(words, nwords, (item->number & TRACE_EVENT_64) != 0)) {
-        make->timeline->doubt = "a program changed the filters meanwhile: what threads did behind "
-                                "that is unknown";
-        cover_stop(make, item->ns);
-    }
-    if (thread == TIMELINE_NONE) {
-        return;
-    }
-    call_end(make, thread, item->ns, enter ? -1 : (int)(item->number % 128));
-    if (enter) {
-        call_begin(make, item, thread);
-    }
-}
+/* ---- events -------------------------------------------------------------------------- */
 
 static void user_event(struct make *make, const struct kev_item *item)
 {
@@ -403,15 +348,18 @@ void others_event(struct make *make, const struct kev_item *item)
         }
         break;
     case TRACE_CLASS_INT:
-        if (nwords > 0 && item->code == INT_ENTRY) {
-            interrupt_begin(make, item, words[0]);
-        } else if (nwords > 0 && item->code == INT_EXIT) {
-            interrupt_end(make, item, words[0]);
+        if (nwords > 0) {
+            interrupt_event(make, item, words[0]);
+        }
+        break;
+    case TRACE_CLASS_SYSTEM:
+        if (item->code == FUNCTION_ENTER || item->code == FUNCTION_EXIT) {
+            functions_event(make, item);
         }
         break;
     case TRACE_CLASS_KER_CALL:
     case TRACE_CLASS_KYMO_CALL:
-        call_event(make, item, words, nwords);
+        calls_event(make, item, words, nwords);
         break;
     case TRACE_CLASS_USER:
         user_event(make, item);
@@ -426,9 +374,7 @@ void others_end(struct make *make)
     struct timeline *timeline = make->timeline;
 
     for (unsigned cpu = 0; cpu < TIMELINE_CPUS; cpu++) {
-        interrupts_end(make, cpu, 0, timeline->to);
-    }
-    for (uint32_t i = 0; i < timeline->nthreads; i++) {
-        call_end(make, i, timeline->to, -1);
+        nest_end_to(make, &make->cpus[cpu].interrupts, cpu, 0, timeline->to);
+        nest_end_to(make, &make->cpus[cpu].handlers, cpu, 0, timeline->to);
     }
 }

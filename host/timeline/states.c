@@ -22,6 +22,7 @@ static struct timeline_span *span_add(struct make *make, uint32_t thread, int64_
                                        .other = TIMELINE_NONE,
                                        .cpu = -1,
                                        .priority = -1,
+                                       .on = -1,
                                        .state = (uint8_t)state};
         timeline->threads[thread].count++;
     }
@@ -78,6 +79,7 @@ static void span_begin(struct make *make, uint32_t thread, int64_t ns,
     span->by = state->by;
     span->other = state->other;
     span->priority = state->priority;
+    span->on = state->on;
     span->cause = state->cause;
     span->flags = TIMELINE_FROM;
     span->cpu = (int16_t)cpu;
@@ -171,7 +173,8 @@ static void thread_runs(struct make *make, uint32_t thread, unsigned on, int64_t
     struct make_state state = {.state = STATE_RUNNING,
                                .other = TIMELINE_NONE,
                                .by = TIMELINE_NONE,
-                               .priority = (int16_t)priority};
+                               .priority = (int16_t)priority,
+                               .on = (int16_t)on};
 
     held_remove(make, thread);
     if (cpu->current == thread) {
@@ -227,6 +230,7 @@ static void thread_changes(struct make *make, uint32_t thread, const struct kev_
     struct make_state state = {.by = TIMELINE_NONE,
                                .other = TIMELINE_NONE,
                                .priority = (int16_t)priority,
+                               .on = (int16_t)on,
                                .state = (uint8_t)item->state};
 
     state_describe(make, thread, &state);
@@ -301,8 +305,11 @@ void states_lose_cpu(struct make *make, unsigned cpu, int64_t ns)
 void states_gain_cpu(struct make *make, unsigned on, int64_t ns)
 {
     struct make_cpu *cpu = &make->cpus[on];
-    struct make_state state = {
-        .state = STATE_RUNNING, .other = TIMELINE_NONE, .by = TIMELINE_NONE, .priority = -1};
+    struct make_state state = {.state = STATE_RUNNING,
+                               .other = TIMELINE_NONE,
+                               .by = TIMELINE_NONE,
+                               .priority = -1,
+                               .on = -1};
     uint32_t thread = cpu->told;
 
     cpu->told = TIMELINE_NONE;

@@ -5,6 +5,7 @@
  */
 #include "host/timeline/timeline.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "trace/slot.h"
 
 #define PROGRESS_EVENTS 65536
+#define REST_EVENTS 262144
 #define BUCKETS 65536
 #define IDLE_PID 1
 #define MOST (UINT32_MAX - 1)
@@ -62,9 +64,12 @@ void *make_more(struct make *make, void *array, uint32_t *count, uint32_t *room,
         void *grown;
 
         more = more < MOST ? more : MOST;
-        grown = realloc(*entries, more * bytes);
+        grown = store_grow(make->timeline, *entries, *count * bytes, more * bytes);
         if (grown == NULL) {
-            return make_fails(make, "out of memory");
+            return make_fails(make, errno == ENOMEM
+                                        ? "out of memory"
+                                        : "no room for its timeline in the folder for temporary "
+                                          "files; TMPDIR names another one");
         }
         *entries = grown;
         *room = (uint32_t)more;
@@ -126,6 +131,7 @@ static bool threads_make(struct make *make)
                                                 .open = TIMELINE_NONE,
                                                 .message = TIMELINE_NONE,
                                                 .call = TIMELINE_NONE,
+                                                .function = TIMELINE_NONE,
                                                 .cpu = -1,
                                                 .held = -1};
         timeline->threads[n++] = (struct timeline_thread){
@@ -185,7 +191,15 @@ static void items_read(struct make *make, timeline_progress *progress, void *arg
     int outcome = KEV_GIVEN;
 
     while (!make->failed && (outcome = kev_capture_next(timeline->capture, &item)) == KEV_GIVEN) {
+        if (make->item != NULL && !make->item(make->item_arg, item)) {
+            make->failed = true;
+            timeline->outcome = KEV_FAILED;
+            break;
+        }
         item_take(make, item);
+        if (n % REST_EVENTS == 0) {
+            timeline_rest(timeline);
+        }
         if (++n % PROGRESS_EVENTS == 0 && progress != NULL) {
             progress(arg, item->offset, total);
         }
@@ -201,6 +215,7 @@ static void items_read(struct make *make, timeline_progress *progress, void *arg
     cover_until(make, timeline->to);
     states_end(make);
     others_end(make);
+    calls_end(make);
     if (timeline->ncovered > 0 && timeline->covered[timeline->ncovered - 1].to > timeline->to) {
         timeline->covered[timeline->ncovered - 1].to = timeline->to;
     }
@@ -218,6 +233,9 @@ static bool indexes_make(struct timeline *timeline)
     }
     for (uint32_t i = 0; i < timeline->nspans; i++) {
         runs[timeline->spans[i].cpu + 1]++; /* 0: of none */
+        if (i % REST_EVENTS == 0) {
+            timeline_rest(timeline);
+        }
     }
     at = 0;
     for (unsigned cpu = 0; cpu < TIMELINE_CPUS; cpu++) {
@@ -226,8 +244,9 @@ static bool indexes_make(struct timeline *timeline)
         runs[cpu + 1] = timeline->cpu_first[cpu];
     }
     timeline->cpu_first[TIMELINE_CPUS] = at;
-    timeline->by_thread = malloc(((size_t)timeline->nspans + 1) * sizeof(*next));
-    timeline->by_cpu = malloc(((size_t)at + 1) * sizeof(*next));
+    timeline->by_thread =
+        store_grow(timeline, NULL, 0, ((size_t)timeline->nspans + 1) * sizeof(*next));
+    timeline->by_cpu = store_grow(timeline, NULL, 0, ((size_t)at + 1) * sizeof(*next));
     if (timeline->by_thread == NULL || timeline->by_cpu == NULL) {
         return false;
     }
@@ -239,11 +258,20 @@ static bool indexes_make(struct timeline *timeline)
         if (span->cpu >= 0) {
             timeline->by_cpu[runs[span->cpu + 1]++] = i;
         }
+        if (i % REST_EVENTS == 0) {
+            timeline_rest(timeline);
+        }
     }
     return true;
 }
 
 struct timeline *timeline_new(struct kev_capture *capture, timeline_progress *progress, void *arg)
+{
+    return timeline_new_with(capture, progress, arg, NULL, NULL);
+}
+
+struct timeline *timeline_new_with(struct kev_capture *capture, timeline_progress *progress,
+                                   void *arg, timeline_item *item, void *item_arg)
 {
     struct timeline *timeline = calloc(1, sizeof(*timeline));
     struct make *make = calloc(1, sizeof(*make));
@@ -257,12 +285,14 @@ struct timeline *timeline_new(struct kev_capture *capture, timeline_progress *pr
     timeline->capture = capture;
     timeline->cpus = facts->cpus < TIMELINE_CPUS ? facts->cpus : TIMELINE_CPUS;
     make->timeline = timeline;
+    make->item = item;
+    make->item_arg = item_arg;
     for (unsigned cpu = 0; cpu < TIMELINE_CPUS; cpu++) {
         struct make_cpu *of = &make->cpus[cpu];
 
         of->current = of->told = of->held = of->handed = TIMELINE_NONE;
     }
-    if (kev_capture_learn(capture) == KEV_FAILED) {
+    if (item == NULL && kev_capture_learn(capture) == KEV_FAILED) {
         snprintf(timeline->fault, sizeof(timeline->fault), "%s", kev_capture_fault(capture)->text);
         timeline->outcome = KEV_FAILED;
     } else if (!threads_make(make) || !cover_find(make)) {
@@ -277,9 +307,9 @@ struct timeline *timeline_new(struct kev_capture *capture, timeline_progress *pr
     }
     free(make->threads);
     free(make->thread_of_life);
-    free(make->turns);
-    free(make->epoch_end);
-    free(make->chain);
+    store_free(timeline, make->turns);
+    store_free(timeline, make->epoch_end);
+    store_free(timeline, make->chain);
     free(make->buckets);
     free(make);
     return timeline;
@@ -291,15 +321,18 @@ void timeline_free(struct timeline *timeline)
         return;
     }
     free(timeline->threads);
-    free(timeline->spans);
-    free(timeline->by_thread);
-    free(timeline->by_cpu);
-    free(timeline->messages);
-    free(timeline->pulses);
-    free(timeline->interrupts);
-    free(timeline->calls);
-    free(timeline->users);
-    free(timeline->covered);
+    store_free(timeline, timeline->spans);
+    store_free(timeline, timeline->by_thread);
+    store_free(timeline, timeline->by_cpu);
+    store_free(timeline, timeline->messages);
+    store_free(timeline, timeline->pulses);
+    store_free(timeline, timeline->interrupts);
+    store_free(timeline, timeline->handlers);
+    store_free(timeline, timeline->calls);
+    store_free(timeline, timeline->functions);
+    store_free(timeline, timeline->users);
+    store_free(timeline, timeline->covered);
+    free(timeline->stores);
     free(timeline);
 }
 

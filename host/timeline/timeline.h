@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A capture over time: what each thread did when, what each CPU ran, interrupts, kernel calls,
- * messages, pulses and user events, in compact arrays. Read through libkev; for `kymo why`,
+ * functions, messages, pulses and user events, in compact arrays. Read through libkev; for `kymo why`,
  * `kymo report` and what compares captures. docs/why.md explains it.
  *
  * Nothing is invented. A stretch of which the capture doesn't show what a thread did is a span of
@@ -10,8 +10,9 @@
  * while all CPUs are, since any of them may end it. Behind a loss a state is unknown until the next
  * event that tells it; so is one that a filter or a D gate of the recording may have hidden.
  *
- * Memory: at most 52 bytes for an event, below 4 G entries of an array. One thread. Proof:
- * test/timeline/test_timeline.c, which compares it with a simulated system.
+ * Memory: at most 52 bytes for an event, below 4 G entries of an array. Arrays of more than a few
+ * MB are in files without a name in $TMPDIR (store.c), so captures may be larger than memory. One
+ * thread. Proof: test/timeline/test_timeline.c, which compares it with a simulated system.
  */
 #ifndef HOST_TIMELINE_TIMELINE_H
 #define HOST_TIMELINE_TIMELINE_H
@@ -50,6 +51,7 @@ struct timeline_span { /* a thread in one state */
     uint32_t other;   /* MUTEX: the thread that owned it; SEND, REPLY: the message; TIMELINE_NONE */
     int16_t cpu;      /* RUNNING: on which; -1 */
     int16_t priority; /* of the event that began it; -1: not recorded (the fast form has none) */
+    int16_t on;       /* CPU of the event that began it; -1: no event did */
     uint8_t state;    /* STATE_* (abi/sys/states.h) or TIMELINE_UNKNOWN */
     uint8_t cause;    /* enum timeline_cause */
     uint8_t flags;    /* TIMELINE_FROM, TIMELINE_TO */
@@ -85,7 +87,7 @@ struct timeline_interrupt {
     int64_t from, to;
     uint32_t number;
     int16_t cpu;
-    uint8_t depth; /* 0: it interrupted no other one */
+    uint8_t depth; /* 0: it interrupted no other one, or its handler is the outermost */
     uint8_t flags;
 };
 
@@ -93,8 +95,18 @@ struct timeline_call { /* a kernel call */
     int64_t from, to;
     uint64_t object; /* Sync*: the address; else 0 */
     uint32_t thread;
-    uint16_t number;
+    uint8_t number;
     uint8_t class_id;
+    uint8_t depth; /* functions of the thread that were open */
+    uint8_t flags;
+};
+
+struct timeline_function { /* FUNC_ENTER to FUNC_EXIT */
+    int64_t from, to;
+    uint64_t address;
+    uint32_t thread;
+    uint32_t outer; /* the function that it was entered from; TIMELINE_NONE */
+    uint8_t depth;  /* 255: that deep or deeper */
     uint8_t flags;
 };
 
@@ -123,10 +135,14 @@ struct timeline {
     struct timeline_message *messages;     /* by `sent` */
     struct timeline_pulse *pulses;         /* by time, as below */
     struct timeline_interrupt *interrupts;
+    struct timeline_interrupt *handlers; /* runs of a handler, inside of their interrupts */
     struct timeline_call *calls;
+    struct timeline_function *functions;
     struct timeline_user *users;
     struct timeline_stretch *covered; /* when all CPUs are covered, by time */
-    uint32_t nthreads, nspans, nmessages, npulses, ninterrupts, ncalls, nusers, ncovered;
+    uint32_t nthreads, nspans, nmessages, npulses, ninterrupts, nhandlers, ncalls, nfunctions,
+        nusers, ncovered;
+    struct timeline_store *stores; /* private: store.c */
     int outcome;       /* KEV_COMPLETE; KEV_LOSSY: events are missing; KEV_FAILED: see fault */
     const char *doubt; /* why all of it may be wrong or unknown, NULL: it is right */
     char fault[512];   /* what failed: file, place, remedy; or what is missing */
@@ -146,10 +162,18 @@ bool timeline_hides(const uint32_t *words, unsigned nwords, bool wide);
 
 /* Told how far reading is; may be NULL. */
 typedef void timeline_progress(void *arg, uint64_t done, uint64_t total);
+/* Given each item of the capture as it is read. False: it failed, and reading ends. */
+typedef bool timeline_item(void *arg, const struct kev_item *item);
 
 /* Reads an open capture, of which no item was taken, to its end. NULL: no memory for anything.
  * With the outcome KEV_FAILED what was read until then is there. The capture must live as long. */
 struct timeline *timeline_new(struct kev_capture *capture, timeline_progress *progress, void *arg);
+/* Likewise after kev_capture_learn(), for one who needs the items, too: they are read once. */
+struct timeline *timeline_new_with(struct kev_capture *capture, timeline_progress *progress,
+                                   void *arg, timeline_item *item, void *item_arg);
+/* Gives memory of the arrays back to the system, which reads them from their files when they are
+ * used again. For one who goes through arrays that are larger than memory. */
+void timeline_rest(const struct timeline *timeline);
 void timeline_free(struct timeline *timeline);
 
 /* What a thread did at a time (from <= ns < to); NULL: it did not live, or nothing tells of it. */

@@ -16,6 +16,8 @@
 
 #define ROUNDS 40
 #define EVENTS 600
+#define FUNC_ENTER 10
+#define FUNC_EXIT 11
 #define NS_OF_CYCLE 1000 /* mkcapture's clock has 1 MHz */
 
 /* How a capture is made of the model's events. Percentages. */
@@ -432,6 +434,113 @@ static void causes_and_lives(void **state)
     mk_free(mk);
 }
 
+/* Functions nest, handlers have their own nest, and an interrupt of which no end was seen is over
+ * when a thread enters a kernel call. */
+static void what_is_nested(void **state)
+{
+    struct mk *mk =
+        mk_new(&(struct mk_options){.ncpu = 1, .checked = true, .filters = "all classes"});
+    struct kev_capture *capture;
+    struct timeline *timeline;
+    const struct timeline_function *functions;
+
+    (void)state;
+    TH(STATE_RUNNING, 5, 1);
+    put(mk, TRACE_CLASS_SYSTEM, FUNC_ENTER, 0x1000, 0);
+    put(mk, TRACE_CLASS_SYSTEM, FUNC_ENTER, 0x2000, 0x1000);
+    put(mk, TRACE_CLASS_SYSTEM, FUNC_ENTER, 0x3000, 0x2000); /* its end is missing */
+    put(mk, TRACE_CLASS_SYSTEM, FUNC_EXIT, 0x2000, 0x1000);
+    put(mk, TRACE_CLASS_SYSTEM, FUNC_EXIT, 0x7000, 0); /* its beginning is missing */
+    put(mk, TRACE_CLASS_INT, 1, 27, 0);
+    put(mk, TRACE_CLASS_INT, 3, 27, 0);
+    put(mk, TRACE_CLASS_INT, 4, 27, 0);
+    put(mk, TRACE_CLASS_KER_CALL, 25, 1, 0);
+    TH(STATE_RUNNING, 5, 2);
+    timeline = read_all(mk, &capture);
+    functions = timeline->functions;
+    assert_int_equal(timeline->nfunctions, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(functions[i].address, 0x1000 * (i + 1));
+        assert_int_equal(functions[i].depth, i);
+        assert_int_equal(functions[i].outer, i == 0 ? TIMELINE_NONE : i - 1);
+    }
+    assert_int_equal(functions[0].to, timeline->to);
+    assert_int_equal(functions[0].flags, TIMELINE_FROM);
+    assert_int_equal(functions[1].flags, TIMELINE_FROM | TIMELINE_TO);
+    assert_int_equal(functions[2].flags, TIMELINE_FROM);
+    assert_int_equal(functions[2].to, functions[1].to);
+    assert_int_equal(timeline->nhandlers, 1);
+    assert_int_equal(timeline->handlers[0].flags, TIMELINE_FROM | TIMELINE_TO);
+    assert_int_equal(timeline->ninterrupts, 1);
+    assert_int_equal(timeline->interrupts[0].flags, TIMELINE_FROM);
+    assert_int_equal(timeline->ncalls, 1);
+    assert_int_equal(timeline->calls[0].depth, 1);
+    assert_int_equal(timeline->interrupts[0].to, timeline->calls[0].from);
+    timeline_free(timeline);
+    kev_capture_free(capture);
+    mk_free(mk);
+}
+
+/* Arrays that are in files hold what was put there, rested or not. */
+static void large_arrays(void **state)
+{
+    const uint32_t runs = 300000;
+    struct mk *mk =
+        mk_new(&(struct mk_options){.ncpu = 1, .checked = true, .filters = "all classes"});
+    struct kev_capture *capture;
+    struct timeline *timeline;
+
+    (void)state;
+    for (uint32_t i = 0; i < runs; i++) {
+        TH(STATE_RUNNING, 5, 1 + i % 3);
+    }
+    timeline = read_all(mk, &capture);
+    assert_int_equal(timeline->cpu_first[1], runs);
+    for (uint32_t i = 0; i < runs; i++) {
+        const struct timeline_span *run = &timeline->spans[timeline->by_cpu[i]];
+
+        if (i % 70000 == 0) {
+            timeline_rest(timeline);
+        }
+        assert_int_equal(timeline->threads[run->thread].tid, 1 + i % 3);
+        assert_int_equal(run->to, i + 1 < runs ? timeline->spans[timeline->by_cpu[i + 1]].from
+                                               : timeline->to);
+        assert_true(run->from < run->to || i + 1 == runs);
+    }
+    timeline_free(timeline);
+    kev_capture_free(capture);
+    mk_free(mk);
+}
+
+/* A folder for temporary files that does not exist is said to be the matter. */
+static void no_room(void **state)
+{
+    struct mk *mk =
+        mk_new(&(struct mk_options){.ncpu = 1, .checked = true, .filters = "all classes"});
+    const char *place = getenv("TMPDIR");
+    char *was = place == NULL ? NULL : strdup(place);
+    struct kev_capture *capture;
+    struct timeline *timeline;
+
+    (void)state;
+    for (uint32_t i = 0; i < 200000; i++) {
+        TH(STATE_RUNNING, 5, 1 + i % 3);
+    }
+    setenv("TMPDIR", "/nowhere", 1);
+    timeline = read_all(mk, &capture);
+    if (was == NULL) {
+        unsetenv("TMPDIR");
+    } else {
+        setenv("TMPDIR", was, 1);
+    }
+    free(was);
+    assert_int_equal(timeline->outcome, KEV_FAILED);
+    assert_non_null(strstr(timeline->fault, "TMPDIR"));
+    timeline_free(timeline);
+    kev_capture_free(capture);
+    mk_free(mk);
+}
+
 /* A thread that one CPU's event tells of before another CPU's dump of the state names its process.
  */
 static void name_that_comes_later(void **state)
@@ -458,6 +567,9 @@ static void name_that_comes_later(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_nested),
+        cmocka_unit_test(large_arrays),
+        cmocka_unit_test(no_room),
         cmocka_unit_test(causes_and_lives),
         cmocka_unit_test(name_that_comes_later),
         cmocka_unit_test(losses_known),

@@ -4,8 +4,6 @@
  * those of lane i from offset[i] to offset[i + 1].
  */
 
-const UNKNOWN = 255, NO_THREAD = 0xffffffff;
-
 /* Offsets of lanes from how many rows each has. */
 function offsetsOf(lane, count) {
     const offset = new Uint32Array(count + 1);
@@ -62,104 +60,94 @@ function buildStream(blocks, planes, lasts) {
     return stream;
 }
 
-/* A row of no thread says that nothing is known from then on: it becomes a row of each thread that
- * has had one. */
-function spreadLosses(stream, threads) {
-    const [thread, state] = stream.columns, seen = new Uint8Array(threads);
-    const time = [], lane = [], to = [], on = [];
-    const put = (t, l, s, c) => { time.push(t); lane.push(l); to.push(s); on.push(c); };
-    let losses = 0;
-    for (let i = 0; i < thread.length; i++) {
-        losses += thread[i] === 0 ? 1 : 0;
-    }
-    if (losses === 0) {
-        return {time: stream.time, lane: thread, state, cpu: stream.columns[2]};
-    }
-    for (let i = 0; i < thread.length; i++) {
-        if (thread[i] !== 0) {
-            seen[thread[i]] = state[i] === 0 ? 0 : 1;
-            put(stream.time[i], thread[i], state[i], stream.columns[2][i]);
-            continue;
-        }
-        for (let t = 1; t < threads; t++) {
-            if (seen[t] === 1) {
-                seen[t] = 2;
-                put(stream.time[i], t, UNKNOWN, 255);
-            }
-        }
-    }
-    return {time: Float64Array.from(time), lane: Uint32Array.from(lane),
-        state: Uint32Array.from(to), cpu: Uint32Array.from(on)};
-}
-
-/* States by thread, with how long a thread has run and been READY before each. */
-function buildStates(rows, threads, end) {
-    const {time, lane, state, cpu} = rows, offset = offsetsOf(lane, threads);
-    const next = offset.slice(), n = time.length;
+/* The state of a thread lasts until its next one; the last one until ends[thread]. What began it
+ * (`cause`, by whom), the thread that it waits for (`waits`), priority (-1: not recorded) and object
+ * are as the model of `kymo why` has them. `ran` and `ready`: how long the thread has run and been
+ * READY before. */
+function buildStates(rows, causes, threads, ends) {
+    const [lane, state, cpu, flags] = rows.columns, [by, waits, priority, object] = causes.columns;
+    const time = rows.time, offset = offsetsOf(lane, threads), next = offset.slice(), n = time.length;
     const states = {
         offset, start: new Float64Array(n), state: new Uint8Array(n), cpu: new Uint8Array(n),
-        ran: new Float64Array(n), ready: new Float64Array(n),
+        ran: new Float64Array(n), ready: new Float64Array(n), flags: new Uint8Array(n), cause: new Uint8Array(n),
+        by: new Uint32Array(n), waits: new Uint32Array(n), priority: new Int16Array(n), object: new Uint16Array(n),
+        ends: Float64Array.from(ends),
     };
+    const running = [];
     for (let i = 0; i < n; i++) {
         const at = next[lane[i]]++;
-        const start = at > offset[lane[i]] ? Math.max(time[i], states.start[at - 1]) : time[i];
-        states.start[at] = start;
+        states.start[at] = time[i];
         states.state[at] = state[i];
         states.cpu[at] = cpu[i];
+        states.flags[at] = flags[i] & 15;
+        states.cause[at] = flags[i] >> 4;
+        states.by[at] = by[i];
+        states.waits[at] = waits[i];
+        states.priority[at] = priority[i] - 1;
+        states.object[at] = object[i];
         if (at > offset[lane[i]]) {
-            const was = states.state[at - 1], lasted = start - states.start[at - 1];
+            const was = states.state[at - 1], lasted = time[i] - states.start[at - 1];
             states.ran[at] = states.ran[at - 1] + (was === 1 ? lasted : 0);
             states.ready[at] = states.ready[at - 1] + (was === 2 ? lasted : 0);
         }
+        if (state[i] === 1) {
+            running.push(at);
+        }
     }
-    states.end = end;
-    return states;
+    return {states, running};
 }
 
-/* What each CPU runs: rows of (start, thread), thread 0: not known. */
-function buildRunning(rows, cpus, losses, idle) {
-    const {time, lane, state, cpu} = rows, on = new Uint32Array(cpus);
-    const start = Array.from({length: cpus}, () => []), thread = Array.from({length: cpus}, () => []);
-    const put = (c, t, who) => {
-        if (on[c] !== who) {
-            const last = start[c].length - 1;
-            start[c].push(last >= 0 ? Math.max(t, start[c][last]) : t);
-            thread[c].push(who);
-            on[c] = who;
-        }
-    };
-    const runs = new Uint8Array(idle.length).fill(255);
-    for (let i = 0; i < time.length; i++) {
-        const who = lane[i], was = runs[who];
-        if (state[i] === 1 && cpu[i] < cpus) {
-            if (was !== 255 && was !== cpu[i] && on[was] === who) {
-                put(was, time[i], 0);
-            }
-            put(cpu[i], time[i], who);
-            runs[who] = cpu[i];
-        } else if (was !== 255 && state[i] === UNKNOWN) {
-            if (on[was] === who) {
-                put(was, time[i], 0);
-            }
-            runs[who] = 255;
-        }
+/* What each CPU runs: rows of (start, thread), thread 0: not known; `state` is the row in states. */
+function buildRunning(states, rows, cpus, idle) {
+    const count = new Uint32Array(cpus), lane = new Uint32Array(states.start.length);
+    for (let t = 0; t + 1 < states.offset.length; t++) {
+        lane.fill(t, states.offset[t], states.offset[t + 1]);
     }
-    const total = start.reduce((sum, list) => sum + list.length, 0), offset = new Uint32Array(cpus + 1);
-    const running = {offset, start: new Float64Array(total), thread: new Uint32Array(total),
-        busy: new Float64Array(total)};
-    for (let c = 0, at = 0; c < cpus; c++) {
-        for (let i = 0; i < start[c].length; i++, at++) {
-            running.start[at] = start[c][i];
-            running.thread[at] = thread[c][i];
-            if (i > 0) {
-                const was = thread[c][i - 1];
-                running.busy[at] = running.busy[at - 1] +
-                    (was !== 0 && !idle[was] ? start[c][i] - start[c][i - 1] : 0);
+    const endOf = (at) => at + 1 < states.offset[lane[at] + 1] ? states.start[at + 1] : states.ends[lane[at]];
+    const known = rows.filter((at) => states.cpu[at] < cpus);
+    for (const at of known) {
+        count[states.cpu[at]] += 2;
+    }
+    const most = count.reduce((sum, c) => sum + c, 0), offset = new Uint32Array(cpus + 1);
+    const running = {offset, start: new Float64Array(most), thread: new Uint32Array(most),
+        busy: new Float64Array(most), state: new Uint32Array(most)};
+    const byCpu = Array.from({length: cpus}, () => []);
+    for (const at of known) {
+        byCpu[states.cpu[at]].push(at);
+    }
+    let n = 0;
+    const put = (start, thread, state, busy) => {
+        running.start[n] = start;
+        running.thread[n] = thread;
+        running.state[n] = state;
+        running.busy[n++] = busy;
+    };
+    for (let c = 0; c < cpus; c++) {
+        byCpu[c].forEach((at, i) => {
+            const last = n - 1, was = i > 0 ? running.busy[last] : 0, next = byCpu[c][i + 1], end = endOf(at);
+            const start = i > 0 ? Math.max(states.start[at], running.start[last]) : states.start[at];
+            const ran = i > 0 && running.thread[last] !== 0 && !idle[running.thread[last]] ? start - running.start[last] : 0;
+            put(start, lane[at], at, was + ran);
+            if (next === undefined || states.start[next] > end) {
+                put(end, 0, 0, was + ran + (idle[lane[at]] ? 0 : end - start));
             }
-        }
-        offset[c + 1] = at;
+        });
+        offset[c + 1] = n;
+    }
+    for (const name of ["start", "thread", "busy", "state"]) {
+        running[name] = running[name].slice(0, n);
     }
     return running;
+}
+
+/* Arrows by the time at which they end. */
+function buildArrows(stream) {
+    const {time, duration} = stream, n = time.length, order = Uint32Array.from({length: n}, (_, i) => i);
+    const [source, target, type] = stream.columns;
+    order.sort((a, b) => time[a] - time[b] || a - b);
+    return {to: Float64Array.from(order, (i) => time[i]), duration: Float64Array.from(order, (i) => duration[i]),
+        source: Uint32Array.from(order, (i) => source[i]), target: Uint32Array.from(order, (i) => target[i]),
+        type: Uint8Array.from(order, (i) => type[i])};
 }
 
 /* Spans by lane, sorted by where they begin; lanes of CPUs are behind those of threads. */

@@ -58,13 +58,16 @@ function font(size, weight) {
 const MANY = 2;
 
 function bar(context, x0, x1, y, height, style) {
+    if (style.height === 0) {
+        return;
+    }
     const tall = Math.max(2, Math.round(height * style.height));
     context.fillStyle = fillOf(context, style);
     context.fillRect(x0, y + height - tall, Math.max(1, x1 - x0), tall);
 }
 
 function drawStates(context, row, y) {
-    const {states} = report.loaded, from = states.offset[row.lane], to = states.offset[row.lane + 1];
+    const {states, idle} = report.loaded, from = states.offset[row.lane], to = states.offset[row.lane + 1];
     const height = ROW.thread - 4, first = Math.max(from, rowAt(states.start, from, to, view.from));
     const last = rowAt(states.start, from, to, view.to);
     if (last < from) {
@@ -75,12 +78,13 @@ function drawStates(context, row, y) {
         return;
     }
     for (let i = first; i <= last; i++) {
-        const end = i + 1 < to ? states.start[i + 1] : states.end;
+        const end = i + 1 < to ? states.start[i + 1] : states.ends[row.lane];
         const x0 = Math.max(GUTTER, placeOf(states.start[i])), x1 = Math.min(view.width, placeOf(end));
         if (states.state[i] !== 0 && x1 >= GUTTER) {
-            bar(context, x0, x1, y, height, styleOf(states.state[i]));
-            if (x1 - x0 > 46 && styleOf(states.state[i]).height >= 0.6) {
-                label(context, stateText(states.state[i]), x0, x1, y + height - 4, styleOf(states.state[i]));
+            const style = idle[row.lane] ? idleStyle(states.state[i]) : styleOf(states.state[i]);
+            bar(context, x0, x1, y, height, style);
+            if (x1 - x0 > 46 && style.height >= 0.6) {
+                label(context, stateText(states.state[i]), x0, x1, y + height - 4, style);
             }
         }
     }
@@ -96,7 +100,8 @@ function label(context, text, x0, x1, y, style) {
 
 function drawStateShares(context, row, y, from, to) {
     const {states} = report.loaded, height = ROW.thread - 4, step = (view.to - view.from) / plotWidth();
-    const run = styleOf(STATE_RUNNING), ready = styleOf(STATE_READY);
+    const isIdle = report.loaded.idle[row.lane];
+    const run = isIdle ? idleStyle(STATE_RUNNING) : styleOf(STATE_RUNNING), ready = styleOf(STATE_READY);
     let at = rowAt(states.start, from, to, view.from);
     let ran = spentUntil(states.ran, states, from, at, view.from, STATE_RUNNING);
     let waited = spentUntil(states.ready, states, from, at, view.from, STATE_READY);
@@ -110,8 +115,8 @@ function drawStateShares(context, row, y, from, to) {
         if (other > STATE_READY) {
             bar(context, GUTTER + x, GUTTER + x + 1, y, height, styleOf(other));
         }
-        const tall = runShare > 0 ? Math.max(1, runShare * height) : 0;
-        if (readyShare > 0) {
+        const tall = runShare > 0 ? Math.max(1, runShare * height * run.height) : 0;
+        if (readyShare > 0 && !isIdle) {
             context.fillStyle = ready.colour;
             const rise = Math.max(1, readyShare * height);
             context.fillRect(GUTTER + x, y + height - tall - rise, 1, rise);
@@ -149,10 +154,10 @@ function drawRunning(context, row, y) {
         return;
     }
     for (let i = first; i <= last; i++) {
-        const end = i + 1 < to ? running.start[i + 1] : report.loaded.states.end, who = running.thread[i];
+        const end = i + 1 < to ? running.start[i + 1] : running.start[i], who = running.thread[i];
         const x0 = Math.max(GUTTER, placeOf(running.start[i])), x1 = Math.min(view.width, placeOf(end));
         if (who !== 0 && x1 >= GUTTER) {
-            const style = idle[who] ? {colour: "#a9b4c0", height: 0.15} : {colour: processColour(who), height: 1};
+            const style = idle[who] ? IDLE_STYLE : {colour: processColour(who), height: 1};
             bar(context, x0, x1, y, height, style);
             if (!idle[who] && x1 - x0 > 30) {
                 label(context, threadText(who), x0, x1, y + height - 6, style);

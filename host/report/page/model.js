@@ -106,7 +106,8 @@ function layoutRows(loaded, closed) {
         }
     });
     const gaps = uncoveredOf(tables, -1);
-    for (const members of [...groups.values()].sort((a, b) => tables.threads[a[0]][0] - tables.threads[b[0]][0])) {
+    const order = (members) => (members.every((t) => loaded.idle[t]) ? 1e12 : 0) + tables.threads[members[0]][0];
+    for (const members of [...groups.values()].sort((a, b) => order(a) - order(b))) {
         const key = `p${members[0]}`;
         put({type: "process", key, thread: members[0], members, height: ROW.process, gaps: []});
         if (!closed.has(key)) {

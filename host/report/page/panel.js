@@ -8,18 +8,18 @@
 function stateAt(thread, time) {
     const {states} = report.loaded, from = states.offset[thread], to = states.offset[thread + 1];
     const at = rowAt(states.start, from, to, time);
-    if (at < from) {
+    if (at < from || time >= states.ends[thread]) {
         return null;
     }
     return {state: states.state[at], cpu: states.cpu[at], from: states.start[at],
-        to: at + 1 < to ? states.start[at + 1] : states.end, at};
+        to: at + 1 < to ? states.start[at + 1] : states.ends[thread], at};
 }
 
 function runningAt(cpu, time) {
-    const {running, states} = report.loaded, from = running.offset[cpu], to = running.offset[cpu + 1];
+    const {running} = report.loaded, from = running.offset[cpu], to = running.offset[cpu + 1];
     const at = rowAt(running.start, from, to, time);
     return at < from ? null : {thread: running.thread[at], from: running.start[at],
-        to: at + 1 < to ? running.start[at + 1] : states.end};
+        to: at + 1 < to ? running.start[at + 1] : running.start[at]};
 }
 
 /* The spans of a lane that hold a time, outermost first. */
@@ -54,7 +54,7 @@ function describe(row, time) {
             const on = now.state === STATE_RUNNING ? ` on CPU ${now.cpu}` : "";
             lines.push(`${stateText(now.state)}${on} for ${durationText(now.to - now.from)}`);
         } else {
-            lines.push("before its first event");
+            lines.push(now === null && time < report.loaded.states.ends[row.thread] ? "before its first event" : "nothing tells of it any more");
         }
     } else {
         lines.push(processText(row.thread), `${row.members.length} thread${row.members.length === 1 ? "" : "s"}`);
@@ -287,8 +287,8 @@ function showBanner() {
         parts.push(`Events are missing: ${countText(tables.lostEvents)} or more, in ${countText(tables.lossCount)} places, hatched below.` +
             (first ? ` The first: ${first.text}.` : ""));
     }
-    if (!tables.isKymo) {
-        parts.push("Another kernel's capture: it counts no losses, so events may be missing unnoticed.");
+    if (tables.doubt !== null) {
+        parts.push(`${tables.doubt[0].toUpperCase()}${tables.doubt.slice(1)}.`);
     }
     const filters = tables.losses.filter((loss) => loss.scope && loss.kind >= 64 && loss.kind <= 66);
     if (filters.length) {

@@ -17,7 +17,6 @@ function drawLegend() {
 function begin(loaded) {
     const {tables} = loaded;
     report.loaded = loaded;
-    loaded.idle = tables.threads.map((info) => info !== null && Boolean(tables.isKymo) && info[0] === 1 && info[1] <= tables.cpus);
     loaded.gaps = uncoveredOf(tables, -1);
     document.title = `${tables.file} - Kymo report`;
     $("title").textContent = tables.file;

@@ -32,6 +32,8 @@ const STATE_STYLES = {
     3: {colour: "#333a42", height: 0.15},                   /* STOPPED */
     255: {colour: "#b3261e", height: 1, hatch: true},       /* not known */
 };
+/* An idle thread that runs does no work, and one that could run waits for none. */
+const IDLE_STYLE = {colour: "#a9b4c0", height: 0.15};
 const OTHER_STATE = {colour: "#7f6a55", height: 0.25};
 const LEGEND = [1, 2, 4, 6, 5, 13, 14, 17, 12, 16, 255];
 const PROCESS_COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8a6d00", "#3a86b8", "#7a2a5c", "#5f6b78"];
@@ -39,6 +41,10 @@ const ARROW_COLOURS = ["#0b4fa0", "#2f8fc7", "#b0478a", "#7d8792", "#c13c00"];
 
 function styleOf(state) {
     return STATE_STYLES[state] || OTHER_STATE;
+}
+
+function idleStyle(state) {
+    return state === STATE_RUNNING ? IDLE_STYLE : state === STATE_READY ? {...IDLE_STYLE, height: 0} : styleOf(state);
 }
 
 function processColour(thread) {

@@ -17,7 +17,7 @@ function transferables(object, list) {
 }
 
 async function load(blocks) {
-    const streams = {events: [], states: [], spans: [], arrows: []};
+    const streams = {events: [], states: [], causes: [], spans: [], arrows: []};
     let done = 0;
     for (const block of blocks) {
         const deflated = base64Bytes(block.text);
@@ -36,22 +36,20 @@ async function load(blocks) {
             postMessage({progress: done / blocks.length});
         }
     }
-    if (!tables || tables.version !== 1) {
+    if (!tables || tables.version !== 2) {
         throw new Error("the page's tables are missing or of another version");
     }
     const threads = tables.threads.length, cpus = tables.cpus;
-    const idle = tables.threads.map((t) => t !== null && Boolean(tables.isKymo) && t[0] === 1 && t[1] <= cpus);
+    const idle = tables.threads.map((t) => t !== null && t[0] === 1 && t[1] <= cpus);
     events = buildEvents(streams.events, tables.events);
-    const rows = spreadLosses(buildStream(streams.states, [3, 1, 1], false), threads);
-    const states = buildStates(rows, threads, tables.last);
-    const running = buildRunning(rows, cpus, tables.losses, idle);
+    const {states, running: runs} = buildStates(buildStream(streams.states, [3, 1, 1, 1], false),
+        buildStream(streams.causes, [3, 3, 2, 2], false), threads, tables.ends);
+    const running = buildRunning(states, runs, cpus, idle);
     const spans = buildSpans(buildStream(streams.spans, [3, 2, 1, 1], true), threads, cpus);
-    const stream = buildStream(streams.arrows, [3, 3, 1, 1], true);
-    const arrows = {to: stream.time, duration: stream.duration, source: stream.columns[0],
-        target: stream.columns[1], type: Uint8Array.from(stream.columns[2])};
+    const arrows = buildArrows(buildStream(streams.arrows, [3, 3, 1, 1], true));
     const marks = buildMarks(events, tables.kinds, threads);
     const density = buildDensity(events.time, tables.first, tables.last, 2048);
-    const message = {loaded: {tables, states, running, spans, arrows, marks, density}};
+    const message = {loaded: {tables, idle, states, running, spans, arrows, marks, density}};
     const list = [states, running, spans, arrows, marks].reduce((all, o) => transferables(o, all), []);
     postMessage(message, list);
 }
