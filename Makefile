@@ -93,9 +93,9 @@ bench-long: ## capture 10^7 events of a busy system to a disk: loss, rates, whos
 	$(Q)scripts/locked check test/bench/sustained --long
 
 .PHONY: bench-host
-bench-host: ## kymo print and stat beside babeltrace2: events per second and their ratio
+bench-host: ## kymo print, stat and each export beside babeltrace2: events per second, peak memory
 	$(Q)scripts/setup.sh bench
-	+$(Q)$(MAKE) -s boards host $(B)/tools/kev2ctf
+	+$(Q)$(MAKE) -s boards host
 	$(Q)scripts/locked check test/bench/host_ratio.py
 
 .PHONY: soak

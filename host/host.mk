@@ -53,14 +53,7 @@ $(B)/tools/mkd: $(B)/host/host/gen/mkd.o $(filter-out $(B)/host/host/main.o,$(HO
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) -o $@ $^ -lm -lpthread -ldw -lelf -lz
 
-# A capture as CTF, to compare babeltrace2 with.
-$(B)/tools/kev2ctf: $(B)/host/test/bench/kev2ctf.o $(HOST_READER_SRCS:%.c=$(B)/host/%.o) \
-		$(B)/host/host/temporary.o
-	@mkdir -p $(@D)
-	$(Q)$(HOST_CC) -o $@ $^
-
-$(HOST_SRCS:%.c=$(B)/host/%.o) $(B)/host/host/gen/mkd.o $(B)/host/test/bench/kev2ctf.o: \
-		$(B)/host/%.o: %.c
+$(HOST_SRCS:%.c=$(B)/host/%.o) $(B)/host/host/gen/mkd.o: $(B)/host/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CMD_CFLAGS) -MMD -MP -c -o $@ $<
 

@@ -21,12 +21,22 @@
 
 static struct output *open_outputs;
 
+static const char *const *open_folders;
+
+void output_remove_folders(const char *const *paths)
+{
+    open_folders = paths;
+}
+
 void output_remove_parts(void)
 {
     for (struct output *at = open_outputs; at; at = at->next) {
         if (at->part) {
             unlinkat(at->folder, at->part, 0);
         }
+    }
+    for (const char *const *at = open_folders; at && *at; at++) {
+        rmdir(*at);
     }
 }
 

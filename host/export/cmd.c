@@ -26,6 +26,7 @@ static const char export_help[] =
     "  --csv          RFC 4180, with a line of names first\n"
     "  --jsonl        one JSON object a line\n"
     "  --chrome       Chrome's trace event JSON, for chrome://tracing and ui.perfetto.dev\n"
+    "  --ctf          a folder in CTF 1.8, for Trace Compass and babeltrace2: -o FOLDER\n"
     "\n"
     "  -o OUT         write to a file instead of to standard output\n"
     "  --force        with -o: replace even a capture\n"
@@ -34,7 +35,8 @@ static const char export_help[] =
     "  -h, --help     print this text\n";
 
 /* A format is added here, in the help above and in docs/export.md. */
-static const struct export_format *const formats[] = {&export_csv, &export_jsonl, &export_chrome};
+static const struct export_format *const formats[] = {&export_csv, &export_jsonl, &export_chrome,
+                                                      &export_ctf};
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))
 
 /* ---- options ----------------------------------------------------------------------- */

@@ -29,7 +29,9 @@ void follow_slices_close(struct follow *follow, struct follow_stack *stack,
 {
     while (stack->depth > depth) {
         stack->depth--;
-        follow->ops->close(follow->export, thread, cpu, ns);
+        if (follow->ops->close != NULL) {
+            follow->ops->close(follow->export, thread, cpu, ns);
+        }
     }
     if (depth == 0) {
         stack->over = 0;

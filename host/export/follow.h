@@ -44,6 +44,7 @@ struct follow_thread { /* one life of a thread */
     int16_t priority;   /* as last recorded; -1 */
     int16_t cpu;        /* it runs there; -1 */
     int16_t held;       /* its state begins with that CPU's next THRUNNING; -1 */
+    bool idle;          /* the CPU's idle thread */
     bool received;      /* `message` */
     bool gone;          /* destroyed while it still ran */
     bool described;     /* the format's: it has told of it */
@@ -66,6 +67,7 @@ struct follow_step {
     struct follow_thread *woken;              /* it was not ready and is */
 };
 
+/* NULL: not asked for. */
 struct follow_ops {
     /* A thread was in a known state, on `cpu` if it ran. */
     void (*span)(struct export *, const struct follow_thread *, int state, int cpu, int64_t from,
@@ -73,7 +75,7 @@ struct follow_ops {
     /* The slice that was begun last on a thread's track, or (NULL) on that of a CPU's interrupts,
      * ends without an event of its own: its end is not in the capture. */
     void (*close)(struct export *, const struct follow_thread *, int cpu, int64_t ns);
-    /* No reply to `thread->message` is seen any more. NULL: not asked for. */
+    /* No reply to `thread->message` is seen any more. */
     void (*abandon)(struct export *, const struct follow_thread *, int64_t ns);
 };
 

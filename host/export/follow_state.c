@@ -10,6 +10,8 @@
 #include "host/pr_th.h"
 #include "host/timeline/timeline.h"
 
+#define IDLE_PID 1
+
 /* ---- threads ----------------------------------------------------------------------- */
 
 static struct follow_thread **thread_bucket(struct follow *follow, int32_t pid, int32_t tid)
@@ -41,6 +43,8 @@ struct follow_thread *follow_thread_of(struct follow *follow, int32_t pid, int32
                                      .serial = ++follow->serial,
                                      .pid = pid,
                                      .tid = tid,
+                                     .idle = pid == IDLE_PID && tid >= 1 &&
+                                             tid <= (int64_t)follow->export->facts->cpus,
                                      .state = -1,
                                      .next_state = -1,
                                      .priority = -1,
@@ -54,7 +58,7 @@ struct follow_thread *follow_thread_of(struct follow *follow, int32_t pid, int32
 /* A thread's state, -1: not known; the one before it is given to the format. */
 static void state_set(struct follow *follow, struct follow_thread *thread, int state, int64_t ns)
 {
-    if (thread->state >= 0 && ns > thread->since) {
+    if (thread->state >= 0 && ns > thread->since && follow->ops->span != NULL) {
         follow->ops->span(follow->export, thread, thread->state, thread->cpu, thread->since, ns);
     }
     follow->ready += (state == STATE_READY) - (thread->state == STATE_READY);

@@ -1,19 +1,21 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""make bench-host: how fast kymo print and stat are beside babeltrace2, with the same events.
+"""make bench-host: how fast kymo print, stat and export are beside babeltrace2, same events.
 
 host_ratio.py [CAPTURE]
 
 Without CAPTURE records the demo workload on virt-a64 (image `ratio`, wide). Writes its events as
-CTF (kev2ctf.c), then times kymo print, kymo stat and babeltrace2's text in turn, five times each,
-to /dev/null: processor time of the process, the least of the five. The ratio is the figure: it
-hardly depends on the machine. A figure, never a test.
+CTF (kymo export --ctf), then times kymo print, kymo stat, each export and babeltrace2's text in
+turn, five times each, to /dev/null or a folder: processor time of the process, the least of the
+five, and its peak memory. The ratio is the figure: it hardly depends on the machine. A figure,
+never a test.
 """
+import json
 import os
-import resource
 import shutil
 import subprocess
 import sys
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.dont_write_bytecode = True
@@ -38,22 +40,45 @@ def record():
 
 def as_ctf(capture):
     shutil.rmtree(f"{FOLDER}/ctf", ignore_errors=True)
-    os.makedirs(f"{FOLDER}/ctf")
-    done = subprocess.run(["build/tools/kev2ctf", capture, f"{FOLDER}/ctf"], capture_output=True,
-                          encoding="utf-8")
-    if done.returncode != 0:
-        sys.exit(f"bench-host: {done.stderr}")
-    return int(done.stdout)
+    subprocess.run(["build/kymo", "export", "--ctf", capture, "-o", f"{FOLDER}/ctf"], check=True)
+    told = subprocess.run(["build/kymo", "export", "--jsonl", capture], capture_output=True,
+                          check=True).stdout
+    end = json.loads(told.splitlines()[-1])
+    return end["events"] + end["losses"]
 
 
-def seconds(command):
-    """Processor time, as the kernel accounts it to ended children."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    if done.returncode != 0:
-        sys.exit(f"bench-host: {' '.join(command)}: {done.stderr.decode(errors='replace')}")
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+def formats():
+    """The options of kymo export that name a format, and whether it makes a folder."""
+    text = subprocess.run(["build/kymo", "export", "--help"], capture_output=True, check=True,
+                          encoding="utf-8").stdout
+    table = text.split("\n\n")[2]
+    return [(line.split()[0], "-o FOLDER" in line) for line in table.splitlines()]
+
+
+def high_water(pid):
+    try:
+        with open(f"/proc/{pid}/status", encoding="ascii") as f:
+            return max((int(line.split()[1]) for line in f if line.startswith("VmHWM")), default=0)
+    except OSError:
+        return 0
+
+
+def measure(command, folder):
+    """Processor time, as the kernel accounts it to an ended child, and the peak of its memory in
+    KiB, which is looked at while it runs: that of an ended child has this program's in it."""
+    if folder:
+        shutil.rmtree(folder, ignore_errors=True)
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as child:
+        peak, done = 0, 0
+        while not done:
+            peak = max(peak, high_water(child.pid))
+            time.sleep(0.002)
+            done, status, used = os.wait4(child.pid, os.WNOHANG)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        complaint = child.stderr.read()
+    if child.returncode != 0:
+        sys.exit(f"bench-host: {' '.join(command)}: {complaint.decode(errors='replace')}")
+    return used.ru_utime + used.ru_stime, peak
 
 
 def lines(command):
@@ -66,20 +91,25 @@ def main():
     os.makedirs(FOLDER, exist_ok=True)
     capture = sys.argv[1] if len(sys.argv) > 1 else record()
     events = as_ctf(capture)
-    commands = {"kymo print": ["build/kymo", "print", "-n", capture],
-                "kymo stat": ["build/kymo", "stat", capture],
-                "babeltrace2": ["babeltrace2", f"{FOLDER}/ctf"]}
-    printed = lines(commands["babeltrace2"])
+    commands = {"kymo print": (["build/kymo", "print", "-n", capture], None),
+                "kymo stat": (["build/kymo", "stat", capture], None),
+                "babeltrace2": (["babeltrace2", f"{FOLDER}/ctf"], None)}
+    for option, folder in formats():
+        out = f"{FOLDER}/out" if folder else "/dev/null"
+        commands[f"export {option}"] = (["build/kymo", "export", option, capture, "-o", out],
+                                        out if folder else None)
+    printed = lines(commands["babeltrace2"][0])
     if printed != events:
         sys.exit(f"bench-host: babeltrace2 printed {printed} of {events} events")
-    best = dict.fromkeys(commands, float("inf"))
+    best, peak = dict.fromkeys(commands, float("inf")), dict.fromkeys(commands, 0)
     for _ in range(ROUNDS):
-        for name, command in commands.items():
-            best[name] = min(best[name], seconds(command))
+        for name, (command, folder) in commands.items():
+            took, memory = measure(command, folder)
+            best[name], peak[name] = min(best[name], took), max(peak[name], memory)
     print(f"{events} events, {os.path.getsize(capture)} bytes")
     for name, took in best.items():
-        print(f"{name:12} {events / took / 1e6:8.2f} million events/s   "
-              f"{best['babeltrace2'] / took:6.1f} times babeltrace2")
+        print(f"{name:20} {events / took / 1e6:8.2f} million events/s   "
+              f"{best['babeltrace2'] / took:6.1f} times babeltrace2   {peak[name] / 1024:6.1f} MB")
 
 
 if __name__ == "__main__":

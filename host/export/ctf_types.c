@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * --ctf: event types, each made when its first event is met, and the metadata, in TSDL. Names of
+ * the capture become letters, digits and _ there; texts are escaped.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/escape.h"
+#include "host/export/ctf.h"
+#include "host/kymo.h"
+
+char *ctf_text(const char *text, size_t length)
+{
+    struct escape escape = {.nheld = 0};
+    char *copy = malloc(ESCAPE_MOST(length + 1) + 1);
+    char *with_end = malloc(length + 1);
+    size_t n;
+
+    if (copy == NULL || with_end == NULL) {
+        free(copy);
+        free(with_end);
+        kymo_error("out of memory");
+        return NULL;
+    }
+    /* The NUL ends a character of UTF-8 that is not complete; it is escaped, and taken away. */
+    memcpy(with_end, text, length);
+    with_end[length] = '\0';
+    n = escape_text(&escape, with_end, length + 1, copy);
+    copy[n >= 4 ? n - 4 : 0] = '\0';
+    free(with_end);
+    return copy;
+}
+
+/* ---- types ------------------------------------------------------------------------- */
+
+/* Lower case, for letters, digits and _ only. */
+static void name_put(FILE *file, const char *name)
+{
+    for (; *name != '\0'; name++) {
+        char c = *name;
+
+        c = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+        putc((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : '_', file);
+    }
+}
+
+static void event_name(FILE *file, const struct kev_item *item, int role)
+{
+    static const char *const names[] = {
+        [LINUX_SWITCH] = "sched_switch",
+        [LINUX_WAKE] = "sched_wakeup",
+        [LINUX_EXIT] = "sched_process_exit",
+        [LINUX_IRQ_ENTRY] = "irq_handler_entry",
+        [LINUX_IRQ_EXIT] = "irq_handler_exit",
+        [LINUX_CALL_ENTRY] = "syscall_entry_",
+        [LINUX_CALL_EXIT] = "syscall_exit_",
+        [LINUX_FUNCTION_ENTRY] = "lttng_ust_cyg_profile:func_entry",
+        [LINUX_FUNCTION_EXIT] = "lttng_ust_cyg_profile:func_exit",
+        [CTF_LOST] = "kymo_lost",
+    };
+
+    if (role != LINUX_OWN) {
+        fputs(names[role], file);
+    } else {
+        fputs("kymo_", file);
+        name_put(file, item->class_name);
+        putc('_', file);
+    }
+    if (role == LINUX_OWN || role == LINUX_CALL_ENTRY || role == LINUX_CALL_EXIT) {
+        if (item->name != NULL) {
+            name_put(file, item->name);
+        } else {
+            fprintf(file, "%" PRIu32, item->code);
+        }
+    }
+}
+
+/* The fields that tools for Linux look for, before the event's own. */
+static const char *const standard[] = {
+    [LINUX_SWITCH] = "string _prev_comm; i32 _prev_tid; i32 _prev_prio; i64 _prev_state; "
+                     "string _next_comm; i32 _next_tid; i32 _next_prio; ",
+    [LINUX_WAKE] = "string _comm; i32 _tid; i32 _prio; i32 _target_cpu; ",
+    [LINUX_EXIT] = "string _comm; i32 _tid; i32 _prio; ",
+    [LINUX_IRQ_ENTRY] = "i32 _irq; string _name; ",
+    [LINUX_IRQ_EXIT] = "i32 _irq; i32 _ret; ",
+    [LINUX_CALL_EXIT] = "i64 _ret; ",
+    [LINUX_FUNCTION_ENTRY] = "x64 _addr; x64 _call_site; ",
+    [LINUX_FUNCTION_EXIT] = "x64 _addr; x64 _call_site; ",
+    [CTF_LOST] = "string _what; string _of_class; string _reason; string _text; i64 _from_ns; "
+                 "i64 _to_ns; u64 _events; u64 _buffers; ",
+};
+
+/* A field of the event's own. One that is called as an earlier one gets a number. */
+static void field_put(FILE *file, struct kev_capture *capture, unsigned index,
+                      const char *standard_fields)
+{
+    const struct kev_value *value = kev_capture_value(capture, index);
+    char plain[80], quoted[96];
+    unsigned twins = 0;
+    FILE *name = fmemopen(plain, sizeof(plain) - 1, "w");
+
+    memset(plain, 0, sizeof(plain));
+    if (name != NULL) {
+        fprintf(name, "%.60s", value->name);
+        fclose(name);
+    }
+    for (char *c = plain; *c != '\0'; c++) {
+        bool fine =
+            (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9');
+
+        *c = fine ? *c : '_';
+    }
+    snprintf(quoted, sizeof(quoted), " _%s;", plain);
+    twins += standard_fields != NULL && strstr(standard_fields, quoted) != NULL;
+    for (unsigned i = 0; i < index; i++) {
+        twins += strcmp(kev_capture_value(capture, i)->name, value->name) == 0;
+    }
+    snprintf(quoted, sizeof(quoted), twins > 0 ? "_%s_%u" : "_%s", plain, twins + 1);
+    switch (value->type) {
+    case KEV_VALUE_TEXT:
+        fprintf(file, "string %s; ", quoted);
+        break;
+    case KEV_VALUE_BYTES:
+        fprintf(file, "u32 _%s_length; u8 %s[_%s_length]; ", quoted, quoted, quoted);
+        break;
+    case KEV_VALUE_SIGNED:
+        fprintf(file, "i%u %s; ", value->bits > 32 ? 64 : 32, quoted);
+        break;
+    default:
+        fprintf(file, "x%u %s; ", value->bits > 32 ? 64 : 32, quoted);
+        break;
+    }
+}
+
+/* What makes two events the same type, and its hash. */
+static uint32_t form_hash(struct kev_capture *capture, unsigned *nvalues)
+{
+    const struct kev_value *value;
+    uint32_t hash = 2166136261u;
+    unsigned n;
+
+    for (n = 0; (value = kev_capture_value(capture, n)) != NULL; n++) {
+        hash = (hash ^ (value->type * 128 + value->bits)) * 16777619u;
+        for (const char *c = value->name; *c != '\0'; c++) {
+            hash = (hash ^ (uint8_t)*c) * 16777619u;
+        }
+    }
+    *nvalues = n;
+    return hash;
+}
+
+static bool form_is(struct kev_capture *capture, const char *form)
+{
+    const struct kev_value *value;
+
+    for (unsigned i = 0; (value = kev_capture_value(capture, i)) != NULL; i++) {
+        size_t length = strlen(value->name);
+
+        if ((uint8_t)form[0] != value->type || (uint8_t)form[1] != value->bits ||
+            strcmp(form + 2, value->name) != 0) {
+            return false;
+        }
+        form += 2 + length + 1;
+    }
+    return true;
+}
+
+static char *form_make(struct kev_capture *capture)
+{
+    const struct kev_value *value;
+    char *form = NULL;
+    size_t size;
+    FILE *file = open_memstream(&form, &size);
+
+    if (file == NULL) {
+        return NULL;
+    }
+    for (unsigned i = 0; (value = kev_capture_value(capture, i)) != NULL; i++) {
+        putc((int)value->type, file);
+        putc((int)value->bits, file);
+        fwrite(value->name, 1, strlen(value->name) + 1, file);
+    }
+    putc(0, file);
+    if (fclose(file) != 0) {
+        free(form);
+        form = NULL;
+    }
+    return form;
+}
+
+static char *declaration_make(struct export *export, const struct kev_item *item, int role,
+                              uint32_t id)
+{
+    const char *fields =
+        (size_t)role < sizeof(standard) / sizeof(standard[0]) ? standard[role] : NULL;
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+
+    if (file == NULL) {
+        return NULL;
+    }
+    fputs("event { name = \"", file);
+    event_name(file, item, role);
+    fprintf(file, "\"; id = %" PRIu32 "; stream_id = 0; fields := struct { ", id);
+    fputs(fields == NULL ? "" : fields, file);
+    for (unsigned i = 0; role != CTF_LOST && kev_capture_value(export->capture, i) != NULL; i++) {
+        field_put(file, export->capture, i, fields);
+    }
+    fputs("}; };\n", file);
+    if (fclose(file) != 0) {
+        free(text);
+        text = NULL;
+    }
+    return text;
+}
+
+const struct ctf_type *ctf_type_of(struct ctf_trace *trace, struct export *export,
+                                   const struct kev_item *item, int role)
+{
+    bool lost = role == CTF_LOST;
+    uint32_t class_id = lost ? 0 : item->class_id, number = lost ? 0 : item->number;
+    unsigned nvalues = 0;
+    uint32_t hash = lost ? 0 : form_hash(export->capture, &nvalues);
+    struct ctf_type **bucket, *type;
+
+    hash = (hash ^ (class_id * 1024 + number) * 128 ^ (uint32_t)role) * 2654435761u;
+    bucket = &trace->buckets[hash >> 20 & (CTF_BUCKETS - 1)];
+    for (type = *bucket; type != NULL; type = type->next) {
+        if (type->class_id == class_id && type->number == number && type->role == role &&
+            type->nvalues == nvalues && (lost || form_is(export->capture, type->form))) {
+            return type;
+        }
+    }
+    if (trace->ntypes == CTF_TYPES) {
+        kymo_error("%s: more than %u types of events: CTF can't tell them apart", export->input,
+                   CTF_TYPES);
+        return NULL;
+    }
+    type = calloc(1, sizeof(*type));
+    if (type != NULL) {
+        type->form = lost ? strdup("") : form_make(export->capture);
+        type->text = declaration_make(export, item, role, trace->ntypes);
+    }
+    if (type == NULL || type->form == NULL || type->text == NULL) {
+        kymo_error("out of memory");
+        free(type == NULL ? NULL : type->form);
+        free(type == NULL ? NULL : type->text);
+        free(type);
+        return NULL;
+    }
+    type->class_id = class_id;
+    type->number = number;
+    type->role = role;
+    type->nvalues = nvalues;
+    type->id = trace->ntypes++;
+    type->next = *bucket;
+    *bucket = type;
+    trace->end = trace->end == NULL ? &trace->first : trace->end;
+    *trace->end = type;
+    trace->end = &type->after;
+    return type;
+}
+
+void ctf_types_free(struct ctf_trace *trace)
+{
+    while (trace->first != NULL) {
+        struct ctf_type *type = trace->first;
+
+        trace->first = type->after;
+        free(type->form);
+        free(type->text);
+        free(type);
+    }
+}
+
+/* ---- metadata ---------------------------------------------------------------------- */
+
+static const char types_text[] =
+    "/* CTF 1.8 */\n"
+    "/* Made by kymo export. Stamps count from the capture's start. */\n"
+    "typealias integer { size = 8; align = 8; signed = false; } := u8;\n"
+    "typealias integer { size = 16; align = 8; signed = false; } := u16;\n"
+    "typealias integer { size = 32; align = 8; signed = false; } := u32;\n"
+    "typealias integer { size = 64; align = 8; signed = false; } := u64;\n"
+    "typealias integer { size = 32; align = 8; signed = true; } := i32;\n"
+    "typealias integer { size = 64; align = 8; signed = true; } := i64;\n"
+    "typealias integer { size = 32; align = 8; signed = false; base = 16; } := x32;\n"
+    "typealias integer { size = 64; align = 8; signed = false; base = 16; } := x64;\n";
+static const char stream_text[] =
+    "typealias integer { size = 64; align = 8; signed = false;\n"
+    "    map = clock.monotonic.value; } := stamp;\n"
+    "stream {\n"
+    "    id = 0;\n"
+    "    packet.context := struct { stamp timestamp_begin; stamp timestamp_end; u64 content_size;\n"
+    "        u64 packet_size; u64 packet_seq_num; u64 events_discarded; u32 cpu_id; };\n"
+    "    event.header := struct { u16 id; stamp timestamp; };\n";
+
+/* A text in quotes: those of TSDL have the escapes of C. */
+static void quoted_put(FILE *file, const char *name, const char *text)
+{
+    char *escaped = ctf_text(text, strlen(text));
+
+    if (escaped == NULL || *text == '\0') {
+        free(escaped);
+        return;
+    }
+    fprintf(file, "    %s = \"", name);
+    for (const char *c = escaped; *c != '\0'; c++) {
+        if (*c == '"' || *c == '\\') {
+            putc('\\', file);
+        }
+        if (*c == '\n') {
+            fputs("\\n", file);
+        } else {
+            putc(*c, file);
+        }
+    }
+    fputs("\";\n", file);
+    free(escaped);
+}
+
+static void environment_put(FILE *file, const struct ctf_trace *trace, const struct export *export,
+                            char *const *scopes, unsigned nscopes)
+{
+    const struct kev_facts *facts = export->facts;
+    const char *date = kev_capture_attribute(export->capture, "DATE");
+    bool kernel = strcmp(trace->domain, "kernel") == 0;
+    char name[32];
+
+    fprintf(file,
+            "env {\n    domain = \"%s\";\n    tracer_name = \"%s\";\n"
+            "    tracer_major = 2;\n    tracer_minor = 13;\n    tracer_patchlevel = 0;\n",
+            trace->domain, kernel ? "lttng-modules" : "lttng-ust");
+    fprintf(file, "    made_by = \"kymo export\";\n");
+    quoted_put(file, "hostname", facts->board);
+    quoted_put(file, "board", facts->board);
+    quoted_put(file, "processor", facts->processor);
+    quoted_put(file, "release", facts->release);
+    quoted_put(file, "image", facts->image);
+    quoted_put(file, "build_id", facts->build_id);
+    quoted_put(file, "date", date == NULL ? "" : date);
+    fprintf(file, "    cpus = %" PRIu32 ";\n    start_cycles = \"0x%016" PRIx64 "\";\n",
+            facts->cpus, facts->start);
+    fprintf(file, "    complete = %d;\n    lost_events = \"%" PRIu64 "\";\n",
+            export->fault == KEV_FAULT_NONE, export->lost);
+    for (unsigned i = 0; i < nscopes; i++) {
+        snprintf(name, sizeof(name), "scope_%u", i);
+        quoted_put(file, name, scopes[i]);
+    }
+    fputs("};\n", file);
+}
+
+void ctf_uuid(const struct export *export, const char *domain, uint8_t uuid[16])
+{
+    const struct kev_facts *facts = export->facts;
+    uint64_t hash[2] = {14695981039346656037u, 1099511628211u};
+    char text[512];
+    int n = snprintf(text, sizeof(text), "%s|%s|%s|%" PRIu64 "|%" PRIu64 "|%" PRIu64, domain,
+                     facts->build_id, facts->image, facts->start, facts->bytes, facts->buffers);
+
+    for (int i = 0; i < n && i < (int)sizeof(text); i++) {
+        hash[0] = (hash[0] ^ (uint8_t)text[i]) * 1099511628211u;
+        hash[1] = (hash[1] ^ hash[0]) * 1099511628211u;
+    }
+    memcpy(uuid, hash, 16);
+    uuid[6] = (uint8_t)(0x40 | (uuid[6] & 0x0f));
+    uuid[8] = (uint8_t)(0x80 | (uuid[8] & 0x3f));
+}
+
+static void uuid_put(FILE *file, const struct export *export, const char *domain)
+{
+    uint8_t uuid[16];
+
+    ctf_uuid(export, domain, uuid);
+    for (unsigned i = 0; i < 16; i++) {
+        fprintf(file, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", uuid[i]);
+    }
+}
+
+int ctf_metadata_write(const struct ctf_trace *trace, const struct export *export, FILE *file,
+                       char *const *scopes, unsigned nscopes)
+{
+    bool kernel = strcmp(trace->domain, "kernel") == 0;
+    uint64_t frequency = export->facts->cycles_per_second;
+
+    fputs(types_text, file);
+    fputs("trace {\n    major = 1;\n    minor = 8;\n    uuid = \"", file);
+    uuid_put(file, export, trace->domain);
+    fprintf(file,
+            "\";\n    byte_order = %s;\n"
+            "    packet.header := struct { u32 magic; u8 uuid[16]; u32 stream_id; "
+            "u64 stream_instance_id; };\n};\n",
+            __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? "le" : "be");
+    environment_put(file, trace, export, scopes, nscopes);
+    fputs("clock {\n    name = \"monotonic\";\n    uuid = \"", file);
+    uuid_put(file, export, "clock");
+    fprintf(file,
+            "\";\n    description = \"the capture's clock\";\n    freq = %" PRIu64
+            ";\n    offset = 0;\n};\n",
+            frequency == 0 ? 1000000000 : frequency);
+    fputs(stream_text, file);
+    fputs(kernel ? "    event.context := struct { i32 _pid; i32 _tid; i32 _thread; };\n};\n"
+                 : "    event.context := struct { i32 _vpid; i32 _vtid; string _procname; "
+                   "i32 _thread; };\n};\n",
+          file);
+    for (const struct ctf_type *type = trace->first; type != NULL; type = type->after) {
+        fputs(type->text, file);
+    }
+    return ferror(file) ? -1 : 0;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A capture as tools for Linux want it (linux.h).
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "abi/sys/states.h"
+#include "host/export/linux.h"
+#include "host/pr_th.h"
+#include "trace/slot.h"
+
+#define INT_ENTRY 1
+#define INT_EXIT 2
+#define FUNCTION_ENTER 10
+#define FUNCTION_EXIT 11
+
+enum linux_event linux_event_of(const struct kev_item *item, const struct follow_step *step)
+{
+    unsigned kind = item->number & (TRACE_KERCALL_EXIT | TRACE_KERCALL_INT);
+
+    switch (item->class_id) {
+    case TRACE_CLASS_PR_TH:
+        return step->switched        ? LINUX_SWITCH
+               : step->woken != NULL ? LINUX_WAKE
+               : item->code == PR_TH_DESTROY && (item->flags & KEV_FLAG_INJECTED) == 0 &&
+                       step->thread != NULL
+                   ? LINUX_EXIT
+                   : LINUX_OWN;
+    case TRACE_CLASS_INT:
+        return item->code == INT_ENTRY  ? LINUX_IRQ_ENTRY
+               : item->code == INT_EXIT ? LINUX_IRQ_EXIT
+                                        : LINUX_OWN;
+    case TRACE_CLASS_KER_CALL:
+    case TRACE_CLASS_KYMO_CALL:
+        return kind == TRACE_KERCALL_ENTER  ? LINUX_CALL_ENTRY
+               : kind == TRACE_KERCALL_EXIT ? LINUX_CALL_EXIT
+                                            : LINUX_OWN;
+    case TRACE_CLASS_SYSTEM:
+        return item->code == FUNCTION_ENTER  ? LINUX_FUNCTION_ENTRY
+               : item->code == FUNCTION_EXIT ? LINUX_FUNCTION_EXIT
+                                             : LINUX_OWN;
+    default:
+        return LINUX_OWN;
+    }
+}
+
+int32_t linux_tid(const struct follow_thread *thread)
+{
+    if (thread == NULL) {
+        return -1;
+    }
+    if (thread->idle) {
+        return 0;
+    }
+    if (thread->pid >= 0 && thread->pid < 100000 && thread->tid >= 0 && thread->tid < 10000) {
+        return thread->pid * 10000 + thread->tid;
+    }
+    return (int32_t)(1000000000 + thread->serial % 1000000000);
+}
+
+void linux_comm(const struct export *export, const struct follow_thread *thread, char *to,
+                size_t room)
+{
+    const char *process, *name;
+
+    if (thread == NULL) {
+        snprintf(to, room, "unknown");
+        return;
+    }
+    if (thread->idle) {
+        snprintf(to, room, "swapper/%" PRId32, thread->tid - 1);
+        return;
+    }
+    name = kev_capture_name(export->capture, thread->pid, thread->tid);
+    process = kev_capture_name(export->capture, thread->pid, KEV_NOBODY);
+    if (name != NULL && *name != '\0') {
+        snprintf(to, room, "%s", name);
+    } else if (process != NULL && *process != '\0') {
+        snprintf(to, room, "%s:%" PRId32, process, thread->tid);
+    } else {
+        snprintf(to, room, "%" PRId32 ":%" PRId32, thread->pid, thread->tid);
+    }
+}
+
+int64_t linux_previous_state(const struct follow_step *step)
+{
+    if (step->previous == NULL) {
+        return 1024;
+    }
+    if (step->previous->gone) {
+        return 16;
+    }
+    return step->previous_state < 0 ? 1024 : step->previous_state == STATE_READY ? 0 : 1;
+}
+
+int32_t linux_priority(const struct follow_thread *thread)
+{
+    return thread == NULL || thread->priority < 0 || thread->priority > 99 ? 120
+                                                                           : 99 - thread->priority;
+}
