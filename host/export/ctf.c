@@ -130,7 +130,7 @@ static int text_put(struct ctf_stream *stream, const char *text, size_t length)
         plain = text[i] >= ' ' && text[i] < 0x7f;
     }
     if (!plain) {
-        escaped = ctf_text(text, length);
+        escaped = types_text(text, length);
         if (escaped == NULL) {
             return -1;
         }
@@ -284,7 +284,7 @@ static int event_put(struct export *export, const struct kev_item *item,
     struct ctf_trace *trace = &ctf->traces[functions ? UST : KERNEL];
     unsigned cpu = (unsigned)item->cpu % FOLLOW_CPUS;
     struct ctf_stream *stream = stream_open(export, trace, cpu);
-    const struct ctf_type *type = ctf_type_of(trace, export, item, role);
+    const struct type *type = types_find(&trace->types, export, item, role);
     const struct kev_value *value;
     uint64_t stamp;
 
@@ -342,7 +342,7 @@ static int loss_take(struct export *export, const struct kev_item *item)
     struct ctf_trace *trace = &ctf_of(export)->traces[KERNEL];
     unsigned cpu = item->cpu < 0 || item->cpu >= FOLLOW_CPUS ? 0 : (unsigned)item->cpu;
     struct ctf_stream *stream = stream_open(export, trace, cpu);
-    const struct ctf_type *type = ctf_type_of(trace, export, item, CTF_LOST);
+    const struct type *type = types_find(&trace->types, export, item, TYPES_LOST);
     const struct kev_loss *loss = item->loss;
     struct kev_item nobody = {.pid = KEV_NOBODY, .tid = KEV_NOBODY};
     uint64_t stamp;
@@ -376,6 +376,10 @@ static int ctf_begin(struct export *export)
     }
     ctf->traces[KERNEL].domain = "kernel";
     ctf->traces[UST].domain = "ust";
+    for (unsigned i = 0; i < 2; i++) {
+        ctf->traces[i].types.most = CTF_TYPES;
+        ctf->traces[i].types.declare = ctf_declare;
+    }
     ctf->follow = follow_new(export, &ctf_ops);
     return ctf->follow == NULL ? -1 : output_folder_open(&ctf->folder, export->path);
 }
@@ -473,7 +477,7 @@ static void ctf_discard(struct export *export)
             free(stream->bytes);
             free(stream->path);
         }
-        ctf_types_free(&ctf->traces[i]);
+        types_free(&ctf->traces[i].types);
     }
     output_folder_abandon(&ctf->folder);
     while (ctf->nscopes > 0) {

@@ -8,44 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/escape.h"
 #include "host/export/ctf.h"
 #include "host/kymo.h"
 
-char *ctf_text(const char *text, size_t length)
-{
-    struct escape escape = {.nheld = 0};
-    char *copy = malloc(ESCAPE_MOST(length + 1) + 1);
-    char *with_end = malloc(length + 1);
-    size_t n;
-
-    if (copy == NULL || with_end == NULL) {
-        free(copy);
-        free(with_end);
-        kymo_error("out of memory");
-        return NULL;
-    }
-    /* The NUL ends a character of UTF-8 that is not complete; it is escaped, and taken away. */
-    memcpy(with_end, text, length);
-    with_end[length] = '\0';
-    n = escape_text(&escape, with_end, length + 1, copy);
-    copy[n >= 4 ? n - 4 : 0] = '\0';
-    free(with_end);
-    return copy;
-}
-
 /* ---- types ------------------------------------------------------------------------- */
-
-/* Lower case, for letters, digits and _ only. */
-static void name_put(FILE *file, const char *name)
-{
-    for (; *name != '\0'; name++) {
-        char c = *name;
-
-        c = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-        putc((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : '_', file);
-    }
-}
 
 static void event_name(FILE *file, const struct kev_item *item, int role)
 {
@@ -59,19 +25,19 @@ static void event_name(FILE *file, const struct kev_item *item, int role)
         [LINUX_CALL_EXIT] = "syscall_exit_",
         [LINUX_FUNCTION_ENTRY] = "lttng_ust_cyg_profile:func_entry",
         [LINUX_FUNCTION_EXIT] = "lttng_ust_cyg_profile:func_exit",
-        [CTF_LOST] = "kymo_lost",
+        [TYPES_LOST] = "kymo_lost",
     };
 
     if (role != LINUX_OWN) {
         fputs(names[role], file);
     } else {
         fputs("kymo_", file);
-        name_put(file, item->class_name);
+        types_name_put(file, item->class_name);
         putc('_', file);
     }
     if (role == LINUX_OWN || role == LINUX_CALL_ENTRY || role == LINUX_CALL_EXIT) {
         if (item->name != NULL) {
-            name_put(file, item->name);
+            types_name_put(file, item->name);
         } else {
             fprintf(file, "%" PRIu32, item->code);
         }
@@ -89,8 +55,8 @@ static const char *const standard[] = {
     [LINUX_CALL_EXIT] = "i64 _ret; ",
     [LINUX_FUNCTION_ENTRY] = "x64 _addr; x64 _call_site; ",
     [LINUX_FUNCTION_EXIT] = "x64 _addr; x64 _call_site; ",
-    [CTF_LOST] = "string _what; string _of_class; string _reason; string _text; i64 _from_ns; "
-                 "i64 _to_ns; u64 _events; u64 _buffers; ",
+    [TYPES_LOST] = "string _what; string _of_class; string _reason; string _text; i64 _from_ns; "
+                   "i64 _to_ns; u64 _events; u64 _buffers; ",
 };
 
 /* A field of the event's own. One that is called as an earlier one gets a number. */
@@ -135,64 +101,7 @@ static void field_put(FILE *file, struct kev_capture *capture, unsigned index,
     }
 }
 
-/* What makes two events the same type, and its hash. */
-static uint32_t form_hash(struct kev_capture *capture, unsigned *nvalues)
-{
-    const struct kev_value *value;
-    uint32_t hash = 2166136261u;
-    unsigned n;
-
-    for (n = 0; (value = kev_capture_value(capture, n)) != NULL; n++) {
-        hash = (hash ^ (value->type * 128 + value->bits)) * 16777619u;
-        for (const char *c = value->name; *c != '\0'; c++) {
-            hash = (hash ^ (uint8_t)*c) * 16777619u;
-        }
-    }
-    *nvalues = n;
-    return hash;
-}
-
-static bool form_is(struct kev_capture *capture, const char *form)
-{
-    const struct kev_value *value;
-
-    for (unsigned i = 0; (value = kev_capture_value(capture, i)) != NULL; i++) {
-        size_t length = strlen(value->name);
-
-        if ((uint8_t)form[0] != value->type || (uint8_t)form[1] != value->bits ||
-            strcmp(form + 2, value->name) != 0) {
-            return false;
-        }
-        form += 2 + length + 1;
-    }
-    return true;
-}
-
-static char *form_make(struct kev_capture *capture)
-{
-    const struct kev_value *value;
-    char *form = NULL;
-    size_t size;
-    FILE *file = open_memstream(&form, &size);
-
-    if (file == NULL) {
-        return NULL;
-    }
-    for (unsigned i = 0; (value = kev_capture_value(capture, i)) != NULL; i++) {
-        putc((int)value->type, file);
-        putc((int)value->bits, file);
-        fwrite(value->name, 1, strlen(value->name) + 1, file);
-    }
-    putc(0, file);
-    if (fclose(file) != 0) {
-        free(form);
-        form = NULL;
-    }
-    return form;
-}
-
-static char *declaration_make(struct export *export, const struct kev_item *item, int role,
-                              uint32_t id)
+char *ctf_declare(struct export *export, const struct kev_item *item, int role, uint32_t id)
 {
     const char *fields =
         (size_t)role < sizeof(standard) / sizeof(standard[0]) ? standard[role] : NULL;
@@ -207,7 +116,7 @@ static char *declaration_make(struct export *export, const struct kev_item *item
     event_name(file, item, role);
     fprintf(file, "\"; id = %" PRIu32 "; stream_id = 0; fields := struct { ", id);
     fputs(fields == NULL ? "" : fields, file);
-    for (unsigned i = 0; role != CTF_LOST && kev_capture_value(export->capture, i) != NULL; i++) {
+    for (unsigned i = 0; role != TYPES_LOST && kev_capture_value(export->capture, i) != NULL; i++) {
         field_put(file, export->capture, i, fields);
     }
     fputs("}; };\n", file);
@@ -218,68 +127,9 @@ static char *declaration_make(struct export *export, const struct kev_item *item
     return text;
 }
 
-const struct ctf_type *ctf_type_of(struct ctf_trace *trace, struct export *export,
-                                   const struct kev_item *item, int role)
-{
-    bool lost = role == CTF_LOST;
-    uint32_t class_id = lost ? 0 : item->class_id, number = lost ? 0 : item->number;
-    unsigned nvalues = 0;
-    uint32_t hash = lost ? 0 : form_hash(export->capture, &nvalues);
-    struct ctf_type **bucket, *type;
-
-    hash = (hash ^ (class_id * 1024 + number) * 128 ^ (uint32_t)role) * 2654435761u;
-    bucket = &trace->buckets[hash >> 20 & (CTF_BUCKETS - 1)];
-    for (type = *bucket; type != NULL; type = type->next) {
-        if (type->class_id == class_id && type->number == number && type->role == role &&
-            type->nvalues == nvalues && (lost || form_is(export->capture, type->form))) {
-            return type;
-        }
-    }
-    if (trace->ntypes == CTF_TYPES) {
-        kymo_error("%s: more than %u types of events: CTF can't tell them apart", export->input,
-                   CTF_TYPES);
-        return NULL;
-    }
-    type = calloc(1, sizeof(*type));
-    if (type != NULL) {
-        type->form = lost ? strdup("") : form_make(export->capture);
-        type->text = declaration_make(export, item, role, trace->ntypes);
-    }
-    if (type == NULL || type->form == NULL || type->text == NULL) {
-        kymo_error("out of memory");
-        free(type == NULL ? NULL : type->form);
-        free(type == NULL ? NULL : type->text);
-        free(type);
-        return NULL;
-    }
-    type->class_id = class_id;
-    type->number = number;
-    type->role = role;
-    type->nvalues = nvalues;
-    type->id = trace->ntypes++;
-    type->next = *bucket;
-    *bucket = type;
-    trace->end = trace->end == NULL ? &trace->first : trace->end;
-    *trace->end = type;
-    trace->end = &type->after;
-    return type;
-}
-
-void ctf_types_free(struct ctf_trace *trace)
-{
-    while (trace->first != NULL) {
-        struct ctf_type *type = trace->first;
-
-        trace->first = type->after;
-        free(type->form);
-        free(type->text);
-        free(type);
-    }
-}
-
 /* ---- metadata ---------------------------------------------------------------------- */
 
-static const char types_text[] =
+static const char head_text[] =
     "/* CTF 1.8 */\n"
     "/* Made by kymo export. Stamps count from the capture's start. */\n"
     "typealias integer { size = 8; align = 8; signed = false; } := u8;\n"
@@ -302,7 +152,7 @@ static const char stream_text[] =
 /* A text in quotes: those of TSDL have the escapes of C. */
 static void quoted_put(FILE *file, const char *name, const char *text)
 {
-    char *escaped = ctf_text(text, strlen(text));
+    char *escaped = types_text(text, strlen(text));
 
     if (escaped == NULL || *text == '\0') {
         free(escaped);
@@ -387,7 +237,7 @@ int ctf_metadata_write(const struct ctf_trace *trace, const struct export *expor
     bool kernel = strcmp(trace->domain, "kernel") == 0;
     uint64_t frequency = export->facts->cycles_per_second;
 
-    fputs(types_text, file);
+    fputs(head_text, file);
     fputs("trace {\n    major = 1;\n    minor = 8;\n    uuid = \"", file);
     uuid_put(file, export, trace->domain);
     fprintf(file,
@@ -407,7 +257,7 @@ int ctf_metadata_write(const struct ctf_trace *trace, const struct export *expor
                  : "    event.context := struct { i32 _vpid; i32 _vtid; string _procname; "
                    "i32 _thread; };\n};\n",
           file);
-    for (const struct ctf_type *type = trace->first; type != NULL; type = type->after) {
+    for (const struct type *type = trace->types.first; type != NULL; type = type->after) {
         fputs(type->text, file);
     }
     return ferror(file) ? -1 : 0;

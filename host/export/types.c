@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Types of events (types.h).
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/escape.h"
+#include "host/export/types.h"
+#include "host/kymo.h"
+
+char *types_text(const char *text, size_t length)
+{
+    struct escape escape = {.nheld = 0};
+    char *copy = malloc(ESCAPE_MOST(length + 1) + 1);
+    char *with_end = malloc(length + 1);
+    size_t n;
+
+    if (copy == NULL || with_end == NULL) {
+        free(copy);
+        free(with_end);
+        kymo_error("out of memory");
+        return NULL;
+    }
+    /* The NUL ends a character of UTF-8 that is not complete; it is escaped, and taken away. */
+    memcpy(with_end, text, length);
+    with_end[length] = '\0';
+    n = escape_text(&escape, with_end, length + 1, copy);
+    copy[n >= 4 ? n - 4 : 0] = '\0';
+    free(with_end);
+    return copy;
+}
+
+/* Lower case, for letters, digits and _ only. */
+void types_name_put(FILE *file, const char *name)
+{
+    for (; *name != '\0'; name++) {
+        char c = *name;
+
+        c = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+        putc((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : '_', file);
+    }
+}
+
+/* What makes two events the same type, and its hash. */
+static uint32_t form_hash(struct kev_capture *capture, unsigned *nvalues)
+{
+    const struct kev_value *value;
+    uint32_t hash = 2166136261u;
+    unsigned n;
+
+    for (n = 0; (value = kev_capture_value(capture, n)) != NULL; n++) {
+        hash = (hash ^ (value->type * 128 + value->bits)) * 16777619u;
+        for (const char *c = value->name; *c != '\0'; c++) {
+            hash = (hash ^ (uint8_t)*c) * 16777619u;
+        }
+    }
+    *nvalues = n;
+    return hash;
+}
+
+static bool form_is(struct kev_capture *capture, const char *form)
+{
+    const struct kev_value *value;
+
+    for (unsigned i = 0; (value = kev_capture_value(capture, i)) != NULL; i++) {
+        size_t length = strlen(value->name);
+
+        if ((uint8_t)form[0] != value->type || (uint8_t)form[1] != value->bits ||
+            strcmp(form + 2, value->name) != 0) {
+            return false;
+        }
+        form += 2 + length + 1;
+    }
+    return true;
+}
+
+static char *form_make(struct kev_capture *capture)
+{
+    const struct kev_value *value;
+    char *form = NULL;
+    size_t size;
+    FILE *file = open_memstream(&form, &size);
+
+    if (file == NULL) {
+        return NULL;
+    }
+    for (unsigned i = 0; (value = kev_capture_value(capture, i)) != NULL; i++) {
+        putc((int)value->type, file);
+        putc((int)value->bits, file);
+        fwrite(value->name, 1, strlen(value->name) + 1, file);
+    }
+    putc(0, file);
+    if (fclose(file) != 0) {
+        free(form);
+        form = NULL;
+    }
+    return form;
+}
+
+const struct type *types_find(struct types *types, struct export *export,
+                              const struct kev_item *item, int role)
+{
+    bool lost = role == TYPES_LOST;
+    uint32_t class_id = lost ? 0 : item->class_id, number = lost ? 0 : item->number;
+    unsigned nvalues = 0;
+    uint32_t hash = lost ? 0 : form_hash(export->capture, &nvalues);
+    struct type **bucket, *type;
+
+    hash = (hash ^ (class_id * 1024 + number) * 128 ^ (uint32_t)role) * 2654435761u;
+    bucket = &types->buckets[hash >> 20 & (TYPES_BUCKETS - 1)];
+    for (type = *bucket; type != NULL; type = type->next) {
+        if (type->class_id == class_id && type->number == number && type->role == role &&
+            type->nvalues == nvalues && (lost || form_is(export->capture, type->form))) {
+            return type;
+        }
+    }
+    if (types->ntypes == types->most) {
+        kymo_error("%s: more than %" PRIu32 " types of events, which --%s can't tell apart",
+                   export->input, types->most, export->format->name);
+        return NULL;
+    }
+    type = calloc(1, sizeof(*type));
+    if (type != NULL) {
+        type->form = lost ? strdup("") : form_make(export->capture);
+        type->text = types->declare(export, item, role, types->ntypes);
+    }
+    if (type == NULL || type->form == NULL || type->text == NULL) {
+        kymo_error("out of memory");
+        free(type == NULL ? NULL : type->form);
+        free(type == NULL ? NULL : type->text);
+        free(type);
+        return NULL;
+    }
+    type->class_id = class_id;
+    type->number = number;
+    type->role = role;
+    type->nvalues = nvalues;
+    type->id = types->ntypes++;
+    type->next = *bucket;
+    *bucket = type;
+    types->end = types->end == NULL ? &types->first : types->end;
+    *types->end = type;
+    types->end = &type->after;
+    return type;
+}
+
+void types_free(struct types *types)
+{
+    while (types->first != NULL) {
+        struct type *type = types->first;
+
+        types->first = type->after;
+        free(type->form);
+        free(type->text);
+        free(type);
+    }
+}

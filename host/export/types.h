@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Types of events, for formats that declare each once: a type is made when its first event is met,
+ * because only the event says which values it has. One thread.
+ */
+#ifndef HOST_EXPORT_TYPES_H
+#define HOST_EXPORT_TYPES_H
+
+#include <stdio.h>
+
+#include "host/export/linux.h"
+
+#define TYPES_BUCKETS 4096 /* a power of two */
+#define TYPES_LOST 100     /* a role: what is written of a loss */
+
+struct type {
+    struct type *next;  /* in its bucket */
+    struct type *after; /* by id */
+    uint32_t class_id, number;
+    int role; /* enum linux_event, or TYPES_LOST */
+    uint32_t id, nvalues;
+    char *form; /* name, type and bits of each value: what makes two events the same type */
+    char *text; /* its declaration */
+};
+
+struct types {
+    struct type *buckets[TYPES_BUCKETS], *first, **end;
+    uint32_t ntypes, most;
+    /* The declaration of the event last given, to be freed; NULL: no memory. */
+    char *(*declare)(struct export *export, const struct kev_item *item, int role, uint32_t id);
+};
+
+/* The type of the event last given; NULL: no memory or too many types, reported. */
+const struct type *types_find(struct types *types, struct export *export,
+                              const struct kev_item *item, int role);
+void types_free(struct types *types);
+
+/* A text of the capture as tools may print it: controls and bytes that are no UTF-8 are \ooo. To be
+ * freed; NULL: no memory, reported. */
+char *types_text(const char *text, size_t length);
+/* A name of the capture in lower case, with _ for all but letters and digits. */
+void types_name_put(FILE *file, const char *name);
+
+#endif
