@@ -75,8 +75,8 @@ void output_abandon(struct output *output);
 /* Removes the parts of all open outputs. May be called by a signal handler that ends
  * the process. */
 void output_remove_parts(void);
-/* Folders that output_remove_parts() then removes, too, if they are empty; NULL ends the list. NULL:
- * none any more. For output_folder.c. */
+/* Folders that output_remove_parts() then removes, too, if they are empty; NULL ends the list. No
+ * list: none any more. For output_folder.c. */
 void output_remove_folders(const char *const *paths);
 
 #endif

@@ -254,14 +254,15 @@ static int event_begin(struct ctf_stream *stream, uint32_t id, uint64_t stamp)
 
 static int context_put(struct export *export, const struct ctf_trace *trace,
                        struct ctf_stream *stream, const struct kev_item *item,
-                       const struct follow_thread *thread)
+                       const struct follow_step *step)
 {
     char name[512];
-    int status = number_put(stream, (uint32_t)item->pid, 32) |
-                 number_put(stream, (uint32_t)linux_tid(thread), 32);
+    int32_t tid = step == NULL ? -1 : linux_current(item, step);
+    int status =
+        number_put(stream, (uint32_t)item->pid, 32) | number_put(stream, (uint32_t)tid, 32);
 
     if (strcmp(trace->domain, "ust") == 0) {
-        linux_comm(export, thread, name, sizeof(name));
+        linux_comm(export, step == NULL ? NULL : step->owner, name, sizeof(name));
         status |= string_put(stream, name);
     }
     return status | number_put(stream, (uint32_t)item->tid, 32);
@@ -301,7 +302,7 @@ static int event_put(struct export *export, const struct kev_item *item,
     stream->first = stream->used == 0 ? stamp : stream->first;
     stream->fresh &= item->class_id == TRACE_CLASS_CONTROL;
     if (event_begin(stream, type->id, stamp) != 0 ||
-        context_put(export, trace, stream, item, step->thread) != 0 ||
+        context_put(export, trace, stream, item, step) != 0 ||
         standard_put(export, stream, role, item, step) != 0) {
         return -1;
     }

@@ -55,7 +55,8 @@ struct export_format {
     void (*discard)(struct export *);
 };
 
-extern const struct export_format export_csv, export_jsonl, export_chrome, export_ctf;
+extern const struct export_format export_csv, export_jsonl, export_chrome, export_ctf,
+    export_tracedat;
 
 /* text.c: ,"name": and a value; `name` is a constant. */
 void export_json_member(struct out *out, const char *name, const char *text);

@@ -251,7 +251,8 @@ int follow_take(struct follow *follow, const struct kev_item *item, struct follo
         return 0;
     }
     follow_cover_until(follow, follow->now);
-    step->thread = follow_thread_of(follow, item->pid, item->tid);
+    step->current = follow->cpus[item->cpu].current;
+    step->thread = step->owner = follow_thread_of(follow, item->pid, item->tid);
     switch (item->class_id) {
     case TRACE_CLASS_PR_TH:
         if (step->thread != NULL) {

@@ -55,9 +55,11 @@ enum follow_message { FOLLOW_NONE, FOLLOW_SENT, FOLLOW_RECEIVED, FOLLOW_REPLIED 
 
 /* What an event means. */
 struct follow_step {
-    int64_t ns;                   /* the item's, but never before that of an earlier item */
-    struct follow_thread *thread; /* on whose track the event is; NULL: its CPU's */
-    enum follow_role role;        /* on that track */
+    int64_t ns;                    /* the item's, but never before that of an earlier item */
+    struct follow_thread *thread;  /* on whose track the event is; NULL: its CPU's */
+    struct follow_thread *current; /* who runs on the CPU when it happens; NULL: not known */
+    struct follow_thread *owner;   /* whose it is: an interrupt's, who ran; NULL: not known */
+    enum follow_role role;         /* on that track */
     enum follow_message message;
     uint64_t message_id;
     struct follow_thread *party; /* who has sent or received it, or gets the reply */

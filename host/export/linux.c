@@ -59,6 +59,12 @@ int32_t linux_tid(const struct follow_thread *thread)
     return (int32_t)(1000000000 + thread->serial % 1000000000);
 }
 
+int32_t linux_current(const struct kev_item *item, const struct follow_step *step)
+{
+    /* Events of threads and processes are about their owner; of all others it is who ran. */
+    return linux_tid(item->class_id == TRACE_CLASS_PR_TH ? step->current : step->owner);
+}
+
 void linux_comm(const struct export *export, const struct follow_thread *thread, char *to,
                 size_t room)
 {

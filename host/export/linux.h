@@ -25,6 +25,8 @@ enum linux_event linux_event_of(const struct kev_item *item, const struct follow
 /* Linux numbers threads across processes, and 0 is idle: pid * 10000 + tid, or, where that can't
  * be, 1000000000 and the thread's number in the capture. NULL: -1, not known. */
 int32_t linux_tid(const struct follow_thread *thread);
+/* The number of the thread that ran on the CPU when the event happened. */
+int32_t linux_current(const struct kev_item *item, const struct follow_step *step);
 /* What the thread is called there: its name, or its process's and its tid. "unknown" of NULL. */
 void linux_comm(const struct export *export, const struct follow_thread *thread, char *to,
                 size_t room);

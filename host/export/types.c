@@ -33,6 +33,30 @@ char *types_text(const char *text, size_t length)
     return copy;
 }
 
+char *types_line(const char *text, size_t length)
+{
+    char *escaped = types_text(text, length), *line, *to;
+
+    if (escaped == NULL || strpbrk(escaped, "\n\t") == NULL) {
+        return escaped;
+    }
+    to = line = malloc(4 * strlen(escaped) + 1);
+    for (const char *c = escaped; line != NULL && *c != '\0'; c++) {
+        if (*c == '\n' || *c == '\t') {
+            to += sprintf(to, "\\%03o", *c);
+        } else {
+            *to++ = *c;
+        }
+    }
+    if (line == NULL) {
+        kymo_error("out of memory");
+    } else {
+        *to = '\0';
+    }
+    free(escaped);
+    return line;
+}
+
 /* Lower case, for letters, digits and _ only. */
 void types_name_put(FILE *file, const char *name)
 {

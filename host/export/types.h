@@ -38,6 +38,8 @@ void types_free(struct types *types);
 /* A text of the capture as tools may print it: controls and bytes that are no UTF-8 are \ooo. To be
  * freed; NULL: no memory, reported. */
 char *types_text(const char *text, size_t length);
+/* Likewise, of newlines and tabs, too. */
+char *types_line(const char *text, size_t length);
 /* A name of the capture in lower case, with _ for all but letters and digits. */
 void types_name_put(FILE *file, const char *name);
 

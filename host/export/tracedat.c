@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * --trace-dat: a file of trace-cmd, version 6, for `trace-cmd report` and KernelShark; its manual
+ * page trace-cmd.dat.v6(5) has the format, tracedat_types.c what events look like. Each CPU's pages
+ * of the ring buffer are spooled, and written behind the header, which needs all types. What was
+ * lost is said at the head of a page, where the readers look for it, and by an event kymo/lost.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/export/spool.h"
+#include "host/export/tracedat.h"
+#include "host/kymo.h"
+#include "trace/slot.h"
+
+#define PAGE SPOOL_BLOCK
+#define PAGE_HEAD 16
+#define COUNT_BYTES 8 /* room for the count of lost events, behind a page's events */
+#define MISSED (1u << 31)
+#define MISSED_COUNT (1u << 30)
+#define DELTA_BITS 27
+#define TYPE_EXTEND 30
+#define TYPE_LONGEST 28
+#define CONTROL_BUFFER 2
+#define EVENT_MOST (PAGE - PAGE_HEAD - COUNT_BYTES - 16)
+
+struct tracedat_cpu {
+    struct spool_chain chain;
+    uint8_t page[PAGE];
+    size_t used;   /* bytes behind its head */
+    uint64_t last; /* ns of the last event of the CPU */
+    uint64_t lost;
+    bool missed; /* before the page in the making events were lost: `lost`, 0: not known */
+    bool fresh;  /* in the page are at most events of class CONTROL */
+};
+
+struct tracedat {
+    struct follow *follow;
+    struct spool spool;
+    struct types types;
+    struct record record;
+    struct tracedat_cpu cpus[FOLLOW_CPUS];
+    unsigned ncpus;
+    char *names; /* of threads, as saved_cmdlines has them */
+    size_t names_size;
+    FILE *names_file;
+};
+
+static struct tracedat *tracedat_of(const struct export *export)
+{
+    return export->state;
+}
+
+/* ---- pages ------------------------------------------------------------------------- */
+
+static int page_end(struct tracedat *tracedat, struct tracedat_cpu *cpu)
+{
+    uint64_t commit = cpu->used;
+
+    if (cpu->used == 0) {
+        return 0;
+    }
+    if (cpu->missed) {
+        commit |= MISSED;
+        if (cpu->lost > 0) {
+            commit |= MISSED_COUNT;
+            memcpy(cpu->page + PAGE_HEAD + cpu->used, &cpu->lost, sizeof(cpu->lost));
+        }
+    }
+    memcpy(cpu->page + 8, &commit, sizeof(commit));
+    cpu->used = 0;
+    cpu->lost = 0;
+    cpu->missed = false;
+    cpu->fresh = true;
+    if (spool_add(&tracedat->spool, &cpu->chain, cpu->page) != 0) {
+        return -1;
+    }
+    memset(cpu->page, 0, sizeof(cpu->page));
+    return 0;
+}
+
+static void word_put(struct tracedat_cpu *cpu, uint32_t word)
+{
+    memcpy(cpu->page + PAGE_HEAD + cpu->used, &word, sizeof(word));
+    cpu->used += sizeof(word);
+}
+
+/* The record as an event of the ring buffer. A page's first event has its time from the page. */
+static int event_store(struct tracedat *tracedat, struct tracedat_cpu *cpu, uint64_t ns)
+{
+    const struct record *record = &tracedat->record;
+    uint32_t words = (uint32_t)(record->used + 3) / 4;
+    uint64_t delta;
+
+    if (cpu->used + 16 + 4 * words > PAGE - PAGE_HEAD - COUNT_BYTES &&
+        page_end(tracedat, cpu) != 0) {
+        return -1;
+    }
+    if (cpu->used == 0) {
+        memcpy(cpu->page, &ns, sizeof(ns));
+        cpu->last = ns;
+    }
+    delta = ns - cpu->last;
+    cpu->last = ns;
+    if (delta >> DELTA_BITS != 0) {
+        word_put(cpu, TYPE_EXTEND | (uint32_t)(delta & ((1u << DELTA_BITS) - 1)) << 5);
+        word_put(cpu, (uint32_t)(delta >> DELTA_BITS));
+        delta = 0;
+    }
+    word_put(cpu, (words > TYPE_LONGEST ? 0 : words) | (uint32_t)delta << 5);
+    if (words > TYPE_LONGEST) {
+        word_put(cpu, 4 * words + 4);
+    }
+    memset(cpu->page + PAGE_HEAD + cpu->used + 4 * words - 4, 0, 4);
+    memcpy(cpu->page + PAGE_HEAD + cpu->used, record->bytes, record->used);
+    cpu->used += 4 * words;
+    return 0;
+}
+
+/* ---- events ------------------------------------------------------------------------ */
+
+static struct tracedat_cpu *cpu_of(struct tracedat *tracedat, int32_t number)
+{
+    unsigned cpu = number < 0 || number >= FOLLOW_CPUS ? 0 : (unsigned)number;
+
+    tracedat->ncpus = cpu >= tracedat->ncpus ? cpu + 1 : tracedat->ncpus;
+    return &tracedat->cpus[cpu];
+}
+
+static void name_note(struct export *export, struct follow_thread *thread)
+{
+    char name[512], *text;
+
+    if (thread == NULL || thread->described || thread->idle) {
+        return;
+    }
+    thread->described = true;
+    linux_comm(export, thread, name, sizeof(name));
+    text = types_line(name, strlen(name));
+    if (text != NULL) {
+        fprintf(tracedat_of(export)->names_file, "%" PRId32 " %s\n", linux_tid(thread), text);
+    }
+    free(text);
+}
+
+/* An event that no page can hold, in parts. */
+static int parts_store(struct export *export, const struct kev_item *item,
+                       const struct follow_step *step, struct tracedat_cpu *cpu, uint64_t ns)
+{
+    struct tracedat *tracedat = tracedat_of(export);
+    const struct type *type = types_find(&tracedat->types, export, item, TRACEDAT_PART);
+    unsigned part = 0;
+
+    if (type == NULL) {
+        return -1;
+    }
+    while (record_part(&tracedat->record, export, item, step, type, part)) {
+        if (event_store(tracedat, cpu, ns) != 0) {
+            return -1;
+        }
+        part++;
+    }
+    return tracedat->record.failed ? -1 : 0;
+}
+
+static int event_take(struct export *export, const struct kev_item *item)
+{
+    struct tracedat *tracedat = tracedat_of(export);
+    struct tracedat_cpu *cpu = cpu_of(tracedat, item->cpu);
+    const struct type *type;
+    struct follow_step step;
+    enum linux_event role;
+    uint64_t ns;
+
+    if (follow_take(tracedat->follow, item, &step) != 0) {
+        return -1;
+    }
+    name_note(export, step.owner);
+    role = linux_event_of(item, &step);
+    type = types_find(&tracedat->types, export, item, (int)role);
+    if (type == NULL || (item->class_id == TRACE_CLASS_CONTROL && item->code == CONTROL_BUFFER &&
+                         page_end(tracedat, cpu) != 0)) {
+        return -1;
+    }
+    ns = step.ns < 0 ? 0 : (uint64_t)step.ns;
+    ns = ns < cpu->last ? cpu->last : ns;
+    cpu->fresh &= item->class_id == TRACE_CLASS_CONTROL;
+    record_event(&tracedat->record, export, item, &step, type);
+    if (!tracedat->record.failed && tracedat->record.used > EVENT_MOST) {
+        return parts_store(export, item, &step, cpu, ns);
+    }
+    return tracedat->record.failed ? -1 : event_store(tracedat, cpu, ns);
+}
+
+/* What opens the buffer behind a loss comes before what reports it. */
+static int loss_take(struct export *export, const struct kev_item *item)
+{
+    struct tracedat *tracedat = tracedat_of(export);
+    struct tracedat_cpu *cpu = cpu_of(tracedat, item->cpu);
+    const struct type *type = types_find(&tracedat->types, export, item, TYPES_LOST);
+    uint64_t ns = item->ns < 0 ? 0 : (uint64_t)item->ns;
+
+    if (type == NULL || (!cpu->fresh && page_end(tracedat, cpu) != 0)) {
+        return -1;
+    }
+    cpu->missed = true;
+    cpu->lost += item->loss->events;
+    record_lost(&tracedat->record, item, type);
+    return tracedat->record.failed ? -1
+                                   : event_store(tracedat, cpu, ns < cpu->last ? cpu->last : ns);
+}
+
+static int tracedat_item(struct export *export, const struct kev_item *item)
+{
+    return item->kind == KEV_ITEM_EVENT  ? event_take(export, item)
+           : item->kind == KEV_ITEM_LOSS ? loss_take(export, item)
+                                         : 0;
+}
+
+/* ---- the file ---------------------------------------------------------------------- */
+
+static const char header_page[] = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
+                                  "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
+                                  "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
+                                  "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:1;\n";
+static const char header_event[] = "# compressed entry header\n"
+                                   "\ttype_len    :    5 bits\n"
+                                   "\ttime_delta  :   27 bits\n"
+                                   "\tarray       :   32 bits\n\n"
+                                   "\tpadding     : type == 29\n"
+                                   "\ttime_extend : type == 30\n"
+                                   "\ttime_stamp : type == 31\n"
+                                   "\tdata max type_len  == 28\n";
+
+static void u32_put(FILE *file, uint32_t value)
+{
+    fwrite(&value, sizeof(value), 1, file);
+}
+
+static void u64_put(FILE *file, uint64_t value)
+{
+    fwrite(&value, sizeof(value), 1, file);
+}
+
+/* A size of 8 bytes, and so many bytes. */
+static void sized_put(FILE *file, const char *text, size_t size)
+{
+    u64_put(file, size);
+    fwrite(text, 1, size, file);
+}
+
+static void head_put(const struct tracedat *tracedat, FILE *file)
+{
+    bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+
+    fwrite("\x17\x08\x44tracing6\0", 1, 12, file);
+    putc(little ? 0 : 1, file);
+    putc(8, file);
+    u32_put(file, PAGE);
+    fwrite("header_page", 1, 12, file);
+    sized_put(file, header_page, strlen(header_page));
+    fwrite("header_event", 1, 13, file);
+    sized_put(file, header_event, strlen(header_event));
+    u32_put(file, 0); /* formats of ftrace's own events */
+    u32_put(file, TRACEDAT_SYSTEMS);
+    for (unsigned system = 0; system < TRACEDAT_SYSTEMS; system++) {
+        uint32_t count = 0;
+
+        for (const struct type *type = tracedat->types.first; type != NULL; type = type->after) {
+            count += tracedat_system(type->role) == system;
+        }
+        fwrite(tracedat_system_names[system], 1, strlen(tracedat_system_names[system]) + 1, file);
+        u32_put(file, count);
+        for (const struct type *type = tracedat->types.first; type != NULL; type = type->after) {
+            if (tracedat_system(type->role) == system) {
+                sized_put(file, type->text, strlen(type->text));
+            }
+        }
+    }
+    u32_put(file, 0); /* kallsyms */
+    u32_put(file, 0); /* trace_printk's formats */
+    sized_put(file, tracedat->names, tracedat->names_size);
+}
+
+/* The header, to a page's end. NULL: no memory, reported. */
+static char *header_make(const struct tracedat *tracedat, size_t *size)
+{
+    char *text = NULL;
+    FILE *file = open_memstream(&text, size);
+    uint64_t at;
+
+    if (file == NULL) {
+        kymo_error("out of memory");
+        return NULL;
+    }
+    head_put(tracedat, file);
+    u32_put(file, tracedat->ncpus);
+    fwrite("options  ", 1, 10, file);
+    fwrite("\0\0", 1, 2, file);
+    fwrite("flyrecord", 1, 10, file);
+    at = (uint64_t)ftell(file) + 16 * (uint64_t)tracedat->ncpus;
+    at = (at + PAGE - 1) / PAGE * PAGE;
+    for (unsigned cpu = 0; cpu < tracedat->ncpus; cpu++) {
+        uint64_t bytes = tracedat->cpus[cpu].chain.blocks * PAGE;
+
+        u64_put(file, at);
+        u64_put(file, bytes);
+        at += bytes;
+    }
+    while (ftell(file) % PAGE != 0) {
+        putc(0, file);
+    }
+    if (fclose(file) != 0) {
+        kymo_error("out of memory");
+        free(text);
+        text = NULL;
+    }
+    return text;
+}
+
+static int tracedat_end(struct export *export)
+{
+    struct tracedat *tracedat = tracedat_of(export);
+    size_t size;
+    char *header;
+
+    for (unsigned cpu = 0; cpu < tracedat->ncpus; cpu++) {
+        if (page_end(tracedat, &tracedat->cpus[cpu]) != 0) {
+            return -1;
+        }
+    }
+    if (fflush(tracedat->names_file) != 0) {
+        kymo_error("out of memory");
+        return -1;
+    }
+    header = header_make(tracedat, &size);
+    if (header == NULL) {
+        return -1;
+    }
+    out_bytes(export->out, header, size);
+    free(header);
+    for (unsigned cpu = 0; cpu < tracedat->ncpus; cpu++) {
+        const struct spool_chain *chain = &tracedat->cpus[cpu].chain;
+
+        if (spool_copy(&tracedat->spool, chain, chain->blocks * PAGE, export->out) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static const struct follow_ops tracedat_ops = {.span = NULL};
+
+static int tracedat_begin(struct export *export)
+{
+    struct tracedat *tracedat = calloc(1, sizeof(*tracedat));
+
+    export->state = tracedat;
+    if (tracedat == NULL) {
+        kymo_error("out of memory");
+        return -1;
+    }
+    tracedat->spool.fd = -1;
+    tracedat->ncpus = export->facts->cpus < FOLLOW_CPUS ? export->facts->cpus : FOLLOW_CPUS;
+    tracedat->types.most = TRACEDAT_TYPES;
+    tracedat->types.declare = tracedat_declare;
+    for (unsigned cpu = 0; cpu < FOLLOW_CPUS; cpu++) {
+        tracedat->cpus[cpu].fresh = true;
+    }
+    tracedat->names_file = open_memstream(&tracedat->names, &tracedat->names_size);
+    if (tracedat->names_file == NULL) {
+        kymo_error("out of memory");
+        return -1;
+    }
+    tracedat->follow = follow_new(export, &tracedat_ops);
+    return tracedat->follow == NULL ? -1 : spool_open(&tracedat->spool);
+}
+
+static void tracedat_discard(struct export *export)
+{
+    struct tracedat *tracedat = tracedat_of(export);
+
+    if (tracedat == NULL) {
+        return;
+    }
+    if (tracedat->names_file != NULL) {
+        fclose(tracedat->names_file);
+    }
+    free(tracedat->names);
+    record_free(&tracedat->record);
+    types_free(&tracedat->types);
+    spool_close(&tracedat->spool);
+    follow_free(tracedat->follow);
+    free(tracedat);
+}
+
+const struct export_format export_tracedat = {.name = "trace-dat",
+                                              .binary = true,
+                                              .begin = tracedat_begin,
+                                              .item = tracedat_item,
+                                              .end = tracedat_end,
+                                              .discard = tracedat_discard};

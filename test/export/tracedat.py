@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`kymo export --trace-dat`, read by `trace-cmd report`: each event with its CPU, time and values,
+and the losses where it says so, against `kymo export --jsonl`."""
+import re
+import subprocess
+from collections import defaultdict
+
+from common import STATUS, lines, printable, run, same, want
+from linux import Names
+
+LINE = re.compile(r"\s*(.*?)-(-?\d+)\s+\[(\d+)\]\s+(\d+)\.(\d{9}): (\w+):(.*)", re.S)
+DROPPED = re.compile(r"CPU:(\d+) \[(\d* ?)EVENTS DROPPED\]")
+LINUX = {"sched_switch": "THRUNNING", "sched_waking": "THREADY", "sched_process_exit": "THDESTROY"}
+HOW_MANY = {"sched_switch": 7, "sched_waking": 4, "sched_process_exit": 3, "irq_handler_entry": 2,
+            "irq_handler_exit": 2}
+
+
+def text(value):
+    return printable(value).replace("\n", "\\012").replace("\t", "\\011")
+
+
+def report(path):
+    done = subprocess.run(["trace-cmd", "report", "-N", "-t", "-i", path], capture_output=True,
+                          check=False)
+    want(done.returncode == 0, f"trace-cmd: {done.stderr.decode()[:300]}")
+    complaint = done.stderr.decode()
+    want("rror" not in complaint and "arning" not in complaint, f"trace-cmd: {complaint[:300]}")
+    streams = defaultdict(list)
+    for line in done.stdout.decode("utf-8").split("\n"):
+        lost = DROPPED.match(line)
+        if lost:
+            streams[int(lost[1])].append(("lost", int(lost[2]) if lost[2].strip() else None))
+        elif line and not line.startswith("cpus="):
+            comm, pid, cpu, seconds, nanoseconds, name, body = LINE.fullmatch(line).groups()
+            ns = int(seconds) * 10**9 + int(nanoseconds)
+            streams[int(cpu)].append((name, ns, body.strip(" "), comm, int(pid)))
+    return streams
+
+
+def lower(name):
+    return re.sub("[^a-z0-9]", "_", name.lower())
+
+
+def pattern(value):
+    if isinstance(value, int):
+        return f"(?:{value}|0x{value & 0xffffffffffffffff:x})"
+    if re.fullmatch("0x[0-9a-f]+", value):
+        number = int(value, 16)
+        return f"(?:0x{number:x}|{re.escape(value)})"
+    return f"(?:{re.escape(text(value))}|{' '.join(f'{ord(c):02x}' for c in value)})"
+
+
+def check_event(ours, event, names):
+    name, ns, body, _, pid = ours
+    same(ns, event["ns"], f"time of {name}")
+    kind, own = event["class"], event["event"] or str(event["number"])
+    if name in LINUX:
+        same(event["event"], LINUX[name], name)
+    elif kind == "INT" and own in ("INT_ENTR", "INT_EXIT"):
+        same(name, {"INT_ENTR": "irq_handler_entry", "INT_EXIT": "irq_handler_exit"}[own], "name")
+    elif kind in ("KER_CALL", "KER_EXIT"):
+        same(name, f"sys_{'enter' if kind == 'KER_CALL' else 'exit'}_{lower(own)}", "name")
+    else:
+        same(name, f"{lower(kind)}_{lower(own)}", "name")
+    if kind not in ("THREAD", "PROCESS") and event["tid"] is not None:
+        same(pid, names.tid(event["pid"], event["tid"]), f"who ran at {event}")
+    values = " ".join(f"k_{re.sub('[^A-Za-z0-9]', '_', k)}(?:_[0-9]+)?={pattern(v)}"
+                      for k, v in event["args"].items())
+    if name in HOW_MANY or name.startswith("sys_exit"):
+        values = "(?:.* )?" + values
+    want(re.fullmatch(values, body, re.S), f"{name}: {body!r} is not {event['args']}")
+    if name == "sched_switch":
+        fields = re.fullmatch(r"prev_comm=(.*) prev_pid=(-?\d+) prev_prio=\d+ prev_state=(\d+) "
+                              r"next_comm=(.*) next_pid=(-?\d+) next_prio=(-?\d+) k_.*", body, re.S)
+        want(fields, body)
+        same(int(fields[5]), names.tid(event["args"]["pid"], event["args"]["tid"]), "next_pid")
+        same(int(fields[2]), pid, "a switch is an event of who ran")
+        want(int(fields[3]) in (0, 1, 16, 1024), "prev_state")
+
+
+def check(capture, *options, status=0):
+    run("export", "--trace-dat", *options, capture, "-o", "out.dat",
+        status=STATUS.get(capture, status))
+    have = lines(capture, *options, status=status)
+    streams, names = report("out.dat"), Names(have)
+    expected = defaultdict(list)
+    for item in have[1:-1]:
+        if item["kind"] in ("event", "loss"):
+            expected[item["cpu"] or 0].append(item)
+    same(sorted(streams), sorted(expected), f"{capture}: CPUs")
+    for cpu, items in expected.items():
+        ours = [x for x in streams[cpu] if x[0] != "lost" or len(x) > 2]
+        same(len(ours), len(items), f"{capture}: events of CPU {cpu}")
+        for have_one, item in zip(ours, items):
+            if item["kind"] == "event":
+                check_event(have_one, item, names)
+            else:
+                same(have_one[0], "lost", "a loss")
+                want(have_one[2].startswith(f"events={item['events'] or 0} buffers="), have_one[2])
+                want(have_one[2].endswith(f" text={text(item['text'])}"), have_one[2])
+        told = [x[1] for x in streams[cpu] if x[0] == "lost" and len(x) == 2]
+        losses = [x for x in items if x["kind"] == "loss"]
+        same(sum(x or 0 for x in told), sum(x["events"] or 0 for x in losses), "events dropped")
+        same(bool(told), bool(losses), "whether trace-cmd says that events are missing")
