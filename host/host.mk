@@ -35,8 +35,12 @@ HOST_AFTER_SRCS := $(sort $(wildcard host/after/*.c)) $(filter-out trace/dtrace/
 	trace/%,$(HOST_MACHINE_SRCS))) trace/dtrace/site/sites.c host/self/port_nolog.c
 HOST_CC ?= cc
 include host/report/report.mk
-HOST_OBJS := $(HOST_SRCS:%.c=$(B)/host/%.o) $(B)/host/after.o $(B)/host/kev.o $(REPORT_PAGE_OBJ)
-HOST_CMD_CFLAGS := -std=gnu11 -O2 $(HOST_DEBUG) -Wall -Wextra -Werror -I. -I$(HOST_D_GEN) \
+# Perfetto's messages, and what libprotobuf-c needs for them: one object for all programs.
+HOST_PERFETTO_GEN := $(B)/gen/perfetto
+HOST_PERFETTO_OBJ := $(B)/host/perfetto.o
+HOST_OBJS := $(HOST_SRCS:%.c=$(B)/host/%.o) $(B)/host/after.o $(B)/host/kev.o $(REPORT_PAGE_OBJ) \
+	$(HOST_PERFETTO_OBJ)
+HOST_CMD_CFLAGS := -std=gnu11 -O2 $(HOST_DEBUG) -Wall -Wextra -Werror -I. -I$(HOST_D_GEN) -I$(HOST_PERFETTO_GEN) \
                    -D_FILE_OFFSET_BITS=64 -D_GNU_SOURCE \
                    -DDTRACE_PORT_OPS_H='"host/self/port_ops.h"'
 
@@ -73,13 +77,23 @@ $(B)/host-asan/after.o: $(HOST_AFTER_SRCS:%.c=$(B)/host-after-asan/%.o)
 
 # The same under the sanitizers, for test/d.
 HOST_ASAN_CFLAGS := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-HOST_ASAN_OBJS := $(HOST_SRCS:%.c=$(B)/host-asan/%.o) $(B)/host-asan/after.o $(B)/host-asan/kev.o $(REPORT_PAGE_OBJ)
+HOST_ASAN_OBJS := $(HOST_SRCS:%.c=$(B)/host-asan/%.o) $(B)/host-asan/after.o $(B)/host-asan/kev.o $(REPORT_PAGE_OBJ) \
+	$(HOST_PERFETTO_OBJ)
 $(B)/kymo-asan: $(HOST_ASAN_OBJS)
 	$(call host_link,-fsanitize=address -fsanitize=undefined)
 
 $(HOST_SRCS:%.c=$(B)/host-asan/%.o): $(B)/host-asan/%.o: %.c | $(HOST_D_GEN)/dt_grammar.h
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CMD_CFLAGS) $(HOST_ASAN_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(HOST_PERFETTO_GEN)/perfetto.pb-c.c $(HOST_PERFETTO_GEN)/perfetto.pb-c.h &: host/export/perfetto.proto
+	@mkdir -p $(@D)
+	$(Q)protoc-c --c_out=$(@D) --proto_path=host/export $<
+$(B)/host/host/export/perfetto.o $(B)/host-asan/host/export/perfetto.o: | $(HOST_PERFETTO_GEN)/perfetto.pb-c.h
+$(HOST_PERFETTO_OBJ): $(HOST_PERFETTO_GEN)/perfetto.pb-c.c
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) -std=gnu11 -O2 -c -o $@.pb $<
+	$(Q)ld -r -o $@ $@.pb $$($(HOST_CC) -print-file-name=libprotobuf-c.a)
 
 $(HOST_D_GEN)/dt_grammar.c $(HOST_D_GEN)/dt_grammar.h &: host/dt/syntax/grammar.y
 	@mkdir -p $(@D)

@@ -10,12 +10,13 @@ set -eu
 cd "$(dirname "$0")/.."
 
 build="gcc libc6-dev binutils flex bison libdw-dev libelf-dev zlib1g-dev
+    libprotobuf-c-dev protobuf-c-compiler
     gcc-arm-none-eabi libnewlib-arm-none-eabi picolibc-arm-none-eabi
     gcc-aarch64-linux-gnu picolibc-aarch64-linux-gnu
     qemu-system-arm"
 check="$build python3 libcmocka-dev clang-format-14 valgrind clang-14 libclang-rt-14-dev groff-base
     gdb-multiarch g++ pkg-config chromium chromium-driver
-    libbabeltrace2-dev babeltrace2 python3-bt2 trace-cmd"
+    libbabeltrace2-dev babeltrace2 python3-bt2 trace-cmd protobuf-compiler"
 gdb="$build gdb-multiarch"
 fuzz="$check"
 bench="$check"

@@ -27,6 +27,7 @@ static const char export_help[] =
     "  --jsonl        one JSON object a line\n"
     "  --chrome       Chrome's trace event JSON, for chrome://tracing and ui.perfetto.dev\n"
     "  --ctf          a folder in CTF 1.8, for Trace Compass and babeltrace2: -o FOLDER\n"
+    "  --perfetto     Perfetto's protocol buffers, for ui.perfetto.dev\n"
     "  --trace-dat    a trace.dat, for KernelShark and trace-cmd report\n"
     "\n"
     "  -o OUT         write to a file instead of to standard output\n"
@@ -36,8 +37,8 @@ static const char export_help[] =
     "  -h, --help     print this text\n";
 
 /* A format is added here, in the help above and in docs/export.md. */
-static const struct export_format *const formats[] = {&export_csv, &export_jsonl, &export_chrome,
-                                                      &export_ctf, &export_tracedat};
+static const struct export_format *const formats[] = {
+    &export_csv, &export_jsonl, &export_chrome, &export_ctf, &export_tracedat, &export_perfetto};
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))
 
 /* ---- options ----------------------------------------------------------------------- */

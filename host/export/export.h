@@ -56,7 +56,7 @@ struct export_format {
 };
 
 extern const struct export_format export_csv, export_jsonl, export_chrome, export_ctf,
-    export_tracedat;
+    export_tracedat, export_perfetto;
 
 /* text.c: ,"name": and a value; `name` is a constant. */
 void export_json_member(struct out *out, const char *name, const char *text);
