@@ -93,10 +93,12 @@ bench-long: ## capture 10^7 events of a busy system to a disk: loss, rates, whos
 	$(Q)scripts/locked check test/bench/sustained --long
 
 .PHONY: bench-host
-bench-host: ## kymo print, stat and each export beside babeltrace2: events per second, peak memory
+bench-host: ## print, stat and exports beside babeltrace2: events per second, memory; SQL over many devices
 	$(Q)scripts/setup.sh bench
 	+$(Q)$(MAKE) -s boards host
 	$(Q)scripts/locked check test/bench/host_ratio.py
+	+$(Q)$(MAKE) -s install-query $(B)/tools/mkcapture
+	$(Q)scripts/locked check test/bench/fleet.py
 
 .PHONY: soak
 soak: ## what takes too long for make check: one round, and more for SOAK=<minutes> (default 10)
@@ -124,6 +126,10 @@ PREFIX ?= /usr/local
 .PHONY: install
 install: host libkev $(addprefix installed-,$(BOARDS)) ## install kymo, libkev and the images for people below PREFIX (/usr/local), with DESTDIR before it
 	$(Q)DESTDIR='$(DESTDIR)' scripts/install '$(PREFIX)' $(BOARDS)
+
+.PHONY: install-query
+install-query: ## fetch DuckDB by npm, for kymo query and kymo export --parquet (docs/fleet.md)
+	$(Q)DESTDIR='$(DESTDIR)' scripts/install-query '$(PREFIX)'
 
 .PHONY: uninstall
 uninstall: ## remove what make install has installed there

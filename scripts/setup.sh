@@ -16,7 +16,7 @@ build="gcc libc6-dev binutils flex bison libdw-dev libelf-dev zlib1g-dev
     qemu-system-arm"
 check="$build python3 libcmocka-dev clang-format-14 valgrind clang-14 libclang-rt-14-dev groff-base
     gdb-multiarch g++ pkg-config chromium chromium-driver
-    libbabeltrace2-dev babeltrace2 python3-bt2 trace-cmd protobuf-compiler"
+    libbabeltrace2-dev babeltrace2 python3-bt2 trace-cmd protobuf-compiler nodejs npm"
 gdb="$build gdb-multiarch"
 fuzz="$check"
 bench="$check"
@@ -40,7 +40,8 @@ installed() {
     g++) command -v c++ >/dev/null && return 0 ;;
     binutils) command -v ld >/dev/null && return 0 ;;
     python3) [ -x /usr/bin/python3 ] && return 0 ;; # what every script names; no other counts
-    flex | bison | pkg-config) command -v "$1" >/dev/null && return 0 ;;
+    nodejs) command -v node >/dev/null && return 0 ;;
+    flex | bison | pkg-config | npm) command -v "$1" >/dev/null && return 0 ;;
     qemu-system-arm)
         command -v qemu-system-arm >/dev/null && command -v qemu-system-aarch64 >/dev/null &&
             return 0

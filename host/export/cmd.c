@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "host/export/export.h"
+#include "host/fleet/fleet.h"
 #include "host/kymo.h"
 #include "host/output.h"
 #include "host/select.h"
@@ -20,6 +21,7 @@
 
 static const char export_help[] =
     "Usage: kymo export FORMAT [options] FILE\n"
+    "       kymo export --parquet DIR [options] CAPTURE|FOLDER...\n"
     "\n"
     "Writes a capture in the format of other programs. FILE - is standard input.\n"
     "\n"
@@ -29,6 +31,11 @@ static const char export_help[] =
     "  --ctf          a folder in CTF 1.8, for Trace Compass and babeltrace2: -o FOLDER\n"
     "  --perfetto     Perfetto's protocol buffers, for ui.perfetto.dev\n"
     "  --trace-dat    a trace.dat, for KernelShark and trace-cmd report\n"
+    "\n"
+    "  --parquet DIR  add captures to a folder of Parquet files, for kymo query (needs\n"
+    "                 make install-query); those of a FOLDER of kymo collect, too\n"
+    "  --device NAME, --firmware NAME, --date YYYY-MM-DD\n"
+    "                 with --parquet: where the captures are from, if they do not say\n"
     "\n"
     "  -o OUT         write to a file instead of to standard output\n"
     "  --force        with -o: replace even a capture\n"
@@ -163,7 +170,7 @@ static int options_parse(struct command *command, int argc, char **argv)
 /* ---- the command ------------------------------------------------------------------- */
 
 /* The library's fault, with this command's remedy. */
-static void fault_report(const struct export *export)
+void export_fault_report(const struct export *export)
 {
     const struct kev_fault *fault = kev_capture_fault(export->capture);
     size_t length = strlen(fault->text);
@@ -212,18 +219,18 @@ static int items_take(struct export *export, bool *broken)
     }
     kymo_progress_end();
     if (outcome == KEV_FAILED) {
-        fault_report(export);
+        export_fault_report(export);
         return KYMO_FAILURE;
     }
     if (outcome == KEV_LOSSY) {
         export->fault = kev_capture_fault(export->capture)->code;
-        fault_report(export);
+        export_fault_report(export);
     }
     *broken = export->format->end(export) != 0;
     return *broken ? KYMO_FAILURE : status;
 }
 
-static int format_run(struct export *export, bool *broken)
+int export_format_run(struct export *export, bool *broken)
 {
     int status = KYMO_FAILURE;
 
@@ -254,7 +261,7 @@ static int file_write(struct export *export)
         return KYMO_FAILURE;
     }
     export->out->fd = output.fd;
-    status = format_run(export, &broken);
+    status = export_format_run(export, &broken);
     out_flush(export->out);
     output.error = export->out->error;
     unread = output.error == EPIPE;
@@ -267,11 +274,11 @@ static int file_write(struct export *export)
     return status;
 }
 
-/* Names and lives of the whole capture, before the first item. */
-static int names_learn(struct export *export)
+int export_names_learn(struct export *export)
 {
+    export->facts = kev_capture_facts(export->capture);
     if (kev_capture_learn(export->capture) == KEV_FAILED) {
-        fault_report(export);
+        export_fault_report(export);
         return KYMO_FAILURE;
     }
     return KYMO_OK;
@@ -287,12 +294,11 @@ static int export_open(struct export *export)
         kev_capture_set_recover(export->capture, 1);
     }
     if (kev_capture_open(export->capture, export->input) == KEV_COMPLETE) {
-        export->facts = kev_capture_facts(export->capture);
-        return names_learn(export);
+        return export_names_learn(export);
     }
     fault = kev_capture_fault(export->capture);
     if (fault->code != KEV_FAULT_USE) {
-        fault_report(export);
+        export_fault_report(export);
         return KYMO_FAILURE;
     }
     text = fault->text;
@@ -309,11 +315,14 @@ static int export_run(struct export *export)
         return status;
     }
     output_reads(export->input);
-    return export->format->folder ? format_run(export, &broken) : file_write(export);
+    return export->format->folder ? export_format_run(export, &broken) : file_write(export);
 }
 
 static int export_main(int argc, char **argv)
 {
+    if (fleet_is_wanted(argc, argv)) {
+        return fleet_export(argc, argv);
+    }
     struct command *command = calloc(1, sizeof(*command));
     int status = KYMO_FAILURE;
 

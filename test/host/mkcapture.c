@@ -78,7 +78,8 @@ static size_t page_make(const struct mk *mk, const struct mk_options *options, u
                                          : offsetof(struct kymo_syspage, errors_off);
     uint32_t at = size;
 
-    table_put(page, &at, &head.build_id_off, &head.build_id_len, "\x12\x34\xab");
+    table_put(page, &at, &head.build_id_off, &head.build_id_len,
+              options->build_id != NULL ? options->build_id : "\x12\x34\xab");
     snprintf(events, sizeof(events), "%s%s", events_text,
              options->events == NULL ? "" : options->events);
     table_put(page, &at, &head.events_off, &head.events_len, events);

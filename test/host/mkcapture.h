@@ -48,10 +48,11 @@ struct mk_options {
     bool checked;
     uint64_t start; /* first time; near a wrap to test it */
     uint64_t seed;
-    const char *events;  /* further lines of the event table, or NULL */
-    const char *filters; /* FILTER_1, or NULL */
-    const char *date;    /* DATE, or NULL */
-    unsigned page;       /* version of the system page; 0: the newest */
+    const char *events;   /* further lines of the event table, or NULL */
+    const char *filters;  /* FILTER_1, or NULL */
+    const char *date;     /* DATE, or NULL */
+    const char *build_id; /* its bytes, or NULL: 1234ab */
+    unsigned page;        /* version of the system page; 0: the newest */
 };
 
 struct mk *mk_new(const struct mk_options *options); /* header and system page written */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mkcapture FILE CPUS EVENTS SEED [swapped|foreign|old|lossy...]: writes a fabricated capture, the
- * same bytes for the same arguments; old: of format 1.01.
+ * mkcapture FILE CPUS EVENTS SEED [swapped|foreign|old|lossy|build=N...]: writes a fabricated
+ * capture, the same bytes for the same arguments; old: of format 1.01; N (1-255): the last byte of
+ * the build id.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,13 +20,26 @@ static bool given(int argc, char **argv, const char *kind)
     return is;
 }
 
+static const char *build_given(int argc, char **argv)
+{
+    static char id[] = "\x12\x34\xab";
+
+    for (int i = 5; i < argc; i++) {
+        if (strncmp(argv[i], "build=", 6) == 0) {
+            id[2] = (char)atoi(argv[i] + 6);
+        }
+    }
+    return id;
+}
+
 int main(int argc, char **argv)
 {
     struct mk_options options = {.start = 0xfffff000u};
     struct mk *mk;
 
     if (argc < 5) {
-        fputs("Usage: mkcapture FILE CPUS EVENTS SEED [swapped|foreign|old|lossy...]\n", stderr);
+        fputs("Usage: mkcapture FILE CPUS EVENTS SEED [swapped|foreign|old|lossy|build=N...]\n",
+              stderr);
         return 2;
     }
     options.ncpu = (unsigned)atoi(argv[2]);
@@ -38,6 +52,7 @@ int main(int argc, char **argv)
     if (options.ncpu == 0 || options.ncpu > MK_CPUS) {
         return 2;
     }
+    options.build_id = build_given(argc, argv);
     options.high_water = options.lossy ? 100 : 0;
     mk = mk_new(&options);
     mk_workload(mk, (unsigned)strtoul(argv[3], NULL, 0));

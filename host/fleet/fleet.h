@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Captures of many devices as tables: `kymo export --parquet` and `kymo query`, through DuckDB in a
+ * child process. tables.c makes rows of a capture, source.c says
+ * where a capture is from, child.c runs the programs that do what the command does not do itself.
+ * docs/fleet.md explains the tables; proof: test/fleet/check.py.
+ *
+ * A capture's id is the SHA-256 of its bytes: what is loaded twice is there once. One thread.
+ */
+#ifndef HOST_FLEET_FLEET_H
+#define HOST_FLEET_FLEET_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "host/export/export.h"
+
+#define FLEET_NAME 256 /* bytes of a device's or firmware's name */
+#define FLEET_GIVEN 64 /* of one that an option gives */
+#define FLEET_ID 64    /* hexadecimal digits */
+/* In the folder of kymo export --parquet; engines pass over names that begin with _. */
+#define FLEET_MARK "_kymo"
+
+/* ---- source.c: captures, and where they are from ----------------------------------- */
+
+struct fleet_source {
+    char *path;
+    char device[FLEET_NAME + 1]; /* "": as the capture says */
+    char date[11];               /* YYYY-MM-DD, likewise */
+};
+
+struct fleet_options {
+    const char *device, *firmware, *date; /* NULL: not given */
+    bool recover;
+};
+
+struct fleet_sources {
+    struct fleet_source *list;
+    unsigned count;
+    const struct fleet_options *options;
+};
+
+/* Takes the words of the command line: captures, and folders of `kymo collect`. An exit status. */
+int fleet_sources_find(struct fleet_sources *sources, int argc, char **argv);
+void fleet_sources_free(struct fleet_sources *sources);
+/* Common options with a value: NULL is no such name. Returns the value's place in the options. */
+int fleet_option_use(const char *command, struct fleet_options *options, int option,
+                     const char *value);
+enum { FLEET_OPT_DEVICE = 512, FLEET_OPT_FIRMWARE, FLEET_OPT_DATE, FLEET_OPT_RECOVER };
+#define FLEET_OPTIONS \
+    {"device", required_argument, NULL, FLEET_OPT_DEVICE}, \
+        {"firmware", required_argument, NULL, FLEET_OPT_FIRMWARE}, \
+        {"date", required_argument, NULL, FLEET_OPT_DATE}, \
+        {"recover", no_argument, NULL, FLEET_OPT_RECOVER}, \
+    { \
+        "help", no_argument, NULL, 'h' \
+    }
+
+/* A capture that is open. */
+struct fleet_capture {
+    struct export export;
+    int fd;
+    uint64_t bytes;
+    char id[FLEET_ID + 1];
+    char device[FLEET_NAME + 1], firmware[FLEET_NAME + 1], date[11];
+    const char *file; /* the last part of its path */
+};
+
+/* Opens the file and takes its id; it is no capture yet. An exit status, after a message. */
+int fleet_capture_open(struct fleet_capture *capture, const struct fleet_source *source);
+/* Reads it as a capture, and finds out where it is from. An exit status, after a message. */
+int fleet_capture_read(struct fleet_capture *capture, const struct fleet_source *source,
+                       const struct fleet_options *options);
+void fleet_capture_close(struct fleet_capture *capture);
+
+/* ---- tables.c: a capture as rows --------------------------------------------------- */
+
+enum fleet_type { FLEET_INT, FLEET_MAYBE_INT, FLEET_TEXT, FLEET_MAYBE_TEXT };
+
+struct fleet_column {
+    const char *name;
+    enum fleet_type type;
+};
+
+/* `captures` is the last to be written: what it does not name is not there. */
+enum { FLEET_EVENTS, FLEET_STATES, FLEET_MESSAGES, FLEET_LOSSES, FLEET_CAPTURES, FLEET_TABLES };
+
+struct fleet_table {
+    const char *name;
+    const struct fleet_column *columns; /* ended by one without a name */
+    const char *order;                  /* by which rows of a capture are sorted */
+};
+extern const struct fleet_table fleet_tables[FLEET_TABLES];
+
+struct fleet_sink {
+    const char *folder; /* for files of CSV */
+    const char *prefix; /* what each row begins with: further columns; "" */
+    void *arg;
+    /* Takes over a file of rows, the table's number `part`, from 0. 0, or -1 after a message. */
+    int (*take)(void *arg, unsigned table, unsigned part, const char *path);
+};
+
+/* All rows of an open capture into the sink. An exit status: of `*broken` nothing may stay. */
+int fleet_tables_write(struct fleet_capture *capture, const struct fleet_sink *sink, bool *broken);
+
+/* ---- child.c: programs that help --------------------------------------------------- */
+
+struct fleet_child {
+    pid_t pid;
+    int to, from; /* its standard input, unless that is a file, and its output; -1: closed */
+};
+
+/* A signal that ends the command has come: what is being done is given up. */
+extern volatile int fleet_stopped;
+void fleet_signals_catch(void);
+/* Ends the process by the signal that has come, if one has. */
+void fleet_signals_end(void);
+
+/* Starts a program with `input` as its standard input, -1: a pipe; `config`, if it is not NULL, can
+ * be read from descriptor 3; errors come with the output if `joined`. 0, or -1 after a message that
+ * ends with `remedy`. */
+int fleet_child_start(struct fleet_child *child, char *const argv[], int input, const char *config,
+                      bool joined, const char *remedy);
+/* Reads until the end of its output, at most room - 1 bytes, the rest is dropped; waits for the
+ * child. Returns its exit status, -1: it was killed. */
+int fleet_child_end(struct fleet_child *child, char *text, size_t room);
+/* Reads a line, without its newline. Returns false if there is none. */
+bool fleet_child_line(struct fleet_child *child, char *text, size_t room);
+void fleet_child_kill(struct fleet_child *child);
+
+/* Path of a file that comes with the command. */
+bool fleet_file(const char *name, char path[PATH_MAX]);
+/* DuckDB's module for node. False, after a message with the remedy: it is not installed. */
+bool fleet_duckdb(char path[PATH_MAX]);
+/* Removes a folder and all that is in it. */
+void fleet_folder_remove(const char *path);
+
+/* ---- commands ---------------------------------------------------------------------- */
+
+/* parquet.c: kymo export --parquet. */
+bool fleet_is_wanted(int argc, char **argv);
+int fleet_export(int argc, char **argv);
+
+#endif

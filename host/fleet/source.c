@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which captures, and where each is from: an option says it, else the folder of `kymo collect` that
+ * the capture is in, else the capture itself.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "host/collect/collect.h"
+#include "host/fleet/fleet.h"
+#include "host/kymo.h"
+
+/* ---- options ----------------------------------------------------------------------- */
+
+static bool is_date(const char *text)
+{
+    struct tm day = {0}, again;
+    const char *end = strptime(text, "%Y-%m-%d", &day);
+
+    if (strlen(text) != 10 || end == NULL || *end != '\0') {
+        return false;
+    }
+    again = day;
+    return timegm(&again) != -1 && again.tm_mday == day.tm_mday; /* February 30 is another day */
+}
+
+int fleet_option_use(const char *command, struct fleet_options *options, int option,
+                     const char *value)
+{
+    if (option == FLEET_OPT_RECOVER) {
+        options->recover = true;
+        return KYMO_OK;
+    }
+    if (option == FLEET_OPT_DATE) {
+        options->date = value;
+        return is_date(value)
+                   ? KYMO_OK
+                   : kymo_usage(command, "%s: --date: %s: is no day YYYY-MM-DD", command, value);
+    }
+    if (value[0] == '\0' || strlen(value) > FLEET_GIVEN) {
+        return kymo_usage(command, "%s: a name has 1 to %d bytes, not %zu", command, FLEET_GIVEN,
+                          strlen(value));
+    }
+    *(option == FLEET_OPT_DEVICE ? &options->device : &options->firmware) = value;
+    return KYMO_OK;
+}
+
+/* ---- what there is ----------------------------------------------------------------- */
+
+static struct fleet_source *source_add(struct fleet_sources *sources, const char *path)
+{
+    struct fleet_source *list = sources->list;
+
+    if ((sources->count & (sources->count - 1)) == 0) { /* a power of two: room is needed */
+        list =
+            reallocarray(list, sources->count == 0 ? 1 : 2 * (size_t)sources->count, sizeof(*list));
+    }
+    if (list == NULL) {
+        kymo_error("out of memory");
+        return NULL;
+    }
+    sources->list = list;
+    list[sources->count] = (struct fleet_source){.path = strdup(path)};
+    if (list[sources->count].path == NULL) {
+        kymo_error("out of memory");
+        return NULL;
+    }
+    return &list[sources->count++];
+}
+
+void fleet_sources_free(struct fleet_sources *sources)
+{
+    for (unsigned i = 0; i < sources->count; i++) {
+        free(sources->list[i].path);
+    }
+    free(sources->list);
+}
+
+/* The value of a member of a line of collect.jsonl, whose texts are ASCII with \u00XX. */
+static bool member_read(const char *line, const char *name, char *to, size_t room)
+{
+    char key[32];
+    const char *at;
+    size_t n = 0;
+
+    snprintf(key, sizeof(key), "\"%s\":\"", name);
+    at = strstr(line, key);
+    if (at == NULL) {
+        return false;
+    }
+    for (at += strlen(key); *at != '"'; n++) {
+        unsigned code;
+
+        if (*at == '\0' || n + 1 >= room) {
+            return false;
+        }
+        if (*at != '\\') {
+            to[n] = *at++;
+        } else if (sscanf(at, "\\u%4x", &code) == 1 && code < 256) {
+            to[n] = (char)code;
+            at += 6;
+        } else {
+            return false;
+        }
+    }
+    to[n] = '\0';
+    return true;
+}
+
+/* The capture that a line is about; a file that was deleted is not there any more. */
+static int line_take(struct fleet_sources *sources, const char *folder, const char *line)
+{
+    char what[16], device[FLEET_NAME + 1], file[1024], when[32], path[PATH_MAX];
+    struct fleet_source *source;
+
+    if (!member_read(line, "what", what, sizeof(what)) ||
+        !member_read(line, "device", device, sizeof(device)) ||
+        !member_read(line, "file", file, sizeof(file)) ||
+        !member_read(line, "time", when, sizeof(when)) || strstr(file, "..") != NULL) {
+        kymo_error("%s/%s: no line of kymo collect: %.60s", folder, COLLECT_INDEX, line);
+        return -1;
+    }
+    if (snprintf(path, sizeof(path), "%s/%s", folder, file) >= (int)sizeof(path) ||
+        strcmp(what, "deleted") == 0 || access(path, F_OK) != 0) {
+        return 0;
+    }
+    source = source_add(sources, path);
+    if (source == NULL) {
+        return -1;
+    }
+    snprintf(source->device, sizeof(source->device), "%s", device);
+    when[10] = '\0';
+    if (is_date(when)) {
+        memcpy(source->date, when, sizeof(source->date));
+    }
+    return 0;
+}
+
+static int folder_take(struct fleet_sources *sources, const char *folder)
+{
+    char path[PATH_MAX], *line = NULL;
+    size_t room = 0;
+    int status = 0;
+    FILE *index;
+
+    snprintf(path, sizeof(path), "%s/%s", folder, COLLECT_INDEX);
+    index = fopen(path, "re");
+    if (index == NULL) {
+        kymo_error("%s: is no capture and no folder of kymo collect: %s: %s", folder, COLLECT_INDEX,
+                   strerror(errno));
+        return -1;
+    }
+    /* The last line may be incomplete, while kymo collect runs or after a power cut. */
+    while (status == 0 && getline(&line, &room, index) > 0 && strchr(line, '\n') != NULL) {
+        status = line_take(sources, folder, line);
+    }
+    free(line);
+    fclose(index);
+    return status;
+}
+
+/* A capture by its own name that is in a folder of `kymo collect` has the device's name. */
+static void device_guess(struct fleet_source *source)
+{
+    char *path = realpath(source->path, NULL), index[PATH_MAX], *name;
+    char *slash = path == NULL ? NULL : strrchr(path, '/');
+
+    if (slash != NULL) {
+        *slash = '\0';
+        name = strrchr(path, '/');
+        if (name != NULL && strlen(name + 1) <= FLEET_NAME &&
+            snprintf(index, sizeof(index), "%s/../%s", path, COLLECT_INDEX) < (int)sizeof(index) &&
+            access(index, F_OK) == 0) {
+            snprintf(source->device, sizeof(source->device), "%s", name + 1);
+        }
+    }
+    free(path);
+}
+
+int fleet_sources_find(struct fleet_sources *sources, int argc, char **argv)
+{
+    for (int i = 0; i < argc; i++) {
+        struct stat st;
+
+        if (stat(argv[i], &st) == 0 && S_ISDIR(st.st_mode)) {
+            if (folder_take(sources, argv[i]) != 0) {
+                return KYMO_FAILURE;
+            }
+            continue;
+        }
+        struct fleet_source *source = source_add(sources, argv[i]);
+
+        if (source == NULL) {
+            return KYMO_FAILURE;
+        }
+        device_guess(source);
+    }
+    return KYMO_OK;
+}
+
+/* ---- a capture --------------------------------------------------------------------- */
+
+static int id_take(struct fleet_capture *capture, const char *path)
+{
+    static char *const argv[] = {"sha256sum", NULL};
+    struct fleet_child child;
+    char text[FLEET_ID + 16];
+
+    if (fleet_child_start(&child, argv, capture->fd, NULL, false,
+                          "it is in Debian's package coreutils") != 0) {
+        return KYMO_FAILURE;
+    }
+    if (fleet_child_end(&child, text, sizeof(text)) != 0 ||
+        strspn(text, "0123456789abcdef") != FLEET_ID) {
+        if (fleet_stopped == 0) {
+            kymo_error("%s: sha256sum failed", path);
+        }
+        return KYMO_FAILURE;
+    }
+    memcpy(capture->id, text, FLEET_ID);
+    lseek(capture->fd, 0, SEEK_SET);
+    return KYMO_OK;
+}
+
+int fleet_capture_open(struct fleet_capture *capture, const struct fleet_source *source)
+{
+    const char *slash = strrchr(source->path, '/');
+    struct stat st;
+
+    memset(capture, 0, sizeof(*capture));
+    capture->file = slash == NULL ? source->path : slash + 1;
+    capture->fd = open(source->path, O_RDONLY | O_CLOEXEC);
+    if (capture->fd < 0 || fstat(capture->fd, &st) != 0) {
+        kymo_error("%s: %s", source->path, strerror(errno));
+        return KYMO_FAILURE;
+    }
+    if (!S_ISREG(st.st_mode)) {
+        kymo_error("%s: is no regular file; the id of a capture is that of its bytes",
+                   source->path);
+        return KYMO_FAILURE;
+    }
+    capture->bytes = (uint64_t)st.st_size;
+    return id_take(capture, source->path);
+}
+
+/* A board's or an image's name; what has none is unknown. As in tables, a byte that is not
+ * printable ASCII is \xNN and a backslash is \\; what is too long is cut. */
+static void name_set(char to[FLEET_NAME + 1], const char *text)
+{
+    size_t n = 0;
+
+    for (text = text[0] == '\0' ? "unknown" : text; *text != '\0' && n + 4 <= FLEET_NAME; text++) {
+        unsigned char c = (unsigned char)*text;
+
+        if (c == '\\') {
+            n += (size_t)sprintf(to + n, "\\\\");
+        } else if (c < ' ' || c >= 0x7f) {
+            n += (size_t)sprintf(to + n, "\\x%02x", c);
+        } else {
+            to[n++] = *text;
+        }
+    }
+    to[n] = '\0';
+}
+
+/* The capture's own date, if its clock was right, else that of the file. */
+static void date_find(struct fleet_capture *capture)
+{
+    const char *text = kev_capture_attribute(capture->export.capture, "DATE");
+    struct tm day = {0};
+    struct stat st;
+
+    if (text == NULL || strptime(text, "%a %b %e %H:%M:%S %Y", &day) == NULL || day.tm_year < 100 ||
+        day.tm_year > 8099) {
+        if (fstat(capture->fd, &st) != 0 || gmtime_r(&st.st_mtime, &day) == NULL) {
+            day = (struct tm){.tm_year = 70, .tm_mday = 1};
+        }
+    }
+    strftime(capture->date, sizeof(capture->date), "%Y-%m-%d", &day);
+}
+
+static void origin_find(struct fleet_capture *capture, const struct fleet_source *source,
+                        const struct fleet_options *options)
+{
+    const struct kev_facts *facts = capture->export.facts;
+    char image[FLEET_NAME + 1];
+
+    name_set(capture->device, options->device != NULL     ? options->device
+                              : source->device[0] != '\0' ? source->device
+                                                          : facts->board);
+    snprintf(image, sizeof(image), "%.60s-%.19s", facts->image, facts->release);
+    name_set(capture->firmware, options->firmware != NULL    ? options->firmware
+                                : facts->build_id[0] != '\0' ? facts->build_id
+                                : facts->image[0] != '\0'    ? image
+                                                             : "");
+    if (options->date != NULL || source->date[0] != '\0') {
+        snprintf(capture->date, sizeof(capture->date), "%s",
+                 options->date != NULL ? options->date : source->date);
+    } else {
+        date_find(capture);
+    }
+}
+
+int fleet_capture_read(struct fleet_capture *capture, const struct fleet_source *source,
+                       const struct fleet_options *options)
+{
+    struct export *export = &capture->export;
+    int status;
+
+    export->input = source->path;
+    export->recover = options->recover;
+    export->capture = kev_capture_new();
+    if (export->capture == NULL) {
+        kymo_error("out of memory");
+        return KYMO_FAILURE;
+    }
+    if (options->recover) {
+        kev_capture_set_recover(export->capture, 1);
+    }
+    if (kev_capture_open_descriptor(export->capture, capture->fd, source->path) != KEV_COMPLETE) {
+        export_fault_report(export);
+        return KYMO_FAILURE;
+    }
+    status = export_names_learn(export);
+    if (status == KYMO_OK) {
+        origin_find(capture, source, options);
+    }
+    return status;
+}
+
+void fleet_capture_close(struct fleet_capture *capture)
+{
+    kev_capture_free(capture->export.capture);
+    if (capture->fd >= 0) {
+        close(capture->fd);
+    }
+    capture->fd = -1;
+}

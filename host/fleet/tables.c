@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A capture as rows of CSV, which DuckDB and ClickHouse read alike: a text is quoted and its quotes
+ * are doubled, an unknown value is \N. In texts of the capture a byte that is not printable ASCII
+ * is \xNN and a backslash is \\, as in `kymo export --csv`; a formula stays as it is.
+ *
+ * Memory grows with threads and open messages only: a file that has FLEET_ROWS rows goes to the
+ * sink, and a new one is begun.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "abi/sys/states.h"
+#include "host/export/follow.h"
+#include "host/fleet/fleet.h"
+#include "host/kymo.h"
+#include "host/timeline/timeline.h"
+
+#define FLEET_ROWS 2000000 /* of a file */
+#define BUCKETS 4096       /* a power of two */
+#define COMM_ERROR 11      /* docs/events.md */
+
+struct file { /* of rows of one table */
+    struct out *out;
+    unsigned part;
+    uint64_t rows;
+    char path[PATH_MAX];
+};
+
+struct message { /* that has no reply yet */
+    struct message *next;
+    uint64_t id;
+    int64_t sent, received; /* KEV_NEVER: not seen */
+    int32_t server;         /* pid */
+    int32_t server_tid;     /* KEV_NOBODY: not known */
+};
+
+struct writer {
+    struct fleet_capture *capture;
+    const struct fleet_sink *sink;
+    struct follow *follow;
+    struct file files[FLEET_TABLES];
+    struct out *args; /* an event's values; what does not fit goes to its file in memory */
+    struct message *messages[BUCKETS];
+    int64_t first, last; /* ns of events */
+    bool failed;         /* a file, or no memory: reported */
+};
+
+static struct writer *writer_of(const struct export *export)
+{
+    return export->state;
+}
+
+/* ---- values ------------------------------------------------------------------------ */
+
+static void int_put(struct out *out, int64_t value)
+{
+    out_char(out, ',');
+    out_i64(out, value);
+}
+
+static void maybe_put(struct out *out, int64_t value, int64_t unknown)
+{
+    if (value == unknown) {
+        out_str(out, ",\\N");
+    } else {
+        int_put(out, value);
+    }
+}
+
+static void quoted_put(struct out *out, const char *text, size_t length)
+{
+    while (length > 0) {
+        const char *quote = memchr(text, '"', length);
+        size_t plain = quote == NULL ? length : (size_t)(quote - text) + 1;
+
+        out_bytes(out, text, plain);
+        if (quote != NULL) {
+            out_char(out, '"');
+        }
+        text += plain;
+        length -= plain;
+    }
+}
+
+/* A text of the capture; NULL is unknown. */
+static void text_put(struct out *out, const char *text)
+{
+    if (text == NULL) {
+        out_str(out, ",\\N");
+        return;
+    }
+    out_str(out, ",\"");
+    for (const char *quote; (quote = strchr(text, '"')) != NULL; text = quote + 1) {
+        out_text(out, text, (size_t)(quote - text));
+        out_str(out, "\"\"");
+    }
+    out_text(out, text, strlen(text));
+    out_char(out, '"');
+}
+
+/* The values of the event last given, as a JSON object. */
+static void args_put(struct writer *writer, struct out *out)
+{
+    struct out *args = writer->args;
+    char bytes[4096];
+    off_t at = 0;
+    ssize_t n;
+
+    export_json_args(args, writer->capture->export.capture);
+    out_str(out, ",\"");
+    if (lseek(args->fd, 0, SEEK_CUR) > 0) {
+        while ((n = pread(args->fd, bytes, sizeof(bytes), at)) > 0) {
+            quoted_put(out, bytes, (size_t)n);
+            at += n;
+        }
+        writer->failed |= args->error != 0 || ftruncate(args->fd, 0) != 0;
+        lseek(args->fd, 0, SEEK_SET);
+    }
+    quoted_put(out, args->bytes, args->used);
+    out_char(out, '"');
+    args->used = 0;
+}
+
+/* ---- files ------------------------------------------------------------------------- */
+
+static void file_open(struct writer *writer, unsigned table)
+{
+    struct file *file = &writer->files[table];
+
+    if (snprintf(file->path, sizeof(file->path), "%s/%s-%u.csv", writer->sink->folder,
+                 fleet_tables[table].name, file->part) >= (int)sizeof(file->path)) {
+        errno = ENAMETOOLONG;
+    } else {
+        file->out->fd = open(file->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    }
+    file->rows = 0;
+    if (file->out->fd < 0) {
+        kymo_error("%s: %s", file->path, strerror(errno));
+        writer->failed = true;
+    }
+}
+
+static void file_close(struct writer *writer, unsigned table)
+{
+    struct file *file = &writer->files[table];
+
+    if (file->out == NULL || file->out->fd < 0) {
+        return;
+    }
+    out_flush(file->out);
+    if (close(file->out->fd) != 0 && file->out->error == 0) {
+        file->out->error = errno;
+    }
+    file->out->fd = -1;
+    if (file->out->error != 0 && !writer->failed) {
+        kymo_error("%s: %s", file->path, strerror(file->out->error));
+        writer->failed = true;
+    }
+    if (!writer->failed &&
+        writer->sink->take(writer->sink->arg, table, file->part, file->path) != 0) {
+        writer->failed = true;
+    }
+    file->part++;
+}
+
+/* Begins a row: what the sink puts first, then the capture. */
+static struct out *row_begin(struct writer *writer, unsigned table)
+{
+    struct file *file = &writer->files[table];
+
+    if (file->rows == FLEET_ROWS && !writer->failed) {
+        file_close(writer, table);
+        file_open(writer, table);
+    }
+    file->rows++;
+    out_str(file->out, writer->sink->prefix);
+    out_str(file->out, writer->capture->id);
+    return file->out;
+}
+
+/* ---- rows -------------------------------------------------------------------------- */
+
+static const char *process_name(const struct writer *writer, int32_t pid)
+{
+    return pid == KEV_NOBODY ? NULL
+                             : kev_capture_name(writer->capture->export.capture, pid, KEV_NOBODY);
+}
+
+static const char *thread_name(const struct writer *writer, int32_t pid, int32_t tid)
+{
+    return tid == KEV_NOBODY ? NULL : kev_capture_name(writer->capture->export.capture, pid, tid);
+}
+
+static void event_put(struct writer *writer, const struct kev_item *item)
+{
+    struct out *out = row_begin(writer, FLEET_EVENTS);
+
+    int_put(out, (int64_t)writer->capture->export.events - 1); /* this one is counted */
+    int_put(out, item->ns);
+    int_put(out, item->cpu);
+    text_put(out, item->class_name);
+    text_put(out, item->name);
+    int_put(out, item->code);
+    maybe_put(out, item->pid, KEV_NOBODY);
+    maybe_put(out, item->tid, KEV_NOBODY);
+    text_put(out, process_name(writer, item->pid));
+    text_put(out, thread_name(writer, item->pid, item->tid));
+    args_put(writer, out);
+    out_char(out, '\n');
+}
+
+static void state_put(struct export *export, const struct follow_thread *thread, int state, int cpu,
+                      int64_t from, int64_t to)
+{
+    struct writer *writer = writer_of(export);
+    struct out *out = row_begin(writer, FLEET_STATES);
+
+    int_put(out, thread->pid);
+    int_put(out, thread->tid);
+    text_put(out, process_name(writer, thread->pid));
+    text_put(out, thread_name(writer, thread->pid, thread->tid));
+    text_put(out, timeline_state_name((unsigned)state));
+    maybe_put(out, state == STATE_RUNNING ? cpu : -1, -1);
+    maybe_put(out, thread->priority, -1);
+    int_put(out, from);
+    int_put(out, to - from);
+    out_char(out, '\n');
+}
+
+static struct message **message_find(struct writer *writer, uint64_t id)
+{
+    struct message **at = &writer->messages[id & (BUCKETS - 1)];
+
+    while (*at != NULL && (*at)->id != id) {
+        at = &(*at)->next;
+    }
+    return at;
+}
+
+/* A message is over at `ns`. */
+static void message_put(struct writer *writer, const struct follow_thread *client, uint64_t id,
+                        const char *outcome, int64_t ns)
+{
+    struct message **at = message_find(writer, id), *message = *at;
+    struct out *out;
+
+    if (message == NULL) {
+        return;
+    }
+    out = row_begin(writer, FLEET_MESSAGES);
+    int_put(out, client->pid);
+    int_put(out, client->tid);
+    text_put(out, process_name(writer, client->pid));
+    int_put(out, message->server);
+    maybe_put(out, message->server_tid, KEV_NOBODY);
+    text_put(out, process_name(writer, message->server));
+    text_put(out, outcome);
+    int_put(out, message->sent);
+    maybe_put(out, message->received, KEV_NEVER);
+    maybe_put(out, ns == KEV_NEVER ? ns : ns - message->sent, KEV_NEVER);
+    out_char(out, '\n');
+    *at = message->next;
+    free(message);
+}
+
+static void message_abandon(struct export *export, const struct follow_thread *client, int64_t ns)
+{
+    (void)ns;
+    message_put(writer_of(export), client, client->message, "unknown", KEV_NEVER);
+}
+
+static void message_step(struct writer *writer, const struct kev_item *item,
+                         const struct follow_step *step)
+{
+    struct message **at, *message;
+
+    switch (step->message) {
+    case FOLLOW_SENT:
+        at = message_find(writer, step->message_id);
+        message = calloc(1, sizeof(*message));
+        if (message == NULL) {
+            kymo_error("out of memory");
+            writer->failed = true;
+            return;
+        }
+        *message = (struct message){.id = step->message_id,
+                                    .sent = step->ns,
+                                    .received = KEV_NEVER,
+                                    .server = step->party->server,
+                                    .server_tid = KEV_NOBODY};
+        *at = message;
+        break;
+    case FOLLOW_RECEIVED:
+        message = *message_find(writer, step->message_id);
+        if (message != NULL) {
+            message->received = step->ns;
+            message->server_tid = step->party->tid;
+        }
+        break;
+    case FOLLOW_REPLIED:
+        message_put(writer, step->party, step->message_id,
+                    item->code == COMM_ERROR ? "error" : "reply", step->ns);
+        break;
+    default:
+        break;
+    }
+}
+
+static void loss_put(struct writer *writer, const struct kev_item *item)
+{
+    const struct kev_loss *loss = item->loss;
+    bool is_loss = item->kind == KEV_ITEM_LOSS;
+    struct out *out = row_begin(writer, FLEET_LOSSES);
+
+    text_put(out, is_loss ? "loss" : "scope");
+    text_put(out, export_loss_kind(loss->kind));
+    maybe_put(out, is_loss ? item->ns : KEV_NEVER, KEV_NEVER);
+    maybe_put(out, item->cpu, -1);
+    text_put(out, loss->class_name);
+    maybe_put(out, loss->from_ns, KEV_EVER);
+    maybe_put(out, loss->to_ns, KEV_NEVER);
+    maybe_put(out, (int64_t)loss->events, 0);
+    maybe_put(out, (int64_t)loss->buffers, 0);
+    text_put(out, loss->reason);
+    text_put(out, loss->text);
+    out_char(out, '\n');
+}
+
+static void capture_put(struct writer *writer)
+{
+    const struct export *export = &writer->capture->export;
+    const struct kev_facts *facts = export->facts;
+    static const char *const attributes[] = {"RETAINED", "PANIC", "PANIC_REASON", "PANIC_WHERE"};
+    struct out *out = row_begin(writer, FLEET_CAPTURES);
+    const char *value;
+
+    text_put(out, writer->capture->file);
+    text_put(out, facts->board);
+    text_put(out, facts->processor);
+    text_put(out, facts->release);
+    text_put(out, facts->image);
+    text_put(out, facts->build_id);
+    text_put(out, kev_capture_attribute(export->capture, "DATE"));
+    text_put(out, kev_capture_attribute(export->capture, "BOOT_DATE"));
+    int_put(out, facts->cpus);
+    int_put(out, (int64_t)writer->capture->bytes);
+    int_put(out, writer->last - writer->first);
+    int_put(out, (int64_t) export->events);
+    int_put(out, (int64_t) export->losses);
+    int_put(out, (int64_t) export->lost);
+    int_put(out, export->fault == KEV_FAULT_NONE);
+    for (unsigned i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++) {
+        value = kev_capture_attribute(export->capture, attributes[i]);
+        text_put(out, value != NULL && strcmp(value, "none") == 0 ? NULL : value);
+    }
+    out_char(out, '\n');
+}
+
+/* ---- the format -------------------------------------------------------------------- */
+
+/* Slices are no rows. */
+static void slice_ignore(struct export *export, const struct follow_thread *thread, int cpu,
+                         int64_t ns)
+{
+    (void)export;
+    (void)thread;
+    (void)cpu;
+    (void)ns;
+}
+
+static const struct follow_ops tables_ops = {
+    .span = state_put, .close = slice_ignore, .abandon = message_abandon};
+
+static struct out *out_new(int fd)
+{
+    struct out *out = calloc(1, sizeof(*out));
+
+    if (out == NULL) {
+        kymo_error("out of memory");
+        return NULL;
+    }
+    out->fd = fd;
+    return out;
+}
+
+static int tables_begin(struct export *export)
+{
+    struct writer *writer = writer_of(export);
+    int memory = memfd_create("kymo-values", MFD_CLOEXEC);
+
+    writer->args = out_new(memory);
+    if (memory < 0 || writer->args == NULL) {
+        kymo_error("no file in memory: %s", strerror(errno));
+        return -1;
+    }
+    for (unsigned i = 0; i < FLEET_TABLES; i++) {
+        writer->files[i].out = out_new(-1);
+        if (writer->files[i].out == NULL) {
+            return -1;
+        }
+        file_open(writer, i);
+    }
+    writer->follow = follow_new(export, &tables_ops);
+    return writer->follow == NULL || writer->failed ? -1 : 0;
+}
+
+static int tables_item(struct export *export, const struct kev_item *item)
+{
+    struct writer *writer = writer_of(export);
+    struct follow_step step;
+
+    if (item->kind == KEV_ITEM_EVENT) {
+        if (export->events == 1) {
+            writer->first = item->ns;
+        }
+        writer->last = item->ns;
+        if (follow_take(writer->follow, item, &step) != 0) {
+            return -1;
+        }
+        event_put(writer, item);
+        message_step(writer, item, &step);
+    } else if (item->kind == KEV_ITEM_LOSS || item->kind == KEV_ITEM_SCOPE) {
+        loss_put(writer, item);
+    }
+    for (unsigned i = 0; i < FLEET_TABLES; i++) {
+        if (writer->files[i].out->error != 0) {
+            file_close(writer, i); /* says why */
+        }
+    }
+    return writer->failed || fleet_stopped != 0 ? -1 : 0;
+}
+
+static int tables_end(struct export *export)
+{
+    struct writer *writer = writer_of(export);
+
+    follow_end(writer->follow);
+    capture_put(writer);
+    for (unsigned i = 0; i < FLEET_TABLES; i++) {
+        file_close(writer, i);
+    }
+    return writer->failed || fleet_stopped != 0 ? -1 : 0;
+}
+
+static void tables_discard(struct export *export)
+{
+    struct writer *writer = writer_of(export);
+
+    if (writer->follow != NULL) {
+        follow_free(writer->follow);
+    }
+    for (unsigned i = 0; i < FLEET_TABLES; i++) {
+        if (writer->files[i].out != NULL && writer->files[i].out->fd >= 0) {
+            close(writer->files[i].out->fd);
+        }
+        free(writer->files[i].out);
+    }
+    for (unsigned i = 0; i < BUCKETS; i++) {
+        for (struct message *message = writer->messages[i], *next; message != NULL;
+             message = next) {
+            next = message->next;
+            free(message);
+        }
+    }
+    if (writer->args != NULL && writer->args->fd >= 0) {
+        close(writer->args->fd);
+    }
+    free(writer->args);
+}
+
+static const struct export_format tables_format = {.name = "parquet",
+                                                   .begin = tables_begin,
+                                                   .item = tables_item,
+                                                   .end = tables_end,
+                                                   .discard = tables_discard};
+
+int fleet_tables_write(struct fleet_capture *capture, const struct fleet_sink *sink, bool *broken)
+{
+    struct writer *writer = calloc(1, sizeof(*writer));
+    int status = KYMO_FAILURE;
+
+    *broken = true;
+    if (writer == NULL) {
+        kymo_error("out of memory");
+        return status;
+    }
+    writer->capture = capture;
+    writer->sink = sink;
+    capture->export.format = &tables_format;
+    capture->export.state = writer;
+    status = export_format_run(&capture->export, broken);
+    free(writer);
+    return status;
+}

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the tests of many devices share: a folder of kymo collect with fabricated captures of many
+devices, and firmwares that differ in their build ids."""
+import json
+import os
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(os.path.dirname(HERE), "export")]
+# pylint: disable=wrong-import-position
+from common import KYMO, MK, ROOT, Failed, lines, run, same, want  # noqa: E402,F401
+
+VIEWS = os.path.join(ROOT, "host/fleet/views.sql")
+
+
+def make(path, events, seed, firmware, *kinds, cpus=4):
+    """A capture of the firmware with the build id 1234.., which ends with `firmware` (1-255)."""
+    subprocess.run([MK, path, str(cpus), str(events), str(seed), *kinds, f"build={firmware}"],
+                   check=True)
+
+
+def collection(folder, devices, events, firmwares):
+    """A folder as kymo collect leaves it: a capture a device; every fifth one has losses."""
+    os.makedirs(folder)
+    with open(os.path.join(folder, "collect.jsonl"), "w", encoding="ascii") as index:
+        for n in range(devices):
+            name = f"device{n:03d}"
+            os.mkdir(os.path.join(folder, name))
+            path = os.path.join(folder, name, "x.kev")
+            make(path, events, n + 1, n % firmwares + 1, *(["lossy"] if n % 5 == 4 else []))
+            index.write(json.dumps({"time": f"2026-03-{n % 28 + 1:02d}T12:00:00Z", "device": name,
+                                    "what": "stored",
+                                    "file": f"{name}/x.kev", "bytes": os.path.getsize(path)},
+                                   separators=(",", ":")) + "\n")
+
+
+def query(dataset, sql, status=0, *options):
+    out, err = run("query", "--json", *options, dataset, sql, status=status)
+    return [json.loads(line) for line in out.splitlines()] if status == 0 else err
+
+
+def views():
+    """The names of the views."""
+    return [line[3:].split(":")[0] for line in open(VIEWS, encoding="ascii")
+            if line.startswith("-- ") and ": " in line
+            and line[3:].split(":")[0].replace("_", "").isalpha()
+            and line[3:4].islower()]
