@@ -100,6 +100,15 @@ bench-host: ## print, stat and exports beside babeltrace2: events per second, me
 	+$(Q)$(MAKE) -s install-query $(B)/tools/mkcapture
 	$(Q)scripts/locked check test/bench/fleet.py
 
+SPEEDSCOPE := 1.25.0
+.PHONY: install-speedscope
+install-speedscope: ## speedscope from npm, below build/, for the suite that opens an export in it
+	$(Q)command -v npm >/dev/null || { \
+	    echo "speedscope comes from npm: apt-get install npm" >&2; exit 1; }
+	$(Q)mkdir -p $(B)/npm && npm install --silent --no-audit --no-fund --prefix $(B)/npm \
+	    speedscope@$(SPEEDSCOPE) >$(B)/npm/install.log 2>&1 || { \
+	    cat $(B)/npm/install.log >&2; echo "npm could not fetch speedscope $(SPEEDSCOPE)" >&2; exit 1; }
+
 .PHONY: soak
 soak: ## what takes too long for make check: one round, and more for SOAK=<minutes> (default 10)
 	$(Q)scripts/setup.sh check

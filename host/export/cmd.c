@@ -30,6 +30,7 @@ static const char export_help[] =
     "  --chrome       Chrome's trace event JSON, for chrome://tracing and ui.perfetto.dev\n"
     "  --ctf          a folder in CTF 1.8, for Trace Compass and babeltrace2: -o FOLDER\n"
     "  --perfetto     Perfetto's protocol buffers, for ui.perfetto.dev\n"
+    "  --speedscope   what CPUs ran, calls and functions, for speedscope\n"
     "  --trace-dat    a trace.dat, for KernelShark and trace-cmd report\n"
     "\n"
     "  --parquet DIR  add captures to a folder of Parquet files, for kymo query (needs\n"
@@ -45,7 +46,8 @@ static const char export_help[] =
 
 /* A format is added here, in the help above and in docs/export.md. */
 static const struct export_format *const formats[] = {
-    &export_csv, &export_jsonl, &export_chrome, &export_ctf, &export_tracedat, &export_perfetto};
+    &export_csv,      &export_jsonl,    &export_chrome,    &export_ctf,
+    &export_tracedat, &export_perfetto, &export_speedscope};
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))
 
 /* ---- options ----------------------------------------------------------------------- */

@@ -56,7 +56,7 @@ struct export_format {
 };
 
 extern const struct export_format export_csv, export_jsonl, export_chrome, export_ctf,
-    export_tracedat, export_perfetto;
+    export_tracedat, export_perfetto, export_speedscope;
 
 /* cmd.c, for a command that opens captures itself. Reports the library's fault, with a remedy. */
 void export_fault_report(const struct export *export);

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * --speedscope: profiles of events for speedscope, in its JSON: what each CPU ran, with its losses,
+ * its interrupts, and the kernel calls and functions of each thread. Events that are no slices are
+ * not in it. A profile's events are spooled, because in the file one profile follows the other;
+ * memory grows with threads, and with names of functions and losses.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/sys/states.h"
+#include "host/export/follow.h"
+#include "host/export/spool.h"
+#include "host/json_text.h"
+#include "host/kymo.h"
+
+#define BUCKETS 4096 /* a power of two */
+
+struct frame {
+    struct frame *next; /* in its bucket */
+    uint32_t number;
+    char name[];
+};
+
+struct profile {
+    struct profile *next;
+    struct spool_chain chain;
+    uint64_t bytes; /* of its events, in the chain and in `block` */
+    size_t used;
+    int64_t last; /* ns of its last event */
+    uint32_t *open;
+    unsigned depth, room;
+    char name[560];
+    char block[SPOOL_BLOCK];
+};
+
+struct speedscope {
+    struct follow *follow;
+    struct spool spool;
+    struct frame *buckets[BUCKETS];
+    struct profile names; /* text of the frames */
+    uint32_t nframes;
+    struct profile *first, **end;
+    struct profile *runs[FOLLOW_CPUS + 1], *interrupts[FOLLOW_CPUS];
+    struct profile **threads; /* by serial */
+    uint32_t nthreads;
+    int64_t last;
+    bool failed;
+};
+
+static struct speedscope *speedscope_of(const struct export *export)
+{
+    return export->state;
+}
+
+static void *memory(struct speedscope *speedscope, void *pointer)
+{
+    if (pointer == NULL) {
+        kymo_error("out of memory");
+        speedscope->failed = true;
+    }
+    return pointer;
+}
+
+/* ---- text of a profile --------------------------------------------------------------- */
+
+static void text_put(struct speedscope *speedscope, struct profile *profile, const char *text,
+                     size_t length)
+{
+    while (length > 0) {
+        size_t room = SPOOL_BLOCK - profile->used, part = length < room ? length : room;
+
+        memcpy(profile->block + profile->used, text, part);
+        profile->used += part;
+        profile->bytes += part;
+        text += part;
+        length -= part;
+        if (profile->used == SPOOL_BLOCK) {
+            speedscope->failed |= spool_add(&speedscope->spool, &profile->chain,
+                                            (const uint8_t *)profile->block) != 0;
+            profile->used = 0;
+        }
+    }
+}
+
+/* The number of a name; its text is added to the frames if it is new. */
+static uint32_t frame_of(struct speedscope *speedscope, const char *name)
+{
+    uint32_t hash = 2166136261u;
+    struct frame **bucket, *frame;
+    char *text = NULL;
+    size_t size;
+    FILE *file;
+
+    for (const char *c = name; *c != '\0'; c++) {
+        hash = (hash ^ (uint8_t)*c) * 16777619u;
+    }
+    bucket = &speedscope->buckets[hash & (BUCKETS - 1)];
+    for (frame = *bucket; frame != NULL; frame = frame->next) {
+        if (strcmp(frame->name, name) == 0) {
+            return frame->number;
+        }
+    }
+    frame = memory(speedscope, malloc(sizeof(*frame) + strlen(name) + 1));
+    file = memory(speedscope, open_memstream(&text, &size));
+    if (frame == NULL || file == NULL) {
+        free(frame);
+        return 0;
+    }
+    fputs(speedscope->nframes == 0 ? "\n{\"name\":" : ",\n{\"name\":", file);
+    json_put(file, name);
+    putc('}', file);
+    if (fclose(file) != 0) {
+        memory(speedscope, NULL);
+    } else {
+        text_put(speedscope, &speedscope->names, text, size);
+    }
+    free(text);
+    strcpy(frame->name, name);
+    frame->number = speedscope->nframes++;
+    frame->next = *bucket;
+    *bucket = frame;
+    return frame->number;
+}
+
+/* ---- profiles ------------------------------------------------------------------------ */
+
+static struct profile *profile_new(struct speedscope *speedscope, const char *name)
+{
+    struct profile *profile = memory(speedscope, calloc(1, sizeof(*profile)));
+
+    if (profile != NULL) {
+        snprintf(profile->name, sizeof(profile->name), "%s", name);
+        speedscope->end = speedscope->end == NULL ? &speedscope->first : speedscope->end;
+        *speedscope->end = profile;
+        speedscope->end = &profile->next;
+    }
+    return profile;
+}
+
+static struct profile *profile_of_cpu(struct speedscope *speedscope, int cpu, bool interrupts)
+{
+    unsigned index = cpu < 0 || cpu >= FOLLOW_CPUS ? FOLLOW_CPUS : (unsigned)cpu;
+    struct profile **at = interrupts && index < FOLLOW_CPUS ? &speedscope->interrupts[index]
+                                                            : &speedscope->runs[index];
+    char name[64];
+
+    if (*at == NULL) {
+        if (index == FOLLOW_CPUS) {
+            snprintf(name, sizeof(name), "no CPU in particular");
+        } else {
+            snprintf(name, sizeof(name), interrupts ? "CPU %u, interrupts" : "CPU %u", index);
+        }
+        *at = profile_new(speedscope, name);
+    }
+    return *at;
+}
+
+/* "process/thread (4/2)" */
+static void thread_name(const struct export *export, const struct follow_thread *thread, char *to,
+                        size_t room)
+{
+    const char *process = kev_capture_name(export->capture, thread->pid, KEV_NOBODY);
+    const char *name = kev_capture_name(export->capture, thread->pid, thread->tid);
+
+    snprintf(to, room, "%s%s%s (%" PRId32 "/%" PRId32 ")", process == NULL ? "" : process,
+             name == NULL ? "" : "/", name == NULL ? "" : name, thread->pid, thread->tid);
+}
+
+static struct profile *profile_of(struct export *export, const struct follow_thread *thread)
+{
+    struct speedscope *speedscope = speedscope_of(export);
+    char name[560];
+
+    if (thread->serial >= speedscope->nthreads) {
+        uint32_t count = 2 * thread->serial + 16;
+        struct profile **more =
+            memory(speedscope, realloc(speedscope->threads, count * sizeof(struct profile *)));
+
+        if (more == NULL) {
+            return NULL;
+        }
+        memset(more + speedscope->nthreads, 0,
+               (count - speedscope->nthreads) * sizeof(struct profile *));
+        speedscope->threads = more;
+        speedscope->nthreads = count;
+    }
+    if (speedscope->threads[thread->serial] == NULL) {
+        thread_name(export, thread, name, sizeof(name));
+        speedscope->threads[thread->serial] = profile_new(speedscope, name);
+    }
+    return speedscope->threads[thread->serial];
+}
+
+static void event_put(struct speedscope *speedscope, struct profile *profile, char type,
+                      uint32_t frame, int64_t ns)
+{
+    char text[96];
+    int n;
+
+    profile->last = ns < profile->last ? profile->last : ns;
+    n = snprintf(text, sizeof(text), "%s{\"type\":\"%c\",\"frame\":%" PRIu32 ",\"at\":%" PRId64 "}",
+                 profile->bytes == 0 ? "\n" : ",\n", type, frame, profile->last);
+    text_put(speedscope, profile, text, (size_t)n);
+}
+
+static void frame_open(struct speedscope *speedscope, struct profile *profile, uint32_t frame,
+                       int64_t ns)
+{
+    if (profile->depth == profile->room) {
+        unsigned room = 2 * profile->room + 8;
+        uint32_t *more = memory(speedscope, realloc(profile->open, room * sizeof(*more)));
+
+        if (more == NULL) {
+            return;
+        }
+        profile->open = more;
+        profile->room = room;
+    }
+    profile->open[profile->depth++] = frame;
+    event_put(speedscope, profile, 'O', frame, ns);
+}
+
+static void frame_close(struct speedscope *speedscope, struct profile *profile, int64_t ns)
+{
+    if (profile->depth > 0) {
+        event_put(speedscope, profile, 'C', profile->open[--profile->depth], ns);
+    }
+}
+
+/* ---- what follow gives --------------------------------------------------------------- */
+
+static void speedscope_span(struct export *export, const struct follow_thread *thread, int state,
+                            int cpu, int64_t from, int64_t to)
+{
+    struct speedscope *speedscope = speedscope_of(export);
+    struct profile *profile;
+    char name[560];
+
+    if (state != STATE_RUNNING) {
+        return;
+    }
+    thread_name(export, thread, name, sizeof(name));
+    profile = profile_of_cpu(speedscope, cpu, false);
+    if (profile != NULL) {
+        frame_open(speedscope, profile, frame_of(speedscope, name), from);
+        frame_close(speedscope, profile, to);
+    }
+}
+
+static void speedscope_close(struct export *export, const struct follow_thread *thread, int cpu,
+                             int64_t ns)
+{
+    struct speedscope *speedscope = speedscope_of(export);
+    struct profile *profile =
+        thread == NULL ? profile_of_cpu(speedscope, cpu, true) : profile_of(export, thread);
+
+    if (profile != NULL) {
+        frame_close(speedscope, profile, ns);
+    }
+}
+
+static const struct follow_ops speedscope_ops = {.span = speedscope_span,
+                                                 .close = speedscope_close};
+
+/* ---- items --------------------------------------------------------------------------- */
+
+/* What a slice is called: a call or interrupt by its name, a function by its address. */
+static void slice_name(const struct export *export, const struct kev_item *item, char *to,
+                       size_t room)
+{
+    const struct kev_value *function = kev_capture_value_of(export->capture, "thisfn");
+    const struct kev_value *interrupt = kev_capture_value_of(export->capture, "interrupt");
+    const char *name = item->name == NULL ? "?" : item->name;
+
+    if (function != NULL) {
+        snprintf(to, room, "0x%0*" PRIx64, function->bits > 32 ? 16 : 8, function->number);
+    } else if (interrupt != NULL) {
+        snprintf(to, room, "%s %" PRId64 "%s%s", name, interrupt->integer,
+                 interrupt->text == NULL ? "" : " ",
+                 interrupt->text == NULL ? "" : interrupt->text);
+    } else {
+        snprintf(to, room, "%s", name);
+    }
+}
+
+static int event_take(struct export *export, const struct kev_item *item)
+{
+    struct speedscope *speedscope = speedscope_of(export);
+    struct profile *profile;
+    struct follow_step step;
+    char name[256];
+
+    if (follow_take(speedscope->follow, item, &step) != 0) {
+        return -1;
+    }
+    speedscope->last = step.ns;
+    if (step.role == FOLLOW_POINT) {
+        return speedscope->failed ? -1 : 0;
+    }
+    profile = step.thread == NULL ? profile_of_cpu(speedscope, item->cpu, true)
+                                  : profile_of(export, step.thread);
+    if (profile != NULL && step.role == FOLLOW_BEGIN) {
+        slice_name(export, item, name, sizeof(name));
+        frame_open(speedscope, profile, frame_of(speedscope, name), step.ns);
+    } else if (profile != NULL) {
+        frame_close(speedscope, profile, step.ns);
+    }
+    return speedscope->failed ? -1 : 0;
+}
+
+/* On the CPU's profile, in which nothing runs while it lasts. */
+static int loss_take(struct export *export, const struct kev_item *item)
+{
+    struct speedscope *speedscope = speedscope_of(export);
+    struct profile *profile = profile_of_cpu(speedscope, item->cpu, false);
+    const struct kev_loss *loss = item->loss;
+    bool known = loss->from_ns != KEV_EVER && loss->to_ns != KEV_NEVER;
+    char name[1024];
+
+    snprintf(name, sizeof(name), "LOST: %s", loss->text);
+    if (profile != NULL) {
+        frame_open(speedscope, profile, frame_of(speedscope, name),
+                   known ? loss->from_ns : item->ns);
+        frame_close(speedscope, profile, known ? loss->to_ns : item->ns);
+    }
+    return speedscope->failed ? -1 : 0;
+}
+
+static int speedscope_item(struct export *export, const struct kev_item *item)
+{
+    return item->kind == KEV_ITEM_EVENT  ? event_take(export, item)
+           : item->kind == KEV_ITEM_LOSS ? loss_take(export, item)
+                                         : 0;
+}
+
+/* ---- the file ------------------------------------------------------------------------ */
+
+static int text_copy(struct export *export, struct profile *profile)
+{
+    struct speedscope *speedscope = speedscope_of(export);
+
+    if (profile->used > 0) {
+        memset(profile->block + profile->used, 0, SPOOL_BLOCK - profile->used);
+        if (spool_add(&speedscope->spool, &profile->chain, (const uint8_t *)profile->block) != 0) {
+            return -1;
+        }
+    }
+    return spool_copy(&speedscope->spool, &profile->chain, profile->bytes, export->out);
+}
+
+static int profile_write(struct export *export, struct profile *profile, bool first)
+{
+    struct out *out = export->out;
+    int64_t end = speedscope_of(export)->last;
+
+    out_str(out,
+            first ? "\n{\"type\":\"evented\",\"name\":" : ",\n{\"type\":\"evented\",\"name\":");
+    out_json_text(out, profile->name);
+    out_str(out, ",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":");
+    out_i64(out, profile->last > end ? profile->last : end);
+    out_str(out, ",\"events\":[");
+    if (text_copy(export, profile) != 0) {
+        return -1;
+    }
+    out_str(out, "]}");
+    return 0;
+}
+
+static int speedscope_end(struct export *export)
+{
+    struct speedscope *speedscope = speedscope_of(export);
+    struct out *out = export->out;
+
+    follow_end(speedscope->follow);
+    if (speedscope->failed) {
+        return -1;
+    }
+    out_str(out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":"
+                 "\"kymo export\",\"name\":");
+    out_json_text(out, export->facts->path);
+    out_str(out, ",\"kymo\":{\"events\":");
+    out_u64(out, export->events);
+    export_json_number(out, "losses", (int64_t) export->losses);
+    export_json_number(out, "lost_events", (int64_t) export->lost);
+    out_str(out, export->fault == KEV_FAULT_NONE ? ",\"complete\":true},\"profiles\":["
+                                                 : ",\"complete\":false},\"profiles\":[");
+    if (speedscope->first == NULL) {
+        profile_new(speedscope, "nothing ran"); /* speedscope wants a profile */
+    }
+    for (struct profile *profile = speedscope->first; profile != NULL; profile = profile->next) {
+        if (profile_write(export, profile, profile == speedscope->first) != 0) {
+            return -1;
+        }
+    }
+    out_str(out, "],\"shared\":{\"frames\":[");
+    if (text_copy(export, &speedscope->names) != 0) {
+        return -1;
+    }
+    out_str(out, "]}}\n");
+    return speedscope->failed ? -1 : 0;
+}
+
+static int speedscope_begin(struct export *export)
+{
+    struct speedscope *speedscope = calloc(1, sizeof(*speedscope));
+
+    export->state = speedscope;
+    if (speedscope == NULL) {
+        kymo_error("out of memory");
+        return -1;
+    }
+    speedscope->spool.fd = -1;
+    speedscope->follow = follow_new(export, &speedscope_ops);
+    for (unsigned cpu = 0; cpu < export->facts->cpus && cpu < FOLLOW_CPUS; cpu++) {
+        profile_of_cpu(speedscope, (int)cpu, false); /* they come first */
+    }
+    return speedscope->follow == NULL ? -1 : spool_open(&speedscope->spool);
+}
+
+static void speedscope_discard(struct export *export)
+{
+    struct speedscope *speedscope = speedscope_of(export);
+
+    if (speedscope == NULL) {
+        return;
+    }
+    while (speedscope->first != NULL) {
+        struct profile *profile = speedscope->first;
+
+        speedscope->first = profile->next;
+        free(profile->open);
+        free(profile);
+    }
+    for (unsigned i = 0; i < BUCKETS; i++) {
+        for (struct frame *frame = speedscope->buckets[i], *next; frame != NULL; frame = next) {
+            next = frame->next;
+            free(frame);
+        }
+    }
+    free(speedscope->threads);
+    spool_close(&speedscope->spool);
+    follow_free(speedscope->follow);
+    free(speedscope);
+}
+
+const struct export_format export_speedscope = {.name = "speedscope",
+                                                .begin = speedscope_begin,
+                                                .item = speedscope_item,
+                                                .end = speedscope_end,
+                                                .discard = speedscope_discard};
