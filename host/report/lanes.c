@@ -16,9 +16,9 @@
 
 #define NAMES_MOST 60000
 #define NAME_SLOTS 131072
-#define CALLS 128        /* numbers of kernel calls of a class */
+#define CALLS 128       /* numbers of kernel calls of a class */
 #define REST_ROWS 65536 /* rows after which the timeline's memory is given back */
-#define PULSES_BACK 16   /* pulses before a wake-up that may have been its cause */
+#define PULSES_BACK 16  /* pulses before a wake-up that may have been its cause */
 #define INTERRUPTS_BACK 64
 
 enum { SPAN_CALL, SPAN_INTERRUPT, SPAN_FUNCTION, SPAN_HANDLER, NAME_OBJECT };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Messages, pulses, interrupts and user events of the timeline, and what caused a state: the interrupt that the CPU of its event was busy with, else the thread that ran there.
- * Messages are matched as `kymo stat` does (host/stat/messages.c). Proof:
- * test/timeline/test_timeline.c.
+ * Messages, pulses, interrupts and user events of the timeline, and what caused a state: the
+ * interrupt that the CPU of its event was busy with, else the thread that ran there. Messages are
+ * matched as `kymo stat` does (host/stat/messages.c). Proof: test/timeline/test_timeline.c.
  */
 #include "host/timeline/make.h"
 #include "trace/slot.h"

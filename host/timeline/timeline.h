@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A capture over time: what each thread did when, what each CPU ran, interrupts, kernel calls,
- * functions, messages, pulses and user events, in compact arrays. Read through libkev; for `kymo why`,
- * `kymo report` and what compares captures. docs/why.md explains it.
+ * functions, messages, pulses and user events, in compact arrays. Read through libkev; for
+ * `kymo why`, `kymo report` and what compares captures. docs/why.md explains it.
  *
  * Nothing is invented. A stretch of which the capture doesn't show what a thread did is a span of
  * its own, with the state TIMELINE_UNKNOWN; a CPU's is a hole between its runs. A thread's RUNNING
