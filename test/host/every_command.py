@@ -14,6 +14,7 @@ import json
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 
@@ -32,7 +33,9 @@ FORMS = {
     "dtrace": ["-qn sched:::on-cpu{@[execname,cpu]=count();} -r", "-ln sched::: -r", "-r",
                "-qn msg:::send{self->t=timestamp;}msg:::reply{@=max(timestamp-self->t);} -r"],
     "cut": ["-o OUT", "--from 1ms -o OUT", "--class thread,comm -o OUT"],
-    "export": ["--csv", "lines --jsonl", "--csv --class comm", "lines --jsonl --from 1ms"],
+    "export": ["--csv", "lines --jsonl", "--csv --class comm", "lines --jsonl --from 1ms",
+               "json --chrome", "--perfetto -o OUT", "json --speedscope", "--trace-dat -o OUT",
+               "--ctf -o OUT", "json --chrome --to 2ms"],
     "symbols": ["", "lines --json"],
     "assert": ["--no-loss", "--message 1ms --inversion 1us", "lines --json --no-loss --message 1us",
                "--junit OUT --deadline 1 2 1ms"],
@@ -80,7 +83,9 @@ def check_json(form, text):
 def one(kymo, rng, name, path, out):
     words = rng.choice(FORMS[name]).split()
     form = words.pop(0) if words and words[0] in ("json", "lines") else ""
-    if os.path.exists(out):
+    if os.path.isdir(out):
+        shutil.rmtree(out)
+    elif os.path.exists(out):
         os.unlink(out)
     command = [kymo, name, *(out if word == "OUT" else word for word in words)]
     if name not in WITHOUT_RECOVER and rng.random() < 0.6:
