@@ -232,7 +232,9 @@ static bool is_wait(unsigned state)
 static void state_put(struct report_lanes *lanes, const struct timeline *timeline,
                       const struct timeline_span *span)
 {
-    uint32_t waits = is_wait(span->state) ? why_waited_for(timeline, span) : TIMELINE_NONE;
+    bool runs = span->state == STATE_RUNNING || span->state == STATE_READY ||
+                 span->state == TIMELINE_UNKNOWN;
+    uint32_t waits = runs ? TIMELINE_NONE : why_waited_for(timeline, span);
     uint32_t by = span->cause == TIMELINE_CAUSE_INTERRUPT ? span->by : span->by + 1;
     uint32_t object = span->object == 0 ? 0 : name_of(lanes, NAME_OBJECT, span->object, 0, NULL);
     const uint32_t state[4] = {span->thread + 1, span->state, (uint32_t)span->cpu & 255,

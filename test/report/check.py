@@ -17,6 +17,7 @@ import patience  # noqa: E402
 import temporary  # noqa: E402
 import browser  # noqa: E402
 import colours  # noqa: E402
+import why  # noqa: E402
 
 KYMO, ASAN, MK = "build/kymo", "build/kymo-asan", "build/tools/mkcapture"
 counts = {True: 0, False: 0}
@@ -135,6 +136,39 @@ def hostile(folder):
     return path
 
 
+def because(b):
+    """A wait of the summary's list, by keys: its path, its steps, and the link to it."""
+    b.keys("Escape")
+    b.until("document.getElementById('waits')", "the longest waits")
+    deep = b.run("return whyWaits(WAITS_SHOWN).findIndex((w) => whyPath(w.thread, w.from, w.to)"
+                 ".parts.some((p) => p.thread !== w.thread))")
+    b.run("document.querySelectorAll('#waits button')[arguments[0]].focus()", deep)
+    b.keys("Enter")
+    b.until("document.getElementById('why') && document.querySelectorAll('.why tr').length > 1",
+            "why")
+    ok("why: a path", b.run("return whyLeaves(view.why).length > 0 && view.why.parts.length > 1"))
+    b.until("location.hash.includes('w=') && location.hash === viewLink()", "its link")
+    link = b.run("return location.hash")
+    b.run("document.querySelectorAll('.why tr[tabindex]')[1].focus()")
+    b.keys("Enter")
+    b.until("document.getElementById('why') && view.rows[view.row].thread !== view.why.thread",
+            "a step")
+    ok("why: a step goes to the other thread", True)
+    b.run("document.getElementById('why-close').click()")
+    b.until("!document.getElementById('why') && location.hash === viewLink()", "no why")
+    b.run("location.hash = arguments[0]", link)
+    b.until("document.getElementById('why') && view.why", "why by its link")
+    ok("why: the link opens it", True)
+    b.run("document.getElementById('canvas').focus()")
+    b.keys("Escape")
+    ok("why: Esc closes it", b.run("return view.why === null"))
+    b.run("view.row = view.rows.findIndex((r) => r.type === 'thread'); setCursor(middleTime())")
+    b.keys("w")
+    b.until("document.getElementById('why')", "why by key")
+    ok("why: W asks", True)
+    b.keys("Escape")
+
+
 def interactions(b, page):
     ready(b, page)
     whole = b.run("return [view.from, view.to]")
@@ -189,6 +223,7 @@ def interactions(b, page):
         b.until(script, what)
         ok(what, True)
     b.keys("Escape")
+    because(b)
     # The worker answers in order, so what the panel asked for first is answered by then.
     b.run("bookmarks = []; setCursor((view.from + view.to) / 2); addBookmark();"
           "return ask('around', {time: 0, filter: {}, before: 1, after: 1})"
@@ -210,6 +245,28 @@ def interactions(b, page):
     ok("two fingers zoom", True)
 
 
+def causes(b, folder):
+    """The page's chains of causes, and what is done with them."""
+    seed = int(os.environ.get("SEED", "1"))
+    captures = {"golden": "test/golden/virt-a64.kev", "small": "test/golden/mps2-an386.kev"}
+    for kind, cpus in ("lossy", "8"), ("foreign", "1"), ("plain", "4"):
+        captures[kind] = f"{folder}/why-{kind}.kev"
+        subprocess.run([MK, captures[kind], cpus, "4000", str(seed), kind], check=True)
+    for program in "why", "timeline":  # planted causes; a simulated system with losses
+        kept = f"{folder}/{program}"
+        os.mkdir(kept)
+        subprocess.run([f"build/unit/{program}"], check=True, capture_output=True,
+                       env=dict(os.environ, KEEP=kept, ROUNDS="1", SEED=str(seed)))
+        captures.update((f"{program}-{file}", f"{kept}/{file}") for file in os.listdir(kept)
+                        if os.path.getsize(f"{kept}/{file}") < 1000000)
+    found = 0
+    for name, capture in captures.items():
+        kymo("report", "--force", capture, "-o", f"{folder}/why.html")
+        ready(b, f"{folder}/why.html")
+        found += why.compare(b, kymo, ok, name, capture, seed)
+    ok("there were answers to compare", found > 100, found)
+
+
 def pages(folder):
     good, lossy = f"{folder}/good.html", f"{folder}/lossy.html"
     kymo("report", "test/golden/virt-a64.kev", "-o", good)
@@ -218,6 +275,7 @@ def pages(folder):
     kymo("report", "--recover", bad, "-o", f"{folder}/bad.html")
     with browser.opened() as b:
         interactions(b, good)
+        causes(b, folder)
         ready(b, lossy)
         ok("losses: a banner", "Events are missing" in b.run(
             "return document.getElementById('banner').textContent"))

@@ -158,6 +158,7 @@ static void made_new(struct made *made, const struct model *model, const struct 
         cpu_make(made, cpu);
     }
     mk_end(made->mk);
+    mk_keep(made->mk);
     made->capture = kev_capture_new();
     CHECK(kev_capture_open_memory(made->capture, made->mk->bytes, made->mk->len, "made") ==
           KEV_COMPLETE);
@@ -368,6 +369,7 @@ static struct timeline *read_all(struct mk *mk, struct kev_capture **capture)
 {
     mk_flush_all(mk);
     mk_end(mk);
+    mk_keep(mk);
     *capture = kev_capture_new();
     assert_int_equal(kev_capture_open_memory(*capture, mk->bytes, mk->len, "made"), KEV_COMPLETE);
     return timeline_new(*capture, NULL, NULL);

@@ -47,6 +47,7 @@ static void planted_read(struct planted *planted)
 {
     mk_flush_all(planted->mk);
     mk_end(planted->mk);
+    mk_keep(planted->mk);
     planted->capture = kev_capture_new();
     assert_int_equal(
         kev_capture_open_memory(planted->capture, planted->mk->bytes, planted->mk->len, "planted"),

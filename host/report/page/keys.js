@@ -181,7 +181,7 @@ function measureKey() {
 }
 
 function clearAll() {
-    view.cursor = view.range = measureFrom = null;
+    view.cursor = view.range = view.why = measureFrom = null;
     view.row = -1;
     hideTip();
     showSummary();
@@ -226,7 +226,7 @@ const actions = {
 const KEY_ACTIONS = {
     ArrowLeft: () => pan(-0.15), ArrowRight: () => pan(0.15), ArrowUp: () => selectRow(-1), ArrowDown: () => selectRow(1),
     "+": actions.in, "=": actions.in, "-": actions.out, f: actions.fit, "0": actions.fit, a: actions.arrows, t: actions.theme,
-    b: actions.bookmark, "?": actions.help, m: measureKey, "[": () => stepRow(-1), "]": () => stepRow(1),
+    b: actions.bookmark, w: askWhy, "?": actions.help, m: measureKey, "[": () => stepRow(-1), "]": () => stepRow(1),
     n: () => find(1), N: () => find(-1), Escape: clearAll,
     z: () => view.range && showTimes(...view.range),
     Home: () => showTimes(wholeSpan()[0], wholeSpan()[0] + view.to - view.from),

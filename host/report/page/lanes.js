@@ -291,6 +291,45 @@ function drawArrow(context, x0, y0, x1, y1, colour) {
     context.fill();
 }
 
+/* ---- why --------------------------------------------------------------------------- */
+
+/* The critical path: at each time the thread that counts, from one to the next. */
+function drawWhy(context) {
+    const rows = new Map(view.rows.flatMap((row) => row.type === "process" ? row.members.map((t) => [t, row]) : []));
+    view.rows.filter((row) => row.type === "thread").forEach((row) => rows.set(row.thread, row));
+    const middle = (part) => rows.has(part.thread) ? AXIS - view.scroll + rows.get(part.thread).y + 10 : null;
+    const leaves = whyLeaves(view.why).filter((part) => part.to >= view.from && part.from <= view.to);
+    const line = () => {
+        let last = null, drawn = -9;
+        context.beginPath();
+        for (const part of leaves) {
+            const y = middle(part), x0 = placeOf(part.from), x1 = placeOf(part.to);
+            if (y === null || (x1 - drawn < 0.5 && y === last)) {
+                continue;
+            }
+            if (last === null) {
+                context.moveTo(x0, y);
+            } else {
+                context.lineTo(x0, last);
+                context.lineTo(x0, y);
+            }
+            context.lineTo(x1, y);
+            last = y;
+            drawn = x1;
+        }
+        context.stroke();
+    };
+    context.save();
+    context.lineJoin = "round";
+    context.strokeStyle = palette.back;
+    context.lineWidth = 6;
+    line();
+    context.strokeStyle = palette.path;
+    context.lineWidth = 3;
+    line();
+    context.restore();
+}
+
 /* ---- the whole --------------------------------------------------------------------- */
 
 function axisStep() {
@@ -398,8 +437,11 @@ function draw() {
     context.beginPath();
     context.rect(GUTTER, AXIS, plotWidth(), height - AXIS);
     context.clip();
-    if (view.showArrows) {
+    if (view.showArrows && !view.why) { /* they would hide the path */
         drawArrows(context);
+    }
+    if (view.why) {
+        drawWhy(context);
     }
     context.restore();
     context.save();
@@ -407,7 +449,7 @@ function draw() {
     context.rect(GUTTER, 0, plotWidth(), height);
     context.clip();
     drawMarksOfView(context);
-    if (view.showArrows && view.arrowsHidden) {
+    if (view.showArrows && !view.why && view.arrowsHidden) {
         drawArrowsHint(context);
     }
     context.restore();

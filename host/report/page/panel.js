@@ -86,6 +86,97 @@ function eventRow(row, time) {
         make("td", {}, kindText(row.kind), make("br"), make("span", {class: "dim"}, fieldsText(row))));
 }
 
+/* ---- why --------------------------------------------------------------------------- */
+
+/* Of the whole, as `kymo why` folds; lines; lines of the summary. */
+const FOLD_SHARE = 0.005, WHY_SHOWN = 400, WAITS_SHOWN = 5;
+
+/* Answers for a thread's interval: on the timeline, in the panel, and in the link. */
+function setWhy(thread, from, to) {
+    view.why = whyPath(thread, from, to);
+    if (to < view.from || from > view.to || to - from < (view.to - view.from) / 50) {
+        showTimes(from - (to - from) * 0.15, to + (to - from) * 0.15);
+    }
+    const index = revealThread(thread);
+    view.row = index >= 0 ? index : view.row;
+    setCursor(view.cursor !== null && view.cursor >= from && view.cursor < to ? view.cursor : from);
+}
+
+/* Of the selected thread: of what was measured, else of the state at the cursor. */
+function askWhy() {
+    const row = view.rows[view.row], time = view.cursor === null ? middleTime() : view.cursor;
+    if (!row || row.type !== "thread") {
+        say("Why: select a thread's row first");
+        return;
+    }
+    const interval = view.range || whyInterval(row.thread, time);
+    if (!interval) {
+        say(`Why: nothing tells what ${threadText(row.thread)} did at ${timeText(time)} s`);
+        return;
+    }
+    setWhy(row.thread, Math.round(interval[0]), Math.round(interval[1]));
+}
+
+function closeWhy() {
+    view.why = null;
+    linkSoon();
+    drawSoon();
+    showPanel().catch(fail);
+}
+
+function stepLine(cells, className, go) {
+    return make("tr", {tabindex: 0, class: className, onclick: go, onkeydown: (event) => event.key === "Enter" && go()}, ...cells);
+}
+
+/* The path's lines; stretches that are too short to matter become one. */
+function whyLines(why) {
+    const least = (why.to - why.from) * FOLD_SHARE, lines = [], leaves = new Set(whyLeaves(why));
+    let count = 0, ns = 0;
+    const fold = () => {
+        if (count) {
+            lines.push(make("tr", {class: "folded"}, make("td", {}), make("td", {class: "length"}, durationText(ns)),
+                make("td", {}, `${count} shorter stretch${count === 1 ? "" : "es"}`)));
+        }
+        count = ns = 0;
+    };
+    for (const part of why.parts) {
+        if (part.to - part.from < least) {
+            count++;
+            ns += part.to - part.from;
+            continue;
+        }
+        fold();
+        if (lines.length >= WHY_SHOWN) {
+            lines.push(make("tr", {class: "folded"}, make("td", {}), make("td", {}), make("td", {}, "\u2026 measure a shorter time for the rest")));
+            return lines;
+        }
+        const what = make("td", {}, make("strong", {}, threadText(part.thread)), make("br"), partText(part));
+        what.style.paddingLeft = `${0.7 * Math.min(part.depth, 10)}rem`;
+        lines.push(stepLine([make("td", {class: "time"}, timeText(part.from)), make("td", {class: "length"}, durationText(part.to - part.from)), what],
+            leaves.has(part) ? "leaf" : "", () => goTo(part.from, part.thread)));
+    }
+    fold();
+    return lines;
+}
+
+function whyParts() {
+    const {why} = view, {tables} = report.loaded;
+    const begun = why.chain.map((link) => make("li", {}, make("button", {onclick: () => goTo(link.time, link.thread)},
+        `${timeText(link.time)} s: ${link.cause === CAUSE_INTERRUPT ? interruptText(link.by) : threadText(link.by)} woke ${threadText(link.thread)}`)));
+    const command = `kymo why ${quoted(tables.file)} --thread ${tables.threads[why.thread][0]}:${tables.threads[why.thread][1]} ` +
+        `--from ${why.from}ns --to ${why.to}ns`;
+    return [make("h2", {id: "why"}, `Why: ${threadText(why.thread)}`),
+        make("p", {}, `${timeText(why.from)} to ${timeText(why.to)} s, ${durationText(why.to - why.from)}. ` +
+            "A line one step to the right is of the thread that was waited for; the path on the timeline goes through the lines with a coloured time."),
+        ...why.inversions.map((found) => make("p", {class: "inversion"}, make("strong", {}, "Priority inversion: "), inversionText(found))),
+        make("table", {class: "why"}, make("tbody", {}, ...whyLines(why))),
+        ...(why.full ? [make("p", {class: "dim"}, "There is more than can be shown: measure a shorter time.")] : []),
+        ...(begun.length ? [make("h2", {}, "Begun by"), make("ul", {class: "plain", id: "begun"}, ...begun)] : []),
+        make("p", {class: "tools"}, make("button", {id: "why-close", onclick: closeWhy}, "Close"),
+            make("button", {onclick: () => showTimes(why.from, why.to)}, "Show it all")),
+        make("code", {class: "command"}, command)];
+}
+
 /* Moves the view to a time, and the keyboard to its thread. */
 function goTo(time, thread) {
     const span = view.to - view.from;
@@ -105,10 +196,16 @@ async function showPanel() {
         showSummary();
         return;
     }
+    if (view.why) {
+        parts.push(...whyParts());
+    }
     parts.push(make("h2", {}, `At ${timeText(time)} s`));
     if (row) {
         const [title, ...lines] = describe(row, time);
         parts.push(make("p", {}, make("strong", {}, title), ...lines.flatMap((line) => [make("br"), line])));
+        if (row.type === "thread" && !view.why && stateAt(row.thread, time)) {
+            parts.push(make("p", {class: "tools"}, make("button", {id: "ask-why", title: "W", onclick: askWhy}, "Why?")));
+        }
     }
     if (view.range) {
         parts.push(...rangeParts());
@@ -160,6 +257,12 @@ function showSummary() {
         parts.push(make("h2", {}, "What is missing"), make("ul", {id: "losses"}, ...losses.slice(0, 200).map((loss) =>
             make("li", {}, make("button", {onclick: () => goTo(Math.max(tables.first, loss.from === null ? loss.at : loss.from), 0)},
                 loss.text)))));
+    }
+    const waits = whyWaits(WAITS_SHOWN);
+    if (waits.length) {
+        parts.push(make("h2", {}, "Longest waits for a CPU, a mutex or a server"), make("ul", {class: "plain", id: "waits"}, ...waits.map((wait) =>
+            make("li", {}, make("button", {onclick: () => setWhy(wait.thread, wait.from, wait.to)},
+                `${durationText(wait.length)}: ${threadText(wait.thread)}, ${stateText(report.loaded.states.state[wait.at])} at ${timeText(wait.from)} s`)))));
     }
     parts.push(make("h2", {}, "Bookmarks"), make("ul", {class: "plain", id: "bookmarks"}), make("h2", {}, "Attributes"),
         definitions(tables.attributes.filter(([, value]) => value !== "")));
@@ -268,7 +371,7 @@ async function find(step) {
 
 const KEYS = [["\u2190 \u2192", "move in time"], ["\u2191 \u2193", "select a row"], ["+ -", "zoom in, out (also wheel, pinch)"],
     ["F", "show everything"], ["Z", "show what was measured"], ["[ ]", "the row's last, next change"],
-    ["Enter", "open or close a process; details of a row"], ["M", "measure: M at one end, M at the other; or drag with Shift"],
+    ["Enter", "open or close a process; details of a row"], ["W", "why: what the selected thread waited for, then or while measured"], ["M", "measure: M at one end, M at the other; or drag with Shift"],
     ["/", "search, then Enter or N, Shift+N"], ["B", "bookmark the view"], ["A", "arrows on, off"], ["T", "dark or light"],
     ["Home End", "the beginning, the end"], ["Esc", "nothing selected"], ["wheel", "zoom; with Shift move; over names scroll"]];
 

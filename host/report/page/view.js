@@ -8,7 +8,7 @@ const GUTTER = 190, AXIS = 24, LEAST_SPAN = 20; /* pixels, pixels, ns */
 const view = {
     from: 0, to: 1, scroll: 0, width: 1, height: 1, ratio: 1,
     rows: [], total: 0, closed: new Set(), row: -1, /* of the keyboard */
-    cursor: null, range: null, showArrows: true, measuring: false, frames: [],
+    cursor: null, range: null, why: null, showArrows: true, measuring: false, frames: [],
 };
 
 /* ---- colours ----------------------------------------------------------------------- */
@@ -57,7 +57,7 @@ let palette = {};
 function readPalette() {
     const style = getComputedStyle(document.documentElement);
     palette = {};
-    for (const name of ["back", "panel", "text", "dim", "line", "row", "accent", "hatch", "select"]) {
+    for (const name of ["back", "panel", "text", "dim", "line", "row", "accent", "hatch", "select", "path"]) {
         palette[name] = style.getPropertyValue(`--${name}`).trim();
     }
     patterns.clear();
@@ -176,7 +176,7 @@ function revealRow(index) {
 
 let linkTimer = 0;
 
-/* "#t=FROM,TO&c=CURSOR&m=FROM,TO&r=ROW": nanoseconds since the capture's start. */
+/* "#t=FROM,TO&c=CURSOR&m=FROM,TO&w=THREAD,FROM,TO&r=ROW": nanoseconds since the capture's start. */
 function viewLink() {
     const parts = [`t=${Math.round(view.from)},${Math.round(view.to)}`];
     if (view.cursor !== null) {
@@ -184,6 +184,9 @@ function viewLink() {
     }
     if (view.range) {
         parts.push(`m=${Math.round(view.range[0])},${Math.round(view.range[1])}`);
+    }
+    if (view.why) {
+        parts.push(`w=${view.why.thread},${view.why.from},${view.why.to}`);
     }
     if (view.row >= 0 && view.rows[view.row]) {
         parts.push(`r=${view.rows[view.row].key}`);
@@ -213,6 +216,8 @@ function followLink(hash) {
     if (found.has("m") && range.length === 2 && range.every(Number.isFinite) && range[0] < range[1]) {
         view.range = range;
     }
+    const [thread, begin, end] = numbers("w"), {threads} = report.loaded.tables;
+    view.why = found.has("w") && threads[thread] && Number.isFinite(begin) && begin < end ? whyPath(thread, begin, end) : null;
     const row = found.has("r") ? rowIndex(found.get("r")) : -1;
     if (row >= 0) {
         view.row = row;
