@@ -14,6 +14,7 @@
 #include "host/report/report.h"
 
 #define LOSSES_MOST 4096
+#define SYMBOLS_MOST 64 /* times that --symbols is given */
 #define SPANS_MOST 4096
 #define CPUS_MOST 64
 
@@ -26,13 +27,17 @@ static const char report_help[] =
     "  -o PAGE.html   the page; default: report.html. An existing file is not replaced\n"
     "  --force        replace an existing file\n"
     "  --recover      take the undamaged parts of a damaged file\n"
+    "  --symbols PATH names for the addresses of functions, from the ELF file of the recorded\n"
+    "                 kernel and the programs in and beside it: a file, or a folder to search;\n"
+    "                 may be given again\n"
     "  -h, --help     print this text\n";
 
-enum { OPT_FORCE = 256, OPT_RECOVER };
+enum { OPT_FORCE = 256, OPT_RECOVER, OPT_SYMBOLS };
 
 static const struct option report_options[] = {
     {"force", no_argument, NULL, OPT_FORCE},
     {"recover", no_argument, NULL, OPT_RECOVER},
+    {"symbols", required_argument, NULL, OPT_SYMBOLS},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -40,6 +45,8 @@ static const struct option report_options[] = {
 struct report {
     const char *input, *path;
     bool force, recover;
+    const char *symbols[SYMBOLS_MOST]; /* of --symbols */
+    unsigned nsymbols;
     struct kev_capture *capture;
     struct output output;
     struct pack pack;
@@ -70,6 +77,12 @@ static int options_parse(struct report *report, int argc, char **argv)
             break;
         case OPT_RECOVER:
             report->recover = true;
+            break;
+        case OPT_SYMBOLS:
+            if (report->nsymbols == SYMBOLS_MOST) {
+                return kymo_usage("report", "report: --symbols: at most %d times", SYMBOLS_MOST);
+            }
+            report->symbols[report->nsymbols++] = optarg;
             break;
         default:
             return kymo_bad_option("report", argc, argv, option);
@@ -236,7 +249,7 @@ static bool event_take(struct report *report, const struct kev_item *item)
         report->first = item->ns;
     }
     report->last = item->ns > report->last || report->nevents == 1 ? item->ns : report->last;
-    lanes_note(report->lanes, item);
+    lanes_note(report->lanes, item, thread);
     return events_take(report->events, item, thread) && !report->pack.failed;
 }
 
@@ -341,6 +354,10 @@ static int report_capture(struct report *report)
     report->threads = threads_new(report->capture);
     report->events = events_new(report->capture, &report->pack);
     report->lanes = lanes_new(report->capture, &report->pack);
+    if (report->lanes != NULL && report->nsymbols > 0 &&
+        !lanes_symbols(report->lanes, report->symbols, report->nsymbols)) {
+        return KYMO_FAILURE;
+    }
     return report->threads == NULL || report->lanes == NULL || report->events == NULL
                ? out_of_memory()
                : page_write(report);

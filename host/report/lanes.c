@@ -10,11 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/remote/elf_id.h"
 #include "host/report/report.h"
+#include "host/symbols/symbols.h"
 #include "host/why/why.h"
 #include "trace/slot.h"
 
 #define NAMES_MOST 60000
+#define MAPNAME 8 /* trace/events.def, class SYSTEM */
+#define ADDRESS 9
+#define FUNCTION_EXIT 11
 #define NAME_SLOTS 131072
 #define CALLS 128       /* numbers of kernel calls of a class */
 #define REST_ROWS 65536 /* rows after which the timeline's memory is given back */
@@ -26,7 +31,7 @@ enum arrow_type { ARROW_MESSAGE, ARROW_REPLY, ARROW_PULSE, ARROW_WAKE, ARROW_INT
 
 struct name {
     uint32_t type;
-    int32_t pid; /* a function's process; else 0 */
+    uint32_t thread; /* index of a function's; else 0 */
     uint64_t number;
     char *text; /* NULL: its number */
 };
@@ -38,7 +43,8 @@ struct report_lanes {
     char *calls[2][CALLS]; /* names: QNX's numbers, Kymo's own */
     struct name *names;
     uint32_t nnames, *name_slots;
-    struct bytes ends; /* JSON: when the last state of each thread ends */
+    struct symbols *symbols; /* NULL: functions have no names */
+    struct bytes ends;       /* JSON: when the last state of each thread ends */
     uint64_t rows;
 };
 
@@ -83,6 +89,7 @@ void lanes_free(struct report_lanes *lanes)
     for (unsigned i = 0; i < 2 * CALLS; i++) {
         free(lanes->calls[i / CALLS][i % CALLS]);
     }
+    symbols_close(lanes->symbols);
     bytes_free(&lanes->ends);
     free(lanes->names);
     free(lanes->name_slots);
@@ -91,28 +98,31 @@ void lanes_free(struct report_lanes *lanes)
 
 /* ---- names ------------------------------------------------------------------------- */
 
-void lanes_note(struct report_lanes *lanes, const struct kev_item *item)
+bool lanes_symbols(struct report_lanes *lanes, const char *const *paths, unsigned n)
 {
-    bool own = item->class_id == TRACE_CLASS_KYMO_CALL;
+    const struct kev_facts *facts = kev_capture_facts(lanes->capture);
+    uint8_t build_id[ELF_ID_BYTES];
+    bool known = strlen(facts->build_id) == 2 * ELF_ID_BYTES;
 
-    if ((own || item->class_id == TRACE_CLASS_KER_CALL) && item->name != NULL) {
-        char **name = &lanes->calls[own][item->number % CALLS];
-
-        *name = *name == NULL ? strdup(item->name) : *name;
+    for (unsigned i = 0; i < ELF_ID_BYTES && known; i++) {
+        known = sscanf(&facts->build_id[2 * i], "%2hhx", &build_id[i]) == 1;
     }
+    lanes->symbols = symbols_open_build(known ? build_id : NULL, facts->board, facts->word_bits,
+                                        "--symbols", paths, n);
+    return lanes->symbols != NULL;
 }
 
 /* The index of what a number is called; 0 is of those that have no room. */
-static uint32_t name_of(struct report_lanes *lanes, uint32_t type, uint64_t number, int32_t pid,
+static uint32_t name_of(struct report_lanes *lanes, uint32_t type, uint64_t number, uint32_t thread,
                         const char *text)
 {
-    uint64_t key = (number << 3 ^ (uint64_t)(uint32_t)pid << 40 ^ type) * 0x9e3779b97f4a7c15ull;
+    uint64_t key = (number << 3 ^ (uint64_t)thread << 40 ^ type) * 0x9e3779b97f4a7c15ull;
     uint32_t at = (uint32_t)(key >> 40) % NAME_SLOTS;
 
     for (; lanes->name_slots[at] != 0; at = (at + 1) % NAME_SLOTS) {
         const struct name *name = &lanes->names[lanes->name_slots[at] - 1];
 
-        if (name->type == type && name->number == number && name->pid == pid) {
+        if (name->type == type && name->number == number && name->thread == thread) {
             return lanes->name_slots[at];
         }
     }
@@ -120,9 +130,60 @@ static uint32_t name_of(struct report_lanes *lanes, uint32_t type, uint64_t numb
         return 0;
     }
     lanes->names[lanes->nnames] =
-        (struct name){type, pid, number, text == NULL ? NULL : strdup(text)};
+        (struct name){type, thread, number, text == NULL ? NULL : strdup(text)};
     lanes->name_slots[at] = ++lanes->nnames;
     return lanes->nnames;
+}
+
+/* Where a process has the text of which program. */
+static void text_note(struct report_lanes *lanes)
+{
+    const struct kev_value *values[4];
+
+    kev_capture_values(lanes->capture);
+    for (unsigned i = 0; i < 4; i++) {
+        values[i] = kev_capture_value(lanes->capture, i);
+        if (values[i] == NULL) {
+            return;
+        }
+    }
+    if (values[3]->text != NULL) {
+        symbols_learn_text(lanes->symbols, (uint32_t)values[0]->number, values[1]->number,
+                           values[2]->number, values[3]->text, values[3]->length);
+    }
+}
+
+/* The address of a function or a marked place, while its process still has the text that it had. */
+static void address_note(struct report_lanes *lanes, const struct kev_item *item, uint32_t thread)
+{
+    const struct kev_value *value;
+    char text[SYMBOLS_NAME_MOST];
+
+    if (item->code == MAPNAME) {
+        text_note(lanes);
+    }
+    if (item->code < ADDRESS || item->code > FUNCTION_EXIT || thread == REPORT_NOBODY) {
+        return;
+    }
+    kev_capture_values(lanes->capture);
+    value = kev_capture_value(lanes->capture, 0);
+    if (value != NULL && symbols_name(lanes->symbols, (uint32_t)item->pid, value->number, text)) {
+        name_of(lanes, SPAN_FUNCTION, value->number, thread, text);
+    }
+}
+
+void lanes_note(struct report_lanes *lanes, const struct kev_item *item, uint32_t thread)
+{
+    bool own = item->class_id == TRACE_CLASS_KYMO_CALL;
+
+    if (lanes->symbols != NULL && item->class_id == TRACE_CLASS_SYSTEM) {
+        address_note(lanes, item, thread);
+    }
+    if ((own || item->class_id == TRACE_CLASS_KER_CALL) && item->name != NULL) {
+        char **name = &lanes->calls[own][item->number % CALLS];
+
+        *name = *name == NULL ? strdup(item->name) : *name;
+    }
 }
 
 static void row_done(struct report_lanes *lanes, const struct timeline *timeline)
@@ -233,7 +294,7 @@ static void state_put(struct report_lanes *lanes, const struct timeline *timelin
                       const struct timeline_span *span)
 {
     bool runs = span->state == STATE_RUNNING || span->state == STATE_READY ||
-                 span->state == TIMELINE_UNKNOWN;
+                span->state == TIMELINE_UNKNOWN;
     uint32_t waits = runs ? TIMELINE_NONE : why_waited_for(timeline, span);
     uint32_t by = span->cause == TIMELINE_CAUSE_INTERRUPT ? span->by : span->by + 1;
     uint32_t object = span->object == 0 ? 0 : name_of(lanes, NAME_OBJECT, span->object, 0, NULL);
@@ -341,8 +402,8 @@ static void spans_write(struct report_lanes *lanes, const struct timeline *timel
     }
     for (uint32_t i = 0; i < timeline->nfunctions; i++) {
         const struct timeline_function *function = &timeline->functions[i];
-        uint32_t name = name_of(lanes, SPAN_FUNCTION, function->address,
-                                timeline->threads[function->thread].pid, NULL);
+        uint32_t name =
+            name_of(lanes, SPAN_FUNCTION, function->address, function->thread + 1, NULL);
 
         span_put(lanes, timeline, SPAN_FUNCTION, function->from, function->to, function->thread + 1,
                  name, function->depth);
@@ -379,6 +440,10 @@ void lanes_json(const struct report_lanes *lanes, struct bytes *json)
                  name->number);
         bytes_text(json, number);
         bytes_json(json, name->text, name->text == NULL ? 0 : strlen(name->text));
+        if (name->thread != 0) {
+            bytes_text(json, ",");
+            bytes_number(json, name->thread);
+        }
         bytes_text(json, "]");
     }
     bytes_text(json, "]");

@@ -47,8 +47,11 @@ struct report_lanes;
 
 struct report_lanes *lanes_new(struct kev_capture *capture, struct pack *pack);
 void lanes_free(struct report_lanes *lanes);
-/* Takes what the timeline does not keep: names of kernel calls. */
-void lanes_note(struct report_lanes *lanes, const struct kev_item *item);
+/* Functions get names from these ELF files and folders. False, after a message: it can't. */
+bool lanes_symbols(struct report_lanes *lanes, const char *const *paths, unsigned n);
+/* Takes what the timeline does not keep, of an event of the thread with this index: names of kernel
+ * calls and functions. */
+void lanes_note(struct report_lanes *lanes, const struct kev_item *item, uint32_t thread);
 /* Writes the blocks. A thread's index is its index in the timeline and 1. False: no memory. */
 bool lanes_write(struct report_lanes *lanes, const struct timeline *timeline);
 void lanes_json(const struct report_lanes *lanes, struct bytes *json);

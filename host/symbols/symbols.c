@@ -38,13 +38,44 @@ struct kept_name {
 };
 
 struct symbols {
-    const struct kev *kev;
+    const struct kev *kev; /* NULL: it was opened without a reader */
+    unsigned word_bits;
     struct dt_session *session;
     struct text *texts; /* the newest last */
     unsigned ntexts;
     unsigned buckets[BUCKETS]; /* by pid: index + 1; 0: empty */
     struct kept_name kept[KEPT];
 };
+
+static struct symbols *opened(const struct elf_files *elf_files, unsigned word_bits,
+                              const char *const *paths, unsigned n)
+{
+    struct symbols *symbols = calloc(1, sizeof(*symbols));
+
+    if (symbols == NULL) {
+        return NULL;
+    }
+    symbols->word_bits = word_bits;
+    symbols->session = dt_session_new(dt_model_of(word_bits == 32 ? EM_ARM : EM_AARCH64), NULL);
+    if (!elf_files_add(elf_files, symbols->session, paths, n, elf_files->found != NULL)) {
+        symbols_close(symbols);
+        return NULL;
+    }
+    return symbols;
+}
+
+struct symbols *symbols_open_build(const uint8_t *build_id, const char *board, unsigned word_bits,
+                                   const char *option, const char *const *paths, unsigned n)
+{
+    const uint8_t none[ELF_ID_BYTES] = {0};
+    struct elf_files elf_files = {.build_id = build_id == NULL ? none : build_id,
+                                  .board = board,
+                                  .command = "kymo",
+                                  .whose = "the recorded system",
+                                  .option = option};
+
+    return opened(&elf_files, word_bits, paths, n);
+}
 
 struct symbols *symbols_open(const struct kev *kev, const char *option, const char *const *paths,
                              unsigned n, void (*found)(void *arg, const struct elf_found *),
@@ -59,20 +90,14 @@ struct symbols *symbols_open(const struct kev *kev, const char *option, const ch
                                   .option = option,
                                   .found = found,
                                   .arg = arg};
-    struct symbols *symbols = calloc(1, sizeof(*symbols));
+    struct symbols *symbols;
 
-    if (symbols == NULL) {
-        return NULL;
-    }
     if (info->build_id != NULL && info->build_id_len == ELF_ID_BYTES) {
         elf_files.build_id = info->build_id;
     }
-    symbols->kev = kev;
-    symbols->session =
-        dt_session_new(dt_model_of(info->word_bits == 32 ? EM_ARM : EM_AARCH64), NULL);
-    if (!elf_files_add(&elf_files, symbols->session, paths, n, found != NULL)) {
-        symbols_close(symbols);
-        return NULL;
+    symbols = opened(&elf_files, info->word_bits, paths, n);
+    if (symbols != NULL) {
+        symbols->kev = kev;
     }
     return symbols;
 }
@@ -133,6 +158,25 @@ static struct text *text_add(struct symbols *symbols, uint32_t pid)
     return &symbols->texts[n];
 }
 
+bool symbols_learn_text(struct symbols *symbols, uint32_t pid, uint64_t start, uint64_t bytes,
+                        const char *name, size_t length)
+{
+    struct text *text = text_of(symbols, pid);
+
+    if (text == NULL) {
+        text = text_add(symbols, pid);
+    }
+    if (text == NULL || length >= NAME_MOST) {
+        return false;
+    }
+    text->start = start;
+    text->bytes = bytes;
+    memset(text->name, 0, sizeof(text->name));
+    memcpy(text->name, name, length);
+    names_forget(symbols);
+    return true;
+}
+
 bool symbols_learn(struct symbols *symbols, const struct kev_event *event)
 {
     const struct kev_desc *desc;
@@ -146,20 +190,8 @@ bool symbols_learn(struct symbols *symbols, const struct kev_event *event)
         fields[3].len >= NAME_MOST) {
         return false;
     }
-    uint32_t pid = (uint32_t)fields[0].value;
-    struct text *text = text_of(symbols, pid);
-    if (text == NULL) {
-        text = text_add(symbols, pid);
-    }
-    if (text == NULL) {
-        return false;
-    }
-    text->start = fields[1].value;
-    text->bytes = fields[2].value;
-    memset(text->name, 0, sizeof(text->name));
-    memcpy(text->name, fields[3].text, fields[3].len);
-    names_forget(symbols);
-    return true;
+    return symbols_learn_text(symbols, (uint32_t)fields[0].value, fields[1].value, fields[2].value,
+                              fields[3].text, fields[3].len);
 }
 
 void symbols_programs(const struct symbols *symbols,
@@ -269,7 +301,7 @@ static void name_make(struct symbols *symbols, const struct place *place, const 
 /* A Thumb function's address has bit 0 set. */
 static uint64_t address_plain(const struct symbols *symbols, uint64_t address)
 {
-    return kev_info(symbols->kev)->word_bits == 32 ? address & ~(uint64_t)1 : address;
+    return symbols->word_bits == 32 ? address & ~(uint64_t)1 : address;
 }
 
 static struct kept_name *kept_at(struct symbols *symbols, uint32_t pid, uint64_t address)

@@ -25,10 +25,17 @@ struct symbols;
 struct symbols *symbols_open(const struct kev *kev, const char *option, const char *const *paths,
                              unsigned n, void (*found)(void *arg, const struct elf_found *),
                              void *arg);
+/* Likewise for one who has no reader: build_id has ELF_ID_BYTES, or is NULL. */
+struct symbols *symbols_open_build(const uint8_t *build_id, const char *board, unsigned word_bits,
+                                   const char *option, const char *const *paths, unsigned n);
 void symbols_close(struct symbols *symbols);
 
 /* Notes where a process has its text, if the event says so (MAPNAME). Returns true if it does. */
 bool symbols_learn(struct symbols *symbols, const struct kev_event *event);
+
+/* Notes that a process has its text there, as a MAPNAME event says. False: no memory. */
+bool symbols_learn_text(struct symbols *symbols, uint32_t pid, uint64_t start, uint64_t bytes,
+                        const char *name, size_t length);
 
 /* The longest text that symbols_name() makes, with its NUL. */
 #define SYMBOLS_NAME_MOST 1024

@@ -75,7 +75,7 @@ uint32_t mk_random(struct mk *mk);
 /* A workload of `events` events: threads that send, receive, reply, interrupts, names. */
 void mk_workload(struct mk *mk, unsigned events);
 int mk_save(const struct mk *mk, const char *path); /* 0 or -1 */
-/* If the environment's KEEP names a folder, saves the capture there, for another program's tests. */
+/* Saves the capture to the folder $KEEP, if there is one, for another program's tests. */
 void mk_keep(const struct mk *mk);
 
 #endif

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The page's answers to "why" against those of `kymo why --json`: the longest waits, waits at random
-times and random intervals of random threads."""
+"""The page's answers to "why" against those of `kymo why --json`: the longest waits, waits at
+random times and random intervals of random threads."""
 import json
 import random
 
@@ -34,7 +34,8 @@ const answer = (why) => ({from: why.from, to: why.to, thread: who(why.thread), w
         }
         return one;
     }),
-    inversions: why.inversions.map((i) => [who(i.victim), who(i.holder), who(i.middle), i.priorities, i.ns]),
+    inversions: why.inversions.map((i) => [who(i.victim), who(i.holder), who(i.middle),
+        i.priorities, i.ns]),
     begun: why.chain.map((l) => [l.time, who(l.thread), l.cause === 3 ? l.by : who(l.by)])});
 const one = arguments[0];
 if (one.waits) {

@@ -101,8 +101,14 @@ function spanText(name) {
     case 3:
         return `handler of interrupt ${Number(number)}${text === null ? "" : " " + text}`;
     default:
-        return text === null ? `function ${number}` : text;
+        return text === null ? `function ${number}` : text.split(" ")[0].replace(/^.*`/, "").replace(/\+0x0$/, "");
     }
+}
+
+/* With the line of source and what was inlined there, if it is known. */
+function spanDetail(name) {
+    const [type, , text] = report.loaded.tables.names[name] || [0, "", null];
+    return type === 2 && text !== null ? text : spanText(name);
 }
 
 const ARROW_TEXTS = ["message", "reply", "pulse", "wake-up", "wake-up by an interrupt"];
@@ -123,18 +129,34 @@ function termOf(meaning, number) {
     return terms.get(`${meaning} ${Number(number) >>> 0}`);
 }
 
+const ADDRESS_NAMES = new Set(["FUNC_ENTER", "FUNC_EXIT", "ADDRESS"]);
+let places = null;
+
+/* What an address of a thread is called: "program`function+0x12 file.c:7"; undefined: nothing says. */
+function addressName(text, thread) {
+    if (!places) {
+        places = new Map(report.loaded.tables.names.filter((name) => name[0] === 2 && name[2] !== null)
+            .map(([, number, name, of]) => [`${number} ${of}`, name]));
+    }
+    return thread ? places.get(`${text} ${thread}`) : undefined;
+}
+
 /* A value as `kymo print` would write it, with what it is called behind it. */
-function valueText(field, value) {
+function valueText(field, value, thread) {
     const [, type, meaning] = field;
     if (typeof value === "string") {
         return `"${value}"`;
     }
     const text = HEX_TYPES.has(type) ? "0x" + value.toString(16) : String(value);
+    const place = addressName(text, thread);
+    if (place !== undefined) {
+        return `${text} (${place})`;
+    }
     const term = meaning ? termOf(meaning, value) : undefined;
     return term === undefined ? text : `${text} (${term})`;
 }
 
 function fieldsText(row) {
     const fields = report.loaded.tables.kinds[row.kind].fields;
-    return row.fields.map((value, i) => `${fields[i][0]}:${valueText(fields[i], value)}`).join("  ");
+    return row.fields.map((value, i) => `${fields[i][0]}:${valueText(fields[i], value, i === 0 && ADDRESS_NAMES.has(report.loaded.tables.kinds[row.kind].name) ? row.thread : 0)}`).join("  ");
 }

@@ -37,7 +37,7 @@ function spansAt(lane, time) {
 }
 
 function spanLine(span) {
-    return `${spanText(span.name)}: ${durationText(span.to - span.from)}`;
+    return `${spanDetail(span.name)}: ${durationText(span.to - span.from)}`;
 }
 
 /* What the pointer, or the keyboard's row, is on: lines of text. */
