@@ -202,7 +202,8 @@ static void event_put(struct export *export, const struct kev_item *item,
 {
     static const char phases[] = {[FOLLOW_POINT] = 'i', [FOLLOW_BEGIN] = 'B', [FOLLOW_END] = 'E'};
     struct out *out = export->out;
-    char number[16];
+    char name[256];
+    bool renamed = export_slice_name(export, item, name, sizeof(name));
 
     if (step->thread != NULL) {
         record_begin(out, phases[step->role], step->thread->pid, step->thread->tid);
@@ -213,14 +214,17 @@ static void event_put(struct export *export, const struct kev_item *item,
     if (step->role == FOLLOW_POINT) {
         out_str(out, ",\"s\":\"t\"");
     }
-    snprintf(number, sizeof(number), "%" PRIu32, item->code);
     export_json_member(out, "cat", item->class_name);
-    export_json_member(out, "name", item->name == NULL ? number : item->name);
+    export_json_member(out, "name", name);
     out_str(out, ",\"args\":{\"cpu\":");
     out_i64(out, item->cpu);
     out_str(out, ",\"cycles\":\"");
     out_hex(out, item->cycles, 16);
-    out_str(out, "\",\"values\":");
+    out_char(out, '"');
+    if (renamed) {
+        export_json_member(out, "event", item->name);
+    }
+    out_str(out, ",\"values\":");
     export_json_args(out, export->capture);
     out_str(out, "}}");
 }

@@ -290,3 +290,10 @@ void follow_count(const struct follow *follow, unsigned *ready, unsigned *unknow
     *ready = follow->ready;
     *unknown = follow->unknown;
 }
+
+void follow_lose(struct follow *follow, const struct kev_item *item)
+{
+    follow->now = follow->begun && item->ns < follow->now ? follow->now : item->ns;
+    follow->begun = true;
+    follow_cover_until(follow, follow->now);
+}

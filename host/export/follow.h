@@ -88,6 +88,8 @@ struct follow *follow_new(struct export *export, const struct follow_ops *ops);
 void follow_free(struct follow *follow);
 /* An event. 0, or -1: no memory, reported. The step's pointers live until the next call. */
 int follow_take(struct follow *follow, const struct kev_item *item, struct follow_step *step);
+/* A loss: what it ends has ended when this returns. */
+void follow_lose(struct follow *follow, const struct kev_item *item);
 /* The capture's end ends all that is open. */
 void follow_end(struct follow *follow);
 

@@ -236,7 +236,8 @@ static int event_take(struct export *export, const struct kev_item *item)
         [FOLLOW_END] = PERFETTO__TRACK_EVENT__TYPE__SLICE_END};
     struct perfetto *perfetto = perfetto_of(export);
     Perfetto__TrackEvent event = PERFETTO__TRACK_EVENT__INIT;
-    char *categories[1], number[16];
+    char *categories[1], name[256];
+    bool renamed;
     struct follow_step step;
     uint64_t track;
 
@@ -247,11 +248,11 @@ static int event_take(struct export *export, const struct kev_item *item)
     if (step.party != NULL) {
         thread_track(export, step.party);
     }
-    snprintf(number, sizeof(number), "%" PRIu32, item->code);
+    renamed = export_slice_name(export, item, name, sizeof(name));
     categories[0] = perfetto_string_of(export, item->class_name);
     event.n_categories = 1;
     event.categories = categories;
-    event.name = perfetto_string_of(export, item->name == NULL ? number : item->name);
+    event.name = perfetto_string_of(export, name);
     if (step.message == FOLLOW_REPLIED) {
         event.n_terminating_flow_ids = 1;
         event.terminating_flow_ids = &step.message_id;
@@ -261,6 +262,9 @@ static int event_take(struct export *export, const struct kev_item *item)
     }
     perfetto_note_number(export, "cpu", item->cpu);
     perfetto_note_number(export, "cycles", (int64_t)item->cycles);
+    if (renamed) {
+        perfetto_note_text(export, "event", item->name);
+    }
     perfetto_note_values(export);
     perfetto_event_put(export, &event, types[step.role], track, step.ns);
     ftrace_put(export, item, &step);

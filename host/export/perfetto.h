@@ -9,7 +9,7 @@
 
 #include "host/export/types.h"
 
-#define NOTES 320  /* annotations of an event */
+#define NOTES 4096 /* annotations of an event: a buffer of 1024 slots holds fewer words */
 #define SEQUENCE 1 /* of packets: there is one */
 
 /* Kinds of tracks: the upper bits of a track's uuid, of which the lower ones are a number. */

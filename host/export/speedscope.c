@@ -18,6 +18,9 @@
 
 #define BUCKETS 4096 /* a power of two */
 
+/* Profiles of a CPU. */
+enum { OF_RUNS, OF_INTERRUPTS, OF_LOSSES, OF_CPU };
+
 struct frame {
     struct frame *next; /* in its bucket */
     uint32_t number;
@@ -43,8 +46,8 @@ struct speedscope {
     struct profile names; /* text of the frames */
     uint32_t nframes;
     struct profile *first, **end;
-    struct profile *runs[FOLLOW_CPUS + 1], *interrupts[FOLLOW_CPUS];
-    struct profile **threads; /* by serial */
+    struct profile *cpus[OF_CPU][FOLLOW_CPUS + 1]; /* of each CPU, and of none in particular */
+    struct profile **threads;                      /* by serial */
     uint32_t nthreads;
     int64_t last;
     bool failed;
@@ -140,20 +143,16 @@ static struct profile *profile_new(struct speedscope *speedscope, const char *na
     return profile;
 }
 
-static struct profile *profile_of_cpu(struct speedscope *speedscope, int cpu, bool interrupts)
+static struct profile *profile_of_cpu(struct speedscope *speedscope, int cpu, unsigned of)
 {
+    static const char *const what[OF_CPU] = {"", ", interrupts", ", lost"};
     unsigned index = cpu < 0 || cpu >= FOLLOW_CPUS ? FOLLOW_CPUS : (unsigned)cpu;
-    struct profile **at = interrupts && index < FOLLOW_CPUS ? &speedscope->interrupts[index]
-                                                            : &speedscope->runs[index];
+    struct profile **at = &speedscope->cpus[of][index];
     char name[64];
 
     if (*at == NULL) {
-        if (index == FOLLOW_CPUS) {
-            snprintf(name, sizeof(name), "no CPU in particular");
-        } else {
-            snprintf(name, sizeof(name), interrupts ? "CPU %u, interrupts" : "CPU %u", index);
-        }
-        *at = profile_new(speedscope, name);
+        snprintf(name, sizeof(name), "CPU %u%s", index, what[of]);
+        *at = profile_new(speedscope, index < FOLLOW_CPUS ? name : "no CPU in particular");
     }
     return *at;
 }
@@ -243,7 +242,7 @@ static void speedscope_span(struct export *export, const struct follow_thread *t
         return;
     }
     thread_name(export, thread, name, sizeof(name));
-    profile = profile_of_cpu(speedscope, cpu, false);
+    profile = profile_of_cpu(speedscope, cpu, OF_RUNS);
     if (profile != NULL) {
         frame_open(speedscope, profile, frame_of(speedscope, name), from);
         frame_close(speedscope, profile, to);
@@ -254,8 +253,8 @@ static void speedscope_close(struct export *export, const struct follow_thread *
                              int64_t ns)
 {
     struct speedscope *speedscope = speedscope_of(export);
-    struct profile *profile =
-        thread == NULL ? profile_of_cpu(speedscope, cpu, true) : profile_of(export, thread);
+    struct profile *profile = thread == NULL ? profile_of_cpu(speedscope, cpu, OF_INTERRUPTS)
+                                             : profile_of(export, thread);
 
     if (profile != NULL) {
         frame_close(speedscope, profile, ns);
@@ -266,25 +265,6 @@ static const struct follow_ops speedscope_ops = {.span = speedscope_span,
                                                  .close = speedscope_close};
 
 /* ---- items --------------------------------------------------------------------------- */
-
-/* What a slice is called: a call or interrupt by its name, a function by its address. */
-static void slice_name(const struct export *export, const struct kev_item *item, char *to,
-                       size_t room)
-{
-    const struct kev_value *function = kev_capture_value_of(export->capture, "thisfn");
-    const struct kev_value *interrupt = kev_capture_value_of(export->capture, "interrupt");
-    const char *name = item->name == NULL ? "?" : item->name;
-
-    if (function != NULL) {
-        snprintf(to, room, "0x%0*" PRIx64, function->bits > 32 ? 16 : 8, function->number);
-    } else if (interrupt != NULL) {
-        snprintf(to, room, "%s %" PRId64 "%s%s", name, interrupt->integer,
-                 interrupt->text == NULL ? "" : " ",
-                 interrupt->text == NULL ? "" : interrupt->text);
-    } else {
-        snprintf(to, room, "%s", name);
-    }
-}
 
 static int event_take(struct export *export, const struct kev_item *item)
 {
@@ -300,10 +280,10 @@ static int event_take(struct export *export, const struct kev_item *item)
     if (step.role == FOLLOW_POINT) {
         return speedscope->failed ? -1 : 0;
     }
-    profile = step.thread == NULL ? profile_of_cpu(speedscope, item->cpu, true)
+    profile = step.thread == NULL ? profile_of_cpu(speedscope, item->cpu, OF_INTERRUPTS)
                                   : profile_of(export, step.thread);
     if (profile != NULL && step.role == FOLLOW_BEGIN) {
-        slice_name(export, item, name, sizeof(name));
+        export_slice_name(export, item, name, sizeof(name));
         frame_open(speedscope, profile, frame_of(speedscope, name), step.ns);
     } else if (profile != NULL) {
         frame_close(speedscope, profile, step.ns);
@@ -311,15 +291,20 @@ static int event_take(struct export *export, const struct kev_item *item)
     return speedscope->failed ? -1 : 0;
 }
 
-/* On the CPU's profile, in which nothing runs while it lasts. */
+/* On the CPU's profile, if it is known when: nothing runs there then. */
 static int loss_take(struct export *export, const struct kev_item *item)
 {
     struct speedscope *speedscope = speedscope_of(export);
-    struct profile *profile = profile_of_cpu(speedscope, item->cpu, false);
+    struct profile *profile;
     const struct kev_loss *loss = item->loss;
     bool known = loss->from_ns != KEV_EVER && loss->to_ns != KEV_NEVER;
     char name[1024];
 
+    follow_lose(speedscope->follow, item);
+    profile = profile_of_cpu(speedscope, item->cpu, OF_RUNS);
+    if (profile != NULL && (!known || loss->from_ns < profile->last)) {
+        profile = profile_of_cpu(speedscope, item->cpu, OF_LOSSES); /* a thread may run meanwhile */
+    }
     snprintf(name, sizeof(name), "LOST: %s", loss->text);
     if (profile != NULL) {
         frame_open(speedscope, profile, frame_of(speedscope, name),
@@ -415,7 +400,7 @@ static int speedscope_begin(struct export *export)
     speedscope->spool.fd = -1;
     speedscope->follow = follow_new(export, &speedscope_ops);
     for (unsigned cpu = 0; cpu < export->facts->cpus && cpu < FOLLOW_CPUS; cpu++) {
-        profile_of_cpu(speedscope, (int)cpu, false); /* they come first */
+        profile_of_cpu(speedscope, (int)cpu, OF_RUNS); /* they come first */
     }
     return speedscope->follow == NULL ? -1 : spool_open(&speedscope->spool);
 }

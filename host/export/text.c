@@ -2,7 +2,14 @@
 /*
  * Text of a capture as JSON, and the words for losses (docs/export.md).
  */
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "host/export/export.h"
+#include "trace/slot.h"
+
+#define FUNCTION_ENTER 10
+#define FUNCTION_EXIT 11
 
 static void member_name(struct out *out, const char *name)
 {
@@ -89,4 +96,28 @@ const char *export_loss_kind(uint32_t kind)
     default:
         return "unknown";
     }
+}
+
+bool export_slice_name(struct export *export, const struct kev_item *item, char *to, size_t room)
+{
+    const struct kev_value *value = NULL;
+
+    if (item->class_id == TRACE_CLASS_SYSTEM &&
+        (item->code == FUNCTION_ENTER || item->code == FUNCTION_EXIT)) {
+        value = kev_capture_value_of(export->capture, "thisfn");
+    } else if (item->class_id == TRACE_CLASS_INT) {
+        value = kev_capture_value_of(export->capture, "interrupt");
+    }
+    if (value == NULL && item->name == NULL) {
+        snprintf(to, room, "%" PRIu32, item->code);
+    } else if (value == NULL) {
+        snprintf(to, room, "%s", item->name);
+    } else if (item->class_id == TRACE_CLASS_SYSTEM) {
+        snprintf(to, room, "0x%0*" PRIx64, value->bits > 32 ? 16 : 8, value->number);
+    } else {
+        snprintf(to, room, "%s %" PRId64 "%s%s", item->name == NULL ? "INT" : item->name,
+                 value->integer, value->text == NULL ? "" : " ",
+                 value->text == NULL ? "" : value->text);
+    }
+    return value != NULL;
 }

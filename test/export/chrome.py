@@ -4,7 +4,7 @@ Then its events, losses, runs, states and messages against `kymo export --jsonl`
 import json
 from collections import Counter, defaultdict
 
-from common import export, lines, same, want
+from common import drawn_name, export, lines, same, want
 from oracle import Oracle
 
 CPUS, RUN, INTERRUPT, STATE = 1000000000, 1, 101, 1000000
@@ -131,10 +131,11 @@ def check_events(records, have):
     ours = carriers(records)
     same(len(ours), len(events), "records of events")
     for r, event in zip(ours, events):
-        same([r["ts"], r["cat"], r["name"], r["args"]],
-             [event["ns"], event["class"], event["event"] or str(event["number"]),
-              {"cpu": event["cpu"], "cycles": event["cycles"], "values": event["args"]}],
-             "an event")
+        name, own = drawn_name(event)
+        args = {"cpu": event["cpu"], "cycles": event["cycles"]} | ({"event": own} if own else {})
+        same([r["ts"], r["cat"], r["args"]],
+             [event["ns"], event["class"], args | {"values": event["args"]}], "an event")
+        want(r["name"] == name or (own and r["name"].startswith(name + " ")), f"{r}: no {name}")
         if r["pid"] != CPUS:
             same([r["pid"], r["tid"]], [event["pid"], event["tid"]], "whose it is")
 

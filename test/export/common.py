@@ -8,6 +8,7 @@ import subprocess
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 KYMO = os.environ.get("KYMO", os.path.join(ROOT, "build/kymo"))
 MK = os.path.join(ROOT, "build/tools/mkcapture")
+MKSCRIPT = os.path.join(ROOT, "build/tools/mkscript")
 
 
 STATUS = {"gap.kev": 1}  # buffers are missing from it
@@ -36,6 +37,13 @@ def run(*arguments, status=0, stdin=None):
     return done.stdout, done.stderr.decode()
 
 
+def run_any(*arguments):
+    """Its status, which is 0 or 1."""
+    done = subprocess.run([KYMO, *arguments], capture_output=True, timeout=120, check=False)
+    want(done.returncode in (0, 1), f"status {done.returncode}: {done.stderr.decode()[:300]}")
+    return done.returncode
+
+
 def export(form, capture, *options, status=0):
     return run("export", "--" + form, *options, capture, status=STATUS.get(capture, status))[0]
 
@@ -50,6 +58,16 @@ def lines(capture, *options, status=0):
     """The lines of --jsonl."""
     return [json.loads(line) for line in export("jsonl", capture, *options,
                                                 status=status).splitlines()]
+
+
+def drawn_name(event):
+    """What an event is called where it is drawn, and its own name if that is another one."""
+    own, args = event["event"] or str(event["number"]), event["args"]
+    if event["class"] == "SYSTEM" and own.startswith("FUNC_"):
+        return args["thisfn"], own
+    if event["class"] == "INT" and "interrupt" in args:
+        return f"{own} {args['interrupt']}", own
+    return own, None
 
 
 TURNS = [chr(c) for c in (0x61c, 0x200e, 0x200f, *range(0x202a, 0x202f), *range(0x2066, 0x206a))]

@@ -6,7 +6,7 @@ import os
 import subprocess
 from collections import Counter, defaultdict
 
-from common import ROOT, export, lines, printable, same, want
+from common import ROOT, drawn_name, export, lines, printable, same, want
 from linux import Names
 from oracle import Oracle
 
@@ -82,9 +82,12 @@ def check_events(packets, have, tracks):
     same(len(ours), len(events), "records of events")
     for (packet, values), event in zip(ours, events):
         track_event = packet["track_event"]
-        same([packet.get("timestamp", 0), track_event["categories"], track_event["name"]],
-             [event["ns"], [printable(event["class"])],
-              printable(event["event"] or str(event["number"]))], "an event")
+        name, own = drawn_name(event)
+        same([packet.get("timestamp", 0), track_event["categories"]],
+             [event["ns"], [printable(event["class"])]], "an event")
+        same(track_event["name"][:len(printable(name))], printable(name), "an event's name")
+        if own:
+            same(values.pop(2), ("event", own), "an event's own name")
         same([values[0][1], values[1][1] & (1 << 64) - 1], [event["cpu"], int(event["cycles"], 16)],
              "where")
         same([(k, v & (1 << 64) - 1 if isinstance(v, int) else v) for k, v in values[2:]],

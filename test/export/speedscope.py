@@ -65,7 +65,7 @@ def check(capture, *options, status=0):
     ours, runs, losses = defaultdict(list), set(), []
     for profile in trace["profiles"]:
         events = [(e["type"], names[e["frame"]], e["at"]) for e in profile["events"]]
-        cpu = re.fullmatch(r"CPU (\d+)", profile["name"])
+        cpu = re.fullmatch(r"CPU (\d+)(?:, lost)?", profile["name"])
         if cpu or profile["name"] == "no CPU in particular":
             for (_, name, start), (_, _, end) in zip(events[::2], events[1::2]):
                 if name.startswith("LOST: "):

@@ -41,6 +41,10 @@ def lower(name):
     return re.sub("[^a-z0-9]", "_", name.lower())
 
 
+def number(value):
+    return int(value, 16) if isinstance(value, str) else value
+
+
 def pattern(value):
     if isinstance(value, int):
         return f"(?:{value}|0x{value & 0xffffffffffffffff:x})"
@@ -78,6 +82,21 @@ def check_event(ours, event, names):
         want(int(fields[3]) in (0, 1, 16, 1024), "prev_state")
 
 
+def joined(streams):
+    """Parts of an event become one: its words."""
+    out = []
+    for one in streams:
+        part = re.fullmatch(r"class_id=0x6 number=0x[0-9a-f]+ part=(\d+) parts=(\d+) words=(.*)", one[2]) \
+            if one[0] == "part" else None
+        if part is None:
+            out.append(one)
+        elif part[1] == "0":
+            out.append(["part", one[1], part[3]])
+        else:
+            out[-1][2] += " " + part[3]
+    return out
+
+
 def check(capture, *options, status=0):
     run("export", "--trace-dat", *options, capture, "-o", "out.dat",
         status=STATUS.get(capture, status))
@@ -89,10 +108,15 @@ def check(capture, *options, status=0):
             expected[item["cpu"] or 0].append(item)
     same(sorted(streams), sorted(expected), f"{capture}: CPUs")
     for cpu, items in expected.items():
-        ours = [x for x in streams[cpu] if x[0] != "lost" or len(x) > 2]
+        ours = joined(x for x in streams[cpu] if x[0] != "lost" or len(x) > 2)
         same(len(ours), len(items), f"{capture}: events of CPU {cpu}")
         for have_one, item in zip(ours, items):
-            if item["kind"] == "event":
+            if have_one[0] == "part":
+                data = bytes.fromhex(have_one[2])
+                same([have_one[1], [int.from_bytes(data[i:i + 4], "little")
+                                    for i in range(0, len(data), 4)]],
+                     [item["ns"], [number(v) for v in item["args"].values()]], "parts of an event")
+            elif item["kind"] == "event":
                 check_event(have_one, item, names)
             else:
                 same(have_one[0], "lost", "a loss")

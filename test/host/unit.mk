@@ -40,7 +40,11 @@ $(B)/tools/mkcapture: test/host/mkcapture_main.c test/host/mkcapture.c test/host
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CMD_CFLAGS) -o $@ $(filter %.c,$^)
 
-tools: $(B)/tools/mkcapture
+$(B)/tools/mkscript: test/export/mkscript.c test/host/mkcapture.c test/host/mkcapture.h
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CMD_CFLAGS) -o $@ $(filter %.c,$^)
+
+tools: $(B)/tools/mkcapture $(B)/tools/mkscript
 
 .PHONY: host-test
 host-test: host $(B)/tools/mkcapture $(HOST_TESTS)
