@@ -23,11 +23,6 @@ static struct output *open_outputs;
 
 static const char *const *open_folders;
 
-void output_remove_folders(const char *const *paths)
-{
-    open_folders = paths;
-}
-
 void output_remove_parts(void)
 {
     for (struct output *at = open_outputs; at; at = at->next) {
@@ -46,11 +41,22 @@ static void on_signal(int signo)
     raise(signo); /* SA_RESETHAND: it ends the process now */
 }
 
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+
+void output_hold_signals(sigset_t *before)
+{
+    sigset_t held;
+
+    sigemptyset(&held);
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+        sigaddset(&held, signals[i]);
+    }
+    sigprocmask(SIG_BLOCK, &held, before);
+}
+
 /* Commands that catch signals themselves do so before they open an output. */
 static void catch_signals(void)
 {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
         struct sigaction action;
 
@@ -60,6 +66,12 @@ static void catch_signals(void)
             sigaction(signals[i], &action, NULL);
         }
     }
+}
+
+void output_remove_folders(const char *const *paths)
+{
+    open_folders = paths;
+    catch_signals();
 }
 
 static void list_add(struct output *output)
@@ -202,6 +214,7 @@ static void release(struct output *output)
 static int open_file(struct output *output, const char *path, enum output_policy policy)
 {
     struct stat st;
+    sigset_t before;
     bool there = stat(path, &st) == 0;
     int result = there             ? refuse_existing(output, path, &st, policy)
                  : errno == ENOENT ? 0
@@ -216,7 +229,10 @@ static int open_file(struct output *output, const char *path, enum output_policy
     output->replaces = there && (st.st_size == 0 || policy != OUTPUT_LATER);
     catch_signals();
     list_add(output);
+    /* Between the file's creation and the note of its name no signal may end the command. */
+    output_hold_signals(&before);
     result = open_part(output, path, there ? st.st_mode & 0777 : mode_of_new_files());
+    sigprocmask(SIG_SETMASK, &before, NULL);
     if (result != 0) {
         fail(output, result);
         output_abandon(output);

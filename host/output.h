@@ -12,6 +12,7 @@
 #ifndef HOST_OUTPUT_H
 #define HOST_OUTPUT_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -78,5 +79,8 @@ void output_remove_parts(void);
 /* Folders that output_remove_parts() then removes, too, if they are empty; NULL ends the list. No
  * list: none any more. For output_folder.c. */
 void output_remove_folders(const char *const *paths);
+/* Holds the signals that end the command, until the caller restores `before`: what is created
+ * meanwhile is noted before it can be left behind. */
+void output_hold_signals(sigset_t *before);
 
 #endif

@@ -60,6 +60,7 @@ int output_folder_open(struct output_folder *folder, const char *name)
     size_t length = strlen(name);
     struct stat st;
     mode_t mask = umask(0);
+    sigset_t before;
 
     umask(mask);
     *folder = (struct output_folder){.name = name};
@@ -75,14 +76,20 @@ int output_folder_open(struct output_folder *folder, const char *name)
         kymo_error("out of memory");
         return -1;
     }
-    if (mkdtemp(folder->part) == NULL || chmod(folder->part, 0777 & ~mask) != 0) {
+    output_hold_signals(&before);
+    if (mkdtemp(folder->part) == NULL) {
         kymo_error("%s: %s", name, strerror(errno));
         free(folder->part);
         folder->part = NULL;
-        return -1;
+    } else {
+        folders_note(folder);
     }
-    folders_note(folder);
-    return 0;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    if (folder->part != NULL && chmod(folder->part, 0777 & ~mask) != 0) {
+        kymo_error("%s: %s", name, strerror(errno));
+        output_folder_abandon(folder);
+    }
+    return folder->part == NULL ? -1 : 0;
 }
 
 char *output_folder_path(const struct output_folder *folder, const char *name)
@@ -99,7 +106,11 @@ char *output_folder_path(const struct output_folder *folder, const char *name)
 int output_folder_add(struct output_folder *folder, const char *name)
 {
     char *path = output_folder_path(folder, name);
-    int outcome = path == NULL ? -1 : mkdir(path, 0777);
+    sigset_t before;
+    int outcome;
+
+    output_hold_signals(&before);
+    outcome = path == NULL ? -1 : mkdir(path, 0777);
 
     if (path != NULL && outcome != 0) {
         kymo_error("%s/%s: %s", folder->name, name, strerror(errno));
@@ -110,6 +121,7 @@ int output_folder_add(struct output_folder *folder, const char *name)
     } else {
         free(path);
     }
+    sigprocmask(SIG_SETMASK, &before, NULL);
     return outcome;
 }
 

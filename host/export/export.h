@@ -75,7 +75,7 @@ void export_json_known(struct out *out, const char *name, int64_t value, int64_t
 void export_json_args(struct out *out, struct kev_capture *capture);
 
 /* What the event last given is called where it is drawn: a function by its address, an interrupt
- * with its number and name, others as they are. Returns true if that is not the event's own name. */
+ * with its number and name, others as they are. Returns true if that is not its own name. */
 bool export_slice_name(struct export *export, const struct kev_item *item, char *to, size_t room);
 
 /* What a kind of loss or scope is called: "counted", "filter"; "unknown" of later ones. */

@@ -84,10 +84,9 @@ def check_event(ours, event, names):
 
 def joined(streams):
     """Parts of an event become one: its words."""
-    out = []
+    out, form = [], r"class_id=0x6 number=0x[0-9a-f]+ part=(\d+) parts=(\d+) words=(.*)"
     for one in streams:
-        part = re.fullmatch(r"class_id=0x6 number=0x[0-9a-f]+ part=(\d+) parts=(\d+) words=(.*)", one[2]) \
-            if one[0] == "part" else None
+        part = re.fullmatch(form, one[2]) if one[0] == "part" else None
         if part is None:
             out.append(one)
         elif part[1] == "0":
