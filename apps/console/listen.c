@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * See listen.h. The listener is notified by a pulse and then asks: the console never waits for it.
- * The kernel's output goes to the device directly; it is fetched here whenever a listener asks, and
- * before other text while there is a listener, so that the order is kept.
+ * The kernel keeps the newest output, its own and the programs', in the order in which it was sent.
  */
 #include "apps/console/listen.h"
 
@@ -11,22 +10,11 @@
 
 #include "abi/sys/kymo.h"
 
-#define RING 2048 /* bytes kept, a power of 2 */
+#define PIECE 1024 /* bytes of one reply at most */
 
-static char ring[RING];
-static uint64_t written; /* on the console, in all */
-static uint64_t kernels; /* ConsoleRead()'s position */
-static bool listened;    /* a listener has asked */
-static int listener;     /* connection to the last listener, 0: none; kept while it asks again */
+static int listener; /* connection to the last listener, 0: none; kept while it asks again */
 static int listener_pid, listener_chid, listener_code;
 static bool listener_waits; /* for a pulse */
-
-static void keep(const char *text, size_t bytes)
-{
-    for (size_t i = 0; i < bytes; i++) {
-        ring[written++ % RING] = text[i];
-    }
-}
 
 static void listener_forget(void)
 {
@@ -35,28 +23,9 @@ static void listener_forget(void)
     listener_waits = false;
 }
 
-static void keep_kernels(void)
+void listen_notify(void)
 {
-    char text[64];
-    long bytes;
-
-    while ((bytes = ConsoleRead(text, sizeof(text), &kernels)) > 0) {
-        keep(text, (size_t)bytes);
-    }
-}
-
-void listen_begin(void)
-{
-    keep_kernels();
-}
-
-void listen_text(const char *text, size_t bytes)
-{
-    if (listened) {
-        keep_kernels();
-    }
-    keep(text, bytes);
-    if (listener_waits && bytes > 0) {
+    if (listener_waits) {
         listener_waits = false;
         /* A listener that has ended, or whose channel is full, may attach and ask again. */
         if (MsgSendPulse(listener, SIGEV_PULSE_PRIO_INHERIT, listener_code, 0) == -1) {
@@ -88,23 +57,25 @@ static void wait_for_more(int rcvid, const struct console_listen *msg, const str
 
 void listen_message(int rcvid, const struct console_listen *msg, const struct _msg_info *info)
 {
-    listened = true;
-    keep_kernels();
-    uint64_t oldest = written > RING ? written - RING : 0;
-    struct console_heard heard = {msg->position < oldest ? oldest : msg->position};
-    iov_t parts[3];
+    static char text[PIECE];
+    size_t room = info->dstmsglen > sizeof(struct console_heard)
+                      ? info->dstmsglen - sizeof(struct console_heard)
+                      : 0;
+    uint64_t position = msg->position;
+    size_t count = 0;
+    long bytes;
 
-    if (heard.position >= written || info->dstmsglen <= sizeof(heard)) {
+    room = room < sizeof(text) ? room : sizeof(text);
+    while ((bytes = ConsoleRead(text + count, room - count, &position)) > 0) {
+        count += (size_t)bytes;
+    }
+    if (count == 0) {
         wait_for_more(rcvid, msg, info);
         return;
     }
-    size_t count = (size_t)(written - heard.position);
-    size_t room = info->dstmsglen - sizeof(heard);
-    count = count < room ? count : room;
-    size_t at = (size_t)(heard.position % RING);
-    size_t first = count < RING - at ? count : RING - at;
+    struct console_heard heard = {position - count};
+    iov_t parts[2];
     SETIOV(&parts[0], &heard, sizeof(heard));
-    SETIOV(&parts[1], ring + at, first);
-    SETIOV(&parts[2], ring, count - first);
-    MsgReplyv(rcvid, (long)count, parts, 3);
+    SETIOV(&parts[1], text, count);
+    MsgReplyv(rcvid, (long)count, parts, 2);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The newest text on the console, kept for one listener (protocol.h). One thread. */
+/* The newest text on the console, for one listener (protocol.h). One thread. */
 #ifndef APPS_CONSOLE_LISTEN_H
 #define APPS_CONSOLE_LISTEN_H
 
@@ -8,10 +8,8 @@
 #include "apps/console/protocol.h"
 #include "abi/sys/neutrino.h"
 
-/* Called before text is written to the console. */
-void listen_text(const char *text, size_t bytes);
-/* Keeps the kernel's earlier output. */
-void listen_begin(void);
+/* Called when text was written to the console. */
+void listen_notify(void);
 /* Handles CONSOLE_LISTEN and replies to it. */
 void listen_message(int rcvid, const struct console_listen *msg, const struct _msg_info *info);
 

@@ -3,7 +3,7 @@
  * console: the UART's driver process and the server behind every program's standard files. Needs
  * the abilities device and interrupt. Serves the messages of sys/iomsg.h under the name "console",
  * and protocol.h's, by which linkd shares it with a host; others are answered ENOSYS. Output is
- * written as it comes, a newline as CR LF.
+ * written as it comes, by ConsoleWrite(): the kernel prints on the same line, and keeps both apart.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -40,13 +40,16 @@ union message {
 
 static void output(const char *text, size_t bytes)
 {
-    for (size_t i = 0; i < bytes; i++) {
-        if (text[i] == '\n') {
-            console_uart.put(registers, '\r');
+    while (bytes > 0) {
+        long written = ConsoleWrite(text, bytes);
+
+        if (written <= 0) {
+            break;
         }
-        console_uart.put(registers, text[i]);
+        text += written;
+        bytes -= (size_t)written;
     }
-    listen_text(text, bytes);
+    listen_notify();
 }
 
 /* Fetches in pieces what did not come with the first one. The status is the number of bytes
@@ -234,6 +237,5 @@ int main(void)
                errno == EPERM ? "it needs the abilities device and interrupt" : strerror(errno));
         return 1;
     }
-    listen_begin();
     serve(name->chid);
 }

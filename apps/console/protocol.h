@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The console server's messages for linkd, which carries the console to a host, and for the shell,
- * in addition to those of sys/iomsg.h. Text has a position: bytes written on the console since its
- * start.
+ * in addition to those of sys/iomsg.h. Text has a position: bytes printed on the console since
+ * boot.
  */
 #ifndef APPS_CONSOLE_PROTOCOL_H
 #define APPS_CONSOLE_PROTOCOL_H

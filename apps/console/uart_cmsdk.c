@@ -4,7 +4,6 @@
 
 enum { DATA = 0, STATE = 1, CTRL = 2, INT = 3, BAUDDIV = 4 }; /* word offsets */
 
-#define STATE_TX_FULL 0x1
 #define STATE_RX_FULL 0x2
 #define STATE_RX_OVERRUN 0x8
 #define CTRL_TX_ENABLE 0x1
@@ -17,13 +16,6 @@ static void start(volatile uint32_t *base)
 {
     base[BAUDDIV] = DIVIDER;
     base[CTRL] = CTRL_TX_ENABLE | CTRL_RX_ENABLE | CTRL_RX_INTERRUPT;
-}
-
-static void put(volatile uint32_t *base, char c)
-{
-    while (base[STATE] & STATE_TX_FULL) {
-    }
-    base[DATA] = (uint8_t)c;
 }
 
 static int get(volatile uint32_t *base)
@@ -43,7 +35,6 @@ const struct uart console_uart = {
     .length = 0x1000,
     .interrupt = 0,
     .start = start,
-    .put = put,
     .get = get,
     .acknowledge = acknowledge,
 };

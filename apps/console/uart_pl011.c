@@ -5,7 +5,6 @@
 enum { DR = 0, FR = 0x18 / 4, CR = 0x30 / 4, IMSC = 0x38 / 4, ICR = 0x44 / 4 };
 
 #define FR_RX_EMPTY 0x10
-#define FR_TX_FULL 0x20
 #define CR_ENABLE_TX_RX 0x301
 #define INT_RX 0x10
 #define INT_RX_TIMEOUT 0x40
@@ -15,13 +14,6 @@ static void start(volatile uint32_t *base)
 {
     base[CR] = CR_ENABLE_TX_RX;
     base[IMSC] = INT_RX | INT_RX_TIMEOUT;
-}
-
-static void put(volatile uint32_t *base, char c)
-{
-    while (base[FR] & FR_TX_FULL) {
-    }
-    base[DR] = (uint8_t)c;
 }
 
 static int get(volatile uint32_t *base)
@@ -40,7 +32,6 @@ const struct uart console_uart = {
     .length = 0x1000,
     .interrupt = 33,
     .start = start,
-    .put = put,
     .get = get,
     .acknowledge = acknowledge,
 };

@@ -6,10 +6,13 @@
 #ifndef BOARDS_DRIVERS_CMSDK_H
 #define BOARDS_DRIVERS_CMSDK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* divisor: clock / baud rate, at least 16. */
 void cmsdk_uart_init(uintptr_t base, uint32_t divisor);
+/* Its transmit buffer has room. */
+bool cmsdk_uart_ready(uintptr_t base);
 /* Waits while the transmit buffer is full. */
 void cmsdk_uart_putc(uintptr_t base, char c);
 

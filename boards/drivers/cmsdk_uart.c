@@ -23,11 +23,16 @@ void cmsdk_uart_init(uintptr_t base, uint32_t divisor)
     mmio_write(base + UART_CTRL, CTRL_TX_ENABLE | CTRL_RX_ENABLE);
 }
 
+bool cmsdk_uart_ready(uintptr_t base)
+{
+    return (mmio_read(base + UART_STATE) & STATE_TX_FULL) == 0;
+}
+
 /* Bounded: a UART that its process has disabled must not stop the kernel. */
 void cmsdk_uart_putc(uintptr_t base, char c)
 {
     for (unsigned spin = 0; spin < 1000000; spin++) {
-        if ((mmio_read(base + UART_STATE) & STATE_TX_FULL) == 0) {
+        if (cmsdk_uart_ready(base)) {
             break;
         }
     }

@@ -16,9 +16,14 @@ void pl011_init(uintptr_t base)
     mmio_write(base + CR, CR_ENABLE);
 }
 
+bool pl011_ready(uintptr_t base)
+{
+    return !(mmio_read(base + FR) & FR_TXFF);
+}
+
 void pl011_putc(uintptr_t base, char c)
 {
-    while (mmio_read(base + FR) & FR_TXFF) {
+    while (!pl011_ready(base)) {
     }
     mmio_write(base + DR, (uint8_t)c);
 }

@@ -63,6 +63,11 @@ void arch_console_putc(char c)
     cmsdk_uart_putc(UART0, c);
 }
 
+bool arch_console_ready(void)
+{
+    return cmsdk_uart_ready(UART0);
+}
+
 void armv7m_board_sample_after(uint32_t cycles)
 {
     cmsdk_dual_once(DUAL_TIMER, cycles);

@@ -287,6 +287,11 @@ void arch_console_putc(char c)
     pl011_putc(board_device(UART), c);
 }
 
+bool arch_console_ready(void)
+{
+    return pl011_ready(board_device(UART));
+}
+
 /* Not supported: this machine has no watchdog. */
 int arch_watchdog_set(unsigned ms)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mkunwind: the unwind table (abi/unwind.h) of a linked program or kernel.
+ * mkunwind: the unwind table (abi/unwind.h) of a linked program or kernel, and a program's table of
+ * functions (abi/functions.h).
  *
  *   mkunwind PROGRAM TABLE   writes the table as it goes into the program's ELF in a boot image
+ *   mkunwind -f PROGRAM TABLE   likewise the table of functions
  *   mkunwind -c KERNEL       prints it as C, for the kernel
  *   mkunwind -d ELF          prints what it knows of each instruction, for tests
  */
@@ -14,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "abi/functions.h"
 #include "host/unwind/unwind.h"
 
 /* Returns the beginning of the segment that has the text: programs are loaded by segments. */
@@ -99,14 +102,81 @@ static void dump(const struct fbt_kernel *k, const struct unwind_state *states)
     }
 }
 
+/* ---- the table of functions -------------------------------------------------------- */
+
+static int by_address(const void *a, const void *b)
+{
+    const struct fbt_function *x = a, *y = b;
+
+    return x->at != y->at ? (x->at < y->at ? -1 : 1) : strcmp(x->name, y->name);
+}
+
+static void put_word(FILE *out, uint64_t word)
+{
+    for (unsigned shift = 0; shift < 32; shift += 8) {
+        putc((int)(word >> shift & 0xff), out);
+    }
+}
+
+/* Of several names of one address the first in the alphabet stays. Returns how many are left. */
+static size_t functions_unique(struct fbt_function *f, size_t n)
+{
+    size_t kept = 0;
+
+    qsort(f, n, sizeof(*f), by_address);
+    for (size_t i = 0; i < n; i++) {
+        if (kept == 0 || f[kept - 1].at != f[i].at) {
+            struct fbt_function other = f[kept];
+            f[kept++] = f[i];
+            f[i] = other; /* its name is freed with the rest */
+        }
+    }
+    return kept;
+}
+
+static int write_functions(const char *program, const char *path)
+{
+    struct fbt_kernel k = {.labels = true};
+
+    fbt_kernel_read(&k, program);
+    FILE *out = fopen(path, "wb");
+    if (!out) {
+        err(1, "%s", path);
+    }
+    size_t n = functions_unique(k.functions, k.nfunctions);
+    uint64_t name_at = FUNCTIONS_HEADER_BYTES + FUNCTIONS_ENTRY_BYTES * n;
+    put_word(out, FUNCTIONS_MAGIC);
+    put_word(out, n);
+    for (size_t i = 0; i < n; i++) {
+        if (k.functions[i].at > UINT32_MAX || name_at > UINT32_MAX) {
+            errx(1, "%s: %s lies above 4 GB: link it lower", program, k.functions[i].name);
+        }
+        put_word(out, k.functions[i].at);
+        put_word(out, name_at);
+        name_at += strlen(k.functions[i].name) + 1;
+    }
+    for (size_t i = 0; i < n; i++) {
+        fputs(k.functions[i].name, out);
+        putc('\0', out);
+    }
+    if (ferror(out) || fclose(out)) {
+        err(1, "%s", path);
+    }
+    fbt_kernel_free(&k);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 4 && strcmp(argv[1], "-f") == 0) {
+        return write_functions(argv[2], argv[3]);
+    }
     bool option = argc == 3 && argv[1][0] == '-' && strchr("cd", argv[1][1]) && !argv[1][2];
     struct fbt_kernel k = {.labels = true};
     struct unwind_table table;
 
     if (argc != 3) {
-        fprintf(stderr, "usage: mkunwind PROGRAM TABLE | mkunwind -c KERNEL | mkunwind -d ELF\n");
+        fprintf(stderr, "usage: mkunwind [-f] PROGRAM TABLE | mkunwind -c KERNEL | mkunwind -d ELF\n");
         return 2;
     }
     const char *path = argv[option ? 2 : 1];

@@ -10,6 +10,9 @@
 void arch_board_init(void);
 /* Sends a character, polled. Any context. [board, boot] */
 void arch_console_putc(char c);
+/* Returns whether arch_console_putc() would send a character without a wait. Any context. A stub
+ * returns true. [board, stub] */
+bool arch_console_ready(void);
 /* Returns the board's name for the system page and captures. [board, boot] */
 const char *arch_board_name(void);
 /* Returns the RAM that the kernel may allocate. [cpu or board, boot] */

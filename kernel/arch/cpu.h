@@ -122,6 +122,9 @@ static inline void arch_request_exit(void);
  */
 int arch_context_init(struct thread *t, uintptr_t func, uintptr_t arg, uintptr_t stack_low,
                       uintptr_t stack_high, uintptr_t ret, uintptr_t tls);
+/* Prepares a thread of the kernel's process, which never runs at user level: after arch_switch() to
+ * it no process's memory can be accessed there. [cpu, boot] */
+void arch_context_init_kernel(struct thread *t);
 /* Makes a thread that is not running continue at func (ThreadCancel). [cpu, boot] */
 void arch_context_redirect(struct thread *t, uintptr_t func);
 /* Sets the result of the thread's pending kernel call; the thread sees it when it resumes. error: 0
@@ -136,9 +139,9 @@ void arch_context_drop(struct thread *t);
  * stub returns 0. [cpu, stub] */
 uintptr_t arch_context_ip(const struct thread *t);
 uintptr_t arch_context_sp(const struct thread *t);
-/* Prints the registers with `print`, which is like kprintf() and may let other threads run. A stub
- * prints nothing. [cpu, stub] */
-void arch_context_print(const struct thread *t, int (*print)(const char *fmt, ...));
+/* Stores the registers of a thread that has faulted, in the order of abi/sys/panic.h. Returns which
+ * of them the context holds, by bit. A stub returns 0. [cpu, stub] */
+uint64_t arch_context_registers(const struct thread *t, uintptr_t *registers);
 
 /* ---- CPUs -------------------------------------------------------------------------- */
 

@@ -84,6 +84,10 @@
 #ifndef CONFIG_INTERRUPT_ATTACHMENTS
 #define CONFIG_INTERRUPT_ATTACHMENTS 16
 #endif
+/* Crash reports that can be under way or wait to be printed: docs/security.md. */
+#ifndef CONFIG_CRASH_REPORTS
+#define CONFIG_CRASH_REPORTS 4
+#endif
 #ifndef CONFIG_NAMES
 #define CONFIG_NAMES 16
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kprintf(): formatted text on the board's console, for reports and panics. Any context; no lock
- * (lines of two CPUs may mix). ktext() does the same into memory. Supports %s %c %d %u %x %p %l*
+ * (lines of two CPUs may mix). ktext() and
+ * kformat() do the same into memory. Supports %s %c %d %u %x %p %l*
  * %%, a width and 0.
  */
 #include <stdarg.h>
@@ -144,6 +145,15 @@ void ktext(char *text, size_t bytes, const char *fmt, va_list args)
 
     kprintf_format(&out, fmt, args);
     *out.at = '\0';
+}
+
+void kformat(char *text, size_t bytes, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    ktext(text, bytes, fmt, args);
+    va_end(args);
 }
 
 int kprintf(const char *fmt, ...)

@@ -12,6 +12,7 @@
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/entry.h"
 #include "kernel/arch/irq.h"
+#include "kernel/entry/crash.h"
 #include "kernel/entry/exit.h"
 
 #include "kernel/dtrace/dtrace.h"
@@ -85,6 +86,7 @@ static __attribute__((noinline)) void call_again(struct thread *t)
     kernel_assert(t->state == STATE_RUNNING && t->flags & THREAD_AGAIN);
     t->flags &= (uint8_t)~THREAD_AGAIN;
     long result = t->proc->ender == t           ? process_end_step(t)
+                  : t->proc == kernel_process   ? crash_step(t)
                   : t->call == THREAD_CALL_NONE ? fault_continue(t)
                                                 : kercall_invoke(t);
     if (result == KER_GONE) {

@@ -6,6 +6,7 @@
  * test/boot: death in every blocked state.
  */
 #include "kernel/dtrace/dtrace.h"
+#include "kernel/entry/crash.h"
 #include "kernel/entry/host_call.h"
 #include "kernel/intr/intr.h"
 #include "kernel/entry/entry.h"
@@ -17,7 +18,7 @@
 /* t's own time limit and unfinished work, then what others have of t. Threads of equal priority
  * that are woken by these run in this order. */
 thread_gone_call *const thread_gone[] = {
-    timeout_disarm,  long_call_abandon, spawn_abandon,    channel_destroy_abandon,
+    timeout_disarm,  long_call_abandon, spawn_abandon,    channel_destroy_abandon, crash_abandon,
     msg_thread_gone, sync_thread_gone,  intr_thread_gone, NULL,
 };
 

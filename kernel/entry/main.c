@@ -11,6 +11,7 @@
 #include "kernel/arch/panic.h"
 #include "kernel/base/table.h"
 #include "kernel/dtrace/dtrace.h"
+#include "kernel/entry/crash.h"
 #include "kernel/entry/exit.h"
 #include "kernel/ipc/ipc.h"
 #include "kernel/proc/proc.h"
@@ -80,6 +81,7 @@ static void init_modules(void)
     for (unsigned n = 0; n < arch_cpu_count(); n++) {
         cpu_init(n);
     }
+    crash_init();
     trace_init();
     trace_cpu_init(&cpus[0].trace, 0);
     timer_init();

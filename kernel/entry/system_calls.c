@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ImageRead, ConsoleWrite, SystemCtl. Kernel lock held. Any process may read the boot image and
- * write to the console; SystemCtl needs ABILITY_RESET. A negative result means that nothing was
- * written.
+ * ImageRead, SystemCtl. Kernel lock held. Any process may read the boot image; SystemCtl needs
+ * ABILITY_RESET. A negative result means that nothing was written.
  */
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
 #include "kernel/arch/board.h"
 #include "kernel/arch/irq.h"
 #include "kernel/arch/panic.h"
-#include "kernel/base/console.h"
 #include "kernel/program/program.h"
 #include "kernel/base/kercall.h"
 #include "kernel/observe/observe.h"
@@ -17,7 +15,6 @@
 
 #define READ_MOST 16384u /* bytes of one ImageRead(): the caller calls again */
 #define READ_STEP 4096u  /* of these, between two preemption points */
-#define CONSOLE_STEP 48u /* bytes between two preemption points */
 
 /* In args[] of an ImageRead() from its first piece on. */
 #define READ_BYTES 3 /* how many the call will copy: cut at the file's end */
@@ -65,29 +62,6 @@ long ker_image_read(struct thread *self, const uintptr_t *args)
     }
     self->step += (uint32_t)n;
     return n == left ? bytes : KER_AGAIN;
-}
-
-/* step: bytes written so far. */
-long ker_console_write(struct thread *self, const uintptr_t *args)
-{
-    size_t left = args[1] - self->step;
-    size_t n = left < CONSOLE_STEP ? left : CONSOLE_STEP;
-
-    if (args[1] > INT32_MAX) {
-        return -EINVAL;
-    }
-    if (self->step == 0 && !vm_user_ok(self->proc, args[0], args[1], KYMO_PROT_READ)) {
-        return -EFAULT;
-    }
-    const char *text = n ? vm_user_span(self->proc, args[0] + self->step, &n, KYMO_PROT_READ) : "";
-    if (!text) {
-        return (long)self->step; /* unmapped meanwhile */
-    }
-    for (size_t i = 0; i < n; i++) {
-        console_put(text[i]);
-    }
-    self->step += (uint32_t)n;
-    return self->step == args[1] ? (long)args[1] : KER_AGAIN;
 }
 
 static int shutdown_status; /* [k] status for a shutdown that requests 0 */

@@ -24,6 +24,7 @@
 #include "kernel/observe/retain.h"
 
 #define PANIC_STATUS 101
+#define REGISTER_TEXT 32
 #define STOP_SHARE 20         /* waits a twentieth of a second for the other CPUs */
 #define STOP_TRIES 100000000u /* or this many polls, if the clock has stopped */
 
@@ -183,20 +184,29 @@ static void panic_record_more(struct kymo_panic *record, const struct cpu *cpu, 
     }
 }
 
+void kernel_register_text(char *text, size_t bytes, unsigned i, uintptr_t value)
+{
+    static const char spaces[] = "     ";
+    struct machine machine = this_machine();
+    size_t name = strlen(machine.names[i]);
+
+    kformat(text, bytes, machine.width == 8 ? "%s %s%08lx" : "%s %s%016lx", machine.names[i],
+            spaces + (name < sizeof(spaces) ? name : sizeof(spaces) - 1), (unsigned long)value);
+}
+
+unsigned kernel_registers(void)
+{
+    return this_machine().count;
+}
+
 static void print_registers(const struct kymo_panic *record)
 {
-    struct machine machine = this_machine();
+    char text[REGISTER_TEXT];
 
     for (unsigned i = 0; i < record->nregisters; i++) {
-        const char *name = machine.names[i];
-        unsigned long value = (unsigned long)record->registers[i];
-
-        kprintf("%s%s ", i % 4 == 0 ? "  " : "", name);
-        for (size_t n = strlen(name); n < 5; n++) {
-            kprintf(" ");
-        }
-        kprintf(machine.width == 8 ? "%08lx" : "%016lx", value);
-        kprintf(i % 4 == 3 || i + 1 == record->nregisters ? "\n" : "  ");
+        kernel_register_text(text, sizeof(text), i, (uintptr_t)record->registers[i]);
+        kprintf("%s%s%s", i % 4 == 0 ? "  " : "", text,
+                i % 4 == 3 || i + 1 == record->nregisters ? "\n" : "  ");
     }
 }
 
@@ -336,6 +346,7 @@ panic_run(unsigned kind, const uint64_t *registers, const char *fmt, va_list arg
     ktext(record->reason, sizeof(record->reason), fmt, args);
     panic_record_seal(record);
     uint32_t still = stop_others();
+    console_take_back();
     kprintf("\nkernel panic on CPU %u: %s\n", (unsigned)record->cpu, record->reason);
     panic_record_more(record, cpu, still);
     panic_record_seal(record);

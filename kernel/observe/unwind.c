@@ -214,6 +214,13 @@ void unwind_user(const struct thread *t, unsigned max, unwind_found found, void 
     }
 }
 
+bool unwind_user_next(const struct thread *t, struct unwind_frame *f)
+{
+    struct text text;
+
+    return text_of_thread(&text, t) && unwind_step(&text, f) && arch_return_address(&f->pc, t);
+}
+
 /* ---- the kernel -------------------------------------------------------------------- */
 
 struct kernel_walk {

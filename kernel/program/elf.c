@@ -6,15 +6,14 @@
 #include "kernel/program/elf.h"
 
 #include "abi/errno.h"
+#include "abi/functions.h"
 #include "kernel/base/string.h"
-#include "kernel/base/window.h"
 
 #define ET_EXEC 2
 #define PT_LOAD 1
 #define SHT_PROGBITS 1
 #define SHT_NOBITS 8
-#define STT_FUNC 2
-#define SYMBOLS_A_STEP 32
+#define NAME_MOST 256 /* bytes of a function's name */
 
 static uint16_t elf_get16(const uint8_t *p)
 {
@@ -154,55 +153,40 @@ bool elf_reloc(const struct elf_image *elf, const struct elf_section *sec, size_
     return true;
 }
 
-/* Returns a name in a string table, if it ends inside the table; else NULL. */
-static const char *string_at(const struct elf_section *strings, uint32_t at)
+/* Returns the text at this offset of a table, if it ends inside the table; else NULL. */
+static const char *string_at(const uint8_t *table, size_t len, uint32_t at)
 {
-    if (!strings->data || at >= strings->len) {
+    for (size_t end = at; end < len && end - at < NAME_MOST; end++) {
+        if (table[end] == '\0') {
+            return (const char *)table + at;
+        }
+    }
+    return NULL;
+}
+
+const char *elf_function(const uint8_t *table, size_t len, uint64_t addr, uint32_t *start)
+{
+    size_t room = (len - FUNCTIONS_HEADER_BYTES) / FUNCTIONS_ENTRY_BYTES;
+
+    if (len < FUNCTIONS_HEADER_BYTES || elf_get32(table + 4) > room) {
         return NULL;
     }
-    const char *s = (const char *)strings->data + at;
-    for (size_t room = strings->len - at; room > 0; room--) {
-        if (s[strings->len - at - room] == '\0') {
-            return s;
+    const uint8_t *entries = table + FUNCTIONS_HEADER_BYTES;
+    size_t low = 0, high = elf_get32(table + 4);
+    while (low < high) { /* the last function at addr or below is before `high` */
+        size_t middle = low + (high - low) / 2;
+        if (elf_get32(entries + middle * FUNCTIONS_ENTRY_BYTES) <= addr) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
     }
-    return NULL;
-}
-
-/* Returns the symbol table's nearest function at or below addr. */
-static const uint8_t *nearest_symbol(const struct elf_image *elf, const struct elf_section *table,
-                                     uint64_t addr, uint64_t *start)
-{
-    const uint8_t *best = NULL, *p;
-    bool is32 = elf->class == ELF_CLASS_32;
-
-    for (size_t i = 0; (p = table_entry(table, i, is32 ? 16 : 24)); i++) {
-        if (i % SYMBOLS_A_STEP == SYMBOLS_A_STEP - 1) {
-            kernel_window();
-        }
-        uint64_t value = get_word(elf, p, 4, 8);
-        if (elf->machine == ELF_MACHINE_ARM) {
-            value &= ~1ull; /* the Thumb bit */
-        }
-        if ((p[is32 ? 12 : 4] & 0xf) == STT_FUNC && value <= addr && (!best || value >= *start)) {
-            best = p;
-            *start = value;
-        }
+    if (low == 0) {
+        return NULL;
     }
-    return best;
-}
-
-const char *elf_function(const struct elf_image *elf, uint64_t addr, uint64_t *start)
-{
-    struct elf_section table, strings;
-
-    for (unsigned i = 0; elf_section(elf, i, &table); i++) {
-        if (table.type == ELF_SHT_SYMTAB && elf_section(elf, table.link, &strings)) {
-            const uint8_t *symbol = nearest_symbol(elf, &table, addr, start);
-            return symbol ? string_at(&strings, elf_get32(symbol)) : NULL;
-        }
-    }
-    return NULL;
+    const uint8_t *entry = entries + (low - 1) * FUNCTIONS_ENTRY_BYTES;
+    *start = elf_get32(entry);
+    return string_at(table, len, elf_get32(entry + 4));
 }
 
 const uint8_t *elf_table(const struct elf_image *elf, uint32_t magic, size_t *len)

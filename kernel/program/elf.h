@@ -21,7 +21,6 @@ struct elf_image {
 };
 #define ELF_CLASS_32 1
 #define ELF_CLASS_64 2
-#define ELF_MACHINE_ARM 40
 
 struct elf_segment { /* of type PT_LOAD; file bytes are inside the file, file_len <= mem_len */
     uint64_t vaddr;
@@ -43,8 +42,6 @@ struct elf_section {
     uint32_t link, info;
     size_t entry_len; /* at least 1 */
 };
-#define ELF_SHT_SYMTAB 2
-#define ELF_SHT_STRTAB 3
 #define ELF_SHT_RELA 4
 #define ELF_SHT_REL 9
 #define ELF_SHF_ALLOC 2
@@ -77,8 +74,9 @@ bool elf_reloc(const struct elf_image *elf, const struct elf_section *sec, size_
 /* Returns the section that begins with this magic number and is not loaded, or NULL; and its
  * length, at least 4: a table that was made with the boot image. */
 const uint8_t *elf_table(const struct elf_image *elf, uint32_t magic, size_t *len);
-/* Returns the name (in the file) of the function that covers addr, as linked, or NULL; and its
- * address. Kernel lock held; passes windows. */
-const char *elf_function(const struct elf_image *elf, uint64_t addr, uint64_t *start);
+/* Searches a table of functions (abi/functions.h, found by elf_table()) in a number of steps that
+ * grows with its logarithm. Returns the name, in the table, of the function that covers addr, as
+ * linked, and where the function begins; NULL: none, or a damaged table. */
+const char *elf_function(const uint8_t *table, size_t len, uint64_t addr, uint32_t *start);
 
 #endif

@@ -173,6 +173,25 @@ struct thread *thread_create_idle(struct process *proc, unsigned cpu)
     return t;
 }
 
+struct thread *thread_create_kernel(struct process *proc, const char *name)
+{
+    struct thread *t = thread_new(proc);
+
+    if (!t) {
+        kernel_panic("no thread for %s", name);
+    }
+    arch_context_init_kernel(t);
+    t->policy = SCHED_RR;
+    t->base_priority = t->priority = PRIORITY_MIN;
+    t->state = STATE_WAITCTX;
+    t->flags = THREAD_AGAIN;
+    for (size_t i = 0; i < sizeof(t->name) - 1 && name[i]; i++) {
+        t->name[i] = name[i];
+    }
+    proc->nthreads++;
+    return t;
+}
+
 void thread_set_state_logged(struct thread *t, enum thread_state state)
 {
     trace_log_thread_state(state, (uint32_t)t->pid, (uint32_t)t->tid, t->priority, t->policy);

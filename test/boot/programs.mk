@@ -41,7 +41,7 @@ $(interrupt_KERNEL_OBJS): | $(KERNEL_GEN)
 # A kernel with stubs for all of the port that isn't needed to boot.
 stubs_KERNEL_OBJS := $(B)/test/boot/stubs/stubs.o
 stubs_LDFLAGS := $(shell sed -n 's/^\(STUB\|EMPTY\).\(\w*\),.*/-Wl,--wrap=\2/p' test/boot/stubs/stubs.c) \
-	-Wl,--wrap=arch_reset
+	-Wl,--wrap=arch_reset -Wl,--wrap=arch_backtrace_lost
 $(stubs_KERNEL_OBJS): EXTRA_FLAGS = $(KERNEL_FLAGS)
 $(stubs_KERNEL_OBJS): | $(KERNEL_GEN)
 -include $(stubs_KERNEL_OBJS:.o=.d)

@@ -59,11 +59,11 @@ bool arch_return_address(uintptr_t *word, const struct thread *user)
 }
 
 /* An exception stores nothing on the program's stack, so no frame is ever lost. */
-void arch_backtrace_lost(const struct thread *t, int max, void (*found)(uintptr_t ip, void *arg),
-                         void *arg)
+unsigned arch_backtrace_lost(const struct thread *t, unsigned *at, uintptr_t *to, unsigned max)
 {
     (void)t;
+    (void)to;
     (void)max;
-    (void)found;
-    (void)arg;
+    *at = ARCH_LOST_END;
+    return 0;
 }

@@ -4,6 +4,7 @@
  */
 #include "abi/errno.h"
 #include "abi/sys/kymo.h"
+#include "abi/sys/panic.h"
 #include "kernel/arch/aarch64/port.h"
 #include "kernel/arch/assert.h"
 #include "kernel/arch/cpu.h"
@@ -32,6 +33,11 @@ int arch_context_init(struct thread *t, uintptr_t func, uintptr_t arg, uintptr_t
     ctx->tls = tls;
     ctx->ttbr0 = a64_aspace(t)->ttbr0;
     return 0;
+}
+
+void arch_context_init_kernel(struct thread *t)
+{
+    *a64_context(t) = (struct arch_context){.kind = CTX_KIND_FULL, .ttbr0 = a64_empty_ttbr0};
 }
 
 void arch_context_redirect(struct thread *t, uintptr_t func)
@@ -72,20 +78,17 @@ void arch_context_drop(struct thread *t)
     }
 }
 
-/* Registers that the context does not hold are not shown. */
-void arch_context_print(const struct thread *t, int (*print)(const char *fmt, ...))
+/* A call's context does not hold x2 to x18. */
+uint64_t arch_context_registers(const struct thread *t, uintptr_t *registers)
 {
     const struct arch_context *ctx = a64_context(t);
-    bool full = ctx->kind == CTX_KIND_FULL;
-    unsigned column = 0;
+    uint64_t known = (1ull << (KYMO_PANIC_AARCH64_psr + 1)) - 1;
 
     for (unsigned i = 0; i < 31; i++) {
-        if (!full && i > 1 && i < 19) {
-            continue;
-        }
-        print("  x%u%s %p%s", i, i < 10 ? " " : "", (void *)ctx->x[i],
-              ++column % 4 == 0 ? "\n" : "");
+        registers[KYMO_PANIC_AARCH64_x0 + i] = ctx->x[i];
     }
-    print("%s  sp  %p  pc  %p  psr %x\n", column % 4 ? "\n" : "", (void *)ctx->sp, (void *)ctx->elr,
-          (unsigned)ctx->spsr);
+    registers[KYMO_PANIC_AARCH64_sp] = ctx->sp;
+    registers[KYMO_PANIC_AARCH64_pc] = ctx->elr;
+    registers[KYMO_PANIC_AARCH64_psr] = ctx->spsr;
+    return ctx->kind == CTX_KIND_FULL ? known : known & ~(0x1ffffull << KYMO_PANIC_AARCH64_x2);
 }

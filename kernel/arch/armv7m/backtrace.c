@@ -13,6 +13,7 @@
 #include "kernel/arch/stack.h"
 
 #define SCAN_WORDS 2048
+#define SCAN_STEP 16 /* words between two preemption points */
 #define OVERFLOW_BYTES 1024 /* how far below its stack an overflowed thread's sp may be */
 #define IPSR_FIRST_INTERRUPT 15
 #define IPSR_NMI 2
@@ -139,27 +140,28 @@ bool arch_return_address(uintptr_t *word, const struct thread *user)
 
 /* ---- a lost frame ------------------------------------------------------------------ */
 
-void arch_backtrace_lost(const struct thread *t, int max, void (*found)(uintptr_t ip, void *arg),
-                         void *arg)
+unsigned arch_backtrace_lost(const struct thread *t, unsigned *at, uintptr_t *to, unsigned max)
 {
     kernel_assert(kernel_holds_lock());
     uintptr_t low, high, psp = context_of(t)->psp;
-    int n = 0;
+    unsigned n = 0;
 
     kernel_thread_stack(t, &low, &high);
     if (low - psp > OVERFLOW_BYTES) {
-        return;
+        *at = ARCH_LOST_END;
+        return 0;
     }
-    for (unsigned i = 0; i < SCAN_WORDS && n < max; i++) {
-        const uint32_t *at = kernel_user_ptr(t, low + 4 * i, 4, KYMO_PROT_READ);
-        if (!at) {
-            break;
+    for (unsigned end = *at + SCAN_STEP; *at < end && n < max; ++*at) {
+        const uint32_t *stored = kernel_user_ptr(t, low + 4 * *at, 4, KYMO_PROT_READ);
+        if (!stored || *at == SCAN_WORDS) {
+            *at = ARCH_LOST_END;
+            return n;
         }
-        uintptr_t word = *at;
+        uintptr_t word = *stored;
         if (kernel_user_ptr(t, (word & ~1u) - 4, 4, KYMO_PROT_EXEC) &&
             arch_return_address(&word, t)) {
-            found(word, arg);
-            n++;
+            to[n++] = word;
         }
     }
+    return n;
 }

@@ -48,6 +48,15 @@ int arch_context_init(struct thread *t, uintptr_t func, uintptr_t arg, uintptr_t
     return 0;
 }
 
+void arch_context_init_kernel(struct thread *t)
+{
+    *context_of(t) = (struct arch_context){
+        .aspace = &armv7m_no_memory,
+        .lib_word = kernel_lib_word(t),
+        .exc_return = EXC_RETURN_THREAD,
+    };
+}
+
 /* The thread continues on its own stack, below its current frame. Without a frame it dies when it
  * resumes. */
 void arch_context_redirect(struct thread *t, uintptr_t func)
@@ -86,21 +95,30 @@ uintptr_t arch_context_sp(const struct thread *t)
     return sp + ((f->xpsr & XPSR_ALIGNED) ? 4 : 0);
 }
 
-void arch_context_print(const struct thread *t, int (*print)(const char *fmt, ...))
+/* The frame's registers are lost if the stack is no memory of the process. */
+uint64_t arch_context_registers(const struct thread *t, uintptr_t *registers)
 {
     const struct arch_context *ctx = context_of(t);
-    const struct frame *found = context_frame(t, KYMO_PROT_READ);
-    if (found) {
-        const struct frame copy = *found, *f = &copy; /* it may be unmapped meanwhile */
-        print("  r0 %08lx  r1 %08lx  r2  %08lx  r3  %08lx\n", f->r0, f->r1, f->r2, f->r3);
-        print("  r12 %08lx lr %08lx  pc  %08lx  xpsr %08lx\n", f->r12, f->lr, f->pc, f->xpsr);
-    } else {
-        print("  r0-r3, r12, lr, pc: lost, the stack is no memory of the process\n");
+    const struct frame *f = context_frame(t, KYMO_PROT_READ);
+    uint64_t known = 0xffu << KYMO_PANIC_ARM_r4 | 1u << KYMO_PANIC_ARM_sp;
+
+    for (unsigned i = 0; i < 8; i++) {
+        registers[KYMO_PANIC_ARM_r4 + i] = ctx->r4_r11[i];
     }
-    const uint32_t *r = ctx->r4_r11;
-    print("  r4 %08lx  r5 %08lx  r6  %08lx  r7  %08lx\n", r[0], r[1], r[2], r[3]);
-    print("  r8 %08lx  r9 %08lx  r10 %08lx  r11 %08lx\n", r[4], r[5], r[6], r[7]);
-    print("  sp %08lx\n", (unsigned long)arch_context_sp(t));
+    registers[KYMO_PANIC_ARM_sp] = arch_context_sp(t);
+    if (f) {
+        registers[KYMO_PANIC_ARM_r0] = f->r0;
+        registers[KYMO_PANIC_ARM_r1] = f->r1;
+        registers[KYMO_PANIC_ARM_r2] = f->r2;
+        registers[KYMO_PANIC_ARM_r3] = f->r3;
+        registers[KYMO_PANIC_ARM_r12] = f->r12;
+        registers[KYMO_PANIC_ARM_lr] = f->lr;
+        registers[KYMO_PANIC_ARM_pc] = f->pc;
+        registers[KYMO_PANIC_ARM_xpsr] = f->xpsr;
+        known |= 0xfu << KYMO_PANIC_ARM_r0 | 1u << KYMO_PANIC_ARM_r12 | 1u << KYMO_PANIC_ARM_lr |
+                 1u << KYMO_PANIC_ARM_pc | 1u << KYMO_PANIC_ARM_xpsr;
+    }
+    return known;
 }
 
 void arch_context_set_tls(struct thread *t, uintptr_t tls)

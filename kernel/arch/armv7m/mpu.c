@@ -166,16 +166,16 @@ void arch_aspace_refresh(struct process *proc)
     (void)proc;
 }
 
-static struct arch_aspace empty;
+struct arch_aspace armv7m_no_memory;
 
 void armv7m_mpu_init(void)
 {
     if (((MPU_TYPE >> 8) & 0xff) < ARMV7M_REGIONS) {
         kernel_panic("this CPU has no MPU with %d regions", ARMV7M_REGIONS);
     }
-    arch_aspace_create(&empty);
-    armv7m_mpu_load(&empty);
-    armv7m_port.loaded = &empty;
+    arch_aspace_create(&armv7m_no_memory);
+    armv7m_mpu_load(&armv7m_no_memory);
+    armv7m_port.loaded = &armv7m_no_memory;
     MPU_CTRL = MPU_CTRL_ON;
     __asm__ volatile("dsb\n\tisb" ::: "memory");
 }

@@ -35,6 +35,9 @@ static inline bool armv7m_irq_masked(void)
     return primask || basepri || (ipsr & 0x1ff) >= 15;
 }
 
+/* An address space that maps nothing. */
+extern struct arch_aspace armv7m_no_memory;
+
 /* Returns the thread's frame if it lies in memory of its process with these rights, else NULL. */
 struct frame *context_frame(const struct thread *t, unsigned prot);
 

@@ -53,7 +53,8 @@ STUB(arch_probe_target, (uintptr_t)0, uintptr_t site)
 /* stub */
 STUB(arch_context_ip, (uintptr_t)0, thread t)
 STUB(arch_context_sp, (uintptr_t)0, thread t)
-EMPTY(arch_context_print, thread t, int (*print)(const char *fmt, ...))
+STUB(arch_context_registers, (uint64_t)0, thread t, uintptr_t *registers)
+STUB(arch_console_ready, (bool)true, void)
 EMPTY(arch_cache_clean, const void *start, size_t len)
 STUB(arch_irq_name, (const char *)NULL, unsigned irq)
 EMPTY(arch_irq_window, void)
@@ -63,8 +64,14 @@ STUB(arch_host_open, (long)-ENOSYS, const char *path, size_t len, int mode)
 STUB(arch_host_write, (long)-ENOSYS, int handle, const void *buf, size_t len)
 STUB(arch_host_close, (long)-ENOSYS, int handle)
 STUB(arch_host_time, (long)-ENOSYS, void)
-EMPTY(arch_backtrace_lost, thread t, int max, void (*found)(uintptr_t ip, void *arg), void *arg)
 EMPTY(arch_panic_registers, uint64_t *registers)
+
+__typeof__(arch_backtrace_lost) __wrap_arch_backtrace_lost;
+unsigned __wrap_arch_backtrace_lost(thread t, unsigned *at, uintptr_t *to, unsigned max)
+{
+    *at = ARCH_LOST_END;
+    return 0;
+}
 
 void __wrap_arch_reset(void) __attribute__((noreturn));
 void __wrap_arch_reset(void)

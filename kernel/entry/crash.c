@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Crash reports. At a fault the thread itself takes what a report needs, in steps (registers,
+ * return addresses); its process ends at once. A thread of the kernel, "crash" of process 1, prints
+ * the reports one after the other, as they came. Kernel lock held.
+ *
+ * That thread has no code at user level: like a process's ender it is executed in steps at the
+ * kernel's exit, with a preemption point after each, so neither the lock nor the CPU is kept for as
+ * long as a UART takes. Its priority is the highest of the threads whose reports wait, at most
+ * PRIORITY_UNPRIVILEGED_MAX, and of the threads that wait for the console. So nobody who runs above
+ * what crashes notices a crash.
+ *
+ * CONFIG_CRASH_REPORTS can be under way or wait. When there are as many, a report of a higher rank
+ * takes the place of the newest one that waits and has a lower one; else it is left out. What was
+ * left out is counted, and said behind the next report. First of a rank is an ability that opens the
+ * reserves (ABILITY_RESERVE), then the priority: what crashes in a loop can't hide the crash of a
+ * driver.
+ *
+ * Functions are named by the table in the program's ELF in the boot image (abi/functions.h), whose
+ * addresses are as linked. Nothing that is printed is read from a process any more.
+ * Proved by test/unit_crash and test/boot's suites crash and crashes.
+ */
+#include "kernel/entry/crash.h"
+
+#include "abi/functions.h"
+#include "abi/sys/ability.h"
+#include "abi/sys/panic.h"
+#include "kernel/arch/elf.h"
+#include "kernel/arch/stack.h"
+#include "kernel/base/console.h"
+#include "kernel/base/string.h"
+#include "kernel/observe/observe.h"
+#include "kernel/proc/proc.h"
+#include "kernel/program/program.h"
+#include "kernel/thread/sched.h"
+
+#define FRAMES_MOST 16
+#define FRAMES_A_STEP 2
+#define LINE_MOST 160 /* characters of a report's line */
+#define REGISTERS_A_LINE 4
+#define CHARACTERS_A_STEP 8
+
+struct crash_report {
+    enum {
+        REPORT_FREE,
+        REPORT_TAKEN,  /* its thread still takes it */
+        REPORT_WAITS,
+        REPORT_PRINTED /* now */
+    } state;
+    uint32_t number; /* in the order of the faults */
+    uint16_t rank;
+    uint8_t priority;
+    struct thread *thread; /* TAKEN */
+    int pid, tid;
+    char name[KYMO_NAME_MAX];
+    struct arch_fault fault;
+    struct program program;
+    struct unwind_frame here; /* TAKEN: the frame from which the walk goes on */
+    unsigned lost_at;         /* TAKEN: where the search of a stack without a frame goes on */
+    bool lost;                /* the registers are lost, and the frames a guess */
+    bool cut;                 /* its process ended before all frames were taken */
+    unsigned nframes;
+    uintptr_t frames[FRAMES_MOST];
+    uint64_t known; /* of registers, by bit */
+    uintptr_t registers[KYMO_PANIC_REGISTERS];
+};
+
+enum part { PART_HEAD, PART_IP, PART_REGISTERS, PART_BACKTRACE, PART_FRAMES, PART_LEFT_OUT };
+
+static struct crash_report reports[CONFIG_CRASH_REPORTS]; /* [k] */
+static uint32_t numbers;                                  /* [k] of reports since boot */
+static uint32_t left_out;                                 /* [k] since that was last said */
+
+/* The thread that prints, and where it is. */
+static struct {
+    struct thread *thread;       /* [I] */
+    struct crash_report *report; /* [k] NULL: none is being printed */
+    enum part part;              /* [k] the next line's */
+    unsigned next;               /* [k] register or frame of that line */
+    const uint8_t *functions;    /* [k] the program's table, or NULL */
+    size_t functions_len;        /* [k] */
+    char line[LINE_MOST];        /* [k] */
+    size_t at;                   /* [k] characters of it that are printed */
+    struct list writers;         /* [k] threads in crash_wait() */
+} printer = {.writers = LIST_INIT(printer.writers)};
+
+/* ---- at the fault ------------------------------------------------------------------ */
+
+static uint16_t crash_rank(const struct thread *t)
+{
+    return (uint16_t)((t->proc->ability & ABILITY_RESERVE ? 0x100 : 0) | t->priority);
+}
+
+/* Returns a report to fill, or NULL. */
+static struct crash_report *crash_place(uint16_t rank)
+{
+    struct crash_report *worst = NULL;
+
+    for (unsigned i = 0; i < CONFIG_CRASH_REPORTS; i++) {
+        struct crash_report *r = &reports[i];
+        if (r->state == REPORT_FREE) {
+            return r;
+        }
+        if (r->state == REPORT_WAITS && r->rank < rank &&
+            (!worst || r->rank < worst->rank ||
+             (r->rank == worst->rank && r->number > worst->number))) {
+            worst = r;
+        }
+    }
+    left_out++;
+    return worst;
+}
+
+bool crash_take(struct thread *t, const struct arch_fault *fault)
+{
+    kernel_assert(kernel_locked());
+    struct crash_report *r = crash_place(crash_rank(t));
+
+    if (!r) {
+        return false;
+    }
+    *r = (struct crash_report){.state = REPORT_TAKEN,
+                               .number = numbers++,
+                               .rank = crash_rank(t),
+                               .priority = t->priority,
+                               .thread = t,
+                               .pid = t->proc->pid,
+                               .tid = t->tid,
+                               .fault = *fault,
+                               .program = t->proc->program};
+    memcpy(r->name, t->proc->name, sizeof(r->name));
+    r->known = arch_context_registers(t, r->registers);
+    r->lost = !arch_user_frame(t, &r->here);
+    return true;
+}
+
+static struct crash_report *crash_taken_by(const struct thread *t)
+{
+    for (unsigned i = 0; i < CONFIG_CRASH_REPORTS; i++) {
+        if (reports[i].state == REPORT_TAKEN && reports[i].thread == t) {
+            return &reports[i];
+        }
+    }
+    return NULL;
+}
+
+/* The thread that prints gets the priority of those whose reports it is to print. */
+static void crash_set_priority(void)
+{
+    uint8_t highest = PRIORITY_MIN;
+
+    for (unsigned i = 0; i < CONFIG_CRASH_REPORTS; i++) {
+        if (reports[i].state >= REPORT_WAITS && reports[i].priority > highest) {
+            highest = reports[i].priority;
+        }
+    }
+    printer.thread->base_priority =
+        highest < PRIORITY_UNPRIVILEGED_MAX ? highest : PRIORITY_UNPRIVILEGED_MAX;
+    thread_update_priority(printer.thread);
+}
+
+static void crash_hand_over(struct crash_report *r)
+{
+    r->state = REPORT_WAITS;
+    r->thread = NULL;
+    crash_set_priority();
+    if (printer.thread->state == STATE_WAITCTX) {
+        thread_wake_set(printer.thread);
+    }
+}
+
+/* Returns false if there are no more frames. */
+static bool crash_take_some(struct crash_report *r, const struct thread *t)
+{
+    unsigned end = r->nframes + FRAMES_A_STEP;
+
+    end = end < FRAMES_MOST ? end : FRAMES_MOST;
+    if (r->lost) {
+        r->nframes += arch_backtrace_lost(t, &r->lost_at, r->frames + r->nframes,
+                                          FRAMES_MOST - r->nframes);
+        return r->lost_at != ARCH_LOST_END && r->nframes < FRAMES_MOST;
+    }
+    while (r->nframes < end) {
+        if (!unwind_user_next(t, &r->here)) {
+            return false;
+        }
+        r->frames[r->nframes++] = r->here.pc;
+    }
+    return r->nframes < FRAMES_MOST;
+}
+
+bool crash_take_frames(struct thread *t)
+{
+    kernel_assert(kernel_locked());
+    struct crash_report *r = crash_taken_by(t);
+
+    if (r && crash_take_some(r, t)) {
+        return true;
+    }
+    if (r) {
+        crash_hand_over(r);
+    }
+    return false;
+}
+
+void crash_abandon(struct thread *t)
+{
+    kernel_assert(kernel_locked());
+    struct crash_report *r = t->call == THREAD_CALL_NONE ? crash_taken_by(t) : NULL;
+
+    if (r) {
+        r->cut = true;
+        crash_hand_over(r);
+    }
+}
+
+/* ---- the lines --------------------------------------------------------------------- */
+
+const char *crash_signal_name(int signo)
+{
+    switch (signo) {
+    case KYMO_SIGILL:
+        return "SIGILL";
+    case KYMO_SIGFPE:
+        return "SIGFPE";
+    case KYMO_SIGBUS:
+        return "SIGBUS";
+    case KYMO_SIGSEGV:
+        return "SIGSEGV";
+    default:
+        return "signal";
+    }
+}
+
+/* Adds to the line, as far as there is room. */
+static __attribute__((format(printf, 1, 2))) void line_add(const char *fmt, ...)
+{
+    size_t at = strlen(printer.line);
+    va_list args;
+
+    va_start(args, fmt);
+    ktext(printer.line + at, sizeof(printer.line) - at, fmt, args);
+    va_end(args);
+}
+
+/* Adds " function+0x12" for an address in the program's text, or nothing. */
+static void line_add_function(const struct program *program, uintptr_t ip)
+{
+    uintptr_t linked = ip - program->text + program->text_link;
+    uint32_t start;
+
+    if (!printer.functions || ip - program->text >= program->text_len) {
+        return;
+    }
+    const char *name = elf_function(printer.functions, printer.functions_len, linked, &start);
+    if (name) {
+        line_add(" %s+0x%lx", name, (unsigned long)(linked - start));
+    }
+}
+
+/* Makes the line of the next registers that are known. Returns false if there are no more. */
+static bool line_registers(const struct crash_report *r)
+{
+    char text[32];
+    unsigned n = 0, count = kernel_registers();
+
+    for (; printer.next < count && n < REGISTERS_A_LINE; printer.next++) {
+        if (r->known >> printer.next & 1) {
+            kernel_register_text(text, sizeof(text), printer.next, r->registers[printer.next]);
+            line_add("  %s", text);
+            n++;
+        }
+    }
+    if (n > 0) {
+        line_add("\n");
+    }
+    return n > 0;
+}
+
+static bool line_frame(const struct crash_report *r)
+{
+    if (printer.next == r->nframes) {
+        return false;
+    }
+    uintptr_t ip = r->frames[printer.next++];
+    line_add("    0x%08lx", (unsigned long)ip);
+    line_add_function(&r->program, ip);
+    line_add("\n");
+    return true;
+}
+
+static const char *backtrace_text(const struct crash_report *r)
+{
+    return r->lost ? "  the others are lost, the stack is no memory of the process\n"
+                     "  backtrace: what looks like return addresses:\n"
+           : r->cut ? "  backtrace, as far as it was taken when the process ended:\n"
+                    : "  backtrace:\n";
+}
+
+/* Makes the next line of this part of the report. Returns false if the part has no more. */
+static bool line_make(const struct crash_report *r)
+{
+    switch (printer.part) {
+    case PART_HEAD:
+        line_add("\nProcess %d (%s) terminated: %s, %s 0x%lx, thread %d\n", r->pid, r->name,
+                 crash_signal_name(r->fault.signo), r->fault.what, (unsigned long)r->fault.address,
+                 r->tid);
+        printer.part = PART_IP;
+        return true;
+    case PART_IP:
+        line_add("  ip 0x%08lx", (unsigned long)r->fault.ip);
+        line_add_function(&r->program, r->fault.ip & ~(uintptr_t)(arch_elf_relocates() ? 1 : 0));
+        line_add("\n");
+        printer.part = PART_REGISTERS;
+        return true;
+    case PART_REGISTERS:
+        return line_registers(r);
+    case PART_BACKTRACE:
+        line_add("%s", backtrace_text(r));
+        printer.part = PART_FRAMES;
+        return true;
+    case PART_FRAMES:
+        return line_frame(r);
+    default:
+        return false;
+    }
+}
+
+/* Makes the next line. Returns false if the report is over. */
+static bool line_next(const struct crash_report *r)
+{
+    printer.line[0] = '\0';
+    printer.at = 0;
+    while (printer.part < PART_LEFT_OUT) {
+        if (line_make(r)) {
+            return true;
+        }
+        printer.part++;
+        printer.next = 0;
+    }
+    if (left_out == 0) {
+        return false;
+    }
+    line_add("%u more crash report%s left out\n", (unsigned)left_out,
+             left_out == 1 ? " was" : "s were");
+    left_out = 0;
+    return true;
+}
+
+/* ---- the thread that prints -------------------------------------------------------- */
+
+void crash_init(void)
+{
+    printer.thread = thread_create_kernel(kernel_process, "crash");
+}
+
+static struct crash_report *crash_first(void)
+{
+    struct crash_report *first = NULL;
+
+    for (unsigned i = 0; i < CONFIG_CRASH_REPORTS; i++) {
+        struct crash_report *r = &reports[i];
+        if (r->state == REPORT_WAITS && (!first || r->number - first->number > INT32_MAX)) {
+            first = r;
+        }
+    }
+    return first;
+}
+
+static void report_begin(struct crash_report *r)
+{
+    struct elf_image elf;
+
+    r->state = REPORT_PRINTED;
+    printer.report = r;
+    printer.part = PART_HEAD;
+    printer.next = 0;
+    printer.line[0] = '\0';
+    printer.at = 0;
+    printer.functions = NULL;
+    if (elf_open(&elf, r->program.elf, r->program.elf_len, arch_elf_machine(), arch_elf_class()) ==
+        0) {
+        printer.functions = elf_table(&elf, FUNCTIONS_MAGIC, &printer.functions_len);
+    }
+    console_give();
+}
+
+/* Those who wait for the console go before the next report, unless their priority is lower. */
+static void report_end(struct thread *self)
+{
+    console_take_back();
+    printer.report->state = REPORT_FREE;
+    printer.report = NULL;
+    self->call_priority = 0;
+    crash_set_priority();
+    while (!list_empty(&printer.writers)) {
+        struct thread *t = list_entry(printer.writers.next, struct thread, ready);
+        list_remove(&t->ready);
+        thread_wake_set(t);
+    }
+    sched_give_way(self);
+}
+
+long crash_step(struct thread *self)
+{
+    kernel_assert(kernel_locked() && self == printer.thread);
+    const char *rest = printer.line + printer.at;
+
+    if (!printer.report) {
+        struct crash_report *r = crash_first();
+        if (!r) {
+            list_init(&self->ready);
+            thread_set_state(self, STATE_WAITCTX);
+            self->flags |= THREAD_AGAIN;
+            return KER_BLOCKED;
+        }
+        report_begin(r);
+    } else if (*rest) {
+        size_t n = strlen(rest);
+        printer.at += console_write(rest, n < CHARACTERS_A_STEP ? n : CHARACTERS_A_STEP);
+    } else if (!line_next(printer.report)) {
+        report_end(self);
+    }
+    return KER_AGAIN;
+}
+
+bool crash_printing(void)
+{
+    return printer.report != NULL;
+}
+
+long crash_wait(struct thread *self)
+{
+    kernel_assert(kernel_locked() && crash_printing());
+    thread_set_state(self, STATE_WAITCTX);
+    list_push_back(&printer.writers, &self->ready);
+    self->flags |= THREAD_AGAIN;
+    if (printer.thread->call_priority < self->priority) {
+        printer.thread->call_priority = self->priority;
+        thread_update_priority(printer.thread);
+    }
+    return KER_BLOCKED;
+}
