@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# What becomes of a linked program in a boot image: it gets a table of its functions, by address, instead
-# of symbols (for crash reports), an unwind table, and where programs are relocated a table for that
+# What becomes of a linked program in a boot image: it keeps its symbols (for crash reports), gets an
+# index of its functions by address, an unwind table, and where programs are relocated a table for that
 # instead of the linker's relocations. It has no DWARF. For scripts/board.mk and scripts/app.mk, after the board's board.mk, with Q set.
 #
 #   KYMO_TREE        the tree, with a "/" at its end, if it is not this folder
@@ -11,12 +11,15 @@ RELOCATED := $(findstring --emit-relocs,$(USER_LDFLAGS))
 STRIP_TOOLS := $(addprefix $(KYMO_TREE)build/tools/,mkunwind $(if $(RELOCATED),mkreloc))
 
 with_table = $(if $(RELOCATED),$(if $(filter $(notdir $(1)),$(NO_RELOC_TABLE)),,yes))
-# $(call strip_program,PROGRAM,STRIPPED)
+# $(call strip_program,PROGRAM,STRIPPED). The index has numbers of symbols. objcopy gives each new section a
+# symbol, some only in the next copy; so the index replaces other contents in a copy that has them all.
 define strip_program
 	$(Q)$(KYMO_TREE)build/tools/mkunwind $(1) $(2).unwind
-	$(Q)$(KYMO_TREE)build/tools/mkunwind -f $(1) $(2).functions
 	$(if $(with_table),$(Q)$(KYMO_TREE)build/tools/mkreloc $(1) $(2).reloc)
-	$(Q)$(CROSS)objcopy $(if $(RELOCATED),$(if $(with_table),--strip-all,--strip-debug),--strip-all) \
-		--add-section .kymo_unwind=$(2).unwind --add-section .kymo_functions=$(2).functions \
+	$(Q)$(CROSS)objcopy --strip-debug --add-section .kymo_unwind=$(2).unwind \
+		--add-section .kymo_functions=$(2).unwind \
 		$(if $(with_table),--add-section .kymo_reloc=$(2).reloc --remove-relocations='.*') $(1) $(2)
+	$(Q)$(CROSS)objcopy $(2)
+	$(Q)$(KYMO_TREE)build/tools/mkunwind -f $(2) $(2).functions
+	$(Q)$(CROSS)objcopy --update-section .kymo_functions=$(2).functions $(2)
 endef

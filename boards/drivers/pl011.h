@@ -8,7 +8,7 @@
 
 /* Line speed and format stay as the firmware set them. */
 void pl011_init(uintptr_t base);
-bool pl011_ready(uintptr_t base);         /* its FIFO has room */
+bool pl011_ready(uintptr_t base);        /* its FIFO has room */
 void pl011_putc(uintptr_t base, char c); /* waits while the FIFO is full */
 
 #endif

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mkunwind: the unwind table (abi/unwind.h) of a linked program or kernel, and a program's table of
+ * mkunwind: the unwind table (abi/unwind.h) of a linked program or kernel, and a program's index of
  * functions (abi/functions.h).
  *
  *   mkunwind PROGRAM TABLE   writes the table as it goes into the program's ELF in a boot image
- *   mkunwind -f PROGRAM TABLE   likewise the table of functions
+ *   mkunwind -f PROGRAM TABLE   likewise the index, of the symbols as they stand in this file
  *   mkunwind -c KERNEL       prints it as C, for the kernel
  *   mkunwind -d ELF          prints what it knows of each instruction, for tests
  */
 #include <err.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <stdio.h>
@@ -102,67 +103,81 @@ static void dump(const struct fbt_kernel *k, const struct unwind_state *states)
     }
 }
 
-/* ---- the table of functions -------------------------------------------------------- */
+/* ---- the index of functions -------------------------------------------------------- */
+
+struct symbol {
+    uint64_t at;
+    const char *name;
+    uint32_t number;
+};
 
 static int by_address(const void *a, const void *b)
 {
-    const struct fbt_function *x = a, *y = b;
+    const struct symbol *x = a, *y = b;
 
     return x->at != y->at ? (x->at < y->at ? -1 : 1) : strcmp(x->name, y->name);
 }
 
-static void put_word(FILE *out, uint64_t word)
+/* Stores the symbols of functions. Returns their number. */
+static size_t read_functions(Elf *elf, struct symbol **out)
 {
-    for (unsigned shift = 0; shift < 32; shift += 8) {
-        putc((int)(word >> shift & 0xff), out);
+    Elf_Scn *section = NULL;
+    GElf_Ehdr file;
+    GElf_Shdr h = {0};
+    size_t n = 0;
+
+    while ((section = elf_nextscn(elf, section)) && gelf_getshdr(section, &h) &&
+           h.sh_type != SHT_SYMTAB) {
     }
-}
-
-/* Of several names of one address the first in the alphabet stays. Returns how many are left. */
-static size_t functions_unique(struct fbt_function *f, size_t n)
-{
-    size_t kept = 0;
-
-    qsort(f, n, sizeof(*f), by_address);
-    for (size_t i = 0; i < n; i++) {
-        if (kept == 0 || f[kept - 1].at != f[i].at) {
-            struct fbt_function other = f[kept];
-            f[kept++] = f[i];
-            f[i] = other; /* its name is freed with the rest */
+    Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
+    if (!data || !gelf_getehdr(elf, &file) || h.sh_entsize == 0) {
+        return 0;
+    }
+    size_t count = h.sh_size / h.sh_entsize;
+    *out = calloc(count, sizeof(**out));
+    for (size_t i = 0; *out && i < count; i++) {
+        GElf_Sym s;
+        const char *name = NULL;
+        if (gelf_getsym(data, (int)i, &s) && GELF_ST_TYPE(s.st_info) == STT_FUNC &&
+            s.st_shndx != SHN_UNDEF) {
+            name = elf_strptr(elf, h.sh_link, s.st_name);
+        }
+        if (name) {
+            uint64_t thumb = file.e_machine == EM_ARM;
+            (*out)[n++] = (struct symbol){s.st_value & ~thumb, name, (uint32_t)i};
         }
     }
-    return kept;
+    return n;
 }
 
+/* Of several names of one address the first in the alphabet stays. */
 static int write_functions(const char *program, const char *path)
 {
-    struct fbt_kernel k = {.labels = true};
+    int fd = open(program, O_RDONLY);
+    struct symbol *symbols = NULL;
 
-    fbt_kernel_read(&k, program);
+    elf_version(EV_CURRENT);
+    Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+    size_t n = elf ? read_functions(elf, &symbols) : 0;
     FILE *out = fopen(path, "wb");
-    if (!out) {
-        err(1, "%s", path);
+    if (n == 0 || !out) {
+        errx(1, "%s: %s", n == 0 ? program : path,
+             n == 0 ? "no ELF file with symbols of functions" : strerror(errno));
     }
-    size_t n = functions_unique(k.functions, k.nfunctions);
-    uint64_t name_at = FUNCTIONS_HEADER_BYTES + FUNCTIONS_ENTRY_BYTES * n;
-    put_word(out, FUNCTIONS_MAGIC);
-    put_word(out, n);
-    for (size_t i = 0; i < n; i++) {
-        if (k.functions[i].at > UINT32_MAX || name_at > UINT32_MAX) {
-            errx(1, "%s: %s lies above 4 GB: link it lower", program, k.functions[i].name);
+    qsort(symbols, n, sizeof(*symbols), by_address);
+    for (size_t i = 0; i <= n; i++) {
+        uint32_t word = i == 0 ? FUNCTIONS_MAGIC : symbols[i - 1].number;
+        for (unsigned shift = 0; (i < 2 || symbols[i - 1].at != symbols[i - 2].at) && shift < 32;
+             shift += 8) {
+            putc((int)(word >> shift & 0xff), out);
         }
-        put_word(out, k.functions[i].at);
-        put_word(out, name_at);
-        name_at += strlen(k.functions[i].name) + 1;
-    }
-    for (size_t i = 0; i < n; i++) {
-        fputs(k.functions[i].name, out);
-        putc('\0', out);
     }
     if (ferror(out) || fclose(out)) {
         err(1, "%s", path);
     }
-    fbt_kernel_free(&k);
+    free(symbols);
+    elf_end(elf);
+    close(fd);
     return 0;
 }
 
@@ -176,7 +191,8 @@ int main(int argc, char **argv)
     struct unwind_table table;
 
     if (argc != 3) {
-        fprintf(stderr, "usage: mkunwind [-f] PROGRAM TABLE | mkunwind -c KERNEL | mkunwind -d ELF\n");
+        fprintf(stderr,
+                "usage: mkunwind [-f] PROGRAM TABLE | mkunwind -c KERNEL | mkunwind -d ELF\n");
         return 2;
     }
     const char *path = argv[option ? 2 : 1];

@@ -38,12 +38,12 @@ bool arch_exception_frame(struct unwind_frame *f);
 /* f->pc lies `behind` bytes after the start of a function probe's slot: replaces f with the frame
  * of the probed function at `site`. [cpu, d] */
 bool arch_probe_frame(struct unwind_frame *f, uintptr_t site, unsigned behind);
-/* Recovers a backtrace when a stack overflow made a fault lose the registers: stores stack words
- * that look like return addresses, at most max. Stale words may be among them. Looks at a number of
- * words from word *at on, which is small enough between two preemption points, and moves *at behind
- * them; to ARCH_LOST_END when there are no more. Returns how many it has stored. A stub finds none.
- * [cpu, stub] */
-unsigned arch_backtrace_lost(const struct thread *t, unsigned *at, uintptr_t *to, unsigned max);
-#define ARCH_LOST_END UINT32_MAX
+/* Recovers a backtrace when a stack overflow made a fault lose the registers: adds stack words that
+ * look like return addresses to the *n ones in to[], which has room for max. Stale words may be
+ * among them. Looks at a number of words from word *at on that is small enough between two
+ * preemption points, and moves *at behind them. Returns whether there may be more; a stub returns
+ * false. [cpu, stub] */
+bool arch_backtrace_lost(const struct thread *t, unsigned *at, uintptr_t *to, unsigned *n,
+                         unsigned max);
 
 #endif

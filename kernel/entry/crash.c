@@ -12,19 +12,19 @@
  *
  * CONFIG_CRASH_REPORTS can be under way or wait. When there are as many, a report of a higher rank
  * takes the place of the newest one that waits and has a lower one; else it is left out. What was
- * left out is counted, and said behind the next report. First of a rank is an ability that opens the
+ * left out is counted, and said behind the next report. A rank is first an ability that opens the
  * reserves (ABILITY_RESERVE), then the priority: what crashes in a loop can't hide the crash of a
  * driver.
  *
- * Functions are named by the table in the program's ELF in the boot image (abi/functions.h), whose
- * addresses are as linked. Nothing that is printed is read from a process any more.
- * Proved by test/unit_crash and test/boot's suites crash and crashes.
+ * Functions are named by the symbols of the program's ELF in the boot image, whose addresses are as
+ * linked, found by its index of functions (abi/functions.h). Nothing that is printed is read from a process any more.
+ * Proved by test/boot's suites crash and crashes, and test/bench (latency_worst: crash_full).
  */
 #include "kernel/entry/crash.h"
 
-#include "abi/functions.h"
 #include "abi/sys/ability.h"
 #include "abi/sys/panic.h"
+#include "kernel/arch/cpu.h"
 #include "kernel/arch/elf.h"
 #include "kernel/arch/stack.h"
 #include "kernel/base/console.h"
@@ -43,7 +43,7 @@
 struct crash_report {
     enum {
         REPORT_FREE,
-        REPORT_TAKEN,  /* its thread still takes it */
+        REPORT_TAKEN, /* its thread still takes it */
         REPORT_WAITS,
         REPORT_PRINTED /* now */
     } state;
@@ -68,20 +68,22 @@ struct crash_report {
 enum part { PART_HEAD, PART_IP, PART_REGISTERS, PART_BACKTRACE, PART_FRAMES, PART_LEFT_OUT };
 
 static struct crash_report reports[CONFIG_CRASH_REPORTS]; /* [k] */
+static unsigned taken;                                    /* [k] of them in state TAKEN */
 static uint32_t numbers;                                  /* [k] of reports since boot */
 static uint32_t left_out;                                 /* [k] since that was last said */
 
 /* The thread that prints, and where it is. */
 static struct {
-    struct thread *thread;       /* [I] */
-    struct crash_report *report; /* [k] NULL: none is being printed */
-    enum part part;              /* [k] the next line's */
-    unsigned next;               /* [k] register or frame of that line */
-    const uint8_t *functions;    /* [k] the program's table, or NULL */
-    size_t functions_len;        /* [k] */
-    char line[LINE_MOST];        /* [k] */
-    size_t at;                   /* [k] characters of it that are printed */
-    struct list writers;         /* [k] threads in crash_wait() */
+    struct thread *thread;          /* [I] */
+    struct crash_report *report;    /* [k] NULL: none is being printed */
+    enum part part;                 /* [k] the next line's */
+    unsigned next;                  /* [k] register or frame of that line */
+    bool named;                     /* [k] the program's functions have names: elf, functions */
+    struct elf_image elf;           /* [k] */
+    struct elf_functions functions; /* [k] */
+    char line[LINE_MOST];           /* [k] */
+    size_t at;                      /* [k] characters of it that are printed */
+    struct list writers;            /* [k] threads in crash_wait() */
 } printer = {.writers = LIST_INIT(printer.writers)};
 
 /* ---- at the fault ------------------------------------------------------------------ */
@@ -128,6 +130,7 @@ bool crash_take(struct thread *t, const struct arch_fault *fault)
                                .tid = t->tid,
                                .fault = *fault,
                                .program = t->proc->program};
+    taken++;
     memcpy(r->name, t->proc->name, sizeof(r->name));
     r->known = arch_context_registers(t, r->registers);
     r->lost = !arch_user_frame(t, &r->here);
@@ -163,6 +166,7 @@ static void crash_hand_over(struct crash_report *r)
 {
     r->state = REPORT_WAITS;
     r->thread = NULL;
+    taken--;
     crash_set_priority();
     if (printer.thread->state == STATE_WAITCTX) {
         thread_wake_set(printer.thread);
@@ -176,9 +180,7 @@ static bool crash_take_some(struct crash_report *r, const struct thread *t)
 
     end = end < FRAMES_MOST ? end : FRAMES_MOST;
     if (r->lost) {
-        r->nframes += arch_backtrace_lost(t, &r->lost_at, r->frames + r->nframes,
-                                          FRAMES_MOST - r->nframes);
-        return r->lost_at != ARCH_LOST_END && r->nframes < FRAMES_MOST;
+        return arch_backtrace_lost(t, &r->lost_at, r->frames, &r->nframes, FRAMES_MOST);
     }
     while (r->nframes < end) {
         if (!unwind_user_next(t, &r->here)) {
@@ -206,7 +208,7 @@ bool crash_take_frames(struct thread *t)
 void crash_abandon(struct thread *t)
 {
     kernel_assert(kernel_locked());
-    struct crash_report *r = t->call == THREAD_CALL_NONE ? crash_taken_by(t) : NULL;
+    struct crash_report *r = taken ? crash_taken_by(t) : NULL;
 
     if (r) {
         r->cut = true;
@@ -247,34 +249,33 @@ static __attribute__((format(printf, 1, 2))) void line_add(const char *fmt, ...)
 static void line_add_function(const struct program *program, uintptr_t ip)
 {
     uintptr_t linked = ip - program->text + program->text_link;
-    uint32_t start;
+    uint64_t start;
 
-    if (!printer.functions || ip - program->text >= program->text_len) {
+    if (!printer.named || ip - program->text >= program->text_len) {
         return;
     }
-    const char *name = elf_function(printer.functions, printer.functions_len, linked, &start);
+    const char *name = elf_function(&printer.elf, &printer.functions, linked, &start);
     if (name) {
-        line_add(" %s+0x%lx", name, (unsigned long)(linked - start));
+        line_add(" %s+0x%lx", name, (unsigned long)(linked - (uintptr_t)start));
     }
 }
 
-/* Makes the line of the next registers that are known. Returns false if there are no more. */
-static bool line_registers(const struct crash_report *r)
+/* Makes a piece of a line, the next register that is known. Returns false if there are no more. */
+static bool line_register(const struct crash_report *r)
 {
     char text[32];
-    unsigned n = 0, count = kernel_registers();
+    uint64_t rest = r->known >> printer.next;
 
-    for (; printer.next < count && n < REGISTERS_A_LINE; printer.next++) {
-        if (r->known >> printer.next & 1) {
-            kernel_register_text(text, sizeof(text), printer.next, r->registers[printer.next]);
-            line_add("  %s", text);
-            n++;
-        }
+    if (rest == 0) {
+        return false;
     }
-    if (n > 0) {
-        line_add("\n");
-    }
-    return n > 0;
+    printer.next += (unsigned)__builtin_ctzll(rest);
+    kernel_register_text(text, sizeof(text), printer.next, r->registers[printer.next]);
+    unsigned shown = (unsigned)__builtin_popcountll(r->known & ((2ull << printer.next) - 1));
+    rest = r->known >> printer.next >> 1;
+    line_add("  %s%s", text, shown % REGISTERS_A_LINE == 0 || rest == 0 ? "\n" : "");
+    printer.next++;
+    return true;
 }
 
 static bool line_frame(const struct crash_report *r)
@@ -291,13 +292,14 @@ static bool line_frame(const struct crash_report *r)
 
 static const char *backtrace_text(const struct crash_report *r)
 {
-    return r->lost ? "  the others are lost, the stack is no memory of the process\n"
-                     "  backtrace: what looks like return addresses:\n"
+    return r->lost  ? "  the others are lost, the stack is no memory of the process\n"
+                      "  backtrace: what looks like return addresses:\n"
            : r->cut ? "  backtrace, as far as it was taken when the process ended:\n"
                     : "  backtrace:\n";
 }
 
-/* Makes the next line of this part of the report. Returns false if the part has no more. */
+/* Makes the next line of this part of the report, or a piece of it. Returns false if the part has no
+ * more. */
 static bool line_make(const struct crash_report *r)
 {
     switch (printer.part) {
@@ -314,7 +316,7 @@ static bool line_make(const struct crash_report *r)
         printer.part = PART_REGISTERS;
         return true;
     case PART_REGISTERS:
-        return line_registers(r);
+        return line_register(r);
     case PART_BACKTRACE:
         line_add("%s", backtrace_text(r));
         printer.part = PART_FRAMES;
@@ -351,6 +353,7 @@ static bool line_next(const struct crash_report *r)
 
 void crash_init(void)
 {
+    _Static_assert(CONFIG_CRASH_REPORTS >= 1, "what is left out is said behind a report");
     printer.thread = thread_create_kernel(kernel_process, "crash");
 }
 
@@ -369,19 +372,15 @@ static struct crash_report *crash_first(void)
 
 static void report_begin(struct crash_report *r)
 {
-    struct elf_image elf;
-
     r->state = REPORT_PRINTED;
     printer.report = r;
     printer.part = PART_HEAD;
     printer.next = 0;
     printer.line[0] = '\0';
     printer.at = 0;
-    printer.functions = NULL;
-    if (elf_open(&elf, r->program.elf, r->program.elf_len, arch_elf_machine(), arch_elf_class()) ==
-        0) {
-        printer.functions = elf_table(&elf, FUNCTIONS_MAGIC, &printer.functions_len);
-    }
+    printer.named = elf_open(&printer.elf, r->program.elf, r->program.elf_len, arch_elf_machine(),
+                             arch_elf_class()) == 0 &&
+                    elf_functions_open(&printer.elf, &printer.functions);
     console_give();
 }
 

@@ -21,8 +21,8 @@ void crash_abandon(struct thread *t);
 long crash_step(struct thread *self);
 /* A report has the console. */
 bool crash_printing(void);
-/* Blocks self, in WAITCTX, until that report is over; its call is called again then. The thread that
- * prints inherits its priority. Returns KER_BLOCKED. */
+/* Blocks self, in WAITCTX, until that report is over; its call is called again then. The thread
+ * that prints inherits its priority. Returns KER_BLOCKED. */
 long crash_wait(struct thread *self);
 
 #endif

@@ -35,20 +35,28 @@ static void log_fault(const struct thread *t, const struct arch_fault *fault)
     trace_slog(SLOG_OPCODE, SLOG_CRITICAL, text);
 }
 
-/* step: 0 at the fault, then 1 */
+enum { FAULT_TAKE, FAULT_FRAMES, FAULT_LOG, FAULT_END }; /* step */
+
 long fault_continue(struct thread *self)
 {
     const struct arch_fault fault = fault_of(self);
 
     kernel_assert(kernel_locked());
-    bool more = self->step == 0 ? crash_take(self, &fault) : crash_take_frames(self);
-    self->step = 1;
-    if (more) {
+    switch (self->step) {
+    case FAULT_TAKE:
+        self->step = crash_take(self, &fault) ? FAULT_FRAMES : FAULT_LOG;
         return KER_AGAIN;
+    case FAULT_FRAMES:
+        self->step = crash_take_frames(self) ? FAULT_FRAMES : FAULT_LOG;
+        return KER_AGAIN;
+    case FAULT_LOG:
+        log_fault(self, &fault);
+        self->step = FAULT_END;
+        return KER_AGAIN;
+    default:
+        process_end(self->proc, fault.signo);
+        return KER_GONE;
     }
-    log_fault(self, &fault);
-    process_end(self->proc, fault.signo);
-    return KER_GONE;
 }
 
 struct thread *kernel_fault(struct thread *self, const struct arch_fault *fault)

@@ -56,8 +56,8 @@ typedef void (*unwind_found)(uintptr_t ip, void *arg);
 /* Reports the callers of a thread's current function, at most max. Precondition: t runs on this CPU
  * or has faulted here. */
 void unwind_user(const struct thread *t, unsigned max, unwind_found found, void *arg);
-/* Steps up one frame, from arch_user_frame()'s on: f->pc is the return address then. Returns false at
- * the trace's end. */
+/* Steps up one frame, from arch_user_frame()'s on: f->pc is the return address then. Returns false
+ * at the trace's end. */
 bool unwind_user_next(const struct thread *t, struct unwind_frame *f);
 /* Stores return addresses on this CPU's kernel stack, innermost first: of the frames that end above
  * `above`, at most max. Starts at `from`, or with NULL at the caller. Returns their number. */
@@ -94,8 +94,6 @@ bool kernel_stack_look(unsigned n, uint32_t most, uint32_t *unused);
 
 /* Writes the name and the value of this machine's register i, in the order of abi/sys/panic.h. */
 void kernel_register_text(char *text, size_t bytes, unsigned i, uintptr_t value);
-/* Returns how many registers that order has. */
-unsigned kernel_registers(void);
 /* Sets the action at a panic's end: KYMO_PANIC_STOPS (the default) or KYMO_PANIC_RESETS. Returns 0
  * or -EINVAL. Lock held. */
 long panic_then(uintptr_t what);

@@ -194,11 +194,6 @@ void kernel_register_text(char *text, size_t bytes, unsigned i, uintptr_t value)
             spaces + (name < sizeof(spaces) ? name : sizeof(spaces) - 1), (unsigned long)value);
 }
 
-unsigned kernel_registers(void)
-{
-    return this_machine().count;
-}
-
 static void print_registers(const struct kymo_panic *record)
 {
     char text[REGISTER_TEXT];

@@ -153,29 +153,58 @@ bool elf_reloc(const struct elf_image *elf, const struct elf_section *sec, size_
     return true;
 }
 
-/* Returns the text at this offset of a table, if it ends inside the table; else NULL. */
-static const char *string_at(const uint8_t *table, size_t len, uint32_t at)
+/* Returns a name in a string table, if it ends inside the table; else NULL. */
+static const char *string_at(const struct elf_section *strings, uint32_t at)
 {
-    for (size_t end = at; end < len && end - at < NAME_MOST; end++) {
-        if (table[end] == '\0') {
-            return (const char *)table + at;
+    for (size_t end = at; end < strings->len && end - at < NAME_MOST; end++) {
+        if (strings->data[end] == '\0') {
+            return (const char *)strings->data + at;
         }
     }
     return NULL;
 }
 
-const char *elf_function(const uint8_t *table, size_t len, uint64_t addr, uint32_t *start)
+/* Returns the address of function i of the index, without a Thumb bit; *symbol: its symbol. A number
+ * that is no symbol's is an address behind all. */
+static uint64_t function_at(const struct elf_image *elf, const struct elf_functions *f, size_t i,
+                            const uint8_t **symbol)
 {
-    size_t room = (len - FUNCTIONS_HEADER_BYTES) / FUNCTIONS_ENTRY_BYTES;
+    const uint8_t *p =
+        table_entry(&f->symbols, elf_get32(f->index + 4 * i), elf->class == ELF_CLASS_32 ? 16 : 24);
 
-    if (len < FUNCTIONS_HEADER_BYTES || elf_get32(table + 4) > room) {
-        return NULL;
+    *symbol = p;
+    if (!p) {
+        return UINT64_MAX;
     }
-    const uint8_t *entries = table + FUNCTIONS_HEADER_BYTES;
-    size_t low = 0, high = elf_get32(table + 4);
+    uint64_t thumb = elf->machine == ELF_MACHINE_ARM;
+    return get_word(elf, p, 4, 8) & ~thumb;
+}
+
+bool elf_functions_open(const struct elf_image *elf, struct elf_functions *f)
+{
+    f->index = elf_table(elf, FUNCTIONS_MAGIC, &f->count);
+    if (!f->index) {
+        return false;
+    }
+    f->index += 4;
+    f->count = f->count / 4 - 1;
+    for (unsigned i = 0; elf_section(elf, i, &f->symbols); i++) {
+        if (f->symbols.type == ELF_SHT_SYMTAB) {
+            return elf_section(elf, f->symbols.link, &f->strings);
+        }
+    }
+    return false;
+}
+
+const char *elf_function(const struct elf_image *elf, const struct elf_functions *f, uint64_t addr,
+                         uint64_t *start)
+{
+    const uint8_t *symbol = NULL;
+    size_t low = 0, high = f->count;
+
     while (low < high) { /* the last function at addr or below is before `high` */
         size_t middle = low + (high - low) / 2;
-        if (elf_get32(entries + middle * FUNCTIONS_ENTRY_BYTES) <= addr) {
+        if (function_at(elf, f, middle, &symbol) <= addr) {
             low = middle + 1;
         } else {
             high = middle;
@@ -184,9 +213,8 @@ const char *elf_function(const uint8_t *table, size_t len, uint64_t addr, uint32
     if (low == 0) {
         return NULL;
     }
-    const uint8_t *entry = entries + (low - 1) * FUNCTIONS_ENTRY_BYTES;
-    *start = elf_get32(entry);
-    return string_at(table, len, elf_get32(entry + 4));
+    *start = function_at(elf, f, low - 1, &symbol);
+    return symbol ? string_at(&f->strings, elf_get32(symbol)) : NULL;
 }
 
 const uint8_t *elf_table(const struct elf_image *elf, uint32_t magic, size_t *len)

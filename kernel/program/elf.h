@@ -21,6 +21,7 @@ struct elf_image {
 };
 #define ELF_CLASS_32 1
 #define ELF_CLASS_64 2
+#define ELF_MACHINE_ARM 40
 
 struct elf_segment { /* of type PT_LOAD; file bytes are inside the file, file_len <= mem_len */
     uint64_t vaddr;
@@ -42,9 +43,16 @@ struct elf_section {
     uint32_t link, info;
     size_t entry_len; /* at least 1 */
 };
+#define ELF_SHT_SYMTAB 2
 #define ELF_SHT_RELA 4
 #define ELF_SHT_REL 9
 #define ELF_SHF_ALLOC 2
+
+struct elf_functions {
+    const uint8_t *index; /* numbers of symbols, by ascending address */
+    size_t count;         /* of them */
+    struct elf_section symbols, strings;
+};
 
 struct elf_reloc {
     uint64_t offset; /* address, as linked */
@@ -74,9 +82,12 @@ bool elf_reloc(const struct elf_image *elf, const struct elf_section *sec, size_
 /* Returns the section that begins with this magic number and is not loaded, or NULL; and its
  * length, at least 4: a table that was made with the boot image. */
 const uint8_t *elf_table(const struct elf_image *elf, uint32_t magic, size_t *len);
-/* Searches a table of functions (abi/functions.h, found by elf_table()) in a number of steps that
- * grows with its logarithm. Returns the name, in the table, of the function that covers addr, as
- * linked, and where the function begins; NULL: none, or a damaged table. */
-const char *elf_function(const uint8_t *table, size_t len, uint64_t addr, uint32_t *start);
+/* Finds a program's index of functions (abi/functions.h) and its symbols. Returns false if it has
+ * none. */
+bool elf_functions_open(const struct elf_image *elf, struct elf_functions *f);
+/* Returns the name, in the file, of the function that covers addr, as linked, and where the function
+ * begins; NULL: none. A number of steps that grows with the logarithm of their number. */
+const char *elf_function(const struct elf_image *elf, const struct elf_functions *f, uint64_t addr,
+                         uint64_t *start);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Long calls: kernel calls that control the trace or D, and crash reports, run on a stack of their
- * own, so that they can be left at any kernel_window() that they pass, however deep, and continued
+ * Long calls: kernel calls that control the trace or D run on a stack of their own, so that they can
+ * be left at any kernel_window() that they pass, however deep, and continued
  * later. Kernel lock held.
  *
  * One at a time: it is the control lock of the trace and of D. A second caller waits (WAITCTX), and

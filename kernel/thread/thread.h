@@ -378,8 +378,8 @@ void thread_free(struct thread *t);
 void thread_forget(struct thread *t);
 /* Creates the thread that represents a CPU's idle time; never resumed. Boot only. */
 struct thread *thread_create_idle(struct process *proc, unsigned cpu);
-/* Creates a thread of the kernel that is executed in steps (kernel/entry/exit.c) and never resumed: it
- * waits in WAITCTX, with THREAD_AGAIN, for thread_wake_set(). Boot only. */
+/* Creates a thread of the kernel that is executed in steps (kernel/entry/exit.c) and never resumed:
+ * it waits in WAITCTX, with THREAD_AGAIN, for thread_wake_set(). Boot only. */
 struct thread *thread_create_kernel(struct process *proc, const char *name);
 /* Returns whether ThreadCancel() acts on a thread that is or would be blocked in this state. */
 bool thread_cancellable(const struct thread *t, enum thread_state state);

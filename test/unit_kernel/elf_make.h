@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Makes a small 32- or 64-bit ELF executable: two segments, symbols, one relocation section. */
+/* Makes a small 32- or 64-bit ELF executable: two segments, symbols and their index, one
+ * relocation section. */
 #ifndef TEST_UNIT_KERNEL_ELF_MAKE_H
 #define TEST_UNIT_KERNEL_ELF_MAKE_H
 
 #include <elf.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "abi/functions.h"
 
 #define MADE_TEXT 0x01000000u
 #define MADE_DATA 0x10000000u
@@ -18,20 +22,22 @@
 struct made32 {
     Elf32_Ehdr header;
     Elf32_Phdr segments[2];
-    Elf32_Shdr sections[6]; /* none, .text, .rel.text, .symtab, .strtab, a table */
+    Elf32_Shdr sections[7]; /* none, .text, .rel.text, .symtab, .strtab, a table, an index */
     Elf32_Rel relocs[2];
     Elf32_Sym symbols[3];
-    char strings[16]; /* "\0main\0helper" */
+    char strings[16];      /* "\0main\0helper" */
+    uint32_t functions[3]; /* abi/functions.h */
     uint32_t text[MADE_TEXT_LEN / 4];
     uint32_t data[MADE_DATA_LEN / 4];
 };
 struct made64 {
     Elf64_Ehdr header;
     Elf64_Phdr segments[2];
-    Elf64_Shdr sections[6];
+    Elf64_Shdr sections[7];
     Elf64_Rel relocs[2];
     Elf64_Sym symbols[3];
     char strings[16];
+    uint32_t functions[3];
     uint32_t text[MADE_TEXT_LEN / 4];
     uint32_t data[MADE_DATA_LEN / 4];
 };
@@ -51,7 +57,7 @@ struct made64 {
         m->header.e_phnum = 2; \
         m->header.e_shoff = offsetof(struct made##bits, sections); \
         m->header.e_shentsize = sizeof(m->sections[0]); \
-        m->header.e_shnum = 6; \
+        m->header.e_shnum = 7; \
         m->segments[0].p_type = m->segments[1].p_type = PT_LOAD; \
         m->segments[0].p_flags = PF_R | PF_X; \
         m->segments[0].p_offset = offsetof(struct made##bits, text); \
@@ -88,6 +94,12 @@ struct made64 {
         m->sections[5].sh_type = SHT_PROGBITS; \
         m->sections[5].sh_offset = offsetof(struct made##bits, data[1]); \
         m->sections[5].sh_size = 16; \
+        m->sections[6].sh_type = SHT_PROGBITS; \
+        m->sections[6].sh_offset = offsetof(struct made##bits, functions); \
+        m->sections[6].sh_size = sizeof(m->functions); \
+        m->functions[0] = FUNCTIONS_MAGIC; \
+        m->functions[1] = 1; \
+        m->functions[2] = 2; \
         memcpy(m->strings, "\0main\0helper", 13); \
         m->symbols[1].st_name = 1; \
         m->symbols[1].st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC); \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernel's readers of untrusted files: cpio (kernel/program/cpio.c) and ELF
- * (kernel/program/elf.c), with sound files and with thousands of damaged ones. A file is a heap
- * block of its exact length, so that the address sanitizer sees every read outside.
+ * The kernel's readers of untrusted files: cpio (kernel/program/cpio.c), ELF and indexes of
+ * functions (kernel/program/elf.c), with sound files and with thousands of damaged ones. A file is
+ * a heap block of its exact length, so that the address sanitizer sees every read outside.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,16 +12,11 @@
 #include "test/unit_kernel/elf_make.h" /* first: the kernel's headers use other names */
 #include "test/random.h"
 #include "kernel/program/cpio.h"
-#include "kernel/base/window.h"
 #include "kernel/program/elf.h"
 
 #define DAMAGED 20000
 
-static unsigned long tables_read;
-
-void kernel_window(void)
-{
-}
+static unsigned long tables_read, names_read;
 
 static size_t cpio_add(uint8_t *to, size_t at, const char *name, const void *data, size_t len)
 {
@@ -110,6 +105,7 @@ static void check_elf(const void *file, size_t len, uint16_t machine, uint8_t cl
     struct elf_segment segment;
     struct elf_section section;
     struct elf_reloc reloc;
+    struct elf_functions functions;
     uint64_t start;
 
     assert_int_equal(elf_open(&elf, file, len, machine, class), 0);
@@ -128,10 +124,11 @@ static void check_elf(const void *file, size_t len, uint16_t machine, uint8_t cl
     assert_ptr_equal(elf_table(&elf, MADE_TABLE, &len), segment.data + 4);
     assert_int_equal(len, 16);
     assert_null(elf_table(&elf, MADE_TABLE * 2, &len));
-    assert_string_equal(elf_function(&elf, MADE_TEXT + 12, &start), "main");
+    assert_true(elf_functions_open(&elf, &functions));
+    assert_string_equal(elf_function(&elf, &functions, MADE_TEXT + 12, &start), "main");
     assert_int_equal(start, MADE_TEXT + 8);
-    assert_string_equal(elf_function(&elf, MADE_TEXT + 60, &start), "helper");
-    assert_null(elf_function(&elf, MADE_TEXT + 4, &start));
+    assert_string_equal(elf_function(&elf, &functions, MADE_TEXT + 60, &start), "helper");
+    assert_null(elf_function(&elf, &functions, MADE_TEXT + 4, &start));
 }
 
 static void test_elf(void **state)
@@ -156,6 +153,7 @@ static void read_all_elf(const uint8_t *file, size_t len, uint16_t machine, uint
     struct elf_segment segment;
     struct elf_section section;
     struct elf_reloc reloc;
+    struct elf_functions functions;
     uint64_t start;
     volatile uint8_t sum = 0;
 
@@ -180,8 +178,11 @@ static void read_all_elf(const uint8_t *file, size_t len, uint16_t machine, uint
         sum += table[n];
     }
     tables_read += table != NULL;
-    const char *name = elf_function(&elf, MADE_TEXT + random_below(64), &start);
-    sum += (uint8_t)(name ? strlen(name) : 0);
+    if (elf_functions_open(&elf, &functions)) {
+        const char *name = elf_function(&elf, &functions, MADE_TEXT + random_below(64), &start);
+        sum += (uint8_t)(name ? strlen(name) : 0);
+        names_read += name != NULL;
+    }
 }
 
 static void test_damaged_elf(void **state)
@@ -205,14 +206,82 @@ static void test_damaged_elf(void **state)
         free(copy);
     }
     assert_true(tables_read > DAMAGED / 10);
+    assert_true(names_read > DAMAGED / 10);
+}
+
+/* ---- the index of functions -------------------------------------------------------- */
+
+#define FUNCTIONS_MOST 60
+#define NAME_BYTES 16
+
+/* Symbols of `count` functions f0, f1 … at ascending addresses, in a random order, and their index.
+ */
+struct index {
+    Elf32_Sym symbols[FUNCTIONS_MOST];
+    uint32_t words[FUNCTIONS_MOST];
+    char strings[NAME_BYTES * FUNCTIONS_MOST];
+    uint32_t at[FUNCTIONS_MOST];
+    struct elf_functions functions;
+};
+
+static void make_index(struct index *index, unsigned count)
+{
+    uint32_t base = MADE_TEXT;
+
+    memset(index, 0, sizeof(*index));
+    for (unsigned i = 0; i < count; i++) {
+        index->words[i] = i;
+    }
+    for (unsigned i = 0; i < count; i++) { /* the place of function i */
+        unsigned other = i + random_below(count - i), place = index->words[other];
+        index->words[other] = index->words[i];
+        index->words[i] = place;
+        index->at[i] = base += 2 + 2 * random_below(random_below(8) ? 20 : 4000);
+        index->symbols[place].st_value = index->at[i] + random_below(2);
+        index->symbols[place].st_name = NAME_BYTES * i;
+        snprintf(index->strings + NAME_BYTES * i, NAME_BYTES, "f%u", i);
+    }
+    index->functions = (struct elf_functions){
+        .index = (const uint8_t *)index->words,
+        .count = count,
+        .symbols = {.data = (const uint8_t *)index->symbols,
+                    .len = count * sizeof(Elf32_Sym),
+                    .entry_len = sizeof(Elf32_Sym)},
+        .strings = {.data = (const uint8_t *)index->strings, .len = sizeof(index->strings)}};
+}
+
+/* Against a search from the first one on, at and around each function. */
+static void test_functions(void **state)
+{
+    const struct elf_image elf = {.class = ELF_CLASS_32, .machine = EM_ARM};
+    struct index index;
+    uint64_t start;
+
+    (void)state;
+    for (unsigned n = 0; n < 400; n++) {
+        unsigned count = random_below(FUNCTIONS_MOST + 1);
+        make_index(&index, count);
+        for (unsigned i = 0; i < 4 * count + 4; i++) {
+            uint32_t addr = count ? index.at[i / 4 % count] + i % 4 - 2 : MADE_TEXT + i;
+            const char *found = elf_function(&elf, &index.functions, addr, &start);
+            unsigned want = 0;
+            while (want < count && index.at[want] <= addr) {
+                want++;
+            }
+            assert_int_equal(found == NULL, want == 0);
+            if (found) {
+                assert_int_equal(strtoul(found + 1, NULL, 10), want - 1);
+                assert_int_equal(start, index.at[want - 1]);
+            }
+        }
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cpio),
-        cmocka_unit_test(test_damaged_cpio),
-        cmocka_unit_test(test_elf),
+        cmocka_unit_test(test_cpio),        cmocka_unit_test(test_damaged_cpio),
+        cmocka_unit_test(test_elf),         cmocka_unit_test(test_functions),
         cmocka_unit_test(test_damaged_elf),
     };
 

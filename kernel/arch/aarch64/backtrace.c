@@ -59,11 +59,13 @@ bool arch_return_address(uintptr_t *word, const struct thread *user)
 }
 
 /* An exception stores nothing on the program's stack, so no frame is ever lost. */
-unsigned arch_backtrace_lost(const struct thread *t, unsigned *at, uintptr_t *to, unsigned max)
+bool arch_backtrace_lost(const struct thread *t, unsigned *at, uintptr_t *to, unsigned *n,
+                         unsigned max)
 {
     (void)t;
+    (void)at;
     (void)to;
+    (void)n;
     (void)max;
-    *at = ARCH_LOST_END;
-    return 0;
+    return false;
 }

@@ -13,7 +13,7 @@
 #include "kernel/arch/stack.h"
 
 #define SCAN_WORDS 2048
-#define SCAN_STEP 16 /* words between two preemption points */
+#define SCAN_STEP 16        /* words between two preemption points */
 #define OVERFLOW_BYTES 1024 /* how far below its stack an overflowed thread's sp may be */
 #define IPSR_FIRST_INTERRUPT 15
 #define IPSR_NMI 2
@@ -140,28 +140,26 @@ bool arch_return_address(uintptr_t *word, const struct thread *user)
 
 /* ---- a lost frame ------------------------------------------------------------------ */
 
-unsigned arch_backtrace_lost(const struct thread *t, unsigned *at, uintptr_t *to, unsigned max)
+bool arch_backtrace_lost(const struct thread *t, unsigned *at, uintptr_t *to, unsigned *n,
+                         unsigned max)
 {
     kernel_assert(kernel_holds_lock());
     uintptr_t low, high, psp = context_of(t)->psp;
-    unsigned n = 0;
 
     kernel_thread_stack(t, &low, &high);
     if (low - psp > OVERFLOW_BYTES) {
-        *at = ARCH_LOST_END;
-        return 0;
+        return false;
     }
-    for (unsigned end = *at + SCAN_STEP; *at < end && n < max; ++*at) {
+    for (unsigned end = *at + SCAN_STEP; *at < end; ++*at) {
         const uint32_t *stored = kernel_user_ptr(t, low + 4 * *at, 4, KYMO_PROT_READ);
-        if (!stored || *at == SCAN_WORDS) {
-            *at = ARCH_LOST_END;
-            return n;
+        if (!stored || *at == SCAN_WORDS || *n == max) {
+            return false;
         }
         uintptr_t word = *stored;
         if (kernel_user_ptr(t, (word & ~1u) - 4, 4, KYMO_PROT_EXEC) &&
             arch_return_address(&word, t)) {
-            to[n++] = word;
+            to[(*n)++] = word;
         }
     }
-    return n;
+    return true;
 }

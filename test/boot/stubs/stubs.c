@@ -55,6 +55,8 @@ STUB(arch_context_ip, (uintptr_t)0, thread t)
 STUB(arch_context_sp, (uintptr_t)0, thread t)
 STUB(arch_context_registers, (uint64_t)0, thread t, uintptr_t *registers)
 STUB(arch_console_ready, (bool)true, void)
+STUB(arch_backtrace_lost, (bool)false, thread t, unsigned *at, uintptr_t *to, unsigned *n,
+     unsigned max)
 EMPTY(arch_cache_clean, const void *start, size_t len)
 STUB(arch_irq_name, (const char *)NULL, unsigned irq)
 EMPTY(arch_irq_window, void)
@@ -65,13 +67,6 @@ STUB(arch_host_write, (long)-ENOSYS, int handle, const void *buf, size_t len)
 STUB(arch_host_close, (long)-ENOSYS, int handle)
 STUB(arch_host_time, (long)-ENOSYS, void)
 EMPTY(arch_panic_registers, uint64_t *registers)
-
-__typeof__(arch_backtrace_lost) __wrap_arch_backtrace_lost;
-unsigned __wrap_arch_backtrace_lost(thread t, unsigned *at, uintptr_t *to, unsigned max)
-{
-    *at = ARCH_LOST_END;
-    return 0;
-}
 
 void __wrap_arch_reset(void) __attribute__((noreturn));
 void __wrap_arch_reset(void)
