@@ -16,8 +16,8 @@ with_table = $(if $(RELOCATED),$(if $(filter $(notdir $(1)),$(NO_RELOC_TABLE)),,
 define strip_program
 	$(Q)$(KYMO_TREE)build/tools/mkunwind $(1) $(2).unwind
 	$(if $(with_table),$(Q)$(KYMO_TREE)build/tools/mkreloc $(1) $(2).reloc)
-	$(Q)$(CROSS)objcopy --strip-debug --add-section .kymo_unwind=$(2).unwind \
-		--add-section .kymo_functions=$(2).unwind \
+	$(Q)$(CROSS)objcopy --strip-debug --add-section .kymo_functions=$(2).unwind \
+		--add-section .kymo_unwind=$(2).unwind \
 		$(if $(with_table),--add-section .kymo_reloc=$(2).reloc --remove-relocations='.*') $(1) $(2)
 	$(Q)$(CROSS)objcopy $(2)
 	$(Q)$(KYMO_TREE)build/tools/mkunwind -f $(2) $(2).functions

@@ -25,7 +25,7 @@
 #define KEPT 2048u /* bytes, a power of 2 */
 #define PIECE 128u /* of one ConsoleRead() */
 #define BACK 256u  /* bytes that are kept back during a report */
-#define STEP 48u   /* bytes of a ConsoleWrite() between two preemption points */
+#define STEP 32u   /* bytes of a ConsoleWrite() between two preemption points */
 
 static char kept[KEPT];
 static uint32_t printed; /* [a] total of bytes */

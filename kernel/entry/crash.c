@@ -16,8 +16,8 @@
  * reserves (ABILITY_RESERVE), then the priority: what crashes in a loop can't hide the crash of a
  * driver.
  *
- * Functions are named by the symbols of the program's ELF in the boot image, whose addresses are as
- * linked, found by its index of functions (abi/functions.h). Nothing that is printed is read from a process any more.
+ * Functions are named by the symbols of the program's ELF in the boot image, found by its index of
+ * functions (abi/functions.h). Nothing that is printed is read from a process any more.
  * Proved by test/boot's suites crash and crashes, and test/bench (latency_worst: crash_full).
  */
 #include "kernel/entry/crash.h"
@@ -298,8 +298,7 @@ static const char *backtrace_text(const struct crash_report *r)
                     : "  backtrace:\n";
 }
 
-/* Makes the next line of this part of the report, or a piece of it. Returns false if the part has no
- * more. */
+/* Makes this part's next line, or a piece of it. Returns false if the part has no more. */
 static bool line_make(const struct crash_report *r)
 {
     switch (printer.part) {

@@ -86,9 +86,9 @@ static __attribute__((noinline)) void call_again(struct thread *t)
     kernel_assert(t->state == STATE_RUNNING && t->flags & THREAD_AGAIN);
     t->flags &= (uint8_t)~THREAD_AGAIN;
     long result = t->proc->ender == t           ? process_end_step(t)
+                  : t->call != THREAD_CALL_NONE ? kercall_invoke(t)
                   : t->proc == kernel_process   ? crash_step(t)
-                  : t->call == THREAD_CALL_NONE ? fault_continue(t)
-                                                : kercall_invoke(t);
+                                                : fault_continue(t);
     if (result == KER_GONE) {
         return;
     }

@@ -164,7 +164,7 @@ static const char *string_at(const struct elf_section *strings, uint32_t at)
     return NULL;
 }
 
-/* Returns the address of function i of the index, without a Thumb bit; *symbol: its symbol. A number
+/* Returns the address of function i of the index, without a Thumb bit, and its symbol. A number
  * that is no symbol's is an address behind all. */
 static uint64_t function_at(const struct elf_image *elf, const struct elf_functions *f, size_t i,
                             const uint8_t **symbol)

@@ -85,8 +85,8 @@ const uint8_t *elf_table(const struct elf_image *elf, uint32_t magic, size_t *le
 /* Finds a program's index of functions (abi/functions.h) and its symbols. Returns false if it has
  * none. */
 bool elf_functions_open(const struct elf_image *elf, struct elf_functions *f);
-/* Returns the name, in the file, of the function that covers addr, as linked, and where the function
- * begins; NULL: none. A number of steps that grows with the logarithm of their number. */
+/* Returns the name, in the file, of the function that covers addr, as linked, and where that
+ * function begins; NULL: none. A number of steps that grows with the logarithm of their number. */
 const char *elf_function(const struct elf_image *elf, const struct elf_functions *f, uint64_t addr,
                          uint64_t *start);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Long calls: kernel calls that control the trace or D run on a stack of their own, so that they can
- * be left at any kernel_window() that they pass, however deep, and continued
- * later. Kernel lock held.
+ * Long calls: kernel calls that control the trace or D run on a stack of their own, so that they
+ * can be left at any kernel_window() that they pass, however deep, and continued later. Kernel lock
+ * held.
  *
  * One at a time: it is the control lock of the trace and of D. A second caller waits (WAITCTX), and
  * the first one inherits its priority. Between two windows the call is not preempted; at a window

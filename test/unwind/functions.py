@@ -37,9 +37,10 @@ def section(path, name):
 def symbols(path):
     """[(address, name, whether it is a function)] by number"""
     thumb = int("ARM" in readelf("-h", path).split("Machine:")[1].split("\n")[0].split())
-    return [(int(at, 16) & ~thumb, name, kind == "FUNC" and where != "UND") for at, kind, where, name
-            in re.findall(r"^ *\d+: ([0-9a-f]+) +\w+ (\w+) +\w+ +\w+ +(\w+) ?(\S*)$",
-                          readelf("-s", path), re.M)]
+    found = re.findall(r"^ *\d+: ([0-9a-f]+) +\w+ (\w+) +\w+ +\w+ +(\w+) ?(\S*)$",
+                       readelf("-s", path), re.M)
+    return [(int(at, 16) & ~thumb, name, kind == "FUNC" and where != "UND")
+            for at, kind, where, name in found]
 
 
 def functions(path):
