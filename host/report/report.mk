@@ -6,7 +6,7 @@
 REPORT_GEN := $(B)/gen/report
 REPORT_PAGE := host/report/page
 # The scripts are parts of one program each, in this order: no part knows the others' names beforehand.
-REPORT_SCRIPT := $(addprefix $(REPORT_PAGE)/,data.js model.js why.js view.js lanes.js panel.js keys.js start.js)
+REPORT_SCRIPT := $(addprefix $(REPORT_PAGE)/,data.js model.js why.js view.js lanes.js path.js panel.js keys.js start.js)
 REPORT_WORKER := $(addprefix $(REPORT_PAGE)/,decode.js build.js worker.js)
 
 $(REPORT_GEN)/script.js: $(REPORT_SCRIPT)

@@ -291,52 +291,6 @@ function drawArrow(context, x0, y0, x1, y1, colour) {
     context.fill();
 }
 
-/* ---- why --------------------------------------------------------------------------- */
-
-/* The critical path: at each time the thread that counts, from one to the next. */
-function drawWhy(context) {
-    const rows = new Map(view.rows.flatMap((row) => row.type === "process" ? row.members.map((t) => [t, row]) : []));
-    view.rows.filter((row) => row.type === "thread").forEach((row) => rows.set(row.thread, row));
-    const middle = (part) => rows.has(part.thread) ? AXIS - view.scroll + rows.get(part.thread).y + ROW.thread : null;
-    const leaves = whyLeaves(view.why).filter((part) => part.to >= view.from && part.from <= view.to);
-    const line = () => {
-        let last = middle(view.why), drawn = -9;
-        const home = last, ends = placeOf(view.why.to);
-        context.beginPath();
-        if (home !== null) {
-            context.moveTo(placeOf(view.why.from), home);
-        }
-        for (const part of leaves) {
-            const y = middle(part), x0 = placeOf(part.from), x1 = placeOf(part.to);
-            if (y === null || (x1 - drawn < 0.5 && y === last)) {
-                continue;
-            }
-            if (last === null) {
-                context.moveTo(x0, y);
-            } else {
-                context.lineTo(x0, last);
-                context.lineTo(x0, y);
-            }
-            context.lineTo(x1, y);
-            last = y;
-            drawn = x1;
-        }
-        if (home !== null && drawn >= ends - 1) { /* back to the thread that could go on */
-            context.lineTo(ends, home);
-        }
-        context.stroke();
-    };
-    context.save();
-    context.lineJoin = "round";
-    context.strokeStyle = palette.back;
-    context.lineWidth = 6;
-    line();
-    context.strokeStyle = palette.path;
-    context.lineWidth = 3;
-    line();
-    context.restore();
-}
-
 /* ---- the whole --------------------------------------------------------------------- */
 
 function axisStep() {
