@@ -16,7 +16,8 @@ build="gcc libc6-dev binutils flex bison libdw-dev libelf-dev zlib1g-dev
     qemu-system-arm"
 check="$build python3 libcmocka-dev clang-format-14 valgrind clang-14 libclang-rt-14-dev groff-base
     gdb-multiarch g++ pkg-config chromium chromium-driver
-    libbabeltrace2-dev babeltrace2 python3-bt2 trace-cmd protobuf-compiler nodejs npm"
+    libbabeltrace2-dev babeltrace2 python3-bt2 trace-cmd protobuf-compiler
+    libkshark-dev libjson-c-dev libtracecmd-dev libtracefs-dev libtraceevent-dev nodejs npm"
 gdb="$build gdb-multiarch"
 fuzz="$check"
 bench="$check"

@@ -44,6 +44,11 @@ $(B)/tools/mkscript: test/export/mkscript.c test/host/mkcapture.c test/host/mkca
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CMD_CFLAGS) -o $@ $(filter %.c,$^)
 
+# KernelShark's library, which reads exports.
+$(B)/tools/kshark: test/export/kshark.c
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CMD_CFLAGS) -o $@ $< $$(pkg-config --cflags --libs libkshark)
+
 tools: $(B)/tools/mkcapture $(B)/tools/mkscript
 
 .PHONY: host-test
