@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "host/kymo.h"
+#include "host/log/log.h"
 
 static const struct kymo_command *const commands[] = {
     &kymo_run_command,     &kymo_print_command,   &kymo_stat_command,    &kymo_why_command,
@@ -101,6 +102,7 @@ int main(int argc, char **argv)
 
     hold_standard_streams();
     kymo_messages_start();
+    log_start();
     signal(SIGPIPE, SIG_IGN);
     if (argc > 1 && strpbrk(argv[1], " \t")) {
         argc = split_first(argc, &argv);

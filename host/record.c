@@ -55,6 +55,10 @@ bool record_user_text(const struct kev_event *event, size_t *len)
     bool marked = event->nwords == 4 && kev_word(event, 2) == TRACE_SHORT_TEXT_D1 &&
                   kev_word(event, 3) == TRACE_SHORT_TEXT_D2;
 
+    if (event->log_text) {
+        *len = strnlen(text, bytes);
+        return true;
+    }
     if (marked && memchr(text, '\0', TRACE_SHORT_TEXT_BYTES) != NULL) {
         *len = strlen(text);
         return true;

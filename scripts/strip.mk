@@ -2,7 +2,8 @@
 #
 # What becomes of a linked program in a boot image: it keeps its symbols (for crash reports), gets an
 # index of its functions by address, an unwind table, and where programs are relocated a table for that
-# instead of the linker's relocations. It has no DWARF. For scripts/board.mk and scripts/app.mk, after the board's board.mk, with Q set.
+# instead of the linker's relocations. It has no DWARF, and no formats of log text. For scripts/board.mk
+# and scripts/app.mk, after the board's board.mk, with Q set.
 #
 #   KYMO_TREE        the tree, with a "/" at its end, if it is not this folder
 #   NO_RELOC_TABLE   programs that keep the linker's relocations, like one that was made by other means
@@ -16,8 +17,8 @@ with_table = $(if $(RELOCATED),$(if $(filter $(notdir $(1)),$(NO_RELOC_TABLE)),,
 define strip_program
 	$(Q)$(KYMO_TREE)build/tools/mkunwind $(1) $(2).unwind
 	$(if $(with_table),$(Q)$(KYMO_TREE)build/tools/mkreloc $(1) $(2).reloc)
-	$(Q)$(CROSS)objcopy --strip-debug --add-section .kymo_functions=$(2).unwind \
-		--add-section .kymo_unwind=$(2).unwind \
+	$(Q)$(CROSS)objcopy --strip-debug --remove-section .kymo_log \
+		--add-section .kymo_functions=$(2).unwind --add-section .kymo_unwind=$(2).unwind \
 		$(if $(with_table),--add-section .kymo_reloc=$(2).reloc --remove-relocations='.*') $(1) $(2)
 	$(Q)$(CROSS)objcopy $(2)
 	$(Q)$(KYMO_TREE)build/tools/mkunwind -f $(2) $(2).functions

@@ -43,12 +43,14 @@ $(LIBKEV_ASAN_OBJS): $(B)/host-asan/%.o: %.c
 
 -include $(LIBKEV_OBJS:.o=.d) $(LIBKEV_ASAN_OBJS:.o=.d)
 
-# The library as the command has it: one object, of which only the exported names are global.
-kev_object = $(Q)$(LIBKEV_EXPORTS) >$@.names; ld -r -o $@.new $^ && \
-	objcopy --keep-global-symbols=$@.names $@.new $@
+# The library as the command has it: one object, of which only the exported names are global, and its
+# reader's kev_log_text under another name: host/log/log.c sets both readers'.
+kev_object = $(Q)$(LIBKEV_EXPORTS) >$@.names; ld -r -o $@.new $(filter %.o,$^) && \
+	objcopy --redefine-sym kev_log_text=kev_library_log_text $@.new && \
+	objcopy --keep-global-symbols=$@.names --keep-global-symbol=kev_library_log_text $@.new $@
 $(B)/host/kev.o: $(LIBKEV_OBJS)
 	@mkdir -p $(@D)
 	$(call kev_object)
 $(B)/host-asan/kev.o: $(LIBKEV_SHARED:%.c=$(B)/host-asan/%.o) $(LIBKEV_ASAN_OBJS)
 	$(call kev_object)
-$(B)/host/kev.o $(B)/host-asan/kev.o: | host/kev/kev.map
+$(B)/host/kev.o $(B)/host-asan/kev.o: host/kev/kev.map host/kev/kev.mk

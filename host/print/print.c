@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "host/kymo.h"
+#include "host/log/log.h"
 #include "host/output.h"
 #include "host/print/print.h"
 #include "host/print/row.h"
@@ -307,6 +308,7 @@ static int print_prepare(struct print *print, struct kev *kev)
 {
     int status = kymo_select_bind(&print->select, "print", kev);
 
+    log_paths(print->paths, print->npaths);
     print->out = calloc(1, sizeof(*print->out));
     print->owners = print->owners_wanted ? owners_new(kev) : NULL;
     if (print->out == NULL || (print->owners_wanted && print->owners == NULL)) {

@@ -55,6 +55,7 @@ void kev_close(struct kev *kev)
     kev_gap_free(kev);
     kev_table_free(kev->table);
     kev_file_close(&kev->file);
+    free(kev->log_words);
     free(kev);
 }
 

@@ -62,7 +62,17 @@ struct kev_event {
     bool injected; /* no kernel made it: the program that saved the capture added it */
     bool swapped;  /* the payload is in the other byte order */
     bool gap;      /* recovering: slots of this CPU right before it were passed over */
+    bool log_text; /* kev_log_text made the payload: text with a NUL, in zeros up to its end */
 };
+
+/* Log text whose format is in an ELF file (abi/sys/log.h), which the reader knows nothing of: if
+ * this is set, kev_next() asks it for the text of each event of class USER that looks like one, and
+ * gives the text in place of the event's words. Returns false if it is no log event, or its format
+ * can't be found. Set once, before the first capture is opened. */
+typedef bool kev_log_text_fn(const struct kev *kev, const struct kev_event *event, char *text,
+                             size_t room);
+extern kev_log_text_fn *kev_log_text;
+#define KEV_LOG_TEXT 1024 /* bytes, with the NUL */
 
 struct kev_attr {
     char *key; /* without TRACE_ */

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The merge: a heap of lanes, the one with the earliest event first (of equal times the lower CPU).
- * Each lane holds one buffer, so memory does not grow with the capture.
+ * Each lane holds one buffer, so memory does not grow with the capture. What it gives of log events
+ * is their text, if the program has set kev_log_text.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "abi/sys/log.h"
 #include "host/reader/reader.h"
 
 static bool lane_before(const struct kev *kev, uint8_t a, uint8_t b)
@@ -140,6 +143,34 @@ void kev_rewind(struct kev *kev)
     kev->info.equal_stamps = 0;
 }
 
+kev_log_text_fn *kev_log_text;
+
+static bool is_log(const struct kev_event *event)
+{
+    return event->class == TRACE_CLASS_USER && event->nwords >= 2 &&
+           kev_word(event, 0) - KYMO_LOG_BASE < KYMO_LOG_BYTES;
+}
+
+static void log_apply(struct kev *kev, struct kev_event *event)
+{
+    char *text;
+    size_t length;
+
+    if (kev->log_words == NULL) {
+        kev->log_words = malloc(KEV_LOG_TEXT + sizeof(uint32_t));
+    }
+    text = (char *)kev->log_words;
+    if (text == NULL || !kev_log_text(kev, event, text, KEV_LOG_TEXT)) {
+        return;
+    }
+    length = strlen(text) + 1;
+    event->nwords = (uint32_t)((length + 7) / 8 * 2);
+    memset(text + length, 0, 4 * (size_t)event->nwords - length);
+    event->words = kev->log_words;
+    event->swapped = false;
+    event->combined = event->log_text = true;
+}
+
 enum kev_result kev_next(struct kev *kev, struct kev_event *event, struct kev_error *error)
 {
     do {
@@ -156,5 +187,8 @@ enum kev_result kev_next(struct kev *kev, struct kev_event *event, struct kev_er
         *event = kev->lanes[kev->heap[0]]->head;
         kev->popped = true;
     } while (kev->options.cpus != 0 && (kev->options.cpus >> event->cpu & 1) == 0);
+    if (kev_log_text != NULL && is_log(event)) {
+        log_apply(kev, event);
+    }
     return KEV_EVENT;
 }

@@ -43,6 +43,7 @@ struct kev {
     bool started;           /* info.start is known */
     bool extent_known;
     struct kev_span extent; /* cover.c: the first and the last event */
+    uint32_t *log_words;    /* KEV_LOG_TEXT bytes; NULL: no event was log text */
     bool head_damaged;      /* recovering: what header and page say is not to be relied on */
 };
 

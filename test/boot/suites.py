@@ -16,6 +16,7 @@ import gate
 import kev
 import library
 import logger
+import logtext
 import memory
 import merged
 import modes
@@ -482,6 +483,8 @@ SUITES = [
           "events", tests=23, checks=events.CHECKS, coverage=True),
     Suite("events-wide", "the same in the wide form", "events-wide", tests=23,
           checks=events.CHECKS, coverage=True),
+    Suite("log", "log text whose formats stay in the ELF file is as the program says", "log",
+          tests=10, checks=logtext.CHECKS),
     Suite("crash", "every way to crash, one after the other", "crash",
           checks=[crash.every_crash_is_reported, crash.nobody_else_died]),
     Suite("crash-multi", "the same on 4 real threads", "crash", A64, "multi", cpus=4,
