@@ -7,6 +7,7 @@
 
 #include "abi/compiler.h"
 #include "abi/sys/neutrino.h"
+#include "lib/kercall.h"
 
 volatile uint8_t kymo_log_level = KYMO_LOG_DEBUG;
 
@@ -31,7 +32,9 @@ void kymo_log_end(const struct kymo_log *log, unsigned code)
 {
     if (log->n == 2) {
         trace_logi(code, log->words[0], log->words[1]);
-    } else {
+    } else if (kymo_user_wanted == 1) {
+        kymo_raw_TRACE_EVENT(_NTO_TRACE_INSERTCUSEREVENT, code, (uintptr_t)log->words, log->n, 0);
+    } else { /* the process's first event: it asks whether any is wanted */
         trace_logb(code, log->words, log->n * sizeof(log->words[0]));
     }
 }

@@ -4,6 +4,7 @@
  * priority of the client that it serves. Ends on request.
  */
 #include <errno.h>
+#include <kymo_log.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/dispatch.h>
@@ -75,6 +76,8 @@ int main(int argc, char **argv)
             ConnectDetach(in.pulse.scoid);
         }
     }
+    KYMO_LOG(KYMO_LOG_NOTICE, "%s ends: %u readings, %u questions", FILTER_NAME, (unsigned)readings,
+             (unsigned)questions);
     printf("filter: %u readings, %u questions\n", (unsigned)readings, (unsigned)questions);
     return 0;
 }

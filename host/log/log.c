@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Finds the program of a log event by the first word of its build id, among: files and folders that
- * the user named (kymo print --symbols, KYMO_ELF), the folder of the capture and its folder `programs`, and the programs of the
- * boards of this kymo. A program's formats are copied once. See log.h.
+ * the user named (kymo print --symbols, KYMO_ELF), the folder of the capture and its folder
+ * `programs`, and the programs of the boards of this kymo. A program's formats are copied once. See
+ * log.h.
  */
 #include "host/log/log.h"
 
@@ -76,8 +77,10 @@ static void formats_copy(struct program *program, Elf *elf, const char *path, st
             continue;
         }
         if (id_word(&id) != program->id) {
-            snprintf(search->other, sizeof(search->other), "%s", path);
-            elf_id_text(id.bytes, search->other_id);
+            if (search->other[0] == '\0') { /* the first one is nearest to what the user meant */
+                snprintf(search->other, sizeof(search->other), "%s", path);
+                elf_id_text(id.bytes, search->other_id);
+            }
             return;
         }
         const Elf_Data *data = elf_getdata(section, NULL);
@@ -197,12 +200,15 @@ static void program_search(struct program *program, const struct kev *kev)
     place_try(&search, folder);
     home_try(&search);
     if (program->bytes == NULL) {
-        kymo_error("%s: log text of a program of build id %02x%02x%02x%02x... stays numbers: no "
-                   "ELF file with formats has it%s%s%s%s; set KYMO_ELF to it or its folder",
+        bool has_other = search.other[0] != '\0';
+
+        kymo_error("%s: log text of a program of build id %02x%02x%02x%02x...: no ELF file of "
+                   "that build was found%s%s%s%s%s; set KYMO_ELF to the program or its folder; its "
+                   "text stays numbers",
                    capture == NULL ? "capture" : capture, program->id & 0xff,
                    program->id >> 8 & 0xff, program->id >> 16 & 0xff, program->id >> 24,
-                   search.other[0] ? " (" : "", search.other, search.other[0] ? " is of " : "",
-                   search.other[0] ? strcat(search.other_id, ")") : "");
+                   has_other ? " (" : "", search.other, has_other ? " is of " : "", search.other_id,
+                   has_other ? ")" : "");
     }
 }
 

@@ -46,7 +46,7 @@ struct kymo_log { /* an event that is being made */
     unsigned left; /* arguments that are still to come */
 };
 
-/* Inserts it. Sets errno. */
+/* Inserts it; errno may change. */
 void kymo_log_end(const struct kymo_log *log, unsigned code);
 void kymo_log_string(struct kymo_log *log, const char *text);
 
@@ -159,11 +159,11 @@ KYMO_LOG_TYPE_IS(const void *, sizeof(long) == 8 ? 'P' : 'p', kymo_log_pointer, 
             static const struct { \
                 struct kymo_log_site site; \
                 char file[sizeof(__FILE__)], format[sizeof("" format_)]; \
-            } kymo_log_site_ __attribute__((section(".kymo_log." KYMO_LOG_TEXT(__COUNTER__)), \
-                                            used, aligned(4))) = { \
-                {(uint16_t)__LINE__, sizeof(__FILE__), (level_), {KYMO_LOG_LIST types}}, \
-                __FILE__, \
-                "" format_}; \
+            } kymo_log_site_ \
+                __attribute__((section(".kymo_log." KYMO_LOG_TEXT(__COUNTER__)), aligned(4))) = { \
+                    {(uint16_t)__LINE__, sizeof(__FILE__), (level_), {KYMO_LOG_LIST types}}, \
+                    __FILE__, \
+                    "" format_}; \
             struct kymo_log kymo_log_; \
             _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic error \"-Wformat\"") if (0) \
             { \

@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <kymo.h>
+#include <kymo_log.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/dispatch.h>
@@ -52,6 +53,16 @@ static int user_text(void)
     int error = trace_logs(CODE, "twenty characters it");
     CLOSE(INTERVAL_CASES);
     return error == 0 ? 0 : failed("trace_logs");
+}
+
+static int log_text(void)
+{
+    volatile int degrees = 5, place = 7;
+
+    OPEN(INTERVAL_CASES);
+    KYMO_LOG(KYMO_LOG_INFO, "temperature %d of %d", degrees, place);
+    CLOSE(INTERVAL_CASES);
+    return 0;
 }
 
 /* A pulse to a channel of this process is received at once: that part is not counted. */
@@ -152,6 +163,8 @@ static struct recorded {
     {"user_stopped", user, user_event, 0, 4, ROUNDS, 0},
     {"user", user, user_event, BUFFERS, 4, ROUNDS, 0},
     {"text", user, user_text, BUFFERS, 4, ROUNDS, 0},
+    {"log_stopped", user, log_text, 0, 4, ROUNDS, 0},
+    {"log", user, log_text, BUFFERS, 4, ROUNDS, 0},
     {"pulse", none, pulse, BUFFERS, 4, ROUNDS, 0},
     {"lost", lost, pulse, FEW, FEW * 1024, ROUNDS, 0},
     {"ring", ring, pulse, FEW, FEW * 1024, 2 * 1024, 0},

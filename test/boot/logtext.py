@@ -6,9 +6,13 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 
 import kev
+
+sys.path.insert(0, os.path.join(kev.ROOT, "test"))
+import temporary  # noqa: E402,F401
 
 KYMO = os.path.join(kev.ROOT, "build/kymo")
 

@@ -485,6 +485,8 @@ SUITES = [
           checks=events.CHECKS, coverage=True),
     Suite("log", "log text whose formats stay in the ELF file is as the program says", "log",
           tests=10, checks=logtext.CHECKS),
+    Suite("log-picolibc", "the same with the other C library", "log", M4, tests=10,
+          variant="-picolibc", checks=logtext.CHECKS),
     Suite("crash", "every way to crash, one after the other", "crash",
           checks=[crash.every_crash_is_reported, crash.nobody_else_died]),
     Suite("crash-multi", "the same on 4 real threads", "crash", A64, "multi", cpus=4,

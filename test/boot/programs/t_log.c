@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * <kymo_log.h>: log text of every type of argument, whose text a reader with this program's ELF file
- * must print. What it should say is printed with printf() as "LOG <text>": test/boot/log.py compares.
+ * <kymo_log.h>: log text of every type of argument. What a reader that has this program's ELF file
+ * must print is printed here, too, as "LOG <text>": test/boot/logtext.py compares.
  */
 #include <errno.h>
 #include <float.h>
