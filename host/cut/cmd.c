@@ -310,8 +310,10 @@ static int cut_capture(struct cut *cut, struct kev *kev)
 
 static int cut_open(struct cut *cut)
 {
-    struct kev_options options = {
-        .recover = cut->recover, .progress = kymo_progress, .progress_arg = (void *)"reading"};
+    struct kev_options options = {.recover = cut->recover,
+                                  .numbers = true,
+                                  .progress = kymo_progress,
+                                  .progress_arg = (void *)"reading"};
     struct kev_error error;
     struct kev *kev = kev_open(cut->input, &options, &error);
     int status;

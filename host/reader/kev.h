@@ -38,6 +38,7 @@ struct kev_error {
 struct kev_options {
     bool recover;
     bool follow;   /* an incomplete end is not an error: kev_refresh() looks again */
+    bool numbers;  /* log events are given as they are: kev_log_text isn't asked */
     uint64_t cpus; /* mask of CPUs wanted; 0: all */
     void (*progress)(void *arg, uint64_t done, uint64_t total); /* NULL: none */
     void *progress_arg;

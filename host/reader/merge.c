@@ -187,7 +187,7 @@ enum kev_result kev_next(struct kev *kev, struct kev_event *event, struct kev_er
         *event = kev->lanes[kev->heap[0]]->head;
         kev->popped = true;
     } while (kev->options.cpus != 0 && (kev->options.cpus >> event->cpu & 1) == 0);
-    if (kev_log_text != NULL && is_log(event)) {
+    if (kev_log_text != NULL && !kev->options.numbers && is_log(event)) {
         log_apply(kev, event);
     }
     return KEV_EVENT;

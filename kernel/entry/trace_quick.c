@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * TraceEvent() in the common case: a program's own event of two words, or of a text shorter than
- * TRACE_USER_TEXT_WORDS words, which only the log wants. Without the kernel lock, and without the
- * general path's steps: docs/performance.md has the budget. Everything else is left to that path
- * (kernel/observe/trace_calls.c), with nothing done, so the two must agree in what they record.
+ * TraceEvent() in the common case: a program's own event of two words, of 3 to
+ * TRACE_USER_TEXT_WORDS words, or of a text of fewer words than these, which only the log wants.
+ * Without the kernel lock, and without the general path's steps: docs/performance.md has the
+ * budget. Everything else is left to that path (kernel/observe/trace_calls.c), with nothing done,
+ * so the two must agree in what they record.
  *
  * Entered instead of kercall_held() or kercall_unlocked(), unless function probes are enabled
- * (kercall_use_direct()). A text is taken from where the thread's cache has it, which the general
- * path fills, and each word of it is read once, whatever other threads do to it. Its memory stays:
- * mappings are removed only while no thread of the process is in the kernel (kernel/mem/mem.h), and
- * the caches are emptied before. Proof: test/boot's suites events
- * (t_events, whose events are compared value for value) and api (t_trace); counted by `make bench`
- * (event_user, event_text_20).
+ * (kercall_use_direct()). Texts and words are taken from where the thread's caches have them, which
+ * the general path fills, and each word is read once, whatever other threads do to it. Its memory
+ * stays: mappings are removed only while no thread of the process is in the kernel
+ * (kernel/mem/mem.h), and the caches are emptied before. Proof: test/boot's suites events (t_events,
+ * whose events are compared value for value), log and api (t_trace); counted by `make bench`
+ * (event_user, event_text_20, event_log).
  */
 #include "abi/compiler.h"
 #include "abi/sys/trace.h"
@@ -65,6 +66,25 @@ static bool quick_text(const struct thread *self, uint32_t event, uintptr_t at)
     return true;
 }
 
+/* Likewise, of words as the caller has them; an odd number gets a zero behind it. */
+static bool quick_words(const struct thread *self, uint32_t event, uintptr_t at, uintptr_t n)
+{
+    uint32_t words[TRACE_USER_TEXT_WORDS];
+    const volatile struct quick_word *from = vm_cache_ptr(&self->words_cache, at);
+
+    if (unlikely(!from) || n < 3 || n > TRACE_USER_TEXT_WORDS || !trace_user_log_only(event)) {
+        return false;
+    }
+    for (unsigned i = 0; i < n; i++) {
+        words[i] = from[i].word;
+    }
+    if (n % 2 != 0) {
+        words[n++] = 0;
+    }
+    trace_log_slots(TRACE_CLASS_USER << TRACE_CLASS_SHIFT | event, words, (unsigned)n / 2);
+    return true;
+}
+
 static inline struct thread *quick_done(struct thread *self)
 {
     thread_result(self, 0, 0);
@@ -85,6 +105,10 @@ static __attribute__((noinline)) struct thread *quick_other(struct thread *self)
 
     if ((uint32_t)args[0] == _NTO_TRACE_INSERTUSRSTREVENT &&
         quick_text(self, (uint32_t)args[1], args[2])) {
+        return quick_done(self);
+    }
+    if ((uint32_t)args[0] == _NTO_TRACE_INSERTCUSEREVENT &&
+        quick_words(self, (uint32_t)args[1], args[2], args[3])) {
         return quick_done(self);
     }
     return kercall_general(self, KER_TRACE_EVENT);

@@ -276,7 +276,7 @@ static void vm_forget_buffers(struct process *proc)
             t->buffer = NULL;
             t->plain = NULL;
             t->iov_cache.covered = t->out_cache.covered = t->in_cache.covered = 0;
-            t->sync_cache.covered = t->text_cache.covered = 0;
+            t->sync_cache.covered = t->text_cache.covered = t->words_cache.covered = 0;
         }
     }
 }

@@ -85,8 +85,9 @@ struct thread {
      * calls read them before they have the lock (kernel/entry/msg_direct.c) */
     struct vm_cache iov_cache, out_cache, in_cache;
     struct vm_cache sync_cache; /* [k] user mapping cache of the sync_t that its calls name */
-    /* [k] and of texts that it inserts into the trace; its own calls read it without the lock */
-    struct vm_cache text_cache;
+    /* [k] and of texts, and of words, that it inserts into the trace; its own calls read these
+     * without the lock */
+    struct vm_cache text_cache, words_cache;
     /* [k] the channel it last received from, whose senders raise its priority */
     struct channel *serving;
     int32_t xfer;       /* [k] rcvid of the message being received in pieces; 0: none */

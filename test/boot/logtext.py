@@ -66,6 +66,14 @@ def the_others_have_the_text(boot):
     return None
 
 
+def a_cut_has_it_too(boot):
+    with tempfile.TemporaryDirectory() as folder:
+        part = os.path.join(folder, "part.kev")
+        status, _, err = kymo("cut", "--class", "user", boot.trace, "-o", part)
+        out = kymo("print", "--json", "--class", "user", part)[1] if status == 0 else ""
+    return None if texts(out) == told(boot) else f"kymo cut: {status} {err[:200]} {texts(out)[:3]}"
+
+
 def another_build_is_refused(boot):
     """Only another program is at hand: numbers stay numbers, and both ids are named."""
     with tempfile.TemporaryDirectory() as folder:
@@ -88,4 +96,5 @@ def another_build_is_refused(boot):
     return None
 
 
-CHECKS = [the_text_is_what_the_program_says, the_others_have_the_text, another_build_is_refused]
+CHECKS = [the_text_is_what_the_program_says, the_others_have_the_text, a_cut_has_it_too,
+          another_build_is_refused]

@@ -243,6 +243,7 @@ static void check_caches(const struct thread *t)
     check_cache(t, &t->in_cache, KYMO_PROT_WRITE);
     check_cache(t, &t->sync_cache, KYMO_PROT_READ | KYMO_PROT_WRITE);
     check_cache(t, &t->text_cache, KYMO_PROT_READ);
+    check_cache(t, &t->words_cache, KYMO_PROT_READ);
 }
 
 static void check_process(const struct process *proc)
