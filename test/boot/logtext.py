@@ -78,7 +78,7 @@ def another_build_is_refused(boot):
     """Only another program is at hand: numbers stay numbers, and both ids are named."""
     with tempfile.TemporaryDirectory() as folder:
         trace = shutil.copy(boot.trace, os.path.join(folder, "trace.kev"))
-        own = os.path.join(boot.build, "programs/t_log")
+        own = os.path.join(boot.build.removesuffix("-debug"), "programs/t_log")
         other = os.path.join(folder, "t_log")
         with open(own, "rb") as f:
             data = f.read()
