@@ -105,6 +105,7 @@ static inline void kymo_log_check(const char *format, ...)
 #ifdef __cplusplus
 }
 
+extern "C++" {                              /* this header may be included inside of extern "C" */
 template <typename T> struct kymo_log_type; /* undefined: no argument of that type */
 #define KYMO_LOG_TYPE_IS(type, letter, call, to) \
     template <> struct kymo_log_type<type> { \
@@ -127,6 +128,7 @@ KYMO_LOG_TYPE_IS(const char *, 's', kymo_log_string, const char *);
 KYMO_LOG_TYPE_IS(void *, sizeof(long) == 8 ? 'P' : 'p', kymo_log_pointer, const void *);
 KYMO_LOG_TYPE_IS(const void *, sizeof(long) == 8 ? 'P' : 'p', kymo_log_pointer, const void *);
 #undef KYMO_LOG_TYPE_IS
+}
 #define KYMO_LOG_TYPE(x) kymo_log_type<decltype(+(x))>::is
 #define KYMO_LOG_PUT(x) kymo_log_type<decltype(+(x))>::put(&kymo_log_, x);
 #else
