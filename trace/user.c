@@ -121,6 +121,15 @@ void trace_user_text_words(uint32_t event, uint32_t *words, unsigned n)
     trace_log_slots(TRACE_CLASS_USER << TRACE_CLASS_SHIFT | event, words, n / 2);
 }
 
+void trace_user_combine_words(uint32_t event, uint32_t *words, unsigned n)
+{
+    trace_assert(n >= 3 && n <= TRACE_USER_TEXT_WORDS);
+    if (n % 2 != 0) {
+        words[n++] = 0;
+    }
+    trace_log_slots(TRACE_CLASS_USER << TRACE_CLASS_SHIFT | event, words, n / 2);
+}
+
 static void log_text(uint32_t event, const char *text, unsigned bytes)
 {
     if (bytes >= TRACE_SHORT_TEXT_BYTES) {

@@ -66,7 +66,7 @@ static bool quick_text(const struct thread *self, uint32_t event, uintptr_t at)
     return true;
 }
 
-/* Likewise, of words as the caller has them; an odd number gets a zero behind it. */
+/* Likewise, of words as the caller has them. */
 static bool quick_words(const struct thread *self, uint32_t event, uintptr_t at, uintptr_t n)
 {
     uint32_t words[TRACE_USER_TEXT_WORDS];
@@ -78,10 +78,7 @@ static bool quick_words(const struct thread *self, uint32_t event, uintptr_t at,
     for (unsigned i = 0; i < n; i++) {
         words[i] = from[i].word;
     }
-    if (n % 2 != 0) {
-        words[n++] = 0;
-    }
-    trace_log_slots(TRACE_CLASS_USER << TRACE_CLASS_SHIFT | event, words, (unsigned)n / 2);
+    trace_user_combine_words(event, words, (unsigned)n);
     return true;
 }
 

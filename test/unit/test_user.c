@@ -276,6 +276,27 @@ static void texts_as_words(void **state)
     end_tracing();
 }
 
+/* The fast path's words are recorded as trace_user_combine() records them. */
+static void words_as_combine(void **state)
+{
+    (void)state;
+    start_one();
+    for (unsigned n = 3; n <= TRACE_USER_TEXT_WORDS; n++) {
+        uint32_t words[TRACE_USER_TEXT_WORDS];
+
+        for (unsigned i = 0; i < TRACE_USER_TEXT_WORDS; i++) {
+            words[i] = 0x01010101u * (i + 1);
+        }
+        assert_int_equal(trace_user_combine(3, words, n), 0);
+        const struct seen e = *user_event();
+        trace_user_combine_words(3, words, n);
+        const struct seen *same = user_event();
+        assert_int_equal(e.nwords, same->nwords);
+        assert_memory_equal(e.words, same->words, e.nwords * sizeof(*e.words));
+    }
+    end_tracing();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -289,6 +310,7 @@ int main(void)
         cmocka_unit_test(probes_fire_whatever_is_logged),
         cmocka_unit_test(two_words),
         cmocka_unit_test(texts_as_words),
+        cmocka_unit_test(words_as_combine),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -480,6 +480,11 @@ void trace_user_text_words(uint32_t event, uint32_t *words, unsigned n)
     count_event(TRACE_CLASS_USER << TRACE_CLASS_SHIFT | event, words[0], n);
 }
 
+void trace_user_combine_words(uint32_t event, uint32_t *words, unsigned n)
+{
+    count_event(TRACE_CLASS_USER << TRACE_CLASS_SHIFT | event, words[0], n);
+}
+
 void trace_port_fire(unsigned id, const uint64_t *words)
 {
     if (id < TRACE_EV_EVENTS) {
