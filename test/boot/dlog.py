@@ -258,6 +258,10 @@ def what_a_capture_holds_is_printed_as_live(board):
         live = [b.dtrace(*words) for words in PROGRAMS[:-1]]
         live.append(provoked(b, ["dtrace", "-t", b.spec], PROGRAMS[-1]))
         b.record(ONLY_D + " -k 32")
+        done = b.dtrace("-x", "log=1", "-x", "bufsize=16k", "-n",
+                        "BEGIN { tracemem(curthread, 8000); exit(0); }")
+        large = "clause 1: an event of 8024 bytes, the log has room for 7152"
+        expect(done.returncode == 1 and large in done.stderr, told(done))
         logged = [b.logged(*words) for words in PROGRAMS[:-1]]
         logged.append(provoked(b, ["dtrace", "-t", b.spec, "-x", "log=1"], PROGRAMS[-1]))
         path = b.recorded()

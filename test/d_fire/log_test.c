@@ -171,6 +171,49 @@ static void test_refusals(void **state)
     control(KYMO_D_DESTROY, h, 0, 0, NULL, 0);
 }
 
+/* p0 { tracemem(…, bytes); } or p0 { @[a string of so many bytes] = quantize(1); } */
+static int create_of(uint32_t bytes, bool aggregates, uint32_t flags)
+{
+    image_begin(&target.b);
+    clause(target.probe[0], NULL);
+    if (aggregates) {
+        action(DTRACE_ACT_DIFEXPR, "result string; ldgs execname r1; ret r1");
+        action(DTRACE_AGG_QUANTIZE, "setx 1 r1; ret r1")->nkeys = 1;
+    } else {
+        action(DTRACE_ACT_TRACEMEM, "ldgs arg0 r1; ret r1")->arg = bytes;
+    }
+    image_option(&target.b, DTRACE_OPT_STRSIZE, aggregates ? bytes : 256);
+    image_option(&target.b, DTRACE_OPT_BUFSIZE, 32768);
+    image_option(&target.b, DTRACE_OPT_AGGSIZE, 32768);
+    image_option(&target.b, DTRACE_OPT_DYNVARSIZE, 4096);
+    const struct dtrace_image *image = image_end(&target.b);
+    int error = control(KYMO_D_CREATE, 0, 0, flags, image, image->size);
+    const struct dtrace_refusal *refusal = (const struct dtrace_refusal *)out;
+    assert_int_equal(error ? refusal->reason : DTRACE_REASON_LOG_EVENT, DTRACE_REASON_LOG_EVENT);
+    if (!error) {
+        control(KYMO_D_DESTROY, call.handle, 0, 0, NULL, 0);
+    }
+    return error;
+}
+
+/* The port logs an event of at most TRACE_EVENT_SLOTS_MOST slots of 8 bytes. */
+static void test_too_large(void **state)
+{
+    const uint32_t most = 8 * TRACE_EVENT_SLOTS_MOST;
+    const uint32_t record = 2 * 4 + sizeof(struct dtrace_record);
+    const uint32_t entry = 4 * 4 + sizeof(struct dtrace_agg_entry) + 127 * 8;
+
+    (void)state;
+    for (uint32_t more = 0; more < 128; more += 8) {
+        uint32_t bytes = most - record - 64 + more;
+        assert_int_equal(create_of(bytes, false, DTRACE_CREATE_LOG), more <= 64 ? 0 : -7);
+        assert_int_equal(create_of(bytes, false, 0), 0);
+        bytes = most - entry - 64 + more;
+        assert_int_equal(create_of(bytes, true, DTRACE_CREATE_LOG), more <= 64 ? 0 : -7);
+        assert_int_equal(create_of(bytes, true, 0), 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -178,6 +221,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_pass, target_open, target_close),
         cmocka_unit_test_setup_teardown(test_notes, target_open, target_close),
         cmocka_unit_test_setup_teardown(test_refusals, target_open, target_close),
+        cmocka_unit_test_setup_teardown(test_too_large, target_open, target_close),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

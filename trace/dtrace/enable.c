@@ -292,7 +292,10 @@ static int make_ecb(const struct maker *m, const struct dtrace_image_ecb *from,
     }
     e->path = e->nactions == 1 && e->actions[0].agg ? DTRACE_PATH_AGGREGATES : DTRACE_PATH_ALL;
     m->c->shape_table[e->epid - 1] = (struct dtrace_shape){e->size, e->align};
-    return wrong ? dtrace_refuse(m->why, wrong) : 0;
+    if (wrong) {
+        return dtrace_refuse(m->why, wrong);
+    }
+    return m->c->logs ? dtrace_limit_logged(e, m->why) : 0;
 }
 
 static int enable_make_all(struct dtrace_consumer *c, const struct dtrace_image *image,

@@ -3,6 +3,7 @@
 #include "trace/dtrace/limit.h"
 
 #include "trace/dtrace/port.h"
+#include "trace/slot.h"
 
 uint32_t dtrace_max_cost; /* [k] */
 
@@ -120,4 +121,33 @@ int dtrace_limit_add(struct dtrace_limit *l, uint32_t clause, uint32_t from, uin
 void dtrace_limit_end(struct dtrace_limit *l)
 {
     dtrace_block_free(&l->sums);
+}
+
+/* ---- the log ----------------------------------------------------------------------- */
+
+/* Bytes of an event that has the most slots; the words before a record and before an entry. */
+enum { EVENT_BYTES = 8 * TRACE_EVENT_SLOTS_MOST, RECORD_WORDS = 2, ENTRY_WORDS = 4 };
+
+int dtrace_limit_logged(const struct dtrace_ecb *e, struct dtrace_refusal *why)
+{
+    const uint32_t word = sizeof(uint32_t);
+    uint64_t most = e->size ? (uint64_t)e->size + RECORD_WORDS * word : 0;
+
+    for (uint32_t i = 0; i < e->nactions; i++) {
+        const struct dtrace_aggregation *agg = e->actions[i].agg;
+        uint64_t bytes = agg ? (uint64_t)agg->size + ENTRY_WORDS * word : 0;
+        most = bytes > most ? bytes : most;
+    }
+    if (most <= EVENT_BYTES) {
+        return 0;
+    }
+    int error = dtrace_refuse(why, DTRACE_REASON_LOG_EVENT);
+    struct line line = {why->text, why->text + sizeof(why->text) - 1};
+    limit_say(&line, "clause ");
+    limit_say_number(&line, (uint64_t)e->clause + 1);
+    limit_say(&line, ": an event of ");
+    limit_say_number(&line, most);
+    limit_say(&line, " bytes, the log has room for ");
+    limit_say_number(&line, EVENT_BYTES);
+    return error;
 }

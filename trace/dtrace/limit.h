@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * dtrace_max_cost: no program is made whose clauses add more steps to a firing of one probe.
- * Control context. Tested by test/d_fire/limit_test.c.
+ * dtrace_max_cost: no program is made whose clauses add more steps to a firing of one probe. And
+ * with log=1 none whose records could never be logged. Control context. Tested by
+ * test/d_fire/limit_test.c and log_test.c.
  */
 #ifndef TRACE_DTRACE_LIMIT_H
 #define TRACE_DTRACE_LIMIT_H
@@ -23,5 +24,8 @@ int dtrace_limit_begin(struct dtrace_limit *, const struct dtrace_consumer *,
 int dtrace_limit_add(struct dtrace_limit *, uint32_t clause, uint32_t from, uint32_t to,
                      struct dtrace_refusal *);
 void dtrace_limit_end(struct dtrace_limit *);
+/* For an ECB of a consumer that logs: 0 if its record, and the entries of its aggregations, fit an
+ * event of the log; else -E2BIG, and the refusal's text names clause and sizes. */
+int dtrace_limit_logged(const struct dtrace_ecb *, struct dtrace_refusal *);
 
 #endif
