@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kshark FILE: what KernelShark's library has of a trace.dat, an event a line: CPU, ns, pid, event;
- * for test/export/kshark.py. Missed events are lines, too.
+ * for test/export/kernelshark.py. Missed events are lines, too.
  */
 #include <inttypes.h>
 #include <stdio.h>
