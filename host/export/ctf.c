@@ -20,6 +20,7 @@
 #define PACKET_HEAD (4 + 16 + 4 + 8 + 6 * 8 + 4)
 #define MAGIC 0xc1fc1fc1u
 #define CONTROL_BUFFER 2
+#define SECONDS_MOST 9223372036 /* of which nanoseconds have 63 bits */
 
 struct ctf {
     struct follow *follow;
@@ -177,15 +178,6 @@ static int thread_put(struct export *export, struct ctf_stream *stream,
            number_put(stream, (uint32_t)linux_priority(thread), 32);
 }
 
-static uint64_t value_of(struct export *export, const char *name)
-{
-    const struct kev_value *value = kev_capture_value_of(export->capture, name);
-
-    return value == NULL                     ? 0
-           : value->type == KEV_VALUE_SIGNED ? (uint64_t)value->integer
-                                             : value->number;
-}
-
 /* The fields of ctf_types.c's standard[]. */
 static int standard_put(struct export *export, struct ctf_stream *stream, int role,
                         const struct kev_item *item, const struct follow_step *step)
@@ -204,16 +196,16 @@ static int standard_put(struct export *export, struct ctf_stream *stream, int ro
         return thread_put(export, stream, step->thread);
     case LINUX_IRQ_ENTRY:
         name = kev_capture_term(export->capture, KEV_MEANS_INTERRUPT,
-                                (unsigned)value_of(export, "interrupt"));
-        return number_put(stream, value_of(export, "interrupt"), 32) | string_put(stream, name);
+                                (unsigned)linux_value(export, "interrupt"));
+        return number_put(stream, linux_value(export, "interrupt"), 32) | string_put(stream, name);
     case LINUX_IRQ_EXIT:
-        return number_put(stream, value_of(export, "interrupt"), 32) | number_put(stream, 1, 32);
+        return number_put(stream, linux_value(export, "interrupt"), 32) | number_put(stream, 1, 32);
     case LINUX_CALL_EXIT:
-        return number_put(stream, value_of(export, "ret_val"), 64);
+        return number_put(stream, linux_value(export, "ret_val"), 64);
     case LINUX_FUNCTION_ENTRY:
     case LINUX_FUNCTION_EXIT:
-        return number_put(stream, value_of(export, "thisfn"), 64) |
-               number_put(stream, value_of(export, "call_site"), 64);
+        return number_put(stream, linux_value(export, "thisfn"), 64) |
+               number_put(stream, linux_value(export, "call_site"), 64);
     default:
         return 0;
     }
@@ -268,12 +260,17 @@ static int context_put(struct export *export, const struct ctf_trace *trace,
     return status | number_put(stream, (uint32_t)item->tid, 32);
 }
 
-/* Cycles since the capture's start; on a CPU they never go back. */
+/* Cycles since the capture's start; on a CPU they never go back, and never are (in a damaged
+ * capture) more than readers can have in nanoseconds. */
 static uint64_t stamp_of(const struct export *export, const struct ctf_stream *stream,
                          uint64_t cycles)
 {
+    uint64_t frequency = export->facts->cycles_per_second;
+    unsigned __int128 most =
+        (unsigned __int128)SECONDS_MOST * (frequency == 0 ? 1000000000 : frequency);
     uint64_t stamp = cycles > export->facts->start ? cycles - export->facts->start : 0;
 
+    stamp = stamp > most ? (uint64_t)most : stamp;
     return stamp < stream->last ? stream->last : stamp;
 }
 

@@ -105,3 +105,12 @@ int32_t linux_priority(const struct follow_thread *thread)
     return thread == NULL || thread->priority < 0 || thread->priority > 99 ? 120
                                                                            : 99 - thread->priority;
 }
+
+uint64_t linux_value(const struct export *export, const char *name)
+{
+    const struct kev_value *value = kev_capture_value_of(export->capture, name);
+
+    return value == NULL                     ? 0
+           : value->type == KEV_VALUE_SIGNED ? (uint64_t)value->integer
+                                             : value->number;
+}

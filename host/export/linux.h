@@ -37,4 +37,7 @@ int64_t linux_previous_state(const struct follow_step *step);
  * known or can't be had so. */
 int32_t linux_priority(const struct follow_thread *thread);
 
+/* A number of the event last given, by its name; 0: it has none. */
+uint64_t linux_value(const struct export *export, const char *name);
+
 #endif

@@ -162,15 +162,6 @@ static void comm_walk(struct walk *walk, const char *name, const struct export *
     bytes_put(walk->record, cut, sizeof(cut));
 }
 
-static uint64_t value_of(const struct export *export, const char *name)
-{
-    const struct kev_value *value = kev_capture_value_of(export->capture, name);
-
-    return value == NULL                     ? 0
-           : value->type == KEV_VALUE_SIGNED ? (uint64_t)value->integer
-                                             : value->number;
-}
-
 static void thread_walk(struct walk *walk, const struct export *export,
                         const struct follow_thread *thread, const char *const names[3])
 {
@@ -203,17 +194,17 @@ static void standard_walk(struct walk *walk, const struct export *export, int ro
         break;
     case LINUX_IRQ_ENTRY:
         name = kev_capture_term(export->capture, KEV_MEANS_INTERRUPT,
-                                (unsigned)value_of(export, "interrupt"));
-        number_walk(walk, "irq", value_of(export, "interrupt"), 32, true);
+                                (unsigned)linux_value(export, "interrupt"));
+        number_walk(walk, "irq", linux_value(export, "interrupt"), 32, true);
         name = name == NULL ? "-" : name;
         text_walk(walk, "name", name, strlen(name), false);
         break;
     case LINUX_IRQ_EXIT:
-        number_walk(walk, "irq", value_of(export, "interrupt"), 32, true);
+        number_walk(walk, "irq", linux_value(export, "interrupt"), 32, true);
         number_walk(walk, "ret", 1, 32, true);
         break;
     case LINUX_CALL_EXIT:
-        number_walk(walk, "ret", value_of(export, "ret_val"), 64, true);
+        number_walk(walk, "ret", linux_value(export, "ret_val"), 64, true);
         break;
     default:
         break;

@@ -29,12 +29,16 @@ static const char events[] = "3 1 INT_ENTR D:interrupt,P:ip =\n"
 static int line_take(struct mk *mk, const char *line)
 {
     uint32_t words[WORDS];
+    uint64_t after = 0;
     unsigned n = 0;
     char *end;
     const char *at = line + 1;
 
     while (n < WORDS && (line[0] != 's' || n < 5)) {
-        words[n] = (uint32_t)strtoul(at, &end, 0);
+        uint64_t word = strtoull(at, &end, 0);
+
+        words[n] = (uint32_t)word;
+        after = n == 1 ? word : after;
         if (end == at) {
             break;
         }
@@ -42,9 +46,9 @@ static int line_take(struct mk *mk, const char *line)
         n++;
     }
     if (line[0] == 'e' && n >= 4) {
-        mk_event(mk, words[0], words[1], words[2], words[3], words + 4, n - 4);
+        mk_event(mk, words[0], after, words[2], words[3], words + 4, n - 4);
     } else if (line[0] == 's' && n == 5 && *at == ' ' && strlen(at) < 200) {
-        mk_string(mk, words[0], words[1], words[2], words[3], words + 4, 1, at + 1);
+        mk_string(mk, words[0], after, words[2], words[3], words + 4, 1, at + 1);
     } else if (line[0] == 'd' && n == 4) {
         mk_dropped(mk, words[0], words[1], words[2], words[3]);
     } else if (line[0] == 'f' && n == 1) {
