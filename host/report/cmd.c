@@ -14,6 +14,8 @@
 #include "host/report/report.h"
 
 #define LOSSES_MOST 4096
+#define MOST_DEFAULT 400 /* MB: about 20 million events, a page of 120 MB */
+#define MOST_LIMIT 1000000
 #define SYMBOLS_MOST 64 /* times that --symbols is given */
 #define SPANS_MOST 4096
 #define CPUS_MOST 64
@@ -30,14 +32,17 @@ static const char report_help[] =
     "  --symbols PATH names for the addresses of functions, from the ELF file of the recorded\n"
     "                 kernel and the programs in and beside it: a file, or a folder to search;\n"
     "                 may be given again\n"
+    "  --most N       megabytes of a capture whose page has all events; that of a larger one\n"
+    "                 has shares of states over time only; default: 400\n"
     "  -h, --help     print this text\n";
 
-enum { OPT_FORCE = 256, OPT_RECOVER, OPT_SYMBOLS };
+enum { OPT_FORCE = 256, OPT_RECOVER, OPT_SYMBOLS, OPT_MOST };
 
 static const struct option report_options[] = {
     {"force", no_argument, NULL, OPT_FORCE},
     {"recover", no_argument, NULL, OPT_RECOVER},
     {"symbols", required_argument, NULL, OPT_SYMBOLS},
+    {"most", required_argument, NULL, OPT_MOST},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -45,6 +50,8 @@ static const struct option report_options[] = {
 struct report {
     const char *input, *path;
     bool force, recover;
+    bool levels;                       /* shares of states instead of events */
+    unsigned long most;                /* megabytes */
     const char *symbols[SYMBOLS_MOST]; /* of --symbols */
     unsigned nsymbols;
     struct kev_capture *capture;
@@ -53,11 +60,21 @@ struct report {
     struct report_threads *threads;
     struct report_events *events;
     struct report_lanes *lanes;
-    struct bytes losses, json;
+    struct bytes losses, json, shares;
     uint64_t nevents, nlosses, lost;
     int64_t first, last; /* of the events */
     char fault[512];     /* of the timeline */
 };
+
+/* 0, or -1: it is no number. */
+static int most_parse(struct report *report)
+{
+    char *end;
+    unsigned long most = strtoul(optarg, &end, 10);
+
+    report->most = most;
+    return optarg[0] < '0' || optarg[0] > '9' || *end != '\0' || most > MOST_LIMIT ? -1 : 0;
+}
 
 /* Returns the exit status, -1 to continue. */
 static int options_parse(struct report *report, int argc, char **argv)
@@ -77,6 +94,12 @@ static int options_parse(struct report *report, int argc, char **argv)
             break;
         case OPT_RECOVER:
             report->recover = true;
+            break;
+        case OPT_MOST:
+            if (most_parse(report) != 0) {
+                return kymo_usage("report", "report: --most: a number of megabytes, from 0 to %d",
+                                  MOST_LIMIT);
+            }
             break;
         case OPT_SYMBOLS:
             if (report->nsymbols == SYMBOLS_MOST) {
@@ -202,13 +225,14 @@ static void tables_write(struct report *report, const struct timeline *timeline)
     bytes_text(json, ",\n\"losses\":[");
     bytes_put(json, report->losses.data, report->losses.used);
     bytes_text(json, "],\n");
+    bytes_put(json, report->shares.data, report->shares.used);
     threads_json(report->threads, json);
     bytes_text(json, ",\n");
     events_json(report->events, json);
     bytes_text(json, ",\n");
     lanes_json(report->lanes, json);
     bytes_text(json, "}\n");
-    report->pack.failed |= report->losses.failed;
+    report->pack.failed |= report->losses.failed || report->shares.failed;
     pack_block(&report->pack, "tables", 1, json);
 }
 
@@ -250,7 +274,7 @@ static bool event_take(struct report *report, const struct kev_item *item)
     }
     report->last = item->ns > report->last || report->nevents == 1 ? item->ns : report->last;
     lanes_note(report->lanes, item, thread);
-    return events_take(report->events, item, thread) && !report->pack.failed;
+    return (report->levels || events_take(report->events, item, thread)) && !report->pack.failed;
 }
 
 static bool item_take(void *arg, const struct kev_item *item)
@@ -280,7 +304,8 @@ static int blocks_write(struct report *report, bool *good)
         return KEV_FAILED;
     }
     events_end(report->events);
-    *good = lanes_write(report->lanes, timeline);
+    *good = report->levels ? levels_write(timeline, &report->pack, &report->shares)
+                           : lanes_write(report->lanes, timeline);
     outcome = timeline->outcome;
     tables_write(report, timeline);
     timeline_free(timeline);
@@ -351,6 +376,7 @@ static int report_capture(struct report *report)
     if (outcome == KEV_LOSSY) {
         kymo_error("%s: more processes and threads than the page can name", report->input);
     }
+    report->levels = kev_capture_facts(report->capture)->bytes / 1000000 >= report->most;
     report->threads = threads_new(report->capture);
     report->events = events_new(report->capture, &report->pack);
     report->lanes = lanes_new(report->capture, &report->pack);
@@ -365,7 +391,7 @@ static int report_capture(struct report *report)
 
 static int report_main(int argc, char **argv)
 {
-    struct report report = {.path = "report.html"};
+    struct report report = {.path = "report.html", .most = MOST_DEFAULT};
     int status = options_parse(&report, argc, argv);
 
     if (status >= 0) {
@@ -378,6 +404,7 @@ static int report_main(int argc, char **argv)
     kev_capture_free(report.capture);
     bytes_free(&report.losses);
     bytes_free(&report.json);
+    bytes_free(&report.shares);
     pack_free(&report.pack);
     return status;
 }

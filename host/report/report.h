@@ -56,6 +56,11 @@ void lanes_note(struct report_lanes *lanes, const struct kev_item *item, uint32_
 bool lanes_write(struct report_lanes *lanes, const struct timeline *timeline);
 void lanes_json(const struct report_lanes *lanes, struct bytes *json);
 
+/* ---- levels.c: instead of events, for a large capture ------------------------------ */
+
+/* Writes the blocks, and a member of the tables. False: no memory. */
+bool levels_write(const struct timeline *timeline, struct pack *pack, struct bytes *json);
+
 /* ---- the page: embedded by host/report/report.mk ----------------------------------- */
 
 extern const char report_page_head[], report_page_head_end[];

@@ -267,6 +267,62 @@ def causes(b, folder):
     ok("there were answers to compare", found > 100, found)
 
 
+SHARES = """
+const {states, levels, tables} = report.loaded, found = [];
+for (let t = 1; t < tables.threads.length; t++) {
+    for (let at = states.offset[t]; at < states.offset[t + 1]; at++) {
+        found.push([t, states.state[at], states.start[at], stateEnd(t, at)]);
+    }
+}
+return found;
+"""
+
+
+def detail(b, folder):
+    """A page without events has the shares of the states that the whole page has, rounded up."""
+    for name, capture in (("golden", "test/golden/virt-a64.kev"),
+                          ("lossy", f"{folder}/lossy.kev")):
+        page = f"{folder}/levels.html"
+        kymo("report", "--force", capture, "-o", page)
+        ready(b, page)
+        states = b.run(SHARES)
+        done = kymo("report", "--force", "--most", "0", capture, "-o", page, command=ASAN)
+        ok(f"{name}: a page without events", done.returncode == 0, done.stderr)
+        streams = {stream for stream, _, _ in blocks(page)}
+        ok(f"{name}: it has levels only", streams == {"levels", "tables"}, streams)
+        ready(b, page)
+        tables, lanes = b.run("return [report.loaded.tables, report.loaded.levels.map((l) =>"
+                              "l && Array.from(l))]")
+        width, bins = tables["levels"]["width"], tables["levels"]["bins"]
+        spent = {}
+        for thread, state, begin, end in states:
+            plane = {1: 0, 2: 1, 255: 2}.get(state)
+            begin, end = begin - tables["levels"]["from"], end - tables["levels"]["from"]
+            while plane is not None and max(begin, 0) < end:
+                begin = max(begin, 0)
+                until = min(end, (begin // width + 1) * width)
+                key = thread, plane, begin // width
+                spent[key] = spent.get(key, 0) + until - begin
+                begin = until
+        wrong = [(t, p, i) for t in range(1, len(tables["threads"])) for p in range(3)
+                 for i in range(bins) if lanes[t][p * bins + i] !=
+                 min(255, -(-int(spent.get((t, p, i), 0)) * 255 // width))]
+        ok(f"{name}: shares are those of the states", not wrong and spent, wrong[:5])
+        ok(f"{name}: it says that it has no events", b.run(
+            "return document.getElementById('banner').textContent.includes('kymo cut')"))
+        b.run("view.row = view.rows.findIndex((r) => r.type === 'thread');"
+              "setCursor((view.from + view.to) / 2)")
+        b.until("document.getElementById('closer') && document.getElementById('status')"
+                ".textContent.includes('ran')", "what is there")
+        ok(f"{name}: how to see more", b.run(
+            "return document.getElementById('closer').textContent").startswith("kymo cut "))
+        b.run("document.getElementById('canvas').focus()")
+        b.keys("+", "w", "]", "ArrowDown", "f", "Escape")
+        b.keys("/", "x", "Enter")
+        b.until("document.getElementById('found').textContent !== ''", "a search of nothing")
+    ok("--most: usage", kymo("report", "--most", "x", "a").returncode == 2)
+
+
 def pages(folder):
     good, lossy = f"{folder}/good.html", f"{folder}/lossy.html"
     kymo("report", "test/golden/virt-a64.kev", "-o", good)
@@ -276,6 +332,7 @@ def pages(folder):
     with browser.opened() as b:
         interactions(b, good)
         causes(b, folder)
+        detail(b, folder)
         ready(b, lossy)
         ok("losses: a banner", "Events are missing" in b.run(
             "return document.getElementById('banner').textContent"))

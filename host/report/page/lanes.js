@@ -67,6 +67,10 @@ function bar(context, x0, x1, y, height, style) {
 }
 
 function drawStates(context, row, y) {
+    if (report.loaded.levels) {
+        drawLevels(context, levelLane(row), y, ROW.thread - 4, report.loaded.idle[row.lane]);
+        return;
+    }
     const {states, idle} = report.loaded, from = states.offset[row.lane], to = states.offset[row.lane + 1];
     const height = ROW.thread - 4, first = Math.max(from, rowAt(states.start, from, to, view.from));
     const last = rowAt(states.start, from, to, view.to);
@@ -132,6 +136,10 @@ function drawStateShares(context, row, y, from, to) {
 }
 
 function drawRunning(context, row, y) {
+    if (report.loaded.levels) {
+        drawLevels(context, levelLane(row), y, ROW.cpu - 6, true);
+        return;
+    }
     const {running, idle} = report.loaded, from = running.offset[row.cpu], to = running.offset[row.cpu + 1];
     const height = ROW.cpu - 6, first = Math.max(from, rowAt(running.start, from, to, view.from));
     const last = rowAt(running.start, from, to, view.to);
@@ -438,7 +446,7 @@ function drawOverview() {
     context.fillRect(0, 0, width, height);
     context.fillStyle = palette.dim;
     context.font = font(11);
-    clipped(context, "all of it, events over time", 10, 26, GUTTER - 16);
+    clipped(context, report.loaded.levels ? "all of it, CPUs that ran" : "all of it, events over time", 10, 26, GUTTER - 16);
     const step = (x(last) - x(first)) / density.length;
     density.forEach((count, i) => {
         const tall = count ? Math.max(1, Math.sqrt(count / most) * (height - 8)) : 0;

@@ -79,6 +79,51 @@ function lossesAt(tables, time, cpu) {
         (loss.to === null || loss.to >= time) && (cpu < 0 || loss.cpu < 0 || loss.cpu === cpu));
 }
 
+/* ---- levels of detail: of a page without events ------------------------------------ */
+
+const LEVEL_RUN = 0, LEVEL_READY = 1, LEVEL_UNKNOWN = 2, LEVEL_STATE = 3;
+
+/* Shares of a stretch of time (of 1) in which a lane ran, was READY, was not known, and another state
+ * of it; lanes are threads, then CPUs. What is only partly in a stretch counts by its part. */
+function levelShares(loaded, lane, from, to) {
+    const {bins, width, from: begin} = loaded.tables.levels, cells = loaded.levels[lane], sums = [0, 0, 0, 0];
+    const first = Math.max(0, Math.floor((from - begin) / width)), last = Math.min(bins - 1, Math.floor((to - begin) / width));
+    for (let bin = first; bin <= last; bin++) {
+        const part = Math.min(to, begin + (bin + 1) * width) - Math.max(from, begin + bin * width);
+        for (let plane = 0; plane < LEVEL_STATE; plane++) {
+            sums[plane] += cells[plane * bins + bin] / 255 * part / (to - from);
+        }
+        sums[LEVEL_STATE] = sums[LEVEL_STATE] || cells[LEVEL_STATE * bins + bin];
+    }
+    return sums;
+}
+
+/* How much all CPUs ran in each stretch, for the overview. */
+function levelLoad(loaded) {
+    const {tables, levels} = loaded, load = new Uint32Array(tables.levels.bins);
+    for (let cpu = 0; cpu < tables.cpus; cpu++) {
+        const cells = levels[tables.threads.length + cpu];
+        load.forEach((_, bin) => { load[bin] += cells[bin]; });
+    }
+    return load;
+}
+
+/* The states that are drawn. */
+function levelStates(loaded) {
+    const {bins} = loaded.tables.levels, found = new Set([STATE_RUNNING, STATE_READY]);
+    for (const cells of loaded.levels.slice(1)) {
+        cells.subarray(LEVEL_STATE * bins).forEach((state) => found.add(state));
+        if (cells.subarray(LEVEL_UNKNOWN * bins, LEVEL_STATE * bins).some((share) => share > 0)) {
+            found.add(STATE_UNKNOWN);
+        }
+    }
+    return found;
+}
+
+function levelLane(row) {
+    return row.type === "cpu" ? report.loaded.tables.threads.length + row.cpu : row.thread;
+}
+
 /* ---- rows of the picture ----------------------------------------------------------- */
 
 const ROW = {cpu: 26, interrupts: 12, process: 22, thread: 20, nested: 13};
@@ -92,13 +137,13 @@ function layoutRows(loaded, closed) {
         y += row.height;
     };
     for (let cpu = 0; cpu < tables.cpus; cpu++) {
-        const nested = spans.deepest[threads + cpu];
+        const nested = loaded.levels ? 0 : spans.deepest[threads + cpu];
         put({type: "cpu", cpu, key: `cpu${cpu}`, height: ROW.cpu + (nested ? Math.min(nested, 4) * ROW.interrupts : 0),
             gaps: uncoveredOf(tables, cpu), lane: threads + cpu});
     }
     const groups = new Map();
     tables.threads.forEach((info, thread) => {
-        const has = info && (states.offset[thread + 1] > states.offset[thread] ||
+        const has = info && (loaded.levels || states.offset[thread + 1] > states.offset[thread] ||
             marks.offset[thread + 1] > marks.offset[thread]);
         if (has) {
             const key = `${info[0]} ${info[4]}`;

@@ -40,10 +40,26 @@ function spanLine(span) {
     return `${spanDetail(span.name)}: ${durationText(span.to - span.from)}`;
 }
 
+/* Of the stretch of a page without events that a time is in. */
+function levelLines(row, time) {
+    const {tables} = report.loaded, {from, width} = tables.levels, begin = from + Math.floor((time - from) / width) * width;
+    const [run, ready, unknown, state] = levelShares(report.loaded, levelLane(row), begin, begin + width);
+    const lines = [`in ${durationText(width)} around: ran ${percentText(run)}, ${row.type === "cpu" ? "idle" : "READY"} ${percentText(ready)}`];
+    if (state > STATE_READY) {
+        lines.push(`longest other state: ${stateText(state)}`);
+    }
+    if (unknown > 0) {
+        lines.push(`not known: ${percentText(unknown)}`);
+    }
+    return lines;
+}
+
 /* What the pointer, or the keyboard's row, is on: lines of text. */
 function describe(row, time) {
     const {tables} = report.loaded, lines = [];
-    if (row.type === "cpu") {
+    if (report.loaded.levels && row.type !== "process") {
+        lines.push(row.type === "cpu" ? `CPU ${row.cpu}` : threadText(row.thread), ...levelLines(row, time));
+    } else if (row.type === "cpu") {
         const run = runningAt(row.cpu, time);
         lines.push(`CPU ${row.cpu}`);
         lines.push(run && run.thread ? `runs ${threadText(run.thread)} for ${durationText(run.to - run.from)}` : "what runs is not known");
@@ -105,6 +121,10 @@ function setWhy(thread, from, to) {
 /* Of the selected thread: of what was measured, else of the state at the cursor. */
 function askWhy() {
     const row = view.rows[view.row], time = view.cursor === null ? middleTime() : view.cursor;
+    if (report.loaded.levels) {
+        say("Why: this page has no events; kymo why has the answer");
+        return;
+    }
     if (!row || row.type !== "thread") {
         say("Why: select a thread's row first");
         return;
@@ -210,6 +230,12 @@ async function showPanel() {
     if (view.range) {
         parts.push(...rangeParts());
     }
+    if (report.loaded.levels) {
+        parts.push(...closerParts());
+        $("details").replaceChildren(...parts);
+        announce(row, time);
+        return;
+    }
     const filter = row && row.type === "thread" ? {thread: row.thread} : row && row.type === "cpu" ? {cpu: row.cpu} : {};
     const {rows} = await ask("around", {time: Math.floor(time), filter, before: AROUND, after: AROUND});
     if (turn !== panelTurn) {
@@ -225,6 +251,13 @@ async function showPanel() {
 
 function quoted(name) {
     return /^[\w.\/+-]+$/.test(name) ? name : `'${name.replace(/'/g, "'\\''")}'`;
+}
+
+/* How to get the events of what is shown, on a page without them. */
+function closerParts() {
+    const {tables} = report.loaded, from = Math.max(0, Math.floor(view.from)), to = Math.ceil(view.to);
+    return [make("h2", {}, "Closer"), make("p", {class: "dim"}, "This page has no events. What is shown, with all of them:"),
+        make("code", {class: "command", id: "closer"}, `kymo cut ${quoted(tables.file)} --from ${from}ns --to ${to}ns -o part.kev && kymo report part.kev`)];
 }
 
 function rangeParts() {
@@ -257,6 +290,9 @@ function showSummary() {
         parts.push(make("h2", {}, "What is missing"), make("ul", {id: "losses"}, ...losses.slice(0, 200).map((loss) =>
             make("li", {}, make("button", {onclick: () => goTo(Math.max(tables.first, loss.from === null ? loss.at : loss.from), 0)},
                 loss.text)))));
+    }
+    if (report.loaded.levels) {
+        parts.push(...closerParts());
     }
     const waits = whyWaits(WAITS_SHOWN);
     if (waits.length) {
@@ -347,6 +383,10 @@ async function find(step) {
     if (text === "") {
         return;
     }
+    if (tables.levels) {
+        $("found").textContent = "this page has no events";
+        return;
+    }
     const wanted = text.toLowerCase(), has = (name) => name.toLowerCase().includes(wanted);
     const kinds = tables.kinds.map((kind, i) => has(kindText(i)) || has(kind.class));
     const threads = tables.threads.map((info, i) => info !== null && has(threadText(i)));
@@ -389,6 +429,10 @@ function showBanner() {
         const first = tables.losses.find((loss) => !loss.scope);
         parts.push(`Events are missing: ${countText(tables.lostEvents)} or more, in ${countText(tables.lossCount)} places, hatched below.` +
             (first ? ` The first: ${first.text}.` : ""));
+    }
+    if (tables.levels) {
+        parts.push(`The capture has ${countText(tables.events)} events, too many for a page: this one has, for each ${durationText(tables.levels.width)}, ` +
+            "how long each thread and CPU ran, and no events. kymo cut takes a part whose page has all of them.");
     }
     if (tables.doubt !== null) {
         parts.push(`${tables.doubt[0].toUpperCase()}${tables.doubt.slice(1)}.`);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The drawing of an answer to "why": a path over the rows of the threads that counted.
+ * The drawing of an answer to "why": a path over the rows of the threads that counted; and of lanes
+ * of which the page has levels of detail only.
  */
 
 /* The critical path: at each time the thread that counts, from one to the next. */
@@ -45,4 +46,29 @@ function drawWhy(context) {
     context.lineWidth = 3;
     line();
     context.restore();
+}
+
+/* For each pixel the shares of its time, from below: ran, READY (quiet: an idle thread's is not
+ * drawn), above all of them what is not known, hatched and never less than a pixel high. */
+function drawLevels(context, lane, y, height, quiet) {
+    const {loaded} = report, step = (view.to - view.from) / plotWidth(), {first, last} = loaded.tables;
+    for (let x = 0; x < plotWidth(); x++) {
+        const from = view.from + x * step;
+        if (from + step < first || from > last) {
+            continue;
+        }
+        const [run, ready, unknown, state] = levelShares(loaded, lane, from, from + step), left = GUTTER + x;
+        if (state > STATE_READY) {
+            bar(context, left, left + 1, y, height, styleOf(state));
+        }
+        const tall = run > 0 ? Math.max(1, run * height) : 0, rise = ready > 0 && !quiet ? Math.max(1, ready * height) : 0;
+        context.fillStyle = loaded.idle[lane] ? IDLE_STYLE.colour : styleOf(STATE_RUNNING).colour;
+        context.fillRect(left, y + height - tall * (loaded.idle[lane] ? IDLE_STYLE.height : 1), 1, tall);
+        context.fillStyle = styleOf(STATE_READY).colour;
+        context.fillRect(left, y + height - tall - rise, 1, rise);
+        if (unknown > 0) {
+            context.fillStyle = patternOf(context, "hatch", palette.hatch, palette.back, 8);
+            context.fillRect(left, y, 1, Math.max(2, unknown * height));
+        }
+    }
 }

@@ -4,13 +4,13 @@
  */
 
 function drawLegend() {
-    const {tables} = report.loaded, seen = new Set(report.loaded.states.state);
+    const {tables, levels} = report.loaded, seen = new Set(levels ? levelStates(report.loaded) : report.loaded.states.state);
     $("legend").replaceChildren(...LEGEND.filter((state) => seen.has(state)).map((state) => {
         const swatch = make("canvas", {width: 36, height: 28, "aria-hidden": "true"}), pen = swatch.getContext("2d");
         pen.scale(2, 2);
         bar(pen, 0, 18, 0, 14, styleOf(state));
         return make("span", {}, swatch, stateText(state));
-    }), make("span", {}, "\u25bc user events, D records, logs"), tables.lossCount || report.loaded.gaps.length ?
+    }), levels ? "" : make("span", {}, "\u25bc user events, D records, logs"), tables.lossCount || report.loaded.gaps.length ?
         make("span", {}, "hatched: not covered") : null || "");
 }
 
@@ -18,11 +18,13 @@ function begin(loaded) {
     const {tables} = loaded;
     report.loaded = loaded;
     loaded.gaps = uncoveredOf(tables, -1);
+    loaded.density = loaded.levels ? levelLoad(loaded) : loaded.density;
     document.title = `${tables.file} - Kymo report`;
     $("title").textContent = tables.file;
     $("facts").textContent = [tables.board, `${tables.cpus} CPU${tables.cpus === 1 ? "" : "s"}`,
         `${countText(tables.events)} events`, durationText(tables.last - tables.first)].filter(Boolean).join(" \u00b7 ");
     $("search").disabled = false;
+    say("");
     view.width = $("canvas").clientWidth;
     view.height = $("canvas").clientHeight;
     readPalette();

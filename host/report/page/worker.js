@@ -17,7 +17,7 @@ function transferables(object, list) {
 }
 
 async function load(blocks) {
-    const streams = {events: [], states: [], causes: [], spans: [], arrows: []};
+    const streams = {events: [], levels: [], states: [], causes: [], spans: [], arrows: []};
     let done = 0;
     for (const block of blocks) {
         const deflated = base64Bytes(block.text);
@@ -41,15 +41,16 @@ async function load(blocks) {
     }
     const threads = tables.threads.length, cpus = tables.cpus;
     const idle = tables.threads.map((t) => t !== null && t[0] === 1 && t[1] <= cpus);
-    events = buildEvents(streams.events, tables.events);
+    events = buildEvents(streams.events, tables.levels ? 0 : tables.events);
     const {states, running: runs} = buildStates(buildStream(streams.states, [3, 1, 1, 1], false),
-        buildStream(streams.causes, [3, 3, 2, 2], false), threads, tables.ends);
+        buildStream(streams.causes, [3, 3, 2, 2], false), threads, tables.ends || new Array(threads).fill(tables.last));
     const running = buildRunning(states, runs, cpus, idle);
     const spans = buildSpans(buildStream(streams.spans, [3, 2, 1, 1], true), threads, cpus);
     const arrows = buildArrows(buildStream(streams.arrows, [3, 3, 1, 1], true));
     const marks = buildMarks(events, tables.kinds, threads);
     const density = buildDensity(events.time, tables.first, tables.last, 2048);
-    const message = {loaded: {tables, idle, states, running, spans, arrows, marks, density}};
+    const levels = tables.levels ? [null, ...streams.levels.map((block) => block.bytes)] : null;
+    const message = {loaded: {tables, idle, levels, states, running, spans, arrows, marks, density}};
     const list = [states, running, spans, arrows, marks].reduce((all, o) => transferables(o, all), []);
     postMessage(message, list);
 }
