@@ -4,14 +4,19 @@
  * the page are part of the command (page.S); between them stand the blocks. Man page
  * docs/man/kymo-report.1, use docs/report.md, what the page holds docs/report-data.md.
  */
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "host/kymo.h"
 #include "host/output.h"
 #include "host/report/report.h"
+#include "host/temporary.h"
+#include "trace/slot.h"
 
 #define LOSSES_MOST 4096
 #define MOST_DEFAULT 400 /* MB: about 20 million events, a page of 120 MB */
@@ -51,6 +56,7 @@ struct report {
     const char *input, *path;
     bool force, recover;
     bool levels;                       /* shares of states instead of events */
+    bool has_d;                        /* D programs have logged into it */
     unsigned long most;                /* megabytes */
     const char *symbols[SYMBOLS_MOST]; /* of --symbols */
     unsigned nsymbols;
@@ -60,7 +66,7 @@ struct report {
     struct report_threads *threads;
     struct report_events *events;
     struct report_lanes *lanes;
-    struct bytes losses, json, shares;
+    struct bytes losses, json, shares, usage;
     uint64_t nevents, nlosses, lost;
     int64_t first, last; /* of the events */
     char fault[512];     /* of the timeline */
@@ -231,8 +237,13 @@ static void tables_write(struct report *report, const struct timeline *timeline)
     events_json(report->events, json);
     bytes_text(json, ",\n");
     lanes_json(report->lanes, json);
+    if (!report->levels) {
+        bytes_text(json, ",\n");
+        bytes_put(json, report->usage.data, report->usage.used);
+    }
     bytes_text(json, "}\n");
-    report->pack.failed |= report->losses.failed || report->shares.failed;
+    report->pack.failed |=
+        report->losses.failed || report->shares.failed || report->usage.failed;
     pack_block(&report->pack, "tables", 1, json);
 }
 
@@ -269,6 +280,7 @@ static bool event_take(struct report *report, const struct kev_item *item)
 {
     uint32_t thread = threads_find(report->threads, item->pid, item->tid, item->ns);
 
+    report->has_d |= item->class_id == TRACE_CLASS_D;
     if (report->nevents++ == 0) {
         report->first = item->ns;
     }
@@ -289,6 +301,20 @@ static bool item_take(void *arg, const struct kev_item *item)
     return true;
 }
 
+/* Writes what a page with all events has besides them. */
+static bool views_write(struct report *report, const struct timeline *timeline)
+{
+    if (!lanes_write(report->lanes, timeline) ||
+        !usage_write(report->input, report->recover, report->threads, &report->pack,
+                     &report->usage)) {
+        return false;
+    }
+    if (report->has_d) {
+        aggregate_write(report->input, &report->pack, &report->usage);
+    }
+    return true;
+}
+
 /* Returns the timeline's outcome; *good is false after a failure that it has no words for. */
 static int blocks_write(struct report *report, bool *good)
 {
@@ -304,9 +330,9 @@ static int blocks_write(struct report *report, bool *good)
         return KEV_FAILED;
     }
     events_end(report->events);
-    *good = report->levels ? levels_write(timeline, &report->pack, &report->shares)
-                           : lanes_write(report->lanes, timeline);
     outcome = timeline->outcome;
+    *good = report->levels ? levels_write(timeline, &report->pack, &report->shares)
+                           : views_write(report, timeline);
     tables_write(report, timeline);
     timeline_free(timeline);
     return outcome;
@@ -356,9 +382,34 @@ static int page_write(struct report *report)
                : KYMO_OK;
 }
 
+/* A stream can be read once, a page needs two passes: standard input becomes a copy of it. */
+static bool stream_keep(void)
+{
+    static char bytes[65536];
+    struct stat st;
+    ssize_t n;
+    int fd;
+
+    if (fstat(STDIN_FILENO, &st) != 0 || S_ISREG(st.st_mode)) {
+        return true;
+    }
+    fd = temporary_open();
+    while (fd >= 0 && (n = read(STDIN_FILENO, bytes, sizeof(bytes))) != 0) {
+        if (n < 0 ? errno != EINTR : write(fd, bytes, (size_t)n) != n) {
+            return false;
+        }
+    }
+    return fd >= 0 && dup2(fd, STDIN_FILENO) == STDIN_FILENO && close(fd) == 0;
+}
+
 static int report_capture(struct report *report)
 {
     int outcome;
+
+    if (strcmp(report->input, "-") == 0 && !stream_keep()) {
+        kymo_error("standard input: cannot keep a copy of the stream: %s", strerror(errno));
+        return KYMO_FAILURE;
+    }
 
     report->capture = kev_capture_new();
     if (report->capture == NULL) {
@@ -405,6 +456,7 @@ static int report_main(int argc, char **argv)
     bytes_free(&report.losses);
     bytes_free(&report.json);
     bytes_free(&report.shares);
+    bytes_free(&report.usage);
     pack_free(&report.pack);
     return status;
 }

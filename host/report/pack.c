@@ -9,6 +9,7 @@
 #include <zlib.h>
 
 #include "host/escape.h"
+#include "host/output.h"
 #include "host/report/pack.h"
 
 #define LEVEL 6 /* of deflate: 9 takes three times as long for 1 % less */

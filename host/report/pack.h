@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "host/output.h"
+struct output;
 
 /* Bytes that grow. After a failure of memory `failed` is set and what is put is dropped. */
 struct bytes {

@@ -61,6 +61,18 @@ void lanes_json(const struct report_lanes *lanes, struct bytes *json);
 /* Writes the blocks, and a member of the tables. False: no memory. */
 bool levels_write(const struct timeline *timeline, struct pack *pack, struct bytes *json);
 
+/* ---- usage.c: the stretches behind the views --------------------------------------- */
+
+/* Reads the capture once more, writes the blocks, and a member of the tables. False: no memory, or
+ * the capture can't be read again. */
+bool usage_write(const char *path, bool recover, const struct report_threads *threads,
+                 struct pack *pack, struct bytes *json);
+
+/* ---- aggregate.c: what D programs aggregated --------------------------------------- */
+
+/* Writes a block, and a member of the tables, with a comma before it. */
+void aggregate_write(const char *path, struct pack *pack, struct bytes *json);
+
 /* ---- the page: embedded by host/report/report.mk ----------------------------------- */
 
 extern const char report_page_head[], report_page_head_end[];

@@ -6,10 +6,17 @@
 REPORT_GEN := $(B)/gen/report
 REPORT_PAGE := host/report/page
 # The scripts are parts of one program each, in this order: no part knows the others' names beforehand.
-REPORT_SCRIPT := $(addprefix $(REPORT_PAGE)/,data.js model.js why.js view.js lanes.js path.js panel.js keys.js start.js)
-REPORT_WORKER := $(addprefix $(REPORT_PAGE)/,decode.js build.js worker.js)
+REPORT_VIEWS := frame.js chart.js summary.js statistics.js service.js latency.js moment.js log.js conditions.js \
+                aggregate.js
+REPORT_SCRIPT := $(addprefix $(REPORT_PAGE)/,data.js model.js why.js view.js lanes.js path.js panel.js keys.js \
+                 $(addprefix views/,$(REPORT_VIEWS)) start.js)
+REPORT_WORKER := $(addprefix $(REPORT_PAGE)/,decode.js build.js views/account.js worker.js views/condition.js)
+REPORT_STYLE := $(addprefix $(REPORT_PAGE)/,page.css views/views.css)
 
 $(REPORT_GEN)/script.js: $(REPORT_SCRIPT)
+	@mkdir -p $(@D)
+	$(Q)cat $^ >$@
+$(REPORT_GEN)/page.css: $(REPORT_STYLE)
 	@mkdir -p $(@D)
 	$(Q)cat $^ >$@
 $(REPORT_GEN)/worker.js: $(REPORT_WORKER)
@@ -17,10 +24,10 @@ $(REPORT_GEN)/worker.js: $(REPORT_WORKER)
 	$(Q)cat $^ >$@
 # A page runs this script and no other: its head names the sum of the script and of the style.
 report_sum = $$(sha256sum <$(1) | cut -c 1-64 | tr a-f A-F | basenc --base16 -d | basenc --base64)
-$(REPORT_GEN)/head.html: $(REPORT_PAGE)/head.html $(REPORT_PAGE)/body.html $(REPORT_PAGE)/page.css $(REPORT_GEN)/script.js
+$(REPORT_GEN)/head.html: $(REPORT_PAGE)/head.html $(REPORT_PAGE)/body.html $(REPORT_GEN)/page.css $(REPORT_GEN)/script.js
 	$(Q)sed "s|@SCRIPT@|$(call report_sum,$(REPORT_GEN)/script.js)|; \
-	    s|@STYLE@|$(call report_sum,$(REPORT_PAGE)/page.css)|" $(REPORT_PAGE)/head.html >$@.new
-	$(Q){ printf '<style>'; cat $(REPORT_PAGE)/page.css; printf '</style>\n</head>\n'; \
+	    s|@STYLE@|$(call report_sum,$(REPORT_GEN)/page.css)|" $(REPORT_PAGE)/head.html >$@.new
+	$(Q){ printf '<style>'; cat $(REPORT_GEN)/page.css; printf '</style>\n</head>\n'; \
 	    cat $(REPORT_PAGE)/body.html; } >>$@.new && mv $@.new $@
 $(REPORT_GEN)/tail.html: $(REPORT_GEN)/script.js $(REPORT_GEN)/worker.js
 	$(Q){ printf '<script type="text/plain" id="worker">'; cat $(REPORT_GEN)/worker.js; \

@@ -109,13 +109,34 @@ static void json_time(struct bytes *json, int64_t ns)
     }
 }
 
+/* The process at the thread's begin. One that was there before the recording has its name from its
+ * own first event, which may be behind the first one of the thread. */
+static const struct kev_life *process_of(const struct report_threads *threads,
+                                         const struct thread *thread)
+{
+    const struct kev_life *life =
+        kev_capture_life_at(threads->capture, thread->pid, KEV_NOBODY, thread->from);
+
+    for (unsigned i = 0; life == NULL || life->name == NULL; i++) {
+        const struct kev_life *other = kev_capture_life(threads->capture, i);
+
+        if (other == NULL) {
+            return life;
+        }
+        if (other->pid == thread->pid && other->tid == KEV_NOBODY && other->name != NULL &&
+            (other->to_ns == KEV_NEVER || other->to_ns > thread->from)) {
+            return other;
+        }
+    }
+    return life;
+}
+
 void threads_json(const struct report_threads *threads, struct bytes *json)
 {
     bytes_text(json, "\"threads\":[null");
     for (uint32_t i = 1; i <= threads->count; i++) {
         const struct thread *thread = &threads->threads[i];
-        const struct kev_life *process =
-            kev_capture_life_at(threads->capture, thread->pid, KEV_NOBODY, thread->from);
+        const struct kev_life *process = process_of(threads, thread);
 
         if (process == NULL) { /* another CPU's dump of the state told of it later */
             process = kev_capture_life_at(threads->capture, thread->pid, KEV_NOBODY, thread->to);

@@ -41,6 +41,9 @@ static void interrupt_event(struct stat *stat, const struct kev_event *event)
     if (number == 1) {
         irq->count++;
         irq->counted[event->cpu] += cpu->covered;
+        if (stat->watch != NULL) {
+            stat->watch->entered(stat->watch->arg, line, event->cpu, event->time);
+        }
         if (cpu->covered && cpu->depth < STAT_IRQ_DEPTH) {
             cpu->irqs[cpu->depth].irq = line;
             cpu->irqs[cpu->depth].since = event->time;
@@ -64,6 +67,10 @@ static void interrupt_event(struct stat *stat, const struct kev_event *event)
                 irq->max_at = cpu->irqs[cpu->depth].since;
             }
             cpu->irq_time += cpu->depth == 0 ? time : 0;
+            if (stat->watch != NULL) {
+                stat->watch->handled(stat->watch->arg, line, event->cpu, cpu->depth,
+                                     cpu->irqs[cpu->depth].since, event->time);
+            }
         }
     }
 }

@@ -98,7 +98,7 @@ bool stat_is_idle(const struct stat *stat, int32_t pid, int32_t tid)
            tid <= KEV_CPUS;
 }
 
-static void epoch_begin(struct stat *stat, uint64_t now)
+static void epoch_begin(struct stat *stat, uint64_t now, bool goes)
 {
     for (unsigned cpu = 0; cpu < KEV_CPUS; cpu++) {
         if (stat->cpus[cpu].current != NULL) {
@@ -111,6 +111,9 @@ static void epoch_begin(struct stat *stat, uint64_t now)
         stat->epochs = stat_grow(stat->epochs, &stat->epochs_room, sizeof(*stat->epochs));
     }
     stat->epochs[++stat->epoch] = stat->common;
+    if (stat->watch != NULL) {
+        stat->watch->epoch(stat->watch->arg, stat->common, now, goes);
+    }
 }
 
 static void turn_make(struct stat *stat, const struct turn *turn)
@@ -125,7 +128,7 @@ static void turn_make(struct stat *stat, const struct turn *turn)
     cpu->covered = turn->covered;
     cpu->depth = 0;
     if (turn->covered ? stat->cpus_uncovered == 1 : stat->cpus_uncovered == 0) {
-        epoch_begin(stat, now);
+        epoch_begin(stat, now, turn->covered);
     }
     stat->cpus_uncovered += turn->covered ? -1 : 1;
     if (turn->covered) {

@@ -46,6 +46,9 @@ static void message_sent(struct stat *stat, const struct kev_event *event)
     pair->from = from;
     pair->to = to;
     pair->sent++;
+    if (stat->watch != NULL) {
+        stat->watch->sent(stat->watch->arg, sender, to, event->time);
+    }
     if (sender == NULL) {
         return;
     }
@@ -110,6 +113,9 @@ static void message_received(struct stat *stat, const struct kev_event *event)
         hist_add(&send->pair->wait, event->time - send->sent, send->sent);
     }
     server_found(stat, event, send);
+    if (send != NULL && stat->watch != NULL) {
+        stat->watch->received(stat->watch->arg, send);
+    }
 }
 
 static bool slower(const struct slow *a, const struct slow *b)
@@ -147,6 +153,9 @@ static void message_replied(struct stat *stat, const struct kev_event *event, bo
                                 send->sent, send->received, event->time, error});
         send->pair->replied += !error;
         send->pair->errors += error;
+        if (stat->watch != NULL) {
+            stat->watch->replied(stat->watch->arg, send, event->time, error);
+        }
     }
     serve_end(stat, send->client, event->time);
     send->pair = NULL;

@@ -78,12 +78,16 @@ static struct thread *client_of(const struct stat *stat, const struct thread *se
     return server->clients;
 }
 
-static void charge(struct stat *stat, struct thread *client, int32_t server, uint64_t cycles)
+static void charge(struct stat *stat, struct thread *client, const struct thread *server,
+                   uint64_t cycles, uint64_t now)
 {
-    uint64_t key = (uint64_t)client->index << 32 | (uint32_t)server;
+    uint64_t key = (uint64_t)client->index << 32 | (uint32_t)server->pid;
     struct served *served = map_get(&stat->served, key);
 
     client->imposed += cycles;
+    if (stat->watch != NULL) { /* the common clock went all the time */
+        stat->watch->served(stat->watch->arg, client, server, now - cycles, now);
+    }
     if (served == NULL) {
         served = map_make(&stat->served, key);
         if (served == NULL) {
@@ -91,13 +95,13 @@ static void charge(struct stat *stat, struct thread *client, int32_t server, uin
             return;
         }
         served->client = client;
-        served->server = server;
+        served->server = server->pid;
     }
     served->time += cycles;
 }
 
 /* In a chain of A that works for B that works for C, both B and C are charged with A's time. */
-void serve_ran(struct stat *stat, const struct thread *server, uint64_t cycles)
+void serve_ran(struct stat *stat, const struct thread *server, uint64_t cycles, uint64_t now)
 {
     struct thread *client = client_of(stat, server);
 
@@ -105,7 +109,7 @@ void serve_ran(struct stat *stat, const struct thread *server, uint64_t cycles)
         if (client == server) { /* of a damaged file: a circle */
             break;
         }
-        charge(stat, client, server->pid, cycles);
+        charge(stat, client, server, cycles, now);
         client = client_of(stat, client);
     }
 }

@@ -182,8 +182,38 @@ struct stat_filter {
     uint64_t changed_at;
 };
 
+/*
+ * What the account learns, for a caller that shows it over time (host/report/usage.c): stretches
+ * whose sums are the account's figures. Called as they become known, all of them from stat_event()
+ * and stat_finish(). Times are of the trace clock unless they are said to be of the common one.
+ */
+struct stat_watch {
+    void *arg;
+    /* The common clock, at `common`, goes on or stops: a new epoch has begun. */
+    void (*epoch)(void *arg, uint64_t common, uint64_t now, bool goes);
+    /* A covered CPU ran a thread; NULL: it is not known what. */
+    void (*ran)(void *arg, unsigned cpu, const struct thread *thread, uint64_t from, uint64_t to);
+    /* A thread became current on `cpu`; `from`: where it was before, -1: not known. */
+    void (*moved)(void *arg, const struct thread *thread, int from, unsigned cpu, uint64_t now);
+    /* A thread that was not current was in a state; common clock, in this epoch. */
+    void (*waited)(void *arg, const struct thread *thread, unsigned state, uint32_t epoch,
+                   uint64_t from, uint64_t to);
+    /* Of a message: sent (client NULL: not known), received, replied to. */
+    void (*sent)(void *arg, const struct thread *client, int32_t to, uint64_t now);
+    void (*received)(void *arg, const struct open_send *send);
+    void (*replied)(void *arg, const struct open_send *send, uint64_t now, bool error);
+    /* A server's thread ran for a client. */
+    void (*served)(void *arg, const struct thread *client, const struct thread *server,
+                   uint64_t from, uint64_t to);
+    /* An interrupt began; it ended, `depth` interrupts below it. */
+    void (*entered)(void *arg, uint32_t line, unsigned cpu, uint64_t now);
+    void (*handled)(void *arg, uint32_t line, unsigned cpu, unsigned depth, uint64_t from,
+                    uint64_t to);
+};
+
 struct stat {
     struct kev *kev;
+    const struct stat_watch *watch; /* NULL: nobody is told */
     struct stat_filter filter;
     bool cut; /* the file ends too early */
     struct turn *turns;
@@ -263,7 +293,7 @@ void serve_begin(struct stat *stat, struct thread *server, struct thread *client
 /* The server has received a message of an unknown client, and works for that one. */
 void serve_unknown(struct stat *stat, struct thread *server, uint64_t now);
 void serve_end(struct stat *stat, struct thread *client, uint64_t now);
-void serve_ran(struct stat *stat, const struct thread *server, uint64_t cycles);
+void serve_ran(struct stat *stat, const struct thread *server, uint64_t cycles, uint64_t now);
 
 struct stat_style {
     bool bold;

@@ -89,6 +89,9 @@ void cpu_account(struct stat *stat, unsigned on, uint64_t now)
     uint64_t common = stat_common(stat, now);
     struct thread *current = cpu->current;
 
+    if (stat->watch != NULL && time > 0) {
+        stat->watch->ran(stat->watch->arg, on, current, cpu->since, now);
+    }
     if (current == NULL) {
         cpu->unknown += time;
     } else {
@@ -101,7 +104,7 @@ void cpu_account(struct stat *stat, unsigned on, uint64_t now)
             cpu->busy += time;
         }
         if (ran > 0 && current->clients != NULL) {
-            serve_ran(stat, current, ran);
+            serve_ran(stat, current, ran, now);
         }
     }
     cpu->since = now > cpu->since ? now : cpu->since;
@@ -168,7 +171,13 @@ static void state_account(struct stat *stat, struct thread *thread, uint64_t now
     if (thread->state >= 0) {
         uint64_t until = thread->epoch == stat->epoch ? common : stat->epochs[thread->epoch + 1];
 
-        thread->time[thread->state] += span(state_since(stat, thread, common), until);
+        uint64_t from = state_since(stat, thread, common);
+
+        thread->time[thread->state] += span(from, until);
+        if (stat->watch != NULL && from < until) {
+            stat->watch->waited(stat->watch->arg, thread, (unsigned)thread->state, thread->epoch,
+                                from, until);
+        }
         if (thread->epoch != stat->epoch) {
             thread->state = -1;
         }
@@ -179,12 +188,15 @@ static void state_account(struct stat *stat, struct thread *thread, uint64_t now
     }
 }
 
-static void thread_moves(struct stat *stat, struct thread *thread, unsigned on)
+static void thread_moves(struct stat *stat, struct thread *thread, unsigned on, uint64_t now)
 {
     bool seen = thread->last_cpu >= 0 && stat_known_since(stat, thread->last_epoch);
 
     thread->runs++;
     thread->migrations += seen && thread->last_cpu != (int)on;
+    if (stat->watch != NULL) {
+        stat->watch->moved(stat->watch->arg, thread, seen ? thread->last_cpu : -1, on, now);
+    }
     thread->last_cpu = (int)on;
     thread->last_epoch = stat->epoch;
 }
@@ -220,13 +232,16 @@ static void thread_runs(struct stat *stat, struct thread *thread, unsigned on, u
     struct cpu *cpu = &stat->cpus[on];
     bool known = cpu->current != NULL;
 
+    /* No interrupt's first part is left for a thread: the exit of what is open is not here, as
+     * that of an interrupt that came while the recording began. */
+    cpu->depth = 0;
     if (cpu->current != thread) {
         if (thread->cpu >= 0) {
             cpu_leave(stat, (unsigned)thread->cpu, now);
         }
         cpu_leave(stat, on, now);
         state_account(stat, thread, now);
-        thread_moves(stat, thread, on);
+        thread_moves(stat, thread, on, now);
         if (!cpu->covered) { /* how long it runs is not known */
             thread->state = -1;
             return;

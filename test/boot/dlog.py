@@ -5,6 +5,7 @@
 What BOOT_D traces is claimed over the link; what -x log=1 puts into a capture, -r prints as it was
 printed live. Each test boots the image that it needs. The last line is `N passed, N failed`.
 """
+import base64
 import json
 import os
 import random
@@ -12,6 +13,7 @@ import re
 import subprocess
 import sys
 import time
+import zlib
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -249,6 +251,18 @@ def provoked(board, start, words):
     return subprocess.CompletedProcess(words, job.returncode, out, err)
 
 
+def page_has_aggregations(b, path, printed):
+    """`kymo report` puts what -r --json prints of aggregations into its page."""
+    done = b.kymo("report", "--force", path, "-o", "page.html")
+    expect(done.returncode == 0, told(done))
+    with open(os.path.join(b.dir, "page.html"), "rb") as f:
+        block = re.search(rb'data-stream="aggregations"[^>]*>([^<]*)<', f.read())
+    expect(block, "no aggregations in the page")
+    wanted = [line for line in printed.splitlines() if line.startswith('{"aggregation"')]
+    expect(len(wanted) > 4 and zlib.decompress(base64.b64decode(block[1])).decode().splitlines() ==
+           wanted, "the page's aggregations are not those that are printed")
+
+
 def what_a_capture_holds_is_printed_as_live(board):
     with Board(board, "live", "live") as b:
         done = b.dtrace("-x", "log=1", "-n", "BEGIN { exit(0); }")
@@ -287,6 +301,7 @@ def what_a_capture_holds_is_printed_as_live(board):
             else:
                 timeless = [re.sub(r'"time":\d+', "", a.stdout) for a in (live[3], done)]
                 expect(timeless[0] and timeless[0] in timeless[1], told(done))
+                page_has_aggregations(b, path, done.stdout)
 
 
 def overload_is_counted(board):

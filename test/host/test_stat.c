@@ -173,6 +173,24 @@ static void test_interrupts(void **unused)
     done(stat, mk);
 }
 
+/* The recording began within an interrupt: its entry is there, its exit is not. */
+static void test_interrupt_without_exit(void **unused)
+{
+    struct mk *mk = mk_new(&(struct mk_options){.ncpu = 1});
+    struct stat *stat;
+
+    (void)unused;
+    event2(mk, 0, 1, TRACE_CLASS_INT, 1, 27, 0);
+    state(mk, 0, 10, STATE_RUNNING, 5);
+    event2(mk, 0, 10, TRACE_CLASS_INT, 1, 27, 0);
+    event2(mk, 0, 7, TRACE_CLASS_INT, 2, 27, 0);
+    stat = account(mk);
+    assert_int_equal(stat->irqs[27].count, 2);
+    assert_int_equal(stat->irqs[27].time, 7);
+    assert_int_equal(stat->cpus[0].irq_time, 7);
+    done(stat, mk);
+}
+
 static void test_calls_and_losses(void **unused)
 {
     struct mk *mk = mk_new(&(struct mk_options){.ncpu = 2});
@@ -304,11 +322,17 @@ static void test_dates(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_times),          cmocka_unit_test(test_migration_overlap),
-        cmocka_unit_test(test_messages),       cmocka_unit_test(test_histogram),
-        cmocka_unit_test(test_interrupts),     cmocka_unit_test(test_calls_and_losses),
-        cmocka_unit_test(test_filters_change), cmocka_unit_test(test_names),
-        cmocka_unit_test(test_dates),          cmocka_unit_test(test_filters_unknown),
+        cmocka_unit_test(test_times),
+        cmocka_unit_test(test_migration_overlap),
+        cmocka_unit_test(test_messages),
+        cmocka_unit_test(test_histogram),
+        cmocka_unit_test(test_interrupts),
+        cmocka_unit_test(test_interrupt_without_exit),
+        cmocka_unit_test(test_calls_and_losses),
+        cmocka_unit_test(test_filters_change),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_dates),
+        cmocka_unit_test(test_filters_unknown),
     };
     int result = cmocka_run_group_tests(tests, NULL, NULL);
 

@@ -291,6 +291,9 @@ def detail(b, folder):
         streams = {stream for stream, _, _ in blocks(page)}
         ok(f"{name}: it has levels only", streams == {"levels", "tables"}, streams)
         ready(b, page)
+        b.keys("v")
+        ok(f"{name}: no views are offered", b.run(
+            "return !$('tabs').offsetParent && !$('split').offsetParent && $('pane').hidden"))
         tables, lanes = b.run("return [report.loaded.tables, report.loaded.levels.map((l) =>"
                               "l && Array.from(l))]")
         width, bins = tables["levels"]["width"], tables["levels"]["bins"]

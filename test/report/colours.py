@@ -30,6 +30,20 @@ def seen(colour, matrix):
     return lab([sum(m * c for m, c in zip(row, rgb)) for row in matrix])
 
 
+def between(one, two, matrix):
+    """The distance of two colours as somebody sees them."""
+    return sum((u - v) ** 2 for u, v in zip(seen(one, matrix), seen(two, matrix))) ** 0.5
+
+
+def series(path):
+    """(distance, sight, two colours) of the nearest two series of the views' charts."""
+    with open(path, encoding="utf-8") as f:
+        lines = "".join(line for line in f if re.match("const (SERIES|OTHERS)_COLOUR", line))
+    return min((between(a, b, matrix), sight, a, b) for a, b in
+               itertools.combinations(re.findall(r"#[0-9a-f]{6}", lines), 2)
+               for sight, matrix in SIGHTS.items())
+
+
 def nearest(path):
     """(distance, sight, two states) of the nearest two whose bars are equally high."""
     with open(path, encoding="utf-8") as f:
@@ -39,6 +53,5 @@ def nearest(path):
     for (a, one, high), (b, two, tall) in itertools.combinations(styles, 2):
         for sight, matrix in SIGHTS.items():
             if high == tall:
-                p, q = seen(one, matrix), seen(two, matrix)
-                found.append((sum((u - v) ** 2 for u, v in zip(p, q)) ** 0.5, sight, a, b))
+                found.append((between(one, two, matrix), sight, a, b))
     return len(styles), min(found)

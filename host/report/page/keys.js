@@ -199,6 +199,7 @@ function setTheme(name) {
     readPalette();
     drawLegend();
     drawSoon();
+    showView(true).catch(fail);
 }
 
 function press(id, on) {

@@ -432,7 +432,7 @@ function showBanner() {
     }
     if (tables.levels) {
         parts.push(`The capture has ${countText(tables.events)} events, too many for a page: this one has, for each ${durationText(tables.levels.width)}, ` +
-            "how long each thread and CPU ran, and no events. kymo cut takes a part whose page has all of them.");
+            "how long each thread and CPU ran, but no events and no views. kymo cut takes a part whose page has all of them.");
     }
     if (tables.doubt !== null) {
         parts.push(`${tables.doubt[0].toUpperCase()}${tables.doubt.slice(1)}.`);

@@ -32,6 +32,7 @@ function begin(loaded) {
     loadBookmarks();
     showBanner();
     drawLegend();
+    viewsBegin();
     if (!followLink(location.hash)) {
         showTimes(...wholeSpan());
     }

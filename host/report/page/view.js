@@ -191,7 +191,7 @@ function viewLink() {
     if (view.row >= 0 && view.rows[view.row]) {
         parts.push(`r=${view.rows[view.row].key}`);
     }
-    return "#" + parts.join("&");
+    return "#" + [...parts, ...viewsLink()].join("&");
 }
 
 function linkSoon() {
@@ -200,6 +200,7 @@ function linkSoon() {
         if (location.hash !== viewLink()) {
             history.replaceState(null, "", viewLink());
         }
+        viewsChanged();
     }, 150);
 }
 
@@ -226,5 +227,6 @@ function followLink(hash) {
     if (has) {
         showTimes(from, to);
     }
+    viewsFollow(found);
     return has;
 }

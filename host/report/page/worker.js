@@ -18,6 +18,7 @@ function transferables(object, list) {
 
 async function load(blocks) {
     const streams = {events: [], levels: [], states: [], causes: [], spans: [], arrows: []};
+    const stretches = Object.fromEntries(Object.keys(ACCOUNT_STREAMS).map((name) => [name, []]));
     let done = 0;
     for (const block of blocks) {
         const deflated = base64Bytes(block.text);
@@ -26,10 +27,12 @@ async function load(blocks) {
             valueBlocks.push({deflated, length: block.length});
         } else {
             const bytes = await inflated(deflated, block.length);
-            if (block.stream === "tables") {
+            if (block.stream === "aggregations") {
+                aggregationLines = decoder.decode(bytes).split("\n");
+            } else if (block.stream === "tables") {
                 tables = JSON.parse(decoder.decode(bytes));
-            } else if (streams[block.stream]) {
-                streams[block.stream].push({bytes, rows: block.rows});
+            } else if (streams[block.stream] || stretches[block.stream]) {
+                (streams[block.stream] || stretches[block.stream]).push({bytes, rows: block.rows});
             }
         }
         if (++done % 16 === 0) {
@@ -52,6 +55,7 @@ async function load(blocks) {
     const levels = tables.levels ? [null, ...streams.levels.map((block) => block.bytes)] : null;
     const message = {loaded: {tables, idle, levels, states, running, spans, arrows, marks, density}};
     const list = [states, running, spans, arrows, marks].reduce((all, o) => transferables(o, all), []);
+    accountLoad(stretches, tables.threads.map((t) => t !== null && t[0] === 1 && t[1] >= 1 && t[1] <= cpus));
     postMessage(message, list);
 }
 
@@ -91,13 +95,12 @@ function rankOf(index, block) {
     return rank;
 }
 
-/* An event's values: texts as strings, numbers as numbers, or BigInt where they need it. */
-async function fieldsOf(index) {
-    const block = blockOf(index), {heap, columns} = await valuesOf(block);
-    const kind = tables.kinds[events.kind[index]], words = columns.get(events.kind[index]);
-    const rank = rankOf(index, block), fields = [];
+/* An event's values, of the row `rank` of its kind: texts as strings, numbers as numbers, or BigInt
+ * where they need it. */
+function fieldsAt({heap, columns}, kind, rank) {
+    const words = columns.get(kind), fields = [];
     let word = 0;
-    for (const [, type, , bits] of kind.fields) {
+    for (const [, type, , bits] of tables.kinds[kind].fields) {
         const low = words[word++][rank];
         if (type >= 4) {
             fields.push(heapText(heap, low));
@@ -109,6 +112,11 @@ async function fieldsOf(index) {
         }
     }
     return fields;
+}
+
+async function fieldsOf(index) {
+    const block = blockOf(index), opened = await valuesOf(block);
+    return fieldsAt(opened, events.kind[index], rankOf(index, block));
 }
 
 async function rowOf(index) {
