@@ -242,8 +242,7 @@ static void tables_write(struct report *report, const struct timeline *timeline)
         bytes_put(json, report->usage.data, report->usage.used);
     }
     bytes_text(json, "}\n");
-    report->pack.failed |=
-        report->losses.failed || report->shares.failed || report->usage.failed;
+    report->pack.failed |= report->losses.failed || report->shares.failed || report->usage.failed;
     pack_block(&report->pack, "tables", 1, json);
 }
 
