@@ -84,6 +84,9 @@ KERNEL_FLAGS := $(COMMON_FLAGS) -O2 -ffreestanding -DKYMO_KERNEL $(CPU_FLAGS_KER
 	-DARCH_OFFSETS_H='"$(B)/offsets.h"' -DTRACE_OFFSETS_H='"$(B)/trace_offsets.h"' \
 	-DDTRACE_PORT_OPS_H='"kernel/dtrace/port_ops.h"' $(ASSERT_FLAGS_$(DEBUG))
 
+# Functions that nothing in this kernel calls are left out: without D those that only D calls.
+KERNEL_LINK := -nostdlib -static -Wl,--gc-sections -Wl,--build-id,-z,noexecstack
+
 # The event hooks: the top Makefile generates them (host/host.mk).
 # What is compiled with KERNEL_FLAGS needs these first, whatever it includes.
 KERNEL_GEN := build/gen/trace_hooks.h $(B)/offsets.h $(B)/trace_offsets.h
@@ -101,10 +104,9 @@ $(B)/offsets.h $(B)/trace_offsets.h: $(B)/flags | build/gen/trace_hooks.h
 	$(Q)sed -n -e '1i/* Generated from $(filter %.c,$^). */' -e 's/.*"->\([A-Z0-9_]* [0-9]*\)".*/#define \1/p' $(@:.h=.s) > $@
 
 $(KERNEL_OBJS): EXTRA_FLAGS = $(KERNEL_FLAGS)
-# What of D doesn't run while a probe fires, or seldom: compiled with the board's D_COLD_FLAGS.
-D_HOT := $(addprefix trace/dtrace/,act agg_function aggregate buffer builtin dynvar fire load log run \
-	speculate store subr text variable site/sites) \
-	$(addprefix kernel/dtrace/,fbt gate port profile raise sample syscall)
+# What of D makes a probe firing fast, as test/bench counts it; the rest is compiled with the board's
+# D_COLD_FLAGS.
+D_HOT := $(addprefix trace/dtrace/,builtin dynvar fire run variable) $(addprefix kernel/dtrace/,fbt syscall)
 D_COLD := $(filter-out $(D_HOT) %/probe/calls,$(basename $(D_SRCS_1) trace/dtrace/site/sites.c))
 $(D_COLD:%=$(B)/%.o): EXTRA_FLAGS = $(KERNEL_FLAGS) $(D_COLD_FLAGS)
 # What function probes leave out (host/fbt/left_out.def) needs no room for their branches.
@@ -149,7 +151,7 @@ $(B)/fbt_first.image.o: scripts/image.S
 
 $(B)/fbt_first.elf: $(FBT_FIRST_OBJS) $(KERNEL_LD_DEPS)
 	$(call say,LD)
-	$(Q)$(CC) $(CPU_FLAGS_KERNEL) -nostdlib -static -Wl,--build-id,-z,noexecstack \
+	$(Q)$(CC) $(CPU_FLAGS_KERNEL) $(KERNEL_LINK) \
 		-Wl,-Map=$(B)/fbt_first.map $(KERNEL_LDFLAGS) -o $@ $(FBT_FIRST_OBJS) -lgcc
 
 $(B)/fbt_table.c: $(B)/fbt_first.elf build/tools/mkfbt build/tools/mkunwind
@@ -170,7 +172,7 @@ $(FBT_OBJS_0) $(FBT_OBJS_1): %.o: %.c $(B)/flags
 # its code and data at the same addresses (scripts/same-layout).
 $(B)/kernel.elf: $(KERNEL_OBJS) $(FBT_OBJS) $(B)/fbt_first.image.o $(KERNEL_LD_DEPS)
 	$(call say,LD)
-	$(Q)$(CC) $(CPU_FLAGS_KERNEL) -nostdlib -static -Wl,--build-id,-z,noexecstack \
+	$(Q)$(CC) $(CPU_FLAGS_KERNEL) $(KERNEL_LINK) \
 		$(KERNEL_LDFLAGS) -o $@ $(KERNEL_OBJS) $(FBT_OBJS) $(B)/fbt_first.image.o -lgcc
 
 .PHONY: kernel-objs
@@ -288,7 +290,7 @@ $(2).image.o: $(call image_cpio,$(1),$(2)) scripts/image.S
 $(2).elf: $(KERNEL_OBJS) $(call fbt_objs,$(1)) $($(1)_KERNEL_OBJS) $(2).image.o $(KERNEL_LD_DEPS) \
 		$(call kernel_elf,$(1))
 	$$(call say,LD)
-	$$(Q)$$(CC) $$(CPU_FLAGS_KERNEL) -nostdlib -static -Wl,--build-id,-z,noexecstack -Wl,-Map=$(2).map \
+	$$(Q)$$(CC) $$(CPU_FLAGS_KERNEL) $$(KERNEL_LINK) -Wl,-Map=$(2).map \
 		$$(KERNEL_LDFLAGS) $($(1)_LDFLAGS) -o $$@ $(KERNEL_OBJS) $(call fbt_objs,$(1)) $($(1)_KERNEL_OBJS) \
 		$(2).image.o -lgcc
 	$$(Q)$(if $($(1)_KERNEL_OBJS),true,$$(FBT_CHECK_$(D))) $$@
@@ -314,7 +316,7 @@ app-parts: $(B)/lib/libkymo.a $(addprefix $(B)/stripped/,$(APP_WITH)) $(KERNEL_O
 app-image: $(KERNEL_OBJS) $(FBT_OBJS) $(KERNEL_LD_DEPS) $(B)/kernel.elf
 	$(Q)$(CC) $(CPU_FLAGS_KERNEL) -DIMAGE='"$(APP_IMAGE).cpio"' -DIMAGE_NAME='"$(APP_NAME)"' -c \
 		-o '$(APP_IMAGE).image.o' scripts/image.S
-	$(Q)$(CC) $(CPU_FLAGS_KERNEL) -nostdlib -static -Wl,--build-id,-z,noexecstack $(KERNEL_LDFLAGS) \
+	$(Q)$(CC) $(CPU_FLAGS_KERNEL) $(KERNEL_LINK) $(KERNEL_LDFLAGS) \
 		-o '$(APP_IMAGE).elf' $(KERNEL_OBJS) $(FBT_OBJS) '$(APP_IMAGE).image.o' -lgcc
 	$(Q)$(FBT_CHECK_$(D)) '$(APP_IMAGE).elf'
 	$(Q)scripts/same-layout $(B)/kernel.elf '$(APP_IMAGE).elf'

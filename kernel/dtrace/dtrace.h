@@ -42,7 +42,7 @@ void dtrace_syscall_return(const struct thread *self);
 /* A process ends: its consumers. Kernel lock held. */
 bool dtrace_process_gone(struct process *proc);
 
-/* Providers: each registers itself and its probes. Boot. */
+/* Providers: each registers itself, and probes that it doesn't create on demand. Boot. */
 void dtrace_syscall_init(void);
 void dtrace_profile_init(void);
 void dtrace_fbt_init(void);
@@ -51,6 +51,9 @@ void dtrace_fbt_init(void);
 uint32_t dtrace_heap_held(void);
 /* Returns the bytes that D may still take: it holds at most as much as stays free. Lock held. */
 size_t dtrace_heap_room(void);
+/* Returns a copy of a probe's name, of up to 256 bytes with its NUL, that lives forever; NULL: no
+ * memory. Lock held. */
+const char *dtrace_name_keep(const char *name);
 /* Returns whether ip lies in the slot of a function probe; if so, how far behind the slot's start,
  * and the address of the displaced instructions. */
 bool dtrace_fbt_site(uintptr_t ip, uintptr_t *site, unsigned *behind);

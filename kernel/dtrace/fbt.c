@@ -30,7 +30,6 @@
 #include "trace/dtrace/short_text.h"
 
 enum { ENTRY, RETURN, KINDS };
-enum { NAMES_BLOCK = 4 * FBT_NAME_MOST }; /* bytes of memory for names at a time */
 static const char *const kind_names[KINDS] = {"entry", "return"};
 
 extern const char __kernel_start[];
@@ -255,36 +254,11 @@ static void name_next(struct fbt_name *name)
     name->copy = NULL;
 }
 
-static struct {
-    char *at;    /* [k] where the next name goes */
-    size_t left; /* [k] bytes there */
-} names_room;
-
-/* Probes live forever, and the copy with them. Many names share a block. */
-static COLD const char *fbt_name_copy(struct fbt_name *name)
-{
-    size_t bytes = strlen(name->text) + 1;
-
-    if (name->copy) {
-        return name->copy;
-    }
-    if (bytes > names_room.left) {
-        names_room.at = dtrace_port_alloc(NAMES_BLOCK);
-        names_room.left = names_room.at ? NAMES_BLOCK : 0;
-    }
-    if (names_room.left) {
-        name->copy = memcpy(names_room.at, name->text, bytes);
-        names_room.at += bytes;
-        names_room.left -= bytes;
-    }
-    return name->copy;
-}
-
 static COLD void fbt_create(struct fbt_name *name, unsigned kind)
 {
     uint32_t bit = 1u << name->number % 32, *word = &created[kind][name->number / 32];
 
-    if (!(*word & bit) && fbt_name_copy(name) &&
+    if (!(*word & bit) && (name->copy || (name->copy = dtrace_name_keep(name->text))) &&
         dtrace_probe_add(&provider, "kernel", name->copy, kind_names[kind],
                          make_arg(name->first, kind))) {
         *word |= bit;

@@ -153,3 +153,27 @@ void dtrace_port_free(void *block, size_t bytes)
         heap_give(block, bytes);
     }
 }
+
+enum { NAMES_BLOCK = 256 }; /* bytes of memory for names at a time */
+static struct {
+    char *at;    /* [k] where the next name goes */
+    size_t left; /* [k] bytes there */
+} names_room;
+
+/* Probes live forever, and the copy with them. Many names share a block. */
+COLD const char *dtrace_name_keep(const char *name)
+{
+    size_t bytes = strlen(name) + 1;
+
+    if (bytes > names_room.left) {
+        names_room.at = dtrace_port_alloc(NAMES_BLOCK);
+        names_room.left = names_room.at ? NAMES_BLOCK : 0;
+    }
+    if (names_room.left == 0) {
+        return NULL;
+    }
+    char *copy = memcpy(names_room.at, name, bytes);
+    names_room.at += bytes;
+    names_room.left -= bytes;
+    return copy;
+}

@@ -15,26 +15,23 @@
 #include "kernel/base/cpu.h"
 #include "kernel/dtrace/gate.h"
 #include "kernel/base/kercall.h"
-#include "kernel/base/string.h"
+#include "kernel/base/window.h"
 #include "trace/dtrace/port.h"
 #include "trace/dtrace/probe.h"
+#include "trace/event_text.h"
 #include "trace/filter.h"
 
 enum { ENTRY, RETURN, KINDS, ARGUMENTS = 6 };
 
-static const uint8_t call_numbers[] = {
-#define KERCALL(number, NAME, handler, ...) number,
-#include "abi/kercalls.def"
-#undef KERCALL
-};
-/* In the same order, one behind the other. */
-static const char call_names[] =
-#define KERCALL(number, NAME, handler, ...) #handler "\0"
-#include "abi/kercalls.def"
-#undef KERCALL
-    ;
+static const char *const kind_names[KINDS] = {"entry", "return"};
 
-static uint32_t probes[KERCALL_MAX][KINDS];  /* [I] by number; 0: none */
+enum { CALL_NAME_MOST = 32 }; /* bytes of a call's name, with its NUL */
+#define KERCALL(number, NAME, handler, ...) \
+    _Static_assert(sizeof(#NAME) <= CALL_NAME_MOST, "CALL_NAME_MOST");
+#include "abi/kercalls.def"
+#undef KERCALL
+
+static uint32_t probes[KERCALL_MAX][KINDS];  /* [k] by number; 0: not created */
 static uint32_t on[KINDS][KERCALL_MAX / 32]; /* [a] */
 
 static const uint8_t sites[KINDS] = {TRACE_EV_kercall_enter, TRACE_EV_kercall_exit};
@@ -130,7 +127,9 @@ static const char *syscall_argument_type(uint32_t probe, void *arg, unsigned n)
     return n < ARGUMENTS ? "uintptr_t" : NULL;
 }
 
+static void syscall_provide(const char *module, const char *function, const char *name);
 static const struct dtrace_provider_ops syscall_ops = {.attributes = DTRACE_KERNEL_ATTRIBUTES,
+                                                       .provide = syscall_provide,
                                                        .enable = syscall_enable,
                                                        .disable = syscall_disable,
                                                        .settle = trace_sites_settle,
@@ -149,16 +148,47 @@ bool dtrace_syscall_event(const struct dtrace_probe *probe, unsigned *site, unsi
     return true;
 }
 
-COLD void dtrace_syscall_init(void)
+/* Reads a line of trace_kercall_text[]; the calls of D have the names there in lower case. Returns
+ * the next line. */
+static COLD const char *call_read(const char *text, char name[CALL_NAME_MOST], unsigned *number)
 {
-    static const char *const names[KINDS] = {"entry", "return"};
+    *number = 0;
+    while (*text != ' ') {
+        *number = *number * 10 + (unsigned)(*text++ - '0');
+    }
+    while (*++text != ' ') {
+        *name++ = *text >= 'A' && *text <= 'Z' ? (char)(*text | ('a' - 'A')) : *text;
+    }
+    *name = '\0';
+    while (*text++ != '\n') {
+    }
+    return text;
+}
 
-    dtrace_provider_register(&provider);
-    const uint8_t *number = call_numbers;
-    for (const char *name = call_names; *name; name += strlen(name) + 1, number++) {
-        for (unsigned kind = 0; kind < KINDS; kind++) {
-            probes[*number][kind] = dtrace_probe_add(&provider, "kernel", name, names[kind],
-                                                     (void *)(uintptr_t)(kind << 8 | *number));
+/* Probes are created on demand. Those of a call share the copy of its name. */
+static COLD void syscall_provide(const char *module, const char *function, const char *name)
+{
+    const char *text = trace_kercall_text, *end = text + trace_kercall_text_len;
+
+    while (text < end && dtrace_glob(module, "kernel")) {
+        char call[CALL_NAME_MOST];
+        const char *copy = NULL;
+        unsigned number;
+
+        kernel_window();
+        text = call_read(text, call, &number);
+        for (unsigned kind = 0; kind < KINDS && dtrace_glob(function, call); kind++) {
+            uint32_t *probe = &probes[number][kind];
+            if (*probe == 0 && dtrace_glob(name, kind_names[kind]) &&
+                (copy || (copy = dtrace_name_keep(call)))) {
+                *probe = dtrace_probe_add(&provider, "kernel", copy, kind_names[kind],
+                                          (void *)(uintptr_t)(kind << 8 | number));
+            }
         }
     }
+}
+
+COLD void dtrace_syscall_init(void)
+{
+    dtrace_provider_register(&provider);
 }

@@ -21,7 +21,7 @@ static size_t dynvar_round_up(size_t n)
 /* ---- the key that is looked for ---------------------------------------------------- */
 
 /* Appends a part of the key, padded with zeros. Returns false if it doesn't fit or faulted. */
-static bool add_key(struct dtrace_context *c, const struct dtrace_dynvars *v,
+static COLD bool add_key(struct dtrace_context *c, const struct dtrace_dynvars *v,
                     struct dtrace_chunk *w, unsigned i)
 {
     const struct dtrace_key *k = &c->keys[i];
@@ -88,7 +88,7 @@ static void dynvar_unlock(struct dtrace_chain *chain)
     trace_atomic_store(&chain->lock, 0, __ATOMIC_RELEASE);
 }
 
-static void count_drop(struct dtrace_dynvars *v)
+static COLD void count_drop(struct dtrace_dynvars *v)
 {
     bool rinsing = trace_atomic_load(&v->rinsing.count, __ATOMIC_RELAXED) != 0;
     bool dirty = trace_atomic_load(&v->dirty_count, __ATOMIC_RELAXED) != 0;
@@ -98,7 +98,7 @@ static void count_drop(struct dtrace_dynvars *v)
 }
 
 /* Takes a batch of the clean chunks. */
-static void dynvar_refill(struct dtrace_dynvars *v, struct dtrace_dynvar_cpu *cpu)
+static COLD void dynvar_refill(struct dtrace_dynvars *v, struct dtrace_dynvar_cpu *cpu)
 {
     dynvar_lock(&v->clean);
     for (uint32_t i = 0; i < v->batch && v->clean.first; i++) {
@@ -192,7 +192,7 @@ static struct dtrace_chunk *dynvar_find(struct dtrace_dynvars *v, struct dtrace_
     return chunk;
 }
 
-static __attribute__((noinline)) uint8_t *dynvar_keyed(struct dtrace_context *c,
+static COLD uint8_t *dynvar_keyed(struct dtrace_context *c,
                                                        const struct dtrace_dynamic *d,
                                                        unsigned nkeys, enum dtrace_dynvar_how how)
 {
@@ -308,7 +308,7 @@ uint8_t *dtrace_dynvar(struct dtrace_context *c, const struct dtrace_dynamic *d,
     return d->scalar ? dynvar_scalar(c, d, how) : dynvar_keyed(c, d, nkeys, how);
 }
 
-bool dtrace_dynvar_holds(struct dtrace_context *c, uintptr_t address, size_t bytes)
+COLD bool dtrace_dynvar_holds(struct dtrace_context *c, uintptr_t address, size_t bytes)
 {
     const struct dtrace_dynvars *v = &c->consumer->dynvars;
     size_t from = address - (uintptr_t)v->chunks;

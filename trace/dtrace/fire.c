@@ -8,6 +8,7 @@
  */
 #include "trace/dtrace/fire.h"
 
+#include "abi/compiler.h"
 #include "trace/assert.h"
 #include "trace/atomic.h"
 #include "trace/dtrace/counter.h"
@@ -20,7 +21,7 @@ enum { HEADER = sizeof(struct dtrace_record) };
 
 /* ---- leaving ----------------------------------------------------------------------- */
 
-void dtrace_consumer_exit(struct dtrace_consumer *c, int32_t status, bool dropped)
+COLD void dtrace_consumer_exit(struct dtrace_consumer *c, int32_t status, bool dropped)
 {
     c->exit_status = status;
     trace_atomic_or(&c->exit_dropped, dropped, __ATOMIC_RELAXED);
@@ -36,7 +37,7 @@ void dtrace_consumer_exit(struct dtrace_consumer *c, int32_t status, bool droppe
 enum { CPUS = 64 };
 static uint64_t error_address[CPUS]; /* [c] while ERROR fires */
 
-uint64_t dtrace_error_argument(uint32_t probe, void *arg, unsigned n)
+COLD uint64_t dtrace_error_argument(uint32_t probe, void *arg, unsigned n)
 {
     (void)arg;
     return n == 5 && probe == DTRACE_PROBE_ERROR ? error_address[dtrace_port_cpu() % CPUS] : 0;
@@ -44,7 +45,7 @@ uint64_t dtrace_error_argument(uint32_t probe, void *arg, unsigned n)
 
 /* Fires ERROR, for this consumer only. The context is free again: the faulting clause is over.
  * action: its number from 1; 0: the predicate. */
-static __attribute__((noinline)) void report(const struct dtrace_ecb *from,
+static COLD void report(const struct dtrace_ecb *from,
                                              struct dtrace_consumer_cpu *here, uint64_t action)
 {
     struct dtrace_fault fault = here->context.fault;
@@ -67,8 +68,7 @@ static __attribute__((noinline)) void report(const struct dtrace_ecb *from,
 }
 
 /* action: counted from 0. */
-static __attribute__((noinline)) void
-report_action(const struct dtrace_ecb *e, struct dtrace_consumer_cpu *here, uint32_t action)
+static COLD void report_action(const struct dtrace_ecb *e, struct dtrace_consumer_cpu *here, uint32_t action)
 {
     const struct dtrace_action *a = &e->actions[action];
 
@@ -76,7 +76,7 @@ report_action(const struct dtrace_ecb *e, struct dtrace_consumer_cpu *here, uint
 }
 
 /* Ends tracing for a clause that calls exit() although there was no room for its record. */
-static __attribute__((noinline)) void exit_without_room(const struct dtrace_ecb *e,
+static COLD void exit_without_room(const struct dtrace_ecb *e,
                                                         struct dtrace_consumer_cpu *here)
 {
     for (uint32_t i = 0; i < e->nactions; i++) {
@@ -118,7 +118,7 @@ static DTRACE_HOT void fire_commit(const struct dtrace_ecb *e, const struct dtra
 }
 
 /* Runs the actions from this one on, of any kind. */
-static __attribute__((noinline)) void run_others(const struct dtrace_ecb *e,
+static COLD void run_others(const struct dtrace_ecb *e,
                                                  struct dtrace_consumer_cpu *here, uint8_t *record,
                                                  uint32_t i)
 {
@@ -142,7 +142,7 @@ static __attribute__((noinline)) void run_others(const struct dtrace_ecb *e,
 }
 
 /* Reserves a record where the fast path can't; NULL: no room, and the clause is over. */
-static __attribute__((noinline)) uint8_t *reserve_else(const struct dtrace_ecb *e,
+static COLD uint8_t *reserve_else(const struct dtrace_ecb *e,
                                                        struct dtrace_consumer_cpu *here)
 {
     uint8_t *record = dtrace_buffer_reserve_else(&here->principal, &e->consumer->shapes, e->size,
@@ -246,12 +246,13 @@ static DTRACE_HOT void fire_ecb(const struct dtrace_ecb *e, const uint64_t args[
     }
 }
 
-void dtrace_ecb_fire(const struct dtrace_ecb *e, const uint64_t args[5])
+/* The first clause of a probe has its own copy of the fast path. */
+COLD void dtrace_ecb_fire(const struct dtrace_ecb *e, const uint64_t args[5])
 {
     fire_ecb(e, args);
 }
 
-static __attribute__((noinline)) void fire_more(const struct dtrace_ecb *e, const uint64_t args[5])
+static COLD void fire_more(const struct dtrace_ecb *e, const uint64_t args[5])
 {
     do {
         dtrace_ecb_fire(e, args);
@@ -274,7 +275,7 @@ void dtrace_probe_fire(const struct dtrace_probe *p, const uint64_t args[5])
     }
 }
 
-void dtrace_probe_fire_once(const struct dtrace_probe *p, const uint64_t args[5])
+COLD void dtrace_probe_fire_once(const struct dtrace_probe *p, const uint64_t args[5])
 {
     const struct dtrace_ecb *e = trace_atomic_load(&p->ecbs, __ATOMIC_ACQUIRE);
     unsigned cpu = dtrace_port_cpu();
@@ -289,7 +290,7 @@ void dtrace_probe_fire_once(const struct dtrace_probe *p, const uint64_t args[5]
 /* A probe has fired inside a clause on this CPU, in a function that the machine or its port calls.
  * Its clauses can't run, because contexts and buffers are in use: each counts as a drop. That would
  * miscount between any two instructions of the outer probe's (an NMI). */
-void dtrace_probe_nested(const struct dtrace_probe *p)
+COLD void dtrace_probe_nested(const struct dtrace_probe *p)
 {
     unsigned cpu = dtrace_port_cpu();
 
