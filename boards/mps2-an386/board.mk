@@ -5,9 +5,9 @@ comma := ,
 ARCH := armv7m
 ATOMIC := armv7m
 CROSS := arm-none-eabi-
-# With D the NOPs before each function are room for a branch to one of its function probes: docs/fbt.md.
-CPU_FLAGS_KERNEL := -mcpu=cortex-m4 -mthumb -mfloat-abi=soft -ffunction-sections \
-	$(if $(filter 0,$(D)),,-fpatchable-function-entry=2,2)
+CPU_FLAGS_KERNEL := -mcpu=cortex-m4 -mthumb -mfloat-abi=soft -ffunction-sections
+# With D the NOPs before functions are room for branches of function probes: docs/fbt.md.
+FBT_PAD_FLAGS := $(if $(filter 0,$(D)),,-fpatchable-function-entry=2,2)
 CPU_FLAGS_USER := -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16 -mword-relocations
 LIBC := newlib
 LIBCS := newlib picolibc

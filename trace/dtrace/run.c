@@ -150,6 +150,9 @@ enum {
 };
 
 #define GIVES(name, value) HANDLER(name) : GIVE(value);
+#define SELDOM(name, value) \
+    HANDLER(name) : given = (value); \
+    goto give;
 #define MAY_FAULT(name, value) \
     HANDLER(name) : given = (value); \
     goto give_if_ok;
@@ -171,7 +174,8 @@ enum {
     { \
         goto divide_by_zero; \
     } \
-    GIVE(value);
+    given = (value); \
+    goto give;
 
 uint64_t dtrace_run(struct dtrace_context *c, const struct dtrace_object *o)
 {
