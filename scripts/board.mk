@@ -84,8 +84,9 @@ KERNEL_FLAGS := $(COMMON_FLAGS) -O2 -ffreestanding -DKYMO_KERNEL $(CPU_FLAGS_KER
 	-DARCH_OFFSETS_H='"$(B)/offsets.h"' -DTRACE_OFFSETS_H='"$(B)/trace_offsets.h"' \
 	-DDTRACE_PORT_OPS_H='"kernel/dtrace/port_ops.h"' $(ASSERT_FLAGS_$(DEBUG))
 
-# Functions that nothing in this kernel calls are left out: without D those that only D calls.
-KERNEL_LINK := -nostdlib -static -Wl,--gc-sections -Wl,--build-id,-z,noexecstack
+# A kernel without D leaves out what only D calls. Others keep such functions: the linker would leave
+# their debug information at address 0, where some boards have code.
+KERNEL_LINK := -nostdlib -static $(if $(filter 0,$(D)),-Wl$(comma)--gc-sections) -Wl,--build-id,-z,noexecstack
 
 # The event hooks: the top Makefile generates them (host/host.mk).
 # What is compiled with KERNEL_FLAGS needs these first, whatever it includes.
@@ -131,8 +132,8 @@ $(B)/%.o: %.S $(B)/flags
 FILE_FLAGS = $(foreach v,$(sort $(filter FLAGS_%,$(.VARIABLES))),$(v)=$($(v)))
 $(B)/flags: FORCE
 	@mkdir -p $(@D)
-	@printf '%s\n' "$(subst ",\",$(CC) $(KERNEL_FLAGS) $(USER_FLAGS) $(AS_FLAGS) $(LIBC) $(D_COLD_FLAGS) $(FILE_FLAGS))" | cmp -s - $@ || \
-		printf '%s\n' "$(subst ",\",$(CC) $(KERNEL_FLAGS) $(USER_FLAGS) $(AS_FLAGS) $(LIBC) $(D_COLD_FLAGS) $(FILE_FLAGS))" > $@
+	@printf '%s\n' "$(subst ",\",$(CC) $(KERNEL_FLAGS) $(USER_FLAGS) $(AS_FLAGS) $(LIBC) $(D_COLD_FLAGS) $(D_HOT) $(FBT_PADDED) $(KERNEL_LINK) $(FILE_FLAGS))" | cmp -s - $@ || \
+		printf '%s\n' "$(subst ",\",$(CC) $(KERNEL_FLAGS) $(USER_FLAGS) $(AS_FLAGS) $(LIBC) $(D_COLD_FLAGS) $(D_HOT) $(FBT_PADDED) $(KERNEL_LINK) $(FILE_FLAGS))" > $@
 .PHONY: FORCE
 FORCE:
 

@@ -210,10 +210,10 @@ static const struct gone *find_gone(int32_t pid)
 /* Returns a default size: the configured one, or a larger one if memory allows: a 64th of the free
  * memory, for each CPU. At most `small` on a 32-bit CPU, which can copy that much quickly. Keys and
  * variables need more than records do, and only those in use are copied. */
-static uint64_t size_for_memory(uint64_t least, uint64_t small)
+static size_t size_for_memory(size_t least, size_t small)
 {
-    uint64_t most = sizeof(void *) == 4 ? small : 256 << 10;
-    uint64_t share = phys_available() / 64 / arch_cpu_count(), size = least;
+    size_t most = sizeof(void *) == 4 ? small : 256 << 10;
+    size_t share = phys_available() / 64 / arch_cpu_count(), size = least;
 
     while (size * 2 <= share && size * 2 <= most) {
         size *= 2;

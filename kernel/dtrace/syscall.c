@@ -168,18 +168,19 @@ static COLD const char *call_read(const char *text, char name[CALL_NAME_MOST], u
 /* Probes are created on demand. Those of a call share the copy of its name. */
 static COLD void syscall_provide(const char *module, const char *function, const char *name)
 {
-    const char *text = trace_kercall_text, *end = text + trace_kercall_text_len;
+    const char *text = trace_kercall_text;
+    const char *end = dtrace_glob(module, "kernel") ? text + trace_kercall_text_len : text;
 
-    while (text < end && dtrace_glob(module, "kernel")) {
+    while (text < end) {
         char call[CALL_NAME_MOST];
         const char *copy = NULL;
         unsigned number;
 
         kernel_window();
         text = call_read(text, call, &number);
-        for (unsigned kind = 0; kind < KINDS && dtrace_glob(function, call); kind++) {
+        for (unsigned kind = 0; kind < KINDS; kind++) {
             uint32_t *probe = &probes[number][kind];
-            if (*probe == 0 && dtrace_glob(name, kind_names[kind]) &&
+            if (*probe == 0 && dtrace_glob(name, kind_names[kind]) && dtrace_glob(function, call) &&
                 (copy || (copy = dtrace_name_keep(call)))) {
                 *probe = dtrace_probe_add(&provider, "kernel", copy, kind_names[kind],
                                           (void *)(uintptr_t)(kind << 8 | number));

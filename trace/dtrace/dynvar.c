@@ -22,7 +22,7 @@ static size_t dynvar_round_up(size_t n)
 
 /* Appends a part of the key, padded with zeros. Returns false if it doesn't fit or faulted. */
 static COLD bool add_key(struct dtrace_context *c, const struct dtrace_dynvars *v,
-                    struct dtrace_chunk *w, unsigned i)
+                         struct dtrace_chunk *w, unsigned i)
 {
     const struct dtrace_key *k = &c->keys[i];
     size_t bytes = k->ref ? dynvar_round_up(k->size) : 8;
@@ -192,9 +192,8 @@ static struct dtrace_chunk *dynvar_find(struct dtrace_dynvars *v, struct dtrace_
     return chunk;
 }
 
-static COLD uint8_t *dynvar_keyed(struct dtrace_context *c,
-                                                       const struct dtrace_dynamic *d,
-                                                       unsigned nkeys, enum dtrace_dynvar_how how)
+static COLD uint8_t *dynvar_keyed(struct dtrace_context *c, const struct dtrace_dynamic *d,
+                                  unsigned nkeys, enum dtrace_dynvar_how how)
 {
     struct dtrace_dynvars *v = &c->consumer->dynvars;
     struct dtrace_chunk *w = v->nchunks ? v->cpus[c->cpu].wanted : NULL;

@@ -45,8 +45,8 @@ COLD uint64_t dtrace_error_argument(uint32_t probe, void *arg, unsigned n)
 
 /* Fires ERROR, for this consumer only. The context is free again: the faulting clause is over.
  * action: its number from 1; 0: the predicate. */
-static COLD void report(const struct dtrace_ecb *from,
-                                             struct dtrace_consumer_cpu *here, uint64_t action)
+static COLD void report(const struct dtrace_ecb *from, struct dtrace_consumer_cpu *here,
+                        uint64_t action)
 {
     struct dtrace_fault fault = here->context.fault;
     struct dtrace_consumer *c = from->consumer;
@@ -68,7 +68,8 @@ static COLD void report(const struct dtrace_ecb *from,
 }
 
 /* action: counted from 0. */
-static COLD void report_action(const struct dtrace_ecb *e, struct dtrace_consumer_cpu *here, uint32_t action)
+static COLD void report_action(const struct dtrace_ecb *e, struct dtrace_consumer_cpu *here,
+                               uint32_t action)
 {
     const struct dtrace_action *a = &e->actions[action];
 
@@ -76,8 +77,7 @@ static COLD void report_action(const struct dtrace_ecb *e, struct dtrace_consume
 }
 
 /* Ends tracing for a clause that calls exit() although there was no room for its record. */
-static COLD void exit_without_room(const struct dtrace_ecb *e,
-                                                        struct dtrace_consumer_cpu *here)
+static COLD void exit_without_room(const struct dtrace_ecb *e, struct dtrace_consumer_cpu *here)
 {
     for (uint32_t i = 0; i < e->nactions; i++) {
         const struct dtrace_action *a = &e->actions[i];
@@ -118,9 +118,8 @@ static DTRACE_HOT void fire_commit(const struct dtrace_ecb *e, const struct dtra
 }
 
 /* Runs the actions from this one on, of any kind. */
-static COLD void run_others(const struct dtrace_ecb *e,
-                                                 struct dtrace_consumer_cpu *here, uint8_t *record,
-                                                 uint32_t i)
+static COLD void run_others(const struct dtrace_ecb *e, struct dtrace_consumer_cpu *here,
+                            uint8_t *record, uint32_t i)
 {
     struct dtrace_clause_run run = {e, here, &here->principal, record};
 
@@ -142,8 +141,7 @@ static COLD void run_others(const struct dtrace_ecb *e,
 }
 
 /* Reserves a record where the fast path can't; NULL: no room, and the clause is over. */
-static COLD uint8_t *reserve_else(const struct dtrace_ecb *e,
-                                                       struct dtrace_consumer_cpu *here)
+static COLD uint8_t *reserve_else(const struct dtrace_ecb *e, struct dtrace_consumer_cpu *here)
 {
     uint8_t *record = dtrace_buffer_reserve_else(&here->principal, &e->consumer->shapes, e->size,
                                                  e->align, e->probe->id == DTRACE_PROBE_END);
