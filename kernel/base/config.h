@@ -125,6 +125,14 @@
 #define CONFIG_CLEAR_CHUNK \
     4096 /* bytes cleared, or synced as text, between two preemption points */
 #endif
+/* What a step does of a call, or an end, that has many threads to look at: those that it wakes from
+ * synchronization objects; those that it looks at for clients of a server's thread. */
+#ifndef CONFIG_SYNC_AT_ONCE
+#define CONFIG_SYNC_AT_ONCE 4
+#endif
+#ifndef CONFIG_FORGET_AT_ONCE
+#define CONFIG_FORGET_AT_ONCE 64
+#endif
 #ifndef CONFIG_COPY_CHUNK
 #define CONFIG_COPY_CHUNK 4096 /* bytes copied between two preemption points */
 #endif

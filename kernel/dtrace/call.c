@@ -178,19 +178,23 @@ static void describe_process(const struct process *proc, struct kymo_d_process *
     memcpy(out->name, proc->name, sizeof(out->name));
 }
 
+static long call_end_consumers(struct thread *self, const uintptr_t *args)
+{
+    (void)args;
+    dtrace_control_end(self->proc);
+    return 0;
+}
+
+/* Its consumers end in their turn: another process's call may stand amid what they change. */
 bool dtrace_process_gone(struct process *proc)
 {
     kernel_assert(kernel_locked());
-    if (dtrace_consumers) {
+    if (dtrace_consumers && !long_call_begun(proc->ender)) {
         gone[gone_next].pid = proc->pid;
         describe_process(proc, &gone[gone_next].process);
         gone_next = (gone_next + 1) % GONE;
     }
-    if (dtrace_control_owns(proc)) {
-        long_call_finish(); /* another process's call may stand amid what ends here */
-        dtrace_control_end(proc);
-    }
-    return false;
+    return long_call_at_end(proc->ender, call_end_consumers, dtrace_control_owns(proc));
 }
 
 /* pids are reused only after very many others; the newest entry of a pid counts. */

@@ -86,10 +86,16 @@ static __attribute__((noinline)) void call_again(struct thread *t)
     kernel_assert(t->state == STATE_RUNNING && t->flags & THREAD_AGAIN);
     t->flags &= (uint8_t)~THREAD_AGAIN;
     long result = t->proc->ender == t           ? process_end_step(t)
+                  : thread_loses(t)             ? thread_end_step(t)
                   : t->call != THREAD_CALL_NONE ? kercall_invoke(t)
                   : t->proc == kernel_process   ? crash_step(t)
                                                 : fault_continue(t);
     if (result == KER_GONE) {
+        return;
+    }
+    if (unlikely((t->flags & THREAD_DYING) && result != KER_AGAIN)) { /* it had to finish this */
+        t->step = 0;
+        thread_end_here(t);
         return;
     }
     if (result != KER_AGAIN && !(t->flags & THREAD_AGAIN)) { /* else it blocked, and goes on */
@@ -111,7 +117,7 @@ static __attribute__((noinline)) void exit_aborted_wait(struct thread *t)
         t->flags &= (uint8_t)~THREAD_AGAIN;
     }
     kercall_trace_aborted(t);
-    if (t->proc->ender == t) {
+    if (t->proc->ender == t || thread_loses(t)) {
         t->call = THREAD_CALL_NONE;
     }
 }

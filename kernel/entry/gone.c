@@ -18,10 +18,13 @@
 /* t's own time limit and unfinished work, then what others have of t. Threads of equal priority
  * that are woken by these run in this order. */
 thread_gone_call *const thread_gone[] = {
-    timeout_disarm,          long_call_abandon, spawn_abandon,
-    channel_destroy_abandon, crash_abandon,     msg_thread_gone,
-    sync_thread_gone,        intr_thread_gone,  NULL,
+    timeout_disarm,   spawn_abandon,    crash_abandon, msg_thread_gone,
+    sync_thread_gone, intr_thread_gone, NULL,
 };
+
+/* The first one uses the thread's position. */
+thread_gone_piece *const thread_gone_pieces[] = {msg_thread_gone_piece, sync_thread_gone_piece,
+                                                 NULL};
 
 /* Just behind its THDEAD event, before THDESTROY. */
 thread_gone_call *const thread_killed[] = {kercall_trace_aborted, NULL};

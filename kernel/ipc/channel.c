@@ -8,10 +8,9 @@
  *
  * A channel may have thousands of clients and pulses, so it ends in pieces (KER_AGAIN). Meanwhile
  * it is closed: its process can't receive there, nobody can connect to it, and a message that still
- * reaches it ends as the others do. If the thread that destroys it is ended alone, the rest is done
- * at once, with interrupts served in between. Proved by test/unit_ipc (channel_end_test).
+ * reaches it ends as the others do. A thread that is ended alone first finishes what it destroys.
+ * Proved by test/unit_ipc (channel_end_test).
  */
-#include "kernel/arch/irq.h"
 #include "kernel/ipc/msg.h"
 #include "kernel/base/pool.h"
 #include "kernel/base/cpu.h"
@@ -146,21 +145,9 @@ long ker_channel_destroy(struct thread *self, const uintptr_t *args)
             return -EINVAL;
         }
         channel_close(ch);
-        self->step = 1;
+        self->step = THREAD_STEP_FINISHES;
     }
     return channel_end_piece(self->proc, false) ? KER_AGAIN : 0;
-}
-
-void channel_destroy_abandon(struct thread *t)
-{
-    bool destroys = t->call == KER_CHANNEL_DESTROY && t->step != 0;
-
-    if (!destroys || t->proc->dying || t->proc->nthreads == 1) {
-        return; /* process_end_step() goes on with it */
-    }
-    while (channel_end_piece(t->proc, false)) {
-        arch_irq_window();
-    }
 }
 
 /* Reports the end of t to the channels from chid on that asked for it, until one doesn't receive it

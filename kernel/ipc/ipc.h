@@ -76,10 +76,9 @@ extern const struct wait_kind msg_wait_send, msg_wait_receive, msg_wait_reply;
 
 /* A thread has ended: a server's clients, and the messages that it was copying. */
 void msg_thread_gone(struct thread *t);
+bool msg_thread_gone_piece(struct thread *t);
 /* The same, after its THDESTROY: a pulse to channels that asked for it. */
 void channel_thread_gone(struct thread *t);
-/* A thread ends that was in ChannelDestroy(): its process is to keep no closed channel. */
-void channel_destroy_abandon(struct thread *t);
 /* A process ends: what it holds. */
 bool name_process_gone(struct process *proc);
 bool channel_process_gone(struct process *proc);

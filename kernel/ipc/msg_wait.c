@@ -15,16 +15,13 @@
  *                     it stays, and the server gets an UNBLOCK pulse, once.
  *   receiver          leaves its queue.
  *   server thread     clients that it had received stay in REPLY (another thread of its process may
- *                     reply to them); the message it was copying goes back to the queue.
+ *                     reply to them), and lose it in steps: msg_thread_gone_piece(); the message it
+ *                     was copying goes back to the queue.
  *   channel, process  channel.c: clients get ESRCH.     connection: connect.c: clients get EBADF.
  */
-#include "kernel/arch/irq.h"
 #include "kernel/base/cpu.h"
 #include "kernel/ipc/msg.h"
 #include "kernel/base/visible.h"
-
-/* Slots of threads that are looked at between two windows for interrupts. */
-#define FORGET_AT_ONCE 64
 
 /* ---- priorities -------------------------------------------------------------------- */
 
@@ -84,7 +81,8 @@ static void msg_receiver_requeue(struct thread *t)
 
 static void msg_client_requeue(struct thread *t)
 {
-    if (t->server && t->server->state != STATE_RECEIVE) {
+    /* The threads of a server that ends may be gone; so will the clients' waits. */
+    if (t->server && !t->channel->proc->dying && t->server->state != STATE_RECEIVE) {
         msg_raise(t->server, t->channel, t->priority);
     }
 }
@@ -184,26 +182,27 @@ static void msg_cancel_give_back(struct thread *t)
 }
 
 /* Clients that t has received lose it. They may be any threads of the system. */
-static void msg_server_gone(const struct thread *t)
+bool msg_thread_gone_piece(struct thread *t)
 {
-    for (unsigned i = 0; i < thread_slots(); i++) {
+    uint32_t i = t->queue_seq, end = i + CONFIG_FORGET_AT_ONCE;
+
+    kernel_assert(kernel_locked() && !t->serving);
+    for (; t->served && i < end && i < thread_slots(); i++) {
         struct thread *client = thread_by_index(i);
         if (client && client->state == STATE_REPLY && client->server == t) {
             client->server = NULL;
         }
-        if (i % FORGET_AT_ONCE == 0) {
-            arch_irq_window();
-        }
     }
+    t->queue_seq = i;
+    t->served &= i < thread_slots();
+    return t->served;
 }
 
 void msg_thread_gone(struct thread *t)
 {
     kernel_assert(kernel_locked());
-    if (t->serving || t->served) {
-        msg_cancel_give_back(t);
-        msg_server_gone(t);
-    }
+    msg_cancel_give_back(t);
+    t->served |= t->serving != NULL;
     t->serving = NULL;
     pulse_unqueue(&t->notice); /* UNBLOCK: its rcvid names nobody from now on */
 }

@@ -225,13 +225,23 @@ long ker_trace_event_locked(struct thread *self, const uintptr_t *args)
     }
 }
 
+static long trace_calls_end(struct thread *self, const uintptr_t *args)
+{
+    (void)args;
+    trace_owner_gone(self->proc);
+    trace_dump_wake();
+    return 0;
+}
+
+/* The buffers' owner ends: in its turn, as another process's command may stand amid what it ends. */
 bool trace_process_gone(struct process *proc)
 {
     kernel_assert(kernel_locked());
-    if (trace_state.log.owner == proc) {
-        long_call_finish(); /* another process's command may stand amid what ends here */
+    bool owner = trace_state.log.owner == proc;
+
+    if (!owner && !long_call_begun(proc->ender)) {
+        trace_owner_gone(proc);
+        trace_dump_wake();
     }
-    trace_owner_gone(proc);
-    trace_dump_wake();
-    return false;
+    return long_call_at_end(proc->ender, trace_calls_end, owner);
 }

@@ -417,8 +417,8 @@ long process_end_step(struct thread *self)
         self->flags |= THREAD_AGAIN;
         return KER_BLOCKED;
     }
-    if (process_end_piece(proc)) {
-        return KER_AGAIN;
+    if (process_end_piece(proc)) { /* it may wait for another process's command */
+        return self->state == STATE_WAITCTX ? KER_BLOCKED : KER_AGAIN;
     }
     thread_end_last(self);
     return KER_GONE;
@@ -453,7 +453,7 @@ void process_end(struct process *proc, int status)
     /* It becomes the ender, here or, if it runs on another CPU, there. NULL: the others have been
      * told to end, and the first that comes to it becomes the ender. */
     struct thread *t = current && current->proc == proc ? current : process_next_to_end(proc);
-    if (t) {
+    for (; t && !proc->ender; t = process_next_to_end(proc)) { /* some may have a call to finish */
         thread_end(t, 0);
     }
     process_end_running(proc);

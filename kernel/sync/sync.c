@@ -51,9 +51,17 @@ sync_t *sync_search(struct thread *t, uintptr_t addr, long *error)
     return sync;
 }
 
+static uint32_t sync_arrivals; /* [k] */
+
+void sync_steps_begin(struct thread *self)
+{
+    self->queue_seq = sync_arrivals;
+}
+
 void sync_insert(struct thread *self, uintptr_t addr)
 {
     kernel_assert(kernel_locked() && thread_waits(self));
+    self->queue_seq = ++sync_arrivals;
     self->sync = addr;
     self->sync_owner = NULL;
     thread_insert_by_priority(&self->proc->sync_waiters, self);
@@ -105,31 +113,41 @@ long ker_sync_create(struct thread *self, const uintptr_t *args)
     return 0;
 }
 
-/* Returns a waiter of any kind at this address, or NULL. */
-static struct thread *any_waiter(struct process *proc, uintptr_t addr)
+/* Returns a waiter of any kind at this address that the call has to wake, or NULL. */
+static struct thread *sync_next_to_fail(const struct thread *self, uintptr_t addr)
 {
-    list_for_each (pos, &proc->sync_waiters) {
+    list_for_each (pos, &self->proc->sync_waiters) {
         struct thread *t = list_entry(pos, struct thread, ready);
-        if (t->sync == addr) {
+        if (t->sync == addr && sync_waited_before(t, self)) {
             return t;
         }
     }
     return NULL;
 }
 
+/* In steps: the first one destroys the object, so that nobody can begin to wait; each wakes some
+ * waiters, whatever has become of the memory. */
 long ker_sync_destroy(struct thread *self, const uintptr_t *args)
 {
     struct thread *t;
     long error;
-    sync_t *sync = sync_at(self, args[0], &error);
-    if (!sync) {
-        return error;
+
+    if (self->step == 0) {
+        sync_t *sync = sync_at(self, args[0], &error);
+        if (!sync) {
+            return error;
+        }
+        if (sync->owner == SYNC_OWNER_DESTROYED) {
+            return -EINVAL;
+        }
+        sync->owner = SYNC_OWNER_DESTROYED;
+        sync_steps_begin(self);
     }
-    if (sync->owner == SYNC_OWNER_DESTROYED) {
-        return -EINVAL;
-    }
-    sync->owner = SYNC_OWNER_DESTROYED;
-    while ((t = any_waiter(self->proc, args[0]))) {
+    for (unsigned n = 0; (t = sync_next_to_fail(self, args[0])); n++) {
+        if (n == CONFIG_SYNC_AT_ONCE) {
+            self->step = THREAD_STEP_FINISHES;
+            return KER_AGAIN;
+        }
         struct thread *owner = t->sync_owner;
         sync_wake(t, EINVAL);
         if (owner) {

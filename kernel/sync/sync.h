@@ -12,8 +12,9 @@
 void sync_init(void);
 extern const struct wait_kind sync_wait;      /* MUTEX, SEM */
 extern const struct wait_kind sync_wait_cond; /* CONDVAR */
-/* An owner has ended. */
+/* An owner has ended: in a process that ends; and else in steps. */
 void sync_thread_gone(struct thread *t);
+bool sync_thread_gone_piece(struct thread *t);
 
 /* ---- for this room's own files ----------------------------------------------------- */
 
@@ -47,6 +48,14 @@ static inline struct thread *sync_first(const struct process *proc, uintptr_t ad
     }
     return NULL;
 }
+/* Those who have begun to wait before a call did: its later steps wake nobody else. Until then
+ * queue_seq is the call's. */
+void sync_steps_begin(struct thread *self);
+static inline bool sync_waited_before(const struct thread *t, const struct thread *self)
+{
+    return (int32_t)(t->queue_seq - self->queue_seq) <= 0;
+}
+
 /* Inserts self, whose state has been set, into the list of waiters, by priority. */
 void sync_insert(struct thread *self, uintptr_t addr);
 /* The operations of sync_wait; the second one is SEM's and MUTEX's only. */

@@ -82,20 +82,51 @@ static void to_mutex(struct thread *t, int error)
     }
 }
 
-long ker_sync_condvar_signal(struct thread *self, const uintptr_t *args)
+/* Returns the first waiter that the call has to wake, or NULL. */
+static struct thread *sync_cond_next(const struct thread *self, uintptr_t addr)
+{
+    list_for_each (pos, &self->proc->sync_waiters) {
+        struct thread *t = list_entry(pos, struct thread, ready);
+        if (t->sync == addr && t->state == STATE_CONDVAR && sync_waited_before(t, self)) {
+            return t;
+        }
+    }
+    return NULL;
+}
+
+/* All waiters: in steps, each of which takes some out of CONDVAR, whatever has become of the
+ * condition variable meanwhile. Those who come after the first step wait for the next signal. */
+static long sync_cond_broadcast(struct thread *self, uintptr_t addr)
 {
     struct thread *t;
-    long r;
-    sync_t *cond = sync_at(self, args[0], &r);
-    if (!cond || !is_cond(cond)) {
-        return cond ? -EINVAL : r;
-    }
-    do { /* each iteration takes one out of CONDVAR */
-        t = sync_first(self->proc, args[0], STATE_CONDVAR);
-        if (t) {
-            to_mutex(t, 0);
+
+    for (unsigned n = 0; (t = sync_cond_next(self, addr)); n++) {
+        if (n == CONFIG_SYNC_AT_ONCE) {
+            self->step = THREAD_STEP_FINISHES;
+            return KER_AGAIN;
         }
-    } while (t && args[1] != 0);
+        to_mutex(t, 0);
+    }
+    return 0;
+}
+
+long ker_sync_condvar_signal(struct thread *self, const uintptr_t *args)
+{
+    if (self->step == 0) {
+        long r;
+        sync_t *cond = sync_at(self, args[0], &r);
+        if (!cond || !is_cond(cond)) {
+            return cond ? -EINVAL : r;
+        }
+        sync_steps_begin(self);
+    }
+    if (args[1] != 0) {
+        return sync_cond_broadcast(self, args[0]);
+    }
+    struct thread *t = sync_first(self->proc, args[0], STATE_CONDVAR);
+    if (t) {
+        to_mutex(t, 0);
+    }
     return 0;
 }
 

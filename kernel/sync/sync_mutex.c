@@ -43,9 +43,19 @@ void sync_wait_for(struct thread *t, struct thread *owner)
  * from waiters. */
 static void inherit_all(struct process *proc)
 {
+    uint8_t highest[CONFIG_THREADS_PER_PROCESS] = {0};
+
+    list_for_each (pos, &proc->sync_waiters) {
+        const struct thread *t = list_entry(pos, struct thread, ready);
+        uint8_t *at = t->sync_owner ? &highest[t->sync_owner->tid - 1] : NULL;
+        if (at && t->priority > *at) {
+            *at = t->priority;
+        }
+    }
     for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
-        if (proc->threads[i] && proc->threads[i]->state != STATE_DEAD) {
-            sync_inherit(proc->threads[i]);
+        struct thread *t = proc->threads[i];
+        if (t && t->state != STATE_DEAD && t->sync_priority != highest[i]) {
+            sync_inherit(t); /* anew: the others may have changed the waiters meanwhile */
         }
     }
 }
@@ -234,13 +244,34 @@ static void owner_died(struct thread *waiter)
     sync_wake(waiter, EINVAL);
 }
 
+/* All waiters are ended, too, and need no error. */
 void sync_thread_gone(struct thread *t)
 {
     kernel_assert(kernel_locked());
-    list_for_each_safe (pos, &t->proc->sync_waiters) {
+    if (!t->proc->dying) {
+        return;
+    }
+    list_for_each (pos, &t->proc->sync_waiters) {
         struct thread *waiter = list_entry(pos, struct thread, ready);
         if (waiter->sync_owner == t) {
+            waiter->sync_owner = NULL;
+        }
+    }
+}
+
+bool sync_thread_gone_piece(struct thread *t)
+{
+    unsigned n = 0;
+
+    kernel_assert(kernel_locked());
+    list_for_each_safe (pos, &t->proc->sync_waiters) {
+        struct thread *waiter = list_entry(pos, struct thread, ready);
+        if (waiter->sync_owner == t && n++ < CONFIG_SYNC_AT_ONCE) {
             owner_died(waiter);
         }
     }
+    if (thread_loses(t)) { /* else it is amid its release, and in no state */
+        sync_inherit(t);
+    }
+    return n > CONFIG_SYNC_AT_ONCE;
 }

@@ -7,10 +7,11 @@
  * One at a time: it is the control lock of the trace and of D. A second caller waits (WAITCTX), and
  * the first one inherits its priority. Between two windows the call is not preempted; at a window
  * its thread leaves the CPU if there is work for the kernel's exit, and the lock with it. What
- * others might do meanwhile with the data of such a call they do by such calls, too, or finish the
- * call first: long_call_finish(). The thread stays on its CPU until the call is over, because the
- * functions on its stack may have kept that CPU's address. If the thread is ended meanwhile, the
- * call runs to its end in one piece.
+ * others might do meanwhile with the data of such a call they do by such calls, too, as the end of
+ * a process does (long_call_at_end()), or finish the call first: long_call_finish(). The thread
+ * stays on its CPU until the call is over, because the functions on its stack may have kept that
+ * CPU's address. If the thread is ended meanwhile, it ends when the call is over; if it is held,
+ * whoever waits for it continues the call, piece by piece, in its stead.
  *
  * Refuses nothing. Before the first thread runs, and in tests without a port, the window only lets
  * interrupts in. Proved by test/unit_ipc/long_call_test.c, test/bench (latency_worst), and by
@@ -85,6 +86,15 @@ static void long_call_begin(struct thread *self, long_call_part *part)
     }
 }
 
+static void long_call_wake(void)
+{
+    while (running.waiting.next && !list_empty(&running.waiting)) {
+        struct thread *t = list_entry(running.waiting.next, struct thread, ready);
+        list_remove(&t->ready);
+        thread_wake(t, 0, 0);
+    }
+}
+
 /* The call is over: the next one may begin. */
 static void long_call_end(void)
 {
@@ -96,11 +106,17 @@ static void long_call_end(void)
         self->call_priority = 0;
         thread_update_priority(self);
     }
-    while (running.waiting.next && !list_empty(&running.waiting)) {
-        struct thread *t = list_entry(running.waiting.next, struct thread, ready);
-        list_remove(&t->ready);
-        thread_wake(t, 0, 0);
+    long_call_wake();
+}
+
+/* The call is over, and not by its own thread: that is given the result when it has a CPU again. */
+static void long_call_end_for(struct thread *owner)
+{
+    if (running.result != KER_AGAIN) {
+        owner->result = running.result;
+        owner->step = LONG_CALL_OVER;
     }
+    long_call_end();
 }
 
 /* Another thread's call is under way. */
@@ -135,6 +151,19 @@ static bool context_cancel(struct thread *t, int error)
 
 const struct wait_kind thread_wait_context = {.cancel = context_cancel};
 
+/* Does a piece of another thread's call. Then self tries again. */
+static long long_call_help(struct thread *self)
+{
+    struct thread *owner = running.owner;
+
+    long_call_continue();
+    if (running.over) {
+        long_call_end_for(owner);
+    }
+    self->step = LONG_CALL_STEP;
+    return KER_AGAIN;
+}
+
 long long_call(struct thread *self, long_call_part *part)
 {
     kernel_assert(kernel_locked() && self == arch_cpu()->current);
@@ -142,7 +171,7 @@ long long_call(struct thread *self, long_call_part *part)
         return self->result;
     }
     if (running.owner && running.owner->state == STATE_STOPPED) {
-        long_call_finish(); /* it is held, who knows for how long */
+        return long_call_help(self); /* it is held, who knows for how long */
     }
     if (running.owner && running.owner != self) {
         return long_call_wait(self);
@@ -171,11 +200,7 @@ void long_call_finish(void)
     while (!running.over) {
         long_call_continue();
     }
-    if (running.result != KER_AGAIN) { /* its thread is given the result when it has a CPU again */
-        owner->result = running.result;
-        owner->step = LONG_CALL_OVER;
-    }
-    long_call_end();
+    long_call_end_for(owner);
 }
 
 bool long_call_pending(void)
@@ -183,11 +208,31 @@ bool long_call_pending(void)
     return running.owner != NULL;
 }
 
-void long_call_abandon(struct thread *t)
+bool long_call_owns(const struct thread *t)
+{
+    return running.owner == t;
+}
+
+void long_call_held(const struct thread *t)
 {
     if (running.owner == t) {
-        long_call_finish();
+        long_call_wake();
     }
+}
+
+bool long_call_at_end(struct thread *ender, long_call_part *part, bool needed)
+{
+    kernel_assert(kernel_locked());
+    kernel_assert(ender || !needed);
+    if (!needed && !long_call_begun(ender)) {
+        return false;
+    }
+    long result = long_call(ender, part);
+    if (result == KER_AGAIN || result == KER_BLOCKED) {
+        return true;
+    }
+    ender->step = 1;
+    return false;
 }
 
 /* Leaves the call if the kernel's exit has work, or if another CPU waits for the lock. */

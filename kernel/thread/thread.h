@@ -90,10 +90,13 @@ struct thread {
     struct vm_cache text_cache, words_cache;
     /* [k] the channel it last received from, whose senders raise its priority */
     struct channel *serving;
-    int32_t xfer;       /* [k] rcvid of the message being received in pieces; 0: none */
-    uint32_t msglen;    /* [k] REPLY: bytes that the server's MsgReceive() received */
-    uint32_t read_seq;  /* [k] with TIMEOUT_STATE_READ: number of this message among those */
-    uint32_t queue_seq; /* [k] SEND: order of arrival, against pulses of the same priority */
+    int32_t xfer;      /* [k] rcvid of the message being received in pieces; 0: none */
+    uint32_t msglen;   /* [k] REPLY: bytes that the server's MsgReceive() received */
+    uint32_t read_seq; /* [k] with TIMEOUT_STATE_READ: number of this message among those */
+    /* [k] SEND: order of arrival, against pulses of the same priority. MUTEX, CONDVAR, SEM: order of
+     * arrival among all that wait so; of a thread that wakes such in steps: where its call began.
+     * Of one that ends in steps: its position (thread_gone_piece) */
+    uint32_t queue_seq;
 
     /* blocked in MUTEX, CONDVAR, SEM (kernel/sync/sync.c) */
     uintptr_t sync;            /* [k] address of the sync_t in proc */
@@ -124,7 +127,9 @@ struct thread {
 
 #define THREAD_DETACHED 0x01
 #define THREAD_AGAIN 0x02 /* the call must be called again before the thread resumes */
-#define THREAD_DYING 0x04 /* another CPU runs it: ends at its next kernel exit */
+/* It is to end: another CPU runs it, and it ends at its next kernel exit; or it has first to do
+ * what others wait for, in steps (thread_end.c). */
+#define THREAD_DYING 0x04
 #define THREAD_MAIN 0x08
 #define THREAD_UNBLOCK_SENT 0x10 /* the server got an UNBLOCK pulse (kernel/ipc/msg.c) */
 /* Its wait was aborted from outside, which is to be traced before it resumes. Comes with
@@ -162,6 +167,10 @@ void thread_end_last(struct thread *t);
  * order, up to NULL. The lists and the reasons of their order are in kernel/entry/gone.c. */
 typedef void thread_gone_call(struct thread *t);
 extern thread_gone_call *const thread_gone[]; /* t runs no more; it is in no queue, not yet DEAD */
+/* The same in steps, after these, while the process lives: does a bounded part, and returns whether
+ * there is more. t->queue_seq is 0 before the first part. */
+typedef bool thread_gone_piece(struct thread *t);
+extern thread_gone_piece *const thread_gone_pieces[];
 extern thread_gone_call *const thread_killed[];            /* DEAD, not by a call of its own */
 extern thread_gone_call *const thread_ended[];             /* DEAD, and THDESTROY emitted */
 struct thread *thread_find(struct process *proc, int tid); /* NULL: no such; tid 0: NULL */
@@ -361,13 +370,28 @@ typedef long long_call_part(struct thread *self, const uintptr_t *args);
 long long_call(struct thread *self, long_call_part *part);
 #define LONG_CALL_STEP 0xffffffffu
 #define LONG_CALL_OVER 0xfffffffeu
+/* The step of a call that others depend on: once begun it is done to its end, although its thread
+ * is ended meanwhile, unless its process ends. */
+#define THREAD_STEP_FINISHES 0xfffffffdu
+/* The step of a thread that is in no queue any more and ends in steps. */
+#define THREAD_STEP_LOSES 0xfffffffcu
 /* Completes the call that is under way, if there is one, in one piece: for what may not meet a half
  * of it. */
 void long_call_finish(void);
 /* Returns whether a long call has been left before its end. */
 bool long_call_pending(void);
-/* The thread ends: so does its long call. */
-void long_call_abandon(struct thread *t);
+/* The thread is amid a long call: it ends when that is over. */
+bool long_call_owns(const struct thread *t);
+/* The owner of the long call is held: who waits for it continues the call. */
+void long_call_held(const struct thread *t);
+/* What the end of a process does as a long call of its ender (NULL: it never had a thread), in its
+ * turn behind the one that is under way. needed: false if there is nothing to do, unless it has
+ * begun. Returns whether there is more to do; the ender may wait then. */
+bool long_call_at_end(struct thread *ender, long_call_part *part, bool needed);
+static inline bool long_call_begun(const struct thread *t)
+{
+    return t && (t->step == LONG_CALL_STEP || t->step == LONG_CALL_OVER);
+}
 
 /* ---- the end (thread_end.c) -------------------------------------------------------- */
 
@@ -384,8 +408,15 @@ struct thread *thread_create_idle(struct process *proc, unsigned cpu);
 struct thread *thread_create_kernel(struct process *proc, const char *name);
 /* Returns whether ThreadCancel() acts on a thread that is or would be blocked in this state. */
 bool thread_cancellable(const struct thread *t, enum thread_state state);
-/* Ends a thread with THREAD_DYING that reached the kernel's exit on its own CPU. */
+/* Ends a thread with THREAD_DYING that reached the kernel's exit on its own CPU, or has finished
+ * its call. */
 void thread_end_here(struct thread *t);
+static inline bool thread_loses(const struct thread *t)
+{
+    return (t->flags & THREAD_DYING) && t->step == THREAD_STEP_LOSES;
+}
+/* A step of the end of such a thread, which runs. Returns KER_AGAIN or KER_GONE. */
+long thread_end_step(struct thread *t);
 /* Called when the priority, runmask or policy of a RUNNING or READY thread has changed. */
 void sched_changed(struct thread *t);
 /* Returns a thread's CPU time in cycles, including its current run. */

@@ -11,6 +11,12 @@
  * A thread that runs on another CPU is only marked, and that CPU interrupted; it ends there, at the
  * kernel's exit. Until then it may finish a kernel call: everything it creates belongs to its
  * process, which is freed only after its last thread has ended.
+ *
+ * A thread alone may end in steps, too, marked likewise (THREAD_DYING): first it finishes a call
+ * that others depend on (a broadcast, the end of a channel, a command for the trace); then it is out
+ * of all queues, and others lose it, as many as there are (thread_gone_pieces). Until it is DEAD it
+ * is scheduled like any thread. Proved by test/unit_ipc (sync_steps_test, channel_end_test,
+ * long_call_test).
  */
 #include "kernel/thread/thread.h"
 #include "kernel/arch/cpu.h"
@@ -106,6 +112,41 @@ static void thread_die(struct thread *t, bool by_itself)
     process_thread_gone(proc);
 }
 
+/* Returns whether t is in a call that it has to finish. If its process ends, that does the rest. */
+static bool thread_finishes(const struct thread *t)
+{
+    if ((t->flags & THREAD_AGAIN) && t->step == THREAD_STEP_FINISHES) {
+        return !t->proc->dying && t->proc->nthreads > 1;
+    }
+    return long_call_owns(t);
+}
+
+/* t, which doesn't run elsewhere, first finishes its call, although it is held; at the priority of
+ * the ender that waits for it. */
+static void thread_end_after_call(struct thread *t)
+{
+    const struct thread *ender = t->proc->ender;
+
+    t->flags |= THREAD_DYING;
+    t->canstub = 0;
+    thread_continue(t);
+    if (ender && t->call_priority < ender->priority) {
+        t->call_priority = ender->priority;
+        thread_update_priority(t);
+    }
+}
+
+/* A part of what others lose by t's end. Returns whether there is more. */
+static bool thread_lose_piece(struct thread *t)
+{
+    for (thread_gone_piece *const *piece = thread_gone_pieces; *piece; piece++) {
+        if ((*piece)(t)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Returns the ender's priority, the highest of the process's threads, so that none of them can keep
  * the CPU from it, and of those that wait for the end. */
 static uint8_t thread_end_priority(const struct process *proc)
@@ -154,7 +195,20 @@ static void thread_end_schedule(struct thread *t)
     cpu->resched = 1;
 }
 
-/* A call that t was in is traced as aborted when t comes to run. */
+/* t has been released, and does steps of an end from now on. A call that it was in is traced as
+ * aborted when it comes to run. */
+static void thread_set_ending(struct thread *t, bool by_itself, uint32_t step)
+{
+    t->call = by_itself ? THREAD_CALL_NONE : t->call;
+    t->step = step;
+    t->timeout_states = 0;
+    t->timeout_now = false;
+    t->canstub = 0;
+    t->runmask = UINT32_MAX;
+    t->flags &= (uint8_t) ~(THREAD_DYING | THREAD_HELD);
+    t->flags |= THREAD_AGAIN | (by_itself ? 0 : THREAD_ABORTED);
+}
+
 static void thread_become_ender(struct thread *t, bool by_itself)
 {
     struct process *proc = t->proc;
@@ -163,14 +217,7 @@ static void thread_become_ender(struct thread *t, bool by_itself)
     proc->dying = true;
     proc->ender = t;
     thread_end_inherit(t);
-    t->call = by_itself ? THREAD_CALL_NONE : t->call;
-    t->step = 1;
-    t->timeout_states = 0;
-    t->timeout_now = false;
-    t->canstub = 0;
-    t->runmask = UINT32_MAX;
-    t->flags &= (uint8_t) ~(THREAD_DYING | THREAD_HELD);
-    t->flags |= THREAD_AGAIN | (by_itself ? 0 : THREAD_ABORTED);
+    thread_set_ending(t, by_itself, 1);
     thread_end_schedule(t);
 }
 
@@ -189,12 +236,45 @@ void thread_end(struct thread *t, uintptr_t status)
         cpu_request(&cpus[t->cpu], WORK_RESCHED);
         return;
     }
+    if (thread_loses(t)) {
+        return;
+    }
+    if (thread_finishes(t)) {
+        thread_end_after_call(t);
+        return;
+    }
     if (!proc->ender && (proc->dying || proc->nthreads == 1)) {
         thread_become_ender(t, by_itself);
         return;
     }
     thread_release(t);
-    thread_die(t, by_itself);
+    t->queue_seq = 0;
+    if (proc->dying || !thread_lose_piece(t)) {
+        thread_die(t, by_itself);
+        return;
+    }
+    thread_set_ending(t, by_itself, THREAD_STEP_LOSES);
+    t->flags |= THREAD_DYING;
+    thread_end_schedule(t);
+    thread_lose_piece(t); /* now that it has a state, it inherits from those that are left */
+}
+
+long thread_end_step(struct thread *t)
+{
+    struct process *proc = t->proc;
+
+    kernel_assert(kernel_locked() && t == arch_cpu()->current && thread_loses(t));
+    if (!proc->ender && (proc->dying || proc->nthreads == 1)) {
+        t->flags &= (uint8_t)~THREAD_DYING;
+        thread_become_ender(t, true);
+        return KER_AGAIN;
+    }
+    if (!proc->dying && thread_lose_piece(t)) {
+        return KER_AGAIN;
+    }
+    t->flags &= (uint8_t)~THREAD_DYING;
+    thread_die(t, true);
+    return KER_GONE;
 }
 
 void thread_end_last(struct thread *t)

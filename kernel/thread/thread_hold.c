@@ -25,13 +25,14 @@ static bool thread_hold_waits(const struct thread *t)
 void thread_hold(struct thread *t)
 {
     kernel_assert(kernel_locked());
-    if ((t->flags & THREAD_HELD) || t == t->proc->ender) {
+    if ((t->flags & (THREAD_HELD | THREAD_DYING)) || t == t->proc->ender) {
         return;
     }
     t->flags |= THREAD_HELD;
     if (t->state == STATE_READY) {
         sched_unready(t);
         thread_set_state(t, STATE_STOPPED);
+        long_call_held(t);
         return;
     }
     if (t->state == STATE_RUNNING) {
@@ -63,9 +64,11 @@ void thread_stop_here(struct thread *t)
     if (t->state == STATE_RUNNING) {
         kercall_trace_preempted(t);
         thread_set_state(t, STATE_STOPPED);
+        long_call_held(t);
     } else if (t->state == STATE_READY) { /* it has given way to an equal meanwhile */
         sched_unready(t);
         thread_set_state(t, STATE_STOPPED);
+        long_call_held(t);
     }
 }
 

@@ -120,15 +120,22 @@ static void test_inherited(void **state)
     assert_int_equal(low->priority, 10);
 }
 
+/* It finishes its call first, in steps, at the priority of who waits for it. */
 static void test_owner_ends(void **state)
 {
     (void)state;
     leave(high);
+    int pid = low->proc->pid;
     world_kill(low->proc);
-    assert_int_equal(steps, STEPS);
-    assert_int_equal(inside, 0);
-    assert_false(long_call_pending());
+    assert_int_equal(steps, LEFT);
+    assert_true(long_call_pending());
     assert_int_equal(CALL(high, DTRACE, 3), 1003);
+    assert_int_equal(most_inside, 1);
+    assert_int_equal(steps, 2 * STEPS);
+    assert_false(long_call_pending());
+    sleeps(high);
+    assert_null(process_find(pid));
+    assert_null(process_any(pid));
 }
 
 static void finish(void *unused)

@@ -77,7 +77,7 @@ static void check_honest(const struct process *proc)
     for (const struct list *p = proc->sync_waiters.next; p != &proc->sync_waiters; p = p->next) {
         const struct thread *t = list_entry(p, struct thread, ready);
         const sync_t *sync = world_at(t, t->sync);
-        if (t->state == STATE_MUTEX &&
+        if (t->state == STATE_MUTEX && !thread_loses(t->sync_owner) &&
             sync->owner != ((uint32_t)t->sync_owner->tid | SYNC_WAITING)) {
             broken("thread %d of %d waits for a mutex of %#x, not of %d", t->tid, proc->pid,
                    sync->owner, t->sync_owner->tid);
@@ -93,7 +93,7 @@ static void check_all(void)
     world_check();
     for (unsigned slot = 1; slot < CONFIG_PROCESSES; slot++) {
         const struct process *proc = process_in_slot(slot);
-        if (proc && !proc->zombie && honest(proc)) {
+        if (proc && !proc->zombie && !proc->dying && honest(proc)) {
             check_honest(proc);
         }
     }

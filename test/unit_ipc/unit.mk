@@ -3,14 +3,14 @@
 # CPU port that is none. Small tables, so that they are full often; small pieces of long messages.
 
 UNIT_IPC := $(addprefix $(B)/unit/ipc_,msg_test copy_test copy_change_test pulse_test notice_test mutex_test sync_test clock_test heap_test timer_test \
-	intr_test thread_test hold_test end_test channel_end_test long_call_test errno_test kept_test random_test direct_test window_test check_test)
+	intr_test thread_test hold_test end_test channel_end_test sync_steps_test long_call_test errno_test kept_test random_test direct_test window_test check_test)
 UNIT_TESTS += $(UNIT_IPC)
 UNIT_IPC_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -O1 -DKYMO_KERNEL -DARCH_OPS_H='"test/unit_ipc/fake_ops.h"' \
 	-DKERNEL_ORDER_H='"kernel/base/order/tree.h"' -DTRACE_PORT_OPS_H='"test/unit_ipc/fake_trace.h"' -DCONFIG_CPUS=4 -DCONFIG_PROCESSES=6 \
 	-DCONFIG_THREADS=26 -DCONFIG_THREADS_PER_PROCESS=6 -DCONFIG_CHANNELS=8 \
 	-DCONFIG_CHANNELS_PER_PROCESS=3 -DCONFIG_CONNECTIONS=20 -DCONFIG_CONNECTIONS_PER_PROCESS=5 \
 	-DCONFIG_RESERVE_PERCENT=0 -DCONFIG_QUOTA_PERCENT=100 -DCONFIG_PULSES=12 -DCONFIG_TIMERS=6 -DCONFIG_INTERRUPT_ATTACHMENTS=4 -DCONFIG_MAPPINGS=6 \
-	-DCONFIG_COPY_CHUNK=256 -DCONFIG_IRQ_LINES=32 \
+	-DCONFIG_COPY_CHUNK=256 -DCONFIG_IRQ_LINES=32 -DCONFIG_SYNC_AT_ONCE=1 -DCONFIG_FORGET_AT_ONCE=4 \
 	-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 UNIT_IPC_KERNEL := kernel/base/trie.c kernel/base/order/tree.c $(filter-out %/pool.c,$(foreach f,channel.c clock.c \
 	connect.c connect_info.c copy.c cpu.c event.c exit.c gone.c intr.c kercall.c msg.c \
@@ -30,7 +30,7 @@ $(UNIT_IPC): $(B)/unit/ipc_%: $(B)/unit/ipc/test/unit_ipc/%.o $(UNIT_IPC_OBJS)
 	$(Q)$(HOST_CC) $(UNIT_IPC_FLAGS) -o $@ $^ -lcmocka
 
 $(B)/unit/ipc_copy_test $(B)/unit/ipc_copy_change_test: $(B)/unit/ipc/test/unit_ipc/long_message.o
-$(B)/unit/ipc_end_test $(B)/unit/ipc_channel_end_test: $(B)/unit/ipc/test/unit_ipc/stepwise.o
+$(B)/unit/ipc_end_test $(B)/unit/ipc_channel_end_test $(B)/unit/ipc_sync_steps_test: $(B)/unit/ipc/test/unit_ipc/stepwise.o
 $(B)/unit/ipc_mutex_test $(B)/unit/ipc_sync_test: $(B)/unit/ipc/test/unit_ipc/sync_world.o
 $(B)/unit/ipc_direct_test $(B)/unit/ipc_window_test: $(B)/unit/ipc/test/unit_ipc/two_ways.o
 $(B)/unit/ipc_window_test: $(B)/unit/ipc/test/unit_ipc/window_acts.o

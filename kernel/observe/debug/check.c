@@ -53,6 +53,9 @@ static void check_client(const struct thread *t)
         !check_is_channel(t->channel->proc, t->channel)) {
         kernel_panic("thread %d of %d in REPLY is nowhere", (int)t->tid, (int)t->proc->pid);
     }
+    if (t->channel->proc->dying) {
+        return; /* its server may be gone already */
+    }
     if (t->server && !(t->server->serving || t->server->served)) {
         kernel_panic("thread %d of %d in REPLY: its server would forget it", (int)t->tid,
                      (int)t->proc->pid);
@@ -68,7 +71,7 @@ static void check_waiter(const struct thread *t)
         kernel_panic("thread %d of %d waits for a sync_t, and nobody knows", (int)t->tid,
                      (int)t->proc->pid);
     }
-    if ((t->state == STATE_MUTEX) != (t->sync_owner != NULL) ||
+    if (((t->state == STATE_MUTEX) != (t->sync_owner != NULL) && !t->proc->dying) ||
         (t->sync_owner && (t->sync_owner->proc != t->proc || t->sync_owner->state == STATE_DEAD))) {
         kernel_panic("thread %d of %d waits for a wrong owner", (int)t->tid, (int)t->proc->pid);
     }
