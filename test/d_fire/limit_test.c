@@ -79,6 +79,27 @@ static void test_to_the_step(void **state)
     assert_int_equal(create(program()), 0);
 }
 
+/* The consumers that there are at a probe count, too, until they are destroyed. */
+static void test_sum(void **state)
+{
+    struct dtrace_refusal why;
+    struct dtrace_consumer *first, *second;
+
+    (void)state;
+    const struct dtrace_image *image = program();
+    uint64_t steps = bound(image);
+    dtrace_max_cost = (uint32_t)(2 * steps);
+    assert_int_equal(dtrace_consumer_create(image, image->size, 0, &first, &why), 0);
+    assert_int_equal(dtrace_consumer_create(image, image->size, 0, &second, &why), 0);
+    dtrace_consumer_destroy(second);
+    dtrace_max_cost = (uint32_t)(2 * steps - 1);
+    assert_int_equal(dtrace_consumer_create(image, image->size, 0, &second, &why), -E2BIG_);
+    assert_int_equal(why.reason, DTRACE_REASON_MAX_COST);
+    dtrace_consumer_destroy(first);
+    assert_int_equal(dtrace_consumer_create(image, image->size, 0, &second, &why), 0);
+    dtrace_consumer_destroy(second);
+}
+
 /* The clauses of ERROR are added for a fault, but not for a fault of themselves. */
 static void test_error(void **state)
 {
@@ -134,8 +155,8 @@ static void test_lowered(void **state)
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, open_limit, close_limit)
-    const struct CMUnitTest tests[] = {T(test_to_the_step), T(test_error), T(test_huge),
-                                       T(test_lowered)};
+    const struct CMUnitTest tests[] = {T(test_to_the_step), T(test_sum), T(test_error),
+                                       T(test_huge), T(test_lowered)};
 
     return cmocka_run_group_tests_name("d_fire_limit", tests, NULL, NULL);
 }

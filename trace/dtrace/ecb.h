@@ -50,8 +50,9 @@ struct dtrace_ecb {
     /* [I] 1 << enum dtrace_state in which it runs, and DTRACE_ECB_FIRST, _BARE;
      * << DTRACE_ECB_ASIDE: via log.h */
     uint32_t states;
-    uint32_t size;             /* [I] bytes of a record; 0: it records nothing */
-    uint32_t align;            /* [I] 4 or 8 */
+    uint32_t size;  /* [I] bytes of a record; 0: it records nothing */
+    uint32_t align; /* [I] 4 or 8 */
+    uint32_t cost;  /* [I] steps of a firing, faults included; 0: made while there was no limit */
     enum dtrace_ecb_path path; /* [I] */
     bool reserves;             /* [I] its record is reserved before its actions run */
     bool speculates;           /* [I] */

@@ -5,6 +5,8 @@
 #include "trace/dtrace/port.h"
 #include "trace/slot.h"
 
+#define LIMIT_WINDOW 32 /* ECBs that are looked at between two windows */
+
 uint32_t dtrace_max_cost; /* [k] */
 
 uint32_t dtrace_max_cost_lower(uint32_t steps)
@@ -82,6 +84,29 @@ uint64_t dtrace_error_bound(const struct dtrace_image *image, uint32_t strsize)
 
 /* ---- the sums ---------------------------------------------------------------------- */
 
+/* BEGIN, END and ERROR fire for one consumer alone. */
+static bool limit_is_shared(const struct dtrace_probe *probe)
+{
+    return probe->id > DTRACE_PROBE_ERROR;
+}
+
+/* What the consumers that there are already add to a firing of each probe, whether they run or not.
+ * They were made within the limit, or before there was one. */
+static void limit_sum_others(struct dtrace_limit *l)
+{
+    uint64_t *sums = l->sums.at;
+
+    for (const struct dtrace_consumer *c = dtrace_consumers; c; c = c->next) {
+        for (uint32_t i = 0; i < c->necbs; i++) {
+            const struct dtrace_ecb *e = &c->ecbs[i];
+            sums[e->probe->id - 1] += limit_is_shared(e->probe) ? e->cost : 0;
+            if (i % LIMIT_WINDOW == 0) {
+                dtrace_window();
+            }
+        }
+    }
+}
+
 int dtrace_limit_begin(struct dtrace_limit *l, const struct dtrace_consumer *c,
                        const struct dtrace_image *image, struct dtrace_refusal *why)
 {
@@ -90,9 +115,11 @@ int dtrace_limit_begin(struct dtrace_limit *l, const struct dtrace_consumer *c,
         return 0;
     }
     l->error = dtrace_error_bound(image, c->code.strsize);
-    return dtrace_block_make(&l->sums, dtrace_probe_count * sizeof(uint64_t))
-               ? 0
-               : dtrace_refuse(why, DTRACE_REASON_NO_SPACE);
+    if (!dtrace_block_make(&l->sums, dtrace_probe_count * sizeof(uint64_t))) {
+        return dtrace_refuse(why, DTRACE_REASON_NO_SPACE);
+    }
+    limit_sum_others(l);
+    return 0;
 }
 
 int dtrace_limit_add(struct dtrace_limit *l, uint32_t clause, uint32_t from, uint32_t to,
@@ -105,10 +132,11 @@ int dtrace_limit_add(struct dtrace_limit *l, uint32_t clause, uint32_t from, uin
     }
     uint64_t own = dtrace_ecb_bound(l->image, clause, l->consumer->code.strsize, 0);
     for (uint32_t i = from; i < to; i++) {
-        const struct dtrace_ecb *e = &l->consumer->ecbs[i];
+        struct dtrace_ecb *e = &l->consumer->ecbs[i];
         uint64_t *sum = &sums[e->probe->id - 1];
         uint64_t more = e->probe->id == DTRACE_PROBE_ERROR ? own : own + l->error;
         *sum = more < own || *sum + more < more ? UINT64_MAX : *sum + more;
+        e->cost = more > UINT32_MAX ? UINT32_MAX : (uint32_t)more;
         if (*sum > dtrace_max_cost) {
             int error = dtrace_refuse(why, DTRACE_REASON_MAX_COST);
             limit_describe(e, *sum, why);
