@@ -189,7 +189,10 @@ static void thread_end_schedule(struct thread *t)
         cpu->handoff_front = 1;
         return;
     }
-    if (t->state != STATE_RUNNING) { /* it has given way to an equal meanwhile */
+    if (t->state > STATE_READY) { /* it has blocked, and another CPU has ended it meanwhile */
+        thread_set_state(t, STATE_READY);
+    }
+    if (t->state != STATE_RUNNING) { /* or it has given way to an equal */
         thread_set_state(t, STATE_RUNNING);
     }
     cpu->resched = 1;
