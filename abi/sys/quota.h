@@ -3,8 +3,8 @@
  * Quotas: what a process, a group of processes, and all processes together may hold. A spawn sets
  * the child's limits, at most the parent's own; docs/security.md has the rules.
  *
- * X-macro: LIMIT(number, NAME, "script name", "what is counted"). All count pieces but RAM, which
- * counts bytes.
+ * X-macro: LIMIT(number, NAME, "script name", "what is counted"). All count pieces but RAM and
+ * TRACE, which count bytes.
  */
 #ifndef ABI_SYS_QUOTA_H
 #define ABI_SYS_QUOTA_H
@@ -23,7 +23,10 @@
     LIMIT(7, OBJECTS, "objects", "memory objects that it has created and that still exist") \
     LIMIT(8, MAPPINGS, "mappings", "its mappings, of its program too") \
     LIMIT(9, INTERRUPTS, "interrupts", "its interrupt attachments") \
-    LIMIT(10, RAM, "ram", "bytes of RAM: what it has mapped as its own, and its objects' memory")
+    LIMIT(10, RAM, "ram", "bytes of RAM: what it has mapped as its own, and its objects' memory") \
+    LIMIT(11, CONSUMERS, "consumers", "its consumers of D") \
+    LIMIT(12, TRACE, "trace", \
+          "bytes of the kernel's memory for its consumers of D and its event log's buffers")
 
 enum kymo_limit {
 #define LIMIT(number, name, text, doc) KYMO_LIMIT_##name = (number),
@@ -31,6 +34,8 @@ enum kymo_limit {
 #undef LIMIT
         KYMO_LIMITS
 };
+
+#define KYMO_LIMIT_IS_BYTES(what) ((what) == KYMO_LIMIT_RAM || (what) == KYMO_LIMIT_TRACE)
 
 /* In struct kymo_spawn: as much as the parent has. In struct kymo_quota: no limit. */
 #define KYMO_LIMIT_MOST UINT64_MAX

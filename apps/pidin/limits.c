@@ -23,13 +23,13 @@ static int column(unsigned what)
 {
     int n = (int)strlen(names[what]);
 
-    return what == KYMO_LIMIT_RAM ? 2 * COLUMN_MIN : n < COLUMN_MIN ? COLUMN_MIN : n;
+    return KYMO_LIMIT_IS_BYTES(what) ? 2 * COLUMN_MIN : n < COLUMN_MIN ? COLUMN_MIN : n;
 }
 
 static void print_cell(unsigned what, unsigned long long used, unsigned long long limit)
 {
-    unsigned unit = what == KYMO_LIMIT_RAM ? KB : 1;
-    const char *k = what == KYMO_LIMIT_RAM ? "k" : "";
+    unsigned unit = KYMO_LIMIT_IS_BYTES(what) ? KB : 1;
+    const char *k = KYMO_LIMIT_IS_BYTES(what) ? "k" : "";
     char text[2 * CELL];
 
     if (limit == KYMO_LIMIT_MOST) {
@@ -53,11 +53,11 @@ static void print_reserve(const struct kymo_quota *system)
 {
     printf("%6s %-16s", "", "(its reserve)");
     for (unsigned i = 0; i < KYMO_LIMITS; i++) {
-        unsigned unit = i == KYMO_LIMIT_RAM ? KB : 1;
+        unsigned unit = KYMO_LIMIT_IS_BYTES(i) ? KB : 1;
         char text[CELL];
 
         snprintf(text, sizeof(text), "%llu%s", (unsigned long long)system->reserve[i] / unit,
-                 i == KYMO_LIMIT_RAM ? "k" : "");
+                 KYMO_LIMIT_IS_BYTES(i) ? "k" : "");
         printf(" %*s", column(i), text);
     }
     printf("\n");

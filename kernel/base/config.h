@@ -60,6 +60,9 @@
 #ifndef CONFIG_D_MAX_COST
 #define CONFIG_D_MAX_COST 0
 #endif
+#ifndef CONFIG_D_CONSUMERS
+#define CONFIG_D_CONSUMERS 16 /* of all processes, and of the boot */
+#endif
 #ifndef CONFIG_D_STRSIZE
 #define CONFIG_D_STRSIZE 256
 #endif

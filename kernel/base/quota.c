@@ -26,6 +26,8 @@ const size_t quota_most[KYMO_LIMITS] = {
     [KYMO_LIMIT_MAPPINGS] = CONFIG_MAPPINGS,
     [KYMO_LIMIT_INTERRUPTS] = CONFIG_INTERRUPT_ATTACHMENTS,
     [KYMO_LIMIT_RAM] = SIZE_MAX,
+    [KYMO_LIMIT_CONSUMERS] = CONFIG_D_CONSUMERS,
+    [KYMO_LIMIT_TRACE] = SIZE_MAX,
 };
 
 static size_t quota_percent(size_t n, unsigned percent)
@@ -40,7 +42,7 @@ static size_t quota_smaller(size_t a, size_t b)
 
 size_t quota_reserved(enum kymo_limit what)
 {
-    size_t all = what == KYMO_LIMIT_RAM ? ram_total : tables[what];
+    size_t all = KYMO_LIMIT_IS_BYTES(what) ? ram_total : tables[what];
 
     size_t share = quota_percent(all, CONFIG_RESERVE_PERCENT);
 
@@ -51,13 +53,15 @@ size_t quota_reserved(enum kymo_limit what)
 }
 
 /* Default limit of a process: a share of what isn't reserved, at least one piece. Mappings have
- * their own table in each process. Spawning takes an ability: who has it may have any number. */
-static size_t quota_default(enum kymo_limit what)
+ * their own table in each process. Spawning takes an ability: who has it may have any number; so
+ * may who records, which takes one that opens the reserve, have any buffers. */
+static size_t quota_default(enum kymo_limit what, bool reserve)
 {
-    size_t all = what == KYMO_LIMIT_RAM ? ram_total : tables[what];
+    size_t all = KYMO_LIMIT_IS_BYTES(what) ? ram_total : tables[what];
     size_t share = quota_percent(all - quota_reserved(what), CONFIG_QUOTA_PERCENT);
 
-    if (what == KYMO_LIMIT_MAPPINGS || what == KYMO_LIMIT_PROCESSES) {
+    if (what == KYMO_LIMIT_MAPPINGS || what == KYMO_LIMIT_PROCESSES ||
+        (what == KYMO_LIMIT_TRACE && reserve)) {
         return quota_most[what];
     }
     return quota_smaller(share ? share : 1, quota_most[what]);
@@ -76,6 +80,8 @@ static void quota_sizes(void)
     tables[KYMO_LIMIT_MAPPINGS] = (size_t)CONFIG_MAPPINGS * TABLE_ENTRIES(PROCESSES);
     tables[KYMO_LIMIT_INTERRUPTS] = CONFIG_INTERRUPT_ATTACHMENTS;
     tables[KYMO_LIMIT_RAM] = SIZE_MAX;
+    tables[KYMO_LIMIT_CONSUMERS] = CONFIG_D_CONSUMERS;
+    tables[KYMO_LIMIT_TRACE] = SIZE_MAX;
 }
 
 void quota_init(struct quota *kernel, size_t ram_bytes)
@@ -95,7 +101,7 @@ void quota_begin(struct quota *quota, struct quota *up, const struct quota *pare
         size_t most = quota_smaller(parent->limit[i], up->limit[i]);
 
         quota->used[i] = 0;
-        quota->limit[i] = quota_smaller(quota_default((enum kymo_limit)i), most);
+        quota->limit[i] = quota_smaller(quota_default((enum kymo_limit)i, reserve), most);
     }
     quota->up = up;
     quota->members = 0;
@@ -125,7 +131,7 @@ static size_t quota_room(const struct quota *quota, enum kymo_limit what, bool r
 {
     size_t limit = quota->limit[what];
 
-    if (!quota->up && !reserve && what != KYMO_LIMIT_RAM) {
+    if (!quota->up && !reserve && !KYMO_LIMIT_IS_BYTES(what)) {
         limit -= quota_reserved(what);
     }
     return limit > quota->used[what] ? limit - quota->used[what] : 0;

@@ -5,8 +5,8 @@
  * is charged to one is charged to all around it, and is refused if one of them has no room.
  *
  * The system's limits are the tables' sizes. Of these a share is reserved (CONFIG_RESERVE_PERCENT)
- * for processes with ABILITY_RESERVE. RAM has no limit here: kernel/mem/ram.c looks at what is
- * free.
+ * for processes with ABILITY_RESERVE. RAM has no limit here, nor has the trace's memory:
+ * kernel/mem/ram.c and kernel/dtrace/heap.c look at what is free.
  *
  * What may outlive the process that pays for it (a pulse, a closed connection, a child, an object)
  * notes a struct payer. kernel/proc/proc.h gives such things back.

@@ -24,6 +24,8 @@
 #include "trace/dtrace/dtrace.h"
 #include "trace/dtrace/port.h"
 
+_Static_assert(DTRACE_CONTROL_CONSUMERS == CONFIG_D_CONSUMERS, "what quotas share out");
+
 #define CLEAN_LATER 1000000u /* nanoseconds */
 
 static struct timer_node cleaner; /* [k] */
@@ -249,6 +251,30 @@ void dtrace_control_info(struct kymo_d_info *info)
     for (unsigned i = 0; board[i] && i < sizeof(info->board) - 1; i++) {
         info->board[i] = board[i];
     }
+}
+
+bool dtrace_control_pay(const void *owner)
+{
+    struct process *proc = (struct process *)owner;
+
+    if (!quota_charge(&proc->quota, KYMO_LIMIT_CONSUMERS, 1)) {
+        return false;
+    }
+    dtrace_heap_pay(&proc->quota);
+    return true;
+}
+
+size_t dtrace_control_paid(void)
+{
+    return dtrace_heap_paid();
+}
+
+void dtrace_control_refund(const void *owner, size_t bytes)
+{
+    struct process *proc = (struct process *)owner;
+
+    quota_release(&proc->quota, KYMO_LIMIT_CONSUMERS, 1);
+    quota_release(&proc->quota, KYMO_LIMIT_TRACE, bytes);
 }
 
 uint32_t dtrace_control_pid(const void *owner)

@@ -54,6 +54,11 @@ size_t dtrace_heap_room(void);
 /* Returns a copy of a probe's name, of up to 256 bytes with its NUL, that lives forever; NULL: no
  * memory. Lock held. */
 const char *dtrace_name_keep(const char *name);
+/* Until dtrace_heap_paid(), which returns the bytes, this account pays for what the machine
+ * allocates, and has to have room for it. */
+struct quota;
+void dtrace_heap_pay(struct quota *quota);
+size_t dtrace_heap_paid(void);
 /* Returns whether ip lies in the slot of a function probe; if so, how far behind the slot's start,
  * and the address of the displaced instructions. */
 bool dtrace_fbt_site(uintptr_t ip, uintptr_t *site, unsigned *behind);

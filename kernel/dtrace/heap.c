@@ -4,7 +4,10 @@
  * page. A chunk is freed with its last block, so that a destroyed consumer leaves no memory in use.
  *
  * D holds at most as much as stays free, so that programs go on to find memory, and what reads the
- * buffers has some for that. A larger request is refused as if there were no more.
+ * buffers has some for that. A larger request is refused as if there were no more; so is one that
+ * the account of who makes a consumer has no room for (dtrace_heap_pay()), or that would take what
+ * is reserved to others. Blocks of 1 KB and less are charged as such, not as the pages that they
+ * are in.
  *
  * Kernel lock held. Tested by test/boot's suite d, and by test/d/sizes.py with any sizes.
  */
@@ -34,6 +37,46 @@ struct block {
 
 static struct list classes[CLASSES]; /* [k] {0}: not used yet */
 static size_t held;                  /* [k] bytes taken from the system */
+
+/* [k] who pays for what is taken now; NULL: nobody */
+static struct quota *payer;
+static size_t paid; /* [k] by it */
+
+void dtrace_heap_pay(struct quota *quota)
+{
+    payer = quota;
+    paid = 0;
+}
+
+size_t dtrace_heap_paid(void)
+{
+    payer = NULL;
+    return paid;
+}
+
+static bool heap_charge(size_t bytes)
+{
+    size_t reserved = payer && !payer->reserve ? quota_reserved(KYMO_LIMIT_TRACE) : 0;
+
+    if (!payer) {
+        return true;
+    }
+    if (phys_available() < reserved || bytes > phys_available() - reserved ||
+        !quota_charge(payer, KYMO_LIMIT_TRACE, bytes)) {
+        return false;
+    }
+    paid += bytes;
+    return true;
+}
+
+/* What is freed now may have been there before. */
+static void heap_refund(size_t bytes)
+{
+    if (payer && paid >= bytes) {
+        quota_release(payer, KYMO_LIMIT_TRACE, bytes);
+        paid -= bytes;
+    }
+}
 
 size_t dtrace_heap_room(void)
 {
@@ -133,10 +176,16 @@ static void small_free(void *at, unsigned class)
 
 void *dtrace_port_alloc(size_t bytes)
 {
-    if (bytes <= SMALL_MOST) {
-        return small_alloc(class_of(bytes));
+    size_t size = bytes <= SMALL_MOST ? SMALL_LEAST << class_of(bytes) : bytes;
+
+    if (!heap_charge(size)) {
+        return NULL;
     }
-    return heap_take(bytes, ALIGN);
+    void *block = bytes <= SMALL_MOST ? small_alloc(class_of(bytes)) : heap_take(bytes, ALIGN);
+    if (!block) {
+        heap_refund(size);
+    }
+    return block;
 }
 
 void dtrace_port_free(void *block, size_t bytes)
@@ -147,6 +196,7 @@ void dtrace_port_free(void *block, size_t bytes)
     if (dtrace_retained_free(block)) {
         return;
     }
+    heap_refund(bytes <= SMALL_MOST ? SMALL_LEAST << class_of(bytes) : bytes);
     if (bytes <= SMALL_MOST) {
         small_free(block, class_of(bytes));
     } else {

@@ -150,7 +150,9 @@ static long trace_calls_control(struct thread *self, uint32_t cmd, const uintptr
     if (size && who.able && !vm_user_ptr(self->proc, where, size, KYMO_PROT_WRITE)) {
         return -EFAULT;
     }
+    trace_port_pay(cmd == _NTO_TRACE_ALLOCBUFFER ? self->proc : NULL);
     long result = trace_control(&who, cmd, words, size ? &answer : NULL);
+    trace_port_pay(NULL);
     if (result >= 0 && size) {
         copy_out(self->proc, where, &answer, size);
     }

@@ -12,6 +12,8 @@ long trace_dump_continue(struct thread *self);
 /* There may be room, or tracing may have stopped: wakes a waiting dump. */
 void trace_dump_wake(void);
 
+/* This process pays for the buffers that are allocated from now on; NULL: nobody does. */
+void trace_port_pay(const struct process *proc);
 /* KYMO_TRACE_USERWORD (kernel/observe/trace_port.c). Kernel lock. Returns 0 or -errno. */
 long trace_user_word(struct process *proc, uintptr_t address);
 

@@ -43,6 +43,49 @@ uint64_t trace_port_thread(void)
     return (uint64_t)(uint32_t)t->proc->pid << 32 | (uint32_t)t->tid;
 }
 
+/* Blocks that somebody pays for: the log's buffers and their descriptors. They may outlive him. */
+static struct {
+    const void *block; /* NULL: free */
+    size_t bytes;
+    struct payer payer;
+} paid[2];                        /* [k] */
+static const struct process *who; /* [k] pays for what is allocated now; NULL: nobody */
+
+void trace_port_pay(const struct process *proc)
+{
+    who = proc;
+}
+
+/* Returns false if the account has no room. */
+static bool port_charge(size_t bytes)
+{
+    return !who || quota_charge(process_account(process_payer(who)), KYMO_LIMIT_TRACE, bytes);
+}
+
+static void port_charged(const void *block, size_t bytes)
+{
+    unsigned i = paid[0].block ? 1 : 0;
+
+    if (who && !block) {
+        process_refund(process_payer(who), KYMO_LIMIT_TRACE, bytes);
+    } else if (who) {
+        kernel_assert(!paid[i].block);
+        paid[i].block = block;
+        paid[i].bytes = bytes;
+        paid[i].payer = process_payer(who);
+    }
+}
+
+static void port_refund(const void *block)
+{
+    for (unsigned i = 0; i < sizeof(paid) / sizeof(*paid); i++) {
+        if (paid[i].block == block) {
+            process_refund(paid[i].payer, KYMO_LIMIT_TRACE, paid[i].bytes);
+            paid[i].block = NULL;
+        }
+    }
+}
+
 void *trace_port_alloc(size_t bytes, uint64_t *paddr)
 {
     size_t rounded, align;
@@ -53,8 +96,9 @@ void *trace_port_alloc(size_t bytes, uint64_t *paddr)
     paddr_t pa = object_trace_begin(rounded);
     if (pa) {
         phys_clear(pa, rounded);
-    } else {
+    } else if (port_charge(rounded)) {
         pa = phys_alloc(rounded, align);
+        port_charged(pa ? arch_phys_to_virt(pa) : NULL, rounded);
     }
     if (!pa) {
         return NULL;
@@ -71,6 +115,7 @@ void trace_port_free(void *block, size_t bytes)
     if (object_trace_end(arch_virt_to_phys(block))) {
         return;
     }
+    port_refund(block);
     phys_free(arch_virt_to_phys(block), rounded);
 }
 

@@ -116,6 +116,7 @@ static void process_fill_quota(const struct quota *quota, struct kymo_quota *out
     }
     if (!quota->up) {
         out->limit[KYMO_LIMIT_RAM] = out->used[KYMO_LIMIT_RAM] + phys_available();
+        out->limit[KYMO_LIMIT_TRACE] = out->used[KYMO_LIMIT_TRACE] + phys_available();
     }
 }
 

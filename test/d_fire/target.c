@@ -215,6 +215,23 @@ void dtrace_control_info(struct kymo_d_info *info)
     info->pointer_bytes = sizeof(void *);
 }
 
+bool dtrace_control_pay(const void *owner)
+{
+    (void)owner;
+    return true;
+}
+
+size_t dtrace_control_paid(void)
+{
+    return 0;
+}
+
+void dtrace_control_refund(const void *owner, size_t bytes)
+{
+    (void)owner;
+    (void)bytes;
+}
+
 uint32_t dtrace_control_pid(const void *owner)
 {
     return (uint32_t)((const char *)owner)[0]; /* the owners are texts */

@@ -89,7 +89,7 @@ static bool model_has(const struct member *m, enum kymo_limit what, size_t n)
 {
     size_t most = quota_system.limit[what];
 
-    if (!m->reserve && what != KYMO_LIMIT_RAM) {
+    if (!m->reserve && !KYMO_LIMIT_IS_BYTES(what)) {
         most -= quota_reserved(what);
     }
     if (sum_of_process(m->pid, what) + n > m->limit[what] || sum_of_group(-1, what) + n > most) {
@@ -349,7 +349,7 @@ static void test_reserve(void **state)
         quota_begin(&stranger, &quota_system, &kernel, false);
         quota_begin(&driver, &quota_system, &kernel, true);
         stranger.limit[i] = driver.limit[i] = SIZE_MAX;
-        if (what == KYMO_LIMIT_RAM) {
+        if (KYMO_LIMIT_IS_BYTES(what)) {
             assert_int_equal(quota_reserved(what), RAM / 100 * 12 + RAM % 100 * 12 / 100);
             continue;
         }

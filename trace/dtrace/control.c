@@ -22,6 +22,7 @@ static struct dtrace_control_entry *entry_new(const void *owner)
     for (unsigned i = 0; i < DTRACE_CONTROL_CONSUMERS; i++) {
         if (!entries[i].consumer) {
             entries[i].owner = owner;
+            entries[i].payer = NULL;
             entries[i].handle = ++handles_given << 8 | (i + 1);
             return &entries[i];
         }
@@ -34,6 +35,9 @@ static void entry_free(struct dtrace_control_entry *p)
     trace_assert(p->consumer);
     dtrace_consumer_destroy(p->consumer);
     p->consumer = NULL;
+    if (p->payer) {
+        dtrace_control_refund(p->payer, p->paid);
+    }
 }
 
 bool dtrace_control_owns(const void *owner)
@@ -62,15 +66,22 @@ static int control_create(struct dtrace_control_request *r)
     struct dtrace_refusal why = {.object = UINT32_MAX, .offset = UINT32_MAX};
     struct dtrace_control_entry *p = entry_new(r->owner);
     struct dtrace_asker asker = {r->rights, (int32_t)dtrace_control_pid(r->owner)};
-    int error = p ? dtrace_consumer_create_for(&asker, r->in, r->call->in_bytes, r->call->flags,
-                                               &p->consumer, &why)
-                  : dtrace_refuse(&why, DTRACE_REASON_CONSUMERS);
+    bool pays = p && dtrace_control_pay(r->owner);
+    int error = pays ? dtrace_consumer_create_for(&asker, r->in, r->call->in_bytes, r->call->flags,
+                                                  &p->consumer, &why)
+                     : dtrace_refuse(&why, DTRACE_REASON_CONSUMERS);
+    size_t bytes = pays ? dtrace_control_paid() : 0;
 
+    if (error && pays) {
+        dtrace_control_refund(r->owner, bytes);
+    }
     if (error) {
         dtrace_answer_put(r, 0, &why, sizeof(why));
         return error;
     }
     r->entry = p;
+    p->payer = r->owner;
+    p->paid = bytes;
     p->consumer->log_id = p->handle;
     r->call->handle = p->handle;
     return dtrace_answer_sizes(r);

@@ -86,11 +86,13 @@ static void check_count_all(void)
 }
 
 /* Memory that a thread's MemMap() is still clearing is charged and in no table: more RAM than there
- * seems to be is right. Names are counted by nobody: their table isn't to be seen from here. */
+ * seems to be is right. Names, D's consumers and what these and the log take are counted by nobody:
+ * they are not to be seen from here. */
 static void check_charged(const struct process *proc, const size_t there[KYMO_LIMITS])
 {
     for (unsigned i = 0; i < KYMO_LIMITS; i++) {
-        bool more = i == KYMO_LIMIT_RAM || i == KYMO_LIMIT_NAMES;
+        bool more = i == KYMO_LIMIT_RAM || i == KYMO_LIMIT_NAMES || i == KYMO_LIMIT_CONSUMERS ||
+                    i == KYMO_LIMIT_TRACE;
         size_t used = proc->quota.used[i];
 
         if (used < there[i] || (used > there[i] && !more)) {

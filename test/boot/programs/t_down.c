@@ -67,6 +67,32 @@ static void t_own(void)
     d_do(handle, KYMO_D_DESTROY);
 }
 
+/* Its account has so many consumers, and what they take; others have the rest. */
+static void t_own_quota(void)
+{
+    struct kymo_quota quota;
+    uint32_t handles[16];
+    unsigned n = 0;
+
+    EXPECT(ProcLimits(0, 0, &quota) > 0);
+    const uint64_t most = quota.limit[KYMO_LIMIT_CONSUMERS];
+    EXPECT(most > 0 && most <= COUNT(handles) / 2);
+    while (n < COUNT(handles) && (handles[n] = dt_try("own.dif")) != 0) {
+        n++;
+    }
+    EXPECT_EQ(errno, EAGAIN);
+    EXPECT_EQ(n, most);
+    EXPECT(ProcLimits(0, 0, &quota) > 0);
+    EXPECT_EQ(quota.used[KYMO_LIMIT_CONSUMERS], n);
+    EXPECT(quota.used[KYMO_LIMIT_TRACE] >= n * sizeof(uint64_t));
+    while (n > 0) {
+        d_do(handles[--n], KYMO_D_DESTROY);
+    }
+    EXPECT(ProcLimits(0, 0, &quota) > 0);
+    EXPECT_EQ(quota.used[KYMO_LIMIT_CONSUMERS], 0);
+    EXPECT_EQ(quota.used[KYMO_LIMIT_TRACE], 0);
+}
+
 static void t_own_refused(void)
 {
     struct kymo_d_call call = {0};
@@ -158,7 +184,9 @@ static void t_none(void)
     }
 }
 
-static const struct check own[] = {{"own processes", t_own}, {"what it may not", t_own_refused}};
+static const struct check own[] = {{"own processes", t_own},
+                                   {"as many as its quota", t_own_quota},
+                                   {"what it may not", t_own_refused}};
 static const struct check change[] = {{"changing its own", t_change}};
 static const struct check kernel[] = {{"all of the system", t_kernel}};
 static const struct check limited[] = {{"too dear", t_limited}};
