@@ -8,8 +8,8 @@
  * One bit a granule of RAM says whether it is such RAM, for D, which may read what is the kernel's
  * (kernel/observe/port.c).
  *
- * Not charged: page tables (at most two pages a mapping). The event log's and D's buffers are charged
- * as the trace's memory, where they are allocated.
+ * Not charged: page tables (at most two pages a mapping). The event log's and D's buffers are
+ * charged as the trace's memory, where they are allocated.
  */
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/irq.h"

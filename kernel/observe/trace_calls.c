@@ -235,7 +235,8 @@ static long trace_calls_end(struct thread *self, const uintptr_t *args)
     return 0;
 }
 
-/* The buffers' owner ends: in its turn, as another process's command may stand amid what it ends. */
+/* The buffers' owner ends: in its turn, as another process's command may stand amid what that
+ * ends. */
 bool trace_process_gone(struct process *proc)
 {
     kernel_assert(kernel_locked());

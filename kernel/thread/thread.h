@@ -93,9 +93,9 @@ struct thread {
     int32_t xfer;      /* [k] rcvid of the message being received in pieces; 0: none */
     uint32_t msglen;   /* [k] REPLY: bytes that the server's MsgReceive() received */
     uint32_t read_seq; /* [k] with TIMEOUT_STATE_READ: number of this message among those */
-    /* [k] SEND: order of arrival, against pulses of the same priority. MUTEX, CONDVAR, SEM: order of
-     * arrival among all that wait so; of a thread that wakes such in steps: where its call began.
-     * Of one that ends in steps: its position (thread_gone_piece) */
+    /* [k] SEND: order of arrival, against pulses of the same priority. MUTEX, CONDVAR, SEM: order
+     * of arrival among all that wait so; of a thread that wakes such in steps: where its call
+     * began. Of one that ends in steps: its position (thread_gone_piece) */
     uint32_t queue_seq;
 
     /* blocked in MUTEX, CONDVAR, SEM (kernel/sync/sync.c) */

@@ -118,8 +118,8 @@ static void caller_is_ended(void)
 static void caller_is_held(void)
 {
     if (runs(meanwhile)) {
-        stepwise_enter(meanwhile, KER_THREAD_CTL, _NTO_TCTL_ONE_THREAD_HOLD, (uintptr_t)acts->tid, 0,
-                       0);
+        stepwise_enter(meanwhile, KER_THREAD_CTL, _NTO_TCTL_ONE_THREAD_HOLD, (uintptr_t)acts->tid,
+                       0, 0);
         stepwise_enter(meanwhile, KER_THREAD_DESTROY, (uintptr_t)acts->tid, 0, 0, 0);
     }
 }
@@ -214,9 +214,9 @@ static void each(bool (*with)(void (*what)(void), unsigned n), void (*what)(void
 
 static void test_broadcast(void **state)
 {
-    void (*const all[])(void) = {nothing,       one_is_ended,       caller_is_ended,
+    void (*const all[])(void) = {nothing,        one_is_ended,       caller_is_ended,
                                  caller_is_held, process_ends,       another_waits,
-                                 one_is_raised, another_broadcasts, is_destroyed};
+                                 one_is_raised,  another_broadcasts, is_destroyed};
 
     (void)state;
     for (unsigned i = 0; i < sizeof(all) / sizeof(*all); i++) {
