@@ -44,8 +44,8 @@ void dtrace_control_info(struct kymo_d_info *);
 uint32_t dtrace_control_pid(const void *owner);                   /* never NULL; 0: no process */
 int dtrace_control_resume(int32_t pid);                           /* returns 0 or -ESRCH */
 int dtrace_control_process(int32_t pid, struct kymo_d_process *); /* likewise */
-/* An owner pays for a consumer, and until dtrace_control_paid() for what is allocated: returns false
- * if it may have no more consumers. */
+/* An owner pays for a consumer, and until dtrace_control_paid() for what is allocated: returns
+ * false if it may have no more consumers. */
 bool dtrace_control_pay(const void *owner);
 size_t dtrace_control_paid(void); /* returns the bytes */
 /* That consumer has ended, or could not be made. */
