@@ -111,7 +111,7 @@ install-speedscope: ## speedscope from npm, below build/, for the suite that ope
 
 .PHONY: soak
 soak: ## what takes too long for make check: one round, and more for SOAK=<minutes> (default 10)
-	$(Q)scripts/setup.sh check
+	$(Q)scripts/setup.sh soak
 	$(Q)scripts/check --soak $(or $(SOAK),10)
 
 .PHONY: fuzz

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Installs what a goal needs and is missing: setup.sh build|check|gdb|fuzz|bench.
+# Installs what a goal needs and is missing: setup.sh build|check|gdb|fuzz|soak|bench.
 #
 # Nothing missing: no root, no network, no output. Otherwise it uses apt-get as root or with
 # `sudo -n`; else it asks on a terminal (sudo's password prompt), or without one prints the line to
@@ -20,6 +20,7 @@ check="$build python3 libcmocka-dev clang-format-14 valgrind clang-14 libclang-r
     libkshark-dev libjson-c-dev libtracecmd-dev libtracefs-dev libtraceevent-dev nodejs npm"
 gdb="$build gdb-multiarch"
 fuzz="$check"
+soak="$check clickhouse-common curl"
 bench="$check"
 
 case ${1:-} in
@@ -27,9 +28,10 @@ build) wanted=$build ;;
 check) wanted=$check ;;
 gdb) wanted=$gdb ;;
 fuzz) wanted=$fuzz ;;
+soak) wanted=$soak ;;
 bench) wanted=$bench ;;
 *)
-    echo "usage: setup.sh build|check|gdb|fuzz|bench" >&2
+    echo "usage: setup.sh build|check|gdb|fuzz|soak|bench" >&2
     exit 1
     ;;
 esac
@@ -42,7 +44,7 @@ installed() {
     binutils) command -v ld >/dev/null && return 0 ;;
     python3) [ -x /usr/bin/python3 ] && return 0 ;; # what every script names; no other counts
     nodejs) command -v node >/dev/null && return 0 ;;
-    flex | bison | pkg-config | npm) command -v "$1" >/dev/null && return 0 ;;
+    flex | bison | pkg-config | npm | curl) command -v "$1" >/dev/null && return 0 ;;
     qemu-system-arm)
         command -v qemu-system-arm >/dev/null && command -v qemu-system-aarch64 >/dev/null &&
             return 0

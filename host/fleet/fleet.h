@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Captures of many devices as tables: `kymo export --parquet` and `kymo query`, through DuckDB in a
- * child process. tables.c makes rows of a capture, source.c says
+ * child process, and `kymo load`, into ClickHouse. tables.c makes rows of a capture, source.c says
  * where a capture is from, child.c runs the programs that do what the command does not do itself.
- * docs/fleet.md explains the tables; proof: test/fleet/check.py.
+ * docs/fleet.md explains the tables; proof: test/fleet/check.py, test/fleet/shards.py.
  *
  * A capture's id is the SHA-256 of its bytes: what is loaded twice is there once. One thread.
  */
@@ -45,7 +45,7 @@ struct fleet_sources {
 /* Takes the words of the command line: captures, and folders of `kymo collect`. An exit status. */
 int fleet_sources_find(struct fleet_sources *sources, int argc, char **argv);
 void fleet_sources_free(struct fleet_sources *sources);
-/* Common options with a value: NULL is no such name. Returns the value's place in the options. */
+/* Takes one of FLEET_OPTIONS but --help. An exit status, after a message. */
 int fleet_option_use(const char *command, struct fleet_options *options, int option,
                      const char *value);
 enum { FLEET_OPT_DEVICE = 512, FLEET_OPT_FIRMWARE, FLEET_OPT_DATE, FLEET_OPT_RECOVER };

@@ -6,6 +6,7 @@
  * A capture is there when its file of table `captures` is, which gets its name last, once all is on
  * the medium. What a run that was killed has left is removed by the next one, under the lock.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
@@ -146,30 +147,46 @@ static int remains_remove(struct dataset *dataset)
     return 0;
 }
 
-/* Files are removed in it, so it must be one that this command has made. */
+/* Files are removed in it, so it must be one that this command has made: it has the mark, or has
+ * nothing. */
+static bool dataset_is_empty(const struct dataset *dataset)
+{
+    DIR *folder = opendir(dataset->path);
+    bool empty = folder != NULL;
+
+    for (struct dirent *e; empty && (e = readdir(folder)) != NULL;) {
+        empty = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
+                strcmp(e->d_name, FLEET_MARK) == 0; /* another run's, just made */
+    }
+    if (folder != NULL) {
+        closedir(folder);
+    }
+    return empty;
+}
+
 static int dataset_open(struct dataset *dataset)
 {
-    char path[PATH_MAX];
     static const char text[] = "{\"kymo\":\"dataset\",\"version\":1}\n";
+    char path[PATH_MAX];
 
     if (snprintf(path, sizeof(path), "%s/%s", dataset->path, FLEET_MARK) >=
-        (int)sizeof(path) - 512) {
+        (int)sizeof(path) - 1024) {
         return fail(dataset, "", ENAMETOOLONG);
     }
-    if (mkdir(dataset->path, 0777) == 0 ||
-        (errno == EEXIST && rmdir(dataset->path) == 0 && mkdir(dataset->path, 0777) == 0)) {
-        /* It is new, or was empty. */
-        dataset->mark = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-        if (dataset->mark >= 0 && write(dataset->mark, text, strlen(text)) < 0) {
-            return fail(dataset, FLEET_MARK, errno);
-        }
-    } else if (errno == EEXIST || errno == ENOTEMPTY || errno == EBUSY) {
-        dataset->mark = open(path, O_RDWR | O_CLOEXEC);
-        if (dataset->mark < 0 && errno == ENOENT) {
+    if (mkdir(dataset->path, 0777) != 0 && errno != EEXIST) {
+        return fail(dataset, "", errno);
+    }
+    dataset->mark = open(path, O_RDWR | O_CLOEXEC);
+    if (dataset->mark < 0 && errno == ENOENT) {
+        if (!dataset_is_empty(dataset)) {
             kymo_error("%s: is no folder of kymo export --parquet: it has files, but no %s; name a "
                        "new folder",
                        dataset->path, FLEET_MARK);
             return -1;
+        }
+        dataset->mark = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        if (dataset->mark >= 0 && pwrite(dataset->mark, text, strlen(text), 0) < 0) {
+            return fail(dataset, FLEET_MARK, errno);
         }
     }
     if (dataset->mark < 0) {

@@ -2,7 +2,7 @@
 --
 -- The views of kymo query and kymo load, in SQL that DuckDB and ClickHouse 18.16 share: no windows,
 -- no joins, integers only. percentile_NN(x) is the smallest value that NN of 100 do not exceed; it
--- is a macro in DuckDB (query.js). Each view is one
+-- is a macro in DuckDB (query.js) and quantileExact() in ClickHouse (schema.c). Each view is one
 -- statement behind a line `-- NAME: what it shows`.
 
 -- devices: each device: its captures, firmwares, days, and what was lost
@@ -12,7 +12,7 @@ SELECT device, count(*) AS captures, count(DISTINCT firmware) AS firmwares, min(
 FROM captures GROUP BY device ORDER BY device;
 
 -- boots: by device and firmware: recorded boots, resets that a flight recorder survived, panics
-SELECT device, firmware, count(DISTINCT booted) AS boots, count(*) AS captures,
+SELECT device, firmware, count(DISTINCT coalesce(booted, capture)) AS boots, count(*) AS captures,
     count(retained) AS after_reset, count(panic) AS panics
 FROM captures GROUP BY device, firmware ORDER BY device, firmware;
 

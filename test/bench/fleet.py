@@ -38,7 +38,7 @@ def main():
     collection(f"{FOLDER}/lab", DEVICES, int(events * WORKLOAD / DEVICES), FIRMWARES)
     bytes_in = sizes(f"{FOLDER}/lab")
     begun = time.monotonic()
-    run("export", "--parquet", f"{FOLDER}/set", f"{FOLDER}/lab")
+    run("export", "--parquet", f"{FOLDER}/set", f"{FOLDER}/lab", timeout=3600)
     loaded = time.monotonic() - begun
     [row] = query(f"{FOLDER}/set",
                   "SELECT CAST(sum(events) AS BIGINT) AS n, count(DISTINCT device) AS devices "

@@ -28,8 +28,8 @@ def same(ours, theirs, what):
         raise Failed(f"{what}: {str(ours)[:400]}\n  is not {str(theirs)[:400]}")
 
 
-def run(*arguments, status=0, stdin=None):
-    done = subprocess.run([KYMO, *arguments], capture_output=True, timeout=120, check=False,
+def run(*arguments, status=0, stdin=None, timeout=120):
+    done = subprocess.run([KYMO, *arguments], capture_output=True, timeout=timeout, check=False,
                           input=stdin)
     if done.returncode != status:
         raise Failed(f"kymo {' '.join(arguments)}: status {done.returncode}, not {status}: "

@@ -148,6 +148,7 @@ def every_view_answers():
 def twice_adds_nothing():
     make("a.kev", 500, 1, 1)
     shutil.copy("a.kev", "b.kev")
+    os.mkdir("ds")  # an empty folder will do
     same(added("ds", "a.kev"), (1, 1), "the first")
     before = tree("ds")
     same(added("ds", "a.kev", "b.kev", "./a.kev"), (0, 1), "again, under another name, three times")

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Servers of ClickHouse by their HTTP interface, which curl speaks in a child process: so proxies
+ * and names are as everywhere on the machine. One thread. Proof: test/fleet/shards.py.
+ */
+#ifndef HOST_FLEET_CLICKHOUSE_H
+#define HOST_FLEET_CLICKHOUSE_H
+
+#include <stddef.h>
+
+#include "host/fleet/fleet.h"
+
+#define CLICKHOUSE_HOSTS 64
+#define CLICKHOUSE_WORD 64
+
+/* clickhouse://[USER@]HOST[:PORT][,HOST[:PORT]...]/DB[?cluster=NAME] */
+struct clickhouse {
+    const char *url; /* for messages */
+    char hosts[CLICKHOUSE_HOSTS][300];
+    unsigned nhosts;
+    char user[CLICKHOUSE_WORD], database[CLICKHOUSE_WORD], cluster[CLICKHOUSE_WORD];
+    struct fleet_child curl; /* of clickhouse_insert() */
+    unsigned host;           /* that it speaks to */
+};
+
+/* NULL, or what is wrong with it. */
+const char *clickhouse_parse(struct clickhouse *servers, const char *url);
+/* Runs a statement on a server; its answer, which is cut if it is longer. 0, or -1 after a
+ * message. `scope` is the database or "". */
+int clickhouse_run(const struct clickhouse *servers, unsigned host, const char *scope,
+                   const char *sql, char *answer, size_t room);
+/* schema.c. Makes what is not there: the database, tables and views. 0, or -1 after a message. */
+int clickhouse_prepare(const struct clickhouse *servers, unsigned host);
+/* Begins to send a file as the body of an INSERT, after the one before it has ended. */
+int clickhouse_insert(struct clickhouse *servers, unsigned host, const char *sql, const char *path);
+/* Waits until the last INSERT is done. 0, or -1 after a message. */
+int clickhouse_settle(struct clickhouse *servers);
+
+#endif
