@@ -19,6 +19,8 @@ struct clickhouse {
     char hosts[CLICKHOUSE_HOSTS][300];
     unsigned nhosts;
     char user[CLICKHOUSE_WORD], database[CLICKHOUSE_WORD], cluster[CLICKHOUSE_WORD];
+    uint64_t schema;         /* schema.c's sum over the views */
+    const char *accepted;    /* how a refusal may begin that the next statement may have; NULL */
     struct fleet_child curl; /* of clickhouse_insert() */
     unsigned host;           /* that it speaks to */
 };
@@ -27,10 +29,10 @@ struct clickhouse {
 const char *clickhouse_parse(struct clickhouse *servers, const char *url);
 /* Runs a statement on a server; its answer, which is cut if it is longer. 0, or -1 after a
  * message. `scope` is the database or "". */
-int clickhouse_run(const struct clickhouse *servers, unsigned host, const char *scope,
-                   const char *sql, char *answer, size_t room);
+int clickhouse_run(struct clickhouse *servers, unsigned host, const char *scope, const char *sql,
+                   char *answer, size_t room);
 /* schema.c. Makes what is not there: the database, tables and views. 0, or -1 after a message. */
-int clickhouse_prepare(const struct clickhouse *servers, unsigned host);
+int clickhouse_prepare(struct clickhouse *servers, unsigned host);
 /* Begins to send a file as the body of an INSERT, after the one before it has ended. */
 int clickhouse_insert(struct clickhouse *servers, unsigned host, const char *sql, const char *path);
 /* Waits until the last INSERT is done. 0, or -1 after a message. */

@@ -92,7 +92,9 @@ static int ids_read(struct load *load)
             status = id_add(load, strdup(id));
         }
     }
-    qsort(load->known, load->nknown, sizeof(*load->known), id_compare);
+    if (load->nknown > 0) {
+        qsort(load->known, load->nknown, sizeof(*load->known), id_compare);
+    }
     free(answer);
     return status;
 }

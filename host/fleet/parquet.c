@@ -138,7 +138,9 @@ static int remains_remove(struct dataset *dataset)
     if (files_visit(dataset, FLEET_CAPTURES, capture_note) != 0) {
         return -1;
     }
-    qsort(dataset->ids, dataset->nids, FLEET_ID, id_compare);
+    if (dataset->nids > 0) {
+        qsort(dataset->ids, dataset->nids, FLEET_ID, id_compare);
+    }
     for (unsigned i = 0; i < FLEET_CAPTURES; i++) {
         if (files_visit(dataset, i, orphan_remove) != 0) {
             return -1;

@@ -3,6 +3,7 @@
  * Tables and views of kymo load on a server of ClickHouse: TABLE_local has its rows, with a cluster
  * TABLE_all those of all servers; the views are those of views.sql. One thread.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,7 @@ static void columns_put(FILE *sql, unsigned table)
 }
 
 /* Rows that count, from a table of one server or of all. */
-static void rows_put(FILE *sql, const struct clickhouse *servers, unsigned table)
+static void rows_put(FILE *sql, struct clickhouse *servers, unsigned table)
 {
     fprintf(sql,
             "%s.%s_%s WHERE load IN (SELECT min(load) FROM %s.captures_local GROUP BY capture)",
@@ -37,7 +38,7 @@ static void rows_put(FILE *sql, const struct clickhouse *servers, unsigned table
             servers->cluster[0] == '\0' ? "local" : "all", servers->database);
 }
 
-static int sql_run(const struct clickhouse *servers, unsigned host, const char *scope, FILE *sql,
+static int sql_run(struct clickhouse *servers, unsigned host, const char *scope, FILE *sql,
                    char *text)
 {
     bool fits = !ferror(sql) && ftell(sql) < SQL_MOST - 1;
@@ -50,7 +51,7 @@ static int sql_run(const struct clickhouse *servers, unsigned host, const char *
     return clickhouse_run(servers, host, scope, text, NULL, 0);
 }
 
-static int table_make(const struct clickhouse *servers, unsigned host, unsigned table)
+static int table_make(struct clickhouse *servers, unsigned host, unsigned table)
 {
     const char *name = fleet_tables[table].name;
     char text[SQL_MOST] = "";
@@ -78,22 +79,37 @@ static int table_make(const struct clickhouse *servers, unsigned host, unsigned 
     return sql_run(servers, host, servers->database, sql, text);
 }
 
-static int view_make(const struct clickhouse *servers, unsigned host, const char *name,
+/* Another kymo load may do the same at once: then the view is gone, or there, already. */
+static int view_make(struct clickhouse *servers, unsigned host, const char *name,
                      const char *select)
 {
     const char *database = servers->database;
     char text[SQL_MOST] = "";
 
     snprintf(text, sizeof(text), "DROP TABLE IF EXISTS %s", name);
+    servers->accepted = "Code: 60,"; /* no such table */
     if (clickhouse_run(servers, host, database, text, NULL, 0) != 0) {
         return -1;
     }
     snprintf(text, sizeof(text), "CREATE VIEW IF NOT EXISTS %s AS %s", name, select);
+    servers->accepted = "Code: 57,"; /* there is one */
     return clickhouse_run(servers, host, database, text, NULL, 0);
 }
 
+/* FNV-1a over all views. */
+static int view_sum(struct clickhouse *servers, unsigned host, const char *name, const char *select)
+{
+    (void)host;
+    (void)name;
+    for (; *select != '\0'; select++) {
+        servers->schema = (servers->schema ^ (unsigned char)*select) * UINT64_C(1099511628211);
+    }
+    return 0;
+}
+
 /* A table's rows without what is kymo's own. */
-static int table_view_make(const struct clickhouse *servers, unsigned host, unsigned table)
+static int table_view(struct clickhouse *servers, unsigned host, unsigned table,
+                      int (*visit)(struct clickhouse *, unsigned, const char *, const char *))
 {
     char text[SQL_MOST] = "";
     FILE *sql = fmemopen(text, sizeof(text) - 1, "w");
@@ -108,7 +124,7 @@ static int table_view_make(const struct clickhouse *servers, unsigned host, unsi
     fputs(" FROM ", sql);
     rows_put(sql, servers, table);
     fclose(sql);
-    return view_make(servers, host, fleet_tables[table].name, text);
+    return visit(servers, host, fleet_tables[table].name, text);
 }
 
 /* The table whose name is next, FLEET_TABLES: none. */
@@ -130,7 +146,7 @@ static unsigned table_next(const char *at)
 /* A statement of views.sql in ClickHouse's words: each server counts its own rows, and the
  * percentiles' levels are a hair lower, because where so many of 100 is a whole number of rows
  * quantileExact() takes the next one. */
-static void select_translate(const struct clickhouse *servers, const char *from, const char *end,
+static void select_translate(struct clickhouse *servers, const char *from, const char *end,
                              FILE *to)
 {
     static const char percentile[] = "percentile_", where[] = " WHERE ";
@@ -156,16 +172,18 @@ static void select_translate(const struct clickhouse *servers, const char *from,
     }
 }
 
-/* Calls for each view of views.sql: its name, and its statement in ClickHouse's words. */
-static int views_visit(const struct clickhouse *servers, unsigned host,
-                       int (*visit)(const struct clickhouse *, unsigned, const char *,
-                                    const char *))
+/* Calls for each view: its name, and its statement in ClickHouse's words; the tables' views first. */
+static int views_visit(struct clickhouse *servers, unsigned host,
+                       int (*visit)(struct clickhouse *, unsigned, const char *, const char *))
 {
     char path[PATH_MAX], line[512], name[64] = "", text[SQL_MOST] = "", *colon;
     FILE *views = fleet_file("views.sql", path) ? fopen(path, "re") : NULL;
     int status = views == NULL ? -1 : 0;
     FILE *sql = NULL;
 
+    for (unsigned i = 0; i < FLEET_TABLES && status == 0; i++) {
+        status = table_view(servers, host, i, visit);
+    }
     while (status == 0 && fgets(line, sizeof(line), views) != NULL) {
         char *end = strchr(line, ';');
 
@@ -194,7 +212,7 @@ static int views_visit(const struct clickhouse *servers, unsigned host,
 }
 
 /* A view's name must be free: what is not a view, kymo has not made and does not drop. */
-static int name_check(const struct clickhouse *servers, unsigned host, const char *name,
+static int name_check(struct clickhouse *servers, unsigned host, const char *name,
                       const char *select)
 {
     char text[512], answer[64];
@@ -216,7 +234,7 @@ static int name_check(const struct clickhouse *servers, unsigned host, const cha
     return 0;
 }
 
-static int cluster_check(const struct clickhouse *servers, unsigned host)
+static int cluster_check(struct clickhouse *servers, unsigned host)
 {
     char text[256], answer[32];
 
@@ -237,28 +255,50 @@ static int cluster_check(const struct clickhouse *servers, unsigned host)
     return 0;
 }
 
-int clickhouse_prepare(const struct clickhouse *servers, unsigned host)
+int clickhouse_prepare(struct clickhouse *servers, unsigned host)
 {
-    char text[256];
+    char text[256], mark[64], answer[1024], *rest = NULL;
 
+    servers->schema = UINT64_C(14695981039346656037);
+    if (views_visit(servers, host, view_sum) != 0) {
+        return -1;
+    }
+    snprintf(mark, sizeof(mark), "kymo_views_%016" PRIx64, servers->schema);
     if (servers->cluster[0] != '\0' && cluster_check(servers, host) != 0) {
         return -1;
     }
     snprintf(text, sizeof(text), "CREATE DATABASE IF NOT EXISTS %s", servers->database);
-    if (clickhouse_run(servers, host, "", text, NULL, 0) != 0 ||
-        views_visit(servers, host, name_check) != 0) {
+    if (clickhouse_run(servers, host, "", text, NULL, 0) != 0) {
+        return -1;
+    }
+    /* What these very views were made for is complete. Other marks are of views that go now. */
+    snprintf(text, sizeof(text),
+             "SELECT name FROM system.tables WHERE database = '%s' AND engine = 'View' AND "
+             "name LIKE 'kymo\\\\_views\\\\_%%'",
+             servers->database);
+    if (clickhouse_run(servers, host, "", text, answer, sizeof(answer)) != 0) {
+        return -1;
+    }
+    if (strncmp(answer, mark, strlen(mark)) == 0 && strcmp(answer + strlen(mark), "\n") == 0) {
+        return 0;
+    }
+    for (char *old = strtok_r(answer, "\n", &rest); old != NULL;
+         old = strtok_r(NULL, "\n", &rest)) {
+        snprintf(text, sizeof(text), "DROP TABLE IF EXISTS %.100s", old);
+        servers->accepted = "Code: 60,";
+        if (clickhouse_run(servers, host, servers->database, text, NULL, 0) != 0) {
+            return -1;
+        }
+    }
+    if (views_visit(servers, host, name_check) != 0) {
         return -1;
     }
     for (unsigned i = 0; i < FLEET_TABLES; i++) {
-        if (name_check(servers, host, fleet_tables[i].name, "") != 0 ||
-            table_make(servers, host, i) != 0) {
+        if (table_make(servers, host, i) != 0) {
             return -1;
         }
     }
-    for (unsigned i = 0; i < FLEET_TABLES; i++) {
-        if (table_view_make(servers, host, i) != 0) { /* it reads captures_local */
-            return -1;
-        }
-    }
-    return views_visit(servers, host, view_make);
+    return views_visit(servers, host, view_make) == 0
+               ? view_make(servers, host, mark, "SELECT 1 AS x")
+               : -1;
 }

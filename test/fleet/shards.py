@@ -172,6 +172,8 @@ def two_at_once_and_killed(servers):
     for n in range(3):
         make(f"k{n}.kev", 3000, 20 + n, 1)
     captures = glob.glob("k*.kev")
+    make("first.kev", 100, 19, 1)
+    loaded(servers, "killed", "first.kev")  # the tables are there
     for attempt in range(20 if MILLIONS else 3):
         children = [subprocess.Popen([KYMO, "load", servers.url("killed"), *captures],
                                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -190,10 +192,24 @@ def two_at_once_and_killed(servers):
     for child in children:
         child.communicate()
         same(child.returncode, 0, f"SEED={seed}: two at once")
-    run("export", "--parquet", "killed", *captures)
+    run("export", "--parquet", "killed", "first.kev", *captures)
     for name in ("devices", "events_by_firmware", "latency_by_device"):
         same(rows_of(servers.ask(1, f"SELECT * FROM killed.{name} FORMAT JSONEachRow")),
              rows_of(query("killed", f"FROM {name}")), f"SEED={seed}: {name}")
+
+
+@test
+def views_follow_the_cluster(servers):
+    """One server, then two, then one again: the views are those of the last load."""
+    url = f"clickhouse://127.0.0.1:{servers.http[0]}/turns"
+    make("turn.kev", 300, 80, 1)
+    for at, reads in ((url, "local"), (servers.url("turns"), "all"), (url, "local")):
+        run("load", at, "turn.kev")
+        shown = servers.ask(0, "SHOW CREATE TABLE turns.events")
+        want(f"turns.events_{reads}" in shown, f"{at}: {shown}")
+    marks = servers.ask(0, "SELECT name FROM system.tables WHERE database = 'turns' AND "
+                        "name LIKE 'kymo%'")
+    same(len(marks.splitlines()), 1, f"marks: {marks}")
 
 
 @test
