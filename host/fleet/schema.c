@@ -172,7 +172,7 @@ static void select_translate(struct clickhouse *servers, const char *from, const
     }
 }
 
-/* Calls for each view: its name, and its statement in ClickHouse's words; the tables' views first. */
+/* Calls for each view, the tables' first: its name, and its statement in ClickHouse's words. */
 static int views_visit(struct clickhouse *servers, unsigned host,
                        int (*visit)(struct clickhouse *, unsigned, const char *, const char *))
 {

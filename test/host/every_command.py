@@ -43,7 +43,8 @@ FORMS = {
     "diff": ["test/golden/virt-a64.kev", "lines --all --json test/golden/mps2-an386.kev",
              "--all --accept loss --max rate=5% test/golden/virt-a64.kev"],
 }
-NO_CAPTURE = {"run", "top", "console", "capture", "collect", "extract", "link", "query", "load", "help"}
+NO_CAPTURE = {"run", "top", "console", "capture", "collect", "extract", "link", "query", "load",
+              "help"}
 WITHOUT_RECOVER = {"dtrace", "assert"}
 
 
