@@ -356,7 +356,7 @@ images: $(foreach i,$(IMAGES) $(TEST_IMAGES),$(call image_at,$(i)).elf) $(QEMU_F
 .PHONY: other-libc
 other-libc:
 	+$(Q):$(foreach l,$(filter-out $(LIBC),$(LIBCS)), && $(MAKE) --no-print-directory -f scripts/board.mk \
-		BOARD=$(BOARD) LIBC=$(l) B=$(B)-$(l) image-test image-libtest image-qnx)
+		BOARD=$(BOARD) LIBC=$(l) B=$(B)-$(l) image-test image-libtest image-qnx image-log)
 
 # One of them, with what starts it.
 .PHONY: $(addprefix image-,$(ALL_IMAGES))

@@ -39,9 +39,11 @@ class Browser:
 
     def __init__(self, folder, width=1280, height=800, arguments=()):
         self.port, self.folder = free_port(), folder
+        # Chromium keeps its reports of crashes and its settings below HOME.
         self.driver = subprocess.Popen(
             ["chromedriver", f"--port={self.port}"], stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+            env=dict(os.environ, HOME=folder, XDG_CONFIG_HOME=folder, XDG_CACHE_HOME=folder))
         self.session = None
         try:
             self.wait_for(self.answers, "chromedriver")
