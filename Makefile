@@ -105,7 +105,7 @@ SPEEDSCOPE := 1.25.0
 install-speedscope: ## speedscope from npm, below build/, for the suite that opens an export in it
 	$(Q)command -v npm >/dev/null || { \
 	    echo "speedscope comes from npm: apt-get install npm" >&2; exit 1; }
-	$(Q)mkdir -p $(B)/npm && npm install --silent --no-audit --no-fund --prefix $(B)/npm \
+	$(Q)mkdir -p $(B)/npm && npm install --silent --no-audit --no-fund --cache $(B)/npm-cache --prefix $(B)/npm \
 	    speedscope@$(SPEEDSCOPE) >$(B)/npm/install.log 2>&1 || { \
 	    cat $(B)/npm/install.log >&2; echo "npm could not fetch speedscope $(SPEEDSCOPE)" >&2; exit 1; }
 
