@@ -52,12 +52,15 @@ static const struct export_format *const formats[] = {
 
 /* ---- options ----------------------------------------------------------------------- */
 
-enum { OPT_FORCE = 256, OPT_RECOVER, OPT_FORMAT };
+enum { OPT_FORCE = 256, OPT_RECOVER, OPT_OF_PARQUET, OPT_FORMAT };
 
 static const struct option common_options[] = {
     SELECT_OPTIONS,
     {"force", no_argument, NULL, OPT_FORCE},
     {"recover", no_argument, NULL, OPT_RECOVER},
+    {"device", required_argument, NULL, OPT_OF_PARQUET},
+    {"firmware", required_argument, NULL, OPT_OF_PARQUET},
+    {"date", required_argument, NULL, OPT_OF_PARQUET},
     {"help", no_argument, NULL, 'h'},
 };
 #define COMMON (sizeof(common_options) / sizeof(common_options[0]))
@@ -117,6 +120,8 @@ static int option_use(struct command *command, int option, int argc, char **argv
     case OPT_RECOVER:
         export->recover = true;
         return 0;
+    case OPT_OF_PARQUET: /* with that, host/fleet/parquet.c reads the options */
+        return kymo_usage("export", "export: --device, --firmware and --date go with --parquet");
     default:
         break;
     }

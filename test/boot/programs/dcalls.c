@@ -15,6 +15,15 @@ int d_call(struct kymo_d_call *call, unsigned command, size_t in_bytes, size_t o
     return DtraceControl(call, d_in, d_out);
 }
 
+void d_provide_calls(void)
+{
+    static const char calls[] = "syscall\0\0\0";
+    struct kymo_d_call call = {0};
+
+    memcpy(d_in, calls, sizeof(calls));
+    EXPECT_EQ(d_call(&call, KYMO_D_PROVIDE, sizeof(calls), 0), 0);
+}
+
 void d_do(uint32_t handle, unsigned command)
 {
     struct kymo_d_call call = {.handle = handle};

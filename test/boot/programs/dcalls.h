@@ -23,6 +23,8 @@ extern uint64_t d_in[IN_BYTES / 8], d_out[OUT_BYTES / 8];
 int d_call(struct kymo_d_call *call, unsigned command, size_t in_bytes, size_t out_bytes);
 /* A command of a consumer that has no bytes either way, expected to succeed. */
 void d_do(uint32_t handle, unsigned command);
+/* Makes the probes of all kernel calls, which stay: what is asked for later takes no memory. */
+void d_provide_calls(void);
 /* A consumer of this program of the boot image. dt_try: 0 if it can't be, and errno. */
 uint32_t d_create(const char *name);
 uint32_t dt_try(const char *name);

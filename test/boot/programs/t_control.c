@@ -343,6 +343,7 @@ static unsigned rounds = 4;
 
 static void t_rounds(void)
 {
+    d_provide_calls();
     for (unsigned i = 0; i < rounds && check_failure()[0] == '\0'; i++) {
         play(seed + i);
     }

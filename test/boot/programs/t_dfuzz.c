@@ -224,9 +224,10 @@ static int child(enum kind kind)
 
 /* ---- the parent -------------------------------------------------------------------- */
 
-/* What is made once and stays: probes of functions and of rates, as many as there can be. */
+/* What is made once and stays: probes of calls, functions and rates, as many as there can be. */
 static void make_what_stays(void)
 {
+    d_provide_calls();
     d_do(d_create("fbt_all.dif"), KYMO_D_DESTROY);
     for (unsigned i = 0; i < 1000; i++) {
         struct kymo_d_call call = {0};

@@ -106,6 +106,7 @@ static void t_own_refused(void)
     EXPECT_ERR(d_call(&call, KYMO_D_RESUME, 0, 0), EPERM);
     call = (struct kymo_d_call){0};
     unsigned n = 0;
+    d_provide_calls();
     for (; d_call(&call, KYMO_D_PROBES, 0, sizeof(d_out)) == 0;) {
         for (uint32_t at = 0; at < call.out_bytes; n++) {
             const struct kymo_d_probe *p = (const void *)((const char *)d_out + at);
