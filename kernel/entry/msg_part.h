@@ -67,31 +67,34 @@ static inline bool parts_read_several(const struct thread *t, unsigned arg,
                                       const struct vm_cache *cache, struct parts *p)
 {
     uintptr_t base = t->args[arg], left = t->args[arg + 1];
+    struct msg_piece *piece = p->pieces;
+    size_t sum = 0;
 
     if (left > MSG_PIECES || (base & (sizeof(uintptr_t) - 1)) ||
         !msg_cached(&t->iov_cache, base, left * sizeof(iov_t))) {
         return false;
     }
-    p->whole = false;
-    p->count = 0;
-    p->bytes = 0;
+    const struct vm_cache known = cache ? *cache : (struct vm_cache){0}; /* read once */
     for (const volatile iov_t *iov = msg_cached_ptr(&t->iov_cache, base); left > 0; left--, iov++) {
         uintptr_t at = (uintptr_t)iov->iov_base;
         size_t bytes = iov->iov_len;
         if (bytes == 0) {
             continue;
         }
-        if (cache && !msg_cached_all(cache, at, bytes)) {
+        if (cache && !msg_cached_all(&known, at, bytes)) {
             return false;
         }
-        if (bytes > CONFIG_COPY_CHUNK - p->bytes) {
+        if (bytes > CONFIG_COPY_CHUNK - sum) {
             return false;
         }
-        p->bytes += bytes;
+        sum += bytes;
         if (cache) {
-            p->pieces[p->count++] = (struct msg_piece){msg_cached_ptr(cache, at), bytes};
+            *piece++ = (struct msg_piece){msg_cached_ptr(&known, at), bytes};
         }
     }
+    p->whole = false;
+    p->count = (unsigned)(piece - p->pieces);
+    p->bytes = sum;
     return true;
 }
 _Static_assert(MSG_PIECES * sizeof(iov_t) <= MSG_SMALL, "found in the user mapping cache");

@@ -19,15 +19,32 @@
 #include "kernel/entry/exit.h"
 #include "kernel/entry/msg_steps.h"
 
-/* Copies n bytes, which both sides have, in the slow path's way: it does differ if they overlap. */
+/* Copies n bytes, which both sides have, in the slow path's way: it does differ if they overlap. Of
+ * one side in one part each piece of the other is moved by itself, as msg_pieces_copy() would. */
 static inline void parts_copy(const struct msg_piece *to, unsigned count, bool whole,
                               const struct parts *s, size_t n)
 {
+    const struct msg_piece *from = s->pieces;
+
     if (n <= MSG_SMALL && whole && s->whole &&
-        !UNEVEN((uintptr_t)to->at | (uintptr_t)s->pieces->at | n)) {
-        msg_copy_words(to->at, s->pieces->at, n);
+        !UNEVEN((uintptr_t)to->at | (uintptr_t)from->at | n)) {
+        msg_copy_words(to->at, from->at, n);
+    } else if (whole) {
+        for (char *at = to->at; n > 0; from++) {
+            size_t piece = from->len < n ? from->len : n;
+            msg_move(at, from->at, piece);
+            at += piece;
+            n -= piece;
+        }
+    } else if (s->whole) {
+        for (const char *at = from->at; n > 0; to++) {
+            size_t piece = to->len < n ? to->len : n;
+            msg_move(to->at, at, piece);
+            at += piece;
+            n -= piece;
+        }
     } else if (n > 0) {
-        msg_pieces_copy(to, to + count, s->pieces, s->pieces + s->count, n);
+        msg_pieces_copy(to, to + count, from, from + s->count, n);
     }
 }
 

@@ -221,18 +221,6 @@ static unsigned msg_pieces(struct thread *t, unsigned arg, struct vm_cache *w, u
     return (unsigned)parts;
 }
 
-/* Like memmove(); of one or two words without a call. */
-static inline void msg_move(char *to, const char *from, size_t n)
-{
-    if (n > 8 || (((uintptr_t)to | (uintptr_t)from | n) & 3) != 0) {
-        memmove(to, from, n);
-        return;
-    }
-    uint32_t first = *(const uint32_t *)from, last = *(const uint32_t *)(from + n - 4);
-    *(uint32_t *)to = first;
-    *(uint32_t *)(to + n - 4) = last;
-}
-
 long msg_pieces_copy(const struct msg_piece *to, const struct msg_piece *to_end,
                      const struct msg_piece *from, const struct msg_piece *from_end, size_t bytes)
 {

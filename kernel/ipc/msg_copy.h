@@ -14,6 +14,7 @@
 
 #include "abi/compiler.h"
 #include "abi/errno.h"
+#include "kernel/base/string.h"
 #include "kernel/proc/proc.h"
 
 /* Results of the copy functions besides a number of bytes: which side's memory was bad. */
@@ -172,6 +173,18 @@ static inline bool msg_info_find(const struct thread *t, uintptr_t info, struct 
     return true;
 }
 _Static_assert(sizeof(struct _msg_info) <= MSG_SMALL, "found in the user mapping cache");
+
+/* Like memmove() of at least one byte; of one or two words without a call. */
+static inline void msg_move(char *to, const char *from, size_t n)
+{
+    if (n > 8 || (((uintptr_t)to | (uintptr_t)from | n) & 3) != 0) {
+        memmove(to, from, n);
+        return;
+    }
+    uint32_t first = *(const uint32_t *)from, last = *(const uint32_t *)(from + n - 4);
+    *(uint32_t *)to = first;
+    *(uint32_t *)(to + n - 4) = last;
+}
 
 /* A contiguous part of a buffer, as the kernel reaches it. */
 struct msg_piece {
