@@ -191,14 +191,11 @@ int clickhouse_run(struct clickhouse *servers, unsigned host, const char *scope,
     char own[ANSWER_MOST];
     struct fleet_child curl;
     const char *accepted = servers->accepted;
+    bool large = answer != NULL && room >= sizeof(own);
     int status;
 
     servers->accepted = NULL;
 
-    if (answer == NULL) {
-        answer = own;
-        room = sizeof(own);
-    }
     if (curl_start(servers, host, scope, NULL, -1, &curl) != 0) {
         return -1;
     }
@@ -206,11 +203,19 @@ int clickhouse_run(struct clickhouse *servers, unsigned host, const char *scope,
     if (write(curl.to, sql, strlen(sql)) < 0 && errno != EPIPE) {
         kymo_error("curl: %s", strerror(errno));
     }
-    status = fleet_child_end(&curl, answer, room);
-    if (accepted != NULL && strncmp(answer, accepted, strlen(accepted)) == 0) {
+    /* What is wrong may be longer than the answer that the caller has room for. */
+    status = fleet_child_end(&curl, large ? answer : own, large ? room : sizeof(own));
+    if (accepted != NULL && strncmp(large ? answer : own, accepted, strlen(accepted)) == 0) {
         return 0;
     }
-    return answer_check(servers, host, status, answer);
+    if (answer_check(servers, host, status, large ? answer : own) != 0) {
+        return -1;
+    }
+    if (!large && answer != NULL && snprintf(answer, room, "%s", own) >= (int)room) {
+        kymo_error("%s: a longer answer than %zu bytes", servers->hosts[host], room - 1);
+        return -1;
+    }
+    return 0;
 }
 
 int clickhouse_settle(struct clickhouse *servers)

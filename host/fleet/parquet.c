@@ -454,7 +454,9 @@ static int options_parse(struct dataset *dataset, struct fleet_options *options,
         if (option == OPT_PARQUET) {
             dataset->path = optarg;
         } else if (option < FLEET_OPT_DEVICE) {
-            kymo_error("export --parquet takes whole captures; kymo cut makes a part a capture");
+            if (option == '?') {
+                kymo_error("export --parquet takes whole captures; kymo cut cuts them");
+            }
             status = kymo_bad_option("export", argc, argv, option);
         } else {
             status = fleet_option_use("export", options, option, optarg);

@@ -179,7 +179,10 @@ function statementCheck(type, text) {
 }
 
 async function statementsRun({ duckdb, StatementType }, text) {
-    const statements = await duckdb.extractStatements(text);
+    const statements = await duckdb.extractStatements(text).catch((error) => {
+        // All that the module says of a text without a statement: blanks, comments.
+        throw /native callback/.test(error.message) ? new Failure('there is no SQL statement') : error;
+    });
     for (let i = 0; i < statements.count; i++) {
         const prepared = await statements.prepare(i);
         const type = StatementType[prepared.statementType];

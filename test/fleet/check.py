@@ -199,6 +199,9 @@ def refusals():
             (("query",), 2, "which folder"), (("query", "ds", "SELECT", "1"), 2, "one SQL"),
             (("query", "ds", "--memory", "x", "SELECT 1"), 2, "no size"),
             (("query", "ds", "-f", "nowhere"), 1, "nowhere"),
+            (("query", "ds", "--", "-- a comment"), 1, "there is no SQL statement"),
+            (("export", "--parquet"), 2, "needs a value"),
+            (("load", "clickhouse://127.0.0.1:1/x?cluster=y", "a.kev"), 1, "connect to server"),
                                     (("query", "ds", "SELEKT"), 1, "SELEKT")):
         err = run(*arguments, status=status)[1]
         want(err.startswith("kymo: ") and says in err, f"{arguments}: {err}")
