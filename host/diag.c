@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "host/escape.h"
+#include "host/kev/kev.h"
 #include "host/kymo.h"
 
 static bool progress_shown;
@@ -122,6 +123,28 @@ void kymo_report_error(const struct kev_error *error)
 {
     kymo_error("%s%s", error->text,
                error->recoverable ? "; `--recover` reads the undamaged parts" : "");
+}
+
+void kymo_fault_text(const struct kev_fault *fault, bool recovers, char *to, size_t room)
+{
+    size_t length = strlen(fault->text);
+
+    if (!fault->recoverable) {
+        snprintf(to, room, "%s", fault->text);
+        return;
+    }
+    length -= strlen(fault->remedy) + strlen("; ");
+    snprintf(to, room, "%.*s; %s", (int)length, fault->text,
+             recovers ? "`--recover` reads the undamaged parts"
+                      : "`kymo cut --recover` makes a capture of the undamaged parts");
+}
+
+void kymo_report_fault(const struct kev_fault *fault)
+{
+    char text[1024];
+
+    kymo_fault_text(fault, true, text, sizeof(text));
+    kymo_error("%s", text);
 }
 
 bool kymo_report_damage(const struct kev *kev)

@@ -11,6 +11,8 @@
 
 #include "host/reader/kev.h"
 
+struct kev_fault; /* of libkev, host/kev/kev.h */
+
 extern const char kymo_version[]; /* what scripts/version printed when kymo was linked */
 
 #define KYMO_OK 0
@@ -47,6 +49,11 @@ int kymo_stdout_end(int status);
 bool kymo_report_damage(const struct kev *kev);
 /* Reports an error of a capture, with the remedy. */
 void kymo_report_error(const struct kev_error *error);
+/* The text of libkev's error with a remedy for users, as libkev's is for programmers: --recover,
+ * or, if the command has no such option, `kymo cut`. */
+void kymo_fault_text(const struct kev_fault *fault, bool recovers, char *to, size_t room);
+/* Reports it, of a command with --recover. */
+void kymo_report_fault(const struct kev_fault *fault);
 
 /* Prints the progress of long work on standard error, if that is a terminal. kymo_progress_end()
  * clears the line. */

@@ -62,7 +62,12 @@ bool judge_open(struct assertion *a)
 
     kymo_progress_end();
     if (outcome == KEV_FAILED) {
-        kymo_error("%s", capture ? kev_capture_fault(capture)->text : "out of memory");
+        char text[1024] = "out of memory";
+
+        if (capture != NULL) {
+            kymo_fault_text(kev_capture_fault(capture), false, text, sizeof(text));
+        }
+        kymo_error("%s", text);
         kev_capture_free(capture);
         return false;
     }

@@ -40,7 +40,12 @@ void loss_rule(struct assertion *a, struct rule *rule)
     }
     kymo_progress_end();
     if (outcome == KEV_FAILED) {
-        judge_reason(rule, capture ? kev_capture_fault(capture)->text : "out of memory");
+        char text[1024] = "out of memory";
+
+        if (capture != NULL) {
+            kymo_fault_text(kev_capture_fault(capture), false, text, sizeof(text));
+        }
+        judge_reason(rule, text);
     }
     rule->has_checked = rule->done = true;
     kev_capture_free(capture);

@@ -341,7 +341,11 @@ static bool items_measure(struct measure *m, const char *path)
     }
     kymo_progress_end();
     if (outcome == KEV_FAILED) {
-        kymo_error("%s", kev != NULL ? kev_capture_fault(kev)->text : "out of memory");
+        if (kev != NULL) {
+            kymo_report_fault(kev_capture_fault(kev));
+        } else {
+            kymo_error("out of memory");
+        }
     }
     kev_capture_free(kev);
     return outcome != KEV_FAILED;
@@ -411,7 +415,7 @@ bool measure_capture(struct diff *diff, unsigned side, const char *path)
     }
     good = recover_set(diff, m->kev) && kev_capture_open(m->kev, path) >= 0;
     if (!good) {
-        kymo_error("%s", kev_capture_fault(m->kev)->text);
+        kymo_report_fault(kev_capture_fault(m->kev));
     }
     good = good && timeline_measure(m, path);
     if (good && m->failed) {

@@ -176,20 +176,6 @@ static int options_parse(struct command *command, int argc, char **argv)
 
 /* ---- the command ------------------------------------------------------------------- */
 
-/* The library's fault, with this command's remedy. */
-void export_fault_report(const struct export *export)
-{
-    const struct kev_fault *fault = kev_capture_fault(export->capture);
-    size_t length = strlen(fault->text);
-
-    if (fault->recoverable) {
-        length -= strlen(fault->remedy) + strlen("; ");
-        kymo_error("%.*s; `--recover` reads the undamaged parts", (int)length, fault->text);
-    } else {
-        kymo_error("%s", fault->text);
-    }
-}
-
 /* Counts the item. A loss that the recording counted is part of a good export; what the file
  * should have and has not makes the command fail, as it does with `kymo print`. */
 static void item_count(struct export *export, const struct kev_item *item, int *status)
@@ -226,12 +212,12 @@ static int items_take(struct export *export, bool *broken)
     }
     kymo_progress_end();
     if (outcome == KEV_FAILED) {
-        export_fault_report(export);
+        kymo_report_fault(kev_capture_fault(export->capture));
         return KYMO_FAILURE;
     }
     if (outcome == KEV_LOSSY) {
         export->fault = kev_capture_fault(export->capture)->code;
-        export_fault_report(export);
+        kymo_report_fault(kev_capture_fault(export->capture));
     }
     *broken = export->format->end(export) != 0;
     return *broken ? KYMO_FAILURE : status;
@@ -285,7 +271,7 @@ int export_names_learn(struct export *export)
 {
     export->facts = kev_capture_facts(export->capture);
     if (kev_capture_learn(export->capture) == KEV_FAILED) {
-        export_fault_report(export);
+        kymo_report_fault(kev_capture_fault(export->capture));
         return KYMO_FAILURE;
     }
     return KYMO_OK;
@@ -305,7 +291,7 @@ static int export_open(struct export *export)
     }
     fault = kev_capture_fault(export->capture);
     if (fault->code != KEV_FAULT_USE) {
-        export_fault_report(export);
+        kymo_report_fault(kev_capture_fault(export->capture));
         return KYMO_FAILURE;
     }
     text = fault->text;

@@ -58,9 +58,8 @@ struct export_format {
 extern const struct export_format export_csv, export_jsonl, export_chrome, export_ctf,
     export_tracedat, export_perfetto, export_speedscope;
 
-/* cmd.c, for a command that opens captures itself. Reports the library's fault, with a remedy. */
-void export_fault_report(const struct export *export);
-/* Names and lives of the whole capture, which is open. An exit status. */
+/* cmd.c, for a command that opens captures itself. Names and lives of the whole capture, which is
+ * open. An exit status. */
 int export_names_learn(struct export *export);
 /* All items into the format. An exit status; *broken: nothing of it may stay. */
 int export_format_run(struct export *export, bool *broken);

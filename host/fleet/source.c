@@ -324,7 +324,7 @@ int fleet_capture_read(struct fleet_capture *capture, const struct fleet_source 
         kev_capture_set_recover(export->capture, 1);
     }
     if (kev_capture_open_descriptor(export->capture, capture->fd, source->path) != KEV_COMPLETE) {
-        export_fault_report(export);
+        kymo_report_fault(kev_capture_fault(export->capture));
         return KYMO_FAILURE;
     }
     status = export_names_learn(export);

@@ -40,8 +40,9 @@ int capture_fault_of(struct kev_capture *capture, const struct kev_error *error)
                                : error->incomplete ? KEV_FAULT_CUT_SHORT
                                                    : KEV_FAULT_DAMAGED;
     const char *remedy = error->recoverable ? "kev_capture_set_recover() gives the undamaged parts"
-                         : code == KEV_FAULT_CUT_SHORT ? "what is here can be read"
-                                                       : NULL;
+                         : code == KEV_FAULT_CUT_SHORT && error->offset > 0
+                             ? "what is here can be read"
+                             : NULL;
 
     capture_fault(capture, code, remedy, "%s", error->text);
     capture->fault.recoverable = error->recoverable;

@@ -160,12 +160,16 @@ static int ended(struct kev_capture *capture)
     if (capture->losses == 0) {
         return KEV_COMPLETE;
     }
+    char count[80] = "";
+
+    if (capture->lost > 0) {
+        snprintf(count, sizeof(count), ", at least %" PRIu64 " of them, by %" PRIu64 " accounts",
+                 capture->lost, capture->losses);
+    }
     capture_fault(
         capture, capture->cut_short ? KEV_FAULT_CUT_SHORT : KEV_FAULT_LOSSY,
         capture->lost > 0 ? "tracelogger with more buffers (-k) or fewer classes loses less" : NULL,
-        "%s: events are missing, at least %" PRIu64 " of them, by %" PRIu64
-        " accounts; the first: %s",
-        path, capture->lost, capture->losses, capture->first_loss);
+        "%s: events are missing%s; the first: %s", path, count, capture->first_loss);
     return KEV_LOSSY;
 }
 

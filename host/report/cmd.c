@@ -374,7 +374,7 @@ static int page_write(struct report *report)
         return KYMO_FAILURE;
     }
     if (outcome == KEV_LOSSY) {
-        kymo_error("%s", kev_capture_fault(report->capture)->text);
+        kymo_report_fault(kev_capture_fault(report->capture));
     }
     return outcome == KEV_LOSSY && kev_capture_fault(report->capture)->code == KEV_FAULT_CUT_SHORT
                ? KYMO_FAILURE
@@ -420,7 +420,7 @@ static int report_capture(struct report *report)
         outcome = kev_capture_learn(report->capture);
     }
     if (outcome == KEV_FAILED) {
-        kymo_error("%s", kev_capture_fault(report->capture)->text);
+        kymo_report_fault(kev_capture_fault(report->capture));
         return KYMO_FAILURE;
     }
     if (outcome == KEV_LOSSY) {

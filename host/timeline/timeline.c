@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/kymo.h"
 #include "host/timeline/make.h"
 #include "trace/slot.h"
 
@@ -209,8 +210,8 @@ static void items_read(struct make *make, timeline_progress *progress, void *arg
     }
     timeline->outcome = outcome;
     if (outcome != KEV_COMPLETE) {
-        snprintf(timeline->fault, sizeof(timeline->fault), "%s",
-                 kev_capture_fault(timeline->capture)->text);
+        kymo_fault_text(kev_capture_fault(timeline->capture), true, timeline->fault,
+                        sizeof(timeline->fault));
     }
     cover_until(make, timeline->to);
     states_end(make);
@@ -293,7 +294,7 @@ struct timeline *timeline_new_with(struct kev_capture *capture, timeline_progres
         of->current = of->told = of->held = of->handed = TIMELINE_NONE;
     }
     if (item == NULL && kev_capture_learn(capture) == KEV_FAILED) {
-        snprintf(timeline->fault, sizeof(timeline->fault), "%s", kev_capture_fault(capture)->text);
+        kymo_fault_text(kev_capture_fault(capture), true, timeline->fault, sizeof(timeline->fault));
         timeline->outcome = KEV_FAILED;
     } else if (!threads_make(make) || !cover_find(make)) {
         make_fails(make, "out of memory");

@@ -439,7 +439,7 @@ static int why_main(int argc, char **argv)
     status = KYMO_FAILURE;
     if ((request.recover && kev_capture_set_recover(capture, 1) < 0) ||
         kev_capture_open(capture, request.input) < 0) {
-        kymo_error("%s", kev_capture_fault(capture)->text);
+        kymo_report_fault(kev_capture_fault(capture));
     } else {
         timeline = timeline_new(capture, kymo_progress, (void *)"reading");
         kymo_progress_end();

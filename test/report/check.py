@@ -112,6 +112,13 @@ def outside(folder):
                 done = kymo("report", "--force", *more, f"{folder}/cut.kev", "-o", page,
                             command=ASAN)
                 ok(f"{kind} cut at {cut}: no crash", done.returncode in (0, 1), done.stderr)
+        if kind == "lossy":
+            with open(f"{folder}/damaged.kev", "wb") as f:
+                f.write(whole[:-900] + b"\xee" * 40 + whole[-860:])
+            done = kymo("report", f"{folder}/damaged.kev", "-o", f"{folder}/none.html",
+                        command=ASAN)
+            ok("damaged: the remedy", done.returncode == 1 and b"`--recover` reads" in done.stderr,
+               done.stderr)
 
 
 # ---- the page ------------------------------------------------------------------------------------
