@@ -53,9 +53,19 @@ sync_t *sync_search(struct thread *t, uintptr_t addr, long *error)
 
 static uint32_t sync_arrivals; /* [k] */
 
+/* Whoever waits now has arrived before, also if so many others have since that the number has gone
+ * round: its own one is made to say so for as long as the call can take. */
 void sync_steps_begin(struct thread *self)
 {
+    const uint32_t old = 1u << 30;
+
     self->queue_seq = sync_arrivals;
+    list_for_each (pos, &self->proc->sync_waiters) {
+        struct thread *t = list_entry(pos, struct thread, ready);
+        if (sync_arrivals - t->queue_seq > old) {
+            t->queue_seq = sync_arrivals - old;
+        }
+    }
 }
 
 void sync_insert(struct thread *self, uintptr_t addr)

@@ -118,7 +118,9 @@ long ker_sync_condvar_signal(struct thread *self, const uintptr_t *args)
         if (!cond || !is_cond(cond)) {
             return cond ? -EINVAL : r;
         }
-        sync_steps_begin(self);
+        if (args[1] != 0) {
+            sync_steps_begin(self);
+        }
     }
     if (args[1] != 0) {
         return sync_cond_broadcast(self, args[0]);

@@ -246,6 +246,41 @@ static void test_owner_ends(void **state)
     }
 }
 
+/* The order of arrival is a number of 32 bits. As if so many others had waited since. */
+static void make_older(void)
+{
+    static const uint32_t ages[WAITERS] = {0x40000001u, 0x80000001u, 0xc0000000u, 0xffff0000u};
+
+    for (unsigned i = 0; i < WAITERS; i++) {
+        waiters[i]->queue_seq -= ages[i];
+    }
+}
+
+static void set_up_old_cond(void)
+{
+    set_up_cond();
+    make_older();
+}
+
+static void set_up_old_mutex(void)
+{
+    set_up_mutex();
+    make_older();
+}
+
+static void test_waits_long(void **state)
+{
+    void (*const all[])(void) = {nothing, another_waits, another_broadcasts};
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof(all) / sizeof(*all); i++) {
+        for (unsigned n = 0; n < WAITERS; n++) {
+            took(set_up_old_cond, KER_SYNC_CONDVAR_SIGNAL, CONDVAR, 1, all[i], n);
+            took(set_up_old_mutex, KER_SYNC_DESTROY, MUTEX, 0, all[i], n);
+        }
+    }
+}
+
 /* ---- a server's thread ----------------------------------------------------------------------- */
 
 static struct thread *client;
@@ -317,6 +352,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_broadcast),
         cmocka_unit_test(test_destroy),
         cmocka_unit_test(test_owner_ends),
+        cmocka_unit_test(test_waits_long),
         cmocka_unit_test(test_server_ends),
     };
 
