@@ -65,7 +65,15 @@ struct crash_report {
     uintptr_t registers[KYMO_PANIC_REGISTERS];
 };
 
-enum part { PART_HEAD, PART_IP, PART_REGISTERS, PART_BACKTRACE, PART_FRAMES, PART_LEFT_OUT };
+enum part {
+    PART_HEAD,
+    PART_IP,
+    PART_REGISTERS,
+    PART_BACKTRACE,
+    PART_FRAMES,
+    PART_LEFT_OUT,
+    PART_OVER /* no report is being printed; those who waited for the console are woken */
+};
 
 static struct crash_report reports[CONFIG_CRASH_REPORTS]; /* [k] */
 static unsigned taken;                                    /* [k] of them in state TAKEN */
@@ -383,20 +391,29 @@ static void report_begin(struct crash_report *r)
     console_give();
 }
 
-/* Those who wait for the console go before the next report, unless their priority is lower. */
-static void report_end(struct thread *self)
+static void report_end(void)
 {
     console_take_back();
     printer.report->state = REPORT_FREE;
     printer.report = NULL;
-    self->call_priority = 0;
-    crash_set_priority();
-    while (!list_empty(&printer.writers)) {
+    printer.part = PART_OVER;
+}
+
+/* Wakes some of those who wait for the console. They go before the next report, unless their
+ * priority is lower. */
+static void report_wake_writers(struct thread *self)
+{
+    for (unsigned n = 0; n < CONFIG_SYNC_AT_ONCE && !list_empty(&printer.writers); n++) {
         struct thread *t = list_entry(printer.writers.next, struct thread, ready);
         list_remove(&t->ready);
         thread_wake_set(t);
     }
-    sched_give_way(self);
+    if (list_empty(&printer.writers)) {
+        printer.part = PART_HEAD;
+        self->call_priority = 0;
+        crash_set_priority();
+        sched_give_way(self);
+    }
 }
 
 long crash_step(struct thread *self)
@@ -404,7 +421,9 @@ long crash_step(struct thread *self)
     kernel_assert(kernel_locked() && self == printer.thread);
     const char *rest = printer.line + printer.at;
 
-    if (!printer.report) {
+    if (printer.part == PART_OVER) {
+        report_wake_writers(self);
+    } else if (!printer.report) {
         struct crash_report *r = crash_first();
         if (!r) {
             list_init(&self->ready);
@@ -417,7 +436,7 @@ long crash_step(struct thread *self)
         size_t n = strlen(rest);
         printer.at += console_write(rest, n < CHARACTERS_A_STEP ? n : CHARACTERS_A_STEP);
     } else if (!line_next(printer.report)) {
-        report_end(self);
+        report_end();
     }
     return KER_AGAIN;
 }

@@ -491,7 +491,7 @@ SUITES = [
           checks=[crash.every_crash_is_reported, crash.nobody_else_died]),
     Suite("crash-multi", "the same on 4 real threads", "crash", A64, "multi", cpus=4,
           checks=[crash.every_crash_is_reported, crash.nobody_else_died]),
-    Suite("crashes", "crash reports beside other work", "crashes", cpus=1, tests=4,
+    Suite("crashes", "crash reports beside other work", "crashes", cpus=1, tests=5,
           checks=[crash.reports_are_whole]),
     Suite("crashes-multi", "the same lines on 4 real threads", "crashes-noise", A64, "multi",
           cpus=4, tests=1, checks=[crash.reports_are_whole]),

@@ -143,6 +143,50 @@ static void t_rank(void)
     EXPECT(strstr(text, "\n2 more crash reports were left out\n") != NULL);
 }
 
+#define WRITERS 6 /* more than one step of the thread that prints wakes */
+static const char waited[] = "waited for the console\n";
+
+static void *writer(void *unused)
+{
+    EXPECT_EQ(ConsoleWrite(waited, sizeof(waited) - 1), sizeof(waited) - 1);
+    return unused;
+}
+
+static unsigned count_waited(void)
+{
+    unsigned n = 0;
+
+    for (const char *at = text; (at = strstr(at, waited)); at++) {
+        n++;
+    }
+    return n;
+}
+
+/* They begin while a report has the console, and all come back. */
+static void t_writers(void)
+{
+    const uint64_t ns = 10000;
+    int tids[WRITERS];
+
+    begin();
+    int pid = crashes(0, LOW);
+    while (have == 0) {
+        TimerTimeout(CLOCK_MONOTONIC, _NTO_TIMEOUT_NANOSLEEP, NULL, &ns, NULL);
+        look();
+    }
+    EXPECT(!reported(pid) || !strstr(text, "_start+"));
+    for (unsigned i = 0; i < WRITERS; i++) {
+        tids[i] = start_thread(writer, NULL, own_priority() - 1);
+    }
+    for (unsigned i = 0; i < WRITERS; i++) {
+        join(tids[i]);
+    }
+    let_print();
+    const char *end = strstr(text, "_start+");
+    EXPECT(reported(pid) && end && end < strstr(text, waited));
+    EXPECT_EQ(count_waited(), WRITERS);
+}
+
 /* Of processes that print all the time, through the kernel and through the console server. */
 static void t_noise(void)
 {
@@ -186,6 +230,7 @@ static const struct check table[] = {
     {"the parent hears of it before the report is printed", t_parent_first},
     {"reports that find no room are counted", t_left_out},
     {"a driver's report is kept", t_rank},
+    {"many wait for the console", t_writers},
     {"others print meanwhile", t_noise},
 };
 
