@@ -461,15 +461,18 @@ void process_end(struct process *proc, int status)
 
 void process_end_hurry(struct process *proc, uint8_t priority)
 {
-    struct thread *ender = proc->ender;
-
     kernel_assert(kernel_locked() && proc->dying);
     if (proc->end_priority < priority) {
         proc->end_priority = priority; /* it may have no ender yet */
     }
-    if (ender && ender->call_priority < priority) {
-        ender->call_priority = priority;
-        thread_update_priority(ender);
+    /* The ender, and those that it waits for: they have something to finish. */
+    for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
+        struct thread *t = proc->threads[i];
+        if (t && t->state != STATE_DEAD && (t == proc->ender || (t->flags & THREAD_DYING)) &&
+            t->call_priority < priority) {
+            t->call_priority = priority;
+            thread_update_priority(t);
+        }
     }
 }
 

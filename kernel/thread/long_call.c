@@ -119,10 +119,20 @@ static void long_call_end_for(struct thread *owner)
     long_call_end();
 }
 
+/* The owner gets the priority of one who waits for it. */
+static void long_call_inherit(const struct thread *t)
+{
+    struct thread *owner = running.owner;
+
+    if (owner->call_priority < t->priority) {
+        owner->call_priority = t->priority;
+        thread_update_priority(owner);
+    }
+}
+
 /* Another thread's call is under way. */
 static long long_call_wait(struct thread *self)
 {
-    struct thread *owner = running.owner;
     long result = thread_block(self, STATE_WAITCTX);
 
     if (result != KER_BLOCKED) {
@@ -134,11 +144,16 @@ static long long_call_wait(struct thread *self)
     list_push_back(&running.waiting, &self->ready);
     self->step = LONG_CALL_STEP;
     self->flags |= THREAD_AGAIN; /* tries again when it is woken */
-    if (owner->call_priority < self->priority) {
-        owner->call_priority = self->priority;
-        thread_update_priority(owner);
-    }
+    long_call_inherit(self);
     return result;
+}
+
+/* The priority of a thread in WAITCTX has changed. */
+static void context_requeue(struct thread *t)
+{
+    if (running.owner && t->step == LONG_CALL_STEP) {
+        long_call_inherit(t);
+    }
 }
 
 static bool context_cancel(struct thread *t, int error)
@@ -149,7 +164,7 @@ static bool context_cancel(struct thread *t, int error)
     return thread_wait_over(t, error);
 }
 
-const struct wait_kind thread_wait_context = {.cancel = context_cancel};
+const struct wait_kind thread_wait_context = {.requeue = context_requeue, .cancel = context_cancel};
 
 /* Does a piece of another thread's call. Then self tries again. */
 static long long_call_help(struct thread *self)

@@ -121,32 +121,6 @@ static bool thread_finishes(const struct thread *t)
     return long_call_owns(t);
 }
 
-/* t, which doesn't run elsewhere, first finishes its call, although it is held; at the priority of
- * the ender that waits for it. */
-static void thread_end_after_call(struct thread *t)
-{
-    const struct thread *ender = t->proc->ender;
-
-    t->flags |= THREAD_DYING;
-    t->canstub = 0;
-    thread_continue(t);
-    if (ender && t->call_priority < ender->priority) {
-        t->call_priority = ender->priority;
-        thread_update_priority(t);
-    }
-}
-
-/* A part of what others lose by t's end. Returns whether there is more. */
-static bool thread_lose_piece(struct thread *t)
-{
-    for (thread_gone_piece *const *piece = thread_gone_pieces; *piece; piece++) {
-        if ((*piece)(t)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Returns the ender's priority, the highest of the process's threads, so that none of them can keep
  * the CPU from it, and of those that wait for the end. */
 static uint8_t thread_end_priority(const struct process *proc)
@@ -162,6 +136,32 @@ static uint8_t thread_end_priority(const struct process *proc)
         }
     }
     return highest;
+}
+
+/* t, which doesn't run elsewhere, first finishes its call, although it is held; at the priority of
+ * the ender that waits for it, and of those that wait for the end. */
+static void thread_end_after_call(struct thread *t)
+{
+    uint8_t priority = t->proc->dying ? thread_end_priority(t->proc) : 0;
+
+    t->flags |= THREAD_DYING;
+    t->canstub = 0;
+    thread_continue(t);
+    if (t->call_priority < priority) {
+        t->call_priority = priority;
+        thread_update_priority(t);
+    }
+}
+
+/* A part of what others lose by t's end. Returns whether there is more. */
+static bool thread_lose_piece(struct thread *t)
+{
+    for (thread_gone_piece *const *piece = thread_gone_pieces; *piece; piece++) {
+        if ((*piece)(t)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* What t inherited as a server or an owner of mutexes is over; what it inherits now is for its last

@@ -25,6 +25,13 @@ static bool waits_for_an_end(const struct thread *t)
            (t->call == KER_SIGNAL_KILL || proc->ender == t);
 }
 
+/* It waits for the long call that another thread is in. */
+static bool waits_for_a_call(const struct thread *t)
+{
+    return t->state == STATE_WAITCTX && t->step == LONG_CALL_STEP && long_call_pending() &&
+           !long_call_owns(t);
+}
+
 /* Nothing is left that a CPU had to see first. */
 static void check_thread_settled(const struct thread *t)
 {
@@ -35,7 +42,7 @@ static void check_thread_settled(const struct thread *t)
         broken("thread %d of %d runs and is held", t->tid, t->proc->pid);
     }
     if ((t->flags & (THREAD_DYING | THREAD_AGAIN)) != 0 && t->state != STATE_READY && !cut &&
-        !held && !waits_for_an_end(t)) {
+        !held && !waits_for_an_end(t) && !waits_for_a_call(t)) {
         broken("thread %d of %d in state %u: flags %#x", t->tid, t->proc->pid, t->state, t->flags);
     }
 }

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "abi/sys/ability.h"
 #include "kernel/base/cpu.h"
 #include "kernel/base/window.h"
 
@@ -20,6 +21,7 @@
 static struct thread *low, *middle, *high; /* of three processes */
 static unsigned steps, inside, most_inside;
 static struct thread *woken; /* by step LEFT; NULL: nobody */
+static struct thread *later; /* by the next one */
 
 /* Counts steps; another one of it must not begin before it is over. */
 static long part(struct thread *self, const uintptr_t *args)
@@ -32,6 +34,9 @@ static long part(struct thread *self, const uintptr_t *args)
         if (i == LEFT && woken) {
             thread_wake(woken, 0, 0);
             woken = NULL;
+        } else if (i == LEFT + 1 && later) {
+            thread_wake(later, 0, 0);
+            later = NULL;
         }
         kernel_window();
     }
@@ -49,7 +54,7 @@ static int setup(void **state)
         CALL(*all[i], PROC_WAIT, 0, 0, 0); /* ECHILD; the thread has run once */
     }
     steps = inside = most_inside = 0;
-    woken = NULL;
+    woken = later = NULL;
     fake_long_call = part;
     return 0;
 }
@@ -120,13 +125,52 @@ static void test_inherited(void **state)
     assert_int_equal(low->priority, 10);
 }
 
+/* The second caller's priority rises while it waits. */
+static void test_inherited_later(void **state)
+{
+    (void)state;
+    leave(middle);
+    struct thread *third = world_process(ABILITY_PRIORITY, 40, DATA);
+    sleeps(third);
+    struct thread *second = world_process(0, 25, DATA);
+    later = third;
+    assert_int_equal(CALL(second, DTRACE, 2), BLOCKED);
+    assert_int_equal(third->state, STATE_RUNNING);
+    assert_int_equal(low->priority, 25);
+    ((struct sched_param_kymo *)world_at(third, AT(4)))->sched_priority = 35;
+    assert_int_equal(CALL(third, SCHED_SET, (uintptr_t)second->proc->pid, 1, SCHED_RR, AT(4)), 0);
+    assert_int_equal(low->priority, 35);
+    sleeps(third);
+    assert_int_equal(world_result(second), 1002);
+    assert_int_equal(low->priority, 10);
+}
+
+/* Who waits for the owner's end does so before a thread whose priority is between the two. */
+static void test_killed(void **state)
+{
+    (void)state;
+    leave(middle);
+    struct thread *third = world_process(ABILITY_KILL, 30, DATA);
+    int pid = low->proc->pid;
+    assert_int_equal(CALL(third, SIGNAL_KILL, 0, (uintptr_t)pid, 0, KYMO_SIGKILL), 0);
+    assert_int_equal(steps, STEPS);
+    assert_int_equal(middle->state, STATE_READY);
+    assert_null(process_find(pid));
+}
+
+static void end_process(void *proc)
+{
+    process_end(proc, KYMO_SIGKILL);
+}
+
 /* It finishes its call first, in steps, at the priority of who waits for it. */
 static void test_owner_ends(void **state)
 {
     (void)state;
     leave(high);
     int pid = low->proc->pid;
-    world_kill(low->proc);
+    world_do(0, end_process, low->proc);
+    world_settle();
     assert_int_equal(steps, LEFT);
     assert_true(long_call_pending());
     assert_int_equal(CALL(high, DTRACE, 3), 1003);
@@ -176,8 +220,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, setup, world_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(alone),      TEST(left),     TEST(second), TEST(inherited),
-        TEST(owner_ends), TEST(finished), TEST(held),
+        TEST(alone),  TEST(left),       TEST(second),   TEST(inherited), TEST(inherited_later),
+        TEST(killed), TEST(owner_ends), TEST(finished), TEST(held),
     };
 
     world_boot_one();

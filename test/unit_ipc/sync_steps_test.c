@@ -349,10 +349,8 @@ static void test_server_ends(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_broadcast),
-        cmocka_unit_test(test_destroy),
-        cmocka_unit_test(test_owner_ends),
-        cmocka_unit_test(test_waits_long),
+        cmocka_unit_test(test_broadcast),   cmocka_unit_test(test_destroy),
+        cmocka_unit_test(test_owner_ends),  cmocka_unit_test(test_waits_long),
         cmocka_unit_test(test_server_ends),
     };
 
