@@ -452,9 +452,6 @@ long crash_wait(struct thread *self)
     thread_set_state(self, STATE_WAITCTX);
     list_push_back(&printer.writers, &self->ready);
     self->flags |= THREAD_AGAIN;
-    if (printer.thread->call_priority < self->priority) {
-        printer.thread->call_priority = self->priority;
-        thread_update_priority(printer.thread);
-    }
+    thread_raise_call(printer.thread, self->priority);
     return KER_BLOCKED;
 }

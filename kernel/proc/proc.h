@@ -103,7 +103,8 @@ long process_end_step(struct thread *self);
 /* Blocks self, in WAITCTX, until no process with this pid is dying; its call is called again then.
  * The ender inherits self's priority. Returns KER_BLOCKED, or 0: there is none. */
 long process_end_wait(struct thread *self, int pid);
-/* The end of a dying process gets at least this priority. */
+/* The end of a dying process gets at least this priority: its ender, and those of its threads that
+ * have something to finish first. */
 void process_end_hurry(struct process *proc, uint8_t priority);
 /* What the end of a process calls in rooms to the right of this one: each list in its order, up to
  * NULL. The lists and the reasons of their order are in kernel/entry/gone.c. */

@@ -465,13 +465,10 @@ void process_end_hurry(struct process *proc, uint8_t priority)
     if (proc->end_priority < priority) {
         proc->end_priority = priority; /* it may have no ender yet */
     }
-    /* The ender, and those that it waits for: they have something to finish. */
     for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
         struct thread *t = proc->threads[i];
-        if (t && t->state != STATE_DEAD && (t == proc->ender || (t->flags & THREAD_DYING)) &&
-            t->call_priority < priority) {
-            t->call_priority = priority;
-            thread_update_priority(t);
+        if (t && t->state != STATE_DEAD && (t == proc->ender || (t->flags & THREAD_DYING))) {
+            thread_raise_call(t, priority);
         }
     }
 }

@@ -119,17 +119,6 @@ static void long_call_end_for(struct thread *owner)
     long_call_end();
 }
 
-/* The owner gets the priority of one who waits for it. */
-static void long_call_inherit(const struct thread *t)
-{
-    struct thread *owner = running.owner;
-
-    if (owner->call_priority < t->priority) {
-        owner->call_priority = t->priority;
-        thread_update_priority(owner);
-    }
-}
-
 /* Another thread's call is under way. */
 static long long_call_wait(struct thread *self)
 {
@@ -144,7 +133,7 @@ static long long_call_wait(struct thread *self)
     list_push_back(&running.waiting, &self->ready);
     self->step = LONG_CALL_STEP;
     self->flags |= THREAD_AGAIN; /* tries again when it is woken */
-    long_call_inherit(self);
+    thread_raise_call(running.owner, self->priority);
     return result;
 }
 
@@ -152,7 +141,7 @@ static long long_call_wait(struct thread *self)
 static void context_requeue(struct thread *t)
 {
     if (running.owner && t->step == LONG_CALL_STEP) {
-        long_call_inherit(t);
+        thread_raise_call(running.owner, t->priority);
     }
 }
 

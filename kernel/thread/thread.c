@@ -344,6 +344,14 @@ void thread_update_priority(struct thread *t)
     }
 }
 
+void thread_raise_call(struct thread *t, uint8_t priority)
+{
+    if (t->call_priority < priority) {
+        t->call_priority = priority;
+        thread_update_priority(t);
+    }
+}
+
 FBT_VISIBLE bool inherit_enter(void)
 {
     if (inherit_depth >= CONFIG_INHERIT_DEPTH) {

@@ -343,6 +343,8 @@ void thread_continue(struct thread *t);
 void thread_stop_here(struct thread *t);
 /* Recomputes priority = max(base, msg, sync, call) and requeues the thread in its current queue. */
 void thread_update_priority(struct thread *t);
+/* t inherits at least this priority until its call, or its end, is over. */
+void thread_raise_call(struct thread *t, uint8_t priority);
 /* Returns false if the chain is too deep to pass the priority on. Each true needs a matching
  * inherit_leave(). */
 bool inherit_enter(void);

@@ -147,10 +147,7 @@ static void thread_end_after_call(struct thread *t)
     t->flags |= THREAD_DYING;
     t->canstub = 0;
     thread_continue(t);
-    if (t->call_priority < priority) {
-        t->call_priority = priority;
-        thread_update_priority(t);
-    }
+    thread_raise_call(t, priority);
 }
 
 /* A part of what others lose by t's end. Returns whether there is more. */
