@@ -21,8 +21,8 @@
 
 /* Copies n bytes, which both sides have, in the slow path's way: it does differ if they overlap. Of
  * one side in one part each piece of the other is moved by itself, as msg_pieces_copy() would. */
-static inline void parts_copy(const struct msg_piece *to, unsigned count, bool whole,
-                              const struct parts *s, size_t n)
+static ALWAYS_INLINE void parts_copy(const struct msg_piece *to, unsigned count, bool whole,
+                                     const struct parts *s, size_t n)
 {
     const struct msg_piece *from = s->pieces;
 
