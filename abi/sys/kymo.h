@@ -190,8 +190,8 @@ int ProcSpawn(const struct kymo_spawn *spawn);
 void ProcExit(int status) __attribute__((noreturn)); /* 0..255 */
 /* Waits until a child ends (pid 0: any child); returns its pid. KYMO_WAIT_NOHANG: returns 0 if
  * none has ended. KYMO_WAIT_DISOWN: gives up the child, which may have ended: it continues
- * without a parent, and its end is not reported; a held child ends. ECHILD: no such child;
- * EINTR: cancelled. */
+ * without a parent, and its end is not reported; a held child ends. ECHILD: no such child, or
+ * another thread of the caller has got the last one or given it up; EINTR: cancelled. */
 int ProcWait(int pid, int *status, int options);
 /* Report the process with the lowest pid >= pid, or in a process (0: the caller's) the thread with
  * the lowest tid >= tid; return its id. ESRCH: there is none. */

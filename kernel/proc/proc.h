@@ -144,6 +144,8 @@ void process_leave_parent(struct process *child);
 /* Makes the child parentless. A zombie is freed; a held process ends, because nobody else would
  * start it. */
 void process_disown(struct process *child);
+/* Wakes threads of the parent that wait for a child when there is none left for them (ECHILD). */
+void process_wake_childless(struct process *parent);
 /* Frees a zombie whose status has been collected. */
 void process_forget(struct process *proc);
 /* Returns how many slots of the table were ever used: none is in use from there on. */

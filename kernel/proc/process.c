@@ -271,8 +271,7 @@ static bool process_reap(struct process *parent, const struct process *child)
     return false;
 }
 
-/* Wakes other threads of the parent that wait for a child, when there is none left for them. */
-static void process_wake_childless(struct process *parent)
+void process_wake_childless(struct process *parent)
 {
     for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
         struct thread *t = parent->threads[i];

@@ -4,8 +4,8 @@
  * query any other; only a parent may wait.
  *
  * Refuses unknown processes and threads (ESRCH), waiting when there is no such child (ECHILD: also
- * when another thread got the last one), unknown options, levels and negative pids (EINVAL), bad
- * memory (EFAULT). Proved by test/unit_ipc and test/boot.
+ * when another thread got the last one, or gave it up), unknown options, levels and negative pids
+ * (EINVAL), bad memory (EFAULT). Proved by test/unit_ipc and test/boot.
  */
 #include "abi/errno.h"
 #include "kernel/arch/cpu.h"
@@ -36,6 +36,7 @@ long ker_proc_wait(struct thread *self, const uintptr_t *args)
     if (args[2] & KYMO_WAIT_DISOWN) {
         pid = child->pid;
         process_disown(child);
+        process_wake_childless(self->proc);
         return pid;
     }
     if (args[1] && !vm_user_ptr(self->proc, args[1], sizeof(int), KYMO_PROT_WRITE)) {

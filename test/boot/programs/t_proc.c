@@ -188,6 +188,48 @@ static void t_disowned(void)
     wait_processes(before);
 }
 
+struct waiter {
+    int pid, returned, error;
+};
+
+static void *wait_as_told(void *arg)
+{
+    struct waiter *w = arg;
+
+    errno = 0;
+    w->returned = ProcWait(w->pid, NULL, 0);
+    w->error = errno;
+    return NULL;
+}
+
+/* Threads that wait for a child, or for any, are told when another thread gives up the last one
+ * that they could have got. */
+static void t_disowned_while_waited_for(void)
+{
+    unsigned before = processes();
+    int pid = spawn("victim", 0, 0, "block", "nanosleep", NULL);
+    int last = spawn("victim", 0, 0, "block", "nanosleep", NULL);
+    struct waiter one = {.pid = pid}, any = {.pid = 0};
+    int tid_one = start_thread(wait_as_told, &one, 0),
+        tid_any = start_thread(wait_as_told, &any, 0);
+
+    EXPECT(wait_state(pid, 1, STATE_NANOSLEEP) && wait_state(last, 1, STATE_NANOSLEEP));
+    EXPECT(wait_state(self_pid(), tid_one, STATE_WAITTHREAD) &&
+           wait_state(self_pid(), tid_any, STATE_WAITTHREAD));
+    EXPECT_EQ(ProcWait(pid, NULL, KYMO_WAIT_DISOWN), pid);
+    join(tid_one);
+    EXPECT_EQ(one.returned, -1);
+    EXPECT_EQ(one.error, ECHILD);
+    EXPECT(wait_state(self_pid(), tid_any, STATE_WAITTHREAD));
+    EXPECT_EQ(ProcWait(last, NULL, KYMO_WAIT_DISOWN), last);
+    join(tid_any);
+    EXPECT_EQ(any.returned, -1);
+    EXPECT_EQ(any.error, ECHILD);
+    EXPECT_EQ(SignalKill(0, pid, 0, KYMO_SIGKILL, 0, 0), 0);
+    EXPECT_EQ(SignalKill(0, last, 0, KYMO_SIGKILL, 0, 0), 0);
+    wait_processes(before);
+}
+
 static void t_spawn_errors(void)
 {
     struct kymo_spawn s = {0};
@@ -413,8 +455,15 @@ static uint64_t memory_of_all(unsigned *threads, unsigned *channels)
 static uint64_t memory_before;
 static unsigned threads_before, channels_before;
 
+/* The library keeps the stacks of threads that have ended: as many as there will be. */
 static void t_before(void)
 {
+    struct waiter none[2] = {{.pid = 0}, {.pid = 0}};
+    int one = start_thread(wait_as_told, &none[0], 0),
+        two = start_thread(wait_as_told, &none[1], 0);
+
+    join(one);
+    join(two);
     memory_before = memory_of_all(&threads_before, &channels_before);
     EXPECT(memory_before > 0);
 }
@@ -438,6 +487,7 @@ static const struct check table[] = {
     {"killed while held", t_killed_held},
     {"a held child's parent dies", t_parent_of_held_dies},
     {"disowned", t_disowned},
+    {"disowned while waited for", t_disowned_while_waited_for},
     {"spawn errors", t_spawn_errors},
     {"kill errors", t_kill_errors},
     {"killed in RECEIVE", t_receive},
