@@ -29,6 +29,9 @@ enum ability {
 #define ABILITY(bit, name, text, doc) ABILITY_##name = 1 << (bit),
     ABILITY_LIST(ABILITY)
 #undef ABILITY
+#define ABILITY(bit, name, text, doc) | 1 << (bit)
+        ABILITY_EVERY = 0 ABILITY_LIST(ABILITY),
+#undef ABILITY
     /* A process with any of these may take the last entries of the kernel's tables and the last RAM
      * (abi/sys/quota.h): drivers, recorders, and whoever is to put an end to what fills them. */
     ABILITY_RESERVE =

@@ -7,9 +7,6 @@
  */
 #include "kernel/ipc/msg.h"
 
-#define ABILITY(bit, name, text, doc) | ABILITY_##name
-#define ABILITY_EVERY (0 ABILITY_LIST(ABILITY))
-
 /* Returns the connection with this coid or, like QNX, the next above it. */
 static struct connection *at_least(const struct process *proc, uint32_t coid)
 {

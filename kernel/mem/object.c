@@ -11,11 +11,11 @@
  * (this process has it mapped: on an MPU a second mapping would be at the same address; or the
  * event log's buffers are in it, and writing is requested).
  *
- * The calls refuse: EBADF: not an open object of the caller's; EINVAL: empty name, unknown flags or
- * mode, no size or (size) opened for reading only; ENOENT; EEXIST: CREATE and EXCLUSIVE; EPERM:
- * creating one without the ability; EACCES: its mode; EMFILE, EAGAIN: the process's or the system's
- * table or quota is full; ENOMEM; EBUSY: it has less memory or, when freeing memory, it is mapped
- * or traced into; ENAMETOOLONG; EFAULT.
+ * The calls refuse: EBADF: not an open object of the caller's; EINVAL: empty name, unknown flags,
+ * mode or ability, no size or (size) opened for reading only; ENOENT; EEXIST: CREATE and EXCLUSIVE;
+ * EPERM: creating one without the ability; EACCES: its mode; EMFILE, EAGAIN: the process's or the
+ * system's table or quota is full; ENOMEM; EBUSY: it has less memory or, when freeing memory, it is
+ * mapped or traced into; ENAMETOOLONG; EFAULT.
  *
  * Tested by test/unit_kernel/object_test.c, test/boot/programs/t_object.c, and test/boot (suite
  * memory).
@@ -32,7 +32,7 @@
 
 #define SIZE_MOST 0x40000000u
 #define FLAGS (KYMO_OBJECT_WRITE | KYMO_OBJECT_CREATE | KYMO_OBJECT_EXCLUSIVE)
-#define MODES (0666 | 0xffff0000u) /* KYMO_OBJECT_ABLE() */
+#define MODES (0666 | KYMO_OBJECT_ABLE(ABILITY_EVERY)) /* one that no process has: for nobody */
 
 struct object objects[CONFIG_OBJECTS];
 

@@ -289,9 +289,7 @@ void spawn_abandon(struct thread *t)
 int spawn_first(void)
 {
     static const struct kymo_spawn init = {
-#define ABILITY(bit, name, text, doc) | 1u << (bit)
-        .ability = 0 ABILITY_LIST(ABILITY),
-#undef ABILITY
+        .ability = ABILITY_EVERY,
         .limits = (1u << KYMO_LIMITS) - 1,
         .limit = {[0 ... KYMO_LIMITS - 1] = KYMO_LIMIT_MOST},
         .program = "init",

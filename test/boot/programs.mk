@@ -84,6 +84,7 @@ events-wide_PROGRAMS += t_inserts
 torture_PROGRAMS := init t_torture
 torture-soak_PROGRAMS := init t_torture
 torture-few_PROGRAMS := init t_torture
+torture-many_PROGRAMS := init t_torture
 interrupt_PROGRAMS := init console t_interrupt
 stacks_PROGRAMS := init console linkd t_stacks $(DEMO_PROGRAMS)
 dies_D := $(foreach n,00 01 02 03 04 05 06 07 08 09 10 11 12 13 14 15,$(B)/dies/dies-$(n).d)

@@ -317,7 +317,7 @@ class Suite:
     beside: object = lambda boot: contextlib.nullcontext()  # what runs beside it
     checks: list = field(default_factory=list)
     variant: str = ""  # of the board's folder below build/
-    soak: bool = False  # only if it is asked for, as `make soak` does
+    soak: bool = False  # only if it is asked for, as `make soak` does; "once": by its name
     coverage: bool = False  # its capture counts for "every event row fires"
 
     def build_variant(self):
@@ -477,6 +477,8 @@ SUITES = [
           tests=2, timeout=240),
     Suite("torture-soak", "more of the same", "torture-soak", cpus=4, tests=2, timeout=1800,
           soak=True),
+    Suite("torture-many", "10^8 calls of hostile processes", "torture-many", A64, cpus=4, tests=2,
+          timeout=3500, soak="once"),
     Suite("torture-soak-multi", "more of the same on 4 real threads", "torture-soak", A64, "multi",
           cpus=4, tests=2, timeout=1800, soak=True),
     Suite("events", "programs' own events, and every call's: each value is as the program says",

@@ -338,6 +338,15 @@ static void test_errors(void **state)
     assert_int_equal(open_as(0, "", NEW, 0), -EINVAL);
     assert_int_equal(open_as(0, "x", 8, 0), -EINVAL);
     assert_int_equal(open_as(0, "x", NEW, 0777), -EINVAL);
+    for (unsigned bit = 0; bit < 16; bit++) { /* nobody could ever remove such an object */
+        bool known = ABILITY_EVERY & 1u << bit;
+        id = open_as(0, "x", NEW, 0600 | KYMO_OBJECT_ABLE(1u << bit));
+        assert_int_equal(id, known ? 0 : -EINVAL);
+        if (known) {
+            assert_int_equal(unlink_as(0, "x"), 0);
+            assert_int_equal(close_of(0, id), 0);
+        }
+    }
     assert_int_equal(open_as(0, "x", 0, 0), -ENOENT);
     assert_int_equal(open_as(0, "123456789012345678901234567890123456789012345678", NEW, 0),
                      -ENAMETOOLONG);
