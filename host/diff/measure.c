@@ -110,11 +110,12 @@ static void value_add(struct measure *m, struct diff_series *series, unsigned bl
 
 /* ---- blocks ------------------------------------------------------------------------ */
 
+/* In a recovered capture an event may be older than the first one: it is in the first block. */
 static unsigned block_of(const struct measure *m, int64_t ns)
 {
     double block = (double)(ns - m->timeline->from) / m->length;
 
-    return block < m->diff->blocks - 1 ? (unsigned)block : m->diff->blocks - 1;
+    return block <= 0 ? 0 : block < m->diff->blocks - 1 ? (unsigned)block : m->diff->blocks - 1;
 }
 
 /* Adds the seconds of [from, to) to each block that they are in. */

@@ -71,6 +71,7 @@ static int options_parse(struct query *query, int argc, char **argv)
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
+    const char *chosen = NULL;
     int option;
 
     opterr = 0;
@@ -84,6 +85,10 @@ static int options_parse(struct query *query, int argc, char **argv)
         case 'c':
         case 'j':
             query->format = option == 'c' ? "csv" : "json";
+            if (chosen != NULL && strcmp(chosen, query->format) != 0) {
+                return kymo_usage("query", "query: --csv or --json, not both");
+            }
+            chosen = query->format;
             break;
         case 'm':
             if (!disk_size(optarg, &query->memory)) {

@@ -140,6 +140,24 @@ static int syspage_take(struct kev *kev, struct kev_error *error)
     return 0;
 }
 
+/* The head is damaged if there are buffers of events behind it; else the file is something else. */
+static int head_missing(struct kev *kev, struct kev_error *error)
+{
+    static const char why[] = "not a capture: it does not start with " BEGIN;
+    int64_t first;
+
+    kev->info.ncpu = KEV_CPUS;
+    kev->buffer_slots = TRACE_BUFFER_SLOTS_MOST;
+    first = kev_resync(kev, 0, error);
+    kev->info.ncpu = 0;
+    kev->buffer_slots = 0;
+    if (first < 0) {
+        return -1;
+    }
+    return (uint64_t)first < kev->file.size ? kev_fail(kev, error, 0, "%s", why)
+                                            : kev_fail_plain(error, kev->file.path, "%s", why);
+}
+
 static int attrs_parse(struct kev *kev, const char *text, size_t len, struct kev_error *error)
 {
     size_t begin = strlen(BEGIN);
@@ -151,7 +169,7 @@ static int attrs_parse(struct kev *kev, const char *text, size_t len, struct kev
         return -1;
     }
     if (memcmp(text, BEGIN, len < begin ? len : begin) != 0) {
-        return kev_fail(kev, error, 0, "not a capture: it does not start with " BEGIN);
+        return head_missing(kev, error);
     }
     if (len < begin) {
         return kev_fail_incomplete(kev, error, len, "the file ends inside its header");

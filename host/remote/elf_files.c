@@ -156,16 +156,26 @@ static void add_program(void *arg, const char *name, const void *data, size_t by
 /* Refuses an ELF named by the user that nothing on the target matches. */
 static bool refuse(const struct elf_files *e, const char *path)
 {
-    char theirs[ELF_ID_TEXT] = "none", wanted[ELF_ID_TEXT];
+    char theirs[ELF_ID_TEXT], wanted[ELF_ID_TEXT];
     struct elf_id id;
 
     if (access(path, R_OK) != 0) {
         fprintf(stderr, "%s: %s: %s\n", e->command, path, strerror(errno));
         return false;
     }
-    if (elf_id_read(path, &id)) {
-        elf_id_text(id.bytes, theirs);
+    if (!elf_id_is_elf(path)) {
+        fprintf(stderr, "%s: %s: no ELF file: %s takes an ELF file or a folder of them\n",
+                e->command, path, e->option);
+        return false;
     }
+    if (!elf_id_read(path, &id)) {
+        fprintf(stderr,
+                "%s: %s has no build id, by which ELF files are recognized: link it with "
+                "-Wl,--build-id=sha1\n",
+                e->command, path);
+        return false;
+    }
+    elf_id_text(id.bytes, theirs);
     elf_id_text(e->build_id, wanted);
     fprintf(stderr,
             "%s: %s is not what %s runs: its build id is %s, the kernel's is %s, and no program of "

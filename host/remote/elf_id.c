@@ -49,7 +49,13 @@ bool elf_id_of(Elf *elf, struct elf_id *id)
     return false;
 }
 
-bool elf_id_read(const char *path, struct elf_id *id)
+static bool is_elf(Elf *elf, struct elf_id *id)
+{
+    (void)id;
+    return elf_kind(elf) == ELF_K_ELF;
+}
+
+static bool file_is(const char *path, bool (*is)(Elf *, struct elf_id *), struct elf_id *id)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     Elf *elf;
@@ -58,10 +64,20 @@ bool elf_id_read(const char *path, struct elf_id *id)
         return false;
     }
     elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-    bool ok = elf && elf_id_of(elf, id);
+    bool ok = elf && is(elf, id);
     elf_end(elf);
     close(fd);
     return ok;
+}
+
+bool elf_id_is_elf(const char *path)
+{
+    return file_is(path, is_elf, NULL);
+}
+
+bool elf_id_read(const char *path, struct elf_id *id)
+{
+    return file_is(path, elf_id_of, id);
 }
 
 void elf_id_text(const uint8_t id[ELF_ID_BYTES], char text[ELF_ID_TEXT])

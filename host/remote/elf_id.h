@@ -17,6 +17,7 @@ struct elf_id {
     unsigned machine; /* e_machine */
 };
 
+bool elf_id_is_elf(const char *path);
 /* Returns false if it is not an ELF file, or has no build id. */
 bool elf_id_read(const char *path, struct elf_id *);
 bool elf_id_of(Elf *, struct elf_id *);
