@@ -14,6 +14,6 @@ $(BABELTRACE2_OBJS): $(BABELTRACE2)/%.o: %.c
 	$(Q)$(HOST_CC) $(HOST_CMD_CFLAGS) -fPIC -MMD -MP -c -o $@ $<
 # Its sections of descriptors are arrays between two addresses; nothing else is seen from outside.
 $(BABELTRACE2)/babeltrace-plugin-kymo.so: $(BABELTRACE2_OBJS) $(LIBKEV)/libkev.a
-	$(Q)$(HOST_CC) -shared -Wl,-z,defs -Wl,--exclude-libs,ALL -o $@ $^ -lbabeltrace2
+	$(Q)$(HOST_CC) -shared -Wl,-z,defs -Wl,--exclude-libs,ALL -o $@ $^ -lbabeltrace2 -lelf
 
 -include $(BABELTRACE2_OBJS:.o=.d)

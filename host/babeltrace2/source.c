@@ -4,7 +4,8 @@
  * for each CPU, so that babeltrace2's own muxer merges them: the time range of a CPU's loss may
  * begin before events of other CPUs.
  *
- * Parameters: inputs (an array of one path), recover (boolean: pass over damage).
+ * Parameters: inputs (an array of one path), recover (boolean: pass over damage), elf (a text: ELF
+ * files and folders of programs that log, with colons between them).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +25,8 @@ struct kev_capture *source_open(const struct source *source, int cpu, char **why
     if (capture == NULL) {
         return NULL;
     }
-    if ((source->recover && kev_capture_set_recover(capture, 1) == KEV_FAILED) ||
+    if (kev_capture_set_log_text(capture, source->elf) == KEV_FAILED ||
+        (source->recover && kev_capture_set_recover(capture, 1) == KEV_FAILED) ||
         (cpu >= 0 && kev_capture_select(capture, "cpu", number) == KEV_FAILED) ||
         kev_capture_open(capture, source->path) == KEV_FAILED) {
         *why = source_text(kev_capture_fault(capture)->text);
@@ -39,6 +41,7 @@ static const char *parameters_read(struct source *source, const bt_value *params
 {
     const bt_value *inputs = bt_value_map_borrow_entry_value_const(params, "inputs");
     const bt_value *recover = bt_value_map_borrow_entry_value_const(params, "recover");
+    const bt_value *elf = bt_value_map_borrow_entry_value_const(params, "elf");
     const bt_value *input;
 
     if (inputs == NULL || !bt_value_is_array(inputs) || bt_value_array_get_length(inputs) != 1 ||
@@ -48,15 +51,20 @@ static const char *parameters_read(struct source *source, const bt_value *params
     if (recover != NULL && !bt_value_is_bool(recover)) {
         return "`recover` must be true or false";
     }
+    if (elf != NULL && !bt_value_is_string(elf)) {
+        return "`elf` must be a text: ELF files and folders, with colons between them";
+    }
+    source->elf = elf == NULL ? NULL : strdup(bt_value_string_get(elf));
     source->recover = recover != NULL && bt_value_bool_get(recover);
     source->path = strdup(bt_value_string_get(input));
-    return source->path == NULL ? "no memory" : NULL;
+    return source->path == NULL || (elf != NULL && source->elf == NULL) ? "no memory" : NULL;
 }
 
 static void source_free(struct source *source)
 {
     source_forget(source);
     free(source->path);
+    free(source->elf);
     free(source);
 }
 
@@ -152,7 +160,8 @@ BT_PLUGIN_LICENSE("BSD-2-Clause");
 BT_PLUGIN_SOURCE_COMPONENT_CLASS(kev, iterator_next);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_DESCRIPTION(kev, "Reads a capture (.kev) of Kymo or QNX");
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_HELP(
-    kev, "Parameters: inputs, an array of one path; recover, true to pass over damage.");
+    kev, "Parameters: inputs, an array of one path; recover, true to pass over damage; elf, ELF "
+         "files and folders of programs that log, with colons between them.");
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_INITIALIZE_METHOD(kev, source_initialize);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_FINALIZE_METHOD(kev, source_finalize);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_QUERY_METHOD(kev, source_query);

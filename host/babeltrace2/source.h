@@ -21,6 +21,7 @@ struct source_event; /* an event class, by class, number and form */
 struct source {
     bt_self_component *self;
     char *path;
+    char *elf; /* parameter; NULL: none */
     bool recover;
     unsigned cpus;
     struct kev_facts

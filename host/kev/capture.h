@@ -8,13 +8,15 @@
 #define HOST_KEV_CAPTURE_H
 
 #include "host/kev/kev.h"
+#include "host/log/log.h"
 #include "host/owner.h"
 #include "host/reader/kev.h"
 #include "host/record.h"
 #include "host/select.h"
 
 #define CAPTURE_SCOPES 128
-#define CAPTURE_SELECTS 256 /* options of a selection */
+#define CAPTURE_SELECTS 256   /* options of a selection */
+#define CAPTURE_PROGRAMS 1024 /* of log events, without an ELF file */
 
 enum capture_stage {
     CAPTURE_NEW,
@@ -54,6 +56,10 @@ struct kev_capture {
     char *selected[CAPTURE_SELECTS]; /* "--pid 3": what select's pointers refer to */
     unsigned nselected;
     char *selection; /* all of it, as text */
+    struct log_programs log;
+    char *log_list; /* what log's pointer refers to */
+    char log_missing[CAPTURE_PROGRAMS][sizeof(((struct log_missing *)0)->id)];
+    unsigned nlog_missing;
     uint32_t wanted; /* internal classes of which some event is selected */
     struct kev *kev;
     struct owners *owners;

@@ -37,9 +37,9 @@ extern "C" {
 #endif
 
 #define KEV_VERSION_MAJOR 1
-#define KEV_VERSION_MINOR 0
+#define KEV_VERSION_MINOR 1
 
-/* The version that runs, "1.0"; lives as long as the program. */
+/* The version that runs, "1.1"; lives as long as the program. */
 const char *kev_version(void);
 
 /* What functions return that return int and have nothing else to say. */
@@ -94,6 +94,13 @@ int kev_capture_set_recover(struct kev_capture *capture, int on);
  * "event", "pid", "tid", "name"), with their values. Different options must all hold; of one that
  * is given again one value must. */
 int kev_capture_select(struct kev_capture *capture, const char *option, const char *value);
+
+/* Since 1.1: log events whose formats are in programs' ELF files (docs/log.md) are given as texts,
+ * with one value "str", if the ELF file is found: by the build id in the event, among `paths`
+ * (files and folders, with colons between them; NULL: none), those of the environment's KYMO_ELF,
+ * and the folder of the capture; and in folders `programs` of each folder. Without this call, and
+ * where no ELF file is found, they stay the words that the target recorded. */
+int kev_capture_set_log_text(struct kev_capture *capture, const char *paths);
 
 /* Open it: once. A path of "-" is standard input. The descriptor stays the caller's; `name` is what
  * messages call it. A pipe or socket is copied to a temporary file, to its end, because CPUs are
@@ -271,6 +278,11 @@ unsigned kev_capture_words(struct kev_capture *capture, const uint32_t **words);
 /* What a state, interrupt, kernel call or error number is called; NULL: unknown. Lives as long as
  * the capture. */
 const char *kev_capture_term(const struct kev_capture *capture, unsigned meaning, unsigned number);
+
+/* Since 1.1. The first four bytes of a program's build id, in hexadecimal, whose log events so far
+ * stayed words because no ELF file of it was found: of program `index`, from 0; NULL behind the
+ * last. Lives as long as the capture. */
+const char *kev_capture_log_missing(const struct kev_capture *capture, unsigned index);
 
 /* ---- processes and threads --------------------------------------------------------- */
 

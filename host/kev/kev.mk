@@ -5,7 +5,7 @@
 
 # What the commands share with it; host/kev/quiet.c takes the place of host/diag.c.
 LIBKEV_SHARED := $(HOST_READER_SRCS) $(addprefix host/,owner.c record.c select.c select_event.c \
-	temporary.c when.c)
+	temporary.c when.c log/find.c log/format.c remote/elf_id.c)
 LIBKEV_OWN := $(sort $(wildcard host/kev/*.c))
 LIBKEV := $(B)/libkev
 LIBKEV_OBJS := $(patsubst %.c,$(LIBKEV)/%.o,$(LIBKEV_SHARED) $(LIBKEV_OWN))
@@ -20,7 +20,7 @@ $(LIBKEV_OBJS): $(LIBKEV)/%.o: %.c
 
 $(LIBKEV)/libkev.so.1: $(LIBKEV_OBJS) host/kev/kev.map
 	$(Q)$(HOST_CC) -shared -Wl,-soname,libkev.so.1 -Wl,--version-script=host/kev/kev.map \
-	    -Wl,-z,defs -o $@ $(LIBKEV_OBJS)
+	    -Wl,-z,defs -o $@ $(LIBKEV_OBJS) -lelf
 $(LIBKEV)/libkev.so: $(LIBKEV)/libkev.so.1
 	$(Q)ln -sf libkev.so.1 $@
 # One object, in which only the exported names are global: no name of ours clashes with a program's.

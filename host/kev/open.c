@@ -46,6 +46,8 @@ void kev_capture_free(struct kev_capture *capture)
         free(capture->selected[i]);
     }
     free(capture->selection);
+    log_programs_free(&capture->log);
+    free(capture->log_list);
     lives_free(capture->lives);
     owners_free(capture->owners);
     kev_close(capture->kev);
@@ -123,6 +125,42 @@ int kev_capture_select(struct kev_capture *capture, const char *option, const ch
         return capture_fault(capture, KEV_FAULT_USE, NULL, "%s", quiet_said());
     }
     return KEV_COMPLETE;
+}
+
+/* A program of log events has no ELF file here. */
+static void log_missing_note(void *arg, const struct log_missing *missing)
+{
+    struct kev_capture *capture = arg;
+
+    if (capture->nlog_missing < CAPTURE_PROGRAMS) {
+        memcpy(capture->log_missing[capture->nlog_missing++], missing->id, sizeof(missing->id));
+    }
+}
+
+int kev_capture_set_log_text(struct kev_capture *capture, const char *paths)
+{
+    char *list;
+
+    if (capture->stage != CAPTURE_NEW) {
+        return not_new(capture, __func__);
+    }
+    list = strdup(paths == NULL ? "" : paths);
+    if (list == NULL) {
+        return no_memory(capture);
+    }
+    free(capture->log_list);
+    capture->log_list = list;
+    capture->log.list = list;
+    capture->log.missing = log_missing_note;
+    capture->log.arg = capture;
+    capture->options.log_text = log_programs_text;
+    capture->options.log_arg = &capture->log;
+    return KEV_COMPLETE;
+}
+
+const char *kev_capture_log_missing(const struct kev_capture *capture, unsigned index)
+{
+    return index < capture->nlog_missing ? capture->log_missing[index] : NULL;
 }
 
 /* ---- opening ----------------------------------------------------------------------- */

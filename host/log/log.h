@@ -20,12 +20,38 @@ struct log_site {
     const char *types, *file, *format; /* NUL-terminated */
 };
 
+/* A program that no ELF file was found of. */
+struct log_missing {
+    const char *capture; /* what messages call it */
+    char id[9];          /* the first four bytes of its build id, in hexadecimal */
+    /* An ELF file with formats but another build id, and that; "": there was none. */
+    const char *other, *other_id;
+};
+
 /* log.c. From here on the reader of captures gives log events as text (host/reader/kev.h), in all
  * commands. */
 void log_start(void);
 /* ELF files, or folders of them, that the user named; before the first event. The strings must
  * live on. */
 void log_paths(const char *const *paths, unsigned n);
+
+/* find.c. The programs whose formats were looked for so far; also libkev's, one for each capture.
+ * Zeros, but for what the caller sets. The strings must live on. */
+struct log_programs {
+    const char *const *first; /* files, and folders with their folders `programs` */
+    unsigned nfirst;
+    const char *list;        /* likewise, with colons between them; NULL: none */
+    const char *const *last; /* folders that are searched when nothing else has the program */
+    unsigned nlast;
+    void (*missing)(void *arg, const struct log_missing *); /* NULL: nobody asks */
+    void *arg;
+    struct log_program *programs;
+    unsigned n;
+};
+/* A kev_log_text_fn whose argument is a struct log_programs. */
+bool log_programs_text(void *programs, const struct kev *kev, const struct kev_event *event,
+                       char *text, size_t room);
+void log_programs_free(struct log_programs *);
 
 /* format.c. Makes the text of an event's argument words, at most room - 1 bytes, as printf() would,
  * with the level in front unless it is "info". What doesn't fit together (a format that asks for

@@ -35,11 +35,20 @@ struct kev_error {
     char text[768]; /* whole message: file, offset, what */
 };
 
+struct kev;
+struct kev_event;
+/* Makes the text of a log event; `arg` is that of kev_options, else NULL. Returns false if it is no
+ * log event, or its format can't be found. */
+typedef bool kev_log_text_fn(void *arg, const struct kev *kev, const struct kev_event *event,
+                             char *text, size_t room);
+
 struct kev_options {
     bool recover;
-    bool follow;   /* an incomplete end is not an error: kev_refresh() looks again */
-    bool numbers;  /* log events are given as they are: kev_log_text isn't asked */
-    uint64_t cpus; /* mask of CPUs wanted; 0: all */
+    bool follow;               /* an incomplete end is not an error: kev_refresh() looks again */
+    bool numbers;              /* log events are given as they are: kev_log_text isn't asked */
+    kev_log_text_fn *log_text; /* asked in its place; NULL: kev_log_text */
+    void *log_arg;
+    uint64_t cpus;                                              /* mask of CPUs wanted; 0: all */
     void (*progress)(void *arg, uint64_t done, uint64_t total); /* NULL: none */
     void *progress_arg;
     /* The capture's bytes, which must stay as they are; or a descriptor, which the reader copies.
@@ -68,10 +77,7 @@ struct kev_event {
 
 /* Log text whose format is in an ELF file (abi/sys/log.h), which the reader knows nothing of: if
  * this is set, kev_next() asks it for the text of each event of class USER that looks like one, and
- * gives the text in place of the event's words. Returns false if it is no log event, or its format
- * can't be found. Set once, before the first capture is opened. */
-typedef bool kev_log_text_fn(const struct kev *kev, const struct kev_event *event, char *text,
-                             size_t room);
+ * gives the text in place of the event's words. Set once, before the first capture is opened. */
 extern kev_log_text_fn *kev_log_text;
 #define KEV_LOG_TEXT 1024 /* bytes, with the NUL */
 

@@ -153,6 +153,7 @@ static bool is_log(const struct kev_event *event)
 
 static void log_apply(struct kev *kev, struct kev_event *event)
 {
+    kev_log_text_fn *make = kev->options.log_text ? kev->options.log_text : kev_log_text;
     char *text;
     size_t length;
 
@@ -160,7 +161,7 @@ static void log_apply(struct kev *kev, struct kev_event *event)
         kev->log_words = malloc(KEV_LOG_TEXT + sizeof(uint32_t));
     }
     text = (char *)kev->log_words;
-    if (text == NULL || !kev_log_text(kev, event, text, KEV_LOG_TEXT)) {
+    if (text == NULL || !make(kev->options.log_arg, kev, event, text, KEV_LOG_TEXT)) {
         return;
     }
     length = strlen(text) + 1;
@@ -187,7 +188,8 @@ enum kev_result kev_next(struct kev *kev, struct kev_event *event, struct kev_er
         *event = kev->lanes[kev->heap[0]]->head;
         kev->popped = true;
     } while (kev->options.cpus != 0 && (kev->options.cpus >> event->cpu & 1) == 0);
-    if (kev_log_text != NULL && !kev->options.numbers && is_log(event)) {
+    if ((kev_log_text != NULL || kev->options.log_text != NULL) && !kev->options.numbers &&
+        is_log(event)) {
         log_apply(kev, event);
     }
     return KEV_EVENT;

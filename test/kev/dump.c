@@ -2,7 +2,8 @@
 /*
  * dump FILE [OPTION VALUE]...: every event as the library gives it, one JSON object a line, with
  * the members of `kymo print --json`, which test/kev/check compares it with; options: a selection.
- * -f reads the capture from descriptor 0. Uses nothing but kev.h.
+ * -f reads the capture from descriptor 0; the option "log" gives log text, by the ELF files of its
+ * value. Uses nothing but kev.h.
  */
 #include <inttypes.h>
 #include <kev.h>
@@ -85,7 +86,8 @@ int main(int argc, char **argv)
         return 2;
     }
     for (int i = 2; i + 1 < argc && outcome == KEV_COMPLETE; i += 2) {
-        outcome = kev_capture_select(capture, argv[i], argv[i + 1]);
+        outcome = strcmp(argv[i], "log") == 0 ? kev_capture_set_log_text(capture, argv[i + 1])
+                                              : kev_capture_select(capture, argv[i], argv[i + 1]);
     }
     if (outcome == KEV_COMPLETE) {
         outcome = strcmp(argv[1], "-f") == 0 ? kev_capture_open_descriptor(capture, 0, "descriptor")
@@ -101,6 +103,9 @@ int main(int argc, char **argv)
     }
     if (outcome < KEV_COMPLETE) {
         fprintf(stderr, "%s\n", kev_capture_fault(capture)->text);
+    }
+    for (unsigned i = 0; kev_capture_log_missing(capture, i) != NULL; i++) {
+        fprintf(stderr, "no ELF file of %s\n", kev_capture_log_missing(capture, i));
     }
     kev_capture_free(capture);
     return outcome == KEV_COMPLETE ? 0 : 1;

@@ -7,5 +7,5 @@ KEV_TEST_OBJS := $(LIBKEV_SHARED:%.c=$(B)/host-asan/%.o) $(LIBKEV_ASAN_OBJS) \
 	$(addprefix $(B)/unit/host.o/test/,host/mkcapture.o host/mkworkload.o kev/see.o)
 UNIT_TESTS += $(B)/unit/kev
 $(B)/unit/kev: $(B)/unit/host.o/test/kev/test_kev.o $(KEV_TEST_OBJS)
-	$(Q)$(HOST_CC) $(HOST_TEST_CFLAGS) -o $@ $^ -lcmocka -lpthread
+	$(Q)$(HOST_CC) $(HOST_TEST_CFLAGS) -o $@ $^ -lcmocka -lelf -lpthread
 -include $(B)/unit/host.o/test/kev/test_kev.d $(B)/unit/host.o/test/kev/see.d
