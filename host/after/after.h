@@ -127,6 +127,25 @@ uint32_t after_call_carries(unsigned call, bool wide);
 /* Whether an argument of the call that it has is a number, not an address. */
 bool after_call_is_signed(unsigned call, unsigned n);
 
+/* ---- messages.c: probes of messages that are no events ---------------------------------- */
+
+bool after_site_of_message(unsigned site);            /* is it one of theirs? */
+void after_message_sent(uint32_t rcvid, int32_t pid); /* by a client */
+/* The current thread's calls; first: the first argument. A return fires what it stands for. */
+void after_message_call(unsigned call, uint32_t first);
+void after_message_return(unsigned call, int64_t result);
+/* Events of calls were lost. */
+void after_messages_forget(void);
+
+/* ---- stack.c: ustack() -------------------------------------------------------------------- */
+
+void after_stack_enter(struct after_thread *, uint64_t function, uint64_t call_site);
+void after_stack_exit(struct after_thread *, uint64_t function);
+/* Fills in at most `max` frames, if `to` isn't NULL; returns how many there are, 0: unknown. */
+unsigned after_stack(const struct after_thread *, uint64_t *to, unsigned max);
+/* Events of functions were lost. */
+void after_stacks_forget(void);
+
 /* ---- ticks.c: tick-N on the capture's time -------------------------------------------- */
 
 void after_ticks_init(void);
@@ -135,16 +154,21 @@ void after_ticks_until(uint64_t ns);
 
 /* ---- feed.c ---------------------------------------------------------------------------- */
 
-struct after_lost {      /* what may be missing */
-    uint64_t events[32]; /* by internal class, as DROPPED says */
-    uint64_t buffers;    /* sequence numbers that are missing */
-    uint64_t unknown;    /* events whose clauses asked for a thread that was unknown */
+struct after_lost {            /* what may be missing */
+    uint64_t events[32];       /* by internal class, as DROPPED says */
+    uint64_t buffers;          /* sequence numbers that are missing */
+    uint64_t texts;            /* log events without the text that a clause asks for: no ELF file */
+    uint64_t no_stack, stacks; /* ustack() has found no function; has found some */
+    uint64_t unknown;          /* events whose clauses asked for a thread that was unknown */
     uint64_t short_of[TRACE_EV_COUNT]; /* by site: events that lack a word that a clause reads */
 };
 extern struct after_lost after_lost;
 /* By site: somebody listens (dtrace_site_want()); bits of the words that clauses read there. */
 extern uint16_t after_wanted[TRACE_EV_COUNT];
 extern uint32_t after_needed[TRACE_EV_COUNT];
+/* Fires a site's probes. present: bits of the words that the event has; if a clause reads another
+ * one, nothing fires, which is counted. */
+void after_fire(unsigned site, const uint64_t *words, uint32_t present);
 void after_feed_init(const struct kev_info *);
 void after_feed(const struct kev *, const struct kev_event *);
 uint64_t after_ns(uint64_t cycles);
@@ -155,6 +179,8 @@ bool after_readable(uint64_t address, size_t bytes);
 
 /* Bits of the internal classes whose events the image's clauses need: a loss of others is none. */
 extern uint32_t after_used;
+/* Some clause asks for user events that are texts. */
+extern bool after_wants_text;
 /* Whether all that the image's clauses read is in such a capture; prints what is not. Fills in
  * after_needed and after_used. */
 bool after_check(const struct dtrace_image *, const struct after_about *);

@@ -128,6 +128,9 @@ enum after_class after_row_class(const struct after_row *row)
         return AFTER_THREAD;
     case TRACE_EV_kercall_enter:
     case TRACE_EV_kercall_exit:
+    case TRACE_EV_msg_receive: /* these three: fired where the server's call returns */
+    case TRACE_EV_msg_read:
+    case TRACE_EV_msg_write:
         return AFTER_KERCALL;
     case TRACE_EV_user_event:
         return AFTER_USER;
@@ -146,7 +149,8 @@ uint32_t after_row_slot_classes(const struct after_row *row)
 {
     switch (after_row_class(row)) {
     case AFTER_KERCALL:
-        return 1u << TRACE_CLASS_KER_CALL | 1u << TRACE_CLASS_KYMO_CALL;
+        return (after_site_of_message(row->site) ? 1u << TRACE_CLASS_COMM : 0) |
+               1u << TRACE_CLASS_KER_CALL | 1u << TRACE_CLASS_KYMO_CALL;
     case AFTER_USER:
         return 1u << TRACE_CLASS_USER;
     case AFTER_INT:
@@ -193,6 +197,9 @@ uint32_t after_row_carries(const struct after_row *row, enum after_form form)
     case TRACE_EV_kercall_enter:
         return after_call_carries(row->call, wide);
     case TRACE_EV_kercall_exit:
+    case TRACE_EV_msg_receive:
+    case TRACE_EV_msg_read:
+    case TRACE_EV_msg_write:
         return ALL;
     case TRACE_EV_user_event:
         return ~(uint32_t)COUNT;

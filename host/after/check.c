@@ -25,6 +25,7 @@ struct check {
 };
 
 uint32_t after_used;
+bool after_wants_text;
 
 /* ---- probes that a capture can't have ------------------------------------------------ */
 
@@ -221,6 +222,18 @@ static void object(struct check *c, uint32_t number)
     }
 }
 
+/* Of programs that record their functions. */
+static void user_stack(struct check *c)
+{
+    c->reads_thread = true;
+    after_used |= 1u << TRACE_CLASS_SYSTEM;
+    if (c->about->gate) {
+        lacks(c, "ustack()", "is unknown: tracelogger -x let pass only some of its events");
+    } else if (c->about->off >> AFTER_SYSTEM & 1) {
+        lacks(c, "ustack()", "is unknown: the capture was recorded without class SYSTEM");
+    }
+}
+
 static void action(struct check *c, const struct dtrace_image_action *a)
 {
     object(c, a->object);
@@ -231,7 +244,7 @@ static void action(struct check *c, const struct dtrace_image_action *a)
         break;
     case DTRACE_ACT_USTACK:
     case DTRACE_ACT_JSTACK:
-        lacks(c, "ustack()", NOT_HERE);
+        user_stack(c);
         break;
     case DTRACE_ACT_LOGSTOP:
         lacks(c, "logstop()", "can't stop what is over");
@@ -262,6 +275,9 @@ static void check_arguments(struct check *c, const struct after_row *row)
                      *row->function ? ":" : "", row->name);
             lacks(c, what,
                   widest & bit ? "isn't in fast events: record with tracelogger -w" : NOT_HERE);
+        }
+        if (after_site_of_message(row->site) && bit == 2 && c->about->off >> AFTER_COMM & 1) {
+            lacks(c, "the client", "is unknown: the capture was recorded without class COMM");
         }
         after_needed[row->site] |= bit;
     }
@@ -295,6 +311,8 @@ static void check_probes(struct check *c)
             !after_lacks(names.provider->name, names.function, names.name, c->about)) {
             check_arguments(c, row);
             after_used |= after_row_slot_classes(row);
+            after_wants_text |=
+                row->site == TRACE_EV_user_event && strcmp(row->name, "string") == 0;
         }
     }
     after_used |= c->reads_thread ? 1u << TRACE_CLASS_PR_TH : 0;

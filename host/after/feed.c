@@ -135,7 +135,7 @@ static void set_now(unsigned cpu)
     trace_host_cpu = cpu;
 }
 
-static void fire(unsigned site, const uint64_t *words, uint32_t present)
+void after_fire(unsigned site, const uint64_t *words, uint32_t present)
 {
     if (!after_wanted[site]) {
         return;
@@ -163,7 +163,7 @@ static void fire_switch(unsigned cpu, const struct after_thread *next)
                                          (uint32_t)next->pid, (uint32_t)next->tid};
 
     if (left->pid != 0) {
-        fire(TRACE_EV_cpu_switch, words, left->priority < 0 ? ~4u : ~0u);
+        after_fire(TRACE_EV_cpu_switch, words, left->priority < 0 ? ~4u : ~0u);
     }
 }
 
@@ -204,7 +204,7 @@ static void feed_state(struct known *k, const struct kev *kev, const struct kev_
             after_current_set(e->cpu, t);
             set_now(e->cpu);
         }
-        fire(TRACE_EV_thread_state, words, present);
+        after_fire(TRACE_EV_thread_state, words, present);
     }
     learn_state(t, state, e->cpu);
 }
@@ -265,11 +265,21 @@ static void feed_entry(struct known *k, const struct kev *kev, const struct kev_
     bool news = is_news(site, words);
     struct after_thread *t;
 
+    if (site == TRACE_EV_function_enter) { /* ustack() in its probe has the function itself */
+        after_stack_enter(after_current(e->cpu), words[0], words[1]);
+    }
+
     if (news && !e->injected) {
         set_now(e->cpu);
-        fire(site, words, present);
+        after_fire(site, words, present);
     }
     switch (site) {
+    case TRACE_EV_comm_snd_message:
+        after_message_sent((uint32_t)words[0], after_current(e->cpu)->pid);
+        break;
+    case TRACE_EV_function_exit:
+        after_stack_exit(after_current(e->cpu), words[0]);
+        break;
     case TRACE_EV_thread_create:
         after_thread_get((int32_t)words[0], (int32_t)words[1]);
         break;
@@ -305,7 +315,9 @@ static void feed_call(const struct kev *kev, const struct kev_event *e)
         desc && (is_return || desc->kind == KEV_CALL_ENTER) ? kev_decode(e, desc, fields) : 0;
     unsigned site = is_return ? TRACE_EV_kercall_exit : TRACE_EV_kercall_enter;
 
-    if (!after_wanted[site] || !desc || desc->kind == KEV_CALL_INT) {
+    if (!(after_wanted[site] || after_wanted[TRACE_EV_msg_receive] ||
+          after_wanted[TRACE_EV_msg_read] || after_wanted[TRACE_EV_msg_write]) ||
+        !desc || desc->kind == KEV_CALL_INT) {
         return;
     }
     set_now(e->cpu);
@@ -314,6 +326,7 @@ static void feed_call(const struct kev *kev, const struct kev_event *e)
         words[0] = n == 0 ? 0 : big ? fields[0].value : (uint64_t)(int64_t)(int32_t)fields[0].value;
         words[1] = words[0];
         after_now.error = words[0] == UINT64_MAX ? (int32_t)kev_word(e, big ? 2 : 1) : 0;
+        after_message_return(desc->number, (int64_t)words[0]);
         after_call_fire(desc->number, true, words);
         return;
     }
@@ -324,6 +337,7 @@ static void feed_call(const struct kev *kev, const struct kev_event *e)
                 call_word(&fields[i], after_call_is_signed(desc->number, (unsigned)at[i]));
         }
     }
+    after_message_call(desc->number, (uint32_t)words[0]);
     after_call_fire(desc->number, false, words);
 }
 
@@ -336,6 +350,7 @@ static void feed_user(const struct kev_event *e)
     if (!after_wanted[TRACE_EV_user_event]) {
         return;
     }
+    after_lost.texts += after_wants_text && !e->log_text && kev_event_is_log(e);
     words[6] = 1;
     if (record_user_text(e, &len)) {
         words[1] = len;
@@ -353,7 +368,7 @@ static void feed_user(const struct kev_event *e)
         words[4] = COMBINE;
     }
     set_now(e->cpu);
-    fire(TRACE_EV_user_event, words, ~(1u << 7));
+    after_fire(TRACE_EV_user_event, words, ~(1u << 7));
 }
 
 /* ---- losses -------------------------------------------------------------------------- */
@@ -363,6 +378,8 @@ static void forget(unsigned cpu)
 {
     after_epoch++;
     after_current_forget(cpu);
+    after_messages_forget();
+    after_stacks_forget();
 }
 
 static void feed_control(const struct kev_event *e)
@@ -374,6 +391,10 @@ static void feed_control(const struct kev_event *e)
         after_lost.events[any ? 0 : lost_class] += events;
         if (any || lost_class == TRACE_CLASS_PR_TH) {
             forget(e->cpu);
+        } else if (trace_class_is_call(lost_class)) {
+            after_messages_forget();
+        } else if (lost_class == TRACE_CLASS_SYSTEM) {
+            after_stacks_forget();
         }
     } else if (e->number == TRACE_CONTROL_BUFFER) {
         uint32_t last = sequences[e->cpu];

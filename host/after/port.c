@@ -225,10 +225,11 @@ uint64_t dtrace_port_register(bool user, unsigned n, bool *exists)
 
 unsigned dtrace_port_stack(bool user, uint64_t *to, unsigned max)
 {
-    (void)user;
-    (void)to;
-    (void)max;
-    return 0;
+    unsigned n = user ? after_stack(after_now.thread, to, max) : 0;
+
+    after_lost.stacks += n > 0;
+    after_lost.no_stack += n == 0;
+    return n;
 }
 
 /* ---- across CPUs --------------------------------------------------------------------- */

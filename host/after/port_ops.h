@@ -21,6 +21,9 @@ struct after_thread {
     int32_t priority, policy; /* of its last wide event; -1: none so far */
     uint32_t epoch;           /* its state was learnt in; 0: unknown. See after_epoch */
     uint8_t state, cpu;
+    uint32_t rcvid, rcvid_epoch; /* of the call that it is in: messages.c */
+    struct after_frame *stack;   /* stack.c; the outermost first */
+    uint32_t depth, stack_room, stack_epoch;
 };
 
 extern struct after_now {

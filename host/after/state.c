@@ -82,6 +82,7 @@ void after_thread_end(struct after_thread *t)
     if (after_now.thread == t) {
         after_now.thread = after_current(after_now.cpu);
     }
+    free(t->stack);
     free(t);
 }
 
@@ -165,6 +166,7 @@ void after_state_free(void)
     for (unsigned i = 0; i < CHAINS; i++) {
         for (struct after_thread *t = threads[i], *next; t; t = next) {
             next = t->next;
+            free(t->stack);
             free(t);
         }
         for (struct after_process *p = processes[i], *next; p; p = next) {

@@ -334,43 +334,48 @@ static bool after_feed_piece(struct target *t)
     return !a->ended;
 }
 
+/* Says a count that isn't 0. Returns whether it did. */
+static bool said(uint64_t count, const char *what)
+{
+    if (count) {
+        fprintf(stderr, "dtrace: %llu %s\n", (unsigned long long)count, what);
+    }
+    return count != 0;
+}
+
 /* What may be missing from the output. Returns whether something may. */
 static bool after_report(struct target *t)
 {
     struct after_target *a = self_of(t);
     bool any = a->broken;
+    char what[160];
 
     kymo_progress_end();
     for (unsigned i = 0; i < KEV_CLASSES; i++) {
-        if (after_lost.events[i] && (i == 0 || after_used >> i & 1)) {
-            fprintf(stderr,
-                    "dtrace: %llu events of %s%s were lost when the capture was "
-                    "recorded: their probes did not fire\n",
-                    (unsigned long long)after_lost.events[i], i == 0 ? "any class" : "class ",
-                    i == 0 ? "" : kev_class_name(i));
-            any = true;
-        }
+        snprintf(
+            what, sizeof(what),
+            "events of %s%s were lost when the capture was recorded: their probes did not fire",
+            i == 0 ? "any class" : "class ", i == 0 ? "" : kev_class_name(i));
+        any |= (i == 0 || after_used >> i & 1) && said(after_lost.events[i], what);
     }
     for (unsigned site = 0; site < TRACE_EV_COUNT; site++) {
-        if (after_lost.short_of[site]) {
-            fprintf(stderr,
-                    "dtrace: %llu events lack an argument that the program reads: their "
-                    "probes did not fire; record with tracelogger -w\n",
-                    (unsigned long long)after_lost.short_of[site]);
-            any = true;
-        }
+        snprintf(what, sizeof(what),
+                 "events lack an argument that the program reads: their probes did not fire; %s",
+                 after_site_of_message(site)
+                     ? "the capture has not the client's SND_MESSAGE, or the call"
+                     : "record with tracelogger -w");
+        any |= said(after_lost.short_of[site], what);
     }
-    if (after_lost.buffers) {
-        fprintf(stderr, "dtrace: %llu buffers of events are missing: their probes did not fire\n",
-                (unsigned long long)after_lost.buffers);
-    }
-    if (after_lost.unknown) {
-        fprintf(stderr,
-                "dtrace: %llu times a probe fired in a thread that the capture had not "
-                "named yet: its pid and tid are 0\n",
-                (unsigned long long)after_lost.unknown);
-    }
-    return any || after_lost.buffers;
+    any |= said(after_lost.texts, "log events have no text, as no ELF file has their format: "
+                                  "user:::string did not fire (KYMO_ELF)");
+    any |=
+        said(after_lost.no_stack, "times ustack() found no function of the thread: only programs "
+                                  "that are built with -finstrument-functions record theirs") &&
+        after_lost.stacks == 0;
+    any |= said(after_lost.buffers, "buffers of events are missing: their probes did not fire");
+    said(after_lost.unknown, "times a probe fired in a thread that the capture had not named yet: "
+                             "its pid and tid are 0");
+    return any;
 }
 
 /* ---- the target ---------------------------------------------------------------------- */
@@ -472,7 +477,7 @@ struct target *after_target_open(const char *path, const volatile sig_atomic_t *
     }
     const struct kev_info *info = kev_info(a->kev);
     if (!info->kymo || info->swapped) {
-        fprintf(stderr, "dtrace: %s: another kernel's capture: its events are not these probes\n",
+        fprintf(stderr, "dtrace: %s: another kernel's capture: D has no probes for its events\n",
                 path);
         kev_close(a->kev);
         free(a);

@@ -79,6 +79,8 @@ struct kev_event {
  * this is set, kev_next() asks it for the text of each event of class USER that looks like one, and
  * gives the text in place of the event's words. Set once, before the first capture is opened. */
 extern kev_log_text_fn *kev_log_text;
+/* Whether an event looks like one; one that was given its text does not any more. */
+bool kev_event_is_log(const struct kev_event *event);
 #define KEV_LOG_TEXT 1024 /* bytes, with the NUL */
 
 struct kev_attr {

@@ -145,7 +145,7 @@ void kev_rewind(struct kev *kev)
 
 kev_log_text_fn *kev_log_text;
 
-static bool is_log(const struct kev_event *event)
+bool kev_event_is_log(const struct kev_event *event)
 {
     return event->class == TRACE_CLASS_USER && event->nwords >= 2 &&
            kev_word(event, 0) - KYMO_LOG_BASE < KYMO_LOG_BYTES;
@@ -189,7 +189,7 @@ enum kev_result kev_next(struct kev *kev, struct kev_event *event, struct kev_er
         kev->popped = true;
     } while (kev->options.cpus != 0 && (kev->options.cpus >> event->cpu & 1) == 0);
     if ((kev_log_text != NULL || kev->options.log_text != NULL) && !kev->options.numbers &&
-        is_log(event)) {
+        kev_event_is_log(event)) {
         log_apply(kev, event);
     }
     return KEV_EVENT;

@@ -62,6 +62,8 @@ SCRIPTS = """
     }
     msg:::reply, msg:::pulse, msg:::error
     /on/ { @answers[probefunc, probename, pid, arg1] = count(); }
+    msg:::receive /on/ { @received[execname, pid, tid, arg0, arg1] = sum(timestamp); }
+    msg:::read, msg:::write /on/ { @moved[probename, execname, pid, tid, arg0, arg1] = sum(arg2); }
     /* every event */
     sdt::: /on/
     { @sdt[probename] = count(); @sum0[probename] = sum(arg0); @sum1[probename] = sum(arg1); }

@@ -68,6 +68,10 @@ def told(done):
     return f"status {done.returncode}: {done.stdout[-1500:]}{done.stderr[-1500:]}"
 
 
+def differing(got, want):
+    return {k: (got.get(k), want.get(k)) for k in {*got, *want} if got.get(k) != want.get(k)}
+
+
 def lines_of(done):
     said = {}
     for line in done.stdout.splitlines():
@@ -188,16 +192,17 @@ def scripts_print_as_ever(_rng):
 # ---- what is refused -----------------------------------------------------------------------------
 
 A64 = f"{GOLDEN}/virt-a64.kev"
+CONTROL_CLASS = fabricate.CONTROL
 REFUSED = [  # words, what stderr says
     (["-n", "fbt:::entry"], "fbt: functions of the kernel are no events: trace live"),
     (["-n", "pid7::main:entry"], "pid: functions of programs are no events: trace live"),
     (["-n", "profile-97"], "profile-97 is left out: where a CPU was is no event"),
-    (["-n", "msg:::receive"], "msg:kernel::receive is left out: no event of the log has it"),
+    (["-n", "proc:::fault"], "proc:kernel::fault is left out: no event of the log has it"),
+    (["-n", "intr:::return"], "intr:kernel::return is left out: no event of the log has it"),
     (["-n", "sched:::on-cpu { trace(vtimestamp); }"], "vtimestamp is in no event"),
     (["-n", "sched:::on-cpu { trace(walltimestamp); }"], "walltimestamp is in no event"),
     (["-n", "sched:::on-cpu { trace(curthread); }"], "curthread is in no event"),
     (["-n", "sched:::on-cpu { stack(); }"], r"stack\(\) is in no event"),
-    (["-n", "sched:::on-cpu { @[ustack()] = count(); }"], r"ustack\(\) is in no event"),
     (["-n", "msg:::send { trace(copyinstr(arg0)); }"], "memory of a process is in no event"),
     (["-n", "sched:::wakeup { trace(args[0]->pr_wchan); }"], "pr_wchan is in no event"),
     (["-n", "sched:::on-cpu { trace(errno); }"], "errno is known where a call returns"),
@@ -266,6 +271,119 @@ def filtered_captures_refuse_what_was_off(_rng):
                 f.write(fabricate.head(1, form="wide", **about))
             done = dtrace(path, "-n", script)
             expect(done.returncode == 1 and says in done.stderr, told(done))
+
+
+# ---- probes whose events are those of others -----------------------------------------------------
+
+RECEIVEV, READV, WRITEV, EXIT = 14, 16, 17, 128
+SYSTEM, FUNC_ENTER, FUNC_EXIT = 5, 10, 11
+
+
+def messages_are_received_read_and_written_in_the_servers_calls(rng):
+    """Random calls of servers on both CPUs, with losses of the events that they depend on."""
+    capture = fabricate.Capture(2, form="fast")
+    time, want, lacks = 1000, collections.Counter(), 0
+    clients, current = {}, [None, None]
+
+    def put(cpu, slot_class, number, words):
+        nonlocal time
+        time += rng.randrange(2, 50)
+        capture.put(cpu, slot_class, number, time, words)
+
+    for pid in range(2, 8):
+        put(0, fabricate.PR_TH, 192, [1, pid] + fabricate.text_words(f"p{pid}"))
+    for _ in range(600):
+        cpu = rng.randrange(2)
+        if rng.random() < 0.4 or not current[cpu]:
+            other = current[1 - cpu]
+            pid = rng.choice([p for p in range(2, 8) if p != other])
+            put(cpu, fabricate.PR_TH, fabricate.RUNNING, [pid, 1])
+            current[cpu] = pid
+        pid = current[cpu]
+        if rng.random() < 0.3:
+            rcvid = rng.randrange(1, 9) << 13 | pid  # the index is one of the client's
+            put(cpu, fabricate.COMM, 0, [rcvid, 9])
+            clients[pid] = rcvid
+            continue
+        slot = rng.randrange(2, 8)
+        rcvid = clients.get(slot, 3 << 13 | slot)
+        client = slot if slot in clients else None
+        call = rng.choice([RECEIVEV, READV, WRITEV])
+        result, error = rng.choice([(rcvid if call == RECEIVEV else rng.randrange(100), 0),
+                                    (-1, 3), (0, 0)])
+        put(cpu, fabricate.KER_CALL, call, [rcvid if call != RECEIVEV else 1, 0])
+        lost = rng.random() < 0.1
+        if lost:
+            put(cpu, CONTROL_CLASS, 8, [1 << 8 | fabricate.KER_CALL, 1])
+        put(cpu, fabricate.KER_CALL, call | EXIT, [result, error])
+        if result < 0 or (call == RECEIVEV and result == 0):
+            continue
+        if client is None or (lost and call != RECEIVEV):
+            lacks += 1
+            continue
+        name = {RECEIVEV: "receive", READV: "read", WRITEV: "write"}[call]
+        want[f"{name}|{pid}|{rcvid}|{client}"] += 1 if call == RECEIVEV else result + 1
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "messages.kev")
+        capture.write(path)
+        done = dtrace(path, "-qn", """
+            msg:::receive { @[probename, pid, arg0, arg1] = sum(1); }
+            msg:::read, msg:::write { @[probename, pid, arg0, arg1] = sum(arg2 + 1); }
+            END { printa("%s|%d|%d|%d|%@d\\n", @); }""")
+    got = lines_of(done)
+    expect(got == want, f"{differing(got, want)} {told(done)[:200]}")
+    found = sum(map(int, re.findall(r"(\d+) events lack an argument.*SND_MESSAGE", done.stderr)))
+    expect(found == lacks and done.returncode == 1, f"{lacks} {told(done)}")
+
+
+def user_stacks_are_those_of_recorded_functions(rng):
+    capture = fabricate.Capture(1, form="fast")
+    time, stacks, want, running, missed = 1000, {}, collections.Counter(), None, 0
+    for _ in range(1500):
+        time += rng.randrange(2, 50)
+        what = rng.random()
+        if what < 0.2 or not running:
+            running = rng.choice([(2, 1), (2, 2), (3, 1)])
+            capture.put(0, fabricate.PR_TH, fabricate.RUNNING, time, running)
+            continue
+        stack = stacks.setdefault(running, [])
+        if what < 0.55 and len(stack) < 12:
+            stack.append((rng.randrange(16, 32) * 256, rng.randrange(1 << 12, 1 << 13)))
+            capture.put(0, SYSTEM, FUNC_ENTER, time, stack[-1])
+        elif what < 0.8 and stack:
+            down = rng.choice([1, 1, 1, len(stack)])  # longjmp() leaves several
+            function = stack[-down]
+            while down > 1 and any(f[0] == function[0] for f in stack[1 - down:]):
+                down, function = 1, stack[-1]  # recursion: the innermost is meant
+            capture.put(0, SYSTEM, FUNC_EXIT, time, function)
+            del stack[-down:]
+        elif what < 0.82:
+            capture.put(0, CONTROL_CLASS, 8, time, [1 << 8 | SYSTEM, 1])
+            stacks = {}
+        else:
+            capture.put(0, fabricate.USER, 7, time, [1, 2])
+            frames = [stack[-1][0]] + [site for _, site in reversed(stack)] if stack else []
+            want[running[0], tuple(frames)] += 1
+            missed += not frames
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "stacks.kev")
+        capture.write(path)
+        done = dtrace(path, "-qn", "user:::simple { @[pid, ustack(20)] = count(); } "
+                                   'END { printa("=%d %k %@d\\n", @); }')
+        got = collections.Counter()
+        for one in done.stdout.split("=")[1:]:
+            pid, *frames, n = one.split()
+            got[int(pid), tuple(int(f, 16) for f in frames)] += int(n)
+        expect(got == want, f"{differing(got, want)} {told(done)[:300]}")
+        expect(f"{missed} times ustack() found no function" in done.stderr, told(done))
+        with open(path, "wb") as f:
+            f.write(fabricate.head(1, form="wide", classes="all classes without SYSTEM COMM"))
+        for script, says in (("sched:::on-cpu { ustack(); }", "ustack() is unknown"),
+                             ("msg:::receive { trace(arg1); }", "recorded without class COMM")):
+            done = dtrace(path, "-n", script)
+            expect(done.returncode == 1 and says in done.stderr, told(done))
+    done = dtrace(A64, "-qn", "sched:::on-cpu { @[ustack()] = count(); }")
+    expect(done.returncode == 1 and "-finstrument-functions" in done.stderr, told(done))
 
 
 # ---- captures of all kinds -----------------------------------------------------------------------
@@ -349,6 +467,8 @@ TESTS = [random_captures_are_as_their_model, losses_are_reported_and_states_lear
          what_no_event_has_is_refused_by_name, fast_captures_name_the_form_to_record,
          unknown_forms_are_decided_by_each_event, filtered_captures_refuse_what_was_off,
          an_empty_capture_has_a_beginning_and_an_end, ticks_come_in_the_captures_time,
+         messages_are_received_read_and_written_in_the_servers_calls,
+         user_stacks_are_those_of_recorded_functions,
          exit_ends_it_and_gives_the_status, small_buffers_lose_nothing,
          damaged_captures_end_with_a_message, memory_does_not_grow_with_the_file]
 
