@@ -5,7 +5,10 @@
 
 # The programs that drive devices are made for those that board.mk names.
 VIRTIO_SRCS_virtio := apps/virtio/virtio.c
+DISK_SRC_virtio := apps/diskd/virtio_blk.c
+DISK_SRC_sdhci := apps/diskd/sdhci.c
 DISK_PROGRAMS_virtio := diskd
+DISK_PROGRAMS_sdhci := diskd
 DISK_PROGRAMS := $(DISK_PROGRAMS_$(DISK))
 
 PROGRAMS += init console linkd shell pidin crash evstorm watchdog dlimit
@@ -20,7 +23,7 @@ linkd_SRCS := $(addprefix apps/linkd/,main.c port.c line_$(LINK_LINE).c) $(VIRTI
 	apps/init/line.c apps/init/options.c
 USER_FLAGS += -DLINKD_FRAME_MOST=$(LINK_FRAME_MOST) -DLINKD_WINDOW=$(LINK_WINDOW)
 PROGRAMS += $(DISK_PROGRAMS)
-diskd_SRCS := apps/diskd/main.c apps/diskd/virtio_blk.c $(VIRTIO_SRCS_virtio)
+diskd_SRCS := apps/diskd/main.c $(DISK_SRC_$(DISK)) $(VIRTIO_SRCS_$(DISK))
 shell_SRCS := apps/shell/main.c apps/shell/foreground.c
 pidin_SRCS := apps/pidin/main.c apps/pidin/print.c apps/pidin/limits.c
 crash_SRCS := apps/crash/main.c apps/crash/kinds.c

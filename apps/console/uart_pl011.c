@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Arm PL011 UART (QEMU virt). */
+/* Arm PL011 UART. board.mk says where it is: PL011_BASE, PL011_IRQ. */
 #include "apps/console/uart.h"
 
 enum { DR = 0, FR = 0x18 / 4, CR = 0x30 / 4, IMSC = 0x38 / 4, ICR = 0x44 / 4 };
@@ -28,9 +28,9 @@ static void acknowledge(volatile uint32_t *base)
 
 const struct uart console_uart = {
     .name = "pl011",
-    .registers = 0x09000000,
+    .registers = PL011_BASE,
     .length = 0x1000,
-    .interrupt = 33,
+    .interrupt = PL011_IRQ,
     .start = start,
     .get = get,
     .acknowledge = acknowledge,

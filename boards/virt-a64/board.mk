@@ -46,6 +46,7 @@ USER_LDFLAGS := $(addprefix -Wl$(comma)--defsym=,$(USER_LDSYMS)) -T ldscripts/us
 
 # What programs drive: docs/port.md.
 CONSOLE_UART := pl011
+FLAGS_apps/console/uart_pl011.c := -DPL011_BASE=0x09000000 -DPL011_IRQ=33
 LINK_LINE := virtio
 LINK_FRAME_MOST := 4096
 LINK_WINDOW := 16

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The link over the mini UART of a BCM2835 to BCM2837 (Raspberry Pi), which lies beside two SPI
+ * controllers. Its FIFOs have eight bytes each way. Bits 0 and 1 of IER are the other way round than
+ * in the manual, and an interrupt comes only with bits 2 and 3 set as well.
+ */
+#include <errno.h>
+
+#include "apps/linkd/line.h"
+#include "abi/sys/kymo.h"
+#include "abi/sys/neutrino.h"
+
+#define REGISTERS 0x3f215000u
+#define BYTES 0x1000u
+#define IRQ 29
+
+/* Of 250 MHz, which config.txt keeps fixed: 250 MHz / (8 * 115200) - 1. */
+#define DIVIDER 270
+
+/* word offsets */
+enum { ENABLES = 1, IO = 16, IER = 17, IIR = 18, LCR = 19, LSR = 21, CNTL = 24, BAUD = 26 };
+
+#define ENABLES_UART 1u
+#define IER_RX 0x0du
+#define IER_TX 0x02u
+#define IIR_CLEAR_FIFOS 0x06u
+#define LCR_8_BITS 0x03u
+#define LSR_RX_READY 0x01u
+#define LSR_TX_ROOM 0x20u
+#define CNTL_BOTH 0x03u
+
+static volatile uint32_t *base;
+static int interrupt_id;
+
+static int line_open(int coid, int code)
+{
+    struct kymo_map map = {
+        .phys = REGISTERS,
+        .len = BYTES,
+        .flags = KYMO_MAP_DEVICE | KYMO_PROT_READ | KYMO_PROT_WRITE,
+    };
+    struct sigevent event;
+
+    if (MemMap(&map) < 0) {
+        return -1;
+    }
+    base = (volatile uint32_t *)(uintptr_t)map.vaddr;
+    SIGEV_PULSE_INIT(&event, coid, SIGEV_PULSE_PRIO_INHERIT, code, IRQ);
+    interrupt_id = InterruptAttachEvent(IRQ, &event, 0);
+    if (interrupt_id < 0) {
+        return -1;
+    }
+    base[ENABLES] |= ENABLES_UART;
+    base[IER] = 0;
+    base[CNTL] = 0;
+    base[LCR] = LCR_8_BITS;
+    base[BAUD] = DIVIDER;
+    base[IIR] = IIR_CLEAR_FIFOS;
+    base[CNTL] = CNTL_BOTH;
+    base[IER] = IER_RX;
+    return 0;
+}
+
+/* Nothing to acknowledge: what was received is read, and write() says whether it waits for room. */
+static enum line_state interrupt(void)
+{
+    return LINE_STEADY;
+}
+
+static void rearm(void)
+{
+    InterruptUnmask(IRQ, interrupt_id);
+}
+
+static size_t line_read(uint8_t *bytes, size_t room)
+{
+    size_t count = 0;
+
+    while (count < room && (base[LSR] & LSR_RX_READY)) {
+        bytes[count++] = (uint8_t)base[IO];
+    }
+    return count;
+}
+
+/* Room that comes after the test raises the interrupt: its condition is a level. */
+static size_t line_write(const uint8_t *bytes, size_t count)
+{
+    size_t done = 0;
+
+    while (done < count && (base[LSR] & LSR_TX_ROOM)) {
+        base[IO] = bytes[done++];
+    }
+    base[IER] = IER_RX | (done < count ? IER_TX : 0);
+    return done;
+}
+
+static void flush(void)
+{
+}
+
+const struct line_driver link_line = {
+    .name = "mini UART",
+    .open = line_open,
+    .interrupt = interrupt,
+    .rearm = rearm,
+    .read = line_read,
+    .write = line_write,
+    .flush = flush,
+};
