@@ -6,7 +6,7 @@
 # The programs that drive devices are made for those that board.mk names.
 VIRTIO_SRCS_virtio := apps/virtio/virtio.c
 DISK_SRC_virtio := apps/diskd/virtio_blk.c
-DISK_SRC_sdhci := apps/diskd/sdhci.c
+DISK_SRC_sdhci := apps/diskd/sdhci.c apps/diskd/partition.c
 DISK_PROGRAMS_virtio := diskd
 DISK_PROGRAMS_sdhci := diskd
 DISK_PROGRAMS := $(DISK_PROGRAMS_$(DISK))

@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BCM_BASIC 64  /* the first basic line */
-#define BCM_LOCAL 72  /* the first of a CPU's own */
+#define BCM_BASIC 64 /* the first basic line */
+#define BCM_LOCAL 72 /* the first of a CPU's own */
 #define BCM_NONE 0xffffffffu
 #define BCM_PHYSICAL_TIMER (BCM_LOCAL + 1) /* the non-secure one; bcm_cpu_init() makes it an FIQ */
 #define BCM_VIRTUAL_TIMER (BCM_LOCAL + 3)

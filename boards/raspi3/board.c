@@ -26,9 +26,14 @@
 #define UART 0x3f201000ul
 #define SPIN_TABLE 0xd8ul /* of the firmware: a word a CPU */
 
-#define GPIO_SELECT_1 0x04 /* pins 10 to 19, three bits each */
+/* Functions of pins, ten a register, three bits each. */
+#define GPIO_SELECT_1 0x04
 #define PINS_14_15 (077u << 12)
 #define PINS_14_15_UART (044u << 12) /* function 0 */
+#define GPIO_SELECT_4 0x10
+#define PINS_48_49_EMMC (077u << 24) /* function 3 */
+#define GPIO_SELECT_5 0x14
+#define PINS_50_53_EMMC 07777u
 
 #define UART_IBRD 0x24
 #define UART_FBRD 0x28
@@ -53,13 +58,12 @@ _Static_assert(CONFIG_CPUS == CPUS, "the chip's");
 /* Devices that a driver process may map. Not what reaches any memory on behalf of who programs it
  * and drives nothing here (DMA, the firmware's mailbox, USB), nor what resets the machine. */
 static const struct a64_region driver_devices[] = {
-    {0x3f003000, 0x1000}, /* the system timer */
-    {0x3f104000, 0x1000}, /* the random number generator */
-    {GPIO, 0x1000},
-    {UART, 0x1000},       /* the console's own; a server may take over its input */
-    {0x3f202000, 0x1000}, /* SDHOST */
-    {0x3f215000, 0x1000}, /* mini UART, SPI 1 and 2 */
-    {0x3f300000, 0x1000}, /* EMMC */
+    {0x3f003000, 0x1000},                 /* the system timer */
+    {0x3f104000, 0x1000},                 /* the random number generator */
+    {GPIO, 0x1000},       {UART, 0x1000}, /* the console's own; a server may take over its input */
+    {0x3f202000, 0x1000},                 /* SDHOST */
+    {0x3f215000, 0x1000},                 /* mini UART, SPI 1 and 2 */
+    {0x3f300000, 0x1000},                 /* EMMC */
 };
 
 const struct a64_region a64_board_devices[] = {
@@ -71,9 +75,18 @@ const struct a64_region a64_board_devices[] = {
 
 /* The first GB has RAM and devices: what lies behind the retained memory is in the final map. */
 static A64_BOOT_MAP uint64_t boot_l2[512] = {
-    RAM_2MB(0), RAM_2MB(1),  RAM_2MB(2),           RAM_2MB(3),
-    RAM_2MB(4), RAM_2MB(5),  RAM_2MB(6),           RAM_2MB(7),
-    RAM_2MB(8), RAM_2MB(9),  DEVICES_2MB(PERIPHERALS), DEVICES_2MB(GPIO),
+    RAM_2MB(0),
+    RAM_2MB(1),
+    RAM_2MB(2),
+    RAM_2MB(3),
+    RAM_2MB(4),
+    RAM_2MB(5),
+    RAM_2MB(6),
+    RAM_2MB(7),
+    RAM_2MB(8),
+    RAM_2MB(9),
+    DEVICES_2MB(PERIPHERALS),
+    DEVICES_2MB(GPIO),
 };
 A64_BOOT_MAP uint64_t a64_boot_l1[512] = {
     [0] = (uintptr_t)boot_l2 - KERNEL_VIRT + A64_BOOT_TABLE, [1] = A64_BOOT_DEVICE + CPUS_BLOCK};
@@ -87,13 +100,27 @@ static uintptr_t board_device(uintptr_t pa)
     return (uintptr_t)arch_phys_to_virt(pa);
 }
 
-/* 115200 baud on pins 14 and 15, whatever the firmware has left: the UART's clock is config.txt's. */
+static void pins_set(unsigned select, uint32_t pins, uint32_t functions)
+{
+    uintptr_t at = board_device(GPIO) + select;
+
+    mmio_write(at, (mmio_read(at) & ~pins) | functions);
+}
+
+/* The UART on the header and the SD card at the EMMC, where the firmware may have left the mini UART
+ * and SDHOST. */
+static void pins_init(void)
+{
+    pins_set(GPIO_SELECT_1, PINS_14_15, PINS_14_15_UART);
+    pins_set(GPIO_SELECT_4, PINS_48_49_EMMC, PINS_48_49_EMMC);
+    pins_set(GPIO_SELECT_5, PINS_50_53_EMMC, PINS_50_53_EMMC);
+}
+
+/* 115200 baud; config.txt sets the UART's clock. */
 static void uart_init(void)
 {
-    uintptr_t select = board_device(GPIO) + GPIO_SELECT_1;
     uintptr_t uart = board_device(UART);
 
-    mmio_write(select, (mmio_read(select) & ~PINS_14_15) | PINS_14_15_UART);
     mmio_write(uart + UART_IBRD, UART_DIVISOR_64 / 64);
     mmio_write(uart + UART_FBRD, UART_DIVISOR_64 % 64);
     mmio_write(uart + UART_LCRH, UART_LCRH_8N1_FIFO);
@@ -102,6 +129,7 @@ static void uart_init(void)
 
 void arch_board_init(void)
 {
+    pins_init();
     uart_init();
 }
 

@@ -49,7 +49,8 @@ FLAGS_apps/console/uart_pl011.c := -DPL011_BASE=0x3f201000 -DPL011_IRQ=57
 LINK_LINE := bcm2835_aux
 LINK_FRAME_MOST := 1024
 LINK_WINDOW := 16
-DISK := none
+DISK := sdhci
+FLAGS_apps/diskd/sdhci.c := -DSDHCI_BASE=0x3f300000 -DSDHCI_IRQ=62 -DSDHCI_HZ=250000000u
 START_CLASS :=
 CRASH_DEFS := -DCRASH_UNMAPPED=0xe8000000u -DCRASH_DEVICE=0x3f201000u \
 	-DCRASH_KERNEL_DATA=0xffffff8000480000u -DCRASH_KERNEL_TEXT=0xffffff8000080400u
@@ -58,6 +59,6 @@ CRASH_DEFS := -DCRASH_UNMAPPED=0xe8000000u -DCRASH_DEVICE=0x3f201000u \
 QEMU := qemu-system-aarch64
 QEMU_FLAGS := -M raspi3b -smp 4 -nic none -display none -monitor none -serial stdio \
 	-rtc clock=vm -semihosting-config enable=on,target=native
-# The second UART is the link's; the machine's own SD card takes the drive "disk".
+# The second UART is the link's; a card for a drive "disk" is put into the EMMC.
 QEMU_LINK := -serial chardev:link
-QEMU_DISK := -global sd-card.drive=disk
+QEMU_DISK := -device sd-card,drive=disk,bus=sd-bus

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * An SD card behind a standard host controller (SD Host Controller Specification 3.0; Raspberry Pi:
+ * the EMMC block). board.mk says where: SDHCI_BASE, SDHCI_IRQ, and SDHCI_HZ, the most that the
+ * controller's base clock has. The CPU moves the data. Registers are written as words, as the
+ * BCM2835's wants it. SD Physical Layer Specification 3.0 has the commands; a card of any size, but
+ * no MMC.
+ *
+ * A write is answered when the card has programmed it, so there is no cache to flush. A card that
+ * does not answer in time is given up for good.
+ */
+#include <errno.h>
+#include <stdbool.h>
+
+#include "apps/diskd/disk.h"
+#include "apps/diskd/partition.h"
+#include "abi/sys/kymo.h"
+#include "abi/sys/neutrino.h"
+#include "lib/include/unistd.h"
+
+#define REGISTERS_BYTES 0x1000u
+
+/* word offsets */
+enum {
+    BLOCKS = 0x04 / 4, /* size of a block, count << 16 */
+    ARGUMENT = 0x08 / 4,
+    COMMAND = 0x0c / 4,
+    RESPONSE = 0x10 / 4, /* four words */
+    DATA = 0x20 / 4,
+    PRESENT = 0x24 / 4,
+    CONTROL0 = 0x28 / 4,
+    CONTROL1 = 0x2c / 4,
+    INTERRUPT = 0x30 / 4,
+    STATUS_ENABLE = 0x34 / 4,
+    SIGNAL_ENABLE = 0x38 / 4,
+};
+
+#define PRESENT_COMMAND_BUSY 0x1u
+#define PRESENT_DATA_BUSY 0x2u
+#define CONTROL0_4_BITS 0x002u
+#define CONTROL0_POWER_3V3 0xf00u
+#define CONTROL1_CLOCK_INTERNAL 0x1u
+#define CONTROL1_CLOCK_STABLE 0x2u
+#define CONTROL1_CLOCK_CARD 0x4u
+#define CONTROL1_TIMEOUT_LONGEST 0xe0000u
+#define CONTROL1_RESET_ALL 0x1000000u
+#define CONTROL1_RESET_LINES 0x6000000u
+#define INT_COMMAND 0x01u
+#define INT_TRANSFER 0x02u
+#define INT_WRITE_READY 0x10u
+#define INT_READ_READY 0x20u
+#define INT_ERRORS 0xffff8000u
+
+/* Bits of COMMAND */
+#define NUMBER(n) ((uint32_t)(n) << 24)
+#define RESPONSE_136 0x010000u
+#define RESPONSE_48 0x020000u
+#define RESPONSE_48_BUSY 0x030000u
+#define CHECKED 0x180000u /* checksum and number in the response */
+#define WITH_DATA 0x200000u
+#define BLOCK_COUNTED 0x02u
+#define THEN_STOP 0x04u
+#define TO_HOST 0x10u
+#define MANY_BLOCKS 0x20u
+#define R1 (RESPONSE_48 | CHECKED)
+#define MANY (WITH_DATA | MANY_BLOCKS | BLOCK_COUNTED | THEN_STOP)
+
+#define GO_IDLE NUMBER(0)
+#define ALL_SEND_CID (NUMBER(2) | RESPONSE_136)
+#define SEND_RELATIVE_ADDRESS (NUMBER(3) | R1)
+#define SET_BUS_WIDTH (NUMBER(6) | R1) /* of an application */
+#define SELECT_CARD (NUMBER(7) | RESPONSE_48_BUSY | CHECKED)
+#define SEND_IF_COND (NUMBER(8) | R1)
+#define SEND_CSD (NUMBER(9) | RESPONSE_136)
+#define SEND_STATUS (NUMBER(13) | R1)
+#define SET_BLOCKLEN (NUMBER(16) | R1)
+#define READ_BLOCKS (NUMBER(18) | R1 | MANY | TO_HOST)
+#define WRITE_BLOCKS (NUMBER(25) | R1 | MANY)
+#define SEND_OP_COND (NUMBER(41) | RESPONSE_48) /* of an application */
+#define APPLICATION (NUMBER(55) | R1)
+
+#define IF_COND_3V3 0x1aau
+#define OP_COND_3V3 0x00ff8000u
+#define OP_COND_HIGH_CAPACITY 0x40000000u
+#define OP_COND_READY 0x80000000u
+#define BUS_4_BITS 2u
+#define R1_ERRORS 0xfdf90008u
+#define R1_STATE(response) ((response) >> 9 & 15)
+#define STATE_TRANSFER 4
+#define R1_READY_FOR_DATA 0x100u
+
+#define HZ_FIRST 400000u /* while the card is identified */
+#define HZ_DATA 25000000u
+#define START_MS 1000 /* that a card may take to power up */
+
+static volatile uint32_t *base;
+static int interrupt_id;
+static uint32_t card;      /* relative address << 16 */
+static bool high_capacity; /* addressed by sectors, not bytes */
+static bool gone;
+static struct partition part; /* what clients see as the disk */
+static uint32_t buffer[DISKMSG_SECTORS_MOST * DISKMSG_SECTOR / 4];
+
+/* Until one of the bits, which it clears. The signal is on only while it waits for one, so the line
+ * is quiet when it is unmasked. */
+static int wait_for(uint32_t bits)
+{
+    for (;;) {
+        uint32_t now = base[INTERRUPT];
+
+        if (now & INT_ERRORS) {
+            return EIO;
+        }
+        if (now & bits) {
+            base[INTERRUPT] = now & bits;
+            return 0;
+        }
+        uint64_t wait = disk.wait_ns;
+        base[SIGNAL_ENABLE] = bits | INT_ERRORS;
+        TimerTimeout(CLOCK_MONOTONIC, _NTO_TIMEOUT_INTR, NULL, &wait, NULL);
+        bool late = InterruptWait(0, NULL) < 0 && errno == ETIMEDOUT;
+        base[SIGNAL_ENABLE] = 0;
+        InterruptUnmask(SDHCI_IRQ, interrupt_id);
+        if (late) {
+            return ENODEV;
+        }
+    }
+}
+
+/* The controller goes on after an error only when its state machines have been reset. */
+static int failed(int error)
+{
+    base[CONTROL1] |= CONTROL1_RESET_LINES;
+    while (base[CONTROL1] & CONTROL1_RESET_LINES) {
+    }
+    base[INTERRUPT] = base[INTERRUPT];
+    gone |= error == ENODEV;
+    return error;
+}
+
+/* Sends a command; the response's first word is in *response. */
+static int command(uint32_t what, uint32_t argument, uint32_t *response)
+{
+    if (gone) {
+        return ENODEV;
+    }
+    base[INTERRUPT] = base[INTERRUPT];
+    base[ARGUMENT] = argument;
+    base[COMMAND] = what;
+    int error = wait_for(INT_COMMAND);
+    uint32_t first = base[RESPONSE];
+
+    if (!error && (what & R1) == R1 && what != SEND_RELATIVE_ADDRESS && what != SEND_IF_COND &&
+        (first & R1_ERRORS)) {
+        error = EIO;
+    }
+    if (response) {
+        *response = first;
+    }
+    return error ? failed(error) : 0;
+}
+
+static int application_command(uint32_t what, uint32_t argument, uint32_t *response)
+{
+    int error = command(APPLICATION, card, NULL);
+
+    return error ? error : command(what, argument, response);
+}
+
+/* ---- the card ---------------------------------------------------------------------- */
+
+/* The clock is off while its divider changes. */
+static int clock_set(uint32_t hz)
+{
+    uint32_t divider = (SDHCI_HZ + 2 * hz - 1) / (2 * hz); /* of twice itself */
+    uint32_t bits = CONTROL1_TIMEOUT_LONGEST | (divider & 0xff) << 8 | (divider >> 8 & 3) << 6;
+
+    base[CONTROL1] = bits | CONTROL1_CLOCK_INTERNAL;
+    for (unsigned ms = 0; !(base[CONTROL1] & CONTROL1_CLOCK_STABLE); ms++) {
+        if (ms == START_MS) {
+            return ENODEV;
+        }
+        delay(1);
+    }
+    base[CONTROL1] = bits | CONTROL1_CLOCK_INTERNAL | CONTROL1_CLOCK_CARD;
+    delay(1);
+    return 0;
+}
+
+static int controller_start(void)
+{
+    base[CONTROL1] = CONTROL1_RESET_ALL;
+    for (unsigned ms = 0; base[CONTROL1] & CONTROL1_RESET_ALL; ms++) {
+        if (ms == START_MS) {
+            return ENODEV;
+        }
+        delay(1);
+    }
+    base[CONTROL0] = CONTROL0_POWER_3V3;
+    base[SIGNAL_ENABLE] = 0;
+    base[STATUS_ENABLE] =
+        INT_COMMAND | INT_TRANSFER | INT_WRITE_READY | INT_READ_READY | INT_ERRORS;
+    return clock_set(HZ_FIRST);
+}
+
+/* Wakes the card, and waits until it has powered up. Only a card of version 2 or later answers
+ * SEND_IF_COND, and only such a one may be of high capacity. */
+static int card_wake(void)
+{
+    uint32_t response, capacity = 0;
+    int error = command(GO_IDLE, 0, NULL);
+
+    if (!error && command(SEND_IF_COND, IF_COND_3V3, &response) == 0) {
+        capacity = OP_COND_HIGH_CAPACITY;
+    }
+    for (unsigned ms = 0; !error; ms++) {
+        error = application_command(SEND_OP_COND, OP_COND_3V3 | capacity, &response);
+        if (!error && (response & OP_COND_READY)) {
+            high_capacity = (response & OP_COND_HIGH_CAPACITY) != 0;
+            return 0;
+        }
+        if (ms == START_MS) {
+            return ENODEV;
+        }
+        delay(1);
+    }
+    return error;
+}
+
+/* The card's size from its CSD register, of which the controller leaves out the last 8 bits. */
+static uint64_t card_sectors(void)
+{
+    const uint32_t w0 = base[RESPONSE], w1 = base[RESPONSE + 1], w2 = base[RESPONSE + 2];
+
+    if (base[RESPONSE + 3] >> 22 & 3) { /* version 2: in units of 512 KB */
+        return ((uint64_t)(w1 >> 8 & 0x3fffff) + 1) * 1024;
+    }
+    uint64_t size = ((w2 & 3) << 10 | w1 >> 22) + 1;
+    unsigned shift = ((w1 & 3) << 1 | w0 >> 31) + 2 + (w2 >> 8 & 15);
+    return size << shift >> 9;
+}
+
+static int card_open(struct diskmsg_info *info)
+{
+    int error = card_wake();
+
+    error = error ? error : command(ALL_SEND_CID, 0, NULL);
+    error = error ? error : command(SEND_RELATIVE_ADDRESS, 0, &card);
+    card &= 0xffff0000u;
+    error = error ? error : command(SEND_CSD, card, NULL);
+    if (!error) {
+        info->sectors = card_sectors();
+        info->physical_bytes = DISKMSG_SECTOR;
+        info->read_only = 0;
+    }
+    error = error ? error : command(SELECT_CARD, card, NULL);
+    error = error ? error : application_command(SET_BUS_WIDTH, BUS_4_BITS, NULL);
+    error = error ? error : command(SET_BLOCKLEN, DISKMSG_SECTOR, NULL);
+    if (error) {
+        return error;
+    }
+    base[CONTROL0] |= CONTROL0_4_BITS;
+    return clock_set(HZ_DATA);
+}
+
+/* ---- requests ---------------------------------------------------------------------- */
+
+static int transfer(uint32_t what, uint64_t sector, uint32_t sectors)
+{
+    bool to_host = (what & TO_HOST) != 0;
+    uint32_t *at = buffer, address = (uint32_t)(high_capacity ? sector : sector * DISKMSG_SECTOR);
+
+    base[BLOCKS] = DISKMSG_SECTOR | sectors << 16;
+    int error = command(what, address, NULL);
+
+    for (; !error && sectors > 0; sectors--) {
+        error = wait_for(to_host ? INT_READ_READY : INT_WRITE_READY);
+        for (unsigned i = 0; !error && i < DISKMSG_SECTOR / 4; i++, at++) {
+            if (to_host) {
+                *at = base[DATA];
+            } else {
+                base[DATA] = *at;
+            }
+        }
+    }
+    error = error ? error : wait_for(INT_TRANSFER);
+    return error ? failed(error) : 0;
+}
+
+static int card_read(uint64_t sector, uint32_t sectors)
+{
+    return transfer(READ_BLOCKS, part.first + sector, sectors);
+}
+
+/* Returns when the card has programmed what it got. */
+static int card_write(uint64_t sector, uint32_t sectors)
+{
+    uint32_t status = 0;
+    int error = transfer(WRITE_BLOCKS, part.first + sector, sectors);
+
+    for (uint64_t waited = 0; !error; waited += 1000000u) {
+        error = command(SEND_STATUS, card, &status);
+        if (!error && (status & R1_READY_FOR_DATA) && R1_STATE(status) == STATE_TRANSFER) {
+            return 0;
+        }
+        if (waited >= disk.wait_ns) {
+            return failed(ENODEV);
+        }
+        delay(1);
+    }
+    return error;
+}
+
+static int card_flush(void)
+{
+    return gone ? ENODEV : 0;
+}
+
+static int card_begin(struct diskmsg_info *info)
+{
+    struct kymo_map map = {.phys = SDHCI_BASE,
+                           .len = REGISTERS_BYTES,
+                           .flags = KYMO_MAP_DEVICE | KYMO_PROT_READ | KYMO_PROT_WRITE};
+    struct sigevent event = {.sigev_notify = SIGEV_INTR};
+
+    if (MemMap(&map) < 0) {
+        return errno;
+    }
+    base = (volatile uint32_t *)(uintptr_t)map.vaddr;
+    interrupt_id = InterruptAttachEvent(SDHCI_IRQ, &event, 0);
+    if (interrupt_id < 0) {
+        return errno;
+    }
+    int error = controller_start();
+    error = error ? error : card_open(info);
+    error = error ? error : transfer(READ_BLOCKS, 0, 1);
+    if (error) {
+        return ENODEV; /* no card, or none that speaks SD */
+    }
+    error = partition_find((const uint8_t *)buffer, info->sectors, &part);
+    info->sectors = part.sectors;
+    return error;
+}
+
+struct disk disk = {
+    .name = "SD card",
+    .open = card_begin,
+    .buffer = buffer,
+    .read = card_read,
+    .write = card_write,
+    .flush = card_flush,
+};
