@@ -49,10 +49,17 @@ A64 = dict(M4, **{
     "divide": (),
     "bad_stack": ("SIGSEGV", "write to", 0xe8000000, True),
 })
-EXPECTED = {"mps2-an386": M4, "virt-a64": A64}
-NO_FRAMES = {"mps2-an386": ("bad_stack",), "virt-a64": ()}  # its stack is gone
+PI = dict(A64, **{
+    "kernel_read": ("SIGSEGV", "read from", 0xffffff8000480000, True),
+    "kernel_write": ("SIGSEGV", "write to", 0xffffff8000480000, True),
+    "kernel_jump": ("SIGSEGV", "jump to", 0xffffff8000080400, False),
+    "device": ("SIGSEGV", "write to", 0x3f201000, True),
+})
+EXPECTED = {"mps2-an386": M4, "virt-a64": A64, "raspi3": PI}
+NO_FRAMES = {"mps2-an386": ("bad_stack",), "virt-a64": (), "raspi3": ()}  # its stack is gone
 REGISTERS = {"mps2-an386": ("r0", "r12", "lr", "pc", "xpsr", "r4", "r11", "sp"),
              "virt-a64": ("x0", "x8", "x19", "x29", "x30", "sp", "pc", "psr")}
+REGISTERS["raspi3"] = REGISTERS["virt-a64"]
 
 
 def kinds():

@@ -10,7 +10,8 @@ import time
 import guest
 
 ROOT = guest.ROOT
-WINDOWS = {"mps2-an386": (0x20200000, 0x200000), "virt-a64": (0x40200000, 0x800000)}
+WINDOWS = {"mps2-an386": (0x20200000, 0x200000), "virt-a64": (0x40200000, 0x800000),
+           "raspi3": (0x800000, 0x800000)}
 
 
 class Machine:

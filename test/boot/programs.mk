@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The test programs that run on the boards, and the images they are booted from.
 
+# What of the board tests use is said in a header each: docs/port.md.
+FLAGS_test_device := -DTEST_DEVICE_H='"test/boot/programs/device_$(TEST_DEVICE).h"'
+$(foreach p,t_intr causes_calls t_port,$(eval FLAGS_test/boot/programs/$(p).c := $(FLAGS_test_device)))
+
 boot_common := test/boot/programs/check.c test/boot/programs/raw_$(ARCH).S
 boot_programs := t_msg t_pulse t_sync t_thread t_timer t_proc t_isolate t_errno t_pointers t_fuzz \
 	t_trace t_policy t_intr t_slay t_advice t_death t_kill t_system t_d t_fbt t_life t_faults t_dfuzz t_storms \

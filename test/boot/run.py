@@ -72,6 +72,8 @@ class Boot:
     def command(self):
         args = self.arguments()
         image = image_elf(self.build, self.suite.image)
+        if self.suite.kernel:
+            image = self.suite.kernel(self, image)
         args += MODES[self.suite.mode] + self.suite.qemu
         if self.suite.link:
             with open(os.path.join(self.build, "qemu.link")) as f:
@@ -243,12 +245,15 @@ def boot_all(args, chosen):
     for s in multi:
         p, f = report(args.board, *work(args.board, s))
         passed, failed = passed + p, failed + f
-    if not (args.suites or args.threads or args.soak):
+    if not (args.suites or args.threads or args.soak) and args.board in suites.BOTH:
         missing = suites.missing_rows(args.board)
         print(f"{args.board}: every event row fires: " + ("ok" if not missing else "FAIL, never: " +
                                                           ", ".join(missing)))
         passed, failed = passed + (not missing), failed + bool(missing)
-    print(f"{passed} passed, {failed} failed")
+    skipped = suites.SKIPPED.get(args.board, {}) if args.soak and not args.suites else {}
+    for name, why in skipped.items():
+        print(f"{args.board} {name}: skipped, {why}")
+    print(f"{passed} passed, {failed} failed" + (f", {len(skipped)} skipped" if skipped else ""))
     return 1 if failed or not passed else 0
 
 

@@ -12,7 +12,7 @@ KYMO = os.path.join(kev.ROOT, "build/kymo")
 DISK = ["-device", "virtio-blk-device,drive=disk", "-drive",
         "if=none,id=disk,format=raw,file=slain.img"]
 # What kymo extract adds to a name: board, date, log, record.
-IDENTITY = re.compile(r"(-(mps2-an386|virt-a64))?(-\d{8}T\d{6}Z)?-[0-9a-f]{8}-\d+\.kev$")
+IDENTITY = re.compile(r"(-(mps2-an386|virt-a64|raspi3))?(-\d{8}T\d{6}Z)?-[0-9a-f]{8}-\d+\.kev$")
 SIGNALLED = re.compile(r"^SIGNALLED (\S+\.kev) status=(\d+)$", re.M)
 LINE = re.compile(r"^SLAIN (\S+)\.kev given=(\d+) left=(\d+)$", re.M)
 

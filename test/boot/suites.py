@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The boots that `make check` makes, and what is asked of each. run.py runs them."""
 import contextlib
+import dataclasses
 import datetime
 import json
 import os
@@ -30,6 +31,7 @@ COUNT = os.path.join(ROOT, "build/tools/count_user_events")
 BOTH = ("mps2-an386", "virt-a64")
 M4 = ("mps2-an386",)
 A64 = ("virt-a64",)
+PI = ("raspi3",)
 # Kernels with assertions (`make debug`) boot the suites of `make soak` and, in `make check`, these.
 # Release kernels boot the others: those that measure or fill a machine (storm, life-multi,
 # which takes a minute here), are compared with a committed capture (golden), have D
@@ -317,6 +319,7 @@ class Suite:
     beside: object = lambda boot: contextlib.nullcontext()  # what runs beside it
     checks: list = field(default_factory=list)
     variant: str = ""  # of the board's folder below build/
+    kernel: object = None  # makes what is booted instead of the image's ELF file
     soak: bool = False  # only if it is asked for, as `make soak` does; "once": by its name
     coverage: bool = False  # its capture counts for "every event row fires"
 
@@ -605,6 +608,42 @@ SUITES = [
           checks=[the_capture_is_valid_up_to_there,
                   says("init: tracelogger \\(pid 3\\) exited with status 1")]),
 ]
+
+
+def raw_image(boot, image):
+    """kernel8.img, as the firmware loads it."""
+    path = os.path.join(boot.dir, "kernel8.img")
+    subprocess.run(["aarch64-linux-gnu-objcopy", "-O", "binary", image, path], check=True)
+    return path
+
+
+# Raspberry Pi 3. What virt-a64 boots, as far as this machine can: why it can't, by suite.
+PI_REASONS = (
+    (lambda s: s.cpus not in (0, 4), "the machine has always four CPUs"),
+    (lambda s: {"-M", "-m", "-dtb"} & set(s.qemu), "the machine has one memory and no device tree"),
+    (lambda s: any("virtio" in word for word in s.qemu), "it has no virtio: its disk is an SD card"),
+    (lambda s: s.variant, "buffers of other sizes are not built for it"),
+    (lambda s: s.name == "golden", "there is no committed capture of this board"),
+    (lambda s: s.name in ("gated", "gate", "gate-multi"), "its D programs are compiled for others"),
+)
+PI_SKIPPED = {}  # name: reason
+
+
+def of_a_pi(suite):
+    reasons = [why for lacks, why in PI_REASONS if lacks(suite)]
+    if reasons:
+        PI_SKIPPED[suite.name] = reasons[0]
+    return [] if reasons else [dataclasses.replace(suite, boards=PI, soak=suite.name != "api")]
+
+
+SUITES += [pi for suite in SUITES if "virt-a64" in suite.boards for pi in of_a_pi(suite)]
+SUITES += [
+    Suite("raw", "kernel8.img, entered at EL2, with the firmware's spin table", "smoke", PI,
+          kernel=raw_image, tests=20),
+    Suite("raw-multi", "the same on 4 real threads", "smoke", PI, "multi", kernel=raw_image,
+          tests=20, soak=True),
+]
+SKIPPED = {"raspi3": PI_SKIPPED}
 
 
 def said_to_fire(board):

@@ -10,16 +10,7 @@
 
 #include "lib/include/kymo.h"
 #include "lib/include/sys/trace.h"
-
-#if defined(__arm__)
-#define DEVICE 0x40001000u
-#define LINE 9
-enum { CONTROL, VALUE, RELOAD, STATUS }; /* TIMER1 */
-#else
-#define DEVICE 0x09010000u
-#define LINE 34
-enum { DATA, MATCH, LOAD, CONTROL, MASK, RAW, MASKED, CLEAR }; /* the RTC */
-#endif
+#include TEST_DEVICE_H
 
 static volatile uint32_t *regs;
 
@@ -33,39 +24,11 @@ static void device_map(void)
     }
 }
 
-#if defined(__arm__)
-static void device_fire(void)
-{
-    device_map();
-    regs[CONTROL] = 0;
-    regs[VALUE] = regs[RELOAD] = 2500;
-    regs[CONTROL] = 9;
-}
-
-static void device_quiet(void)
-{
-    regs[CONTROL] = 0;
-    regs[STATUS] = 1;
-}
-#else
-static void device_fire(void)
-{
-    device_map();
-    regs[MATCH] = regs[DATA]; /* this second: at once */
-    regs[MASK] = 1;
-}
-
-static void device_quiet(void)
-{
-    regs[MASK] = 0;
-    regs[CLEAR] = 1;
-}
-#endif
-
 /* Of a lower priority: when its creator waits. */
 static void *fires(void *unused)
 {
-    device_fire();
+    device_map();
+    device_fire_now(regs);
     return unused;
 }
 
@@ -76,18 +39,19 @@ void cause_interrupt(void)
     struct _pulse pulse;
 
     SIGEV_PULSE_INIT(&event, to.coid, 20, 7, 77);
-    int id = InterruptAttachEvent(LINE, &event, 0);
-    fact("line", LINE);
+    int id = InterruptAttachEvent(DEVICE_IRQ, &event, 0);
+    fact("line", DEVICE_IRQ);
     fact("coid", (uint64_t)to.coid);
-    device_fire();
+    device_map();
+    device_fire_now(regs);
     EXPECT_EQ(MsgReceivePulse(to.chid, &pulse, sizeof(pulse), NULL), 0);
-    device_quiet();
+    device_quiet(regs);
     InterruptDetach(id);
     SIGEV_INTR_INIT(&event);
-    id = InterruptAttachEvent(LINE, &event, 0);
+    id = InterruptAttachEvent(DEVICE_IRQ, &event, 0);
     int tid = start_thread(fires, NULL, own_priority() - 1);
     EXPECT_EQ(InterruptWait(0, NULL), 0);
-    device_quiet();
+    device_quiet(regs);
     join(tid);
     InterruptDetach(id);
     drop_link(&to);

@@ -1,48 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Interrupts of a real device served by a program: attach, wait, pulse, mask and unmask, detach.
- * The device is one that the kernel leaves alone: TIMER1 on mps2-an386, the RTC on virt.
+ * The device is one that the kernel leaves alone: TEST_DEVICE of board.mk.
  */
 #include "test/boot/programs/check.h"
+#include TEST_DEVICE_H
 
-#if defined(__arm__)
-#define DEVICE 0x40001000u
-#define DEVICE_IRQ 9
 #define DEVICE_BYTES 4096
 
 static volatile uint32_t *regs;
-
-static void device_fire(void)
-{
-    regs[0] = 0;
-    regs[1] = regs[2] = 2500; /* value and reload: 100 us at 25 MHz */
-    regs[0] = 9;              /* enable, interrupt enable */
-}
-
-static void device_quiet(void)
-{
-    regs[0] = 0;
-    regs[3] = 1;
-}
-#else
-#define DEVICE 0x09010000u
-#define DEVICE_IRQ 34
-#define DEVICE_BYTES 4096
-
-static volatile uint32_t *regs;
-
-static void device_fire(void)
-{
-    regs[1] = regs[0] + 1; /* match in the next second */
-    regs[4] = 1;
-}
-
-static void device_quiet(void)
-{
-    regs[4] = 0;
-    regs[7] = 1;
-}
-#endif
 
 static bool map_device(void)
 {
@@ -69,9 +35,9 @@ static void t_wait(void)
     id = InterruptAttachEvent(DEVICE_IRQ, &event, 0);
     EXPECT(id >= 0);
     for (int i = 0; i < 3; i++) {
-        device_fire();
+        device_fire(regs);
         EXPECT_EQ(InterruptWait(0, NULL), 0);
-        device_quiet();
+        device_quiet(regs);
         EXPECT_EQ(InterruptUnmask(DEVICE_IRQ, id), 0);
     }
     EXPECT_EQ(InterruptDetach(id), 0);
@@ -92,12 +58,12 @@ static void t_pulse(void)
     SIGEV_PULSE_INIT(&event, to.coid, 20, 7, 77);
     id = InterruptAttachEvent(DEVICE_IRQ, &event, _NTO_INTR_FLAGS_TRK_MSK);
     EXPECT(id >= 0);
-    device_fire();
+    device_fire(regs);
     TimerTimeout(CLOCK_MONOTONIC, _NTO_TIMEOUT_RECEIVE, NULL, &ns, NULL);
     EXPECT_EQ(MsgReceivePulse(to.chid, &pulse, sizeof(pulse), NULL), 0);
     EXPECT_EQ(pulse.code, 7);
     EXPECT_EQ(pulse.value.sival_int, 77);
-    device_quiet();
+    device_quiet(regs);
     EXPECT_EQ(InterruptUnmask(DEVICE_IRQ, id), 0);
     EXPECT_EQ(InterruptDetach(id), 0);
     drop_link(&to);
@@ -116,13 +82,13 @@ static void t_masked(void)
     id = InterruptAttachEvent(DEVICE_IRQ, &event, 0);
     EXPECT_EQ(InterruptMask(DEVICE_IRQ, id), 1);
     EXPECT_EQ(InterruptMask(DEVICE_IRQ, id), 2); /* counts */
-    device_fire();
+    device_fire(regs);
     TimerTimeout(CLOCK_MONOTONIC, _NTO_TIMEOUT_INTR, NULL, &ns, NULL);
     EXPECT_ERR(InterruptWait(0, NULL), ETIMEDOUT);
     EXPECT_EQ(InterruptUnmask(DEVICE_IRQ, id), 1);
     EXPECT_EQ(InterruptUnmask(DEVICE_IRQ, id), 0);
     EXPECT_EQ(InterruptWait(0, NULL), 0); /* it was kept by the device */
-    device_quiet();
+    device_quiet(regs);
     EXPECT_EQ(InterruptDetach(id), 0);
 }
 

@@ -17,6 +17,7 @@
 
 #include "lib/include/kymo.h"
 #include "lib/include/sys/neutrino_r.h"
+#include TEST_DEVICE_H
 
 /* ---- timers ------------------------------------------------------------------------ */
 
@@ -154,26 +155,21 @@ static int child(const char *what)
 /* ---- a device's registers ---------------------------------------------------------- */
 
 #define WITH_MMU (sizeof(void *) == 8)
-#define DEVICE (WITH_MMU ? 0x09030000u : 0x40001000u) /* PL061 GPIO; CMSDK's timer 1 */
-#define ID_REGISTER 0xfe0u
-#define ID_IS (WITH_MMU ? 0x61u : 0x22u)
-#define PLAIN_REGISTER (WITH_MMU ? 0x400u : 0x08u) /* direction; the timer's next round */
-
 static void t_device(void)
 {
-    uintptr_t io = mmap_device_io(0x1000, DEVICE);
+    uintptr_t io = mmap_device_io(0x1000, IO_DEVICE);
 
     EXPECT(io != MAP_DEVICE_FAILED);
-    EXPECT_EQ(in32(io + ID_REGISTER) & 0xff, ID_IS);
-    out32(io + PLAIN_REGISTER, 0x5a);
-    EXPECT_EQ(in32(io + PLAIN_REGISTER), 0x5a);
+    EXPECT_EQ(in32(io + IO_ID_REGISTER) & 0xff, IO_ID);
+    out32(io + IO_PLAIN_REGISTER, 0x5a);
+    EXPECT_EQ(in32(io + IO_PLAIN_REGISTER), 0x5a);
     if (WITH_MMU) {
-        EXPECT_EQ(in8(io + ID_REGISTER), ID_IS);
-        EXPECT_EQ(in16(io + ID_REGISTER), ID_IS);
-        out8(io + PLAIN_REGISTER, 0xa5);
-        EXPECT_EQ(in32(io + PLAIN_REGISTER), 0xa5);
-        out16(io + PLAIN_REGISTER, 0);
-        EXPECT_EQ(in32(io + PLAIN_REGISTER), 0);
+        EXPECT_EQ(in8(io + IO_ID_REGISTER), IO_ID);
+        EXPECT_EQ(in16(io + IO_ID_REGISTER), IO_ID);
+        out8(io + IO_PLAIN_REGISTER, 0xa5);
+        EXPECT_EQ(in32(io + IO_PLAIN_REGISTER), 0xa5);
+        out16(io + IO_PLAIN_REGISTER, 0);
+        EXPECT_EQ(in32(io + IO_PLAIN_REGISTER), 0);
     }
     EXPECT_EQ(munmap_device_io(io, 0x1000), 0);
     EXPECT_ERR(munmap_device_io(io, 0x1000), EINVAL);
@@ -184,24 +180,24 @@ static void t_device(void)
 static void t_device_again(void)
 {
     const int prot = PROT_READ | PROT_WRITE | PROT_NOCACHE;
-    const uint64_t ram = WITH_MMU ? 0x40000000u : 0x20000000u;
+    const uint64_t refused = NO_DEVICE;
 
     for (int i = 0; i < 100; i++) {
-        unsigned offset = WITH_MMU ? ID_REGISTER : 0; /* not a page's beginning */
-        volatile uint32_t *at = mmap_device_memory(NULL, 0x20, prot, 0, DEVICE + ID_REGISTER);
+        unsigned offset = WITH_MMU ? IO_ID_REGISTER : 0; /* not a page's beginning */
+        volatile uint32_t *at = mmap_device_memory(NULL, 0x20, prot, 0, IO_DEVICE + IO_ID_REGISTER);
 
         if (at == MAP_FAILED) {
             EXPECT(!WITH_MMU);
             break;
         }
-        EXPECT_EQ(*at & 0xff, ID_IS);
+        EXPECT_EQ(*at & 0xff, IO_ID);
         EXPECT_EQ((uintptr_t)at % 0x1000, offset ? offset : (uintptr_t)at % 0x1000);
         EXPECT_EQ(munmap_device_memory((void *)at, 0x20), 0);
     }
-    EXPECT_ERR((long)mmap_device_memory(NULL, 0, prot, 0, DEVICE), EINVAL);
-    EXPECT_ERR((long)mmap_device_memory(NULL, 16, PROT_EXEC, 0, DEVICE), EINVAL);
-    EXPECT_ERR((long)mmap_device_memory(NULL, 16, prot, MAP_FIXED, DEVICE), ENOTSUP);
-    EXPECT_ERR((long)mmap_device_memory(NULL, 4096, prot, 0, ram), EPERM);
+    EXPECT_ERR((long)mmap_device_memory(NULL, 0, prot, 0, IO_DEVICE), EINVAL);
+    EXPECT_ERR((long)mmap_device_memory(NULL, 16, PROT_EXEC, 0, IO_DEVICE), EINVAL);
+    EXPECT_ERR((long)mmap_device_memory(NULL, 16, prot, MAP_FIXED, IO_DEVICE), ENOTSUP);
+    EXPECT_ERR((long)mmap_device_memory(NULL, 4096, prot, 0, refused), EPERM);
     EXPECT_ERR((long)mmap_device_memory(NULL, 4096, prot, 0, (uint64_t)0 - 4096), EPERM);
 }
 
@@ -271,7 +267,7 @@ static void t_protect_refuses(void)
 {
     char *argv[] = {"t_port", "child", "write", NULL};
     char *own = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_ANONYMOUS | MAP_PRIVATE, -1, 0);
-    uintptr_t io = mmap_device_io(0x1000, DEVICE);
+    uintptr_t io = mmap_device_io(0x1000, IO_DEVICE);
     struct kymo_proc_info info;
     int status = 0;
     pid_t pid = 0;

@@ -45,7 +45,7 @@ static unsigned take_memory(struct kymo_map *pieces, unsigned most)
  * are never so many. */
 static void t_no_memory(void)
 {
-    struct kymo_map pieces[7];
+    struct kymo_map pieces[12];
     unsigned n = take_memory(pieces, COUNT(pieces));
     uint64_t paddr;
 
