@@ -10,6 +10,8 @@ BOARD ?= virt-a64
 IMAGE ?= demo
 # BOARDS_DIR=<folder of this tree> on the command line: boards that are not in boards/.
 BOARDS_DIR := boards
+# Those with all suites and figures.
+SUITE_BOARDS = $(shell sed -n 's/^boards //p' scripts/suites)
 BOARDS := $(patsubst $(BOARDS_DIR)/%/board.mk,%,$(sort $(wildcard $(BOARDS_DIR)/*/board.mk)))
 B := build
 
@@ -63,7 +65,7 @@ check: ## all checks and tests; the last line says how many passed and failed
 .PHONY: run
 run: ## boot BOARD=<board> IMAGE=<image> with the console here (^] ends it)
 	$(Q)scripts/setup.sh build
-	+$(Q)$(MAKE) -s --no-print-directory image host
+	+$(Q)$(MAKE) -s --no-print-directory MEDIUM=no image host
 	$(Q)$(B)/kymo run --no-build --board $(BOARD) --image $(IMAGE)
 
 .PHONY: app
@@ -76,7 +78,7 @@ app: ## build the programs of the folder DIR=<folder> into a boot image for BOAR
 .PHONY: gdb
 gdb: ## the same, stopped at the first instruction, with gdb attached
 	$(Q)scripts/setup.sh gdb
-	+$(Q)$(MAKE) -s --no-print-directory image host
+	+$(Q)$(MAKE) -s --no-print-directory MEDIUM=no image host
 	$(Q)scripts/locked -n gdb-$(BOARD) scripts/gdb $(BOARD) $(IMAGE) $(PROGRAM)
 
 .PHONY: bench
@@ -188,9 +190,9 @@ $(addprefix installed-,$(BOARDS)): installed-%: $(BOARD_TOOLS)
 
 # What `make run` and `make gdb` boot.
 .PHONY: image
-image: $(BOARD_TOOLS) $(if $(BOOT_D)$(IMAGE_D),$(B)/kymo) ## the image IMAGE of BOARD, into build/BOARD/IMAGE.elf
+image: $(BOARD_TOOLS) $(if $(BOOT_D)$(IMAGE_D),$(B)/kymo) ## the image IMAGE of BOARD, into build/BOARD/IMAGE.elf; IMAGE.img for its card, if it has one
 	$(if $(filter $(BOARD),$(BOARDS)),,$(error no board $(BOARD); there are: $(BOARDS)))
-	$(call board_make,$(BOARD),image-$(IMAGE))
+	$(call board_make,$(BOARD),$(if $(filter no,$(MEDIUM)),image,medium)-$(IMAGE))
 
 .PHONY: listing
 listing: image ## disassemble IMAGE of BOARD, with its source, into build/BOARD/IMAGE.lst
@@ -204,7 +206,7 @@ $(addprefix other-libc-,$(BOARDS)): other-libc-%: board-% # after it: the kernel
 
 # The benchmark's image without D in the kernel: what a message costs without it.
 .PHONY: without-d $(addprefix without-d-,$(BOARDS))
-without-d: $(addprefix without-d-,$(BOARDS))
+without-d: $(addprefix without-d-,$(SUITE_BOARDS))
 $(addprefix without-d-,$(BOARDS)): without-d-%: board-% # after it: the programs are from its folder
 	$(call board_make,$*,D=0 B=$(B)/$*-without-d CPIO_FROM=$(B)/$* image-bench $(B)/$*-without-d/kernel.elf)
 
@@ -229,7 +231,7 @@ $(addprefix debug-,$(BOARDS)): debug-%: board-% # after it: their programs are f
 
 # The images that BOOT_D is tested with.
 .PHONY: boot-d $(addprefix boot-d-,$(BOARDS))
-boot-d: $(addprefix boot-d-,$(BOARDS))
+boot-d: $(addprefix boot-d-,$(SUITE_BOARDS))
 $(addprefix boot-d-,$(BOARDS)): boot-d-%: board-% $(B)/kymo # after it: they share a folder
 	$(call board_make,$*,image-bootd image-kept image-gated)
 

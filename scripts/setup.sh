@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Installs what a goal needs and is missing: setup.sh build|check|gdb|fuzz|soak|bench.
+# Installs what a goal needs and is missing: setup.sh build|image|check|gdb|fuzz|soak|bench.
 #
 # Nothing missing: no root, no network, no output. Otherwise it uses apt-get as root or with
 # `sudo -n`; else it asks on a terminal (sudo's password prompt), or without one prints the line to
@@ -14,7 +14,8 @@ build="gcc libc6-dev binutils flex bison libdw-dev libelf-dev zlib1g-dev
     gcc-arm-none-eabi libnewlib-arm-none-eabi picolibc-arm-none-eabi
     gcc-aarch64-linux-gnu picolibc-aarch64-linux-gnu
     qemu-system-arm"
-check="$build python3 libcmocka-dev clang-format-14 valgrind clang-14 libclang-rt-14-dev groff-base
+image="$build mtools fdisk"
+check="$image python3 libcmocka-dev clang-format-14 valgrind clang-14 libclang-rt-14-dev groff-base
     gdb-multiarch g++ pkg-config chromium chromium-driver
     libbabeltrace2-dev babeltrace2 python3-bt2 trace-cmd protobuf-compiler
     libkshark-dev libjson-c-dev libtracecmd-dev libtracefs-dev libtraceevent-dev nodejs npm"
@@ -25,13 +26,14 @@ bench="$check"
 
 case ${1:-} in
 build) wanted=$build ;;
+image) wanted=$image ;;
 check) wanted=$check ;;
 gdb) wanted=$gdb ;;
 fuzz) wanted=$fuzz ;;
 soak) wanted=$soak ;;
 bench) wanted=$bench ;;
 *)
-    echo "usage: setup.sh build|check|gdb|fuzz|soak|bench" >&2
+    echo "usage: setup.sh build|image|check|gdb|fuzz|soak|bench" >&2
     exit 1
     ;;
 esac
@@ -49,6 +51,8 @@ installed() {
         command -v qemu-system-arm >/dev/null && command -v qemu-system-aarch64 >/dev/null &&
             return 0
         ;;
+    mtools) command -v mcopy >/dev/null && return 0 ;;
+    fdisk) PATH=$PATH:/usr/sbin:/sbin command -v sfdisk >/dev/null && return 0 ;;
     gdb-multiarch | clang-format-14 | clang-14 | groff-base) command -v "${1%-base}" >/dev/null && return 0 ;;
     esac
     case $(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null) in

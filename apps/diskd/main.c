@@ -148,7 +148,10 @@ int main(int argc, char **argv)
     int error = disk.open(&info);
 
     if (error) {
-        printf("diskd: %s: %s\n", disk.name, error == ENODEV ? "no such device" : strerror(error));
+        printf("diskd: %s: %s\n", disk.name,
+               error == ENODEV   ? "no such device"
+               : error == ENOENT ? "it has partitions, but none of type da, for captures"
+                                 : strerror(error));
         return 1;
     }
     name_attach_t *name = kymo_name_attach(DISKMSG_NAME, KYMO_NAME_FLAGS);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The link over the mini UART of a BCM2835 to BCM2837 (Raspberry Pi), which lies beside two SPI
- * controllers. Its FIFOs have eight bytes each way. Bits 0 and 1 of IER are the other way round than
- * in the manual, and an interrupt comes only with bits 2 and 3 set as well.
+ * controllers. Its FIFOs have eight bytes each way. Bits 0 and 1 of IER are the other way round
+ * than in the manual, and an interrupt comes only with bits 2 and 3 set as well.
  */
 #include <errno.h>
 

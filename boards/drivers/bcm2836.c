@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The interrupt controllers of a BCM2836 or BCM2837: see bcm2836.h. Proved by the boots of raspi3. */
+/* The interrupt controllers of a BCM2836 or BCM2837: see bcm2836.h. Proved by raspi3's boots. */
 #include "boards/board.h"
 #include "boards/drivers/bcm2836.h"
 

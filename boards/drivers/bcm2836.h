@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The interrupt controllers of a BCM2836 or BCM2837 (Raspberry Pi 2 and 3): the CPUs' own (QA7), and
- * behind it that of the peripherals ("ARM control logic" of the BCM2835), which serves one CPU.
+ * The interrupt controllers of a BCM2836 or BCM2837 (Raspberry Pi 2 and 3): the CPUs' own (QA7),
+ * and behind it that of the peripherals ("ARM control logic" of the BCM2835), which serves one CPU.
  *
  * Nothing is acknowledged at either: a line is pending as long as its device asserts it, or until
  * its mailbox is cleared. All have one priority. Numbers: 0 to 63 are those of the peripherals, 64

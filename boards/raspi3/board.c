@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Raspberry Pi 3: the board's functions of kernel/arch/ and of the AArch64 port. Addresses are those
- * that the ARM side sees (BCM2835 ARM Peripherals, with 0x3f for 0x7e; QA7). README.md has the map.
- * Any context unless kernel/arch/ says otherwise. Proved by the boots.
+ * Raspberry Pi 3: the board's functions of kernel/arch/ and of the AArch64 port. Addresses are
+ * those that the CPUs see (BCM2835 ARM Peripherals, with 0x3f for 0x7e; QA7). README.md has the
+ * map. Any context unless kernel/arch/ says otherwise. Proved by the boots.
  */
 #include "boards/board.h"
 #include "boards/drivers/bcm2836.h"
@@ -95,20 +95,20 @@ A64_BOOT_MAP uint64_t a64_boot_l1[512] = {
 extern volatile uint64_t raspi3_parked[CPUS];
 void raspi3_secondary(void);
 
-static uintptr_t board_device(uintptr_t pa)
+static uintptr_t pi_device(uintptr_t pa)
 {
     return (uintptr_t)arch_phys_to_virt(pa);
 }
 
 static void pins_set(unsigned select, uint32_t pins, uint32_t functions)
 {
-    uintptr_t at = board_device(GPIO) + select;
+    uintptr_t at = pi_device(GPIO) + select;
 
     mmio_write(at, (mmio_read(at) & ~pins) | functions);
 }
 
-/* The UART on the header and the SD card at the EMMC, where the firmware may have left the mini UART
- * and SDHOST. */
+/* The UART on the header and the SD card at the EMMC, where the firmware may have left the mini
+ * UART and SDHOST. */
 static void pins_init(void)
 {
     pins_set(GPIO_SELECT_1, PINS_14_15, PINS_14_15_UART);
@@ -119,7 +119,7 @@ static void pins_init(void)
 /* 115200 baud; config.txt sets the UART's clock. */
 static void uart_init(void)
 {
-    uintptr_t uart = board_device(UART);
+    uintptr_t uart = pi_device(UART);
 
     mmio_write(uart + UART_IBRD, UART_DIVISOR_64 / 64);
     mmio_write(uart + UART_FBRD, UART_DIVISOR_64 % 64);
@@ -146,7 +146,7 @@ unsigned arch_cpu_count(void)
 }
 
 /* The CPU waits with its caches off, in the firmware's loop or in head.S. */
-static void release(volatile uint64_t *word)
+static void cpu_release(volatile uint64_t *word)
 {
     *word = arch_virt_to_phys((const void *)raspi3_secondary);
     arch_cache_clean((const void *)(uintptr_t)word, sizeof(*word));
@@ -157,8 +157,8 @@ int arch_cpu_start(unsigned n)
     if (n == 0 || n >= CPUS) {
         return -EINVAL;
     }
-    release(&raspi3_parked[n]);
-    release((volatile uint64_t *)arch_phys_to_virt(SPIN_TABLE) + n);
+    cpu_release(&raspi3_parked[n]);
+    cpu_release((volatile uint64_t *)arch_phys_to_virt(SPIN_TABLE) + n);
     __asm__ volatile("dsb sy\n\tsev" ::: "memory");
     return 0;
 }
@@ -166,7 +166,7 @@ int arch_cpu_start(unsigned n)
 /* The watchdog of the power manager makes the firmware boot again, or halt. */
 static void power_reset(uint32_t partition)
 {
-    uintptr_t power = board_device(POWER);
+    uintptr_t power = pi_device(POWER);
 
     mmio_write(power + POWER_RSTS,
                POWER_PASSWORD | (mmio_read(power + POWER_RSTS) & ~RSTS_PARTITION) | partition);
@@ -200,7 +200,7 @@ int arch_watchdog_set(unsigned ms)
 
 /* ---- interrupts -------------------------------------------------------------------- */
 
-static inline unsigned this_cpu(void)
+static inline unsigned pi_cpu(void)
 {
     uint64_t mpidr;
 
@@ -210,7 +210,7 @@ static inline unsigned this_cpu(void)
 
 void a64_board_irq_init(void)
 {
-    bcm_irq_init(board_device(CPUS_BLOCK), board_device(INTERRUPTS));
+    bcm_irq_init(pi_device(CPUS_BLOCK), pi_device(INTERRUPTS));
 }
 
 void a64_board_irq_cpu_init(unsigned n)
@@ -220,7 +220,7 @@ void a64_board_irq_cpu_init(unsigned n)
 
 struct a64_irq a64_board_irq_take(void)
 {
-    uint32_t number = bcm_take(this_cpu());
+    uint32_t number = bcm_take(pi_cpu());
 
     return (struct a64_irq){number != BCM_NONE ? number : A64_IRQ_NONE, number};
 }
@@ -249,7 +249,7 @@ unsigned a64_board_irq_sample(void)
 bool a64_board_fiq_take(uint32_t *token)
 {
     *token = BCM_PHYSICAL_TIMER;
-    return bcm_fiq_pending(this_cpu());
+    return bcm_fiq_pending(pi_cpu());
 }
 
 unsigned a64_board_irq_sampled(void)
@@ -259,7 +259,7 @@ unsigned a64_board_irq_sampled(void)
 
 void a64_board_sampled_raise(void)
 {
-    bcm_send(1u << this_cpu(), MAILBOX_SAMPLED);
+    bcm_send(1u << pi_cpu(), MAILBOX_SAMPLED);
 }
 
 void arch_ipi(uint32_t cpus)
@@ -322,12 +322,12 @@ const char *arch_irq_name(unsigned irq)
 
 void arch_console_putc(char c)
 {
-    pl011_putc(board_device(UART), c);
+    pl011_putc(pi_device(UART), c);
 }
 
 bool arch_console_ready(void)
 {
-    return pl011_ready(board_device(UART));
+    return pl011_ready(pi_device(UART));
 }
 
 /* This board has no real-time clock. */

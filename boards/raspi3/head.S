@@ -7,8 +7,6 @@
  * raspi3_secondary there. An ELF file, from QEMU or a debug probe, is entered by all CPUs at EL3:
  * this file then does what the firmware would have done, and parks the others itself.
  */
-#include "kernel/arch/aarch64/shared.h"
-
 #define SCR_EL2_IS_64 0x5b1 /* RW, HCE, SMD, RES1, NS: EL2 and below are AArch64, not secure */
 #define SPSR_EL2H 0x3c9     /* all masked */
 #define CPU_MASK 3

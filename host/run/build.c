@@ -44,7 +44,8 @@ static void make_exec(struct run *run, char *board, char *image, FILE *log)
         dup2(fileno(log), STDERR_FILENO);
     }
     dup2(STDERR_FILENO, STDOUT_FILENO);
-    execlp("make", "make", "-s", "-C", run->home.tree, "image", board, image, (char *)NULL);
+    execlp("make", "make", "-s", "-C", run->home.tree, "image", "MEDIUM=no", board, image,
+           (char *)NULL);
     fprintf(stderr, "kymo: cannot run make: %s\n", strerror(errno));
     _exit(127);
 }

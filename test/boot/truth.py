@@ -241,7 +241,7 @@ def interrupts_have_addresses(boot):
     done = subprocess.run([os.path.join(kev.ROOT, "build/kymo"), "print", "-n", "--event",
                            "INT_ENTR", boot.trace], capture_output=True, text=True)
     found = re.findall(r"INT_ENTR:.* IP:(0x\w+)$", done.stdout, re.M)
-    kernel = [ip for ip in found if re.fullmatch(r"0xffffff8040[0-9a-f]{6}", ip)]
+    kernel = [ip for ip in found if re.fullmatch(r"0xffffff80[04]0[0-9a-f]{6}", ip)]
     bad = [ip for ip in found if len(ip) != 10 and ip not in kernel]
     if bad or len(found) < 10 or (boot.board != "mps2-an386") != (0 < len(kernel) < len(found)):
         return f"{len(found)} interrupts, {len(kernel)} of the kernel; {bad[:3]}"
