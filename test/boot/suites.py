@@ -624,6 +624,7 @@ PI_REASONS = (
     (lambda s: {"-M", "-m", "-dtb"} & set(s.qemu), "the machine has one memory and no device tree"),
     (lambda s: any("virtio" in word for word in s.qemu), "it has no virtio, but an SD card"),
     (lambda s: s.variant, "buffers of other sizes are not built for it"),
+    (lambda s: s.soak == "once", "it takes too long for every board"),
     (lambda s: s.name == "golden", "there is no committed capture of this board"),
     (lambda s: s.name in ("gated", "gate", "gate-multi"), "its D programs are compiled for others"),
 )
