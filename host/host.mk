@@ -20,7 +20,7 @@ HOST_REMOTE_SRCS := $(sort $(wildcard host/remote/*.c))
 HOST_SRCS := $(sort $(wildcard host/*.c)) $(HOST_READER_SRCS) $(sort $(wildcard host/print/*.c)) \
              $(sort $(wildcard host/cut/*.c)) $(sort $(wildcard host/symbols/*.c)) \
              $(sort $(wildcard host/top/*.c)) $(sort $(wildcard host/collect/*.c)) \
-             $(sort $(wildcard host/assert/*.c host/diff/*.c host/log/*.c)) $(sort $(wildcard host/report/*.c)) \
+             $(sort $(wildcard host/assert/*.c host/diff/*.c host/log/*.c)) $(sort $(wildcard host/report/*.c host/view/*.c)) \
              $(sort $(wildcard host/stat/*.c)) $(sort $(wildcard host/run/*.c)) $(HOST_D_SRCS) \
              $(sort $(wildcard host/export/*.c host/fleet/*.c) $(wildcard host/timeline/*.c host/why/*.c)) \
              $(HOST_DTRACE_SRCS) $(sort $(wildcard host/target/*.c)) \
@@ -48,14 +48,14 @@ host: $(B)/kymo
 
 # The version is the one at the time of linking. A kymo that is in use is never seen half-written.
 host_link = $(Q)echo "const char kymo_version[] = \"$$(scripts/version)\";" >$@.version.c; \
-	$(HOST_CC) $(1) -o $@.new $@.version.c $^ -lm -lpthread -ldw -lelf -lz && mv $@.new $@
+	$(HOST_CC) $(1) -o $@.new $@.version.c $^ -lm -lpthread -ldw -lelf -lz -lmicrohttpd && mv $@.new $@
 $(B)/kymo: $(HOST_OBJS)
 	$(call host_link)
 
 # The compiler without a target, for boot images.
 $(B)/tools/mkd: $(B)/host/host/gen/mkd.o $(filter-out $(B)/host/host/main.o,$(HOST_OBJS))
 	@mkdir -p $(@D)
-	$(Q)$(HOST_CC) -o $@ $^ -lm -lpthread -ldw -lelf -lz
+	$(Q)$(HOST_CC) -o $@ $^ -lm -lpthread -ldw -lelf -lz -lmicrohttpd
 
 $(HOST_SRCS:%.c=$(B)/host/%.o) $(B)/host/host/gen/mkd.o: $(B)/host/%.o: %.c
 	@mkdir -p $(@D)

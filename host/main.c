@@ -17,7 +17,7 @@ static const struct kymo_command *const commands[] = {
     &kymo_dtrace_command,  &kymo_top_command,     &kymo_console_command, &kymo_capture_command,
     &kymo_collect_command, &kymo_extract_command, &kymo_link_command,    &kymo_cut_command,
     &kymo_export_command,  &kymo_symbols_command, &kymo_assert_command,  &kymo_report_command,
-    &kymo_diff_command,    &kymo_query_command,   &kymo_load_command,
+    &kymo_diff_command,    &kymo_query_command,   &kymo_load_command,    &kymo_view_command,
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 

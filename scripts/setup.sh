@@ -9,7 +9,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-build="gcc libc6-dev binutils flex bison libdw-dev libelf-dev zlib1g-dev
+build="gcc libc6-dev binutils flex bison libdw-dev libelf-dev zlib1g-dev libmicrohttpd-dev
     libprotobuf-c-dev protobuf-c-compiler
     gcc-arm-none-eabi libnewlib-arm-none-eabi picolibc-arm-none-eabi
     gcc-aarch64-linux-gnu picolibc-aarch64-linux-gnu

@@ -107,6 +107,9 @@ static int begin(struct store *store, const uint8_t *name, size_t bytes)
     }
 
     store->begun = result == 0;
+    if (store->begun && store->opened) {
+        store->opened(store);
+    }
     return result == 0 ? 0 : failed(store, -result);
 }
 
@@ -157,7 +160,7 @@ static int end(struct store *store, uint64_t bytes)
         return failed(store, -result);
     }
     store->stored++;
-    if (!store->output || strcmp(store->output, "-") != 0) {
+    if (!store->is_passing && (!store->output || strcmp(store->output, "-") != 0)) {
         kymo_error("the capture: %s, %llu bytes", store->path, (unsigned long long)bytes);
     }
     return tell(store, 0);
@@ -196,7 +199,7 @@ bool store_incomplete(struct store *store)
         if (store->placed) {
             store->placed(store, false);
         }
-    } else if (place(store, false) == 0) {
+    } else if (place(store, false) == 0 && !store->is_passing) {
         kymo_error("%s: INCOMPLETE: %llu bytes", store->path, (unsigned long long)store->bytes);
     }
     return true;

@@ -20,6 +20,7 @@
 struct store {
     const char *output; /* the user's file; NULL: as the target says */
     bool force;         /* which may be replaced */
+    bool is_passing;    /* it will not be kept: nothing is said of it */
     struct channel *channel;
     unsigned long stored; /* captures */
     bool begun;           /* one is coming */
@@ -29,6 +30,8 @@ struct store {
     char name[KYMO_NAME_MOST];  /* the file's, in its folder */
     char path[PATH_MAX];        /* the same with the folder, for messages */
     unsigned tried;             /* names */
+    /* Called when one begins to come: file.fd can be read. NULL: nobody asks. */
+    void (*opened)(const struct store *store);
     /* Called when a capture has its name; not whole: it has no end. NULL: nobody asks. */
     void (*placed)(const struct store *store, bool is_whole);
 };

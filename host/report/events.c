@@ -306,8 +306,11 @@ static void block_write(struct report_events *events)
     bytes_planes(payload, events->kind, events->rows, 2);
     bytes_planes(payload, events->cpu, events->rows, 1);
     bytes_planes(payload, events->thread, events->rows, 3);
+    events->pack->from = events->first;
+    events->pack->to = events->last;
     pack_block(events->pack, "events", events->rows, payload);
     values_write(events);
+    events->pack->from = events->pack->to = 0;
     events->pack->failed |= events->times.failed || events->heap.failed;
     events->times.used = 0;
     events->rows = 0;
@@ -368,6 +371,7 @@ bool events_take(struct report_events *events, const struct kev_item *item, uint
     values_put(events, kind, values);
     if (events->rows == 0) {
         events->last = 0;
+        events->first = item->ns;
     }
     bytes_signed(&events->times, item->ns - events->last);
     events->last = item->ns;

@@ -186,6 +186,11 @@ void lanes_note(struct report_lanes *lanes, const struct kev_item *item, uint32_
     }
 }
 
+static uint32_t list_at(const struct report_list *list, uint32_t i)
+{
+    return list->index == NULL ? i : list->index[i];
+}
+
 static void row_done(struct report_lanes *lanes, const struct timeline *timeline)
 {
     if (++lanes->rows % REST_ROWS == 0) {
@@ -269,10 +274,11 @@ static void wake_put(struct report_lanes *lanes, const struct timeline *timeline
     arrow_put(lanes, type, span->from, from, span->from, span->thread + 1, span->on);
 }
 
-static void messages_write(struct report_lanes *lanes, const struct timeline *timeline)
+static void messages_write(struct report_lanes *lanes, const struct timeline *timeline,
+                           const struct report_list *list)
 {
-    for (uint32_t i = 0; i < timeline->nmessages; i++) {
-        const struct timeline_message *message = &timeline->messages[i];
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct timeline_message *message = &timeline->messages[list_at(list, i)];
 
         if (message->client != TIMELINE_NONE && message->server != TIMELINE_NONE &&
             message->received != KEV_NEVER && message->sent <= message->received) {
@@ -312,31 +318,56 @@ struct passing {
     uint32_t state; /* the last one */
 };
 
-static bool states_write(struct report_lanes *lanes, const struct timeline *timeline)
+/* Threads as they are when a window begins. */
+static struct passing *passing_new(const struct timeline *timeline,
+                                   const struct report_window *window)
 {
     struct passing *passing = malloc(((size_t)timeline->nthreads + 1) * sizeof(*passing));
+
+    for (uint32_t i = 0; passing != NULL && i < timeline->nthreads; i++) {
+        uint32_t at = window->is_whole ? 0 : timeline_span_find(timeline, i, window->from);
+
+        passing[i] = (struct passing){TIMELINE_NONE, TIMELINE_UNKNOWN};
+        if (at < timeline->threads[i].count) {
+            const struct timeline_span *span = timeline_span(timeline, i, at);
+
+            passing[i].state =
+                at > 0 ? timeline_span(timeline, i, at - 1)->state : TIMELINE_UNKNOWN;
+            if (span->from < window->from &&
+                (span->state == STATE_SEND || span->state == STATE_REPLY)) {
+                passing[i].sent = span->other;
+            }
+        }
+    }
+    return passing;
+}
+
+static bool states_write(struct report_lanes *lanes, const struct timeline *timeline,
+                         const struct report_window *window)
+{
+    struct passing *passing = passing_new(timeline, window);
     uint32_t message = 0;
 
     if (passing == NULL) {
         return false;
     }
-    for (uint32_t i = 0; i < timeline->nthreads; i++) {
-        passing[i] = (struct passing){TIMELINE_NONE, TIMELINE_UNKNOWN};
-    }
-    for (uint32_t i = 0; i < timeline->nspans; i++) {
-        const struct timeline_span *span = &timeline->spans[i];
+    for (uint32_t i = 0; i < window->spans.count; i++) {
+        const struct timeline_span *span = &timeline->spans[list_at(&window->spans, i)];
         struct passing *of = &passing[span->thread];
 
-        for (; message < timeline->nmessages && timeline->messages[message].sent <= span->from;
-             message++) {
-            uint32_t client = timeline->messages[message].client;
+        for (; message < window->messages.count; message++) {
+            uint32_t index = list_at(&window->messages, message);
+            uint32_t client = timeline->messages[index].client;
 
+            if (timeline->messages[index].sent > span->from) {
+                break;
+            }
             if (client != TIMELINE_NONE) {
-                passing[client].sent = message;
+                passing[client].sent = index;
             }
         }
         state_put(lanes, timeline, span);
-        if (span->state == STATE_READY && is_wait(of->state) &&
+        if (span->from >= window->from && span->state == STATE_READY && is_wait(of->state) &&
             (span->cause == TIMELINE_CAUSE_INTERRUPT || span->cause == TIMELINE_CAUSE_THREAD)) {
             wake_put(lanes, timeline, span, of->state,
                      span->cause == TIMELINE_CAUSE_THREAD ? passing[span->by].sent : TIMELINE_NONE);
@@ -348,12 +379,17 @@ static bool states_write(struct report_lanes *lanes, const struct timeline *time
     return true;
 }
 
-static void ends_note(struct report_lanes *lanes, const struct timeline *timeline)
+static void ends_note(struct report_lanes *lanes, const struct timeline *timeline,
+                      const struct report_window *window)
 {
+    lanes->ends.used = 0;
     bytes_text(&lanes->ends, "\"ends\":[0");
     for (uint32_t i = 0; i < timeline->nthreads; i++) {
-        uint32_t count = timeline->threads[i].count;
+        uint32_t count = window->is_whole || timeline->threads[i].count == 0
+                             ? timeline->threads[i].count
+                             : timeline_span_find(timeline, i, window->to) + 1;
 
+        count = count > timeline->threads[i].count ? timeline->threads[i].count : count;
         bytes_text(&lanes->ends, ",");
         bytes_number(&lanes->ends, count == 0 ? timeline->threads[i].from
                                               : timeline_span(timeline, i, count - 1)->to);
@@ -373,14 +409,15 @@ static void span_put(struct report_lanes *lanes, const struct timeline *timeline
     row_done(lanes, timeline);
 }
 
-static void interrupts_write(struct report_lanes *lanes, const struct timeline *timeline)
+/* `list` is of interrupts, or of handlers. */
+static void interrupts_write(struct report_lanes *lanes, const struct timeline *timeline,
+                             const struct report_list *list, bool handler)
 {
     unsigned step = timeline->nhandlers > 0 ? 2 : 1; /* rows of an interrupt and its handlers */
 
-    for (uint32_t i = 0; i < timeline->ninterrupts + timeline->nhandlers; i++) {
-        bool handler = i >= timeline->ninterrupts;
+    for (uint32_t i = 0; i < list->count; i++) {
         const struct timeline_interrupt *run =
-            handler ? &timeline->handlers[i - timeline->ninterrupts] : &timeline->interrupts[i];
+            &(handler ? timeline->handlers : timeline->interrupts)[list_at(list, i)];
         uint32_t type = handler ? SPAN_HANDLER : SPAN_INTERRUPT;
         const char *text = kev_capture_term(lanes->capture, KEV_MEANS_INTERRUPT, run->number);
 
@@ -389,10 +426,11 @@ static void interrupts_write(struct report_lanes *lanes, const struct timeline *
     }
 }
 
-static void spans_write(struct report_lanes *lanes, const struct timeline *timeline)
+static void spans_write(struct report_lanes *lanes, const struct timeline *timeline,
+                        const struct report_window *window)
 {
-    for (uint32_t i = 0; i < timeline->ncalls; i++) {
-        const struct timeline_call *call = &timeline->calls[i];
+    for (uint32_t i = 0; i < window->calls.count; i++) {
+        const struct timeline_call *call = &timeline->calls[list_at(&window->calls, i)];
         bool own = call->class_id == TRACE_CLASS_KYMO_CALL;
         uint32_t name = name_of(lanes, SPAN_CALL, (uint64_t)call->class_id << 10 | call->number, 0,
                                 lanes->calls[own][call->number % CALLS]);
@@ -400,27 +438,30 @@ static void spans_write(struct report_lanes *lanes, const struct timeline *timel
         span_put(lanes, timeline, SPAN_CALL, call->from, call->to, call->thread + 1, name,
                  call->depth);
     }
-    for (uint32_t i = 0; i < timeline->nfunctions; i++) {
-        const struct timeline_function *function = &timeline->functions[i];
+    for (uint32_t i = 0; i < window->functions.count; i++) {
+        const struct timeline_function *function =
+            &timeline->functions[list_at(&window->functions, i)];
         uint32_t name =
             name_of(lanes, SPAN_FUNCTION, function->address, function->thread + 1, NULL);
 
         span_put(lanes, timeline, SPAN_FUNCTION, function->from, function->to, function->thread + 1,
                  name, function->depth);
     }
-    interrupts_write(lanes, timeline);
+    interrupts_write(lanes, timeline, &window->interrupts, false);
+    interrupts_write(lanes, timeline, &window->handlers, true);
 }
 
 /* ---- the end ----------------------------------------------------------------------- */
 
-bool lanes_write(struct report_lanes *lanes, const struct timeline *timeline)
+bool lanes_write(struct report_lanes *lanes, const struct timeline *timeline,
+                 const struct report_window *window)
 {
-    ends_note(lanes, timeline);
-    messages_write(lanes, timeline);
-    if (!states_write(lanes, timeline)) {
+    ends_note(lanes, timeline, window);
+    messages_write(lanes, timeline, &window->messages);
+    if (!states_write(lanes, timeline, window)) {
         return false;
     }
-    spans_write(lanes, timeline);
+    spans_write(lanes, timeline, window);
     stream_write(lanes->pack, &lanes->states);
     stream_write(lanes->pack, &lanes->causes);
     stream_write(lanes->pack, &lanes->spans);

@@ -12,7 +12,8 @@
 #include "host/output.h"
 #include "host/report/pack.h"
 
-#define LEVEL 6 /* of deflate: 9 takes three times as long for 1 % less */
+#define LEVEL 6      /* of deflate: 9 takes three times as long for 1 % less */
+#define LEVEL_FAST 1 /* of blocks that stay on this machine */
 
 /* ---- bytes ------------------------------------------------------------------------- */
 
@@ -162,9 +163,18 @@ void pack_block(struct pack *pack, const char *name, uint64_t rows, struct bytes
     pack->deflated.used = pack->encoded.used = 0;
     to = bytes_more(&pack->deflated, length);
     if (to == NULL || payload->failed ||
-        compress2(to, &length, payload->used > 0 ? payload->data : to, payload->used, LEVEL) !=
-            Z_OK) {
+        compress2(to, &length, payload->used > 0 ? payload->data : to, payload->used,
+                  pack->sink == NULL ? LEVEL : LEVEL_FAST) != Z_OK) {
         pack->failed = true;
+        return;
+    }
+    pack->blocks++;
+    if (pack->sink != NULL) {
+        const struct pack_block block = {name,   rows,       payload->used, to,
+                                         length, pack->from, pack->to};
+
+        pack->failed |= !pack->sink(pack->sink_arg, &block);
+        payload->used = 0;
         return;
     }
     base64(&pack->encoded, to, length);
@@ -176,7 +186,6 @@ void pack_block(struct pack *pack, const char *name, uint64_t rows, struct bytes
     pack_raw(pack, pack->encoded.data, pack->encoded.used);
     pack_raw(pack, "</script>\n", 10);
     pack->failed |= pack->encoded.failed;
-    pack->blocks++;
     payload->used = 0;
 }
 
@@ -215,10 +224,13 @@ void stream_write(struct pack *pack, struct stream *stream)
         bytes_planes(&stream->payload, stream->column[i], stream->rows, stream->planes[i]);
     }
     pack->failed |= stream->times.failed;
+    pack->from = stream->from;
+    pack->to = stream->to;
     pack_block(pack, stream->name, stream->rows, &stream->payload);
     stream->times.used = 0;
     stream->rows = 0;
     stream->last = 0;
+    pack->from = pack->to = 0;
 }
 
 void stream_row(struct pack *pack, struct stream *stream, int64_t ns, int64_t from,
@@ -229,6 +241,8 @@ void stream_row(struct pack *pack, struct stream *stream, int64_t ns, int64_t fr
         bytes_varint(&stream->times, (uint64_t)(ns - from));
     }
     stream->last = ns;
+    stream->from = stream->rows == 0 || from < stream->from ? from : stream->from;
+    stream->to = stream->rows == 0 || ns > stream->to ? ns : stream->to;
     for (unsigned i = 0; i < 4; i++) {
         stream->column[i][stream->rows] = values[i];
     }

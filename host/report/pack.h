@@ -35,11 +35,23 @@ void bytes_planes(struct bytes *bytes, const uint32_t *values, size_t count, uns
  * becomes \ooo (host/escape.h). Has no '<'. NULL gives null. */
 void bytes_json(struct bytes *bytes, const char *text, size_t length);
 
+/* A block as one who serves it gets it: deflated, and not written as text. */
+struct pack_block {
+    const char *name;
+    uint64_t rows, bytes; /* bytes: before it was deflated */
+    const uint8_t *deflated;
+    size_t length;
+    int64_t from, to; /* of its rows with times; of others 0 */
+};
+
 struct pack {
-    struct output *output;
-    uint64_t bytes;  /* of the page so far */
-    uint64_t blocks; /* that it has */
-    bool failed;     /* no memory, or a write has failed */
+    struct output *output;                                   /* NULL: `sink` takes the blocks */
+    bool (*sink)(void *arg, const struct pack_block *block); /* false: it can't */
+    void *sink_arg;
+    int64_t from, to; /* of the block that is being written */
+    uint64_t bytes;   /* of the page so far */
+    uint64_t blocks;  /* that it has */
+    bool failed;      /* no memory, or a write has failed */
     struct bytes deflated, encoded;
 };
 
@@ -61,6 +73,7 @@ struct stream {
     unsigned planes[4];
     uint32_t rows; /* of the open block */
     int64_t last;
+    int64_t from, to; /* the earliest and the latest time of its rows */
 };
 
 /* False: no memory. */

@@ -10,9 +10,57 @@
 
 #include "host/kev/kev.h"
 #include "host/report/pack.h"
+
 #include "host/timeline/timeline.h"
 
-#define REPORT_NOBODY 0 /* index of the thread that is not known */
+#define REPORT_NOBODY 0   /* index of the thread that is not known */
+#define REPORT_SYMBOLS 64 /* times that --symbols is given */
+
+/* ---- capture.c: a capture as blocks -------------------------------------------------- */
+
+struct report {
+    /* The caller's. */
+    const char *input;  /* a path; `memory`: what messages call it */
+    const void *memory; /* NULL: the path is read */
+    size_t memory_bytes;
+    const char *name; /* that the page shows; NULL: the input's */
+    bool recover;
+    bool grows;                          /* its end is no loss: there is more to come */
+    bool has_events;                     /* the blocks have the events */
+    bool is_kept;                        /* the timeline is kept, for windows of it */
+    uint64_t whole_most;                 /* kept: events up to which there are no levels */
+    const char *symbols[REPORT_SYMBOLS]; /* of --symbols */
+    unsigned nsymbols;
+    timeline_progress *progress;
+    void *progress_arg;
+    struct pack pack; /* its output, or sink */
+    /* What comes of it. */
+    bool levels; /* shares of states over time (not kept: the caller's) */
+    bool has_d;  /* D programs have logged into it */
+    struct kev_capture *capture;
+    struct timeline *timeline;
+    struct report_reach *reach;
+    struct report_threads *threads;
+    struct report_events *events;
+    struct report_lanes *lanes;
+    struct bytes losses, json, shares, usage; /* parts of the tables; json: all that is fixed */
+    uint64_t nevents, nlosses, lost;
+    int64_t first, last; /* of the events */
+    char fault[512];     /* of the timeline */
+};
+
+/* Of an input that is standard input ("-") and a stream: it becomes a copy. False after a message. */
+bool report_input_keep(const char *input);
+/* Opens the capture and learns its names. Returns KYMO_OK, or another status after a message; of
+ * one that grows nothing is said of the capture. */
+int report_open(struct report *report);
+/* Writes the blocks; returns the timeline's outcome. *good is false after a failure that it has no
+ * words for. */
+int report_blocks(struct report *report, bool *good);
+/* Writes the tables, with `members` of a JSON object, which begin with a comma; behind the lanes. */
+void report_tables(const struct report *report, struct pack *pack, const char *members);
+/* Also after a failure. */
+void report_close(struct report *report);
 
 /* ---- threads.c: who is who --------------------------------------------------------- */
 
@@ -41,6 +89,31 @@ void events_end(struct report_events *events);
 /* Kinds of events, and what numbers in them are called, as members of a JSON object. */
 void events_json(const struct report_events *events, struct bytes *json);
 
+/* ---- window.c: what of the timeline a window shows ------------------------------------ */
+
+struct report_list { /* indexes of entries of an array, ascending */
+    uint32_t *index; /* NULL: of all */
+    uint32_t count;
+};
+
+struct report_window {
+    bool is_whole;
+    int64_t from, to; /* ns, both ends included */
+    struct report_list spans, messages, calls, functions, interrupts, handlers;
+};
+
+/* How far the entries of arrays reach, so that those that began long before a window are found. */
+struct report_reach;
+
+/* All of a timeline; it has no memory. */
+struct report_window window_whole(const struct timeline *timeline);
+struct report_reach *reach_new(const struct timeline *timeline);
+void reach_free(struct report_reach *reach);
+/* False: no memory. */
+bool window_find(struct report_window *window, const struct timeline *timeline,
+                 const struct report_reach *reach, int64_t from, int64_t to);
+void window_free(struct report_window *window);
+
 /* ---- lanes.c: what is drawn -------------------------------------------------------- */
 
 struct report_lanes;
@@ -53,7 +126,8 @@ bool lanes_symbols(struct report_lanes *lanes, const char *const *paths, unsigne
  * calls and functions. */
 void lanes_note(struct report_lanes *lanes, const struct kev_item *item, uint32_t thread);
 /* Writes the blocks. A thread's index is its index in the timeline and 1. False: no memory. */
-bool lanes_write(struct report_lanes *lanes, const struct timeline *timeline);
+bool lanes_write(struct report_lanes *lanes, const struct timeline *timeline,
+                 const struct report_window *window);
 void lanes_json(const struct report_lanes *lanes, struct bytes *json);
 
 /* ---- levels.c: instead of events, for a large capture ------------------------------ */
@@ -65,8 +139,7 @@ bool levels_write(const struct timeline *timeline, struct pack *pack, struct byt
 
 /* Reads the capture once more, writes the blocks, and a member of the tables. False: no memory, or
  * the capture can't be read again. */
-bool usage_write(const char *path, bool recover, const struct report_threads *threads,
-                 struct pack *pack, struct bytes *json);
+bool usage_write(const struct report *report, struct pack *pack, struct bytes *json);
 
 /* ---- aggregate.c: what D programs aggregated --------------------------------------- */
 

@@ -38,6 +38,7 @@ struct woken {           /* a thread that an interrupt made READY */
 
 struct usage {
     struct pack *pack;
+    const struct report *report;
     const struct report_threads *threads;
     struct kev *kev;
     struct stat *stat;
@@ -336,11 +337,11 @@ static void account_json(const struct usage *usage, struct bytes *json)
     bytes_text(json, "]}");
 }
 
-bool usage_write(const char *path, bool recover, const struct report_threads *threads,
-                 struct pack *pack, struct bytes *json)
+bool usage_write(const struct report *report, struct pack *pack, struct bytes *json)
 {
-    struct usage usage = {.pack = pack, .threads = threads};
-    struct kev_options options = {.recover = recover};
+    struct usage usage = {.pack = pack, .report = report, .threads = report->threads};
+    struct kev_options options = {
+        .recover = report->recover, .memory = report->memory, .memory_bytes = report->memory_bytes};
     const struct stat_watch watch = {
         &usage,        epoch_began,       cpu_ran,          thread_moved,
         thread_waited, message_sent,      message_received, message_replied,
@@ -351,7 +352,7 @@ bool usage_write(const char *path, bool recover, const struct report_threads *th
     usage.wakes = calloc(STAT_THREADS + 1, sizeof(*usage.wakes));
     good = good && usage.wakes != NULL;
 
-    usage.kev = good ? kev_open(path, &options, &error) : NULL;
+    usage.kev = good ? kev_open(report->input, &options, &error) : NULL;
     usage.stat = usage.kev == NULL ? NULL : stat_new(usage.kev);
     good = usage.stat != NULL;
     if (good) {

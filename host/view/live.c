@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kymo view -t: a thread does what `kymo capture` does, so what the target is told to be safe is on
+ * the disk; it tells when a capture begins, and this one shows what has come of it. A snapshot is
+ * made of all that has come, at most a quarter of the time, so a longer recording is shown less
+ * often. If the link breaks it is tried again. Proof: test/view/live.py.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "host/kymo.h"
+#include "host/link/cmd.h"
+#include "host/link/store.h"
+#include "host/temporary.h"
+#include "host/view/view.h"
+
+#define LOOK_MS 250
+#define TICK_LOOKS 20
+#define LEAST_BYTES 16384 /* that have come since the last snapshot */
+#define SHARE 3           /* so much longer than a snapshot took nothing is read */
+#define WAIT_MOST 8       /* seconds between two tries */
+
+struct live {
+    struct store store; /* of the thread that records */
+    const char *target, *name;
+    pthread_t thread;
+    atomic_int growing; /* descriptor of the capture that comes; -1: none */
+    atomic_bool ended;
+    int status;
+    struct server *server;
+    uint64_t shown; /* bytes */
+    int64_t next;   /* ms: not before */
+    bool complete;  /* the last snapshot has all of it */
+};
+
+static struct live *recording; /* the store's functions have no argument */
+
+/* ---- the thread that records --------------------------------------------------------- */
+
+static void capture_opened(const struct store *store)
+{
+    int fd = fcntl(store->file.fd, F_DUPFD_CLOEXEC, 0), old;
+
+    old = atomic_exchange(&recording->growing, fd);
+    if (old >= 0) {
+        close(old);
+    }
+}
+
+static void capture_placed(const struct store *store, bool is_whole)
+{
+    (void)is_whole;
+    if (store->is_passing) {
+        unlink(store->path);
+    }
+}
+
+static void say(struct live *live, const char *what)
+{
+    char text[400];
+
+    snprintf(text, sizeof(text), "%.300s: %s", live->target, what);
+    server_say(live->server, -1, text);
+}
+
+static void *record(void *arg)
+{
+    struct live *live = arg;
+    unsigned wait = 1;
+
+    do {
+        live->status = cmd_capture(live->target, &live->store, 1);
+        if (live->store.stored > 0 || cmd_interrupted || atomic_load(&live->growing) < 0) {
+            break; /* at first a target that isn't there is an error */
+        }
+        say(live, "the link is lost; it is tried again");
+        for (unsigned i = 0; i < 10 * wait && !cmd_interrupted; i++) {
+            poll(NULL, 0, 100);
+        }
+        wait = 2 * wait > WAIT_MOST ? WAIT_MOST : 2 * wait;
+    } while (!cmd_interrupted);
+    atomic_store(&live->ended, true);
+    return NULL;
+}
+
+/* ---- what is shown -------------------------------------------------------------------- */
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void progress(void *arg, uint64_t done, uint64_t total)
+{
+    (void)arg;
+    (void)done;
+    (void)total;
+}
+
+/* What has come of the capture: a copy, as the file may be taken away by the user at any time. */
+static void *bytes_read(int fd, size_t bytes)
+{
+    void *copy = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    size_t used = 0;
+
+    while (copy != MAP_FAILED && used < bytes) {
+        ssize_t n = pread(fd, (char *)copy + used, bytes - used, (off_t)used);
+
+        if (n <= 0 && (n == 0 || errno != EINTR)) {
+            munmap(copy, bytes);
+            return NULL;
+        }
+        used += n > 0 ? (size_t)n : 0;
+    }
+    return copy == MAP_FAILED ? NULL : copy;
+}
+
+static void snapshot_show(struct live *live, int fd, size_t bytes, bool complete)
+{
+    int64_t began = now_ms();
+    void *copy = bytes_read(fd, bytes);
+    const struct report report = {.input = live->name,
+                                  .name = live->name,
+                                  .memory = copy,
+                                  .memory_bytes = bytes,
+                                  .grows = !complete,
+                                  .whole_most = VIEW_WHOLE_MOST,
+                                  .progress = progress};
+    struct snapshot *snapshot = copy == NULL ? NULL : snapshot_new(&report);
+
+    if (snapshot != NULL && (complete || snapshot_events(snapshot) > 0)) {
+        server_show(live->server, snapshot, !complete);
+        live->complete = complete;
+        if (complete) {
+            say(live, "the recording is complete");
+        } else {
+            say(live, "recording");
+        }
+    } else {
+        snapshot_free(snapshot);
+    }
+    if (copy != NULL) {
+        munmap(copy, bytes);
+    }
+    live->shown = bytes;
+    live->next = now_ms() + SHARE * (now_ms() - began);
+}
+
+static void look(struct live *live)
+{
+    bool complete = atomic_load(&live->ended);
+    int fd = atomic_load(&live->growing);
+    struct stat st;
+
+    if (fd < 0 || live->complete || fstat(fd, &st) != 0 || st.st_size == 0) {
+        return;
+    }
+    if ((uint64_t)st.st_size < live->shown) { /* another capture, behind a break of the link */
+        live->shown = 0;
+    }
+    if (complete || ((uint64_t)st.st_size >= live->shown + LEAST_BYTES && now_ms() >= live->next)) {
+        snapshot_show(live, fd, (size_t)st.st_size, complete);
+        live->complete |= complete;
+    }
+}
+
+/* ---- the whole ------------------------------------------------------------------------ */
+
+static int live_run(struct live *live, bool browse)
+{
+    unsigned looks = 0;
+    int fd;
+
+    if (pthread_create(&live->thread, NULL, record, live) != 0) {
+        kymo_error("view: cannot start a thread");
+        return KYMO_FAILURE;
+    }
+    view_begin(live->server, browse);
+    while (!cmd_interrupted && !(atomic_load(&live->ended) && atomic_load(&live->growing) < 0)) {
+        look(live);
+        poll(NULL, 0, LOOK_MS);
+        if (++looks % TICK_LOOKS == 0) {
+            server_tick(live->server);
+        }
+    }
+    pthread_join(live->thread, NULL);
+    fd = atomic_load(&live->growing);
+    if (fd >= 0) {
+        close(fd);
+    }
+    /* Ended by the user before the recording was: what there is has been kept, and said. */
+    return fd < 0 ? live->status : KYMO_OK;
+}
+
+int view_live(const char *target, const char *output, bool force, unsigned port, bool browse)
+{
+    static struct live live;
+    char path[256];
+    int fd = -1, status;
+
+    live.store = (struct store){
+        .output = output, .force = force, .opened = capture_opened, .placed = capture_placed};
+    live.target = target;
+    live.name = output == NULL ? target : output;
+    atomic_store(&live.growing, -1);
+    recording = &live;
+    cmd_catch_signals();
+    signal(SIGPIPE, SIG_IGN);
+    if (output == NULL) {
+        fd = temporary_file("view", path, sizeof(path));
+        if (fd < 0) {
+            kymo_error("%s: %s", temporary_place(), strerror(errno));
+            return KYMO_FAILURE;
+        }
+        close(fd);
+        live.store.output = path;
+        live.store.force = live.store.is_passing = true;
+    }
+    live.server = store_check(&live.store) == 0 ? server_new(port, NULL, true) : NULL;
+    if (live.server == NULL) {
+        status = KYMO_FAILURE;
+    } else {
+        say(&live, "waiting for a recording (tracelogger -f link:NAME)");
+        status = live_run(&live, browse);
+    }
+    server_free(live.server);
+    if (output == NULL) {
+        unlink(path);
+    }
+    return status;
+}
