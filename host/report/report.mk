@@ -9,7 +9,7 @@ REPORT_PAGE := host/report/page
 REPORT_VIEWS := frame.js chart.js summary.js statistics.js service.js latency.js moment.js log.js conditions.js \
                 aggregate.js
 REPORT_SCRIPT := $(addprefix $(REPORT_PAGE)/,data.js model.js why.js view.js lanes.js path.js panel.js keys.js \
-                 $(addprefix views/,$(REPORT_VIEWS)) start.js)
+                 $(addprefix views/,$(REPORT_VIEWS)) served.js start.js)
 REPORT_WORKER := $(addprefix $(REPORT_PAGE)/,decode.js build.js views/account.js worker.js views/condition.js)
 REPORT_STYLE := $(addprefix $(REPORT_PAGE)/,page.css views/views.css)
 

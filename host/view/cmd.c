@@ -21,6 +21,7 @@
 
 #define FIRST_BYTES ((size_t)16 << 20) /* that are shown while the rest is being read */
 #define FIRST_LEAST (3 * FIRST_BYTES)  /* of a capture that is shown so */
+#define MOST_LIMIT 20000000            /* that browsers bear */
 #define TICK_MS 5000
 #define SHARE_STEP 0.01 /* of the progress that the page is told */
 
@@ -41,19 +42,22 @@ static const char view_help[] =
     "  -o FILE        keep that capture in FILE; without it nothing is kept\n"
     "  --force        replace FILE if it exists\n"
     "  --port N       the port; default: one that is free\n"
+    "  --most N       events that the page has at once; of a larger capture it asks for parts of\n"
+    "                 half as many; default: 4000000\n"
     "  --open         open the page in a browser (xdg-open)\n"
     "  --recover      take the undamaged parts of a damaged file\n"
     "  --symbols PATH names for the addresses of functions, as of kymo report; may be given\n"
     "                 again\n"
     "  -h, --help     print this text\n";
 
-enum { OPT_FORCE = 256, OPT_RECOVER, OPT_SYMBOLS, OPT_PORT, OPT_OPEN };
+enum { OPT_FORCE = 256, OPT_RECOVER, OPT_SYMBOLS, OPT_PORT, OPT_OPEN, OPT_MOST };
 
 static const struct option view_options[] = {
     {"force", no_argument, NULL, OPT_FORCE},
     {"recover", no_argument, NULL, OPT_RECOVER},
     {"symbols", required_argument, NULL, OPT_SYMBOLS},
     {"port", required_argument, NULL, OPT_PORT},
+    {"most", required_argument, NULL, OPT_MOST},
     {"open", no_argument, NULL, OPT_OPEN},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
@@ -119,6 +123,18 @@ static int port_parse(struct view *view)
     return optarg[0] < '0' || optarg[0] > '9' || *end != '\0' || port == 0 || port > 65535 ? -1 : 0;
 }
 
+/* 0, or -1: it is no number of events. */
+static int most_parse(struct view *view)
+{
+    char *end;
+
+    view->report.whole_most = strtoul(optarg, &end, 10);
+    return optarg[0] < '0' || optarg[0] > '9' || *end != '\0' ||
+                   view->report.whole_most < VIEW_LEAST || view->report.whole_most > MOST_LIMIT
+               ? -1
+               : 0;
+}
+
 static int inputs_check(struct view *view, int argc, char **argv)
 {
     if (optind + 1 < argc) {
@@ -176,6 +192,12 @@ static int options_parse(struct view *view, int argc, char **argv)
         case OPT_PORT:
             if (port_parse(view) != 0) {
                 return kymo_usage("view", "view: --port: a number from 1 to 65535");
+            }
+            break;
+        case OPT_MOST:
+            if (most_parse(view) != 0) {
+                return kymo_usage("view", "view: --most: a number of events, from %d to %d",
+                                  VIEW_LEAST, MOST_LIMIT);
             }
             break;
         case OPT_SYMBOLS:
@@ -239,7 +261,6 @@ static int file_view(struct view *view)
     if (!report_input_keep(view->report.input)) {
         return KYMO_FAILURE;
     }
-    view->report.whole_most = VIEW_WHOLE_MOST;
     view->report.progress = progress;
     view->report.progress_arg = view;
     first = first_read(view, &first_bytes);
@@ -276,16 +297,16 @@ static int file_view(struct view *view)
 
 static int view_main(int argc, char **argv)
 {
-    static struct view view;
+    static struct view view = {.report.whole_most = VIEW_MOST};
     int status = options_parse(&view, argc, argv);
 
     if (status >= 0) {
         return status;
     }
     view_catch_signals();
-    return view.target == NULL
-               ? file_view(&view)
-               : view_live(view.target, view.output, view.force, view.port, view.open);
+    return view.target == NULL ? file_view(&view)
+                               : view_live(&view.report, view.target, view.output, view.force,
+                                           view.port, view.open);
 }
 
 const struct kymo_command kymo_view_command = {

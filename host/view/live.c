@@ -38,6 +38,7 @@ struct live {
     atomic_bool ended;
     int status;
     struct server *server;
+    uint64_t most;  /* events of a page */
     uint64_t shown; /* bytes */
     int64_t next;   /* ms: not before */
     bool complete;  /* the last snapshot has all of it */
@@ -137,7 +138,7 @@ static void snapshot_show(struct live *live, int fd, size_t bytes, bool complete
                                   .memory = copy,
                                   .memory_bytes = bytes,
                                   .grows = !complete,
-                                  .whole_most = VIEW_WHOLE_MOST,
+                                  .whole_most = live->most,
                                   .progress = progress};
     struct snapshot *snapshot = copy == NULL ? NULL : snapshot_new(&report);
 
@@ -205,7 +206,8 @@ static int live_run(struct live *live, bool browse)
     return fd < 0 ? live->status : KYMO_OK;
 }
 
-int view_live(const char *target, const char *output, bool force, unsigned port, bool browse)
+int view_live(const struct report *asked, const char *target, const char *output, bool force,
+              unsigned port, bool browse)
 {
     static struct live live;
     char path[256];
@@ -214,6 +216,7 @@ int view_live(const char *target, const char *output, bool force, unsigned port,
     live.store = (struct store){
         .output = output, .force = force, .opened = capture_opened, .placed = capture_placed};
     live.target = target;
+    live.most = asked->whole_most;
     live.name = output == NULL ? target : output;
     atomic_store(&live.growing, -1);
     recording = &live;

@@ -44,6 +44,7 @@ struct server {
     struct snapshot *snapshot;
     uint64_t generation, version;
     bool grows, stops;
+    bool live; /* what is served is being recorded */
     double share;
     char said[SAID_MOST];
     struct MHD_Connection *waiters[WAITERS];
@@ -228,8 +229,9 @@ static enum MHD_Result answer_state(struct server *server, struct MHD_Connection
     pthread_mutex_lock(&server->lock);
     snprintf(head, sizeof(head),
              "{\"version\":%" PRIu64 ",\"generation\":%" PRIu64
-             ",\"grows\":%s,\"share\":%.4f,\"said\":",
-             server->version, server->generation, server->grows ? "true" : "false", server->share);
+             ",\"grows\":%s,\"live\":%s,\"share\":%.4f,\"said\":",
+             server->version, server->generation, server->grows ? "true" : "false",
+             server->live ? "true" : "false", server->share);
     bytes_text(&json, head);
     bytes_json(&json, server->said, strlen(server->said));
     bytes_text(&json, "}\n");
@@ -428,6 +430,7 @@ struct server *server_new(unsigned port, struct snapshot *first, bool grows)
     server->generation = first == NULL ? 0 : 1;
     server->version = 1;
     server->grows = grows;
+    server->live = first == NULL;
     pthread_mutex_init(&server->lock, NULL);
     if (!token_make(server) || !listen_here(server, port)) {
         server_free(server);

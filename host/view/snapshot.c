@@ -175,13 +175,19 @@ static bool kept_answer(const struct snapshot *snapshot, const struct kept *kept
     return good;
 }
 
+/* Blocks of events of a part. */
+static uint32_t part_most(const struct snapshot *snapshot)
+{
+    return (uint32_t)(snapshot->report.whole_most / (2 * REPORT_ROWS));
+}
+
 static void served_begin(const struct snapshot *snapshot, uint64_t generation,
                          struct bytes *members)
 {
     bytes_text(members, ",\n\"served\":{\"generation\":");
     bytes_number(members, (int64_t)generation);
     bytes_text(members, ",\"most\":");
-    bytes_number(members, VIEW_PART_BLOCKS);
+    bytes_number(members, part_most(snapshot));
     bytes_text(members, ",\"levels\":");
     bytes_text(members, snapshot->report.levels ? "true" : "false");
 }
@@ -196,6 +202,11 @@ static bool tables_answer(struct snapshot *snapshot, struct pack *pack, struct b
     return !members->failed && !pack->failed;
 }
 
+static const struct kept *block_of(const struct snapshot *snapshot, uint32_t n)
+{
+    return &snapshot->blocks[snapshot->events[n]];
+}
+
 /* The blocks of events from `first` on, what the account has of their time, and what is drawn. */
 static bool window_answer(struct snapshot *snapshot, uint64_t generation, uint32_t first,
                           uint32_t count, struct bytes *answer)
@@ -208,8 +219,11 @@ static bool window_answer(struct snapshot *snapshot, uint64_t generation, uint32
     bool good = true, whole = count == snapshot->nevents;
 
     if (!whole) {
-        from = snapshot->blocks[snapshot->events[first]].from;
-        to = snapshot->blocks[snapshot->events[first + count - 1]].to;
+        /* Of events of the same time some may be in the block before or behind: not that time. */
+        from = block_of(snapshot, first)->from;
+        from += first > 0 && block_of(snapshot, first - 1)->to == from;
+        to = block_of(snapshot, first + count - 1)->to;
+        to -= first + count < snapshot->nevents && block_of(snapshot, first + count)->from == to;
         good = window_find(&window, report->timeline, report->reach, from, to);
     }
     for (uint32_t i = 0; good && i < count; i++) {
@@ -286,7 +300,7 @@ enum snapshot_outcome snapshot_part(struct snapshot *snapshot, uint64_t generati
          last + 1 < snapshot->nevents && snapshot->blocks[snapshot->events[last + 1]].from <= to;
          last++) {
     }
-    if (snapshot->nevents > 0 && last - first >= VIEW_PART_BLOCKS) {
+    if (snapshot->nevents > 0 && last - first >= part_most(snapshot)) {
         return SNAPSHOT_TOO_MUCH;
     }
     return window_answer(snapshot, generation, first, snapshot->nevents > 0 ? last - first + 1 : 0,

@@ -15,8 +15,10 @@
 
 #include "host/report/report.h"
 
-#define VIEW_WHOLE_MOST 4000000 /* events that a page has at once without levels of detail */
-#define VIEW_PART_BLOCKS 32     /* blocks of REPORT_ROWS events of a part of a larger capture */
+/* Events that a page has at once. A capture with more is shown by levels of detail, and by parts
+ * of half as many events. */
+#define VIEW_MOST 4000000
+#define VIEW_LEAST (4 * REPORT_ROWS)
 
 /* ---- snapshot.c. One thread at a time; the server's lock guards those that are served. ------- */
 
@@ -33,7 +35,7 @@ bool snapshot_whole(struct snapshot *snapshot, uint64_t generation, struct bytes
 enum snapshot_outcome { SNAPSHOT_GIVEN, SNAPSHOT_TOO_MUCH, SNAPSHOT_FAILED };
 
 /* Appends the events of a window (ns, both ends included) and what is drawn of them; from the first
- * to the last event of whole blocks. TOO_MUCH: of more than VIEW_PART_BLOCKS blocks. */
+ * to the last event of whole blocks. TOO_MUCH: there are more than a page has. */
 enum snapshot_outcome snapshot_part(struct snapshot *snapshot, uint64_t generation, int64_t from,
                                     int64_t to, struct bytes *answer);
 uint64_t snapshot_events(const struct snapshot *snapshot);
@@ -58,7 +60,8 @@ void server_tick(struct server *server);
 /* ---- live.c ---------------------------------------------------------------------------------- */
 
 /* Records what a target sends, and shows it, until it is interrupted. Returns the exit status. */
-int view_live(const char *target, const char *output, bool force, unsigned port, bool browse);
+int view_live(const struct report *asked, const char *target, const char *output, bool force,
+              unsigned port, bool browse);
 /* Prints the address, and opens a browser. */
 void view_begin(const struct server *server, bool browse);
 /* Set by a signal that ends the command. */

@@ -11,13 +11,51 @@ const STATE_RUNNING = 1, STATE_READY = 2, STATE_UNKNOWN = 255;
 
 /* ---- the worker -------------------------------------------------------------------- */
 
-const worker = new Worker(URL.createObjectURL(new Blob([$("worker").textContent], {type: "text/javascript"})));
+let worker = null; /* of what report.loaded has */
 const waiting = new Map();
 let asked = 0;
 
+/* A worker that loads these blocks: a promise of it and what it has loaded. */
+function loadBlocks(blocks) {
+    return new Promise((resolve, reject) => {
+        const one = new Worker(URL.createObjectURL(new Blob([$("worker").textContent], {type: "text/javascript"})));
+        one.onerror = (event) => reject(new Error(event.message || "the worker could not be started"));
+        one.onmessage = (message) => {
+            const {id, answer, failed, loaded, progress} = message.data;
+            if (loaded) {
+                resolve({worker: one, loaded});
+            } else if (progress !== undefined) {
+                say(`Reading: ${Math.round(100 * progress)} %`);
+            } else if (waiting.has(id)) {
+                const asker = waiting.get(id);
+                waiting.delete(id);
+                if (failed) {
+                    asker.reject(new Error(failed));
+                } else {
+                    asker.resolve(answer);
+                }
+            } else if (failed) {
+                reject(new Error(failed));
+            }
+        };
+        one.postMessage({id: 0, what: "load", blocks}, blocks.filter((block) => block.deflated).map((block) => block.deflated.buffer));
+    });
+}
+
+/* Nobody asks it any more; what it was asked for is not answered. */
+function endWorker(one) {
+    one.terminate();
+    for (const [id, asker] of waiting) {
+        if (asker.worker === one) {
+            waiting.delete(id);
+            asker.reject(new Error("superseded"));
+        }
+    }
+}
+
 function ask(what, details) {
     return new Promise((resolve, reject) => {
-        waiting.set(++asked, {resolve, reject});
+        waiting.set(++asked, {resolve, reject, worker});
         worker.postMessage({id: asked, what, ...details});
     });
 }
@@ -131,6 +169,11 @@ function termOf(meaning, number) {
 
 const ADDRESS_NAMES = new Set(["FUNC_ENTER", "FUNC_EXIT", "ADDRESS"]);
 let places = null;
+
+/* The tables are others now. */
+function forgetNames() {
+    terms = places = null;
+}
 
 /* What an address of a thread is called: "program`function+0x12 file.c:7"; undefined: nothing says. */
 function addressName(text, thread) {

@@ -14,6 +14,7 @@ function pointOf(event) {
 /* ---- pointers ---------------------------------------------------------------------- */
 
 function pointerDown(event) {
+    servedStay();
     const at = pointOf(event);
     hideTip();
     $("canvas").setPointerCapture(event.pointerId);
@@ -133,6 +134,7 @@ function overviewPoint(event) {
     if (event.buttons === 0 && event.type === "pointermove") {
         return;
     }
+    servedStay();
     const box = $("overview").getBoundingClientRect(), [begin, end] = wholeSpan();
     const time = begin + (event.clientX - box.left - GUTTER) / Math.max(1, box.width - GUTTER) * (end - begin);
     const half = (view.to - view.from) / 2;
@@ -207,7 +209,7 @@ function press(id, on) {
 }
 
 const actions = {
-    fit: () => showTimes(...wholeSpan()),
+    fit: () => servedStay() || showTimes(...wholeSpan()),
     in: () => zoom(0.5, middleTime()),
     out: () => zoom(2, middleTime()),
     measure: () => {
@@ -230,7 +232,7 @@ const KEY_ACTIONS = {
     b: actions.bookmark, w: askWhy, "?": actions.help, m: measureKey, "[": () => stepRow(-1), "]": () => stepRow(1),
     n: () => find(1), N: () => find(-1), Escape: clearAll,
     z: () => view.range && showTimes(...view.range),
-    Home: () => showTimes(wholeSpan()[0], wholeSpan()[0] + view.to - view.from),
+    Home: () => servedStay() || showTimes(wholeSpan()[0], wholeSpan()[0] + view.to - view.from),
     End: () => showTimes(wholeSpan()[1] - (view.to - view.from), wholeSpan()[1]),
     Enter: () => {
         const row = view.rows[view.row];

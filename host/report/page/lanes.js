@@ -387,6 +387,7 @@ function drawMarksOfView(context) {
 }
 
 function draw() {
+    servedChoose();
     const {context, width, height} = sized($("canvas"));
     view.width = width;
     view.height = height;
@@ -446,7 +447,7 @@ function drawOverview() {
     context.fillRect(0, 0, width, height);
     context.fillStyle = palette.dim;
     context.font = font(11);
-    clipped(context, report.loaded.levels ? "all of it, CPUs that ran" : "all of it, events over time", 10, 26, GUTTER - 16);
+    clipped(context, report.loaded.levels || servedPart() ? "all of it, CPUs that ran" : "all of it, events over time", 10, 26, GUTTER - 16);
     const step = (x(last) - x(first)) / density.length;
     density.forEach((count, i) => {
         const tall = count ? Math.max(1, Math.sqrt(count / most) * (height - 8)) : 0;

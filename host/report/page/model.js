@@ -141,19 +141,22 @@ function layoutRows(loaded, closed) {
         put({type: "cpu", cpu, key: `cpu${cpu}`, height: ROW.cpu + (nested ? Math.min(nested, 4) * ROW.interrupts : 0),
             gaps: uncoveredOf(tables, cpu), lane: threads + cpu});
     }
-    const groups = new Map();
+    const groups = new Map(), named = new Map();
     tables.threads.forEach((info, thread) => {
         const has = info && (loaded.levels || states.offset[thread + 1] > states.offset[thread] ||
             marks.offset[thread + 1] > marks.offset[thread]);
+        const key = info ? `${info[0]} ${info[4]}` : "";
+        if (!named.has(key)) {
+            named.set(key, thread); /* the same whichever threads a part has */
+        }
         if (has) {
-            const key = `${info[0]} ${info[4]}`;
             groups.set(key, [...(groups.get(key) || []), thread]);
         }
     });
     const gaps = uncoveredOf(tables, -1);
     const order = (members) => (members.every((t) => loaded.idle[t]) ? 1e12 : 0) + tables.threads[members[0]][0];
     for (const members of [...groups.values()].sort((a, b) => order(a) - order(b))) {
-        const key = `p${members[0]}`;
+        const {[members[0]]: info} = tables.threads, key = `p${named.get(`${info[0]} ${info[4]}`)}`;
         put({type: "process", key, thread: members[0], members, height: ROW.process, gaps: []});
         if (!closed.has(key)) {
             for (const thread of members) {

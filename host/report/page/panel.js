@@ -122,7 +122,7 @@ function setWhy(thread, from, to) {
 function askWhy() {
     const row = view.rows[view.row], time = view.cursor === null ? middleTime() : view.cursor;
     if (report.loaded.levels) {
-        say("Why: this page has no events; kymo why has the answer");
+        say(served.on ? "Why: zoom in first" : "Why: this page has no events; kymo why has the answer");
         return;
     }
     if (!row || row.type !== "thread") {
@@ -256,6 +256,9 @@ function quoted(name) {
 /* How to get the events of what is shown, on a page without them. */
 function closerParts() {
     const {tables} = report.loaded, from = Math.max(0, Math.floor(view.from)), to = Math.ceil(view.to);
+    if (served.on) {
+        return [make("h2", {}, "Closer"), make("p", {class: "dim", id: "closer"}, `Zoom in: up to ${countText(servedMost())} events are shown at once.`)];
+    }
     return [make("h2", {}, "Closer"), make("p", {class: "dim"}, "This page has no events. What is shown, with all of them:"),
         make("code", {class: "command", id: "closer"}, `kymo cut ${quoted(tables.file)} --from ${from}ns --to ${to}ns -o part.kev && kymo report part.kev`)];
 }
@@ -296,7 +299,7 @@ function showSummary() {
     }
     const waits = whyWaits(WAITS_SHOWN);
     if (waits.length) {
-        parts.push(make("h2", {}, "Longest waits for a CPU, a mutex or a server"), make("ul", {class: "plain", id: "waits"}, ...waits.map((wait) =>
+        parts.push(make("h2", {}, `Longest waits for a CPU, a mutex or a server${servedPart() ? ", of what is loaded" : ""}`), make("ul", {class: "plain", id: "waits"}, ...waits.map((wait) =>
             make("li", {}, make("button", {onclick: () => setWhy(wait.thread, wait.from, wait.to)},
                 `${durationText(wait.length)}: ${threadText(wait.thread)}, ${stateText(report.loaded.states.state[wait.at])} at ${timeText(wait.from)} s`)))));
     }
@@ -384,7 +387,7 @@ async function find(step) {
         return;
     }
     if (tables.levels) {
-        $("found").textContent = "this page has no events";
+        $("found").textContent = served.on ? "zoom in to search" : "this page has no events";
         return;
     }
     const wanted = text.toLowerCase(), has = (name) => name.toLowerCase().includes(wanted);
@@ -400,7 +403,7 @@ async function find(step) {
         return;
     }
     if (row === null) {
-        $("found").textContent = step > 0 ? "none behind here" : "none before here";
+        $("found").textContent = (step > 0 ? "none behind here" : "none before here") + (servedPart() ? ", in what is loaded" : "");
         searchAt = null;
         return;
     }
@@ -431,8 +434,8 @@ function showBanner() {
             (first ? ` The first: ${first.text}.` : ""));
     }
     if (tables.levels) {
-        parts.push(`The capture has ${countText(tables.events)} events, too many for a page: this one has, for each ${durationText(tables.levels.width)}, ` +
-            "how long each thread and CPU ran, but no events and no views. kymo cut takes a part whose page has all of them.");
+        parts.push(served.on ? "" : `The capture has ${countText(tables.events)} events, too many for a page: this one has, for each ${durationText(tables.levels.width)}, ` +
+            "how long each thread and CPU ran, but no events and no views. kymo view shows all of them; kymo cut takes a part whose page has them.");
     }
     if (tables.doubt !== null) {
         parts.push(`${tables.doubt[0].toUpperCase()}${tables.doubt.slice(1)}.`);
@@ -441,11 +444,14 @@ function showBanner() {
     if (filters.length) {
         parts.push(`Not everything was recorded: ${filters.map((loss) => loss.text).join("; ")}.`);
     }
-    $("banner").hidden = parts.length === 0;
-    $("banner").textContent = parts.join(" ");
+    $("banner").hidden = !parts.some(Boolean);
+    $("banner").textContent = parts.filter(Boolean).join(" ");
 }
 
 function fail(error) {
+    if (error && error.message === "superseded") {
+        return; /* what it was of is not shown any more */
+    }
     report.faults.push(String(error && error.message || error));
     $("banner").hidden = false;
     $("banner").textContent = `The page could not go on: ${report.faults[0]}`;

@@ -14,30 +14,41 @@ function drawLegend() {
         make("span", {}, "hatched: not covered") : null || "");
 }
 
-function begin(loaded) {
-    const {tables} = loaded;
+/* Makes this what is shown: of a page the only one, of a served one each part and growth. */
+function adopt({loaded, worker: its}) {
+    const {tables} = loaded, row = view.rows[view.row];
     report.loaded = loaded;
-    loaded.gaps = uncoveredOf(tables, -1);
-    loaded.density = loaded.levels ? levelLoad(loaded) : loaded.density;
+    worker = its;
+    forgetNames();
+    loaded.gaps = loaded.gaps || uncoveredOf(tables, -1);
+    if (loaded.levels) {
+        loaded.density = levelLoad(loaded);
+    }
     document.title = `${tables.file} - Kymo report`;
     $("title").textContent = tables.file;
     $("facts").textContent = [tables.board, `${tables.cpus} CPU${tables.cpus === 1 ? "" : "s"}`,
         `${countText(tables.events)} events`, durationText(tables.last - tables.first)].filter(Boolean).join(" \u00b7 ");
-    $("search").disabled = false;
-    say("");
+    layout();
+    view.row = row ? rowIndex(row.key) : view.row;
+    showBanner();
+    drawLegend();
+}
+
+function begin(one) {
     view.width = $("canvas").clientWidth;
     view.height = $("canvas").clientHeight;
     readPalette();
-    layout();
+    adopt(one);
+    $("search").disabled = false;
+    say("");
     loadBookmarks();
-    showBanner();
-    drawLegend();
     viewsBegin();
     if (!followLink(location.hash)) {
         showTimes(...wholeSpan());
     }
     showPanel().catch(fail);
     new ResizeObserver(() => { scrollTo(view.scroll); drawSoon(); }).observe($("canvas"));
+    listen();
     document.documentElement.dataset.ready = "true";
 }
 
@@ -59,31 +70,6 @@ function listen() {
     window.addEventListener("hashchange", () => { followLink(location.hash); showPanel().catch(fail); drawSoon(); });
 }
 
-worker.onerror = (event) => fail(event.message || "the worker could not be started");
-worker.onmessage = (message) => {
-    const {id, answer, failed, loaded, progress} = message.data;
-    try {
-        if (loaded) {
-            begin(loaded);
-            listen();
-        } else if (progress !== undefined) {
-            say(`Reading: ${Math.round(100 * progress)} %`);
-        } else if (waiting.has(id)) {
-            const {resolve, reject} = waiting.get(id);
-            waiting.delete(id);
-            if (failed) {
-                reject(new Error(failed));
-            } else {
-                resolve(answer);
-            }
-        } else if (failed) {
-            fail(failed);
-        }
-    } catch (error) {
-        fail(error);
-    }
-};
-
 window.addEventListener("error", (event) => report.faults.push(event.message));
 window.addEventListener("unhandledrejection", (event) => fail(event.reason));
 
@@ -101,5 +87,5 @@ window.addEventListener("unhandledrejection", (event) => fail(event.reason));
         element.remove();
         return {stream: element.dataset.stream, rows: Number(element.dataset.rows), length: Number(element.dataset.bytes), text};
     });
-    worker.postMessage({id: 0, what: "load", blocks});
+    ($("served") ? servedBegin() : loadBlocks(blocks).then(begin)).catch(fail);
 })();

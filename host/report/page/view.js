@@ -124,6 +124,7 @@ function zoom(factor, around) {
 }
 
 function pan(share) {
+    servedStay();
     const by = share * (view.to - view.from);
     const [begin, end] = wholeSpan();
     const held = Math.max(begin - view.from, Math.min(end - view.to, by));

@@ -21,7 +21,7 @@ async function load(blocks) {
     const stretches = Object.fromEntries(Object.keys(ACCOUNT_STREAMS).map((name) => [name, []]));
     let done = 0;
     for (const block of blocks) {
-        const deflated = base64Bytes(block.text);
+        const deflated = block.deflated || base64Bytes(block.text);
         block.text = null;
         if (block.stream === "values") {
             valueBlocks.push({deflated, length: block.length});
@@ -44,7 +44,10 @@ async function load(blocks) {
     }
     const threads = tables.threads.length, cpus = tables.cpus;
     const idle = tables.threads.map((t) => t !== null && t[0] === 1 && t[1] <= cpus);
-    events = buildEvents(streams.events, tables.levels ? 0 : tables.events);
+    if (streams.levels.length === 0) {
+        tables.levels = null; /* a part of a capture whose whole has them */
+    }
+    events = buildEvents(streams.events, streams.events.reduce((sum, block) => sum + block.rows, 0));
     const {states, running: runs} = buildStates(buildStream(streams.states, [3, 1, 1, 1], false),
         buildStream(streams.causes, [3, 3, 2, 2], false), threads, tables.ends || new Array(threads).fill(tables.last));
     const running = buildRunning(states, runs, cpus, idle);

@@ -83,7 +83,7 @@ async function showView(force) {
     $("pane").setAttribute("aria-busy", "true");
     let parts;
     try {
-        parts = await one.show(scope);
+        parts = hasEvents(scope) ? await one.show(scope) : farParts();
     } catch (error) {
         if (error.message === "superseded" || turn !== pane.turn) {
             return;
@@ -120,7 +120,19 @@ function scopeChoice() {
 
 /* The views need the events, which a page with levels of detail does not have. */
 function hasViews() {
-    return !report.loaded.levels;
+    return !report.loaded.levels || served.on;
+}
+
+/* Are the events of the interval here? */
+function hasEvents(scope) {
+    const part = servedPart();
+    return !report.loaded.levels && (!part || (scope.from >= part.from && scope.to <= part.to));
+}
+
+/* What a view shows of an interval whose events are not here. */
+function farParts() {
+    return [make("p", {id: "far"}, pane.scope === "view" ? `The visible part has more than ${countText(servedMost())} events: zoom in to see their figures.` :
+        `The interval has more events than are shown at once: zoom in, and choose the visible part.`)];
 }
 
 /* Shows a view, or the timeline; in split mode both. */
@@ -168,6 +180,7 @@ function stepView(by) {
 
 /* Called when what is visible, the cursor or what was measured has changed: view.js. */
 function viewsChanged() {
+    servedAsk().catch(fail);
     showView(false).catch(fail);
 }
 
