@@ -1,0 +1,155 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""live.py [CASE...]: kymo view -t with a board: the page grows in chromium while tracelogger sends,
+and ends with all of the capture; an interrupt and a link that is pulled lose nothing that came."""
+import glob
+import json
+import os
+import signal
+import subprocess
+import sys
+import urllib.request
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.dont_write_bytecode = True
+sys.path[:0] = [os.path.join(ROOT, "test/boot"), os.path.join(ROOT, "test/report"),
+                os.path.join(ROOT, "test")]
+import link  # noqa: E402
+import browser  # noqa: E402
+from guest import expect, run_tests  # noqa: E402
+
+BOARD = "mps2-an386"
+RECORD = "tracelogger -c -F 1 -F 2 -f link:x.kev &\r"
+
+
+class View:
+    def __init__(self, board, target, *words):
+        self.board = board
+        self.process = board.start("view", *words, "-t", target)
+        self.url = self.process.stdout.readline().strip()
+        expect(self.url.startswith("http://127.0.0.1:"), self.url or self.process.stderr.read())
+
+    def state(self):
+        with urllib.request.urlopen(self.url + "state") as answer:
+            return json.load(answer)
+
+    def until(self, condition, what, busy=True):
+        """Meanwhile the board has something to record."""
+        def holds():
+            expect(self.process.poll() is None, f"ended: {self.process.returncode}")
+            if busy:
+                self.board.type("pidin\r")
+            return condition(self.state())
+        self.board.wait_for(holds, what)
+
+    def end(self):
+        self.process.send_signal(signal.SIGINT)
+        _, said = self.process.communicate(timeout=link.SLOW)
+        return self.process.returncode, said
+
+
+def events(path):
+    done = subprocess.run([link.KYMO, "print", "--json", path], capture_output=True, text=True)
+    expect(done.returncode in (0, 1), done.stderr)
+    return len([line for line in done.stdout.splitlines() if '"class"' in line])
+
+
+def a_page_grows_to_the_end(board):
+    view = View(board, f"unix:{board.raw}", "-o", "grown.kev", "--force")
+    expect(view.state()["generation"] == 0 and view.state()["live"], view.state())
+    with browser.opened() as b:
+        b.ask("POST", "/url", {"url": view.url})
+        b.until("!document.getElementById('news').hidden", "a word about waiting")
+        board.type(RECORD)
+        view.until(lambda s: s["generation"] >= 1, "the first events")
+        b.until("document.documentElement.dataset.ready", "the page")
+        first = b.run("return [report.loaded.tables.events, report.loaded.tables.last]")
+        view.until(lambda s: s["generation"] >= 3, "more events")
+        b.until("served.generation >= 3", "growth of the page")
+        more = b.run("return [report.loaded.tables.events, report.loaded.tables.last]")
+        expect(more[0] > first[0] and more[1] > first[1], f"{first} {more}")
+        expect(b.run("return served.follow && !document.getElementById('follow').hidden"),
+               "it does not follow")
+        b.until("Math.abs(view.to - report.loaded.tables.last) < 1e9", "the view at the end")
+        expect(b.run("return report.loaded.tables.lossCount") == 0, "a loss that is none")
+        b.keys("ArrowLeft")
+        expect(not b.run("return served.follow"), "it follows who has gone elsewhere")
+        b.picture("live.png")
+        board.type("tracestop\r")
+        view.until(lambda s: not s["grows"], "the end", busy=False)
+        b.until("document.getElementById('news').textContent.includes('complete')",
+                "the word that it is complete")
+        b.until(f"served.generation === {view.state()['generation']}", "the last generation")
+        shown = b.run("return report.loaded.tables.events")
+        complaints = b.complaints()
+        status, said = view.end()
+        b.until("served.gone", "the word that the command has ended")
+        faults = b.run("return report.faults")
+        expect(not complaints and not faults, f"{complaints} {faults}")
+    expect(status == 0 and "grown.kev" in said, f"{status} {said}")
+    expect(shown == events("grown.kev"), f"{shown} shown, {events('grown.kev')} kept")
+
+
+def an_interrupt_keeps_what_came(board):
+    for path in glob.glob("cut*.kev*"):
+        os.unlink(path)
+    view = View(board, f"unix:{board.raw}", "-o", "cut.kev")
+    board.type(RECORD)
+    view.until(lambda s: s["generation"] >= 2, "events")
+    status, said = view.end()
+    board.type("tracestop\r")
+    kept = glob.glob("cut*.kev*")
+    expect("INCOMPLETE" in said and len(kept) == 1, f"{status} {said} {kept}")
+    expect(events(kept[0]) > 0, "nothing is in it")
+
+
+def without_a_file_nothing_is_left(board):
+    place = os.path.join(board.dir, "tmp")
+    os.makedirs(place, exist_ok=True)
+    board.env["TMPDIR"] = place
+    view = View(board, f"unix:{board.raw}")
+    board.type(RECORD)
+    view.until(lambda s: s["generation"] >= 1, "events")
+    status, said = view.end()
+    del board.env["TMPDIR"]
+    board.type("tracestop\r")
+    expect(not os.listdir(place), f"{status} {said} {os.listdir(place)}")
+
+
+def a_link_that_is_pulled(board):
+    line = board.line()
+    view = View(board, f"unix:{line.path}", "-o", "pulled.kev", "--force")
+    board.type(RECORD)
+    view.until(lambda s: s["generation"] >= 1, "events")
+    before = view.state()["generation"]
+    line.pull()
+    view.until(lambda s: "lost" in s["said"], "the word that the link is lost")
+    board.type("tracestop\r")
+    board.type(RECORD)
+    view.until(lambda s: s["generation"] > before and s["said"].endswith("recording"),
+               "the next capture")
+    board.type("tracestop\r")
+    view.until(lambda s: not s["grows"], "its end", busy=False)
+    status, said = view.end()
+    line.close()
+    expect("INCOMPLETE" in said and status == 0, f"{status} {said}")
+    expect(events("pulled.kev") > 0, "nothing is in it")
+
+
+def what_is_not_there_is_said(board):
+    done = board.kymo("view", "-t", "unix:/nonexistent")
+    expect(done.returncode == 1 and "/nonexistent" in done.stderr, done)
+
+
+def main():
+    tests = [a_page_grows_to_the_end, an_interrupt_keeps_what_came, without_a_file_nothing_is_left,
+             a_link_that_is_pulled, what_is_not_there_is_said]
+    board = link.Bench(BOARD)
+    try:
+        return run_tests(tests, sys.argv[1:], lambda test: test(board))
+    finally:
+        board.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
