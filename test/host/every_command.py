@@ -44,7 +44,7 @@ FORMS = {
              "--all --accept loss --max rate=5% test/golden/virt-a64.kev"],
 }
 NO_CAPTURE = {"run", "top", "console", "capture", "collect", "extract", "link", "query", "load",
-              "help"}
+              "view", "help"}
 WITHOUT_RECOVER = {"dtrace", "assert"}
 
 
