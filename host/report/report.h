@@ -49,7 +49,8 @@ struct report {
     char fault[512];     /* of the timeline */
 };
 
-/* Of an input that is standard input ("-") and a stream: it becomes a copy. False after a message. */
+/* Of an input that is standard input ("-") and a stream: it becomes a copy. False after a
+ * message. */
 bool report_input_keep(const char *input);
 /* Opens the capture and learns its names. Returns KYMO_OK, or another status after a message; of
  * one that grows nothing is said of the capture. */
@@ -57,7 +58,8 @@ int report_open(struct report *report);
 /* Writes the blocks; returns the timeline's outcome. *good is false after a failure that it has no
  * words for. */
 int report_blocks(struct report *report, bool *good);
-/* Writes the tables, with `members` of a JSON object, which begin with a comma; behind the lanes. */
+/* Writes the tables, with `members` of a JSON object, which begin with a comma; behind the
+ * lanes. */
 void report_tables(const struct report *report, struct pack *pack, const char *members);
 /* Also after a failure. */
 void report_close(struct report *report);

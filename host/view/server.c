@@ -3,9 +3,9 @@
  * The server of `kymo view`: libmicrohttpd, with a thread of its own, on 127.0.0.1. Other users of
  * the machine, and pages of other sites in the user's browser, can reach the port. So every path
  * begins with a secret; the header Host must name this machine (a name that an attacker's DNS makes
- * this address does not); no other site may read an answer (no CORS) or show it in a frame. A client
+ * this address does not); no other site may read an answer (no CORS) or frame it. A client
  * may be slow or send anything: connections, their memory, their idle time, and answers that are
- * held for them are bounded. Proof: test/view/hostile.py.
+ * held for them are bounded. Proof: test/view/check.py.
  */
 #include <arpa/inet.h>
 #include <errno.h>

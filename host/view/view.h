@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kymo view: shared declarations. A snapshot (snapshot.c) is a capture, as far as it was read, as
- * blocks of events in a file and a timeline in files; any window of it becomes the blocks of a page.
+ * blocks of events in a file and a timeline in files; any window of it becomes blocks of a page.
  * The server (server.c) gives them to the page of `kymo report`, by HTTP, on this machine only. The
  * command (cmd.c, live.c) makes snapshots: one of a file, or newer and newer ones of a recording.
  * Proof: test/view/.
@@ -44,8 +44,8 @@ uint64_t snapshot_events(const struct snapshot *snapshot);
 
 struct server;
 
-/* Serves on 127.0.0.1; port 0: any that is free. first NULL: there is nothing to show yet. NULL after
- * a message. */
+/* Serves on 127.0.0.1; port 0: any that is free. first NULL: there is nothing to show yet. NULL
+ * after a message. */
 struct server *server_new(unsigned port, struct snapshot *first, bool grows);
 void server_free(struct server *server);
 /* The address of the page; lives as long as the server. */

@@ -28,42 +28,13 @@ GOLDEN = os.path.join(ROOT, "test/golden/virt-a64.kev")
 SEED = int(os.environ.get("SEED", time.time_ns() % 1000000))
 MEMORY_MOST = 400 << 10  # KB
 
-# All that a page shows of [from, to], names as texts: indexes of names differ from part to part.
-SLICE = """
-const [from, to] = arguments, {states, spans, arrows, tables, marks} = report.loaded;
-const name = (n) => tables.names[n].slice(0, 2).join(" "), found = {states: [], spans: [], arrows: [], marks: 0};
-for (let t = 0; t + 1 < states.offset.length; t++) {
-    for (let i = states.offset[t]; i < states.offset[t + 1]; i++) {
-        const end = i + 1 < states.offset[t + 1] ? states.start[i + 1] : states.ends[t];
-        if (states.start[i] <= to && end > from) {
-            found.states.push([t, states.start[i], end > to ? 0 : end, states.state[i], states.cpu[i], states.cause[i],
-                states.by[i], states.waits[i], states.priority[i], states.flags[i], name(states.object[i])].join());
-        }
-    }
-}
-for (let l = 0; l + 1 < spans.offset.length; l++) {
-    for (let i = spans.offset[l]; i < spans.offset[l + 1]; i++) {
-        if (spans.start[i] <= to && spans.end[i] >= from) {
-            found.spans.push([l, spans.start[i], spans.end[i], spans.depth[i], spans.type[i], name(spans.name[i])].join());
-        }
-    }
-}
-for (let i = 0; i < arrows.to.length; i++) {
-    if (arrows.to[i] >= from && arrows.to[i] <= to) {
-        found.arrows.push([arrows.to[i], arrows.duration[i], arrows.source[i], arrows.target[i], arrows.type[i]].join());
-    }
-}
-found.marks = marks.time.filter((time) => time >= from && time <= to).length;
-found.states.sort();
-found.spans.sort();
-found.arrows.sort();
-return found;
-"""
-FIGURES = """
-const [from, to, done] = arguments;
-Promise.all([ask("figures", {from, to}), ask("statistics", {from, to, bins: 7}), ask("messages", {from, to}),
-    ask("served", {from, to}), ask("interrupts", {from, to})]).then((all) => done(JSON.stringify(all)), (e) => done(String(e)));
-"""
+
+def script(name):
+    with open(os.path.join(ROOT, "test/view", name), encoding="ascii") as f:
+        return f.read()
+
+
+SLICE, FIGURES = script("shown.js"), script("figures.js")
 
 
 class View:
@@ -147,8 +118,7 @@ def small_is_the_report(folder):
         tabs = b.run("return document.querySelectorAll('#tabs [role=tab]').length")
         for _ in range(tabs):
             b.keys("v")
-            b.until("document.getElementById('pane').hidden || "
-                    "document.getElementById('pane').getAttribute('aria-busy') !== 'true'", "a view")
+            b.until("$('pane').hidden || $('pane').getAttribute('aria-busy') !== 'true'", "a view")
         said = b.complaints() + b.run("return report.faults")
         expect(not said, said)
 
@@ -176,9 +146,8 @@ def parts_are_of_the_whole(folder):
         b.run("openView('timeline')")
         for window, (shown, counted) in zip(windows, want):
             b.run("showTimes(arguments[0], arguments[1])", *window)
-            b.until("servedPart() && servedPart().from <= arguments[0]"
-                    .replace("arguments[0]", str(window[0])) + f" && servedPart().to >= {window[1]}",
-                    f"the part of {window}")
+            b.until(f"servedPart() && servedPart().from <= {window[0]} &&"
+                    f" servedPart().to >= {window[1]}", f"the part of {window}")
             got = b.run(SLICE, *window)
             for key in shown:
                 expect(got[key] == shown[key], f"seed {SEED}, {window}: {key} differ")
@@ -193,7 +162,8 @@ def a_view_is_looked_at(folder):
     """Dark, narrow, by keys: nothing complains."""
     with View(GOLDEN) as view, browser.opened(700, 500) as b:
         show(b, view.url)
-        for key in ("t", "s", "v", "+", "+", "ArrowDown", "ArrowDown", "w", "?", "Escape", "f", "l"):
+        for key in ("t", "s", "v", "+", "+", "ArrowDown", "ArrowDown", "w", "?", "Escape", "f",
+                    "l"):
             b.keys(key)
         expect(b.run("return document.documentElement.dataset.theme") is not None, "no theme")
         said = b.complaints() + b.run("return report.faults")
@@ -204,8 +174,8 @@ def strangers_get_nothing(_):
     with View(GOLDEN) as view:
         secret, port = view.found[2], view.port
         wrong = "".join(random.Random(SEED).choice("0123456789abcdef") for _ in secret)
-        for path in ("/", "/state", f"/{wrong}/", f"/{secret[:-1]}/", f"/{secret}", f"/{secret}x/state",
-                     f"/../{secret}/../etc/passwd", "//", f"/{wrong}/whole"):
+        for path in ("/", "/state", f"/{wrong}/", f"/{secret[:-1]}/", f"/{secret}",
+                     f"/{secret}x/state", f"/../{secret}/../etc/passwd", "//", f"/{wrong}/whole"):
             status, body = view.get(path)
             expect(status in (400, 404) and secret.encode() not in body, f"{path}: {status} {body}")
         for path in ("../../etc/passwd", "%2e%2e/etc/passwd", "state/", "whole/..", "favicon.ico"):
@@ -220,7 +190,7 @@ def strangers_get_nothing(_):
         for query in ("", "?from=0", "?from=x&to=1&generation=1", "?from=9&to=1&generation=1",
                       "?from=0&to=99999999999999999999&generation=1", "?from=0&to=1&generation=-"):
             expect(view.get("part" + query)[0] == 400, query)
-        expect(view.get("part?from=0&to=1&generation=99")[0] == 409, "a generation that is not there")
+        expect(view.get("part?from=0&to=1&generation=99")[0] == 409, "no such generation")
         for from_, to in ((-2**63, 2**63 - 1), (0, 0), (2**63 - 1, 2**63 - 1)):
             expect(view.get(f"part?from={from_}&to={to}&generation=1")[0] == 200, f"{from_} {to}")
         view.works()
@@ -240,7 +210,8 @@ def hostile_bytes_are_borne(_):
     not taken: it serves on, with bounded memory and threads."""
     choose = random.Random(SEED)
     with View(GOLDEN) as view:
-        whole = f"GET /{view.found[2]}/whole HTTP/1.1\r\nHost: 127.0.0.1:{view.port}\r\n\r\n".encode()
+        whole = (f"GET /{view.found[2]}/whole HTTP/1.1\r\n"
+                 f"Host: 127.0.0.1:{view.port}\r\n\r\n").encode()
         for n in range(150):
             with socket.create_connection(("127.0.0.1", view.port)) as s:
                 text = bytearray(whole)
@@ -258,7 +229,8 @@ def hostile_bytes_are_borne(_):
         view.works()
         for huge in (b"GET /" + b"a" * 200000 + b" HTTP/1.1\r\n\r\n",
                      b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * 50000 + b"\r\n",
-                     b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999\r\n\r\n" + b"z" * 99999):
+                     b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999\r\n\r\n" +
+                     b"z" * 99999):
             with socket.create_connection(("127.0.0.1", view.port)) as s:
                 try:
                     s.sendall(huge)
@@ -305,8 +277,9 @@ def what_is_wrong_is_said(folder):
                               env={k: v for k, v in os.environ.items() if k != "KYMO_TARGET"},
                               stdin=subprocess.DEVNULL, timeout=patience.seconds(60))
         return done.returncode, done.stdout, done.stderr
-    for words in ([], ["a", "b"], ["--port", "0", "a"], ["--port", "65536", "a"], ["--port", "x", "a"],
-                  ["-t", "unix:x", "a"], ["-o", "x", "a"], ["--force", "a"], ["--most", "1", "a"],
+    for words in ([], ["a", "b"], ["--port", "0", "a"], ["--port", "65536", "a"],
+                  ["--port", "x", "a"], ["-t", "unix:x", "a"], ["-o", "x", "a"], ["--force", "a"],
+                  ["--most", "1", "a"],
                   ["-t", "unix:x", "--force"], ["-t", "unix:x", "-o", "-"], ["-z"], ["-t"],
                   ["-t", "unix:x", "--recover"]):
         status, out, said = run(*words)
@@ -332,8 +305,9 @@ def what_is_wrong_is_said(folder):
 
 
 def main():
-    tests = [small_is_the_report, parts_are_of_the_whole, a_view_is_looked_at, strangers_get_nothing,
-             hostile_bytes_are_borne, the_idle_make_room, a_waiting_page_is_answered_at_the_end,
+    tests = [small_is_the_report, parts_are_of_the_whole, a_view_is_looked_at,
+             strangers_get_nothing, hostile_bytes_are_borne, the_idle_make_room,
+             a_waiting_page_is_answered_at_the_end,
              what_is_wrong_is_said]
     print(f"SEED={SEED}")
     with tempfile.TemporaryDirectory(dir=temporary.PLACE) as folder:
