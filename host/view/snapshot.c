@@ -3,8 +3,7 @@
  * A capture that can be asked for any window of it. The blocks of events, of their values and of
  * the account (host/report/usage.c) are in a file without a name, deflated; the timeline is in
  * files of its own. What is drawn is made of the timeline for each window. Memory: 64 bytes for a
- * block,
- * and what the tables and levels of a page have (host/report/).
+ * block, and what the tables and levels of a page have (host/report/).
  *
  * An answer is blocks, each a line "NAME ROWS BYTES LENGTH", then LENGTH deflated bytes, BYTES
  * before (docs/report-data.md).

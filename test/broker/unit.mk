@@ -10,6 +10,6 @@ $(B)/unit/broker_test.o: test/broker/broker_test.c
 	$(Q)$(HOST_CC) $(HOST_TEST_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(BROKER_TEST): $(B)/unit/broker_test.o $(BROKER_TEST_LIB)
-	$(Q)$(HOST_CC) $(HOST_TEST_CFLAGS) -Wl,--wrap=accept4 -o $@ $^ -lcmocka -lm -lpthread -ldw -lelf -lz
+	$(Q)$(HOST_CC) $(HOST_TEST_CFLAGS) -Wl,--wrap=accept4 -o $@ $^ -lcmocka -lm -lpthread -ldw -lelf -lz -lmicrohttpd
 
 -include $(B)/unit/broker_test.d

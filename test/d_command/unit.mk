@@ -13,6 +13,6 @@ $(D_COMMAND_OBJS): $(B)/unit/d_command/%.o: test/d_command/%.c
 	$(Q)$(HOST_CC) $(HOST_TEST_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(D_COMMAND_TEST): $(D_COMMAND_OBJS) $(D_COMMAND_LIB)
-	$(Q)$(HOST_CC) $(HOST_TEST_CFLAGS) -o $@ $^ -lcmocka -lm -lpthread -ldw -lelf -lz
+	$(Q)$(HOST_CC) $(HOST_TEST_CFLAGS) -o $@ $^ -lcmocka -lm -lpthread -ldw -lelf -lz -lmicrohttpd
 
 -include $(D_COMMAND_OBJS:.o=.d)

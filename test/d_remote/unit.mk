@@ -12,6 +12,6 @@ $(B)/unit/d_remote_%.o: test/d_remote/%_test.c
 	    -fno-sanitize-recover=all -MMD -MP -c -o $@ $<
 
 $(D_REMOTE_TESTS): %: %.o $(D_REMOTE_LIB)
-	$(Q)$(HOST_CC) -fsanitize=address,undefined -o $@ $^ -lcmocka -lm -lpthread -ldw -lelf -lz
+	$(Q)$(HOST_CC) -fsanitize=address,undefined -o $@ $^ -lcmocka -lm -lpthread -ldw -lelf -lz -lmicrohttpd
 
 -include $(D_REMOTE_TESTS:%=%.d)

@@ -13,7 +13,7 @@ $(B)/unit/d_replay/%.o: test/d_replay/%.c
 	$(Q)$(HOST_CC) $(HOST_TEST_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(D_REPLAY_TESTS): $(B)/unit/d_replay_%: $(B)/unit/d_replay/%_test.o $(D_REPLAY_OBJS) $(D_REPLAY_LIB)
-	$(Q)$(HOST_CC) $(HOST_TEST_CFLAGS) -o $@ $^ -lcmocka -lm -lpthread -ldw -lelf -lz
+	$(Q)$(HOST_CC) $(HOST_TEST_CFLAGS) -o $@ $^ -lcmocka -lm -lpthread -ldw -lelf -lz -lmicrohttpd
 
 # Without sanitizers: the basic blocks that host/dtrace executes are counted.
 D_REPLAY_COUNTED := $(patsubst %.c,$(B)/unit/d_replay_counted/%.o,$(HOST_DTRACE_SRCS))
@@ -27,6 +27,6 @@ $(D_REPLAY_COUNTED) $(D_REPLAY_PLAIN): $(B)/unit/d_replay_counted/%.o: %.c
 	$(Q)$(HOST_CC) $(HOST_CMD_CFLAGS) -O1 -MMD -MP -c -o $@ $<
 
 $(B)/unit/d_replay_many: $(D_REPLAY_PLAIN) $(D_REPLAY_COUNTED) $(D_REPLAY_REST)
-	$(Q)$(HOST_CC) -o $@ $^ -lcmocka -lm -lpthread -ldw -lelf -lz
+	$(Q)$(HOST_CC) -o $@ $^ -lcmocka -lm -lpthread -ldw -lelf -lz -lmicrohttpd
 
 -include $(D_REPLAY_COUNTED:.o=.d) $(D_REPLAY_PLAIN:.o=.d) $(wildcard $(B)/unit/d_replay/*.d)

@@ -26,13 +26,13 @@ $(B)/unit/host_store: HOST_TEST_WRAPS := fsync renameat2 channel_send
 $(HOST_TESTS): $(B)/unit/host_%: $(B)/unit/host.o/test/host/test_%.o $(HOST_TEST_OBJS) \
                       $(HOST_TEST_LIB)
 	$(Q)$(HOST_CC) $(HOST_TEST_CFLAGS) $(HOST_TEST_WRAPS:%=-Wl,--wrap=%) -o $@ $^ -lcmocka -lm \
-	    -lpthread -ldw -lelf -lz
+	    -lpthread -ldw -lelf -lz -lmicrohttpd
 
 # kymo stat against a simulated system.
 UNIT_TESTS += $(B)/unit/host_known
 $(B)/unit/host_known: $(B)/unit/host.o/test/host/test_known.o $(B)/unit/host.o/test/host/model.o \
                       $(HOST_TEST_OBJS) $(HOST_TEST_LIB)
-	$(Q)$(HOST_CC) $(HOST_TEST_CFLAGS) -o $@ $^ -lcmocka -lm -lpthread -ldw -lelf -lz
+	$(Q)$(HOST_CC) $(HOST_TEST_CFLAGS) -o $@ $^ -lcmocka -lm -lpthread -ldw -lelf -lz -lmicrohttpd
 -include $(B)/unit/host.o/test/host/test_known.d $(B)/unit/host.o/test/host/model.d
 
 $(B)/tools/mkcapture: test/host/mkcapture_main.c test/host/mkcapture.c test/host/mkworkload.c \

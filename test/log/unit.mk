@@ -4,5 +4,5 @@
 
 UNIT_TESTS += $(B)/unit/log
 $(B)/unit/log: $(B)/unit/host.o/test/log/test_log.o $(HOST_TEST_OBJS) $(HOST_TEST_LIB)
-	$(Q)$(HOST_CC) $(HOST_TEST_CFLAGS) -o $@ $^ -lcmocka -lm -lpthread -ldw -lelf -lz
+	$(Q)$(HOST_CC) $(HOST_TEST_CFLAGS) -o $@ $^ -lcmocka -lm -lpthread -ldw -lelf -lz -lmicrohttpd
 -include $(B)/unit/host.o/test/log/test_log.d

@@ -279,8 +279,7 @@ def what_is_wrong_is_said(folder):
         return done.returncode, done.stdout, done.stderr
     for words in ([], ["a", "b"], ["--port", "0", "a"], ["--port", "65536", "a"],
                   ["--port", "x", "a"], ["-t", "unix:x", "a"], ["-o", "x", "a"], ["--force", "a"],
-                  ["--most", "1", "a"],
-                  ["-t", "unix:x", "--force"], ["-t", "unix:x", "-o", "-"], ["-z"], ["-t"],
+                  ["--most", "1", "a"], ["-t", "unix:x", "--force"], ["-t", "unix:x", "-o", "-"], ["-z"], ["-t"],
                   ["-t", "unix:x", "--recover"]):
         status, out, said = run(*words)
         expect(status == 2 and said and not out, f"{words}: {status} {out} {said}")
@@ -307,8 +306,7 @@ def what_is_wrong_is_said(folder):
 def main():
     tests = [small_is_the_report, parts_are_of_the_whole, a_view_is_looked_at,
              strangers_get_nothing, hostile_bytes_are_borne, the_idle_make_room,
-             a_waiting_page_is_answered_at_the_end,
-             what_is_wrong_is_said]
+             a_waiting_page_is_answered_at_the_end, what_is_wrong_is_said]
     print(f"SEED={SEED}")
     with tempfile.TemporaryDirectory(dir=temporary.PLACE) as folder:
         return run_tests(tests, sys.argv[1:], lambda test: test(folder))
