@@ -115,7 +115,7 @@ $(D_COLD:%=$(B)/%.o): EXTRA_FLAGS = $(KERNEL_FLAGS) $(D_COLD_FLAGS)
 FBT_PADDED := $(addprefix kernel/,$(addprefix arch/$(ARCH)/,context core elf host mpu systick) \
 	base/cpu base/quota base/trie entry/exit entry/kercall entry/kercall_trace intr/intr ipc/channel ipc/msg \
 	ipc/msg_wait mem/copy mem/object mem/vm mem/vm_lookup observe/port observe/retain_names proc/process \
-	program/elf program/spawn sync/sync thread/long_call thread/sched thread/sched_queue thread/thread \
+	program/elf program/spawn sync/sync thread/call_lock thread/long_call thread/sched thread/sched_queue thread/thread \
 	thread/thread_end thread/thread_hold time/clock time/timeout time/timer \
 	time/timer_calls)
 $(FBT_PADDED:%=$(B)/%.o): EXTRA_FLAGS += $(FBT_PAD_FLAGS)

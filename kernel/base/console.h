@@ -20,9 +20,19 @@ void kformat(char *text, size_t bytes, const char *fmt, ...) __attribute__((form
  * has taken nothing for CONSOLE_STUCK_MS gets nothing more until it is ready, so the rest counts as
  * printed. Kernel lock held. */
 size_t console_write(const char *text, size_t n);
-/* A report of several lines begins: console_put() keeps what others print. Kernel lock held. */
+/*
+ * The console's owner is the thread amid a line, or amid a report of several lines. Kernel lock
+ * held. console_take(): 0, or as call_lock_take(); self keeps the console until console_release().
+ */
+struct thread;
+long console_take(struct thread *self);
+void console_release(void);
+/* A report begins: console_put() keeps what others print. Its owner has the console. */
 void console_give(void);
-/* The report is over, or a panic needs the console: prints what was kept. */
+/* Moves some of what was kept to text, as much as there is room for, with a NUL. Returns false if
+ * nothing is left. Kernel lock held. */
+bool console_kept(char *text, size_t room);
+/* The report is over, or a panic needs the console: prints what was kept and nobody has moved. */
 void console_take_back(void);
 
 #endif

@@ -2,13 +2,15 @@
 /*
  * Output of the kernel and ConsoleWrite(): written to the board's console at once, and the newest
  * of it kept for ConsoleRead(), through which the console server shows it to a remote host.
- * Writing: any context, no lock (text of two CPUs may mix, also in the kept copy). Calls: kernel
- * lock held; ConsoleRead() is EPERM without ABILITY_DEVICE, because the text concerns other
- * processes. After a panic only the board's own console works. Tested by test/boot's suites console
+ * Writing by the kernel: any context, no lock (it may stand amid a line, and text of two CPUs may
+ * mix, also in the kept copy). Calls: kernel lock held; ConsoleRead() is EPERM without
+ * ABILITY_DEVICE, because the text concerns other processes. After a panic only the board's own console works. Tested by test/boot's suites console
  * and crashes.
  *
- * A crash report (crash.c) has the console to itself from its first character to its last one.
- * Meanwhile ConsoleWrite() waits, and what the kernel prints is kept back.
+ * A line that one ConsoleWrite() writes is one piece, if it has up to LINE_WHOLE characters: its
+ * thread owns the console (a call_lock) from the line's first character to its last, or to the
+ * call's end. A crash report (crash.c) has the console to itself from its first character to its
+ * last one. Meanwhile ConsoleWrite() waits, and what the kernel prints is kept back.
  */
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/board.h"
@@ -19,13 +21,13 @@
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
 #include "kernel/base/kercall.h"
-#include "kernel/entry/crash.h"
 #include "kernel/proc/proc.h"
 
 #define KEPT 2048u /* bytes, a power of 2 */
 #define PIECE 128u /* of one ConsoleRead() */
 #define BACK 256u  /* bytes that are kept back during a report */
 #define STEP 32u   /* bytes of a ConsoleWrite() between two preemption points */
+#define LINE_WHOLE 256u
 
 static char kept[KEPT];
 static uint32_t printed; /* [a] total of bytes */
@@ -33,6 +35,10 @@ static uint32_t printed; /* [a] total of bytes */
 static volatile bool given; /* [a] a report has the console */
 static char back[BACK];     /* what others have printed meanwhile */
 static uint32_t held_back;  /* [a] total of these, including what there was no room for */
+static uint32_t moved;      /* [k] of these, by console_kept() */
+
+static struct call_lock owner; /* of the console */
+static uint32_t in_line;       /* [k] characters of the line that its thread is amid */
 
 static uint64_t stuck_from; /* [k] the device takes nothing since then; 0: it does */
 static bool stuck;          /* [k] for CONSOLE_STUCK_MS */
@@ -59,7 +65,7 @@ void console_put(char c)
     }
     uint32_t at = __atomic_fetch_add(&held_back, 1, __ATOMIC_RELAXED);
     if (at < BACK) {
-        back[at] = c;
+        __atomic_store_n(&back[at], c, __ATOMIC_RELEASE);
     }
 }
 
@@ -96,17 +102,75 @@ void console_give(void)
     given = true;
 }
 
+/* Ends at a character that its CPU has not stored yet. */
+bool console_kept(char *text, size_t room)
+{
+    uint32_t end = __atomic_load_n(&held_back, __ATOMIC_RELAXED), before = moved;
+    size_t n = 0;
+
+    kernel_assert(kernel_locked() && given);
+    for (; n + 1 < room && moved < end && moved < BACK; n++, moved++) {
+        text[n] = __atomic_exchange_n(&back[moved], '\0', __ATOMIC_ACQUIRE);
+        if (!text[n]) {
+            break;
+        }
+    }
+    text[n] = '\0';
+    return moved != before;
+}
+
 void console_take_back(void)
 {
     given = false;
     uint32_t n = __atomic_exchange_n(&held_back, 0, __ATOMIC_RELAXED);
-    for (uint32_t i = 0; i < n && i < BACK; i++) {
+    for (uint32_t i = moved; i < n && i < BACK; i++) {
         console_emit(back[i]);
+        back[i] = '\0';
     }
+    moved = 0;
     if (n > BACK) {
         kprintf("\n%u characters of the kernel's output were lost behind a report\n",
                 (unsigned)(n - BACK));
     }
+}
+
+long console_take(struct thread *self)
+{
+    if (owner.owner != self) {
+        long result = call_lock_take(&owner, self);
+        in_line = 0;
+        return result;
+    }
+    return 0;
+}
+
+void console_release(void)
+{
+    call_lock_release(&owner);
+}
+
+/* Returns the length of the piece of n characters that ends with its last newline; n: it has
+ * none. */
+static size_t console_lines(const char *text, size_t n)
+{
+    size_t end = n;
+
+    while (end > 0 && text[end - 1] != '\n') {
+        end--;
+    }
+    return end ? end : n;
+}
+
+/* Writes a piece of text by self, which owns the console, and keeps it if it is amid a line. */
+static size_t console_write_piece(const char *text, size_t n, bool last)
+{
+    size_t done = console_write(text, n);
+
+    in_line += (uint32_t)done;
+    if ((last && done == n) || (done && text[done - 1] == '\n') || in_line >= LINE_WHOLE) {
+        console_release();
+    }
+    return done;
 }
 
 /* step: bytes written so far, and 1 */
@@ -121,15 +185,18 @@ long ker_console_write(struct thread *self, const uintptr_t *args)
         }
         self->step = 1;
     }
-    if (crash_printing()) {
-        return crash_wait(self);
+    long wait = console_take(self);
+    if (wait) {
+        return wait;
     }
     size_t done = self->step - 1, left = args[1] - done, n = left < STEP ? left : STEP;
     const char *text = n ? vm_user_span(self->proc, args[0] + done, &n, KYMO_PROT_READ) : "";
     if (!text) {
+        console_release();
         return (long)done; /* unmapped meanwhile */
     }
-    done += console_write(text, n);
+    n = console_lines(text, n);
+    done += console_write_piece(text, n, done + n == args[1]);
     self->step = (uint32_t)done + 1;
     return done == args[1] ? (long)done : KER_AGAIN;
 }

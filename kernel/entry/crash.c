@@ -71,8 +71,7 @@ enum part {
     PART_REGISTERS,
     PART_BACKTRACE,
     PART_FRAMES,
-    PART_LEFT_OUT,
-    PART_OVER /* no report is being printed; those who waited for the console are woken */
+    PART_OVER /* what was left out, and what the kernel has printed meanwhile */
 };
 
 static struct crash_report reports[CONFIG_CRASH_REPORTS]; /* [k] */
@@ -83,6 +82,7 @@ static uint32_t left_out;                                 /* [k] since that was 
 /* The thread that prints, and where it is. */
 static struct {
     struct thread *thread;          /* [I] */
+    bool sleeps;                    /* [k] until a report waits */
     struct crash_report *report;    /* [k] NULL: none is being printed */
     enum part part;                 /* [k] the next line's */
     unsigned next;                  /* [k] register or frame of that line */
@@ -91,8 +91,7 @@ static struct {
     struct elf_functions functions; /* [k] */
     char line[LINE_MOST];           /* [k] */
     size_t at;                      /* [k] characters of it that are printed */
-    struct list writers;            /* [k] threads in crash_wait() */
-} printer = {.writers = LIST_INIT(printer.writers)};
+} printer = {.sleeps = true};
 
 /* ---- at the fault ------------------------------------------------------------------ */
 
@@ -176,7 +175,8 @@ static void crash_hand_over(struct crash_report *r)
     r->thread = NULL;
     taken--;
     crash_set_priority();
-    if (printer.thread->state == STATE_WAITCTX) {
+    if (printer.sleeps) {
+        printer.sleeps = false;
         thread_wake_set(printer.thread);
     }
 }
@@ -242,15 +242,24 @@ const char *crash_signal_name(int signo)
     }
 }
 
-/* Adds to the line, as far as there is room. */
+/* Adds to the line, as far as there is room with its newline. */
 static __attribute__((format(printf, 1, 2))) void line_add(const char *fmt, ...)
 {
     size_t at = strlen(printer.line);
     va_list args;
 
     va_start(args, fmt);
-    ktext(printer.line + at, sizeof(printer.line) - at, fmt, args);
+    ktext(printer.line + at, sizeof(printer.line) - 1 - at, fmt, args);
     va_end(args);
+}
+
+static void line_end(void)
+{
+    size_t at = strlen(printer.line);
+
+    kernel_assert(at <= sizeof(printer.line) - 2);
+    printer.line[at] = '\n';
+    printer.line[at + 1] = '\0';
 }
 
 /* Adds " function+0x12" for an address in the program's text, or nothing. */
@@ -281,7 +290,10 @@ static bool line_register(const struct crash_report *r)
     kernel_register_text(text, sizeof(text), printer.next, r->registers[printer.next]);
     unsigned shown = (unsigned)__builtin_popcountll(r->known & ((2ull << printer.next) - 1));
     rest = r->known >> printer.next >> 1;
-    line_add("  %s%s", text, shown % REGISTERS_A_LINE == 0 || rest == 0 ? "\n" : "");
+    line_add("  %s", text);
+    if (shown % REGISTERS_A_LINE == 0 || rest == 0) {
+        line_end();
+    }
     printer.next++;
     return true;
 }
@@ -294,7 +306,7 @@ static bool line_frame(const struct crash_report *r)
     uintptr_t ip = r->frames[printer.next++];
     line_add("    0x%08lx", (unsigned long)ip);
     line_add_function(&r->program, ip);
-    line_add("\n");
+    line_end();
     return true;
 }
 
@@ -311,15 +323,16 @@ static bool line_make(const struct crash_report *r)
 {
     switch (printer.part) {
     case PART_HEAD:
-        line_add("\nProcess %d (%s) terminated: %s, %s 0x%lx, thread %d\n", r->pid, r->name,
+        line_add("\nProcess %d (%s) terminated: %s, %s 0x%lx, thread %d", r->pid, r->name,
                  crash_signal_name(r->fault.signo), r->fault.what, (unsigned long)r->fault.address,
                  r->tid);
+        line_end();
         printer.part = PART_IP;
         return true;
     case PART_IP:
         line_add("  ip 0x%08lx", (unsigned long)r->fault.ip);
         line_add_function(&r->program, r->fault.ip & ~(uintptr_t)(arch_elf_relocates() ? 1 : 0));
-        line_add("\n");
+        line_end();
         printer.part = PART_REGISTERS;
         return true;
     case PART_REGISTERS:
@@ -340,20 +353,21 @@ static bool line_next(const struct crash_report *r)
 {
     printer.line[0] = '\0';
     printer.at = 0;
-    while (printer.part < PART_LEFT_OUT) {
+    while (printer.part < PART_OVER) {
         if (line_make(r)) {
             return true;
         }
         printer.part++;
         printer.next = 0;
     }
-    if (left_out == 0) {
-        return false;
+    if (left_out > 0) {
+        line_add("%u more crash report%s left out", (unsigned)left_out,
+                 left_out == 1 ? " was" : "s were");
+        line_end();
+        left_out = 0;
+        return true;
     }
-    line_add("%u more crash report%s left out\n", (unsigned)left_out,
-             left_out == 1 ? " was" : "s were");
-    left_out = 0;
-    return true;
+    return console_kept(printer.line, sizeof(printer.line));
 }
 
 /* ---- the thread that prints -------------------------------------------------------- */
@@ -391,29 +405,15 @@ static void report_begin(struct crash_report *r)
     console_give();
 }
 
-static void report_end(void)
+/* Those who wait for the console go before the next report, unless their priority is lower. */
+static void report_end(struct thread *self)
 {
     console_take_back();
     printer.report->state = REPORT_FREE;
     printer.report = NULL;
-    printer.part = PART_OVER;
-}
-
-/* Wakes some of those who wait for the console. They go before the next report, unless their
- * priority is lower. */
-static void report_wake_writers(struct thread *self)
-{
-    for (unsigned n = 0; n < CONFIG_SYNC_AT_ONCE && !list_empty(&printer.writers); n++) {
-        struct thread *t = list_entry(printer.writers.next, struct thread, ready);
-        list_remove(&t->ready);
-        thread_wake_set(t);
-    }
-    if (list_empty(&printer.writers)) {
-        printer.part = PART_HEAD;
-        self->call_priority = 0;
-        crash_set_priority();
-        sched_give_way(self);
-    }
+    console_release();
+    crash_set_priority();
+    sched_give_way(self);
 }
 
 long crash_step(struct thread *self)
@@ -421,37 +421,25 @@ long crash_step(struct thread *self)
     kernel_assert(kernel_locked() && self == printer.thread);
     const char *rest = printer.line + printer.at;
 
-    if (printer.part == PART_OVER) {
-        report_wake_writers(self);
-    } else if (!printer.report) {
+    if (!printer.report) {
         struct crash_report *r = crash_first();
         if (!r) {
             list_init(&self->ready);
             thread_set_state(self, STATE_WAITCTX);
             self->flags |= THREAD_AGAIN;
+            printer.sleeps = true;
             return KER_BLOCKED;
+        }
+        long wait = console_take(self);
+        if (wait) {
+            return wait;
         }
         report_begin(r);
     } else if (*rest) {
         size_t n = strlen(rest);
         printer.at += console_write(rest, n < CHARACTERS_A_STEP ? n : CHARACTERS_A_STEP);
     } else if (!line_next(printer.report)) {
-        report_end();
+        report_end(self);
     }
     return KER_AGAIN;
-}
-
-bool crash_printing(void)
-{
-    return printer.report != NULL;
-}
-
-long crash_wait(struct thread *self)
-{
-    kernel_assert(kernel_locked() && crash_printing());
-    thread_set_state(self, STATE_WAITCTX);
-    list_push_back(&printer.writers, &self->ready);
-    self->flags |= THREAD_AGAIN;
-    thread_raise_call(printer.thread, self->priority);
-    return KER_BLOCKED;
 }

@@ -17,12 +17,8 @@ bool crash_take(struct thread *t, const struct arch_fault *fault);
 bool crash_take_frames(struct thread *t);
 /* t ends, perhaps amid its report, which is then printed as far as it is. */
 void crash_abandon(struct thread *t);
-/* The next step of the thread that prints. Returns KER_AGAIN, or KER_BLOCKED: nothing is left. */
+/* The next step of the thread that prints. Returns KER_AGAIN, or KER_BLOCKED: nothing is left, or
+ * it waits for the console. */
 long crash_step(struct thread *self);
-/* A report has the console. */
-bool crash_printing(void);
-/* Blocks self, in WAITCTX, until that report is over; its call is called again then. The thread
- * that prints inherits its priority. Returns KER_BLOCKED. */
-long crash_wait(struct thread *self);
 
 #endif

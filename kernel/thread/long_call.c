@@ -5,13 +5,12 @@
  * held.
  *
  * One at a time: it is the control lock of the trace and of D. A second caller waits (WAITCTX), and
- * the first one inherits its priority. Between two windows the call is not preempted; at a window
- * its thread leaves the CPU if there is work for the kernel's exit, and the lock with it. What
- * others might do meanwhile with the data of such a call they do by such calls, too, as the end of
- * a process does (long_call_at_end()), or finish the call first: long_call_finish(). The thread
- * stays on its CPU until the call is over, because the functions on its stack may have kept that
- * CPU's address. If the thread is ended meanwhile, it ends when the call is over; if it is held,
- * whoever waits for it continues the call, piece by piece, in its stead.
+ * the first one inherits its priority (call_lock.c). Between two windows the call is not preempted;
+ * at a window its thread leaves the CPU if there is work for the kernel's exit, and the lock with
+ * it. What others might do meanwhile with the data of such a call they do by such calls, too, as
+ * the end of a process does (long_call_at_end()), or finish the call first: long_call_finish(). The
+ * thread stays on its CPU until the call is over, because the functions on its stack may have kept
+ * that CPU's address. If it is ended or held meanwhile, that waits for the end of the call.
  *
  * Refuses nothing. Before the first thread runs, and in tests without a port, the window only lets
  * interrupts in. Proved by test/unit_ipc/long_call_test.c, test/bench (latency_worst), and by
@@ -28,7 +27,6 @@
 #define FILL 0x6c6c6163u /* lowest word of the stack, to detect an overflow */
 
 static struct {
-    struct thread *owner; /* [k] NULL: no long call is under way */
     long_call_part *part; /* [k] */
     long result;          /* [k] */
     bool inside;          /* [k] what runs now is on the call's stack */
@@ -37,8 +35,9 @@ static struct {
     uint32_t runmask;     /* [k] the owner's own */
     uintptr_t kernel_sp;  /* [k] inside: what continues when the call is left */
     uintptr_t sp;         /* [k] else: what continues the call */
-    struct list waiting;  /* [k] threads in WAITCTX; {0}: never used */
 } running;
+
+static struct call_lock turn; /* its owner's call is under way */
 
 static volatile uint32_t *long_stack_low(void)
 {
@@ -52,7 +51,7 @@ static volatile uint32_t *long_stack_low(void)
 static void long_call_main(void)
 {
     for (;;) {
-        running.result = running.part(running.owner, running.owner->args);
+        running.result = running.part(turn.owner, turn.owner->args);
         running.over = true;
         running.inside = false;
         arch_coroutine_switch(&running.sp, running.kernel_sp);
@@ -61,12 +60,12 @@ static void long_call_main(void)
 
 static void long_call_continue(void)
 {
-    kernel_assert(kernel_locked() && running.owner && !running.inside && !running.over);
+    kernel_assert(kernel_locked() && turn.owner && !running.inside && !running.over);
     running.inside = true;
     arch_coroutine_switch(&running.kernel_sp, running.sp);
     kernel_assert(!running.inside);
     if (*long_stack_low() != FILL) {
-        kernel_panic("stack of a long call overflowed: call %u", (unsigned)running.owner->call);
+        kernel_panic("stack of a long call overflowed: call %u", (unsigned)turn.owner->call);
     }
 }
 
@@ -76,7 +75,6 @@ static void long_call_begin(struct thread *self, long_call_part *part)
 
     arch_long_stack(&low, &high);
     *long_stack_low() = FILL;
-    running.owner = self;
     running.part = part;
     running.over = running.in_one_piece = false;
     running.sp = arch_coroutine_begin(high, long_call_main);
@@ -86,27 +84,11 @@ static void long_call_begin(struct thread *self, long_call_part *part)
     }
 }
 
-static void long_call_wake(void)
-{
-    while (running.waiting.next && !list_empty(&running.waiting)) {
-        struct thread *t = list_entry(running.waiting.next, struct thread, ready);
-        list_remove(&t->ready);
-        thread_wake(t, 0, 0);
-    }
-}
-
 /* The call is over: the next one may begin. */
 static void long_call_end(void)
 {
-    struct thread *self = running.owner;
-
-    self->runmask = running.runmask;
-    running.owner = NULL;
-    if (self->call_priority) {
-        self->call_priority = 0;
-        thread_update_priority(self);
-    }
-    long_call_wake();
+    turn.owner->runmask = running.runmask;
+    call_lock_release(&turn);
 }
 
 /* The call is over, and not by its own thread: that is given the result when it has a CPU again. */
@@ -119,68 +101,19 @@ static void long_call_end_for(struct thread *owner)
     long_call_end();
 }
 
-/* Another thread's call is under way. */
-static long long_call_wait(struct thread *self)
-{
-    long result = thread_block(self, STATE_WAITCTX);
-
-    if (result != KER_BLOCKED) {
-        return result;
-    }
-    if (!running.waiting.next) {
-        list_init(&running.waiting);
-    }
-    list_push_back(&running.waiting, &self->ready);
-    self->step = LONG_CALL_STEP;
-    self->flags |= THREAD_AGAIN; /* tries again when it is woken */
-    thread_raise_call(running.owner, self->priority);
-    return result;
-}
-
-/* The priority of a thread in WAITCTX has changed. */
-static void context_requeue(struct thread *t)
-{
-    if (running.owner && t->step == LONG_CALL_STEP) {
-        thread_raise_call(running.owner, t->priority);
-    }
-}
-
-static bool context_cancel(struct thread *t, int error)
-{
-    kernel_assert(kernel_locked() && t->state == STATE_WAITCTX);
-    list_remove(&t->ready);
-    t->flags &= (uint8_t)~THREAD_AGAIN;
-    return thread_wait_over(t, error);
-}
-
-const struct wait_kind thread_wait_context = {.requeue = context_requeue, .cancel = context_cancel};
-
-/* Does a piece of another thread's call. Then self tries again. */
-static long long_call_help(struct thread *self)
-{
-    struct thread *owner = running.owner;
-
-    long_call_continue();
-    if (running.over) {
-        long_call_end_for(owner);
-    }
-    self->step = LONG_CALL_STEP;
-    return KER_AGAIN;
-}
-
 long long_call(struct thread *self, long_call_part *part)
 {
     kernel_assert(kernel_locked() && self == arch_cpu()->current);
     if (self->step == LONG_CALL_OVER) {
         return self->result;
     }
-    if (running.owner && running.owner->state == STATE_STOPPED) {
-        return long_call_help(self); /* it is held, who knows for how long */
+    const bool begun = turn.owner == self;
+    long result = call_lock_take(&turn, self);
+    if (result) {
+        self->step = LONG_CALL_STEP; /* if it waits */
+        return result;
     }
-    if (running.owner && running.owner != self) {
-        return long_call_wait(self);
-    }
-    if (!running.owner) {
+    if (!begun) {
         long_call_begin(self, part);
     }
     long_call_continue();
@@ -194,7 +127,7 @@ long long_call(struct thread *self, long_call_part *part)
 
 void long_call_finish(void)
 {
-    struct thread *owner = running.owner;
+    struct thread *owner = turn.owner;
 
     kernel_assert(kernel_locked());
     if (!owner || running.inside) {
@@ -209,19 +142,12 @@ void long_call_finish(void)
 
 bool long_call_pending(void)
 {
-    return running.owner != NULL;
+    return turn.owner != NULL;
 }
 
 bool long_call_owns(const struct thread *t)
 {
-    return running.owner == t;
-}
-
-void long_call_held(const struct thread *t)
-{
-    if (running.owner == t) {
-        long_call_wake();
-    }
+    return turn.owner == t;
 }
 
 bool long_call_at_end(struct thread *ender, long_call_part *part, bool needed)

@@ -99,7 +99,7 @@ struct thread {
     uint32_t queue_seq;
 
     /* blocked in MUTEX, CONDVAR, SEM (kernel/sync/sync.c) */
-    uintptr_t sync;            /* [k] address of the sync_t in proc */
+    uintptr_t sync;            /* [k] address of the sync_t in proc. WAITCTX: or of a call_lock */
     uintptr_t sync_mutex;      /* [k] CONDVAR: the mutex to lock again */
     struct thread *sync_owner; /* [k] MUTEX: the owner, which inherits its priority */
     /* [k] CONDVAR, MUTEX: errno to return once the mutex is locked (ETIMEDOUT) */
@@ -117,7 +117,7 @@ struct thread {
     uint64_t timeout_at;     /* [k] cycles */
     bool timeout_now;        /* [k] zero timeout: do not block */
     bool served;             /* [k] with serving NULL: clients may still have it as their server */
-    struct order_node order; /* [k] SEND: beside ready, in its channel's senders */
+    struct order_node order; /* [k] SEND, or WAITCTX for a call_lock: beside ready, in its queue */
     struct timer_node timeout; /* [k] active while blocked; set up by timeout_arm() */
     char name[KYMO_THREAD_NAME_MAX];
     struct pulse notice; /* [k] UNBLOCK while it lives; THREADDEATH when it is DEAD */
@@ -359,6 +359,30 @@ void sched_service_request(uint8_t priority);
 /* Inserts a thread into a list of threads (by their ready node), after those of its priority. */
 void thread_insert_by_priority(struct list *head, struct thread *t);
 
+/* ---- locks across the steps of a call (call_lock.c) -------------------------------- */
+
+/* Zeroed before its first use. */
+struct call_lock {
+    struct thread *owner;   /* [k] NULL: it is free */
+    struct thread *woken;   /* [k] the thread that is to take it next, if it comes; or NULL */
+    struct list waiting;    /* [k] threads in WAITCTX, by priority; {0}: never taken */
+    struct order order;     /* [k] of these */
+    struct call_lock *next; /* [k] of all that were ever taken */
+};
+/* Returns 0: self owns the lock, which it keeps until call_lock_release(); or KER_BLOCKED, or why
+ * it may not block. When it is woken its call is called again, and takes the lock again. */
+long call_lock_take(struct call_lock *lock, struct thread *self);
+/* The owner does not inherit any longer; the first of those who wait is woken. */
+void call_lock_release(struct call_lock *lock);
+/* t owns such a lock: a hold waits for its release. */
+bool call_lock_owns(const struct thread *t);
+/* t, which is held, has become STOPPED while it ran or was READY. */
+void call_lock_stopped(const struct thread *t);
+/* t is held while it waits. */
+void call_lock_held(struct thread *t);
+/* t ends. It is in no queue. */
+void call_lock_gone(const struct thread *t);
+
 /* ---- long calls (long_call.c) ------------------------------------------------------ */
 
 /* What a long call does. Returns the call's result, or KER_AGAIN with self->step set: the handler
@@ -384,8 +408,6 @@ void long_call_finish(void);
 bool long_call_pending(void);
 /* The thread is amid a long call: it ends when that is over. */
 bool long_call_owns(const struct thread *t);
-/* The owner of the long call is held: who waits for it continues the call. */
-void long_call_held(const struct thread *t);
 /* What the end of a process does as a long call of its ender (NULL: it never had a thread), in its
  * turn behind the one that is under way. needed: false if there is nothing to do, unless it has
  * begun. Returns whether there is more to do; the ender may wait then. */

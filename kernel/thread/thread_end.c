@@ -85,6 +85,7 @@ static bool runs_elsewhere(const struct thread *t)
 static void thread_release(struct thread *t)
 {
     thread_leave_queue(t);
+    call_lock_gone(t);
     if (t->step) {
         mem_map_abandon(t);
     }

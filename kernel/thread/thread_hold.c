@@ -5,10 +5,11 @@
  * A held thread keeps what it has: its mutexes, its position in the queue where it waits, the
  * message that it serves, its inherited priority. The event it waits for may still occur: its
  * message is received and answered, its timeout expires, it gets the mutex. Only then does it stop,
- * and its call returns when it continues. Ends of threads and processes don't wait for it.
+ * and its call returns when it continues. Ends of threads and processes don't wait for it. Nor does
+ * whoever needs a call_lock that it owns: the hold waits until that is released.
  *
- * The state of a held thread is never READY. So that a wake notices without a test on its fast
- * path, TIMEOUT_STATE_HELD is in timeout_states while it waits: a thread with a timeout leaves that
+ * The state of a held thread is never READY, unless it owns a call_lock. So that a wake notices
+ * without a test on its fast path, TIMEOUT_STATE_HELD is in timeout_states while it waits: a thread with a timeout leaves that
  * path anyway. Proved by test/unit_ipc (thread_test, random_test) and test/boot's t_thread.
  */
 #include "abi/errno.h"
@@ -29,10 +30,13 @@ void thread_hold(struct thread *t)
         return;
     }
     t->flags |= THREAD_HELD;
+    if (call_lock_owns(t)) {
+        return;
+    }
     if (t->state == STATE_READY) {
         sched_unready(t);
         thread_set_state(t, STATE_STOPPED);
-        long_call_held(t);
+        call_lock_stopped(t);
         return;
     }
     if (t->state == STATE_RUNNING) {
@@ -42,6 +46,7 @@ void thread_hold(struct thread *t)
         t->timeout_states |= TIMEOUT_STATE_HELD;
         t->plain = NULL; /* a message does not go straight into its buffer */
     }
+    call_lock_held(t);
 }
 
 long thread_hold_self(struct thread *self)
@@ -58,17 +63,17 @@ void thread_stop_here(struct thread *t)
 {
     kernel_assert(kernel_locked());
     kernel_assert(t == arch_cpu()->current);
-    if (!(t->flags & THREAD_HELD)) {
+    if (!(t->flags & THREAD_HELD) || call_lock_owns(t)) {
         return;
     }
     if (t->state == STATE_RUNNING) {
         kercall_trace_preempted(t);
         thread_set_state(t, STATE_STOPPED);
-        long_call_held(t);
+        call_lock_stopped(t);
     } else if (t->state == STATE_READY) { /* it has given way to an equal meanwhile */
         sched_unready(t);
         thread_set_state(t, STATE_STOPPED);
-        long_call_held(t);
+        call_lock_stopped(t);
     }
 }
 

@@ -147,7 +147,7 @@ def every_crash_is_reported(boot):
 
 REPORTED = re.compile(r"  (ip 0x|others are lost|backtrace)|    0x[0-9a-f]{8}|"
                       r"(  \w+ +[0-9a-f]{8,16}){1,4}$")
-NOISE = re.compile(r"a line of (noise|server), number \d+\.")
+NOISE = re.compile(r"a line of (noise|server), number (\d+)\.0*\2\.")
 
 
 def reports_are_whole(boot):

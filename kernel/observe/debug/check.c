@@ -139,7 +139,8 @@ static void check_blocked(const struct thread *t)
     }
 }
 
-/* A thread that is held is not READY, and its wake will see that it is held. */
+/* A thread that is held is not READY, and its wake will see that it is held. A call_lock's owner
+ * goes on. */
 static void check_held(const struct thread *t)
 {
     const bool held = t->flags & THREAD_HELD;
@@ -147,6 +148,9 @@ static void check_held(const struct thread *t)
     if (!held && t->state == STATE_STOPPED && !t->proc->loading && !t->proc->held) {
         kernel_panic("thread %d of %d has stopped, and nobody holds it", (int)t->tid,
                      (int)t->proc->pid);
+    }
+    if (held && call_lock_owns(t)) {
+        return;
     }
     if (held && t->state == STATE_READY) {
         kernel_panic("thread %d of %d is in state %u and is held", (int)t->tid, (int)t->proc->pid,

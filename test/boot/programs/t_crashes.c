@@ -2,7 +2,8 @@
 /*
  * Crash reports beside other work: the parent hears of an end before the report is printed, too
  * many are counted, a driver's is kept, and others print meanwhile. `t_crashes fault` crashes,
- * `t_crashes noise N` prints N lines, `t_crashes server N` by the console server.
+ * `t_crashes noise N` prints N lines, each of several steps of ConsoleWrite(), `t_crashes server N`
+ * by the console server.
  * test/boot/crash.py looks at the console's lines. All but `t_crashes beside` is for one CPU, where
  * nobody prints while this program runs. Documented in docs/security.md.
  */
@@ -209,11 +210,11 @@ static void t_noise(void)
 
 static void noise(const char *way, int lines)
 {
-    char line[40];
+    char line[160];
 
     for (int i = 0; i < lines; i++) {
         const uint64_t ns = 100000;
-        int n = snprintf(line, sizeof(line), "a line of %s, number %d.\n", way, i);
+        int n = snprintf(line, sizeof(line), "a line of %s, number %d.%0100d.\n", way, i, i);
 
         if (strcmp(way, "noise") == 0) {
             ConsoleWrite(line, (size_t)n);
