@@ -9,8 +9,9 @@
  * whoever needs a call_lock that it owns: the hold waits until that is released.
  *
  * The state of a held thread is never READY, unless it owns a call_lock. So that a wake notices
- * without a test on its fast path, TIMEOUT_STATE_HELD is in timeout_states while it waits: a thread with a timeout leaves that
- * path anyway. Proved by test/unit_ipc (thread_test, random_test) and test/boot's t_thread.
+ * without a test on its fast path, TIMEOUT_STATE_HELD is in timeout_states while it waits: a thread
+ * with a timeout leaves that path anyway. Proved by test/unit_ipc (thread_test, hold_test,
+ * long_call_test, random_test) and test/boot's t_thread.
  */
 #include "abi/errno.h"
 #include "kernel/base/cpu.h"
