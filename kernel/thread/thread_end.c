@@ -85,8 +85,8 @@ static bool runs_elsewhere(const struct thread *t)
 static void thread_release(struct thread *t)
 {
     thread_leave_queue(t);
-    call_lock_gone(t);
-    if (t->step) {
+    if (t->step) { /* it is amid a call */
+        call_lock_gone(t);
         mem_map_abandon(t);
     }
     thread_call_each(thread_gone, t);
