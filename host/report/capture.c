@@ -237,7 +237,8 @@ static bool rest_write(struct report *report)
     if (good && report->levels) {
         good = levels_write(report->timeline, &report->pack, &report->shares);
     }
-    return good && (!report->has_events || views_write(report));
+    return good &&
+           (report->has_events ? views_write(report) : usage_summary(report, &report->usage));
 }
 
 int report_blocks(struct report *report, bool *good)

@@ -143,6 +143,10 @@ bool levels_write(const struct timeline *timeline, struct pack *pack, struct byt
  * the capture can't be read again. */
 bool usage_write(const struct report *report, struct pack *pack, struct bytes *json);
 
+/* Of a page without events: reads the capture once more for a member of the tables with what
+ * `kymo stat` prints. False: it can't. */
+bool usage_summary(const struct report *report, struct bytes *json);
+
 /* ---- aggregate.c: what D programs aggregated --------------------------------------- */
 
 /* Writes a block, and a member of the tables, with a comma before it. */

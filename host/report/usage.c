@@ -337,6 +337,61 @@ static void account_json(const struct usage *usage, struct bytes *json)
     bytes_text(json, "]}");
 }
 
+/* What `kymo stat` prints, as lines. */
+static void summary_json(struct stat *stat, struct bytes *json)
+{
+    const struct stat_style style = {.bold = false};
+    char *text = NULL;
+    size_t length = 0;
+    FILE *to = open_memstream(&text, &length);
+
+    if (to == NULL) {
+        json->failed = true;
+        return;
+    }
+    text_show(to, stat, &style);
+    json->failed |= fclose(to) != 0;
+    bytes_text(json, "\"summary\":[");
+    for (const char *at = text; at != NULL && *at != '\0';) {
+        size_t line = strcspn(at, "\n");
+
+        bytes_text(json, at == text ? "" : ",\n");
+        bytes_json(json, at, line);
+        at += line + (at[line] == '\n');
+    }
+    bytes_text(json, "]");
+    free(text);
+}
+
+bool usage_summary(const struct report *report, struct bytes *json)
+{
+    struct kev_options options = {.recover = report->recover};
+    struct kev_error error;
+    struct kev_event event;
+    struct kev *kev = kev_open(report->input, &options, &error);
+    struct stat *stat = kev == NULL ? NULL : stat_new(kev);
+    uint64_t n = 0;
+
+    while (stat != NULL && kev_next(kev, &event, &error) == KEV_EVENT) {
+        stat_event(stat, &event);
+        if (++n % PROGRESS_EVENTS == 0) {
+            kymo_progress((void *)"accounting", event.offset, kev_info(kev)->size);
+        }
+    }
+    kymo_progress_end();
+    if (stat != NULL) {
+        stat_finish(stat);
+        summary_json(stat, json);
+        stat_free(stat);
+    }
+    bool good = stat != NULL;
+    free(stat);
+    if (kev != NULL) {
+        kev_close(kev);
+    }
+    return good;
+}
+
 bool usage_write(const struct report *report, struct pack *pack, struct bytes *json)
 {
     struct usage usage = {.pack = pack, .report = report, .threads = report->threads};
@@ -359,6 +414,10 @@ bool usage_write(const struct report *report, struct pack *pack, struct bytes *j
         usage.stat->watch = &watch;
         account_read(&usage);
         account_json(&usage, json);
+        if (report->levels) {
+            bytes_text(json, ",\n");
+            summary_json(usage.stat, json);
+        }
         stat_free(usage.stat);
         free(usage.stat);
     }

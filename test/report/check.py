@@ -299,8 +299,13 @@ def detail(b, folder):
         ok(f"{name}: it has levels only", streams == {"levels", "tables"}, streams)
         ready(b, page)
         b.keys("v")
-        ok(f"{name}: no views are offered", b.run(
-            "return !$('tabs').offsetParent && !$('split').offsetParent && $('pane').hidden"))
+        b.until("document.getElementById('whole')", "the summary")
+        stat = kymo("stat", capture, command=ASAN).stdout.decode().rstrip("\n")
+        ok(f"{name}: the summary is kymo stat's", b.run("return $('whole').textContent") == stat)
+        ok(f"{name}: no other views are offered", b.run(
+            "return [...$('tabs').children].map((tab) => tab.id)") == ["tab-timeline",
+                                                                     "tab-summary"])
+        b.run("openView('timeline')")
         tables, lanes = b.run("return [report.loaded.tables, report.loaded.levels.map((l) =>"
                               "l && Array.from(l))]")
         width, bins = tables["levels"]["width"], tables["levels"]["bins"]

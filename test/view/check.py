@@ -143,6 +143,8 @@ def parts_are_of_the_whole(folder):
         expect(b.run("return report.loaded.levels !== null"), "no levels")
         b.run("openView('summary')")
         b.until("document.getElementById('far')", "the word that it is too much")
+        stat = subprocess.run([KYMO, "stat", capture], capture_output=True, text=True).stdout
+        expect(b.run("return $('whole').textContent") == stat.rstrip("\n"), "not kymo stat's")
         b.run("openView('timeline')")
         for window, (shown, counted) in zip(windows, want):
             b.run("showTimes(arguments[0], arguments[1])", *window)
@@ -279,7 +281,8 @@ def what_is_wrong_is_said(folder):
         return done.returncode, done.stdout, done.stderr
     for words in ([], ["a", "b"], ["--port", "0", "a"], ["--port", "65536", "a"],
                   ["--port", "x", "a"], ["-t", "unix:x", "a"], ["-o", "x", "a"], ["--force", "a"],
-                  ["--most", "1", "a"], ["-t", "unix:x", "--force"], ["-t", "unix:x", "-o", "-"], ["-z"], ["-t"],
+                  ["--most", "1", "a"], ["-t", "unix:x", "--force"],
+                  ["-t", "unix:x", "-o", "-"], ["-z"], ["-t"],
                   ["-t", "unix:x", "--recover"]):
         status, out, said = run(*words)
         expect(status == 2 and said and not out, f"{words}: {status} {out} {said}")

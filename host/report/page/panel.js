@@ -435,7 +435,7 @@ function showBanner() {
     }
     if (tables.levels) {
         parts.push(served.on ? "" : `The capture has ${countText(tables.events)} events, too many for a page: this one has, for each ${durationText(tables.levels.width)}, ` +
-            "how long each thread and CPU ran, but no events and no views. kymo view shows all of them; kymo cut takes a part whose page has them.");
+            "how long each thread and CPU ran, but no events. kymo view shows all of them; kymo cut takes a part whose page has them.");
     }
     if (tables.doubt !== null) {
         parts.push(`${tables.doubt[0].toUpperCase()}${tables.doubt.slice(1)}.`);

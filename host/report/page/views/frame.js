@@ -120,7 +120,12 @@ function scopeChoice() {
 
 /* The views need the events, which a page with levels of detail does not have. */
 function hasViews() {
-    return !report.loaded.levels || served.on;
+    return !report.loaded.levels || served.on || Boolean(report.loaded.tables.summary);
+}
+
+/* The views that there are: of a page without events the summary, of all of the capture. */
+function viewsHere() {
+    return report.loaded.levels && !served.on ? views.filter((one) => one.id === "summary") : views;
 }
 
 /* Are the events of the interval here? */
@@ -131,13 +136,18 @@ function hasEvents(scope) {
 
 /* What a view shows of an interval whose events are not here. */
 function farParts() {
+    const {summary} = (served.on ? served.whole : report).loaded.tables;
+    const figures = summary ? [part("The whole capture, as kymo stat prints it", make("pre", {id: "whole", tabindex: 0}, summary.join("\n")))] : [];
+    if (!served.on) {
+        return figures;
+    }
     return [make("p", {id: "far"}, pane.scope === "view" ? `The visible part has more than ${countText(servedMost())} events: zoom in to see their figures.` :
-        `The interval has more events than are shown at once: zoom in, and choose the visible part.`)];
+        `The interval has more events than are shown at once: zoom in, and choose the visible part.`), ...figures];
 }
 
 /* Shows a view, or the timeline; in split mode both. */
 function openView(id) {
-    const known = id === "timeline" || hasViews() && views.some((one) => one.id === id);
+    const known = id === "timeline" || hasViews() && viewsHere().some((one) => one.id === id);
     pane.active = known ? id : "timeline";
     const isView = pane.active !== "timeline";
     $("timeline").classList.toggle("with-view", isView);
@@ -174,7 +184,7 @@ function showOnTimeline(time, thread, length) {
 }
 
 function stepView(by) {
-    const ids = ["timeline", ...views.map((one) => one.id)];
+    const ids = ["timeline", ...viewsHere().map((one) => one.id)];
     openView(ids[(ids.indexOf(pane.active) + by + ids.length) % ids.length]);
 }
 
@@ -228,7 +238,7 @@ function viewsBegin() {
     const tab = (id, title) => make("button", {role: "tab", id: `tab-${id}`, "data-view": id, "aria-controls": id === "timeline" ? "canvas" : "pane",
         onclick: () => openView(id)}, title);
     $("tabs").hidden = $("split").hidden = !hasViews();
-    $("tabs").append(tab("timeline", "Timeline"), ...views.map((one) => tab(one.id, one.tab || one.title)));
+    $("tabs").append(tab("timeline", "Timeline"), ...viewsHere().map((one) => tab(one.id, one.tab || one.title)));
     $("tabs").addEventListener("keydown", tabKey);
     $("pane").addEventListener("keydown", paneKey);
     new ResizeObserver(() => drawCharts()).observe($("pane"));
