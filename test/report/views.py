@@ -553,6 +553,12 @@ def user_goes_about(b, page, events):
     look(b, page, "log")
     b.until("document.querySelectorAll('#log-rows .log-row').length > 5", "rows of the log")
     rows = b.run("return document.querySelectorAll('#log-rows .log-row').length")
+    values = b.run("return document.querySelector('#log-rows .log-row').lastChild.clientWidth")
+    ok("beside the panel there is room for values", values > 200, values)
+    ok("heads stand above their columns", b.run("""
+        const of = (row) => [...row.children].map((e) => Math.round(e.getBoundingClientRect().x));
+        return String(of(document.querySelector('.log-head'))) ===
+            String(of(document.querySelector('#log-rows .log-row')))"""))
     ok("only the rows in sight are in the document", rows < 80 and len(events) > 500, rows)
     b.run("document.getElementById('log').focus()")
     b.keys("End")
@@ -657,6 +663,44 @@ def in_browser(folder):
         ok("nothing on the console", not faults, faults)
 
 
+# What sticks out of the window to the side and no box of its own scrolls, and what covers a button.
+OUTSIDE = """return [...document.querySelectorAll('header *, #tabs *, #pane *, #panel *, #legend *')]
+    .filter((e) => { const r = e.getBoundingClientRect();
+        if (r.width === 0 || r.right <= innerWidth + 1 || e.classList.contains('hidden-label')) return false;
+        for (let p = e.parentElement; p; p = p.parentElement) {
+            if (['auto', 'scroll', 'hidden'].includes(getComputedStyle(p).overflowX)) return false;
+        }
+        return true; }).map((e) => e.id || e.className || e.tagName)"""
+COVERED = """return [...document.querySelectorAll('header button, #tabs button')].filter((e) => {
+    const r = e.getBoundingClientRect();
+    return !e.contains(document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2));
+}).map((e) => e.id)"""
+
+
+def twice_as_large(folder):
+    """A window of 1280 pixels at 200 %: 640 of the page's. All of it can be reached and read."""
+    page = f"{folder}/virt-a64.kev.html"
+    with browser.opened(640, 540, ["--force-device-scale-factor=2"]) as b:
+        check.ready(b, page)
+        ok("200 %: the window is that small", b.run("return [innerWidth, devicePixelRatio]") == [640, 2])
+        for view in b.run("return ['timeline', ...views.map((one) => one.id)]"):
+            if view != "timeline":
+                b.run("openView(arguments[0])", view)
+                b.until(SHOWN, view)
+            wide = b.run("return document.documentElement.scrollWidth - innerWidth")
+            ok(f"200 %: {view} does not scroll sideways", wide <= 0, wide)
+            ok(f"200 %: nothing of {view} is cut off", not b.run(OUTSIDE), b.run(OUTSIDE))
+            ok(f"200 %: no button is covered in {view}", not b.run(COVERED), b.run(COVERED))
+        b.run("document.getElementById('panel').focus(); "
+              "document.getElementById('panel').scrollIntoView()")
+        ok("200 %: the panel can be reached", b.run(
+            "const r = document.getElementById('panel').getBoundingClientRect();"
+            "return r.top < innerHeight - 50 && r.height > 50"), b.run("return JSON.stringify("
+            "document.getElementById('panel').getBoundingClientRect())"))
+        faults = b.run("return report.faults") + b.complaints()
+        ok("200 %: nothing on the console", not faults, faults)
+
+
 def main():
     os.chdir(ROOT)
     with tempfile.TemporaryDirectory(dir=temporary.PLACE) as folder:
@@ -664,6 +708,7 @@ def main():
         ok("series are told apart by everybody", near_series[0] > 9, near_series)
         blocks_agree(folder)
         in_browser(folder)
+        twice_as_large(folder)
     print(f"{check.counts[True]} passed, {check.counts[False]} failed")
     return 0 if check.counts[True] and not check.counts[False] else 1
 

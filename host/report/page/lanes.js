@@ -274,14 +274,11 @@ function drawArrows(context) {
     }
 }
 
-/* On the axis, where it hides nothing that was recorded. */
+/* Left of the axis, where it hides neither what was recorded nor a time. */
 function drawArrowsHint(context) {
-    const x = view.width - 126;
     context.font = font(11);
-    context.fillStyle = palette.panel;
-    context.fillRect(x - 6, 2, 126, AXIS - 8);
     context.fillStyle = palette.dim;
-    context.fillText("zoom in for arrows", x, AXIS - 8);
+    clipped(context, "zoom in for arrows", 10, AXIS - 8, GUTTER - 20);
 }
 
 function drawArrow(context, x0, y0, x1, y1, colour) {
@@ -419,10 +416,10 @@ function draw() {
     context.rect(GUTTER, 0, plotWidth(), height);
     context.clip();
     drawMarksOfView(context);
+    context.restore();
     if (view.showArrows && !view.why && view.arrowsHidden) {
         drawArrowsHint(context);
     }
-    context.restore();
     drawScroll(context);
     drawOverview();
 }
