@@ -664,13 +664,19 @@ def in_browser(folder):
 
 
 # What sticks out of the window to the side and no box of its own scrolls, and what covers a button.
-OUTSIDE = """return [...document.querySelectorAll('header *, #tabs *, #pane *, #panel *, #legend *')]
-    .filter((e) => { const r = e.getBoundingClientRect();
-        if (r.width === 0 || r.right <= innerWidth + 1 || e.classList.contains('hidden-label')) return false;
-        for (let p = e.parentElement; p; p = p.parentElement) {
-            if (['auto', 'scroll', 'hidden'].includes(getComputedStyle(p).overflowX)) return false;
+OUTSIDE = """const all = 'header *, #tabs *, #pane *, #panel *, #legend *';
+return [...document.querySelectorAll(all)].filter((e) => {
+    const r = e.getBoundingClientRect();
+    if (r.width === 0 || r.right <= innerWidth + 1 || e.classList.contains('hidden-label')) {
+        return false;
+    }
+    for (let p = e.parentElement; p; p = p.parentElement) {
+        if (['auto', 'scroll', 'hidden'].includes(getComputedStyle(p).overflowX)) {
+            return false;
         }
-        return true; }).map((e) => e.id || e.className || e.tagName)"""
+    }
+    return true;
+}).map((e) => e.id || e.className || e.tagName)"""
 COVERED = """return [...document.querySelectorAll('header button, #tabs button')].filter((e) => {
     const r = e.getBoundingClientRect();
     return !e.contains(document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2));
@@ -682,7 +688,8 @@ def twice_as_large(folder):
     page = f"{folder}/virt-a64.kev.html"
     with browser.opened(640, 540, ["--force-device-scale-factor=2"]) as b:
         check.ready(b, page)
-        ok("200 %: the window is that small", b.run("return [innerWidth, devicePixelRatio]") == [640, 2])
+        ok("200 %: the window is that small",
+           b.run("return [innerWidth, devicePixelRatio]") == [640, 2])
         for view in b.run("return ['timeline', ...views.map((one) => one.id)]"):
             if view != "timeline":
                 b.run("openView(arguments[0])", view)
