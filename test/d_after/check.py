@@ -308,6 +308,8 @@ def messages_are_received_read_and_written_in_the_servers_calls(rng):
         slot = rng.randrange(2, 8)
         rcvid = clients.get(slot, 3 << 13 | slot)
         client = slot if slot in clients else None
+        if rng.random() < 0.1:  # of an earlier thread with that index
+            rcvid, client = rcvid + (64 << 13), None
         call = rng.choice([RECEIVEV, READV, WRITEV])
         result, error = rng.choice([(rcvid if call == RECEIVEV else rng.randrange(100), 0),
                                     (-1, 3), (0, 0)])
