@@ -24,11 +24,11 @@
 #ifndef ABI_UNWIND_H
 #define ABI_UNWIND_H
 
-#define UNWIND_MAGIC 0x3377554bu /* "KUw3" */
+#define UNWIND_MAGIC 0x3477554bu /* "KUw4" */
 #define UNWIND_HEADER_WORDS 5
 #define UNWIND_RULES_MOST 256u
 #define UNWIND_FAR 255u /* the longest distance between two entries of a block */
-#define UNWIND_BLOCK 24u
+#define UNWIND_BLOCK 48u
 #define UNWIND_PAIRS_MOST 127u
 #define UNWIND_LONG 0x80u
 #define UNWIND_LONG_RULE 0x7fu

@@ -73,9 +73,16 @@ ATOMIC ?= native
 KERNEL_SRCS := $(wildcard kernel/base/order/$(ORDER).c kernel/base/table/$(TABLES).c) $(sort $(filter-out $(OFFSETS_SRC) $(TRACE_OFFSETS_SRC),$(wildcard $(patsubst %,kernel/%/*.c,$(filter-out dtrace,$(KERNEL_ROOMS))) \
 	kernel/arch/$(ARCH)/*.c kernel/arch/$(ARCH)/*.S $(BOARD_DIR)/*.c $(BOARD_DIR)/*.S))) $(BOARD_DRIVERS) \
 	$(TRACE_SRCS) $(D_SRCS_$(D)) $(DEBUG_SRCS_$(DEBUG))
+# What only boards' drivers and tests may call, in an archive: a kernel in which nothing calls it leaves
+# it out.
+KERNEL_CALLED_SRCS := trace/interrupt_call.c kernel/observe/trace_event.c
+KERNEL_SRCS := $(filter-out $(KERNEL_CALLED_SRCS),$(KERNEL_SRCS))
 # KERNEL_FROM=<folder>: the kernel's objects are those that stand there, only programs are of this
 # folder.
 KERNEL_OBJS := $(addprefix $(or $(KERNEL_FROM),$(B))/,$(addsuffix .o,$(basename $(KERNEL_SRCS))))
+KERNEL_CALLED_OBJS := $(KERNEL_CALLED_SRCS:%.c=$(B)/%.o)
+KERNEL_LIBS := $(B)/kernel/called.a -lgcc
+KERNEL_LD_DEPS += $(B)/kernel/called.a
 KERNEL_FLAGS := $(COMMON_FLAGS) -O2 -ffreestanding -DKYMO_KERNEL $(CPU_FLAGS_KERNEL) $(BOARD_DEFS) \
 	-DBOARD_NAME='"$(BOARD)"' \
 	-DARCH_OPS_H='"kernel/arch/$(ARCH)/ops.h"' -DTRACE_PORT_OPS_H='"trace/port/$(ARCH).h"' \
@@ -91,7 +98,7 @@ KERNEL_LINK := -nostdlib -static $(if $(filter 0,$(D)),-Wl$(comma)--gc-sections)
 # The event hooks: the top Makefile generates them (host/host.mk).
 # What is compiled with KERNEL_FLAGS needs these first, whatever it includes.
 KERNEL_GEN := build/gen/trace_hooks.h $(B)/offsets.h $(B)/trace_offsets.h
-$(KERNEL_OBJS): | $(KERNEL_GEN)
+$(KERNEL_OBJS) $(KERNEL_CALLED_OBJS): | $(KERNEL_GEN)
 
 # The structs' offsets, for the .S files and for the trace port: offsets.c is compiled to assembler, whose
 # lines "->NAME value" are taken out. Those of the trace port are 0 meanwhile.
@@ -104,7 +111,7 @@ $(B)/offsets.h $(B)/trace_offsets.h: $(B)/flags | build/gen/trace_hooks.h
 		-MT $@ -MF $(@:.h=.d) -S -o $(@:.h=.s) $(filter %.c,$^)
 	$(Q)sed -n -e '1i/* Generated from $(filter %.c,$^). */' -e 's/.*"->\([A-Z0-9_]* [0-9]*\)".*/#define \1/p' $(@:.h=.s) > $@
 
-$(KERNEL_OBJS): EXTRA_FLAGS = $(KERNEL_FLAGS)
+$(KERNEL_OBJS) $(KERNEL_CALLED_OBJS): EXTRA_FLAGS = $(KERNEL_FLAGS)
 # What of D makes a probe firing fast, as test/bench counts it; the rest is compiled with the board's
 # D_COLD_FLAGS.
 D_HOT := $(addprefix trace/dtrace/,builtin dynvar fire run variable) $(addprefix kernel/dtrace/,fbt syscall)
@@ -113,11 +120,9 @@ $(D_COLD:%=$(B)/%.o): EXTRA_FLAGS = $(KERNEL_FLAGS) $(D_COLD_FLAGS)
 # Files whose functions have pads, room for branches of function probes (docs/fbt.md): enough for those
 # of the files beside them, too. test/fbt/places.py fails where they become too few.
 FBT_PADDED := $(addprefix kernel/,$(addprefix arch/$(ARCH)/,context core elf host mpu systick) \
-	base/cpu base/quota base/trie entry/exit entry/kercall entry/kercall_trace intr/intr ipc/channel ipc/msg \
-	ipc/msg_wait mem/copy mem/object mem/vm mem/vm_lookup observe/port observe/retain_names proc/process \
-	program/elf program/spawn sync/sync thread/call_lock thread/long_call thread/sched thread/sched_queue thread/thread \
-	thread/thread_end thread/thread_hold time/clock time/timeout time/timer \
-	time/timer_calls)
+	base/quota base/trie entry/exit entry/kercall entry/kercall_trace intr/intr ipc/channel ipc/msg \
+	ipc/msg_wait mem/copy mem/object mem/vm_lookup observe/retain_names proc/process program/elf \
+	program/spawn sync/sync thread/call_lock thread/long_call thread/thread time/clock time/timeout time/timer_calls)
 $(FBT_PADDED:%=$(B)/%.o): EXTRA_FLAGS += $(FBT_PAD_FLAGS)
 $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
@@ -158,7 +163,7 @@ $(B)/fbt_first.image.o: scripts/image.S
 $(B)/fbt_first.elf: $(FBT_FIRST_OBJS) $(KERNEL_LD_DEPS)
 	$(call say,LD)
 	$(Q)$(CC) $(CPU_FLAGS_KERNEL) $(KERNEL_LINK) \
-		-Wl,-Map=$(B)/fbt_first.map $(KERNEL_LDFLAGS) -o $@ $(FBT_FIRST_OBJS) -lgcc
+		-Wl,-Map=$(B)/fbt_first.map $(KERNEL_LDFLAGS) -o $@ $(FBT_FIRST_OBJS) $(KERNEL_LIBS)
 
 $(B)/fbt_table.c: $(B)/fbt_first.elf build/tools/mkfbt build/tools/mkunwind
 	$(call say,FBT)
@@ -179,7 +184,12 @@ $(FBT_OBJS_0) $(FBT_OBJS_1): %.o: %.c $(B)/flags
 $(B)/kernel.elf: $(KERNEL_OBJS) $(FBT_OBJS) $(B)/fbt_first.image.o $(KERNEL_LD_DEPS)
 	$(call say,LD)
 	$(Q)$(CC) $(CPU_FLAGS_KERNEL) $(KERNEL_LINK) \
-		$(KERNEL_LDFLAGS) -o $@ $(KERNEL_OBJS) $(FBT_OBJS) $(B)/fbt_first.image.o -lgcc
+		$(KERNEL_LDFLAGS) -o $@ $(KERNEL_OBJS) $(FBT_OBJS) $(B)/fbt_first.image.o $(KERNEL_LIBS)
+
+$(B)/kernel/called.a: $(KERNEL_CALLED_OBJS)
+	@mkdir -p $(@D)
+	$(call say,AR)
+	$(Q)rm -f $@ && $(AR) rcsD $@ $(KERNEL_CALLED_OBJS)
 
 .PHONY: kernel-objs
 kernel-objs: $(KERNEL_OBJS)
@@ -298,7 +308,7 @@ $(2).elf: $(KERNEL_OBJS) $(call fbt_objs,$(1)) $($(1)_KERNEL_OBJS) $(2).image.o 
 	$$(call say,LD)
 	$$(Q)$$(CC) $$(CPU_FLAGS_KERNEL) $$(KERNEL_LINK) -Wl,-Map=$(2).map \
 		$$(KERNEL_LDFLAGS) $($(1)_LDFLAGS) -o $$@ $(KERNEL_OBJS) $(call fbt_objs,$(1)) $($(1)_KERNEL_OBJS) \
-		$(2).image.o -lgcc
+		$(2).image.o $(KERNEL_LIBS)
 	$$(Q)$(if $($(1)_KERNEL_OBJS),true,$$(FBT_CHECK_$(D))) $$@
 	$$(Q)$(if $(call kernel_elf,$(1)),scripts/same-layout $(call kernel_elf,$(1)) $$@)
 	$$(Q)$$(SIZE) -A -d $$@ > $(2).size
@@ -323,7 +333,7 @@ app-image: $(KERNEL_OBJS) $(FBT_OBJS) $(KERNEL_LD_DEPS) $(B)/kernel.elf
 	$(Q)$(CC) $(CPU_FLAGS_KERNEL) -DIMAGE='"$(APP_IMAGE).cpio"' -DIMAGE_NAME='"$(APP_NAME)"' -c \
 		-o '$(APP_IMAGE).image.o' scripts/image.S
 	$(Q)$(CC) $(CPU_FLAGS_KERNEL) $(KERNEL_LINK) $(KERNEL_LDFLAGS) \
-		-o '$(APP_IMAGE).elf' $(KERNEL_OBJS) $(FBT_OBJS) '$(APP_IMAGE).image.o' -lgcc
+		-o '$(APP_IMAGE).elf' $(KERNEL_OBJS) $(FBT_OBJS) '$(APP_IMAGE).image.o' $(KERNEL_LIBS)
 	$(Q)$(FBT_CHECK_$(D)) '$(APP_IMAGE).elf'
 	$(Q)scripts/same-layout $(B)/kernel.elf '$(APP_IMAGE).elf'
 
@@ -385,4 +395,4 @@ list-images:
 list-programs:
 	@echo $(INSTALLED_PROGRAMS)
 
--include $(KERNEL_OBJS:.o=.d) $(USER_OBJS:.o=.d) $(B)/offsets.d $(B)/trace_offsets.d
+-include $(KERNEL_OBJS:.o=.d) $(KERNEL_CALLED_OBJS:.o=.d) $(USER_OBJS:.o=.d) $(B)/offsets.d $(B)/trace_offsets.d

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * TraceEvent() for the kernel's own code, from any context: an interrupt's first part, a board
- * driver, a hook, with or without the kernel lock. Takes no lock and never waits.
- *
- * INSERT* write at once. START, STARTNOSTATE and STOP are noted and executed when this CPU leaves
- * the kernel, because they patch sites and cross-call; of several the last one counts. FLUSHBUFFER
- * is noted separately and executed after them, on every CPU. There is no thread to dump the state:
- * START is STARTNOSTATE here, except for a ring, which a process's STOP dumps. All other commands
- * are refused with -EPERM. Proof: test/unit/test_interrupt.c; on a board: test/boot/interrupt.
+ * Commands that trace_interrupt() has noted (interrupt_call.c) are executed when their CPU leaves
+ * the kernel. Proof: test/unit/test_interrupt.c; on a board: test/boot/interrupt.
  */
-#include "abi/errno.h"
 #include "abi/sys/trace.h"
 #include "trace/atomic.h"
 #include "trace/control.h"
@@ -18,73 +11,14 @@
 static volatile uint32_t wanted; /* [a] a command; 0: none */
 static volatile uint32_t flush;  /* [a] FLUSHBUFFER, or 0 */
 
-static long interrupt_note(uint32_t cmd, volatile uint32_t *where)
+void trace_interrupt_note(uint32_t cmd)
 {
     uintptr_t irq = trace_port_irq_save();
     struct trace_cpu *cpu = trace_port_cpu();
 
-    trace_atomic_store(where, cmd, __ATOMIC_RELEASE);
+    trace_atomic_store(cmd == _NTO_TRACE_FLUSHBUFFER ? &flush : &wanted, cmd, __ATOMIC_RELEASE);
     TRACE_PORT_REQUEST_EXIT(cpu);
     trace_port_irq_restore(irq);
-    return 0;
-}
-
-/* Returns the length including the NUL, or one more than the limit. */
-static unsigned length_with_nul(const char *text)
-{
-    unsigned n = 0;
-
-    while (n < KYMO_TRACE_USER_COMBINE_MAX && text[n]) {
-        n++;
-    }
-    return n + 1;
-}
-
-static long insert_data(uint32_t cmd, const uint32_t args[4], const void *data)
-{
-    if (!data) {
-        return -EFAULT;
-    }
-    switch (cmd) {
-    case _NTO_TRACE_INSERTCUSEREVENT:
-        return trace_user_combine(args[0], data, args[2]);
-    case _NTO_TRACE_INSERTCCLASSEVENT:
-        return trace_class_combine(true, args[0], args[1], data, args[3]);
-    default: /* _NTO_TRACE_INSERTUSRSTREVENT */
-        return trace_user_string(args[0], data, length_with_nul(data));
-    }
-}
-
-long trace_interrupt(uint32_t cmd, const uint32_t args[4], const void *data)
-{
-    switch (cmd) {
-    case _NTO_TRACE_INSERTEVENT:
-        return trace_raw_event(true, args);
-    case _NTO_TRACE_INSERTSUSEREVENT:
-        return trace_user_simple(args[0], args[1], args[2]);
-    case _NTO_TRACE_INSERTSCLASSEVENT:
-        return trace_class_simple(true, args[0], args[1], args[2], args[3]);
-    case _NTO_TRACE_INSERTCUSEREVENT:
-    case _NTO_TRACE_INSERTCCLASSEVENT:
-    case _NTO_TRACE_INSERTUSRSTREVENT:
-        return insert_data(cmd, args, data);
-    case _NTO_TRACE_START:
-    case _NTO_TRACE_STARTNOSTATE:
-        return trace_state.log.block ? interrupt_note(cmd, &wanted) : -ECANCELED;
-    case _NTO_TRACE_STOP:
-        return interrupt_note(cmd, &wanted);
-    case _NTO_TRACE_FLUSHBUFFER:
-        /* The same results as for a process. The exit checks again: the state may have changed. */
-        if (!trace_state.log.block) {
-            return -EFAULT;
-        }
-        if (trace_state.running && trace_state.policy == TRACE_RING) {
-            return -ECANCELED;
-        }
-        return interrupt_note(cmd, &flush);
-    default:
-        return -EPERM;
-    }
 }
 
 void trace_interrupt_serve(void)

@@ -8,4 +8,7 @@
 /* Executes the noted commands, if there are any. Kernel context, lock held: the kernel's exit. */
 void trace_interrupt_serve(void);
 
+/* Notes a command. Any context. */
+void trace_interrupt_note(uint32_t cmd);
+
 #endif

@@ -24,7 +24,7 @@ enum {
     FBT_RETURN_PAD = 4,
     FBT_RETURN_TAIL = 8,
     FBT_REST = 4,
-    FBT_PLACE_BYTES = 3,
+    FBT_PLACE_BITS = 13, /* on Cortex-M */
     FBT_NAME_MOST = 64
 };
 
@@ -58,7 +58,7 @@ static struct fbt_function **probed(const struct fbt_kernel *k, size_t *n)
 /* Prints the bytes of a table. */
 struct printer {
     FILE *out;
-    unsigned column;
+    unsigned column; /* bytes so far */
 };
 
 static void print_byte(struct printer *p, unsigned byte)
@@ -105,23 +105,26 @@ static void print_functions(FILE *out, const struct fbt_kernel *k, struct fbt_fu
 {
     struct printer p = {.out = out};
 
+    uint64_t before = k->text.base;
+
     fprintf(out, "const uint8_t fbt_functions[] FBT_TABLE = {");
     for (size_t i = 0; i < n; i++) {
         const struct fbt_function *f = list[i];
         bool same = i > 0 && strcmp(f->name, list[i - 1]->name) == 0;
-        uint64_t place = (f->at - k->text.base) / 2;
-        if (place >> 8 * FBT_PLACE_BYTES || f->entry / 2 > FBT_DISPLACED) {
+        if (f->at % 2 || f->entry / 2 > FBT_DISPLACED) {
             fbt_die("%s does not fit the table", f->name);
         }
         print_number(&p, f->entry / 2 | (same ? FBT_SAME_NAME : 0) | (f->pad ? FBT_ENTRY_PAD : 0) |
                              (uint64_t)f->nreturns << FBT_REST);
-        for (unsigned byte = 0; byte < FBT_PLACE_BYTES; byte++) {
-            print_byte(&p, (unsigned)(place >> 8 * byte));
-        }
+        print_signed(&p, (int64_t)(f->at - before));
+        before = f->at;
         if (f->pad) {
             print_signed(&p, (int64_t)(f->pad - f->at));
         }
         print_returns(&p, f);
+    }
+    if (k->text.thumb && (p.column >> FBT_PLACE_BITS || k->text.size >> (32 - FBT_PLACE_BITS))) {
+        fbt_die("the table has no room for so many functions");
     }
     fprintf(out, "\n    0, 0, 0, 0};\nconst unsigned fbt_function_count = %zu;\n", n);
 }

@@ -9,8 +9,9 @@
 
 enum {
     DISTANCES = UNWIND_FAR + 1,
-    USES_LEAST = 3
-}; /* a pair takes two bytes, and saves one each */
+    USES_LEAST = 3, /* a pair takes two bytes, and saves one each */
+    STEPS_MOST = 8  /* of a long distance that is made of several */
+};
 
 struct packing {
     const struct unwind_row *rows;
@@ -106,16 +107,38 @@ static uint32_t blocks_make(const struct packing *p, uint32_t *starts, uint8_t *
     return n;
 }
 
-uint32_t *unwind_pack(const struct unwind_rule *rules, size_t nrules, const struct unwind_row *rows,
-                      size_t nrows, uint32_t text_bytes, size_t *nwords)
+/* Repeats rows where the next one is too far for an entry, unless it is so far that a block of its
+ * own takes less. Returns their number; with to == NULL only counts them. */
+static size_t rows_spread(const struct unwind_row *rows, size_t nrows, struct unwind_row *to)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < nrows; i++) {
+        uint32_t distance = i + 1 < nrows ? rows[i + 1].at - rows[i].at : 0;
+        bool near = distance > 0 && distance <= STEPS_MOST * UNWIND_FAR;
+        uint32_t steps = near ? (distance - 1) / UNWIND_FAR : 0;
+        for (uint32_t step = 0; step <= steps; step++, n++) {
+            if (to) {
+                to[n] = (struct unwind_row){rows[i].at + step * UNWIND_FAR, rows[i].rule};
+            }
+        }
+    }
+    return n;
+}
+
+uint32_t *unwind_pack(const struct unwind_rule *rules, size_t nrules, const struct unwind_row *some,
+                      size_t nsome, uint32_t text_bytes, size_t *nwords)
 {
     struct packing *p = calloc(1, sizeof(*p));
+    struct unwind_row *rows = calloc(rows_spread(some, nsome, NULL) + 1, sizeof(*rows));
 
-    if (!p) {
+    if (!p || !rows) {
+        free(rows);
+        free(p);
         return NULL;
     }
     p->rows = rows;
-    p->nrows = nrows;
+    p->nrows = rows_spread(some, nsome, rows);
     pairs_choose(p);
     uint32_t nblocks = blocks_make(p, NULL, NULL);
     size_t pair_words = (p->npairs + 1) / 2;
@@ -134,6 +157,7 @@ uint32_t *unwind_pack(const struct unwind_rule *rules, size_t nrules, const stru
         memcpy(w + nblocks, p->pairs, sizeof(p->pairs[0]) * p->npairs);
         blocks_make(p, w, (uint8_t *)(w + nblocks + pair_words));
     }
+    free(rows);
     free(p);
     return words;
 }

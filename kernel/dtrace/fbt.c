@@ -108,13 +108,12 @@ static uintptr_t table_near(const uint8_t **table, uintptr_t at)
     return number & 1 ? at - (number + 1) : at + number;
 }
 
-static struct fbt_function table_function(const uint8_t *table)
+/* before: the address of the function before it, or of the kernel's start. */
+static struct fbt_function table_function(const uint8_t *table, uintptr_t before)
 {
     struct fbt_function f = {.head = table_number(&table)};
 
-    f.at = (uintptr_t)__kernel_start + ((table[0] | (unsigned)table[1] << 8) << 1) +
-           ((unsigned)table[2] << 17);
-    table += FBT_PLACE_BYTES;
+    f.at = table_near(&table, before);
     if (f.head & FBT_ENTRY_PAD) {
         f.pad = table_near(&table, f.at);
     }
@@ -154,10 +153,14 @@ static const uint8_t *table_next(const struct fbt_function *f)
     return table;
 }
 
-/* Returns a probe's arg: place of its first function in the table, and kind. */
-static void *make_arg(const uint8_t *first, unsigned kind)
+/* Returns a probe's arg: kind, place of its first function in the table, and the address that the
+ * place is read with. */
+static void *make_arg(const uint8_t *first, uintptr_t before, unsigned kind)
 {
-    return (void *)((uintptr_t)(first - fbt_functions) << 1 | kind);
+    uintptr_t place = (uintptr_t)(first - fbt_functions);
+
+    kernel_assert(place >> FBT_PLACE_BITS == 0);
+    return (void *)((before - (uintptr_t)__kernel_start) << FBT_PLACE_BITS | place << 1 | kind);
 }
 
 static int place_set(const struct fbt_place *p, uint32_t probe, bool on)
@@ -189,14 +192,16 @@ static COLD int function_set(const struct fbt_function *f, uint32_t probe, unsig
 /* Patches all functions of the probe's name. */
 static COLD int fbt_set(uint32_t probe, void *arg, bool on)
 {
-    const uint8_t *table = fbt_functions + ((uintptr_t)arg >> 1);
-    struct fbt_function f = table_function(table);
+    uintptr_t place = (uintptr_t)arg >> 1;
+    const uint8_t *table = fbt_functions + place % (1u << FBT_PLACE_BITS);
+    uintptr_t before = (uintptr_t)__kernel_start + (place >> FBT_PLACE_BITS << 1);
+    struct fbt_function f = table_function(table, before);
     int error;
 
     do {
         error = function_set(&f, probe, (uintptr_t)arg & 1, on);
         table = table_next(&f);
-        f = table_function(table);
+        f = table_function(table, f.at);
     } while (!error && (f.head & FBT_SAME_NAME));
     return error;
 }
@@ -240,6 +245,8 @@ static const struct dtrace_provider provider = {"fbt", &fbt_ops};
 /* A name of the table, and what its functions have. */
 struct fbt_name {
     const uint8_t *first; /* its first function */
+    uintptr_t before;     /* the address that this one is read with */
+    uintptr_t last;       /* the address of its last function */
     const uint8_t *next;  /* the name behind it */
     const char *copy;     /* what its probes have; NULL: not made yet */
     char text[FBT_NAME_MOST];
@@ -260,7 +267,7 @@ static COLD void fbt_create(struct fbt_name *name, unsigned kind)
 
     if (!(*word & bit) && (name->copy || (name->copy = dtrace_name_keep(name->text))) &&
         dtrace_probe_add(&provider, "kernel", name->copy, kind_names[kind],
-                         make_arg(name->first, kind))) {
+                         make_arg(name->first, name->before, kind))) {
         *word |= bit;
     }
 }
@@ -269,15 +276,17 @@ static COLD void fbt_create(struct fbt_name *name, unsigned kind)
 static COLD const uint8_t *name_read(struct fbt_name *name, const uint8_t *table,
                                      unsigned *functions)
 {
-    struct fbt_function f = table_function(table);
+    struct fbt_function f = table_function(table, name->last);
 
     name->first = table;
+    name->before = name->last;
     name->has[ENTRY] = name->has[RETURN] = false;
     do {
         name->has[ENTRY] |= (f.head & FBT_DISPLACED) != 0;
         name->has[RETURN] |= returns_of(&f) > 0;
         table = table_next(&f);
-        f = table_function(table);
+        name->last = f.at;
+        f = table_function(table, f.at);
         *functions -= 1;
     } while (f.head & FBT_SAME_NAME);
     return table;
@@ -286,7 +295,7 @@ static COLD const uint8_t *name_read(struct fbt_name *name, const uint8_t *table
 /* Probes are created on demand: there are many, and most are never used. */
 static COLD void fbt_provide(const char *module, const char *function, const char *name)
 {
-    struct fbt_name n = {.next = fbt_names};
+    struct fbt_name n = {.next = fbt_names, .last = (uintptr_t)__kernel_start};
     const uint8_t *table = fbt_functions;
 
     for (unsigned left = dtrace_glob(module, "kernel") ? fbt_function_count : 0; left > 0;) {

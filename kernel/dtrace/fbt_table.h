@@ -22,7 +22,7 @@
  *   bit 2        it has the name of the function before it
  *   bit 3        the entry needs a pad, because only a 16-bit branch fits
  *   bits 4-      number of returns
- *   three bytes  its address, from __kernel_start; here the lowest is first, and all bits count
+ *   signed       distance of its address from that of the function before, or from __kernel_start
  *   signed       with bit 3: distance from its address to the pad
  *
  * and each of its returns, by address:
@@ -44,7 +44,8 @@ extern const unsigned fbt_function_count;
 #define FBT_RETURN_PAD 4u /* of a return */
 #define FBT_RETURN_TAIL 8u
 #define FBT_REST 4 /* shifted */
-#define FBT_PLACE_BYTES 3
+/* A function's place in the table, as a probe has it; the bits above are for the kernel's text. */
+#define FBT_PLACE_BITS (sizeof(void *) == 4 ? 13 : 24)
 /* The names, one for functions of the same name, stored short (trace/dtrace/short_text.h). */
 extern const uint8_t fbt_names[];
 extern const uint8_t fbt_pairs[];

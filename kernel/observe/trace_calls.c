@@ -38,11 +38,6 @@ long ker_trace_event(struct thread *self, const uintptr_t *args)
     return KER_LOCK;
 }
 
-long kernel_trace_event(uint32_t cmd, const uint32_t args[4], const void *data)
-{
-    return trace_interrupt(cmd, args, data);
-}
-
 /* at: the argument that points to the words; their number follows. */
 static long insert_combine(struct thread *self, const uintptr_t *args, unsigned at)
 {

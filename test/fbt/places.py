@@ -180,10 +180,10 @@ def table(elf):
     """The places as kernel/dtrace/fbt.c reads them."""
     start, names = elf.symbols["__kernel_start"], names_of(elf)
     count = struct.unpack("<I", elf.at(elf.symbols["fbt_function_count"], 4))[0]
-    data = Bytes(elf, "fbt_functions")
+    data, f = Bytes(elf, "fbt_functions"), start
     for _ in range(count):
         head = data.number()
-        f = start + 2 * data.plain(3)
+        f += data.distance()
         entry, pad = 2 * (head & 3), f + data.distance() if head & 8 else 0
         if not head & 4:
             label = next(names)

@@ -8,6 +8,7 @@
 #define TRACE_DTRACE_RUN_H
 
 #include "trace/dtrace/machine.h"
+#include "trace/dtrace/port.h"
 
 /* name, meaning of the index */
 #define DTRACE_RUN_OPS(OP) \
@@ -22,6 +23,13 @@
     OP(stls_ref) \
     OP(ldgs_own) /* a built-in that tells of the process, in a consumer with denials (own.c) */ \
     OP(ldga_own) /* likewise */
+/* Those with a handler in handlers.def; all others are in handlers_seldom.def. */
+#define DTRACE_RUN_OFTEN(OP) \
+    OP(or) OP(xor) OP(and) OP(sub) OP(add) OP(mov) OP(setx) OP(cmp) OP(tst) OP(scmp) OP(ba) \
+    OP(be) OP(bne) OP(bg) OP(bgu) OP(bge) OP(bgeu) OP(bl) OP(blu) OP(ble) OP(bleu) OP(ldgs) \
+    OP(ldgs_arg) OP(ldgs_value) OP(ldls_value) OP(stgs_value) OP(stls_value) OP(ldts) OP(stts) \
+    OP(nop) OP(ret)
+
 /* ldts, stts, ldgaa, stgaa, ldtaa, sttaa: index is a number in dtrace_code.dynamics */
 
 /* r2 of a pre-decoded load or store: size in bytes, and whether to sign-extend. */
@@ -49,5 +57,18 @@ void dtrace_static_store(struct dtrace_context *, const struct dtrace_static *, 
  * is 64 bits; by reference it is an address, and a store copies the bytes there. */
 uint64_t dtrace_dynamic_value(struct dtrace_context *, const struct dtrace_dynamic *);
 void dtrace_dynamic_store(struct dtrace_context *, const struct dtrace_dynamic *, uint64_t value);
+
+/* Stores a variable of the thread. Clears the predicate cache: a predicate that was false may now be
+ * true. */
+static inline void dtrace_thread_store(struct dtrace_context *c, const struct dtrace_dynamic *v,
+                                       uint64_t value)
+{
+    dtrace_port_thread_state()->predicate_cache = 0;
+    dtrace_dynamic_store(c, v, value);
+}
+
+/* Runs an instruction of handlers_seldom.def on these registers (run_seldom.c). */
+void dtrace_run_seldom(struct dtrace_context *, const struct dtrace_object *,
+                       const struct dtrace_insn *, uint64_t registers[DIF_REGS]);
 
 #endif
