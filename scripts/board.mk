@@ -51,8 +51,8 @@ AS_FLAGS := '-Wa,--debug-prefix-map=$(CURDIR)=.'
 
 # Without D (D=0): to tell what it costs.
 D ?= 1
-# Boards have all subroutines, and no provider that fires probes by number.
-D_SRCS_1 := $(filter-out trace/dtrace/subr_none.c trace/dtrace/fire_number.c,$(wildcard kernel/dtrace/*.c trace/dtrace/*.c trace/dtrace/provider/*.c \
+# Boards have all subroutines, no provider that fires probes by number, no list of probes for C.
+D_SRCS_1 := $(filter-out trace/dtrace/subr_none.c trace/dtrace/fire_number.c trace/dtrace/probe_next.c,$(wildcard kernel/dtrace/*.c trace/dtrace/*.c trace/dtrace/provider/*.c \
 	kernel/arch/$(ARCH)/probe/*.c kernel/arch/$(ARCH)/probe/*.S))
 D_SRCS_0 := kernel/dtrace/none/none.c
 # The event log's parts: trace/trace.mk.

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* TraceEvent() for boards' drivers, as kernel/arch/entry.h has it: trace/interrupt_call.c. A kernel in
- * which nothing calls it leaves this file out (scripts/board.mk). Tested by test/boot/interrupt. */
+/*
+ * TraceEvent() for boards' drivers, as kernel/arch/entry.h has it: trace/interrupt_call.c. A kernel
+ * in which nothing calls it leaves this file out (scripts/board.mk). Any context. Tested by
+ * test/boot/interrupt.
+ */
 #include "kernel/arch/entry.h"
 #include "trace/trace.h"
 

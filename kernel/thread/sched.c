@@ -246,7 +246,7 @@ void sched_kick_others(struct cpu *self)
     kernel_assert(kernel_locked());
     kernel_assert(self == arch_cpu());
     queue_handoff(self);
-    uint32_t mask = cpus_online & ~(1u << self->id);
+    uint32_t mask = CONFIG_CPUS > 1 ? cpus_online & ~(1u << self->id) : 0;
     struct thread *t = sched.above ? queue_thread(PRIORITIES - sched.above) : NULL;
 
     while (mask && t && ((mask & sched.idle_cpus) || t->priority > lowest_threshold(mask))) {

@@ -95,16 +95,6 @@ bool dtrace_probe_matches(const struct dtrace_probe *p, const char *provider, co
            dtrace_glob(function, p->function) && dtrace_glob(name, p->name);
 }
 
-bool dtrace_probe_next(uint32_t after, struct dtrace_probe_names *names)
-{
-    if (after >= dtrace_probe_count) {
-        return false;
-    }
-    const struct dtrace_probe *p = dtrace_probe_at(after + 1);
-    *names = (struct dtrace_probe_names){p->id, p->provider, p->module, p->function, p->name};
-    return true;
-}
-
 static void probe_provide(bool own, const char *provider, const char *const names[3])
 {
     for (unsigned i = 0; i < provider_count; i++) {

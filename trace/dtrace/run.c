@@ -37,6 +37,7 @@ extern inline uint64_t dtrace_eval(struct dtrace_context *, const struct dtrace_
     given = (value); \
     goto give
 #define OTHERS default:
+#define TABLE
 #define START(r) __builtin_memset(r, 0, sizeof(r)) /* operands are fetched even where unused */
 #else
 #define A r[pc->r1]
@@ -48,7 +49,18 @@ extern inline uint64_t dtrace_eval(struct dtrace_context *, const struct dtrace_
 #define GIVE(value) \
     D = (value); \
     NEXT
+/* clang-format off */
 #define OTHERS op_others:
+#define ENTRY(name) [CASE_##name] = &&op_##name,
+#define TABLE \
+    _Pragma("GCC diagnostic push") \
+    _Pragma("GCC diagnostic ignored \"-Woverride-init\"") \
+    static const void *const handlers[DTRACE_RUN_COUNT] = { \
+        [0 ... DTRACE_RUN_COUNT - 1] = &&op_others, \
+        DTRACE_RUN_OFTEN(ENTRY) \
+    }; \
+    _Pragma("GCC diagnostic pop")
+/* clang-format on */
 #define START(r) \
     r[0] = 0; \
     if (!(o->flags & DTRACE_OBJECT_WRITTEN)) { \
@@ -87,16 +99,7 @@ enum {
 
 uint64_t dtrace_run(struct dtrace_context *c, const struct dtrace_object *o)
 {
-#ifndef __OPTIMIZE_SIZE__
-    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Woverride-init\"")
-    static const void *const handlers[DTRACE_RUN_COUNT] = {
-        [0 ... DTRACE_RUN_COUNT - 1] = &&op_others,
-#define OP(name) [CASE_##name] = &&op_##name,
-        DTRACE_RUN_OFTEN(OP)
-#undef OP
-    };
-    _Pragma("GCC diagnostic pop")
-#endif
+    TABLE
     const struct dtrace_insn *pc = o->text;
     uint64_t r[DIF_REGS];
     uint64_t left = 0, right = 0; /* last compared operands: the flags */

@@ -25,10 +25,11 @@
     OP(ldga_own) /* likewise */
 /* Those with a handler in handlers.def; all others are in handlers_seldom.def. */
 #define DTRACE_RUN_OFTEN(OP) \
-    OP(or) OP(xor) OP(and) OP(sub) OP(add) OP(mov) OP(setx) OP(cmp) OP(tst) OP(scmp) OP(ba) \
-    OP(be) OP(bne) OP(bg) OP(bgu) OP(bge) OP(bgeu) OP(bl) OP(blu) OP(ble) OP(bleu) OP(ldgs) \
-    OP(ldgs_arg) OP(ldgs_value) OP(ldls_value) OP(stgs_value) OP(stls_value) OP(ldts) OP(stts) \
-    OP(nop) OP(ret)
+    OP(or) \
+    OP(xor) OP(and) OP(sub) OP(add) OP(mov) OP(setx) OP(cmp) OP(tst) OP(scmp) OP(ba) OP(be) \
+        OP(bne) OP(bg) OP(bgu) OP(bge) OP(bgeu) OP(bl) OP(blu) OP(ble) OP(bleu) OP(ldgs) \
+            OP(ldgs_arg) OP(ldgs_value) OP(ldls_value) OP(stgs_value) OP(stls_value) OP(ldts) \
+                OP(stts) OP(nop) OP(ret)
 
 /* ldts, stts, ldgaa, stgaa, ldtaa, sttaa: index is a number in dtrace_code.dynamics */
 
@@ -58,8 +59,8 @@ void dtrace_static_store(struct dtrace_context *, const struct dtrace_static *, 
 uint64_t dtrace_dynamic_value(struct dtrace_context *, const struct dtrace_dynamic *);
 void dtrace_dynamic_store(struct dtrace_context *, const struct dtrace_dynamic *, uint64_t value);
 
-/* Stores a variable of the thread. Clears the predicate cache: a predicate that was false may now be
- * true. */
+/* Stores a variable of the thread. Clears the predicate cache: a predicate that was false may now
+ * be true. */
 static inline void dtrace_thread_store(struct dtrace_context *c, const struct dtrace_dynamic *v,
                                        uint64_t value)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The interpreter's instructions that few programs have, or that cost much themselves
- * (handlers_seldom.def): compiled for size where that counts. What run.c says of instructions holds.
- *
- * Probe context. Tested as run.c is.
+ * (handlers_seldom.def): compiled for size where that counts. What run.c says of instructions
+ * holds. Probe context. Tested as run.c is.
  */
 #include "trace/dtrace/run.h"
 
@@ -110,7 +109,8 @@ enum {
 #define OP(name) +(0 * HANDLED_##name + 1)
 _Static_assert(HANDLED == DTRACE_RUN_OPS(OP)
 #include "trace/dtrace/opcodes.def"
-               , "handlers of what is no opcode");
+                   ,
+               "handlers of what is no opcode");
 #undef OP
 #undef AS_NEXT
 #undef ILLEGAL

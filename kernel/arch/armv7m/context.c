@@ -10,7 +10,8 @@
 #include "kernel/arch/entry.h"
 #include "kernel/arch/panic.h"
 
-struct frame *context_frame(const struct thread *t, unsigned prot)
+/* Returns the thread's frame if it lies in memory of its process with these rights, else NULL. */
+static struct frame *context_frame(const struct thread *t, unsigned prot)
 {
     uint32_t psp = context_of(t)->psp;
     if ((psp & 3) != 0) {

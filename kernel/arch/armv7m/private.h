@@ -38,9 +38,6 @@ static inline bool armv7m_irq_masked(void)
 /* An address space that maps nothing. */
 extern struct arch_aspace armv7m_no_memory;
 
-/* Returns the thread's frame if it lies in memory of its process with these rights, else NULL. */
-struct frame *context_frame(const struct thread *t, unsigned prot);
-
 /* registers.c: the registers of the context that an exception interrupted; frame: the stacked
  * frame, or NULL. */
 void armv7m_exception_registers(uint64_t *registers, const struct frame *frame,
