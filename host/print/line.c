@@ -281,16 +281,16 @@ static void put_control(struct out *out, const struct kev_event *event,
     out_char(out, '\n');
 }
 
-/* Renames the words of messages to what traceprinter prints: msg:"abcd" (0x64636261); before 8.0
- * the first one has no [0] in the fast form. args: memory for the names. */
-static void name_message_words(struct kev_field *fields, unsigned n, const struct kev_desc *desc,
-                               const struct line_style *style, struct kev_arg *args)
+/* Prints a call's fields, the words of messages renamed to what traceprinter prints: msg:"abcd"
+ * (0x64636261); before 8.0 the first one has no [0] in the fast form. */
+static void put_message_fields(struct line *l)
 {
+    struct kev_arg args[KEV_ARGS_MAX] = {0}; /* of words of messages */
     struct kev_arg *last = NULL;
     unsigned words = 0;
 
-    for (unsigned i = 0; i < n; i++) {
-        const char *name = fields[i].arg->name;
+    for (unsigned i = 0; i < l->nfields; i++) {
+        const char *name = l->fields[i].arg->name;
         bool sent = strncmp(name, "msg", 3) == 0, received = strncmp(name, "rmsg", 4) == 0;
         size_t digit = sent ? 3 : 4;
 
@@ -300,19 +300,20 @@ static void name_message_words(struct kev_field *fields, unsigned n, const struc
         }
         args[i].type = LINE_TYPE_MESSAGE;
         snprintf(args[i].name, sizeof(args[i].name), "%s%.*s[%c]",
-                 sent && desc->number == CALL_MSG_REPLYV ? "s" : "", (int)digit, name, name[digit]);
-        fields[i].arg = last = &args[i];
+                 sent && l->desc->number == CALL_MSG_REPLYV ? "s" : "", (int)digit, name,
+                 name[digit]);
+        l->fields[i].arg = last = &args[i];
         words++;
     }
-    if (words == 1 && style->dialect != LINE_QNX8) {
+    if (words == 1 && l->style->dialect != LINE_QNX8) {
         last->name[strcspn(last->name, "[")] = '\0';
     }
+    line_fields(l->out, l->fields, l->nfields, l->style);
 }
 
 static void put_call(struct line *l)
 {
     const struct kev_field *result = &l->fields[0];
-    struct kev_arg args[KEV_ARGS_MAX] = {0};
     struct out *out = l->out;
 
     if (l->desc->kind == KEV_CALL_INT) {
@@ -330,10 +331,9 @@ static void put_call(struct line *l)
             out_char(out, ')');
         }
         out_char(out, '\n');
+    } else if (l->style->dialect != LINE_KYMO) {
+        put_message_fields(l);
     } else {
-        if (l->style->dialect != LINE_KYMO) {
-            name_message_words(l->fields, l->nfields, l->desc, l->style, args);
-        }
         line_fields(out, l->fields, l->nfields, l->style);
     }
 }

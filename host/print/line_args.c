@@ -15,7 +15,9 @@ void line_signed(struct out *out, const struct kev_field *field)
     out_i64(out, narrow ? (int32_t)field->value : (int64_t)field->value);
 }
 
-void line_value(struct out *out, const struct kev_field *field)
+/* Inline, for line_fields(), which prints most of them. */
+static inline __attribute__((always_inline)) void put_value(struct out *out,
+                                                            const struct kev_field *field)
 {
     uint32_t tag = (uint32_t)field->value;
     char text[sizeof(tag)];
@@ -54,6 +56,11 @@ void line_value(struct out *out, const struct kev_field *field)
         out_hex(out, field->value, field->wide ? 16 : 8);
         break;
     }
+}
+
+void line_value(struct out *out, const struct kev_field *field)
+{
+    put_value(out, field);
 }
 
 static bool is_named(const struct kev_field *field, const char *name)
@@ -100,7 +107,7 @@ void line_fields(struct out *out, const struct kev_field *fields, unsigned n,
         }
         out_short(out, arg->name, sizeof(arg->name), len);
         out_char(out, ':');
-        line_value(out, &fields[i]);
+        put_value(out, &fields[i]);
         if (style->symbols != NULL && arg->type == 'P') {
             print_symbols_put(style->symbols, out, fields[i].value);
         }

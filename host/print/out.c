@@ -40,20 +40,44 @@ void out_bytes_slow(struct out *out, const char *text, size_t len)
     out->used = len;
 }
 
+/* The digits of 0 to 99. */
+static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233"
+                            "34353637383940414243444546474849505152535455565758596061626364656667"
+                            "6869707172737475767778798081828384858687888990919293949596979899";
+
+static unsigned digits_count(uint64_t value)
+{
+    unsigned n = 1;
+
+    while (value >= 10000) {
+        value /= 10000;
+        n += 4;
+    }
+    return n + (value >= 10) + (value >= 100) + (value >= 1000);
+}
+
 void out_u64(struct out *out, uint64_t value)
 {
-    char digits[20];
-    unsigned n = sizeof(digits);
+    char *to;
 
+    out_room(out);
+    to = out->bytes + out->used;
     if (value < 10) { /* most are */
-        out_char(out, (char)('0' + value));
+        *to = (char)('0' + value);
+        out->used++;
         return;
     }
-    do {
-        digits[--n] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value != 0);
-    out_bytes(out, digits + n, sizeof(digits) - n);
+    unsigned n = digits_count(value);
+    out->used += n;
+    for (; value >= 100; value /= 100) {
+        n -= 2;
+        memcpy(to + n, pairs + value % 100 * 2, 2);
+    }
+    if (n == 2) {
+        memcpy(to, pairs + value * 2, 2);
+    } else {
+        *to = (char)('0' + value);
+    }
 }
 
 void out_i64(struct out *out, int64_t value)

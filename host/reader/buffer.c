@@ -37,17 +37,21 @@ static int room_make(struct kev *kev, struct kev_lane *lane, uint32_t slots,
     return 0;
 }
 
-/* Over the slots as the writer saw them: in the other byte order each word is swapped, text too. */
-uint64_t kev_slots_sum(const struct kev *kev, uint64_t sum, const struct trace_slot *slots,
-                       uint32_t count)
+/* Over the slots as the writer saw them: in the other byte order each word is swapped, text too. The
+ * same sum as capture_sum_slots(), by other means: a slot's words don't wait for one another. */
+uint64_t kev_slots_sum(const struct kev *kev, uint64_t sum, const void *slots, uint32_t count)
 {
-    const uint32_t *words = (const uint32_t *)slots;
+    const uint64_t f = CAPTURE_SUM_FACTOR, f2 = f * f, f3 = f2 * f, f4 = f3 * f;
+    bool swapped = kev->info.swapped;
 
-    if (!kev->info.swapped) {
-        return capture_sum_slots(sum, slots, count);
-    }
-    for (uint32_t i = 0; i < count * (TRACE_SLOT_BYTES / 4); i++) {
-        sum = capture_sum_word(sum, __builtin_bswap32(words[i]));
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t w[4];
+
+        memcpy(w, (const uint8_t *)slots + (size_t)i * TRACE_SLOT_BYTES, sizeof(w));
+        for (unsigned j = 0; swapped && j < 4; j++) {
+            w[j] = __builtin_bswap32(w[j]);
+        }
+        sum = sum * f4 + (w[0] * f3 + w[1] * f2 + (w[2] * f + w[3]));
     }
     return sum;
 }
@@ -77,6 +81,8 @@ static int slots_read(struct kev *kev, struct kev_lane *lane, const struct kev_e
         kev_slot_swap(kev, &lane->slots[i]);
     }
     lane->nslots = entry->slots;
+    lane->offset = entry->offset;
+    lane->clean = false;
     lane->at = 0;
     memset(lane->bad, 0, entry->slots);
     return 0;
@@ -221,14 +227,103 @@ static int sum_check(struct kev *kev, struct kev_lane *lane, const struct kev_en
     return 0;
 }
 
+/* What a buffer needs to be clean, one slot after the other. */
+struct clean {
+    uint64_t high, last;   /* the last TIME's high word, in its place; the last slot's time */
+    uint64_t event_time;   /* like the lane's; UINT64_MAX: no event is known */
+    uint32_t open;         /* header of the combine event that is open, without its structure */
+    bool combined, closed; /* there are combine events; none is open */
+};
+
+/* CONTROL slots, few in a buffer. */
+static inline bool control_clean(const struct kev *kev, const struct trace_slot *slot, uint32_t i,
+                                 struct clean *clean, bool *event)
+{
+    uint64_t high = clean->high >> 32;
+    bool buffer = is_control(slot->header, TRACE_CONTROL_BUFFER);
+    bool mark = is_control(slot->header, TRACE_CONTROL_CHECK) ||
+                is_control(slot->header, TRACE_CONTROL_BUFFER_END) ||
+                is_control(slot->header, TRACE_CONTROL_END);
+    uint64_t time = slot_time(slot, &high);
+
+    clean->high = high << 32;
+    *event = !buffer && !is_control(slot->header, TRACE_CONTROL_TIME);
+    return (i == 0 || !buffer) && !(kev->checked && mark) && time >> 32 == high;
+}
+
+/*
+ * The usual buffer: every slot is sound, and every combine event is whole. Then its slots need no
+ * look at each when they are joined. True if so: the times are filled in. False, nothing changed
+ * but those: slot_check() finds out what is wrong, if anything is.
+ */
+static bool buffer_is_clean(const struct kev *kev, struct kev_lane *lane,
+                            const struct kev_entry *entry, struct clean *clean)
+{
+    const uint32_t cpu_bits = (uint32_t)entry->cpu << TRACE_CPU_SHIFT;
+    const bool equal_bad = kev->checked;
+
+    for (uint32_t i = 0; i < entry->slots; i++) {
+        const struct trace_slot *slot = &lane->slots[i];
+        uint32_t header = slot->header, structure = TRACE_GET_STRUCT(header);
+        bool event = true;
+
+        if ((header & (TRACE_CPU_MASK | RESERVED_BITS)) != cpu_bits ||
+            TRACE_GET_CLASS(header) == TRACE_CLASS_EMPTY) {
+            return false;
+        }
+        if (TRACE_GET_CLASS(header) == TRACE_CLASS_CONTROL &&
+            !control_clean(kev, slot, i, clean, &event)) {
+            return false;
+        }
+        uint64_t time = clean->high | slot->time;
+        if (i > 0 && time < clean->last) {
+            return false;
+        }
+        if (structure == TRACE_STRUCT_S || structure == TRACE_STRUCT_CB) {
+            if (!clean->closed || (event && equal_bad && time == clean->event_time)) {
+                return false;
+            }
+            clean->event_time = event ? time : clean->event_time;
+            clean->open = header & ~TRACE_STRUCT_MASK;
+            clean->closed = structure == TRACE_STRUCT_S;
+            clean->combined |= structure == TRACE_STRUCT_CB;
+        } else {
+            if (clean->closed || (header & ~TRACE_STRUCT_MASK) != clean->open ||
+                time != clean->last) {
+                return false;
+            }
+            clean->closed = structure == TRACE_STRUCT_CE;
+        }
+        lane->times[i] = clean->last = time;
+    }
+    return clean->closed;
+}
+
+static bool clean_check(struct kev *kev, struct kev_lane *lane, const struct kev_entry *entry)
+{
+    struct clean clean = {.high = entry->time & ~(uint64_t)UINT32_MAX,
+                          .event_time = lane->event_known ? lane->event_time : UINT64_MAX,
+                          .closed = true};
+
+    if (lane->join.nopen > 0 || entry->slots > KEV_WORDS_MAX / 2 ||
+        !buffer_is_clean(kev, lane, entry, &clean) ||
+        (clean.combined && kev_join_words(&lane->join) == NULL)) {
+        return false;
+    }
+    lane->event_known |= clean.event_time != UINT64_MAX;
+    lane->event_time = clean.event_time;
+    return true;
+}
+
 static int kymo_check(struct kev *kev, struct kev_lane *lane, const struct kev_entry *entry,
                       struct kev_error *error)
 {
     struct check check = {.high = entry->time >> 32, .high_before = entry->time >> 32};
     uint64_t slots_bad = kev->damage.slots;
 
-    lane->times[0] = entry->time;
-    for (uint32_t i = 0; i < entry->slots; i++) {
+    lane->clean = clean_check(kev, lane, entry);
+    lane->times[0] = lane->clean ? lane->times[0] : entry->time;
+    for (uint32_t i = 0; !lane->clean && i < entry->slots; i++) {
         if (slot_check(kev, lane, entry, i, &check, error) != 0) {
             return -1;
         }

@@ -80,17 +80,12 @@ static bool buffer_load(struct walk *walk, const struct kev_entry *entry)
     return sound;
 }
 
-static bool slot_injected(const struct trace_slot *slot)
-{
-    return (slot->header & _NTO_TRACE_PROCESS_INJECTED) != 0;
-}
-
 /* The time of a loaded buffer's last slot before slot `end` that the kernel made. */
 static uint64_t loaded_last(const struct kev_lane *lane, uint32_t end)
 {
     uint32_t i = end < lane->nslots ? end : lane->nslots;
 
-    while (i > 1 && slot_injected(&lane->slots[i - 1])) {
+    while (i > 1 && kev_slot_is_injected(&lane->slots[i - 1])) {
         i--;
     }
     return i > 0 ? lane->times[i - 1] : 0;
@@ -115,18 +110,12 @@ static uint64_t loss_begin(struct walk *walk, uint32_t reasons)
                                                             : before->slots);
 }
 
-static bool slot_is(const struct trace_slot *slot, unsigned event)
-{
-    return (slot->header & ~TRACE_CPU_MASK) ==
-           TRACE_HEADER(0, TRACE_STRUCT_S, TRACE_CLASS_CONTROL, event);
-}
-
 /* The reason of a DROPPED slot as a bit, 0 if the class doesn't matter. */
 static uint32_t dropped_reason(const struct walk *walk, const struct trace_slot *slot)
 {
     uint32_t reason = slot->d1 >> 8, class = slot->d1 & 0xff;
 
-    if (!slot_is(slot, TRACE_CONTROL_DROPPED) || slot->d2 == 0 || reason == KYMO_DROP_RECYCLED) {
+    if (!kev_slot_is_dropped(slot) || slot->d2 == 0 || reason == KYMO_DROP_RECYCLED) {
         return 0;
     }
     if (class < KEV_CLASSES && (walk->classes >> class & 1) == 0) {
@@ -144,6 +133,9 @@ static uint32_t buffer_reasons(struct walk *walk, const struct kev_entry *entry,
     long len = 0;
 
     *injected = false;
+    if (entry->plain) {
+        return 0;
+    }
     if (entry->slots >= 3) {
         len = kev_file_read(&walk->kev->file, entry->offset, head, sizeof(head), &error);
     }
@@ -153,12 +145,12 @@ static uint32_t buffer_reasons(struct walk *walk, const struct kev_entry *entry,
     if (walk->kev->info.swapped) {
         kev_slot_swap(walk->kev, &head[2]);
     }
-    *injected = slot_injected(&head[2]);
-    if (!slot_is(&head[2], TRACE_CONTROL_DROPPED) || !buffer_load(walk, entry)) {
+    *injected = kev_slot_is_injected(&head[2]);
+    if (!kev_slot_is_dropped(&head[2]) || !buffer_load(walk, entry)) {
         return 0;
     }
     for (uint32_t i = 2; i < walk->lane.nslots; i++) {
-        if (!slot_is(&walk->lane.slots[i], TRACE_CONTROL_DROPPED)) {
+        if (!kev_slot_is_dropped(&walk->lane.slots[i])) {
             break;
         }
         reasons |= dropped_reason(walk, &walk->lane.slots[i]);

@@ -13,39 +13,34 @@ static bool has_string(const struct kev_list *list)
     return list->n > 0 && list->args[list->n - 1].type == 'N';
 }
 
-static unsigned arg_words(char type, bool pointers64, bool all64)
+static uint8_t arg_words(char type, unsigned form)
 {
-    if (type == 'E' || type == 'X' || all64 || ((type == 'P' || type == 'I') && pointers64)) {
+    bool pointer = type == 'P' || type == 'I';
+
+    if (type == 'E' || type == 'X' || form == 2 || (pointer && form == 1)) {
         return 2;
     }
     return type == 'N' ? 0 : 1;
 }
 
-static void names_measure(struct kev_list *list)
+static void list_measure(struct kev_list *list, uint8_t words[3])
 {
+    memset(words, 0, 3);
     for (unsigned i = 0; i < list->n; i++) {
-        list->args[i].name_len = (uint8_t)strlen(list->args[i].name);
-    }
-}
+        struct kev_arg *arg = &list->args[i];
 
-static uint8_t list_words(const struct kev_list *list, bool pointers64, bool all64)
-{
-    unsigned words = 0;
-
-    for (unsigned i = 0; i < list->n; i++) {
-        words += arg_words(list->args[i].type, pointers64, all64);
+        arg->name_len = (uint8_t)strlen(arg->name);
+        for (unsigned form = 0; form < 3; form++) {
+            arg->words[form] = arg_words(arg->type, form);
+            words[form] = (uint8_t)(words[form] + arg->words[form]);
+        }
     }
-    return (uint8_t)words;
 }
 
 void kev_desc_measure(struct kev_desc *desc)
 {
-    names_measure(&desc->fast);
-    names_measure(&desc->wide);
-    for (unsigned i = 0; i < 3; i++) {
-        desc->fast_words[i] = list_words(&desc->fast, i > 0, i > 1);
-        desc->wide_words[i] = list_words(&desc->wide, i > 0, i > 1);
-    }
+    list_measure(&desc->fast, desc->fast_words);
+    list_measure(&desc->wide, desc->wide_words);
 }
 
 static unsigned words_to_slots(unsigned words)
@@ -64,12 +59,11 @@ static bool words_used(const struct kev_event *event, unsigned from)
 }
 
 static const struct kev_list *choose(const struct kev_event *event, const struct kev_desc *desc,
-                                     bool pointers64, bool all64)
+                                     unsigned form)
 {
-    unsigned form = all64 ? 2 : pointers64;
     unsigned fast = desc->fast_words[form], wide = desc->wide_words[form];
     unsigned fast_slots =
-        all64 ? 2 : words_to_slots(fast); /* a call's has two words, named or not */
+        form == 2 ? 2 : words_to_slots(fast); /* a call's has two words, named or not */
     unsigned slots = event->nwords / 2;
 
     if (has_string(&desc->fast)) {
@@ -114,13 +108,13 @@ unsigned kev_decode(const struct kev_event *event, const struct kev_desc *desc,
                     struct kev_field *fields)
 {
     bool sixty_four = (event->number & TRACE_EVENT_64) != 0 && event->class != TRACE_CLASS_USER;
-    bool all64 = sixty_four && trace_class_is_call(event->class);
-    const struct kev_list *list = choose(event, desc, sixty_four, all64);
+    unsigned form = !sixty_four ? 0 : trace_class_is_call(event->class) ? 2 : 1;
+    const struct kev_list *list = choose(event, desc, form);
     unsigned at = 0, n = 0;
 
     while (n < list->n) {
         const struct kev_arg *arg = &list->args[n];
-        unsigned words = arg_words(arg->type, sixty_four, all64);
+        unsigned words = arg->words[form];
 
         if (at + words > event->nwords || (words == 0 && at >= event->nwords)) {
             break;

@@ -16,6 +16,10 @@
 #include "host/reader/reader.h"
 #include "host/temporary.h"
 
+#define WINDOW_BYTES 65536
+#define WINDOW_LEAST 512 /* around a small read that is somewhere else than the last one */
+_Static_assert(2 * KEV_LOOK_MOST <= WINDOW_BYTES, "two looks in order fit the window");
+
 static int spool_open(struct kev_error *error, const char *path)
 {
     int fd = temporary_open();
@@ -91,6 +95,8 @@ void kev_file_close(struct kev_file *file)
         close(file->pipe);
     }
     free(file->path);
+    free(file->window);
+    file->window = NULL;
     file->fd = -1;
     file->pipe = -1;
     file->path = NULL;
@@ -149,6 +155,7 @@ int kev_file_refresh(struct kev_file *file, bool follow, struct kev_error *error
 {
     struct stat st;
 
+    file->window_bytes = 0;
     if (file->memory != NULL) {
         return 0;
     }
@@ -176,21 +183,12 @@ int kev_file_wait(struct kev_file *file, struct kev_error *error)
     return kev_file_refresh(file, true, error);
 }
 
-long kev_file_read(struct kev_file *file, uint64_t offset, void *buffer, size_t len,
-                   struct kev_error *error)
+/* Reads from the file itself. */
+static long file_pread(struct kev_file *file, uint64_t offset, void *buffer, size_t len,
+                       struct kev_error *error)
 {
     size_t got = 0;
 
-    if (offset >= file->size) {
-        return 0;
-    }
-    if (len > file->size - offset) {
-        len = (size_t)(file->size - offset);
-    }
-    if (file->memory != NULL) {
-        memcpy(buffer, file->memory + offset, len);
-        return (long)len;
-    }
     while (got < len) {
         ssize_t n = pread(file->fd, (char *)buffer + got, len - got, (off_t)(offset + got));
 
@@ -206,4 +204,83 @@ long kev_file_read(struct kev_file *file, uint64_t offset, void *buffer, size_t 
         got += (size_t)n;
     }
     return (long)got;
+}
+
+/* Returns how many of the bytes wanted are before the file's end. */
+static size_t file_part(const struct kev_file *file, uint64_t offset, size_t len)
+{
+    uint64_t left = offset >= file->size ? 0 : file->size - offset;
+
+    return len > left ? (size_t)left : len;
+}
+
+/* Fills the window, far ahead if the file is read in order. Then the window begins with the last
+ * small read: behind a buffer's head and its trailer the slots between them are read. */
+static int window_fill(struct kev_file *file, uint64_t offset, size_t len, struct kev_error *error)
+{
+    bool in_order = offset >= file->looked_at && offset - file->looked_at <= KEV_LOOK_MOST;
+    uint64_t from = in_order ? file->looked_at : offset;
+    size_t want = in_order ? WINDOW_BYTES : len < WINDOW_LEAST ? WINDOW_LEAST : len;
+    long got;
+
+    if (file->window == NULL) {
+        file->window = malloc(WINDOW_BYTES);
+    }
+    file->window_bytes = 0;
+    if (file->window == NULL) {
+        return kev_fail_plain(error, file->path, "out of memory");
+    }
+    got = file_pread(file, from, file->window, file_part(file, from, want), error);
+    if (got < 0) {
+        return -1;
+    }
+    file->window_at = from;
+    file->window_bytes = (size_t)got;
+    return 0;
+}
+
+long kev_file_look(struct kev_file *file, uint64_t offset, size_t len, const uint8_t **bytes,
+                   struct kev_error *error)
+{
+    size_t have;
+
+    len = file_part(file, offset, len);
+    if (len == 0) {
+        return 0;
+    }
+    if (file->memory != NULL) {
+        *bytes = file->memory + offset;
+        return (long)len;
+    }
+    if ((offset < file->window_at || offset + len > file->window_at + file->window_bytes) &&
+        window_fill(file, offset, len, error) != 0) {
+        return -1;
+    }
+    if (offset >= file->window_at + file->window_bytes) {
+        return 0; /* the file is shorter than it was */
+    }
+    file->looked_at = offset;
+    have = file->window_bytes - (size_t)(offset - file->window_at);
+    *bytes = file->window + (offset - file->window_at);
+    return (long)(have < len ? have : len);
+}
+
+long kev_file_read(struct kev_file *file, uint64_t offset, void *buffer, size_t len,
+                   struct kev_error *error)
+{
+    const uint8_t *bytes;
+    long got;
+
+    len = file_part(file, offset, len);
+    if (len == 0) {
+        return 0;
+    }
+    if (file->memory == NULL && len > WINDOW_LEAST) {
+        return file_pread(file, offset, buffer, len, error);
+    }
+    got = kev_file_look(file, offset, len, &bytes, error);
+    if (got > 0) {
+        memcpy(buffer, bytes, (size_t)got);
+    }
+    return got;
 }

@@ -12,6 +12,9 @@ struct kev_file {
     const uint8_t *memory; /* NULL: the file */
     char *path;
     uint64_t size;
+    uint8_t *window; /* the bytes around the last small read: small reads are many and close */
+    uint64_t window_at, looked_at; /* the second: the offset of the last small read */
+    size_t window_bytes;
 };
 
 int kev_file_open(struct kev_file *file, const char *path, const struct kev_options *options,
@@ -23,6 +26,12 @@ int kev_file_refresh(struct kev_file *file, bool follow, struct kev_error *error
 int kev_file_wait(struct kev_file *file, struct kev_error *error);
 /* Reads at most len bytes; fewer only at the end. -1 and *error on a read error. */
 long kev_file_read(struct kev_file *file, uint64_t offset, void *buffer, size_t len,
+                   struct kev_error *error);
+
+/* Like kev_file_read(), for at most KEV_LOOK_MOST bytes, which are not copied: *bytes, of any
+ * alignment, is valid until the next call for this file. */
+#define KEV_LOOK_MOST 16384
+long kev_file_look(struct kev_file *file, uint64_t offset, size_t len, const uint8_t **bytes,
                    struct kev_error *error);
 
 #endif

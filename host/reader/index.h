@@ -6,6 +6,7 @@
 #ifndef HOST_READER_INDEX_H
 #define HOST_READER_INDEX_H
 
+#include "abi/sys/trace.h"
 #include "host/reader/kev.h"
 #include "lib/capture/check.h"
 #include "trace/slot.h"
@@ -31,6 +32,7 @@ struct kev_entry {
     uint8_t cpu;
     uint8_t kind;
     bool checked; /* it has CHECK */
+    bool plain;   /* known: its third slot is neither DROPPED nor injected */
 };
 
 struct kev_rows {
@@ -111,6 +113,15 @@ void kev_gap_account(struct kev *kev, unsigned cpu, uint64_t events);
 int kev_gap_look(struct kev *kev, const struct kev_entry *entry, struct kev_error *error);
 int kev_gap_finish(struct kev *kev, struct kev_error *error);
 void kev_gap_free(struct kev *kev);
+static inline bool kev_slot_is_dropped(const struct trace_slot *slot)
+{
+    return (slot->header & ~TRACE_CPU_MASK) ==
+           TRACE_HEADER(0, TRACE_STRUCT_S, TRACE_CLASS_CONTROL, TRACE_CONTROL_DROPPED);
+}
+static inline bool kev_slot_is_injected(const struct trace_slot *slot)
+{
+    return (slot->header & _NTO_TRACE_PROCESS_INJECTED) != 0;
+}
 bool kev_slot_is_tail(const struct kev *kev, const struct trace_slot *slot);
 int kev_skip_damage(struct kev *kev, struct kev_error *error);
 int kev_count_verify(struct kev *kev, uint64_t offset, uint32_t *slots, struct kev_error *error);

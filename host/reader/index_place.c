@@ -9,10 +9,11 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "host/reader/reader.h"
 
-#define CHUNK 512            /* slots read at a time */
+#define CHUNK (KEV_LOOK_MOST / TRACE_SLOT_BYTES) /* slots looked at at a time */
 #define MOVED_MOST (1 << 30) /* units of 16 bytes: a group that moved further is damaged */
 #define TWICE_MOST 1024      /* buffers that are there twice: likewise */
 
@@ -62,21 +63,34 @@ struct capture_place kev_place_look(struct kev *kev, const struct kev_group *gro
     return found;
 }
 
-static int buffer_sum(struct kev *kev, const struct kev_entry *entry, uint64_t *sum,
+/* Notes what the third slot is not: so cover.c needn't read it again. */
+static void third_note(const struct kev *kev, struct kev_entry *entry, const uint8_t *slots)
+{
+    struct trace_slot third;
+
+    memcpy(&third, slots + 2 * TRACE_SLOT_BYTES, sizeof(third));
+    kev_slot_swap(kev, &third);
+    entry->plain = !kev_slot_is_dropped(&third) && !kev_slot_is_injected(&third);
+}
+
+static int buffer_sum(struct kev *kev, struct kev_entry *entry, uint64_t *sum,
                       struct kev_error *error)
 {
-    struct trace_slot slots[CHUNK];
-
     *sum = CAPTURE_SUM_FIRST;
     for (uint32_t at = 0, n; at < entry->slots; at += n) {
         n = entry->slots - at < CHUNK ? entry->slots - at : CHUNK;
-        long len = kev_file_read(&kev->file, entry->offset + (uint64_t)at * TRACE_SLOT_BYTES, slots,
-                                 n * sizeof(*slots), error);
+        const uint8_t *slots;
+        long len =
+            kev_file_look(&kev->file, entry->offset + (uint64_t)at * TRACE_SLOT_BYTES,
+                          (size_t)n * TRACE_SLOT_BYTES, &slots, error);
 
-        if (len != (long)(n * sizeof(*slots))) {
+        if (len != (long)n * TRACE_SLOT_BYTES) {
             return len < 0 ? -1
                            : kev_fail(kev, error, entry->offset,
                                       "the file was truncated while it was read");
+        }
+        if (at == 0 && n >= 3) {
+            third_note(kev, entry, slots);
         }
         *sum = kev_slots_sum(kev, *sum, slots, n);
     }

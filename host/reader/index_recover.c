@@ -12,7 +12,6 @@
 #include "host/reader/reader.h"
 
 #define PAIR_BYTES (2 * TRACE_SLOT_BYTES)
-#define DROPPED_HEADER TRACE_HEADER(0, TRACE_STRUCT_S, TRACE_CLASS_CONTROL, TRACE_CONTROL_DROPPED)
 #define SEARCH_BYTES 65536
 #define HEADER_OF(event) TRACE_HEADER(0, TRACE_STRUCT_S, TRACE_CLASS_CONTROL, event)
 
@@ -113,8 +112,7 @@ int kev_pair_read(struct kev *kev, uint64_t offset, struct trace_slot pair[2],
 
 bool kev_slot_is_tail(const struct kev *kev, const struct trace_slot *slot)
 {
-    return (slot->header & ~TRACE_CPU_MASK) == DROPPED_HEADER &&
-           TRACE_GET_CPU(slot->header) < kev->info.ncpu;
+    return kev_slot_is_dropped(slot) && TRACE_GET_CPU(slot->header) < kev->info.ncpu;
 }
 
 /* Recovering: continues at the next plausible buffer. */

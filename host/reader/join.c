@@ -144,6 +144,16 @@ enum kev_joined kev_join_slot(struct kev_join *join, const struct trace_slot *sl
     }
 }
 
+uint32_t *kev_join_words(struct kev_join *join)
+{
+    struct kev_open *open = &join->open[0];
+
+    if (open->words == NULL) {
+        open->words = malloc(KEV_WORDS_MAX * sizeof(uint32_t));
+    }
+    return open->words;
+}
+
 unsigned kev_join_drop(struct kev_join *join)
 {
     unsigned dropped = join->nopen;

@@ -27,6 +27,7 @@ const struct kev_damage *kev_damage(const struct kev *kev)
 void kev_hold(struct kev *kev, uint64_t released)
 {
     kev->released = released;
+    kev->run = NULL;
 }
 
 static void head_free(struct kev *kev)
@@ -220,5 +221,6 @@ int kev_refresh(struct kev *kev, bool *ended, struct kev_error *error)
         return -1;
     }
     kev->refill = true;
+    kev->run = NULL;
     return (int)(kev->index.count - before);
 }

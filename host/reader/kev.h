@@ -214,6 +214,7 @@ struct kev_arg {
     char type; /* D H E X P I N S, see abi/syspage.h */
     char name[22];
     uint8_t name_len; /* 0 in an argument that no table has */
+    uint8_t words[3]; /* like those of kev_desc; N: 0, the rest. Private to the reader */
 };
 
 struct kev_list {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/sys/trace.h"
 #include "host/reader/reader.h"
 
 struct kev_lane *kev_lane_get(struct kev *kev, unsigned lane)
@@ -31,6 +32,7 @@ void kev_lane_rewind(struct kev_lane *lane)
 {
     lane->current = KEV_NONE;
     lane->nslots = lane->at = 0;
+    lane->clean = false;
     lane->ready = lane->skipped = false;
     lane->last_time = 0;
     lane->event_known = false;
@@ -117,11 +119,50 @@ static enum kev_result lane_slot(struct kev *kev, struct kev_lane *lane, uint32_
     return joined == KEV_JOIN_EVENT ? KEV_EVENT : KEV_END;
 }
 
+void kev_lane_take(const struct kev *kev, struct kev_lane *lane, struct kev_event *event)
+{
+    uint32_t i = lane->at;
+    const struct trace_slot *slot = &lane->slots[i];
+    uint32_t header = slot->header;
+
+    event->time = lane->last_time = lane->times[i];
+    event->offset = lane->offset + (uint64_t)i * TRACE_SLOT_BYTES;
+    event->number = (uint16_t)TRACE_GET_EVENT(header);
+    event->class = (uint8_t)TRACE_GET_CLASS(header);
+    event->cpu = (uint8_t)TRACE_GET_CPU(header);
+    event->injected = (header & _NTO_TRACE_PROCESS_INJECTED) != 0;
+    event->swapped = kev->info.swapped && event->class != TRACE_CLASS_CONTROL;
+    event->gap = lane->skipped;
+    event->log_text = false;
+    event->code_high = kev->code_high;
+    lane->skipped = false;
+    event->combined = TRACE_GET_STRUCT(header) != TRACE_STRUCT_S;
+    event->words = &slot->d1;
+    event->nwords = 2;
+    lane->at = i + 1;
+    if (event->combined) {
+        uint32_t *words = lane->join.open[0].words, n = 0;
+
+        do {
+            memcpy(&words[n], &slot->d1, 2 * sizeof(*words));
+            n += 2;
+        } while (TRACE_GET_STRUCT(slot++->header) != TRACE_STRUCT_CE);
+        event->words = words;
+        event->nwords = n;
+        lane->at = i + n / 2;
+    }
+}
+
 /* Makes lane->head the lane's next event. */
 enum kev_result kev_lane_advance(struct kev *kev, struct kev_lane *lane, struct kev_error *error)
 {
     lane->ready = false;
     for (;;) {
+        if (lane->clean && lane->at < lane->nslots) {
+            kev_lane_take(kev, lane, &lane->head);
+            lane->ready = true;
+            return KEV_EVENT;
+        }
         while (lane->at < lane->nslots) {
             uint32_t i = lane->at++;
             enum kev_result result;

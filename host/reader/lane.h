@@ -33,6 +33,8 @@ enum kev_joined { KEV_JOIN_BROKEN = -1, KEV_JOIN_MORE = 0, KEV_JOIN_EVENT = 1 };
 
 enum kev_joined kev_join_slot(struct kev_join *join, const struct trace_slot *slot, uint64_t time,
                               uint64_t offset, struct kev_event *event);
+/* Memory for one event's words; NULL: there is none. */
+uint32_t *kev_join_words(struct kev_join *join);
 unsigned kev_join_drop(struct kev_join *join); /* gives up what is open; returns how many */
 void kev_join_free(struct kev_join *join);
 
@@ -42,6 +44,8 @@ struct kev_lane {
     uint32_t first, last; /* entries of the index; KEV_NONE: none */
     uint32_t current;     /* entry loaded */
     uint32_t nslots, at;  /* slots loaded, next one */
+    uint64_t offset;      /* of the first of the slots loaded */
+    bool clean;           /* all of the slots are sound, and their combine events whole */
     bool ready;           /* head is valid */
     bool skipped;         /* slots before the next event were passed over */
     uint64_t last_time;
@@ -62,13 +66,14 @@ struct kev_lane {
 
 struct kev_lane *kev_lane_get(struct kev *kev, unsigned lane);
 enum kev_result kev_lane_advance(struct kev *kev, struct kev_lane *lane, struct kev_error *error);
+/* Fills in the next event of a clean lane that has slots left. */
+void kev_lane_take(const struct kev *kev, struct kev_lane *lane, struct kev_event *event);
 void kev_lane_rewind(struct kev_lane *lane);
 void kev_lane_free(struct kev_lane *lane);
 
 /* buffer.c: a sum continued over slots as the writer saw them; loads an entry's slots, computes
  * their times, marks the damaged ones. */
-uint64_t kev_slots_sum(const struct kev *kev, uint64_t sum, const struct trace_slot *slots,
-                       uint32_t count);
+uint64_t kev_slots_sum(const struct kev *kev, uint64_t sum, const void *slots, uint32_t count);
 int kev_buffer_load(struct kev *kev, struct kev_lane *lane, const struct kev_entry *entry,
                     struct kev_error *error);
 

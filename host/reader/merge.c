@@ -137,6 +137,7 @@ void kev_rewind(struct kev *kev)
     }
     kev->nheap = 0;
     kev->popped = false;
+    kev->run = NULL;
     kev->refill = true;
     kev->cut_given = false;
     kev->damage = kev->damage_opened;
@@ -172,23 +173,51 @@ static void log_apply(struct kev *kev, struct kev_event *event)
     event->combined = event->log_text = true;
 }
 
+/* The first lane's head is given out. From a clean lane the events up to the next lane's head follow
+ * without a look at the others. */
+static void run_begin(struct kev *kev)
+{
+    unsigned first = kev->heap[0];
+
+    if (!kev->lanes[first]->clean || kev->refill || kev->released != KEV_HOLD_NONE) {
+        return;
+    }
+    kev->run = kev->lanes[first];
+    kev->run_until = UINT64_MAX;
+    for (unsigned i = 1; i <= 2 && i < kev->nheap; i++) {
+        uint64_t time = kev->lanes[kev->heap[i]]->head.time;
+        uint64_t until = time + (first < kev->heap[i] && time < UINT64_MAX);
+
+        kev->run_until = until < kev->run_until ? until : kev->run_until;
+    }
+}
+
 enum kev_result kev_next(struct kev *kev, struct kev_event *event, struct kev_error *error)
 {
-    do {
-        if (kev->popped && heap_pop(kev, error) != 0) {
-            return KEV_ERROR;
-        }
-        if (kev->refill && heap_fill(kev, error) != 0) {
-            return KEV_ERROR;
-        }
-        if (kev->nheap == 0 ||
-            (kev->lanes[kev->heap[0]]->head.offset >= kev->released && lanes_waiting(kev))) {
-            return kev_ended(kev, error);
-        }
-        *event = kev->lanes[kev->heap[0]]->head;
-        kev->popped = true;
-    } while (kev->options.cpus != 0 && (kev->options.cpus >> event->cpu & 1) == 0);
-    if ((kev_log_text != NULL || kev->options.log_text != NULL) && !kev->options.numbers &&
+    struct kev_lane *run = kev->run;
+
+    if (run != NULL && run->at < run->nslots && run->times[run->at] < kev->run_until) {
+        kev_lane_take(kev, run, event);
+    } else {
+        do {
+            kev->run = NULL;
+            if (kev->popped && heap_pop(kev, error) != 0) {
+                return KEV_ERROR;
+            }
+            if (kev->refill && heap_fill(kev, error) != 0) {
+                return KEV_ERROR;
+            }
+            if (kev->nheap == 0 ||
+                (kev->lanes[kev->heap[0]]->head.offset >= kev->released && lanes_waiting(kev))) {
+                return kev_ended(kev, error);
+            }
+            *event = kev->lanes[kev->heap[0]]->head;
+            kev->popped = true;
+            run_begin(kev);
+        } while (kev->options.cpus != 0 && (kev->options.cpus >> event->cpu & 1) == 0);
+    }
+    if (event->class == TRACE_CLASS_USER &&
+        (kev_log_text != NULL || kev->options.log_text != NULL) && !kev->options.numbers &&
         kev_event_is_log(event)) {
         log_apply(kev, event);
     }

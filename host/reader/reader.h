@@ -31,6 +31,8 @@ struct kev {
     unsigned nheap;
     uint8_t heap[KEV_CPUS]; /* lanes that have a head, the earliest first */
     bool popped;            /* the first lane's head has been given out */
+    struct kev_lane *run;   /* the first lane, if it is clean: its events before `run_until` are */
+    uint64_t run_until;     /* next whatever the other lanes have; NULL: look at all of them */
     bool refill;            /* lanes out of the heap may have something new */
     bool cut_given;         /* kev_next() has reported the cut */
     struct kev_error cut;   /* the file ends too early: text empty if it does not */

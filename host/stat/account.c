@@ -175,6 +175,14 @@ void stat_finish(struct stat *stat)
 
 void stat_free(struct stat *stat)
 {
+    for (uint32_t i = 0; i < stat->pairs.slots; i++) {
+        struct pair *pair = stat->pairs.values[i];
+
+        if (pair != NULL) {
+            hist_free(&pair->latency);
+            hist_free(&pair->wait);
+        }
+    }
     map_free(&stat->threads);
     map_free(&stat->processes);
     map_free(&stat->pairs);

@@ -2,11 +2,13 @@
 /*
  * A histogram of durations: exact below 64, then 64 steps an octave.
  */
+#include <stdlib.h>
+
 #include "host/stat/stat.h"
 
 #define STEP_BITS 6
 #define STEPS (1u << STEP_BITS)
-#define BINS (sizeof(((struct hist *)0)->bins) / sizeof(uint32_t))
+#define OCTAVES (sizeof(((struct hist *)0)->octaves) / sizeof(uint32_t *))
 
 static unsigned bin_of(uint64_t value)
 {
@@ -33,9 +35,18 @@ static uint64_t bin_value(unsigned bin)
 
 void hist_add(struct hist *hist, uint64_t value, uint64_t at)
 {
-    unsigned bin = bin_of(value);
+    unsigned bin = bin_of(value), octave = bin / STEPS;
 
-    hist->bins[bin < BINS ? bin : BINS - 1]++;
+    octave = octave < OCTAVES ? octave : OCTAVES - 1;
+    bin = bin < OCTAVES * STEPS ? bin % STEPS : STEPS - 1;
+    if (hist->octaves[octave] == NULL) {
+        hist->octaves[octave] = calloc(STEPS, sizeof(uint32_t));
+        if (hist->octaves[octave] == NULL) {
+            kymo_error("out of memory");
+            exit(KYMO_FAILURE);
+        }
+    }
+    hist->octaves[octave][bin]++;
     hist->min = hist->count == 0 || value < hist->min ? value : hist->min;
     if (hist->count == 0 || value > hist->max) {
         hist->max = value;
@@ -53,8 +64,10 @@ uint64_t hist_percentile(const struct hist *hist, unsigned percent)
     if (want >= hist->count) {
         return hist->max;
     }
-    for (unsigned bin = 0; bin < BINS; bin++) {
-        seen += hist->bins[bin];
+    for (unsigned bin = 0; bin < OCTAVES * STEPS; bin++) {
+        const uint32_t *bins = hist->octaves[bin / STEPS];
+
+        seen += bins == NULL ? 0 : bins[bin % STEPS];
         if (seen >= want && seen > 0) {
             uint64_t value = bin_value(bin);
 
@@ -63,4 +76,11 @@ uint64_t hist_percentile(const struct hist *hist, unsigned percent)
         }
     }
     return hist->max;
+}
+
+void hist_free(struct hist *hist)
+{
+    for (unsigned i = 0; i < OCTAVES; i++) {
+        free(hist->octaves[i]);
+    }
 }

@@ -49,11 +49,12 @@ void **map_values(const struct map *map, uint32_t *n);
 struct hist {
     uint64_t count, sum, min, max;
     uint64_t max_at; /* when the longest began */
-    uint32_t bins[64 * 60];
+    uint32_t *octaves[60]; /* the bins of each, NULL: none is in use */
 };
 
 void hist_add(struct hist *hist, uint64_t value, uint64_t at);
 uint64_t hist_percentile(const struct hist *hist, unsigned percent);
+void hist_free(struct hist *hist);
 
 /* ---- the account ------------------------------------------------------------------- */
 
