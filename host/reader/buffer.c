@@ -229,10 +229,10 @@ static int sum_check(struct kev *kev, struct kev_lane *lane, const struct kev_en
 
 /* What a buffer needs to be clean, one slot after the other. */
 struct clean {
-    uint64_t high, last;   /* the last TIME's high word, in its place; the last slot's time */
-    uint64_t event_time;   /* like the lane's; UINT64_MAX: no event is known */
-    uint32_t open;         /* header of the combine event that is open, without its structure */
-    bool combined, closed; /* there are combine events; none is open */
+    uint64_t high, last; /* the last TIME's high word, in its place; the last slot's time */
+    uint64_t event_time; /* like the lane's; UINT64_MAX: no event is known */
+    uint32_t open;       /* header of the last event, without its structure */
+    bool closed;         /* no combine event is open */
 };
 
 /* CONTROL slots, few in a buffer. */
@@ -286,7 +286,6 @@ static bool buffer_is_clean(const struct kev *kev, struct kev_lane *lane,
             clean->event_time = event ? time : clean->event_time;
             clean->open = header & ~TRACE_STRUCT_MASK;
             clean->closed = structure == TRACE_STRUCT_S;
-            clean->combined |= structure == TRACE_STRUCT_CB;
         } else {
             if (clean->closed || (header & ~TRACE_STRUCT_MASK) != clean->open ||
                 time != clean->last) {
@@ -306,8 +305,7 @@ static bool clean_check(struct kev *kev, struct kev_lane *lane, const struct kev
                           .closed = true};
 
     if (lane->join.nopen > 0 || entry->slots > KEV_WORDS_MAX / 2 ||
-        !buffer_is_clean(kev, lane, entry, &clean) ||
-        (clean.combined && kev_join_words(&lane->join) == NULL)) {
+        !buffer_is_clean(kev, lane, entry, &clean)) {
         return false;
     }
     lane->event_known |= clean.event_time != UINT64_MAX;

@@ -93,7 +93,11 @@ static int lane_load(struct kev *kev, struct kev_lane *lane, struct kev_error *e
         return 0;
     }
     lane->current = next;
-    return kev_buffer_load(kev, lane, &index->entries[next], error) == 0 ? 1 : -1;
+    if (kev_buffer_load(kev, lane, &index->entries[next], error) != 0) {
+        return -1;
+    }
+    lane->clean &= kev_join_words(&lane->join) != NULL;
+    return 1;
 }
 
 /* Joins a slot. Like kev_join_slot, but broken events are accounted for. */
