@@ -416,6 +416,7 @@ static void chrome_discard(struct export *export)
 }
 
 const struct export_format export_chrome = {.name = "chrome",
+                                            .draws = true,
                                             .begin = chrome_begin,
                                             .item = chrome_item,
                                             .end = chrome_end,

@@ -16,6 +16,7 @@
 #include "host/kymo.h"
 #include "host/output.h"
 #include "host/select.h"
+#include "host/symbols/item.h"
 
 #define PROGRESS_EVENTS 65536
 
@@ -41,6 +42,8 @@ static const char export_help[] =
     "  -o OUT         write to a file instead of to standard output\n"
     "  --force        with -o: replace even a capture\n"
     "  --recover      read the undamaged parts of a damaged file\n"
+    "  --symbols PATH with --chrome, --perfetto, --speedscope: names of functions, from the\n"
+    "                 ELF file of the recorded kernel, or from a folder; may be repeated\n"
     "\n" SELECT_HELP "\n"
     "  -h, --help     print this text\n";
 
@@ -52,12 +55,13 @@ static const struct export_format *const formats[] = {
 
 /* ---- options ----------------------------------------------------------------------- */
 
-enum { OPT_FORCE = 256, OPT_RECOVER, OPT_OF_PARQUET, OPT_FORMAT };
+enum { OPT_FORCE = 256, OPT_RECOVER, OPT_SYMBOLS, OPT_OF_PARQUET, OPT_FORMAT };
 
 static const struct option common_options[] = {
     SELECT_OPTIONS,
     {"force", no_argument, NULL, OPT_FORCE},
     {"recover", no_argument, NULL, OPT_RECOVER},
+    {"symbols", required_argument, NULL, OPT_SYMBOLS},
     {"device", required_argument, NULL, OPT_OF_PARQUET},
     {"firmware", required_argument, NULL, OPT_OF_PARQUET},
     {"date", required_argument, NULL, OPT_OF_PARQUET},
@@ -120,6 +124,12 @@ static int option_use(struct command *command, int option, int argc, char **argv
     case OPT_RECOVER:
         export->recover = true;
         return 0;
+    case OPT_SYMBOLS:
+        if (export->nsymbols == EXPORT_SYMBOLS) {
+            return kymo_usage("export", "export: --symbols: at most %d times", EXPORT_SYMBOLS);
+        }
+        export->symbol_paths[export->nsymbols++] = optarg;
+        return 0;
     case OPT_OF_PARQUET: /* with that, host/fleet/parquet.c reads the options */
         return kymo_usage("export", "export: --device, --firmware and --date go with --parquet");
     default:
@@ -163,6 +173,10 @@ static int options_parse(struct command *command, int argc, char **argv)
     if (optind < argc) {
         return kymo_usage("export", "export: one capture at a time, not %s too", argv[optind]);
     }
+    if (export->nsymbols > 0 && !export->format->draws) {
+        return kymo_usage("export",
+                          "export: --symbols goes with --chrome, --perfetto and --speedscope");
+    }
     if (export->path == NULL && export->format->folder) {
         return kymo_usage("export", "export: --%s makes a folder: -o FOLDER", export->format->name);
     }
@@ -200,6 +214,9 @@ static int items_take(struct export *export, bool *broken)
     *broken = true;
     while ((outcome = kev_capture_next(export->capture, &item)) == KEV_GIVEN) {
         item_count(export, item, &status);
+        if (export->symbols != NULL && item->kind == KEV_ITEM_EVENT) {
+            symbols_learn_item(export->symbols, export->capture, item);
+        }
         if (export->format->item(export, item) != 0) {
             return KYMO_FAILURE;
         }
@@ -308,7 +325,16 @@ static int export_run(struct export *export)
         return status;
     }
     output_reads(export->input);
-    return export->format->folder ? export_format_run(export, &broken) : file_write(export);
+    if (export->nsymbols > 0) {
+        export->symbols = symbols_open_capture(export->capture, "--symbols", export->symbol_paths,
+                                               export->nsymbols);
+        if (export->symbols == NULL) {
+            return KYMO_FAILURE;
+        }
+    }
+    status = export->format->folder ? export_format_run(export, &broken) : file_write(export);
+    symbols_close(export->symbols);
+    return status;
 }
 
 static int export_main(int argc, char **argv)

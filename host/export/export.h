@@ -18,7 +18,10 @@
 #include "host/kev/kev.h"
 #include "host/print/out.h"
 
+#define EXPORT_SYMBOLS 64 /* times that --symbols is given */
+
 struct export_format;
+struct symbols;
 
 struct export
 {
@@ -28,6 +31,9 @@ struct export
     /* The selection takes single events, CPUs or threads: what is between is not known. */
     bool partial;
     const struct export_format *format;
+    const char *symbol_paths[EXPORT_SYMBOLS]; /* of --symbols */
+    unsigned nsymbols;
+    struct symbols *symbols; /* NULL: functions have no names */
     struct kev_capture *capture; /* open; names and lives are learned */
     const struct kev_facts *facts;
     struct out *out;               /* the output; of a folder: NULL */
@@ -44,6 +50,7 @@ struct export_format {
      * end() has returned 0. -o is required. */
     bool folder;
     bool binary; /* not written to a terminal */
+    bool draws;  /* functions are slices, which may have names: --symbols */
     /* Before the first item. */
     int (*begin)(struct export *);
     /* An event, a loss or a statement of scope, by time; kinds that it does not know it skips. */

@@ -413,6 +413,7 @@ static void perfetto_discard(struct export *export)
 }
 
 const struct export_format export_perfetto = {.name = "perfetto",
+                                              .draws = true,
                                               .binary = true,
                                               .begin = perfetto_begin,
                                               .item = perfetto_item,

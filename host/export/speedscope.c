@@ -432,6 +432,7 @@ static void speedscope_discard(struct export *export)
 }
 
 const struct export_format export_speedscope = {.name = "speedscope",
+                                                .draws = true,
                                                 .begin = speedscope_begin,
                                                 .item = speedscope_item,
                                                 .end = speedscope_end,

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "host/export/export.h"
+#include "host/symbols/item.h"
 #include "trace/slot.h"
 
 #define FUNCTION_ENTER 10
@@ -101,7 +102,14 @@ const char *export_loss_kind(uint32_t kind)
 bool export_slice_name(struct export *export, const struct kev_item *item, char *to, size_t room)
 {
     const struct kev_value *value = NULL;
+    char function[SYMBOLS_NAME_MOST];
+    uint64_t address;
 
+    if (export->symbols != NULL &&
+        symbols_name_item(export->symbols, export->capture, item, &address, function)) {
+        snprintf(to, room, "%s", function);
+        return true;
+    }
     if (item->class_id == TRACE_CLASS_SYSTEM &&
         (item->code == FUNCTION_ENTER || item->code == FUNCTION_EXIT)) {
         value = kev_capture_value_of(export->capture, "thisfn");

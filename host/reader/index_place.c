@@ -80,9 +80,8 @@ static int buffer_sum(struct kev *kev, struct kev_entry *entry, uint64_t *sum,
     for (uint32_t at = 0, n; at < entry->slots; at += n) {
         n = entry->slots - at < CHUNK ? entry->slots - at : CHUNK;
         const uint8_t *slots;
-        long len =
-            kev_file_look(&kev->file, entry->offset + (uint64_t)at * TRACE_SLOT_BYTES,
-                          (size_t)n * TRACE_SLOT_BYTES, &slots, error);
+        long len = kev_file_look(&kev->file, entry->offset + (uint64_t)at * TRACE_SLOT_BYTES,
+                                 (size_t)n * TRACE_SLOT_BYTES, &slots, error);
 
         if (len != (long)n * TRACE_SLOT_BYTES) {
             return len < 0 ? -1

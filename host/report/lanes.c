@@ -10,16 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/remote/elf_id.h"
 #include "host/report/report.h"
-#include "host/symbols/symbols.h"
+#include "host/symbols/item.h"
 #include "host/why/why.h"
 #include "trace/slot.h"
 
 #define NAMES_MOST 60000
-#define MAPNAME 8 /* trace/events.def, class SYSTEM */
-#define ADDRESS 9
-#define FUNCTION_EXIT 11
 #define NAME_SLOTS 131072
 #define CALLS 128       /* numbers of kernel calls of a class */
 #define REST_ROWS 65536 /* rows after which the timeline's memory is given back */
@@ -100,15 +96,7 @@ void lanes_free(struct report_lanes *lanes)
 
 bool lanes_symbols(struct report_lanes *lanes, const char *const *paths, unsigned n)
 {
-    const struct kev_facts *facts = kev_capture_facts(lanes->capture);
-    uint8_t build_id[ELF_ID_BYTES];
-    bool known = strlen(facts->build_id) == 2 * ELF_ID_BYTES;
-
-    for (unsigned i = 0; i < ELF_ID_BYTES && known; i++) {
-        known = sscanf(&facts->build_id[2 * i], "%2hhx", &build_id[i]) == 1;
-    }
-    lanes->symbols = symbols_open_build(known ? build_id : NULL, facts->board, facts->word_bits,
-                                        "--symbols", paths, n);
+    lanes->symbols = symbols_open_capture(lanes->capture, "--symbols", paths, n);
     return lanes->symbols != NULL;
 }
 
@@ -135,40 +123,16 @@ static uint32_t name_of(struct report_lanes *lanes, uint32_t type, uint64_t numb
     return lanes->nnames;
 }
 
-/* Where a process has the text of which program. */
-static void text_note(struct report_lanes *lanes)
-{
-    const struct kev_value *values[4];
-
-    kev_capture_values(lanes->capture);
-    for (unsigned i = 0; i < 4; i++) {
-        values[i] = kev_capture_value(lanes->capture, i);
-        if (values[i] == NULL) {
-            return;
-        }
-    }
-    if (values[3]->text != NULL) {
-        symbols_learn_text(lanes->symbols, (uint32_t)values[0]->number, values[1]->number,
-                           values[2]->number, values[3]->text, values[3]->length);
-    }
-}
-
-/* The address of a function or a marked place, while its process still has the text that it had. */
+/* The address of a function or a marked place. */
 static void address_note(struct report_lanes *lanes, const struct kev_item *item, uint32_t thread)
 {
-    const struct kev_value *value;
     char text[SYMBOLS_NAME_MOST];
+    uint64_t address;
 
-    if (item->code == MAPNAME) {
-        text_note(lanes);
-    }
-    if (item->code < ADDRESS || item->code > FUNCTION_EXIT || thread == REPORT_NOBODY) {
-        return;
-    }
-    kev_capture_values(lanes->capture);
-    value = kev_capture_value(lanes->capture, 0);
-    if (value != NULL && symbols_name(lanes->symbols, (uint32_t)item->pid, value->number, text)) {
-        name_of(lanes, SPAN_FUNCTION, value->number, thread, text);
+    symbols_learn_item(lanes->symbols, lanes->capture, item);
+    if (thread != REPORT_NOBODY &&
+        symbols_name_item(lanes->symbols, lanes->capture, item, &address, text)) {
+        name_of(lanes, SPAN_FUNCTION, address, thread, text);
     }
 }
 

@@ -48,7 +48,7 @@ void **map_values(const struct map *map, uint32_t *n);
 
 struct hist {
     uint64_t count, sum, min, max;
-    uint64_t max_at; /* when the longest began */
+    uint64_t max_at;       /* when the longest began */
     uint32_t *octaves[60]; /* the bins of each, NULL: none is in use */
 };
 

@@ -5,10 +5,11 @@
 host_ratio.py [CAPTURE]
 
 Without CAPTURE records the demo workload on virt-a64 (image `ratio`, wide). Writes its events as
-CTF (kymo export --ctf), then times kymo print, kymo stat, each export and babeltrace2's text in
-turn, five times each, to /dev/null or a folder: processor time of the process, the least of the
-five, and its peak memory. The ratio is the figure: it hardly depends on the machine. A figure,
-never a test.
+CTF (kymo export --ctf), then times kymo print, kymo stat, a D program on the capture (kymo dtrace
+-r), kymo report, each export and babeltrace2's text in turn, five times each, to /dev/null, a file
+or a folder: processor time of the process and its children, the least of the five, and its peak
+memory. The ratio is the figure: it hardly depends on the machine. A figure, never a test. Last the
+bytes of the report's page for a million events.
 """
 import json
 import os
@@ -23,6 +24,7 @@ sys.path.insert(0, os.path.join(ROOT, "test/boot"))
 from guest import image_elf  # noqa: E402
 ROUNDS = 5
 FOLDER = "build/bench/ratio"
+PROGRAM = "sched:::on-cpu, msg:::send { @[probename, execname] = count(); }"
 
 
 def record():
@@ -91,8 +93,11 @@ def main():
     os.makedirs(FOLDER, exist_ok=True)
     capture = sys.argv[1] if len(sys.argv) > 1 else record()
     events = as_ctf(capture)
+    page = f"{FOLDER}/report.html"
     commands = {"kymo print": (["build/kymo", "print", "-n", capture], None),
                 "kymo stat": (["build/kymo", "stat", capture], None),
+                "kymo dtrace -r": (["build/kymo", "dtrace", "-q", "-r", capture, "-n", PROGRAM], None),
+                "kymo report": (["build/kymo", "report", "--force", capture, "-o", page], None),
                 "babeltrace2": (["babeltrace2", f"{FOLDER}/ctf"], None)}
     for option, folder in formats():
         out = f"{FOLDER}/out" if folder else "/dev/null"
@@ -110,6 +115,7 @@ def main():
     for name, took in best.items():
         print(f"{name:20} {events / took / 1e6:8.2f} million events/s   "
               f"{best['babeltrace2'] / took:6.1f} times babeltrace2   {peak[name] / 1024:6.1f} MB")
+    print(f"report.html: {os.path.getsize(page) / events:.2f} MB a million events")
 
 
 if __name__ == "__main__":
