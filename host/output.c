@@ -31,7 +31,9 @@ void output_remove_parts(void)
         }
     }
     for (const char *const *at = open_folders; at && *at; at++) {
-        rmdir(*at);
+        if (unlink(*at) != 0) { /* no file */
+            rmdir(*at);
+        }
     }
 }
 

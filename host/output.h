@@ -76,8 +76,8 @@ void output_abandon(struct output *output);
 /* Removes the parts of all open outputs. May be called by a signal handler that ends
  * the process. */
 void output_remove_parts(void);
-/* Folders that output_remove_parts() then removes, too, if they are empty; NULL ends the list. No
- * list: none any more. For output_folder.c. */
+/* Files, and folders if they are empty then, that output_remove_parts() removes, too, in their
+ * order; NULL ends the list. No list: none any more. For output_folder.c. */
 void output_remove_folders(const char *const *paths);
 /* Holds the signals that end the command, until the caller restores `before`: what is created
  * meanwhile is noted before it can be left behind. */

@@ -32,11 +32,15 @@ static bool is_empty(const char *path)
     return n == 0;
 }
 
-/* A signal that ends the command removes the folders, once output.c has removed the files. */
+/* A signal that ends the command removes what is noted, in this order, once output.c has removed
+ * the parts of files. The signals are held. */
 static void folders_note(struct output_folder *folder)
 {
     unsigned n = 0;
 
+    for (unsigned i = 0; i < folder->nfiles; i++) {
+        folder->noted[n++] = folder->files[i];
+    }
     for (unsigned i = 0; i < folder->ninner; i++) {
         folder->noted[n++] = folder->inner[i];
     }
@@ -50,6 +54,9 @@ static void forget(struct output_folder *folder)
     output_remove_folders(NULL);
     while (folder->ninner > 0) {
         free(folder->inner[--folder->ninner]);
+    }
+    while (folder->nfiles > 0) {
+        free(folder->files[--folder->nfiles]);
     }
     free(folder->part);
     folder->part = NULL;
@@ -123,6 +130,23 @@ int output_folder_add(struct output_folder *folder, const char *name)
     }
     sigprocmask(SIG_SETMASK, &before, NULL);
     return outcome;
+}
+
+int output_folder_note(struct output_folder *folder, const char *path)
+{
+    char *copy = folder->nfiles < OUTPUT_FOLDER_FILES ? strdup(path) : NULL;
+    sigset_t before;
+
+    if (copy == NULL) {
+        kymo_error("%s: %s", path,
+                   folder->nfiles < OUTPUT_FOLDER_FILES ? "out of memory" : "too many files");
+        return -1;
+    }
+    output_hold_signals(&before);
+    folder->files[folder->nfiles++] = copy;
+    folders_note(folder);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return 0;
 }
 
 static int folder_sync(const char *path)

@@ -412,7 +412,8 @@ static int metadata_put(struct export *export, const struct ctf_trace *trace)
 
     snprintf(name, sizeof(name), "%s/metadata", trace->domain);
     path = output_folder_path(&ctf->folder, name);
-    if (path != NULL && output_open(&output, path, OUTPUT_NEW) == 0) {
+    if (path != NULL && output_folder_note(&ctf->folder, path) == 0 &&
+        output_open(&output, path, OUTPUT_NEW) == 0) {
         file = output_stream(&output);
         if (file == NULL ||
             ctf_metadata_write(trace, export, file, ctf->scopes, ctf->nscopes) != 0) {
@@ -442,6 +443,9 @@ static int ctf_end(struct export *export)
                 continue;
             }
             packet_end(export, trace, cpu);
+            if (output_folder_note(&ctf->folder, stream->path) != 0) {
+                return -1;
+            }
             stream->open = false;
             if (output_commit(&stream->output) != 0) {
                 return -1;

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "host/output.h"
+#include "host/output_folder.h"
 #include "host/temporary.h"
 #include "test/host/support.h"
 
@@ -267,6 +268,41 @@ static void test_signal(void **state)
     }
 }
 
+/* Of a folder nothing stays either, whichever of its files have their names already. */
+static void test_signal_in_folder(void **state)
+{
+    static const char *const names[] = {"in/a", "in/b", "c"};
+
+    (void)state;
+    for (unsigned committed = 0; committed <= 3; committed++) {
+        int status;
+        pid_t pid = fork();
+
+        if (pid == 0) {
+            struct output_folder folder;
+            struct output files[3];
+
+            signal(SIGTERM, SIG_DFL);
+            assert_int_equal(output_folder_open(&folder, "folder"), 0);
+            assert_int_equal(output_folder_add(&folder, "in"), 0);
+            for (unsigned i = 0; i < 3; i++) {
+                char *path = output_folder_path(&folder, names[i]);
+
+                assert_int_equal(output_folder_note(&folder, path), 0);
+                assert_int_equal(output_open(&files[i], path, OUTPUT_NEW), 0);
+            }
+            for (unsigned i = 0; i < committed; i++) {
+                assert_int_equal(output_commit(&files[i]), 0);
+            }
+            raise(SIGTERM);
+            _exit(0);
+        }
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+        assert_int_not_equal(system("ls -d folder* >/dev/null 2>&1"), 0);
+    }
+}
+
 static void test_policy(void **state)
 {
     (void)state;
@@ -513,12 +549,23 @@ static void test_leave_part(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_order),      TEST(test_mode),   TEST(test_each_call_fails),
-        TEST(test_no_flush),   TEST(test_killed), TEST(test_signal),
-        TEST(test_policy),     TEST(test_inputs), TEST(test_standard_streams),
-        TEST(test_devices),    TEST(test_links),  TEST(test_taken),
-        TEST(test_same),       TEST(test_names),  TEST(test_stream_and_in_place),
+        TEST(test_order),
+        TEST(test_mode),
+        TEST(test_each_call_fails),
+        TEST(test_no_flush),
+        TEST(test_killed),
+        TEST(test_signal),
+        TEST(test_policy),
+        TEST(test_inputs),
+        TEST(test_standard_streams),
+        TEST(test_devices),
+        TEST(test_links),
+        TEST(test_taken),
+        TEST(test_same),
+        TEST(test_names),
+        TEST(test_stream_and_in_place),
         TEST(test_leave_part),
+        TEST(test_signal_in_folder),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -150,6 +150,7 @@ static void test_histogram(void **unused)
     hist_add(&hist, 0, 10);
     assert_true(hist_percentile(&hist, 100) == UINT64_MAX);
     assert_int_equal(hist_percentile(&hist, 1), 0);
+    hist_free(&hist);
 }
 
 /* Nested interrupts: the inner one's time is in both, but the CPU's only once. */
