@@ -33,7 +33,7 @@ struct export
     const struct export_format *format;
     const char *symbol_paths[EXPORT_SYMBOLS]; /* of --symbols */
     unsigned nsymbols;
-    struct symbols *symbols; /* NULL: functions have no names */
+    struct symbols *symbols;     /* NULL: functions have no names */
     struct kev_capture *capture; /* open; names and lives are learned */
     const struct kev_facts *facts;
     struct out *out;               /* the output; of a folder: NULL */
