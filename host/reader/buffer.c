@@ -37,8 +37,8 @@ static int room_make(struct kev *kev, struct kev_lane *lane, uint32_t slots,
     return 0;
 }
 
-/* Over the slots as the writer saw them: in the other byte order each word is swapped, text too. The
- * same sum as capture_sum_slots(), by other means: a slot's words don't wait for one another. */
+/* Over the slots as the writer saw them: in the other byte order each word is swapped, text too.
+ * The same sum as capture_sum_slots() makes, but a slot's words don't wait for one another. */
 uint64_t kev_slots_sum(const struct kev *kev, uint64_t sum, const void *slots, uint32_t count)
 {
     const uint64_t f = CAPTURE_SUM_FACTOR, f2 = f * f, f3 = f2 * f, f4 = f3 * f;

@@ -173,8 +173,8 @@ static void log_apply(struct kev *kev, struct kev_event *event)
     event->combined = event->log_text = true;
 }
 
-/* The first lane's head is given out. From a clean lane the events up to the next lane's head follow
- * without a look at the others. */
+/* The first lane's head is given out. From a clean lane the events up to the next lane's head
+ * follow without a look at the others. */
 static void run_begin(struct kev *kev)
 {
     unsigned first = kev->heap[0];

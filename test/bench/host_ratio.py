@@ -96,7 +96,8 @@ def main():
     page = f"{FOLDER}/report.html"
     commands = {"kymo print": (["build/kymo", "print", "-n", capture], None),
                 "kymo stat": (["build/kymo", "stat", capture], None),
-                "kymo dtrace -r": (["build/kymo", "dtrace", "-q", "-r", capture, "-n", PROGRAM], None),
+                "kymo dtrace -r": (["build/kymo", "dtrace", "-q", "-r", capture, "-n", PROGRAM],
+                                   None),
                 "kymo report": (["build/kymo", "report", "--force", capture, "-o", page], None),
                 "babeltrace2": (["babeltrace2", f"{FOLDER}/ctf"], None)}
     for option, folder in formats():
