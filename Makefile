@@ -13,6 +13,9 @@ BOARDS_DIR := boards
 # Those with all suites and figures.
 SUITE_BOARDS = $(shell sed -n 's/^boards //p' scripts/suites)
 BOARDS := $(patsubst $(BOARDS_DIR)/%/board.mk,%,$(sort $(wildcard $(BOARDS_DIR)/*/board.mk)))
+# Boards that have all images, which the variants below and most suites are made of.
+WHOLE_BOARDS := $(filter-out $(patsubst $(BOARDS_DIR)/%/board.mk,%,$(shell grep -l '^ONLY_IMAGES' \
+	$(BOARDS:%=$(BOARDS_DIR)/%/board.mk))),$(BOARDS))
 B := build
 
 .DEFAULT_GOAL := all
@@ -124,6 +127,7 @@ fuzz: ## random inputs for FUZZ=<minutes> (default 10); SEED=<n> repeats a round
 .PHONY: size
 size: boards tools $(addprefix kernel-without-d-,$(BOARDS)) ## sizes of every kernel and program
 	$(Q)scripts/sizes $(BOARDS)
+	$(Q)scripts/rooms $(BOARDS)
 	$(Q)test/bench/d_size.py
 	$(Q)test/bench/d_ram.py
 
@@ -194,14 +198,19 @@ image: $(BOARD_TOOLS) $(if $(BOOT_D)$(IMAGE_D),$(B)/kymo) ## the image IMAGE of 
 	$(if $(filter $(BOARD),$(BOARDS)),,$(error no board $(BOARD); there are: $(BOARDS)))
 	$(call board_make,$(BOARD),$(if $(filter no,$(MEDIUM)),image,medium)-$(IMAGE))
 
+.PHONY: flash
+flash: $(BOARD_TOOLS) ## write IMAGE of BOARD into a real board's flash, over its debug probe, and start it
+	$(Q)scripts/setup.sh flash
+	$(call board_make,$(BOARD),flash-$(IMAGE))
+
 .PHONY: listing
 listing: image ## disassemble IMAGE of BOARD, with its source, into build/BOARD/IMAGE.lst
 	$(call board_make,$(BOARD),listing-$(IMAGE))
 
 # The test images with a board's other C libraries, each in a folder of its own.
-.PHONY: other-libc $(addprefix other-libc-,$(BOARDS))
-other-libc: $(addprefix other-libc-,$(BOARDS)) ## the test images with a board's other C library: build/BOARD-LIBC/
-$(addprefix other-libc-,$(BOARDS)): other-libc-%: board-% # after it: the kernel is from its folder
+.PHONY: other-libc $(addprefix other-libc-,$(WHOLE_BOARDS))
+other-libc: $(addprefix other-libc-,$(WHOLE_BOARDS)) ## the test images with a board's other C library: build/BOARD-LIBC/
+$(addprefix other-libc-,$(WHOLE_BOARDS)): other-libc-%: board-% # after it: the kernel is from its folder
 	$(call board_make,$*,KERNEL_FROM=$(B)/$* other-libc)
 
 # The benchmark's image without D in the kernel: what a message costs without it.
@@ -216,17 +225,17 @@ $(addprefix kernel-without-d-,$(BOARDS)): kernel-without-d-%: $(BOARD_TOOLS)
 	$(call board_make,$*,D=0 B=$(B)/$*-without-d $(B)/$*-without-d/kernel.elf)
 
 # Some test images with the smallest trace buffers that there may be.
-.PHONY: small-buffers $(addprefix small-buffers-,$(BOARDS))
-small-buffers: $(addprefix small-buffers-,$(BOARDS))
-$(addprefix small-buffers-,$(BOARDS)): small-buffers-%: $(BOARD_TOOLS)
+.PHONY: small-buffers $(addprefix small-buffers-,$(WHOLE_BOARDS))
+small-buffers: $(addprefix small-buffers-,$(WHOLE_BOARDS))
+$(addprefix small-buffers-,$(WHOLE_BOARDS)): small-buffers-%: $(BOARD_TOOLS)
 	$(call board_make,$*,TRACE_SLOTS=64 B=$(B)/$*-slots64 $(addprefix image-,test events ring))
 
 # Boards whose kernels have assertions, each in build/BOARD-debug/: the images that test/boot/run.py
 # boots from there, with the programs of the release images. (make DEBUG=1 image builds any, whole.)
 DEBUG_IMAGES = $(shell test/boot/run.py --debug-images $(1))
-.PHONY: debug $(addprefix debug-,$(BOARDS))
-debug: $(addprefix debug-,$(BOARDS)) ## the test images whose kernels check their assertions
-$(addprefix debug-,$(BOARDS)): debug-%: board-% # after it: their programs are from its folder
+.PHONY: debug $(addprefix debug-,$(WHOLE_BOARDS))
+debug: $(addprefix debug-,$(WHOLE_BOARDS)) ## the test images whose kernels check their assertions
+$(addprefix debug-,$(WHOLE_BOARDS)): debug-%: board-% # after it: their programs are from its folder
 	$(call board_make,$*,DEBUG=1 CPIO_FROM=$(B)/$* $(addprefix image-,$(call DEBUG_IMAGES,$*)))
 
 # The images that BOOT_D is tested with.
@@ -300,7 +309,7 @@ list-unit:
 	@echo $(UNIT_TESTS)
 .PHONY: host host-docs
 .PHONY: list-boards
-list-boards:
-	@echo $(BOARDS)
+list-boards: # that run all suites
+	@echo $(WHOLE_BOARDS)
 
 endif # one build at a time

@@ -15,6 +15,9 @@ PROGRAMS += init console linkd shell pidin crash evstorm watchdog dlimit
 PROGRAMS += demo sensor filter client workers pipeline inversion spinner
 
 init_SRCS := $(addprefix apps/init/,main.c children.c line.c options.c)
+# Most bytes of a start script.
+INIT_SCRIPT_MAX ?= 8192
+FLAGS_apps/init/main.c := -DSCRIPT_MAX=$(INIT_SCRIPT_MAX)
 console_SRCS := apps/console/main.c apps/console/edit.c apps/console/input.c apps/console/listen.c \
 	apps/console/uart_$(CONSOLE_UART).c
 linkd_SRCS := $(addprefix apps/linkd/,main.c port.c line_$(LINK_LINE).c) $(VIRTIO_SRCS_$(LINK_LINE)) \

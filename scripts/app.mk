@@ -38,6 +38,7 @@ $(if $(wildcard $(K)/boards/$(BOARD)/board.mk),,$(error no board $(BOARD); there
 	$(patsubst $(K)/boards/%/board.mk,%,$(wildcard $(K)/boards/*/board.mk))))
 include $(K)/boards/$(BOARD)/board.mk
 include $(K)/lib/lib.mk
+$(if $(PLACE),$(error programs of your own are not linked for their place in the flash of $(BOARD) yet: boards/$(BOARD)/README.md))
 KYMO_TREE := $(K)/
 include $(K)/scripts/strip.mk
 

@@ -55,9 +55,18 @@ D ?= 1
 D_SRCS_1 := $(filter-out trace/dtrace/subr_none.c trace/dtrace/fire_number.c trace/dtrace/probe_next.c,$(wildcard kernel/dtrace/*.c trace/dtrace/*.c trace/dtrace/provider/*.c \
 	kernel/arch/$(ARCH)/probe/*.c kernel/arch/$(ARCH)/probe/*.S))
 D_SRCS_0 := kernel/dtrace/none/none.c
+# How trace sites are switched, of kernel/observe/sites: patched, or loaded where the text runs from
+# flash. Then nothing patches functions either: the table of those that fbt can probe is empty.
+SITES ?= patched
+# Memory that a reset preserves: window, or none.
+RETAIN ?= window
+RETAIN_SRCS_none := kernel/observe/none/retain.c $(if $(filter 1,$(D)),kernel/dtrace/none/retained.c)
+# Static filters of the event log by process and thread, which take 4 KB: yes, or no.
+THREAD_FILTERS ?= yes
+RETAIN_NOT_none := kernel/observe/retain.c kernel/observe/retain_names.c kernel/dtrace/retained.c
 # The event log's parts: trace/trace.mk.
 include trace/trace.mk
-TRACE_SRCS := $(call trace_srcs,gate kercall retain threads $(patsubst 1,dtrace,$(D)))
+TRACE_SRCS := $(call trace_srcs,gate kercall $(if $(filter window,$(RETAIN)),retain) $(if $(filter yes,$(THREAD_FILTERS)),threads) $(patsubst 1,dtrace,$(D)))
 DEBUG_SRCS_1 := $(wildcard kernel/observe/debug/*.c)
 # The kernel's rooms: each may include what stands to its left (scripts/check-includes).
 KERNEL_ROOMS := base proc mem thread ipc time sync intr observe program dtrace entry
@@ -70,9 +79,10 @@ ORDER ?= list
 TABLES ?= fixed
 # How trace/ changes what interrupts and other CPUs change too: trace/port/atomic_$(ATOMIC).h.
 ATOMIC ?= native
-KERNEL_SRCS := $(wildcard kernel/base/order/$(ORDER).c kernel/base/table/$(TABLES).c) $(sort $(filter-out $(OFFSETS_SRC) $(TRACE_OFFSETS_SRC),$(wildcard $(patsubst %,kernel/%/*.c,$(filter-out dtrace,$(KERNEL_ROOMS))) \
+KERNEL_SRCS := $(wildcard kernel/base/order/$(ORDER).c kernel/base/table/$(TABLES).c) \
+	kernel/observe/sites/$(SITES).c $(RETAIN_SRCS_$(RETAIN)) $(filter-out $(RETAIN_NOT_$(RETAIN)),$(sort $(filter-out $(OFFSETS_SRC) $(TRACE_OFFSETS_SRC),$(wildcard $(patsubst %,kernel/%/*.c,$(filter-out dtrace,$(KERNEL_ROOMS))) \
 	kernel/arch/$(ARCH)/*.c kernel/arch/$(ARCH)/*.S $(BOARD_DIR)/*.c $(BOARD_DIR)/*.S))) $(BOARD_DRIVERS) \
-	$(TRACE_SRCS) $(D_SRCS_$(D)) $(DEBUG_SRCS_$(DEBUG))
+	$(TRACE_SRCS) $(D_SRCS_$(D)) $(DEBUG_SRCS_$(DEBUG)))
 # What only boards' drivers and tests may call, in an archive: a kernel in which nothing calls it leaves
 # it out.
 KERNEL_CALLED_SRCS := trace/interrupt_call.c kernel/observe/trace_event.c
@@ -87,7 +97,7 @@ KERNEL_FLAGS := $(COMMON_FLAGS) -O2 -ffreestanding -DKYMO_KERNEL $(CPU_FLAGS_KER
 	-DBOARD_NAME='"$(BOARD)"' \
 	-DARCH_OPS_H='"kernel/arch/$(ARCH)/ops.h"' -DTRACE_PORT_OPS_H='"trace/port/$(ARCH).h"' \
 	-DKERNEL_ORDER_H='"kernel/base/order/$(ORDER).h"' -DKERNEL_TABLE_H='"kernel/base/table/$(TABLES).h"' \
-	-DTRACE_PORT_SYSTEM_H='"kernel/arch/$(ARCH)/trace.h"' -DTRACE_ATOMIC_OPS_H='"trace/port/atomic_$(ATOMIC).h"' \
+	-DTRACE_PORT_SITES_H='"trace/port/$(SITES).h"' -DTRACE_PORT_SYSTEM_H='"kernel/arch/$(ARCH)/trace.h"' -DTRACE_ATOMIC_OPS_H='"trace/port/atomic_$(ATOMIC).h"' \
 	-DARCH_OFFSETS_H='"$(B)/offsets.h"' -DTRACE_OFFSETS_H='"$(B)/trace_offsets.h"' \
 	-DDTRACE_PORT_OPS_H='"kernel/dtrace/port_ops.h"' $(ASSERT_FLAGS_$(DEBUG))
 
@@ -117,6 +127,7 @@ $(KERNEL_OBJS) $(KERNEL_CALLED_OBJS): EXTRA_FLAGS = $(KERNEL_FLAGS)
 D_HOT := $(addprefix trace/dtrace/,builtin dynvar fire run variable) $(addprefix kernel/dtrace/,fbt syscall)
 D_COLD := $(filter-out $(D_HOT) %/probe/calls,$(basename $(D_SRCS_1) trace/dtrace/site/sites.c))
 $(D_COLD:%=$(B)/%.o): EXTRA_FLAGS = $(KERNEL_FLAGS) $(D_COLD_FLAGS)
+$(D_HOT:%=$(B)/%.o): EXTRA_FLAGS = $(KERNEL_FLAGS) $(D_HOT_FLAGS)
 # Files whose functions have pads, room for branches of function probes (docs/fbt.md): enough for those
 # of the files beside them, too. test/fbt/places.py fails where they become too few.
 FBT_PADDED := $(addprefix kernel/,$(addprefix arch/$(ARCH)/,context core elf host mpu systick) \
@@ -137,8 +148,8 @@ $(B)/%.o: %.S $(B)/flags
 FILE_FLAGS = $(foreach v,$(sort $(filter FLAGS_%,$(.VARIABLES))),$(v)=$($(v)))
 $(B)/flags: FORCE
 	@mkdir -p $(@D)
-	@printf '%s\n' "$(subst ",\",$(CC) $(KERNEL_FLAGS) $(USER_FLAGS) $(AS_FLAGS) $(LIBC) $(D_COLD_FLAGS) $(D_HOT) $(FBT_PADDED) $(KERNEL_LINK) $(FILE_FLAGS))" | cmp -s - $@ || \
-		printf '%s\n' "$(subst ",\",$(CC) $(KERNEL_FLAGS) $(USER_FLAGS) $(AS_FLAGS) $(LIBC) $(D_COLD_FLAGS) $(D_HOT) $(FBT_PADDED) $(KERNEL_LINK) $(FILE_FLAGS))" > $@
+	@printf '%s\n' "$(subst ",\",$(CC) $(KERNEL_FLAGS) $(USER_FLAGS) $(AS_FLAGS) $(LIBC) $(D_COLD_FLAGS) $(D_HOT_FLAGS) $(D_HOT) $(FBT_PADDED) $(KERNEL_LINK) $(FILE_FLAGS))" | cmp -s - $@ || \
+		printf '%s\n' "$(subst ",\",$(CC) $(KERNEL_FLAGS) $(USER_FLAGS) $(AS_FLAGS) $(LIBC) $(D_COLD_FLAGS) $(D_HOT_FLAGS) $(D_HOT) $(FBT_PADDED) $(KERNEL_LINK) $(FILE_FLAGS))" > $@
 .PHONY: FORCE
 FORCE:
 
@@ -147,12 +158,12 @@ FORCE:
 # that all images have theirs at the same addresses; each is checked.
 # A kernel without D has the stacks' table, too: for panics.
 FBT_OBJS_0 := $(B)/unwind_table.o
-FBT_OBJS_1 := $(B)/fbt_table.o
+FBT_OBJS_1 := $(B)/$(if $(filter loaded,$(SITES)),unwind_table,fbt_table).o
 FBT_OBJS := $(FBT_OBJS_$(D))
 FBT_FIRST_OBJS := $(KERNEL_OBJS) $(B)/kernel/dtrace/none/fbt_table.o $(B)/fbt_first.image.o
-FBT_CHECK_1 = build/tools/mkfbt --check $(B)/fbt_first.elf
+FBT_CHECK_1 = $(if $(filter loaded,$(SITES)),true,build/tools/mkfbt --check $(B)/fbt_first.elf)
 FBT_CHECK_0 = true
-$(B)/kernel/dtrace/none/fbt_table.o $(FBT_OBJS_0) $(FBT_OBJS_1): EXTRA_FLAGS = $(KERNEL_FLAGS)
+$(B)/kernel/dtrace/none/fbt_table.o $(sort $(FBT_OBJS_0) $(FBT_OBJS_1)): EXTRA_FLAGS = $(KERNEL_FLAGS)
 $(B)/kernel/dtrace/none/fbt_table.o: | $(KERNEL_GEN)
 
 $(B)/fbt_first.image.o: scripts/image.S
@@ -172,10 +183,10 @@ $(B)/fbt_table.c: $(B)/fbt_first.elf build/tools/mkfbt build/tools/mkunwind
 
 $(B)/unwind_table.c: $(B)/fbt_first.elf build/tools/mkunwind
 	$(call say,UNWIND)
-	$(Q)echo '#include "kernel/dtrace/fbt_table.h"' > $@
+	$(Q)$(if $(filter 1,$(D)),grep -v kernel_unwind kernel/dtrace/none/fbt_table.c,echo '#include "kernel/dtrace/fbt_table.h"') > $@
 	$(Q)build/tools/mkunwind -c $< >> $@
 
-$(FBT_OBJS_0) $(FBT_OBJS_1): %.o: %.c $(B)/flags
+$(sort $(FBT_OBJS_0) $(FBT_OBJS_1)): %.o: %.c $(B)/flags
 	$(call say,CC)
 	$(Q)$(CC) $(EXTRA_FLAGS) -c -o $@ $<
 
@@ -196,7 +207,9 @@ kernel-objs: $(KERNEL_OBJS)
 
 # ---- user programs -------------------------------------------------------------------------------
 
-USER_FLAGS = $(COMMON_FLAGS) -O2 $(CPU_FLAGS_USER) -Ilib/include -Iabi
+# Sizes of tables in programs that a board sets by -D.
+USER_DEFS ?=
+USER_FLAGS = $(COMMON_FLAGS) -O2 $(CPU_FLAGS_USER) $(USER_DEFS) -Ilib/include -Iabi
 PROGRAMS :=
 IMAGES := # for people: offered by name
 TEST_IMAGES := # in a folder of their own
@@ -205,6 +218,11 @@ TEST_IMAGES_ASKED_FOR := # made by their name only
 -include apps/apps.mk
 -include tracelogger/tracelogger.mk
 -include $(wildcard test/*/programs.mk)
+
+# ONLY_IMAGES: all that a small board has room for, of the images above.
+IMAGES := $(if $(ONLY_IMAGES),$(filter $(ONLY_IMAGES),$(IMAGES)),$(IMAGES))
+TEST_IMAGES := $(if $(ONLY_IMAGES),$(filter $(ONLY_IMAGES),$(TEST_IMAGES)),$(TEST_IMAGES))
+TEST_IMAGES_ASKED_FOR := $(if $(ONLY_IMAGES),,$(TEST_IMAGES_ASKED_FOR))
 
 LIB_OBJS := $(addprefix $(B)/user/,$(addsuffix .o,$(basename $(LIB_SRCS))))
 program_objs = $(addprefix $(B)/user/,$(addsuffix .o,$(basename $($(1)_SRCS))))
@@ -231,7 +249,7 @@ $(B)/programs/$(1): $(call program_objs,$(1)) $(B)/lib/libkymo.a
 	@mkdir -p $$(@D)
 	$$(call say,LD)
 	$$(Q)$$(CC) $$(CPU_FLAGS_USER) -nostdlib $$(USER_LDFLAGS) $$($(1)_LDFLAGS) -Wl,--build-id,-z,noexecstack -o $$@ \
-		$(call program_objs,$(1)) -Wl,--start-group $(B)/lib/libkymo.a $$(USER_LIBS) -Wl,--end-group
+		$$(USER_PLACE) $(call program_objs,$(1)) -Wl,--start-group $(B)/lib/libkymo.a $$(USER_LIBS) -Wl,--end-group
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call program_rule,$(p))))
 
@@ -279,7 +297,7 @@ $(B)/boot_d_of/%.dif: %.d $(B)/kernel.elf build/kymo
 # What an image must agree with, unless it has objects of its own in its kernel.
 KERNEL_ELF_1 := $(B)/kernel.elf
 kernel_elf = $(if $($(1)_KERNEL_OBJS),,$(KERNEL_ELF_$(D)))
-fbt_objs = $(if $($(1)_KERNEL_OBJS),$(FBT_OBJS_1:%/fbt_table.o=%/kernel/dtrace/none/fbt_table.o),$(FBT_OBJS))
+fbt_objs = $(if $($(1)_KERNEL_OBJS),$(B)/kernel/dtrace/none/fbt_table.o,$(FBT_OBJS))
 
 # CPIO_FROM=<folder>: the programs and scripts are those of the images that stand there, only the
 # kernel is of this folder.
@@ -287,14 +305,40 @@ image_cpio = $(if $(CPIO_FROM),$(2:$(B)/%=$(CPIO_FROM)/%),$(2)).cpio
 
 image_at = $(B)/$(if $(filter $(1),$(IMAGES)),,test-images/)$(1)
 
+# PLACE=flash: programs run where the image has them. Each is linked for its place in this image, found
+# by the size of the one in programs/, and for RAM for its data. IMAGE.placed/ has them, with DWARF.
+PLACE ?=
+image_program = $(if $(PLACE),$(1).placed/$(2).stripped,$(B)/stripped/$(2))
+# The nth word of what scripts/place says of a program.
+place_of = $$(awk '$$1 == "$(2)" { print $$$(3) }' $(1).places)
+define placed_rule
+$(1).placed/$(2): $(1).places $(B)/programs/$(2)
+	@mkdir -p $$(@D)
+	$$(call say,LD)
+	$$(Q)$$(CC) $$(CPU_FLAGS_USER) -nostdlib $$(USER_LDFLAGS) $$($(2)_LDFLAGS) -Wl,--build-id,-z,noexecstack -o $$@ \
+		-Wl,--defsym=USER_TEXT=$$(call place_of,$(1),$(2),2),--defsym=USER_DATA=$$(call place_of,$(1),$(2),3) \
+		$(call program_objs,$(2)) -Wl,--start-group $(B)/lib/libkymo.a $$(USER_LIBS) -Wl,--end-group
+$(1).placed/$(2).stripped: $(1).placed/$(2) $$(STRIP_TOOLS)
+	$$(call strip_program,$$<,$$@)
+endef
+define places_rule
+$(2).places: $(addprefix $(B)/stripped/,$($(1)_PROGRAMS)) scripts/place $(BOARD_DIR)/board.mk
+	@mkdir -p $$(@D)
+	$$(Q)scripts/place $(IMAGE_FLASH) $(FLASH_END) $(USER_RAM) $(RAM_END) \
+		$(foreach p,$(sort $($(1)_PROGRAMS)),$(B)/stripped/$(p)) > $$@.tmp
+	$$(Q)mv $$@.tmp $$@
+$(foreach p,$(sort $($(1)_PROGRAMS)),$(eval $(call placed_rule,$(2),$(p))))
+endef
+
 define image_rule
-$(2).cpio: $($(1)_SCRIPT) $(addprefix $(B)/stripped/,$($(1)_PROGRAMS)) \
+$(if $(PLACE),$(eval $(call places_rule,$(1),$(2))))
+$(2).cpio: $($(1)_SCRIPT) $(foreach p,$($(1)_PROGRAMS),$(call image_program,$(2),$(p))) \
 		$(foreach d,$($(1)_D),$(call dif,$(d))) build/tools/mkcpio $(B)/boot_d $(boot_dif) \
 		$(foreach d,$(IMAGE_D) $($(1)_IMAGE_D),$(call image_dif,$(d)))
 	@mkdir -p $$(@D)
 	$$(call say,CPIO)
-	$$(Q)build/tools/mkcpio $$@ start=$($(1)_SCRIPT) \
-		$(foreach p,$($(1)_PROGRAMS),$(p)=$(B)/stripped/$(p)) \
+	$$(Q)build/tools/mkcpio $(if $(PLACE),-a $(IMAGE_FLASH)) $$@ \
+		$(foreach p,$(if $(PLACE),$(sort $($(1)_PROGRAMS)),$($(1)_PROGRAMS)),$(p)=$(call image_program,$(2),$(p))) start=$($(1)_SCRIPT) \
 		$(foreach d,$($(1)_D),$(notdir $(d:.d=.dif))=$(call dif,$(d))) \
 		$(foreach d,$(IMAGE_D) $($(1)_IMAGE_D),$(notdir $(d:.d=.dif))=$(call image_dif,$(d))) \
 		$(addprefix boot.dif=,$(boot_dif))
@@ -381,6 +425,19 @@ $(B)/%.img: $(B)/%.elf $(MEDIUM_FILES) FORCE
 $(foreach i,$(ALL_IMAGES),$(eval medium-$(i): image-$(i) $(if $(MKIMAGE),$(call image_at,$(i)).img)))
 image-%:
 	$(error no image $* for $(BOARD); there are: $(sort $(IMAGES)))
+
+# What a debugger's or a loader's user wants: all that is loaded, without addresses, and with them. Only
+# where the image lies in a flash, that is, in one piece.
+$(B)/%.bin: $(B)/%.elf
+	$(call say,BIN)
+	$(Q)$(OBJCOPY) -O binary $< $@
+$(B)/%.hex: $(B)/%.elf
+	$(call say,HEX)
+	$(Q)$(OBJCOPY) -O ihex $< $@
+# FLASH: a shell command of board.mk, which writes the file $$elf and resets the board.
+.PHONY: $(addprefix flash-,$(ALL_IMAGES))
+$(foreach i,$(ALL_IMAGES),$(eval flash-$(i): $(addprefix $(call image_at,$(i)),.elf .bin .hex); \
+	$$(if $$(FLASH),,$$(error $(BOARD) has no flash: boards/$(BOARD)/README.md))$$(Q)elf=$(call image_at,$(i)).elf; set -x; $$(FLASH)))
 
 # What `make install` installs.
 INSTALLED_PROGRAMS := $(sort $(foreach i,$(IMAGES),$($(i)_PROGRAMS)))

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Installs what a goal needs and is missing: setup.sh build|image|check|gdb|fuzz|soak|bench.
+# Installs what a goal needs and is missing: setup.sh build|image|check|gdb|flash|fuzz|soak|bench.
 #
 # Nothing missing: no root, no network, no output. Otherwise it uses apt-get as root or with
 # `sudo -n`; else it asks on a terminal (sudo's password prompt), or without one prints the line to
@@ -13,13 +13,14 @@ build="gcc libc6-dev binutils flex bison libdw-dev libelf-dev zlib1g-dev libmicr
     libprotobuf-c-dev protobuf-c-compiler
     gcc-arm-none-eabi libnewlib-arm-none-eabi picolibc-arm-none-eabi
     gcc-aarch64-linux-gnu picolibc-aarch64-linux-gnu
-    qemu-system-arm"
+    qemu-system-arm python3"
 image="$build mtools fdisk"
-check="$image python3 libcmocka-dev clang-format-14 valgrind clang-14 libclang-rt-14-dev groff-base
+check="$image libcmocka-dev clang-format-14 valgrind clang-14 libclang-rt-14-dev groff-base
     gdb-multiarch g++ pkg-config chromium chromium-driver
     libbabeltrace2-dev babeltrace2 python3-bt2 trace-cmd protobuf-compiler
     libkshark-dev libjson-c-dev libtracecmd-dev libtracefs-dev libtraceevent-dev nodejs npm"
 gdb="$build gdb-multiarch"
+flash="$build openocd"
 fuzz="$check"
 soak="$check clickhouse-common curl"
 bench="$check"
@@ -29,11 +30,12 @@ build) wanted=$build ;;
 image) wanted=$image ;;
 check) wanted=$check ;;
 gdb) wanted=$gdb ;;
+flash) wanted=$flash ;;
 fuzz) wanted=$fuzz ;;
 soak) wanted=$soak ;;
 bench) wanted=$bench ;;
 *)
-    echo "usage: setup.sh build|image|check|gdb|fuzz|soak|bench" >&2
+    echo "usage: setup.sh build|image|check|gdb|flash|fuzz|soak|bench" >&2
     exit 1
     ;;
 esac

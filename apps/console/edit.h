@@ -10,7 +10,9 @@
 #include <stddef.h>
 
 #define EDIT_LINE_MOST 255 /* bytes of a line without its newline; a longer one rings the bell */
-#define EDIT_HISTORY 16    /* finished lines that the arrow keys bring back */
+#ifndef EDIT_HISTORY
+#define EDIT_HISTORY 16 /* finished lines that the arrow keys bring back */
+#endif
 
 typedef void (*edit_echo)(const char *text, size_t bytes);
 

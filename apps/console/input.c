@@ -11,7 +11,10 @@
 
 #include "apps/console/edit.h"
 
-#define KEPT 4096
+#ifndef CONSOLE_KEPT
+#define CONSOLE_KEPT 4096
+#endif
+#define KEPT CONSOLE_KEPT
 #define READERS 8
 
 static char done[KEPT];  /* finished, not read */

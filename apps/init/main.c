@@ -14,7 +14,6 @@
 #include "apps/init/script.h"
 #include "lib/capture/protocol.h"
 
-#define SCRIPT_MAX 8192
 #define NAME_WAIT_MS 10000
 #define SLEEP_MOST_MS 1000000
 
@@ -190,7 +189,11 @@ static char *read_script(void)
     long got = ImageRead("start", 0, text, SCRIPT_MAX + 1);
 
     if (got < 0 || got > SCRIPT_MAX) {
-        printf("init: start script: %s\n", got < 0 ? strerror(errno) : "longer than 8 KB");
+        if (got < 0) {
+            printf("init: start script: %s\n", strerror(errno));
+        } else {
+            printf("init: start script: longer than %d bytes\n", SCRIPT_MAX);
+        }
         return NULL;
     }
     text[got] = '\0';

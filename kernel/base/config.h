@@ -55,6 +55,10 @@
 #ifndef CONFIG_D_DYNVARSIZE
 #define CONFIG_D_DYNVARSIZE (256 * 1024)
 #endif
+/* D's small blocks lie in chunks of so many bytes, a power of 2. */
+#ifndef CONFIG_D_CHUNK
+#define CONFIG_D_CHUNK 4096u
+#endif
 /* The most steps that a D program may add to a firing of one probe (docs/d.md); 0: no limit. The
  * start script can lower it: dlimit. */
 #ifndef CONFIG_D_MAX_COST
@@ -90,6 +94,21 @@
 /* Crash reports that can be under way or wait to be printed: docs/security.md. */
 #ifndef CONFIG_CRASH_REPORTS
 #define CONFIG_CRASH_REPORTS 4
+#endif
+/* What the console server is given of the kernel's output before it came: bytes, a power of 2. */
+#ifndef CONFIG_CONSOLE_KEPT
+#define CONFIG_CONSOLE_KEPT 2048u
+#endif
+/* Programs that are being loaded at the same time; one more is EAGAIN. */
+#ifndef CONFIG_SPAWN_JOBS
+#define CONFIG_SPAWN_JOBS 2
+#endif
+/* Of a program whose spawn says nothing, in bytes: the main thread's stack, and the heap. */
+#ifndef CONFIG_STACK
+#define CONFIG_STACK (sizeof(void *) == 4 ? 4096u : 65536u)
+#endif
+#ifndef CONFIG_HEAP
+#define CONFIG_HEAP (sizeof(void *) == 4 ? 16384u : 1048576u)
 #endif
 #ifndef CONFIG_NAMES
 #define CONFIG_NAMES 16

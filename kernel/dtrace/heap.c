@@ -19,10 +19,11 @@
 #include "kernel/base/cpu.h"
 #include "trace/dtrace/port.h"
 
-#define CHUNK 4096u
-#define SMALL_MOST 1024u /* larger blocks are whole granules */
+#define CHUNK CONFIG_D_CHUNK
+#define SMALL_MOST (CHUNK / 4) /* larger blocks are whole granules */
 #define SMALL_LEAST 16u
-#define CLASSES 7 /* powers of two from SMALL_LEAST to SMALL_MOST */
+#define CLASSES 7 /* powers of two from SMALL_LEAST to 1 KB, which is the most of SMALL_MOST */
+_Static_assert(SMALL_MOST <= SMALL_LEAST << (CLASSES - 1), "a class for each size");
 #define ALIGN 16u
 
 /* Header of a chunk, which is aligned to its size. */

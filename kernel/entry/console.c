@@ -23,13 +23,12 @@
 #include "kernel/base/kercall.h"
 #include "kernel/proc/proc.h"
 
-#define KEPT 2048u /* bytes, a power of 2 */
 #define PIECE 128u /* of one ConsoleRead() */
 #define BACK 256u  /* bytes that are kept back during a report */
 #define STEP 32u   /* bytes of a ConsoleWrite() between two preemption points */
 #define LINE_WHOLE 256u
 
-static char kept[KEPT];
+static char kept[CONFIG_CONSOLE_KEPT];
 static uint32_t printed; /* [a] total of bytes */
 
 static volatile bool given; /* [a] a report has the console */
@@ -45,7 +44,7 @@ static bool stuck;          /* [k] for CONSOLE_STUCK_MS */
 
 static void console_keep(char c)
 {
-    kept[__atomic_fetch_add(&printed, 1, __ATOMIC_RELAXED) % KEPT] = c;
+    kept[__atomic_fetch_add(&printed, 1, __ATOMIC_RELAXED) % CONFIG_CONSOLE_KEPT] = c;
 }
 
 static void console_emit(char c)
@@ -204,7 +203,7 @@ long ker_console_write(struct thread *self, const uintptr_t *args)
 long ker_console_read(struct thread *self, const uintptr_t *args)
 {
     uint32_t end = __atomic_load_n(&printed, __ATOMIC_RELAXED);
-    uint32_t oldest = end > KEPT ? end - KEPT : 0, count = 0;
+    uint32_t oldest = end > CONFIG_CONSOLE_KEPT ? end - CONFIG_CONSOLE_KEPT : 0, count = 0;
     uint64_t position;
     char piece[PIECE];
 
@@ -216,7 +215,7 @@ long ker_console_read(struct thread *self, const uintptr_t *args)
     }
     uint32_t at = position < oldest || position > end ? oldest : (uint32_t)position;
     while (count < PIECE && count < args[1] && at != end) {
-        piece[count++] = kept[at++ % KEPT];
+        piece[count++] = kept[at++ % CONFIG_CONSOLE_KEPT];
     }
     position = at;
     if (copy_out(self->proc, args[0], piece, count) ||

@@ -111,11 +111,16 @@ void phys_init(paddr_t start, size_t len);
 paddr_t phys_alloc(size_t len, size_t align); /* 0: none. Zeroed. */
 /* likewise, not zeroed: the caller must zero it */
 paddr_t phys_alloc_raw(size_t len, size_t align);
+/* Allocates just these bytes, from a granule's beginning on, not zeroed. Returns false if any of
+ * them isn't free RAM. */
+bool phys_alloc_at(paddr_t pa, size_t len);
 void phys_free(paddr_t pa, size_t len);
 size_t phys_available(void);
 size_t phys_granule(void); /* bytes; no two allocations have parts of one */
 /* RAM that is charged to an account (kernel/mem/ram.c). Not zeroed. 0: none, or over a limit. */
 paddr_t ram_alloc(struct quota *quota, size_t len, size_t align);
+/* The same at this address: returns false if it is refused, or not free. */
+bool ram_alloc_at(struct quota *quota, paddr_t pa, size_t len);
 void ram_free(struct quota *quota, paddr_t pa, size_t len);
 /* Notes from here on what is allocated so. After phys_init(). */
 void ram_init(paddr_t start, size_t len);

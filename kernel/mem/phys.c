@@ -353,6 +353,53 @@ paddr_t phys_alloc_raw(size_t len, size_t align)
     return phys.base + ((paddr_t)first << phys.shift);
 }
 
+/* Returns the order of the free block with this granule; above the highest: it isn't free. */
+static unsigned block_order_of(size_t granule)
+{
+    unsigned order = 0;
+
+    while (order < phys.top && !set_has(&phys.free[order], granule >> order)) {
+        order++;
+    }
+    bool is_free =
+        order < phys.top || (phys.tops_free[(granule >> order) / WORD] & bit_of(granule >> order));
+    return is_free ? order : phys.top + 1;
+}
+
+/* A step for each free block that the range has a part of. */
+bool phys_alloc_at(paddr_t pa, size_t len)
+{
+    size_t granule = (size_t)1 << phys.shift;
+    size_t first = (pa - phys.base) >> phys.shift;
+    size_t end = first + ((len + granule - 1) >> phys.shift);
+    unsigned order;
+
+    kernel_assert(kernel_locked() && len > 0);
+    if (pa < phys.base || ((pa - phys.base) & (granule - 1)) ||
+        end > (size_t)phys.tops << phys.top) {
+        return false;
+    }
+    for (size_t at = first; at < end; at = ((at >> order) + 1) << order) {
+        order = block_order_of(at);
+        if (order > phys.top) {
+            return false;
+        }
+    }
+    for (size_t at = first; at < end; at = ((at >> order) + 1) << order) {
+        order = block_order_of(at);
+        size_t from = at >> order << order, to = from + ((size_t)1 << order);
+        if (order < phys.top) {
+            block_remove(order, at >> order);
+        } else {
+            tops_mark(at >> order, 1, false);
+        }
+        granules_free(from, first > from ? first - from : 0);
+        granules_free(end, to > end ? to - end : 0);
+    }
+    phys.available -= end - first;
+    return true;
+}
+
 void phys_clear(paddr_t pa, size_t len)
 {
     uint8_t *p = arch_phys_to_virt(pa);

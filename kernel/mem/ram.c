@@ -90,14 +90,20 @@ bool ram_held(paddr_t pa, size_t bytes)
     return held != 0;
 }
 
-paddr_t ram_alloc(struct quota *quota, size_t len, size_t align)
+/* Returns false if the account has no room, or too little would be left. */
+static bool ram_charge(struct quota *quota, size_t len)
 {
     size_t reserved = quota->reserve ? 0 : quota_reserved(KYMO_LIMIT_RAM);
     size_t available = phys_available();
 
     kernel_assert(kernel_locked());
-    if (available < reserved || len > available - reserved ||
-        !quota_charge(quota, KYMO_LIMIT_RAM, len)) {
+    return available >= reserved && len <= available - reserved &&
+           quota_charge(quota, KYMO_LIMIT_RAM, len);
+}
+
+paddr_t ram_alloc(struct quota *quota, size_t len, size_t align)
+{
+    if (!ram_charge(quota, len)) {
         return 0;
     }
     paddr_t pa = phys_alloc_raw(len, align);
@@ -107,6 +113,19 @@ paddr_t ram_alloc(struct quota *quota, size_t len, size_t align)
     }
     ram_mark(pa, len, true);
     return pa;
+}
+
+bool ram_alloc_at(struct quota *quota, paddr_t pa, size_t len)
+{
+    if (!ram_charge(quota, len)) {
+        return false;
+    }
+    if (!phys_alloc_at(pa, len)) {
+        quota_release(quota, KYMO_LIMIT_RAM, len);
+        return false;
+    }
+    ram_mark(pa, len, true);
+    return true;
 }
 
 void ram_free(struct quota *quota, paddr_t pa, size_t len)

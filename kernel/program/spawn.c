@@ -24,13 +24,10 @@
 #include "kernel/base/string.h"
 #include "kernel/thread/thread.h"
 
-#define STACK_DEFAULT (sizeof(void *) == 4 ? 4096u : 65536u)
-#define HEAP_DEFAULT (sizeof(void *) == 4 ? 16384u : 1048576u)
 #define STACK_MIN 512u
 #define SIZE_MAX_ASKED 0x40000000u
-#define SPAWN_JOBS 2 /* at the same time; one more is EAGAIN */
 
-static struct spawn_job jobs[SPAWN_JOBS];
+static struct spawn_job jobs[CONFIG_SPAWN_JOBS];
 
 static bool spawn_has_nul(const char *s, size_t size)
 {
@@ -102,7 +99,7 @@ static int program_open(struct elf_image *elf, const char *name)
 
 static struct spawn_job *job_new(struct thread *caller)
 {
-    for (unsigned i = 0; i < SPAWN_JOBS; i++) {
+    for (unsigned i = 0; i < CONFIG_SPAWN_JOBS; i++) {
         if (!jobs[i].used) {
             memset(&jobs[i], 0, offsetof(struct spawn_job, request));
             jobs[i].used = true;
@@ -169,8 +166,8 @@ static int job_make(struct spawn_job *job)
         return error;
     }
     job->child->loading = true;
-    job->stack_size = s->stack_size ? s->stack_size : STACK_DEFAULT;
-    job->heap_size = s->heap_size ? s->heap_size : HEAP_DEFAULT;
+    job->stack_size = s->stack_size ? s->stack_size : CONFIG_STACK;
+    job->heap_size = s->heap_size ? s->heap_size : CONFIG_HEAP;
     job->block_size = spawn_block_size(s);
     retain_process(job->child);
     error = process_limit(job->child, s->limits, s->limit, s->flags & KYMO_SPAWN_GROUP);
@@ -237,7 +234,7 @@ static long job_step(struct spawn_job *job)
 
 static struct spawn_job *job_of_caller(const struct thread *t)
 {
-    for (unsigned i = 0; i < SPAWN_JOBS; i++) {
+    for (unsigned i = 0; i < CONFIG_SPAWN_JOBS; i++) {
         if (jobs[i].used && jobs[i].caller == t) {
             return &jobs[i];
         }

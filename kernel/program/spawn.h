@@ -35,6 +35,7 @@ struct spawn_job {
     struct thread *caller; /* [k] the thread in PROC_SPAWN; NULL: the kernel, at boot */
     bool used;             /* [k] */
     bool opened, laid_out; /* [k] like all fields below */
+    bool in_place;         /* its text runs in the boot image (spawn_layout.c) */
     struct process *child; /* NULL: not made yet */
     struct elf_image elf;
     struct spawn_segment segments[SPAWN_SEGMENTS];

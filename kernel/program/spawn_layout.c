@@ -7,6 +7,10 @@
  * the startup block at its top, the segments where they were linked, heap. In both the writable
  * memory is mapped first, because the mappings are searched in order.
  *
+ * A board may have its boot image in flash, with programs that are linked for their place in it
+ * (scripts/place). Such a program's text is mapped there and not copied, and nothing is relocated;
+ * its data is at the address for which it was linked, if that RAM is free: else -ENOMEM.
+ *
  * Refuses with -ENOEXEC segments that overlap, are writable and executable, or are too many, and an
  * entry point outside the text; with -ENOMEM or -EAGAIN what vm_map() refuses.
  */
@@ -60,6 +64,13 @@ static unsigned segment_prot(const struct spawn_segment *s)
            (s->elf.flags & ELF_PF_X ? KYMO_PROT_EXEC : 0);
 }
 
+/* Returns whether the boot image has this text at the address for which it was linked. */
+static bool segment_in_place(const struct elf_segment *s)
+{
+    return arch_elf_relocates() && !(s->flags & ELF_PF_W) && s->file_len == s->mem_len &&
+           arch_virt_to_phys(s->data) == s->vaddr;
+}
+
 /* Reads the program headers. */
 static int find_segments(struct spawn_job *job)
 {
@@ -74,8 +85,38 @@ static int find_segments(struct spawn_job *job)
             return -ENOEXEC;
         }
         job->segments[job->nsegments++].elf = segment;
+        job->in_place |= segment_in_place(&segment);
     }
     return job->nsegments ? 0 : -ENOEXEC;
+}
+
+/* A segment of a program that was linked for its place. */
+static int place_segment_there(struct spawn_job *job, struct spawn_segment *s)
+{
+    size_t rounded, align;
+    int error = arch_map_shape((size_t)s->elf.mem_len, segment_prot(s), &rounded, &align);
+    bool data = s->elf.flags & ELF_PF_W;
+
+    if (error || (s->elf.vaddr & (align - 1)) || (!data && !segment_in_place(&s->elf))) {
+        return error ? error : -ENOEXEC;
+    }
+    struct mapping m = {.vaddr = (uintptr_t)s->elf.vaddr,
+                        .phys = (paddr_t)s->elf.vaddr,
+                        .len = rounded,
+                        .flags = segment_prot(s) | (data ? MAPPING_OWNED : 0)};
+    if (data && !ram_alloc_at(&job->child->quota, m.phys, rounded)) {
+        return -ENOMEM;
+    }
+    error = vm_map(job->child, &m);
+    if (error && data) {
+        ram_free(&job->child->quota, m.phys, rounded);
+    }
+    s->vaddr = m.vaddr;
+    s->kva = arch_phys_to_virt(m.phys);
+    if (!error && data) {
+        to_clear(job, s->kva + s->elf.file_len, s->kva + rounded);
+    }
+    return error;
 }
 
 /* Allocates RAM for one segment: where it was linked if `fixed`, else anywhere. */
@@ -138,9 +179,14 @@ static int place_writable_together(struct spawn_job *job)
     size_t stack = round_up(job->stack_size, LINE);
     size_t data_at = stack + job->block_size, data_end = data_at;
     struct mapping m;
+    int error = several ? -ENOEXEC : 0;
 
-    if (several) {
-        return -ENOEXEC;
+    if (!error && data && job->in_place) { /* first, as nothing else will do for it */
+        error = place_segment_there(job, data);
+        data = NULL;
+    }
+    if (error) {
+        return error;
     }
     if (data) {
         data_at += (size_t)data->elf.vaddr & (LINE - 1);
@@ -150,7 +196,7 @@ static int place_writable_together(struct spawn_job *job)
     if (heap_at < stack || heap_at + job->heap_size < heap_at) {
         return -ENOMEM;
     }
-    int error =
+    error =
         spawn_layout_place(job, heap_at + job->heap_size, KYMO_PROT_READ | KYMO_PROT_WRITE, 0, &m);
     if (error) {
         return error;
@@ -250,7 +296,7 @@ static int layout_rest(struct spawn_job *job, unsigned n, bool together)
         n = job->laid++ - SPAWN_LAYOUT_FIRST;
     }
     if (n < turns) {
-        error = place_segment(job, s, !together);
+        error = job->in_place ? place_segment_there(job, s) : place_segment(job, s, !together);
     } else if (n == turns && !together) {
         error = place_heap(job);
     } else {

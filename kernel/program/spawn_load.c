@@ -81,6 +81,10 @@ static int copy_some(struct spawn_job *job, size_t *work)
     }
     const struct spawn_segment *s = &job->segments[job->index];
     size_t at = job->offset;
+    if (s->kva == s->elf.data) { /* it runs there */
+        job->index++;
+        return 1;
+    }
     bool odd = ((uintptr_t)s->kva - (uintptr_t)s->elf.data) % WORD != 0;
     memcpy(s->kva + at, s->elf.data + at, next_piece(job, s->elf.file_len, work, odd ? 4 : 2));
     return 1;

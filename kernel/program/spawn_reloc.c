@@ -275,7 +275,7 @@ void spawn_reloc_begin(struct spawn_job *job)
 
 int spawn_reloc_some(struct spawn_job *job, size_t *work)
 {
-    if (!arch_elf_relocates()) {
+    if (!arch_elf_relocates() || job->in_place) {
         return 0;
     }
     return job->relocs.at ? relocate_by_table(job, work) : relocate_by_linker(job, work);

@@ -11,7 +11,9 @@
 #include "abi/sys/trace.h"
 #include "trace/slot.h"
 
-#define CAPTURE_CPUS_MAX 64 /* that a slot's header can name */
+#ifndef CAPTURE_CPUS_MAX
+#define CAPTURE_CPUS_MAX 64 /* that a slot's header can name; a board with one CPU says so */
+#endif
 
 struct capture_buffers {
     const uint8_t *block; /* read-only; NULL: not mapped */

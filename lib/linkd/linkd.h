@@ -25,7 +25,9 @@
 #include "lib/link/service.h"
 
 #define LINKD_CHANNELS 16
-#define LINKD_CONSOLES 4  /* channels of the service console */
+#ifndef LINKD_CONSOLES
+#define LINKD_CONSOLES 4 /* channels of the service console; a small board sets fewer */
+#endif
 #define LINKD_CONSUMERS 4 /* D consumers of a channel */
 #define LINKD_NOTE 40     /* bytes of the note about text that was lost */
 

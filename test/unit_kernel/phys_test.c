@@ -128,6 +128,26 @@ static uintptr_t take(size_t len, size_t align)
     return pa;
 }
 
+/* At a random place, also before and behind RAM; the steps grow with the blocks that are there. */
+static uintptr_t take_at(size_t len)
+{
+    size_t all = index_of(ram.end);
+    uintptr_t pa = ram.start + ram.granule * random_below((uint32_t)all + 2) - ram.granule;
+    bool is_free = pa >= ram.start && len <= ram.end - pa && pa < ram.end &&
+                   all_free(pa, granules(len) * ram.granule);
+
+    if (random_below(16) == 0) {
+        assert_false(phys_alloc_at(pa + 1, len));
+    }
+    assert_int_equal(phys_alloc_at(pa, len), is_free);
+    if (is_free) {
+        ram.available -= granules(len) * ram.granule;
+        memset(&used[index_of(pa)], 1, granules(len));
+    }
+    assert_int_equal(phys_available(), ram.available);
+    return is_free ? pa : 0;
+}
+
 static void give(uintptr_t pa, size_t len)
 {
     steps = 0;
@@ -183,7 +203,7 @@ static void random_ram(uintptr_t offset, size_t len, unsigned rounds)
         }
         blocks[b].len = random_len();
         size_t align = random_below(8) ? 1 : (size_t)1 << random_below(24);
-        blocks[b].at = take(blocks[b].len, align);
+        blocks[b].at = random_below(4) ? take(blocks[b].len, align) : take_at(blocks[b].len);
         refused += !blocks[b].at;
     }
     for (unsigned b = 0; b < n; b++) {

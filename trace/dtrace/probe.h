@@ -32,7 +32,10 @@ enum {
 }; /* the first three probes, always present */
 
 /* Chunks never move, so that probe context can read the table while it grows. */
-enum { DTRACE_PROBE_CHUNK = 64, DTRACE_PROBE_CHUNKS = 1024 };
+#ifndef DTRACE_PROBE_CHUNKS
+#define DTRACE_PROBE_CHUNKS 1024 /* a pointer each; a small board without fbt sets fewer */
+#endif
+enum { DTRACE_PROBE_CHUNK = 64 };
 extern struct dtrace_probe *dtrace_probe_chunks[DTRACE_PROBE_CHUNKS];
 extern uint32_t dtrace_probe_count;
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A log without limits to a process or thread: see trace/threads.h. Its commands are -ENOTSUP. */
+/* A log without limits to a process or thread: see trace/threads.h. Its commands are -ENOTSUP,
+ * but that which clears all limits: there are none. */
 #include "trace/threads.h"
 
 #include "abi/errno.h"
+#include "abi/sys/trace.h"
 
 long trace_threads_command(uint32_t cmd, const uint32_t args[4])
 {
-    (void)cmd;
     (void)args;
-    return -ENOTSUP;
+    return cmd == KYMO_TRACE_CLRALLTHREADS ? 0 : -ENOTSUP;
 }
 
 bool trace_threads_limit_row(unsigned id)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Trace port of ARMv7-M and ARMv8-M (Cortex-M3 and up): one CPU, a 32-bit timer extended in
- * software, sites patched between nop.w and b.w. The board defines TRACE_CLOCK_REG (address of a
+ * software. Sites are patched between nop.w and b.w, or loaded where the text runs from flash: a
+ * makefile defines TRACE_PORT_SITES_H for that. The board defines TRACE_CLOCK_REG (address of a
  * free-running 32-bit timer) and TRACE_CLOCK_INVERT (0xffffffff if it counts down, else 0). What
  * depends on the system is in TRACE_PORT_SYSTEM_H. See trace/port.h for the contracts.
  */
@@ -45,6 +46,9 @@ trace_port_put(struct trace_slot *slot, uint32_t header, uint32_t time, uint32_t
 #define TRACE_PORT_NOP "nop.w"
 #define TRACE_PORT_WORD ".word"
 #define TRACE_PORT_WORD_ALIGN ".balign 4"
-#include "trace/port/patched.h"
+#ifndef TRACE_PORT_SITES_H
+#define TRACE_PORT_SITES_H "trace/port/patched.h"
+#endif
+#include TRACE_PORT_SITES_H
 
 #endif

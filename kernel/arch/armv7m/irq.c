@@ -9,6 +9,11 @@
 #include "kernel/arch/entry.h"
 #include "kernel/arch/irq.h"
 
+/* A bit a line, a word for each 32 of them: the lines that are level-triggered. */
+static const uint32_t irq_level[] = {CONFIG_IRQ_LEVEL};
+_Static_assert(sizeof(irq_level) / sizeof(*irq_level) == (CONFIG_IRQ_LINES + 31) / 32,
+               "CONFIG_IRQ_LEVEL has a word for each 32 lines of CONFIG_IRQ_LINES");
+
 /*
  * A level-triggered line that was masked in its own handler was pended again at the handler's end,
  * although its device may have been served since: that stale bit would be a spurious interrupt.
@@ -17,7 +22,8 @@
 void arch_irq_unmask(unsigned irq)
 {
     uint32_t bit = 1u << (irq % 32);
-    if (CONFIG_IRQ_LEVEL & bit) {
+    kernel_assert(irq < CONFIG_IRQ_LINES);
+    if (irq_level[irq / 32] & bit) {
         NVIC_ICPR(irq / 32) = bit;
     }
     NVIC_ISER(irq / 32) = bit;

@@ -10,7 +10,9 @@
 
 #include "lib/thread.h"
 
+#ifndef STDIO_BUFFER
 #define STDIO_BUFFER 256
+#endif
 
 static char in_buffer[STDIO_BUFFER], out_buffer[STDIO_BUFFER], err_buffer[STDIO_BUFFER];
 

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* An STM32 USART: USART2, one receive register. */
+#include "apps/console/uart.h"
+
+enum { SR = 0, DR = 1, BRR = 2, CR1 = 3 }; /* word offsets */
+
+#define SR_ORE 0x08
+#define SR_RXNE 0x20
+#define CR1_RXNEIE 0x20
+
+/* The kernel has set speed and pins. */
+static void start(volatile uint32_t *base)
+{
+    base[CR1] |= CR1_RXNEIE;
+}
+
+static int get(volatile uint32_t *base)
+{
+    return base[SR] & SR_RXNE ? (int)(base[DR] & 0xff) : -1;
+}
+
+/* get() ends the interrupt of a byte by reading SR and DR. An overrun that came between the two is
+ * ended here. */
+static void acknowledge(volatile uint32_t *base)
+{
+    if ((base[SR] & (SR_RXNE | SR_ORE)) == SR_ORE) {
+        (void)base[DR];
+    }
+}
+
+const struct uart console_uart = {
+    .name = "stm32",
+    .registers = 0x40004400,
+    .length = 0x400,
+    .interrupt = 38,
+    .start = start,
+    .get = get,
+    .acknowledge = acknowledge,
+};

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Boards with an STM32F405 or F407: Cortex-M4 with FPU and MPU, 1 MB of flash, 128 KB of RAM: README.md.
+
+comma := ,
+ARCH := armv7m
+ATOMIC := armv7m
+CROSS := arm-none-eabi-
+# The kernel is compiled for size: -Os stands behind -O2.
+CPU_FLAGS_KERNEL := -mcpu=cortex-m4 -mthumb -mfloat-abi=soft -ffunction-sections -Os
+CPU_FLAGS_USER := -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16
+LIBC := picolibc
+LIBCS := picolibc
+D_COLD_FLAGS := -Os
+D_HOT_FLAGS := -O2
+D_OPTIONS := bufsize=1k aggsize=1k dynvarsize=1k strsize=32
+
+# Text runs from flash: trace sites are loaded, programs run where the boot image has them, linked for
+# it by scripts/place. Nothing is preserved over a reset.
+SITES := loaded
+RETAIN := none
+THREAD_FILTERS := no
+PLACE := flash
+# 2 KB buffers.
+TRACE_SLOTS ?= 128
+
+# The frequency of the board's crystal: 8 (STM32F4-Discovery, Olimex H405), 25 (Netduino Plus 2),
+# 0: none. A crystal that does not oscillate is replaced by the chip's RC oscillator.
+CRYSTAL_MHZ ?= 8
+RAM_END := 0x20020000
+# From here on is RAM for data of programs. Where an image's need more they share it: two that do can't
+# run at the same time.
+USER_RAM := 0x20018000
+# The trace clock is TIM2, which counts 84 MHz up. All lines are held until their device is served.
+# Line 79 is the CRYP's, which these chips do not have.
+BOARD_DEFS := -DTRACE_CLOCK_REG=0x40000024u -DTRACE_CLOCK_INVERT=0u \
+	-DCONFIG_CLOCK_HZ=84000000u -DCONFIG_SYSTICK_HZ=168000000u -DCONFIG_CRYSTAL_MHZ=$(CRYSTAL_MHZ)u \
+	-DCONFIG_RAM_END=$(RAM_END)u -DCONFIG_RETAIN_BYTES=0 \
+	-DCONFIG_IRQ_LINES=82 '-DCONFIG_IRQ_LEVEL=0xffffffffu,0xffffffffu,0x3ffffu' \
+	-DCONFIG_SAMPLE_IRQ=50 -DCONFIG_SAMPLED_IRQ=79 -DCONFIG_CPUS=1 -DCONFIG_TIMER_MIN_US=500 \
+	-DCONFIG_D_BUFSIZE=1024 -DCONFIG_D_AGGSIZE=1024 -DCONFIG_D_SPECSIZE=1024 \
+	-DCONFIG_D_DYNVARSIZE=1024 -DCONFIG_D_STRSIZE=32 -DCONFIG_D_CHUNK=1024u \
+	-DCONFIG_CONSOLE_KEPT=256u -DCONFIG_SPAWN_JOBS=1 -DCONFIG_STACK=2048u -DCONFIG_HEAP=1024u \
+	-DCONFIG_PROCESSES=8 -DCONFIG_THREADS=12 -DCONFIG_THREADS_PER_PROCESS=8 \
+	-DCONFIG_CHANNELS=12 -DCONFIG_CHANNELS_PER_PROCESS=4 -DCONFIG_CONNECTIONS=20 \
+	-DCONFIG_CONNECTIONS_PER_PROCESS=8 -DCONFIG_PULSES=40 -DCONFIG_TIMERS=8 -DCONFIG_TIMERS_PER_PROCESS=8 \
+	-DCONFIG_NAMES=8 -DCONFIG_OBJECTS=2 -DCONFIG_MAPPINGS=8 -DCONFIG_GROUPS=1 \
+	-DCONFIG_INTERRUPT_ATTACHMENTS=8 -DCONFIG_CRASH_REPORTS=1 -DDTRACE_PROBE_CHUNKS=32
+BOARD_DRIVERS := $(addprefix boards/drivers/stm32_,clock.c usart.c timer.c)
+
+# The boot image begins at a multiple of the largest region of an MPU that a program's text may need.
+KERNEL_FLASH := 0x08000000
+IMAGE_FLASH := 0x08040000
+FLASH_END := 0x08100000
+KERNEL_LDSYMS := KERNEL_START=$(KERNEL_FLASH) KERNEL_VIRT_OFFSET=0 KERNEL_ALIGN=16 KERNEL_DATA=0x20000000 \
+	KERNEL_IMAGE=$(IMAGE_FLASH) KERNEL_LOAD_MOST=0x100000
+KERNEL_LD_DEPS := ldscripts/kernel.ld $(BOARD_DIR)/board.mk
+KERNEL_LDFLAGS := $(addprefix -Wl$(comma)--defsym=,$(KERNEL_LDSYMS)) -T ldscripts/kernel.ld -nostartfiles
+USER_LDSYMS := USER_ALIGN=16
+# Where a program is linked for no image: its size is the same everywhere. Without page alignment in
+# the file.
+USER_PLACE := -Wl$(comma)--defsym=USER_TEXT=0x08080000 -Wl$(comma)--defsym=USER_DATA=0x20010000
+USER_LDFLAGS := $(addprefix -Wl$(comma)--defsym=,$(USER_LDSYMS)) -T ldscripts/user.ld -nostartfiles \
+	-static -Wl,--gc-sections -Wl,-z,max-page-size=32 -Wl,-z,common-page-size=32
+
+# What programs drive: docs/port.md.
+CONSOLE_UART := stm32
+LINK_LINE := stm32
+LINK_FRAME_MOST := 192
+LINK_WINDOW := 4
+DISK := none
+INIT_SCRIPT_MAX := 1024
+USER_DEFS := -DCAPTURE_CPUS_MAX=1 -DSTDIO_BUFFER=64 -DCONSOLE_KEPT=512 -DEDIT_HISTORY=2 -DLINKD_CONSOLES=1
+# The images that there are: of apps/ and of test/in_place.
+ONLY_IMAGES := hello trio kernel
+START_CLASS := -m4
+CRASH_DEFS := -DCRASH_UNMAPPED=0x70000000u -DCRASH_DEVICE=0x40004800u \
+	-DCRASH_KERNEL_DATA=0x20000000u -DCRASH_KERNEL_TEXT=0x08000400u
+
+# Over the debug probe of an STM32F4-Discovery, or any other ST-LINK. OPENOCD_FLAGS: of another probe.
+OPENOCD_FLAGS ?= -f interface/stlink.cfg -f target/stm32f4x.cfg
+FLASH = openocd $(OPENOCD_FLAGS) -c "program $$elf verify reset exit"
+
+QEMU := qemu-system-arm
+QEMU_FLAGS := -M netduinoplus2 -display none -monitor none -serial null -serial stdio \
+	-semihosting-config enable=on,target=native
+# The link's device, behind a chardev of the name link: USART3.
+QEMU_LINK := -serial chardev:link

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# What a board with 128 KB of RAM must do: images for boards whose programs run from
+# flash.
+
+ifeq ($(PLACE),flash)
+PROGRAMS += sink
+sink_SRCS := test/in_place/sink.c
+IMAGES += trio
+trio_SCRIPT := test/in_place/trio.start
+trio_PROGRAMS := init linkd tracelogger tracestop filter sensor sink
+trio_D := test/in_place/trio.d
+TEST_IMAGES += kernel
+kernel_SCRIPT := test/in_place/kernel.start
+kernel_PROGRAMS := init t_pulse t_align t_errno
+endif
