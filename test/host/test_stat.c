@@ -138,6 +138,7 @@ static void test_histogram(void **unused)
 
     (void)unused;
     for (uint64_t value = 1; value < UINT64_MAX / 3; value = value * 3 + 1) {
+        hist_free(&hist);
         memset(&hist, 0, sizeof(hist));
         hist_add(&hist, value, 7);
         hist_add(&hist, value * 2, 8);
