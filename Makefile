@@ -11,7 +11,7 @@ IMAGE ?= demo
 # BOARDS_DIR=<folder of this tree> on the command line: boards that are not in boards/.
 BOARDS_DIR := boards
 # Those with all suites and figures.
-SUITE_BOARDS = $(shell sed -n 's/^boards //p' scripts/suites)
+SUITE_BOARDS = $(shell sed -n 's/^boards //p' $(or $(wildcard scripts/suites),/dev/null))
 BOARDS := $(patsubst $(BOARDS_DIR)/%/board.mk,%,$(sort $(wildcard $(BOARDS_DIR)/*/board.mk)))
 # Boards that have all images, which the variants below and most suites are made of.
 WHOLE_BOARDS := $(filter-out $(patsubst $(BOARDS_DIR)/%/board.mk,%,$(shell grep -l '^ONLY_IMAGES' \

@@ -203,7 +203,7 @@ $(B)/kernel/called.a: $(KERNEL_CALLED_OBJS)
 	$(Q)rm -f $@ && $(AR) rcsD $@ $(KERNEL_CALLED_OBJS)
 
 .PHONY: kernel-objs
-kernel-objs: $(KERNEL_OBJS)
+kernel-objs: $(KERNEL_OBJS) $(KERNEL_CALLED_OBJS)
 
 # ---- user programs -------------------------------------------------------------------------------
 

@@ -679,7 +679,7 @@ return [...document.querySelectorAll(all)].filter((e) => {
 }).map((e) => e.id || e.className || e.tagName)"""
 COVERED = """return [...document.querySelectorAll('header button, #tabs button')].filter((e) => {
     const r = e.getBoundingClientRect();
-    return !e.contains(document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2));
+    return r.width > 0 && !e.contains(document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2));
 }).map((e) => e.id)"""
 
 
