@@ -4,6 +4,8 @@
 
 # No two files of one name: an archive knows its members by their last part.
 LIB_SRCS_picolibc := lib/libc/picolibc/stdio.c lib/arch/$(ARCH)/thread_pointer.c
+LIB_SRCS_newlib_armv7m := lib/libc/newlib/reent_word.c
+LIB_SRCS_newlib_x86_64 := lib/arch/x86_64/reent_tls.c lib/libc/newlib/plain.c
 LIB_SRCS_picolibc_armv7m := lib/arch/armv7m/read_tp.S
 
 LIB_SRCS := lib/crt0.c lib/init.c lib/calls.c lib/errno_check.c lib/process.c lib/spawn.c \
@@ -27,7 +29,15 @@ LIB_WRAP_newlib := $(addprefix _,$(filter-out printf_r,$(LIB_WRAP_newlib))) \
 	fputc putc fgetc getc ungetc fputs fgets fwrite fread puts putchar getchar
 LIB_WRAP_picolibc := vfprintf fputs puts fwrite fputc putchar fread fgets fgetc getchar fflush
 
-# Headers and libraries: newlib is the ARM compiler's own, picolibc comes by its specs file.
+# Headers and libraries: newlib is the ARM compiler's own, picolibc comes by its specs file. A board
+# that says NEWLIB=<folder below build/> has it built there, from Debian's newlib-source, once for all.
+ifdef NEWLIB
+NEWLIB_MADE := $(NEWLIB)/lib/libc.a
+$(NEWLIB_MADE): scripts/newlib
+	$(call say,NEWLIB)
+	$(Q)scripts/newlib $(NEWLIB) $(CROSS)
+LIBC_FLAGS_newlib := -D__DYNAMIC_REENT__
+endif
 LIBC_FLAGS_picolibc := --specs=picolibc.specs
 # What a program does not use of its objects is left out (--gc-sections, in board.mk).
 CPU_FLAGS_USER += $(LIBC_FLAGS_$(LIBC)) -ffunction-sections -fdata-sections
@@ -35,10 +45,11 @@ CPU_FLAGS_USER += $(LIBC_FLAGS_$(LIBC)) -ffunction-sections -fdata-sections
 # Taken from libkymo.a before the C library is looked at: it has the same names, with nothing behind
 # them (locks that do not lock), and would win where it is searched first.
 LIB_FIRST_newlib := __malloc_lock
+LIB_FIRST_newlib_x86_64 := __getreent
 LIB_FIRST_picolibc := __retarget_lock_acquire_recursive sbrk
 
 comma ?= ,
-USER_LDFLAGS += $(addprefix -Wl$(comma)--undefined=,$(LIB_FIRST_$(LIBC)))
+USER_LDFLAGS += $(addprefix -Wl$(comma)--undefined=,$(LIB_FIRST_$(LIBC)) $(LIB_FIRST_$(LIBC)_$(ARCH)))
 USER_LDFLAGS += $(addprefix -Wl$(comma)--wrap=,$(LIB_WRAP_$(LIBC)))
 USER_LIBS ?= -lc -lgcc
 

@@ -7,6 +7,8 @@
 #include "lib/arch/armv7m/machine.h"
 #elif defined(__aarch64__)
 #include "lib/arch/aarch64/machine.h"
+#elif defined(__x86_64__)
+#include "lib/arch/x86_64/machine.h"
 #else
 #error "lib/arch has no such CPU"
 #endif

@@ -71,6 +71,9 @@ DEBUG_SRCS_1 := $(wildcard kernel/observe/debug/*.c)
 # The kernel's rooms: each may include what stands to its left (scripts/check-includes).
 KERNEL_ROOMS := base proc mem thread ipc time sync intr observe program dtrace entry
 # kernel/dtrace/ is chosen by D=.
+# Ports with an MMU share the tables of address spaces.
+ARCH_MMU_aarch64 := kernel/arch/mmu/*.c
+ARCH_MMU_x86_64 := kernel/arch/mmu/*.c
 OFFSETS_SRC := kernel/arch/$(ARCH)/offsets.c
 TRACE_OFFSETS_SRC := kernel/observe/offsets.c
 # How queues by priority find a place, of kernel/base/order: board.mk may set it.
@@ -81,7 +84,7 @@ TABLES ?= fixed
 ATOMIC ?= native
 KERNEL_SRCS := $(wildcard kernel/base/order/$(ORDER).c kernel/base/table/$(TABLES).c) \
 	kernel/observe/sites/$(SITES).c $(RETAIN_SRCS_$(RETAIN)) $(filter-out $(RETAIN_NOT_$(RETAIN)),$(sort $(filter-out $(OFFSETS_SRC) $(TRACE_OFFSETS_SRC),$(wildcard $(patsubst %,kernel/%/*.c,$(filter-out dtrace,$(KERNEL_ROOMS))) \
-	kernel/arch/$(ARCH)/*.c kernel/arch/$(ARCH)/*.S $(BOARD_DIR)/*.c $(BOARD_DIR)/*.S))) $(BOARD_DRIVERS) \
+	kernel/arch/$(ARCH)/*.c kernel/arch/$(ARCH)/*.S $(ARCH_MMU_$(ARCH)) $(BOARD_DIR)/*.c $(BOARD_DIR)/*.S))) $(BOARD_DRIVERS) \
 	$(TRACE_SRCS) $(D_SRCS_$(D)) $(DEBUG_SRCS_$(DEBUG)))
 # What only boards' drivers and tests may call, in an archive: a kernel in which nothing calls it leaves
 # it out.
@@ -95,7 +98,7 @@ KERNEL_LIBS := $(B)/kernel/called.a -lgcc
 KERNEL_LD_DEPS += $(B)/kernel/called.a
 KERNEL_FLAGS := $(COMMON_FLAGS) -O2 -ffreestanding -DKYMO_KERNEL $(CPU_FLAGS_KERNEL) $(BOARD_DEFS) \
 	-DBOARD_NAME='"$(BOARD)"' \
-	-DARCH_OPS_H='"kernel/arch/$(ARCH)/ops.h"' -DTRACE_PORT_OPS_H='"trace/port/$(ARCH).h"' \
+	-DARCH_OPS_H='"kernel/arch/$(ARCH)/ops.h"' -DARCH_PAGES_H='"kernel/arch/$(ARCH)/pages.h"' -DTRACE_PORT_OPS_H='"trace/port/$(ARCH).h"' \
 	-DKERNEL_ORDER_H='"kernel/base/order/$(ORDER).h"' -DKERNEL_TABLE_H='"kernel/base/table/$(TABLES).h"' \
 	-DTRACE_PORT_SITES_H='"trace/port/$(SITES).h"' -DTRACE_PORT_SYSTEM_H='"kernel/arch/$(ARCH)/trace.h"' -DTRACE_ATOMIC_OPS_H='"trace/port/atomic_$(ATOMIC).h"' \
 	-DARCH_OFFSETS_H='"$(B)/offsets.h"' -DTRACE_OFFSETS_H='"$(B)/trace_offsets.h"' \
@@ -157,11 +160,13 @@ FORCE:
 # their stacks: from a kernel that is linked without these tables. The table lies behind the code, so
 # that all images have theirs at the same addresses; each is checked.
 # A kernel without D has the stacks' table, too: for panics.
-FBT_OBJS_0 := $(B)/unwind_table.o
-FBT_OBJS_1 := $(B)/$(if $(filter loaded,$(SITES)),unwind_table,fbt_table).o
+# NO_FBT=1: a CPU whose instructions host/fbt and host/unwind don't know yet. Its tables are empty.
+FBT_OBJS_NONE := $(if $(NO_FBT),$(B)/kernel/dtrace/none/fbt_table.o)
+FBT_OBJS_0 := $(or $(FBT_OBJS_NONE),$(B)/unwind_table.o)
+FBT_OBJS_1 := $(or $(FBT_OBJS_NONE),$(B)/$(if $(filter loaded,$(SITES)),unwind_table,fbt_table).o)
 FBT_OBJS := $(FBT_OBJS_$(D))
 FBT_FIRST_OBJS := $(KERNEL_OBJS) $(B)/kernel/dtrace/none/fbt_table.o $(B)/fbt_first.image.o
-FBT_CHECK_1 = $(if $(filter loaded,$(SITES)),true,build/tools/mkfbt --check $(B)/fbt_first.elf)
+FBT_CHECK_1 = $(if $(NO_FBT)$(filter loaded,$(SITES)),true,build/tools/mkfbt --check $(B)/fbt_first.elf)
 FBT_CHECK_0 = true
 $(B)/kernel/dtrace/none/fbt_table.o $(sort $(FBT_OBJS_0) $(FBT_OBJS_1)): EXTRA_FLAGS = $(KERNEL_FLAGS)
 $(B)/kernel/dtrace/none/fbt_table.o: | $(KERNEL_GEN)
@@ -186,7 +191,7 @@ $(B)/unwind_table.c: $(B)/fbt_first.elf build/tools/mkunwind
 	$(Q)$(if $(filter 1,$(D)),grep -v kernel_unwind kernel/dtrace/none/fbt_table.c,echo '#include "kernel/dtrace/fbt_table.h"') > $@
 	$(Q)build/tools/mkunwind -c $< >> $@
 
-$(sort $(FBT_OBJS_0) $(FBT_OBJS_1)): %.o: %.c $(B)/flags
+$(B)/fbt_table.o $(B)/unwind_table.o: %.o: %.c $(B)/flags
 	$(call say,CC)
 	$(Q)$(CC) $(EXTRA_FLAGS) -c -o $@ $<
 
@@ -229,6 +234,7 @@ program_objs = $(addprefix $(B)/user/,$(addsuffix .o,$(basename $($(1)_SRCS))))
 USER_OBJS := $(sort $(LIB_OBJS) $(foreach p,$(PROGRAMS),$(call program_objs,$(p))))
 
 # FLAGS_<path of a source file>: more flags for that file.
+$(USER_OBJS): | $(NEWLIB_MADE)
 $(USER_OBJS): EXTRA_FLAGS = $(USER_FLAGS) $(FLAGS_$<)
 $(B)/user/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)

@@ -13,7 +13,7 @@ build="gcc libc6-dev binutils flex bison libdw-dev libelf-dev zlib1g-dev libmicr
     libprotobuf-c-dev protobuf-c-compiler
     gcc-arm-none-eabi libnewlib-arm-none-eabi picolibc-arm-none-eabi
     gcc-aarch64-linux-gnu picolibc-aarch64-linux-gnu
-    qemu-system-arm python3"
+    newlib-source qemu-system-arm qemu-system-x86 python3"
 image="$build mtools fdisk"
 check="$image libcmocka-dev clang-format-14 valgrind clang-14 libclang-rt-14-dev groff-base
     gdb-multiarch g++ pkg-config chromium chromium-driver

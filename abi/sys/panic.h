@@ -85,6 +85,11 @@ KYMO_STATIC_ASSERT(sizeof(struct kymo_panic) == 1008, "it is in retained memory 
     R(x0) R(x1) R(x2) R(x3) R(x4) R(x5) R(x6) R(x7) R(x8) R(x9) R(x10) R(x11) R(x12) R(x13) \
     R(x14) R(x15) R(x16) R(x17) R(x18) R(x19) R(x20) R(x21) R(x22) R(x23) R(x24) R(x25) R(x26) \
     R(x27) R(x28) R(x29) R(x30) R(sp) R(pc) R(psr) R(esr) R(far)
+
+#define KYMO_PANIC_MACHINE_X86_64 62
+#define KYMO_REGISTERS_X86_64(R) \
+    R(rax) R(rcx) R(rdx) R(rbx) R(rsp) R(rbp) R(rsi) R(rdi) R(r8) R(r9) R(r10) R(r11) R(r12) \
+    R(r13) R(r14) R(r15) R(rip) R(rflags) R(vector) R(error) R(cr2)
 /* clang-format on */
 
 enum kymo_panic_arm {
@@ -98,8 +103,15 @@ enum kymo_panic_aarch64 {
     KYMO_REGISTERS_AARCH64(REGISTER) KYMO_PANIC_AARCH64_COUNT
 #undef REGISTER
 };
+
+enum kymo_panic_x86_64 {
+#define REGISTER(name) KYMO_PANIC_X86_64_##name,
+    KYMO_REGISTERS_X86_64(REGISTER) KYMO_PANIC_X86_64_COUNT
+#undef REGISTER
+};
 KYMO_STATIC_ASSERT((int)KYMO_PANIC_AARCH64_COUNT <= KYMO_PANIC_REGISTERS &&
-                       (int)KYMO_PANIC_ARM_COUNT <= KYMO_PANIC_REGISTERS,
+                       (int)KYMO_PANIC_ARM_COUNT <= KYMO_PANIC_REGISTERS &&
+                       (int)KYMO_PANIC_X86_64_COUNT <= KYMO_PANIC_REGISTERS,
                    "room for the registers");
 
 #endif

@@ -199,19 +199,32 @@ static void serve(int chid)
     }
 }
 
-static int attach_device(int chid)
+/* Maps the UART's registers or, where they are ports, gets access to those. 0, or -1 and errno. */
+static int open_device(void)
 {
     struct kymo_map map = {
         .phys = console_uart.registers,
         .len = console_uart.length,
         .flags = KYMO_MAP_DEVICE | KYMO_PROT_READ | KYMO_PROT_WRITE,
     };
-    struct sigevent event;
 
+    if (console_uart.length == 0) {
+        return ThreadCtl(_NTO_TCTL_IO, 0);
+    }
     if (MemMap(&map) < 0) {
         return -1;
     }
     registers = (volatile uint32_t *)(uintptr_t)map.vaddr;
+    return 0;
+}
+
+static int attach_device(int chid)
+{
+    struct sigevent event;
+
+    if (open_device() < 0) {
+        return -1;
+    }
     int coid = ConnectAttach(0, 0, chid, _NTO_SIDE_CHANNEL, 0);
     if (coid < 0) {
         return -1;

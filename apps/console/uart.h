@@ -11,7 +11,7 @@
 
 struct uart {
     const char *name;
-    uint64_t registers; /* physical address */
+    uint64_t registers; /* physical address; if length is 0, the first I/O port */
     uint64_t length;
     int interrupt;                                /* of received characters */
     void (*start)(volatile uint32_t *base);       /* receiver interrupt on */

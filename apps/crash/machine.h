@@ -7,6 +7,8 @@
 
 #if defined(__arm__)
 #include "apps/crash/armv7m.h"
+#elif defined(__x86_64__)
+#include "apps/crash/x86_64.h"
 #else
 #include "apps/crash/aarch64.h"
 #endif

@@ -61,6 +61,7 @@ struct cpu;
  *   struct arch_context   registers of a thread that is not running; first member of struct thread
  *   struct arch_aspace    MPU or MMU state of one process
  *   ARCH_CODE_HIGH        upper 32 bits of the kernel's code addresses; 0 on a 32-bit machine
+ *   ARCH_SITE_BYTES       size of a trace site
  */
 #include ARCH_OPS_H
 
@@ -132,6 +133,10 @@ void arch_context_redirect(struct thread *t, uintptr_t func);
 static inline void arch_context_set_result(struct thread *t, long value, int error);
 /* LibWord(): sets the running thread's tls. [cpu, boot] */
 void arch_context_set_tls(struct thread *t, uintptr_t tls);
+/* ThreadCtl(_NTO_TCTL_IO): lets the running thread access the I/O ports that the board gives to
+ * drivers, where the CPU has ports. Its threads created later may not. A stub does nothing.
+ * [cpu, stub] */
+void arch_context_allow_ports(struct thread *t);
 /* Releases what the context holds outside the struct (FP state in a CPU's registers). Lock held.
  * [cpu, boot] */
 void arch_context_drop(struct thread *t);

@@ -6,7 +6,6 @@
 #include "kernel/arch/cpu.h"
 
 #define ARCH_PROBE_WORDS 6 /* size of a function probe's slot */
-#define ARCH_SITE_BYTES 4  /* size of a trace site */
 
 /* Patches a trace site; on: the site jumps to target. Lock held, or before SMP start. After a batch
  * the caller calls arch_text_sync(), and cross-calls all other CPUs if they must see the change at

@@ -58,6 +58,13 @@ static const char *const aarch64_names[] = {
 #undef REGISTER
 };
 
+static const char *const x86_64_names[] = {
+#define REGISTER(name) #name,
+    KYMO_REGISTERS_X86_64(REGISTER)
+#undef REGISTER
+};
+
+/* lr: of a CPU without a link register, pc again. */
 struct machine {
     const char *const *names;
     unsigned count, pc, sp, lr, fp, width;
@@ -73,6 +80,15 @@ static struct machine this_machine(void)
                                 KYMO_PANIC_ARM_lr,
                                 KYMO_PANIC_ARM_r7,
                                 8};
+    }
+    if (arch_elf_machine() == KYMO_PANIC_MACHINE_X86_64) {
+        return (struct machine){x86_64_names,
+                                KYMO_PANIC_X86_64_COUNT,
+                                KYMO_PANIC_X86_64_rip,
+                                KYMO_PANIC_X86_64_rsp,
+                                KYMO_PANIC_X86_64_rip,
+                                KYMO_PANIC_X86_64_rbp,
+                                16};
     }
     return (struct machine){aarch64_names,
                             KYMO_PANIC_AARCH64_COUNT,

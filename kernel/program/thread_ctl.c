@@ -9,6 +9,7 @@
  */
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
+#include "kernel/arch/cpu.h"
 #include "kernel/base/kercall.h"
 #include "kernel/ipc/ipc.h"
 #include "kernel/proc/proc.h"
@@ -42,12 +43,16 @@ static long ctl_runmask_exchange(struct thread *self, uintptr_t data)
     return mask != 0 ? ctl_runmask(self, mask) : 0;
 }
 
-/* Programs never run privileged: the request succeeds for those that may drive devices. */
-static long ctl_io(const struct process *proc)
+/* Programs never run privileged: the request succeeds for those that may drive devices, and gives
+ * them the I/O ports of devices. */
+static long ctl_io(struct thread *self)
 {
-    bool able = process_able(proc, ABILITY_DEVICE) || process_able(proc, ABILITY_INTERRUPT);
+    bool device = process_able(self->proc, ABILITY_DEVICE);
 
-    return able ? 0 : -EPERM;
+    if (device) {
+        arch_context_allow_ports(self);
+    }
+    return device || process_able(self->proc, ABILITY_INTERRUPT) ? 0 : -EPERM;
 }
 
 /* The buffer holds the new name on entry, and on return the old one if it fits. */
@@ -146,7 +151,7 @@ long ker_thread_ctl(struct thread *self, const uintptr_t *args)
     case _NTO_TCTL_THREADS_CONT:
         return ctl_others(self, args[0] == _NTO_TCTL_THREADS_HOLD);
     case _NTO_TCTL_IO:
-        return ctl_io(self->proc);
+        return ctl_io(self);
     case _NTO_TCTL_RUNMASK_GET_AND_SET:
         return ctl_runmask_exchange(self, args[1]);
     case _NTO_TCTL_RUNMASK:

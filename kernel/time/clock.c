@@ -275,7 +275,8 @@ long ker_clock_adjust(struct thread *self, const uintptr_t *args)
 
 long ker_clock_period(struct thread *self, const uintptr_t *args)
 {
-    const struct _clockperiod period = {.nsec = (uint32_t)clock_cycles_to_ns(1)};
+    const uint32_t ns = (uint32_t)clock_cycles_to_ns(1);
+    const struct _clockperiod period = {.nsec = ns > 0 ? ns : 1}; /* of a clock above 1 GHz */
     if (args[0] != CLOCK_REALTIME && args[0] != CLOCK_SOFTTIME) {
         return -EINVAL;
     }

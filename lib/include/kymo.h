@@ -52,7 +52,11 @@ uint64_t kymo_cycles_per_sec(void);
  * CPU from ever running there. */
 static inline void kymo_spin_hint(void)
 {
+#ifdef __x86_64__
+    __asm__ volatile("pause" ::: "memory");
+#else
     __asm__ volatile("yield" ::: "memory");
+#endif
 }
 /* Names the calling thread (truncated to KYMO_THREAD_NAME_MAX - 1), for listings and the trace. */
 int kymo_thread_name(const char *name);

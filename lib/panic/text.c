@@ -27,6 +27,12 @@ static const char *const aarch64[] = {
 #undef REGISTER
 };
 
+static const char *const x86_64[] = {
+#define REGISTER(name) #name,
+    KYMO_REGISTERS_X86_64(REGISTER)
+#undef REGISTER
+};
+
 /* Registers of an unknown machine have numbers. */
 static struct machine machine_of(const struct kymo_panic *record)
 {
@@ -35,6 +41,8 @@ static struct machine machine_of(const struct kymo_panic *record)
         return (struct machine){arm, KYMO_PANIC_ARM_COUNT, 8, 4};
     case KYMO_PANIC_MACHINE_AARCH64:
         return (struct machine){aarch64, KYMO_PANIC_AARCH64_COUNT, 16, 3};
+    case KYMO_PANIC_MACHINE_X86_64:
+        return (struct machine){x86_64, KYMO_PANIC_X86_64_COUNT, 16, 3};
     default:
         return (struct machine){NULL, 0, 16, 3};
     }

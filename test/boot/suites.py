@@ -32,6 +32,7 @@ BOTH = ("mps2-an386", "virt-a64")
 M4 = ("mps2-an386",)
 A64 = ("virt-a64",)
 PI = ("raspi3",)
+PC = ("pc",)
 # Kernels with assertions (`make debug`) boot the suites of `make soak` and, in `make check`, these.
 # Release kernels boot the others: those that measure or fill a machine (storm, life-multi,
 # which takes a minute here), are compared with a committed capture (golden), have D
@@ -336,8 +337,8 @@ SLOTS64 = [merged.other_readers_agree, small.each_command_reads_them]
 RING_SLOTS64 = [the_capture_can_be_read, all_that_ran_have_names] + SLOTS64
 
 SUITES = [
-    Suite("api", "kernel API, isolation, bad arguments, trace control", "test", tests=163,
-          qemu=["-rtc", "clock=vm"]),
+    Suite("api", "kernel API, isolation, bad arguments, trace control", "test", BOTH + PC,
+          tests=163, qemu=["-rtc", "clock=vm"]),
     Suite("api-multi", "the same on 4 real threads", "test", A64, "multi", cpus=4, tests=163,
           soak=True, timeout=240),
     Suite("api-smp1", "the same on one CPU", "test", A64, cpus=1, tests=163,
@@ -400,7 +401,7 @@ SUITES = [
     Suite("interrupt", "TraceEvent() from an interrupt of the kernel", "interrupt", cpus=1,
           tests=1),
     Suite("libtest", "the C library: locks, errno, stdio, files, threads, time", "libtest",
-          tests=11, checks=[says("flushed at the end")]),
+          BOTH + PC, tests=11, checks=[says("flushed at the end")]),
     Suite("libtest-picolibc", "the same with the other one", "libtest", M4, tests=11,
           variant="-picolibc", checks=[says("flushed at the end")]),
     Suite("libtest-multi", "the same on 4 real threads", "libtest", A64, "multi", cpus=4, tests=11,

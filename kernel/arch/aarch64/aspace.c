@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Address spaces of processes: page tables (pages.c), and one ASID each for the space's lifetime.
- * Kernel lock held. Tables are allocated on demand and freed with their last entry. Refuses
- * addresses outside [USER_LOW, USER_HIGH), ranges that are already mapped, and memory both writable
- * and executable. Proved by test/boot (isolation).
+ * Address spaces of processes: one ASID each for the space's lifetime, and the TLB; the tables are
+ * kernel/arch/mmu/pages.c. Kernel lock held. Proved by test/boot (isolation).
  */
 #include "abi/errno.h"
 #include "abi/sys/kymo.h"
 #include "kernel/arch/aarch64/port.h"
 #include "kernel/arch/assert.h"
 #include "kernel/arch/aspace.h"
+#include "kernel/arch/mmu/mmu.h"
 
 #define ASIDS_8 256u
 /* One for each process; 0 is the empty space's. A CPU with ASIDs of 8 bits has fewer, and no more
@@ -31,17 +30,6 @@ static unsigned asid_alloc(void)
             return word * 64 + bit;
         }
     }
-    return 0;
-}
-
-int arch_map_shape(size_t len, unsigned flags, size_t *rounded, size_t *align)
-{
-    (void)flags;
-    if (len == 0 || len > USER_HIGH - USER_LOW - 2 * PAGE_SIZE) {
-        return -ENOMEM;
-    }
-    *rounded = (len + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1);
-    *align = PAGE_SIZE;
     return 0;
 }
 
@@ -79,72 +67,40 @@ void arch_aspace_destroy(struct arch_aspace *as)
         a64_isb();
     }
     kernel_assert(kernel_holds_lock() && (asids_used[asid / 64] >> asid % 64 & 1));
-    a64_tlb_drop_space(as);
+    pages_tlb_drop_space(as);
     phys_free(as->ttbr0 & PTE_ADDRESS, PAGE_SIZE); /* the other tables went with the last mapping */
     asids_used[asid / 64] &= ~(1ul << asid % 64);
     as->ttbr0 = 0;
 }
 
-/* The search begins where the last one ended, or at what was unmapped above: so programs that map
- * much and unmap little don't pass all they have each time. */
-static uintptr_t aspace_find(struct arch_aspace *as, const struct mapping *m,
-                             const struct mapping_list *others)
-{
-    uintptr_t va = a64_range_find(others, as->search_from, m->len, m->phys);
+/* ---- the TLB: kernel/arch/mmu/mmu.h ------------------------------------------------ */
 
-    if (va == 0 && as->search_from != USER_HIGH) {
-        va = a64_range_find(others, USER_HIGH, m->len, m->phys);
-    }
-    return va;
+#define TLB_PAGES_MAX 64 /* more pages than this: invalidate the whole ASID */
+
+static uint64_t asid_of(const struct arch_aspace *as)
+{
+    return as->ttbr0 >> ASID_SHIFT;
 }
 
-int arch_aspace_map(struct arch_aspace *as, struct mapping *m, const struct mapping_list *others)
+void pages_tlb_drop_space(const struct arch_aspace *as)
 {
-    bool placed = m->vaddr != 0;
-    int error;
-
-    if ((m->flags & KYMO_PROT_WRITE) && (m->flags & KYMO_PROT_EXEC)) {
-        return -EINVAL;
-    }
-    if (m->len == 0 || ((m->len | m->phys) & (PAGE_SIZE - 1)) || m->phys > PTE_ADDRESS) {
-        return -EINVAL;
-    }
-    if (m->len > USER_HIGH) {
-        return -ENOMEM;
-    }
-    if (!placed) {
-        m->vaddr = aspace_find(as, m, others);
-    }
-    if (m->vaddr == 0 || !a64_range_free(others, m->vaddr, m->len)) {
-        error = -ENOMEM;
-    } else {
-        error = a64_pages_set(as, m);
-    }
-    if (!placed) {
-        as->search_from = error ? USER_HIGH : m->vaddr;
-        m->vaddr = error ? 0 : m->vaddr;
-    }
-    return error;
+    a64_dsb(ishst);
+    __asm__ volatile("tlbi aside1is, %0" ::"r"(as->ttbr0 & ~0xfffffffffffful) : "memory");
+    a64_dsb(ish);
+    a64_isb();
 }
 
-void arch_aspace_unmap(struct arch_aspace *as, struct mapping *m)
+void pages_tlb_drop_range(const struct arch_aspace *as, uintptr_t va, size_t len)
 {
-    uintptr_t end = m->vaddr + m->len + PAGE_SIZE; /* with the page that stays unmapped */
-
-    if (end > as->search_from) {
-        as->search_from = end < USER_HIGH ? end : USER_HIGH;
+    if (len > TLB_PAGES_MAX * PAGE_SIZE) {
+        pages_tlb_drop_space(as);
+        return;
     }
-    a64_pages_drop(as, m);
-}
-
-/* A valid entry's rights may change without break-before-make. */
-void arch_aspace_protect(struct arch_aspace *as, const struct mapping *m)
-{
-    a64_pages_protect(as, m);
-}
-
-/* Nothing is cached except in the TLB, which arch_aspace_unmap() keeps consistent. */
-void arch_aspace_refresh(struct process *proc)
-{
-    (void)proc;
+    a64_dsb(ishst);
+    for (uintptr_t end = va + len; va < end; va += PAGE_SIZE) {
+        uint64_t operand = asid_of(as) << ASID_SHIFT | va >> 12;
+        __asm__ volatile("tlbi vae1is, %0" ::"r"(operand) : "memory");
+    }
+    a64_dsb(ish);
+    a64_isb();
 }

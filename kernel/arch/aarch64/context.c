@@ -56,6 +56,12 @@ void arch_context_set_tls(struct thread *t, uintptr_t tls)
     (void)tls;
 }
 
+/* Devices are in memory. */
+void arch_context_allow_ports(struct thread *t)
+{
+    (void)t;
+}
+
 uintptr_t arch_context_ip(const struct thread *t)
 {
     return a64_context(t)->elr;

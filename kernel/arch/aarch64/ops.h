@@ -20,6 +20,7 @@
 #include "kernel/arch/turns.h"
 
 #define ARCH_CODE_HIGH (KERNEL_VIRT >> 32)
+#define ARCH_SITE_BYTES 4
 
 struct arch_context {
     /* [k] in a CTX_KIND_CALL context x2-x18 are those of an earlier interruption */

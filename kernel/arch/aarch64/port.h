@@ -7,6 +7,7 @@
 #include "kernel/arch/aarch64/board.h"
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/entry.h"
+#include "kernel/arch/mmu/mmu.h"
 
 /* ---- boot.S, from the linker script and back --------------------------------------- */
 
@@ -45,43 +46,9 @@ static inline bool a64_asids_of_16_bits(void)
 
 /* ---- mmu.c, aspace.c --------------------------------------------------------------- */
 
-/* Page and block attributes */
-#define PTE_VALID 1ul
-#define PTE_TABLE 2ul /* level 1, 2: a table; level 3: a page */
-#define PTE_ATTR(index) ((uint64_t)(index) << 2)
-#define PTE_USER (1ul << 6)
-#define PTE_READONLY (1ul << 7)
-#define PTE_INNER (3ul << 8)
-#define PTE_AF (1ul << 10)
-#define PTE_NOT_GLOBAL (1ul << 11)
-#define PTE_PXN (1ul << 53)
-#define PTE_UXN (1ul << 54)
-#define PTE_ADDRESS 0x0000fffffffff000ul
-#define PAGE_SIZE 4096ul
-#define BLOCK_SIZE 0x200000ul
-#define L1_INDEX(va) (((va) >> 30) & 511)
-#define L2_INDEX(va) (((va) >> 21) & 511)
-#define L3_INDEX(va) (((va) >> 12) & 511)
-
 /* Builds the kernel's final map behind its image and switches to it. CPU 0, once. */
 void a64_map_kernel(void);
 bool a64_is_stack_guard(uintptr_t va);
-
-/* pages.c. Bounds of program addresses: accesses near a null pointer fault, and addresses fit 32
- * bits. */
-#define USER_LOW 0x10000ul
-#define USER_HIGH 0xf0000000ul
-#define ASID_SHIFT 48
-void a64_tlb_drop_space(const struct arch_aspace *as);
-/* Returns true if [va, va + len) is whole pages, within the program's range, and no mapping's of
- * the list. O(log n). */
-bool a64_range_free(const struct mapping_list *list, uintptr_t va, size_t len);
-/* Returns the highest free range below `top` with an unmapped page on both sides, for memory at pa;
- * 0: none. Passes the mappings below `top` one by one, with interrupt windows. */
-uintptr_t a64_range_find(const struct mapping_list *list, uintptr_t top, size_t len, paddr_t pa);
-int a64_pages_set(const struct arch_aspace *as, const struct mapping *m); /* 0 or -ENOMEM */
-void a64_pages_protect(const struct arch_aspace *as, const struct mapping *m);
-void a64_pages_drop(const struct arch_aspace *as, const struct mapping *m);
 
 /* ---- interrupts and faults: called by vectors.S ------------------------------------ */
 

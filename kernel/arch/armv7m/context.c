@@ -77,6 +77,12 @@ void arch_context_redirect(struct thread *t, uintptr_t func)
     }
 }
 
+/* Devices are in memory. */
+void arch_context_allow_ports(struct thread *t)
+{
+    (void)t;
+}
+
 uintptr_t arch_context_ip(const struct thread *t)
 {
     const struct frame *f = context_frame(t, KYMO_PROT_READ);

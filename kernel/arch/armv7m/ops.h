@@ -19,6 +19,7 @@
 
 #define ARMV7M_REGIONS 8
 #define ARCH_CODE_HIGH 0
+#define ARCH_SITE_BYTES 4
 
 /* Lock legend: see kernel/base/cpu.h. */
 struct arch_context {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Newlib: per-thread data is one struct _reent (errno, and the state of strtok() and its kin),
- * found through _impure_ptr. The kernel sets that word to the running thread's `tls` attribute at
- * every switch. Standard files are the main thread's, for all threads; stdio_wrap.c locks them.
+ * found as reent.h says. Standard files are the main thread's, for all threads; stdio_wrap.c locks
+ * them.
  */
 #include <reent.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/include/sys/neutrino_r.h"
+#include "lib/libc/newlib/reent.h"
 #include "lib/thread.h"
 
 void __libc_fini_array(void);
@@ -17,6 +17,7 @@ void __sinit(struct _reent *reent); /* newlib: makes the standard files */
 
 struct newlib_thread {
     struct _reent reent;
+    struct _reent *self;
     struct kymo_tcb tcb;
 };
 
@@ -24,7 +25,7 @@ static struct kymo_tcb main_tcb = {.tid = 1};
 
 struct kymo_tcb *kymo_self(void)
 {
-    struct _reent *reent = _impure_ptr;
+    struct _reent *reent = kymo_reent();
 
     if (reent == _global_impure_ptr) {
         return &main_tcb;
@@ -35,7 +36,7 @@ struct kymo_tcb *kymo_self(void)
 int kymo_tls_main(struct kymo_startup *startup)
 {
     (void)startup;
-    return LibWord_r(&_impure_ptr) < 0 ? -1 : 0;
+    return kymo_reent_main();
 }
 
 /* newlib's exit() runs destructors only if somebody registers them. */
@@ -60,13 +61,17 @@ struct kymo_tcb *kymo_tls_new(struct kymo_tcb *again, void **tls)
     thread->reent._stderr = all->_stderr;
     thread->reent.__sdidinit = 1; /* no standard files of its own */
     thread->tcb.block = thread;
-    *tls = &thread->reent;
+    thread->self = &thread->reent;
+    *tls = kymo_reent_tls(&thread->self);
     return &thread->tcb;
 }
 
 void kymo_tls_end(struct kymo_tcb *self)
 {
     if (self != &main_tcb) {
-        _reclaim_reent(&((struct newlib_thread *)self->block)->reent);
+        struct _reent *reent = &((struct newlib_thread *)self->block)->reent;
+
+        reent->__sdidinit = 0; /* newlib would call its __cleanup, which is not set */
+        _reclaim_reent(reent);
     }
 }

@@ -18,6 +18,21 @@ static const char *const places[] = {
     "a0000000", /* nothing there */
     "fffffffc",
 };
+#elif defined(__x86_64__)
+static const char *const places[] = {
+    "0",
+    "8",
+    "a00000",           /* the kernel's RAM by its physical address */
+    "fee00000",         /* local APIC */
+    "fec00000",         /* interrupt controller */
+    "f0000000",         /* nothing there */
+    "ffffffff80a00000", /* the kernel's half */
+    "ffffffff40a00000", /* its text's second name */
+    "ffffffffffee0000",
+    "fffffffffffffff8",
+    "800000000000", /* not addresses at all */
+    "dead00000000beef",
+};
 #else
 static const char *const places[] = {
     "0",

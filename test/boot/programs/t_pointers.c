@@ -30,6 +30,8 @@ static const struct row rows[] = {
 
 #if defined(__arm__)
 #define PLACES 0x00000400u, 0x20000000u, 0x40004000u, 0xe000ed08u, 0xa0000000u
+#elif defined(__x86_64__)
+#define PLACES 0x00a00000u, 0xfee00000u, 0xf0000000u, 0xffffffff80a00000u, 0xdead00000000beefu
 #else
 #define PLACES 0x40200000u, 0x09000000u, 0xf0000000u, 0xffffff8040200000u, 0xdead00000000beefu
 #endif

@@ -52,6 +52,7 @@ STUB(arch_probe_branch, (bool)false, uint32_t *insn, uintptr_t from, uintptr_t t
 STUB(arch_probe_target, (uintptr_t)0, uintptr_t site)
 /* stub */
 STUB(arch_context_ip, (uintptr_t)0, thread t)
+EMPTY(arch_context_allow_ports, struct thread *t)
 STUB(arch_context_sp, (uintptr_t)0, thread t)
 STUB(arch_context_registers, (uint64_t)0, thread t, uintptr_t *registers)
 STUB(arch_console_ready, (bool)true, void)

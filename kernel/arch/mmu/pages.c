@@ -1,64 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Page tables of processes: three levels, 4 KB pages and 2 MB blocks, for the first 4 GB;
- * allocation of address ranges, and TLB maintenance. Kernel lock held. Called by aspace.c only,
- * which has checked all arguments. Only an entry that was clear is ever set, or a valid one's
- * rights changed, so only these changes and clearing need TLB invalidation. Proved by test/boot
- * (t_map, isolation).
+ * Address spaces of processes in page tables, for every CPU with an MMU: three levels, 4 KB pages
+ * and 2 MB blocks, for the first 4 GB; allocation of address ranges. Kernel lock held. What an
+ * entry looks like, and how a TLB is kept consistent, is the port's: ARCH_PAGES_H (mmu.h). Only an
+ * entry that was clear is ever set, or a valid one's rights changed, so only these changes and
+ * clearing need TLB invalidation. Refuses addresses outside [USER_LOW, USER_HIGH), ranges that are
+ * already mapped, and memory both writable and executable. Proved by test/boot (t_map, isolation).
  *
  * A mapping whose virtual and physical address are equal within a block has blocks for all the 2 MB
- * that it covers, and pages at its ends. a64_range_find() chooses such addresses, so that 1 GB
- * takes at most 512 blocks and two tables of pages; other mappings are as small as the programs in
- * the boot image, which ask for their addresses. There is an interrupt window between two tables.
+ * that it covers, and pages at its ends. range_find() chooses such addresses, so that 1 GB takes at
+ * most 512 blocks and two tables of pages; other mappings are as small as the programs in the boot
+ * image, which ask for their addresses. There is an interrupt window between two tables.
  *
  * The entry that leads to a table counts the table's entries in use, in bits that the CPU ignores.
- * A table is freed with its last entry.
+ * Tables are allocated on demand; a table is freed with its last entry.
  */
 #include "abi/errno.h"
 #include "abi/sys/kymo.h"
-#include "kernel/arch/aarch64/port.h"
+#include "kernel/arch/assert.h"
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/irq.h"
+#include "kernel/arch/mmu/mmu.h"
 
 #define GUARD PAGE_SIZE /* unmapped, on both sides of a range that the kernel chose */
 #define TABLE_ENTRIES 512
-#define TLB_PAGES_MAX 64 /* more pages than this: invalidate the whole ASID */
 
-static uint64_t asid_of(const struct arch_aspace *as)
-{
-    return as->ttbr0 >> ASID_SHIFT;
-}
-
-void a64_tlb_drop_space(const struct arch_aspace *as)
-{
-    a64_dsb(ishst);
-    __asm__ volatile("tlbi aside1is, %0" ::"r"(as->ttbr0 & ~0xfffffffffffful) : "memory");
-    a64_dsb(ish);
-    a64_isb();
-}
-
-static void tlb_drop_range(const struct arch_aspace *as, uintptr_t va, size_t len)
-{
-    if (len > TLB_PAGES_MAX * PAGE_SIZE) {
-        a64_tlb_drop_space(as);
-        return;
-    }
-    a64_dsb(ishst);
-    for (uintptr_t end = va + len; va < end; va += PAGE_SIZE) {
-        uint64_t operand = asid_of(as) << ASID_SHIFT | va >> 12;
-        __asm__ volatile("tlbi vae1is, %0" ::"r"(operand) : "memory");
-    }
-    a64_dsb(ish);
-    a64_isb();
-}
-
-static uint64_t *pages_level1(const struct arch_aspace *as)
-{
-    return arch_phys_to_virt(as->ttbr0 & PTE_ADDRESS);
-}
-
-/* Number of entries in use of the table that an entry leads to: bits 11 to 2 are ignored. */
-#define COUNT_SHIFT 2
+/* Number of entries in use of the table that an entry leads to. */
+#define COUNT_SHIFT PTE_IGNORED_SHIFT
 #define COUNT_ONE (1ul << COUNT_SHIFT)
 #define COUNT_MASK (0x3fful << COUNT_SHIFT)
 
@@ -83,8 +51,8 @@ static uint64_t *table_need(uint64_t *entry)
         if (pa == 0) {
             return NULL;
         }
-        a64_dmb(ishst);
-        entry_write(entry, pa | PTE_TABLE | PTE_VALID);
+        pages_zeroed();
+        entry_write(entry, pa | PTE_TO_TABLE);
     }
     return pages_table_below(*entry);
 }
@@ -115,7 +83,9 @@ static unsigned range_below(const struct mapping_list *list, uintptr_t address)
     return low;
 }
 
-bool a64_range_free(const struct mapping_list *list, uintptr_t va, size_t len)
+/* Returns true if [va, va + len) is whole pages, within the program's range, and no mapping's of
+ * the list. O(log n). */
+static bool range_free(const struct mapping_list *list, uintptr_t va, size_t len)
 {
     if (va < USER_LOW || va >= USER_HIGH || len > USER_HIGH - va || (va & (PAGE_SIZE - 1))) {
         return false;
@@ -124,7 +94,9 @@ bool a64_range_free(const struct mapping_list *list, uintptr_t va, size_t len)
     return i == list->n || range_nth(list, i)->vaddr + range_nth(list, i)->len <= va;
 }
 
-uintptr_t a64_range_find(const struct mapping_list *list, uintptr_t top, size_t len, paddr_t pa)
+/* Returns the highest free range below `top` with an unmapped page on both sides, for memory at pa;
+ * 0: none. Passes the mappings below `top` one by one, with interrupt windows. */
+static uintptr_t range_find(const struct mapping_list *list, uintptr_t top, size_t len, paddr_t pa)
 {
     for (unsigned i = range_below(list, top); i <= list->n; i++) {
         if (top < USER_LOW || top - USER_LOW < len + 2 * GUARD) {
@@ -196,22 +168,6 @@ static void span_write(const struct span *s, uint64_t value, size_t step)
         entry_write(entry++, value);
     }
 }
-static uint64_t pages_attributes(uint32_t flags)
-{
-    uint64_t pte = PTE_VALID | PTE_TABLE | PTE_AF | PTE_NOT_GLOBAL | PTE_PXN;
-
-    pte |= flags & KYMO_MAP_DEVICE ? PTE_ATTR(MAIR_DEVICE) : PTE_ATTR(MAIR_NORMAL) | PTE_INNER;
-    if (!(flags & KYMO_PROT_WRITE)) {
-        pte |= PTE_READONLY;
-    }
-    if (!(flags & KYMO_PROT_EXEC) || (flags & KYMO_MAP_DEVICE)) {
-        pte |= PTE_UXN;
-    }
-    if (flags & (KYMO_PROT_READ | KYMO_PROT_WRITE | KYMO_PROT_EXEC)) {
-        pte |= PTE_USER;
-    }
-    return pte;
-}
 
 /* The bytes of a span, and the entries' value for the mapping's address va. */
 static inline size_t span_bytes(const struct span *s)
@@ -223,7 +179,7 @@ static void span_set(const struct span *s, const struct mapping *m, uintptr_t va
 {
     uint64_t value = (m->phys + (va - m->vaddr)) | pages_attributes(m->flags);
 
-    span_write(s, s->each == BLOCK_SIZE ? value & ~PTE_TABLE : value, s->each);
+    span_write(s, s->each == BLOCK_SIZE ? pages_as_block(value) : value, s->each);
 }
 
 /* Takes n from the entries in use of the table that `entry` leads to. An empty table is put on the
@@ -254,7 +210,7 @@ static void tables_free(paddr_t list)
     }
 }
 
-void a64_pages_drop(const struct arch_aspace *as, const struct mapping *m)
+static void pages_drop(const struct arch_aspace *as, const struct mapping *m)
 {
     paddr_t empty = 0;
     struct span s;
@@ -270,7 +226,7 @@ void a64_pages_drop(const struct arch_aspace *as, const struct mapping *m)
             arch_irq_window();
         }
     }
-    tlb_drop_range(as, m->vaddr, m->len);
+    pages_tlb_drop_range(as, m->vaddr, m->len);
     tables_free(empty);
 }
 
@@ -283,14 +239,14 @@ static void pages_set_failed(const struct arch_aspace *as, const struct mapping 
     paddr_t empty = 0;
 
     done.len = va - m->vaddr;
-    a64_pages_drop(as, &done);
+    pages_drop(as, &done);
     if (*level1 && table_unused(level1, 0, &empty)) {
-        a64_tlb_drop_space(as);
+        pages_tlb_drop_space(as);
         tables_free(empty);
     }
 }
 
-int a64_pages_set(const struct arch_aspace *as, const struct mapping *m)
+static int pages_set(const struct arch_aspace *as, const struct mapping *m)
 {
     struct span s;
 
@@ -306,11 +262,11 @@ int a64_pages_set(const struct arch_aspace *as, const struct mapping *m)
             arch_irq_window();
         }
     }
-    a64_dsb(ishst);
+    pages_set_done();
     return 0;
 }
 
-void a64_pages_protect(const struct arch_aspace *as, const struct mapping *m)
+static void pages_protect(const struct arch_aspace *as, const struct mapping *m)
 {
     struct span s;
 
@@ -321,5 +277,82 @@ void a64_pages_protect(const struct arch_aspace *as, const struct mapping *m)
             arch_irq_window();
         }
     }
-    tlb_drop_range(as, m->vaddr, m->len);
+    pages_tlb_drop_range(as, m->vaddr, m->len);
+}
+
+/* ---- the port interface (kernel/arch/aspace.h) --------------------------------------- */
+
+int arch_map_shape(size_t len, unsigned flags, size_t *rounded, size_t *align)
+{
+    (void)flags;
+    if (len == 0 || len > USER_HIGH - USER_LOW - 2 * PAGE_SIZE) {
+        return -ENOMEM;
+    }
+    *rounded = (len + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1);
+    *align = PAGE_SIZE;
+    return 0;
+}
+
+/* The search begins where the last one ended, or at what was unmapped above: so programs that map
+ * much and unmap little don't pass all they have each time. */
+static uintptr_t aspace_find(struct arch_aspace *as, const struct mapping *m,
+                             const struct mapping_list *others)
+{
+    uintptr_t va = range_find(others, as->search_from, m->len, m->phys);
+
+    if (va == 0 && as->search_from != USER_HIGH) {
+        va = range_find(others, USER_HIGH, m->len, m->phys);
+    }
+    return va;
+}
+
+int arch_aspace_map(struct arch_aspace *as, struct mapping *m, const struct mapping_list *others)
+{
+    bool placed = m->vaddr != 0;
+    int error;
+
+    if ((m->flags & KYMO_PROT_WRITE) && (m->flags & KYMO_PROT_EXEC)) {
+        return -EINVAL;
+    }
+    if (m->len == 0 || ((m->len | m->phys) & (PAGE_SIZE - 1)) || m->phys > PTE_ADDRESS) {
+        return -EINVAL;
+    }
+    if (m->len > USER_HIGH) {
+        return -ENOMEM;
+    }
+    if (!placed) {
+        m->vaddr = aspace_find(as, m, others);
+    }
+    if (m->vaddr == 0 || !range_free(others, m->vaddr, m->len)) {
+        error = -ENOMEM;
+    } else {
+        error = pages_set(as, m);
+    }
+    if (!placed) {
+        as->search_from = error ? USER_HIGH : m->vaddr;
+        m->vaddr = error ? 0 : m->vaddr;
+    }
+    return error;
+}
+
+void arch_aspace_unmap(struct arch_aspace *as, struct mapping *m)
+{
+    uintptr_t end = m->vaddr + m->len + PAGE_SIZE; /* with the page that stays unmapped */
+
+    if (end > as->search_from) {
+        as->search_from = end < USER_HIGH ? end : USER_HIGH;
+    }
+    pages_drop(as, m);
+}
+
+/* A valid entry's rights may change without break-before-make. */
+void arch_aspace_protect(struct arch_aspace *as, const struct mapping *m)
+{
+    pages_protect(as, m);
+}
+
+/* Nothing is cached except in the TLB, which arch_aspace_unmap() keeps consistent. */
+void arch_aspace_refresh(struct process *proc)
+{
+    (void)proc;
 }

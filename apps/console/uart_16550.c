@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A PC's 16550 UART: COM1, behind I/O ports. */
+#include "apps/console/uart.h"
+#include "lib/arch/x86_64/ports.h"
+
+#define COM1 0x3f8
+enum { DATA = 0, IER = 1, LSR = 5 };
+
+#define IER_RECEIVED 0x01
+#define LSR_RECEIVED 0x01
+
+static void start(volatile uint32_t *base)
+{
+    (void)base;
+    kymo_out8(COM1 + IER, IER_RECEIVED);
+}
+
+static int get(volatile uint32_t *base)
+{
+    (void)base;
+    return kymo_in8(COM1 + LSR) & LSR_RECEIVED ? kymo_in8(COM1 + DATA) : -1;
+}
+
+/* The interrupt ends when all has been read. */
+static void acknowledge(volatile uint32_t *base)
+{
+    (void)base;
+}
+
+const struct uart console_uart = {
+    .name = "16550",
+    .registers = COM1,
+    .length = 0,
+    .interrupt = 4,
+    .start = start,
+    .get = get,
+    .acknowledge = acknowledge,
+};

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The link over a PC's second 16550 UART, COM2, behind I/O ports. Its FIFO of 16 bytes: one
+ * interrupt when 8 have come or the line is quiet, and one when the FIFO to the line is empty.
+ */
+#include <errno.h>
+
+#include "abi/sys/kymo.h"
+#include "abi/sys/neutrino.h"
+#include "apps/linkd/line.h"
+#include "lib/arch/x86_64/ports.h"
+
+#define COM2 0x2f8
+#define IRQ 3
+#define FIFO_BYTES 16
+
+enum {
+    DATA = 0,
+    DIVISOR_LOW = 0,
+    IER = 1,
+    DIVISOR_HIGH = 1,
+    IIR = 2,
+    FCR = 2,
+    LCR = 3,
+    MCR = 4,
+    LSR = 5
+};
+
+#define IER_RECEIVED 0x01
+#define IER_SENT 0x02
+#define FCR_ON_CLEARED_8 0x87
+#define LCR_8N1 0x03
+#define LCR_DIVISOR 0x80
+#define DIVISOR_115200 1
+#define MCR_READY 0x0b
+#define LSR_RECEIVED 0x01
+#define LSR_FIFO_EMPTY 0x20
+#define LSR_NOTHING 0xff /* no UART: all bits are set */
+
+static int interrupt_id;
+
+static int line_open(int coid, int code)
+{
+    struct sigevent event;
+
+    if (ThreadCtl(_NTO_TCTL_IO, 0) < 0) {
+        return -1;
+    }
+    if (kymo_in8(COM2 + LSR) == LSR_NOTHING) {
+        errno = ENODEV;
+        return -1;
+    }
+    kymo_out8(COM2 + IER, 0);
+    kymo_out8(COM2 + LCR, LCR_DIVISOR | LCR_8N1);
+    kymo_out8(COM2 + DIVISOR_LOW, DIVISOR_115200);
+    kymo_out8(COM2 + DIVISOR_HIGH, 0);
+    kymo_out8(COM2 + LCR, LCR_8N1);
+    kymo_out8(COM2 + FCR, FCR_ON_CLEARED_8);
+    kymo_out8(COM2 + MCR, MCR_READY);
+    SIGEV_PULSE_INIT(&event, coid, SIGEV_PULSE_PRIO_INHERIT, code, IRQ);
+    interrupt_id = InterruptAttachEvent(IRQ, &event, 0);
+    if (interrupt_id < 0) {
+        return -1;
+    }
+    kymo_out8(COM2 + IER, IER_RECEIVED);
+    return 0;
+}
+
+/* To read which interrupt it was ends the one for sent bytes. */
+static enum line_state interrupt(void)
+{
+    kymo_in8(COM2 + IIR);
+    return LINE_STEADY;
+}
+
+static void rearm(void)
+{
+    InterruptUnmask(IRQ, interrupt_id);
+}
+
+static size_t line_read(uint8_t *bytes, size_t room)
+{
+    size_t count = 0;
+
+    while (count < room && (kymo_in8(COM2 + LSR) & LSR_RECEIVED)) {
+        bytes[count++] = kymo_in8(COM2 + DATA);
+    }
+    return count;
+}
+
+/* An empty FIFO takes 16 bytes; the UART does not say how much room another one has. */
+static size_t fill(const uint8_t *bytes, size_t count)
+{
+    size_t done = 0;
+
+    while (done < count && (kymo_in8(COM2 + LSR) & LSR_FIFO_EMPTY)) {
+        for (unsigned i = 0; i < FIFO_BYTES && done < count; i++) {
+            kymo_out8(COM2 + DATA, bytes[done++]);
+        }
+    }
+    return done;
+}
+
+/* Not all: to enable the interrupt raises it if the FIFO has become empty in between. */
+static size_t line_write(const uint8_t *bytes, size_t count)
+{
+    size_t done = fill(bytes, count);
+
+    kymo_out8(COM2 + IER, IER_RECEIVED | (done < count ? IER_SENT : 0));
+    return done;
+}
+
+static void flush(void)
+{
+}
+
+const struct line_driver link_line = {
+    .name = "16550",
+    .open = line_open,
+    .interrupt = interrupt,
+    .rearm = rearm,
+    .read = line_read,
+    .write = line_write,
+    .flush = flush,
+};

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A PC, as QEMU's q35 is one: the board's functions of kernel/arch/ and of the x86-64 port.
+ * README.md has the map. RAM comes from the loader's start info (PVH). Proved by the boots.
+ */
+#include "boards/board.h"
+
+#include "abi/errno.h"
+#include "boards/drivers/ioapic.h"
+#include "boards/drivers/pctime.h"
+#include "boards/drivers/uart16550.h"
+#include "kernel/arch/aspace.h"
+#include "kernel/arch/board.h"
+#include "kernel/arch/irq.h"
+#include "kernel/arch/x86_64/board.h"
+
+#define COM1 0x3f8
+#define COM2 0x2f8
+#define COM_PORTS 8
+#define IOAPIC 0xfec00000ul
+#define HPET 0xfed00000ul
+#define LOCAL_APIC 0xfee00000ul
+#define PAGE 0x1000ul
+#define LINES_ISA 16
+#define LINES_MOST 160 /* vectors for them: kernel/arch/x86_64/shared.h */
+
+#define EXIT_PORT 0xf4  /* QEMU's isa-debug-exit, with -device */
+#define ACPI_PM1A 0x604 /* q35's; the FADT of another machine would say where */
+#define ACPI_SLEEP_S5 0x2000
+#define RESET_PORT 0xcf9
+#define RESET_HARD 0x06
+#define KEYBOARD_COMMAND 0x64
+#define KEYBOARD_RESET 0xfe
+
+const struct x86_region x86_board_devices[] = {
+    {IOAPIC, PAGE}, {HPET, PAGE}, {LOCAL_APIC, PAGE}, {0, 0}};
+const struct x86_region x86_board_ports[] = {{COM1, COM_PORTS}, {COM2, COM_PORTS}, {0, 0}};
+
+static struct x86_region ram; /* [I] */
+static unsigned lines;        /* [I] */
+
+/* ---- what the loader says ---------------------------------------------------------- */
+
+/* PVH start info, version 1, and an entry of its memory map. */
+struct start_info {
+    uint32_t magic, version, flags, modules;
+    uint64_t modules_at, command_line, rsdp, memory_map;
+    uint32_t memory_entries, reserved;
+};
+struct memory_entry {
+    uint64_t start, len;
+    uint32_t type, reserved;
+};
+#define START_INFO_MAGIC 0x336ec578u
+#define MEMORY_RAM 1
+#define FIRST_GB 0x40000000ul /* what the boot map has */
+#define ENTRIES_MOST 128u
+
+/* The entry that the kernel lies in; without one, what board.mk says. */
+static void ram_find(void)
+{
+    const struct start_info *info = arch_phys_to_virt(x86_start_info);
+    uintptr_t kernel = arch_virt_to_phys(__kernel_start);
+
+    ram = (struct x86_region){0x100000, BOARD_RAM_BYTES - 0x100000};
+    if (!range_inside(x86_start_info, sizeof(*info), 0, FIRST_GB) ||
+        info->magic != START_INFO_MAGIC || info->version < 1 ||
+        info->memory_entries > ENTRIES_MOST ||
+        !range_inside(info->memory_map, info->memory_entries * sizeof(struct memory_entry), 0,
+                      FIRST_GB)) {
+        return;
+    }
+    const struct memory_entry *entries = arch_phys_to_virt(info->memory_map);
+    for (unsigned i = 0; i < info->memory_entries; i++) {
+        if (entries[i].type == MEMORY_RAM && kernel >= entries[i].start &&
+            kernel - entries[i].start < entries[i].len) {
+            ram = (struct x86_region){entries[i].start, entries[i].len};
+        }
+    }
+    if (ram.start + ram.len > KERNEL_RAM_MOST) {
+        ram.len = KERNEL_RAM_MOST - ram.start;
+    }
+}
+
+void arch_board_init(void)
+{
+    uart16550_init(COM1);
+    ram_find();
+}
+
+/* Whole blocks of 2 MB. */
+struct x86_region x86_board_ram(void)
+{
+    uintptr_t end = (ram.start + ram.len) & ~0x1ffffful;
+
+    return (struct x86_region){ram.start, end - ram.start};
+}
+
+/* ---- power ------------------------------------------------------------------------- */
+
+/* QEMU leaves with 2 * status + 1 by the exit port, so success goes by ACPI, with 0. On a machine
+ * that has neither, the CPU stops. */
+void arch_shutdown(int status)
+{
+    if (status != 0) {
+        x86_out32(EXIT_PORT, (uint32_t)status);
+    }
+    x86_out16(ACPI_PM1A, ACPI_SLEEP_S5);
+    x86_stop();
+}
+
+void arch_reset(void)
+{
+    x86_out8(RESET_PORT, RESET_HARD);
+    x86_out8(KEYBOARD_COMMAND, KEYBOARD_RESET);
+    x86_stop();
+}
+
+/* Not supported yet. */
+int arch_watchdog_set(unsigned ms)
+{
+    (void)ms;
+    return -ENOSYS;
+}
+
+uint64_t arch_wall_clock(void)
+{
+    return cmos_clock();
+}
+
+/* ---- interrupts -------------------------------------------------------------------- */
+
+/* The old controllers, which are there besides: all masked, and their vectors out of the way. */
+static void pic_silence(void)
+{
+    static const struct {
+        uint8_t port, value;
+    } writes[] = {{0x20, 0x11}, {0x21, 0x20}, {0x21, 4}, {0x21, 1},    {0xa0, 0x11},
+                  {0xa1, 0x28}, {0xa1, 2},    {0xa1, 1}, {0x21, 0xff}, {0xa1, 0xff}};
+
+    for (unsigned i = 0; i < sizeof(writes) / sizeof(writes[0]); i++) {
+        x86_out8(writes[i].port, writes[i].value);
+    }
+}
+
+void x86_board_irq_init(void)
+{
+    pic_silence();
+    lines = ioapic_init(x86_device(IOAPIC), LINES_ISA);
+    lines = lines < LINES_MOST ? lines : LINES_MOST;
+}
+
+struct x86_reference x86_board_reference(void)
+{
+    struct x86_reference by = hpet_start(x86_device(HPET));
+
+    return by.hz ? by : pit_start();
+}
+
+unsigned arch_irq_count(void)
+{
+    return LINES_MOST;
+}
+
+bool arch_irq_reserved(unsigned irq)
+{
+    return irq >= lines;
+}
+
+void arch_irq_mask(unsigned irq)
+{
+    if (irq < lines) {
+        ioapic_mask(irq);
+    }
+}
+
+void arch_irq_unmask(unsigned irq)
+{
+    if (irq < lines) {
+        ioapic_unmask(irq);
+    }
+}
+
+const char *arch_irq_name(unsigned irq)
+{
+    static const char *const names[] = {
+        [1] = "keyboard", [3] = "com2", [4] = "com1", [8] = "rtc", [9] = "acpi", [12] = "mouse"};
+
+    return irq < sizeof(names) / sizeof(names[0]) ? names[irq] : NULL;
+}
+
+/* ---- console, memory, names -------------------------------------------------------- */
+
+void arch_console_putc(char c)
+{
+    uart16550_putc(COM1, c);
+}
+
+bool arch_console_ready(void)
+{
+    return uart16550_ready(COM1);
+}
+
+const char *arch_board_name(void)
+{
+    return BOARD_NAME;
+}
+
+void arch_boot_image(const void **start, size_t *len)
+{
+    *start = boot_image_start;
+    *len = (size_t)(boot_image_end - boot_image_start);
+}
+
+/* The HPET: the kernel reads its counter at boot only. The console and the link are behind
+ * ports. */
+bool arch_device_allowed(paddr_t pa, size_t len)
+{
+    return range_inside(pa, len, HPET, PAGE);
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Interrupts of this CPU, and its timer: the local APIC, in its xAPIC form (registers in memory).
+ * The time-stamp counter is the trace clock; a counter of the board's says how fast the two run.
+ * Interrupts are taken from programs and, in the kernel, in two windows: idle, and
+ * arch_irq_window(). First parts take no lock.
+ */
+#include "kernel/arch/assert.h"
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/irq.h"
+#include "kernel/arch/panic.h"
+#include "kernel/arch/entry.h"
+#include "kernel/arch/x86_64/port.h"
+
+#define APIC 0xfee00000ul
+#define MSR_APIC_BASE 0x1b
+#define APIC_BASE_ENABLE 0x800ul
+
+enum {
+    APIC_ID = 0x20,
+    APIC_TPR = 0x80,
+    APIC_EOI = 0xb0,
+    APIC_SPURIOUS = 0xf0,
+    APIC_LVT_TIMER = 0x320,
+    APIC_LVT_LINT0 = 0x350,
+    APIC_LVT_LINT1 = 0x360,
+    APIC_LVT_ERROR = 0x370,
+    APIC_TIMER_START = 0x380,
+    APIC_TIMER_NOW = 0x390,
+    APIC_TIMER_DIVIDE = 0x3e0
+};
+#define APIC_ENABLE 0x100
+#define LVT_MASKED 0x10000
+#define DIVIDE_BY_1 0xb
+
+static volatile uint32_t *apic_register(unsigned offset)
+{
+    return (volatile uint32_t *)(x86_device(APIC) + offset);
+}
+
+static void apic_write(unsigned offset, uint32_t value)
+{
+    *apic_register(offset) = value;
+}
+
+unsigned x86_apic_id(void)
+{
+    return *apic_register(APIC_ID) >> 24;
+}
+
+void x86_apic_cpu_init(void)
+{
+    x86_wrmsr(MSR_APIC_BASE, (x86_rdmsr(MSR_APIC_BASE) & 0xfff) | APIC | APIC_BASE_ENABLE);
+    apic_write(APIC_TPR, 0);
+    apic_write(APIC_LVT_LINT0, LVT_MASKED);
+    apic_write(APIC_LVT_LINT1, LVT_MASKED);
+    apic_write(APIC_LVT_ERROR, LVT_MASKED);
+    apic_write(APIC_SPURIOUS, APIC_ENABLE | VECTOR_SPURIOUS);
+    apic_write(APIC_TIMER_DIVIDE, DIVIDE_BY_1);
+    apic_write(APIC_TIMER_START, 0);
+    apic_write(APIC_LVT_TIMER, VECTOR_TIMER);
+}
+
+unsigned x86_line_vector(unsigned line)
+{
+    return VECTOR_LINES + line;
+}
+
+/* ---- the clock and the timer ------------------------------------------------------- */
+
+#define CALIBRATE_HZ 50 /* for a 50th of a second */
+#define TRIES 16
+
+static uint64_t clock_hz;    /* [I] */
+static uint64_t timer_ratio; /* [I] the timer's ticks per cycle of the clock, 32 bits fraction */
+
+struct reading {
+    uint64_t clock, reference;
+    uint32_t timer;
+};
+
+/* Reads the three counters as close to each other as can be had: whoever runs this CPU may stop it
+ * in between. */
+static struct reading reading_take(const struct x86_reference *by)
+{
+    struct reading best = {0};
+    uint64_t narrowest = UINT64_MAX;
+
+    for (unsigned i = 0; i < TRIES; i++) {
+        uint64_t before = arch_cycles();
+        uint64_t reference = by->read();
+        uint32_t timer = *apic_register(APIC_TIMER_NOW);
+        uint64_t width = arch_cycles() - before;
+        if (width < narrowest) {
+            narrowest = width;
+            best = (struct reading){before + width / 2, reference, timer};
+        }
+    }
+    return best;
+}
+
+void x86_timer_calibrate(void)
+{
+    const struct x86_reference by = x86_board_reference();
+    struct reading from, to;
+
+    apic_write(APIC_LVT_TIMER, LVT_MASKED | VECTOR_TIMER);
+    apic_write(APIC_TIMER_START, UINT32_MAX);
+    from = reading_take(&by);
+    do {
+        to = reading_take(&by);
+    } while (to.reference - from.reference < by.hz / CALIBRATE_HZ);
+    apic_write(APIC_TIMER_START, 0);
+    apic_write(APIC_LVT_TIMER, VECTOR_TIMER);
+
+    uint64_t cycles = to.clock - from.clock, ticks = from.timer - to.timer;
+    uint64_t passed = to.reference - from.reference;
+    if (cycles == 0 || ticks == 0) {
+        kernel_panic("the time-stamp counter or the local APIC's timer does not run");
+    }
+    clock_hz = (uint64_t)((unsigned __int128)cycles * by.hz / passed);
+    timer_ratio = (ticks << 32) / cycles;
+}
+
+uint64_t arch_clock_hz(void)
+{
+    return clock_hz;
+}
+
+uint64_t arch_clock_skew(void)
+{
+    return 0; /* one CPU */
+}
+
+/* May be early by what the ratio was rounded: the kernel then sets the rest. */
+void arch_timer_set(uint64_t cycles)
+{
+    if (cycles == UINT64_MAX) {
+        apic_write(APIC_TIMER_START, 0);
+        return;
+    }
+    uint64_t now = arch_cycles(), delta = cycles > now ? cycles - now : 0;
+    unsigned __int128 ticks = ((unsigned __int128)delta * timer_ratio >> 32) + 1;
+    apic_write(APIC_TIMER_START, ticks > UINT32_MAX ? UINT32_MAX : (uint32_t)ticks);
+}
+
+/* ---- interrupts -------------------------------------------------------------------- */
+
+/* The APIC's own vectors are lines, too, behind all that a board has. */
+static inline unsigned line_of(unsigned vector)
+{
+    return vector - VECTOR_LINES;
+}
+
+static void x86_irq_serve(unsigned vector, uintptr_t ip, bool in_kernel)
+{
+    kernel_assert(x86_irq_masked());
+    if (vector == VECTOR_SPURIOUS || vector < VECTOR_LINES) {
+        return; /* not in service: no end */
+    }
+    if (vector == VECTOR_TIMER) {
+        intr_timer(line_of(vector), ip, in_kernel);
+    } else if (vector == VECTOR_IPI) {
+        intr_ipi(line_of(vector), ip, in_kernel);
+    } else {
+        intr_entry(line_of(vector), ip, in_kernel);
+    }
+    apic_write(APIC_EOI, 0);
+}
+
+struct thread *x86_irq_from_user(struct thread *self, unsigned vector)
+{
+    x86_irq_serve(vector, x86_context(self)->rip, false);
+    return kernel_exit(self);
+}
+
+static uintptr_t window_ip; /* [c] where the open window is; 0: idle */
+
+void x86_irq_in_kernel(unsigned vector)
+{
+    x86_irq_serve(vector, window_ip, window_ip != 0);
+}
+
+/* STI opens only behind the next instruction, so an interrupt between the test and HLT is not
+ * lost: it is taken by HLT. */
+void arch_wait_for_interrupt(struct cpu *cpu)
+{
+    kernel_assert(x86_irq_masked());
+    window_ip = 0;
+    if (kernel_work_pending(cpu)) {
+        __asm__ volatile("sti\n\tnop\n\tcli" ::: "memory");
+    } else {
+        __asm__ volatile("sti\n\thlt\n\tcli" ::: "memory");
+    }
+}
+
+void arch_irq_window(void)
+{
+    kernel_assert(x86_irq_masked());
+    window_ip = (uintptr_t)__builtin_return_address(0);
+    __asm__ volatile("sti\n\tnop\n\tcli" ::: "memory");
+}
+
+void x86_stop(void)
+{
+    for (;;) {
+        __asm__ volatile("cli\n\thlt");
+    }
+}
+
+/* ---- more than one CPU: not yet ---------------------------------------------------- */
+
+int arch_cpu_start(unsigned n)
+{
+    (void)n;
+    return -1;
+}
+
+void arch_ipi(uint32_t cpus)
+{
+    (void)cpus;
+}
+
+/* ---- sampling: not yet ------------------------------------------------------------- */
+
+bool arch_sample_able(void)
+{
+    return false;
+}
+
+void arch_sample_set(uint64_t cycles)
+{
+    (void)cycles;
+}

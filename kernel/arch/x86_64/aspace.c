@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Address spaces of processes: the top table and the one below it, and the TLB; the rest is
+ * kernel/arch/mmu/pages.c. Kernel lock held. Proved by test/boot (isolation).
+ */
+#include "abi/errno.h"
+#include "kernel/arch/assert.h"
+#include "kernel/arch/aspace.h"
+#include "kernel/arch/mmu/mmu.h"
+#include "kernel/arch/x86_64/port.h"
+
+#define TLB_PAGES_MAX 64 /* more pages than this: invalidate all */
+
+/* The upper half is the kernel's, in all spaces. */
+int arch_aspace_create(struct arch_aspace *as)
+{
+    kernel_assert(kernel_holds_lock());
+    const uint64_t *kernel = arch_phys_to_virt(x86_kernel_cr3);
+    paddr_t top = phys_alloc(2 * PAGE_SIZE, PAGE_SIZE);
+
+    as->cr3 = top;
+    if (top == 0) {
+        return -ENOMEM;
+    }
+    uint64_t *entries = arch_phys_to_virt(top);
+    entries[0] = (top + PAGE_SIZE) | PTE_TO_TABLE;
+    entries[TOP_INDEX(KERNEL_VIRT)] = kernel[TOP_INDEX(KERNEL_VIRT)];
+    as->search_from = USER_HIGH;
+    return 0;
+}
+
+/* The caller's CPU may still run in this space; the other CPUs left it when they left its
+ * threads. */
+void arch_aspace_destroy(struct arch_aspace *as)
+{
+    kernel_assert(kernel_holds_lock());
+    if (as->cr3 == 0) {
+        return;
+    }
+    if (x86_cr3() == as->cr3) {
+        x86_space_switch(x86_kernel_cr3);
+    }
+    phys_free(as->cr3, 2 * PAGE_SIZE); /* the other tables went with the last mapping */
+    as->cr3 = 0;
+}
+
+/* A CPU's TLB holds only what is of its present space, as CR3 is written at each switch, and the
+ * kernel's. One CPU only: with more, the others would have to be called. */
+_Static_assert(CONFIG_CPUS == 1, "the other CPUs' TLBs");
+
+void pages_tlb_drop_space(const struct arch_aspace *as)
+{
+    if (x86_cr3() == as->cr3) {
+        __asm__ volatile("mov %0, %%cr3" ::"r"(as->cr3) : "memory");
+    }
+}
+
+void pages_tlb_drop_range(const struct arch_aspace *as, uintptr_t va, size_t len)
+{
+    if (len > TLB_PAGES_MAX * PAGE_SIZE) {
+        pages_tlb_drop_space(as);
+        return;
+    }
+    if (x86_cr3() == as->cr3) {
+        for (uintptr_t end = va + len; va < end; va += PAGE_SIZE) {
+            __asm__ volatile("invlpg (%0)" ::"r"(va) : "memory");
+        }
+    }
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * x86-64: what the port asks of a board beside kernel/arch/, and what a board may use of the port.
+ */
+#ifndef KERNEL_ARCH_X86_64_BOARD_H
+#define KERNEL_ARCH_X86_64_BOARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/arch/cpu.h"
+
+/* ---- the board supplies ------------------------------------------------------------ */
+
+struct x86_region {
+    uintptr_t start;
+    size_t len;
+};
+/* Devices in the fourth GB that the kernel drives; ends with len 0. The map has them from
+ * x86_map_kernel() on. */
+extern const struct x86_region x86_board_devices[];
+/* Ports that a program with ABILITY_DEVICE may access; ends with len 0. */
+extern const struct x86_region x86_board_ports[];
+/* Returns the RAM that has the kernel's image in it, as much as is contiguous. */
+struct x86_region x86_board_ram(void);
+/* Sets up the controllers of the lines: all masked. CPU 0, once, with the final map. */
+void x86_board_irq_init(void);
+/* Returns a counter of known frequency, by which the CPU's are calibrated; it runs for at least
+ * 50 ms from when it is returned. */
+struct x86_reference {
+    uint64_t (*read)(void);
+    uint64_t hz;
+};
+struct x86_reference x86_board_reference(void);
+
+/* ---- the board may use ------------------------------------------------------------- */
+
+/* What the loader left: the physical address of its PVH start info. */
+extern uint64_t x86_start_info;
+/* Vector of a line, and the local APIC's identifier of this CPU: what a controller sends to. */
+unsigned x86_line_vector(unsigned line);
+unsigned x86_apic_id(void);
+/* Stops this CPU. */
+void x86_stop(void) __attribute__((noreturn));
+
+static inline uintptr_t x86_device(uintptr_t pa)
+{
+    return pa + KERNEL_DEVICES;
+}
+
+static inline uint8_t x86_in8(uint16_t port)
+{
+    uint8_t value;
+
+    __asm__ volatile("inb %1, %0" : "=a"(value) : "Nd"(port));
+    return value;
+}
+
+static inline void x86_out8(uint16_t port, uint8_t value)
+{
+    __asm__ volatile("outb %0, %1" ::"a"(value), "Nd"(port));
+}
+
+static inline void x86_out16(uint16_t port, uint16_t value)
+{
+    __asm__ volatile("outw %0, %1" ::"a"(value), "Nd"(port));
+}
+
+static inline void x86_out32(uint16_t port, uint32_t value)
+{
+    __asm__ volatile("outl %0, %1" ::"a"(value), "Nd"(port));
+}
+
+#endif

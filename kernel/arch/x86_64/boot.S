@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The first instructions: from a PVH loader (32-bit protected mode, no paging, at the physical
+ * address, ebx: its start info) to C at the kernel's virtual one. Position-dependent: the image is
+ * loaded where it is linked.
+ */
+#include "kernel/arch/x86_64/shared.h"
+
+#define PHYS(symbol) (symbol - KERNEL_VIRT)
+#define CR4_VALUE 0x620        /* PAE, OSFXSR, OSXMMEXCPT */
+#define CR0_VALUE 0x80010033   /* PG, WP, NE, ET, MP, PE */
+#define EFER 0xc0000080
+#define EFER_VALUE 0x901       /* NXE, LME, SCE */
+#define EARLY 0x83             /* 2 MB block, writable, valid */
+
+    .section .note.pvh, "a", @note
+    .long 4, 8, 18 /* XEN_ELFNOTE_PHYS32_ENTRY */
+    .asciz "Xen"
+    .quad PHYS(_start)
+
+    .section .text.boot, "ax", @progbits
+    .code32
+    .global _start
+_start:
+    cli
+    cld
+    mov %ebx, %esi
+    mov $PHYS(boot_top), %eax
+    mov %eax, %cr3
+    mov $CR4_VALUE, %eax
+    mov %eax, %cr4
+    mov $EFER, %ecx
+    rdmsr
+    or $EFER_VALUE, %eax
+    wrmsr
+    mov $CR0_VALUE, %eax
+    mov %eax, %cr0
+    lgdt PHYS(boot_gdt_pointer)
+    ljmp $SEL_KERNEL_CODE, $PHYS(1f)
+    .code64
+1:  mov $2f, %rax
+    jmp *%rax
+2:  /* high */
+    mov %esi, %ebx
+    xor %eax, %eax
+    mov %eax, %ds
+    mov %eax, %es
+    mov %eax, %ss
+    mov %eax, %fs
+    mov %eax, %gs
+    mov $__bss_start, %rdi
+    mov $__bss_end, %rcx
+    sub %rdi, %rcx
+    shr $3, %rcx
+    rep stosq
+    mov $(x86_stacks + KERNEL_STACK_GUARD + KERNEL_STACK_SIZE), %rsp
+    fninit
+    mov %rbx, %rdi
+    xor %ebp, %ebp
+    call x86_start
+    jmp x86_resume
+
+/* The boot map: the first GB, at its physical address and at KERNEL_VIRT. */
+    .section .data.boot, "aw", @progbits
+    .balign 4096
+boot_top:
+    .quad PHYS(boot_low) + 3
+    .fill 510, 8, 0
+    .quad PHYS(boot_high) + 3
+boot_low:
+    .quad PHYS(boot_blocks) + 3
+    .fill 511, 8, 0
+boot_high:
+    .fill 510, 8, 0
+    .quad PHYS(boot_blocks) + 3
+    .quad 0
+boot_blocks:
+    .set at, 0
+    .rept 512
+    .quad at + EARLY
+    .set at, at + 0x200000
+    .endr
+boot_gdt:
+    .quad 0
+    .quad 0x00af9b000000ffff /* SEL_KERNEL_CODE: 64-bit */
+    .quad 0x00cf93000000ffff
+boot_gdt_pointer:
+    .word 23
+    .long PHYS(boot_gdt)
+
+    .section .note.GNU-stack, "", @progbits

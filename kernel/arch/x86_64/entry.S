@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Every way into the kernel and the one way out. Interrupts are masked from entry to resume, but
+ * for two windows of the kernel's own (apic.c).
+ *
+ * While a program runs, the GS base that SWAPGS exchanges is this CPU's struct x86_cpu, which knows
+ * the running thread. A kernel call saves only what the caller may expect to find again: rbx, rbp,
+ * r12-r15, rsp, rip and flags; rax and rdx come back as value and errno, and the rest 0, so that
+ * nothing of the kernel's leaks. Everything else that interrupts a program saves all registers.
+ */
+#include ARCH_OFFSETS_H
+#include "kernel/arch/x86_64/shared.h"
+
+    .text
+/* SYSCALL: rcx has rip, r11 the flags. The stack pointer is the program's still: it is used as a
+ * plain register until the kernel's is loaded. What may come in between, an NMI or a machine check,
+ * has a stack of its own. */
+    .balign 16
+    .global x86_syscall
+    .type x86_syscall, @function
+x86_syscall:
+    swapgs
+    mov %rsp, %gs:CPU_SCRATCH
+    mov %gs:CPU_THREAD, %rsp
+    mov %rdi, THREAD_ARGS(%rsp)
+    mov %rsi, THREAD_ARGS+8(%rsp)
+    mov %rdx, THREAD_ARGS+16(%rsp)
+    mov %r10, THREAD_ARGS+24(%rsp)
+    mov %r8, THREAD_ARGS+32(%rsp)
+    mov %r9, THREAD_ARGS+40(%rsp)
+    mov %rbx, CTX_R(RBX)(%rsp)
+    mov %rbp, CTX_R(RBP)(%rsp)
+    mov %r12, CTX_R(12)(%rsp)
+    mov %r13, CTX_R(13)(%rsp)
+    mov %r14, CTX_R(14)(%rsp)
+    mov %r15, CTX_R(15)(%rsp)
+    mov %rcx, CTX_RIP(%rsp)
+    mov %r11, CTX_RFLAGS(%rsp)
+    movq $CTX_KIND_CALL, CTX_KIND(%rsp)
+    mov %rsp, %rdi
+    mov %gs:CPU_SCRATCH, %rcx
+    mov %rcx, CTX_R(RSP)(%rdi)
+    mov %gs:CPU_STACK, %rsp
+    mov %eax, %esi
+    xor %ebp, %ebp
+    call kernel_call
+    /* falls through */
+
+/* rax: the thread to run; its address space is set. */
+    .global x86_resume
+x86_resume:
+    mov %rax, %gs:CPU_THREAD
+    cmpl $CTX_KIND_CALL, CTX_KIND(%rax)
+    jne x86_resume_full
+    mov CTX_R(RBX)(%rax), %rbx
+    mov CTX_R(RBP)(%rax), %rbp
+    mov CTX_R(12)(%rax), %r12
+    mov CTX_R(13)(%rax), %r13
+    mov CTX_R(14)(%rax), %r14
+    mov CTX_R(15)(%rax), %r15
+    mov CTX_RIP(%rax), %rcx
+    mov CTX_RFLAGS(%rax), %r11
+    mov CTX_R(RDX)(%rax), %rdx
+    mov CTX_R(RSP)(%rax), %rsp
+    xor %esi, %esi
+    xor %edi, %edi
+    xor %r8d, %r8d
+    xor %r9d, %r9d
+    xor %r10d, %r10d
+    mov CTX_R(RAX)(%rax), %rax
+    swapgs
+    sysretq
+
+x86_resume_full:
+    mov %gs:CPU_STACK, %rsp
+    pushq $SEL_USER_DATA
+    pushq CTX_R(RSP)(%rax)
+    pushq CTX_RFLAGS(%rax)
+    pushq $SEL_USER_CODE
+    pushq CTX_RIP(%rax)
+    mov CTX_R(RCX)(%rax), %rcx
+    mov CTX_R(RDX)(%rax), %rdx
+    mov CTX_R(RBX)(%rax), %rbx
+    mov CTX_R(RBP)(%rax), %rbp
+    mov CTX_R(RSI)(%rax), %rsi
+    mov CTX_R(RDI)(%rax), %rdi
+    mov CTX_R(8)(%rax), %r8
+    mov CTX_R(9)(%rax), %r9
+    mov CTX_R(10)(%rax), %r10
+    mov CTX_R(11)(%rax), %r11
+    mov CTX_R(12)(%rax), %r12
+    mov CTX_R(13)(%rax), %r13
+    mov CTX_R(14)(%rax), %r14
+    mov CTX_R(15)(%rax), %r15
+    mov CTX_R(RAX)(%rax), %rax
+    swapgs
+    iretq
+    .size x86_syscall, . - x86_syscall
+
+/* An exception or interrupt. On the stack: vector, error code (or 0), then what the CPU pushed. */
+    .type x86_entry, @function
+x86_entry:
+    cld
+    testb $3, 24(%rsp)
+    jz x86_entry_in_kernel
+    swapgs
+    mov %rax, %gs:CPU_SCRATCH
+    mov %gs:CPU_THREAD, %rax
+    mov %rcx, CTX_R(RCX)(%rax)
+    mov %rdx, CTX_R(RDX)(%rax)
+    mov %rbx, CTX_R(RBX)(%rax)
+    mov %rbp, CTX_R(RBP)(%rax)
+    mov %rsi, CTX_R(RSI)(%rax)
+    mov %rdi, CTX_R(RDI)(%rax)
+    mov %r8, CTX_R(8)(%rax)
+    mov %r9, CTX_R(9)(%rax)
+    mov %r10, CTX_R(10)(%rax)
+    mov %r11, CTX_R(11)(%rax)
+    mov %r12, CTX_R(12)(%rax)
+    mov %r13, CTX_R(13)(%rax)
+    mov %r14, CTX_R(14)(%rax)
+    mov %r15, CTX_R(15)(%rax)
+    mov %gs:CPU_SCRATCH, %rcx
+    mov %rcx, CTX_R(RAX)(%rax)
+    mov 16(%rsp), %rcx
+    mov %rcx, CTX_RIP(%rax)
+    mov 32(%rsp), %rcx
+    mov %rcx, CTX_RFLAGS(%rax)
+    mov 40(%rsp), %rcx
+    mov %rcx, CTX_R(RSP)(%rax)
+    movq $CTX_KIND_FULL, CTX_KIND(%rax)
+    mov (%rsp), %esi
+    mov 8(%rsp), %rdx
+    mov %rax, %rdi
+    mov %gs:CPU_STACK, %rsp
+    xor %ebp, %ebp
+    call x86_trap_from_user
+    jmp x86_resume
+
+x86_entry_in_kernel:
+    cmpl $VECTOR_EXCEPTIONS, (%rsp)
+    jb x86_entry_fatal
+    push %rax
+    push %rcx
+    push %rdx
+    push %rsi
+    push %rdi
+    push %r8
+    push %r9
+    push %r10
+    push %r11
+    mov 72(%rsp), %edi
+    push %rbp /* aligns the stack, which was aligned when the CPU pushed */
+    mov %rsp, %rbp
+    and $-16, %rsp
+    call x86_irq_in_kernel
+    mov %rbp, %rsp
+    pop %rbp
+    pop %r11
+    pop %r10
+    pop %r9
+    pop %r8
+    pop %rdi
+    pop %rsi
+    pop %rdx
+    pop %rcx
+    pop %rax
+    add $16, %rsp
+    iretq
+
+/* An exception of the kernel itself, or in the entry code, where the GS base is the program's
+ * still: a kernel address is negative. */
+x86_entry_fatal:
+    sub $PANIC_FRAME, %rsp
+    mov %rax, RAX*8(%rsp)
+    mov %rcx, RCX*8(%rsp)
+    mov %rdx, RDX*8(%rsp)
+    mov %rbx, RBX*8(%rsp)
+    mov %rbp, RBP*8(%rsp)
+    mov %rsi, RSI*8(%rsp)
+    mov %rdi, RDI*8(%rsp)
+    .irp n, 8, 9, 10, 11, 12, 13, 14, 15
+    mov %r\n, \n*8(%rsp)
+    .endr
+    mov PANIC_FRAME+40(%rsp), %rax
+    mov %rax, RSP*8(%rsp)
+    mov PANIC_FRAME+16(%rsp), %rax
+    mov %rax, 128(%rsp)
+    mov PANIC_FRAME+32(%rsp), %rax
+    mov %rax, 136(%rsp)
+    mov PANIC_FRAME(%rsp), %rax
+    mov %rax, 144(%rsp)
+    mov PANIC_FRAME+8(%rsp), %rax
+    mov %rax, 152(%rsp)
+    mov $0xc0000101, %ecx /* IA32_GS_BASE */
+    rdmsr
+    test %edx, %edx
+    js 1f
+    swapgs
+1:  mov %rsp, %rdi
+    and $-16, %rsp
+    xor %ebp, %ebp
+    call x86_fatal
+    .size x86_entry, . - x86_entry
+
+/* The entries of all vectors, 16 bytes each. Those of exceptions with an error code have it pushed
+ * by the CPU: 8, 10-14, 17, 21, 29, 30. */
+    .balign 16
+    .global x86_vectors
+x86_vectors:
+    .set vector, 0
+    .rept 256
+    .balign 16
+    .if (vector < 32) && ((0x60227d00 >> vector) & 1)
+    .else
+    pushq $0
+    .endif
+    pushq $vector
+    jmp x86_entry
+    .set vector, vector + 1
+    .endr
+
+/* kernel_panic(format, ...): all registers as they were, for arch_panic_registers(). */
+    .global kernel_panic
+    .type kernel_panic, @function
+kernel_panic:
+    mov %rax, x86_panicked+RAX*8
+    mov %rcx, x86_panicked+RCX*8
+    mov %rdx, x86_panicked+RDX*8
+    mov %rbx, x86_panicked+RBX*8
+    mov %rbp, x86_panicked+RBP*8
+    mov %rsi, x86_panicked+RSI*8
+    mov %rdi, x86_panicked+RDI*8
+    .irp n, 8, 9, 10, 11, 12, 13, 14, 15
+    mov %r\n, x86_panicked+\n*8
+    .endr
+    lea 8(%rsp), %rax
+    mov %rax, x86_panicked+RSP*8
+    mov (%rsp), %rax
+    mov %rax, x86_panicked+128
+    xor %eax, %eax
+    jmp kernel_panicked
+    .size kernel_panic, . - kernel_panic
+
+    .section .note.GNU-stack, "", @progbits

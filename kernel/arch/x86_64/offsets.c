@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Offsets and sizes of structs that the assembler of this port uses. Compiled to assembler only:
+ * scripts/board.mk makes the lines "->NAME value" the port's offsets.h (ARCH_OFFSETS_H), which the
+ * .S files include. No code of the kernel.
+ */
+#include "kernel/arch/x86_64/port.h"
+
+#define OFFSET(name, value) __asm__ volatile(".ascii \"->" #name " %c0\"" ::"i"(value))
+#define CONTEXT(member) offsetof(struct arch_context, member)
+
+void arch_offsets(void);
+void arch_offsets(void)
+{
+    OFFSET(CTX_R0, CONTEXT(r));
+    OFFSET(CTX_RIP, CONTEXT(rip));
+    OFFSET(CTX_RFLAGS, CONTEXT(rflags));
+    OFFSET(CTX_KIND, CONTEXT(kind));
+    /* struct thread: the context is first, the arguments of a kernel call follow it; asserted in
+     * kernel/observe/port.c */
+    OFFSET(THREAD_ARGS, sizeof(struct arch_context));
+    OFFSET(CPU_THREAD, offsetof(struct x86_cpu, thread));
+    OFFSET(CPU_STACK, offsetof(struct x86_cpu, stack_top));
+    OFFSET(CPU_SCRATCH, offsetof(struct x86_cpu, scratch));
+    OFFSET(PANIC_FRAME, sizeof(struct x86_panic_frame));
+}

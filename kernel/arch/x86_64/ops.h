@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * x86-64: the structs and inlines that kernel/arch/ requires of a port ("[inline]"). Included by
+ * kernel/arch/cpu.h only, before its prototypes.
+ *
+ * Interrupts are masked in the kernel but for two windows (apic.c), so arch_irq_save() does
+ * nothing. The GS base points to this CPU's struct x86_cpu. This file knows only one thing about
+ * struct thread: its first member is struct arch_context.
+ */
+#ifndef KERNEL_ARCH_X86_64_OPS_H
+#define KERNEL_ARCH_X86_64_OPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi/compiler.h"
+#include "kernel/arch/turns.h"
+#include "kernel/arch/x86_64/shared.h"
+
+#define ARCH_CODE_HIGH (KERNEL_VIRT >> 32)
+#define ARCH_SITE_BYTES 5
+
+struct arch_context {
+    /* [k] of a CTX_KIND_CALL context, those that a call doesn't keep are older */
+    uint64_t r[16];
+    uint64_t rip;    /* [k] always canonical: IRET and SYSRET would fault in the kernel */
+    uint64_t rflags; /* [k] */
+    uint64_t kind;   /* [k] CTX_KIND_* */
+    uint64_t cr3;    /* [I] the process's */
+    uint64_t tls;    /* [k] FS base: LibWord() */
+    uint64_t iomap;  /* [k] X86_PORTS_NONE, or X86_PORTS_BOARD: ThreadCtl(_NTO_TCTL_IO) */
+    uint8_t fp[512] __attribute__((aligned(16))); /* [k] FXSAVE's */
+};
+
+struct arch_aspace {
+    uint64_t cr3; /* [I] the top table; 0: none. First member, also of struct process */
+    /* [k] where the search for free addresses begins, downwards: above is no room, or little */
+    uintptr_t search_from;
+};
+
+/* Task state segment: only what is used has a name. */
+struct x86_tss {
+    uint32_t : 32;
+    uint64_t rsp[3]; /* [I] rsp[0]: the kernel stack */
+    uint64_t : 64;
+    uint64_t ist[7]; /* [I] ist[0]: the emergency stack */
+    uint64_t : 64;
+    uint16_t : 16;
+    uint16_t iomap; /* [c] offset of the map of ports */
+    uint8_t ports[8192 + 1];
+} __attribute__((packed));
+_Static_assert(offsetof(struct x86_tss, ist) == 0x24 && offsetof(struct x86_tss, ports) == 0x68,
+               "the CPU's layout");
+#define X86_PORTS_BOARD offsetof(struct x86_tss, ports)
+#define X86_PORTS_NONE sizeof(struct x86_tss) /* behind the segment's end: no port */
+
+/* What the GS base points to in the kernel. */
+struct x86_cpu {
+    struct cpu *self;      /* [I] first: arch_cpu() */
+    struct thread *thread; /* [c] that the entry code saves to */
+    uint64_t stack_top;    /* [I] */
+    uint64_t scratch;      /* [c] of the entry code */
+    uint64_t tls;          /* [c] what the FS base is */
+    struct x86_tss tss;
+    uint64_t gdt[8]; /* [I] */
+};
+extern struct x86_cpu x86_cpus[];
+
+extern uint64_t x86_kernel_cr3; /* [I] tables that map nothing of a program, for idle CPUs */
+
+static inline struct cpu *arch_cpu(void)
+{
+    struct cpu *cpu;
+    /* Not volatile: it never changes on a CPU, and the kernel never migrates between CPUs. */
+    __asm__("mov %%gs:0, %0" : "=r"(cpu));
+    return cpu;
+}
+
+static ALWAYS_INLINE void arch_copy_turns(uint8_t *restrict to, const uint8_t *restrict from,
+                                          size_t len)
+{
+    turns_copy(to, from, len);
+}
+
+static ALWAYS_INLINE void arch_fill_turns(uint8_t *to, uintptr_t word, size_t len)
+{
+    turns_fill(to, word, len);
+}
+
+static inline uintptr_t arch_irq_save(void)
+{
+    __asm__ volatile("" ::: "memory");
+    return 0;
+}
+
+static inline void arch_irq_restore(uintptr_t state)
+{
+    (void)state;
+    __asm__ volatile("" ::: "memory");
+}
+
+static inline bool arch_spin_try(volatile uint32_t *lock)
+{
+    uint32_t expected = 0;
+
+    return __atomic_compare_exchange_n(lock, &expected, 1, false, __ATOMIC_ACQUIRE,
+                                       __ATOMIC_RELAXED);
+}
+
+static inline void arch_spin_release(volatile uint32_t *lock)
+{
+    __atomic_store_n((volatile uint8_t *)lock, 0, __ATOMIC_RELEASE);
+}
+
+static inline void arch_spin_hint(void)
+{
+    __asm__ volatile("pause" ::: "memory");
+}
+
+/* No fence: reading the counter a few instructions early does not put events of one CPU out of
+ * order, because the trace log makes each stamp later than the one before. */
+static inline uint64_t arch_cycles(void)
+{
+    return __builtin_ia32_rdtsc();
+}
+
+static ALWAYS_INLINE void arch_frame_here(uintptr_t *pc, uintptr_t *sp, uintptr_t *fp)
+{
+    __asm__ volatile("lea 0(%%rip), %0\n\tmov %%rsp, %1\n\tmov %%rbp, %2"
+                     : "=&r"(*pc), "=&r"(*sp), "=r"(*fp));
+}
+
+static inline void *arch_phys_to_virt(uintptr_t pa)
+{
+    return (void *)(pa + KERNEL_VIRT);
+}
+
+static inline uintptr_t arch_virt_to_phys(const void *va)
+{
+    return (uintptr_t)va - KERNEL_VIRT;
+}
+
+static inline uint64_t x86_cr3(void)
+{
+    uint64_t cr3;
+
+    __asm__ volatile("mov %%cr3, %0" : "=r"(cr3)::"memory");
+    return cr3;
+}
+
+static inline void x86_space_switch(uint64_t cr3)
+{
+    if (cr3 != x86_cr3()) {
+        __asm__ volatile("mov %0, %%cr3" ::"r"(cr3) : "memory");
+    }
+}
+
+/* WRMSR takes long: only when it differs. */
+static inline void x86_tls_load(uint64_t tls)
+{
+    __asm__ volatile("cmp %%gs:%c[at], %[tls]\n\t"
+                     "je 1f\n\t"
+                     "mov %[tls], %%gs:%c[at]\n\t"
+                     "mov %[tls], %%rdx\n\t"
+                     "mov $0xc0000100, %%ecx\n\t" /* IA32_FS_BASE */
+                     "mov %[tls], %%rax\n\t"
+                     "shr $32, %%rdx\n\t"
+                     "wrmsr\n"
+                     "1:"
+                     :
+                     : [tls] "r"(tls), [at] "i"(offsetof(struct x86_cpu, tls))
+                     : "rax", "rcx", "rdx", "memory", "cc");
+}
+
+static inline void x86_ports_load(uint64_t iomap)
+{
+    __asm__ volatile("movw %w0, %%gs:%c1" ::"r"(iomap), "i"(offsetof(struct x86_cpu, tss.iomap))
+                     : "memory");
+}
+
+static inline void arch_switch_save(struct thread *prev)
+{
+    struct arch_context *from = (struct arch_context *)prev;
+
+    __asm__ volatile("fxsave64 %0" : "=m"(from->fp));
+}
+
+/* With the lock: prev's process may end as soon as it is released, and its tables are freed. */
+static inline void arch_switch_space(struct thread *prev, struct thread *next)
+{
+    (void)prev;
+    x86_space_switch(((const struct arch_context *)next)->cr3);
+}
+
+static inline void arch_switch_load(struct thread *next)
+{
+    const struct arch_context *to = (const struct arch_context *)next;
+
+    __asm__ volatile("fxrstor64 %0" ::"m"(to->fp));
+    x86_ports_load(to->iomap);
+    x86_tls_load(to->tls);
+}
+
+static inline void arch_switch(struct thread *prev, struct thread *next)
+{
+    const struct arch_context *to = (const struct arch_context *)next;
+
+    if (prev) {
+        arch_switch_save(prev);
+    }
+    if (to) {
+        arch_switch_load(next);
+    }
+    x86_space_switch(to ? to->cr3 : x86_kernel_cr3);
+}
+
+static inline bool arch_cas32(volatile uint32_t *p, uint32_t expected, uint32_t desired)
+{
+    return __atomic_compare_exchange_n(p, &expected, desired, false, __ATOMIC_SEQ_CST,
+                                       __ATOMIC_SEQ_CST);
+}
+
+static inline void arch_context_set_result(struct thread *t, long value, int error)
+{
+    struct arch_context *ctx = (struct arch_context *)t;
+
+    ctx->r[RAX] = (uint64_t)value;
+    ctx->r[RDX] = (uint64_t)(int64_t)error;
+}
+
+/* No function probes here (probe/none.c): neither is ever called. */
+static inline uintptr_t arch_probe_back(bool returns)
+{
+    (void)returns;
+    return 0;
+}
+
+static inline uintptr_t arch_probe_argument(const uintptr_t *regs, unsigned n)
+{
+    return regs[n];
+}
+
+/* Nothing to do: every entry into this kernel ends in kernel_exit(). */
+static inline void arch_request_exit(void)
+{
+}
+
+static inline uint64_t arch_multiply_high(uint64_t a, uint64_t b)
+{
+    return (uint64_t)((unsigned __int128)a * b >> 64);
+}
+
+#endif

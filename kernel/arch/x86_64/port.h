@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Declarations shared by the files of this port and its assembler. */
+#ifndef KERNEL_ARCH_X86_64_PORT_H
+#define KERNEL_ARCH_X86_64_PORT_H
+
+#include "abi/sys/panic.h"
+#include "kernel/arch/aspace.h"
+#include "kernel/arch/entry.h"
+#include "kernel/arch/mmu/mmu.h"
+#include "kernel/arch/x86_64/board.h"
+
+/* start.c: guard, stack, guard, stack …; CPU n's stack is the upper end of entry n; the last one is
+ * that of long calls */
+extern char x86_stacks[CONFIG_CPUS + 1][KERNEL_STACK_GUARD + KERNEL_STACK_SIZE];
+struct thread *x86_start(uint64_t start_info);
+
+/* The parts of struct thread and struct process that a port may know: see
+ * kernel_thread_process(). */
+static inline struct arch_context *x86_context(const struct thread *t)
+{
+    return (struct arch_context *)(uintptr_t)t;
+}
+
+static inline struct arch_aspace *x86_aspace(const struct thread *t)
+{
+    return (struct arch_aspace *)kernel_thread_process(t);
+}
+
+/* For assertions. */
+static inline bool x86_irq_masked(void)
+{
+    uint64_t flags;
+
+    __asm__ volatile("pushfq\n\tpop %0" : "=r"(flags)::"memory");
+    return !(flags & RFLAGS_IF);
+}
+
+static inline uint64_t x86_rdmsr(uint32_t msr)
+{
+    uint32_t low, high;
+
+    __asm__ volatile("rdmsr" : "=a"(low), "=d"(high) : "c"(msr));
+    return (uint64_t)high << 32 | low;
+}
+
+static inline void x86_wrmsr(uint32_t msr, uint64_t value)
+{
+    __asm__ volatile("wrmsr" ::"c"(msr), "a"((uint32_t)value), "d"((uint32_t)(value >> 32))
+                     : "memory");
+}
+
+static inline void x86_cpuid(uint32_t leaf, uint32_t out[4])
+{
+    __asm__ volatile("cpuid"
+                     : "=a"(out[0]), "=b"(out[1]), "=c"(out[2]), "=d"(out[3])
+                     : "a"(leaf), "c"(0));
+}
+
+/* mmu.c: builds the kernel's final map behind its image and switches to it. CPU 0, once. */
+void x86_map_kernel(void);
+bool x86_is_stack_guard(uintptr_t va);
+
+/* start.c */
+void x86_protection_on(void); /* SMEP, SMAP, global pages, where the CPU has them */
+
+/* apic.c */
+void x86_apic_cpu_init(void);
+void x86_timer_calibrate(void); /* CPU 0, once */
+
+/* ---- called by entry.S ------------------------------------------------------------- */
+
+struct x86_panic_frame {
+    uint64_t r[16];
+    uint64_t rip, rflags, vector, error;
+};
+struct thread *x86_irq_from_user(struct thread *self, unsigned vector); /* apic.c */
+struct thread *x86_trap_from_user(struct thread *self, unsigned vector, uint64_t error);
+void x86_irq_in_kernel(unsigned vector);
+void x86_fatal(const struct x86_panic_frame *frame) __attribute__((noreturn));
+extern char x86_vectors[], x86_syscall[];
+
+#endif

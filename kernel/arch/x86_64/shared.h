@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Numbers that the assembler and the C of this port share. Included from .S files, so preprocessor
+ * only. Offsets in structs are generated from offsets.c.
+ */
+#ifndef KERNEL_ARCH_X86_64_SHARED_H
+#define KERNEL_ARCH_X86_64_SHARED_H
+
+/* Kernel address of physical 0: RAM is mapped there linearly. */
+#define KERNEL_VIRT 0xffffffff80000000
+/* RAM above this is not used: the kernel's addresses above belong to devices. */
+#define KERNEL_RAM_MOST 0x70000000
+/* Kernel address of a device in the fourth GB, minus its physical one. */
+#define KERNEL_DEVICES 0xffffffff00000000
+/* Offset of a second, writable mapping of the kernel's text from the first. */
+#define KERNEL_TEXT_ALIAS (-0x40000000l)
+
+/* Segment selectors, in the order that SYSRET asks for. */
+#define SEL_KERNEL_CODE 0x08
+#define SEL_KERNEL_DATA 0x10
+#define SEL_USER_BASE 0x18 /* SYSRET: data at +8, code at +16 */
+#define SEL_USER_DATA 0x23
+#define SEL_USER_CODE 0x2b
+#define SEL_TSS 0x30
+
+/* struct arch_context: r[] in the order of the instructions' register numbers */
+#define CTX_R(n) (CTX_R0 + (n)*8)
+#define RAX 0
+#define RCX 1
+#define RDX 2
+#define RBX 3
+#define RSP 4
+#define RBP 5
+#define RSI 6
+#define RDI 7
+#define CTX_KIND_CALL 0 /* only what a function keeps is valid */
+#define CTX_KIND_FULL 1
+
+/* Vectors: below, the CPU's exceptions; the interrupt lines; the kernel's own. */
+#define VECTOR_EXCEPTIONS 32
+#define VECTOR_LINES 0x30
+#define VECTOR_TIMER 0xf0
+#define VECTOR_IPI 0xf1
+#define VECTOR_SPURIOUS 0xff
+
+#define X86_MAX_CPUS 8
+#define KERNEL_STACK_SIZE 16384 /* per CPU */
+#define KERNEL_STACK_GUARD 4096 /* unmapped, below each stack */
+#define EMERGENCY_STACK_SIZE 4096
+
+#define RFLAGS_IF 0x200
+#define RFLAGS_USER 0x202 /* a new thread's */
+
+#endif
