@@ -228,6 +228,11 @@ TEST_IMAGES_ASKED_FOR := # made by their name only
 IMAGES := $(if $(ONLY_IMAGES),$(filter $(ONLY_IMAGES),$(IMAGES)),$(IMAGES))
 TEST_IMAGES := $(if $(ONLY_IMAGES),$(filter $(ONLY_IMAGES),$(TEST_IMAGES)),$(TEST_IMAGES))
 TEST_IMAGES_ASKED_FOR := $(if $(ONLY_IMAGES),,$(TEST_IMAGES_ASKED_FOR))
+# A board that can't run all suites yet says which test images it wants: BOARD_TEST_IMAGES.
+ifdef BOARD_TEST_IMAGES
+TEST_IMAGES_ASKED_FOR += $(filter-out $(BOARD_TEST_IMAGES),$(TEST_IMAGES))
+TEST_IMAGES := $(filter $(BOARD_TEST_IMAGES),$(TEST_IMAGES))
+endif
 
 LIB_OBJS := $(addprefix $(B)/user/,$(addsuffix .o,$(basename $(LIB_SRCS))))
 program_objs = $(addprefix $(B)/user/,$(addsuffix .o,$(basename $($(1)_SRCS))))
