@@ -197,6 +197,11 @@ uintptr_t arch_context_sp(const struct thread *t)
     return t->stack_low;
 }
 
+void arch_context_allow_ports(struct thread *t)
+{
+    (void)t;
+}
+
 void arch_context_drop(struct thread *t)
 {
     (void)t;
