@@ -679,7 +679,8 @@ return [...document.querySelectorAll(all)].filter((e) => {
 }).map((e) => e.id || e.className || e.tagName)"""
 COVERED = """return [...document.querySelectorAll('header button, #tabs button')].filter((e) => {
     const r = e.getBoundingClientRect();
-    return r.width > 0 && !e.contains(document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2));
+    const x = r.x + r.width / 2, y = r.y + r.height / 2;
+    return r.width > 0 && !e.contains(document.elementFromPoint(x, y));
 }).map((e) => e.id)"""
 
 
