@@ -32,7 +32,8 @@
 
 #define SIZE_MOST 0x40000000u
 #define FLAGS (KYMO_OBJECT_WRITE | KYMO_OBJECT_CREATE | KYMO_OBJECT_EXCLUSIVE)
-#define MODES (0666 | KYMO_OBJECT_ABLE(ABILITY_EVERY)) /* one that no process has: for nobody */
+/* No ability that does not exist: nobody could ever unlink the object. */
+#define MODES (0666 | KYMO_OBJECT_ABLE(ABILITY_EVERY))
 
 struct object objects[CONFIG_OBJECTS];
 
