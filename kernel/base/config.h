@@ -99,10 +99,6 @@
 #ifndef CONFIG_CONSOLE_KEPT
 #define CONFIG_CONSOLE_KEPT 2048u
 #endif
-/* Programs that are being loaded at the same time; one more is EAGAIN. */
-#ifndef CONFIG_SPAWN_JOBS
-#define CONFIG_SPAWN_JOBS 2
-#endif
 /* Of a program whose spawn says nothing, in bytes: the main thread's stack, and the heap. */
 #ifndef CONFIG_STACK
 #define CONFIG_STACK (sizeof(void *) == 4 ? 4096u : 65536u)

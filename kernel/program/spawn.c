@@ -5,7 +5,8 @@
  * The whole request is copied and checked at once, so that the caller can change nothing later.
  * Then the process is made, its memory laid out (spawn_layout.c) and its contents loaded
  * (spawn_load.c) in steps, with a preemption point (KER_AGAIN) after each. If the caller dies in
- * between, the incomplete process is removed.
+ * between, the incomplete process is removed. The state between the steps is the caller's memory,
+ * so no spawn, however slow, keeps another process from spawning.
  *
  * ENOENT: no such program. ENOEXEC: not one for this machine. ENOMEM, EAGAIN: no room. EPERM:
  * without ABILITY_SPAWN, or more abilities, priority or limits than the caller may give. EINVAL:
@@ -24,10 +25,9 @@
 #include "kernel/base/string.h"
 #include "kernel/thread/thread.h"
 
+#define JOB_ALIGN 16u
 #define STACK_MIN 512u
 #define SIZE_MAX_ASKED 0x40000000u
-
-static struct spawn_job jobs[CONFIG_SPAWN_JOBS];
 
 static bool spawn_has_nul(const char *s, size_t size)
 {
@@ -97,17 +97,25 @@ static int program_open(struct elf_image *elf, const char *name)
     return elf_open(elf, file.data, file.len, arch_elf_machine(), arch_elf_class());
 }
 
+/* Returns NULL if there is no memory for it. */
 static struct spawn_job *job_new(struct thread *caller)
 {
-    for (unsigned i = 0; i < CONFIG_SPAWN_JOBS; i++) {
-        if (!jobs[i].used) {
-            memset(&jobs[i], 0, offsetof(struct spawn_job, request));
-            jobs[i].used = true;
-            jobs[i].caller = caller;
-            return &jobs[i];
-        }
+    struct payer payer = process_payer(caller ? caller->proc : kernel_process);
+    paddr_t pa = ram_alloc(process_account(payer), sizeof(struct spawn_job), JOB_ALIGN);
+
+    if (!pa) {
+        return NULL;
     }
-    return NULL;
+    struct spawn_job *job = arch_phys_to_virt(pa);
+    memset(job, 0, offsetof(struct spawn_job, request));
+    job->caller = caller;
+    job->payer = payer;
+    return job;
+}
+
+static void job_free(struct spawn_job *job)
+{
+    ram_free(process_account(job->payer), arch_virt_to_phys(job), sizeof(*job));
 }
 
 /* The thread in whose name the process is made. */
@@ -119,12 +127,10 @@ static struct thread *job_parent(const struct spawn_job *job)
 /* The child's creation was not reported yet, so neither is its end. */
 static void job_drop(struct spawn_job *job)
 {
-    kernel_assert(kernel_locked() && job->used);
+    kernel_assert(kernel_locked());
     struct process *child = job->child;
 
-    job->used = false;
-    job->child = NULL;
-    job->caller = NULL;
+    job_free(job);
     if (child) {
         kernel_assert(child->loading);
         process_leave_parent(child);
@@ -203,9 +209,7 @@ static int job_end(struct spawn_job *job)
         return error;
     }
     t->flags |= THREAD_MAIN;
-    job->used = false;
-    job->child = NULL;
-    job->caller = NULL;
+    job_free(job);
     child->loading = false;
     trace_mapname((uint32_t)child->pid, child->program.text, child->program.text_len, child->name);
     retain_process(child);
@@ -232,22 +236,12 @@ static long job_step(struct spawn_job *job)
     return job_end(job);
 }
 
-static struct spawn_job *job_of_caller(const struct thread *t)
-{
-    for (unsigned i = 0; i < CONFIG_SPAWN_JOBS; i++) {
-        if (jobs[i].used && jobs[i].caller == t) {
-            return &jobs[i];
-        }
-    }
-    return NULL;
-}
-
 static long spawn_begin(struct thread *self, uintptr_t request)
 {
     struct spawn_job *job = job_new(self);
 
     if (!job) {
-        return -EAGAIN;
+        return -ENOMEM;
     }
     int error = copy_in(self->proc, &job->request, request, sizeof(job->request));
     if (!error) {
@@ -260,6 +254,7 @@ static long spawn_begin(struct thread *self, uintptr_t request)
         job_drop(job);
         return error;
     }
+    self->spawning = job;
     self->step = 1;
     return KER_AGAIN;
 }
@@ -269,17 +264,14 @@ long ker_proc_spawn(struct thread *self, const uintptr_t *args)
     if (self->step == 0) {
         return spawn_begin(self, args[0]);
     }
-    struct spawn_job *job = job_of_caller(self);
-    return job ? job_step(job) : -EAGAIN;
+    return job_step(self->spawning);
 }
 
 void spawn_abandon(struct thread *t)
 {
     kernel_assert(kernel_locked());
-    struct spawn_job *job = t->step ? job_of_caller(t) : NULL;
-
-    if (job) {
-        job_drop(job);
+    if (t->step && t->call == KER_PROC_SPAWN) {
+        job_drop(t->spawning);
     }
 }
 
@@ -299,6 +291,9 @@ int spawn_first(void)
     struct spawn_job *job = job_new(NULL);
     long result;
 
+    if (!job) {
+        return -ENOMEM;
+    }
     job->request = init;
     do {
         result = job_step(job);

@@ -33,7 +33,7 @@ struct spawn_relocs {
 /* A program being loaded: the state of PROC_SPAWN between its steps. */
 struct spawn_job {
     struct thread *caller; /* [k] the thread in PROC_SPAWN; NULL: the kernel, at boot */
-    bool used;             /* [k] */
+    struct payer payer;    /* [k] who pays for the job's own memory */
     bool opened, laid_out; /* [k] like all fields below */
     bool in_place;         /* its text runs in the boot image (spawn_layout.c) */
     struct process *child; /* NULL: not made yet */

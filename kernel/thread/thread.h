@@ -99,8 +99,11 @@ struct thread {
     uint32_t queue_seq;
 
     /* blocked in MUTEX, CONDVAR, SEM (kernel/sync/sync.c) */
-    uintptr_t sync;            /* [k] address of the sync_t in proc. WAITCTX: or of a call_lock */
-    uintptr_t sync_mutex;      /* [k] CONDVAR: the mutex to lock again */
+    uintptr_t sync; /* [k] address of the sync_t in proc. WAITCTX: or of a call_lock */
+    union {
+        uintptr_t sync_mutex;       /* [k] CONDVAR: the mutex to lock again */
+        struct spawn_job *spawning; /* [k] amid ProcSpawn() */
+    };
     struct thread *sync_owner; /* [k] MUTEX: the owner, which inherits its priority */
     /* [k] CONDVAR, MUTEX: errno to return once the mutex is locked (ETIMEDOUT) */
     int32_t sync_error;

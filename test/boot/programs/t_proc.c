@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "lib/include/kymo.h"
 
@@ -228,6 +229,47 @@ static void t_disowned_while_waited_for(void)
     EXPECT_EQ(SignalKill(0, pid, 0, KYMO_SIGKILL, 0, 0), 0);
     EXPECT_EQ(SignalKill(0, last, 0, KYMO_SIGKILL, 0, 0), 0);
     wait_processes(before);
+}
+
+#define SLOW_SPAWNS 3
+
+static volatile int slow_failed;
+static volatile bool slow_stop;
+
+/* Spawns all the time; `arg` is its pause in us. */
+static void *spawns_slowly(void *arg)
+{
+    while (!slow_stop) {
+        struct timespec pause = {0, (long)(uintptr_t)arg * 1000};
+        int pid = spawn("victim", 0, 0, NULL, NULL, NULL);
+
+        if (pid < 0) {
+            slow_failed = errno;
+        } else {
+            ProcWait(pid, NULL, 0);
+        }
+        nanosleep(&pause, NULL);
+    }
+    return NULL;
+}
+
+/* Threads of rising priorities interrupt each other amid their spawns: none of them, however many
+ * spawns are under way below it, is refused. */
+static void t_spawns_at_once(void)
+{
+    int tids[SLOW_SPAWNS];
+
+    slow_stop = false;
+    slow_failed = 0;
+    for (unsigned i = 0; i < SLOW_SPAWNS; i++) {
+        tids[i] = start_thread(spawns_slowly, (void *)(uintptr_t)(70 + 130 * i), (int)(11 + i));
+    }
+    sleep_ms(300);
+    slow_stop = true;
+    for (unsigned i = 0; i < SLOW_SPAWNS; i++) {
+        join(tids[i]);
+    }
+    EXPECT_EQ(slow_failed, 0);
 }
 
 static void t_spawn_errors(void)
@@ -458,12 +500,15 @@ static unsigned threads_before, channels_before;
 /* The library keeps the stacks of threads that have ended: as many as there will be. */
 static void t_before(void)
 {
-    struct waiter none[2] = {{.pid = 0}, {.pid = 0}};
-    int one = start_thread(wait_as_told, &none[0], 0),
-        two = start_thread(wait_as_told, &none[1], 0);
+    struct waiter none[SLOW_SPAWNS] = {{.pid = 0}};
+    int tids[SLOW_SPAWNS];
 
-    join(one);
-    join(two);
+    for (unsigned i = 0; i < SLOW_SPAWNS; i++) {
+        tids[i] = start_thread(wait_as_told, &none[i], 0);
+    }
+    for (unsigned i = 0; i < SLOW_SPAWNS; i++) {
+        join(tids[i]);
+    }
     memory_before = memory_of_all(&threads_before, &channels_before);
     EXPECT(memory_before > 0);
 }
@@ -488,6 +533,7 @@ static const struct check table[] = {
     {"a held child's parent dies", t_parent_of_held_dies},
     {"disowned", t_disowned},
     {"disowned while waited for", t_disowned_while_waited_for},
+    {"spawns at once", t_spawns_at_once},
     {"spawn errors", t_spawn_errors},
     {"kill errors", t_kill_errors},
     {"killed in RECEIVE", t_receive},
