@@ -12,6 +12,7 @@
  * without ABILITY_SPAWN, or more abilities, priority or limits than the caller may give. EINVAL:
  * the rest. Proved by test/unit_kernel (the readers) and test/boot.
  */
+#include "kernel/arch/aspace.h"
 #include "kernel/arch/board.h"
 #include "kernel/arch/elf.h"
 #include "kernel/program/spawn.h"
