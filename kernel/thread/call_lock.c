@@ -4,7 +4,7 @@
  * console (kernel/entry/console.c). Kernel lock held.
  *
  * Others wait in WAITCTX, by priority, and the owner inherits the highest; so does whoever was
- * woken to be the next owner. A release wakes one thread, whose call then tries again. Only a
+ * woken to be the next owner, from its first moment as such. A release wakes one thread, whose call then tries again. Only a
  * thread of higher priority gets a free lock before it, so a thread waits for one turn of each
  * other thread of its priority. If the woken thread ends or is held before it has come that far,
  * the next one is woken in its place.
@@ -16,6 +16,11 @@
 #include "kernel/thread/thread.h"
 
 static struct call_lock *locks; /* [k] those that were ever taken */
+
+const struct call_lock *call_lock_first(void)
+{
+    return locks;
+}
 
 /* Returns the lock that a thread in WAITCTX waits for; NULL: it waits for something else. */
 static struct call_lock *call_lock_of(const struct thread *t)
@@ -50,6 +55,25 @@ static void call_lock_raise(const struct call_lock *lock, uint8_t priority)
     }
 }
 
+/* t, the lock's new owner or woken thread, inherits from those that wait already. Its own priority
+ * may fall later. */
+static void call_lock_inherit(const struct call_lock *lock, struct thread *t)
+{
+    if (!list_empty(&lock->waiting)) {
+        thread_raise_call(t, list_entry(lock->waiting.next, struct thread, ready)->priority);
+    }
+}
+
+/* t was woken, and another thread gets the lock: t inherits nothing. A thread that ends after its
+ * call keeps what it has from those that wait for the end. */
+static void call_lock_disinherit(struct thread *t)
+{
+    if (t->call_priority && !(t->flags & THREAD_DYING)) {
+        t->call_priority = 0;
+        thread_update_priority(t);
+    }
+}
+
 static void call_lock_wake(struct call_lock *lock)
 {
     lock->woken = NULL;
@@ -57,6 +81,7 @@ static void call_lock_wake(struct call_lock *lock)
         struct thread *t = list_entry(lock->waiting.next, struct thread, ready);
         call_lock_remove(lock, t);
         lock->woken = t;
+        call_lock_inherit(lock, t);
         thread_wake_set(t);
     }
 }
@@ -80,10 +105,15 @@ long call_lock_take(struct call_lock *lock, struct thread *self)
     if (lock->woken == self) {
         lock->woken = NULL;
     }
-    if (free || lock->owner == self) {
-        lock->owner = self;
+    if (lock->owner == self) {
         return 0;
     }
+    if (free) {
+        lock->owner = self;
+        call_lock_inherit(lock, self);
+        return 0;
+    }
+    call_lock_disinherit(self);
     long result = thread_block(self, STATE_WAITCTX);
     if (result != KER_BLOCKED) {
         return result;
@@ -108,6 +138,9 @@ void call_lock_release(struct call_lock *lock)
         t->flags &= (uint8_t)~THREAD_HELD;
         thread_hold(t);
     }
+    if (lock->woken) { /* t has got the lock before it */
+        call_lock_disinherit(lock->woken);
+    }
     call_lock_wake(lock);
 }
 
@@ -121,10 +154,11 @@ bool call_lock_owns(const struct thread *t)
     return lock != NULL;
 }
 
-void call_lock_stopped(const struct thread *t)
+void call_lock_pass_on(struct thread *t)
 {
     for (struct call_lock *lock = locks; lock; lock = lock->next) {
         if (lock->woken == t) {
+            call_lock_disinherit(t);
             call_lock_wake(lock);
         }
     }
@@ -143,12 +177,17 @@ void call_lock_held(struct thread *t)
 void call_lock_gone(const struct thread *t)
 {
     for (struct call_lock *lock = locks; lock; lock = lock->next) {
-        if (lock->owner == t) {
+        const bool owns = lock->owner == t;
+        if (owns) {
             lock->owner = NULL;
+            if (lock->woken) {
+                call_lock_disinherit(lock->woken);
+            }
+        }
+        if (owns || lock->woken == t) {
             call_lock_wake(lock);
         }
     }
-    call_lock_stopped(t);
 }
 
 /* ---- WAITCTX ----------------------------------------------------------------------- */

@@ -379,12 +379,14 @@ long call_lock_take(struct call_lock *lock, struct thread *self);
 void call_lock_release(struct call_lock *lock);
 /* t owns such a lock: a hold waits for its release. */
 bool call_lock_owns(const struct thread *t);
-/* t, which is held, has become STOPPED while it ran or was READY. */
-void call_lock_stopped(const struct thread *t);
+/* t does not come for the lock it was woken for: the next one is woken. Nothing if there is none. */
+void call_lock_pass_on(struct thread *t);
 /* t is held while it waits. */
 void call_lock_held(struct thread *t);
 /* t ends. It is in no queue. */
 void call_lock_gone(const struct thread *t);
+/* For checks: the locks that were ever taken. */
+const struct call_lock *call_lock_first(void);
 
 /* ---- long calls (long_call.c) ------------------------------------------------------ */
 

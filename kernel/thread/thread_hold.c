@@ -37,7 +37,7 @@ void thread_hold(struct thread *t)
     if (t->state == STATE_READY) {
         sched_unready(t);
         thread_set_state(t, STATE_STOPPED);
-        call_lock_stopped(t);
+        call_lock_pass_on(t);
         return;
     }
     if (t->state == STATE_RUNNING) {
@@ -70,11 +70,11 @@ void thread_stop_here(struct thread *t)
     if (t->state == STATE_RUNNING) {
         kercall_trace_preempted(t);
         thread_set_state(t, STATE_STOPPED);
-        call_lock_stopped(t);
+        call_lock_pass_on(t);
     } else if (t->state == STATE_READY) { /* it has given way to an equal meanwhile */
         sched_unready(t);
         thread_set_state(t, STATE_STOPPED);
-        call_lock_stopped(t);
+        call_lock_pass_on(t);
     }
 }
 

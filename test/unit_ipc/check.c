@@ -25,11 +25,16 @@ static bool waits_for_an_end(const struct thread *t)
            (t->call == KER_SIGNAL_KILL || proc->ender == t);
 }
 
-/* It waits for the long call that another thread is in. */
+/* It waits for the long call that another thread is in, or is woken to begin. */
 static bool waits_for_a_call(const struct thread *t)
 {
-    return t->state == STATE_WAITCTX && t->step == LONG_CALL_STEP && long_call_pending() &&
-           !long_call_owns(t);
+    const struct call_lock *lock = call_lock_first();
+
+    while (lock && t->sync != (uintptr_t)lock) {
+        lock = lock->next;
+    }
+    return t->state == STATE_WAITCTX && t->step == LONG_CALL_STEP && lock &&
+           (lock->owner || lock->woken);
 }
 
 /* Nothing is left that a CPU had to see first. */

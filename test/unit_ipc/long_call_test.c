@@ -22,6 +22,7 @@ static struct thread *low, *middle, *high; /* of three processes */
 static unsigned steps, inside, most_inside;
 static struct thread *woken; /* by step LEFT; NULL: nobody */
 static struct thread *later; /* by the next one */
+static struct thread *last;  /* by the one after that */
 
 /* Counts steps; another one of it must not begin before it is over. */
 static long part(struct thread *self, const uintptr_t *args)
@@ -37,6 +38,9 @@ static long part(struct thread *self, const uintptr_t *args)
         } else if (i == LEFT + 1 && later) {
             thread_wake(later, 0, 0);
             later = NULL;
+        } else if (i == LEFT + 2 && last) {
+            thread_wake(last, 0, 0);
+            last = NULL;
         }
         kernel_window();
     }
@@ -54,9 +58,15 @@ static int setup(void **state)
         CALL(*all[i], PROC_WAIT, 0, 0, 0); /* ECHILD; the thread has run once */
     }
     steps = inside = most_inside = 0;
-    woken = later = NULL;
+    woken = later = last = NULL;
     fake_long_call = part;
     return 0;
+}
+
+static void finish(void *unused)
+{
+    (void)unused;
+    long_call_finish();
 }
 
 static void sleeps(struct thread *t)
@@ -145,6 +155,130 @@ static void test_inherited_later(void **state)
     assert_int_equal(low->priority, 10);
 }
 
+static struct thread *sleeper(int priority)
+{
+    struct thread *t = world_process(ABILITY_PRIORITY, priority, DATA);
+
+    sleeps(t);
+    return t;
+}
+
+static void set_priority(struct thread *by, const struct thread *of, int priority)
+{
+    ((struct sched_param_kymo *)world_at(by, AT(4)))->sched_priority = priority;
+    assert_int_equal(CALL(by, SCHED_SET, (uintptr_t)of->proc->pid, 1, SCHED_RR, AT(4)), 0);
+}
+
+/* high (30) waits before first (40) takes the lock; then first's own priority falls to 5. */
+static void test_owner_inherits_from_earlier(void **state)
+{
+    (void)state;
+    leave(high);
+    struct thread *first = sleeper(40), *boss = sleeper(50);
+    later = first;
+    assert_int_equal(CALL(high, DTRACE, 1), BLOCKED);
+    woken = boss;
+    assert_int_equal(CALL(first, DTRACE, 2), BLOCKED);
+    assert_int_equal(world_result(low), 1007);
+    assert_int_equal(boss->state, STATE_RUNNING);
+    set_priority(boss, first, 5);
+    assert_int_equal(first->priority, 30);
+    sleeps(boss);
+    assert_int_equal(world_result(first), 1002);
+    assert_int_equal(world_result(high), 1001);
+    assert_int_equal(first->priority, 5);
+}
+
+/* high (30) and first (40) wait; boss runs when low's call ends. */
+static struct thread *two_wait(struct thread **first)
+{
+    leave(high);
+    *first = sleeper(40);
+    struct thread *boss = sleeper(50);
+    later = *first;
+    assert_int_equal(CALL(high, DTRACE, 1), BLOCKED);
+    last = boss;
+    assert_int_equal(CALL(*first, DTRACE, 2), BLOCKED);
+    assert_int_equal(boss->state, STATE_RUNNING);
+    assert_int_equal(low->priority, 40);
+    world_do(0, finish, NULL);
+    assert_int_equal((*first)->state, STATE_READY);
+    assert_int_equal(high->state, STATE_WAITCTX);
+    return boss;
+}
+
+/* The priority of the thread that is woken to take the lock falls before it has come. */
+static void test_woken_inherits(void **state)
+{
+    struct thread *first;
+
+    (void)state;
+    struct thread *boss = two_wait(&first);
+    set_priority(boss, first, 5);
+    assert_int_equal(first->priority, 30);
+    sleeps(boss);
+    assert_int_equal(world_result(first), 1002);
+    assert_int_equal(world_result(high), 1001);
+    assert_int_equal(first->priority, 5);
+}
+
+/* boss takes the lock before the woken thread, which inherits nothing any longer; boss does. */
+static void test_woken_is_late(void **state)
+{
+    struct thread *first;
+
+    (void)state;
+    struct thread *boss = two_wait(&first);
+    set_priority(boss, first, 5);
+    struct thread *above = world_thread(boss, 60);
+    sleeps(above);
+    woken = above;
+    assert_int_equal(CALL(boss, DTRACE, 3), BLOCKED);
+    assert_int_equal(above->state, STATE_RUNNING);
+    set_priority(above, boss, 7);
+    assert_int_equal(boss->priority, 30);
+    sleeps(above);
+    assert_int_equal(world_result(high), 1001);
+    assert_int_equal(first->priority, 5);
+    sleeps(high);
+    assert_int_equal(world_result(low), 1007);
+    sleeps(low);
+    assert_int_equal(world_result(boss), 1003);
+    sleeps(boss);
+    assert_int_equal(world_result(first), 1002);
+}
+
+static void hold(void *t)
+{
+    thread_hold(t);
+}
+
+static void continue_it(void *t)
+{
+    thread_continue(t);
+}
+
+/* The woken thread is held: the next one is woken, and the held one inherits nothing. */
+static void test_woken_held(void **state)
+{
+    struct thread *first;
+
+    (void)state;
+    struct thread *boss = two_wait(&first);
+    set_priority(boss, first, 5);
+    world_do(0, hold, first);
+    assert_int_equal(first->state, STATE_STOPPED);
+    assert_int_equal(first->priority, 5);
+    assert_int_equal(high->state, STATE_READY);
+    world_do(0, continue_it, first);
+    sleeps(boss);
+    assert_int_equal(world_result(high), 1001);
+    sleeps(high);
+    assert_int_equal(world_result(low), 1007);
+    sleeps(low);
+    assert_int_equal(world_result(first), 1002);
+}
+
 /* Who waits for the owner's end does so before a thread whose priority is between the two. */
 static void test_killed(void **state)
 {
@@ -182,12 +316,6 @@ static void test_owner_ends(void **state)
     assert_null(process_any(pid));
 }
 
-static void finish(void *unused)
-{
-    (void)unused;
-    long_call_finish();
-}
-
 static void test_finished(void **state)
 {
     (void)state;
@@ -221,8 +349,19 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, setup, world_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(alone),  TEST(left),       TEST(second),   TEST(inherited), TEST(inherited_later),
-        TEST(killed), TEST(owner_ends), TEST(finished), TEST(held),
+        TEST(alone),
+        TEST(left),
+        TEST(second),
+        TEST(inherited),
+        TEST(inherited_later),
+        TEST(killed),
+        TEST(owner_ends),
+        TEST(finished),
+        TEST(held),
+        TEST(owner_inherits_from_earlier),
+        TEST(woken_inherits),
+        TEST(woken_held),
+        TEST(woken_is_late),
     };
 
     world_boot_one();

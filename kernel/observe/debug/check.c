@@ -287,6 +287,21 @@ static void check_process(const struct process *proc)
 }
 
 /* The thread that a CPU runs is a living one. */
+/* Whoever has a lock, or is woken to take it, has inherited from the first of those that wait. */
+static void check_call_lock(const struct call_lock *lock)
+{
+    const struct thread *t = lock->owner ? lock->owner : lock->woken;
+
+    if (check_list(&lock->waiting, "a lock of calls") == 0) {
+        return;
+    }
+    const struct thread *first = list_entry(lock->waiting.next, struct thread, ready);
+    if (!t || t->priority < first->priority) {
+        kernel_panic("thread %d of %d waits for a lock of calls at priority %u, its owner has %u",
+                     (int)first->tid, (int)first->pid, first->priority, t ? t->priority : 0);
+    }
+}
+
 static void check_cpu(unsigned n)
 {
     const struct thread *t = cpus[n].current;
@@ -335,6 +350,9 @@ void kernel_check(void)
             check_cpu(n);
             check_timers(n);
         }
+    }
+    for (const struct call_lock *lock = call_lock_first(); lock; lock = lock->next) {
+        check_call_lock(lock);
     }
     check_quotas();
 }
