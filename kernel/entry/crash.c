@@ -424,6 +424,7 @@ long crash_step(struct thread *self)
     if (!printer.report) {
         struct crash_report *r = crash_first();
         if (!r) {
+            call_lock_pass_on(self); /* while it waited for the console its report was displaced */
             list_init(&self->ready);
             thread_set_state(self, STATE_WAITCTX);
             self->flags |= THREAD_AGAIN;
