@@ -136,9 +136,11 @@ void console_take_back(void)
 long console_take(struct thread *self)
 {
     if (owner.owner != self) {
-        long result = call_lock_take(&owner, self);
+        long wait = call_lock_take(&owner, self);
+        if (wait) {
+            return wait; /* in_line is the owner's */
+        }
         in_line = 0;
-        return result;
     }
     return 0;
 }
