@@ -25,16 +25,15 @@ static bool waits_for_an_end(const struct thread *t)
            (t->call == KER_SIGNAL_KILL || proc->ender == t);
 }
 
-/* It waits for the long call that another thread is in, or is woken to begin. */
-static bool waits_for_a_call(const struct thread *t)
+/* It waits for a long call, or the console, that another thread has or is woken to take. */
+static bool waits_for_a_lock(const struct thread *t)
 {
     const struct call_lock *lock = call_lock_first();
 
     while (lock && t->sync != (uintptr_t)lock) {
         lock = lock->next;
     }
-    return t->state == STATE_WAITCTX && t->step == LONG_CALL_STEP && lock &&
-           (lock->owner || lock->woken);
+    return t->state == STATE_WAITCTX && t->step && lock && (lock->owner || lock->woken);
 }
 
 /* Nothing is left that a CPU had to see first. */
@@ -47,7 +46,7 @@ static void check_thread_settled(const struct thread *t)
         broken("thread %d of %d runs and is held", t->tid, t->proc->pid);
     }
     if ((t->flags & (THREAD_DYING | THREAD_AGAIN)) != 0 && t->state != STATE_READY && !cut &&
-        !held && !waits_for_an_end(t) && !waits_for_a_call(t)) {
+        !held && !waits_for_an_end(t) && !waits_for_a_lock(t)) {
         broken("thread %d of %d in state %u: flags %#x", t->tid, t->proc->pid, t->state, t->flags);
     }
 }

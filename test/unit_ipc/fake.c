@@ -376,6 +376,20 @@ void broken(const char *fmt, ...)
     abort();
 }
 
+void (*fake_putc)(char c);
+
+void arch_console_putc(char c)
+{
+    if (fake_putc) {
+        fake_putc(c);
+    }
+}
+
+bool arch_console_ready(void)
+{
+    return true;
+}
+
 int kprintf(const char *fmt, ...)
 {
     (void)fmt;
@@ -768,5 +782,3 @@ ABSENT(system_ctl)
 ABSENT(syspage_read)
 ABSENT(lib_word)
 ABSENT(mem_protect)
-ABSENT(console_write)
-ABSENT(console_read)

@@ -3,7 +3,7 @@
 # CPU port that is none. Small tables, so that they are full often; small pieces of long messages.
 
 UNIT_IPC := $(addprefix $(B)/unit/ipc_,msg_test copy_test copy_change_test pulse_test notice_test mutex_test sync_test clock_test heap_test timer_test \
-	intr_test thread_test hold_test end_test channel_end_test sync_steps_test long_call_test errno_test kept_test random_test direct_test window_test check_test)
+	intr_test thread_test hold_test end_test channel_end_test sync_steps_test long_call_test console_test errno_test kept_test random_test direct_test window_test check_test)
 UNIT_TESTS += $(UNIT_IPC)
 UNIT_IPC_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -O1 -DKYMO_KERNEL -DARCH_OPS_H='"test/unit_ipc/fake_ops.h"' \
 	-DKERNEL_ORDER_H='"kernel/base/order/tree.h"' -DTRACE_PORT_OPS_H='"test/unit_ipc/fake_trace.h"' -DCONFIG_CPUS=4 -DCONFIG_PROCESSES=6 \
@@ -13,7 +13,7 @@ UNIT_IPC_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -O1 -DKYMO_KERNEL -DARCH_OPS_
 	-DCONFIG_COPY_CHUNK=256 -DCONFIG_IRQ_LINES=32 -DCONFIG_SYNC_AT_ONCE=1 -DCONFIG_FORGET_AT_ONCE=4 \
 	-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 UNIT_IPC_KERNEL := kernel/base/trie.c kernel/base/order/tree.c $(filter-out %/pool.c,$(foreach f,channel.c clock.c \
-	connect.c connect_info.c copy.c cpu.c event.c exit.c gone.c intr.c kercall.c msg.c \
+	connect.c connect_info.c console.c copy.c cpu.c event.c exit.c gone.c intr.c kercall.c msg.c \
 	msg_copy.c msg_direct.c msg_listened.c msg_rw.c msg_wait.c msg_wide.c object.c phys.c process.c process_account.c \
 	call_lock.c long_call.c process_calls.c pulse.c quota.c ram.c sched.c sched_calls.c sched_queue.c signal.c sync.c \
 	sync_cond.c sync_mutex.c sync_sem.c thread.c thread_calls.c thread_ctl.c thread_end.c thread_hold.c \
