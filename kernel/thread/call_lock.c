@@ -4,14 +4,14 @@
  * console (kernel/entry/console.c). Kernel lock held.
  *
  * Others wait in WAITCTX, by priority, and the owner inherits the highest; so does whoever was
- * woken to be the next owner, from its first moment as such. A release wakes one thread, whose call then tries again. Only a
- * thread of higher priority gets a free lock before it, so a thread waits for one turn of each
- * other thread of its priority. If the woken thread ends or is held before it has come that far,
- * the next one is woken in its place.
+ * woken to be the next owner, from its wake on. A release wakes one thread, whose call then tries
+ * again. Only a thread of higher priority gets a free lock before it, so a thread waits for one
+ * turn of each other thread of its priority. If the woken thread ends, is held or sleeps before it
+ * has come that far, the next one is woken in its place.
  *
  * A hold of the owner waits until it releases the lock. A held thread that waits leaves the queue,
- * and asks again when it continues. Proved by test/unit_ipc/long_call_test.c, and by test/boot's
- * suites crashes and crashes-multi.
+ * and asks again when it continues. Proved by test/unit_ipc/long_call_test.c and
+ * console_test.c, and by test/boot's suites crashes and crashes-multi.
  */
 #include "kernel/thread/thread.h"
 

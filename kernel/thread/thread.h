@@ -379,7 +379,7 @@ long call_lock_take(struct call_lock *lock, struct thread *self);
 void call_lock_release(struct call_lock *lock);
 /* t owns such a lock: a hold waits for its release. */
 bool call_lock_owns(const struct thread *t);
-/* t does not come for the lock it was woken for: the next one is woken. Nothing if there is none. */
+/* t does not come for the lock it was woken to take, if any: the next thread is woken. */
 void call_lock_pass_on(struct thread *t);
 /* t is held while it waits. */
 void call_lock_held(struct thread *t);
