@@ -13,6 +13,7 @@
 
 #define HEAD_MAX 65536
 #define ATTRS_MAX 256
+#define SEARCH_MOST (8u << 20) /* for buffers in a file that may be no capture */
 #define PREFIX "TRACE_"
 #define BEGIN "TRACE_HEADER_BEGIN::"
 #define END "HEADER_END"
@@ -140,7 +141,8 @@ static int syspage_take(struct kev *kev, struct kev_error *error)
     return 0;
 }
 
-/* The head is damaged if there are buffers of events behind it; else the file is something else. */
+/* The head is damaged if there are buffers of events behind it; else the file is something else. A
+ * file that may be anything is not read to its end for that: recovering looks at all of it. */
 static int head_missing(struct kev *kev, struct kev_error *error)
 {
     static const char why[] = "not a capture: it does not start with " BEGIN;
@@ -148,7 +150,7 @@ static int head_missing(struct kev *kev, struct kev_error *error)
 
     kev->info.ncpu = KEV_CPUS;
     kev->buffer_slots = TRACE_BUFFER_SLOTS_MOST;
-    first = kev_resync(kev, 0, error);
+    first = kev_resync(kev, 0, kev->file.size < SEARCH_MOST ? kev->file.size : SEARCH_MOST, error);
     kev->info.ncpu = 0;
     kev->buffer_slots = 0;
     if (first < 0) {

@@ -20,6 +20,8 @@
 #define WINDOW_LEAST 512 /* around a small read that is somewhere else than the last one */
 _Static_assert(2 * KEV_LOOK_MOST <= WINDOW_BYTES, "two looks in order fit the window");
 
+const volatile int *kev_interrupted;
+
 static int spool_open(struct kev_error *error, const char *path)
 {
     int fd = temporary_open();
@@ -78,6 +80,10 @@ int kev_file_open(struct kev_file *file, const char *path, const struct kev_opti
     if (S_ISREG(st.st_mode)) {
         file->fd = fd;
         file->size = (uint64_t)st.st_size;
+        if (options->by_descriptor && options->memory_bytes > 0 &&
+            options->memory_bytes < file->size) {
+            file->size = options->memory_bytes;
+        }
         return 0;
     }
     if (pipe_start(file, fd, error) != 0) {
@@ -189,6 +195,9 @@ static long file_pread(struct kev_file *file, uint64_t offset, void *buffer, siz
 {
     size_t got = 0;
 
+    if (kev_interrupted != NULL && *kev_interrupted != 0) {
+        return kev_fail_plain(error, file->path, "interrupted");
+    }
     while (got < len) {
         ssize_t n = pread(file->fd, (char *)buffer + got, len - got, (off_t)(offset + got));
 

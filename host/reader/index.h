@@ -125,8 +125,8 @@ static inline bool kev_slot_is_injected(const struct trace_slot *slot)
 bool kev_slot_is_tail(const struct kev *kev, const struct trace_slot *slot);
 int kev_skip_damage(struct kev *kev, struct kev_error *error);
 int kev_count_verify(struct kev *kev, uint64_t offset, uint32_t *slots, struct kev_error *error);
-/* Next plausible BUFFER + TIME pair at or after offset, or the file's end. */
-int64_t kev_resync(struct kev *kev, uint64_t offset, struct kev_error *error);
+/* Next plausible BUFFER + TIME pair at or after offset and before end, or the file's end. */
+int64_t kev_resync(struct kev *kev, uint64_t offset, uint64_t end, struct kev_error *error);
 bool kev_pair_plausible(const struct kev *kev, const struct trace_slot pair[2]);
 void kev_slot_swap(const struct kev *kev, struct trace_slot *slot);
 

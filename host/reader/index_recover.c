@@ -64,7 +64,7 @@ static long pair_find(struct kev *kev, const char *bytes, size_t len)
     return -1;
 }
 
-int64_t kev_resync(struct kev *kev, uint64_t offset, struct kev_error *error)
+int64_t kev_resync(struct kev *kev, uint64_t offset, uint64_t end, struct kev_error *error)
 {
     char *bytes = malloc(SEARCH_BYTES);
     int64_t result = (int64_t)kev->file.size;
@@ -72,7 +72,7 @@ int64_t kev_resync(struct kev *kev, uint64_t offset, struct kev_error *error)
     if (bytes == NULL) {
         return kev_fail_plain(error, kev->file.path, "out of memory");
     }
-    while (offset < kev->file.size) {
+    while (offset < end) {
         long len = kev_file_read(&kev->file, offset, bytes, SEARCH_BYTES, error);
         long found;
 
@@ -119,7 +119,7 @@ bool kev_slot_is_tail(const struct kev *kev, const struct trace_slot *slot)
 int kev_skip_damage(struct kev *kev, struct kev_error *error)
 {
     uint64_t at = kev->index.end;
-    int64_t next = kev_resync(kev, at + 1, error);
+    int64_t next = kev_resync(kev, at + 1, kev->file.size, error);
 
     if (next < 0) {
         return -1;
@@ -170,7 +170,7 @@ int kev_count_verify(struct kev *kev, uint64_t offset, uint32_t *slots, struct k
         (have >= 1 && (kev_slot_is_tail(kev, &pair[0]) || kev_slot_is_end(kev, &pair[0])))) {
         return 0;
     }
-    next = kev_resync(kev, offset + 2 * TRACE_SLOT_BYTES, error);
+    next = kev_resync(kev, offset + 2 * TRACE_SLOT_BYTES, kev->file.size, error);
     if (next < 0) {
         return -1;
     }

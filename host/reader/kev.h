@@ -51,8 +51,9 @@ struct kev_options {
     uint64_t cpus;                                              /* mask of CPUs wanted; 0: all */
     void (*progress)(void *arg, uint64_t done, uint64_t total); /* NULL: none */
     void *progress_arg;
-    /* The capture's bytes, which must stay as they are; or a descriptor, which the reader copies.
-     * Then the path is only what messages call it. */
+    /* The capture's bytes, which must stay as they are; or a descriptor, which the reader copies,
+     * and of whose file it reads at most memory_bytes (0: all). Then the path is only what messages
+     * call it. */
     const void *memory;
     size_t memory_bytes;
     bool by_descriptor;
@@ -82,6 +83,10 @@ extern kev_log_text_fn *kev_log_text;
 /* Whether an event looks like one; one that was given its text does not any more. */
 bool kev_event_is_log(const struct kev_event *event);
 #define KEV_LOG_TEXT 1024 /* bytes, with the NUL */
+
+/* Set by a signal handler to end what is being read: reading fails with "interrupted". NULL:
+ * nothing does. Set once, before the first capture is opened. */
+extern const volatile int *kev_interrupted;
 
 struct kev_attr {
     char *key; /* without TRACE_ */

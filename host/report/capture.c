@@ -215,7 +215,7 @@ static bool views_write(struct report *report)
     if (!usage_write(report, &report->pack, &report->usage)) {
         return false;
     }
-    if (report->has_d && report->memory == NULL) {
+    if (report->has_d && report->memory == NULL && !report->by_descriptor) {
         aggregate_write(report->input, &report->pack, &report->usage);
     }
     return true;
@@ -304,9 +304,12 @@ int report_open(struct report *report)
         return no_memory();
     }
     kev_capture_set_recover(report->capture, report->recover);
-    outcome = report->memory == NULL ? kev_capture_open(report->capture, report->input)
-                                     : kev_capture_open_memory(report->capture, report->memory,
-                                                               report->memory_bytes, report->input);
+    outcome = report->by_descriptor
+                  ? kev_capture_open_descriptor(report->capture, report->descriptor, report->input)
+              : report->memory == NULL
+                  ? kev_capture_open(report->capture, report->input)
+                  : kev_capture_open_memory(report->capture, report->memory, report->memory_bytes,
+                                            report->input);
     if (outcome == KEV_COMPLETE) {
         outcome = kev_capture_learn(report->capture);
     }

@@ -23,6 +23,8 @@ struct report {
     const char *input;  /* a path; `memory`: what messages call it */
     const void *memory; /* NULL: the path is read */
     size_t memory_bytes;
+    bool by_descriptor; /* of a file that may grow is read what it has when it is opened */
+    int descriptor;
     const char *name; /* that the page shows; NULL: the input's */
     bool recover;
     bool grows;                          /* its end is no loss: there is more to come */

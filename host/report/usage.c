@@ -395,8 +395,13 @@ bool usage_summary(const struct report *report, struct bytes *json)
 bool usage_write(const struct report *report, struct pack *pack, struct bytes *json)
 {
     struct usage usage = {.pack = pack, .report = report, .threads = report->threads};
-    struct kev_options options = {
-        .recover = report->recover, .memory = report->memory, .memory_bytes = report->memory_bytes};
+    struct kev_options options = {.recover = report->recover,
+                                  .memory = report->memory,
+                                  .memory_bytes = report->by_descriptor
+                                                      ? kev_capture_facts(report->capture)->bytes
+                                                      : report->memory_bytes,
+                                  .by_descriptor = report->by_descriptor,
+                                  .descriptor = report->descriptor};
     const struct stat_watch watch = {
         &usage,        epoch_began,       cpu_ran,          thread_moved,
         thread_waited, message_sent,      message_received, message_replied,

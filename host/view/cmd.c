@@ -72,7 +72,7 @@ struct view {
     double said; /* of the progress */
 };
 
-volatile sig_atomic_t view_ends;
+static volatile sig_atomic_t view_ends;
 
 static void on_signal(int signo)
 {
@@ -80,7 +80,7 @@ static void on_signal(int signo)
     view_ends = 1;
 }
 
-void view_catch_signals(void)
+static void view_catch_signals(void)
 {
     struct sigaction action = {.sa_handler = on_signal};
 
@@ -261,6 +261,7 @@ static int file_view(struct view *view)
     if (!report_input_keep(view->report.input)) {
         return KYMO_FAILURE;
     }
+    view_catch_signals(); /* not before: a stream that stalls is interrupted as any command's */
     view->report.progress = progress;
     view->report.progress_arg = view;
     first = first_read(view, &first_bytes);
@@ -303,7 +304,6 @@ static int view_main(int argc, char **argv)
     if (status >= 0) {
         return status;
     }
-    view_catch_signals();
     return view.target == NULL ? file_view(&view)
                                : view_live(&view.report, view.target, view.output, view.force,
                                            view.port, view.open);

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,6 +20,7 @@
 #include "host/kymo.h"
 #include "host/link/cmd.h"
 #include "host/link/store.h"
+#include "host/reader/kev.h"
 #include "host/temporary.h"
 #include "host/view/view.h"
 
@@ -34,9 +34,12 @@ struct live {
     struct store store; /* of the thread that records */
     const char *target, *name;
     pthread_t thread;
-    atomic_int growing; /* descriptor of the capture that comes; -1: none */
+    pthread_mutex_t lock;
+    int coming;     /* under the lock: a descriptor of a capture that isn't looked at yet, or -1 */
+    unsigned begun; /* captures, of the thread that records */
     atomic_bool ended;
     int status;
+    int fd; /* of the capture that is shown, closed by this side only; -1: none */
     struct server *server;
     uint64_t most;  /* events of a page */
     uint64_t shown; /* bytes */
@@ -48,14 +51,18 @@ static struct live *recording; /* the store's functions have no argument */
 
 /* ---- the thread that records --------------------------------------------------------- */
 
+/* A descriptor for the other side, which takes it; one that it has not taken is stale. */
 static void capture_opened(const struct store *store)
 {
-    int fd = fcntl(store->file.fd, F_DUPFD_CLOEXEC, 0), old;
+    struct live *live = recording;
 
-    old = atomic_exchange(&recording->growing, fd);
-    if (old >= 0) {
-        close(old);
+    pthread_mutex_lock(&live->lock);
+    if (live->coming >= 0) {
+        close(live->coming);
     }
+    live->coming = fcntl(store->file.fd, F_DUPFD_CLOEXEC, 0);
+    live->begun++;
+    pthread_mutex_unlock(&live->lock);
 }
 
 static void capture_placed(const struct store *store, bool is_whole)
@@ -81,7 +88,7 @@ static void *record(void *arg)
 
     do {
         live->status = cmd_capture(live->target, &live->store, 1);
-        if (live->store.stored > 0 || cmd_interrupted || atomic_load(&live->growing) < 0) {
+        if (live->store.stored > 0 || cmd_interrupted || live->begun == 0) {
             break; /* at first a target that isn't there is an error */
         }
         say(live, "the link is lost; it is tried again");
@@ -111,70 +118,64 @@ static void progress(void *arg, uint64_t done, uint64_t total)
     (void)total;
 }
 
-/* What has come of the capture: a copy, as the file may be taken away by the user at any time. */
-static void *bytes_read(int fd, size_t bytes)
-{
-    void *copy = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    size_t used = 0;
-
-    while (copy != MAP_FAILED && used < bytes) {
-        ssize_t n = pread(fd, (char *)copy + used, bytes - used, (off_t)used);
-
-        if (n <= 0 && (n == 0 || errno != EINTR)) {
-            munmap(copy, bytes);
-            return NULL;
-        }
-        used += n > 0 ? (size_t)n : 0;
-    }
-    return copy == MAP_FAILED ? NULL : copy;
-}
-
-static void snapshot_show(struct live *live, int fd, size_t bytes, bool complete)
+/* Reads the capture's file in place, as far as it has come. kev_interrupted ends it. */
+static void snapshot_show(struct live *live, size_t bytes, bool complete)
 {
     int64_t began = now_ms();
-    void *copy = bytes_read(fd, bytes);
     const struct report report = {.input = live->name,
                                   .name = live->name,
-                                  .memory = copy,
-                                  .memory_bytes = bytes,
+                                  .by_descriptor = true,
+                                  .descriptor = live->fd,
                                   .grows = !complete,
                                   .whole_most = live->most,
                                   .progress = progress};
-    struct snapshot *snapshot = copy == NULL ? NULL : snapshot_new(&report);
+    struct snapshot *snapshot = snapshot_new(&report);
 
     if (snapshot != NULL && (complete || snapshot_events(snapshot) > 0)) {
         server_show(live->server, snapshot, !complete);
-        live->complete = complete;
-        if (complete) {
-            say(live, "the recording is complete");
-        } else {
-            say(live, "recording");
-        }
+        say(live, complete ? "the recording is complete" : "recording");
     } else {
         snapshot_free(snapshot);
-    }
-    if (copy != NULL) {
-        munmap(copy, bytes);
+        if (complete && !cmd_interrupted) { /* snapshot_new() has said why */
+            kymo_error("%s: the end of the recording cannot be shown", live->target);
+            server_show_no_more(live->server);
+            say(live, "the recording has ended, but its end cannot be shown; the command says why");
+        }
     }
     live->shown = bytes;
     live->next = now_ms() + SHARE * (now_ms() - began);
 }
 
-static void look(struct live *live)
+/* The capture that has begun last, behind a break of the link another one. */
+static void capture_take(struct live *live)
 {
-    bool complete = atomic_load(&live->ended);
-    int fd = atomic_load(&live->growing);
-    struct stat st;
+    int coming;
 
-    if (fd < 0 || live->complete || fstat(fd, &st) != 0 || st.st_size == 0) {
-        return;
-    }
-    if ((uint64_t)st.st_size < live->shown) { /* another capture, behind a break of the link */
+    pthread_mutex_lock(&live->lock);
+    coming = live->coming;
+    live->coming = -1;
+    pthread_mutex_unlock(&live->lock);
+    if (coming >= 0) {
+        if (live->fd >= 0) {
+            close(live->fd);
+        }
+        live->fd = coming;
         live->shown = 0;
     }
+}
+
+static void look(struct live *live)
+{
+    bool complete = atomic_load(&live->ended); /* first: then no other capture comes */
+    struct stat st;
+
+    capture_take(live);
+    if (live->fd < 0 || live->complete || fstat(live->fd, &st) != 0 || st.st_size == 0) {
+        return;
+    }
     if (complete || ((uint64_t)st.st_size >= live->shown + LEAST_BYTES && now_ms() >= live->next)) {
-        snapshot_show(live, fd, (size_t)st.st_size, complete);
-        live->complete |= complete;
+        snapshot_show(live, (size_t)st.st_size, complete);
+        live->complete = complete;
     }
 }
 
@@ -183,14 +184,14 @@ static void look(struct live *live)
 static int live_run(struct live *live, bool browse)
 {
     unsigned looks = 0;
-    int fd;
+    bool any;
 
     if (pthread_create(&live->thread, NULL, record, live) != 0) {
         kymo_error("view: cannot start a thread");
         return KYMO_FAILURE;
     }
     view_begin(live->server, browse);
-    while (!cmd_interrupted && !(atomic_load(&live->ended) && atomic_load(&live->growing) < 0)) {
+    while (!cmd_interrupted && !(atomic_load(&live->ended) && live->begun == 0)) {
         look(live);
         poll(NULL, 0, LOOK_MS);
         if (++looks % TICK_LOOKS == 0) {
@@ -198,12 +199,13 @@ static int live_run(struct live *live, bool browse)
         }
     }
     pthread_join(live->thread, NULL);
-    fd = atomic_load(&live->growing);
-    if (fd >= 0) {
-        close(fd);
+    any = live->begun > 0;
+    capture_take(live);
+    if (live->fd >= 0) {
+        close(live->fd);
     }
     /* Ended by the user before the recording was: what there is has been kept, and said. */
-    return fd < 0 ? live->status : KYMO_OK;
+    return any ? KYMO_OK : live->status;
 }
 
 int view_live(const struct report *asked, const char *target, const char *output, bool force,
@@ -218,8 +220,10 @@ int view_live(const struct report *asked, const char *target, const char *output
     live.target = target;
     live.most = asked->whole_most;
     live.name = output == NULL ? target : output;
-    atomic_store(&live.growing, -1);
+    live.fd = live.coming = -1;
+    pthread_mutex_init(&live.lock, NULL);
     recording = &live;
+    kev_interrupted = &cmd_interrupted;
     cmd_catch_signals();
     signal(SIGPIPE, SIG_IGN);
     if (output == NULL) {

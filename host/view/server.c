@@ -358,6 +358,14 @@ void server_show(struct server *server, struct snapshot *snapshot, bool grows)
     snapshot_free(old);
 }
 
+void server_show_no_more(struct server *server)
+{
+    pthread_mutex_lock(&server->lock);
+    server->grows = false;
+    waiters_wake(server);
+    pthread_mutex_unlock(&server->lock);
+}
+
 void server_say(struct server *server, double share, const char *text)
 {
     pthread_mutex_lock(&server->lock);

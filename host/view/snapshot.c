@@ -33,6 +33,7 @@ struct snapshot {
     uint32_t nblocks, room;
     uint32_t *events; /* blocks of events, the one of their values behind each; by time */
     uint32_t nevents, events_room;
+    bool said; /* why it failed */
 };
 
 static bool is_named(const struct kept *block, const char *name)
@@ -73,8 +74,11 @@ static bool block_keep(void *arg, const struct pack_block *block)
         snapshot->room = room;
     }
     if (!write_all(snapshot->fd, block->deflated, block->length)) {
-        kymo_error("%s: cannot keep its blocks in %s: %s; TMPDIR names another folder",
-                   snapshot->report.input, temporary_place(), strerror(errno));
+        if (!snapshot->said) {
+            kymo_error("%s: cannot keep its blocks in %s: %s; TMPDIR names another folder",
+                       snapshot->report.input, temporary_place(), strerror(errno));
+        }
+        snapshot->said = true;
         return false;
     }
     kept = &snapshot->blocks[snapshot->nblocks];
@@ -115,7 +119,7 @@ struct snapshot *snapshot_new(const struct report *report)
     outcome = report_blocks(&snapshot->report, &good);
     kymo_progress_end();
     if (outcome == KEV_FAILED || !good || snapshot->report.pack.failed) {
-        if (!report->grows) {
+        if (!report->grows && !snapshot->said) {
             kymo_error("%s",
                        outcome == KEV_FAILED && good ? snapshot->report.fault : "out of memory");
         }

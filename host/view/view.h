@@ -9,7 +9,6 @@
 #ifndef HOST_VIEW_VIEW_H
 #define HOST_VIEW_VIEW_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -52,6 +51,8 @@ void server_free(struct server *server);
 const char *server_url(const struct server *server);
 /* Another snapshot from now on. grows: it is not the last one. */
 void server_show(struct server *server, struct snapshot *snapshot, bool grows);
+/* There will be no other snapshot. */
+void server_show_no_more(struct server *server);
 /* What is said below the page's title; share: of what is being read, below 0: of nothing. */
 void server_say(struct server *server, double share, const char *text);
 /* Answers those that wait, so that those that have gone are noticed; every few seconds. */
@@ -64,8 +65,5 @@ int view_live(const struct report *asked, const char *target, const char *output
               unsigned port, bool browse);
 /* Prints the address, and opens a browser. */
 void view_begin(const struct server *server, bool browse);
-/* Set by a signal that ends the command. */
-extern volatile sig_atomic_t view_ends;
-void view_catch_signals(void);
 
 #endif

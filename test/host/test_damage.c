@@ -82,6 +82,24 @@ static void stat_bytes(const void *bytes, size_t len)
     kev_close(kev);
 }
 
+/* Buffers far behind what may be anything: only recovering looks for them there. */
+static void test_far_head(void **state)
+{
+    struct mk *mk = tiny(1, false, false);
+    size_t far = 9u << 20, near = 4u << 20;
+    uint8_t *bytes = calloc(1, far + mk->len);
+
+    (void)state;
+    assert_non_null(bytes);
+    memcpy(bytes + far, mk->bytes + mk->slots_offset, mk->len - mk->slots_offset);
+    assert_true(read_bytes(bytes, far + mk->len - mk->slots_offset, true).events > 0);
+    assert_false(read_bytes(bytes, far + mk->len - mk->slots_offset, false).why.recoverable);
+    assert_true(
+        read_bytes(bytes + far - near, near + mk->len - mk->slots_offset, false).why.recoverable);
+    free(bytes);
+    mk_free(mk);
+}
+
 /* Cut at every byte: all whole slots are given, and it is said that the file is cut. */
 static void test_every_truncation(void **state)
 {
@@ -414,12 +432,19 @@ static void test_not_there(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_truncation), cmocka_unit_test(test_truncated_foreign),
-        cmocka_unit_test(test_head_destroyed),   cmocka_unit_test(test_count_wrong),
-        cmocka_unit_test(test_bytes_shifted),    cmocka_unit_test(test_slot_wrong),
-        cmocka_unit_test(test_time_wrong),       cmocka_unit_test(test_sequence_wrong),
-        cmocka_unit_test(test_combine_broken),   cmocka_unit_test(test_head_flips),
-        cmocka_unit_test(test_random),           cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_every_truncation),
+        cmocka_unit_test(test_far_head),
+        cmocka_unit_test(test_truncated_foreign),
+        cmocka_unit_test(test_head_destroyed),
+        cmocka_unit_test(test_count_wrong),
+        cmocka_unit_test(test_bytes_shifted),
+        cmocka_unit_test(test_slot_wrong),
+        cmocka_unit_test(test_time_wrong),
+        cmocka_unit_test(test_sequence_wrong),
+        cmocka_unit_test(test_combine_broken),
+        cmocka_unit_test(test_head_flips),
+        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_noise),
         cmocka_unit_test(test_not_there),
     };
     int result = cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,9 +2,11 @@
 /*
  * The reader on sound captures: merge, 64-bit time, combine events, byte order, other kernels'.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "test/host/support.h"
 
@@ -582,6 +584,60 @@ static void test_follow(void **state)
     mk_free(mk);
 }
 
+/* Of a file that grows is read what a descriptor was given for, from any position of the file. */
+static void test_descriptor_bounded(void **state)
+{
+    struct mk *mk = mk_new(&(struct mk_options){.ncpu = 2, .seed = 12, .high_water = 60});
+    struct kev_error error;
+    size_t half;
+
+    (void)state;
+    mk_workload(mk, 5000);
+    half =
+        mk->slots_offset + (mk->len - mk->slots_offset) / (2 * TRACE_SLOT_BYTES) * TRACE_SLOT_BYTES;
+    int fd = open(support_file(mk->bytes, mk->len), O_RDONLY);
+    for (unsigned i = 0; i < 3; i++) {
+        const struct kev_options options = {
+            .by_descriptor = true, .descriptor = fd, .memory_bytes = i == 2 ? 0 : half};
+        struct kev *kev = kev_open("bounded", &options, &error);
+
+        assert_non_null(kev);
+        assert_int_equal(kev_info(kev)->size, i == 2 ? mk->len : half);
+        struct support_read read = support_read_all(kev);
+        assert_int_equal(read.error, i != 2);
+        kev_close(kev);
+    }
+    close(fd);
+    mk_free(mk);
+}
+
+/* What an interrupt ends is an error, before the end of the events. */
+static void test_interrupted(void **state)
+{
+    static volatile int flag;
+    struct mk *mk = mk_new(&(struct mk_options){.ncpu = 2, .seed = 13, .high_water = 60});
+    struct kev_options options = {0};
+    struct kev_event event;
+    struct kev_error error;
+    unsigned given = 0;
+
+    (void)state;
+    mk_workload(mk, 20000);
+    kev_interrupted = &flag;
+    struct kev *kev = support_open(mk, NULL);
+    assert_int_equal(kev_next(kev, &event, &error), KEV_EVENT);
+    flag = 1;
+    while (kev_next(kev, &event, &error) == KEV_EVENT) {
+        given++;
+    }
+    assert_true(given < 20000);
+    assert_non_null(strstr(error.text, "interrupted"));
+    kev_close(kev);
+    assert_null(kev_open(support_file(mk->bytes, mk->len), &options, &error));
+    kev_interrupted = NULL;
+    mk_free(mk);
+}
+
 /* The capture's own tables win over those compiled in. */
 static void test_tables(void **state)
 {
@@ -708,6 +764,8 @@ int main(void)
         cmocka_unit_test(test_foreign_equal_stamps),
         cmocka_unit_test(test_rewind_single),
         cmocka_unit_test(test_follow),
+        cmocka_unit_test(test_descriptor_bounded),
+        cmocka_unit_test(test_interrupted),
         cmocka_unit_test(test_hold),
         cmocka_unit_test(test_rewind),
         cmocka_unit_test(test_tables),

@@ -7,6 +7,7 @@ import json
 import os
 import random
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -306,10 +307,54 @@ def what_is_wrong_is_said(folder):
         expect(status == 0 and damaged in said, f"{status} {said}")
 
 
+def keeps_input(pid):
+    """Whether the process has the file that it copies its input to, and something is in it."""
+    for name in os.listdir(f"/proc/{pid}/fd"):
+        try:
+            if ("kymo-file" in os.readlink(f"/proc/{pid}/fd/{name}") and
+                    os.stat(f"/proc/{pid}/fd/{name}").st_size > 0):
+                return True
+        except FileNotFoundError:
+            pass
+    return False
+
+
+def a_stalled_pipe_is_interrupted(_):
+    """Standard input that sends no more: each of the signals ends the command."""
+    for sign in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        process = subprocess.Popen([KYMO, "view", "-"], stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process.stdin.write(b"TRACE_HEADER_BEGIN::")
+        process.stdin.flush()
+        while not keeps_input(process.pid):
+            expect(process.poll() is None, f"ended: {process.returncode}")
+            time.sleep(0.01)
+        process.send_signal(sign)
+        try:
+            status = process.wait(patience.seconds(20))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            status = None
+        process.communicate()
+        expect(status == -sign, f"signal {sign}: {status}")
+
+
+def a_full_disk_is_the_only_reason(_):
+    """A write that fails is said once, and not called a lack of memory."""
+    def no_room():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    done = subprocess.run([KYMO, "view", GOLDEN], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, preexec_fn=no_room, timeout=patience.seconds(60))
+    expect(done.returncode == 1 and "TMPDIR" in done.stderr, done)
+    expect("memory" not in done.stderr and len(done.stderr.splitlines()) == 1, done)
+
+
 def main():
     tests = [small_is_the_report, parts_are_of_the_whole, a_view_is_looked_at,
              strangers_get_nothing, hostile_bytes_are_borne, the_idle_make_room,
-             a_waiting_page_is_answered_at_the_end, what_is_wrong_is_said]
+             a_waiting_page_is_answered_at_the_end, a_stalled_pipe_is_interrupted,
+             a_full_disk_is_the_only_reason, what_is_wrong_is_said]
     print(f"SEED={SEED}")
     with tempfile.TemporaryDirectory(dir=temporary.PLACE) as folder:
         return run_tests(tests, sys.argv[1:], lambda test: test(folder))

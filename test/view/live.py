@@ -5,6 +5,7 @@ and ends with all of the capture; an interrupt and a link that is pulled lose no
 import glob
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -116,6 +117,24 @@ def without_a_file_nothing_is_left(board):
     expect(not os.listdir(place), f"{status} {said} {os.listdir(place)}")
 
 
+def an_end_that_is_not_shown_is_said(board):
+    """The folder of temporary files is gone: the file is whole, and the page does not wait on."""
+    place = os.path.join(board.dir, "gone")
+    os.makedirs(place)
+    board.env["TMPDIR"] = place
+    view = View(board, f"unix:{board.raw}", "-o", "unshown.kev", "--force")
+    del board.env["TMPDIR"]
+    board.type(RECORD)
+    view.until(lambda s: s["generation"] >= 1, "events")
+    shutil.rmtree(place)
+    board.type("tracestop\r")
+    view.until(lambda s: not s["grows"], "the end", busy=False)
+    state = view.state()
+    status, said = view.end()
+    expect("cannot be shown" in state["said"] and "cannot be shown" in said, f"{state} {said}")
+    expect(status == 0 and events("unshown.kev") > 0, f"{status} {said}")
+
+
 def a_link_that_is_pulled(board):
     line = board.line()
     view = View(board, f"unix:{line.path}", "-o", "pulled.kev", "--force")
@@ -143,7 +162,7 @@ def what_is_not_there_is_said(board):
 
 def main():
     tests = [a_page_grows_to_the_end, an_interrupt_keeps_what_came, without_a_file_nothing_is_left,
-             a_link_that_is_pulled, what_is_not_there_is_said]
+             an_end_that_is_not_shown_is_said, a_link_that_is_pulled, what_is_not_there_is_said]
     board = link.Bench(BOARD)
     try:
         return run_tests(tests, sys.argv[1:], lambda test: test(board))
