@@ -41,7 +41,7 @@ DEBUG = "-debug"
 WITH_ASSERTIONS = frozenset("""
     api api-multi d d-multi life faults dfuzz control control-smp4 interrupt smp1 fuzz kill
     torture quota d-own d-own-multi
-    armv7m aarch64 log events events-wide ring modes memory killed slain signalled
+    armv7m aarch64 x86_64 log events events-wide ring modes memory killed slain signalled
     qnx qnx-multi faults-multi libtest libtest-multi smp2 smp8 el2 small large console help servers
     traced truth truth-multi kill-multi map-multi fuzz-multi starved drops options options-smp1
     modes-multi killed-multi slain-disk slain-link full full-late closed failed panic reset watchdog
@@ -462,22 +462,24 @@ SUITES = [
     Suite("truth-multi", "the same on 4 real threads", "truth", A64, "multi", cpus=4, tests=20,
           soak=True, timeout=240, checks=[truth.the_capture_can_be_true,
                                truth.who_waited_for_the_logger_is_recorded_whole]),
-    Suite("fuzz", "random kernel calls", "fuzz", tests=1, timeout=240),
+    Suite("fuzz", "random kernel calls", "fuzz", BOTH + PC, tests=1, timeout=240),
     Suite("armv7m", "stack pointers, exception frames and FP registers of a Cortex-M", "armv7m", M4,
           tests=2),
+    Suite("x86_64", "a program's own segments, flags, FP control and I/O ports", "x86_64", PC,
+          tests=6),
     Suite("aarch64", "FP registers and TPIDR_EL0 of an AArch64", "aarch64", A64, cpus=4, tests=3),
     Suite("aarch64-multi", "the same on 4 real threads", "aarch64", A64, "multi", cpus=4, tests=3),
     Suite("aarch64-smp1", "the same on one CPU", "aarch64", A64, cpus=1, tests=3),
-    Suite("kill", "children killed at any moment of whatever they do", "kill", tests=1,
-          timeout=240),
+    Suite("kill", "children killed at any moment of whatever they do", "kill", BOTH + PC,
+          tests=1, timeout=240),
     Suite("kill-multi", "the same on 4 real threads", "kill", A64, "multi", cpus=4, tests=1,
           timeout=240),
     Suite("map-multi", "RAM of all sizes mapped, processes killed meanwhile, 4 real threads", "map",
           A64, "multi", cpus=4, tests=3),
     Suite("fuzz-multi", "the same on 4 real threads", "fuzz", A64, "multi", cpus=4, tests=1,
           soak=True, timeout=240),
-    Suite("torture", "hostile processes, killed at any moment, against victims", "torture", cpus=4,
-          tests=2, timeout=240),
+    Suite("torture", "hostile processes, killed at any moment, against victims", "torture",
+          BOTH + PC, cpus=4, tests=2, timeout=240),
     Suite("torture-multi", "the same on 4 real threads", "torture-few", A64, "multi", cpus=4,
           tests=2, timeout=240),
     Suite("torture-soak", "more of the same", "torture-soak", cpus=4, tests=2, timeout=1800,

@@ -103,7 +103,12 @@ x86_entry:
     cld
     testb $3, 24(%rsp)
     jz x86_entry_in_kernel
-    swapgs
+    testl $RFLAGS_AC, 32(%rsp)
+    jz 1f
+    pushfq /* only SYSCALL clears AC, which would lift SMAP; CLAC is not in every CPU */
+    andl $~RFLAGS_AC, (%rsp)
+    popfq
+1:  swapgs
     mov %rax, %gs:CPU_SCRATCH
     mov %gs:CPU_THREAD, %rax
     mov %rcx, CTX_R(RCX)(%rax)

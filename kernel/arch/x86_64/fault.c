@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Exceptions: in a program, a fault, which is reported in words and ends the program; in the
- * kernel, a register dump and a panic. Proved by test/boot (isolation).
+ * kernel, a register dump and a panic. Proved by test/boot (isolation) and test/x86_64/.
  */
 #include "abi/sys/kymo.h"
 #include "kernel/arch/assert.h"
@@ -22,6 +22,7 @@ enum { /* exceptions */
        TRAP_PAGE = 14,
        TRAP_X87 = 16,
        TRAP_ALIGNMENT = 17,
+       TRAP_MACHINE_CHECK = 18,
        TRAP_SIMD = 19
 };
 enum { PAGE_WRITE = 2, PAGE_FETCH = 16 }; /* error code of a page fault */
@@ -61,7 +62,7 @@ static bool is_privileged(const struct thread *t, uintptr_t ip)
         case 0x0f:
             at = kernel_user_ptr(t, ip + 1, 1, KYMO_PROT_READ);
             return at && (*at <= 0x09 || (*at >= 0x20 && *at <= 0x23) ||
-                          (*at >= 0x30 && *at <= 0x33) || *at == 0xc7);
+                          (*at >= 0x30 && *at <= 0x35) || *at == 0xc7);
         default:
             return false;
         }
@@ -104,9 +105,13 @@ struct thread *x86_trap_from_user(struct thread *self, unsigned vector, uint64_t
                                .signo = KYMO_SIGILL,
                                .what = "undefined instruction"};
 
-    kernel_assert(x86_irq_masked());
+    kernel_assert(x86_irq_masked() && !(x86_flags() & RFLAGS_AC));
     if (vector >= VECTOR_EXCEPTIONS) {
         return x86_irq_from_user(self, vector);
+    }
+    if (vector == TRAP_NMI || vector == TRAP_DOUBLE || vector == TRAP_MACHINE_CHECK) {
+        kernel_panic("%s in a program, at %p", vector == TRAP_NMI ? "NMI" : "machine error",
+                     (void *)fault.ip); /* no program causes these */
     }
     for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         if (table[i].vector == vector) {

@@ -61,7 +61,7 @@ struct x86_cpu {
     struct thread *thread; /* [c] that the entry code saves to */
     uint64_t stack_top;    /* [I] */
     uint64_t scratch;      /* [c] of the entry code */
-    uint64_t tls;          /* [c] what the FS base is */
+    uint64_t tls;          /* [c] what the FS base is, if the present process left it alone */
     struct x86_tss tss;
     uint64_t gdt[8]; /* [I] */
 };
@@ -149,9 +149,17 @@ static inline uint64_t x86_cr3(void)
     return cr3;
 }
 
+static inline void x86_tls_forget(void)
+{
+    __asm__ volatile("movq $-1, %%gs:%c0" ::"i"(offsetof(struct x86_cpu, tls)) : "memory");
+}
+
+/* A program that loads a selector into FS loses its base unseen: what this CPU's register holds is
+ * known only as long as the process runs that has set it. */
 static inline void x86_space_switch(uint64_t cr3)
 {
     if (cr3 != x86_cr3()) {
+        x86_tls_forget();
         __asm__ volatile("mov %0, %%cr3" ::"r"(cr3) : "memory");
     }
 }
@@ -209,10 +217,10 @@ static inline void arch_switch(struct thread *prev, struct thread *next)
     if (prev) {
         arch_switch_save(prev);
     }
+    x86_space_switch(to ? to->cr3 : x86_kernel_cr3);
     if (to) {
         arch_switch_load(next);
     }
-    x86_space_switch(to ? to->cr3 : x86_kernel_cr3);
 }
 
 static inline bool arch_cas32(volatile uint32_t *p, uint32_t expected, uint32_t desired)

@@ -26,13 +26,18 @@ static inline struct arch_aspace *x86_aspace(const struct thread *t)
     return (struct arch_aspace *)kernel_thread_process(t);
 }
 
-/* For assertions. */
-static inline bool x86_irq_masked(void)
+/* For assertions: no interrupt is taken; no program's AC flag lifts SMAP. */
+static inline uint64_t x86_flags(void)
 {
     uint64_t flags;
 
     __asm__ volatile("pushfq\n\tpop %0" : "=r"(flags)::"memory");
-    return !(flags & RFLAGS_IF);
+    return flags;
+}
+
+static inline bool x86_irq_masked(void)
+{
+    return !(x86_flags() & RFLAGS_IF);
 }
 
 static inline uint64_t x86_rdmsr(uint32_t msr)

@@ -49,6 +49,7 @@
 #define EMERGENCY_STACK_SIZE 4096
 
 #define RFLAGS_IF 0x200
+#define RFLAGS_AC 0x40000
 #define RFLAGS_USER 0x202 /* a new thread's */
 
 #endif

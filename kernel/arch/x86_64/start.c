@@ -110,6 +110,8 @@ static void segments_load(unsigned n)
     table_load("gdt", cpu->gdt, sizeof(cpu->gdt));
     table_load("idt", idt, sizeof(idt));
     __asm__ volatile("ltr %w0" ::"r"(SEL_TSS));
+    /* No local table: a reset leaves one of 64 KB at address 0, which is a program's. */
+    __asm__ volatile("lldt %w0" ::"r"(0));
     x86_wrmsr(MSR_FS_BASE, 0);
     x86_wrmsr(MSR_GS_BASE, (uintptr_t)cpu);
     x86_wrmsr(MSR_KERNEL_GS_BASE, 0); /* the program's, until SWAPGS */
