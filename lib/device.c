@@ -2,12 +2,14 @@
 /*
  * <sys/mman.h>: a device's registers, by MemMap(). The first page's part before `physical` is
  * mapped along with an MMU; munmap_device_memory() finds the mapping by its page again. Proved by
- * test/boot/programs/t_port.c.
+ * test/boot/programs/t_port.c. I/O ports: proved by test/x86_64/t_x86_64.c.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <sys/mman.h>
 
 #include "abi/sys/kymo.h"
+#include "lib/machine.h"
 
 #define PAGE (sizeof(void *) == 8 ? 4096u : 1u) /* an MPU has none */
 
@@ -37,12 +39,21 @@ int munmap_device_memory(void *addr, size_t len)
     return MemUnmap((void *)((uintptr_t)addr - (uintptr_t)addr % PAGE), 0);
 }
 
+static bool is_ports(size_t len, uint64_t first)
+{
+    return len != 0 && len <= KYMO_IO_PORTS && first <= KYMO_IO_PORTS - len;
+}
+
+/* Ports need no mapping: ThreadCtl(_NTO_TCTL_IO) gives them to a thread. */
 uintptr_t mmap_device_io(size_t len, uint64_t physical)
 {
+    if (is_ports(len, physical)) {
+        return (uintptr_t)physical;
+    }
     return (uintptr_t)mmap_device_memory(NULL, len, PROT_READ | PROT_WRITE, 0, physical);
 }
 
 int munmap_device_io(uintptr_t io, size_t len)
 {
-    return munmap_device_memory((void *)io, len);
+    return is_ports(len, io) ? 0 : munmap_device_memory((void *)io, len);
 }

@@ -35,5 +35,6 @@ static inline int kymo_call_4(uintptr_t number, uintptr_t a, uintptr_t b, uintpt
 #define KYMO_THREAD_STACK 65536 /* default of pthread_create() */
 #define KYMO_THREAD_STACK_MIN 4096
 #define KYMO_STACK_MAPPED 1 /* own mapping with an unmapped guard below */
+#define KYMO_IO_PORTS 0u    /* I/O ports: none, devices are memory */
 
 #endif

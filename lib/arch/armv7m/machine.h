@@ -27,5 +27,6 @@ static inline int kymo_call_4(uintptr_t number, uintptr_t a, uintptr_t b, uintpt
 #define KYMO_THREAD_STACK 4096 /* default of pthread_create() */
 #define KYMO_THREAD_STACK_MIN 512
 #define KYMO_STACK_MAPPED 0 /* MPU regions are few: stacks come from the heap */
+#define KYMO_IO_PORTS 0u    /* I/O ports: none, devices are memory */
 
 #endif

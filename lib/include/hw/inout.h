@@ -9,6 +9,10 @@
 
 #include <stdint.h>
 
+#ifdef __x86_64__
+#include "lib/arch/x86_64/inout.h"
+#else
+
 static inline uint8_t in8(uintptr_t port)
 {
     return *(volatile uint8_t *)port;
@@ -39,4 +43,5 @@ static inline void out32(uintptr_t port, uint32_t value)
     *(volatile uint32_t *)port = value;
 }
 
+#endif
 #endif

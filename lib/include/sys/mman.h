@@ -56,8 +56,9 @@ void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset);
 #define MAP_DEVICE_FAILED ((uintptr_t)-1)
 void *mmap_device_memory(void *addr, size_t len, int prot, int flags, uint64_t physical);
 int munmap_device_memory(void *addr, size_t len);
-/* mmap_device_memory() for in8() and its kin (<hw/inout.h>): ports are memory here. Returns
- * MAP_DEVICE_FAILED on failure. */
+/* mmap_device_memory() for in8() and its kin (<hw/inout.h>). On x86-64, numbers of I/O ports come
+ * back as they are: ThreadCtl(_NTO_TCTL_IO) gives them to the thread. Returns MAP_DEVICE_FAILED on
+ * failure. */
 uintptr_t mmap_device_io(size_t len, uint64_t physical);
 int munmap_device_io(uintptr_t io, size_t len);
 
