@@ -6,3 +6,13 @@ $(B)/unit/partition_test: test/diskd/partition_test.c apps/diskd/partition.c app
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all -o $@ \
 		$(filter %.c,$^) -lcmocka
+
+# The driver of SD cards against a model; the test includes it.
+UNIT_TESTS += $(B)/unit/sdhci_test
+$(B)/unit/sdhci_test: test/diskd/sdhci_test.c apps/diskd/partition.c apps/diskd/sdhci.c apps/diskd/csd.h \
+		test/diskd/registers.h
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all \
+		-DDISK_REGISTERS_H='"test/diskd/registers.h"' -DSDHCI_BASE=0 -DSDHCI_IRQ=1 -DSDHCI_HZ=250000000u \
+		-idirafter lib/include -idirafter abi \
+		-o $@ test/diskd/sdhci_test.c apps/diskd/partition.c -lcmocka

@@ -361,6 +361,16 @@ static void t_rounds(void)
     say("TORTURE: %llu calls at least", (unsigned long long)calls);
 }
 
+/* A hostile process spawns this program with any arguments: such a one would judge, too. */
+static bool started_by_init(void)
+{
+    struct kymo_proc_info info = {0};
+    int parent = 0;
+
+    ProcSelf(NULL, &parent);
+    return parent > 0 && ProcInfo(parent, &info) == parent && strcmp(info.name, "init") == 0;
+}
+
 int main(int argc, char **argv)
 {
     static const struct check table[] = {{"every argument has a meaning", t_typed},
@@ -375,6 +385,9 @@ int main(int argc, char **argv)
         return strcmp(argv[1], "taker") == 0
                    ? taker_main(&addresses)
                    : victim_main(argv[1], strtoull(argv[2], NULL, 10), &addresses);
+    }
+    if (!started_by_init()) {
+        return 1;
     }
     seed = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 0) : seed;
     rounds = argc > 2 ? (unsigned)atoi(argv[2]) : rounds;
