@@ -60,4 +60,30 @@ static inline void pages_set_done(void)
     a64_dsb(ishst);
 }
 
+#define PAR_FAULT 1ul
+#define PAR_ATTR(par) ((par) >> 56)
+#define ATTR_NORMAL 0xf0ul /* device memory has none of these bits */
+
+static inline uint64_t pages_translate(uintptr_t va, bool user, bool write)
+{
+    if (user && write) {
+        __asm__ volatile("at s1e0w, %0" ::"r"(va) : "memory");
+    } else if (user) {
+        __asm__ volatile("at s1e0r, %0" ::"r"(va) : "memory");
+    } else {
+        __asm__ volatile("at s1e1r, %0" ::"r"(va) : "memory");
+    }
+    a64_isb();
+    uint64_t par = a64_read_sysreg(par_el1);
+    if ((par & PAR_FAULT) || !(PAR_ATTR(par) & ATTR_NORMAL)) {
+        return 0;
+    }
+    return (par & PTE_ADDRESS) | (va & (PAGE_SIZE - 1));
+}
+
+static inline bool pages_loaded(const struct arch_context *ctx)
+{
+    return ctx->ttbr0 == a64_read_sysreg(ttbr0_el1);
+}
+
 #endif

@@ -36,6 +36,11 @@ static inline uint64_t pages_as_block(uint64_t page);
 /* A new table was zeroed: before an entry leads to it. Entries were set: before they are used. */
 static inline void pages_zeroed(void);
 static inline void pages_set_done(void);
+/* Returns the physical address that a load or store at va would access, by a program or the kernel;
+ * 0: it would fault, or hit a device. */
+static inline uint64_t pages_translate(uintptr_t va, bool user, bool write);
+/* This context's space is the CPU's. */
+static inline bool pages_loaded(const struct arch_context *ctx);
 /* Entries of these addresses were cleared or changed: when these return, no CPU's TLB has the old
  * ones. Kernel lock held. */
 void pages_tlb_drop_space(const struct arch_aspace *as);

@@ -61,4 +61,32 @@ static inline void pages_set_done(void)
     __asm__ volatile("" ::: "memory");
 }
 
+/* By the tables that the CPU uses. */
+static inline uint64_t pages_translate(uintptr_t va, bool user, bool write)
+{
+    const uint64_t need = PTE_VALID | (user ? PTE_USER : 0) | (write ? PTE_WRITE : 0);
+    uint64_t table = x86_cr3() & PTE_ADDRESS;
+
+    if ((uintptr_t)((intptr_t)(va << 16) >> 16) != va) {
+        return 0;
+    }
+    for (unsigned shift = 39; shift >= 12; shift -= 9) {
+        uint64_t entry = ((const uint64_t *)arch_phys_to_virt(table))[va >> shift & 511];
+        if ((entry & need) != need) {
+            return 0;
+        }
+        if (shift == 12 || (entry & PTE_BLOCK)) {
+            uint64_t within = (1ul << shift) - 1;
+            return entry & PTE_DEVICE ? 0 : (entry & PTE_ADDRESS & ~within) | (va & within);
+        }
+        table = entry & PTE_ADDRESS;
+    }
+    return 0;
+}
+
+static inline bool pages_loaded(const struct arch_context *ctx)
+{
+    return ctx->cr3 == x86_cr3();
+}
+
 #endif

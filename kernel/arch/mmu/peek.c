@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Fault-safe reads for D: each page is translated through the MMU first, so nothing faults. Refuses
- * memory that is not normal memory (device registers) or belongs to another process. A program's
- * page is read through the kernel's map of all RAM, because another CPU may unmap it at any moment.
- * Any context, interrupts masked.
+ * Fault-safe reads for D, of the ports with an MMU: each page is translated first, so nothing
+ * faults. Refuses memory that is not normal memory (device registers) or belongs to another
+ * process. A program's page is read through the kernel's map of all RAM, because another CPU may
+ * unmap it at any moment. Any context, interrupts masked.
  *
  * The MMU holds the space of the running thread. A probe may attribute itself to another thread,
  * one about to run or one that had the CPU when a sample was taken, which may be of another
@@ -11,35 +11,12 @@
  * test/boot (suites d, faults) and test/d/stacks.py.
  */
 #include "abi/sys/kymo.h"
-#include "kernel/arch/aarch64/port.h"
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/entry.h"
+#include "kernel/arch/mmu/mmu.h"
 #include "kernel/arch/stack.h"
 
 extern const char __kernel_start[], __kernel_end[];
-
-#define PAR_FAULT 1ul
-#define PAR_ATTR(par) ((par) >> 56)
-#define ATTR_NORMAL 0xf0ul /* device memory has none of these bits */
-
-/* Returns the physical address that a load or store at va would access; 0: it would fault, or hit a
- * device. */
-static uint64_t peek_translate(uintptr_t va, bool user, bool write)
-{
-    if (user && write) {
-        __asm__ volatile("at s1e0w, %0" ::"r"(va) : "memory");
-    } else if (user) {
-        __asm__ volatile("at s1e0r, %0" ::"r"(va) : "memory");
-    } else {
-        __asm__ volatile("at s1e1r, %0" ::"r"(va) : "memory");
-    }
-    a64_isb();
-    uint64_t par = a64_read_sysreg(par_el1);
-    if ((par & PAR_FAULT) || !(PAR_ATTR(par) & ATTR_NORMAL)) {
-        return 0;
-    }
-    return (par & PTE_ADDRESS) | (va & (PAGE_SIZE - 1));
-}
 
 /* The kernel's map contains all RAM, including that of other processes. */
 static bool is_private(uintptr_t va, uint64_t pa, size_t bytes)
@@ -55,9 +32,10 @@ static size_t rest_of_page(uintptr_t va, size_t bytes)
     return bytes < rest ? bytes : rest;
 }
 
+/* The CPU has this thread's space. */
 static bool is_loaded(const struct thread *t)
 {
-    return a64_context(t)->ttbr0 == a64_read_sysreg(ttbr0_el1);
+    return pages_loaded((const struct arch_context *)t); /* kernel/arch/entry.h */
 }
 
 bool arch_peek(void *to, uintptr_t address, size_t bytes, const struct thread *user)
@@ -73,7 +51,7 @@ bool arch_peek(void *to, uintptr_t address, size_t bytes, const struct thread *u
     }
     while (bytes > 0) {
         size_t n = rest_of_page(address, bytes);
-        uint64_t pa = peek_translate(address, user != NULL, false);
+        uint64_t pa = pages_translate(address, user != NULL, false);
         if (!pa || (!user && is_private(address, pa, n))) {
             return false;
         }
@@ -98,7 +76,7 @@ bool arch_poke(uintptr_t address, const void *from, size_t bytes, const struct t
     }
     while (bytes > 0) {
         size_t n = rest_of_page(address, bytes);
-        uint64_t pa = peek_translate(address, true, true);
+        uint64_t pa = pages_translate(address, true, true);
         if (!pa) {
             return false;
         }

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The frame that a stack trace starts from, and what a return address is. There are no unwind
+ * tables yet (board.mk: NO_FBT).
+ */
+#include "kernel/arch/stack.h"
+#include "kernel/arch/x86_64/port.h"
+
+extern const char __kernel_start[], __text_end[];
+
+/* There is no link register: the caller of this frame is on the stack. */
+bool arch_user_frame(const struct thread *t, struct unwind_frame *f)
+{
+    const struct arch_context *ctx = x86_context(t);
+
+    *f = (struct unwind_frame){.pc = ctx->rip, .sp = ctx->r[RSP], .fp = ctx->r[RBP], .live = true};
+    return true;
+}
+
+bool arch_exception_frame(struct unwind_frame *f)
+{
+    (void)f;
+    return false;
+}
+
+bool arch_probe_frame(struct unwind_frame *f, uintptr_t site, unsigned behind)
+{
+    (void)f;
+    (void)site;
+    (void)behind;
+    return false;
+}
+
+/* Accepts a word if the instruction before it is a CALL: E8 with four bytes, or FF /2 of the usual
+ * lengths. */
+bool arch_return_address(uintptr_t *word, const struct thread *user)
+{
+    bool inside = user || (*word > (uintptr_t)__kernel_start && *word <= (uintptr_t)__text_end);
+    uint8_t before[7];
+
+    if (!inside || *word < sizeof(before) ||
+        !arch_peek(before, *word - sizeof(before), sizeof(before), user)) {
+        return false;
+    }
+    if (before[2] == 0xe8) {
+        return true;
+    }
+    for (unsigned at = 0; at < 6; at++) {
+        if (before[at] == 0xff && (before[at + 1] & 0x38) == 0x10) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool arch_backtrace_lost(const struct thread *t, unsigned *at, uintptr_t *to, unsigned *n,
+                         unsigned max)
+{
+    (void)t;
+    (void)at;
+    (void)to;
+    (void)n;
+    (void)max;
+    return false;
+}
