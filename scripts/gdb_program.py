@@ -51,11 +51,12 @@ def sections(job):
 
 
 def job_of(process):
-    jobs = gdb.parse_and_eval("'kernel/program/spawn.c'::jobs")
-    for i in range(jobs.type.range()[1] + 1):
-        if jobs[i]["elf"]["base"] == process["program"]["elf"]:
-            return jobs[i]
-    raise gdb.GdbError("the kernel has forgotten where the program is")
+    """The spawn's job, in the frame of kernel/program/spawn.c that has made the process whole."""
+    frame = gdb.selected_frame().older()
+    job = frame.read_var("job") if frame and frame.name() == "job_end" else None
+    if job is None or job.is_optimized_out or job["child"] != process.address:
+        raise gdb.GdbError("the kernel doesn't say where the program is")
+    return job.dereference()
 
 
 class Noted(gdb.Breakpoint):

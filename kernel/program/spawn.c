@@ -210,10 +210,10 @@ static int job_end(struct spawn_job *job)
         return error;
     }
     t->flags |= THREAD_MAIN;
-    job_free(job);
     child->loading = false;
     trace_mapname((uint32_t)child->pid, child->program.text, child->program.text_len, child->name);
-    retain_process(child);
+    retain_process(child); /* gdb stops there and reads the job: scripts/gdb_program.py */
+    job_free(job);
     if (!child->held) {
         thread_start(t);
     }
