@@ -322,8 +322,10 @@ def keeps_input(pid):
 def a_stalled_pipe_is_interrupted(_):
     """Standard input that sends no more: each of the signals ends the command."""
     for sign in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        # A check in a shell's background, or under nohup, hands on that these are ignored.
         process = subprocess.Popen([KYMO, "view", "-"], stdin=subprocess.PIPE,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   preexec_fn=lambda sign=sign: signal.signal(sign, signal.SIG_DFL))
         process.stdin.write(b"TRACE_HEADER_BEGIN::")
         process.stdin.flush()
         while not keeps_input(process.pid):
