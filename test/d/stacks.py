@@ -73,6 +73,7 @@ fbt::msg_*:return, fbt::sched_*:return, fbt::thread_*:return, fbt::timer_*:retur
 /returns++ % 64 == 0/ {{ @["fbt-return", "kernel", stack(40)] = count(); }}
 tick-{seconds}s {{ exit(0); }}
 """]
+AGAIN = 8  # times at most
 # Chains that must be seen, innermost first; "…" is any number of frames.
 CHAINS = [text.split() for text in (
     "leaf fall fall fall", "leaf tail|by_pointer|even", "even odd even", "fall … computed",
@@ -222,6 +223,11 @@ def has(chain, names):
     return any(fits(chain, i) for i in range(len(names)))
 
 
+def chains_missing(stacks):
+    names = [[name for _, name, _ in frames] for _, who, frames in stacks if who == "t_stacks"]
+    return [chain for chain in CHAINS if not any(has(chain, n) for n in names)]
+
+
 def main():
     parser = argparse.ArgumentParser(description="Recorded stacks against the call graph.")
     parser.add_argument("board", choices=sorted(TOOLS))
@@ -235,7 +241,11 @@ def main():
         booted.command = lambda: [*plain(), "-singlestep"]
     output, status = "", 0
     with booted as spec:
-        for script in SCRIPTS:
+        # A slow host's clock interrupts few places of the guest in those seconds: what a chain of
+        # these needs is looked for again.
+        for script in SCRIPTS + SCRIPTS[:1] * AGAIN:
+            if script is SCRIPTS[0] and output and not chains_missing(stacks_of(output)):
+                break
             done = subprocess.run([f"{ROOT}/build/kymo", "dtrace", "-t", spec, "-q", "-x",
                                    "aggsize=512k", "-n", script.format(seconds=options.seconds)],
                                   capture_output=True, encoding="utf-8", check=False,
@@ -249,8 +259,7 @@ def main():
     stacks = stacks_of(output)
     for probe, who, frames in stacks:
         checker.check(probe, who, frames)
-    names = [[name for _, name, _ in frames] for _, who, frames in stacks if who == "t_stacks"]
-    missing = [chain for chain in CHAINS if not any(has(chain, n) for n in names)]
+    missing = chains_missing(stacks)
     count = {}
     for probe, _, _ in stacks:
         count[probe] = count.get(probe, 0) + 1
