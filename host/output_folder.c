@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <libgen.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 
 #include "host/kymo.h"
 #include "host/output.h"
+#include "host/temporary.h"
 
 static bool is_empty(const char *path)
 {
@@ -44,6 +46,9 @@ static void folders_note(struct output_folder *folder)
     for (unsigned i = 0; i < folder->ninner; i++) {
         folder->noted[n++] = folder->inner[i];
     }
+    if (folder->mark != NULL) {
+        folder->noted[n++] = folder->mark;
+    }
     folder->noted[n++] = folder->part;
     folder->noted[n] = NULL;
     output_remove_folders(folder->noted);
@@ -59,7 +64,99 @@ static void forget(struct output_folder *folder)
         free(folder->files[--folder->nfiles]);
     }
     free(folder->part);
-    folder->part = NULL;
+    free(folder->mark);
+    folder->part = folder->mark = NULL;
+    if (folder->held >= 0) {
+        close(folder->held);
+    }
+    folder->held = -1;
+}
+
+static int entry_remove(const char *path, const struct stat *st, int type, struct FTW *where)
+{
+    (void)st;
+    (void)type;
+    (void)where;
+    return remove(path);
+}
+
+void output_folder_abandon(struct output_folder *folder)
+{
+    if (folder->part != NULL) {
+        nftw(folder->part, entry_remove, 8, FTW_DEPTH | FTW_PHYS);
+        forget(folder);
+    }
+}
+
+/* ---- opening ----------------------------------------------------------------------- */
+
+static bool is_marked(int folder)
+{
+    struct stat st;
+
+    return fstatat(folder, OUTPUT_FOLDER_MARK, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+           S_ISREG(st.st_mode) && st.st_size == 0;
+}
+
+/* The mark is asked for before the lock is taken, so that a part that is being made is never
+ * locked, and again behind it: it may have been committed meanwhile. */
+static void remove_if_dead(int place, const char *in, const char *entry)
+{
+    int folder = openat(place, entry, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    bool marked = folder >= 0 && is_marked(folder);
+    char path[PATH_MAX];
+
+    if (folder >= 0) {
+        close(folder);
+    }
+    folder = marked ? temporary_lock_dead(place, entry) : -1;
+    if (folder >= 0 && is_marked(folder) &&
+        snprintf(path, sizeof(path), "%s/%s", in, entry) < (int)sizeof(path) &&
+        nftw(path, entry_remove, 8, FTW_DEPTH | FTW_PHYS) == 0) {
+        kymo_error("%s: removed: a kymo that was killed had left it", path);
+    }
+    if (folder >= 0) {
+        close(folder);
+    }
+}
+
+/* Parts of the same name, which ends in XXXXXX. */
+static void remove_dead(const char *part)
+{
+    char *in = strdup(part), *slash = in == NULL ? NULL : strrchr(in, '/');
+    const char *base = slash == NULL ? part : part + (slash + 1 - in);
+    size_t length = strlen(base);
+    struct dirent *entry;
+    DIR *dir = NULL;
+
+    if (in != NULL) {
+        strcpy(slash == NULL ? in : slash == in ? slash + 1 : slash, slash == NULL ? "." : "");
+        dir = opendir(in);
+    }
+    while (dir != NULL && (entry = readdir(dir)) != NULL) {
+        if (strlen(entry->d_name) == length &&
+            strncmp(entry->d_name, base, length - strlen("XXXXXX")) == 0) {
+            remove_if_dead(dirfd(dir), in, entry->d_name);
+        }
+    }
+    if (dir != NULL) {
+        closedir(dir);
+    }
+    free(in);
+}
+
+/* The part's mark, and the lock that says that its process lives. 0 or an errno. */
+static int part_mark(struct output_folder *folder)
+{
+    int fd;
+
+    folder->held = temporary_lock(folder->part);
+    folder->mark = output_folder_path(folder, OUTPUT_FOLDER_MARK);
+    if (folder->held < 0 || folder->mark == NULL) {
+        return folder->mark == NULL ? ENOMEM : EBUSY;
+    }
+    fd = open(folder->mark, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    return fd < 0 || close(fd) != 0 ? errno : 0;
 }
 
 int output_folder_open(struct output_folder *folder, const char *name)
@@ -68,9 +165,10 @@ int output_folder_open(struct output_folder *folder, const char *name)
     struct stat st;
     mode_t mask = umask(0);
     sigset_t before;
+    int error = 0;
 
     umask(mask);
-    *folder = (struct output_folder){.name = name};
+    *folder = (struct output_folder){.name = name, .held = -1};
     while (length > 1 && name[length - 1] == '/') {
         length--;
     }
@@ -83,17 +181,20 @@ int output_folder_open(struct output_folder *folder, const char *name)
         kymo_error("out of memory");
         return -1;
     }
+    remove_dead(folder->part);
     output_hold_signals(&before);
     if (mkdtemp(folder->part) == NULL) {
         kymo_error("%s: %s", name, strerror(errno));
         free(folder->part);
         folder->part = NULL;
     } else {
+        error = part_mark(folder);
         folders_note(folder);
     }
     sigprocmask(SIG_SETMASK, &before, NULL);
-    if (folder->part != NULL && chmod(folder->part, 0777 & ~mask) != 0) {
-        kymo_error("%s: %s", name, strerror(errno));
+    if (folder->part != NULL &&
+        (error != 0 || (chmod(folder->part, 0777 & ~mask) != 0 && (error = errno) != 0))) {
+        kymo_error("%s: %s", name, strerror(error));
         output_folder_abandon(folder);
     }
     return folder->part == NULL ? -1 : 0;
@@ -163,7 +264,7 @@ static int folder_sync(const char *path)
 int output_folder_commit(struct output_folder *folder)
 {
     char *copy = strdup(folder->name);
-    bool ok = copy != NULL && folder_sync(folder->part) == 0 &&
+    bool ok = copy != NULL && unlink(folder->mark) == 0 && folder_sync(folder->part) == 0 &&
               rename(folder->part, folder->name) == 0 && folder_sync(dirname(copy)) == 0;
 
     free(copy);
@@ -174,20 +275,4 @@ int output_folder_commit(struct output_folder *folder)
     }
     forget(folder);
     return 0;
-}
-
-static int entry_remove(const char *path, const struct stat *st, int type, struct FTW *where)
-{
-    (void)st;
-    (void)type;
-    (void)where;
-    return remove(path);
-}
-
-void output_folder_abandon(struct output_folder *folder)
-{
-    if (folder->part != NULL) {
-        nftw(folder->part, entry_remove, 8, FTW_DEPTH | FTW_PHYS);
-        forget(folder);
-    }
 }

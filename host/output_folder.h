@@ -2,14 +2,17 @@
 /*
  * A folder that the command writes: it is made as NAME.part.XXXXXX and has its name only once all
  * of its files are on the medium. The files are written as host/output.h has it. A signal that ends
- * the command removes all of it. One thread, one folder at a time. A function that fails has said
- * why (kymo_error()).
+ * the command removes all of it, and the next command that writes the same NAME removes what a
+ * killed one has left: a part that has OUTPUT_FOLDER_MARK and that no process has locked. One
+ * thread, one folder at a time. A function that fails has said why (kymo_error()).
+ * Proof: test/host/test_output.c.
  */
 #ifndef HOST_OUTPUT_FOLDER_H
 #define HOST_OUTPUT_FOLDER_H
 
 #define OUTPUT_FOLDER_INNER 4
 #define OUTPUT_FOLDER_FILES 256
+#define OUTPUT_FOLDER_MARK ".kymo-part" /* an empty file */
 
 struct output_folder {
     const char *name;                 /* the caller's */
@@ -18,7 +21,9 @@ struct output_folder {
     unsigned ninner;
     char *files[OUTPUT_FOLDER_FILES]; /* of files that have their names in it */
     unsigned nfiles;
-    const char *noted[OUTPUT_FOLDER_FILES + OUTPUT_FOLDER_INNER + 2];
+    const char *noted[OUTPUT_FOLDER_FILES + OUTPUT_FOLDER_INNER + 3];
+    char *mark; /* path of its mark */
+    int held;   /* temporary_lock()'s */
 };
 
 /* Begins a folder. A name that is taken by anything but an empty folder is refused. 0 or -1. */

@@ -6,7 +6,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -46,34 +48,63 @@ int temporary_directory(const char *what, char *path, size_t room)
 
 /* ---- directories that a killed process has left ------------------------------------ */
 
-/* Nothing that holds data: what is named in `files` is a link, a socket or an empty file. */
+/* Files that a pattern of `files` names may hold data; a plain name's is a link, a socket or an
+ * empty file. */
+static bool is_named(const char *const *files, const char *name, const struct stat *st)
+{
+    for (; *files; files++) {
+        if (**files == '>'
+                ? fnmatch(*files + 1, name, 0) == 0
+                : strcmp(*files, name) == 0 && (!S_ISREG(st->st_mode) || st->st_size == 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void remove_files(int folder, const char *const *files)
 {
+    int again = dup(folder);
+    DIR *entries = again < 0 ? NULL : fdopendir(again);
+    struct dirent *entry;
     struct stat st;
 
-    for (; *files; files++) {
-        if (fstatat(folder, *files, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-            (!S_ISREG(st.st_mode) || st.st_size == 0)) {
-            unlinkat(folder, *files, 0);
+    while (entries && (entry = readdir(entries)) != NULL) {
+        if (fstatat(folder, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISDIR(st.st_mode) &&
+            is_named(files, entry->d_name, &st)) {
+            unlinkat(folder, entry->d_name, 0);
         }
+    }
+    if (entries) {
+        closedir(entries);
+    } else if (again >= 0) {
+        close(again);
     }
 }
 
 /* A process that lives holds the lock of its directory. */
-static void remove_if_dead(int place, const char *name, const char *const *files)
+int temporary_lock_dead(int place, const char *name)
 {
     int folder = openat(place, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     struct stat st;
 
-    if (folder < 0) {
-        return;
+    if (folder >= 0 && (fstat(folder, &st) != 0 || st.st_uid != geteuid() ||
+                        flock(folder, LOCK_EX | LOCK_NB) != 0)) {
+        close(folder);
+        folder = -1;
     }
-    if (fstat(folder, &st) == 0 && st.st_uid == geteuid() &&
-        flock(folder, LOCK_EX | LOCK_NB) == 0) {
+    return folder;
+}
+
+static void remove_if_dead(int place, const char *name, const char *const *files)
+{
+    int folder = temporary_lock_dead(place, name);
+
+    if (folder >= 0) {
         remove_files(folder, files);
         unlinkat(place, name, AT_REMOVEDIR);
+        close(folder);
     }
-    close(folder);
 }
 
 static void remove_dead(const char *what, const char *const *files)
@@ -94,10 +125,7 @@ static void remove_dead(const char *what, const char *const *files)
     }
 }
 
-/* The directory's descriptor with its lock. -1: another process took it for a dead one's in the
- * moment before it was locked. A file system without locks has no dead directories either:
- * no process can lock one to remove it. */
-static int hold(const char *path)
+int temporary_lock(const char *path)
 {
     int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     struct stat held, there;
@@ -120,7 +148,7 @@ int temporary_directory_hold(const char *what, const char *const *files, char *p
         if (temporary_directory(what, path, room) != 0) {
             return -1;
         }
-        int folder = hold(path);
+        int folder = temporary_lock(path);
         if (folder >= 0) {
             return folder;
         }

@@ -46,6 +46,7 @@ struct load {
     char **known; /* ids of the captures that are there, sorted */
     size_t nknown, added;
     char folder[PATH_MAX]; /* for rows */
+    int folder_held;       /* temporary_directory_hold()'s */
     unsigned host;         /* of the capture that is being loaded */
     struct fleet_capture *capture;
 };
@@ -207,6 +208,7 @@ static int captures_send(struct load *load, const struct fleet_sources *sources)
 
 static int load_run(struct load *load, int argc, char **argv)
 {
+    static const char *const rows[] = {">*-*.csv", NULL};
     struct fleet_sources sources = {.options = &load->options};
     int status = fleet_sources_find(&sources, argc, argv);
 
@@ -217,12 +219,15 @@ static int load_run(struct load *load, int argc, char **argv)
         status = KYMO_FAILURE;
     }
     if (status == KYMO_OK) {
-        if (temporary_directory("load", load->folder, sizeof(load->folder)) != 0) {
+        load->folder_held =
+            temporary_directory_hold("load", rows, load->folder, sizeof(load->folder));
+        if (load->folder_held < 0) {
             kymo_error("no folder in %s: %s", temporary_place(), strerror(errno));
             status = KYMO_FAILURE;
         } else {
             status = captures_send(load, &sources);
             fleet_folder_remove(load->folder);
+            close(load->folder_held);
         }
     }
     fleet_sources_free(&sources);

@@ -14,6 +14,7 @@
 #define HEAD_MAX 65536
 #define ATTRS_MAX 256
 #define SEARCH_MOST (8u << 20) /* for buffers in a file that may be no capture */
+#define SAMPLES 64             /* behind that, spread over the file */
 #define PREFIX "TRACE_"
 #define BEGIN "TRACE_HEADER_BEGIN::"
 #define END "HEADER_END"
@@ -142,15 +143,22 @@ static int syspage_take(struct kev *kev, struct kev_error *error)
 }
 
 /* The head is damaged if there are buffers of events behind it; else the file is something else. A
- * file that may be anything is not read to its end for that: recovering looks at all of it. */
+ * file that may be anything is not read to its end for that: its first part is, then samples. Each
+ * is longer than a buffer, so it has a buffer's head if it is of a capture. */
 static int head_missing(struct kev *kev, struct kev_error *error)
 {
     static const char why[] = "not a capture: it does not start with " BEGIN;
+    uint64_t size = kev->file.size, step = size > SEARCH_MOST ? (size - SEARCH_MOST) / SAMPLES : 0;
     int64_t first;
 
     kev->info.ncpu = KEV_CPUS;
     kev->buffer_slots = TRACE_BUFFER_SLOTS_MOST;
-    first = kev_resync(kev, 0, kev->file.size < SEARCH_MOST ? kev->file.size : SEARCH_MOST, error);
+    first = kev_resync(kev, 0, size < SEARCH_MOST ? size : SEARCH_MOST, error);
+    for (unsigned i = 0; i < SAMPLES && (uint64_t)first == size && step > 0; i++) {
+        uint64_t at = SEARCH_MOST + i * step;
+
+        first = kev_resync(kev, at, at + 1, error);
+    }
     kev->info.ncpu = 0;
     kev->buffer_slots = 0;
     if (first < 0) {

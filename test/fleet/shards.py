@@ -192,6 +192,7 @@ def two_at_once_and_killed(servers):
     for child in children:
         child.communicate()
         same(child.returncode, 0, f"SEED={seed}: two at once")
+    want(not glob.glob(os.path.join(temporary.PLACE, "kymo-load-*")), f"SEED={seed}: rows of kills")
     run("export", "--parquet", "killed", "first.kev", *captures)
     for name in ("devices", "events_by_firmware", "latency_by_device"):
         same(rows_of(servers.ask(1, f"SELECT * FROM killed.{name} FORMAT JSONEachRow")),

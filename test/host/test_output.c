@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -303,6 +304,99 @@ static void test_signal_in_folder(void **state)
     }
 }
 
+static bool is_there(const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) == 0;
+}
+
+/* In a process that is killed, or, if `stays` is one end of a pipe, lives until it is told. */
+static pid_t folder_begin(const char *name, int stays)
+{
+    int ready[2];
+    char byte;
+    pid_t pid;
+
+    assert_int_equal(pipe(ready), 0);
+    pid = fork();
+    if (pid == 0) {
+        struct output_folder folder;
+        struct output file;
+        char *path;
+
+        close(ready[0]);
+        assert_int_equal(output_folder_open(&folder, name), 0);
+        assert_int_equal(output_folder_add(&folder, "in"), 0);
+        path = output_folder_path(&folder, "in/a");
+        assert_int_equal(output_open(&file, path, OUTPUT_NEW), 0);
+        output_write(&file, "x", 1);
+        assert_int_equal(write(ready[1], "", 1), 1);
+        if (stays >= 0) {
+            (void)!read(stays, &byte, 1);
+        }
+        raise(SIGKILL);
+    }
+    close(ready[1]);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    if (stays < 0) {
+        assert_int_equal(waitpid(pid, NULL, 0), pid);
+    }
+    return pid;
+}
+
+static unsigned folder_parts(const char *pattern)
+{
+    glob_t found;
+    unsigned n = glob(pattern, 0, NULL, &found) == 0 ? (unsigned)found.gl_pathc : 0;
+
+    globfree(&found);
+    return n;
+}
+
+/* What a killed process has left of a folder goes when the folder is written again: not what a
+ * living one has, not what only has such a name, not that of another folder. */
+static void test_killed_in_folder(void **state)
+{
+    static const char *const names[] = {"out", "sub/out", "sub/out/", "./sub/../out"};
+    struct output_folder folder;
+    int ends[2];
+    pid_t living;
+
+    (void)state;
+    assert_int_equal(mkdir("sub", 0777), 0);
+    assert_int_equal(mkdir("out.part.backup", 0777), 0);
+    make("out.part.backup/mine", "mine");
+    assert_int_equal(mkdir("out.part.filled", 0777), 0);
+    make("out.part.filled/" OUTPUT_FOLDER_MARK, "a mark has nothing in it");
+    folder_begin("other", -1);
+    assert_int_equal(pipe(ends), 0);
+    living = folder_begin("out", ends[0]);
+    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        folder_begin(names[i], -1);
+        folder_begin(names[i], -1); /* removes the first one's */
+        assert_int_equal(output_folder_open(&folder, names[i]), 0);
+        assert_true(is_there(folder.mark));
+        assert_int_equal(folder_parts("out.part.*"), i % 3 == 0 ? 4 : 3);
+        assert_int_equal(folder_parts("sub/out.part.*"), i % 3 == 0 ? 0 : 1);
+        output_folder_abandon(&folder);
+    }
+    assert_true(is_there("out.part.backup/mine"));
+    assert_int_equal(folder_parts("out.part.*"), 3);
+    assert_int_equal(folder_parts("other.part.*"), 1);
+    assert_int_equal(output_folder_open(&folder, "out"), 0);
+    assert_int_equal(output_folder_commit(&folder), 0);
+    assert_true(is_there("out") && !is_there("out/" OUTPUT_FOLDER_MARK));
+    assert_int_equal(write(ends[1], "", 1), 1);
+    assert_int_equal(waitpid(living, NULL, 0), living);
+    assert_int_equal(rmdir("out"), 0);
+    assert_int_equal(output_folder_open(&folder, "out"), 0);
+    assert_int_equal(folder_parts("out.part.*"),
+                     3); /* the living one's is gone, its own is there */
+    output_folder_abandon(&folder);
+}
+
 static void test_policy(void **state)
 {
     (void)state;
@@ -566,6 +660,7 @@ int main(void)
         TEST(test_stream_and_in_place),
         TEST(test_leave_part),
         TEST(test_signal_in_folder),
+        TEST(test_killed_in_folder),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -108,6 +108,22 @@ static void test_dead_ones_go(void **state)
     assert_true(is_there(other, "."));
 }
 
+/* Files of a pattern go with what is in them, and nothing else does. */
+static void test_scratch(void **state)
+{
+    static const char *const rows[] = {">*-*.csv", "mark", NULL};
+    static char dead[PATH_MAX], full[PATH_MAX], foreign[PATH_MAX], mine[PATH_MAX];
+
+    (void)state;
+    leave("events-0.csv", "data", dead);
+    assert_true(file_make(dead, "mark", "") && file_make(dead, "losses-1.csv", ""));
+    leave("mark", "data", full);
+    leave("events.csv", "data", foreign);
+    assert_true(temporary_directory_hold("held", rows, mine, sizeof(mine)) >= 0);
+    assert_false(is_there(dead, "."));
+    assert_true(is_there(full, "mark") && is_there(foreign, "events.csv"));
+}
+
 static void test_nowhere(void **state)
 {
     char path[8];
@@ -177,6 +193,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_dead_ones_go, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_scratch, setup, teardown),
         cmocka_unit_test_setup_teardown(test_nowhere, setup, teardown),
         cmocka_unit_test_setup_teardown(test_many_at_once, setup, teardown),
     };
