@@ -12,20 +12,29 @@
 #include "host/kymo.h"
 #include "host/log/log.h"
 
-static const struct kymo_command *const commands[] = {
-    &kymo_run_command,     &kymo_print_command,   &kymo_stat_command,    &kymo_why_command,
-    &kymo_dtrace_command,  &kymo_top_command,     &kymo_console_command, &kymo_capture_command,
-    &kymo_collect_command, &kymo_extract_command, &kymo_link_command,    &kymo_cut_command,
-    &kymo_export_command,  &kymo_symbols_command, &kymo_assert_command,  &kymo_report_command,
-    &kymo_diff_command,    &kymo_query_command,   &kymo_load_command,    &kymo_view_command,
+/* In the order of use, as docs/man/kymo.1 has them. */
+static const struct group {
+    const char *title;
+    const struct kymo_command *commands[8]; /* NULL ends them */
+} groups[] = {
+    {"Run a system, take its captures",
+     {&kymo_run_command, &kymo_console_command, &kymo_link_command, &kymo_capture_command,
+      &kymo_collect_command, &kymo_extract_command}},
+    {"Look at a capture, or at a target",
+     {&kymo_stat_command, &kymo_print_command, &kymo_report_command, &kymo_view_command,
+      &kymo_why_command, &kymo_top_command, &kymo_symbols_command}},
+    {"Ask and check", {&kymo_dtrace_command, &kymo_assert_command, &kymo_diff_command}},
+    {"Hand on", {&kymo_cut_command, &kymo_export_command, &kymo_query_command, &kymo_load_command}},
 };
-#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+#define GROUPS (sizeof(groups) / sizeof(groups[0]))
 
 static const struct kymo_command *command_find(const char *name)
 {
-    for (unsigned i = 0; i < COMMANDS; i++) {
-        if (strcmp(commands[i]->name, name) == 0) {
-            return commands[i];
+    for (unsigned i = 0; i < GROUPS; i++) {
+        for (const struct kymo_command *const *at = groups[i].commands; *at != NULL; at++) {
+            if (strcmp((*at)->name, name) == 0) {
+                return *at;
+            }
         }
     }
     return NULL;
@@ -35,15 +44,20 @@ static int help_all(void)
 {
     printf("Usage: kymo COMMAND [options]\n"
            "\n"
-           "Boots Kymo systems, shows what their captures (.kev) hold, runs D programs.\n"
-           "\n");
-    for (unsigned i = 0; i < COMMANDS; i++) {
-        printf("  %-8s %s\n", commands[i]->name, commands[i]->summary);
+           "Boots Kymo systems, shows what their captures (.kev) hold, runs D programs.\n");
+    for (unsigned i = 0; i < GROUPS; i++) {
+        printf("\n%s:\n", groups[i].title);
+        for (const struct kymo_command *const *at = groups[i].commands; *at != NULL; at++) {
+            printf("  %-8s %s\n", (*at)->name, (*at)->summary);
+        }
     }
-    printf("  %-8s %s\n", "help", "print the help of a command");
-    printf(
-        "\n`kymo help COMMAND` tells more; kymo --version prints the version; man page kymo(1).\n"
-        "Exit status: 0 success, 1 failure, 2 usage error.\n");
+    printf("\n"
+           "  %-8s %s\n",
+           "help", "print the help of a command");
+    printf("\n"
+           "`kymo help COMMAND` tells more; kymo --version prints the version; man pages kymo(1), "
+           "kymo-COMMAND(1).\n"
+           "Exit status: 0 success, 1 failure, 2 usage error.\n");
     return kymo_stdout_end(KYMO_OK);
 }
 

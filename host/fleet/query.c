@@ -165,7 +165,7 @@ static int query_main(int argc, char **argv)
 
 const struct kymo_command kymo_query_command = {
     .name = "query",
-    .summary = "SQL over the captures of many devices",
+    .summary = "run SQL on the captures of many devices",
     .run = query_main,
     .help = query_help,
 };
