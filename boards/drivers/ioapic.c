@@ -6,6 +6,7 @@
 #include "boards/drivers/ioapic.h"
 
 #include "boards/board.h"
+#include "kernel/arch/cpu.h"
 #include "kernel/arch/x86_64/board.h"
 
 enum { SELECT = 0, WINDOW = 0x10 };
@@ -16,6 +17,15 @@ enum { VERSION = 1, REDIRECTION = 0x10 };
 
 static uintptr_t ioapic;           /* [I] */
 static uint32_t redirections[256]; /* [I] low words, without MASKED */
+
+static volatile uint32_t lock;     /* of the two registers, which any CPU may use */
+
+static void ioapic_lock(void)
+{
+    while (!arch_spin_try(&lock)) {
+        arch_spin_hint();
+    }
+}
 
 static void ioapic_write(unsigned index, uint32_t value)
 {
@@ -44,10 +54,14 @@ unsigned ioapic_init(uintptr_t base, unsigned first_low)
 
 void ioapic_mask(unsigned line)
 {
+    ioapic_lock();
     ioapic_write(REDIRECTION + 2 * line, redirections[line] | MASKED);
+    arch_spin_release(&lock);
 }
 
 void ioapic_unmask(unsigned line)
 {
+    ioapic_lock();
     ioapic_write(REDIRECTION + 2 * line, redirections[line]);
+    arch_spin_release(&lock);
 }

@@ -6,12 +6,15 @@
 #include "boards/board.h"
 
 #include "abi/errno.h"
+#include "boards/drivers/acpi.h"
 #include "boards/drivers/ioapic.h"
 #include "boards/drivers/pctime.h"
 #include "boards/drivers/uart16550.h"
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/board.h"
+#include "kernel/arch/cpu.h"
 #include "kernel/arch/irq.h"
+#include "kernel/arch/panic.h"
 #include "kernel/arch/x86_64/board.h"
 
 #define COM1 0x3f8
@@ -38,6 +41,7 @@ const struct x86_region x86_board_ports[] = {{COM1, COM_PORTS}, {COM2, COM_PORTS
 
 static struct x86_region ram; /* [I] */
 static unsigned lines;        /* [I] */
+static uint64_t rsdp;         /* [I] where ACPI's tables begin; 0: the loader did not say */
 
 /* ---- what the loader says ---------------------------------------------------------- */
 
@@ -70,6 +74,7 @@ static void ram_find(void)
                       FIRST_GB)) {
         return;
     }
+    rsdp = info->rsdp;
     const struct memory_entry *entries = arch_phys_to_virt(info->memory_map);
     for (unsigned i = 0; i < info->memory_entries; i++) {
         if (entries[i].type == MEMORY_RAM && kernel >= entries[i].start &&
@@ -94,6 +99,42 @@ struct x86_region x86_board_ram(void)
     uintptr_t end = (ram.start + ram.len) & ~0x1ffffful;
 
     return (struct x86_region){ram.start, end - ram.start};
+}
+
+/* ---- CPUs -------------------------------------------------------------------------- */
+
+static unsigned cpus = 1;            /* [I] */
+static uint8_t apic_of[CONFIG_CPUS]; /* [I] */
+_Static_assert(CONFIG_CPUS <= ACPI_MAX_CPUS, "apic_of[]");
+
+/* Those that ACPI knows, behind the one that boots. Without ACPI there is one. */
+static void cpus_find(void)
+{
+    struct acpi_facts acpi;
+
+    apic_of[0] = (uint8_t)x86_apic_id();
+    if (!acpi_read(rsdp, x86_firmware, &acpi)) {
+        kprintf("kymo on %s: no ACPI tables, so one CPU\n", arch_board_name());
+        return;
+    }
+    for (unsigned i = 0; i < acpi.cpus && i < ACPI_MAX_CPUS; i++) {
+        if (acpi.apic[i] != apic_of[0] && cpus < CONFIG_CPUS) {
+            apic_of[cpus++] = acpi.apic[i];
+        }
+    }
+    if (acpi.cpus > cpus) {
+        kprintf("kymo on %s: of %u CPUs the kernel uses %u\n", arch_board_name(), acpi.cpus, cpus);
+    }
+}
+
+unsigned arch_cpu_count(void)
+{
+    return cpus;
+}
+
+unsigned x86_board_cpu(unsigned n)
+{
+    return apic_of[n];
 }
 
 /* ---- power ------------------------------------------------------------------------- */
@@ -148,6 +189,7 @@ void x86_board_irq_init(void)
     pic_silence();
     lines = ioapic_init(x86_device(IOAPIC), LINES_ISA);
     lines = lines < LINES_MOST ? lines : LINES_MOST;
+    cpus_find();
 }
 
 struct x86_reference x86_board_reference(void)

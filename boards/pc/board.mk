@@ -22,11 +22,11 @@ ORDER := tree
 TABLES := ram
 D_OPTIONS := bufsize=4k aggsize=4k dynvarsize=4k strsize=64
 
-BOARD_DEFS := -DCONFIG_CPUS=1 -DCONFIG_TABLES_RAM=0xe000000 -DCONFIG_PROCESSES=1280 -DCONFIG_THREADS=4608 -DCONFIG_CHANNELS=2560 \
+BOARD_DEFS := -DCONFIG_CPUS=8 -DCONFIG_TABLES_RAM=0xe000000 -DCONFIG_PROCESSES=1280 -DCONFIG_THREADS=4608 -DCONFIG_CHANNELS=2560 \
 	-DCONFIG_CONNECTIONS=8192 -DCONFIG_PULSES=4096 -DCONFIG_TIMERS=4608 -DCONFIG_NAMES=1280 \
 	-DCONFIG_MAPPINGS=1024 -DCONFIG_CLEAR_CHUNK=16384 -DBOARD_RAM_BYTES=0x10000000 \
 	-DCONFIG_RETAIN_BASE=0x200000ul -DCONFIG_RETAIN_BYTES=0x800000ul
-BOARD_DRIVERS := boards/drivers/uart16550.c boards/drivers/ioapic.c boards/drivers/pctime.c
+BOARD_DRIVERS := boards/drivers/uart16550.c boards/drivers/ioapic.c boards/drivers/acpi.c boards/drivers/pctime.c
 
 # KERNEL_VIRT_OFFSET is KERNEL_VIRT of kernel/arch/x86_64/shared.h. The first 2 MB are the firmware's;
 # the retained memory comes next.
@@ -41,7 +41,7 @@ USER_LDFLAGS := $(addprefix -Wl$(comma)--defsym=,$(USER_LDSYMS)) -T ldscripts/us
 	-static -no-pie -Wl,-z,max-page-size=4096 -Wl,-z,noexecstack -Wl,--gc-sections -L$(NEWLIB)/lib
 
 # The test images that are made: those of the suites that run here (README.md).
-BOARD_TEST_IMAGES := smoke test libtest x86_64 kill fuzz torture
+BOARD_TEST_IMAGES := smoke test libtest x86_64 kill fuzz torture torture-few sites map
 # What programs drive: docs/port.md.
 CONSOLE_UART := 16550
 LINK_LINE := 16550
@@ -53,8 +53,9 @@ START_CLASS :=
 CRASH_DEFS := -DCRASH_UNMAPPED=0xe8000000u -DCRASH_DEVICE=0xfec00000u \
 	-DCRASH_KERNEL_DATA=0xffffffff80e80000u -DCRASH_KERNEL_TEXT=0xffffffff80a00400u
 
+SMP ?= 4
 QEMU := qemu-system-x86_64
-QEMU_FLAGS := -M q35 -cpu max -m 256M -nic none -display none -vga none -monitor none -serial stdio \
+QEMU_FLAGS := -M q35 -cpu max -smp $(SMP) -m 256M -nic none -display none -vga none -monitor none -serial stdio \
 	-rtc clock=vm -device isa-debug-exit,iobase=0xf4,iosize=4
 # The link's device, for a chardev "link": the second serial port.
 QEMU_LINK := -serial chardev:link

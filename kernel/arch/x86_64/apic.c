@@ -21,6 +21,8 @@ enum {
     APIC_TPR = 0x80,
     APIC_EOI = 0xb0,
     APIC_SPURIOUS = 0xf0,
+    APIC_ICR = 0x300,
+    APIC_ICR_TO = 0x310,
     APIC_LVT_TIMER = 0x320,
     APIC_LVT_LINT0 = 0x350,
     APIC_LVT_LINT1 = 0x360,
@@ -31,6 +33,7 @@ enum {
 };
 #define APIC_ENABLE 0x100
 #define LVT_MASKED 0x10000
+#define LVT_NMI 0x400
 #define DIVIDE_BY_1 0xb
 
 static volatile uint32_t *apic_register(unsigned offset)
@@ -53,12 +56,39 @@ void x86_apic_cpu_init(void)
     x86_wrmsr(MSR_APIC_BASE, (x86_rdmsr(MSR_APIC_BASE) & 0xfff) | APIC | APIC_BASE_ENABLE);
     apic_write(APIC_TPR, 0);
     apic_write(APIC_LVT_LINT0, LVT_MASKED);
-    apic_write(APIC_LVT_LINT1, LVT_MASKED);
+    apic_write(APIC_LVT_LINT1, LVT_NMI); /* the machine's own: fault.c makes a panic of it */
     apic_write(APIC_LVT_ERROR, LVT_MASKED);
     apic_write(APIC_SPURIOUS, APIC_ENABLE | VECTOR_SPURIOUS);
     apic_write(APIC_TIMER_DIVIDE, DIVIDE_BY_1);
     apic_write(APIC_TIMER_START, 0);
     apic_write(APIC_LVT_TIMER, VECTOR_TIMER);
+}
+
+/* ---- to other CPUs ----------------------------------------------------------------- */
+
+#define ICR_ASSERT 0x4000u
+#define ICR_INIT 0x500u
+#define ICR_START 0x600u
+#define ICR_BUSY 0x1000u
+
+/* The APIC takes one interrupt at a time; it has sent the last one soon. */
+void x86_apic_send(unsigned id, unsigned what)
+{
+    while (*apic_register(APIC_ICR) & ICR_BUSY) {
+        arch_spin_hint();
+    }
+    apic_write(APIC_ICR_TO, id << 24);
+    apic_write(APIC_ICR, what | ICR_ASSERT);
+}
+
+void x86_apic_init_other(unsigned id)
+{
+    x86_apic_send(id, ICR_INIT);
+}
+
+void x86_apic_start_other(unsigned id, uintptr_t page)
+{
+    x86_apic_send(id, ICR_START | (unsigned)(page >> 12));
 }
 
 unsigned x86_line_vector(unsigned line)
@@ -127,11 +157,6 @@ uint64_t arch_clock_hz(void)
     return clock_hz;
 }
 
-uint64_t arch_clock_skew(void)
-{
-    return 0; /* one CPU */
-}
-
 /* May be early by what the ratio was rounded: the kernel then sets the rest. */
 void arch_timer_set(uint64_t cycles)
 {
@@ -162,6 +187,8 @@ static void x86_irq_serve(unsigned vector, uintptr_t ip, bool in_kernel)
         intr_timer(line_of(vector), ip, in_kernel);
     } else if (vector == VECTOR_IPI) {
         intr_ipi(line_of(vector), ip, in_kernel);
+    } else if (vector == VECTOR_CALL) {
+        x86_call_serve();
     } else {
         intr_entry(line_of(vector), ip, in_kernel);
     }
@@ -171,14 +198,14 @@ static void x86_irq_serve(unsigned vector, uintptr_t ip, bool in_kernel)
 struct thread *x86_irq_from_user(struct thread *self, unsigned vector)
 {
     x86_irq_serve(vector, x86_context(self)->rip, false);
-    return kernel_exit(self);
+    return vector == VECTOR_CALL ? self : kernel_exit(self);
 }
-
-static uintptr_t window_ip; /* [c] where the open window is; 0: idle */
 
 void x86_irq_in_kernel(unsigned vector)
 {
-    x86_irq_serve(vector, window_ip, window_ip != 0);
+    const uintptr_t window = x86_this_cpu()->window_ip;
+
+    x86_irq_serve(vector, window, window != 0);
 }
 
 /* STI opens only behind the next instruction, so an interrupt between the test and HLT is not
@@ -186,7 +213,7 @@ void x86_irq_in_kernel(unsigned vector)
 void arch_wait_for_interrupt(struct cpu *cpu)
 {
     kernel_assert(x86_irq_masked());
-    window_ip = 0;
+    x86_this_cpu()->window_ip = 0;
     if (kernel_work_pending(cpu)) {
         __asm__ volatile("sti\n\tnop\n\tcli" ::: "memory");
     } else {
@@ -197,7 +224,7 @@ void arch_wait_for_interrupt(struct cpu *cpu)
 void arch_irq_window(void)
 {
     kernel_assert(x86_irq_masked());
-    window_ip = (uintptr_t)__builtin_return_address(0);
+    x86_this_cpu()->window_ip = (uintptr_t)__builtin_return_address(0);
     __asm__ volatile("sti\n\tnop\n\tcli" ::: "memory");
 }
 
@@ -206,19 +233,6 @@ void x86_stop(void)
     for (;;) {
         __asm__ volatile("cli\n\thlt");
     }
-}
-
-/* ---- more than one CPU: not yet ---------------------------------------------------- */
-
-int arch_cpu_start(unsigned n)
-{
-    (void)n;
-    return -1;
-}
-
-void arch_ipi(uint32_t cpus)
-{
-    (void)cpus;
 }
 
 /* ---- sampling: not yet ------------------------------------------------------------- */

@@ -45,25 +45,29 @@ void arch_aspace_destroy(struct arch_aspace *as)
 }
 
 /* A CPU's TLB holds only what is of its present space, as CR3 is written at each switch, and the
- * kernel's. One CPU only: with more, the others would have to be called. */
-_Static_assert(CONFIG_CPUS == 1, "the other CPUs' TLBs");
+ * kernel's. So those that have this space are called (cpus.c). */
+void x86_tlb_drop_here(uint64_t space, uintptr_t va, uintptr_t end)
+{
+    if (x86_cr3() != space) {
+        return;
+    }
+    if (end - va > TLB_PAGES_MAX * PAGE_SIZE) {
+        __asm__ volatile("mov %0, %%cr3" ::"r"(space) : "memory");
+        return;
+    }
+    for (; va < end; va += PAGE_SIZE) {
+        __asm__ volatile("invlpg (%0)" ::"r"(va) : "memory");
+    }
+}
 
 void pages_tlb_drop_space(const struct arch_aspace *as)
 {
-    if (x86_cr3() == as->cr3) {
-        __asm__ volatile("mov %0, %%cr3" ::"r"(as->cr3) : "memory");
-    }
+    x86_tlb_drop(as->cr3, USER_LOW, USER_HIGH);
 }
 
 void pages_tlb_drop_range(const struct arch_aspace *as, uintptr_t va, size_t len)
 {
-    if (len > TLB_PAGES_MAX * PAGE_SIZE) {
-        pages_tlb_drop_space(as);
-        return;
-    }
-    if (x86_cr3() == as->cr3) {
-        for (uintptr_t end = va + len; va < end; va += PAGE_SIZE) {
-            __asm__ volatile("invlpg (%0)" ::"r"(va) : "memory");
-        }
+    if (len) {
+        x86_tlb_drop(as->cr3, va, va + len);
     }
 }

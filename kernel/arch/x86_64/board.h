@@ -24,6 +24,8 @@ extern const struct x86_region x86_board_devices[];
 extern const struct x86_region x86_board_ports[];
 /* Returns the RAM that has the kernel's image in it, as much as is contiguous. */
 struct x86_region x86_board_ram(void);
+/* Returns the local APIC's identifier of CPU n, below arch_cpu_count(); CPU 0 is the one that boots. */
+unsigned x86_board_cpu(unsigned n);
 /* Sets up the controllers of the lines: all masked. CPU 0, once, with the final map. */
 void x86_board_irq_init(void);
 /* Returns a counter of known frequency, by which the CPU's are calibrated; it runs for at least
@@ -41,6 +43,9 @@ extern uint64_t x86_start_info;
 /* Vector of a line, and the local APIC's identifier of this CPU: what a controller sends to. */
 unsigned x86_line_vector(unsigned line);
 unsigned x86_apic_id(void);
+/* Maps tables of the firmware, in the first 4 GB, to read them. Returns their address; 0: they lie
+ * elsewhere. Before kernel_main(), with the final map. */
+uintptr_t x86_firmware(uintptr_t pa, size_t len);
 /* Stops this CPU. */
 void x86_stop(void) __attribute__((noreturn));
 

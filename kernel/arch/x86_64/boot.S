@@ -7,10 +7,6 @@
 #include "kernel/arch/x86_64/shared.h"
 
 #define PHYS(symbol) (symbol - KERNEL_VIRT)
-#define CR4_VALUE 0x620        /* PAE, OSFXSR, OSXMMEXCPT */
-#define CR0_VALUE 0x80010033   /* PG, WP, NE, ET, MP, PE */
-#define EFER 0xc0000080
-#define EFER_VALUE 0x901       /* NXE, LME, SCE */
 #define EARLY 0x83             /* 2 MB block, writable, valid */
 
     .section .note.pvh, "a", @note
@@ -27,13 +23,13 @@ _start:
     mov %ebx, %esi
     mov $PHYS(boot_top), %eax
     mov %eax, %cr3
-    mov $CR4_VALUE, %eax
+    mov $BOOT_CR4, %eax
     mov %eax, %cr4
-    mov $EFER, %ecx
+    mov $MSR_EFER, %ecx
     rdmsr
-    or $EFER_VALUE, %eax
+    or $BOOT_EFER, %eax
     wrmsr
-    mov $CR0_VALUE, %eax
+    mov $BOOT_CR0, %eax
     mov %eax, %cr0
     lgdt PHYS(boot_gdt_pointer)
     ljmp $SEL_KERNEL_CODE, $PHYS(1f)
@@ -63,6 +59,7 @@ _start:
 /* The boot map: the first GB, at its physical address and at KERNEL_VIRT. */
     .section .data.boot, "aw", @progbits
     .balign 4096
+    .global boot_top
 boot_top:
     .quad PHYS(boot_low) + 3
     .fill 510, 8, 0

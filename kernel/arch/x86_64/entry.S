@@ -144,8 +144,10 @@ x86_entry:
 
 x86_entry_in_kernel:
     cmpl $VECTOR_EXCEPTIONS, (%rsp)
-    jb x86_entry_fatal
-    push %rax
+    jae 1f
+    cmpl $VECTOR_BREAKPOINT, (%rsp)
+    jne x86_entry_fatal
+1:  push %rax
     push %rcx
     push %rdx
     push %rsi
@@ -155,11 +157,13 @@ x86_entry_in_kernel:
     push %r10
     push %r11
     mov 72(%rsp), %edi
+    lea 88(%rsp), %rsi /* rip */
     push %rbp /* aligns the stack, which was aligned when the CPU pushed */
     mov %rsp, %rbp
     and $-16, %rsp
-    call x86_irq_in_kernel
+    call x86_trap_in_kernel
     mov %rbp, %rsp
+    test %al, %al
     pop %rbp
     pop %r11
     pop %r10
@@ -170,6 +174,7 @@ x86_entry_in_kernel:
     pop %rdx
     pop %rcx
     pop %rax
+    jz x86_entry_fatal /* the flags are still those of the test */
     add $16, %rsp
     iretq
 
@@ -216,7 +221,7 @@ x86_vectors:
     .set vector, 0
     .rept 256
     .balign 16
-    .if (vector < 32) && ((0x60227d00 >> vector) & 1)
+    .if (0x60227d00 >> (vector & 31)) & (vector < 32) & 1
     .else
     pushq $0
     .endif

@@ -13,7 +13,7 @@ enum { /* exceptions */
        TRAP_DIVIDE = 0,
        TRAP_DEBUG = 1,
        TRAP_NMI = 2,
-       TRAP_BREAKPOINT = 3,
+       TRAP_BREAKPOINT = VECTOR_BREAKPOINT,
        TRAP_OVERFLOW = 4,
        TRAP_BOUND = 5,
        TRAP_DOUBLE = 8,
@@ -130,6 +130,15 @@ struct thread *x86_trap_from_user(struct thread *self, unsigned vector, uint64_t
 }
 
 /* ---- in the kernel ----------------------------------------------------------------- */
+
+bool x86_trap_in_kernel(unsigned vector, uint64_t *rip)
+{
+    if (vector == TRAP_BREAKPOINT) {
+        return x86_breakpoint(rip);
+    }
+    x86_irq_in_kernel(vector);
+    return true;
+}
 
 struct x86_panic_frame x86_panicked; /* filled by kernel_panic() in entry.S */
 

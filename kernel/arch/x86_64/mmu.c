@@ -6,6 +6,7 @@
  * and holes below the stacks. A second mapping of the text, KERNEL_TEXT_ALIAS beside it, is
  * writable: for patching only. Boot, CPU 0; the map never changes afterwards.
  */
+#include "kernel/arch/assert.h"
 #include "kernel/arch/board.h"
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/x86_64/port.h"
@@ -17,10 +18,12 @@ extern char __kernel_start[], __text_end[], __rodata_end[],
 #define KERNEL_RODATA (KERNEL_TEXT | PTE_NX)
 #define KERNEL_DATA (KERNEL_RODATA | PTE_WRITE)
 #define KERNEL_DEVICE (KERNEL_DATA | PTE_DEVICE)
+#define FIRMWARE_MOST 0x100000000ul
 #define KERNEL_TABLE (PTE_VALID | PTE_WRITE | PTE_USED)
 
 uint64_t x86_kernel_cr3;
 static uintptr_t tables_end; /* physical; tables are allocated from behind the image */
+static bool ram_given;       /* so there is no memory for tables any more */
 
 /* Zeroed explicitly: the loader may have left anything behind the image. */
 static uint64_t x86_table_new(void)
@@ -61,8 +64,11 @@ static void x86_map_page(uintptr_t va, uintptr_t pa, uint64_t attributes)
 bool x86_is_stack_guard(uintptr_t va)
 {
     uintptr_t offset = va - (uintptr_t)x86_stacks;
+    uintptr_t emergency = va - (uintptr_t)x86_emergency_stacks;
 
-    return offset < sizeof(x86_stacks) && offset % sizeof(x86_stacks[0]) < KERNEL_STACK_GUARD;
+    return (offset < sizeof(x86_stacks) && offset % sizeof(x86_stacks[0]) < KERNEL_STACK_GUARD) ||
+           (emergency < sizeof(x86_emergency_stacks) &&
+            emergency % sizeof(x86_emergency_stacks[0]) < KERNEL_STACK_GUARD);
 }
 
 static uint64_t x86_image_rights(uintptr_t va)
@@ -105,14 +111,25 @@ void x86_map_kernel(void)
     for (const struct x86_region *device = x86_board_devices; device->len; device++) {
         x86_map_blocks(KERNEL_DEVICES, device->start, device->start + device->len, KERNEL_DEVICE);
     }
-    __asm__ volatile("mov %0, %%cr3" ::"r"(x86_kernel_cr3) : "memory");
+    x86_space_switch(x86_kernel_cr3);
     x86_protection_on();
+}
+
+uintptr_t x86_firmware(uintptr_t pa, size_t len)
+{
+    kernel_assert(!ram_given);
+    if (pa >= FIRMWARE_MOST || len > FIRMWARE_MOST - pa) {
+        return 0;
+    }
+    x86_map_blocks(KERNEL_FIRMWARE, pa, pa + len, KERNEL_RODATA);
+    return KERNEL_FIRMWARE + pa;
 }
 
 void arch_ram(paddr_t *start, size_t *len)
 {
     struct x86_region ram = x86_board_ram();
 
+    ram_given = true;
     *start = tables_end;
     *len = ram.start + ram.len - tables_end;
 }

@@ -22,5 +22,7 @@ void arch_offsets(void)
     OFFSET(CPU_THREAD, offsetof(struct x86_cpu, thread));
     OFFSET(CPU_STACK, offsetof(struct x86_cpu, stack_top));
     OFFSET(CPU_SCRATCH, offsetof(struct x86_cpu, scratch));
+    OFFSET(STARTING_STACK, offsetof(struct x86_starting, stack));
+    OFFSET(STARTING_NUMBER, offsetof(struct x86_starting, number));
     OFFSET(PANIC_FRAME, sizeof(struct x86_panic_frame));
 }

@@ -62,6 +62,11 @@ struct x86_cpu {
     uint64_t stack_top;    /* [I] */
     uint64_t scratch;      /* [c] of the entry code */
     uint64_t tls;          /* [c] what the FS base is, if the present process left it alone */
+    uint64_t space;        /* [k] what CR3 is; read by the CPU itself without the lock */
+    struct x86_cpu *own;   /* [I] where this struct is */
+    uintptr_t window_ip;   /* [c] where the open interrupt window is; 0: idle */
+    uint32_t bit;          /* [I] 1 << the CPU's number */
+    uint32_t called;       /* [a] a call to this CPU is pending: cpus.c */
     struct x86_tss tss;
     uint64_t gdt[8]; /* [I] */
 };
@@ -158,9 +163,14 @@ static inline void x86_tls_forget(void)
  * known only as long as the process runs that has set it. */
 static inline void x86_space_switch(uint64_t cr3)
 {
-    if (cr3 != x86_cr3()) {
+    uint64_t old;
+
+    __asm__ volatile("mov %%gs:%c1, %0" : "=r"(old) : "i"(offsetof(struct x86_cpu, space)));
+    if (cr3 != old) {
         x86_tls_forget();
-        __asm__ volatile("mov %0, %%cr3" ::"r"(cr3) : "memory");
+        __asm__ volatile("mov %0, %%gs:%c1\n\tmov %0, %%cr3" ::"r"(cr3),
+                         "i"(offsetof(struct x86_cpu, space))
+                         : "memory");
     }
 }
 

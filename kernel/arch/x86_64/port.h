@@ -12,6 +12,8 @@
 /* start.c: guard, stack, guard, stack …; CPU n's stack is the upper end of entry n; the last one is
  * that of long calls */
 extern char x86_stacks[CONFIG_CPUS + 1][KERNEL_STACK_GUARD + KERNEL_STACK_SIZE];
+/* for what must not use the stack that it finds: each with a guard below it, too */
+extern char x86_emergency_stacks[CONFIG_CPUS][KERNEL_STACK_GUARD + EMERGENCY_STACK_SIZE];
 struct thread *x86_start(uint64_t start_info);
 
 /* The parts of struct thread and struct process that a port may know: see
@@ -38,6 +40,19 @@ static inline uint64_t x86_flags(void)
 static inline bool x86_irq_masked(void)
 {
     return !(x86_flags() & RFLAGS_IF);
+}
+
+static inline struct x86_cpu *x86_this_cpu(void)
+{
+    struct x86_cpu *cpu;
+
+    __asm__("mov %%gs:%c1, %0" : "=r"(cpu) : "i"(offsetof(struct x86_cpu, own)));
+    return cpu;
+}
+
+static inline uint32_t x86_this_bit(void)
+{
+    return x86_this_cpu()->bit;
 }
 
 static inline uint64_t x86_rdmsr(uint32_t msr)
@@ -67,10 +82,35 @@ bool x86_is_stack_guard(uintptr_t va);
 
 /* start.c */
 void x86_protection_on(void); /* SMEP, SMAP, global pages, where the CPU has them */
+void x86_cpu_load(unsigned n); /* this CPU's segments and system registers */
 
 /* apic.c */
 void x86_apic_cpu_init(void);
+/* To the CPU whose APIC has this identifier; what: a vector. The last two: INIT, and the start-up
+ * interrupt, which makes it begin at a page below 1 MB. */
+void x86_apic_send(unsigned id, unsigned what);
+void x86_apic_init_other(unsigned id);
+void x86_apic_start_other(unsigned id, uintptr_t page);
 void x86_timer_calibrate(void); /* CPU 0, once */
+
+/* aspace.c: drops [va, end) from this CPU's TLB, if it has this space */
+void x86_tlb_drop_here(uint64_t space, uintptr_t va, uintptr_t end);
+
+/* cpus.c */
+struct x86_starting {
+    uintptr_t stack;
+    uint32_t number;
+};
+extern struct x86_starting x86_starting;
+extern volatile uint32_t x86_cpu_ticket;
+struct thread *x86_start_secondary(unsigned n);
+void x86_ipi(uint32_t cpus, unsigned vector);
+void x86_call_serve(void);
+/* Drops [va, end) of this space from all TLBs. Lock held. */
+void x86_tlb_drop(uint64_t space, uintptr_t va, uintptr_t end);
+/* Returns when no CPU executes an instruction that was fetched before the call. Lock held. */
+void x86_serialise_all(void);
+bool x86_cpus_others(void); /* another CPU executes the kernel */
 
 /* ---- called by entry.S ------------------------------------------------------------- */
 
@@ -80,7 +120,11 @@ struct x86_panic_frame {
 };
 struct thread *x86_irq_from_user(struct thread *self, unsigned vector); /* apic.c */
 struct thread *x86_trap_from_user(struct thread *self, unsigned vector, uint64_t error);
-void x86_irq_in_kernel(unsigned vector);
+void x86_irq_in_kernel(unsigned vector); /* apic.c */
+/* Returns false for what no code of the kernel's can mend. */
+bool x86_trap_in_kernel(unsigned vector, uint64_t *rip);
+/* text.c: a breakpoint of the kernel's own at *rip - 1. True: execution continues at the new *rip. */
+bool x86_breakpoint(uint64_t *rip);
 void x86_fatal(const struct x86_panic_frame *frame) __attribute__((noreturn));
 extern char x86_vectors[], x86_syscall[];
 

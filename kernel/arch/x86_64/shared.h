@@ -12,6 +12,8 @@
 #define KERNEL_RAM_MOST 0x70000000
 /* Kernel address of a device in the fourth GB, minus its physical one. */
 #define KERNEL_DEVICES 0xffffffff00000000
+/* Kernel address of the firmware's tables, minus their physical one: the first 4 GB. */
+#define KERNEL_FIRMWARE 0xfffffffd00000000
 /* Offset of a second, writable mapping of the kernel's text from the first. */
 #define KERNEL_TEXT_ALIAS (-0x40000000l)
 
@@ -37,13 +39,26 @@
 #define CTX_KIND_FULL 1
 
 /* Vectors: below, the CPU's exceptions; the interrupt lines; the kernel's own. */
+#define VECTOR_BREAKPOINT 3
 #define VECTOR_EXCEPTIONS 32
 #define VECTOR_LINES 0x30
 #define VECTOR_TIMER 0xf0
 #define VECTOR_IPI 0xf1
+#define VECTOR_CALL 0xf2 /* the port's own calls to other CPUs: not traced, as it is no line */
 #define VECTOR_SPURIOUS 0xff
 
 #define X86_MAX_CPUS 8
+/* Where another CPU begins: a page below 1 MB. x86_cpu_ticket says which one may come. */
+#define X86_TRAMPOLINE 0x8000
+#define X86_CPU_ID_MOST 0xfe
+#define X86_CPU_WANTED 0x100
+#define X86_CPU_TAKEN 0x200
+
+/* What boot.S and secondary.S load for long mode. */
+#define BOOT_CR4 0x620      /* PAE, OSFXSR, OSXMMEXCPT */
+#define BOOT_CR0 0x80010033 /* PG, WP, NE, ET, MP, PE */
+#define MSR_EFER 0xc0000080
+#define BOOT_EFER 0x901 /* NXE, LME, SCE */
 #define KERNEL_STACK_SIZE 16384 /* per CPU */
 #define KERNEL_STACK_GUARD 4096 /* unmapped, below each stack */
 #define EMERGENCY_STACK_SIZE 4096

@@ -20,7 +20,8 @@ struct x86_cpu x86_cpus[CONFIG_CPUS];
 char x86_stacks[CONFIG_CPUS + 1][KERNEL_STACK_GUARD + KERNEL_STACK_SIZE]
     __attribute__((aligned(KERNEL_STACK_GUARD)));
 /* For what must not use the stack that it finds: double fault, NMI, machine check. */
-static char emergency_stacks[CONFIG_CPUS][EMERGENCY_STACK_SIZE] __attribute__((aligned(16)));
+char x86_emergency_stacks[CONFIG_CPUS][KERNEL_STACK_GUARD + EMERGENCY_STACK_SIZE]
+    __attribute__((aligned(KERNEL_STACK_GUARD)));
 
 /* ---- segments ---------------------------------------------------------------------- */
 
@@ -34,7 +35,7 @@ static struct gate idt[256] __attribute__((aligned(16))); /* [I] */
 
 #define GATE_INTERRUPT 0x8e
 #define GATE_USER 0x60 /* a program may use the instruction */
-enum { VECTOR_NMI = 2, VECTOR_BREAKPOINT = 3, VECTOR_DOUBLE = 8, VECTOR_MACHINE_CHECK = 18 };
+enum { VECTOR_NMI = 2, VECTOR_DOUBLE = 8, VECTOR_MACHINE_CHECK = 18 };
 #define EMERGENCY_IST 1
 
 #define MSR_SYSENTER_CS 0x174
@@ -83,7 +84,7 @@ static void tss_fill(struct x86_cpu *cpu, unsigned n)
     const size_t limit = sizeof(cpu->tss) - 1;
 
     cpu->tss.rsp[0] = cpu->stack_top;
-    cpu->tss.ist[0] = (uintptr_t)emergency_stacks[n] + EMERGENCY_STACK_SIZE;
+    cpu->tss.ist[0] = (uintptr_t)x86_emergency_stacks[n] + sizeof(x86_emergency_stacks[n]);
     cpu->tss.iomap = X86_PORTS_NONE;
     __builtin_memset(cpu->tss.ports, 0xff, sizeof(cpu->tss.ports));
     for (const struct x86_region *ports = x86_board_ports; ports->len; ports++) {
@@ -96,10 +97,13 @@ static void tss_fill(struct x86_cpu *cpu, unsigned n)
     cpu->gdt[SEL_TSS / 8 + 1] = at >> 32;
 }
 
-static void segments_load(unsigned n)
+void x86_cpu_load(unsigned n)
 {
     struct x86_cpu *cpu = &x86_cpus[n];
 
+    cpu->own = cpu;
+    cpu->bit = 1u << n;
+    cpu->space = x86_cr3();
     cpu->self = kernel_cpu_at(n);
     cpu->stack_top = (uintptr_t)x86_stacks[n + 1];
     cpu->gdt[SEL_KERNEL_CODE / 8] = 0x00af9b000000ffff;
@@ -123,6 +127,7 @@ static void segments_load(unsigned n)
 
 /* ---- what the CPU has -------------------------------------------------------------- */
 
+#define CR4_MCE 0x40ul
 #define CR4_PGE 0x80ul
 #define CR4_UMIP 0x800ul
 #define CR4_SMEP 0x100000ul
@@ -139,7 +144,7 @@ void x86_protection_on(void)
         x86_cpuid(7, features);
     }
     __asm__ volatile("mov %%cr4, %0" : "=r"(cr4));
-    cr4 |= CR4_PGE;
+    cr4 |= CR4_PGE | CR4_MCE; /* every CPU with 64 bits has both */
     cr4 |= features[1] & 1u << 7 ? CR4_SMEP : 0;
     cr4 |= features[1] & 1u << 20 ? CR4_SMAP : 0;
     cr4 |= features[2] & 1u << 2 ? CR4_UMIP : 0;
@@ -171,17 +176,12 @@ struct thread *x86_start(uint64_t start_info)
     retain_boot();
     arch_board_init();
     idt_fill();
-    segments_load(0);
+    x86_cpu_load(0);
     x86_map_kernel();
     x86_board_irq_init();
     x86_apic_cpu_init();
     x86_timer_calibrate();
     return kernel_main();
-}
-
-unsigned arch_cpu_count(void)
-{
-    return 1;
 }
 
 void arch_kernel_stack(unsigned n, uintptr_t *low, uintptr_t *high)

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Makes written text visible: trace sites and loaded programs; clears and cleans memory. One CPU: a
- * site is rewritten while nothing executes it. Lock held.
+ * Makes written text visible: trace sites and loaded programs; clears and cleans memory. Lock held.
+ *
+ * Other CPUs may execute a site while it is replaced, and an instruction of several bytes must
+ * never be seen half new. So its first byte becomes a breakpoint, then the others are written, then
+ * the first; between two steps each CPU is called, which makes it forget what it has fetched. A CPU
+ * that executes the breakpoint continues behind the site, as if that were off. Proved by test/boot,
+ * suite sites-multi.
  */
 #include "kernel/arch/assert.h"
 #include "kernel/arch/panic.h"
@@ -14,6 +19,7 @@ extern char __kernel_start[], __text_end[]; /* ldscripts/kernel.ld */
 
 #define LINE 64
 #define JUMP 0xe9
+#define BREAKPOINT 0xcc
 
 static bool x86_is_kernel_text(uintptr_t from, uintptr_t to)
 {
@@ -60,7 +66,44 @@ void arch_text_write(uintptr_t at, const void *from, size_t bytes)
     arch_text_sync((const void *)at, bytes);
 }
 
-_Static_assert(CONFIG_CPUS == 1, "with more, a breakpoint first, and a call to the others");
+static volatile uintptr_t patching; /* [k] the site with the breakpoint; read by any CPU */
+
+/* An emulator may execute a breakpoint that is not there any more, translated before: then the
+ * instruction is executed again. */
+bool x86_breakpoint(uint64_t *rip)
+{
+    const uintptr_t at = *rip - 1;
+
+    if (!x86_is_kernel_text(at, *rip)) {
+        return false;
+    }
+    if (at == patching) {
+        *rip = at + ARCH_SITE_BYTES;
+    } else if (*(const volatile uint8_t *)at != BREAKPOINT) {
+        *rip = at;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static void x86_site_write(uintptr_t site, const uint8_t *code)
+{
+    static const uint8_t breakpoint = BREAKPOINT;
+
+    if (!x86_cpus_others()) {
+        arch_text_write(site, code, ARCH_SITE_BYTES);
+        return;
+    }
+    patching = site;
+    arch_text_write(site, &breakpoint, 1);
+    x86_serialise_all();
+    arch_text_write(site + 1, code + 1, ARCH_SITE_BYTES - 1);
+    x86_serialise_all();
+    arch_text_write(site, code, 1);
+    x86_serialise_all();
+    patching = 0;
+}
 
 void arch_site_patch(uintptr_t site, uintptr_t target, bool on)
 {
@@ -69,5 +112,5 @@ void arch_site_patch(uintptr_t site, uintptr_t target, bool on)
     uint8_t jump[ARCH_SITE_BYTES] = {JUMP};
 
     __builtin_memcpy(jump + 1, &distance, sizeof(distance));
-    arch_text_write(site, on ? jump : nop, ARCH_SITE_BYTES);
+    x86_site_write(site, on ? jump : nop);
 }

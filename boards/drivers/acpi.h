@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The firmware's tables (ACPI): which CPUs there are. Boot, CPU 0. */
+#ifndef BOARDS_DRIVERS_ACPI_H
+#define BOARDS_DRIVERS_ACPI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ACPI_MAX_CPUS 8
+
+struct acpi_facts {
+    unsigned cpus; /* of which the kernel can use at most ACPI_MAX_CPUS */
+    uint8_t apic[ACPI_MAX_CPUS];
+};
+
+/* Reads the tables behind the pointer structure at `rsdp`; 0: it is searched for where a BIOS
+ * leaves it. `map` makes firmware memory readable, and returns 0 if it can't. Returns false if
+ * there are no tables, or they are damaged. */
+bool acpi_read(uint64_t rsdp, uintptr_t (*map)(uintptr_t pa, size_t len), struct acpi_facts *out);
+
+#endif

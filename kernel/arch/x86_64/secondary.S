@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where another CPU begins (cpus.c): in real mode, in a copy of x86_trampoline at X86_TRAMPOLINE,
+ * by the boot map to the kernel's own one and to C on a stack. A CPU that comes when nobody waits
+ * for it any more stops here.
+ */
+#include ARCH_OFFSETS_H
+#include "kernel/arch/x86_64/shared.h"
+
+#define PHYS(symbol) (symbol - KERNEL_VIRT)
+#define SEL_CODE 0x08
+#define SEL_DATA 0x10
+#define SEL_CODE32 0x18
+
+    .section .text.boot, "ax", @progbits
+    .code16
+    .balign 16
+    .global x86_trampoline, x86_trampoline_end
+x86_trampoline:
+    cli
+    cld
+    mov %cs, %ax
+    mov %ax, %ds
+    lgdtl trampoline_gdt_pointer - x86_trampoline
+    mov $0x11, %eax /* ET, PE */
+    mov %eax, %cr0
+    ljmpl $SEL_CODE32, $PHYS(secondary)
+    .balign 4
+trampoline_gdt_pointer:
+    .word 31
+    .long PHYS(secondary_gdt)
+x86_trampoline_end:
+
+    .code32
+secondary:
+    mov $SEL_DATA, %ax
+    mov %ax, %ds
+    mov %ax, %es
+    mov %ax, %ss
+    mov $1, %eax
+    cpuid
+    shr $24, %ebx /* the local APIC's identifier */
+    mov %ebx, %eax
+    or $X86_CPU_WANTED, %eax
+    mov %ebx, %ecx
+    or $X86_CPU_TAKEN, %ecx
+    lock cmpxchg %ecx, PHYS(x86_cpu_ticket)
+    jne nobody_waits
+    mov $PHYS(boot_top), %eax
+    mov %eax, %cr3
+    mov $BOOT_CR4, %eax
+    mov %eax, %cr4
+    mov $MSR_EFER, %ecx
+    rdmsr
+    or $BOOT_EFER, %eax
+    wrmsr
+    mov $BOOT_CR0, %eax
+    mov %eax, %cr0
+    ljmp $SEL_CODE, $PHYS(1f)
+    .code64
+1:  mov $2f, %rax
+    jmp *%rax
+2:  /* high */
+    xor %eax, %eax
+    mov %eax, %ds
+    mov %eax, %es
+    mov %eax, %ss
+    mov %eax, %fs
+    mov %eax, %gs
+    mov x86_kernel_cr3, %rax
+    mov %rax, %cr3
+    mov x86_starting + STARTING_STACK, %rsp
+    mov x86_starting + STARTING_NUMBER, %edi
+    fninit
+    xor %ebp, %ebp
+    call x86_start_secondary
+    jmp x86_resume
+
+    .code32
+nobody_waits:
+    cli
+    hlt
+    jmp nobody_waits
+
+    .section .data.boot, "aw", @progbits
+    .balign 8
+secondary_gdt:
+    .quad 0
+    .quad 0x00af9b000000ffff
+    .quad 0x00cf93000000ffff
+    .quad 0x00cf9b000000ffff
+
+    .section .note.GNU-stack, "", @progbits
