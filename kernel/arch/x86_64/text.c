@@ -3,10 +3,11 @@
  * Makes written text visible: trace sites and loaded programs; clears and cleans memory. Lock held.
  *
  * Other CPUs may execute a site while it is replaced, and an instruction of several bytes must
- * never be seen half new. So its first byte becomes a breakpoint, then the others are written, then
- * the first; between two steps each CPU is called, which makes it forget what it has fetched. A CPU
- * that executes the breakpoint continues behind the site, as if that were off. Proved by test/boot,
- * suite sites-multi.
+ * never be seen half new. So its first byte becomes a breakpoint; the handler does what the new
+ * instruction will do. When the batch ends (arch_text_sync()), the other bytes are written, then the
+ * first; before, between and after that each CPU is called, which makes it forget what it has
+ * fetched. So a batch costs three calls, however many sites it has. Proved by test/boot, suite
+ * sites-multi.
  */
 #include "kernel/arch/assert.h"
 #include "kernel/arch/panic.h"
@@ -24,16 +25,6 @@ extern char __kernel_start[], __text_end[]; /* ldscripts/kernel.ld */
 static bool x86_is_kernel_text(uintptr_t from, uintptr_t to)
 {
     return from >= (uintptr_t)__kernel_start && from <= to && to <= (uintptr_t)__text_end;
-}
-
-/* Caches are coherent; only what this CPU has fetched already may be old. CPUID serialises. */
-void arch_text_sync(const void *start, size_t len)
-{
-    uint32_t nothing[4];
-
-    (void)start;
-    (void)len;
-    x86_cpuid(0, nothing);
 }
 
 void arch_cache_clean(const void *start, size_t len)
@@ -56,6 +47,8 @@ void arch_clear(void *at, size_t len)
 
 void arch_text_write(uintptr_t at, const void *from, size_t bytes)
 {
+    uint32_t nothing[4];
+
     kernel_assert(kernel_holds_lock());
     if (!x86_is_kernel_text(at, at + bytes)) {
         kernel_panic("%p is no text", (void *)at);
@@ -63,13 +56,23 @@ void arch_text_write(uintptr_t at, const void *from, size_t bytes)
     for (size_t i = 0; i < bytes; i++) {
         ((volatile uint8_t *)(at + (uintptr_t)KERNEL_TEXT_ALIAS))[i] = ((const uint8_t *)from)[i];
     }
-    arch_text_sync((const void *)at, bytes);
+    x86_cpuid(0, nothing);
 }
 
-static volatile uintptr_t patching; /* [k] the site with the breakpoint; read by any CPU */
+#define BATCH_MOST 256
 
-/* An emulator may execute a breakpoint that is not there any more, translated before: then the
- * instruction is executed again. */
+/* Sites with a breakpoint. [k], but read by any CPU's handler: an entry is complete before n counts
+ * it, and when the batch is over no site of it has a breakpoint. */
+static struct batch {
+    unsigned n;
+    struct {
+        uintptr_t site, next; /* where execution continues */
+        uint8_t code[ARCH_SITE_BYTES];
+    } of[BATCH_MOST];
+} batch;
+
+/* A breakpoint that is not there any more was fetched before; an emulator may even execute it later,
+ * translated before. Then the instruction is executed again. */
 bool x86_breakpoint(uint64_t *rip)
 {
     const uintptr_t at = *rip - 1;
@@ -77,32 +80,46 @@ bool x86_breakpoint(uint64_t *rip)
     if (!x86_is_kernel_text(at, *rip)) {
         return false;
     }
-    if (at == patching) {
-        *rip = at + ARCH_SITE_BYTES;
-    } else if (*(const volatile uint8_t *)at != BREAKPOINT) {
-        *rip = at;
-    } else {
-        return false;
+    for (unsigned i = __atomic_load_n(&batch.n, __ATOMIC_ACQUIRE); i-- > 0;) {
+        if (batch.of[i].site == at) {
+            *rip = batch.of[i].next;
+            return true;
+        }
     }
-    return true;
+    *rip = at;
+    return *(const volatile uint8_t *)at != BREAKPOINT;
 }
 
-static void x86_site_write(uintptr_t site, const uint8_t *code)
+static void x86_batch_end(void)
+{
+    kernel_assert(kernel_holds_lock());
+    x86_serialise_all();
+    for (unsigned i = 0; i < batch.n; i++) {
+        arch_text_write(batch.of[i].site + 1, batch.of[i].code + 1, ARCH_SITE_BYTES - 1);
+    }
+    x86_serialise_all();
+    for (unsigned i = 0; i < batch.n; i++) {
+        arch_text_write(batch.of[i].site, batch.of[i].code, 1);
+    }
+    x86_serialise_all();
+    __atomic_store_n(&batch.n, 0, __ATOMIC_RELEASE);
+}
+
+/* Later entries win, so that a site may come twice. */
+static void x86_batch_add(uintptr_t site, uintptr_t next, const uint8_t *code)
 {
     static const uint8_t breakpoint = BREAKPOINT;
+    unsigned n = batch.n;
 
-    if (!x86_cpus_others()) {
-        arch_text_write(site, code, ARCH_SITE_BYTES);
-        return;
+    if (n == BATCH_MOST) {
+        x86_batch_end();
+        n = 0;
     }
-    patching = site;
+    batch.of[n].site = site;
+    batch.of[n].next = next;
+    __builtin_memcpy(batch.of[n].code, code, ARCH_SITE_BYTES);
+    __atomic_store_n(&batch.n, n + 1, __ATOMIC_RELEASE);
     arch_text_write(site, &breakpoint, 1);
-    x86_serialise_all();
-    arch_text_write(site + 1, code + 1, ARCH_SITE_BYTES - 1);
-    x86_serialise_all();
-    arch_text_write(site, code, 1);
-    x86_serialise_all();
-    patching = 0;
 }
 
 void arch_site_patch(uintptr_t site, uintptr_t target, bool on)
@@ -112,5 +129,20 @@ void arch_site_patch(uintptr_t site, uintptr_t target, bool on)
     uint8_t jump[ARCH_SITE_BYTES] = {JUMP};
 
     __builtin_memcpy(jump + 1, &distance, sizeof(distance));
-    x86_site_write(site, on ? jump : nop);
+    if (x86_cpus_others()) {
+        x86_batch_add(site, on ? target : site + ARCH_SITE_BYTES, on ? jump : nop);
+    } else {
+        arch_text_write(site, on ? jump : nop, ARCH_SITE_BYTES);
+    }
+}
+
+/* Caches are coherent; only what this CPU has fetched already may be old. CPUID serialises. */
+void arch_text_sync(const void *start, size_t len)
+{
+    uint32_t nothing[4];
+
+    if (batch.n && x86_is_kernel_text((uintptr_t)start, (uintptr_t)start + len)) {
+        x86_batch_end();
+    }
+    x86_cpuid(0, nothing);
 }
