@@ -18,7 +18,7 @@ enum { VERSION = 1, REDIRECTION = 0x10 };
 static uintptr_t ioapic;           /* [I] */
 static uint32_t redirections[256]; /* [I] low words, without MASKED */
 
-static volatile uint32_t lock;     /* of the two registers, which any CPU may use */
+static volatile uint32_t lock; /* of the two registers, which any CPU may use */
 
 static void ioapic_lock(void)
 {

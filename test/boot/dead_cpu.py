@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A machine whose CPU 1 does not start: its device tree names one that isn't there."""
+"""A machine whose CPU 1 does not start: its device tree names one that isn't there. A PC's tables
+are the emulator's: there the kernel's own list is changed, by the emulator's gdb stub."""
+import contextlib
 import os
 import struct
 import subprocess
+import threading
+
+import gdb
+import guest
 
 TREE = "tree.dtb"
 NOWHERE = 0x77  # no CPU has this MPIDR
@@ -32,3 +38,25 @@ def prepare(boot):
     struct.pack_into(">I", tree, at + 12 + length - 4, NOWHERE)
     with open(path, "wb") as f:
         f.write(tree)
+
+
+class ListChanged(contextlib.AbstractContextManager):
+    """Runs a board whose emulator waits (-S, STUB) up to kernel_main(), and changes apic_of[1]."""
+
+    def __init__(self, boot):
+        names = subprocess.run(["nm", boot.command()[-1]], check=True, capture_output=True,
+                               text=True).stdout.splitlines()
+        self.symbols = {f[2]: int(f[0], 16) for f in map(str.split, names) if len(f) == 3}
+        self.path = os.path.join(boot.dir, "gdb")
+        threading.Thread(target=self.change, daemon=True).start()
+
+    def change(self):
+        stub = gdb.Stub.__new__(gdb.Stub)
+        stub.socket, stub.buffer = guest.connect(self.path), b""
+        if not stub.run_to([self.symbols["kernel_main"]], 1, guest.patience.seconds(60)):
+            raise AssertionError("kernel_main() is not reached")
+        stub.write(self.symbols["apic_of"] + 1, bytes([NOWHERE]))
+        stub.ask("D")
+
+    def __exit__(self, *_):
+        return None

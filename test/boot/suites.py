@@ -14,6 +14,7 @@ import crash
 import dead_cpu
 import events
 import gate
+import gdb
 import kev
 import library
 import logger
@@ -352,6 +353,8 @@ SUITES = [
           variant="-picolibc"),
     Suite("fair", "what a process without abilities can't take from others", "fair", cpus=1,
           tests=14),
+    Suite("fair-unrecorded", "the same, but what needs a file of the host", "fair-unrecorded", PC,
+          cpus=1, tests=13),
     Suite("quota", "what processes can take of tables and RAM, and what is left", "quota", tests=5),
     Suite("many", "1,000 processes with 4,000 threads and 4,000 timers", "many", A64, tests=1),
     Suite("d", "D in the kernel: its control call, records, faults, memory", "d", tests=9),
@@ -404,7 +407,8 @@ SUITES = [
           BOTH + PC, tests=11, checks=[says("flushed at the end")]),
     Suite("libtest-picolibc", "the same with the other one", "libtest", M4, tests=11,
           variant="-picolibc", checks=[says("flushed at the end")]),
-    Suite("libtest-multi", "the same on 4 real threads", "libtest", A64 + PC, "multi", cpus=4, tests=11,
+    Suite("libtest-multi", "the same on 4 real threads", "libtest", A64 + PC, "multi", cpus=4,
+          tests=11,
           timeout=240, checks=[says("flushed at the end")]),
     Suite("smp1", "one CPU", "smoke", A64 + PC, cpus=1, tests=20),
     Suite("smp2", "two CPUs", "smoke", A64 + PC, "multi", cpus=2, tests=20),
@@ -486,8 +490,8 @@ SUITES = [
           soak=True),
     Suite("torture-many", "10^8 calls of hostile processes", "torture-many", A64, cpus=4, tests=2,
           timeout=3500, soak="once"),
-    Suite("torture-soak-multi", "more of the same on 4 real threads", "torture-soak", A64 + PC, "multi",
-          cpus=4, tests=2, timeout=1800, soak=True),
+    Suite("torture-soak-multi", "more of the same on 4 real threads", "torture-soak", A64 + PC,
+          "multi", cpus=4, tests=2, timeout=1800, soak=True),
     Suite("events", "programs' own events, and every call's: each value is as the program says",
           "events", tests=23, checks=events.CHECKS, coverage=True),
     Suite("events-wide", "the same in the wide form", "events-wide", tests=23,
@@ -535,6 +539,9 @@ SUITES = [
           prepare=dead_cpu.prepare, qemu=["-dtb", dead_cpu.TREE],
           checks=[says(r"CPU 1 does not start.*\n.*kymo on virt-a64, 3 CPU"),
                   the_capture_can_be_read]),
+    Suite("dead-cpu-pc", "the same on a PC", "smoke", PC, cpus=4, tests=20,
+          qemu=["-S", *gdb.STUB], beside=dead_cpu.ListChanged,
+          checks=[says(r"CPU 1 does not start.*\n.*kymo on pc, 3 CPU")]),
     Suite("dead-cpu-control", "the account of losses on such a machine", "control-smp4", A64,
           prepare=dead_cpu.prepare, qemu=["-dtb", dead_cpu.TREE], tests=1,
           checks=[says(r"CPU 1 does not start")]),

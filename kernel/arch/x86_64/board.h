@@ -24,7 +24,8 @@ extern const struct x86_region x86_board_devices[];
 extern const struct x86_region x86_board_ports[];
 /* Returns the RAM that has the kernel's image in it, as much as is contiguous. */
 struct x86_region x86_board_ram(void);
-/* Returns the local APIC's identifier of CPU n, below arch_cpu_count(); CPU 0 is the one that boots. */
+/* Returns the local APIC's identifier of CPU n, below arch_cpu_count(); CPU 0 is the one that
+ * boots. */
 unsigned x86_board_cpu(unsigned n);
 /* Sets up the controllers of the lines: all masked. CPU 0, once, with the final map. */
 void x86_board_irq_init(void);

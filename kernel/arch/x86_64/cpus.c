@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * More than one CPU: their start by INIT and start-up interrupts (secondary.S), interrupts between them,
- * and the calls that the port itself makes to others: TLBs, and instructions that were fetched
- * before they were changed. Kernel lock held, or CPU 0 at boot.
+ * More than one CPU: their start by INIT and start-up interrupts (secondary.S), interrupts between
+ * them, and the calls that the port itself makes to others: for their TLBs, and because of
+ * instructions that they may have fetched before these were changed. Kernel lock held, or CPU 0 at
+ * boot.
  *
  * A call waits until each CPU has executed it. No CPU can delay it for long, for the reasons that
- * kernel/base/cpu.c gives: one that spins for the lock has interrupt windows.
+ * kernel/base/cpu.c gives: one that spins for the lock has interrupt windows. Proved by test/boot,
+ * suites smp8, map-multi, sites-multi, dead-cpu-pc.
  */
 #include "abi/errno.h"
+#include "kernel/arch/aspace.h"
 #include "kernel/arch/assert.h"
 #include "kernel/arch/board.h"
 #include "kernel/arch/cpu.h"
@@ -23,7 +26,7 @@ extern const char x86_trampoline[], x86_trampoline_end[]; /* secondary.S */
 
 /* For secondary.S: the CPU that is being started. */
 struct x86_starting x86_starting;
-volatile uint32_t x86_cpu_ticket; /* [a] its APIC's identifier | X86_CPU_* */
+volatile uint32_t x86_cpu_ticket;     /* [a] its APIC's identifier | X86_CPU_* */
 static volatile uint32_t started = 1; /* [a] CPUs that execute C */
 
 /* ---- the clocks' difference -------------------------------------------------------- */
@@ -56,7 +59,7 @@ static void x86_skew_answer(void)
     }
 }
 
-static uint64_t distance(uint64_t a, uint64_t b)
+static uint64_t skew_distance(uint64_t a, uint64_t b)
 {
     return (int64_t)(a - b) < 0 ? b - a : a - b;
 }
@@ -71,8 +74,8 @@ static void x86_skew_measure(void)
         while (__atomic_load_n(&skew_answer, __ATOMIC_ACQUIRE) != round) {
             arch_spin_hint();
         }
-        uint64_t to = skew_cycles(), early = distance(skew_time, from);
-        uint64_t late = distance(to, skew_time), most = early > late ? early : late;
+        uint64_t to = skew_cycles(), early = skew_distance(skew_time, from);
+        uint64_t late = skew_distance(to, skew_time), most = early > late ? early : late;
         least = most < least ? most : least;
     }
     skew_question = skew_answer = 0;

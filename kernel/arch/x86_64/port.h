@@ -81,7 +81,7 @@ void x86_map_kernel(void);
 bool x86_is_stack_guard(uintptr_t va);
 
 /* start.c */
-void x86_protection_on(void); /* SMEP, SMAP, global pages, where the CPU has them */
+void x86_protection_on(void);  /* SMEP, SMAP, global pages, where the CPU has them */
 void x86_cpu_load(unsigned n); /* this CPU's segments and system registers */
 
 /* apic.c */
@@ -123,7 +123,7 @@ struct thread *x86_trap_from_user(struct thread *self, unsigned vector, uint64_t
 void x86_irq_in_kernel(unsigned vector); /* apic.c */
 /* Returns false for what no code of the kernel's can mend. */
 bool x86_trap_in_kernel(unsigned vector, uint64_t *rip);
-/* text.c: a breakpoint of the kernel's own at *rip - 1. True: execution continues at the new *rip. */
+/* text.c: a breakpoint of the kernel's own at *rip - 1. True: it continues at the new *rip. */
 bool x86_breakpoint(uint64_t *rip);
 void x86_fatal(const struct x86_panic_frame *frame) __attribute__((noreturn));
 extern char x86_vectors[], x86_syscall[];

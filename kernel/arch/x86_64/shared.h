@@ -58,7 +58,7 @@
 #define BOOT_CR4 0x620      /* PAE, OSFXSR, OSXMMEXCPT */
 #define BOOT_CR0 0x80010033 /* PG, WP, NE, ET, MP, PE */
 #define MSR_EFER 0xc0000080
-#define BOOT_EFER 0x901 /* NXE, LME, SCE */
+#define BOOT_EFER 0x901         /* NXE, LME, SCE */
 #define KERNEL_STACK_SIZE 16384 /* per CPU */
 #define KERNEL_STACK_GUARD 4096 /* unmapped, below each stack */
 #define EMERGENCY_STACK_SIZE 4096

@@ -4,8 +4,8 @@
  *
  * Other CPUs may execute a site while it is replaced, and an instruction of several bytes must
  * never be seen half new. So its first byte becomes a breakpoint; the handler does what the new
- * instruction will do. When the batch ends (arch_text_sync()), the other bytes are written, then the
- * first; before, between and after that each CPU is called, which makes it forget what it has
+ * instruction will do. When the batch ends (arch_text_sync()), the other bytes are written, then
+ * the first; before, between and after that each CPU is called, which makes it forget what it has
  * fetched. So a batch costs three calls, however many sites it has. Proved by test/boot, suite
  * sites-multi.
  */
@@ -71,8 +71,8 @@ static struct batch {
     } of[BATCH_MOST];
 } batch;
 
-/* A breakpoint that is not there any more was fetched before; an emulator may even execute it later,
- * translated before. Then the instruction is executed again. */
+/* A breakpoint that is not there any more was fetched before; an emulator may even execute it
+ * later, translated before. Then the instruction is executed again. */
 bool x86_breakpoint(uint64_t *rip)
 {
     const uintptr_t at = *rip - 1;
