@@ -39,7 +39,8 @@ struct x86_reference x86_board_reference(void);
 
 /* ---- the board may use ------------------------------------------------------------- */
 
-/* What the loader left: the physical address of its PVH start info. */
+/* What the loader left: the physical address of its PVH start info, or of a copy of Multiboot2's
+ * information (at most LOADER_INFO_MOST bytes: kernel/arch/x86_64/shared.h). */
 extern uint64_t x86_start_info;
 /* Vector of a line, and the local APIC's identifier of this CPU: what a controller sends to. */
 unsigned x86_line_vector(unsigned line);

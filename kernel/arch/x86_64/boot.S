@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The first instructions: from a PVH loader (32-bit protected mode, no paging, at the physical
- * address, ebx: its start info) to C at the kernel's virtual one. Position-dependent: the image is
- * loaded where it is linked.
+ * The first instructions: from a PVH or a Multiboot2 loader (both: 32-bit protected mode, no paging,
+ * at the physical address, ebx: what the loader says) to C at the kernel's virtual one.
+ * Position-dependent: the image is loaded where it is linked.
  */
 #include "kernel/arch/x86_64/shared.h"
 
@@ -14,13 +14,38 @@
     .asciz "Xen"
     .quad PHYS(_start)
 
+/* What Multiboot2 loaders look for in the first 32 KB of the file: this CPU, protected mode; a linear
+ * framebuffer of 32 bits a pixel, if it is to be had. */
+    .section .head, "a", @progbits
+    .balign 8
+multiboot2:
+    .long 0xe85250d6, 0, multiboot2_end - multiboot2
+    .long -(0xe85250d6 + (multiboot2_end - multiboot2))
+    .word 5, 1 /* framebuffer, optional */
+    .long 20, 1024, 768, 32
+    .balign 8
+    .word 0, 0
+    .long 8
+multiboot2_end:
+
     .section .text.boot, "ax", @progbits
     .code32
     .global _start
 _start:
     cli
     cld
-    mov %ebx, %esi
+    /* Multiboot2's information may lie anywhere below 4 GB: it is copied to where the map has it. */
+    cmpl $LOADER_PVH_MAGIC, (%ebx)
+    je 1f
+    mov $LOADER_INFO_MOST, %ecx
+    cmp %ecx, (%ebx) /* its size */
+    ja 2f
+    mov (%ebx), %ecx
+2:  mov %ebx, %esi
+    mov $PHYS(loader_info), %edi
+    mov %edi, %ebx
+    rep movsb
+1:  mov %ebx, %esi
     mov $PHYS(boot_top), %eax
     mov %eax, %cr3
     mov $BOOT_CR4, %eax
@@ -77,6 +102,8 @@ boot_blocks:
     .quad at + EARLY
     .set at, at + 0x200000
     .endr
+loader_info:
+    .fill LOADER_INFO_MOST, 1, 0
 boot_gdt:
     .quad 0
     .quad 0x00af9b000000ffff /* SEL_KERNEL_CODE: 64-bit */

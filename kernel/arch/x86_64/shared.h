@@ -47,6 +47,11 @@
 #define VECTOR_CALL 0xf2 /* the port's own calls to other CPUs: not traced, as it is no line */
 #define VECTOR_SPURIOUS 0xff
 
+/* First word of what a PVH loader leaves. Else it is Multiboot2's information, of which so many bytes
+ * are kept; the maps of large PCs take 10 KB. */
+#define LOADER_PVH_MAGIC 0x336ec578
+#define LOADER_INFO_MOST 16384
+
 #define X86_MAX_CPUS 8
 /* Where another CPU begins: a page below 1 MB. x86_cpu_ticket says which one may come. */
 #define X86_TRAMPOLINE 0x8000
