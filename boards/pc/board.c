@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A PC, as QEMU's q35 is one: the board's functions of kernel/arch/ and of the x86-64 port.
- * README.md has the map. RAM comes from the loader's start info (PVH). Proved by the boots.
+ * README.md has the map. RAM and the screen are what the loader says (PVH, or Multiboot2 as GRUB).
+ * Proved by the boots.
  */
 #include "boards/board.h"
 
 #include "abi/errno.h"
 #include "boards/drivers/acpi.h"
 #include "boards/drivers/ioapic.h"
+#include "boards/drivers/multiboot2.h"
 #include "boards/drivers/pctime.h"
+#include "boards/drivers/screen.h"
 #include "boards/drivers/uart16550.h"
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/board.h"
@@ -39,9 +42,11 @@ const struct x86_region x86_board_devices[] = {
     {IOAPIC, PAGE}, {HPET, PAGE}, {LOCAL_APIC, PAGE}, {0, 0}};
 const struct x86_region x86_board_ports[] = {{COM1, COM_PORTS}, {COM2, COM_PORTS}, {0, 0}};
 
-static struct x86_region ram; /* [I] */
-static unsigned lines;        /* [I] */
-static uint64_t rsdp;         /* [I] where ACPI's tables begin; 0: the loader did not say */
+static struct x86_region ram;           /* [I] */
+static struct multiboot2_screen screen; /* [I] width 0: none */
+static uint8_t font[SCREEN_FONT_BYTES]; /* [I] */
+static unsigned lines;                  /* [I] */
+static uint64_t rsdp; /* [I] where ACPI's tables begin; 0: the loader did not say */
 
 /* ---- what the loader says ---------------------------------------------------------- */
 
@@ -55,21 +60,16 @@ struct memory_entry {
     uint64_t start, len;
     uint32_t type, reserved;
 };
-#define START_INFO_MAGIC 0x336ec578u
 #define MEMORY_RAM 1
 #define FIRST_GB 0x40000000ul /* what the boot map has */
 #define ENTRIES_MOST 128u
 
-/* The entry that the kernel lies in; without one, what board.mk says. */
-static void ram_find(void)
+/* The entry that the kernel lies in. */
+static void pvh_read(const struct start_info *info)
 {
-    const struct start_info *info = arch_phys_to_virt(x86_start_info);
     uintptr_t kernel = arch_virt_to_phys(__kernel_start);
 
-    ram = (struct x86_region){0x100000, BOARD_RAM_BYTES - 0x100000};
-    if (!range_inside(x86_start_info, sizeof(*info), 0, FIRST_GB) ||
-        info->magic != START_INFO_MAGIC || info->version < 1 ||
-        info->memory_entries > ENTRIES_MOST ||
+    if (info->version < 1 || info->memory_entries > ENTRIES_MOST ||
         !range_inside(info->memory_map, info->memory_entries * sizeof(struct memory_entry), 0,
                       FIRST_GB)) {
         return;
@@ -82,6 +82,41 @@ static void ram_find(void)
             ram = (struct x86_region){entries[i].start, entries[i].len};
         }
     }
+}
+
+/* The font is copied: its memory will be a process's. */
+static void multiboot_read(const void *info)
+{
+    struct multiboot2 found =
+        multiboot2_read(info, LOADER_INFO_MOST, arch_virt_to_phys(__kernel_start));
+
+    if (found.ram.len) {
+        ram = (struct x86_region){found.ram.start, found.ram.len};
+    }
+    if (found.rsdp) {
+        rsdp = arch_virt_to_phys(info) + found.rsdp;
+    }
+    if (found.module.len == sizeof(font) &&
+        range_inside(found.module.start, found.module.len, 0, FIRST_GB)) {
+        __builtin_memcpy(font, arch_phys_to_virt(found.module.start), sizeof(font));
+        screen = found.screen;
+    }
+}
+
+/* Without what the loader says, RAM is as much as board.mk says. */
+static void loader_read(void)
+{
+    const struct start_info *info = arch_phys_to_virt(x86_start_info);
+
+    ram = (struct x86_region){0x100000, BOARD_RAM_BYTES - 0x100000};
+    if (!range_inside(x86_start_info, sizeof(*info), 0, FIRST_GB)) {
+        return;
+    }
+    if (info->magic == LOADER_PVH_MAGIC) {
+        pvh_read(info);
+    } else {
+        multiboot_read(info);
+    }
     if (ram.start + ram.len > KERNEL_RAM_MOST) {
         ram.len = KERNEL_RAM_MOST - ram.start;
     }
@@ -90,7 +125,7 @@ static void ram_find(void)
 void arch_board_init(void)
 {
     uart16550_init(COM1);
-    ram_find();
+    loader_read();
 }
 
 /* Whole blocks of 2 MB. */
@@ -135,6 +170,13 @@ unsigned arch_cpu_count(void)
 unsigned x86_board_cpu(unsigned n)
 {
     return apic_of[n];
+}
+
+struct x86_region x86_board_screen(void)
+{
+    size_t len = (size_t)screen.pitch * screen.height;
+
+    return (struct x86_region){screen.start, len <= KERNEL_SCREEN_MOST ? len : 0};
 }
 
 /* ---- power ------------------------------------------------------------------------- */
@@ -186,6 +228,10 @@ static void pic_silence(void)
 
 void x86_board_irq_init(void)
 {
+    if (x86_board_screen().len) {
+        screen_init(x86_screen(), screen.pitch, screen.width, screen.height,
+                    0xffu << screen.red | 0xffu << screen.green | 0xffu << screen.blue, font);
+    }
     pic_silence();
     lines = ioapic_init(x86_device(IOAPIC), LINES_ISA);
     lines = lines < LINES_MOST ? lines : LINES_MOST;
@@ -236,6 +282,7 @@ const char *arch_irq_name(unsigned irq)
 void arch_console_putc(char c)
 {
     uart16550_putc(COM1, c);
+    screen_putc(c);
 }
 
 bool arch_console_ready(void)

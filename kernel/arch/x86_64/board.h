@@ -27,6 +27,8 @@ struct x86_region x86_board_ram(void);
 /* Returns the local APIC's identifier of CPU n, below arch_cpu_count(); CPU 0 is the one that
  * boots. */
 unsigned x86_board_cpu(unsigned n);
+/* Returns the physical addresses of the screen's pixels, anywhere; len 0: the kernel drives none. */
+struct x86_region x86_board_screen(void);
 /* Sets up the controllers of the lines: all masked. CPU 0, once, with the final map. */
 void x86_board_irq_init(void);
 /* Returns a counter of known frequency, by which the CPU's are calibrated; it runs for at least
@@ -48,6 +50,8 @@ unsigned x86_apic_id(void);
 /* Maps tables of the firmware, in the first 4 GB, to read them. Returns their address; 0: they lie
  * elsewhere. Before kernel_main(), with the final map. */
 uintptr_t x86_firmware(uintptr_t pa, size_t len);
+/* Where x86_board_screen() is mapped, from x86_map_kernel() on. */
+volatile uint32_t *x86_screen(void);
 /* Stops this CPU. */
 void x86_stop(void) __attribute__((noreturn));
 

@@ -96,9 +96,14 @@ static void x86_map_image(uintptr_t start, uintptr_t end)
     }
 }
 
+volatile uint32_t *x86_screen(void)
+{
+    return (volatile uint32_t *)(KERNEL_SCREEN + x86_board_screen().start % BLOCK_SIZE);
+}
+
 void x86_map_kernel(void)
 {
-    struct x86_region ram = x86_board_ram();
+    struct x86_region screen = x86_board_screen(), ram = x86_board_ram();
     uintptr_t image = arch_virt_to_phys(__kernel_start) & ~(BLOCK_SIZE - 1);
     uintptr_t image_end = (arch_virt_to_phys(__kernel_end) + BLOCK_SIZE - 1) & ~(BLOCK_SIZE - 1);
 
@@ -111,6 +116,8 @@ void x86_map_kernel(void)
     for (const struct x86_region *device = x86_board_devices; device->len; device++) {
         x86_map_blocks(KERNEL_DEVICES, device->start, device->start + device->len, KERNEL_DEVICE);
     }
+    x86_map_blocks(KERNEL_SCREEN - (screen.start & ~(BLOCK_SIZE - 1)), screen.start,
+                   screen.start + screen.len, KERNEL_DEVICE);
     x86_space_switch(x86_kernel_cr3);
     x86_protection_on();
 }

@@ -14,6 +14,9 @@
 #define KERNEL_DEVICES 0xffffffff00000000
 /* Kernel address of the firmware's tables, minus their physical one: the first 4 GB. */
 #define KERNEL_FIRMWARE 0xfffffffd00000000
+/* Kernel address of the 2 MB block in which the screen's pixels begin, and the most bytes of it. */
+#define KERNEL_SCREEN 0xffffffff00000000
+#define KERNEL_SCREEN_MOST 0x10000000
 /* Offset of a second, writable mapping of the kernel's text from the first. */
 #define KERNEL_TEXT_ALIAS (-0x40000000l)
 
