@@ -5,7 +5,14 @@
 #include <stdbool.h>
 
 #define HEAD 8 /* of the information, and of a tag */
-enum { TAG_END = 0, TAG_MODULE = 3, TAG_MEMORY = 6, TAG_FRAMEBUFFER = 8, TAG_RSDP_OLD = 14, TAG_RSDP = 15 };
+enum {
+    TAG_END = 0,
+    TAG_MODULE = 3,
+    TAG_MEMORY = 6,
+    TAG_FRAMEBUFFER = 8,
+    TAG_RSDP_OLD = 14,
+    TAG_RSDP = 15
+};
 
 struct memory_tag {
     uint32_t type, size, entry_size, entry_version;
@@ -61,14 +68,14 @@ static struct multiboot2_screen screen_read(const uint8_t *tag, uint32_t size)
     const struct framebuffer_tag *it = (const void *)tag;
 
     if (size < FRAMEBUFFER_TAG_BYTES || it->kind != FRAMEBUFFER_RGB || it->bits != 32 ||
-        it->width == 0 || it->height == 0 || it->width > SCREEN_MOST ||
-        it->height > SCREEN_MOST || it->pitch < it->width * 4 || it->pitch > SCREEN_MOST * 4 ||
-        it->pitch % 4 || it->start % 4 || it->red > 24 || it->green > 24 || it->blue > 24 ||
+        it->width == 0 || it->height == 0 || it->width > SCREEN_MOST || it->height > SCREEN_MOST ||
+        it->pitch < it->width * 4 || it->pitch > SCREEN_MOST * 4 || it->pitch % 4 ||
+        it->start % 4 || it->red > 24 || it->green > 24 || it->blue > 24 ||
         it->start + (uint64_t)it->pitch * it->height < it->start) {
         return (struct multiboot2_screen){0};
     }
-    return (struct multiboot2_screen){it->start,  it->pitch, it->width, it->height,
-                                      it->red,    it->green, it->blue};
+    return (struct multiboot2_screen){it->start, it->pitch, it->width, it->height,
+                                      it->red,   it->green, it->blue};
 }
 
 struct multiboot2 multiboot2_read(const void *info, size_t len, uint64_t inside)

@@ -14,7 +14,7 @@ static const uint8_t *font;
 static uint8_t drawn[LINES_MOST][COLUMNS_MOST]; /* [a] */
 static uint32_t column, line;                   /* [a] where the next character goes */
 
-static void cell_draw(uint32_t y, uint32_t x, uint8_t c)
+static void screen_cell_draw(uint32_t y, uint32_t x, uint8_t c)
 {
     volatile uint32_t *at = pixels + y * CELL_HEIGHT * words_a_line + x * CELL_WIDTH;
 
@@ -30,11 +30,11 @@ static void cell_draw(uint32_t y, uint32_t x, uint8_t c)
     }
 }
 
-static void scroll(void)
+static void screen_scroll(void)
 {
     for (uint32_t y = 0; y < lines; y++) {
         for (uint32_t x = 0; x < columns; x++) {
-            cell_draw(y, x, y + 1 < lines ? drawn[y + 1][x] : ' ');
+            screen_cell_draw(y, x, y + 1 < lines ? drawn[y + 1][x] : ' ');
         }
     }
 }
@@ -78,11 +78,11 @@ void screen_putc(char c)
         y++;
     }
     if (y >= lines) {
-        scroll();
+        screen_scroll();
         y = lines - 1;
     }
     if ((uint8_t)c >= ' ') {
-        cell_draw(y, x++, (uint8_t)c);
+        screen_cell_draw(y, x++, (uint8_t)c);
     }
     column = x;
     line = y;

@@ -13,8 +13,8 @@
 
 #define SCREEN_FONT_BYTES 4096 /* 256 characters of 8 by 16, a byte a line */
 
-/* `pixels` are of 32 bits, `pitch` bytes a line; `white` is the lightest one's value. The font stays
- * the caller's. */
+/* `pixels` are of 32 bits, `pitch` bytes a line; `white` is the lightest one's value. The font
+ * stays the caller's. */
 void screen_init(volatile uint32_t *pixels, uint32_t pitch, uint32_t width, uint32_t height,
                  uint32_t white, const uint8_t *font);
 void screen_putc(char c); /* nothing before screen_init() */

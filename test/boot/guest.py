@@ -41,13 +41,15 @@ def connect(path, alive=lambda: True, seconds=60):
 
 class Guest:
     def __init__(self, board, image, extra, folder, console="console.txt", inherited=(),
-                 kernel=None):
-        """kernel: a file to boot instead of the image's ELF file."""
+                 kernel=None, firmware=False):
+        """kernel: a file to boot instead of the image's ELF file; firmware: what is in `extra` says
+        what to boot."""
         self.board, self.dir = board, folder
         build = os.path.join(ROOT, "build", board)
         with open(f"{build}/qemu.args") as args:
             command = args.read().split() + emulator.cpu_arguments() + list(extra)
-        command += ["-kernel", kernel or image_elf(build, image)]
+        if not firmware:
+            command += ["-kernel", kernel or image_elf(build, image)]
         os.makedirs(folder, exist_ok=True)
         self.console = open(os.path.join(folder, console), "wb")
         self.qemu = emulator.begin(command, cwd=folder, stdin=subprocess.PIPE,

@@ -27,7 +27,8 @@ struct x86_region x86_board_ram(void);
 /* Returns the local APIC's identifier of CPU n, below arch_cpu_count(); CPU 0 is the one that
  * boots. */
 unsigned x86_board_cpu(unsigned n);
-/* Returns the physical addresses of the screen's pixels, anywhere; len 0: the kernel drives none. */
+/* Returns the physical addresses of the screen's pixels, anywhere; len 0: the kernel
+ * drives none. */
 struct x86_region x86_board_screen(void);
 /* Sets up the controllers of the lines: all masked. CPU 0, once, with the final map. */
 void x86_board_irq_init(void);

@@ -50,8 +50,8 @@
 #define VECTOR_CALL 0xf2 /* the port's own calls to other CPUs: not traced, as it is no line */
 #define VECTOR_SPURIOUS 0xff
 
-/* First word of what a PVH loader leaves. Else it is Multiboot2's information, of which so many bytes
- * are kept; the maps of large PCs take 10 KB. */
+/* First word of what a PVH loader leaves. Else it is Multiboot2's information, of which so many
+ * bytes are kept; the maps of large PCs take 10 KB. */
 #define LOADER_PVH_MAGIC 0x336ec578
 #define LOADER_INFO_MOST 16384
 
