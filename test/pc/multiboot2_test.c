@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * boards/drivers/multiboot2.c: RAM in pieces of any order, screens that can't be drawn on, and
- * bytes of all kinds, of which none is read that isn't there. Built with ASan and UBSan. KYMO_SEED=n
- * repeats the random part.
+ * bytes of all kinds, of which none is read that isn't there. Built with ASan and UBSan.
+ * KYMO_SEED=n repeats the random part.
  */
 #include <setjmp.h>
 #include <stdarg.h>
