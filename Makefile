@@ -87,8 +87,9 @@ gdb: ## the same, stopped at the first instruction, with gdb attached
 .PHONY: bench
 bench: ## count guest instructions: a table, and build/bench.json
 	$(Q)scripts/setup.sh check
-	+$(Q)$(MAKE) -s boards host without-d $(B)/bench/count.so $(B)/bench/share.so $(B)/bench/d_bench
+	+$(Q)$(MAKE) -s boards host without-d without-d-pc $(B)/bench/count.so $(B)/bench/share.so $(B)/bench/d_bench
 	$(Q)scripts/locked check test/bench/bench
+	$(Q)scripts/locked check test/bench/bench --part pc
 	$(Q)scripts/locked check test/bench/sustained
 
 .PHONY: bench-long

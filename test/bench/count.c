@@ -3,9 +3,10 @@
  * A QEMU TCG plugin that writes down every instruction a guest executes between two marker no-ops.
  * QEMU loads it (-plugin count.so,out=FILE); test/bench/bench reads the file and counts.
  *
- * Markers: Thumb `dbg #n`, A64 `hint #0x70+n`; n even opens interval n/2, n odd closes it. For each
- * closed interval one record: u32 interval, u32 number of instructions, then their addresses (u64).
- * The markers themselves are not in it. Only one interval at a time, only on one CPU.
+ * Markers: Thumb `dbg #n`, A64 `hint #0x70+n`, x86-64 `nopl 0x70+n(%rax)`; n even opens interval
+ * n/2, n odd closes it. For each closed interval one record: u32 interval, u32 number of
+ * instructions, then their addresses (u64). The markers themselves are not in it. Only one interval
+ * at a time, only on one CPU.
  *
  * With masked=on, of an interval only the longest stretch in the kernel is recorded: instructions
  * at kernel addresses (bit 63, or those of kernel=BEGIN:END) without a break. A function at whose

@@ -29,6 +29,12 @@
     __asm__ volatile("mov r12, #0\n\tsvc 0" ::: "r0", "r1", "r2", "r3", "r12", "memory")
 #define DEVICE 0x40001000u
 #define DEVICE_IRQ 9
+#elif defined(__x86_64__)
+#define NULL_CALL() \
+    __asm__ volatile("xor %%eax, %%eax\n\tsyscall" :: \
+                         : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "memory")
+#define DEVICE 0xfed00000u /* the HPET's first timer */
+#define DEVICE_IRQ 8
 #else
 #define NULL_CALL() \
     __asm__ volatile("mov x8, #0\n\tsvc #0" :: \
@@ -216,6 +222,10 @@ static void device_fire(void)
     regs[0] = 0;
     regs[1] = regs[2] = 25000;
     regs[0] = 9;
+#elif defined(__x86_64__)
+    regs[0x108 / 4] = regs[0xf0 / 4] + 10000;
+    regs[0x10c / 4] = regs[0xf4 / 4];
+    regs[0x100 / 4] = DEVICE_IRQ << 9 | 1u << 8 | 1u << 2 | 1u << 1; /* 32 bits, on, level */
 #else
     regs[1] = regs[0] + 1;
     regs[4] = 1;
@@ -227,6 +237,9 @@ static void device_quiet(void)
 #if defined(__arm__)
     regs[0] = 0;
     regs[3] = 1;
+#elif defined(__x86_64__)
+    regs[0x20 / 4] = 1;
+    regs[0x100 / 4] = 0;
 #else
     regs[4] = 0;
     regs[7] = 1;

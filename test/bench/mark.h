@@ -5,6 +5,8 @@
 
 #if defined(__arm__)
 #define MARK(n) __asm__ volatile("dbg %0" ::"i"(n) : "memory")
+#elif defined(__x86_64__)
+#define MARK(n) __asm__ volatile(".byte 0x0f, 0x1f, 0x40, %c0" ::"i"(0x70 + (n)) : "memory")
 #else
 #define MARK(n) __asm__ volatile("hint %0" ::"i"(0x70 + (n)) : "memory")
 #endif

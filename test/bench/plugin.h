@@ -53,6 +53,9 @@ static inline int marker(const struct qemu_plugin_insn *insn)
     if ((word & 0xfff0ffffu) == 0x80f0f3afu) { /* Thumb: f3af 80fn, two halfwords */
         return (int)(word >> 16 & 0xf);
     }
+    if ((word & 0xf0ffffffu) == 0x70401f0fu) { /* x86-64: nopl 0x70+n(%rax) */
+        return (int)(word >> 24 & 0xf);
+    }
     if ((word & 0xfffff01fu) == 0xd503201fu) { /* A64 hint #imm, imm in bits 11-5 */
         uint32_t imm = word >> 5 & 0x7f;
 

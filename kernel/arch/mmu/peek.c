@@ -2,8 +2,8 @@
 /*
  * Fault-safe reads for D, of the ports with an MMU: each page is translated first, so nothing
  * faults. Refuses memory that is not normal memory (device registers) or belongs to another
- * process. A program's page is read through the kernel's map of all RAM, because another CPU may
- * unmap it at any moment. Any context, interrupts masked.
+ * process. All is read through the kernel's map of RAM: another CPU may unmap a program's page at
+ * any moment, and the CPU may forbid the kernel to use a program's addresses. Any context, interrupts masked.
  *
  * The MMU holds the space of the running thread. A probe may attribute itself to another thread,
  * one about to run or one that had the CPU when a sample was taken, which may be of another
@@ -55,7 +55,7 @@ bool arch_peek(void *to, uintptr_t address, size_t bytes, const struct thread *u
         if (!pa || (!user && is_private(address, pa, n))) {
             return false;
         }
-        __builtin_memcpy(out, user ? arch_phys_to_virt(pa) : (const void *)address, n);
+        __builtin_memcpy(out, arch_phys_to_virt(pa), n);
         out += n;
         address += n;
         bytes -= n;

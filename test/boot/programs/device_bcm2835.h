@@ -14,6 +14,7 @@
 #define IO_ID_REGISTER 0xfe0u
 #define IO_ID 0x11u
 #define IO_PLAIN_REGISTER 0x20u /* the counter for IrDA, which is off */
+#define IO_NARROW 1             /* its registers may be accessed by bytes */
 
 #define NO_DEVICE 0x3f007000u /* the DMA controller, which no program may have */
 

@@ -14,6 +14,7 @@
 #define IO_ID_REGISTER 0xfe0u
 #define IO_ID 0x22u
 #define IO_PLAIN_REGISTER 0x08u /* the timer's next round */
+#define IO_NARROW 0             /* its registers are accessed by words only */
 
 #define NO_DEVICE 0x20000000u /* the kernel's memory */
 

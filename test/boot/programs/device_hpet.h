@@ -12,8 +12,9 @@
 /* Registers of a device: one with a known value, and one that keeps what is written. */
 #define IO_DEVICE 0xfed00000u
 #define IO_ID_REGISTER 0x4u /* the period, in QEMU 10 ns */
-#define IO_ID 0x989680u
+#define IO_ID 0x80u         /* its low byte */
 #define IO_PLAIN_REGISTER 0x108u
+#define IO_NARROW 0 /* its registers are accessed by words only */
 
 #define NO_DEVICE 0x00a00000u /* RAM */
 

@@ -14,6 +14,7 @@
 #define IO_ID_REGISTER 0xfe0u
 #define IO_ID 0x61u
 #define IO_PLAIN_REGISTER 0x400u /* directions */
+#define IO_NARROW 1              /* its registers may be accessed by bytes */
 
 #define NO_DEVICE 0x40000000u /* RAM */
 

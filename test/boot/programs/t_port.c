@@ -163,7 +163,7 @@ static void t_device(void)
     EXPECT_EQ(in32(io + IO_ID_REGISTER) & 0xff, IO_ID);
     out32(io + IO_PLAIN_REGISTER, 0x5a);
     EXPECT_EQ(in32(io + IO_PLAIN_REGISTER), 0x5a);
-    if (WITH_MMU) {
+    if (IO_NARROW) {
         EXPECT_EQ(in8(io + IO_ID_REGISTER), IO_ID);
         EXPECT_EQ(in16(io + IO_ID_REGISTER), IO_ID);
         out8(io + IO_PLAIN_REGISTER, 0xa5);
