@@ -480,7 +480,7 @@ SUITES = [
     Suite("kill-multi", "the same on 4 real threads", "kill", A64 + PC, "multi", cpus=4, tests=1,
           timeout=240),
     Suite("map-multi", "RAM of all sizes mapped, processes killed meanwhile, 4 real threads", "map",
-          A64 + PC, "multi", cpus=4, tests=3),
+          A64 + PC, "multi", cpus=4, tests=4),
     Suite("fuzz-multi", "the same on 4 real threads", "fuzz", A64 + PC, "multi", cpus=4, tests=1,
           soak=True, timeout=240),
     Suite("torture", "hostile processes, killed at any moment, against victims", "torture",

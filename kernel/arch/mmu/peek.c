@@ -3,7 +3,8 @@
  * Fault-safe reads for D, of the ports with an MMU: each page is translated first, so nothing
  * faults. Refuses memory that is not normal memory (device registers) or belongs to another
  * process. All is read through the kernel's map of RAM: another CPU may unmap a program's page at
- * any moment, and the CPU may forbid the kernel to use a program's addresses. Any context, interrupts masked.
+ * any moment, and the CPU may forbid the kernel to use a program's addresses. Any context,
+ * interrupts masked.
  *
  * The MMU holds the space of the running thread. A probe may attribute itself to another thread,
  * one about to run or one that had the CPU when a sample was taken, which may be of another
