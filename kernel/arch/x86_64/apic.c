@@ -100,6 +100,7 @@ unsigned x86_line_vector(unsigned line)
 
 #define CALIBRATE_HZ 50 /* for a 50th of a second */
 #define TRIES 16
+#define AGREE 512 /* two measurements differ by less than this part of them */
 
 static uint64_t clock_hz;    /* [I] */
 static uint64_t timer_ratio; /* [I] the timer's ticks per cycle of the clock, 32 bits fraction */
@@ -129,27 +130,44 @@ static struct reading reading_take(const struct x86_reference *by)
     return best;
 }
 
-void x86_timer_calibrate(void)
+static void calibrate_once(const struct x86_reference *by)
 {
-    const struct x86_reference by = x86_board_reference();
     struct reading from, to;
 
-    apic_write(APIC_LVT_TIMER, LVT_MASKED | VECTOR_TIMER);
     apic_write(APIC_TIMER_START, UINT32_MAX);
-    from = reading_take(&by);
+    from = reading_take(by);
     do {
-        to = reading_take(&by);
-    } while (to.reference - from.reference < by.hz / CALIBRATE_HZ);
+        to = reading_take(by);
+    } while (to.reference - from.reference < by->hz / CALIBRATE_HZ);
     apic_write(APIC_TIMER_START, 0);
-    apic_write(APIC_LVT_TIMER, VECTOR_TIMER);
 
     uint64_t cycles = to.clock - from.clock, ticks = from.timer - to.timer;
     uint64_t passed = to.reference - from.reference;
     if (cycles == 0 || ticks == 0) {
         kernel_panic("the time-stamp counter or the local APIC's timer does not run");
     }
-    clock_hz = (uint64_t)((unsigned __int128)cycles * by.hz / passed);
+    clock_hz = (uint64_t)((unsigned __int128)cycles * by->hz / passed);
     timer_ratio = (ticks << 32) / cycles;
+}
+
+/* Who runs this CPU, or its firmware, may stop it for so long that the reference wraps: so two
+ * measurements in a row must agree. The last one counts if none do. */
+void x86_timer_calibrate(void)
+{
+    uint64_t before = 0;
+
+    apic_write(APIC_LVT_TIMER, LVT_MASKED | VECTOR_TIMER);
+    for (unsigned i = 0; i < TRIES; i++) {
+        const struct x86_reference by = x86_board_reference();
+
+        calibrate_once(&by);
+        uint64_t off = clock_hz > before ? clock_hz - before : before - clock_hz;
+        if (off <= clock_hz / AGREE) {
+            break;
+        }
+        before = clock_hz;
+    }
+    apic_write(APIC_LVT_TIMER, VECTOR_TIMER);
 }
 
 uint64_t arch_clock_hz(void)

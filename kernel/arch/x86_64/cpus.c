@@ -7,7 +7,7 @@
  *
  * A call waits until each CPU has executed it. No CPU can delay it for long, for the reasons that
  * kernel/base/cpu.c gives: one that spins for the lock has interrupt windows. Proved by test/boot,
- * suites smp8, map-multi, sites-multi, dead-cpu-pc.
+ * suites smp8, map-multi, storms-multi, dead-cpu-pc.
  */
 #include "abi/errno.h"
 #include "kernel/arch/aspace.h"

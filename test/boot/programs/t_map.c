@@ -3,8 +3,7 @@
  * Mapping RAM of all sizes, those that an MMU maps by blocks among them: the memory is clear, is
  * each mapping's own, and comes back whole, whatever the order; also if the process is killed while
  * one of its threads maps most of RAM and another maps and unmaps beside it (`t_map child` is that
- * process). What a thread unmaps or protects, a thread on another CPU can't write to any more
- * (`t_map stale`).
+ * process). What a thread unmaps or protects, a thread on another CPU can't write to any more.
  */
 #include "test/boot/programs/check.h"
 
@@ -173,46 +172,12 @@ static void t_killed(void)
 
 /* ---- what another CPU has in its TLB ----------------------------------------------- */
 
-static uint32_t *volatile written;
-static volatile uint32_t writes;
-
-/* On a CPU of its own where there are two; never in the kernel. */
-static void *writes_on(void *arg)
-{
-    ThreadCtl(_NTO_TCTL_RUNMASK, (void *)2);
-    for (;;) {
-        *written = ++writes;
-    }
-    return arg;
-}
-
-/* Ends by the other thread's fault as soon as its memory is gone or read-only. */
-static int stale(const char *how)
-{
-    struct kymo_map map = map_of(PAGE);
-    uint64_t ns = 500 * MS;
-
-    ThreadCtl(_NTO_TCTL_RUNMASK, (void *)1);
-    written = word_at(&map, 0);
-    start_thread(writes_on, NULL, 8);
-    while (writes == 0) {
-        sleep_ms(1);
-    }
-    if (strcmp(how, "unmapped") == 0) {
-        unmap(&map);
-    } else {
-        MemProtect((void *)(uintptr_t)map.vaddr, (size_t)map.len, KYMO_PROT_READ);
-    }
-    TimerTimeout(CLOCK_MONOTONIC, _NTO_TIMEOUT_NANOSLEEP, NULL, &ns, NULL);
-    return 0;
-}
-
 static void t_stale(void)
 {
-    static const char *const hows[] = {"unmapped", "read-only"};
+    static const char *const hows[] = {"stale-unmapped", "stale-protected"};
 
     for (unsigned i = 0; i < COUNT(hows); i++) {
-        int status = 0, pid = spawn("t_map", 0, 9, "stale", hows[i], NULL);
+        int status = 0, pid = spawn("victim", 0, 9, "fault", hows[i], NULL);
 
         EXPECT(pid > 0);
         EXPECT_EQ(ProcWait(pid, &status, 0), pid);
@@ -229,9 +194,6 @@ int main(int argc, char **argv)
 
     if (argc >= 2 && strcmp(argv[1], "child") == 0) {
         child();
-    }
-    if (argc >= 3 && strcmp(argv[1], "stale") == 0) {
-        return stale(argv[2]);
     }
     return check_run("map", table, COUNT(table));
 }

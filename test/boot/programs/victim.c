@@ -284,6 +284,55 @@ static void fault_protected(uintptr_t unused)
     touch_write((uintptr_t)map.vaddr + (3u << 20));
 }
 
+static uint32_t *volatile written;
+static volatile uint32_t writes;
+
+/* On a CPU of its own where there are two; never in the kernel. */
+static void *writes_on(void *arg)
+{
+    ThreadCtl(_NTO_TCTL_RUNMASK, (void *)2);
+    for (;;) {
+        *written = ++writes;
+    }
+    return arg;
+}
+
+/* Makes a page that another CPU writes to all the time. */
+static struct kymo_map written_elsewhere(void)
+{
+    struct kymo_map map = {.len = 4096, .flags = KYMO_PROT_READ | KYMO_PROT_WRITE};
+
+    if (MemMap(&map) != 0) {
+        exit(1);
+    }
+    ThreadCtl(_NTO_TCTL_RUNMASK, (void *)1);
+    written = (uint32_t *)(uintptr_t)map.vaddr;
+    start_thread(writes_on, NULL, 0);
+    while (writes == 0) {
+        sleep_ms(1);
+    }
+    return map;
+}
+
+/* The other thread faults at once. */
+static void fault_stale_unmapped(uintptr_t unused)
+{
+    struct kymo_map map = written_elsewhere();
+
+    (void)unused;
+    MemUnmap((void *)(uintptr_t)map.vaddr, (size_t)map.len);
+    sleep_ms(500);
+}
+
+static void fault_stale_protected(uintptr_t unused)
+{
+    struct kymo_map map = written_elsewhere();
+
+    (void)unused;
+    MemProtect((void *)(uintptr_t)map.vaddr, (size_t)map.len, KYMO_PROT_READ);
+    sleep_ms(500);
+}
+
 static void fault_abort(uintptr_t unused)
 {
     (void)unused;
@@ -321,6 +370,8 @@ static const struct {
     {"unmapped-read", fault_unmapped_read},
     {"unmapped-write", fault_unmapped_write},
     {"protected", fault_protected},
+    {"stale-unmapped", fault_stale_unmapped},
+    {"stale-protected", fault_stale_protected},
 };
 
 int main(int argc, char **argv)
