@@ -100,7 +100,8 @@ static void tables_begin(struct report *report)
     const struct kev_facts *facts = kev_capture_facts(report->capture);
     struct bytes *json = &report->json;
 
-    bytes_text(json, "{\"version\":2");
+    bytes_text(json, "{\"version\":3");
+    json_number(json, "hasMarks", report->pack.marks != NULL);
     json_member(json, "file", report->name == NULL ? facts->path : report->name);
     json_member(json, "board", facts->board);
     json_member(json, "processor", facts->processor);
@@ -338,6 +339,7 @@ void report_close(struct report *report)
     reach_free(report->reach);
     timeline_free(report->timeline);
     lanes_free(report->lanes);
+    report->pack.marks = NULL; /* they are the events' */
     events_free(report->events);
     threads_free(report->threads);
     kev_capture_free(report->capture);

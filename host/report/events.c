@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/report/marks.h"
 #include "host/report/report.h"
 
 #define KINDS_MOST 32768
@@ -18,6 +19,7 @@
 #define HEAP_MOST (32u << 20)
 #define TERMS_MOST 8192
 #define MEANINGS 16
+#define GUESSES 64 /* threads whose values are told apart: by their index, modulo this */
 
 struct field {
     const char *name; /* lives as long as the capture, or is in `own` */
@@ -29,7 +31,8 @@ struct kind {
     const char *class_name, *name; /* copies; name NULL: unknown */
     unsigned nfields, nwords;
     struct field fields[FIELDS_MOST];
-    struct bytes values; /* of this block: u32 rows of nwords */
+    struct bytes values; /* of this block: u32 rows of nwords, what differs from the guesses */
+    uint32_t *guesses;   /* [GUESSES][nwords]: the last values of a thread in this block */
     uint32_t rows;
     uint32_t next; /* index + 1 of another kind of the same class and number */
 };
@@ -47,13 +50,17 @@ struct report_events {
     uint32_t *slots; /* by class and number: index + 1 */
     uint32_t rows;   /* of the open block */
     int64_t first, last;
-    struct bytes times, payload;
-    uint32_t *kind, *cpu, *thread;
+    struct bytes payload;
+    int64_t *away; /* of an event: the time since the one before it */
+    uint32_t *sorted;
+    uint32_t *kind, *cpu, *thread; /* thread: what differs from the CPU's last one */
+    uint32_t current[256];         /* of a CPU: the thread of the block's last event */
     struct bytes heap;
     uint32_t heap_slots[HEAP_SLOTS]; /* offset + 1 */
     struct term *terms;
     uint32_t nterms;
     uint32_t term_slots[2 * TERMS_MOST];
+    struct marks marks;
 };
 
 struct report_events *events_new(struct kev_capture *capture, struct pack *pack)
@@ -70,8 +77,11 @@ struct report_events *events_new(struct kev_capture *capture, struct pack *pack)
     events->cpu = calloc(REPORT_ROWS, sizeof(*events->cpu));
     events->thread = calloc(REPORT_ROWS, sizeof(*events->thread));
     events->terms = calloc(TERMS_MOST, sizeof(*events->terms));
-    if (events->slots == NULL || events->kind == NULL || events->cpu == NULL ||
-        events->thread == NULL || events->terms == NULL) {
+    events->away = calloc(REPORT_ROWS, sizeof(*events->away));
+    events->sorted = calloc(REPORT_ROWS, sizeof(*events->sorted));
+    if (events->away == NULL || events->sorted == NULL || events->slots == NULL ||
+        events->kind == NULL || events->cpu == NULL || events->thread == NULL ||
+        events->terms == NULL) {
         events_free(events);
         return NULL;
     }
@@ -92,6 +102,7 @@ void events_free(struct report_events *events)
         free((char *)kind->class_name);
         free((char *)kind->name);
         bytes_free(&kind->values);
+        free(kind->guesses);
         free(kind);
     }
     for (uint32_t i = 0; i < events->nterms; i++) {
@@ -103,9 +114,11 @@ void events_free(struct report_events *events)
     free(events->cpu);
     free(events->thread);
     free(events->terms);
-    bytes_free(&events->times);
+    free(events->away);
+    free(events->sorted);
     bytes_free(&events->payload);
     bytes_free(&events->heap);
+    marks_free(&events->marks);
     free(events);
 }
 
@@ -171,7 +184,9 @@ static bool kind_describe(struct kind *kind, const struct kev_item *item,
             (struct field){name, values[i]->type, values[i]->meaning, values[i]->bits};
         kind->nwords += !is_text(values[i]) && values[i]->bits == 64 ? 2 : 1;
     }
-    return kind->class_name != NULL && (item->name == NULL) == (kind->name == NULL);
+    kind->guesses = calloc(GUESSES * kind->nwords + 1, sizeof(*kind->guesses));
+    return kind->class_name != NULL && (item->name == NULL) == (kind->name == NULL) &&
+           kind->guesses != NULL;
 }
 
 /* The kind of an event with these values, made if it is new. NULL: no memory. events_take() gives
@@ -290,6 +305,7 @@ static void values_write(struct report_events *events)
             events->pack->failed |= kind->values.failed;
             kind->rows = 0;
             kind->values.used = 0;
+            memset(kind->guesses, 0, GUESSES * kind->nwords * sizeof(*kind->guesses));
         }
     }
     bytes_varint(payload, 0);
@@ -298,22 +314,39 @@ static void values_write(struct report_events *events)
     memset(events->heap_slots, 0, sizeof(events->heap_slots));
 }
 
+/* The rows of each CPU one after the other: what one does repeats itself, several mixed do not. */
+static void planes_by_cpu(struct report_events *events, const uint32_t *values, unsigned planes)
+{
+    uint32_t first[257] = {0};
+
+    for (uint32_t i = 0; i < events->rows; i++) {
+        first[(events->cpu[i] & 255) + 1]++;
+    }
+    for (unsigned cpu = 0; cpu < 256; cpu++) {
+        first[cpu + 1] += first[cpu];
+    }
+    for (uint32_t i = 0; i < events->rows; i++) {
+        events->sorted[first[events->cpu[i] & 255]++] = values[i];
+    }
+    bytes_planes(&events->payload, events->sorted, events->rows, planes);
+}
+
 static void block_write(struct report_events *events)
 {
     struct bytes *payload = &events->payload;
 
-    bytes_put(payload, events->times.data, events->times.used);
-    bytes_planes(payload, events->kind, events->rows, 2);
+    bytes_distances(payload, events->away, events->rows);
     bytes_planes(payload, events->cpu, events->rows, 1);
-    bytes_planes(payload, events->thread, events->rows, 3);
+    planes_by_cpu(events, events->kind, 2);
+    planes_by_cpu(events, events->thread, 3);
     events->pack->from = events->first;
     events->pack->to = events->last;
     pack_block(events->pack, "events", events->rows, payload);
     values_write(events);
     events->pack->from = events->pack->to = 0;
-    events->pack->failed |= events->times.failed || events->heap.failed;
-    events->times.used = 0;
+    events->pack->failed |= events->heap.failed;
     events->rows = 0;
+    memset(events->current, 0, sizeof(events->current));
 }
 
 void events_end(struct report_events *events)
@@ -321,12 +354,15 @@ void events_end(struct report_events *events)
     if (events->rows > 0) {
         block_write(events);
     }
+    if (events->pack->output != NULL && !events->marks.failed && events->marks.count > 0) {
+        events->pack->marks = &events->marks;
+    }
 }
 
-static void values_put(struct report_events *events, struct kind *kind,
+static void values_put(struct report_events *events, struct kind *kind, uint32_t thread,
                        const struct kev_value *const *values)
 {
-    uint32_t words[2 * FIELDS_MOST];
+    uint32_t words[2 * FIELDS_MOST], *guesses = kind->guesses + thread % GUESSES * kind->nwords;
     unsigned n = 0;
 
     for (unsigned i = 0; i < kind->nfields; i++) {
@@ -344,6 +380,12 @@ static void values_put(struct report_events *events, struct kind *kind,
             value->meaning != KEV_MEANS_THREAD) {
             term_note(events, value);
         }
+    }
+    for (unsigned i = 0; i < n; i++) {
+        uint32_t value = words[i];
+
+        words[i] ^= guesses[i];
+        guesses[i] = value;
     }
     bytes_put(&kind->values, words, n * sizeof(words[0]));
     kind->rows++;
@@ -368,16 +410,20 @@ bool events_take(struct report_events *events, const struct kev_item *item, uint
     if (kind == NULL) {
         return false;
     }
-    values_put(events, kind, values);
+    values_put(events, kind, thread, values);
     if (events->rows == 0) {
         events->last = 0;
         events->first = item->ns;
     }
-    bytes_signed(&events->times, item->ns - events->last);
+    events->away[events->rows] = item->ns - events->last;
     events->last = item->ns;
+    if (events->pack->output != NULL) { /* a block that is served goes without those before it */
+        marks_keep(&events->marks, item->ns, thread, index);
+    }
     events->kind[events->rows] = index;
     events->cpu[events->rows] = (uint32_t)item->cpu;
-    events->thread[events->rows] = thread;
+    events->thread[events->rows] = thread ^ events->current[(uint32_t)item->cpu & 255];
+    events->current[(uint32_t)item->cpu & 255] = thread;
     if (++events->rows == REPORT_ROWS) {
         block_write(events);
     }

@@ -59,10 +59,10 @@ struct report_lanes *lanes_new(struct kev_capture *capture, struct pack *pack)
     lanes->pack = pack;
     lanes->names = calloc(NAMES_MOST, sizeof(*lanes->names));
     lanes->name_slots = calloc(NAME_SLOTS, sizeof(*lanes->name_slots));
-    if (!stream_new(&lanes->states, "states", false, states) ||
-        !stream_new(&lanes->causes, "causes", false, causes) ||
-        !stream_new(&lanes->spans, "spans", true, spans) ||
-        !stream_new(&lanes->arrows, "arrows", true, arrows) || lanes->names == NULL ||
+    if (!stream_new(&lanes->states, "states", "bkkk", false, states) ||
+        !stream_new(&lanes->causes, "causes", NULL, false, causes) ||
+        !stream_new(&lanes->spans, "spans", "bkkk", true, spans) ||
+        !stream_new(&lanes->arrows, "arrows", "bekk", true, arrows) || lanes->names == NULL ||
         lanes->name_slots == NULL) {
         lanes_free(lanes);
         return NULL;

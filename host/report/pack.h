@@ -31,6 +31,9 @@ void bytes_varint(struct bytes *bytes, uint64_t value);
 void bytes_signed(struct bytes *bytes, int64_t value);
 /* The low `planes` bytes of each value: first all lowest ones, then all next ones ... */
 void bytes_planes(struct bytes *bytes, const uint32_t *values, size_t count, unsigned planes);
+/* Distances from row to row, the first from 0: the greatest divisor of all but the first, the first,
+ * the others by the divisor. Times are multiples of a clock's cycle, most often. */
+void bytes_distances(struct bytes *bytes, const int64_t *distances, size_t count);
 /* A JSON string, quotes included: of the capture's bytes what is no printable text in UTF-8
  * becomes \ooo (host/escape.h). Has no '<'. NULL gives null. */
 void bytes_json(struct bytes *bytes, const char *text, size_t length);
@@ -44,8 +47,11 @@ struct pack_block {
     int64_t from, to; /* of its rows with times; of others 0 */
 };
 
+struct marks;
+
 struct pack {
-    struct output *output;                                   /* NULL: `sink` takes the blocks */
+    const struct marks *marks; /* NULL: rows have times of their own */
+    struct output *output;     /* NULL: `sink` takes the blocks */
     bool (*sink)(void *arg, const struct pack_block *block); /* false: it can't */
     void *sink_arg;
     int64_t from, to; /* of the block that is being written */
@@ -64,20 +70,28 @@ void pack_block(struct pack *pack, const char *name, uint64_t rows, struct bytes
 /* ---- rows with a time and columns -------------------------------------------------- */
 
 #define REPORT_ROWS 65536 /* of a block */
+#define STREAM_KINDS 1024 /* of events, that are told apart where values are guessed */
 
 struct stream {
     const char *name;
+    /* Of a page with marks: how the value of each column is guessed, of which a row has only what
+     * is different (docs/report-data.md): b, e: the thread of the event at which the row begins or
+     * ends; k: the last value of a row that began at an event of the same kind. NULL: it isn't. */
+    const char *guess;
     bool lasts; /* a row has a length, too */
     struct bytes times, payload;
     uint32_t *column[4];
+    uint32_t *seen[4]; /* [kind] by k */
     unsigned planes[4];
     uint32_t rows; /* of the open block */
+    uint32_t mark; /* that of the last row with one */
     int64_t last;
     int64_t from, to; /* the earliest and the latest time of its rows */
 };
 
 /* False: no memory. */
-bool stream_new(struct stream *stream, const char *name, bool lasts, const unsigned planes[4]);
+bool stream_new(struct stream *stream, const char *name, const char *guess, bool lasts,
+                const unsigned planes[4]);
 void stream_free(struct stream *stream);
 /* A row at `ns`, which lasts since `from`. */
 void stream_row(struct pack *pack, struct stream *stream, int64_t ns, int64_t from,

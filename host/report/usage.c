@@ -264,14 +264,14 @@ static bool streams_new(struct usage *usage)
                           woken[4] = {3, 2, 1, 0}, messages[4] = {3, 4, 1, 3},
                           served[4] = {3, 3, 0, 0}, interrupts[4] = {2, 1, 1, 1};
 
-    return stream_new(&usage->known, "known", true, none) &&
-           stream_new(&usage->ran, "ran", true, thread_cpu) &&
-           stream_new(&usage->moves, "moves", false, moves) &&
-           stream_new(&usage->waited, "waited", true, thread_cpu) &&
-           stream_new(&usage->woken, "woken", true, woken) &&
-           stream_new(&usage->messages, "messages", true, messages) &&
-           stream_new(&usage->served, "served", true, served) &&
-           stream_new(&usage->interrupts, "interrupts", true, interrupts);
+    return stream_new(&usage->known, "known", NULL, true, none) &&
+           stream_new(&usage->ran, "ran", "bk", true, thread_cpu) &&
+           stream_new(&usage->moves, "moves", "bkk", false, moves) &&
+           stream_new(&usage->waited, "waited", "bk", true, thread_cpu) &&
+           stream_new(&usage->woken, "woken", "ekk", true, woken) &&
+           stream_new(&usage->messages, "messages", "bkkk", true, messages) &&
+           stream_new(&usage->served, "served", "bk", true, served) &&
+           stream_new(&usage->interrupts, "interrupts", "kkkk", true, interrupts);
 }
 
 static void streams_end(struct usage *usage, bool write)

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`kymo report` from the outside: a second reader of the page's blocks against `kymo print --json`,
 usage, files, and the page in chromium with interactions driven. The last line counts."""
-import base64
 import json
 import os
 import subprocess
@@ -46,16 +45,65 @@ def varint(data, at):
             return value, at
 
 
+DIGITS = (b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+          b"!#$%()*+,-./:;=>?@[]^_`{|}~\"'")
+
+
+def bytes_of(text):
+    """Two characters are 13 bits."""
+    number, count = 0, 0
+    out = bytearray()
+    for low, high in zip(text[::2], text[1::2]):
+        number |= DIGITS.index(low) + 91 * DIGITS.index(high) << count
+        count += 13
+        while count >= 8:
+            out.append(number & 255)
+            number >>= 8
+            count -= 8
+    return bytes(out)
+
+
+def text_of(data):
+    out, number = bytearray(), int.from_bytes(data, "little")
+    for at in range(0, 8 * len(data), 13):
+        value = number >> at & 0x1fff
+        out += bytes((DIGITS[value % 91], DIGITS[value // 91]))
+    return bytes(out)
+
+
 def blocks(path):
     with open(path, "rb") as f:
         page = f.read()
     for part in page.split(b'<script type="text/plain" data-stream="')[1:]:
         head, rest = part.split(b">", 1)
         words = head.replace(b'"', b"").split()
-        rows, length = (int(w.split(b"=")[1]) for w in words[1:3])
-        data = zlib.decompress(base64.b64decode(rest.split(b"<", 1)[0]))
+        rows, length, deflated = (int(w.split(b"=")[1]) for w in words[1:4])
+        data = zlib.decompress(bytes_of(rest.split(b"<", 1)[0])[:deflated])
         assert len(data) == length
         yield words[0].decode(), rows, data
+
+
+def signed(data, at):
+    value, at = varint(data, at)
+    return (value >> 1) ^ -(value & 1), at
+
+
+def marks_of(rows, data):
+    """(ns, cpu, kind, thread) of each event of a block."""
+    unit, at = varint(data, 0)
+    ns, times, found, current = 0, [], [None] * rows, {}
+    for i in range(rows):
+        delta, at = signed(data, at)
+        ns += delta * (unit if i else 1)
+        times.append(ns)
+    cpus = data[at:at + rows]
+    plane = [data[at + n * rows:at + (n + 1) * rows] for n in range(1, 6)]
+    assert at + 6 * rows == len(data)
+    for n, i in enumerate(sorted(range(rows), key=lambda i: cpus[i])):
+        thread = current.get(cpus[i], 0) ^ (plane[2][n] | plane[3][n] << 8 | plane[4][n] << 16)
+        current[cpus[i]] = thread
+        found[i] = (times[i], cpus[i], plane[0][n] | plane[1][n] << 8, thread)
+    return found
 
 
 def events_of(path):
@@ -65,15 +113,9 @@ def events_of(path):
         if stream == "tables":
             tables = json.loads(data)
         if stream == "events":
-            at, ns, times = 0, 0, []
-            for _ in range(rows):
-                delta, at = varint(data, at)
-                ns += (delta >> 1) ^ -(delta & 1)
-                times.append(ns)
-            kinds = [data[at + i] | data[at + rows + i] << 8 for i in range(rows)]
-            found += [(t, data[at + 2 * rows + i], kinds[i]) for i, t in enumerate(times)]
+            found += marks_of(rows, data)
     return [(t, cpu, tables["kinds"][k]["class"], tables["kinds"][k]["name"])
-            for t, cpu, k in found], tables
+            for t, cpu, k, _ in found], tables
 
 
 def compare(name, capture, page):

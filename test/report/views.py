@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The views of a report: what the page's blocks hold against `kymo stat`, added up here, and what
 the views show in chromium against both. The last line counts."""
-import base64
 import collections
 import fnmatch
 import json
@@ -23,41 +22,76 @@ import browser  # noqa: E402
 import check  # noqa: E402
 import colours  # noqa: E402
 from d_after import fabricate  # noqa: E402
-from check import kymo, ok, varint  # noqa: E402
+from check import kymo, ok, signed, varint  # noqa: E402
 
-# The planes of each stream's columns (docs/report-data.md), and whether a row has a length.
-STREAMS = {"known": ([], True), "ran": ([3, 1], True), "moves": ([3, 1, 1], False),
-           "waited": ([3, 1], True), "woken": ([3, 2, 1], True), "messages": ([3, 4, 1, 3], True),
-           "served": ([3, 3], True), "interrupts": ([2, 1, 1, 1], True)}
+# The planes of each stream's columns (docs/report-data.md), how they are guessed, and whether a row
+# has a length.
+STREAMS = {"known": ([], "", True), "ran": ([3, 1], "bk", True), "moves": ([3, 1, 1], "bkk", False),
+           "waited": ([3, 1], "bk", True), "woken": ([3, 2, 1], "ekk", True),
+           "messages": ([3, 4, 1, 3], "bkkk", True), "served": ([3, 3], "bk", True),
+           "interrupts": ([2, 1, 1, 1], "kkkk", True)}
 SENT, RECEIVED, REPLIED, ERROR = range(4)
 
 
-def rows_of(data, rows, planes, lasts):
-    """(from, to, column...) of each row of a block."""
-    at, now, times = 0, 0, []
+def times_of(data, rows, lasts, marks):
+    """Each row's (begin, end), the events at which it does that (None: none), and what follows."""
+    at, now, last, times, places = 0, 0, 0, [], []
     for _ in range(rows):
-        delta, at = varint(data, at)
-        now += (delta >> 1) ^ -(delta & 1)
-        length = 0
+        away, at = varint(data, at) if marks else (0, at)
+        if away == 0:
+            delta, at = signed(data, at)
+            now, end = now + delta, None
+        else:
+            last += ((away - 1) >> 1) ^ -((away - 1) & 1)
+            now, end = marks[last][0], last
+        begin, since = end, now
         if lasts:
-            length, at = varint(data, at)
-        times.append((now - length, now))
+            back, at = varint(data, at) if marks else (0, at)
+            if back == 0:
+                length, at = varint(data, at)
+                since = now - length
+            else:
+                begin = last - back + 1
+                since = marks[begin][0]
+        times.append((since, now))
+        places.append((begin, end))
+    return times, places, at
+
+
+def rows_of(data, rows, planes, guess, lasts, marks):
+    """(from, to, column...) of each row of a block."""
+    marks = marks if guess else None
+    times, places, at = times_of(data, rows, lasts, marks)
     columns = []
-    for count in planes:
-        columns.append([sum(data[at + plane * rows + i] << 8 * plane for plane in range(count))
-                        for i in range(rows)])
+    for how, count in zip(guess or "-" * len(planes), planes):
+        column, seen = [], collections.Counter()
+        for i in range(rows):
+            value = sum(data[at + plane * rows + i] << 8 * plane for plane in range(count))
+            mark = places[i][how == "e"]
+            kind = marks[mark][2] % 1024 if marks and mark is not None else 0
+            if marks and how == "k":
+                value ^= seen[kind]
+                seen[kind] = value
+            elif marks and mark is not None:
+                value ^= marks[mark][3]
+            column.append(value)
+        columns.append(column)
         at += count * rows
     assert at == len(data)
     return [times[i] + tuple(c[i] for c in columns) for i in range(rows)]
 
 
 def read(page):
-    streams, tables = {name: [] for name in STREAMS}, None
+    streams, tables, marks = {name: [] for name in STREAMS}, None, []
     for name, rows, data in check.blocks(page):
-        if name in STREAMS:
-            streams[name] += rows_of(data, rows, *STREAMS[name])
+        if name == "events":
+            marks += check.marks_of(rows, data)
         elif name == "tables":
             tables = json.loads(data)
+    for name, rows, data in check.blocks(page):
+        if name in STREAMS:
+            streams[name] += rows_of(data, rows, *STREAMS[name],
+                                     marks if tables["hasMarks"] else None)
     return streams, tables
 
 
@@ -470,8 +504,10 @@ AGGREGATIONS = [
 def with_aggregations(page, to):
     """A copy of a page whose capture a D program would have logged into (test/boot/dlog.py)."""
     def block(name, data):
+        deflated = zlib.compress(data)
         return (f'<script type="text/plain" data-stream="{name}" data-rows="1" data-bytes="'
-                f'{len(data)}">').encode() + base64.b64encode(zlib.compress(data)) + b"</script>\n"
+                f'{len(data)}" data-deflated="{len(deflated)}">').encode() + \
+            check.text_of(deflated) + b"</script>\n"
     with open(page, "rb") as f:
         data = f.read()
     at = data.index(b'<script type="text/plain" data-stream="tables"')

@@ -25,28 +25,48 @@ function buildEvents(blocks, total) {
     for (const {bytes, rows} of blocks) {
         const cursor = new Cursor(bytes);
         events.blocks.push(row);
+        const unit = cursor.varint();
         for (let i = 0, ns = 0; i < rows; i++) {
-            ns += cursor.signed();
+            ns += cursor.signed() * (i === 0 ? 1 : unit);
             events.time[row + i] = ns;
         }
-        cursor.planes(events.kind, row, rows, 2);
         cursor.planes(events.cpu, row, rows, 1);
-        cursor.planes(events.thread, row, rows, 3);
+        const kind = new Uint16Array(rows), thread = new Uint32Array(rows), current = new Uint32Array(256);
+        cursor.planes(kind, 0, rows, 2);
+        cursor.planes(thread, 0, rows, 3);
+        const next = offsetsOf(events.cpu.subarray(row, row + rows), 256);
+        for (let i = row; i < row + rows; i++) { /* those two are sorted by CPU */
+            const cpu = events.cpu[i], at = next[cpu]++;
+            events.kind[i] = kind[at];
+            events.thread[i] = current[cpu] ^= thread[at];
+        }
         row += rows;
     }
     return events;
 }
 
-/* A stream whose rows are a time, perhaps how long, and four columns. */
-function buildStream(blocks, planes, lasts) {
+/* What a stream of docs/report-data.md has: the planes of its columns, how their values are guessed,
+ * and whether a row has a length. */
+const STREAMS = {
+    states: {planes: [3, 1, 1, 1], guess: "bkkk"}, causes: {planes: [3, 3, 2, 2], guess: null},
+    spans: {planes: [3, 2, 1, 1], guess: "bkkk", lasts: true}, arrows: {planes: [3, 3, 1, 1], guess: "bekk", lasts: true},
+};
+const STREAM_KINDS = 1024;
+
+/* A stream's blocks as arrays: when each row ends, how long it was, and its columns. marks: the
+ * events to which rows refer, null: they have times of their own. */
+function buildStream(blocks, {planes, guess, lasts}, marks) {
     const total = blocks.reduce((sum, block) => sum + block.rows, 0);
-    const stream = {time: new Float64Array(total), columns: planes.map(() => new Uint32Array(total))};
-    if (lasts) {
-        stream.duration = new Float64Array(total);
-    }
+    const stream = {count: total, time: new Float64Array(total), duration: lasts ? new Float64Array(total) : null,
+        columns: planes.map((n) => new [Uint8Array, Uint8Array, Uint16Array, Uint32Array, Uint32Array][n](total))};
     let row = 0;
     for (const {bytes, rows} of blocks) {
         const cursor = new Cursor(bytes);
+        if (marks && guess) {
+            buildMarked(stream, cursor, row, rows, {planes, guess}, marks);
+            row += rows;
+            continue;
+        }
         for (let i = 0, ns = 0; i < rows; i++) {
             ns += cursor.signed();
             stream.time[row + i] = ns;
@@ -58,6 +78,48 @@ function buildStream(blocks, planes, lasts) {
         row += rows;
     }
     return stream;
+}
+
+/* A block whose rows begin and end at events, but for those that say otherwise; its columns have what
+ * differs from a guess. */
+function buildMarked({time, duration, columns}, cursor, row, rows, {planes, guess}, marks) {
+    const NONE = -1, begins = new Int32Array(rows), ends = new Int32Array(rows);
+    let last = 0, ns = 0;
+    for (let i = 0; i < rows; i++) {
+        const away = cursor.varint();
+        if (away === 0) {
+            ns += cursor.signed();
+            ends[i] = NONE;
+        } else {
+            last += away % 2 ? (away - 1) / 2 : -away / 2;
+            ns = marks.time[last];
+            ends[i] = last;
+        }
+        begins[i] = ends[i];
+        time[row + i] = ns;
+        if (duration) {
+            const back = cursor.varint();
+            if (back === 0) {
+                duration[row + i] = cursor.varint();
+            } else {
+                begins[i] = last - back + 1;
+                duration[row + i] = ns - marks.time[begins[i]];
+            }
+        }
+    }
+    planes.forEach((count, column) => {
+        const values = columns[column], how = guess[column], seen = new Uint32Array(STREAM_KINDS);
+        cursor.planes(values, row, rows, count);
+        for (let i = 0; i < rows; i++) {
+            const mark = how === "e" ? ends[i] : begins[i];
+            if (how === "k") {
+                const kind = mark === NONE ? 0 : marks.kind[mark] % STREAM_KINDS;
+                seen[kind] = values[row + i] ^= seen[kind];
+            } else if (mark !== NONE) {
+                values[row + i] ^= marks.thread[mark];
+            }
+        }
+    });
 }
 
 /* The state of a thread lasts until its next one; the last one until ends[thread]. What began it

@@ -4,13 +4,18 @@
  */
 "use strict";
 
-function base64Bytes(text) {
-    if (Uint8Array.fromBase64) {
-        return Uint8Array.fromBase64(text);
+/* Two characters of a block's text are 13 bits (host/report/pack.c). */
+function textBytes(text, length) {
+    const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$%()*+,-./:;=>?@[]^_`{|}~\"'";
+    const values = new Uint8Array(128), bytes = new Uint8Array(length);
+    for (let i = 0; i < digits.length; i++) {
+        values[digits.charCodeAt(i)] = i;
     }
-    const binary = atob(text), bytes = new Uint8Array(binary.length);
-    for (let i = 0; i < binary.length; i++) {
-        bytes[i] = binary.charCodeAt(i);
+    for (let i = 0, at = 0, bits = 0, n = 0; at < length && i + 1 < text.length; i += 2) {
+        bits |= values[text.charCodeAt(i)] + 91 * values[text.charCodeAt(i + 1)] << n;
+        for (n += 13; n >= 8 && at < length; n -= 8, bits >>>= 8) {
+            bytes[at++] = bits;
+        }
     }
     return bytes;
 }
@@ -68,8 +73,11 @@ class Cursor {
     }
 }
 
-/* The values of a block of events: for each kind its rows' columns of words, and the texts. */
-function decodeValues(bytes, kinds) {
+const GUESSES = 64;
+
+/* The values of a block of events, those from `first` to `end`: for each kind its rows' columns of
+ * words, and the texts. Columns have what differs from the last value of the thread in such an event. */
+function decodeValues(bytes, kinds, events, first, end) {
     const cursor = new Cursor(bytes), heapLength = cursor.varint();
     const heap = bytes.subarray(cursor.at, cursor.at + heapLength), columns = new Map();
     cursor.at += heapLength;
@@ -83,6 +91,16 @@ function decodeValues(bytes, kinds) {
             }
         }
         columns.set(kind - 1, words);
+    }
+    const guesses = new Map();
+    for (const [kind, words] of columns) {
+        guesses.set(kind, {row: 0, words, last: words.map(() => new Uint32Array(GUESSES))});
+    }
+    for (let i = first; i < end; i++) {
+        const guess = guesses.get(events.kind[i]), row = guess.row++, thread = events.thread[i] % GUESSES;
+        for (let word = 0; word < guess.words.length; word++) {
+            guess.last[word][thread] = guess.words[word][row] ^= guess.last[word][thread];
+        }
     }
     return {heap, columns};
 }

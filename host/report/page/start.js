@@ -85,7 +85,8 @@ window.addEventListener("unhandledrejection", (event) => fail(event.reason));
     const blocks = [...document.querySelectorAll("script[data-stream]")].map((element) => {
         const text = element.textContent;
         element.remove();
-        return {stream: element.dataset.stream, rows: Number(element.dataset.rows), length: Number(element.dataset.bytes), text};
+        return {stream: element.dataset.stream, rows: Number(element.dataset.rows), length: Number(element.dataset.bytes),
+            deflatedLength: Number(element.dataset.deflated), text};
     });
     ($("served") ? servedBegin() : loadBlocks(blocks).then(begin)).catch(fail);
 })();

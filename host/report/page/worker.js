@@ -21,7 +21,7 @@ async function load(blocks) {
     const stretches = Object.fromEntries(Object.keys(ACCOUNT_STREAMS).map((name) => [name, []]));
     let done = 0;
     for (const block of blocks) {
-        const deflated = block.deflated || base64Bytes(block.text);
+        const deflated = block.deflated || textBytes(block.text, block.deflatedLength);
         block.text = null;
         if (block.stream === "values") {
             valueBlocks.push({deflated, length: block.length});
@@ -39,7 +39,7 @@ async function load(blocks) {
             postMessage({progress: done / blocks.length});
         }
     }
-    if (!tables || tables.version !== 2) {
+    if (!tables || tables.version !== 3) {
         throw new Error("the page's tables are missing or of another version");
     }
     const threads = tables.threads.length, cpus = tables.cpus;
@@ -48,17 +48,17 @@ async function load(blocks) {
         tables.levels = null; /* a part of a capture whose whole has them */
     }
     events = buildEvents(streams.events, streams.events.reduce((sum, block) => sum + block.rows, 0));
-    const {states, running: runs} = buildStates(buildStream(streams.states, [3, 1, 1, 1], false),
-        buildStream(streams.causes, [3, 3, 2, 2], false), threads, tables.ends || new Array(threads).fill(tables.last));
+    const rowsAt = tables.hasMarks ? events : null, built = (name) => buildStream(streams[name], STREAMS[name], rowsAt);
+    const {states, running: runs} = buildStates(built("states"), built("causes"), threads, tables.ends || new Array(threads).fill(tables.last));
     const running = buildRunning(states, runs, cpus, idle);
-    const spans = buildSpans(buildStream(streams.spans, [3, 2, 1, 1], true), threads, cpus);
-    const arrows = buildArrows(buildStream(streams.arrows, [3, 3, 1, 1], true));
+    const spans = buildSpans(built("spans"), threads, cpus);
+    const arrows = buildArrows(built("arrows"));
     const marks = buildMarks(events, tables.kinds, threads);
     const density = buildDensity(events.time, tables.first, tables.last, 2048);
     const levels = tables.levels ? [null, ...streams.levels.map((block) => block.bytes)] : null;
     const message = {loaded: {tables, idle, levels, states, running, spans, arrows, marks, density}};
     const list = [states, running, spans, arrows, marks].reduce((all, o) => transferables(o, all), []);
-    accountLoad(stretches, tables.threads.map((t) => t !== null && t[0] === 1 && t[1] >= 1 && t[1] <= cpus));
+    accountLoad(stretches, rowsAt, tables.threads.map((t) => t !== null && t[0] === 1 && t[1] >= 1 && t[1] <= cpus));
     postMessage(message, list);
 }
 
@@ -67,7 +67,8 @@ async function load(blocks) {
 async function valuesOf(block) {
     if (!openBlocks.has(block)) {
         const {deflated, length} = valueBlocks[block];
-        openBlocks.set(block, decodeValues(await inflated(deflated, length), tables.kinds));
+        const first = events.blocks[block], end = block + 1 < events.blocks.length ? events.blocks[block + 1] : events.time.length;
+        openBlocks.set(block, decodeValues(await inflated(deflated, length), tables.kinds, events, first, end));
         if (openBlocks.size > OPEN_MOST) {
             openBlocks.delete(openBlocks.keys().next().value);
         }

@@ -6,10 +6,10 @@
  */
 
 const ACCOUNT_STREAMS = {
-    known: {planes: [], lasts: true}, ran: {planes: [3, 1], lasts: true}, moves: {planes: [3, 1, 1], lasts: false},
-    waited: {planes: [3, 1], lasts: true}, woken: {planes: [3, 2, 1], lasts: true},
-    messages: {planes: [3, 4, 1, 3], lasts: true}, served: {planes: [3, 3], lasts: true},
-    interrupts: {planes: [2, 1, 1, 1], lasts: true},
+    known: {planes: [], guess: null, lasts: true}, ran: {planes: [3, 1], guess: "bk", lasts: true},
+    moves: {planes: [3, 1, 1], guess: "bkk"}, waited: {planes: [3, 1], guess: "bk", lasts: true},
+    woken: {planes: [3, 2, 1], guess: "ekk", lasts: true}, messages: {planes: [3, 4, 1, 3], guess: "bkkk", lasts: true},
+    served: {planes: [3, 3], guess: "bk", lasts: true}, interrupts: {planes: [2, 1, 1, 1], guess: "kkkk", lasts: true},
 };
 const MESSAGE_SENT = 0, MESSAGE_RECEIVED = 1, MESSAGE_ERROR = 3, INTERRUPT_HANDLED = 1, NO_CPU = 255;
 const STATES = 64, RUNNING = 1, STATE_NOT_KNOWN = 255;
@@ -17,30 +17,11 @@ const STATES = 64, RUNNING = 1, STATE_NOT_KNOWN = 255;
 const account = {};
 let idleThreads = [], aggregationLines = [];
 
-/* A stream's blocks as typed arrays: when each stretch ends, how long it was, and its columns. */
-function accountStream(blocks, {planes, lasts}) {
-    const total = blocks.reduce((sum, block) => sum + block.rows, 0);
-    const stream = {count: total, to: new Float64Array(total), length: lasts ? new Float64Array(total) : null,
-        columns: planes.map((n) => new [Uint8Array, Uint8Array, Uint16Array, Uint32Array, Uint32Array][n](total))};
-    let row = 0;
-    for (const {bytes, rows} of blocks) {
-        const cursor = new Cursor(bytes);
-        for (let i = 0, ns = 0; i < rows; i++) {
-            ns += cursor.signed();
-            stream.to[row + i] = ns;
-            if (lasts) {
-                stream.length[row + i] = cursor.varint();
-            }
-        }
-        planes.forEach((count, i) => cursor.planes(stream.columns[i], row, rows, count));
-        row += rows;
-    }
-    return stream;
-}
-
-function accountLoad(blocks, idle) {
+/* Of each stream when its stretches end, how long they were, and their columns. */
+function accountLoad(blocks, marks, idle) {
     for (const [name, shape] of Object.entries(ACCOUNT_STREAMS)) {
-        account[name] = accountStream(blocks[name], shape);
+        const {count, time, duration, columns} = buildStream(blocks[name], shape, marks);
+        account[name] = {count, to: time, length: duration, columns};
     }
     idleThreads = idle;
 }
