@@ -19,7 +19,7 @@
 #define HEAP_MOST (32u << 20)
 #define TERMS_MOST 8192
 #define MEANINGS 16
-#define GUESSES 64 /* threads whose values are told apart: by their index, modulo this */
+#define GUESSES 16 /* threads whose values are told apart: by their index, modulo this */
 
 struct field {
     const char *name; /* lives as long as the capture, or is in `own` */

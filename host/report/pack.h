@@ -31,8 +31,8 @@ void bytes_varint(struct bytes *bytes, uint64_t value);
 void bytes_signed(struct bytes *bytes, int64_t value);
 /* The low `planes` bytes of each value: first all lowest ones, then all next ones ... */
 void bytes_planes(struct bytes *bytes, const uint32_t *values, size_t count, unsigned planes);
-/* Distances from row to row, the first from 0: the greatest divisor of all but the first, the first,
- * the others by the divisor. Times are multiples of a clock's cycle, most often. */
+/* Distances from row to row, the first from 0: the greatest divisor of the others, the first, the
+ * others by the divisor. Times are multiples of a clock's cycle, most often. */
 void bytes_distances(struct bytes *bytes, const int64_t *distances, size_t count);
 /* A JSON string, quotes included: of the capture's bytes what is no printable text in UTF-8
  * becomes \ooo (host/escape.h). Has no '<'. NULL gives null. */

@@ -73,7 +73,7 @@ class Cursor {
     }
 }
 
-const GUESSES = 64;
+const GUESSES = 16;
 
 /* The values of a block of events, those from `first` to `end`: for each kind its rows' columns of
  * words, and the texts. Columns have what differs from the last value of the thread in such an event. */
