@@ -337,7 +337,7 @@ static void account_json(const struct usage *usage, struct bytes *json)
     bytes_text(json, "]}");
 }
 
-/* What `kymo stat` prints, as lines. */
+/* What `kymo stat` prints, as lines, and as JSON. */
 static void summary_json(struct stat *stat, struct bytes *json)
 {
     const struct stat_style style = {.bold = false};
@@ -360,6 +360,16 @@ static void summary_json(struct stat *stat, struct bytes *json)
         at += line + (at[line] == '\n');
     }
     bytes_text(json, "]");
+    free(text);
+    to = open_memstream(&text, &length);
+    if (to == NULL) {
+        json->failed = true;
+        return;
+    }
+    json_show(to, stat);
+    json->failed |= fclose(to) != 0;
+    bytes_text(json, ",\n\"stat\":");
+    bytes_text(json, text);
     free(text);
 }
 

@@ -327,6 +327,43 @@ return found;
 """
 
 
+def whole_views(b, name, stat):
+    """Each view of a page without events shows all rows of kymo stat --json, with its figures."""
+    def expect(view, table, columns, wanted):
+        b.run(f"openView('{view}')")
+        b.until(f"document.getElementById('{table}')", table)
+        got = sorted(b.run(
+            "return [...document.querySelectorAll('#' + arguments[0] + ' tbody tr')].map((row) =>"
+            " arguments[1].map((i) => row.cells[i].dataset.value))", table, columns))
+        wanted = sorted([str(value) for value in row] for row in wanted)
+        ok(f"{name}: {table} is kymo stat's", got == wanted, (got[:3], wanted[:3]))
+
+    def thread(t):
+        return f"{t['process'] or 'process'} ({t['pid']}/{t['tid']})" + \
+            (f" {t['name']}" if t["name"] else "")
+
+    busy = [t for t in stat["threads"] if not t["idle"]]
+    expect("cpu", "whole-cpus", [0, 2, 3], [
+        [c["cpu"], c["busy_ns"], c["idle_ns"]] for c in stat["cpus"]])
+    expect("cpu", "whole-threads", [0, 1, 4], [
+        [thread(t), t["states_ns"].get("RUNNING", 0), t["runs"]] for t in busy])
+    expect("statistics", "whole-classes", [0, 1], stat["classes"].items())
+    expect("statistics", "whole-calls", [0, 1, 3], [
+        [c["name"] or c["number"], c["entered"], c["errors"]] for c in stat["kernel_calls"]])
+    expect("service", "whole-service", [0, 2], [[thread(t), t["imposed_ns"]] for t in busy])
+    expect("messages", "whole-messages", [2, 3, 7, 8], [
+        [m["sent"], m["replied"]] +
+        [m["latency"][k] if m["latency"]["count"] else "undefined" for k in ("p99_ns", "max_ns")]
+        for m in stat["messages"]])
+    expect("messages", "whole-slowest", [2, 3], [
+        [m["latency_ns"], m["sent_at_ns"]] for m in stat["slowest_messages"]])
+    expect("interrupts", "whole-interrupts", [1, 4], [
+        [i["count"], i["max_ns"]] for i in stat["interrupts"]])
+    ok(f"{name}: it says what it lacks", "no events" in b.run("return $('lacks').textContent"))
+    b.run("openView('cpu')")
+    ok(f"{name}: a chart of each CPU", b.until("document.getElementById('use-cpu0')", "a chart"))
+
+
 def detail(b, folder):
     """A page without events has the shares of the states that the whole page has, rounded up."""
     for name, capture in (("golden", "test/golden/virt-a64.kev"),
@@ -344,9 +381,10 @@ def detail(b, folder):
         b.until("document.getElementById('whole')", "the summary")
         stat = kymo("stat", capture, command=ASAN).stdout.decode().rstrip("\n")
         ok(f"{name}: the summary is kymo stat's", b.run("return $('whole').textContent") == stat)
-        ok(f"{name}: no other views are offered", b.run(
-            "return [...$('tabs').children].map((tab) => tab.id)") == ["tab-timeline",
-                                                                     "tab-summary"])
+        ok(f"{name}: the views of the whole are offered", b.run(
+            "return [...$('tabs').children].map((tab) => tab.id.slice(4))") ==
+           ["timeline", "summary", "cpu", "statistics", "service", "messages", "interrupts"])
+        whole_views(b, name, json.loads(kymo("stat", "--json", capture, command=ASAN).stdout))
         b.run("openView('timeline')")
         tables, lanes = b.run("return [report.loaded.tables, report.loaded.levels.map((l) =>"
                               "l && Array.from(l))]")

@@ -83,7 +83,7 @@ async function showView(force) {
     $("pane").setAttribute("aria-busy", "true");
     let parts;
     try {
-        parts = hasEvents(scope) ? await one.show(scope) : farParts();
+        parts = hasEvents(scope) ? await one.show(scope) : farParts(one);
     } catch (error) {
         if (error.message === "superseded" || turn !== pane.turn) {
             return;
@@ -96,8 +96,8 @@ async function showView(force) {
     const kept = document.activeElement && $("pane").contains(document.activeElement) ? document.activeElement.id : "";
     const scroll = $("pane").dataset.view === one.id ? $("pane").scrollTop : 0;
     $("pane").dataset.view = one.id;
-    $("pane").replaceChildren(make("div", {class: "view-head"}, make("h2", {}, one.title), scopeChoice(),
-        make("span", {class: "dim", id: "scope-text"}, scopeText(scope))), make("p", {class: "dim"}, one.about), ...parts.filter(Boolean));
+    $("pane").replaceChildren(make("div", {class: "view-head"}, make("h2", {}, one.title), isWholeOnly() ? null : scopeChoice(),
+        make("span", {class: "dim", id: "scope-text"}, isWholeOnly() ? "the whole capture" : scopeText(scope))), make("p", {class: "dim"}, one.about), ...parts.filter(Boolean));
     $("pane").scrollTop = scroll;
     $("pane").setAttribute("aria-busy", "false");
     $("pane").dataset.shown = pane.shown;
@@ -123,9 +123,14 @@ function hasViews() {
     return !report.loaded.levels || served.on || Boolean(report.loaded.tables.summary);
 }
 
-/* The views that there are: of a page without events the summary, of all of the capture. */
+/* A page without events, with figures of all of the capture. */
+function isWholeOnly() {
+    return Boolean(report.loaded.levels) && !served.on;
+}
+
+/* The views that there are: of a page without events those of all of the capture (whole.js). */
 function viewsHere() {
-    return report.loaded.levels && !served.on ? views.filter((one) => one.id === "summary") : views;
+    return isWholeOnly() ? views.filter((one) => wholeViews[one.id]) : views;
 }
 
 /* Are the events of the interval here? */
@@ -135,11 +140,10 @@ function hasEvents(scope) {
 }
 
 /* What a view shows of an interval whose events are not here. */
-function farParts() {
-    const {summary} = (served.on ? served.whole : report).loaded.tables;
-    const figures = summary ? [part("The whole capture, as kymo stat prints it", make("pre", {id: "whole", tabindex: 0}, summary.join("\n")))] : [];
+function farParts(one) {
+    const {summary, stat} = wholeTables(), figures = summary && wholeViews[one.id] ? wholeViews[one.id](stat, summary) : [];
     if (!served.on) {
-        return figures;
+        return [make("p", {id: "lacks"}, WHOLE_LACKS), ...figures];
     }
     return [make("p", {id: "far"}, pane.scope === "view" ? `The visible part has more than ${countText(servedMost())} events: zoom in to see their figures.` :
         `The interval has more events than are shown at once: zoom in, and choose the visible part.`), ...figures];
