@@ -140,6 +140,10 @@ static int page_write(struct page *page)
     if (!good || report->pack.failed) {
         if (page->output.error == 0) {
             output_abandon(&page->output);
+            if (report->fault[0] != '\0') {
+                kymo_error("%s", report->fault);
+                return KYMO_FAILURE;
+            }
             return out_of_memory();
         }
     }

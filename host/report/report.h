@@ -141,9 +141,9 @@ bool levels_write(const struct timeline *timeline, struct pack *pack, struct byt
 
 /* ---- usage.c: the stretches behind the views --------------------------------------- */
 
-/* Reads the capture once more, writes the blocks, and a member of the tables. False: no memory, or
- * the capture can't be read again. */
-bool usage_write(const struct report *report, struct pack *pack, struct bytes *json);
+/* Reads the capture once more, writes the blocks, and a member of the tables. False: no memory; or
+ * the capture can't be read again, as `fault` says then. */
+bool usage_write(struct report *report, struct pack *pack, struct bytes *json);
 
 /* Of a page without events: reads the capture once more for a member of the tables with what
  * `kymo stat` prints. False: it can't. */

@@ -402,7 +402,7 @@ bool usage_summary(const struct report *report, struct bytes *json)
     return good;
 }
 
-bool usage_write(const struct report *report, struct pack *pack, struct bytes *json)
+bool usage_write(struct report *report, struct pack *pack, struct bytes *json)
 {
     struct usage usage = {.pack = pack, .report = report, .threads = report->threads};
     struct kev_options options = {.recover = report->recover,
@@ -423,6 +423,9 @@ bool usage_write(const struct report *report, struct pack *pack, struct bytes *j
     good = good && usage.wakes != NULL;
 
     usage.kev = good ? kev_open(report->input, &options, &error) : NULL;
+    if (good && usage.kev == NULL) {
+        snprintf(report->fault, sizeof(report->fault), "%.500s", error.text);
+    }
     usage.stat = usage.kev == NULL ? NULL : stat_new(usage.kev);
     good = usage.stat != NULL;
     if (good) {

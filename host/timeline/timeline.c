@@ -67,10 +67,11 @@ void *make_more(struct make *make, void *array, uint32_t *count, uint32_t *room,
         more = more < MOST ? more : MOST;
         grown = store_grow(make->timeline, *entries, *count * bytes, more * bytes);
         if (grown == NULL) {
-            return make_fails(make, errno == ENOMEM
-                                        ? "out of memory"
-                                        : "no room for its timeline in the folder for temporary "
-                                          "files; TMPDIR names another one");
+            return make_fails(make, errno == ENOMEM ? "out of memory"
+                                    : errno == EMFILE
+                                        ? "too many open files; ulimit -n allows more"
+                                        : "no room for its timeline in the folder for "
+                                          "temporary files; TMPDIR names another one");
         }
         *entries = grown;
         *room = (uint32_t)more;

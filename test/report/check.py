@@ -4,6 +4,7 @@
 usage, files, and the page in chromium with interactions driven. The last line counts."""
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -161,6 +162,39 @@ def outside(folder):
                         command=ASAN)
             ok("damaged: the remedy", done.returncode == 1 and b"`--recover` reads" in done.stderr,
                done.stderr)
+
+
+def under_limits(folder):
+    """Without memory or files there is no page, or a whole one, and a message that names the cause."""
+    capture, page = f"{folder}/limits.kev", f"{folder}/limits.html"
+    subprocess.run([MK, capture, "4", "120000", "5"], check=True)
+    kymo("report", capture, "-o", page)
+    with open(page, "rb") as f:
+        whole = f.read()
+    steps = [(resource.RLIMIT_AS, mb << 20, (b"memory",)) for mb in (16, 24, 32, 40, 48, 64, 256)]
+    steps += [(resource.RLIMIT_NOFILE, n, (b"open files",)) for n in (4, 5, 6, 7, 8, 9, 10, 12, 64)]
+    outcomes = {}
+    for which, most, causes in steps:
+        os.unlink(page)
+        done = subprocess.run(
+            [KYMO, "report", capture, "-o", page], capture_output=True, check=False,
+            stdin=subprocess.DEVNULL, timeout=patience.seconds(60),
+            preexec_fn=lambda which=which, most=most: resource.setrlimit(which, (most, most)))
+        made = os.path.exists(page)
+        outcomes.setdefault(which, set()).add(done.returncode)
+        good = not done.stderr if made else any(cause in done.stderr for cause in causes)
+        # What ld.so says is not the command's.
+        good = good or not made and done.returncode == 127
+        if made:
+            with open(page, "rb") as f:
+                good = good and f.read() == whole
+        ok(f"limit {which} of {most}: {'a page' if made else 'none'}",
+           good and made == (done.returncode == 0), (done.returncode, done.stderr))
+        if not made:
+            with open(page, "wb"):
+                pass
+    ok("limits were met, and were wide enough", all(
+        {0, 1} <= codes for codes in outcomes.values()), outcomes)
 
 
 # ---- the page ------------------------------------------------------------------------------------
@@ -448,6 +482,7 @@ def main():
     os.chdir(ROOT)
     with tempfile.TemporaryDirectory(dir=temporary.PLACE) as folder:
         outside(folder)
+        under_limits(folder)
         styles, nearest = colours.nearest("host/report/page/view.js")
         ok("states of one height are told apart by everybody", styles > 8 and nearest[0] > 15,
            nearest)
