@@ -165,7 +165,7 @@ def outside(folder):
 
 
 def under_limits(folder):
-    """Without memory or files there is no page, or a whole one, and a message that names the cause."""
+    """Without memory or files there is no page, or a whole one, and a message with the cause."""
     capture, page = f"{folder}/limits.kev", f"{folder}/limits.html"
     subprocess.run([MK, capture, "4", "120000", "5"], check=True)
     kymo("report", capture, "-o", page)
