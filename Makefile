@@ -270,6 +270,7 @@ $(B)/tools/mkfbt: $(MKFBT_SRCS) host/gen/short_texts.h $(wildcard host/fbt/*.h h
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -D_GNU_SOURCE -o $@ $(MKFBT_SRCS) -lelf
 
+$(B)/tools/mkcpio: trace/dtrace/reasons.def
 $(B)/tools/%: scripts/%.c
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -o $@ $<

@@ -51,8 +51,9 @@ AS_FLAGS := '-Wa,--debug-prefix-map=$(CURDIR)=.'
 
 # Without D (D=0): to tell what it costs.
 D ?= 1
-# Boards have all subroutines, no provider that fires probes by number, no list of probes for C.
-D_SRCS_1 := $(filter-out trace/dtrace/subr_none.c trace/dtrace/fire_number.c trace/dtrace/probe_next.c,$(wildcard kernel/dtrace/*.c trace/dtrace/*.c trace/dtrace/provider/*.c \
+# Boards have all subroutines, no provider that fires probes by number, no list of probes for C; the
+# texts of refusals are in their images (kernel/dtrace/reason.c).
+D_SRCS_1 := $(filter-out trace/dtrace/subr_none.c trace/dtrace/fire_number.c trace/dtrace/probe_next.c trace/dtrace/reason.c,$(wildcard kernel/dtrace/*.c trace/dtrace/*.c trace/dtrace/provider/*.c \
 	kernel/arch/$(ARCH)/probe/*.c kernel/arch/$(ARCH)/probe/*.S))
 D_SRCS_0 := kernel/dtrace/none/none.c
 # How trace sites are switched, of kernel/observe/sites: patched, or loaded where the text runs from

@@ -8,7 +8,9 @@
  * placed so that its text is at the address for which it was linked (scripts/place), by NULs behind
  * its name.
  * The names of all ELF files, a line each, are the contents of one more file, boot/programs, which
- * the shell lists. Read by kernel/program/cpio.c; refuses names without '=', different files of one
+ * the shell lists. If a file is a D program by its name, NAME.dif, the texts of D's refusals follow
+ * in boot/d_reasons, for kernel/dtrace/reason.c: offsets of the texts of all reasons and of the end,
+ * two bytes each, the lower first; then the texts. Read by kernel/program/cpio.c; refuses names without '=', different files of one
  * name, and files over 4 GB. The same NAME=FILE twice is one file.
  */
 #include <elf.h>
@@ -19,6 +21,12 @@
 #include <string.h>
 
 #define HEADER_BYTES 110
+
+static const char *const reasons[] = {
+#define DTRACE_REASON(name, error, text) text,
+#include "trace/dtrace/reasons.def"
+};
+enum { REASONS = sizeof(reasons) / sizeof(*reasons) };
 
 static void die(const char *what, const char *name)
 {
@@ -151,6 +159,35 @@ static void write_member(FILE *out, unsigned inode, const char *spec, FILE *prog
     free(data);
 }
 
+static bool is_d_program(const char *spec)
+{
+    size_t length = strcspn(spec, "=");
+
+    return length > 4 && strncmp(spec + length - 4, ".dif", 4) == 0;
+}
+
+static void write_reasons(FILE *out, unsigned inode)
+{
+    char *data = NULL;
+    size_t bytes = 0, offset = 2 * (REASONS + 1);
+    FILE *file = open_memstream(&data, &bytes);
+
+    for (size_t i = 0; i <= REASONS; i++) {
+        if (!file || offset > UINT16_MAX) {
+            die("no room for its offsets", "boot/d_reasons");
+        }
+        fputc((int)(offset & 0xff), file);
+        fputc((int)(offset >> 8), file);
+        offset += i < REASONS ? strlen(reasons[i]) : 0;
+    }
+    for (size_t i = 0; i < REASONS; i++) {
+        fputs(reasons[i], file);
+    }
+    fclose(file);
+    write_file(out, inode, "boot/d_reasons", data, bytes, 0);
+    free(data);
+}
+
 /* True if the same was asked for before; another file of that name is refused. */
 static bool is_repeated(char **specs, int at)
 {
@@ -180,11 +217,13 @@ int main(int argc, char **argv)
     char *names = NULL;
     size_t bytes = 0;
     FILE *programs = open_memstream(&names, &bytes);
+    bool has_d = false;
 
     if (out == NULL) {
         die("usage: mkcpio [-a ADDRESS] OUT NAME=FILE...", argc > 1 ? argv[1] : "no output");
     }
     for (int i = 2; i < argc; i++) {
+        has_d = has_d || is_d_program(argv[i]);
         if (!is_repeated(argv + 2, i - 2)) {
             write_member(out, (unsigned)i - 1, argv[i], programs, archive);
         }
@@ -192,6 +231,9 @@ int main(int argc, char **argv)
     fclose(programs);
     write_file(out, (unsigned)argc - 1, "boot/programs", names, bytes, 0);
     free(names);
+    if (has_d) {
+        write_reasons(out, (unsigned)argc);
+    }
     write_header(out, 0, 0, 0, "TRAILER!!!", sizeof("TRAILER!!!"));
     if (ferror(out) || fclose(out) != 0) {
         die("can't write", argv[1]);

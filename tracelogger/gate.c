@@ -36,6 +36,20 @@ static const char *remedy(uint32_t reason, int error)
     }
 }
 
+/* Reason in words: the kernel gives a number for a gate's own reasons. */
+static const char *reason_text(const struct kymo_trace_refusal *why)
+{
+    switch (why->reason) {
+#define R(number, name, text) \
+    case KYMO_GATE_##name: \
+        return text;
+        KYMO_GATE_REASON_LIST(R)
+#undef R
+    default:
+        return why->text;
+    }
+}
+
 #define WHENCE \
     "-x takes a program that `kymo dtrace --compile FILE` has made on the host, and that is in " \
     "the " \
@@ -54,10 +68,10 @@ int gate_set(const char *file)
         const char *help = remedy(why.reason, errno);
 
         if (why.reason >= KYMO_GATE_PROBE && why.reason != KYMO_GATE_ABILITY) {
-            printf("tracelogger: %s: clause %u: %s\n%s\n", file, (unsigned)why.clause + 1, why.text,
-                   help);
+            printf("tracelogger: %s: clause %u: %s\n%s\n", file, (unsigned)why.clause + 1,
+                   reason_text(&why), help);
         } else if (why.reason) {
-            printf("tracelogger: %s is refused: %s\n%s\n", file, why.text, help);
+            printf("tracelogger: %s is refused: %s\n%s\n", file, reason_text(&why), help);
         } else {
             printf("tracelogger: %s: %s\n%s\n", file, strerror(errno), help);
         }

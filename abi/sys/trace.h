@@ -243,7 +243,8 @@ struct kymo_trace_loss {
 struct kymo_trace_refusal {
     uint32_t reason; /* enum kymo_gate_reason, or below 1000 a number of trace/dtrace/reasons.def */
     uint32_t clause; /* the clause, from 0, if the reason is a gate's own */
-    char text[120];  /* DTRACE_REFUSAL_TEXT: the reason in words; "": errno says all */
+    char text[120];  /* DTRACE_REFUSAL_TEXT: the reason in words; "": a gate's own reason, whose
+                        words KYMO_GATE_REASON_LIST has, or errno says all */
 };
 
 #define KYMO_GATE_REASON_LIST(R) \

@@ -17,16 +17,19 @@
 enum { SLOT_BYTES = 36, OFFSET_MAX = 0x8000 };
 /* kernel/dtrace/fbt_table.h describes the table. */
 enum {
-    FBT_MORE = 0x80,
+    FBT_MORE = 0xe0,
+    FBT_MORE_BITS = 5,
     FBT_DISPLACED = 3,
     FBT_SAME_NAME = 4,
     FBT_ENTRY_PAD = 8,
     FBT_RETURN_PAD = 4,
     FBT_RETURN_TAIL = 8,
+    FBT_RETURN_OTHER = 5,
     FBT_REST = 4,
     FBT_PLACE_BITS = 13, /* on Cortex-M */
     FBT_NAME_MOST = 64
 };
+#define FBT_RETURN_KINDS 1, 8, 0, 4, 2
 
 static int by_name(const void *a, const void *b)
 {
@@ -68,8 +71,8 @@ static void print_byte(struct printer *p, unsigned byte)
 
 static void print_number(struct printer *p, uint64_t number)
 {
-    for (; number >= FBT_MORE; number >>= 7) {
-        print_byte(p, FBT_MORE | (number & (FBT_MORE - 1)));
+    for (; number >= FBT_MORE; number = (number - FBT_MORE) >> FBT_MORE_BITS) {
+        print_byte(p, FBT_MORE + (number - FBT_MORE) % (1u << FBT_MORE_BITS));
     }
     print_byte(p, (unsigned)number);
 }
@@ -82,6 +85,17 @@ static void print_signed(struct printer *p, int64_t bytes)
     print_number(p, (uint64_t)(n < 0 ? -2 * n - 1 : 2 * n));
 }
 
+static unsigned return_kind(unsigned bits)
+{
+    static const unsigned char kinds[FBT_RETURN_OTHER] = {FBT_RETURN_KINDS};
+    unsigned kind = 0;
+
+    while (kind < FBT_RETURN_OTHER && kinds[kind] != bits) {
+        kind++;
+    }
+    return kind;
+}
+
 static void print_returns(struct printer *p, const struct fbt_function *f)
 {
     uint64_t before = f->at;
@@ -91,8 +105,13 @@ static void print_returns(struct printer *p, const struct fbt_function *f)
         if (r->insn - f->at >= OFFSET_MAX || r->insn < before) {
             fbt_die("%s is too long, or its returns have no order", f->name);
         }
-        print_number(p, (r->insn - r->at) / 2 | (r->pad ? FBT_RETURN_PAD : 0) |
-                            (r->tail ? FBT_RETURN_TAIL : 0) | (r->insn - before) / 2 << FBT_REST);
+        unsigned bits = (unsigned)(r->insn - r->at) / 2 | (r->pad ? FBT_RETURN_PAD : 0) |
+                        (r->tail ? FBT_RETURN_TAIL : 0);
+        unsigned kind = return_kind(bits);
+        print_number(p, (r->insn - before) / 2 * (FBT_RETURN_OTHER + 1) + kind);
+        if (kind == FBT_RETURN_OTHER) {
+            print_number(p, bits);
+        }
         if (r->pad) {
             print_signed(p, (int64_t)(r->pad - r->at));
         }

@@ -314,6 +314,7 @@ void kernel_d_init(void)
     dtrace_syscall_init();
     dtrace_profile_init();
     dtrace_fbt_init();
+    dtrace_reasons_find();
     dtrace_boot_program();
     dtrace_clean_from_now_on();
     dtrace_window_hook = kernel_window;

@@ -27,6 +27,7 @@ void dtrace_boot_again(void);
 /* Frees the block if it is retained memory; else returns false. Lock held. */
 bool dtrace_retained_free(void *block);
 void kernel_d_init(void);       /* boot, after timers and the heap */
+void dtrace_reasons_find(void); /* a later step: reason.c */
 void dtrace_boot_program(void); /* its last step: boot.c */
 
 /* D's area of retained memory: the upper bound of the ring; whether D consumers of that boot are in

@@ -94,9 +94,9 @@ static unsigned table_number(const uint8_t **table)
 
     do {
         byte = *(*table)++;
-        number |= (unsigned)(byte & ~FBT_MORE) << shift;
-        shift += 7;
-    } while (byte & FBT_MORE);
+        number += (unsigned)byte << shift;
+        shift += FBT_MORE_BITS;
+    } while (byte >= FBT_MORE);
     return number;
 }
 
@@ -125,10 +125,13 @@ static struct fbt_function table_function(const uint8_t *table, uintptr_t before
 static struct fbt_place table_return(const uint8_t **table, const struct fbt_function *f,
                                      uintptr_t *at)
 {
-    unsigned head = table_number(table), before = (head & FBT_DISPLACED) << 1;
+    static const uint8_t kinds[] = {FBT_RETURN_KINDS};
+    unsigned number = table_number(table), kind = number % (FBT_RETURN_OTHER + 1);
+    unsigned head = kind < FBT_RETURN_OTHER ? kinds[kind] : table_number(table);
+    unsigned before = (head & FBT_DISPLACED) << 1;
     struct fbt_place p = {.returns = true};
 
-    *at += (head >> FBT_REST) << 1;
+    *at += number / (FBT_RETURN_OTHER + 1) << 1;
     p.at = *at - before;
     p.offset = (unsigned)(*at - f->at) | (head & FBT_RETURN_TAIL ? FBT_TAIL : 0);
     p.pad = head & FBT_RETURN_PAD ? table_near(table, p.at) : 0;

@@ -14,9 +14,9 @@
 #define FBT_TABLE __attribute__((section("fbt_table"), used))
 
 /*
- * The functions, ordered by name, as bytes; kernel/dtrace/fbt.c reads them. Numbers are of 7 bits a
- * byte, the lowest first; all bytes but the last have bit 7 set. A signed number n is 2n, or
- * -2n - 1 if it is negative; distances are in halfwords. Each function:
+ * The functions, ordered by name, as bytes; kernel/dtrace/fbt.c reads them. A number is the sum of
+ * its bytes, each times 32 to the power of its place; all bytes but the last are at least FBT_MORE.
+ * A signed number n is 2n, or -2n - 1 if it is negative; distances are in halfwords. Each function:
  *
  *   bits 0-1     halfwords displaced for the entry probe, 0: there is none
  *   bit 2        it has the name of the function before it
@@ -27,23 +27,31 @@
  *
  * and each of its returns, by address:
  *
+ *   number       6n + kind: n is the distance of the return instruction from the one before, or from
+ *                the function; kind: place of its bits in FBT_RETURN_KINDS, the most frequent ones;
+ *                FBT_RETURN_OTHER: they follow as a number
+ *   signed       with bit 2: distance from the branch to the pad
+ *
+ * whose bits are:
+ *
  *   bits 0-1     instructions of 16 bits displaced before the return instruction
  *   bit 2        the branch needs a pad
  *   bit 3        the return is a jump to another function
- *   bits 4-      distance of the return instruction from the one before, or from the function
- *   signed       with bit 2: distance from the branch to the pad
  *
  * Behind the last function are zeros, which can be read as one.
  */
 extern const uint8_t fbt_functions[];
 extern const unsigned fbt_function_count;
-#define FBT_MORE 0x80    /* of a number's byte */
+#define FBT_MORE 0xe0u /* of a number's byte */
+#define FBT_MORE_BITS 5
 #define FBT_DISPLACED 3u /* of the first number of a function or a return */
 #define FBT_SAME_NAME 4u /* of a function */
 #define FBT_ENTRY_PAD 8u
 #define FBT_RETURN_PAD 4u /* of a return */
 #define FBT_RETURN_TAIL 8u
-#define FBT_REST 4 /* shifted */
+#define FBT_RETURN_KINDS 1, 8, 0, 4, 2
+#define FBT_RETURN_OTHER 5u
+#define FBT_REST 4 /* shifted, of a function */
 /* A function's place in the table, as a probe has it; the bits above are for the kernel's text. */
 #define FBT_PLACE_BITS (sizeof(void *) == 4 ? 13 : 24)
 /* The names, one for functions of the same name, stored short (trace/dtrace/short_text.h). */

@@ -110,14 +110,7 @@ static void gate_tell(struct kymo_trace_refusal *why, const char *text)
 
 static int gate_refuse(struct kymo_trace_refusal *why, enum kymo_gate_reason reason)
 {
-    static const char *const texts[] = {
-#define R(number, name, text) [number - KYMO_GATE_PROBE] = (text),
-        KYMO_GATE_REASON_LIST(R)
-#undef R
-    };
-
     why->reason = reason;
-    gate_tell(why, texts[reason - KYMO_GATE_PROBE]);
     return -EINVAL;
 }
 

@@ -151,9 +151,9 @@ class Bytes:
         value = shift = 0
         while True:
             byte = self.plain(1)
-            value |= (byte & 0x7f) << shift
-            shift += 7
-            if byte < 0x80:
+            value += byte << shift
+            shift += 5
+            if byte < 0xe0:
                 return value
 
     def distance(self):
@@ -192,8 +192,9 @@ def table(elf):
                    "length": entry, "pad": pad, "tail": False}
         insn = f
         for _ in range(head >> 4):
-            v = data.number()
-            insn += (v >> 4) * 2
+            distance, kind = divmod(data.number(), 6)
+            v = (1, 8, 0, 4, 2)[kind] if kind < 5 else data.number()
+            insn += distance * 2
             at = insn - (v & 3) * 2
             yield {"name": label, "function": f, "kind": "return", "at": at,
                    "insn": insn, "length": None, "pad": at + data.distance() if v & 4 else 0,

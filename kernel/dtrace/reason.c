@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The texts of refusals, which a board says of D programs of its own image only (BOOT_D, the event
+ * log's gate): over a link the number is sent. They are in the boot image beside such programs, in
+ * a file that scripts/mkcpio.c makes, not in the kernel. Boot finds the file; later calls with the
+ * kernel lock held. Tested by test/boot's suites gate and dlog.
+ */
+#include "kernel/arch/board.h"
+#include "kernel/base/console.h"
+#include "kernel/base/string.h"
+#include "kernel/dtrace/dtrace.h"
+#include "kernel/program/cpio.h"
+
+#define OFFSET_BYTES 2
+
+static struct cpio_file texts; /* [I] after boot; no bytes: the image has no D program */
+
+void dtrace_reasons_find(void)
+{
+    const void *archive;
+    size_t bytes;
+
+    arch_boot_image(&archive, &bytes);
+    if (!cpio_find(archive, bytes, "boot/d_reasons", &texts)) {
+        texts.len = 0;
+    }
+}
+
+/* Returns the offset of a reason's text in the file. */
+static size_t reason_offset(uint32_t reason)
+{
+    const uint8_t *at = texts.data + OFFSET_BYTES * (reason - 1);
+
+    return at[0] | (unsigned)at[1] << 8;
+}
+
+/* The texts are ordered by reason, and the offset of the end follows those of the texts. */
+const char *dtrace_refusal_text(const struct dtrace_refusal *refusal)
+{
+    static char text[DTRACE_REFUSAL_TEXT]; /* [k] */
+    uint32_t reason = refusal->reason;
+
+    if (refusal->text[0] || reason == DTRACE_REASON_NONE) {
+        return refusal->text;
+    }
+    kformat(text, sizeof(text), "reason %u", (unsigned)reason);
+    if (reason < texts.len / OFFSET_BYTES) {
+        size_t from = reason_offset(reason), to = reason_offset(reason + 1);
+        if (from < to && to <= texts.len && to - from < sizeof(text)) {
+            memcpy(text, texts.data + from, to - from);
+            text[to - from] = '\0';
+        }
+    }
+    return text;
+}
