@@ -14,7 +14,7 @@ LIBCS := newlib picolibc
 # D: a 16 KB buffer and short strings are enough to begin with.
 # Passes that cost these files some bytes are off.
 D_COLD_FLAGS := -Os -fno-schedule-insns2 -fno-move-loop-invariants -fno-tree-loop-im \
-	-fno-tree-dominator-opts -fno-forward-propagate
+	-fno-tree-dominator-opts -fno-forward-propagate -fno-tree-ccp
 D_OPTIONS := bufsize=4k aggsize=4k dynvarsize=4k strsize=64
 
 # The sampling interrupt is the dual timer's; the trace clock's own line is never raised by it.
