@@ -132,6 +132,8 @@ D_HOT := $(addprefix trace/dtrace/,builtin dynvar fire run variable) $(addprefix
 D_COLD := $(filter-out $(D_HOT) %/probe/calls,$(basename $(D_SRCS_1) trace/dtrace/site/sites.c))
 $(D_COLD:%=$(B)/%.o): EXTRA_FLAGS = $(KERNEL_FLAGS) $(D_COLD_FLAGS)
 $(D_HOT:%=$(B)/%.o): EXTRA_FLAGS = $(KERNEL_FLAGS) $(D_HOT_FLAGS)
+# Those of them that are as fast when they are compiled for size, with the fast path inlined.
+$(D_HOT_SMALL:%=$(B)/%.o): EXTRA_FLAGS = $(KERNEL_FLAGS) $(D_HOT_SMALL_FLAGS)
 # Files whose functions have pads, room for branches of function probes (docs/fbt.md): enough for those
 # of the files beside them, too. test/fbt/places.py fails where they become too few.
 FBT_PADDED := $(addprefix kernel/,$(addprefix arch/$(ARCH)/,context core elf host mpu systick) \
@@ -152,8 +154,8 @@ $(B)/%.o: %.S $(B)/flags
 FILE_FLAGS = $(foreach v,$(sort $(filter FLAGS_%,$(.VARIABLES))),$(v)=$($(v)))
 $(B)/flags: FORCE
 	@mkdir -p $(@D)
-	@printf '%s\n' "$(subst ",\",$(CC) $(KERNEL_FLAGS) $(USER_FLAGS) $(AS_FLAGS) $(LIBC) $(D_COLD_FLAGS) $(D_HOT_FLAGS) $(D_HOT) $(FBT_PADDED) $(KERNEL_LINK) $(FILE_FLAGS))" | cmp -s - $@ || \
-		printf '%s\n' "$(subst ",\",$(CC) $(KERNEL_FLAGS) $(USER_FLAGS) $(AS_FLAGS) $(LIBC) $(D_COLD_FLAGS) $(D_HOT_FLAGS) $(D_HOT) $(FBT_PADDED) $(KERNEL_LINK) $(FILE_FLAGS))" > $@
+	@printf '%s\n' "$(subst ",\",$(CC) $(KERNEL_FLAGS) $(USER_FLAGS) $(AS_FLAGS) $(LIBC) $(D_COLD_FLAGS) $(D_HOT_FLAGS) $(D_HOT) $(D_HOT_SMALL) $(D_HOT_SMALL_FLAGS) $(FBT_PADDED) $(KERNEL_LINK) $(FILE_FLAGS))" | cmp -s - $@ || \
+		printf '%s\n' "$(subst ",\",$(CC) $(KERNEL_FLAGS) $(USER_FLAGS) $(AS_FLAGS) $(LIBC) $(D_COLD_FLAGS) $(D_HOT_FLAGS) $(D_HOT) $(D_HOT_SMALL) $(D_HOT_SMALL_FLAGS) $(FBT_PADDED) $(KERNEL_LINK) $(FILE_FLAGS))" > $@
 .PHONY: FORCE
 FORCE:
 

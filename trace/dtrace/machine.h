@@ -21,8 +21,9 @@
 struct dtrace_ecb; /* trace/dtrace/ecb.h */
 struct dtrace_speculations;
 
-/* Code on the path of every probe firing is inlined wherever it is used, unless size counts. */
-#ifdef __OPTIMIZE_SIZE__
+/* Code on the path of every probe firing is inlined wherever it is used, unless size counts more
+ * (DTRACE_HOT_INLINED: it does not). */
+#if defined(__OPTIMIZE_SIZE__) && !defined(DTRACE_HOT_INLINED)
 #define DTRACE_HOT __attribute__((noinline))
 #else
 #define DTRACE_HOT inline __attribute__((always_inline))
