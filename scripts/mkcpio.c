@@ -9,9 +9,9 @@
  * its name.
  * The names of all ELF files, a line each, are the contents of one more file, boot/programs, which
  * the shell lists. If a file is a D program by its name, NAME.dif, the texts of D's refusals follow
- * in boot/d_reasons, for kernel/dtrace/reason.c: offsets of the texts of all reasons and of the end,
- * two bytes each, the lower first; then the texts. Read by kernel/program/cpio.c; refuses names without '=', different files of one
- * name, and files over 4 GB. The same NAME=FILE twice is one file.
+ * in boot/d_reasons, for kernel/dtrace/reason.c: offsets of all reasons' texts and of the end, two
+ * bytes each, the lower first; then the texts. Read by kernel/program/cpio.c; refuses names without
+ * '=', different files of one name, and files over 4 GB. The same NAME=FILE twice is one file.
  */
 #include <elf.h>
 #include <stdbool.h>

@@ -27,9 +27,9 @@
  *
  * and each of its returns, by address:
  *
- *   number       6n + kind: n is the distance of the return instruction from the one before, or from
- *                the function; kind: place of its bits in FBT_RETURN_KINDS, the most frequent ones;
- *                FBT_RETURN_OTHER: they follow as a number
+ *   number       6n + kind: n is the distance of the return instruction from the one before, or
+ *                from the function; kind: place of its bits in FBT_RETURN_KINDS, the most frequent
+ *                ones; FBT_RETURN_OTHER: they follow as a number
  *   signed       with bit 2: distance from the branch to the pad
  *
  * whose bits are:

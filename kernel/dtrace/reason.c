@@ -9,7 +9,7 @@
 #include "kernel/base/console.h"
 #include "kernel/base/string.h"
 #include "kernel/dtrace/dtrace.h"
-#include "kernel/program/cpio.h"
+#include "kernel/program/program.h"
 
 #define OFFSET_BYTES 2
 

@@ -42,7 +42,7 @@ void dtrace_static_store(struct dtrace_context *c, const struct dtrace_static *v
 /* Returns the variable's data like dtrace_dynvar(). The thread remembers the last of its own
  * scalars that was found; only the thread itself removes it. */
 static DTRACE_HOT uint8_t *variable_data(struct dtrace_context *c, const struct dtrace_dynamic *v,
-                                     enum dtrace_dynvar_how how)
+                                         enum dtrace_dynvar_how how)
 {
     const struct dtrace_thread *t = dtrace_port_thread_state();
 
