@@ -3,11 +3,12 @@
 """kymo cut of damaged captures: cut_damage.py KYMO MKCAPTURE FOLDER [ROUNDS]
 
 Random captures, damaged at random: changed bits, words and bytes, cut off, parts missing, doubled
-or moved, attributes and the system page too. With and without --recover: cut neither crashes nor
+or moved; each kind of slot that holds the file together, each attribute, and the system page. With and without --recover: cut neither crashes nor
 hangs (KYMO is the one with the sanitizers); print and stat find nothing wrong with what it writes.
 Prints the seed; SEED=n repeats."""
 import os
 import random
+import re
 import subprocess
 import sys
 
@@ -67,8 +68,36 @@ def damage_end(rng, capture, data):
     return data[:rng.randrange(len(data))]
 
 
+def damage_control(rng, capture, data):
+    """A word of a slot of class CONTROL, each kind as often as the other: there are few of some."""
+    controls = capture.controls()
+    word = rng.choice(controls[rng.choice(sorted(controls))]) + 4 * rng.randrange(4)
+    if word + 4 <= len(data):
+        order = "big" if capture.order == ">" else "little"
+        value = int.from_bytes(data[word:word + 4], order)
+        value = rng.choice([*WORDS, value ^ 1 << rng.randrange(32), value + 1, value - 1, 2 * value])
+        data[word:word + 4] = (value & 0xffffffff).to_bytes(4, order)
+    return data
+
+
+def damage_attribute(rng, capture, data):
+    """One of the head's attributes is away, there twice, or has another value of the same length."""
+    ends = [*(found.start() for found in re.finditer(rb"TRACE_\w+::", data[:capture.slots])),
+            capture.slots]
+    n = rng.randrange(len(ends) - 1)
+    at, end = ends[n], ends[n + 1]
+    kind = rng.randrange(3)
+    if kind == 0:
+        return data[:at] + data[end:]
+    if kind == 1:
+        return data[:end] + data[at:end] + data[end:]
+    value = data.index(b"::", at) + 2
+    data[value:end] = bytes(rng.choice(b"0019-xX \0\xff") for _ in range(end - value))
+    return data
+
+
 DAMAGES = [damage_slots, damage_slots, damage_slots, damage_buffers, damage_head, damage_bytes,
-           damage_end]
+           damage_end, damage_control, damage_control, damage_attribute]
 
 
 def selection(rng):

@@ -4,6 +4,7 @@ docs/format.md alone."""
 import struct
 
 BUFFER, DROPPED, BUFFER_END = 0x402, 0x408, 0x404
+CONTROL = 1  # a class
 CPU_BITS = 0x3f000000
 
 
@@ -37,6 +38,15 @@ class Capture:
                 end += 16
             yield at, end, header >> 24 & 63, is_buffer
             at = end
+
+    def controls(self):
+        """Offsets of the slots that hold the file together (class CONTROL), by their event."""
+        found = {}
+        for at in range(self.slots, len(self.data) - 15, 16):
+            header = self.slot(at)[0]
+            if header >> 10 & 31 == CONTROL:
+                found.setdefault(header & 0x3ff, []).append(at)
+        return found
 
     def buffers(self, cpu=None):
         return [g for g in self.groups if g[3] and cpu in (None, g[2])]
