@@ -75,13 +75,14 @@ def damage_control(rng, capture, data):
     if word + 4 <= len(data):
         order = "big" if capture.order == ">" else "little"
         value = int.from_bytes(data[word:word + 4], order)
-        value = rng.choice([*WORDS, value ^ 1 << rng.randrange(32), value + 1, value - 1, 2 * value])
+        value = rng.choice([*WORDS, value ^ 1 << rng.randrange(32), value + 1, value - 1,
+                            2 * value])
         data[word:word + 4] = (value & 0xffffffff).to_bytes(4, order)
     return data
 
 
 def damage_attribute(rng, capture, data):
-    """One of the head's attributes is away, there twice, or has another value of the same length."""
+    """One of the head's attributes is away, there twice, or has another value as long as its own."""
     ends = [*(found.start() for found in re.finditer(rb"TRACE_\w+::", data[:capture.slots])),
             capture.slots]
     n = rng.randrange(len(ends) - 1)

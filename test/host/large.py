@@ -4,7 +4,7 @@
 
 Each command that reads a capture reads one of 1 GB while its process may have only DATA bytes of
 memory of its own (RLIMIT_DATA: heap, private mappings), a report DATA_REPORT, and none takes more
-than that at its peak. The control: a limit that is too small is noticed. The last line counts. For soak."""
+than that at its peak; a limit that is too small is noticed. The last line counts. For soak."""
 import os
 import resource
 import shutil
