@@ -64,11 +64,12 @@ def main():
             page.browser.run(FRAMES.replace("arguments_views", str(VIEWS)))
             drawn, apart = page.browser.until("window.bench", "frames")
             print(f"a page of {n / 1e6:.1f} million events: {page.length / n:.1f} bytes an event; "
-                  f"kymo report {page.took:.1f} s, {page.memory >> 10} MB; open {page.opened:.1f} s "
-                  f"after the browser was started")
+                  f"kymo report {page.took:.1f} s, {page.memory >> 10} MB; "
+                  f"open {page.opened:.1f} s after the browser was started")
             for name, values in (("to draw a frame", drawn), ("from frame to frame", apart)):
-                print(f"{name}: {at(values, 0.5):.1f} ms in the median, {at(values, 0.9):.1f} ms at "
-                      f"the 90th percentile, {values[-1]:.1f} ms at most, of {len(values)}")
+                print(f"{name}: {at(values, 0.5):.1f} ms in the median, "
+                      f"{at(values, 0.9):.1f} ms at the 90th percentile, "
+                      f"{values[-1]:.1f} ms at most, of {len(values)}")
         with Page(folder, int(large / EVENT_BYTES * WORKLOAD)) as page:
             print(page.text())
 

@@ -3,8 +3,9 @@
 """kymo cut of damaged captures: cut_damage.py KYMO MKCAPTURE FOLDER [ROUNDS]
 
 Random captures, damaged at random: changed bits, words and bytes, cut off, parts missing, doubled
-or moved; each kind of slot that holds the file together, each attribute, and the system page. With and without --recover: cut neither crashes nor
-hangs (KYMO is the one with the sanitizers); print and stat find nothing wrong with what it writes.
+or moved; each kind of slot that holds the file together, each attribute, and the system page. With
+and without --recover: cut neither crashes nor hangs (KYMO is the one with the sanitizers); print
+and stat find nothing wrong with what it writes.
 Prints the seed; SEED=n repeats."""
 import os
 import random
@@ -82,7 +83,7 @@ def damage_control(rng, capture, data):
 
 
 def damage_attribute(rng, capture, data):
-    """One of the head's attributes is away, there twice, or has another value as long as its own."""
+    """One of the head's attributes is away, there twice, or has a value as long as its own."""
     ends = [*(found.start() for found in re.finditer(rb"TRACE_\w+::", data[:capture.slots])),
             capture.slots]
     n = rng.randrange(len(ends) - 1)
