@@ -2,8 +2,8 @@
 /*
  * An event of the capture becomes what it was in the kernel: the words of its site, for which
  * trace_port_fire() (trace/dtrace/site/sites.c) fires the probes. The events also tell what runs
- * where. An event of a state dump fires no probe: nothing happened. Older captures don't mark
- * those; in them an event that changes nothing fires none. See after.h.
+ * where. An event of a state dump fires no probe: nothing happened. Older captures don't mark those;
+ * in them an event that changes nothing fires none. See after.h.
  */
 #include "host/after/after.h"
 

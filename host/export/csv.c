@@ -139,7 +139,7 @@ static void csv_loss(struct out *out, const struct kev_item *item)
     csv_known(out, (int64_t)loss->buffers, 0);
     csv_text(out, loss->reason);
     csv_text(out, loss->text);
-    out_str(out, ",\r\n");
+    out_str(out, "\r\n");
 }
 
 static int csv_item(struct export *export, const struct kev_item *item)
@@ -157,7 +157,7 @@ static int csv_end(struct export *export)
     out_str(export->out, export->fault == KEV_FAULT_NONE ? "end,,,,,,,,,,,,,complete,,,"
                                                          : "end,,,,,,,,,,,,,incomplete,,,");
     out_u64(export->out, export->lost);
-    out_str(export->out, ",,,,\r\n");
+    out_str(export->out, ",,,\r\n");
     return 0;
 }
 
