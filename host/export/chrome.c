@@ -224,8 +224,7 @@ static void event_put(struct export *export, const struct kev_item *item,
     if (renamed) {
         export_json_member(out, "event", item->name);
     }
-    out_str(out,
-            (item->flags & KEV_FLAG_DUMP) != 0 ? ",\"dump\":true,\"values\":" : ",\"values\":");
+    out_str(out, ",\"values\":");
     export_json_args(out, export->capture);
     out_str(out, "}}");
 }
