@@ -143,6 +143,9 @@ struct trace_cpu {
     uint64_t stamp; /* [c] of the event whose probes fire here; 0: not logged. See trace/stamp.h */
     uint64_t unstamped;                /* [c] the log's last stamp before that event */
     uint64_t stopped[TRACE_CLASS_MAX]; /* [c] stopped by the gate: trace/gate.h */
+    uint64_t named;   /* [c] last stamp of a name of one that has ended: trace/ended.c */
+    uint64_t unnamed; /* [c] when one was last wanted: last stamp of any other event */
+    bool naming;      /* [c] the one that is being written is wanted here */
 };
 
 /* Result of trace_ring_obtain(). */

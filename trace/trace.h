@@ -46,6 +46,17 @@ struct trace_gate_request {
 long trace_control(const struct trace_caller *who, uint32_t cmd, const uint32_t args[4],
                    void *data);
 long trace_stop_now(void);
+/*
+ * A process, or a thread that had a name, is about to be forgotten: writes its name into the rings
+ * that may hold its events, if the policy is ring. Kernel context; cross-calls.
+ */
+struct trace_ended {
+    uint32_t ppid, pid, tid; /* tid 0: a process */
+    const char *name;
+    uintptr_t text, text_len; /* of a process; text_len 0: it was not loaded */
+    uint64_t born, ended;     /* trace clock: no event of its is older, or newer */
+};
+void trace_ended(const struct trace_ended *who);
 /* User events (trace/user.h has their common case); any context, no lock. data is in
  * kernel-readable memory, at most KYMO_TRACE_USER_COMBINE_MAX bytes. Return 0 or -errno (-EINVAL
  * event > 1023 or too long). */

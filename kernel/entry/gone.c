@@ -30,7 +30,8 @@ thread_gone_piece *const thread_gone_pieces[] = {msg_thread_gone_piece, sync_thr
 thread_gone_call *const thread_killed[] = {kercall_trace_aborted, NULL};
 
 /* The pulse to channels comes last: in the trace it stands behind all that it reports. */
-thread_gone_call *const thread_ended[] = {retain_thread_ended, channel_thread_gone, NULL};
+thread_gone_call *const thread_ended[] = {retain_thread_ended, trace_thread_ended,
+                                          channel_thread_gone, NULL};
 
 /*
  * Timers, interrupts and signals go first: their pulses leave the queues of channels, which go
@@ -46,3 +47,4 @@ process_gone_call *const process_gone[] = {
 };
 
 process_ended_call *const process_ended[] = {retain_process_ended, NULL};
+process_ended_call *const process_forgotten[] = {trace_process_forgotten, NULL};

@@ -219,6 +219,30 @@ long trace_dump_continue(struct thread *self)
     return dump_end(self);
 }
 
+void trace_process_forgotten(struct process *proc)
+{
+    kernel_assert(kernel_locked() && !proc->pid && proc->ended_pid);
+    trace_ended(&(struct trace_ended){.ppid = (uint32_t)proc->ppid,
+                                      .pid = (uint32_t)proc->ended_pid,
+                                      .name = proc->name,
+                                      .text = proc->program.text,
+                                      .text_len = proc->program.text_len,
+                                      .born = proc->born,
+                                      .ended = proc->ended});
+}
+
+void trace_thread_ended(struct thread *t)
+{
+    kernel_assert(kernel_locked() && t->state == STATE_DEAD);
+    if (t->name[0]) {
+        trace_ended(&(struct trace_ended){.pid = (uint32_t)t->pid,
+                                          .tid = (uint32_t)t->tid,
+                                          .name = t->name,
+                                          .born = t->proc->born,
+                                          .ended = arch_cycles()});
+    }
+}
+
 void trace_dump_wake(void)
 {
     kernel_assert(kernel_locked());

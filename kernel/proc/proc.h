@@ -31,6 +31,7 @@ struct process {
     /* [k] trace clock at its end; 0: alive. Remains in a free slot, as program and name do, for
      * the dump at a ring's end */
     uint64_t ended;
+    uint64_t born;          /* [I] trace clock at its creation */
     int32_t ppid;           /* [k] 0: the parent has ended */
     uint32_t ability;       /* [I] ABILITY_* */
     uint32_t nthreads;      /* [k] */
@@ -115,6 +116,8 @@ extern process_gone_call *const process_gone[];
 /* Nothing of it is left, and PROCDESTROY emitted. */
 typedef void process_ended_call(struct process *proc);
 extern process_ended_call *const process_ended[];
+/* Its slot gets another process: it has ended_pid, and what a free slot keeps, for the last time. */
+extern process_ended_call *const process_forgotten[];
 /* How many objects of a kind a piece of these frees at most. */
 #define PROCESS_GONE_AT_ONCE 4
 bool process_able(const struct process *proc, uint32_t ability);

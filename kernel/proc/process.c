@@ -162,7 +162,11 @@ int process_create(const char *name, int ppid, uint32_t ability, struct process 
     }
     struct process *proc = process_free_slot();
     kernel_assert(proc && !proc->pid); /* the system's account has counted them */
+    for (process_ended_call *const *call = process_forgotten; proc->ended_pid && *call; call++) {
+        (*call)(proc);
+    }
     memset(proc, 0, sizeof(*proc));
+    proc->born = arch_cycles();
     vm_init(&proc->space);
     int error = arch_aspace_create(&proc->space.arch);
     if (error) {

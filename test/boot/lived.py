@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Who lived, of a capture that was saved from retained memory: everybody in it has a name, however
-long ago it was born, and the events that say so are in no count of those that were made. Only what
-ended before as many others as there are spare entries for names may have lost its own: the ring of
-a CPU that idles keeps events for very long (kernel/observe/retain_names.c)."""
+long ago it was born, and the events that say so are in no count of those that were made."""
 import collections
 import json
 import os
@@ -12,8 +10,6 @@ import kev
 
 KYMO = os.path.join(kev.ROOT, "build/kymo")
 INJECTED, CONTROL = 1 << 16, kev.CLASSES["CONTROL"]
-# Names of that many ended processes are kept at least; each gives two injected events or more.
-SPARE = 76
 
 
 def counted(path):
@@ -37,7 +33,7 @@ def check(path, processes, threads=()):
         raise AssertionError(f"{sum(made.values())} events and {injected} injected ones are "
                              f"{stat['events']} and {stat['injected']} to kymo stat")
     bare = [f"{t['pid']}:{t['tid']}" for t in stat["threads"] if t["process"] in ("", "?")]
-    if bare and injected < 2 * SPARE:
+    if bare:
         raise AssertionError(f"without a name: {', '.join(bare)}")
     for key, wanted in ("process", processes), ("name", threads):
         missing = set(wanted) - {t[key] for t in stat["threads"]}

@@ -5,10 +5,10 @@
 
 UNIT_TRACE_SRCS := $(wildcard trace/*.c) test/unit/fake_port.c test/unit/look.c test/failed.c
 UNIT_TRACE_NAMES := assert ring interleave log batch overrun clock rows calls numbers filter user class control \
-	owner first gate threads interrupt commands random retain names
+	owner first gate threads interrupt commands random retain names ended
 UNIT_TRACE32_NAMES := log batch clock random
 UNIT_SLOTS := 64 256
-UNIT_SLOTS_NAMES := ring log overrun clock first random rows user retain names
+UNIT_SLOTS_NAMES := ring log overrun clock first random rows user retain names ended
 UNIT_TRACE := $(UNIT_TRACE_NAMES:%=$(B)/unit/trace_%) $(UNIT_TRACE32_NAMES:%=$(B)/unit/trace32_%) \
 	$(foreach n,$(UNIT_SLOTS),$(UNIT_SLOTS_NAMES:%=$(B)/unit/slots$(n)_%))
 UNIT_TESTS += $(UNIT_TRACE)

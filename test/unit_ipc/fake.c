@@ -732,6 +732,14 @@ bool trace_process_gone(struct process *proc)
     (void)proc;
     return false;
 }
+void trace_process_forgotten(struct process *proc)
+{
+    (void)proc;
+}
+void trace_thread_ended(struct thread *t)
+{
+    (void)t;
+}
 void retain_process_ended(struct process *proc)
 {
     (void)proc;

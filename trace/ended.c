@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Names of those that have ended, for a ring: the kernel forgets them, and the ring may have
+ * overwritten the events that named them and still hold later ones of theirs. So they are written
+ * again, on each CPU whose ring has an event older than the end, and has had one, names apart, since
+ * the birth. Such a ring overwrites the name after all that the name is for; a CPU that idles keeps
+ * its events. Described in docs/ring.md; proof: test/unit/test_ended.c, test/boot/lived.py.
+ */
+#include "trace/clock.h"
+#include "trace/control.h"
+#include "trace/hook.h"
+#include "trace/log.h"
+
+/* What each CPU does in a cross-call; one event at a time, because interrupts are masked. */
+enum ended_part { ENDED_NAME, ENDED_TEXT, ENDED_END, ENDED_PARTS };
+struct ended_step {
+    const struct trace_ended *who;
+    enum ended_part part;
+};
+
+/* Returns the time at which the oldest buffer of the ring begins; 0: not known. */
+static uint64_t ring_begins(const struct trace_ring *ring)
+{
+    uint32_t s = ring->oldest, i = ring->by_sequence[s % ring->count];
+    const struct trace_slot *slot = (const struct trace_slot *)trace_ring_data(ring, i);
+
+    return TRACE_WORD_SEQUENCE(ring->buffers[i].word) == s
+               ? (uint64_t)slot[1].d1 << 32 | slot[0].time
+               : 0;
+}
+
+/* Returns whether this CPU's ring runs and may hold an event of `who`. */
+static bool ring_may_hold(const struct trace_cpu *cpu, const struct trace_ended *who)
+{
+    return cpu->on && cpu->ring.policy == TRACE_RING && cpu->ring.sequence != 0 &&
+           cpu->unnamed >= who->born && ring_begins(&cpu->ring) <= who->ended;
+}
+
+/* Whatever the filters say, if it is retained: its reader names those that live likewise. */
+static bool ended_logged(const struct trace_cpu *cpu, unsigned id)
+{
+    return cpu->ring.retained || trace_bit(trace_site_logged, id);
+}
+
+static void ended_process_here(const struct trace_cpu *cpu, const struct ended_step *step)
+{
+    const struct trace_ended *who = step->who;
+
+    if (step->part == ENDED_NAME && ended_logged(cpu, TRACE_EV_proc_create_name)) {
+        trace_emit_proc_create_name(who->ppid, who->pid, who->name);
+    }
+    if (step->part == ENDED_TEXT && who->text_len && ended_logged(cpu, TRACE_EV_mapname)) {
+        trace_emit_mapname(who->pid, who->text, who->text_len, who->name);
+    }
+    if (step->part == ENDED_END && ended_logged(cpu, TRACE_EV_proc_destroy)) {
+        trace_emit_proc_destroy(who->ppid, who->pid);
+    }
+}
+
+static void ended_here(void *arg)
+{
+    const struct ended_step *step = arg;
+    struct trace_cpu *cpu = trace_port_cpu();
+    uint64_t last = trace_clock_last(cpu);
+
+    if (last != cpu->named) {
+        cpu->unnamed = last;
+    }
+    if (step->part == ENDED_NAME) {
+        cpu->naming = ring_may_hold(cpu, step->who);
+    }
+    if (!cpu->naming) {
+        return;
+    }
+    if (step->who->tid == 0) {
+        ended_process_here(cpu, step);
+    } else if (ended_logged(cpu, TRACE_EV_thread_name)) {
+        trace_emit_thread_name(step->who->pid, step->who->tid, step->who->name);
+    }
+    cpu->named = trace_clock_last(cpu);
+}
+
+void trace_ended(const struct trace_ended *who)
+{
+    const bool ring = trace_state.running && trace_state.policy == TRACE_RING;
+    const unsigned parts = who->tid ? ENDED_NAME + 1 : ENDED_PARTS;
+
+    for (unsigned part = ENDED_NAME; ring && part < parts; part++) {
+        trace_port_run_on_all(ended_here, &(struct ended_step){who, (enum ended_part)part});
+    }
+}
