@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Names of those that have ended, for a ring: the kernel forgets them, and the ring may have
- * overwritten the events that named them and still hold later ones of theirs. So they are written
- * again, on each CPU whose ring has an event older than the end, and has had one, names apart, since
- * the birth. Such a ring overwrites the name after all that the name is for; a CPU that idles keeps
- * its events. Described in docs/ring.md; proof: test/unit/test_ended.c, test/boot/lived.py.
+ * overwritten the events that named them and still hold later ones of theirs. So the names are
+ * written again, on each CPU whose ring has an event older than the end, and has had one, names
+ * apart, since the birth. Such a ring overwrites the name after all that the name is for; a CPU
+ * that idles keeps its events. Described in docs/ring.md; proof: test/unit/test_ended.c,
+ * test/boot/dies.py.
  */
 #include "trace/clock.h"
 #include "trace/control.h"

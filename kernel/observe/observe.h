@@ -17,7 +17,7 @@
 
 /* A process ends: its ownership of the trace, and what a dump waited for. */
 bool trace_process_gone(struct process *proc);
-/* The name of a process whose slot is about to be reused, and of a thread that has ended, stays with
+/* A process whose slot is about to be reused, and a thread that has ended: their names stay with
  * their events in a ring: see trace_ended(). Lock held. */
 void trace_process_forgotten(struct process *proc);
 void trace_thread_ended(struct thread *t);

@@ -5,8 +5,9 @@
  * tables (threads: only those with a name), written when it changes: some hundred instructions at a
  * process's creation, loading and end. A reset during a write leaves an entry without a right CRC.
  * Entries of ended processes and threads remain, because the ring may hold their events: when the
- * slot is reused, the entry moves to the spare entries behind the tables', replacing the oldest.
- * Those in later slots of large tables have only the spare entries, and lose them likewise.
+ * slot is reused, the entry moves to the spare entries behind the tables', replacing the oldest;
+ * the ring itself has the names of those that the kernel forgets (trace/ended.c). Those in later
+ * slots of large tables have only the spare entries.
  *
  * Lock [k], or boot. Proof: test/unit_kernel/retained_test.c, test/boot/flight.py, dies.py; the
  * finder: test/unit/test_names.c.

@@ -116,7 +116,7 @@ extern process_gone_call *const process_gone[];
 /* Nothing of it is left, and PROCDESTROY emitted. */
 typedef void process_ended_call(struct process *proc);
 extern process_ended_call *const process_ended[];
-/* Its slot gets another process: it has ended_pid, and what a free slot keeps, for the last time. */
+/* Its slot gets another process: ended_pid, and what a free slot keeps, for the last time. */
 extern process_ended_call *const process_forgotten[];
 /* How many objects of a kind a piece of these frees at most. */
 #define PROCESS_GONE_AT_ONCE 4
@@ -150,6 +150,7 @@ void process_disown(struct process *child);
 /* Wakes threads of the parent that wait for a child when there is none left for them (ECHILD). */
 void process_wake_childless(struct process *parent);
 /* Frees a zombie whose status has been collected. */
+/* Frees a zombie after ProcWait() has collected its status. */
 void process_forget(struct process *proc);
 /* Returns how many slots of the table were ever used: none is in use from there on. */
 unsigned process_slots(void);

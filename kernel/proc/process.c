@@ -165,8 +165,7 @@ int process_create(const char *name, int ppid, uint32_t ability, struct process 
     for (process_ended_call *const *call = process_forgotten; proc->ended_pid && *call; call++) {
         (*call)(proc);
     }
-    memset(proc, 0, sizeof(*proc));
-    proc->born = arch_cycles();
+    *proc = (struct process){.born = arch_cycles()};
     vm_init(&proc->space);
     int error = arch_aspace_create(&proc->space.arch);
     if (error) {
@@ -442,8 +441,7 @@ void process_end(struct process *proc, int status)
 {
     struct thread *current = arch_cpu()->current;
 
-    kernel_assert(kernel_locked());
-    kernel_assert(proc != kernel_process && proc->pid && !proc->zombie);
+    kernel_assert(kernel_locked() && proc != kernel_process && proc->pid && !proc->zombie);
     if (proc->dying) {
         return;
     }
@@ -495,7 +493,6 @@ long process_end_wait(struct thread *self, int pid)
     return KER_BLOCKED;
 }
 
-/* Frees a zombie after ProcWait() has collected its status. */
 void process_forget(struct process *proc)
 {
     kernel_assert(proc->zombie);

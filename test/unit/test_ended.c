@@ -203,8 +203,9 @@ static void filters(void **state)
         uint64_t paddr;
 
         fake_boot(1);
-        assert_int_equal(command_as(OWNER, retained ? KYMO_TRACE_ALLOCRETAINED : _NTO_TRACE_ALLOCBUFFER,
-                                    2, 0, &paddr),
+        assert_int_equal(command_as(OWNER,
+                                    retained ? KYMO_TRACE_ALLOCRETAINED : _NTO_TRACE_ALLOCBUFFER, 2,
+                                    0, &paddr),
                          0);
         assert_int_equal(command(_NTO_TRACE_SETRINGMODE), 0);
         assert_int_equal(command1(_NTO_TRACE_ADDCLASS, _NTO_TRACE_USER), 0);
