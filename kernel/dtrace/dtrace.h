@@ -60,6 +60,11 @@ const char *dtrace_name_keep(const char *name);
 struct quota;
 void dtrace_heap_pay(struct quota *quota);
 size_t dtrace_heap_paid(void);
+/* Returns whether this account pays now, for a consumer that is being made; adds what it has paid
+ * to *bytes. */
+bool dtrace_heap_pays(const struct quota *quota, size_t *bytes);
+/* Returns how many consumers the process pays for, and adds what they take to *bytes. Lock held. */
+unsigned dtrace_paid_by(const struct process *proc, size_t *bytes);
 /* Returns whether ip lies in the slot of a function probe; if so, how far behind the slot's start,
  * and the address of the displaced instructions. */
 bool dtrace_fbt_site(uintptr_t ip, uintptr_t *site, unsigned *behind);

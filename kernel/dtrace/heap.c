@@ -49,6 +49,12 @@ void dtrace_heap_pay(struct quota *quota)
     paid = 0;
 }
 
+bool dtrace_heap_pays(const struct quota *quota, size_t *bytes)
+{
+    *bytes += payer == quota ? paid : 0;
+    return payer == quota;
+}
+
 size_t dtrace_heap_paid(void)
 {
     payer = NULL;

@@ -17,6 +17,8 @@
 
 /* A process ends: its ownership of the trace, and what a dump waited for. */
 bool trace_process_gone(struct process *proc);
+/* Returns the bytes of the log's buffers and tables that this process pays for. Lock held. */
+size_t trace_paid_by(int32_t pid);
 /* A process whose slot is about to be reused, and a thread that has ended: their names stay with
  * their events in a ring: see trace_ended(). Lock held. */
 void trace_process_forgotten(struct process *proc);

@@ -37,8 +37,8 @@ uint64_t trace_port_thread(void)
 
 /* Blocks that somebody pays for: the log's buffers and their descriptors. They may outlive him. */
 static struct {
-    const void *block; /* NULL: free */
-    size_t bytes;
+    const void *block; /* NULL: it is being allocated */
+    size_t bytes;      /* 0: free */
     struct payer payer;
 } paid[2];                        /* [k] */
 static const struct process *who; /* [k] pays for what is allocated now; NULL: nobody */
@@ -48,34 +48,58 @@ void trace_port_pay(const struct process *proc)
     who = proc;
 }
 
+#define PAID_MOST (sizeof(paid) / sizeof(*paid))
+
 /* Returns false if the account has no room. */
 static bool port_charge(size_t bytes)
 {
-    return !who || quota_charge(process_account(process_payer(who)), KYMO_LIMIT_TRACE, bytes);
-}
+    unsigned i = paid[0].bytes ? 1 : 0;
 
-static void port_charged(const void *block, size_t bytes)
-{
-    unsigned i = paid[0].block ? 1 : 0;
-
-    if (who && !block) {
-        process_refund(process_payer(who), KYMO_LIMIT_TRACE, bytes);
-    } else if (who) {
-        kernel_assert(!paid[i].block);
-        paid[i].block = block;
-        paid[i].bytes = bytes;
-        paid[i].payer = process_payer(who);
+    if (!who) {
+        return true;
     }
+    kernel_assert(!paid[i].bytes && bytes);
+    if (!quota_charge(process_account(process_payer(who)), KYMO_LIMIT_TRACE, bytes)) {
+        return false;
+    }
+    paid[i].bytes = bytes;
+    paid[i].payer = process_payer(who);
+    return true;
 }
 
+/* NULL: what is charged and could not be allocated. */
 static void port_refund(const void *block)
 {
-    for (unsigned i = 0; i < sizeof(paid) / sizeof(*paid); i++) {
-        if (paid[i].block == block) {
+    for (unsigned i = 0; i < PAID_MOST; i++) {
+        if (paid[i].bytes && paid[i].block == block) {
             process_refund(paid[i].payer, KYMO_LIMIT_TRACE, paid[i].bytes);
             paid[i].block = NULL;
+            paid[i].bytes = 0;
         }
     }
+}
+
+static void port_charged(const void *block)
+{
+    if (!block) {
+        port_refund(NULL);
+    }
+    for (unsigned i = 0; i < PAID_MOST; i++) {
+        if (paid[i].bytes && !paid[i].block) {
+            paid[i].block = block;
+        }
+    }
+}
+
+size_t trace_paid_by(int32_t pid)
+{
+    size_t bytes = 0;
+
+    kernel_assert(kernel_locked());
+    for (unsigned i = 0; i < PAID_MOST; i++) {
+        bytes += paid[i].payer.pid == pid ? paid[i].bytes : 0;
+    }
+    return bytes;
 }
 
 void *trace_port_alloc(size_t bytes, uint64_t *paddr)
@@ -90,7 +114,7 @@ void *trace_port_alloc(size_t bytes, uint64_t *paddr)
         phys_clear(pa, rounded);
     } else if (port_charge(rounded)) {
         pa = phys_alloc(rounded, align);
-        port_charged(pa ? arch_phys_to_virt(pa) : NULL, rounded);
+        port_charged(pa ? arch_phys_to_virt(pa) : NULL);
     }
     if (!pa) {
         return NULL;

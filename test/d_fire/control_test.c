@@ -18,6 +18,20 @@ static const char *const alice = "alice", *const bob = "bob";
 static struct kymo_d_call call;
 static _Alignas(8) uint8_t out[ROOM + GUARD];
 
+/* What a recount finds is what was charged. */
+static void check_accounts(void)
+{
+    const char *const owners[] = {alice, bob};
+
+    for (unsigned i = 0; i < 2; i++) {
+        size_t bytes = 0;
+
+        assert_int_equal(dtrace_control_paid_by(owners[i], &bytes),
+                         target_account(owners[i])->consumers);
+        assert_int_equal(bytes, target_account(owners[i])->bytes);
+    }
+}
+
 /* Calls, with so much room; nothing behind what is answered may have changed. */
 static int control(const void *owner, const void *in, uint32_t in_bytes, uint32_t room)
 {
@@ -25,6 +39,7 @@ static int control(const void *owner, const void *in, uint32_t in_bytes, uint32_
     call.in_bytes = in_bytes;
     call.out_bytes = room;
     int result = dtrace_control(owner, DTRACE_MAY_ALL, &call, in, out);
+    check_accounts();
     assert_int_equal(result, call.result);
     assert_true(result <= 0);
     assert_true(call.out_bytes <= room);
@@ -387,6 +402,7 @@ static void test_random(void **state)
             dtrace_control_end(random_below(2) ? alice : bob);
         }
         assert_true(consumers() <= DTRACE_CONTROL_CONSUMERS);
+        check_accounts();
     }
     dtrace_control_end(alice);
     dtrace_control_end(bob);

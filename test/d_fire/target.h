@@ -37,6 +37,13 @@ struct target {
 };
 extern struct target target;
 
+/* What an owner has paid for, as the calls of trace/dtrace/control.h had it. */
+struct target_account {
+    unsigned consumers;
+    size_t bytes;
+};
+struct target_account *target_account(const void *owner);
+
 int target_open(void **state);
 int target_close(void **state);
 /* An ECB on this probe. predicate: its text; NULL: none. */

@@ -41,6 +41,9 @@ static int setup(void **state)
     assert_int_equal(CALL(client, MSG_SENDV, 0, AT(0), LEN(8), AT(4), LEN(8)), BLOCKED);
     assert_int_equal(CALL(idler, MSG_SENDV, 0, AT(0), LEN(8), AT(4), LEN(8)), BLOCKED);
     assert_int_equal(CALL(server, MSG_RECEIVEV, 2, AT(0), LEN(8), 0), BLOCKED);
+    fake_paid = (struct fake_paid){client->proc->pid, 2, 100, 4096};
+    assert_true(quota_charge(&client->proc->quota, KYMO_LIMIT_CONSUMERS, 2));
+    assert_true(quota_charge(&client->proc->quota, KYMO_LIMIT_TRACE, 4196));
     world_check();
     return 0;
 }
@@ -48,6 +51,9 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
+    quota_release(&client->proc->quota, KYMO_LIMIT_CONSUMERS, 2);
+    quota_release(&client->proc->quota, KYMO_LIMIT_TRACE, 4196);
+    fake_paid = (struct fake_paid){0};
     world_end();
     return 0;
 }
@@ -163,6 +169,31 @@ static void a_charge_that_the_system_lacks(void)
     quota_system.used[KYMO_LIMIT_CHANNELS]--;
 }
 
+static void a_consumer_too_many(void)
+{
+    client->proc->quota.used[KYMO_LIMIT_CONSUMERS]++;
+}
+
+static void a_consumer_too_few(void)
+{
+    client->proc->quota.used[KYMO_LIMIT_CONSUMERS]--;
+}
+
+static void bytes_of_the_log_that_nobody_gave_back(void)
+{
+    fake_paid.log_bytes = 0;
+}
+
+static void bytes_of_a_consumer_without_a_charge(void)
+{
+    fake_paid.bytes += 8;
+}
+
+static void a_name_that_is_not_there(void)
+{
+    server->proc->quota.used[KYMO_LIMIT_NAMES]++;
+}
+
 static const struct {
     void (*plant)(void);
     const char *says;
@@ -186,6 +217,11 @@ static const struct {
     {a_mutex_without_an_owner, "waits for a wrong owner"},
     {a_charge_for_nothing, "is charged for 1 of limit 4, and has 0"},
     {a_charge_that_is_missing, "is charged for 1 of limit 3, and has 2"},
+    {a_consumer_too_many, "is charged for 3 of limit 11, and has 2"},
+    {a_consumer_too_few, "is charged for 1 of limit 11, and has 2"},
+    {bytes_of_the_log_that_nobody_gave_back, "is charged for 4196 of limit 12, and has 100"},
+    {bytes_of_a_consumer_without_a_charge, "is charged for 4196 of limit 12, and has 4204"},
+    {a_name_that_is_not_there, "is charged for 1 of limit 6, and has 0"},
     {a_charge_that_the_system_lacks, "an account is charged for 1 of limit 2, those inside for 2"},
 };
 

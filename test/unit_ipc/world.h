@@ -25,6 +25,12 @@ extern unsigned fake_cpu;
 extern uint32_t fake_ipis, fake_irq_masked;
 extern uint64_t fake_hz, fake_timer_at[];
 extern bool fake_hook_detached;
+/* A process pays for consumers of D, their bytes, and those of the event log. */
+extern struct fake_paid {
+    int32_t pid;
+    unsigned consumers;
+    size_t bytes, log_bytes;
+} fake_paid;
 extern bool fake_events_off;
 extern bool fake_log_only;
 /* From now on events are the common case of the log, thread states in this form; or not. */

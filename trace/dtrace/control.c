@@ -40,6 +40,19 @@ static void entry_free(struct dtrace_control_entry *p)
     }
 }
 
+unsigned dtrace_control_paid_by(const void *owner, size_t *bytes)
+{
+    unsigned consumers = 0;
+
+    for (unsigned i = 0; i < DTRACE_CONTROL_CONSUMERS; i++) {
+        if (entries[i].consumer && entries[i].payer == owner) {
+            consumers++;
+            *bytes += entries[i].paid;
+        }
+    }
+    return consumers;
+}
+
 bool dtrace_control_owns(const void *owner)
 {
     bool owns = false;

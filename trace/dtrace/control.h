@@ -51,4 +51,8 @@ size_t dtrace_control_paid(void); /* returns the bytes */
 /* That consumer has ended, or could not be made. */
 void dtrace_control_refund(const void *owner, size_t bytes);
 
+/* For checks of accounts: returns how many consumers this owner pays for, but for one that is being
+ * made, and adds what they take to *bytes. */
+unsigned dtrace_control_paid_by(const void *owner, size_t *bytes);
+
 #endif

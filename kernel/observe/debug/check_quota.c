@@ -6,9 +6,11 @@
  */
 #include "kernel/arch/panic.h"
 #include "kernel/base/string.h"
+#include "kernel/dtrace/dtrace.h"
 #include "kernel/intr/intr.h"
 #include "kernel/ipc/ipc.h"
 #include "kernel/observe/debug/check.h"
+#include "kernel/observe/observe.h"
 #include "kernel/proc/proc.h"
 
 static size_t counted[CONFIG_PROCESSES][KYMO_LIMITS]; /* [k] by slot, of the process in it */
@@ -61,7 +63,12 @@ static void count_process(const struct process *proc)
     check_count_for(proc->pid, KYMO_LIMIT_MAPPINGS, proc->space.nmaps);
     check_count_for(proc->pid, KYMO_LIMIT_TIMERS, timer_count(proc));
     check_count_for(proc->pid, KYMO_LIMIT_RAM, proc->space.owned_bytes);
+    check_count_for(proc->pid, KYMO_LIMIT_NAMES, check_list(&proc->names, "a process's names"));
     check_count_for(proc->payer.pid, KYMO_LIMIT_PROCESSES, proc != kernel_process);
+
+    size_t bytes = trace_paid_by(proc->pid);
+    check_count_for(proc->pid, KYMO_LIMIT_CONSUMERS, dtrace_paid_by(proc, &bytes));
+    check_count_for(proc->pid, KYMO_LIMIT_TRACE, bytes);
 }
 
 static void check_count_all(void)
@@ -86,13 +93,11 @@ static void check_count_all(void)
 }
 
 /* Memory that a thread's MemMap() is still clearing is charged and in no table: more RAM than there
- * seems to be is right. Names, D's consumers and what these and the log take are counted by nobody:
- * they are not to be seen from here. */
+ * seems to be is right. */
 static void check_charged(const struct process *proc, const size_t there[KYMO_LIMITS])
 {
     for (unsigned i = 0; i < KYMO_LIMITS; i++) {
-        bool more = i == KYMO_LIMIT_RAM || i == KYMO_LIMIT_NAMES || i == KYMO_LIMIT_CONSUMERS ||
-                    i == KYMO_LIMIT_TRACE;
+        bool more = i == KYMO_LIMIT_RAM;
         size_t used = proc->quota.used[i];
 
         if (used < there[i] || (used > there[i] && !more)) {
