@@ -32,6 +32,11 @@ void *dtrace_port_alloc(size_t bytes)
     return block == MAP_FAILED ? NULL : block;
 }
 
+void *dtrace_port_keep(size_t bytes)
+{
+    return dtrace_port_alloc(bytes);
+}
+
 void dtrace_port_free(void *block, size_t bytes)
 {
     if (block) {

@@ -7,7 +7,8 @@
  * buffers has some for that. A larger request is refused as if there were no more; so is one that
  * the account of who makes a consumer has no room for (dtrace_heap_pay()), or that would take what
  * is reserved to others. Blocks of 1 KB and less are charged as such, not as the pages that they
- * are in.
+ * are in. Probes and their names live forever, and nobody pays for them: the number of probes is
+ * bounded.
  *
  * Kernel lock held. Tested by test/boot's suite d, and by test/d/sizes.py with any sizes.
  */
@@ -61,15 +62,20 @@ size_t dtrace_heap_paid(void)
     return paid;
 }
 
-static bool heap_charge(size_t bytes)
+/* Returns whether so much can be taken without what is reserved to others. */
+static bool heap_allows(size_t bytes)
 {
     size_t reserved = payer && !payer->reserve ? quota_reserved(KYMO_LIMIT_TRACE) : 0;
 
+    return phys_available() >= reserved && bytes <= phys_available() - reserved;
+}
+
+static bool heap_charge(size_t bytes)
+{
     if (!payer) {
         return true;
     }
-    if (phys_available() < reserved || bytes > phys_available() - reserved ||
-        !quota_charge(payer, KYMO_LIMIT_TRACE, bytes)) {
+    if (!heap_allows(bytes) || !quota_charge(payer, KYMO_LIMIT_TRACE, bytes)) {
         return false;
     }
     paid += bytes;
@@ -181,18 +187,32 @@ static void small_free(void *at, unsigned class)
     }
 }
 
+/* Returns what a block of so many bytes counts as. */
+static size_t heap_size(size_t bytes)
+{
+    return bytes <= SMALL_MOST ? SMALL_LEAST << class_of(bytes) : bytes;
+}
+
+static void *heap_alloc(size_t bytes)
+{
+    return bytes <= SMALL_MOST ? small_alloc(class_of(bytes)) : heap_take(bytes, ALIGN);
+}
+
 void *dtrace_port_alloc(size_t bytes)
 {
-    size_t size = bytes <= SMALL_MOST ? SMALL_LEAST << class_of(bytes) : bytes;
-
-    if (!heap_charge(size)) {
+    if (!heap_charge(heap_size(bytes))) {
         return NULL;
     }
-    void *block = bytes <= SMALL_MOST ? small_alloc(class_of(bytes)) : heap_take(bytes, ALIGN);
+    void *block = heap_alloc(bytes);
     if (!block) {
-        heap_refund(size);
+        heap_refund(heap_size(bytes));
     }
     return block;
+}
+
+void *dtrace_port_keep(size_t bytes)
+{
+    return heap_allows(heap_size(bytes)) ? heap_alloc(bytes) : NULL;
 }
 
 void dtrace_port_free(void *block, size_t bytes)
@@ -203,7 +223,7 @@ void dtrace_port_free(void *block, size_t bytes)
     if (dtrace_retained_free(block)) {
         return;
     }
-    heap_refund(bytes <= SMALL_MOST ? SMALL_LEAST << class_of(bytes) : bytes);
+    heap_refund(heap_size(bytes));
     if (bytes <= SMALL_MOST) {
         small_free(block, class_of(bytes));
     } else {
@@ -222,12 +242,13 @@ COLD const char *dtrace_name_keep(const char *name)
 {
     size_t bytes = strlen(name) + 1;
 
-    if (bytes > names_room.left) {
-        names_room.at = dtrace_port_alloc(NAMES_BLOCK);
-        names_room.left = names_room.at ? NAMES_BLOCK : 0;
-    }
-    if (names_room.left == 0) {
-        return NULL;
+    if (bytes > names_room.left) { /* a shorter name may still fit, if this fails */
+        char *block = dtrace_port_keep(NAMES_BLOCK);
+        if (!block) {
+            return NULL;
+        }
+        names_room.at = block;
+        names_room.left = NAMES_BLOCK;
     }
     char *copy = memcpy(names_room.at, name, bytes);
     names_room.at += bytes;

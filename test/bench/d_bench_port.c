@@ -20,6 +20,11 @@ void *dtrace_port_alloc(size_t bytes)
     return calloc(1, bytes);
 }
 
+void *dtrace_port_keep(size_t bytes)
+{
+    return dtrace_port_alloc(bytes);
+}
+
 void dtrace_port_free(void *block, size_t bytes)
 {
     (void)bytes;

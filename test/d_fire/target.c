@@ -229,13 +229,13 @@ bool dtrace_control_pay(const void *owner)
 {
     pays = target_account(owner);
     pays->consumers++;
-    pays_from = fake.allocated;
+    pays_from = fake.allocated - fake.forever;
     return true;
 }
 
 size_t dtrace_control_paid(void)
 {
-    size_t bytes = fake.allocated - pays_from;
+    size_t bytes = fake.allocated - fake.forever - pays_from;
 
     pays->bytes += bytes;
     return bytes;

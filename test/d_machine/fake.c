@@ -45,6 +45,14 @@ void *dtrace_port_alloc(size_t bytes)
     return calloc(1, bytes);
 }
 
+void *dtrace_port_keep(size_t bytes)
+{
+    void *block = dtrace_port_alloc(bytes);
+
+    fake.forever += block ? bytes : 0;
+    return block;
+}
+
 /* ---- retained memory --------------------------------------------------------------- */
 
 _Alignas(64) uint8_t fake_window[FAKE_WINDOW];

@@ -41,6 +41,7 @@ struct fake {
     unsigned peeks;      /* dtrace_port_peek() calls */
     unsigned toxic_read; /* peeks into toxic memory: must stay 0 */
     size_t allocated;    /* bytes */
+    size_t forever;      /* of these, dtrace_port_keep()'s */
     unsigned allocs;     /* dtrace_port_alloc() calls */
     size_t alloc_limit;  /* 0: none */
     unsigned lookups;    /* of vtimestamp, walltimestamp and stacks */

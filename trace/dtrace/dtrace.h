@@ -88,6 +88,8 @@ uint32_t dtrace_probe_create(const struct dtrace_provider *, const char *module,
  * must live as long as the machine. For providers of many probes. */
 uint32_t dtrace_probe_add(const struct dtrace_provider *, const char *module, const char *function,
                           const char *name, void *arg);
+/* Returns whether the next probe can be added: for providers that allocate what stays with it. */
+bool dtrace_probe_room(void);
 /* Makes the providers create the probes of this description, if it matches none so far. Control
  * context; dtrace_consumer_create() does this too. */
 void dtrace_probe_provide(const char *provider, const char *module, const char *function,

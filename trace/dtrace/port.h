@@ -35,6 +35,8 @@ static inline uint64_t dtrace_port_thread_key(void);
 unsigned dtrace_port_cpu_count(void);
 void *dtrace_port_alloc(size_t bytes); /* zeroed, aligned to 16; NULL: no memory. Control context */
 void dtrace_port_free(void *block, size_t bytes);
+/* Likewise, memory that is never freed: no consumer pays for it. */
+void *dtrace_port_keep(size_t bytes);
 /* DTRACE_PORT_ALIGN, a macro of DTRACE_PORT_OPS_H, 0 or 1: whether a load that is not aligned to
  * its size is a fault here. */
 /* DTRACE_PORT_STOPS, likewise: whether dtrace_port_stop_process() is supported. */

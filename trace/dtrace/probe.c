@@ -42,21 +42,27 @@ static bool same_name(const char *a, const char *b)
     return *a == *b;
 }
 
-uint32_t dtrace_probe_add(const struct dtrace_provider *provider, const char *module,
-                          const char *function, const char *name, void *arg)
+bool dtrace_probe_room(void)
 {
     struct dtrace_probe **chunk = &dtrace_probe_chunks[dtrace_probe_count / DTRACE_PROBE_CHUNK];
 
     if (dtrace_probe_count == DTRACE_PROBE_CHUNK * DTRACE_PROBE_CHUNKS) {
-        return 0;
+        return false;
     }
     if (!*chunk) {
-        *chunk = dtrace_port_alloc(sizeof(**chunk) * DTRACE_PROBE_CHUNK);
+        *chunk = dtrace_port_keep(sizeof(**chunk) * DTRACE_PROBE_CHUNK);
     }
-    if (!*chunk) {
+    return *chunk != NULL;
+}
+
+uint32_t dtrace_probe_add(const struct dtrace_provider *provider, const char *module,
+                          const char *function, const char *name, void *arg)
+{
+    if (!dtrace_probe_room()) {
         return 0;
     }
-    struct dtrace_probe *p = &(*chunk)[dtrace_probe_count % DTRACE_PROBE_CHUNK];
+    struct dtrace_probe *p = &dtrace_probe_chunks[dtrace_probe_count / DTRACE_PROBE_CHUNK]
+                                                 [dtrace_probe_count % DTRACE_PROBE_CHUNK];
     *p = (struct dtrace_probe){.provider = provider,
                                .module = module,
                                .function = function,
@@ -78,8 +84,11 @@ uint32_t dtrace_probe_create(const struct dtrace_provider *provider, const char 
             return id;
         }
     }
+    if (!dtrace_probe_room()) {
+        return 0;
+    }
     /* copies the names into one block, which lives as long as the probe: forever */
-    char *copy = dtrace_port_alloc(name_bytes(module) + name_bytes(function) + name_bytes(name));
+    char *copy = dtrace_port_keep(name_bytes(module) + name_bytes(function) + name_bytes(name));
     for (unsigned i = 0; copy && i < 3; i++) {
         size_t bytes = name_bytes(names[i]);
         names[i] = __builtin_memcpy(copy, names[i], bytes);

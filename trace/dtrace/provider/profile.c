@@ -118,7 +118,7 @@ static void profile_create(const char *name)
         count >= DTRACE_PROFILE_MOST || __builtin_strlen(name) >= DTRACE_PROFILE_NAME_MOST) {
         return;
     }
-    struct dtrace_profile *p = dtrace_port_alloc(sizeof(*p));
+    struct dtrace_profile *p = dtrace_probe_room() ? dtrace_port_keep(sizeof(*p)) : NULL;
     if (!p) {
         return;
     }
@@ -128,10 +128,6 @@ static void profile_create(const char *name)
         p->name[i] = name[i];
     }
     p->probe = dtrace_probe_add(&provider, "", "", p->name, p);
-    if (p->probe == 0) {
-        dtrace_port_free(p, sizeof(*p));
-        return;
-    }
     p->next = profiles;
     profiles = p;
     count++;
