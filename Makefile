@@ -230,7 +230,7 @@ $(addprefix kernel-without-d-,$(BOARDS)): kernel-without-d-%: $(BOARD_TOOLS)
 .PHONY: small-buffers $(addprefix small-buffers-,$(WHOLE_BOARDS))
 small-buffers: $(addprefix small-buffers-,$(WHOLE_BOARDS))
 $(addprefix small-buffers-,$(WHOLE_BOARDS)): small-buffers-%: $(BOARD_TOOLS)
-	$(call board_make,$*,TRACE_SLOTS=64 B=$(B)/$*-slots64 $(addprefix image-,test events ring))
+	$(call board_make,$*,TRACE_SLOTS=64 B=$(B)/$*-slots64 $(addprefix image-,test events ring d))
 
 # Boards whose kernels have assertions, each in build/BOARD-debug/: the images that test/boot/run.py
 # boots from there, with the programs of the release images. (make DEBUG=1 image builds any, whole.)

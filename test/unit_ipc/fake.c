@@ -521,11 +521,13 @@ uint8_t trace_kercall_modes[3 * KERCALL_MAX];
 const struct kercall_quick kercall_quick[KERCALL_MAX];
 
 long_call_part *fake_long_call;
+long (*fake_call)(struct thread *self, const uintptr_t *args);
 
 long ker_dtrace(struct thread *self, const uintptr_t *args)
 {
-    (void)args;
-    return fake_long_call ? long_call(self, fake_long_call) : -ENOSYS;
+    return fake_call        ? fake_call(self, args)
+           : fake_long_call ? long_call(self, fake_long_call)
+                            : -ENOSYS;
 }
 
 long fault_continue(struct thread *self)
@@ -588,18 +590,6 @@ void dtrace_sample_now(struct cpu *cpu)
     (void)cpu;
 }
 
-/* What is paid for besides what the real kernel's parts here know. */
-struct fake_paid fake_paid;
-
-size_t trace_paid_by(int32_t pid)
-{
-    return pid == fake_paid.pid ? fake_paid.log_bytes : 0;
-}
-unsigned dtrace_paid_by(const struct process *proc, size_t *bytes)
-{
-    *bytes += proc->pid == fake_paid.pid ? fake_paid.bytes : 0;
-    return proc->pid == fake_paid.pid ? fake_paid.consumers : 0;
-}
 bool dtrace_process_gone(struct process *proc)
 {
     (void)proc;

@@ -61,6 +61,7 @@ extern void (*fake_enter_hook)(struct thread *t);
 extern void (*fake_result_hook)(const struct thread *t, int error);
 /* What DTRACE does, as a long call; NULL: there is no such call. */
 extern long_call_part *fake_long_call;
+extern long (*fake_call)(struct thread *self, const uintptr_t *args); /* or this, if not NULL */
 extern void (*fake_putc)(char c); /* what the console's device gets; or NULL */
 unsigned fake_pools_used(void);
 /* Poisons again what is free, after the test has brought back an earlier state of the memory. */

@@ -39,6 +39,14 @@ static size_t load(const char *name)
     return n > 0 ? (size_t)n : 0;
 }
 
+uint32_t d_log(const char *name)
+{
+    struct kymo_d_call call = {.flags = DTRACE_CREATE_LOG};
+    int r = d_call(&call, KYMO_D_CREATE, load(name), sizeof(d_out));
+
+    return r == 0 ? call.handle : 0;
+}
+
 uint32_t dt_try(const char *name)
 {
     struct kymo_d_call call = {0};

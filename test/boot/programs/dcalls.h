@@ -16,6 +16,7 @@
 #define SNAP_BYTES 40    /* struct dtrace_snap: size, oldest, drops, errors, taken */
 #define STATUS_BYTES 104 /* struct dtrace_status */
 #define CONSUMERS 16     /* DTRACE_CONTROL_CONSUMERS */
+#define DTRACE_CREATE_LOG 2
 
 extern uint64_t d_in[IN_BYTES / 8], d_out[OUT_BYTES / 8];
 
@@ -28,6 +29,7 @@ void d_provide_calls(void);
 /* A consumer of this program of the boot image. dt_try: 0 if it can't be, and errno. */
 uint32_t d_create(const char *name);
 uint32_t dt_try(const char *name);
+uint32_t d_log(const char *name); /* like dt_try(), with log=1 */
 /* The same, 0x12345678 in the program being this address. */
 uint32_t d_create_at(const char *name, uint64_t address);
 /* Takes a CPU's buffer or aggregation: the bytes behind the head, which are in d_out[5] on. */

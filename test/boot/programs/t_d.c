@@ -6,6 +6,8 @@
  */
 #include "test/boot/programs/dcalls.h"
 
+#include "trace/slot.h"
+
 #define SENDS 20
 #define NOPS 10
 
@@ -204,6 +206,23 @@ static void t_weight(void)
     EXPECT_EQ(held(), all);
 }
 
+/* A program whose records or keys and values may not fit is refused when it is made, not later. */
+static void t_logs(void)
+{
+    uint32_t handle = d_log("logs.dif");
+
+    EXPECT(handle != 0);
+    d_do(handle, KYMO_D_DESTROY);
+    handle = d_log("logs_wide.dif");
+    if (TRACE_BUFFER_SLOTS == 64) {
+        EXPECT_EQ(handle, 0);
+        EXPECT_EQ(errno, E2BIG);
+        return;
+    }
+    EXPECT(handle != 0);
+    d_do(handle, KYMO_D_DESTROY);
+}
+
 static const struct check table[] = {
     {"what the target is", t_info},
     {"what it weighs", t_weight},
@@ -213,6 +232,7 @@ static const struct check table[] = {
     {"bad loads", t_bad_loads},
     {"how deep the stack is", t_depth},
     {"on and off", t_on_and_off},
+    {"what a trace buffer can hold", t_logs},
     {"memory comes back", t_memory_is_back},
 };
 
