@@ -4,8 +4,8 @@
  * model: threads of several processes on four CPUs want two of them, each for some steps, at random
  * priorities that change while they wait; they sleep, are held, continued and ended at any time. At
  * each step: one owner; one that is woken, which can come; whoever goes first has inherited from
- * all that wait; nobody of equal or lower priority goes before one that waits; who has nothing to do
- * with a lock inherits nothing. At the end everybody has had its turn. SEED=n, STEPS=n.
+ * all that wait; nobody of equal or lower priority goes before one that waits; who has nothing to
+ * do with a lock inherits nothing. At the end everybody has had its turn. SEED=n, STEPS=n.
  */
 #include <setjmp.h>
 #include <stdarg.h>
