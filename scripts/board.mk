@@ -68,7 +68,7 @@ RETAIN_NOT_none := kernel/observe/retain.c kernel/observe/retain_names.c kernel/
 # The event log's parts: trace/trace.mk.
 include trace/trace.mk
 TRACE_SRCS := $(call trace_srcs,gate kercall $(if $(filter window,$(RETAIN)),retain) $(if $(filter yes,$(THREAD_FILTERS)),threads) $(patsubst 1,dtrace,$(D)))
-DEBUG_SRCS_1 := $(wildcard kernel/observe/debug/*.c)
+DEBUG_SRCS_1 := $(filter-out $(if $(filter 0,$(D)),%/paid.c),$(wildcard kernel/observe/debug/*.c))
 # The kernel's rooms: each may include what stands to its left (scripts/check-includes).
 KERNEL_ROOMS := base proc mem thread ipc time sync intr observe program dtrace entry
 # kernel/dtrace/ is chosen by D=.

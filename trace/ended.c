@@ -34,7 +34,8 @@ static uint64_t ring_begins(const struct trace_ring *ring)
 static bool ring_may_hold(const struct trace_cpu *cpu, const struct trace_ended *who)
 {
     return cpu->on && cpu->ring.policy == TRACE_RING && cpu->ring.sequence != 0 &&
-           cpu->unnamed >= who->born && ring_begins(&cpu->ring) <= who->ended;
+           trace_ring_names(&cpu->ring)->other >= who->born &&
+           ring_begins(&cpu->ring) <= who->ended;
 }
 
 /* Whatever the filters say, if it is retained: its reader names those that live likewise. */
@@ -62,15 +63,16 @@ static void ended_here(void *arg)
 {
     const struct ended_step *step = arg;
     struct trace_cpu *cpu = trace_port_cpu();
+    struct trace_names *names = trace_ring_names(&cpu->ring);
     uint64_t last = trace_clock_last(cpu);
 
-    if (last != cpu->named) {
-        cpu->unnamed = last;
+    if (last != names->named) {
+        names->other = last;
     }
     if (step->part == ENDED_NAME) {
-        cpu->naming = ring_may_hold(cpu, step->who);
+        names->wanted = ring_may_hold(cpu, step->who);
     }
-    if (!cpu->naming) {
+    if (!names->wanted) {
         return;
     }
     if (step->who->tid == 0) {
@@ -78,7 +80,7 @@ static void ended_here(void *arg)
     } else if (ended_logged(cpu, TRACE_EV_thread_name)) {
         trace_emit_thread_name(step->who->pid, step->who->tid, step->who->name);
     }
-    cpu->named = trace_clock_last(cpu);
+    names->named = trace_clock_last(cpu);
 }
 
 void trace_ended(const struct trace_ended *who)

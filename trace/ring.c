@@ -15,14 +15,14 @@ static size_t ring_align8(size_t n)
 
 size_t trace_ring_table_bytes(unsigned count)
 {
-    return ring_align8(count * sizeof(struct trace_buffer)) +
+    return sizeof(struct trace_names) + ring_align8(count * sizeof(struct trace_buffer)) +
            2 * ring_align8(count * sizeof(uint16_t));
 }
 
 void trace_ring_init(struct trace_ring *ring, uint8_t *base, unsigned count, unsigned buffer_bytes,
                      void *tables)
 {
-    uint8_t *table = tables;
+    uint8_t *table = (uint8_t *)tables + sizeof(struct trace_names);
 
     trace_assert(base && tables && count > 0 && count <= UINT16_MAX);
     trace_assert(((uintptr_t)tables & 7) == 0);

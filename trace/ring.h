@@ -60,6 +60,13 @@ struct trace_buffer {
     uint32_t dropped_slots; /* [c] event log: DROPPED slots at its beginning */
 };
 
+/* Of a ring's names of those that have ended (trace/ended.c): beside its descriptors. */
+struct trace_names {
+    uint64_t named; /* [c] stamp of the last one */
+    uint64_t other; /* [c] when one was last wanted: last stamp of any other event */
+    bool wanted;    /* [c] the one that is being written is wanted here */
+};
+
 #define TRACE_WORD(sequence, state) (((uint32_t)(sequence) << 2) | (uint32_t)(state))
 #define TRACE_WORD_STATE(word) ((word)&3u)
 #define TRACE_WORD_SEQUENCE(word) ((word) >> 2)
@@ -143,9 +150,6 @@ struct trace_cpu {
     uint64_t stamp; /* [c] of the event whose probes fire here; 0: not logged. See trace/stamp.h */
     uint64_t unstamped;                /* [c] the log's last stamp before that event */
     uint64_t stopped[TRACE_CLASS_MAX]; /* [c] stopped by the gate: trace/gate.h */
-    uint64_t named;   /* [c] last stamp of a name of one that has ended: trace/ended.c */
-    uint64_t unnamed; /* [c] when one was last wanted: last stamp of any other event */
-    bool naming;      /* [c] the one that is being written is wanted here */
 };
 
 /* Result of trace_ring_obtain(). */
@@ -188,6 +192,11 @@ int trace_ring_give(struct trace_ring *ring, uint32_t index);
  * applied to all of them together, before the next begin(): else the READY sequences would have
  * gaps. */
 void trace_ring_discard(struct trace_ring *ring, uint32_t index);
+
+static inline struct trace_names *trace_ring_names(const struct trace_ring *ring)
+{
+    return (struct trace_names *)(void *)ring->buffers - 1;
+}
 
 static inline uint8_t *trace_ring_data(const struct trace_ring *ring, uint32_t index)
 {

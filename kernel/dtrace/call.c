@@ -277,12 +277,6 @@ void dtrace_control_refund(const void *owner, size_t bytes)
     quota_release(&proc->quota, KYMO_LIMIT_TRACE, bytes);
 }
 
-unsigned dtrace_paid_by(const struct process *proc, size_t *bytes)
-{
-    kernel_assert(kernel_locked());
-    return dtrace_control_paid_by(proc, bytes) + dtrace_heap_pays(&proc->quota, bytes);
-}
-
 uint32_t dtrace_control_pid(const void *owner)
 {
     kernel_assert(kernel_locked());

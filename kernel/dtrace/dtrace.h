@@ -52,18 +52,21 @@ void dtrace_fbt_init(void);
 uint32_t dtrace_heap_held(void);
 /* Returns the bytes that D may still take: it holds at most as much as stays free. Lock held. */
 size_t dtrace_heap_room(void);
-/* Returns a copy of a probe's name, of up to 256 bytes with its NUL, that lives forever; NULL: no
- * memory. Lock held. */
+/* Returns a copy of the next probe's name, of up to 256 bytes with its NUL, that lives forever;
+ * NULL: no memory for it or for the probe. Lock held. */
 const char *dtrace_name_keep(const char *name);
 /* Until dtrace_heap_paid(), which returns the bytes, this account pays for what the machine
  * allocates, and has to have room for it. */
 struct quota;
 void dtrace_heap_pay(struct quota *quota);
 size_t dtrace_heap_paid(void);
-/* Returns whether this account pays now, for a consumer that is being made; adds what it has paid
- * to *bytes. */
-bool dtrace_heap_pays(const struct quota *quota, size_t *bytes);
-/* Returns how many consumers the process pays for, and adds what they take to *bytes. Lock held. */
+/* Who pays now, for a consumer that is being made. For debug kernels, besides. */
+extern struct dtrace_heap_payer {
+    struct quota *quota; /* [k] NULL: nobody */
+    size_t paid;         /* [k] bytes */
+} dtrace_heap_payer;
+/* Returns how many consumers the process pays for, and adds what they take to *bytes. Lock held.
+ * Debug kernels: kernel/observe/debug/paid.c. */
 unsigned dtrace_paid_by(const struct process *proc, size_t *bytes);
 /* Returns whether ip lies in the slot of a function probe; if so, how far behind the slot's start,
  * and the address of the displaced instructions. */

@@ -268,8 +268,7 @@ static COLD void fbt_create(struct fbt_name *name, unsigned kind)
 {
     uint32_t bit = 1u << name->number % 32, *word = &created[kind][name->number / 32];
 
-    if (!(*word & bit) && dtrace_probe_room() &&
-        (name->copy || (name->copy = dtrace_name_keep(name->text))) &&
+    if (!(*word & bit) && (name->copy || (name->copy = dtrace_name_keep(name->text))) &&
         dtrace_probe_add(&provider, "kernel", name->copy, kind_names[kind],
                          make_arg(name->first, name->before, kind))) {
         *word |= bit;

@@ -40,54 +40,45 @@ struct block {
 static struct list classes[CLASSES]; /* [k] {0}: not used yet */
 static size_t held;                  /* [k] bytes taken from the system */
 
-/* [k] who pays for what is taken now; NULL: nobody */
-static struct quota *payer;
-static size_t paid; /* [k] by it */
+struct dtrace_heap_payer dtrace_heap_payer;
+static bool forever; /* [k] nobody pays for what is taken now */
 
 void dtrace_heap_pay(struct quota *quota)
 {
-    payer = quota;
-    paid = 0;
-}
-
-bool dtrace_heap_pays(const struct quota *quota, size_t *bytes)
-{
-    *bytes += payer == quota ? paid : 0;
-    return payer == quota;
+    dtrace_heap_payer.quota = quota;
+    dtrace_heap_payer.paid = 0;
 }
 
 size_t dtrace_heap_paid(void)
 {
-    payer = NULL;
-    return paid;
-}
-
-/* Returns whether so much can be taken without what is reserved to others. */
-static bool heap_allows(size_t bytes)
-{
-    size_t reserved = payer && !payer->reserve ? quota_reserved(KYMO_LIMIT_TRACE) : 0;
-
-    return phys_available() >= reserved && bytes <= phys_available() - reserved;
+    dtrace_heap_payer.quota = NULL;
+    return dtrace_heap_payer.paid;
 }
 
 static bool heap_charge(size_t bytes)
 {
-    if (!payer) {
-        return true;
-    }
-    if (!heap_allows(bytes) || !quota_charge(payer, KYMO_LIMIT_TRACE, bytes)) {
+    const struct quota *who = dtrace_heap_payer.quota;
+    size_t reserved = who && !who->reserve ? quota_reserved(KYMO_LIMIT_TRACE) : 0;
+
+    if (phys_available() < reserved || bytes > phys_available() - reserved) {
         return false;
     }
-    paid += bytes;
+    if (!who || forever) {
+        return true;
+    }
+    if (!quota_charge(dtrace_heap_payer.quota, KYMO_LIMIT_TRACE, bytes)) {
+        return false;
+    }
+    dtrace_heap_payer.paid += bytes;
     return true;
 }
 
 /* What is freed now may have been there before. */
 static void heap_refund(size_t bytes)
 {
-    if (payer && paid >= bytes) {
-        quota_release(payer, KYMO_LIMIT_TRACE, bytes);
-        paid -= bytes;
+    if (dtrace_heap_payer.quota && !forever && dtrace_heap_payer.paid >= bytes) {
+        quota_release(dtrace_heap_payer.quota, KYMO_LIMIT_TRACE, bytes);
+        dtrace_heap_payer.paid -= bytes;
     }
 }
 
@@ -193,26 +184,26 @@ static size_t heap_size(size_t bytes)
     return bytes <= SMALL_MOST ? SMALL_LEAST << class_of(bytes) : bytes;
 }
 
-static void *heap_alloc(size_t bytes)
-{
-    return bytes <= SMALL_MOST ? small_alloc(class_of(bytes)) : heap_take(bytes, ALIGN);
-}
-
 void *dtrace_port_alloc(size_t bytes)
 {
-    if (!heap_charge(heap_size(bytes))) {
+    size_t size = heap_size(bytes);
+
+    if (!heap_charge(size)) {
         return NULL;
     }
-    void *block = heap_alloc(bytes);
+    void *block = bytes <= SMALL_MOST ? small_alloc(class_of(bytes)) : heap_take(bytes, ALIGN);
     if (!block) {
-        heap_refund(heap_size(bytes));
+        heap_refund(size);
     }
     return block;
 }
 
 void *dtrace_port_keep(size_t bytes)
 {
-    return heap_allows(heap_size(bytes)) ? heap_alloc(bytes) : NULL;
+    forever = true;
+    void *block = dtrace_port_alloc(bytes);
+    forever = false;
+    return block;
 }
 
 void dtrace_port_free(void *block, size_t bytes)
@@ -242,6 +233,9 @@ COLD const char *dtrace_name_keep(const char *name)
 {
     size_t bytes = strlen(name) + 1;
 
+    if (!dtrace_probe_room()) {
+        return NULL;
+    }
     if (bytes > names_room.left) { /* a shorter name may still fit, if this fails */
         char *block = dtrace_port_keep(NAMES_BLOCK);
         if (!block) {

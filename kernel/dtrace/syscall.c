@@ -181,7 +181,7 @@ static COLD void syscall_provide(const char *module, const char *function, const
         for (unsigned kind = 0; kind < KINDS; kind++) {
             uint32_t *probe = &probes[number][kind];
             if (*probe == 0 && dtrace_glob(name, kind_names[kind]) && dtrace_glob(function, call) &&
-                dtrace_probe_room() && (copy || (copy = dtrace_name_keep(call)))) {
+                (copy || (copy = dtrace_name_keep(call)))) {
                 *probe = dtrace_probe_add(&provider, "kernel", copy, kind_names[kind],
                                           (void *)(uintptr_t)(kind << 8 | number));
             }

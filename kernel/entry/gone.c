@@ -30,8 +30,7 @@ thread_gone_piece *const thread_gone_pieces[] = {msg_thread_gone_piece, sync_thr
 thread_gone_call *const thread_killed[] = {kercall_trace_aborted, NULL};
 
 /* The pulse to channels comes last: in the trace it stands behind all that it reports. */
-thread_gone_call *const thread_ended[] = {retain_thread_ended, trace_thread_ended,
-                                          channel_thread_gone, NULL};
+thread_gone_call *const thread_ended[] = {observe_thread_ended, channel_thread_gone, NULL};
 
 /*
  * Timers, interrupts and signals go first: their pulses leave the queues of channels, which go

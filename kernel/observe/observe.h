@@ -19,10 +19,9 @@
 bool trace_process_gone(struct process *proc);
 /* Returns the bytes of the log's buffers and tables that this process pays for. Lock held. */
 size_t trace_paid_by(int32_t pid);
-/* A process whose slot is about to be reused, and a thread that has ended: their names stay with
- * their events in a ring: see trace_ended(). Lock held. */
+/* The name of a process whose slot is about to be reused stays with its events in a ring: see
+ * trace_ended(). Lock held. */
 void trace_process_forgotten(struct process *proc);
-void trace_thread_ended(struct thread *t);
 
 /* ---- retained memory --------------------------------------------------------------- */
 
@@ -36,8 +35,9 @@ void retain_note(uint32_t id, const void *bytes, uint32_t n);
  * or has ended, or that a thread was named or, if it had a name, has ended. Lock held. */
 void retain_process(const struct process *proc);
 void retain_thread(const struct thread *t);
-void retain_thread_ended(struct thread *t);
 void retain_process_ended(struct process *proc);
+/* A thread has ended: its name, if it has one, stays beside the ring and in it. Lock held. */
+void observe_thread_ended(struct thread *t);
 /* Returns the window for D's area: the part from `floor` on is not the ring's. -EBUSY: it does not
  * belong to this boot. Lock held, or boot. */
 int retain_window(uint8_t **window, uint32_t *floor, uint32_t *boots);

@@ -124,13 +124,6 @@ void retain_thread(const struct thread *t)
     }
 }
 
-void retain_thread_ended(struct thread *t)
-{
-    if (t->name[0]) {
-        retain_thread(t);
-    }
-}
-
 void retain_process_ended(struct process *proc)
 {
     retain_process(proc);

@@ -231,10 +231,11 @@ void trace_process_forgotten(struct process *proc)
                                       .ended = proc->ended});
 }
 
-void trace_thread_ended(struct thread *t)
+void observe_thread_ended(struct thread *t)
 {
     kernel_assert(kernel_locked() && t->state == STATE_DEAD);
     if (t->name[0]) {
+        retain_thread(t);
         trace_ended(&(struct trace_ended){.pid = (uint32_t)t->pid,
                                           .tid = (uint32_t)t->tid,
                                           .name = t->name,

@@ -738,7 +738,7 @@ void trace_process_forgotten(struct process *proc)
 {
     (void)proc;
 }
-void trace_thread_ended(struct thread *t)
+void observe_thread_ended(struct thread *t)
 {
     (void)t;
 }
@@ -747,10 +747,6 @@ void retain_process_ended(struct process *proc)
     (void)proc;
 }
 void retain_thread(const struct thread *t)
-{
-    (void)t;
-}
-void retain_thread_ended(struct thread *t)
 {
     (void)t;
 }

@@ -11,7 +11,7 @@
 #include "trace/dtrace/port.h"
 
 /* The table of consumers; a handle is the index + 1, with the count of reuses above it. */
-static struct dtrace_control_entry entries[DTRACE_CONTROL_CONSUMERS];
+struct dtrace_control_entry dtrace_control_entries[DTRACE_CONTROL_CONSUMERS];
 static uint32_t handles_given;
 static struct dtrace_control_program boot_program;
 
@@ -20,11 +20,11 @@ _Static_assert(DTRACE_CONTROL_CONSUMERS < 256, "the entry is in the low byte of 
 static struct dtrace_control_entry *entry_new(const void *owner)
 {
     for (unsigned i = 0; i < DTRACE_CONTROL_CONSUMERS; i++) {
-        if (!entries[i].consumer) {
-            entries[i].owner = owner;
-            entries[i].payer = NULL;
-            entries[i].handle = ++handles_given << 8 | (i + 1);
-            return &entries[i];
+        if (!dtrace_control_entries[i].consumer) {
+            dtrace_control_entries[i].owner = owner;
+            dtrace_control_entries[i].payer = NULL;
+            dtrace_control_entries[i].handle = ++handles_given << 8 | (i + 1);
+            return &dtrace_control_entries[i];
         }
     }
     return NULL;
@@ -40,25 +40,12 @@ static void entry_free(struct dtrace_control_entry *p)
     }
 }
 
-unsigned dtrace_control_paid_by(const void *owner, size_t *bytes)
-{
-    unsigned consumers = 0;
-
-    for (unsigned i = 0; i < DTRACE_CONTROL_CONSUMERS; i++) {
-        if (entries[i].consumer && entries[i].payer == owner) {
-            consumers++;
-            *bytes += entries[i].paid;
-        }
-    }
-    return consumers;
-}
-
 bool dtrace_control_owns(const void *owner)
 {
     bool owns = false;
 
     for (unsigned i = 0; i < DTRACE_CONTROL_CONSUMERS; i++) {
-        owns |= entries[i].consumer && entries[i].owner == owner;
+        owns |= dtrace_control_entries[i].consumer && dtrace_control_entries[i].owner == owner;
     }
     return owns;
 }
@@ -66,8 +53,8 @@ bool dtrace_control_owns(const void *owner)
 void dtrace_control_end(const void *owner)
 {
     for (unsigned i = 0; i < DTRACE_CONTROL_CONSUMERS; i++) {
-        if (entries[i].consumer && entries[i].owner == owner) {
-            entry_free(&entries[i]);
+        if (dtrace_control_entries[i].consumer && dtrace_control_entries[i].owner == owner) {
+            entry_free(&dtrace_control_entries[i]);
         }
     }
 }
@@ -116,8 +103,9 @@ static int control_limit(struct dtrace_control_request *r)
 static struct dtrace_control_entry *boot_entry(void)
 {
     for (unsigned i = 0; i < DTRACE_CONTROL_CONSUMERS; i++) {
-        if (entries[i].consumer && entries[i].owner == &boot_program) {
-            return &entries[i];
+        if (dtrace_control_entries[i].consumer &&
+            dtrace_control_entries[i].owner == &boot_program) {
+            return &dtrace_control_entries[i];
         }
     }
     return NULL;
@@ -261,7 +249,7 @@ static int control_run(struct dtrace_control_request *r)
     if (error || !(c->uses & HANDLE)) {
         return error ? error : c->run(r);
     }
-    r->entry = &entries[i % DTRACE_CONTROL_CONSUMERS];
+    r->entry = &dtrace_control_entries[i % DTRACE_CONTROL_CONSUMERS];
     const struct dtrace_consumer *consumer = r->entry->consumer;
     if (i >= DTRACE_CONTROL_CONSUMERS || !consumer || r->entry->handle != r->call->handle ||
         r->entry->owner != r->owner) {

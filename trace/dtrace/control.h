@@ -51,8 +51,33 @@ size_t dtrace_control_paid(void); /* returns the bytes */
 /* That consumer has ended, or could not be made. */
 void dtrace_control_refund(const void *owner, size_t bytes);
 
+/* ---- for control*.c, and checks of accounts ----------------------------------------- */
+
+struct dtrace_consumer;
+struct dtrace_control_entry {         /* table entry of one consumer */
+    struct dtrace_consumer *consumer; /* [k] NULL: the entry is free */
+    const void *owner;                /* [k] */
+    uint32_t handle;                  /* [k] */
+    const void *payer;                /* [k] NULL: the boot made it, and nobody pays */
+    size_t paid;                      /* [k] bytes */
+};
+
+extern struct dtrace_control_entry dtrace_control_entries[DTRACE_CONTROL_CONSUMERS];
+
 /* For checks of accounts: returns how many consumers this owner pays for, but for one that is being
  * made, and adds what they take to *bytes. */
-unsigned dtrace_control_paid_by(const void *owner, size_t *bytes);
+static inline unsigned dtrace_control_paid_by(const void *owner, size_t *bytes)
+{
+    unsigned consumers = 0;
+
+    for (unsigned i = 0; i < DTRACE_CONTROL_CONSUMERS; i++) {
+        const struct dtrace_control_entry *p = &dtrace_control_entries[i];
+        if (p->consumer && p->payer == owner) {
+            consumers++;
+            *bytes += p->paid;
+        }
+    }
+    return consumers;
+}
 
 #endif

@@ -7,14 +7,6 @@
 #include "trace/dtrace/control.h"
 #include "trace/dtrace/log.h"
 
-struct dtrace_control_entry {         /* table entry of one consumer */
-    struct dtrace_consumer *consumer; /* [k] NULL: the entry is free */
-    const void *owner;                /* [k] */
-    uint32_t handle;                  /* [k] */
-    const void *payer;                /* [k] NULL: the boot made it, and nobody pays */
-    size_t paid;                      /* [k] bytes */
-};
-
 struct dtrace_control_program {
     const void *image;
     uint32_t bytes;

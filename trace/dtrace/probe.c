@@ -84,11 +84,9 @@ uint32_t dtrace_probe_create(const struct dtrace_provider *provider, const char 
             return id;
         }
     }
-    if (!dtrace_probe_room()) {
-        return 0;
-    }
     /* copies the names into one block, which lives as long as the probe: forever */
-    char *copy = dtrace_port_keep(name_bytes(module) + name_bytes(function) + name_bytes(name));
+    size_t all = name_bytes(module) + name_bytes(function) + name_bytes(name);
+    char *copy = dtrace_probe_room() ? dtrace_port_keep(all) : NULL;
     for (unsigned i = 0; copy && i < 3; i++) {
         size_t bytes = name_bytes(names[i]);
         names[i] = __builtin_memcpy(copy, names[i], bytes);

@@ -38,11 +38,6 @@ void retain_thread(const struct thread *t)
     (void)t;
 }
 
-void retain_thread_ended(struct thread *t)
-{
-    (void)t;
-}
-
 void retain_process_ended(struct process *proc)
 {
     (void)proc;
