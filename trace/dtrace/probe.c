@@ -5,6 +5,7 @@
  */
 #include "trace/dtrace/probe.h"
 
+#include "abi/compiler.h"
 #include "trace/atomic.h"
 #include "trace/dtrace/consumer.h"
 #include "trace/dtrace/ecb.h"
@@ -72,8 +73,8 @@ uint32_t dtrace_probe_add(const struct dtrace_provider *provider, const char *mo
     return p->id;
 }
 
-uint32_t dtrace_probe_create(const struct dtrace_provider *provider, const char *module,
-                             const char *function, const char *name, void *arg)
+COLD uint32_t dtrace_probe_create(const struct dtrace_provider *provider, const char *module,
+                                  const char *function, const char *name, void *arg)
 {
     const char *names[3] = {module, function, name};
 
@@ -84,13 +85,16 @@ uint32_t dtrace_probe_create(const struct dtrace_provider *provider, const char 
             return id;
         }
     }
+    size_t bytes[3], all = 0;
+    for (unsigned i = 0; i < 3; i++) {
+        bytes[i] = name_bytes(names[i]);
+        all += bytes[i];
+    }
     /* copies the names into one block, which lives as long as the probe: forever */
-    size_t all = name_bytes(module) + name_bytes(function) + name_bytes(name);
     char *copy = dtrace_probe_room() ? dtrace_port_keep(all) : NULL;
     for (unsigned i = 0; copy && i < 3; i++) {
-        size_t bytes = name_bytes(names[i]);
-        names[i] = __builtin_memcpy(copy, names[i], bytes);
-        copy += bytes;
+        names[i] = __builtin_memcpy(copy, names[i], bytes[i]);
+        copy += bytes[i];
     }
     return copy ? dtrace_probe_add(provider, names[0], names[1], names[2], arg) : 0;
 }

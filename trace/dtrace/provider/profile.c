@@ -5,6 +5,7 @@
  */
 #include "trace/dtrace/provider/profile.h"
 
+#include "abi/compiler.h"
 #include "trace/dtrace/port.h"
 #include "trace/dtrace/probe.h"
 #include "trace/dtrace/provider/rate.h"
@@ -103,7 +104,7 @@ static uint64_t interval_of(const char *text)
 }
 
 /* Adds a probe and its entry, which are never freed, if the name is a rate that has none yet. */
-static void profile_create(const char *name)
+static COLD void profile_create(const char *name)
 {
     const char *tick = profile_behind(name, "tick-"), *profile = profile_behind(name, "profile-");
     uint64_t interval = tick ? interval_of(tick) : profile ? interval_of(profile) : 0;
