@@ -11,8 +11,7 @@
  *
  * A hold of the owner waits until it releases the lock. A held thread that waits leaves the queue,
  * and asks again when it continues. Proved by test/unit_ipc (call_lock_test, against a
- * model; long_call_test, console_test, crash_test), and by test/boot's suites crashes and
- * crashes-multi.
+ * model; long_call_test, console_test), and by test/boot's suites crashes and crashes-multi.
  */
 #include "kernel/thread/thread.h"
 
