@@ -36,10 +36,10 @@ K := build/.kymo
 $(shell mkdir -p build && ln -sfn "$$(realpath "$(KYMO)")" $(K))
 $(if $(wildcard $(K)/boards/$(BOARD)/board.mk),,$(error no board $(BOARD); there are: \
 	$(patsubst $(K)/boards/%/board.mk,%,$(wildcard $(K)/boards/*/board.mk))))
+KYMO_TREE := $(K)/
 include $(K)/boards/$(BOARD)/board.mk
 include $(K)/lib/lib.mk
 $(if $(PLACE),$(error programs of your own are not linked for their place in the flash of $(BOARD) yet: boards/$(BOARD)/README.md))
-KYMO_TREE := $(K)/
 include $(K)/scripts/strip.mk
 
 PROGRAMS ?= app

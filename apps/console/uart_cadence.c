@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Cadence UART of Xilinx's Zynq chips (UG1087). board.mk says where: CADENCE_BASE, CADENCE_IRQ. */
+#include "apps/console/uart.h"
+
+enum { CONTROL = 0, IER = 2, ISR = 5, TRIGGER = 8, STATUS = 11, FIFO = 12 };
+
+#define CONTROL_ENABLED 0x14u /* both directions */
+#define RX_EMPTY 0x02u
+#define INT_RX 0x01u /* as many characters as TRIGGER says */
+
+static void start(volatile uint32_t *base)
+{
+    base[CONTROL] = CONTROL_ENABLED;
+    base[TRIGGER] = 1;
+    base[IER] = INT_RX;
+}
+
+static int get(volatile uint32_t *base)
+{
+    return base[STATUS] & RX_EMPTY ? -1 : (int)(base[FIFO] & 0xff);
+}
+
+/* What is still in the FIFO sets the bit again: the next interrupt may find nothing. */
+static void acknowledge(volatile uint32_t *base)
+{
+    base[ISR] = INT_RX;
+}
+
+const struct uart console_uart = {
+    .name = "cadence",
+    .registers = CADENCE_BASE,
+    .length = 0x1000,
+    .interrupt = CADENCE_IRQ,
+    .start = start,
+    .get = get,
+    .acknowledge = acknowledge,
+};

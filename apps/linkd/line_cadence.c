@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The link over a Cadence UART of Xilinx's Zynq chips (UG1087), whose FIFOs have 64 bytes each way.
+ * The line's speed is the firmware's. board.mk says where: CADENCE_BASE, CADENCE_IRQ.
+ */
+#include <errno.h>
+
+#include "apps/linkd/line.h"
+#include "abi/sys/kymo.h"
+#include "abi/sys/neutrino.h"
+
+enum { CONTROL = 0, IER = 2, IDR = 3, ISR = 5, TRIGGER = 8, STATUS = 11, FIFO = 12 };
+
+#define CONTROL_ENABLED 0x14u /* both directions */
+#define RX_EMPTY 0x02u
+#define TX_FULL 0x10u
+#define INT_RX 0x01u /* as many bytes as TRIGGER says */
+#define INT_TX_EMPTY 0x08u
+
+static volatile uint32_t *base;
+static int interrupt_id;
+
+static int line_open(int coid, int code)
+{
+    struct kymo_map map = {
+        .phys = CADENCE_BASE,
+        .len = 0x1000,
+        .flags = KYMO_MAP_DEVICE | KYMO_PROT_READ | KYMO_PROT_WRITE,
+    };
+    struct sigevent event;
+
+    if (MemMap(&map) < 0) {
+        return -1;
+    }
+    base = (volatile uint32_t *)(uintptr_t)map.vaddr;
+    SIGEV_PULSE_INIT(&event, coid, SIGEV_PULSE_PRIO_INHERIT, code, CADENCE_IRQ);
+    interrupt_id = InterruptAttachEvent(CADENCE_IRQ, &event, 0);
+    if (interrupt_id < 0) {
+        return -1;
+    }
+    base[CONTROL] = CONTROL_ENABLED;
+    base[TRIGGER] = 1;
+    base[IER] = INT_RX;
+    return 0;
+}
+
+/* Before the FIFOs are looked at: what comes later sets its bit again. */
+static enum line_state interrupt(void)
+{
+    base[ISR] = INT_RX | INT_TX_EMPTY;
+    return LINE_STEADY;
+}
+
+static void rearm(void)
+{
+    InterruptUnmask(CADENCE_IRQ, interrupt_id);
+}
+
+static size_t line_read(uint8_t *bytes, size_t room)
+{
+    size_t count = 0;
+
+    while (count < room && !(base[STATUS] & RX_EMPTY)) {
+        bytes[count++] = (uint8_t)base[FIFO];
+    }
+    return count;
+}
+
+static size_t line_write(const uint8_t *bytes, size_t count)
+{
+    size_t done = 0;
+
+    while (done < count && !(base[STATUS] & TX_FULL)) {
+        base[FIFO] = bytes[done++];
+    }
+    base[done < count ? IER : IDR] = INT_TX_EMPTY;
+    return done;
+}
+
+static void flush(void)
+{
+}
+
+const struct line_driver link_line = {
+    .name = "Cadence UART",
+    .open = line_open,
+    .interrupt = interrupt,
+    .rearm = rearm,
+    .read = line_read,
+    .write = line_write,
+    .flush = flush,
+};

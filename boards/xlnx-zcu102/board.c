@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Xilinx ZCU102 (Zynq UltraScale+, UG1085 and UG1087): the board's functions of kernel/arch/ and of
+ * the AArch64 port. README.md has the map. Any context unless kernel/arch/ says otherwise. Proved
+ * by the boots.
+ */
+#include "boards/board.h"
+#include "boards/drivers/gicv2.h"
+#include "boards/drivers/psci.h"
+#include "abi/errno.h"
+#include "kernel/arch/aarch64/board.h"
+#include "kernel/arch/aspace.h"
+#include "kernel/arch/board.h"
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/irq.h"
+
+#define CPUS 4
+#define GB3 0xc0000000ul /* the GB that all devices are in */
+#define GIC_DIST 0xf9010000ul
+#define GIC_CPU 0xf9020000ul
+#define PERIPHERALS 0xff000000ul /* UARTs to RTC; not the memory on chip behind them */
+#define PERIPHERALS_BYTES 0x00c00000ul
+#define UART 0xff000000ul
+#define RTC_CURRENT 0xffa60010ul
+
+#define UART_CONTROL 0x00
+#define UART_ENABLED 0x14u /* both directions */
+#define UART_INTERRUPTS_OFF 0x0c
+#define UART_STATUS 0x2c
+#define UART_FULL 0x10u
+#define UART_FIFO 0x30
+
+#define IRQ_IPI 0
+#define IRQ_SAMPLED 1
+#define IRQ_TIMER 27
+#define IRQ_SAMPLE 30 /* the physical timer's */
+#define FIRST_EXTERNAL 32
+
+_Static_assert(CONFIG_CPUS == CPUS, "the chip's");
+
+/* Devices that a driver process may map: no DMA, no clocks, no power, no flash. */
+static const struct a64_region driver_devices[] = {
+    {UART, 0x1000},       /* the console's own; a server may take over its input */
+    {0xff010000, 0x1000}, /* UART 1 */
+    {0xff0a0000, 0x1000}, /* GPIO */
+    {0xff110000, 0x1000}, /* the first of four triple timer counters */
+    {0xffa60000, 0x1000}, /* RTC */
+};
+
+const struct a64_region a64_board_devices[] = {
+    {0xf9000000, 0x200000}, {PERIPHERALS, PERIPHERALS_BYTES}, {0, 0}};
+
+A64_BOOT_MAP uint64_t a64_boot_l1[512] = {
+    [0] = A64_BOOT_NORMAL + 0, [3] = A64_BOOT_DEVICE + GB3,
+};
+
+static unsigned external_lines; /* [I] */
+static bool samples;            /* [I] all CPUs' the same */
+
+static uintptr_t zcu_device(uintptr_t pa)
+{
+    return (uintptr_t)arch_phys_to_virt(pa);
+}
+
+/* The line's speed stays as the firmware has set it. */
+void arch_board_init(void)
+{
+    mmio_write(zcu_device(UART) + UART_INTERRUPTS_OFF, 0xffffffff);
+    mmio_write(zcu_device(UART) + UART_CONTROL, UART_ENABLED);
+}
+
+struct a64_region a64_board_ram(void)
+{
+    return (struct a64_region){0, BOARD_RAM_BYTES};
+}
+
+/* ---- CPUs and power: PSCI, which is behind SMC wherever the kernel is entered ---------- */
+
+unsigned arch_cpu_count(void)
+{
+    return CPUS;
+}
+
+int arch_cpu_start(unsigned n)
+{
+    if (n == 0 || n >= CPUS) {
+        return -EINVAL;
+    }
+    return psci_cpu_on(true, n, arch_virt_to_phys((const void *)a64_secondary), n);
+}
+
+/* Without semihosting there is no exit status. */
+void arch_shutdown(int status)
+{
+    a64_host_exit(status);
+    psci_system_off(true);
+    a64_stop();
+}
+
+void arch_reset(void)
+{
+    psci_system_reset(true);
+    a64_stop();
+}
+
+/* Not supported: QEMU's machine lacks the chip's watchdogs. */
+int arch_watchdog_set(unsigned ms)
+{
+    (void)ms;
+    return -ENOSYS;
+}
+
+/* ---- interrupts -------------------------------------------------------------------- */
+
+void a64_board_irq_init(void)
+{
+    external_lines = gic_init(zcu_device(GIC_DIST), zcu_device(GIC_CPU)) - FIRST_EXTERNAL;
+}
+
+void a64_board_irq_cpu_init(unsigned n)
+{
+    samples = gic_cpu_init(
+        n, 1u << IRQ_TIMER | 1u << IRQ_IPI | 1u << IRQ_SAMPLED | 1u << IRQ_SAMPLE, IRQ_SAMPLE);
+}
+
+struct a64_irq a64_board_irq_take(void)
+{
+    uint32_t token = gic_take();
+    uint32_t number = gic_number(token);
+    return (struct a64_irq){number < GIC_SPECIAL ? number : A64_IRQ_NONE, token};
+}
+
+void a64_board_irq_end(uint32_t token)
+{
+    gic_end(token);
+}
+
+unsigned a64_board_irq_timer(void)
+{
+    return IRQ_TIMER;
+}
+
+unsigned a64_board_irq_ipi(void)
+{
+    return IRQ_IPI;
+}
+
+unsigned a64_board_irq_sample(void)
+{
+    return samples ? IRQ_SAMPLE : A64_IRQ_NONE;
+}
+
+bool a64_board_fiq_take(uint32_t *token)
+{
+    return gic_take_this(IRQ_SAMPLE, token);
+}
+
+unsigned a64_board_irq_sampled(void)
+{
+    return IRQ_SAMPLED;
+}
+
+void a64_board_sampled_raise(void)
+{
+    gic_send_self(IRQ_SAMPLED);
+}
+
+void arch_ipi(uint32_t cpus)
+{
+    gic_send(cpus, IRQ_IPI);
+}
+
+unsigned arch_irq_count(void)
+{
+    return external_lines + FIRST_EXTERNAL;
+}
+
+/* Private lines, including the timer's and the IPI's, are the kernel's. */
+bool arch_irq_reserved(unsigned irq)
+{
+    return irq - FIRST_EXTERNAL >= external_lines;
+}
+
+void arch_irq_mask(unsigned irq)
+{
+    if (!arch_irq_reserved(irq)) {
+        gic_mask(irq);
+    }
+}
+
+void arch_irq_unmask(unsigned irq)
+{
+    if (!arch_irq_reserved(irq)) {
+        gic_unmask(irq);
+    }
+}
+
+const char *arch_irq_name(unsigned irq)
+{
+    static const char *const names[] = {
+        [IRQ_IPI] = "ipi",       [IRQ_SAMPLED] = "sampled", [IRQ_TIMER] = "timer",
+        [IRQ_SAMPLE] = "sample", [48] = "gpio",             [53] = "uart0",
+        [54] = "uart1",          [58] = "rtc",              [80] = "sd0",
+        [81] = "sd1",
+    };
+    return irq < sizeof(names) / sizeof(names[0]) ? names[irq] : NULL;
+}
+
+/* ---- console, memory, names -------------------------------------------------------- */
+
+bool arch_console_ready(void)
+{
+    return !(mmio_read(zcu_device(UART) + UART_STATUS) & UART_FULL);
+}
+
+void arch_console_putc(char c)
+{
+    while (!arch_console_ready()) {
+    }
+    mmio_write(zcu_device(UART) + UART_FIFO, (uint8_t)c);
+}
+
+/* Seconds, as whoever set the clock meant them: a new board's counts from 0. */
+uint64_t arch_wall_clock(void)
+{
+    return mmio_read(zcu_device(RTC_CURRENT));
+}
+
+const char *arch_board_name(void)
+{
+    return BOARD_NAME;
+}
+
+void arch_boot_image(const void **start, size_t *len)
+{
+    *start = boot_image_start;
+    *len = (size_t)(boot_image_end - boot_image_start);
+}
+
+bool arch_device_allowed(paddr_t pa, size_t len)
+{
+    for (unsigned i = 0; i < sizeof(driver_devices) / sizeof(driver_devices[0]); i++) {
+        if (range_inside(pa, len, driver_devices[i].start, driver_devices[i].len)) {
+            return true;
+        }
+    }
+    return false;
+}
