@@ -7,6 +7,7 @@
 #include "boards/board.h"
 #include "boards/drivers/fdt.h"
 #include "boards/drivers/gicv2.h"
+#include "boards/drivers/gicv2_a64.h"
 #include "boards/drivers/pl011.h"
 #include "boards/drivers/psci.h"
 #include "abi/errno.h"
@@ -27,13 +28,7 @@
 #define RAM_MAP_MAX 0x3f00000000ul /* what the kernel's map has room for */
 #define FDT_BYTES_MAX 0x100000ul
 
-#define IRQ_IPI 0
-#define IRQ_SAMPLED 1
-#define IRQ_TIMER 27
-#define IRQ_SAMPLE 30 /* the physical timer's */
-#define FIRST_EXTERNAL 32
 #define REFUSED 2 /* status: not a machine that this kernel runs on */
-#define IRQ_LINES_MAX 256
 
 _Static_assert(CONFIG_CPUS <= GIC_MAX_CPUS && CONFIG_CPUS <= FDT_MAX_CPUS, "more need a GIC v3");
 
@@ -52,8 +47,6 @@ A64_BOOT_MAP uint64_t a64_boot_l1[512] = {
 };
 
 static struct fdt_facts machine; /* [I] */
-static unsigned external_lines;  /* [I] */
-static bool samples;             /* [I] all CPUs' the same */
 
 static uintptr_t board_device(uintptr_t pa)
 {
@@ -141,101 +134,17 @@ void a64_board_irq_init(void)
                 arch_board_name());
         arch_shutdown(REFUSED);
     }
-    unsigned lines = gic_init(board_device(GIC_DIST), board_device(GIC_CPU));
-    external_lines = (lines < IRQ_LINES_MAX ? lines : IRQ_LINES_MAX) - FIRST_EXTERNAL;
-}
-
-void a64_board_irq_cpu_init(unsigned n)
-{
-    samples = gic_cpu_init(
-        n, 1u << IRQ_TIMER | 1u << IRQ_IPI | 1u << IRQ_SAMPLED | 1u << IRQ_SAMPLE, IRQ_SAMPLE);
-}
-
-struct a64_irq a64_board_irq_take(void)
-{
-    uint32_t token = gic_take();
-    uint32_t number = gic_number(token);
-    return (struct a64_irq){number < GIC_SPECIAL ? number : A64_IRQ_NONE, token};
-}
-
-void a64_board_irq_end(uint32_t token)
-{
-    gic_end(token);
-}
-
-unsigned a64_board_irq_timer(void)
-{
-    return IRQ_TIMER;
-}
-
-unsigned a64_board_irq_ipi(void)
-{
-    return IRQ_IPI;
-}
-
-unsigned a64_board_irq_sample(void)
-{
-    return samples ? IRQ_SAMPLE : A64_IRQ_NONE;
-}
-
-bool a64_board_fiq_take(uint32_t *token)
-{
-    return gic_take_this(IRQ_SAMPLE, token);
-}
-
-unsigned a64_board_irq_sampled(void)
-{
-    return IRQ_SAMPLED;
-}
-
-void a64_board_sampled_raise(void)
-{
-    gic_send_self(IRQ_SAMPLED);
-}
-
-void arch_ipi(uint32_t cpus)
-{
-    gic_send(cpus, IRQ_IPI);
-}
-
-unsigned arch_irq_count(void)
-{
-    return external_lines + FIRST_EXTERNAL;
-}
-
-/* Private lines, including the timer's and the IPI's, are the kernel's. */
-static inline bool board_external(unsigned irq)
-{
-    return irq - FIRST_EXTERNAL < external_lines;
-}
-
-bool arch_irq_reserved(unsigned irq)
-{
-    return !board_external(irq);
-}
-
-void arch_irq_mask(unsigned irq)
-{
-    if (board_external(irq)) {
-        gic_mask(irq);
-    }
-}
-
-void arch_irq_unmask(unsigned irq)
-{
-    if (board_external(irq)) {
-        gic_unmask(irq);
-    }
+    gic_board_init(board_device(GIC_DIST), board_device(GIC_CPU));
 }
 
 const char *arch_irq_name(unsigned irq)
 {
-#define VIRTIO(n) [FIRST_EXTERNAL + 16 + (n)] = "virtio" #n
+#define VIRTIO(n) [GIC_FIRST_EXTERNAL + 16 + (n)] = "virtio" #n
     static const char *const names[] = {
-        [IRQ_IPI] = "ipi",
-        [IRQ_SAMPLED] = "sampled",
-        [IRQ_TIMER] = "timer",
-        [IRQ_SAMPLE] = "sample",
+        [GIC_IRQ_IPI] = "ipi",
+        [GIC_IRQ_SAMPLED] = "sampled",
+        [GIC_IRQ_TIMER] = "timer",
+        [GIC_IRQ_SAMPLE] = "sample",
         [33] = "uart0",
         [34] = "rtc",
         [35] = "pcie0",

@@ -7,7 +7,7 @@ include $(KYMO_TREE)kernel/arch/aarch64/board.mk
 # What the device tree does not say is said here: RAM without one.
 BOARD_DEFS += -DCONFIG_CPUS=8 -DBOARD_RAM_BYTES=0x10000000 \
 	-DCONFIG_RETAIN_BASE=0x40200000ul -DCONFIG_RETAIN_BYTES=0x800000ul
-BOARD_DRIVERS := boards/drivers/pl011.c boards/drivers/gicv2.c boards/drivers/fdt.c boards/drivers/psci.c
+BOARD_DRIVERS := boards/drivers/pl011.c boards/drivers/gicv2.c boards/drivers/gicv2_a64.c boards/drivers/fdt.c boards/drivers/psci.c
 
 # The first 2 MB of RAM are the device tree's: QEMU puts it there only if the image leaves room. The
 # retained memory comes next.

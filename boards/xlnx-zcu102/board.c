@@ -5,7 +5,7 @@
  * by the boots.
  */
 #include "boards/board.h"
-#include "boards/drivers/gicv2.h"
+#include "boards/drivers/gicv2_a64.h"
 #include "boards/drivers/psci.h"
 #include "abi/errno.h"
 #include "kernel/arch/aarch64/board.h"
@@ -30,12 +30,6 @@
 #define UART_FULL 0x10u
 #define UART_FIFO 0x30
 
-#define IRQ_IPI 0
-#define IRQ_SAMPLED 1
-#define IRQ_TIMER 27
-#define IRQ_SAMPLE 30 /* the physical timer's */
-#define FIRST_EXTERNAL 32
-
 _Static_assert(CONFIG_CPUS == CPUS, "the chip's");
 
 /* Devices that a driver process may map: no DMA, no clocks, no power, no flash. */
@@ -51,11 +45,8 @@ const struct a64_region a64_board_devices[] = {
     {0xf9000000, 0x200000}, {PERIPHERALS, PERIPHERALS_BYTES}, {0, 0}};
 
 A64_BOOT_MAP uint64_t a64_boot_l1[512] = {
-    [0] = A64_BOOT_NORMAL + 0, [3] = A64_BOOT_DEVICE + GB3,
+    [0] = A64_BOOT_NORMAL + 0, [3] = A64_BOOT_DEVICE + GB3, /* RAM; devices */
 };
-
-static unsigned external_lines; /* [I] */
-static bool samples;            /* [I] all CPUs' the same */
 
 static uintptr_t zcu_device(uintptr_t pa)
 {
@@ -114,93 +105,21 @@ int arch_watchdog_set(unsigned ms)
 
 void a64_board_irq_init(void)
 {
-    external_lines = gic_init(zcu_device(GIC_DIST), zcu_device(GIC_CPU)) - FIRST_EXTERNAL;
-}
-
-void a64_board_irq_cpu_init(unsigned n)
-{
-    samples = gic_cpu_init(
-        n, 1u << IRQ_TIMER | 1u << IRQ_IPI | 1u << IRQ_SAMPLED | 1u << IRQ_SAMPLE, IRQ_SAMPLE);
-}
-
-struct a64_irq a64_board_irq_take(void)
-{
-    uint32_t token = gic_take();
-    uint32_t number = gic_number(token);
-    return (struct a64_irq){number < GIC_SPECIAL ? number : A64_IRQ_NONE, token};
-}
-
-void a64_board_irq_end(uint32_t token)
-{
-    gic_end(token);
-}
-
-unsigned a64_board_irq_timer(void)
-{
-    return IRQ_TIMER;
-}
-
-unsigned a64_board_irq_ipi(void)
-{
-    return IRQ_IPI;
-}
-
-unsigned a64_board_irq_sample(void)
-{
-    return samples ? IRQ_SAMPLE : A64_IRQ_NONE;
-}
-
-bool a64_board_fiq_take(uint32_t *token)
-{
-    return gic_take_this(IRQ_SAMPLE, token);
-}
-
-unsigned a64_board_irq_sampled(void)
-{
-    return IRQ_SAMPLED;
-}
-
-void a64_board_sampled_raise(void)
-{
-    gic_send_self(IRQ_SAMPLED);
-}
-
-void arch_ipi(uint32_t cpus)
-{
-    gic_send(cpus, IRQ_IPI);
-}
-
-unsigned arch_irq_count(void)
-{
-    return external_lines + FIRST_EXTERNAL;
-}
-
-/* Private lines, including the timer's and the IPI's, are the kernel's. */
-bool arch_irq_reserved(unsigned irq)
-{
-    return irq - FIRST_EXTERNAL >= external_lines;
-}
-
-void arch_irq_mask(unsigned irq)
-{
-    if (!arch_irq_reserved(irq)) {
-        gic_mask(irq);
-    }
-}
-
-void arch_irq_unmask(unsigned irq)
-{
-    if (!arch_irq_reserved(irq)) {
-        gic_unmask(irq);
-    }
+    gic_board_init(zcu_device(GIC_DIST), zcu_device(GIC_CPU));
 }
 
 const char *arch_irq_name(unsigned irq)
 {
     static const char *const names[] = {
-        [IRQ_IPI] = "ipi",       [IRQ_SAMPLED] = "sampled", [IRQ_TIMER] = "timer",
-        [IRQ_SAMPLE] = "sample", [48] = "gpio",             [53] = "uart0",
-        [54] = "uart1",          [58] = "rtc",              [80] = "sd0",
+        [GIC_IRQ_IPI] = "ipi",
+        [GIC_IRQ_SAMPLED] = "sampled",
+        [GIC_IRQ_TIMER] = "timer",
+        [GIC_IRQ_SAMPLE] = "sample",
+        [48] = "gpio",
+        [53] = "uart0",
+        [54] = "uart1",
+        [58] = "rtc",
+        [80] = "sd0",
         [81] = "sd1",
     };
     return irq < sizeof(names) / sizeof(names[0]) ? names[irq] : NULL;

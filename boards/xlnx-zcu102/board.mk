@@ -6,7 +6,7 @@ include $(KYMO_TREE)kernel/arch/aarch64/board.mk
 
 BOARD_DEFS += -DCONFIG_CPUS=4 -DBOARD_RAM_BYTES=0x20000000ul \
 	-DCONFIG_RETAIN_BASE=0x800000ul -DCONFIG_RETAIN_BYTES=0x800000ul
-BOARD_DRIVERS := boards/drivers/gicv2.c boards/drivers/psci.c
+BOARD_DRIVERS := boards/drivers/gicv2.c boards/drivers/gicv2_a64.c boards/drivers/psci.c
 
 # RAM begins at 0. The retained memory lies behind the image, where no loader writes, and is followed
 # by the kernel's page tables and the memory for processes.
@@ -28,10 +28,10 @@ CRASH_DEFS := -DCRASH_UNMAPPED=0xe8000000u -DCRASH_DEVICE=0xff000000u \
 # The images that there are: for people, and of the suites that run here.
 ONLY_IMAGES := hello shell live test
 
-SMP ?= 4
+# QEMU's machine may have fewer CPUs; this board counts on all four.
 QEMU := qemu-system-aarch64
-QEMU_FLAGS := -M xlnx-zcu102 -smp $(SMP) -m 512M -nic none -display none -monitor none -serial stdio \
-	-rtc clock=vm -semihosting-config enable=on,target=native
+QEMU_FLAGS := -M xlnx-zcu102 -smp 4 -m 512M -nic none -display none -monitor none -serial stdio \
+	-audiodev none,id=none -rtc clock=vm -semihosting-config enable=on,target=native
 # The link's device, for a chardev "link": the second UART.
 QEMU_LINK := -serial chardev:link
 QEMU_DISK :=

@@ -33,6 +33,7 @@ BOTH = ("mps2-an386", "virt-a64")
 M4 = ("mps2-an386",)
 A64 = ("virt-a64",)
 PI = ("raspi3",)
+ZCU = ("xlnx-zcu102",)
 PC = ("pc",)
 # Kernels with assertions (`make debug`) boot the suites of `make soak` and, in `make check`, these.
 # Release kernels boot the others: those that measure or fill a machine (storm, life-multi,
@@ -329,6 +330,7 @@ class Suite:
         """What the name of its build folder has behind the board's."""
         with_assertions = self.name in WITH_ASSERTIONS or (self.soak and self.image != "gate")
         with_assertions &= self.boards != PI or self.name == "api"  # make check builds one image
+        with_assertions &= self.boards != ZCU  # it has few images: ONLY_IMAGES
         with_assertions &= "KYMO_RELEASE" not in os.environ  # scripts/compare-captures sets it
         return self.variant or (DEBUG if with_assertions else "")
 
@@ -657,6 +659,15 @@ SUITES += [
           kernel=raw_image, tests=20),
     Suite("raw-multi", "the same on 4 real threads", "smoke", PI, "multi", kernel=raw_image,
           tests=20, soak=True),
+]
+# Xilinx ZCU102: the API's tests, wherever the machine lets the kernel be entered.
+API = next(suite for suite in SUITES if suite.name == "api" and "virt-a64" in suite.boards)
+SUITES += [
+    dataclasses.replace(API, boards=ZCU),
+    dataclasses.replace(API, boards=ZCU, name="api-el2", doc="the same, entered at EL2", soak=True,
+                        qemu=API.qemu + ["-M", "xlnx-zcu102,virtualization=on"]),
+    dataclasses.replace(API, boards=ZCU, name="api-multi", doc="the same on 4 real threads",
+                        mode="multi", timeout=240, soak=True),
 ]
 SKIPPED = {"raspi3": PI_SKIPPED}
 

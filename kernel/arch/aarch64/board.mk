@@ -13,7 +13,8 @@ CPU_FLAGS_USER := -mcpu=cortex-a53 -mno-outline-atomics -fno-omit-frame-pointer 
 # This compiler is for programs of Linux: without -nostdinc a missing header would be found there.
 CPU_FLAGS_USER += -nostdinc -isystem $(shell $(CROSS)gcc -print-file-name=include)
 LIBC := picolibc
-CRC32C_SRC := lib/arch/aarch64/crc32c.c # Armv8.0 has it as an option, every Cortex-A has
+# Armv8.0 has its instructions as an option, every Cortex-A has them.
+CRC32C_SRC := lib/arch/aarch64/crc32c.c
 LIBCS := picolibc
 # Tables that programs can make long: what waits is found by its priority.
 ORDER := tree
