@@ -6,6 +6,7 @@
 #include "boards/drivers/gicv2_a64.h"
 #include "boards/drivers/gicv2.h"
 #include "kernel/arch/aarch64/board.h"
+#include "kernel/arch/cpu.h"
 #include "kernel/arch/irq.h"
 
 #define IRQ_LINES_MAX 256
