@@ -30,9 +30,10 @@ SEED = int(os.environ.get("KYMO_SEED", random.SystemRandom().randrange(1 << 30))
 SLOW = patience.seconds(120)  # a hang detector
 BAUD_BYTES = 11520  # a second, of a line of 115200 baud
 # What is sent over lines with faults, and how often something happens to a byte.
-AMOUNT = {"virt-a64": 8000000, "mps2-an386": 120000, "raspi3": 120000, "pc": 120000}
+AMOUNT = {"virt-a64": 8000000, "mps2-an386": 120000, "raspi3": 120000, "pc": 120000,
+          "xlnx-zcu102": 120000}
 CHANCE = {"virt-a64": 1 / 60000, "mps2-an386": 1 / 2500, "raspi3": 1 / 2500,
-          "pc": 1 / 10000}
+          "pc": 1 / 10000, "xlnx-zcu102": 1 / 2500}
 
 
 class Bench(Guest):
