@@ -23,7 +23,8 @@ EVENTS = sys.argv[1] if len(sys.argv) > 1 else "90000000"
 DATA, DATA_REPORT = 64 << 20, 256 << 20
 FORMS = (["print", "-n"], ["print", "--json"], ["stat"], ["export", "--csv"], ["export", "--jsonl"],
          ["export", "--chrome"], ["export", "--perfetto", "-o", "OUT"],
-         ["export", "--speedscope", "-o", "OUT"], ["export", "--ctf", "-o", "OUT"], ["report", "-o", "OUT"], ["cut", "-o", "OUT"],
+         ["export", "--speedscope", "-o", "OUT"], ["export", "--ctf", "-o", "OUT"],
+         ["report", "-o", "OUT"], ["cut", "-o", "OUT"],
          ["dtrace", "-qn", "sched:::on-cpu, msg:::send { @[probename, execname] = count(); }",
           "-r"], ["assert", "--no-loss"])
 
