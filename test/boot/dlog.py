@@ -5,7 +5,6 @@
 What BOOT_D traces is claimed over the link; what -x log=1 puts into a capture, -r prints as it was
 printed live. Each test boots the image that it needs. The last line is `N passed, N failed`.
 """
-import base64
 import json
 import os
 import random
@@ -13,12 +12,13 @@ import re
 import subprocess
 import sys
 import time
-import zlib
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "../report")]
 import kev  # noqa: E402
 from guest import ROOT, connect, emulator, expect, image_elf, patience  # noqa: E402
+from page_blocks import blocks  # noqa: E402
 
 KYMO = os.environ.get("KYMO", os.path.join(ROOT, "build/kymo"))
 SLOW = patience.seconds(120)  # a hang detector
@@ -255,12 +255,11 @@ def page_has_aggregations(b, path, printed):
     """`kymo report` puts what -r --json prints of aggregations into its page."""
     done = b.kymo("report", "--force", path, "-o", "page.html")
     expect(done.returncode == 0, told(done))
-    with open(os.path.join(b.dir, "page.html"), "rb") as f:
-        block = re.search(rb'data-stream="aggregations"[^>]*>([^<]*)<', f.read())
-    expect(block, "no aggregations in the page")
+    found = {name: data for name, _, data in blocks(os.path.join(b.dir, "page.html"))}
+    expect("aggregations" in found, "no aggregations in the page")
     wanted = [line for line in printed.splitlines() if line.startswith('{"aggregation"')]
-    expect(len(wanted) > 4 and zlib.decompress(base64.b64decode(block[1])).decode().splitlines() ==
-           wanted, "the page's aggregations are not those that are printed")
+    expect(len(wanted) > 4 and found["aggregations"].decode().splitlines() == wanted,
+           "the page's aggregations are not those that are printed")
 
 
 def what_a_capture_holds_is_printed_as_live(board):

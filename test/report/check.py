@@ -8,7 +8,6 @@ import resource
 import subprocess
 import sys
 import tempfile
-import zlib
 
 sys.dont_write_bytecode = True
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -16,6 +15,7 @@ sys.path.insert(0, os.path.join(ROOT, "test"))
 import patience  # noqa: E402
 import temporary  # noqa: E402
 import browser  # noqa: E402
+from page_blocks import blocks, bytes_of, text_of  # noqa: E402
 import colours  # noqa: E402
 import why  # noqa: E402
 
@@ -44,44 +44,6 @@ def varint(data, at):
         at += 1
         if data[at - 1] < 128:
             return value, at
-
-
-DIGITS = (b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-          b"!#$%()*+,-./:;=>?@[]^_`{|}~\"'")
-
-
-def bytes_of(text):
-    """Two characters are 13 bits."""
-    number, count = 0, 0
-    out = bytearray()
-    for low, high in zip(text[::2], text[1::2]):
-        number |= DIGITS.index(low) + 91 * DIGITS.index(high) << count
-        count += 13
-        while count >= 8:
-            out.append(number & 255)
-            number >>= 8
-            count -= 8
-    return bytes(out)
-
-
-def text_of(data):
-    out, number = bytearray(), int.from_bytes(data, "little")
-    for at in range(0, 8 * len(data), 13):
-        value = number >> at & 0x1fff
-        out += bytes((DIGITS[value % 91], DIGITS[value // 91]))
-    return bytes(out)
-
-
-def blocks(path):
-    with open(path, "rb") as f:
-        page = f.read()
-    for part in page.split(b'<script type="text/plain" data-stream="')[1:]:
-        head, rest = part.split(b">", 1)
-        words = head.replace(b'"', b"").split()
-        rows, length, deflated = (int(w.split(b"=")[1]) for w in words[1:4])
-        data = zlib.decompress(bytes_of(rest.split(b"<", 1)[0])[:deflated])
-        assert len(data) == length
-        yield words[0].decode(), rows, data
 
 
 def signed(data, at):
