@@ -22,6 +22,7 @@ extern char __kernel_start[], __text_end[], __rodata_end[],
 #define KERNEL_TABLE (PTE_VALID | PTE_WRITE | PTE_USED)
 
 uint64_t x86_kernel_cr3;
+uintptr_t x86_linear_end;
 static uintptr_t tables_end; /* physical; tables are allocated from behind the image */
 static bool ram_given;       /* so there is no memory for tables any more */
 
@@ -113,6 +114,7 @@ void x86_map_kernel(void)
     x86_map_blocks(KERNEL_VIRT, 0, image, KERNEL_DATA);
     x86_map_image(image, image_end);
     x86_map_blocks(KERNEL_VIRT, image_end, ram.start + ram.len, KERNEL_DATA);
+    x86_linear_end = ram.start + ram.len;
     for (const struct x86_region *device = x86_board_devices; device->len; device++) {
         x86_map_blocks(KERNEL_DEVICES, device->start, device->start + device->len, KERNEL_DEVICE);
     }

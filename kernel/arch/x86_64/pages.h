@@ -62,6 +62,8 @@ static inline void pages_set_done(void)
 }
 
 /* By the tables that the CPU uses. */
+extern uintptr_t x86_linear_end; /* [I] kernel/arch/x86_64/mmu.c */
+
 static inline uint64_t pages_translate(uintptr_t va, bool user, bool write)
 {
     const uint64_t need = PTE_VALID | (user ? PTE_USER : 0) | (write ? PTE_WRITE : 0);
@@ -77,7 +79,9 @@ static inline uint64_t pages_translate(uintptr_t va, bool user, bool write)
         }
         if (shift == 12 || (entry & PTE_BLOCK)) {
             uint64_t within = (1ul << shift) - 1;
-            return entry & PTE_DEVICE ? 0 : (entry & PTE_ADDRESS & ~within) | (va & within);
+            uint64_t pa = (entry & PTE_ADDRESS & ~within) | (va & within);
+            /* The firmware's tables are mapped, too, and not in the kernel's map of RAM. */
+            return entry & PTE_DEVICE || pa >= x86_linear_end ? 0 : pa;
         }
         table = entry & PTE_ADDRESS;
     }

@@ -105,12 +105,22 @@ static void x86_batch_end(void)
     __atomic_store_n(&batch.n, 0, __ATOMIC_RELEASE);
 }
 
-/* Later entries win, so that a site may come twice. */
+/* A site that comes twice keeps one entry: its bytes are written once, so that they are never a
+ * mixture of two instructions. */
 static void x86_batch_add(uintptr_t site, uintptr_t next, const uint8_t *code)
 {
     static const uint8_t breakpoint = BREAKPOINT;
     unsigned n = batch.n;
 
+    if (*(const volatile uint8_t *)site == BREAKPOINT) {
+        for (unsigned i = 0; i < n; i++) {
+            if (batch.of[i].site == site) {
+                __builtin_memcpy(batch.of[i].code, code, ARCH_SITE_BYTES);
+                __atomic_store_n(&batch.of[i].next, next, __ATOMIC_RELEASE);
+                return;
+            }
+        }
+    }
     if (n == BATCH_MOST) {
         x86_batch_end();
         n = 0;
