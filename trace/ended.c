@@ -7,6 +7,7 @@
  * that idles keeps its events. Described in docs/ring.md; proof: test/unit/test_ended.c,
  * test/boot/dies.py.
  */
+#include "trace/atomic.h"
 #include "trace/clock.h"
 #include "trace/control.h"
 #include "trace/hook.h"
@@ -17,6 +18,7 @@ enum ended_part { ENDED_NAME, ENDED_TEXT, ENDED_END, ENDED_PARTS };
 struct ended_step {
     const struct trace_ended *who;
     enum ended_part part;
+    bool *wanted; /* by any CPU */
 };
 
 /* Returns the time at which the oldest buffer of the ring begins; 0: not known. */
@@ -75,6 +77,7 @@ static void ended_here(void *arg)
     if (!names->wanted) {
         return;
     }
+    trace_atomic_store(step->wanted, true, __ATOMIC_RELAXED); /* the cross-call orders it */
     if (step->who->tid == 0) {
         ended_process_here(cpu, step);
     } else if (ended_logged(cpu, TRACE_EV_thread_name)) {
@@ -85,10 +88,12 @@ static void ended_here(void *arg)
 
 void trace_ended(const struct trace_ended *who)
 {
-    const bool ring = trace_state.running && trace_state.policy == TRACE_RING;
     const unsigned parts = who->tid ? ENDED_NAME + 1 : ENDED_PARTS;
+    bool wanted = trace_state.running && trace_state.policy == TRACE_RING;
 
-    for (unsigned part = ENDED_NAME; ring && part < parts; part++) {
-        trace_port_run_on_all(ended_here, &(struct ended_step){who, (enum ended_part)part});
+    for (unsigned part = ENDED_NAME; wanted && part < parts; part++) {
+        wanted = false;
+        trace_port_run_on_all(ended_here,
+                              &(struct ended_step){who, (enum ended_part)part, &wanted});
     }
 }

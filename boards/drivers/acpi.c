@@ -117,6 +117,17 @@ static const struct table *table_find(const struct pointer *p, const char *signa
     return NULL;
 }
 
+/* A faulty firmware may say a CPU twice. */
+static bool cpu_known(const struct acpi_facts *facts, uint8_t apic)
+{
+    for (unsigned i = 0; i < facts->cpus && i < ACPI_MAX_CPUS; i++) {
+        if (facts->apic[i] == apic) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void madt_read(const struct table *madt, struct acpi_facts *out)
 {
     const struct entry *e;
@@ -128,7 +139,7 @@ static void madt_read(const struct table *madt, struct acpi_facts *out)
         }
         const struct local_apic *cpu = (const struct local_apic *)e;
         if (e->type == ENTRY_LOCAL_APIC && e->length >= sizeof(*cpu) &&
-            (cpu->flags & CPU_ENABLED) && cpu->apic != APIC_EVERY) {
+            (cpu->flags & CPU_ENABLED) && cpu->apic != APIC_EVERY && !cpu_known(out, cpu->apic)) {
             if (out->cpus < ACPI_MAX_CPUS) {
                 out->apic[out->cpus] = cpu->apic;
             }

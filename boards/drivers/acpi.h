@@ -11,7 +11,7 @@
 
 struct acpi_facts {
     unsigned cpus; /* of which the kernel can use at most ACPI_MAX_CPUS */
-    uint8_t apic[ACPI_MAX_CPUS];
+    uint8_t apic[ACPI_MAX_CPUS]; /* of these, each once */
 };
 
 /* Reads the tables behind the pointer structure at `rsdp`; 0: it is searched for where a BIOS

@@ -142,18 +142,7 @@ static unsigned cpus = 1;            /* [I] */
 static uint8_t apic_of[CONFIG_CPUS]; /* [I] */
 _Static_assert(CONFIG_CPUS <= ACPI_MAX_CPUS, "apic_of[]");
 
-static bool cpu_known(uint8_t apic)
-{
-    unsigned i = 0;
-
-    while (i < cpus && apic_of[i] != apic) {
-        i++;
-    }
-    return i < cpus;
-}
-
-/* Those that ACPI knows, behind the one that boots, each once, whatever the tables say: a second
- * start would reset a CPU that runs. Without ACPI there is one. */
+/* Those that ACPI knows, behind the one that boots. Without ACPI there is one. */
 static void cpus_find(void)
 {
     struct acpi_facts acpi;
@@ -164,7 +153,7 @@ static void cpus_find(void)
         return;
     }
     for (unsigned i = 0; i < acpi.cpus && i < ACPI_MAX_CPUS; i++) {
-        if (!cpu_known(acpi.apic[i]) && cpus < CONFIG_CPUS) {
+        if (acpi.apic[i] != apic_of[0] && cpus < CONFIG_CPUS) {
             apic_of[cpus++] = acpi.apic[i];
         }
     }

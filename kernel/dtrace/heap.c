@@ -41,7 +41,6 @@ static struct list classes[CLASSES]; /* [k] {0}: not used yet */
 static size_t held;                  /* [k] bytes taken from the system */
 
 struct dtrace_heap_payer dtrace_heap_payer;
-static bool forever; /* [k] nobody pays for what is taken now */
 
 void dtrace_heap_pay(struct quota *quota)
 {
@@ -55,28 +54,31 @@ size_t dtrace_heap_paid(void)
     return dtrace_heap_payer.paid;
 }
 
-static bool heap_charge(size_t bytes)
+/* Returns whether what is reserved to others stays free. */
+static bool heap_may_take(size_t bytes)
 {
     const struct quota *who = dtrace_heap_payer.quota;
     size_t reserved = who && !who->reserve ? quota_reserved(KYMO_LIMIT_TRACE) : 0;
+    size_t available = phys_available();
 
-    if (phys_available() < reserved || bytes > phys_available() - reserved) {
+    return available >= reserved && bytes <= available - reserved;
+}
+
+static bool heap_charge(size_t bytes)
+{
+    struct quota *who = dtrace_heap_payer.quota;
+
+    if (who && !quota_charge(who, KYMO_LIMIT_TRACE, bytes)) {
         return false;
     }
-    if (!who || forever) {
-        return true;
-    }
-    if (!quota_charge(dtrace_heap_payer.quota, KYMO_LIMIT_TRACE, bytes)) {
-        return false;
-    }
-    dtrace_heap_payer.paid += bytes;
+    dtrace_heap_payer.paid += who ? bytes : 0;
     return true;
 }
 
 /* What is freed now may have been there before. */
 static void heap_refund(size_t bytes)
 {
-    if (dtrace_heap_payer.quota && !forever && dtrace_heap_payer.paid >= bytes) {
+    if (dtrace_heap_payer.quota && dtrace_heap_payer.paid >= bytes) {
         quota_release(dtrace_heap_payer.quota, KYMO_LIMIT_TRACE, bytes);
         dtrace_heap_payer.paid -= bytes;
     }
@@ -184,14 +186,19 @@ static size_t heap_size(size_t bytes)
     return bytes <= SMALL_MOST ? SMALL_LEAST << class_of(bytes) : bytes;
 }
 
+static void *heap_block(size_t bytes)
+{
+    return bytes <= SMALL_MOST ? small_alloc(class_of(bytes)) : heap_take(bytes, ALIGN);
+}
+
 void *dtrace_port_alloc(size_t bytes)
 {
     size_t size = heap_size(bytes);
 
-    if (!heap_charge(size)) {
+    if (!heap_may_take(size) || !heap_charge(size)) {
         return NULL;
     }
-    void *block = bytes <= SMALL_MOST ? small_alloc(class_of(bytes)) : heap_take(bytes, ALIGN);
+    void *block = heap_block(bytes);
     if (!block) {
         heap_refund(size);
     }
@@ -200,10 +207,7 @@ void *dtrace_port_alloc(size_t bytes)
 
 void *dtrace_port_keep(size_t bytes)
 {
-    forever = true;
-    void *block = dtrace_port_alloc(bytes);
-    forever = false;
-    return block;
+    return heap_may_take(heap_size(bytes)) ? heap_block(bytes) : NULL;
 }
 
 void dtrace_port_free(void *block, size_t bytes)

@@ -239,7 +239,7 @@ void observe_thread_ended(struct thread *t)
         trace_ended(&(struct trace_ended){.pid = (uint32_t)t->pid,
                                           .tid = (uint32_t)t->tid,
                                           .name = t->name,
-                                          .born = t->proc->born,
+                                          .born = t->born,
                                           .ended = arch_cycles()});
     }
 }

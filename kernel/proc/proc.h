@@ -149,7 +149,6 @@ void process_leave_parent(struct process *child);
 void process_disown(struct process *child);
 /* Wakes threads of the parent that wait for a child when there is none left for them (ECHILD). */
 void process_wake_childless(struct process *parent);
-/* Frees a zombie whose status has been collected. */
 /* Frees a zombie after ProcWait() has collected its status. */
 void process_forget(struct process *proc);
 /* Returns how many slots of the table were ever used: none is in use from there on. */

@@ -116,6 +116,7 @@ static struct thread *thread_new(struct process *proc)
     t->state = STATE_STOPPED;
     t->call = THREAD_CALL_NONE;
     t->runmask = UINT32_MAX;
+    t->born = arch_cycles();
     list_init(&t->ready);
     list_init(&t->joiners);
     proc->threads[tid - 1] = t;

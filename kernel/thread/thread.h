@@ -122,6 +122,7 @@ struct thread {
     bool served;             /* [k] with serving NULL: clients may still have it as their server */
     struct order_node order; /* [k] SEND, or WAITCTX for a call_lock: beside ready, in its queue */
     struct timer_node timeout; /* [k] active while blocked; set up by timeout_arm() */
+    uint64_t born;             /* [I] trace clock at its creation */
     char name[KYMO_THREAD_NAME_MAX];
     struct pulse notice; /* [k] UNBLOCK while it lives; THREADDEATH when it is DEAD */
 };

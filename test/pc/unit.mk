@@ -1,9 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Parts of the board pc, on this machine.
 
-PC_UNIT_TESTS := multiboot2_test screen_test
+PC_UNIT_TESTS := acpi_test multiboot2_test screen_test
 UNIT_TESTS += $(PC_UNIT_TESTS:%=$(B)/unit/%)
 $(PC_UNIT_TESTS:%=$(B)/unit/%): $(B)/unit/%_test: test/pc/%_test.c boards/drivers/%.c boards/drivers/%.h
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all -o $@ \
 		$(filter %.c,$^) -lcmocka
+
+# The text lies where nothing else of a program is, and its second mapping below it.
+UNIT_TESTS += $(B)/unit/text_test
+$(B)/unit/text_test: test/pc/text_test.c kernel/arch/x86_64/text.c test/failed.c $(wildcard kernel/arch/x86_64/*.h)
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -DKYMO_KERNEL -DCONFIG_CPUS=8 -fno-pie -no-pie \
+		-DARCH_OPS_H='"kernel/arch/x86_64/ops.h"' -DARCH_PAGES_H='"kernel/arch/x86_64/pages.h"' \
+		-Wl,--defsym=__kernel_start=0x60000000,--defsym=__text_end=0x60004000 \
+		-fsanitize=undefined -fno-sanitize-recover=all -o $@ $(filter %.c,$^) -lcmocka

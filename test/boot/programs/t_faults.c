@@ -208,6 +208,7 @@ static void t_addresses(void)
         0xffff000000000000,
         0xffffff80fffff000,
         0xffffff7ffffffffe,
+        0xfffffffd0fe00000, /* on a PC the firmware's tables */
     };
 
     EXPECT(reads("faults_user.dif", (uintptr_t)own, 16));
