@@ -54,24 +54,22 @@ size_t dtrace_heap_paid(void)
     return dtrace_heap_payer.paid;
 }
 
-/* Returns whether what is reserved to others stays free. */
-static bool heap_may_take(size_t bytes)
-{
-    const struct quota *who = dtrace_heap_payer.quota;
-    size_t reserved = who && !who->reserve ? quota_reserved(KYMO_LIMIT_TRACE) : 0;
-    size_t available = phys_available();
-
-    return available >= reserved && bytes <= available - reserved;
-}
-
-static bool heap_charge(size_t bytes)
+/* Charges the payer, if it pays; what is reserved to others stays free in any case. */
+static bool heap_charge(size_t bytes, bool pays)
 {
     struct quota *who = dtrace_heap_payer.quota;
+    size_t reserved = who && !who->reserve ? quota_reserved(KYMO_LIMIT_TRACE) : 0;
 
-    if (who && !quota_charge(who, KYMO_LIMIT_TRACE, bytes)) {
+    if (phys_available() < reserved || bytes > phys_available() - reserved) {
         return false;
     }
-    dtrace_heap_payer.paid += who ? bytes : 0;
+    if (!who || !pays) {
+        return true;
+    }
+    if (!quota_charge(who, KYMO_LIMIT_TRACE, bytes)) {
+        return false;
+    }
+    dtrace_heap_payer.paid += bytes;
     return true;
 }
 
@@ -186,28 +184,28 @@ static size_t heap_size(size_t bytes)
     return bytes <= SMALL_MOST ? SMALL_LEAST << class_of(bytes) : bytes;
 }
 
-static void *heap_block(size_t bytes)
-{
-    return bytes <= SMALL_MOST ? small_alloc(class_of(bytes)) : heap_take(bytes, ALIGN);
-}
-
-void *dtrace_port_alloc(size_t bytes)
+static void *heap_get(size_t bytes, bool pays)
 {
     size_t size = heap_size(bytes);
 
-    if (!heap_may_take(size) || !heap_charge(size)) {
+    if (!heap_charge(size, pays)) {
         return NULL;
     }
-    void *block = heap_block(bytes);
-    if (!block) {
+    void *block = bytes <= SMALL_MOST ? small_alloc(class_of(bytes)) : heap_take(bytes, ALIGN);
+    if (!block && pays) {
         heap_refund(size);
     }
     return block;
 }
 
+void *dtrace_port_alloc(size_t bytes)
+{
+    return heap_get(bytes, true);
+}
+
 void *dtrace_port_keep(size_t bytes)
 {
-    return heap_may_take(heap_size(bytes)) ? heap_block(bytes) : NULL;
+    return heap_get(bytes, false);
 }
 
 void dtrace_port_free(void *block, size_t bytes)
