@@ -176,11 +176,55 @@ static void t_dump_spans(void)
     close_buffers();
 }
 
+#define NAMES 3000 /* more than a ring has room for */
+
+static void *insert_elsewhere(void *unused)
+{
+    (void)unused;
+    ThreadCtl(_NTO_TCTL_RUNMASK, (void *)2);
+    SchedYield();
+    insert(0, FEW);
+    return NULL;
+}
+
+static void *take_a_name(void *unused)
+{
+    struct _thread_name name = {.new_name_len = 12, .name_buf = "of a request"};
+
+    (void)unused;
+    EXPECT_EQ(ThreadCtl(_NTO_TCTL_NAME, &name), 0);
+    return NULL;
+}
+
+/* The names of threads that live and end on CPU 0 don't replace what CPU 1 has recorded before. */
+static void t_ring_of_idle(void)
+{
+    struct found f;
+
+    if (cpu_count() == 1) {
+        return;
+    }
+    open_buffers();
+    EXPECT_EQ(TraceEvent((int)_NTO_TRACE_ADDCLASS, _NTO_TRACE_PROCESS), 0);
+    EXPECT_EQ(command(_NTO_TRACE_SETRINGMODE), 0);
+    EXPECT_EQ(command(_NTO_TRACE_STARTNOSTATE), 0);
+    join(start_thread(insert_elsewhere, NULL, 0));
+    for (unsigned i = 0; i < NAMES; i++) {
+        join(start_thread(take_a_name, NULL, 0));
+    }
+    EXPECT_EQ(command(_NTO_TRACE_STOP), 0);
+    f = take_all();
+    EXPECT_EQ(f.users, FEW);
+    EXPECT_EQ(f.first, 0);
+    close_buffers();
+}
+
 static const struct check table[] = {
     {"overwrite", t_overwrite},
     {"skip", t_skip},
     {"fill", t_fill},
     {"ring", t_ring},
+    {"ring of an idle CPU", t_ring_of_idle},
     {"busy buffers are safe", t_busy},
     {"dump waits", t_dump_waits},
     {"dump spans buffers", t_dump_spans},
