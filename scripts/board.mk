@@ -152,10 +152,12 @@ $(B)/%.o: %.S $(B)/flags
 
 # Changed flags rebuild everything of the board.
 FILE_FLAGS = $(foreach v,$(sort $(filter FLAGS_%,$(.VARIABLES))),$(v)=$($(v)))
+ALL_FLAGS = $(CC) $(KERNEL_FLAGS) $(USER_FLAGS) $(AS_FLAGS) $(LIBC) $(D_COLD_FLAGS) $(D_HOT_FLAGS) $(D_HOT) \
+	$(D_HOT_SMALL) $(D_HOT_SMALL_FLAGS) $(FBT_PADDED) $(KERNEL_LINK) $(FILE_FLAGS)
 $(B)/flags: FORCE
 	@mkdir -p $(@D)
-	@printf '%s\n' "$(subst ",\",$(CC) $(KERNEL_FLAGS) $(USER_FLAGS) $(AS_FLAGS) $(LIBC) $(D_COLD_FLAGS) $(D_HOT_FLAGS) $(D_HOT) $(D_HOT_SMALL) $(D_HOT_SMALL_FLAGS) $(FBT_PADDED) $(KERNEL_LINK) $(FILE_FLAGS))" | cmp -s - $@ || \
-		printf '%s\n' "$(subst ",\",$(CC) $(KERNEL_FLAGS) $(USER_FLAGS) $(AS_FLAGS) $(LIBC) $(D_COLD_FLAGS) $(D_HOT_FLAGS) $(D_HOT) $(D_HOT_SMALL) $(D_HOT_SMALL_FLAGS) $(FBT_PADDED) $(KERNEL_LINK) $(FILE_FLAGS))" > $@
+	@printf '%s\n' "$(subst ",\",$(ALL_FLAGS))" | cmp -s - $@ || \
+		printf '%s\n' "$(subst ",\",$(ALL_FLAGS))" > $@
 .PHONY: FORCE
 FORCE:
 
