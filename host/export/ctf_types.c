@@ -10,6 +10,7 @@
 
 #include "host/export/ctf.h"
 #include "host/kymo.h"
+#include "host/memory_stream.h"
 
 /* ---- types ------------------------------------------------------------------------- */
 
@@ -101,30 +102,29 @@ static void field_put(FILE *file, struct kev_capture *capture, unsigned index,
     }
 }
 
-char *ctf_declare(struct export *export, const struct kev_item *item, int role, uint32_t id)
+int ctf_declare(struct export *export, const struct kev_item *item, struct type *type)
 {
     const char *fields =
-        (size_t)role < sizeof(standard) / sizeof(standard[0]) ? standard[role] : NULL;
-    char *text = NULL;
+        (size_t)type->role < sizeof(standard) / sizeof(standard[0]) ? standard[type->role] : NULL;
     size_t size;
-    FILE *file = open_memstream(&text, &size);
+    FILE *file = memory_stream(&type->text, &size);
 
-    if (file == NULL) {
-        return NULL;
+    if (file != NULL) {
+        fputs("event { name = \"", file);
+        event_name(file, item, type->role);
+        fprintf(file, "\"; id = %" PRIu32 "; stream_id = 0; fields := struct { ", type->id);
+        fputs(fields == NULL ? "" : fields, file);
+        for (unsigned i = 0;
+             type->role != TYPES_LOST && kev_capture_value(export->capture, i) != NULL; i++) {
+            field_put(file, export->capture, i, fields);
+        }
+        fputs("}; };\n", file);
     }
-    fputs("event { name = \"", file);
-    event_name(file, item, role);
-    fprintf(file, "\"; id = %" PRIu32 "; stream_id = 0; fields := struct { ", id);
-    fputs(fields == NULL ? "" : fields, file);
-    for (unsigned i = 0; role != TYPES_LOST && kev_capture_value(export->capture, i) != NULL; i++) {
-        field_put(file, export->capture, i, fields);
+    if (file == NULL || fclose(file) != 0) {
+        kymo_error("out of memory");
+        return -1;
     }
-    fputs("}; };\n", file);
-    if (fclose(file) != 0) {
-        free(text);
-        text = NULL;
-    }
-    return text;
+    return 0;
 }
 
 /* ---- metadata ---------------------------------------------------------------------- */

@@ -15,6 +15,7 @@
 #include "host/export/spool.h"
 #include "host/json_text.h"
 #include "host/kymo.h"
+#include "host/memory_stream.h"
 
 #define BUCKETS 4096 /* a power of two */
 
@@ -29,21 +30,18 @@ struct frame {
 
 struct profile {
     struct profile *next;
-    struct spool_chain chain;
-    uint64_t bytes; /* of its events, in the chain and in `block` */
-    size_t used;
+    struct spool_text events;
     int64_t last; /* ns of its last event */
     uint32_t *open;
     unsigned depth, room;
     char name[560];
-    char block[SPOOL_BLOCK];
 };
 
 struct speedscope {
     struct follow *follow;
     struct spool spool;
     struct frame *buckets[BUCKETS];
-    struct profile names; /* text of the frames */
+    struct spool_text names; /* text of the frames */
     uint32_t nframes;
     struct profile *first, **end;
     struct profile *cpus[OF_CPU][FOLLOW_CPUS + 1]; /* of each CPU, and of none in particular */
@@ -69,23 +67,10 @@ static void *memory(struct speedscope *speedscope, void *pointer)
 
 /* ---- text of a profile --------------------------------------------------------------- */
 
-static void text_put(struct speedscope *speedscope, struct profile *profile, const char *text,
+static void text_put(struct speedscope *speedscope, struct spool_text *to, const char *text,
                      size_t length)
 {
-    while (length > 0) {
-        size_t room = SPOOL_BLOCK - profile->used, part = length < room ? length : room;
-
-        memcpy(profile->block + profile->used, text, part);
-        profile->used += part;
-        profile->bytes += part;
-        text += part;
-        length -= part;
-        if (profile->used == SPOOL_BLOCK) {
-            speedscope->failed |= spool_add(&speedscope->spool, &profile->chain,
-                                            (const uint8_t *)profile->block) != 0;
-            profile->used = 0;
-        }
-    }
+    speedscope->failed |= spool_text_add(&speedscope->spool, to, text, length) != 0;
 }
 
 /* The number of a name; its text is added to the frames if it is new. */
@@ -107,7 +92,7 @@ static uint32_t frame_of(struct speedscope *speedscope, const char *name)
         }
     }
     frame = memory(speedscope, malloc(sizeof(*frame) + strlen(name) + 1));
-    file = memory(speedscope, open_memstream(&text, &size));
+    file = memory(speedscope, memory_stream(&text, &size));
     if (frame == NULL || file == NULL) {
         free(frame);
         return 0;
@@ -201,8 +186,8 @@ static void event_put(struct speedscope *speedscope, struct profile *profile, ch
 
     profile->last = ns < profile->last ? profile->last : ns;
     n = snprintf(text, sizeof(text), "%s{\"type\":\"%c\",\"frame\":%" PRIu32 ",\"at\":%" PRId64 "}",
-                 profile->bytes == 0 ? "\n" : ",\n", type, frame, profile->last);
-    text_put(speedscope, profile, text, (size_t)n);
+                 profile->events.bytes == 0 ? "\n" : ",\n", type, frame, profile->last);
+    text_put(speedscope, &profile->events, text, (size_t)n);
 }
 
 static void frame_open(struct speedscope *speedscope, struct profile *profile, uint32_t frame,
@@ -323,21 +308,9 @@ static int speedscope_item(struct export *export, const struct kev_item *item)
 
 /* ---- the file ------------------------------------------------------------------------ */
 
-static int text_copy(struct export *export, struct profile *profile)
-{
-    struct speedscope *speedscope = speedscope_of(export);
-
-    if (profile->used > 0) {
-        memset(profile->block + profile->used, 0, SPOOL_BLOCK - profile->used);
-        if (spool_add(&speedscope->spool, &profile->chain, (const uint8_t *)profile->block) != 0) {
-            return -1;
-        }
-    }
-    return spool_copy(&speedscope->spool, &profile->chain, profile->bytes, export->out);
-}
-
 static int profile_write(struct export *export, struct profile *profile, bool first)
 {
+    const struct spool *spool = &speedscope_of(export)->spool;
     struct out *out = export->out;
     int64_t end = speedscope_of(export)->last;
 
@@ -347,7 +320,7 @@ static int profile_write(struct export *export, struct profile *profile, bool fi
     out_str(out, ",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":");
     out_i64(out, profile->last > end ? profile->last : end);
     out_str(out, ",\"events\":[");
-    if (text_copy(export, profile) != 0) {
+    if (spool_text_copy(spool, &profile->events, out) != 0) {
         return -1;
     }
     out_str(out, "]}");
@@ -381,7 +354,7 @@ static int speedscope_end(struct export *export)
         }
     }
     out_str(out, "],\"shared\":{\"frames\":[");
-    if (text_copy(export, &speedscope->names) != 0) {
+    if (spool_text_copy(&speedscope->spool, &speedscope->names, out) != 0) {
         return -1;
     }
     out_str(out, "]}}\n");

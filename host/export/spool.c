@@ -89,3 +89,34 @@ int spool_copy(const struct spool *spool, const struct spool_chain *chain, uint6
     }
     return 0;
 }
+
+int spool_text_add(struct spool *spool, struct spool_text *text, const void *data, size_t length)
+{
+    const uint8_t *from = data;
+
+    while (length > 0) {
+        size_t room = SPOOL_BLOCK - text->used, part = length < room ? length : room;
+
+        memcpy(text->block + text->used, from, part);
+        text->used += part;
+        text->bytes += part;
+        from += part;
+        length -= part;
+        if (text->used == SPOOL_BLOCK) {
+            text->used = 0;
+            if (spool_add(spool, &text->chain, text->block) != 0) {
+                return -1;
+            }
+        }
+    }
+    return 0;
+}
+
+int spool_text_copy(const struct spool *spool, const struct spool_text *text, struct out *out)
+{
+    if (spool_copy(spool, &text->chain, text->bytes - text->used, out) != 0) {
+        return -1;
+    }
+    out_bytes(out, (const char *)text->block, text->used);
+    return 0;
+}

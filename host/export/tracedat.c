@@ -2,8 +2,9 @@
 /*
  * --trace-dat: a file of trace-cmd, version 6, for `trace-cmd report` and KernelShark; its manual
  * page trace-cmd.dat.v6(5) has the format, tracedat_types.c what events look like. Each CPU's pages
- * of the ring buffer are spooled, and written behind the header, which needs all types. What was
- * lost is said at the head of a page, where the readers look for it, and by an event kymo/lost.
+ * of the ring buffer are spooled, and written behind the header, which needs all types. Formats and
+ * names are spooled, too, so memory grows with neither. What was lost is said at the head of a
+ * page, where the readers look for it, and by an event kymo/lost.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -36,6 +37,12 @@ struct tracedat_cpu {
     bool fresh;  /* in the page are at most events of class CONTROL */
 };
 
+/* Formats of its events, each with its size before it. */
+struct tracedat_system {
+    struct spool_text formats;
+    uint32_t count;
+};
+
 struct tracedat {
     struct follow *follow;
     struct spool spool;
@@ -43,9 +50,8 @@ struct tracedat {
     struct record record;
     struct tracedat_cpu cpus[FOLLOW_CPUS];
     unsigned ncpus;
-    char *names; /* of threads, as saved_cmdlines has them */
-    size_t names_size;
-    FILE *names_file;
+    struct tracedat_system systems[TRACEDAT_SYSTEMS];
+    struct spool_text names; /* of threads, as saved_cmdlines has them */
 };
 
 static struct tracedat *tracedat_of(const struct export *export)
@@ -129,20 +135,47 @@ static struct tracedat_cpu *cpu_of(struct tracedat *tracedat, int32_t number)
     return &tracedat->cpus[cpu];
 }
 
-static void name_note(struct export *export, struct follow_thread *thread)
+static int name_note(struct export *export, struct follow_thread *thread)
 {
-    char name[512], *text;
+    struct tracedat *tracedat = tracedat_of(export);
+    char name[512], number[16], *text;
+    int n, status;
 
     if (thread == NULL || thread->described || thread->idle) {
-        return;
+        return 0;
     }
     thread->described = true;
     linux_comm(export, thread, name, sizeof(name));
     text = types_line(name, strlen(name));
-    if (text != NULL) {
-        fprintf(tracedat_of(export)->names_file, "%" PRId32 " %s\n", linux_tid(thread), text);
+    if (text == NULL) {
+        return -1;
     }
+    n = snprintf(number, sizeof(number), "%" PRId32 " ", linux_tid(thread));
+    status = spool_text_add(&tracedat->spool, &tracedat->names, number, (size_t)n);
+    status |= spool_text_add(&tracedat->spool, &tracedat->names, text, strlen(text));
+    status |= spool_text_add(&tracedat->spool, &tracedat->names, "\n", 1);
     free(text);
+    return status;
+}
+
+static int format_declare(struct export *export, const struct kev_item *item, struct type *type)
+{
+    struct tracedat *tracedat = tracedat_of(export);
+    struct tracedat_system *system = &tracedat->systems[tracedat_system(type->role)];
+    char *text = tracedat_declare(export, item, type->role, type->id);
+    uint64_t size;
+    int status;
+
+    if (text == NULL) {
+        kymo_error("out of memory");
+        return -1;
+    }
+    size = strlen(text);
+    status = spool_text_add(&tracedat->spool, &system->formats, &size, sizeof(size));
+    status |= spool_text_add(&tracedat->spool, &system->formats, text, size);
+    system->count++;
+    free(text);
+    return status;
 }
 
 /* An event that no page can hold, in parts. */
@@ -174,10 +207,9 @@ static int event_take(struct export *export, const struct kev_item *item)
     enum linux_event role;
     uint64_t ns;
 
-    if (follow_take(tracedat->follow, item, &step) != 0) {
+    if (follow_take(tracedat->follow, item, &step) != 0 || name_note(export, step.owner) != 0) {
         return -1;
     }
-    name_note(export, step.owner);
     role = linux_event_of(item, &step);
     type = types_find(&tracedat->types, export, item, (int)role);
     if (type == NULL || (item->class_id == TRACE_CLASS_CONTROL && item->code == CONTROL_BUFFER &&
@@ -234,113 +266,109 @@ static const char header_event[] = "# compressed entry header\n"
                                    "\ttime_stamp : type == 31\n"
                                    "\tdata max type_len  == 28\n";
 
-static void u32_put(FILE *file, uint32_t value)
+/* The file up to its pages, which are behind `at` bytes. */
+struct head {
+    struct out *out;
+    uint64_t at;
+};
+
+static void head_put(struct head *head, const void *bytes, size_t size)
 {
-    fwrite(&value, sizeof(value), 1, file);
+    out_bytes(head->out, bytes, size);
+    head->at += size;
 }
 
-static void u64_put(FILE *file, uint64_t value)
+static void u32_put(struct head *head, uint32_t value)
 {
-    fwrite(&value, sizeof(value), 1, file);
+    head_put(head, &value, sizeof(value));
+}
+
+static void u64_put(struct head *head, uint64_t value)
+{
+    head_put(head, &value, sizeof(value));
 }
 
 /* A size of 8 bytes, and so many bytes. */
-static void sized_put(FILE *file, const char *text, size_t size)
+static void sized_put(struct head *head, const char *text)
 {
-    u64_put(file, size);
-    fwrite(text, 1, size, file);
+    u64_put(head, strlen(text));
+    head_put(head, text, strlen(text));
 }
 
-static void head_put(const struct tracedat *tracedat, FILE *file)
+/* 0 or -1. */
+static int spooled_put(const struct tracedat *tracedat, struct head *head,
+                       const struct spool_text *text)
+{
+    head->at += text->bytes;
+    return spool_text_copy(&tracedat->spool, text, head->out);
+}
+
+/* What tells how to read the pages. 0 or -1. */
+static int formats_put(const struct tracedat *tracedat, struct head *head)
 {
     bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
 
-    fwrite("\x17\x08\x44tracing6\0", 1, 12, file);
-    putc(little ? 0 : 1, file);
-    putc(8, file);
-    u32_put(file, PAGE);
-    fwrite("header_page", 1, 12, file);
-    sized_put(file, header_page, strlen(header_page));
-    fwrite("header_event", 1, 13, file);
-    sized_put(file, header_event, strlen(header_event));
-    u32_put(file, 0); /* formats of ftrace's own events */
-    u32_put(file, TRACEDAT_SYSTEMS);
-    for (unsigned system = 0; system < TRACEDAT_SYSTEMS; system++) {
-        uint32_t count = 0;
-
-        for (const struct type *type = tracedat->types.first; type != NULL; type = type->after) {
-            count += tracedat_system(type->role) == system;
-        }
-        fwrite(tracedat_system_names[system], 1, strlen(tracedat_system_names[system]) + 1, file);
-        u32_put(file, count);
-        for (const struct type *type = tracedat->types.first; type != NULL; type = type->after) {
-            if (tracedat_system(type->role) == system) {
-                sized_put(file, type->text, strlen(type->text));
-            }
+    head_put(head, "\x17\x08\x44tracing6\0", 12);
+    head_put(head, little ? "\0\x8" : "\1\x8", 2);
+    u32_put(head, PAGE);
+    head_put(head, "header_page", 12);
+    sized_put(head, header_page);
+    head_put(head, "header_event", 13);
+    sized_put(head, header_event);
+    u32_put(head, 0); /* formats of ftrace's own events */
+    u32_put(head, TRACEDAT_SYSTEMS);
+    for (unsigned i = 0; i < TRACEDAT_SYSTEMS; i++) {
+        head_put(head, tracedat_system_names[i], strlen(tracedat_system_names[i]) + 1);
+        u32_put(head, tracedat->systems[i].count);
+        if (spooled_put(tracedat, head, &tracedat->systems[i].formats) != 0) {
+            return -1;
         }
     }
-    u32_put(file, 0); /* kallsyms */
-    u32_put(file, 0); /* trace_printk's formats */
-    sized_put(file, tracedat->names, tracedat->names_size);
+    u32_put(head, 0); /* kallsyms */
+    u32_put(head, 0); /* trace_printk's formats */
+    u64_put(head, tracedat->names.bytes);
+    return spooled_put(tracedat, head, &tracedat->names);
 }
 
-/* The header, to a page's end. NULL: no memory, reported. */
-static char *header_make(const struct tracedat *tracedat, size_t *size)
+/* The header, to a page's end. 0 or -1. */
+static int header_put(const struct tracedat *tracedat, struct out *out)
 {
-    char *text = NULL;
-    FILE *file = open_memstream(&text, size);
+    static const uint8_t zeros[PAGE];
+    struct head head = {.out = out};
     uint64_t at;
 
-    if (file == NULL) {
-        kymo_error("out of memory");
-        return NULL;
+    if (formats_put(tracedat, &head) != 0) {
+        return -1;
     }
-    head_put(tracedat, file);
-    u32_put(file, tracedat->ncpus);
-    fwrite("options  ", 1, 10, file);
-    fwrite("\0\0", 1, 2, file);
-    fwrite("flyrecord", 1, 10, file);
-    at = (uint64_t)ftell(file) + 16 * (uint64_t)tracedat->ncpus;
+    u32_put(&head, tracedat->ncpus);
+    head_put(&head, "options  ", 10);
+    head_put(&head, "\0\0", 2);
+    head_put(&head, "flyrecord", 10);
+    at = head.at + 16 * (uint64_t)tracedat->ncpus;
     at = (at + PAGE - 1) / PAGE * PAGE;
     for (unsigned cpu = 0; cpu < tracedat->ncpus; cpu++) {
         uint64_t bytes = tracedat->cpus[cpu].chain.blocks * PAGE;
 
-        u64_put(file, at);
-        u64_put(file, bytes);
+        u64_put(&head, at);
+        u64_put(&head, bytes);
         at += bytes;
     }
-    while (ftell(file) % PAGE != 0) {
-        putc(0, file);
-    }
-    if (fclose(file) != 0) {
-        kymo_error("out of memory");
-        free(text);
-        text = NULL;
-    }
-    return text;
+    head_put(&head, zeros, (PAGE - head.at % PAGE) % PAGE);
+    return 0;
 }
 
 static int tracedat_end(struct export *export)
 {
     struct tracedat *tracedat = tracedat_of(export);
-    size_t size;
-    char *header;
 
     for (unsigned cpu = 0; cpu < tracedat->ncpus; cpu++) {
         if (page_end(tracedat, &tracedat->cpus[cpu]) != 0) {
             return -1;
         }
     }
-    if (fflush(tracedat->names_file) != 0) {
-        kymo_error("out of memory");
+    if (header_put(tracedat, export->out) != 0) {
         return -1;
     }
-    header = header_make(tracedat, &size);
-    if (header == NULL) {
-        return -1;
-    }
-    out_bytes(export->out, header, size);
-    free(header);
     for (unsigned cpu = 0; cpu < tracedat->ncpus; cpu++) {
         const struct spool_chain *chain = &tracedat->cpus[cpu].chain;
 
@@ -365,14 +393,9 @@ static int tracedat_begin(struct export *export)
     tracedat->spool.fd = -1;
     tracedat->ncpus = export->facts->cpus < FOLLOW_CPUS ? export->facts->cpus : FOLLOW_CPUS;
     tracedat->types.most = TRACEDAT_TYPES;
-    tracedat->types.declare = tracedat_declare;
+    tracedat->types.declare = format_declare;
     for (unsigned cpu = 0; cpu < FOLLOW_CPUS; cpu++) {
         tracedat->cpus[cpu].fresh = true;
-    }
-    tracedat->names_file = open_memstream(&tracedat->names, &tracedat->names_size);
-    if (tracedat->names_file == NULL) {
-        kymo_error("out of memory");
-        return -1;
     }
     tracedat->follow = follow_new(export, &tracedat_ops);
     return tracedat->follow == NULL ? -1 : spool_open(&tracedat->spool);
@@ -385,10 +408,6 @@ static void tracedat_discard(struct export *export)
     if (tracedat == NULL) {
         return;
     }
-    if (tracedat->names_file != NULL) {
-        fclose(tracedat->names_file);
-    }
-    free(tracedat->names);
     record_free(&tracedat->record);
     types_free(&tracedat->types);
     spool_close(&tracedat->spool);

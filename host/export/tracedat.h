@@ -14,7 +14,8 @@
 
 extern const char *const tracedat_system_names[TRACEDAT_SYSTEMS];
 unsigned tracedat_system(int role);
-/* An event's format, as a kernel has it in events/SYSTEM/EVENT/format; see struct types. */
+/* An event's format, as a kernel has it in events/SYSTEM/EVENT/format; to be freed. NULL: no
+ * memory. */
 char *tracedat_declare(struct export *export, const struct kev_item *item, int role, uint32_t id);
 
 /* An event's bytes: fields, then texts, of which the fields have offset and length. */

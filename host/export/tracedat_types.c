@@ -11,6 +11,7 @@
 
 #include "host/export/tracedat.h"
 #include "host/kymo.h"
+#include "host/memory_stream.h"
 
 #define FIRST_ID 1000
 #define COMM_BYTES 16
@@ -74,6 +75,7 @@ static void bytes_put(struct record *record, const void *data, size_t n)
 struct walk {
     struct record *record; /* NULL: the format */
     FILE *fields, *print, *arguments;
+    const char *between; /* what stands in the print format before the next field */
     size_t offset;
 };
 
@@ -83,6 +85,12 @@ static void field_tell(struct walk *walk, const char *type, const char *name, co
     fprintf(walk->fields, "\tfield:%s %s%s;\toffset:%zu;\tsize:%zu;\tsigned:%d;\n", type, name,
             array, walk->offset, size, is_signed);
     walk->offset += size;
+}
+
+static void print_tell(struct walk *walk, const char *name, const char *conversion)
+{
+    fprintf(walk->print, "%s%s=%s", walk->between, name, conversion);
+    walk->between = " ";
 }
 
 static void number_walk(struct walk *walk, const char *name, uint64_t value, unsigned bits,
@@ -100,8 +108,7 @@ static void number_walk(struct walk *walk, const char *name, uint64_t value, uns
         return;
     }
     field_tell(walk, types[is_signed][wide], name, "", wide ? 8 : 4, is_signed);
-    fprintf(walk->print, "%s%s=%s", ftell(walk->print) > 0 ? " " : "", name,
-            prints[is_signed][wide]);
+    print_tell(walk, name, prints[is_signed][wide]);
     fprintf(walk->arguments, ", REC->%s", name);
 }
 
@@ -116,7 +123,7 @@ static void text_walk(struct walk *walk, const char *name, const char *text, siz
 
     if (record == NULL) {
         field_tell(walk, is_bytes ? "__data_loc u8[]" : "__data_loc char[]", name, "", 4, false);
-        fprintf(walk->print, "%s%s=%%s", ftell(walk->print) > 0 ? " " : "", name);
+        print_tell(walk, name, "%s");
         fprintf(walk->arguments,
                 is_bytes ? ", __print_hex(__get_dynamic_array(%s), __get_dynamic_array_len(%s))"
                          : ", __get_str(%s)",
@@ -148,7 +155,7 @@ static void comm_walk(struct walk *walk, const char *name, const struct export *
 
     if (walk->record == NULL) {
         field_tell(walk, "char", name, "[16]", COMM_BYTES, false);
-        fprintf(walk->print, "%s%s=%%s", ftell(walk->print) > 0 ? " " : "", name);
+        print_tell(walk, name, "%s");
         fprintf(walk->arguments, ", REC->%s", name);
         return;
     }
@@ -325,6 +332,7 @@ static void declaration_walk(struct walk *walk, struct export *export, const str
     static const struct follow_step none = {.thread = NULL};
 
     walk->offset = 8;
+    walk->between = "";
     if (role == TYPES_LOST) {
         lost_walk(walk, item);
     } else if (role == TRACEDAT_PART) {
@@ -343,7 +351,7 @@ char *tracedat_declare(struct export *export, const struct kev_item *item, int r
     bool ok = true;
 
     for (unsigned i = 0; i < 4; i++) {
-        files[i] = open_memstream(&texts[i], &sizes[i]);
+        files[i] = memory_stream(&texts[i], &sizes[i]);
         ok = ok && files[i] != NULL;
     }
     if (ok) {

@@ -104,24 +104,45 @@ static bool form_is(struct kev_capture *capture, const char *form)
 static char *form_make(struct kev_capture *capture)
 {
     const struct kev_value *value;
-    char *form = NULL;
-    size_t size;
-    FILE *file = open_memstream(&form, &size);
+    size_t size = 1, at = 0;
+    char *form;
 
-    if (file == NULL) {
-        return NULL;
-    }
     for (unsigned i = 0; (value = kev_capture_value(capture, i)) != NULL; i++) {
-        putc((int)value->type, file);
-        putc((int)value->bits, file);
-        fwrite(value->name, 1, strlen(value->name) + 1, file);
+        size += 2 + strlen(value->name) + 1;
     }
-    putc(0, file);
-    if (fclose(file) != 0) {
-        free(form);
-        form = NULL;
+    form = malloc(size);
+    for (unsigned i = 0; form != NULL && (value = kev_capture_value(capture, i)) != NULL; i++) {
+        form[at++] = (char)value->type;
+        form[at++] = (char)value->bits;
+        at += strlen(strcpy(form + at, value->name)) + 1;
+    }
+    if (form == NULL) {
+        kymo_error("out of memory");
+    } else {
+        form[at] = '\0';
     }
     return form;
+}
+
+/* NULL: no memory, reported. */
+static struct type *type_make(struct types *types, struct export *export,
+                              const struct kev_item *item, const struct type *key)
+{
+    struct type *type = malloc(sizeof(*type));
+
+    if (type == NULL) {
+        kymo_error("out of memory");
+        return NULL;
+    }
+    *type = *key;
+    type->form = type->role == TYPES_LOST ? calloc(1, 1) : form_make(export->capture);
+    if (type->form == NULL || types->declare(export, item, type) != 0) {
+        free(type->form);
+        free(type->text);
+        free(type);
+        return NULL;
+    }
+    return type;
 }
 
 const struct type *types_find(struct types *types, struct export *export,
@@ -146,23 +167,16 @@ const struct type *types_find(struct types *types, struct export *export,
                    export->input, types->most, export->format->name);
         return NULL;
     }
-    type = calloc(1, sizeof(*type));
-    if (type != NULL) {
-        type->form = lost ? strdup("") : form_make(export->capture);
-        type->text = types->declare(export, item, role, types->ntypes);
-    }
-    if (type == NULL || type->form == NULL || type->text == NULL) {
-        kymo_error("out of memory");
-        free(type == NULL ? NULL : type->form);
-        free(type == NULL ? NULL : type->text);
-        free(type);
+    type = type_make(types, export, item,
+                     &(struct type){.class_id = class_id,
+                                    .number = number,
+                                    .role = role,
+                                    .id = types->ntypes,
+                                    .nvalues = nvalues});
+    if (type == NULL) {
         return NULL;
     }
-    type->class_id = class_id;
-    type->number = number;
-    type->role = role;
-    type->nvalues = nvalues;
-    type->id = types->ntypes++;
+    types->ntypes++;
     type->next = *bucket;
     *bucket = type;
     types->end = types->end == NULL ? &types->first : types->end;

@@ -20,14 +20,15 @@ struct type {
     int role; /* enum linux_event, or TYPES_LOST */
     uint32_t id, nvalues;
     char *form; /* name, type and bits of each value: what makes two events the same type */
-    char *text; /* its declaration */
+    char *text; /* its declaration, NULL if the format keeps it elsewhere */
 };
 
 struct types {
     struct type *buckets[TYPES_BUCKETS], *first, **end;
     uint32_t ntypes, most;
-    /* The declaration of the event last given, to be freed; NULL: no memory. */
-    char *(*declare)(struct export *export, const struct kev_item *item, int role, uint32_t id);
+    /* Declares the type of the event last given, of which class, number, role and id are set: in
+     * ->text, or elsewhere. 0 or -1, reported. */
+    int (*declare)(struct export *export, const struct kev_item *item, struct type *type);
 };
 
 /* The type of the event last given; NULL: no memory or too many types, reported. */

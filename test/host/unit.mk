@@ -7,7 +7,7 @@ HOST_TEST_COMMON := test/host/mkcapture.c test/host/mkworkload.c test/host/suppo
 HOST_TEST_LIB := $(filter-out $(B)/host-asan/host/main.o,$(HOST_ASAN_OBJS))
 HOST_TEST_CFLAGS := $(HOST_CMD_CFLAGS) -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
 HOST_TEST_NAMES := reader damage cut line format sample stat select output escape
-HOST_TEST_NAMES += when owner temporary
+HOST_TEST_NAMES += when owner temporary memory_stream
 HOST_TEST_NAMES += core store
 HOST_TEST_NAMES += check parts place top collect
 HOST_TESTS := $(HOST_TEST_NAMES:%=$(B)/unit/host_%)
@@ -22,6 +22,7 @@ $(B)/unit/host.o/%.o: %.c
 # Calls of the system that a test takes the place of.
 $(B)/unit/host_output: HOST_TEST_WRAPS := fsync write renameat2 renameat linkat
 $(B)/unit/host_store: HOST_TEST_WRAPS := fsync renameat2 channel_send
+$(B)/unit/host_memory_stream: HOST_TEST_WRAPS := realloc
 
 $(HOST_TESTS): $(B)/unit/host_%: $(B)/unit/host.o/test/host/test_%.o $(HOST_TEST_OBJS) \
                       $(HOST_TEST_LIB)
