@@ -10,7 +10,7 @@
 #define ACPI_MAX_CPUS 8
 
 struct acpi_facts {
-    unsigned cpus; /* of which the kernel can use at most ACPI_MAX_CPUS */
+    unsigned cpus;               /* of which the kernel can use at most ACPI_MAX_CPUS */
     uint8_t apic[ACPI_MAX_CPUS]; /* of these, each once */
 };
 

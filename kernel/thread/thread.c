@@ -4,6 +4,7 @@
  * held. thread_create() returns -EAGAIN when a table is full.
  */
 #include "kernel/arch/cpu.h"
+#include "kernel/arch/irq.h"
 #include "kernel/arch/panic.h"
 #include "kernel/thread/thread.h"
 
