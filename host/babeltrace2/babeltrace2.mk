@@ -5,7 +5,7 @@
 
 BABELTRACE2 := $(B)/babeltrace2
 BABELTRACE2_OBJS := $(patsubst %.c,$(BABELTRACE2)/%.o,$(sort $(wildcard host/babeltrace2/*.c)) \
-	host/escape.c)
+	host/escape.c host/memory_stream.c)
 
 babeltrace2: $(BABELTRACE2)/babeltrace-plugin-kymo.so
 

@@ -10,6 +10,7 @@
 
 #include "host/babeltrace2/source.h"
 #include "host/escape.h"
+#include "host/memory_stream.h"
 
 /* A capture that was made to have endless event classes ends with an error. */
 #define EVENTS_MOST 20000
@@ -208,7 +209,7 @@ static char *form_make(struct kev_capture *capture)
     const struct kev_value *value;
     char *form = NULL;
     size_t size;
-    FILE *file = open_memstream(&form, &size);
+    FILE *file = memory_stream(&form, &size);
 
     if (file == NULL) {
         return NULL;

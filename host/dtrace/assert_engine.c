@@ -15,6 +15,7 @@
 #include "host/dtrace/command.h"
 #include "host/dtrace/consume/consume.h"
 #include "host/kymo.h"
+#include "host/memory_stream.h"
 #include "host/output.h"
 
 struct engine {
@@ -55,13 +56,14 @@ static char *text_of(struct consumer *c, void (*print)(struct consumer *, const 
     char *text = NULL;
     size_t size = 0, kept = 0;
 
-    c->printer.out = open_memstream(&text, &size);
-    if (!c->printer.out) {
+    c->printer.out = memory_stream(&text, &size);
+    if (c->printer.out) {
+        print(c, arg);
+    }
+    if (!c->printer.out || fclose(c->printer.out) != 0) {
         fputs("dtrace: out of memory\n", stderr);
         exit(KYMO_FAILURE);
     }
-    print(c, arg);
-    fclose(c->printer.out);
     c->printer.out = out;
     for (size_t i = 0; i < size; i++) {
         text[kept] = text[i];

@@ -8,6 +8,7 @@
  */
 #include "host/dtrace/saved.h"
 #include "host/kymo.h"
+#include "host/memory_stream.h"
 #include "host/output.h"
 #include "host/output_path.h"
 
@@ -61,7 +62,7 @@ static bool put_source(struct strings *s, const struct program_source *p)
 char *saved_strings(const struct command *c, size_t *size)
 {
     char *bytes = NULL;
-    struct strings s = {open_memstream(&bytes, size), 0};
+    struct strings s = {memory_stream(&bytes, size), 0};
     struct saved_head head = {SAVED_MAGIC, 0};
     bool ok = s.out != NULL;
 
@@ -93,12 +94,15 @@ char *saved_strings(const struct command *c, size_t *size)
         snprintf(pid, sizeof(pid), "%d", (int)c->pid);
         put(&s, "target", pid);
     }
-    fclose(s.out);
-    memcpy(bytes + offsetof(struct saved_head, strings), &s.n, sizeof(s.n));
+    if (fclose(s.out) != 0) {
+        return NULL;
+    }
     if (!ok) {
         free(bytes);
+        return NULL;
     }
-    return ok ? bytes : NULL;
+    memcpy(bytes + offsetof(struct saved_head, strings), &s.n, sizeof(s.n));
+    return bytes;
 }
 
 /* Replaces a program that was compiled before, but neither a script of this one nor a capture. */

@@ -20,6 +20,7 @@
 
 #include "host/fleet/clickhouse.h"
 #include "host/kymo.h"
+#include "host/memory_stream.h"
 #include "host/temporary.h"
 
 #define IDS_MOST (64 << 20) /* bytes of ids: a million captures */
@@ -138,7 +139,7 @@ static char *prefix_make(const struct fleet_capture *capture)
 {
     char *text = NULL;
     size_t length = 0;
-    FILE *to = open_memstream(&text, &length);
+    FILE *to = memory_stream(&text, &length);
     struct timespec now;
     uint64_t random = 0;
 

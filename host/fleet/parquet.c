@@ -229,38 +229,32 @@ static int job_wait(struct dataset *dataset)
 static int job_begin(void *arg, unsigned table, unsigned part, const char *path)
 {
     struct dataset *dataset = arg;
-    char *line = NULL;
-    size_t length = 0;
-    FILE *job;
-    int status = 0;
+    const int to = dataset->duckdb.to;
+    bool sent;
 
     if (dataset->nmoves == MOVES) {
         kymo_error("%s: the capture is too large", dataset->path);
         return -1;
     }
-    while (dataset->under_way >= JOBS && status == 0) {
-        status = job_wait(dataset);
+    while (dataset->under_way >= JOBS) {
+        if (job_wait(dataset) != 0) {
+            return -1;
+        }
     }
-    job = status == 0 ? open_memstream(&line, &length) : NULL;
-    if (job == NULL) {
+    sent = dprintf(to, "{\"csv\":\"%s\",\"parquet\":\"%s-%u.parquet\",\"columns\":{",
+                   strrchr(path, '/') + 1, fleet_tables[table].name, part) > 0;
+    for (const struct fleet_column *c = fleet_tables[table].columns; c->name != NULL && sent; c++) {
+        sent =
+            dprintf(to, "%s\"%s\":\"%s\"", c == fleet_tables[table].columns ? "" : ",", c->name,
+                    c->type == FLEET_INT || c->type == FLEET_MAYBE_INT ? "BIGINT" : "VARCHAR") > 0;
+    }
+    if (!sent || dprintf(to, "}}\n") < 0) {
+        kymo_error("%s: node ended before its work was done", dataset->path);
         return -1;
     }
-    fprintf(job, "{\"csv\":\"%s\",\"parquet\":\"%s-%u.parquet\",\"columns\":{",
-            strrchr(path, '/') + 1, fleet_tables[table].name, part);
-    for (const struct fleet_column *c = fleet_tables[table].columns; c->name != NULL; c++) {
-        fprintf(job, "%s\"%s\":\"%s\"", c == fleet_tables[table].columns ? "" : ",", c->name,
-                c->type == FLEET_INT || c->type == FLEET_MAYBE_INT ? "BIGINT" : "VARCHAR");
-    }
-    fputs("}}\n", job);
-    fclose(job);
-    if (write(dataset->duckdb.to, line, length) != (ssize_t)length) {
-        kymo_error("%s: node ended before its work was done", dataset->path);
-        status = -1;
-    }
-    free(line);
     dataset->under_way++;
     dataset->moves[dataset->nmoves++] = (struct move){table, part};
-    return status;
+    return 0;
 }
 
 static int duckdb_start(struct dataset *dataset)

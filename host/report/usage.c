@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/memory_stream.h"
 #include "host/report/report.h"
 #include "host/stat/stat.h"
 #include "host/when.h"
@@ -343,7 +344,7 @@ static void summary_json(struct stat *stat, struct bytes *json)
     const struct stat_style style = {.bold = false};
     char *text = NULL;
     size_t length = 0;
-    FILE *to = open_memstream(&text, &length);
+    FILE *to = memory_stream(&text, &length);
 
     if (to == NULL) {
         json->failed = true;
@@ -361,13 +362,16 @@ static void summary_json(struct stat *stat, struct bytes *json)
     }
     bytes_text(json, "]");
     free(text);
-    to = open_memstream(&text, &length);
+    to = memory_stream(&text, &length);
     if (to == NULL) {
         json->failed = true;
         return;
     }
     json_show(to, stat);
-    json->failed |= fclose(to) != 0;
+    if (fclose(to) != 0) {
+        json->failed = true;
+        return;
+    }
     bytes_text(json, ",\n\"stat\":");
     bytes_text(json, text);
     free(text);

@@ -3,6 +3,7 @@
  * Actions that the consumer takes when it comes to their records. Tested by test/d/rows.
  */
 #include "host/dtrace/consume/consume.h"
+#include "host/memory_stream.h"
 #include "host/output.h"
 
 #include <errno.h>
@@ -17,7 +18,7 @@ char *libact_format(struct consumer *c, const struct dt_format *f, const struct 
     char *text = NULL;
 
     *size = 0;
-    p.out = open_memstream(&text, size);
+    p.out = memory_stream(&text, size);
     if (!p.out) {
         return NULL;
     }
