@@ -72,18 +72,33 @@ static void forget(struct output_folder *folder)
     folder->held = -1;
 }
 
+/* The mark goes last: what is left of a part that can't be removed now, or whose removal is
+ * interrupted, is removed by the next command. */
 static int entry_remove(const char *path, const struct stat *st, int type, struct FTW *where)
 {
+    char mark[PATH_MAX];
+
     (void)st;
     (void)type;
-    (void)where;
+    if (where->level == 1 && strcmp(path + where->base, OUTPUT_FOLDER_MARK) == 0) {
+        return 0;
+    }
+    if (where->level == 0 &&
+        snprintf(mark, sizeof(mark), "%s/" OUTPUT_FOLDER_MARK, path) < (int)sizeof(mark)) {
+        unlink(mark);
+    }
     return remove(path);
 }
 
 void output_folder_abandon(struct output_folder *folder)
 {
     if (folder->part != NULL) {
-        nftw(folder->part, entry_remove, 8, FTW_DEPTH | FTW_PHYS);
+        /* nftw() fails where no descriptor is left. */
+        if (nftw(folder->part, entry_remove, 8, FTW_DEPTH | FTW_PHYS) != 0) {
+            for (const char *const *path = folder->noted; *path != NULL; path++) {
+                remove(*path);
+            }
+        }
         forget(folder);
     }
 }
@@ -150,10 +165,13 @@ static int part_mark(struct output_folder *folder)
 {
     int fd;
 
-    folder->held = temporary_lock(folder->part);
     folder->mark = output_folder_path(folder, OUTPUT_FOLDER_MARK);
-    if (folder->held < 0 || folder->mark == NULL) {
-        return folder->mark == NULL ? ENOMEM : EBUSY;
+    if (folder->mark == NULL) {
+        return ENOMEM;
+    }
+    folder->held = temporary_lock(folder->part);
+    if (folder->held < 0) {
+        return errno;
     }
     fd = open(folder->mark, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     return fd < 0 || close(fd) != 0 ? errno : 0;

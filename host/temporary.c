@@ -130,14 +130,17 @@ int temporary_lock(const char *path)
     int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     struct stat held, there;
 
-    if (folder >= 0 && (flock(folder, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) &&
+    if (folder < 0) {
+        errno = errno == ENOENT ? EBUSY : errno;
+        return -1;
+    }
+    if ((flock(folder, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) &&
         fstat(folder, &held) == 0 && stat(path, &there) == 0 && held.st_ino == there.st_ino &&
         held.st_dev == there.st_dev) {
         return folder;
     }
-    if (folder >= 0) {
-        close(folder);
-    }
+    close(folder);
+    errno = EBUSY;
     return -1;
 }
 
@@ -149,12 +152,16 @@ int temporary_directory_hold(const char *what, const char *const *files, char *p
             return -1;
         }
         int folder = temporary_lock(path);
+        int error = errno;
         if (folder >= 0) {
             return folder;
         }
         rmdir(path);
+        errno = error;
+        if (error != EBUSY) {
+            return -1;
+        }
     }
-    errno = EBUSY;
     return -1;
 }
 

@@ -21,8 +21,9 @@ int temporary_directory(const char *what, char *path, size_t room);
  */
 int temporary_directory_hold(const char *what, const char *const *files, char *path, size_t room);
 /* Locks a directory that this process has made, so that its end can be seen, however it ends.
- * Returns a descriptor, or -1: another process took it for a dead one's before it was locked. A
- * file system without locks has no dead directories: no process can lock one to remove it. */
+ * Returns a descriptor, or -1 and errno, which is EBUSY if another process took it for a dead one's
+ * before it was locked. A file system without locks has no dead directories: no process can lock
+ * one to remove it. */
 int temporary_lock(const char *path);
 /* Opens and locks a directory of this user whose process has ended. Returns its descriptor, or -1.
  * The caller proves by its contents that the process was this command's. */

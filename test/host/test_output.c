@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
@@ -397,6 +398,87 @@ static void test_killed_in_folder(void **state)
     output_folder_abandon(&folder);
 }
 
+/* Parts of folders that can't be removed keep their mark, so that a later command removes them. As
+ * nobody: root removes anything. */
+static void test_killed_in_folder_kept(void **state)
+{
+    struct output_folder folder;
+    int status;
+    pid_t pid;
+
+    (void)state;
+    assert_int_equal(chmod(".", 0777), 0);
+    pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        glob_t marks;
+
+        if (geteuid() == 0) {
+            assert_int_equal(setuid(65534), 0);
+        }
+        for (unsigned i = 0; i < 16; i++) {
+            char name[32], inner[64];
+
+            snprintf(name, sizeof(name), "out.part.%06u", i);
+            snprintf(inner, sizeof(inner), "%s/in", name);
+            assert_true(mkdir(name, 0777) == 0 && mkdir(inner, 0777) == 0);
+            strcat(inner, "/a");
+            make(inner, "a");
+            *strrchr(inner, '/') = '\0';
+            assert_int_equal(chmod(inner, 0555), 0);
+            snprintf(inner, sizeof(inner), "%s/" OUTPUT_FOLDER_MARK, name);
+            make(inner, "");
+        }
+        assert_int_equal(output_folder_open(&folder, "out"), 0);
+        output_folder_abandon(&folder);
+        assert_int_equal(glob("out.part.*/" OUTPUT_FOLDER_MARK, 0, NULL, &marks), 0);
+        assert_int_equal(marks.gl_pathc, 16);
+        assert_int_equal(system("chmod 755 out.part.*/in"), 0);
+        assert_int_equal(output_folder_open(&folder, "out"), 0);
+        output_folder_abandon(&folder);
+        _exit(folder_parts("out.part.*") == 0 ? 0 : 1);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
+/* With any number of descriptors a folder is begun and given up without a trace, or refused with
+ * the cause. */
+static void test_folder_descriptors(void **state)
+{
+    unsigned refused = 0;
+
+    (void)state;
+    for (unsigned spare = 0; spare < 6; spare++) {
+        int status;
+        pid_t pid = fork();
+
+        assert_true(pid >= 0);
+        if (pid == 0) {
+            struct output_folder folder;
+            struct rlimit limit;
+            int next = dup(0);
+            bool opened;
+
+            close(next);
+            limit.rlim_cur = limit.rlim_max = (rlim_t)next + spare;
+            assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+            errno = 0;
+            opened = output_folder_open(&folder, "few") == 0;
+            if (opened) {
+                output_folder_add(&folder, "in");
+                output_folder_abandon(&folder);
+            }
+            _exit(opened ? 0 : 1);
+        }
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_true(WIFEXITED(status));
+        refused += WEXITSTATUS(status) != 0;
+        assert_int_equal(folder_parts("few*"), 0);
+    }
+    assert_in_range(refused, 1, 5);
+}
+
 static void test_policy(void **state)
 {
     (void)state;
@@ -661,6 +743,8 @@ int main(void)
         TEST(test_leave_part),
         TEST(test_signal_in_folder),
         TEST(test_killed_in_folder),
+        TEST(test_killed_in_folder_kept),
+        TEST(test_folder_descriptors),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

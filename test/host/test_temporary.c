@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -137,6 +138,32 @@ static void test_nowhere(void **state)
     setenv("TMPDIR", place, 1);
 }
 
+/* A lack of descriptors is reported as such, and leaves nothing. */
+static void test_no_descriptors(void **state)
+{
+    char path[PATH_MAX];
+    int status;
+    pid_t pid = fork();
+
+    (void)state;
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        int next = dup(0);
+        struct rlimit limit = {.rlim_cur = (rlim_t)next, .rlim_max = (rlim_t)next};
+
+        close(next);
+        _exit(setrlimit(RLIMIT_NOFILE, &limit) == 0 &&
+                      temporary_directory_hold("held", files, path, sizeof(path)) == -1 &&
+                      errno == EMFILE
+                  ? 0
+                  : 1);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    assert_int_equal(rmdir(place), 0); /* nothing is in it */
+    assert_int_equal(mkdir(place, 0700), 0);
+}
+
 /* A directory is its owner's until that removes it, or ends without doing so. */
 static int hold_many(void)
 {
@@ -195,6 +222,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_dead_ones_go, setup, teardown),
         cmocka_unit_test_setup_teardown(test_scratch, setup, teardown),
         cmocka_unit_test_setup_teardown(test_nowhere, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_no_descriptors, setup, teardown),
         cmocka_unit_test_setup_teardown(test_many_at_once, setup, teardown),
     };
 
