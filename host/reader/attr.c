@@ -14,7 +14,8 @@
 #define HEAD_MAX 65536
 #define ATTRS_MAX 256
 #define SEARCH_MOST (8u << 20) /* for buffers in a file that may be no capture */
-#define SAMPLES 64             /* behind that, spread over the file */
+#define SAMPLES 64             /* behind that, spread over the file, the last one at its end */
+#define SAMPLE_BYTES (2u * TRACE_BUFFER_SLOTS_MOST * TRACE_SLOT_BYTES)
 #define PREFIX "TRACE_"
 #define BEGIN "TRACE_HEADER_BEGIN::"
 #define END "HEADER_END"
@@ -154,8 +155,8 @@ static int head_missing(struct kev *kev, struct kev_error *error)
     kev->info.ncpu = KEV_CPUS;
     kev->buffer_slots = TRACE_BUFFER_SLOTS_MOST;
     first = kev_resync(kev, 0, size < SEARCH_MOST ? size : SEARCH_MOST, error);
-    for (unsigned i = 0; i < SAMPLES && (uint64_t)first == size && step > 0; i++) {
-        uint64_t at = SEARCH_MOST + i * step;
+    for (unsigned i = 1; i <= SAMPLES && (uint64_t)first == size && step > 0; i++) {
+        uint64_t at = SEARCH_MOST + i * step - SAMPLE_BYTES;
 
         first = kev_resync(kev, at, at + 1, error);
     }
