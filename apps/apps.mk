@@ -20,7 +20,7 @@ INIT_SCRIPT_MAX ?= 8192
 FLAGS_apps/init/main.c := -DSCRIPT_MAX=$(INIT_SCRIPT_MAX)
 console_SRCS := apps/console/main.c apps/console/edit.c apps/console/input.c apps/console/listen.c \
 	apps/console/uart_$(CONSOLE_UART).c
-linkd_SRCS := $(addprefix apps/linkd/,main.c port.c line_$(LINK_LINE).c) $(VIRTIO_SRCS_$(LINK_LINE)) \
+linkd_SRCS := $(addprefix apps/linkd/,main.c port.c line.c line_$(LINK_LINE).c) $(VIRTIO_SRCS_$(LINK_LINE)) \
 	$(addprefix lib/linkd/,serve.c dtrace.c console.c capture.c source.c program.c) \
 	$(addprefix lib/link/,link.c channel.c make.c window.c receive.c encode.c cobs.c) $(CRC32C_SRC) \
 	apps/init/line.c apps/init/options.c

@@ -12,9 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ldscripts/kernel.ld and scripts/image.S */
+/* ldscripts/kernel.ld */
 extern char __kernel_start[], __kernel_end[];
-extern const char boot_image_start[], boot_image_end[];
 
 static inline uint32_t mmio_read(uintptr_t address)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The boot image (a newc cpio archive named by IMAGE) as an object file: arch_boot_image() of every
- * board returns these two symbols. Aligned so that ELF headers in it may be read as structs. Behind
- * it is the image's name, IMAGE_NAME, for the system page.
+ * The boot image (a newc cpio archive named by IMAGE) as an object file: boot_file() looks between
+ * these two symbols. Aligned so that ELF headers in it may be read as structs. Behind it is the
+ * image's name, IMAGE_NAME, for the system page.
  */
     .section .boot_image, "a", %progbits
     .balign 4096

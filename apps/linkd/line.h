@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The device behind the link; one file a kind (line_cmsdk.c, line_virtio.c), chosen in
- * apps/apps.mk. One thread: linkd's loop.
+ * The device behind the link; one file a kind (line_cmsdk.c, line_virtio.c), chosen by the board's
+ * LINK_LINE. One thread: linkd's loop.
  */
 #ifndef APPS_LINKD_LINE_H
 #define APPS_LINKD_LINE_H
@@ -17,7 +17,8 @@ struct line_driver {
     /* Maps the device and attaches its interrupts, which come as pulses `code` on `coid`. 0, or -1
      * and errno; ENODEV: this machine has none. */
     int (*open)(int coid, int code);
-    /* An interrupt came; PLUGGED, UNPLUGGED: the host came or went, where the device can tell. */
+    /* An interrupt came; PLUGGED, UNPLUGGED: the host came or went, where the device can tell.
+     * NULL: the device wants no acknowledgement and can't tell. */
     enum line_state (*interrupt)(void);
     /* After all was read and written: the next interrupt may come. */
     void (*rearm)(void);
@@ -25,10 +26,18 @@ struct line_driver {
     size_t (*read)(uint8_t *bytes, size_t room);
     /* Takes what there is room for; if not all, an interrupt comes when there is more. */
     size_t (*write)(const uint8_t *bytes, size_t count);
-    /* Sends bytes that write() may have kept. */
+    /* Sends bytes that write() may have kept. NULL: it keeps none. */
     void (*flush)(void);
 };
 
 extern const struct line_driver link_line;
+
+/* ---- what drivers share (line.c) --------------------------------------------------- */
+
+/* Maps a device's registers. Returns NULL, and errno, if it can't. */
+volatile uint32_t *line_registers(uintptr_t phys, size_t len);
+/* Attaches an interrupt, which comes as a pulse `code` on `coid`. Returns its identifier for
+ * InterruptUnmask(), or -1 and errno. */
+int line_attach(int irq, int coid, int code);
 
 #endif

@@ -41,8 +41,6 @@ static int interrupt_id;
 
 static int line_open(int coid, int code)
 {
-    struct sigevent event;
-
     if (ThreadCtl(_NTO_TCTL_IO, 0) < 0) {
         return -1;
     }
@@ -57,8 +55,7 @@ static int line_open(int coid, int code)
     kymo_out8(COM2 + LCR, LCR_8N1);
     kymo_out8(COM2 + FCR, FCR_ON_CLEARED_8);
     kymo_out8(COM2 + MCR, MCR_READY);
-    SIGEV_PULSE_INIT(&event, coid, SIGEV_PULSE_PRIO_INHERIT, code, IRQ);
-    interrupt_id = InterruptAttachEvent(IRQ, &event, 0);
+    interrupt_id = line_attach(IRQ, coid, code);
     if (interrupt_id < 0) {
         return -1;
     }
@@ -110,10 +107,6 @@ static size_t line_write(const uint8_t *bytes, size_t count)
     return done;
 }
 
-static void flush(void)
-{
-}
-
 const struct line_driver link_line = {
     .name = "16550",
     .open = line_open,
@@ -121,5 +114,4 @@ const struct line_driver link_line = {
     .rearm = rearm,
     .read = line_read,
     .write = line_write,
-    .flush = flush,
 };

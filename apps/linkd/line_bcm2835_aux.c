@@ -34,19 +34,8 @@ static int interrupt_id;
 
 static int line_open(int coid, int code)
 {
-    struct kymo_map map = {
-        .phys = REGISTERS,
-        .len = BYTES,
-        .flags = KYMO_MAP_DEVICE | KYMO_PROT_READ | KYMO_PROT_WRITE,
-    };
-    struct sigevent event;
-
-    if (MemMap(&map) < 0) {
-        return -1;
-    }
-    base = (volatile uint32_t *)(uintptr_t)map.vaddr;
-    SIGEV_PULSE_INIT(&event, coid, SIGEV_PULSE_PRIO_INHERIT, code, IRQ);
-    interrupt_id = InterruptAttachEvent(IRQ, &event, 0);
+    base = line_registers(REGISTERS, BYTES);
+    interrupt_id = base ? line_attach(IRQ, coid, code) : -1;
     if (interrupt_id < 0) {
         return -1;
     }
@@ -61,12 +50,8 @@ static int line_open(int coid, int code)
     return 0;
 }
 
-/* Nothing to acknowledge: what was received is read, and write() says whether it waits for room. */
-static enum line_state interrupt(void)
-{
-    return LINE_STEADY;
-}
-
+/* There is nothing to acknowledge: what was received is read, and write() says whether it waits for
+ * room. */
 static void rearm(void)
 {
     InterruptUnmask(IRQ, interrupt_id);
@@ -94,16 +79,10 @@ static size_t line_write(const uint8_t *bytes, size_t count)
     return done;
 }
 
-static void flush(void)
-{
-}
-
 const struct line_driver link_line = {
     .name = "mini UART",
     .open = line_open,
-    .interrupt = interrupt,
     .rearm = rearm,
     .read = line_read,
     .write = line_write,
-    .flush = flush,
 };

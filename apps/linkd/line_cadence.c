@@ -22,19 +22,8 @@ static int interrupt_id;
 
 static int line_open(int coid, int code)
 {
-    struct kymo_map map = {
-        .phys = CADENCE_BASE,
-        .len = 0x1000,
-        .flags = KYMO_MAP_DEVICE | KYMO_PROT_READ | KYMO_PROT_WRITE,
-    };
-    struct sigevent event;
-
-    if (MemMap(&map) < 0) {
-        return -1;
-    }
-    base = (volatile uint32_t *)(uintptr_t)map.vaddr;
-    SIGEV_PULSE_INIT(&event, coid, SIGEV_PULSE_PRIO_INHERIT, code, CADENCE_IRQ);
-    interrupt_id = InterruptAttachEvent(CADENCE_IRQ, &event, 0);
+    base = line_registers(CADENCE_BASE, 0x1000);
+    interrupt_id = base ? line_attach(CADENCE_IRQ, coid, code) : -1;
     if (interrupt_id < 0) {
         return -1;
     }
@@ -77,10 +66,6 @@ static size_t line_write(const uint8_t *bytes, size_t count)
     return done;
 }
 
-static void flush(void)
-{
-}
-
 const struct line_driver link_line = {
     .name = "Cadence UART",
     .open = line_open,
@@ -88,5 +73,4 @@ const struct line_driver link_line = {
     .rearm = rearm,
     .read = line_read,
     .write = line_write,
-    .flush = flush,
 };

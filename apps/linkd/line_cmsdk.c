@@ -31,28 +31,11 @@ enum { DATA = 0, STATE = 1, CTRL = 2, INT = 3, BAUDDIV = 4 }; /* word offsets */
 static volatile uint32_t *base;
 static int rx, tx;
 
-static int attach(int irq, int coid, int code)
-{
-    struct sigevent event;
-
-    SIGEV_PULSE_INIT(&event, coid, SIGEV_PULSE_PRIO_INHERIT, code, irq);
-    return InterruptAttachEvent(irq, &event, 0);
-}
-
 static int line_open(int coid, int code)
 {
-    struct kymo_map map = {
-        .phys = REGISTERS,
-        .len = BYTES,
-        .flags = KYMO_MAP_DEVICE | KYMO_PROT_READ | KYMO_PROT_WRITE,
-    };
-
-    if (MemMap(&map) < 0) {
-        return -1;
-    }
-    base = (volatile uint32_t *)(uintptr_t)map.vaddr;
-    rx = attach(IRQ_RX, coid, code);
-    tx = attach(IRQ_TX, coid, code);
+    base = line_registers(REGISTERS, BYTES);
+    rx = base ? line_attach(IRQ_RX, coid, code) : -1;
+    tx = base ? line_attach(IRQ_TX, coid, code) : -1;
     if (rx < 0 || tx < 0) {
         return -1;
     }
@@ -104,10 +87,6 @@ static size_t line_write(const uint8_t *bytes, size_t count)
     return done < count ? done + fill(bytes + done, count - done) : done;
 }
 
-static void flush(void)
-{
-}
-
 const struct line_driver link_line = {
     .name = "cmsdk",
     .open = line_open,
@@ -115,5 +94,4 @@ const struct line_driver link_line = {
     .rearm = rearm,
     .read = line_read,
     .write = line_write,
-    .flush = flush,
 };

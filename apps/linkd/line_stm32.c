@@ -28,29 +28,13 @@ static int attached;
 
 static int line_open(int coid, int code)
 {
-    struct kymo_map map = {
-        .phys = REGISTERS,
-        .len = BYTES,
-        .flags = KYMO_MAP_DEVICE | KYMO_PROT_READ | KYMO_PROT_WRITE,
-    };
-    struct sigevent event;
-
-    if (MemMap(&map) < 0) {
-        return -1;
-    }
-    base = (volatile uint32_t *)(uintptr_t)map.vaddr;
-    SIGEV_PULSE_INIT(&event, coid, SIGEV_PULSE_PRIO_INHERIT, code, IRQ);
-    attached = InterruptAttachEvent(IRQ, &event, 0);
+    base = line_registers(REGISTERS, BYTES);
+    attached = base ? line_attach(IRQ, coid, code) : -1;
     if (attached < 0) {
         return -1;
     }
     base[CR1] = CR1_ON | CR1_RXNEIE;
     return 0;
-}
-
-static enum line_state interrupt(void)
-{
-    return LINE_STEADY;
 }
 
 static void rearm(void)
@@ -91,16 +75,10 @@ static size_t line_write(const uint8_t *bytes, size_t count)
     return done;
 }
 
-static void flush(void)
-{
-}
-
 const struct line_driver link_line = {
     .name = "stm32",
     .open = line_open,
-    .interrupt = interrupt,
     .rearm = rearm,
     .read = line_read,
     .write = line_write,
-    .flush = flush,
 };

@@ -95,7 +95,7 @@ static void pulse(const struct _pulse *pulse)
 {
     switch (pulse->code) {
     case PULSE_LINE:
-        if (link_line.interrupt() != LINE_STEADY) {
+        if (link_line.interrupt && link_line.interrupt() != LINE_STEADY) {
             linkd_lost(&linkd);
         }
         linkd_input(&linkd);

@@ -39,7 +39,9 @@ static size_t port_line_write(void *context, const uint8_t *bytes, size_t count)
 static void port_line_flush(void *context)
 {
     (void)context;
-    link_line.flush();
+    if (link_line.flush) {
+        link_line.flush();
+    }
 }
 
 static uint32_t now_ms(void *context)

@@ -84,21 +84,6 @@ uint64_t arch_wall_clock(void)
     return 0;
 }
 
-const char *arch_board_name(void)
-{
-    return BOARD_NAME;
-}
-
-unsigned arch_irq_count(void)
-{
-    return CONFIG_IRQ_LINES;
-}
-
-bool arch_irq_reserved(unsigned irq)
-{
-    return irq == CONFIG_SAMPLED_IRQ || irq == CONFIG_SAMPLE_IRQ || irq >= CONFIG_IRQ_LINES;
-}
-
 const char *arch_irq_name(unsigned irq)
 {
     return irq < sizeof(irq_names) / sizeof(irq_names[0]) ? irq_names[irq] : NULL;
@@ -108,12 +93,6 @@ void arch_ram(paddr_t *start, size_t *len)
 {
     *start = PSRAM;
     *len = PSRAM_BYTES;
-}
-
-void arch_boot_image(const void **start, size_t *len)
-{
-    *start = boot_image_start;
-    *len = (size_t)(boot_image_end - boot_image_start);
 }
 
 /* Allows everything on the peripheral buses except the trace clock, the sampling interrupt's timer,

@@ -149,7 +149,7 @@ static void cpus_find(void)
 
     apic_of[0] = (uint8_t)x86_apic_id();
     if (!acpi_read(rsdp, x86_firmware, &acpi)) {
-        kprintf("kymo on %s: no ACPI tables, so one CPU\n", arch_board_name());
+        kprintf("kymo on %s: no ACPI tables, so one CPU\n", BOARD_NAME);
         return;
     }
     for (unsigned i = 0; i < acpi.cpus && i < ACPI_MAX_CPUS; i++) {
@@ -158,7 +158,7 @@ static void cpus_find(void)
         }
     }
     if (acpi.cpus > cpus) {
-        kprintf("kymo on %s: of %u CPUs the kernel uses %u\n", arch_board_name(), acpi.cpus, cpus);
+        kprintf("kymo on %s: of %u CPUs the kernel uses %u\n", BOARD_NAME, acpi.cpus, cpus);
     }
 }
 
@@ -288,17 +288,6 @@ void arch_console_putc(char c)
 bool arch_console_ready(void)
 {
     return uart16550_ready(COM1);
-}
-
-const char *arch_board_name(void)
-{
-    return BOARD_NAME;
-}
-
-void arch_boot_image(const void **start, size_t *len)
-{
-    *start = boot_image_start;
-    *len = (size_t)(boot_image_end - boot_image_start);
 }
 
 /* The HPET: the kernel reads its counter at boot only. The console and the link are behind

@@ -57,13 +57,15 @@ _Static_assert(CONFIG_CPUS == CPUS, "the chip's");
 
 /* Devices that a driver process may map. Not what reaches any memory on behalf of who programs it
  * and drives nothing here (DMA, the firmware's mailbox, USB), nor what resets the machine. */
-static const struct a64_region driver_devices[] = {
-    {0x3f003000, 0x1000},                 /* the system timer */
-    {0x3f104000, 0x1000},                 /* the random number generator */
-    {GPIO, 0x1000},       {UART, 0x1000}, /* the console's own; a server may take over its input */
-    {0x3f202000, 0x1000},                 /* SDHOST */
-    {0x3f215000, 0x1000},                 /* mini UART, SPI 1 and 2 */
-    {0x3f300000, 0x1000},                 /* EMMC */
+const struct a64_region a64_board_driver_devices[] = {
+    {0x3f003000, 0x1000}, /* the system timer */
+    {0x3f104000, 0x1000}, /* the random number generator */
+    {GPIO, 0x1000},
+    {UART, 0x1000},       /* the console's own; a server may take over its input */
+    {0x3f202000, 0x1000}, /* SDHOST */
+    {0x3f215000, 0x1000}, /* mini UART, SPI 1 and 2 */
+    {0x3f300000, 0x1000}, /* EMMC */
+    {0, 0},
 };
 
 const struct a64_region a64_board_devices[] = {
@@ -318,7 +320,7 @@ const char *arch_irq_name(unsigned irq)
     return irq < sizeof(names) / sizeof(names[0]) ? names[irq] : NULL;
 }
 
-/* ---- console, memory, names -------------------------------------------------------- */
+/* ---- console, clock ------------------------------------------------------------------ */
 
 void arch_console_putc(char c)
 {
@@ -334,25 +336,4 @@ bool arch_console_ready(void)
 uint64_t arch_wall_clock(void)
 {
     return 0;
-}
-
-const char *arch_board_name(void)
-{
-    return BOARD_NAME;
-}
-
-void arch_boot_image(const void **start, size_t *len)
-{
-    *start = boot_image_start;
-    *len = (size_t)(boot_image_end - boot_image_start);
-}
-
-bool arch_device_allowed(paddr_t pa, size_t len)
-{
-    for (unsigned i = 0; i < sizeof(driver_devices) / sizeof(driver_devices[0]); i++) {
-        if (range_inside(pa, len, driver_devices[i].start, driver_devices[i].len)) {
-            return true;
-        }
-    }
-    return false;
 }

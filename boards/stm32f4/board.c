@@ -120,21 +120,6 @@ uint64_t arch_wall_clock(void)
     return 0;
 }
 
-const char *arch_board_name(void)
-{
-    return BOARD_NAME;
-}
-
-unsigned arch_irq_count(void)
-{
-    return CONFIG_IRQ_LINES;
-}
-
-bool arch_irq_reserved(unsigned irq)
-{
-    return irq == CONFIG_SAMPLED_IRQ || irq == CONFIG_SAMPLE_IRQ || irq >= CONFIG_IRQ_LINES;
-}
-
 const char *arch_irq_name(unsigned irq)
 {
     return irq < sizeof(irq_names) / sizeof(irq_names[0]) ? irq_names[irq] : NULL;
@@ -145,12 +130,6 @@ void arch_ram(paddr_t *start, size_t *len)
 {
     *start = (paddr_t)__kernel_end;
     *len = CONFIG_RAM_END - *start;
-}
-
-void arch_boot_image(const void **start, size_t *len)
-{
-    *start = boot_image_start;
-    *len = (size_t)(boot_image_end - boot_image_start);
 }
 
 bool arch_device_allowed(paddr_t pa, size_t len)

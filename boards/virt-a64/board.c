@@ -33,11 +33,12 @@
 _Static_assert(CONFIG_CPUS <= GIC_MAX_CPUS && CONFIG_CPUS <= FDT_MAX_CPUS, "more need a GIC v3");
 
 /* Devices that a driver process may map. Not the flash, nor fw_cfg: its DMA writes anywhere. */
-static const struct a64_region driver_devices[] = {
+const struct a64_region a64_board_driver_devices[] = {
     {UART, 0x1000}, /* the console's own; a server may take over its input */
     {RTC, 0x1000},
     {0x09030000, 0x1000}, /* PL061 GPIO */
     {0x0a000000, 0x4000}, /* virtio-mmio */
+    {0, 0},
 };
 
 const struct a64_region a64_board_devices[] = {{DEVICES, DEVICES_BYTES}, {0, 0}};
@@ -131,7 +132,7 @@ void a64_board_irq_init(void)
 {
     if (!gic_is_v2(board_device(GIC_DIST))) {
         kprintf("kymo on %s: no GIC v2 on this machine; in QEMU it is -M virt,gic-version=2\n",
-                arch_board_name());
+                BOARD_NAME);
         arch_shutdown(REFUSED);
     }
     gic_board_init(board_device(GIC_DIST), board_device(GIC_CPU));
@@ -189,7 +190,7 @@ const char *arch_irq_name(unsigned irq)
     return irq < sizeof(names) / sizeof(names[0]) ? names[irq] : NULL;
 }
 
-/* ---- console, memory, names -------------------------------------------------------- */
+/* ---- console, clock ------------------------------------------------------------------ */
 
 void arch_console_putc(char c)
 {
@@ -212,25 +213,4 @@ int arch_watchdog_set(unsigned ms)
 uint64_t arch_wall_clock(void)
 {
     return mmio_read(board_device(RTC));
-}
-
-const char *arch_board_name(void)
-{
-    return BOARD_NAME;
-}
-
-void arch_boot_image(const void **start, size_t *len)
-{
-    *start = boot_image_start;
-    *len = (size_t)(boot_image_end - boot_image_start);
-}
-
-bool arch_device_allowed(paddr_t pa, size_t len)
-{
-    for (unsigned i = 0; i < sizeof(driver_devices) / sizeof(driver_devices[0]); i++) {
-        if (range_inside(pa, len, driver_devices[i].start, driver_devices[i].len)) {
-            return true;
-        }
-    }
-    return false;
 }

@@ -33,12 +33,13 @@
 _Static_assert(CONFIG_CPUS == CPUS, "the chip's");
 
 /* Devices that a driver process may map: no DMA, no clocks, no power, no flash. */
-static const struct a64_region driver_devices[] = {
+const struct a64_region a64_board_driver_devices[] = {
     {UART, 0x1000},       /* the console's own; a server may take over its input */
     {0xff010000, 0x1000}, /* UART 1 */
     {0xff0a0000, 0x1000}, /* GPIO */
     {0xff110000, 0x1000}, /* the first of four triple timer counters */
     {0xffa60000, 0x1000}, /* RTC */
+    {0, 0},
 };
 
 const struct a64_region a64_board_devices[] = {
@@ -125,7 +126,7 @@ const char *arch_irq_name(unsigned irq)
     return irq < sizeof(names) / sizeof(names[0]) ? names[irq] : NULL;
 }
 
-/* ---- console, memory, names -------------------------------------------------------- */
+/* ---- console, clock ------------------------------------------------------------------ */
 
 bool arch_console_ready(void)
 {
@@ -143,25 +144,4 @@ void arch_console_putc(char c)
 uint64_t arch_wall_clock(void)
 {
     return mmio_read(zcu_device(RTC_CURRENT));
-}
-
-const char *arch_board_name(void)
-{
-    return BOARD_NAME;
-}
-
-void arch_boot_image(const void **start, size_t *len)
-{
-    *start = boot_image_start;
-    *len = (size_t)(boot_image_end - boot_image_start);
-}
-
-bool arch_device_allowed(paddr_t pa, size_t len)
-{
-    for (unsigned i = 0; i < sizeof(driver_devices) / sizeof(driver_devices[0]); i++) {
-        if (range_inside(pa, len, driver_devices[i].start, driver_devices[i].len)) {
-            return true;
-        }
-    }
-    return false;
 }

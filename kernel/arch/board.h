@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The port interface: console, RAM, boot image, reset, watchdog. kernel/arch/cpu.h explains the
+/* The port interface: console, RAM, reset, watchdog. kernel/arch/cpu.h explains the
  * marks. */
 #ifndef KERNEL_ARCH_BOARD_H
 #define KERNEL_ARCH_BOARD_H
@@ -13,14 +13,10 @@ void arch_console_putc(char c);
 /* Returns whether arch_console_putc() would send a character without a wait. Any context. A stub
  * returns true. [board, stub] */
 bool arch_console_ready(void);
-/* Returns the board's name for the system page and captures. [board, boot] */
-const char *arch_board_name(void);
 /* Returns the RAM that the kernel may allocate. [cpu or board, boot] */
 void arch_ram(paddr_t *start, size_t *len);
-/* Returns the boot image (cpio) in memory. [board, boot] */
-void arch_boot_image(const void **start, size_t *len);
 /* Returns true if a driver process may map this range: RAM or device memory, but not the kernel's
- * RAM or the kernel's devices. [board, boot] */
+ * RAM or the kernel's devices. [cpu or board, boot] */
 bool arch_device_allowed(paddr_t pa, size_t len);
 /* Returns seconds since 1970 from the board's real-time clock, read at boot; 0: the board has no
  * such clock. [board, stub] */

@@ -10,14 +10,14 @@
 
 /* ---- lines ------------------------------------------------------------------------- */
 
-/* Returns the number of external interrupt lines. [board, boot] */
+/* Returns the number of external interrupt lines. [cpu or board, boot] */
 unsigned arch_irq_count(void);
 /* Mask and unmask a line. Ordered with earlier and later memory accesses like a full barrier. Any
  * context. ops.h may make them inline. [cpu or board, boot] */
 void arch_irq_mask(unsigned irq);
 void arch_irq_unmask(unsigned irq);
 /* Returns true if the kernel itself uses the line (timer, IPI); such a line is never given to a
- * program. [board, boot] */
+ * program. [cpu or board, boot] */
 bool arch_irq_reserved(unsigned irq);
 /* Returns the line's name for listings, or NULL. [board, stub] */
 const char *arch_irq_name(unsigned irq);

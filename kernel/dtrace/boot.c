@@ -57,11 +57,8 @@ void dtrace_boot_program(void)
     struct dtrace_refusal why = {
         .reason = DTRACE_REASON_NO_SPACE, .object = UINT32_MAX, .offset = UINT32_MAX};
     struct cpio_file file;
-    const void *archive;
-    size_t bytes;
 
-    arch_boot_image(&archive, &bytes);
-    if (!cpio_find(archive, bytes, "boot.dif", &file)) {
+    if (!boot_file("boot.dif", &file)) {
         return;
     }
     int error = -ENOMEM;

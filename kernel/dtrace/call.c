@@ -230,7 +230,6 @@ static size_t size_for_memory(size_t least, size_t small)
 void dtrace_control_info(struct kymo_d_info *info)
 {
     kernel_assert(kernel_locked());
-    const char *board = arch_board_name();
     const uint8_t *id;
     size_t bytes = syspage_build_id(&id);
 
@@ -248,8 +247,8 @@ void dtrace_control_info(struct kymo_d_info *info)
                                  .memory = dtrace_heap_room(),
                                  .clock_hz = arch_clock_hz()};
     memcpy(info->build_id, id, bytes < sizeof(info->build_id) ? bytes : sizeof(info->build_id));
-    for (unsigned i = 0; board[i] && i < sizeof(info->board) - 1; i++) {
-        info->board[i] = board[i];
+    for (unsigned i = 0; BOARD_NAME[i] && i < sizeof(info->board) - 1; i++) {
+        info->board[i] = BOARD_NAME[i];
     }
 }
 

@@ -210,8 +210,6 @@ COLD int trace_port_gate(const char *name, struct kymo_trace_refusal *why)
 {
     kernel_assert(kernel_locked());
     struct cpio_file file;
-    const void *archive;
-    size_t bytes;
 
     if (!name) {
         gate_close();
@@ -221,8 +219,7 @@ COLD int trace_port_gate(const char *name, struct kymo_trace_refusal *why)
         gate_refuse(why, KYMO_GATE_ABILITY);
         return -EPERM;
     }
-    arch_boot_image(&archive, &bytes);
-    if (!cpio_find(archive, bytes, name, &file)) {
+    if (!boot_file(name, &file)) {
         return -ENOENT;
     }
     int error = gate_create(&file, why);

@@ -17,11 +17,7 @@ static struct cpio_file texts; /* [I] after boot; no bytes: the image has no D p
 
 void dtrace_reasons_find(void)
 {
-    const void *archive;
-    size_t bytes;
-
-    arch_boot_image(&archive, &bytes);
-    if (!cpio_find(archive, bytes, "boot/d_reasons", &texts)) {
+    if (!boot_file("boot/d_reasons", &texts)) {
         texts.len = 0;
     }
 }

@@ -101,7 +101,7 @@ struct thread *kernel_main(void)
     start_cpus();
     syspage_init();
     retain_start();
-    kprintf("kymo on %s, %u CPU(s), %lu KB free\n", arch_board_name(), cpu_online_count(),
+    kprintf("kymo on %s, %u CPU(s), %lu KB free\n", BOARD_NAME, cpu_online_count(),
             (unsigned long)(phys_available() / 1024));
     kernel_debug(cpu->locked = false);
     kernel_lock();

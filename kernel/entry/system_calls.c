@@ -26,15 +26,13 @@ static long image_read_begin(struct thread *self)
 {
     char name[KYMO_NAME_MAX];
     struct cpio_file file;
-    const void *image;
-    size_t image_len, offset = self->args[1], n = self->args[READ_BYTES];
+    size_t offset = self->args[1], n = self->args[READ_BYTES];
     long len = copy_in_string(self->proc, name, self->args[0], sizeof(name));
 
     if (len < 0) {
         return len;
     }
-    arch_boot_image(&image, &image_len);
-    if (!cpio_find(image, image_len, name, &file)) {
+    if (!boot_file(name, &file)) {
         return -ENOENT;
     }
     if (offset >= file.len) {

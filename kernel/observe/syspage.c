@@ -84,7 +84,7 @@ void syspage_init(void)
         .cycles_per_sec = arch_clock_hz(),
         .skew_cycles = arch_clock_skew(),
         .boot_time = arch_wall_clock(),
-        .board = arch_board_name(),
+        .board = BOARD_NAME,
         .cpu_name = arch_cpu_name(),
         .release = KYMO_RELEASE,
         .image = boot_image_name,

@@ -7,6 +7,8 @@
 #include "kernel/program/cpio.h"
 #include "kernel/program/elf.h"
 
+/* Finds a file of the boot image by its name. Returns false if there is none. Any context. */
+bool boot_file(const char *name, struct cpio_file *file);
 /* Boot: loads "init", with all abilities. 0 or a negative errno. */
 int spawn_first(void);
 /* The thread ends: what it was spawning goes too. */

@@ -88,11 +88,8 @@ static int request_allowed(const struct thread *self, const struct kymo_spawn *s
 static int program_open(struct elf_image *elf, const char *name)
 {
     struct cpio_file file;
-    const void *image;
-    size_t len;
 
-    arch_boot_image(&image, &len);
-    if (!name[0] || !cpio_find(image, len, name, &file)) {
+    if (!name[0] || !boot_file(name, &file)) {
         return -ENOENT;
     }
     return elf_open(elf, file.data, file.len, arch_elf_machine(), arch_elf_class());

@@ -22,6 +22,9 @@ struct a64_region {
 
 /* Physical addresses of the devices that the kernel itself drives; ends with len 0. */
 extern const struct a64_region a64_board_devices[];
+/* Physical addresses of the devices that a driver process may map: no DMA, no clocks, no power, no
+ * flash. Ends with len 0. */
+extern const struct a64_region a64_board_driver_devices[];
 /*
  * The boot map, which is on from the first instructions until the kernel has made its own (mmu.c):
  * a level 1 table, an entry for each GB of physical memory from 0 on, placed with A64_BOOT_MAP. It

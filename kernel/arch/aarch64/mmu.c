@@ -122,3 +122,14 @@ void arch_ram(paddr_t *start, size_t *len)
     *start = tables_end;
     *len = ram.start + ram.len - tables_end;
 }
+
+bool arch_device_allowed(paddr_t pa, size_t len)
+{
+    const struct a64_region *device = a64_board_driver_devices;
+
+    while (device->len && (pa < device->start || pa - device->start > device->len ||
+                           len > device->len - (pa - device->start))) {
+        device++;
+    }
+    return device->len && len;
+}

@@ -14,6 +14,16 @@ static const uint32_t irq_level[] = {CONFIG_IRQ_LEVEL};
 _Static_assert(sizeof(irq_level) / sizeof(*irq_level) == (CONFIG_IRQ_LINES + 31) / 32,
                "CONFIG_IRQ_LEVEL has a word for each 32 lines of CONFIG_IRQ_LINES");
 
+unsigned arch_irq_count(void)
+{
+    return CONFIG_IRQ_LINES;
+}
+
+bool arch_irq_reserved(unsigned irq)
+{
+    return irq == CONFIG_SAMPLED_IRQ || irq == CONFIG_SAMPLE_IRQ || irq >= CONFIG_IRQ_LINES;
+}
+
 /*
  * A level-triggered line that was masked in its own handler was pended again at the handler's end,
  * although its device may have been served since: that stale bit would be a spurious interrupt.

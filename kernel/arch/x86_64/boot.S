@@ -4,7 +4,7 @@
  * paging, at the physical address, ebx: what the loader says) to C at the kernel's virtual one.
  * Position-dependent: the image is loaded where it is linked.
  */
-#include "kernel/arch/x86_64/shared.h"
+#include "kernel/arch/x86_64/long_mode.h"
 
 #define PHYS(symbol) (symbol - KERNEL_VIRT)
 #define EARLY 0x83             /* 2 MB block, writable, valid */
@@ -46,29 +46,10 @@ _start:
     mov %edi, %ebx
     rep movsb
 1:  mov %ebx, %esi
-    mov $PHYS(boot_top), %eax
-    mov %eax, %cr3
-    mov $BOOT_CR4, %eax
-    mov %eax, %cr4
-    mov $MSR_EFER, %ecx
-    rdmsr
-    or $BOOT_EFER, %eax
-    wrmsr
-    mov $BOOT_CR0, %eax
-    mov %eax, %cr0
     lgdt PHYS(boot_gdt_pointer)
-    ljmp $SEL_KERNEL_CODE, $PHYS(1f)
-    .code64
-1:  mov $2f, %rax
-    jmp *%rax
-2:  /* high */
+    enter_long_mode SEL_KERNEL_CODE
     mov %esi, %ebx
-    xor %eax, %eax
-    mov %eax, %ds
-    mov %eax, %es
-    mov %eax, %ss
-    mov %eax, %fs
-    mov %eax, %gs
+    clear_segments
     mov $__bss_start, %rdi
     mov $__bss_end, %rcx
     sub %rdi, %rcx

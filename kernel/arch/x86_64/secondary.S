@@ -5,7 +5,7 @@
  * for it any more stops here.
  */
 #include ARCH_OFFSETS_H
-#include "kernel/arch/x86_64/shared.h"
+#include "kernel/arch/x86_64/long_mode.h"
 
 #define PHYS(symbol) (symbol - KERNEL_VIRT)
 #define SEL_CODE 0x08
@@ -46,27 +46,8 @@ secondary:
     or $X86_CPU_TAKEN, %ecx
     lock cmpxchg %ecx, PHYS(x86_cpu_ticket)
     jne nobody_waits
-    mov $PHYS(boot_top), %eax
-    mov %eax, %cr3
-    mov $BOOT_CR4, %eax
-    mov %eax, %cr4
-    mov $MSR_EFER, %ecx
-    rdmsr
-    or $BOOT_EFER, %eax
-    wrmsr
-    mov $BOOT_CR0, %eax
-    mov %eax, %cr0
-    ljmp $SEL_CODE, $PHYS(1f)
-    .code64
-1:  mov $2f, %rax
-    jmp *%rax
-2:  /* high */
-    xor %eax, %eax
-    mov %eax, %ds
-    mov %eax, %es
-    mov %eax, %ss
-    mov %eax, %fs
-    mov %eax, %gs
+    enter_long_mode SEL_CODE
+    clear_segments
     mov x86_kernel_cr3, %rax
     mov %rax, %cr3
     mov x86_starting + STARTING_STACK, %rsp
