@@ -13,7 +13,8 @@
  * entry interrupts are served, or other threads may get the CPU, ends a stretch: window=ADDRESS, up
  * to WINDOWS of them. A second record, of interval + 8, has the longest stretch between a Thumb
  * instruction that masks interrupts (`cpsid i`, a write of BASEPRI_MAX) and the one that undoes it,
- * both included.
+ * both included. With leave=ADDRESS, up to LEAVES of them, two more, of interval + 16 and
+ * interval + 24, are the same without the stretches in which such an instruction was executed.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,19 +32,27 @@ int qemu_plugin_version = 1;
 #define MOST 2000000u /* instructions of one interval; more are counted, not kept */
 
 #define WINDOWS 4
+#define LEAVES 2
 
 struct stretch {
     uint32_t count, longest_count;
     uint64_t pcs[MOST], longest[MOST];
 };
 
+/* The longest of all, and of those without the instruction to leave out. */
+struct stretches {
+    struct stretch all, without;
+};
+
 static FILE *out;
 static int open_interval = -1;
-static struct stretch all, closed; /* what is counted; with interrupts masked by an instruction */
-static unsigned depth;             /* so many instructions that mask interrupts are not undone */
+static struct stretches any, closed; /* what is counted; with interrupts masked by an instruction */
+static unsigned depth;               /* so many instructions that mask interrupts are not undone */
 static bool masked_only;
-static uint64_t windows[WINDOWS], kernel_begin = UINT64_C(1) << 63, kernel_end = UINT64_MAX;
-static unsigned nwindows;
+static bool left_out; /* an instruction to leave out was executed in this stretch */
+static uint64_t windows[WINDOWS], leaves[LEAVES], kernel_begin = UINT64_C(1) << 63,
+                                                  kernel_end = UINT64_MAX;
+static unsigned nwindows, nleaves;
 
 static void stretch_add(struct stretch *stretch, uint64_t pc)
 {
@@ -51,6 +60,14 @@ static void stretch_add(struct stretch *stretch, uint64_t pc)
         stretch->pcs[stretch->count] = pc;
     }
     stretch->count++;
+}
+
+static void stretches_add(struct stretches *s, uint64_t pc)
+{
+    stretch_add(&s->all, pc);
+    if (nleaves > 0 && !left_out) {
+        stretch_add(&s->without, pc);
+    }
 }
 
 /* Ends a stretch: keeps it if it is the longest. */
@@ -62,6 +79,21 @@ static void stretch_end(struct stretch *stretch)
                (stretch->count < MOST ? stretch->count : MOST) * sizeof(stretch->pcs[0]));
     }
     stretch->count = 0;
+}
+
+static void stretches_end(struct stretches *s)
+{
+    if (left_out) {
+        s->without.count = 0;
+    }
+    stretch_end(&s->without);
+    stretch_end(&s->all);
+}
+
+static void stretches_begin(struct stretches *s)
+{
+    s->all.count = s->all.longest_count = 0;
+    s->without.count = s->without.longest_count = 0;
 }
 
 static bool ends_stretch(uint64_t pc)
@@ -80,20 +112,24 @@ static void executed(unsigned int vcpu, void *pc)
     if (open_interval < 0) {
         return;
     }
+    for (unsigned i = 0; i < nleaves; i++) {
+        left_out |= (uint64_t)(uintptr_t)pc == leaves[i];
+    }
     if (masked_only && ends_stretch((uint64_t)(uintptr_t)pc)) {
-        stretch_end(&all);
+        stretches_end(&any);
+        left_out = false;
     } else {
-        stretch_add(&all, (uint64_t)(uintptr_t)pc);
+        stretches_add(&any, (uint64_t)(uintptr_t)pc);
     }
     if (depth > 0) {
-        stretch_add(&closed, (uint64_t)(uintptr_t)pc);
+        stretches_add(&closed, (uint64_t)(uintptr_t)pc);
     }
 }
 
 static void masks(unsigned int vcpu, void *pc)
 {
     if (depth++ == 0 && open_interval >= 0) { /* else executed() has counted it */
-        stretch_add(&closed, (uint64_t)(uintptr_t)pc);
+        stretches_add(&closed, (uint64_t)(uintptr_t)pc);
     }
     (void)vcpu;
 }
@@ -104,7 +140,7 @@ static void unmasks(unsigned int vcpu, void *pc)
     (void)pc;
     depth -= depth > 0;
     if (depth == 0) {
-        stretch_end(&closed);
+        stretches_end(&closed);
     }
 }
 
@@ -116,16 +152,25 @@ static void write_record(uint32_t interval, uint32_t count, const uint64_t *pcs)
     fwrite(pcs, sizeof(pcs[0]), head[1], out);
 }
 
+static void write_longest(uint32_t apart, const struct stretch *stretch)
+{
+    write_record((uint32_t)open_interval + apart, stretch->longest_count, stretch->longest);
+}
+
 static void write_interval(void)
 {
     if (!masked_only) {
-        write_record((uint32_t)open_interval, all.count, all.pcs);
+        write_record((uint32_t)open_interval, any.all.count, any.all.pcs);
         return;
     }
-    stretch_end(&all);
-    stretch_end(&closed);
-    write_record((uint32_t)open_interval, all.longest_count, all.longest);
-    write_record((uint32_t)open_interval + 8, closed.longest_count, closed.longest);
+    stretches_end(&closed);
+    stretches_end(&any);
+    write_longest(0, &any.all);
+    write_longest(8, &closed.all);
+    if (nleaves > 0) {
+        write_longest(16, &any.without);
+        write_longest(24, &closed.without);
+    }
 }
 
 static void marked(unsigned int vcpu, void *number)
@@ -135,7 +180,9 @@ static void marked(unsigned int vcpu, void *number)
     (void)vcpu;
     if (n % 2 == 0) {
         open_interval = n / 2;
-        all.count = all.longest_count = closed.count = closed.longest_count = 0;
+        stretches_begin(&any);
+        stretches_begin(&closed);
+        left_out = false;
     } else if (open_interval == n / 2) {
         write_interval();
         open_interval = -1;
@@ -200,6 +247,8 @@ int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **
 
             kernel_begin = strtoull(argv[i] + 7, &rest, 0);
             kernel_end = *rest == ':' ? strtoull(rest + 1, NULL, 0) : 0;
+        } else if (strncmp(argv[i], "leave=", 6) == 0 && nleaves < LEAVES) {
+            leaves[nleaves++] = strtoull(argv[i] + 6, NULL, 0);
         } else if (strncmp(argv[i], "window=", 7) == 0 && nwindows < WINDOWS) {
             windows[nwindows++] = strtoull(argv[i] + 7, NULL, 0);
         }
