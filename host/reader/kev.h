@@ -71,6 +71,7 @@ struct kev_event {
     uint8_t cpu;
     bool combined; /* came in more than one slot */
     bool injected; /* no kernel made it: the program that saved the capture added it */
+    bool dumped;   /* of a state dump: it tells what existed, nothing happened */
     bool swapped;  /* the payload is in the other byte order */
     bool gap;      /* recovering: slots of this CPU right before it were passed over */
     bool log_text; /* kev_log_text made the payload: text with a NUL, in zeros up to its end */
@@ -119,6 +120,7 @@ struct kev_info {
     unsigned word_bits;
     uint64_t cycles_per_sec; /* never 0 */
     bool clock_known;        /* false: the capture does not say; 1 GHz is assumed */
+    bool dumps_marked;       /* events of a state dump are marked; else nothing tells them */
     uint64_t skew_cycles;
     char board[33], cpu_name[33], release[33];
     char image[33]; /* name of the boot image; "": the capture is too old to say it */

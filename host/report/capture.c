@@ -210,14 +210,28 @@ static bool item_take(void *arg, const struct kev_item *item)
     return true;
 }
 
+static void aggregations_write(struct report *report)
+{
+    char path[32];
+    struct aggregate_source source = {
+        .path = report->input, .descriptor = -1, .grows = report->grows};
+
+    if (report->by_descriptor) { /* the file may have no name any more */
+        snprintf(path, sizeof(path), "/proc/self/fd/%d", report->descriptor);
+        source.path = path;
+        source.descriptor = report->descriptor;
+    }
+    aggregate_write(&source, &report->pack, &report->usage);
+}
+
 /* Writes what the views need besides the events. */
 static bool views_write(struct report *report)
 {
     if (!usage_write(report, &report->pack, &report->usage)) {
         return false;
     }
-    if (report->has_d && report->memory == NULL && !report->by_descriptor) {
-        aggregate_write(report->input, &report->pack, &report->usage);
+    if (report->has_d && report->memory == NULL) {
+        aggregations_write(report);
     }
     return true;
 }
@@ -328,7 +342,10 @@ int report_open(struct report *report)
     report->lanes = lanes_new(report->capture, &report->pack);
     if (report->lanes != NULL && report->nsymbols > 0 &&
         !lanes_symbols(report->lanes, report->symbols, report->nsymbols)) {
-        return KYMO_FAILURE;
+        if (report->no_symbols == NULL) {
+            return KYMO_FAILURE;
+        }
+        *report->no_symbols = true;
     }
     return report->threads == NULL || report->lanes == NULL || report->events == NULL ? no_memory()
                                                                                       : KYMO_OK;

@@ -159,9 +159,7 @@ static int inputs_check(struct view *view, int argc, char **argv)
     if (view->output != NULL && strcmp(view->output, "-") == 0) {
         return kymo_usage("view", "view: -o: a file, not standard output");
     }
-    return view->report.recover || view->report.nsymbols > 0
-               ? kymo_usage("view", "view: --recover and --symbols are for a file")
-               : -1;
+    return view->report.recover ? kymo_usage("view", "view: --recover is for a file") : -1;
 }
 
 /* Returns the exit status, -1 to continue. */

@@ -10,7 +10,8 @@
 
 #define STATE(word) ((word)&3u)
 #define SEQUENCE(word) ((word) >> 2)
-#define RESERVED ~(TRACE_EVENT_MASK | TRACE_CLASS_MASK | TRACE_CPU_MASK | TRACE_STRUCT_MASK)
+#define RESERVED \
+    (~(TRACE_EVENT_MASK | TRACE_CLASS_MASK | TRACE_CPU_MASK | TRACE_STRUCT_MASK | TRACE_STATE_DUMP))
 
 /* ---- possible slots ---------------------------------------------------------------- */
 
