@@ -99,8 +99,9 @@ def live(board, script, out):
                f"not ready: {job.poll() is not None and job.stderr.read()}")
         time.sleep(0.05)
     board.type(DEEDS)
-    expect(job.wait(dlog.SLOW) == 0, f"status {job.returncode}")
+    job.wait(dlog.SLOW)
     err = job.stderr.read()
+    expect(job.returncode == 0, f"status {job.returncode}: {err}")
     return err if "drop" in err else None
 
 
