@@ -343,9 +343,10 @@ def whole_distribution(b, name, messages):
     ok(f"{name}: the distribution has each message",
        sum(int(re.sub(r"\D", "", text.rsplit(": ", 1)[1])) for text in shown) == total, shown)
     first = seen[0]
-    b.run("const pair = $('pair'); pair.value = arguments[0]; pair.dispatchEvent(new Event('change'))",
+    b.run("$('pair').value = arguments[0]; $('pair').dispatchEvent(new Event('change'))",
           f"{first['from']} {first['to']}")
-    b.until(f"$('pair').value !== '' && {chart}.texts().length === {len(first['latency']['steps_ns'])}",
+    steps = len(first["latency"]["steps_ns"])
+    b.until(f"$('pair').value !== '' && {chart}.texts().length === {steps}",
             "the distribution of a pair")
     b.run("latency.pair = ''")
 

@@ -15,7 +15,6 @@
 #include "lib/retain/judge.h"
 #include "trace/crc32c.h"
 #include "trace/dtrace/log_event.h"
-#include "trace/log.h"
 #include "trace/loss.h"
 #include "trace/retain.h"
 
@@ -275,46 +274,6 @@ static void taken_is_told(void **state)
     assert_int_equal(accounts[1].events + accounts[1].dropped, given_up + 1);
     assert_true(accounts[1].dropped > 0);
     assert_int_equal(found.taken[1].last, 3);
-    retained_end();
-}
-
-/* ---- a state dump ------------------------------------------------------------------- */
-
-/* Its events are sound in the classes that it has, and in no other. */
-static void dumps_come_along(void **state)
-{
-    const uint32_t words[2] = {1, 2};
-    const struct trace_words event = {words, 2, NULL, 0};
-    struct retain_piece piece;
-    unsigned marked = 0;
-
-    (void)state;
-    retained_boot(2);
-    TRACE_DUMP(proc_create_name, 1, 2, "a process");
-    TRACE_DUMP(thread_create, 2, 1);
-    trace_dump_thread_state(1, 2, 1, 10, 1);
-    TRACE_DUMP(mapname, 2, 0x1000, 0x100, "a process");
-    stop_the_machine();
-    assert_true(open_image());
-    assert_int_equal(found.losses.buffers, 0);
-    while (retain_next(&found, &piece)) {
-        for (uint32_t i = 0; i < piece.count; i++) {
-            bool begin = TRACE_GET_STRUCT(piece.slots[i].header) <= TRACE_STRUCT_CB;
-
-            marked += begin && piece.slots[i].header & TRACE_STATE_DUMP;
-        }
-    }
-    assert_int_equal(marked, 4);
-    trace_log_words(TRACE_CLASS_USER, 1 | TRACE_STATE_DUMP, &event);
-    trace_log_words(TRACE_CLASS_USER, 1, &event);
-    stop_the_machine();
-    assert_true(open_image());
-    while (retain_next(&found, &piece)) {
-        for (uint32_t i = 0; i < piece.count; i++) {
-            assert_int_not_equal(TRACE_GET_CLASS(piece.slots[i].header), TRACE_CLASS_USER);
-        }
-    }
-    assert_true(found.losses.unknown > 0);
     retained_end();
 }
 
@@ -785,23 +744,14 @@ static void marks_were_cleaned(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_same_crc),
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(sealed_in_time),
-        cmocka_unit_test(overtaken_seals),
-        cmocka_unit_test(begun_and_empty),
-        cmocka_unit_test(any_time),
-        cmocka_unit_test(in_the_middle),
-        cmocka_unit_test(losses_come_along),
-        cmocka_unit_test(taken_is_told),
-        cmocka_unit_test(dumps_come_along),
-        cmocka_unit_test(damaged),
-        cmocka_unit_test(damaged_seal),
-        cmocka_unit_test(another_layout),
-        cmocka_unit_test(random_memory),
-        cmocka_unit_test(the_crash_is_an_event),
-        cmocka_unit_test(notes_come_along),
-        cmocka_unit_test(damaged_notes),
+        cmocka_unit_test(the_same_crc),       cmocka_unit_test(refusals),
+        cmocka_unit_test(sealed_in_time),     cmocka_unit_test(overtaken_seals),
+        cmocka_unit_test(begun_and_empty),    cmocka_unit_test(any_time),
+        cmocka_unit_test(in_the_middle),      cmocka_unit_test(losses_come_along),
+        cmocka_unit_test(taken_is_told),      cmocka_unit_test(damaged),
+        cmocka_unit_test(damaged_seal),       cmocka_unit_test(another_layout),
+        cmocka_unit_test(random_memory),      cmocka_unit_test(the_crash_is_an_event),
+        cmocka_unit_test(notes_come_along),   cmocka_unit_test(damaged_notes),
         cmocka_unit_test(marks_were_cleaned),
     };
 
