@@ -198,6 +198,8 @@ long kev_covered(struct kev *kev, unsigned cpu, const struct kev_cover *cover,
                  struct kev_span **spans);
 /* Returns true if the capture says that its recording was completed and that all of it is here. */
 bool kev_is_whole(const struct kev *kev);
+/* Whether a file that begins with these bytes may be a capture, sound or damaged behind them. */
+bool kev_may_begin(const void *bytes, size_t length);
 
 const struct kev_info *kev_info(const struct kev *kev);
 const struct kev_damage *kev_damage(const struct kev *kev);

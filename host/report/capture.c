@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "host/kymo.h"
+#include "host/reader/kev.h"
 #include "host/report/report.h"
 #include "host/temporary.h"
 #include "trace/slot.h"
@@ -281,9 +282,11 @@ static int no_memory(void)
     return KYMO_FAILURE;
 }
 
-/* A stream can be read once, a page needs two passes: standard input becomes a copy of it. */
-static bool stream_keep(void)
+/* A stream can be read once, a page needs two passes: standard input becomes a copy of it. What is
+ * no capture is copied no further than shows that; recover: its beginning may be damaged. */
+static bool stream_keep(bool recover)
 {
+    bool begun = recover;
     static char bytes[65536];
     struct stat st;
     ssize_t n;
@@ -297,13 +300,17 @@ static bool stream_keep(void)
         if (n < 0 ? errno != EINTR : write(fd, bytes, (size_t)n) != n) {
             return false;
         }
+        if (n > 0 && !begun && !kev_may_begin(bytes, (size_t)n)) {
+            break;
+        }
+        begun |= n > 0;
     }
     return fd >= 0 && dup2(fd, STDIN_FILENO) == STDIN_FILENO && close(fd) == 0;
 }
 
-bool report_input_keep(const char *input)
+bool report_input_keep(const char *input, bool recover)
 {
-    if (strcmp(input, "-") == 0 && !stream_keep()) {
+    if (strcmp(input, "-") == 0 && !stream_keep(recover)) {
         kymo_error("standard input: cannot keep a copy of the stream: %s", strerror(errno));
         return false;
     }

@@ -52,9 +52,9 @@ struct report {
     char fault[512];     /* of the timeline */
 };
 
-/* Of an input that is standard input ("-") and a stream: it becomes a copy. False after a
- * message. */
-bool report_input_keep(const char *input);
+/* Of an input that is standard input ("-") and a stream: it becomes a copy; of what does not begin
+ * as a capture only the beginning, unless that may be damaged. False after a message. */
+bool report_input_keep(const char *input, bool recover);
 /* Opens the capture and learns its names. Returns KYMO_OK, or another status after a message; of
  * one that grows nothing is said of the capture. */
 int report_open(struct report *report);

@@ -17,6 +17,7 @@
 #include "host/kymo.h"
 #include "host/link/cmd.h"
 #include "host/output.h"
+#include "host/reader/kev.h"
 #include "host/view/view.h"
 
 #define FIRST_BYTES ((size_t)16 << 20) /* that are shown while the rest is being read */
@@ -256,9 +257,10 @@ static int file_view(struct view *view)
     void *first_bytes = NULL;
     struct snapshot *first, *all;
 
-    if (!report_input_keep(view->report.input)) {
+    if (!report_input_keep(view->report.input, view->report.recover)) {
         return KYMO_FAILURE;
     }
+    kev_interrupted = &view_ends;
     view_catch_signals(); /* not before: a stream that stalls is interrupted as any command's */
     view->report.progress = progress;
     view->report.progress_arg = view;
@@ -273,7 +275,7 @@ static int file_view(struct view *view)
     all = snapshot_new(&view->report);
     if (all == NULL) {
         server_free(view->server);
-        return KYMO_FAILURE;
+        return view_ends ? KYMO_OK : KYMO_FAILURE;
     }
     if (view->server == NULL) {
         view->server = server_new(view->port, all, false);
