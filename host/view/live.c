@@ -228,6 +228,7 @@ int view_live(const struct report *asked, const char *target, const char *output
     pthread_mutex_init(&live.lock, NULL);
     recording = &live;
     kev_interrupted = &cmd_interrupted;
+    kev_progress = NULL; /* the page shows how it goes on */
     cmd_catch_signals();
     signal(SIGPIPE, SIG_IGN);
     if (output == NULL) {
