@@ -3,21 +3,18 @@
 #define _GNU_SOURCE 1 /* renameat2() */
 #include "host/output.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "host/kymo.h"
+#include "host/output_part.h"
 #include "host/output_path.h"
-
-#define PART_SUFFIX ".XXXXXX.part"
 
 /* ---- a signal that ends the command ------------------------------------------------ */
 
@@ -165,78 +162,19 @@ static mode_t mode_of_new_files(void)
     return 0666 & ~mask;
 }
 
-/* Removes a part whose command was killed: nobody holds its lock. One that is a capture stays: it
- * may be all that is left of a recording. */
-static void remove_if_dead(int folder, const char *in, const char *name)
-{
-    int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    char path[PATH_MAX];
-    struct stat st;
-
-    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
-        st.st_nlink == 1 && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
-        snprintf(path, sizeof(path), "%s%s", in, name) < (int)sizeof(path) &&
-        !output_is_capture(path) && unlinkat(folder, name, 0) == 0) {
-        kymo_error("%s: removed: a kymo that was killed had left it", path);
-    }
-    if (fd >= 0) {
-        close(fd);
-    }
-}
-
-/* Parts of the same name as `part`, which ends in PART_SUFFIX. `in`: the folder's path. */
-static void remove_dead(const char *in, const char *part)
-{
-    DIR *folder = opendir(in);
-    size_t length = strlen(part), same = length - strlen("XXXXXX.part");
-    struct dirent *entry;
-
-    while (folder && (entry = readdir(folder)) != NULL) {
-        const char *name = entry->d_name;
-
-        if (strlen(name) == length && strncmp(name, part, same) == 0 &&
-            strcmp(name + length - strlen(".part"), ".part") == 0) {
-            remove_if_dead(dirfd(folder), in, name);
-        }
-    }
-    if (folder) {
-        closedir(folder);
-    }
-}
-
-/* Creates the part `name` and locks it, so that its end can be seen, however it ends. A command that
- * took it for a dead one's before it was locked has removed it: then another one is made. Returns a
- * descriptor, or -1 and errno. A file system without locks has no dead parts. */
-static int create_part(char *path)
-{
-    char *unique = path + strlen(path) - strlen("XXXXXX.part");
-
-    for (;;) {
-        struct stat st;
-
-        memcpy(unique, "XXXXXX", strlen("XXXXXX"));
-        int fd = mkostemps(path, (int)strlen(".part"), O_CLOEXEC);
-        if (fd < 0 || ((flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) &&
-                       fstat(fd, &st) == 0 && st.st_nlink > 0)) {
-            return fd;
-        }
-        close(fd);
-    }
-}
-
 /* The part, in the file's folder; a long name is shortened to make room for its suffix. */
 static int open_part(struct output *output, const char *path, mode_t mode)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    size_t length = strlen(name), room = NAME_MAX - strlen(PART_SUFFIX);
+    size_t length = strlen(name), room = NAME_MAX - strlen(OUTPUT_PART_SUFFIX);
     char *folder = slash ? strndup(path, (size_t)(slash + 1 - path)) : strdup("./");
     char *part = NULL;
     int error = 0;
 
     output->name = strdup(name);
     if (!folder || !output->name ||
-        asprintf(&part, "%s%.*s" PART_SUFFIX, folder, (int)(length < room ? length : room), name) <
-            0) {
+        asprintf(&part, "%s%.*s" OUTPUT_PART_SUFFIX, folder, (int)(length < room ? length : room),
+                 name) < 0) {
         part = NULL;
         error = ENOMEM;
     } else if (length == 0 || length > NAME_MAX) {
@@ -244,9 +182,9 @@ static int open_part(struct output *output, const char *path, mode_t mode)
     }
     output->folder = error ? -1 : open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (output->folder >= 0) {
-        remove_dead(folder, strrchr(part, '/') + 1);
+        output_part_remove_dead(folder, strrchr(part, '/') + 1);
     }
-    output->fd = output->folder < 0 ? -1 : create_part(part);
+    output->fd = output->folder < 0 ? -1 : output_part_create(part);
     error = error == 0 && output->fd < 0 ? errno : error;
     output->part = output->fd < 0 ? NULL : strdup(strrchr(part, '/') + 1);
     if (output->fd >= 0 && !output->part) {

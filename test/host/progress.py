@@ -10,6 +10,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import temporary  # noqa: E402,F401
+
 EVENTS = "800000"  # a call of kymo_progress() is made each 65,536 events
 EXPORTS = "csv", "jsonl", "chrome", "ctf", "perfetto", "speedscope", "trace-dat"
 COMMANDS = [

@@ -312,8 +312,27 @@ static bool is_there(const char *path)
     return lstat(path, &st) == 0;
 }
 
+static void files_begin(const char *name)
+{
+    struct output_folder folder;
+    struct output file;
+
+    assert_int_equal(output_folder_open(&folder, name), 0);
+    assert_int_equal(output_folder_add(&folder, "in"), 0);
+    assert_int_equal(output_open(&file, output_folder_path(&folder, "in/a"), OUTPUT_NEW), 0);
+    output_write(&file, "x", 1);
+}
+
+static void part_begin(const char *text)
+{
+    struct output output;
+
+    assert_int_equal(output_open(&output, "a", OUTPUT_FORCE), 0);
+    output_write(&output, text, strlen(text));
+}
+
 /* In a process that is killed, or, if `stays` is one end of a pipe, lives until it is told. */
-static pid_t folder_begin(const char *name, int stays)
+static pid_t begin_elsewhere(void (*begin)(const char *), const char *text, int stays)
 {
     int ready[2];
     char byte;
@@ -322,16 +341,8 @@ static pid_t folder_begin(const char *name, int stays)
     assert_int_equal(pipe(ready), 0);
     pid = fork();
     if (pid == 0) {
-        struct output_folder folder;
-        struct output file;
-        char *path;
-
         close(ready[0]);
-        assert_int_equal(output_folder_open(&folder, name), 0);
-        assert_int_equal(output_folder_add(&folder, "in"), 0);
-        path = output_folder_path(&folder, "in/a");
-        assert_int_equal(output_open(&file, path, OUTPUT_NEW), 0);
-        output_write(&file, "x", 1);
+        begin(text);
         assert_int_equal(write(ready[1], "", 1), 1);
         if (stays >= 0) {
             (void)!read(stays, &byte, 1);
@@ -371,12 +382,12 @@ static void test_killed_in_folder(void **state)
     make("out.part.backup/mine", "mine");
     assert_int_equal(mkdir("out.part.filled", 0777), 0);
     make("out.part.filled/" OUTPUT_FOLDER_MARK, "a mark has nothing in it");
-    folder_begin("other", -1);
+    begin_elsewhere(files_begin, "other", -1);
     assert_int_equal(pipe(ends), 0);
-    living = folder_begin("out", ends[0]);
+    living = begin_elsewhere(files_begin, "out", ends[0]);
     for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        folder_begin(names[i], -1);
-        folder_begin(names[i], -1); /* removes the first one's */
+        begin_elsewhere(files_begin, names[i], -1);
+        begin_elsewhere(files_begin, names[i], -1); /* removes the first one's */
         assert_int_equal(output_folder_open(&folder, names[i]), 0);
         assert_true(is_there(folder.mark));
         assert_int_equal(folder_parts("out.part.*"), i % 3 == 0 ? 4 : 3);
@@ -703,35 +714,6 @@ static void test_stream_and_in_place(void **state)
     assert_true(holds("b", "grows"));
 }
 
-/* Begins "a" in another process, which is killed; or, with `stays`, lives until that is closed. */
-static pid_t part_leave(const char *text, int stays)
-{
-    int ready[2];
-    char byte;
-
-    assert_int_equal(pipe(ready), 0);
-    pid_t pid = fork();
-    if (pid == 0) {
-        struct output output;
-
-        close(ready[0]);
-        assert_int_equal(output_open(&output, "a", OUTPUT_FORCE), 0);
-        output_write(&output, text, strlen(text));
-        assert_int_equal(write(ready[1], "", 1), 1);
-        if (stays >= 0) {
-            (void)!read(stays, &byte, 1);
-        }
-        raise(SIGKILL);
-    }
-    close(ready[1]);
-    assert_int_equal(read(ready[0], &byte, 1), 1);
-    close(ready[0]);
-    if (stays < 0) {
-        assert_int_equal(waitpid(pid, NULL, 0), pid);
-    }
-    return pid;
-}
-
 /* A killed command's part goes when the file is written again: not one that is being written, not
  * a capture, which nobody can make again, not another file's, not a link. */
 static void test_killed_part(void **state)
@@ -739,16 +721,16 @@ static void test_killed_part(void **state)
     int ends[2];
 
     (void)state;
-    part_leave("half", -1);
+    begin_elsewhere(part_begin, "half", -1);
     assert_int_equal(parts(), 1);
     assert_int_equal(put("a", "all", OUTPUT_FORCE), 0);
     assert_int_equal(parts(), 0);
-    part_leave("TRACE_HEADER_BEGIN::TRACE_DATE::", -1);
+    begin_elsewhere(part_begin, "TRACE_HEADER_BEGIN::TRACE_DATE::", -1);
     make("ab.aBcDeF.part", "another's");
     make("other", "other");
     assert_int_equal(symlink("other", "a.aBcDeF.part"), 0);
     assert_int_equal(pipe(ends), 0);
-    pid_t living = part_leave("half", ends[0]);
+    pid_t living = begin_elsewhere(part_begin, "half", ends[0]);
     assert_int_equal(parts(), 4);
     assert_int_equal(put("a", "all", OUTPUT_FORCE), 0);
     assert_int_equal(parts(), 4);
