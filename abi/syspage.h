@@ -14,8 +14,9 @@
 
 #define KYMO_SYSPAGE_MAGIC 0x4f4d594bu /* "KYMO" */
 /* Version 1 has no image name. Version 2 has no table of errors, and Kymo's own kernel calls have
- * their events in class KER_CALL (trace/slot.h). All else is the same. */
-#define KYMO_SYSPAGE_VERSION 3
+ * their events in class KER_CALL (trace/slot.h). Before version 4 the events of a state dump have
+ * no mark. All else is the same. */
+#define KYMO_SYSPAGE_VERSION 4
 
 struct kymo_syspage {
     uint32_t magic;

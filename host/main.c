@@ -11,6 +11,7 @@
 
 #include "host/kymo.h"
 #include "host/log/log.h"
+#include "host/reader/kev.h"
 
 /* In the order of use, as docs/man/kymo.1 has them. */
 static const struct group {
@@ -116,6 +117,7 @@ int main(int argc, char **argv)
 
     hold_standard_streams();
     kymo_messages_start();
+    kev_progress = kymo_progress;
     log_start();
     signal(SIGPIPE, SIG_IGN);
     if (argc > 1 && strpbrk(argv[1], " \t")) {

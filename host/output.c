@@ -13,9 +13,8 @@
 #include <unistd.h>
 
 #include "host/kymo.h"
+#include "host/output_part.h"
 #include "host/output_path.h"
-
-#define PART_SUFFIX ".XXXXXX.part"
 
 /* ---- a signal that ends the command ------------------------------------------------ */
 
@@ -167,22 +166,25 @@ static mode_t mode_of_new_files(void)
 static int open_part(struct output *output, const char *path, mode_t mode)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    size_t length = strlen(name), room = NAME_MAX - strlen(PART_SUFFIX);
-    char *folder = slash ? strndup(path, (size_t)(slash + 1 - path)) : strdup(".");
+    size_t length = strlen(name), room = NAME_MAX - strlen(OUTPUT_PART_SUFFIX);
+    char *folder = slash ? strndup(path, (size_t)(slash + 1 - path)) : strdup("./");
     char *part = NULL;
     int error = 0;
 
     output->name = strdup(name);
     if (!folder || !output->name ||
-        asprintf(&part, "%s/%.*s" PART_SUFFIX, folder, (int)(length < room ? length : room), name) <
-            0) {
+        asprintf(&part, "%s%.*s" OUTPUT_PART_SUFFIX, folder, (int)(length < room ? length : room),
+                 name) < 0) {
         part = NULL;
         error = ENOMEM;
     } else if (length == 0 || length > NAME_MAX) {
         error = length ? ENAMETOOLONG : EISDIR;
     }
     output->folder = error ? -1 : open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    output->fd = output->folder < 0 ? -1 : mkostemps(part, (int)strlen(".part"), O_CLOEXEC);
+    if (output->folder >= 0) {
+        output_part_remove_dead(folder, strrchr(part, '/') + 1);
+    }
+    output->fd = output->folder < 0 ? -1 : output_part_create(part);
     error = error == 0 && output->fd < 0 ? errno : error;
     output->part = output->fd < 0 ? NULL : strdup(strrchr(part, '/') + 1);
     if (output->fd >= 0 && !output->part) {

@@ -51,13 +51,13 @@ static void ended_process_here(const struct trace_cpu *cpu, const struct ended_s
     const struct trace_ended *who = step->who;
 
     if (step->part == ENDED_NAME && ended_logged(cpu, TRACE_EV_proc_create_name)) {
-        trace_emit_proc_create_name(who->ppid, who->pid, who->name);
+        trace_dump_proc_create_name(who->ppid, who->pid, who->name);
     }
     if (step->part == ENDED_TEXT && who->text_len && ended_logged(cpu, TRACE_EV_mapname)) {
-        trace_emit_mapname(who->pid, who->text, who->text_len, who->name);
+        trace_dump_mapname(who->pid, who->text, who->text_len, who->name);
     }
     if (step->part == ENDED_END && ended_logged(cpu, TRACE_EV_proc_destroy)) {
-        trace_emit_proc_destroy(who->ppid, who->pid);
+        trace_dump_proc_destroy(who->ppid, who->pid);
     }
 }
 
@@ -81,7 +81,7 @@ static void ended_here(void *arg)
     if (step->who->tid == 0) {
         ended_process_here(cpu, step);
     } else if (ended_logged(cpu, TRACE_EV_thread_name)) {
-        trace_emit_thread_name(step->who->pid, step->who->tid, step->who->name);
+        trace_dump_thread_name(step->who->pid, step->who->tid, step->who->name);
     }
     names->named = trace_clock_last(cpu);
 }

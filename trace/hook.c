@@ -68,6 +68,7 @@ TRACE_INLINE void put_code(struct args *a, uint64_t value)
     }
 }
 
+/* event: may have TRACE_STATE_DUMP, which the fast path's code has no room for. */
 COLD static void log_long(unsigned slot_class, unsigned event, const struct args *a)
 {
     struct trace_words words = {a->words, a->n, a->text, 0};
@@ -90,21 +91,26 @@ TRACE_INLINE void log_args(unsigned slot_class, unsigned event, const struct arg
 
 #include "build/gen/trace_emit.inc.h"
 
+/* Puts the words of the state's form together. */
+TRACE_INLINE void put_state(struct args *a, uint32_t state, uint32_t pid, uint32_t tid,
+                            uint32_t priority, uint32_t policy)
+{
+    put32(a, pid);
+    put32(a, tid);
+    if (trace_filter.state_wide >> state & 1) {
+        put32(a, priority);
+        put32(a, policy);
+    }
+}
+
 void trace_dump_thread_state(uint32_t state, uint32_t pid, uint32_t tid, uint32_t priority,
                              uint32_t policy)
 {
-    if (!(trace_filter.state_on >> state & 1)) {
-        return;
-    }
-    if (trace_filter.state_wide >> state & 1) {
-        struct args a = {.big = false};
-        put32(&a, pid);
-        put32(&a, tid);
-        put32(&a, priority);
-        put32(&a, policy);
-        log_args(TRACE_CLASS_PR_TH, state, &a);
-    } else {
-        trace_log2(TRACE_CLASS_PR_TH, state, pid, tid);
+    struct args a = {.big = false};
+
+    if (trace_filter.state_on >> state & 1) {
+        put_state(&a, state, pid, tid, priority, policy);
+        log_long(TRACE_CLASS_PR_TH, state | TRACE_STATE_DUMP, &a);
     }
 }
 
@@ -115,7 +121,9 @@ COLD static void state_slow(uint32_t state, uint32_t pid, uint32_t tid, uint32_t
 
     if (trace_threads_state(state, pid, tid) &&
         !trace_gate_stops(TRACE_CLASS_PR_TH, TRACE_EV_thread_state, state, words)) {
-        trace_dump_thread_state(state, pid, tid, priority, policy);
+        struct args a = {.big = false};
+        put_state(&a, state, pid, tid, priority, policy);
+        log_args(TRACE_CLASS_PR_TH, state, &a);
     }
 }
 

@@ -45,15 +45,15 @@ TRACE_INLINE void trace_thread_state(uint32_t state, uint32_t pid, uint32_t tid,
     }
 }
 
-/* Like trace_emit_thread_state(), for events of a state dump: bypasses the D gate. */
+/* Logs the state of a thread in a state dump, with the dump's mark: bypasses the D gate. */
 COLD void trace_dump_thread_state(uint32_t state, uint32_t pid, uint32_t tid, uint32_t priority,
                                   uint32_t policy);
 
-/* For the log alone, of what happened before: a state dump. */
+/* Logs an EVENT_DUMPED in a state dump, with the dump's mark: bypasses the D gate. */
 #define TRACE_DUMP(name, ...) \
     do { \
         if (trace_bit(trace_site_logged, TRACE_EV_##name)) { \
-            trace_emit_##name(__VA_ARGS__); \
+            trace_dump_##name(__VA_ARGS__); \
         } \
     } while (0)
 

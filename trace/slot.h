@@ -54,6 +54,7 @@ struct trace_slot {
 #define TRACE_CLASS_SHIFT 10
 #define TRACE_CPU_MASK 0x3f000000u
 #define TRACE_CPU_SHIFT 24
+#define TRACE_STATE_DUMP 0x00020000u /* of a state dump: nothing happened, it existed already */
 #define TRACE_STRUCT_MASK 0xc0000000u
 #define TRACE_STRUCT_S 0x00000000u  /* simple: the whole event is this slot */
 #define TRACE_STRUCT_CB 0x40000000u /* combine: begin */

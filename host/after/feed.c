@@ -2,8 +2,8 @@
 /*
  * An event of the capture becomes what it was in the kernel: the words of its site, for which
  * trace_port_fire() (trace/dtrace/site/sites.c) fires the probes. The events also tell what runs
- * where. A state dump repeats what is known: an event that changes nothing fires no probe. See
- * after.h.
+ * where. An event of a state dump fires no probe: nothing happened. Older captures don't mark
+ * those; in them an event that changes nothing fires none. See after.h.
  */
 #include "host/after/after.h"
 
@@ -24,6 +24,7 @@ uint32_t after_needed[TRACE_EV_COUNT];
 
 static uint64_t hz;
 static bool is_64;                   /* the target's words */
+static bool dumps_marked;            /* the capture says which events are of a state dump */
 static uint32_t sequences[KEV_CPUS]; /* of a CPU's last buffer; 0: none */
 static uint32_t epochs[KEV_CPUS];    /* in which its current thread was learnt */
 static char *text;                   /* what a clause may read during this event */
@@ -41,6 +42,7 @@ void after_feed_init(const struct kev_info *info)
 {
     hz = info->cycles_per_sec;
     is_64 = info->word_bits == 64;
+    dumps_marked = info->dumps_marked;
     text = dtrace_port_alloc(TEXT_ROOM);
 }
 
@@ -126,6 +128,12 @@ static uint32_t words_of(struct known *k, const struct kev *kev, const struct ke
     return present;
 }
 
+/* Whether an event happened, so that its probes fire. news: it changes what is known. */
+static bool has_happened(const struct kev_event *e, bool news)
+{
+    return !e->injected && (dumps_marked ? !e->dumped : news);
+}
+
 /* ---- firing -------------------------------------------------------------------------- */
 
 static void set_now(unsigned cpu)
@@ -197,9 +205,9 @@ static void feed_state(struct known *k, const struct kev *kev, const struct kev_
     if (state == STATE_DEAD && after_current(e->cpu) == t) {
         after_current_set(e->cpu, NULL);
     }
-    if (news && !e->injected) {
+    if (has_happened(e, news)) {
         set_now(e->cpu);
-        if (state == STATE_RUNNING) {
+        if (state == STATE_RUNNING && (news || after_current(e->cpu) != t)) {
             fire_switch(e->cpu, t);
             after_current_set(e->cpu, t);
             set_now(e->cpu);
@@ -222,15 +230,17 @@ static bool learn_text(struct after_process *p, uint64_t text)
     return news;
 }
 
-/* Whether the event changes something; also learns from it. */
-static bool is_news(unsigned site, const uint64_t *words)
+/* Whether the event changes something, as far as its words tell; also learns from it. */
+static bool is_news(const struct kev_event *e, unsigned site, const uint64_t *words)
 {
+    bool happened = has_happened(e, false); /* it says so itself */
     struct after_process *p;
 
     switch (site) {
     case TRACE_EV_proc_create_name:
         p = after_process_get((int32_t)words[1]);
-        if (strncmp(p->name, (const char *)(uintptr_t)words[2], sizeof(p->name) - 1) == 0 &&
+        if (!happened &&
+            strncmp(p->name, (const char *)(uintptr_t)words[2], sizeof(p->name) - 1) == 0 &&
             p->ppid == (int32_t)words[0]) {
             return false; /* pids are reused late: it lives, or has ended and is dumped */
         }
@@ -262,14 +272,14 @@ static void feed_entry(struct known *k, const struct kev *kev, const struct kev_
     uint64_t words[AFTER_WORDS];
     uint32_t present = words_of(k, kev, e, words);
     unsigned site = k->entry->site;
-    bool news = is_news(site, words);
+    bool news = is_news(e, site, words);
     struct after_thread *t;
 
     if (site == TRACE_EV_function_enter) { /* ustack() in its probe has the function itself */
         after_stack_enter(after_current(e->cpu), words[0], words[1]);
     }
 
-    if (news && !e->injected) {
+    if (has_happened(e, news)) {
         set_now(e->cpu);
         after_fire(site, words, present);
     }

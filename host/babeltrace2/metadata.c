@@ -115,6 +115,7 @@ static bool stream_class_make(struct source *source, bt_trace_class *trace_class
               member_add(common, "tid", integer_class(trace_class, true, 32)) &&
               member_add(common, "process", bt_field_class_string_create(trace_class)) &&
               member_add(common, "thread", bt_field_class_string_create(trace_class)) &&
+              member_add(common, "dump", bt_field_class_bool_create(trace_class)) &&
               bt_stream_class_set_default_clock_class(made, source->clock_class) ==
                   BT_STREAM_CLASS_SET_DEFAULT_CLOCK_CLASS_STATUS_OK;
 
@@ -390,6 +391,8 @@ bool source_event_fill(bt_event *event, struct kev_capture *capture, const struc
         !text_set(bt_field_structure_borrow_member_field_by_index(common, 3), thread)) {
         return false;
     }
+    bt_field_bool_set_value(bt_field_structure_borrow_member_field_by_index(common, 4),
+                            (item->flags & KEV_FLAG_DUMP) != 0 ? BT_TRUE : BT_FALSE);
     for (unsigned i = 0; (value = kev_capture_value(capture, i)) != NULL; i++) {
         if (!value_set(bt_field_structure_borrow_member_field_by_index(payload, i), value)) {
             return false;

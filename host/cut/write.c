@@ -205,7 +205,8 @@ uint64_t cut_unaccounted(const struct cut_file *file, unsigned cpu)
 static uint32_t event_header(const struct kev_event *event)
 {
     return TRACE_HEADER(event->cpu, 0, event->class, event->number) |
-           (event->injected ? _NTO_TRACE_PROCESS_INJECTED : 0);
+           (event->injected ? _NTO_TRACE_PROCESS_INJECTED : 0) |
+           (event->dumped ? TRACE_STATE_DUMP : 0);
 }
 
 /* A word as the writer of the capture had it. */

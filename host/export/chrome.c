@@ -224,7 +224,8 @@ static void event_put(struct export *export, const struct kev_item *item,
     if (renamed) {
         export_json_member(out, "event", item->name);
     }
-    out_str(out, ",\"values\":");
+    out_str(out,
+            (item->flags & KEV_FLAG_DUMP) != 0 ? ",\"dump\":true,\"values\":" : ",\"values\":");
     export_json_args(out, export->capture);
     out_str(out, "}}");
 }

@@ -9,7 +9,7 @@
 static int csv_begin(struct export *export)
 {
     out_str(export->out, "kind,ns,cycles,cpu,class,event,number,pid,tid,process,thread,injected,"
-                         "args,what,from_ns,to_ns,lost_events,lost_buffers,reason,text\r\n");
+                         "args,what,from_ns,to_ns,lost_events,lost_buffers,reason,text,dump\r\n");
     return 0;
 }
 
@@ -116,7 +116,7 @@ static void csv_event(struct export *export, const struct kev_item *item)
     csv_text(out, item->tid == KEV_NOBODY ? NULL : kev_capture_name(capture, item->pid, item->tid));
     out_str(out, (item->flags & KEV_FLAG_INJECTED) != 0 ? ",1" : ",0");
     csv_args(export);
-    out_str(out, ",,,,,,,\r\n");
+    out_str(out, (item->flags & KEV_FLAG_DUMP) != 0 ? ",,,,,,,,1\r\n" : ",,,,,,,,0\r\n");
 }
 
 static void csv_loss(struct out *out, const struct kev_item *item)
@@ -139,7 +139,7 @@ static void csv_loss(struct out *out, const struct kev_item *item)
     csv_known(out, (int64_t)loss->buffers, 0);
     csv_text(out, loss->reason);
     csv_text(out, loss->text);
-    out_str(out, "\r\n");
+    out_str(out, ",\r\n");
 }
 
 static int csv_item(struct export *export, const struct kev_item *item)
@@ -157,7 +157,7 @@ static int csv_end(struct export *export)
     out_str(export->out, export->fault == KEV_FAULT_NONE ? "end,,,,,,,,,,,,,complete,,,"
                                                          : "end,,,,,,,,,,,,,incomplete,,,");
     out_u64(export->out, export->lost);
-    out_str(export->out, ",,,\r\n");
+    out_str(export->out, ",,,,\r\n");
     return 0;
 }
 

@@ -257,7 +257,8 @@ static int context_put(struct export *export, const struct ctf_trace *trace,
         linux_comm(export, step == NULL ? NULL : step->owner, name, sizeof(name));
         status |= string_put(stream, name);
     }
-    return status | number_put(stream, (uint32_t)item->tid, 32);
+    return status | number_put(stream, (uint32_t)item->tid, 32) |
+           number_put(stream, (item->flags & KEV_FLAG_DUMP) != 0, 8);
 }
 
 /* Cycles since the capture's start; on a CPU they never go back, and never are (in a damaged

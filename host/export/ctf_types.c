@@ -253,9 +253,10 @@ int ctf_metadata_write(const struct ctf_trace *trace, const struct export *expor
             ";\n    offset = 0;\n};\n",
             frequency == 0 ? 1000000000 : frequency);
     fputs(stream_text, file);
-    fputs(kernel ? "    event.context := struct { i32 _pid; i32 _tid; i32 _thread; };\n};\n"
-                 : "    event.context := struct { i32 _vpid; i32 _vtid; string _procname; "
-                   "i32 _thread; };\n};\n",
+    fputs(kernel
+              ? "    event.context := struct { i32 _pid; i32 _tid; i32 _thread; u8 _dump; };\n};\n"
+              : "    event.context := struct { i32 _vpid; i32 _vtid; string _procname; "
+                "i32 _thread; u8 _dump; };\n};\n",
           file);
     for (const struct type *type = trace->types.first; type != NULL; type = type->after) {
         fputs(type->text, file);

@@ -229,9 +229,9 @@ static void thread_runs(struct follow *follow, struct follow_thread *thread, uns
     }
 }
 
-/* Any state but RUNNING. */
+/* Any state but RUNNING. dumped: it was in this state before, so nothing has woken it. */
 static void thread_changes(struct follow *follow, struct follow_thread *thread, int state,
-                           unsigned on, struct follow_step *step)
+                           bool dumped, unsigned on, struct follow_step *step)
 {
     bool ready = state == STATE_READY;
     bool was_known = thread->state >= 0;
@@ -247,7 +247,7 @@ static void thread_changes(struct follow *follow, struct follow_thread *thread, 
         thread->next_state = (int16_t)state;
         return;
     }
-    if (ready && thread->state != STATE_READY) {
+    if (ready && thread->state != STATE_READY && !dumped) {
         step->woken = thread;
     }
     thread->held = -1;
@@ -279,7 +279,8 @@ void follow_thread_event(struct follow *follow, const struct kev_item *item,
     if (item->state == STATE_RUNNING) {
         thread_runs(follow, thread, (unsigned)item->cpu, step);
     } else if (item->state >= 0 && item->state < PR_TH_CREATE) {
-        thread_changes(follow, thread, item->state, (unsigned)item->cpu, step);
+        thread_changes(follow, thread, item->state, (item->flags & KEV_FLAG_DUMP) != 0,
+                       (unsigned)item->cpu, step);
     } else if (item->code == PR_TH_DESTROY) {
         thread->gone = thread->cpu >= 0;
         if (!thread->gone) {

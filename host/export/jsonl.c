@@ -59,7 +59,7 @@ static void jsonl_event(struct export *export, const struct kev_item *item)
     out_str(out, (item->flags & KEV_FLAG_INJECTED) != 0 ? ",\"injected\":true,\"args\":"
                                                         : ",\"injected\":false,\"args\":");
     export_json_args(out, capture);
-    out_str(out, "}\n");
+    out_str(out, (item->flags & KEV_FLAG_DUMP) != 0 ? ",\"dump\":true}\n" : ",\"dump\":false}\n");
 }
 
 static void jsonl_loss(struct out *out, const struct kev_item *item)

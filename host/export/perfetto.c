@@ -266,6 +266,9 @@ static int event_take(struct export *export, const struct kev_item *item)
         perfetto_note_text(export, "event", item->name);
     }
     perfetto_note_values(export);
+    if ((item->flags & KEV_FLAG_DUMP) != 0) {
+        perfetto_note_number(export, "dump", 1);
+    }
     perfetto_event_put(export, &event, types[step.role], track, step.ns);
     ftrace_put(export, item, &step);
     message_put(export, &step);

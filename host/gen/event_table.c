@@ -340,18 +340,21 @@ static void read_entry(const char *macro, char *fields[FIELDS], unsigned n)
 {
     static const char *const kinds[] = {"EVENT", "EVENT_STATE", "EVENT_CONTROL", "SITE"};
     struct table_event *e = &table_events[table_count];
+    bool dumped = strcmp(macro, "EVENT_DUMPED") == 0;
     unsigned kind = 0;
 
-    while (kind < sizeof(kinds) / sizeof(kinds[0]) && strcmp(kinds[kind], macro) != 0) {
+    while (!dumped && kind < sizeof(kinds) / sizeof(kinds[0]) && strcmp(kinds[kind], macro) != 0) {
         kind++;
     }
     if (kind == sizeof(kinds) / sizeof(kinds[0])) {
-        refuse("unknown entry \"%s\"; use EVENT, EVENT_STATE, EVENT_CONTROL or SITE", macro);
+        refuse("unknown entry \"%s\"; use EVENT, EVENT_DUMPED, EVENT_STATE, EVENT_CONTROL or SITE",
+               macro);
     }
     if (table_count == TABLE_EVENTS) {
         refuse("more than %d entries; raise TABLE_EVENTS in host/gen/event_table.h", TABLE_EVENTS);
     }
     e->kind = (enum table_kind)kind;
+    e->dumped = dumped;
     e->line = line;
     if (e->kind == TABLE_SITE) {
         read_site(e, fields, n);

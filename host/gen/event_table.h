@@ -30,6 +30,7 @@ struct table_list {
 
 struct table_event {
     enum table_kind kind;
+    bool dumped; /* a state dump writes it, too */
     unsigned line;
     const char *name;       /* of the hook */
     const char *class;      /* internal class as it is written in the table: "PR_TH" */

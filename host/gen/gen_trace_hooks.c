@@ -155,6 +155,10 @@ static void print_hook(const struct table_event *e)
     print_emit_declared(e);
     print_params("COLD void trace_fire_", e->name, &e->wide);
     printf(";\n");
+    if (e->dumped) {
+        print_params("COLD void trace_dump_", e->name, &e->wide);
+        printf(";\n");
+    }
     print_params("TRACE_INLINE void trace_", e->name, &e->wide);
     printf("\n{\n"
            "    switch (TRACE_PORT_SITE(TRACE_EV_%s)) {\n"
@@ -186,7 +190,8 @@ static void print_hooks(void)
         "trace/hook.h",
         " * trace_<name>() is the hook of an event: one patched instruction while it is off.\n"
         " * trace_emit_<name>() puts the event into the log, trace_fire_<name>() serves the log\n"
-        " * and D's probes. trace_site_<name>() is the hook of what only D listens on.\n");
+        " * and D's probes, trace_dump_<name>() puts what a state dump finds into the log.\n"
+        " * trace_site_<name>() is the hook of what only D listens on.\n");
     printf("#ifndef BUILD_GEN_TRACE_HOOKS_H\n#define BUILD_GEN_TRACE_HOOKS_H\n\n"
            "#define TRACE_EVENT_WORDS %d /* most words of one event */\n",
            TABLE_WORDS);
@@ -241,30 +246,33 @@ static void print_put(unsigned indent, const struct table_argument *a)
     }
 }
 
-static void print_form(unsigned indent, const struct table_event *e, const struct table_list *list)
+/* dumped: with the mark of a state dump. */
+static void print_form(unsigned indent, const struct table_event *e, const struct table_list *list,
+                       bool dumped)
 {
     print_big(indent, list);
     for (unsigned i = 0; i < list->n; i++) {
         print_put(indent, &list->argument[i]);
     }
-    printf("%*slog_args(TRACE_CLASS_%s, %u, &a);\n", (int)indent, "", e->class, e->number);
+    printf("%*s%s(TRACE_CLASS_%s, %u%s, &a);\n", (int)indent, "", dumped ? "log_long" : "log_args",
+           e->class, e->number, dumped ? " | TRACE_STATE_DUMP" : "");
 }
 
-static void print_emit(const struct table_event *e)
+static void print_emit(const struct table_event *e, bool dumped)
 {
-    printf("\n/* %s: %s. */\n", e->printed, e->about);
-    print_params("void trace_emit_", e->name, &e->wide);
+    printf("\n/* %s: %s. */\n", e->printed, dumped ? "of a state dump" : e->about);
+    print_params(dumped ? "void trace_dump_" : "void trace_emit_", e->name, &e->wide);
     printf("\n{\n");
     if (strcmp(e->class, "INT") == 0) {
         printf("    if (!trace_filter_int(%u, interrupt)) {\n        return;\n    }\n", e->number);
     }
     if (e->same) {
-        print_form(4, e, &e->wide);
+        print_form(4, e, &e->wide, dumped);
     } else {
         printf("    if (trace_bit(trace_filter.row_wide, TRACE_EV_%s)) {\n", e->name);
-        print_form(8, e, &e->wide);
+        print_form(8, e, &e->wide, dumped);
         printf("    } else {\n");
-        print_form(8, e, &e->fast);
+        print_form(8, e, &e->fast, dumped);
         printf("    }\n");
     }
     printf("}\n");
@@ -272,12 +280,17 @@ static void print_emit(const struct table_event *e)
 
 static void print_emits(void)
 {
-    print_head("trace/hook.c",
-               " * trace_emit_<name>() of each event that is not logged at its site: puts the\n"
-               " * arguments of its form together and logs them.\n");
+    print_head(
+        "trace/hook.c",
+        " * trace_emit_<name>() of each event that is not logged at its site, and\n"
+        " * trace_dump_<name>() of each that a state dump has: puts the arguments of its form\n"
+        " * together and logs them.\n");
     for (const struct table_event *e = table_events; e < table_events + table_count; e++) {
         if (has_hook(e) && !is_short(e)) {
-            print_emit(e);
+            print_emit(e, false);
+        }
+        if (e->dumped) {
+            print_emit(e, true);
         }
     }
 }

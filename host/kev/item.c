@@ -63,7 +63,8 @@ void item_event(struct kev_capture *capture)
 
     record_name(&record, capture->kev, event);
     item->kind = KEV_ITEM_EVENT;
-    item->flags = (event->injected ? KEV_FLAG_INJECTED : 0) | (event->gap ? KEV_FLAG_GAP : 0);
+    item->flags = (event->injected ? KEV_FLAG_INJECTED : 0) | (event->gap ? KEV_FLAG_GAP : 0) |
+                  (event->dumped ? KEV_FLAG_DUMP : 0);
     item->ns = capture_ns(capture, event->time);
     item->cycles = event->time;
     item->offset = event->offset;

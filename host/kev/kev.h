@@ -37,9 +37,9 @@ extern "C" {
 #endif
 
 #define KEV_VERSION_MAJOR 1
-#define KEV_VERSION_MINOR 1
+#define KEV_VERSION_MINOR 2
 
-/* The version that runs, "1.1"; lives as long as the program. */
+/* The version that runs, "1.2"; lives as long as the program. */
 const char *kev_version(void);
 
 /* What functions return that return int and have nothing else to say. */
@@ -167,7 +167,10 @@ enum kev_item_kind {
 
 enum kev_item_flag {
     KEV_FLAG_INJECTED = 1, /* no kernel made it: the program that saved the capture added it */
-    KEV_FLAG_GAP = 2       /* events of this CPU right before it are missing */
+    KEV_FLAG_GAP = 2,      /* events of this CPU right before it are missing */
+    /* Since 1.2: of a state dump, which tells what existed then: nothing happened. Kernels whose
+     * system page is older than version 4 don't mark it. */
+    KEV_FLAG_DUMP = 4
 };
 
 struct kev_item {

@@ -8,7 +8,7 @@
 
 void csv_header(struct out *out)
 {
-    out_str(out, "ns,cycles,cpu,class,event,number,pid,tid,process,thread,injected,args\r\n");
+    out_str(out, "ns,cycles,cpu,class,event,number,pid,tid,process,thread,injected,args,dump\r\n");
 }
 
 /* Prints a text inside of quotes: a quote is doubled. */
@@ -95,5 +95,5 @@ void csv_event(struct out *out, const struct kev *kev, const struct kev_event *e
     csv_text(out, row.thread);
     out_str(out, event->injected ? ",1,\"" : ",0,\"");
     csv_args(out, &row.record, event);
-    out_str(out, "\"\r\n");
+    out_str(out, event->dumped ? "\",1\r\n" : "\",0\r\n");
 }

@@ -91,5 +91,5 @@ void json_event(struct out *out, const struct kev *kev, const struct kev_event *
     out_str(out,
             event->injected ? ",\"injected\":true,\"args\":{" : ",\"injected\":false,\"args\":{");
     json_args(out, &row.record, event);
-    out_str(out, "}}\n");
+    out_str(out, event->dumped ? "},\"dump\":true}\n" : "},\"dump\":false}\n");
 }

@@ -338,6 +338,9 @@ static void put_call(struct line *l)
     }
 }
 
+/* Printed behind the arguments of an event of a state dump, which says what existed already. */
+static const struct kev_arg dump_mark = {.type = 'D', .name = "dump"};
+
 /* ---- all of it ---------------------------------------------------------------------- */
 
 /* Decides what kind of line the event is, and decodes its fields. own: the style of a group. */
@@ -366,6 +369,10 @@ static void classify(struct line *l, struct line_style *own)
         *own = *l->style;
         own->one_line |= record_is_thread(event); /* priority and policy stay on the line */
         own->symbols = print_symbols_apply(event) ? own->symbols : NULL;
+        if (event->dumped && own->dialect == LINE_KYMO && l->nfields < KEV_ARGS_MAX) {
+            own->one_line |= l->nfields <= 2;
+            l->fields[l->nfields++] = (struct kev_field){.arg = &dump_mark, .value = 1};
+        }
         l->style = own;
     }
 }

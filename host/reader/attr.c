@@ -31,6 +31,11 @@ char *kev_copy(const char *text, size_t len)
     return copy;
 }
 
+bool kev_may_begin(const void *bytes, size_t length)
+{
+    return memcmp(bytes, BEGIN, length < strlen(BEGIN) ? length : strlen(BEGIN)) == 0;
+}
+
 const char *kev_attr(const struct kev *kev, const char *key)
 {
     for (unsigned i = 0; i < kev->nattrs; i++) {
@@ -171,7 +176,6 @@ static int head_missing(struct kev *kev, struct kev_error *error)
 
 static int attrs_parse(struct kev *kev, const char *text, size_t len, struct kev_error *error)
 {
-    size_t begin = strlen(BEGIN);
     long at = 0;
 
     if (len == 0) {
@@ -179,10 +183,10 @@ static int attrs_parse(struct kev *kev, const char *text, size_t len, struct kev
         error->incomplete = error->placed = true;
         return -1;
     }
-    if (memcmp(text, BEGIN, len < begin ? len : begin) != 0) {
+    if (!kev_may_begin(text, len)) {
         return head_missing(kev, error);
     }
-    if (len < begin) {
+    if (len < strlen(BEGIN)) {
         return kev_fail_incomplete(kev, error, len, "the file ends inside its header");
     }
     do {

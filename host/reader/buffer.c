@@ -13,9 +13,6 @@
 #include "lib/capture/check.h"
 
 #define UNKNOWN UINT32_MAX /* a high word */
-#define RESERVED_BITS \
-    (~(TRACE_EVENT_MASK | TRACE_CLASS_MASK | TRACE_CPU_MASK | TRACE_STRUCT_MASK | \
-       _NTO_TRACE_PROCESS_INJECTED))
 
 static int room_make(struct kev *kev, struct kev_lane *lane, uint32_t slots,
                      struct kev_error *error)
@@ -101,7 +98,7 @@ static const char *header_wrong(const struct kev *kev, uint32_t header, uint32_t
     if ((header & TRACE_CPU_MASK) != cpu_bits) {
         return "a slot of another CPU inside the buffer";
     }
-    if ((header & RESERVED_BITS) != 0 || TRACE_GET_CLASS(header) == TRACE_CLASS_EMPTY) {
+    if ((header & kev->reserved_bits) != 0 || TRACE_GET_CLASS(header) == TRACE_CLASS_EMPTY) {
         return "a slot with an impossible header";
     }
     if (i > 0 && is_control(header, TRACE_CONTROL_BUFFER)) {
@@ -261,13 +258,14 @@ static bool buffer_is_clean(const struct kev *kev, struct kev_lane *lane,
 {
     const uint32_t cpu_bits = (uint32_t)entry->cpu << TRACE_CPU_SHIFT;
     const bool equal_bad = kev->checked;
+    const uint32_t reserved = kev->reserved_bits;
 
     for (uint32_t i = 0; i < entry->slots; i++) {
         const struct trace_slot *slot = &lane->slots[i];
         uint32_t header = slot->header, structure = TRACE_GET_STRUCT(header);
         bool event = true;
 
-        if ((header & (TRACE_CPU_MASK | RESERVED_BITS)) != cpu_bits ||
+        if ((header & (TRACE_CPU_MASK | reserved)) != cpu_bits ||
             TRACE_GET_CLASS(header) == TRACE_CLASS_EMPTY) {
             return false;
         }

@@ -21,6 +21,7 @@
 _Static_assert(2 * KEV_LOOK_MOST <= WINDOW_BYTES, "two looks in order fit the window");
 
 const volatile int *kev_interrupted;
+void (*kev_progress)(void *arg, uint64_t done, uint64_t total);
 
 static int spool_open(struct kev_error *error, const char *path)
 {

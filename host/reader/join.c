@@ -101,6 +101,7 @@ static void event_fill(struct kev_event *event, uint32_t header, uint64_t time, 
     event->class = (uint8_t)TRACE_GET_CLASS(header);
     event->cpu = (uint8_t)TRACE_GET_CPU(header);
     event->injected = (header & _NTO_TRACE_PROCESS_INJECTED) != 0;
+    event->dumped = (header & TRACE_STATE_DUMP) != 0;
 }
 
 static enum kev_joined join_more(struct kev_join *join, const struct trace_slot *slot,

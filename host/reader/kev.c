@@ -191,6 +191,10 @@ struct kev *kev_open(const char *path, const struct kev_options *options, struct
         return NULL;
     }
     kev->options = *options;
+    if (kev->options.progress == NULL) {
+        kev->options.progress = kev_progress;
+        kev->options.progress_arg = (void *)"reading";
+    }
     kev->popped = false;
     kev->refill = true;
     kev->released = KEV_HOLD_NONE;

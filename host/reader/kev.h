@@ -71,6 +71,7 @@ struct kev_event {
     uint8_t cpu;
     bool combined; /* came in more than one slot */
     bool injected; /* no kernel made it: the program that saved the capture added it */
+    bool dumped;   /* of a state dump: it tells what existed, nothing happened */
     bool swapped;  /* the payload is in the other byte order */
     bool gap;      /* recovering: slots of this CPU right before it were passed over */
     bool log_text; /* kev_log_text made the payload: text with a NUL, in zeros up to its end */
@@ -87,6 +88,10 @@ bool kev_event_is_log(const struct kev_event *event);
 /* Set by a signal handler to end what is being read: reading fails with "interrupted". NULL:
  * nothing does. Set once, before the first capture is opened. */
 extern const volatile int *kev_interrupted;
+
+/* Is told how far a capture has been read while it is opened and its names are learnt, for readers
+ * that name no function of their own in kev_options. NULL: nothing is. Set once, likewise. */
+extern void (*kev_progress)(void *arg, uint64_t done, uint64_t total);
 
 struct kev_attr {
     char *key; /* without TRACE_ */
@@ -119,6 +124,7 @@ struct kev_info {
     unsigned word_bits;
     uint64_t cycles_per_sec; /* never 0 */
     bool clock_known;        /* false: the capture does not say; 1 GHz is assumed */
+    bool dumps_marked;       /* events of a state dump are marked; else nothing tells them */
     uint64_t skew_cycles;
     char board[33], cpu_name[33], release[33];
     char image[33]; /* name of the boot image; "": the capture is too old to say it */
@@ -196,6 +202,8 @@ long kev_covered(struct kev *kev, unsigned cpu, const struct kev_cover *cover,
                  struct kev_span **spans);
 /* Returns true if the capture says that its recording was completed and that all of it is here. */
 bool kev_is_whole(const struct kev *kev);
+/* Whether a file that begins with these bytes may be a capture, sound or damaged behind them. */
+bool kev_may_begin(const void *bytes, size_t length);
 
 const struct kev_info *kev_info(const struct kev *kev);
 const struct kev_damage *kev_damage(const struct kev *kev);

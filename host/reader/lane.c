@@ -116,6 +116,7 @@ static enum kev_result lane_slot(struct kev *kev, struct kev_lane *lane, uint32_
     }
     joined = kev_join_slot(&lane->join, slot, lane->times[i], offset, &lane->head);
     broken += joined == KEV_JOIN_BROKEN;
+    lane->head.dumped &= kev->info.dumps_marked;
     lane->skipped |= broken > 0;
     if (broken > 0 && event_broken(kev, offset, broken, error) != 0) {
         return KEV_ERROR;
@@ -135,6 +136,7 @@ void kev_lane_take(const struct kev *kev, struct kev_lane *lane, struct kev_even
     event->class = (uint8_t)TRACE_GET_CLASS(header);
     event->cpu = (uint8_t)TRACE_GET_CPU(header);
     event->injected = (header & _NTO_TRACE_PROCESS_INJECTED) != 0;
+    event->dumped = kev->info.dumps_marked && (header & TRACE_STATE_DUMP) != 0;
     event->swapped = kev->info.swapped && event->class != TRACE_CLASS_CONTROL;
     event->gap = lane->skipped;
     event->log_text = false;

@@ -12,6 +12,11 @@
 #include "host/reader/lane.h"
 #include "host/reader/table.h"
 
+/* Bits of a slot's header that mean nothing. */
+#define KEV_RESERVED_BITS \
+    (~(TRACE_EVENT_MASK | TRACE_CLASS_MASK | TRACE_CPU_MASK | TRACE_STRUCT_MASK | \
+       _NTO_TRACE_PROCESS_INJECTED | TRACE_STATE_DUMP))
+
 struct kev {
     struct kev_file file;
     struct kev_options options;
@@ -22,9 +27,10 @@ struct kev {
     uint8_t *syspage;
     uint32_t syspage_len;
     uint32_t buffer_slots;
-    bool own_calls_apart;  /* Kymo's own kernel calls have a class of their own: page version 3 */
-    uint32_t code_high;    /* upper half of the kernel's code addresses; 0: nothing to add */
-    uint64_t slots_offset; /* where the slots start */
+    uint32_t reserved_bits; /* of a slot's header: 0 in a sound one */
+    bool own_calls_apart;   /* Kymo's own kernel calls have a class of their own: page version 3 */
+    uint32_t code_high;     /* upper half of the kernel's code addresses; 0: nothing to add */
+    uint64_t slots_offset;  /* where the slots start */
     struct kev_table *table;
     struct kev_index index;
     struct kev_lane *lanes[KEV_CPUS];

@@ -127,6 +127,8 @@ static void page_use(struct kev *kev)
     info->build_id_len = PAGE_U32(kev, build_id_len);
     kev->buffer_slots = PAGE_U32(kev, buffer_slots);
     kev->own_calls_apart = PAGE_U32(kev, version) >= 3;
+    info->dumps_marked = PAGE_U32(kev, version) >= 4;
+    kev->reserved_bits = KEV_RESERVED_BITS | (info->dumps_marked ? 0 : TRACE_STATE_DUMP);
     kev->code_high = PAGE_U32(kev, version) >= 3 ? PAGE_U32(kev, code_high) : 0;
 }
 
@@ -142,6 +144,7 @@ static void page_defaults(struct kev *kev)
     info->ncpu = ncpu > KEV_CPUS ? KEV_CPUS : (unsigned)ncpu;
     info->word_bits = 32;
     kev->buffer_slots = TRACE_BUFFER_SLOTS;
+    kev->reserved_bits = KEV_RESERVED_BITS;
 }
 
 static bool sysname_is_kymo(const struct kev *kev)

@@ -5,6 +5,9 @@
  * an attacker's. Proof: test/boot/dlog.py, test/report/views.py.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,34 +15,48 @@
 #include <unistd.h>
 
 #include "host/kymo.h"
+#include "host/reader/kev.h"
 #include "host/report/report.h"
 #include "host/temporary.h"
 
 #define TEXT_MOST (8u << 20) /* of what is put into a page */
+#define REPLAY_LOOK_MS 5     /* whether it has ended */
 
 static const char aggregation_begin[] = "{\"aggregation\"";
 
-/* Returns the wait status; -1: there is no process. */
-static int replay_run(const char *path, int out, int err)
+/* The child: prints the aggregations of the capture. Between fork() and exec: other threads may run
+ * in the parent, so nothing here takes a lock. */
+static void replay_exec(const struct aggregate_source *source, int out, int err)
+{
+    char *const words[] = {(char *)"kymo", (char *)"dtrace",     (char *)"--json",
+                           (char *)"-r",   (char *)source->path, NULL};
+
+    if (dup2(out, STDOUT_FILENO) >= 0 && dup2(err, STDERR_FILENO) >= 0 &&
+        (source->descriptor < 0 || fcntl(source->descriptor, F_SETFD, 0) == 0)) {
+        execv("/proc/self/exe", words);
+    }
+    _exit(127);
+}
+
+/* Returns the wait status; -1: there is no process. An interrupt ends it. */
+static int replay_run(const struct aggregate_source *source, int out, int err)
 {
     int status;
-    pid_t child = fork();
+    pid_t child = fork(), ended;
 
     if (child == 0) {
-        char *const words[] = {(char *)"kymo", (char *)"dtrace", (char *)"--json",
-                               (char *)"-r",   (char *)path,     NULL};
-
-        if (dup2(out, STDOUT_FILENO) >= 0 && dup2(err, STDERR_FILENO) >= 0) {
-            execv("/proc/self/exe", words);
-        }
-        _exit(127);
+        replay_exec(source, out, err);
     }
-    while (child > 0 && waitpid(child, &status, 0) < 0) {
-        if (errno != EINTR) {
-            return -1;
-        }
+    if (child < 0) {
+        return -1;
     }
-    return child < 0 ? -1 : status;
+    while ((ended = waitpid(child, &status, WNOHANG)) == 0 || (ended < 0 && errno == EINTR)) {
+        if (kev_interrupted != NULL && *kev_interrupted != 0) {
+            kill(child, SIGKILL);
+        }
+        poll(NULL, 0, REPLAY_LOOK_MS);
+    }
+    return ended < 0 ? -1 : status;
 }
 
 /* The lines of aggregations; counts those that have no room. */
@@ -73,10 +90,10 @@ static void said_take(FILE *from, struct bytes *json)
     bytes_json(json, said, length);
 }
 
-void aggregate_write(const char *path, struct pack *pack, struct bytes *json)
+void aggregate_write(const struct aggregate_source *source, struct pack *pack, struct bytes *json)
 {
     int out = temporary_open(), err = temporary_open();
-    int status = out < 0 || err < 0 ? -1 : replay_run(path, out, err);
+    int status = out < 0 || err < 0 ? -1 : replay_run(source, out, err);
     FILE *printed = out < 0 ? NULL : fdopen(out, "r");
     FILE *said = err < 0 ? NULL : fdopen(err, "r");
     struct bytes text = {0};
@@ -92,7 +109,10 @@ void aggregate_write(const char *path, struct pack *pack, struct bytes *json)
     bytes_text(json, ",\"left\":");
     bytes_number(json, left);
     bytes_text(json, ",\"said\":");
-    if (said != NULL) {
+    if (said != NULL && source->grows) { /* that its end is missing, above all */
+        fclose(said);
+        bytes_text(json, "\"\"");
+    } else if (said != NULL) {
         rewind(said);
         said_take(said, json);
         fclose(said);

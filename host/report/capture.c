@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "host/kymo.h"
+#include "host/reader/kev.h"
 #include "host/report/report.h"
 #include "host/temporary.h"
 #include "trace/slot.h"
@@ -210,14 +211,28 @@ static bool item_take(void *arg, const struct kev_item *item)
     return true;
 }
 
+static void aggregations_write(struct report *report)
+{
+    char path[32];
+    struct aggregate_source source = {
+        .path = report->input, .descriptor = -1, .grows = report->grows};
+
+    if (report->by_descriptor) { /* the file may have no name any more */
+        snprintf(path, sizeof(path), "/proc/self/fd/%d", report->descriptor);
+        source.path = path;
+        source.descriptor = report->descriptor;
+    }
+    aggregate_write(&source, &report->pack, &report->usage);
+}
+
 /* Writes what the views need besides the events. */
 static bool views_write(struct report *report)
 {
     if (!usage_write(report, &report->pack, &report->usage)) {
         return false;
     }
-    if (report->has_d && report->memory == NULL && !report->by_descriptor) {
-        aggregate_write(report->input, &report->pack, &report->usage);
+    if (report->has_d && report->memory == NULL) {
+        aggregations_write(report);
     }
     return true;
 }
@@ -267,9 +282,11 @@ static int no_memory(void)
     return KYMO_FAILURE;
 }
 
-/* A stream can be read once, a page needs two passes: standard input becomes a copy of it. */
-static bool stream_keep(void)
+/* A stream can be read once, a page needs two passes: standard input becomes a copy of it. What is
+ * no capture is copied no further than shows that; recover: its beginning may be damaged. */
+static bool stream_keep(bool recover)
 {
+    bool begun = recover;
     static char bytes[65536];
     struct stat st;
     ssize_t n;
@@ -283,13 +300,17 @@ static bool stream_keep(void)
         if (n < 0 ? errno != EINTR : write(fd, bytes, (size_t)n) != n) {
             return false;
         }
+        if (n > 0 && !begun && !kev_may_begin(bytes, (size_t)n)) {
+            break;
+        }
+        begun |= n > 0;
     }
     return fd >= 0 && dup2(fd, STDIN_FILENO) == STDIN_FILENO && close(fd) == 0;
 }
 
-bool report_input_keep(const char *input)
+bool report_input_keep(const char *input, bool recover)
 {
-    if (strcmp(input, "-") == 0 && !stream_keep()) {
+    if (strcmp(input, "-") == 0 && !stream_keep(recover)) {
         kymo_error("standard input: cannot keep a copy of the stream: %s", strerror(errno));
         return false;
     }
@@ -328,7 +349,10 @@ int report_open(struct report *report)
     report->lanes = lanes_new(report->capture, &report->pack);
     if (report->lanes != NULL && report->nsymbols > 0 &&
         !lanes_symbols(report->lanes, report->symbols, report->nsymbols)) {
-        return KYMO_FAILURE;
+        if (report->no_symbols == NULL) {
+            return KYMO_FAILURE;
+        }
+        *report->no_symbols = true;
     }
     return report->threads == NULL || report->lanes == NULL || report->events == NULL ? no_memory()
                                                                                       : KYMO_OK;

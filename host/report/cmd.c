@@ -167,7 +167,7 @@ static int report_main(int argc, char **argv)
     if (status >= 0) {
         return status;
     }
-    if (!report_input_keep(report->input)) {
+    if (!report_input_keep(report->input, report->recover)) {
         return KYMO_FAILURE;
     }
     report->progress = kymo_progress;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/kymo.h"
 #include "host/report/report.h"
 #include "host/symbols/item.h"
 #include "host/why/why.h"
@@ -17,7 +18,8 @@
 
 #define NAMES_MOST 60000
 #define NAME_SLOTS 131072
-#define CALLS 128       /* numbers of kernel calls of a class */
+#define CALLS 128 /* numbers of kernel calls of a class */
+#define PROGRESS_ENTRIES 65536
 #define REST_ROWS 65536 /* rows after which the timeline's memory is given back */
 #define PULSES_BACK 16  /* pulses before a wake-up that may have been its cause */
 #define INTERRUPTS_BACK 64
@@ -306,6 +308,14 @@ static struct passing *passing_new(const struct timeline *timeline,
     return passing;
 }
 
+/* Of a page that is written; kymo view answers in a thread of its own. */
+static void progress(const struct report_lanes *lanes, const char *what, uint32_t i, uint32_t count)
+{
+    if (i % PROGRESS_ENTRIES == 0 && lanes->pack->output != NULL) {
+        kymo_progress((void *)(uintptr_t)what, i, count);
+    }
+}
+
 static bool states_write(struct report_lanes *lanes, const struct timeline *timeline,
                          const struct report_window *window)
 {
@@ -330,6 +340,7 @@ static bool states_write(struct report_lanes *lanes, const struct timeline *time
                 passing[client].sent = index;
             }
         }
+        progress(lanes, "drawing states", i, window->spans.count);
         state_put(lanes, timeline, span);
         if (span->from >= window->from && span->state == STATE_READY && is_wait(of->state) &&
             (span->cause == TIMELINE_CAUSE_INTERRUPT || span->cause == TIMELINE_CAUSE_THREAD)) {
@@ -396,6 +407,8 @@ static void spans_write(struct report_lanes *lanes, const struct timeline *timel
     for (uint32_t i = 0; i < window->calls.count; i++) {
         const struct timeline_call *call = &timeline->calls[list_at(&window->calls, i)];
         bool own = call->class_id == TRACE_CLASS_KYMO_CALL;
+
+        progress(lanes, "drawing calls", i, window->calls.count);
         uint32_t name = name_of(lanes, SPAN_CALL, (uint64_t)call->class_id << 10 | call->number, 0,
                                 lanes->calls[own][call->number % CALLS]);
 

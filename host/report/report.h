@@ -33,6 +33,7 @@ struct report {
     uint64_t whole_most;                 /* kept: events up to which there are no levels */
     const char *symbols[REPORT_SYMBOLS]; /* of --symbols */
     unsigned nsymbols;
+    bool *no_symbols; /* set if --symbols can't be used, and it goes on without; NULL: it fails */
     timeline_progress *progress;
     void *progress_arg;
     struct pack pack; /* its output, or sink */
@@ -51,9 +52,9 @@ struct report {
     char fault[512];     /* of the timeline */
 };
 
-/* Of an input that is standard input ("-") and a stream: it becomes a copy. False after a
- * message. */
-bool report_input_keep(const char *input);
+/* Of an input that is standard input ("-") and a stream: it becomes a copy; of what does not begin
+ * as a capture only the beginning, unless that may be damaged. False after a message. */
+bool report_input_keep(const char *input, bool recover);
 /* Opens the capture and learns its names. Returns KYMO_OK, or another status after a message; of
  * one that grows nothing is said of the capture. */
 int report_open(struct report *report);
@@ -151,8 +152,14 @@ bool usage_summary(const struct report *report, struct bytes *json);
 
 /* ---- aggregate.c: what D programs aggregated --------------------------------------- */
 
-/* Writes a block, and a member of the tables, with a comma before it. */
-void aggregate_write(const char *path, struct pack *pack, struct bytes *json);
+struct aggregate_source {
+    const char *path;
+    int descriptor; /* that the path is about (/proc/self/fd/N); -1: none */
+    bool grows;     /* there is more to come: what is said of its end is left out */
+};
+
+/* Writes a block, and a member of the tables, with a comma before it. kev_interrupted ends it. */
+void aggregate_write(const struct aggregate_source *source, struct pack *pack, struct bytes *json);
 
 /* ---- the page: embedded by host/report/report.mk ----------------------------------- */
 

@@ -21,6 +21,24 @@ static unsigned bin_of(uint64_t value)
     return (shift + 1) * STEPS + (unsigned)(value >> shift) - STEPS;
 }
 
+/* The least value of a bin. */
+static uint64_t bin_least(unsigned bin)
+{
+    unsigned shift = bin / STEPS;
+
+    return shift <= 1 ? bin : (uint64_t)(STEPS + bin % STEPS) << (shift - 1);
+}
+
+/* The quarter octave that a value is in: its least value, and in *to that of the next one. */
+static uint64_t quarter_of(uint64_t value, uint64_t *to)
+{
+    unsigned octave = value < 4 ? 2 : 63 - (unsigned)__builtin_clzll(value);
+    uint64_t width = (uint64_t)1 << (octave - 2), from = value & ~(width - 1);
+
+    *to = from > UINT64_MAX - width ? UINT64_MAX : from + width;
+    return from;
+}
+
 /* The middle of a bin. */
 static uint64_t bin_value(unsigned bin)
 {
@@ -76,6 +94,29 @@ uint64_t hist_percentile(const struct hist *hist, unsigned percent)
         }
     }
     return hist->max;
+}
+
+unsigned hist_steps(const struct hist *hist, struct hist_step steps[HIST_STEPS_MOST])
+{
+    unsigned n = 0;
+
+    for (unsigned bin = 0; bin < OCTAVES * STEPS; bin++) {
+        const uint32_t *bins = hist->octaves[bin / STEPS];
+        uint32_t count = bins == NULL ? 0 : bins[bin % STEPS];
+        struct hist_step step;
+
+        if (count == 0) {
+            continue;
+        }
+        step.from = quarter_of(bin_least(bin), &step.to);
+        step.count = count;
+        if (n > 0 && steps[n - 1].from == step.from) {
+            steps[n - 1].count += count;
+        } else if (n < HIST_STEPS_MOST) {
+            steps[n++] = step;
+        }
+    }
+    return n;
 }
 
 void hist_free(struct hist *hist)

@@ -209,6 +209,20 @@ static void show_threads(FILE *to, struct stat *stat)
     free(threads);
 }
 
+/* [[from, to, count], ...] */
+static void show_steps(FILE *to, const struct stat *stat, const struct hist *hist)
+{
+    struct hist_step steps[HIST_STEPS_MOST];
+    unsigned n = hist_steps(hist, steps);
+
+    fputs(",\"steps_ns\":[", to);
+    for (unsigned i = 0; i < n; i++) {
+        fprintf(to, "%s[%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]", i == 0 ? "" : ",",
+                ns(stat, steps[i].from), ns(stat, steps[i].to), steps[i].count);
+    }
+    fputc(']', to);
+}
+
 static void show_hist(FILE *to, const struct stat *stat, const char *key, const struct hist *hist)
 {
     fprintf(to, ",\"%s\":{\"count\":%" PRIu64, key, hist->count);
@@ -221,6 +235,7 @@ static void show_hist(FILE *to, const struct stat *stat, const char *key, const 
                 ns(stat, hist_percentile(hist, 50)), ns(stat, hist_percentile(hist, 90)),
                 ns(stat, hist_percentile(hist, 99)), ns(stat, hist->max),
                 at_ns(stat, hist->max_at));
+        show_steps(to, stat, hist);
     }
     fputc('}', to);
 }

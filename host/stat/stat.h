@@ -54,6 +54,15 @@ struct hist {
 
 void hist_add(struct hist *hist, uint64_t value, uint64_t at);
 uint64_t hist_percentile(const struct hist *hist, unsigned percent);
+
+/* How many values are from `from` up to below `to`, which are powers of two or a quarter, half or
+ * three quarters of one above them: the same in all histograms. */
+struct hist_step {
+    uint64_t from, to, count;
+};
+#define HIST_STEPS_MOST 256
+/* Fills in those with values, ascending; returns how many there are. Their counts add up to all. */
+unsigned hist_steps(const struct hist *hist, struct hist_step steps[HIST_STEPS_MOST]);
 void hist_free(struct hist *hist);
 
 /* ---- the account ------------------------------------------------------------------- */

@@ -21,6 +21,7 @@ struct make_state {
     int16_t on;
     uint8_t state; /* TIMELINE_UNKNOWN: none */
     uint8_t cause;
+    bool dumped; /* a state dump says so: it began before */
 };
 
 struct make_thread {

@@ -81,7 +81,7 @@ static void span_begin(struct make *make, uint32_t thread, int64_t ns,
     span->priority = state->priority;
     span->on = state->on;
     span->cause = state->cause;
-    span->flags = TIMELINE_FROM;
+    span->flags = state->dumped ? 0 : TIMELINE_FROM;
     span->cpu = (int16_t)cpu;
     of->ended = ns;
     of->epoch = make->epoch;
@@ -165,8 +165,17 @@ static void held_begin(struct make *make, unsigned on, int64_t ns)
     }
 }
 
-static void thread_runs(struct make *make, uint32_t thread, unsigned on, int64_t ns, int priority)
+/* Of a state dump: the thread is in the state, since when and why is not known. */
+static bool is_dumped(const struct kev_item *item)
 {
+    return (item->flags & KEV_FLAG_DUMP) != 0;
+}
+
+static void thread_runs(struct make *make, uint32_t thread, const struct kev_item *item,
+                        int priority)
+{
+    unsigned on = (unsigned)item->cpu;
+    int64_t ns = item->ns;
     struct make_cpu *cpu = &make->cpus[on];
     struct make_thread *of = &make->threads[thread];
     bool known = cpu->current != TIMELINE_NONE;
@@ -174,7 +183,8 @@ static void thread_runs(struct make *make, uint32_t thread, unsigned on, int64_t
                                .other = TIMELINE_NONE,
                                .by = TIMELINE_NONE,
                                .priority = (int16_t)priority,
-                               .on = (int16_t)on};
+                               .on = (int16_t)on,
+                               .dumped = is_dumped(item)};
 
     held_remove(make, thread);
     if (cpu->current == thread) {
@@ -231,10 +241,17 @@ static void thread_changes(struct make *make, uint32_t thread, const struct kev_
                                .other = TIMELINE_NONE,
                                .priority = (int16_t)priority,
                                .on = (int16_t)on,
-                               .state = (uint8_t)item->state};
+                               .state = (uint8_t)item->state,
+                               .dumped = is_dumped(item)};
 
+    if (state.dumped && of->open != TIMELINE_NONE && make_known(make, of->epoch) &&
+        make->timeline->spans[of->open].state == state.state) {
+        return; /* known already */
+    }
     state_describe(make, thread, &state);
-    others_cause(make, on, thread, &state);
+    if (!state.dumped) {
+        others_cause(make, on, thread, &state);
+    }
     if (of->cpu >= 0) { /* it is still current */
         of->next = state;
         of->epoch = make->epoch;
@@ -272,11 +289,11 @@ void states_event(struct make *make, const struct kev_item *item)
         return;
     }
     if (item->state == STATE_RUNNING) {
-        thread_runs(make, thread, (unsigned)item->cpu, item->ns, priority);
+        thread_runs(make, thread, item, priority);
     } else if (item->state >= 0 && item->state < PR_TH_CREATE) {
         bool ready = item->state == STATE_READY;
 
-        if (ready || item->state == STATE_DEAD) {
+        if ((ready || item->state == STATE_DEAD) && !is_dumped(item)) {
             others_over(make, thread, (unsigned)item->cpu, item->ns, ready);
         }
         thread_changes(make, thread, item, priority);

@@ -17,6 +17,7 @@
 #include "host/kymo.h"
 #include "host/link/cmd.h"
 #include "host/output.h"
+#include "host/reader/kev.h"
 #include "host/view/view.h"
 
 #define FIRST_BYTES ((size_t)16 << 20) /* that are shown while the rest is being read */
@@ -159,9 +160,7 @@ static int inputs_check(struct view *view, int argc, char **argv)
     if (view->output != NULL && strcmp(view->output, "-") == 0) {
         return kymo_usage("view", "view: -o: a file, not standard output");
     }
-    return view->report.recover || view->report.nsymbols > 0
-               ? kymo_usage("view", "view: --recover and --symbols are for a file")
-               : -1;
+    return view->report.recover ? kymo_usage("view", "view: --recover is for a file") : -1;
 }
 
 /* Returns the exit status, -1 to continue. */
@@ -258,9 +257,10 @@ static int file_view(struct view *view)
     void *first_bytes = NULL;
     struct snapshot *first, *all;
 
-    if (!report_input_keep(view->report.input)) {
+    if (!report_input_keep(view->report.input, view->report.recover)) {
         return KYMO_FAILURE;
     }
+    kev_interrupted = &view_ends;
     view_catch_signals(); /* not before: a stream that stalls is interrupted as any command's */
     view->report.progress = progress;
     view->report.progress_arg = view;
@@ -275,7 +275,7 @@ static int file_view(struct view *view)
     all = snapshot_new(&view->report);
     if (all == NULL) {
         server_free(view->server);
-        return KYMO_FAILURE;
+        return view_ends ? KYMO_OK : KYMO_FAILURE;
     }
     if (view->server == NULL) {
         view->server = server_new(view->port, all, false);

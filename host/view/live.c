@@ -41,10 +41,11 @@ struct live {
     int status;
     int fd; /* of the capture that is shown, closed by this side only; -1: none */
     struct server *server;
-    uint64_t most;  /* events of a page */
-    uint64_t shown; /* bytes */
-    int64_t next;   /* ms: not before */
-    bool complete;  /* the last snapshot has all of it */
+    const struct report *asked;
+    bool no_symbols; /* --symbols are of another build, which has been said */
+    uint64_t shown;  /* bytes */
+    int64_t next;    /* ms: not before */
+    bool complete;   /* the last snapshot has all of it */
 };
 
 static struct live *recording; /* the store's functions have no argument */
@@ -122,14 +123,17 @@ static void progress(void *arg, uint64_t done, uint64_t total)
 static void snapshot_show(struct live *live, size_t bytes, bool complete)
 {
     int64_t began = now_ms();
-    const struct report report = {.input = live->name,
-                                  .name = live->name,
-                                  .by_descriptor = true,
-                                  .descriptor = live->fd,
-                                  .grows = !complete,
-                                  .whole_most = live->most,
-                                  .progress = progress};
-    struct snapshot *snapshot = snapshot_new(&report);
+    struct report report = *live->asked;
+    struct snapshot *snapshot;
+
+    report.input = report.name = live->name;
+    report.by_descriptor = true;
+    report.descriptor = live->fd;
+    report.grows = !complete;
+    report.progress = progress;
+    report.nsymbols = live->no_symbols ? 0 : report.nsymbols;
+    report.no_symbols = &live->no_symbols;
+    snapshot = snapshot_new(&report);
 
     if (snapshot != NULL && (complete || snapshot_events(snapshot) > 0)) {
         server_show(live->server, snapshot, !complete);
@@ -218,12 +222,13 @@ int view_live(const struct report *asked, const char *target, const char *output
     live.store = (struct store){
         .output = output, .force = force, .opened = capture_opened, .placed = capture_placed};
     live.target = target;
-    live.most = asked->whole_most;
+    live.asked = asked;
     live.name = output == NULL ? target : output;
     live.fd = live.coming = -1;
     pthread_mutex_init(&live.lock, NULL);
     recording = &live;
     kev_interrupted = &cmd_interrupted;
+    kev_progress = NULL; /* the page shows how it goes on */
     cmd_catch_signals();
     signal(SIGPIPE, SIG_IGN);
     if (output == NULL) {

@@ -11,12 +11,14 @@
 #define STATE(word) ((word)&3u)
 #define SEQUENCE(word) ((word) >> 2)
 #define RESERVED ~(TRACE_EVENT_MASK | TRACE_CLASS_MASK | TRACE_CPU_MASK | TRACE_STRUCT_MASK)
+/* The bits that the slots of an event share and that say which one it is. */
+#define WHAT (TRACE_CLASS_MASK | TRACE_EVENT_MASK | TRACE_STATE_DUMP)
 
 /* ---- possible slots ---------------------------------------------------------------- */
 
 struct slots_walk {
     uint32_t cpu;
-    uint32_t open; /* class and event of the combine event under way; 0: none is */
+    uint32_t open; /* WHAT of the combine event under way; 0: none is */
     uint64_t time; /* of the last slot */
 };
 
@@ -36,7 +38,7 @@ static bool control_fits(const struct trace_slot *slot)
 
 static bool event_begins(struct slots_walk *walk, const struct trace_slot *slot)
 {
-    uint32_t what = slot->header & (TRACE_CLASS_MASK | TRACE_EVENT_MASK);
+    uint32_t what = slot->header & WHAT;
     bool control = TRACE_GET_CLASS(slot->header) == TRACE_CLASS_CONTROL;
     uint32_t high = (uint32_t)(walk->time >> 32);
 
@@ -61,14 +63,17 @@ static bool slot_fits(struct slots_walk *walk, const struct trace_slot *slot)
     bool known = (class >= TRACE_CLASS_CONTROL && class <= TRACE_CLASS_COMM) ||
                  class == TRACE_CLASS_D || class == TRACE_CLASS_KYMO_CALL;
 
-    if ((slot->header & RESERVED) || TRACE_GET_CPU(slot->header) != walk->cpu || !known) {
+    /* A state dump has events of these two classes only. */
+    uint32_t mark =
+        class == TRACE_CLASS_PR_TH || class == TRACE_CLASS_SYSTEM ? TRACE_STATE_DUMP : 0;
+
+    if ((slot->header & RESERVED & ~mark) || TRACE_GET_CPU(slot->header) != walk->cpu || !known) {
         return false;
     }
     if (structure == TRACE_STRUCT_S || structure == TRACE_STRUCT_CB) {
         return event_begins(walk, slot);
     }
-    if (walk->open != (slot->header & (TRACE_CLASS_MASK | TRACE_EVENT_MASK)) ||
-        slot->time != (uint32_t)walk->time) {
+    if (walk->open != (slot->header & WHAT) || slot->time != (uint32_t)walk->time) {
         return false;
     }
     walk->open = structure == TRACE_STRUCT_CE ? 0 : walk->open;

@@ -47,7 +47,8 @@ def read(path):
             common = event.common_context_field
             streams.setdefault(int(event.packet.context_field["cpu_id"]), []).append((
                 event.name, message.default_clock_snapshot.value,
-                [plain(common[k]) if k in ("pid", "tid") else str(common[k]) for k in common],
+                [plain(common[k]) if k in ("pid", "tid", "dump") else str(common[k])
+                 for k in common],
                 [(k, str(v) if isinstance(v, bt2._StringFieldConst) else plain(v))
                  for k, v in event.payload_field.items()]))
         elif isinstance(message, bt2._DiscardedEventsMessageConst):
@@ -68,7 +69,7 @@ def wanted(path):
 
 def same(ours, event, name):
     theirs = [-1 if event[k] is None else event[k] for k in ("pid", "tid")] + \
-        [event[k] or "-" for k in ("process", "thread")]
+        [event[k] or "-" for k in ("process", "thread")] + [event["dump"]]
     if name is not None and ours[0] != f"{event['class']}:{name}":
         return False
     if ours[1] != int(event["cycles"], 16) or ours[2] != theirs:

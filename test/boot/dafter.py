@@ -72,6 +72,9 @@ SCRIPTS = """
     proc:::create, proc:::exit, proc:::lwp-create, proc:::lwp-exit
     /on/ { printf("%d %s %d %d %s\\n", timestamp, probename, arg0, arg1, execname); }
     proc:::exec /on/ { printf("%d exec %s\\n", timestamp, args[1]); }
+    /* from the beginning: the state dump of START, which the capture has, fires nothing */
+    proc:::create, proc:::exec, proc:::lwp-create, sdt:::thread_name, sdt:::mapname
+    { @made[probename, execname, arg0] = count(); }
     intr:::entry /on && !LINK_IRQ/ { printf("%d intr %d\\n", timestamp, arg0); }
 """
 # A line for each byte that the link's UART sends would be more bytes to send, without an end if the
@@ -96,8 +99,9 @@ def live(board, script, out):
                f"not ready: {job.poll() is not None and job.stderr.read()}")
         time.sleep(0.05)
     board.type(DEEDS)
-    expect(job.wait(dlog.SLOW) == 0, f"status {job.returncode}")
+    job.wait(dlog.SLOW)
     err = job.stderr.read()
+    expect(job.returncode == 0, f"status {job.returncode}: {err}")
     return err if "drop" in err else None
 
 

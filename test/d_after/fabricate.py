@@ -20,9 +20,10 @@ MSG_SENDV, NOP = 11, 0
 HZ = 62500000  # of the golden capture
 NS = 16
 MASK = 0xffffffff
+DUMP = 0x20000  # the mark of a state dump: system pages from version 4 on
 
 
-def head(cpus, form, classes="all classes", gate=None):
+def head(cpus, form, classes="all classes", gate=None, page_version=4):
     """The golden capture's attributes and system page, for so many CPUs, in format 1.01."""
     with open(os.path.join(ROOT, "test/golden/virt-a64.kev"), "rb") as f:
         data = kev.unchecked(f.read())
@@ -30,6 +31,7 @@ def head(cpus, form, classes="all classes", gate=None):
     length = int(re.search(rb"TRACE_SYSPAGE_LEN::(\d+)", data)[1])
     page = bytearray(data[end:end + length])
     struct.pack_into("<I", page, 12, cpus)
+    struct.pack_into("<I", page, 4, page_version)
     text = data[:end].replace(b"CPU_NUM::1", b"CPU_NUM::%d" % cpus)
     text = text.replace(b"FILTER_2::wide", b"FILTER_2::" + form.encode())
     text = text.replace(b"FILTER_1::all classes", b"FILTER_1::" + classes.encode())
@@ -97,9 +99,9 @@ class Thread:
 class World:
     """Random events, recorded into a capture; self.says: what the programs of check.py print."""
 
-    def __init__(self, rng, cpus, wide, losses=False):
-        self.rng, self.wide, self.losses = rng, wide, losses
-        self.capture = Capture(cpus, form="wide" if wide else "fast")
+    def __init__(self, rng, cpus, wide, losses=False, marked=True):
+        self.rng, self.wide, self.losses, self.marked = rng, wide, losses, marked
+        self.capture = Capture(cpus, form="wide" if wide else "fast", page_version=3 + marked)
         self.time = 1000
         self.current = [None] * cpus
         self.idle = [self.thread(1, cpu + 1) for cpu in range(cpus)]
@@ -129,17 +131,20 @@ class World:
 
     # ---- what happens --------------------------------------------------------------------
 
-    def process(self, pid, ppid, name):
+    def process(self, pid, ppid, name, mark=0):
         cpu = self.rng.randrange(len(self.current))
-        self.event(cpu, PR_TH, 192, [ppid, pid] + text_words(name))
+        self.event(cpu, PR_TH, 192 | mark, [ppid, pid] + text_words(name))
         self.names[pid] = name
-        self.sdt("proc_create_name", ppid)
+        if not mark:
+            self.sdt("proc_create_name", ppid)
+            self.count("create", ppid, pid)
 
-    def create(self, pid, tid):
+    def create(self, pid, tid, mark=0):
         self.threads[pid, tid] = t = Thread(pid, tid)
         cpu = self.rng.randrange(len(self.current))
-        self.event(cpu, PR_TH, 24, [pid, tid])
-        self.sdt("thread_create", pid)
+        self.event(cpu, PR_TH, 24 | mark, [pid, tid])
+        if not mark:
+            self.sdt("thread_create", pid)
         return t
 
     def change(self, cpu, t, state):
@@ -238,9 +243,10 @@ class World:
 
     def go(self, steps):
         for pid in range(2, 9):
-            self.process(pid, 1, f"prog{pid % 5}")
+            mark = self.rng.choice([0, DUMP]) if self.marked else 0
+            self.process(pid, 1, f"prog{pid % 5}", mark)
             for tid in range(1, self.rng.randrange(2, 5)):
-                self.create(pid, tid)
+                self.create(pid, tid, mark)
         deeds = [self.switch] * 4 + [self.wake] * 2 + [self.message, self.call, self.user]
         for _ in range(steps):
             self.rng.choice(deeds)()
@@ -251,13 +257,18 @@ class World:
         self.dump()
 
     def dump(self):
-        """What exists, as at a ring's end: no probe fires for what is known."""
+        """What exists, as at a ring's end: no probe fires for what is marked, or (without marks) is
+        known. What isn't marked happened, although it says what is known."""
+        mark = DUMP if self.marked else 0
         for pid, name in self.names.items():
-            self.event(0, PR_TH, 192, [int(pid > 1), pid] + text_words(name))
+            self.event(0, PR_TH, 192 | mark, [int(pid > 1), pid] + text_words(name))
         for t in self.threads.values():
-            self.event(0, PR_TH, 24, [t.pid, t.tid])
-            if t.state not in (None, RUNNING):
-                self.event(0, PR_TH, t.state, [t.pid, t.tid])
+            self.event(0, PR_TH, 24 | mark, [t.pid, t.tid])
+            state = t.state if t.state is not None or not self.marked else self.rng.choice(WAITS)
+            if state not in (None, RUNNING):
+                self.event(0, PR_TH, state | mark, [t.pid, t.tid])
+        if self.marked:
+            self.process(8, 1, self.names[8])
 
 
 def plausible_text(a, b):

@@ -133,6 +133,7 @@ def check_events(records, have):
     for r, event in zip(ours, events):
         name, own = drawn_name(event)
         args = {"cpu": event["cpu"], "cycles": event["cycles"]} | ({"event": own} if own else {})
+        args |= {"dump": True} if event["dump"] else {}
         same([r["ts"], r["cat"], r["args"]],
              [event["ns"], event["class"], args | {"values": event["args"]}], "an event")
         want(r["name"] == name or (own and r["name"].startswith(name + " ")), f"{r}: no {name}")

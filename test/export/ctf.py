@@ -73,7 +73,8 @@ def check_event(ours, event, start, names):
         same(event["event"], LINUX[linux], linux)
     pid, tid = (-1 if event[k] is None else event[k] for k in ("pid", "tid"))
     ust = name.startswith("lttng_ust")
-    same([context["vpid" if ust else "pid"], context["thread"]], [pid, tid], "whose it is")
+    same([context["vpid" if ust else "pid"], context["thread"], context["dump"]],
+         [pid, tid, int(event["dump"])], "whose it is")
     extra = standard(name, event, fields, names)
     own = [fields[k] for k in list(fields)[extra:] if not k.endswith("_length")]
     values = [number(v) for v in event["args"].values()]

@@ -92,7 +92,8 @@ def check_events(packets, have, tracks):
              "where")
         same([(k, v & (1 << 64) - 1 if isinstance(v, int) else v) for k, v in values[2:]],
              [(printable(k), number(v) & (1 << 64) - 1 if isinstance(number(v), int) else number(v))
-              for k, v in event["args"].items()], f"values of {track_event['name']}")
+              for k, v in [*event["args"].items()] + [("dump", 1)] * event["dump"]],
+             f"values of {track_event['name']}")
         track = track_event["track_uuid"]
         if track >> 56 == THREAD:
             same(tracks[track], (event["pid"], event["tid"]), "whose it is")

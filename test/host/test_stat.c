@@ -132,6 +132,25 @@ static void test_messages(void **unused)
     done(stat, mk);
 }
 
+/* The steps of a histogram: ascending, a quarter octave each at most, with all values. */
+static void check_steps(const struct hist *hist)
+{
+    struct hist_step steps[HIST_STEPS_MOST];
+    unsigned n = hist_steps(hist, steps);
+    uint64_t count = 0;
+
+    assert_true(n > 2);
+    assert_int_equal(steps[0].from, 0);
+    for (unsigned i = 0; i < n; i++) {
+        count += steps[i].count;
+        assert_true(steps[i].from < steps[i].to);
+        assert_true(i == 0 || steps[i - 1].to <= steps[i].from);
+        assert_true(steps[i].to - steps[i].from <= steps[i].from / 4 + 1);
+    }
+    assert_int_equal(count, hist->count);
+    assert_true(steps[n - 1].to == UINT64_MAX);
+}
+
 static void test_histogram(void **unused)
 {
     static struct hist hist;
@@ -149,6 +168,7 @@ static void test_histogram(void **unused)
     }
     hist_add(&hist, UINT64_MAX, 9);
     hist_add(&hist, 0, 10);
+    check_steps(&hist);
     assert_true(hist_percentile(&hist, 100) == UINT64_MAX);
     assert_int_equal(hist_percentile(&hist, 1), 0);
     hist_free(&hist);

@@ -73,7 +73,7 @@ static void put_event(struct kev_capture *capture, const struct kev_item *item)
         printf("%s", i == 0 ? "" : ",");
         put_value(kev_capture_value(capture, i));
     }
-    printf("}}\n");
+    printf("},\"dump\":%s}\n", (item->flags & KEV_FLAG_DUMP) != 0 ? "true" : "false");
 }
 
 int main(int argc, char **argv)

@@ -4,6 +4,7 @@
 usage, files, and the page in chromium with interactions driven. The last line counts."""
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -323,6 +324,33 @@ return found;
 """
 
 
+def whole_distribution(b, name, messages):
+    """The bars of the messages' latencies: of all pairs, and of one, with kymo stat's counts."""
+    def bars():
+        return b.run(f"return {chart}.texts()")
+
+    chart = "charts.find((one) => one.canvas.id === 'whole-distribution' && one.canvas.isConnected)"
+    seen = [m for m in messages if m["latency"]["count"]]
+    for m in seen:
+        steps = m["latency"]["steps_ns"]
+        ok(f"{name}: steps of a distribution", sum(s[2] for s in steps) == m["latency"]["count"] and
+           all(a[0] < a[1] <= c[0] for a, c in zip(steps, steps[1:])) and
+           steps[0][0] <= m["latency"]["min_ns"] <= m["latency"]["max_ns"] <= steps[-1][1], m)
+    if not seen:
+        return
+    total = sum(m["latency"]["count"] for m in seen)
+    shown = bars()
+    ok(f"{name}: the distribution has each message",
+       sum(int(re.sub(r"\D", "", text.rsplit(": ", 1)[1])) for text in shown) == total, shown)
+    first = seen[0]
+    b.run("$('pair').value = arguments[0]; $('pair').dispatchEvent(new Event('change'))",
+          f"{first['from']} {first['to']}")
+    steps = len(first["latency"]["steps_ns"])
+    b.until(f"$('pair').value !== '' && {chart}.texts().length === {steps}",
+            "the distribution of a pair")
+    b.run("latency.pair = ''")
+
+
 def whole_views(b, name, stat):
     """Each view of a page without events shows all rows of kymo stat --json, with its figures."""
     def expect(view, table, columns, wanted):
@@ -353,6 +381,7 @@ def whole_views(b, name, stat):
         for m in stat["messages"]])
     expect("messages", "whole-slowest", [2, 3], [
         [m["latency_ns"], m["sent_at_ns"]] for m in stat["slowest_messages"]])
+    whole_distribution(b, name, stat["messages"])
     expect("interrupts", "whole-interrupts", [1, 4], [
         [i["count"], i["max_ns"]] for i in stat["interrupts"]])
     ok(f"{name}: it says what it lacks", "no events" in b.run("return $('lacks').textContent"))

@@ -566,6 +566,35 @@ static void name_that_comes_later(void **state)
     mk_free(mk);
 }
 
+/* What a state dump says was so before, for no reason that is known; said again, it is no news. */
+static void dumped_states(void **state)
+{
+    struct mk *mk =
+        mk_new(&(struct mk_options){.ncpu = 1, .checked = true, .filters = "all classes"});
+    struct kev_capture *capture;
+    struct timeline *timeline;
+    const struct timeline_span *span;
+
+    (void)state;
+    TH(STATE_RUNNING, 1, 1);
+    TH(STATE_READY | TRACE_STATE_DUMP, 5, 1);
+    TH(STATE_READY | TRACE_STATE_DUMP, 5, 1);
+    TH(STATE_READY, 6, 1);
+    TH(STATE_READY | TRACE_STATE_DUMP, 6, 1);
+    timeline = read_all(mk, &capture);
+    assert_int_equal(timeline->nspans, 3);
+    span = timeline_span(timeline, 1, 0);
+    assert_int_equal(span->state, STATE_READY);
+    assert_int_equal(span->cause, TIMELINE_CAUSE_UNKNOWN);
+    assert_int_equal(span->flags, 0);
+    span = timeline_span(timeline, 2, 0);
+    assert_int_equal(span->cause, TIMELINE_CAUSE_THREAD);
+    assert_int_equal(span->flags, TIMELINE_FROM);
+    timeline_free(timeline);
+    kev_capture_free(capture);
+    mk_free(mk);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -574,6 +603,7 @@ int main(void)
         cmocka_unit_test(no_room),
         cmocka_unit_test(causes_and_lives),
         cmocka_unit_test(name_that_comes_later),
+        cmocka_unit_test(dumped_states),
         cmocka_unit_test(losses_known),
     };
 

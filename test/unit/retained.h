@@ -10,6 +10,7 @@
 
 #include "lib/retain/retain.h"
 #include "lib/retain/sum.h"
+#include "trace/hook.h"
 
 extern uint8_t image[FAKE_WINDOW];
 extern struct retain found;

@@ -91,6 +91,7 @@ static void look_at_buffer(const struct trace_slot *slot, const struct trace_slo
             present[slot->d1] = true;
         }
         if (first && kind == TRACE_CLASS_PR_TH) {
+            assert_true(slot->header & TRACE_STATE_DUMP); /* it happened before */
             named[number == THREAD_NAME ? slot->d1 : slot->d2] |= number != DESTROY;
         }
     }

@@ -2,7 +2,7 @@
 /*
  * Who lived, in retained memory: what lib/retain makes of the table of names, of rings that have
  * wrapped on some CPUs, and of a table that is damaged. A name that is given was put there, and one
- * that is not given is said to be damaged. SEED=n repeats a run.
+ * that is not given is said to be damaged. Also the events of a state dump. SEED=n repeats a run.
  */
 #include "test/unit/retained.h"
 
@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "trace/crc32c.h"
+#include "trace/log.h"
 
 #define TABLE ((struct kymo_retain_name *)(void *)&image[KYMO_RETAIN_NAMES])
 #define LONG_TEXT UINT64_C(0xffffff8000001000)
@@ -317,6 +318,46 @@ static void damaged(void **state)
     end();
 }
 
+/* ---- a state dump ------------------------------------------------------------------- */
+
+/* Its events are sound in the classes that it has, and in no other. */
+static void dumps_come_along(void **state)
+{
+    const uint32_t words[2] = {1, 2};
+    const struct trace_words event = {words, 2, NULL, 0};
+    struct retain_piece piece;
+    unsigned marked = 0;
+
+    (void)state;
+    retained_boot(2);
+    TRACE_DUMP(proc_create_name, 1, 2, "a process");
+    TRACE_DUMP(thread_create, 2, 1);
+    trace_dump_thread_state(1, 2, 1, 10, 1);
+    TRACE_DUMP(mapname, 2, 0x1000, 0x100, "a process");
+    stop_the_machine();
+    assert_true(open_image());
+    assert_int_equal(found.losses.buffers, 0);
+    while (retain_next(&found, &piece)) {
+        for (uint32_t i = 0; i < piece.count; i++) {
+            bool begin = TRACE_GET_STRUCT(piece.slots[i].header) <= TRACE_STRUCT_CB;
+
+            marked += begin && piece.slots[i].header & TRACE_STATE_DUMP;
+        }
+    }
+    assert_int_equal(marked, 4);
+    trace_log_words(TRACE_CLASS_USER, 1 | TRACE_STATE_DUMP, &event);
+    trace_log_words(TRACE_CLASS_USER, 1, &event);
+    stop_the_machine();
+    assert_true(open_image());
+    while (retain_next(&found, &piece)) {
+        for (uint32_t i = 0; i < piece.count; i++) {
+            assert_int_not_equal(TRACE_GET_CLASS(piece.slots[i].header), TRACE_CLASS_USER);
+        }
+    }
+    assert_true(found.losses.unknown > 0);
+    retained_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -324,6 +365,7 @@ int main(void)
         cmocka_unit_test(a_whole_recording_has_them_itself),
         cmocka_unit_test(a_full_table),
         cmocka_unit_test(damaged),
+        cmocka_unit_test(dumps_come_along),
     };
 
     random_seed();

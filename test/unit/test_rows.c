@@ -78,6 +78,24 @@ struct row {
 #define STATE_WORDS(fast, wide) TRACE_ARGS(fast, wide)
 #include "test/unit/fire_rows.inc.h"
 
+#define EVENT(...)
+#define EVENT_DUMPED(name, CLASS, number, EXT, NAME, fast, wide, doc) \
+    static void dump_##name(void) \
+    { \
+        TRACE_DUMP(name, TRACE_ARGS(fast, wide)); \
+    }
+#define EVENT_STATE(name, CLASS, number, EXT, NAME, fast, wide, doc) \
+    static void dump_##name(void) \
+    { \
+        trace_dump_thread_state(number, STATE_WORDS(fast, wide)); \
+    }
+#define EVENT_CONTROL(...)
+#include "trace/events.def"
+#undef EVENT
+#undef EVENT_DUMPED
+#undef EVENT_STATE
+#undef EVENT_CONTROL
+
 #undef A
 #define LIST(...) \
     { \
@@ -107,6 +125,29 @@ static const struct row rows[] = {
 #undef EVENT_CONTROL
 };
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
+
+/* What a state dump writes: the same words, with the mark. */
+static const struct row dumped_rows[] = {
+#define EVENT(...)
+#define EVENT_DUMPED(n, CLASS, number, EXT, NAME, fast, wide, doc) \
+    {TRACE_CLASS_##CLASS, \
+     number, \
+     TRACE_EV_COUNT, \
+     IS_##wide, \
+     #NAME, \
+     dump_##n, \
+     LIST(TRACE_ARGS(fast, SAME)), \
+     LIST(TRACE_ARGS(fast, wide))},
+#define EVENT_STATE(n, CLASS, number, EXT, NAME, fast, wide, doc) \
+    EVENT_DUMPED(n, CLASS, number, EXT, NAME, fast, wide, doc)
+#define EVENT_CONTROL(...)
+#include "trace/events.def"
+#undef EVENT
+#undef EVENT_DUMPED
+#undef EVENT_STATE
+#undef EVENT_CONTROL
+};
+#define DUMPED_ROWS (sizeof(dumped_rows) / sizeof(dumped_rows[0]))
 
 static bool has_type(const struct arg *args, char type)
 {
@@ -146,6 +187,7 @@ static void check_event(struct kev *kev, const struct row *row, const struct arg
 
     assert_true(capture_next(kev, &event));
     assert_int_equal(event.cpu, cpu);
+    assert_int_equal(event.dumped, row >= dumped_rows && row < dumped_rows + DUMPED_ROWS);
     assert_int_equal(event.class, row->class);
     assert_int_equal(event.number,
                      row->number | (big && (has_type(args, 'P') || has_type(args, 'I')) ? 512 : 0));
@@ -186,6 +228,10 @@ static void every_row_comes_back(void **state)
             big = form & 1;
             kernels = form & 4 ? TRACE_PORT_CODE_HIGH : 0;
             round_trip(&rows[i], form >> 1 & 1, i % 4);
+        }
+        for (unsigned form = 0; i < DUMPED_ROWS && form < 8; form++) {
+            big = form & 1;
+            round_trip(&dumped_rows[i], form >> 1 & 1, i % 4);
         }
     }
     big = false;

@@ -307,6 +307,22 @@ def what_is_wrong_is_said(folder):
         expect(status == 0 and damaged in said, f"{status} {said}")
 
 
+def a_stream_that_is_no_capture_is_refused_at_its_head(_):
+    """However long it is: the writer finds the pipe closed, the disk is not filled."""
+    process = subprocess.Popen([KYMO, "view", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
+    sent, zeros = 0, bytes(1 << 20)
+    try:
+        while sent < 1 << 28:
+            sent += process.stdin.write(zeros)
+    except BrokenPipeError:
+        pass
+    process.stdin = None
+    _, said = process.communicate(timeout=patience.seconds(60))
+    expect(process.returncode == 1 and b"not a capture" in said, said)
+    expect(sent < 1 << 24, f"{sent} bytes were read")
+
+
 def keeps_input(pid):
     """Whether the process has the file that it copies its input to, and something is in it."""
     for name in os.listdir(f"/proc/{pid}/fd"):
@@ -356,7 +372,8 @@ def main():
     tests = [small_is_the_report, parts_are_of_the_whole, a_view_is_looked_at,
              strangers_get_nothing, hostile_bytes_are_borne, the_idle_make_room,
              a_waiting_page_is_answered_at_the_end, a_stalled_pipe_is_interrupted,
-             a_full_disk_is_the_only_reason, what_is_wrong_is_said]
+             a_stream_that_is_no_capture_is_refused_at_its_head, a_full_disk_is_the_only_reason,
+             what_is_wrong_is_said]
     print(f"SEED={SEED}")
     with tempfile.TemporaryDirectory(dir=temporary.PLACE) as folder:
         return run_tests(tests, sys.argv[1:], lambda test: test(folder))

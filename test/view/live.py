@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 import urllib.request
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -17,6 +18,7 @@ sys.path[:0] = [os.path.join(ROOT, "test/boot"), os.path.join(ROOT, "test/report
                 os.path.join(ROOT, "test")]
 import link  # noqa: E402
 import browser  # noqa: E402
+import patience  # noqa: E402
 from guest import expect, run_tests  # noqa: E402
 
 BOARD = "mps2-an386"
@@ -135,6 +137,100 @@ def an_end_that_is_not_shown_is_said(board):
     expect(status == 0 and events("unshown.kev") > 0, f"{status} {said}")
 
 
+def aggregations_grow(board):
+    """A D program that logs while the page grows: its counts are shown before it has ended, and at
+    the end they are what `kymo dtrace -r` prints."""
+    shown = "return [...document.querySelectorAll('#aggregation-0 tbody tr')]" \
+        ".reduce((sum, row) => sum + Number(row.cells[1].dataset.value), 0)"
+    view = View(board, f"unix:{board.raw}", "-o", "counts.kev", "--force")
+    board.type("tracelogger -c -F 1 -F 2 -F 3 -F 4 -F 5 -F 6 -f link:x.kev &\r")
+    view.until(lambda s: s["generation"] >= 1, "the first events")
+    job = board.start("dtrace", "-t", f"unix:{board.raw}", "-x", "log=1", "-x", "aggrate=4hz",
+                      "-qn", "syscall:::entry { @calls[probefunc] = count(); }")
+    try:
+        with browser.opened() as b:
+            b.ask("POST", "/url", {"url": view.url})
+            b.until("document.documentElement.dataset.ready", "the page")
+            b.run("openView('aggregations')")
+
+            def count():
+                view.until(lambda s: True, "life")
+                return b.run(shown)
+
+            board.wait_for(lambda: count() > 0, "a count")
+            first = count()
+            board.wait_for(lambda: count() > first, "a greater count")
+            expect(b.run("return report.loaded.tables.aggregations.said") == "", "it complains")
+            b.picture("aggregations.png")
+            job.send_signal(signal.SIGINT)
+            job.communicate(timeout=link.SLOW)
+            board.type("tracestop\r")
+            view.until(lambda s: not s["grows"], "the end", busy=False)
+            b.until(f"served.generation === {view.state()['generation']}", "the last generation")
+            b.until("$('pane').getAttribute('aria-busy') === 'false'", "the last table")
+            last = b.run(shown)
+            faults = b.complaints() + b.run("return report.faults")
+    finally:
+        job.kill()
+    status, said = view.end()
+    printed = subprocess.run([link.KYMO, "dtrace", "--json", "-r", "counts.kev"],
+                             capture_output=True, text=True).stdout
+    counts = [row["value"] for line in printed.splitlines() if line.startswith('{"aggregation"')
+              for row in json.loads(line)["rows"]]
+    expect(last == sum(counts) > first, f"{last} shown, {printed}")
+    expect(status == 0 and not faults, f"{status} {said} {faults}")
+
+
+def an_interrupt_amid_aggregations(board):
+    """What is being made of the capture is given up at once, the process that prints them too."""
+    view = View(board, f"unix:{board.raw}", "-o", "stopped.kev", "--force")
+    board.type("tracelogger -c -F 1 -F 2 -F 3 -F 4 -F 5 -F 6 -f link:x.kev &\r")
+    job = board.start("dtrace", "-t", f"unix:{board.raw}", "-x", "log=1", "-qn",
+                      "syscall:::entry { @calls[probefunc] = count(); }")
+    view.until(lambda s: s["generation"] >= 1, "events")
+    stopped = []
+
+    def child():
+        board.type("pidin\r")
+        path = f"/proc/{view.process.pid}/task/{view.process.pid}/children"
+        with open(path, encoding="ascii") as f:
+            for pid in f.read().split():
+                os.kill(int(pid), signal.SIGSTOP)
+                stopped.append(int(pid))
+        return stopped
+
+    board.wait_for(child, "a process that prints aggregations")
+    began = time.monotonic()
+    status, said = view.end()
+    took = time.monotonic() - began
+    job.send_signal(signal.SIGINT)
+    job.communicate(timeout=link.SLOW)
+    board.type("tracestop\r")
+    expect(took < patience.seconds(3) and status == 0, f"{took} s, {status} {said}")
+    expect(not any(os.path.exists(f"/proc/{pid}") for pid in stopped), "it has left a process")
+
+
+def symbols_name_functions(board):
+    """--symbols is taken with -t; files of another build are refused once, and the page grows on
+    without names."""
+    other = os.path.join(ROOT, "build/virt-a64/live.elf")
+    view = View(board, f"unix:{board.raw}", "-o", "named.kev", "--force", "--symbols", other)
+    board.type(RECORD)
+    view.until(lambda s: s["generation"] >= 2, "events")
+    board.type("tracestop\r")
+    view.until(lambda s: not s["grows"], "its end", busy=False)
+    status, said = view.end()
+    expect(status == 0 and said.count(os.path.basename(other)) == 1, f"{status} {said}")
+    own = os.path.join(ROOT, "build", BOARD, "live.elf")
+    view = View(board, f"unix:{board.raw}", "-o", "named.kev", "--force", "--symbols", own)
+    board.type(RECORD)
+    view.until(lambda s: s["generation"] >= 1, "events")
+    board.type("tracestop\r")
+    view.until(lambda s: not s["grows"], "its end", busy=False)
+    status, said = view.end()
+    expect(status == 0 and "build" not in said, f"{status} {said}")
+
+
 def a_link_that_is_pulled(board):
     line = board.line()
     view = View(board, f"unix:{line.path}", "-o", "pulled.kev", "--force")
@@ -162,7 +258,8 @@ def what_is_not_there_is_said(board):
 
 def main():
     tests = [a_page_grows_to_the_end, an_interrupt_keeps_what_came, without_a_file_nothing_is_left,
-             an_end_that_is_not_shown_is_said, a_link_that_is_pulled, what_is_not_there_is_said]
+             an_end_that_is_not_shown_is_said, aggregations_grow, an_interrupt_amid_aggregations,
+             symbols_name_functions, a_link_that_is_pulled, what_is_not_there_is_said]
     board = link.Bench(BOARD)
     try:
         return run_tests(tests, sys.argv[1:], lambda test: test(board))

@@ -6,6 +6,7 @@
  */
 #include "host/dtrace/replay/replay.h"
 
+#include "host/kymo.h"
 #include "host/reader/kev.h"
 #include "trace/dtrace/notes.h"
 #include "trace/dtrace/log_event.h"
@@ -13,6 +14,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+#define PROGRESS_EVENTS 65536
 
 enum { CONSUMERS_MAX = 256 };
 
@@ -238,6 +241,7 @@ static bool read_events(struct reading *in, struct kev *kev)
     enum kev_result result;
     struct kev_error error;
     struct kev_event e;
+    uint64_t n = 0;
 
     while ((result = kev_next(kev, &e, &error)) == KEV_EVENT && !in->no_memory) {
         bool of_d = e.class == TRACE_CLASS_D && e.nwords;
@@ -245,6 +249,9 @@ static bool read_events(struct reading *in, struct kev *kev)
         bool known = e.number < sizeof(kinds) / sizeof(*kinds) && kinds[e.number];
         if (r && (!known || e.cpu >= r->ncpus || !kinds[e.number](in, r, &e))) {
             r->damaged++;
+        }
+        if (++n % PROGRESS_EVENTS == 0) {
+            kymo_progress((void *)"reading", e.offset, kev_info(kev)->size);
         }
     }
     if (in->no_memory) {
@@ -305,6 +312,8 @@ struct replay *replay_read(const char *path)
     struct reading in = {.ncpus = info->ncpu < KEV_CPUS ? info->ncpu : KEV_CPUS,
                          .ring = is_ring(info)};
     bool ok = !info->swapped && in.ncpus > 0 && read_events(&in, kev);
+
+    kymo_progress_end();
 
     if (ok && !in.first) {
         fprintf(stderr, "dtrace: %s: no program of D has records in it (-x log=1, -x retain)\n",

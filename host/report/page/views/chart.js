@@ -34,7 +34,7 @@ function roundMarks(low, high, count) {
  * `text(index)`; `place(index, box)` -> x; `go(index)`; `count()` of what the cursor steps over. */
 function chartFigure({id, label, height, paint, at, text, place, go, count, legend}) {
     const canvas = make("canvas", {id, class: "chart", tabindex: 0, role: "img", "aria-label": `${label}. Left and right move, Enter goes there.`});
-    const chart = {canvas, cursor: -1};
+    const chart = {canvas, cursor: -1, texts: () => Array.from({length: count()}, (_, n) => text(n))};
     canvas.style.height = `${height}px`;
     const boxOf = () => ({x: CHART_LEFT, y: CHART_TOP, width: Math.max(1, canvas.clientWidth - CHART_LEFT - CHART_RIGHT),
         height: height - CHART_TOP - CHART_BOTTOM});
@@ -277,13 +277,21 @@ function barChart({id, label, entries}) {
 function distributionChart({id, label, sorted}) {
     const PER_OCTAVE = 4, stepOf = (value) => Math.floor(Math.log2(Math.max(1, value)) * PER_OCTAVE);
     const first = sorted.length ? stepOf(sorted[0]) : 0, last = sorted.length ? stepOf(sorted[sorted.length - 1]) : 0;
-    const counts = new Float64Array(last - first + 1), from = first / PER_OCTAVE, to = (last + 1) / PER_OCTAVE;
+    const edge = (n) => 2 ** ((first + n) / PER_OCTAVE);
+    const steps = Array.from({length: last - first + 1}, (_, n) => [edge(n), edge(n + 1), 0]);
     for (const value of sorted) {
-        counts[stepOf(value) - first]++;
+        steps[stepOf(value) - first][2]++;
     }
-    const most = Math.max(1, ...counts), edge = (n) => 2 ** ((first + n) / PER_OCTAVE);
-    const xOf = (value, box) => box.x + (Math.log2(Math.max(1, value)) - from) / (to - from) * box.width;
-    return chartFigure({id, label, height: 190, count: () => counts.length,
+    return stepsChart({id, label, steps, marks: [50, 90, 99].map((percent) => [`p${percent}`, percentile(sorted, percent)])});
+}
+
+/* Bars over a logarithmic axis. steps: of [from, to, count], ascending, at least one; marks: of [name, value]. */
+function stepsChart({id, label, steps, marks}) {
+    const log = (value) => Math.log2(Math.max(1, value)), most = Math.max(1, ...steps.map(([, , count]) => count));
+    const from = log(steps[0][0]), to = Math.max(from + 0.25, log(steps[steps.length - 1][1]));
+    const xOf = (value, box) => box.x + (log(value) - from) / (to - from) * box.width;
+    const edges = [...new Set(steps.flatMap(([begin, end]) => [begin, end]))];
+    return chartFigure({id, label, height: 190, count: () => steps.length,
         paint: (context, box) => {
             context.font = font(11);
             context.strokeStyle = palette.line;
@@ -298,34 +306,31 @@ function distributionChart({id, label, sorted}) {
                 context.fillText(countText(mark), box.x - 6, y + 4);
             }
             context.fillStyle = SERIES_COLOURS[0];
-            counts.forEach((count, n) => {
-                if (count > 0) {
-                    const x0 = xOf(edge(n), box), x1 = xOf(edge(n + 1), box), y = yOf(box, 0, most, false, count);
-                    context.fillRect(x0 + 0.5, y, Math.max(1, x1 - x0 - 1), box.y + box.height - y);
-                }
-            });
+            for (const [begin, end, count] of steps.filter((step) => step[2] > 0)) {
+                const x0 = xOf(begin, box), x1 = xOf(end, box), y = yOf(box, 0, most, false, count);
+                context.fillRect(x0 + 0.5, y, Math.max(1, x1 - x0 - 1), box.y + box.height - y);
+            }
             context.textAlign = "center";
             let free = -Infinity;
-            for (let n = 0; n <= counts.length; n++) {
-                const x = xOf(edge(n), box);
+            for (const edge of edges) {
+                const x = xOf(edge, box);
                 if (x - free > 70) {
                     context.fillStyle = palette.dim;
-                    context.fillText(durationText(Number(edge(n).toPrecision(3))), Math.min(x, box.x + box.width - 20), box.y + box.height + 16);
+                    context.fillText(durationText(Number(edge.toPrecision(3))), Math.min(x, box.x + box.width - 20), box.y + box.height + 16);
                     free = x;
                 }
             }
             context.textAlign = "left";
             let below = 0;
-            for (const percent of [50, 90, 99]) {
-                const x = xOf(percentile(sorted, percent), box);
+            for (const [name, value] of marks) {
+                const x = xOf(value, box);
                 context.fillStyle = palette.text;
                 context.fillRect(Math.round(x), box.y, 1, box.height);
-                context.fillText(`p${percent}`, Math.min(x + 3, box.x + box.width - 26), box.y + 10 + below);
+                context.fillText(name, Math.min(x + 3, box.x + box.width - 26), box.y + 10 + below);
                 below += 13;
             }
         },
-        at: (x, y, box) => x < box.x || x > box.x + box.width || y > box.y + box.height ? -1 :
-            Math.min(counts.length - 1, Math.floor((x - box.x) / box.width * counts.length)),
-        place: (n, box) => box.x + (n + 0.5) / counts.length * box.width,
-        text: (n) => `${durationText(Math.round(edge(n)))} to ${durationText(Math.round(edge(n + 1)))}: ${countText(counts[n])}`});
+        at: (x, y, box) => y > box.y + box.height ? -1 : steps.findIndex(([begin, end]) => x >= xOf(begin, box) && x < xOf(end, box)),
+        place: (n, box) => (xOf(steps[n][0], box) + xOf(steps[n][1], box)) / 2,
+        text: (n) => `${durationText(Math.round(steps[n][0]))} to ${durationText(Math.round(steps[n][1]))}: ${countText(steps[n][2])}`});
 }

@@ -35,6 +35,29 @@ function wholeUse() {
 const latencyColumns = (title, of) => [["p50", "p50_ns"], ["p90", "p90_ns"], ["p99", "p99_ns"], ["max", "max_ns"]].map(([name, key]) =>
     nsColumn(`${title} ${name}`, (row) => of(row).count > 0 ? of(row)[key] : undefined));
 
+/* Steps of several distributions as one: their edges are the same. */
+function sumSteps(lists) {
+    const sums = new Map();
+    for (const [from, to, count] of lists.flat()) {
+        sums.set(from, [from, to, count + (sums.has(from) ? sums.get(from)[2] : 0)]);
+    }
+    return [...sums.values()].sort((a, b) => a[0] - b[0]);
+}
+
+/* How the latencies of messages are distributed: of all, or of a pair of processes, then with its percentiles. */
+function wholeDistribution({messages}) {
+    const key = (row) => `${row.from} ${row.to}`, rows = messages.filter((row) => row[latency.what].count > 0);
+    const one = rows.find((row) => key(row) === latency.pair), steps = sumSteps((one ? [one] : rows).map((row) => row[latency.what].steps_ns));
+    const again = () => showView(true).catch(fail), name = latency.what === "wait" ? "send to receive" : "send to reply";
+    return [make("div", {class: "choices"},
+        chooser("pair", "pair", one ? latency.pair : "", [["", "all"], ...rows.map((row) => [key(row), `${wholeServer(row.from, row.from_name)} \u2192 ${wholeServer(row.to, row.to_name)}`])],
+            (value) => { latency.pair = value; again(); }),
+        chooser("what", "time", latency.what, [["latency", "send to reply"], ["wait", "send to receive"]], (value) => { latency.what = value; again(); })),
+    part(`Distribution: ${name}`, steps.length ? stepsChart({id: "whole-distribution", label: `Distribution, ${name}`, steps,
+        marks: one ? [50, 90, 99].map((percent) => [`p${percent}`, one[latency.what][`p${percent}_ns`]]) : []}) :
+        make("p", {}, "No message was seen whole."))];
+}
+
 const wholeViews = {
     summary: (stat, summary) => [part("The whole capture, as kymo stat prints it", make("pre", {id: "whole", tabindex: 0}, summary.join("\n")))],
     cpu: (stat) => [...wholeUse(), part("CPUs", dataTable({id: "whole-cpus", sort: 0, rows: stat.cpus, columns: [
@@ -61,6 +84,7 @@ const wholeViews = {
             {title: "client", value: (row) => wholeServer(row.from, row.from_name)}, {title: "server", value: (row) => wholeServer(row.to, row.to_name)},
             countColumn("sent", (row) => row.sent), countColumn("replied", (row) => row.replied), countColumn("errors", (row) => row.errors),
             ...latencyColumns("latency", (row) => row.latency), ...latencyColumns("wait", (row) => row.wait)]})),
+    ...wholeDistribution(stat),
     part("The slowest messages", dataTable({id: "whole-slowest", sort: 2, rows: stat.slowest_messages, go: goAt((row) => row.sent_at_ns), columns: [
         {title: "client", value: (row) => `${row.pid}/${row.tid}`}, {title: "server", value: (row) => `${row.server_pid}/${row.server_tid}`},
         nsColumn("latency", (row) => row.latency_ns), {title: "sent at", number: true, value: (row) => row.sent_at_ns, text: (row) => timeText(row.sent_at_ns)},
@@ -70,5 +94,5 @@ const wholeViews = {
         countColumn("delivered", (row) => row.delivered), nsColumn("time", (row) => row.time_ns), nsColumn("longest", (row) => row.max_ns)]}))],
 };
 
-const WHOLE_LACKS = "Of all of the capture, not of the visible part: this page has no events. It has no histograms, single messages, threads at the " +
+const WHOLE_LACKS = "Of all of the capture, not of the visible part: this page has no events. It has no single messages, threads at the " +
     "cursor, call stacks, conditions, event log or D aggregations; kymo view has them, and a page of a part (kymo cut).";

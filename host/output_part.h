@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The parts of output.c's files. A part is locked while it is written, so that one that a killed
+ * command has left is known: nobody holds its lock. A file system without locks has no dead parts.
+ */
+#ifndef HOST_OUTPUT_PART_H
+#define HOST_OUTPUT_PART_H
+
+#define OUTPUT_PART_SUFFIX ".XXXXXX.part"
+
+/* Removes the dead parts of the same name as `part`, which ends in OUTPUT_PART_SUFFIX, from the
+ * folder `in`, which ends in a slash. One that is a capture stays: it may be all that is left of a
+ * recording. */
+void output_part_remove_dead(const char *in, const char *part);
+/* Creates and locks a part; `path` ends in OUTPUT_PART_SUFFIX, and gets its name. A command that
+ * took it for a dead one's before it was locked has removed it: then another one is made. Returns
+ * its descriptor, or -1 and errno. */
+int output_part_create(char *path);
+
+#endif

@@ -1,0 +1,81 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""progress.py KYMO MKCAPTURE FOLDER: every command that reads or writes a whole capture shows how
+far it is while standard error is a terminal, clears that line in the end, and writes none of it
+where standard error is no terminal. The last line is `N passed, N failed`."""
+import os
+import pty
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import temporary  # noqa: E402,F401
+
+EVENTS = "800000"  # a call of kymo_progress() is made each 65,536 events
+EXPORTS = "csv", "jsonl", "chrome", "ctf", "perfetto", "speedscope", "trace-dat"
+COMMANDS = [
+    ["print", "big.kev"],
+    ["print", "--json", "big.kev"],
+    ["print", "--csv", "big.kev"],
+    ["stat", "big.kev"],
+    ["cut", "big.kev", "--from", "0.01", "-o", "cut.kev"],
+    ["diff", "big.kev", "big.kev"],
+    ["why", "--slowest", "3", "big.kev"],
+    ["assert", "--no-loss", "big.kev"],
+    ["assert", "--message", "1s", "big.kev"],
+    ["assert", "-n", "sched:::on-cpu /0/ { trace(1); }", "big.kev"],
+    ["report", "big.kev", "-o", "all.html"],
+    ["report", "--most", "0", "big.kev", "-o", "levels.html"],
+    ["dtrace", "-r", "big.kev"],
+    ["dtrace", "-r", "big.kev", "-qn", "sched:::on-cpu { @ = count(); }"],
+    *[["export", f"--{name}", "-o", name, "big.kev"] for name in EXPORTS],
+]
+
+
+def on_terminal(words, folder):
+    """(what it wrote to the terminal)"""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                               stderr=theirs, cwd=folder)
+    os.close(theirs)
+    said = b""
+    try:
+        while chunk := os.read(ours, 65536):
+            said += chunk
+    except OSError:  # the terminal is closed
+        pass
+    os.close(ours)
+    process.wait()
+    return said
+
+
+def main():
+    kymo, mkcapture, place = (os.path.abspath(path) for path in sys.argv[1:4])
+    passed = failed = 0
+
+    def ok(good, name, said):
+        nonlocal passed, failed
+        passed, failed = passed + good, failed + (not good)
+        if not good:
+            print(f"FAIL {name}: {said[-300:]}")
+
+    with tempfile.TemporaryDirectory(dir=place) as folder:
+        subprocess.run([mkcapture, "big.kev", "4", EVENTS, "7"], cwd=folder, check=True)
+        for words in COMMANDS:
+            name = " ".join(words)
+            said = on_terminal([kymo, *words], folder)
+            ok(bool(re.search(rb"\r[a-z -]+: +\d+ %", said)), f"{name}: no progress", said)
+            ok(b"\x1b[K" in said and not said.endswith(b"%"), f"{name}: its line stays", said)
+            quiet = subprocess.run([kymo, *words, *(["--force"] if "-o" in words else [])],
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE, cwd=folder, check=False).stderr
+            ok(b"%" not in quiet and b"\r" not in quiet, f"{name}: not to a terminal", quiet)
+    print(f"{passed} passed, {failed} failed")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
