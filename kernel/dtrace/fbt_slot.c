@@ -132,10 +132,11 @@ static void fbt_slot_patch(const struct fbt_slot *slot, bool on)
         }
         return;
     }
+    arch_probe_known(site, (uintptr_t)slot, on);
     if (on) {
-        arch_probe_branch(&insn, site, (uintptr_t)slot, sizeof(insn));
+        arch_probe_branch(&insn, site, (uintptr_t)slot, ARCH_PROBE_BYTES);
     }
-    arch_text_write(site, &insn, sizeof(insn));
+    arch_text_write(site, &insn, ARCH_PROBE_BYTES);
 }
 
 static void patch_all(void)
@@ -204,7 +205,7 @@ static bool branches_fit(struct fbt_slot *slot, const struct fbt_place *p, uintp
 
     memcpy(&slot->original, (const void *)p->at, sizeof(slot->original));
     if (!p->pad) {
-        return arch_probe_branch(&first, p->at, at, 4);
+        return arch_probe_branch(&first, p->at, at, ARCH_PROBE_BYTES);
     }
     if (!arch_probe_branch(&first, p->at, p->pad, 2) ||
         !arch_probe_branch(&second, p->pad, at, 4)) {
