@@ -32,8 +32,8 @@ static inline uintptr_t arch_probe_back(bool returns);
 /* Encodes a branch of this many bytes, in memory order. Returns false if the target is out of range
  * or the CPU has no such branch. [cpu, d] */
 bool arch_probe_branch(uint32_t *insn, uintptr_t from, uintptr_t to, unsigned bytes);
-/* For ports whose branch is a trap, which finds its slot by its address: `site` will lead to `slot`,
- * or no longer does. Kernel lock; the other CPUs wait where nothing is probed. [cpu, d] */
+/* For ports whose branch is a trap, which finds its slot by its address: `site` will lead to
+ * `slot`, or no longer does. Kernel lock; the other CPUs wait where nothing is probed. [cpu, d] */
 void arch_probe_known(uintptr_t site, uintptr_t slot, bool on);
 /* Returns the target of the branch at site; 0: not a branch. [cpu, d] */
 uintptr_t arch_probe_target(uintptr_t site);

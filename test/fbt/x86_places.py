@@ -13,8 +13,9 @@ import re
 import subprocess
 import sys
 
-from places import ROOT, Elf, table
-from guest import image_elf
+sys.dont_write_bytecode = True
+from places import ROOT, Elf, table  # noqa: E402
+from guest import image_elf  # noqa: E402
 
 LEAST = 600  # entries, and functions with returns
 INSN = re.compile(r"^ *([0-9a-f]+):\t(?:[0-9a-f]{2} )+ *\t(.*?) *$")
@@ -45,7 +46,8 @@ def check(board):
         if p["kind"] == "return":
             returns.setdefault((p["function"], p["name"]), set()).add(at)
     for (at, name), have in returns.items():
-        seen = {a for a in range(at, at + sizes.get((at, name), 0)) if RETURN.match(insns.get(a, ""))}
+        end = at + sizes.get((at, name), 0)
+        seen = {a for a in range(at, end) if RETURN.match(insns.get(a, ""))}
         bad += [f"{name} returns at {a:#x}, too" for a in seen - have]
     print(f"{board}: {len(taken)} places, {entries} entries, {len(returns)} functions with returns")
     for line in bad:

@@ -35,27 +35,27 @@ _Static_assert(offsetof(struct x86_slot, code) == X86_SLOT_CODE, "arch_probe_bac
  * so a handler finds it complete without the lock. */
 static uint32_t slots_by_hash[HASHES];
 
-static uint32_t *hash_of(uintptr_t site)
+static uint32_t *x86_hash_of(uintptr_t site)
 {
     return &slots_by_hash[(site ^ site >> 10) % HASHES];
 }
 
-static struct x86_slot *slot_at(uint32_t low)
+static struct x86_slot *x86_slot_at(uint32_t low)
 {
     return (struct x86_slot *)(ARCH_CODE_HIGH << 32 | low);
 }
 
-static uintptr_t slot_site(const struct x86_slot *slot)
+static uintptr_t x86_slot_site(const struct x86_slot *slot)
 {
     return (uintptr_t)__kernel_start + (slot->site & ~SITE_RETURNS);
 }
 
 /* NULL: none. */
-static const struct x86_slot *slot_find(uintptr_t site)
+static const struct x86_slot *x86_slot_find(uintptr_t site)
 {
-    for (uint32_t low = *hash_of(site); low; low = slot_at(low)->next) {
-        if (slot_site(slot_at(low)) == site) {
-            return slot_at(low);
+    for (uint32_t low = *x86_hash_of(site); low; low = x86_slot_at(low)->next) {
+        if (x86_slot_site(x86_slot_at(low)) == site) {
+            return x86_slot_at(low);
         }
     }
     return NULL;
@@ -63,7 +63,7 @@ static const struct x86_slot *slot_find(uintptr_t site)
 
 bool x86_probe(uintptr_t site, const uintptr_t *regs, uint64_t *rip)
 {
-    const struct x86_slot *slot = slot_find(site);
+    const struct x86_slot *slot = x86_slot_find(site);
 
     kernel_assert(x86_irq_masked());
     if (!slot) {
@@ -81,21 +81,22 @@ bool x86_probe(uintptr_t site, const uintptr_t *regs, uint64_t *rip)
 /* The link is the handler's, so it is written where no handler runs. */
 void arch_probe_known(uintptr_t site, uintptr_t slot, bool on)
 {
-    uint32_t *link = hash_of(site), low = (uint32_t)slot;
+    uint32_t *link = x86_hash_of(site), low = (uint32_t)slot;
 
     kernel_assert(kernel_holds_lock());
     if (on) {
-        arch_text_write((uintptr_t)&slot_at(low)->next, link, sizeof(*link));
+        arch_text_write((uintptr_t)&x86_slot_at(low)->next, link, sizeof(*link));
         *link = low;
         return;
     }
     if (*link == low) {
-        *link = slot_at(low)->next;
+        *link = x86_slot_at(low)->next;
         return;
     }
-    for (uint32_t at = *link; at; at = slot_at(at)->next) {
-        if (slot_at(at)->next == low) {
-            arch_text_write((uintptr_t)&slot_at(at)->next, &slot_at(low)->next, sizeof(low));
+    for (uint32_t at = *link; at; at = x86_slot_at(at)->next) {
+        if (x86_slot_at(at)->next == low) {
+            arch_text_write((uintptr_t)&x86_slot_at(at)->next, &x86_slot_at(low)->next,
+                            sizeof(low));
             return;
         }
     }
@@ -103,7 +104,7 @@ void arch_probe_known(uintptr_t site, uintptr_t slot, bool on)
 
 /* ---- building a slot --------------------------------------------------------------- */
 
-static void near_set(uint8_t *field, uintptr_t from, uintptr_t to)
+static void x86_near_set(uint8_t *field, uintptr_t from, uintptr_t to)
 {
     int32_t distance = (int32_t)(to - from);
 
@@ -111,7 +112,8 @@ static void near_set(uint8_t *field, uintptr_t from, uintptr_t to)
 }
 
 /* All text lies within the range of 32 bits. Returns the bytes written, 0: there is no such. */
-static unsigned slot_move(uint8_t *code, uintptr_t at, uintptr_t site, const struct x86_insn *insn)
+static unsigned x86_slot_move(uint8_t *code, uintptr_t at, uintptr_t site,
+                              const struct x86_insn *insn)
 {
     const uint8_t *from = (const uint8_t *)site;
     int32_t distance;
@@ -126,14 +128,14 @@ static unsigned slot_move(uint8_t *code, uintptr_t at, uintptr_t site, const str
             code[n++] = 0x0f;
         }
         code[n++] = always ? JUMP : 0x80 | (insn->opcode & 15);
-        near_set(code + n, at + n + 4, site + 2 + (uintptr_t)(int8_t)from[1]);
+        x86_near_set(code + n, at + n + 4, site + 2 + (uintptr_t)(int8_t)from[1]);
         return n + 4;
     }
     __builtin_memcpy(code, from, insn->length);
     if (insn->near) {
         __builtin_memcpy(&distance, from + insn->near, sizeof(distance));
-        near_set(code + insn->near, at + insn->length,
-                 site + insn->length + (uintptr_t)(intptr_t)distance);
+        x86_near_set(code + insn->near, at + insn->length,
+                     site + insn->length + (uintptr_t)(intptr_t)distance);
     }
     return insn->length;
 }
@@ -153,9 +155,9 @@ bool arch_probe_slot(uint32_t words[ARCH_PROBE_WORDS], uintptr_t at, uintptr_t s
     }
     slot->site = (uint32_t)(site - (uintptr_t)__kernel_start) | (returns ? SITE_RETURNS : 0);
     slot->next = 0;
-    unsigned n = slot_move(slot->code, code, site, &insn);
+    unsigned n = x86_slot_move(slot->code, code, site, &insn);
     slot->code[n] = JUMP;
-    near_set(slot->code + n + 1, code + n + JUMP_BYTES, site + insn.length);
+    x86_near_set(slot->code + n + 1, code + n + JUMP_BYTES, site + insn.length);
     return n > 0;
 }
 
@@ -172,5 +174,5 @@ uintptr_t arch_probe_target(uintptr_t site)
     bool trap = site >= (uintptr_t)__kernel_start && site < (uintptr_t)__text_end &&
                 *(const volatile uint8_t *)site == X86_BREAKPOINT;
 
-    return trap ? (uintptr_t)slot_find(site) : 0;
+    return trap ? (uintptr_t)x86_slot_find(site) : 0;
 }
