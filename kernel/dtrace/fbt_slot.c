@@ -132,11 +132,15 @@ static void fbt_slot_patch(const struct fbt_slot *slot, bool on)
         }
         return;
     }
-    arch_probe_known(site, (uintptr_t)slot, on);
+    /* A trap is known for as long as it is there: an assertion of the writer's may run into it. */
     if (on) {
+        arch_probe_known(site, (uintptr_t)slot, true);
         arch_probe_branch(&insn, site, (uintptr_t)slot, ARCH_PROBE_BYTES);
     }
     arch_text_write(site, &insn, ARCH_PROBE_BYTES);
+    if (!on) {
+        arch_probe_known(site, (uintptr_t)slot, false);
+    }
 }
 
 static void patch_all(void)
