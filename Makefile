@@ -267,7 +267,7 @@ HOST_DEBUG ?= -g1
 HOST_CFLAGS ?= -std=gnu11 -O2 $(HOST_DEBUG) -Wall -Wextra -Werror -I.
 
 MKFBT_SRCS := $(wildcard host/fbt/*.c) host/gen/short_texts.c host/remote/elf_id.c
-$(B)/tools/mkfbt: $(MKFBT_SRCS) host/gen/short_texts.h $(wildcard host/fbt/*.h host/fbt/*.def)
+$(B)/tools/mkfbt: $(MKFBT_SRCS) host/gen/short_texts.h $(wildcard host/fbt/*.h host/fbt/*.def) abi/x86_insn.h
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -D_GNU_SOURCE -o $@ $(MKFBT_SRCS) -lelf
 
@@ -280,7 +280,7 @@ $(B)/tools/%: test/tools/%.c abi/syspage.h trace/slot.h
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -o $@ $<
 
-MKUNWIND_SRCS := $(wildcard host/unwind/*.c) host/fbt/elf.c host/fbt/text.c host/fbt/thumb.c host/fbt/a64.c
+MKUNWIND_SRCS := $(wildcard host/unwind/*.c) host/fbt/elf.c host/fbt/text.c host/fbt/thumb.c host/fbt/a64.c host/fbt/x86.c
 $(B)/tools/mkunwind: $(MKUNWIND_SRCS) $(wildcard host/fbt/*.h host/unwind/*.h) abi/unwind.h \
 		abi/functions.h
 	@mkdir -p $(@D)

@@ -165,13 +165,13 @@ FORCE:
 # their stacks: from a kernel that is linked without these tables. The table lies behind the code, so
 # that all images have theirs at the same addresses; each is checked.
 # A kernel without D has the stacks' table, too: for panics.
-# NO_FBT=1: a CPU whose instructions host/fbt and host/unwind don't know yet. Its tables are empty.
-FBT_OBJS_NONE := $(if $(NO_FBT),$(B)/kernel/dtrace/none/fbt_table.o)
-FBT_OBJS_0 := $(or $(FBT_OBJS_NONE),$(B)/unwind_table.o)
-FBT_OBJS_1 := $(or $(FBT_OBJS_NONE),$(B)/$(if $(filter loaded,$(SITES)),unwind_table,fbt_table).o)
+# NO_UNWIND=1: a CPU whose instructions host/unwind doesn't know yet. Its table of stacks is empty.
+UNWIND_C = $(if $(NO_UNWIND),grep kernel_unwind kernel/dtrace/none/fbt_table.c,build/tools/mkunwind -c $<)
+FBT_OBJS_0 := $(B)/unwind_table.o
+FBT_OBJS_1 := $(B)/$(if $(filter loaded,$(SITES)),unwind_table,fbt_table).o
 FBT_OBJS := $(FBT_OBJS_$(D))
 FBT_FIRST_OBJS := $(KERNEL_OBJS) $(B)/kernel/dtrace/none/fbt_table.o $(B)/fbt_first.image.o
-FBT_CHECK_1 = $(if $(NO_FBT)$(filter loaded,$(SITES)),true,build/tools/mkfbt --check $(B)/fbt_first.elf)
+FBT_CHECK_1 = $(if $(filter loaded,$(SITES)),true,build/tools/mkfbt --check $(B)/fbt_first.elf)
 FBT_CHECK_0 = true
 $(B)/kernel/dtrace/none/fbt_table.o $(sort $(FBT_OBJS_0) $(FBT_OBJS_1)): EXTRA_FLAGS = $(KERNEL_FLAGS)
 $(B)/kernel/dtrace/none/fbt_table.o: | $(KERNEL_GEN)
@@ -189,12 +189,12 @@ $(B)/fbt_first.elf: $(FBT_FIRST_OBJS) $(KERNEL_LD_DEPS)
 $(B)/fbt_table.c: $(B)/fbt_first.elf build/tools/mkfbt build/tools/mkunwind
 	$(call say,FBT)
 	$(Q)build/tools/mkfbt $< $(B)/fbt_first.map $(or $(KERNEL_FROM),$(B)) $@ $(B)/fbt.txt
-	$(Q)build/tools/mkunwind -c $< >> $@
+	$(Q)$(UNWIND_C) >> $@
 
 $(B)/unwind_table.c: $(B)/fbt_first.elf build/tools/mkunwind
 	$(call say,UNWIND)
 	$(Q)$(if $(filter 1,$(D)),grep -v kernel_unwind kernel/dtrace/none/fbt_table.c,echo '#include "kernel/dtrace/fbt_table.h"') > $@
-	$(Q)build/tools/mkunwind -c $< >> $@
+	$(Q)$(UNWIND_C) >> $@
 
 $(B)/fbt_table.o $(B)/unwind_table.o: %.o: %.c $(B)/flags
 	$(call say,CC)

@@ -6,7 +6,7 @@
 # and scripts/app.mk, after the board's board.mk, with Q set.
 #
 #   KYMO_TREE        the tree, with a "/" at its end, if it is not this folder
-#   NO_FBT           no unwind table: host/unwind does not know the CPU's instructions
+#   NO_UNWIND        no unwind table: host/unwind does not know the CPU's instructions
 #   NO_RELOC_TABLE   programs that keep the linker's relocations, like one that was made by other means
 
 RELOCATED := $(findstring --emit-relocs,$(USER_LDFLAGS))
@@ -16,11 +16,11 @@ with_table = $(if $(RELOCATED),$(if $(filter $(notdir $(1)),$(NO_RELOC_TABLE)),,
 # $(call strip_program,PROGRAM,STRIPPED). The index has numbers of symbols. objcopy gives each new section a
 # symbol, some only in the next copy; so the index replaces other contents in a copy that has them all.
 define strip_program
-	$(Q)$(KYMO_TREE)build/tools/mkunwind $(if $(NO_FBT),-f) $(1) $(2).unwind
+	$(Q)$(KYMO_TREE)build/tools/mkunwind $(if $(NO_UNWIND),-f) $(1) $(2).unwind
 	$(if $(with_table),$(Q)$(KYMO_TREE)build/tools/mkreloc $(1) $(2).reloc)
 	$(Q)$(CROSS)objcopy --strip-debug --remove-section .kymo_log \
 		--add-section .kymo_functions=$(2).unwind \
-		$(if $(NO_FBT),,--add-section .kymo_unwind=$(2).unwind) \
+		$(if $(NO_UNWIND),,--add-section .kymo_unwind=$(2).unwind) \
 		$(if $(with_table),--add-section .kymo_reloc=$(2).reloc --remove-relocations='.*') $(1) $(2)
 	$(Q)$(CROSS)objcopy $(2)
 	$(Q)$(KYMO_TREE)build/tools/mkunwind -f $(2) $(2).functions

@@ -52,7 +52,7 @@ static void take_section(struct reading *r, Elf_Scn *section, size_t names)
         r->k->text.base = h.sh_addr;
         r->k->text.size = h.sh_size;
         r->k->text.bytes = malloc(h.sh_size);
-        r->k->text.marks = calloc(h.sh_size / 2 + 1, 1);
+        r->k->text.marks = calloc(h.sh_size + 1, 1);
         if (!r->k->text.bytes || !r->k->text.marks) {
             fbt_die("no memory");
         }
@@ -286,19 +286,21 @@ void fbt_kernel_read(struct fbt_kernel *k, const char *path)
     }
     r.elf = elf_begin(fd, ELF_C_READ, NULL);
     if (!r.elf || !gelf_getehdr(r.elf, &header) ||
-        (header.e_machine != EM_ARM && header.e_machine != EM_AARCH64)) {
+        (header.e_machine != EM_ARM && header.e_machine != EM_AARCH64 &&
+         header.e_machine != EM_X86_64)) {
         fbt_die("%s: not a kernel", path);
     }
     r.word = header.e_machine == EM_ARM ? 4 : 8;
     k->text.thumb = header.e_machine == EM_ARM;
+    k->text.x86 = header.e_machine == EM_X86_64;
     read_sections(&r);
     read_symbols(&r);
     read_pins(&r, r.sites, r.sites_end, 4);
     read_pins(&r, r.fixups, r.fixups_end, 2);
     elf_end(r.elf);
     close(fd);
-    fbt_text_mark(&k->text);
     mark_starts(k);
+    fbt_text_mark(&k->text);
     find_pads(k);
 }
 

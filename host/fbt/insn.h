@@ -32,10 +32,12 @@ struct fbt_insn {
     bool conditional; /* of a branch: by itself, not by an IT block */
     bool may_call;    /* FBT_INDIRECT: the compiler's tail calls through a pointer look like that */
     bool makes_frame; /* moves the stack pointer down: nothing loops back to it */
+    bool too_long;    /* for a slot */
     uint64_t target;
 };
 
 struct fbt_insn fbt_a64_decode(const uint8_t *bytes, size_t room, uint64_t address);
 struct fbt_insn fbt_thumb_decode(const uint8_t *bytes, size_t room, uint64_t address);
+struct fbt_insn fbt_x86_decode(const uint8_t *bytes, size_t room, uint64_t address);
 
 #endif

@@ -133,12 +133,21 @@ static bool is_named(const char *name, const char *wanted)
     return strncmp(name, wanted, n) == 0 && (name[n] == 0 || name[n] == '.');
 }
 
-/* Its name says that it is of the other architecture's port. */
+/* Its name says that it is of another architecture's port; x86-64 takes no samples yet. */
 static bool is_others(const struct fbt_kernel *k, const char *name)
 {
-    const char *prefix = k->text.thumb ? "a64_" : "armv7m_";
+    static const char *const prefixes[] = {"a64_", "armv7m_", "x86_"};
+    size_t own = k->text.x86 ? 2 : k->text.thumb;
 
-    return strncmp(name, prefix, strlen(prefix)) == 0;
+    if (strcmp(name, "arch_sample_taken") == 0) {
+        return k->text.x86;
+    }
+    for (size_t i = 0; i < COUNT(prefixes); i++) {
+        if (i != own && strncmp(name, prefixes[i], strlen(prefixes[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static void by_caller(struct fbt_kernel *k, const char *root, const char *reason)

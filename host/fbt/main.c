@@ -62,6 +62,7 @@ static struct fbt_function **probed(const struct fbt_kernel *k, size_t *n)
 struct printer {
     FILE *out;
     unsigned column; /* bytes so far */
+    int unit;        /* bytes that code is a multiple of */
 };
 
 static void print_byte(struct printer *p, unsigned byte)
@@ -77,10 +78,10 @@ static void print_number(struct printer *p, uint64_t number)
     print_byte(p, (unsigned)number);
 }
 
-/* A distance in halfwords. */
+/* A distance. */
 static void print_signed(struct printer *p, int64_t bytes)
 {
-    int64_t n = bytes / 2;
+    int64_t n = bytes / p->unit;
 
     print_number(p, (uint64_t)(n < 0 ? -2 * n - 1 : 2 * n));
 }
@@ -108,7 +109,7 @@ static void print_returns(struct printer *p, const struct fbt_function *f)
         unsigned bits = (unsigned)(r->insn - r->at) / 2 | (r->pad ? FBT_RETURN_PAD : 0) |
                         (r->tail ? FBT_RETURN_TAIL : 0);
         unsigned kind = return_kind(bits);
-        print_number(p, (r->insn - before) / 2 * (FBT_RETURN_OTHER + 1) + kind);
+        print_number(p, (r->insn - before) / (unsigned)p->unit * (FBT_RETURN_OTHER + 1) + kind);
         if (kind == FBT_RETURN_OTHER) {
             print_number(p, bits);
         }
@@ -122,7 +123,7 @@ static void print_returns(struct printer *p, const struct fbt_function *f)
 static void print_functions(FILE *out, const struct fbt_kernel *k, struct fbt_function **list,
                             size_t n)
 {
-    struct printer p = {.out = out};
+    struct printer p = {.out = out, .unit = k->text.x86 ? 1 : 2};
 
     uint64_t before = k->text.base;
 
@@ -130,10 +131,11 @@ static void print_functions(FILE *out, const struct fbt_kernel *k, struct fbt_fu
     for (size_t i = 0; i < n; i++) {
         const struct fbt_function *f = list[i];
         bool same = i > 0 && strcmp(f->name, list[i - 1]->name) == 0;
-        if (f->at % 2 || f->entry / 2 > FBT_DISPLACED) {
+        unsigned displaced = k->text.x86 ? f->entry > 0 : f->entry / 2;
+        if (f->at % (unsigned)p.unit || displaced > FBT_DISPLACED) {
             fbt_die("%s does not fit the table", f->name);
         }
-        print_number(&p, f->entry / 2 | (same ? FBT_SAME_NAME : 0) | (f->pad ? FBT_ENTRY_PAD : 0) |
+        print_number(&p, displaced | (same ? FBT_SAME_NAME : 0) | (f->pad ? FBT_ENTRY_PAD : 0) |
                              (uint64_t)f->nreturns << FBT_REST);
         print_signed(&p, (int64_t)(f->at - before));
         before = f->at;

@@ -2,10 +2,15 @@
 /*
  * Looks through a function for the instructions that fbt may displace: see scan.h. What is
  * displaced must do the same elsewhere, nothing may jump into its middle, and nobody else may patch
- * it or know it by its address. One instruction is enough on AArch64. Of Thumb-2's 16-bit ones it
- * takes two, or a pad near by (struct fbt_pad).
+ * it or know it by its address. One instruction is enough on AArch64, and for a breakpoint of
+ * x86-64. Of Thumb-2's 16-bit ones it takes two, or a pad near by (struct fbt_pad).
  */
 #include "host/fbt/scan.h"
+
+static unsigned site_bytes(const struct fbt_text *t)
+{
+    return t->x86 ? FBT_BREAKPOINT_BYTES : FBT_SITE_BYTES;
+}
 
 /* ---- a function -------------------------------------------------------------------- */
 
@@ -90,7 +95,10 @@ static const char *entry_wrong(const struct fbt_text *t, const struct fbt_functi
     if (at > f->at && fbt_marked(t, at, FBT_MARK_TARGET)) {
         return "jumps back into its first instructions";
     }
-    if (at == f->at && i->length >= FBT_SITE_BYTES && movable_last(i)) {
+    if (i->too_long) {
+        return "starts with an instruction that is too long";
+    }
+    if (at == f->at && i->length >= site_bytes(t) && movable_last(i)) {
         return NULL;
     }
     return movable(i) ? NULL : "starts with an instruction that can't be moved";
@@ -101,7 +109,7 @@ static void scan_wide_entry(const struct fbt_text *t, struct fbt_function *f)
 {
     uint64_t at = f->at;
 
-    while (!f->no_entry && at < f->at + FBT_SITE_BYTES) {
+    while (!f->no_entry && at < f->at + site_bytes(t)) {
         struct fbt_insn i = fbt_decode_at(t, at);
         f->no_entry = entry_wrong(t, f, at, &i);
         at += i.length;
@@ -116,7 +124,7 @@ static void scan_narrow_entry(const struct fbt_text *t, struct fbt_function *f)
 {
     struct fbt_insn i = fbt_decode_at(t, f->at);
 
-    if (i.length < FBT_SITE_BYTES && movable_last(&i) && !pinned(t, f->at)) {
+    if (i.length < site_bytes(t) && movable_last(&i) && !pinned(t, f->at)) {
         f->pad = fbt_pad_take(t, f->at);
         f->entry = f->pad ? i.length : 0;
         f->no_entry = f->pad ? NULL : f->no_entry;
@@ -156,7 +164,7 @@ static bool before_too(const struct walk *w)
 static void add_return(struct walk *w, bool tail)
 {
     struct fbt_function *f = w->f;
-    bool narrow = w->insn.length < FBT_SITE_BYTES;
+    bool narrow = w->insn.length < site_bytes(w->t);
     uint64_t at = narrow && before_too(w) ? w->before : w->at;
     uint64_t pad = narrow && at == w->at ? fbt_pad_take(w->t, at) : 0;
 

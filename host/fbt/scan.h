@@ -8,16 +8,18 @@
 
 #include "host/fbt/insn.h"
 
-enum { FBT_SITE_BYTES = 4 }; /* of the branch that replaces instructions, on both CPUs */
+/* Of the branch that replaces instructions: on Arm, and of x86's breakpoint. */
+enum { FBT_SITE_BYTES = 4, FBT_BREAKPOINT_BYTES = 1 };
 
 struct fbt_text {
     const uint8_t *bytes;
     uint64_t base;
     size_t size;
     bool thumb;
-    uint8_t *marks;       /* FBT_MARK_*, one a half word: fbt_text_mark() */
+    uint8_t *marks;       /* FBT_MARK_*, one a byte: fbt_text_mark() */
     struct fbt_pad *pads; /* by address */
     size_t npads;
+    bool x86;
 };
 /* FBT_SITE_BYTES that nothing executes. Where a branch of 16 bits is all that fits, it goes to one
  * of these, and from there a wide one continues. */
@@ -53,7 +55,7 @@ struct fbt_function {
     struct fbt_return returns[FBT_RETURNS_MAX];
 };
 
-/* Marks all targets of jumps, once data and pinned places are marked. */
+/* Marks all targets of jumps, once data, starts and pinned places are marked. */
 void fbt_text_mark(struct fbt_text *);
 void fbt_mark(struct fbt_text *, uint64_t address, uint8_t mark);
 bool fbt_marked(const struct fbt_text *, uint64_t address, uint8_t mark);

@@ -16,13 +16,13 @@ static bool inside(const struct fbt_text *t, uint64_t address)
 void fbt_mark(struct fbt_text *t, uint64_t address, uint8_t mark)
 {
     if (inside(t, address)) {
-        t->marks[(address - t->base) / 2] |= mark;
+        t->marks[address - t->base] |= mark;
     }
 }
 
 bool fbt_marked(const struct fbt_text *t, uint64_t address, uint8_t mark)
 {
-    return inside(t, address) && (t->marks[(address - t->base) / 2] & mark);
+    return inside(t, address) && (t->marks[address - t->base] & mark);
 }
 
 struct fbt_insn fbt_decode_at(const struct fbt_text *t, uint64_t address)
@@ -31,6 +31,9 @@ struct fbt_insn fbt_decode_at(const struct fbt_text *t, uint64_t address)
 
     if (fbt_marked(t, address, FBT_MARK_DATA)) {
         return (struct fbt_insn){.kind = FBT_STOP, .length = 2};
+    }
+    if (t->x86) {
+        return fbt_x86_decode(t->bytes + offset, room, address);
     }
     return t->thumb ? fbt_thumb_decode(t->bytes + offset, room, address)
                     : fbt_a64_decode(t->bytes + offset, room, address);
@@ -46,11 +49,20 @@ static void mark_table(struct fbt_text *t, uint64_t table, unsigned size)
     }
 }
 
+/* Returns the end of the instruction at `at`, or where a function begins before: x86's instructions
+ * have no alignment, and what lies between functions may be none. */
+static uint64_t next_start(const struct fbt_text *t, uint64_t at, uint64_t end)
+{
+    for (at++; at < end && !fbt_marked(t, at, FBT_MARK_START); at++) {
+    }
+    return at;
+}
+
 void fbt_text_mark(struct fbt_text *t)
 {
     uint64_t end = t->base + t->size, at = t->base;
 
-    while (at + 2 <= end) {
+    while (at < end) {
         struct fbt_insn i = fbt_decode_at(t, at);
         if (i.has_target && i.kind != FBT_CALL) {
             fbt_mark(t, i.target, FBT_MARK_TARGET);
@@ -58,7 +70,7 @@ void fbt_text_mark(struct fbt_text *t)
         if (i.kind == FBT_TABLE) {
             mark_table(t, at + i.length, i.size);
         }
-        at += i.length;
+        at = next_start(t, at, at + i.length);
     }
 }
 

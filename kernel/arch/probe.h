@@ -6,6 +6,8 @@
 #include "kernel/arch/cpu.h"
 
 #define ARCH_PROBE_WORDS 6 /* size of a function probe's slot */
+/* Of each port's ops.h: ARCH_PROBE_BYTES, what a probe's branch replaces; ARCH_CODE_SHIFT:
+ * instructions lie at multiples of 1 << ARCH_CODE_SHIFT. */
 
 /* Patches a trace site; on: the site jumps to target. Lock held, or before SMP start. After a batch
  * the caller calls arch_text_sync(), and cross-calls all other CPUs if they must see the change at
@@ -30,10 +32,15 @@ static inline uintptr_t arch_probe_back(bool returns);
 /* Encodes a branch of this many bytes, in memory order. Returns false if the target is out of range
  * or the CPU has no such branch. [cpu, d] */
 bool arch_probe_branch(uint32_t *insn, uintptr_t from, uintptr_t to, unsigned bytes);
+/* For ports whose branch is a trap, which finds its slot by its address: `site` will lead to
+ * `slot`, or no longer does. Kernel lock; the other CPUs wait where nothing is probed. [cpu, d] */
+void arch_probe_known(uintptr_t site, uintptr_t slot, bool on);
 /* Returns the target of the branch at site; 0: not a branch. [cpu, d] */
 uintptr_t arch_probe_target(uintptr_t site);
 /* Returns argument n of the probed function from the registers that kernel_probe_entry() or
  * _return() got. [inline, d] */
 static inline uintptr_t arch_probe_argument(const uintptr_t *regs, unsigned n);
+/* Returns what the probed function returns. [inline, d] */
+static inline uintptr_t arch_probe_result(const uintptr_t *regs);
 
 #endif

@@ -67,10 +67,9 @@ void kernel_probe_entry(const void *back, const uintptr_t *regs)
 void kernel_probe_return(const void *back, const uintptr_t *regs)
 {
     const struct fbt_slot *slot = fbt_slot_fired(back, true);
-    uint64_t args[5] = {slot->offset, arch_probe_argument(regs, 0), 0, 0, 0};
+    uint64_t args[5] = {slot->offset / 2, arch_probe_result(regs), 0, 0, 0};
 
     if (unlikely(slot->offset & FBT_TAIL)) {
-        args[0] -= FBT_TAIL;
         args[1] = 0;
         args[2] = 1;
     }
@@ -104,8 +103,9 @@ static unsigned table_number(const uint8_t **table)
 static uintptr_t table_near(const uint8_t **table, uintptr_t at)
 {
     unsigned number = table_number(table);
+    uintptr_t distance = (uintptr_t)(number + 1) / 2 << ARCH_CODE_SHIFT;
 
-    return number & 1 ? at - (number + 1) : at + number;
+    return number & 1 ? at - distance : at + distance;
 }
 
 /* before: the address of the function before it, or of the kernel's start. */
@@ -131,9 +131,9 @@ static struct fbt_place table_return(const uint8_t **table, const struct fbt_fun
     unsigned before = (head & FBT_DISPLACED) << 1;
     struct fbt_place p = {.returns = true};
 
-    *at += number / (FBT_RETURN_OTHER + 1) << 1;
+    *at += number / (FBT_RETURN_OTHER + 1) << ARCH_CODE_SHIFT;
     p.at = *at - before;
-    p.offset = (unsigned)(*at - f->at) | (head & FBT_RETURN_TAIL ? FBT_TAIL : 0);
+    p.offset = (unsigned)(*at - f->at) * 2 | (head & FBT_RETURN_TAIL ? FBT_TAIL : 0);
     p.pad = head & FBT_RETURN_PAD ? table_near(table, p.at) : 0;
     p.length = before ? before + 2 : p.pad ? 2 : 4;
     return p;
@@ -163,7 +163,8 @@ static void *make_arg(const uint8_t *first, uintptr_t before, unsigned kind)
     uintptr_t place = (uintptr_t)(first - fbt_functions);
 
     kernel_assert(place >> FBT_PLACE_BITS == 0);
-    return (void *)((before - (uintptr_t)__kernel_start) << FBT_PLACE_BITS | place << 1 | kind);
+    uintptr_t from_start = (before - (uintptr_t)__kernel_start) >> ARCH_CODE_SHIFT;
+    return (void *)(from_start << (FBT_PLACE_BITS + 1) | place << 1 | kind);
 }
 
 static int place_set(const struct fbt_place *p, uint32_t probe, bool on)
@@ -197,7 +198,7 @@ static COLD int fbt_set(uint32_t probe, void *arg, bool on)
 {
     uintptr_t place = (uintptr_t)arg >> 1;
     const uint8_t *table = fbt_functions + place % (1u << FBT_PLACE_BITS);
-    uintptr_t before = (uintptr_t)__kernel_start + (place >> FBT_PLACE_BITS << 1);
+    uintptr_t before = (uintptr_t)__kernel_start + (place >> FBT_PLACE_BITS << ARCH_CODE_SHIFT);
     struct fbt_function f = table_function(table, before);
     int error;
 

@@ -132,10 +132,15 @@ static void fbt_slot_patch(const struct fbt_slot *slot, bool on)
         }
         return;
     }
+    /* A trap is known for as long as it is there: an assertion of the writer's may run into it. */
     if (on) {
-        arch_probe_branch(&insn, site, (uintptr_t)slot, sizeof(insn));
+        arch_probe_known(site, (uintptr_t)slot, true);
+        arch_probe_branch(&insn, site, (uintptr_t)slot, ARCH_PROBE_BYTES);
     }
-    arch_text_write(site, &insn, sizeof(insn));
+    arch_text_write(site, &insn, ARCH_PROBE_BYTES);
+    if (!on) {
+        arch_probe_known(site, (uintptr_t)slot, false);
+    }
 }
 
 static void patch_all(void)
@@ -204,7 +209,7 @@ static bool branches_fit(struct fbt_slot *slot, const struct fbt_place *p, uintp
 
     memcpy(&slot->original, (const void *)p->at, sizeof(slot->original));
     if (!p->pad) {
-        return arch_probe_branch(&first, p->at, at, 4);
+        return arch_probe_branch(&first, p->at, at, ARCH_PROBE_BYTES);
     }
     if (!arch_probe_branch(&first, p->at, p->pad, 2) ||
         !arch_probe_branch(&second, p->pad, at, 4)) {

@@ -18,7 +18,7 @@ struct fbt_slot {
     /* NARROW, enum state, and in 28 bits the branch's offset from __kernel_start */
     uint32_t place;
     uint16_t probe;
-    uint16_t offset; /* of the return, or FBT_TAIL */
+    uint16_t offset; /* twice that of the return, or FBT_TAIL */
 };
 _Static_assert(sizeof(struct fbt_slot) == FBT_SLOT_BYTES, "host/fbt/main.c");
 enum { FBT_TAIL = 1 }; /* the return is a jump to another function */
@@ -29,7 +29,7 @@ struct fbt_place {
     /* address of its pad, which branches on to the slot; 0: the branch reaches the slot itself */
     uintptr_t pad;
     unsigned length; /* bytes displaced */
-    unsigned offset; /* of the return instruction in the function, or FBT_TAIL */
+    unsigned offset; /* twice that of the return instruction in the function, or FBT_TAIL */
     bool returns;
 };
 

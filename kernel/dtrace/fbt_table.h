@@ -16,9 +16,11 @@
 /*
  * The functions, ordered by name, as bytes; kernel/dtrace/fbt.c reads them. A number is the sum of
  * its bytes, each times 32 to the power of its place; all bytes but the last are at least FBT_MORE.
- * A signed number n is 2n, or -2n - 1 if it is negative; distances are in halfwords. Each function:
+ * A signed number n is 2n, or -2n - 1 if it is negative; distances are in halfwords, on x86-64 in
+ * bytes. Each function:
  *
- *   bits 0-1     halfwords displaced for the entry probe, 0: there is none
+ *   bits 0-1     halfwords displaced for the entry probe, 0: there is none; x86-64: 1, the
+ *                instruction says how long it is
  *   bit 2        it has the name of the function before it
  *   bit 3        the entry needs a pad, because only a 16-bit branch fits
  *   bits 4-      number of returns

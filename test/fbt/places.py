@@ -176,14 +176,14 @@ def names_of(elf):
         yield name
 
 
-def table(elf):
-    """The places as kernel/dtrace/fbt.c reads them."""
+def table(elf, unit=2):
+    """The places as kernel/dtrace/fbt.c reads them; unit: bytes that distances count."""
     start, names = elf.symbols["__kernel_start"], names_of(elf)
     count = struct.unpack("<I", elf.at(elf.symbols["fbt_function_count"], 4))[0]
     data, f = Bytes(elf, "fbt_functions"), start
     for _ in range(count):
         head = data.number()
-        f += data.distance()
+        f += data.distance() * unit // 2
         entry, pad = 2 * (head & 3), f + data.distance() if head & 8 else 0
         if not head & 4:
             label = next(names)
@@ -194,7 +194,7 @@ def table(elf):
         for _ in range(head >> 4):
             distance, kind = divmod(data.number(), 6)
             v = (1, 8, 0, 4, 2)[kind] if kind < 5 else data.number()
-            insn += distance * 2
+            insn += distance * unit
             at = insn - (v & 3) * 2
             yield {"name": label, "function": f, "kind": "return", "at": at,
                    "insn": insn, "length": None, "pad": at + data.distance() if v & 4 else 0,

@@ -87,6 +87,57 @@ static const struct golden thumb[] = {
     {0xdf00, FBT_STOP, 2, 0},         /* svc */
 };
 
+static const struct {
+    uint8_t bytes[12];
+    enum fbt_kind kind;
+    unsigned length;
+    uint64_t target;
+} x86[] = {
+    {{0xc3}, FBT_RETURN, 1, 0},
+    {{0xf3, 0xc3}, FBT_RETURN, 2, 0},                              /* rep ret */
+    {{0x55}, FBT_PLAIN, 1, 0},                                     /* push rbp */
+    {{0x41, 0x57}, FBT_PLAIN, 2, 0},                               /* push r15 */
+    {{0x48, 0x83, 0xec, 0x18}, FBT_PLAIN, 4, 0},                   /* sub $24, rsp */
+    {{0x48, 0x8b, 0x44, 0x24, 0x08}, FBT_PLAIN, 5, 0},             /* mov 8(rsp), rax */
+    {{0x48, 0x8b, 0x05, 1, 0, 0, 0}, FBT_SHIFTED, 7, 0},           /* mov 1(rip), rax */
+    {{0x65, 0x48, 0x8b, 0x04, 0x25, 0, 0, 0, 0}, FBT_PLAIN, 9, 0}, /* mov gs:0, rax */
+    {{0x48, 0xb8, 1, 2, 3, 4, 5, 6, 7, 8}, FBT_PLAIN, 10, 0},      /* movabs */
+    {{0x66, 0xb8, 1, 2}, FBT_PLAIN, 4, 0},                         /* mov $513, ax */
+    {{0xf7, 0xc7, 1, 0, 0, 0}, FBT_PLAIN, 6, 0},                   /* test $1, edi */
+    {{0xf7, 0xdf}, FBT_PLAIN, 2, 0},                               /* neg edi */
+    {{0x0f, 0x1f, 0x84, 0x00, 0, 0, 0, 0}, FBT_PLAIN, 8, 0},       /* nop */
+    {{0xf3, 0x0f, 0x1e, 0xfa}, FBT_PLAIN, 4, 0},                   /* endbr64 */
+    {{0xe8, 0xfb, 0xff, 0xff, 0xff}, FBT_CALL, 5, AT},             /* call . */
+    {{0xe9, 3, 0, 0, 0}, FBT_BRANCH, 5, AT + 8},                   /* jmp */
+    {{0xeb, 0xfe}, FBT_BRANCH, 2, AT},                             /* jmp . */
+    {{0x74, 0x06}, FBT_SHIFTED, 2, AT + 8},                        /* je */
+    {{0x0f, 0x85, 2, 0, 0, 0}, FBT_SHIFTED, 6, AT + 8},            /* jne */
+    {{0xe3, 0x06}, FBT_BRANCH, 2, AT + 8},                         /* jrcxz */
+    {{0xff, 0xe0}, FBT_INDIRECT, 2, 0},                            /* jmp *rax */
+    {{0xff, 0x24, 0xc5, 0, 0, 0, 0}, FBT_INDIRECT, 7, 0},          /* jmp *0(, rax, 8) */
+    {{0xff, 0xd0}, FBT_CALL, 2, 0},                                /* call *rax */
+    {{0x0f, 0x0b}, FBT_STOP, 2, 0},                                /* ud2 */
+    {{0xcc}, FBT_STOP, 1, 0},                                      /* int3 */
+    {{0xc5, 0xf8, 0x77}, FBT_STOP, 1, 0},                          /* vzeroupper: unknown */
+    {{0x0f, 0x38, 0xf0, 0x07}, FBT_STOP, 1, 0},                    /* movbe: unknown */
+};
+
+static void t_golden_x86(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(x86); i++) {
+        struct fbt_insn got = fbt_x86_decode(x86[i].bytes, sizeof(x86[i].bytes), AT);
+        struct fbt_insn cut = fbt_x86_decode(x86[i].bytes, x86[i].length - 1, AT);
+        if (got.kind != x86[i].kind || got.length != x86[i].length ||
+            got.has_target != (x86[i].target != 0) ||
+            (x86[i].target && got.target != x86[i].target)) {
+            fail_msg("x86-64, case %zu: kind %d, length %d, target %llx", i, (int)got.kind,
+                     got.length, (unsigned long long)got.target);
+        }
+        assert_true(cut.kind == FBT_STOP && cut.length == 1);
+    }
+}
+
 static void check_golden(const struct golden *g, bool is_thumb)
 {
     uint8_t bytes[4];
@@ -119,9 +170,10 @@ enum { HALVES_MAX = 64 };
 static struct fbt_function scan_with(size_t npads, const uint16_t *code, size_t halves,
                                      bool is_thumb)
 {
-    uint8_t marks[HALVES_MAX + 1] = {0};
+    uint8_t marks[2 * HALVES_MAX + 1] = {0};
     struct fbt_pad pads[4] = {{0x1900, false}, {0x1400, false}, {0x1100, false}, {AT - 4, false}};
-    struct fbt_text t = {(const uint8_t *)code, AT, halves * 2, is_thumb, marks, pads, npads};
+    struct fbt_text t = {
+        (const uint8_t *)code, AT, halves * 2, is_thumb, marks, pads, npads, false};
     struct fbt_function f = {.name = "f", .at = AT, .size = halves * 2 - 2 * is_thumb};
 
     fbt_text_mark(&t);
@@ -144,8 +196,8 @@ static struct fbt_function scan_with(size_t npads, const uint16_t *code, size_t 
 
 static struct fbt_function scan(const uint16_t *code, size_t halves, bool is_thumb)
 {
-    uint8_t marks[HALVES_MAX + 1] = {0};
-    struct fbt_text t = {(const uint8_t *)code, AT, halves * 2, is_thumb, marks, NULL, 0};
+    uint8_t marks[2 * HALVES_MAX + 1] = {0};
+    struct fbt_text t = {(const uint8_t *)code, AT, halves * 2, is_thumb, marks, NULL, 0, false};
     struct fbt_function f = {.name = "f", .at = AT, .size = halves * 2};
 
     fbt_text_mark(&t);
@@ -305,7 +357,7 @@ static void t_random(void **state)
     srandom(seed);
     for (unsigned run = 0; run < 200000; run++) {
         uint16_t code[HALVES_MAX];
-        uint8_t marks[HALVES_MAX + 1] = {0};
+        uint8_t marks[2 * HALVES_MAX + 1] = {0};
         bool is_thumb = run % 2;
         for (unsigned i = 0; i < HALVES_MAX; i++) {
             code[i] = (uint16_t)random();
@@ -314,8 +366,8 @@ static void t_random(void **state)
             }
         }
         struct fbt_pad pads[] = {{AT - 4, false}, {AT - 0x7f0, false}, {AT + 0x100, false}};
-        struct fbt_text t = {(const uint8_t *)code,     AT, sizeof(code), is_thumb, marks, pads,
-                             is_thumb ? COUNT(pads) : 0};
+        struct fbt_text t = {(const uint8_t *)code,      AT,   sizeof(code), is_thumb, marks, pads,
+                             is_thumb ? COUNT(pads) : 0, false};
         struct fbt_function f = {.name = "f", .at = AT, .size = sizeof(code)};
         fbt_text_mark(&t);
         fbt_scan(&t, &f);
@@ -327,9 +379,9 @@ static void t_random(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(t_golden), cmocka_unit_test(t_functions),
-                                       cmocka_unit_test(t_pads), cmocka_unit_test(t_tail_calls),
-                                       cmocka_unit_test(t_random)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(t_golden), cmocka_unit_test(t_golden_x86), cmocka_unit_test(t_functions),
+        cmocka_unit_test(t_pads),   cmocka_unit_test(t_tail_calls), cmocka_unit_test(t_random)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,6 +20,8 @@
 #include "kernel/arch/turns.h"
 
 #define ARCH_CODE_HIGH (KERNEL_VIRT >> 32)
+#define ARCH_PROBE_BYTES 4
+#define ARCH_CODE_SHIFT 1
 #define ARCH_SITE_BYTES 4
 
 struct arch_context {
@@ -244,6 +246,11 @@ static inline uintptr_t arch_probe_back(bool returns)
 static inline uintptr_t arch_probe_argument(const uintptr_t *regs, unsigned n)
 {
     return regs[n ? n + 1 : 0];
+}
+
+static inline uintptr_t arch_probe_result(const uintptr_t *regs)
+{
+    return arch_probe_argument(regs, 0);
 }
 
 /* Nothing to do: every entry into this kernel ends in kernel_exit(). */

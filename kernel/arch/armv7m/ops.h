@@ -19,6 +19,8 @@
 
 #define ARMV7M_REGIONS 8
 #define ARCH_CODE_HIGH 0
+#define ARCH_PROBE_BYTES 4
+#define ARCH_CODE_SHIFT 1
 #define ARCH_SITE_BYTES 4
 
 /* Lock legend: see kernel/base/cpu.h. */
@@ -233,6 +235,11 @@ static inline uintptr_t arch_probe_back(bool returns)
 static inline uintptr_t arch_probe_argument(const uintptr_t *regs, unsigned n)
 {
     return n == 0 ? regs[5] : n < 4 ? regs[n - 1] : regs[n + 3];
+}
+
+static inline uintptr_t arch_probe_result(const uintptr_t *regs)
+{
+    return arch_probe_argument(regs, 0);
 }
 
 /* Pends PendSV, which runs after the last interrupt handler and the kernel have ended. */

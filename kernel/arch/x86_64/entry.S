@@ -157,12 +157,17 @@ x86_entry_in_kernel:
     push %r10
     push %r11
     mov 72(%rsp), %edi
-    lea 88(%rsp), %rsi /* rip */
-    push %rbp /* aligns the stack, which was aligned when the CPU pushed */
-    mov %rsp, %rbp
-    and $-16, %rsp
-    call x86_trap_in_kernel
-    mov %rbp, %rsp
+    push %rbp
+    mov %rsp, %rbp /* the frame: X86_FRAME_RIP */
+    and $-16, %rsp /* it was aligned when the CPU pushed */
+    cmp $VECTOR_BREAKPOINT, %edi
+    je 2f
+    call x86_irq_in_kernel
+    mov $1, %al
+    jmp 3f
+2:  mov %rbp, %rdi
+    call x86_breakpoint /* false: nothing can mend it */
+3:  mov %rbp, %rsp
     test %al, %al
     pop %rbp
     pop %r11

@@ -131,15 +131,6 @@ struct thread *x86_trap_from_user(struct thread *self, unsigned vector, uint64_t
 
 /* ---- in the kernel ----------------------------------------------------------------- */
 
-bool x86_trap_in_kernel(unsigned vector, uint64_t *rip)
-{
-    if (vector == TRAP_BREAKPOINT) {
-        return x86_breakpoint(rip);
-    }
-    x86_irq_in_kernel(vector);
-    return true;
-}
-
 struct x86_panic_frame x86_panicked; /* filled by kernel_panic() in entry.S */
 
 static void registers_of(uint64_t *registers, const struct x86_panic_frame *frame)

@@ -20,6 +20,8 @@
 
 #define ARCH_CODE_HIGH (KERNEL_VIRT >> 32)
 #define ARCH_SITE_BYTES 5
+#define ARCH_PROBE_BYTES 1 /* a breakpoint */
+#define ARCH_CODE_SHIFT 0
 
 struct arch_context {
     /* [k] of a CTX_KIND_CALL context, those that a call doesn't keep are older */
@@ -247,16 +249,23 @@ static inline void arch_context_set_result(struct thread *t, long value, int err
     ctx->r[RDX] = (uint64_t)(int64_t)error;
 }
 
-/* No function probes here (probe/none.c): neither is ever called. */
 static inline uintptr_t arch_probe_back(bool returns)
 {
     (void)returns;
-    return 0;
+    return X86_SLOT_CODE;
 }
 
+/* Order of regs: as entry.S pushes them, rbp, r11 … r8, rdi, rsi, rdx, rcx, rax. */
 static inline uintptr_t arch_probe_argument(const uintptr_t *regs, unsigned n)
 {
-    return regs[n];
+    static const uint8_t at[] = {5, 6, 7, 8, 4};
+
+    return regs[at[n]];
+}
+
+static inline uintptr_t arch_probe_result(const uintptr_t *regs)
+{
+    return regs[9];
 }
 
 /* Nothing to do: every entry into this kernel ends in kernel_exit(). */

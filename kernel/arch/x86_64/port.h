@@ -121,10 +121,11 @@ struct x86_panic_frame {
 struct thread *x86_irq_from_user(struct thread *self, unsigned vector); /* apic.c */
 struct thread *x86_trap_from_user(struct thread *self, unsigned vector, uint64_t error);
 void x86_irq_in_kernel(unsigned vector); /* apic.c */
-/* Returns false for what no code of the kernel's can mend. */
-bool x86_trap_in_kernel(unsigned vector, uint64_t *rip);
-/* text.c: a breakpoint of the kernel's own at *rip - 1. True: it continues at the new *rip. */
-bool x86_breakpoint(uint64_t *rip);
+/* text.c: a breakpoint in the kernel; its address is behind it in `frame`, the registers as entry.S
+ * pushes them. True: it continues at the new one. */
+bool x86_breakpoint(uintptr_t *frame);
+/* probe/: the breakpoint at `site` is a function probe's, which fires; sets where it continues. */
+bool x86_probe(uintptr_t site, const uintptr_t *regs, uint64_t *rip);
 void x86_fatal(const struct x86_panic_frame *frame) __attribute__((noreturn));
 extern char x86_vectors[], x86_syscall[];
 

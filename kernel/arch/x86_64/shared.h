@@ -41,6 +41,12 @@
 #define CTX_KIND_CALL 0 /* only what a function keeps is valid */
 #define CTX_KIND_FULL 1
 
+/* INT3, and offset of the displaced instruction in a function probe's slot (probe/slot.c). */
+#define X86_BREAKPOINT 0xcc
+#define X86_SLOT_CODE 8
+/* In words: where entry.S has rip behind the registers that it pushes. */
+#define X86_FRAME_RIP 12
+
 /* Vectors: below, the CPU's exceptions; the interrupt lines; the kernel's own. */
 #define VECTOR_BREAKPOINT 3
 #define VECTOR_EXCEPTIONS 32

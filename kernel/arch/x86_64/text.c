@@ -20,7 +20,6 @@ extern char __kernel_start[], __text_end[]; /* ldscripts/kernel.ld */
 
 #define LINE 64
 #define JUMP 0xe9
-#define BREAKPOINT 0xcc
 
 static bool x86_is_kernel_text(uintptr_t from, uintptr_t to)
 {
@@ -73,8 +72,9 @@ static struct batch {
 
 /* A breakpoint that is not there any more was fetched before; an emulator may even execute it
  * later, translated before. Then the instruction is executed again. */
-bool x86_breakpoint(uint64_t *rip)
+bool x86_breakpoint(uintptr_t *frame)
 {
+    uintptr_t *const rip = &frame[X86_FRAME_RIP];
     const uintptr_t at = *rip - 1;
 
     if (!x86_is_kernel_text(at, *rip)) {
@@ -86,8 +86,11 @@ bool x86_breakpoint(uint64_t *rip)
             return true;
         }
     }
+    if (x86_probe(at, frame, rip)) {
+        return true;
+    }
     *rip = at;
-    return *(const volatile uint8_t *)at != BREAKPOINT;
+    return *(const volatile uint8_t *)at != X86_BREAKPOINT;
 }
 
 static void x86_batch_end(void)
@@ -109,10 +112,10 @@ static void x86_batch_end(void)
  * mixture of two instructions. */
 static void x86_batch_add(uintptr_t site, uintptr_t next, const uint8_t *code)
 {
-    static const uint8_t breakpoint = BREAKPOINT;
+    static const uint8_t breakpoint = X86_BREAKPOINT;
     unsigned n = batch.n;
 
-    if (*(const volatile uint8_t *)site == BREAKPOINT) {
+    if (*(const volatile uint8_t *)site == X86_BREAKPOINT) {
         for (unsigned i = 0; i < n; i++) {
             if (batch.of[i].site == site) {
                 __builtin_memcpy(batch.of[i].code, code, ARCH_SITE_BYTES);

@@ -49,6 +49,7 @@ STUB(arch_probe_frame, (bool)false, struct unwind_frame *f, uintptr_t site, unsi
 STUB(arch_probe_slot, (bool)false, uint32_t *code, uintptr_t slot, uintptr_t site, unsigned length,
      bool returns)
 STUB(arch_probe_branch, (bool)false, uint32_t *insn, uintptr_t from, uintptr_t to, unsigned bytes)
+EMPTY(arch_probe_known, uintptr_t site, uintptr_t slot, bool on)
 STUB(arch_probe_target, (uintptr_t)0, uintptr_t site)
 /* stub */
 STUB(arch_context_ip, (uintptr_t)0, thread t)
