@@ -23,8 +23,10 @@
 #include "trace/dtrace/control.h"
 #include "trace/dtrace/dtrace.h"
 #include "trace/dtrace/port.h"
+#include "trace/dtrace/probe.h"
 
 _Static_assert(DTRACE_CONTROL_CONSUMERS == CONFIG_D_CONSUMERS, "what quotas share out");
+_Static_assert(DTRACE_CPUS_MOST >= CONFIG_CPUS, "each CPU has its own address of an error");
 
 #define CLEAN_LATER 1000000u /* nanoseconds */
 

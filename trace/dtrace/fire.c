@@ -16,6 +16,7 @@
 #include "trace/dtrace/log.h"
 #include "trace/dtrace/own.h"
 #include "trace/dtrace/port.h"
+#include "trace/dtrace/probe.h"
 
 enum { HEADER = sizeof(struct dtrace_record) };
 
@@ -34,13 +35,14 @@ COLD void dtrace_consumer_exit(struct dtrace_consumer *c, int32_t status, bool d
 
 /* ---- faults ------------------------------------------------------------------------ */
 
-enum { CPUS = 64 };
-static uint64_t error_address[CPUS]; /* [c] while ERROR fires */
+static uint64_t error_address[DTRACE_CPUS_MOST]; /* [c] while ERROR fires */
 
 COLD uint64_t dtrace_error_argument(uint32_t probe, void *arg, unsigned n)
 {
     (void)arg;
-    return n == 5 && probe == DTRACE_PROBE_ERROR ? error_address[dtrace_port_cpu() % CPUS] : 0;
+    return n == 5 && probe == DTRACE_PROBE_ERROR
+               ? error_address[dtrace_port_cpu() % DTRACE_CPUS_MOST]
+               : 0;
 }
 
 /* Fires ERROR, for this consumer only. The context is free again: the faulting clause is over.
@@ -59,7 +61,7 @@ static COLD void report(const struct dtrace_ecb *from, struct dtrace_consumer_cp
         dtrace_count(&c->double_errors);
         return;
     }
-    error_address[dtrace_port_cpu() % CPUS] = fault.address;
+    error_address[dtrace_port_cpu() % DTRACE_CPUS_MOST] = fault.address;
     for (const struct dtrace_ecb *e = dtrace_probe_at(DTRACE_PROBE_ERROR)->ecbs; e; e = e->next) {
         if (e->consumer == c) {
             dtrace_ecb_fire(e, args);

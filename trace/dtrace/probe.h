@@ -31,6 +31,11 @@ enum {
     DTRACE_PROBE_ERROR = 3
 }; /* the first three probes, always present */
 
+/* CPUs with an error's address of their own: at least those of the board. */
+#ifndef DTRACE_CPUS_MOST
+#define DTRACE_CPUS_MOST 64 /* 8 bytes each; a small board sets its own number */
+#endif
+
 /* Chunks never move, so that probe context can read the table while it grows. */
 #ifndef DTRACE_PROBE_CHUNKS
 #define DTRACE_PROBE_CHUNKS 1024 /* a pointer each; a small board without fbt sets fewer */
