@@ -35,6 +35,7 @@ CC := $(CROSS)gcc
 AR := $(CROSS)ar
 OBJCOPY := $(CROSS)objcopy
 OBJDUMP := $(CROSS)objdump
+NM := $(CROSS)nm
 SIZE := $(CROSS)size
 # No path of the building machine gets into an image; build ids depend on contents only.
 # TRACE_SLOTS: the slots of a trace buffer, where not 1024 (trace/slot.h).
@@ -131,6 +132,25 @@ $(KERNEL_OBJS) $(KERNEL_CALLED_OBJS): EXTRA_FLAGS = $(KERNEL_FLAGS)
 D_HOT := $(addprefix trace/dtrace/,builtin dynvar fire run variable) $(addprefix kernel/dtrace/,fbt syscall)
 D_COLD := $(filter-out $(D_HOT) %/probe/calls,$(basename $(D_SRCS_1) trace/dtrace/site/sites.c))
 $(D_COLD:%=$(B)/%.o): EXTRA_FLAGS = $(KERNEL_FLAGS) $(D_COLD_FLAGS)
+# D_WHOLE=yes: the cold files are compiled once more, as one file, in which only what other objects need has a
+# name outside. What is called once is inlined then, whichever file it is in, and nothing is passed as the ABI
+# says that needs not be.
+D_WHOLE ?=
+ifeq ($(D)$(D_WHOLE)$(KERNEL_FROM),1yes)
+D_WHOLE_SRCS := $(filter $(D_COLD:%=%.c),$(KERNEL_SRCS))
+D_WHOLE_OBJS := $(D_WHOLE_SRCS:%.c=$(B)/%.o)
+D_OTHER_OBJS := $(filter-out $(D_WHOLE_OBJS),$(KERNEL_OBJS))
+KERNEL_OBJS := $(D_OTHER_OBJS) $(B)/trace/dtrace/whole.o
+$(B)/trace/dtrace/whole.c: $(D_WHOLE_OBJS) $(D_OTHER_OBJS)
+	$(Q){ echo '/* Made by scripts/board.mk. */'; printf '#include "%s"\n' $(D_WHOLE_SRCS); \
+		{ $(NM) -g $(D_WHOLE_OBJS) | sed -n 's/^[0-9a-f]* [A-TV-Z] /defined /p'; \
+		$(NM) -u $(D_OTHER_OBJS) | sed -n 's/^ *U /needed /p'; } | sort -u | \
+		awk '$$1 == "defined" { defined[$$2] = 1 } $$1 == "needed" && defined[$$2] { \
+			print "extern __typeof__(" $$2 ") " $$2 " __attribute__((externally_visible));" }'; } > $@
+$(B)/trace/dtrace/whole.o: $(B)/trace/dtrace/whole.c
+	$(call say,CC)
+	$(Q)$(CC) $(KERNEL_FLAGS) $(D_COLD_FLAGS) -fwhole-program -c -o $@ $<
+endif
 $(D_HOT:%=$(B)/%.o): EXTRA_FLAGS = $(KERNEL_FLAGS) $(D_HOT_FLAGS)
 # Those of them that are as fast when they are compiled for size, with the fast path inlined.
 $(D_HOT_SMALL:%=$(B)/%.o): EXTRA_FLAGS = $(KERNEL_FLAGS) $(D_HOT_SMALL_FLAGS)
@@ -468,4 +488,4 @@ list-images:
 list-programs:
 	@echo $(INSTALLED_PROGRAMS)
 
--include $(KERNEL_OBJS:.o=.d) $(KERNEL_CALLED_OBJS:.o=.d) $(USER_OBJS:.o=.d) $(B)/offsets.d $(B)/trace_offsets.d
+-include $(KERNEL_OBJS:.o=.d) $(D_WHOLE_OBJS:.o=.d) $(KERNEL_CALLED_OBJS:.o=.d) $(USER_OBJS:.o=.d) $(B)/offsets.d $(B)/trace_offsets.d

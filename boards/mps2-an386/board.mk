@@ -15,6 +15,7 @@ LIBCS := newlib picolibc
 # Passes that cost these files some bytes are off.
 D_COLD_FLAGS := -Os -fno-schedule-insns2 -fno-move-loop-invariants -fno-tree-loop-im \
 	-fno-tree-dominator-opts -fno-forward-propagate -fno-tree-ccp
+D_WHOLE := yes
 # The code of a probe firing is smaller and faster without these; of two files also for size.
 D_HOT_FLAGS := -freorder-blocks-algorithm=simple -fno-inline-small-functions
 D_HOT_SMALL := trace/dtrace/builtin trace/dtrace/variable

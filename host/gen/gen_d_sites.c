@@ -169,7 +169,7 @@ static unsigned states_place(const struct probe *p)
 
 static void print_texts(void)
 {
-    printf("static const char texts[] =");
+    printf("static const char site_texts[] =");
     for (size_t at = 0; at < texts.length; at += strlen(texts.bytes + at) + 1) {
         printf("\n    \"%s\\0\"", texts.bytes + at);
     }

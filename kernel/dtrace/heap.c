@@ -25,7 +25,7 @@
 #define SMALL_LEAST 16u
 #define CLASSES 7 /* powers of two from SMALL_LEAST to 1 KB, which is the most of SMALL_MOST */
 _Static_assert(SMALL_MOST <= SMALL_LEAST << (CLASSES - 1), "a class for each size");
-#define ALIGN 16u
+#define HEAP_ALIGN 16u
 
 /* Header of a chunk, which is aligned to its size. */
 struct chunk {
@@ -191,7 +191,7 @@ static void *heap_get(size_t bytes, bool pays)
     if (!heap_charge(size, pays)) {
         return NULL;
     }
-    void *block = bytes <= SMALL_MOST ? small_alloc(class_of(bytes)) : heap_take(bytes, ALIGN);
+    void *block = bytes <= SMALL_MOST ? small_alloc(class_of(bytes)) : heap_take(bytes, HEAP_ALIGN);
     if (!block && pays) {
         heap_refund(size);
     }

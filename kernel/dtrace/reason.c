@@ -13,24 +13,24 @@
 
 #define OFFSET_BYTES 2
 
-static struct cpio_file texts; /* [I] after boot; no bytes: the image has no D program */
+static struct cpio_file reason_texts; /* [I] after boot; no bytes: the image has no D program */
 
 void dtrace_reasons_find(void)
 {
-    if (!boot_file("boot/d_reasons", &texts)) {
-        texts.len = 0;
+    if (!boot_file("boot/d_reasons", &reason_texts)) {
+        reason_texts.len = 0;
     }
 }
 
 /* Returns the offset of a reason's text in the file. */
 static size_t reason_offset(uint32_t reason)
 {
-    const uint8_t *at = texts.data + OFFSET_BYTES * (reason - 1);
+    const uint8_t *at = reason_texts.data + OFFSET_BYTES * (reason - 1);
 
     return at[0] | (unsigned)at[1] << 8;
 }
 
-/* The texts are ordered by reason, and the offset of the end follows those of the texts. */
+/* The texts are ordered by reason, and the offset of the end follows those of the reason_texts. */
 const char *dtrace_refusal_text(const struct dtrace_refusal *refusal)
 {
     static char text[DTRACE_REFUSAL_TEXT]; /* [k] */
@@ -40,10 +40,10 @@ const char *dtrace_refusal_text(const struct dtrace_refusal *refusal)
         return refusal->text;
     }
     kformat(text, sizeof(text), "reason %u", (unsigned)reason);
-    if (reason < texts.len / OFFSET_BYTES) {
+    if (reason < reason_texts.len / OFFSET_BYTES) {
         size_t from = reason_offset(reason), to = reason_offset(reason + 1);
-        if (from < to && to <= texts.len && to - from < sizeof(text)) {
-            memcpy(text, texts.data + from, to - from);
+        if (from < to && to <= reason_texts.len && to - from < sizeof(text)) {
+            memcpy(text, reason_texts.data + from, to - from);
             text[to - from] = '\0';
         }
     }

@@ -17,7 +17,7 @@
 #include "trace/crc32c.h"
 #include "trace/dtrace/port.h"
 
-#define ALIGN 64u
+#define RETAINED_ALIGN 64u
 #define BLOCKS (KYMO_RETAIN_D_MOST * (2 * CONFIG_CPUS + 4))
 
 static struct {
@@ -97,7 +97,7 @@ void *dtrace_port_retain(size_t bytes)
         bytes > CONFIG_RETAIN_BYTES) {
         return NULL;
     }
-    uint32_t rounded = ((uint32_t)bytes + ALIGN - 1) & ~(ALIGN - 1);
+    uint32_t rounded = ((uint32_t)bytes + RETAINED_ALIGN - 1) & ~(RETAINED_ALIGN - 1);
     uint32_t at = place_for(rounded, floor);
     if (!at) {
         return NULL;

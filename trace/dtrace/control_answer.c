@@ -44,13 +44,13 @@ int dtrace_answer_process(struct dtrace_control_request *r)
 
 /* ---- probes ------------------------------------------------------------------------ */
 
-struct writing { /* one probe, at `from` of the answer */
+struct probes_writing { /* one probe, at `from` of the answer */
     uint8_t *out;
     uint32_t at, room;
 };
 
 /* Returns false, with nothing written, if there is no room for the text and 8 bytes more. */
-static bool control_answer_put_text(struct writing *w, const char *text)
+static bool control_answer_put_text(struct probes_writing *w, const char *text)
 {
     uint32_t n = (uint32_t)__builtin_strlen(text) + 1;
 
@@ -65,7 +65,7 @@ static bool control_answer_put_text(struct writing *w, const char *text)
 /* Returns the bytes written, 0: no room. */
 static uint32_t put_probe(uint8_t *out, uint32_t room, const struct dtrace_probe *p)
 {
-    struct writing w = {out, sizeof(struct kymo_d_probe), room};
+    struct probes_writing w = {out, sizeof(struct kymo_d_probe), room};
     const char *const names[] = {p->provider->name, p->module, p->function, p->name};
     struct kymo_d_probe head = {.id = p->id};
 

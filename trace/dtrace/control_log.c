@@ -14,7 +14,7 @@ enum { DUMP_PIECE = 4 * DTRACE_LOG_NOTES_PART };
 
 /* ---- a pass ------------------------------------------------------------------------ */
 
-struct pass {
+struct log_pass {
     struct dtrace_consumer *c;
     uint32_t number;
     bool complete; /* everything that marks the end of its parts is logged */
@@ -23,7 +23,7 @@ struct pass {
 /* Logs a CPU's records and where they end. Runs on that CPU. */
 static void control_log_taken(void *arg)
 {
-    struct pass *p = arg;
+    struct log_pass *p = arg;
     struct dtrace_consumer_cpu *here = &p->c->cpus[dtrace_port_cpu()];
     struct dtrace_buffer *b = &here->principal;
 
@@ -36,7 +36,7 @@ static void control_log_taken(void *arg)
 }
 
 /* Logs the entries that a CPU's aggregation buffer holds, and how many there were. */
-static void log_aggregation(struct pass *p, unsigned cpu)
+static void log_aggregation(struct log_pass *p, unsigned cpu)
 {
     struct dtrace_agg_entry entry;
     struct dtrace_snap snap;
@@ -58,7 +58,7 @@ static void log_aggregation(struct pass *p, unsigned cpu)
 
 bool dtrace_log_pass(struct dtrace_consumer *c, uint32_t number, uint32_t flags)
 {
-    struct pass p = {c, number, true};
+    struct log_pass p = {c, number, true};
     struct dtrace_status status;
 
     trace_assert(c->logs);

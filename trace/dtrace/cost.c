@@ -21,9 +21,9 @@
 #include "trace/dtrace/dynvar.h"
 #include "trace/dtrace/hash.h"
 #include "trace/dtrace/port.h"
+#include "trace/dtrace/subr.h"
 
 enum {
-    OUT_MAX = 64 * 1024, /* copyout() copies at most this */
     DIGITS_MOST = 128,   /* of a number or an address as text */
     CLAUSE = 8,          /* entering a clause, finding room for its record, committing it */
     FOLD = 160,          /* folding a value into its aggregation: llquantize finds it twice */
@@ -76,7 +76,7 @@ static uint64_t subr_steps(const struct pass *p, uint32_t subr)
 {
     uint64_t strsize = p->limits->strsize;
     bool out = subr == DIF_SUBR_copyout || subr == DIF_SUBR_copyoutstr;
-    uint64_t most = out ? OUT_MAX : p->limits->scratch;
+    uint64_t most = out ? DTRACE_COPYOUT_MOST : p->limits->scratch;
     uint32_t n = costs[subr] - SIZE0; /* number of the argument that is its size */
 
     switch (costs[subr]) {

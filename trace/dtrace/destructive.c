@@ -11,7 +11,7 @@
 
 #define CHILL_MAX 500000000u /* ns, in each CHILL_SPAN */
 #define CHILL_SPAN 1000000000u
-enum { OUT_PIECE = 64, OUT_MAX = 64 * 1024 };
+enum { OUT_PIECE = 64 };
 
 /* Copies to the current process through a small buffer: neither side is guaranteed to remain
  * mapped. */
@@ -38,7 +38,7 @@ uint64_t dtrace_subr_copyout(struct dtrace_context *c)
 {
     uint64_t bytes = dtrace_arg(c, 2);
 
-    if (bytes > OUT_MAX) {
+    if (bytes > DTRACE_COPYOUT_MOST) {
         return dtrace_illegal(c);
     }
     destructive_copy_out(c, dtrace_arg(c, 0), dtrace_arg(c, 1), (size_t)bytes);

@@ -10,6 +10,8 @@
 #include "trace/assert.h"
 #include "trace/dtrace/text.h"
 
+enum { DTRACE_COPYOUT_MOST = 64 * 1024 }; /* bytes that copyout() and copyoutstr() copy at most */
+
 struct dtrace_subr {
     uint64_t (*run)(struct dtrace_context *); /* NULL: end of the table */
     /* number of the subroutine; least number of arguments */

@@ -32,14 +32,14 @@ struct states {
 
 /* Places in the lists that stand before the entries (host/gen/gen_d_sites.c). */
 struct entry {
-    uint16_t name;    /* in texts[] */
-    uint8_t function; /* in texts[] */
+    uint16_t name;    /* in site_texts[] */
+    uint8_t function; /* in site_texts[] */
     uint8_t types;    /* in type_lists[]: of args[], numbers from 1 in type_texts[], to a 0 */
     uint8_t words;    /* in word_lists[]; IDENTITY */
-    uint8_t states;   /* in state_pairs[]; ANY */
+    uint8_t states;   /* in state_pairs[]; ANY_STATE */
     uint8_t provider, site;
 };
-enum { IDENTITY = 0, ANY = 0 };
+enum { IDENTITY = 0, ANY_STATE = 0 };
 
 #include "build/gen/d_sites.inc.h"
 enum { ENTRIES = sizeof(entries) / sizeof(*entries) };
@@ -128,7 +128,7 @@ static COLD const char *sites_argument_type(uint32_t probe, void *arg, unsigned 
     for (; n > 0 && *type; n--) {
         type++;
     }
-    return *type ? &texts[type_texts[*type - 1]] : NULL;
+    return *type ? &site_texts[type_texts[*type - 1]] : NULL;
 }
 
 static uint64_t sites_argument(uint32_t probe, void *arg, unsigned n)
@@ -206,17 +206,17 @@ static const struct dtrace_provider_ops sites_ops = {.attributes = DTRACE_KERNEL
                                                      .argument = sites_argument,
                                                      .argument_type = sites_argument_type};
 #define P(name) {#name, &sites_ops},
-static const struct dtrace_provider providers[PROVIDER_COUNT] = {PROVIDERS(P)};
+static const struct dtrace_provider site_providers[PROVIDER_COUNT] = {PROVIDERS(P)};
 #undef P
 
 static COLD void listener_make(struct listener *l, const struct entry *entry,
                                const struct dtrace_provider *provider)
 {
     l->entry = entry;
-    l->always = entry->states == ANY;
+    l->always = entry->states == ANY_STATE;
     l->straight = l->always && entry->words == IDENTITY;
     l->probe = dtrace_probe_at(
-        dtrace_probe_add(provider, "kernel", &texts[entry->function], &texts[entry->name], l));
+        dtrace_probe_add(provider, "kernel", &site_texts[entry->function], &site_texts[entry->name], l));
 }
 
 /* The log's events are sdt's probes. */
@@ -224,7 +224,7 @@ bool dtrace_sites_event(const struct dtrace_probe *probe, unsigned *site, unsign
 {
     const struct listener *l = probe->arg;
 
-    if (probe->provider != &providers[PROVIDER_sdt]) {
+    if (probe->provider != &site_providers[PROVIDER_sdt]) {
         return false;
     }
     *site = l->entry->site;
@@ -235,10 +235,10 @@ bool dtrace_sites_event(const struct dtrace_probe *probe, unsigned *site, unsign
 COLD void dtrace_sites_init(void)
 {
     for (unsigned p = 0; p < PROVIDER_COUNT; p++) {
-        dtrace_provider_register(&providers[p]);
+        dtrace_provider_register(&site_providers[p]);
         for (unsigned i = 0; i < ENTRIES; i++) {
             if (entries[i].provider == p) {
-                listener_make(&listeners[i], &entries[i], &providers[p]);
+                listener_make(&listeners[i], &entries[i], &site_providers[p]);
             }
         }
     }

@@ -20,9 +20,9 @@
 void armv7m_probe_entry(void);
 void armv7m_probe_return(void);
 
-enum { PUSH_R0_LR = 0xb501, LITERALS = 16, LITERALS_END = 4 * ARCH_PROBE_WORDS };
+enum { PUSH_R0_LR = 0xb501, NOP = 0xbf00, LITERALS = 16, LITERALS_END = 4 * ARCH_PROBE_WORDS };
 
-struct writing {
+struct slot_writing {
     uint32_t *code;
     uintptr_t slot;
     unsigned at;       /* bytes written */
@@ -30,7 +30,7 @@ struct writing {
     bool fits;
 };
 
-static void slot_put(struct writing *w, uint32_t half)
+static void slot_put(struct slot_writing *w, uint32_t half)
 {
     uint16_t value = (uint16_t)half;
 
@@ -54,7 +54,7 @@ static uint32_t slot_wide_branch(uint32_t bits, uintptr_t from, uintptr_t to)
     return second << 16 | first;
 }
 
-static void put_branch(struct writing *w, uint32_t bits, uintptr_t to)
+static void put_branch(struct slot_writing *w, uint32_t bits, uintptr_t to)
 {
     uint32_t insn = slot_wide_branch(bits, w->slot + w->at, to);
 
@@ -62,14 +62,14 @@ static void put_branch(struct writing *w, uint32_t bits, uintptr_t to)
     slot_put(w, insn >> 16);
 }
 
-static void put_call(struct writing *w, void (*to)(void))
+static void put_call(struct slot_writing *w, void (*to)(void))
 {
     slot_put(w, PUSH_R0_LR);
     put_branch(w, 0xd000, (uintptr_t)to);
 }
 
 /* Moves a 16-bit LDR or ADR: loads the copied word, or the address, from the slot's literals. */
-static void put_load(struct writing *w, uint32_t insn, uintptr_t site)
+static void put_load(struct slot_writing *w, uint32_t insn, uintptr_t site)
 {
     uintptr_t from = ((site + 4) & ~(uintptr_t)3) + (insn & 0xff) * 4;
     bool load = (insn & 0xf800) == 0x4800;
@@ -91,7 +91,7 @@ static int32_t slot_extend(uint32_t field, unsigned bits)
 }
 
 /* Moves a 16-bit CBZ, CBNZ or B<c>: it skips the slot's final B.W to one with its own target. */
-static void put_conditional(struct writing *w, uint32_t insn, uintptr_t site)
+static void put_conditional(struct slot_writing *w, uint32_t insn, uintptr_t site)
 {
     bool compares = (insn & 0xf500) == 0xb100;
     int32_t forward = (int32_t)((insn >> 3 & 0x1f) << 1 | (insn >> 9 & 1) << 6);
@@ -102,7 +102,7 @@ static void put_conditional(struct writing *w, uint32_t insn, uintptr_t site)
     put_branch(w, 0x9000, target);
 }
 
-static void put_narrow(struct writing *w, uint32_t insn, uintptr_t site)
+static void put_narrow(struct slot_writing *w, uint32_t insn, uintptr_t site)
 {
     if ((insn & 0xf800) == 0x4800 || (insn & 0xf800) == 0xa000) {
         put_load(w, insn, site);
@@ -115,7 +115,7 @@ static void put_narrow(struct writing *w, uint32_t insn, uintptr_t site)
     }
 }
 
-static void put_displaced(struct writing *w, uintptr_t from, uintptr_t to)
+static void put_displaced(struct slot_writing *w, uintptr_t from, uintptr_t to)
 {
     while (from < to) {
         uint32_t insn = *(const uint16_t *)from;
@@ -136,8 +136,14 @@ bool arch_probe_slot(uint32_t code[ARCH_PROBE_WORDS], uintptr_t slot, uintptr_t 
                      unsigned length, bool returns)
 {
     kernel_assert(kernel_holds_lock() && (slot & 3) == 0 && ((site | length) & 1) == 0);
-    struct writing w = {code, slot, 0, LITERALS, true};
-    uintptr_t last = site + length - (length > 4 || *(const uint16_t *)site >> 11 < 0x1d ? 2 : 4);
+    struct slot_writing w = {code, slot, 0, LITERALS, true};
+    const uint16_t *half = (const uint16_t *)site;
+    bool narrow = half[0] >> 11 < 0x1d;
+
+    if (returns && length == 4 && narrow && half[1] == NOP) { /* no return: it is filling behind one */
+        length = 2;
+    }
+    uintptr_t last = site + length - (length > 4 || narrow ? 2 : 4);
 
     if (returns) {
         put_displaced(&w, site, last);
