@@ -4,6 +4,9 @@
 
 struct unknown;
 
+int counter;
+short row[40];
+
 int sites(int i, unsigned u, const char *text, struct unknown *p, signed char c, unsigned long l);
 
 int sites(int i, unsigned u, const char *text, struct unknown *p, signed char c, unsigned long l)
@@ -15,6 +18,7 @@ int sites(int i, unsigned u, const char *text, struct unknown *p, signed char c,
     KYMO_PROBE(sites, four, p, c, l, u);
     KYMO_PROBE(sites, five, i, u, text, p, c);
     KYMO_PROBE(sites, six, i, u, text, p, c, l);
+    KYMO_PROBE(sites, global, counter, row, row[30], 0x12345678L, &counter, "text");
     return i;
 }
 
