@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""The notes of KYMO_PROBE() (lib/include/kymo_probe.h), as readelf lists them, in a program linked by
-user.ld: names, sizes and places of arguments, a NOP at each address, nothing of a dropped function,
+"""The notes of KYMO_PROBE() (lib/include/kymo_probe.h), as readelf lists them, in a program
+linked by user.ld: names, sizes and places of arguments, a NOP at each address, nothing of a dropped function,
 no memory."""
 import os
 import re
@@ -50,7 +50,8 @@ def check_notes(cross, flags, word, level, folder):
     text = output_of("readelf", "-n", elf)
     nops = output_of(cross + "objdump", "-d", elf)
     nops = {int(m, 16) for m in re.findall(r"^ *([0-9a-f]+):\s.*\tnop", nops, re.M)}
-    notes = re.findall(r"Provider: (\S+)\s+Name: (\S+)\s+Location: (\S+), Base: 0x0+, Semaphore: 0x0+\n"
+    notes = re.findall(r"Provider: (\S+)\s+Name: (\S+)\s+Location: (\S+), "
+                       r"Base: 0x0+, Semaphore: 0x0+\n"
                        r" +Arguments: ?(.*)\n", text + "\n")
     what = f"{cross} {level}: "
     want = sizes_of(word)
@@ -71,9 +72,10 @@ def main():
         for cross, flags, word in BOARDS:
             for level in ("-O0", "-O2", "-Os"):
                 check_notes(cross, flags, word, level, folder)
-            refused = subprocess.run([cross + "gcc", *FLAGS, *flags, "-DREFUSED", "-c", SOURCE, "-o",
-                                      os.devnull], capture_output=True, text=True)
-            check(refused.returncode and "integer or a pointer" in refused.stderr, cross + "a double was accepted")
+            words = [cross + "gcc", *FLAGS, *flags, "-DREFUSED", "-c", SOURCE, "-o", os.devnull]
+            refused = subprocess.run(words, capture_output=True, text=True)
+            check(refused.returncode and "integer or a pointer" in refused.stderr,
+                  cross + "a double was accepted")
     print("probe-notes: " + (f"{len(failures)} failed" if failures else "ok"))
     return 1 if failures else 0
 
