@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """The notes of KYMO_PROBE() (lib/include/kymo_probe.h), as readelf lists them, in a program
-linked by user.ld: names, sizes and places of arguments, a NOP at each address, nothing of a dropped function,
-no memory."""
+linked by user.ld: names, sizes and places of arguments, a NOP at each address,
+nothing of a dropped function, no memory."""
 import os
 import re
 import subprocess
