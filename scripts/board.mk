@@ -56,7 +56,7 @@ D ?= 1
 # texts of refusals are in their images (kernel/dtrace/reason.c).
 D_SRCS_1 := $(filter-out trace/dtrace/subr_none.c trace/dtrace/fire_number.c trace/dtrace/probe_next.c trace/dtrace/reason.c,$(wildcard kernel/dtrace/*.c trace/dtrace/*.c trace/dtrace/provider/*.c \
 	kernel/arch/$(ARCH)/probe/*.c kernel/arch/$(ARCH)/probe/*.S))
-D_SRCS_0 := kernel/dtrace/none/none.c
+D_SRCS_0 := kernel/dtrace/none/none.c $(wildcard kernel/arch/$(ARCH)/none/*.c)
 # How trace sites are switched, of kernel/observe/sites: patched, or loaded where the text runs from
 # flash. Then nothing patches functions either: the table of those that fbt can probe is empty.
 SITES ?= patched
@@ -132,12 +132,12 @@ $(KERNEL_OBJS) $(KERNEL_CALLED_OBJS): EXTRA_FLAGS = $(KERNEL_FLAGS)
 D_HOT := $(addprefix trace/dtrace/,builtin dynvar fire run variable) $(addprefix kernel/dtrace/,fbt syscall)
 D_COLD := $(filter-out $(D_HOT) %/probe/calls,$(basename $(D_SRCS_1) trace/dtrace/site/sites.c))
 $(D_COLD:%=$(B)/%.o): EXTRA_FLAGS = $(KERNEL_FLAGS) $(D_COLD_FLAGS)
-# D_WHOLE=yes: the cold files are compiled once more, as one file, in which only what other objects need has a
-# name outside. What is called once is inlined then, whichever file it is in, and nothing is passed as the ABI
-# says that needs not be.
+# D_WHOLE=yes: the cold files are compiled once more, as one file, in which only what other objects
+# need has a name outside. What is called once is inlined then, whichever file it is in, and nothing
+# is passed as the ABI says that needs not be. Not sites.c, which each firing passes.
 D_WHOLE ?=
 ifeq ($(D)$(D_WHOLE)$(KERNEL_FROM),1yes)
-D_WHOLE_SRCS := $(filter $(D_COLD:%=%.c),$(KERNEL_SRCS))
+D_WHOLE_SRCS := $(filter-out %/sites.c,$(filter $(D_COLD:%=%.c),$(KERNEL_SRCS)))
 D_WHOLE_OBJS := $(D_WHOLE_SRCS:%.c=$(B)/%.o)
 D_OTHER_OBJS := $(filter-out $(D_WHOLE_OBJS),$(KERNEL_OBJS))
 KERNEL_OBJS := $(D_OTHER_OBJS) $(B)/trace/dtrace/whole.o

@@ -10,7 +10,7 @@ $(PC_UNIT_TESTS:%=$(B)/unit/%): $(B)/unit/%_test: test/pc/%_test.c boards/driver
 
 # The text lies where nothing else of a program is, and its second mapping below it.
 UNIT_TESTS += $(B)/unit/text_test
-$(B)/unit/text_test: test/pc/text_test.c kernel/arch/x86_64/text.c test/failed.c $(wildcard kernel/arch/x86_64/*.h)
+$(B)/unit/text_test: test/pc/text_test.c kernel/arch/x86_64/text.c kernel/arch/x86_64/none/probe.c test/failed.c $(wildcard kernel/arch/x86_64/*.h)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -DKYMO_KERNEL -DCONFIG_CPUS=8 -fno-pie -no-pie \
 		-DARCH_OPS_H='"kernel/arch/x86_64/ops.h"' -DARCH_PAGES_H='"kernel/arch/x86_64/pages.h"' \

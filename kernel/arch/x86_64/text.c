@@ -70,15 +70,6 @@ static struct batch {
     } of[BATCH_MOST];
 } batch;
 
-/* A kernel without D has no probe/, and no function probes. */
-__attribute__((weak)) bool x86_probe(uintptr_t site, const uintptr_t *regs, uint64_t *rip)
-{
-    (void)site;
-    (void)regs;
-    (void)rip;
-    return false;
-}
-
 /* A breakpoint that is not there any more was fetched before; an emulator may even execute it
  * later, translated before. Then the instruction is executed again. */
 bool x86_breakpoint(uintptr_t *frame)
