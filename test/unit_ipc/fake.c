@@ -487,6 +487,7 @@ struct args {
 #define put_pointer(a, value) (void)(value)
 #define put_code(a, value) (void)(value)
 #define log_args(class, event, a) ((void)(a), count_event(class << TRACE_CLASS_SHIFT | event, 0, 0))
+#define log_long log_args
 #include "build/gen/trace_emit.inc.h"
 
 /* Everything is logged, nothing is probed. */
