@@ -122,12 +122,13 @@ static inline unsigned x86_insn_immediate(const struct x86_insn *i, char form, b
 /* `room`: bytes that may be read. */
 static inline struct x86_insn x86_insn_read(const uint8_t *bytes, size_t room)
 {
-    const struct x86_insn unknown = {0};
+    struct x86_insn unknown, i;
     uint8_t padded[X86_INSN_MOST + 2] = {0};
-    struct x86_insn i = {0};
     bool short16 = false;
     unsigned at = 0;
 
+    __builtin_memset(&unknown, 0, sizeof(unknown));
+    i = unknown;
     for (unsigned n = 0; n < X86_INSN_MOST && n < room; n++) {
         padded[n] = bytes[n];
     }

@@ -242,7 +242,7 @@ static void test_versions(void **state)
     assert_non_null(strstr(opens_with(minor, "VER_MINOR::00", 13), "format version 1.00, only"));
     assert_non_null(strstr(opens_with(major, "VER_MAJOR::2", 12), "format version 2, only"));
     assert_non_null(strstr(opens_with(major, "VER_MAJOR::0", 12), "format version 0, only"));
-    assert_non_null(strstr(opens_with(page, newer, 8), "system page version 4, only"));
+    assert_non_null(strstr(opens_with(page, newer, 8), "system page version 5, only"));
 }
 
 /* Each table of a page, of each version, may end with the page and not behind it. */

@@ -51,8 +51,9 @@ static void look(void)
     for (unsigned i = 0; i < SITES; i++) {
         const uint8_t *code = (const uint8_t *)address(i);
         if (code[0] == BREAKPOINT) {
-            uint64_t rip = address(i) + 1;
-            assert_true(x86_breakpoint(&rip));
+            uintptr_t frame[X86_FRAME_RIP + 1] = {[X86_FRAME_RIP] = address(i) + 1};
+            assert_true(x86_breakpoint(frame));
+            uintptr_t rip = frame[X86_FRAME_RIP];
             assert_true(rip == sites[i].next || rip == sites[i].next_before);
         } else if (memcmp(code, sites[i].before, ARCH_SITE_BYTES) != 0) {
             assert_memory_equal(code, sites[i].after, ARCH_SITE_BYTES);
