@@ -120,7 +120,7 @@ static int what_of(uint32_t header)
 
 static void count(const struct trace_slot *slot, struct who running)
 {
-    if ((slot->header & ~TRACE_CPU_MASK) ==
+    if ((slot->header & ~(TRACE_CPU_MASK | TRACE_STATE_DUMP)) ==
         TRACE_HEADER(0, TRACE_STRUCT_CB, TRACE_CLASS_SYSTEM, 8)) {
         seen.texts++;
         seen.text_pid = slot->d1;

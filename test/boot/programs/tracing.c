@@ -60,7 +60,7 @@ void scan(const struct kymo_trace_buffer *b, struct found *f)
     for (uint32_t i = 2; i < b->slots; i++) {
         f->waitctx |= (slot[i].header & (TRACE_CLASS_MASK | TRACE_EVENT_MASK)) ==
                       TRACE_HEADER(0, 0, TRACE_CLASS_PR_TH, STATE_WAITCTX);
-        f->processes += (slot[i].header & ~TRACE_CPU_MASK) ==
+        f->processes += (slot[i].header & ~(TRACE_CPU_MASK | TRACE_STATE_DUMP)) ==
                         TRACE_HEADER(0, TRACE_STRUCT_CB, TRACE_CLASS_PR_TH, PROCESS_NAME);
         EXPECT_EQ(TRACE_GET_CPU(slot[i].header), b->cpu);
         EXPECT((int32_t)(slot[i].time - slot[i - 1].time) >= 0);
