@@ -2,7 +2,7 @@
 /*
  * Files that the command writes. No file that the command reads is written to, no file that holds
  * something is replaced unasked, and a file has its name only once all of it is on the medium: it
- * is written as NAME.XXXXXX.part in the same folder, flushed (fsync), renamed, and the folder is
+ * is written as NAME.kymo-XXXXXX.part in the same folder, flushed (fsync), renamed, and the folder is
  * flushed. What is no regular file (a pipe, a terminal, /dev/full, standard output) is written to
  * as it is. A part is removed if a signal ends the command; a power cut or a kill leaves it, until
  * the next command that writes the same file; one that is a capture stays.
@@ -70,7 +70,7 @@ int output_try_commit(struct output *output);
 int output_rename(struct output *output, const char *name);
 /* Returns true if the file with the output's name holds the same bytes. */
 bool output_is_same(struct output *output);
-/* Keeps what was written beside the file, as NAME.XXXXXX.part; the file stays as it was. */
+/* Keeps what was written beside the file, as NAME.kymo-XXXXXX.part; the file stays as it was. */
 void output_leave_part(struct output *output);
 /* Removes what was written. An output that isn't open is left alone. */
 void output_abandon(struct output *output);

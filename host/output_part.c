@@ -38,7 +38,7 @@ static void remove_if_dead(int folder, const char *in, const char *name)
 void output_part_remove_dead(const char *in, const char *part)
 {
     DIR *folder = opendir(in);
-    size_t length = strlen(part), same = length - strlen("XXXXXX.part");
+    size_t length = strlen(part), same = length - strlen(OUTPUT_PART_UNIQUE);
     struct dirent *entry;
 
     while (folder && (entry = readdir(folder)) != NULL) {
@@ -56,12 +56,12 @@ void output_part_remove_dead(const char *in, const char *part)
 
 int output_part_create(char *path)
 {
-    char *unique = path + strlen(path) - strlen("XXXXXX.part");
+    char *unique = path + strlen(path) - strlen(OUTPUT_PART_UNIQUE);
 
     for (;;) {
         struct stat st;
 
-        memcpy(unique, "XXXXXX", strlen("XXXXXX"));
+        strcpy(unique, OUTPUT_PART_UNIQUE);
         int fd = mkostemps(path, (int)strlen(".part"), O_CLOEXEC);
         if (fd < 0 || ((flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) &&
                        fstat(fd, &st) == 0 && st.st_nlink > 0)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The bound of a collection's disk space. Only captures in the devices' folders count and go:
- * NAME.kev, and NAME.kev.XXXXXX.part while it is being received. A capture that goes for others is
+ * NAME.kev, and NAME.kev.kymo-XXXXXX.part while it is being received. A capture that goes for others is
  * a loss, and is counted and told as one.
  */
 #include <ctype.h>

@@ -101,7 +101,7 @@ static bool refuse(const struct collect *collect, const char *why)
     return false;
 }
 
-/* What a collection that was killed had received of a capture, "x.kev.aBcDeF.part", becomes
+/* What a collection that was killed had received of a capture, "x.kev.kymo-aBcDeF.part", becomes
  * x-aBcDeF.kev. The lock says that nobody writes to it any more. */
 static void part_adopt(struct collect *collect, struct device *device, int folder, const char *part)
 {

@@ -18,8 +18,6 @@
 #include "host/select.h"
 #include "host/symbols/item.h"
 
-#define PROGRESS_EVENTS 65536
-
 static const char export_help[] =
     "Usage: kymo export FORMAT [options] FILE\n"
     "       kymo export --parquet DIR [options] CAPTURE|FOLDER...\n"
@@ -220,7 +218,7 @@ static int items_take(struct export *export, bool *broken)
         if (export->format->item(export, item) != 0) {
             return KYMO_FAILURE;
         }
-        if (++n % PROGRESS_EVENTS == 0) {
+        if (++n % KEV_PROGRESS_EVENTS == 0) {
             kymo_progress((void *)"exporting", item->offset, export->facts->bytes);
             if (export->out != NULL && export->out->error != 0) {
                 return KYMO_FAILURE; /* output_commit() says why */

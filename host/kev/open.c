@@ -13,8 +13,6 @@
 #define VERSION_TEXT(major, minor) STRING(major) "." STRING(minor)
 #define WHO "kev_capture_select()" /* what a message about a selection begins with */
 
-#define PROGRESS_EVENTS 65536
-
 static const struct option select_options[] = {SELECT_OPTIONS, {NULL, 0, NULL, 0}};
 
 const char *kev_version(void)
@@ -277,7 +275,7 @@ int kev_capture_learn(struct kev_capture *capture)
         owners_learn(capture->owners, &event);
         kymo_select_learn(&capture->select, &event);
         good = lives_take(capture->lives, &event, capture_ns(capture, event.time));
-        if (++n % PROGRESS_EVENTS == 0 && kev_progress != NULL) {
+        if (++n % KEV_PROGRESS_EVENTS == 0 && kev_progress != NULL) {
             kev_progress((void *)"looking for names", event.offset, kev_info(capture->kev)->size);
         }
     }

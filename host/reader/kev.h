@@ -89,6 +89,9 @@ bool kev_event_is_log(const struct kev_event *event);
  * nothing does. Set once, before the first capture is opened. */
 extern const volatile int *kev_interrupted;
 
+/* Progress is told after each so many events. */
+#define KEV_PROGRESS_EVENTS 65536
+
 /* Is told how far a capture has been read while it is opened and its names are learnt, for readers
  * that name no function of their own in kev_options. NULL: nothing is. Set once, likewise. */
 extern void (*kev_progress)(void *arg, uint64_t done, uint64_t total);

@@ -14,7 +14,6 @@
 #include "host/stat/stat.h"
 #include "host/when.h"
 
-#define PROGRESS_EVENTS 65536
 #define NOT_KNOWN 255 /* a CPU */
 
 enum message { MESSAGE_SENT, MESSAGE_RECEIVED, MESSAGE_REPLIED, MESSAGE_ERROR };
@@ -298,7 +297,7 @@ static void account_read(struct usage *usage)
     while (!usage->pack->failed && kev_next(usage->kev, &event, &error) == KEV_EVENT) {
         event_follow(usage, &event);
         stat_event(usage->stat, &event);
-        if (++n % PROGRESS_EVENTS == 0) {
+        if (++n % KEV_PROGRESS_EVENTS == 0) {
             kymo_progress((void *)"accounting", event.offset, kev_info(usage->kev)->size);
         }
     }
@@ -388,7 +387,7 @@ bool usage_summary(const struct report *report, struct bytes *json)
 
     while (stat != NULL && kev_next(kev, &event, &error) == KEV_EVENT) {
         stat_event(stat, &event);
-        if (++n % PROGRESS_EVENTS == 0) {
+        if (++n % KEV_PROGRESS_EVENTS == 0) {
             kymo_progress((void *)"accounting", event.offset, kev_info(kev)->size);
         }
     }

@@ -15,7 +15,6 @@
 #include "host/remote/elf_id.h"
 #include "host/symbols/symbols.h"
 
-#define PROGRESS_EVENTS 65536
 #define PATHS_MOST 32
 #define ELFS_MOST 1024 /* the kernel and the programs of a boot image */
 
@@ -153,7 +152,7 @@ static bool texts_read(struct kev *kev, struct symbols *symbols)
 
     while ((result = kev_next(kev, &event, &error)) == KEV_EVENT) {
         symbols_learn(symbols, &event);
-        if (++n % PROGRESS_EVENTS == 0) {
+        if (++n % KEV_PROGRESS_EVENTS == 0) {
             kymo_progress("reading", event.offset, kev_info(kev)->size);
         }
     }

@@ -14,7 +14,6 @@
 #include "host/timeline/make.h"
 #include "trace/slot.h"
 
-#define PROGRESS_EVENTS 65536
 #define REST_EVENTS 262144
 #define BUCKETS 65536
 #define IDLE_PID 1
@@ -202,7 +201,7 @@ static void items_read(struct make *make, timeline_progress *progress, void *arg
         if (n % REST_EVENTS == 0) {
             timeline_rest(timeline);
         }
-        if (++n % PROGRESS_EVENTS == 0 && progress != NULL) {
+        if (++n % KEV_PROGRESS_EVENTS == 0 && progress != NULL) {
             progress(arg, item->offset, total);
         }
     }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The port interface: console, RAM, reset, watchdog. kernel/arch/cpu.h explains the
- * marks. */
+/* The port interface: console, RAM, reset, watchdog. kernel/arch/cpu.h explains the marks. */
 #ifndef KERNEL_ARCH_BOARD_H
 #define KERNEL_ARCH_BOARD_H
 

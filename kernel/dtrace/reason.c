@@ -30,7 +30,7 @@ static size_t reason_offset(uint32_t reason)
     return at[0] | (unsigned)at[1] << 8;
 }
 
-/* The texts are ordered by reason, and the offset of the end follows those of the reason_texts. */
+/* The texts are ordered by reason, and the offset of the end follows those of the texts. */
 const char *dtrace_refusal_text(const struct dtrace_refusal *refusal)
 {
     static char text[DTRACE_REFUSAL_TEXT]; /* [k] */

@@ -51,7 +51,7 @@ def rows_of(lengths, said):
             raise SystemExit(f"bounds: {name} is to be as {other}, which was not measured")
         what = f"`{other}`: {why}" if why else "the longest of its commands"
         rows[name] = ([max(n) for n in zip(*of)], what)
-    missing = [name for name in wanted() if name not in rows]
+    missing = [name for name in (*wanted(), *TIMED) if name not in rows]
     if missing:
         raise SystemExit("bounds: no row for " + ", ".join(missing)
                          + ": add them to test/bench/guest_bounds.c or guest_bounds_trace.c")

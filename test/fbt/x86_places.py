@@ -7,7 +7,11 @@ x86_places.py [BOARD]
 Each place of the table in the linked image is where objdump sees an instruction: a function's
 first, a return, or a jump to another function's start. No two places share a byte, none is a trace
 site, and a function with a return probe has one at each return that objdump sees in it.
+
+And abi/x86_insn.h reads each instruction of the kernel's functions as long as objdump does, or
+refuses it; few are refused.
 """
+import ctypes
 import os
 import re
 import subprocess
@@ -21,6 +25,36 @@ LEAST = 600  # entries, and functions with returns
 INSN = re.compile(r"^ *([0-9a-f]+):\t(?:[0-9a-f]{2} )+ *\t(.*?) *$")
 RETURN = re.compile(r"^((repz|bnd) )?ret$")
 JUMP = re.compile(r"^jmp +([0-9a-f]+) <|^jmp +\*")
+
+
+READER = """
+#include "abi/x86_insn.h"
+unsigned length(const uint8_t *bytes, size_t room) { return x86_insn_read(bytes, room).length; }
+"""
+REFUSED_MOST = 0.001  # of all instructions
+
+
+def lengths(elf, insns):
+    """Whether abi/x86_insn.h is right about all instructions of the functions."""
+    library = os.path.join(ROOT, "build/tmp/x86_insn.so")
+    os.makedirs(os.path.dirname(library), exist_ok=True)
+    subprocess.run(["cc", "-std=gnu11", "-O1", "-I", ROOT, "-shared", "-fPIC", "-x", "c", "-", "-o",
+                    library], input=READER, text=True, check=True)
+    length = ctypes.CDLL(library).length
+    length.argtypes = ctypes.c_char_p, ctypes.c_size_t
+    wrong, refused, n = [], 0, 0
+    for at, size, name in elf.functions:
+        code = elf.at(at, size)
+        starts = [a for a in range(at, at + size) if a in insns] + [at + size]
+        for a, end in zip(starts, starts[1:]):
+            got = length(code[a - at:], size - (a - at))
+            n, refused = n + 1, refused + (got == 0)
+            if got not in (0, end - a):
+                wrong.append(f"{name} at {a:#x}: {insns[a]}: {got} bytes, not {end - a}")
+    print(f"{n} instructions, {refused} refused")
+    for line in wrong:
+        print("FAIL", line)
+    return not wrong and n > 50000 and refused < REFUSED_MOST * n
 
 
 def check(board):
@@ -52,7 +86,7 @@ def check(board):
     print(f"{board}: {len(taken)} places, {entries} entries, {len(returns)} functions with returns")
     for line in bad:
         print("FAIL", line)
-    return not bad and min(entries, len(returns)) > LEAST
+    return not bad and min(entries, len(returns)) > LEAST and lengths(elf, insns)
 
 
 if __name__ == "__main__":

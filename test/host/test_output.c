@@ -726,20 +726,22 @@ static void test_killed_part(void **state)
     assert_int_equal(put("a", "all", OUTPUT_FORCE), 0);
     assert_int_equal(parts(), 0);
     begin_elsewhere(part_begin, "TRACE_HEADER_BEGIN::TRACE_DATE::", -1);
-    make("ab.aBcDeF.part", "another's");
+    make("ab.kymo-aBcDeF.part", "another's");
+    make("a.backup.part", "a person's");
     make("other", "other");
-    assert_int_equal(symlink("other", "a.aBcDeF.part"), 0);
+    assert_int_equal(symlink("other", "a.kymo-aBcDeF.part"), 0);
     assert_int_equal(pipe(ends), 0);
     pid_t living = begin_elsewhere(part_begin, "half", ends[0]);
-    assert_int_equal(parts(), 4);
+    assert_int_equal(parts(), 5);
     assert_int_equal(put("a", "all", OUTPUT_FORCE), 0);
-    assert_int_equal(parts(), 4);
+    assert_int_equal(parts(), 5);
     close(ends[1]);
     kill(living, SIGKILL);
     assert_int_equal(waitpid(living, NULL, 0), living);
     close(ends[0]);
     assert_int_equal(put("a", "all", OUTPUT_FORCE), 0);
-    assert_int_equal(parts(), 3);
+    assert_int_equal(parts(), 4);
+    assert_true(holds("a.backup.part", "a person's"));
     assert_true(holds("a", "all"));
 }
 

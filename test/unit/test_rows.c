@@ -104,20 +104,20 @@ struct row {
 #define A(type, name) LIST(#type[0], #name)
 #define IS_SAME true
 #define IS_WIDE(...) false
-#define ROW(n, CLASS, number, site, NAME, fast, wide) \
+#define ROW(hook, CLASS, number, site, NAME, fast, wide) \
     {TRACE_CLASS_##CLASS, \
      number, \
      site, \
      IS_##wide, \
      #NAME, \
-     fire_##n, \
+     hook, \
      LIST(TRACE_ARGS(fast, SAME)), \
      LIST(TRACE_ARGS(fast, wide))},
 static const struct row rows[] = {
 #define EVENT(n, CLASS, number, EXT, NAME, fast, wide, doc) \
-    ROW(n, CLASS, number, TRACE_EV_##n, NAME, fast, wide)
+    ROW(fire_##n, CLASS, number, TRACE_EV_##n, NAME, fast, wide)
 #define EVENT_STATE(n, CLASS, number, EXT, NAME, fast, wide, doc) \
-    ROW(n, CLASS, number, TRACE_EV_COUNT, NAME, fast, wide)
+    ROW(fire_##n, CLASS, number, TRACE_EV_COUNT, NAME, fast, wide)
 #define EVENT_CONTROL(...)
 #include "trace/events.def"
 #undef EVENT
@@ -130,16 +130,8 @@ static const struct row rows[] = {
 static const struct row dumped_rows[] = {
 #define EVENT(...)
 #define EVENT_DUMPED(n, CLASS, number, EXT, NAME, fast, wide, doc) \
-    {TRACE_CLASS_##CLASS, \
-     number, \
-     TRACE_EV_COUNT, \
-     IS_##wide, \
-     #NAME, \
-     dump_##n, \
-     LIST(TRACE_ARGS(fast, SAME)), \
-     LIST(TRACE_ARGS(fast, wide))},
-#define EVENT_STATE(n, CLASS, number, EXT, NAME, fast, wide, doc) \
-    EVENT_DUMPED(n, CLASS, number, EXT, NAME, fast, wide, doc)
+    ROW(dump_##n, CLASS, number, TRACE_EV_COUNT, NAME, fast, wide)
+#define EVENT_STATE EVENT_DUMPED
 #define EVENT_CONTROL(...)
 #include "trace/events.def"
 #undef EVENT

@@ -210,24 +210,23 @@ def an_interrupt_amid_aggregations(board):
     expect(not any(os.path.exists(f"/proc/{pid}") for pid in stopped), "it has left a process")
 
 
+def named(board, symbols, generations):
+    """(status, what it said) of a view with --symbols whose page grew so often."""
+    view = View(board, f"unix:{board.raw}", "-o", "named.kev", "--force", "--symbols", symbols)
+    board.type(RECORD)
+    view.until(lambda s: s["generation"] >= generations, "events")
+    board.type("tracestop\r")
+    view.until(lambda s: not s["grows"], "its end", busy=False)
+    return view.end()
+
+
 def symbols_name_functions(board):
     """--symbols is taken with -t; files of another build are refused once, and the page grows on
     without names."""
     other = os.path.join(ROOT, "build/virt-a64/live.elf")
-    view = View(board, f"unix:{board.raw}", "-o", "named.kev", "--force", "--symbols", other)
-    board.type(RECORD)
-    view.until(lambda s: s["generation"] >= 2, "events")
-    board.type("tracestop\r")
-    view.until(lambda s: not s["grows"], "its end", busy=False)
-    status, said = view.end()
+    status, said = named(board, other, 2)
     expect(status == 0 and said.count(os.path.basename(other)) == 1, f"{status} {said}")
-    own = os.path.join(ROOT, "build", BOARD, "live.elf")
-    view = View(board, f"unix:{board.raw}", "-o", "named.kev", "--force", "--symbols", own)
-    board.type(RECORD)
-    view.until(lambda s: s["generation"] >= 1, "events")
-    board.type("tracestop\r")
-    view.until(lambda s: not s["grows"], "its end", busy=False)
-    status, said = view.end()
+    status, said = named(board, os.path.join(ROOT, "build", BOARD, "live.elf"), 1)
     expect(status == 0 and "build" not in said, f"{status} {said}")
 
 

@@ -15,8 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PROGRESS_EVENTS 65536
-
 enum { CONSUMERS_MAX = 256 };
 
 struct reading {
@@ -250,7 +248,7 @@ static bool read_events(struct reading *in, struct kev *kev)
         if (r && (!known || e.cpu >= r->ncpus || !kinds[e.number](in, r, &e))) {
             r->damaged++;
         }
-        if (++n % PROGRESS_EVENTS == 0) {
+        if (++n % KEV_PROGRESS_EVENTS == 0) {
             kymo_progress((void *)"reading", e.offset, kev_info(kev)->size);
         }
     }

@@ -43,6 +43,7 @@
 
 /* INT3, and offset of the displaced instruction in a function probe's slot (probe/slot.c). */
 #define X86_BREAKPOINT 0xcc
+#define X86_JUMP 0xe9 /* of 32 bits */
 #define X86_SLOT_CODE 8
 /* In words: where entry.S has rip behind the registers that it pushes. */
 #define X86_FRAME_RIP 12

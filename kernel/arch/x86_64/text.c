@@ -19,7 +19,6 @@
 extern char __kernel_start[], __text_end[]; /* ldscripts/kernel.ld */
 
 #define LINE 64
-#define JUMP 0xe9
 
 static bool x86_is_kernel_text(uintptr_t from, uintptr_t to)
 {
@@ -139,7 +138,7 @@ void arch_site_patch(uintptr_t site, uintptr_t target, bool on)
 {
     static const uint8_t nop[ARCH_SITE_BYTES] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
     int32_t distance = (int32_t)(target - (site + ARCH_SITE_BYTES));
-    uint8_t jump[ARCH_SITE_BYTES] = {JUMP};
+    uint8_t jump[ARCH_SITE_BYTES] = {X86_JUMP};
 
     __builtin_memcpy(jump + 1, &distance, sizeof(distance));
     if (x86_cpus_others()) {

@@ -27,7 +27,6 @@ struct x86_slot {
 _Static_assert(offsetof(struct x86_slot, code) == X86_SLOT_CODE, "arch_probe_back()");
 
 #define SITE_RETURNS (1u << 31)
-#define JUMP 0xe9
 #define JUMP_BYTES 5
 #define HASHES 1024
 
@@ -127,7 +126,7 @@ static unsigned x86_slot_move(uint8_t *code, uintptr_t at, uintptr_t site,
         if (!always) {
             code[n++] = 0x0f;
         }
-        code[n++] = always ? JUMP : 0x80 | (insn->opcode & 15);
+        code[n++] = always ? X86_JUMP : 0x80 | (insn->opcode & 15);
         x86_near_set(code + n, at + n + 4, site + 2 + (uintptr_t)(int8_t)from[1]);
         return n + 4;
     }
@@ -156,7 +155,7 @@ bool arch_probe_slot(uint32_t words[ARCH_PROBE_WORDS], uintptr_t at, uintptr_t s
     slot->site = (uint32_t)(site - (uintptr_t)__kernel_start) | (returns ? SITE_RETURNS : 0);
     slot->next = 0;
     unsigned n = x86_slot_move(slot->code, code, site, &insn);
-    slot->code[n] = JUMP;
+    slot->code[n] = X86_JUMP;
     x86_near_set(slot->code + n + 1, code + n + JUMP_BYTES, site + insn.length);
     return n > 0;
 }
