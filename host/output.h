@@ -2,10 +2,10 @@
 /*
  * Files that the command writes. No file that the command reads is written to, no file that holds
  * something is replaced unasked, and a file has its name only once all of it is on the medium: it
- * is written as NAME.kymo-XXXXXX.part in the same folder, flushed (fsync), renamed, and the folder is
- * flushed. What is no regular file (a pipe, a terminal, /dev/full, standard output) is written to
- * as it is. A part is removed if a signal ends the command; a power cut or a kill leaves it, until
- * the next command that writes the same file; one that is a capture stays.
+ * is written as NAME.kymo-XXXXXX.part in the same folder, flushed (fsync), renamed, and the folder
+ * is flushed. What is no regular file (a pipe, a terminal, /dev/full, standard output) is written
+ * to as it is. A part is removed if a signal ends the command; a power cut or a kill leaves it,
+ * until the next command that writes the same file; one that is a capture stays.
  *
  * One thread. A function that fails has said why (kymo_error()), save where it says otherwise.
  * Proved by test/host/test_output.c and test/host/check.

@@ -6,10 +6,11 @@
 #ifndef HOST_OUTPUT_PART_H
 #define HOST_OUTPUT_PART_H
 
-/* What mkostemps() makes unique, and the name of a part behind that of its file. Its "kymo-" is what
- * keeps another program's part, or a person's copy, from being taken for one. */
+/* What mkostemps() makes unique, and the name of a part behind that of its file. By the mark no
+ * other program's part and no person's copy is taken for one. */
+#define OUTPUT_PART_MARK "kymo-"
 #define OUTPUT_PART_UNIQUE "XXXXXX.part"
-#define OUTPUT_PART_SUFFIX ".kymo-" OUTPUT_PART_UNIQUE
+#define OUTPUT_PART_SUFFIX "." OUTPUT_PART_MARK OUTPUT_PART_UNIQUE
 
 /* Removes the dead parts of the same name as `part`, which ends in OUTPUT_PART_SUFFIX, from the
  * folder `in`, which ends in a slash. One that is a capture stays: it may be all that is left of a

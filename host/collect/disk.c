@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The bound of a collection's disk space. Only captures in the devices' folders count and go:
- * NAME.kev, and NAME.kev.kymo-XXXXXX.part while it is being received. A capture that goes for others is
- * a loss, and is counted and told as one.
+ * NAME.kev, and NAME.kev.kymo-XXXXXX.part while it is being received. A capture that goes for
+ * others is a loss, and is counted and told as one.
  */
 #include <ctype.h>
 #include <dirent.h>

@@ -15,6 +15,7 @@
 #include "host/collect/collect.h"
 #include "host/json_text.h"
 #include "host/kymo.h"
+#include "host/output_part.h"
 #include "host/name.h"
 
 bool index_name(const char *word, char name[COLLECT_NAME], const char **target)
@@ -101,8 +102,8 @@ static bool refuse(const struct collect *collect, const char *why)
     return false;
 }
 
-/* What a collection that was killed had received of a capture, "x.kev.kymo-aBcDeF.part", becomes
- * x-aBcDeF.kev. The lock says that nobody writes to it any more. */
+/* What a collection that was killed had received of a capture, "x.kev.kymo-aBcDeF.part" (before 0.2
+ * without the mark), becomes x-aBcDeF.kev. The lock says that nobody writes to it any more. */
 static void part_adopt(struct collect *collect, struct device *device, int folder, const char *part)
 {
     char plain[KYMO_NAME_MOST], name[KYMO_NAME_MOST], *tag;
@@ -116,6 +117,9 @@ static void part_adopt(struct collect *collect, struct device *device, int folde
         return;
     }
     *tag++ = '\0';
+    if (strncmp(tag, OUTPUT_PART_MARK, strlen(OUTPUT_PART_MARK)) == 0) {
+        tag += strlen(OUTPUT_PART_MARK);
+    }
     kymo_tagged_name(plain, tag, name);
     if (renameat2(folder, part, folder, name, RENAME_NOREPLACE) == 0) {
         device->incomplete++;

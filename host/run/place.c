@@ -5,8 +5,8 @@
  *
  *   --capture FILE          the directory is a temporary one, in which trace.kev is a link to FILE.
  *                           A FILE that holds something is refused;
- *   --capture FILE --force  the link leads to FILE.kymo-XXXXXX.part, which is renamed to FILE if it has
- *                           its end mark, and is unchanged if the capture was cut short;
+ *   --capture FILE --force  the link leads to FILE.kymo-XXXXXX.part, which is renamed to FILE if it
+ *                           has its end mark, and is unchanged if the capture was cut short;
  *   neither                 the directory is build/<board>. An earlier trace.kev becomes
  *                           trace.old.kev, so that trace.kev exists afterwards only if this run
  *                           made it, and is removed once the new one has its end mark. A run that
