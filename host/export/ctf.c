@@ -160,10 +160,8 @@ static int number_put(struct ctf_stream *stream, uint64_t value, unsigned bits)
     if (to == NULL) {
         return -1;
     }
-    if (bits == 64) {
-        put64(to, value);
-    } else {
-        put32(to, (uint32_t)value);
+    for (unsigned i = 0; i < bits / 8; ++i) {
+        to[i] = (uint8_t)(value >> 8 * i);
     }
     return 0;
 }
