@@ -240,6 +240,11 @@ debug: $(addprefix debug-,$(WHOLE_BOARDS)) ## the test images whose kernels chec
 $(addprefix debug-,$(WHOLE_BOARDS)): debug-%: board-% # after it: their programs are from its folder
 	$(call board_make,$*,DEBUG=1 CPIO_FROM=$(B)/$* $(addprefix image-,$(call DEBUG_IMAGES,$*)))
 
+# All test images of a board that has only some of them for `make check`.
+.PHONY: soak-images
+soak-images: board-raspi3 # after it: they share a folder
+	$(call board_make,raspi3,soak-images)
+
 # The images that BOOT_D is tested with.
 .PHONY: boot-d $(addprefix boot-d-,$(BOARDS))
 boot-d: $(addprefix boot-d-,$(SUITE_BOARDS))

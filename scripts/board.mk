@@ -253,7 +253,8 @@ TEST_IMAGES_ASKED_FOR := # made by their name only
 IMAGES := $(if $(ONLY_IMAGES),$(filter $(ONLY_IMAGES),$(IMAGES)),$(IMAGES))
 TEST_IMAGES := $(if $(ONLY_IMAGES),$(filter $(ONLY_IMAGES),$(TEST_IMAGES)),$(TEST_IMAGES))
 TEST_IMAGES_ASKED_FOR := $(if $(ONLY_IMAGES),,$(TEST_IMAGES_ASKED_FOR))
-# A board that can't run all suites yet says which test images it wants: BOARD_TEST_IMAGES.
+# A board that can't run all suites yet, or not in `make check`, says which test images it wants:
+# BOARD_TEST_IMAGES.
 ifdef BOARD_TEST_IMAGES
 TEST_IMAGES_ASKED_FOR += $(filter-out $(BOARD_TEST_IMAGES),$(TEST_IMAGES))
 TEST_IMAGES := $(filter $(BOARD_TEST_IMAGES),$(TEST_IMAGES))
@@ -441,6 +442,10 @@ $(B)/images: FORCE
 QEMU_FILES := $(B)/qemu.args $(B)/qemu.link $(B)/qemu.disk $(if $(filter build/$(BOARD),$(B)),$(B)/images)
 .PHONY: images
 images: $(foreach i,$(IMAGES) $(TEST_IMAGES),$(call image_at,$(i)).elf) $(QEMU_FILES)
+
+# For `make soak`: those that a board leaves out of the above, too.
+.PHONY: soak-images
+soak-images: images $(foreach i,$(TEST_IMAGES_ASKED_FOR),$(call image_at,$(i)).elf)
 
 # For the tests: some images with each other C library that the board supports.
 .PHONY: other-libc
