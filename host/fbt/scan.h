@@ -33,11 +33,12 @@ enum {
 };
 
 struct fbt_return {
-    uint64_t at;    /* where the branch goes */
-    uint64_t insn;  /* the return instruction itself */
-    uint64_t pad;   /* 0: the branch reaches by itself */
-    bool tail;      /* it jumps to another function */
-    uint8_t length; /* bytes displaced, the return instruction the last of them; 2 without a pad: the
+    uint64_t at;   /* where the branch goes */
+    uint64_t insn; /* the return instruction itself */
+    uint64_t pad;  /* 0: the branch reaches by itself */
+    bool tail;     /* it jumps to another function */
+    uint8_t
+        length; /* bytes displaced, the return instruction the last of them; 2 without a pad: the
                      * branch covers the filling behind it, too */
 };
 enum { FBT_RETURNS_MAX = 64 };

@@ -70,7 +70,8 @@ bool fbt_is_nop(const struct fbt_text *t, uint64_t at)
 {
     const uint8_t *b = t->bytes + (at - t->base);
 
-    return inside(t, at) && (b[0] | b[1] << 8) == NOP && !fbt_marked(t, at, FBT_MARK_DATA | FBT_MARK_PINNED);
+    return inside(t, at) && (b[0] | b[1] << 8) == NOP &&
+           !fbt_marked(t, at, FBT_MARK_DATA | FBT_MARK_PINNED);
 }
 
 bool fbt_is_filling(const struct fbt_text *t, uint64_t at)

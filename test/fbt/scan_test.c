@@ -350,9 +350,9 @@ static void t_random(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(t_golden), cmocka_unit_test(t_functions),
-                                       cmocka_unit_test(t_pads), cmocka_unit_test(t_filling), cmocka_unit_test(t_tail_calls),
-                                       cmocka_unit_test(t_random)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(t_golden),  cmocka_unit_test(t_functions),  cmocka_unit_test(t_pads),
+        cmocka_unit_test(t_filling), cmocka_unit_test(t_tail_calls), cmocka_unit_test(t_random)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

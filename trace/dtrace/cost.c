@@ -24,9 +24,9 @@
 #include "trace/dtrace/subr.h"
 
 enum {
-    DIGITS_MOST = 128,   /* of a number or an address as text */
-    CLAUSE = 8,          /* entering a clause, finding room for its record, committing it */
-    FOLD = 160,          /* folding a value into its aggregation: llquantize finds it twice */
+    DIGITS_MOST = 128, /* of a number or an address as text */
+    CLAUSE = 8,        /* entering a clause, finding room for its record, committing it */
+    FOLD = 160,        /* folding a value into its aggregation: llquantize finds it twice */
     /* defaults of options missing in the image */
     SCRATCH_DEFAULT = 4 << 20,
     SPECSIZE_DEFAULT = 32 << 10,

@@ -215,8 +215,8 @@ static COLD void listener_make(struct listener *l, const struct entry *entry,
     l->entry = entry;
     l->always = entry->states == ANY_STATE;
     l->straight = l->always && entry->words == IDENTITY;
-    l->probe = dtrace_probe_at(
-        dtrace_probe_add(provider, "kernel", &site_texts[entry->function], &site_texts[entry->name], l));
+    l->probe = dtrace_probe_at(dtrace_probe_add(provider, "kernel", &site_texts[entry->function],
+                                                &site_texts[entry->name], l));
 }
 
 /* The log's events are sdt's probes. */

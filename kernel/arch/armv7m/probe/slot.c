@@ -140,7 +140,8 @@ bool arch_probe_slot(uint32_t code[ARCH_PROBE_WORDS], uintptr_t slot, uintptr_t 
     const uint16_t *half = (const uint16_t *)site;
     bool narrow = half[0] >> 11 < 0x1d;
 
-    if (returns && length == 4 && narrow && half[1] == NOP) { /* no return: it is filling behind one */
+    if (returns && length == 4 && narrow &&
+        half[1] == NOP) { /* no return: it is filling behind one */
         length = 2;
     }
     uintptr_t last = site + length - (length > 4 || narrow ? 2 : 4);
