@@ -153,7 +153,8 @@ static bool before_too(const struct walk *w)
            w->before >= w->f->at + w->f->entry && !w->before_displaced;
 }
 
-/* The function's code ends with a narrow return, and the filling behind it makes room for a wide branch. */
+/* The function's code ends with a narrow return, and the filling behind it makes room for a wide
+ * branch. */
 static bool filling_too(const struct walk *w)
 {
     uint64_t filling = w->at + w->insn.length, behind = filling + 2;

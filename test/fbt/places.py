@@ -279,12 +279,13 @@ class Check:
             self.pad(p)
 
     def filled(self, p, length):
-        """A narrow return at the end of its function's code, with a NOP behind it for the rest of the branch."""
-        filling = p["at"] + 2
-        nop = self.code.insns.get(filling, (0, ""))[:2] == (2, "nop")
+        """A narrow return where its function's code ends, and a NOP for the other half."""
+        filling, insns = p["at"] + 2, self.code.insns
         end = p["function"] + self.size[(p["function"], p["name"])]
-        return p["kind"] == "return" and length == 2 and nop and filling not in self.code.targets and \
-            filling not in self.starts and (filling + 2 >= end or filling + 2 not in self.code.insns)
+        last = filling + 2 >= end or insns.get(filling + 2, (0, "."))[1].startswith(".")
+        free = filling not in self.code.targets and filling not in self.starts
+        return p["kind"] == "return" and length == 2 and last and free and \
+            insns.get(filling, (0, ""))[:2] == (2, "nop")
 
     def not_a_loop(self, p):
         size = self.size[(p["function"], p["name"])]

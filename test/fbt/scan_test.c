@@ -232,7 +232,8 @@ static void t_pads(void **state)
     assert_int_equal(f.entry, 0);
 }
 
-/* The NOP behind the last return makes room for a wide branch, where nothing jumps to it and no code follows. */
+/* The NOP behind the last return makes room for a wide branch, where nothing jumps to it and no
+ * code follows. */
 static void t_filling(void **state)
 {
     (void)state;
