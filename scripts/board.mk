@@ -137,11 +137,11 @@ $(D_APART:%=$(B)/%.o): EXTRA_FLAGS = $(KERNEL_FLAGS) $(D_APART_FLAGS)
 # name outside. What is called once is inlined then, whichever file it is in, and nothing is passed as the ABI
 # says that needs not be.
 D_WHOLE ?=
-ifeq ($(D)$(D_WHOLE)$(KERNEL_FROM),1yes)
+ifeq ($(D)$(D_WHOLE),1yes)
 D_WHOLE_SRCS := $(filter $(filter-out $(D_APART:%=%.c),$(D_COLD:%=%.c)),$(KERNEL_SRCS))
-D_WHOLE_OBJS := $(D_WHOLE_SRCS:%.c=$(B)/%.o)
+D_WHOLE_OBJS := $(D_WHOLE_SRCS:%.c=$(or $(KERNEL_FROM),$(B))/%.o)
 D_OTHER_OBJS := $(filter-out $(D_WHOLE_OBJS),$(KERNEL_OBJS))
-KERNEL_OBJS := $(D_OTHER_OBJS) $(B)/trace/dtrace/whole.o
+KERNEL_OBJS := $(D_OTHER_OBJS) $(or $(KERNEL_FROM),$(B))/trace/dtrace/whole.o
 $(B)/trace/dtrace/whole.c: $(D_WHOLE_OBJS) $(D_OTHER_OBJS)
 	$(Q){ echo '/* Made by scripts/board.mk. */'; printf '#include "%s"\n' $(D_WHOLE_SRCS); \
 		{ $(NM) -g $(D_WHOLE_OBJS) | sed -n 's/^[0-9a-f]* [A-TV-Z] /defined /p'; \
@@ -174,7 +174,7 @@ $(B)/%.o: %.S $(B)/flags
 # Changed flags rebuild everything of the board.
 FILE_FLAGS = $(foreach v,$(sort $(filter FLAGS_%,$(.VARIABLES))),$(v)=$($(v)))
 ALL_FLAGS = $(CC) $(KERNEL_FLAGS) $(USER_FLAGS) $(AS_FLAGS) $(LIBC) $(D_COLD_FLAGS) $(D_HOT_FLAGS) $(D_HOT) \
-	$(D_HOT_SMALL) $(D_HOT_SMALL_FLAGS) $(D_APART) $(D_APART_FLAGS) $(FBT_PADDED) $(KERNEL_LINK) $(FILE_FLAGS)
+	$(D_HOT_SMALL) $(D_HOT_SMALL_FLAGS) $(D_WHOLE) $(D_APART) $(D_APART_FLAGS) $(FBT_PADDED) $(KERNEL_LINK) $(FILE_FLAGS)
 $(B)/flags: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' "$(subst ",\",$(ALL_FLAGS))" | cmp -s - $@ || \
