@@ -132,12 +132,13 @@ $(KERNEL_OBJS) $(KERNEL_CALLED_OBJS): EXTRA_FLAGS = $(KERNEL_FLAGS)
 D_HOT := $(addprefix trace/dtrace/,builtin dynvar fire run variable) $(addprefix kernel/dtrace/,fbt syscall)
 D_COLD := $(filter-out $(D_HOT) %/probe/calls,$(basename $(D_SRCS_1) trace/dtrace/site/sites.c))
 $(D_COLD:%=$(B)/%.o): EXTRA_FLAGS = $(KERNEL_FLAGS) $(D_COLD_FLAGS)
-# D_WHOLE=yes: the cold files are compiled once more, as one file, in which only what other objects
-# need has a name outside. What is called once is inlined then, whichever file it is in, and nothing
-# is passed as the ABI says that needs not be. Not sites.c, which each firing passes.
+$(D_APART:%=$(B)/%.o): EXTRA_FLAGS = $(KERNEL_FLAGS) $(D_APART_FLAGS)
+# D_WHOLE=yes: the cold files, but D_APART, are compiled once more, as one file, in which only what other
+# objects need has a name outside. What is called once is inlined then, whichever file it is in, and
+# nothing is passed as the ABI says that needs not be.
 D_WHOLE ?=
 ifeq ($(D)$(D_WHOLE),1yes)
-D_WHOLE_SRCS := $(filter-out %/sites.c,$(filter $(D_COLD:%=%.c),$(KERNEL_SRCS)))
+D_WHOLE_SRCS := $(filter $(filter-out $(D_APART:%=%.c),$(D_COLD:%=%.c)),$(KERNEL_SRCS))
 D_WHOLE_OBJS := $(D_WHOLE_SRCS:%.c=$(or $(KERNEL_FROM),$(B))/%.o)
 D_OTHER_OBJS := $(filter-out $(D_WHOLE_OBJS),$(KERNEL_OBJS))
 KERNEL_OBJS := $(D_OTHER_OBJS) $(or $(KERNEL_FROM),$(B))/trace/dtrace/whole.o
@@ -156,10 +157,10 @@ $(D_HOT:%=$(B)/%.o): EXTRA_FLAGS = $(KERNEL_FLAGS) $(D_HOT_FLAGS)
 $(D_HOT_SMALL:%=$(B)/%.o): EXTRA_FLAGS = $(KERNEL_FLAGS) $(D_HOT_SMALL_FLAGS)
 # Files whose functions have pads, room for branches of function probes (docs/fbt.md): enough for those
 # of the files beside them, too. test/fbt/places.py fails where they become too few.
-FBT_PADDED := $(addprefix kernel/,$(addprefix arch/$(ARCH)/,context core elf host mpu systick) \
-	base/quota base/trie entry/exit entry/kercall entry/kercall_trace intr/intr ipc/channel ipc/msg \
-	ipc/msg_wait mem/copy mem/object mem/vm_lookup observe/retain_names proc/process program/elf \
-	program/spawn sync/sync thread/call_lock thread/long_call thread/thread time/clock time/timeout time/timer_calls)
+FBT_PADDED := $(addprefix kernel/,$(addprefix arch/$(ARCH)/,context core host mpu) \
+	base/quota base/trie entry/exit entry/kercall_trace intr/intr ipc/channel ipc/msg ipc/msg_wait \
+	mem/object mem/vm_lookup observe/retain_names proc/process program/spawn sync/sync \
+	thread/call_lock thread/long_call thread/thread time/clock time/timer_calls)
 $(FBT_PADDED:%=$(B)/%.o): EXTRA_FLAGS += $(FBT_PAD_FLAGS)
 $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
@@ -173,7 +174,7 @@ $(B)/%.o: %.S $(B)/flags
 # Changed flags rebuild everything of the board.
 FILE_FLAGS = $(foreach v,$(sort $(filter FLAGS_%,$(.VARIABLES))),$(v)=$($(v)))
 ALL_FLAGS = $(CC) $(KERNEL_FLAGS) $(USER_FLAGS) $(AS_FLAGS) $(LIBC) $(D_COLD_FLAGS) $(D_HOT_FLAGS) $(D_HOT) \
-	$(D_HOT_SMALL) $(D_HOT_SMALL_FLAGS) $(D_WHOLE) $(FBT_PADDED) $(KERNEL_LINK) $(FILE_FLAGS)
+	$(D_HOT_SMALL) $(D_HOT_SMALL_FLAGS) $(D_WHOLE) $(D_APART) $(D_APART_FLAGS) $(FBT_PADDED) $(KERNEL_LINK) $(FILE_FLAGS)
 $(B)/flags: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' "$(subst ",\",$(ALL_FLAGS))" | cmp -s - $@ || \

@@ -12,14 +12,20 @@ CPU_FLAGS_USER := -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16 -mw
 LIBC := newlib
 LIBCS := newlib picolibc
 # D: a 16 KB buffer and short strings are enough to begin with.
-# Passes that cost these files some bytes are off.
-D_COLD_FLAGS := -Os -fno-schedule-insns2 -fno-move-loop-invariants -fno-tree-loop-im \
-	-fno-tree-dominator-opts -fno-forward-propagate -fno-tree-ccp
+# Passes that cost these files some bytes are off, and some that save a few are on.
+D_SMALL_FLAGS := -Os -fno-schedule-insns2 -fno-move-loop-invariants -fno-tree-loop-im -fno-tree-dominator-opts \
+	-fno-forward-propagate -fno-tree-ccp
+D_COLD_FLAGS := $(D_SMALL_FLAGS) -fno-thread-jumps -fno-bit-tests -fno-tree-scev-cprop -fno-if-conversion \
+	-fno-section-anchors -fno-tree-pta -fweb -fsplit-wide-types-early -fmerge-all-constants \
+	--param=gcse-cost-distance-ratio=1 --param=sra-max-scalarization-size-Osize=16
 D_WHOLE := yes
+# Cold files that a probe firing passes through are on their own, and faster.
+D_APART := $(addprefix trace/dtrace/,site/sites act aggregate agg_function)
+D_APART_FLAGS := $(D_SMALL_FLAGS)
 # The code of a probe firing is smaller and faster without these; of two files also for size.
 D_HOT_FLAGS := -freorder-blocks-algorithm=simple -fno-inline-small-functions
 D_HOT_SMALL := trace/dtrace/builtin trace/dtrace/variable
-D_HOT_SMALL_FLAGS := $(D_COLD_FLAGS) -DDTRACE_HOT_INLINED
+D_HOT_SMALL_FLAGS := $(D_SMALL_FLAGS) -DDTRACE_HOT_INLINED
 D_OPTIONS := bufsize=4k aggsize=4k dynvarsize=4k strsize=64
 
 # The sampling interrupt is the dual timer's; the trace clock's own line is never raised by it.
