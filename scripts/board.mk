@@ -106,9 +106,12 @@ KERNEL_FLAGS := $(COMMON_FLAGS) -O2 -ffreestanding -DKYMO_KERNEL $(CPU_FLAGS_KER
 	-DARCH_OFFSETS_H='"$(B)/offsets.h"' -DTRACE_OFFSETS_H='"$(B)/trace_offsets.h"' \
 	-DDTRACE_PORT_OPS_H='"kernel/dtrace/port_ops.h"' $(ASSERT_FLAGS_$(DEBUG))
 
-# A kernel without D leaves out what only D calls. Others keep such functions: the linker would leave
-# their debug information at address 0, where some boards have code.
-KERNEL_LINK := -nostdlib -static $(if $(filter 0,$(D)),-Wl$(comma)--gc-sections) -Wl,--build-id,-z,noexecstack
+# A kernel without D leaves out what only D calls. Others keep functions that nothing calls: the linker
+# would leave their debug information at address 0, where some boards have code. KERNEL_UNCALLED=out: this
+# board has its vectors there, which are longer than any such function.
+KERNEL_UNCALLED ?=
+KERNEL_LINK := -nostdlib -static $(if $(filter 0,$(D))$(filter out,$(KERNEL_UNCALLED)),-Wl$(comma)--gc-sections) \
+	-Wl,--build-id,-z,noexecstack
 
 # The event hooks: the top Makefile generates them (host/host.mk).
 # What is compiled with KERNEL_FLAGS needs these first, whatever it includes.
