@@ -17,7 +17,8 @@ D_SMALL_FLAGS := -Os -fno-schedule-insns2 -fno-move-loop-invariants -fno-tree-lo
 	-fno-forward-propagate -fno-tree-ccp
 D_COLD_FLAGS := $(D_SMALL_FLAGS) -fno-thread-jumps -fno-bit-tests -fno-tree-scev-cprop -fno-if-conversion \
 	-fno-section-anchors -fno-tree-pta -fweb -fsplit-wide-types-early -fmerge-all-constants \
-	--param=gcse-cost-distance-ratio=1 --param=sra-max-scalarization-size-Osize=16
+	--param=gcse-cost-distance-ratio=1 --param=sra-max-scalarization-size-Osize=16 \
+	-fno-function-sections -fno-caller-saves -fno-tree-fre
 D_WHOLE := yes
 # Cold files that a probe firing passes through are on their own, and faster.
 D_APART := $(addprefix trace/dtrace/,site/sites act aggregate agg_function)

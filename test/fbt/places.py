@@ -163,11 +163,13 @@ class Bytes:
 
 def names_of(elf):
     """The names, one after the other."""
-    data, pairs = Bytes(elf, "fbt_names"), elf.symbols["fbt_pairs"]
+    data, codes = Bytes(elf, "fbt_names"), elf.symbols["fbt_codes"]
+    characters = elf.at(codes, 1)[0]
 
     def text(code):
-        return chr(code) if code < 0x80 else \
-            "".join(text(c) for c in elf.at(pairs + 2 * (code - 0x80), 2))
+        n = code - 0x20
+        return chr(elf.at(codes + 1 + n, 1)[0]) if n < characters else \
+            "".join(text(c) for c in elf.at(codes + 1 + characters + 2 * (n - characters), 2))
     name, code = "", data.plain(1)
     while True:
         name = name[:code - 1]
