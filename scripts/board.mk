@@ -158,12 +158,14 @@ endif
 $(D_HOT:%=$(B)/%.o): EXTRA_FLAGS = $(KERNEL_FLAGS) $(D_HOT_FLAGS)
 # Those of them that are as fast when they are compiled for size, with the fast path inlined.
 $(D_HOT_SMALL:%=$(B)/%.o): EXTRA_FLAGS = $(KERNEL_FLAGS) $(D_HOT_SMALL_FLAGS)
-# Files whose functions have pads, room for branches of function probes (docs/fbt.md): enough for those
-# of the files beside them, too. test/fbt/places.py fails where they become too few.
-FBT_PADDED := $(addprefix kernel/,$(addprefix arch/$(ARCH)/,context core host mpu) \
-	base/quota base/trie entry/exit entry/kercall_trace intr/intr ipc/channel ipc/msg ipc/msg_wait \
-	mem/object mem/vm_lookup observe/retain_names proc/process program/spawn sync/sync \
-	thread/call_lock thread/long_call thread/thread time/clock time/timer_calls)
+# Files whose functions have pads, room for branches of function probes (docs/fbt.md): enough for those of the
+# files beside them, too, and no more. test/fbt/places.py fails where they become too few.
+FBT_PADDED := $(addprefix kernel/,$(addprefix arch/$(ARCH)/,backtrace fault irq memory patch/ram peek start) \
+	base/kprintf base/pool base/trie entry/exit entry/host_call entry/kercall_quick entry/kercall_wide \
+	entry/system_calls entry/trace_quick ipc/channel ipc/event ipc/msg_copy ipc/name mem/copy mem/mem_calls \
+	mem/phys observe/port observe/retain_names observe/sites/patched proc/process program/spawn_layout \
+	sync/sync_cond thread/sched thread/sched_calls thread/sched_queue thread/thread_end thread/thread_hold \
+	time/timer)
 $(FBT_PADDED:%=$(B)/%.o): EXTRA_FLAGS += $(FBT_PAD_FLAGS)
 $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
@@ -177,7 +179,7 @@ $(B)/%.o: %.S $(B)/flags
 # Changed flags rebuild everything of the board.
 FILE_FLAGS = $(foreach v,$(sort $(filter FLAGS_%,$(.VARIABLES))),$(v)=$($(v)))
 ALL_FLAGS = $(CC) $(KERNEL_FLAGS) $(USER_FLAGS) $(AS_FLAGS) $(LIBC) $(D_COLD_FLAGS) $(D_HOT_FLAGS) $(D_HOT) \
-	$(D_HOT_SMALL) $(D_HOT_SMALL_FLAGS) $(D_WHOLE) $(D_APART) $(D_APART_FLAGS) $(FBT_PADDED) $(KERNEL_LINK) $(FILE_FLAGS)
+	$(D_HOT_SMALL) $(D_HOT_SMALL_FLAGS) $(D_WHOLE) $(D_APART) $(D_APART_FLAGS) $(FBT_PADDED) $(FBT_PAD_FLAGS) $(KERNEL_LINK) $(FILE_FLAGS)
 $(B)/flags: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' "$(subst ",\",$(ALL_FLAGS))" | cmp -s - $@ || \

@@ -7,7 +7,7 @@ ATOMIC := armv7m
 CROSS := arm-none-eabi-
 CPU_FLAGS_KERNEL := -mcpu=cortex-m4 -mthumb -mfloat-abi=soft -ffunction-sections
 # With D the NOPs before functions are room for branches of function probes: docs/fbt.md.
-FBT_PAD_FLAGS := $(if $(filter 0,$(D)),,-fpatchable-function-entry=2,2)
+FBT_PAD_FLAGS := $(if $(filter 0,$(D)),,-fpatchable-function-entry=2$(comma)2 -include kernel/arch/armv7m/pads.h)
 CPU_FLAGS_USER := -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16 -mword-relocations
 LIBC := newlib
 LIBCS := newlib picolibc
@@ -18,7 +18,7 @@ D_SMALL_FLAGS := -Os -fno-schedule-insns2 -fno-move-loop-invariants -fno-tree-lo
 D_COLD_FLAGS := $(D_SMALL_FLAGS) -fno-thread-jumps -fno-bit-tests -fno-tree-scev-cprop -fno-if-conversion \
 	-fno-section-anchors -fno-tree-pta -fweb -fsplit-wide-types-early -fmerge-all-constants \
 	--param=gcse-cost-distance-ratio=1 --param=sra-max-scalarization-size-Osize=16 \
-	-fno-function-sections -fno-caller-saves -fno-tree-fre
+	-fno-function-sections -fno-caller-saves -fno-tree-fre --param=large-function-insns=100000 --param=large-stack-frame=10000
 D_WHOLE := yes
 # Cold files that a probe firing passes through are on their own, and faster.
 D_APART := $(addprefix trace/dtrace/,site/sites act aggregate agg_function)

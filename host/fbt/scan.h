@@ -61,7 +61,7 @@ struct fbt_function {
 void fbt_text_mark(struct fbt_text *);
 void fbt_mark(struct fbt_text *, uint64_t address, uint8_t mark);
 bool fbt_marked(const struct fbt_text *, uint64_t address, uint8_t mark);
-/* The nearest free pad that a 16-bit branch at `site` reaches; 0: none is near enough. */
+/* The lowest free pad that a 16-bit branch at `site` reaches; 0: none is near enough. */
 uint64_t fbt_pad_take(const struct fbt_text *, uint64_t site);
 void fbt_pad_give(const struct fbt_text *, uint64_t pad); /* 0: none */
 /* Returns whether a NOP that nothing executes, and that is no part of a pad, lies there. */

@@ -103,16 +103,15 @@ static bool in_reach(uint64_t site, uint64_t pad)
     return hop >= HOP_LEAST && hop <= HOP_MOST;
 }
 
-/* The nearest free one; 0: none is near enough. */
+/* The lowest free one in reach: sites come by address, so later ones reach the most of the others.
+ * 0: none is near enough. */
 uint64_t fbt_pad_take(const struct fbt_text *t, uint64_t site)
 {
     struct fbt_pad *best = NULL;
 
     for (size_t i = 0; i < t->npads; i++) {
         struct fbt_pad *p = &t->pads[i];
-        uint64_t hop = p->at > site ? p->at - site : site - p->at;
-        if (!p->used && in_reach(site, p->at) &&
-            (!best || hop < (best->at > site ? best->at - site : site - best->at))) {
+        if (!p->used && in_reach(site, p->at) && (!best || p->at < best->at)) {
             best = p;
         }
     }

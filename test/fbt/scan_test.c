@@ -246,7 +246,7 @@ static void t_functions(void **state)
 static void t_pads(void **state)
 {
     (void)state;
-    /* movs r0, #0; bx lr: each by its pad, the nearest first */
+    /* movs r0, #0; bx lr: each by its pad, the lowest first */
     struct fbt_function f = SCAN_WITH(4, 0x2000, 0x4770);
     assert_int_equal(f.entry, 2);
     assert_int_equal(f.pad, AT - 4);
