@@ -106,9 +106,12 @@ KERNEL_FLAGS := $(COMMON_FLAGS) -O2 -ffreestanding -DKYMO_KERNEL $(CPU_FLAGS_KER
 	-DARCH_OFFSETS_H='"$(B)/offsets.h"' -DTRACE_OFFSETS_H='"$(B)/trace_offsets.h"' \
 	-DDTRACE_PORT_OPS_H='"kernel/dtrace/port_ops.h"' $(ASSERT_FLAGS_$(DEBUG))
 
-# A kernel without D leaves out what only D calls. Others keep such functions: the linker would leave
-# their debug information at address 0, where some boards have code.
-KERNEL_LINK := -nostdlib -static $(if $(filter 0,$(D)),-Wl$(comma)--gc-sections) -Wl,--build-id,-z,noexecstack
+# A kernel without D leaves out what only D calls. Others keep functions that nothing calls: the linker
+# would leave their debug information at address 0, where some boards have code. KERNEL_UNCALLED=out: this
+# board has its vectors there, which are longer than any such function.
+KERNEL_UNCALLED ?=
+KERNEL_LINK := -nostdlib -static $(if $(filter 0,$(D))$(filter out,$(KERNEL_UNCALLED)),-Wl$(comma)--gc-sections) \
+	-Wl,--build-id,-z,noexecstack
 
 # The event hooks: the top Makefile generates them (host/host.mk).
 # What is compiled with KERNEL_FLAGS needs these first, whatever it includes.
@@ -129,15 +132,16 @@ $(B)/offsets.h $(B)/trace_offsets.h: $(B)/flags | build/gen/trace_hooks.h
 $(KERNEL_OBJS) $(KERNEL_CALLED_OBJS): EXTRA_FLAGS = $(KERNEL_FLAGS)
 # What of D makes a probe firing fast, as test/bench counts it; the rest is compiled with the board's
 # D_COLD_FLAGS.
-D_HOT := $(addprefix trace/dtrace/,builtin dynvar fire run variable) $(addprefix kernel/dtrace/,fbt syscall)
+D_HOT := $(addprefix trace/dtrace/,builtin dynvar fire run variable) $(addprefix kernel/dtrace/,fbt_fire syscall)
 D_COLD := $(filter-out $(D_HOT) %/probe/calls,$(basename $(D_SRCS_1) trace/dtrace/site/sites.c))
 $(D_COLD:%=$(B)/%.o): EXTRA_FLAGS = $(KERNEL_FLAGS) $(D_COLD_FLAGS)
-# D_WHOLE=yes: the cold files are compiled once more, as one file, in which only what other objects
-# need has a name outside. What is called once is inlined then, whichever file it is in, and nothing
-# is passed as the ABI says that needs not be. Not sites.c, which each firing passes.
+$(D_APART:%=$(B)/%.o): EXTRA_FLAGS = $(KERNEL_FLAGS) $(D_APART_FLAGS)
+# D_WHOLE=yes: the cold files, but D_APART, are compiled once more, as one file, in which only what other
+# objects need has a name outside. What is called once is inlined then, whichever file it is in, and
+# nothing is passed as the ABI says that needs not be.
 D_WHOLE ?=
 ifeq ($(D)$(D_WHOLE),1yes)
-D_WHOLE_SRCS := $(filter-out %/sites.c,$(filter $(D_COLD:%=%.c),$(KERNEL_SRCS)))
+D_WHOLE_SRCS := $(filter $(filter-out $(D_APART:%=%.c),$(D_COLD:%=%.c)),$(KERNEL_SRCS))
 D_WHOLE_OBJS := $(D_WHOLE_SRCS:%.c=$(or $(KERNEL_FROM),$(B))/%.o)
 D_OTHER_OBJS := $(filter-out $(D_WHOLE_OBJS),$(KERNEL_OBJS))
 KERNEL_OBJS := $(D_OTHER_OBJS) $(or $(KERNEL_FROM),$(B))/trace/dtrace/whole.o
@@ -154,12 +158,14 @@ endif
 $(D_HOT:%=$(B)/%.o): EXTRA_FLAGS = $(KERNEL_FLAGS) $(D_HOT_FLAGS)
 # Those of them that are as fast when they are compiled for size, with the fast path inlined.
 $(D_HOT_SMALL:%=$(B)/%.o): EXTRA_FLAGS = $(KERNEL_FLAGS) $(D_HOT_SMALL_FLAGS)
-# Files whose functions have pads, room for branches of function probes (docs/fbt.md): enough for those
-# of the files beside them, too. test/fbt/places.py fails where they become too few.
-FBT_PADDED := $(addprefix kernel/,$(addprefix arch/$(ARCH)/,context core elf host mpu systick) \
-	base/quota base/trie entry/exit entry/kercall entry/kercall_trace intr/intr ipc/channel ipc/msg \
-	ipc/msg_wait mem/copy mem/object mem/vm_lookup observe/retain_names proc/process program/elf \
-	program/spawn sync/sync thread/call_lock thread/long_call thread/thread time/clock time/timeout time/timer_calls)
+# Files whose functions have pads, room for branches of function probes (docs/fbt.md): enough for those of the
+# files beside them, too, and no more. test/fbt/places.py fails where they become too few.
+FBT_PADDED := $(addprefix kernel/,$(addprefix arch/$(ARCH)/,backtrace fault irq memory patch/ram peek start) \
+	base/kprintf base/pool base/trie entry/exit entry/host_call entry/kercall_quick entry/kercall_wide \
+	entry/system_calls entry/trace_quick ipc/channel ipc/event ipc/msg_copy ipc/name mem/copy mem/mem_calls \
+	mem/phys observe/port observe/retain_names observe/sites/patched proc/process program/spawn_layout \
+	sync/sync_cond thread/sched thread/sched_calls thread/sched_queue thread/thread_end thread/thread_hold \
+	time/timer)
 $(FBT_PADDED:%=$(B)/%.o): EXTRA_FLAGS += $(FBT_PAD_FLAGS)
 $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
@@ -173,7 +179,7 @@ $(B)/%.o: %.S $(B)/flags
 # Changed flags rebuild everything of the board.
 FILE_FLAGS = $(foreach v,$(sort $(filter FLAGS_%,$(.VARIABLES))),$(v)=$($(v)))
 ALL_FLAGS = $(CC) $(KERNEL_FLAGS) $(USER_FLAGS) $(AS_FLAGS) $(LIBC) $(D_COLD_FLAGS) $(D_HOT_FLAGS) $(D_HOT) \
-	$(D_HOT_SMALL) $(D_HOT_SMALL_FLAGS) $(D_WHOLE) $(FBT_PADDED) $(KERNEL_LINK) $(FILE_FLAGS)
+	$(D_HOT_SMALL) $(D_HOT_SMALL_FLAGS) $(D_WHOLE) $(D_APART) $(D_APART_FLAGS) $(FBT_PADDED) $(FBT_PAD_FLAGS) $(KERNEL_LINK) $(FILE_FLAGS)
 $(B)/flags: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' "$(subst ",\",$(ALL_FLAGS))" | cmp -s - $@ || \

@@ -7,19 +7,26 @@ ATOMIC := armv7m
 CROSS := arm-none-eabi-
 CPU_FLAGS_KERNEL := -mcpu=cortex-m4 -mthumb -mfloat-abi=soft -ffunction-sections
 # With D the NOPs before functions are room for branches of function probes: docs/fbt.md.
-FBT_PAD_FLAGS := $(if $(filter 0,$(D)),,-fpatchable-function-entry=2,2)
+FBT_PAD_FLAGS := $(if $(filter 0,$(D)),,-fpatchable-function-entry=2$(comma)2 -include kernel/arch/armv7m/pads.h)
 CPU_FLAGS_USER := -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16 -mword-relocations
 LIBC := newlib
 LIBCS := newlib picolibc
 # D: a 16 KB buffer and short strings are enough to begin with.
-# Passes that cost these files some bytes are off.
-D_COLD_FLAGS := -Os -fno-schedule-insns2 -fno-move-loop-invariants -fno-tree-loop-im \
-	-fno-tree-dominator-opts -fno-forward-propagate -fno-tree-ccp
+# Passes that cost these files some bytes are off, and some that save a few are on.
+D_SMALL_FLAGS := -Os -fno-schedule-insns2 -fno-move-loop-invariants -fno-tree-loop-im -fno-tree-dominator-opts \
+	-fno-forward-propagate -fno-tree-ccp
+D_COLD_FLAGS := $(D_SMALL_FLAGS) -fno-thread-jumps -fno-bit-tests -fno-tree-scev-cprop -fno-if-conversion \
+	-fno-section-anchors -fno-tree-pta -fweb -fsplit-wide-types-early -fmerge-all-constants \
+	--param=gcse-cost-distance-ratio=1 --param=sra-max-scalarization-size-Osize=16 \
+	-fno-function-sections -fno-caller-saves -fno-tree-fre --param=large-function-insns=100000 --param=large-stack-frame=10000
 D_WHOLE := yes
+# Cold files that a probe firing passes through are on their own, and faster.
+D_APART := $(addprefix trace/dtrace/,site/sites act aggregate agg_function)
+D_APART_FLAGS := $(D_SMALL_FLAGS)
 # The code of a probe firing is smaller and faster without these; of two files also for size.
 D_HOT_FLAGS := -freorder-blocks-algorithm=simple -fno-inline-small-functions
 D_HOT_SMALL := trace/dtrace/builtin trace/dtrace/variable
-D_HOT_SMALL_FLAGS := $(D_COLD_FLAGS) -DDTRACE_HOT_INLINED
+D_HOT_SMALL_FLAGS := $(D_SMALL_FLAGS) -DDTRACE_HOT_INLINED
 D_OPTIONS := bufsize=4k aggsize=4k dynvarsize=4k strsize=64
 
 # The sampling interrupt is the dual timer's; the trace clock's own line is never raised by it.
@@ -39,6 +46,7 @@ BOARD_DRIVERS := boards/drivers/cmsdk_uart.c boards/drivers/cmsdk_timer.c \
 KERNEL_LDSYMS := KERNEL_START=0 KERNEL_VIRT_OFFSET=0 KERNEL_ALIGN=16 KERNEL_DATA=0x20000000 \
 	KERNEL_LOAD_MOST=0x3f0000 KERNEL_SLOTS=0x3f0000 KERNEL_SLOTS_BYTES=0x10000 \
 	RETAIN_BASE=0x20200000 RETAIN_BYTES=0x200000
+KERNEL_UNCALLED := out
 KERNEL_LD_DEPS := ldscripts/kernel.ld $(BOARD_DIR)/board.mk
 KERNEL_LDFLAGS := $(addprefix -Wl$(comma)--defsym=,$(KERNEL_LDSYMS)) -T ldscripts/kernel.ld -nostartfiles
 USER_LDSYMS := USER_TEXT=0x01000000 USER_DATA=0x10000000 USER_ALIGN=16

@@ -234,15 +234,6 @@ static void read_pins(struct reading *r, uint64_t start, uint64_t end, unsigned 
 
 /* ---- pads -------------------------------------------------------------------------- */
 
-enum { NOP = 0xbf00 };
-
-static bool is_nop(const struct fbt_text *t, uint64_t at)
-{
-    const uint8_t *b = t->bytes + (at - t->base);
-
-    return (b[0] | b[1] << 8) == NOP && !fbt_marked(t, at, FBT_MARK_DATA | FBT_MARK_PINNED);
-}
-
 /* The compiler leaves two NOPs before each function (-fpatchable-function-entry=2,2). What comes
  * before it in the text doesn't run into them: the pieces of text are functions, too. */
 static void find_pads(struct fbt_kernel *k)
@@ -257,7 +248,7 @@ static void find_pads(struct fbt_kernel *k)
     for (size_t i = 0; t->thumb && i < k->nfunctions; i++) {
         const struct fbt_function *f = &k->functions[i];
         uint64_t pad = f->at - FBT_SITE_BYTES;
-        bool free = pad >= end && is_nop(t, pad) && is_nop(t, pad + 2);
+        bool free = pad >= end && fbt_is_nop(t, pad) && fbt_is_nop(t, pad + 2);
         if (free && !fbt_marked(t, pad, FBT_MARK_TARGET)) {
             t->pads[t->npads++].at = pad;
         }

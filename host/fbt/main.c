@@ -177,7 +177,7 @@ static void print_names(FILE *out, struct fbt_function **list, size_t n)
     }
     short_texts_make(&s, names, different, FBT_NAME_MOST);
     print_bytes(out, "fbt_names", s.bytes, s.n);
-    print_bytes(out, "fbt_pairs", s.pairs[0], 2 * s.npairs);
+    print_bytes(out, "fbt_codes", s.codes, s.ncodes);
     free(s.bytes);
     free(names);
 }

@@ -3,7 +3,8 @@
  * Looks through a function for the instructions that fbt may displace: see scan.h. What is
  * displaced must do the same elsewhere, nothing may jump into its middle, and nobody else may patch
  * it or know it by its address. One instruction is enough on AArch64, and for a breakpoint of
- * x86-64. Of Thumb-2's 16-bit ones it takes two, or a pad near by (struct fbt_pad).
+ * x86-64. Of Thumb-2's 16-bit ones it takes two, or the filling behind a function's last one, or a
+ * pad near by (struct fbt_pad).
  */
 #include "host/fbt/scan.h"
 
@@ -161,15 +162,26 @@ static bool before_too(const struct walk *w)
            w->before >= w->f->at + w->f->entry && !w->before_displaced;
 }
 
+/* The function's code ends with a narrow return, and the filling behind it makes room for a wide
+ * branch. */
+static bool filling_too(const struct walk *w)
+{
+    uint64_t filling = w->at + w->insn.length, behind = filling + 2;
+
+    return !w->conditional && fbt_is_filling(w->t, filling) &&
+           (behind >= w->end || fbt_marked(w->t, behind, FBT_MARK_DATA));
+}
+
 static void add_return(struct walk *w, bool tail)
 {
     struct fbt_function *f = w->f;
     bool narrow = w->insn.length < site_bytes(w->t);
     uint64_t at = narrow && before_too(w) ? w->before : w->at;
-    uint64_t pad = narrow && at == w->at ? fbt_pad_take(w->t, at) : 0;
+    bool alone = narrow && at == w->at && !filling_too(w);
+    uint64_t pad = alone ? fbt_pad_take(w->t, at) : 0;
 
     f->no_return = return_wrong(w);
-    if (!f->no_return && narrow && at == w->at && !pad) {
+    if (!f->no_return && alone && !pad) {
         f->no_return = "a narrow return that no branch can replace";
     }
     if (!f->no_return && f->nreturns == FBT_RETURNS_MAX) {

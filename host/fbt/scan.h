@@ -39,7 +39,9 @@ struct fbt_return {
     uint64_t insn;  /* the return instruction itself */
     uint64_t pad;   /* 0: the branch reaches by itself */
     bool tail;      /* it jumps to another function */
-    uint8_t length; /* bytes displaced, the return instruction the last of them */
+    /* Bytes displaced, the return instruction the last of them. 2 without a pad: the branch covers
+     * the filling behind it, too. */
+    uint8_t length;
 };
 enum { FBT_RETURNS_MAX = 64 };
 
@@ -59,9 +61,12 @@ struct fbt_function {
 void fbt_text_mark(struct fbt_text *);
 void fbt_mark(struct fbt_text *, uint64_t address, uint8_t mark);
 bool fbt_marked(const struct fbt_text *, uint64_t address, uint8_t mark);
-/* The nearest free pad that a 16-bit branch at `site` reaches; 0: none is near enough. */
+/* The lowest free pad that a 16-bit branch at `site` reaches; 0: none is near enough. */
 uint64_t fbt_pad_take(const struct fbt_text *, uint64_t site);
 void fbt_pad_give(const struct fbt_text *, uint64_t pad); /* 0: none */
+/* Returns whether a NOP that nothing executes, and that is no part of a pad, lies there. */
+bool fbt_is_filling(const struct fbt_text *, uint64_t at);
+bool fbt_is_nop(const struct fbt_text *, uint64_t at); /* of 16 bits, not patched by others */
 struct fbt_insn fbt_decode_at(const struct fbt_text *, uint64_t address);
 /* Fills in all but name, at, size, left_out. */
 void fbt_scan(const struct fbt_text *, struct fbt_function *);

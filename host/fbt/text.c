@@ -76,6 +76,26 @@ void fbt_text_mark(struct fbt_text *t)
 
 /* ---- pads -------------------------------------------------------------------------- */
 
+enum { NOP = 0xbf00 };
+
+bool fbt_is_nop(const struct fbt_text *t, uint64_t at)
+{
+    const uint8_t *b = t->bytes + (at - t->base);
+
+    return inside(t, at) && (b[0] | b[1] << 8) == NOP &&
+           !fbt_marked(t, at, FBT_MARK_DATA | FBT_MARK_PINNED);
+}
+
+bool fbt_is_filling(const struct fbt_text *t, uint64_t at)
+{
+    for (size_t i = 0; i < t->npads; i++) {
+        if (at - t->pads[i].at < FBT_SITE_BYTES) {
+            return false;
+        }
+    }
+    return fbt_is_nop(t, at) && !fbt_marked(t, at, FBT_MARK_TARGET | FBT_MARK_START);
+}
+
 static bool in_reach(uint64_t site, uint64_t pad)
 {
     int64_t hop = (int64_t)(pad - site);
@@ -83,16 +103,15 @@ static bool in_reach(uint64_t site, uint64_t pad)
     return hop >= HOP_LEAST && hop <= HOP_MOST;
 }
 
-/* The nearest free one; 0: none is near enough. */
+/* The lowest free one in reach: sites come by address, so later ones reach the most of the others.
+ * 0: none is near enough. */
 uint64_t fbt_pad_take(const struct fbt_text *t, uint64_t site)
 {
     struct fbt_pad *best = NULL;
 
     for (size_t i = 0; i < t->npads; i++) {
         struct fbt_pad *p = &t->pads[i];
-        uint64_t hop = p->at > site ? p->at - site : site - p->at;
-        if (!p->used && in_reach(site, p->at) &&
-            (!best || hop < (best->at > site ? best->at - site : site - best->at))) {
+        if (!p->used && in_reach(site, p->at) && (!best || p->at < best->at)) {
             best = p;
         }
     }

@@ -38,6 +38,6 @@ int main(void)
            " * table. Included by trace/dtrace/reason.c only. */\n");
     printf("enum { REASONS = %d, TEXT_MOST = %zu };\n", REASONS, longest + 1);
     print_bytes("texts", s.bytes, s.n);
-    print_bytes("pairs", s.pairs[0], 2 * s.npairs);
+    print_bytes("codes", s.codes, s.ncodes);
     return fflush(stdout) == 0 ? 0 : 1;
 }

@@ -11,7 +11,13 @@
 
 #include "host/gen/short_texts.h"
 
-enum { CODES = 256, LITERALS = 128, SHARED_MOST = 30, USES_LEAST = 4 };
+enum { CODES = 256, FIRST = 32, SHARED_MOST = 30, USES_LEAST = 4 };
+
+/* A table of codes while it is made. */
+struct coding {
+    unsigned ncodes;       /* the next one */
+    unsigned depth[CODES]; /* of pairs within each other, by code */
+};
 
 /* All texts in one row; numbers above CODES separate them. */
 struct row {
@@ -19,18 +25,8 @@ struct row {
     size_t n;
 };
 
-static unsigned depth_of(const struct short_texts *s, unsigned code)
-{
-    if (code < LITERALS) {
-        return 0;
-    }
-    unsigned a = depth_of(s, s->pairs[code - LITERALS][0]);
-    unsigned b = depth_of(s, s->pairs[code - LITERALS][1]);
-    return 1 + (a > b ? a : b);
-}
-
 /* The most frequent pair that may become a code; its uses. */
-static unsigned best_pair(const struct short_texts *s, const struct row *row, unsigned best[2])
+static unsigned best_pair(const struct coding *c, const struct row *row, unsigned best[2])
 {
     static unsigned uses[CODES][CODES];
     unsigned most = 0;
@@ -38,8 +34,8 @@ static unsigned best_pair(const struct short_texts *s, const struct row *row, un
     memset(uses, 0, sizeof(uses));
     for (size_t i = 0; i + 1 < row->n; i++) {
         unsigned a = row->codes[i], b = row->codes[i + 1];
-        if (a >= CODES || b >= CODES || depth_of(s, a) >= SHORT_TEXT_DEPTH ||
-            depth_of(s, b) >= SHORT_TEXT_DEPTH) {
+        if (a >= CODES || b >= CODES || c->depth[a] >= SHORT_TEXT_DEPTH ||
+            c->depth[b] >= SHORT_TEXT_DEPTH) {
             continue;
         }
         if (++uses[a][b] > most) {
@@ -96,16 +92,48 @@ static struct row row_make(const char *const *texts, size_t n, size_t most)
     return row;
 }
 
+/* Gives the characters that occur the first codes, and the row these codes. */
+static void code_characters(struct short_texts *s, struct coding *c, struct row *row)
+{
+    unsigned codes[CODES] = {0};
+
+    for (size_t i = 0; i < row->n; i++) {
+        if (row->codes[i] < CODES) {
+            codes[row->codes[i]] = 1;
+        }
+    }
+    s->ncodes = 1;
+    for (unsigned character = 0; character < CODES; character++) {
+        if (codes[character]) {
+            s->codes[s->ncodes++] = (unsigned char)character;
+            codes[character] = c->ncodes++;
+        }
+    }
+    s->codes[0] = (unsigned char)(s->ncodes - 1);
+    for (size_t i = 0; i < row->n; i++) {
+        row->codes[i] = row->codes[i] < CODES ? codes[row->codes[i]] : row->codes[i];
+    }
+}
+
+static void code_pair(struct short_texts *s, struct coding *c, const unsigned pair[2])
+{
+    unsigned a = c->depth[pair[0]], b = c->depth[pair[1]];
+
+    s->codes[s->ncodes++] = (unsigned char)pair[0];
+    s->codes[s->ncodes++] = (unsigned char)pair[1];
+    c->depth[c->ncodes++] = 1 + (a > b ? a : b);
+}
+
 void short_texts_make(struct short_texts *s, const char *const *texts, size_t n, size_t most)
 {
     struct row row = row_make(texts, n, most);
+    struct coding c = {.ncodes = FIRST};
     unsigned pair[2];
 
-    s->npairs = 0;
-    while (s->npairs < CODES - LITERALS && best_pair(s, &row, pair) >= USES_LEAST) {
-        s->pairs[s->npairs][0] = (unsigned char)pair[0];
-        s->pairs[s->npairs][1] = (unsigned char)pair[1];
-        replace_pair(&row, pair, LITERALS + s->npairs++);
+    code_characters(s, &c, &row);
+    while (c.ncodes < CODES && best_pair(&c, &row, pair) >= USES_LEAST) {
+        replace_pair(&row, pair, c.ncodes);
+        code_pair(s, &c, pair);
     }
     s->bytes = malloc(row.n + 1);
     if (!s->bytes) {

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The provider `fbt`: entry and return of nearly every function of the kernel. Entry: arg0 … arg4
- * are the argument registers (and stack words, where there are fewer than five). Return: arg0 is
- * the offset of the return in the function, arg1 the value; arg2 is 1 if the function returns by a
- * jump to another function, whose value is not known yet: arg1 is 0.
+ * The provider `fbt`: entry and return of nearly every function of the kernel. fbt_fire.c fires its
+ * probes.
  *
  * The functions are in a table made when the kernel is linked (fbt_table.h). A probe costs nothing
  * until it is enabled. Enabling replaces the function's first instruction, or each of its returns,
  * by a branch to a slot, which calls D, executes the displaced instructions and continues behind
  * them. docs/fbt.md has more.
  *
- * Enabling: kernel lock. Probe firing: any context; a function called by D itself does not fire.
- * Tested by test/boot's suite fbt; the table's generator by test/fbt.
+ * Enabling: kernel lock. Tested by test/boot's suite fbt; the table's generator by test/fbt.
  */
 #include "abi/compiler.h"
 #include "abi/errno.h"
@@ -19,7 +16,6 @@
 #include "kernel/base/string.h"
 #include "kernel/base/window.h"
 #include "kernel/arch/cpu.h"
-#include "kernel/arch/entry.h"
 #include "kernel/arch/probe.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/dtrace/fbt_slot.h"
@@ -29,54 +25,12 @@
 #include "trace/dtrace/probe.h"
 #include "trace/dtrace/short_text.h"
 
-enum { ENTRY, RETURN, KINDS };
-static const char *const kind_names[KINDS] = {"entry", "return"};
+enum { FBT_ENTRY, FBT_RETURN, FBT_KINDS };
+static const char *const fbt_kind_names[FBT_KINDS] = {"entry", "return"};
 
 extern const char __kernel_start[];
 
-static uint32_t created[KINDS][64]; /* [k] bitmaps, by number in the table */
-
-/* ---- probe firing ------------------------------------------------------------------ */
-
-/* During a probe firing, in a function called by D itself, the event is a drop. */
-static inline void fbt_fire(const struct fbt_slot *slot, const uintptr_t *regs,
-                            const uint64_t args[5])
-{
-    uintptr_t irq = arch_irq_save();
-    const struct dtrace_probe *probe = dtrace_probe_at(slot->probe);
-    struct cpu *cpu = arch_cpu();
-
-    if (cpu->trace.fired) {
-        dtrace_probe_nested(probe);
-    } else if (!dtrace_probe_skips(probe)) {
-        cpu->trace.fired = (const void *)regs;
-        dtrace_probe_fire(probe, args);
-        cpu->trace.fired = NULL;
-    }
-    arch_irq_restore(irq);
-}
-
-void kernel_probe_entry(const void *back, const uintptr_t *regs)
-{
-    fbt_fire(fbt_slot_fired(back, false), regs,
-             (const uint64_t[]){arch_probe_argument(regs, 0), arch_probe_argument(regs, 1),
-                                arch_probe_argument(regs, 2), arch_probe_argument(regs, 3),
-                                arch_probe_argument(regs, 4)});
-}
-
-void kernel_probe_return(const void *back, const uintptr_t *regs)
-{
-    const struct fbt_slot *slot = fbt_slot_fired(back, true);
-    uint64_t args[5] = {slot->offset / 2, arch_probe_result(regs), 0, 0, 0};
-
-    if (unlikely(slot->offset & FBT_TAIL)) {
-        args[1] = 0;
-        args[2] = 1;
-    }
-    fbt_fire(slot, regs, args);
-}
-
-/* ---- probes ------------------------------------------------------------------------ */
+static uint32_t fbt_created[FBT_KINDS][64]; /* [k] bitmaps, by number in the table */
 
 /* A function of the table. */
 struct fbt_function {
@@ -182,11 +136,11 @@ static COLD int function_set(const struct fbt_function *f, uint32_t probe, unsig
     uintptr_t at = f->at;
     int error = 0;
 
-    if (kind == ENTRY && (f->head & FBT_DISPLACED)) {
+    if (kind == FBT_ENTRY && (f->head & FBT_DISPLACED)) {
         struct fbt_place p = {at, f->pad, (f->head & FBT_DISPLACED) << 1, 0, false};
         return place_set(&p, probe, on);
     }
-    for (unsigned n = kind == RETURN ? returns_of(f) : 0; n > 0 && !error; n--) {
+    for (unsigned n = kind == FBT_RETURN ? returns_of(f) : 0; n > 0 && !error; n--) {
         struct fbt_place p = table_return(&table, f, &at);
         error = place_set(&p, probe, on);
     }
@@ -210,13 +164,13 @@ static COLD int fbt_set(uint32_t probe, void *arg, bool on)
     return error;
 }
 
-static unsigned enabled; /* [k] number of probes */
+static unsigned fbt_enabled; /* [k] number of probes */
 
 static void fbt_disable(uint32_t probe, void *arg)
 {
-    kernel_assert(kernel_locked() && enabled > 0);
+    kernel_assert(kernel_locked() && fbt_enabled > 0);
     fbt_set(probe, arg, false);
-    enabled--;
+    fbt_enabled--;
 }
 
 static int fbt_enable(uint32_t probe, void *arg)
@@ -224,7 +178,7 @@ static int fbt_enable(uint32_t probe, void *arg)
     kernel_assert(kernel_locked());
     int error = probe > UINT16_MAX ? -ENOSPC : fbt_set(probe, arg, true);
 
-    enabled++;
+    fbt_enabled++;
     if (error) {
         fbt_disable(probe, arg);
     }
@@ -234,7 +188,7 @@ static int fbt_enable(uint32_t probe, void *arg)
 /* The fast path of messages runs none of the functions that a probe may be in. */
 static void fbt_settle_all(void)
 {
-    kercall_use_direct(enabled == 0);
+    kercall_use_direct(fbt_enabled == 0);
     fbt_settle();
 }
 
@@ -244,7 +198,7 @@ static const struct dtrace_provider_ops fbt_ops = {.attributes = DTRACE_KERNEL_A
                                                    .enable = fbt_enable,
                                                    .disable = fbt_disable,
                                                    .settle = fbt_settle_all};
-static const struct dtrace_provider provider = {"fbt", &fbt_ops};
+static const struct dtrace_provider fbt_provider = {"fbt", &fbt_ops};
 
 /* A name of the table, and what its functions have. */
 struct fbt_name {
@@ -255,22 +209,22 @@ struct fbt_name {
     const char *copy;     /* what its probes have; NULL: not made yet */
     char text[FBT_NAME_MOST];
     unsigned number;
-    bool has[KINDS];
+    bool has[FBT_KINDS];
 };
 
 /* Makes the text of the next name from that of the one before. */
 static void name_next(struct fbt_name *name)
 {
-    name->next = dtrace_short_text(name->next, fbt_pairs, name->text);
+    name->next = dtrace_short_text(name->next, fbt_codes, name->text);
     name->copy = NULL;
 }
 
 static COLD void fbt_create(struct fbt_name *name, unsigned kind)
 {
-    uint32_t bit = 1u << name->number % 32, *word = &created[kind][name->number / 32];
+    uint32_t bit = 1u << name->number % 32, *word = &fbt_created[kind][name->number / 32];
 
     if (!(*word & bit) && (name->copy || (name->copy = dtrace_name_keep(name->text))) &&
-        dtrace_probe_add(&provider, "kernel", name->copy, kind_names[kind],
+        dtrace_probe_add(&fbt_provider, "kernel", name->copy, fbt_kind_names[kind],
                          make_arg(name->first, name->before, kind))) {
         *word |= bit;
     }
@@ -284,10 +238,10 @@ static COLD const uint8_t *name_read(struct fbt_name *name, const uint8_t *table
 
     name->first = table;
     name->before = name->last;
-    name->has[ENTRY] = name->has[RETURN] = false;
+    name->has[FBT_ENTRY] = name->has[FBT_RETURN] = false;
     do {
-        name->has[ENTRY] |= (f.head & FBT_DISPLACED) != 0;
-        name->has[RETURN] |= returns_of(&f) > 0;
+        name->has[FBT_ENTRY] |= (f.head & FBT_DISPLACED) != 0;
+        name->has[FBT_RETURN] |= returns_of(&f) > 0;
         table = table_next(&f);
         name->last = f.at;
         f = table_function(table, f.at);
@@ -306,8 +260,8 @@ static COLD void fbt_provide(const char *module, const char *function, const cha
         kernel_window();
         table = name_read(&n, table, &left);
         name_next(&n);
-        for (unsigned kind = 0; kind < KINDS; kind++) {
-            if (n.has[kind] && dtrace_glob(name, kind_names[kind]) &&
+        for (unsigned kind = 0; kind < FBT_KINDS; kind++) {
+            if (n.has[kind] && dtrace_glob(name, fbt_kind_names[kind]) &&
                 dtrace_glob(function, n.text)) {
                 fbt_create(&n, kind);
             }
@@ -316,21 +270,9 @@ static COLD void fbt_provide(const char *module, const char *function, const cha
     }
 }
 
-bool dtrace_fbt_site(uintptr_t ip, uintptr_t *site, unsigned *behind)
-{
-    const struct fbt_slot *slot = fbt_slot_of((const void *)ip);
-
-    if (ip < (uintptr_t)fbt_slots || ip >= (uintptr_t)fbt_slots_end) {
-        return false;
-    }
-    *site = fbt_slot_site(slot);
-    *behind = (unsigned)(ip - (uintptr_t)slot);
-    return true;
-}
-
 void dtrace_fbt_init(void)
 {
-    if (fbt_function_count <= sizeof(created[0]) * 8) {
-        dtrace_provider_register(&provider);
+    if (fbt_function_count <= sizeof(fbt_created[0]) * 8) {
+        dtrace_provider_register(&fbt_provider);
     }
 }

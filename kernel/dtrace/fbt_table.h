@@ -58,7 +58,7 @@ extern const unsigned fbt_function_count;
 #define FBT_PLACE_BITS (sizeof(void *) == 4 ? 13 : 24)
 /* The names, one for functions of the same name, stored short (trace/dtrace/short_text.h). */
 extern const uint8_t fbt_names[];
-extern const uint8_t fbt_pairs[];
+extern const uint8_t fbt_codes[];
 #define FBT_NAME_MOST 64 /* bytes of a name, with its NUL */
 /* The build id of the kernel that the table was made from. All 0: this kernel, which contains the
  * table. */

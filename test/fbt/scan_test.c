@@ -246,7 +246,7 @@ static void t_functions(void **state)
 static void t_pads(void **state)
 {
     (void)state;
-    /* movs r0, #0; bx lr: each by its pad, the nearest first */
+    /* movs r0, #0; bx lr: each by its pad, the lowest first */
     struct fbt_function f = SCAN_WITH(4, 0x2000, 0x4770);
     assert_int_equal(f.entry, 2);
     assert_int_equal(f.pad, AT - 4);
@@ -282,6 +282,29 @@ static void t_pads(void **state)
     assert_int_equal(f.entry, 0); /* it jumps to itself */
     f = SCAN_WITH(2, 0xbf08, 0x2000, 0x4770);
     assert_int_equal(f.entry, 0);
+}
+
+/* The NOP behind the last return makes room for a wide branch, where nothing jumps to it and no
+ * code follows. */
+static void t_filling(void **state)
+{
+    (void)state;
+    /* push {r4, lr}; mov r4, r0; cbz r0 to the pop; mov r0, r4; pop {r4, pc} */
+    struct fbt_function f = SCAN(true, 0xb510, 0x4604, 0xb100, 0x4620, 0xbd10);
+    assert_int_equal(f.nreturns, 0);
+    f = SCAN(true, 0xb510, 0x4604, 0xb100, 0x4620, 0xbd10, 0xbf00);
+    assert_int_equal(f.nreturns, 1);
+    assert_int_equal(f.returns[0].at, AT + 8);
+    assert_int_equal(f.returns[0].insn, AT + 8);
+    assert_int_equal(f.returns[0].length, 2);
+    assert_int_equal(f.returns[0].pad, 0);
+    /* Behind the filling there is code; the filling is jumped to; the return is conditional. */
+    f = SCAN(true, 0xb510, 0x4604, 0xb100, 0x4620, 0xbd10, 0xbf00, 0x4620);
+    assert_int_equal(f.nreturns, 0);
+    f = SCAN(true, 0xb510, 0xb108, 0xb108, 0x4620, 0xbd10, 0xbf00);
+    assert_int_equal(f.nreturns, 0);
+    f = SCAN(true, 0xb510, 0x4604, 0xbf08, 0x4770, 0xbf00);
+    assert_int_equal(f.nreturns, 0);
 }
 
 static void t_tail_calls(void **state)
@@ -340,7 +363,8 @@ static void check_rules(const struct fbt_function *f, const struct fbt_text *t)
         struct fbt_insn insn = fbt_decode_at(t, r->insn);
         assert_true(r->tail ? insn.kind == FBT_BRANCH || insn.may_call : insn.kind == FBT_RETURN);
         assert_int_equal(r->at + r->length, r->insn + insn.length);
-        assert_true(r->at >= end && r->length >= (r->pad ? 2 : 4) && r->length <= (r->pad ? 2 : 6));
+        assert_true(r->at >= end && r->length >= 2 && r->length <= (r->pad ? 2 : 6));
+        assert_true(r->pad || r->length >= 4 || fbt_is_nop(t, r->at + 2));
         assert_true(r->at == r->insn || !fbt_marked(t, r->insn, FBT_MARK_TARGET));
         end = r->at + r->length;
     }
@@ -381,7 +405,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(t_golden), cmocka_unit_test(t_golden_x86), cmocka_unit_test(t_functions),
-        cmocka_unit_test(t_pads),   cmocka_unit_test(t_tail_calls), cmocka_unit_test(t_random)};
+        cmocka_unit_test(t_pads),   cmocka_unit_test(t_filling),    cmocka_unit_test(t_tail_calls),
+        cmocka_unit_test(t_random)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

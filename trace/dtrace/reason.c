@@ -19,7 +19,7 @@ const char *dtrace_reason_text(enum dtrace_reason reason)
         return "unknown reason";
     }
     for (; left > 0; left--) {
-        code = dtrace_short_text(code, pairs, text);
+        code = dtrace_short_text(code, codes, text);
     }
     return reason ? text : NULL;
 }

@@ -5,7 +5,7 @@
 const uint8_t fbt_functions[] FBT_TABLE = {0};
 const unsigned fbt_function_count = 0;
 const uint8_t fbt_names[] FBT_TABLE = {0};
-const uint8_t fbt_pairs[] FBT_TABLE = {0};
+const uint8_t fbt_codes[] FBT_TABLE = {0};
 const uint8_t fbt_code_id[20] FBT_TABLE = {0};
 const uint32_t kernel_unwind[] FBT_TABLE = {0};
 const unsigned kernel_unwind_words = 0;

@@ -20,7 +20,7 @@
 void armv7m_probe_entry(void);
 void armv7m_probe_return(void);
 
-enum { PUSH_R0_LR = 0xb501, LITERALS = 16, LITERALS_END = 4 * ARCH_PROBE_WORDS };
+enum { PUSH_R0_LR = 0xb501, NOP = 0xbf00, LITERALS = 16, LITERALS_END = 4 * ARCH_PROBE_WORDS };
 
 struct slot_writing {
     uint32_t *code;
@@ -137,7 +137,13 @@ bool arch_probe_slot(uint32_t code[ARCH_PROBE_WORDS], uintptr_t slot, uintptr_t 
 {
     kernel_assert(kernel_holds_lock() && (slot & 3) == 0 && ((site | length) & 1) == 0);
     struct slot_writing w = {code, slot, 0, LITERALS, true};
-    uintptr_t last = site + length - (length > 4 || *(const uint16_t *)site >> 11 < 0x1d ? 2 : 4);
+    const uint16_t *half = (const uint16_t *)site;
+    bool narrow = half[0] >> 11 < 0x1d;
+
+    if (returns && length == 4 && narrow && half[1] == NOP) { /* filling behind the return */
+        length = 2;
+    }
+    uintptr_t last = site + length - (length > 4 || narrow ? 2 : 4);
 
     if (returns) {
         put_displaced(&w, site, last);
