@@ -150,7 +150,6 @@ long trace_state_take(struct kymo_trace_buffer *out)
     }
     struct trace_cpu *from = trace_port_cpu_at(cpu);
     const struct trace_buffer *buffer = &from->ring.buffers[local];
-    from->loss.taken += trace_buffer_events(buffer);
     out->cpu = cpu;
     out->sequence = TRACE_WORD_SEQUENCE(buffer->word);
     out->slots = buffer->used / TRACE_SLOT_BYTES;

@@ -22,7 +22,7 @@ static void log_drop(struct trace_cpu *cpu, unsigned reason, unsigned slot_class
 }
 
 /* Finds room for the event and, if the high word has changed, for a TIME before it. Returns NULL if
- * there is none, which is counted. */
+ * there is none, which is counted, or if a buffer has begun to be opened: log_opening(). */
 static struct trace_slot *find_room(struct trace_cpu *cpu, unsigned slot_class, unsigned slots)
 {
     if (slots > TRACE_EVENT_SLOTS_MOST) {
@@ -43,6 +43,9 @@ static struct trace_slot *find_room(struct trace_cpu *cpu, unsigned slot_class, 
             log_drop(cpu, cpu->filled ? KYMO_DROP_FILLED : KYMO_DROP_NOBUFFER, slot_class, slots);
             return NULL;
         }
+        if (log_opening(cpu)) {
+            return NULL;
+        }
         stamp = trace_clock_last(cpu) + 1;
     } else if (time) {
         stamp = trace_clock_stamp(cpu, 1);
@@ -57,22 +60,24 @@ static struct trace_slot *find_room(struct trace_cpu *cpu, unsigned slot_class, 
     return cpu->cursor;
 }
 
-/* Returns the reserved slots at the cursor, with the time set in the first, or NULL if the event is
- * not recorded. */
-static struct trace_slot *log_reserve(struct trace_cpu *cpu, unsigned slot_class, unsigned slots)
+/* Reserves slots: NULL if the event is not recorded. Or does one step of opening a buffer for them
+ * and returns false. A nested event finds busy. */
+static bool log_reserve_step(struct trace_cpu *cpu, unsigned slot_class, unsigned slots,
+                             struct trace_slot **found)
 {
-    if (cpu->busy) {
-        trace_loss_recursive(cpu, slot_class);
-        return NULL;
-    }
-    if (!cpu->on) {
-        return NULL;
-    }
+    bool opening = log_opening(cpu);
+    struct trace_slot *slot = NULL;
+
     trace_assert(trace_port_irq_masked());
     cpu->busy = true;
     cpu->losing = false;
     cpu->limit = cpu->full = NULL;
-    struct trace_slot *slot = find_room(cpu, slot_class, slots);
+    if (opening) {
+        log_open_step(cpu);
+    } else {
+        slot = find_room(cpu, slot_class, slots);
+        opening = log_opening(cpu);
+    }
     TRACE_YIELD_POINT("reserve");
     if (slot && cpu->due != cpu->end && cpu->cursor + slots > cpu->due) {
         cpu->due = cpu->end; /* it passes the high-water mark */
@@ -83,7 +88,35 @@ static struct trace_slot *log_reserve(struct trace_cpu *cpu, unsigned slot_class
     }
     cpu->busy = false;
     log_set_limit(cpu);
-    return slot;
+    *found = slot;
+    return !opening;
+}
+
+/*
+ * Returns the reserved slots at the cursor, with the time set in the first, or NULL if the event is
+ * not recorded. irq: the caller's. After each step interrupts may run, and their events. These may
+ * fill the buffer that was opened for this one: then another is opened, at last without windows.
+ */
+static struct trace_slot *log_reserve(struct trace_cpu *cpu, unsigned slot_class, unsigned slots,
+                                      uintptr_t irq)
+{
+    struct trace_slot *slot = NULL;
+
+    for (unsigned windows = LOG_OPEN_STEPS_MOST;; windows -= windows > 0) {
+        if (cpu->busy) {
+            trace_loss_recursive(cpu, slot_class);
+            return NULL;
+        }
+        if (!cpu->on) {
+            return NULL;
+        }
+        if (log_reserve_step(cpu, slot_class, slots, &slot)) {
+            return slot;
+        }
+        if (windows > 0) {
+            trace_port_irq_window(irq);
+        }
+    }
 }
 
 static void log_finish(struct trace_cpu *cpu, uintptr_t irq)
@@ -105,7 +138,7 @@ void log_slow(uint32_t d1, uint32_t d2, trace_now_t now, uintptr_t what)
         trace_port_irq_restore(what);
         return;
     }
-    struct trace_slot *slot = log_reserve(cpu, code >> TRACE_CLASS_SHIFT, 1);
+    struct trace_slot *slot = log_reserve(cpu, code >> TRACE_CLASS_SHIFT, 1, TRACE_WHAT_IRQ(what));
     if (slot) {
         log_put_simple(cpu, slot, code, slot->time, d1, d2);
     }
@@ -203,7 +236,7 @@ TRACE_INLINE struct trace_slot *log_reserve_usual(struct trace_cpu *cpu, unsigne
 
 /* Reserves slots in any case. Returns NULL if the event is not recorded. */
 TRACE_INLINE struct trace_slot *log_reserve_any(struct trace_cpu *cpu, unsigned slot_class,
-                                                unsigned slots, uint32_t *time)
+                                                unsigned slots, uint32_t *time, uintptr_t irq)
 {
     struct trace_slot *slot = NULL;
 
@@ -211,7 +244,7 @@ TRACE_INLINE struct trace_slot *log_reserve_any(struct trace_cpu *cpu, unsigned 
         slot = log_reserve_usual(cpu, slots, time);
     }
     if (unlikely(!slot)) {
-        slot = log_reserve(cpu, slot_class, slots);
+        slot = log_reserve(cpu, slot_class, slots, irq);
         *time = slot ? slot->time : 0;
     }
     return slot;
@@ -238,7 +271,7 @@ void trace_log4(uint32_t code, const uint32_t words[4])
     uintptr_t irq = trace_port_irq_save();
     struct trace_cpu *cpu = trace_port_cpu();
     uint32_t time, header = TRACE_PORT_HEADER(cpu, code);
-    struct trace_slot *slot = log_reserve_any(cpu, code >> TRACE_CLASS_SHIFT, 2, &time);
+    struct trace_slot *slot = log_reserve_any(cpu, code >> TRACE_CLASS_SHIFT, 2, &time, irq);
 
     if (likely(slot)) {
         slot = trace_port_put(slot, header | TRACE_STRUCT_CB, time, words[0], words[1]);
@@ -253,7 +286,7 @@ bool trace_log_slots(uint32_t code, const uint32_t *words, unsigned slots)
     uintptr_t irq = trace_port_irq_save();
     struct trace_cpu *cpu = trace_port_cpu();
     uint32_t time, header = TRACE_PORT_HEADER(cpu, code);
-    struct trace_slot *slot = log_reserve_any(cpu, code >> TRACE_CLASS_SHIFT, slots, &time);
+    struct trace_slot *slot = log_reserve_any(cpu, code >> TRACE_CLASS_SHIFT, slots, &time, irq);
 
     if (likely(slot)) {
         const uint32_t *last = words + 2 * (slots - 1);
@@ -312,7 +345,7 @@ bool trace_log_words(unsigned slot_class, unsigned event, const struct trace_wor
     uint32_t time, header = TRACE_PORT_HEADER(cpu, code);
 
     slots = slots ? slots : 1;
-    struct trace_slot *slot = log_reserve_any(cpu, slot_class, slots, &time);
+    struct trace_slot *slot = log_reserve_any(cpu, slot_class, slots, &time, irq);
     if (slot) {
         struct trace_slot *at = slot;
         unsigned i = 0, plain = log_plain_slots(words, slots);

@@ -113,17 +113,24 @@ bool trace_log_slots(uint32_t code, const uint32_t *words, unsigned slots);
 void trace_log4(uint32_t code, const uint32_t words[4]);
 
 /* Own CPU, interrupts masked (cross-calls): starts and stops tracing here, closes the ACTIVE
- * buffer, discards a buffer unless it is BUSY. The cross-calling CPU holds the kernel lock. */
+ * buffer. The cross-calling CPU holds the kernel lock. */
 void trace_log_start(struct trace_cpu *cpu);
 void trace_log_stop(struct trace_cpu *cpu);
 void trace_log_flush(struct trace_cpu *cpu);
-void trace_log_clear(struct trace_cpu *cpu, uint32_t index); /* this buffer, after a stop */
+/*
+ * Likewise, one step of each, after a stop: the pending losses go into the stream, as far as there
+ * are FREE buffers for them; this buffer is discarded, if it is READY. Return true if more steps
+ * are left.
+ */
+bool trace_log_tell(struct trace_cpu *cpu);
+bool trace_log_clear(struct trace_cpu *cpu, uint32_t index);
 /* Own CPU, interrupts masked, after trace_log_start(): opens this CPU's first buffer, if one is
  * FREE, so that the capture has a TIME of this CPU; closes it under the linear policy. */
 void trace_log_first(struct trace_cpu *cpu);
-/* Own CPU, interrupts masked, while a linear recording runs: writes a TIME into the ACTIVE buffer
- * and closes it, or opens and closes one. Does nothing if that would leave no FREE buffer. */
-void trace_log_visit(struct trace_cpu *cpu);
+/* Own CPU, interrupts masked, while a linear recording runs, one step: writes a TIME into the
+ * ACTIVE buffer and closes it, or opens and closes one. Does nothing if that would leave no FREE
+ * buffer. Returns true if more steps are left. */
+bool trace_log_visit(struct trace_cpu *cpu);
 /* Own CPU: returns true if the ACTIVE buffer is filled beyond the high-water mark. */
 bool trace_log_passed(const struct trace_cpu *cpu);
 

@@ -55,15 +55,25 @@ static void close_buffer(struct trace_cpu *cpu)
     }
 }
 
-static void put_dropped(struct trace_cpu *cpu, uint64_t stamp, uint32_t slots)
+/* Writes a few DROPPED slots, each loss once. Their stamps follow TIME's: see open_buffer(). */
+static void put_dropped(struct trace_cpu *cpu)
 {
-    uint32_t reason_class, events;
+    struct trace_buffer *buffer = &cpu->ring.buffers[cpu->ring.active];
+    uint32_t number = cpu->telling - 1, time = cpu->cursor[-1].time, reason_class, events;
+    bool more = true;
 
-    while (slots-- && trace_loss_next(&cpu->loss, &reason_class, &events)) {
+    for (unsigned i = 0; more && i < TRACE_LOSS_STEP; i++) {
+        if (!trace_loss_next(&cpu->loss, &number, &reason_class, &events)) {
+            more = false;
+            break;
+        }
         cpu->cursor = trace_port_put(
-            cpu->cursor, TRACE_PORT_HEADER(cpu, TRACE_CONTROL_CODE(TRACE_CONTROL_DROPPED)),
-            (uint32_t)++stamp, reason_class, events);
+            cpu->cursor, TRACE_PORT_HEADER(cpu, TRACE_CONTROL_CODE(TRACE_CONTROL_DROPPED)), ++time,
+            reason_class, events);
+        buffer->dropped_slots++;
+        more = cpu->loss.reasons && buffer->dropped_slots < TRACE_DROPPED_MOST; /* the rest waits */
     }
+    cpu->telling = more ? number + 1 : 0;
 }
 
 /* Returns the first high-water mark. A ring needs none, but its seals need the kernel's exit
@@ -82,23 +92,45 @@ static void open_buffer(struct trace_cpu *cpu, uint32_t index)
     struct trace_ring *ring = &cpu->ring;
     trace_assert(!cpu->end && index < ring->count);
     struct trace_slot *slot = (struct trace_slot *)trace_ring_data(ring, index);
-    uint32_t dropped = cpu->loss.reasons ? trace_loss_slots(&cpu->loss) : 0; /* the rest waits */
+    uint32_t dropped = cpu->loss.reasons ? TRACE_DROPPED_MOST : 0; /* at most */
     uint64_t stamp = trace_clock_stamp(cpu, 2 + dropped);
 
     trace_assert(stamp > trace_clock_last(cpu));
     trace_ring_begin(ring, index);
     cpu->losing = false;
-    ring->buffers[index].dropped_slots = dropped;
+    ring->buffers[index].dropped_slots = ring->buffers[index].dropped_back = 0;
     cpu->end = slot + TRACE_BUFFER_SLOTS;
     cpu->due = first_high_water(cpu, slot);
     slot = trace_port_put(slot, TRACE_PORT_HEADER(cpu, TRACE_CONTROL_CODE(TRACE_CONTROL_BUFFER)),
                           (uint32_t)stamp, ring->sequence, 0);
     stamp++;
     cpu->cursor = log_put_time(cpu, slot, (uint32_t)(stamp >> 32), (uint32_t)stamp);
-    if (dropped) {
-        put_dropped(cpu, stamp, dropped);
-    }
+    cpu->telling = dropped != 0;
     trace_assert(buffer_sound(cpu) && cpu->cursor < cpu->end);
+}
+
+void log_open_step(struct trace_cpu *cpu)
+{
+    trace_assert(trace_port_irq_masked() && log_opening(cpu));
+    if (!cpu->obtained) {
+        put_dropped(cpu);
+        return;
+    }
+    uint32_t index = cpu->obtained - 1;
+    unsigned reason = cpu->ring.policy == TRACE_RING ? 0 : KYMO_DROP_OVERWRITTEN;
+
+    if (!trace_loss_buffer(cpu, index, reason)) {
+        cpu->obtained = 0;
+        open_buffer(cpu, index);
+    }
+}
+
+/* All steps that are left, because the buffer is wanted at once. */
+static void open_wholly(struct trace_cpu *cpu)
+{
+    while (log_opening(cpu)) { /* at most LOG_OPEN_STEPS_MOST times */
+        log_open_step(cpu);
+    }
 }
 
 /* Notes how many more buffers would have been needed so far. */
@@ -134,8 +166,8 @@ bool log_next_buffer(struct trace_cpu *cpu)
         trace_assert(!free); /* I8 */
         ring->run += ring->policy != TRACE_RING;
         log_note_demand(cpu);
-        trace_loss_buffer(cpu, index, ring->policy == TRACE_RING ? 0 : KYMO_DROP_OVERWRITTEN);
-        break;
+        cpu->obtained = index + 1;
+        return true;
     case TRACE_FOUND_FREE:
         cpu->missed_slots = 0;
         break;
@@ -155,12 +187,13 @@ void trace_log_start(struct trace_cpu *cpu)
 void trace_log_flush(struct trace_cpu *cpu)
 {
     trace_assert(trace_port_irq_masked());
+    open_wholly(cpu);
     if (cpu->end) {
         close_buffer(cpu);
     }
 }
 
-/* Makes a FREE buffer ACTIVE. Returns false if none is FREE. */
+/* Begins to open a FREE buffer. Returns false if none is FREE. */
 static bool open_free(struct trace_cpu *cpu)
 {
     uint32_t index;
@@ -176,18 +209,27 @@ static bool open_free(struct trace_cpu *cpu)
 void trace_log_first(struct trace_cpu *cpu)
 {
     if (!cpu->end && open_free(cpu) && cpu->ring.policy == TRACE_LINEAR) {
+        open_wholly(cpu);
         close_buffer(cpu);
     }
     log_set_limit(cpu);
 }
 
-void trace_log_visit(struct trace_cpu *cpu)
+bool trace_log_visit(struct trace_cpu *cpu)
 {
     trace_assert(trace_port_irq_masked());
     uint32_t least = cpu->end ? 1 : 2;
 
-    if (!cpu->on || cpu->busy || trace_ring_free(&cpu->ring) < least) {
-        return;
+    if (!cpu->on || cpu->busy) {
+        return false;
+    }
+    if (log_opening(cpu)) {
+        log_open_step(cpu);
+        log_set_limit(cpu);
+        return true;
+    }
+    if (trace_ring_free(&cpu->ring) < least) {
+        return false;
     }
     if (cpu->end && cpu->cursor < cpu->end) {
         /* A TIME at the end: until then this CPU has made no other event. */
@@ -195,32 +237,46 @@ void trace_log_visit(struct trace_cpu *cpu)
 
         cpu->cursor = log_put_time(cpu, cpu->cursor, (uint32_t)(stamp >> 32), (uint32_t)stamp);
     }
-    if (cpu->end || open_free(cpu)) {
+    bool more = !cpu->end && open_free(cpu) && log_opening(cpu);
+    if (cpu->end && !more) {
         close_buffer(cpu);
     }
     log_set_limit(cpu);
+    return more;
 }
 
-/* Pending counts go into the stream as far as there are FREE buffers for them. */
 void trace_log_stop(struct trace_cpu *cpu)
 {
-    trace_assert(trace_port_irq_masked());
     trace_log_flush(cpu);
-    while (cpu->on && cpu->loss.reasons && open_free(cpu)) {
-        close_buffer(cpu);
-    }
     cpu->on = false;
     cpu->losing = false;
     cpu->limit = cpu->full = NULL;
 }
 
-void trace_log_clear(struct trace_cpu *cpu, uint32_t index)
+bool trace_log_tell(struct trace_cpu *cpu)
+{
+    trace_assert(trace_port_irq_masked() && !cpu->on);
+    if (log_opening(cpu)) {
+        log_open_step(cpu);
+        return true;
+    }
+    if (cpu->end) {
+        close_buffer(cpu);
+    }
+    return cpu->loss.reasons && open_free(cpu);
+}
+
+bool trace_log_clear(struct trace_cpu *cpu, uint32_t index)
 {
     trace_log_stop(cpu);
-    if (TRACE_WORD_STATE(cpu->ring.buffers[index].word) == TRACE_READY) {
-        trace_loss_buffer(cpu, index, KYMO_DROP_DISCARDED);
-        trace_ring_discard(&cpu->ring, index);
+    if (TRACE_WORD_STATE(cpu->ring.buffers[index].word) != TRACE_READY) {
+        return false;
     }
+    if (trace_loss_buffer(cpu, index, KYMO_DROP_DISCARDED)) {
+        return true;
+    }
+    trace_ring_discard(&cpu->ring, index);
+    return false;
 }
 
 /* ---- the buffer switch of a simple event ------------------------------------------- */
@@ -241,19 +297,6 @@ static inline bool log_switch_is_usual(const struct trace_cpu *cpu, uint32_t now
            cpu->high_water >= SWITCH_SLOTS && now <= UINT32_MAX - SWITCH_SLOTS;
 }
 
-/* The events of the buffer that a ring reuses are recycled. Without a loop, like
- * log_move_counts(). */
-static inline uint64_t log_buffer_events(const struct trace_buffer *buffer)
-{
-    uint32_t events = 0;
-
-#pragma GCC unroll 16
-    for (unsigned slot_class = 0; slot_class < TRACE_CLASS_MAX; slot_class++) {
-        events += buffer->count[slot_class];
-    }
-    return events;
-}
-
 /* Obtains the oldest buffer of a ring, all of whose buffers are READY but the ACTIVE one. */
 static inline bool log_switch_oldest(struct trace_cpu *cpu, uint32_t *index)
 {
@@ -269,7 +312,7 @@ static inline bool log_switch_oldest(struct trace_cpu *cpu, uint32_t *index)
     }
     ring->oldest = s + 1;
     ring->overwritten++;
-    cpu->loss.recycled += log_buffer_events(buffer);
+    cpu->loss.recycled += buffer->events;
     *index = i;
     return true;
 }
@@ -293,7 +336,7 @@ TRACE_INLINE void log_switch_open(struct trace_cpu *cpu, bool marked, uint32_t i
     struct trace_slot *end = slot + TRACE_BUFFER_SLOTS;
     struct trace_slot *due = marked ? slot + cpu->high_water : end;
 
-    cpu->ring.buffers[index].dropped_slots = 0;
+    cpu->ring.buffers[index].dropped_slots = cpu->ring.buffers[index].dropped_back = 0;
     cpu->ring.run = cpu->missed_slots = 0;
     slot = trace_port_put(slot, TRACE_PORT_HEADER(cpu, TRACE_CONTROL_CODE(TRACE_CONTROL_BUFFER)),
                           low, ring_begin(&cpu->ring, index), 0);
@@ -355,7 +398,7 @@ static bool log_switch_none(struct trace_cpu *cpu, uint32_t d1, uint32_t d2, tra
     uint64_t now = trace_clock_whole(cpu, low);
     uint32_t index;
 
-    if (!cpu->on || cpu->busy || !log_switch_is_usual(cpu, (uint32_t)now) ||
+    if (!cpu->on || cpu->busy || cpu->obtained || !log_switch_is_usual(cpu, (uint32_t)now) ||
         now <= trace_clock_last(cpu) || !ring_take_free(&cpu->ring, &index)) {
         return false;
     }
@@ -376,7 +419,7 @@ bool log_lost_again(struct trace_cpu *cpu, unsigned slot_class)
     if (!cpu->loss.reasons) { /* the first one takes the slow path */
         return false;
     }
-    if (cpu->end || !cpu->on || cpu->busy || trace_ring_free(ring) != 0 || ring->overwrite ||
+    if (cpu->end || cpu->obtained || !cpu->on || cpu->busy || trace_ring_free(ring) != 0 || ring->overwrite ||
         ring->policy != TRACE_LINEAR) {
         return false;
     }

@@ -9,6 +9,7 @@
 #include "abi/compiler.h"
 #include "trace/assert.h"
 #include "trace/log.h"
+#include "trace/loss.h"
 
 /* The d1 and d2 of the last TIME; the code that a CONTROL event needs besides its number. */
 #define TRACE_CONTROL_CODE(event) ((uint32_t)TRACE_CLASS_CONTROL << TRACE_CLASS_SHIFT | (event))
@@ -28,7 +29,7 @@ TRACE_INLINE struct trace_slot *log_put_time(struct trace_cpu *cpu, struct trace
  */
 TRACE_INLINE void log_set_limit(struct trace_cpu *cpu)
 {
-    bool slow = cpu->time_ahead || cpu->filled || !cpu->on;
+    bool slow = cpu->time_ahead || cpu->filled || !cpu->on || cpu->telling;
 
     cpu->limit = slow ? NULL : cpu->due;
     cpu->full = slow ? NULL : cpu->end;
@@ -62,18 +63,26 @@ static inline bool log_counts_agree(const struct trace_cpu *cpu)
     return true;
 }
 
-/* Moves the counts to the descriptor and clears them; in pairs of words, without a call. */
+/* Moves the counts to the descriptor and clears them, and adds them up; in pairs of words, without
+ * a call. Two counts are in a word, and so are their sums: a buffer has fewer events than 2^16. */
 static inline void log_move_counts(struct trace_cpu *cpu, struct trace_buffer *buffer)
 {
     typedef uint64_t pair __attribute__((may_alias));
     pair *from = (pair *)cpu->count, *to = (pair *)buffer->count;
+    uint32_t sums = 0;
 
+    KYMO_STATIC_ASSERT(TRACE_BUFFER_SLOTS <= UINT16_MAX, "the sums of log_move_counts()");
 #pragma GCC unroll 16
     for (unsigned i = 0; i < sizeof(cpu->count) / (sizeof(*from)); i++) {
-        to[i] = from[i];
+        pair counts = from[i];
+
+        to[i] = counts;
         from[i] = 0;
+        sums += (uint32_t)counts + (uint32_t)(counts >> 32);
         __asm__("" ::: "memory");
     }
+    buffer->events = (sums >> 16) + (uint16_t)sums;
+    cpu->loss.closed += buffer->events;
 }
 
 /* log_slow(): records a simple event in any state of the log. log_next(): one whose slot is at
@@ -115,8 +124,23 @@ TRACE_INLINE bool log_lost(struct trace_cpu *cpu, unsigned slot_class)
     return true;
 }
 
-/* Obtains the next buffer, by the policy, and opens it; the event's stamp is the last one + 1.
- * Returns false if there is none; an ACTIVE buffer that isn't full stays. */
+/*
+ * Opening a buffer has several steps, because interrupts are masked during each, and a buffer may
+ * have many DROPPED slots: the closing of the full one; a few of the DROPPED slots of the one that
+ * gives way are read back; its events are counted, then BUFFER and TIME are written; a few DROPPED
+ * slots are written. Between steps the log is in order: whatever wants to record an event then does
+ * the steps that are left. The fast paths are disabled until none is.
+ */
+#define LOG_OPEN_STEPS_MOST (2 * TRACE_DROPPED_MOST / TRACE_LOSS_STEP + 3)
+TRACE_INLINE bool log_opening(const struct trace_cpu *cpu)
+{
+    return cpu->obtained || cpu->telling;
+}
+/* Does the next step. Precondition: log_opening(). */
+void log_open_step(struct trace_cpu *cpu);
+/* Obtains the next buffer, by the policy, and begins to open it. If that needs no more steps, the
+ * event's stamp is the last one + 1. Returns false if there is none; an ACTIVE buffer that isn't
+ * full stays. */
 bool log_next_buffer(struct trace_cpu *cpu);
 /* Counts the slots of an event lost for lack of a buffer, as demand. */
 void log_missed(struct trace_cpu *cpu, unsigned slots);

@@ -47,114 +47,99 @@ void trace_loss_fold(struct trace_cpu *cpu)
     }
 }
 
-unsigned trace_loss_slots(const struct trace_loss *loss)
+bool trace_loss_next(struct trace_loss *loss, uint32_t *number, uint32_t *reason_class,
+                     uint32_t *events)
 {
-    unsigned slots = 0;
+    unsigned reason = *number / TRACE_CLASS_MAX, slot_class = *number % TRACE_CLASS_MAX;
+    uint32_t classes = 0;
 
-    for (uint32_t reasons = loss->reasons; reasons; reasons &= reasons - 1) {
-        for (uint32_t classes = loss->classes[__builtin_ctz(reasons)]; classes;
-             classes &= classes - 1) {
-            slots++;
+    for (; reason < KYMO_TRACE_REASONS; reason++, slot_class = 0) {
+        classes = loss->classes[reason] >> slot_class << slot_class;
+        if (classes) {
+            break;
         }
     }
-    return slots < TRACE_DROPPED_MOST ? slots : TRACE_DROPPED_MOST;
-}
-
-bool trace_loss_next(struct trace_loss *loss, uint32_t *reason_class, uint32_t *events)
-{
-    if (!loss->reasons) {
+    if (!classes) {
         return false;
     }
-    unsigned reason = (unsigned)__builtin_ctz(loss->reasons);
-    unsigned slot_class = (unsigned)__builtin_ctz(loss->classes[reason]);
+    slot_class = (unsigned)__builtin_ctz(classes);
     uint64_t pending = loss->pending[reason][slot_class];
     uint32_t n = pending < UINT32_MAX ? (uint32_t)pending : UINT32_MAX; /* the rest follows */
 
     trace_assert(n > 0);
     loss->pending[reason][slot_class] = pending - n;
     if (pending == n) {
-        loss->classes[reason] &= loss->classes[reason] - 1;
+        loss->classes[reason] &= ~(1u << slot_class);
     }
     if (!loss->classes[reason]) {
-        loss->reasons &= loss->reasons - 1;
+        loss->reasons &= ~(1u << reason);
     }
     loss->lost[slot_class] += n;
     loss->lost_reason[reason] += n;
+    *number = reason * TRACE_CLASS_MAX + slot_class + 1;
     *reason_class = reason << 8 | slot_class;
     *events = n;
     trace_assert(loss_sound(loss));
     return true;
 }
 
-/* Reads the DROPPED slots back from the buffer, which no process can write. */
-static void loss_unsettle(struct trace_cpu *cpu, uint32_t index, unsigned dropped_slots)
+/* Reads some DROPPED slots back from the buffer, which no process can write. */
+static void loss_unsettle(struct trace_cpu *cpu, uint32_t index)
 {
+    struct trace_buffer *buffer = &cpu->ring.buffers[index];
     const struct trace_slot *slot = (const struct trace_slot *)trace_ring_data(&cpu->ring, index);
+    struct trace_loss *loss = &cpu->loss;
 
-    slot += 2; /* BUFFER, TIME */
-    for (unsigned i = 0; i < dropped_slots; i++, slot++) {
+    slot += 2 + buffer->dropped_back; /* BUFFER, TIME */
+    for (unsigned i = 0; i < TRACE_LOSS_STEP && buffer->dropped_back < buffer->dropped_slots; i++) {
         unsigned reason = slot->d1 >> 8, slot_class = slot->d1 & 0xff;
 
         trace_assert(reason < KYMO_TRACE_REASONS && slot_class < TRACE_CLASS_MAX);
-        trace_assert(cpu->loss.lost[slot_class] >= slot->d2);
-        cpu->loss.lost[slot_class] -= slot->d2;
-        cpu->loss.lost_reason[reason] -= slot->d2;
-        trace_loss_add(&cpu->loss, reason, slot_class, slot->d2);
+        trace_assert(loss->lost[slot_class] >= slot->d2);
+        loss->lost[slot_class] -= slot->d2;
+        loss->lost_reason[reason] -= slot->d2;
+        trace_loss_add(loss, reason, slot_class, slot->d2);
+        buffer->dropped_back++;
+        slot++;
     }
 }
 
-void trace_loss_buffer(struct trace_cpu *cpu, uint32_t index, unsigned reason)
+/* Adds the counts of a buffer to those that are pending. */
+static void loss_add_counts(struct trace_loss *loss, unsigned reason, const uint16_t *count)
+{
+    uint64_t *pending = loss->pending[reason];
+    uint32_t classes = 0;
+
+    for (unsigned slot_class = 0; slot_class < TRACE_CLASS_MAX; slot_class++) {
+        uint32_t events = count[slot_class];
+
+        pending[slot_class] += events;
+        classes |= (uint32_t)(events != 0) << slot_class;
+    }
+    loss->classes[reason] |= classes;
+    loss->reasons |= 1u << reason;
+}
+
+bool trace_loss_buffer(struct trace_cpu *cpu, uint32_t index, unsigned reason)
 {
     struct trace_buffer *buffer = &cpu->ring.buffers[index];
 
-    /* A reader of the capture finds the gap in the sequences, and requires at least one loss for
-     * each lost buffer. For a buffer without events, its TIME is counted as lost: one event of
-     * class CONTROL. */
-    if (reason == KYMO_DROP_OVERWRITTEN && !buffer->dropped_slots &&
-        trace_buffer_events(buffer) == 0) {
-        trace_loss_add(&cpu->loss, KYMO_DROP_OVERWRITTEN, TRACE_CLASS_CONTROL, 1);
+    if (buffer->dropped_back < buffer->dropped_slots) {
+        loss_unsettle(cpu, index);
+        return true;
     }
-    for (unsigned slot_class = 0; slot_class < TRACE_CLASS_MAX; slot_class++) {
-        uint32_t events = buffer->count[slot_class];
-
-        if (events && reason) {
-            trace_loss_add(&cpu->loss, reason, slot_class, events);
-        } else {
-            cpu->loss.recycled += events;
-        }
+    if (!reason) {
+        cpu->loss.recycled += buffer->events;
+    } else if (buffer->events) {
+        cpu->loss.closed -= buffer->events;
+        loss_add_counts(&cpu->loss, reason, buffer->count);
+    } else if (reason == KYMO_DROP_OVERWRITTEN && !buffer->dropped_slots) {
+        /* A reader of the capture finds the gap in the sequences, and requires at least one loss
+         * for each lost buffer. For a buffer without events, its TIME is counted as lost: one event
+         * of class CONTROL. */
+        trace_loss_add(&cpu->loss, reason, TRACE_CLASS_CONTROL, 1);
     }
-    if (buffer->dropped_slots) {
-        loss_unsettle(cpu, index, buffer->dropped_slots);
-    }
-}
-
-uint32_t trace_buffer_events(const struct trace_buffer *buffer)
-{
-    uint32_t events = 0;
-
-/* Interrupts may be masked, and there may be many buffers. */
-#pragma GCC unroll 16
-    for (unsigned slot_class = 0; slot_class < TRACE_CLASS_MAX; slot_class++) {
-        events += buffer->count[slot_class];
-    }
-    return events;
-}
-
-static uint64_t events_in_buffers(const struct trace_cpu *cpu)
-{
-    uint64_t events = 0;
-
-    for (unsigned slot_class = 0; slot_class < TRACE_CLASS_MAX; slot_class++) {
-        events += cpu->count[slot_class];
-    }
-    for (uint32_t i = 0; i < cpu->ring.count; i++) {
-        const struct trace_buffer *buffer = &cpu->ring.buffers[i];
-
-        if (TRACE_WORD_STATE(buffer->word) == TRACE_READY) {
-            events += trace_buffer_events(buffer);
-        }
-    }
-    return events;
+    return false;
 }
 
 void trace_loss_report(const struct trace_cpu *cpu, struct kymo_trace_loss *out)
@@ -169,7 +154,14 @@ void trace_loss_report(const struct trace_cpu *cpu, struct kymo_trace_loss *out)
     __builtin_memcpy(out->lost, loss->lost, sizeof(out->lost));
     __builtin_memcpy(out->lost_reason, loss->lost_reason, sizeof(out->lost_reason));
     out->recycled = loss->recycled;
-    out->made = events_in_buffers(cpu) + loss->taken + loss->recycled;
+    out->made = loss->closed;
+    for (unsigned slot_class = 0; slot_class < TRACE_CLASS_MAX; slot_class++) {
+        out->made += cpu->count[slot_class];
+    }
+    out->buffers_closed = cpu->ring.closed;
+    out->buffers_overwritten = cpu->ring.overwritten;
+    out->sequence = cpu->ring.sequence;
+    out->ready_most = cpu->ring.ready_most;
 }
 
 void trace_loss_sum(struct kymo_trace_loss *out)

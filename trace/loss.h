@@ -4,7 +4,13 @@
  * it into the stream. If the buffer with that slot is lost too, its counts are pending again. So
  * made = events in buffers + taken + recycled + lost (settled and pending), always.
  *
- * All functions: own CPU, interrupts masked. No lock. Proof: test/unit/test_overrun.c.
+ * Nothing here looks at all buffers, and no call does more than 4 DROPPED slots or the classes of
+ * one buffer, because interrupts are masked. So the first three terms are sums that are kept: the
+ * ACTIVE buffer's counts, and `closed`, which a buffer joins when it is closed and leaves only if
+ * its events are lost.
+ *
+ * All functions: own CPU, interrupts masked. No lock. Proof: test/unit/test_overrun.c,
+ * test/unit/test_random.c.
  */
 #ifndef TRACE_LOSS_H
 #define TRACE_LOSS_H
@@ -17,19 +23,22 @@ void trace_loss_add(struct trace_loss *loss, unsigned reason, unsigned slot_clas
  * use. */
 void trace_loss_recursive(struct trace_cpu *cpu, unsigned slot_class);
 void trace_loss_fold(struct trace_cpu *cpu);
-/* Returns how many DROPPED slots the next opening of a buffer writes: one for each pending count,
- * at most TRACE_DROPPED_MOST. */
-unsigned trace_loss_slots(const struct trace_loss *loss);
-/* Settles the next pending count: returns DROPPED's d1 and d2. Returns false if none is left. */
-bool trace_loss_next(struct trace_loss *loss, uint32_t *reason_class, uint32_t *events);
-/* Counts the events of a buffer that is reused or discarded as lost for this reason; 0: intended
- * (ring policy). The counts of its DROPPED slots are pending again. */
-void trace_loss_buffer(struct trace_cpu *cpu, uint32_t index, unsigned reason);
-/* Copies what made, lost, lost_reason, pending and recycled are computed from. Also allowed under
- * the kernel lock. */
+/* Most DROPPED slots that one step reads back or writes. */
+#define TRACE_LOSS_STEP 4u
+/* Losses have numbers: reason * TRACE_CLASS_MAX + class. Settles the first pending one from *number
+ * on: returns DROPPED's d1 and d2, and in *number the next one's number. Returns false if none is
+ * left there. */
+bool trace_loss_next(struct trace_loss *loss, uint32_t *number, uint32_t *reason_class,
+                     uint32_t *events);
+/*
+ * A step in counting the events of a buffer that is reused or discarded as lost for this reason; 0:
+ * intended (ring policy). The counts of its DROPPED slots are pending again. Returns true if more
+ * steps are left; the account is exact between them, too.
+ */
+bool trace_loss_buffer(struct trace_cpu *cpu, uint32_t index, unsigned reason);
+/* Copies a CPU's account, as of one moment; made, lost and lost_reason without what is pending. */
 void trace_loss_report(const struct trace_cpu *cpu, struct kymo_trace_loss *out);
 /* Completes such a copy, in any context: its pending counts belong to the others, too. */
 void trace_loss_sum(struct kymo_trace_loss *out);
-uint32_t trace_buffer_events(const struct trace_buffer *buffer);
 
 #endif

@@ -30,6 +30,9 @@ static inline struct trace_cpu *trace_port_cpu(void);
  * below 1 << TRACE_PORT_IRQ_BITS; restore() uses those bits only. */
 static inline uintptr_t trace_port_irq_save(void);
 static inline void trace_port_irq_restore(uintptr_t state);
+/* Serves the interrupts that are pending, if state says that they were open, and masks them again.
+ * The caller stays on its CPU. */
+static inline void trace_port_irq_window(uintptr_t state);
 /* Returns whether interrupts are masked. For assertions. */
 static inline bool trace_port_irq_masked(void);
 /* Return the low word of this CPU's trace clock, and all of it. Interrupts masked. Clocks run

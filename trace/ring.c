@@ -42,10 +42,16 @@ void trace_ring_init(struct trace_ring *ring, uint8_t *base, unsigned count, uns
     ring->oldest = 1;
 }
 
-/* READY sequences are the latest ones, so at most count lie between oldest and the last. */
+/* READY sequences are the latest ones, so at most count lie between oldest and the last. Those that
+ * were taken are left out at once: the loop meets but the one that is being taken. */
 static bool take_oldest(struct trace_ring *ring, uint32_t *index)
 {
-    for (uint32_t s = ring->oldest; s - 1 != ring->sequence; s++) {
+    uint32_t from = ring->oldest, taken = trace_atomic_load(&ring->taken, __ATOMIC_RELAXED);
+
+    if ((int32_t)(taken + 1 - from) > 0) {
+        from = taken + 1;
+    }
+    for (uint32_t s = from; s - 1 != ring->sequence; s++) {
         uint32_t i = ring->by_sequence[s % ring->count];
 
         ring->oldest = s + 1;
@@ -126,7 +132,7 @@ uint32_t trace_ring_take(struct trace_ring *ring)
         if (trace_atomic_cas(&ring->buffers[i].word, TRACE_WORD(s, TRACE_READY),
                              TRACE_WORD(s, TRACE_BUSY), __ATOMIC_ACQ_REL)) {
             trace_assert((int32_t)(s - ring->taken) > 0);
-            ring->taken = s;
+            trace_atomic_store(&ring->taken, s, __ATOMIC_RELAXED);
             return i;
         }
     }

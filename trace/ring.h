@@ -54,10 +54,12 @@ enum trace_policy {
 /* A buffer's descriptor; stored outside the buffer. */
 struct trace_buffer {
     /* [c] event log: events in the buffer, per class; aligned to be copied in pairs */
-    alignas(8) uint32_t count[TRACE_CLASS_MAX];
+    alignas(8) uint16_t count[TRACE_CLASS_MAX];
     volatile uint32_t word; /* [a] sequence << 2 | enum trace_buffer_state */
     uint32_t used;          /* [c] bytes used, valid when READY or BUSY */
-    uint32_t dropped_slots; /* [c] event log: DROPPED slots at its beginning */
+    uint32_t events;        /* [c] event log: the sum of count */
+    uint16_t dropped_slots; /* [c] event log: DROPPED slots at its beginning */
+    uint16_t dropped_back;  /* [c] of these, those whose counts are pending again */
 };
 
 /* Of a ring's names of those that have ended (trace/ended.c): beside its descriptors. */
@@ -85,7 +87,7 @@ struct trace_ring {
     uint32_t active;              /* [c] index or TRACE_NONE */
     volatile uint32_t sequence;   /* [c] of the last buffer that became ACTIVE */
     uint32_t oldest;              /* [c] no READY buffer has a lower sequence */
-    uint32_t taken;               /* [k] the highest sequence taken */
+    volatile uint32_t taken;      /* [k] the highest sequence taken */
     uint32_t closed;              /* [c] buffers that became READY */
     uint32_t closed_index;        /* [c] index of the last of them */
     uint32_t closed_sequence;     /* [c] */
@@ -107,7 +109,7 @@ struct trace_loss {
     uint64_t lost[TRACE_CLASS_MAX];           /* [c] in the stream as DROPPED */
     uint64_t lost_reason[KYMO_TRACE_REASONS]; /* [c] likewise, per reason */
     uint64_t recycled;                        /* [c] replaced by newer ones, ring policy */
-    uint64_t taken;                           /* [k] events in buffers that were taken */
+    uint64_t closed; /* [c] events in all buffers that were closed, but for those lost since */
 };
 
 /*
@@ -116,7 +118,7 @@ struct trace_loss {
  */
 struct trace_cpu {
     /* [c] events in the ACTIVE buffer, per class */
-    alignas(8) uint32_t count[TRACE_CLASS_MAX];
+    alignas(8) uint16_t count[TRACE_CLASS_MAX];
     struct trace_slot *due;      /* [c] of the ACTIVE buffer: high-water mark, then the end */
     struct trace_slot *limit;    /* [c] fast path below this: due; NULL: slow path for each event */
     struct trace_slot *cursor;   /* [c] next slot; &none[1] without an ACTIVE buffer */
@@ -141,6 +143,11 @@ struct trace_cpu {
     /* [c] the next event of a class with pending losses is lost, too, if no buffer has become FREE:
      * log_lost() */
     bool losing;
+    /* [c] Opening a buffer takes several steps (trace/log_buffer.h), and other events may come
+     * between these: obtained is 1 + the index of the buffer that gives way; telling is 1 + the
+     * number of the loss that the ACTIVE buffer's next DROPPED slot reports. 0: no such step is
+     * left. */
+    uint32_t obtained, telling;
     struct trace_slot none[2]; /* [c] none[0].time: last stamp while no buffer is ACTIVE */
     struct trace_ring ring;
     struct trace_loss loss;

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "abi/errno.h"
+#include "trace/atomic.h"
 #include "trace/control.h"
 #include "trace/filter.h"
 #include "trace/interrupt.h"
@@ -57,17 +58,45 @@ static void flush_here(void *arg)
     trace_log_flush(trace_port_cpu());
 }
 
-static void clear_here(void *index)
+/* What every CPU does in steps, because interrupts are masked during each. */
+struct steps {
+    uint32_t index; /* of a buffer */
+    uint32_t more;  /* [a] a CPU has some left */
+};
+
+static void run_in_steps(void (*step)(void *steps), uint32_t index)
 {
-    trace_log_clear(trace_port_cpu(), *(const uint32_t *)index);
+    struct steps steps = {.index = index, .more = true};
+
+    while (steps.more) { /* at most as many as DROPPED slots fit all buffers of a CPU */
+        steps.more = false;
+        trace_port_run_on_all(step, &steps);
+        trace_port_window();
+    }
 }
 
-/* A buffer of each CPU at a time, because interrupts are masked meanwhile. */
+static void more_steps(struct steps *steps, bool more)
+{
+    if (more) {
+        trace_atomic_store(&steps->more, true, __ATOMIC_RELAXED);
+    }
+}
+
+static void tell_here(void *steps)
+{
+    more_steps(steps, trace_log_tell(trace_port_cpu()));
+}
+
+static void clear_here(void *steps)
+{
+    more_steps(steps, trace_log_clear(trace_port_cpu(), ((struct steps *)steps)->index));
+}
+
+/* A buffer of each CPU at a time. */
 static void clear_all(void)
 {
     for (uint32_t i = 0; i < trace_port_cpu()->ring.count; i++) {
-        trace_port_run_on_all(clear_here, &i);
-        trace_port_window();
+        run_in_steps(clear_here, i);
     }
 }
 
@@ -163,7 +192,9 @@ void trace_kernel_exit(void)
     uintptr_t irq = trace_port_irq_save();
     if (trace_state.visits >> cpu->id & 1) { /* FLUSHCPUS */
         trace_state.visits &= ~(UINT64_C(1) << cpu->id);
-        trace_log_visit(cpu);
+        while (trace_log_visit(cpu)) {
+            trace_port_irq_window(irq);
+        }
     }
     cpu->request = false;
     /* A buffer above the high-water mark is closed if a FREE one can replace it. */
@@ -214,6 +245,7 @@ long trace_state_stop(void)
         trace_state.running = trace_state.dump_at_end = false;
         trace_filter_apply(false);
         trace_port_run_on_all(state_stop_here, NULL);
+        run_in_steps(tell_here, 0);
         raise_all();
         state_raise(trace_port_cpu_at(0), true); /* the owner is notified of each STOP */
         trace_port_buffer_freed(); /* a waiting dump finds that there are no buffers any more */
@@ -311,15 +343,9 @@ void trace_state_high_water(uint32_t slots)
 
 void trace_state_query(unsigned cpu, struct kymo_trace_loss *out)
 {
-    const struct trace_ring *ring = &trace_port_cpu_at(cpu)->ring;
-
     *out = (struct kymo_trace_loss){0}; /* a CPU that has not started does not answer */
     trace_port_run_on_all(query_here, &(struct query){cpu, out, NULL});
     trace_loss_sum(out);
-    out->buffers_closed = ring->closed;
-    out->buffers_overwritten = ring->overwritten;
-    out->sequence = ring->sequence;
-    out->ready_most = ring->ready_most;
 }
 
 void trace_state_stopped(unsigned cpu, struct kymo_trace_stopped *out)

@@ -13,7 +13,7 @@
 
 struct model_cpu {
     uint32_t made;                      /* serials given out: 1..made */
-    uint8_t kind[MODEL_EVENTS];         /* of each, | MODEL_WIDE */
+    uint8_t kind[MODEL_EVENTS];         /* of each, | MODEL_WIDE, | MODEL_LATE */
     uint64_t made_of[TRACE_CLASS_MAX];  /* per class */
     uint64_t taken_of[TRACE_CLASS_MAX]; /* found in buffers that were taken */
     uint64_t dropped_taken[KYMO_TRACE_REASONS][TRACE_CLASS_MAX]; /* DROPPED slots there */
@@ -24,6 +24,7 @@ struct model_cpu {
     uint32_t last_sequence; /* of the last buffer taken */
 };
 #define MODEL_WIDE 0x80
+#define MODEL_LATE 0x40 /* waited while events of interrupts were recorded: model_late() */
 
 extern struct model_cpu model[FAKE_CPUS];
 extern unsigned model_per_cpu; /* buffers */
@@ -34,6 +35,8 @@ extern bool model_overwrote, model_skipped, model_filled, model_ringed;
 void model_reset(unsigned per_cpu);
 /* An event is about to be made on a CPU: its serial. */
 uint32_t model_made(unsigned cpu, enum kind kind, bool wide);
+/* Interrupts run amid the recording of this event: theirs come before it. */
+void model_late(unsigned cpu, uint32_t serial);
 /* A buffer was taken: reads it, keeps a copy. It is about to be given back: still the same? */
 void model_taken(const struct kymo_trace_buffer *b);
 void model_given(uint32_t index);

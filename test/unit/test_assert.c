@@ -186,9 +186,9 @@ static void interrupts_are_not_masked(void **state)
 
 static void takes_a_loss(void)
 {
-    uint32_t reason_class, events;
+    uint32_t number = 0, reason_class, events;
 
-    trace_loss_next(&cpu->loss, &reason_class, &events);
+    trace_loss_next(&cpu->loss, &number, &reason_class, &events);
 }
 
 static void losses_do_not_add_up(void **state)

@@ -26,6 +26,11 @@ static inline __attribute__((always_inline)) void trace_port_irq_restore(uintptr
     __asm__ volatile("msr primask, %0" ::"r"(state) : "memory");
 }
 
+static inline void trace_port_irq_window(uintptr_t state)
+{
+    __asm__ volatile("msr primask, %0\n\tisb\n\tcpsid i" ::"r"(state) : "memory");
+}
+
 uint64_t trace_clock_extend(uint32_t low); /* trace/clock.c */
 
 static inline uint64_t trace_port_clock(void)

@@ -41,6 +41,15 @@ static inline void trace_port_irq_restore(uintptr_t state)
     trace_host_irq_depth = (unsigned)state & ((1u << TRACE_PORT_IRQ_BITS) - 1);
 }
 
+static inline void trace_port_irq_window(uintptr_t state)
+{
+    unsigned depth = trace_host_irq_depth;
+
+    trace_port_irq_restore(state);
+    TRACE_YIELD_POINT("window");
+    trace_host_irq_depth = depth;
+}
+
 static inline bool trace_port_irq_masked(void)
 {
     return trace_host_irq_depth > 0;
