@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Fires the D programs 0.dif, 1.dif … of its image, each alone, by what the image's file `modes`
+ * says of it, two characters a program: what fires its probes, and how the values are chosen. Each
+ * firing is between marks, for test/bench/firing.py, which makes both. A program is read out now
+ * and then, so that there is room for its records.
+ */
+#include <errno.h>
+#include <kymo.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/dtrace.h>
+#include <sys/mman.h>
+#include <sys/neutrino.h>
+#include <sys/trace.h>
+
+#include "test/bench/mark.h"
+#include "trace/dtrace/dtrace.h"
+#include "trace/dtrace/hash.h"
+
+enum { INTERVAL = 0, ROUNDS = 24, ROUNDS_COLLIDING = 56, READ_EVERY = 6, CODE = 7, BUFFERS = 2 };
+enum { IMAGE_MOST = 32768, OUT_MOST = 24576, TEXT_BYTES = 8192, NEAR_END = 300 };
+/* The second character, a hexadecimal digit, is a sum of these; the first is an enum operation. */
+enum { LOGS = 1, COLLIDES_ENTRY = 2, COLLIDES_VARIABLE = 4, POINTS = 8 };
+enum operation { SIMPLE = 'u', TEXT = 't', PULSE = 's' };
+
+static uint64_t image[IMAGE_MOST / 8], out[OUT_MOST / 8];
+static char modes[1024], *text;
+static int chid, coid;
+static uint64_t state = 0x9e3779b97f4a7c15u;
+
+static int failed(const char *what)
+{
+    printf("firing: %s: %s\n", what, strerror(errno));
+    return 1;
+}
+
+static uint64_t drawn(void)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    return state ^= state << 17;
+}
+
+/* Returns a key whose hash has the lowest 12 bits that all have: they are on one chain. */
+static uint64_t colliding(uint32_t number)
+{
+    for (;;) {
+        uint64_t key = drawn();
+        if ((dtrace_hash_end(dtrace_hash_add(DTRACE_HASH_START, key), number) & 0xfff) == 5) {
+            return key;
+        }
+    }
+}
+
+static uint64_t value_of(unsigned flags, unsigned round)
+{
+    if (flags & (COLLIDES_ENTRY | COLLIDES_VARIABLE)) {
+        return colliding(flags & COLLIDES_ENTRY ? 1 : 0);
+    }
+    if (flags & POINTS) { /* to the text; each fourth time so that its end is near */
+        size_t at = round % 4 == 3 ? TEXT_BYTES - 1 - drawn() % NEAR_END : drawn() % 4096;
+        return (uintptr_t)(text + at);
+    }
+    return round % 3 == 0 ? drawn() : round % 5;
+}
+
+static int fire(enum operation operation, uint64_t value)
+{
+    unsigned low = (unsigned)value, high = (unsigned)(value >> 32);
+    struct _pulse pulse;
+    int r;
+
+    switch (operation) {
+    case SIMPLE:
+        OPEN(INTERVAL);
+        r = trace_logi(CODE, low, high);
+        CLOSE(INTERVAL);
+        return r < 0 ? failed("trace_logi") : 0;
+    case TEXT:
+        OPEN(INTERVAL);
+        r = trace_logs(CODE, text + value % 64);
+        CLOSE(INTERVAL);
+        return r < 0 ? failed("trace_logs") : 0;
+    default:
+        OPEN(INTERVAL);
+        r = MsgSendPulse(coid, -1, 1, (int)low);
+        CLOSE(INTERVAL);
+        return r < 0 || MsgReceivePulse(chid, &pulse, sizeof(pulse), NULL) < 0 ? failed("pulse")
+                                                                               : 0;
+    }
+}
+
+static int command(uint32_t number, uint32_t handle)
+{
+    struct kymo_d_call call = {.command = number, .handle = handle};
+
+    if (number == KYMO_D_BUFFER) {
+        call.out_bytes = sizeof(out);
+    }
+    return DtraceControl(&call, NULL, out);
+}
+
+static int run(unsigned n, enum operation operation, unsigned flags)
+{
+    unsigned rounds = flags & (COLLIDES_ENTRY | COLLIDES_VARIABLE) ? ROUNDS_COLLIDING : ROUNDS;
+    struct kymo_d_call call = {
+        .command = KYMO_D_CREATE, .flags = flags & LOGS ? 2 : 0, .out_bytes = sizeof(out)};
+    char name[16];
+
+    snprintf(name, sizeof(name), "%u.dif", n);
+    long bytes = ImageRead(name, 0, image, sizeof(image));
+    if (bytes < 0) {
+        return failed(name);
+    }
+    call.in_bytes = (uint32_t)bytes;
+    if (DtraceControl(&call, image, out) < 0) {
+        const struct dtrace_refusal *why = (struct dtrace_refusal *)out;
+        printf("firing: %s is refused, reason %u: %s\n", name, (unsigned)why->reason, why->text);
+        return failed(name);
+    }
+    uint32_t handle = call.handle;
+    int status = command(KYMO_D_GO, handle) < 0 ? failed("GO") : 0;
+    for (unsigned round = 0; round < rounds && status == 0; round++) {
+        status = fire(operation, value_of(flags, round));
+        if (round % READ_EVERY == READ_EVERY - 1) {
+            command(KYMO_D_BUFFER, handle); /* of a log, or a ring, there is none */
+        }
+    }
+    printf("firing: %u: %u rounds\n", n, rounds);
+    return command(KYMO_D_DESTROY, handle) < 0 ? failed("DESTROY") : status;
+}
+
+/* A text of all sorts: paths, numbers, lists, words, with long stretches of each. */
+static void text_make(void)
+{
+    static const char *const parts[] = {"/usr/lib/../share//kymo/./file.c", "{\"a\":{\"b\":[1,2,3]}}",
+                                        "            42 0x7fffffff -12345678901234567890",
+                                        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab",
+                                        "////////////////////////////////////////////////",
+                                        "a,b;c,d;e,f;,,,,,,,,,,;;;;;;;;;;;,;,;,;,;,;,;,"};
+    size_t at = 0;
+
+    while (at < TEXT_BYTES - 1) {
+        const char *part = parts[drawn() % (sizeof(parts) / sizeof(*parts))];
+        for (; *part && at < TEXT_BYTES - 1; part++) {
+            text[at++] = *part;
+        }
+        if (drawn() % 8 == 0 && at < TEXT_BYTES - 1) {
+            text[at++] = '\0';
+        }
+    }
+    text[at] = 'x'; /* the string ends where memory does */
+}
+
+static int log_start(void)
+{
+    uint64_t paddr;
+
+    TraceEvent((int)_NTO_TRACE_DELALLCLASSES);
+    if (TraceEvent((int)_NTO_TRACE_ALLOCBUFFER, BUFFERS, &paddr) < 0 ||
+        TraceEvent((int)_NTO_TRACE_SETRINGMODE) < 0 ||
+        TraceEvent((int)_NTO_TRACE_STARTNOSTATE) < 0) {
+        return failed("the log");
+    }
+    return 0;
+}
+
+int main(void)
+{
+    long bytes = ImageRead("modes", 0, modes, sizeof(modes) - 1);
+
+    chid = ChannelCreate(0);
+    coid = ConnectAttach(0, 0, chid, _NTO_SIDE_CHANNEL, 0);
+    text = mmap(NULL, TEXT_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, NOFD, 0);
+    if (bytes < 0 || chid < 0 || coid < 0 || text == MAP_FAILED) {
+        return failed("modes");
+    }
+    text_make();
+    int status = log_start();
+    for (unsigned n = 0; modes[2 * n] && status == 0; n++) {
+        char digit = modes[2 * n + 1];
+        status = run(n, (enum operation)modes[2 * n],
+                     (unsigned)(digit <= '9' ? digit - '0' : digit - 'a' + 10));
+    }
+    if (status == 0) {
+        puts("firing: all done");
+    }
+    return status;
+}
