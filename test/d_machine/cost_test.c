@@ -11,8 +11,13 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct dtrace_cost_limits limits = {
-    .weights = &dtrace_weights_steps, .strsize = 100, .scratch = 1000, .element = 50, .nspec = 3};
+static bool reads;
+static const struct dtrace_cost_limits limits = {.weights = &dtrace_weights_steps,
+                                                 .strsize = 100,
+                                                 .scratch = 1000,
+                                                 .element = 50,
+                                                 .nspec = 3,
+                                                 .reads = &reads};
 
 static uint64_t steps(const char *text)
 {

@@ -56,6 +56,7 @@ struct dtrace_cost_limits {
     uint64_t element; /* bytes of the largest element of an associative array */
     uint64_t nspec;   /* speculations */
     bool logs, retains;
+    bool *reads; /* set if it may read a block of memory */
 };
 
 /* Returns an upper bound of the object's cost; UINT64_MAX: it isn't valid, or there is no memory

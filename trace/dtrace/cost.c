@@ -105,6 +105,13 @@ static uint64_t cost_has(const struct pass *p, enum dtrace_cost_part part, uint6
     return cost_parts(p->weights, part, n);
 }
 
+/* Of parts that read memory by blocks: such a read may fault after some tries. */
+static uint64_t cost_reads(const struct pass *p, enum dtrace_cost_part part, uint64_t n)
+{
+    *p->limits->reads |= n > 0;
+    return cost_parts(p->weights, part, n);
+}
+
 /* Returns the units of a subroutine's COST. */
 static uint64_t subr_units(const struct pass *p, uint32_t subr)
 {
@@ -137,6 +144,7 @@ static uint64_t subr_units(const struct pass *p, uint32_t subr)
 static uint64_t cost_subr(const struct pass *p, uint32_t subr)
 {
     const struct dtrace_weights *w = p->weights;
+    *p->limits->reads |= costs[subr] != CONST;
     uint64_t n = subr_units(p, subr), each = (uint64_t)w->subr[subr].each * w->subr_each;
 
     return n >> 48 ? UINT64_MAX : n * each + (uint64_t)w->subr[subr].once * w->subr_once;
@@ -174,19 +182,18 @@ static uint64_t push_bytes(const struct pass *p, dif_insn i)
  * hash, and copied if it is new. */
 static uint64_t cost_look_up(const struct pass *p, uint64_t key, unsigned refs)
 {
-    uint64_t parts = cost_plus(cost_has(p, DTRACE_COST_BLOCK, refs),
+    uint64_t parts = cost_plus(cost_reads(p, DTRACE_COST_BLOCK, refs),
                                cost_has(p, DTRACE_COST_KEY, (DTRACE_CHAIN_ALIKE + 4) * key));
 
     return cost_plus(parts, cost_has(p, DTRACE_COST_DYNVAR, 1) +
                                 cost_has(p, DTRACE_COST_CHAIN, 2 * DTRACE_CHAIN_DYNAMIC));
 }
 
-/* A variable's data is a string or a block, read to where it is copied. */
+/* A variable's data is a string or a block, which costs less, read to where it is copied. */
 static uint64_t cost_copied(const struct pass *p, uint64_t bytes)
 {
-    uint64_t once = cost_has(p, DTRACE_COST_TEXT, 1), block = cost_has(p, DTRACE_COST_BLOCK, 1);
-
-    return bytes ? cost_plus(once > block ? once : block, cost_has(p, DTRACE_COST_TEXT_BYTE, bytes))
+    return bytes ? cost_reads(p, DTRACE_COST_TEXT, 1) +
+                       cost_has(p, DTRACE_COST_TEXT_BYTE, bytes)
                  : 0;
 }
 
@@ -225,12 +232,13 @@ static uint64_t cost_builtin(const struct pass *p, uint32_t id)
     case DIF_VAR_stackdepth:
         return cost + begins + cost_has(p, DTRACE_COST_DEPTH, DTRACE_PORT_DEPTH_MOST);
     case DIF_VAR_ustackdepth:
-        return cost + begins + cost_has(p, DTRACE_COST_DEPTH_USER, DTRACE_PORT_DEPTH_MOST);
+        return cost + begins + cost_has(p, DTRACE_COST_DEPTH_USER, DTRACE_PORT_DEPTH_MOST) +
+               cost_has(p, DTRACE_COST_FRAME_ENTRY, FRAMES_OWN);
     case DIF_VAR_caller:
         return cost + begins + cost_has(p, DTRACE_COST_DEPTH, 2 + FRAMES_OWN);
     case DIF_VAR_ucaller:
         return cost + begins + cost_has(p, DTRACE_COST_DEPTH_USER, 2) +
-               cost_has(p, DTRACE_COST_DEPTH, FRAMES_OWN);
+               cost_has(p, DTRACE_COST_FRAME_ENTRY, FRAMES_OWN);
     default:
         return id < DIF_VAR_OTHER_USER ? cost : cost_has(p, DTRACE_COST_SELDOM, 1);
     }
@@ -244,10 +252,10 @@ static uint64_t cost_sized(const struct pass *p, dif_insn i, const struct node *
 
     switch (DIF_INSN_OP(i)) {
     case DIF_OP_scmp:
-        return cost_has(p, DTRACE_COST_TEXT, 2) + cost_has(p, DTRACE_COST_TEXT_COMPARE, strsize);
+        return cost_reads(p, DTRACE_COST_TEXT, 2) + cost_has(p, DTRACE_COST_TEXT_COMPARE, strsize);
     case DIF_OP_pushtr:
         return DIF_INSN_PUSH_TYPE(i) == DIF_TYPE_STRING
-                   ? cost_has(p, DTRACE_COST_TEXT, 1) +
+                   ? cost_reads(p, DTRACE_COST_TEXT, 1) +
                          cost_has(p, DTRACE_COST_TEXT_BYTE, push_bytes(p, i))
                    : 0;
     case DIF_OP_call:
@@ -255,7 +263,7 @@ static uint64_t cost_sized(const struct pass *p, dif_insn i, const struct node *
     case DIF_OP_allocs:
         return cost_has(p, DTRACE_COST_ZERO, size_of(p, DIF_INSN_R1(i), p->limits->scratch));
     case DIF_OP_copys:
-        return cost_plus(cost_has(p, DTRACE_COST_BLOCK, 1),
+        return cost_plus(cost_reads(p, DTRACE_COST_BLOCK, 1),
                          cost_has(p, DTRACE_COST_BLOCK_BYTE, size_of(p, DIF_INSN_R2(i), most)));
     case DIF_OP_ldgs:
         return cost_builtin(p, DIF_INSN_INDEX(i));
@@ -384,11 +392,16 @@ static uint64_t cost_of_object(const struct dtrace_image *image, uint32_t object
                      cost_parts(limits->weights, DTRACE_COST_OBJECT, 1));
 }
 
-static uint64_t cost_of_level(const struct dtrace_weights *w, uint16_t kind)
+/* llquantize passes all magnitudes up to the highest. */
+static uint64_t cost_of_level(const struct dtrace_weights *w, const struct dtrace_image_action *a)
 {
-    return kind == DTRACE_AGG_LQUANTIZE    ? cost_parts(w, DTRACE_COST_AGG_LEVEL, 1)
-           : kind == DTRACE_AGG_LLQUANTIZE ? cost_parts(w, DTRACE_COST_AGG_MAGNITUDE, 1)
-                                           : 0;
+    bool by_magnitude = a->kind == DTRACE_AGG_LLQUANTIZE;
+    uint64_t magnitudes = by_magnitude ? DTRACE_LLQUANTIZE_HIGH(a->arg) + 1u : 0;
+
+    return by_magnitude || a->kind == DTRACE_AGG_LQUANTIZE
+               ? cost_parts(w, DTRACE_COST_AGG_LEVEL, 1) +
+                     cost_parts(w, DTRACE_COST_AGG_MAGNITUDE, magnitudes)
+               : 0;
 }
 
 /* A chain is walked twice at most; the key is hashed, compared with those of the same hash, and its
@@ -399,7 +412,7 @@ static uint64_t cost_of_aggregating(const struct dtrace_image *image,
 {
     const struct dtrace_weights *w = limits->weights;
     uint64_t value = dtrace_agg_value_size(a->kind, a->arg), keys = 0;
-    uint64_t cost = cost_parts(w, DTRACE_COST_AGG, 1) + cost_of_level(w, a->kind) +
+    uint64_t cost = cost_parts(w, DTRACE_COST_AGG, 1) + cost_of_level(w, a) +
                     cost_parts(w, DTRACE_COST_AGG_CHAIN, 2 * DTRACE_CHAIN_ENTRIES) +
                     cost_parts(w, DTRACE_COST_AGG_BYTE, value);
     uint32_t align;
@@ -408,7 +421,7 @@ static uint64_t cost_of_aggregating(const struct dtrace_image *image,
         keys += dtrace_action_bytes(image, a - i, (uint32_t)limits->strsize, &align);
     }
     if (limits->retains) { /* the level is found twice more, by what has changed and by the mark */
-        cost += cost_parts(w, DTRACE_COST_KEPT, 1) + 2 * cost_of_level(w, a->kind) +
+        cost += cost_parts(w, DTRACE_COST_KEPT, 1) + 2 * cost_of_level(w, a) +
                 cost_parts(w, DTRACE_COST_KEPT_BYTE, value + keys);
     }
     return cost_plus(cost, cost_parts(w, DTRACE_COST_AGG_KEY, (DTRACE_CHAIN_ALIKE + 2) * keys));
@@ -416,8 +429,9 @@ static uint64_t cost_of_aggregating(const struct dtrace_image *image,
 
 /* What storing an action's datum of so many bytes costs beside its object. */
 static uint64_t cost_of_datum(const struct dtrace_image *image, const struct dtrace_image_action *a,
-                              const struct dtrace_weights *w, uint64_t bytes)
+                              const struct dtrace_cost_limits *limits, uint64_t bytes)
 {
+    const struct dtrace_weights *w = limits->weights;
     uint64_t cost = cost_parts(w, DTRACE_COST_DATUM, bytes), frames = a->arg & UINT32_MAX;
     struct dif_object o;
 
@@ -428,19 +442,21 @@ static uint64_t cost_of_datum(const struct dtrace_image *image, const struct dtr
     if (a->kind == DTRACE_ACT_USTACK || a->kind == DTRACE_ACT_JSTACK) {
         return cost + cost_parts(w, DTRACE_COST_STACK, 1) +
                cost_parts(w, DTRACE_COST_FRAME_USER, frames) +
-               cost_parts(w, DTRACE_COST_FRAME, FRAMES_OWN);
+               cost_parts(w, DTRACE_COST_FRAME_ENTRY, FRAMES_OWN);
     }
     if (bytes == 0 || a->object == 0) {
         return 0;
     }
     dtrace_image_object_at(image, a->object - 1, &o);
-    if (o.result.kind == DIF_TYPE_STRING) {
-        return cost_parts(w, DTRACE_COST_TEXT, 1) + cost_parts(w, DTRACE_COST_TEXT_BYTE, bytes);
-    }
+    bool text = o.result.kind == DIF_TYPE_STRING;
     bool block = a->kind == DTRACE_ACT_TRACEMEM || a->kind == DTRACE_ACT_TRACEMEM_DYNSIZE;
-    return block || o.result.ref ? cost_parts(w, DTRACE_COST_BLOCK, 1) +
-                                       cost_parts(w, DTRACE_COST_BLOCK_BYTE, bytes)
-                                 : cost;
+    if (!text && !block && !o.result.ref) {
+        return cost;
+    }
+    *limits->reads = true;
+    return text ? cost_parts(w, DTRACE_COST_TEXT, 1) + cost_parts(w, DTRACE_COST_TEXT_BYTE, bytes)
+                : cost_parts(w, DTRACE_COST_BLOCK, 1) +
+                      cost_parts(w, DTRACE_COST_BLOCK_BYTE, bytes);
 }
 
 /* What an action does to its speculation. */
@@ -472,7 +488,7 @@ static uint64_t cost_of_action(const struct dtrace_image *image,
     if (a->kind == DTRACE_ACT_CHILL && limits->weights != &dtrace_weights_steps) {
         return UINT64_MAX; /* it takes a time, not instructions */
     }
-    cost = cost_plus(cost, cost_of_datum(image, a, limits->weights, bytes));
+    cost = cost_plus(cost, cost_of_datum(image, a, limits, bytes));
     cost = cost_plus(cost, cost_of_speculation(image, a, limits));
     return cost_plus(cost, cost_parts(limits->weights, DTRACE_COST_ACTION, 1));
 }
@@ -485,8 +501,10 @@ static struct dtrace_cost cost_of_ecb(const struct dtrace_image *image, uint32_t
     const struct dtrace_image_action *all =
         DTRACE_IMAGE_TABLE(image, actions, struct dtrace_image_action) + e->first_action;
     const struct dif_variable *v = DTRACE_IMAGE_TABLE(image, variables, struct dif_variable);
+    bool reads = false;
     struct dtrace_cost_limits limits = {
         .weights = by->weights,
+        .reads = &reads,
         .strsize = by->strsize,
         .scratch = dtrace_image_option_value(image, DTRACE_OPT_BUFSIZE, SCRATCH_DEFAULT),
         .element = 8,
@@ -515,6 +533,7 @@ static struct dtrace_cost cost_of_ecb(const struct dtrace_image *image, uint32_t
         }
     }
     record = records ? record : 0;
+    cost = cost_plus(cost, cost_parts(by->weights, DTRACE_COST_FAULT_READ, reads));
     return (struct dtrace_cost){cost, record > UINT32_MAX ? UINT32_MAX : (uint32_t)record};
 }
 
@@ -536,8 +555,10 @@ uint64_t dtrace_ecb_bound(const struct dtrace_image *image, uint32_t ecb,
     if (by->logs) {
         around += cost_parts(w, DTRACE_COST_LOG, 1) + cost_parts(w, DTRACE_COST_LOG_BYTE, record);
     }
-    if (dtrace_image_option_value(image, DTRACE_OPT_RETAIN, 0)) {
-        around += cost_parts(w, DTRACE_COST_KEPT, 1) + cost_parts(w, DTRACE_COST_KEPT_BYTE, record);
+    if (dtrace_image_option_value(image, DTRACE_OPT_RETAIN, 0)) { /* a lap is marked once more */
+        uint64_t lap = dtrace_image_option_value(image, DTRACE_OPT_BUFSIZE, SCRATCH_DEFAULT);
+        around += cost_parts(w, DTRACE_COST_KEPT, 1);
+        around = cost_plus(around, cost_parts(w, DTRACE_COST_KEPT_BYTE, lap));
     }
     return cost_plus(cost_plus(cost.steps, around), by->error);
 }
