@@ -41,15 +41,15 @@ LOGS, ENTRY, VARIABLE, POINTS = 1, 2, 4, 8
 
 
 class Program:
-    def __init__(self, clauses, operation="u", flags=0, name="random", **options):
-        self.operation, self.flags, self.name = operation, flags, name
+    def __init__(self, clauses, operation="u", flags=0, name="random", error="", **options):
+        self.operation, self.flags, self.name, self.error = operation, flags, name, error
         self.options = {"bufsize": "4k", "aggsize": "4k", "dynvarsize": "4k", "strsize": 64,
                         "specsize": 512, "nspec": 2, **options}
         self.clauses = clauses
 
     def text(self):
         head = "".join(f"#pragma D option {k}={v}\n" for k, v in self.options.items())
-        return head + "\n".join(f"{PROBES[self.operation]}\n{c}" for c in self.clauses) + "\n"
+        return head + "\n".join(f"{PROBES[self.operation]}\n{c}" for c in self.clauses) + "\n" + self.error
 
 
 POINTER = "((uintptr_t)(uint32_t)arg1 | ((uintptr_t)(uint32_t)arg2 << 32))"
@@ -118,7 +118,7 @@ DEAR = {
     "exit": ["/arg1 == 3/ { exit(3); }", "{ trace(1); }"],
     "error": ["{ trace(*(int *)1); }"],
 }
-ERROR = "ERROR { trace(arg1); trace(arg4); @[arg4] = count(); }"
+ERROR = 'ERROR { trace(arg1); trace(arg4); @failed[arg4, probename] = quantize(arg5); }\n'
 # With a pointer to the process's text in arg1 and arg2.
 DEAR_TEXTS = {
     "load_user": ["{ trace(*(uint64_t *)copyin(" + POINTER + " & ~7, 8)); }"],
@@ -147,6 +147,11 @@ DEAR_TEXTS = {
     "strtoll": ["{ trace(strtoll((char *)" + POINTER + ")); }"],
     "inet": ["{ trace(inet_ntop(2, (void *)" + POINTER + ")); }"],
     "inet6": ["{ trace(inet_ntop(28, (void *)" + POINTER + ")); }"],
+    "strtok_far": ["{ trace(strtok((char *)" + POINTER + ", (char *)(" + POINTER + " ^ 128))); }"],
+    "strstr_far": ["{ trace(strstr((char *)" + POINTER + ", (char *)(" + POINTER + " ^ 64))); }"],
+    "strstr_same": ["{ trace(strstr(substr((char *)" + POINTER + ", 0, 40), (char *)("
+                    + POINTER + " + 20))); }"],
+    "json_far": ["{ trace(json((char *)" + POINTER + ", (char *)(" + POINTER + " ^ 64))); }"],
     "compared": ["{ trace(" + STRING + ' == "////////////////////////////////////"); }'],
     "compared_same": ["{ this->s = " + STRING + "; trace(this->s == " + STRING + "); }"],
     "text_key": ["{ @[" + STRING + "] = count(); }"],
@@ -156,6 +161,17 @@ DEAR_TEXTS = {
 }
 
 
+MANY, MANY_TEXTS = 10, 4
+
+
+def many(program):
+    """The same statements again and again: what the clause costs once hides no wrong weight."""
+    n = MANY_TEXTS if program.operation == "t" or program.flags & POINTS else MANY
+    text = "{ " + program.clauses[0][2:-1] * n + "}"
+    return Program([text], program.operation, program.flags, f"{program.name} x {n}",
+                   **{**program.options, "bufsize": "16k", "dynvarsize": "16k", "aggsize": "16k"})
+
+
 def known():
     """The programs that are known to be dear, in all forms."""
     out = []
@@ -163,6 +179,13 @@ def known():
         out.append(Program(clauses, name=name))
     for name, clauses in DEAR_TEXTS.items():
         out.append(Program(clauses, "u", POINTS, name))
+        if "(char *)" + POINTER in clauses[0]: # a copy on the kernel's stack, on all boards
+            out.append(Program([clauses[0].replace(POINTER, "arg1")], "t", 0, name + ", event's"))
+    out += [many(p) for p in out if len(p.clauses) == 1 and p.clauses[0].startswith("{ ")]
+    for name in ("by_0", "error"):
+        out.append(Program(DEAR[name], name=f"{name}, reported", error=ERROR))
+    for name in ("load_far", "strlen_far", "copyin_page", "tracemem"):
+        out.append(Program(DEAR_TEXTS[name], "u", POINTS, f"{name}, reported", ERROR))
     for name in ("values", "name", "printf", "ustack", "commit", "nothing"):
         out.append(Program(DEAR[name], "u", LOGS, f"{name}, logged"))
     for policy in ("ring", "fill"):
@@ -249,7 +272,9 @@ class Maker:
             statements = "; ".join(self.statement() for _ in range(r.randrange(1, 5)))
             clauses.append(f"{predicate}{{ {statements}; }}")
         flags = (POINTS if self.pointed else 0) | (LOGS if r.random() < 0.15 else 0)
-        return Program([first] + clauses, "u", flags, strsize=r.choice((32, 64, 100)))
+        error = ERROR if r.random() < 0.2 else ""
+        return Program([first] + clauses, "u", flags, "random", error,
+                       strsize=r.choice((32, 64, 100)))
 
 
 # ---- compiling, booting --------------------------------------------------------------------
@@ -321,7 +346,11 @@ class Run:
                 if first is None:
                     yield 0
                     continue
-                yield next(i for i in range(first, n) if 2 <= pcs[i] - pcs[first - 1] <= 4) - first
+                after = (pcs[first - 1] + 2, pcs[first - 1] + 4)
+                last = next((i for i in range(first, n) if pcs[i] in after), None)
+                if last is None:
+                    sys.exit(f"firing: {name}.pcs: a firing of {n} instructions has no end")
+                yield last - first
 
 
 # ---- the comparison ------------------------------------------------------------------------

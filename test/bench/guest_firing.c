@@ -19,7 +19,7 @@
 #include "trace/dtrace/hash.h"
 
 enum { INTERVAL = 0, ROUNDS = 24, ROUNDS_COLLIDING = 56, READ_EVERY = 6, CODE = 7, BUFFERS = 2 };
-enum { IMAGE_MOST = 32768, OUT_MOST = 24576, TEXT_BYTES = 8192, NEAR_END = 300 };
+enum { IMAGE_MOST = 65536, OUT_MOST = 36864, TEXT_BYTES = 8192, NEAR_END = 300, MAPPINGS = 64 };
 /* The second character, a hexadecimal digit, is a sum of these; the first is an enum operation. */
 enum { LOGS = 1, COLLIDES_ENTRY = 2, COLLIDES_VARIABLE = 4, POINTS = 8 };
 enum operation { SIMPLE = 'u', TEXT = 't', PULSE = 's' };
@@ -42,21 +42,39 @@ static uint64_t drawn(void)
     return state ^= state << 17;
 }
 
-/* Returns a key whose hash has the lowest 12 bits that all have: they are on one chain. */
+static uint32_t hash_of(uint64_t key, uint32_t number)
+{
+    return dtrace_hash_end(dtrace_hash_add(DTRACE_HASH_START, key), number);
+}
+
+/* Returns a key whose hash has no bit in the lowest 12: they are all on one chain. */
 static uint64_t colliding(uint32_t number)
 {
-    for (;;) {
-        uint64_t key = drawn();
-        if ((dtrace_hash_end(dtrace_hash_add(DTRACE_HASH_START, key), number) & 0xfff) == 5) {
-            return key;
-        }
+    uint64_t key = drawn();
+
+    while (hash_of(key, number) & 0xfff) {
+        key = drawn();
     }
+    return key;
+}
+
+/* Returns the nth key whose hash is 0: dtrace_hash_end() has a product with 0 then. */
+static uint64_t alike(uint32_t number, unsigned n)
+{
+    uint32_t wanted = (uint32_t)(DTRACE_HASH_END >> 32) ^ number, low = n * 977 + 1, high = wanted;
+    uint64_t key;
+
+    do {
+        key = ((uint64_t)high-- << 32 | low) ^ DTRACE_HASH_START;
+    } while (hash_of(key, number) != 0 && wanted - high < 1u << 20);
+    return key;
 }
 
 static uint64_t value_of(unsigned flags, unsigned round)
 {
     if (flags & (COLLIDES_ENTRY | COLLIDES_VARIABLE)) {
-        return colliding(flags & COLLIDES_ENTRY ? 1 : 0);
+        uint32_t number = flags & COLLIDES_ENTRY ? 1 : 0; /* the first one's */
+        return round % 4 == 0 ? alike(number, round / 4) : colliding(number);
     }
     if (flags & POINTS) { /* to the text; each fourth time so that its end is near */
         size_t at = round % 4 == 3 ? TEXT_BYTES - 1 - drawn() % NEAR_END : drawn() % 4096;
@@ -91,6 +109,19 @@ static int fire(enum operation operation, uint64_t value)
     }
 }
 
+/* Returns the program's bytes, which come in pieces; 0: there is no such file. */
+static uint32_t read_image(const char *name)
+{
+    uint32_t bytes = 0;
+    long n;
+
+    while (bytes < sizeof(image) &&
+           (n = ImageRead(name, bytes, (char *)image + bytes, sizeof(image) - bytes)) > 0) {
+        bytes += (uint32_t)n;
+    }
+    return bytes;
+}
+
 static int command(uint32_t number, uint32_t handle)
 {
     struct kymo_d_call call = {.command = number, .handle = handle};
@@ -109,11 +140,10 @@ static int run(unsigned n, enum operation operation, unsigned flags)
     char name[16];
 
     snprintf(name, sizeof(name), "%u.dif", n);
-    long bytes = ImageRead(name, 0, image, sizeof(image));
-    if (bytes < 0) {
+    call.in_bytes = read_image(name);
+    if (call.in_bytes == 0) {
         return failed(name);
     }
-    call.in_bytes = (uint32_t)bytes;
     if (DtraceControl(&call, image, out) < 0) {
         const struct dtrace_refusal *why = (struct dtrace_refusal *)out;
         printf("firing: %s is refused, reason %u: %s\n", name, (unsigned)why->reason, why->text);
@@ -153,6 +183,17 @@ static void text_make(void)
     text[at] = 'x'; /* the string ends where memory does */
 }
 
+/* A firing that reads a process's memory searches its mappings: the more there are, the longer. */
+static void map_many(void)
+{
+    for (unsigned i = 0; i < MAPPINGS; i++) {
+        if (mmap(NULL, 4096, i % 2 ? PROT_READ : PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, NOFD,
+                 0) == MAP_FAILED) {
+            return;
+        }
+    }
+}
+
 static int log_start(void)
 {
     uint64_t paddr;
@@ -178,6 +219,7 @@ int main(void)
     }
     text_make();
     int status = log_start();
+    map_many();
     for (unsigned n = 0; modes[2 * n] && status == 0; n++) {
         char digit = modes[2 * n + 1];
         status = run(n, (enum operation)modes[2 * n],
