@@ -69,10 +69,26 @@ static uint64_t cost_least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Returns the cost of so many of this part. */
-static uint64_t cost_parts(const struct dtrace_weights *w, enum dtrace_cost_part part, uint64_t n)
+/* A sum of parts. */
+struct sum {
+    const struct dtrace_weights *weights;
+    uint64_t cost;
+    bool reads; /* it has a read of a block, which may fault after some tries */
+};
+
+/* Adds so many of this part. */
+static __attribute__((noinline)) void cost_add(struct sum *s, enum dtrace_cost_part part,
+                                               uint64_t n)
 {
-    return n >> 48 ? UINT64_MAX : n * w->of[part];
+    uint32_t each = s->weights->of[part];
+
+    s->reads |= n && (part == DTRACE_COST_TEXT || part == DTRACE_COST_BLOCK);
+    s->cost = cost_plus(s->cost, n >> 48 && each ? UINT64_MAX : n * each);
+}
+
+static __attribute__((noinline)) void cost_add_one(struct sum *s, enum dtrace_cost_part part)
+{
+    cost_add(s, part, 1);
 }
 
 /* State before an instruction, by the worst path to it. */
@@ -86,7 +102,7 @@ struct node {
 struct pass {
     const struct dif_object *object;
     const struct dtrace_cost_limits *limits;
-    const struct dtrace_weights *weights;
+    struct sum sum; /* of the path to this instruction, and of its own parts so far */
     struct node *nodes;
     uint64_t value[DIF_REGS]; /* constants, where known */
     uint64_t pushed[DIF_TUPLE_REGS];
@@ -98,18 +114,6 @@ struct pass {
 static uint64_t size_of(const struct pass *p, uint32_t reg, uint64_t most)
 {
     return p->known[reg] ? cost_least(p->value[reg], most) : most;
-}
-
-static uint64_t cost_has(const struct pass *p, enum dtrace_cost_part part, uint64_t n)
-{
-    return cost_parts(p->weights, part, n);
-}
-
-/* Of parts that read memory by blocks: such a read may fault after some tries. */
-static uint64_t cost_reads(const struct pass *p, enum dtrace_cost_part part, uint64_t n)
-{
-    *p->limits->reads |= n > 0;
-    return cost_parts(p->weights, part, n);
 }
 
 /* Returns the units of a subroutine's COST. */
@@ -141,13 +145,14 @@ static uint64_t subr_units(const struct pass *p, uint32_t subr)
     }
 }
 
-static uint64_t cost_subr(const struct pass *p, uint32_t subr)
+static void cost_subr(struct pass *p, uint32_t subr)
 {
-    const struct dtrace_weights *w = p->weights;
-    *p->limits->reads |= costs[subr] != CONST;
+    const struct dtrace_weights *w = p->sum.weights;
     uint64_t n = subr_units(p, subr), each = (uint64_t)w->subr[subr].each * w->subr_each;
 
-    return n >> 48 ? UINT64_MAX : n * each + (uint64_t)w->subr[subr].once * w->subr_once;
+    p->sum.reads |= costs[subr] != CONST;
+    n = n >> 48 ? UINT64_MAX : n * each + (uint32_t)w->subr[subr].once * w->subr_once;
+    p->sum.cost = cost_plus(p->sum.cost, n);
 }
 
 /* Returns the bytes of a program's own variable, if storing copies it. */
@@ -180,46 +185,55 @@ static uint64_t push_bytes(const struct pass *p, dif_insn i)
 
 /* A lookup of a dynamic variable: its key is zeroed, read, hashed, compared with those of the same
  * hash, and copied if it is new. */
-static uint64_t cost_look_up(const struct pass *p, uint64_t key, unsigned refs)
+static void cost_look_up(struct sum *s, uint64_t key, unsigned refs)
 {
-    uint64_t parts = cost_plus(cost_reads(p, DTRACE_COST_BLOCK, refs),
-                               cost_has(p, DTRACE_COST_KEY, (DTRACE_CHAIN_ALIKE + 4) * key));
-
-    return cost_plus(parts, cost_has(p, DTRACE_COST_DYNVAR, 1) +
-                                cost_has(p, DTRACE_COST_CHAIN, 2 * DTRACE_CHAIN_DYNAMIC));
+    cost_add_one(s, DTRACE_COST_DYNVAR);
+    cost_add(s, DTRACE_COST_CHAIN, 2 * DTRACE_CHAIN_DYNAMIC);
+    cost_add(s, DTRACE_COST_KEY, (DTRACE_CHAIN_ALIKE + 4) * key);
+    cost_add(s, DTRACE_COST_BLOCK, refs);
 }
 
-/* A variable's data is a string or a block, which costs less, read to where it is copied. */
-static uint64_t cost_copied(const struct pass *p, uint64_t bytes)
+static void cost_text(struct sum *s, uint64_t bytes)
 {
-    return bytes ? cost_reads(p, DTRACE_COST_TEXT, 1) +
-                       cost_has(p, DTRACE_COST_TEXT_BYTE, bytes)
-                 : 0;
+    cost_add(s, DTRACE_COST_TEXT, bytes > 0);
+    cost_add(s, DTRACE_COST_TEXT_BYTE, bytes);
 }
 
-/* A new one is taken from the free chunks, of which a batch is fetched; zeroed, then filled. */
-static uint64_t store_dynamic(const struct pass *p, uint32_t id, uint64_t key, unsigned refs)
+static void cost_block(struct sum *s, uint64_t bytes)
+{
+    cost_add_one(s, DTRACE_COST_BLOCK);
+    cost_add(s, DTRACE_COST_BLOCK_BYTE, bytes);
+}
+
+/* A new one is taken from the free chunks, of which a batch is fetched; zeroed, then filled: with a
+ * string, or a block, which costs less. */
+static void store_dynamic(struct pass *p, uint32_t id, uint64_t key, unsigned refs)
 {
     uint64_t bytes = variable_bytes(p, id);
-    uint64_t made = cost_has(p, DTRACE_COST_DYNVAR_NEW, 1) +
-                    cost_has(p, DTRACE_COST_BATCH, DTRACE_DYNVAR_BATCH) +
-                    cost_has(p, DTRACE_COST_ZERO, bytes);
 
-    return cost_plus(cost_look_up(p, key, refs), cost_plus(made, cost_copied(p, bytes)));
+    cost_look_up(&p->sum, key, refs);
+    cost_add_one(&p->sum, DTRACE_COST_DYNVAR_NEW);
+    cost_add(&p->sum, DTRACE_COST_BATCH, DTRACE_DYNVAR_BATCH);
+    cost_add(&p->sum, DTRACE_COST_ZERO, bytes);
+    cost_text(&p->sum, bytes);
+}
+
+/* Unwinding begins, after it has passed by the kernel's frames if the user's are wanted. */
+static void cost_depth(struct sum *s, bool user, uint32_t frames)
+{
+    cost_add_one(s, DTRACE_COST_STACK);
+    cost_add(s, user ? DTRACE_COST_DEPTH_USER : DTRACE_COST_DEPTH, frames);
+    cost_add(s, DTRACE_COST_FRAME_ENTRY, user ? FRAMES_OWN : 0);
 }
 
 /* A built-in string is measured, frames are counted. */
-static uint64_t cost_builtin(const struct pass *p, uint32_t id)
+static void cost_builtin(struct pass *p, uint32_t id)
 {
-    uint64_t cost = cost_has(p, DTRACE_COST_BUILTIN, 1), begins = cost_has(p, DTRACE_COST_STACK, 1);
-
+    if (DIF_VAR_arg0 <= id && id <= DIF_VAR_arg4) {
+        return;
+    }
+    cost_add_one(&p->sum, id < DIF_VAR_OTHER_USER ? DTRACE_COST_BUILTIN : DTRACE_COST_SELDOM);
     switch (id) {
-    case DIF_VAR_arg0:
-    case DIF_VAR_arg1:
-    case DIF_VAR_arg2:
-    case DIF_VAR_arg3:
-    case DIF_VAR_arg4:
-        return 0;
     case DIF_VAR_probeprov:
     case DIF_VAR_probemod:
     case DIF_VAR_probefunc:
@@ -228,60 +242,63 @@ static uint64_t cost_builtin(const struct pass *p, uint32_t id)
     case DIF_VAR_execargs:
     case DIF_VAR_zonename:
     case DIF_VAR_jailname:
-        return cost_plus(cost, cost_has(p, DTRACE_COST_NAME, p->limits->strsize));
+        cost_add(&p->sum, DTRACE_COST_NAME, p->limits->strsize);
+        break;
     case DIF_VAR_stackdepth:
-        return cost + begins + cost_has(p, DTRACE_COST_DEPTH, DTRACE_PORT_DEPTH_MOST);
     case DIF_VAR_ustackdepth:
-        return cost + begins + cost_has(p, DTRACE_COST_DEPTH_USER, DTRACE_PORT_DEPTH_MOST) +
-               cost_has(p, DTRACE_COST_FRAME_ENTRY, FRAMES_OWN);
+        cost_depth(&p->sum, id == DIF_VAR_ustackdepth, DTRACE_PORT_DEPTH_MOST);
+        break;
     case DIF_VAR_caller:
-        return cost + begins + cost_has(p, DTRACE_COST_DEPTH, 2 + FRAMES_OWN);
+        cost_depth(&p->sum, false, 2 + FRAMES_OWN);
+        break;
     case DIF_VAR_ucaller:
-        return cost + begins + cost_has(p, DTRACE_COST_DEPTH_USER, 2) +
-               cost_has(p, DTRACE_COST_FRAME_ENTRY, FRAMES_OWN);
-    default:
-        return id < DIF_VAR_OTHER_USER ? cost : cost_has(p, DTRACE_COST_SELDOM, 1);
+        cost_depth(&p->sum, true, 2);
     }
 }
 
-/* Returns what an instruction costs beyond its opcode. */
-static uint64_t cost_sized(const struct pass *p, dif_insn i, const struct node *node)
+/* Adds what an instruction costs beyond its opcode. */
+static void cost_sized(struct pass *p, dif_insn i, const struct node *node)
 {
     uint64_t most = p->limits->scratch + DIF_STATIC_VAR_MAX + p->limits->element;
-    uint64_t strsize = p->limits->strsize;
+    struct sum *s = &p->sum;
 
     switch (DIF_INSN_OP(i)) {
     case DIF_OP_scmp:
-        return cost_reads(p, DTRACE_COST_TEXT, 2) + cost_has(p, DTRACE_COST_TEXT_COMPARE, strsize);
+        cost_add(s, DTRACE_COST_TEXT, 2);
+        cost_add(s, DTRACE_COST_TEXT_COMPARE, p->limits->strsize);
+        break;
     case DIF_OP_pushtr:
-        return DIF_INSN_PUSH_TYPE(i) == DIF_TYPE_STRING
-                   ? cost_reads(p, DTRACE_COST_TEXT, 1) +
-                         cost_has(p, DTRACE_COST_TEXT_BYTE, push_bytes(p, i))
-                   : 0;
+        cost_text(s, DIF_INSN_PUSH_TYPE(i) == DIF_TYPE_STRING ? push_bytes(p, i) : 0);
+        break;
     case DIF_OP_call:
-        return cost_subr(p, DIF_INSN_INDEX(i));
+        cost_subr(p, DIF_INSN_INDEX(i));
+        break;
     case DIF_OP_allocs:
-        return cost_has(p, DTRACE_COST_ZERO, size_of(p, DIF_INSN_R1(i), p->limits->scratch));
+        cost_add(s, DTRACE_COST_ZERO, size_of(p, DIF_INSN_R1(i), p->limits->scratch));
+        break;
     case DIF_OP_copys:
-        return cost_plus(cost_reads(p, DTRACE_COST_BLOCK, 1),
-                         cost_has(p, DTRACE_COST_BLOCK_BYTE, size_of(p, DIF_INSN_R2(i), most)));
+        cost_block(s, size_of(p, DIF_INSN_R2(i), most));
+        break;
     case DIF_OP_ldgs:
-        return cost_builtin(p, DIF_INSN_INDEX(i));
+        cost_builtin(p, DIF_INSN_INDEX(i));
+        break;
     case DIF_OP_stgs:
     case DIF_OP_stls:
-        return cost_copied(p, variable_bytes(p, DIF_INSN_INDEX(i)));
+        cost_text(s, variable_bytes(p, DIF_INSN_INDEX(i)));
+        break;
     case DIF_OP_ldts:
-        return cost_look_up(p, 0, 0);
+        cost_look_up(s, 0, 0);
+        break;
     case DIF_OP_stts:
-        return store_dynamic(p, DIF_INSN_INDEX(i), 0, 0);
+        store_dynamic(p, DIF_INSN_INDEX(i), 0, 0);
+        break;
     case DIF_OP_ldgaa:
     case DIF_OP_ldtaa:
-        return cost_look_up(p, node->keys, node->refs);
+        cost_look_up(s, node->keys, node->refs);
+        break;
     case DIF_OP_stgaa:
     case DIF_OP_sttaa:
-        return store_dynamic(p, DIF_INSN_INDEX(i), node->keys, node->refs);
-    default:
-        return 0;
+        store_dynamic(p, DIF_INSN_INDEX(i), node->keys, node->refs);
     }
 }
 
@@ -336,8 +353,11 @@ static uint64_t cost_one(struct pass *p, uint32_t at)
         }
         p->lost = true;
     }
-    uint64_t own = cost_has(p, DTRACE_COST_INSN, 1) + cost_has(p, op_parts[op], 1);
-    behind.cost = cost_plus(node->cost, cost_plus(own, cost_sized(p, i, node)));
+    p->sum.cost = node->cost;
+    cost_add_one(&p->sum, DTRACE_COST_INSN);
+    cost_add_one(&p->sum, op_parts[op]);
+    cost_sized(p, i, node);
+    behind.cost = p->sum.cost;
     if (op == DIF_OP_pushtr || op == DIF_OP_pushtv) {
         behind.keys += push_bytes(p, i);
         behind.refs += op == DIF_OP_pushtr && behind.refs < DIF_TUPLE_REGS;
@@ -359,7 +379,7 @@ static uint64_t cost_one(struct pass *p, uint32_t at)
 uint64_t dtrace_cost_object(const struct dif_object *o, const struct dtrace_cost_limits *limits)
 {
     struct pass p = {
-        .object = o, .limits = limits, .weights = limits->weights, .known = {true}};
+        .object = o, .limits = limits, .sum = {.weights = limits->weights}, .known = {true}};
     size_t bytes = o->ntext * sizeof(*p.nodes);
     uint64_t most = 0;
     uint32_t offset;
@@ -374,196 +394,184 @@ uint64_t dtrace_cost_object(const struct dif_object *o, const struct dtrace_cost
         most = cost > most ? cost : most;
     }
     dtrace_port_free(p.nodes, bytes);
+    *limits->reads |= p.sum.reads;
     return most;
 }
 
 /* ---- a clause ---------------------------------------------------------------------- */
 
-static uint64_t cost_of_object(const struct dtrace_image *image, uint32_t object,
-                               const struct dtrace_cost_limits *limits)
+struct clause {
+    const struct dtrace_image *image;
+    struct dtrace_cost_limits limits;
+    struct sum sum;
+};
+
+static void cost_of_object(struct clause *c, uint32_t object)
 {
     struct dif_object o;
 
-    if (object == 0) {
-        return 0;
+    if (object) {
+        dtrace_image_object_at(c->image, object - 1, &o);
+        c->sum.cost = cost_plus(c->sum.cost, dtrace_cost_object(&o, &c->limits));
+        cost_add_one(&c->sum, DTRACE_COST_OBJECT);
     }
-    dtrace_image_object_at(image, object - 1, &o);
-    return cost_plus(dtrace_cost_object(&o, limits),
-                     cost_parts(limits->weights, DTRACE_COST_OBJECT, 1));
-}
-
-/* llquantize passes all magnitudes up to the highest. */
-static uint64_t cost_of_level(const struct dtrace_weights *w, const struct dtrace_image_action *a)
-{
-    bool by_magnitude = a->kind == DTRACE_AGG_LLQUANTIZE;
-    uint64_t magnitudes = by_magnitude ? DTRACE_LLQUANTIZE_HIGH(a->arg) + 1u : 0;
-
-    return by_magnitude || a->kind == DTRACE_AGG_LQUANTIZE
-               ? cost_parts(w, DTRACE_COST_AGG_LEVEL, 1) +
-                     cost_parts(w, DTRACE_COST_AGG_MAGNITUDE, magnitudes)
-               : 0;
 }
 
 /* A chain is walked twice at most; the key is hashed, compared with those of the same hash, and its
- * strings are padded; the value is initialised. Storing its keys was counted as actions. */
-static uint64_t cost_of_aggregating(const struct dtrace_image *image,
-                                    const struct dtrace_image_action *a,
-                                    const struct dtrace_cost_limits *limits)
+ * strings are padded; the value is initialised. Storing its keys was counted as actions. The level
+ * of llquantize is found by passing all magnitudes up to the highest; for marks in retained memory
+ * it is found once more. */
+static void cost_of_aggregating(struct clause *c, const struct dtrace_image_action *a)
 {
-    const struct dtrace_weights *w = limits->weights;
     uint64_t value = dtrace_agg_value_size(a->kind, a->arg), keys = 0;
-    uint64_t cost = cost_parts(w, DTRACE_COST_AGG, 1) + cost_of_level(w, a) +
-                    cost_parts(w, DTRACE_COST_AGG_CHAIN, 2 * DTRACE_CHAIN_ENTRIES) +
-                    cost_parts(w, DTRACE_COST_AGG_BYTE, value);
-    uint32_t align;
+    uint32_t found = c->limits.retains ? 2 : 1, align;
 
     for (uint32_t i = 1; i <= a->nkeys; i++) {
-        keys += dtrace_action_bytes(image, a - i, (uint32_t)limits->strsize, &align);
+        keys += dtrace_action_bytes(c->image, a - i, (uint32_t)c->limits.strsize, &align);
     }
-    if (limits->retains) { /* the level is found twice more, by what has changed and by the mark */
-        cost += cost_parts(w, DTRACE_COST_KEPT, 1) + 2 * cost_of_level(w, a) +
-                cost_parts(w, DTRACE_COST_KEPT_BYTE, value + keys);
+    cost_add_one(&c->sum, DTRACE_COST_AGG);
+    cost_add(&c->sum, DTRACE_COST_AGG_CHAIN, 2 * DTRACE_CHAIN_ENTRIES);
+    cost_add(&c->sum, DTRACE_COST_AGG_KEY, (DTRACE_CHAIN_ALIKE + 2) * keys);
+    cost_add(&c->sum, DTRACE_COST_AGG_BYTE, value);
+    if (a->kind == DTRACE_AGG_LQUANTIZE || a->kind == DTRACE_AGG_LLQUANTIZE) {
+        cost_add(&c->sum, DTRACE_COST_AGG_LEVEL, found);
     }
-    return cost_plus(cost, cost_parts(w, DTRACE_COST_AGG_KEY, (DTRACE_CHAIN_ALIKE + 2) * keys));
+    if (a->kind == DTRACE_AGG_LLQUANTIZE) {
+        cost_add(&c->sum, DTRACE_COST_AGG_MAGNITUDE,
+                 found * (DTRACE_LLQUANTIZE_HIGH(a->arg) + 1u));
+    }
+    if (c->limits.retains) {
+        cost_add_one(&c->sum, DTRACE_COST_KEPT);
+        cost_add(&c->sum, DTRACE_COST_KEPT_BYTE, value + keys);
+    }
 }
 
 /* What storing an action's datum of so many bytes costs beside its object. */
-static uint64_t cost_of_datum(const struct dtrace_image *image, const struct dtrace_image_action *a,
-                              const struct dtrace_cost_limits *limits, uint64_t bytes)
+static void cost_of_datum(struct clause *c, const struct dtrace_image_action *a, uint64_t bytes)
 {
-    const struct dtrace_weights *w = limits->weights;
-    uint64_t cost = cost_parts(w, DTRACE_COST_DATUM, bytes), frames = a->arg & UINT32_MAX;
-    struct dif_object o;
+    uint64_t frames = a->arg & UINT32_MAX;
+    bool kernel = a->kind == DTRACE_ACT_STACK;
+    struct dif_object o = {.result = {.ref = false}};
 
-    if (a->kind == DTRACE_ACT_STACK) {
-        return cost + cost_parts(w, DTRACE_COST_STACK, 1) +
-               cost_parts(w, DTRACE_COST_FRAME, frames + FRAMES_OWN);
+    if (kernel || a->kind == DTRACE_ACT_USTACK || a->kind == DTRACE_ACT_JSTACK) {
+        cost_add_one(&c->sum, DTRACE_COST_STACK);
+        cost_add(&c->sum, kernel ? DTRACE_COST_FRAME : DTRACE_COST_FRAME_USER, frames);
+        cost_add(&c->sum, kernel ? DTRACE_COST_FRAME : DTRACE_COST_FRAME_ENTRY, FRAMES_OWN);
+    } else if (bytes && a->object) {
+        dtrace_image_object_at(c->image, a->object - 1, &o);
     }
-    if (a->kind == DTRACE_ACT_USTACK || a->kind == DTRACE_ACT_JSTACK) {
-        return cost + cost_parts(w, DTRACE_COST_STACK, 1) +
-               cost_parts(w, DTRACE_COST_FRAME_USER, frames) +
-               cost_parts(w, DTRACE_COST_FRAME_ENTRY, FRAMES_OWN);
+    if (o.result.kind == DIF_TYPE_STRING) {
+        cost_text(&c->sum, bytes);
+    } else if (a->kind == DTRACE_ACT_TRACEMEM || a->kind == DTRACE_ACT_TRACEMEM_DYNSIZE ||
+               o.result.ref) {
+        cost_block(&c->sum, bytes);
+    } else {
+        cost_add(&c->sum, DTRACE_COST_DATUM, bytes);
     }
-    if (bytes == 0 || a->object == 0) {
-        return 0;
-    }
-    dtrace_image_object_at(image, a->object - 1, &o);
-    bool text = o.result.kind == DIF_TYPE_STRING;
-    bool block = a->kind == DTRACE_ACT_TRACEMEM || a->kind == DTRACE_ACT_TRACEMEM_DYNSIZE;
-    if (!text && !block && !o.result.ref) {
-        return cost;
-    }
-    *limits->reads = true;
-    return text ? cost_parts(w, DTRACE_COST_TEXT, 1) + cost_parts(w, DTRACE_COST_TEXT_BYTE, bytes)
-                : cost_parts(w, DTRACE_COST_BLOCK, 1) +
-                      cost_parts(w, DTRACE_COST_BLOCK_BYTE, bytes);
 }
 
-/* What an action does to its speculation. */
-static uint64_t cost_of_speculation(const struct dtrace_image *image,
-                                    const struct dtrace_image_action *a,
-                                    const struct dtrace_cost_limits *limits)
+/* An action without what it aggregates. A commit moves a whole buffer. */
+static void cost_of_action(struct clause *c, const struct dtrace_image_action *a, uint64_t bytes)
 {
-    const struct dtrace_weights *w = limits->weights;
-    uint64_t bytes = dtrace_image_option_value(image, DTRACE_OPT_SPECSIZE, SPECSIZE_DEFAULT);
-    uint64_t cost = DTRACE_ACT_IS_SPEC(a->kind) ? cost_parts(w, DTRACE_COST_SPECULATE, 1) : 0;
+    uint64_t moved = dtrace_image_option_value(c->image, DTRACE_OPT_SPECSIZE, SPECSIZE_DEFAULT);
 
-    if (a->kind != DTRACE_ACT_COMMIT) {
-        return cost;
+    cost_of_object(c, a->object);
+    cost_of_object(c, a->weight);
+    cost_add_one(&c->sum, DTRACE_COST_ACTION);
+    cost_of_datum(c, a, bytes);
+    if (DTRACE_ACT_IS_SPEC(a->kind)) {
+        cost_add_one(&c->sum, DTRACE_COST_SPECULATE);
     }
-    if (limits->logs || limits->retains) {
-        cost = cost_plus(cost, cost_parts(w, DTRACE_COST_COMMIT_LOG, bytes));
+    if (a->kind == DTRACE_ACT_COMMIT) {
+        cost_add(&c->sum, DTRACE_COST_COMMIT, moved);
+        cost_add(&c->sum, DTRACE_COST_COMMIT_LOG,
+                 c->limits.logs || c->limits.retains ? moved : 0);
     }
-    return cost_plus(cost, cost_parts(w, DTRACE_COST_COMMIT, bytes)); /* a whole buffer is moved */
+    if (a->kind == DTRACE_ACT_CHILL) { /* it takes a time: no instructions bound it */
+        cost_add(&c->sum, DTRACE_COST_CHILL, UINT64_MAX);
+    }
 }
 
-/* An action without what it aggregates. */
-static uint64_t cost_of_action(const struct dtrace_image *image,
-                               const struct dtrace_image_action *a,
-                               const struct dtrace_cost_limits *limits, uint64_t bytes)
+/* Returns the bytes of its record. */
+static uint64_t cost_of_clause(struct clause *c, const struct dtrace_image_ecb *e)
 {
-    uint64_t cost = cost_plus(cost_of_object(image, a->object, limits),
-                              cost_of_object(image, a->weight, limits));
-
-    if (a->kind == DTRACE_ACT_CHILL && limits->weights != &dtrace_weights_steps) {
-        return UINT64_MAX; /* it takes a time, not instructions */
-    }
-    cost = cost_plus(cost, cost_of_datum(image, a, limits, bytes));
-    cost = cost_plus(cost, cost_of_speculation(image, a, limits));
-    return cost_plus(cost, cost_parts(limits->weights, DTRACE_COST_ACTION, 1));
-}
-
-static struct dtrace_cost cost_of_ecb(const struct dtrace_image *image, uint32_t ecb,
-                                      const struct dtrace_bounding *by)
-{
-    const struct dtrace_image_ecb *e =
-        &DTRACE_IMAGE_TABLE(image, ecbs, struct dtrace_image_ecb)[ecb];
     const struct dtrace_image_action *all =
-        DTRACE_IMAGE_TABLE(image, actions, struct dtrace_image_action) + e->first_action;
-    const struct dif_variable *v = DTRACE_IMAGE_TABLE(image, variables, struct dif_variable);
-    bool reads = false;
-    struct dtrace_cost_limits limits = {
-        .weights = by->weights,
-        .reads = &reads,
-        .strsize = by->strsize,
-        .scratch = dtrace_image_option_value(image, DTRACE_OPT_BUFSIZE, SCRATCH_DEFAULT),
-        .element = 8,
-        .nspec = dtrace_image_option_value(image, DTRACE_OPT_NSPEC, 1),
-        .logs = by->logs,
-        .retains = dtrace_image_option_value(image, DTRACE_OPT_RETAIN, 0) != 0};
-
-    for (uint32_t i = 0; i < image->variables.count; i++) {
-        uint64_t size = v[i].type.kind == DIF_TYPE_STRING ? by->strsize : v[i].type.size;
-        limits.element = v[i].type.ref && size > limits.element ? size : limits.element;
-    }
-    uint64_t cost = cost_of_object(image, e->predicate, &limits);
+        DTRACE_IMAGE_TABLE(c->image, actions, struct dtrace_image_action) + e->first_action;
     uint64_t record = sizeof(struct dtrace_record);
     bool records = e->nactions == 0;
 
+    cost_of_object(c, e->predicate);
     for (uint32_t n = 0; n < e->nactions; n++) {
         const struct dtrace_image_action *a = &all[n];
-        uint32_t align, bytes = dtrace_action_bytes(image, a, by->strsize, &align);
+        uint32_t align, bytes =
+                            dtrace_action_bytes(c->image, a, (uint32_t)c->limits.strsize, &align);
 
-        cost = cost_plus(cost, cost_of_action(image, a, &limits, bytes));
+        cost_of_action(c, a, bytes);
         if (DTRACE_ACT_IS_AGG(a->kind)) {
-            cost = cost_plus(cost, cost_of_aggregating(image, a, &limits));
+            cost_of_aggregating(c, a);
         } else if (!dtrace_action_is_key(all, n, e->nactions)) {
             records |= bytes || dtrace_action_described(a->kind) || a->kind == DTRACE_ACT_SPECULATE;
             record = bytes ? ((record + align - 1) & ~(align - 1ull)) + bytes : record;
         }
     }
-    record = records ? record : 0;
-    cost = cost_plus(cost, cost_parts(by->weights, DTRACE_COST_FAULT_READ, reads));
-    return (struct dtrace_cost){cost, record > UINT32_MAX ? UINT32_MAX : (uint32_t)record};
+    cost_add(&c->sum, DTRACE_COST_FAULT_READ, c->sum.reads);
+    return records ? record : 0;
+}
+
+/* Computes a clause's cost, in *c, and returns the bytes of its record. */
+static uint64_t cost_of_ecb(struct clause *c, const struct dtrace_image *image, uint32_t ecb,
+                            const struct dtrace_bounding *by)
+{
+    const struct dif_variable *v = DTRACE_IMAGE_TABLE(image, variables, struct dif_variable);
+
+    *c = (struct clause){.image = image, .sum = {.weights = by->weights}};
+    c->limits = (struct dtrace_cost_limits){
+        .weights = by->weights,
+        .strsize = by->strsize,
+        .scratch = dtrace_image_option_value(image, DTRACE_OPT_BUFSIZE, SCRATCH_DEFAULT),
+        .element = 8,
+        .nspec = dtrace_image_option_value(image, DTRACE_OPT_NSPEC, 1),
+        .logs = by->logs,
+        .retains = dtrace_image_option_value(image, DTRACE_OPT_RETAIN, 0) != 0,
+        .reads = &c->sum.reads};
+    for (uint32_t i = 0; i < image->variables.count; i++) {
+        uint64_t size = v[i].type.kind == DIF_TYPE_STRING ? by->strsize : v[i].type.size;
+        c->limits.element =
+            v[i].type.ref && size > c->limits.element ? size : c->limits.element;
+    }
+    return cost_of_clause(c, &DTRACE_IMAGE_TABLE(image, ecbs, struct dtrace_image_ecb)[ecb]);
 }
 
 struct dtrace_cost dtrace_ecb_cost(const struct dtrace_image *image, uint32_t ecb, uint32_t strsize)
 {
-    return cost_of_ecb(
-        image, ecb, &(struct dtrace_bounding){.weights = &dtrace_weights_steps, .strsize = strsize});
+    const struct dtrace_bounding by = {.weights = &dtrace_weights_steps, .strsize = strsize};
+    struct clause c;
+    uint64_t record = cost_of_ecb(&c, image, ecb, &by);
+
+    return (struct dtrace_cost){c.sum.cost, record > UINT32_MAX ? UINT32_MAX : (uint32_t)record};
 }
 
 uint64_t dtrace_ecb_bound(const struct dtrace_image *image, uint32_t ecb,
                           const struct dtrace_bounding *by)
 {
-    const struct dtrace_weights *w = by->weights;
-    struct dtrace_cost cost = cost_of_ecb(image, ecb, by);
-    uint64_t record = cost.record;
-    uint64_t around = cost_parts(w, DTRACE_COST_CLAUSE, 1) + cost_parts(w, DTRACE_COST_FAULT, 1) +
-                      cost_parts(w, DTRACE_COST_RECORD, record);
+    struct clause c;
+    uint64_t record = cost_of_ecb(&c, image, ecb, by);
 
+    cost_add_one(&c.sum, DTRACE_COST_CLAUSE);
+    cost_add_one(&c.sum, DTRACE_COST_FAULT);
+    cost_add(&c.sum, DTRACE_COST_RECORD, record);
     if (by->logs) {
-        around += cost_parts(w, DTRACE_COST_LOG, 1) + cost_parts(w, DTRACE_COST_LOG_BYTE, record);
+        cost_add_one(&c.sum, DTRACE_COST_LOG);
+        cost_add(&c.sum, DTRACE_COST_LOG_BYTE, record);
     }
-    if (dtrace_image_option_value(image, DTRACE_OPT_RETAIN, 0)) { /* a lap is marked once more */
-        uint64_t lap = dtrace_image_option_value(image, DTRACE_OPT_BUFSIZE, SCRATCH_DEFAULT);
-        around += cost_parts(w, DTRACE_COST_KEPT, 1);
-        around = cost_plus(around, cost_parts(w, DTRACE_COST_KEPT_BYTE, lap));
+    if (c.limits.retains) { /* of a ring, a whole lap may be marked once more */
+        cost_add_one(&c.sum, DTRACE_COST_KEPT);
+        cost_add(&c.sum, DTRACE_COST_KEPT_BYTE, c.limits.scratch);
     }
-    return cost_plus(cost_plus(cost.steps, around), by->error);
+    return cost_plus(c.sum.cost, by->error);
 }
 
 uint64_t dtrace_firing_bound(const struct dtrace_weights *w, uint64_t clauses)
 {
-    return cost_plus(clauses, cost_parts(w, DTRACE_COST_FIRE, 1));
+    return cost_plus(clauses, w->of[DTRACE_COST_FIRE]);
 }
