@@ -4,6 +4,10 @@
  * says of it, two characters a program: what fires its probes, and how the values are chosen. Each
  * firing is between marks, for test/bench/firing.py, which makes both. A program is read out now
  * and then, so that there is room for its records.
+ *
+ * At last dtrace_max_cost is lowered by what the file `limits` says, a program's number and its
+ * bound a line, the highest bound first: the program is made, and with a limit that is 1 lower it
+ * is refused, with this bound in the message.
  */
 #include <errno.h>
 #include <kymo.h>
@@ -24,8 +28,13 @@ enum { IMAGE_MOST = 65536, OUT_MOST = 36864, TEXT_BYTES = 8192, NEAR_END = 300, 
 enum { LOGS = 1, COLLIDES_ENTRY = 2, COLLIDES_VARIABLE = 4, POINTS = 8 };
 enum operation { SIMPLE = 'u', TEXT = 't', PULSE = 's' };
 
-static uint64_t image[IMAGE_MOST / 8], out[OUT_MOST / 8];
-static char modes[1024], *text;
+static uint64_t image[IMAGE_MOST / 8];
+static union {
+    uint8_t bytes[OUT_MOST];
+    struct dtrace_refusal refusal;
+    uint64_t aligned;
+} out;
+static char modes[1024], limits[16384], *text;
 static int chid, coid;
 static uint64_t state = 0x9e3779b97f4a7c15u;
 
@@ -109,14 +118,13 @@ static int fire(enum operation operation, uint64_t value)
     }
 }
 
-/* Returns the program's bytes, which come in pieces; 0: there is no such file. */
-static uint32_t read_image(const char *name)
+/* Returns a file's bytes, which come in pieces; 0: there is no such file. */
+static uint32_t read_file(const char *name, void *to, size_t room)
 {
     uint32_t bytes = 0;
     long n;
 
-    while (bytes < sizeof(image) &&
-           (n = ImageRead(name, bytes, (char *)image + bytes, sizeof(image) - bytes)) > 0) {
+    while (bytes < room && (n = ImageRead(name, bytes, (char *)to + bytes, room - bytes)) > 0) {
         bytes += (uint32_t)n;
     }
     return bytes;
@@ -129,27 +137,39 @@ static int command(uint32_t number, uint32_t handle)
     if (number == KYMO_D_BUFFER) {
         call.out_bytes = sizeof(out);
     }
-    return DtraceControl(&call, NULL, out);
+    return DtraceControl(&call, NULL, &out);
+}
+
+/* Returns the flags of this program. */
+static unsigned flags_of(unsigned n)
+{
+    char digit = modes[2 * n + 1];
+
+    return (unsigned)(digit <= '9' ? digit - '0' : digit - 'a' + 10);
+}
+
+/* Returns its handle, or 0 if it is refused: the refusal is in out. */
+static uint32_t create(unsigned n)
+{
+    struct kymo_d_call call = {.command = KYMO_D_CREATE, .out_bytes = sizeof(out)};
+    char name[16];
+
+    snprintf(name, sizeof(name), "%u.dif", n);
+    call.flags = flags_of(n) & LOGS ? DTRACE_CREATE_LOG : 0;
+    call.in_bytes = read_file(name, image, sizeof(image));
+    return DtraceControl(&call, image, &out) < 0 ? 0 : call.handle;
 }
 
 static int run(unsigned n, enum operation operation, unsigned flags)
 {
     unsigned rounds = flags & (COLLIDES_ENTRY | COLLIDES_VARIABLE) ? ROUNDS_COLLIDING : ROUNDS;
-    struct kymo_d_call call = {
-        .command = KYMO_D_CREATE, .flags = flags & LOGS ? 2 : 0, .out_bytes = sizeof(out)};
-    char name[16];
+    uint32_t handle = create(n);
 
-    snprintf(name, sizeof(name), "%u.dif", n);
-    call.in_bytes = read_image(name);
-    if (call.in_bytes == 0) {
-        return failed(name);
+    if (!handle) {
+        printf("firing: %u is refused, reason %u: %s\n", n, (unsigned)out.refusal.reason,
+               out.refusal.text);
+        return failed("CREATE");
     }
-    if (DtraceControl(&call, image, out) < 0) {
-        const struct dtrace_refusal *why = (struct dtrace_refusal *)out;
-        printf("firing: %s is refused, reason %u: %s\n", name, (unsigned)why->reason, why->text);
-        return failed(name);
-    }
-    uint32_t handle = call.handle;
     int status = command(KYMO_D_GO, handle) < 0 ? failed("GO") : 0;
     for (unsigned round = 0; round < rounds && status == 0; round++) {
         status = fire(operation, value_of(flags, round));
@@ -159,6 +179,52 @@ static int run(unsigned n, enum operation operation, unsigned flags)
     }
     printf("firing: %u: %u rounds\n", n, rounds);
     return command(KYMO_D_DESTROY, handle) < 0 ? failed("DESTROY") : status;
+}
+
+static int limit(uint32_t cost)
+{
+    struct kymo_d_call call = {.command = KYMO_D_LIMIT, .id = cost};
+
+    return DtraceControl(&call, NULL, NULL) < 0 || call.id != cost ? failed("LIMIT") : 0;
+}
+
+/* The kernel's own figure is that bound. */
+static int limited(unsigned n, uint32_t bound)
+{
+    char wanted[48];
+    uint32_t handle;
+
+    if (limit(bound) || (handle = create(n)) == 0 || command(KYMO_D_DESTROY, handle) < 0) {
+        printf("firing: %u: with its bound %u: %s\n", n, (unsigned)bound,
+               out.refusal.text);
+        return failed("the bound");
+    }
+    snprintf(wanted, sizeof(wanted), "takes up to %u instructions", (unsigned)bound);
+    if (limit(bound - 1) || create(n) != 0 || errno != E2BIG ||
+        !strstr(out.refusal.text, wanted)) {
+        printf("firing: %u: below its bound %u: %s\n", n, (unsigned)bound,
+               out.refusal.text);
+        return failed("below the bound");
+    }
+    return 0;
+}
+
+static int limited_all(void)
+{
+    unsigned n, bound, count = 0;
+    int used;
+
+    if (read_file("limits", limits, sizeof(limits) - 1) == 0) {
+        return failed("limits");
+    }
+    for (const char *at = limits; sscanf(at, "%u %u%n", &n, &bound, &used) == 2; at += used) {
+        if (limited(n, bound)) {
+            return 1;
+        }
+        count++;
+    }
+    printf("firing: %u limits\n", count);
+    return 0;
 }
 
 /* A text of all sorts: paths, numbers, lists, words, with long stretches of each. */
@@ -209,23 +275,21 @@ static int log_start(void)
 
 int main(void)
 {
-    long bytes = ImageRead("modes", 0, modes, sizeof(modes) - 1);
+    uint32_t bytes = read_file("modes", modes, sizeof(modes) - 1);
 
     chid = ChannelCreate(0);
     coid = ConnectAttach(0, 0, chid, _NTO_SIDE_CHANNEL, 0);
     text = mmap(NULL, TEXT_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, NOFD, 0);
-    if (bytes < 0 || chid < 0 || coid < 0 || text == MAP_FAILED) {
+    if (bytes == 0 || chid < 0 || coid < 0 || text == MAP_FAILED) {
         return failed("modes");
     }
     text_make();
     int status = log_start();
     map_many();
     for (unsigned n = 0; modes[2 * n] && status == 0; n++) {
-        char digit = modes[2 * n + 1];
-        status = run(n, (enum operation)modes[2 * n],
-                     (unsigned)(digit <= '9' ? digit - '0' : digit - 'a' + 10));
+        status = run(n, (enum operation)modes[2 * n], flags_of(n));
     }
-    if (status == 0) {
+    if (status == 0 && (status = limited_all()) == 0) {
         puts("firing: all done");
     }
     return status;

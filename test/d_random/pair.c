@@ -476,7 +476,7 @@ static void compare(uint64_t value, uint64_t naive)
 /* Every program ends within the bound that is known beforehand. */
 static void check_cost(const struct dif_object *o, uint64_t work)
 {
-    bool reads;
+    bool reads = false;
     struct dtrace_cost_limits limits = {.weights = &dtrace_weights_steps,
                                         .strsize = pair.strsize,
                                         .scratch = pair.scratch_size,
