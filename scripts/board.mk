@@ -52,10 +52,14 @@ AS_FLAGS := '-Wa,--debug-prefix-map=$(CURDIR)=.'
 
 # Without D (D=0): to tell what it costs.
 D ?= 1
+# What a probe firing costs, in this machine's instructions; elsewhere in steps: trace/dtrace/cost.def.
+D_WEIGHTS_armv7m := m4
+D_WEIGHTS_aarch64 := a64
 # Boards have all subroutines, no provider that fires probes by number, no list of probes for C; the
 # texts of refusals are in their images (kernel/dtrace/reason.c).
 D_SRCS_1 := $(filter-out trace/dtrace/subr_none.c trace/dtrace/fire_number.c trace/dtrace/probe_next.c trace/dtrace/reason.c,$(wildcard kernel/dtrace/*.c trace/dtrace/*.c trace/dtrace/provider/*.c \
-	kernel/arch/$(ARCH)/probe/*.c kernel/arch/$(ARCH)/probe/*.S))
+	kernel/arch/$(ARCH)/probe/*.c kernel/arch/$(ARCH)/probe/*.S)) \
+	$(D_WEIGHTS_$(ARCH):%=trace/dtrace/cost/%.c)
 D_SRCS_0 := kernel/dtrace/none/none.c $(wildcard kernel/arch/$(ARCH)/none/*.c)
 # How trace sites are switched, of kernel/observe/sites: patched, or loaded where the text runs from
 # flash. Then nothing patches functions either: the table of those that fbt can probe is empty.
@@ -104,7 +108,7 @@ KERNEL_FLAGS := $(COMMON_FLAGS) -O2 -ffreestanding -DKYMO_KERNEL $(CPU_FLAGS_KER
 	-DKERNEL_ORDER_H='"kernel/base/order/$(ORDER).h"' -DKERNEL_TABLE_H='"kernel/base/table/$(TABLES).h"' \
 	-DTRACE_PORT_SITES_H='"trace/port/$(SITES).h"' -DTRACE_PORT_SYSTEM_H='"kernel/arch/$(ARCH)/trace.h"' -DTRACE_ATOMIC_OPS_H='"trace/port/atomic_$(ATOMIC).h"' \
 	-DARCH_OFFSETS_H='"$(B)/offsets.h"' -DTRACE_OFFSETS_H='"$(B)/trace_offsets.h"' \
-	-DDTRACE_PORT_OPS_H='"kernel/dtrace/port_ops.h"' $(ASSERT_FLAGS_$(DEBUG))
+	-DDTRACE_PORT_OPS_H='"kernel/dtrace/port_ops.h"' $(D_WEIGHTS_$(ARCH):%=-DDTRACE_PORT_WEIGHTS=dtrace_weights_%) $(ASSERT_FLAGS_$(DEBUG))
 
 # A kernel without D leaves out what only D calls. Others keep functions that nothing calls: the linker
 # would leave their debug information at address 0, where some boards have code. KERNEL_UNCALLED=out: this

@@ -6,6 +6,8 @@
  */
 #include "host/dtrace/command.h"
 
+#include "trace/dtrace/cost.h"
+
 #include <string.h>
 
 static const char *const stabilities[] = {"Internal", "Private",  "Obsolete", "External",
@@ -151,15 +153,32 @@ static bool is_first_of_its_description(const struct command *c, unsigned clause
     return true;
 }
 
+/* Returns the weights of the target's machine. Steps, where its instructions are not known. */
+static const struct dtrace_weights *weights_of(const struct command *c, const char **machine)
+{
+    const struct dt_model *model = c->target->ops->model(c->target);
+
+    if (model == &dt_model_ilp32_arm || model == &dt_model_lp64_arm) {
+        *machine = model == &dt_model_lp64_arm ? " of AArch64" : " of Cortex-M4";
+        return model == &dt_model_lp64_arm ? &dtrace_weights_a64 : &dtrace_weights_m4;
+    }
+    *machine = "";
+    return &dtrace_weights_steps;
+}
+
 /* Prints the bound that a target compares with its dtrace_max_cost: of the clauses of one
  * description; other descriptions may match the same probe. */
 static void firing_cost(const struct command *c, const void *image, unsigned clause)
 {
     const struct dt_clause_info *first = dt_session_clause(c->session, clause);
-    uint32_t strsize = (uint32_t)dtrace_option(c->session, "strsize");
-    uint64_t error = dtrace_error_bound(image, strsize), sum = 0;
+    const char *machine;
+    struct dtrace_bounding by = {.weights = weights_of(c, &machine),
+                                 .strsize = (uint32_t)dtrace_option(c->session, "strsize"),
+                                 .logs = dt_option_on(c->session, "log")};
+    uint64_t sum = 0;
     unsigned n = 0;
 
+    by.error = dtrace_error_bound(image, &by);
     for (unsigned i = clause; i < dt_session_clauses(c->session); i++) {
         const struct dt_clause_info *info = dt_session_clause(c->session, i);
         uint64_t most = 0;
@@ -167,14 +186,20 @@ static void firing_cost(const struct command *c, const void *image, unsigned cla
             continue;
         }
         for (uint32_t e = 0; e < info->necbs; e++) {
-            uint64_t one = dtrace_ecb_bound(image, info->first_ecb + e, strsize, error);
+            uint64_t one = dtrace_ecb_bound(image, info->first_ecb + e, &by);
             most = one > most ? one : most;
         }
         sum = sum + most < sum ? UINT64_MAX : sum + most;
         n++;
     }
-    fprintf(c->out, "Firing of %s: at most %llu steps in %u clause%s, faults included\n",
-            first->description, (unsigned long long)sum, n, n == 1 ? "" : "s");
+    sum = dtrace_firing_bound(by.weights, sum);
+    fprintf(c->out, "Firing of %s: ", first->description);
+    if (sum == UINT64_MAX) {
+        fprintf(c->out, "no bound in %u clause%s\n", n, n == 1 ? "" : "s");
+        return;
+    }
+    fprintf(c->out, "at most %llu %s%s in %u clause%s, faults included\n", (unsigned long long)sum,
+            by.weights->unit, machine, n, n == 1 ? "" : "s");
 }
 
 void command_costs(struct command *c, const void *image)

@@ -27,12 +27,19 @@ void *kernel_user_ptr(const struct thread *t, uintptr_t addr, size_t len, unsign
     return vm_user_ptr(t->proc, addr, len, prot);
 }
 
-/* Returns whether the process has a mapping with any of these bytes. Its list can't go as long as
- * one of its threads runs here: see vm_list.h. */
+/* A probe firing has a bound, so of a process's mappings at most so many are looked at: the lowest
+ * and the highest ones, where programs and stacks are. */
+enum { PART_MOST = 48, PART_LOWEST = PART_MOST / 2 };
+
+/* Returns whether the process has a mapping with any of these bytes, among those that are looked
+ * at. Its list can't go as long as one of its threads runs here: see vm_list.h. */
 static bool has_part_of(const struct process *proc, paddr_t pa, size_t bytes)
 {
-    for (unsigned n = proc->space.nmaps; n > 0; n--) {
-        const struct mapping *m = vm_nth(&proc->space, n - 1);
+    unsigned nmaps = proc->space.nmaps, skipped = nmaps > PART_MOST ? nmaps - PART_MOST : 0;
+
+    for (unsigned i = nmaps - skipped; i > 0; i--) {
+        unsigned n = i - 1 < PART_LOWEST ? i - 1 : i - 1 + skipped;
+        const struct mapping *m = vm_nth(&proc->space, n);
         if (m->phys < pa + bytes && pa < m->phys + m->len) {
             return true;
         }

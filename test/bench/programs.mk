@@ -37,3 +37,5 @@ bench_events_PROGRAMS := init bench_msg bench_events
 TEST_IMAGES += ratio
 ratio_SCRIPT := test/bench/ratio.start
 ratio_PROGRAMS := init console tracelogger $(DEMO_PROGRAMS)
+PROGRAMS += bench_firing
+bench_firing_SRCS := test/bench/guest_firing.c

@@ -5,6 +5,7 @@
  */
 #include "test/d_fire/target.h"
 #include "trace/dtrace/control.h"
+#include "trace/dtrace/limit.h"
 #include "trace/dtrace/machine.h"
 
 #include <stdio.h>
@@ -53,10 +54,11 @@ static int create(const struct dtrace_image *image)
 /* What the clauses of p0 may take together. */
 static uint64_t bound(const struct dtrace_image *image)
 {
-    uint64_t error = dtrace_error_bound(image, 256);
+    struct dtrace_bounding by = {.weights = &dtrace_weights_steps, .strsize = 256};
 
-    assert_true(error > 5 * 2);
-    return dtrace_ecb_bound(image, 1, 256, error) + dtrace_ecb_bound(image, 3, 256, error);
+    by.error = dtrace_error_bound(image, &by);
+    assert_true(by.error > 5 * 2);
+    return dtrace_ecb_bound(image, 1, &by) + dtrace_ecb_bound(image, 3, &by);
 }
 
 static void test_to_the_step(void **state)
@@ -105,10 +107,11 @@ static void test_error(void **state)
 {
     (void)state;
     const struct dtrace_image *image = program();
-    uint64_t error = dtrace_error_bound(image, 256);
-    assert_int_equal(error, dtrace_ecb_bound(image, 0, 256, 0));
-    assert_int_equal(dtrace_ecb_bound(image, 1, 256, error) - error,
-                     dtrace_ecb_bound(image, 1, 256, 0));
+    struct dtrace_bounding by = {.weights = &dtrace_weights_steps, .strsize = 256}, plain = by;
+    uint64_t error = by.error = dtrace_error_bound(image, &by);
+    assert_int_equal(error, dtrace_ecb_bound(image, 0, &plain));
+    assert_int_equal(dtrace_ecb_bound(image, 1, &by) - error,
+                     dtrace_ecb_bound(image, 1, &plain));
     target_close(NULL);
     target_open(NULL);
     target.consumer = NULL;

@@ -6,12 +6,18 @@
 #include "test/d_machine/world.h"
 
 #include "trace/dtrace/code.h"
+#include "trace/dtrace/cost.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static const struct dtrace_cost_limits limits = {
-    .strsize = 100, .scratch = 1000, .element = 50, .nspec = 3};
+static bool reads;
+static const struct dtrace_cost_limits limits = {.weights = &dtrace_weights_steps,
+                                                 .strsize = 100,
+                                                 .scratch = 1000,
+                                                 .element = 50,
+                                                 .nspec = 3,
+                                                 .reads = &reads};
 
 static uint64_t steps(const char *text)
 {
@@ -112,7 +118,7 @@ static void test_costs(void **state)
         {"var s thread scalar value 8; stts s r1; ldts s r1; ret r0", 3 + 2 * 32 + 16},
         {"var s thread scalar ref 24; stts s r1; ret r0", 2 + 32 + 16 + 2 * 24},
         {"ldgs probename r1; ret r0", 2 + 100},
-        {"ldgs ustackdepth r1; ldgs caller r1; ret r0", 3 + 2 * 128},
+        {"ldgs ustackdepth r1; ldgs caller r1; ret r0", 3 + 128 + 26},
         {"var a global array value 8; pushtv r1; pushtv r1; ldgaa a r1; ret r0", 4 + 32 + 8 * 16},
         {"var a global array value 8; pushtr string r0 r1; stgaa a r1; ret r0",
          3 + 100 + 32 + 8 * 100 + 16},

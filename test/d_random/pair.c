@@ -6,6 +6,7 @@
 
 #include "test/d_machine/fake.h"
 #include "trace/dtrace/code.h"
+#include "trace/dtrace/cost.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -475,7 +476,13 @@ static void compare(uint64_t value, uint64_t naive)
 /* Every program ends within the bound that is known beforehand. */
 static void check_cost(const struct dif_object *o, uint64_t work)
 {
-    struct dtrace_cost_limits limits = {pair.strsize, pair.scratch_size, 8, 2};
+    bool reads = false;
+    struct dtrace_cost_limits limits = {.weights = &dtrace_weights_steps,
+                                        .strsize = pair.strsize,
+                                        .scratch = pair.scratch_size,
+                                        .element = 8,
+                                        .nspec = 2,
+                                        .reads = &reads};
 
     for (uint32_t i = 0; i < pair.consumer.code.ndynamics; i++) {
         uint32_t size = pair.consumer.code.dynamics[i].size;

@@ -9,6 +9,7 @@
 #include "test/d_machine/fake.h"
 #include "test/d_random/clauses.h"
 #include "test/d_random/pair.h"
+#include "trace/dtrace/cost.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -369,10 +370,12 @@ static uint64_t firings;
 static void fire(const struct dtrace_image *image)
 {
     uint64_t before = counted, steps = 0, *a = pair.args;
-    uint64_t error = dtrace_error_bound(image, consumer->code.strsize);
+    struct dtrace_bounding by = {.weights = &dtrace_weights_steps,
+                                 .strsize = consumer->code.strsize};
 
+    by.error = dtrace_error_bound(image, &by);
     for (uint32_t i = 0; i < image->ecbs.count; i++) {
-        uint64_t more = dtrace_ecb_bound(image, i, consumer->code.strsize, error);
+        uint64_t more = dtrace_ecb_bound(image, i, &by);
         steps = steps + more < steps ? UINT64_MAX : steps + more;
     }
     unsigned allocs = fake.allocs;

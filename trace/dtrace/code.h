@@ -48,15 +48,18 @@ uint32_t dtrace_decode_key_bytes(const struct dif_object *, uint32_t strsize);
 
 /* ---- cost.c ------------------------------------------------------------------------ */
 
-/* Limits that the number of steps depends on, besides the object. */
+/* What an object's cost depends on, besides the object. */
 struct dtrace_cost_limits {
+    const struct dtrace_weights *weights; /* the unit */
     uint64_t strsize;
     uint64_t scratch; /* most bytes that a clause can take */
     uint64_t element; /* bytes of the largest element of an associative array */
     uint64_t nspec;   /* speculations */
+    bool logs, retains;
+    bool *reads; /* set if it may read a block of memory */
 };
 
-/* Returns an upper bound of the object's steps; UINT64_MAX: it isn't valid, or there is no memory
+/* Returns an upper bound of the object's cost; UINT64_MAX: it isn't valid, or there is no memory
  * to compute the bound. */
 uint64_t dtrace_cost_object(const struct dif_object *, const struct dtrace_cost_limits *);
 

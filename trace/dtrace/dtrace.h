@@ -280,25 +280,34 @@ bool dtrace_log_dump(unsigned part);
 
 /* ---- bounds ------------------------------------------------------------------------ */
 
-/* Upper bound of a clause's cost, computed from its image alone. */
+/* Upper bound of a clause's cost in steps, computed from its image alone. */
 struct dtrace_cost {
     uint64_t steps;  /* DIF instructions, including subroutines' steps */
     uint32_t record; /* bytes recorded */
 };
 struct dtrace_cost dtrace_ecb_cost(const struct dtrace_image *, uint32_t ecb, uint32_t strsize);
+/* What a bound depends on, besides the image. */
+struct dtrace_weights; /* trace/dtrace/cost.h */
+struct dtrace_bounding {
+    const struct dtrace_weights *weights; /* its unit: a machine's instructions, or steps */
+    uint32_t strsize;
+    bool logs;      /* log=1 */
+    uint64_t error; /* what a fault adds: dtrace_error_bound(); 0 for the clauses of ERROR */
+};
 /*
- * Upper bound in steps of what a clause adds to a firing of its probe: its cost, reserving and
- * writing its record, and, because each clause may fault, `error`: dtrace_error_bound(), 0 for the
- * clauses of ERROR themselves. A firing's bound is the sum over its clauses. Saturates.
+ * Upper bound of what a clause adds to a firing of its probe: its cost, reserving and writing its
+ * record, and, because each clause may fault, `error`. A firing's bound is dtrace_firing_bound() of
+ * the sum over its clauses. Saturates.
  */
-uint64_t dtrace_ecb_bound(const struct dtrace_image *, uint32_t ecb, uint32_t strsize,
-                          uint64_t error);
-uint64_t dtrace_error_bound(const struct dtrace_image *, uint32_t strsize);
-/* [k] Most steps that a program's clauses may add to a firing of any one probe: a larger one is
- * refused. 0: no limit. */
+uint64_t dtrace_ecb_bound(const struct dtrace_image *, uint32_t ecb,
+                          const struct dtrace_bounding *);
+uint64_t dtrace_error_bound(const struct dtrace_image *, const struct dtrace_bounding *);
+uint64_t dtrace_firing_bound(const struct dtrace_weights *, uint64_t clauses);
+/* [k] Most instructions (steps, where a machine's are not known) that a program's clauses may add
+ * to a firing of any one probe: a larger one is refused. 0: no limit. */
 extern uint32_t dtrace_max_cost;
 /* Sets a limit, unless there is a lower one. 0: changes nothing. Returns the limit in force. */
-uint32_t dtrace_max_cost_lower(uint32_t steps);
+uint32_t dtrace_max_cost_lower(uint32_t cost);
 
 /* Returns why this object is refused; *offset: the instruction. See validate.c for the rules. */
 enum dtrace_reason dtrace_validate(const struct dif_object *, uint32_t *offset);

@@ -9,10 +9,10 @@
 
 uint32_t dtrace_max_cost; /* [k] */
 
-uint32_t dtrace_max_cost_lower(uint32_t steps)
+uint32_t dtrace_max_cost_lower(uint32_t cost)
 {
-    if (steps && (dtrace_max_cost == 0 || steps < dtrace_max_cost)) {
-        dtrace_max_cost = steps;
+    if (cost && (dtrace_max_cost == 0 || cost < dtrace_max_cost)) {
+        dtrace_max_cost = cost;
     }
     return dtrace_max_cost;
 }
@@ -44,7 +44,7 @@ static void limit_say_number(struct line *l, uint64_t n)
     limit_say(l, at);
 }
 
-static void limit_describe(const struct dtrace_ecb *e, uint64_t steps, struct dtrace_refusal *why)
+static void limit_describe(const struct dtrace_ecb *e, uint64_t most, struct dtrace_refusal *why)
 {
     const struct dtrace_probe *p = e->probe;
     const char *const names[] = {p->provider->name, p->module, p->function, p->name};
@@ -53,8 +53,10 @@ static void limit_describe(const struct dtrace_ecb *e, uint64_t steps, struct dt
     limit_say(&line, "clause ");
     limit_say_number(&line, (uint64_t)e->clause + 1);
     limit_say(&line, ": a firing takes up to ");
-    limit_say_number(&line, steps);
-    limit_say(&line, " steps, dtrace_max_cost is ");
+    limit_say_number(&line, most);
+    limit_say(&line, " ");
+    limit_say(&line, DTRACE_PORT_WEIGHTS.unit);
+    limit_say(&line, ", dtrace_max_cost is ");
     limit_say_number(&line, dtrace_max_cost);
     for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
         limit_say(&line, i ? ":" : ": ");
@@ -64,19 +66,21 @@ static void limit_describe(const struct dtrace_ecb *e, uint64_t steps, struct dt
 
 /* ---- faults ----------------------------------------------------------------------- */
 
-uint64_t dtrace_error_bound(const struct dtrace_image *image, uint32_t strsize)
+uint64_t dtrace_error_bound(const struct dtrace_image *image, const struct dtrace_bounding *by)
 {
     const struct dtrace_image_ecb *e = DTRACE_IMAGE_TABLE(image, ecbs, struct dtrace_image_ecb);
     const char *strings = DTRACE_IMAGE_TABLE(image, strings, char);
+    struct dtrace_bounding plain = *by;
     uint64_t sum = 0;
 
+    plain.error = 0;
     for (uint32_t i = 0; i < image->ecbs.count; i++) {
         bool is = e[i].probe ? e[i].probe == DTRACE_PROBE_ERROR
                              : dtrace_glob(strings + e[i].provider, "dtrace") &&
                                    dtrace_glob(strings + e[i].module, "") &&
                                    dtrace_glob(strings + e[i].function, "") &&
                                    dtrace_glob(strings + e[i].name, "ERROR");
-        uint64_t more = is ? dtrace_ecb_bound(image, i, strsize, 0) : 0;
+        uint64_t more = is ? dtrace_ecb_bound(image, i, &plain) : 0;
         sum = sum + more < sum ? UINT64_MAX : sum + more;
     }
     return sum;
@@ -114,7 +118,9 @@ int dtrace_limit_begin(struct dtrace_limit *l, const struct dtrace_consumer *c,
     if (dtrace_max_cost == 0) {
         return 0;
     }
-    l->error = dtrace_error_bound(image, c->code.strsize);
+    l->by = (struct dtrace_bounding){
+        .weights = &DTRACE_PORT_WEIGHTS, .strsize = c->code.strsize, .logs = c->logs};
+    l->by.error = dtrace_error_bound(image, &l->by);
     if (!dtrace_block_make(&l->sums, dtrace_probe_count * sizeof(uint64_t))) {
         return dtrace_refuse(why, DTRACE_REASON_NO_SPACE);
     }
@@ -130,16 +136,19 @@ int dtrace_limit_add(struct dtrace_limit *l, uint32_t clause, uint32_t from, uin
     if (!sums || from == to) {
         return 0;
     }
-    uint64_t own = dtrace_ecb_bound(l->image, clause, l->consumer->code.strsize, 0);
+    struct dtrace_bounding plain = l->by;
+    plain.error = 0;
+    uint64_t own = dtrace_ecb_bound(l->image, clause, &plain);
     for (uint32_t i = from; i < to; i++) {
         struct dtrace_ecb *e = &l->consumer->ecbs[i];
         uint64_t *sum = &sums[e->probe->id - 1];
-        uint64_t more = e->probe->id == DTRACE_PROBE_ERROR ? own : own + l->error;
+        uint64_t more = e->probe->id == DTRACE_PROBE_ERROR ? own : own + l->by.error;
         *sum = more < own || *sum + more < more ? UINT64_MAX : *sum + more;
         e->cost = more > UINT32_MAX ? UINT32_MAX : (uint32_t)more;
-        if (*sum > dtrace_max_cost) {
+        uint64_t most = dtrace_firing_bound(&DTRACE_PORT_WEIGHTS, *sum);
+        if (most > dtrace_max_cost) {
             int error = dtrace_refuse(why, DTRACE_REASON_MAX_COST);
-            limit_describe(e, *sum, why);
+            limit_describe(e, most, why);
             return error;
         }
     }

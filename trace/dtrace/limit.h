@@ -1,26 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * dtrace_max_cost: no program is made whose clauses, with those of the other consumers that there
- * are, make a firing of one probe take more steps. And with log=1 none whose records could never be
+ * are, make a firing of one probe take more, in the unit of DTRACE_PORT_WEIGHTS. And with log=1 none whose records could never be
  * logged. Control context. Tested by test/d_fire/limit_test.c and log_test.c.
  */
 #ifndef TRACE_DTRACE_LIMIT_H
 #define TRACE_DTRACE_LIMIT_H
 
 #include "trace/dtrace/consumer.h"
+#include "trace/dtrace/cost.h"
+
+/* The build names the table of its machine, if there is one. */
+#ifndef DTRACE_PORT_WEIGHTS
+#define DTRACE_PORT_WEIGHTS dtrace_weights_steps
+#endif
 
 struct dtrace_limit {
     const struct dtrace_consumer *consumer;
     const struct dtrace_image *image;
-    uint64_t error;           /* what a fault adds */
-    struct dtrace_block sums; /* steps by probe id - 1; NULL: there is no limit */
+    struct dtrace_bounding by;
+    struct dtrace_block sums; /* of clauses, by probe id - 1; NULL: there is no limit */
 };
 
 /* Returns 0 or -ENOMEM. */
 int dtrace_limit_begin(struct dtrace_limit *, const struct dtrace_consumer *,
                        const struct dtrace_image *, struct dtrace_refusal *);
 /* Adds the ECBs from..to-1 of the consumer, which were made of this clause of the image. Returns 0
- * or -E2BIG; the refusal's text names clause, probe, steps and limit. */
+ * or -E2BIG; the refusal's text names clause, probe, bound and limit. */
 int dtrace_limit_add(struct dtrace_limit *, uint32_t clause, uint32_t from, uint32_t to,
                      struct dtrace_refusal *);
 void dtrace_limit_end(struct dtrace_limit *);
