@@ -19,7 +19,7 @@
 #include "abi/sys/trace.h"
 
 #define KYMO_RETAIN_MAGIC 0x5254594bu /* "KYTR" */
-#define KYMO_RETAIN_VERSION 3
+#define KYMO_RETAIN_VERSION 4
 #define KYMO_RETAIN_CPUS 8
 
 /* Fixed offsets; the header has all others. */
@@ -34,8 +34,9 @@
 #define KYMO_RETAIN_PAGE_BYTES 0x10000u
 #define KYMO_RETAIN_NOTES 0x20000u /* struct kymo_retain_note, consecutive */
 #define KYMO_RETAIN_NOTES_BYTES 0x10000u
-#define KYMO_RETAIN_NAMES 0x30000u /* struct kymo_retain_name [KYMO_RETAIN_NAMES_MOST] */
-#define KYMO_RETAIN_FREE 0x34000u  /* the ring's; D's buffers grow down from the end */
+#define KYMO_RETAIN_NAMES 0x30000u /* struct kymo_retain_name [the header's names] */
+/* Behind so many names, the ring's; D's buffers grow down from the end. */
+#define KYMO_RETAIN_FREE(names) ((KYMO_RETAIN_NAMES + (names) * 96u + 0xfffu) & ~0xfffu)
 
 /* Locations of one CPU's cursor and losses in the memory of a running or stopped machine. */
 struct kymo_retain_place {
@@ -71,9 +72,11 @@ struct kymo_retain_header {
     uint64_t window;     /* bytes */
     uint32_t page_bytes; /* of the system page at KYMO_RETAIN_PAGE, which includes the build id */
     uint32_t page_crc;
+    uint32_t names; /* entries at KYMO_RETAIN_NAMES, at most KYMO_RETAIN_NAMES_MOST */
+    uint32_t zero;
     struct kymo_retain_ring ring;
 };
-KYMO_STATIC_ASSERT(sizeof(struct kymo_retain_header) == 152, "layout of the retained memory");
+KYMO_STATIC_ASSERT(sizeof(struct kymo_retain_header) == 160, "layout of the retained memory");
 
 /*
  * Copy of those locations, saved by the next boot because its own data will overwrite them.
@@ -163,12 +166,8 @@ struct kymo_retain_name {
     uint64_t text_size; /* 0: not yet known */
     char name[KYMO_RETAIN_NAME_MAX];
 };
-#define KYMO_RETAIN_NAMES_MOST 160u
-KYMO_STATIC_ASSERT(sizeof(struct kymo_retain_name) == 96 &&
-                       KYMO_RETAIN_NAMES +
-                               KYMO_RETAIN_NAMES_MOST * sizeof(struct kymo_retain_name) <=
-                           KYMO_RETAIN_FREE,
-                   "layout of the retained memory");
+#define KYMO_RETAIN_NAMES_MOST 8192u
+KYMO_STATIC_ASSERT(sizeof(struct kymo_retain_name) == 96, "layout of the retained memory");
 
 /*
  * A D consumer whose own buffers are in the window (-x retain): all that is needed to print its

@@ -31,6 +31,7 @@
 _Static_assert(sizeof(struct kymo_panic) <= sizeof(((struct kymo_retain_panic *)0)->record),
                "abi/retain.h");
 _Static_assert(CONFIG_CPUS <= KYMO_RETAIN_CPUS, "abi/retain.h");
+_Static_assert(RETAIN_NAMES <= KYMO_RETAIN_NAMES_MOST, "abi/retain.h");
 
 static struct {
     uint32_t boots;                /* [I] */
@@ -147,6 +148,8 @@ static void put_header(const struct kymo_retain_ring *ring)
     header->window = CONFIG_RETAIN_BYTES;
     header->page_bytes = retain.page_bytes;
     header->page_crc = retain.page_crc;
+    header->names = RETAIN_NAMES;
+    header->zero = 0;
     header->ring = ring ? *ring : (struct kymo_retain_ring){0};
     header->crc = header_crc(header);
     *(volatile uint32_t *)&header->magic = KYMO_RETAIN_MAGIC;
@@ -299,12 +302,13 @@ void retain_seal(void)
 
 /* ---- the ring: trace/port.h -------------------------------------------------------- */
 
-int trace_port_retained(uint8_t **window, size_t *bytes, uint64_t *paddr)
+int trace_port_retained(uint8_t **window, size_t *first, size_t *bytes, uint64_t *paddr)
 {
     if (!retain.mine) {
         return -EBUSY;
     }
     *window = retain_at(0);
+    *first = KYMO_RETAIN_FREE(RETAIN_NAMES);
     *bytes = dtrace_retained_ceiling();
     *paddr = CONFIG_RETAIN_BASE;
     return 0;
@@ -319,7 +323,7 @@ void trace_port_retained_ring(const struct kymo_retain_ring *ring)
 int retain_window(uint8_t **window, uint32_t *floor, uint32_t *boots)
 {
     *window = retain_at(0);
-    *floor = retain.ring_end ? retain.ring_end : KYMO_RETAIN_FREE;
+    *floor = retain.ring_end ? retain.ring_end : KYMO_RETAIN_FREE(RETAIN_NAMES);
     *boots = retain.boots;
     return retain.mine ? 0 : -EBUSY;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Names of processes and threads, beside the ring in retained memory: a long-running ring has
- * overwritten the events that named them. One entry for each of the first entries of the kernel's
- * tables (threads: only those with a name), written when it changes: some hundred instructions at a
- * process's creation, loading and end. A reset during a write leaves an entry without a right CRC.
- * Entries of ended processes and threads remain, because the ring may hold their events: when the
- * slot is reused, the entry moves to the spare entries behind the tables', replacing the oldest;
- * the ring itself has the names of those that the kernel forgets (trace/ended.c). Those in later
- * slots of large tables have only the spare entries.
+ * overwritten the events that named them. One entry for each slot of the kernel's tables (threads:
+ * only those with a name), written when it changes: some hundred instructions at a process's
+ * creation, loading and end. So whoever lives has an entry, however many they are. A reset during a
+ * write leaves an entry without a right CRC. Entries of ended processes and threads remain, because
+ * the ring may hold their events: when the slot is reused, the entry moves to the spare entries
+ * behind the tables', replacing the oldest; the ring itself has the names of those that the kernel
+ * forgets (trace/ended.c).
  *
  * Lock [k], or boot. Proof: test/unit_kernel/retained_test.c, test/boot/flight.py, dies.py; the
  * finder: test/unit/test_names.c.
@@ -21,14 +21,10 @@
 #include "kernel/base/cpu.h"
 #include "trace/crc32c.h"
 
-/* Slots of the kernel's tables that have entries of their own here. */
-#define PROCESSES (CONFIG_PROCESSES < 20 ? CONFIG_PROCESSES : 20)
-#define THREADS (CONFIG_THREADS < 64 ? CONFIG_THREADS : 64)
-#define SPARE_FIRST (PROCESSES + THREADS)
-#define SPARE (KYMO_RETAIN_NAMES_MOST - SPARE_FIRST)
+#define SPARE_FIRST RETAIN_NAMES_OWN
+#define SPARE (RETAIN_NAMES - SPARE_FIRST)
 
-_Static_assert(SPARE_FIRST + PROCESSES <= KYMO_RETAIN_NAMES_MOST &&
-                   KYMO_NAME_MAX <= KYMO_RETAIN_NAME_MAX &&
+_Static_assert(KYMO_NAME_MAX <= KYMO_RETAIN_NAME_MAX &&
                    KYMO_THREAD_NAME_MAX <= KYMO_RETAIN_NAME_MAX,
                "abi/retain.h");
 
@@ -40,7 +36,7 @@ static struct {
 
 static void retain_names_put(unsigned place, const struct kymo_retain_name *from)
 {
-    kernel_assert(kernel_locked() && place < KYMO_RETAIN_NAMES_MOST);
+    kernel_assert(kernel_locked() && place < RETAIN_NAMES);
     struct kymo_retain_name *to = &names.table[place];
     size_t begin = offsetof(struct kymo_retain_name, boots);
 
@@ -70,29 +66,6 @@ static void put_of(unsigned place, const struct kymo_retain_name *entry)
     retain_names_put(place, entry);
 }
 
-/* Writes the entry of one that has none of its own: over its last, or the oldest spare one. */
-static void put_late(const struct kymo_retain_name *entry)
-{
-    for (unsigned i = SPARE_FIRST; i < KYMO_RETAIN_NAMES_MOST; i++) {
-        const struct kymo_retain_name *last = &names.table[i];
-        if (last->pid == entry->pid && last->tid == entry->tid) {
-            retain_names_put(i, entry);
-            return;
-        }
-    }
-    put_spare(entry);
-}
-
-static void put_in_slot(unsigned slot, unsigned first, unsigned n,
-                        const struct kymo_retain_name *entry)
-{
-    if (slot < n) {
-        put_of(first + slot, entry);
-    } else {
-        put_late(entry);
-    }
-}
-
 void retain_process(const struct process *proc)
 {
     struct kymo_retain_name entry = {
@@ -105,7 +78,7 @@ void retain_process(const struct process *proc)
 
     if (names.table) {
         memcpy(entry.name, proc->name, sizeof(proc->name));
-        put_in_slot((unsigned)(proc->pid - 1) % CONFIG_PROCESSES, 0, PROCESSES, &entry);
+        put_of((unsigned)(proc->pid - 1) % CONFIG_PROCESSES, &entry);
     }
 }
 
@@ -120,7 +93,7 @@ void retain_thread(const struct thread *t)
 
     if (names.table) {
         memcpy(entry.name, t->name, sizeof(t->name));
-        put_in_slot(t->index, PROCESSES, THREADS, &entry);
+        put_of(CONFIG_PROCESSES + t->index, &entry);
     }
 }
 
@@ -131,7 +104,7 @@ void retain_process_ended(struct process *proc)
 
 void retain_names_begin(struct kymo_retain_name *table, uint32_t boots)
 {
-    memset(table, 0, KYMO_RETAIN_NAMES_MOST * sizeof(*table));
+    memset(table, 0, RETAIN_NAMES * sizeof(*table));
     names.table = table;
     names.boots = boots;
     names.spare = 0;

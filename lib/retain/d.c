@@ -79,7 +79,7 @@ static uint32_t crc_of(struct retain *retain, struct retain_chunk *chunk, uint32
 
 static bool inside(const struct retain *retain, uint64_t offset, uint64_t bytes)
 {
-    return offset >= KYMO_RETAIN_FREE && bytes <= retain->header.window &&
+    return offset >= KYMO_RETAIN_FREE(retain->header.names) && bytes <= retain->header.window &&
            offset <= retain->header.window - bytes;
 }
 

@@ -139,7 +139,7 @@ uint32_t retain_names_buffer(struct retain *retain)
     uint64_t stamp = retain->names_time;
     uint32_t count = 2, time = (uint32_t)stamp + 2;
 
-    for (; retain->name_at < KYMO_RETAIN_NAMES_MOST; retain->name_at++) {
+    for (; retain->name_at < retain->header.names; retain->name_at++) {
         struct trace_slot made[2 * NAME_SLOTS];
         struct kymo_retain_name name;
         uint32_t next = time, n = 0;
@@ -189,7 +189,7 @@ void retain_names_lost(struct retain *retain)
 {
     struct kymo_retain_name name;
 
-    for (; retain->name_at < KYMO_RETAIN_NAMES_MOST; retain->name_at++) {
+    for (; retain->name_at < retain->header.names; retain->name_at++) {
         retain->losses.names += read_entry(retain, retain->name_at, &name);
     }
 }

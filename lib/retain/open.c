@@ -20,7 +20,7 @@ int retain_memory_read(void *arg, uint32_t offset, void *to, uint32_t bytes)
 /* Returns whether [offset, offset + bytes) is in the window, behind the fixed areas. */
 static bool inside(const struct kymo_retain_header *header, uint64_t offset, uint64_t bytes)
 {
-    return offset >= KYMO_RETAIN_FREE && bytes <= header->window &&
+    return offset >= KYMO_RETAIN_FREE(header->names) && bytes <= header->window &&
            offset <= header->window - bytes;
 }
 
@@ -56,6 +56,8 @@ static bool header_good(const struct kymo_retain_header *header)
            header->crc == retain_crc((const uint8_t *)header + from, sizeof(*header) - from) &&
            (header->word_bits == 32 || header->word_bits == 64) &&
            header->page_bytes <= KYMO_RETAIN_PAGE_BYTES && header->window <= UINT32_MAX &&
+           header->names <= KYMO_RETAIN_NAMES_MOST &&
+           header->window >= KYMO_RETAIN_FREE(header->names) &&
            ring_good(header);
 }
 

@@ -134,7 +134,7 @@ static void begin_with(uint32_t bufsize)
 {
     least = bufsize < USUAL ? 1 : LEAST;
     memset(&model, 0, sizeof(model));
-    memset(fake_window + KYMO_RETAIN_FREE, 0xa5, FAKE_WINDOW - KYMO_RETAIN_FREE);
+    memset(fake_window + KYMO_RETAIN_FREE(0), 0xa5, FAKE_WINDOW - KYMO_RETAIN_FREE(0));
     build(bufsize);
     start();
     assert_int_equal(dtrace_kept_notes(target.consumer, some_notes, sizeof(some_notes)), 0);
@@ -648,7 +648,7 @@ static void put_hostile(uint32_t record, uint32_t entry)
 
     fake.is = NULL;
     put_window(image);
-    memset(image + KYMO_RETAIN_FREE, 0xa5, FAKE_WINDOW - KYMO_RETAIN_FREE);
+    memset(image + KYMO_RETAIN_FREE(0), 0xa5, FAKE_WINDOW - KYMO_RETAIN_FREE(0));
     for (uint32_t at = RECORDS_AT; at < RECORDS_AT + RECORD_BYTES; at += 4) {
         memcpy(image + at, &(uint32_t){1}, 4);
     }

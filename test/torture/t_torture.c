@@ -6,10 +6,12 @@
  * Required: the victims lose nothing and go on in every round; in the end nothing that the hostile
  * processes held is missing (accounts.c); the kernel lives.
  *
- * `t_torture SEED ROUNDS STEPS [PACE]` is the judge: seeds SEED, SEED + 1, …; a step is 1 to 4 ms,
- * or PACE times that, as are the victims' pauses: where the CPUs are threads of a slow host,
+ * `t_torture SEED ROUNDS STEPS [PACE [CALLS]]` is the judge: seeds SEED, SEED + 1, …; a step is 1 to
+ * 4 ms, or PACE times that, as are the victims' pauses: where the CPUs are threads of a slow host,
  * victims leave time for the others. A run repeats under icount only. Every round prints its seed
- * and what was done in it.
+ * and what was done in it. With CALLS, no round begins when hostile processes have made so many
+ * calls, and a run of fewer has failed: ROUNDS is a limit then. A long pace makes more calls a
+ * second of the host, because fewer processes are spawned and fewer messages checked.
  */
 #include "test/torture/torture.h"
 #include "test/torture/typed.h"
@@ -337,6 +339,7 @@ static void play(uint32_t seed, unsigned steps)
 
 static uint32_t seed = 1;
 static unsigned rounds = 1, steps = 100;
+static uint64_t calls_wanted;
 
 static void t_typed(void)
 {
@@ -357,8 +360,15 @@ static void t_rounds(void)
     for (unsigned i = 0; i < rounds && check_failure()[0] == '\0'; i++) {
         play(seed + i, steps);
         calls += now.calls;
+        if (calls_wanted > 0 && calls >= calls_wanted) {
+            break;
+        }
     }
     say("TORTURE: %llu calls at least", (unsigned long long)calls);
+    if (calls < calls_wanted) {
+        check_fail(__FILE__, __LINE__, "%llu calls in %u rounds, not %llu",
+                   (unsigned long long)calls, rounds, (unsigned long long)calls_wanted);
+    }
 }
 
 /* A hostile process spawns this program with any arguments: such a one would judge, too. */
@@ -393,5 +403,6 @@ int main(int argc, char **argv)
     rounds = argc > 2 ? (unsigned)atoi(argv[2]) : rounds;
     steps = argc > 3 ? (unsigned)atoi(argv[3]) : steps;
     addresses.pace = argc > 4 ? (unsigned)atoi(argv[4]) : 1;
+    calls_wanted = argc > 5 ? strtoull(argv[5], NULL, 0) : 0;
     return check_run("torture", table, COUNT(table));
 }

@@ -187,9 +187,10 @@ void trace_port_free(void *block, size_t bytes)
     fake.blocks--;
 }
 
-int trace_port_retained(uint8_t **window, size_t *bytes, uint64_t *paddr)
+int trace_port_retained(uint8_t **window, size_t *first, size_t *bytes, uint64_t *paddr)
 {
     *window = fake_window;
+    *first = KYMO_RETAIN_FREE(FAKE_NAMES);
     *bytes = sizeof(fake_window);
     *paddr = (uint64_t)(uintptr_t)fake_window;
     return fake.retained_error;

@@ -20,6 +20,7 @@
 #include "trace/trace.h"
 
 #define FAKE_CPUS 4
+#define FAKE_NAMES 200u /* entries for names in the retained memory */
 
 #define FAKE_WINDOW \
     (4u << 20) /* bytes of retained memory; the CPUs' data is in it, as a kernel's */

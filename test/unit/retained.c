@@ -34,6 +34,7 @@ void put_header(void)
         .word_bits = 64,
         .base = (uintptr_t)fake_window,
         .window = FAKE_WINDOW,
+        .names = FAKE_NAMES,
         .ring = fake.ring,
     };
     header->crc = trace_crc(image + from, sizeof(*header) - from);
@@ -136,7 +137,7 @@ void retained_boot(unsigned per_cpu)
 
     fake_boot(CPUS);
     memset(made, 0, sizeof(made));
-    memset(fake_window + KYMO_RETAIN_FREE, 0xa5, FAKE_WINDOW - KYMO_RETAIN_FREE);
+    memset(fake_window + KYMO_RETAIN_FREE(FAKE_NAMES), 0xa5, FAKE_WINDOW - KYMO_RETAIN_FREE(FAKE_NAMES));
     assert_int_equal(command_as(OWNER, KYMO_TRACE_ALLOCRETAINED, per_cpu, 0, &paddr), 0);
     assert_int_equal(command(_NTO_TRACE_SETRINGMODE), 0);
     assert_int_equal(command(_NTO_TRACE_ADDALLCLASSES), 0);

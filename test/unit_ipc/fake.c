@@ -22,7 +22,6 @@
 #include "kernel/arch/panic.h"
 #include "kernel/base/kercall.h"
 #include "kernel/entry/entry.h"
-#include "kernel/entry/crash.h"
 #include "kernel/entry/exit.h"
 #include "kernel/base/pool.h"
 #include "kernel/proc/proc.h"
@@ -534,22 +533,6 @@ long ker_dtrace(struct thread *self, const uintptr_t *args)
 long fault_continue(struct thread *self)
 {
     broken("fault of thread %d", (int)self->tid);
-}
-
-/* No crash, so no thread that prints it. */
-long crash_step(struct thread *self)
-{
-    broken("crash report by thread %d", (int)self->tid);
-}
-
-void crash_abandon(struct thread *t)
-{
-    (void)t;
-}
-
-void arch_context_init_kernel(struct thread *t)
-{
-    broken("thread %d of the kernel", (int)t->tid);
 }
 
 /* The kernel's stack, and that of a long call. */

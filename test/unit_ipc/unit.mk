@@ -3,7 +3,7 @@
 # CPU port that is none. Small tables, so that they are full often; small pieces of long messages.
 
 UNIT_IPC := $(addprefix $(B)/unit/ipc_,msg_test copy_test copy_change_test pulse_test notice_test mutex_test sync_test clock_test heap_test timer_test \
-	intr_test thread_test hold_test end_test channel_end_test sync_steps_test long_call_test call_lock_test console_test errno_test kept_test random_test direct_test window_test check_test)
+	intr_test thread_test hold_test end_test channel_end_test sync_steps_test long_call_test call_lock_test console_test crash_test errno_test kept_test random_test direct_test window_test check_test)
 UNIT_TESTS += $(UNIT_IPC)
 UNIT_IPC_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -O1 -DKYMO_KERNEL -DARCH_OPS_H='"test/unit_ipc/fake_ops.h"' \
 	-DKERNEL_ORDER_H='"kernel/base/order/tree.h"' -DTRACE_PORT_OPS_H='"test/unit_ipc/fake_trace.h"' -DCONFIG_CPUS=4 -DCONFIG_PROCESSES=6 \
@@ -28,6 +28,10 @@ $(B)/unit/ipc/%.o: %.c $(wildcard test/unit_ipc/*.[hd]* kernel/*/*.h kernel/base
 
 $(UNIT_IPC): $(B)/unit/ipc_%: $(B)/unit/ipc/test/unit_ipc/%.o $(UNIT_IPC_OBJS)
 	$(Q)$(HOST_CC) $(UNIT_IPC_FLAGS) -o $@ $^ -lcmocka
+
+# The kernel's crash reports are part of one test; the others have none.
+$(filter-out %/ipc_crash_test,$(UNIT_IPC)): $(B)/unit/ipc/test/unit_ipc/no_crash.o
+$(B)/unit/ipc_crash_test: $(addprefix $(B)/unit/ipc/kernel/,entry/crash.o program/elf.o)
 
 $(B)/unit/ipc_copy_test $(B)/unit/ipc_copy_change_test: $(B)/unit/ipc/test/unit_ipc/long_message.o
 $(B)/unit/ipc_end_test $(B)/unit/ipc_channel_end_test $(B)/unit/ipc_sync_steps_test: $(B)/unit/ipc/test/unit_ipc/stepwise.o

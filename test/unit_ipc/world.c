@@ -384,8 +384,8 @@ void world_end(void)
                    process_in_slot(slot)->ppid, process_in_slot(slot)->nthreads);
         }
     }
-    if (fake_pools_used() != CONFIG_CPUS) {
-        broken("%u objects are left", fake_pools_used() - CONFIG_CPUS);
+    if (fake_pools_used() != kernel_process->nthreads) {
+        broken("%u objects are left", fake_pools_used() - kernel_process->nthreads);
     }
     if (phys_available() != ram_left) {
         broken("%zu bytes of memory are left", ram_left - phys_available());

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/observe/retain_names.c: who lives is in the table with a right CRC, and so are those that
- * ended last, however often their places were used anew; behind each entry that is written, too, at
- * most that of the process that changes is missing. Named threads are not tried here.
+ * kernel/observe/retain_names.c: who lives is in the table with a right CRC, however many live, and
+ * so are those that ended last, however often their places were used anew; behind each entry that
+ * is written, too, at most that of the process that changes is missing. It is built with small
+ * tables and with large ones, in which more can live than there are spare entries.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,13 +22,15 @@
 #include "test/random.h"
 #include "trace/crc32c.h"
 
-#define BIRTHS 2000
+#define BIRTHS (40000 / CONFIG_PROCESSES)
 /* Places are used anew in any order here: one that ended early may be moved late. */
-#define KEPT (KYMO_RETAIN_NAMES_MOST - 2 * CONFIG_PROCESSES - CONFIG_THREADS)
+#define NOT_KEPT (2 * CONFIG_PROCESSES + CONFIG_THREADS)
+#define KEPT (RETAIN_NAMES > NOT_KEPT ? RETAIN_NAMES - NOT_KEPT : 0)
 #define BOOT 7
 
-static struct kymo_retain_name table[KYMO_RETAIN_NAMES_MOST];
+static struct kymo_retain_name table[RETAIN_NAMES];
 static struct process processes[CONFIG_PROCESSES];
+static struct thread threads[CONFIG_THREADS];
 static int32_t ended[BIRTHS]; /* pids, in the order of their ends */
 static unsigned ends;
 static const struct process *changing;
@@ -45,27 +48,32 @@ unsigned process_slots(void)
 
 unsigned thread_slots(void)
 {
-    return 0;
+    return CONFIG_THREADS;
 }
 
 struct thread *thread_by_index(unsigned index)
 {
-    (void)index;
-    return NULL;
+    return threads[index].proc ? &threads[index] : NULL;
 }
 
-static const struct kymo_retain_name *find(int32_t pid)
+static const struct kymo_retain_name *find_thread(int32_t pid, int32_t tid)
 {
-    for (unsigned i = 0; i < KYMO_RETAIN_NAMES_MOST; i++) {
+    for (unsigned i = 0; i < RETAIN_NAMES; i++) {
         const struct kymo_retain_name *name = &table[i];
         const size_t from = offsetof(struct kymo_retain_name, boots);
 
-        if (name->magic == KYMO_RETAIN_MAGIC && name->pid == pid && name->boots == BOOT &&
+        if (name->magic == KYMO_RETAIN_MAGIC && name->pid == pid && name->tid == tid &&
+            name->boots == BOOT &&
             name->crc == trace_crc((const char *)name + from, sizeof(*name) - from)) {
             return name;
         }
     }
     return NULL;
+}
+
+static const struct kymo_retain_name *find(int32_t pid)
+{
+    return find_thread(pid, 0);
 }
 
 static void check_named(int32_t pid, bool over)
@@ -99,9 +107,9 @@ void arch_cache_clean(const void *start, size_t len)
 {
     assert_int_equal(len, sizeof(table[0]));
     assert_true((const struct kymo_retain_name *)start >= table &&
-                (const struct kymo_retain_name *)start < table + KYMO_RETAIN_NAMES_MOST);
+                (const struct kymo_retain_name *)start < table + RETAIN_NAMES);
     if (!begins) {
-        check_all(KEPT - 1);
+        check_all(KEPT > 0 ? KEPT - 1 : 0);
     }
 }
 
@@ -166,11 +174,69 @@ static void a_new_table_knows_who_lives(void **state)
     assert_null(find(ended[BIRTHS - 1]));
 }
 
+static void check_threads(void)
+{
+    for (unsigned i = 0; i < CONFIG_THREADS; i++) {
+        const struct kymo_retain_name *name = find_thread(threads[i].pid, threads[i].tid);
+
+        if (!name) {
+            fail_msg("thread %u of %u has no name", i, (unsigned)CONFIG_THREADS);
+            return;
+        }
+        assert_string_equal(name->name, threads[i].name);
+        assert_int_equal(name->ended, 0);
+    }
+}
+
+static void name_all_threads(void)
+{
+    for (unsigned i = 0; i < CONFIG_THREADS; i++) {
+        struct thread *t = &threads[i];
+
+        t->proc = &processes[i % CONFIG_PROCESSES];
+        t->pid = t->proc->pid;
+        t->tid = (int32_t)(i / CONFIG_PROCESSES + 1);
+        t->index = (uint16_t)i;
+        t->state = STATE_READY;
+        snprintf(t->name, sizeof(t->name), "t%u", i);
+        retain_thread(t);
+    }
+}
+
+/* The tables are full, and one process after the other comes and ends in one slot. */
+static void all_that_live_are_named(void **state)
+{
+    (void)state;
+    ends = 0;
+    memset(processes, 0, sizeof(processes));
+    retain_names_begin(table, BOOT);
+    for (unsigned slot = 0; slot < CONFIG_PROCESSES; slot++) {
+        birth(slot, 0);
+    }
+    name_all_threads();
+    check_all(0);
+    check_threads();
+    for (unsigned i = 1; i < RETAIN_NAMES_SPARE + 10; i++) {
+        end(CONFIG_PROCESSES - 1);
+        birth(CONFIG_PROCESSES - 1, i);
+    }
+    check_all(RETAIN_NAMES_SPARE);
+    check_threads();
+    ends = 0;
+    begins = true;
+    retain_names_begin(table, BOOT); /* of a ring that begins now */
+    begins = false;
+    check_all(0);
+    check_threads();
+    memset(threads, 0, sizeof(threads));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(those_that_ended_last_are_named),
         cmocka_unit_test(a_new_table_knows_who_lives),
+        cmocka_unit_test(all_that_live_are_named),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
