@@ -186,7 +186,8 @@ static void read_symbols(struct reading *r)
 
 /* ---- what others patch or know by its address -------------------------------------- */
 
-static const uint8_t *bytes_at(struct reading *r, uint64_t address, uint64_t end)
+/* NULL: the file has none there. */
+static const uint8_t *bytes_find(struct reading *r, uint64_t address, uint64_t end)
 {
     Elf_Scn *section = NULL;
     GElf_Shdr h;
@@ -198,11 +199,28 @@ static const uint8_t *bytes_at(struct reading *r, uint64_t address, uint64_t end
             return (const uint8_t *)data->d_buf + (address - h.sh_addr);
         }
     }
-    fbt_die("%s: no trace sites", r->path);
+    return NULL;
+}
+
+static const uint8_t *bytes_at(struct reading *r, uint64_t address, uint64_t end)
+{
+    const uint8_t *bytes = bytes_find(r, address, end);
+
+    if (!bytes) {
+        fbt_die("%s: no trace sites", r->path);
+    }
+    return bytes;
+}
+
+static bool in_text(const struct fbt_text *t, uint64_t address)
+{
+    return address - t->base < t->size;
 }
 
 static void add_edge(struct fbt_kernel *k, uint64_t from, uint64_t to)
 {
+    fbt_mark(&k->text, from, FBT_MARK_EDGE);
+    fbt_mark(&k->text, to, FBT_MARK_TARGET);
     k->edges = realloc(k->edges, (k->nedges + 1) * sizeof(*k->edges));
     if (!k->edges) {
         fbt_die("no memory");
@@ -226,10 +244,73 @@ static void read_pins(struct reading *r, uint64_t start, uint64_t end, unsigned 
                  n % words ? FBT_MARK_TARGET : FBT_MARK_PINNED | FBT_MARK_TARGET);
         if (n % words == 0) {
             site = value;
-        } else if (value >= t->base && value < t->base + t->size) {
+        } else if (in_text(t, value)) {
             add_edge(r->k, site, value);
         }
     }
+}
+
+/* ---- tables of jumps --------------------------------------------------------------- */
+
+struct jump {
+    uint64_t at, table;
+};
+
+static int jumps_by_table(const void *a, const void *b)
+{
+    const struct jump *x = a, *y = b;
+
+    return x->table < y->table ? -1 : x->table > y->table;
+}
+
+/* Returns the jumps of x86-64 through a table, by the table's address; their number in *n. */
+static struct jump *find_jumps(const struct fbt_kernel *k, size_t *n)
+{
+    const struct fbt_text *t = &k->text;
+    struct jump *jumps = NULL;
+
+    *n = 0;
+    for (size_t i = 0; i < k->nfunctions; i++) {
+        const struct fbt_function *f = &k->functions[i];
+        for (uint64_t at = f->at; at < f->at + f->size && in_text(t, at);) {
+            struct fbt_insn insn = fbt_decode_at(t, at);
+            if (insn.kind == FBT_INDIRECT && insn.target) {
+                jumps = realloc(jumps, (*n + 1) * sizeof(*jumps));
+                if (!jumps) {
+                    fbt_die("no memory");
+                }
+                jumps[(*n)++] = (struct jump){at, insn.target};
+            }
+            at += insn.length;
+        }
+    }
+    if (jumps) {
+        qsort(jumps, *n, sizeof(*jumps), jumps_by_table);
+    }
+    return jumps;
+}
+
+/* A table ends where the next one begins, or an entry leads to no piece of a function. */
+static void read_jumps(struct reading *r)
+{
+    size_t n;
+    struct jump *jumps = find_jumps(r->k, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        uint64_t at = jumps[i].table, end = UINT64_MAX, to;
+        for (size_t j = i + 1; j < n && end == UINT64_MAX; j++) {
+            end = jumps[j].table > at ? jumps[j].table : end;
+        }
+        for (const uint8_t *entry; at < end && (entry = bytes_find(r, at, at + sizeof(to)));
+             at += sizeof(to)) {
+            memcpy(&to, entry, sizeof(to));
+            if (!in_text(&r->k->text, to) || fbt_marked(&r->k->text, to, FBT_MARK_START)) {
+                break;
+            }
+            add_edge(r->k, jumps[i].at, to);
+        }
+    }
+    free(jumps);
 }
 
 /* ---- pads -------------------------------------------------------------------------- */
@@ -297,9 +378,12 @@ void fbt_kernel_read(struct fbt_kernel *k, const char *path)
     read_symbols(&r);
     read_pins(&r, r.sites, r.sites_end, 4);
     read_pins(&r, r.fixups, r.fixups_end, 2);
+    mark_starts(k);
+    if (k->text.x86) {
+        read_jumps(&r);
+    }
     elf_end(r.elf);
     close(fd);
-    mark_starts(k);
     fbt_text_mark(&k->text);
     find_pads(k);
 }

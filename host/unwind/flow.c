@@ -82,8 +82,8 @@ static bool goes_on(const struct flow *f, uint64_t address)
     if (fbt_marked(t, address, FBT_MARK_DATA)) {
         return false;
     }
-    if (t->x86) { /* SYSCALL, MOV to a segment register, INT */
-        return low == 0x050f || (low & 0xff) == 0x8e || (low & 0xff) == 0xcd;
+    if (t->x86) {
+        return unwind_x86_goes_on(t, address);
     }
     if (t->thumb) {
         return (low & 0xff00) == 0xdf00 || (low & 0xff00) == 0xbe00;
@@ -296,10 +296,10 @@ static void call_inside(struct flow *f, const struct fbt_insn *i)
     }
 }
 
-/* A patched site jumps, a fault goes on, in the state before the instruction. */
+/* A patched site jumps, a fault goes on, a table leads, in the state before the instruction. */
 static void follow_edges(struct flow *f, uint64_t at, const struct unwind_state *s)
 {
-    for (size_t i = 0; fbt_marked(f->t, at, FBT_MARK_PINNED) && i < f->k->nedges; i++) {
+    for (size_t i = 0; fbt_marked(f->t, at, FBT_MARK_EDGE) && i < f->k->nedges; i++) {
         if (f->k->edges[i].from == at) {
             reach(f, f->k->edges[i].to, s);
         }
@@ -383,12 +383,12 @@ static void follow_indirect(struct flow *f, const struct fbt_function *fn)
         struct fbt_insn i = fbt_decode_at(f->t, at);
         const struct unwind_state *here = &f->states[slot(f, at)];
         bool code = !fbt_marked(f->t, at, FBT_MARK_DATA);
-        if (code && !here->reached && jump) {
+        if (code && !here->reached && jump && !unwind_is_filling(f->t, at)) {
             struct unwind_state s = *jump;
             reach(f, at, &s);
             follow(f);
         }
-        bool call = i.may_call && (!here->sp_known || here->sp == 0);
+        bool call = i.may_call && (!here->sp_known || here->sp == entry_state(f).sp);
         if (code && here->reached && i.kind == FBT_INDIRECT && !call) {
             jump = here;
         }
@@ -428,8 +428,7 @@ static void begin(struct flow *f)
     for (size_t i = 0; i < f->k->nfunctions; i++) {
         const struct fbt_function *fn = &f->k->functions[i];
         if (!is_piece(fn) && in_text(f, fn->at)) {
-            f->states[slot(f, fn->at)] =
-                entry_state(f);
+            f->states[slot(f, fn->at)] = entry_state(f);
             if (!has_caller(fn)) {
                 f->states[slot(f, fn->at)].ra.where = UNWIND_NOWHERE;
             }

@@ -79,8 +79,8 @@ static bool is_x86_filling(const struct fbt_text *t, uint64_t at)
     const uint8_t *b = t->bytes + (at - t->base);
     struct x86_insn i = x86_insn_read(b, t->size - (size_t)(at - t->base));
 
-    return (i.length && i.two && i.opcode == 0x1f) ||
-           (i.length && !i.two && i.opcode == 0x90) || *b == 0 || *b == 0xcc;
+    return (i.length && i.two && i.opcode == 0x1f) || (i.length && !i.two && i.opcode == 0x90) ||
+           *b == 0 || *b == 0xcc;
 }
 
 /* Filling up to a boundary. */
@@ -121,8 +121,7 @@ static bool is_code(const struct fbt_kernel *k, uint64_t from, uint64_t to)
     const struct fbt_text *t = &k->text;
     size_t width = t->thumb ? 2 : 4;
 
-    for (uint64_t at = from; at + width <= to;
-         at += t->x86 ? fbt_decode_at(t, at).length : width) {
+    for (uint64_t at = from; at + width <= to; at += t->x86 ? fbt_decode_at(t, at).length : width) {
         if (!fbt_marked(t, at, FBT_MARK_DATA) && !unwind_is_filling(t, at)) {
             return true;
         }

@@ -14,6 +14,7 @@ struct operands {
     struct x86_insn i;
     unsigned mod, reg, rm; /* with ModRM: numbers of registers, 0-15 */
     bool wide, byte;       /* the operand has 64 bits, or 8 */
+    bool repeats;          /* prefix F3, which makes another instruction of some */
 };
 
 static int32_t number(const uint8_t *bytes, unsigned n)
@@ -35,7 +36,11 @@ static struct operands operands_of(const struct x86_insn *i, const uint8_t *byte
         o.reg = (bytes[i->modrm] >> 3 & 7) | (i->rex & 4) << 1;
         o.rm = (bytes[i->modrm] & 7) | (i->rex & 1) << 3;
     }
-    o.byte = !i->two && !(i->opcode & 1) && i->opcode < 0xff && i->opcode != 0x8e;
+    bool set = (i->opcode & 0xf0) == 0x90, exchange = i->opcode == 0xb0 || i->opcode == 0xc0;
+    o.byte = i->two ? set || exchange : !(i->opcode & 1) && (i->opcode & 0xfd) != 0x8c;
+    for (unsigned n = 0; n < i->length && x86_insn_is_prefix(bytes[n]); n++) {
+        o.repeats |= bytes[n] == 0xf3;
+    }
     return o;
 }
 
@@ -79,19 +84,34 @@ static unsigned writes_of_one(const struct operands *o)
 static unsigned writes_of_two(const struct operands *o)
 {
     switch (o->i.opcode) {
-    case 0x00 ... 0x1f: /* system, SSE, NOP */
-    case 0x28 ... 0x2f:
-    case 0x51 ... 0x7f:
-    case 0xa3: /* BT */
-    case 0xae:
-    case 0xc2 ... 0xc6:
-    case 0xd0 ... 0xff:
-        return NONE;
+    case 0x00 ... 0x01: /* SLDT, SMSW … */
+    case 0x20 ... 0x21: /* from control and debug registers */
+        return TO_RM;
+    case 0x02 ... 0x03: /* LAR, LSL */
+    case 0x2c ... 0x2d: /* numbers and bits of SSE registers */
     case 0x40 ... 0x50:
     case 0xaf:
     case 0xb6 ... 0xb8:
     case 0xbc ... 0xbf:
+    case 0xc5:
+    case 0xd7:
         return TO_REG;
+    case 0x7e: /* MOVD; with F3 between SSE registers */
+        return o->repeats ? NONE : TO_RM;
+    case 0xba: /* BT, and those that change the bit */
+        return (o->reg & 7) == 4 ? NONE : TO_RM;
+    case 0x04 ... 0x1f: /* system, SSE, NOP */
+    case 0x22 ... 0x2b:
+    case 0x2e ... 0x2f:
+    case 0x51 ... 0x7d:
+    case 0x7f:
+    case 0xa3: /* BT */
+    case 0xae:
+    case 0xc2 ... 0xc4:
+    case 0xc6:
+    case 0xd0 ... 0xd6:
+    case 0xd8 ... 0xff:
+        return NONE;
     default:
         return TO_BOTH;
     }
@@ -144,6 +164,14 @@ static bool without_operands(struct unwind_state *s, const struct operands *o)
 {
     unsigned opcode = o->i.opcode, reg = (opcode & 7) | (o->i.rex & 1u) << 3;
 
+    if (o->i.two && (opcode == 0xa0 || opcode == 0xa8)) { /* PUSH and POP of FS and GS */
+        push(s, false);
+        return true;
+    }
+    if (o->i.two && (opcode == 0xa1 || opcode == 0xa9)) {
+        pop(s, false);
+        return true;
+    }
     if (o->i.two) {
         return false;
     }
@@ -255,10 +283,25 @@ static bool moves(struct unwind_state *s, const struct operands *o, const uint8_
     return true;
 }
 
+static struct x86_insn x86_insn_at(const struct fbt_text *t, uint64_t address)
+{
+    size_t offset = (size_t)(address - t->base);
+
+    return x86_insn_read(t->bytes + offset, t->size - offset);
+}
+
+/* SYSCALL, MOV to a segment register, INT. */
+bool unwind_x86_goes_on(const struct fbt_text *t, uint64_t address)
+{
+    struct x86_insn i = x86_insn_at(t, address);
+
+    return i.length && (i.two ? i.opcode == 0x05 : i.opcode == 0x8e || i.opcode == 0xcd);
+}
+
 void unwind_x86_effect(struct unwind_state *s, const struct fbt_text *t, uint64_t address)
 {
     const uint8_t *bytes = t->bytes + (address - t->base);
-    struct x86_insn i = x86_insn_read(bytes, t->size - (size_t)(address - t->base));
+    struct x86_insn i = x86_insn_at(t, address);
     struct operands o = operands_of(&i, bytes);
 
     if (i.length == 0) {
