@@ -290,12 +290,12 @@ static struct x86_insn x86_insn_at(const struct fbt_text *t, uint64_t address)
     return x86_insn_read(t->bytes + offset, t->size - offset);
 }
 
-/* SYSCALL, MOV to a segment register, INT. */
+/* SYSCALL, MOV to a segment register, INT3, INT. */
 bool unwind_x86_goes_on(const struct fbt_text *t, uint64_t address)
 {
     struct x86_insn i = x86_insn_at(t, address);
 
-    return i.length && (i.two ? i.opcode == 0x05 : i.opcode == 0x8e || i.opcode == 0xcd);
+    return i.length && (i.two ? i.opcode == 0x05 : i.opcode == 0x8e || (i.opcode & 0xfe) == 0xcc);
 }
 
 void unwind_x86_effect(struct unwind_state *s, const struct fbt_text *t, uint64_t address)

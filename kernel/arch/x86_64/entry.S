@@ -163,10 +163,14 @@ x86_entry_in_kernel:
     cmp $VECTOR_BREAKPOINT, %edi
     je 2f
     call x86_irq_in_kernel
+    .global x86_irq_back
+x86_irq_back:
     mov $1, %al
     jmp 3f
 2:  mov %rbp, %rdi
     call x86_breakpoint /* false: nothing can mend it */
+    .global x86_breakpoint_back
+x86_breakpoint_back:
 3:  mov %rbp, %rsp
     test %al, %al
     pop %rbp

@@ -128,5 +128,6 @@ bool x86_breakpoint(uintptr_t *frame);
 bool x86_probe(uintptr_t site, const uintptr_t *regs, uint64_t *rip);
 void x86_fatal(const struct x86_panic_frame *frame) __attribute__((noreturn));
 extern char x86_vectors[], x86_syscall[];
+extern char x86_irq_back[], x86_breakpoint_back[]; /* behind the calls of the two above */
 
 #endif

@@ -45,8 +45,10 @@
 #define X86_BREAKPOINT 0xcc
 #define X86_JUMP 0xe9 /* of 32 bits */
 #define X86_SLOT_CODE 8
-/* In words: where entry.S has rip behind the registers that it pushes. */
+/* In words: where entry.S has rip behind the registers that it pushes, the first of them rbp; and
+ * where the CPU has pushed rsp. */
 #define X86_FRAME_RIP 12
+#define X86_FRAME_RSP 15
 
 /* Vectors: below, the CPU's exceptions; the interrupt lines; the kernel's own. */
 #define VECTOR_BREAKPOINT 3
