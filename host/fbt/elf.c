@@ -108,6 +108,16 @@ static void add_function(struct fbt_kernel *k, const GElf_Sym *s, const char *na
         .name = copy, .at = s->st_value & ~(uint64_t)k->text.thumb, .size = s->st_size};
 }
 
+/* newlib's assembler for x86-64 doesn't say that what it exports is a function. */
+static bool is_function(const struct reading *r, const GElf_Sym *s)
+{
+    bool untyped = r->k->text.x86 && GELF_ST_TYPE(s->st_info) == STT_NOTYPE &&
+                   GELF_ST_BIND(s->st_info) == STB_GLOBAL;
+
+    return GELF_ST_TYPE(s->st_info) == STT_FUNC ? s->st_size > 0 || r->k->labels
+                                                : untyped && r->k->labels;
+}
+
 static size_t take_symbol(struct reading *r, const GElf_Sym *s, const char *name,
                           struct region *region)
 {
@@ -130,7 +140,7 @@ static size_t take_symbol(struct reading *r, const GElf_Sym *s, const char *name
         *region = (struct region){s->st_value, name[1] == 'd'};
         return 1;
     }
-    if (in_text && GELF_ST_TYPE(s->st_info) == STT_FUNC && (s->st_size > 0 || r->k->labels)) {
+    if (in_text && is_function(r, s)) {
         add_function(r->k, s, name);
     }
     return 0;
@@ -145,6 +155,24 @@ static void mark_data(struct fbt_text *t, struct region *regions, size_t n)
             fbt_mark(t, at, FBT_MARK_DATA);
         }
     }
+}
+
+/* Labels within a function are no functions. By address. */
+static void drop_inner(struct fbt_kernel *k)
+{
+    uint64_t end = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < k->nfunctions; i++) {
+        const struct fbt_function f = k->functions[i];
+        if (f.size == 0 && f.at < end && k->text.x86) {
+            free((void *)f.name);
+            continue;
+        }
+        k->functions[n++] = f;
+        end = f.at + f.size > end ? f.at + f.size : end;
+    }
+    k->nfunctions = n;
 }
 
 /* By address. */
@@ -181,6 +209,7 @@ static void read_symbols(struct reading *r)
     mark_data(&r->k->text, regions, nregions);
     free(regions);
     qsort(r->k->functions, r->k->nfunctions, sizeof(*r->k->functions), functions_by_address);
+    drop_inner(r->k);
     size_labels(r->k);
 }
 

@@ -226,6 +226,7 @@ x86_entry_fatal:
  * by the CPU: 8, 10-14, 17, 21, 29, 30. */
     .balign 16
     .global x86_vectors
+    .type x86_vectors, @object
 x86_vectors:
     .set vector, 0
     .rept 256
