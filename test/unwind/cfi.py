@@ -22,9 +22,9 @@ UNKNOWN_MOST = 0.001
 LEAST = 300
 FDE = re.compile(r"^[0-9a-f]+ [0-9a-f]+ [0-9a-f]+ FDE .*pc=([0-9a-f]+)\.\.([0-9a-f]+)")
 # Assembler whose call frame information is wrong: it forgets what a load with write-back, or the
-# addition before the return, does to the stack pointer; or has none (sp_odd, flag_step). Between the
-# two additions that end `large` the compiler's is behind by one instruction. The division and the
-# multiplication of doubles call parts of themselves, which mkunwind takes for functions.
+# addition before the return, does to the stack pointer; or has none (sp_odd, flag_step). Between
+# the two additions that end `large` the compiler's is behind by one instruction. The division and
+# the multiplication of doubles call parts of themselves, which mkunwind takes for functions.
 WRONG = ("__aeabi_ldivmod", "__aeabi_uldivmod", "strcmp", "sp_odd", "flag_step", "large",
          "__aeabi_dmul", "__muldf3", "__aeabi_ddiv", "__divdf3")
 WILD = ("t_armv7m", "t_x86_64")  # have unknown places on purpose
