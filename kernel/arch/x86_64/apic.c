@@ -91,6 +91,38 @@ void x86_apic_start_other(unsigned id, uintptr_t page)
     x86_apic_send(id, ICR_START | (unsigned)(page >> 12));
 }
 
+/* ---- for an NMI's handler, which may have interrupted one of the above ---------------- */
+
+#define ICR_NMI 0x400u
+#define ICR_SELF 0x40000u
+
+uint32_t x86_apic_save(void)
+{
+    return *apic_register(APIC_ICR_TO);
+}
+
+/* Whoever was interrupted behind its wait may send at once. */
+void x86_apic_restore(uint32_t state)
+{
+    while (*apic_register(APIC_ICR) & ICR_BUSY) {
+        arch_spin_hint();
+    }
+    apic_write(APIC_ICR_TO, state);
+}
+
+void x86_apic_send_nmi(unsigned id)
+{
+    x86_apic_send(id, ICR_NMI);
+}
+
+void x86_apic_raise_sample(void)
+{
+    while (*apic_register(APIC_ICR) & ICR_BUSY) {
+        arch_spin_hint();
+    }
+    apic_write(APIC_ICR, VECTOR_SAMPLE | ICR_ASSERT | ICR_SELF);
+}
+
 unsigned x86_line_vector(unsigned line)
 {
     return VECTOR_LINES + line;
@@ -207,6 +239,8 @@ static void x86_irq_serve(unsigned vector, uintptr_t ip, bool in_kernel)
         intr_ipi(line_of(vector), ip, in_kernel);
     } else if (vector == VECTOR_CALL) {
         x86_call_serve();
+    } else if (vector == VECTOR_SAMPLE) {
+        intr_sample(line_of(vector), ip, in_kernel);
     } else {
         intr_entry(line_of(vector), ip, in_kernel);
     }
@@ -251,16 +285,4 @@ void x86_stop(void)
     for (;;) {
         __asm__ volatile("cli\n\thlt");
     }
-}
-
-/* ---- sampling: not yet ------------------------------------------------------------- */
-
-bool arch_sample_able(void)
-{
-    return false;
-}
-
-void arch_sample_set(uint64_t cycles)
-{
-    (void)cycles;
 }
