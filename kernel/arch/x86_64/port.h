@@ -98,6 +98,8 @@ void x86_apic_restore(uint32_t state);
 void x86_apic_send_nmi(unsigned id);
 void x86_apic_raise_sample(void); /* an interrupt at this CPU: intr_sample() */
 
+extern char x86_idle_halt[]; /* the HLT of arch_wait_for_interrupt() */
+
 /* sample.c */
 void x86_sample_init(void); /* CPU 0, once: the clock runs */
 
@@ -133,7 +135,7 @@ void x86_irq_in_kernel(unsigned vector); /* apic.c */
  * pushes them. True: it continues at the new one. */
 bool x86_breakpoint(uintptr_t *frame);
 /* sample.c: an NMI; the frame as of a breakpoint. False: nobody expects it. */
-bool x86_nmi(const uintptr_t *frame);
+bool x86_nmi(uintptr_t *frame);
 /* probe/: the breakpoint at `site` is a function probe's, which fires; sets where it continues. */
 bool x86_probe(uintptr_t site, const uintptr_t *regs, uint64_t *rip);
 void x86_fatal(const struct x86_panic_frame *frame) __attribute__((noreturn));

@@ -105,10 +105,14 @@ static bool alarm_came(void)
 }
 
 /* Another CPU gets an NMI only from CPU 0, when it is due. */
-bool x86_nmi(const uintptr_t *frame)
+bool x86_nmi(uintptr_t *frame)
 {
     if (!__atomic_load_n(&sampling, __ATOMIC_ACQUIRE) || (x86_in8(NMI_STATUS) & NMI_FAULT)) {
         return false;
+    }
+    if (frame[X86_FRAME_RIP] == (uintptr_t)x86_idle_halt) {
+        frame
+            [X86_FRAME_RIP]++; /* behind STI: its interrupts come now, and HLT would sleep on them */
     }
     uint32_t state = x86_apic_save();
     if (x86_this_bit() != 1 || alarm_came()) {
