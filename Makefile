@@ -286,7 +286,7 @@ $(B)/tools/%: test/tools/%.c abi/syspage.h trace/slot.h
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -o $@ $<
 
 MKUNWIND_SRCS := $(wildcard host/unwind/*.c) host/fbt/elf.c host/fbt/text.c host/fbt/thumb.c host/fbt/a64.c host/fbt/x86.c
-$(B)/tools/mkunwind: $(MKUNWIND_SRCS) $(wildcard host/fbt/*.h host/unwind/*.h) abi/unwind.h \
+$(B)/tools/mkunwind: $(MKUNWIND_SRCS) $(wildcard host/fbt/*.h host/unwind/*.h) abi/unwind.h abi/x86_insn.h \
 		abi/functions.h
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -o $@ $(MKUNWIND_SRCS) -lelf

@@ -6,7 +6,7 @@
  *
  *   UNWIND_MAGIC, bytes of the text, number of rules, of blocks, of pairs
  *   the rules, two words each; rule 0 means that the caller can't be found
- *   for each block the place of its first entry: offset in the text / 2
+ *   for each block the place of its first entry: offset in the text / 2, on x86-64 / 1
  *   the pairs, two bytes each: distance and rule of entries that are frequent; filled to a word
  *   the blocks, UNWIND_BLOCK bytes each: entries by place, filled with 0
  *
@@ -17,7 +17,7 @@
  *
  * The CFA (canonical frame address) is the stack pointer before the call. A rule's first word:
  * UNWIND_BY_FP | bytes from the stack pointer, or with UNWIND_BY_FP from the frame pointer (r7,
- * x29), to the CFA. Its second word: the location of the return address (low half) and of the
+ * x29, rbp), to the CFA. Its second word: the location of the return address (low half) and of the
  * caller's frame pointer (high half), each a signed number of 4-byte words from the CFA, or one of
  * the values below.
  */

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { X86_INSN_MOST = 15 };
+enum { X86_INSN_MOST = 15, X86_INSN_ADDRESS32 = 0x67 };
 
 struct x86_insn {
     uint8_t length; /* 0: unknown */
@@ -71,7 +71,7 @@ static inline char x86_insn_form(uint8_t opcode, bool two)
 static inline bool x86_insn_is_prefix(uint8_t byte)
 {
     return byte == 0x66 || byte == 0xf0 || byte == 0xf2 || byte == 0xf3 || byte == 0x64 ||
-           byte == 0x65 || (byte & 0xe7) == 0x26;
+           byte == 0x65 || byte == X86_INSN_ADDRESS32 || (byte & 0xe7) == 0x26;
 }
 
 /* Returns the bytes of ModRM, SIB and displacement; notes a displacement from the instruction's
@@ -124,7 +124,7 @@ static inline struct x86_insn x86_insn_read(const uint8_t *bytes, size_t room)
 {
     struct x86_insn unknown, i;
     uint8_t padded[X86_INSN_MOST + 2] = {0};
-    bool short16 = false;
+    bool short16 = false, low = false;
     unsigned at = 0;
 
     __builtin_memset(&unknown, 0, sizeof(unknown));
@@ -134,6 +134,7 @@ static inline struct x86_insn x86_insn_read(const uint8_t *bytes, size_t room)
     }
     for (; at < X86_INSN_MOST - 1 && x86_insn_is_prefix(padded[at]); at++) {
         short16 |= padded[at] == 0x66;
+        low |= padded[at] == X86_INSN_ADDRESS32;
     }
     if ((padded[at] & 0xf0) == 0x40) {
         i.rex = padded[at++];
@@ -159,7 +160,7 @@ static inline struct x86_insn x86_insn_read(const uint8_t *bytes, size_t room)
     i.hop = form == 'h' ? (uint8_t)at : 0;
     at += x86_insn_immediate(&i, form, short16, padded);
     i.length = (uint8_t)at;
-    return at > X86_INSN_MOST || at > room ? unknown : i;
+    return at > X86_INSN_MOST || at > room || (low && (i.near || i.hop)) ? unknown : i;
 }
 
 #endif

@@ -11,6 +11,7 @@
 
 enum { SELECT = 0, WINDOW = 0x10 };
 enum { VERSION = 1, REDIRECTION = 0x10 };
+#define NMI 0x400u
 #define ACTIVE_LOW 0x2000u
 #define LEVEL 0x8000u
 #define MASKED 0x10000u
@@ -64,4 +65,11 @@ void ioapic_unmask(unsigned line)
     ioapic_lock();
     ioapic_write(REDIRECTION + 2 * line, redirections[line]);
     arch_spin_release(&lock);
+}
+
+void ioapic_nmi(unsigned line)
+{
+    redirections[line] = NMI;
+    ioapic_write(REDIRECTION + 2 * line + 1, x86_apic_id() << 24);
+    ioapic_unmask(line);
 }

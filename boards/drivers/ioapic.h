@@ -10,5 +10,7 @@
 unsigned ioapic_init(uintptr_t base, unsigned first_low);
 void ioapic_mask(unsigned line);
 void ioapic_unmask(unsigned line);
+/* An edge of this line is an NMI at the CPU that calls this; no one else may mask it. */
+void ioapic_nmi(unsigned line);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See pctime.h. Boot only. */
+/* See pctime.h. Boot only, but for the alarm. */
 #include "boards/drivers/pctime.h"
 
 #include "boards/board.h"
@@ -35,6 +35,48 @@ struct x86_reference hpet_start(uintptr_t base)
     mmio_write(base + HPET_CONFIG, mmio_read(base + HPET_CONFIG) | HPET_ENABLE);
     hpet_read();
     return (struct x86_reference){hpet_read, FEMTOSECONDS / period};
+}
+
+/* ---- the HPET's alarm -------------------------------------------------------------- */
+
+enum { TIMER = 0x100, TIMER_LINES = 4, TIMER_AT = 8, TIMER_BYTES = 0x20 };
+#define TIMER_ENABLE 0x004u
+#define TIMER_32BIT 0x100u
+#define TIMER_LINE 9
+#define LATE 16 /* ticks: too near for the comparator, which only finds equality */
+
+static uintptr_t alarm_timer;   /* [I] its registers */
+static uint32_t alarm_settings; /* [I] */
+
+static void hpet_alarm_set(uint32_t ticks)
+{
+    uint32_t at;
+
+    mmio_write(alarm_timer, alarm_settings);
+    do {
+        at = mmio_read(hpet + HPET_COUNTER) + ticks;
+        mmio_write(alarm_timer + TIMER_AT, at);
+        ticks = ticks < LATE ? LATE : 2 * ticks; /* should the counter have passed it meanwhile */
+    } while ((int32_t)(at - mmio_read(hpet + HPET_COUNTER)) <= 0);
+}
+
+struct x86_alarm hpet_alarm(unsigned first, unsigned *line)
+{
+    const struct x86_alarm none = {NULL, 0};
+
+    if (!hpet) {
+        return none;
+    }
+    unsigned last = mmio_read(hpet + HPET_ID) >> 8 & 31;
+    alarm_timer = hpet + TIMER + last * TIMER_BYTES;
+    uint32_t lines = mmio_read(alarm_timer + TIMER_LINES);
+    for (*line = 31; *line >= first && !(lines >> *line & 1); --*line) {
+    }
+    if (last == 0 || *line < first) {
+        return none;
+    }
+    alarm_settings = *line << TIMER_LINE | TIMER_32BIT | TIMER_ENABLE;
+    return (struct x86_alarm){hpet_alarm_set, FEMTOSECONDS / mmio_read(hpet + HPET_PERIOD)};
 }
 
 /* ---- PIT --------------------------------------------------------------------------- */

@@ -245,6 +245,21 @@ struct x86_reference x86_board_reference(void)
     return by.hz ? by : pit_start();
 }
 
+static unsigned alarm_line = LINES_MOST; /* [I] */
+
+struct x86_alarm x86_board_alarm(void)
+{
+    unsigned line;
+    struct x86_alarm alarm = hpet_alarm(LINES_ISA, &line);
+
+    if (alarm.hz && line < lines) {
+        alarm_line = line;
+        ioapic_nmi(line);
+        return alarm;
+    }
+    return (struct x86_alarm){NULL, 0};
+}
+
 unsigned arch_irq_count(void)
 {
     return LINES_MOST;
@@ -252,19 +267,19 @@ unsigned arch_irq_count(void)
 
 bool arch_irq_reserved(unsigned irq)
 {
-    return irq >= lines;
+    return irq >= lines || irq == alarm_line;
 }
 
 void arch_irq_mask(unsigned irq)
 {
-    if (irq < lines) {
+    if (!arch_irq_reserved(irq)) {
         ioapic_mask(irq);
     }
 }
 
 void arch_irq_unmask(unsigned irq)
 {
-    if (irq < lines) {
+    if (!arch_irq_reserved(irq)) {
         ioapic_unmask(irq);
     }
 }
@@ -290,7 +305,7 @@ bool arch_console_ready(void)
     return uart16550_ready(COM1);
 }
 
-/* The HPET: the kernel reads its counter at boot only. The console and the link are behind
+/* The HPET: the kernel reads its counter at boot, and has its last timer. The console and the link are behind
  * ports. */
 bool arch_device_allowed(paddr_t pa, size_t len)
 {

@@ -4,7 +4,6 @@
 comma := ,
 ARCH := x86_64
 CROSS :=
-NO_UNWIND := 1
 # The kernel keeps its hands off SSE registers: they are the programs'.
 CPU_FLAGS_KERNEL := -m64 -march=x86-64 -mgeneral-regs-only -mno-red-zone -mcmodel=kernel -fno-pic -fno-pie \
 	-fno-stack-protector -fcf-protection=none -fno-asynchronous-unwind-tables -fno-unwind-tables \
@@ -43,7 +42,7 @@ USER_LDFLAGS := $(addprefix -Wl$(comma)--defsym=,$(USER_LDSYMS)) -T ldscripts/us
 
 # The test images that are made: those of the suites that run here (README.md).
 BOARD_TEST_IMAGES := smoke test libtest x86_64 kill fuzz torture torture-few sites map torture-soak fair-unrecorded bench bench_events \
-	fbtall \
+	fbt fbtall stacks crash crashes crashes-noise samples samples-off causes d life life-multi dfuzz quota gate \
 	down faults storms control-smp4 interrupt stubs console qnx help panic reset wrong failed servers
 # What programs drive: docs/port.md.
 CONSOLE_UART := 16550

@@ -108,6 +108,16 @@ static void add_function(struct fbt_kernel *k, const GElf_Sym *s, const char *na
         .name = copy, .at = s->st_value & ~(uint64_t)k->text.thumb, .size = s->st_size};
 }
 
+/* newlib's assembler for x86-64 doesn't say that what it exports is a function. */
+static bool is_function(const struct reading *r, const GElf_Sym *s)
+{
+    bool untyped = r->k->text.x86 && GELF_ST_TYPE(s->st_info) == STT_NOTYPE &&
+                   GELF_ST_BIND(s->st_info) == STB_GLOBAL;
+
+    return GELF_ST_TYPE(s->st_info) == STT_FUNC ? s->st_size > 0 || r->k->labels
+                                                : untyped && r->k->labels;
+}
+
 static size_t take_symbol(struct reading *r, const GElf_Sym *s, const char *name,
                           struct region *region)
 {
@@ -130,7 +140,7 @@ static size_t take_symbol(struct reading *r, const GElf_Sym *s, const char *name
         *region = (struct region){s->st_value, name[1] == 'd'};
         return 1;
     }
-    if (in_text && GELF_ST_TYPE(s->st_info) == STT_FUNC && (s->st_size > 0 || r->k->labels)) {
+    if (in_text && is_function(r, s)) {
         add_function(r->k, s, name);
     }
     return 0;
@@ -145,6 +155,24 @@ static void mark_data(struct fbt_text *t, struct region *regions, size_t n)
             fbt_mark(t, at, FBT_MARK_DATA);
         }
     }
+}
+
+/* Labels within a function are no functions. By address. */
+static void drop_inner(struct fbt_kernel *k)
+{
+    uint64_t end = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < k->nfunctions; i++) {
+        const struct fbt_function f = k->functions[i];
+        if (f.size == 0 && f.at < end && k->text.x86) {
+            free((void *)f.name);
+            continue;
+        }
+        k->functions[n++] = f;
+        end = f.at + f.size > end ? f.at + f.size : end;
+    }
+    k->nfunctions = n;
 }
 
 /* By address. */
@@ -181,12 +209,14 @@ static void read_symbols(struct reading *r)
     mark_data(&r->k->text, regions, nregions);
     free(regions);
     qsort(r->k->functions, r->k->nfunctions, sizeof(*r->k->functions), functions_by_address);
+    drop_inner(r->k);
     size_labels(r->k);
 }
 
 /* ---- what others patch or know by its address -------------------------------------- */
 
-static const uint8_t *bytes_at(struct reading *r, uint64_t address, uint64_t end)
+/* NULL: the file has none there. */
+static const uint8_t *bytes_find(struct reading *r, uint64_t address, uint64_t end)
 {
     Elf_Scn *section = NULL;
     GElf_Shdr h;
@@ -198,11 +228,28 @@ static const uint8_t *bytes_at(struct reading *r, uint64_t address, uint64_t end
             return (const uint8_t *)data->d_buf + (address - h.sh_addr);
         }
     }
-    fbt_die("%s: no trace sites", r->path);
+    return NULL;
+}
+
+static const uint8_t *bytes_at(struct reading *r, uint64_t address, uint64_t end)
+{
+    const uint8_t *bytes = bytes_find(r, address, end);
+
+    if (!bytes) {
+        fbt_die("%s: no trace sites", r->path);
+    }
+    return bytes;
+}
+
+static bool in_text(const struct fbt_text *t, uint64_t address)
+{
+    return address - t->base < t->size;
 }
 
 static void add_edge(struct fbt_kernel *k, uint64_t from, uint64_t to)
 {
+    fbt_mark(&k->text, from, FBT_MARK_EDGE);
+    fbt_mark(&k->text, to, FBT_MARK_TARGET);
     k->edges = realloc(k->edges, (k->nedges + 1) * sizeof(*k->edges));
     if (!k->edges) {
         fbt_die("no memory");
@@ -226,10 +273,73 @@ static void read_pins(struct reading *r, uint64_t start, uint64_t end, unsigned 
                  n % words ? FBT_MARK_TARGET : FBT_MARK_PINNED | FBT_MARK_TARGET);
         if (n % words == 0) {
             site = value;
-        } else if (value >= t->base && value < t->base + t->size) {
+        } else if (in_text(t, value)) {
             add_edge(r->k, site, value);
         }
     }
+}
+
+/* ---- tables of jumps --------------------------------------------------------------- */
+
+struct jump {
+    uint64_t at, table;
+};
+
+static int jumps_by_table(const void *a, const void *b)
+{
+    const struct jump *x = a, *y = b;
+
+    return x->table < y->table ? -1 : x->table > y->table;
+}
+
+/* Returns the jumps of x86-64 through a table, by the table's address; their number in *n. */
+static struct jump *find_jumps(const struct fbt_kernel *k, size_t *n)
+{
+    const struct fbt_text *t = &k->text;
+    struct jump *jumps = NULL;
+
+    *n = 0;
+    for (size_t i = 0; i < k->nfunctions; i++) {
+        const struct fbt_function *f = &k->functions[i];
+        for (uint64_t at = f->at; at < f->at + f->size && in_text(t, at);) {
+            struct fbt_insn insn = fbt_decode_at(t, at);
+            if (insn.kind == FBT_INDIRECT && insn.target) {
+                jumps = realloc(jumps, (*n + 1) * sizeof(*jumps));
+                if (!jumps) {
+                    fbt_die("no memory");
+                }
+                jumps[(*n)++] = (struct jump){at, insn.target};
+            }
+            at += insn.length;
+        }
+    }
+    if (jumps) {
+        qsort(jumps, *n, sizeof(*jumps), jumps_by_table);
+    }
+    return jumps;
+}
+
+/* A table ends where the next one begins, or an entry leads to no piece of a function. */
+static void read_jumps(struct reading *r)
+{
+    size_t n;
+    struct jump *jumps = find_jumps(r->k, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        uint64_t at = jumps[i].table, end = UINT64_MAX, to;
+        for (size_t j = i + 1; j < n && end == UINT64_MAX; j++) {
+            end = jumps[j].table > at ? jumps[j].table : end;
+        }
+        for (const uint8_t *entry; at < end && (entry = bytes_find(r, at, at + sizeof(to)));
+             at += sizeof(to)) {
+            memcpy(&to, entry, sizeof(to));
+            if (!in_text(&r->k->text, to) || fbt_marked(&r->k->text, to, FBT_MARK_START)) {
+                break;
+            }
+            add_edge(r->k, jumps[i].at, to);
+        }
+    }
+    free(jumps);
 }
 
 /* ---- pads -------------------------------------------------------------------------- */
@@ -288,9 +398,12 @@ void fbt_kernel_read(struct fbt_kernel *k, const char *path)
     read_symbols(&r);
     read_pins(&r, r.sites, r.sites_end, 4);
     read_pins(&r, r.fixups, r.fixups_end, 2);
+    mark_starts(k);
+    if (k->text.x86) {
+        read_jumps(&r);
+    }
     elf_end(r.elf);
     close(fd);
-    mark_starts(k);
     fbt_text_mark(&k->text);
     find_pads(k);
 }

@@ -33,7 +33,7 @@ struct fbt_insn {
     bool may_call;    /* FBT_INDIRECT: the compiler's tail calls through a pointer look like that */
     bool makes_frame; /* moves the stack pointer down: nothing loops back to it */
     bool too_long;    /* for a slot */
-    uint64_t target;
+    uint64_t target;  /* of FBT_INDIRECT: the address of a table of its targets, or 0 */
 };
 
 struct fbt_insn fbt_a64_decode(const uint8_t *bytes, size_t room, uint64_t address);

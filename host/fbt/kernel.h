@@ -7,7 +7,7 @@
 #include "host/fbt/scan.h"
 
 /* An edge that the code does not show: a site that is patched to jump, a fault that continues
- * there. */
+ * there, an entry of a jump's table in the read-only data (x86-64). */
 struct fbt_edge {
     uint64_t from, to;
 };

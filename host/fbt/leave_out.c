@@ -133,15 +133,12 @@ static bool is_named(const char *name, const char *wanted)
     return strncmp(name, wanted, n) == 0 && (name[n] == 0 || name[n] == '.');
 }
 
-/* Its name says that it is of another architecture's port; x86-64 takes no samples yet. */
+/* Its name says that it is of another architecture's port. */
 static bool is_others(const struct fbt_kernel *k, const char *name)
 {
     static const char *const prefixes[] = {"a64_", "armv7m_", "x86_"};
     size_t own = k->text.x86 ? 2 : k->text.thumb;
 
-    if (strcmp(name, "arch_sample_taken") == 0) {
-        return k->text.x86;
-    }
     for (size_t i = 0; i < COUNT(prefixes); i++) {
         if (i != own && strncmp(name, prefixes[i], strlen(prefixes[i])) == 0) {
             return true;

@@ -32,6 +32,7 @@ enum {
     FBT_MARK_TARGET = 2, /* something jumps here */
     FBT_MARK_PINNED = 4, /* is patched by others, or found by its address */
     FBT_MARK_START = 8,  /* a function begins here */
+    FBT_MARK_EDGE = 16,  /* struct fbt_kernel's edges begin here */
 };
 
 struct fbt_return {

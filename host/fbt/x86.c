@@ -17,17 +17,18 @@ static int64_t extend(const uint8_t *bytes, unsigned n)
     return n == 1 ? (int8_t)value : value;
 }
 
-/* Call, jump and the rest of FF. A jump through a table has an index and no base. */
+/* Call, jump and the rest of FF. A jump through a table has an index of 8 bytes and no base. */
 static void group_ff(struct fbt_insn *out, const uint8_t *modrm)
 {
     unsigned reg = modrm[0] >> 3 & 7;
-    bool table = (modrm[0] & 0xc7) == 4 && (modrm[1] & 7) == 5;
+    bool table = (modrm[0] & 0xc7) == 4 && (modrm[1] & 0xc7) == 0xc5;
 
     if (reg == 2) {
         out->kind = FBT_CALL;
     } else if (reg == 4) {
         out->kind = FBT_INDIRECT;
         out->may_call = !table;
+        out->target = table ? (uint64_t)extend(modrm + 2, 4) : 0;
     } else if (reg == 3 || reg == 5 || reg == 7) {
         out->kind = FBT_STOP;
     }

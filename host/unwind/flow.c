@@ -15,11 +15,11 @@
 struct flow {
     const struct fbt_kernel *k;
     const struct fbt_text *t;
-    const struct fbt_function **covers; /* by half word: the function that it belongs to */
+    const struct fbt_function **covers; /* by slot: the function that it belongs to */
     struct unwind_state *states;        /* likewise */
     bool *returns;                      /* by function */
     uint64_t *todo;
-    bool *queued; /* by half word */
+    bool *queued; /* by slot */
     size_t ntodo;
 };
 
@@ -34,7 +34,7 @@ struct next {
 
 static size_t slot(const struct flow *f, uint64_t address)
 {
-    return (size_t)(address - f->t->base) / 2;
+    return unwind_slot(f->t, address);
 }
 
 static bool in_text(const struct flow *f, uint64_t address)
@@ -81,6 +81,9 @@ static bool goes_on(const struct flow *f, uint64_t address)
 
     if (fbt_marked(t, address, FBT_MARK_DATA)) {
         return false;
+    }
+    if (t->x86) {
+        return unwind_x86_goes_on(t, address);
     }
     if (t->thumb) {
         return (low & 0xff00) == 0xdf00 || (low & 0xff00) == 0xbe00;
@@ -254,7 +257,9 @@ static void reach(struct flow *f, uint64_t at, const struct unwind_state *s)
 
 static void effect(const struct flow *f, struct unwind_state *s, uint64_t at)
 {
-    if (f->t->thumb) {
+    if (f->t->x86) {
+        unwind_x86_effect(s, f->t, at);
+    } else if (f->t->thumb) {
         unwind_thumb_effect(s, f->t, at);
     } else {
         unwind_a64_effect(s, f->t, at);
@@ -269,20 +274,32 @@ static void after_call(struct unwind_state *s)
     }
 }
 
+/* On x86-64 a call has pushed the return address. */
+static struct unwind_state entry_state(const struct flow *f)
+{
+    struct unwind_state s = {.reached = true, .sp_known = true, .constant_of = -1};
+
+    if (f->t->x86) {
+        s.sp = 8;
+        s.ra = (struct unwind_place){UNWIND_AT_STACK, -8};
+    }
+    return s;
+}
+
 /* Assembler may call a part of a function, which is then one of its own. */
 static void call_inside(struct flow *f, const struct fbt_insn *i)
 {
-    static const struct unwind_state entry = {.sp_known = true, .constant_of = -1};
+    const struct unwind_state entry = entry_state(f);
 
     if (i->has_target && function_of(f, i->target) && !is_start(f, i->target)) {
         reach(f, i->target, &entry);
     }
 }
 
-/* A patched site jumps, a fault goes on, in the state before the instruction. */
+/* A patched site jumps, a fault goes on, a table leads, in the state before the instruction. */
 static void follow_edges(struct flow *f, uint64_t at, const struct unwind_state *s)
 {
-    for (size_t i = 0; fbt_marked(f->t, at, FBT_MARK_PINNED) && i < f->k->nedges; i++) {
+    for (size_t i = 0; fbt_marked(f->t, at, FBT_MARK_EDGE) && i < f->k->nedges; i++) {
         if (f->k->edges[i].from == at) {
             reach(f, f->k->edges[i].to, s);
         }
@@ -366,12 +383,12 @@ static void follow_indirect(struct flow *f, const struct fbt_function *fn)
         struct fbt_insn i = fbt_decode_at(f->t, at);
         const struct unwind_state *here = &f->states[slot(f, at)];
         bool code = !fbt_marked(f->t, at, FBT_MARK_DATA);
-        if (code && !here->reached && jump) {
+        if (code && !here->reached && jump && !unwind_is_filling(f->t, at)) {
             struct unwind_state s = *jump;
             reach(f, at, &s);
             follow(f);
         }
-        bool call = i.may_call && (!here->sp_known || here->sp == 0);
+        bool call = i.may_call && (!here->sp_known || here->sp == entry_state(f).sp);
         if (code && here->reached && i.kind == FBT_INDIRECT && !call) {
             jump = here;
         }
@@ -385,7 +402,8 @@ static void cover(struct flow *f)
 
     for (size_t i = 0; i < k->nfunctions; i++) {
         const struct fbt_function *fn = &k->functions[i];
-        for (uint64_t at = fn->at; at < fn->at + fn->size && in_text(f, at); at += 2) {
+        for (uint64_t at = fn->at; at < fn->at + fn->size && in_text(f, at);
+             at += unwind_unit(f->t)) {
             f->covers[slot(f, at)] = fn;
         }
     }
@@ -410,8 +428,7 @@ static void begin(struct flow *f)
     for (size_t i = 0; i < f->k->nfunctions; i++) {
         const struct fbt_function *fn = &f->k->functions[i];
         if (!is_piece(fn) && in_text(f, fn->at)) {
-            f->states[slot(f, fn->at)] =
-                (struct unwind_state){.reached = true, .sp_known = true, .constant_of = -1};
+            f->states[slot(f, fn->at)] = entry_state(f);
             if (!has_caller(fn)) {
                 f->states[slot(f, fn->at)].ra.where = UNWIND_NOWHERE;
             }
@@ -426,14 +443,14 @@ static void begin(struct flow *f)
 
 struct unwind_state *unwind_flow(const struct fbt_kernel *k)
 {
-    size_t halves = k->text.size / 2 + 2;
+    size_t slots = k->text.size / unwind_unit(&k->text) + 2;
     struct flow f = {.k = k,
                      .t = &k->text,
-                     .covers = calloc(halves, sizeof(*f.covers)),
-                     .states = calloc(halves, sizeof(*f.states)),
+                     .covers = calloc(slots, sizeof(*f.covers)),
+                     .states = calloc(slots, sizeof(*f.states)),
                      .returns = calloc(k->nfunctions + 1, sizeof(*f.returns)),
-                     .todo = calloc(halves, sizeof(*f.todo)),
-                     .queued = calloc(halves, sizeof(*f.queued))};
+                     .todo = calloc(slots, sizeof(*f.todo)),
+                     .queued = calloc(slots, sizeof(*f.queued))};
 
     if (!f.covers || !f.states || !f.returns || !f.todo || !f.queued) {
         fbt_die("no memory");

@@ -73,6 +73,9 @@ static void print_place(char name, const struct unwind_place *p)
 /* Returns true for a no-op, which behind a jump is only padding. */
 static bool is_nop(const struct fbt_text *t, uint64_t at)
 {
+    if (t->x86) {
+        return unwind_is_filling(t, at);
+    }
     static const uint8_t thumb[] = {0x00, 0xbf}, wide[] = {0xaf, 0xf3, 0x00, 0x80},
                          a64[] = {0x1f, 0x20, 0x03, 0xd5};
     const uint8_t *b = t->bytes + (at - t->base);
@@ -86,7 +89,7 @@ static void dump(const struct fbt_kernel *k, const struct unwind_state *states)
         const struct fbt_function *f = &k->functions[i];
         printf("%s %#llx %#llx\n", f->name, (unsigned long long)f->at, (unsigned long long)f->size);
         for (uint64_t at = f->at; at < f->at + f->size && at < k->text.base + k->text.size;) {
-            const struct unwind_state *s = &states[(at - k->text.base) / 2];
+            const struct unwind_state *s = &states[unwind_slot(&k->text, at)];
             bool code = !fbt_marked(&k->text, at, FBT_MARK_DATA);
             if (code && !s->reached && !is_nop(&k->text, at)) {
                 printf(" %llx sp? fp? r=? f=?\n", (unsigned long long)at);

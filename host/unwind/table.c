@@ -6,6 +6,7 @@
 #include "host/unwind/pack.h"
 #include "host/unwind/unwind.h"
 #include "abi/unwind.h"
+#include "abi/x86_insn.h"
 
 struct making {
     struct unwind_rule *rules;
@@ -64,17 +65,30 @@ static uint32_t number_of(struct making *m, struct unwind_rule rule)
     return (uint32_t)m->nrules++;
 }
 
-static void add_row(struct making *m, uint64_t offset, uint32_t rule)
+static void add_row(struct making *m, const struct fbt_text *t, uint64_t offset, uint32_t rule)
 {
     if (m->nrows > 0 && m->rows[m->nrows - 1].rule == rule) {
         return;
     }
-    m->rows[m->nrows++] = (struct unwind_row){(uint32_t)(offset / 2), rule};
+    m->rows[m->nrows++] = (struct unwind_row){(uint32_t)(offset / unwind_unit(t)), rule};
+}
+
+/* NOP of any length, or zeros. */
+static bool is_x86_filling(const struct fbt_text *t, uint64_t at)
+{
+    const uint8_t *b = t->bytes + (at - t->base);
+    struct x86_insn i = x86_insn_read(b, t->size - (size_t)(at - t->base));
+
+    return (i.length && i.two && i.opcode == 0x1f) || (i.length && !i.two && i.opcode == 0x90) ||
+           *b == 0 || *b == 0xcc;
 }
 
 /* Filling up to a boundary. */
-static bool is_filling(const struct fbt_text *t, uint64_t at)
+bool unwind_is_filling(const struct fbt_text *t, uint64_t at)
 {
+    if (t->x86) {
+        return is_x86_filling(t, at);
+    }
     static const uint8_t thumb[] = {0x00, 0xbf}, a64[] = {0x1f, 0x20, 0x03, 0xd5}, none[4];
     const uint8_t *b = t->bytes + (at - t->base);
     size_t width = t->thumb ? 2 : 4;
@@ -90,10 +104,10 @@ static void add_function(struct making *m, const struct fbt_kernel *k,
 
     for (uint64_t at = fn->at; at < fn->at + fn->size && at < t->base + t->size;) {
         struct fbt_insn i = fbt_decode_at(t, at);
-        const struct unwind_state *state = &states[(at - t->base) / 2];
+        const struct unwind_state *state = &states[unwind_slot(t, at)];
         bool code = !fbt_marked(t, at, FBT_MARK_DATA) && at >= *done;
-        if (code && (state->reached || !is_filling(t, at))) {
-            add_row(m, at - base, number_of(m, rule_of(state, !t->thumb)));
+        if (code && (state->reached || !unwind_is_filling(t, at))) {
+            add_row(m, t, at - base, number_of(m, rule_of(state, !t->thumb)));
             *done = at + i.length;
         }
         at += i.length;
@@ -107,8 +121,8 @@ static bool is_code(const struct fbt_kernel *k, uint64_t from, uint64_t to)
     const struct fbt_text *t = &k->text;
     size_t width = t->thumb ? 2 : 4;
 
-    for (uint64_t at = from; at + width <= to; at += width) {
-        if (!fbt_marked(t, at, FBT_MARK_DATA) && !is_filling(t, at)) {
+    for (uint64_t at = from; at + width <= to; at += t->x86 ? fbt_decode_at(t, at).length : width) {
+        if (!fbt_marked(t, at, FBT_MARK_DATA) && !unwind_is_filling(t, at)) {
             return true;
         }
     }
@@ -123,16 +137,16 @@ static void add_gap(struct making *m, const struct fbt_kernel *k, size_t i, uint
     uint64_t next = i + 1 < k->nfunctions ? fn[1].at : text_end;
 
     if (end < next && next <= text_end && is_code(k, end, next)) {
-        add_row(m, end - base, 0);
+        add_row(m, &k->text, end - base, 0);
     }
 }
 
 void unwind_table_make(struct unwind_table *table, const struct fbt_kernel *k,
                        const struct unwind_state *states, uint64_t base)
 {
-    size_t halves = k->text.size / 2 + 2;
+    size_t slots = k->text.size / unwind_unit(&k->text) + 2;
     struct making m = {.rules = calloc(UNWIND_RULES_MOST, sizeof(*m.rules)),
-                       .rows = calloc(halves, sizeof(*m.rows))};
+                       .rows = calloc(slots, sizeof(*m.rows))};
     uint64_t end = k->text.base + k->text.size, done = base;
 
     if (!m.rules || !m.rows) {
@@ -146,7 +160,7 @@ void unwind_table_make(struct unwind_table *table, const struct fbt_kernel *k,
         add_function(&m, k, &k->functions[i], states, base, &done);
         add_gap(&m, k, i, base);
     }
-    add_row(&m, end - base, 0);
+    add_row(&m, &k->text, end - base, 0);
     table->words =
         unwind_pack(m.rules, m.nrules, m.rows, m.nrows, (uint32_t)(end - base), &table->nwords);
     if (!table->words) {

@@ -35,6 +35,9 @@ struct unwind_state {
 /* Applies the instruction at `address` to the state; branches and calls have no effect here. */
 void unwind_thumb_effect(struct unwind_state *, const struct fbt_text *, uint64_t address);
 void unwind_a64_effect(struct unwind_state *, const struct fbt_text *, uint64_t address);
+void unwind_x86_effect(struct unwind_state *, const struct fbt_text *, uint64_t address);
+/* Returns true for FBT_STOP that goes on behind it. */
+bool unwind_x86_goes_on(const struct fbt_text *, uint64_t address);
 
 /* Parts of effects. */
 void unwind_moves_sp(struct unwind_state *, int64_t down);
@@ -43,7 +46,21 @@ void unwind_load(struct unwind_state *, bool is_ra, bool is_fp, int at);
 /* Keeps what both states have in common. Returns true if `to` lost information. */
 bool unwind_join(struct unwind_state *to, const struct unwind_state *from);
 
-/* States of all instructions, one for each half word of the text; the caller frees them. */
+/* In which code is aligned, and offsets in the table count. */
+static inline unsigned unwind_unit(const struct fbt_text *t)
+{
+    return t->x86 ? 1 : 2;
+}
+
+static inline size_t unwind_slot(const struct fbt_text *t, uint64_t address)
+{
+    return (size_t)(address - t->base) / unwind_unit(t);
+}
+
+/* Returns true for padding between functions. */
+bool unwind_is_filling(const struct fbt_text *, uint64_t address);
+
+/* States of all instructions, by unwind_slot(); the caller frees them. */
 struct unwind_state *unwind_flow(const struct fbt_kernel *);
 
 struct unwind_table {

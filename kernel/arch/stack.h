@@ -15,6 +15,9 @@
 bool arch_peek(void *to, uintptr_t address, size_t bytes, const struct thread *user);
 bool arch_poke(uintptr_t address, const void *from, size_t bytes, const struct thread *user);
 
+/* Of each port's ops.h: ARCH_CALL_PUSHES, bytes of the return address that a call stores on the
+ * stack; 0: a link register has it. */
+
 /* A stack frame, for kernel/observe/unwind.c. Any context, interrupts masked. */
 struct unwind_frame {
     uintptr_t pc, sp, fp, lr;
@@ -23,6 +26,8 @@ struct unwind_frame {
     bool live;
     /* an exception returns to user level here: fp is the thread's, lr is EXC_RETURN */
     bool to_user;
+    /* a function probe is an exception, which returns here */
+    bool at_probe;
 };
 /* Returns the user-level frame of a thread that entered the kernel or faulted on this CPU. Returns
  * false if it is unknown, for example lost in a stack overflow. [cpu, d] */
@@ -33,10 +38,11 @@ static inline void arch_frame_here(uintptr_t *pc, uintptr_t *sp, uintptr_t *fp);
  * address. user: look in this running thread's program; NULL: in the kernel. [cpu, d] */
 bool arch_return_address(uintptr_t *word, const struct thread *user);
 /* Returns true if f->pc, a stored return address, is an exception return. f is then the interrupted
- * frame (live), or f->to_user is set. [cpu, d] */
+ * frame (live; at_probe or not), or f->to_user is set, or neither: that frame can't be read.
+ * [cpu, d] */
 bool arch_exception_frame(struct unwind_frame *f);
 /* f->pc lies `behind` bytes after the start of a function probe's slot: replaces f with the frame
- * of the probed function at `site`. [cpu, d] */
+ * of the probed function at `site`, live. Unused where f->at_probe is. [cpu, d] */
 bool arch_probe_frame(struct unwind_frame *f, uintptr_t site, unsigned behind);
 /* Recovers a backtrace when a stack overflow made a fault lose the registers: adds stack words that
  * look like return addresses to the *n ones in to[], which has room for max. Stale words may be

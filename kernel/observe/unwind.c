@@ -116,7 +116,7 @@ static uint32_t rule_in_block(const struct text *text, uint32_t block, uint32_t 
 static uint32_t rule_at(const struct text *text, uintptr_t offset)
 {
     const uint8_t *starts = text->table + 4 * (UNWIND_HEADER_WORDS + 2 * text->nrules);
-    uint32_t key = (uint32_t)(offset / 2), low = 0, high = text->nblocks;
+    uint32_t key = (uint32_t)(offset >> ARCH_CODE_SHIFT), low = 0, high = text->nblocks;
 
     while (low < high) { /* the last block that begins at key or below is before `high` */
         uint32_t middle = low + (high - low) / 2;
@@ -178,11 +178,22 @@ static bool unwind_apply(const struct text *text, uint32_t rule, struct unwind_f
     return true;
 }
 
-/*
- * Steps up one frame. A call through a bad pointer, to an address without code, has changed only
- * the link register. A return address belongs to the instruction before it, which may be the last
- * one of its function.
- */
+/* A call through a bad pointer, to an address without code, has only stored the return address. */
+static bool unwind_bad_call(const struct text *text, struct unwind_frame *f)
+{
+    uintptr_t back = f->lr;
+
+    if (!f->live || (ARCH_CALL_PUSHES && !unwind_load(text, f->sp, 0, &back))) {
+        return false;
+    }
+    f->pc = back;
+    f->sp += ARCH_CALL_PUSHES;
+    f->live = false;
+    return true;
+}
+
+/* Steps up one frame. A return address belongs to the instruction before it, which may be the last
+ * one of its function. */
 static bool unwind_step(const struct text *text, struct unwind_frame *f)
 {
     uintptr_t offset = f->pc - (f->live ? 0 : 1) - text->start;
@@ -191,12 +202,7 @@ static bool unwind_step(const struct text *text, struct unwind_frame *f)
         uint32_t rule = rule_at(text, offset);
         return rule && unwind_apply(text, rule, f);
     }
-    if (!f->live) {
-        return false;
-    }
-    f->pc = f->lr;
-    f->live = false;
-    return true;
+    return unwind_bad_call(text, f);
 }
 
 /* ---- a thread ---------------------------------------------------------------------- */
@@ -249,7 +255,7 @@ static bool kernel_step(struct kernel_walk *w)
         return false;
     }
     if (arch_exception_frame(&w->f)) {
-        if (w->f.live) {
+        if (w->f.live && !w->f.at_probe) {
             unwind_add(w, w->f.pc);
         }
         return w->f.live;

@@ -55,11 +55,22 @@ PI = dict(A64, **{
     "kernel_jump": ("SIGSEGV", "jump to", 0xffffff8000080400, False),
     "device": ("SIGSEGV", "write to", 0x3f201000, True),
 })
-EXPECTED = {"mps2-an386": M4, "virt-a64": A64, "raspi3": PI}
-NO_FRAMES = {"mps2-an386": ("bad_stack",), "virt-a64": (), "raspi3": ()}  # its stack is gone
+X86 = dict(A64, **{
+    "kernel_read": ("SIGSEGV", "read from", 0xffffffff80e80000, True),
+    "kernel_write": ("SIGSEGV", "write to", 0xffffffff80e80000, True),
+    "kernel_jump": ("SIGSEGV", "jump to", 0xffffffff80a00400, False),
+    "device": ("SIGSEGV", "write to", 0xfec00000, True),
+    "misaligned": ("SIGSEGV", "access to an impossible address near", "ip", True),
+    "divide": ("SIGFPE", "integer division", "ip", True),
+    "bad_stack": ("SIGSEGV", "write to", 0xe7fffff8, True),
+})
+EXPECTED = {"mps2-an386": M4, "virt-a64": A64, "raspi3": PI, "pc": X86}
+NO_FRAMES = {"mps2-an386": ("bad_stack",), "virt-a64": (), "raspi3": (),
+             "pc": ("bad_stack",)}  # its stack is gone
 REGISTERS = {"mps2-an386": ("r0", "r12", "lr", "pc", "xpsr", "r4", "r11", "sp"),
              "virt-a64": ("x0", "x8", "x19", "x29", "x30", "sp", "pc", "psr")}
 REGISTERS["raspi3"] = REGISTERS["virt-a64"]
+REGISTERS["pc"] = ("rax", "rcx", "rbx", "rsp", "rbp", "rdi", "r8", "r15", "rip", "rflags")
 
 
 def kinds():
@@ -125,9 +136,10 @@ def kind_wrong(boot, kind, end, reports, symbols):
 
 
 def every_crash_is_reported(boot):
-    """On several CPUs init may start the next one before the last one's report is printed."""
+    """On several CPUs init may start the next one, or pidin, before the last one's report is
+    printed."""
     symbols, wrong = functions(boot), []
-    console = boot.console.split("   pid tid")[0]
+    console = re.sub(r"(?m)^ +(?:pid|\d+) +(?:tid|\d+) \S.*\n", "", boot.console)
     pieces = re.split(r"^Process (\d+)", console, flags=re.M)
     reports = dict(zip(pieces[1::2], pieces[2::2]))
     ends = re.findall(r"^init: crash \(pid (\d+)\) was ended by signal (\d+)$", console, re.M)

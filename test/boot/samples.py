@@ -27,7 +27,7 @@ import guest  # noqa: E402
 
 ROOT = guest.ROOT
 KINDS = ("spin", "messages", "copies", "calls")
-TOOLS = {"mps2-an386": "arm-none-eabi-", "virt-a64": "aarch64-linux-gnu-"}
+TOOLS = {"mps2-an386": "arm-none-eabi-", "virt-a64": "aarch64-linux-gnu-", "pc": ""}
 SLOW = guest.patience.seconds(120)  # a hang detector
 LEAST = 600     # samples of each kind
 MENTIONED = 0.02
@@ -37,7 +37,8 @@ class Kernel:
     def __init__(self, board, elf):
         lines = subprocess.run([TOOLS[board] + "nm", elf], check=True, capture_output=True,
                                text=True).stdout.splitlines()
-        found = [(int(f[0], 16) & ~1, f[2]) for f in map(str.split, lines) if len(f) == 3]
+        thumb = board == "mps2-an386"
+        found = [(int(f[0], 16) & ~thumb, f[2]) for f in map(str.split, lines) if len(f) == 3]
         named = dict((name, at) for at, name in found)
         self.start, self.end = named["__kernel_start"], named["__text_end"]
         # Labels within assembler are no functions; of two names at an address either will do.

@@ -24,10 +24,12 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, HERE)
 from board import ROOT, Booted, patience  # noqa: E402
 
-TOOLS = {"mps2-an386": "arm-none-eabi-", "virt-a64": "aarch64-linux-gnu-"}
+TOOLS = {"mps2-an386": "arm-none-eabi-", "virt-a64": "aarch64-linux-gnu-", "pc": ""}
 FRAME = re.compile(r"^\s+(?:(\S+?)`)?(\S+?)(?:\+(0x[0-9a-f]+))?$")
-CALL = re.compile(r"^(blx?|blr|bl(eq|ne|cs|hs|cc|lo|mi|pl|vs|vc|hi|ls|ge|lt|gt|le))(?:\.[nw])?$")
-JUMP = re.compile(r"^(b|cbn?z|tbn?z|b\.?[a-z]{2})(?:\.[nw])?$")
+CALL = re.compile(r"^(call|blx?|blr|bl(eq|ne|cs|hs|cc|lo|mi|pl|vs|vc|hi|ls|ge|lt|gt|le))"
+                  r"(?:\.[nw])?$")
+JUMP = re.compile(r"^(j[a-z]+|b|cbn?z|tbn?z|b\.?[a-z]{2})(?:\.[nw])?$")
+AWAY = ("b", "bx", "br", "ret", "udf", "jmp", "ud2")  # does not fall through
 TARGET = re.compile(r"\b([0-9a-f]{3,16}) <")
 # Where a stack begins: entered by the kernel or the CPU, not called.
 OUTERMOST = {
@@ -41,6 +43,7 @@ OUTERMOST = {
                "armv7m_pendsv", "armv7m_irq", "armv7m_fault", "armv7m_systick",
                "a64_vectors", "a64_entry_irq", "a64_entry_fault", "a64_entry_other",
                "a64_entry_fiq",
+               "x86_syscall", "x86_resume", "x86_entry",
                # a long call, on a stack of its own
                "long_call_main"},
 }
@@ -85,7 +88,7 @@ class Code:
     """A program's or kernel's disassembly."""
 
     def __init__(self, board, path):
-        text = subprocess.run([TOOLS[board] + "objdump", "-d", "--no-show-raw-insn", path],
+        text = subprocess.run([TOOLS[board] + "objdump", "-dw", path],
                               capture_output=True, check=True, encoding="utf-8").stdout
         self.starts, self.functions = {}, []  # by address; (address, name)
         self.calls = {}   # address behind a call: (where it goes or None)
@@ -100,20 +103,18 @@ class Code:
                 self.starts.setdefault(int(head[1], 16), current)
                 self.functions.append((int(head[1], 16), current))
                 continue
-            found = re.match(r"^ *([0-9a-f]+):\t(\S+)\s*(.*)$", line)
+            found = re.match(r"^ *([0-9a-f]+):\t([0-9a-f ]+)\t(\S+)\s*(.*)$", line)
             if not found or current is None:
                 continue
-            op, rest = found[2], found[3]
-            target = TARGET.search(rest)
-            falls = not (op.split(".")[0] in ("b", "bx", "br", "ret", "udf") or "pc}" in rest or
-                         rest.startswith("pc,"))
+            op, rest = found[3], found[4]
+            target = None if rest.startswith("*") else TARGET.search(rest)  # through memory
+            falls = not (op.split(".")[0] in AWAY or "pc}" in rest or rest.startswith("pc,"))
             if CALL.match(op):
-                # The line that follows may be far behind: zeros between functions are not shown.
-                size = 2 if op == "blx" and not target else 4
+                size = len(found[2].replace(" ", "")) // 2
                 self.calls[int(found[1], 16) + size] = int(target[1], 16) if target else None
             elif JUMP.match(op) and target:
                 self.jumps.setdefault(current, set()).add(int(target[1], 16))
-            elif op in ("br", "bx") and "lr" not in rest:
+            elif op in ("br", "bx", "jmp") and "lr" not in rest:
                 self.jumps.setdefault(current, set()).add(None)
         self.functions.sort()
         self.address = {name: at for at, name in reversed(self.functions)}
@@ -189,7 +190,7 @@ class Checker:
 
     def interrupted(self, kind, i):
         """The kernel itself was interrupted: that frame is no return address."""
-        return kind == "kernel" and self.board == "mps2-an386" and i > 0
+        return kind == "kernel" and self.board in ("mps2-an386", "pc") and i > 0
 
     def tell(self, probe, frames, what):
         self.wrong.append(f"{probe}: {what}: " +

@@ -8,6 +8,9 @@
 
 #include "kernel/arch/turns.h"
 
+#define ARCH_CODE_SHIFT 1
+#define ARCH_CALL_PUSHES 0
+
 struct thread;
 struct cpu;
 

@@ -22,34 +22,36 @@ UNKNOWN_MOST = 0.001
 LEAST = 300
 FDE = re.compile(r"^[0-9a-f]+ [0-9a-f]+ [0-9a-f]+ FDE .*pc=([0-9a-f]+)\.\.([0-9a-f]+)")
 # Assembler whose call frame information is wrong: it forgets what a load with write-back, or the
-# addition before the return, does to the stack pointer; or has none (sp_odd). Between the two
-# additions that end `large` the compiler's is behind by one instruction. The division and the
-# multiplication of doubles call parts of themselves, which mkunwind takes for functions.
-WRONG = ("__aeabi_ldivmod", "__aeabi_uldivmod", "strcmp", "sp_odd", "large",
+# addition before the return, does to the stack pointer; or has none (sp_odd, flag_step). Between
+# the two additions that end `large` the compiler's is behind by one instruction. The division and
+# the multiplication of doubles call parts of themselves, which mkunwind takes for functions.
+WRONG = ("__aeabi_ldivmod", "__aeabi_uldivmod", "strcmp", "sp_odd", "flag_step", "large",
          "__aeabi_dmul", "__muldf3", "__aeabi_ddiv", "__divdf3")
-FP = {"r13": "r7", "sp": "x29", "r31": "x29"}
+WILD = ("t_armv7m", "t_x86_64")  # have unknown places on purpose
+FP = {"r13": "r7", "sp": "x29", "r31": "x29", "rsp": "rbp"}
 
 
 def compiler_rows(path):
     """{address of a row: (register, offset, {column: place})}, and the ranges that have rows."""
     text = subprocess.run(["readelf", "--debug-dump=frames-interp", "-W", path], check=True,
                           capture_output=True, encoding="utf-8").stdout
-    functions, columns, current = [], [], None
+    functions, columns, current, rows = [], [], [], []
     for line in text.split("\n"):
-        if " CIE " in line:
-            current = None
+        if " CIE " in line:  # its row is that of functions that have none
+            current = rows = []
             continue
         found = FDE.match(line)
         if found:
-            current = (int(found[1], 16), int(found[2], 16), [])
-            functions.append(current)
+            current = []
+            start, end = int(found[1], 16), int(found[2], 16)
+            functions.append((start, end, current, [(start, *row[1:]) for row in rows]))
             continue
         words = line.split()
         if words[:2] == ["LOC", "CFA"]:
             columns = words[2:]
-        elif current and len(words) >= 2 and re.match(r"^[0-9a-f]{8,16}$", words[0]):
-            current[2].append((int(words[0], 16), words[1], dict(zip(columns, words[2:]))))
-    return functions
+        elif len(words) >= 2 and re.match(r"^[0-9a-f]{8,16}$", words[0]):
+            current.append((int(words[0], 16), words[1], dict(zip(columns, words[2:]))))
+    return [(start, end, own or common) for start, end, own, common in functions]
 
 
 def states(mkunwind, path):
@@ -81,24 +83,23 @@ def compare(mkunwind, path):
     known, wrong, unknown, compared = states(mkunwind, path), [], 0, 0
     functions = compiler_rows(path)
     for start, end, rows in functions:
-        rows = rows or [(start, None, {})]
         stored = {}  # places that are written somewhere in the function
         said = {place(columns.get("ra")) for _, _, columns in rows}
         for i, (at, cfa, columns) in enumerate(rows):
             until = rows[i + 1][0] if i + 1 < len(rows) else end
-            for address in range(at, until, 2):
+            for address in range(at, until):
                 if address not in known:
                     continue
                 compared += 1
                 sp, fp, ra, saved = known[address]
-                register, offset = re.match(r"(\w+)\+(\d+)", cfa).groups() if cfa else ("sp", "0")
+                register, offset = re.match(r"(\w+)\+(\d+)", cfa).groups()
                 mine = sp if register in FP else fp
                 want = place(columns.get("ra"))
-                frame = place(columns.get("r7", columns.get("x29")))
+                frame = place(columns.get("r7", columns.get("x29", columns.get("rbp"))))
                 for what, at_stack in (("ra", ra), ("frame", saved)):
                     stored.setdefault(what, set()).add(at_stack)
                 if mine is None or ra is None:
-                    unknown += os.path.basename(path) != "t_armv7m"  # it has wild ones on purpose
+                    unknown += os.path.basename(path) not in WILD
                 elif mine != int(offset):
                     wrong.append(f"{address:x}: CFA {register}+{mine}, by the compiler {cfa}")
                 elif ra != want and not (ra == "home" and want in stored["ra"]) and \
@@ -117,7 +118,8 @@ def main():
         mkunwind = paths.pop(0)
     bad = total = 0
     paths = paths or ["build/mps2-an386/kernel.elf", "build/virt-a64/kernel.elf",
-                      *sorted(glob.glob("build/mps2-an386/programs/*"))]
+                      "build/pc/kernel.elf", *sorted(glob.glob("build/mps2-an386/programs/*")),
+                      *sorted(glob.glob("build/pc/programs/*"))]
     for path in paths:
         compared, unknown, wrong = compare(mkunwind, path)
         fails = wrong or compared < LEAST or unknown > UNKNOWN_MOST * compared + 1

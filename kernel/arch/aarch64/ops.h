@@ -22,6 +22,7 @@
 #define ARCH_CODE_HIGH (KERNEL_VIRT >> 32)
 #define ARCH_PROBE_BYTES 4
 #define ARCH_CODE_SHIFT 1
+#define ARCH_CALL_PUSHES 0
 #define ARCH_SITE_BYTES 4
 
 struct arch_context {

@@ -91,6 +91,38 @@ void x86_apic_start_other(unsigned id, uintptr_t page)
     x86_apic_send(id, ICR_START | (unsigned)(page >> 12));
 }
 
+/* ---- for an NMI's handler, which may have interrupted one of the above ---------------- */
+
+#define ICR_NMI 0x400u
+#define ICR_SELF 0x40000u
+
+uint32_t x86_apic_save(void)
+{
+    return *apic_register(APIC_ICR_TO);
+}
+
+/* Whoever was interrupted behind its wait may send at once. */
+void x86_apic_restore(uint32_t state)
+{
+    while (*apic_register(APIC_ICR) & ICR_BUSY) {
+        arch_spin_hint();
+    }
+    apic_write(APIC_ICR_TO, state);
+}
+
+void x86_apic_send_nmi(unsigned id)
+{
+    x86_apic_send(id, ICR_NMI);
+}
+
+void x86_apic_raise_sample(void)
+{
+    while (*apic_register(APIC_ICR) & ICR_BUSY) {
+        arch_spin_hint();
+    }
+    apic_write(APIC_ICR, VECTOR_SAMPLE | ICR_ASSERT | ICR_SELF);
+}
+
 unsigned x86_line_vector(unsigned line)
 {
     return VECTOR_LINES + line;
@@ -207,6 +239,8 @@ static void x86_irq_serve(unsigned vector, uintptr_t ip, bool in_kernel)
         intr_ipi(line_of(vector), ip, in_kernel);
     } else if (vector == VECTOR_CALL) {
         x86_call_serve();
+    } else if (vector == VECTOR_SAMPLE) {
+        intr_sample(line_of(vector), ip, in_kernel);
     } else {
         intr_entry(line_of(vector), ip, in_kernel);
     }
@@ -227,15 +261,20 @@ void x86_irq_in_kernel(unsigned vector)
 }
 
 /* STI opens only behind the next instruction, so an interrupt between the test and HLT is not
- * lost: it is taken by HLT. */
-void arch_wait_for_interrupt(struct cpu *cpu)
+ * lost: it is taken by HLT. An NMI before HLT ends that, so its handler skips HLT. */
+__attribute__((noinline, noclone)) void arch_wait_for_interrupt(struct cpu *cpu)
 {
     kernel_assert(x86_irq_masked());
     x86_this_cpu()->window_ip = 0;
     if (kernel_work_pending(cpu)) {
         __asm__ volatile("sti\n\tnop\n\tcli" ::: "memory");
     } else {
-        __asm__ volatile("sti\n\thlt\n\tcli" ::: "memory");
+        __asm__ volatile("sti\n\t"
+                         ".global x86_idle_halt\n"
+                         "x86_idle_halt:\n\t"
+                         "hlt\n\t"
+                         "cli" ::
+                             : "memory");
     }
 }
 
@@ -251,16 +290,4 @@ void x86_stop(void)
     for (;;) {
         __asm__ volatile("cli\n\thlt");
     }
-}
-
-/* ---- sampling: not yet ------------------------------------------------------------- */
-
-bool arch_sample_able(void)
-{
-    return false;
-}
-
-void arch_sample_set(uint64_t cycles)
-{
-    (void)cycles;
 }

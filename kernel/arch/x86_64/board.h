@@ -39,6 +39,15 @@ struct x86_reference {
     uint64_t hz;
 };
 struct x86_reference x86_board_reference(void);
+/* Returns an alarm: set() has CPU 0 get an NMI in so many ticks, and replaces what was set before.
+ * It is called in any context, even by several CPUs at once, of which any one wins. hz 0: the board
+ * has none. CPU 0, once. */
+#define X86_ALARM_MOST 0x40000000u
+struct x86_alarm {
+    void (*set)(uint32_t ticks);
+    uint64_t hz;
+};
+struct x86_alarm x86_board_alarm(void);
 
 /* ---- the board may use ------------------------------------------------------------- */
 

@@ -163,10 +163,14 @@ x86_entry_in_kernel:
     cmp $VECTOR_BREAKPOINT, %edi
     je 2f
     call x86_irq_in_kernel
+    .global x86_irq_back
+x86_irq_back:
     mov $1, %al
     jmp 3f
 2:  mov %rbp, %rdi
     call x86_breakpoint /* false: nothing can mend it */
+    .global x86_breakpoint_back
+x86_breakpoint_back:
 3:  mov %rbp, %rsp
     test %al, %al
     pop %rbp
@@ -207,7 +211,7 @@ x86_entry_fatal:
     mov %rax, 144(%rsp)
     mov PANIC_FRAME+8(%rsp), %rax
     mov %rax, 152(%rsp)
-    mov $0xc0000101, %ecx /* IA32_GS_BASE */
+    mov $MSR_GS_BASE, %ecx
     rdmsr
     test %edx, %edx
     js 1f
@@ -218,10 +222,59 @@ x86_entry_fatal:
     call x86_fatal
     .size x86_entry, . - x86_entry
 
+/* An NMI: it may interrupt even the entry code, where the GS base is the program's, and has a stack
+ * of its own. The frame is that of a breakpoint. */
+    .type x86_nmi_entry, @function
+x86_nmi_entry:
+    push %rax
+    push %rcx
+    push %rdx
+    push %rsi
+    push %rdi
+    push %r8
+    push %r9
+    push %r10
+    push %r11
+    push %rbp
+    mov %rsp, %rbp
+    push %rbx
+    cld
+    xor %ebx, %ebx
+    mov $MSR_GS_BASE, %ecx
+    rdmsr
+    test %edx, %edx
+    js 1f
+    swapgs
+    inc %ebx
+1:  mov %rbp, %rdi
+    and $-16, %rsp
+    call x86_nmi /* false: nobody expects it */
+    test %ebx, %ebx
+    jz 2f
+    swapgs
+2:  mov -8(%rbp), %rbx
+    mov %rbp, %rsp
+    test %al, %al
+    pop %rbp
+    pop %r11
+    pop %r10
+    pop %r9
+    pop %r8
+    pop %rdi
+    pop %rsi
+    pop %rdx
+    pop %rcx
+    pop %rax
+    jz x86_entry_fatal
+    add $16, %rsp
+    iretq
+    .size x86_nmi_entry, . - x86_nmi_entry
+
 /* The entries of all vectors, 16 bytes each. Those of exceptions with an error code have it pushed
  * by the CPU: 8, 10-14, 17, 21, 29, 30. */
     .balign 16
     .global x86_vectors
+    .type x86_vectors, @object
 x86_vectors:
     .set vector, 0
     .rept 256
@@ -231,7 +284,11 @@ x86_vectors:
     pushq $0
     .endif
     pushq $vector
+    .if vector == VECTOR_NMI
+    jmp x86_nmi_entry
+    .else
     jmp x86_entry
+    .endif
     .set vector, vector + 1
     .endr
 

@@ -12,7 +12,7 @@
 enum { /* exceptions */
        TRAP_DIVIDE = 0,
        TRAP_DEBUG = 1,
-       TRAP_NMI = 2,
+       TRAP_NMI = VECTOR_NMI,
        TRAP_BREAKPOINT = VECTOR_BREAKPOINT,
        TRAP_OVERFLOW = 4,
        TRAP_BOUND = 5,

@@ -22,6 +22,7 @@
 #define ARCH_SITE_BYTES 5
 #define ARCH_PROBE_BYTES 1 /* a breakpoint */
 #define ARCH_CODE_SHIFT 0
+#define ARCH_CALL_PUSHES 8
 
 struct arch_context {
     /* [k] of a CTX_KIND_CALL context, those that a call doesn't keep are older */

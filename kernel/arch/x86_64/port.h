@@ -92,6 +92,16 @@ void x86_apic_send(unsigned id, unsigned what);
 void x86_apic_init_other(unsigned id);
 void x86_apic_start_other(unsigned id, uintptr_t page);
 void x86_timer_calibrate(void); /* CPU 0, once */
+/* What an NMI's handler must leave as it was; all it sends lies between these two. */
+uint32_t x86_apic_save(void);
+void x86_apic_restore(uint32_t state);
+void x86_apic_send_nmi(unsigned id);
+void x86_apic_raise_sample(void); /* an interrupt at this CPU: intr_sample() */
+
+extern char x86_idle_halt[]; /* the HLT of arch_wait_for_interrupt() */
+
+/* sample.c */
+void x86_sample_init(void); /* CPU 0, once: the clock runs */
 
 /* aspace.c: drops [va, end) from this CPU's TLB, if it has this space */
 void x86_tlb_drop_here(uint64_t space, uintptr_t va, uintptr_t end);
@@ -124,9 +134,12 @@ void x86_irq_in_kernel(unsigned vector); /* apic.c */
 /* text.c: a breakpoint in the kernel; its address is behind it in `frame`, the registers as entry.S
  * pushes them. True: it continues at the new one. */
 bool x86_breakpoint(uintptr_t *frame);
+/* sample.c: an NMI; the frame as of a breakpoint. False: nobody expects it. */
+bool x86_nmi(uintptr_t *frame);
 /* probe/: the breakpoint at `site` is a function probe's, which fires; sets where it continues. */
 bool x86_probe(uintptr_t site, const uintptr_t *regs, uint64_t *rip);
 void x86_fatal(const struct x86_panic_frame *frame) __attribute__((noreturn));
 extern char x86_vectors[], x86_syscall[];
+extern char x86_irq_back[], x86_breakpoint_back[]; /* behind the calls of the two above */
 
 #endif

@@ -45,16 +45,20 @@
 #define X86_BREAKPOINT 0xcc
 #define X86_JUMP 0xe9 /* of 32 bits */
 #define X86_SLOT_CODE 8
-/* In words: where entry.S has rip behind the registers that it pushes. */
+/* In words: where entry.S has rip behind the registers that it pushes, the first of them rbp; and
+ * where the CPU has pushed rsp. */
 #define X86_FRAME_RIP 12
+#define X86_FRAME_RSP 15
 
 /* Vectors: below, the CPU's exceptions; the interrupt lines; the kernel's own. */
+#define VECTOR_NMI 2
 #define VECTOR_BREAKPOINT 3
 #define VECTOR_EXCEPTIONS 32
 #define VECTOR_LINES 0x30
 #define VECTOR_TIMER 0xf0
 #define VECTOR_IPI 0xf1
 #define VECTOR_CALL 0xf2 /* the port's own calls to other CPUs: not traced, as it is no line */
+#define VECTOR_SAMPLE 0xf3
 #define VECTOR_SPURIOUS 0xff
 
 /* First word of what a PVH loader leaves. Else it is Multiboot2's information, of which so many
@@ -73,6 +77,7 @@
 #define BOOT_CR4 0x620      /* PAE, OSFXSR, OSXMMEXCPT */
 #define BOOT_CR0 0x80010033 /* PG, WP, NE, ET, MP, PE */
 #define MSR_EFER 0xc0000080
+#define MSR_GS_BASE 0xc0000101
 #define BOOT_EFER 0x901         /* NXE, LME, SCE */
 #define KERNEL_STACK_SIZE 16384 /* per CPU */
 #define KERNEL_STACK_GUARD 4096 /* unmapped, below each stack */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The frame that a stack trace starts from, and what a return address is. There are no unwind
- * tables yet (board.mk: NO_FBT).
+ * x86-64: the CPU-specific part of kernel/observe/unwind.c: the frame a thread starts from, what a
+ * return address is, and what interrupts and function probes leave on the kernel's stack (entry.S).
+ * Any context, interrupts masked.
  */
+#include "kernel/arch/assert.h"
 #include "kernel/arch/stack.h"
 #include "kernel/arch/x86_64/port.h"
 
@@ -11,18 +13,35 @@ extern const char __kernel_start[], __text_end[];
 /* There is no link register: the caller of this frame is on the stack. */
 bool arch_user_frame(const struct thread *t, struct unwind_frame *f)
 {
+    kernel_assert(x86_irq_masked());
     const struct arch_context *ctx = x86_context(t);
 
     *f = (struct unwind_frame){.pc = ctx->rip, .sp = ctx->r[RSP], .fp = ctx->r[RBP], .live = true};
     return true;
 }
 
+/* An interrupt in one of the kernel's windows, or a probe's breakpoint: rbp is the address of the
+ * registers that were pushed. */
 bool arch_exception_frame(struct unwind_frame *f)
 {
-    (void)f;
-    return false;
+    const bool probe = f->pc == (uintptr_t)x86_breakpoint_back;
+    uintptr_t pushed[X86_FRAME_RSP + 1];
+
+    if (!probe && f->pc != (uintptr_t)x86_irq_back) {
+        return false;
+    }
+    f->live = f->fp >= f->sp && f->fp % sizeof(*pushed) == 0 &&
+              arch_peek(pushed, f->fp, sizeof(pushed), NULL);
+    if (f->live) {
+        f->pc = pushed[X86_FRAME_RIP] - probe; /* the CPU points behind the breakpoint */
+        f->sp = pushed[X86_FRAME_RSP];
+        f->fp = pushed[0];
+        f->at_probe = probe;
+    }
+    return true;
 }
 
+/* No slot calls anything. */
 bool arch_probe_frame(struct unwind_frame *f, uintptr_t site, unsigned behind)
 {
     (void)f;
@@ -53,6 +72,7 @@ bool arch_return_address(uintptr_t *word, const struct thread *user)
     return false;
 }
 
+/* An exception stores nothing on the program's stack, so no frame is ever lost. */
 bool arch_backtrace_lost(const struct thread *t, unsigned *at, uintptr_t *to, unsigned *n,
                          unsigned max)
 {

@@ -35,7 +35,7 @@ static struct gate idt[256] __attribute__((aligned(16))); /* [I] */
 
 #define GATE_INTERRUPT 0x8e
 #define GATE_USER 0x60 /* a program may use the instruction */
-enum { VECTOR_NMI = 2, VECTOR_DOUBLE = 8, VECTOR_MACHINE_CHECK = 18 };
+enum { VECTOR_DOUBLE = 8, VECTOR_MACHINE_CHECK = 18 };
 #define EMERGENCY_IST 1
 
 #define MSR_SYSENTER_CS 0x174
@@ -43,7 +43,6 @@ enum { VECTOR_NMI = 2, VECTOR_DOUBLE = 8, VECTOR_MACHINE_CHECK = 18 };
 #define MSR_LSTAR 0xc0000082
 #define MSR_FMASK 0xc0000084
 #define MSR_FS_BASE 0xc0000100
-#define MSR_GS_BASE 0xc0000101
 #define MSR_KERNEL_GS_BASE 0xc0000102
 #define FLAGS_CLEARED 0x47700 /* AC, NT, IOPL, DF, IF, TF in the kernel */
 
@@ -181,6 +180,7 @@ struct thread *x86_start(uint64_t start_info)
     x86_board_irq_init();
     x86_apic_cpu_init();
     x86_timer_calibrate();
+    x86_sample_init();
     return kernel_main();
 }
 

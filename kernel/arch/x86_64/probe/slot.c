@@ -68,12 +68,12 @@ bool x86_probe(uintptr_t site, const uintptr_t *regs, uint64_t *rip)
     if (!slot) {
         return false;
     }
-    *rip = (uintptr_t)slot->code;
     if (slot->site & SITE_RETURNS) {
         kernel_probe_return(slot->code, regs);
     } else {
         kernel_probe_entry(slot->code, regs);
     }
+    *rip = (uintptr_t)slot->code; /* only now: a stack is walked by what it was */
     return true;
 }
 
