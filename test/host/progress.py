@@ -1,20 +1,18 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""progress.py KYMO MKCAPTURE FOLDER: every command that reads or writes a whole capture, or many of
-them, shows how far it is while standard error is a terminal, clears that line in the end, and writes
-none of it where standard error is no terminal. kymo load has a server that takes whatever it is
-sent: what is loaded, test/fleet/shards.py sees. The last line is `N passed, N failed`."""
-import http.server
+"""progress.py KYMO MKCAPTURE FOLDER: every command that reads or writes a whole capture, or many
+of them, shows how far it is while standard error is a terminal, clears that line in the end, and
+writes none of it where standard error is no terminal. The last line is `N passed, N failed`."""
 import os
 import pty
 import re
 import subprocess
 import sys
 import tempfile
-import threading
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import empty_server  # noqa: E402
 import temporary  # noqa: E402,F401
 
 EVENTS = "800000"  # a call of kymo_progress() is made each 65,536 events
@@ -48,24 +46,6 @@ COMMANDS = [
 ]
 
 
-class Server(http.server.BaseHTTPRequestHandler):
-    """Answers each statement with an empty table."""
-
-    def do_POST(self):
-        if "chunked" in self.headers.get("Transfer-Encoding", ""):
-            while size := int(self.rfile.readline(), 16):
-                self.rfile.read(size + 2)
-            self.rfile.readline()
-        else:
-            self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        self.send_response(200)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, *_):
-        pass
-
-
 def on_terminal(words, folder):
     """(what it wrote to the terminal)"""
     ours, theirs = pty.openpty()
@@ -93,16 +73,14 @@ def main():
         if not good:
             print(f"FAIL {name}: {said[-300:]}")
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Server)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    address = f"clickhouse://127.0.0.1:{server.server_port}/db"
+    server = empty_server.address()
     with tempfile.TemporaryDirectory(dir=place) as folder:
         subprocess.run([mkcapture, "big.kev", "4", EVENTS, "7", "full-id"], cwd=folder, check=True)
         with open(os.path.join(folder, "hole.kev"), "wb") as hole:
             hole.truncate(HOLE)
         for words in COMMANDS:
             name = " ".join(words)
-            words = [address if word == "SERVER" else word for word in words]
+            words = [server if word == "SERVER" else word for word in words]
             said = on_terminal([kymo, *words], folder)
             ok(bool(re.search(rb"\r[a-z -]+: +\d+ %", said)), f"{name}: no progress", said)
             ok(b"\x1b[K" in said and not said.endswith(b"%"), f"{name}: its line stays", said)
