@@ -5,7 +5,8 @@
 every_command.py KYMO MKCAPTURE FOLDER [ROUNDS]
 
 Made and golden captures, damaged at random as cut_damage.py damages them. Each round takes one and
-runs one form of each command on it, with and without --recover. A command ends with status 0 or 1,
+runs one form of each command on it, with and without --recover; the first one takes a sound capture
+and runs all forms, of which each command has to take it in one. A command ends with status 0 or 1,
 reports why it ends with 1, and does not crash or hang (KYMO is the one with the sanitizers); what
 it calls JSON is JSON. other_readers.py has libkev, the babeltrace2 plugin, and the commands that
 are more than one process. A command of `kymo --help` that is in no list fails the suite, so a new
@@ -21,6 +22,7 @@ import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import fetched  # noqa: E402
 import patience  # noqa: E402
 from cut_damage import DAMAGES  # noqa: E402
 from kev_file import Capture  # noqa: E402
@@ -77,8 +79,8 @@ def remove(out):
         os.unlink(out)
 
 
-def one(kymo, rng, name, path, out):
-    words = rng.choice(FORMS[name]).split()
+def one(kymo, rng, name, words, path, out):
+    words = words.split()
     form = words.pop(0) if words and words[0] in ("json", "lines") else ""
     command = [kymo, name, *(out if word == "OUT" else word for word in words)]
     if name not in WITHOUT_RECOVER and rng.random() < 0.6:
@@ -111,6 +113,7 @@ def main(kymo, mkcapture, folder, rounds="30"):
     if unknown:
         print(f"FAILED: kymo {min(unknown)}: say here whether it reads a capture, and how")
         return 1
+    fetched.duckdb()
     folder = os.path.join(folder, "every-command")
     os.makedirs(folder, exist_ok=True)
     bad, out = os.path.join(folder, "bad.kev"), os.path.join(folder, "out")
@@ -118,17 +121,19 @@ def main(kymo, mkcapture, folder, rounds="30"):
     good = dict.fromkeys([*FORMS, *others], 0)
     for i in range(int(rounds)):
         path = rng.choice(golden)
-        if rng.random() < 0.7:
+        if i > 0 and rng.random() < 0.7:
             path = made(rng, mkcapture, f"{folder}/sound.kev")
         with open(bad, "wb") as file:
-            file.write(damaged(rng, Capture(path)))
+            file.write(damaged(rng, Capture(path)) if i > 0 else Capture(path).data)
         for name in good:
-            remove(out)
             try:
-                if name in FORMS:
-                    good[name] += one(kymo, rng, name, bad, out)
-                elif i % READERS[others[name]] == 0:
+                if name not in FORMS and i % READERS[others[name]] == 0:
+                    remove(out)
                     good[name] += others[name](kymo, rng, bad, out)
+                forms = FORMS.get(name, [])
+                for words in forms if i == 0 else rng.sample(forms, min(1, len(forms))):
+                    remove(out)
+                    good[name] += one(kymo, rng, name, words, bad, out)
             except Failed as why:
                 print(f"FAILED: {why}\nround {i}; {bad} stays")
                 return 1

@@ -13,6 +13,7 @@ import tempfile
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import empty_server  # noqa: E402
+import fetched  # noqa: E402
 import temporary  # noqa: E402,F401
 
 EVENTS = "800000"  # a call of kymo_progress() is made each 65,536 events
@@ -73,6 +74,7 @@ def main():
         if not good:
             print(f"FAIL {name}: {said[-300:]}")
 
+    fetched.duckdb()
     server = empty_server.address()
     with tempfile.TemporaryDirectory(dir=place) as folder:
         subprocess.run([mkcapture, "big.kev", "4", EVENTS, "7", "full-id"], cwd=folder, check=True)
