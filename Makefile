@@ -146,7 +146,7 @@ install: host libkev $(addprefix installed-,$(BOARDS)) ## install kymo, libkev a
 
 .PHONY: install-query
 install-query: ## fetch DuckDB by npm, for kymo query and kymo export --parquet (docs/fleet.md)
-	$(Q)DESTDIR='$(DESTDIR)' scripts/install-query '$(PREFIX)'
+	$(Q)DESTDIR='$(DESTDIR)' scripts/locked -q query scripts/install-query '$(PREFIX)'
 
 .PHONY: uninstall
 uninstall: ## remove what make install has installed there

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,8 @@
 #include "host/fleet/fleet.h"
 #include "host/home.h"
 #include "host/kymo.h"
+
+#define WATCH_MS 100
 
 volatile int fleet_stopped;
 
@@ -194,6 +197,18 @@ bool fleet_child_line(struct fleet_child *child, char *text, size_t room)
     }
     text[used] = '\0';
     return false;
+}
+
+void fleet_child_watch(const struct fleet_child *child, const char *what, int input, uint64_t total)
+{
+    struct pollfd said = {.fd = child->from, .events = POLLIN};
+
+    while (fleet_stopped == 0 && poll(&said, 1, WATCH_MS) == 0) {
+        off_t at = lseek(input, 0, SEEK_CUR); /* the child's, too: one open file */
+
+        kymo_progress((void *)(uintptr_t)what, at < 0 ? 0 : (uint64_t)at, total);
+    }
+    kymo_progress_end();
 }
 
 void fleet_child_kill(struct fleet_child *child)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "host/kymo.h"
@@ -225,6 +226,8 @@ int clickhouse_settle(struct clickhouse *servers)
     if (servers->curl.pid <= 0) {
         return 0;
     }
+    fleet_child_watch(&servers->curl, "loading", servers->rows, servers->rows_bytes);
+    close(servers->rows);
     int status = fleet_child_end(&servers->curl, answer, sizeof(answer));
 
     return answer_check(servers, servers->host, status, answer);
@@ -232,19 +235,22 @@ int clickhouse_settle(struct clickhouse *servers)
 
 int clickhouse_insert(struct clickhouse *servers, unsigned host, const char *sql, const char *path)
 {
-    int input, status;
+    struct stat st;
 
     if (clickhouse_settle(servers) != 0) {
         return -1;
     }
-    input = open(path, O_RDONLY | O_CLOEXEC);
-    if (input < 0) {
+    servers->rows = open(path, O_RDONLY | O_CLOEXEC);
+    if (servers->rows < 0 || fstat(servers->rows, &st) != 0) {
         kymo_error("%s: %s", path, strerror(errno));
         return -1;
     }
     unlink(path); /* it is read once, and then gone */
+    servers->rows_bytes = (uint64_t)st.st_size;
     servers->host = host;
-    status = curl_start(servers, host, servers->database, sql, input, &servers->curl);
-    close(input);
-    return status;
+    if (curl_start(servers, host, servers->database, sql, servers->rows, &servers->curl) != 0) {
+        close(servers->rows);
+        return -1;
+    }
+    return 0;
 }

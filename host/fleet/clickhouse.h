@@ -22,7 +22,9 @@ struct clickhouse {
     uint64_t schema;         /* schema.c's sum over the views */
     const char *accepted;    /* how a refusal may begin that the next statement may have; NULL */
     struct fleet_child curl; /* of clickhouse_insert() */
-    unsigned host;           /* that it speaks to */
+    int rows;                /* its standard input, open until it has ended */
+    uint64_t rows_bytes;
+    unsigned host; /* that it speaks to */
 };
 
 /* NULL, or what is wrong with it. */

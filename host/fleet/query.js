@@ -8,6 +8,7 @@
 const fs = require('fs');
 const os = require('os');
 const path = require('path');
+const tty = require('tty');
 const [, , module_, folder, views, format, memory, sql] = process.argv;
 
 const TABLES = ['captures', 'events', 'states', 'messages', 'losses'];
@@ -15,6 +16,7 @@ const ID = /^([0-9a-f]{64})-[0-9]+\.parquet$/;
 // More than reading may go to tables and views in memory, which end with the command.
 const ALLOWED = ['SELECT', 'EXPLAIN', 'CREATE', 'DROP', 'INSERT', 'UPDATE', 'DELETE', 'ALTER'];
 const WIDTH_ROWS = 1000; // a table's columns are as wide as these rows need
+const PROGRESS_MS = 500;
 const literal = (text) => `'${text.replace(/'/g, "''")}'`;
 const escape = (text) => text.replace(/[^\x20-\x7e]/gu, (c) =>
     [...Buffer.from(c)].map((b) => `\\x${b.toString(16).padStart(2, '0')}`).join(''));
@@ -65,6 +67,10 @@ async function open(spill) {
         memory_limit: `${Math.max(1, Math.floor(Number(memory) / 1024))}KiB`,
         temp_directory: spill });
     const duckdb = await instance.connect();
+    // DuckDB counts, and prints nothing itself.
+    await duckdb.run('SET enable_progress_bar = true');
+    await duckdb.run('SET enable_progress_bar_print = false');
+    await duckdb.run('SET progress_bar_time = 0');
     const list = (names) => `[${names.map(literal).join(', ')}]`;
     await duckdb.run(`SET allowed_paths = ${list(Object.values(there).flat())}`);
     await duckdb.run('SET enable_external_access = false');
@@ -80,6 +86,32 @@ async function open(spill) {
     return { duckdb, StatementType };
 }
 
+// ---- progress, as kymo_progress() shows it ---------------------------------------------
+
+let progressLine = '';
+let progressTimer = null;
+function progressShow(line) {
+    try {
+        fs.writeSync(2, line);
+        progressLine = line;
+    } catch { // the terminal has gone
+        clearInterval(progressTimer);
+    }
+}
+function progressBegin(duckdb) {
+    if (!tty.isatty(2)) return;
+    progressTimer = setInterval(() => {
+        const { percentage } = duckdb.progress; // -1: DuckDB does not know
+        const line = `\rquerying: ${String(Math.floor(percentage)).padStart(3)} %`;
+        if (percentage >= 0 && line !== progressLine) progressShow(line);
+    }, PROGRESS_MS);
+}
+function progressEnd() {
+    clearInterval(progressTimer);
+    if (progressLine !== '') progressShow('\r\x1b[K');
+    progressLine = '';
+}
+
 // ---- output ---------------------------------------------------------------------------
 
 let pending = '';
@@ -89,6 +121,7 @@ function put(text) {
 }
 function flush() {
     let bytes = Buffer.from(pending);
+    if (tty.isatty(1)) progressEnd(); // rows are seen, and a line among them would not be erased
     pending = '';
     while (bytes.length > 0) {
         try {
@@ -187,12 +220,14 @@ async function statementsRun({ duckdb, StatementType }, text) {
         const prepared = await statements.prepare(i);
         const type = StatementType[prepared.statementType];
         statementCheck(type, text);
+        progressBegin(duckdb);
         const result = await prepared.stream();
         const names = result.columnNames();
         const numbers = result.columnTypes().map((column) => NUMBERS.test(String(column)));
         const quiet = type !== 'SELECT' && type !== 'EXPLAIN';
         const writer = quiet ? null : writers[format](names, numbers);
         for await (const rows of result.yieldRowsJson()) if (!quiet) writer.rows(rows);
+        progressEnd();
         if (!quiet) writer.end();
     }
 }
@@ -218,11 +253,13 @@ async function listPrint({ duckdb }) {
 
 const spill = path.join(os.tmpdir(), `kymo-query-${process.pid}`);
 function finish(status) {
+    progressEnd();
     fs.rmSync(spill, { recursive: true, force: true });
     process.exit(status);
 }
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.once(signal, () => {
+        progressEnd();
         fs.rmSync(spill, { recursive: true, force: true });
         process.kill(process.pid, signal);
     });
@@ -237,6 +274,7 @@ async function main() {
 }
 
 main().catch((error) => {
+    progressEnd();
     try { flush(); } catch { /* it is said below */ }
     const text = String(error.message).replace(/^Error: /, '').trim();
     process.stderr.write(`kymo: query: ${text.split('\n').map(visible).join('\n')}\n`);

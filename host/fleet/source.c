@@ -216,6 +216,7 @@ static int id_take(struct fleet_capture *capture, const char *path)
                           "it is in Debian's package coreutils") != 0) {
         return KYMO_FAILURE;
     }
+    fleet_child_watch(&child, "summing", capture->fd, capture->bytes);
     if (fleet_child_end(&child, text, sizeof(text)) != 0 ||
         strspn(text, "0123456789abcdef") != FLEET_ID) {
         if (fleet_stopped == 0) {

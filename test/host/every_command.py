@@ -1,14 +1,16 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Every command that reads a capture gets damaged ones.
+"""Every command and program that reads a capture gets damaged ones.
 
 every_command.py KYMO MKCAPTURE FOLDER [ROUNDS]
 
 Made and golden captures, damaged at random as cut_damage.py damages them. Each round takes one and
-runs one form of each command on it, with and without --recover. A command ends with status 0 or 1,
+runs one form of each command on it, with and without --recover; the first one takes a sound capture
+and runs all forms, of which each command has to take it in one. A command ends with status 0 or 1,
 reports why it ends with 1, and does not crash or hang (KYMO is the one with the sanitizers); what
-it calls JSON is JSON. A command of `kymo --help` that is in neither list below fails the suite, so
-a new one can't be left out. Prints the seed; SEED=n repeats."""
+it calls JSON is JSON. other_readers.py has libkev, the babeltrace2 plugin, and the commands that
+are more than one process. A command of `kymo --help` that is in no list fails the suite, so a new
+one can't be left out. Prints the seed; SEED=n repeats."""
 import glob
 import json
 import os
@@ -20,9 +22,11 @@ import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import fetched  # noqa: E402
 import patience  # noqa: E402
 from cut_damage import DAMAGES  # noqa: E402
 from kev_file import Capture  # noqa: E402
+from other_readers import READERS, Failed, check_json  # noqa: E402
 
 # FILE is the capture, OUT a file that is not there. A form whose first word is "json" prints one
 # JSON value, "lines" one a line; "" is text. --recover is added where the command has it.
@@ -39,17 +43,12 @@ FORMS = {
     "symbols": ["", "lines --json"],
     "assert": ["--no-loss", "--message 1ms --inversion 1us", "lines --json --no-loss --message 1us",
                "--junit OUT --deadline 1 2 1ms"],
-    "report": ["-o OUT"],
+    "report": ["-o OUT", "--most 0 -o OUT"],
     "diff": ["test/golden/virt-a64.kev", "lines --all --json test/golden/mps2-an386.kev",
              "--all --accept loss --max rate=5% test/golden/virt-a64.kev"],
 }
-NO_CAPTURE = {"run", "top", "console", "capture", "collect", "extract", "link", "query", "load",
-              "view", "help"}
+NO_CAPTURE = {"run", "top", "console", "capture", "collect", "extract", "link", "help"}
 WITHOUT_RECOVER = {"dtrace", "assert"}
-
-
-class Failed(Exception):
-    """What is wrong with a command."""
 
 
 def commands(kymo):
@@ -73,21 +72,16 @@ def damaged(rng, capture):
     return data
 
 
-def check_json(form, text):
-    try:
-        for line in [text] if form == "json" else text.splitlines():
-            json.loads(line)
-    except ValueError as e:
-        raise Failed(f"prints no JSON: {e}: {text[:200]}") from None
-
-
-def one(kymo, rng, name, path, out):
-    words = rng.choice(FORMS[name]).split()
-    form = words.pop(0) if words and words[0] in ("json", "lines") else ""
+def remove(out):
     if os.path.isdir(out):
         shutil.rmtree(out)
     elif os.path.exists(out):
         os.unlink(out)
+
+
+def one(kymo, rng, name, words, path, out):
+    words = words.split()
+    form = words.pop(0) if words and words[0] in ("json", "lines") else ""
     command = [kymo, name, *(out if word == "OUT" else word for word in words)]
     if name not in WITHOUT_RECOVER and rng.random() < 0.6:
         command.insert(2, "--recover")
@@ -114,24 +108,32 @@ def main(kymo, mkcapture, folder, rounds="30"):
     seed = int(os.environ.get("SEED", random.randrange(1 << 32)))
     rng = random.Random(seed)
     print(f"SEED={seed}")
-    unknown = commands(kymo) - NO_CAPTURE - set(FORMS)
+    others = {reader.__name__: reader for reader in READERS}
+    unknown = commands(kymo) - NO_CAPTURE - set(FORMS) - set(others)
     if unknown:
         print(f"FAILED: kymo {min(unknown)}: say here whether it reads a capture, and how")
         return 1
+    fetched.duckdb()
     folder = os.path.join(folder, "every-command")
     os.makedirs(folder, exist_ok=True)
     bad, out = os.path.join(folder, "bad.kev"), os.path.join(folder, "out")
     golden = sorted(glob.glob("test/golden/*.kev"))
-    good = dict.fromkeys(FORMS, 0)
+    good = dict.fromkeys([*FORMS, *others], 0)
     for i in range(int(rounds)):
         path = rng.choice(golden)
-        if rng.random() < 0.7:
+        if i > 0 and rng.random() < 0.7:
             path = made(rng, mkcapture, f"{folder}/sound.kev")
         with open(bad, "wb") as file:
-            file.write(damaged(rng, Capture(path)))
-        for name in FORMS:
+            file.write(damaged(rng, Capture(path)) if i > 0 else Capture(path).data)
+        for name in good:
             try:
-                good[name] += one(kymo, rng, name, bad, out)
+                if name not in FORMS and i % READERS[others[name]] == 0:
+                    remove(out)
+                    good[name] += others[name](kymo, rng, bad, out)
+                forms = FORMS.get(name, [])
+                for words in forms if i == 0 else rng.sample(forms, min(1, len(forms))):
+                    remove(out)
+                    good[name] += one(kymo, rng, name, words, bad, out)
             except Failed as why:
                 print(f"FAILED: {why}\nround {i}; {bad} stays")
                 return 1
@@ -139,9 +141,9 @@ def main(kymo, mkcapture, folder, rounds="30"):
             print(f"\r{i + 1} of {rounds}", end="", file=sys.stderr)
     never = [name for name, count in good.items() if count == 0]
     if never:
-        print(f"FAILED: kymo {never[0]} has taken no capture: {rounds} rounds")
+        print(f"FAILED: {never[0]} has taken no capture: {rounds} rounds")
         return 1
-    print(f"{len(FORMS)} passed, 0 failed")
+    print(f"{len(good)} passed, 0 failed")
     return 0
 
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mkcapture FILE CPUS EVENTS SEED [swapped|foreign|old|lossy|build=N...]: writes a fabricated
- * capture, the same bytes for the same arguments; old: of format 1.01; N (1-255): the last byte of
- * the build id.
+ * mkcapture FILE CPUS EVENTS SEED [swapped|foreign|old|lossy|build=N|full-id...]: writes a
+ * fabricated capture, the same bytes for the same arguments; old: of format 1.01; N (1-255): the
+ * last byte of the build id; full-id: the build id has 20 bytes, as those of linkers, not 3.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,14 +22,15 @@ static bool given(int argc, char **argv, const char *kind)
 
 static const char *build_given(int argc, char **argv)
 {
-    static char id[] = "\x12\x34\xab";
+    static char id[] = "12345678901234567\x12\x34\xab";
+    enum { SHORT = sizeof("12345678901234567") - 1 };
 
     for (int i = 5; i < argc; i++) {
         if (strncmp(argv[i], "build=", 6) == 0) {
-            id[2] = (char)atoi(argv[i] + 6);
+            id[SHORT + 2] = (char)atoi(argv[i] + 6);
         }
     }
-    return id;
+    return given(argc, argv, "full-id") ? id : id + SHORT;
 }
 
 int main(int argc, char **argv)
@@ -38,7 +39,8 @@ int main(int argc, char **argv)
     struct mk *mk;
 
     if (argc < 5) {
-        fputs("Usage: mkcapture FILE CPUS EVENTS SEED [swapped|foreign|old|lossy|build=N...]\n",
+        fputs("Usage: mkcapture FILE CPUS EVENTS SEED "
+              "[swapped|foreign|old|lossy|build=N|full-id...]\n",
               stderr);
         return 2;
     }

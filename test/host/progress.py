@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""progress.py KYMO MKCAPTURE FOLDER: every command that reads or writes a whole capture shows how
-far it is while standard error is a terminal, clears that line in the end, and writes none of it
-where standard error is no terminal. The last line is `N passed, N failed`."""
+"""progress.py KYMO MKCAPTURE FOLDER: every command that reads or writes a whole capture, or many
+of them, shows how far it is while standard error is a terminal, clears that line in the end, and
+writes none of it where standard error is no terminal. The last line is `N passed, N failed`."""
 import os
 import pty
 import re
@@ -12,10 +12,14 @@ import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import empty_server  # noqa: E402
+import fetched  # noqa: E402
 import temporary  # noqa: E402,F401
 
 EVENTS = "800000"  # a call of kymo_progress() is made each 65,536 events
 EXPORTS = "csv", "jsonl", "chrome", "ctf", "perfetto", "speedscope", "trace-dat"
+HOLE = 1 << 29  # bytes of a file whose sum takes a while
+SLOW_SQL = "SELECT max(sha256(repeat(args || n, 40))) FROM events"
 COMMANDS = [
     ["print", "big.kev"],
     ["print", "--json", "big.kev"],
@@ -32,6 +36,14 @@ COMMANDS = [
     ["dtrace", "-r", "big.kev"],
     ["dtrace", "-r", "big.kev", "-qn", "sched:::on-cpu { @ = count(); }"],
     *[["export", f"--{name}", "-o", name, "big.kev"] for name in EXPORTS],
+    ["symbols", "big.kev"],
+    ["symbols", "--json", "big.kev", "100"],
+    ["export", "--parquet", "fleet", "big.kev"],
+    ["load", "SERVER", "big.kev"],
+    *[["query", *form, "fleet", SLOW_SQL] for form in ([], ["--json"])],
+    # It has an id, which is all that is asked of it.
+    ["export", "--parquet", "fleet", "hole.kev"],
+    ["load", "SERVER", "hole.kev"],
 ]
 
 
@@ -62,10 +74,15 @@ def main():
         if not good:
             print(f"FAIL {name}: {said[-300:]}")
 
+    fetched.duckdb()
+    server = empty_server.address()
     with tempfile.TemporaryDirectory(dir=place) as folder:
-        subprocess.run([mkcapture, "big.kev", "4", EVENTS, "7"], cwd=folder, check=True)
+        subprocess.run([mkcapture, "big.kev", "4", EVENTS, "7", "full-id"], cwd=folder, check=True)
+        with open(os.path.join(folder, "hole.kev"), "wb") as hole:
+            hole.truncate(HOLE)
         for words in COMMANDS:
             name = " ".join(words)
+            words = [server if word == "SERVER" else word for word in words]
             said = on_terminal([kymo, *words], folder)
             ok(bool(re.search(rb"\r[a-z -]+: +\d+ %", said)), f"{name}: no progress", said)
             ok(b"\x1b[K" in said and not said.endswith(b"%"), f"{name}: its line stays", said)
