@@ -27,6 +27,7 @@ BOARD_DEFS := -DCONFIG_CPUS=8 -DCONFIG_TABLES_RAM=0xe000000 -DCONFIG_PROCESSES=1
 	-DCONFIG_MAPPINGS=1024 -DCONFIG_CLEAR_CHUNK=16384 -DBOARD_RAM_BYTES=0x10000000 \
 	-DCONFIG_RETAIN_BASE=0x200000ul -DCONFIG_RETAIN_BYTES=0x800000ul
 BOARD_DRIVERS := boards/drivers/uart16550.c boards/drivers/ioapic.c boards/drivers/acpi.c \
+	boards/drivers/pci.c boards/drivers/pci_config.c boards/drivers/msi.c \
 	boards/drivers/pctime.c boards/drivers/multiboot2.c boards/drivers/screen.c
 
 # KERNEL_VIRT_OFFSET is KERNEL_VIRT of kernel/arch/x86_64/shared.h. The first 2 MB are the firmware's;
