@@ -4,11 +4,14 @@
 # <image>_PROGRAMS and <image>_SCRIPT. Tests add theirs in test/*/programs.mk. BOARD is set.
 
 # The programs that drive devices are made for those that board.mk names.
-VIRTIO_SRCS_virtio := apps/virtio/virtio.c
-DISK_SRC_virtio := apps/diskd/virtio_blk.c
+VIRTIO_SRCS_virtio := apps/virtio/virtio.c apps/virtio/virtio_mmio.c
+VIRTIO_SRCS_pc := apps/virtio/virtio.c apps/virtio/virtio_pci.c apps/pci/pci.c
+DISK_SRC_virtio := apps/diskd/virtio_blk.c apps/diskd/partition.c
+DISK_SRC_pc := apps/diskd/virtio_blk.c apps/diskd/partition.c
 DISK_SRC_sdhci := apps/diskd/sdhci.c apps/diskd/partition.c
 DISK_PROGRAMS_virtio := diskd
 DISK_PROGRAMS_sdhci := diskd
+DISK_PROGRAMS_pc := diskd
 DISK_PROGRAMS := $(DISK_PROGRAMS_$(DISK))
 
 PROGRAMS += init console linkd shell pidin crash evstorm watchdog dlimit

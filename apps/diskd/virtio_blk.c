@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "apps/diskd/disk.h"
+#include "apps/diskd/partition.h"
 #include "apps/virtio/virtio.h"
 #include "abi/sys/kymo.h"
 #include "abi/sys/neutrino.h"
@@ -39,6 +40,7 @@ static volatile struct request *request;
 static uint64_t request_phys, buffer_phys;
 static int interrupt_id;
 static int gone;
+static struct partition part;
 
 static int memory_map(void)
 {
@@ -81,26 +83,6 @@ static void describe(struct diskmsg_info *info)
     }
     info->physical_bytes = bytes;
     info->read_only = (device.features & FEATURE_READ_ONLY) != 0;
-}
-
-static int open(struct diskmsg_info *info)
-{
-    if (!virtio_find(&device, VIRTIO_BLOCK)) {
-        return errno;
-    }
-    if (!virtio_begin(&device, 0,
-                      FEATURE_READ_ONLY | FEATURE_SECTOR_BYTES | FEATURE_FLUSH |
-                          FEATURE_TOPOLOGY)) {
-        return ENODEV;
-    }
-    int error = memory_map();
-    error = error ? error : attach();
-    if (error) {
-        return error;
-    }
-    virtio_ready(&device);
-    describe(info);
-    return 0;
 }
 
 /* Until the device has answered; each interrupt may be an old one. */
@@ -147,18 +129,41 @@ static int do_request(uint32_t type, uint64_t sector, uint32_t bytes)
 
 static int read(uint64_t sector, uint32_t sectors)
 {
-    return do_request(REQUEST_READ, sector, sectors * DISKMSG_SECTOR);
+    return do_request(REQUEST_READ, part.first + sector, sectors * DISKMSG_SECTOR);
 }
 
 static int write(uint64_t sector, uint32_t sectors)
 {
-    return do_request(REQUEST_WRITE, sector, sectors * DISKMSG_SECTOR);
+    return do_request(REQUEST_WRITE, part.first + sector, sectors * DISKMSG_SECTOR);
 }
 
 /* Without the feature the device has no cache: what it has answered is on the medium. */
 static int flush(void)
 {
     return device.features & FEATURE_FLUSH ? do_request(REQUEST_FLUSH, 0, 0) : 0;
+}
+
+static int open(struct diskmsg_info *info)
+{
+    if (!virtio_find(&device, VIRTIO_BLOCK)) {
+        return errno;
+    }
+    if (!virtio_begin(&device, 0,
+                      FEATURE_READ_ONLY | FEATURE_SECTOR_BYTES | FEATURE_FLUSH |
+                          FEATURE_TOPOLOGY)) {
+        return ENODEV;
+    }
+    int error = memory_map();
+    error = error ? error : attach();
+    if (error) {
+        return error;
+    }
+    virtio_ready(&device);
+    describe(info);
+    error = do_request(REQUEST_READ, 0, DISKMSG_SECTOR);
+    error = error ? error : partition_find(disk.buffer, info->sectors, &part);
+    info->sectors = part.sectors;
+    return error;
 }
 
 struct disk disk = {

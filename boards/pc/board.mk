@@ -51,7 +51,7 @@ CONSOLE_UART := 16550
 LINK_LINE := 16550
 LINK_FRAME_MOST := 1024
 LINK_WINDOW := 16
-DISK := none
+DISK := pc
 TEST_DEVICE := hpet
 START_CLASS :=
 CRASH_DEFS := -DCRASH_UNMAPPED=0xe8000000u -DCRASH_DEVICE=0xfec00000u \
@@ -61,6 +61,6 @@ SMP ?= 4
 QEMU := qemu-system-x86_64
 QEMU_FLAGS := -M q35 -cpu max -smp $(SMP) -m 256M -nic none -display none -vga none -monitor none -serial stdio \
 	-rtc clock=vm -device isa-debug-exit,iobase=0xf4,iosize=4
-# The link's device, for a chardev "link": the second serial port.
+# The disk's device, for a drive "disk", and the link's, for a chardev "link": the second serial port.
 QEMU_LINK := -serial chardev:link
-QEMU_DISK :=
+QEMU_DISK := -device virtio-blk-pci,drive=disk,disable-legacy=on
