@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Parts of the board pc, on this machine.
 
-PC_UNIT_TESTS := acpi_test multiboot2_test screen_test
+PC_UNIT_TESTS := acpi_test pci_test multiboot2_test screen_test
 UNIT_TESTS += $(PC_UNIT_TESTS:%=$(B)/unit/%)
 $(PC_UNIT_TESTS:%=$(B)/unit/%): $(B)/unit/%_test: test/pc/%_test.c boards/drivers/%.c boards/drivers/%.h
 	@mkdir -p $(@D)
