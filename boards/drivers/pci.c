@@ -32,7 +32,6 @@ enum { CLASS_BRIDGE = 6, CLASS_SYSTEM = 8 };
 #define BAR_KIND 6u
 #define BAR_64 4u
 #define BAR_FLAGS 15u
-#define BAR_LEAST 16u
 enum { CAPABILITY_MSI = 0x05, CAPABILITY_MSIX = 0x11 };
 #define CAPABILITIES_MOST ((KYMO_PCI_CONFIG - DEVICES) / 4)
 #define MSI_ENABLE 0x10000u
@@ -73,12 +72,12 @@ static bool overlaps(const struct kymo_pci_function *f, uint64_t start, uint64_t
     return false;
 }
 
-/* Is it a range as a device has one, that no other function has, and that a process may have? */
+/* Is it a range as a device has one, that no other function has, and that a process may have? A power
+ * of two that begins below PHYSICAL_END at a multiple of its length ends there, too. */
 static bool bar_sound(const struct pci_host *host, const struct kymo_pci_table *table,
                       const struct kymo_pci_function *f, uint64_t start, uint64_t len)
 {
-    if (!is_power_of_two(len) || len < BAR_LEAST || start == 0 || start % len != 0 ||
-        start >= PHYSICAL_END || len > PHYSICAL_END - start) {
+    if (!is_power_of_two(len) || start == 0 || start % len != 0 || start >= PHYSICAL_END) {
         return false;
     }
     for (unsigned i = 0; i < table->count; i++) {
