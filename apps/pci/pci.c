@@ -5,7 +5,6 @@
 #include <errno.h>
 
 #include "abi/sys/kymo.h"
-#include "lib/include/kymo.h"
 
 #define PAGE 4096u
 #define CAPABILITIES 0x34

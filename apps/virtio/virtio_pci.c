@@ -213,5 +213,5 @@ void virtio_queue_notify(struct virtio_queue *queue)
 /* 0 behind the end. */
 uint32_t virtio_config(const struct virtio_device *device, unsigned at)
 {
-    return (at + 1) * 4 <= device->config_bytes ? device->config[at] : 0;
+    return at < device->config_bytes / 4 ? device->config[at] : 0;
 }
