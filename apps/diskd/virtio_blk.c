@@ -57,7 +57,7 @@ static int memory_map(void)
     request = (volatile struct request *)(memory + VIRTIO_QUEUE_BYTES(0));
     request_phys = map.phys + VIRTIO_QUEUE_BYTES(0);
     buffer_phys = request_phys + VIRTIO_PAGE;
-    disk.buffer = memory + VIRTIO_QUEUE_BYTES(0) + VIRTIO_PAGE;
+    disk_virtio.buffer = memory + VIRTIO_QUEUE_BYTES(0) + VIRTIO_PAGE;
     return 0;
 }
 
@@ -88,7 +88,7 @@ static void describe(struct diskmsg_info *info)
 /* Until the device has answered; each interrupt may be an old one. */
 static int wait_answer(void)
 {
-    uint64_t wait = disk.wait_ns;
+    uint64_t wait = disk_virtio.wait_ns;
 
     while (virtio_queue_waits(&queue)) {
         TimerTimeout(CLOCK_MONOTONIC, _NTO_TIMEOUT_INTR, NULL, &wait, NULL);
@@ -161,12 +161,12 @@ static int open(struct diskmsg_info *info)
     virtio_ready(&device);
     describe(info);
     error = do_request(REQUEST_READ, 0, DISKMSG_SECTOR);
-    error = error ? error : partition_find(disk.buffer, info->sectors, &part);
+    error = error ? error : partition_find(disk_virtio.buffer, info->sectors, &part);
     info->sectors = part.sectors;
     return error;
 }
 
-struct disk disk = {
+struct disk disk_virtio = {
     .name = "virtio-blk",
     .open = open,
     .read = read,
