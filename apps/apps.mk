@@ -4,11 +4,17 @@
 # <image>_PROGRAMS and <image>_SCRIPT. Tests add theirs in test/*/programs.mk. BOARD is set.
 
 # The programs that drive devices are made for those that board.mk names.
-VIRTIO_SRCS_virtio := apps/virtio/virtio.c
-DISK_SRC_virtio := apps/diskd/virtio_blk.c
+VIRTIO_SRCS_virtio := apps/virtio/virtio.c apps/virtio/virtio_mmio.c
+VIRTIO_SRCS_pc := apps/virtio/virtio.c apps/virtio/virtio_pci.c apps/pci/pci.c
+DISK_SRC_virtio := apps/diskd/virtio_blk.c apps/diskd/partition.c
+DISK_SRC_pc := apps/diskd/virtio_blk.c apps/diskd/ahci.c apps/diskd/partition.c
 DISK_SRC_sdhci := apps/diskd/sdhci.c apps/diskd/partition.c
+DISK_KINDS_virtio := &disk_virtio
+DISK_KINDS_pc := &disk_virtio, &disk_ahci
+DISK_KINDS_sdhci := &disk_sdhci
 DISK_PROGRAMS_virtio := diskd
 DISK_PROGRAMS_sdhci := diskd
+DISK_PROGRAMS_pc := diskd
 DISK_PROGRAMS := $(DISK_PROGRAMS_$(DISK))
 
 PROGRAMS += init console linkd shell pidin crash evstorm watchdog dlimit
@@ -27,6 +33,7 @@ linkd_SRCS := $(addprefix apps/linkd/,main.c port.c line.c line_$(LINK_LINE).c) 
 USER_FLAGS += -DLINKD_FRAME_MOST=$(LINK_FRAME_MOST) -DLINKD_WINDOW=$(LINK_WINDOW)
 PROGRAMS += $(DISK_PROGRAMS)
 diskd_SRCS := apps/diskd/main.c $(DISK_SRC_$(DISK)) $(VIRTIO_SRCS_$(DISK))
+FLAGS_apps/diskd/main.c := '-DDISK_KINDS=$(DISK_KINDS_$(DISK))'
 shell_SRCS := apps/shell/main.c apps/shell/foreground.c
 pidin_SRCS := apps/pidin/main.c apps/pidin/print.c apps/pidin/limits.c
 crash_SRCS := apps/crash/main.c apps/crash/kinds.c

@@ -6,6 +6,7 @@ SINK_BLOCK_none := tracelogger/sink_block_none.c
 SINK_BLOCK_virtio := tracelogger/sink_block.c \
 	$(addprefix lib/blocklog/,open.c write.c)
 SINK_BLOCK_sdhci := $(SINK_BLOCK_virtio)
+SINK_BLOCK_pc := $(SINK_BLOCK_virtio)
 
 tracelogger_SRCS := $(addprefix tracelogger/,main.c options.c filters.c option_set.c capture.c carry.c \
 	control.c gate.c header.c lag.c need.c owner.c recycled.c report.c refused.c session.c sink.c sink_host.c \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The device behind diskd; one file a kind, chosen in apps/apps.mk. One request at a time; each
+ * The device behind diskd; one file a kind, those of a board chosen in apps/apps.mk. One request at a time; each
  * waits for its end. 0 or an errno: EIO, ENODEV when it has not answered for wait_ns.
  */
 #ifndef APPS_DISKD_DISK_H
@@ -22,6 +22,6 @@ struct disk {
     int (*flush)(void);
 };
 
-extern struct disk disk;
+extern struct disk disk_virtio, disk_sdhci, disk_ahci;
 
 #endif

@@ -20,6 +20,10 @@
 #define WAIT_SECONDS 30
 #define WAIT_MOST 3600
 
+/* The kinds of the board, in the order in which they are looked for; then the disk that is there. */
+static struct disk *const kinds[] = {DISK_KINDS};
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+static struct disk *disk;
 static struct diskmsg_info info;
 
 /* Are the sectors on the disk, and not too many? */
@@ -35,11 +39,11 @@ static void serve_read(int rcvid, const struct diskmsg *msg)
 {
     int error = check(msg);
 
-    error = error ? error : disk.read(msg->sector, msg->sectors);
+    error = error ? error : disk->read(msg->sector, msg->sectors);
     if (error) {
         MsgError(rcvid, error);
     } else {
-        MsgReply(rcvid, 0, disk.buffer, msg->sectors * DISKMSG_SECTOR);
+        MsgReply(rcvid, 0, disk->buffer, msg->sectors * DISKMSG_SECTOR);
     }
 }
 
@@ -48,10 +52,10 @@ static void serve_write(int rcvid, const struct diskmsg *msg)
     size_t bytes = msg->sectors * DISKMSG_SECTOR;
     int error = info.read_only ? EROFS : check(msg);
 
-    if (!error && MsgRead(rcvid, disk.buffer, bytes, sizeof(*msg)) != (long)bytes) {
+    if (!error && MsgRead(rcvid, disk->buffer, bytes, sizeof(*msg)) != (long)bytes) {
         error = EINVAL;
     }
-    error = error ? error : disk.write(msg->sector, msg->sectors);
+    error = error ? error : disk->write(msg->sector, msg->sectors);
     if (error) {
         MsgError(rcvid, error);
     } else {
@@ -61,7 +65,7 @@ static void serve_write(int rcvid, const struct diskmsg *msg)
 
 static void serve_flush(int rcvid)
 {
-    int error = disk.flush();
+    int error = disk->flush();
 
     if (error) {
         MsgError(rcvid, error);
@@ -116,7 +120,9 @@ static bool options(int argc, char **argv)
                "Drives the disk. -w: how long it may take to answer (default 30).\n");
         return false;
     }
-    disk.wait_ns = (uint64_t)(argc == 1 ? WAIT_SECONDS : seconds) * 1000000000u;
+    for (unsigned i = 0; i < KINDS; i++) {
+        kinds[i]->wait_ns = (uint64_t)(argc == 1 ? WAIT_SECONDS : seconds) * 1000000000u;
+    }
     return true;
 }
 
@@ -140,18 +146,34 @@ static void serve(const name_attach_t *name)
     }
 }
 
+/* Opens the first one that has a place for captures; says of the others what is wrong with them, if
+ * there is none. */
+static bool disk_open(void)
+{
+    int errors[KINDS];
+
+    for (unsigned i = 0; i < KINDS; i++) {
+        disk = kinds[i];
+        errors[i] = disk->open(&info);
+        if (errors[i] == 0) {
+            return true;
+        }
+    }
+    for (unsigned i = 0; i < KINDS; i++) {
+        printf("diskd: %s: %s\n", kinds[i]->name,
+               errors[i] == ENODEV   ? "no such device"
+               : errors[i] == ENOENT ? "it has partitions, but none of type da, for captures"
+                                     : strerror(errors[i]));
+    }
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     if (!options(argc, argv)) {
         return 2;
     }
-    int error = disk.open(&info);
-
-    if (error) {
-        printf("diskd: %s: %s\n", disk.name,
-               error == ENODEV   ? "no such device"
-               : error == ENOENT ? "it has partitions, but none of type da, for captures"
-                                 : strerror(error));
+    if (!disk_open()) {
         return 1;
     }
     name_attach_t *name = kymo_name_attach(DISKMSG_NAME, KYMO_NAME_FLAGS);

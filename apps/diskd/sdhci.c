@@ -127,7 +127,7 @@ static int wait_for(uint32_t bits)
             put(INTERRUPT, now & bits);
             return 0;
         }
-        uint64_t wait = disk.wait_ns;
+        uint64_t wait = disk_sdhci.wait_ns;
         put(SIGNAL_ENABLE, bits | INT_ERRORS);
         TimerTimeout(CLOCK_MONOTONIC, _NTO_TIMEOUT_INTR, NULL, &wait, NULL);
         bool late = InterruptWait(0, NULL) < 0 && errno == ETIMEDOUT;
@@ -283,7 +283,7 @@ static int transfer_failed(int error)
     if ((answer = command_send(STOP_TRANSMISSION, 0)) != 0) {
         failed(answer);
     }
-    for (uint64_t waited = 0; !gone && waited < disk.wait_ns; waited += 1000000u) {
+    for (uint64_t waited = 0; !gone && waited < disk_sdhci.wait_ns; waited += 1000000u) {
         if ((answer = command_send(SEND_STATUS, card)) != 0) {
             failed(answer);
         } else {
@@ -339,7 +339,7 @@ static int card_write(uint64_t sector, uint32_t sectors)
         if (!error && (status & R1_READY_FOR_DATA) && R1_STATE(status) == STATE_TRANSFER) {
             return 0;
         }
-        if (waited >= disk.wait_ns) {
+        if (waited >= disk_sdhci.wait_ns) {
             return failed(ENODEV);
         }
         delay(1);
@@ -378,7 +378,7 @@ static int card_begin(struct diskmsg_info *info)
     return error;
 }
 
-struct disk disk = {
+struct disk disk_sdhci = {
     .name = "SD card",
     .open = card_begin,
     .buffer = buffer,

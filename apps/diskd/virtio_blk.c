@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "apps/diskd/disk.h"
+#include "apps/diskd/partition.h"
 #include "apps/virtio/virtio.h"
 #include "abi/sys/kymo.h"
 #include "abi/sys/neutrino.h"
@@ -39,6 +40,7 @@ static volatile struct request *request;
 static uint64_t request_phys, buffer_phys;
 static int interrupt_id;
 static int gone;
+static struct partition part;
 
 static int memory_map(void)
 {
@@ -55,7 +57,7 @@ static int memory_map(void)
     request = (volatile struct request *)(memory + VIRTIO_QUEUE_BYTES(0));
     request_phys = map.phys + VIRTIO_QUEUE_BYTES(0);
     buffer_phys = request_phys + VIRTIO_PAGE;
-    disk.buffer = memory + VIRTIO_QUEUE_BYTES(0) + VIRTIO_PAGE;
+    disk_virtio.buffer = memory + VIRTIO_QUEUE_BYTES(0) + VIRTIO_PAGE;
     return 0;
 }
 
@@ -83,30 +85,10 @@ static void describe(struct diskmsg_info *info)
     info->read_only = (device.features & FEATURE_READ_ONLY) != 0;
 }
 
-static int open(struct diskmsg_info *info)
-{
-    if (!virtio_find(&device, VIRTIO_BLOCK)) {
-        return errno;
-    }
-    if (!virtio_begin(&device, 0,
-                      FEATURE_READ_ONLY | FEATURE_SECTOR_BYTES | FEATURE_FLUSH |
-                          FEATURE_TOPOLOGY)) {
-        return ENODEV;
-    }
-    int error = memory_map();
-    error = error ? error : attach();
-    if (error) {
-        return error;
-    }
-    virtio_ready(&device);
-    describe(info);
-    return 0;
-}
-
 /* Until the device has answered; each interrupt may be an old one. */
 static int wait_answer(void)
 {
-    uint64_t wait = disk.wait_ns;
+    uint64_t wait = disk_virtio.wait_ns;
 
     while (virtio_queue_waits(&queue)) {
         TimerTimeout(CLOCK_MONOTONIC, _NTO_TIMEOUT_INTR, NULL, &wait, NULL);
@@ -147,12 +129,12 @@ static int do_request(uint32_t type, uint64_t sector, uint32_t bytes)
 
 static int read(uint64_t sector, uint32_t sectors)
 {
-    return do_request(REQUEST_READ, sector, sectors * DISKMSG_SECTOR);
+    return do_request(REQUEST_READ, part.first + sector, sectors * DISKMSG_SECTOR);
 }
 
 static int write(uint64_t sector, uint32_t sectors)
 {
-    return do_request(REQUEST_WRITE, sector, sectors * DISKMSG_SECTOR);
+    return do_request(REQUEST_WRITE, part.first + sector, sectors * DISKMSG_SECTOR);
 }
 
 /* Without the feature the device has no cache: what it has answered is on the medium. */
@@ -161,7 +143,30 @@ static int flush(void)
     return device.features & FEATURE_FLUSH ? do_request(REQUEST_FLUSH, 0, 0) : 0;
 }
 
-struct disk disk = {
+static int open(struct diskmsg_info *info)
+{
+    if (!virtio_find(&device, VIRTIO_BLOCK)) {
+        return errno;
+    }
+    if (!virtio_begin(&device, 0,
+                      FEATURE_READ_ONLY | FEATURE_SECTOR_BYTES | FEATURE_FLUSH |
+                          FEATURE_TOPOLOGY)) {
+        return ENODEV;
+    }
+    int error = memory_map();
+    error = error ? error : attach();
+    if (error) {
+        return error;
+    }
+    virtio_ready(&device);
+    describe(info);
+    error = do_request(REQUEST_READ, 0, DISKMSG_SECTOR);
+    error = error ? error : partition_find(disk_virtio.buffer, info->sectors, &part);
+    info->sectors = part.sectors;
+    return error;
+}
+
+struct disk disk_virtio = {
     .name = "virtio-blk",
     .open = open,
     .read = read,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * virtio over mmio, as much as driver processes need: version 1 ("legacy") and 2 registers, queues
- * of one buffer a descriptor, and queues of one request at a time. One thread.
- * Virtio 1.1, 2.6, 4.2.
+ * virtio over mmio or PCI, as much as driver processes need: queues of one buffer a descriptor, and
+ * queues of one request at a time. One thread. Virtio 1.1, 2.6, 4.1, 4.2.
  */
 #ifndef APPS_VIRTIO_VIRTIO_H
 #define APPS_VIRTIO_VIRTIO_H
@@ -18,8 +17,12 @@
     (2 * VIRTIO_PAGE + (VIRTIO_BUFFERS * (buffer) + VIRTIO_PAGE - 1) / VIRTIO_PAGE * VIRTIO_PAGE)
 
 struct virtio_device {
-    volatile uint32_t *registers;
-    bool legacy;
+    volatile uint32_t *registers; /* over PCI, the common configuration */
+    bool legacy;                  /* mmio: version 1 */
+    volatile uint32_t *config;    /* PCI: the device's own configuration, and its length */
+    uint32_t config_bytes;
+    volatile uint8_t *notify; /* PCI: where queues are notified, the length of that, and how far */
+    uint32_t notify_bytes, notify_step; /* those of two queues are apart */
     int interrupt;
     uint32_t features; /* bits 0 to 31 of those it has and we take */
 };
@@ -42,6 +45,7 @@ struct virtio_queue {
     uint16_t used_seen;
     uint16_t made; /* buffers made available so far */
     bool to_device;
+    volatile uint16_t *notify; /* PCI */
 };
 
 /* The first device of this kind; false: there is none, or errno says what is wrong. */
@@ -50,8 +54,8 @@ bool virtio_find(struct virtio_device *device, uint32_t kind);
  * it refuses. */
 bool virtio_begin(struct virtio_device *device, uint32_t needed, uint32_t wanted);
 void virtio_ready(struct virtio_device *device);
-/* Reads and acknowledges why it interrupted. */
-uint32_t virtio_interrupt(struct virtio_device *device);
+/* Acknowledges an interrupt. */
+void virtio_interrupt(struct virtio_device *device);
 
 /* `memory`: VIRTIO_QUEUE_BYTES(buffer_bytes), page-aligned, physically contiguous at `phys`.
  * Discards an earlier queue there. */

@@ -31,6 +31,16 @@ struct madt {
     uint32_t local_apic, flags;
 } __attribute__((packed));
 
+struct mcfg {
+    struct table head;
+    uint8_t reserved[8];
+} __attribute__((packed));
+struct config_space {
+    uint64_t bus0;
+    uint16_t segment;
+    uint8_t first, last, reserved[4];
+} __attribute__((packed));
+
 struct entry {
     uint8_t type, length;
 } __attribute__((packed));
@@ -148,6 +158,22 @@ static void madt_read(const struct table *madt, struct acpi_facts *out)
     }
 }
 
+/* That of the first segment, from bus 0 on. */
+static void mcfg_read(const struct table *mcfg, struct acpi_facts *out)
+{
+    const struct config_space *space;
+
+    for (size_t at = sizeof(struct mcfg); at + sizeof(*space) <= mcfg->length;
+         at += sizeof(*space)) {
+        space = (const struct config_space *)((const char *)mcfg + at);
+        if (space->segment == 0 && space->first == 0) {
+            out->pci_config = space->bus0;
+            out->pci_last = space->last;
+            return;
+        }
+    }
+}
+
 bool acpi_read(uint64_t rsdp, uintptr_t (*map)(uintptr_t pa, size_t len), struct acpi_facts *out)
 {
     const struct pointer *p = rsdp ? pointer_at(map(rsdp, sizeof(*p))) : NULL;
@@ -159,6 +185,10 @@ bool acpi_read(uint64_t rsdp, uintptr_t (*map)(uintptr_t pa, size_t len), struct
     const struct table *madt = p ? table_find(p, "APIC", map) : NULL;
     if (madt) {
         madt_read(madt, out);
+    }
+    const struct table *mcfg = p ? table_find(p, "MCFG", map) : NULL;
+    if (mcfg) {
+        mcfg_read(mcfg, out);
     }
     return out->cpus > 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The firmware's tables (ACPI): which CPUs there are. Boot, CPU 0. */
+/* The firmware's tables (ACPI): which CPUs there are, and where PCI's configuration space is. Boot,
+ * CPU 0. */
 #ifndef BOARDS_DRIVERS_ACPI_H
 #define BOARDS_DRIVERS_ACPI_H
 
@@ -12,11 +13,13 @@
 struct acpi_facts {
     unsigned cpus;               /* of which the kernel can use at most ACPI_MAX_CPUS */
     uint8_t apic[ACPI_MAX_CPUS]; /* of these, each once */
+    uint64_t pci_config; /* physical address of the one of bus 0 (MCFG); 0: it isn't in memory */
+    uint8_t pci_last;    /* the last bus that it has */
 };
 
 /* Reads the tables behind the pointer structure at `rsdp`; 0: it is searched for where a BIOS
  * leaves it. `map` makes firmware memory readable, and returns 0 if it can't. Returns false if
- * there are no tables, or they are damaged. */
+ * there are no tables, or those that say which CPUs there are are damaged. */
 bool acpi_read(uint64_t rsdp, uintptr_t (*map)(uintptr_t pa, size_t len), struct acpi_facts *out);
 
 #endif

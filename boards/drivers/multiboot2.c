@@ -34,14 +34,21 @@ struct framebuffer_tag {
 #define FRAMEBUFFER_TAG_BYTES 38 /* without the struct's padding */
 #define SCREEN_MOST 16384u
 
+static bool map_sound(const uint8_t *tag, uint32_t size)
+{
+    const struct memory_tag *head = (const void *)tag;
+
+    return size >= sizeof(*head) && head->entry_size >= sizeof(struct memory_entry) &&
+           head->entry_size % 8 == 0;
+}
+
 /* Loaders may list one piece of RAM as several, in any order: those that touch are joined until
  * nothing more does. */
 static struct multiboot2_range ram_around(const uint8_t *tag, uint32_t size, uint64_t inside)
 {
     const struct memory_tag *head = (const void *)tag;
     struct multiboot2_range ram = {inside, 0};
-    bool grown = size >= sizeof(*head) && head->entry_size >= sizeof(struct memory_entry) &&
-                 head->entry_size % 8 == 0;
+    bool grown = map_sound(tag, size);
 
     while (grown) {
         grown = false;
@@ -94,6 +101,11 @@ struct multiboot2 multiboot2_read(const void *info, size_t len, uint64_t inside)
         }
         if (type == TAG_MEMORY) {
             found.ram = ram_around(bytes + at, tag_size, inside);
+            if (map_sound(bytes + at, tag_size)) {
+                found.map_at = (uint32_t)(at + sizeof(struct memory_tag));
+                found.map_entry_bytes = tag[2];
+                found.map_entries = (uint32_t)(tag_size - sizeof(struct memory_tag)) / tag[2];
+            }
         } else if (type == TAG_MODULE && found.module.len == 0 && tag_size >= HEAD + 8 &&
                    tag[3] > tag[2]) {
             found.module = (struct multiboot2_range){tag[2], tag[3] - tag[2]};

@@ -9,7 +9,10 @@
 #include "abi/errno.h"
 #include "boards/drivers/acpi.h"
 #include "boards/drivers/ioapic.h"
+#include "boards/drivers/msi.h"
 #include "boards/drivers/multiboot2.h"
+#include "boards/drivers/pci.h"
+#include "boards/drivers/pci_config.h"
 #include "boards/drivers/pctime.h"
 #include "boards/drivers/screen.h"
 #include "boards/drivers/uart16550.h"
@@ -28,7 +31,10 @@
 #define LOCAL_APIC 0xfee00000ul
 #define PAGE 0x1000ul
 #define LINES_ISA 16
-#define LINES_MOST 160 /* vectors for them: kernel/arch/x86_64/shared.h */
+#define LINES_MOST 128 /* of the I/O APIC; behind them those of messages: kernel/arch/x86_64/shared.h */
+#define CHIPS 0xfec00000ul /* from here to 4 GB: interrupt controllers, timers, firmware */
+#define FOUR_GB 0x100000000ul
+#define FIRST_MB 0x100000ul
 
 #define EXIT_PORT 0xf4  /* QEMU's isa-debug-exit, with -device */
 #define ACPI_PM1A 0x604 /* q35's; the FADT of another machine would say where */
@@ -41,6 +47,11 @@
 const struct x86_region x86_board_devices[] = {
     {IOAPIC, PAGE}, {HPET, PAGE}, {LOCAL_APIC, PAGE}, {0, 0}};
 const struct x86_region x86_board_ports[] = {{COM1, COM_PORTS}, {COM2, COM_PORTS}, {0, 0}};
+
+/* What the loader's memory map has, of whatever kind: no device of a driver is there. */
+#define TAKEN_MOST 128u
+static struct x86_region taken[TAKEN_MOST]; /* [I] */
+static unsigned taken_count;                /* [I] 0: the loader said nothing; above TAKEN_MOST: too much */
 
 static struct x86_region ram;           /* [I] */
 static struct multiboot2_screen screen; /* [I] width 0: none */
@@ -64,6 +75,14 @@ struct memory_entry {
 #define FIRST_GB 0x40000000ul /* what the boot map has */
 #define ENTRIES_MOST 128u
 
+static void taken_add(const struct memory_entry *entry)
+{
+    if (taken_count < TAKEN_MOST) {
+        taken[taken_count] = (struct x86_region){entry->start, entry->len};
+    }
+    taken_count++;
+}
+
 /* The entry that the kernel lies in. */
 static void pvh_read(const struct start_info *info)
 {
@@ -77,6 +96,7 @@ static void pvh_read(const struct start_info *info)
     rsdp = info->rsdp;
     const struct memory_entry *entries = arch_phys_to_virt(info->memory_map);
     for (unsigned i = 0; i < info->memory_entries; i++) {
+        taken_add(&entries[i]);
         if (entries[i].type == MEMORY_RAM && kernel >= entries[i].start &&
             kernel - entries[i].start < entries[i].len) {
             ram = (struct x86_region){entries[i].start, entries[i].len};
@@ -90,6 +110,9 @@ static void multiboot_read(const void *info)
     struct multiboot2 found =
         multiboot2_read(info, LOADER_INFO_MOST, arch_virt_to_phys(__kernel_start));
 
+    for (uint32_t i = 0; i < found.map_entries; i++) {
+        taken_add((const void *)((const char *)info + found.map_at + i * found.map_entry_bytes));
+    }
     if (found.ram.len) {
         ram = (struct x86_region){found.ram.start, found.ram.len};
     }
@@ -138,9 +161,25 @@ struct x86_region x86_board_ram(void)
 
 /* ---- CPUs -------------------------------------------------------------------------- */
 
+static struct x86_region pci_space;  /* [I] PCI's configuration space; len 0: behind ports */
 static unsigned cpus = 1;            /* [I] */
 static uint8_t apic_of[CONFIG_CPUS]; /* [I] */
 _Static_assert(CONFIG_CPUS <= ACPI_MAX_CPUS, "apic_of[]");
+
+/* PCI's configuration space is where ACPI says, if that can be: in the first 4 GB, and not in RAM.
+ * Else its ports are used. */
+static void pci_config_find(const struct acpi_facts *acpi)
+{
+    const uint64_t len = (acpi->pci_last + 1ul) << 20;
+
+    pci_space = (struct x86_region){acpi->pci_config, len};
+    if (acpi->pci_config == 0 || acpi->pci_config % FIRST_MB ||
+        !range_inside(pci_space.start, len, ram.start + ram.len, CHIPS - (ram.start + ram.len))) {
+        pci_space.len = 0;
+        return;
+    }
+    pci_config_begin(x86_config_space(pci_space.start, len), acpi->pci_last);
+}
 
 /* Those that ACPI knows, behind the one that boots. Without ACPI there is one. */
 static void cpus_find(void)
@@ -148,7 +187,9 @@ static void cpus_find(void)
     struct acpi_facts acpi;
 
     apic_of[0] = (uint8_t)x86_apic_id();
-    if (!acpi_read(rsdp, x86_firmware, &acpi)) {
+    bool cpus_known = acpi_read(rsdp, x86_firmware, &acpi);
+    pci_config_find(&acpi);
+    if (!cpus_known) {
         kprintf("kymo on %s: no ACPI tables, so one CPU\n", BOARD_NAME);
         return;
     }
@@ -211,6 +252,67 @@ uint64_t arch_wall_clock(void)
     return cmos_clock();
 }
 
+/* ---- PCI --------------------------------------------------------------------------- */
+
+static struct kymo_pci_table pci; /* [I] */
+static struct pci_host pci_host = {.read = pci_config_read, .write = pci_config_write};
+_Static_assert(PCI_LINES == MSI_LINES, "each line can be masked");
+
+/* Devices lie where the loader's map has nothing; nor in the first MB, among the chips below 4 GB, in
+ * the configuration space, or where the kernel draws. */
+static bool pci_may_have(uint64_t start, uint64_t len)
+{
+    struct x86_region drawn = x86_board_screen();
+    const struct x86_region kept[] = {
+        {0, FIRST_MB}, {CHIPS, FOUR_GB - CHIPS}, pci_space, drawn, ram};
+
+    for (unsigned i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+        if (kept[i].len && ranges_overlap(start, len, kept[i].start, kept[i].len)) {
+            return false;
+        }
+    }
+    for (unsigned i = 0; i < taken_count && i < TAKEN_MOST; i++) {
+        if (taken[i].len && ranges_overlap(start, len, taken[i].start, taken[i].len)) {
+            return false;
+        }
+    }
+    return taken_count > 0 && taken_count <= TAKEN_MOST;
+}
+
+/* The table is the drivers' copy; the kernel's own says what they may map. */
+static void pci_find(void)
+{
+    pci_host.may_have = pci_may_have;
+    pci_host.line_first = (uint16_t)x86_message_first();
+    pci_host.lines = PCI_LINES;
+    pci_host.msi_address = x86_message_address();
+    pci_host.msi_data = x86_line_vector(x86_message_first());
+    pci_enumerate(&pci_host, &pci);
+    __builtin_memcpy(arch_phys_to_virt(KYMO_PCI_TABLE), &pci, sizeof(pci));
+    x86_cache_write_back();
+}
+
+/* Returns the line's number among those of messages, or PCI_LINES. */
+static unsigned message_of(unsigned irq)
+{
+    unsigned n = irq - x86_message_first();
+
+    return n < PCI_LINES ? n : PCI_LINES;
+}
+
+bool x86_board_message(unsigned line)
+{
+    return message_of(line) < PCI_LINES && msi_take(message_of(line));
+}
+
+static void message_unmask(unsigned irq)
+{
+    pci_line_enable(&pci_host, &pci, irq);
+    if (msi_unmask(message_of(irq))) {
+        x86_message_raise(irq);
+    }
+}
+
 /* ---- interrupts -------------------------------------------------------------------- */
 
 /* The old controllers, which are there besides: all masked, and their vectors out of the way. */
@@ -236,6 +338,7 @@ void x86_board_irq_init(void)
     lines = ioapic_init(x86_device(IOAPIC), LINES_ISA);
     lines = lines < LINES_MOST ? lines : LINES_MOST;
     cpus_find();
+    pci_find();
 }
 
 struct x86_reference x86_board_reference(void)
@@ -262,25 +365,35 @@ struct x86_alarm x86_board_alarm(void)
 
 unsigned arch_irq_count(void)
 {
-    return LINES_MOST;
+    return x86_message_first() + PCI_LINES;
 }
 
 bool arch_irq_reserved(unsigned irq)
 {
-    return irq >= lines || irq == alarm_line;
+    return irq == alarm_line || (irq >= lines && message_of(irq) >= pci_messages(&pci));
+}
+
+/* Of the I/O APIC. */
+static bool is_line(unsigned irq)
+{
+    return irq < lines && irq != alarm_line;
 }
 
 void arch_irq_mask(unsigned irq)
 {
-    if (!arch_irq_reserved(irq)) {
+    if (is_line(irq)) {
         ioapic_mask(irq);
+    } else if (message_of(irq) < PCI_LINES) {
+        msi_mask(message_of(irq));
     }
 }
 
 void arch_irq_unmask(unsigned irq)
 {
-    if (!arch_irq_reserved(irq)) {
+    if (is_line(irq)) {
         ioapic_unmask(irq);
+    } else if (message_of(irq) < PCI_LINES) {
+        message_unmask(irq);
     }
 }
 
@@ -305,9 +418,10 @@ bool arch_console_ready(void)
     return uart16550_ready(COM1);
 }
 
-/* The HPET: the kernel reads its counter at boot, and has its last timer. The console and the link are behind
- * ports. */
+/* The HPET: the kernel reads its counter at boot, and has its last timer. PCI's table, and what it
+ * has. The console and the link are behind ports. */
 bool arch_device_allowed(paddr_t pa, size_t len)
 {
-    return range_inside(pa, len, HPET, PAGE);
+    return range_inside(pa, len, HPET, PAGE) ||
+           range_inside(pa, len, KYMO_PCI_TABLE, KYMO_PCI_TABLE_BYTES) || pci_has(&pci, pa, len);
 }

@@ -26,6 +26,7 @@ BOARD_DEFS := -DCONFIG_CPUS=8 -DCONFIG_TABLES_RAM=0xe000000 -DCONFIG_PROCESSES=1
 	-DCONFIG_MAPPINGS=1024 -DCONFIG_CLEAR_CHUNK=16384 -DBOARD_RAM_BYTES=0x10000000 \
 	-DCONFIG_RETAIN_BASE=0x200000ul -DCONFIG_RETAIN_BYTES=0x800000ul
 BOARD_DRIVERS := boards/drivers/uart16550.c boards/drivers/ioapic.c boards/drivers/acpi.c \
+	boards/drivers/pci.c boards/drivers/pci_config.c boards/drivers/msi.c \
 	boards/drivers/pctime.c boards/drivers/multiboot2.c boards/drivers/screen.c
 
 # KERNEL_VIRT_OFFSET is KERNEL_VIRT of kernel/arch/x86_64/shared.h. The first 2 MB are the firmware's;
@@ -43,13 +44,13 @@ USER_LDFLAGS := $(addprefix -Wl$(comma)--defsym=,$(USER_LDSYMS)) -T ldscripts/us
 # The test images that are made: those of the suites that run here (README.md).
 BOARD_TEST_IMAGES := smoke test libtest x86_64 kill fuzz torture torture-few sites map torture-soak fair-unrecorded bench bench_events \
 	fbt fbtall stacks crash crashes crashes-noise samples samples-off causes d life life-multi dfuzz quota gate \
-	down faults storms control-smp4 interrupt stubs console qnx help panic reset wrong failed servers
+	slain-disk down faults storms control-smp4 interrupt stubs console qnx help panic reset wrong failed servers
 # What programs drive: docs/port.md.
 CONSOLE_UART := 16550
 LINK_LINE := 16550
 LINK_FRAME_MOST := 1024
 LINK_WINDOW := 16
-DISK := none
+DISK := pc
 TEST_DEVICE := hpet
 START_CLASS :=
 CRASH_DEFS := -DCRASH_UNMAPPED=0xe8000000u -DCRASH_DEVICE=0xfec00000u \
@@ -59,6 +60,6 @@ SMP ?= 4
 QEMU := qemu-system-x86_64
 QEMU_FLAGS := -M q35 -cpu max -smp $(SMP) -m 256M -nic none -display none -vga none -monitor none -serial stdio \
 	-rtc clock=vm -device isa-debug-exit,iobase=0xf4,iosize=4
-# The link's device, for a chardev "link": the second serial port.
+# The disk's device, for a drive "disk", and the link's, for a chardev "link": the second serial port.
 QEMU_LINK := -serial chardev:link
-QEMU_DISK :=
+QEMU_DISK := -device virtio-blk-pci,drive=disk,disable-legacy=on

@@ -6,6 +6,7 @@ BIOS is SeaBIOS, UEFI is OVMF. What is on the screen is read with the font that 
 and must be what came over the serial port. The last line is `N passed, N failed`.
 """
 import contextlib
+import hashlib
 import json
 import os
 import re
@@ -17,8 +18,10 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from guest import ROOT, Guest, connect, expect, image_elf, run_tests  # noqa: E402
 
+KYMO = os.environ.get("KYMO", os.path.join(ROOT, "build/kymo"))
 OVMF = "/usr/share/OVMF"
 FAT_AT = 2048 * 512  # boards/pc/mkimage
+LOG_AT = FAT_AT + 65536 * 512
 CELL_WIDTH, CELL_HEIGHT = 8, 16
 os.environ["PATH"] += ":/usr/sbin:/sbin"
 
@@ -51,6 +54,8 @@ def uefi(folder):
 
 
 AHCI = ["-drive", "format=raw,file={}"]
+VIRTIO = ["-drive", "if=none,id=disk,format=raw,file={}",
+          "-device", "virtio-blk-pci,drive=disk,disable-legacy=on,bootindex=0"]
 USB = ["-device", "qemu-xhci", "-drive", "if=none,id=stick,format=raw,file={}",
        "-device", "usb-storage,drive=stick,bootindex=0"]
 
@@ -161,6 +166,60 @@ def bios_starts_it_from_a_stick_without_a_screen(board):
         works(guest)
 
 
+def sha256(path, end):
+    with open(path, "rb") as f:
+        return hashlib.sha256(f.read(end)).digest()
+
+
+def captures_of(path):
+    """The names of the captures in the image's partition, each of which kymo reads."""
+    part = path + ".part"
+    with open(path, "rb") as f, open(part, "wb") as to:
+        f.seek(LOG_AT)
+        shutil.copyfileobj(f, to)
+    made = subprocess.run([KYMO, "extract", "--list", part], capture_output=True, text=True)
+    found = re.findall(r"(whole|cut) +\S*?(\w+)\.kev", made.stdout)
+    for number in range(1, len(found) + 1):
+        for command in (["extract", "--force", "-n", str(number), "-o", part + ".kev", part],
+                        ["stat", part + ".kev"]):
+            made = subprocess.run([KYMO, *command], capture_output=True, text=True)
+            expect(made.returncode == 0, f"{command}: {made.stderr}")
+    return found
+
+
+def records_in_its_partition(board, name, drive, *more):
+    """What comes before the partition stays as it was."""
+    path = medium(board, name)
+    before = sha256(path, LOG_AT)
+    for capture, options in (("first", "--format --force"), ("second", "-w")):
+        with booted(board, path, drive, *more) as guest:
+            typed(guest, "diskd &", r"\[\d+\]")
+            typed(guest, f"tracelogger {options} -v -n 3 -f block:{capture}.kev &",
+                  f"recording to block:{capture}")
+            typed(guest, "evstorm 4 3000", rf"in block:{capture}")
+    expect(sha256(path, LOG_AT) == before, "something before the partition has changed")
+    found = captures_of(path)
+    expect(found == [("whole", "first"), ("whole", "second")], str(found))
+
+
+def bios_records_on_the_disk_that_it_starts_from(board):
+    records_in_its_partition(board, "virtio", VIRTIO)
+
+
+def uefi_records_on_the_disk_that_it_starts_from(board):
+    records_in_its_partition(board, "uefi-virtio", VIRTIO, *uefi(folder_of(board)))
+
+
+def a_disk_without_the_partition_is_left_alone(board):
+    path = medium(board, "others")
+    subprocess.run(["sfdisk", "-q", "--part-type", path, "2", "83"], check=True)
+    before = sha256(path, -1)
+    with booted(board, path, VIRTIO) as guest:
+        typed(guest, "diskd", r"diskd: .*: it has partitions, but none of type da")
+        typed(guest, "tracelogger --format -f block:x.kev", "diskd is not running")
+    expect(sha256(path, -1) == before, "the disk has changed")
+
+
 def all_memory_is_found(board):
     """As much more as the machine has; without the map it would be what board.mk says."""
     path, free = medium(board, "memory"), []
@@ -182,7 +241,9 @@ def what_is_missing_is_named(board):
 
 
 TESTS = (bios_starts_it_from_a_disk, uefi_starts_it_from_a_disk,
-         bios_starts_it_from_a_stick_without_a_screen, all_memory_is_found,
+         bios_starts_it_from_a_stick_without_a_screen,
+         bios_records_on_the_disk_that_it_starts_from, uefi_records_on_the_disk_that_it_starts_from,
+         a_disk_without_the_partition_is_left_alone, all_memory_is_found,
          what_is_missing_is_named)
 
 if __name__ == "__main__":

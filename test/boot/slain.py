@@ -9,16 +9,17 @@ import threading
 import kev
 
 KYMO = os.path.join(kev.ROOT, "build/kymo")
-DISK = ["-device", "virtio-blk-device,drive=disk", "-drive",
-        "if=none,id=disk,format=raw,file=slain.img"]
+DRIVE = ["-drive", "if=none,id=disk,format=raw,file=slain.img"]
+DISK = ["-device", "virtio-blk-device,drive=disk", *DRIVE]
+DISK_PCI = ["-device", "virtio-blk-pci,drive=disk,disable-legacy=on", *DRIVE]
 # What kymo extract adds to a name: board, date, log, record.
-IDENTITY = re.compile(r"(-(mps2-an386|virt-a64|raspi3))?(-\d{8}T\d{6}Z)?-[0-9a-f]{8}-\d+\.kev$")
+IDENTITY = re.compile(r"(-(mps2-an386|virt-a64|raspi3|pc))?(-\d{8}T\d{6}Z)?-[0-9a-f]{8}-\d+\.kev$")
 SIGNALLED = re.compile(r"^SIGNALLED (\S+\.kev) status=(\d+)$", re.M)
 LINE = re.compile(r"^SLAIN (\S+)\.kev given=(\d+) left=(\d+)$", re.M)
 
 
 def prepare(boot):
-    if boot.suite.qemu == DISK:
+    if boot.suite.qemu in (DISK, DISK_PCI):
         with open(os.path.join(boot.dir, "slain.img"), "wb") as f:
             f.truncate(100 * 33 * 512)  # 99 frames
 

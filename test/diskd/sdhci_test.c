@@ -308,11 +308,11 @@ static void card_put_in(bool high)
     memset(&M, 0, sizeof(M));
     M.high = high;
     gone = high_capacity = false;
-    disk.wait_ns = 20000000u;
+    disk_sdhci.wait_ns = 20000000u;
     for (unsigned i = 1; i < SECTORS; i++) { /* the first one has no table */
         memset(M.sectors[i], (int)i, DISKMSG_SECTOR);
     }
-    assert_int_equal(disk.open(&info), 0);
+    assert_int_equal(disk_sdhci.open(&info), 0);
     assert_int_equal(info.sectors, SECTORS);
     assert_int_equal(high_capacity, high);
 }
@@ -330,13 +330,13 @@ static void request(enum fault fault)
     for (unsigned i = 0; write && i < sectors * DISKMSG_SECTOR / 4; i++) {
         buffer[i] = random_below(UINT32_MAX);
     }
-    error = write ? disk.write(first, sectors) : disk.read(first, sectors);
+    error = write ? disk_sdhci.write(first, sectors) : disk_sdhci.read(first, sectors);
     assert_int_equal(error, fault == FAULT_NONE ? 0 : EIO);
     if (error == 0) {
         assert_memory_equal(buffer, M.sectors[first], (size_t)sectors * DISKMSG_SECTOR);
     }
     assert_int_equal(M.state, TRAN);
-    assert_int_equal(disk.flush(), 0);
+    assert_int_equal(disk_sdhci.flush(), 0);
 }
 
 static void test_errors_anywhere(void **state)
@@ -358,11 +358,11 @@ static void test_gone(void **state)
     card_put_in(true);
     waits = 0;
     M.fault = FAULT_SILENT;
-    assert_int_equal(disk.read(0, 1), ENODEV);
+    assert_int_equal(disk_sdhci.read(0, 1), ENODEV);
     assert_int_equal(waits, 1);
-    assert_int_equal(disk.read(0, 1), ENODEV);
-    assert_int_equal(disk.write(0, 1), ENODEV);
-    assert_int_equal(disk.flush(), ENODEV);
+    assert_int_equal(disk_sdhci.read(0, 1), ENODEV);
+    assert_int_equal(disk_sdhci.write(0, 1), ENODEV);
+    assert_int_equal(disk_sdhci.flush(), ENODEV);
     assert_int_equal(waits, 1);
 }
 

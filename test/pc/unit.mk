@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Parts of the board pc, on this machine.
 
-PC_UNIT_TESTS := acpi_test multiboot2_test screen_test
+PC_UNIT_TESTS := acpi_test pci_test multiboot2_test screen_test
 UNIT_TESTS += $(PC_UNIT_TESTS:%=$(B)/unit/%)
 $(PC_UNIT_TESTS:%=$(B)/unit/%): $(B)/unit/%_test: test/pc/%_test.c boards/drivers/%.c boards/drivers/%.h
 	@mkdir -p $(@D)
@@ -16,3 +16,11 @@ $(B)/unit/text_test: test/pc/text_test.c kernel/arch/x86_64/text.c kernel/arch/x
 		-DARCH_OPS_H='"kernel/arch/x86_64/ops.h"' -DARCH_PAGES_H='"kernel/arch/x86_64/pages.h"' \
 		-Wl,--defsym=__kernel_start=0x60000000,--defsym=__text_end=0x60004000 \
 		-fsanitize=undefined -fno-sanitize-recover=all -o $@ $(filter %.c,$^) -lcmocka
+
+# The driver's side of PCI, and virtio over it; the test has the device's memory.
+UNIT_TESTS += $(B)/unit/virtio_pci_test
+$(B)/unit/virtio_pci_test: test/pc/virtio_pci_test.c apps/pci/pci.c apps/virtio/virtio_pci.c apps/virtio/virtio.c \
+		$(wildcard apps/virtio/*.h) apps/pci/pci.h abi/pci.h
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all \
+		-idirafter lib/include -idirafter abi -o $@ $(filter %.c,$^) -lcmocka

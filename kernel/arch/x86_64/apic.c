@@ -128,6 +128,23 @@ unsigned x86_line_vector(unsigned line)
     return VECTOR_LINES + line;
 }
 
+#define MESSAGES 0xfee00000ul /* addresses of messages, of which one byte is the CPU's identifier */
+
+unsigned x86_message_first(void)
+{
+    return VECTOR_MESSAGES - VECTOR_LINES;
+}
+
+uint64_t x86_message_address(void)
+{
+    return MESSAGES | x86_board_cpu(0) << 12;
+}
+
+void x86_message_raise(unsigned line)
+{
+    x86_apic_send(x86_board_cpu(0), x86_line_vector(line));
+}
+
 /* ---- the clock and the timer ------------------------------------------------------- */
 
 #define CALIBRATE_HZ 50 /* for a 50th of a second */
@@ -241,7 +258,7 @@ static void x86_irq_serve(unsigned vector, uintptr_t ip, bool in_kernel)
         x86_call_serve();
     } else if (vector == VECTOR_SAMPLE) {
         intr_sample(line_of(vector), ip, in_kernel);
-    } else {
+    } else if (vector < VECTOR_MESSAGES || x86_board_message(line_of(vector))) {
         intr_entry(line_of(vector), ip, in_kernel);
     }
     apic_write(APIC_EOI, 0);

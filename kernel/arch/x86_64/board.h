@@ -48,6 +48,9 @@ struct x86_alarm {
     uint64_t hz;
 };
 struct x86_alarm x86_board_alarm(void);
+/* A device's message has come: `line` is one from x86_message_first() on. Returns false if the line
+ * is masked; the board then raises it again when it unmasks it. CPU 0. */
+bool x86_board_message(unsigned line);
 
 /* ---- the board may use ------------------------------------------------------------- */
 
@@ -57,9 +60,17 @@ extern uint64_t x86_start_info;
 /* Vector of a line, and the local APIC's identifier of this CPU: what a controller sends to. */
 unsigned x86_line_vector(unsigned line);
 unsigned x86_apic_id(void);
+/* Messages (MSI): the first line that is one; where to a device writes its line's vector; the same
+ * interrupt, sent by this CPU. All go to CPU 0. */
+unsigned x86_message_first(void);
+uint64_t x86_message_address(void);
+void x86_message_raise(unsigned line);
 /* Maps tables of the firmware, in the first 4 GB, to read them. Returns their address; 0: they lie
  * elsewhere. Before kernel_main(), with the final map. */
 uintptr_t x86_firmware(uintptr_t pa, size_t len);
+/* Maps PCI's configuration space, which lies in the first 4 GB, as a device's registers. Returns
+ * its address. Before kernel_main(), with the final map. */
+uintptr_t x86_config_space(uintptr_t pa, size_t len);
 /* Where x86_board_screen() is mapped, from x86_map_kernel() on. */
 volatile uint32_t *x86_screen(void);
 /* Stops this CPU. */
@@ -70,11 +81,25 @@ static inline uintptr_t x86_device(uintptr_t pa)
     return pa + KERNEL_DEVICES;
 }
 
+/* Memory that a program will map as a device: what caches have of it is written back. */
+static inline void x86_cache_write_back(void)
+{
+    __asm__ volatile("wbinvd" ::: "memory");
+}
+
 static inline uint8_t x86_in8(uint16_t port)
 {
     uint8_t value;
 
     __asm__ volatile("inb %1, %0" : "=a"(value) : "Nd"(port));
+    return value;
+}
+
+static inline uint32_t x86_in32(uint16_t port)
+{
+    uint32_t value;
+
+    __asm__ volatile("inl %1, %0" : "=a"(value) : "Nd"(port));
     return value;
 }
 

@@ -134,6 +134,13 @@ uintptr_t x86_firmware(uintptr_t pa, size_t len)
     return KERNEL_FIRMWARE + pa;
 }
 
+uintptr_t x86_config_space(uintptr_t pa, size_t len)
+{
+    kernel_assert(!ram_given && pa < FIRMWARE_MOST && len <= FIRMWARE_MOST - pa);
+    x86_map_blocks(KERNEL_CONFIG, pa, pa + len, KERNEL_DEVICE);
+    return KERNEL_CONFIG + pa;
+}
+
 void arch_ram(paddr_t *start, size_t *len)
 {
     struct x86_region ram = x86_board_ram();

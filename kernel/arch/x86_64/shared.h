@@ -14,6 +14,8 @@
 #define KERNEL_DEVICES 0xffffffff00000000
 /* Kernel address of the firmware's tables, minus their physical one: the first 4 GB. */
 #define KERNEL_FIRMWARE 0xfffffffd00000000
+/* Kernel address of the first byte of PCI's configuration space, minus its physical one. */
+#define KERNEL_CONFIG 0xfffffffe00000000
 /* Kernel address of the 2 MB block in which the screen's pixels begin, and the most bytes of it. */
 #define KERNEL_SCREEN 0xffffffff00000000
 #define KERNEL_SCREEN_MOST 0x10000000
@@ -55,6 +57,7 @@
 #define VECTOR_BREAKPOINT 3
 #define VECTOR_EXCEPTIONS 32
 #define VECTOR_LINES 0x30
+#define VECTOR_MESSAGES 0xb0 /* the lines from here on are messages of devices (MSI) */
 #define VECTOR_TIMER 0xf0
 #define VECTOR_IPI 0xf1
 #define VECTOR_CALL 0xf2 /* the port's own calls to other CPUs: not traced, as it is no line */

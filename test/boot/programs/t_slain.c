@@ -103,6 +103,12 @@ static int live(const char *file)
     return status;
 }
 
+/* The capture of a logger that is not killed: a machine with a disk may have no files. */
+static const char *again(void)
+{
+    return strncmp(sink, "block:", 6) == 0 ? "block:again.kev" : "again.kev";
+}
+
 /* ---- what it leaves ---------------------------------------------------------------- */
 
 static const struct trace_slot *block;
@@ -208,7 +214,7 @@ static bool killed_at(unsigned n)
     unsigned left = 0;
     if (n / step % 2) {
         /* Another one takes over what it has left. */
-        EXPECT_EQ(live("again.kev"), 0);
+        EXPECT_EQ(live(again()), 0);
     } else {
         left = what_is_left(now.of[3]);
     }
@@ -243,7 +249,7 @@ static void begin(void)
     kill_at(0);
     snprintf(name, sizeof(name), "%s0.kev", sink);
     EXPECT_EQ(live(name), 0); /* servers have what they need from now on */
-    EXPECT_EQ(live("again.kev"), 0);
+    EXPECT_EQ(live(again()), 0);
     sleep_ms(20);
     memory = d_memory();
     objects = d_objects();

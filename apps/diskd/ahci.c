@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A SATA disk behind an AHCI controller (Serial ATA AHCI 1.3.1; commands: ATA8-ACS): the first
+ * disk, from the lowest port on, that has a partition for captures, or no partitions. One command at
+ * a time, in slot 0; the controller fetches it, moves the data, and sends a message (MSI). A disk
+ * needs addresses of 48 bits and sectors of 512 bytes, as all of this century have.
+ *
+ * What the disk's cache holds is on the medium when a flush has been answered. After an error the
+ * port is stopped, the link begun anew if the disk is still busy, and the port started, so that the
+ * next request finds it idle. A disk that does not answer in time, or that is pulled, is given up
+ * for good; its port is stopped, so the controller no longer writes into the buffer.
+ *
+ * Proved by test/diskd/ahci_test.c, against a model of controller and disk with errors, and
+ * test/boot/medium.py, against QEMU's.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "apps/diskd/disk.h"
+#include "apps/diskd/partition.h"
+#include "apps/pci/pci.h"
+#include "abi/sys/kymo.h"
+#include "abi/sys/neutrino.h"
+#include "lib/include/unistd.h"
+
+#ifndef DISK_REGISTERS_H
+#define DISK_REGISTERS_H "apps/diskd/registers.h"
+#endif
+#include DISK_REGISTERS_H
+
+#define CLASS_AHCI 0x010601u
+#define BAR 5
+#define PORTS_AT 0x100u
+#define PORT_BYTES 0x80u
+#define PORTS_MOST 32u
+
+/* Word offsets: the controller's registers, and a port's from PORT() on. */
+enum {
+    CAP = 0x00 / 4,
+    CONTROL = 0x04 / 4,
+    INTERRUPT = 0x08 / 4, /* a bit a port */
+    IMPLEMENTED = 0x0c / 4,
+    CAP2 = 0x24 / 4,
+    HANDOFF = 0x28 / 4,
+};
+#define PORT(n) ((PORTS_AT + PORT_BYTES * (n)) / 4)
+enum {
+    PORT_LIST = 0x00 / 4, /* of commands: two words of address */
+    PORT_RECEIVED = 0x08 / 4,
+    PORT_INTERRUPT = 0x10 / 4,
+    PORT_ENABLE = 0x14 / 4,
+    PORT_COMMAND = 0x18 / 4,
+    PORT_TASK = 0x20 / 4,
+    PORT_SIGNATURE = 0x24 / 4,
+    PORT_STATUS = 0x28 / 4,
+    PORT_CONTROL = 0x2c / 4,
+    PORT_ERROR = 0x30 / 4,
+    PORT_ISSUE = 0x38 / 4,
+};
+#define CAP_64 0x80000000u
+#define CONTROL_AHCI 0x80000000u
+#define CONTROL_INTERRUPTS 0x2u
+#define CAP2_HANDOFF 1u
+#define HANDOFF_FIRMWARE 1u
+#define HANDOFF_OURS 2u
+#define COMMAND_START 0x1u
+#define COMMAND_POWER 0x6u /* spun up and powered */
+#define COMMAND_RECEIVE 0x10u
+#define COMMAND_RECEIVING 0x4000u
+#define COMMAND_RUNNING 0x8000u
+#define TASK_ERROR 0x01u
+#define TASK_REQUESTS 0x08u
+#define TASK_BUSY 0x80u
+#define SIGNATURE_DISK 0x101u
+#define STATUS_LINK 0xfu
+#define STATUS_LINK_UP 3u
+#define CONTROL_LINK_ANEW 1u
+#define INT_DONE 0x0000000fu /* a structure was received: of the register, of PIO or DMA set-up, of bits */
+#define INT_LINK 0x00400040u /* a disk has come or gone */
+#define INT_ERRORS 0x78000000u
+
+enum {
+    ATA_READ = 0x25,
+    ATA_WRITE = 0x35,
+    ATA_FLUSH = 0xea,
+    ATA_IDENTIFY = 0xec,
+};
+#define STRUCTURE_TO_DISK 0x27u
+#define STRUCTURE_IS_COMMAND 0x80u
+#define DEVICE_LBA 0x40u
+
+/* A header of the list of commands: length of the command in words, direction, parts of the data. */
+#define HEADER_COMMAND_WORDS 5u
+#define HEADER_WRITES 0x40u
+#define HEADER_PARTS(n) ((uint32_t)(n) << 16)
+
+/* The memory that the controller reads and writes: the list, what it receives, the command with one
+ * part of data; then the data. */
+enum { LIST = 0, RECEIVED = 0x400, TABLE = 0x500, TABLE_PART = TABLE + 0x80, DATA = 0x1000 };
+#define BUFFER_BYTES (DISKMSG_SECTORS_MOST * DISKMSG_SECTOR)
+
+/* Words of what a disk says about itself. */
+enum { IDENTITY_FEATURES = 83, IDENTITY_SECTORS = 100, IDENTITY_SECTOR = 106 };
+#define FEATURES_VALID(word) (((word)&0xc000u) == 0x4000u)
+#define FEATURE_48_BITS 0x0400u
+#define SECTOR_LARGER 0x1000u  /* than 512 bytes, as commands count them */
+#define SECTOR_SEVERAL 0x2000u /* 2^n of them are one of the medium's */
+
+#define STEP_NS 1000000u
+#define STOP_MS 500u /* that a port may take to stop */
+#define LINK_MS 1000u
+#define HANDOFF_MS 2000u
+
+static uint8_t *memory;
+static uint64_t memory_phys;
+static unsigned ports; /* for whose registers there is room */
+static unsigned port;  /* the one of the disk */
+static int interrupt_line, interrupt_id;
+static struct partition part;
+static bool gone;
+
+static uint32_t port_get(unsigned at)
+{
+    return get(PORT(port) + at);
+}
+
+static void port_put(unsigned at, uint32_t value)
+{
+    put(PORT(port) + at, value);
+}
+
+/* ---- the port ---------------------------------------------------------------------- */
+
+/* Waits until these bits of a register are as wanted. */
+static bool wait_bits(unsigned at, uint32_t mask, uint32_t wanted, unsigned ms)
+{
+    for (unsigned i = 0; i <= ms; i++) {
+        if ((get(at) & mask) == wanted) {
+            return true;
+        }
+        delay(1);
+    }
+    return false;
+}
+
+static bool link_is_up(void)
+{
+    return (port_get(PORT_STATUS) & STATUS_LINK) == STATUS_LINK_UP;
+}
+
+/* The controller no longer touches our memory when this returns true. */
+static bool port_stop(void)
+{
+    const unsigned command = PORT(port) + PORT_COMMAND;
+
+    put(command, get(command) & ~COMMAND_START);
+    if (!wait_bits(command, COMMAND_RUNNING, 0, STOP_MS)) {
+        return false;
+    }
+    put(command, get(command) & ~COMMAND_RECEIVE);
+    return wait_bits(command, COMMAND_RECEIVING, 0, STOP_MS);
+}
+
+static void address_put(unsigned at, uint64_t phys)
+{
+    port_put(at, (uint32_t)phys);
+    port_put(at + 1, (uint32_t)(phys >> 32));
+}
+
+static void errors_clear(void)
+{
+    port_put(PORT_ERROR, UINT32_MAX);
+    port_put(PORT_INTERRUPT, UINT32_MAX);
+    put(INTERRUPT, 1u << port);
+}
+
+/* A port that was stopped; the disk is idle. */
+static bool port_start(void)
+{
+    const unsigned command = PORT(port) + PORT_COMMAND;
+
+    address_put(PORT_LIST, memory_phys + LIST);
+    address_put(PORT_RECEIVED, memory_phys + RECEIVED);
+    errors_clear();
+    put(command, get(command) | COMMAND_POWER | COMMAND_RECEIVE);
+    if (!wait_bits(PORT(port) + PORT_TASK, TASK_BUSY | TASK_REQUESTS, 0, LINK_MS)) {
+        return false;
+    }
+    put(command, get(command) | COMMAND_START);
+    port_put(PORT_ENABLE, INT_DONE | INT_LINK | INT_ERRORS);
+    return true;
+}
+
+static bool link_anew(void)
+{
+    port_put(PORT_CONTROL, CONTROL_LINK_ANEW);
+    delay(2);
+    port_put(PORT_CONTROL, 0);
+    return wait_bits(PORT(port) + PORT_STATUS, STATUS_LINK, STATUS_LINK_UP, LINK_MS);
+}
+
+/* For good. */
+static int given_up(void)
+{
+    gone = true;
+    port_put(PORT_ENABLE, 0);
+    (void)port_stop();
+    return ENODEV;
+}
+
+/* After an error: the port is made ready for the next command. */
+static int failed(void)
+{
+    if (!link_is_up() || !port_stop()) {
+        return given_up();
+    }
+    if ((port_get(PORT_TASK) & (TASK_BUSY | TASK_REQUESTS)) && !link_anew()) {
+        return given_up();
+    }
+    return port_start() ? EIO : given_up();
+}
+
+/* ---- a command --------------------------------------------------------------------- */
+
+static void word_put(unsigned at, uint32_t value)
+{
+    memcpy(memory + at, &value, sizeof(value));
+}
+
+/* With so many bytes of the buffer, which the disk gets if `writes`. */
+static void command_make(uint8_t command, uint64_t sector, uint32_t sectors, uint32_t bytes,
+                         bool writes)
+{
+    const uint64_t data = memory_phys + DATA;
+    const uint8_t structure[20] = {
+        STRUCTURE_TO_DISK,       STRUCTURE_IS_COMMAND,    command, 0,
+        (uint8_t)sector,         (uint8_t)(sector >> 8),  (uint8_t)(sector >> 16), DEVICE_LBA,
+        (uint8_t)(sector >> 24), (uint8_t)(sector >> 32), (uint8_t)(sector >> 40), 0,
+        (uint8_t)sectors,        (uint8_t)(sectors >> 8), 0, 0, 0, 0, 0, 0};
+
+    word_put(LIST, HEADER_COMMAND_WORDS | (writes ? HEADER_WRITES : 0) | HEADER_PARTS(bytes > 0));
+    word_put(LIST + 4, 0);
+    word_put(LIST + 8, (uint32_t)(memory_phys + TABLE));
+    word_put(LIST + 12, (uint32_t)((memory_phys + TABLE) >> 32));
+    memcpy(memory + TABLE, structure, sizeof(structure));
+    word_put(TABLE_PART, (uint32_t)data);
+    word_put(TABLE_PART + 4, (uint32_t)(data >> 32));
+    word_put(TABLE_PART + 8, 0);
+    word_put(TABLE_PART + 12, bytes ? bytes - 1 : 0);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+/* Until the command has ended. The interrupt is acknowledged before the port is looked at: what
+ * happens then sends another message. */
+static int command_wait(void)
+{
+    uint64_t wait = disk_ahci.wait_ns;
+
+    for (;;) {
+        const uint32_t why = port_get(PORT_INTERRUPT);
+        port_put(PORT_INTERRUPT, why);
+        put(INTERRUPT, 1u << port);
+        if ((why & INT_LINK) || !link_is_up()) {
+            return given_up();
+        }
+        if (why & INT_ERRORS) {
+            return failed();
+        }
+        if (port_get(PORT_ISSUE) == 0) {
+            return port_get(PORT_TASK) & TASK_ERROR ? failed() : 0;
+        }
+        InterruptUnmask(interrupt_line, interrupt_id);
+        TimerTimeout(CLOCK_MONOTONIC, _NTO_TIMEOUT_INTR, NULL, &wait, NULL);
+        if (InterruptWait(0, NULL) < 0 && errno == ETIMEDOUT) {
+            return given_up();
+        }
+    }
+}
+
+static int command(uint8_t what, uint64_t sector, uint32_t sectors, uint32_t bytes)
+{
+    if (gone) {
+        return ENODEV;
+    }
+    command_make(what, sector, sectors, bytes, what == ATA_WRITE);
+    port_put(PORT_ISSUE, 1);
+    int error = command_wait();
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    return error;
+}
+
+/* ---- the disk ---------------------------------------------------------------------- */
+
+static int ahci_read(uint64_t sector, uint32_t sectors)
+{
+    return command(ATA_READ, part.first + sector, sectors, sectors * DISKMSG_SECTOR);
+}
+
+static int ahci_write(uint64_t sector, uint32_t sectors)
+{
+    return command(ATA_WRITE, part.first + sector, sectors, sectors * DISKMSG_SECTOR);
+}
+
+static int ahci_flush(void)
+{
+    return command(ATA_FLUSH, 0, 0, 0);
+}
+
+static uint16_t identity(unsigned word)
+{
+    return (uint16_t)(memory[DATA + 2 * word] | memory[DATA + 2 * word + 1] << 8);
+}
+
+static int disk_describe(struct diskmsg_info *info)
+{
+    int error = command(ATA_IDENTIFY, 0, 0, DISKMSG_SECTOR);
+    const unsigned size = identity(IDENTITY_SECTOR);
+
+    if (error) {
+        return error;
+    }
+    if (!FEATURES_VALID(identity(IDENTITY_FEATURES)) ||
+        !(identity(IDENTITY_FEATURES) & FEATURE_48_BITS) ||
+        (FEATURES_VALID(size) && (size & SECTOR_LARGER))) {
+        return ENODEV;
+    }
+    *info = (struct diskmsg_info){.physical_bytes = DISKMSG_SECTOR};
+    for (unsigned i = 0; i < 3; i++) {
+        info->sectors |= (uint64_t)identity(IDENTITY_SECTORS + i) << 16 * i;
+    }
+    if (FEATURES_VALID(size) && (size & SECTOR_SEVERAL)) {
+        info->physical_bytes <<= size & 15;
+    }
+    return info->sectors > 0 ? 0 : ENODEV;
+}
+
+/* The disk at a port, if it has a place for captures. ENODEV: there is none. */
+static int disk_at(unsigned n, struct diskmsg_info *info)
+{
+    port = n;
+    gone = false;
+    part = (struct partition){0};
+    if (!link_is_up() || port_get(PORT_SIGNATURE) != SIGNATURE_DISK) {
+        return ENODEV;
+    }
+    if (!port_stop() || !port_start()) {
+        return given_up();
+    }
+    int error = disk_describe(info);
+    error = error ? error : command(ATA_READ, 0, 1, DISKMSG_SECTOR);
+    error = error ? error : partition_find(memory + DATA, info->sectors, &part);
+    info->sectors = part.sectors;
+    if (error) {
+        (void)given_up();
+    }
+    return error;
+}
+
+/* Of several disks without a place the first one's error counts. */
+static int disk_find(struct diskmsg_info *info)
+{
+    const uint32_t implemented = get(IMPLEMENTED);
+    int result = ENODEV;
+
+    for (unsigned n = 0; n < ports; n++) {
+        int error = implemented >> n & 1 ? disk_at(n, info) : ENODEV;
+        if (error == 0) {
+            return 0;
+        }
+        result = result == ENODEV ? error : result;
+    }
+    return result;
+}
+
+/* ---- the controller ---------------------------------------------------------------- */
+
+/* A firmware that still drives it is asked to let it go. */
+static void controller_take(void)
+{
+    put(CONTROL, get(CONTROL) | CONTROL_AHCI);
+    if (get(CAP2) & CAP2_HANDOFF) {
+        put(HANDOFF, get(HANDOFF) | HANDOFF_OURS);
+        (void)wait_bits(HANDOFF, HANDOFF_FIRMWARE, 0, HANDOFF_MS);
+    }
+    put(CONTROL, get(CONTROL) & ~CONTROL_INTERRUPTS);
+    for (unsigned n = 0; n < ports; n++) {
+        if (get(IMPLEMENTED) >> n & 1) {
+            put(PORT(n) + PORT_ENABLE, 0);
+        }
+    }
+    put(INTERRUPT, UINT32_MAX);
+    put(CONTROL, get(CONTROL) | CONTROL_INTERRUPTS);
+}
+
+static int memory_map(void)
+{
+    struct kymo_map map = {.flags = KYMO_PROT_READ | KYMO_PROT_WRITE, .len = DATA + BUFFER_BYTES};
+
+    if (MemMap(&map) < 0) {
+        return errno;
+    }
+    memory = (uint8_t *)(uintptr_t)map.vaddr;
+    memory_phys = map.phys;
+    disk_ahci.buffer = memory + DATA;
+    return (get(CAP) & CAP_64) || (map.phys + map.len) >> 32 == 0 ? 0 : ENOMEM;
+}
+
+static int controller_open(const struct kymo_pci_function *f, struct diskmsg_info *info)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_INTR};
+    const uint64_t room = f->bars[BAR].len / PORT_BYTES;
+
+    const uint64_t there = room > PORTS_AT / PORT_BYTES ? room - PORTS_AT / PORT_BYTES : 0;
+    ports = there < PORTS_MOST ? (unsigned)there : PORTS_MOST;
+    volatile void *at = ports ? pci_map(f, BAR, 0, PORT(ports) * 4) : NULL;
+    if (!at || pci_messages_begin(f) != 0) {
+        return ENODEV;
+    }
+    registers_at((uintptr_t)at);
+    int error = memory_map();
+    interrupt_line = f->line;
+    interrupt_id = error ? -1 : InterruptAttachEvent(interrupt_line, &event, 0);
+    if (interrupt_id < 0) {
+        return error ? error : errno;
+    }
+    controller_take();
+    error = disk_find(info);
+    if (error) {
+        put(CONTROL, get(CONTROL) & ~CONTROL_INTERRUPTS);
+        InterruptDetach(interrupt_id);
+    }
+    return error;
+}
+
+static int ahci_open(struct diskmsg_info *info)
+{
+    unsigned count = 0;
+    int result = ENODEV;
+    const struct kymo_pci_function *f = pci_functions(&count);
+
+    for (; f && count > 0; f++, count--) {
+        int error = PCI_CLASS(f) == CLASS_AHCI ? controller_open(f, info) : ENODEV;
+        if (error == 0) {
+            return 0;
+        }
+        result = result == ENODEV ? error : result;
+    }
+    return result;
+}
+
+struct disk disk_ahci = {
+    .name = "AHCI",
+    .open = ahci_open,
+    .read = ahci_read,
+    .write = ahci_write,
+    .flush = ahci_flush,
+};
