@@ -81,9 +81,9 @@ void *trace_port_alloc(size_t bytes, uint64_t *paddr);
 void trace_port_free(void *block, size_t bytes);
 /* Unmaps the block from every process that has it mapped; called before it is freed. */
 void trace_port_unmap_all(void *block, size_t bytes);
-/* Returns the retained memory (abi/retain.h): 0; -EBUSY: it holds an earlier boot's recording;
- * -ENODEV: this board has none. */
-int trace_port_retained(uint8_t **window, size_t *bytes, uint64_t *paddr);
+/* Returns the retained memory (abi/retain.h), of which the ring may have [from, bytes): 0; -EBUSY:
+ * it holds an earlier boot's recording; -ENODEV: there is none. */
+int trace_port_retained(uint8_t **window, size_t *from, size_t *bytes, uint64_t *paddr);
 /* Writes the header of the retained memory: it contains this ring now or, if NULL, none. */
 struct kymo_retain_ring;
 void trace_port_retained_ring(const struct kymo_retain_ring *ring);

@@ -48,6 +48,8 @@ int retain_window(uint8_t **window, uint32_t *floor, uint32_t *boots);
 void syspage_init(void);
 /* Copies the whole page; returns its bytes, 0: no room for it. */
 size_t syspage_copy(void *to, size_t most);
+/* Returns its bytes and their CRC-32C. */
+uint32_t syspage_sum(uint32_t *crc);
 /* Returns the bytes of the kernel's GNU build id, and the id. */
 size_t syspage_build_id(const uint8_t **id);
 

@@ -12,23 +12,28 @@
  * Lock [k], or boot. Proof: test/unit_kernel/retained_test.c, test/boot/flight.py, dies.py; the
  * finder: test/unit/test_names.c.
  */
-#include "abi/retain.h"
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/irq.h"
 #include "kernel/proc/proc.h"
 #include "kernel/observe/retain.h"
+#include "kernel/observe/retain_layout.h"
 #include "kernel/base/string.h"
 #include "kernel/base/cpu.h"
 #include "trace/crc32c.h"
 
 /* Slots of the kernel's tables that have entries of their own here. */
 #define PROCESSES (CONFIG_PROCESSES < 20 ? CONFIG_PROCESSES : 20)
-#define THREADS (CONFIG_THREADS < 64 ? CONFIG_THREADS : 64)
+#define THREADS_WANTED (CONFIG_THREADS < 64 ? CONFIG_THREADS : 64)
+/* In a small table the spare entries come first. */
+#define THREADS \
+    (RETAIN_NAMES_MOST >= 2 * PROCESSES + THREADS_WANTED ? THREADS_WANTED \
+                                                         : RETAIN_NAMES_MOST - 2 * PROCESSES)
 #define SPARE_FIRST (PROCESSES + THREADS)
-#define SPARE (KYMO_RETAIN_NAMES_MOST - SPARE_FIRST)
+#define SPARE (RETAIN_NAMES_MOST - SPARE_FIRST)
 
-_Static_assert(SPARE_FIRST + PROCESSES <= KYMO_RETAIN_NAMES_MOST &&
-                   KYMO_NAME_MAX <= KYMO_RETAIN_NAME_MAX &&
+_Static_assert(RETAIN_NAMES_MOST >= 2 * PROCESSES && RETAIN_NAMES_MOST <= KYMO_RETAIN_NAMES_MOST,
+               "CONFIG_RETAIN_NAMES_BYTES: two entries for each process");
+_Static_assert(KYMO_NAME_MAX <= KYMO_RETAIN_NAME_MAX &&
                    KYMO_THREAD_NAME_MAX <= KYMO_RETAIN_NAME_MAX,
                "abi/retain.h");
 
@@ -40,7 +45,7 @@ static struct {
 
 static void retain_names_put(unsigned place, const struct kymo_retain_name *from)
 {
-    kernel_assert(kernel_locked() && place < KYMO_RETAIN_NAMES_MOST);
+    kernel_assert(kernel_locked() && place < RETAIN_NAMES_MOST);
     struct kymo_retain_name *to = &names.table[place];
     size_t begin = offsetof(struct kymo_retain_name, boots);
 
@@ -73,7 +78,7 @@ static void put_of(unsigned place, const struct kymo_retain_name *entry)
 /* Writes the entry of one that has none of its own: over its last, or the oldest spare one. */
 static void put_late(const struct kymo_retain_name *entry)
 {
-    for (unsigned i = SPARE_FIRST; i < KYMO_RETAIN_NAMES_MOST; i++) {
+    for (unsigned i = SPARE_FIRST; i < RETAIN_NAMES_MOST; i++) {
         const struct kymo_retain_name *last = &names.table[i];
         if (last->pid == entry->pid && last->tid == entry->tid) {
             retain_names_put(i, entry);
@@ -131,7 +136,7 @@ void retain_process_ended(struct process *proc)
 
 void retain_names_begin(struct kymo_retain_name *table, uint32_t boots)
 {
-    memset(table, 0, KYMO_RETAIN_NAMES_MOST * sizeof(*table));
+    memset(table, 0, RETAIN_NAMES_MOST * sizeof(*table));
     names.table = table;
     names.boots = boots;
     names.spare = 0;

@@ -17,6 +17,7 @@
 
 #include "abi/retain.h"
 #include "abi/sys/trace.h"
+#include "test/fake_areas.h"
 #include "trace/trace.h"
 
 #define FAKE_CPUS 4

@@ -13,7 +13,7 @@
 #include "trace/crc32c.h"
 #include "trace/log.h"
 
-#define TABLE ((struct kymo_retain_name *)(void *)&image[KYMO_RETAIN_NAMES])
+#define TABLE ((struct kymo_retain_name *)(void *)&image[FAKE_NAMES])
 #define LONG_TEXT UINT64_C(0xffffff8000001000)
 
 /* As kernel/observe/retain_names.c and kernel/observe/retain.c. */
@@ -45,7 +45,7 @@ static void record(const unsigned events[CPUS], uint64_t from)
     uint64_t paddr;
 
     fake_boot(CPUS);
-    memset(fake_window + KYMO_RETAIN_NAMES, 0, KYMO_RETAIN_FREE - KYMO_RETAIN_NAMES);
+    memset(fake_window + FAKE_NAMES, 0, FAKE_FREE - FAKE_NAMES);
     for (unsigned cpu = 0; cpu < CPUS; cpu++) {
         fake_pass(cpu, from);
     }
@@ -297,7 +297,7 @@ static void damaged(void **state)
 
         fill();
         for (uint32_t n = random_below(3) ? 1 : random_below(bytes); n && at < bytes; n--) {
-            image[KYMO_RETAIN_NAMES + at++] ^= (uint8_t)(1u << random_below(8));
+            image[FAKE_NAMES + at++] ^= (uint8_t)(1u << random_below(8));
         }
         assert_true(open_image());
         look_at_all();
