@@ -25,6 +25,8 @@ void trace_process_forgotten(struct process *proc);
 
 /* ---- retained memory --------------------------------------------------------------- */
 
+/* Boot, after phys_init(): takes the window out of the RAM that is given out, if it lies in it. */
+void retain_claim_ram(paddr_t ram, size_t bytes);
 /* Boot, after the system page: reports what was found, or claims the window for this boot. */
 void retain_start(void);
 /* Keeps the notes of a D consumer that logs beside the ring, if the window belongs to this boot.

@@ -20,6 +20,7 @@
 #include "kernel/base/cpu.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/base/kercall.h"
+#include "kernel/mem/mem.h"
 #include "kernel/proc/proc.h"
 #include "kernel/base/string.h"
 #include "kernel/observe/observe.h"
@@ -73,6 +74,14 @@ static struct {
     uint32_t page_bytes, page_crc; /* [I] */
     uint32_t ring_end;             /* [k] end of this boot's ring; 0: there is none */
 } retain;
+
+extern const uint32_t boot_image_retains; /* scripts/image.S */
+
+/* False: this image leaves the window to programs, but for the kernel's per-CPU data. */
+static bool retain_wanted(void)
+{
+    return boot_image_retains != 0;
+}
 
 static void *retain_at(uint32_t offset)
 {
@@ -157,14 +166,29 @@ static void count_boots(void)
 
 void retain_boot(void)
 {
-    if (header_good() && (has_recording() || panic_good())) {
+    if (retain_wanted() && header_good() && (has_recording() || panic_good())) {
         retain.found = HEADER->boots;
         if (!frozen_good()) {
             retain_freeze();
         }
     }
-    count_boots();
+    if (retain_wanted()) {
+        count_boots();
+    }
     memset(cpus, 0, sizeof(cpus));
+}
+
+void retain_claim_ram(paddr_t ram, size_t bytes)
+{
+    paddr_t at = CONFIG_RETAIN_BASE + (retain_wanted() ? 0 : RETAIN_LIVE);
+    size_t len = retain_wanted() ? CONFIG_RETAIN_BYTES : CONFIG_RETAIN_LIVE_BYTES;
+
+    if (at >= ram && at - ram < bytes) {
+        paddr_t from = at & ~(paddr_t)(phys_granule() - 1);
+        if (!phys_alloc_at(from, at + len - from)) {
+            kernel_panic("the retained memory does not lie in RAM as a whole");
+        }
+    }
 }
 
 /* A reset during this leaves no header, or a complete one. */
@@ -316,6 +340,9 @@ static const char *retain_reason(void)
 
 void retain_start(void)
 {
+    if (!retain_wanted()) {
+        return;
+    }
     if (!retain.found) {
         retain_begin();
         return;
@@ -345,7 +372,7 @@ void retain_seal(void)
 int trace_port_retained(uint8_t **window, size_t *from, size_t *bytes, uint64_t *paddr)
 {
     if (!retain.mine) {
-        return -EBUSY;
+        return retain_wanted() ? -EBUSY : -ENODEV;
     }
     *window = retain_at(0);
     *from = RETAIN_FREE;
@@ -365,7 +392,7 @@ int retain_window(uint8_t **window, uint32_t *floor, uint32_t *boots)
     *window = retain_at(0);
     *floor = retain.ring_end ? retain.ring_end : RETAIN_FREE;
     *boots = retain.boots;
-    return retain.mine ? 0 : -EBUSY;
+    return !retain_wanted() ? -ENODEV : retain.mine ? 0 : -EBUSY;
 }
 
 /* ---- TraceEvent() ------------------------------------------------------------------ */
@@ -402,6 +429,9 @@ long retain_command(struct thread *self, uint32_t cmd, const uintptr_t *args)
     kernel_assert(kernel_locked());
     if (!process_able(self->proc, ABILITY_TRACE)) {
         return -EPERM;
+    }
+    if (!retain_wanted()) {
+        return -ENODEV;
     }
     switch (cmd) {
     case KYMO_TRACE_QUERYRETAINED:

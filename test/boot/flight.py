@@ -24,10 +24,13 @@ import lived
 import merged
 
 KYMO = os.path.join(ROOT, "build/kymo")
-SAVED = r"tracelogger: boot %d ended with: (.*); (\d+) buffers with (\d+) slots in flight.kev\n"
+SAVED = r"tracelogger: boot %d ended with: (.*); (\d+) buffers with (\d+) slots in (?:link:)?flight.kev\n"
 REASON = r"SystemCtl\(\) by process \d+ \(marks\)"
 USER, SIMPLE, BEGIN, CONTINUE, END = 6, 0, 1, 2, 3
 EXIT = kev.CLASSES["KER_CALL"], 128 + kev.call_rows()["TRACE_EVENT"]  # gated.d's
+
+
+LINKED = ("pc",)  # boards without semihosting
 
 
 class Machine:
@@ -41,8 +44,15 @@ class Machine:
         # one that is being looked at.
         command += ["-qmp", "unix:qmp,server=on,wait=off", "-action",
                     "reboot=shutdown,shutdown=pause", "-kernel", image_elf(build, image)]
+        self.host = None  # with a board that has no semihosting: takes a boot's captures off its link
+        self.folder, self.linked = folder, board in LINKED
+        if self.linked:
+            with open(f"{build}/qemu.link") as link:
+                command += ["-chardev", "socket,id=link,path=link,server=on,wait=off",
+                            *link.read().split()]
         self.path = os.path.join(folder, "console.txt")
         self.console = open(self.path, "wb")
+        self.taken = open(os.path.join(folder, "link.txt"), "wb")
         self.qemu = emulator.begin(command, cwd=folder, stdin=subprocess.DEVNULL,
                                    stdout=self.console, stderr=subprocess.STDOUT)
         try:
@@ -53,6 +63,23 @@ class Machine:
         self.answers = self.qmp.makefile()
         self.answers.readline()
         self.command("qmp_capabilities")
+        self.take_captures()
+
+    def take_captures(self):
+        """From here on, those of one boot. Each boot writes files of the same names."""
+        if self.linked:
+            self.end_captures()
+            for name in os.listdir(self.folder):
+                if name.endswith(".kev"):
+                    os.unlink(os.path.join(self.folder, name))
+            self.host = subprocess.Popen([KYMO, "capture", "-t", "unix:link", "-n", "0"],
+                                         cwd=self.folder, stdin=subprocess.DEVNULL,
+                                         stdout=self.taken, stderr=subprocess.STDOUT)
+
+    def end_captures(self):
+        if self.host:
+            self.host.terminate()
+            self.host.wait()
 
     def command(self, name, **arguments):
         self.qmp.sendall(json.dumps({"execute": name, "arguments": arguments}).encode() + b"\n")
@@ -66,6 +93,7 @@ class Machine:
         self.command("set-action", reboot="reset")
         self.command("system_reset")
         self.command("set-action", reboot="shutdown")
+        self.take_captures()
         self.command("cont")
 
     def printed(self):
@@ -80,6 +108,7 @@ class Machine:
             time.sleep(0.02)
 
     def close(self):
+        self.end_captures()
         self.qmp.close()
         self.qemu.kill()
         self.qemu.wait()
