@@ -44,7 +44,7 @@ _Static_assert(RETAIN_FROZEN_USED <= CONFIG_RETAIN_FROZEN_BYTES, "copied cursors
 _Static_assert(RETAIN_D_USED <= CONFIG_RETAIN_D_BYTES, "the directory of D programs");
 _Static_assert(sizeof(cpus) <= CONFIG_RETAIN_LIVE_BYTES, "the kernel's per-CPU data");
 _Static_assert(CONFIG_RETAIN_PAGE_BYTES <= KYMO_RETAIN_PAGE_MOST, "too large for a system page");
-_Static_assert(CONFIG_RETAIN_NOTES_BYTES >= 2 * NOTES_RESERVE &&
+_Static_assert(CONFIG_RETAIN_NOTES_BYTES > NOTES_RESERVE &&
                    CONFIG_RETAIN_NOTES_BYTES <= KYMO_RETAIN_NOTES_AREA,
                "notes of D programs");
 _Static_assert(RETAIN_LIVE == CONFIG_RETAIN_LIVE, "CONFIG_RETAIN_LIVE: where the linker has cpus");
