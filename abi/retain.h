@@ -7,7 +7,8 @@
  * docs/flight.md has the whole description.
  *
  * Little-endian; offsets are from the window's beginning. A reader needs no ELF: the header locates
- * everything, and a copy of the system page explains it.
+ * everything, and a copy of the system page explains it. A window too small for this copy has its
+ * CRC only: the reader gets the page elsewhere.
  */
 #ifndef ABI_RETAIN_H
 #define ABI_RETAIN_H
@@ -21,22 +22,29 @@
 #define KYMO_RETAIN_MAGIC 0x5254594bu /* "KYTR" */
 #define KYMO_RETAIN_VERSION 4
 #define KYMO_RETAIN_CPUS 8
+#define KYMO_RETAIN_HEADER 0u /* offset of struct kymo_retain_header */
 
-/* Fixed offsets; the header has all others. */
-#define KYMO_RETAIN_HEADER 0x0000u /* struct kymo_retain_header */
-#define KYMO_RETAIN_PANIC 0x1000u  /* struct kymo_retain_panic */
-#define KYMO_RETAIN_BOOTS 0x1800u  /* struct kymo_retain_boots */
-#define KYMO_RETAIN_FROZEN 0x2000u /* struct kymo_retain_frozen */
-#define KYMO_RETAIN_D 0x5000u      /* struct kymo_retain_d [KYMO_RETAIN_D_MOST] */
-#define KYMO_RETAIN_LIVE 0x8000u   /* the kernel's own per-CPU data, in its private layout */
-#define KYMO_RETAIN_LIVE_BYTES 0x8000u
-#define KYMO_RETAIN_PAGE 0x10000u /* copy of the system page */
-#define KYMO_RETAIN_PAGE_BYTES 0x10000u
-#define KYMO_RETAIN_NOTES 0x20000u /* struct kymo_retain_note, consecutive */
-#define KYMO_RETAIN_NOTES_BYTES 0x10000u
-#define KYMO_RETAIN_NAMES 0x30000u /* struct kymo_retain_name [the header's names] */
-/* Behind so many names, the ring's; D's buffers grow down from the end. */
-#define KYMO_RETAIN_FREE(names) ((KYMO_RETAIN_NAMES + (names) * 96u + 0xfffu) & ~0xfffu)
+/* The areas of a window, whose sizes are the board's. An area of 0 bytes does not exist. */
+#define KYMO_RETAIN_PAGE_MOST 0x10000u  /* most bytes */
+#define KYMO_RETAIN_NOTES_AREA 0x10000u /* likewise */
+#define KYMO_RETAIN_NAMES_MOST 8192u    /* most entries */
+#define KYMO_RETAIN_D_MOST 4            /* likewise */
+struct kymo_retain_area {
+    uint32_t at, bytes;
+};
+struct kymo_retain_areas {
+    struct kymo_retain_area panic;  /* struct kymo_retain_panic */
+    struct kymo_retain_area boots;  /* struct kymo_retain_boots */
+    struct kymo_retain_area frozen; /* struct kymo_retain_frozen, up to cpu[CPUs of the kernel] */
+    struct kymo_retain_area d;      /* struct kymo_retain_d [] */
+    struct kymo_retain_area live;   /* the kernel's own per-CPU data, in its private layout */
+    struct kymo_retain_area page;   /* copy of the system page; without it: header.page_crc */
+    struct kymo_retain_area notes;  /* struct kymo_retain_note, consecutive */
+    struct kymo_retain_area names;  /* struct kymo_retain_name [] */
+    uint32_t free;                  /* from here on: the ring's; D's buffers grow down from the end */
+    uint32_t zero;
+};
+KYMO_STATIC_ASSERT(sizeof(struct kymo_retain_areas) == 72, "layout of the retained memory");
 
 /* Locations of one CPU's cursor and losses in the memory of a running or stopped machine. */
 struct kymo_retain_place {
@@ -70,13 +78,24 @@ struct kymo_retain_header {
     uint64_t physical;   /* address of the window */
     uint64_t base;       /* kernel address of the window: the base of cursors */
     uint64_t window;     /* bytes */
-    uint32_t page_bytes; /* of the system page at KYMO_RETAIN_PAGE, which includes the build id */
+    uint32_t page_bytes; /* of the system page, which includes the build id */
     uint32_t page_crc;
-    uint32_t names; /* entries at KYMO_RETAIN_NAMES, at most KYMO_RETAIN_NAMES_MOST */
-    uint32_t zero;
     struct kymo_retain_ring ring;
+    struct kymo_retain_areas areas; /* in layout version 3 the header ends here: see below */
 };
-KYMO_STATIC_ASSERT(sizeof(struct kymo_retain_header) == 160, "layout of the retained memory");
+KYMO_STATIC_ASSERT(sizeof(struct kymo_retain_header) == 224, "layout of the retained memory");
+
+/* Layout version 3: its header is that of version 4 without the areas, which were these. */
+#define KYMO_RETAIN_V3 3
+#define KYMO_RETAIN_V3_HEADER_BYTES 152u
+#define KYMO_RETAIN_V3_AREAS \
+    { \
+        .panic = {0x1000, 0x400}, .boots = {0x1800, 16}, .frozen = {0x2000, 16 + 8 * 1032}, \
+        .d = {0x5000, 4 * 288}, .live = {0x8000, 0x8000}, .page = {0x10000, 0x10000}, \
+        .notes = {0x20000, 0x10000}, .names = {0x30000, 160 * 96}, .free = 0x34000 \
+    }
+KYMO_STATIC_ASSERT(offsetof(struct kymo_retain_header, areas) == KYMO_RETAIN_V3_HEADER_BYTES,
+                   "layout of the retained memory");
 
 /*
  * Copy of those locations, saved by the next boot because its own data will overwrite them.
@@ -89,12 +108,11 @@ struct kymo_retain_cpu {
 struct kymo_retain_frozen {
     uint32_t magic; /* KYMO_RETAIN_MAGIC */
     uint32_t boots;
-    uint32_t crc; /* CRC-32C of cpu */
+    uint32_t crc; /* CRC-32C of cpu, as far as the area goes */
     uint32_t zero;
-    struct kymo_retain_cpu cpu[KYMO_RETAIN_CPUS];
+    struct kymo_retain_cpu cpu[KYMO_RETAIN_CPUS]; /* or fewer: the area's bytes say how many */
 };
-KYMO_STATIC_ASSERT(sizeof(struct kymo_retain_frozen) == 16 + KYMO_RETAIN_CPUS * 1032 &&
-                       sizeof(struct kymo_retain_frozen) <= KYMO_RETAIN_D - KYMO_RETAIN_FROZEN,
+KYMO_STATIC_ASSERT(sizeof(struct kymo_retain_frozen) == 16 + KYMO_RETAIN_CPUS * 1032,
                    "layout of the retained memory");
 
 /* State words, as in trace/ring.h. */
@@ -166,7 +184,6 @@ struct kymo_retain_name {
     uint64_t text_size; /* 0: not yet known */
     char name[KYMO_RETAIN_NAME_MAX];
 };
-#define KYMO_RETAIN_NAMES_MOST 8192u
 KYMO_STATIC_ASSERT(sizeof(struct kymo_retain_name) == 96, "layout of the retained memory");
 
 /*
@@ -233,11 +250,7 @@ struct kymo_retain_d {
     struct kymo_retain_d_fields at;
     struct kymo_retain_d_cpu cpu[KYMO_RETAIN_CPUS];
 };
-#define KYMO_RETAIN_D_MOST 4
-KYMO_STATIC_ASSERT(sizeof(struct kymo_retain_d) == 288 &&
-                       KYMO_RETAIN_D_MOST * sizeof(struct kymo_retain_d) <=
-                           KYMO_RETAIN_LIVE - KYMO_RETAIN_D,
-                   "layout of the retained memory");
+KYMO_STATIC_ASSERT(sizeof(struct kymo_retain_d) == 288, "layout of the retained memory");
 
 struct kymo_retain_boots {
     uint32_t magic; /* KYMO_RETAIN_MAGIC */

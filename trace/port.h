@@ -30,9 +30,6 @@ static inline struct trace_cpu *trace_port_cpu(void);
  * below 1 << TRACE_PORT_IRQ_BITS; restore() uses those bits only. */
 static inline uintptr_t trace_port_irq_save(void);
 static inline void trace_port_irq_restore(uintptr_t state);
-/* Serves the interrupts that are pending, if state says that they were open, and masks them again.
- * The caller stays on its CPU. */
-static inline void trace_port_irq_window(uintptr_t state);
 /* Returns whether interrupts are masked. For assertions. */
 static inline bool trace_port_irq_masked(void);
 /* Return the low word of this CPU's trace clock, and all of it. Interrupts masked. Clocks run
@@ -84,9 +81,9 @@ void *trace_port_alloc(size_t bytes, uint64_t *paddr);
 void trace_port_free(void *block, size_t bytes);
 /* Unmaps the block from every process that has it mapped; called before it is freed. */
 void trace_port_unmap_all(void *block, size_t bytes);
-/* Returns the retained memory (abi/retain.h), and the offset from which on it is the ring's: 0;
- * -EBUSY: it holds an earlier boot's recording; -ENODEV: this board has none. */
-int trace_port_retained(uint8_t **window, size_t *first, size_t *bytes, uint64_t *paddr);
+/* Returns the retained memory (abi/retain.h), of which the ring may have [from, bytes): 0; -EBUSY:
+ * it holds an earlier boot's recording; -ENODEV: there is none. */
+int trace_port_retained(uint8_t **window, size_t *from, size_t *bytes, uint64_t *paddr);
 /* Writes the header of the retained memory: it contains this ring now or, if NULL, none. */
 struct kymo_retain_ring;
 void trace_port_retained_ring(const struct kymo_retain_ring *ring);

@@ -34,15 +34,15 @@ _Static_assert(TRACE_FREE == KYMO_RETAIN_FREE_BUFFER && TRACE_ACTIVE == KYMO_RET
 int trace_retain_alloc(struct trace_consumer *consumer)
 {
     unsigned cpus = trace_port_cpu_count();
-    size_t buffers = (size_t)consumer->per_cpu * cpus, first, window_bytes, rounded, align;
+    size_t buffers = (size_t)consumer->per_cpu * cpus, from, window_bytes, rounded, align;
     uint64_t paddr;
     uint8_t *window;
-    int error = trace_port_retained(&window, &first, &window_bytes, &paddr);
+    int error = trace_port_retained(&window, &from, &window_bytes, &paddr);
 
     if (error) {
         return error;
     }
-    size_t marks = first + consumer->tables_bytes;
+    size_t marks = from + consumer->tables_bytes;
     size_t seals = marks + buffers * sizeof(struct kymo_retain_mark);
     size_t block = seals + cpus * sizeof(struct seal);
     if (cpus > KYMO_RETAIN_CPUS || !trace_port_shape(consumer->bytes, &rounded, &align)) {
@@ -52,11 +52,11 @@ int trace_retain_alloc(struct trace_consumer *consumer)
     if (block > window_bytes || rounded > window_bytes - block) {
         return -ENOMEM;
     }
-    trace_port_clear(window + first, block + rounded - first);
+    trace_port_clear(window + from, block + rounded - from);
     retain.window = window;
     retain.marks = (struct kymo_retain_mark *)(void *)(window + marks);
     retain.seals = (struct seal *)(void *)(window + seals);
-    consumer->tables = window + first;
+    consumer->tables = window + from;
     consumer->block = window + block;
     consumer->paddr = paddr + block;
     return 0;

@@ -19,6 +19,7 @@
 #include "lib/capture/attributes.h"
 #include "lib/panic/text.h"
 #include "lib/retain/retain.h"
+#include "lib/retain/sum.h"
 #include "tracelogger/header.h"
 #include "lib/capture/protocol.h"
 #include "tracelogger/sink.h"
@@ -54,7 +55,29 @@ static long read_page(uint32_t offset, void *to, uint32_t bytes)
     uint32_t size = found->header.page_bytes;
     uint32_t n = offset >= size ? 0 : size - offset < bytes ? size - offset : bytes;
 
-    return read_window(NULL, KYMO_RETAIN_PAGE + offset, to, n) == 0 ? (long)n : -1;
+    return read_window(NULL, found->header.areas.page.at + offset, to, n) == 0 ? (long)n : -1;
+}
+
+/* Returns whether this boot's page is that boot's. A small window has only a checksum of it. */
+static bool same_page(void)
+{
+    const struct kymo_retain_header *header = &found->header;
+    uint8_t piece[128];
+    uint32_t crc = 0;
+
+    for (uint32_t done = 0; done < header->page_bytes;) {
+        long n = SyspageRead(done, piece, sizeof(piece));
+
+        if (n <= 0) {
+            return false;
+        }
+        crc = retain_crc_more(crc, piece, (uint32_t)n);
+        done += (uint32_t)n;
+        if (done > header->page_bytes) {
+            return false;
+        }
+    }
+    return header->page_bytes != 0 && crc == header->page_crc;
 }
 
 /* Returns the capture's number of CPUs: from the page found, or this system's if that is
@@ -226,9 +249,10 @@ static int save(const struct options *options)
     uint64_t slots = 0, groups, all = count(&groups);
 
     retain_rewind(found);
-    if (!found->page_good) {
-        printf("tracelogger: the system page of that boot is damaged: the capture has that of this "
-               "boot\n");
+    if (!found->page_good && !same_page()) {
+        printf("tracelogger: the system page of that boot is %s: the capture has that of this "
+               "boot\n",
+               found->header.areas.page.bytes ? "damaged" : "another one");
     }
     if (sink_wait(options->file) != 0 || sink_open(options->file) != 0) {
         return stays(options, slots, all);

@@ -46,7 +46,7 @@ static const char extract_help[] =
     "\n"
     "  --core IMAGE   the image, not written to\n"
     "  --base ADDRESS the first byte's in the machine; not needed, but then it is checked\n"
-    "  --page CAPTURE a capture of the same kernel, if the image's system page is damaged\n"
+    "  --page CAPTURE a capture of the same kernel, if the image has no system page\n"
     "\n"
     "Exit status: 0 success; 1 not all was read, or no such capture; 2 usage error.\n";
 

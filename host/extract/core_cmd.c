@@ -34,9 +34,9 @@ static int nothing(const struct run *run)
                    search->elsewhere_physical - search->elsewhere_offset);
     } else if (search->version) {
         kymo_error("%s: at byte 0x%" PRIx64 ": retained memory of layout version %u, this kymo "
-                   "knows %u: take the kymo that was built with that kernel",
+                   "knows %u and %u: take the kymo that was built with that kernel",
                    path, search->version_offset, (unsigned)search->version_found,
-                   KYMO_RETAIN_VERSION);
+                   KYMO_RETAIN_V3, KYMO_RETAIN_VERSION);
     } else if (search->damaged) {
         kymo_error("%s: at byte 0x%" PRIx64 ": retained memory, but its header is damaged or cut "
                    "off: dump again, the whole window, with the machine stopped",
@@ -148,6 +148,16 @@ static char *path_of(const struct run *run)
                                                                                        : path;
 }
 
+static void no_page(const struct run *run)
+{
+    const struct kymo_retain_area *page = &this_one(run)->header.areas.page;
+
+    kymo_error("%s: at byte 0x%" PRIx64 ": %s: give a capture of the same kernel: --page CAPTURE",
+               run->core.path, run->window->offset + page->at,
+               page->bytes ? "the copy of the system page is damaged"
+                           : "the window is too small for a copy of the system page");
+}
+
 static int write_one(const struct run *run)
 {
     const struct retain *retain = this_one(run);
@@ -166,9 +176,7 @@ static int write_one(const struct run *run)
             status = account(run, &output);
         }
     } else if (!run->options->page) {
-        kymo_error("%s: at byte 0x%" PRIx64 ": the copy of the system page is damaged: give a "
-                   "capture of the same kernel: --page CAPTURE",
-                   run->core.path, run->window->offset + KYMO_RETAIN_PAGE);
+        no_page(run);
     }
     free(page);
     free((void *)(uintptr_t)output.path);

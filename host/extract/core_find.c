@@ -24,7 +24,7 @@ static void note(struct core_search *search, const struct core_part *part, uint6
 
     memset(&header, 0, sizeof(header));
     memcpy(&header, part->bytes + at, left < sizeof(header) ? (size_t)left : sizeof(header));
-    if (header.version != KYMO_RETAIN_VERSION) {
+    if (header.version != KYMO_RETAIN_VERSION && header.version != KYMO_RETAIN_V3) {
         if (header.version - 1 < VERSIONS && header.bytes - HEADER_LEAST < HEADER_MOST &&
             !search->version) {
             search->version = true;
@@ -33,7 +33,8 @@ static void note(struct core_search *search, const struct core_part *part, uint6
         }
         return;
     }
-    if (header.bytes != sizeof(header)) {
+    if (header.bytes != (header.version == KYMO_RETAIN_V3 ? KYMO_RETAIN_V3_HEADER_BYTES
+                                                          : sizeof(header))) {
         return;
     }
     if (!search->damaged) {

@@ -27,8 +27,10 @@ static bool is_page(const uint8_t *page, uint32_t bytes)
 
 bool core_page_good(const struct core_window *window)
 {
+    const struct kymo_retain_header *header = &window->retain.header;
+
     return window->retain.page_good &&
-           is_page(window->memory.window + KYMO_RETAIN_PAGE, window->retain.header.page_bytes);
+           is_page(window->memory.window + header->areas.page.at, header->page_bytes);
 }
 
 static size_t read_head(const char *path, uint8_t *head)

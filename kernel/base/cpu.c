@@ -25,13 +25,11 @@
 #include "kernel/arch/entry.h"
 #include "kernel/arch/irq.h"
 
-#include "abi/retain.h"
 #include "trace/hook.h"
 
 /* In memory that start-up code does not clear: retain_boot() does, after it has saved the previous
  * kernel's data found here. */
 struct cpu cpus[CONFIG_CPUS] __attribute__((section(".bss.retained")));
-_Static_assert(sizeof(cpus) <= KYMO_RETAIN_LIVE_BYTES, "abi/retain.h");
 volatile uint32_t cpus_online;
 volatile uint32_t kernel_lock_word;
 

@@ -8,10 +8,10 @@
  * test/boot/dretain.py.
  */
 #include "abi/errno.h"
-#include "abi/retain.h"
 #include "kernel/arch/aspace.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/observe/observe.h"
+#include "kernel/observe/retain_layout.h"
 #include "kernel/base/string.h"
 #include "kernel/base/cpu.h"
 #include "trace/crc32c.h"
@@ -136,7 +136,7 @@ uint32_t dtrace_port_retained_at(const void *block)
 
 static struct kymo_retain_d *retained_entry(uint8_t *window, unsigned i)
 {
-    return (struct kymo_retain_d *)(void *)(window + KYMO_RETAIN_D) + i;
+    return (struct kymo_retain_d *)(void *)(window + RETAIN_D) + i;
 }
 
 static uint32_t crc_of(const struct kymo_retain_d *d)

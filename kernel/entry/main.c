@@ -74,6 +74,7 @@ static void init_modules(void)
 
     arch_ram(&ram, &ram_len);
     phys_init(ram, ram_len);
+    retain_claim_ram(ram, ram_len);
     table_init(ram_len, table_memory);
     ram_init(ram, ram_len);
     thread_init();

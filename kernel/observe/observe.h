@@ -25,6 +25,8 @@ void trace_process_forgotten(struct process *proc);
 
 /* ---- retained memory --------------------------------------------------------------- */
 
+/* Boot, after phys_init(): takes the window out of the RAM that is given out, if it lies in it. */
+void retain_claim_ram(paddr_t ram, size_t bytes);
 /* Boot, after the system page: reports what was found, or claims the window for this boot. */
 void retain_start(void);
 /* Keeps the notes of a D consumer that logs beside the ring, if the window belongs to this boot.
@@ -48,6 +50,8 @@ int retain_window(uint8_t **window, uint32_t *floor, uint32_t *boots);
 void syspage_init(void);
 /* Copies the whole page; returns its bytes, 0: no room for it. */
 size_t syspage_copy(void *to, size_t most);
+/* Returns its bytes and their CRC-32C. */
+uint32_t syspage_sum(uint32_t *crc);
 /* Returns the bytes of the kernel's GNU build id, and the id. */
 size_t syspage_build_id(const uint8_t **id);
 

@@ -15,15 +15,16 @@
 #include "kernel/observe/retain.h"
 
 #include "abi/errno.h"
-#include "abi/retain.h"
 #include "abi/sys/ability.h"
 #include "abi/sys/panic.h"
 #include "kernel/base/cpu.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/base/kercall.h"
+#include "kernel/mem/mem.h"
 #include "kernel/proc/proc.h"
 #include "kernel/base/string.h"
 #include "kernel/observe/observe.h"
+#include "kernel/observe/retain_layout.h"
 #include "trace/crc32c.h"
 #include "trace/dtrace/log_event.h"
 #include "trace/port.h"
@@ -31,7 +32,40 @@
 _Static_assert(sizeof(struct kymo_panic) <= sizeof(((struct kymo_retain_panic *)0)->record),
                "abi/retain.h");
 _Static_assert(CONFIG_CPUS <= KYMO_RETAIN_CPUS, "abi/retain.h");
-_Static_assert(RETAIN_NAMES <= KYMO_RETAIN_NAMES_MOST, "abi/retain.h");
+
+/* Of the notes: reserved for entries that report missing room. */
+#define NOTES_RESERVE (CONFIG_RETAIN_NOTES_BYTES >= 0x4000 ? 1024u : 128u)
+
+/* What does not fit: CONFIG_RETAIN_*_BYTES of board.mk. */
+_Static_assert(sizeof(struct kymo_retain_header) <= CONFIG_RETAIN_HEADER_BYTES, "the header");
+_Static_assert(sizeof(struct kymo_retain_panic) <= CONFIG_RETAIN_PANIC_BYTES, "a panic's record");
+_Static_assert(sizeof(struct kymo_retain_boots) <= CONFIG_RETAIN_BOOTS_BYTES, "the boots");
+_Static_assert(RETAIN_FROZEN_USED <= CONFIG_RETAIN_FROZEN_BYTES, "copied cursors and losses");
+_Static_assert(RETAIN_D_USED <= CONFIG_RETAIN_D_BYTES, "the directory of D programs");
+_Static_assert(sizeof(cpus) <= CONFIG_RETAIN_LIVE_BYTES, "the kernel's per-CPU data");
+_Static_assert(CONFIG_RETAIN_PAGE_BYTES <= KYMO_RETAIN_PAGE_MOST, "too large for a system page");
+_Static_assert(CONFIG_RETAIN_NOTES_BYTES > NOTES_RESERVE &&
+                   CONFIG_RETAIN_NOTES_BYTES <= KYMO_RETAIN_NOTES_AREA,
+               "notes of D programs");
+_Static_assert(RETAIN_LIVE == CONFIG_RETAIN_LIVE, "CONFIG_RETAIN_LIVE: where the linker has cpus");
+_Static_assert((RETAIN_PANIC | RETAIN_BOOTS | RETAIN_FROZEN | RETAIN_D | RETAIN_LIVE | RETAIN_PAGE |
+                RETAIN_NOTES | RETAIN_NAMES | RETAIN_FREE) %
+                       16 ==
+                   0,
+               "the areas' sizes are multiples of 16");
+_Static_assert(RETAIN_FREE < CONFIG_RETAIN_BYTES, "CONFIG_RETAIN_BYTES: no room for a ring");
+
+static const struct kymo_retain_areas areas = {
+    .panic = {RETAIN_PANIC, sizeof(struct kymo_retain_panic)},
+    .boots = {RETAIN_BOOTS, sizeof(struct kymo_retain_boots)},
+    .frozen = {RETAIN_FROZEN, RETAIN_FROZEN_USED},
+    .d = {RETAIN_D, RETAIN_D_USED},
+    .live = {RETAIN_LIVE, CONFIG_RETAIN_LIVE_BYTES},
+    .page = {RETAIN_PAGE, CONFIG_RETAIN_PAGE_BYTES},
+    .notes = {RETAIN_NOTES, CONFIG_RETAIN_NOTES_BYTES},
+    .names = {RETAIN_NAMES, RETAIN_NAMES_USED},
+    .free = RETAIN_FREE,
+};
 
 static struct {
     uint32_t boots;                /* [I] */
@@ -41,15 +75,24 @@ static struct {
     uint32_t ring_end;             /* [k] end of this boot's ring; 0: there is none */
 } retain;
 
+extern const uint32_t boot_image_retains; /* scripts/image.S */
+
+/* False: this image leaves the window to programs, but for the kernel's per-CPU data. */
+static bool retain_wanted(void)
+{
+    return boot_image_retains != 0;
+}
+
 static void *retain_at(uint32_t offset)
 {
     return (uint8_t *)arch_phys_to_virt(CONFIG_RETAIN_BASE) + offset;
 }
 
 #define HEADER ((struct kymo_retain_header *)retain_at(KYMO_RETAIN_HEADER))
-#define PANIC ((struct kymo_retain_panic *)retain_at(KYMO_RETAIN_PANIC))
-#define BOOTS ((struct kymo_retain_boots *)retain_at(KYMO_RETAIN_BOOTS))
-#define FROZEN ((struct kymo_retain_frozen *)retain_at(KYMO_RETAIN_FROZEN))
+#define PANIC ((struct kymo_retain_panic *)retain_at(RETAIN_PANIC))
+#define BOOTS ((struct kymo_retain_boots *)retain_at(RETAIN_BOOTS))
+#define CPUS_FROZEN (CONFIG_CPUS * sizeof(struct kymo_retain_cpu))
+#define FROZEN ((struct kymo_retain_frozen *)retain_at(RETAIN_FROZEN))
 
 static uint32_t header_crc(const struct kymo_retain_header *header)
 {
@@ -62,7 +105,8 @@ static bool header_good(void)
 
     return header->magic == KYMO_RETAIN_MAGIC && header->version == KYMO_RETAIN_VERSION &&
            header->bytes == sizeof(*header) && header->physical == CONFIG_RETAIN_BASE &&
-           header->boots != 0 && header->crc == header_crc(header);
+           header->boots != 0 && header->crc == header_crc(header) &&
+           memcmp(&header->areas, &areas, sizeof(areas)) == 0;
 }
 
 static bool panic_good(void)
@@ -79,13 +123,13 @@ static bool has_recording(void)
 static bool frozen_good(void)
 {
     return FROZEN->magic == KYMO_RETAIN_MAGIC && FROZEN->boots == HEADER->boots &&
-           FROZEN->crc == trace_crc(FROZEN->cpu, sizeof(FROZEN->cpu));
+           FROZEN->crc == trace_crc(FROZEN->cpu, CPUS_FROZEN);
 }
 
 /* Saves the old kernel's data from its location, which may differ in another build. */
 static void retain_save(void *to, uint32_t offset, size_t bytes)
 {
-    if (offset >= KYMO_RETAIN_LIVE && offset <= KYMO_RETAIN_LIVE + KYMO_RETAIN_LIVE_BYTES - bytes) {
+    if (offset >= RETAIN_LIVE && offset <= RETAIN_LIVE + CONFIG_RETAIN_LIVE_BYTES - bytes) {
         memcpy(to, retain_at(offset), bytes);
     }
 }
@@ -95,17 +139,17 @@ static void retain_freeze(void)
     const struct kymo_retain_header *header = HEADER;
     struct kymo_retain_frozen *frozen = FROZEN;
 
-    memset(frozen, 0, sizeof(*frozen));
-    for (unsigned i = 0; i < KYMO_RETAIN_CPUS && i < header->ring.ncpu; i++) {
+    memset(frozen, 0, RETAIN_FROZEN_USED);
+    for (unsigned i = 0; i < CONFIG_CPUS && i < header->ring.ncpu; i++) {
         const struct kymo_retain_place *place = &header->ring.cpu[i];
 
         retain_save(&frozen->cpu[i].cursor, place->cursor, header->word_bits == 64 ? 8 : 4);
         retain_save(frozen->cpu[i].pending, place->pending, sizeof(frozen->cpu[i].pending));
     }
     frozen->boots = header->boots;
-    frozen->crc = trace_crc(frozen->cpu, sizeof(frozen->cpu));
+    frozen->crc = trace_crc(frozen->cpu, CPUS_FROZEN);
     frozen->magic = KYMO_RETAIN_MAGIC;
-    arch_cache_clean(frozen, sizeof(*frozen));
+    arch_cache_clean(frozen, RETAIN_FROZEN_USED);
 }
 
 static void count_boots(void)
@@ -122,14 +166,29 @@ static void count_boots(void)
 
 void retain_boot(void)
 {
-    if (header_good() && (has_recording() || panic_good())) {
+    if (retain_wanted() && header_good() && (has_recording() || panic_good())) {
         retain.found = HEADER->boots;
         if (!frozen_good()) {
             retain_freeze();
         }
     }
-    count_boots();
+    if (retain_wanted()) {
+        count_boots();
+    }
     memset(cpus, 0, sizeof(cpus));
+}
+
+void retain_claim_ram(paddr_t ram, size_t bytes)
+{
+    paddr_t at = CONFIG_RETAIN_BASE + (retain_wanted() ? 0 : RETAIN_LIVE);
+    size_t len = retain_wanted() ? CONFIG_RETAIN_BYTES : CONFIG_RETAIN_LIVE_BYTES;
+
+    if (at >= ram && at - ram < bytes) {
+        paddr_t from = at & ~(paddr_t)(phys_granule() - 1);
+        if (!phys_alloc_at(from, at + len - from)) {
+            kernel_panic("the retained memory does not lie in RAM as a whole");
+        }
+    }
 }
 
 /* A reset during this leaves no header, or a complete one. */
@@ -148,9 +207,8 @@ static void put_header(const struct kymo_retain_ring *ring)
     header->window = CONFIG_RETAIN_BYTES;
     header->page_bytes = retain.page_bytes;
     header->page_crc = retain.page_crc;
-    header->names = RETAIN_NAMES;
-    header->zero = 0;
     header->ring = ring ? *ring : (struct kymo_retain_ring){0};
+    header->areas = areas;
     header->crc = header_crc(header);
     *(volatile uint32_t *)&header->magic = KYMO_RETAIN_MAGIC;
     arch_cache_clean(header, sizeof(*header));
@@ -167,9 +225,6 @@ _Static_assert(KYMO_RETAIN_NOTES_EVENT == DTRACE_LOG_NOTES &&
                    KYMO_RETAIN_NOTES_MOST == DTRACE_LOG_NOTES_MAX,
                "abi/retain.h");
 
-/* Reserved for entries that report missing room. */
-#define NOTES_RESERVE 1024u
-
 static struct {
     uint8_t *area;  /* [k] NULL: the window is not this boot's */
     uint32_t boots; /* [k] */
@@ -179,7 +234,7 @@ static struct {
 /* Ends the list at `used`. */
 static void retain_notes_end(uint32_t used)
 {
-    if (used <= KYMO_RETAIN_NOTES_BYTES - sizeof(struct kymo_retain_note)) {
+    if (used <= CONFIG_RETAIN_NOTES_BYTES - sizeof(struct kymo_retain_note)) {
         ((struct kymo_retain_note *)(void *)(notes.area + used))->magic = 0;
     }
 }
@@ -188,9 +243,9 @@ static void retain_notes_end(uint32_t used)
 static bool retain_notes_put(uint32_t id, uint32_t total, const void *bytes, uint32_t n)
 {
     kernel_assert(kernel_locked() && (notes.used & 7) == 0 &&
-                  notes.used <= KYMO_RETAIN_NOTES_BYTES);
+                  notes.used <= CONFIG_RETAIN_NOTES_BYTES);
     struct kymo_retain_note *note = (struct kymo_retain_note *)(void *)(notes.area + notes.used);
-    uint32_t room = KYMO_RETAIN_NOTES_BYTES - (n ? NOTES_RESERVE : 0);
+    uint32_t room = CONFIG_RETAIN_NOTES_BYTES - (n ? NOTES_RESERVE : 0);
     uint32_t need = (uint32_t)sizeof(*note) + ((n + 7) & ~7u);
 
     if (room < notes.used || need > room - notes.used) {
@@ -219,7 +274,7 @@ static void retain_notes_put_all(void)
     notes.used = 0;
     retain_notes_end(0);
     for (unsigned i = 0; dtrace_log_notes_of(i, &id, &bytes, &n); i++) {
-        if (n > KYMO_RETAIN_NOTES_BYTES || !retain_notes_put(id, n, bytes, n)) {
+        if (n > CONFIG_RETAIN_NOTES_BYTES || !retain_notes_put(id, n, bytes, n)) {
             retain_notes_put(id, n, bytes, 0);
         }
     }
@@ -236,29 +291,38 @@ static void retain_notes_begin(uint8_t *area, uint32_t boots)
 void retain_note(uint32_t id, const void *bytes, uint32_t n)
 {
     if (notes.area &&
-        (!bytes || n > KYMO_RETAIN_NOTES_BYTES || !retain_notes_put(id, n, bytes, n))) {
+        (!bytes || n > CONFIG_RETAIN_NOTES_BYTES || !retain_notes_put(id, n, bytes, n))) {
         retain_notes_put_all();
     }
 }
 
 /* ---- the window -------------------------------------------------------------------- */
 
+static void retain_page(void)
+{
+    void *page = retain_at(RETAIN_PAGE);
+
+    if (CONFIG_RETAIN_PAGE_BYTES == 0) {
+        retain.page_bytes = syspage_sum(&retain.page_crc);
+        return;
+    }
+    retain.page_bytes = (uint32_t)syspage_copy(page, CONFIG_RETAIN_PAGE_BYTES);
+    retain.page_crc = trace_crc(page, retain.page_bytes);
+    arch_cache_clean(page, retain.page_bytes);
+}
+
 /* Claims the window for this boot. */
 static void retain_begin(void)
 {
-    void *page = retain_at(KYMO_RETAIN_PAGE);
-
     HEADER->magic = 0;
     memset(PANIC, 0, sizeof(*PANIC));
-    memset(FROZEN, 0, sizeof(*FROZEN));
-    retain.page_bytes = (uint32_t)syspage_copy(page, KYMO_RETAIN_PAGE_BYTES);
-    retain.page_crc = trace_crc(page, retain.page_bytes);
-    arch_cache_clean(page, retain.page_bytes);
+    memset(FROZEN, 0, RETAIN_FROZEN_USED);
+    retain_page();
     retain.found = 0;
     retain.mine = true;
     retain.ring_end = 0;
-    retain_notes_begin(retain_at(KYMO_RETAIN_NOTES), retain.boots);
-    retain_names_begin(retain_at(KYMO_RETAIN_NAMES), retain.boots);
+    retain_notes_begin(retain_at(RETAIN_NOTES), retain.boots);
+    retain_names_begin(retain_at(RETAIN_NAMES), retain.boots);
     dtrace_retained_begin(retain_at(0));
     put_header(NULL);
 }
@@ -276,6 +340,9 @@ static const char *retain_reason(void)
 
 void retain_start(void)
 {
+    if (!retain_wanted()) {
+        return;
+    }
     if (!retain.found) {
         retain_begin();
         return;
@@ -302,13 +369,13 @@ void retain_seal(void)
 
 /* ---- the ring: trace/port.h -------------------------------------------------------- */
 
-int trace_port_retained(uint8_t **window, size_t *first, size_t *bytes, uint64_t *paddr)
+int trace_port_retained(uint8_t **window, size_t *from, size_t *bytes, uint64_t *paddr)
 {
     if (!retain.mine) {
-        return -EBUSY;
+        return retain_wanted() ? -EBUSY : -ENODEV;
     }
     *window = retain_at(0);
-    *first = KYMO_RETAIN_FREE(RETAIN_NAMES);
+    *from = RETAIN_FREE;
     *bytes = dtrace_retained_ceiling();
     *paddr = CONFIG_RETAIN_BASE;
     return 0;
@@ -323,9 +390,9 @@ void trace_port_retained_ring(const struct kymo_retain_ring *ring)
 int retain_window(uint8_t **window, uint32_t *floor, uint32_t *boots)
 {
     *window = retain_at(0);
-    *floor = retain.ring_end ? retain.ring_end : KYMO_RETAIN_FREE(RETAIN_NAMES);
+    *floor = retain.ring_end ? retain.ring_end : RETAIN_FREE;
     *boots = retain.boots;
-    return retain.mine ? 0 : -EBUSY;
+    return !retain_wanted() ? -ENODEV : retain.mine ? 0 : -EBUSY;
 }
 
 /* ---- TraceEvent() ------------------------------------------------------------------ */
@@ -345,13 +412,13 @@ static long retain_query(struct thread *self, uintptr_t where)
 /* Data of this kernel in the window is never reported as an earlier one's. */
 static long read_some(struct thread *self, size_t offset, uintptr_t to, size_t bytes)
 {
-    size_t live_end = KYMO_RETAIN_LIVE + KYMO_RETAIN_LIVE_BYTES;
+    size_t live_end = RETAIN_LIVE + CONFIG_RETAIN_LIVE_BYTES;
 
     if (!retain.found) {
         return -ENOENT;
     }
     if (bytes > KYMO_TRACE_READ_MOST || offset > CONFIG_RETAIN_BYTES - bytes ||
-        (offset < live_end && offset + bytes > KYMO_RETAIN_LIVE)) {
+        (offset < live_end && offset + bytes > RETAIN_LIVE)) {
         return -EINVAL;
     }
     return copy_out(self->proc, to, retain_at((uint32_t)offset), bytes);
@@ -362,6 +429,9 @@ long retain_command(struct thread *self, uint32_t cmd, const uintptr_t *args)
     kernel_assert(kernel_locked());
     if (!process_able(self->proc, ABILITY_TRACE)) {
         return -EPERM;
+    }
+    if (!retain_wanted()) {
+        return -ENODEV;
     }
     switch (cmd) {
     case KYMO_TRACE_QUERYRETAINED:

@@ -8,16 +8,6 @@
 struct kymo_panic;
 struct kymo_retain_name;
 
-/* Entries for names: each slot of the kernel's tables of processes and threads has one of its own,
- * and spare ones keep those that have ended; at least as many as small tables always had. */
-#define RETAIN_NAMES_SPARE 76u
-#define RETAIN_NAMES_LEAST 160u
-#define RETAIN_NAMES_OWN ((unsigned)CONFIG_PROCESSES + (unsigned)CONFIG_THREADS)
-#define RETAIN_NAMES                                                                          \
-    (RETAIN_NAMES_OWN + RETAIN_NAMES_SPARE > RETAIN_NAMES_LEAST                              \
-         ? RETAIN_NAMES_OWN + RETAIN_NAMES_SPARE                                             \
-         : RETAIN_NAMES_LEAST)
-
 /* Returns the location of a panic's record; NULL: none (the window still holds an earlier boot's
  * data, whose crash takes precedence, or the kernel is not yet up). Any context, no lock. */
 struct kymo_panic *retain_panic(void);

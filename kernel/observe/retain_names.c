@@ -7,23 +7,34 @@
  * write leaves an entry without a right CRC. Entries of ended processes and threads remain, because
  * the ring may hold their events: when the slot is reused, the entry moves to the spare entries
  * behind the tables', replacing the oldest; the ring itself has the names of those that the kernel
- * forgets (trace/ended.c).
+ * forgets (trace/ended.c). Where a board's window has no room for all threads, those in later slots
+ * have only the spare entries.
  *
  * Lock [k], or boot. Proof: test/unit_kernel/retained_test.c, test/boot/flight.py, dies.py; the
  * finder: test/unit/test_names.c.
  */
-#include "abi/retain.h"
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/irq.h"
 #include "kernel/proc/proc.h"
 #include "kernel/observe/retain.h"
+#include "kernel/observe/retain_layout.h"
 #include "kernel/base/string.h"
 #include "kernel/base/cpu.h"
 #include "trace/crc32c.h"
 
-#define SPARE_FIRST RETAIN_NAMES_OWN
-#define SPARE (RETAIN_NAMES - SPARE_FIRST)
+#define SPARE_LEAST (CONFIG_PROCESSES < 76 ? CONFIG_PROCESSES : 76)
+/* Slots of the table of threads that have entries of their own. In a small window the spare ones
+ * come first. */
+#define THREADS \
+    (RETAIN_NAMES_MOST >= CONFIG_PROCESSES + CONFIG_THREADS + SPARE_LEAST \
+         ? CONFIG_THREADS \
+         : RETAIN_NAMES_MOST - CONFIG_PROCESSES - SPARE_LEAST)
+#define SPARE_FIRST (CONFIG_PROCESSES + THREADS)
+#define SPARE (RETAIN_NAMES_MOST - SPARE_FIRST)
 
+_Static_assert(RETAIN_NAMES_MOST >= CONFIG_PROCESSES + SPARE_LEAST &&
+                   RETAIN_NAMES_MOST <= KYMO_RETAIN_NAMES_MOST,
+               "CONFIG_RETAIN_NAMES_BYTES: an entry for each process, and spare ones");
 _Static_assert(KYMO_NAME_MAX <= KYMO_RETAIN_NAME_MAX &&
                    KYMO_THREAD_NAME_MAX <= KYMO_RETAIN_NAME_MAX,
                "abi/retain.h");
@@ -36,7 +47,7 @@ static struct {
 
 static void retain_names_put(unsigned place, const struct kymo_retain_name *from)
 {
-    kernel_assert(kernel_locked() && place < RETAIN_NAMES);
+    kernel_assert(kernel_locked() && place < RETAIN_NAMES_MOST);
     struct kymo_retain_name *to = &names.table[place];
     size_t begin = offsetof(struct kymo_retain_name, boots);
 
@@ -66,6 +77,19 @@ static void put_of(unsigned place, const struct kymo_retain_name *entry)
     retain_names_put(place, entry);
 }
 
+/* Writes the entry of one that has none of its own: over its last, or the oldest spare one. */
+static void put_late(const struct kymo_retain_name *entry)
+{
+    for (unsigned i = SPARE_FIRST; i < RETAIN_NAMES_MOST; i++) {
+        const struct kymo_retain_name *last = &names.table[i];
+        if (last->pid == entry->pid && last->tid == entry->tid) {
+            retain_names_put(i, entry);
+            return;
+        }
+    }
+    put_spare(entry);
+}
+
 void retain_process(const struct process *proc)
 {
     struct kymo_retain_name entry = {
@@ -93,7 +117,11 @@ void retain_thread(const struct thread *t)
 
     if (names.table) {
         memcpy(entry.name, t->name, sizeof(t->name));
-        put_of(CONFIG_PROCESSES + t->index, &entry);
+        if (t->index < THREADS) {
+            put_of(CONFIG_PROCESSES + t->index, &entry);
+        } else {
+            put_late(&entry);
+        }
     }
 }
 
@@ -104,7 +132,7 @@ void retain_process_ended(struct process *proc)
 
 void retain_names_begin(struct kymo_retain_name *table, uint32_t boots)
 {
-    memset(table, 0, RETAIN_NAMES * sizeof(*table));
+    memset(table, 0, RETAIN_NAMES_MOST * sizeof(*table));
     names.table = table;
     names.boots = boots;
     names.spare = 0;

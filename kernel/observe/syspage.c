@@ -17,6 +17,7 @@
 #include "kernel/base/kercall.h"
 #include "kernel/proc/proc.h"
 #include "kernel/base/string.h"
+#include "trace/crc32c.h"
 #include "trace/syspage.h"
 
 #define KYMO_RELEASE "kymo 1"
@@ -73,6 +74,23 @@ size_t syspage_copy(void *to, size_t most)
     size_t bytes = trace_syspage_bytes();
 
     return bytes > most ? 0 : (size_t)trace_syspage_read(0, bytes, put_here, to);
+}
+
+static long sum_up(void *sum, size_t at, const void *from, size_t bytes)
+{
+    (void)at;
+    *(uint32_t *)sum = trace_crc_add(*(uint32_t *)sum, from, bytes);
+    return 0;
+}
+
+uint32_t syspage_sum(uint32_t *crc)
+{
+    size_t bytes = trace_syspage_bytes();
+    uint32_t sum = TRACE_CRC_START;
+
+    trace_syspage_read(0, bytes, sum_up, &sum);
+    *crc = ~sum;
+    return (uint32_t)bytes;
 }
 
 void syspage_init(void)

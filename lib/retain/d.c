@@ -79,7 +79,7 @@ static uint32_t crc_of(struct retain *retain, struct retain_chunk *chunk, uint32
 
 static bool inside(const struct retain *retain, uint64_t offset, uint64_t bytes)
 {
-    return offset >= KYMO_RETAIN_FREE(retain->header.names) && bytes <= retain->header.window &&
+    return offset >= retain->header.areas.free && bytes <= retain->header.window &&
            offset <= retain->header.window - bytes;
 }
 
@@ -102,7 +102,7 @@ static bool fits(const struct retain *retain, const struct kymo_retain_d *is)
 {
     uint64_t sizes = (uint64_t)is->records + is->aggregations;
 
-    if (is->ncpu > KYMO_RETAIN_CPUS || is->record_least < RETAIN_D_LEAST ||
+    if (is->ncpu > RETAIN_CPUS_MOST || is->record_least < RETAIN_D_LEAST ||
         is->entry_least < RETAIN_D_ENTRY || sizes > UINT16_MAX * 16u ||
         (sizes && !inside(retain, is->tables, sizes * 4)) ||
         is->notes_bytes > KYMO_RETAIN_NOTES_MOST ||
@@ -127,9 +127,9 @@ bool retain_d_open(struct retain *retain)
 {
     struct kymo_retain_d *is = &retain->d.is;
     uint32_t from = (uint32_t)offsetof(struct kymo_retain_d, boots);
-    uint32_t at = KYMO_RETAIN_D + retain->d.index * (uint32_t)sizeof(*is);
+    uint32_t at = retain->d.index * (uint32_t)sizeof(*is);
 
-    if (retain->read(retain->arg, at, is, sizeof(*is)) != 0 || is->magic == 0) {
+    if (!retain_area_read(retain, &retain->header.areas.d, at, is, sizeof(*is)) || is->magic == 0) {
         return false;
     }
     /* A free entry is 0 there: anything else is a program, and damaged unless it is its number. */

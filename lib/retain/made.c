@@ -68,12 +68,17 @@ static bool good(const struct retain *retain, struct kymo_retain_name *name)
            name->boots == retain->header.boots;
 }
 
+static uint32_t names_most(const struct retain *retain)
+{
+    return retain->header.areas.names.bytes / (uint32_t)sizeof(struct kymo_retain_name);
+}
+
 /* Reads entry i, if it exists and was still alive when the window begins. */
 static bool read_entry(struct retain *retain, uint32_t i, struct kymo_retain_name *name)
 {
-    uint32_t at = KYMO_RETAIN_NAMES + i * (uint32_t)sizeof(*name);
+    const struct kymo_retain_area *names = &retain->header.areas.names;
 
-    if (retain->read(retain->arg, at, name, sizeof(*name)) != 0) {
+    if (!retain_area_read(retain, names, i * (uint32_t)sizeof(*name), name, sizeof(*name))) {
         retain->losses.names++;
         return false;
     }
@@ -139,7 +144,7 @@ uint32_t retain_names_buffer(struct retain *retain)
     uint64_t stamp = retain->names_time;
     uint32_t count = 2, time = (uint32_t)stamp + 2;
 
-    for (; retain->name_at < retain->header.names; retain->name_at++) {
+    for (; retain->name_at < names_most(retain); retain->name_at++) {
         struct trace_slot made[2 * NAME_SLOTS];
         struct kymo_retain_name name;
         uint32_t next = time, n = 0;
@@ -189,7 +194,7 @@ void retain_names_lost(struct retain *retain)
 {
     struct kymo_retain_name name;
 
-    for (; retain->name_at < retain->header.names; retain->name_at++) {
+    for (; retain->name_at < names_most(retain); retain->name_at++) {
         retain->losses.names += read_entry(retain, retain->name_at, &name);
     }
 }
@@ -200,22 +205,21 @@ void retain_names_lost(struct retain *retain)
 #define NOTE_WORDS 3 /* of the event: handle, bytes of all, where these begin */
 #define NOTE_SLOTS ((NOTE_WORDS * 4 + KYMO_RETAIN_NOTES_PART + 7) / 8)
 /* The stamps of a buffer have one high word. */
-#define NOTES_STAMPS (TRACE_BUFFER_SLOTS_MOST / NOTE_SLOTS + 2)
+#define NOTES_STAMPS (RETAIN_SLOTS_MOST / NOTE_SLOTS + 2)
 
 /* Reads the head at `at`; false: there is no more, or it is damaged. */
 static bool read_head(struct retain *retain, uint32_t at, struct kymo_retain_note *note)
 {
     size_t from = offsetof(struct kymo_retain_note, boots);
 
-    if (at > KYMO_RETAIN_NOTES_BYTES - NOTE_HEAD ||
-        retain->read(retain->arg, KYMO_RETAIN_NOTES + at, note, NOTE_HEAD) != 0 ||
+    if (!retain_area_read(retain, &retain->header.areas.notes, at, note, NOTE_HEAD) ||
         note->magic != KYMO_RETAIN_MAGIC || note->boots != retain->header.boots ||
         note->crc != retain_crc((const uint8_t *)note + from, NOTE_HEAD - from)) {
         return false;
     }
     return (note->bytes == 0 || note->bytes == note->total) &&
            note->total <= KYMO_RETAIN_NOTES_MOST &&
-           note->bytes <= KYMO_RETAIN_NOTES_BYTES - NOTE_HEAD - at;
+           note->bytes <= retain->header.areas.notes.bytes - NOTE_HEAD - at;
 }
 
 static uint32_t behind(uint32_t at, const struct kymo_retain_note *note)
@@ -226,13 +230,13 @@ static uint32_t behind(uint32_t at, const struct kymo_retain_note *note)
 /* Reads through retain->slots, in pieces. */
 static bool data_good(struct retain *retain)
 {
-    uint32_t from = KYMO_RETAIN_NOTES + retain->note_at + NOTE_HEAD, crc = 0;
+    uint32_t from = retain->note_at + NOTE_HEAD, crc = 0;
 
     for (uint32_t done = 0; done < retain->note.bytes;) {
         uint32_t left = retain->note.bytes - done;
         uint32_t n = left < sizeof(retain->slots) ? left : sizeof(retain->slots);
 
-        if (retain->read(retain->arg, from + done, retain->slots, n) != 0) {
+        if (!retain_area_read(retain, &retain->header.areas.notes, from + done, retain->slots, n)) {
             return false;
         }
         crc = retain_crc_more(crc, retain->slots, n);
@@ -244,6 +248,8 @@ static bool data_good(struct retain *retain)
 /* Advances to the next good one. Returns false if there is none. */
 static bool next_note(struct retain *retain)
 {
+    uint32_t most = retain->header.areas.notes.bytes;
+
     while (read_head(retain, retain->note_at, &retain->note)) {
         if (data_good(retain)) {
             return true;
@@ -252,10 +258,9 @@ static bool next_note(struct retain *retain)
         retain->note_at = behind(retain->note_at, &retain->note);
     }
     /* A kernel ends them with a magic of 0. */
-    retain->losses.notes +=
-        retain->note_at <= KYMO_RETAIN_NOTES_BYTES - NOTE_HEAD && retain->note.magic != 0;
+    retain->losses.notes += retain->note_at + NOTE_HEAD <= most && retain->note.magic != 0;
     retain->note.bytes = 0;
-    retain->note_at = KYMO_RETAIN_NOTES_BYTES;
+    retain->note_at = most;
     return false;
 }
 
@@ -267,9 +272,8 @@ static uint32_t put_part(struct retain *retain, struct trace_slot *slot, uint32_
     uint32_t left = note->bytes - retain->note_done;
     uint32_t n = left < KYMO_RETAIN_NOTES_PART ? left : KYMO_RETAIN_NOTES_PART;
 
-    if (retain->read(retain->arg,
-                     KYMO_RETAIN_NOTES + retain->note_at + NOTE_HEAD + retain->note_done,
-                     &words[NOTE_WORDS], n) != 0) {
+    if (!retain_area_read(retain, &retain->header.areas.notes,
+                          retain->note_at + NOTE_HEAD + retain->note_done, &words[NOTE_WORDS], n)) {
         return 0;
     }
     retain->note_done += n;

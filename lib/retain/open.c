@@ -17,17 +17,46 @@ int retain_memory_read(void *arg, uint32_t offset, void *to, uint32_t bytes)
     return 0;
 }
 
-/* Returns whether [offset, offset + bytes) is in the window, behind the fixed areas. */
+/* Returns whether [offset, offset + bytes) is in the window, behind the areas. */
 static bool inside(const struct kymo_retain_header *header, uint64_t offset, uint64_t bytes)
 {
-    return offset >= KYMO_RETAIN_FREE(header->names) && bytes <= header->window &&
+    return offset >= header->areas.free && bytes <= header->window &&
            offset <= header->window - bytes;
+}
+
+/* Returns whether the area is absent, or in the window with at least and at most so many bytes. */
+static bool area_good(const struct kymo_retain_header *header, const struct kymo_retain_area *area,
+                      uint64_t least, uint64_t most)
+{
+    return area->bytes == 0 ||
+           (area->bytes >= least && area->bytes <= most && area->bytes <= header->window &&
+            area->at <= header->window - area->bytes);
+}
+
+/* What an area holds is checked where it is read. */
+static bool areas_good(const struct kymo_retain_header *header)
+{
+    const struct kymo_retain_areas *areas = &header->areas;
+    size_t cpus = offsetof(struct kymo_retain_frozen, cpu);
+
+    return area_good(header, &areas->panic, sizeof(struct kymo_retain_panic),
+                     sizeof(struct kymo_retain_panic)) &&
+           area_good(header, &areas->boots, sizeof(struct kymo_retain_boots), UINT32_MAX) &&
+           area_good(header, &areas->frozen, cpus, sizeof(struct kymo_retain_frozen)) &&
+           area_good(header, &areas->d, sizeof(struct kymo_retain_d),
+                     KYMO_RETAIN_D_MOST * sizeof(struct kymo_retain_d)) &&
+           area_good(header, &areas->live, 1, UINT32_MAX) &&
+           area_good(header, &areas->page, 1, KYMO_RETAIN_PAGE_MOST) &&
+           area_good(header, &areas->notes, sizeof(struct kymo_retain_note),
+                     KYMO_RETAIN_NOTES_AREA) &&
+           area_good(header, &areas->names, sizeof(struct kymo_retain_name),
+                     KYMO_RETAIN_NAMES_MOST * sizeof(struct kymo_retain_name));
 }
 
 static bool slots_good(uint32_t bytes)
 {
     return bytes % TRACE_SLOT_BYTES == 0 && bytes / TRACE_SLOT_BYTES >= TRACE_BUFFER_SLOTS_LEAST &&
-           bytes / TRACE_SLOT_BYTES <= TRACE_BUFFER_SLOTS_MOST;
+           bytes / TRACE_SLOT_BYTES <= RETAIN_SLOTS_MOST;
 }
 
 static bool ring_good(const struct kymo_retain_header *header)
@@ -38,7 +67,7 @@ static bool ring_good(const struct kymo_retain_header *header)
     if (ring->per_cpu == 0) {
         return ring->ncpu == 0;
     }
-    return ring->ncpu > 0 && ring->ncpu <= KYMO_RETAIN_CPUS &&
+    return ring->ncpu > 0 && ring->ncpu <= RETAIN_CPUS_MOST &&
            ring->per_cpu <= RETAIN_BUFFERS_MOST && slots_good(ring->buffer_bytes) &&
            inside(header, ring->buffers, buffers * ring->buffer_bytes) &&
            inside(header, ring->marks, buffers * sizeof(struct kymo_retain_mark)) &&
@@ -51,48 +80,79 @@ static bool header_good(const struct kymo_retain_header *header)
 {
     size_t from = offsetof(struct kymo_retain_header, boots);
 
-    return header->magic == KYMO_RETAIN_MAGIC && header->version == KYMO_RETAIN_VERSION &&
-           header->bytes == sizeof(*header) &&
-           header->crc == retain_crc((const uint8_t *)header + from, sizeof(*header) - from) &&
-           (header->word_bits == 32 || header->word_bits == 64) &&
-           header->page_bytes <= KYMO_RETAIN_PAGE_BYTES && header->window <= UINT32_MAX &&
-           header->names <= KYMO_RETAIN_NAMES_MOST &&
-           header->window >= KYMO_RETAIN_FREE(header->names) &&
-           ring_good(header);
+    return header->crc == retain_crc((const uint8_t *)header + from, header->bytes - from) &&
+           (header->word_bits == 32 || header->word_bits == 64) && header->window <= UINT32_MAX &&
+           areas_good(header) && ring_good(header) &&
+           (header->areas.page.bytes == 0 || header->page_bytes <= header->areas.page.bytes);
 }
 
-/* In pieces: the page is larger than a stack. */
-static bool page_good(struct retain *retain)
+/* Reads the header of this layout version or of the one before, which had its areas at fixed
+ * places. */
+static bool read_header(struct retain *retain)
 {
-    uint8_t *piece = (uint8_t *)retain->slots;
-    uint32_t crc = 0;
+    struct kymo_retain_header *header = &retain->header;
+    size_t most = KYMO_RETAIN_V3_HEADER_BYTES, rest = sizeof(*header) - most;
 
-    if (retain->header.page_bytes == 0) {
+    if (retain->read(retain->arg, KYMO_RETAIN_HEADER, header, (uint32_t)most) != 0 ||
+        header->magic != KYMO_RETAIN_MAGIC) {
         return false;
     }
-    for (uint32_t done = 0; done < retain->header.page_bytes;) {
-        uint32_t left = retain->header.page_bytes - done;
-        uint32_t n = left < sizeof(retain->slots) ? left : sizeof(retain->slots);
+    if (header->version == KYMO_RETAIN_V3) {
+        header->areas = (struct kymo_retain_areas)KYMO_RETAIN_V3_AREAS;
+        return header->bytes == most && header_good(header);
+    }
+    return header->version == KYMO_RETAIN_VERSION && header->bytes == sizeof(*header) &&
+           retain->read(retain->arg, KYMO_RETAIN_HEADER + (uint32_t)most, &header->areas,
+                        (uint32_t)rest) == 0 &&
+           header_good(header);
+}
 
-        if (retain->read(retain->arg, KYMO_RETAIN_PAGE + done, piece, n) != 0) {
+bool retain_area_read(struct retain *retain, const struct kymo_retain_area *area, uint32_t at,
+                      void *to, uint32_t bytes)
+{
+    return bytes <= area->bytes && at <= area->bytes - bytes &&
+           retain->read(retain->arg, area->at + at, to, bytes) == 0;
+}
+
+/* Sums the area's [from, to) up, through retain->slots: an area may be larger than a stack. */
+static bool sum_area(struct retain *retain, const struct kymo_retain_area *area, uint32_t from,
+                     uint32_t to, uint32_t *crc)
+{
+    uint8_t *piece = (uint8_t *)retain->slots;
+
+    for (*crc = 0; from < to;) {
+        uint32_t n = to - from < sizeof(retain->slots) ? to - from : sizeof(retain->slots);
+
+        if (!retain_area_read(retain, area, from, piece, n)) {
             return false;
         }
-        crc = retain_crc_more(crc, piece, n);
-        done += n;
+        *crc = retain_crc_more(*crc, piece, n);
+        from += n;
     }
-    return crc == retain->header.page_crc;
+    return true;
+}
+
+static bool page_good(struct retain *retain)
+{
+    const struct kymo_retain_header *header = &retain->header;
+    uint32_t crc;
+
+    return header->page_bytes != 0 && header->areas.page.bytes != 0 &&
+           sum_area(retain, &header->areas.page, 0, header->page_bytes, &crc) &&
+           crc == header->page_crc;
 }
 
 /* Returns the slots of the kernel's buffers, as its ring or else its system page has them. */
 static uint32_t slots_of(struct retain *retain)
 {
-    uint32_t from = KYMO_RETAIN_PAGE + offsetof(struct kymo_syspage, buffer_slots), slots;
+    uint32_t from = offsetof(struct kymo_syspage, buffer_slots), slots;
 
     if (retain->header.ring.per_cpu != 0) {
         return retain->header.ring.buffer_bytes / TRACE_SLOT_BYTES;
     }
-    return retain->page_good && retain->read(retain->arg, from, &slots, sizeof(slots)) == 0 &&
-                   slots <= TRACE_BUFFER_SLOTS_MOST && slots_good(slots * TRACE_SLOT_BYTES)
+    return retain->page_good &&
+                   retain_area_read(retain, &retain->header.areas.page, from, &slots, 4) &&
+                   slots <= RETAIN_SLOTS_MOST && slots_good(slots * TRACE_SLOT_BYTES)
                ? slots
                : TRACE_BUFFER_SLOTS;
 }
@@ -101,7 +161,7 @@ static bool panic_good(struct retain *retain)
 {
     struct kymo_retain_panic *panic = (struct kymo_retain_panic *)(void *)retain->slots;
 
-    if (retain->read(retain->arg, KYMO_RETAIN_PANIC, panic, sizeof(*panic)) != 0 ||
+    if (!retain_area_read(retain, &retain->header.areas.panic, 0, panic, sizeof(*panic)) ||
         panic->magic != KYMO_RETAIN_MAGIC ||
         panic->crc != retain_crc(panic->record, sizeof(panic->record))) {
         return false;
@@ -115,11 +175,12 @@ static bool panic_good(struct retain *retain)
 /* Returns whether the next boot saved the cursors before its own data overwrote them. */
 static bool frozen_good(struct retain *retain)
 {
-    struct kymo_retain_frozen *frozen = (struct kymo_retain_frozen *)(void *)retain->slots;
+    const struct kymo_retain_area *area = &retain->header.areas.frozen;
+    uint32_t head[offsetof(struct kymo_retain_frozen, cpu) / 4], crc;
 
-    return retain->read(retain->arg, KYMO_RETAIN_FROZEN, frozen, sizeof(*frozen)) == 0 &&
-           frozen->magic == KYMO_RETAIN_MAGIC && frozen->boots == retain->header.boots &&
-           frozen->crc == retain_crc(frozen->cpu, sizeof(frozen->cpu));
+    return retain_area_read(retain, area, 0, head, sizeof(head)) && head[0] == KYMO_RETAIN_MAGIC &&
+           head[1] == retain->header.boots &&
+           sum_area(retain, area, sizeof(head), area->bytes, &crc) && crc == head[2];
 }
 
 int retain_open(struct retain *retain, retain_read_t read, void *arg)
@@ -127,8 +188,7 @@ int retain_open(struct retain *retain, retain_read_t read, void *arg)
     memset(retain, 0, sizeof(*retain));
     retain->read = read;
     retain->arg = arg;
-    if (read(arg, KYMO_RETAIN_HEADER, &retain->header, sizeof(retain->header)) != 0 ||
-        !header_good(&retain->header)) {
+    if (!read_header(retain)) {
         return -1;
     }
     retain->page_good = page_good(retain);

@@ -19,7 +19,19 @@
 #include "abi/sys/panic.h"
 #include "trace/slot.h"
 
+/* What is read at most: a small board reads its own windows only, with less memory. */
+#ifndef RETAIN_SLOTS_MOST
+#define RETAIN_SLOTS_MOST TRACE_BUFFER_SLOTS_MOST /* of a buffer */
+#endif
+#ifndef RETAIN_BUFFERS_MOST
 #define RETAIN_BUFFERS_MOST 1024 /* of one CPU */
+#endif
+#ifndef RETAIN_CPUS_MOST
+#define RETAIN_CPUS_MOST KYMO_RETAIN_CPUS
+#endif
+#ifndef RETAIN_CHUNK
+#define RETAIN_CHUNK 1024
+#endif
 
 /* Reads bytes of the window: returns 0, or -1 if they are not available. */
 typedef int (*retain_read_t)(void *arg, uint32_t offset, void *to, uint32_t bytes);
@@ -51,10 +63,10 @@ struct retain_losses {
 /* A part of the window that is read word by word. */
 struct retain_chunk {
     uint32_t at, bytes;
-    uint8_t data[1024];
+    uint8_t data[RETAIN_CHUNK];
 };
 
-#define RETAIN_EVENT_WORDS ((TRACE_BUFFER_SLOTS_MOST - 2) * 2)
+#define RETAIN_EVENT_WORDS ((RETAIN_SLOTS_MOST - 2) * 2)
 
 /* The walk through the retained consumers of D, for one CPU. */
 struct retain_d {
@@ -100,7 +112,7 @@ struct retain {
     bool panicked;                               /* panic is there; its texts end with a NUL */
     bool page_good;                              /* the system page is intact */
     uint32_t buffers;                            /* returned so far */
-    struct retain_taken taken[KYMO_RETAIN_CPUS]; /* valid once retain_next() has returned false */
+    struct retain_taken taken[RETAIN_CPUS_MOST]; /* valid once retain_next() has returned false */
     uint32_t programs, records, keys;            /* D's own, likewise */
     struct retain_losses losses;
     /* ---- the walk's own ------------------------------------------------------------ */
@@ -109,7 +121,7 @@ struct retain {
     bool frozen;
     bool looked;  /* at the first buffers: the following fields are valid */
     uint32_t cpu; /* the current CPU */
-    struct retain_walk walk[KYMO_RETAIN_CPUS];
+    struct retain_walk walk[RETAIN_CPUS_MOST];
     uint64_t first_time;     /* the first stamp of all CPUs */
     uint32_t first_cpu;      /* the first CPU that has buffers */
     uint32_t names_sequence; /* of the next buffer with names */
@@ -125,10 +137,11 @@ struct retain {
     uint64_t wasted;       /* bytes of D's buffers in failed sums */
     uint32_t buffer_slots; /* of that kernel's buffers; no piece has more */
     /* also room for anything else */
-    alignas(8) struct trace_slot slots[TRACE_BUFFER_SLOTS_MOST];
+    alignas(8) struct trace_slot slots[RETAIN_SLOTS_MOST];
 };
 
-/* Returns 0, or -1: there is nothing (a cold boot, another layout, a damaged header). */
+/* Returns 0, or -1: there is nothing (a cold boot, another layout, a damaged header, more CPUs or
+ * buffers than are read here). */
 int retain_open(struct retain *retain, retain_read_t read, void *arg);
 /* Restarts the walk. */
 void retain_rewind(struct retain *retain);
@@ -150,6 +163,10 @@ bool retain_taken_text(const struct retain *retain, unsigned n, char key[RETAIN_
 /* ---- for the files of lib/retain ---------------------------------------------------- */
 
 #define RETAIN_CONTROL(cpu, event) TRACE_HEADER(cpu, TRACE_STRUCT_S, TRACE_CLASS_CONTROL, event)
+
+/* Reads bytes of an area. Returns false if they are not in it, or not available. */
+bool retain_area_read(struct retain *retain, const struct kymo_retain_area *area, uint32_t at,
+                      void *to, uint32_t bytes);
 
 /* The current CPU. */
 static inline struct retain_walk *retain_here(struct retain *retain)

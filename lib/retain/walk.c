@@ -32,7 +32,7 @@ void retain_rewind(struct retain *retain)
 /* Without a ring there is one CPU to report: the one that panicked. */
 static uint32_t cpus(const struct retain *retain)
 {
-    return retain->header.ring.ncpu ? retain->header.ring.ncpu : KYMO_RETAIN_CPUS;
+    return retain->header.ring.ncpu ? retain->header.ring.ncpu : RETAIN_CPUS_MOST;
 }
 
 /* The cursor is in a buffer of its CPU or, without an ACTIVE one, in the kernel's own data. */
@@ -42,7 +42,7 @@ static bool cursor_possible(const struct retain *retain)
     uint64_t bytes = (uint64_t)ring->per_cpu * ring->buffer_bytes;
     uint64_t cursor = retain->walk[retain->cpu].state.cursor - retain->header.base;
 
-    return cursor - KYMO_RETAIN_LIVE < KYMO_RETAIN_LIVE_BYTES ||
+    return cursor - retain->header.areas.live.at < retain->header.areas.live.bytes ||
            cursor - (ring->buffers + retain->cpu * bytes) <= bytes;
 }
 
@@ -50,12 +50,13 @@ static void read_state(struct retain *retain)
 {
     struct retain_walk *here = retain_here(retain);
     const struct kymo_retain_place *place = &retain->header.ring.cpu[retain->cpu];
-    uint32_t frozen = KYMO_RETAIN_FROZEN + (uint32_t)offsetof(struct kymo_retain_frozen, cpu) +
+    uint32_t frozen = (uint32_t)offsetof(struct kymo_retain_frozen, cpu) +
                       retain->cpu * (uint32_t)sizeof(here->state);
     int bad;
 
     if (retain->frozen) {
-        bad = retain->read(retain->arg, frozen, &here->state, sizeof(here->state));
+        bad = !retain_area_read(retain, &retain->header.areas.frozen, frozen, &here->state,
+                                sizeof(here->state));
     } else {
         bad = retain->read(retain->arg, place->cursor, &here->state.cursor,
                            retain->header.word_bits / 8) |
@@ -120,7 +121,7 @@ static bool next_buffer(struct retain *retain, int i, struct retain_piece *piece
 /* Chooses the CPU whose sequence numbers the buffers with names have: the first one that had enough
  * buffers overwritten, or else the one that had most. gone: the buffers overwritten on each CPU; if
  * none is, the recording has the names itself. */
-static void plan_names(struct retain *retain, const uint32_t gone[KYMO_RETAIN_CPUS])
+static void plan_names(struct retain *retain, const uint32_t gone[RETAIN_CPUS_MOST])
 {
     uint32_t wanted = retain_names_plan(retain), cpu = 0;
 
@@ -136,7 +137,7 @@ static void plan_names(struct retain *retain, const uint32_t gone[KYMO_RETAIN_CP
 static void look(struct retain *retain)
 {
     struct retain_piece piece;
-    uint32_t gone[KYMO_RETAIN_CPUS] = {0};
+    uint32_t gone[RETAIN_CPUS_MOST] = {0};
 
     retain->first_time = UINT64_MAX;
     retain->first_cpu = cpus(retain);
@@ -398,7 +399,7 @@ bool retain_next(struct retain *retain, struct retain_piece *piece)
 bool retain_taken_text(const struct retain *retain, unsigned n, char key[RETAIN_TAKEN_KEY],
                        char value[RETAIN_TAKEN_VALUE])
 {
-    for (unsigned cpu = 0, rows = 0; cpu < KYMO_RETAIN_CPUS; cpu++) {
+    for (unsigned cpu = 0, rows = 0; cpu < RETAIN_CPUS_MOST; cpu++) {
         const struct retain_taken *taken = &retain->taken[cpu];
 
         if (taken->here != 0 && rows++ == n) {

@@ -111,7 +111,18 @@ $(scripts_SCRIPT): apps/images/work$(START_CLASS).start test/boot/programs.mk
 	$(Q)sed '/demo -r$$/i [pri=15 heap=64k] uncured &' $< > $@
 
 why_PROGRAMS += uncured
-flight_PROGRAMS := init console tracelogger marks
+flight_PROGRAMS := init console $(if $(filter no,$(SEMIHOSTING)),linkd) tracelogger marks
+# A board without semihosting sends its captures over the link.
+over_link = $(if $(filter no,$(SEMIHOSTING)),$(B)/over_link/$(notdir $(1)),$(1))
+$(B)/over_link/%.start: test/boot/images/%.start test/boot/programs.mk
+	@mkdir -p $(@D)
+	$(Q)$(OVER_LINK) $< > $@
+$(B)/over_link/%.start: test/boot/boot_d/%.start test/boot/programs.mk
+	@mkdir -p $(@D)
+	$(Q)$(OVER_LINK) $< > $@
+OVER_LINK := sed -e '/^onpanic/a [pri=29 heap=1m ability=device,interrupt,trace] linkd \&\nwaitname link' \
+	-e 's/,host / /' -e 's/-f \([a-z]*\.kev\)/-f link:\1/' -e 's/--retain -k 8/& -f link:trace.kev/'
+flight_SCRIPT := $(call over_link,test/boot/images/flight.start)
 causes_PROGRAMS := init console linkd causes victim
 d_D := $(wildcard test/boot/d/*.d)
 down_D := $(wildcard test/boot/down/*.d)
@@ -173,6 +184,6 @@ TEST_IMAGES_ASKED_FOR += kept
 
 # A flight recorder behind a gate, which comes into the image as make's IMAGE_D brings it.
 gated_PROGRAMS := $(flight_PROGRAMS)
-gated_SCRIPT := test/boot/boot_d/gated.start
+gated_SCRIPT := $(call over_link,test/boot/boot_d/gated.start)
 gated_IMAGE_D := test/boot/boot_d/gated.d
 TEST_IMAGES_ASKED_FOR += gated

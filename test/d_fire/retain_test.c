@@ -101,7 +101,7 @@ static void build(uint32_t bufsize)
 static void put_window(uint8_t *window)
 {
     struct kymo_retain_header *header = (void *)window;
-    struct kymo_retain_d *d = (void *)(window + KYMO_RETAIN_D);
+    struct kymo_retain_d *d = (void *)(window + FAKE_D);
     size_t from = offsetof(struct kymo_retain_header, boots);
 
     *header = (struct kymo_retain_header){
@@ -112,6 +112,7 @@ static void put_window(uint8_t *window)
         .word_bits = 64,
         .base = (uintptr_t)fake_window,
         .window = FAKE_WINDOW,
+        .areas = FAKE_AREAS,
     };
     header->crc = retain_crc(window + from, sizeof(*header) - from);
     memset(d, 0, KYMO_RETAIN_D_MOST * sizeof(*d));
@@ -134,7 +135,7 @@ static void begin_with(uint32_t bufsize)
 {
     least = bufsize < USUAL ? 1 : LEAST;
     memset(&model, 0, sizeof(model));
-    memset(fake_window + KYMO_RETAIN_FREE(0), 0xa5, FAKE_WINDOW - KYMO_RETAIN_FREE(0));
+    memset(fake_window + FAKE_FREE, 0xa5, FAKE_WINDOW - FAKE_FREE);
     build(bufsize);
     start();
     assert_int_equal(dtrace_kept_notes(target.consumer, some_notes, sizeof(some_notes)), 0);
@@ -402,7 +403,7 @@ static struct part part_of(unsigned which)
     const struct kymo_retain_d *is = fake.is;
     const struct kymo_retain_d_cpu *cpu = &is->cpu[which / 12 % FAKE_CPUS];
     const struct part parts[12] = {
-        {KYMO_RETAIN_D, sizeof(*is)},
+        {FAKE_D, sizeof(*is)},
         {is->tables, (is->records + is->aggregations) * 4},
         {is->notes, is->notes_bytes},
         {cpu->live, sizeof(struct kymo_retain_d_live)},
@@ -511,7 +512,7 @@ static void noise(void **state)
         }
         fake.is = NULL;
         put_window(image);
-        struct kymo_retain_d *d = (void *)(image + KYMO_RETAIN_D);
+        struct kymo_retain_d *d = (void *)(image + FAKE_D);
         for (uint32_t k = 0; k < sizeof(*d) / 4; k++) {
             ((uint32_t *)(void *)d)[k] = below(4) ? below(FAKE_WINDOW) : below(64);
         }
@@ -648,7 +649,7 @@ static void put_hostile(uint32_t record, uint32_t entry)
 
     fake.is = NULL;
     put_window(image);
-    memset(image + KYMO_RETAIN_FREE(0), 0xa5, FAKE_WINDOW - KYMO_RETAIN_FREE(0));
+    memset(image + FAKE_FREE, 0xa5, FAKE_WINDOW - FAKE_FREE);
     for (uint32_t at = RECORDS_AT; at < RECORDS_AT + RECORD_BYTES; at += 4) {
         memcpy(image + at, &(uint32_t){1}, 4);
     }
@@ -665,7 +666,7 @@ static void put_hostile(uint32_t record, uint32_t entry)
     d.tables_crc = retain_crc(image + TABLES, sizeof(sizes));
     d.crc = retain_crc((uint8_t *)&d + from, sizeof(d) - from);
     for (unsigned i = 0; i < KYMO_RETAIN_D_MOST; i++) {
-        memcpy(image + KYMO_RETAIN_D + i * sizeof(d), &d, sizeof(d));
+        memcpy(image + FAKE_D + i * sizeof(d), &d, sizeof(d));
     }
 }
 

@@ -71,7 +71,7 @@ void *dtrace_port_retain(size_t bytes)
         lowest = fake.kept[i].at && fake.kept[i].at < lowest ? fake.kept[i].at : lowest;
         n = fake.kept[i].at == 0 ? i : n;
     }
-    if (n == FAKE_KEPT || bytes > lowest - KYMO_RETAIN_FREE(0)) {
+    if (n == FAKE_KEPT || bytes > lowest - FAKE_FREE) {
         return NULL;
     }
     fake.kept[n].at = (lowest - (uint32_t)bytes) & ~63u;

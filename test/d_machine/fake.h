@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "abi/retain.h"
+#include "test/fake_areas.h"
 #include "trace/dtrace/thread.h"
 
 enum { FAKE_MAPS = 8, FAKE_CPUS = 2, FAKE_ELEMENTS = 32, FAKE_LOG = 64 };

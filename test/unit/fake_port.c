@@ -26,7 +26,7 @@ volatile uint8_t trace_host_sites[TRACE_EV_COUNT];
 _Alignas(PAGE) uint8_t fake_window[FAKE_WINDOW];
 uint8_t fake_ram[FAKE_WINDOW];
 static struct trace_cpu *const all_cpus =
-    (struct trace_cpu *)(void *)(fake_window + KYMO_RETAIN_LIVE);
+    (struct trace_cpu *)(void *)(fake_window + FAKE_LIVE);
 static struct block {
     void *at;
     size_t bytes;
@@ -187,10 +187,10 @@ void trace_port_free(void *block, size_t bytes)
     fake.blocks--;
 }
 
-int trace_port_retained(uint8_t **window, size_t *first, size_t *bytes, uint64_t *paddr)
+int trace_port_retained(uint8_t **window, size_t *from, size_t *bytes, uint64_t *paddr)
 {
     *window = fake_window;
-    *first = KYMO_RETAIN_FREE(FAKE_NAMES);
+    *from = FAKE_FREE;
     *bytes = sizeof(fake_window);
     *paddr = (uint64_t)(uintptr_t)fake_window;
     return fake.retained_error;

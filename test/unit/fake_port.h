@@ -17,10 +17,10 @@
 
 #include "abi/retain.h"
 #include "abi/sys/trace.h"
+#include "test/fake_areas.h"
 #include "trace/trace.h"
 
 #define FAKE_CPUS 4
-#define FAKE_NAMES 200u /* entries for names in the retained memory */
 
 #define FAKE_WINDOW \
     (4u << 20) /* bytes of retained memory; the CPUs' data is in it, as a kernel's */

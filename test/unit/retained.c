@@ -34,8 +34,8 @@ void put_header(void)
         .word_bits = 64,
         .base = (uintptr_t)fake_window,
         .window = FAKE_WINDOW,
-        .names = FAKE_NAMES,
         .ring = fake.ring,
+        .areas = FAKE_AREAS,
     };
     header->crc = trace_crc(image + from, sizeof(*header) - from);
 }
@@ -88,7 +88,7 @@ uint32_t made[CPUS];
 void retained_freeze(void)
 {
     struct kymo_retain_frozen *frozen =
-        (struct kymo_retain_frozen *)(void *)&image[KYMO_RETAIN_FROZEN];
+        (struct kymo_retain_frozen *)(void *)&image[FAKE_FROZEN];
 
     memset(frozen, 0, sizeof(*frozen));
     for (unsigned i = 0; i < fake.ring.ncpu; i++) {
@@ -137,7 +137,7 @@ void retained_boot(unsigned per_cpu)
 
     fake_boot(CPUS);
     memset(made, 0, sizeof(made));
-    memset(fake_window + KYMO_RETAIN_FREE(FAKE_NAMES), 0xa5, FAKE_WINDOW - KYMO_RETAIN_FREE(FAKE_NAMES));
+    memset(fake_window + FAKE_FREE, 0xa5, FAKE_WINDOW - FAKE_FREE);
     assert_int_equal(command_as(OWNER, KYMO_TRACE_ALLOCRETAINED, per_cpu, 0, &paddr), 0);
     assert_int_equal(command(_NTO_TRACE_SETRINGMODE), 0);
     assert_int_equal(command(_NTO_TRACE_ADDALLCLASSES), 0);

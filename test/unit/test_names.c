@@ -13,7 +13,7 @@
 #include "trace/crc32c.h"
 #include "trace/log.h"
 
-#define TABLE ((struct kymo_retain_name *)(void *)&image[KYMO_RETAIN_NAMES])
+#define TABLE ((struct kymo_retain_name *)(void *)&image[FAKE_NAMES])
 #define LONG_TEXT UINT64_C(0xffffff8000001000)
 
 /* As kernel/observe/retain_names.c and kernel/observe/retain.c. */
@@ -45,7 +45,7 @@ static void record(const unsigned events[CPUS], uint64_t from)
     uint64_t paddr;
 
     fake_boot(CPUS);
-    memset(fake_window + KYMO_RETAIN_NAMES, 0, KYMO_RETAIN_FREE(FAKE_NAMES) - KYMO_RETAIN_NAMES);
+    memset(fake_window + FAKE_NAMES, 0, FAKE_FREE - FAKE_NAMES);
     for (unsigned cpu = 0; cpu < CPUS; cpu++) {
         fake_pass(cpu, from);
     }
@@ -77,7 +77,7 @@ static const unsigned wrapped[CPUS] = {10, 5000, 5000};
 
 /* ---- what comes out ---------------------------------------------------------------- */
 
-#define GIVEN_MOST (2 * FAKE_NAMES)
+#define GIVEN_MOST (2 * FAKE_NAMES_MOST)
 
 static struct given {
     unsigned n;
@@ -219,7 +219,7 @@ static void fill(void)
 {
     char name[KYMO_RETAIN_NAME_MAX];
 
-    for (unsigned i = 0; i < FAKE_NAMES; i++) {
+    for (unsigned i = 0; i < FAKE_NAMES_MOST; i++) {
         snprintf(name, sizeof(name), "%03u-%.*s", i, (int)(i % 44),
                  "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
         put_name(i, (int32_t)i + 1, 0, 0, i % 2 ? 0x1000 : 0, name);
@@ -238,7 +238,7 @@ static unsigned check_filled(void)
         uint32_t pid = created ? words[1] : words[0];
 
         assert_true(created || (e->header & ~TRACE_CPU_MASK) == MAPNAME);
-        assert_in_range(pid, 1, FAKE_NAMES);
+        assert_in_range(pid, 1, FAKE_NAMES_MOST);
         const char *text = (const char *)&words[created ? 2 : 3];
         assert_int_equal(atoi(text), pid - 1);
         assert_int_equal(strlen(text), 4 + (pid - 1) % 44);
@@ -262,14 +262,14 @@ static void a_full_table(void **state)
         assert_true(open_image());
         look_at_all();
         unsigned names = check_filled();
-        assert_int_equal(names + found.losses.names, FAKE_NAMES);
+        assert_int_equal(names + found.losses.names, FAKE_NAMES_MOST);
         assert_int_equal(given.cpu, cpu[i]);
         if (i < 2) {
-            assert_int_equal(names, FAKE_NAMES);
-            assert_in_range(given.buffers, 2, 2 + FAKE_NAMES * 10 / (TRACE_BUFFER_SLOTS - 20));
+            assert_int_equal(names, FAKE_NAMES_MOST);
+            assert_in_range(given.buffers, 2, 2 + FAKE_NAMES_MOST * 10 / (TRACE_BUFFER_SLOTS - 20));
         } else {
             assert_int_equal(given.buffers, 1);
-            assert_in_range(names, TRACE_BUFFER_SLOTS / 16, FAKE_NAMES - 1);
+            assert_in_range(names, TRACE_BUFFER_SLOTS / 16, FAKE_NAMES_MOST - 1);
         }
         end();
     }
@@ -279,7 +279,7 @@ static unsigned magics(void)
 {
     unsigned n = 0;
 
-    for (unsigned i = 0; i < FAKE_NAMES; i++) {
+    for (unsigned i = 0; i < FAKE_NAMES_MOST; i++) {
         n += TABLE[i].magic == KYMO_RETAIN_MAGIC;
     }
     return n;
@@ -292,12 +292,12 @@ static void damaged(void **state)
     (void)state;
     record(wrapped, 1000);
     for (unsigned i = 0; i < rounds; i++) {
-        uint32_t bytes = FAKE_NAMES * sizeof(struct kymo_retain_name);
+        uint32_t bytes = FAKE_NAMES_MOST * sizeof(struct kymo_retain_name);
         uint32_t at = random_below(bytes);
 
         fill();
         for (uint32_t n = random_below(3) ? 1 : random_below(bytes); n && at < bytes; n--) {
-            image[KYMO_RETAIN_NAMES + at++] ^= (uint8_t)(1u << random_below(8));
+            image[FAKE_NAMES + at++] ^= (uint8_t)(1u << random_below(8));
         }
         assert_true(open_image());
         look_at_all();
@@ -305,7 +305,7 @@ static void damaged(void **state)
     }
     /* Right CRCs, and anything else. */
     for (unsigned i = 0; i < rounds; i++) {
-        for (unsigned k = 0; k < FAKE_NAMES; k++) {
+        for (unsigned k = 0; k < FAKE_NAMES_MOST; k++) {
             for (unsigned b = 0; b < sizeof(*TABLE); b++) {
                 ((uint8_t *)&TABLE[k])[b] = (uint8_t)random_below(256);
             }

@@ -194,7 +194,7 @@ static void begun_and_empty(void **state)
     buffers = fake.ring.buffers;
     memcpy(image + fake.ring.words + 2 * fake.ring.word_step, &active, sizeof(active));
     for (unsigned i = 0; i < 3000; i++) {
-        uint32_t at = i % 2 ? KYMO_RETAIN_LIVE + 4 * random_below(KYMO_RETAIN_LIVE_BYTES / 4)
+        uint32_t at = i % 2 ? FAKE_LIVE + 4 * random_below(FAKE_LIVE_BYTES / 4)
                             : buffers + 16 * random_below(2 * TRACE_BUFFER_SLOTS + 1);
         uint64_t cursor = (uintptr_t)fake_window + at;
 
@@ -299,7 +299,7 @@ static bool in_payload_without_seal(uint32_t offset)
  * only a seal would notice is left alone where there is none. */
 static void damage(uint32_t kind)
 {
-    static const uint32_t places[][2] = {{0, 0x200}, {KYMO_RETAIN_FROZEN, 0x2800}};
+    static const uint32_t places[][2] = {{0, 0x200}, {FAKE_FROZEN, 0x2800}};
     uint32_t from = fake.ring.words, bytes;
     uint32_t end = fake.ring.buffers + CPUS * fake.ring.per_cpu * TRACE_BUFFER_BYTES;
 
@@ -351,12 +351,12 @@ static void damaged(void **state)
                 retained_make(random_below(CPUS));
             }
         }
-        memcpy(image + KYMO_RETAIN_LIVE, fake_window + KYMO_RETAIN_LIVE, 0x8000);
+        memcpy(image + FAKE_LIVE, fake_window + FAKE_LIVE, 0x8000);
         memcpy(image + fake.ring.words, fake_window + fake.ring.words,
                FAKE_WINDOW / 2 - fake.ring.words);
         put_header();
         retained_freeze();
-        memset(image + KYMO_RETAIN_LIVE, 0, 0x8000); /* another kernel's, zero or not */
+        memset(image + FAKE_LIVE, 0, 0x8000); /* another kernel's, zero or not */
         for (unsigned n = 1 + random_below(4), kind = random_below(8); n > 0; n--) {
             damage(kind);
         }
@@ -409,6 +409,16 @@ static void damaged_seal(void **state)
     retained_end();
 }
 
+/* One bit, or a value at the edge of what is possible. */
+static void spoil(uint32_t *word)
+{
+    static const uint32_t edges[] = {0, 1, 8, FAKE_WINDOW - 1, FAKE_WINDOW, 1u << 31, UINT32_MAX};
+    uint32_t which = random_below(16);
+
+    *word = which < sizeof(edges) / sizeof(edges[0]) ? edges[which]
+                                                     : *word ^ 1u << random_below(32);
+}
+
 /* A header whose CRC is right and whose fields are anything: nothing is read outside the window,
  * nothing found that isn't there. */
 static void another_layout(void **state)
@@ -424,12 +434,72 @@ static void another_layout(void **state)
         uint32_t *words = (uint32_t *)(void *)&image[from];
 
         stop_the_machine();
-        words[random_below((uint32_t)(sizeof(*header) - from) / 4)] ^= 1u << random_below(32);
+        for (uint32_t n = 1 + random_below(3); n > 0; n--) {
+            spoil(&words[random_below((uint32_t)(sizeof(*header) - from) / 4)]);
+        }
         header->crc = trace_crc(image + from, sizeof(*header) - from);
         if (open_image() && header->ring.ncpu <= CPUS) {
             retained_account(accounts);
         }
     }
+    retained_end();
+}
+
+/* Each area in turn is where the window ends, one byte longer, or ends behind UINT32_MAX: then
+ * there is no window. Without it, what it held is missing, and nothing else. */
+static void areas_of_any_size(void **state)
+{
+    struct kymo_retain_header *header = (struct kymo_retain_header *)(void *)image;
+    struct kymo_retain_area *area = &header->areas.panic;
+    struct retained_account accounts[CPUS];
+    size_t from = offsetof(struct kymo_retain_header, boots);
+
+    (void)state;
+    retained_boot(2);
+    for (unsigned n = 0; n < 100; n++) {
+        retained_make(n % CPUS);
+    }
+    for (unsigned i = 0; i < offsetof(struct kymo_retain_areas, free) / sizeof(*area); i++) {
+        for (unsigned how = 0; how < 5; how++) {
+            stop_the_machine();
+            uint32_t bytes = area[i].bytes;
+            const struct kymo_retain_area other[] = {{FAKE_WINDOW - bytes, bytes},
+                                                    {FAKE_WINDOW - bytes + 1, bytes},
+                                                    {UINT32_MAX, bytes},
+                                                    {area[i].at, UINT32_MAX},
+                                                    {UINT32_MAX, 0}};
+            area[i] = other[how];
+            header->crc = trace_crc(image + from, sizeof(*header) - from);
+            assert_int_equal(open_image(), how == 0 || how == 4);
+            if (how == 4) {
+                retained_account(accounts);
+                assert_int_equal(accounts[0].last, made[0]);
+            }
+        }
+    }
+    retained_end();
+}
+
+/* A header of version 3 says nothing of areas: they are where they always were. */
+static void version_3(void **state)
+{
+    static const struct kymo_retain_areas areas = KYMO_RETAIN_V3_AREAS;
+    struct kymo_retain_header *header = (struct kymo_retain_header *)(void *)image;
+    size_t from = offsetof(struct kymo_retain_header, boots);
+
+    (void)state;
+    retained_boot(2);
+    retained_make(0);
+    stop_the_machine();
+    header->version = KYMO_RETAIN_V3;
+    header->bytes = KYMO_RETAIN_V3_HEADER_BYTES;
+    memset(&header->areas, 0xff, sizeof(header->areas));
+    header->crc = trace_crc(image + from, header->bytes - from);
+    assert_true(open_image());
+    assert_memory_equal(&found.header.areas, &areas, sizeof(areas));
+    header->bytes = sizeof(*header);
+    header->crc = trace_crc(image + from, header->bytes - from);
+    assert_false(open_image());
     retained_end();
 }
 
@@ -448,7 +518,7 @@ static void random_memory(void **state)
 
 /* ---- what describes D's records ---------------------------------------------------- */
 
-#define NOTES_AREA (&image[KYMO_RETAIN_NOTES])
+#define NOTES_AREA (&image[FAKE_NOTES])
 #define IDS 4
 
 static uint8_t note_bytes[DTRACE_LOG_NOTES_MAX];
@@ -619,7 +689,7 @@ static void damaged_notes(void **state)
     /* Anything, then heads that are right and say anything. */
     for (unsigned i = 0; i < 300; i++) {
         stop_the_machine();
-        for (uint32_t k = 0; k < KYMO_RETAIN_NOTES_BYTES; k++) {
+        for (uint32_t k = 0; k < FAKE_NOTES_BYTES; k++) {
             NOTES_AREA[k] = (uint8_t)random_below(256);
         }
         assert_true(open_image());
@@ -635,7 +705,7 @@ static void damaged_notes(void **state)
         check_notes(have);
         assert_true(found.losses.notes > 0);
     }
-    memset(NOTES_AREA, 0, KYMO_RETAIN_NOTES_BYTES);
+    memset(NOTES_AREA, 0, FAKE_NOTES_BYTES);
     retained_end();
 }
 
@@ -643,7 +713,7 @@ static void damaged_notes(void **state)
 
 static void put_panic(const char *reason, uint32_t cpu, uint64_t time)
 {
-    struct kymo_retain_panic *panic = (struct kymo_retain_panic *)(void *)&image[KYMO_RETAIN_PANIC];
+    struct kymo_retain_panic *panic = (struct kymo_retain_panic *)(void *)&image[FAKE_PANIC];
     struct kymo_panic *record = (struct kymo_panic *)(void *)panic->record;
 
     memset(panic, 0, sizeof(*panic));
@@ -750,6 +820,7 @@ int main(void)
         cmocka_unit_test(in_the_middle),      cmocka_unit_test(losses_come_along),
         cmocka_unit_test(taken_is_told),      cmocka_unit_test(damaged),
         cmocka_unit_test(damaged_seal),       cmocka_unit_test(another_layout),
+        cmocka_unit_test(areas_of_any_size),  cmocka_unit_test(version_3),
         cmocka_unit_test(random_memory),      cmocka_unit_test(the_crash_is_an_event),
         cmocka_unit_test(notes_come_along),   cmocka_unit_test(damaged_notes),
         cmocka_unit_test(marks_were_cleaned),

@@ -18,6 +18,7 @@
 #include "kernel/arch/aspace.h"
 #include "kernel/proc/proc.h"
 #include "kernel/observe/retain.h"
+#include "kernel/observe/retain_layout.h"
 #include "test/unit_kernel/fake.h"
 #include "test/random.h"
 #include "trace/crc32c.h"
@@ -25,10 +26,10 @@
 #define BIRTHS (40000 / CONFIG_PROCESSES)
 /* Places are used anew in any order here: one that ended early may be moved late. */
 #define NOT_KEPT (2 * CONFIG_PROCESSES + CONFIG_THREADS)
-#define KEPT (RETAIN_NAMES > NOT_KEPT ? RETAIN_NAMES - NOT_KEPT : 0)
+#define KEPT (RETAIN_NAMES_MOST > NOT_KEPT ? RETAIN_NAMES_MOST - NOT_KEPT : 0)
 #define BOOT 7
 
-static struct kymo_retain_name table[RETAIN_NAMES];
+static struct kymo_retain_name table[RETAIN_NAMES_MOST];
 static struct process processes[CONFIG_PROCESSES];
 static struct thread threads[CONFIG_THREADS];
 static int32_t ended[BIRTHS]; /* pids, in the order of their ends */
@@ -58,7 +59,7 @@ struct thread *thread_by_index(unsigned index)
 
 static const struct kymo_retain_name *find_thread(int32_t pid, int32_t tid)
 {
-    for (unsigned i = 0; i < RETAIN_NAMES; i++) {
+    for (unsigned i = 0; i < RETAIN_NAMES_MOST; i++) {
         const struct kymo_retain_name *name = &table[i];
         const size_t from = offsetof(struct kymo_retain_name, boots);
 
@@ -107,7 +108,7 @@ void arch_cache_clean(const void *start, size_t len)
 {
     assert_int_equal(len, sizeof(table[0]));
     assert_true((const struct kymo_retain_name *)start >= table &&
-                (const struct kymo_retain_name *)start < table + RETAIN_NAMES);
+                (const struct kymo_retain_name *)start < table + RETAIN_NAMES_MOST);
     if (!begins) {
         check_all(KEPT > 0 ? KEPT - 1 : 0);
     }

@@ -1,11 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * D on a board without retained memory (board.mk: RETAIN := none), in place of
- * kernel/dtrace/retained.c: consumers that ask for it get ENODEV. Contexts as there.
+ * D on a board without retained memory, or with so little that it holds a ring only (board.mk:
+ * RETAIN := none, ring), in place of kernel/dtrace/retained.c: consumers that ask for it get ENODEV. Contexts as there.
  */
 #include "abi/errno.h"
 #include "kernel/dtrace/dtrace.h"
 #include "trace/dtrace/port.h"
+
+uint32_t dtrace_retained_ceiling(void)
+{
+    return CONFIG_RETAIN_BYTES;
+}
+
+bool dtrace_retained_found(const uint8_t *window, uint32_t boots)
+{
+    (void)window;
+    (void)boots;
+    return false;
+}
+
+void dtrace_retained_begin(uint8_t *window)
+{
+    (void)window;
+}
 
 int dtrace_port_retaining(void)
 {

@@ -17,6 +17,12 @@ void retain_boot(void)
     memset(cpus, 0, sizeof(cpus));
 }
 
+void retain_claim_ram(paddr_t ram, size_t bytes)
+{
+    (void)ram;
+    (void)bytes;
+}
+
 void retain_start(void)
 {
 }

@@ -16,6 +16,7 @@ from machine import ROOT, WINDOWS
 KYMO = os.path.join(ROOT, "build/kymo")
 MAGIC = 0x5254594b
 PANIC, PANIC_BYTES, BOOTS, FROZEN, LIVE = 0x1000, 1024, 0x1800, 0x2000, 0x8000
+FROZEN_BYTES = 172  # of the header: areas.frozen.bytes
 REASON = 40  # of struct kymo_panic
 NOTHING = "tracelogger: no earlier boot has left a recording\n"
 
@@ -55,7 +56,7 @@ def hostile_panic(rng, data):
 def hostile_counts(rng, data):
     """The last boot there can be; cursors and losses that are none."""
     boots = struct.pack("<I", 0xffffffff)
-    frozen = rng.randbytes(8 * 1032)
+    frozen = rng.randbytes(struct.unpack_from("<I", data, FROZEN_BYTES)[0] - 16)
     owner, = struct.unpack_from("<I", data, 16)
     data = put(data, BOOTS, struct.pack("<I", MAGIC) + boots + struct.pack("<I", crc32c(boots)))
     return put(data, FROZEN, struct.pack("<4I", MAGIC, owner, crc32c(frozen), 0) + frozen)
