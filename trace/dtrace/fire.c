@@ -246,33 +246,31 @@ static DTRACE_HOT void fire_ecb(const struct dtrace_ecb *e, const uint64_t args[
     }
 }
 
-/* The first clause of a probe has its own copy of the fast path. */
-COLD void dtrace_ecb_fire(const struct dtrace_ecb *e, const uint64_t args[5])
-{
-    fire_ecb(e, args);
-}
-
-static COLD void fire_more(const struct dtrace_ecb *e, const uint64_t args[5])
-{
-    do {
-        dtrace_ecb_fire(e, args);
-        e = trace_atomic_load(&e->next, __ATOMIC_ACQUIRE);
-    } while (e);
-}
-
 /* Fires every ECB on the probe; nearly always there is one. */
 void dtrace_probe_fire(const struct dtrace_probe *p, const uint64_t args[5])
 {
     const struct dtrace_ecb *e = trace_atomic_load(&p->ecbs, __ATOMIC_ACQUIRE);
 
-    if (!e) {
-        return;
+    while (e) {
+        fire_ecb(e, args);
+        e = trace_atomic_load(&e->next, __ATOMIC_ACQUIRE);
     }
-    fire_ecb(e, args);
-    e = trace_atomic_load(&e->next, __ATOMIC_ACQUIRE);
-    if (e) {
-        fire_more(e, args);
-    }
+}
+
+/* One ECB alone fires as the only one of a probe: the fast path stands once. */
+COLD void dtrace_ecb_fire_copy(struct dtrace_ecb *copy, const uint64_t args[5])
+{
+    const struct dtrace_probe probe = {.ecbs = copy};
+
+    copy->next = NULL;
+    dtrace_probe_fire(&probe, args);
+}
+
+COLD void dtrace_ecb_fire(const struct dtrace_ecb *e, const uint64_t args[5])
+{
+    struct dtrace_ecb copy = *e;
+
+    dtrace_ecb_fire_copy(&copy, args);
 }
 
 COLD void dtrace_probe_fire_once(const struct dtrace_probe *p, const uint64_t args[5])
