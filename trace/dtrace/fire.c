@@ -225,7 +225,8 @@ static DTRACE_HOT void fire_ecb(const struct dtrace_ecb *e, const uint64_t args[
     if (states & DTRACE_ECB_FIRST) {
         here->context.strtok = 0;
     }
-    if (states & DTRACE_ECB_BARE) { /* nothing of it looks at its context */
+    /* Likely: the shortest path goes straight on to the next ECB. */
+    if (likely(states & DTRACE_ECB_BARE)) { /* nothing of it looks at its context */
         uint8_t *record = fire_reserve(e, here);
         if (record) {
             fire_commit_at(e, dtrace_port_timestamp(), &here->principal, record);
@@ -251,10 +252,13 @@ void dtrace_probe_fire(const struct dtrace_probe *p, const uint64_t args[5])
 {
     const struct dtrace_ecb *e = trace_atomic_load(&p->ecbs, __ATOMIC_ACQUIRE);
 
-    while (e) {
+    if (!e) {
+        return;
+    }
+    do {
         fire_ecb(e, args);
         e = trace_atomic_load(&e->next, __ATOMIC_ACQUIRE);
-    }
+    } while (unlikely(e != NULL));
 }
 
 /* One ECB alone fires as the only one of a probe: the fast path stands once. */
