@@ -23,8 +23,9 @@ D_WHOLE := yes
 # Cold files that a probe firing passes through are on their own, and faster.
 D_APART := $(addprefix trace/dtrace/,site/sites act aggregate agg_function)
 D_APART_FLAGS := $(D_SMALL_FLAGS)
-# The code of a probe firing is smaller and faster without these; of two files also for size.
-D_HOT_FLAGS := -freorder-blocks-algorithm=simple -fno-inline-small-functions
+# The code of a probe firing is smaller and faster without these (pairs of zeros are stored singly); of two
+# files also for size.
+D_HOT_FLAGS := -freorder-blocks-algorithm=simple -fno-inline-small-functions -fno-tree-slp-vectorize
 D_HOT_SMALL := trace/dtrace/builtin trace/dtrace/variable
 D_HOT_SMALL_FLAGS := $(D_SMALL_FLAGS) -DDTRACE_HOT_INLINED
 D_OPTIONS := bufsize=4k aggsize=4k dynvarsize=4k strsize=64

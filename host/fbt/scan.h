@@ -36,10 +36,10 @@ enum {
 };
 
 struct fbt_return {
-    uint64_t at;    /* where the branch goes */
-    uint64_t insn;  /* the return instruction itself */
-    uint64_t pad;   /* 0: the branch reaches by itself */
-    bool tail;      /* it jumps to another function */
+    uint64_t at;   /* where the branch goes */
+    uint64_t insn; /* the return instruction itself */
+    uint64_t pad;  /* 0: the branch reaches by itself */
+    bool tail;     /* it jumps to another function */
     /* Bytes displaced, the return instruction the last of them. 2 without a pad: the branch covers
      * the filling behind it, too. */
     uint8_t length;

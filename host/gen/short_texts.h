@@ -12,7 +12,7 @@ enum { SHORT_TEXT_DEPTH = 8 };
 struct short_texts {
     unsigned char codes[512]; /* the table of codes */
     size_t ncodes;            /* bytes of it */
-    unsigned char *bytes; /* for free() */
+    unsigned char *bytes;     /* for free() */
     size_t n;
 };
 

@@ -72,6 +72,8 @@ void dtrace_block_free(struct dtrace_block *);
 
 /* Fires one ECB (fire.c) on this CPU, with no other probe firing there. */
 void dtrace_ecb_fire(const struct dtrace_ecb *, const uint64_t args[5]);
+/* The same for a copy of an ECB, which the caller has made. */
+void dtrace_ecb_fire_copy(struct dtrace_ecb *, const uint64_t args[5]);
 /* Stops recording because exit() ran (fire.c). */
 void dtrace_consumer_exit(struct dtrace_consumer *, int32_t status, bool dropped);
 

@@ -225,7 +225,8 @@ static DTRACE_HOT void fire_ecb(const struct dtrace_ecb *e, const uint64_t args[
     if (states & DTRACE_ECB_FIRST) {
         here->context.strtok = 0;
     }
-    if (states & DTRACE_ECB_BARE) { /* nothing of it looks at its context */
+    /* Likely: the shortest path goes straight on to the next ECB. */
+    if (likely(states & DTRACE_ECB_BARE)) { /* nothing of it looks at its context */
         uint8_t *record = fire_reserve(e, here);
         if (record) {
             fire_commit_at(e, dtrace_port_timestamp(), &here->principal, record);
@@ -246,20 +247,6 @@ static DTRACE_HOT void fire_ecb(const struct dtrace_ecb *e, const uint64_t args[
     }
 }
 
-/* The first clause of a probe has its own copy of the fast path. */
-COLD void dtrace_ecb_fire(const struct dtrace_ecb *e, const uint64_t args[5])
-{
-    fire_ecb(e, args);
-}
-
-static COLD void fire_more(const struct dtrace_ecb *e, const uint64_t args[5])
-{
-    do {
-        dtrace_ecb_fire(e, args);
-        e = trace_atomic_load(&e->next, __ATOMIC_ACQUIRE);
-    } while (e);
-}
-
 /* Fires every ECB on the probe; nearly always there is one. */
 void dtrace_probe_fire(const struct dtrace_probe *p, const uint64_t args[5])
 {
@@ -268,11 +255,26 @@ void dtrace_probe_fire(const struct dtrace_probe *p, const uint64_t args[5])
     if (!e) {
         return;
     }
-    fire_ecb(e, args);
-    e = trace_atomic_load(&e->next, __ATOMIC_ACQUIRE);
-    if (e) {
-        fire_more(e, args);
-    }
+    do {
+        fire_ecb(e, args);
+        e = trace_atomic_load(&e->next, __ATOMIC_ACQUIRE);
+    } while (unlikely(e != NULL));
+}
+
+/* One ECB alone fires as the only one of a probe: the fast path stands once. */
+COLD void dtrace_ecb_fire_copy(struct dtrace_ecb *copy, const uint64_t args[5])
+{
+    const struct dtrace_probe probe = {.ecbs = copy};
+
+    copy->next = NULL;
+    dtrace_probe_fire(&probe, args);
+}
+
+COLD void dtrace_ecb_fire(const struct dtrace_ecb *e, const uint64_t args[5])
+{
+    struct dtrace_ecb copy = *e;
+
+    dtrace_ecb_fire_copy(&copy, args);
 }
 
 COLD void dtrace_probe_fire_once(const struct dtrace_probe *p, const uint64_t args[5])

@@ -37,7 +37,7 @@ void dtrace_log_fire(const struct dtrace_ecb *e, struct dtrace_consumer_cpu *her
         return;
     }
     plain.states = e->states >> DTRACE_ECB_ASIDE;
-    dtrace_ecb_fire(&plain, args);
+    dtrace_ecb_fire_copy(&plain, args);
     if (e->consumer->logs) {
         dtrace_log_records(e->consumer, here);
     } else if (e->consumer->retains) {
