@@ -130,7 +130,8 @@ static void between_event(unsigned cpu)
         window_events++;
         model_late(cpu, under_way[cpu]);
     }
-    for (unsigned n = random_below(8) ? 1 : random_below(300); n > 0; n--) {
+    unsigned most = under_way[cpu] ? TRACE_BUFFER_SLOTS / 4 : 300; /* some fill a buffer */
+    for (unsigned n = random_below(8) ? 1 : random_below(most); n > 0; n--) {
         enum kind kind = any_kind();
         event(kind == KIND_TOO_BIG || kind == KIND_BIG ? KIND_USER : kind);
     }
@@ -337,9 +338,11 @@ static void kernel_exit(unsigned cpu)
     world.locked = false;
     /* Whoever was to be told has been: of the last buffer that was closed here. */
     const struct trace_ring *ring = ring_of(cpu);
-    if (world.mode == _NTO_TRACE_SETLINEARMODE && !fake_exit_wanted(cpu) && ring->closed) {
-        assert_int_equal(fake.raised_value[cpu], (cpu * model_per_cpu + ring->closed_index) << 13 |
-                                                     (ring->closed_sequence & 0x7ff));
+    uint32_t sequence = ring->closed_sequence;
+    if (world.mode == _NTO_TRACE_SETLINEARMODE && !fake_exit_wanted(cpu) && sequence) {
+        assert_int_equal(fake.raised_value[cpu],
+                         (cpu * model_per_cpu + trace_ring_index(ring, sequence)) << 13 |
+                             (sequence & 0x7ff));
     }
     fake_back(back);
 }
