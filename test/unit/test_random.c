@@ -27,7 +27,7 @@ static struct {
     unsigned nheld;
 } world;
 
-static unsigned long yields, nested_events, between_events, between_takes, window_events;
+static unsigned long yields, nested_events, between_events, between_takes, window_events, windows;
 static uint64_t lost_because[KYMO_TRACE_REASONS], recycled; /* in all rounds */
 
 /* ---- events ------------------------------------------------------------------------ */
@@ -170,6 +170,10 @@ static void come_between(const char *where)
     unsigned here = trace_host_cpu, cpu = random_below(fake.cpus);
 
     yields++;
+    if (world.depth == 0 && strcmp(where, "window") == 0 && trace_host_irq_depth == 0) {
+        windows++;
+        model_check_amid(here, under_way[here]);
+    }
     if (world.depth >= 3 || random_below(3)) {
         return;
     }
@@ -508,14 +512,14 @@ static void every_event_is_accounted_for(void **state)
 {
     (void)state;
     random_start();
-    yields = nested_events = between_events = between_takes = window_events = 0;
+    yields = nested_events = between_events = between_takes = window_events = windows = 0;
     for (unsigned round = 0; round < ROUNDS; round++) {
         one_round(1 + round % 3);
     }
-    printf("%lu yields, %lu events within, %lu and %lu takes between, %lu windows\n", yields,
-           nested_events, between_events, between_takes, window_events);
+    printf("%lu yields, %lu events within, %lu and %lu takes between, %lu in %lu windows\n", yields,
+           nested_events, between_events, between_takes, window_events, windows);
     assert_true(nested_events > 100 && between_events > 100 && between_takes > 100);
-    assert_true(window_events > 100);
+    assert_true(window_events > 100 && windows > 100);
     for (unsigned reason = KYMO_DROP_OVERWRITTEN; reason <= KYMO_DROP_DISCARDED; reason++) {
         printf("lost because %u: %llu\n", reason, (unsigned long long)lost_because[reason]);
         assert_true(lost_because[reason] > 0); /* or nothing is proved of it */
