@@ -335,6 +335,17 @@ static inline unsigned log_plain_slots(const struct trace_words *w, unsigned slo
     return w->text && w->nwords ? 0 : plain < slots ? plain : slots - 1;
 }
 
+/* Writes a slot of 8 bytes, which may stand anywhere. */
+TRACE_INLINE struct trace_slot *log_put_plain(struct trace_slot *slot, uint32_t header,
+                                              uint32_t time, const char *from)
+{
+    uint32_t d1, d2;
+
+    __builtin_memcpy(&d1, from, sizeof(d1));
+    __builtin_memcpy(&d2, from + sizeof(d1), sizeof(d2));
+    return trace_port_put(slot, header, time, d1, d2);
+}
+
 bool trace_log_words(unsigned slot_class, unsigned event, const struct trace_words *words)
 {
     unsigned text_words = words->text ? words->text_bytes / 4 + 1 : 0;
@@ -352,15 +363,12 @@ bool trace_log_words(unsigned slot_class, unsigned event, const struct trace_wor
 
         if (plain > 1) { /* the most of a long one, quickly: interrupts are masked */
             const char *from = words->text ? words->text : (const char *)words->words;
-            uint32_t part = header | TRACE_STRUCT_CB;
 
-            for (i = plain; plain > 0; plain--, from += 8) {
-                uint32_t d1, d2;
-
-                __builtin_memcpy(&d1, from, sizeof(d1));
-                __builtin_memcpy(&d2, from + sizeof(d1), sizeof(d2));
-                at = trace_port_put(at, part, time, d1, d2);
-                part = header | TRACE_STRUCT_CC;
+            at = log_put_plain(at, header | TRACE_STRUCT_CB, time, from);
+#pragma GCC unroll 4
+            for (i = 1; i < plain; i++) {
+                from += 8;
+                at = log_put_plain(at, header | TRACE_STRUCT_CC, time, from);
             }
         }
         for (; i < slots; i++) {

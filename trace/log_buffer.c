@@ -312,7 +312,7 @@ static inline bool log_switch_oldest(struct trace_cpu *cpu, uint32_t *index)
     }
     ring->oldest = s + 1;
     ring->overwritten++;
-    cpu->loss.recycled += buffer->events;
+    cpu->loss.recycled += trace_loss_events(buffer->count);
     *index = i;
     return true;
 }
@@ -419,8 +419,8 @@ bool log_lost_again(struct trace_cpu *cpu, unsigned slot_class)
     if (!cpu->loss.reasons) { /* the first one takes the slow path */
         return false;
     }
-    if (cpu->end || cpu->obtained || !cpu->on || cpu->busy || trace_ring_free(ring) != 0 || ring->overwrite ||
-        ring->policy != TRACE_LINEAR) {
+    if (cpu->end || cpu->obtained || !cpu->on || cpu->busy || trace_ring_free(ring) != 0 ||
+        ring->overwrite || ring->policy != TRACE_LINEAR) {
         return false;
     }
     if (cpu->loss.pending[KYMO_DROP_NOBUFFER][slot_class]++ == 0) {

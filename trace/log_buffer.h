@@ -63,15 +63,14 @@ static inline bool log_counts_agree(const struct trace_cpu *cpu)
     return true;
 }
 
-/* Moves the counts to the descriptor and clears them, and adds them up; in pairs of words, without
- * a call. Two counts are in a word, and so are their sums: a buffer has fewer events than 2^16. */
+/* Moves the counts to the descriptor and clears them, and counts their sum as closed; in pairs of
+ * words, without a call. Each word of the sum is two, as in trace_loss_events(). */
 static inline void log_move_counts(struct trace_cpu *cpu, struct trace_buffer *buffer)
 {
     typedef uint64_t pair __attribute__((may_alias));
     pair *from = (pair *)cpu->count, *to = (pair *)buffer->count;
     uint32_t sums = 0;
 
-    KYMO_STATIC_ASSERT(TRACE_BUFFER_SLOTS <= UINT16_MAX, "the sums of log_move_counts()");
 #pragma GCC unroll 16
     for (unsigned i = 0; i < sizeof(cpu->count) / (sizeof(*from)); i++) {
         pair counts = from[i];
@@ -81,8 +80,7 @@ static inline void log_move_counts(struct trace_cpu *cpu, struct trace_buffer *b
         sums += (uint32_t)counts + (uint32_t)(counts >> 32);
         __asm__("" ::: "memory");
     }
-    buffer->events = (sums >> 16) + (uint16_t)sums;
-    cpu->loss.closed += buffer->events;
+    cpu->closed += (sums >> 16) + (uint16_t)sums;
 }
 
 /* log_slow(): records a simple event in any state of the log. log_next(): one whose slot is at

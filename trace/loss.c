@@ -104,17 +104,20 @@ static void loss_unsettle(struct trace_cpu *cpu, uint32_t index)
     }
 }
 
-/* Adds the counts of a buffer to those that are pending. */
+/* Adds the counts of a buffer to those that are pending. Unrolled, because interrupts are masked. */
 static void loss_add_counts(struct trace_loss *loss, unsigned reason, const uint16_t *count)
 {
     uint64_t *pending = loss->pending[reason];
     uint32_t classes = 0;
 
+#pragma GCC unroll 16
     for (unsigned slot_class = 0; slot_class < TRACE_CLASS_MAX; slot_class++) {
         uint32_t events = count[slot_class];
 
-        pending[slot_class] += events;
-        classes |= (uint32_t)(events != 0) << slot_class;
+        if (events) {
+            pending[slot_class] += events;
+            classes |= 1u << slot_class;
+        }
     }
     loss->classes[reason] |= classes;
     loss->reasons |= 1u << reason;
@@ -128,10 +131,12 @@ bool trace_loss_buffer(struct trace_cpu *cpu, uint32_t index, unsigned reason)
         loss_unsettle(cpu, index);
         return true;
     }
+    uint32_t events = trace_loss_events(buffer->count);
+
     if (!reason) {
-        cpu->loss.recycled += buffer->events;
-    } else if (buffer->events) {
-        cpu->loss.closed -= buffer->events;
+        cpu->loss.recycled += events;
+    } else if (events) {
+        cpu->closed -= events;
         loss_add_counts(&cpu->loss, reason, buffer->count);
     } else if (reason == KYMO_DROP_OVERWRITTEN && !buffer->dropped_slots) {
         /* A reader of the capture finds the gap in the sequences, and requires at least one loss
@@ -154,11 +159,8 @@ void trace_loss_report(const struct trace_cpu *cpu, struct kymo_trace_loss *out)
     __builtin_memcpy(out->lost, loss->lost, sizeof(out->lost));
     __builtin_memcpy(out->lost_reason, loss->lost_reason, sizeof(out->lost_reason));
     out->recycled = loss->recycled;
-    out->made = loss->closed;
-    for (unsigned slot_class = 0; slot_class < TRACE_CLASS_MAX; slot_class++) {
-        out->made += cpu->count[slot_class];
-    }
-    out->buffers_closed = cpu->ring.closed;
+    out->made = cpu->closed + trace_loss_events(cpu->count);
+    out->buffers_closed = cpu->ring.closed_sequence; /* none is discarded while it is ACTIVE */
     out->buffers_overwritten = cpu->ring.overwritten;
     out->sequence = cpu->ring.sequence;
     out->ready_most = cpu->ring.ready_most;

@@ -4,7 +4,7 @@
  * it into the stream. If the buffer with that slot is lost too, its counts are pending again. So
  * made = events in buffers + taken + recycled + lost (settled and pending), always.
  *
- * Nothing here looks at all buffers, and no call does more than 4 DROPPED slots or the classes of
+ * Nothing here looks at all buffers, and no call does more than a few DROPPED slots or the classes of
  * one buffer, because interrupts are masked. So the first three terms are sums that are kept: the
  * ACTIVE buffer's counts, and `closed`, which a buffer joins when it is closed and leaves only if
  * its events are lost.
@@ -23,8 +23,24 @@ void trace_loss_add(struct trace_loss *loss, unsigned reason, unsigned slot_clas
  * use. */
 void trace_loss_recursive(struct trace_cpu *cpu, unsigned slot_class);
 void trace_loss_fold(struct trace_cpu *cpu);
+/* Returns the sum of a buffer's counts. Two are in a word, and so are two sums: a buffer has fewer
+ * events than 2^16. */
+static inline uint32_t trace_loss_events(const uint16_t count[TRACE_CLASS_MAX])
+{
+    typedef uint32_t two __attribute__((may_alias));
+    const two *counts = (const two *)(const void *)count;
+    uint32_t sums = 0;
+
+    KYMO_STATIC_ASSERT(TRACE_BUFFER_SLOTS <= UINT16_MAX, "two sums in a word");
+#pragma GCC unroll 8
+    for (unsigned i = 0; i < TRACE_CLASS_MAX / 2; i++) {
+        sums += counts[i];
+    }
+    return (sums >> 16) + (uint16_t)sums;
+}
+
 /* Most DROPPED slots that one step reads back or writes. */
-#define TRACE_LOSS_STEP 4u
+#define TRACE_LOSS_STEP 3u
 /* Losses have numbers: reason * TRACE_CLASS_MAX + class. Settles the first pending one from *number
  * on: returns DROPPED's d1 and d2, and in *number the next one's number. Returns false if none is
  * left there. */

@@ -57,7 +57,6 @@ struct trace_buffer {
     alignas(8) uint16_t count[TRACE_CLASS_MAX];
     volatile uint32_t word; /* [a] sequence << 2 | enum trace_buffer_state */
     uint32_t used;          /* [c] bytes used, valid when READY or BUSY */
-    uint32_t events;        /* [c] event log: the sum of count */
     uint16_t dropped_slots; /* [c] event log: DROPPED slots at its beginning */
     uint16_t dropped_back;  /* [c] of these, those whose counts are pending again */
 };
@@ -88,9 +87,7 @@ struct trace_ring {
     volatile uint32_t sequence;   /* [c] of the last buffer that became ACTIVE */
     uint32_t oldest;              /* [c] no READY buffer has a lower sequence */
     volatile uint32_t taken;      /* [k] the highest sequence taken */
-    uint32_t closed;              /* [c] buffers that became READY */
-    uint32_t closed_index;        /* [c] index of the last of them */
-    uint32_t closed_sequence;     /* [c] */
+    uint32_t closed_sequence;     /* [c] of the last that was closed; so many were, or discarded */
     uint32_t overwritten;         /* [c] READY buffers reused */
     uint32_t run;                 /* [c] of those, the number since a FREE one was available */
     uint32_t ready_most;          /* [c] most buffers READY and BUSY at once, including run */
@@ -109,7 +106,6 @@ struct trace_loss {
     uint64_t lost[TRACE_CLASS_MAX];           /* [c] in the stream as DROPPED */
     uint64_t lost_reason[KYMO_TRACE_REASONS]; /* [c] likewise, per reason */
     uint64_t recycled;                        /* [c] replaced by newer ones, ring policy */
-    uint64_t closed; /* [c] events in all buffers that were closed, but for those lost since */
 };
 
 /*
@@ -138,7 +134,7 @@ struct trace_cpu {
     bool request;                /* [c] call TRACE_PORT_REQUEST_EXIT() before the slow path ends */
     volatile uint32_t exit_work; /* [a] the port's, checked where it leaves the kernel */
     uint32_t id;                 /* [I] */
-    uint32_t raised;             /* [k] ring.closed when the interrupt was last raised */
+    uint32_t raised;             /* [k] ring.closed_sequence of the last interrupt raised */
     uint32_t missed_slots;       /* [c] slots requested while there was no buffer: the demand */
     /* [c] the next event of a class with pending losses is lost, too, if no buffer has become FREE:
      * log_lost() */
@@ -148,6 +144,7 @@ struct trace_cpu {
      * number of the loss that the ACTIVE buffer's next DROPPED slot reports. 0: no such step is
      * left. */
     uint32_t obtained, telling;
+    uint64_t closed; /* [c] events in all buffers that were closed, but for those lost since */
     struct trace_slot none[2]; /* [c] none[0].time: last stamp while no buffer is ACTIVE */
     struct trace_ring ring;
     struct trace_loss loss;
@@ -199,6 +196,13 @@ int trace_ring_give(struct trace_ring *ring, uint32_t index);
  * applied to all of them together, before the next begin(): else the READY sequences would have
  * gaps. */
 void trace_ring_discard(struct trace_ring *ring, uint32_t index);
+
+/* Returns the index of the buffer that was the last one with this sequence, or with one that is
+ * `count` lower or higher. */
+static inline uint32_t trace_ring_index(const struct trace_ring *ring, uint32_t sequence)
+{
+    return ring->by_sequence[sequence % ring->count];
+}
 
 static inline struct trace_names *trace_ring_names(const struct trace_ring *ring)
 {

@@ -65,8 +65,6 @@ static inline void ring_close(struct trace_ring *ring)
 
     trace_assert(index < ring->count);
     trace_assert(ring->buffers[index].word == TRACE_WORD(sequence, TRACE_ACTIVE));
-    ring->closed++;
-    ring->closed_index = index;
     ring->closed_sequence = sequence;
     ring->active = TRACE_NONE;
     TRACE_YIELD_POINT("close");

@@ -151,6 +151,7 @@ static void reset_here(void *arg)
     for (unsigned slot_class = 0; slot_class < TRACE_CLASS_MAX; slot_class++) {
         cpu->stopped[slot_class] = 0;
     }
+    cpu->closed = 0;
     cpu->raised = 0;
     cpu->missed_slots = 0;
     cpu->losing = false;
@@ -162,13 +163,12 @@ static void reset_here(void *arg)
 static void state_raise(struct trace_cpu *cpu, bool anyway)
 {
     uintptr_t irq = trace_port_irq_save();
-    uint32_t closed = cpu->ring.closed;
-    uint32_t index = cpu->ring.closed_index;
     uint32_t sequence = cpu->ring.closed_sequence;
+    uint32_t index = trace_ring_index(&cpu->ring, sequence);
 
     trace_port_irq_restore(irq);
-    if (closed != cpu->raised || anyway) {
-        cpu->raised = closed;
+    if (sequence != cpu->raised || anyway) {
+        cpu->raised = sequence;
         index += cpu->id * trace_state.log.per_cpu;
         trace_port_raise(cpu->id, index << 13 | (sequence & 0x7ff));
     }

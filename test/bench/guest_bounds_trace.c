@@ -192,6 +192,83 @@ static void rows_of_end(void)
     TraceEvent((int)KYMO_TRACE_SETGATE, NULL, &refusal);
 }
 
+/* ---- losses ---------------------------------------------------------------------- */
+
+/* Events of as many classes as a program can make. */
+static void make_events(unsigned n)
+{
+    int chid = ChannelCreate(0), to = ConnectAttach(0, 0, chid, _NTO_SIDE_CHANNEL, 0);
+    struct _pulse pulse;
+
+    for (unsigned i = 0; i < n; i++) {
+        TraceEvent((int)_NTO_TRACE_INSERTCUSEREVENT, 1, words, sizeof(words) / 4);
+        TraceEvent((int)_NTO_TRACE_INSERTSCLASSEVENT, _NTO_TRACE_SYSTEM, 100, 2, 3);
+        ProcSelf(NULL, NULL);
+        if (MsgSendPulse(to, SIGEV_PULSE_PRIO_INHERIT, 1, 0) == 0) {
+            MsgReceivePulse(chid, &pulse, sizeof(pulse), NULL);
+        }
+        SchedYield();
+    }
+    ConnectDetach(to);
+    ChannelDestroy(chid);
+}
+
+/* Buffers that hold losses give way to others, which report them. */
+static int run_overwrite(void)
+{
+    make_events(BUFFERS * 32);
+    return 0;
+}
+
+/* Likewise, while the logger has all buffers but two. */
+static int run_overwrite_taken(void)
+{
+    for (unsigned i = 0; i < BUFFERS - 2; i++) {
+        TraceEvent((int)KYMO_TRACE_TAKEBUFFER, &out);
+    }
+    make_events(128);
+    return 0;
+}
+
+/* They report what is pending, and are discarded. */
+static int run_stop(void)
+{
+    for (unsigned i = 0; i < BUFFERS / 2; i++) {
+        TraceEvent((int)KYMO_TRACE_GIVEBUFFER, i);
+    }
+    return TraceEvent((int)_NTO_TRACE_STOP);
+}
+
+static int run_discard(void)
+{
+    return TraceEvent((int)_NTO_TRACE_SETLINEARMODE);
+}
+
+static int run_query(void)
+{
+    return TraceEvent((int)KYMO_TRACE_QUERYLOSS, 0, &out);
+}
+
+/* Losses of each class for several reasons. */
+static void rows_of_losses(void)
+{
+    TraceEvent((int)_NTO_TRACE_ALLOCBUFFER, BUFFERS, &paddr);
+    TraceEvent((int)_NTO_TRACE_SETLINEARMODE);
+    TraceEvent((int)_NTO_TRACE_ADDALLCLASSES);
+    for (unsigned i = 0; i < 2; i++) {
+        TraceEvent((int)_NTO_TRACE_SKIPBUFFER);
+        TraceEvent((int)_NTO_TRACE_STARTNOSTATE);
+        make_events(BUFFERS * 32);
+        TraceEvent((int)_NTO_TRACE_OVERWRITEBUFFER);
+        latency_measure("", "losses_overwrite", run_overwrite);
+        latency_measure("", "losses_overwrite_taken", run_overwrite_taken);
+        latency_measure("", "losses_query", run_query);
+        latency_measure("", "losses_stop", run_stop);
+        latency_measure("", "losses_discard", run_discard);
+    }
+    TraceEvent((int)_NTO_TRACE_DEALLOCBUFFER);
+}
+
 /* ---- D --------------------------------------------------------------------------- */
 
 struct d_row {
@@ -255,5 +332,6 @@ int bounds_trace(void)
     rows_of_allocations();
     rows_of_log();
     rows_of_end();
+    rows_of_losses();
     return begin_calls() || d_rows();
 }

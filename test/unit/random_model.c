@@ -112,6 +112,27 @@ static void read_buffer(unsigned cpu, const struct trace_slot *slots, unsigned n
     *last_time = scan.last_time;
 }
 
+/* A buffer that gives way, step by step, if there is one: later ones may have been taken since. The
+ * counts of its first DROPPED slots are pending again. Returns the number of such buffers. */
+static unsigned read_obtained(unsigned cpu, struct content *c)
+{
+    uint32_t i = trace_port_cpu_at(cpu)->obtained - 1, last_serial = c->last_serial;
+    uint64_t last_time = 0;
+
+    if (i == TRACE_NONE) {
+        return 0;
+    }
+    const struct trace_slot *slots = look_slots(cpu, i), *back = slots + 2;
+    c->last_serial = 0;
+    read_buffer(cpu, slots, slots[0].d2, look_sequence(cpu, i), false, &last_time, c);
+    c->last_serial = last_serial;
+    for (unsigned n = ring_of(cpu)->buffers[i].dropped_back; n > 0; n--, back++) {
+        assert_true(c->dropped[back->d1 >> 8][back->d1 & 0xff] >= back->d2);
+        c->dropped[back->d1 >> 8][back->d1 & 0xff] -= back->d2;
+    }
+    return 1;
+}
+
 /* READY and ACTIVE buffers in the order of their sequence. */
 static void read_all(unsigned cpu, struct content *c)
 {
@@ -125,7 +146,7 @@ static void read_all(unsigned cpu, struct content *c)
 
         for (unsigned i = 0; i < model_per_cpu; i++) {
             unsigned state = look_state(cpu, i);
-            if ((state == TRACE_READY || state == TRACE_ACTIVE) &&
+            if ((state == TRACE_READY || i == ring_of(cpu)->active) &&
                 look_sequence(cpu, i) > sequence &&
                 (next == model_per_cpu || look_sequence(cpu, i) < look_sequence(cpu, next))) {
                 next = i;
@@ -135,12 +156,13 @@ static void read_all(unsigned cpu, struct content *c)
             break;
         }
         sequence = look_sequence(cpu, next);
-        bool open = look_state(cpu, next) == TRACE_ACTIVE;
+        bool open = ring_of(cpu)->active == next;
         const struct trace_slot *slots = look_slots(cpu, next);
         active += open;
         read_buffer(cpu, slots, open ? look_active_slots(cpu) : slots[0].d2, sequence, open,
                     &last_time, c);
     }
+    active += read_obtained(cpu, c);
     assert_in_range(active, 0, 1);
     assert_int_equal(active, look_count(cpu, TRACE_ACTIVE));
 }
@@ -258,16 +280,38 @@ static void check_reasons(unsigned cpu, const struct kymo_trace_loss *loss, cons
     assert_true(model_filled || loss->lost_reason[KYMO_DROP_FILLED] == 0);
 }
 
+static void check_cpu(unsigned cpu)
+{
+    struct kymo_trace_loss loss = loss_of(cpu);
+    struct content c;
+
+    read_all(cpu, &c);
+    check_busy(cpu);
+    check_classes(cpu, &loss, &c);
+    check_reasons(cpu, &loss, &c);
+    assert_int_equal(loss.sequence, ring_of(cpu)->sequence);
+}
+
 void model_check(void)
 {
     for (unsigned cpu = 0; cpu < fake.cpus; cpu++) {
-        struct kymo_trace_loss loss = loss_of(cpu);
-        struct content c;
+        check_cpu(cpu);
+    }
+}
 
-        read_all(cpu, &c);
-        check_busy(cpu);
-        check_classes(cpu, &loss, &c);
-        check_reasons(cpu, &loss, &c);
-        assert_int_equal(loss.sequence, ring_of(cpu)->sequence);
+/* The event has not been made yet. */
+void model_check_amid(unsigned cpu, uint32_t serial)
+{
+    struct model_cpu *m = &model[cpu];
+    enum kind kind = m->kind[serial] & ~(MODEL_WIDE | MODEL_LATE);
+
+    if (serial) {
+        m->made_of[kind_class(kind)]--;
+        m->too_big -= kind == KIND_TOO_BIG;
+    }
+    check_cpu(cpu);
+    if (serial) {
+        m->made_of[kind_class(kind)]++;
+        m->too_big += kind == KIND_TOO_BIG;
     }
 }

@@ -45,5 +45,8 @@ uint64_t model_in_buffers(unsigned cpu);
 uint64_t model_lost(unsigned cpu); /* as QUERYLOSS says */
 /* Everything, of every CPU. No operation is under way. */
 void model_check(void);
+/* The same of one CPU, on which at most this event is about to be recorded (0: none), between two
+ * steps of opening a buffer for it. */
+void model_check_amid(unsigned cpu, uint32_t serial);
 
 #endif

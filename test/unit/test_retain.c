@@ -169,7 +169,7 @@ static void overtaken_seals(void **state)
                 }
             }
         }
-        closed += ring_of(0)->closed;
+        closed += ring_of(0)->closed_sequence;
         retained_end();
     }
     assert_true(put > 0 && put < closed); /* of others the seal was given up */
