@@ -23,7 +23,7 @@
  *   EMSGSIZE   in_bytes or out_bytes out of range, or no room for the answer
  *   EFAULT     in or out is not the caller's memory
  *   EAGAIN     too many consumers; ENOMEM: no memory for this one
- *   E2BIG      (CREATE) END may need more than a fill buffer, or a probe firing more steps than
+ *   E2BIG      (CREATE) END may need more than a fill buffer, or a probe firing costs more than
  *              LIMIT allows; ENOSPC: it has no room at all
  *   ENOSPC, ENOTSUP   (GO) no slot for one more function probe; this function can't be probed
  *   ESHUTDOWN  the consumer was silent for 10 s and is killed
@@ -87,9 +87,9 @@ enum kymo_d_command {
      * dtrace_log_pass_flags. out: struct dtrace_status. Returns id: 1, or 0: some of it found no
      * room. A sign of life. ECANCELED as for NOTES; EAGAIN: no room now, and nothing was taken. */
     KYMO_D_PASS,
-    /* Limits the cost of programs that are made from now on: id: the most steps that their clauses
-     * may add to a firing of one probe. It can only be lowered; 0 changes nothing. Returns id: the
-     * limit in force, 0: none. */
+    /* Limits the cost of programs that are made from now on: id: the most instructions that their
+     * clauses may add to a firing of one probe (steps: docs/machine.md). It can only be lowered; 0
+     * changes nothing. Returns id: the limit in force, 0: none. */
     KYMO_D_LIMIT,
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * dlimit STEPS: from now on no D program is made whose clauses may add more steps to a firing of
- * one probe (docs/d.md): `[ability=dtrace_kernel] dlimit 20000` in a start script, before linkd.
- * Only a reset raises the limit. Without STEPS prints it.
+ * dlimit INSTRUCTIONS: from now on no D program is made whose clauses may add more to a firing of
+ * one probe (docs/machine.md): `[ability=dtrace_kernel] dlimit 100000` in a start script, before
+ * linkd. Only a reset raises the limit. Without a number prints it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,17 +22,17 @@ int main(int argc, char **argv)
     char *end = "";
 
     errno = 0;
-    unsigned long steps = argc > 1 ? strtoul(argv[1], &end, 10) : 0;
-    if (argc > 2 || *end || errno || steps > UINT32_MAX || (argc > 1 && steps == 0)) {
-        return fail("usage: dlimit [STEPS], STEPS from 1 to 4294967295");
+    unsigned long most = argc > 1 ? strtoul(argv[1], &end, 10) : 0;
+    if (argc > 2 || *end || errno || most > UINT32_MAX || (argc > 1 && most == 0)) {
+        return fail("usage: dlimit [INSTRUCTIONS], from 1 to 4294967295");
     }
-    call.id = (uint32_t)steps;
+    call.id = (uint32_t)most;
     if (DtraceControl(&call, NULL, NULL) < 0) {
         return fail(errno == EPERM ? "it needs the ability dtrace_kernel" : strerror(errno));
     }
     if (argc < 2) {
         printf("dtrace_max_cost %u\n", (unsigned)call.id);
-    } else if (call.id < steps) {
+    } else if (call.id < most) {
         return fail("the limit is lower already, and only a reset raises it");
     }
     return 0;

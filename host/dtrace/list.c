@@ -6,8 +6,6 @@
  */
 #include "host/dtrace/command.h"
 
-#include "trace/dtrace/cost.h"
-
 #include <string.h>
 
 static const char *const stabilities[] = {"Internal", "Private",  "Obsolete", "External",
@@ -199,7 +197,7 @@ static void firing_cost(const struct command *c, const void *image, unsigned cla
         return;
     }
     fprintf(c->out, "at most %llu %s%s in %u clause%s, faults included\n", (unsigned long long)sum,
-            by.weights->unit, machine, n, n == 1 ? "" : "s");
+            dtrace_weights_unit(by.weights), machine, n, n == 1 ? "" : "s");
 }
 
 void command_costs(struct command *c, const void *image)

@@ -59,8 +59,8 @@
 #ifndef CONFIG_D_CHUNK
 #define CONFIG_D_CHUNK 4096u
 #endif
-/* The most steps that a D program may add to a firing of one probe (docs/d.md); 0: no limit. The
- * start script can lower it: dlimit. */
+/* The most instructions that a D program may add to a firing of one probe (docs/machine.md: steps,
+ * where they were not counted); 0: no limit. The start script can lower it: dlimit. */
 #ifndef CONFIG_D_MAX_COST
 #define CONFIG_D_MAX_COST 0
 #endif

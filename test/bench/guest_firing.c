@@ -195,15 +195,12 @@ static int limited(unsigned n, uint32_t bound)
     uint32_t handle;
 
     if (limit(bound) || (handle = create(n)) == 0 || command(KYMO_D_DESTROY, handle) < 0) {
-        printf("firing: %u: with its bound %u: %s\n", n, (unsigned)bound,
-               out.refusal.text);
+        printf("firing: %u: with its bound %u: %s\n", n, (unsigned)bound, out.refusal.text);
         return failed("the bound");
     }
     snprintf(wanted, sizeof(wanted), "takes up to %u instructions", (unsigned)bound);
-    if (limit(bound - 1) || create(n) != 0 || errno != E2BIG ||
-        !strstr(out.refusal.text, wanted)) {
-        printf("firing: %u: below its bound %u: %s\n", n, (unsigned)bound,
-               out.refusal.text);
+    if (limit(bound - 1) || create(n) != 0 || errno != E2BIG || !strstr(out.refusal.text, wanted)) {
+        printf("firing: %u: below its bound %u: %s\n", n, (unsigned)bound, out.refusal.text);
         return failed("below the bound");
     }
     return 0;
@@ -230,7 +227,8 @@ static int limited_all(void)
 /* A text of all sorts: paths, numbers, lists, words, with long stretches of each. */
 static void text_make(void)
 {
-    static const char *const parts[] = {"/usr/lib/../share//kymo/./file.c", "{\"a\":{\"b\":[1,2,3]}}",
+    static const char *const parts[] = {"/usr/local/../share//kymo/./file.txt",
+                                        "{\"a\":{\"b\":[1,2,3]}}",
                                         "            42 0x7fffffff -12345678901234567890",
                                         "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab",
                                         "////////////////////////////////////////////////",
@@ -253,8 +251,8 @@ static void text_make(void)
 static void map_many(void)
 {
     for (unsigned i = 0; i < MAPPINGS; i++) {
-        if (mmap(NULL, 4096, i % 2 ? PROT_READ : PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, NOFD,
-                 0) == MAP_FAILED) {
+        if (mmap(NULL, 4096, i % 2 ? PROT_READ : PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON,
+                 NOFD, 0) == MAP_FAILED) {
             return;
         }
     }

@@ -110,8 +110,7 @@ static void test_error(void **state)
     struct dtrace_bounding by = {.weights = &dtrace_weights_steps, .strsize = 256}, plain = by;
     uint64_t error = by.error = dtrace_error_bound(image, &by);
     assert_int_equal(error, dtrace_ecb_bound(image, 0, &plain));
-    assert_int_equal(dtrace_ecb_bound(image, 1, &by) - error,
-                     dtrace_ecb_bound(image, 1, &plain));
+    assert_int_equal(dtrace_ecb_bound(image, 1, &by) - error, dtrace_ecb_bound(image, 1, &plain));
     target_close(NULL);
     target_open(NULL);
     target.consumer = NULL;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Computes an upper bound of a clause's cost: its objects' instructions, the bytes it copies and
- * zeroes, its lookup in the aggregation buffer; and the bytes of its record. The clauses of ERROR,
- * which a fault adds, have costs of their own.
+ * Computes an upper bound of an object's cost: its instructions, the bytes it copies and zeroes,
+ * its lookups. bound.c adds what a clause has besides.
  *
- * Branches go forward only, so one pass from the top of an object finds its longest path. This file
- * says how often there is each part of a probe firing, cost.def what the part costs, in the unit of
- * a table of weights: instructions of a machine, or steps. A step is a DIF instruction, or a byte
- * that is read, copied, compared or zeroed for it; a subroutine has the steps of its COST in
+ * Branches go forward only, so one pass from the top of an object finds its longest path. Both
+ * files say how often there is each part of a probe firing, cost.def what the part costs, in the
+ * unit of a table of weights: instructions of a machine, or steps. A step is a DIF instruction, or
+ * a byte that is read, copied, compared or zeroed for it; a subroutine has the steps of its COST in
  * opcodes.def; any other operation of the port counts as one step. An unknown size counts as all of
  * scratch, which bounds it at run time. A lookup of a dynamic variable walks a chain twice at most,
  * whose length is bounded (hash.h), and compares few keys. Waiting for another CPU in the same
@@ -19,20 +18,13 @@
 #include "trace/dtrace/code.h"
 
 #include "trace/assert.h"
-#include "trace/dtrace/aggregate.h"
 #include "trace/dtrace/cost.h"
 #include "trace/dtrace/dynvar.h"
 #include "trace/dtrace/hash.h"
 #include "trace/dtrace/port.h"
 #include "trace/dtrace/subr.h"
 
-enum {
-    DIGITS_MOST = 128, /* of a number or an address as text */
-    FRAMES_OWN = 24,   /* of the machine and of interrupts, which unwinding passes by */
-    /* defaults of options missing in the image */
-    SCRATCH_DEFAULT = 4 << 20,
-    SPECSIZE_DEFAULT = 32 << 10,
-};
+enum { DIGITS_MOST = 128 }; /* of a number or an address as text */
 
 enum cost { CONST, DIGITS, NSPEC, STR, STR2, STRSTR, SIZE0, SIZE1, SIZE2 };
 static const uint8_t costs[DIF_SUBR_MAX + 1] = {
@@ -40,7 +32,7 @@ static const uint8_t costs[DIF_SUBR_MAX + 1] = {
 #include "trace/dtrace/opcodes.def"
 };
 
-/* The units of a machine's instructions are added in dtrace_weights. */
+/* Those of machines: cost/m4.c, cost/a64.c. */
 const struct dtrace_weights dtrace_weights_steps = {
     .unit = "steps",
     .subr_each = 1,
@@ -58,37 +50,39 @@ static const uint8_t op_parts[DIF_OP_MAX + 1] = {
 #include "trace/dtrace/cost.def"
 };
 
-/* Saturates: a sum of bounds never falls below the true cost. */
-static uint64_t cost_plus(uint64_t a, uint64_t b)
+void dtrace_cost_more(struct dtrace_cost_sum *s, uint64_t cost)
 {
-    return a + b < a ? UINT64_MAX : a + b;
+    s->cost = s->cost + cost < cost ? UINT64_MAX : s->cost + cost;
+}
+
+void dtrace_cost_add(struct dtrace_cost_sum *s, enum dtrace_cost_part part, uint64_t n)
+{
+    uint32_t each = s->weights->of[part];
+
+    s->reads |= n && (part == DTRACE_COST_TEXT || part == DTRACE_COST_BLOCK);
+    dtrace_cost_more(s, n >> 48 && each ? UINT64_MAX : n * each);
+}
+
+void dtrace_cost_add_one(struct dtrace_cost_sum *s, enum dtrace_cost_part part)
+{
+    dtrace_cost_add(s, part, 1);
+}
+
+void dtrace_cost_text(struct dtrace_cost_sum *s, uint64_t bytes)
+{
+    dtrace_cost_add(s, DTRACE_COST_TEXT, bytes > 0);
+    dtrace_cost_add(s, DTRACE_COST_TEXT_BYTE, bytes);
+}
+
+void dtrace_cost_block(struct dtrace_cost_sum *s, uint64_t bytes)
+{
+    dtrace_cost_add_one(s, DTRACE_COST_BLOCK);
+    dtrace_cost_add(s, DTRACE_COST_BLOCK_BYTE, bytes);
 }
 
 static uint64_t cost_least(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
-}
-
-/* A sum of parts. */
-struct sum {
-    const struct dtrace_weights *weights;
-    uint64_t cost;
-    bool reads; /* it has a read of a block, which may fault after some tries */
-};
-
-/* Adds so many of this part. */
-static __attribute__((noinline)) void cost_add(struct sum *s, enum dtrace_cost_part part,
-                                               uint64_t n)
-{
-    uint32_t each = s->weights->of[part];
-
-    s->reads |= n && (part == DTRACE_COST_TEXT || part == DTRACE_COST_BLOCK);
-    s->cost = cost_plus(s->cost, n >> 48 && each ? UINT64_MAX : n * each);
-}
-
-static __attribute__((noinline)) void cost_add_one(struct sum *s, enum dtrace_cost_part part)
-{
-    cost_add(s, part, 1);
 }
 
 /* State before an instruction, by the worst path to it. */
@@ -102,7 +96,7 @@ struct node {
 struct pass {
     const struct dif_object *object;
     const struct dtrace_cost_limits *limits;
-    struct sum sum; /* of the path to this instruction, and of its own parts so far */
+    struct dtrace_cost_sum sum; /* of the path to this instruction, and of its own parts so far */
     struct node *nodes;
     uint64_t value[DIF_REGS]; /* constants, where known */
     uint64_t pushed[DIF_TUPLE_REGS];
@@ -152,7 +146,7 @@ static void cost_subr(struct pass *p, uint32_t subr)
 
     p->sum.reads |= costs[subr] != CONST;
     n = n >> 48 ? UINT64_MAX : n * each + (uint32_t)w->subr[subr].once * w->subr_once;
-    p->sum.cost = cost_plus(p->sum.cost, n);
+    dtrace_cost_more(&p->sum, n);
 }
 
 /* Returns the bytes of a program's own variable, if storing copies it. */
@@ -185,24 +179,12 @@ static uint64_t push_bytes(const struct pass *p, dif_insn i)
 
 /* A lookup of a dynamic variable: its key is zeroed, read, hashed, compared with those of the same
  * hash, and copied if it is new. */
-static void cost_look_up(struct sum *s, uint64_t key, unsigned refs)
+static void cost_look_up(struct dtrace_cost_sum *s, uint64_t key, unsigned refs)
 {
-    cost_add_one(s, DTRACE_COST_DYNVAR);
-    cost_add(s, DTRACE_COST_CHAIN, 2 * DTRACE_CHAIN_DYNAMIC);
-    cost_add(s, DTRACE_COST_KEY, (DTRACE_CHAIN_ALIKE + 4) * key);
-    cost_add(s, DTRACE_COST_BLOCK, refs);
-}
-
-static void cost_text(struct sum *s, uint64_t bytes)
-{
-    cost_add(s, DTRACE_COST_TEXT, bytes > 0);
-    cost_add(s, DTRACE_COST_TEXT_BYTE, bytes);
-}
-
-static void cost_block(struct sum *s, uint64_t bytes)
-{
-    cost_add_one(s, DTRACE_COST_BLOCK);
-    cost_add(s, DTRACE_COST_BLOCK_BYTE, bytes);
+    dtrace_cost_add_one(s, DTRACE_COST_DYNVAR);
+    dtrace_cost_add(s, DTRACE_COST_CHAIN, 2 * DTRACE_CHAIN_DYNAMIC);
+    dtrace_cost_add(s, DTRACE_COST_KEY, (DTRACE_CHAIN_ALIKE + 4) * key);
+    dtrace_cost_add(s, DTRACE_COST_BLOCK, refs);
 }
 
 /* A new one is taken from the free chunks, of which a batch is fetched; zeroed, then filled: with a
@@ -212,18 +194,18 @@ static void store_dynamic(struct pass *p, uint32_t id, uint64_t key, unsigned re
     uint64_t bytes = variable_bytes(p, id);
 
     cost_look_up(&p->sum, key, refs);
-    cost_add_one(&p->sum, DTRACE_COST_DYNVAR_NEW);
-    cost_add(&p->sum, DTRACE_COST_BATCH, DTRACE_DYNVAR_BATCH);
-    cost_add(&p->sum, DTRACE_COST_ZERO, bytes);
-    cost_text(&p->sum, bytes);
+    dtrace_cost_add_one(&p->sum, DTRACE_COST_DYNVAR_NEW);
+    dtrace_cost_add(&p->sum, DTRACE_COST_BATCH, DTRACE_DYNVAR_BATCH);
+    dtrace_cost_add(&p->sum, DTRACE_COST_ZERO, bytes);
+    dtrace_cost_text(&p->sum, bytes);
 }
 
 /* Unwinding begins, after it has passed by the kernel's frames if the user's are wanted. */
-static void cost_depth(struct sum *s, bool user, uint32_t frames)
+static void cost_depth(struct dtrace_cost_sum *s, bool user, uint32_t frames)
 {
-    cost_add_one(s, DTRACE_COST_STACK);
-    cost_add(s, user ? DTRACE_COST_DEPTH_USER : DTRACE_COST_DEPTH, frames);
-    cost_add(s, DTRACE_COST_FRAME_ENTRY, user ? FRAMES_OWN : 0);
+    dtrace_cost_add_one(s, DTRACE_COST_STACK);
+    dtrace_cost_add(s, user ? DTRACE_COST_DEPTH_USER : DTRACE_COST_DEPTH, frames);
+    dtrace_cost_add(s, DTRACE_COST_FRAME_ENTRY, user ? DTRACE_FRAMES_OWN : 0);
 }
 
 /* A built-in string is measured, frames are counted. */
@@ -232,7 +214,8 @@ static void cost_builtin(struct pass *p, uint32_t id)
     if (DIF_VAR_arg0 <= id && id <= DIF_VAR_arg4) {
         return;
     }
-    cost_add_one(&p->sum, id < DIF_VAR_OTHER_USER ? DTRACE_COST_BUILTIN : DTRACE_COST_SELDOM);
+    dtrace_cost_add_one(&p->sum,
+                        id < DIF_VAR_OTHER_USER ? DTRACE_COST_BUILTIN : DTRACE_COST_SELDOM);
     switch (id) {
     case DIF_VAR_probeprov:
     case DIF_VAR_probemod:
@@ -242,14 +225,14 @@ static void cost_builtin(struct pass *p, uint32_t id)
     case DIF_VAR_execargs:
     case DIF_VAR_zonename:
     case DIF_VAR_jailname:
-        cost_add(&p->sum, DTRACE_COST_NAME, p->limits->strsize);
+        dtrace_cost_add(&p->sum, DTRACE_COST_NAME, p->limits->strsize);
         break;
     case DIF_VAR_stackdepth:
     case DIF_VAR_ustackdepth:
         cost_depth(&p->sum, id == DIF_VAR_ustackdepth, DTRACE_PORT_DEPTH_MOST);
         break;
     case DIF_VAR_caller:
-        cost_depth(&p->sum, false, 2 + FRAMES_OWN);
+        cost_depth(&p->sum, false, 2 + DTRACE_FRAMES_OWN);
         break;
     case DIF_VAR_ucaller:
         cost_depth(&p->sum, true, 2);
@@ -260,31 +243,31 @@ static void cost_builtin(struct pass *p, uint32_t id)
 static void cost_sized(struct pass *p, dif_insn i, const struct node *node)
 {
     uint64_t most = p->limits->scratch + DIF_STATIC_VAR_MAX + p->limits->element;
-    struct sum *s = &p->sum;
+    struct dtrace_cost_sum *s = &p->sum;
 
     switch (DIF_INSN_OP(i)) {
     case DIF_OP_scmp:
-        cost_add(s, DTRACE_COST_TEXT, 2);
-        cost_add(s, DTRACE_COST_TEXT_COMPARE, p->limits->strsize);
+        dtrace_cost_add(s, DTRACE_COST_TEXT, 2);
+        dtrace_cost_add(s, DTRACE_COST_TEXT_COMPARE, p->limits->strsize);
         break;
     case DIF_OP_pushtr:
-        cost_text(s, DIF_INSN_PUSH_TYPE(i) == DIF_TYPE_STRING ? push_bytes(p, i) : 0);
+        dtrace_cost_text(s, DIF_INSN_PUSH_TYPE(i) == DIF_TYPE_STRING ? push_bytes(p, i) : 0);
         break;
     case DIF_OP_call:
         cost_subr(p, DIF_INSN_INDEX(i));
         break;
     case DIF_OP_allocs:
-        cost_add(s, DTRACE_COST_ZERO, size_of(p, DIF_INSN_R1(i), p->limits->scratch));
+        dtrace_cost_add(s, DTRACE_COST_ZERO, size_of(p, DIF_INSN_R1(i), p->limits->scratch));
         break;
     case DIF_OP_copys:
-        cost_block(s, size_of(p, DIF_INSN_R2(i), most));
+        dtrace_cost_block(s, size_of(p, DIF_INSN_R2(i), most));
         break;
     case DIF_OP_ldgs:
         cost_builtin(p, DIF_INSN_INDEX(i));
         break;
     case DIF_OP_stgs:
     case DIF_OP_stls:
-        cost_text(s, variable_bytes(p, DIF_INSN_INDEX(i)));
+        dtrace_cost_text(s, variable_bytes(p, DIF_INSN_INDEX(i)));
         break;
     case DIF_OP_ldts:
         cost_look_up(s, 0, 0);
@@ -354,8 +337,8 @@ static uint64_t cost_one(struct pass *p, uint32_t at)
         p->lost = true;
     }
     p->sum.cost = node->cost;
-    cost_add_one(&p->sum, DTRACE_COST_INSN);
-    cost_add_one(&p->sum, op_parts[op]);
+    dtrace_cost_add_one(&p->sum, DTRACE_COST_INSN);
+    dtrace_cost_add_one(&p->sum, op_parts[op]);
     cost_sized(p, i, node);
     behind.cost = p->sum.cost;
     if (op == DIF_OP_pushtr || op == DIF_OP_pushtv) {
@@ -396,182 +379,4 @@ uint64_t dtrace_cost_object(const struct dif_object *o, const struct dtrace_cost
     dtrace_port_free(p.nodes, bytes);
     *limits->reads |= p.sum.reads;
     return most;
-}
-
-/* ---- a clause ---------------------------------------------------------------------- */
-
-struct clause {
-    const struct dtrace_image *image;
-    struct dtrace_cost_limits limits;
-    struct sum sum;
-};
-
-static void cost_of_object(struct clause *c, uint32_t object)
-{
-    struct dif_object o;
-
-    if (object) {
-        dtrace_image_object_at(c->image, object - 1, &o);
-        c->sum.cost = cost_plus(c->sum.cost, dtrace_cost_object(&o, &c->limits));
-        cost_add_one(&c->sum, DTRACE_COST_OBJECT);
-    }
-}
-
-/* A chain is walked twice at most; the key is hashed, compared with those of the same hash, and its
- * strings are padded; the value is initialised. Storing its keys was counted as actions. The level
- * of llquantize is found by passing all magnitudes up to the highest; for marks in retained memory
- * it is found once more. */
-static void cost_of_aggregating(struct clause *c, const struct dtrace_image_action *a)
-{
-    uint64_t value = dtrace_agg_value_size(a->kind, a->arg), keys = 0;
-    uint32_t found = c->limits.retains ? 2 : 1, align;
-
-    for (uint32_t i = 1; i <= a->nkeys; i++) {
-        keys += dtrace_action_bytes(c->image, a - i, (uint32_t)c->limits.strsize, &align);
-    }
-    cost_add_one(&c->sum, DTRACE_COST_AGG);
-    cost_add(&c->sum, DTRACE_COST_AGG_CHAIN, 2 * DTRACE_CHAIN_ENTRIES);
-    cost_add(&c->sum, DTRACE_COST_AGG_KEY, (DTRACE_CHAIN_ALIKE + 2) * keys);
-    cost_add(&c->sum, DTRACE_COST_AGG_BYTE, value);
-    if (a->kind == DTRACE_AGG_LQUANTIZE || a->kind == DTRACE_AGG_LLQUANTIZE) {
-        cost_add(&c->sum, DTRACE_COST_AGG_LEVEL, found);
-    }
-    if (a->kind == DTRACE_AGG_LLQUANTIZE) {
-        cost_add(&c->sum, DTRACE_COST_AGG_MAGNITUDE,
-                 found * (DTRACE_LLQUANTIZE_HIGH(a->arg) + 1u));
-    }
-    if (c->limits.retains) {
-        cost_add_one(&c->sum, DTRACE_COST_KEPT);
-        cost_add(&c->sum, DTRACE_COST_KEPT_BYTE, value + keys);
-    }
-}
-
-/* What storing an action's datum of so many bytes costs beside its object. */
-static void cost_of_datum(struct clause *c, const struct dtrace_image_action *a, uint64_t bytes)
-{
-    uint64_t frames = a->arg & UINT32_MAX;
-    bool kernel = a->kind == DTRACE_ACT_STACK;
-    struct dif_object o = {.result = {.ref = false}};
-
-    if (kernel || a->kind == DTRACE_ACT_USTACK || a->kind == DTRACE_ACT_JSTACK) {
-        cost_add_one(&c->sum, DTRACE_COST_STACK);
-        cost_add(&c->sum, kernel ? DTRACE_COST_FRAME : DTRACE_COST_FRAME_USER, frames);
-        cost_add(&c->sum, kernel ? DTRACE_COST_FRAME : DTRACE_COST_FRAME_ENTRY, FRAMES_OWN);
-    } else if (bytes && a->object) {
-        dtrace_image_object_at(c->image, a->object - 1, &o);
-    }
-    if (o.result.kind == DIF_TYPE_STRING) {
-        cost_text(&c->sum, bytes);
-    } else if (a->kind == DTRACE_ACT_TRACEMEM || a->kind == DTRACE_ACT_TRACEMEM_DYNSIZE ||
-               o.result.ref) {
-        cost_block(&c->sum, bytes);
-    } else {
-        cost_add(&c->sum, DTRACE_COST_DATUM, bytes);
-    }
-}
-
-/* An action without what it aggregates. A commit moves a whole buffer. */
-static void cost_of_action(struct clause *c, const struct dtrace_image_action *a, uint64_t bytes)
-{
-    uint64_t moved = dtrace_image_option_value(c->image, DTRACE_OPT_SPECSIZE, SPECSIZE_DEFAULT);
-
-    cost_of_object(c, a->object);
-    cost_of_object(c, a->weight);
-    cost_add_one(&c->sum, DTRACE_COST_ACTION);
-    cost_of_datum(c, a, bytes);
-    if (DTRACE_ACT_IS_SPEC(a->kind)) {
-        cost_add_one(&c->sum, DTRACE_COST_SPECULATE);
-    }
-    if (a->kind == DTRACE_ACT_COMMIT) {
-        cost_add(&c->sum, DTRACE_COST_COMMIT, moved);
-        cost_add(&c->sum, DTRACE_COST_COMMIT_LOG,
-                 c->limits.logs || c->limits.retains ? moved : 0);
-    }
-    if (a->kind == DTRACE_ACT_CHILL) { /* it takes a time: no instructions bound it */
-        cost_add(&c->sum, DTRACE_COST_CHILL, UINT64_MAX);
-    }
-}
-
-/* Returns the bytes of its record. */
-static uint64_t cost_of_clause(struct clause *c, const struct dtrace_image_ecb *e)
-{
-    const struct dtrace_image_action *all =
-        DTRACE_IMAGE_TABLE(c->image, actions, struct dtrace_image_action) + e->first_action;
-    uint64_t record = sizeof(struct dtrace_record);
-    bool records = e->nactions == 0;
-
-    cost_of_object(c, e->predicate);
-    for (uint32_t n = 0; n < e->nactions; n++) {
-        const struct dtrace_image_action *a = &all[n];
-        uint32_t align, bytes =
-                            dtrace_action_bytes(c->image, a, (uint32_t)c->limits.strsize, &align);
-
-        cost_of_action(c, a, bytes);
-        if (DTRACE_ACT_IS_AGG(a->kind)) {
-            cost_of_aggregating(c, a);
-        } else if (!dtrace_action_is_key(all, n, e->nactions)) {
-            records |= bytes || dtrace_action_described(a->kind) || a->kind == DTRACE_ACT_SPECULATE;
-            record = bytes ? ((record + align - 1) & ~(align - 1ull)) + bytes : record;
-        }
-    }
-    cost_add(&c->sum, DTRACE_COST_FAULT_READ, c->sum.reads);
-    return records ? record : 0;
-}
-
-/* Computes a clause's cost, in *c, and returns the bytes of its record. */
-static uint64_t cost_of_ecb(struct clause *c, const struct dtrace_image *image, uint32_t ecb,
-                            const struct dtrace_bounding *by)
-{
-    const struct dif_variable *v = DTRACE_IMAGE_TABLE(image, variables, struct dif_variable);
-
-    *c = (struct clause){.image = image, .sum = {.weights = by->weights}};
-    c->limits = (struct dtrace_cost_limits){
-        .weights = by->weights,
-        .strsize = by->strsize,
-        .scratch = dtrace_image_option_value(image, DTRACE_OPT_BUFSIZE, SCRATCH_DEFAULT),
-        .element = 8,
-        .nspec = dtrace_image_option_value(image, DTRACE_OPT_NSPEC, 1),
-        .logs = by->logs,
-        .retains = dtrace_image_option_value(image, DTRACE_OPT_RETAIN, 0) != 0,
-        .reads = &c->sum.reads};
-    for (uint32_t i = 0; i < image->variables.count; i++) {
-        uint64_t size = v[i].type.kind == DIF_TYPE_STRING ? by->strsize : v[i].type.size;
-        c->limits.element =
-            v[i].type.ref && size > c->limits.element ? size : c->limits.element;
-    }
-    return cost_of_clause(c, &DTRACE_IMAGE_TABLE(image, ecbs, struct dtrace_image_ecb)[ecb]);
-}
-
-struct dtrace_cost dtrace_ecb_cost(const struct dtrace_image *image, uint32_t ecb, uint32_t strsize)
-{
-    const struct dtrace_bounding by = {.weights = &dtrace_weights_steps, .strsize = strsize};
-    struct clause c;
-    uint64_t record = cost_of_ecb(&c, image, ecb, &by);
-
-    return (struct dtrace_cost){c.sum.cost, record > UINT32_MAX ? UINT32_MAX : (uint32_t)record};
-}
-
-uint64_t dtrace_ecb_bound(const struct dtrace_image *image, uint32_t ecb,
-                          const struct dtrace_bounding *by)
-{
-    struct clause c;
-    uint64_t record = cost_of_ecb(&c, image, ecb, by);
-
-    cost_add_one(&c.sum, DTRACE_COST_CLAUSE);
-    cost_add_one(&c.sum, DTRACE_COST_FAULT);
-    cost_add(&c.sum, DTRACE_COST_RECORD, record);
-    if (by->logs) {
-        cost_add_one(&c.sum, DTRACE_COST_LOG);
-        cost_add(&c.sum, DTRACE_COST_LOG_BYTE, record);
-    }
-    if (c.limits.retains) { /* of a ring, a whole lap may be marked once more */
-        cost_add_one(&c.sum, DTRACE_COST_KEPT);
-        cost_add(&c.sum, DTRACE_COST_KEPT_BYTE, c.limits.scratch);
-    }
-    return cost_plus(c.sum.cost, by->error);
-}
-
-uint64_t dtrace_firing_bound(const struct dtrace_weights *w, uint64_t clauses)
-{
-    return cost_plus(clauses, w->of[DTRACE_COST_FIRE]);
 }

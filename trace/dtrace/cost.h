@@ -6,9 +6,11 @@
 #ifndef TRACE_DTRACE_COST_H
 #define TRACE_DTRACE_COST_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "trace/dtrace/dif.h"
+#include "trace/dtrace/dtrace.h"
 
 enum dtrace_cost_part {
 #define DTRACE_COST(name, steps, m4, a64, doc) DTRACE_COST_##name,
@@ -17,7 +19,7 @@ enum dtrace_cost_part {
 };
 
 struct dtrace_weights {
-    const char *unit;            /* as messages name it */
+    const char *unit;             /* as messages name it */
     uint8_t subr_once, subr_each; /* what the subroutines' numbers are multiplied by */
     uint16_t of[DTRACE_COST_PARTS];
     struct {
@@ -26,8 +28,23 @@ struct dtrace_weights {
 };
 enum { DTRACE_SUBR_ONCE = 16, DTRACE_SUBR_EACH = 4 }; /* of the machines' tables */
 
-extern const struct dtrace_weights dtrace_weights_steps; /* cost.c */
-extern const struct dtrace_weights dtrace_weights_m4;    /* cost/m4.c */
-extern const struct dtrace_weights dtrace_weights_a64;   /* cost/a64.c */
+/* ---- a sum of parts, which saturates: cost.c ---------------------------------------- */
+
+struct dtrace_cost_sum {
+    const struct dtrace_weights *weights;
+    uint64_t cost;
+    bool reads; /* it has a read of a block, which may fault after some tries */
+};
+/* Frames of the machine and of interrupts, which unwinding passes by. */
+enum { DTRACE_FRAMES_OWN = 24 };
+
+/* Adds so many of this part. */
+void dtrace_cost_add(struct dtrace_cost_sum *, enum dtrace_cost_part, uint64_t n);
+void dtrace_cost_add_one(struct dtrace_cost_sum *, enum dtrace_cost_part);
+/* Adds what is a cost already. */
+void dtrace_cost_more(struct dtrace_cost_sum *, uint64_t cost);
+/* Add reading a string, or a block, of at most so many bytes. */
+void dtrace_cost_text(struct dtrace_cost_sum *, uint64_t bytes);
+void dtrace_cost_block(struct dtrace_cost_sum *, uint64_t bytes);
 
 #endif

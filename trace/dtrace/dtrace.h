@@ -287,7 +287,9 @@ struct dtrace_cost {
 };
 struct dtrace_cost dtrace_ecb_cost(const struct dtrace_image *, uint32_t ecb, uint32_t strsize);
 /* What a bound depends on, besides the image. */
-struct dtrace_weights; /* trace/dtrace/cost.h */
+struct dtrace_weights; /* trace/dtrace/cost.h: what a step, or a machine's instructions, cost */
+extern const struct dtrace_weights dtrace_weights_steps, dtrace_weights_m4, dtrace_weights_a64;
+const char *dtrace_weights_unit(const struct dtrace_weights *); /* "steps", "instructions" */
 struct dtrace_bounding {
     const struct dtrace_weights *weights; /* its unit: a machine's instructions, or steps */
     uint32_t strsize;

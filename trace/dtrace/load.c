@@ -125,9 +125,9 @@ static bool load_get(const struct dtrace_context *c, void *to, uint64_t address,
     return load_peek(c, to, address, bytes, user);
 }
 
-/* If a block can't be read as a whole, it is read in pieces that end at a multiple of 16, and of the
- * failing piece the first half, and so on, so that the fault is reported at the right byte. Memory
- * ends at a multiple of 16: a fault costs as many reads as 16 can be halved (cost.def). */
+/* If a block can't be read as a whole, it is read in pieces that end at a multiple of 16, and of
+ * the failing piece the first half, and so on, so that the fault is reported at the right byte.
+ * Memory ends at a multiple of 16: a fault costs as many reads as 16 can be halved (cost.def). */
 bool dtrace_load_block(struct dtrace_context *c, void *to, uint64_t address, size_t bytes,
                        bool user)
 {

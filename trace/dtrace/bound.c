@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Computes an upper bound of what a clause adds to a probe firing: its objects (cost.c), its
+ * actions' data, its lookup in the aggregation buffer, its record. The clauses of ERROR, which a
+ * fault adds, have bounds of their own. Control context. Tested as cost.c is.
+ */
+#include "trace/dtrace/cost.h"
+
+#include "trace/dtrace/aggregate.h"
+#include "trace/dtrace/code.h"
+#include "trace/dtrace/hash.h"
+
+/* Defaults of options missing in the image. */
+enum { SCRATCH_DEFAULT = 4 << 20, SPECSIZE_DEFAULT = 32 << 10 };
+
+struct clause {
+    const struct dtrace_image *image;
+    struct dtrace_cost_limits limits;
+    struct dtrace_cost_sum sum;
+};
+
+static void cost_of_object(struct clause *c, uint32_t object)
+{
+    struct dif_object o;
+
+    if (object) {
+        dtrace_image_object_at(c->image, object - 1, &o);
+        dtrace_cost_more(&c->sum, dtrace_cost_object(&o, &c->limits));
+        dtrace_cost_add_one(&c->sum, DTRACE_COST_OBJECT);
+    }
+}
+
+/* A chain is walked twice at most; the key is hashed, compared with those of the same hash, and its
+ * strings are padded; the value is initialised. Storing its keys was counted as actions. The level
+ * of llquantize is found by passing all magnitudes up to the highest; for marks in retained memory
+ * it is found once more. */
+static void cost_of_aggregating(struct clause *c, const struct dtrace_image_action *a)
+{
+    uint64_t value = dtrace_agg_value_size(a->kind, a->arg), keys = 0;
+    uint32_t found = c->limits.retains ? 2 : 1, align;
+
+    for (uint32_t i = 1; i <= a->nkeys; i++) {
+        keys += dtrace_action_bytes(c->image, a - i, (uint32_t)c->limits.strsize, &align);
+    }
+    dtrace_cost_add_one(&c->sum, DTRACE_COST_AGG);
+    dtrace_cost_add(&c->sum, DTRACE_COST_AGG_CHAIN, 2 * DTRACE_CHAIN_ENTRIES);
+    dtrace_cost_add(&c->sum, DTRACE_COST_AGG_KEY, (DTRACE_CHAIN_ALIKE + 2) * keys);
+    dtrace_cost_add(&c->sum, DTRACE_COST_AGG_BYTE, value);
+    if (a->kind == DTRACE_AGG_LQUANTIZE || a->kind == DTRACE_AGG_LLQUANTIZE) {
+        dtrace_cost_add(&c->sum, DTRACE_COST_AGG_LEVEL, found);
+    }
+    if (a->kind == DTRACE_AGG_LLQUANTIZE) {
+        dtrace_cost_add(&c->sum, DTRACE_COST_AGG_MAGNITUDE,
+                        found * (DTRACE_LLQUANTIZE_HIGH(a->arg) + 1u));
+    }
+    if (c->limits.retains) {
+        dtrace_cost_add_one(&c->sum, DTRACE_COST_KEPT);
+        dtrace_cost_add(&c->sum, DTRACE_COST_KEPT_BYTE, value + keys);
+    }
+}
+
+/* What storing an action's datum of so many bytes costs beside its object. */
+static void cost_of_datum(struct clause *c, const struct dtrace_image_action *a, uint64_t bytes)
+{
+    uint64_t frames = a->arg & UINT32_MAX;
+    bool kernel = a->kind == DTRACE_ACT_STACK;
+    struct dif_object o = {.result = {.ref = false}};
+
+    if (kernel || a->kind == DTRACE_ACT_USTACK || a->kind == DTRACE_ACT_JSTACK) {
+        dtrace_cost_add_one(&c->sum, DTRACE_COST_STACK);
+        dtrace_cost_add(&c->sum, kernel ? DTRACE_COST_FRAME : DTRACE_COST_FRAME_USER, frames);
+        dtrace_cost_add(&c->sum, kernel ? DTRACE_COST_FRAME : DTRACE_COST_FRAME_ENTRY,
+                        DTRACE_FRAMES_OWN);
+    } else if (bytes && a->object) {
+        dtrace_image_object_at(c->image, a->object - 1, &o);
+    }
+    if (o.result.kind == DIF_TYPE_STRING) {
+        dtrace_cost_text(&c->sum, bytes);
+    } else if (a->kind == DTRACE_ACT_TRACEMEM || a->kind == DTRACE_ACT_TRACEMEM_DYNSIZE ||
+               o.result.ref) {
+        dtrace_cost_block(&c->sum, bytes);
+    } else {
+        dtrace_cost_add(&c->sum, DTRACE_COST_DATUM, bytes);
+    }
+}
+
+/* An action without what it aggregates. A commit moves a whole buffer. */
+static void cost_of_action(struct clause *c, const struct dtrace_image_action *a, uint64_t bytes)
+{
+    uint64_t moved = dtrace_image_option_value(c->image, DTRACE_OPT_SPECSIZE, SPECSIZE_DEFAULT);
+
+    cost_of_object(c, a->object);
+    cost_of_object(c, a->weight);
+    dtrace_cost_add_one(&c->sum, DTRACE_COST_ACTION);
+    cost_of_datum(c, a, bytes);
+    if (DTRACE_ACT_IS_SPEC(a->kind)) {
+        dtrace_cost_add_one(&c->sum, DTRACE_COST_SPECULATE);
+    }
+    if (a->kind == DTRACE_ACT_COMMIT) {
+        dtrace_cost_add(&c->sum, DTRACE_COST_COMMIT, moved);
+        dtrace_cost_add(&c->sum, DTRACE_COST_COMMIT_LOG,
+                        c->limits.logs || c->limits.retains ? moved : 0);
+    }
+    if (a->kind == DTRACE_ACT_CHILL) { /* it takes a time: no instructions bound it */
+        dtrace_cost_add(&c->sum, DTRACE_COST_CHILL, UINT64_MAX);
+    }
+}
+
+/* Returns the bytes of its record. */
+static uint64_t cost_of_clause(struct clause *c, const struct dtrace_image_ecb *e)
+{
+    const struct dtrace_image_action *all =
+        DTRACE_IMAGE_TABLE(c->image, actions, struct dtrace_image_action) + e->first_action;
+    uint64_t record = sizeof(struct dtrace_record);
+    bool records = e->nactions == 0;
+
+    cost_of_object(c, e->predicate);
+    for (uint32_t n = 0; n < e->nactions; n++) {
+        const struct dtrace_image_action *a = &all[n];
+        uint32_t align,
+            bytes = dtrace_action_bytes(c->image, a, (uint32_t)c->limits.strsize, &align);
+
+        cost_of_action(c, a, bytes);
+        if (DTRACE_ACT_IS_AGG(a->kind)) {
+            cost_of_aggregating(c, a);
+        } else if (!dtrace_action_is_key(all, n, e->nactions)) {
+            records |= bytes || dtrace_action_described(a->kind) || a->kind == DTRACE_ACT_SPECULATE;
+            record = bytes ? ((record + align - 1) & ~(align - 1ull)) + bytes : record;
+        }
+    }
+    dtrace_cost_add(&c->sum, DTRACE_COST_FAULT_READ, c->sum.reads);
+    return records ? record : 0;
+}
+
+/* Computes a clause's cost, in *c, and returns the bytes of its record. */
+static uint64_t cost_of_ecb(struct clause *c, const struct dtrace_image *image, uint32_t ecb,
+                            const struct dtrace_bounding *by)
+{
+    const struct dif_variable *v = DTRACE_IMAGE_TABLE(image, variables, struct dif_variable);
+
+    *c = (struct clause){.image = image, .sum = {.weights = by->weights}};
+    c->limits = (struct dtrace_cost_limits){
+        .weights = by->weights,
+        .strsize = by->strsize,
+        .scratch = dtrace_image_option_value(image, DTRACE_OPT_BUFSIZE, SCRATCH_DEFAULT),
+        .element = 8,
+        .nspec = dtrace_image_option_value(image, DTRACE_OPT_NSPEC, 1),
+        .logs = by->logs,
+        .retains = dtrace_image_option_value(image, DTRACE_OPT_RETAIN, 0) != 0,
+        .reads = &c->sum.reads};
+    for (uint32_t i = 0; i < image->variables.count; i++) {
+        uint64_t size = v[i].type.kind == DIF_TYPE_STRING ? by->strsize : v[i].type.size;
+        c->limits.element = v[i].type.ref && size > c->limits.element ? size : c->limits.element;
+    }
+    return cost_of_clause(c, &DTRACE_IMAGE_TABLE(image, ecbs, struct dtrace_image_ecb)[ecb]);
+}
+
+struct dtrace_cost dtrace_ecb_cost(const struct dtrace_image *image, uint32_t ecb, uint32_t strsize)
+{
+    const struct dtrace_bounding by = {.weights = &dtrace_weights_steps, .strsize = strsize};
+    struct clause c;
+    uint64_t record = cost_of_ecb(&c, image, ecb, &by);
+
+    return (struct dtrace_cost){c.sum.cost, record > UINT32_MAX ? UINT32_MAX : (uint32_t)record};
+}
+
+uint64_t dtrace_ecb_bound(const struct dtrace_image *image, uint32_t ecb,
+                          const struct dtrace_bounding *by)
+{
+    struct clause c;
+    uint64_t record = cost_of_ecb(&c, image, ecb, by);
+
+    dtrace_cost_add_one(&c.sum, DTRACE_COST_CLAUSE);
+    dtrace_cost_add_one(&c.sum, DTRACE_COST_FAULT);
+    dtrace_cost_add(&c.sum, DTRACE_COST_RECORD, record);
+    if (by->logs) {
+        dtrace_cost_add_one(&c.sum, DTRACE_COST_LOG);
+        dtrace_cost_add(&c.sum, DTRACE_COST_LOG_BYTE, record);
+    }
+    if (c.limits.retains) { /* of a ring, a whole lap may be marked once more */
+        dtrace_cost_add_one(&c.sum, DTRACE_COST_KEPT);
+        dtrace_cost_add(&c.sum, DTRACE_COST_KEPT_BYTE, c.limits.scratch);
+    }
+    dtrace_cost_more(&c.sum, by->error);
+    return c.sum.cost;
+}
+
+uint64_t dtrace_firing_bound(const struct dtrace_weights *w, uint64_t clauses)
+{
+    struct dtrace_cost_sum sum = {.weights = w, .cost = clauses};
+
+    dtrace_cost_add_one(&sum, DTRACE_COST_FIRE);
+    return sum.cost;
+}
+
+const char *dtrace_weights_unit(const struct dtrace_weights *w)
+{
+    return w->unit;
+}
