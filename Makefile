@@ -49,7 +49,11 @@ locked-build:
 
 else # to the end of this file
 
-board_make = +$(Q)$(MAKE) --no-print-directory -f scripts/board.mk BOARD=$(1) $(2)
+# A board's make writes a folder: build/BOARD/, a variant's B=, or with DEBUG=1 build/BOARD-debug/. Two
+# goals of a board would write the same files of it, so with -j one waits for the other.
+board_folder = $(or $(patsubst B=$(B)/%,%,$(filter B=%,$(2))),$(1)$(if $(filter 1,$(DEBUG) $(patsubst DEBUG=%,%,$(2))),-debug))
+board_make = +$(Q)scripts/locked -q board-$(board_folder) \
+	$(MAKE) --no-print-directory -f scripts/board.mk BOARD=$(1) $(2)
 
 ##@ Goals
 .PHONY: all
