@@ -36,7 +36,7 @@
 #define KYMO_RETAIN_NOTES_BYTES 0x10000u
 #define KYMO_RETAIN_NAMES 0x30000u /* struct kymo_retain_name [the header's names] */
 /* Behind so many names, the ring's; D's buffers grow down from the end. */
-#define KYMO_RETAIN_FREE(names) ((KYMO_RETAIN_NAMES + (names) * 96u + 0xfffu) & ~0xfffu)
+#define KYMO_RETAIN_FREE(names) ((KYMO_RETAIN_NAMES + (names)*96u + 0xfffu) & ~0xfffu)
 
 /* Locations of one CPU's cursor and losses in the memory of a running or stopped machine. */
 struct kymo_retain_place {

@@ -13,9 +13,9 @@ struct kymo_retain_name;
 #define RETAIN_NAMES_SPARE 76u
 #define RETAIN_NAMES_LEAST 160u
 #define RETAIN_NAMES_OWN ((unsigned)CONFIG_PROCESSES + (unsigned)CONFIG_THREADS)
-#define RETAIN_NAMES                                                                          \
-    (RETAIN_NAMES_OWN + RETAIN_NAMES_SPARE > RETAIN_NAMES_LEAST                              \
-         ? RETAIN_NAMES_OWN + RETAIN_NAMES_SPARE                                             \
+#define RETAIN_NAMES \
+    (RETAIN_NAMES_OWN + RETAIN_NAMES_SPARE > RETAIN_NAMES_LEAST \
+         ? RETAIN_NAMES_OWN + RETAIN_NAMES_SPARE \
          : RETAIN_NAMES_LEAST)
 
 /* Returns the location of a panic's record; NULL: none (the window still holds an earlier boot's

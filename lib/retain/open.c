@@ -57,8 +57,7 @@ static bool header_good(const struct kymo_retain_header *header)
            (header->word_bits == 32 || header->word_bits == 64) &&
            header->page_bytes <= KYMO_RETAIN_PAGE_BYTES && header->window <= UINT32_MAX &&
            header->names <= KYMO_RETAIN_NAMES_MOST &&
-           header->window >= KYMO_RETAIN_FREE(header->names) &&
-           ring_good(header);
+           header->window >= KYMO_RETAIN_FREE(header->names) && ring_good(header);
 }
 
 /* In pieces: the page is larger than a stack. */

@@ -137,7 +137,8 @@ void retained_boot(unsigned per_cpu)
 
     fake_boot(CPUS);
     memset(made, 0, sizeof(made));
-    memset(fake_window + KYMO_RETAIN_FREE(FAKE_NAMES), 0xa5, FAKE_WINDOW - KYMO_RETAIN_FREE(FAKE_NAMES));
+    memset(fake_window + KYMO_RETAIN_FREE(FAKE_NAMES), 0xa5,
+           FAKE_WINDOW - KYMO_RETAIN_FREE(FAKE_NAMES));
     assert_int_equal(command_as(OWNER, KYMO_TRACE_ALLOCRETAINED, per_cpu, 0, &paddr), 0);
     assert_int_equal(command(_NTO_TRACE_SETRINGMODE), 0);
     assert_int_equal(command(_NTO_TRACE_ADDALLCLASSES), 0);
