@@ -149,7 +149,7 @@
 #define CONFIG_SYNC_AT_ONCE 4
 #endif
 #ifndef CONFIG_FORGET_AT_ONCE
-#define CONFIG_FORGET_AT_ONCE 64
+#define CONFIG_FORGET_AT_ONCE 32
 #endif
 #ifndef CONFIG_COPY_CHUNK
 #define CONFIG_COPY_CHUNK 4096 /* bytes copied between two preemption points */

@@ -24,6 +24,7 @@
 #include "kernel/proc/proc.h"
 #include "kernel/base/kercall.h"
 #include "kernel/base/string.h"
+#include "kernel/base/window.h"
 #include "trace/dtrace/consumer.h"
 #include "trace/gate.h"
 #include "trace/trigger.h"
@@ -222,6 +223,7 @@ COLD int trace_port_gate(const char *name, struct kymo_trace_refusal *why)
     if (!boot_file(name, &file)) {
         return -ENOENT;
     }
+    kernel_window(); /* the image may have many files */
     int error = gate_create(&file, why);
     return error ? error : gate_place_all(why);
 }

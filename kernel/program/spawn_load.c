@@ -25,7 +25,7 @@ enum {
     SPAWN_PHASE_DONE
 };
 
-#define STEP_WORK 4096u
+#define STEP_WORK 2048u
 #define STEP_REST (STEP_WORK / 8) /* so little is left for the next step */
 #define WORD sizeof(uintptr_t)
 #define LINE 64u /* bytes: pieces begin at its multiples, so that they stay aligned */

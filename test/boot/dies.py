@@ -53,7 +53,7 @@ from window import Window  # noqa: E402
 KYMO = os.path.join(ROOT, "build/kymo")
 SEED = int(os.environ.get("KYMO_SEED", random.SystemRandom().randrange(1 << 30)))
 USER_EVENT = 7
-RING_BYTES = 0x100000  # of the window that are dumped: all that four buffers a CPU need
+RING_BYTES = 0x180000  # of the window that are dumped: its names, four buffers of each CPU
 WHOLE_EVERY = 8        # times it is dumped whole
 
 

@@ -6,11 +6,11 @@
  * Required: the victims lose nothing and go on in every round; in the end nothing that the hostile
  * processes held is missing (accounts.c); the kernel lives.
  *
- * `t_torture SEED ROUNDS STEPS [PACE [CALLS]]` is the judge: seeds SEED, SEED + 1, …; a step is 1 to
- * 4 ms, or PACE times that, as are the victims' pauses: where the CPUs are threads of a slow host,
- * victims leave time for the others. A run repeats under icount only. Every round prints its seed
- * and what was done in it. With CALLS, no round begins when hostile processes have made so many
- * calls, and a run of fewer has failed: ROUNDS is a limit then. A long pace makes more calls a
+ * `t_torture SEED ROUNDS STEPS [PACE [CALLS]]` is the judge: seeds SEED, SEED + 1, and so on; a
+ * step is 1 to 4 ms, or PACE times that, as are the victims' pauses: if CPUs are threads of a
+ * slow host, victims leave time for the others. A run repeats under icount only. Every round prints
+ * its seed and what was done in it. With CALLS, no round begins when hostile processes have made so
+ * many calls, and a run of fewer has failed: ROUNDS is a limit then. A long pace makes more calls a
  * second of the host, because fewer processes are spawned and fewer messages checked.
  */
 #include "test/torture/torture.h"
