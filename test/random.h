@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Random numbers that can be had again: SEED=n in the environment; the seed is printed. */
+/* Random numbers that can be had again: SEED=n in the environment; the seed is printed, and at
+ * once: what is buffered a crash takes with it. */
 #ifndef TEST_RANDOM_H
 #define TEST_RANDOM_H
 
@@ -26,6 +27,7 @@ static inline void random_start(void)
         }
     }
     printf("SEED=%llu\n", (unsigned long long)random_state);
+    fflush(stdout);
 }
 
 static inline uint32_t random_below(uint32_t n)

@@ -33,9 +33,10 @@ struct levels {
     struct sum *sums;
 };
 
+/* Rounded up. */
 static uint32_t share_of(int64_t ns, int64_t width)
 {
-    int64_t share = (ns * 255 + width - 1) / width;
+    int64_t share = (int64_t)(((__int128)ns * 255 + width - 1) / width);
 
     return share > 255 ? 255 : (uint32_t)share;
 }
@@ -64,8 +65,10 @@ static void time_add(struct levels *levels, uint32_t lane, unsigned share, unsig
     from = from > timeline->from ? from : timeline->from;
     to = to < timeline->to ? to : timeline->to;
     while (from < to) {
-        uint32_t bin = (uint32_t)((from - timeline->from) / levels->width);
-        int64_t end = timeline->from + (bin + 1) * levels->width, until = to < end ? to : end;
+        uint64_t at = (uint64_t)from - (uint64_t)timeline->from;
+        uint32_t bin = (uint32_t)(at / (uint64_t)levels->width);
+        uint64_t left = (uint64_t)(bin + 1) * (uint64_t)levels->width - at;
+        int64_t until = left < (uint64_t)to - (uint64_t)from ? from + (int64_t)left : to;
 
         if (bin != sum->bin) {
             sum_end(levels, lane);
@@ -123,14 +126,16 @@ static void runs_add(struct levels *levels, unsigned cpu)
 bool levels_write(const struct timeline *timeline, struct pack *pack, struct bytes *json)
 {
     struct levels levels = {.timeline = timeline, .lanes = timeline->nthreads + timeline->cpus};
-    int64_t length = timeline->to > timeline->from ? timeline->to - timeline->from : 1;
+    uint64_t length = timeline->to > timeline->from
+                          ? (uint64_t)timeline->to - (uint64_t)timeline->from
+                          : 1; /* all of an int64_t, if a clock was broken */
     uint64_t bins = CELLS_MOST / (levels.lanes + 1);
     struct bytes payload = {0};
 
     bins = bins > BINS_MOST ? BINS_MOST : bins < BINS_LEAST ? BINS_LEAST : bins;
-    bins = bins > (uint64_t)length ? (uint64_t)length : bins;
+    bins = bins > length ? length : bins;
     levels.bins = (uint32_t)bins;
-    levels.width = (length + levels.bins - 1) / levels.bins;
+    levels.width = (int64_t)(length / bins + (length % bins != 0));
     levels.cells = calloc((size_t)levels.lanes * levels.bins + 1, sizeof(*levels.cells));
     levels.sums = calloc((size_t)levels.lanes + 1, sizeof(*levels.sums));
     if (levels.cells != NULL && levels.sums != NULL) {

@@ -101,6 +101,7 @@ static void test_cuts(void **state)
     run.wanted = setting("CUTS", 5000);
     run.image = calloc(SECTORS, BLOCKLOG_SECTOR);
     printf("SEED=%llu\n", (unsigned long long)run.seed);
+    fflush(stdout);
     uint64_t acknowledged = 0, reclaimed = 0, together = 0;
     for (; run.cuts < run.wanted; run.seed++) {
         story(&run);

@@ -91,6 +91,7 @@ static void test_every_cut(void **state)
     (void)state;
     run.seed = text ? strtoull(text, NULL, 0) : (uint64_t)time(NULL);
     printf("SEED=%llu\n", (unsigned long long)run.seed);
+    fflush(stdout);
     run.image = calloc(SECTORS, BLOCKLOG_SECTOR);
     assert_true(story_begin(&run.story, &run.model, SECTORS, run.seed));
     run.story.whole_buffers = true;

@@ -177,5 +177,6 @@ int main(void)
 
     seed = text ? strtoull(text, NULL, 0) : (uint64_t)time(NULL);
     printf("SEED=%llu\n", (unsigned long long)seed);
+    fflush(stdout);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

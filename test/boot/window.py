@@ -3,7 +3,7 @@
 must be in the capture that is made of it. Knows abi/retain.h, and nothing of lib/retain."""
 import struct
 
-HEADER = "<6I3Q4I"  # up to the ring
+HEADER = "<6I3Q2I"  # up to the ring
 RING = "<8I"
 SLOT = 16
 ACTIVE, READY, BUSY = 1, 2, 3
@@ -13,7 +13,7 @@ class Window:
     def __init__(self, data):
         self.data = data
         (self.magic, self.version, _, _, self.boots, bits, self.physical, self.base, self.size,
-         self.page_bytes, _, _, _) = struct.unpack_from(HEADER, data)
+         self.page_bytes, _) = struct.unpack_from(HEADER, data)
         at = struct.calcsize(HEADER)
         (self.ncpu, self.per_cpu, self.buffer_bytes, self.buffers, self.marks, self.words,
          self.word_step, self.table_step) = struct.unpack_from(RING, data, at)

@@ -673,5 +673,6 @@ int main(void)
 
     seed = given != NULL ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
     printf("KYMO_SEED=%llu\n", (unsigned long long)seed);
+    fflush(stdout);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -220,6 +220,7 @@ int main(void)
     unsigned seed = given ? (unsigned)strtoul(given, NULL, 10) : (unsigned)time(NULL);
 
     printf("KYMO_SEED=%u\n", seed);
+    fflush(stdout);
     srand(seed);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

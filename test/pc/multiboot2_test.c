@@ -224,6 +224,7 @@ int main(void)
     unsigned n = seed ? (unsigned)strtoul(seed, NULL, 0) : (unsigned)time(NULL);
 
     printf("KYMO_SEED=%u\n", n);
+    fflush(stdout);
     srand(n);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

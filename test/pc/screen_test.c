@@ -144,6 +144,7 @@ int main(void)
     unsigned n = seed ? (unsigned)strtoul(seed, NULL, 0) : (unsigned)time(NULL);
 
     printf("KYMO_SEED=%u\n", n);
+    fflush(stdout);
     srand(n);
     /* Each character differs from all others, and the blank is blank. */
     for (unsigned c = 0; c < 256; c++) {

@@ -197,6 +197,7 @@ int main(void)
     unsigned seed = given ? (unsigned)strtoul(given, NULL, 10) : (unsigned)time(NULL);
 
     printf("KYMO_SEED=%u\n", seed);
+    fflush(stdout);
     srandom(seed);
     return cmocka_run_group_tests(tests, text_map, NULL);
 }

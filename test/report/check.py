@@ -21,6 +21,7 @@ import colours  # noqa: E402
 import why  # noqa: E402
 
 KYMO, ASAN, MK = "build/kymo", "build/kymo-asan", "build/tools/mkcapture"
+MKSCRIPT = "build/tools/mkscript"
 counts = {True: 0, False: 0}
 
 
@@ -125,6 +126,16 @@ def outside(folder):
                         command=ASAN)
             ok("damaged: the remedy", done.returncode == 1 and b"`--recover` reads" in done.stderr,
                done.stderr)
+
+
+def broken_clock(folder):
+    """Events that are as far apart as stamps can be, in both forms of the page."""
+    capture = f"{folder}/clock.kev"
+    lines = "e 0 5 4 1 4 1\ne 0 0x80000000000000 6 1 1 2\ne 0 7 6 1 3 4\n"
+    subprocess.run([MKSCRIPT, capture, "1"], check=True, input=lines.encode())
+    for form in (), ("--most", "0"):
+        done = kymo("report", "--force", *form, capture, "-o", f"{folder}/p.html", command=ASAN)
+        ok(f"a broken clock {form}", done.returncode == 0 and not done.stderr, done.stderr)
 
 
 def under_limits(folder):
@@ -473,6 +484,7 @@ def main():
     os.chdir(ROOT)
     with tempfile.TemporaryDirectory(dir=temporary.PLACE) as folder:
         outside(folder)
+        broken_clock(folder)
         under_limits(folder)
         styles, nearest = colours.nearest("host/report/page/view.js")
         ok("states of one height are told apart by everybody", styles > 8 and nearest[0] > 15,

@@ -220,6 +220,7 @@ static void test_advice(void **state)
 
     (void)state;
     printf("SEED=%llu\n", (unsigned long long)seed);
+    fflush(stdout);
     for (uint64_t end = seed + ROUNDS; seed < end; seed++) {
         one(&run, seed, result);
         if (result->lost == 0) {

@@ -153,6 +153,7 @@ static uint64_t first_seed(void)
     uint64_t seed = text ? strtoull(text, NULL, 0) : (uint64_t)getpid() * 1000;
 
     printf("SEED=%llu\n", (unsigned long long)seed);
+    fflush(stdout);
     return seed;
 }
 

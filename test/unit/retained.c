@@ -219,4 +219,5 @@ void random_seed(void)
     random_state = getenv("SEED") ? (uint32_t)strtoul(getenv("SEED"), NULL, 0) : 20261121;
     random_state |= random_state == 0;
     printf("SEED=%u\n", (unsigned)random_state);
+    fflush(stdout);
 }
