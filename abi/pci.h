@@ -32,9 +32,9 @@ struct kymo_pci_bar {
 };
 
 struct kymo_pci_function {
-    uint16_t address; /* bus << 8 | device << 3 | function */
-    uint16_t line;    /* for InterruptAttachEvent(), or KYMO_PCI_NO_LINE */
-    uint8_t message;  /* enum kymo_pci_message */
+    uint16_t address;   /* bus << 8 | device << 3 | function */
+    uint16_t line;      /* for InterruptAttachEvent(), or KYMO_PCI_NO_LINE */
+    uint8_t message;    /* enum kymo_pci_message */
     uint8_t capability; /* of MSI or MSI-X: its offset in config[] */
     uint16_t reserved;
     uint64_t msi_address;
@@ -51,7 +51,8 @@ struct kymo_pci_table {
     struct kymo_pci_function functions[KYMO_PCI_FUNCTIONS];
 };
 
-_Static_assert(sizeof(struct kymo_pci_function) == 24 + 96 + 256, "the same for kernel and drivers");
+_Static_assert(sizeof(struct kymo_pci_function) == 24 + 96 + 256,
+               "the same for kernel and drivers");
 _Static_assert(sizeof(struct kymo_pci_table) <= KYMO_PCI_TABLE_BYTES, "the table's pages");
 
 #endif

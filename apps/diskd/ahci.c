@@ -76,7 +76,7 @@ enum {
 #define STATUS_LINK 0xfu
 #define STATUS_LINK_UP 3u
 #define CONTROL_LINK_ANEW 1u
-#define INT_DONE 0x0000000fu /* a structure was received: of the register, of PIO or DMA set-up, of bits */
+#define INT_DONE 0x0000000fu /* the disk has sent something that may end a command */
 #define INT_LINK 0x00400040u /* a disk has come or gone */
 #define INT_ERRORS 0x78000000u
 
@@ -233,12 +233,15 @@ static void command_make(uint8_t command, uint64_t sector, uint32_t sectors, uin
                          bool writes)
 {
     const uint64_t data = memory_phys + DATA;
-    const uint8_t structure[20] = {
-        STRUCTURE_TO_DISK,       STRUCTURE_IS_COMMAND,    command, 0,
-        (uint8_t)sector,         (uint8_t)(sector >> 8),  (uint8_t)(sector >> 16), DEVICE_LBA,
-        (uint8_t)(sector >> 24), (uint8_t)(sector >> 32), (uint8_t)(sector >> 40), 0,
-        (uint8_t)sectors,        (uint8_t)(sectors >> 8), 0, 0, 0, 0, 0, 0};
+    uint8_t structure[20] = {STRUCTURE_TO_DISK, STRUCTURE_IS_COMMAND, command};
 
+    structure[7] = DEVICE_LBA;
+    for (unsigned i = 0; i < 3; i++) {
+        structure[4 + i] = (uint8_t)(sector >> 8 * i);
+        structure[8 + i] = (uint8_t)(sector >> (24 + 8 * i));
+    }
+    structure[12] = (uint8_t)sectors;
+    structure[13] = (uint8_t)(sectors >> 8);
     word_put(LIST, HEADER_COMMAND_WORDS | (writes ? HEADER_WRITES : 0) | HEADER_PARTS(bytes > 0));
     word_put(LIST + 4, 0);
     word_put(LIST + 8, (uint32_t)(memory_phys + TABLE));

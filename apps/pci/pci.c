@@ -16,7 +16,13 @@
 enum { MSIX_COUNT = 2, MSIX_TABLE = 4 };
 #define MSIX_COUNT_MASK 0x7ffu
 #define MSIX_BAR 7u
-enum { ENTRY_ADDRESS = 0, ENTRY_ADDRESS_HIGH = 1, ENTRY_DATA = 2, ENTRY_MASKED = 3, ENTRY_WORDS = 4 };
+enum {
+    ENTRY_ADDRESS = 0,
+    ENTRY_ADDRESS_HIGH = 1,
+    ENTRY_DATA = 2,
+    ENTRY_MASKED = 3,
+    ENTRY_WORDS = 4
+};
 
 const struct kymo_pci_function *pci_functions(unsigned *count)
 {

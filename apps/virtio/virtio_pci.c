@@ -65,8 +65,8 @@ static bool is_of_kind(const struct kymo_pci_function *f, uint32_t kind)
     if (PCI_VENDOR(f) != VENDOR) {
         return false;
     }
-    return device == DEVICE_FIRST + kind || (device >= TRANSITIONAL_FIRST &&
-                                             device < TRANSITIONAL_END && PCI_SUBSYSTEM(f) == kind);
+    return device == DEVICE_FIRST + kind ||
+           (device >= TRANSITIONAL_FIRST && device < TRANSITIONAL_END && PCI_SUBSYSTEM(f) == kind);
 }
 
 /* Maps a structure; of several of a kind the first that can be. All begin at a multiple of 4. */
@@ -85,7 +85,8 @@ static void structure_map(struct virtio_device *device, const struct kymo_pci_fu
     } else if (kind == KIND_CONFIG && !device->config) {
         device->config = pci_map(f, bar, offset, bytes);
         device->config_bytes = bytes;
-    } else if (kind == KIND_NOTIFY && !device->notify && at + CAP_NOTIFY_LEAST <= KYMO_PCI_CONFIG) {
+    } else if (kind == KIND_NOTIFY && !device->notify &&
+               f->config[at + CAP_LENGTH] >= CAP_NOTIFY_LEAST) {
         device->notify = pci_map(f, bar, offset, bytes);
         device->notify_bytes = bytes;
         device->notify_step = pci_config32(f, at + CAP_STEP);

@@ -25,10 +25,11 @@ struct multiboot2_screen {
 struct multiboot2 {
     struct multiboot2_range ram;     /* the contiguous RAM that has `inside` in it; len 0: none */
     struct multiboot2_screen screen; /* width 0: none */
-    uint32_t map_at, map_entries;    /* the memory map: where, in info, its entries lie, and how many */
-    uint32_t map_entry_bytes;        /* from one to the next: start, len (64 bits), type (32) */
-    struct multiboot2_range module;  /* the first module: physical; len 0: none */
-    uint32_t rsdp;                   /* where, in info, ACPI's root pointer is; 0: none */
+    uint32_t map_at,
+        map_entries;          /* the memory map: where, in info, its entries lie, and how many */
+    uint32_t map_entry_bytes; /* from one to the next: start, len (64 bits), type (32) */
+    struct multiboot2_range module; /* the first module: physical; len 0: none */
+    uint32_t rsdp;                  /* where, in info, ACPI's root pointer is; 0: none */
 };
 
 /* Reads the information, of which len bytes are here, 8-byte aligned. */

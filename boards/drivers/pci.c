@@ -209,8 +209,8 @@ void pci_line_enable(const struct pci_host *host, const struct kymo_pci_table *t
     }
     uint32_t command = host->read(f->address, COMMAND) & 0xffff;
     uint32_t head = host->read(f->address, f->capability);
-    const uint32_t on = f->message == KYMO_PCI_MSI ? head | MSI_ENABLE
-                                                   : (head & ~MSIX_MASKED) | MSIX_ENABLE;
+    const uint32_t on =
+        f->message == KYMO_PCI_MSI ? head | MSI_ENABLE : (head & ~MSIX_MASKED) | MSIX_ENABLE;
     if (head != on || !(command & COMMAND_MASTER)) {
         host->write(f->address, COMMAND, command | COMMAND_MASTER | COMMAND_NO_PIN);
         host->write(f->address, f->capability, on);

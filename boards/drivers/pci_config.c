@@ -9,8 +9,8 @@
 #define DATA_PORT 0xcfc
 #define ADDRESS_ENABLE 0x80000000u
 
-static uintptr_t memory;      /* [I] */
-static uint8_t memory_bus;    /* [I] the last one there */
+static uintptr_t memory;   /* [I] */
+static uint8_t memory_bus; /* [I] the last one there */
 
 void pci_config_begin(uintptr_t base, uint8_t last_bus)
 {

@@ -31,7 +31,8 @@
 #define LOCAL_APIC 0xfee00000ul
 #define PAGE 0x1000ul
 #define LINES_ISA 16
-#define LINES_MOST 128 /* of the I/O APIC; behind them those of messages: kernel/arch/x86_64/shared.h */
+#define LINES_MOST \
+    128 /* of the I/O APIC; behind them those of messages: kernel/arch/x86_64/shared.h */
 #define CHIPS 0xfec00000ul /* from here to 4 GB: interrupt controllers, timers, firmware */
 #define FOUR_GB 0x100000000ul
 #define FIRST_MB 0x100000ul
@@ -51,7 +52,7 @@ const struct x86_region x86_board_ports[] = {{COM1, COM_PORTS}, {COM2, COM_PORTS
 /* What the loader's memory map has, of whatever kind: no device of a driver is there. */
 #define TAKEN_MOST 128u
 static struct x86_region taken[TAKEN_MOST]; /* [I] */
-static unsigned taken_count;                /* [I] 0: the loader said nothing; above TAKEN_MOST: too much */
+static unsigned taken_count; /* [I] 0: the loader said nothing; above TAKEN_MOST: too much */
 
 static struct x86_region ram;           /* [I] */
 static struct multiboot2_screen screen; /* [I] width 0: none */

@@ -3,7 +3,8 @@
 """Captures on a board's disk: sound disks, bad ones, full ones, power cuts. disk.py BOARD [TEST...]
 
 The image `shell` is booted with a disk and typed at; build/kymo extract reads what is left.
-KYMO_SEED=n repeats the cuts, KYMO_CUTS=n makes so many. The last line is `N passed, N failed`.
+KYMO_SEED=n repeats the cuts, KYMO_CUTS=n makes so many. KYMO_DISK=DEVICE: QEMU's device for the
+drive, if not the board's own. The last line is `N passed, N failed`.
 """
 import json
 import os
@@ -23,6 +24,7 @@ import merged  # noqa: E402
 KYMO = os.environ.get("KYMO", os.path.join(ROOT, "build/kymo"))
 SEED = int(os.environ.get("KYMO_SEED", random.SystemRandom().randrange(1 << 30)))
 CUTS = int(os.environ.get("KYMO_CUTS", "200"))
+DEVICE = os.environ.get("KYMO_DISK")
 SECTOR, FIRST, FRAME = 512, 16, 33
 SUMMARY = re.compile(r"tracelogger: (\d+) events, (\d+) lost.* (\d+) bytes in block:(\S+)")
 
@@ -36,7 +38,7 @@ def frames_bytes(frames):
 
 
 def suite_name():
-    return os.path.splitext(os.path.basename(sys.argv[0]))[0]
+    return os.path.splitext(os.path.basename(sys.argv[0]))[0] + ("-other" if DEVICE else "")
 
 
 class Disk(Guest):
@@ -52,7 +54,7 @@ class Disk(Guest):
             with open(self.image, "wb") as f:
                 f.truncate(frames_bytes(frames))
         with open(os.path.join(ROOT, "build", board, "qemu.disk")) as disk:
-            extra = disk.read().split()
+            extra = ["-device", DEVICE + ",drive=disk"] if DEVICE else disk.read().split()
         extra += drive or ["-drive", f"if=none,id=disk,format=raw,file={self.image}{options}"]
         extra += ["-qmp", "unix:qmp,server=on,wait=off"]
         super().__init__(board, image, [*extra, *more], folder, name + ".txt")

@@ -206,6 +206,10 @@ def bios_records_on_the_disk_that_it_starts_from(board):
     records_in_its_partition(board, "virtio", VIRTIO)
 
 
+def bios_records_on_a_sata_disk(board):
+    records_in_its_partition(board, "sata", AHCI)
+
+
 def uefi_records_on_the_disk_that_it_starts_from(board):
     records_in_its_partition(board, "uefi-virtio", VIRTIO, *uefi(folder_of(board)))
 
@@ -242,7 +246,8 @@ def what_is_missing_is_named(board):
 
 TESTS = (bios_starts_it_from_a_disk, uefi_starts_it_from_a_disk,
          bios_starts_it_from_a_stick_without_a_screen,
-         bios_records_on_the_disk_that_it_starts_from, uefi_records_on_the_disk_that_it_starts_from,
+         bios_records_on_the_disk_that_it_starts_from, bios_records_on_a_sata_disk,
+         uefi_records_on_the_disk_that_it_starts_from,
          a_disk_without_the_partition_is_left_alone, all_memory_is_found,
          what_is_missing_is_named)
 

@@ -16,3 +16,11 @@ $(B)/unit/sdhci_test: test/diskd/sdhci_test.c apps/diskd/partition.c apps/diskd/
 		-DDISK_REGISTERS_H='"test/diskd/registers.h"' -DSDHCI_BASE=0 -DSDHCI_IRQ=1 -DSDHCI_HZ=250000000u \
 		-idirafter lib/include -idirafter abi \
 		-o $@ test/diskd/sdhci_test.c apps/diskd/partition.c -lcmocka
+
+# The driver of SATA disks against a model; the test includes it.
+UNIT_TESTS += $(B)/unit/ahci_test
+$(B)/unit/ahci_test: test/diskd/ahci_test.c apps/diskd/partition.c apps/diskd/ahci.c apps/pci/pci.h test/diskd/registers.h
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all \
+		-DDISK_REGISTERS_H='"test/diskd/registers.h"' -idirafter lib/include -idirafter abi \
+		-o $@ test/diskd/ahci_test.c apps/diskd/partition.c -lcmocka

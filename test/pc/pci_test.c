@@ -39,7 +39,7 @@ struct model {
     uint16_t address;
     uint8_t config[256];
     uint32_t writable[6];
-    bool measured[6]; /* all ones were written, so it tells these bits */
+    bool measured[6];       /* all ones were written, so it tells these bits */
     bool measured_while_on; /* a range was measured while the function answered at it */
 };
 
@@ -192,7 +192,8 @@ static void check_ranges(void)
         if (a->len == 0) {
             continue;
         }
-        const uint64_t first = a->start & ~(PAGE - 1), end = (a->start + a->len + PAGE - 1) & ~(PAGE - 1);
+        const uint64_t first = a->start & ~(PAGE - 1),
+                       end = (a->start + a->len + PAGE - 1) & ~(PAGE - 1);
         assert_true(end > first && !is_kept(first, end - first));
         assert_true(pci_has(&table, first, end - first) && pci_has(&table, end - PAGE, PAGE));
         assert_false(pci_has(&table, first, end - first + PAGE) && end % (2 * PAGE) == PAGE);
@@ -202,7 +203,8 @@ static void check_ranges(void)
         }
     }
     assert_false(pci_has(&table, 0, PAGE) || pci_has(&table, CHIPS, PAGE) ||
-                 pci_has(&table, RAM_END - PAGE, PAGE) || pci_has(&table, RAM_END - PAGE, 2 * PAGE));
+                 pci_has(&table, RAM_END - PAGE, PAGE) ||
+                 pci_has(&table, RAM_END - PAGE, 2 * PAGE));
 }
 
 static void check_lines(void)
@@ -326,16 +328,16 @@ static void ranges_that_are_refused(void **state)
     } bad[] = {
         {RAM_END - 0x1000, 12, false},     /* RAM */
         {RAM_END - (1u << 20), 22, false}, /* around its end, not aligned */
-        {0xe0001000, 13, false},        /* not aligned */
-        {FOUR_GB, 14, true},            /* RAM above 4 GB */
+        {0xe0001000, 13, false},           /* not aligned */
+        {FOUR_GB, 14, true},               /* RAM above 4 GB */
         {FOUR_GB - (1u << 31), 31, false}, /* around the chips */
-        {0xfee00000, 12, false},        /* the local APIC */
-        {0xfec00800, 5, false},         /* in the I/O APIC's page */
-        {0, 12, false},                 /* nowhere yet */
-        {0, 63, true},                  /* half of all there is */
-        {1ull << 63, 63, true},         /* the other half */
-        {1ull << 52, 12, true},         /* no physical address */
-        {0xfffffffffffff000, 12, true}, /* up to the end */
+        {0xfee00000, 12, false},           /* the local APIC */
+        {0xfec00800, 5, false},            /* in the I/O APIC's page */
+        {0, 12, false},                    /* nowhere yet */
+        {0, 63, true},                     /* half of all there is */
+        {1ull << 63, 63, true},            /* the other half */
+        {1ull << 52, 12, true},            /* no physical address */
+        {0xfffffffffffff000, 12, true},    /* up to the end */
     };
 
     (void)state;
@@ -381,7 +383,7 @@ static void ranges_that_overlap(void **state)
     range(add(0, 3, 0, 0x010000), 0, 0xe0000000, 16, false);
     range(add(0, 4, 0, 0x010000), 0, 0xe0008000, 12, false); /* in the first */
     range(add(0, 5, 0, 0x010000), 0, 0xe0000000, 20, false); /* around it */
-    struct model *m = add(0, 6, 0, 0x010000); /* with itself */
+    struct model *m = add(0, 6, 0, 0x010000);                /* with itself */
     range(m, 0, 0xe0100000, 16, false);
     range(m, 1, 0xe0100000, 12, false);
     range(add(0, 7, 0, 0x010000), 0, 0xe0100000, 12, false); /* what that one didn't get */
@@ -445,7 +447,8 @@ static void no_machine(void **state)
 
 static uint64_t random_range(void)
 {
-    static const uint64_t places[] = {0, RAM_END, 0xe0000000, CHIPS, FOUR_GB, HIGH_RAM_END, 1ull << 40};
+    static const uint64_t places[] = {0,       RAM_END,      0xe0000000, CHIPS,
+                                      FOUR_GB, HIGH_RAM_END, 1ull << 40};
 
     return places[(unsigned)rand() % 7] + ((uint64_t)rand() % 64 << (unsigned)rand() % 20) -
            ((uint64_t)rand() % 4 << 12);

@@ -95,10 +95,10 @@ static int begin(void **state)
     structure(0x54, 0x68, 3, 0x1000, 0x1000);
     structure(0x68, 0x7c, 4, 0x2000, 0x800);
     structure(0x7c, 0, 2, 0x2800, 0x800);
-    contents[4] = 1 | 0x20;       /* features, of both words */
-    contents[24] = 128;           /* a queue's size */
-    contents[30] = 1;             /* where it is notified */
-    contents[0x2000] = 0x55;      /* the device's configuration */
+    contents[4] = 1 | 0x20;  /* features, of both words */
+    contents[24] = 128;      /* a queue's size */
+    contents[30] = 1;        /* where it is notified */
+    contents[0x2000] = 0x55; /* the device's configuration */
     return 0;
 }
 
@@ -195,13 +195,19 @@ static void structures_outside_of_the_memory(void **state)
         unsigned at;
         uint32_t value;
     } bad[] = {
-        {0x44, 3}, {0x44, 6}, {0x44, 255},               /* in a range that it hasn't */
-        {0x48, BAR_LEN}, {0x48, BAR_LEN - 52}, {0x48, 0xfffffffc}, {0x48, 2}, {0x4c, 55},
-        {0x74, BAR_LEN - 0x2000 + 1}, {0x74, 0}, {0x74, UINT32_MAX}, {0x70, 0xfffff000},
-        {0x88, 0}, {0x88, UINT32_MAX}, {0x84, 0x10000},
-        {0x9c, 0x3ff0 | 4}, {0x9c, 0xfffffff0 | 4}, {0x9c, 7}, /* the table of messages */
-        {0x98, 0x07ff4011},
-        {0x8c, 0xffffffff}, {0x8c, 0x7ff}, {0x8c, 1},    /* where queues are notified */
+        {0x44, 3},          {0x44, 6},
+        {0x44, 255}, /* in a range that it hasn't */
+        {0x48, BAR_LEN},    {0x48, BAR_LEN - 52},
+        {0x48, 0xfffffffc}, {0x48, 2},
+        {0x4c, 55},         {0x74, BAR_LEN - 0x2000 + 1},
+        {0x74, 0},          {0x74, UINT32_MAX},
+        {0x70, 0xfffff000}, {0x88, 0},
+        {0x88, UINT32_MAX}, {0x84, 0x10000},
+        {0x9c, 0x3ff0 | 4}, {0x9c, 0xfffffff0 | 4},
+        {0x9c, 7},                                          /* the table of messages */
+        {0x98, 0x07ff4011}, {0x7c, 9 | 16 << 16 | 2 << 24}, /* it doesn't say where */
+        {0x8c, 0xffffffff}, {0x8c, 0x7ff},
+        {0x8c, 1}, /* where queues are notified */
     };
 
     (void)state;
