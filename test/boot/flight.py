@@ -21,6 +21,7 @@ sys.dont_write_bytecode = True
 from guest import ROOT, connect, emulator, expect, image_elf, patience
 import kev
 import lived
+from machine import Host
 import merged
 
 KYMO = os.path.join(ROOT, "build/kymo")
@@ -46,14 +47,13 @@ class Machine:
                     "reboot=shutdown,shutdown=pause", "-kernel", image_elf(build, image)]
         self.host = None  # with a board that has no semihosting: takes a boot's captures off its link
         self.folder, self.linked = folder, board in LINKED
-        self.captures = os.path.join(folder, "collected/flight") if self.linked else folder
+        self.captures = folder
         if self.linked:
             with open(f"{build}/qemu.link") as link:
                 command += ["-chardev", "socket,id=link,path=link,server=on,wait=off",
                             *link.read().split()]
         self.path = os.path.join(folder, "console.txt")
         self.console = open(self.path, "wb")
-        self.taken = open(os.path.join(folder, "link.txt"), "wb")
         self.qemu = emulator.begin(command, cwd=folder, stdin=subprocess.DEVNULL,
                                    stdout=self.console, stderr=subprocess.STDOUT)
         try:
@@ -70,15 +70,12 @@ class Machine:
         """From here on, those of one boot. Each boot writes files of the same names."""
         if self.linked:
             self.end_captures()
-            shutil.rmtree(os.path.dirname(self.captures), ignore_errors=True)
-            self.host = subprocess.Popen([KYMO, "collect", "collected", f"flight=unix:/proc/{self.qemu.pid}/cwd/link"],
-                                         cwd=self.folder, stdin=subprocess.DEVNULL,
-                                         stdout=self.taken, stderr=subprocess.STDOUT)
+            self.host = Host(self.qemu, self.folder)
+            self.captures = self.host.captures
 
     def end_captures(self):
         if self.host:
-            self.host.terminate()
-            self.host.wait()
+            self.host.end()
 
     def command(self, name, **arguments):
         self.qmp.sendall(json.dumps({"execute": name, "arguments": arguments}).encode() + b"\n")

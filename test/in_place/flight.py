@@ -17,7 +17,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path[1:1] = [os.path.join(ROOT, "test/boot"), os.path.join(ROOT, "test")]
 import kev  # noqa: E402
 from dies import check_slots  # noqa: E402
-from machine import WINDOWS, Machine  # noqa: E402
+from machine import WINDOWS, Host, Machine  # noqa: E402
 from window import Window  # noqa: E402
 
 BOARD = "stm32f4"
@@ -36,19 +36,6 @@ def begin(folder):
         link = f.read().split()
     return Machine(BOARD, "recorder", folder,
                    ["-chardev", "socket,id=link,path=link,server=on,wait=off", *link], multi=True)
-
-
-class Host:
-    """Takes the captures of one boot off the link."""
-
-    def __init__(self, folder):
-        self.kymo = subprocess.Popen([KYMO, "capture", "-t", "unix:link", "-n", "0"], cwd=folder,
-                                     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                     stderr=subprocess.DEVNULL)
-
-    def end(self):
-        self.kymo.kill()
-        self.kymo.wait()
 
 
 def read_window(machine):
@@ -87,17 +74,17 @@ def kymo(machine, *arguments):
     return done.stdout
 
 
-def check(machine):
+def check(machine, crash):
     """The window's slots are in both captures, and both have the same slots."""
-    crash, core = (os.path.join(machine.dir, name) for name in ("crash.kev", "core.kev"))
+    core = os.path.join(machine.dir, "core.kev")
     done = subprocess.run([KYMO, "extract", "--core", "window", "-o", "core.kev"], cwd=machine.dir,
                           capture_output=True, text=True, errors="replace")
     expect(done.returncode == 1 and "too small for a copy of the system page" in done.stderr,
            f"without the system page: {done.returncode}: {done.stderr}")
-    kymo(machine, "extract", "--force", "--core", "window", "--page", "crash.kev", "-o", "core.kev")
+    kymo(machine, "extract", "--force", "--core", "window", "--page", crash, "-o", "core.kev")
     slots = check_slots(crash, os.path.join(machine.dir, "window"))
     expect(list(kev.raw_slots(core)) == list(kev.raw_slots(crash)), "kymo extract finds other slots")
-    stat, lines = kymo(machine, "stat", "crash.kev"), kymo(machine, "print", "crash.kev")
+    stat, lines = kymo(machine, "stat", crash), kymo(machine, "print", crash)
     expect("no event was lost" in stat, f"a loss: {stat[-300:]}")
     for what in "SND_MESSAGE", "REC_MESSAGE", "REPLY_MESSAGE", "name:sensor", "name:filter":
         expect(what in lines, f"no {what}")
@@ -109,12 +96,16 @@ def round_of(machine, host, rng, begun):
     stop_at_random(machine, rng)
     host.end()
     machine.reset()
-    host = Host(machine.dir)
+    host = Host(machine.qemu, machine.dir)
     said = machine.wait_for(SAVED, begun)
-    slots = check(machine)
+    crash = os.path.join(host.captures, "crash.kev")
+    until = time.monotonic() + machine.deadline
+    while not os.path.exists(crash):
+        expect(time.monotonic() < until, "the host has no capture")
+        time.sleep(0.05)
+    slots = check(machine, crash)
     expect(int(said[1]) == BUFFERS, f"{said[1]} buffers are saved")
-    for name in "crash.kev", "core.kev":
-        os.unlink(os.path.join(machine.dir, name))
+    os.unlink(os.path.join(machine.dir, "core.kev"))
     return slots, host
 
 
@@ -122,7 +113,7 @@ def main(rounds="3"):
     seed = int(os.environ.get("KYMO_SEED") or random.randrange(1 << 32))
     rng, passed = random.Random(seed), 0
     machine = begin(os.path.join(ROOT, "build/check/boot/flight-stm32f4"))
-    host = Host(machine.dir)
+    host = Host(machine.qemu, machine.dir)
     try:
         begun = machine.wait_for("no earlier boot has left a recording").end()
         for _ in range(int(rounds)):
