@@ -415,8 +415,8 @@ static void spoil(uint32_t *word)
     static const uint32_t edges[] = {0, 1, 8, FAKE_WINDOW - 1, FAKE_WINDOW, 1u << 31, UINT32_MAX};
     uint32_t which = random_below(16);
 
-    *word = which < sizeof(edges) / sizeof(edges[0]) ? edges[which]
-                                                     : *word ^ 1u << random_below(32);
+    *word =
+        which < sizeof(edges) / sizeof(edges[0]) ? edges[which] : *word ^ 1u << random_below(32);
 }
 
 /* A header whose CRC is right and whose fields are anything: nothing is read outside the window,
@@ -464,10 +464,10 @@ static void areas_of_any_size(void **state)
             stop_the_machine();
             uint32_t bytes = area[i].bytes;
             const struct kymo_retain_area other[] = {{FAKE_WINDOW - bytes, bytes},
-                                                    {FAKE_WINDOW - bytes + 1, bytes},
-                                                    {UINT32_MAX, bytes},
-                                                    {area[i].at, UINT32_MAX},
-                                                    {UINT32_MAX, 0}};
+                                                     {FAKE_WINDOW - bytes + 1, bytes},
+                                                     {UINT32_MAX, bytes},
+                                                     {area[i].at, UINT32_MAX},
+                                                     {UINT32_MAX, 0}};
             area[i] = other[how];
             header->crc = trace_crc(image + from, sizeof(*header) - from);
             assert_int_equal(open_image(), how == 0 || how == 4);
