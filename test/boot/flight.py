@@ -25,7 +25,8 @@ from machine import Host
 import merged
 
 KYMO = os.path.join(ROOT, "build/kymo")
-SAVED = r"tracelogger: boot %d ended with: (.*); (\d+) buffers with (\d+) slots in (?:link:)?flight.kev\n"
+SAVED = (r"tracelogger: boot %d ended with: (.*); (\d+) buffers with (\d+) slots in "
+         r"(?:link:)?flight.kev\n")
 REASON = r"SystemCtl\(\) by process \d+ \(marks\)"
 USER, SIMPLE, BEGIN, CONTINUE, END = 6, 0, 1, 2, 3
 EXIT = kev.CLASSES["KER_CALL"], 128 + kev.call_rows()["TRACE_EVENT"]  # gated.d's
@@ -45,7 +46,7 @@ class Machine:
         # one that is being looked at.
         command += ["-qmp", "unix:qmp,server=on,wait=off", "-action",
                     "reboot=shutdown,shutdown=pause", "-kernel", image_elf(build, image)]
-        self.host = None  # with a board that has no semihosting: takes a boot's captures off its link
+        self.host = None  # takes a boot's captures off its link
         self.folder, self.linked = folder, board in LINKED
         self.captures = folder
         if self.linked:

@@ -16,7 +16,8 @@ WINDOWS = {"mps2-an386": (0x20200000, 0x200000), "virt-a64": (0x40200000, 0x8000
 
 
 class Host:
-    """At the socket `link` of an emulator's folder: takes the captures that one boot sends, into `captures`."""
+    """At the socket `link` of an emulator's folder: takes the captures that one boot sends, into
+    `captures`."""
 
     def __init__(self, qemu, folder):
         self.captures = os.path.join(folder, "collected/guest")

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The flight recorder in 128 KB of RAM: flight.py [ROUNDS]
 
-Boots image `recorder` of stm32f4 again and again, and resets it at any time while its ring of 16 KB is written.
-What the memory had when it stopped is what `kymo extract --core` finds in its image, and what the next boot's
-tracelogger --recover sends to the host: each slot, without a gap, and no loss."""
+Boots image `recorder` of stm32f4 again and again, and resets it at any time while its ring of 16 KB
+is written. What the memory had when it stopped is what `kymo extract --core` finds in its image,
+and what the next boot's tracelogger --recover sends to the host: each slot, without a gap or loss.
+"""
 import os
 import random
 import re
@@ -23,7 +24,8 @@ from window import Window  # noqa: E402
 BOARD = "stm32f4"
 KYMO = os.path.join(ROOT, "build/kymo")
 BUFFERS = 8
-SAVED = r"boot \d+ ended with: a reset without a panic; (\d+) buffers with (\d+) slots in link:crash.kev\n"
+SAVED = (r"boot \d+ ended with: a reset without a panic; (\d+) buffers with (\d+) slots in "
+         r"link:crash.kev\n")
 
 
 def expect(condition, what):
@@ -44,13 +46,13 @@ def read_window(machine):
 
 
 def sequences(window):
-    words = [int.from_bytes(window.data[at:at + 4], "little")
-             for at in range(window.words, window.words + BUFFERS * window.word_step, window.word_step)]
+    places = (window.words + i * window.word_step for i in range(BUFFERS))
+    words = [int.from_bytes(window.data[at:at + 4], "little") for at in places]
     return sorted(word >> 2 for word in words if word & 3)
 
 
 def stop_at_random(machine, rng):
-    """Once the ring has wrapped: then the oldest of its buffers is not the first one that there was."""
+    """Once the ring has wrapped: the oldest of its buffers is not the first one that there was."""
     until = time.monotonic() + machine.deadline
     while True:
         window = read_window(machine)
@@ -83,7 +85,8 @@ def check(machine, crash):
            f"without the system page: {done.returncode}: {done.stderr}")
     kymo(machine, "extract", "--force", "--core", "window", "--page", crash, "-o", "core.kev")
     slots = check_slots(crash, os.path.join(machine.dir, "window"))
-    expect(list(kev.raw_slots(core)) == list(kev.raw_slots(crash)), "kymo extract finds other slots")
+    expect(list(kev.raw_slots(core)) == list(kev.raw_slots(crash)),
+           "kymo extract finds other slots")
     stat, lines = kymo(machine, "stat", crash), kymo(machine, "print", crash)
     expect("no event was lost" in stat, f"a loss: {stat[-300:]}")
     for what in "SND_MESSAGE", "REC_MESSAGE", "REPLY_MESSAGE", "name:sensor", "name:filter":
