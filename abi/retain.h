@@ -41,7 +41,7 @@ struct kymo_retain_areas {
     struct kymo_retain_area page;   /* copy of the system page; without it: header.page_crc */
     struct kymo_retain_area notes;  /* struct kymo_retain_note, consecutive */
     struct kymo_retain_area names;  /* struct kymo_retain_name [] */
-    uint32_t free;                  /* from here on: the ring's; D's buffers grow down from the end */
+    uint32_t free; /* from here on: the ring's; D's buffers grow down from the end */
     uint32_t zero;
 };
 KYMO_STATIC_ASSERT(sizeof(struct kymo_retain_areas) == 72, "layout of the retained memory");

@@ -35,8 +35,8 @@ static int nothing(const struct run *run)
     } else if (search->version) {
         kymo_error("%s: at byte 0x%" PRIx64 ": retained memory of layout version %u, this kymo "
                    "knows %u and %u: take the kymo that was built with that kernel",
-                   path, search->version_offset, (unsigned)search->version_found,
-                   KYMO_RETAIN_V3, KYMO_RETAIN_VERSION);
+                   path, search->version_offset, (unsigned)search->version_found, KYMO_RETAIN_V3,
+                   KYMO_RETAIN_VERSION);
     } else if (search->damaged) {
         kymo_error("%s: at byte 0x%" PRIx64 ": retained memory, but its header is damaged or cut "
                    "off: dump again, the whole window, with the machine stopped",

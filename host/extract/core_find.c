@@ -33,8 +33,8 @@ static void note(struct core_search *search, const struct core_part *part, uint6
         }
         return;
     }
-    if (header.bytes != (header.version == KYMO_RETAIN_V3 ? KYMO_RETAIN_V3_HEADER_BYTES
-                                                          : sizeof(header))) {
+    if (header.bytes !=
+        (header.version == KYMO_RETAIN_V3 ? KYMO_RETAIN_V3_HEADER_BYTES : sizeof(header))) {
         return;
     }
     if (!search->damaged) {

@@ -133,7 +133,8 @@ static void pieces(FILE *out, struct retain *retain, struct core_output *output)
 
 static void write_to(FILE *out, struct core_window *window, struct core_output *output)
 {
-    const uint8_t *page = output->page ? output->page : window->memory.window + window->retain.header.areas.page.at;
+    const uint8_t *page =
+        output->page ? output->page : window->memory.window + window->retain.header.areas.page.at;
 
     look(&window->retain);
     uint32_t cpus = head(out, &window->retain, page, window->retain.header.page_bytes, output);

@@ -31,10 +31,11 @@ void dtrace_reasons_find(void); /* a later step: reason.c */
 void dtrace_boot_program(void); /* its last step: boot.c */
 
 /* D's area of retained memory: the upper bound of the ring; whether D consumers of that boot are in
- * the window; claims the window for this boot. */
+ * the directory, which has KYMO_RETAIN_D_MOST entries; claims it for this boot. */
+struct kymo_retain_d;
 uint32_t dtrace_retained_ceiling(void);
-bool dtrace_retained_found(const uint8_t *window, uint32_t boots);
-void dtrace_retained_begin(uint8_t *window);
+bool dtrace_retained_found(const struct kymo_retain_d *directory, uint32_t boots);
+void dtrace_retained_begin(struct kymo_retain_d *directory);
 /* Events of the kernel call's trace sites for D: see syscall.c. Called only while such a site is
  * on. */
 void dtrace_syscall_entry(const struct thread *self);

@@ -8,10 +8,10 @@
  * test/boot/dretain.py.
  */
 #include "abi/errno.h"
+#include "abi/retain.h"
 #include "kernel/arch/aspace.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/observe/observe.h"
-#include "kernel/observe/retain_layout.h"
 #include "kernel/base/string.h"
 #include "kernel/base/cpu.h"
 #include "trace/crc32c.h"
@@ -24,7 +24,8 @@ static struct {
     struct {
         uint32_t at, bytes; /* [k] offset in the window; bytes 0: none */
     } block[BLOCKS];
-    uint32_t ids; /* [k] ids assigned so far */
+    uint32_t ids;                    /* [k] ids assigned so far */
+    struct kymo_retain_d *directory; /* [k] KYMO_RETAIN_D_MOST of them; NULL: not this boot's */
 } retained;
 
 /* ---- blocks ------------------------------------------------------------------------ */
@@ -134,11 +135,6 @@ uint32_t dtrace_port_retained_at(const void *block)
 
 /* ---- the directory ----------------------------------------------------------------- */
 
-static struct kymo_retain_d *retained_entry(uint8_t *window, unsigned i)
-{
-    return (struct kymo_retain_d *)(void *)(window + RETAIN_D) + i;
-}
-
 static uint32_t crc_of(const struct kymo_retain_d *d)
 {
     return trace_crc(&d->boots, sizeof(*d) - offsetof(struct kymo_retain_d, boots));
@@ -150,10 +146,10 @@ static void retained_forget(struct kymo_retain_d *d)
     arch_cache_clean(d, sizeof(*d));
 }
 
-bool dtrace_retained_found(const uint8_t *window, uint32_t boots)
+bool dtrace_retained_found(const struct kymo_retain_d *directory, uint32_t boots)
 {
     for (unsigned i = 0; i < KYMO_RETAIN_D_MOST; i++) {
-        const struct kymo_retain_d *d = retained_entry((uint8_t *)(uintptr_t)window, i);
+        const struct kymo_retain_d *d = &directory[i];
         if (d->magic == KYMO_RETAIN_MAGIC && d->boots == boots && d->crc == crc_of(d)) {
             return true;
         }
@@ -161,20 +157,21 @@ bool dtrace_retained_found(const uint8_t *window, uint32_t boots)
     return false;
 }
 
-void dtrace_retained_begin(uint8_t *window)
+void dtrace_retained_begin(struct kymo_retain_d *directory)
 {
+    retained.directory = directory;
     for (unsigned i = 0; i < KYMO_RETAIN_D_MOST; i++) {
-        retained_forget(retained_entry(window, i));
+        retained_forget(&directory[i]);
     }
 }
 
 /* Returns the consumer's directory entry, or a free one; NULL: there is none. */
-static struct kymo_retain_d *retained_place_of(uint8_t *window, const struct kymo_retain_d *is)
+static struct kymo_retain_d *retained_place_of(const struct kymo_retain_d *is)
 {
     struct kymo_retain_d *place = NULL;
 
     for (unsigned i = 0; i < KYMO_RETAIN_D_MOST; i++) {
-        struct kymo_retain_d *d = retained_entry(window, i);
+        struct kymo_retain_d *d = &retained.directory[i];
         if (is->id && d->magic == KYMO_RETAIN_MAGIC && d->id == is->id) {
             return d;
         }
@@ -191,7 +188,7 @@ int dtrace_port_retained_put(struct kymo_retain_d *is)
     uint32_t floor;
     struct kymo_retain_d now = *is;
     int error = retain_window(&window, &floor, &now.boots);
-    struct kymo_retain_d *to = error ? NULL : retained_place_of(window, is);
+    struct kymo_retain_d *to = error ? NULL : retained_place_of(is);
 
     if (!to) {
         return error ? error : -ENOSPC;
@@ -218,7 +215,7 @@ void dtrace_port_retained_drop(const struct kymo_retain_d *is)
     uint32_t floor, boots;
 
     if (is->id && retain_window(&window, &floor, &boots) == 0) {
-        struct kymo_retain_d *d = retained_place_of(window, is);
+        struct kymo_retain_d *d = retained_place_of(is);
         if (d) {
             retained_forget(d);
         }

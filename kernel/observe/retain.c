@@ -117,7 +117,7 @@ static bool panic_good(void)
 
 static bool has_recording(void)
 {
-    return HEADER->ring.per_cpu || dtrace_retained_found(retain_at(0), HEADER->boots);
+    return HEADER->ring.per_cpu || dtrace_retained_found(retain_at(RETAIN_D), HEADER->boots);
 }
 
 static bool frozen_good(void)
@@ -323,7 +323,7 @@ static void retain_begin(void)
     retain.ring_end = 0;
     retain_notes_begin(retain_at(RETAIN_NOTES), retain.boots);
     retain_names_begin(retain_at(RETAIN_NAMES), retain.boots);
-    dtrace_retained_begin(retain_at(0));
+    dtrace_retained_begin(retain_at(RETAIN_D));
     put_header(NULL);
 }
 

@@ -21,10 +21,12 @@ sys.dont_write_bytecode = True
 from guest import ROOT, connect, emulator, expect, image_elf, patience
 import kev
 import lived
+from machine import Host
 import merged
 
 KYMO = os.path.join(ROOT, "build/kymo")
-SAVED = r"tracelogger: boot %d ended with: (.*); (\d+) buffers with (\d+) slots in (?:link:)?flight.kev\n"
+SAVED = (r"tracelogger: boot %d ended with: (.*); (\d+) buffers with (\d+) slots in "
+         r"(?:link:)?flight.kev\n")
 REASON = r"SystemCtl\(\) by process \d+ \(marks\)"
 USER, SIMPLE, BEGIN, CONTINUE, END = 6, 0, 1, 2, 3
 EXIT = kev.CLASSES["KER_CALL"], 128 + kev.call_rows()["TRACE_EVENT"]  # gated.d's
@@ -44,16 +46,15 @@ class Machine:
         # one that is being looked at.
         command += ["-qmp", "unix:qmp,server=on,wait=off", "-action",
                     "reboot=shutdown,shutdown=pause", "-kernel", image_elf(build, image)]
-        self.host = None  # with a board that has no semihosting: takes a boot's captures off its link
+        self.host = None  # takes a boot's captures off its link
         self.folder, self.linked = folder, board in LINKED
-        self.captures = os.path.join(folder, "collected/flight") if self.linked else folder
+        self.captures = folder
         if self.linked:
             with open(f"{build}/qemu.link") as link:
                 command += ["-chardev", "socket,id=link,path=link,server=on,wait=off",
                             *link.read().split()]
         self.path = os.path.join(folder, "console.txt")
         self.console = open(self.path, "wb")
-        self.taken = open(os.path.join(folder, "link.txt"), "wb")
         self.qemu = emulator.begin(command, cwd=folder, stdin=subprocess.DEVNULL,
                                    stdout=self.console, stderr=subprocess.STDOUT)
         try:
@@ -70,15 +71,12 @@ class Machine:
         """From here on, those of one boot. Each boot writes files of the same names."""
         if self.linked:
             self.end_captures()
-            shutil.rmtree(os.path.dirname(self.captures), ignore_errors=True)
-            self.host = subprocess.Popen([KYMO, "collect", "collected", f"flight=unix:/proc/{self.qemu.pid}/cwd/link"],
-                                         cwd=self.folder, stdin=subprocess.DEVNULL,
-                                         stdout=self.taken, stderr=subprocess.STDOUT)
+            self.host = Host(self.qemu, self.folder)
+            self.captures = self.host.captures
 
     def end_captures(self):
         if self.host:
-            self.host.terminate()
-            self.host.wait()
+            self.host.end()
 
     def command(self, name, **arguments):
         self.qmp.sendall(json.dumps({"execute": name, "arguments": arguments}).encode() + b"\n")

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import select
+import shutil
 import subprocess
 import time
 
@@ -11,7 +12,25 @@ import guest
 
 ROOT = guest.ROOT
 WINDOWS = {"mps2-an386": (0x20200000, 0x200000), "virt-a64": (0x40200000, 0x800000),
-           "raspi3": (0x800000, 0x800000)}
+           "raspi3": (0x800000, 0x800000), "stm32f4": (0x2000e200, 0x5e00)}
+
+
+class Host:
+    """At the socket `link` of an emulator's folder: takes the captures that one boot sends, into
+    `captures`."""
+
+    def __init__(self, qemu, folder):
+        self.captures = os.path.join(folder, "collected/guest")
+        shutil.rmtree(os.path.dirname(self.captures), ignore_errors=True)
+        with open(os.path.join(folder, "link.txt"), "ab") as said:
+            self.kymo = subprocess.Popen([os.path.join(ROOT, "build/kymo"), "collect", "collected",
+                                          f"guest=unix:/proc/{qemu.pid}/cwd/link"], cwd=folder,
+                                         stdin=subprocess.DEVNULL, stdout=said,
+                                         stderr=subprocess.STDOUT)
+
+    def end(self):
+        self.kymo.terminate()
+        self.kymo.wait()
 
 
 class Machine:

@@ -25,8 +25,7 @@ volatile uint8_t trace_host_sites[TRACE_EV_COUNT];
 
 _Alignas(PAGE) uint8_t fake_window[FAKE_WINDOW];
 uint8_t fake_ram[FAKE_WINDOW];
-static struct trace_cpu *const all_cpus =
-    (struct trace_cpu *)(void *)(fake_window + FAKE_LIVE);
+static struct trace_cpu *const all_cpus = (struct trace_cpu *)(void *)(fake_window + FAKE_LIVE);
 static struct block {
     void *at;
     size_t bytes;

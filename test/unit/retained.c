@@ -87,8 +87,7 @@ uint32_t made[CPUS];
 
 void retained_freeze(void)
 {
-    struct kymo_retain_frozen *frozen =
-        (struct kymo_retain_frozen *)(void *)&image[FAKE_FROZEN];
+    struct kymo_retain_frozen *frozen = (struct kymo_retain_frozen *)(void *)&image[FAKE_FROZEN];
 
     memset(frozen, 0, sizeof(*frozen));
     for (unsigned i = 0; i < fake.ring.ncpu; i++) {

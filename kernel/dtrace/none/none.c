@@ -50,16 +50,16 @@ uint32_t dtrace_retained_ceiling(void)
     return CONFIG_RETAIN_BYTES;
 }
 
-bool dtrace_retained_found(const uint8_t *window, uint32_t boots)
+bool dtrace_retained_found(const struct kymo_retain_d *directory, uint32_t boots)
 {
-    (void)window;
+    (void)directory;
     (void)boots;
     return false;
 }
 
-void dtrace_retained_begin(uint8_t *window)
+void dtrace_retained_begin(struct kymo_retain_d *directory)
 {
-    (void)window;
+    (void)directory;
 }
 
 bool dtrace_process_gone(struct process *proc)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * D on a board without retained memory, or with so little that it holds a ring only (board.mk:
- * RETAIN := none, ring), in place of kernel/dtrace/retained.c: consumers that ask for it get ENODEV. Contexts as there.
+ * RETAIN := none, ring), in place of kernel/dtrace/retained.c: consumers that ask for it get
+ * ENODEV. Contexts as there.
  */
 #include "abi/errno.h"
 #include "kernel/dtrace/dtrace.h"
@@ -12,16 +13,16 @@ uint32_t dtrace_retained_ceiling(void)
     return CONFIG_RETAIN_BYTES;
 }
 
-bool dtrace_retained_found(const uint8_t *window, uint32_t boots)
+bool dtrace_retained_found(const struct kymo_retain_d *directory, uint32_t boots)
 {
-    (void)window;
+    (void)directory;
     (void)boots;
     return false;
 }
 
-void dtrace_retained_begin(uint8_t *window)
+void dtrace_retained_begin(struct kymo_retain_d *directory)
 {
-    (void)window;
+    (void)directory;
 }
 
 int dtrace_port_retaining(void)
