@@ -381,7 +381,7 @@ static void fire(const struct dtrace_image *image)
     unsigned allocs = fake.allocs;
     before = counted;
     dtrace_fire(probe, a[0], a[1], a[2], a[3], a[4]);
-    double each = (double)(counted - before) / (double)steps;
+    double each = steps ? (double)(counted - before) / (double)steps : 0; /* 0: no clauses */
     dearest = each > dearest ? each : dearest;
     each_sum += each;
     firings++;
