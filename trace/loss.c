@@ -104,7 +104,7 @@ static void loss_unsettle(struct trace_cpu *cpu, uint32_t index)
     }
 }
 
-/* Adds the counts of a buffer to those that are pending. Unrolled, because interrupts are masked. */
+/* Adds the counts of a buffer to those that are pending. Unrolled, as interrupts are masked. */
 static void loss_add_counts(struct trace_loss *loss, unsigned reason, const uint16_t *count)
 {
     uint64_t *pending = loss->pending[reason];

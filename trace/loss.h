@@ -4,10 +4,10 @@
  * it into the stream. If the buffer with that slot is lost too, its counts are pending again. So
  * made = events in buffers + taken + recycled + lost (settled and pending), always.
  *
- * Nothing here looks at all buffers, and no call does more than a few DROPPED slots or the classes of
- * one buffer, because interrupts are masked. So the first three terms are sums that are kept: the
- * ACTIVE buffer's counts, and `closed`, which a buffer joins when it is closed and leaves only if
- * its events are lost.
+ * Nothing here looks at all buffers, and no call does more than a few DROPPED slots or the classes
+ * of one buffer, because interrupts are masked. So the first three terms are sums that are kept:
+ * the ACTIVE buffer's counts, and `closed`, which a buffer joins when it is closed and leaves only
+ * if its events are lost.
  *
  * All functions: own CPU, interrupts masked. No lock. Proof: test/unit/test_overrun.c,
  * test/unit/test_random.c.

@@ -24,6 +24,10 @@ static inline void trace_port_irq_restore(uintptr_t state)
 {
     (void)state;
 }
+static inline void trace_port_irq_window(uintptr_t state)
+{
+    (void)state;
+}
 static inline bool trace_port_irq_masked(void)
 {
     return true;
