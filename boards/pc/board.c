@@ -305,8 +305,8 @@ bool arch_console_ready(void)
     return uart16550_ready(COM1);
 }
 
-/* The HPET: the kernel reads its counter at boot, and has its last timer. The console and the link are behind
- * ports. */
+/* The HPET: the kernel reads its counter at boot, and has its last timer. The console and the link
+ * are behind ports. */
 bool arch_device_allowed(paddr_t pa, size_t len)
 {
     return range_inside(pa, len, HPET, PAGE);
