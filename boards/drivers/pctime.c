@@ -48,7 +48,7 @@ enum { TIMER = 0x100, TIMER_LINES = 4, TIMER_AT = 8, TIMER_BYTES = 0x20 };
 static uintptr_t alarm_timer;   /* [I] its registers */
 static uint32_t alarm_settings; /* [I] */
 
-static void hpet_alarm_set(uint32_t ticks)
+static void x86_hpet_alarm_set(uint32_t ticks)
 {
     uint32_t at;
 
@@ -76,7 +76,7 @@ struct x86_alarm hpet_alarm(unsigned first, unsigned *line)
         return none;
     }
     alarm_settings = *line << TIMER_LINE | TIMER_32BIT | TIMER_ENABLE;
-    return (struct x86_alarm){hpet_alarm_set, FEMTOSECONDS / mmio_read(hpet + HPET_PERIOD)};
+    return (struct x86_alarm){x86_hpet_alarm_set, FEMTOSECONDS / mmio_read(hpet + HPET_PERIOD)};
 }
 
 /* ---- PIT --------------------------------------------------------------------------- */

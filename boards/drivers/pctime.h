@@ -7,8 +7,8 @@
 
 /* Starts the HPET at this address; hz is 0 if there is none. */
 struct x86_reference hpet_start(uintptr_t base);
-/* Makes the HPET's last timer an alarm that raises the edge of a line, which it chooses from `first`
- * on; after hpet_start(). hz 0: it can't. */
+/* Makes the HPET's last timer an alarm that raises the edge of a line, which it chooses from
+ * `first` on; after hpet_start(). hz 0: it can't. */
 struct x86_alarm hpet_alarm(unsigned first, unsigned *line);
 /* Starts the second channel of the PIT, which counts for 54 ms. */
 struct x86_reference pit_start(void);

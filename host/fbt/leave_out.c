@@ -86,11 +86,8 @@ static void by_object(struct fbt_kernel *k, const char *map, const char *folder)
 static void rules_have_objects(void)
 {
     for (size_t i = 0; i < COUNT(objects); i++) {
-        const char *of = objects[i].prefix;
-        bool others = strncmp(of, "kernel/arch/", 12) == 0 || strncmp(of, "boards/", 7) == 0;
-
-        if (!is_there[i] && !others) {
-            fbt_die("left_out.def: no object in %s", of);
+        if (!is_there[i] && strncmp(objects[i].prefix, "kernel/arch/", 12) != 0) {
+            fbt_die("left_out.def: no object in %s", objects[i].prefix);
         }
     }
 }

@@ -29,7 +29,7 @@ import patience  # noqa: E402
 import cause_rows  # noqa: E402
 
 KYMO = os.path.join(ROOT, "build/kymo")
-CPUS = {"mps2-an386": 1, "virt-a64": 4}
+CPUS = {"mps2-an386": 1, "virt-a64": 4, "pc": 4}
 CHILDREN = ("child", "fault_child", "killed", "alarmed", "dumper")
 AT_ONCE = 12  # probes of a D program
 HANGS = patience.seconds(120)

@@ -279,7 +279,7 @@ void x86_irq_in_kernel(unsigned vector)
 
 /* STI opens only behind the next instruction, so an interrupt between the test and HLT is not
  * lost: it is taken by HLT. An NMI before HLT ends that, so its handler skips HLT. */
-__attribute__((noinline, noclone)) void arch_wait_for_interrupt(struct cpu *cpu)
+void arch_wait_for_interrupt(struct cpu *cpu)
 {
     kernel_assert(x86_irq_masked());
     x86_this_cpu()->window_ip = 0;

@@ -5,11 +5,11 @@
  * whose samples are due, and sets the alarm for the earliest of the others. A sample that comes too
  * early or twice does no harm: profile.c knows which probes are due.
  *
- * An NMI may interrupt any instruction of the kernel but those of another NMI's handler, which lasts
- * until its IRET. So the handler has a stack of its own (entry.S), leaves all kernel state unchanged,
- * the local APIC's registers included, and calls nothing that has breakpoints, whose IRET would let
- * in another NMI. It raises an interrupt of this CPU, whose handler, intr_sample(), requests the
- * kernel's exit. Proved by test/boot/samples.py.
+ * An NMI may interrupt any instruction of the kernel but those of another NMI's handler, which
+ * lasts until its IRET. So the handler has a stack of its own (entry.S), leaves all kernel state
+ * unchanged, the local APIC's registers included, and calls nothing that has breakpoints, whose
+ * IRET would let in another NMI. It raises an interrupt of this CPU, whose handler, intr_sample(),
+ * requests the kernel's exit. Proved by test/boot/samples.py.
  */
 #include "kernel/arch/entry.h"
 #include "kernel/arch/irq.h"
@@ -110,10 +110,8 @@ bool x86_nmi(uintptr_t *frame)
     if (!__atomic_load_n(&sampling, __ATOMIC_ACQUIRE) || (x86_in8(NMI_STATUS) & NMI_FAULT)) {
         return false;
     }
-    if (frame[X86_FRAME_RIP] == (uintptr_t)x86_idle_halt) {
-        frame
-            [X86_FRAME_RIP]++; /* behind STI: its interrupts come now, and HLT would sleep on them */
-    }
+    /* Behind STI: its interrupts come now, and HLT would sleep on them. */
+    frame[X86_FRAME_RIP] += frame[X86_FRAME_RIP] == (uintptr_t)x86_idle_halt;
     uint32_t state = x86_apic_save();
     if (x86_this_bit() != 1 || alarm_came()) {
         bool user = frame[X86_FRAME_RIP + 1] & 3; /* CS */
