@@ -37,9 +37,8 @@ class Machine:
     """QEMU with an image; a reset of the guest's pauses it, so that the memory can be looked at."""
 
     def __init__(self, board, image, folder, extra=(), multi=False, deadline=60):
-        os.makedirs(folder, exist_ok=True)
-        for name in os.listdir(folder):
-            os.unlink(os.path.join(folder, name))
+        shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(folder)
         self.board, self.dir = board, folder
         self.deadline = guest.patience.seconds(deadline)
         self.window, self.window_bytes = WINDOWS[board]

@@ -720,16 +720,14 @@ static void marks_were_cleaned(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_same_crc),       cmocka_unit_test(refusals),
-        cmocka_unit_test(sealed_in_time),     cmocka_unit_test(overtaken_seals),
-        cmocka_unit_test(begun_and_empty),    cmocka_unit_test(any_time),
-        cmocka_unit_test(in_the_middle),      cmocka_unit_test(losses_come_along),
-        cmocka_unit_test(taken_is_told),      cmocka_unit_test(damaged),
-        cmocka_unit_test(damaged_seal),
-
-        cmocka_unit_test(random_memory),      cmocka_unit_test(the_crash_is_an_event),
-        cmocka_unit_test(notes_come_along),   cmocka_unit_test(damaged_notes),
-        cmocka_unit_test(marks_were_cleaned),
+        cmocka_unit_test(the_same_crc),          cmocka_unit_test(refusals),
+        cmocka_unit_test(sealed_in_time),        cmocka_unit_test(overtaken_seals),
+        cmocka_unit_test(begun_and_empty),       cmocka_unit_test(any_time),
+        cmocka_unit_test(in_the_middle),         cmocka_unit_test(losses_come_along),
+        cmocka_unit_test(taken_is_told),         cmocka_unit_test(damaged),
+        cmocka_unit_test(damaged_seal),          cmocka_unit_test(random_memory),
+        cmocka_unit_test(the_crash_is_an_event), cmocka_unit_test(notes_come_along),
+        cmocka_unit_test(damaged_notes),         cmocka_unit_test(marks_were_cleaned),
     };
 
     random_seed();
