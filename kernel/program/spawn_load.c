@@ -27,7 +27,7 @@ enum {
 
 #define STEP_WORK 4096u
 #define STEP_REST (STEP_WORK / 8) /* so little is left for the next step */
-#define SYNC_WORK 8u /* of each line of a cache that is made visible */
+#define SYNC_WORK 8u              /* of each line of a cache that is made visible */
 #define WORD sizeof(uintptr_t)
 #define LINE 64u /* bytes: pieces begin at its multiples, so that they stay aligned */
 
