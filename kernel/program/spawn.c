@@ -4,9 +4,9 @@
  *
  * The whole request is copied and checked at once, so that the caller can change nothing later.
  * Then the process is made, its memory laid out (spawn_layout.c) and its contents loaded
- * (spawn_load.c) in stages of one or more steps, with a preemption point (KER_AGAIN) after each.
- * If the caller dies in between, the incomplete process is removed. The state between the steps is
- * the caller's memory, so no spawn, however slow, keeps another process from spawning.
+ * (spawn_load.c) in steps, with a preemption point (KER_AGAIN) after each. If the caller dies in
+ * between, the incomplete process is removed. The state between the steps is the caller's memory,
+ * so no spawn, however slow, keeps another process from spawning.
  *
  * ENOENT: no such program. ENOEXEC: not one for this machine. ENOMEM, EAGAIN: no room. EPERM:
  * without ABILITY_SPAWN, or more abilities, priority or limits than the caller may give. EINVAL:
@@ -150,12 +150,13 @@ static void job_note_thread(struct spawn_job *job, const struct thread *parent,
     job->child->held = s->flags & KYMO_SPAWN_HOLD;
 }
 
-/* ---- stages: 0 when done, 1 if more is to do, or a negative errno --------------------------- */
-
 /* Finds the program in the boot image. */
 static int job_open(struct spawn_job *job)
 {
-    return program_open(&job->elf, job->request.program);
+    int error = program_open(&job->elf, job->request.program);
+
+    job->opened = !error;
+    return error ? error : 1;
 }
 
 /* Makes the process, empty. */
@@ -169,30 +170,27 @@ static int job_make(struct spawn_job *job)
         return error;
     }
     job->child->loading = true;
-    return 0;
-}
-
-static int job_limit(struct spawn_job *job)
-{
-    const struct kymo_spawn *s = &job->request;
-
     job->stack_size = s->stack_size ? s->stack_size : CONFIG_STACK;
     job->heap_size = s->heap_size ? s->heap_size : CONFIG_HEAP;
     job->block_size = spawn_block_size(s);
     retain_process(job->child);
-    return process_limit(job->child, s->limits, s->limit, s->flags & KYMO_SPAWN_GROUP);
+    error = process_limit(job->child, s->limits, s->limit, s->flags & KYMO_SPAWN_GROUP);
+    return error ? error : 1;
 }
 
-static int job_write_block(struct spawn_job *job)
+/* The next step of the layout; after the last one the startup block is written. */
+static int job_lay_out(struct spawn_job *job)
 {
-    spawn_block_write(job, &job->request);
-    job_note_thread(job, job_parent(job), &job->request);
-    return 0;
-}
+    int result = spawn_layout_step(job);
 
-static int (*const stages[])(struct spawn_job *job) = {
-    job_open, job_make, job_limit, spawn_layout_step, job_write_block, spawn_load_step};
-#define STAGES (sizeof(stages) / sizeof(stages[0]))
+    if (result == 0) {
+        job->laid_out = true;
+        spawn_block_write(job, &job->request);
+        job_note_thread(job, job_parent(job), &job->request);
+        return 1;
+    }
+    return result;
+}
 
 /* Everything is loaded: creates the thread, and starts it unless it is held. Not earlier, because
  * some ports keep a part of a thread's context on its stack. */
@@ -221,16 +219,19 @@ static int job_end(struct spawn_job *job)
 
 static long job_step(struct spawn_job *job)
 {
-    if (job->stage == STAGES) {
-        return job_end(job);
+    int result = !job->opened     ? job_open(job)
+                 : !job->child    ? job_make(job)
+                 : !job->laid_out ? job_lay_out(job)
+                                  : spawn_load_step(job);
+
+    if (result > 0) {
+        return KER_AGAIN;
     }
-    int result = stages[job->stage](job);
     if (result < 0) {
         job_drop(job);
         return result;
     }
-    job->stage += result == 0;
-    return KER_AGAIN;
+    return job_end(job);
 }
 
 static long spawn_begin(struct thread *self, uintptr_t request)

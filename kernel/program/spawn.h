@@ -34,7 +34,7 @@ struct spawn_relocs {
 struct spawn_job {
     struct thread *caller; /* [k] the thread in PROC_SPAWN; NULL: the kernel, at boot */
     struct payer payer;    /* [k] who pays for the job's own memory */
-    unsigned stage;        /* [k] like all fields below: of those in spawn.c */
+    bool opened, laid_out; /* [k] like all fields below */
     bool in_place;         /* its text runs in the boot image (spawn_layout.c) */
     struct process *child; /* NULL: not made yet */
     struct elf_image elf;

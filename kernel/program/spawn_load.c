@@ -25,8 +25,9 @@ enum {
     SPAWN_PHASE_DONE
 };
 
-#define STEP_WORK 2048u
+#define STEP_WORK 4096u
 #define STEP_REST (STEP_WORK / 8) /* so little is left for the next step */
+#define SYNC_WORK 8u              /* of each line of a cache that is made visible */
 #define WORD sizeof(uintptr_t)
 #define LINE 64u /* bytes: pieces begin at its multiples, so that they stay aligned */
 
@@ -97,14 +98,14 @@ static int relocate_some(struct spawn_job *job, size_t *work)
     return result ? result : next_phase(job);
 }
 
-/* It takes an instruction or two for each line of a cache. */
+/* It takes an instruction or two for each line of a cache, of whose time nothing is known. */
 static int sync_some(struct spawn_job *job, size_t *work)
 {
     if (job->index == job->nsegments) {
         return next_phase(job);
     }
     const struct spawn_segment *s = &job->segments[job->index];
-    size_t at = job->offset, n = (size_t)s->elf.mem_len - at, most = *work * LINE / 4;
+    size_t at = job->offset, n = (size_t)s->elf.mem_len - at, most = *work * LINE / SYNC_WORK;
 
     if (n > most) {
         n = most;
@@ -116,7 +117,7 @@ static int sync_some(struct spawn_job *job, size_t *work)
     if (s->elf.flags & ELF_PF_X) {
         arch_text_sync(s->kva + at, n);
     }
-    spawn_work(work, n * 4 / LINE + 1);
+    spawn_work(work, n * SYNC_WORK / LINE + 1);
     return 1;
 }
 

@@ -18,7 +18,7 @@
 #include "kernel/program/spawn.h"
 
 /* Work, in the unit of spawn_work. */
-#define WORK_NEAR 16 /* a word by a code of its own */
+#define WORK_NEAR 24 /* a word by a code of its own */
 #define WORK_ROW 8   /* a word of a row */
 #define WORK_PART 64 /* a group, a row, or words in succession: beside those of the words */
 #define WORK_RELOC 128
