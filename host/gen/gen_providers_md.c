@@ -254,7 +254,7 @@ static const char profile[] =
     "\n"
     "A timer runs only while a probe is enabled. Its interrupt comes where the kernel masks all\n"
     "others: above BASEPRI on a Cortex-M, as FIQ on AArch64, as NMI on x86-64. It records where\n"
-    "the CPU was, the thread and a piece of the kernel's stack, no more. The probe fires at the "
+    "the CPU was, the thread and a piece of the kernel's stack, no more.\nThe probe fires at the "
     "kernel's exit, and then "
     "`pid`,\n"
     "`tid`, `execname`, `stack()` and `ustack()` are those of the sample; `timestamp` is that of "
