@@ -3,7 +3,7 @@
  * PCI functions as the kernel of a PC leaves them for driver processes: a table in memory, at a
  * fixed physical address, which a process with the ability `device` maps as a device, to read. The
  * kernel has read the configuration space, found the functions' memory, and given an interrupt line
- * to each that sends messages (MSI, MSI-X). Bridges are not in the table. boards/pc/README.md.
+ * to each that sends messages (MSI, MSI-X). Bridges are not in the table.
  */
 #ifndef ABI_PCI_H
 #define ABI_PCI_H
@@ -51,8 +51,8 @@ struct kymo_pci_table {
     struct kymo_pci_function functions[KYMO_PCI_FUNCTIONS];
 };
 
-_Static_assert(sizeof(struct kymo_pci_function) == 24 + 96 + 256,
-               "the same for kernel and drivers");
-_Static_assert(sizeof(struct kymo_pci_table) <= KYMO_PCI_TABLE_BYTES, "the table's pages");
+KYMO_STATIC_ASSERT(sizeof(struct kymo_pci_function) == 24 + 96 + 256,
+                   "the same for kernel and drivers");
+KYMO_STATIC_ASSERT(sizeof(struct kymo_pci_table) <= KYMO_PCI_TABLE_BYTES, "the table's pages");
 
 #endif

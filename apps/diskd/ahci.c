@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A SATA disk behind an AHCI controller (Serial ATA AHCI 1.3.1; commands: ATA8-ACS): the first
- * disk, from the lowest port on, that has a partition for captures, or no partitions. One command at
- * a time, in slot 0; the controller fetches it, moves the data, and sends a message (MSI). A disk
- * needs addresses of 48 bits and sectors of 512 bytes, as all of this century have.
+ * disk, from the lowest port on, that has a partition for captures, or no partitions. One command
+ * at a time, in slot 0; the controller fetches it, moves the data, and sends a message (MSI). A
+ * disk needs addresses of 48 bits and sectors of 512 bytes, as all of this century have.
  *
  * What the disk's cache holds is on the medium when a flush has been answered. After an error the
  * port is stopped, the link begun anew if the disk is still busy, and the port started, so that the
@@ -90,7 +90,7 @@ enum {
 #define STRUCTURE_IS_COMMAND 0x80u
 #define DEVICE_LBA 0x40u
 
-/* A header of the list of commands: length of the command in words, direction, parts of the data. */
+/* A header in the list of commands: words of the command, direction, parts of the data. */
 #define HEADER_COMMAND_WORDS 5u
 #define HEADER_WRITES 0x40u
 #define HEADER_PARTS(n) ((uint32_t)(n) << 16)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The device behind diskd; one file a kind, those of a board chosen in apps/apps.mk. One request at a time; each
- * waits for its end. 0 or an errno: EIO, ENODEV when it has not answered for wait_ns.
+ * The device behind diskd; one file a kind, those of a board chosen in apps/apps.mk. One request at
+ * a time; each waits for its end. 0 or an errno: EIO, ENODEV when it has not answered for wait_ns.
  */
 #ifndef APPS_DISKD_DISK_H
 #define APPS_DISKD_DISK_H

@@ -20,7 +20,7 @@
 #define WAIT_SECONDS 30
 #define WAIT_MOST 3600
 
-/* The kinds of the board, in the order in which they are looked for; then the disk that is there. */
+/* The board's kinds, in the order in which they are looked for; then the disk that is there. */
 static struct disk *const kinds[] = {DISK_KINDS};
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 static struct disk *disk;

@@ -21,7 +21,7 @@
  * (errno), or there is none (ENODEV). */
 const struct kymo_pci_function *pci_functions(unsigned *count);
 /* Returns the offset in config[] of the capability behind the one at `at` (0: of the first); 0:
- * there is none. The list may go in a circle: nobody follows it more than PCI_CAPABILITIES steps. */
+ * there is none. The list may go in a circle: callers follow it PCI_CAPABILITIES steps at most. */
 unsigned pci_capability_next(const struct kymo_pci_function *f, unsigned at);
 /* Bytes of config[], little-endian; 0 behind its end. */
 uint32_t pci_config32(const struct kymo_pci_function *f, unsigned at);

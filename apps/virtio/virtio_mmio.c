@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* virtio over mmio, as QEMU's virt has it: version 1 ("legacy") and 2 registers. Virtio 1.1, 4.2. */
+/* virtio over mmio, on QEMU virt: registers of version 1 ("legacy") and 2. Virtio 1.1, 4.2. */
 #include <errno.h>
 
 #include "abi/sys/kymo.h"

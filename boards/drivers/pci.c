@@ -61,7 +61,7 @@ static bool is_power_of_two(uint64_t n)
 
 /* ---- ranges ------------------------------------------------------------------------ */
 
-static bool overlaps(const struct kymo_pci_function *f, uint64_t start, uint64_t len)
+static bool pci_overlaps(const struct kymo_pci_function *f, uint64_t start, uint64_t len)
 {
     for (unsigned i = 0; i < KYMO_PCI_BARS; i++) {
         if (f->bars[i].len && start < f->bars[i].start + f->bars[i].len &&
@@ -72,8 +72,8 @@ static bool overlaps(const struct kymo_pci_function *f, uint64_t start, uint64_t
     return false;
 }
 
-/* Is it a range as a device has one, that no other function has, and that a process may have? A power
- * of two that begins below PHYSICAL_END at a multiple of its length ends there, too. */
+/* Is it a range as a device has one, that no other function has, and that a process may have? A
+ * power of two that begins below PHYSICAL_END at a multiple of its length ends there, too. */
 static bool bar_sound(const struct pci_host *host, const struct kymo_pci_table *table,
                       const struct kymo_pci_function *f, uint64_t start, uint64_t len)
 {
@@ -81,12 +81,12 @@ static bool bar_sound(const struct pci_host *host, const struct kymo_pci_table *
         return false;
     }
     for (unsigned i = 0; i < table->count; i++) {
-        if (overlaps(&table->functions[i], start, len)) {
+        if (pci_overlaps(&table->functions[i], start, len)) {
             return false;
         }
     }
     uint64_t first = pages_start(start);
-    return !overlaps(f, start, len) && host->may_have(first, pages_end(start, len) - first);
+    return !pci_overlaps(f, start, len) && host->may_have(first, pages_end(start, len) - first);
 }
 
 /* Returns which bits of the register hold an address, and leaves it as it was. */

@@ -23,7 +23,7 @@ static bool in_memory(uint16_t address)
     return memory && address >> 8 <= memory_bus;
 }
 
-static uintptr_t place(uint16_t address, unsigned at)
+static uintptr_t config_place(uint16_t address, unsigned at)
 {
     return memory + ((uintptr_t)address << 12) + at;
 }
@@ -31,7 +31,7 @@ static uintptr_t place(uint16_t address, unsigned at)
 uint32_t pci_config_read(uint16_t address, unsigned at)
 {
     if (in_memory(address)) {
-        return mmio_read(place(address, at));
+        return mmio_read(config_place(address, at));
     }
     x86_out32(ADDRESS_PORT, ADDRESS_ENABLE | (uint32_t)address << 8 | at);
     return x86_in32(DATA_PORT);
@@ -40,7 +40,7 @@ uint32_t pci_config_read(uint16_t address, unsigned at)
 void pci_config_write(uint16_t address, unsigned at, uint32_t value)
 {
     if (in_memory(address)) {
-        mmio_write(place(address, at), value);
+        mmio_write(config_place(address, at), value);
         return;
     }
     x86_out32(ADDRESS_PORT, ADDRESS_ENABLE | (uint32_t)address << 8 | at);

@@ -259,8 +259,8 @@ static struct kymo_pci_table pci; /* [I] */
 static struct pci_host pci_host = {.read = pci_config_read, .write = pci_config_write};
 _Static_assert(PCI_LINES == MSI_LINES, "each line can be masked");
 
-/* Devices lie where the loader's map has nothing; nor in the first MB, among the chips below 4 GB, in
- * the configuration space, or where the kernel draws. */
+/* Devices lie where the loader's map has nothing; nor in the first MB, among the chips below 4 GB,
+ * in the configuration space, or where the kernel draws. */
 static bool pci_may_have(uint64_t start, uint64_t len)
 {
     struct x86_region drawn = x86_board_screen();

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * apps/diskd/ahci.c against a model of an AHCI controller and SATA disks: errors at any request, with
- * a disk that stays busy, a port that does not stop, a link that does not come back, a disk that is
- * pulled or says nothing. What was flushed is on the medium; what was read is what the disk has;
- * after an error the next request works, or the disk is given up and the controller no longer
- * touches the driver's memory. The model fetches commands as the specification has them, from memory
- * that is the driver's, and only while the port runs. Built with ASan and UBSan. SEED=<n> repeats a
- * run.
+ * apps/diskd/ahci.c against a model of an AHCI controller and SATA disks: errors at any request,
+ * with a disk that stays busy, a port that does not stop, a link that does not come back, a disk
+ * that is pulled or says nothing. What was flushed is on the medium; what was read is what the disk
+ * has; after an error the next request works, or the disk is given up and the controller no longer
+ * touches the driver's memory. The model fetches commands as the specification has them, from
+ * memory that is the driver's, and only while the port runs. Built with ASan and UBSan. SEED=<n>
+ * repeats a run.
  */
 #include <errno.h>
 #include <setjmp.h>

@@ -3,10 +3,10 @@
  * boards/drivers/pci.c against a model of a machine's configuration space: functions, memory ranges
  * and lines of a sound one; bridges in a circle; ranges that overlap RAM, the kernel's devices or
  * each other, and those of sizes that no device has; lists of capabilities that lead in a circle or
- * out of the space; more functions than the table has room for; and random bytes. Whatever the space
- * says: what a process may map is what it may have, no two functions have the same memory, nothing
- * that isn't in the table answers at memory that it didn't before, and no function uses the bus
- * before its line is enabled. Built with ASan and UBSan. KYMO_SEED=n repeats the random part.
+ * out of the space; more functions than the table has room for; and random bytes. Whatever the
+ * space says: what a process may map is what it may have, no two functions have the same memory,
+ * nothing that isn't in the table answers at memory that it didn't before, and no function uses the
+ * bus before its line is enabled. Built with ASan and UBSan. KYMO_SEED=n repeats the random part.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +34,8 @@
 enum { COMMAND = 4, CLASS = 8, HEADER = 12, BAR = 16, BUSES = 0x18, CAPABILITIES = 0x34 };
 #define IS_64 4u
 
-/* A function of the model: the bytes of its space, and which bits of a range it says can be written. */
+/* A function of the model: the bytes of its space, and which bits of a range it says can be
+ * written. */
 struct model {
     uint16_t address;
     uint8_t config[256];
