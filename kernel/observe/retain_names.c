@@ -117,7 +117,7 @@ void retain_thread(const struct thread *t)
 
     if (names.table) {
         memcpy(entry.name, t->name, sizeof(t->name));
-        if ((int)t->index < (int)THREADS) { /* none in a small window */
+        if (t->index + 1u <= THREADS) { /* 0 in a small window */
             put_of(CONFIG_PROCESSES + t->index, &entry);
         } else {
             put_late(&entry);
