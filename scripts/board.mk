@@ -64,21 +64,18 @@ D_SRCS_0 := kernel/dtrace/none/none.c $(wildcard kernel/arch/$(ARCH)/none/*.c)
 # How trace sites are switched, of kernel/observe/sites: patched, or loaded where the text runs from
 # flash. Then nothing patches functions either: the table of those that fbt can probe is empty.
 SITES ?= patched
-# Memory that a reset preserves: window, or none; ring: a window without room for D's own buffers.
+# Memory that a reset preserves: window; ring: a window without room for D's own buffers.
 RETAIN ?= window
-RETAIN_D_none := $(if $(filter 1,$(D)),kernel/dtrace/none/retained.c)
-RETAIN_SRCS_none := kernel/observe/none/retain.c $(RETAIN_D_none)
-RETAIN_SRCS_ring := $(RETAIN_D_none)
+RETAIN_SRCS_ring := $(if $(filter 1,$(D)),kernel/dtrace/none/retained.c)
 RETAIN_NOT_ring := kernel/dtrace/retained.c
 # RETAIN_IMAGES: the only images that have the window, where RAM is short: in others it is the programs'.
 RETAIN_IMAGES ?=
 image_retains = $(if $(RETAIN_IMAGES),$(if $(filter $(1),$(RETAIN_IMAGES)),,-DIMAGE_RETAINS=0))
 # Static filters of the event log by process and thread, which take 4 KB: yes, or no.
 THREAD_FILTERS ?= yes
-RETAIN_NOT_none := kernel/observe/retain.c kernel/observe/retain_names.c kernel/dtrace/retained.c
 # The event log's parts: trace/trace.mk.
 include trace/trace.mk
-TRACE_SRCS := $(call trace_srcs,gate kercall $(if $(filter window ring,$(RETAIN)),retain) $(if $(filter yes,$(THREAD_FILTERS)),threads) $(patsubst 1,dtrace,$(D)))
+TRACE_SRCS := $(call trace_srcs,gate kercall retain $(if $(filter yes,$(THREAD_FILTERS)),threads) $(patsubst 1,dtrace,$(D)))
 DEBUG_SRCS_1 := $(filter-out $(if $(filter 0,$(D)),%/paid.c),$(wildcard kernel/observe/debug/*.c))
 # The kernel's rooms: each may include what stands to its left (scripts/check-includes).
 KERNEL_ROOMS := base proc mem thread ipc time sync intr observe program dtrace entry

@@ -479,6 +479,7 @@ static void random_machines(void **state)
 
     (void)state;
     printf("KYMO_SEED=%u\n", seed);
+    fflush(stdout);
     srand(seed);
     for (unsigned i = 0; i < ROUNDS; i++) {
         begin(NULL);

@@ -241,6 +241,7 @@ static void devices_at_random(void **state)
 
     (void)state;
     printf("KYMO_SEED=%u\n", seed);
+    fflush(stdout);
     srand(seed);
     for (unsigned i = 0; i < ROUNDS; i++) {
         begin(NULL);

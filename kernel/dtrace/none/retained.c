@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * D on a board without retained memory, or with so little that it holds a ring only (board.mk:
- * RETAIN := none, ring), in place of kernel/dtrace/retained.c: consumers that ask for it get
- * ENODEV. Contexts as there.
+ * D on a board with so little retained memory that it holds a ring only (board.mk: RETAIN := ring),
+ * in place of kernel/dtrace/retained.c: consumers that ask for it get ENODEV. Contexts as there.
  */
 #include "abi/errno.h"
 #include "kernel/dtrace/dtrace.h"
