@@ -245,7 +245,7 @@ $(addprefix debug-,$(WHOLE_BOARDS)): debug-%: board-% # after it: their programs
 
 # All test images of a board that has only some of them for `make check`.
 .PHONY: soak-images
-soak-images: board-raspi3 # after it: they share a folder
+soak-images: board-raspi3 $(B)/kymo # after it: they share a folder
 	$(call board_make,raspi3,soak-images)
 
 # The images that BOOT_D is tested with.

@@ -243,6 +243,9 @@ int clickhouse_insert(struct clickhouse *servers, unsigned host, const char *sql
     servers->rows = open(path, O_RDONLY | O_CLOEXEC);
     if (servers->rows < 0 || fstat(servers->rows, &st) != 0) {
         kymo_error("%s: %s", path, strerror(errno));
+        if (servers->rows >= 0) {
+            close(servers->rows);
+        }
         return -1;
     }
     unlink(path); /* it is read once, and then gone */

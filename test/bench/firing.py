@@ -315,6 +315,11 @@ class Run:
                        check=True)
         return image, int(bound[1])
 
+    def make(self, *goals):
+        subprocess.run(["scripts/locked", "-q", "build", "make", "-s", "--no-print-directory", "-f",
+                        "scripts/board.mk", f"BOARD={self.board}", f"B=build/{self.board}", *goals],
+                       check=True, cwd=ROOT)
+
     def boot(self, programs, images, bounds):
         """[[instructions of each firing] of each program]. The board compares its own bounds."""
         name = os.path.join(self.folder, "firing")
@@ -328,10 +333,9 @@ class Run:
         files += [f"{what}={name}.{what}" for what in ("modes", "limits")]
         files += [f"{n}.dif={image}" for n, image in enumerate(images)]
         tool = os.path.join(ROOT, "build/tools/mkcpio")
+        self.make("app-parts", "APP_WITH=init bench_firing")  # bench_firing is in no other image
         subprocess.run([tool, name + ".cpio", *files], check=True)
-        subprocess.run(["scripts/locked", "-q", "build", "make", "-s", "--no-print-directory", "-f",
-                        "scripts/board.mk", f"BOARD={self.board}", f"B=build/{self.board}",
-                        "app-image", "APP_NAME=firing", f"APP_IMAGE={name}"], check=True, cwd=ROOT)
+        self.make("app-image", "APP_NAME=firing", f"APP_IMAGE={name}")
         with open(os.path.join(self.build, "qemu.args"), encoding="utf-8") as f:
             args = f.read().splitlines()
         if "-smp" in args:

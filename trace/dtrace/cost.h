@@ -36,7 +36,7 @@ struct dtrace_cost_sum {
     bool reads; /* it has a read of a block, which may fault after some tries */
 };
 /* Frames of the machine and of interrupts, which unwinding passes by. */
-enum { DTRACE_FRAMES_OWN = 24 };
+enum { DTRACE_FRAMES_OWN = 96 };
 
 /* Adds so many of this part. */
 void dtrace_cost_add(struct dtrace_cost_sum *, enum dtrace_cost_part, uint64_t n);

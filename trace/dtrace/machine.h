@@ -182,8 +182,8 @@ struct dtrace_context {
     uint32_t cpu;
     uint8_t denied; /* enum dtrace_denied; changed by own.c for each clause of such a consumer */
     /* not set: see above */
-    uint64_t strtok;                     /* strtok()'s position in this probe firing; 0: none */
-    const struct dtrace_ecb *strtok_ecb; /* the ECB whose scratch holds it; NULL: not in scratch */
+    uint64_t strtok;      /* strtok()'s position in this probe firing; 0: none */
+    uint32_t strtok_epid; /* of the ECB whose scratch holds it; 0: not in scratch */
     uint32_t part;    /* after a fault of an aggregation: the key's number; nkeys: its value */
     uint8_t *scratch; /* aligned to 8 */
     size_t scratch_size;

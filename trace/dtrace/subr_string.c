@@ -3,6 +3,7 @@
  * Subroutines that measure strings and make new ones, in scratch. Probe context. Tested by
  * test/d_machine/subr_test.c.
  */
+#include "trace/dtrace/ecb.h"
 #include "trace/dtrace/subr.h"
 
 uint64_t dtrace_subr_strlen(struct dtrace_context *c)
@@ -114,7 +115,7 @@ static bool subr_string_separates(struct dtrace_text *separators, size_t n, uint
  * probe firing; but a string in an earlier clause's scratch is lost. Returns NULL at the end. */
 uint64_t dtrace_subr_strtok(struct dtrace_context *c)
 {
-    bool on = dtrace_arg(c, 0) == 0, lost = c->strtok_ecb && c->strtok_ecb != c->ecb;
+    bool on = dtrace_arg(c, 0) == 0, lost = c->strtok_epid && c->strtok_epid != c->ecb->epid;
     uint64_t from = on ? lost ? 0 : c->strtok : dtrace_arg(c, 0);
     size_t end = on && from ? c->strtok_left : c->code->strsize, i = 0;
     struct dtrace_writer w;
@@ -139,7 +140,7 @@ uint64_t dtrace_subr_strtok(struct dtrace_context *c)
         i++;
     }
     c->strtok = from + i;
-    c->strtok_ecb = from - (uintptr_t)c->scratch < c->scratch_used ? c->ecb : NULL;
+    c->strtok_epid = from - (uintptr_t)c->scratch < c->scratch_used ? c->ecb->epid : 0;
     c->strtok_left = end - i;
     return dtrace_writer_close(&w);
 }
