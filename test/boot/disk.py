@@ -518,8 +518,12 @@ TESTS = [captures_on_a_disk, the_disk_after_a_reboot, somebody_elses_disk,
 
 
 def main():
-    board = sys.argv[1]
-    return run_tests(TESTS, sys.argv[2:], lambda test: test(board))
+    board, tests = sys.argv[1], list(TESTS)
+    if DEVICE and DEVICE.startswith("ide"):
+        tests.remove(the_disk_falls_silent)
+        print("the disk falls silent: skipped: QEMU waits for a throttled request of an IDE disk "
+              "when the controller is reset, and stands still; test/diskd has it")
+    return run_tests(tests, sys.argv[2:], lambda test: test(board), len(TESTS) - len(tests))
 
 
 if __name__ == "__main__":

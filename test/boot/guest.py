@@ -80,7 +80,7 @@ class Guest:
         self.console.close()
 
 
-def run_tests(tests, wanted, run):
+def run_tests(tests, wanted, run, skipped=0):
     """Runs each, or those wanted, by run(test), and says how it went. The exit status."""
     passed = failed = 0
     for test in tests:
@@ -96,7 +96,7 @@ def run_tests(tests, wanted, run):
             verdict = f"FAIL {e}"
         print(f"{test.__name__.replace('_', ' ')}: {verdict} ({time.monotonic() - began:.1f} s)",
               flush=True)
-    print(f"{passed} passed, {failed} failed")
+    print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
     return 1 if failed or not passed else 0
 
 
