@@ -119,6 +119,7 @@ static unsigned port;  /* the one of the disk */
 static int interrupt_line, interrupt_id;
 static struct partition part;
 static bool gone;
+static bool stuck; /* a port has not stopped */
 
 static uint32_t port_get(unsigned at)
 {
@@ -200,20 +201,20 @@ static bool link_anew(void)
     return wait_bits(PORT(port) + PORT_STATUS, STATUS_LINK, STATUS_LINK_UP, LINK_MS);
 }
 
-/* For good. */
+/* For good. A port that does not stop may still use our memory, so no other one may have it. */
 static int given_up(void)
 {
     gone = true;
     port_put(PORT_ENABLE, 0);
-    (void)port_stop();
+    stuck |= !port_stop();
     return ENODEV;
 }
 
 /* After an error: the port is made ready for the next command. */
 static int failed(void)
 {
-    if (!link_is_up() || !port_stop()) {
-        return given_up();
+    if (!link_is_up() || !port_stop() || (port_get(PORT_INTERRUPT) & INT_LINK)) {
+        return given_up(); /* a disk that lost its power has lost what it had not yet written */
     }
     if ((port_get(PORT_TASK) & (TASK_BUSY | TASK_REQUESTS)) && !link_anew()) {
         return given_up();
@@ -368,8 +369,8 @@ static int disk_find(struct diskmsg_info *info)
 
     for (unsigned n = 0; n < ports; n++) {
         int error = implemented >> n & 1 ? disk_at(n, info) : ENODEV;
-        if (error == 0) {
-            return 0;
+        if (error == 0 || stuck) {
+            return error;
         }
         result = result == ENODEV ? error : result;
     }
@@ -390,6 +391,8 @@ static void controller_take(void)
     for (unsigned n = 0; n < ports; n++) {
         if (get(IMPLEMENTED) >> n & 1) {
             put(PORT(n) + PORT_ENABLE, 0);
+            port = n; /* the firmware may have left it running */
+            (void)port_stop();
         }
     }
     put(INTERRUPT, UINT32_MAX);

@@ -113,6 +113,9 @@ bool virtio_find(struct virtio_device *device, uint32_t kind)
     const struct kymo_pci_function *f = pci_functions(&count);
 
     for (; f && count > 0; f++, count--) {
+        device->registers = NULL;
+        device->config = NULL;
+        device->notify = NULL;
         if (is_of_kind(f, kind) && f->line != KYMO_PCI_NO_LINE && structures_find(device, f) &&
             pci_messages_begin(f) == 0) {
             device->interrupt = f->line;

@@ -240,11 +240,13 @@ static bool has_memory(const struct kymo_pci_function *f)
     return false;
 }
 
-/* A status bit is cleared by writing 1, so the command is written with zeros above it. */
+/* A status bit is cleared by writing 1, so the command is written with zeros above it. Without a
+ * pin's interrupt: it might be on the line that gives NMIs. The firmware may have let the function
+ * use the bus; now only a driver's attaching to its line does. */
 static void function_add(const struct pci_host *host, struct kymo_pci_table *table,
                          uint16_t address)
 {
-    const uint32_t command = host->read(address, COMMAND) & 0xffff;
+    const uint32_t command = (host->read(address, COMMAND) & 0xffff) | COMMAND_NO_PIN;
 
     if (table->count == KYMO_PCI_FUNCTIONS) {
         table->omitted++;
@@ -254,7 +256,8 @@ static void function_add(const struct pci_host *host, struct kymo_pci_table *tab
     *f = (struct kymo_pci_function){.address = address};
     host->write(address, COMMAND, command & ~(COMMAND_IO | COMMAND_MEMORY));
     bool sound = bars_read(host, table, f), memory = has_memory(f);
-    host->write(address, COMMAND, sound && memory ? command | COMMAND_MEMORY : command);
+    host->write(address, COMMAND,
+                sound && memory ? (command & ~COMMAND_MASTER) | COMMAND_MEMORY : command);
     if (!sound || !memory) {
         table->refused += !sound;
         return;

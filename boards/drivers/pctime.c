@@ -75,6 +75,7 @@ struct x86_alarm hpet_alarm(unsigned first, unsigned *line)
     if (last == 0 || *line < first) {
         return none;
     }
+    mmio_write(alarm_timer, 0); /* the firmware may have left it running */
     alarm_settings = *line << TIMER_LINE | TIMER_32BIT | TIMER_ENABLE;
     return (struct x86_alarm){x86_hpet_alarm_set, FEMTOSECONDS / mmio_read(hpet + HPET_PERIOD)};
 }

@@ -17,6 +17,8 @@
 
 #define NMI_STATUS 0x61 /* port */
 #define NMI_FAULT 0xc0  /* bus or memory */
+#define NMI_FORGET 0x0c /* they are cleared and not reported while these are set */
+#define NMI_TIMER 0x03  /* the PIT's, in the same register */
 #define SOON 1          /* in ticks of the alarm */
 
 static struct x86_alarm alarm; /* [I] */
@@ -142,6 +144,9 @@ void x86_sample_init(void)
     for (unsigned n = 0; n < CONFIG_CPUS; n++) {
         wanted[n] = UINT64_MAX;
     }
+    uint8_t timer = x86_in8(NMI_STATUS) & NMI_TIMER;
+    x86_out8(NMI_STATUS, timer | NMI_FORGET); /* faults since power-on */
+    x86_out8(NMI_STATUS, timer);
     alarm = x86_board_alarm();
     alarm_ratio = (uint64_t)(((unsigned __int128)alarm.hz << 32) / arch_clock_hz());
 }
