@@ -61,7 +61,8 @@ struct kymo_retain_ring {
     uint32_t marks;   /* offset of struct kymo_retain_mark [ncpu * per_cpu] */
     /* offset of the state word of CPU 0's buffer 0: sequence << 2 | state. The word behind it is
      * the buffer's bytes, once it is READY; 0 if FREE: the buffer was discarded, its events
-     * counted as lost */
+     * counted as lost. The upper half of the word behind that says how many of its DROPPED slots
+     * are pending again, because it gives way */
     uint32_t words;
     uint32_t word_step;  /* from one buffer's word to the next one's of the same CPU */
     uint32_t table_step; /* from a CPU's first word to the next CPU's */

@@ -28,7 +28,9 @@ static struct {
 _Static_assert(TRACE_FREE == KYMO_RETAIN_FREE_BUFFER && TRACE_ACTIVE == KYMO_RETAIN_ACTIVE &&
                    TRACE_READY == KYMO_RETAIN_READY && TRACE_BUSY == KYMO_RETAIN_BUSY &&
                    TRACE_CLASS_MAX == KYMO_TRACE_CLASSES &&
-                   offsetof(struct trace_buffer, used) == offsetof(struct trace_buffer, word) + 4,
+                   offsetof(struct trace_buffer, used) == offsetof(struct trace_buffer, word) + 4 &&
+                   offsetof(struct trace_buffer, dropped_back) ==
+                       offsetof(struct trace_buffer, word) + 10,
                "layout of the retained memory");
 
 int trace_retain_alloc(struct trace_consumer *consumer)

@@ -232,7 +232,8 @@ static bool at_frame(const struct unwind_state *s, const struct operands *o, con
                      int *at)
 {
     const uint8_t *modrm = bytes + o->i.modrm;
-    bool by_sp = o->rm == RSP && modrm[1] == 0x24 && !(o->i.rex & 2), by_fp = o->rm == RBP && o->mod > 0;
+    bool by_sp = o->rm == RSP && modrm[1] == 0x24 && !(o->i.rex & 2),
+         by_fp = o->rm == RBP && o->mod > 0;
     unsigned n = o->mod == 1 ? 1 : o->mod == 2 ? 4 : 0;
 
     if (o->mod > 2 || !(by_sp || by_fp)) {

@@ -174,6 +174,9 @@ void retain_boot(void)
     }
     if (retain_wanted()) {
         count_boots();
+    } else { /* programs get the window: what it held is over */
+        *(volatile uint32_t *)&HEADER->magic = 0;
+        arch_cache_clean(HEADER, sizeof(HEADER->magic));
     }
     memset(cpus, 0, sizeof(cpus));
 }

@@ -249,7 +249,7 @@ static bool is_sealed(const struct retain *retain, const struct kymo_retain_mark
            retain_plausible(slots, mark->slots, retain->cpu, mark->sequence, time) == mark->slots;
 }
 
-uint32_t retain_judge(struct retain *retain, uint32_t i, uint64_t *time)
+static uint32_t judged(struct retain *retain, uint32_t i, uint64_t *time)
 {
     uint32_t sequence = retain_here(retain)->sequences[i], word = word_of(retain, i);
     bool same = STATE(word) != KYMO_RETAIN_FREE_BUFFER && SEQUENCE(word) == sequence;
@@ -275,4 +275,32 @@ uint32_t retain_judge(struct retain *retain, uint32_t i, uint64_t *time)
         retain_give_up(retain, &mark);
     }
     return 0;
+}
+
+/* Of a buffer that was giving way, or being discarded, the first DROPPED slots may be pending again:
+ * each of them counts once. */
+static void taken_back(struct retain *retain, uint32_t i, uint32_t sequence, uint32_t count)
+{
+    uint32_t word = word_of(retain, i), back = table_word(retain, i, 8) >> 16;
+
+    if (STATE(word) == KYMO_RETAIN_FREE_BUFFER || SEQUENCE(word) != sequence) {
+        return;
+    }
+    for (uint32_t k = 2; back > 0 && k < count; back--, k++) {
+        const struct trace_slot *slot = &retain->slots[k];
+        if (slot->header != RETAIN_CONTROL(retain->cpu, TRACE_CONTROL_DROPPED)) {
+            return;
+        }
+        uint64_t *pending = &retain_here(retain)->state.pending[slot->d1 >> 8][slot->d1 & 0xff];
+        *pending -= slot->d2 < *pending ? slot->d2 : *pending;
+    }
+}
+
+uint32_t retain_judge(struct retain *retain, uint32_t i, uint64_t *time)
+{
+    uint32_t sequence = retain_here(retain)->sequences[i];
+    uint32_t count = judged(retain, i, time);
+
+    taken_back(retain, i, sequence, count);
+    return count;
 }

@@ -184,8 +184,8 @@ struct dtrace_context {
     /* not set: see above */
     uint64_t strtok;      /* strtok()'s position in this probe firing; 0: none */
     uint32_t strtok_epid; /* of the ECB whose scratch holds it; 0: not in scratch */
-    uint32_t part;    /* after a fault of an aggregation: the key's number; nkeys: its value */
-    uint8_t *scratch; /* aligned to 8 */
+    uint32_t part;        /* after a fault of an aggregation: the key's number; nkeys: its value */
+    uint8_t *scratch;     /* aligned to 8 */
     size_t scratch_size;
     size_t strtok_left;
     uint32_t nkeys; /* data pushed; 0 when an object begins */
