@@ -406,6 +406,7 @@ static int memory_map(void)
     if (MemMap(&map) < 0) {
         return errno;
     }
+    stuck = false;
     memory = (uint8_t *)(uintptr_t)map.vaddr;
     memory_phys = map.phys;
     disk_ahci.buffer = memory + DATA;
