@@ -30,8 +30,8 @@ static inline struct trace_cpu *trace_port_cpu(void);
  * below 1 << TRACE_PORT_IRQ_BITS; restore() uses those bits only. */
 static inline uintptr_t trace_port_irq_save(void);
 static inline void trace_port_irq_restore(uintptr_t state);
-/* Restores `state`, so that what waits runs now, and masks again. May do nothing where events happen
- * only while the caller masks interrupts. This stays the same CPU. */
+/* Restores `state`, so that what waits runs now, and masks again. May do nothing where events
+ * happen only while the caller masks interrupts. This stays the same CPU. */
 static inline void trace_port_irq_window(uintptr_t state);
 /* Returns whether interrupts are masked. For assertions. */
 static inline bool trace_port_irq_masked(void);

@@ -277,8 +277,8 @@ static uint32_t judged(struct retain *retain, uint32_t i, uint64_t *time)
     return 0;
 }
 
-/* Of a buffer that was giving way, or being discarded, the first DROPPED slots may be pending again:
- * each of them counts once. */
+/* Of a buffer that was giving way, or being discarded, the first DROPPED slots may be pending
+ * again: each of them counts once. */
 static void taken_back(struct retain *retain, uint32_t i, uint32_t sequence, uint32_t count)
 {
     uint32_t word = word_of(retain, i), back = table_word(retain, i, 8) >> 16;

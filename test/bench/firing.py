@@ -44,7 +44,7 @@ PROBES = {"u": "user:::simple", "t": "user:::string", "s": "sdt:::comm_snd_pulse
 LOGS, ENTRY, VARIABLE, POINTS = 1, 2, 4, 8
 RATIO_KNOWN = 12
 # Whose worst case no text here is, or no stack.
-RARE = re.compile(r"str(str|tok|join|toll)|index|json|depth|caller|ustack|copy|name|string|upper|"
+RARE = re.compile(r"str(str|tok|join|toll)|index|json|depth|caller|stack|copy|name|string|upper|"
                   "by_0|error|tracemem|array_keys|event's")
 
 # ---- programs ------------------------------------------------------------------------------

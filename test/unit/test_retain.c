@@ -104,75 +104,6 @@ static void in_the_middle(void **state)
     retained_end();
 }
 
-/* ---- stopped between two steps of a buffer's giving way -------------------------------- */
-
-#define LOSER 1 /* the CPU */
-static uint64_t losses;
-static bool discards;
-static unsigned looks;
-
-static void lose_of_many_classes(void)
-{
-    losses = 0;
-    looks = 0;
-    for (unsigned slot_class = 2; slot_class < 10; slot_class++) {
-        trace_loss_add(&trace_port_cpu_at(LOSER)->loss, KYMO_DROP_TOOBIG, slot_class, slot_class);
-        losses += slot_class;
-    }
-}
-
-static void look_at_losses(void)
-{
-    struct retained_account accounts[CPUS];
-
-    stop_the_machine();
-    assert_true(open_image());
-    retained_account(accounts);
-    if (discards) { /* until the ring is no more */
-        assert_in_range(accounts[LOSER].events + accounts[LOSER].dropped, 0, made[LOSER] + losses);
-    } else { /* events that were overwritten in a ring are no losses */
-        assert_int_equal(accounts[LOSER].dropped, losses);
-    }
-    looks++;
-}
-
-static void look_in_window(const char *where)
-{
-    if (strcmp(where, "window") == 0) {
-        look_at_losses();
-    }
-}
-
-static void each_loss_is_found_once(void **state)
-{
-    (void)state;
-    retained_boot(4);
-    lose_of_many_classes();
-    while (ring_of(LOSER)->sequence < 3) {
-        retained_make(LOSER);
-    }
-    assert_int_equal(command(_NTO_TRACE_STOP), 0);
-    discards = false;
-    look_at_losses();
-    discards = true;
-    fake.cross_called = look_at_losses;
-    assert_int_equal(command(_NTO_TRACE_SETRINGMODE), 0);
-    fake.cross_called = NULL;
-    assert_true(looks > 3);
-    retained_end();
-
-    retained_boot(3);
-    lose_of_many_classes();
-    discards = false;
-    fake.yield = look_in_window;
-    for (unsigned i = 0; i < 6000; i++) {
-        retained_make(LOSER);
-    }
-    fake.yield = NULL;
-    assert_true(looks > 3);
-    retained_end();
-}
-
 /* ---- seals ------------------------------------------------------------------------- */
 
 static unsigned sealed(void)
@@ -789,23 +720,14 @@ static void marks_were_cleaned(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_same_crc),
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(sealed_in_time),
-        cmocka_unit_test(overtaken_seals),
-        cmocka_unit_test(begun_and_empty),
-        cmocka_unit_test(any_time),
-        cmocka_unit_test(in_the_middle),
-        cmocka_unit_test(each_loss_is_found_once),
-        cmocka_unit_test(losses_come_along),
-        cmocka_unit_test(taken_is_told),
-        cmocka_unit_test(damaged),
-        cmocka_unit_test(damaged_seal),
-        cmocka_unit_test(random_memory),
-        cmocka_unit_test(the_crash_is_an_event),
-        cmocka_unit_test(notes_come_along),
-        cmocka_unit_test(damaged_notes),
-        cmocka_unit_test(marks_were_cleaned),
+        cmocka_unit_test(the_same_crc),          cmocka_unit_test(refusals),
+        cmocka_unit_test(sealed_in_time),        cmocka_unit_test(overtaken_seals),
+        cmocka_unit_test(begun_and_empty),       cmocka_unit_test(any_time),
+        cmocka_unit_test(in_the_middle),         cmocka_unit_test(losses_come_along),
+        cmocka_unit_test(taken_is_told),         cmocka_unit_test(damaged),
+        cmocka_unit_test(damaged_seal),          cmocka_unit_test(random_memory),
+        cmocka_unit_test(the_crash_is_an_event), cmocka_unit_test(notes_come_along),
+        cmocka_unit_test(damaged_notes),         cmocka_unit_test(marks_were_cleaned),
     };
 
     random_seed();
