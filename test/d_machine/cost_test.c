@@ -118,7 +118,7 @@ static void test_costs(void **state)
         {"var s thread scalar value 8; stts s r1; ldts s r1; ret r0", 3 + 2 * 32 + 16},
         {"var s thread scalar ref 24; stts s r1; ret r0", 2 + 32 + 16 + 2 * 24},
         {"ldgs probename r1; ret r0", 2 + 100},
-        {"ldgs ustackdepth r1; ldgs caller r1; ret r0", 3 + 128 + 26},
+        {"ldgs ustackdepth r1; ldgs caller r1; ret r0", 3 + 128 + 98},
         {"var a global array value 8; pushtv r1; pushtv r1; ldgaa a r1; ret r0", 4 + 32 + 8 * 16},
         {"var a global array value 8; pushtr string r0 r1; stgaa a r1; ret r0",
          3 + 100 + 32 + 8 * 100 + 16},
