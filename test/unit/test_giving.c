@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A machine that stops between two steps of a buffer's giving way, with losses of many classes: each
- * is found once in its retained memory, in the buffer or among those that are pending.
+ * A machine that stops between two steps of a buffer's giving way, with losses of many classes:
+ * each is found once in its retained memory, in the buffer or among those that are pending.
  */
 #include "test/unit/retained.h"
 
