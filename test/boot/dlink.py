@@ -9,6 +9,7 @@ consumer prints is right or wrong by itself, and for each CPU calls = lines + dr
 The target's free memory is the same after each test. KYMO_SEED=n repeats what is random. The last
 line is `N passed, N failed`.
 """
+import errno
 import fcntl
 import os
 import random
@@ -358,6 +359,18 @@ def programs_that_do_not_start(bench):
                f"{run!r}: {done.returncode} {done.stdout} {done.stderr}")
 
 
+def opened_when_read(fifo):
+    """On a slow machine a dtrace whose program is held may not have come to its script yet."""
+    until = time.monotonic() + link.SLOW
+    while True:
+        try:
+            return os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError as e:
+            if e.errno != errno.ENXIO or time.monotonic() > until:
+                raise
+        time.sleep(0.05)
+
+
 def a_held_program_does_not_stay(bench):
     """Its host is killed, or its line cut, when it is held and the script does not come."""
     fifo = os.path.join(bench.dir, "script")
@@ -376,7 +389,7 @@ def a_held_program_does_not_stay(bench):
         elif way == "cut":
             line.pull()
         else:
-            with open(os.open(fifo, os.O_WRONLY | os.O_NONBLOCK), "w") as script:
+            with open(opened_when_read(fifo), "w") as script:
                 script.write("BEGIN { nosuch(); }" if way[0] == "w" else "a:b:c:d { }")
         bench.wait_for(lambda: not processes(bench, "hello"), f"their end, {way}")
         if way == "cut":  # whoever waits for the script now reads nothing
