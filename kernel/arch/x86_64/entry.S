@@ -11,6 +11,19 @@
 #include ARCH_OFFSETS_H
 #include "kernel/arch/x86_64/shared.h"
 
+/* The registers that C does not preserve, as the frames of an interrupted kernel have them:
+ * X86_FRAME_RIP. pop_called also pops rbp, which is pushed last. */
+    .macro push_called
+    .irp register, rax, rcx, rdx, rsi, rdi, r8, r9, r10, r11
+    push %\register
+    .endr
+    .endm
+    .macro pop_called
+    .irp register, rbp, r11, r10, r9, r8, rdi, rsi, rdx, rcx, rax
+    pop %\register
+    .endr
+    .endm
+
     .text
 /* SYSCALL: rcx has rip, r11 the flags. The stack pointer is the program's still: it is used as a
  * plain register until the kernel's is loaded. What may come in between, an NMI or a machine check,
@@ -147,15 +160,7 @@ x86_entry_in_kernel:
     jae 1f
     cmpl $VECTOR_BREAKPOINT, (%rsp)
     jne x86_entry_fatal
-1:  push %rax
-    push %rcx
-    push %rdx
-    push %rsi
-    push %rdi
-    push %r8
-    push %r9
-    push %r10
-    push %r11
+1:  push_called
     mov 72(%rsp), %edi
     push %rbp
     mov %rsp, %rbp /* the frame: X86_FRAME_RIP */
@@ -173,16 +178,7 @@ x86_irq_back:
 x86_breakpoint_back:
 3:  mov %rbp, %rsp
     test %al, %al
-    pop %rbp
-    pop %r11
-    pop %r10
-    pop %r9
-    pop %r8
-    pop %rdi
-    pop %rsi
-    pop %rdx
-    pop %rcx
-    pop %rax
+    pop_called
     jz x86_entry_fatal /* the flags are still those of the test */
     add $16, %rsp
     iretq
@@ -226,15 +222,7 @@ x86_entry_fatal:
  * of its own. The frame is that of a breakpoint. */
     .type x86_nmi_entry, @function
 x86_nmi_entry:
-    push %rax
-    push %rcx
-    push %rdx
-    push %rsi
-    push %rdi
-    push %r8
-    push %r9
-    push %r10
-    push %r11
+    push_called
     push %rbp
     mov %rsp, %rbp
     push %rbx
@@ -255,16 +243,7 @@ x86_nmi_entry:
 2:  mov -8(%rbp), %rbx
     mov %rbp, %rsp
     test %al, %al
-    pop %rbp
-    pop %r11
-    pop %r10
-    pop %r9
-    pop %r8
-    pop %rdi
-    pop %rsi
-    pop %rdx
-    pop %rcx
-    pop %rax
+    pop_called
     jz x86_entry_fatal
     add $16, %rsp
     iretq
