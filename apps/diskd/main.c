@@ -168,12 +168,22 @@ static bool disk_open(void)
     return false;
 }
 
+/* Before the disk is touched: taken by a second driver, it loses what the first one wrote. */
+static bool is_the_only_one(void)
+{
+    if (kymo_name_attach(DISKMSG_NAME "/driver", KYMO_NAME_FLAGS)) {
+        return true;
+    }
+    printf("diskd: %s\n", errno == EEXIST ? "another one is running" : strerror(errno));
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     if (!options(argc, argv)) {
         return 2;
     }
-    if (!disk_open()) {
+    if (!is_the_only_one() || !disk_open()) {
         return 1;
     }
     name_attach_t *name = kymo_name_attach(DISKMSG_NAME, KYMO_NAME_FLAGS);

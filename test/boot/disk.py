@@ -399,6 +399,23 @@ def the_driver_dies(board):
            str(listed(disk.image)))
 
 
+def a_second_driver(board):
+    """It does not touch the disk that the first one drives."""
+    disk = Disk(board, "second")
+    try:
+        disk.run("tracelogger --format -v -c -f block:one.kev &", "recording to")
+        disk.run("evstorm 2 6000", "total 12000 of")
+        disk.run("diskd", "diskd: another one is running")
+        disk.run("evstorm 2 6000", "total 12000 of")
+        said = disk.run("tracestop", SUMMARY.pattern).group()
+        disk.logger_is_gone()
+        disk.record("-n 1", "two.kev")
+    finally:
+        disk.close()
+    found = listed(disk.image)
+    expect([c[3] for c in found] == ["whole", "whole"] and found[0][1] > 24000, f"{found}: {said}")
+
+
 def no_disk(board):
     folder = os.path.join(ROOT, "build/check", suite_name(), board)
     guest = Guest(board, "shell", [], folder, "none.txt")
@@ -514,7 +531,7 @@ def judge_cuts(steps, size, image, whole):
 TESTS = [captures_on_a_disk, the_disk_after_a_reboot, somebody_elses_disk,
          a_disk_with_captures, a_full_disk,
          a_full_disk_that_is_slow, the_disk_falls_silent, the_disk_is_pulled, a_bad_sector,
-         a_bad_region, the_driver_dies, no_disk, power_cuts]
+         a_bad_region, the_driver_dies, a_second_driver, no_disk, power_cuts]
 
 
 def main():
