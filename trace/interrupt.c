@@ -10,19 +10,41 @@
 
 static volatile uint32_t wanted; /* [a] a command; 0: none */
 static volatile uint32_t flush;  /* [a] FLUSHBUFFER, or 0 */
+static bool held;                /* [k] */
 
-void trace_interrupt_note(uint32_t cmd)
+static void ask_exit(void)
 {
     uintptr_t irq = trace_port_irq_save();
     struct trace_cpu *cpu = trace_port_cpu();
 
-    trace_atomic_store(cmd == _NTO_TRACE_FLUSHBUFFER ? &flush : &wanted, cmd, __ATOMIC_RELEASE);
     TRACE_PORT_REQUEST_EXIT(cpu);
     trace_port_irq_restore(irq);
 }
 
+void trace_interrupt_note(uint32_t cmd)
+{
+    trace_atomic_store(cmd == _NTO_TRACE_FLUSHBUFFER ? &flush : &wanted, cmd, __ATOMIC_RELEASE);
+    ask_exit();
+}
+
+void trace_interrupt_hold(void)
+{
+    held = true;
+}
+
+void trace_interrupt_release(void)
+{
+    held = false;
+    if (wanted || flush) {
+        ask_exit();
+    }
+}
+
 void trace_interrupt_serve(void)
 {
+    if (held) {
+        return;
+    }
     bool flushes = flush && trace_atomic_exchange(&flush, 0, __ATOMIC_ACQUIRE);
 
     switch (wanted ? trace_atomic_exchange(&wanted, 0, __ATOMIC_ACQUIRE) : 0) {

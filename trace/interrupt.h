@@ -11,4 +11,9 @@ void trace_interrupt_serve(void);
 /* Notes a command. Any context. */
 void trace_interrupt_note(uint32_t cmd);
 
+/* A process's command begins, and is over: noted ones wait meanwhile, because it passes windows at
+ * which the trace's state is half changed. Lock held. */
+void trace_interrupt_hold(void);
+void trace_interrupt_release(void);
+
 #endif

@@ -63,8 +63,8 @@ static void put_dropped(struct trace_cpu *cpu)
     bool more = true;
 
     for (unsigned i = 0; more && i < TRACE_LOSS_STEP; i++) {
-        if (!trace_loss_next(&cpu->loss, &number, &reason_class, &events)) {
-            more = false;
+        more = trace_loss_next(&cpu->loss, &number, &reason_class, &events);
+        if (!more) {
             break;
         }
         cpu->cursor = trace_port_put(

@@ -345,6 +345,9 @@ void trace_port_site_set(unsigned id, enum trace_site_mode mode)
 
 void trace_port_window(void)
 {
+    if (fake.window) {
+        fake.window();
+    }
 }
 
 void trace_port_sites_sync(void)

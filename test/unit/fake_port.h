@@ -56,6 +56,7 @@ struct fake {
     uint64_t asked_words[5];
     void (*clock_hook)(void);         /* when a clock is read; NULL: nothing */
     void (*yield)(const char *where); /* at TRACE_YIELD_POINT(); NULL: nothing */
+    void (*window)(void);             /* at a control command's window; NULL: nothing */
     void (*cross_called)(void);       /* on each CPU before a cross-call; NULL: nothing */
 };
 extern struct fake fake;

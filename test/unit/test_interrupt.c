@@ -7,7 +7,9 @@
 
 #include <string.h>
 
+#include "trace/control.h"
 #include "trace/filter.h"
+#include "trace/loss.h"
 
 static const uint32_t none[4];
 
@@ -351,6 +353,50 @@ static void a_flush_beside_others(void **unused)
     assert_false(fake_exit_wanted(0));
 }
 
+static unsigned windows, starts_at;
+
+static void start_in_window(void)
+{
+    if (++windows == starts_at) {
+        assert_int_equal(from_interrupt(_NTO_TRACE_STARTNOSTATE, none, NULL), 0);
+        fake_exit();
+    }
+}
+
+/* A process's command passes windows, at each of which an interrupt may note another one: it waits
+ * until the first is over. With losses of many classes, a STOP has several steps. */
+static void they_wait_for_a_command(void **unused)
+{
+    static const uint32_t commands[] = {_NTO_TRACE_STOP, _NTO_TRACE_DEALLOCBUFFER,
+                                        _NTO_TRACE_SETRINGMODE, _NTO_TRACE_DELALLCLASSES};
+
+    (void)unused;
+    for (unsigned i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+        bool more = true;
+        for (starts_at = 1; more; starts_at++) {
+            begin(_NTO_TRACE_SETLINEARMODE);
+            insert_events(5);
+            for (unsigned slot_class = 2; slot_class < 10; slot_class++) {
+                trace_loss_add(&trace_port_cpu_at(0)->loss, KYMO_DROP_TOOBIG, slot_class, 1);
+            }
+            assert_int_equal(commands[i] == _NTO_TRACE_STOP ? 0 : command(_NTO_TRACE_STOP), 0);
+            windows = 0;
+            fake.window = start_in_window;
+            assert_int_equal(command(commands[i]), 0);
+            fake.window = NULL;
+            assert_false(trace_state.running);
+            more = windows >= starts_at;
+            fake_exit();
+            assert_int_equal(trace_state.running, more && commands[i] != _NTO_TRACE_DEALLOCBUFFER);
+            if (commands[i] != _NTO_TRACE_DEALLOCBUFFER) {
+                insert_events(1);
+                end_tracing();
+            }
+        }
+        assert_true(starts_at > 2);
+    }
+}
+
 static void without_buffers(void **unused)
 {
     (void)unused;
@@ -384,6 +430,7 @@ int main(void)
         cmocka_unit_test(a_flush_happens_at_the_exit),
         cmocka_unit_test(a_flush_in_a_long_interrupt),
         cmocka_unit_test(a_flush_beside_others),
+        cmocka_unit_test(they_wait_for_a_command),
         cmocka_unit_test(without_buffers),
     };
 
