@@ -60,7 +60,7 @@ D_WEIGHTS_aarch64 := a64
 D_SRCS_1 := $(filter-out trace/dtrace/subr_none.c trace/dtrace/fire_number.c trace/dtrace/probe_next.c trace/dtrace/reason.c,$(wildcard kernel/dtrace/*.c trace/dtrace/*.c trace/dtrace/provider/*.c \
 	kernel/arch/$(ARCH)/probe/*.c kernel/arch/$(ARCH)/probe/*.S)) \
 	$(D_WEIGHTS_$(ARCH):%=trace/dtrace/cost/%.c)
-D_SRCS_0 := kernel/dtrace/none/none.c $(wildcard kernel/arch/$(ARCH)/none/*.c)
+D_SRCS_0 := kernel/dtrace/none/none.c kernel/dtrace/none/retained.c $(wildcard kernel/arch/$(ARCH)/none/*.c)
 # How trace sites are switched, of kernel/observe/sites: patched, or loaded where the text runs from
 # flash. Then nothing patches functions either: the table of those that fbt can probe is empty.
 SITES ?= patched

@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "apps/diskd/ahci.c"
+#include "test/diskd/time.h"
 #include "test/random.h"
 
 #define SECTORS 4096u
@@ -305,23 +306,6 @@ int InterruptWait(int flags, const uint64_t *timeout)
 int InterruptUnmask(int line, int id)
 {
     assert_true(line == LINE && id == 7);
-    return 0;
-}
-
-int TimerTimeout(clockid_t clock, unsigned states, const struct sigevent *event, const uint64_t *ns,
-                 uint64_t *left)
-{
-    (void)clock;
-    (void)states;
-    (void)event;
-    (void)ns;
-    (void)left;
-    return 0;
-}
-
-unsigned delay(unsigned ms)
-{
-    (void)ms;
     return 0;
 }
 

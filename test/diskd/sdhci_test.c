@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "apps/diskd/sdhci.c"
+#include "test/diskd/time.h"
 #include "test/random.h"
 
 #define SECTORS 4096u /* of the model's card; 2 MB, of low capacity or high */
@@ -279,23 +280,6 @@ int InterruptUnmask(int line, int id)
 {
     (void)line;
     (void)id;
-    return 0;
-}
-
-int TimerTimeout(clockid_t clock, unsigned states, const struct sigevent *event, const uint64_t *ns,
-                 uint64_t *left)
-{
-    (void)clock;
-    (void)states;
-    (void)event;
-    (void)ns;
-    (void)left;
-    return 0;
-}
-
-unsigned delay(unsigned ms)
-{
-    (void)ms;
     return 0;
 }
 

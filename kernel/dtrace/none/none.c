@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The kernel without D (make D=0): stubs of the calls that the rest of it makes. */
+/* The kernel without D (make D=0): stubs of the calls that the rest of it makes, beside those of
+ * retained.c. */
 #include "abi/errno.h"
 #include "kernel/arch/entry.h"
 #include "kernel/dtrace/dtrace.h"
@@ -43,23 +44,6 @@ bool dtrace_log_notes_of(unsigned i, uint32_t *id, const void **bytes, uint32_t 
 
 void dtrace_boot_again(void)
 {
-}
-
-uint32_t dtrace_retained_ceiling(void)
-{
-    return CONFIG_RETAIN_BYTES;
-}
-
-bool dtrace_retained_found(const struct kymo_retain_d *directory, uint32_t boots)
-{
-    (void)directory;
-    (void)boots;
-    return false;
-}
-
-void dtrace_retained_begin(struct kymo_retain_d *directory)
-{
-    (void)directory;
 }
 
 bool dtrace_process_gone(struct process *proc)
