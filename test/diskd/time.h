@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* For the driver of disks that a test includes, with a model: no time passes, so the model says when
- * an answer was too late. */
+/* For the driver of disks that a test includes, with a model: no time passes, so the model says
+ * when an answer was too late. */
 #ifndef TEST_DISKD_TIME_H
 #define TEST_DISKD_TIME_H
 
