@@ -76,9 +76,41 @@ static void each_loss_is_found_once(void **state)
     retained_end();
 }
 
+static void *in_image(const void *at)
+{
+    return &image[(const uint8_t *)at - fake_window];
+}
+
+/* Whatever a window says of its DROPPED slots, nothing outside of the account is changed. */
+static void hostile_slots(void **state)
+{
+    struct retained_account accounts[CPUS];
+
+    (void)state;
+    retained_boot(3);
+    lose_of_many_classes();
+    while (ring_of(LOSER)->sequence < 2) {
+        retained_make(LOSER);
+    }
+    for (unsigned i = 0; i < 3000; i++) {
+        stop_the_machine();
+        struct trace_buffer *buffer = in_image(&ring_of(LOSER)->buffers[0]);
+        struct trace_slot *slots = in_image(trace_ring_data(ring_of(LOSER), 0));
+
+        buffer->dropped_back = (uint16_t)random_below(20);
+        slots[2 + random_below(8)].d1 = random_below(random_below(2) ? 1 << 12 : UINT32_MAX);
+        assert_true(open_image());
+        retained_account(accounts);
+    }
+    retained_end();
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_loss_is_found_once)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_loss_is_found_once),
+        cmocka_unit_test(hostile_slots),
+    };
 
     random_seed();
     return cmocka_run_group_tests(tests, NULL, NULL);
