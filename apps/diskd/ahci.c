@@ -19,6 +19,7 @@
 
 #include "apps/diskd/disk.h"
 #include "apps/diskd/partition.h"
+#include "apps/diskd/wait.h"
 #include "apps/pci/pci.h"
 #include "abi/sys/kymo.h"
 #include "abi/sys/neutrino.h"
@@ -259,9 +260,9 @@ static void command_make(uint8_t command, uint64_t sector, uint32_t sectors, uin
  * happens then sends another message. */
 static int command_wait(void)
 {
-    uint64_t wait = disk_ahci.wait_ns;
+    const uint64_t deadline = disk_deadline(&disk_ahci);
 
-    for (;;) {
+    for (bool late = false;; late = !disk_interrupt(deadline)) {
         const uint32_t why = port_get(PORT_INTERRUPT);
         port_put(PORT_INTERRUPT, why);
         put(INTERRUPT, 1u << port);
@@ -274,11 +275,10 @@ static int command_wait(void)
         if (port_get(PORT_ISSUE) == 0) {
             return port_get(PORT_TASK) & TASK_ERROR ? failed() : 0;
         }
-        InterruptUnmask(interrupt_line, interrupt_id);
-        TimerTimeout(CLOCK_MONOTONIC, _NTO_TIMEOUT_INTR, NULL, &wait, NULL);
-        if (InterruptWait(0, NULL) < 0 && errno == ETIMEDOUT) {
+        if (late) {
             return given_up();
         }
+        InterruptUnmask(interrupt_line, interrupt_id);
     }
 }
 

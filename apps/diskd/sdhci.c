@@ -20,6 +20,7 @@
 #include "apps/diskd/csd.h"
 #include "apps/diskd/disk.h"
 #include "apps/diskd/partition.h"
+#include "apps/diskd/wait.h"
 #include "abi/sys/kymo.h"
 #include "abi/sys/neutrino.h"
 #include "lib/include/unistd.h"
@@ -117,7 +118,9 @@ static uint32_t buffer[DISKMSG_SECTORS_MOST * DISKMSG_SECTOR / 4];
  * is quiet when it is unmasked. */
 static int wait_for(uint32_t bits)
 {
-    for (;;) {
+    const uint64_t deadline = disk_deadline(&disk_sdhci);
+
+    for (bool late = false;;) {
         uint32_t now = get(INTERRUPT);
 
         if (now & INT_ERRORS) {
@@ -127,15 +130,13 @@ static int wait_for(uint32_t bits)
             put(INTERRUPT, now & bits);
             return 0;
         }
-        uint64_t wait = disk_sdhci.wait_ns;
-        put(SIGNAL_ENABLE, bits | INT_ERRORS);
-        TimerTimeout(CLOCK_MONOTONIC, _NTO_TIMEOUT_INTR, NULL, &wait, NULL);
-        bool late = InterruptWait(0, NULL) < 0 && errno == ETIMEDOUT;
-        put(SIGNAL_ENABLE, 0);
-        InterruptUnmask(SDHCI_IRQ, interrupt_id);
         if (late) {
             return ENODEV;
         }
+        put(SIGNAL_ENABLE, bits | INT_ERRORS);
+        late = !disk_interrupt(deadline);
+        put(SIGNAL_ENABLE, 0);
+        InterruptUnmask(SDHCI_IRQ, interrupt_id);
     }
 }
 
@@ -143,7 +144,12 @@ static int wait_for(uint32_t bits)
 static int failed(int error)
 {
     put(CONTROL1, get(CONTROL1) | CONTROL1_RESET_LINES);
-    while (get(CONTROL1) & CONTROL1_RESET_LINES) {
+    for (unsigned ms = 0; get(CONTROL1) & CONTROL1_RESET_LINES; ms++) {
+        if (ms == START_MS) {
+            error = ENODEV;
+            break;
+        }
+        delay(1);
     }
     put(INTERRUPT, get(INTERRUPT));
     gone |= error == ENODEV;

@@ -9,6 +9,7 @@
 
 #include "apps/diskd/disk.h"
 #include "apps/diskd/partition.h"
+#include "apps/diskd/wait.h"
 #include "apps/virtio/virtio.h"
 #include "abi/sys/kymo.h"
 #include "abi/sys/neutrino.h"
@@ -88,14 +89,14 @@ static void describe(struct diskmsg_info *info)
 /* Until the device has answered; each interrupt may be an old one. */
 static int wait_answer(void)
 {
-    uint64_t wait = disk_virtio.wait_ns;
+    const uint64_t deadline = disk_deadline(&disk_virtio);
 
-    while (virtio_queue_waits(&queue)) {
-        TimerTimeout(CLOCK_MONOTONIC, _NTO_TIMEOUT_INTR, NULL, &wait, NULL);
-        if (InterruptWait(0, NULL) < 0 && errno == ETIMEDOUT) {
+    for (bool late = false; virtio_queue_waits(&queue);) {
+        if (late) {
             gone = 1;
             return ENODEV;
         }
+        late = !disk_interrupt(deadline);
         virtio_interrupt(&device);
         InterruptUnmask(device.interrupt, interrupt_id);
     }

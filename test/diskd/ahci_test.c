@@ -51,6 +51,8 @@ static struct {
     enum fault fault; /* of the next command that moves data, or flushes */
     bool dead;        /* nothing happens any more */
     bool link_lost;
+    bool chatters; /* sends messages, whatever happens */
+    unsigned messages;
 } model;
 #define M model
 #define P(at) M.registers[PORT(M.disk) + (at)]
@@ -298,6 +300,10 @@ int InterruptWait(int flags, const uint64_t *timeout)
     if ((M.registers[INTERRUPT] >> M.disk & 1) && (M.registers[CONTROL] & CONTROL_INTERRUPTS)) {
         return 0;
     }
+    if (M.chatters) {
+        assert_true(++M.messages < 1000);
+        return 0;
+    }
     waits++;
     errno = ETIMEDOUT;
     return -1;
@@ -412,6 +418,17 @@ static void test_gone(void **state)
     }
 }
 
+/* Messages without an answer are not waited for longer than silence. */
+static void test_chatter(void **state)
+{
+    (void)state;
+    opened(1);
+    M.chatters = true;
+    assert_int_equal(request(FAULT_SILENT), ENODEV);
+    assert_in_range(M.messages, 10, 30); /* one in each of the 20 ms */
+    assert_int_equal(request(FAULT_NONE), ENODEV);
+}
+
 static void expect_open(int error)
 {
     struct diskmsg_info info;
@@ -497,6 +514,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_errors_anywhere),
         cmocka_unit_test(test_gone),
+        cmocka_unit_test(test_chatter),
         cmocka_unit_test(test_disks_that_are_not_used),
         cmocka_unit_test(test_partition),
         cmocka_unit_test(test_room),

@@ -251,7 +251,8 @@ void put(unsigned word, uint32_t value)
 
 /* ---- what the driver has of the system --------------------------------------------------- */
 
-static unsigned waits;
+static unsigned waits, interrupts;
+static bool chatters; /* interrupts come, whatever happens */
 
 int MemMap(struct kymo_map *map)
 {
@@ -271,6 +272,10 @@ int InterruptWait(int flags, const uint64_t *timeout)
 {
     (void)flags;
     (void)timeout;
+    if (chatters) {
+        assert_true(++interrupts < 1000);
+        return 0;
+    }
     waits++;
     errno = ETIMEDOUT; /* the model has done at once all that it will do */
     return -1;
@@ -350,6 +355,19 @@ static void test_gone(void **state)
     assert_int_equal(waits, 1);
 }
 
+/* Interrupts without an answer are not waited for longer than silence. */
+static void test_chatter(void **state)
+{
+    (void)state;
+    card_put_in(true);
+    M.fault = FAULT_SILENT;
+    chatters = true;
+    assert_int_equal(disk_sdhci.read(0, 1), ENODEV);
+    chatters = false;
+    assert_in_range(interrupts, 10, 30); /* one in each of the 20 ms */
+    assert_int_equal(disk_sdhci.flush(), ENODEV);
+}
+
 static void bits_put(uint32_t word[4], unsigned low, unsigned n, uint64_t value)
 {
     for (unsigned i = 0; i < n; i++) {
@@ -388,6 +406,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_errors_anywhere),
         cmocka_unit_test(test_gone),
+        cmocka_unit_test(test_chatter),
         cmocka_unit_test(test_sizes),
     };
 

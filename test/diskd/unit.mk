@@ -9,7 +9,7 @@ $(B)/unit/partition_test: test/diskd/partition_test.c apps/diskd/partition.c app
 
 # The driver of SD cards against a model; the test includes it.
 UNIT_TESTS += $(B)/unit/sdhci_test
-$(B)/unit/sdhci_test: test/diskd/sdhci_test.c apps/diskd/partition.c apps/diskd/sdhci.c apps/diskd/csd.h \
+$(B)/unit/sdhci_test: test/diskd/sdhci_test.c apps/diskd/partition.c apps/diskd/sdhci.c apps/diskd/csd.h apps/diskd/wait.h \
 		test/diskd/registers.h test/diskd/time.h
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all \
@@ -19,7 +19,8 @@ $(B)/unit/sdhci_test: test/diskd/sdhci_test.c apps/diskd/partition.c apps/diskd/
 
 # The driver of SATA disks against a model; the test includes it.
 UNIT_TESTS += $(B)/unit/ahci_test
-$(B)/unit/ahci_test: test/diskd/ahci_test.c apps/diskd/partition.c apps/diskd/ahci.c apps/pci/pci.h test/diskd/registers.h test/diskd/time.h
+$(B)/unit/ahci_test: test/diskd/ahci_test.c apps/diskd/partition.c apps/diskd/ahci.c apps/diskd/wait.h apps/pci/pci.h \
+		test/diskd/registers.h test/diskd/time.h
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all \
 		-DDISK_REGISTERS_H='"test/diskd/registers.h"' -idirafter lib/include -idirafter abi \
