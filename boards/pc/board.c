@@ -289,6 +289,10 @@ static void pci_find(void)
     pci_host.msi_address = x86_message_address();
     pci_host.msi_data = x86_line_vector(x86_message_first());
     pci_enumerate(&pci_host, &pci);
+    if (pci.refused || pci.omitted) {
+        kprintf("kymo on %s: %u PCI functions left out for their memory, %u for lack of room\n",
+                BOARD_NAME, pci.refused, pci.omitted);
+    }
     __builtin_memcpy(arch_phys_to_virt(KYMO_PCI_TABLE), &pci, sizeof(pci));
     x86_cache_write_back();
 }
