@@ -264,14 +264,14 @@ static __attribute__((noinline)) void idle_leave(struct cpu *cpu)
     thread_set_state(cpu->idle, STATE_READY);
 }
 
+/* Without prev, too, which has ended: the CPU still has the address space of its process, whose
+ * tables another CPU frees as soon as it gets the lock. */
 static __attribute__((noinline)) void idle_enter(struct cpu *cpu, struct thread *prev)
 {
     kernel_assert(!is_idle(cpu) && cpu->idle->state == STATE_READY);
     sched.idle_cpus |= 1u << cpu->id;
     thread_set_running(cpu->idle, prev);
-    if (prev) {
-        arch_switch(prev, NULL);
-    }
+    arch_switch(prev, NULL);
 }
 
 /* The switch where either may be NULL (idle), or both the same thread. */

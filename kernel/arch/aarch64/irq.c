@@ -76,6 +76,7 @@ struct thread *a64_irq_from_user(struct thread *self)
 void arch_wait_for_interrupt(struct cpu *cpu)
 {
     kernel_assert(a64_irq_masked());
+    kernel_assert(a64_read_sysreg(ttbr0_el1) == a64_empty_ttbr0);
     if (!kernel_work_pending(cpu)) {
         a64_dsb(sy);
         __asm__ volatile("wfi" ::: "memory");

@@ -282,6 +282,7 @@ void x86_irq_in_kernel(unsigned vector)
 void arch_wait_for_interrupt(struct cpu *cpu)
 {
     kernel_assert(x86_irq_masked());
+    kernel_assert(x86_cr3() == x86_kernel_cr3);
     x86_this_cpu()->window_ip = 0;
     if (kernel_work_pending(cpu)) {
         __asm__ volatile("sti\n\tnop\n\tcli" ::: "memory");
