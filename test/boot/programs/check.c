@@ -110,7 +110,8 @@ bool wait_state(int pid, int tid, int state)
 {
     struct kymo_thread_info info = {0};
 
-    for (int i = 0; i < 1000; i++) {
+    /* A minute: on real threads, beside other load, a thread under probes gets there slowly. */
+    for (int i = 0; i < 60000; i++) {
         if (ThreadInfo(pid, tid, &info) >= 0 && info.pid == pid && info.tid == tid &&
             info.state == state) {
             return true;

@@ -67,7 +67,7 @@ static struct tracelogger_summary storm(unsigned times, unsigned buffers)
 
     snprintf(k, sizeof(k), "-k%u", buffers);
     logger = start("tracelogger", LOGGER_PRIORITY, "-cF1", k, "-fadvice.kev");
-    for (int i = 0; i < 1000 && NameLookup("tracelogger", &name) < 0; i++) {
+    for (int i = 0; i < 60000 && NameLookup("tracelogger", &name) < 0; i++) {
         sleep_ms(1);
     }
     sleep_ms(50); /* START is over */
@@ -109,7 +109,7 @@ static void t_sized(void)
     struct kymo_name name;
     int logger = start("tracelogger", LOGGER_PRIORITY, "-ck2", "-S150k", "-fsized.kev");
 
-    for (int i = 0; i < 1000 && NameLookup("tracelogger", &name) < 0; i++) {
+    for (int i = 0; i < 60000 && NameLookup("tracelogger", &name) < 0; i++) {
         sleep_ms(1);
     }
     for (int i = 0; i < SIZED_STORMS && NameLookup("tracelogger", &name) == 0; i++) {

@@ -73,7 +73,7 @@ static uint64_t account(void)
 /* Nobody waits for orphans: they are gone when the kernel has ended their last thread. */
 static void settle(uint64_t before)
 {
-    for (int i = 0; i < 1000 && (victims_end() != 0 || account() != before); i++) {
+    for (int i = 0; i < 30000 && (victims_end() != 0 || account() != before); i++) {
         sleep_ms(2);
     }
     EXPECT_EQ(account(), before);

@@ -451,7 +451,7 @@ static void t_server_dies(void)
     int coid, pid = start_victim("laden", 0); /* registers the name "victim", never receives */
     uint64_t ns = 5 * MS;
 
-    for (int i = 0; i < 1000 && NameLookup("victim", &name) < 0; i++) {
+    for (int i = 0; i < 60000 && NameLookup("victim", &name) < 0; i++) {
         sleep_ms(1);
     }
     EXPECT_EQ(name.pid, pid);

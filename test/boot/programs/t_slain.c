@@ -187,7 +187,7 @@ static unsigned what_is_left(uint64_t taken)
 /* Its servers hear of its death a moment later. */
 static void as_before(void)
 {
-    for (int i = 0; i < 500 && (d_memory() != memory || d_objects() != objects); i++) {
+    for (int i = 0; i < 30000 && (d_memory() != memory || d_objects() != objects); i++) {
         sleep_ms(2);
     }
     EXPECT_EQ(d_memory(), memory);

@@ -30,7 +30,7 @@ static void t_gone(void)
         EXPECT(pid > 0);
         EXPECT_EQ(SignalKill(0, pid, 0, KYMO_SIGKILL, 0, 0), 0);
     }
-    for (int i = 0; i < 500 && find() != 0; i++) {
+    for (int i = 0; i < 30000 && find() != 0; i++) {
         sleep_ms(2);
     }
     EXPECT_EQ(find(), 0);

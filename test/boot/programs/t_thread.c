@@ -113,7 +113,7 @@ static void t_detach(void)
     EXPECT_ERR(ThreadDetach(tid), EINVAL);
     EXPECT_ERR(ThreadJoin(tid, NULL), EINVAL);
     SyncSemPost(&sem);
-    for (int i = 0; i < 100 && ThreadDetach(tid) == -1 && errno != ESRCH; i++) {
+    for (int i = 0; i < 60000 && ThreadDetach(tid) == -1 && errno != ESRCH; i++) {
         sleep_ms(1);
     }
     EXPECT_ERR(ThreadDetach(tid), ESRCH);
