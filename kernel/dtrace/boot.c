@@ -10,7 +10,6 @@
 #include "kernel/arch/panic.h"
 #include "kernel/program/program.h"
 #include "kernel/dtrace/dtrace.h"
-#include "kernel/base/string.h"
 #include "kernel/base/cpu.h"
 #include "trace/dtrace/control.h"
 #include "trace/dtrace/port.h"
@@ -66,7 +65,7 @@ void dtrace_boot_program(void)
     image = image ? image : dtrace_port_alloc(file.len);
     if (image) {
         kernel_assert(((uintptr_t)image & 7) == 0);
-        memcpy(image, file.data, file.len);
+        dtrace_copy_long(image, file.data, file.len);
         error = dtrace_control_boot(image, file.len, &why);
     }
     waits = error == -EBUSY;

@@ -51,6 +51,8 @@ void dtrace_clean_from_now_on(void)
     }
 }
 
+#define COPY_STEP 2048u /* bytes between two windows */
+
 /* Copies the caller's bytes. Returns NULL with the reason in *error. Zero bytes are a valid
  * block. */
 static void *block_of(struct process *proc, uintptr_t from, size_t bytes, int *error)
@@ -58,8 +60,10 @@ static void *block_of(struct process *proc, uintptr_t from, size_t bytes, int *e
     void *block = dtrace_port_alloc(bytes + !bytes);
 
     *error = block ? 0 : -ENOMEM;
-    if (block && bytes > 0 && from) {
-        *error = copy_in(proc, block, from, bytes);
+    for (size_t at = 0; block && from && at < bytes && !*error; at += COPY_STEP) {
+        size_t n = bytes - at < COPY_STEP ? bytes - at : COPY_STEP;
+        *error = copy_in(proc, (char *)block + at, from + at, n);
+        kernel_window();
     }
     if (*error && block) {
         dtrace_port_free(block, bytes + !bytes);

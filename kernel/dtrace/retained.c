@@ -11,8 +11,8 @@
 #include "abi/retain.h"
 #include "kernel/arch/aspace.h"
 #include "kernel/dtrace/dtrace.h"
+#include "kernel/mem/mem.h"
 #include "kernel/observe/observe.h"
-#include "kernel/base/string.h"
 #include "kernel/base/cpu.h"
 #include "trace/crc32c.h"
 #include "trace/dtrace/port.h"
@@ -105,7 +105,7 @@ void *dtrace_port_retain(size_t bytes)
     }
     retained.block[n].at = at;
     retained.block[n].bytes = rounded;
-    memset(window + at, 0, rounded);
+    phys_clear(arch_virt_to_phys(window + at), rounded);
     return window + at;
 }
 
@@ -197,8 +197,8 @@ int dtrace_port_retained_put(struct kymo_retain_d *is)
     now.id = is->id ? is->id : ++retained.ids << 8 | 0xff;
     now.magic = 0;
     now.tables_crc =
-        trace_crc(window + is->tables, (is->records + is->aggregations) * sizeof(uint32_t));
-    now.notes_crc = trace_crc(window + is->notes, is->notes_bytes);
+        retain_sum(window + is->tables, (is->records + is->aggregations) * sizeof(uint32_t));
+    now.notes_crc = retain_sum(window + is->notes, is->notes_bytes);
     now.crc = crc_of(&now);
     retained_forget(to);
     *to = now;

@@ -31,7 +31,7 @@ void retain_claim_ram(paddr_t ram, size_t bytes);
 void retain_start(void);
 /* Keeps the notes of a D consumer that logs beside the ring, if the window belongs to this boot.
  * bytes NULL: replaces earlier notes, so all are written again. Some instructions per byte, 64 KB
- * at most. Lock held. */
+ * at most, in steps: a part of a long call. Lock held. */
 void retain_note(uint32_t id, const void *bytes, uint32_t n);
 /* Records beside the ring, if the window belongs to this boot, that a process was created, loaded
  * or has ended, or that a thread was named or, if it had a name, has ended. Lock held. */
@@ -40,6 +40,8 @@ void retain_thread(const struct thread *t);
 void retain_process_ended(struct process *proc);
 /* A thread has ended: its name, if it has one, stays beside the ring and in it. Lock held. */
 void observe_thread_ended(struct thread *t);
+/* Returns a CRC-32C, and writes the bytes back from the cache, in steps: a part of a long call. */
+uint32_t retain_sum(const void *from, size_t bytes);
 /* Returns the window for D's area: the part from `floor` on is not the ring's. -EBUSY: it does not
  * belong to this boot. Lock held, or boot. */
 int retain_window(uint8_t **window, uint32_t *floor, uint32_t *boots);
@@ -48,9 +50,9 @@ int retain_window(uint8_t **window, uint32_t *floor, uint32_t *boots);
 
 /* Builds the page. Boot, after all CPUs are up. */
 void syspage_init(void);
-/* Copies the whole page; returns its bytes, 0: no room for it. */
+/* Copies the whole page; returns its bytes, 0: no room for it. In steps (kernel_window()). */
 size_t syspage_copy(void *to, size_t most);
-/* Returns its bytes and their CRC-32C. */
+/* Returns its bytes and their CRC-32C. In steps. */
 uint32_t syspage_sum(uint32_t *crc);
 /* Returns the bytes of the kernel's GNU build id, and the id. */
 size_t syspage_build_id(const uint8_t **id);

@@ -23,6 +23,7 @@
 #include "kernel/mem/mem.h"
 #include "kernel/proc/proc.h"
 #include "kernel/base/string.h"
+#include "kernel/base/window.h"
 #include "kernel/observe/observe.h"
 #include "kernel/observe/retain_layout.h"
 #include "trace/crc32c.h"
@@ -70,8 +71,9 @@ static const struct kymo_retain_areas areas = {
 static struct {
     uint32_t boots;                /* [I] */
     uint32_t found;                /* [k] the boot whose data is here; 0: this boot's */
+    bool panicked;                 /* [I] and it ended with a panic */
     bool mine;                     /* [k] the window has this boot's header */
-    uint32_t page_bytes, page_crc; /* [I] */
+    uint32_t page_bytes, page_crc; /* [k] */
     uint32_t ring_end;             /* [k] end of this boot's ring; 0: there is none */
 } retain;
 
@@ -166,7 +168,8 @@ static void count_boots(void)
 
 void retain_boot(void)
 {
-    if (retain_wanted() && header_good() && (has_recording() || panic_good())) {
+    retain.panicked = retain_wanted() && header_good() && panic_good();
+    if (retain.panicked || (retain_wanted() && header_good() && has_recording())) {
         retain.found = HEADER->boots;
         if (!frozen_good()) {
             retain_freeze();
@@ -217,6 +220,39 @@ static void put_header(const struct kymo_retain_ring *ring)
     arch_cache_clean(header, sizeof(*header));
 }
 
+/* ---- long stretches of the window, in steps ---------------------------------------- */
+
+/* A claim of the window, and notes, are parts of long calls (boot: of none). */
+#define RETAIN_STEP 256u /* bytes that are summed up between two windows */
+
+static size_t retain_step(size_t bytes)
+{
+    return bytes < RETAIN_STEP ? bytes : RETAIN_STEP;
+}
+
+uint32_t retain_sum(const void *from, size_t bytes)
+{
+    const uint8_t *at = from;
+    uint32_t sum = TRACE_CRC_START;
+
+    for (size_t n = retain_step(bytes); n > 0; n = retain_step(bytes)) {
+        sum = trace_crc_add(sum, at, n);
+        arch_cache_clean(at, n);
+        at += n;
+        bytes -= n;
+        kernel_window();
+    }
+    return ~sum;
+}
+
+static void retain_copy(void *to, const void *from, size_t bytes)
+{
+    for (size_t at = 0, n = retain_step(bytes); n > 0; at += n, n = retain_step(bytes - at)) {
+        memcpy((uint8_t *)to + at, (const uint8_t *)from + at, n);
+        kernel_window();
+    }
+}
+
 /* ---- notes beside the ring --------------------------------------------------------- */
 
 /* The notes of D's consumers that log, beside the ring in retained memory: a ring's records can be
@@ -255,16 +291,16 @@ static bool retain_notes_put(uint32_t id, uint32_t total, const void *bytes, uin
         return false;
     }
     retain_notes_end(notes.used + need);
-    memcpy(note + 1, bytes, n);
+    retain_copy(note + 1, bytes, n);
     note->boots = notes.boots;
     note->id = id;
     note->total = total;
     note->bytes = n;
-    note->data_crc = trace_crc(note + 1, n);
+    note->data_crc = retain_sum(note + 1, n);
     note->zero = 0;
     note->crc = trace_crc(&note->boots, sizeof(*note) - offsetof(struct kymo_retain_note, boots));
     *(volatile uint32_t *)&note->magic = KYMO_RETAIN_MAGIC;
-    arch_cache_clean(note, need);
+    arch_cache_clean(note, sizeof(*note));
     notes.used += need;
     return true;
 }
@@ -310,23 +346,28 @@ static void retain_page(void)
         return;
     }
     retain.page_bytes = (uint32_t)syspage_copy(page, CONFIG_RETAIN_PAGE_BYTES);
-    retain.page_crc = trace_crc(page, retain.page_bytes);
-    arch_cache_clean(page, retain.page_bytes);
+    retain.page_crc = retain_sum(page, retain.page_bytes);
 }
 
-/* Claims the window for this boot. */
+/* Claims the window for this boot, in steps. Its header is written twice: a panic between two of
+ * them has its record in the window, if not a page that explains it. Only long calls use the rest
+ * of the window. */
 static void retain_begin(void)
 {
-    HEADER->magic = 0;
+    *(volatile uint32_t *)&HEADER->magic = 0;
+    arch_cache_clean(HEADER, sizeof(HEADER->magic));
     memset(PANIC, 0, sizeof(*PANIC));
     memset(FROZEN, 0, RETAIN_FROZEN_USED);
-    retain_page();
+    dtrace_retained_begin(retain_at(RETAIN_D));
+    retain.page_bytes = retain.page_crc = 0;
+    retain.ring_end = 0;
+    put_header(NULL);
     retain.found = 0;
     retain.mine = true;
-    retain.ring_end = 0;
+    kernel_window();
+    retain_page();
     retain_notes_begin(retain_at(RETAIN_NOTES), retain.boots);
     retain_names_begin(retain_at(RETAIN_NAMES), retain.boots);
-    dtrace_retained_begin(retain_at(RETAIN_D));
     put_header(NULL);
 }
 
@@ -334,7 +375,7 @@ static const char *retain_reason(void)
 {
     struct kymo_panic *record = (struct kymo_panic *)(void *)PANIC->record;
 
-    if (!panic_good()) {
+    if (!retain.panicked) {
         return "a reset without a panic";
     }
     record->reason[sizeof(record->reason) - 1] = '\0';
@@ -407,7 +448,7 @@ static long retain_query(struct thread *self, uintptr_t where)
     if (retain.found) {
         out.found = retain.found;
         out.ring = HEADER->ring.per_cpu;
-        out.panic = panic_good();
+        out.panic = retain.panicked;
     }
     return copy_out(self->proc, where, &out, sizeof(out));
 }

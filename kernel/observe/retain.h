@@ -14,7 +14,7 @@ struct kymo_panic *retain_panic(void);
 /* Last step of a panic: makes the record valid and writes everything back to memory. Any context,
  * interrupts masked. */
 void retain_seal(void);
-/* Claims the names' area of the window for this boot. Lock held, or boot. */
+/* Claims the names' area of the window for this boot, in steps: a part of a long call, or boot. */
 void retain_names_begin(struct kymo_retain_name *table, uint32_t boots);
 /* TraceEvent(KYMO_TRACE_*RETAINED). Lock held. */
 long retain_command(struct thread *self, uint32_t cmd, const uintptr_t *args);

@@ -20,6 +20,7 @@
 #include "kernel/observe/retain_layout.h"
 #include "kernel/base/string.h"
 #include "kernel/base/cpu.h"
+#include "kernel/base/window.h"
 #include "trace/crc32c.h"
 
 #define SPARE_LEAST (CONFIG_PROCESSES < 76 ? CONFIG_PROCESSES : 76)
@@ -130,9 +131,17 @@ void retain_process_ended(struct process *proc)
     retain_process(proc);
 }
 
+#define NAMES_STEP 64u /* entries that are cleared, slots that are looked at without a window */
+
+/* In steps: what changes meanwhile is written as always, and once more if its turn comes. */
 void retain_names_begin(struct kymo_retain_name *table, uint32_t boots)
 {
-    memset(table, 0, RETAIN_NAMES_MOST * sizeof(*table));
+    names.table = NULL;
+    for (size_t i = 0, n; i < RETAIN_NAMES_MOST; i += n) {
+        n = RETAIN_NAMES_MOST - i < NAMES_STEP ? RETAIN_NAMES_MOST - i : NAMES_STEP;
+        memset(&table[i], 0, n * sizeof(*table));
+        kernel_window();
+    }
     names.table = table;
     names.boots = boots;
     names.spare = 0;
@@ -141,6 +150,9 @@ void retain_names_begin(struct kymo_retain_name *table, uint32_t boots)
 
         if (proc && !proc->dying) {
             retain_process(proc);
+            kernel_window();
+        } else if (i % NAMES_STEP == 0) {
+            kernel_window();
         }
     }
     for (unsigned i = 0; i < thread_slots(); i++) {
@@ -148,6 +160,9 @@ void retain_names_begin(struct kymo_retain_name *table, uint32_t boots)
 
         if (t && t->name[0] && t->state != STATE_DEAD) {
             retain_thread(t);
+            kernel_window();
+        } else if (i % NAMES_STEP == 0) {
+            kernel_window();
         }
     }
 }

@@ -17,6 +17,7 @@
 #include "kernel/base/kercall.h"
 #include "kernel/proc/proc.h"
 #include "kernel/base/string.h"
+#include "kernel/base/window.h"
 #include "trace/crc32c.h"
 #include "trace/syspage.h"
 
@@ -63,17 +64,36 @@ size_t syspage_build_id(const uint8_t **id)
     return bytes > NOTE_HEADER ? bytes - NOTE_HEADER : 0;
 }
 
-static long put_here(void *to, size_t at, const void *from, size_t bytes)
+static long put_next(void *to, size_t at, const void *from, size_t bytes)
 {
-    memcpy((char *)to + at, from, bytes);
+    char **next = to;
+
+    (void)at;
+    memcpy(*next, from, bytes);
+    *next += bytes;
     return 0;
+}
+
+/* Bytes between two windows: copied, or summed up. */
+enum { COPY_STEP = 1024, SUM_STEP = 256 };
+
+static void syspage_walk(size_t step, trace_syspage_put_t *put, void *arg)
+{
+    for (size_t at = 0; at < trace_syspage_bytes(); at += step) {
+        trace_syspage_read(at, step, put, arg);
+        kernel_window();
+    }
 }
 
 size_t syspage_copy(void *to, size_t most)
 {
-    size_t bytes = trace_syspage_bytes();
+    char *at = to;
 
-    return bytes > most ? 0 : (size_t)trace_syspage_read(0, bytes, put_here, to);
+    if (trace_syspage_bytes() > most) {
+        return 0;
+    }
+    syspage_walk(COPY_STEP, put_next, &at);
+    return (size_t)(at - (char *)to);
 }
 
 static long sum_up(void *sum, size_t at, const void *from, size_t bytes)
@@ -85,12 +105,11 @@ static long sum_up(void *sum, size_t at, const void *from, size_t bytes)
 
 uint32_t syspage_sum(uint32_t *crc)
 {
-    size_t bytes = trace_syspage_bytes();
     uint32_t sum = TRACE_CRC_START;
 
-    trace_syspage_read(0, bytes, sum_up, &sum);
+    syspage_walk(SUM_STEP, sum_up, &sum);
     *crc = ~sum;
-    return (uint32_t)bytes;
+    return (uint32_t)trace_syspage_bytes();
 }
 
 void syspage_init(void)

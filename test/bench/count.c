@@ -183,6 +183,7 @@ static void marked(unsigned int vcpu, void *number)
         stretches_begin(&any);
         stretches_begin(&closed);
         left_out = false;
+        depth = 0; /* a program runs; the machine may have been reset amid what masked */
     } else if (open_interval == n / 2) {
         write_interval();
         open_interval = -1;

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """No probe firing takes more instructions than `kymo dtrace -e -v` says.
 
-firing.py BOARD [--seed N] [--programs N] [--boots N] [--keep] [--parts]
+firing.py BOARD [--as OTHER] [--seed N] [--programs N] [--boots N] [--keep] [--parts]
+firing.py BOARD --like OTHER
 
 Makes random D programs, and some that are known to be dear; has kymo compute the bound of each;
 boots them all on the board (guest_firing.c) under the plugin count.c; and compares each firing's
@@ -10,6 +11,10 @@ instructions, from the entry of trace_port_fire() to its return, with the bound.
 each program with a limit that is 1 lower, so its own figure is the same. The seed is printed; it
 repeats the run. --parts prints the programs' worst firings beside their bounds, --keep keeps the
 folder with the programs.
+
+cost.def was counted on two boards. Of others --as has the code of one: the kernel is compiled as
+OTHER's board.mk has it, and boots on BOARD, which has the room for this test. --like only compares:
+BOARD's kernel has, instruction for instruction, OTHER's code of a firing; operands differ.
 
 How much a bound is above the worst firing that was counted is printed. It must be less than
 RATIO_KNOWN for the programs that are made to be dear: each does often what its bound is made of. Of
@@ -130,6 +135,10 @@ DEAR = {
     "error": ["{ trace(*(int *)1); }"],
 }
 ERROR = 'ERROR { trace(arg1); trace(arg4); @failed[arg4, probename] = quantize(arg5); }\n'
+ERROR_FAILS = "ERROR { trace(arg1 / (arg4 - arg4)); }\n"
+# Another program, which is there all the time: what its clauses of ERROR are, and how many, costs
+# the others nothing.
+CROWD = ERROR * 10 + "ERROR {}\n" * 800
 # With a pointer to the process's text in arg1 and arg2.
 DEAR_TEXTS = {
     "load_user": ["{ trace(*(uint64_t *)copyin(" + POINTER + " & ~7, 8)); }"],
@@ -197,6 +206,11 @@ def known():
         out.append(Program(DEAR[name], name=f"{name}, reported", error=ERROR))
     for name in ("load_far", "strlen_far", "copyin_page", "tracemem"):
         out.append(Program(DEAR_TEXTS[name], "u", POINTS, f"{name}, reported", ERROR))
+    for name in ("by_0", "error"):
+        out.append(Program(DEAR[name], name=f"{name}, reported often", error="ERROR {}\n" * 40))
+        out.append(Program(DEAR[name], name=f"{name}, its report fails", error=ERROR_FAILS * 4))
+        out.append(Program(DEAR[name], "u", LOGS, f"{name}, reported and logged", ERROR))
+        out.append(Program(DEAR[name] * 6, name=f"{name} in 6 clauses, reported", error=ERROR))
     for name in ("values", "name", "printf", "ustack", "commit", "nothing"):
         out.append(Program(DEAR[name], "u", LOGS, f"{name}, logged"))
     for policy in ("ring", "fill"):
@@ -293,14 +307,36 @@ class Maker:
 # ---- compiling, booting --------------------------------------------------------------------
 
 
+FLAGS = ("CPU_FLAGS_KERNEL", "D_COLD_FLAGS", "D_HOT_FLAGS", "D_WHOLE", "D_APART", "D_HOT_SMALL")
+
+
+def flags_of(board):
+    """What the board's makefile says of how its kernel is compiled; nothing, where it is silent."""
+    with open(os.path.join(ROOT, "boards", board, "board.mk"), encoding="utf-8") as f:
+        said = dict(re.findall(r"^(\w+) := (.*)$", f.read(), re.M))
+    return [f"{name}={said.get(name, '')}" for name in FLAGS]
+
+
 class Run:
-    def __init__(self, board, folder):
+    def __init__(self, board, other, folder):
         self.board, self.folder = board, folder
-        self.build = os.path.join(ROOT, "build", board)
+        self.flags = flags_of(other) if other else []
+        self.name = f"{board}-as-{other}" if other else board
+        self.build = os.path.join(ROOT, "build", self.name)
+        self.make("app-parts", "APP_WITH=init bench_firing")  # bench_firing is in no other image
+
+    def image(self, name, text):
+        """The paths of a program's image and of its source."""
+        script, image = (os.path.join(self.folder, f"{name}.{end}") for end in ("d", "dif"))
+        with open(script, "w", encoding="utf-8") as f:
+            f.write(text)
+        subprocess.run([os.path.join(ROOT, "build/tools/mkd"), image, ARCH[self.board], script],
+                       check=True)
+        return image, script
 
     def compiled(self, n, program):
         """Its image's path and its bound in instructions; None: no bound."""
-        script, image = (os.path.join(self.folder, f"{n}.{end}") for end in ("d", "dif"))
+        script = os.path.join(self.folder, f"{n}.d")
         with open(script, "w", encoding="utf-8") as f:
             f.write(program.text())
         command = [os.path.join(ROOT, "build/kymo"), "dtrace", "-t",
@@ -311,13 +347,12 @@ class Run:
                           said.stdout, re.M)
         if said.returncode != 0 or not bound:
             raise ValueError(f"{said.stderr}{said.stdout[-300:]}")
-        subprocess.run([os.path.join(ROOT, "build/tools/mkd"), image, ARCH[self.board], script],
-                       check=True)
-        return image, int(bound[1])
+        return self.image(n, program.text())[0], int(bound[1])
 
     def make(self, *goals):
         subprocess.run(["scripts/locked", "-q", "build", "make", "-s", "--no-print-directory", "-f",
-                        "scripts/board.mk", f"BOARD={self.board}", f"B=build/{self.board}", *goals],
+                        "scripts/board.mk", f"BOARD={self.board}", f"B=build/{self.name}",
+                        *self.flags, *goals],
                        check=True, cwd=ROOT)
 
     def boot(self, programs, images, bounds):
@@ -328,12 +363,13 @@ class Run:
         once = {bound: n for n, bound in enumerate(bounds) if bound < 1 << 32}
         with open(name + ".limits", "w", encoding="ascii") as f:
             f.writelines(f"{once[bound]} {bound}\n" for bound in sorted(once, reverse=True))
+        crowd, _ = self.image("crowd", CROWD)
         files = [f"{p}={self.build}/stripped/{p}" for p in ("init", "bench_firing")]
+        files += [f"crowd.dif={crowd}"]
         files += [f"start={ROOT}/test/bench/firing.start"]
         files += [f"{what}={name}.{what}" for what in ("modes", "limits")]
         files += [f"{n}.dif={image}" for n, image in enumerate(images)]
         tool = os.path.join(ROOT, "build/tools/mkcpio")
-        self.make("app-parts", "APP_WITH=init bench_firing")  # bench_firing is in no other image
         subprocess.run([tool, name + ".cpio", *files], check=True)
         self.make("app-image", "APP_NAME=firing", f"APP_IMAGE={name}")
         with open(os.path.join(self.build, "qemu.args"), encoding="utf-8") as f:
@@ -374,6 +410,39 @@ class Run:
                 if last is None:
                     sys.exit(f"firing: {name}.pcs: a firing of {n} instructions has no end")
                 yield last - first
+
+
+# ---- boards with the same code ------------------------------------------------------------
+
+# The objects that a firing's instructions are in; mappings, names and stacks are the kernel's.
+OF_FIRING = ("trace/dtrace/", "kernel/dtrace/port.o", "kernel/arch/mmu/peek.o",
+             "kernel/mem/vm_lookup.o", "kernel/observe/unwind.o")
+
+
+def code_of(board):
+    """{object: its instructions without operands}."""
+    build, out = os.path.join(ROOT, "build", board), {}
+    for folder, _, names in os.walk(build):
+        for name in names:
+            path = os.path.join(folder, name)
+            short = os.path.relpath(path, build)
+            if name.endswith(".o") and short.startswith(OF_FIRING):
+                listing = subprocess.run([TOOLS["virt-a64"] + "objdump", "-d",
+                                          "--no-show-raw-insn", path], check=True,
+                                         capture_output=True, text=True).stdout
+                out[short] = re.findall(r"^ *[0-9a-f]+:\t(\S+)", listing, re.M)
+    return out
+
+
+def alike(board, other):
+    """How many of their objects are different, and how many are not."""
+    own, others = code_of(board), code_of(other)
+    wrong = [name for name in sorted({*own, *others}) if own.get(name) != others.get(name)]
+    for name in wrong:
+        print(f"{name}: {board} has other instructions than {other}: count it there")
+    if len(own) < 20:
+        sys.exit(f"firing: {board}: {len(own)} objects: build it first")
+    return len(wrong), len(own) - len(wrong)
 
 
 # ---- the comparison ------------------------------------------------------------------------
@@ -417,16 +486,24 @@ def compare(run, programs, options):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("board", choices=sorted(TOOLS))
+    parser.add_argument("board")
     parser.add_argument("--seed", type=int, default=int(os.environ.get("KYMO_SAMPLE", "1"), 0))
     parser.add_argument("--programs", type=int, default=40, help="random ones, each boot")
     parser.add_argument("--boots", type=int, default=1)
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--parts", action="store_true")
+    parser.add_argument("--as", dest="other")
+    parser.add_argument("--like")
     options = parser.parse_args()
+    if options.like:
+        wrong, passed = alike(options.board, options.like)
+        print(f"{passed} passed, {wrong} failed")
+        return 1 if wrong else 0
+    if options.board not in TOOLS:
+        parser.error(f"{options.board}: only --like can be asked of it")
     folder = os.path.join(ROOT, "build/tmp", f"firing-{options.board}-{os.getpid()}")
     os.makedirs(folder)
-    run = Run(options.board, folder)
+    run = Run(options.board, options.other, folder)
     wrong, passed = 0, 0
     for boot in range(options.boots):
         seed = options.seed + boot
@@ -438,7 +515,7 @@ def main():
         passed += len(ratios) - over
         ratios.sort()
         middle = ratios[len(ratios) // 2][0]
-        print(f"{options.board}, seed {seed}: {len(ratios)} programs, bound over worst firing: "
+        print(f"{run.name}, seed {seed}: {len(ratios)} programs, bound over worst firing: "
               f"{ratios[0][0]:.2f} ({ratios[0][1]}) to {ratios[-1][0]:.1f} ({ratios[-1][1]}), "
               f"median {middle:.2f}")
     if options.keep or wrong:

@@ -18,6 +18,7 @@
 
 #include "abi/sys/trace.h"
 #include "test/bench/latency.h"
+#include "trace/dtrace/dtrace.h"
 
 static uint64_t paddr;
 static union {
@@ -76,9 +77,7 @@ static void run_rows(const struct trace_row *rows, unsigned n)
 static void rows_of_allocations(void)
 {
     const struct trace_row in_object[] = {OWN(ALLOCOBJECT, 2, AT(object), 0)};
-    const struct trace_row retained[] = {OWN(QUERYRETAINED, AT(&out)),
-                                         OWN(READRETAINED, 0, AT(&out), KYMO_TRACE_READ_MOST),
-                                         OWN(DROPRETAINED), OWN(ALLOCRETAINED, 2, AT(&paddr))};
+    const struct trace_row retained[] = {OWN(ALLOCRETAINED, BUFFERS, AT(&paddr))};
 
     object = ObjectOpen("/bounds", KYMO_OBJECT_CREATE | KYMO_OBJECT_WRITE, 0);
     ObjectSize(object, 2 * 16384);
@@ -131,6 +130,62 @@ static void fill_buffers(void)
     for (unsigned i = 0; i < BUFFERS * 32; i++) {
         TraceEvent((int)_NTO_TRACE_INSERTCUSEREVENT, 1, words, sizeof(words) / 4);
     }
+}
+
+/* ---- what an earlier boot has left ----------------------------------------------- */
+
+bool bounds_is_first_boot(void)
+{
+    return TraceEvent((int)KYMO_TRACE_QUERYRETAINED, &out.retained) == 0 && out.retained.found == 0;
+}
+
+/* Fills the window with buffers, and these with events; then a panic, whose record stays, too. */
+void bounds_leave_window(void)
+{
+    unsigned count = 1024;
+
+    while (count > 2 && TraceEvent((int)KYMO_TRACE_ALLOCRETAINED, count, &paddr) < 0) {
+        count -= count > 64 ? 16 : 1;
+    }
+    TraceEvent((int)_NTO_TRACE_SETRINGMODE);
+    TraceEvent((int)_NTO_TRACE_ADDALLCLASSES);
+    TraceEvent((int)_NTO_TRACE_SETALLCLASSESWIDE);
+    TraceEvent((int)_NTO_TRACE_STARTNOSTATE);
+    for (unsigned i = 0; i < count * 32; i++) {
+        TraceEvent((int)_NTO_TRACE_INSERTCUSEREVENT, 1, words, sizeof(words) / 4);
+    }
+    printf("bench_latency: %u buffers are retained\n", count);
+    SystemCtl(KYMO_SYSTEM_ON_PANIC, KYMO_PANIC_RESETS);
+    SystemCtl(KYMO_SYSTEM_PANIC, 0);
+}
+
+static int keep_notes(void)
+{
+    return d_call(KYMO_D_NOTES, 0, sizeof(image), image);
+}
+
+/* The claim of a window writes into it what it has of each process, and the notes of D programs
+ * that log. What comes after this is done with a window that is this boot's. */
+int bounds_of_retained(void)
+{
+    const struct trace_row rows[] = {OWN(QUERYRETAINED, AT(&out)),
+                                     OWN(READRETAINED, 0, AT(&out), KYMO_TRACE_READ_MOST),
+                                     OWN(DROPRETAINED)};
+    int error = out.retained.found == 0 || out.retained.ring == 0 || out.retained.panic == 0 ||
+                begin_calls();
+
+    TraceEvent((int)_NTO_TRACE_ALLOCBUFFER, BUFFERS, &paddr);
+    TraceEvent((int)_NTO_TRACE_STARTNOSTATE);
+    d_flags = DTRACE_CREATE_LOG;
+    error = error || d_call(KYMO_D_CREATE, 0, image_bytes, image) < 0;
+    d_flags = 0;
+    error = error || latency_measure("Dtrace_", "NOTES", keep_notes) < 0;
+    RUN(rows);
+    error = error || !bounds_is_first_boot() ||
+            latency_measure("Dtrace_", "NOTES", keep_notes) < 0 ||
+            d_call(KYMO_D_DESTROY, 0, 0, NULL) < 0;
+    TraceEvent((int)_NTO_TRACE_STOP);
+    return error || TraceEvent((int)_NTO_TRACE_DEALLOCBUFFER) < 0;
 }
 
 static void rows_of_log(void)

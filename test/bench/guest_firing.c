@@ -134,7 +134,7 @@ static int command(uint32_t number, uint32_t handle)
 {
     struct kymo_d_call call = {.command = number, .handle = handle};
 
-    if (number == KYMO_D_BUFFER) {
+    if (number == KYMO_D_BUFFER || number == KYMO_D_STATUS) {
         call.out_bytes = sizeof(out);
     }
     return DtraceControl(&call, NULL, &out);
@@ -148,16 +148,29 @@ static unsigned flags_of(unsigned n)
     return (unsigned)(digit <= '9' ? digit - '0' : digit - 'a' + 10);
 }
 
+static uint32_t create_file(const char *name, uint32_t flags)
+{
+    struct kymo_d_call call = {.command = KYMO_D_CREATE, .flags = flags, .out_bytes = sizeof(out)};
+
+    call.in_bytes = read_file(name, image, sizeof(image));
+    return DtraceControl(&call, image, &out) < 0 ? 0 : call.handle;
+}
+
 /* Returns its handle, or 0 if it is refused: the refusal is in out. */
 static uint32_t create(unsigned n)
 {
-    struct kymo_d_call call = {.command = KYMO_D_CREATE, .out_bytes = sizeof(out)};
     char name[16];
 
     snprintf(name, sizeof(name), "%u.dif", n);
-    call.flags = flags_of(n) & LOGS ? DTRACE_CREATE_LOG : 0;
-    call.in_bytes = read_file(name, image, sizeof(image));
-    return DtraceControl(&call, image, &out) < 0 ? 0 : call.handle;
+    return create_file(name, flags_of(n) & LOGS ? DTRACE_CREATE_LOG : 0);
+}
+
+/* Another program, with many clauses of ERROR, which the faults of the others are to pass by. */
+static uint32_t crowd_begin(void)
+{
+    uint32_t handle = create_file("crowd.dif", 0);
+
+    return handle && command(KYMO_D_GO, handle) == 0 ? handle : 0;
 }
 
 static int run(unsigned n, enum operation operation, unsigned flags)
@@ -284,9 +297,17 @@ int main(void)
     text_make();
     int status = log_start();
     map_many();
+    uint32_t crowd = crowd_begin();
+    if (!crowd) {
+        return failed("the crowd");
+    }
     for (unsigned n = 0; modes[2 * n] && status == 0; n++) {
         status = run(n, (enum operation)modes[2 * n], flags_of(n));
+        if (command(KYMO_D_STATUS, crowd) < 0) { /* it is still there */
+            status = failed("the crowd");
+        }
     }
+    command(KYMO_D_DESTROY, crowd);
     if (status == 0 && (status = limited_all()) == 0) {
         puts("firing: all done");
     }

@@ -495,11 +495,13 @@ uint64_t image[IMAGE_MOST / 8];
 uint32_t image_bytes;
 static uint64_t answer[IMAGE_MOST / 8];
 static uint32_t consumer;
+uint32_t d_flags;
 
 int d_call(uint32_t command, uint32_t id, uint32_t in_bytes, const void *in)
 {
     struct kymo_d_call call = {.command = command,
                                .handle = consumer,
+                               .flags = d_flags,
                                .id = id,
                                .in_bytes = in_bytes,
                                .out_bytes = sizeof(answer)};
@@ -697,10 +699,13 @@ static int run_all(void)
     name_attach_t *name = name_attach(NULL, FILLED, 0);
     int error = name == NULL;
 
+    if (bounds_is_first_boot()) {
+        bounds_leave_window();
+    }
     filled_chid = error ? -1 : name->chid;
     coid = name_open(SERVER, 0);
     fill_memory();
-    error |= coid < 0 || fill_tables() != 0;
+    error |= coid < 0 || fill_tables() != 0 || bounds_of_retained() != 0;
     for (unsigned i = 0; i < sizeof(table) / sizeof(*table) && !error; i++) {
         error = run(i);
     }

@@ -4,6 +4,7 @@
 #ifndef TEST_BENCH_LATENCY_H
 #define TEST_BENCH_LATENCY_H
 
+#include <stdbool.h>
 #include <sys/neutrino.h>
 
 #define RW (KYMO_PROT_READ | KYMO_PROT_WRITE)
@@ -19,6 +20,7 @@ void parts_of(iov_t iov[PARTS], char in[PARTS][PART_BYTES + 4]);
 int begin_calls(void);
 /* DtraceControl() of one command on the consumer that there is. */
 int d_call(uint32_t command, uint32_t id, uint32_t in_bytes, const void *in);
+extern uint32_t d_flags; /* of the call */
 extern uint64_t image[IMAGE_MOST / 8];
 
 /* Does something between two marks, under a name that bench reads. Returns run()'s value. */
@@ -27,5 +29,10 @@ int latency_measure(const char *prefix, const char *name, int (*run)(void));
  * not be done. */
 int bounds_all(void);
 int bounds_trace(void); /* those commands only (guest_bounds_trace.c) */
+/* Those of retained memory need what an earlier boot left. The first boot leaves it: it fills the
+ * window and panics. The next one measures: returns 0, or 1. */
+bool bounds_is_first_boot(void);
+void bounds_leave_window(void);
+int bounds_of_retained(void);
 
 #endif

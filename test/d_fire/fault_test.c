@@ -76,6 +76,48 @@ static void test_fault_in_error(void **state)
     assert_int_equal(status().double_errors, 1);
 }
 
+static void expect_own_errors(struct dtrace_consumer *c, uint64_t faults)
+{
+    struct dtrace_status s;
+
+    target.consumer = c;
+    take(0);
+    assert_int_equal(target.nrecords, 2);
+    assert_int_equal(target.records[0].epid, 1);
+    assert_int_equal(target.records[1].epid, 3);
+    dtrace_consumer_status(c, &s);
+    assert_int_equal(s.errors, faults);
+}
+
+/* ERROR fires for the program that faulted only: all of its clauses, wherever they stand in it,
+ * beside those of another program, before and after that has ended. */
+static void test_own_error_only(void **state)
+{
+    struct dtrace_consumer *first, *second;
+    unsigned cpu;
+
+    (void)state;
+    clause(ERROR_, NULL);
+    clause(target.probe[0], NULL);
+    action(DTRACE_ACT_DIFEXPR, load_arg0);
+    clause(ERROR_, NULL);
+    start();
+    first = target.consumer;
+    assert_int_equal(
+        dtrace_consumer_create(target.b.bytes, target.b.size, 0, &second, &target.refusal), 0);
+    assert_int_equal(dtrace_consumer_go(second, &cpu), 0);
+    fire(0, 64);
+    expect_own_errors(first, 1);
+    expect_own_errors(second, 1);
+    dtrace_consumer_stop(first, &cpu);
+    fire(0, 64);
+    expect_own_errors(second, 2);
+    dtrace_consumer_destroy(second);
+    target.consumer = first;
+    take(0);
+    assert_int_equal(target.nrecords, 0);
+}
+
 /* What a faulting clause did before stays done; its record and its aggregation's entry do not. */
 static void test_fault_leaves(void **state)
 {
@@ -98,7 +140,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, target_open, target_close)
     const struct CMUnitTest tests[] = {
         T(test_fault),          T(test_fault_in_predicate), T(test_fault_in_copy),
-        T(test_fault_in_error), T(test_fault_leaves),
+        T(test_fault_in_error), T(test_fault_leaves),       T(test_own_error_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

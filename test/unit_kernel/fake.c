@@ -107,8 +107,13 @@ void arch_irq_window(void)
 {
 }
 
+void (*fake_window)(void);
+
 void kernel_window(void)
 {
+    if (fake_window) {
+        fake_window();
+    }
 }
 
 uint64_t arch_wall_clock(void)

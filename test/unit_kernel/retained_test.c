@@ -36,6 +36,7 @@ static int32_t ended[BIRTHS]; /* pids, in the order of their ends */
 static unsigned ends;
 static const struct process *changing;
 static bool begins; /* not all that live are in the table yet */
+static unsigned generations[CONFIG_PROCESSES];
 
 struct process *process_in_slot(unsigned slot)
 {
@@ -175,6 +176,51 @@ static void a_new_table_knows_who_lives(void **state)
     assert_null(find(ended[BIRTHS - 1]));
 }
 
+static unsigned windows_open;
+
+/* Others run: some come, some end, in slots that the claim has been at, and in others. */
+static void others_run(void)
+{
+    void (*window)(void) = fake_window;
+
+    fake_window = NULL;
+    windows_open++;
+    for (unsigned i = 0; i < 3; i++) {
+        unsigned slot = random_below(CONFIG_PROCESSES);
+
+        fake_cycles++;
+        if (!processes[slot].pid) {
+            birth(slot, generations[slot]++);
+        } else if (ends < BIRTHS) {
+            end(slot);
+        }
+    }
+    fake_window = window;
+}
+
+/* A claim is made in steps: who lives at its end has a name, whatever came in between. */
+static void a_claim_in_steps_misses_nobody(void **state)
+{
+    (void)state;
+    ends = 0;
+    memset(processes, 0, sizeof(processes));
+    memset(generations, 0, sizeof(generations));
+    for (unsigned slot = 0; slot < CONFIG_PROCESSES; slot += 2) {
+        birth(slot, generations[slot]++);
+    }
+    for (unsigned round = 0; round < 50; round++) {
+        ends = windows_open = 0;
+        memset(table, 0xff, sizeof(table));
+        begins = true;
+        fake_window = others_run;
+        retain_names_begin(table, BOOT);
+        fake_window = NULL;
+        begins = false;
+        assert_true(windows_open > CONFIG_PROCESSES / 4);
+        check_all(0);
+    }
+}
+
 static void check_threads(void)
 {
     for (unsigned i = 0; i < CONFIG_THREADS; i++) {
@@ -237,6 +283,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(those_that_ended_last_are_named),
         cmocka_unit_test(a_new_table_knows_who_lives),
+        cmocka_unit_test(a_claim_in_steps_misses_nobody),
         cmocka_unit_test(all_that_live_are_named),
     };
 

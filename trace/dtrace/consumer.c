@@ -136,50 +136,35 @@ static void consumer_clean(struct dtrace_consumer *c)
 
 /* ---- start and stop ---------------------------------------------------------------- */
 
-struct fire_own {
-    struct dtrace_consumer *c;
-    uint32_t probe;
-    uint32_t first, end; /* its ECBs are among these */
-};
-
-/* Fires BEGIN or END, for this consumer only. */
 static void fire_own(void *arg)
 {
-    const struct fire_own *f = arg;
     static const uint64_t no_args[5];
 
-    for (uint32_t i = f->first; i < f->end; i++) {
-        if (f->c->ecbs[i].probe->id == f->probe) {
-            dtrace_ecb_fire(&f->c->ecbs[i], no_args);
-        }
-    }
+    dtrace_ecbs_fire(arg, no_args);
 }
 
 #define OWN_AT_ONCE 128 /* ECBs that are looked at between two preemption points */
 
-/* Finds the ECBs of BEGIN or END: a program may have hundreds of others, and a firing has no
- * preemption point. */
-static struct fire_own find_own(struct dtrace_consumer *c, uint32_t probe)
+/* Returns the consumer's first ECB of BEGIN or END; NULL: it has none. */
+static struct dtrace_ecb *find_own(struct dtrace_consumer *c, uint32_t probe)
 {
-    struct fire_own f = {c, probe, 0, 0};
+    struct dtrace_ecb *first = NULL;
 
-    for (uint32_t i = 0; i < c->necbs; i++) {
-        if (c->ecbs[i].probe->id == probe) {
-            f.first = f.end ? f.first : i;
-            f.end = i + 1;
-        }
+    for (uint32_t i = 0; i < c->necbs && !first; i++) {
+        first = c->ecbs[i].probe->id == probe ? &c->ecbs[i] : NULL;
         if (i % OWN_AT_ONCE == OWN_AT_ONCE - 1) {
             dtrace_window();
         }
     }
-    return f;
+    return first;
 }
 
-/* A clause of BEGIN that calls exit() is the last one to run; END's all run. */
-static unsigned fire_on(struct fire_own *f)
+/* Fires BEGIN or END, for this consumer only. A clause of BEGIN that calls exit() is the last one
+ * to run; END's all run. */
+static unsigned fire_on(struct dtrace_consumer *c, struct dtrace_ecb *first)
 {
-    dtrace_port_run_on(f->c->first_cpu, fire_own, f);
-    return f->c->first_cpu;
+    dtrace_port_run_on(c->first_cpu, fire_own, first);
+    return c->first_cpu;
 }
 
 static void disable_all(struct dtrace_consumer *c)
@@ -206,11 +191,11 @@ int dtrace_consumer_go(struct dtrace_consumer *c, unsigned *begin_cpu)
         c->enabled++;
         dtrace_window();
     }
-    struct fire_own begin = find_own(c, DTRACE_PROBE_BEGIN);
+    struct dtrace_ecb *begin = find_own(c, DTRACE_PROBE_BEGIN);
     dtrace_probes_settle();
     note_alive(c);
     set_state(c, DTRACE_STATE_WARMUP);
-    *begin_cpu = fire_on(&begin);
+    *begin_cpu = fire_on(c, begin);
     trace_atomic_cas(&c->state, DTRACE_STATE_WARMUP, DTRACE_STATE_ACTIVE, __ATOMIC_ACQ_REL);
     return 0;
 }
@@ -223,8 +208,8 @@ void dtrace_consumer_stop(struct dtrace_consumer *c, unsigned *end_cpu)
     }
     set_state(c, DTRACE_STATE_COOLDOWN);
     wait_for_probes();
-    struct fire_own end = find_own(c, DTRACE_PROBE_END);
-    *end_cpu = fire_on(&end);
+    struct dtrace_ecb *end = find_own(c, DTRACE_PROBE_END);
+    *end_cpu = fire_on(c, end);
     disable_all(c);
     consumer_clean(c); /* records committed on one CPU may still lie on others */
     set_state(c, DTRACE_STATE_STOPPED);

@@ -47,6 +47,7 @@ struct dtrace_consumer {
     struct dtrace_speculations speculations;
     struct dtrace_dynvars dynvars;
     struct dtrace_ecb *ecbs;          /* [I] by EPID - 1 */
+    struct dtrace_ecb *error;         /* [I] its first one of ERROR; NULL: none */
     struct dtrace_shape *shape_table; /* [I] by EPID - 1 */
     struct dtrace_shapes shapes;      /* [I] */
     struct dtrace_action *actions;    /* [I] of all ECBs, keys too */
@@ -72,6 +73,10 @@ void dtrace_block_free(struct dtrace_block *);
 
 /* Fires one ECB (fire.c) on this CPU, with no other probe firing there. */
 void dtrace_ecb_fire(const struct dtrace_ecb *, const uint64_t args[5]);
+/* Fires its consumer's ECBs of a probe from this one on. They stand one behind the other in the
+ * probe's list, because a consumer enables all of its ECBs in one command. So no others are passed
+ * by, whose number has no bound. NULL: none. */
+void dtrace_ecbs_fire(const struct dtrace_ecb *first, const uint64_t args[5]);
 /* The same for a copy of an ECB, which the caller has made. */
 void dtrace_ecb_fire_copy(struct dtrace_ecb *, const uint64_t args[5]);
 /* Stops recording because exit() ran (fire.c). */

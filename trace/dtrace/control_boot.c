@@ -30,7 +30,7 @@ static void control_boot_put(struct describing *d, const void *bytes, uint32_t n
         return;
     }
     trace_assert(d->used <= d->room);
-    __builtin_memcpy(d->notes + d->used, bytes, n);
+    dtrace_copy_long(d->notes + d->used, bytes, n);
     d->used += n;
 }
 

@@ -92,7 +92,7 @@ int dtrace_log_notes_keep(struct dtrace_consumer *c, const void *bytes, uint32_t
     if (!dtrace_block_make(&made, n)) {
         return -ENOMEM;
     }
-    __builtin_memcpy(made.at, bytes, n);
+    dtrace_copy_long(made.at, bytes, n);
     dtrace_block_free(&c->notes);
     c->notes = made;
     dtrace_port_notes(c->log_id, again ? NULL : c->notes.at, n);
@@ -125,6 +125,7 @@ static uint32_t log_notes_until(const struct dtrace_consumer *c, uint32_t from, 
             break;
         }
         from += n;
+        dtrace_window();
     }
     return from;
 }

@@ -267,6 +267,9 @@ static int make_ecb(const struct maker *m, const struct dtrace_image_ecb *from,
 
     e->probe = probe;
     e->consumer = m->c;
+    if (probe->id == DTRACE_PROBE_ERROR && !m->c->error) {
+        m->c->error = e;
+    }
     e->predicate = enable_object(m, from->predicate);
     e->epid = used->ecbs;
     e->clause = from->clause;

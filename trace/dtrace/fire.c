@@ -62,11 +62,7 @@ static COLD void report(const struct dtrace_ecb *from, struct dtrace_consumer_cp
         return;
     }
     error_address[dtrace_port_cpu() % DTRACE_CPUS_MOST] = fault.address;
-    for (const struct dtrace_ecb *e = dtrace_probe_at(DTRACE_PROBE_ERROR)->ecbs; e; e = e->next) {
-        if (e->consumer == c) {
-            dtrace_ecb_fire(e, args);
-        }
-    }
+    dtrace_ecbs_fire(c->error, args);
 }
 
 /* action: counted from 0. */
@@ -275,6 +271,14 @@ COLD void dtrace_ecb_fire(const struct dtrace_ecb *e, const uint64_t args[5])
     struct dtrace_ecb copy = *e;
 
     dtrace_ecb_fire_copy(&copy, args);
+}
+
+COLD void dtrace_ecbs_fire(const struct dtrace_ecb *first, const uint64_t args[5])
+{
+    for (const struct dtrace_ecb *e = first; e && e->consumer == first->consumer;
+         e = trace_atomic_load(&e->next, __ATOMIC_ACQUIRE)) {
+        dtrace_ecb_fire(e, args);
+    }
 }
 
 COLD void dtrace_probe_fire_once(const struct dtrace_probe *p, const uint64_t args[5])

@@ -217,7 +217,7 @@ int dtrace_kept_notes(struct dtrace_consumer *c, const void *bytes, uint32_t n)
     if (!dtrace_block_make_kept(c, &made, n)) {
         return -ENOSPC;
     }
-    __builtin_memcpy(made.at, bytes, n);
+    dtrace_copy_long(made.at, bytes, n);
     kept->is.notes = dtrace_port_retained_at(made.at);
     kept->is.notes_bytes = n;
     int error = dtrace_port_retained_put(&kept->is);

@@ -239,6 +239,81 @@ static void t_in_error(void)
     d_do(handle, KYMO_D_DESTROY);
 }
 
+/* ---- many mappings ----------------------------------------------------------------- */
+
+#define MAPPED 100
+#define LOOKED_AT 24 /* lowest and highest mappings: docs/machine.md */
+#define PROGRAMS 8   /* mappings that this program has besides, at most */
+#define A64_KERNEL 0xffffff8000000000u
+#define X86_KERNEL 0xffffffff80000000u
+
+/* Returns whether BEGIN has recorded a word. It fires on CPU 0, where this thread is. */
+static bool word_of(uint32_t handle, uint64_t *word)
+{
+    d_do(handle, KYMO_D_GO);
+    d_do(handle, KYMO_D_STOP);
+    uint64_t faults = d_faults(handle, NULL);
+    uint32_t n = d_take(handle, KYMO_D_BUFFER, 0);
+    if (faults == 0) { /* else the record is the fault's */
+        EXPECT(n >= 12 + sizeof(*word));
+        memcpy(word, (const char *)&d_out[5] + n - sizeof(*word), sizeof(*word));
+    }
+    d_do(handle, KYMO_D_DESTROY);
+    return faults == 0;
+}
+
+static bool word_at(const char *program, uint64_t address, uint64_t *word)
+{
+    return word_of(d_create_at(program, address), word);
+}
+
+/* Where the kernel has all of RAM. */
+static uint64_t kernel_base(void)
+{
+    uint64_t thread = 0;
+
+    EXPECT(word_of(d_create("faults_thread.dif"), &thread));
+    return thread >= X86_KERNEL ? X86_KERNEL : thread >= A64_KERNEL ? A64_KERNEL : 0;
+}
+
+/* The process's own memory is read by its addresses in any number of mappings; by the kernel's only
+ * in the lowest and the highest ones, wherever a list is longer than these. */
+static void t_many_mappings(void)
+{
+    static struct kymo_map maps[MAPPED];
+    unsigned n = 0, lowest = 0, highest = 0;
+    uint64_t base, word = 0;
+
+    ThreadCtl(_NTO_TCTL_RUNMASK, (void *)1);
+    base = kernel_base();
+    for (; n < MAPPED; n++) {
+        maps[n] = (struct kymo_map){.len = 4096, .flags = KYMO_PROT_READ | KYMO_PROT_WRITE};
+        if (MemMap(&maps[n]) < 0) {
+            break;
+        }
+        *(volatile uint64_t *)(uintptr_t)maps[n].vaddr = SECRET + n;
+        EXPECT(n == 0 || maps[n].vaddr < maps[n - 1].vaddr || base == 0);
+    }
+    EXPECT(base == 0 || n == MAPPED);
+    for (unsigned i = 0; i < n; i++) {
+        EXPECT(word_at("faults_copied.dif", maps[i].vaddr, &word) && word == SECRET + i);
+        if (word_at("faults_word.dif", base + maps[i].phys, &word)) {
+            EXPECT_EQ(word, SECRET + i);
+            lowest += i >= n / 2;
+            highest += i < n / 2;
+            EXPECT(base == 0 || i < LOOKED_AT || i >= n - LOOKED_AT);
+        }
+    }
+    say("faults: of %u mappings the %u lowest and the %u highest by the kernel's addresses", n,
+        lowest, highest);
+    EXPECT(base == 0 ? lowest + highest == n
+                     : lowest >= LOOKED_AT - PROGRAMS && highest >= LOOKED_AT - PROGRAMS);
+    for (unsigned i = 0; i < n; i++) {
+        EXPECT_EQ(MemUnmap((void *)(uintptr_t)maps[i].vaddr, (size_t)maps[i].len), 0);
+    }
+    ThreadCtl(_NTO_TCTL_RUNMASK, (void *)(uintptr_t)((1u << cpu_count()) - 1));
+}
+
 static void t_as_before(void)
 {
     struct world before = d_world();
@@ -253,6 +328,7 @@ static const struct check table[] = {
     {"in every probe", t_every_probe},
     {"at every address", t_addresses},
     {"in ERROR", t_in_error},
+    {"in many mappings", t_many_mappings},
     {"all is as before", t_as_before},
 };
 
