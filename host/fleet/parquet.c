@@ -37,6 +37,7 @@ struct dataset {
     size_t nids, room;
     struct fleet_child duckdb;
     unsigned under_way;
+    char waits[32]; /* what it waits for, as progress shows it */
     struct fleet_capture *capture;
     struct move moves[MOVES];
     unsigned nmoves;
@@ -209,11 +210,20 @@ static int dataset_open(struct dataset *dataset)
 
 /* ---- jobs of DuckDB ---------------------------------------------------------------- */
 
+/* Waits for the oldest job, and shows meanwhile how much of it is done. */
 static int job_wait(struct dataset *dataset)
 {
-    char text[2048];
-    bool given = fleet_child_line(&dataset->duckdb, text, sizeof(text));
+    const struct move *job = &dataset->moves[dataset->nmoves - dataset->under_way];
+    char text[2048], sign;
+    unsigned percent;
+    bool given;
 
+    snprintf(dataset->waits, sizeof(dataset->waits), "converting %s",
+             fleet_tables[job->table].name);
+    while ((given = fleet_child_line(&dataset->duckdb, text, sizeof(text))) &&
+           sscanf(text, "%3u %c", &percent, &sign) == 2 && sign == '%') {
+        kymo_progress(dataset->waits, percent, 100);
+    }
     dataset->under_way--;
     if (given && strcmp(text, "ok") == 0) {
         return 0;
@@ -350,6 +360,7 @@ static int capture_convert(struct dataset *dataset, const struct fleet_source *s
     while (!broken && dataset->under_way > 0) {
         broken = job_wait(dataset) != 0;
     }
+    kymo_progress_end();
     if (broken || fleet_stopped != 0 || capture_commit(dataset) != 0 ||
         id_add(dataset, dataset->capture->id) != 0) {
         fleet_child_kill(&dataset->duckdb); /* what it does now is of no use */

@@ -85,6 +85,9 @@ def main():
             words = [server if word == "SERVER" else word for word in words]
             said = on_terminal([kymo, *words], folder)
             ok(bool(re.search(rb"\r[a-z -]+: +\d+ %", said)), f"{name}: no progress", said)
+            if "--parquet" in words and "hole.kev" not in words:
+                # All rows are written, and DuckDB is waited for.
+                ok(b"\rconverting captures:" in said, f"{name}: DuckDB's part", said)
             ok(b"\x1b[K" in said and not said.endswith(b"%"), f"{name}: its line stays", said)
             quiet = subprocess.run([kymo, *words, *(["--force"] if "-o" in words else [])],
                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
