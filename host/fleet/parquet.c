@@ -37,7 +37,6 @@ struct dataset {
     size_t nids, room;
     struct fleet_child duckdb;
     unsigned under_way;
-    char waits[32]; /* what it waits for, as progress shows it */
     struct fleet_capture *capture;
     struct move moves[MOVES];
     unsigned nmoves;
@@ -214,16 +213,11 @@ static int dataset_open(struct dataset *dataset)
 static int job_wait(struct dataset *dataset)
 {
     const struct move *job = &dataset->moves[dataset->nmoves - dataset->under_way];
-    char text[2048], sign;
-    unsigned percent;
+    char what[32], text[2048];
     bool given;
 
-    snprintf(dataset->waits, sizeof(dataset->waits), "converting %s",
-             fleet_tables[job->table].name);
-    while ((given = fleet_child_line(&dataset->duckdb, text, sizeof(text))) &&
-           sscanf(text, "%3u %c", &percent, &sign) == 2 && sign == '%') {
-        kymo_progress(dataset->waits, percent, 100);
-    }
+    snprintf(what, sizeof(what), "converting %s", fleet_tables[job->table].name);
+    given = fleet_child_answer(&dataset->duckdb, what, text, sizeof(text));
     dataset->under_way--;
     if (given && strcmp(text, "ok") == 0) {
         return 0;

@@ -159,9 +159,9 @@ def compass_names(folder, domain):
         if type(message).__name__ != "_EventMessageConst":
             continue
         event, env = message.event, message.event.stream.trace.environment
-        same([str(env["domain"]), str(env["tracer_name"]), int(env["tracer_major"]),
-              int(env["tracer_minor"]) >= 9],
-             [domain, {"kernel": "lttng-modules", "ust": "lttng-ust"}[domain], 2, True], "the tracer")
+        same([str(env["domain"]), str(env["tracer_name"]), int(env["tracer_major"])],
+             [domain, {"kernel": "lttng-modules", "ust": "lttng-ust"}[domain], 2], "the tracer")
+        want(int(env["tracer_minor"]) >= 9, "the tracer")
         want("Integer" in type(event.packet.context_field["cpu_id"]).__name__, "the CPU")
         for field, kind in COMPASS_CONTEXT[domain].items():
             want(kind in type(event.common_context_field[field]).__name__, f"context {field}")
