@@ -128,7 +128,7 @@ int fleet_child_start(struct fleet_child *child, char *const argv[], int input, 
 int fleet_child_end(struct fleet_child *child, char *text, size_t room);
 /* Reads a line, without its newline. Returns false if there is none. */
 bool fleet_child_line(struct fleet_child *child, char *text, size_t room);
-/* Reads a line that is not of the form "N %"; those before it are shown as the progress of `what`. */
+/* Reads a line. Those of the form "N %" before it are shown as progress of `what`. */
 bool fleet_child_answer(struct fleet_child *child, char *what, char *text, size_t room);
 /* Waits until the child says something or ends, or a signal has come, and shows meanwhile how many
  * of the `total` bytes of `input`, the file that is its standard input, it has read. */
