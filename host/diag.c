@@ -187,14 +187,16 @@ void kymo_progress(void *what, uint64_t done, uint64_t total)
 {
     enum { NAME = 200 };
     static time_t last;
+    static const void *last_what;
     time_t now = time(NULL);
     char name[ESCAPE_MOST(NAME)];
     size_t n;
 
-    if (now == last || total == 0 || !isatty(progress_fd)) {
+    if ((now == last && what == last_what) || total == 0 || !isatty(progress_fd)) {
         return;
     }
     last = now;
+    last_what = what;
     progress_shown = true;
     n = escape_text(&(struct escape){0}, what, strnlen(what, NAME), name);
     dprintf(progress_fd, "\r%.*s: %3u %%", (int)n, name, (unsigned)(done * 100.0 / (double)total));

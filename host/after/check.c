@@ -18,7 +18,8 @@ struct check {
     const struct dtrace_image *image;
     const struct after_about *about;
     const struct dtrace_image_ecb *ecb;
-    unsigned said; /* messages so far */
+    unsigned said;  /* messages so far */
+    char last[512]; /* the last one */
     /* What the clause reads. */
     uint32_t arguments; /* bit per argN; the last for all behind */
     bool reads_thread, reads_errno;
@@ -74,12 +75,20 @@ static const char *string_at(const struct check *c, uint32_t at)
     return (const char *)c->image + c->image->strings.offset + at;
 }
 
+/* Once, if several clauses of a probe lack the same. */
 static void lacks(struct check *c, const char *what, const char *why)
 {
+    char text[sizeof(c->last)];
+
+    snprintf(text, sizeof(text), "%s:%s:%s:%s: %s %s", string_at(c, c->ecb->provider),
+             string_at(c, c->ecb->module), string_at(c, c->ecb->function),
+             string_at(c, c->ecb->name), what, why);
+    if (strcmp(text, c->last) == 0) {
+        return;
+    }
+    strcpy(c->last, text);
     if (c->said++ < SAID_MOST) {
-        fprintf(stderr, "dtrace: %s:%s:%s:%s: %s %s\n", string_at(c, c->ecb->provider),
-                string_at(c, c->ecb->module), string_at(c, c->ecb->function),
-                string_at(c, c->ecb->name), what, why);
+        fprintf(stderr, "dtrace: %s\n", text);
     }
 }
 

@@ -199,6 +199,19 @@ bool fleet_child_line(struct fleet_child *child, char *text, size_t room)
     return false;
 }
 
+bool fleet_child_answer(struct fleet_child *child, char *what, char *text, size_t room)
+{
+    unsigned percent;
+    char sign;
+    bool given;
+
+    while ((given = fleet_child_line(child, text, room)) &&
+           sscanf(text, "%3u %c", &percent, &sign) == 2 && sign == '%') {
+        kymo_progress(what, percent, 100);
+    }
+    return given;
+}
+
 void fleet_child_watch(const struct fleet_child *child, const char *what, int input, uint64_t total)
 {
     struct pollfd said = {.fd = child->from, .events = POLLIN};

@@ -128,6 +128,8 @@ int fleet_child_start(struct fleet_child *child, char *const argv[], int input, 
 int fleet_child_end(struct fleet_child *child, char *text, size_t room);
 /* Reads a line, without its newline. Returns false if there is none. */
 bool fleet_child_line(struct fleet_child *child, char *text, size_t room);
+/* Reads a line. Those of the form "N %" before it are shown as progress of `what`. */
+bool fleet_child_answer(struct fleet_child *child, char *what, char *text, size_t room);
 /* Waits until the child says something or ends, or a signal has come, and shows meanwhile how many
  * of the `total` bytes of `input`, the file that is its standard input, it has read. */
 void fleet_child_watch(const struct fleet_child *child, const char *what, int input,

@@ -209,11 +209,15 @@ static int dataset_open(struct dataset *dataset)
 
 /* ---- jobs of DuckDB ---------------------------------------------------------------- */
 
+/* Waits for the oldest job, and shows meanwhile how much of it is done. */
 static int job_wait(struct dataset *dataset)
 {
-    char text[2048];
-    bool given = fleet_child_line(&dataset->duckdb, text, sizeof(text));
+    const struct move *job = &dataset->moves[dataset->nmoves - dataset->under_way];
+    char what[32], text[2048];
+    bool given;
 
+    snprintf(what, sizeof(what), "converting %s", fleet_tables[job->table].name);
+    given = fleet_child_answer(&dataset->duckdb, what, text, sizeof(text));
     dataset->under_way--;
     if (given && strcmp(text, "ok") == 0) {
         return 0;
@@ -350,6 +354,7 @@ static int capture_convert(struct dataset *dataset, const struct fleet_source *s
     while (!broken && dataset->under_way > 0) {
         broken = job_wait(dataset) != 0;
     }
+    kymo_progress_end();
     if (broken || fleet_stopped != 0 || capture_commit(dataset) != 0 ||
         id_add(dataset, dataset->capture->id) != 0) {
         fleet_child_kill(&dataset->duckdb); /* what it does now is of no use */

@@ -2,11 +2,13 @@
 //
 // parquet.js MODULE FOLDER: kymo's child that makes files of Parquet of files of rows, by DuckDB.
 // A line of standard input is a job: {csv, parquet, columns}; a line of output its end: "ok", or
-// what is wrong. See host/fleet/parquet.c.
+// what is wrong. Lines of the form "N %" before it say how much of the job is done. See
+// host/fleet/parquet.c.
 'use strict';
 const fs = require('fs');
 const readline = require('readline');
 const [, , module_, folder] = process.argv;
+const PROGRESS_MS = 500;
 
 const literal = (text) => `'${text.replace(/'/g, "''")}'`;
 const plain = (text) => String(text).replace(/[^\x20-\x7e]+/g, ' ').slice(0, 1500);
@@ -20,6 +22,25 @@ async function convert(duckdb, job) {
     fs.unlinkSync(job.csv);
 }
 
+// DuckDB counts, and prints nothing itself. It does not always know: then nothing is told.
+async function progressOn(duckdb) {
+    await duckdb.run('SET enable_progress_bar = true');
+    await duckdb.run('SET enable_progress_bar_print = false');
+    await duckdb.run('SET progress_bar_time = 0');
+}
+async function told(duckdb, job) {
+    process.stdout.write('0 %\n');
+    const timer = setInterval(() => {
+        const { percentage } = duckdb.progress;
+        if (percentage >= 0) process.stdout.write(`${Math.min(100, Math.floor(percentage))} %\n`);
+    }, PROGRESS_MS);
+    try {
+        await convert(duckdb, job);
+    } finally {
+        clearInterval(timer);
+    }
+}
+
 async function main() {
     process.chdir(folder); // paths are relative: a folder's name may have a pattern's characters
     const { DuckDBInstance } = require(module_);
@@ -27,9 +48,10 @@ async function main() {
         autoinstall_known_extensions: 'false', autoload_known_extensions: 'false',
         memory_limit: '2GB', preserve_insertion_order: 'true', temp_directory: 'spill' });
     const duckdb = await instance.connect();
+    await progressOn(duckdb);
     for await (const line of readline.createInterface({ input: process.stdin })) {
         try {
-            await convert(duckdb, JSON.parse(line));
+            await told(duckdb, JSON.parse(line));
             process.stdout.write('ok\n');
         } catch (error) {
             process.stdout.write(`DuckDB: ${plain(error.message)}\n`);

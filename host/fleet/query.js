@@ -71,18 +71,28 @@ async function open(spill) {
     await duckdb.run('SET enable_progress_bar = true');
     await duckdb.run('SET enable_progress_bar_print = false');
     await duckdb.run('SET progress_bar_time = 0');
+    // Each view of a table looks at all of its files again.
+    await duckdb.run('SET parquet_metadata_cache = true');
     const list = (names) => `[${names.map(literal).join(', ')}]`;
     await duckdb.run(`SET allowed_paths = ${list(Object.values(there).flat())}`);
     await duckdb.run('SET enable_external_access = false');
     await duckdb.run('SET lock_configuration = true');
+    const ready = viewsRead();
+    let done = 0;
+    const step = () => progressAt('opening', 100 * done++ / (TABLES.length + ready.length));
     for (const table of TABLES) {
+        step();
         await duckdb.run(`CREATE VIEW ${table} AS SELECT * FROM read_parquet(
             ${list(there[table])}, hive_partitioning = true, union_by_name = true, hive_types = {'device': VARCHAR, 'firmware': VARCHAR, 'date': DATE})`);
     }
     for (const n of [50, 90, 99]) {
         await duckdb.run(`CREATE MACRO percentile_${n}(x) AS quantile_disc(x, 0.${n})`);
     }
-    for (const { name, text } of viewsRead()) await duckdb.run(`CREATE VIEW ${name} AS ${text}`);
+    for (const { name, text } of ready) {
+        step();
+        await duckdb.run(`CREATE VIEW ${name} AS ${text}`);
+    }
+    progressEnd();
     return { duckdb, StatementType };
 }
 
@@ -98,12 +108,14 @@ function progressShow(line) {
         clearInterval(progressTimer);
     }
 }
+function progressAt(what, percentage) {
+    const line = `\r${what}: ${String(Math.floor(percentage)).padStart(3)} %`;
+    if (tty.isatty(2) && percentage >= 0 && line !== progressLine) progressShow(line);
+}
 function progressBegin(duckdb) {
     if (!tty.isatty(2)) return;
-    progressTimer = setInterval(() => {
-        const { percentage } = duckdb.progress; // -1: DuckDB does not know
-        const line = `\rquerying: ${String(Math.floor(percentage)).padStart(3)} %`;
-        if (percentage >= 0 && line !== progressLine) progressShow(line);
+    progressTimer = setInterval(() => { // -1: DuckDB does not know
+        progressAt('querying', duckdb.progress.percentage);
     }, PROGRESS_MS);
 }
 function progressEnd() {

@@ -16,7 +16,7 @@
 #include "host/kymo.h"
 #include "host/reader/kev.h"
 
-enum { BOARDS_MOST = 64 };
+enum { FOLDERS_MOST = 128 };
 
 static void missing_report(void *arg, const struct log_missing *missing)
 {
@@ -31,23 +31,54 @@ static void missing_report(void *arg, const struct log_missing *missing)
 
 static struct log_programs programs = {.missing = missing_report};
 
+static const char *folders[FOLDERS_MOST];
+
+static void folder_add(const char *board, const char *name)
+{
+    char path[3 * PATH_MAX];
+
+    snprintf(path, sizeof(path), "%s/%s", board, name);
+    if (programs.nlast < FOLDERS_MOST && (folders[programs.nlast] = strdup(path)) != NULL) {
+        programs.nlast++;
+    }
+}
+
+/* A board's programs; those that run from flash are linked for their places in IMAGE.placed. */
+static void board_add(const char *board)
+{
+    static const char placed[] = ".placed";
+    DIR *dir = opendir(board);
+    const struct dirent *entry;
+
+    if (dir == NULL) {
+        return;
+    }
+    folder_add(board, "programs");
+    while ((entry = readdir(dir)) != NULL) {
+        size_t length = strlen(entry->d_name);
+
+        if (length > strlen(placed) &&
+            strcmp(entry->d_name + length - strlen(placed), placed) == 0) {
+            folder_add(board, entry->d_name);
+        }
+    }
+    closedir(dir);
+}
+
 /* The boards' folders of programs, found when the first log event is met. */
 static void boards_find(void)
 {
-    static const char *folders[BOARDS_MOST];
     struct home home;
     DIR *dir = home_find(&home) ? opendir(home.boards) : NULL;
     const struct dirent *entry;
     char path[2 * PATH_MAX];
 
     programs.last = folders;
-    while (dir != NULL && programs.nlast < BOARDS_MOST && (entry = readdir(dir)) != NULL) {
-        if (entry->d_name[0] == '.') {
-            continue;
+    while (dir != NULL && (entry = readdir(dir)) != NULL) {
+        if (entry->d_name[0] != '.') {
+            snprintf(path, sizeof(path), "%s/%s", home.boards, entry->d_name);
+            board_add(path);
         }
-        snprintf(path, sizeof(path), "%s/%s/programs", home.boards, entry->d_name);
-        folders[programs.nlast] = strdup(path);
-        programs.nlast += folders[programs.nlast] != NULL;
     }
     if (dir != NULL) {
         closedir(dir);

@@ -84,8 +84,19 @@ static bool has_same_id(const char *path, const struct elf_id *id)
     return elf_id_read(path, &theirs) && memcmp(theirs.bytes, id->bytes, sizeof(id->bytes)) == 0;
 }
 
-/* An unstripped ELF with this build id: one that the user named, or in the folder programs beside
- * the kernel's or above it. Kernels with assertions boot the programs of the board's own folder. */
+/* Where programs run from flash each is linked for its place in the image IMAGE.elf, and is in
+ * IMAGE.placed/. */
+static bool placed_path(const char *kernel, const char *name, char path[PATH_MAX])
+{
+    const char *slash = strrchr(kernel, '/'), *dot = strrchr(kernel, '.');
+    int length = dot > (slash ? slash : kernel) ? (int)(dot - kernel) : (int)strlen(kernel);
+
+    return snprintf(path, PATH_MAX, "%.*s.placed/%s", length, kernel, name) < PATH_MAX;
+}
+
+/* An unstripped ELF with this build id: one that the user named, in the image's own folder, or in
+ * the folder programs beside the kernel's or above it. Kernels with assertions boot the programs of
+ * the board's own folder. */
 static bool find_program(const struct programs *p, const char *name, const struct elf_id *id,
                          char path[PATH_MAX])
 {
@@ -99,6 +110,9 @@ static bool find_program(const struct programs *p, const char *name, const struc
             snprintf(path, PATH_MAX, "%s", p->paths[i]);
             return true;
         }
+    }
+    if (placed_path(p->kernel, name, path) && has_same_id(path, id)) {
+        return true;
     }
     for (unsigned i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
         char folder[64];

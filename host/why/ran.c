@@ -23,10 +23,14 @@ static void ran_add(struct why_ran *all, unsigned *n, const struct why_ran *more
     }
 }
 
+/* What was idle comes last: on a machine of many CPUs it would hide who ran instead. */
 static int ran_order(const void *a, const void *b)
 {
     const struct why_ran *x = a, *y = b;
 
+    if (x->idle != y->idle) {
+        return x->idle ? 1 : -1;
+    }
     if (x->ns != y->ns) {
         return x->ns > y->ns ? -1 : 1;
     }
@@ -52,15 +56,17 @@ unsigned why_ran(const struct timeline *timeline, uint32_t thread, int64_t from,
                 break;
             }
             if (begin > done) {
-                ran_add(all, &n, &(struct why_ran){TIMELINE_NONE, -1, begin - done});
+                ran_add(all, &n, &(struct why_ran){TIMELINE_NONE, -1, false, begin - done});
             }
             if (end > begin && run->thread != thread) {
-                ran_add(all, &n, &(struct why_ran){run->thread, run->priority, end - begin});
+                ran_add(all, &n,
+                        &(struct why_ran){run->thread, run->priority,
+                                          timeline->threads[run->thread].idle, end - begin});
             }
             done = end > done ? end : done;
         }
         if (done < to) {
-            ran_add(all, &n, &(struct why_ran){TIMELINE_NONE, -1, to - done});
+            ran_add(all, &n, &(struct why_ran){TIMELINE_NONE, -1, false, to - done});
         }
     }
     qsort(all, n, sizeof(all[0]), ran_order);

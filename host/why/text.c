@@ -97,13 +97,14 @@ static void ready_put(const struct why *why, const struct why_part *part)
     }
     for (unsigned i = 0; i < n && i < 3; i++) {
         printf("%s", i == 0 ? "; meanwhile " : ", ");
-        if (ran[i].thread == TIMELINE_NONE) {
-            printf("nobody knows who");
+        if (ran[i].idle) {
+            printf("CPU %d was idle for %s", timeline->threads[ran[i].thread].tid - 1,
+                   duration(ran[i].ns, text));
+        } else if (ran[i].thread == TIMELINE_NONE) {
+            printf("nobody knows who ran %s", duration(ran[i].ns, text));
         } else {
             thread_put(timeline, ran[i].thread);
-        }
-        printf(" ran %s", duration(ran[i].ns, text));
-        if (ran[i].thread != TIMELINE_NONE && !timeline->threads[ran[i].thread].idle) {
+            printf(" ran %s", duration(ran[i].ns, text));
             priority_put(ran[i].priority);
         }
     }

@@ -18,6 +18,7 @@
 struct why_ran {
     uint32_t thread; /* TIMELINE_NONE: it is not known who */
     int16_t priority;
+    bool idle;  /* it is a CPU's idle thread */
     int64_t ns; /* over all CPUs */
 };
 
@@ -68,7 +69,7 @@ uint32_t why_waited_for(const struct timeline *timeline, const struct timeline_s
 /* The span of the same thread behind this one; NULL: there is none. */
 const struct timeline_span *why_next(const struct timeline *timeline,
                                      const struct timeline_span *span);
-/* ran.c. Fills `ran`, the longest first; returns how many. */
+/* ran.c. Fills `ran`, the longest first, idle CPUs last; returns how many. */
 unsigned why_ran(const struct timeline *timeline, uint32_t thread, int64_t from, int64_t to,
                  struct why_ran ran[WHY_RAN]);
 

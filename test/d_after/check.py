@@ -239,6 +239,8 @@ def fast_captures_name_the_form_to_record(rng):
             expect(done.returncode == 1 and
                    f"{what} isn't in fast events: record with tracelogger -w" in done.stderr,
                    told(done))
+            twice = dtrace(path, "-n", f"{script} {script}")
+            expect(twice.stderr == done.stderr, f"two clauses, two messages: {told(twice)}")
 
 
 def unknown_forms_are_decided_by_each_event(rng):

@@ -14,6 +14,20 @@ from linux import Names, standard
 
 FUNCTIONS = {"FUNC_ENTER": "lttng_ust_cyg_profile:func_entry",
              "FUNC_EXIT": "lttng_ust_cyg_profile:func_exit"}
+# What Trace Compass looks for: the names of its classes LttngEventLayout, Lttng26EventLayout,
+# LttngUst20EventLayout and LttngUstCallStackProvider (docs/export.md), each with its type.
+TEXT, NUMBER = "String", "Integer"
+COMPASS = {
+    "sched_switch": {"prev_comm": TEXT, "prev_tid": NUMBER, "prev_prio": NUMBER,
+                     "prev_state": NUMBER, "next_comm": TEXT, "next_tid": NUMBER,
+                     "next_prio": NUMBER},
+    "sched_wakeup": {"comm": TEXT, "tid": NUMBER, "prio": NUMBER, "target_cpu": NUMBER},
+    "sched_process_exit": {"comm": TEXT, "tid": NUMBER, "prio": NUMBER},
+    "irq_handler_entry": {"irq": NUMBER, "name": TEXT}, "irq_handler_exit": {"irq": NUMBER},
+    "syscall_entry_": {}, "syscall_exit_": {"ret": NUMBER},
+    "lttng_ust_cyg_profile:func_entry": {"addr": NUMBER, "call_site": NUMBER},
+    "lttng_ust_cyg_profile:func_exit": {"addr": NUMBER, "call_site": NUMBER}}
+COMPASS_CONTEXT = {"kernel": {}, "ust": {"vpid": NUMBER, "vtid": NUMBER, "procname": TEXT}}
 LINUX = {"sched_switch": "THRUNNING", "sched_wakeup": "THREADY", "sched_process_exit": "THDESTROY"}
 PLAIN = {"INT_ENTR": "irq_handler_entry", "INT_EXIT": "irq_handler_exit"}
 
@@ -133,6 +147,42 @@ def environment(folder):
         return {k: (int(v) if "Integer" in type(v).__name__ else str(v))
                 for k, v in message.stream.trace.environment.items()}
     return {}
+
+
+def compass_names(folder, domain):
+    """The events of Trace Compass that a trace has; each has the fields that are looked for, in a
+    trace that is taken for one of LTTng."""
+    found, metadata = set(), open(f"{folder}/{domain}/metadata", encoding="utf-8").read()
+    want(f'domain = "{domain}"' in metadata, "the domain is all that such a trace is known by")
+    want("struct { u32 magic; u8 uuid[16]; u32 stream_id;" in metadata, "the packet's header")
+    for message in bt2.TraceCollectionMessageIterator(f"{folder}/{domain}"):
+        if type(message).__name__ != "_EventMessageConst":
+            continue
+        event, env = message.event, message.event.stream.trace.environment
+        same([str(env["domain"]), str(env["tracer_name"]), int(env["tracer_major"])],
+             [domain, {"kernel": "lttng-modules", "ust": "lttng-ust"}[domain], 2], "the tracer")
+        want(int(env["tracer_minor"]) >= 9, "the tracer")
+        want("Integer" in type(event.packet.context_field["cpu_id"]).__name__, "the CPU")
+        for field, kind in COMPASS_CONTEXT[domain].items():
+            want(kind in type(event.common_context_field[field]).__name__, f"context {field}")
+        for name, fields in COMPASS.items():
+            if event.name == name or name.endswith("_") and event.name.startswith(name):
+                found.add(name)
+                for field, kind in fields.items():
+                    want(field in event.payload_field and
+                         kind in type(event.payload_field[field]).__name__, f"{name}: {field}")
+    return found
+
+
+def compass(captures):
+    """All of these events are in some of the captures."""
+    found = set()
+    for capture in captures:
+        shutil.rmtree("compass.ctf", ignore_errors=True)
+        run("export", "--ctf", capture, "-o", "compass.ctf", status=STATUS.get(capture, 0))
+        for domain in os.listdir("compass.ctf"):
+            found |= compass_names("compass.ctf", domain)
+    same(sorted(COMPASS.keys() - found), [], "events that no capture has")
 
 
 def refusals():

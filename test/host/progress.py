@@ -85,6 +85,12 @@ def main():
             words = [server if word == "SERVER" else word for word in words]
             said = on_terminal([kymo, *words], folder)
             ok(bool(re.search(rb"\r[a-z -]+: +\d+ %", said)), f"{name}: no progress", said)
+            if "--parquet" in words and "hole.kev" not in words:
+                # Rows are written faster than DuckDB takes them.
+                ok(b"\rconverting " in said, f"{name}: DuckDB's part", said)
+            if words[0] == "query":
+                ok(b"\ropening:   0 %" in said, f"{name}: the folder's files", said)
+                ok(b"\rquerying:" in said, f"{name}: DuckDB's part", said)
             ok(b"\x1b[K" in said and not said.endswith(b"%"), f"{name}: its line stays", said)
             quiet = subprocess.run([kymo, *words, *(["--force"] if "-o" in words else [])],
                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,

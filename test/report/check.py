@@ -454,6 +454,26 @@ def detail(b, folder):
     ok("--most: usage", kymo("report", "--most", "x", "a").returncode == 2)
 
 
+def missing_is_said(b, folder):
+    """How many events are missing: as exactly as it is known, and in words."""
+    with open("test/golden/virt-a64.kev", "rb") as f:
+        whole = f.read()
+    with open(f"{folder}/short.kev", "wb") as f:
+        f.write(whole[:len(whole) - 3000])
+    kymo("report", f"{folder}/short.kev", "-o", f"{folder}/short.html")
+    ready(b, f"{folder}/short.html")
+    said = b.run("return $('banner').textContent")
+    ok("cut short: nobody counts", "missing: not known how many, in 1 place, hatched" in said, said)
+    ready(b, f"{folder}/lossy.html")
+    said = b.run("return $('banner').textContent")
+    ok("what was recorded is not known", "does not say what was recorded" in said and
+       "Not everything was recorded" not in said, said)
+    for kinds, text in ("1, 1", "7, in 2 places"), ("1, 2", "7 or more, in 2 places"):
+        counted = b.run("return lostText({lossCount: 2, lostEvents: 7, losses: [{scope: true},"
+                        f"...[{kinds}].map((kind) => ({{kind}}))]}})")
+        ok(f"losses of kinds {kinds}", counted == text, counted)
+
+
 def pages(folder):
     good, lossy = f"{folder}/good.html", f"{folder}/lossy.html"
     kymo("report", "test/golden/virt-a64.kev", "-o", good)
@@ -467,6 +487,8 @@ def pages(folder):
         ready(b, lossy)
         ok("losses: a banner", "Events are missing" in b.run(
             "return document.getElementById('banner').textContent"))
+        missing_is_said(b, folder)
+        ready(b, lossy)
         ok("losses: stretches to hatch", b.run("return report.loaded.gaps.length > 0"))
         ready(b, f"{folder}/bad.html")
         b.run("showTimes(...wholeSpan()); setCursor(report.loaded.tables.first + 1e5)")

@@ -278,13 +278,46 @@ static void loss_said(void **unused)
     planted_free(&planted);
 }
 
+#define CPUS 12 /* more are idle than why_ran() gives */
+
+/* A thread waits for its CPU while all others are idle: who ran instead is said before those. */
+static void idle_ones_last(void **unused)
+{
+    struct planted planted = {.mk = mk_new(&(struct mk_options){
+                                  .ncpu = CPUS, .checked = true, .filters = "all classes"})};
+    struct why_ran ran[WHY_RAN];
+    const struct timeline_span *wait;
+    unsigned n;
+
+    (void)unused;
+    for (unsigned cpu = 1; cpu < CPUS; cpu++) {
+        mk_event(planted.mk, cpu, STEP, TRACE_CLASS_PR_TH, STATE_RUNNING | TRACE_EVENT_64,
+                 (uint32_t[]){1, cpu + 1, 0, 1}, 4);
+        mk_event(planted.mk, cpu, 100 * STEP, TRACE_CLASS_USER, 5, (uint32_t[]){1, 2}, 2);
+    }
+    state(&planted, STATE_RUNNING, 7, 2, MIDDLE);
+    state(&planted, STATE_READY, 7, 1, MIDDLE);
+    for (unsigned i = 0; i < 10; i++) {
+        state(&planted, STATE_RUNNING, 7, 2 + i % 2, MIDDLE);
+    }
+    state(&planted, STATE_RUNNING, 7, 1, MIDDLE);
+    planted_read(&planted);
+    wait = span(&planted, thread(&planted, 7, 1), STATE_READY);
+    n = why_ran(planted.timeline, thread(&planted, 7, 1), wait->from, wait->to, ran);
+    assert_int_equal(n, WHY_RAN);
+    for (unsigned i = 0; i < n; i++) {
+        assert_int_equal(ran[i].idle, i >= 2);
+        assert_int_equal(planted.timeline->threads[ran[i].thread].pid, i < 2 ? 7 : 1);
+    }
+    planted_free(&planted);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(inversion_named),
-        cmocka_unit_test(chain_from_interrupt),
-        cmocka_unit_test(circle_ends),
-        cmocka_unit_test(loss_said),
+        cmocka_unit_test(inversion_named), cmocka_unit_test(chain_from_interrupt),
+        cmocka_unit_test(circle_ends),     cmocka_unit_test(loss_said),
+        cmocka_unit_test(idle_ones_last),
     };
 
     return cmocka_run_group_tests_name("why", tests, NULL, NULL);

@@ -8,6 +8,8 @@
 const $ = (id) => document.getElementById(id);
 const report = {loaded: null, faults: []};
 const STATE_RUNNING = 1, STATE_READY = 2, STATE_UNKNOWN = 255;
+/* Kinds of losses and scope, as in host/kev/kev.h. */
+const LOSS_COUNTED = 1, SCOPE_FILTER = 64, SCOPE_GATE = 65, SCOPE_UNKNOWN = 66;
 
 /* ---- the worker -------------------------------------------------------------------- */
 

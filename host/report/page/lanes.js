@@ -87,7 +87,7 @@ function drawStates(context, row, y) {
         if (states.state[i] !== 0 && x1 >= GUTTER) {
             const style = idle[row.lane] ? idleStyle(states.state[i]) : styleOf(states.state[i]);
             bar(context, x0, x1, y, height, style);
-            if (x1 - x0 > 46 && style.height >= 0.6) {
+            if (x1 - x0 > 46 && style.height >= 0.6 && !style.hatch) {
                 label(context, stateText(states.state[i]), x0, x1, y + height - 4, style);
             }
         }
@@ -97,7 +97,7 @@ function drawStates(context, row, y) {
 /* A text on a coloured bar, in black or white, whichever reads better. */
 function label(context, text, x0, x1, y, style) {
     const [r, g, b] = [1, 3, 5].map((at) => parseInt(style.colour.slice(at, at + 2), 16));
-    context.fillStyle = style.hatch ? palette.text : 0.299 * r + 0.587 * g + 0.114 * b > 140 ? "#101418" : "#ffffff";
+    context.fillStyle = 0.299 * r + 0.587 * g + 0.114 * b > 140 ? "#101418" : "#ffffff";
     context.font = font(11);
     clipped(context, text, x0 + 4, y, x1 - x0 - 8);
 }

@@ -271,6 +271,17 @@ function rangeParts() {
     make("code", {class: "command", id: "cut"}, command)];
 }
 
+/* How many events are missing: exact if the kernel or tracelogger counted each of them. */
+function lostText(tables) {
+    const places = tables.lossCount === 1 ? "in 1 place" : `in ${countText(tables.lossCount)} places`;
+    const losses = tables.losses.filter((loss) => !loss.scope);
+    const exact = losses.length === tables.lossCount && losses.every((loss) => loss.kind === LOSS_COUNTED);
+    if (tables.lostEvents === 0) {
+        return `not known how many, ${places}`;
+    }
+    return `${countText(tables.lostEvents)}${exact ? "" : " or more"}, ${places}`;
+}
+
 function showSummary() {
     panelTurn++; /* the answer to what was asked for before is not shown any more */
     const {tables} = report.loaded, pairs = [["events", countText(tables.events)],
@@ -281,7 +292,7 @@ function showSummary() {
             pairs.push([name, tables[key]]);
         }
     }
-    pairs.push(["lost", tables.lossCount ? `${countText(tables.lostEvents)} events or more, in ${countText(tables.lossCount)} places` :
+    pairs.push(["lost", tables.lossCount ? lostText(tables) :
         tables.isKymo ? "none" : "not known: this kernel counts no losses"]);
     const parts = [make("h2", {}, "The capture"), definitions(pairs)];
     const scope = tables.losses.filter((loss) => loss.scope);
@@ -290,7 +301,7 @@ function showSummary() {
     }
     const losses = tables.losses.filter((loss) => !loss.scope);
     if (losses.length) {
-        parts.push(make("h2", {}, "What is missing"), make("ul", {id: "losses"}, ...losses.slice(0, 200).map((loss) =>
+        parts.push(make("h2", {}, "What is missing"), make("ul", {id: "losses", class: "plain"}, ...losses.slice(0, 200).map((loss) =>
             make("li", {}, make("button", {onclick: () => goTo(Math.max(tables.first, loss.from === null ? loss.at : loss.from), 0)},
                 loss.text)))));
     }
@@ -430,7 +441,7 @@ function showBanner() {
     const {tables} = report.loaded, parts = [];
     if (tables.lossCount) {
         const first = tables.losses.find((loss) => !loss.scope);
-        parts.push(`Events are missing: ${countText(tables.lostEvents)} or more, in ${countText(tables.lossCount)} places, hatched below.` +
+        parts.push(`Events are missing: ${lostText(tables)}, hatched below.` +
             (first ? ` The first: ${first.text}.` : ""));
     }
     if (tables.levels) {
@@ -440,10 +451,9 @@ function showBanner() {
     if (tables.doubt !== null) {
         parts.push(`${tables.doubt[0].toUpperCase()}${tables.doubt.slice(1)}.`);
     }
-    const filters = tables.losses.filter((loss) => loss.scope && loss.kind >= 64 && loss.kind <= 66);
-    if (filters.length) {
-        parts.push(`Not everything was recorded: ${filters.map((loss) => loss.text).join("; ")}.`);
-    }
+    const texts = (...kinds) => tables.losses.filter((loss) => loss.scope && kinds.includes(loss.kind)).map((loss) => loss.text).join("; ");
+    const filters = texts(SCOPE_FILTER, SCOPE_GATE), unknown = tables.doubt === null ? texts(SCOPE_UNKNOWN) : ""; /* doubt has it */
+    parts.push(filters ? `Not everything was recorded: ${filters}.` : "", unknown ? `What was recorded is not known: ${unknown}.` : "");
     $("banner").hidden = !parts.some(Boolean);
     $("banner").textContent = parts.filter(Boolean).join(" ");
 }

@@ -22,9 +22,9 @@ function stateBehind(thread, time) {
     return at < to && stateEnd(thread, at) <= time ? at + 1 : at;
 }
 
-/* Who ran on the CPUs, the longest first; thread 0: nobody knows who. */
+/* Who ran on the CPUs, the longest first, idle CPUs last; thread 0: nobody knows who. */
 function whyRan(thread, from, to) {
-    const {running, states, tables} = report.loaded, all = [];
+    const {running, states, tables, idle} = report.loaded, all = [];
     const add = (who, priority, ns) => {
         const old = all.find((one) => one.thread === who && one.priority === priority);
         if (old) {
@@ -57,7 +57,7 @@ function whyRan(thread, from, to) {
             add(0, -1, to - done);
         }
     }
-    all.sort((a, b) => b.ns - a.ns || (a.thread || Infinity) - (b.thread || Infinity));
+    all.sort((a, b) => !!idle[a.thread] - !!idle[b.thread] || b.ns - a.ns || (a.thread || Infinity) - (b.thread || Infinity));
     return all.slice(0, WHY.ran);
 }
 
