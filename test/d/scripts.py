@@ -33,6 +33,7 @@ LINES = {
     "virt-a64": ["-device", "virtio-serial-device",
                  "-device", "virtserialport,chardev=link,name=kymo.link"],
     "mps2-an386": ["-serial", "chardev:link"],
+    "pc": ["-serial", "chardev:link"],
 }
 SLOW = patience.seconds(120)  # a hang detector
 # What a script's output has whatever the workload does, beside a figure.
@@ -337,7 +338,7 @@ def defaults(board, _):
         return f"status {status}: {out[-300:]}{err}", out
     status, out, err = board.dtrace("-lvn", "dtrace:::BEGIN")
     sizes = re.search(r"^Defaults: bufsize (\d+)k, aggsize (\d+)k, .*dynvarsize (\d+)k", out, re.M)
-    least = {"virt-a64": [256, 256, 256], "mps2-an386": [64, 128, 128]}[board.name]
+    least = [64, 128, 128] if board.name == "mps2-an386" else [256, 256, 256]
     if status or not sizes or [int(n) for n in sizes.groups()] != least:
         return f"status {status}: {out[:300]}{err}", out
     if not re.search(r"^Samples of profile: the kernel and programs, by an interrupt", out, re.M):
@@ -347,7 +348,7 @@ def defaults(board, _):
 
 def one_cpu(board, _):
     """-x cpu=N: tick comes on that CPU, so that a script ends; what isn't there is refused."""
-    cpus = {"virt-a64": 4, "mps2-an386": 1}[board.name]
+    cpus = 1 if board.name == "mps2-an386" else 4
     text = """tick-10ms { @[cpu] = count(); } profile-97 { @[cpu] = count(); }
               tick-300ms { exit(0); }"""
     for n in range(cpus):
