@@ -80,7 +80,9 @@ long ker_msg_readv(struct thread *self, const uintptr_t *args)
     }
     size_t total = msg_rw_rest(client->srcmsglen, args[3]);
     total = (size_t)room < total ? (size_t)room : total;
-    trace_site_msg_read((uint32_t)args[0], (uint32_t)client->pid, total);
+    if (self->step == 0) { /* once, not for each piece */
+        trace_site_msg_read((uint32_t)args[0], (uint32_t)client->pid, total);
+    }
     return msg_rw_moved(self, client,
                         msg_copy_piece(self, self, 1, 0, client, SEND_ARG_SMSG, args[3], total));
 }
@@ -98,7 +100,9 @@ long ker_msg_writev(struct thread *self, const uintptr_t *args)
     }
     size_t total = msg_rw_rest(client->dstmsglen, args[3]);
     total = (size_t)len < total ? (size_t)len : total;
-    trace_site_msg_write((uint32_t)args[0], (uint32_t)client->pid, total);
+    if (self->step == 0) {
+        trace_site_msg_write((uint32_t)args[0], (uint32_t)client->pid, total);
+    }
     return msg_rw_moved(self, client,
                         msg_copy_piece(self, client, SEND_ARG_RMSG, args[3], self, 1, 0, total));
 }

@@ -117,12 +117,12 @@ def one_boot(board):
             f.write(FRAME.format(SCRIPTS).replace("LINK_IRQ", LINK_IRQ))
         b.record("-c -w -k 64")
         dropped = live(b, script, outs[0])
-        b.recorded()
+        path = b.recorded()
         if dropped:
             return dropped
         if ", 0 lost" not in b.printed():
             return b.printed()[-500:]
-        done = b.kymo("dtrace", "-r", b.path, "-o", outs[1], "-qs", script)
+        done = b.kymo("dtrace", "-r", path, "-o", outs[1], "-qs", script)
         expect(done.returncode == 0 and "lost" not in done.stderr, dlog.told(done))
         theirs, mine = said(outs[0]), said(outs[1])
         expect(len(theirs) > 300, f"only {len(theirs)} lines were printed")

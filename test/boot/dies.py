@@ -150,8 +150,8 @@ def check_memory(machine, place, whole, name):
 
 def check_recovered(machine):
     """The boot that follows has saved what kymo extract has found."""
-    slots = [list(kev.raw_slots(os.path.join(machine.dir, name)))
-             for name in ("last.kev", "recovered.kev")]
+    slots = [list(kev.raw_slots(path)) for path in (os.path.join(machine.dir, "last.kev"),
+                                                    machine.captures.take("recovered.kev"))]
     if slots[0] != slots[1]:
         same = next((i for i, (a, b) in enumerate(zip(*slots)) if a != b), min(map(len, slots)))
         raise AssertionError(f"the tracelogger has saved other slots: {len(slots[1])}, not "
@@ -252,7 +252,7 @@ def cut(stub, places, size):
 def cuts(board, folder, count, report):
     elf = image_elf(os.path.join(ROOT, "build", board), "goeson")
     places = gdb.Places(gdb.instructions(board, elf, WRITER), SEED)
-    size = 2 if board == "mps2-an386" else 4
+    size = gdb.SIZES[board]
     # Stepping a CPU that idles stops virtual time, and with it the emulator.
     machine = Machine(board, "goeson", folder, gdb.STUB, multi=board != "mps2-an386")
     try:
@@ -282,7 +282,8 @@ def cuts(board, folder, count, report):
 # By board: numbers of the gdb stub for a register and the program counter, how wide they are, what
 # the record calls them, and a jump to where nothing is.
 REGISTERS = {"mps2-an386": (4, 15, 4, "r4", "pc", 0x60000001),
-             "virt-a64": (19, 32, 8, "x19", "pc", 0xffffff9000000004)}
+             "virt-a64": (19, 32, 8, "x19", "pc", 0xffffff9000000004),
+             "pc": (1, 16, 8, "rbx", "rip", 0xffffff9000000004)}
 
 
 def fault(board, folder, report):
@@ -296,7 +297,7 @@ def fault(board, folder, report):
         machine.wait_for(r"boot 1\n.*\ngoes \n")
         stub = gdb.Stub(machine)
         stub.ask("?")
-        if not stub.run_to(places.choose()[1], 2 if size == 4 else 4, 20):
+        if not stub.run_to(places.choose()[1], gdb.SIZES[board], 20):
             raise AssertionError("the log turns to no buffer")
         stub.set_register(register, mark, size)
         stub.set_register(pc, nowhere, size)

@@ -27,10 +27,10 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import link  # noqa: E402
 from guest import expect, patience, run_tests  # noqa: E402
 
-CPUS = {"virt-a64": 4, "mps2-an386": 1}
-CALLS = {"virt-a64": 20000, "mps2-an386": 4000}  # of each producer
-CHANCE = {"virt-a64": 1 / 30000, "mps2-an386": 1 / 3000}
-LARGE = {"virt-a64": "256k", "mps2-an386": "64k"}  # half of the calls find room
+CPUS = {"virt-a64": 4, "mps2-an386": 1, "pc": 4}
+CALLS = {"virt-a64": 20000, "mps2-an386": 4000, "pc": 4000}  # of each producer
+CHANCE = {"virt-a64": 1 / 30000, "mps2-an386": 1 / 3000, "pc": 1 / 10000}
+LARGE = {"virt-a64": "256k", "mps2-an386": "64k", "pc": "64k"}  # half of the calls find room
 PRINTS = ('syscall::trace_event:entry /execname == "evstorm"/ '
           '{ printf("%d %d %d\\n", cpu, (int)arg1, (int)arg2); }')
 ON = 'BEGIN { printf("on\\n"); } '
@@ -56,7 +56,9 @@ class Consumer:
         while said != b"on\n":
             ready = select.select([out], [], [], patience.seconds(60))[0]
             byte = os.read(out, 1) if ready else b""
-            expect(byte and b"on\n".startswith(said + byte), f"{said + byte}, not on")
+            if not byte or not b"on\n".startswith(said + byte):
+                self.end(signal.SIGKILL)
+                expect(False, f"{said + byte}, not on: {self.err}")
             said += byte
 
     def end(self, sign=signal.SIGINT, seconds=90):

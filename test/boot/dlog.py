@@ -16,6 +16,7 @@ import time
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "../report")]
+import captures  # noqa: E402
 import kev  # noqa: E402
 from guest import ROOT, connect, emulator, expect, image_elf, patience  # noqa: E402
 from page_blocks import blocks  # noqa: E402
@@ -46,6 +47,8 @@ class Board:
         self.spec = f"unix:{short}/link"
         self.env = dict(os.environ, XDG_RUNTIME_DIR=short)
         build = os.path.join(ROOT, "build", board)
+        self.captures = captures.Captures(board, self.dir)
+        self.image, self.disk_boot = image, None  # the boot in which diskd was started
         kernel = image_elf(build, image)
         if change:
             kernel = changed(kernel, os.path.join(self.dir, "changed.elf"), change)
@@ -53,7 +56,7 @@ class Board:
             command = args.read().split() + emulator.cpu_arguments() + [
                 "-chardev", f"socket,id=link,path={short}/link,server=on,wait=off"
             ] + link.read().split() + ["-qmp", f"unix:{short}/qmp,server=on,wait=off",
-                                       "-kernel", kernel]
+                                       *self.captures.arguments(), "-kernel", kernel]
         with open(os.path.join(self.dir, "console.txt"), "wb") as console:
             self.qemu = emulator.begin(command, cwd=self.dir, stdin=subprocess.PIPE,
                                        stdout=console, stderr=subprocess.STDOUT)
@@ -83,17 +86,26 @@ class Board:
             expect(time.monotonic() < until, f"the console never says {text!r}")
             time.sleep(0.05)
 
+    def start_disk(self):
+        """In a boot in which one is needed: the images with a shell don't start its driver."""
+        boot = self.printed().count("kymo on ")
+        if self.captures.image and self.image == "live" and self.disk_boot != boot:
+            self.disk_boot = boot
+            self.type("diskd &\n")
+            self.wait_for(rf"(?s)(kymo on .*){{{boot}}}\[\d+\]")
+
     def record(self, options, name="trace.kev"):
         """tracelogger at work."""
-        self.type(f"tracelogger -v {options} -f {name} &\n")
-        self.wait_for(f"tracelogger: recording to {name}")
-        self.path = os.path.join(self.dir, name)
+        self.start_disk()
+        self.name, named = name, self.captures.named(name)
+        self.type(f"tracelogger -v {options} -f {named} &\n")
+        self.wait_for(f"tracelogger: recording to {named}")
 
     def recorded(self):
         """Its capture is complete: where it is."""
         self.type("tracestop\n")
         self.wait_for(r"tracelogger: \d+ events, \d+ lost")
-        return self.path
+        return self.captures.take(self.name)
 
     def logged(self, *words):
         """A program that logs; tracelogger may not be quite there yet."""
@@ -122,7 +134,7 @@ def told(done):
 def boot_d_is_claimed_once_and_only_by_who_can_read_it(board):
     """test/boot/boot_d/boot.d was at work before the first process."""
     with Board(board, "bootd", "claim") as b:
-        b.path = os.path.join(b.dir, "boot.kev")
+        b.name = "boot.kev"
         what_was_stopped(b, 77)
         for words in (["-n", "BEGIN { trace(1); }"], ["-n", "BEGIN { no_such_thing(); }"],
                       ["-s", "/dev/null"]):
@@ -175,8 +187,9 @@ def what_was_stopped(b, trigger):
     """Till the tracelogger says why it stops: its ring has what was before."""
     # Others may print between its lines, and the shell its prompt before one.
     b.wait_for(r"tracelogger: stopped by a D trigger\n(?:(?!.*tracelogger: \d).*\n)*"
-               r".*tracelogger: \d+ events, 0 lost; .* in " + re.escape(os.path.basename(b.path)))
-    numbers = [d1 for cls, event, d1, _ in kev.slots(b.path)
+               r".*tracelogger: \d+ events, 0 lost; .* in " +
+               re.escape(b.captures.named(b.name)) + "\n")
+    numbers = [d1 for cls, event, d1, _ in kev.slots(b.captures.take(b.name))
                if cls == kev.CLASSES["USER"] and event == 0]
     expect(numbers and numbers == list(range(numbers[0], numbers[-1] + 1)) and
            numbers[0] < trigger <= numbers[-1], f"{len(numbers)} numbers, up to {numbers[-3:]}")
@@ -371,8 +384,11 @@ def recovered(path):
 
 def recover(b):
     b.wait_for(r"boot 2: boot 1 ended with: a reset without a panic\n(?s:.*)\$ ")
-    b.type("tracelogger --recover -f reset.kev\n")
-    b.wait_for(r"tracelogger: boot 1 ended with: .* in reset.kev\n(?s:.*)\$ ")
+    b.start_disk()
+    named = b.captures.named("reset.kev")
+    b.type(f"tracelogger --recover -f {named}\n")
+    b.wait_for(rf"tracelogger: boot 1 ended with: .* in {named}\n(?s:.*)\$ ")
+    return b.captures.take("reset.kev")
 
 
 def a_reset_under_load(board, seconds):
@@ -391,12 +407,12 @@ def a_reset_under_load(board, seconds):
         finally:
             job.kill()
             job.wait()
-        recover(b)
+        path = recover(b)
         expect("whose description is missing" not in b.printed(), "notes are lost")
-        done = b.kymo("dtrace", "-r", "reset.kev")
+        done = b.kymo("dtrace", "-r", path)
         expect(done.returncode == 0, told(done))
         expect(" drop" not in done.stderr and "damaged" not in done.stderr, told(done))
-        return os.path.join(b.dir, "reset.kev"), done
+        return path, done
 
 
 def printed_as_recovered(cpu, numbers, passes, done):
@@ -452,10 +468,10 @@ def the_room_for_what_describes_records_is_bounded(board):
             for job in jobs:
                 job.kill()
                 job.wait()
-        recover(b)
+        path = recover(b)
         expect("D programs whose description is missing: 1\n" in b.printed(),
                "the large one isn't reported")
-        done = b.kymo("dtrace", "-r", "reset.kev")
+        done = b.kymo("dtrace", "-r", path)
         expect("kept" in done.stdout and "damaged" not in done.stderr, told(done))
 
 

@@ -7,7 +7,8 @@ import subprocess
 
 import guest
 
-TOOLS = {"mps2-an386": "arm-none-eabi-", "virt-a64": "aarch64-linux-gnu-"}
+TOOLS = {"mps2-an386": "arm-none-eabi-", "virt-a64": "aarch64-linux-gnu-", "pc": ""}
+SIZES = {"mps2-an386": 2, "virt-a64": 4, "pc": 1}  # of what stops at an instruction
 STUB = ["-gdb", "unix:gdb,server=on,wait=off"]
 
 

@@ -8,11 +8,12 @@ import shutil
 import subprocess
 import time
 
+import captures
 import guest
 
 ROOT = guest.ROOT
 WINDOWS = {"mps2-an386": (0x20200000, 0x200000), "virt-a64": (0x40200000, 0x800000),
-           "raspi3": (0x800000, 0x800000), "stm32f4": (0x2000e200, 0x5e00)}
+           "pc": (0x200000, 0x800000), "raspi3": (0x800000, 0x800000), "stm32f4": (0x2000e200, 0x5e00)}
 
 
 class Host:
@@ -45,13 +46,18 @@ class Machine:
         build = os.path.join(ROOT, "build", board)
         with open(os.path.join(build, "qemu.args")) as f:
             command = f.read().splitlines()
-        command += ["-accel", "tcg,thread=multi"] if multi else ["-icount", "shift=2,sleep=off"]
+        self.captures = captures.Captures(board, folder)
+        if multi:
+            command += ["-accel", "tcg,thread=multi"]
+        else:  # a disk is the host's: virtual time must wait for it
+            command += ["-icount", f"shift=2,sleep={'on' if self.captures.image else 'off'}"]
+        command += self.captures.arguments()
         command += ["-qmp", "unix:qmp,server=on,wait=off", "-action",
                     "reboot=shutdown,shutdown=pause", *extra,
                     "-kernel", guest.image_elf(build, image)]
         self.console = open(os.path.join(folder, "console.txt"), "wb")
-        self.qemu = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL,
-                                     stdout=self.console, stderr=subprocess.STDOUT)
+        self.qemu = guest.emulator.begin(command, cwd=folder, stdin=subprocess.DEVNULL,
+                                         stdout=self.console, stderr=subprocess.STDOUT)
         self.events = []
         try:
             self.connect()
@@ -112,10 +118,17 @@ class Machine:
 
     def reset(self):
         """It begins anew, as it would have without us."""
+        self.events = []
         self.ask("set-action", reboot="reset")
         self.ask("system_reset")
+        if self.board == "pc":  # its firmware, which finds itself running, resets once more
+            self.ask("cont")
+            while self.events.count("RESET") < 2:
+                answer = self.line()
+                self.events += [answer["event"]] if "event" in answer else []
         self.ask("set-action", reboot="shutdown")
-        self.ask("cont")
+        if self.board != "pc":
+            self.ask("cont")
         self.events = []
 
     def printed(self):

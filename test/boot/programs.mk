@@ -64,10 +64,35 @@ causes_SRCS := $(addprefix test/boot/programs/,causes.c causes_process.c causes_
 # Every script of test/boot/images is an image of the test programs that are in it, and those it
 # may need beside: all of them are more than a board's memory for text.
 boot_images := $(basename $(notdir $(wildcard test/boot/images/*.start)))
+# A board without semihosting has its captures on a disk (test/boot/captures.py), or, where a test is
+# about the link, over the link.
+over_link = $(if $(filter no,$(SEMIHOSTING)),$(B)/over_link/$(notdir $(1)),$(1))
+on_disk = $(if $(filter no,$(SEMIHOSTING)),$(B)/on_disk/$(notdir $(1)),$(1))
+on_disk_images := dies discard gate
+on_disk_PROGRAMS := $(if $(filter no,$(SEMIHOSTING)),$(DISK_PROGRAMS))
+$(B)/over_link/%.start: test/boot/images/%.start test/boot/programs.mk
+	@mkdir -p $(@D)
+	$(Q)$(OVER_LINK) $< > $@
+$(B)/over_link/%.start: test/boot/boot_d/%.start test/boot/programs.mk
+	@mkdir -p $(@D)
+	$(Q)$(OVER_LINK) $< > $@
+OVER_LINK := sed -e '/^onpanic/a [pri=29 heap=1m ability=device,interrupt,trace] linkd \&\nwaitname link' \
+	-e 's/,host / /' -e 's/-f \([a-z]*\.kev\)/-f link:\1/' -e 's/--retain -k 8/& -f link:trace.kev/'
+$(B)/on_disk/%.start: test/boot/images/%.start test/boot/programs.mk
+	@mkdir -p $(@D)
+	$(Q)$(ON_DISK) $< > $@
+$(B)/on_disk/%.start: test/boot/boot_d/%.start test/boot/programs.mk
+	@mkdir -p $(@D)
+	$(Q)$(ON_DISK) $< > $@
+# The disk's driver comes before the first tracelogger.
+ON_DISK := sed -e '0,/^\[.*tracelogger/{/^\[.*tracelogger/i [pri=41 ability=device,interrupt] diskd \&\nwaitname disk0' \
+	-e '}' -e 's/,host\([], ]\)/,device\1/' -e 's/-f \([a-z0-9-]*\.kev\)/-f block:\1/'
 $(foreach i,$(boot_images),$(eval $(i)_SCRIPT := test/boot/images/$(i).start) \
 	$(eval $(i)_PROGRAMS := init console tracelogger tracestop evstorm crash pidin hello watchdog \
 	$(DEMO_PROGRAMS) victim \
 	$(filter $(file <test/boot/images/$(i).start),$(filter-out victim,$(boot_programs)))))
+$(foreach i,$(on_disk_images),$(eval $(i)_SCRIPT := $(call on_disk,test/boot/images/$(i).start)) \
+	$(eval $(i)_PROGRAMS += $(on_disk_PROGRAMS)))
 slain_D := test/boot/slain/slain.d
 slain-soak_D := $(slain_D)
 signalled_D := $(slain_D)
@@ -95,10 +120,10 @@ dies_D := $(foreach n,00 01 02 03 04 05 06 07 08 09 10 11 12 13 14 15,$(B)/dies/
 PROGRAMS += t_dies
 t_dies_SRCS := $(addprefix test/boot/programs/,t_dies.c dcalls.c causes_process.c causes_ipc.c \
 	causes_sync.c causes_calls.c every_call.c) $(boot_common)
-dies_PROGRAMS := init tracelogger t_dies victim
+dies_PROGRAMS := init tracelogger t_dies victim $(on_disk_PROGRAMS)
 goeson_PROGRAMS := init t_dies victim
 hangs_PROGRAMS := init t_dies
-discard_PROGRAMS := init tracelogger hello
+discard_PROGRAMS := init tracelogger hello $(on_disk_PROGRAMS)
 
 # Images with inversions that nothing cures: test/d/scripts.py, and the suite `why`.
 PROGRAMS += uncured
@@ -112,16 +137,6 @@ $(scripts_SCRIPT): apps/images/work$(START_CLASS).start test/boot/programs.mk
 
 why_PROGRAMS += uncured
 flight_PROGRAMS := init console $(if $(filter no,$(SEMIHOSTING)),linkd) tracelogger marks
-# A board without semihosting sends its captures over the link.
-over_link = $(if $(filter no,$(SEMIHOSTING)),$(B)/over_link/$(notdir $(1)),$(1))
-$(B)/over_link/%.start: test/boot/images/%.start test/boot/programs.mk
-	@mkdir -p $(@D)
-	$(Q)$(OVER_LINK) $< > $@
-$(B)/over_link/%.start: test/boot/boot_d/%.start test/boot/programs.mk
-	@mkdir -p $(@D)
-	$(Q)$(OVER_LINK) $< > $@
-OVER_LINK := sed -e '/^onpanic/a [pri=29 heap=1m ability=device,interrupt,trace] linkd \&\nwaitname link' \
-	-e 's/,host / /' -e 's/-f \([a-z]*\.kev\)/-f link:\1/' -e 's/--retain -k 8/& -f link:trace.kev/'
 flight_SCRIPT := $(call over_link,test/boot/images/flight.start)
 causes_PROGRAMS := init console linkd causes victim
 d_D := $(wildcard test/boot/d/*.d)
@@ -171,14 +186,14 @@ $(B)/d/test/boot/gate/foreign.dif: $(B)/d/test/boot/gate/shell.dif
 TEST_IMAGES += $(boot_images)
 
 # The image `work`, traced from before its first process on: its program needs build/kymo.
-bootd_PROGRAMS = $(work_PROGRAMS) tracelogger evstorm
-bootd_SCRIPT = test/boot/boot_d/bootd$(START_CLASS).start
+bootd_PROGRAMS = $(work_PROGRAMS) tracelogger evstorm $(on_disk_PROGRAMS)
+bootd_SCRIPT = $(call on_disk,test/boot/boot_d/bootd$(START_CLASS).start)
 bootd_BOOT_D := test/boot/boot_d/boot.d
 TEST_IMAGES_ASKED_FOR += bootd
 
 # One whose buffers are in retained memory.
-kept_PROGRAMS := init tracelogger t_dies victim
-kept_SCRIPT := test/boot/boot_d/kept.start
+kept_PROGRAMS := init tracelogger t_dies victim $(on_disk_PROGRAMS)
+kept_SCRIPT := $(call on_disk,test/boot/boot_d/kept.start)
 kept_BOOT_D := test/boot/boot_d/kept.d
 TEST_IMAGES_ASKED_FOR += kept
 

@@ -10,6 +10,7 @@ import subprocess
 import threading
 from dataclasses import dataclass, field
 
+import captures
 import crash
 import dead_cpu
 import events
@@ -585,6 +586,9 @@ SUITES = [
           [library.OTHER_READERS_AGREE]),
     Suite("gate", "only what a D program lets pass, until a D trigger stops it", "gate", tests=13,
           status=1, checks=gate.CHECKS + [merged.other_readers_agree]),
+    Suite("gate", "the same on a PC, with its captures on a disk", "gate", PC, "sleep", tests=13,
+          status=1, prepare=captures.prepare, qemu=captures.DISK,
+          checks=[captures.they_are_on_the_disk] + gate.CHECKS + [merged.other_readers_agree]),
     Suite("gate-multi", "the gate on 4 real threads: what is made and what is stopped are exact",
           "gate", A64, "multi", cpus=4, tests=13, status=1,
           timeout=300, soak=True),

@@ -27,6 +27,7 @@ from guest import image_elf  # noqa: E402
 # What the rows need.
 BOARDS = {
     "virt-a64": ["--kind", "board", "--kind", "uchar"],
+    "pc": ["--kind", "board"],
     "mps2-an386": ["--kind", "board", "--kind", "uchar", "--kind", "ilp32", "--set", "strsize=256",
                    "--set", "bufsize=64k", "--set", "dynvarsize=16k"],
 }

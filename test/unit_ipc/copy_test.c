@@ -163,6 +163,33 @@ static void test_pieces(void **state)
     }
 }
 
+static unsigned moved_sites;
+
+static void count_moved(unsigned id, const uint64_t *words)
+{
+    if (id == TRACE_EV_msg_read || id == TRACE_EV_msg_write) {
+        assert_int_equal(words[2], LONG);
+        moved_sites++;
+    }
+}
+
+/* D's probes read and write: one each, however many pieces. */
+static void test_probes_of_pieces(void **state)
+{
+    (void)state;
+    at_window(0, NULL);
+    send_long(client, LONG, LONG);
+    long rcvid = receive(server, LONG);
+    fake_site = count_moved;
+    moved_sites = 0;
+    CALL(server, MSG_READV, (uintptr_t)rcvid, AT(0x10), LEN(LONG), 0, 0);
+    assert_int_equal(moved_sites, 1);
+    CALL(server, MSG_WRITEV, (uintptr_t)rcvid, AT(0x10), LEN(LONG), 0, 0);
+    assert_int_equal(moved_sites, 2);
+    fake_site = NULL;
+    CALL(server, MSG_REPLYV, (uintptr_t)rcvid, 0, AT(0x10), LEN(LONG));
+}
+
 /* A process sends to itself, within the same bytes: whatever is in them, nothing else changes. */
 static void test_overlap(void **state)
 {
@@ -339,7 +366,7 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        CASE(test_model),        CASE(test_pieces),           CASE(test_overlap),
+        CASE(test_model),        CASE(test_pieces), CASE(test_probes_of_pieces),           CASE(test_overlap),
         CASE(test_two_mappings), CASE(test_lengths),          CASE(test_many_parts),
         CASE(test_source_ends),  CASE(test_destination_ends),
     };

@@ -47,7 +47,7 @@ struct x86_tss {
     uint32_t : 32;
     uint64_t rsp[3]; /* [I] rsp[0]: the kernel stack */
     uint64_t : 64;
-    uint64_t ist[7]; /* [I] ist[0]: the emergency stack */
+    uint64_t ist[7]; /* [I] the emergency stacks: port.h */
     uint64_t : 64;
     uint16_t : 16;
     uint16_t iomap; /* [c] offset of the map of ports */

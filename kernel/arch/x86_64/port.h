@@ -12,8 +12,11 @@
 /* start.c: guard, stack, guard, stack …; CPU n's stack is the upper end of entry n; the last one is
  * that of long calls */
 extern char x86_stacks[CONFIG_CPUS + 1][KERNEL_STACK_GUARD + KERNEL_STACK_SIZE];
-/* for what must not use the stack that it finds: each with a guard below it, too */
-extern char x86_emergency_stacks[CONFIG_CPUS][KERNEL_STACK_GUARD + EMERGENCY_STACK_SIZE];
+/* For what must not use the stack that it finds: double fault and machine check, whose panic never
+ * returns; NMI, which may interrupt that panic. Of each CPU, each with a guard below it, too. */
+enum { EMERGENCY_FATAL, EMERGENCY_NMI, EMERGENCY_STACKS };
+extern char x86_emergency_stacks[EMERGENCY_STACKS * CONFIG_CPUS]
+                                [KERNEL_STACK_GUARD + EMERGENCY_STACK_SIZE];
 struct thread *x86_start(uint64_t start_info);
 
 /* The parts of struct thread and struct process that a port may know: see

@@ -19,8 +19,8 @@ uint64_t x86_start_info;
 struct x86_cpu x86_cpus[CONFIG_CPUS];
 char x86_stacks[CONFIG_CPUS + 1][KERNEL_STACK_GUARD + KERNEL_STACK_SIZE]
     __attribute__((aligned(KERNEL_STACK_GUARD)));
-/* For what must not use the stack that it finds: double fault, NMI, machine check. */
-char x86_emergency_stacks[CONFIG_CPUS][KERNEL_STACK_GUARD + EMERGENCY_STACK_SIZE]
+/* For what must not use the stack that it finds: see port.h. */
+char x86_emergency_stacks[EMERGENCY_STACKS * CONFIG_CPUS][KERNEL_STACK_GUARD + EMERGENCY_STACK_SIZE]
     __attribute__((aligned(KERNEL_STACK_GUARD)));
 
 /* ---- segments ---------------------------------------------------------------------- */
@@ -36,7 +36,6 @@ static struct gate idt[256] __attribute__((aligned(16))); /* [I] */
 #define GATE_INTERRUPT 0x8e
 #define GATE_USER 0x60 /* a program may use the instruction */
 enum { VECTOR_DOUBLE = 8, VECTOR_MACHINE_CHECK = 18 };
-#define EMERGENCY_IST 1
 
 #define MSR_SYSENTER_CS 0x174
 #define MSR_STAR 0xc0000081
@@ -50,12 +49,12 @@ static void idt_fill(void)
 {
     for (unsigned i = 0; i < 256; i++) {
         uintptr_t at = (uintptr_t)x86_vectors + 16 * i;
-        bool emergency = i == VECTOR_NMI || i == VECTOR_DOUBLE || i == VECTOR_MACHINE_CHECK;
+        bool fatal = i == VECTOR_DOUBLE || i == VECTOR_MACHINE_CHECK;
 
         idt[i] = (struct gate){
             .low = (uint16_t)at,
             .selector = SEL_KERNEL_CODE,
-            .ist = emergency ? EMERGENCY_IST : 0,
+            .ist = i == VECTOR_NMI ? 1 + EMERGENCY_NMI : fatal ? 1 + EMERGENCY_FATAL : 0,
             .type = GATE_INTERRUPT | (i == VECTOR_BREAKPOINT ? GATE_USER : 0),
             .middle = (uint16_t)(at >> 16),
             .high = (uint32_t)(at >> 32),
@@ -83,7 +82,10 @@ static void tss_fill(struct x86_cpu *cpu, unsigned n)
     const size_t limit = sizeof(cpu->tss) - 1;
 
     cpu->tss.rsp[0] = cpu->stack_top;
-    cpu->tss.ist[0] = (uintptr_t)x86_emergency_stacks[n] + sizeof(x86_emergency_stacks[n]);
+    for (unsigned i = 0; i < EMERGENCY_STACKS; i++) {
+        cpu->tss.ist[i] = (uintptr_t)x86_emergency_stacks[EMERGENCY_STACKS * n + i] +
+                          sizeof(x86_emergency_stacks[0]);
+    }
     cpu->tss.iomap = X86_PORTS_NONE;
     __builtin_memset(cpu->tss.ports, 0xff, sizeof(cpu->tss.ports));
     for (const struct x86_region *ports = x86_board_ports; ports->len; ports++) {

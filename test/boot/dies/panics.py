@@ -13,11 +13,13 @@ from guest import image_elf
 from machine import ROOT, Machine
 
 SECONDS = 40
-KERNEL = 0xffffff8000000000  # virt-a64: from here on
+KERNEL = 0xffffff8000000000  # virt-a64, pc: from here on
 # By board: numbers of the gdb stub for the program counter, how wide it is, an instruction's size,
 # and where nothing is.
-PC = {"mps2-an386": (15, 4, 2, 0x60000001), "virt-a64": (32, 8, 4, 0xffffff9000000004)}
+PC = {"mps2-an386": (15, 4, 2, 0x60000001), "virt-a64": (32, 8, 4, 0xffffff9000000004),
+      "pc": (16, 8, 1, 0xffffff9000000004)}
 
+FATAL_FRAME = 40 + 16 + 160  # pc: what the CPU and entry.S push of a fatal exception
 AGAIN = "\nin the kernel's panic: "
 
 
@@ -32,7 +34,8 @@ def places(board, image):
 
 # A function that saves its return address and calls itself.
 ENDLESS = {"mps2-an386": bytes.fromhex("f0b5fff7fdff"),  # push {r4-r7, lr}; bl .-2
-           "virt-a64": bytes.fromhex("fd7bbfa9ffffff97")}  # stp x29, x30, [sp, #-16]!; bl .-4
+           "virt-a64": bytes.fromhex("fd7bbfa9ffffff97"),  # stp x29, x30, [sp, #-16]!; bl .-4
+           "pc": bytes.fromhex("50e8faffffff")}  # push %rax; call .-1
 
 
 def symbol(board, image, name):
@@ -48,7 +51,7 @@ class Victim:
     def __init__(self, board, image, folder):
         self.board, self.image = board, image
         # -S: it begins when we say so. Several CPUs, of which some idle, would stop virtual time.
-        self.machine = Machine(board, image, folder, [*gdb.STUB, "-S"], multi=board == "virt-a64")
+        self.machine = Machine(board, image, folder, [*gdb.STUB, "-S"], multi=board != "mps2-an386")
         self.stub = gdb.Stub(self.machine)
         self.stub.ask("?")
 
@@ -137,7 +140,7 @@ def of_two_cpus(victim, extract):
     if jumped < 2:
         raise AssertionError(f"only {jumped} CPUs are in the kernel")
     victim.dies()
-    says(extract(victim.machine), "PANIC fault in the kernel\n", f"pc={PC[victim.board][3]:016x}")
+    says(extract(victim.machine), "PANIC fault in the kernel\n", f"{'rip' if victim.board == 'pc' else 'pc'}={PC[victim.board][3]:016x}")
     if victim.machine.printed().count("kernel panic on CPU") != 1:
         raise AssertionError("not one panic is told")
 
@@ -156,7 +159,7 @@ def marks_of_a_panic(victim, extract):
     victim.dies()
     said = extract(victim.machine)
     used = stack_used(said)
-    if len(used) != (4 if victim.board == "virt-a64" else 1) or \
+    if len(used) != (1 if victim.board == "mps2-an386" else 4) or \
             not all(200 < n < size * 3 // 4 for n, size in used.values()):
         raise AssertionError(f"{used} of {said[-800:]}")
     says(victim.machine.printed(), "stack used, of ", f" CPU 0 {used[0][0]}")
@@ -175,6 +178,26 @@ def stack_overflows(victim, extract):
         raise AssertionError(f"no stack is used up: {said[-800:]}")
     if victim.board == "mps2-an386":
         says(said, f"near pc {at + 6:08x}", f" pc={at + 6:08x}")
+
+
+def nmi_in_the_panic(victim, extract):
+    """A sample's NMI comes while the panic of a double fault is at work on a stack of its own: the
+    NMI has another one, so that the fault's frame stays as it was."""
+    victim.to("trace_ring_begin")
+    victim.stub.write(victim.code("kernel_call")[0], ENDLESS[victim.board])
+    victim.to("panic_record_begin")
+    top = (victim.stub.register(7, 8) | 0xfff) + 1
+    frame = victim.stub.memory(top - FATAL_FRAME, FATAL_FRAME)
+    victim.stub.write(symbol(victim.board, victim.image, "sampling"), b"\1")
+    victim.machine.ask("inject-nmi")
+    victim.to("panic_record_seal")
+    if victim.stub.memory(top - FATAL_FRAME, FATAL_FRAME) != frame:
+        raise AssertionError("the NMI has overwritten the double fault's frame")
+    victim.dies()
+    says(extract(victim.machine), "PANIC fault in the kernel\n",
+         "PANIC_REASON kernel stack overflow", f"vector={8:016x}", "PANIC_STACK")
+    if AGAIN in victim.machine.printed():
+        raise AssertionError(victim.machine.printed()[-1500:])
 
 
 def stack_used_up(victim, extract):
@@ -226,19 +249,20 @@ CASES = [
      lambda v, e: in_the_panic(v, e, "panic_record_seal", True)),
     ("dies", None, "a panic as it is printed",
      lambda v, e: in_the_panic(v, e, "panic_record_print", False)),
-    ("goeson", "virt-a64", "panics of two CPUs", of_two_cpus),
+    ("goeson", ("virt-a64", "pc"), "panics of two CPUs", of_two_cpus),
     ("dies", None, "how deep the kernel's stacks have been", marks_of_a_panic),
     ("dies", None, "the kernel's stack overflows", stack_overflows),
-    ("dies", "mps2-an386", "the kernel's stack is used up", stack_used_up),
-    ("dies", "mps2-an386", "the watchdog bites in a panic", bites_in_the_panic),
-    ("hangs", "mps2-an386", "the watchdog bites twice", bites_twice),
-    ("hangs", "mps2-an386", "the watchdog bites for nothing", bites_for_nothing),
+    ("dies", ("pc",), "an NMI in a double fault's panic", nmi_in_the_panic),
+    ("dies", ("mps2-an386",), "the kernel's stack is used up", stack_used_up),
+    ("dies", ("mps2-an386",), "the watchdog bites in a panic", bites_in_the_panic),
+    ("hangs", ("mps2-an386",), "the watchdog bites twice", bites_twice),
+    ("hangs", ("mps2-an386",), "the watchdog bites for nothing", bites_for_nothing),
 ]
 
 
 def run(board, folder, extract, report):
     for image, only, name, case in CASES:
-        if only not in (None, board):
+        if only is not None and board not in only:
             continue
         victim = None
         try:

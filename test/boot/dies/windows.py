@@ -9,8 +9,9 @@ import re
 import struct
 import subprocess
 
+import captures
 from damage import crc32c, with_header
-from guest import image_elf, patience
+from guest import emulator, image_elf, patience
 from machine import ROOT, WINDOWS
 
 KYMO = os.path.join(ROOT, "build/kymo")
@@ -76,14 +77,20 @@ def boot(board, folder, data):
     build = os.path.join(ROOT, "build", board)
     with open(os.path.join(build, "qemu.args"), encoding="utf-8") as f:
         command = f.read().splitlines()
-    command += ["-icount", "shift=2,sleep=off", "-device",
-                f"loader,file=window,addr={WINDOWS[board][0]:#x},force-raw=on", "-kernel",
-                image_elf(build, "discard")]
-    done = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True,
-                          timeout=patience.seconds(120))
-    text = done.stdout.decode(errors="replace").replace("\r\n", "\n")
-    if done.returncode != 0:
-        raise AssertionError(f"status {done.returncode}: {text[-500:]}")
+    taken = captures.Captures(board, folder)
+    command += ["-icount", f"shift=2,sleep={'on' if taken.image else 'off'}", *taken.arguments(),
+                "-device", f"loader,file=window,addr={WINDOWS[board][0]:#x},force-raw=on",
+                "-kernel", image_elf(build, "discard")]
+    qemu = emulator.begin(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    try:
+        out, _ = qemu.communicate(timeout=patience.seconds(120))
+    finally:
+        qemu.kill()
+        qemu.wait()
+    text = out.decode(errors="replace").replace("\r\n", "\n")
+    if qemu.returncode != 0:
+        raise AssertionError(f"status {qemu.returncode}: {text[-500:]}")
+    taken.take("late.kev")
     return text
 
 
