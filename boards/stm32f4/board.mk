@@ -31,6 +31,8 @@ RETAIN_DEFS := -DCONFIG_RETAIN_BASE=$(RETAIN_BASE)u -DCONFIG_RETAIN_BYTES=$(RETA
 	-DCONFIG_RETAIN_PAGE_BYTES=0u -DCONFIG_RETAIN_NOTES_BYTES=0x180u -DCONFIG_RETAIN_NAMES_BYTES=0x600u
 THREAD_FILTERS := no
 PLACE := flash
+# Entries of the kernel's tables are allocated when they are first used.
+TABLES := grown
 # 2 KB buffers.
 TRACE_SLOTS ?= 128
 
