@@ -33,6 +33,8 @@ THREAD_FILTERS := no
 PLACE := flash
 # Entries of the kernel's tables are allocated when they are first used.
 TABLES := grown
+# It has a dozen threads at most.
+READY := one
 # 2 KB buffers.
 TRACE_SLOTS ?= 128
 

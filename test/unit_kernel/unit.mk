@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Parts of the kernel on this machine, with a CPU port that is none (fake_ops.h, fake.c).
 
-UNIT_KERNEL := $(addprefix $(B)/unit/kernel_,assert_test quota_test readers_test memory_test phys_test trie_test order_test order_list_test table_test table_grown_test name_test object_test loader_test sched_test \
+UNIT_KERNEL := $(addprefix $(B)/unit/kernel_,assert_test quota_test readers_test memory_test phys_test trie_test order_test order_list_test table_test table_grown_test name_test object_test loader_test sched_test sched_one_test \
 	stack_test string_test retained_test retained_large_test unwind_test divide_test)
 UNIT_TESTS += $(UNIT_KERNEL)
 UNIT_KERNEL_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -O1 -DKYMO_KERNEL -DCONFIG_CPUS=4 \
@@ -50,6 +50,9 @@ $(B)/unit/kernel_loader_test: $(call unit_kernel,loader,spawn_layout.c spawn_loa
 	elf.c ram.c vm.c vm_lookup.c object.c copy.c cpu.c) host/reloc/table.c $(UNIT_KERNEL_FAKE)
 $(B)/unit/kernel_sched_test: $(call unit_kernel,sched,sched.c sched_queue.c cpu.c) \
 	$(UNIT_KERNEL_FAKE)
+$(B)/unit/kernel_sched_one_test: $(call unit_kernel,sched,sched.c cpu.c) kernel/thread/ready/one.c \
+	$(UNIT_KERNEL_FAKE)
+$(B)/unit/kernel_sched_one_test: UNIT_KERNEL_FLAGS += -DKERNEL_READY_H='"kernel/thread/ready/one.h"'
 $(B)/unit/kernel_retained_test: $(call unit_kernel,retained,retain_names.c cpu.c) trace/crc32c.c \
 	$(UNIT_KERNEL_FAKE)
 $(B)/unit/kernel_retained_large_test: $(call unit_kernel,retained,retain_names.c cpu.c) trace/crc32c.c \
