@@ -55,15 +55,17 @@ D ?= 1
 # What a probe firing costs, in this machine's instructions; elsewhere in steps: trace/dtrace/cost.def.
 D_WEIGHTS_armv7m := m4
 D_WEIGHTS_aarch64 := a64
-# Boards have all subroutines, no provider that fires probes by number, no list of probes for C; the
-# texts of refusals are in their images (kernel/dtrace/reason.c).
-D_SRCS_1 := $(filter-out trace/dtrace/subr_none.c trace/dtrace/fire_number.c trace/dtrace/probe_next.c trace/dtrace/reason.c,$(wildcard kernel/dtrace/*.c trace/dtrace/*.c trace/dtrace/provider/*.c \
-	kernel/arch/$(ARCH)/probe/*.c kernel/arch/$(ARCH)/probe/*.S)) \
-	$(D_WEIGHTS_$(ARCH):%=trace/dtrace/cost/%.c)
-D_SRCS_0 := kernel/dtrace/none/none.c kernel/dtrace/none/retained.c $(wildcard kernel/arch/$(ARCH)/none/*.c)
 # How trace sites are switched, of kernel/observe/sites: patched, or loaded where the text runs from
 # flash. Then nothing patches functions either: the table of those that fbt can probe is empty.
 SITES ?= patched
+FBT_NONE_loaded := kernel/dtrace/none/fbt.c
+FBT_NOT_loaded := $(addprefix kernel/,$(addprefix dtrace/,fbt.c fbt_fire.c fbt_slot.c) $(addprefix arch/$(ARCH)/probe/,calls.S slot.c))
+# Boards have all subroutines, no provider that fires probes by number, no list of probes for C; the
+# texts of refusals are in their images (kernel/dtrace/reason.c).
+D_SRCS_1 := $(FBT_NONE_$(SITES)) $(filter-out $(FBT_NOT_$(SITES)) trace/dtrace/subr_none.c trace/dtrace/fire_number.c trace/dtrace/probe_next.c trace/dtrace/reason.c,$(wildcard kernel/dtrace/*.c trace/dtrace/*.c trace/dtrace/provider/*.c \
+	kernel/arch/$(ARCH)/probe/*.c kernel/arch/$(ARCH)/probe/*.S)) \
+	$(D_WEIGHTS_$(ARCH):%=trace/dtrace/cost/%.c)
+D_SRCS_0 := kernel/dtrace/none/none.c kernel/dtrace/none/fbt.c kernel/dtrace/none/retained.c $(wildcard kernel/arch/$(ARCH)/none/*.c)
 # Memory that a reset preserves: window; ring: a window without room for D's own buffers.
 RETAIN ?= window
 RETAIN_SRCS_ring := $(if $(filter 1,$(D)),kernel/dtrace/none/retained.c)
@@ -87,12 +89,15 @@ OFFSETS_SRC := kernel/arch/$(ARCH)/offsets.c
 TRACE_OFFSETS_SRC := kernel/observe/offsets.c
 # How queues by priority find a place, of kernel/base/order: board.mk may set it.
 ORDER ?= list
+# How READY threads are kept, of kernel/thread/ready, likewise.
+READY ?= each
+READY_NOT_one := kernel/thread/sched_queue.c
 # Where its tables are, of kernel/base/table, likewise.
 TABLES ?= fixed
 # How trace/ changes what interrupts and other CPUs change too: trace/port/atomic_$(ATOMIC).h.
 ATOMIC ?= native
-KERNEL_SRCS := $(wildcard kernel/base/order/$(ORDER).c kernel/base/table/$(TABLES).c) \
-	kernel/observe/sites/$(SITES).c $(RETAIN_SRCS_$(RETAIN)) $(filter-out $(RETAIN_NOT_$(RETAIN)),$(sort $(filter-out $(OFFSETS_SRC) $(TRACE_OFFSETS_SRC),$(wildcard $(patsubst %,kernel/%/*.c,$(filter-out dtrace,$(KERNEL_ROOMS))) \
+KERNEL_SRCS := $(wildcard kernel/base/order/$(ORDER).c kernel/base/table/$(TABLES).c kernel/thread/ready/$(READY).c) \
+	kernel/observe/sites/$(SITES).c $(RETAIN_SRCS_$(RETAIN)) $(filter-out $(RETAIN_NOT_$(RETAIN)) $(READY_NOT_$(READY)),$(sort $(filter-out $(OFFSETS_SRC) $(TRACE_OFFSETS_SRC),$(wildcard $(patsubst %,kernel/%/*.c,$(filter-out dtrace,$(KERNEL_ROOMS))) \
 	kernel/arch/$(ARCH)/*.c kernel/arch/$(ARCH)/*.S $(ARCH_MMU_$(ARCH)) $(BOARD_DIR)/*.c $(BOARD_DIR)/*.S))) $(BOARD_DRIVERS) \
 	$(TRACE_SRCS) $(D_SRCS_$(D)) $(DEBUG_SRCS_$(DEBUG)))
 # What only boards' drivers and tests may call, in an archive: a kernel in which nothing calls it leaves
@@ -108,7 +113,7 @@ KERNEL_LD_DEPS += $(B)/kernel/called.a
 KERNEL_FLAGS := $(COMMON_FLAGS) -O2 -ffreestanding -DKYMO_KERNEL $(CPU_FLAGS_KERNEL) $(BOARD_DEFS) \
 	-DBOARD_NAME='"$(BOARD)"' \
 	-DARCH_OPS_H='"kernel/arch/$(ARCH)/ops.h"' -DARCH_PAGES_H='"kernel/arch/$(ARCH)/pages.h"' -DTRACE_PORT_OPS_H='"trace/port/$(ARCH).h"' \
-	-DKERNEL_ORDER_H='"kernel/base/order/$(ORDER).h"' -DKERNEL_TABLE_H='"kernel/base/table/$(TABLES).h"' \
+	-DKERNEL_ORDER_H='"kernel/base/order/$(ORDER).h"' -DKERNEL_TABLE_H='"kernel/base/table/$(TABLES).h"' -DKERNEL_READY_H='"kernel/thread/ready/$(READY).h"' \
 	-DTRACE_PORT_SITES_H='"trace/port/$(SITES).h"' -DTRACE_PORT_SYSTEM_H='"kernel/arch/$(ARCH)/trace.h"' -DTRACE_ATOMIC_OPS_H='"trace/port/atomic_$(ATOMIC).h"' \
 	-DARCH_OFFSETS_H='"$(B)/offsets.h"' -DTRACE_OFFSETS_H='"$(B)/trace_offsets.h"' \
 	-DDTRACE_PORT_OPS_H='"kernel/dtrace/port_ops.h"' $(D_WEIGHTS_$(ARCH):%=-DDTRACE_PORT_WEIGHTS=dtrace_weights_%) $(ASSERT_FLAGS_$(DEBUG))

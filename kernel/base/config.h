@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Sizes of the kernel's tables. A board's board.mk may set any of them with -D; where it says that
- * tables grow with RAM (kernel/base/table.h), these are the most that they have. Nothing in the
- * kernel grows after boot, so a full table is always reported as an errno (EAGAIN).
+ * tables grow with RAM (kernel/base/table.h), these are the most that they have. No table has more
+ * entries after boot than these, so a full one is always reported as an errno (EAGAIN); so is an
+ * entry that there is no memory for, where a table's entries are allocated as they are needed.
  */
 #ifndef KERNEL_BASE_CONFIG_H
 #define KERNEL_BASE_CONFIG_H
@@ -13,6 +14,10 @@
 /* RAM with which tables that grow with it have all their entries. */
 #ifndef CONFIG_TABLES_RAM
 #define CONFIG_TABLES_RAM 268435456
+#endif
+/* Tables whose entries are allocated when they are first used take memory in multiples of this. */
+#ifndef CONFIG_TABLE_PIECE
+#define CONFIG_TABLE_PIECE 256u
 #endif
 #ifndef CONFIG_PROCESSES
 #define CONFIG_PROCESSES 20
@@ -66,6 +71,9 @@
 #endif
 #ifndef CONFIG_D_CONSUMERS
 #define CONFIG_D_CONSUMERS 16 /* of all processes, and of the boot */
+#endif
+#ifndef CONFIG_D_GONE
+#define CONFIG_D_GONE 16 /* processes that have ended, of which D knows the programs */
 #endif
 #ifndef CONFIG_D_STRSIZE
 #define CONFIG_D_STRSIZE 256

@@ -170,7 +170,7 @@ long ker_dtrace(struct thread *self, const uintptr_t *args)
  * Addresses outlive their process: what is printed a while after a fault still has its program. The
  * newest that ended while there were consumers are remembered; a host asks for each once, when it
  * has an address of it. */
-enum { GONE = 16 };
+enum { GONE = CONFIG_D_GONE };
 
 static struct gone {
     int32_t pid; /* 0: none */

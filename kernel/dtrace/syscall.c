@@ -31,7 +31,8 @@ enum { CALL_NAME_MOST = 32 }; /* bytes of a call's name, with its NUL */
 #include "abi/kercalls.def"
 #undef KERCALL
 
-static uint32_t probes[KERCALL_MAX][KINDS];  /* [k] by number; 0: not created */
+static uint16_t probes[KERCALL_MAX][KINDS]; /* [k] by number; 0: not created */
+_Static_assert(DTRACE_PROBE_CHUNKS *DTRACE_PROBE_CHUNK <= UINT16_MAX, "probes[]");
 static uint32_t on[KINDS][KERCALL_MAX / 32]; /* [a] */
 
 static const uint8_t sites[KINDS] = {TRACE_EV_kercall_enter, TRACE_EV_kercall_exit};
@@ -179,11 +180,11 @@ static COLD void syscall_provide(const char *module, const char *function, const
         kernel_window();
         text = call_read(text, call, &number);
         for (unsigned kind = 0; kind < KINDS; kind++) {
-            uint32_t *probe = &probes[number][kind];
+            uint16_t *probe = &probes[number][kind];
             if (*probe == 0 && dtrace_glob(name, kind_names[kind]) && dtrace_glob(function, call) &&
                 (copy || (copy = dtrace_name_keep(call)))) {
-                *probe = dtrace_probe_add(&provider, "kernel", copy, kind_names[kind],
-                                          (void *)(uintptr_t)(kind << 8 | number));
+                *probe = (uint16_t)dtrace_probe_add(&provider, "kernel", copy, kind_names[kind],
+                                                    (void *)(uintptr_t)(kind << 8 | number));
             }
         }
     }

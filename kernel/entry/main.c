@@ -67,6 +67,19 @@ static void *table_memory(size_t bytes)
     return arch_phys_to_virt(pa);
 }
 
+static void *table_further(void *at, size_t bytes)
+{
+    paddr_t pa = at ? arch_virt_to_phys(at) : phys_alloc(bytes, 8);
+
+    if (!pa || (at && !phys_alloc_at(pa, bytes))) {
+        return NULL;
+    }
+    if (at) {
+        phys_clear(pa, bytes);
+    }
+    return arch_phys_to_virt(pa);
+}
+
 static void init_modules(void)
 {
     paddr_t ram;
@@ -75,7 +88,7 @@ static void init_modules(void)
     arch_ram(&ram, &ram_len);
     phys_init(ram, ram_len);
     retain_claim_ram(ram, ram_len);
-    table_init(ram_len, table_memory);
+    table_init(ram_len, table_memory, table_further);
     ram_init(ram, ram_len);
     thread_init();
     process_init();

@@ -25,7 +25,7 @@ static struct pool pool;
 void channel_init(void)
 {
     TABLE_MAKE(channels, struct channel, TABLE_ENTRIES(CHANNELS));
-    pool_init(&pool, channels, sizeof(channels[0]), TABLE_ENTRIES(CHANNELS));
+    pool_init(&pool, TABLE_POOL(channels), sizeof(struct channel), TABLE_ENTRIES(CHANNELS));
     pulse_init();
     connection_init();
 }
@@ -50,6 +50,10 @@ long ker_channel_create(struct thread *self, const uintptr_t *args)
         return -EAGAIN;
     }
     struct channel *ch = pool_alloc(&pool);
+    if (TABLE_GROWS && !ch) {
+        quota_release(&proc->quota, KYMO_LIMIT_CHANNELS, 1);
+        return -EAGAIN;
+    }
     kernel_assert(ch); /* the system's account has counted them */
     ch->proc = proc;
     ch->chid = (int32_t)i + 1;

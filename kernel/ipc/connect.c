@@ -39,7 +39,8 @@ static uint32_t scoids_assigned; /* [k] */
 void connection_init(void)
 {
     TABLE_MAKE(connections, struct connection, TABLE_ENTRIES(CONNECTIONS));
-    pool_init(&pool, connections, sizeof(connections[0]), TABLE_ENTRIES(CONNECTIONS));
+    pool_init(&pool, TABLE_POOL(connections), sizeof(struct connection),
+              TABLE_ENTRIES(CONNECTIONS));
 }
 
 /* Returns another connection of proc to the same channel, or NULL. */
@@ -137,6 +138,10 @@ long ker_connect_attach(struct thread *self, const uintptr_t *args)
         return -EAGAIN;
     }
     struct connection *conn = pool_alloc(&pool);
+    if (TABLE_GROWS && !conn) {
+        quota_release(&proc->quota, KYMO_LIMIT_CONNECTIONS, 1);
+        return -EAGAIN;
+    }
     kernel_assert(conn); /* the system's account has counted them */
     conn->payer = process_payer(proc);
     conn->pid = proc->pid;

@@ -29,10 +29,10 @@ static inline bool rcvid_answers(const struct thread *server, const struct threa
 static inline struct thread *rcvid_slot(uintptr_t rcvid)
 {
     uint32_t index = ((uint32_t)rcvid & RCVID_INDEX_MASK) - 1;
-    if (index >= TABLE_ENTRIES(THREADS)) {
+    if (index >= TABLE_ENTRIES(THREADS) || !TABLE_HAS(thread_table, index)) {
         return NULL;
     }
-    struct thread *c = &thread_table[index];
+    struct thread *c = TABLE_AT(thread_table, index);
     __asm__("" : "+r"(c)); /* compute it once */
     if (!c) {
         __builtin_unreachable();

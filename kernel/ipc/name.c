@@ -105,7 +105,9 @@ static struct name *name_new(void)
         free_again = node->child[0];
         return (struct name *)node;
     }
-    return fresh < TABLE_ENTRIES(NAMES) ? &names[fresh++] : NULL;
+    struct name *entry = fresh < TABLE_ENTRIES(NAMES) ? TABLE_ADD(names, struct name, fresh) : NULL;
+    fresh += entry != NULL;
+    return entry;
 }
 
 long ker_name_attach(struct thread *self, const uintptr_t *args)
@@ -131,12 +133,16 @@ long ker_name_attach(struct thread *self, const uintptr_t *args)
         return -EAGAIN;
     }
     struct name *entry = name_new();
+    if (TABLE_GROWS && !entry) {
+        quota_release(&self->proc->quota, KYMO_LIMIT_NAMES, 1);
+        return -EAGAIN;
+    }
     kernel_assert(entry); /* the system's account has counted them */
     *entry = (struct name){.node.key = hash, .proc = self->proc, .chid = (int32_t)args[1]};
     memcpy(entry->name, name, (size_t)len + 1);
     list_push_back(&self->proc->names, &entry->link);
     *place = &entry->node;
-    return (entry - names) + 1;
+    return (long)TABLE_INDEX(names, entry) + 1;
 }
 
 static void name_free(struct name *entry)
@@ -156,10 +162,10 @@ long ker_name_detach(struct thread *self, const uintptr_t *args)
 {
     size_t i = args[0] - 1;
 
-    if (i >= fresh || names[i].proc != self->proc) {
+    if (i >= fresh || TABLE_AT(names, i)->proc != self->proc) {
         return -EINVAL;
     }
-    name_free(&names[i]);
+    name_free(TABLE_AT(names, i));
     return 0;
 }
 

@@ -23,7 +23,7 @@ static struct pool pool;
 void pulse_init(void)
 {
     TABLE_MAKE(pulses, struct user_pulse, TABLE_ENTRIES(PULSES));
-    pool_init(&pool, pulses, sizeof(pulses[0]), TABLE_ENTRIES(PULSES));
+    pool_init(&pool, TABLE_POOL(pulses), sizeof(struct user_pulse), TABLE_ENTRIES(PULSES));
 }
 
 static void pulse_dequeue(struct pulse *p)
@@ -136,6 +136,10 @@ static __attribute__((noinline)) int pulse_send_to(struct channel *ch, struct pr
         return -EAGAIN;
     }
     struct user_pulse *queued = pool_alloc(&pool);
+    if (TABLE_GROWS && !queued) {
+        quota_release(&sender->quota, KYMO_LIMIT_PULSES, 1);
+        return -EAGAIN;
+    }
     kernel_assert(queued); /* the system's account has counted them */
     queued->pulse = *p;
     queued->payer = process_payer(sender);

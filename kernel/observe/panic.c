@@ -22,6 +22,7 @@
 #include "kernel/base/cpu.h"
 #include "kernel/base/string.h"
 #include "kernel/observe/retain.h"
+#include "kernel/observe/scratch.h"
 
 #define PANIC_STATUS 101
 #define REGISTER_TEXT 32
@@ -43,8 +44,8 @@ long panic_then(uintptr_t what)
 
 /* ---- the record (abi/sys/panic.h); any data that it reads may be corrupt ----------- */
 
-static struct kymo_panic here;   /* used while the retained memory holds an earlier boot's data */
-static struct kymo_panic *begun; /* own CPU; an exception may interrupt at any time */
+union observe_scratch observe_scratch; /* .panic: while the retained memory is an earlier boot's */
+static struct kymo_panic *begun;       /* own CPU; an exception may interrupt at any time */
 
 static const char *const arm_names[] = {
 #define REGISTER(name) #name,
@@ -126,7 +127,7 @@ static PANIC_STEP struct kymo_panic *panic_record_begin(const struct cpu *cpu, u
 {
     struct kymo_panic *record = retain_panic();
 
-    record = record ? record : &here;
+    record = record ? record : &observe_scratch.panic;
     memset(record, 0, sizeof(*record));
     record->version = KYMO_PANIC_VERSION;
     record->kind = kind;

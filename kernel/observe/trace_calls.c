@@ -14,6 +14,7 @@
 #include "kernel/mem/mem.h"
 #include "kernel/proc/proc.h"
 #include "kernel/observe/retain.h"
+#include "kernel/observe/scratch.h"
 #include "kernel/observe/trace_dump.h"
 #include "kernel/base/cpu.h"
 #include "trace/control.h"
@@ -128,13 +129,6 @@ static long trace_calls_set_gate(struct thread *self, const uintptr_t *args)
 
 static long trace_calls_control(struct thread *self, uint32_t cmd, const uintptr_t *args)
 {
-    static union { /* [k] not on the stack: the account is large */
-        uint64_t paddr;
-        struct kymo_trace_buffer buffer;
-        struct kymo_trace_loss loss;
-        struct kymo_trace_owner owner;
-        struct kymo_trace_stopped stopped;
-    } answer;
     struct trace_caller who = trace_calls_caller(self);
     uint32_t words[4] = {(uint32_t)args[1], (uint32_t)args[2], (uint32_t)args[3],
                          (uint32_t)args[4]};
@@ -146,10 +140,10 @@ static long trace_calls_control(struct thread *self, uint32_t cmd, const uintptr
         return -EFAULT;
     }
     trace_port_pay(cmd == _NTO_TRACE_ALLOCBUFFER ? self->proc : NULL);
-    long result = trace_control(&who, cmd, words, size ? &answer : NULL);
+    long result = trace_control(&who, cmd, words, size ? &observe_scratch.answer : NULL);
     trace_port_pay(NULL);
     if (result >= 0 && size) {
-        copy_out(self->proc, where, &answer, size);
+        copy_out(self->proc, where, &observe_scratch.answer, size);
     }
     trace_dump_wake(); /* the command may have ended what a dump waits for */
     return result;

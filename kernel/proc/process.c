@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Processes: the table, ids, creation and end. Kernel lock held.
- *
  * A process ends in steps, so that nobody waits long for the CPU: one of its own threads, the
  * ender, ends the others, one a step, waits for those that run on other CPUs, frees what the
  * process holds a few objects a step, and ends itself. Between two steps others find a process with
@@ -49,11 +48,10 @@ static void process_init_sets(struct process *proc)
 void process_init(void)
 {
     TABLE_MAKE(processes, struct process, TABLE_ENTRIES(PROCESSES));
-    struct process *proc = kernel_process = &processes[0];
+    struct process *proc = kernel_process = TABLE_ADD(processes, struct process, fresh++);
 
     proc->pid = 1;
     memcpy(proc->name, "kymo", sizeof("kymo"));
-    fresh = 1;
     vm_init(&proc->space);
     process_init_sets(proc);
     quota_init(&proc->quota, phys_available());
@@ -61,18 +59,16 @@ void process_init(void)
 
 struct process *process_in_slot(unsigned slot)
 {
-    return slot < fresh && processes[slot].pid ? &processes[slot] : NULL;
+    return slot < fresh && TABLE_AT(processes, slot)->pid ? TABLE_AT(processes, slot) : NULL;
 }
 
 int32_t process_ended_in_slot(unsigned slot, const struct process **out)
 {
-    const struct process *proc = &processes[slot];
-
-    if (slot >= fresh || proc->ended == 0) {
+    if (slot >= fresh || TABLE_AT(processes, slot)->ended == 0) {
         return 0;
     }
-    *out = proc;
-    return proc->pid ? proc->pid : proc->ended_pid;
+    *out = TABLE_AT(processes, slot);
+    return (*out)->pid ? (*out)->pid : (*out)->ended_pid;
 }
 
 struct process *process_any(int pid)
@@ -124,13 +120,14 @@ bool process_able(const struct process *proc, uint32_t ability)
  * stay free, as long as others were never used: they hold what dumps tell of ended processes. */
 static struct process *process_free_slot(void)
 {
-    if (fresh < TABLE_ENTRIES(PROCESSES) && free_count <= SLOTS_KEPT) {
-        return &processes[fresh++];
+    bool more = fresh < TABLE_ENTRIES(PROCESSES) && free_count <= SLOTS_KEPT;
+    struct process *proc = more ? TABLE_ADD(processes, struct process, fresh) : NULL;
+
+    if (proc || free_count == 0) {
+        fresh += proc != NULL;
+        return proc;
     }
-    if (free_count == 0) {
-        return NULL;
-    }
-    struct process *proc = list_entry(free_slots.next, struct process, link);
+    proc = list_entry(free_slots.next, struct process, link);
     list_remove(&proc->link);
     free_count--;
     return proc;
@@ -161,6 +158,10 @@ int process_create(const char *name, int ppid, uint32_t ability, struct process 
         return -EAGAIN;
     }
     struct process *proc = process_free_slot();
+    if (TABLE_GROWS && !proc) {
+        quota_release(&parent->quota, KYMO_LIMIT_PROCESSES, 1);
+        return -EAGAIN;
+    }
     kernel_assert(proc && !proc->pid); /* the system's account has counted them */
     for (process_ended_call *const *call = process_forgotten; proc->ended_pid && *call; call++) {
         (*call)(proc);
@@ -173,7 +174,7 @@ int process_create(const char *name, int ppid, uint32_t ability, struct process 
         process_free_push(proc);
         return error;
     }
-    proc->pid = process_new_pid((unsigned)(proc - processes));
+    proc->pid = process_new_pid(TABLE_INDEX(processes, proc));
     proc->ppid = ppid;
     proc->ability = ability;
     process_open_account(proc, parent);
@@ -181,9 +182,8 @@ int process_create(const char *name, int ppid, uint32_t ability, struct process 
     if (family) {
         list_push_back(&family->children, &proc->link);
     }
-    for (size_t i = 0; i < sizeof(proc->name) - 1 && name[i]; i++) {
-        proc->name[i] = name[i];
-    }
+    size_t len = strlen(name);
+    memcpy(proc->name, name, len < sizeof(proc->name) ? len : sizeof(proc->name) - 1);
     trace_proc_create_name(ppid, proc->pid, proc->name);
     *out = proc;
     return 0;

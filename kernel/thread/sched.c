@@ -247,7 +247,7 @@ void sched_kick_others(struct cpu *self)
     kernel_assert(self == arch_cpu());
     queue_handoff(self);
     uint32_t mask = CONFIG_CPUS > 1 ? cpus_online & ~(1u << self->id) : 0;
-    struct thread *t = sched.above ? queue_thread(PRIORITIES - sched.above) : NULL;
+    struct thread *t = sched.above ? ready_first(&sched.ready, sched.above) : NULL;
 
     while (mask && t && ((mask & sched.idle_cpus) || t->priority > lowest_threshold(mask))) {
         mask = kick_for(t, mask);
@@ -403,28 +403,11 @@ void sched_give_way(struct thread *t)
     }
 }
 
-/* Puts t, which becomes READY, at the end of its priority's queue, and takes the first out. Which
- * queues are empty stays as it is. */
-static inline void queue_turn(struct thread *first, struct thread *t)
-{
-    struct list **queue = &sched.queues[queue_of(t)], *next = first->ready.next;
-
-    kernel_assert(*queue == &first->ready && first->priority == t->priority);
-    if (next == &first->ready) {
-        list_init(&t->ready);
-        *queue = &t->ready;
-        return;
-    }
-    list_remove(&first->ready);
-    list_insert_before(next, &t->ready);
-    *queue = next;
-}
-
 /* Returns the thread that sched_switch() would choose if self went behind its equals, if that is
  * the first of them and nothing else is to be done; or NULL. */
 static inline struct thread *yield_next(const struct cpu *cpu, const struct thread *self)
 {
-    const struct list *first = sched.queues[queue_of(self)];
+    const struct list *first = ready_of(&sched.ready, self->priority);
 
     if (!first || cpu->handoff || sched.above != self->priority + 1u) {
         return NULL;
@@ -449,7 +432,7 @@ long sched_give_way_now(struct thread *self)
     }
     thread_result(self, 0, 0);
     thread_set_state(self, STATE_READY);
-    queue_turn(next, self);
+    ready_turn(&sched.ready, next, self);
     switch_between(cpu, self, next, true);
     quantum_begin(cpu, next);
     sched_kick_rest(cpu);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The scheduler: 256 FIFO queues, one global set for all CPUs; FIFO and round robin. Kernel lock
+ * The scheduler: a FIFO for each of 256 priorities, for all CPUs; FIFO and round robin. Kernel lock
  * held. Its common cases are inline in the kernel's exit and in the fast path of messages. Counted
  * by `make bench` (msg_rt_8, irq_thread).
  *
@@ -10,6 +10,15 @@
  * stays there beyond the kernel's exit only if no other CPU may run it: sched_waits(), and
  * handoff_give(), which makes it that of an idle CPU, if it is above all in the queues: until that
  * CPU looks, it stays before its equals that come to these.
+ *
+ * A makefile chooses how the READY threads are kept, by -DKERNEL_READY_H:
+ *   kernel/thread/ready/each.h  a queue for each priority (sched_queue.c): as fast for any number
+ *   kernel/thread/ready/one.h   one queue (ready/one.c), for boards with a dozen threads: 1 KB less
+ * Each has struct ready_queues, which is zeroed at first, and
+ *   ready_first(queues, above)     the first thread of all, whose priority plus 1 is above
+ *   ready_of(queues, priority)     the node of the first thread of this priority, or NULL
+ *   ready_turn(queues, first, t)   puts t, which becomes READY, at the end of its priority's queue,
+ *                                  and takes that queue's first thread out
  */
 #ifndef KERNEL_THREAD_SCHED_H
 #define KERNEL_THREAD_SCHED_H
@@ -21,15 +30,18 @@
 
 #define PRIORITIES 256
 
+#ifndef KERNEL_READY_H
+#define KERNEL_READY_H "kernel/thread/ready/each.h"
+#endif
+#include KERNEL_READY_H
+
 struct sched {
-    uint32_t above;                  /* [k] highest priority in the queues plus 1; 0: all empty */
-    uint32_t several;                /* [k] the CPUs that are online, if they are several; else 0 */
-    uint32_t queued;                 /* [k] threads in the queues */
-    uint32_t summary;                /* [k] bit per word of bits[] that is not 0 */
-    uint32_t idle_cpus;              /* [k] mask */
-    uint32_t quantum;                /* [I] cycles */
-    uint32_t bits[PRIORITIES / 32];  /* [k] bit per queue that is not empty */
-    struct list *queues[PRIORITIES]; /* [k] first thread of 255 - priority; NULL: empty */
+    uint32_t above;     /* [k] highest priority in the queues plus 1; 0: all empty */
+    uint32_t several;   /* [k] the CPUs that are online, if they are several; else 0 */
+    uint32_t queued;    /* [k] threads in the queues */
+    uint32_t idle_cpus; /* [k] mask */
+    uint32_t quantum;   /* [I] cycles */
+    struct ready_queues ready;
 };
 extern struct sched sched;
 
@@ -50,7 +62,7 @@ struct thread *sched_switch_any(struct cpu *cpu, struct thread *self);
 /* Kicks other CPUs that should run READY threads. They in turn kick the next ones. */
 void sched_kick_others(struct cpu *self);
 
-/* ---- the ready queues (sched_queue.c) ---------------------------------------------- */
+/* ---- the ready queues ----------------------------------------------------------- */
 
 void queue_insert(struct thread *t, bool at_front);
 /* Enqueues this CPU's handoff thread: afterwards all READY threads that it may run are in
@@ -66,20 +78,11 @@ static inline struct thread *queue_after(const struct thread *t)
 /* Returns the queued thread that this CPU should run first. */
 struct thread *queue_best(const struct cpu *cpu);
 
-static inline unsigned queue_of(const struct thread *t)
-{
-    return PRIORITIES - 1 - t->priority;
-}
-
-static inline struct thread *queue_thread(unsigned q)
-{
-    return list_entry(sched.queues[q], struct thread, ready);
-}
-
 /* Returns whether another thread of t's priority is READY. t runs on this CPU. */
 static inline bool has_equal(const struct cpu *cpu, const struct thread *t)
 {
-    return sched.queues[queue_of(t)] || (cpu->handoff && cpu->handoff->priority == t->priority);
+    return ready_of(&sched.ready, t->priority) ||
+           (cpu->handoff && cpu->handoff->priority == t->priority);
 }
 
 /* Returns the CPU whose handoff thread t is, or NULL. Bounded by CONFIG_CPUS. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The ready queues. Kernel lock held. Tested by test/unit_kernel/sched_test.c.
+ * The ready queues, one for each priority. Kernel lock held. Tested by
+ * test/unit_kernel/sched_test.c.
  *
  * A queue is a circular list of threads without a head: queues[] points to its first thread, so an
  * empty one costs a pointer. A bitmap shows which queues are not empty, with priority 255 in the
@@ -11,13 +12,23 @@
 
 #define TOP_BIT 0x80000000u
 
+static inline unsigned queue_of(const struct thread *t)
+{
+    return PRIORITIES - 1 - t->priority;
+}
+
+static inline struct thread *queue_thread(unsigned q)
+{
+    return list_entry(sched.ready.queues[q], struct thread, ready);
+}
+
 struct sched sched;
 
 /* For assertions: queue q is as its bits say, and all of it is of that priority. */
 static inline bool queue_sound(unsigned q)
 {
-    const struct list *first = sched.queues[q];
-    bool marked = sched.bits[q / 32] & (TOP_BIT >> (q % 32));
+    const struct list *first = sched.ready.queues[q];
+    bool marked = sched.ready.bits[q / 32] & (TOP_BIT >> (q % 32));
 
     for (const struct list *pos = first; pos; pos = pos->next == first ? NULL : pos->next) {
         const struct thread *t = list_entry(pos, struct thread, ready);
@@ -31,7 +42,7 @@ static inline bool queue_sound(unsigned q)
 void queue_insert(struct thread *t, bool at_front)
 {
     unsigned q = queue_of(t);
-    struct list *first = sched.queues[q];
+    struct list *first = sched.ready.queues[q];
 
     kernel_assert(kernel_locked());
     kernel_assert(t->state == STATE_READY && queue_sound(q));
@@ -39,14 +50,14 @@ void queue_insert(struct thread *t, bool at_front)
     if (first) {
         list_insert_before(first, &t->ready);
         if (at_front) {
-            sched.queues[q] = &t->ready;
+            sched.ready.queues[q] = &t->ready;
         }
         return;
     }
     list_init(&t->ready);
-    sched.queues[q] = &t->ready;
-    sched.bits[q / 32] |= TOP_BIT >> (q % 32);
-    sched.summary |= TOP_BIT >> (q / 32);
+    sched.ready.queues[q] = &t->ready;
+    sched.ready.bits[q / 32] |= TOP_BIT >> (q % 32);
+    sched.ready.summary |= TOP_BIT >> (q / 32);
     if (t->priority >= sched.above) {
         sched.above = t->priority + 1u;
     }
@@ -54,11 +65,11 @@ void queue_insert(struct thread *t, bool at_front)
 
 static uint32_t queues_above(void)
 {
-    if (sched.summary == 0) {
+    if (sched.ready.summary == 0) {
         return 0;
     }
-    unsigned word = (unsigned)__builtin_clz(sched.summary);
-    return PRIORITIES - (word * 32 + (unsigned)__builtin_clz(sched.bits[word]));
+    unsigned word = (unsigned)__builtin_clz(sched.ready.summary);
+    return PRIORITIES - (word * 32 + (unsigned)__builtin_clz(sched.ready.bits[word]));
 }
 
 void queue_remove(struct thread *t)
@@ -67,19 +78,19 @@ void queue_remove(struct thread *t)
     struct list *next = t->ready.next;
 
     kernel_assert(kernel_locked());
-    kernel_assert(sched.queues[q] && queue_sound(q));
+    kernel_assert(sched.ready.queues[q] && queue_sound(q));
     sched.queued--;
     if (next != &t->ready) {
-        if (sched.queues[q] == &t->ready) {
-            sched.queues[q] = next;
+        if (sched.ready.queues[q] == &t->ready) {
+            sched.ready.queues[q] = next;
         }
         list_remove(&t->ready);
         return;
     }
-    sched.queues[q] = NULL;
-    sched.bits[q / 32] &= ~(TOP_BIT >> (q % 32));
-    if (sched.bits[q / 32] == 0) {
-        sched.summary &= ~(TOP_BIT >> (q / 32));
+    sched.ready.queues[q] = NULL;
+    sched.ready.bits[q / 32] &= ~(TOP_BIT >> (q % 32));
+    if (sched.ready.bits[q / 32] == 0) {
+        sched.ready.summary &= ~(TOP_BIT >> (q / 32));
     }
     sched.above = queues_above();
 }
@@ -95,25 +106,25 @@ void queue_handoff(struct cpu *cpu)
 /* Returns the first non-empty queue from queue q on; PRIORITIES: none. */
 static unsigned queue_next(unsigned q)
 {
-    uint32_t bits = q < PRIORITIES ? sched.bits[q / 32] << (q % 32) : 0;
+    uint32_t bits = q < PRIORITIES ? sched.ready.bits[q / 32] << (q % 32) : 0;
     unsigned word = q / 32 + 1;
 
     if (bits) {
         return q + (unsigned)__builtin_clz(bits);
     }
-    uint32_t words = sched.summary << word;
+    uint32_t words = sched.ready.summary << word;
     if (!words) {
         return PRIORITIES;
     }
     word += (unsigned)__builtin_clz(words);
-    return word * 32 + (unsigned)__builtin_clz(sched.bits[word]);
+    return word * 32 + (unsigned)__builtin_clz(sched.ready.bits[word]);
 }
 
 struct thread *queue_after_any(const struct thread *t)
 {
     unsigned q = queue_of(t);
 
-    if (t->ready.next != sched.queues[q]) {
+    if (t->ready.next != sched.ready.queues[q]) {
         return list_entry(t->ready.next, struct thread, ready);
     }
     q = queue_next(q + 1);

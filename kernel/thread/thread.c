@@ -30,7 +30,7 @@ _Static_assert(CONFIG_CPUS <= CONFIG_THREADS_PER_PROCESS, "idle threads belong t
 void thread_init(void)
 {
     TABLE_MAKE(thread_table, struct thread, TABLE_ENTRIES(THREADS));
-    pool_init(&pool, thread_table, sizeof(thread_table[0]), TABLE_ENTRIES(THREADS));
+    pool_init(&pool, TABLE_POOL(thread_table), sizeof(struct thread), TABLE_ENTRIES(THREADS));
 }
 
 struct thread *thread_find(struct process *proc, int tid)
@@ -44,10 +44,11 @@ struct thread *thread_find(struct process *proc, int tid)
 
 struct thread *thread_by_index(unsigned index)
 {
-    if (index >= TABLE_ENTRIES(THREADS) || !thread_table[index].proc) {
+    if (index >= TABLE_ENTRIES(THREADS) || !TABLE_HAS(thread_table, index)) {
         return NULL;
     }
-    return &thread_table[index];
+    struct thread *t = TABLE_AT(thread_table, index);
+    return t->proc ? t : NULL;
 }
 
 unsigned thread_slots(void)
@@ -57,9 +58,11 @@ unsigned thread_slots(void)
 
 const struct thread *thread_ended_by_index(unsigned index)
 {
-    const struct thread *t = &thread_table[index];
-
-    return index < TABLE_ENTRIES(THREADS) && t->tid != 0 && !t->proc ? t : NULL;
+    if (index >= slots) {
+        return NULL;
+    }
+    const struct thread *t = TABLE_AT(thread_table, index);
+    return t->tid != 0 && !t->proc ? t : NULL;
 }
 
 void thread_free(struct thread *t)
@@ -106,11 +109,15 @@ static struct thread *thread_new(struct process *proc)
         return NULL;
     }
     struct thread *t = pool_alloc(&pool); /* the system's account has counted them */
+    if (TABLE_GROWS && !t) {
+        quota_release(&proc->quota, KYMO_LIMIT_THREADS, 1);
+        return NULL;
+    }
     kernel_assert(t && !proc->threads[tid - 1] && !t->proc);
     t->proc = proc;
     t->tid = tid;
     t->pid = proc->pid;
-    t->index = (uint16_t)(t - thread_table);
+    t->index = (uint16_t)TABLE_INDEX(thread_table, t);
     slots = t->index < slots ? slots : (uint16_t)(t->index + 1);
     t->generation = generations[t->index];
     t->rcvid = (int32_t)((t->index + 1u) | (uint32_t)t->generation << THREAD_RCVID_BITS);

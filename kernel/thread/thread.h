@@ -195,10 +195,10 @@ _Static_assert(CONFIG_THREADS < (1 << THREAD_RCVID_BITS) - 1, "rcvid");
 static inline struct thread *rcvid_thread(uintptr_t arg)
 {
     uint32_t index = ((uint32_t)arg & RCVID_INDEX_MASK) - 1;
-    if (index >= TABLE_ENTRIES(THREADS)) {
+    if (index >= TABLE_ENTRIES(THREADS) || !TABLE_HAS(thread_table, index)) {
         return NULL;
     }
-    struct thread *t = &thread_table[index];
+    struct thread *t = TABLE_AT(thread_table, index);
     return t->rcvid == (int32_t)arg && t->state != STATE_DEAD ? t : NULL;
 }
 

@@ -40,7 +40,7 @@ _Static_assert(CONFIG_TIMERS + CONFIG_THREADS + CONFIG_CPUS + 1 < UINT16_MAX, "t
 struct heap {
     unsigned count; /* [k] */
     /* [k] a parent, (n - 1) / 2, comes before its children */
-    TABLE_OF(struct timer_node, *nodes, NODES_MAX);
+    TABLE_ARRAY(struct timer_node *, nodes, NODES_MAX);
 };
 
 static struct heap heaps[CONFIG_CPUS], deferred; /* [k] */

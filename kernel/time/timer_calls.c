@@ -79,17 +79,21 @@ static void timer_fire(struct timer_node *node)
 static struct timer *timer_find(const struct process *proc, uintptr_t id)
 {
     uint32_t i = (uint32_t)id - 1;
-    return i < fresh && timers[i].proc == proc && !timers[i].alarm ? &timers[i] : NULL;
+    struct timer *t = i < fresh ? TABLE_AT(timers, i) : NULL;
+
+    return t && t->proc == proc && !t->alarm ? t : NULL;
 }
 
-/* Returns an entry that is free: the system's account has counted them. */
+/* Returns an entry that is free: the system's account has counted them. NULL: no memory for it. */
 static struct timer *timer_entry(void)
 {
     struct trie_node *node = released;
 
     if (!node) {
         kernel_assert(fresh < TABLE_ENTRIES(TIMERS));
-        return &timers[fresh++];
+        struct timer *t = TABLE_ADD(timers, struct timer, fresh);
+        fresh += t != NULL;
+        return t;
     }
     released = node->child[0];
     return list_entry(node, struct timer, by_id);
@@ -101,9 +105,13 @@ static struct timer *timer_new(struct thread *self, int32_t clock, const struct 
         return NULL;
     }
     struct timer *t = timer_entry();
+    if (TABLE_GROWS && !t) {
+        quota_release(&self->proc->quota, KYMO_LIMIT_TIMERS, 1);
+        return NULL;
+    }
     *t = (struct timer){.proc = self->proc, .event = *event, .clock = clock, .tid = self->tid};
     timer_node_init(&t->node, timer_fire);
-    t->by_id.key = (uint32_t)(t - timers) + 1;
+    t->by_id.key = TABLE_INDEX(timers, t) + 1;
     trie_insert(&self->proc->timers, &t->by_id);
     return t;
 }
@@ -188,7 +196,7 @@ long ker_timer_create(struct thread *self, const uintptr_t *args)
         return r;
     }
     struct timer *t = timer_new(self, (int32_t)args[0], &event);
-    return t ? (t - timers) + 1 : -EAGAIN;
+    return t ? (long)t->by_id.key : -EAGAIN;
 }
 
 long ker_timer_destroy(struct thread *self, const uintptr_t *args)
@@ -302,7 +310,7 @@ long ker_timer_info(struct thread *self, const uintptr_t *args)
     if ((flags & _NTO_TIMER_RESET_OVERRUNS) && proc == self->proc) {
         t->overruns = 0;
     }
-    return (t - timers) + 1;
+    return (long)t->by_id.key;
 }
 
 unsigned timer_clock_was_set(unsigned first)
@@ -311,7 +319,7 @@ unsigned timer_clock_was_set(unsigned first)
 
     kernel_assert(kernel_locked());
     for (unsigned i = first; i < end; i++) {
-        struct timer *t = &timers[i];
+        struct timer *t = TABLE_AT(timers, i);
         if (t->proc && timer_node_running(&t->node) && (t->flags & TIMER_ABSTIME) &&
             t->clock != CLOCK_MONOTONIC && t->period_ns == 0) {
             timer_calls_start(t);

@@ -89,7 +89,8 @@ def check(machine, crash):
            "kymo extract finds other slots")
     stat, lines = kymo(machine, "stat", crash), kymo(machine, "print", crash)
     expect("no event was lost" in stat, f"a loss: {stat[-300:]}")
-    for what in "SND_MESSAGE", "REC_MESSAGE", "REPLY_MESSAGE", "name:sensor", "name:filter":
+    for what in ("SND_MESSAGE", "REC_MESSAGE", "REPLY_MESSAGE", "THCONDVAR", "name:sensor",
+                 "name:filter", "name:sink"):
         expect(what in lines, f"no {what}")
     return slots
 

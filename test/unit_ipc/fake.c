@@ -49,6 +49,7 @@ void (*fake_before_unmask)(unsigned irq);
 void (*fake_irq_window)(void);
 void (*fake_lock_window)(void);
 bool fake_lock_wanted;
+bool (*fake_memory_short)(void);
 bool (*fake_before_lock)(void);
 static bool passed; /* fake_lock_window() has been called since the lock was let go */
 unsigned fake_events[FAKE_EVENTS];
@@ -273,6 +274,7 @@ static unsigned npools;
 
 struct fake_pool {
     char *objects;
+    bool grows; /* it has no table */
     bool used[256];
 };
 static struct fake_pool contents[8];
@@ -293,7 +295,8 @@ static void poison(const struct pool *pool, char *object)
 void pool_init(struct pool *pool, void *objects, size_t size, unsigned count)
 {
     *pool = (struct pool){.free = &contents[npools], .size = size, .count = count};
-    contents[npools] = (struct fake_pool){.objects = objects};
+    contents[npools] = (struct fake_pool){.grows = !objects};
+    contents[npools].objects = objects = objects ? objects : calloc(count, size);
     pools[npools++] = pool;
     for (unsigned i = 0; i < count; i++) {
         poison(pool, (char *)objects + i * size);
@@ -303,6 +306,9 @@ void pool_init(struct pool *pool, void *objects, size_t size, unsigned count)
 void *pool_alloc(struct pool *pool)
 {
     struct fake_pool *c = pool->free;
+    if (c->grows && fake_memory_short && fake_memory_short()) {
+        return NULL;
+    }
     for (unsigned i = 0; i < pool->count; i++) {
         if (!c->used[i]) {
             c->used[i] = true;

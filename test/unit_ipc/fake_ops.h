@@ -39,6 +39,8 @@ extern void (*fake_irq_window)(void);
 /* The lock is free in a preemption point: other CPUs may enter the kernel. */
 extern void (*fake_lock_window)(void);
 extern bool fake_lock_wanted; /* there are such */
+/* Where tables grow: returns whether an entry that is wanted has no memory. NULL: never. */
+extern bool (*fake_memory_short)(void);
 
 static inline struct cpu *arch_cpu(void)
 {

@@ -39,3 +39,15 @@ $(B)/unit/ipc_mutex_test $(B)/unit/ipc_sync_test: $(B)/unit/ipc/test/unit_ipc/sy
 $(B)/unit/ipc_direct_test $(B)/unit/ipc_window_test: $(B)/unit/ipc/test/unit_ipc/two_ways.o
 $(B)/unit/ipc_window_test: $(B)/unit/ipc/test/unit_ipc/window_acts.o
 $(B)/unit/ipc_random_test $(B)/unit/ipc_direct_test: $(addprefix $(B)/unit/ipc/test/unit_ipc/random_,calls.o args.o)
+
+# The random test once more, with tables that grow.
+UNIT_TESTS += $(B)/unit/ipc_grown_test
+UNIT_GROWN_OBJS := $(patsubst $(B)/unit/ipc/%,$(B)/unit/ipc_grown/%,$(UNIT_IPC_OBJS) \
+	$(addprefix $(B)/unit/ipc/test/unit_ipc/,random_test.o no_crash.o random_calls.o random_args.o)) \
+	$(B)/unit/ipc_grown/kernel/base/table/grown.o
+$(B)/unit/ipc_grown/%.o: %.c $(wildcard test/unit_ipc/*.[hd]* kernel/*/*.h kernel/base/*/*.h kernel/observe/debug/*.h abi/*.* abi/sys/*.h \
+	trace/*.h) trace/events.def $(TRACE_GEN) test/unit_ipc/unit.mk
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(UNIT_IPC_FLAGS) -DKERNEL_TABLE_H='"kernel/base/table/grown.h"' -c -o $@ $<
+$(B)/unit/ipc_grown_test: $(UNIT_GROWN_OBJS)
+	$(Q)$(HOST_CC) $(UNIT_IPC_FLAGS) -o $@ $^ -lcmocka

@@ -24,16 +24,16 @@ static void entries_grow_with_ram(void **state)
 
     (void)state;
     for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-        table_init(sizes[i], allocate);
+        table_init(sizes[i], allocate, NULL);
         assert_in_range(TABLE_ENTRIES(THREADS), CONFIG_THREADS / 16, CONFIG_THREADS / 2);
         assert_in_range(TABLE_ENTRIES(PROCESSES), CONFIG_PROCESSES / 16, CONFIG_PROCESSES / 2);
         assert_true(TABLE_ENTRIES(THREADS) >= last);
         last = TABLE_ENTRIES(THREADS);
     }
     assert_int_equal(last, CONFIG_THREADS / 2);
-    table_init(CONFIG_TABLES_RAM, allocate);
+    table_init(CONFIG_TABLES_RAM, allocate, NULL);
     assert_int_equal(TABLE_ENTRIES(PROCESSES), CONFIG_PROCESSES);
-    table_init(SIZE_MAX, allocate);
+    table_init(SIZE_MAX, allocate, NULL);
     assert_int_equal(TABLE_ENTRIES(PROCESSES), CONFIG_PROCESSES);
     assert_int_equal(TABLE_ENTRIES(THREADS), CONFIG_THREADS);
     assert_int_equal(TABLE_ENTRIES(CHANNELS), CONFIG_CHANNELS);
@@ -52,7 +52,7 @@ static void a_table_has_its_entries(void **state)
     TABLE_OF(struct entry, table, CONFIG_TIMERS);
 
     (void)state;
-    table_init(CONFIG_TABLES_RAM / 4, allocate);
+    table_init(CONFIG_TABLES_RAM / 4, allocate, NULL);
     TABLE_MAKE(table, struct entry, TABLE_ENTRIES(TIMERS));
     assert_non_null(table);
     assert_int_equal(allocated, CONFIG_TIMERS / 4 * sizeof(struct entry));

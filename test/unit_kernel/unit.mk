@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Parts of the kernel on this machine, with a CPU port that is none (fake_ops.h, fake.c).
 
-UNIT_KERNEL := $(addprefix $(B)/unit/kernel_,assert_test quota_test readers_test memory_test phys_test trie_test order_test order_list_test table_test name_test object_test loader_test sched_test \
+UNIT_KERNEL := $(addprefix $(B)/unit/kernel_,assert_test quota_test readers_test memory_test phys_test trie_test order_test order_list_test table_test table_grown_test name_test object_test loader_test sched_test sched_one_test \
 	stack_test string_test retained_test retained_large_test unwind_test divide_test)
 UNIT_TESTS += $(UNIT_KERNEL)
 UNIT_KERNEL_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -O1 -DKYMO_KERNEL -DCONFIG_CPUS=4 \
@@ -37,6 +37,9 @@ $(B)/unit/kernel_order_test: UNIT_KERNEL_FLAGS += -DKERNEL_ORDER_H='"kernel/base
 $(B)/unit/kernel_table_test: test/unit_kernel/table_test.c kernel/base/table/ram.c
 $(B)/unit/kernel_table_test: UNIT_KERNEL_FLAGS += -DKERNEL_TABLE_H='"kernel/base/table/ram.h"' -DCONFIG_PROCESSES=64 \
 	-DCONFIG_THREADS=512 -DCONFIG_TIMERS=480
+$(B)/unit/kernel_table_grown_test: test/unit_kernel/table_grown_test.c kernel/base/table/grown.c kernel/base/pool.c \
+	test/unit_kernel/kymo_string.c
+$(B)/unit/kernel_table_grown_test: UNIT_KERNEL_FLAGS += -DKERNEL_TABLE_H='"kernel/base/table/grown.h"'
 $(B)/unit/kernel_order_list_test: $(call unit_kernel,order,cpu.c) $(UNIT_KERNEL_FAKE)
 $(B)/unit/kernel_name_test: $(call unit_kernel,name,cpu.c) $(UNIT_KERNEL_FAKE) $(call counted,name.c trie.c)
 # As many names as a large board has.
@@ -47,6 +50,9 @@ $(B)/unit/kernel_loader_test: $(call unit_kernel,loader,spawn_layout.c spawn_loa
 	elf.c ram.c vm.c vm_lookup.c object.c copy.c cpu.c) host/reloc/table.c $(UNIT_KERNEL_FAKE)
 $(B)/unit/kernel_sched_test: $(call unit_kernel,sched,sched.c sched_queue.c cpu.c) \
 	$(UNIT_KERNEL_FAKE)
+$(B)/unit/kernel_sched_one_test: $(call unit_kernel,sched,sched.c cpu.c) kernel/thread/ready/one.c \
+	$(UNIT_KERNEL_FAKE)
+$(B)/unit/kernel_sched_one_test: UNIT_KERNEL_FLAGS += -DKERNEL_READY_H='"kernel/thread/ready/one.h"'
 $(B)/unit/kernel_retained_test: $(call unit_kernel,retained,retain_names.c cpu.c) trace/crc32c.c \
 	$(UNIT_KERNEL_FAKE)
 $(B)/unit/kernel_retained_large_test: $(call unit_kernel,retained,retain_names.c cpu.c) trace/crc32c.c \

@@ -16,8 +16,13 @@
 #include "abi/sys/dtrace.h"
 #include "trace/dtrace/dtrace.h"
 
+/* Consumers of all owners: a small board sets its own number. */
+#ifndef DTRACE_CONSUMERS_MOST
+#define DTRACE_CONSUMERS_MOST 16
+#endif
+
 enum {
-    DTRACE_CONTROL_CONSUMERS = 16,        /* for all owners */
+    DTRACE_CONTROL_CONSUMERS = DTRACE_CONSUMERS_MOST,
     DTRACE_CONTROL_NAMES_MAX = 1024,      /* bytes of a description, for PROVIDE and PROBES */
     DTRACE_CONTROL_PROBES_MAX = 16 << 10, /* bytes of an answer to PROBES, whatever the room, */
     DTRACE_CONTROL_LOOK_MAX = 256,        /* and the number of probes it examines */

@@ -38,7 +38,7 @@ enum {
 
 /* Chunks never move, so that probe context can read the table while it grows. */
 #ifndef DTRACE_PROBE_CHUNKS
-#define DTRACE_PROBE_CHUNKS 1024 /* a pointer each; a small board without fbt sets fewer */
+#define DTRACE_PROBE_CHUNKS 1023 /* a pointer each; a small board without fbt sets fewer */
 #endif
 enum { DTRACE_PROBE_CHUNK = 64 };
 extern struct dtrace_probe *dtrace_probe_chunks[DTRACE_PROBE_CHUNKS];

@@ -15,10 +15,11 @@ static const unsigned table_most[KYMO_LIMITS] = {
     [KYMO_LIMIT_NAMES] = CONFIG_NAMES,
 };
 
-void table_init(size_t ram, table_allocate *allocate)
+void table_init(size_t ram, table_allocate *allocate, table_extend *extend)
 {
     size_t share = ram < CONFIG_TABLES_RAM ? ram / (CONFIG_TABLES_RAM / 1024) : 1024;
 
+    (void)extend;
     table_memory = allocate;
     for (unsigned i = 0; i < KYMO_LIMITS; i++) {
         unsigned least = table_most[i] / TABLE_LEAST;

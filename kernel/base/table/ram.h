@@ -7,13 +7,15 @@
 #define KERNEL_BASE_TABLE_RAM_H
 
 #define TABLE_OF(type, name, most) type *name
+#define TABLE_ARRAY(type, name, most) type *name
 #define TABLE_ENTRIES(NAME) table_entries[KYMO_LIMIT_##NAME]
 #define TABLE_MAKE(name, type, entries) ((name) = table_make(sizeof(type) * (size_t)(entries)))
 #define TABLE_LEAST 16u
+#include "kernel/base/table/flat.h"
 
 extern unsigned table_entries[KYMO_LIMITS]; /* [I] */
 
-void table_init(size_t ram, table_allocate *allocate);
+void table_init(size_t ram, table_allocate *allocate, table_extend *extend);
 void *table_make(size_t bytes);
 
 #endif

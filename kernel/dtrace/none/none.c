@@ -93,11 +93,3 @@ bool trace_port_passes(unsigned site, unsigned number, const uint64_t *words)
     (void)words;
     return true;
 }
-
-bool dtrace_fbt_site(uintptr_t ip, uintptr_t *site, unsigned *behind)
-{
-    (void)ip;
-    (void)site;
-    (void)behind;
-    return false;
-}

@@ -317,14 +317,13 @@ static void check_timers(unsigned n)
     const struct timer_node *node;
 
     for (unsigned i = 0; (node = timer_nth(n, i)) != NULL; i++) {
-        size_t at = (size_t)((const char *)node - (const char *)thread_table);
+        size_t at = TABLE_WITH(thread_table, TABLE_ENTRIES(THREADS), node);
 
         if (node->place != i + 1 || node->cpu != n || node->deferred ||
             (i > 0 && timer_nth(n, (i - 1) / 2)->at > node->at)) {
             kernel_panic("timers are out of order");
         }
-        if (at < TABLE_ENTRIES(THREADS) * sizeof(thread_table[0]) &&
-            !thread_table[at / sizeof(thread_table[0])].proc) {
+        if (at < TABLE_ENTRIES(THREADS) && !TABLE_AT(thread_table, at)->proc) {
             kernel_panic("a thread that is no more has a timeout");
         }
     }

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Tables whose entries are allocated when they are first used: see grown.h. Memory comes in pieces,
+ * from which entries of any table are cut one behind the other; a piece is prolonged as long as the
+ * memory behind it is free. None is ever given back: an entry that is free is used again by its
+ * table. Kernel lock held. Proved by test/unit_kernel/table_grown_test.c.
+ */
+#include "kernel/base/table.h"
+
+#include "kernel/base/assert.h"
+
+#define ENTRY_ALIGN sizeof(uint64_t)
+
+static table_extend *table_more; /* [I] */
+static char *next;               /* [k] the rest of the newest piece */
+static size_t left;              /* [k] its bytes */
+
+void table_init(size_t ram, table_allocate *allocate, table_extend *extend)
+{
+    (void)ram;
+    (void)allocate;
+    table_more = extend;
+    next = NULL;
+    left = 0;
+}
+
+static inline size_t entry_round(size_t bytes, size_t to)
+{
+    return (bytes + to - 1) / to * to;
+}
+
+/* Prolongs the piece, or begins one, so that it has this much left. False: no memory. */
+static bool table_piece(size_t bytes)
+{
+    size_t more = entry_round(bytes - left, CONFIG_TABLE_PIECE);
+
+    if (next && table_more(next + left, more)) {
+        left += more;
+        return true;
+    }
+    more = entry_round(bytes, CONFIG_TABLE_PIECE);
+    char *piece = table_more(NULL, more);
+    if (!piece) {
+        return false;
+    }
+    next = piece;
+    left = more;
+    return true;
+}
+
+void *table_new_entry(size_t bytes)
+{
+    bytes = entry_round(bytes, ENTRY_ALIGN);
+    kernel_assert(table_more);
+    if (left < bytes && !table_piece(bytes)) {
+        return NULL;
+    }
+    void *entry = next;
+    next += bytes;
+    left -= bytes;
+    return entry;
+}
+
+unsigned table_index(void **entries, void *entry)
+{
+    unsigned i = 0;
+
+    while (entries[i] && entries[i] != entry) { /* the table's size */
+        i++;
+    }
+    entries[i] = entry;
+    return i;
+}
+
+size_t table_with(void *const *entries, size_t n, size_t bytes, const void *p)
+{
+    size_t i = 0;
+
+    while (i < n && (size_t)((const char *)p - (const char *)entries[i]) >= bytes) {
+        i++;
+    }
+    return i;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A queue of READY threads for each priority: see kernel/thread/sched.h, which includes this, and
+ * sched_queue.c. */
+#ifndef KERNEL_THREAD_READY_EACH_H
+#define KERNEL_THREAD_READY_EACH_H
+
+#include "kernel/thread/thread.h"
+
+struct ready_queues {
+    uint32_t summary;                /* [k] bit per word of bits[] that is not 0 */
+    uint32_t bits[PRIORITIES / 32];  /* [k] bit per queue that is not empty */
+    struct list *queues[PRIORITIES]; /* [k] first thread of 255 - priority; NULL: empty */
+};
+
+static inline struct thread *ready_first(const struct ready_queues *ready, uint32_t above)
+{
+    return list_entry(ready->queues[PRIORITIES - above], struct thread, ready);
+}
+
+static inline struct list *ready_of(const struct ready_queues *ready, uint8_t priority)
+{
+    return ready->queues[PRIORITIES - 1 - priority];
+}
+
+/* Which queues are empty stays as it is. */
+static inline void ready_turn(struct ready_queues *ready, struct thread *first, struct thread *t)
+{
+    struct list **queue = &ready->queues[PRIORITIES - 1 - t->priority], *next = first->ready.next;
+
+    kernel_assert(*queue == &first->ready && first->priority == t->priority);
+    if (next == &first->ready) {
+        list_init(&t->ready);
+        *queue = &t->ready;
+        return;
+    }
+    list_remove(&first->ready);
+    list_insert_before(next, &t->ready);
+    *queue = next;
+}
+
+#endif

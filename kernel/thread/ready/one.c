@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The READY threads in one queue, for boards with few threads: a circular list without a head, the
+ * highest priority first and within one the order of arrival. An operation looks at all threads at
+ * most. A RUNNING thread is not in it. Kernel lock held. Tested by test/unit_kernel/sched_test.c.
+ */
+#include "kernel/thread/sched.h"
+
+struct sched sched;
+
+/* For assertions: the queue's order, and what is noted of it. */
+static inline bool ready_sound(void)
+{
+    const struct list *first = sched.ready.first;
+    uint32_t n = 0, above = first ? ready_first(&sched.ready, 0)->priority + 1u : 0;
+
+    for (const struct list *pos = first; pos; pos = pos->next == first ? NULL : pos->next) {
+        const struct thread *t = list_entry(pos, struct thread, ready);
+        const struct thread *next = list_entry(pos->next, struct thread, ready);
+
+        n++;
+        if (t->state != STATE_READY || !list_sound(pos) ||
+            (pos->next != first && next->priority > t->priority)) {
+            return false;
+        }
+    }
+    return n == sched.queued && above == sched.above;
+}
+
+/* Returns the first thread of this priority or, if `behind`, of a lower one; NULL: none. */
+static struct list *queue_place(const struct ready_queues *ready, uint8_t priority, bool behind)
+{
+    struct list *pos = ready->first;
+
+    while (pos) {
+        uint8_t other = list_entry(pos, struct thread, ready)->priority;
+
+        if (other < priority || (other == priority && !behind)) {
+            return pos;
+        }
+        pos = pos->next == ready->first ? NULL : pos->next;
+    }
+    return NULL;
+}
+
+static void queue_note_first(struct list *first)
+{
+    sched.ready.first = first;
+    sched.above = first ? list_entry(first, struct thread, ready)->priority + 1u : 0;
+}
+
+void queue_insert(struct thread *t, bool at_front)
+{
+    struct list *first = sched.ready.first;
+    struct list *pos = queue_place(&sched.ready, t->priority, !at_front);
+
+    kernel_assert(kernel_locked());
+    kernel_assert(t->state == STATE_READY && ready_sound());
+    sched.queued++;
+    if (!first) {
+        list_init(&t->ready);
+    } else {
+        list_insert_before(pos ? pos : first, &t->ready); /* before the first is last */
+    }
+    if (!first || pos == first) {
+        queue_note_first(&t->ready);
+    }
+}
+
+void queue_remove(struct thread *t)
+{
+    struct list *next = t->ready.next;
+
+    kernel_assert(kernel_locked());
+    kernel_assert(sched.queued > 0 && ready_sound());
+    sched.queued--;
+    if (sched.ready.first == &t->ready) {
+        queue_note_first(next == &t->ready ? NULL : next);
+    }
+    list_remove(&t->ready);
+}
+
+void queue_handoff(struct cpu *cpu)
+{
+    if (cpu->handoff) {
+        queue_insert(cpu->handoff, cpu->handoff_front);
+        cpu->handoff = NULL;
+    }
+}
+
+struct list *ready_of(const struct ready_queues *ready, uint8_t priority)
+{
+    struct list *pos = queue_place(ready, priority, false);
+
+    return pos && list_entry(pos, struct thread, ready)->priority == priority ? pos : NULL;
+}
+
+void ready_turn(struct ready_queues *ready, struct thread *first, struct thread *t)
+{
+    kernel_assert(ready_of(ready, t->priority) == &first->ready);
+    queue_insert(t, false);
+    queue_remove(first);
+}
+
+struct thread *queue_after_any(const struct thread *t)
+{
+    return t->ready.next == sched.ready.first ? NULL
+                                              : list_entry(t->ready.next, struct thread, ready);
+}
+
+struct thread *queue_best(const struct cpu *cpu)
+{
+    struct thread *t = sched.above ? ready_first(&sched.ready, sched.above) : NULL;
+
+    while (t && !runs_on(t, cpu)) {
+        t = queue_after(t);
+    }
+    return t;
+}
