@@ -138,7 +138,7 @@ class Code:
 
 
 class Bytes:
-    """A table of bytes, read one number after the other (kernel/dtrace/fbt_table.h)."""
+    """A table of bytes, read one after the other."""
 
     def __init__(self, elf, symbol):
         self.elf, self.at = elf, elf.symbols[symbol]
@@ -147,17 +147,29 @@ class Bytes:
         self.at += size
         return int.from_bytes(self.elf.at(self.at - size, size), "little")
 
-    def number(self):
-        value = shift = 0
-        while True:
-            byte = self.plain(1)
-            value += byte << shift
-            shift += 5
-            if byte < 0xe0:
-                return value
 
-    def distance(self):
-        number = self.number()
+class Bits:
+    """A table of bits, read one number after the other (kernel/dtrace/fbt_table.h)."""
+
+    def __init__(self, elf, symbol):
+        self.elf, self.table, self.bit = elf, elf.symbols[symbol], 0
+
+    def plain(self, bits):
+        value = 0
+        for n in range(bits):
+            byte = self.elf.at(self.table + self.bit // 8, 1)[0]
+            value |= (byte >> self.bit % 8 & 1) << n
+            self.bit += 1
+        return value
+
+    def number(self, bits):
+        zeros = 0
+        while not self.plain(1):
+            zeros += 1
+        return self.plain(bits + zeros) + ((1 << zeros) - 1 << bits)
+
+    def pad(self):
+        number = self.number(9)
         return -(number + 1) if number & 1 else number
 
 
@@ -182,24 +194,24 @@ def table(elf, unit=2):
     """The places as kernel/dtrace/fbt.c reads them; unit: bytes that distances count."""
     start, names = elf.symbols["__kernel_start"], names_of(elf)
     count = struct.unpack("<I", elf.at(elf.symbols["fbt_function_count"], 4))[0]
-    data, f = Bytes(elf, "fbt_functions"), start
+    data, at = Bits(elf, "fbt_functions"), start
     for _ in range(count):
-        head = data.number()
-        f += data.distance() * unit // 2
-        entry, pad = 2 * (head & 3), f + data.distance() if head & 8 else 0
+        data.bit += data.bit % 2
+        head, returns, distance = data.number(0) ^ 2, data.number(1), data.number(3)
+        at += unit * (distance or -data.number(3))
+        f, entry, pad = at, 2 * (head & 3), at + data.pad() if head & 3 == 1 else 0
         if not head & 4:
             label = next(names)
         if entry:
             yield {"name": label, "function": f, "kind": "entry", "at": f, "insn": f,
                    "length": entry, "pad": pad, "tail": False}
-        insn = f
-        for _ in range(head >> 4):
-            distance, kind = divmod(data.number(), 6)
-            v = (1, 8, 0, 4, 2)[kind] if kind < 5 else data.number()
-            insn += distance * unit
-            at = insn - (v & 3) * 2
-            yield {"name": label, "function": f, "kind": "return", "at": at,
-                   "insn": insn, "length": None, "pad": at + data.distance() if v & 4 else 0,
+        for _ in range(returns):
+            distance, kind = divmod(data.number(6), 6)
+            v = (1, 8, 0, 4, 2)[kind] if kind < 5 else data.number(0)
+            at += distance * unit
+            place = at - (v & 3) * 2
+            yield {"name": label, "function": f, "kind": "return", "at": place,
+                   "insn": at, "length": None, "pad": place + data.pad() if v & 4 else 0,
                    "tail": bool(v & 8)}
 
 
