@@ -51,16 +51,16 @@ uint32_t dtrace_decode_key_bytes(const struct dif_object *, uint32_t strsize);
 /* What an object's cost depends on, besides the object. */
 struct dtrace_cost_limits {
     const struct dtrace_weights *weights; /* the unit */
-    uint64_t strsize;
-    uint64_t scratch; /* most bytes that a clause can take */
-    uint64_t element; /* bytes of the largest element of an associative array */
-    uint64_t nspec;   /* speculations */
+    dtrace_amount strsize;
+    dtrace_amount scratch; /* most bytes that a clause can take */
+    dtrace_amount element; /* bytes of the largest element of an associative array */
+    dtrace_amount nspec;   /* speculations */
     bool logs, retains;
     bool *reads; /* set if it may read a block of memory */
 };
 
-/* Returns an upper bound of the object's cost; UINT64_MAX: it isn't valid, or there is no memory
- * to compute the bound. */
-uint64_t dtrace_cost_object(const struct dif_object *, const struct dtrace_cost_limits *);
+/* Returns an upper bound of the object's cost; DTRACE_AMOUNT_MOST: it isn't valid, or there is no
+ * memory to compute the bound. */
+dtrace_amount dtrace_cost_object(const struct dif_object *, const struct dtrace_cost_limits *);
 
 #endif
