@@ -182,14 +182,18 @@ static bool is_value_object(const struct dtrace_image *image, uint32_t object, b
 /* Returns whether base^exponent fits in 64 bits. At most 64 steps. */
 static bool power_fits(uint32_t base, unsigned exponent)
 {
-    uint64_t low = 1, high = 0; /* its words of 32 bits; the base has 16 */
+    uint32_t low = 1, high = 0;
 
-    while (exponent-- > 0 && high >> 32 == 0) {
-        low *= base;
-        high = high * base + (low >> 32);
-        low &= UINT32_MAX;
+    for (; exponent > 0; exponent--) {
+        uint64_t product = (uint64_t)low * base;
+        low = (uint32_t)product;
+        product = (uint64_t)high * base + (product >> 32);
+        high = (uint32_t)product;
+        if (product >> 32) {
+            return false;
+        }
     }
-    return high >> 32 == 0;
+    return true;
 }
 
 static bool shape_fits(uint16_t kind, uint64_t shape)

@@ -32,7 +32,7 @@ static void limit_say(struct line *l, const char *text)
     *l->at = '\0';
 }
 
-static void limit_say_number(struct line *l, uint64_t n)
+static void limit_say_number(struct line *l, dtrace_amount n)
 {
     char digits[21], *at = &digits[20];
 
@@ -44,14 +44,14 @@ static void limit_say_number(struct line *l, uint64_t n)
     limit_say(l, at);
 }
 
-static void limit_describe(const struct dtrace_ecb *e, uint64_t most, struct dtrace_refusal *why)
+static void limit_describe(const struct dtrace_ecb *e, dtrace_amount most, struct dtrace_refusal *why)
 {
     const struct dtrace_probe *p = e->probe;
     const char *const names[] = {p->provider->name, p->module, p->function, p->name};
     struct line line = {why->text, why->text + sizeof(why->text) - 1};
 
     limit_say(&line, "clause ");
-    limit_say_number(&line, (uint64_t)e->clause + 1);
+    limit_say_number(&line, e->clause + 1);
     limit_say(&line, ": a firing takes up to ");
     limit_say_number(&line, most);
     limit_say(&line, " ");
@@ -169,11 +169,11 @@ enum { EVENT_BYTES = 8 * TRACE_EVENT_SLOTS_MOST, RECORD_WORDS = 2, ENTRY_WORDS =
 int dtrace_limit_logged(const struct dtrace_ecb *e, struct dtrace_refusal *why)
 {
     const uint32_t word = sizeof(uint32_t);
-    uint64_t most = e->size ? (uint64_t)e->size + RECORD_WORDS * word : 0;
+    dtrace_amount most = e->size ? dtrace_amount_sum(e->size, RECORD_WORDS * word) : 0;
 
     for (uint32_t i = 0; i < e->nactions; i++) {
         const struct dtrace_aggregation *agg = e->actions[i].agg;
-        uint64_t bytes = agg ? (uint64_t)agg->size + ENTRY_WORDS * word : 0;
+        dtrace_amount bytes = agg ? dtrace_amount_sum(agg->size, ENTRY_WORDS * word) : 0;
         most = bytes > most ? bytes : most;
     }
     if (most <= EVENT_BYTES) {
@@ -182,7 +182,7 @@ int dtrace_limit_logged(const struct dtrace_ecb *e, struct dtrace_refusal *why)
     int error = dtrace_refuse(why, DTRACE_REASON_LOG_EVENT);
     struct line line = {why->text, why->text + sizeof(why->text) - 1};
     limit_say(&line, "clause ");
-    limit_say_number(&line, (uint64_t)e->clause + 1);
+    limit_say_number(&line, e->clause + 1);
     limit_say(&line, ": an event of ");
     limit_say_number(&line, most);
     limit_say(&line, " bytes, the log has room for ");
