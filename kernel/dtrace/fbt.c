@@ -212,9 +212,9 @@ struct fbt_name {
     struct fbt_cursor first; /* its first function */
     const uint8_t *next;     /* the name behind it */
     const char *copy;        /* what its probes have; NULL: not made yet */
-    char text[FBT_NAME_MOST];
     unsigned number;
     bool has[FBT_KINDS];
+    char text[FBT_NAME_MOST];
 };
 
 /* Makes the text of the next name from that of the one before. */

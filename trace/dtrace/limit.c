@@ -19,12 +19,12 @@ uint32_t dtrace_max_cost_lower(uint32_t cost)
 
 /* ---- the text of a refusal --------------------------------------------------------- */
 
-struct line {
-    char *at;
-    const char *end; /* of the room, without the NUL */
-};
+struct dtrace_line dtrace_line_begin(struct dtrace_refusal *why)
+{
+    return (struct dtrace_line){why->text, why->text + sizeof(why->text) - 1};
+}
 
-static void limit_say(struct line *l, const char *text)
+void dtrace_line_add(struct dtrace_line *l, const char *text)
 {
     while (*text && l->at < l->end) {
         *l->at++ = *text++;
@@ -32,7 +32,7 @@ static void limit_say(struct line *l, const char *text)
     *l->at = '\0';
 }
 
-static void limit_say_number(struct line *l, dtrace_amount n)
+void dtrace_line_number(struct dtrace_line *l, dtrace_amount n)
 {
     char digits[21], *at = &digits[20];
 
@@ -41,26 +41,26 @@ static void limit_say_number(struct line *l, dtrace_amount n)
         *--at = (char)('0' + n % 10);
         n /= 10;
     } while (n);
-    limit_say(l, at);
+    dtrace_line_add(l, at);
 }
 
 static void limit_describe(const struct dtrace_ecb *e, dtrace_amount most, struct dtrace_refusal *why)
 {
     const struct dtrace_probe *p = e->probe;
     const char *const names[] = {p->provider->name, p->module, p->function, p->name};
-    struct line line = {why->text, why->text + sizeof(why->text) - 1};
+    struct dtrace_line line = dtrace_line_begin(why);
 
-    limit_say(&line, "clause ");
-    limit_say_number(&line, e->clause + 1);
-    limit_say(&line, ": a firing takes up to ");
-    limit_say_number(&line, most);
-    limit_say(&line, " ");
-    limit_say(&line, DTRACE_PORT_WEIGHTS.unit);
-    limit_say(&line, ", dtrace_max_cost is ");
-    limit_say_number(&line, dtrace_max_cost);
+    dtrace_line_add(&line, "clause ");
+    dtrace_line_number(&line, e->clause + 1);
+    dtrace_line_add(&line, ": a firing takes up to ");
+    dtrace_line_number(&line, most);
+    dtrace_line_add(&line, " ");
+    dtrace_line_add(&line, DTRACE_PORT_WEIGHTS.unit);
+    dtrace_line_add(&line, ", dtrace_max_cost is ");
+    dtrace_line_number(&line, dtrace_max_cost);
     for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        limit_say(&line, i ? ":" : ": ");
-        limit_say(&line, names[i]);
+        dtrace_line_add(&line, i ? ":" : ": ");
+        dtrace_line_add(&line, names[i]);
     }
 }
 
@@ -180,12 +180,12 @@ int dtrace_limit_logged(const struct dtrace_ecb *e, struct dtrace_refusal *why)
         return 0;
     }
     int error = dtrace_refuse(why, DTRACE_REASON_LOG_EVENT);
-    struct line line = {why->text, why->text + sizeof(why->text) - 1};
-    limit_say(&line, "clause ");
-    limit_say_number(&line, e->clause + 1);
-    limit_say(&line, ": an event of ");
-    limit_say_number(&line, most);
-    limit_say(&line, " bytes, the log has room for ");
-    limit_say_number(&line, EVENT_BYTES);
+    struct dtrace_line line = dtrace_line_begin(why);
+    dtrace_line_add(&line, "clause ");
+    dtrace_line_number(&line, e->clause + 1);
+    dtrace_line_add(&line, ": an event of ");
+    dtrace_line_number(&line, most);
+    dtrace_line_add(&line, " bytes, the log has room for ");
+    dtrace_line_number(&line, EVENT_BYTES);
     return error;
 }
