@@ -17,20 +17,21 @@
 enum { SLOT_BYTES = 36, OFFSET_MAX = 0x8000, NUMBER_MOST = 25 };
 /* kernel/dtrace/fbt_table.h describes the table. */
 enum {
-    FBT_HEAD_BITS = 0,
-    FBT_COUNT_BITS = 1,
+    FBT_HEAD_BITS = 1,
+    FBT_OTHER_BITS = 0,
     FBT_ADDRESS_BITS = 3,
     FBT_PAD_BITS = 9,
     FBT_RETURN_BITS = 6,
     FBT_DISPLACED = 3,
-    FBT_USUAL = 2,
+    FBT_USUAL = 2, /* halfwords displaced */
     FBT_SAME_NAME = 4,
     FBT_RETURN_PAD = 4,
     FBT_RETURN_TAIL = 8,
-    FBT_RETURN_OTHER = 5,
+    FBT_REST = 3,
     FBT_PLACE_BITS = 14, /* on Cortex-M */
     FBT_NAME_MOST = 64
 };
+#define FBT_HEADS 10, 18, 26, 19, 11, 34, 9, 2, 27, 17, 1, 35
 #define FBT_RETURN_KINDS 1, 8, 0, 4, 2
 
 static int by_name(const void *a, const void *b)
@@ -108,15 +109,24 @@ static void print_pad(struct printer *p, int64_t bytes)
     print_number(p, FBT_PAD_BITS, (uint64_t)(n < 0 ? -2 * n - 1 : 2 * n));
 }
 
-static unsigned return_kind(unsigned bits)
-{
-    static const unsigned char kinds[FBT_RETURN_OTHER] = {FBT_RETURN_KINDS};
-    unsigned kind = 0;
+static const unsigned char heads[] = {FBT_HEADS}, kinds[] = {FBT_RETURN_KINDS};
 
-    while (kind < FBT_RETURN_OTHER && kinds[kind] != bits) {
-        kind++;
+/* Returns where the value is in the list, or the length of the list. */
+static unsigned place_in(const unsigned char *list, unsigned n, unsigned value)
+{
+    unsigned place = 0;
+
+    while (place < n && list[place] != value) {
+        place++;
     }
-    return kind;
+    return place;
+}
+
+static void print_head(struct printer *p, unsigned head)
+{
+    unsigned place = place_in(heads, sizeof(heads), head);
+
+    print_number(p, FBT_HEAD_BITS, place < sizeof(heads) ? place : place + head);
 }
 
 static void print_returns(struct printer *p, const struct fbt_function *f)
@@ -130,12 +140,14 @@ static void print_returns(struct printer *p, const struct fbt_function *f)
         }
         unsigned bits = (unsigned)(r->insn - r->at) / 2 | (r->pad ? FBT_RETURN_PAD : 0) |
                         (r->tail ? FBT_RETURN_TAIL : 0);
-        unsigned kind = return_kind(bits);
-        print_number(p, FBT_RETURN_BITS,
-                     (r->insn - before) / (unsigned)p->unit * (FBT_RETURN_OTHER + 1) + kind);
-        if (kind == FBT_RETURN_OTHER) {
-            print_number(p, FBT_HEAD_BITS, bits);
+        unsigned kind = place_in(kinds, sizeof(kinds), bits);
+        if (kind == sizeof(kinds)) {
+            print_number(p, FBT_RETURN_BITS, 0);
+            print_number(p, FBT_OTHER_BITS, bits);
+            kind = 0;
         }
+        print_number(p, FBT_RETURN_BITS,
+                     1 + (r->insn - before) / (unsigned)p->unit * sizeof(kinds) + kind);
         if (r->pad) {
             print_pad(p, (int64_t)(r->pad - r->at));
         }
@@ -172,8 +184,7 @@ static void print_functions(FILE *out, const struct fbt_kernel *k, struct fbt_fu
             fbt_die("%s does not fit the table", f->name);
         }
         print_bits(&p, 0, p.bits % 2);
-        print_number(&p, FBT_HEAD_BITS, (displaced | (same ? FBT_SAME_NAME : 0)) ^ FBT_USUAL);
-        print_number(&p, FBT_COUNT_BITS, f->nreturns);
+        print_head(&p, displaced | (same ? FBT_SAME_NAME : 0) | f->nreturns << FBT_REST);
         before = print_address(&p, f, before);
         if (f->pad) {
             print_pad(&p, (int64_t)(f->pad - f->at));

@@ -78,11 +78,13 @@ static uintptr_t table_pad(struct fbt_cursor *c, uintptr_t at)
 /* Reads a function, behind which its returns are. */
 static struct fbt_function table_function(struct fbt_cursor *c)
 {
+    static const uint8_t heads[] = {FBT_HEADS};
     c->bit += c->bit & 1;
-    unsigned head = table_number(c, FBT_HEAD_BITS) ^ FBT_USUAL;
+    unsigned head = table_number(c, FBT_HEAD_BITS);
+    head = head < sizeof(heads) ? heads[head] : head - sizeof(heads);
     struct fbt_function f = {.displaced = head & FBT_DISPLACED,
                              .same_name = head & FBT_SAME_NAME,
-                             .returns = table_number(c, FBT_COUNT_BITS)};
+                             .returns = head >> FBT_REST};
     uintptr_t distance = table_number(c, FBT_ADDRESS_BITS);
 
     distance = distance ? distance : 0 - (uintptr_t)table_number(c, FBT_ADDRESS_BITS);
@@ -95,12 +97,17 @@ static struct fbt_function table_function(struct fbt_cursor *c)
 static struct fbt_place table_return(struct fbt_cursor *c, const struct fbt_function *f)
 {
     static const uint8_t kinds[] = {FBT_RETURN_KINDS};
-    unsigned number = table_number(c, FBT_RETURN_BITS), kind = number % (FBT_RETURN_OTHER + 1);
-    unsigned head = kind < FBT_RETURN_OTHER ? kinds[kind] : table_number(c, FBT_HEAD_BITS);
+    unsigned number = table_number(c, FBT_RETURN_BITS), other = 0;
+
+    if (number == 0) {
+        other = table_number(c, FBT_OTHER_BITS);
+        number = table_number(c, FBT_RETURN_BITS);
+    }
+    unsigned head = other ? other : kinds[(number - 1) % sizeof(kinds)];
     unsigned before = (head & FBT_DISPLACED) << 1;
     struct fbt_place p = {.returns = true};
 
-    c->address += number / (FBT_RETURN_OTHER + 1) << ARCH_CODE_SHIFT;
+    c->address += (number - 1) / sizeof(kinds) << ARCH_CODE_SHIFT;
     p.at = c->address - before;
     p.offset = (unsigned)(c->address - f->at) * 2 | (head & FBT_RETURN_TAIL ? FBT_TAIL : 0);
     p.pad = head & FBT_RETURN_PAD ? table_pad(c, p.at) : 0;

@@ -19,11 +19,11 @@
  * k: z zeros, a one, then k + z bits, which with 2^k (2^z - 1) added are the number. Distances are
  * in halfwords, on x86-64 in bytes. Each function begins at an even bit:
  *
- *   FBT_HEAD_BITS      these bits, but FBT_USUAL reversed:
+ *   FBT_HEAD_BITS      place of its head in FBT_HEADS, the most frequent ones, or their count + head:
  *                      bits 0-1, halfwords displaced for the entry probe, 0: there is none; x86-64:
  *                      2, the instruction says how long it is
  *                      bit 2, it has the name of the function before it
- *   FBT_COUNT_BITS     number of returns
+ *                      the others, number of returns
  *   FBT_ADDRESS_BITS   distance of its address from the last return of the function before, or
  *                      from that function, or from __kernel_start; 0: a number of as many bits
  *                      follows, the distance downwards
@@ -32,9 +32,10 @@
  *
  * and each of its returns, by address:
  *
- *   FBT_RETURN_BITS    6n + kind: n is the distance of the return instruction from the one before,
- *                      or from the function; kind: place of its bits in FBT_RETURN_KINDS, the most
- *                      frequent ones; FBT_RETURN_OTHER: they follow, as FBT_HEAD_BITS
+ *   FBT_RETURN_BITS    1 + 5n + kind: n is the distance of the return instruction from the one
+ *                      before, or from the function; kind: place of its bits in FBT_RETURN_KINDS,
+ *                      the most frequent ones. 0: its bits follow, as a number of FBT_OTHER_BITS,
+ *                      and then this number, with no kind
  *   FBT_PAD_BITS       with bit 2: distance from the branch to the pad
  *
  * whose bits are:
@@ -49,18 +50,18 @@
  */
 extern const uint8_t fbt_functions[];
 extern const unsigned fbt_function_count;
-#define FBT_HEAD_BITS 0
-#define FBT_COUNT_BITS 1
+#define FBT_HEAD_BITS 1
+#define FBT_OTHER_BITS 0
 #define FBT_ADDRESS_BITS 3
 #define FBT_PAD_BITS 9
 #define FBT_RETURN_BITS 6
 #define FBT_DISPLACED 3u /* of a function or a return */
-#define FBT_USUAL 2u     /* of a function: two halfwords, a name of its own */
-#define FBT_SAME_NAME 4u
+#define FBT_SAME_NAME 4u /* of a function */
+#define FBT_REST 3       /* shifted: its returns */
+#define FBT_HEADS 10, 18, 26, 19, 11, 34, 9, 2, 27, 17, 1, 35
 #define FBT_RETURN_PAD 4u /* of a return */
 #define FBT_RETURN_TAIL 8u
 #define FBT_RETURN_KINDS 1, 8, 0, 4, 2
-#define FBT_RETURN_OTHER 5u
 /* A function's place in the table, its bit / 2, as a probe has it; the bits above are for the
  * kernel's text. */
 #define FBT_PLACE_BITS (sizeof(void *) == 4 ? 14 : 24)

@@ -148,6 +148,10 @@ class Bytes:
         return int.from_bytes(self.elf.at(self.at - size, size), "little")
 
 
+HEADS = (10, 18, 26, 19, 11, 34, 9, 2, 27, 17, 1, 35)
+KINDS = (1, 8, 0, 4, 2)
+
+
 class Bits:
     """A table of bits, read one number after the other (kernel/dtrace/fbt_table.h)."""
 
@@ -197,7 +201,9 @@ def table(elf, unit=2):
     data, at = Bits(elf, "fbt_functions"), start
     for _ in range(count):
         data.bit += data.bit % 2
-        head, returns, distance = data.number(0) ^ 2, data.number(1), data.number(3)
+        head = data.number(1)
+        head = HEADS[head] if head < len(HEADS) else head - len(HEADS)
+        distance = data.number(3)
         at += unit * (distance or -data.number(3))
         f, entry, pad = at, 2 * (head & 3), at + data.pad() if head & 3 == 1 else 0
         if not head & 4:
@@ -205,9 +211,11 @@ def table(elf, unit=2):
         if entry:
             yield {"name": label, "function": f, "kind": "entry", "at": f, "insn": f,
                    "length": entry, "pad": pad, "tail": False}
-        for _ in range(returns):
-            distance, kind = divmod(data.number(6), 6)
-            v = (1, 8, 0, 4, 2)[kind] if kind < 5 else data.number(0)
+        for _ in range(head >> 3):
+            number = data.number(6)
+            other = data.number(0) if number == 0 else 0
+            distance, kind = divmod((number or data.number(6)) - 1, len(KINDS))
+            v = other or KINDS[kind]
             at += distance * unit
             place = at - (v & 3) * 2
             yield {"name": label, "function": f, "kind": "return", "at": place,
