@@ -217,7 +217,7 @@ static const struct dtrace_provider fbt_provider = {"fbt", &fbt_ops};
 /* A name of the table, and what its functions have. */
 struct fbt_name {
     struct fbt_cursor first; /* its first function */
-    const uint8_t *next;     /* the name behind it */
+    unsigned next;           /* the bit of the name behind it */
     const char *copy;        /* what its probes have; NULL: not made yet */
     unsigned number;
     bool has[FBT_KINDS];
@@ -227,7 +227,7 @@ struct fbt_name {
 /* Makes the text of the next name from that of the one before. */
 static void name_next(struct fbt_name *name)
 {
-    name->next = dtrace_short_text(name->next, fbt_codes, name->text);
+    name->next = dtrace_short_text(fbt_names, name->next, fbt_codes, name->text);
     name->copy = NULL;
 }
 
@@ -263,7 +263,7 @@ static COLD void name_read(struct fbt_name *name, struct fbt_cursor *c, unsigned
 /* Probes are created on demand: there are many, and most are never used. */
 static COLD void fbt_provide(const char *module, const char *function, const char *name)
 {
-    struct fbt_name n = {.next = fbt_names};
+    struct fbt_name n = {.next = 0};
     struct fbt_cursor c = {.address = (uintptr_t)__kernel_start};
 
     for (unsigned left = dtrace_glob(module, "kernel") ? fbt_function_count : 0; left > 0;) {

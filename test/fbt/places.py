@@ -137,23 +137,13 @@ class Code:
             self.targets.add(int(to.group(1), 16))
 
 
-class Bytes:
-    """A table of bytes, read one after the other."""
-
-    def __init__(self, elf, symbol):
-        self.elf, self.at = elf, elf.symbols[symbol]
-
-    def plain(self, size):
-        self.at += size
-        return int.from_bytes(self.elf.at(self.at - size, size), "little")
-
-
 HEADS = (10, 18, 26, 19, 11, 34, 9, 2, 27, 17, 1, 35)
 KINDS = (1, 8, 0, 4, 2)
 
 
 class Bits:
-    """A table of bits, read one number after the other (kernel/dtrace/fbt_table.h)."""
+    """A table of bits, read one number after the other (kernel/dtrace/fbt_table.h,
+    trace/dtrace/short_text.h)."""
 
     def __init__(self, elf, symbol):
         self.elf, self.table, self.bit = elf, elf.symbols[symbol], 0
@@ -172,6 +162,10 @@ class Bits:
             zeros += 1
         return self.plain(bits + zeros) + ((1 << zeros) - 1 << bits)
 
+    def classed(self, *bits):
+        known = self.plain(2)
+        return sum(1 << n for n in bits[:known]) + self.plain(bits[known])
+
     def pad(self):
         number = self.number(9)
         return -(number + 1) if number & 1 else number
@@ -179,17 +173,15 @@ class Bits:
 
 def names_of(elf):
     """The names, one after the other."""
-    data, codes = Bytes(elf, "fbt_names"), elf.symbols["fbt_codes"]
-    characters = elf.at(codes, 1)[0]
+    data, codes = Bits(elf, "fbt_names"), elf.symbols["fbt_codes"]
 
     def text(code):
-        n = code - 0x20
-        return chr(elf.at(codes + 1 + n, 1)[0]) if n < characters else \
-            "".join(text(c) for c in elf.at(codes + 1 + characters + 2 * (n - characters), 2))
-    name, code = "", data.plain(1)
+        first, second = elf.at(codes + 2 * (code - 1), 2)
+        return text(first) + text(second) if second else chr(first)
+    name = ""
     while True:
-        name = name[:code - 1]
-        while (code := data.plain(1)) >= 0x20:
+        name = name[:data.classed(2, 2, 2, 4)]
+        while (code := data.classed(0, 4, 6, 7)):
             name += text(code)
         yield name
 
