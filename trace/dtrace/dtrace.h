@@ -49,6 +49,9 @@ struct dtrace_attributes { /* stability: name, data, dependency class of provide
 /* What providers may have in common; those of one kind share it. */
 struct dtrace_provider_ops {
     struct dtrace_attributes attributes;
+    /* Whether a consumer that may observe only its own processes may use these probes:
+     * DTRACE_OWN_*. 0: it may not. */
+    uint8_t own;
     /* Called when a description that matches no probe names this provider: creates the probes it
      * asks for. */
     void (*provide)(const char *module, const char *function, const char *name);
@@ -67,9 +70,6 @@ struct dtrace_provider_ops {
     uint64_t (*argument)(uint32_t probe, void *arg, unsigned n);
     /* Returns the C type of args[n], for -lv and the compiler; NULL: there is none. */
     const char *(*argument_type)(uint32_t probe, void *arg, unsigned n);
-    /* Whether a consumer that may observe only its own processes may use these probes:
-     * DTRACE_OWN_*. 0: it may not. */
-    uint8_t own;
 };
 struct dtrace_provider {
     const char *name;

@@ -9,15 +9,26 @@
 #include "trace/dtrace/machine.h"
 #include "trace/dtrace/port.h"
 
+/* The reasons before this one have one error: the table of errors has it once. */
+#define MIXED DTRACE_REASON_OBJECTS_SIZE
+#define DTRACE_REASON(name, error, text) &&((error) == DTRACE_EINVAL || DTRACE_REASON_##name >= MIXED)
+_Static_assert(true
+#include "trace/dtrace/reasons.def"
+               ,
+               "MIXED");
+
 int dtrace_refuse(struct dtrace_refusal *refusal, enum dtrace_reason reason)
 {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Woverride-init"
     static const uint8_t errors[] = {
-        0,
-#define DTRACE_REASON(name, error, text) (error),
+#define DTRACE_REASON(name, error, text) \
+    [DTRACE_REASON_##name < MIXED ? 0 : DTRACE_REASON_##name - MIXED + 1] = (error),
 #include "trace/dtrace/reasons.def"
     };
+#pragma GCC diagnostic pop
 
-    refusal->error = -errors[reason];
+    refusal->error = -errors[reason < MIXED ? 0 : reason - MIXED + 1];
     refusal->object = UINT32_MAX;
     refusal->offset = UINT32_MAX;
     refusal->reason = reason;
@@ -117,7 +128,7 @@ static int check_objects(const struct dtrace_image *image, struct dtrace_refusal
 {
     const struct dtrace_image_object *o =
         DTRACE_IMAGE_TABLE(image, objects, struct dtrace_image_object);
-    uint64_t bytes = 0;
+    uint32_t bytes = 0; /* not more than those of one object above the most */
 
     for (uint32_t i = 0; i < image->objects.count; i++, o++) {
         if (!part_of(o->first_text, o->ntext, image->text) ||
@@ -128,7 +139,9 @@ static int check_objects(const struct dtrace_image *image, struct dtrace_refusal
             refusal->object = i;
             return -DTRACE_EINVAL;
         }
-        bytes += o->ntext * 4ull + o->nints * 8ull + o->strings_size + o->nvars * 20ull;
+        if (bytes <= DTRACE_IMAGE_MAX) {
+            bytes += o->ntext * 4 + o->nints * 8 + o->strings_size + o->nvars * 20;
+        }
     }
     return bytes > DTRACE_IMAGE_MAX ? dtrace_refuse(refusal, DTRACE_REASON_OBJECTS_SIZE) : 0;
 }
