@@ -199,7 +199,7 @@ void short_texts_make(struct short_texts *s, const char *const *texts, size_t n,
         code_pair(&c, pair);
     }
     number_codes(s, &c, &row, numbers);
-    s->bytes = calloc(2 * row.n + 2, 1);
+    s->bytes = calloc(2 * row.n + 4, 1);
     if (!s->bytes) {
         errx(1, "no memory");
     }
@@ -215,6 +215,6 @@ void short_texts_make(struct short_texts *s, const char *const *texts, size_t n,
         put_number(s, &bits, SHORT_TEXT_SHARED, code - CODES);
     }
     put_number(s, &bits, SHORT_TEXT_CODES, 0);
-    s->n = bits / 8 + 2; /* numbers are read two bytes at a time */
+    s->n = bits / 8 + 4; /* numbers are read four bytes at a time */
     free(row.codes);
 }

@@ -46,13 +46,9 @@ struct fbt_function {
     bool same_name; /* as the function before it */
 };
 
-/* Returns the table's next bits, at least 25. */
 static uint32_t table_bits(const struct fbt_cursor *c)
 {
-    uint32_t bits;
-
-    __builtin_memcpy(&bits, fbt_functions + c->bit / 8, sizeof(bits));
-    return bits >> c->bit % 8;
+    return short_text_bits(fbt_functions, c->bit);
 }
 
 /* Reads a number of so many bits. */

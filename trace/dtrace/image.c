@@ -69,8 +69,8 @@ static int check_header(const struct dtrace_image *image, size_t size,
     }
     const struct dtrace_image_table *t = &image->options;
     for (unsigned i = 0; i < sizeof(elements); i++, t++) {
-        uint64_t end = t->offset + (uint64_t)t->count * elements[i];
-        if (t->offset % 8 || t->offset < sizeof(*image) || end > image->size) {
+        if (t->offset % 8 || t->offset < sizeof(*image) || t->offset > size ||
+            t->count > (size - t->offset) / elements[i]) {
             return dtrace_refuse(refusal, DTRACE_REASON_NO_TABLE);
         }
     }

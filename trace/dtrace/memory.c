@@ -243,7 +243,7 @@ int dtrace_memory_make(struct dtrace_consumer *c, const struct dtrace_image *ima
     }
     c->first_cpu = only == UINT64_MAX ? 0 : (unsigned)only;
     uint64_t nspec = dtrace_image_option_value(image, DTRACE_OPT_NSPEC, 1);
-    c->speculations.count = nspec > 65536 ? 65536 : (uint32_t)nspec;
+    c->speculations.count = (uint32_t)dtrace_amount_least(nspec, 65536);
     c->sizes.bufsize = dtrace_image_option_value(image, DTRACE_OPT_BUFSIZE, 0);
     c->sizes.aggsize = dtrace_image_option_value(image, DTRACE_OPT_AGGSIZE, 0);
     c->sizes.specsize = dtrace_image_option_value(image, DTRACE_OPT_SPECSIZE, 0);

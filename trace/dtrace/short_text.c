@@ -2,14 +2,12 @@
 /* See short_text.h. Tested by test/d_machine/reason_test.c and test/boot's suite fbt. */
 #include "trace/dtrace/short_text.h"
 
-/* Reads the next bits, at most 9. */
 static unsigned text_bits(const uint8_t *texts, unsigned *bit, unsigned n)
 {
-    const uint8_t *at = &texts[*bit / 8];
-    unsigned bits = (at[0] | (unsigned)at[1] << 8) >> *bit % 8;
+    unsigned bits = short_text_bits(texts, *bit) & ((1u << n) - 1);
 
     *bit += n;
-    return bits & ((1u << n) - 1);
+    return bits;
 }
 
 static unsigned text_number(const uint8_t *texts, unsigned *bit, unsigned classes)

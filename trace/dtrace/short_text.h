@@ -18,6 +18,15 @@
 /* Bits of each class, four bits each, the lowest first. */
 enum { SHORT_TEXT_SHARED = 0x4222, SHORT_TEXT_CODES = 0x7640 };
 
+/* Returns the next bits of a row, at least 25: it reads four bytes, which may be behind its end. */
+static inline uint32_t short_text_bits(const uint8_t *row, unsigned bit)
+{
+    uint32_t bits;
+
+    __builtin_memcpy(&bits, row + bit / 8, sizeof(bits));
+    return bits >> bit % 8;
+}
+
 /* Makes in `text` the text that begins at this bit from the one that is there, which the one before
  * in the row is. Returns where the next one begins. Any context. */
 unsigned dtrace_short_text(const uint8_t *texts, unsigned bit, const uint8_t *codes, char *text);
