@@ -190,8 +190,9 @@ static enum dtrace_reason check_operand(const struct dif_object *o, uint32_t at,
 
 static enum dtrace_reason check_tables(const struct dif_object *o)
 {
-    uint64_t bytes = (uint64_t)o->ntext * sizeof(*o->text) + (uint64_t)o->nints * sizeof(*o->ints) +
-                     (uint64_t)o->nvars * sizeof(*o->vars) + o->strings_size;
+    /* in an image, none of them is above DTRACE_IMAGE_MAX */
+    size_t bytes = o->ntext * sizeof(*o->text) + o->nints * sizeof(*o->ints) +
+                   o->nvars * sizeof(*o->vars) + o->strings_size;
 
     if (bytes > DIF_OBJECT_MAX) {
         return DTRACE_REASON_OBJECT_SIZE;
