@@ -5,6 +5,8 @@ comma := ,
 ARCH := armv7m
 ATOMIC := armv7m
 CROSS := arm-none-eabi-
+# The linker orders functions by name, rarely called ones among the others: so does the table of function
+# probes, whose distances are short then (kernel/dtrace/fbt_table.h).
 CPU_FLAGS_KERNEL := -mcpu=cortex-m4 -mthumb -mfloat-abi=soft -ffunction-sections -fno-reorder-functions
 # With D the NOPs before functions are room for branches of function probes: docs/fbt.md.
 FBT_PAD_FLAGS := $(if $(filter 0,$(D)),,-fpatchable-function-entry=2$(comma)2 -include kernel/arch/armv7m/pads.h)

@@ -163,8 +163,7 @@ static uint64_t print_address(struct printer *p, const struct fbt_function *f, u
     if (down) {
         print_number(p, FBT_ADDRESS_BITS, 0);
     }
-    print_number(p, FBT_ADDRESS_BITS,
-                 (down ? before - f->at : f->at - before) / (unsigned)p->unit);
+    print_number(p, FBT_ADDRESS_BITS, (down ? before - f->at : f->at - before) / (unsigned)p->unit);
     return f->nreturns ? f->returns[f->nreturns - 1].insn : f->at;
 }
 
@@ -191,8 +190,8 @@ static void print_functions(FILE *out, const struct fbt_kernel *k, struct fbt_fu
         }
         print_returns(&p, f);
     }
-    if (k->text.thumb && (p.column >> (FBT_PLACE_BITS + 1 - 3) ||
-                          k->text.size >> (32 - FBT_PLACE_BITS))) {
+    if (k->text.thumb &&
+        (p.column >> (FBT_PLACE_BITS + 1 - 3) || k->text.size >> (32 - FBT_PLACE_BITS))) {
         fbt_die("the table has no room for so many functions");
     }
     print_bits(&p, UINT64_MAX, 64);

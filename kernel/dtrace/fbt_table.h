@@ -19,7 +19,7 @@
  * k: z zeros, a one, then k + z bits, which with 2^k (2^z - 1) added are the number. Distances are
  * in halfwords, on x86-64 in bytes. Each function begins at an even bit:
  *
- *   FBT_HEAD_BITS      place of its head in FBT_HEADS, the most frequent ones, or their count + head:
+ *   FBT_HEAD_BITS      place of its head in FBT_HEADS, the most frequent ones, or their number + it:
  *                      bits 0-1, halfwords displaced for the entry probe, 0: there is none; x86-64:
  *                      2, the instruction says how long it is
  *                      bit 2, it has the name of the function before it
@@ -46,7 +46,7 @@
  *
  * Behind the last function are ones, which can be read as one.
  *
- * Where the linker orders functions by name (mps2-an386), most distances are short.
+ * Where the linker orders functions by name (a board.mk says so), most distances are short.
  */
 extern const uint8_t fbt_functions[];
 extern const unsigned fbt_function_count;

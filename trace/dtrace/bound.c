@@ -96,7 +96,7 @@ static void cost_of_datum(struct clause *c, const struct dtrace_image_action *a,
 
 /* An action without what it aggregates. A commit moves a whole buffer. */
 static void cost_of_action(struct clause *c, const struct dtrace_image_action *a,
-                          dtrace_amount bytes)
+                           dtrace_amount bytes)
 {
     dtrace_amount moved = option_amount(c->image, DTRACE_OPT_SPECSIZE, SPECSIZE_DEFAULT);
 

@@ -40,12 +40,12 @@ struct dtrace_consumer {
     struct dtrace_shapes shapes;              /* [I] */
     struct dtrace_action *actions;            /* [I] of all ECBs, keys too */
     struct dtrace_aggregation *aggs;          /* [I] by id - 1 */
-    struct dtrace_kept *kept; /* [I] data kept beside these buffers; NULL: none */
-    int32_t own;              /* [I] observes only this process and those that it started; 0: all */
-    uint32_t log_id;          /* [I] its id in the log */
-    uint32_t exited;          /* [a] exit() was called */
-    int32_t exit_status;      /* [a] */
-    uint32_t exit_dropped;    /* [a] exit()'s record found no room */
+    struct dtrace_kept *kept;                 /* [I] data kept beside these buffers; NULL: none */
+    int32_t own;           /* [I] observes only this process and those that it started; 0: all */
+    uint32_t log_id;       /* [I] its id in the log */
+    uint32_t exited;       /* [a] exit() was called */
+    int32_t exit_status;   /* [a] */
+    uint32_t exit_dropped; /* [a] exit()'s record found no room */
     unsigned begin_cpu, end_cpu; /* [k] where BEGIN and END fired */
     unsigned first_cpu;          /* [I] the first traced CPU: BEGIN, END and tick fire there */
     struct dtrace_block notes;   /* [k] the host's notes for the log; NULL: none */

@@ -94,7 +94,7 @@ void dtrace_cost_block(struct dtrace_cost_sum *s, dtrace_amount bytes)
 struct node {
     dtrace_amount cost;
     dtrace_amount keys; /* bytes pushed */
-    uint8_t refs;  /* data pushed by reference */
+    uint8_t refs;       /* data pushed by reference */
     bool reached, target;
 };
 
@@ -366,7 +366,8 @@ static dtrace_amount cost_one(struct pass *p, uint32_t at)
     return behind.cost;
 }
 
-dtrace_amount dtrace_cost_object(const struct dif_object *o, const struct dtrace_cost_limits *limits)
+dtrace_amount dtrace_cost_object(const struct dif_object *o,
+                                 const struct dtrace_cost_limits *limits)
 {
     struct pass p = {
         .object = o, .limits = limits, .sum = {.weights = limits->weights}, .known = {true}};

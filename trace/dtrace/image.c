@@ -11,7 +11,8 @@
 
 /* The reasons before this one have one error: the table of errors has it once. */
 #define MIXED DTRACE_REASON_OBJECTS_SIZE
-#define DTRACE_REASON(name, error, text) &&((error) == DTRACE_EINVAL || DTRACE_REASON_##name >= MIXED)
+#define DTRACE_REASON(name, error, text) \
+    &&((error) == DTRACE_EINVAL || DTRACE_REASON_##name >= MIXED)
 _Static_assert(true
 #include "trace/dtrace/reasons.def"
                ,

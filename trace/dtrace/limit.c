@@ -44,7 +44,8 @@ void dtrace_line_number(struct dtrace_line *l, dtrace_amount n)
     dtrace_line_add(l, at);
 }
 
-static void limit_describe(const struct dtrace_ecb *e, dtrace_amount most, struct dtrace_refusal *why)
+static void limit_describe(const struct dtrace_ecb *e, dtrace_amount most,
+                           struct dtrace_refusal *why)
 {
     const struct dtrace_probe *p = e->probe;
     const char *const names[] = {p->provider->name, p->module, p->function, p->name};

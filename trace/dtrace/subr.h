@@ -12,7 +12,6 @@
 
 enum { DTRACE_COPYOUT_MOST = 64 * 1024 }; /* bytes that copyout() and copyoutstr() copy at most */
 
-
 /* The available subroutines. A makefile takes subr_extra.c: all of them; or subr_none.c: a board
  * goes without json.c, strtoll.c, inet.c, subr_path.c, subr_search.c and destructive.c. */
 extern uint64_t (*const dtrace_subrs[])(struct dtrace_context *); /* up to NULL */
