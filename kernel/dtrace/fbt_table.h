@@ -19,7 +19,7 @@
  * k: z zeros, a one, then k + z bits, which with 2^k (2^z - 1) added are the number. Distances are
  * in halfwords, on x86-64 in bytes. Each function begins at an even bit:
  *
- *   FBT_HEAD_BITS      place of its head in FBT_HEADS, the most frequent ones, or their number + it:
+ *   FBT_HEAD_BITS      place of its head in FBT_HEADS, the most frequent, or their number + it:
  *                      bits 0-1, halfwords displaced for the entry probe, 0: there is none; x86-64:
  *                      2, the instruction says how long it is
  *                      bit 2, it has the name of the function before it
