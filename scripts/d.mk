@@ -30,12 +30,10 @@ endif
 $(D_HOT:%=$(B)/%.o): EXTRA_FLAGS = $(KERNEL_FLAGS) $(D_HOT_FLAGS)
 # Those of them that are as fast when they are compiled for size, with the fast path inlined.
 $(D_HOT_SMALL:%=$(B)/%.o): EXTRA_FLAGS = $(KERNEL_FLAGS) $(D_HOT_SMALL_FLAGS)
-# Files whose functions have pads, room for branches of function probes (docs/fbt.md): enough for those of the
-# files beside them, too, and no more. test/fbt/places.py fails where they become too few.
-FBT_PADDED := $(addprefix kernel/,$(addprefix arch/$(ARCH)/,backtrace fault irq memory patch/ram peek start) \
-	base/kprintf base/pool base/trie entry/exit entry/host_call entry/kercall_quick entry/kercall_wide \
-	entry/system_calls entry/trace_quick ipc/channel ipc/event ipc/msg_copy ipc/name mem/copy mem/mem_calls \
-	mem/phys observe/port observe/retain_names observe/sites/patched proc/process program/spawn_layout \
-	sync/sync_cond thread/sched thread/sched_calls thread/sched_queue thread/thread_end thread/thread_hold \
-	time/timer)
+# Files whose functions have pads, room for branches of function probes (docs/fbt.md): enough for the functions
+# that are linked near them, too, and no more. test/fbt/places.py fails where they become too few.
+FBT_PADDED := $(addprefix kernel/,$(addprefix arch/$(ARCH)/,context core fault mpu patch/ram start) \
+	base/trie entry/crash entry/host_call entry/kercall_quick entry/kercall_trace ipc/event ipc/msg_wait \
+	ipc/name mem/copy observe/panic observe/sites/patched observe/syspage proc/process program/cpio \
+	program/spawn_reloc thread/sched thread/sched_queue thread/thread time/clock time/timer_calls)
 $(FBT_PADDED:%=$(B)/%.o): EXTRA_FLAGS += $(FBT_PAD_FLAGS)

@@ -5,7 +5,9 @@ comma := ,
 ARCH := armv7m
 ATOMIC := armv7m
 CROSS := arm-none-eabi-
-CPU_FLAGS_KERNEL := -mcpu=cortex-m4 -mthumb -mfloat-abi=soft -ffunction-sections
+# The linker orders functions by name, rarely called ones among the others: so does the table of function
+# probes, whose distances are short then (kernel/dtrace/fbt_table.h).
+CPU_FLAGS_KERNEL := -mcpu=cortex-m4 -mthumb -mfloat-abi=soft -ffunction-sections -fno-reorder-functions
 # With D the NOPs before functions are room for branches of function probes: docs/fbt.md.
 FBT_PAD_FLAGS := $(if $(filter 0,$(D)),,-fpatchable-function-entry=2$(comma)2 -include kernel/arch/armv7m/pads.h)
 CPU_FLAGS_USER := -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16 -mword-relocations
@@ -49,7 +51,7 @@ KERNEL_LDSYMS := KERNEL_START=0 KERNEL_VIRT_OFFSET=0 KERNEL_ALIGN=16 KERNEL_DATA
 	RETAIN_BASE=0x20200000 RETAIN_BYTES=0x200000
 KERNEL_UNCALLED := out
 KERNEL_LD_DEPS := ldscripts/kernel.ld $(BOARD_DIR)/board.mk
-KERNEL_LDFLAGS := $(addprefix -Wl$(comma)--defsym=,$(KERNEL_LDSYMS)) -T ldscripts/kernel.ld -nostartfiles
+KERNEL_LDFLAGS := $(addprefix -Wl$(comma)--defsym=,$(KERNEL_LDSYMS)) -T ldscripts/kernel.ld -nostartfiles -Wl,--sort-section=name
 USER_LDSYMS := USER_TEXT=0x01000000 USER_DATA=0x10000000 USER_ALIGN=16
 USER_LDFLAGS := $(addprefix -Wl$(comma)--defsym=,$(USER_LDSYMS)) -T ldscripts/user.ld -nostartfiles \
 	-static -Wl,--emit-relocs -Wl,--gc-sections

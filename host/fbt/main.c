@@ -14,21 +14,24 @@
 #include "host/gen/short_texts.h"
 #include "host/remote/elf_id.h"
 
-enum { SLOT_BYTES = 36, OFFSET_MAX = 0x8000 };
+enum { SLOT_BYTES = 36, OFFSET_MAX = 0x8000, NUMBER_MOST = 25 };
 /* kernel/dtrace/fbt_table.h describes the table. */
 enum {
-    FBT_MORE = 0xe0,
-    FBT_MORE_BITS = 5,
+    FBT_HEAD_BITS = 1,
+    FBT_OTHER_BITS = 0,
+    FBT_ADDRESS_BITS = 3,
+    FBT_PAD_BITS = 9,
+    FBT_RETURN_BITS = 6,
     FBT_DISPLACED = 3,
+    FBT_USUAL = 2, /* halfwords displaced */
     FBT_SAME_NAME = 4,
-    FBT_ENTRY_PAD = 8,
     FBT_RETURN_PAD = 4,
     FBT_RETURN_TAIL = 8,
-    FBT_RETURN_OTHER = 5,
-    FBT_REST = 4,
-    FBT_PLACE_BITS = 13, /* on Cortex-M */
+    FBT_REST = 3,
+    FBT_PLACE_BITS = 14, /* on Cortex-M */
     FBT_NAME_MOST = 64
 };
+#define FBT_HEADS 10, 18, 26, 19, 11, 34, 9, 2, 27, 17, 1, 35
 #define FBT_RETURN_KINDS 1, 8, 0, 4, 2
 
 static int by_name(const void *a, const void *b)
@@ -63,6 +66,8 @@ struct printer {
     FILE *out;
     unsigned column; /* bytes so far */
     int unit;        /* bytes that code is a multiple of */
+    unsigned byte;   /* the next one */
+    unsigned bits;   /* of it so far */
 };
 
 static void print_byte(struct printer *p, unsigned byte)
@@ -70,31 +75,58 @@ static void print_byte(struct printer *p, unsigned byte)
     fprintf(p->out, "%s%u,", p->column++ % 16 ? " " : "\n    ", byte & 0xff);
 }
 
-static void print_number(struct printer *p, uint64_t number)
+static void print_bits(struct printer *p, uint64_t value, unsigned n)
 {
-    for (; number >= FBT_MORE; number = (number - FBT_MORE) >> FBT_MORE_BITS) {
-        print_byte(p, FBT_MORE + (number - FBT_MORE) % (1u << FBT_MORE_BITS));
+    for (; n > 0; n--, value >>= 1) {
+        p->byte |= (unsigned)(value & 1) << p->bits++;
+        if (p->bits == 8) {
+            print_byte(p, p->byte);
+            p->byte = p->bits = 0;
+        }
     }
-    print_byte(p, (unsigned)number);
 }
 
-/* A distance. */
-static void print_signed(struct printer *p, int64_t bytes)
+/* A number of so many bits, or more. */
+static void print_number(struct printer *p, unsigned bits, uint64_t number)
+{
+    unsigned zeros = 0;
+
+    for (number += 1ull << bits; number >> bits > 1; bits++) {
+        zeros++;
+    }
+    if (1 + bits > NUMBER_MOST) {
+        fbt_die("a number of the table is too large");
+    }
+    print_bits(p, 1ull << zeros, zeros + 1);
+    print_bits(p, number, bits);
+}
+
+/* The distance of a pad. */
+static void print_pad(struct printer *p, int64_t bytes)
 {
     int64_t n = bytes / p->unit;
 
-    print_number(p, (uint64_t)(n < 0 ? -2 * n - 1 : 2 * n));
+    print_number(p, FBT_PAD_BITS, (uint64_t)(n < 0 ? -2 * n - 1 : 2 * n));
 }
 
-static unsigned return_kind(unsigned bits)
-{
-    static const unsigned char kinds[FBT_RETURN_OTHER] = {FBT_RETURN_KINDS};
-    unsigned kind = 0;
+static const unsigned char heads[] = {FBT_HEADS}, kinds[] = {FBT_RETURN_KINDS};
 
-    while (kind < FBT_RETURN_OTHER && kinds[kind] != bits) {
-        kind++;
+/* Returns where the value is in the list, or the length of the list. */
+static unsigned place_in(const unsigned char *list, unsigned n, unsigned value)
+{
+    unsigned place = 0;
+
+    while (place < n && list[place] != value) {
+        place++;
     }
-    return kind;
+    return place;
+}
+
+static void print_head(struct printer *p, unsigned head)
+{
+    unsigned place = place_in(heads, sizeof(heads), head);
+
+    print_number(p, FBT_HEAD_BITS, place < sizeof(heads) ? place : place + head);
 }
 
 static void print_returns(struct printer *p, const struct fbt_function *f)
@@ -108,16 +140,31 @@ static void print_returns(struct printer *p, const struct fbt_function *f)
         }
         unsigned bits = (unsigned)(r->insn - r->at) / 2 | (r->pad ? FBT_RETURN_PAD : 0) |
                         (r->tail ? FBT_RETURN_TAIL : 0);
-        unsigned kind = return_kind(bits);
-        print_number(p, (r->insn - before) / (unsigned)p->unit * (FBT_RETURN_OTHER + 1) + kind);
-        if (kind == FBT_RETURN_OTHER) {
-            print_number(p, bits);
+        unsigned kind = place_in(kinds, sizeof(kinds), bits);
+        if (kind == sizeof(kinds)) {
+            print_number(p, FBT_RETURN_BITS, 0);
+            print_number(p, FBT_OTHER_BITS, bits);
+            kind = 0;
         }
+        print_number(p, FBT_RETURN_BITS,
+                     1 + (r->insn - before) / (unsigned)p->unit * sizeof(kinds) + kind);
         if (r->pad) {
-            print_signed(p, (int64_t)(r->pad - r->at));
+            print_pad(p, (int64_t)(r->pad - r->at));
         }
         before = r->insn;
     }
+}
+
+/* Prints a function's address, from where the one before ends; returns where it ends itself. */
+static uint64_t print_address(struct printer *p, const struct fbt_function *f, uint64_t before)
+{
+    bool down = f->at <= before;
+
+    if (down) {
+        print_number(p, FBT_ADDRESS_BITS, 0);
+    }
+    print_number(p, FBT_ADDRESS_BITS, (down ? before - f->at : f->at - before) / (unsigned)p->unit);
+    return f->nreturns ? f->returns[f->nreturns - 1].insn : f->at;
 }
 
 static void print_functions(FILE *out, const struct fbt_kernel *k, struct fbt_function **list,
@@ -131,23 +178,24 @@ static void print_functions(FILE *out, const struct fbt_kernel *k, struct fbt_fu
     for (size_t i = 0; i < n; i++) {
         const struct fbt_function *f = list[i];
         bool same = i > 0 && strcmp(f->name, list[i - 1]->name) == 0;
-        unsigned displaced = k->text.x86 ? f->entry > 0 : f->entry / 2;
-        if (f->at % (unsigned)p.unit || displaced > FBT_DISPLACED) {
+        unsigned displaced = k->text.x86 ? (f->entry > 0 ? FBT_USUAL : 0) : f->entry / 2;
+        if (f->at % (unsigned)p.unit || displaced > FBT_DISPLACED || (displaced == 1) != !!f->pad) {
             fbt_die("%s does not fit the table", f->name);
         }
-        print_number(&p, displaced | (same ? FBT_SAME_NAME : 0) | (f->pad ? FBT_ENTRY_PAD : 0) |
-                             (uint64_t)f->nreturns << FBT_REST);
-        print_signed(&p, (int64_t)(f->at - before));
-        before = f->at;
+        print_bits(&p, 0, p.bits % 2);
+        print_head(&p, displaced | (same ? FBT_SAME_NAME : 0) | f->nreturns << FBT_REST);
+        before = print_address(&p, f, before);
         if (f->pad) {
-            print_signed(&p, (int64_t)(f->pad - f->at));
+            print_pad(&p, (int64_t)(f->pad - f->at));
         }
         print_returns(&p, f);
     }
-    if (k->text.thumb && (p.column >> FBT_PLACE_BITS || k->text.size >> (32 - FBT_PLACE_BITS))) {
+    if (k->text.thumb &&
+        (p.column >> (FBT_PLACE_BITS + 1 - 3) || k->text.size >> (32 - FBT_PLACE_BITS))) {
         fbt_die("the table has no room for so many functions");
     }
-    fprintf(out, "\n    0, 0, 0, 0};\nconst unsigned fbt_function_count = %zu;\n", n);
+    print_bits(&p, UINT64_MAX, 64);
+    fprintf(out, "\n};\nconst unsigned fbt_function_count = %zu;\n", n);
 }
 
 static void print_bytes(FILE *out, const char *name, const unsigned char *bytes, size_t n)

@@ -200,15 +200,25 @@ static void print_lists(void)
     printf("};\n");
 }
 
+/* What an entry has so many bits for. */
+static unsigned fits(unsigned place, unsigned bits)
+{
+    if (place >> bits) {
+        die("an entry's place has too few bits: trace/dtrace/site/sites.c");
+    }
+    return place;
+}
+
 static void print_entries(void)
 {
     printf("static const struct entry entries[] = {\n");
     for (unsigned i = 0; i < PROBES; i++) {
         const struct probe *p = &probes[i];
-        printf("    {%u, %u, %u, %u, %u, PROVIDER_%s, TRACE_EV_%s},\n", text_place(p->name),
-               text_place(p->function), types_place(types[i]),
-               rows_place(&word_lists, p->words, FIRST, FIRST), states_place(p), p->provider,
-               p->site);
+        printf("    {%u, %u, %u, %u, PROVIDER_%s, %u, TRACE_EV_%s},\n",
+               fits(text_place(p->name), 11), fits(states_place(p), 5),
+               fits(text_place(p->function), 7),
+               fits(rows_place(&word_lists, p->words, FIRST, FIRST), 5), p->provider,
+               types_place(types[i]), p->site);
     }
     printf("};\n");
 }
@@ -218,13 +228,11 @@ int main(void)
     static const uint8_t identity[FIRST] = {0, 1, 2, 3, 4};
     static const struct probe any = {.to = ALL, .from = ALL};
 
-    /* both are number 0; functions have places that fit a byte */
+    /* both are number 0; functions have places of few bits */
     rows_place(&word_lists, identity, FIRST, FIRST);
     states_place(&any);
     for (unsigned i = 0; i < PROBES; i++) {
-        if (text_place(probes[i].function) > UINT8_MAX) {
-            die("more names of functions than a byte can number");
-        }
+        text_place(probes[i].function);
     }
     for (unsigned i = 0; i < PROBES; i++) {
         text_place(probes[i].name);

@@ -2,7 +2,8 @@
 /*
  * Texts, shortened: trace/dtrace/short_text.h describes the form. A text has the number of
  * characters that it shares with the one before; of the rest the pair of codes that is most
- * frequent becomes a code of its own, again and again, as long as that makes all shorter.
+ * frequent becomes a code of its own, again and again, as long as that makes all shorter. Then the
+ * codes are numbered by how often they occur.
  */
 #include <err.h>
 #include <stdbool.h>
@@ -10,16 +11,20 @@
 #include <string.h>
 
 #include "host/gen/short_texts.h"
+#include "trace/dtrace/short_text.h"
 
-enum { CODES = 256, FIRST = 32, SHARED_MOST = 30, USES_LEAST = 4 };
+/* CODES: of all; those that texts have themselves are USED_MOST at most. Numbers of the row above
+ * CODES separate texts. */
+enum { CODES = 256, FIRST = 1, SHARED_MOST = 27, USED_MOST = 208, USES_LEAST = 4 };
 
 /* A table of codes while it is made. */
 struct coding {
-    unsigned ncodes;       /* the next one */
-    unsigned depth[CODES]; /* of pairs within each other, by code */
+    unsigned ncodes;          /* the next one */
+    unsigned depth[CODES];    /* of pairs within each other, by code */
+    unsigned parts[CODES][2]; /* of each code: a character and 0, or two codes */
 };
 
-/* All texts in one row; numbers above CODES separate them. */
+/* All texts in one row; numbers from CODES on separate them. */
 struct row {
     unsigned *codes;
     size_t n;
@@ -80,7 +85,7 @@ static struct row row_make(const char *const *texts, size_t n, size_t most)
         if (strlen(texts[i]) >= most) {
             errx(1, "%s: too long", texts[i]);
         }
-        row.codes[row.n++] = CODES + 1 + shared;
+        row.codes[row.n++] = CODES + shared;
         for (const char *c = texts[i] + shared; *c; c++) {
             if (*c < ' ' || *c > '~') {
                 errx(1, "%s: not of ASCII", texts[i]);
@@ -93,7 +98,7 @@ static struct row row_make(const char *const *texts, size_t n, size_t most)
 }
 
 /* Gives the characters that occur the first codes, and the row these codes. */
-static void code_characters(struct short_texts *s, struct coding *c, struct row *row)
+static void code_characters(struct coding *c, struct row *row)
 {
     unsigned codes[CODES] = {0};
 
@@ -102,47 +107,114 @@ static void code_characters(struct short_texts *s, struct coding *c, struct row 
             codes[row->codes[i]] = 1;
         }
     }
-    s->ncodes = 1;
     for (unsigned character = 0; character < CODES; character++) {
         if (codes[character]) {
-            s->codes[s->ncodes++] = (unsigned char)character;
+            c->parts[c->ncodes][0] = character;
             codes[character] = c->ncodes++;
         }
     }
-    s->codes[0] = (unsigned char)(s->ncodes - 1);
     for (size_t i = 0; i < row->n; i++) {
         row->codes[i] = row->codes[i] < CODES ? codes[row->codes[i]] : row->codes[i];
     }
 }
 
-static void code_pair(struct short_texts *s, struct coding *c, const unsigned pair[2])
+static void code_pair(struct coding *c, const unsigned pair[2])
 {
     unsigned a = c->depth[pair[0]], b = c->depth[pair[1]];
 
-    s->codes[s->ncodes++] = (unsigned char)pair[0];
-    s->codes[s->ncodes++] = (unsigned char)pair[1];
+    c->parts[c->ncodes][0] = pair[0];
+    c->parts[c->ncodes][1] = pair[1];
     c->depth[c->ncodes++] = 1 + (a > b ? a : b);
+}
+
+/* Counts how often the texts themselves have each code; returns the number of codes that they
+ * have. */
+static unsigned count_uses(const struct row *row, unsigned uses[CODES])
+{
+    unsigned used = 0;
+
+    memset(uses, 0, CODES * sizeof(*uses));
+    for (size_t i = 0; i < row->n; i++) {
+        used += row->codes[i] < CODES && uses[row->codes[i]]++ == 0;
+    }
+    return used;
+}
+
+/* Gives the codes their numbers, and makes the table. */
+static void number_codes(struct short_texts *s, const struct coding *c, const struct row *row,
+                         unsigned numbers[CODES])
+{
+    unsigned uses[CODES], next = FIRST;
+
+    count_uses(row, uses);
+    memset(numbers, 0, CODES * sizeof(*numbers));
+    while (next < c->ncodes) {
+        unsigned best = 0;
+        for (unsigned code = FIRST; code < c->ncodes; code++) {
+            if (!numbers[code] && (!best || uses[code] > uses[best])) {
+                best = code;
+            }
+        }
+        numbers[best] = next++;
+    }
+    for (unsigned code = FIRST; code < c->ncodes; code++) {
+        unsigned char *to = &s->codes[2 * (numbers[code] - FIRST)];
+        bool pair = c->parts[code][1] != 0;
+        to[0] = (unsigned char)(pair ? numbers[c->parts[code][0]] : c->parts[code][0]);
+        to[1] = (unsigned char)(pair ? numbers[c->parts[code][1]] : 0);
+    }
+    s->ncodes = 2 * (c->ncodes - FIRST);
+}
+
+static void put_bits(struct short_texts *s, size_t *at, unsigned value, unsigned n)
+{
+    for (; n > 0; n--, value >>= 1, ++*at) {
+        s->bytes[*at / 8] |= (unsigned char)((value & 1) << *at % 8);
+    }
+}
+
+static void put_number(struct short_texts *s, size_t *at, unsigned classes, unsigned value)
+{
+    unsigned known = 0;
+
+    for (; value >> (classes & 15); classes >>= 4) {
+        value -= 1u << (classes & 15);
+        known++;
+    }
+    put_bits(s, at, known, 2);
+    put_bits(s, at, value, classes & 15);
 }
 
 void short_texts_make(struct short_texts *s, const char *const *texts, size_t n, size_t most)
 {
     struct row row = row_make(texts, n, most);
     struct coding c = {.ncodes = FIRST};
-    unsigned pair[2];
+    unsigned pair[2], numbers[CODES], uses[CODES];
+    size_t bits = 0;
 
-    code_characters(s, &c, &row);
-    while (c.ncodes < CODES && best_pair(&c, &row, pair) >= USES_LEAST) {
+    code_characters(&c, &row);
+    while (c.ncodes < CODES && count_uses(&row, uses) < USED_MOST &&
+           best_pair(&c, &row, pair) >= USES_LEAST) {
         replace_pair(&row, pair, c.ncodes);
-        code_pair(s, &c, pair);
+        code_pair(&c, pair);
     }
-    s->bytes = malloc(row.n + 1);
+    number_codes(s, &c, &row, numbers);
+    s->bytes = calloc(2 * row.n + 4, 1);
     if (!s->bytes) {
         errx(1, "no memory");
     }
     for (size_t i = 0; i < row.n; i++) {
-        s->bytes[i] = (unsigned char)(row.codes[i] % CODES);
+        unsigned code = row.codes[i];
+        if (code < CODES) {
+            put_number(s, &bits, SHORT_TEXT_CODES, numbers[code]);
+            continue;
+        }
+        if (i > 0) {
+            put_number(s, &bits, SHORT_TEXT_CODES, 0);
+        }
+        put_number(s, &bits, SHORT_TEXT_SHARED, code - CODES);
     }
-    s->bytes[row.n] = 1; /* where the last one ends */
-    s->n = row.n + 1;
+    put_number(s, &bits, SHORT_TEXT_CODES, 0);
+    s->n = bits / 8 + 4; /* numbers are read four bytes at a time */
     free(row.codes);
 }

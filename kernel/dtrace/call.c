@@ -80,7 +80,7 @@ static void block_free(void *block, size_t bytes)
 static uint32_t rights_of(const struct process *proc)
 {
     static const struct {
-        uint32_t ability, right;
+        uint16_t ability, right;
     } table[] = {{ABILITY_DTRACE_USER, DTRACE_MAY_OWN},
                  {ABILITY_DTRACE_KERNEL, DTRACE_MAY_KERNEL},
                  {ABILITY_DTRACE_DESTRUCTIVE, DTRACE_MAY_DESTROY},

@@ -32,92 +32,100 @@ extern const char __kernel_start[];
 
 static uint32_t fbt_created[FBT_KINDS][64]; /* [k] bitmaps, by number in the table */
 
-/* A function of the table. */
-struct fbt_function {
-    uintptr_t at;
-    unsigned head;          /* the number that it begins with */
-    uintptr_t pad;          /* of the entry; 0: none */
-    const uint8_t *returns; /* in the table */
+/* Where the table is read. */
+struct fbt_cursor {
+    unsigned bit;
+    uintptr_t address; /* that the next distance counts from */
 };
 
-static unsigned table_number(const uint8_t **table)
-{
-    unsigned number = 0, shift = 0;
-    uint8_t byte;
+/* A function of the table. */
+struct fbt_function {
+    uintptr_t at, pad;  /* pad: of the entry; 0: none */
+    unsigned displaced; /* halfwords for the entry; 0: it has no probe */
+    unsigned returns;
+    bool same_name; /* as the function before it */
+};
 
-    do {
-        byte = *(*table)++;
-        number += (unsigned)byte << shift;
-        shift += FBT_MORE_BITS;
-    } while (byte >= FBT_MORE);
-    return number;
+static uint32_t table_bits(const struct fbt_cursor *c)
+{
+    return short_text_bits(fbt_functions, c->bit);
 }
 
-/* Reads a distance; returns the address at this distance. */
-static uintptr_t table_near(const uint8_t **table, uintptr_t at)
+/* Reads a number of so many bits. */
+static unsigned table_number(struct fbt_cursor *c, unsigned bits)
 {
-    unsigned number = table_number(table);
+    unsigned zeros = (unsigned)__builtin_ctz(table_bits(c)), least = 1u << bits;
+
+    c->bit += zeros + 1;
+    uint32_t rest = table_bits(c), all = least << zeros;
+    c->bit += bits + zeros;
+    return (rest & (all - 1)) + (all - least);
+}
+
+/* Reads the distance of a pad; returns the pad, of what is at `at`. */
+static uintptr_t table_pad(struct fbt_cursor *c, uintptr_t at)
+{
+    unsigned number = table_number(c, FBT_PAD_BITS);
     uintptr_t distance = (uintptr_t)(number + 1) / 2 << ARCH_CODE_SHIFT;
 
     return number & 1 ? at - distance : at + distance;
 }
 
-/* before: the address of the function before it, or of the kernel's start. */
-static struct fbt_function table_function(const uint8_t *table, uintptr_t before)
+/* Reads a function, behind which its returns are. */
+static struct fbt_function table_function(struct fbt_cursor *c)
 {
-    struct fbt_function f = {.head = table_number(&table)};
+    static const uint8_t heads[] = {FBT_HEADS};
+    c->bit += c->bit & 1;
+    unsigned head = table_number(c, FBT_HEAD_BITS);
+    head = head < sizeof(heads) ? heads[head] : head - sizeof(heads);
+    struct fbt_function f = {.displaced = head & FBT_DISPLACED,
+                             .same_name = head & FBT_SAME_NAME,
+                             .returns = head >> FBT_REST};
+    uintptr_t distance = table_number(c, FBT_ADDRESS_BITS);
 
-    f.at = table_near(&table, before);
-    if (f.head & FBT_ENTRY_PAD) {
-        f.pad = table_near(&table, f.at);
-    }
-    f.returns = table;
+    distance = distance ? distance : 0 - (uintptr_t)table_number(c, FBT_ADDRESS_BITS);
+    f.at = c->address += distance << ARCH_CODE_SHIFT;
+    f.pad = f.displaced == 1 ? table_pad(c, f.at) : 0;
     return f;
 }
 
-/* Reads the next return; *at: the address of the one before, then its own. */
-static struct fbt_place table_return(const uint8_t **table, const struct fbt_function *f,
-                                     uintptr_t *at)
+/* Reads the next return of f. */
+static struct fbt_place table_return(struct fbt_cursor *c, const struct fbt_function *f)
 {
     static const uint8_t kinds[] = {FBT_RETURN_KINDS};
-    unsigned number = table_number(table), kind = number % (FBT_RETURN_OTHER + 1);
-    unsigned head = kind < FBT_RETURN_OTHER ? kinds[kind] : table_number(table);
+    unsigned number = table_number(c, FBT_RETURN_BITS), other = 0;
+
+    if (number == 0) {
+        other = table_number(c, FBT_OTHER_BITS);
+        number = table_number(c, FBT_RETURN_BITS);
+    }
+    unsigned head = other ? other : kinds[(number - 1) % sizeof(kinds)];
     unsigned before = (head & FBT_DISPLACED) << 1;
     struct fbt_place p = {.returns = true};
 
-    *at += number / (FBT_RETURN_OTHER + 1) << ARCH_CODE_SHIFT;
-    p.at = *at - before;
-    p.offset = (unsigned)(*at - f->at) * 2 | (head & FBT_RETURN_TAIL ? FBT_TAIL : 0);
-    p.pad = head & FBT_RETURN_PAD ? table_near(table, p.at) : 0;
+    c->address += (number - 1) / sizeof(kinds) << ARCH_CODE_SHIFT;
+    p.at = c->address - before;
+    p.offset = (unsigned)(c->address - f->at) * 2 | (head & FBT_RETURN_TAIL ? FBT_TAIL : 0);
+    p.pad = head & FBT_RETURN_PAD ? table_pad(c, p.at) : 0;
     p.length = before ? before + 2 : p.pad ? 2 : 4;
     return p;
 }
 
-static unsigned returns_of(const struct fbt_function *f)
+/* Skips the returns of f. */
+static void table_skip(struct fbt_cursor *c, const struct fbt_function *f)
 {
-    return f->head >> FBT_REST;
-}
-
-/* Returns the function behind f. */
-static const uint8_t *table_next(const struct fbt_function *f)
-{
-    const uint8_t *table = f->returns;
-    uintptr_t at = f->at;
-
-    for (unsigned n = returns_of(f); n > 0; n--) {
-        table_return(&table, f, &at);
+    for (unsigned n = f->returns; n > 0; n--) {
+        table_return(c, f);
     }
-    return table;
 }
 
-/* Returns a probe's arg: kind, place of its first function in the table, and the address that the
- * place is read with. */
-static void *make_arg(const uint8_t *first, uintptr_t before, unsigned kind)
+/* Returns a probe's arg: kind, and where its first function is read. */
+static void *make_arg(const struct fbt_cursor *first, unsigned kind)
 {
-    uintptr_t place = (uintptr_t)(first - fbt_functions);
+    uintptr_t place = (first->bit + 1) / 2;
+    uintptr_t from_start = (first->address - (uintptr_t)__kernel_start) >> ARCH_CODE_SHIFT;
 
     kernel_assert(place >> FBT_PLACE_BITS == 0);
-    uintptr_t from_start = (before - (uintptr_t)__kernel_start) >> ARCH_CODE_SHIFT;
     return (void *)(from_start << (FBT_PLACE_BITS + 1) | place << 1 | kind);
 }
 
@@ -130,19 +138,21 @@ static int place_set(const struct fbt_place *p, uint32_t probe, bool on)
     return 0;
 }
 
-static COLD int function_set(const struct fbt_function *f, uint32_t probe, unsigned kind, bool on)
+/* Behind f are its returns, which are read if they are the probe's. */
+static COLD int function_set(struct fbt_cursor *c, const struct fbt_function *f, uint32_t probe,
+                             unsigned kind, bool on)
 {
-    const uint8_t *table = f->returns;
-    uintptr_t at = f->at;
     int error = 0;
 
-    if (kind == FBT_ENTRY && (f->head & FBT_DISPLACED)) {
-        struct fbt_place p = {at, f->pad, (f->head & FBT_DISPLACED) << 1, 0, false};
-        return place_set(&p, probe, on);
-    }
-    for (unsigned n = kind == FBT_RETURN ? returns_of(f) : 0; n > 0 && !error; n--) {
-        struct fbt_place p = table_return(&table, f, &at);
+    if (kind == FBT_ENTRY && f->displaced) {
+        struct fbt_place p = {f->at, f->pad, f->displaced << 1, 0, false};
         error = place_set(&p, probe, on);
+    }
+    for (unsigned n = f->returns; n > 0; n--) {
+        struct fbt_place p = table_return(c, f);
+        if (kind == FBT_RETURN && !error) {
+            error = place_set(&p, probe, on);
+        }
     }
     return error;
 }
@@ -151,16 +161,16 @@ static COLD int function_set(const struct fbt_function *f, uint32_t probe, unsig
 static COLD int fbt_set(uint32_t probe, void *arg, bool on)
 {
     uintptr_t place = (uintptr_t)arg >> 1;
-    const uint8_t *table = fbt_functions + place % (1u << FBT_PLACE_BITS);
-    uintptr_t before = (uintptr_t)__kernel_start + (place >> FBT_PLACE_BITS << ARCH_CODE_SHIFT);
-    struct fbt_function f = table_function(table, before);
+    struct fbt_cursor c = {place % (1u << FBT_PLACE_BITS) * 2,
+                           (uintptr_t)__kernel_start +
+                               (place >> FBT_PLACE_BITS << ARCH_CODE_SHIFT)};
+    struct fbt_function f = table_function(&c);
     int error;
 
     do {
-        error = function_set(&f, probe, (uintptr_t)arg & 1, on);
-        table = table_next(&f);
-        f = table_function(table, f.at);
-    } while (!error && (f.head & FBT_SAME_NAME));
+        error = function_set(&c, &f, probe, (uintptr_t)arg & 1, on);
+        f = table_function(&c);
+    } while (!error && f.same_name);
     return error;
 }
 
@@ -202,20 +212,18 @@ static const struct dtrace_provider fbt_provider = {"fbt", &fbt_ops};
 
 /* A name of the table, and what its functions have. */
 struct fbt_name {
-    const uint8_t *first; /* its first function */
-    uintptr_t before;     /* the address that this one is read with */
-    uintptr_t last;       /* the address of its last function */
-    const uint8_t *next;  /* the name behind it */
-    const char *copy;     /* what its probes have; NULL: not made yet */
-    char text[FBT_NAME_MOST];
+    struct fbt_cursor first; /* its first function */
+    unsigned next;           /* the bit of the name behind it */
+    const char *copy;        /* what its probes have; NULL: not made yet */
     unsigned number;
     bool has[FBT_KINDS];
+    char text[FBT_NAME_MOST];
 };
 
 /* Makes the text of the next name from that of the one before. */
 static void name_next(struct fbt_name *name)
 {
-    name->next = dtrace_short_text(name->next, fbt_codes, name->text);
+    name->next = dtrace_short_text(fbt_names, name->next, fbt_codes, name->text);
     name->copy = NULL;
 }
 
@@ -225,40 +233,38 @@ static COLD void fbt_create(struct fbt_name *name, unsigned kind)
 
     if (!(*word & bit) && (name->copy || (name->copy = dtrace_name_keep(name->text))) &&
         dtrace_probe_add(&fbt_provider, "kernel", name->copy, fbt_kind_names[kind],
-                         make_arg(name->first, name->before, kind))) {
+                         make_arg(&name->first, kind))) {
         *word |= bit;
     }
 }
 
-/* Reads the functions of a name; returns those of the next one. */
-static COLD const uint8_t *name_read(struct fbt_name *name, const uint8_t *table,
-                                     unsigned *functions)
+/* Reads the functions of a name. */
+static COLD void name_read(struct fbt_name *name, struct fbt_cursor *c, unsigned *functions)
 {
-    struct fbt_function f = table_function(table, name->last);
+    struct fbt_cursor next = *c;
+    struct fbt_function f = table_function(&next);
 
-    name->first = table;
-    name->before = name->last;
+    name->first = *c;
     name->has[FBT_ENTRY] = name->has[FBT_RETURN] = false;
     do {
-        name->has[FBT_ENTRY] |= (f.head & FBT_DISPLACED) != 0;
-        name->has[FBT_RETURN] |= returns_of(&f) > 0;
-        table = table_next(&f);
-        name->last = f.at;
-        f = table_function(table, f.at);
+        name->has[FBT_ENTRY] |= f.displaced != 0;
+        name->has[FBT_RETURN] |= f.returns > 0;
+        table_skip(&next, &f);
+        *c = next;
+        f = table_function(&next);
         *functions -= 1;
-    } while (f.head & FBT_SAME_NAME);
-    return table;
+    } while (f.same_name);
 }
 
 /* Probes are created on demand: there are many, and most are never used. */
 static COLD void fbt_provide(const char *module, const char *function, const char *name)
 {
-    struct fbt_name n = {.next = fbt_names, .last = (uintptr_t)__kernel_start};
-    const uint8_t *table = fbt_functions;
+    struct fbt_name n = {.next = 0};
+    struct fbt_cursor c = {.address = (uintptr_t)__kernel_start};
 
     for (unsigned left = dtrace_glob(module, "kernel") ? fbt_function_count : 0; left > 0;) {
         kernel_window();
-        table = name_read(&n, table, &left);
+        name_read(&n, &c, &left);
         name_next(&n);
         for (unsigned kind = 0; kind < FBT_KINDS; kind++) {
             if (n.has[kind] && dtrace_glob(name, fbt_kind_names[kind]) &&

@@ -14,25 +14,29 @@
 #define FBT_TABLE __attribute__((section("fbt_table"), used))
 
 /*
- * The functions, ordered by name, as bytes; kernel/dtrace/fbt.c reads them. A number is the sum of
- * its bytes, each times 32 to the power of its place; all bytes but the last are at least FBT_MORE.
- * A signed number n is 2n, or -2n - 1 if it is negative; distances are in halfwords, on x86-64 in
- * bytes. Each function:
+ * The functions, ordered by name, as a row of bits, of each byte the lowest first;
+ * kernel/dtrace/fbt.c reads them. A number of k bits is any number, and shortest if it has at most
+ * k: z zeros, a one, then k + z bits, which with 2^k (2^z - 1) added are the number. Distances are
+ * in halfwords, on x86-64 in bytes. Each function begins at an even bit:
  *
- *   bits 0-1     halfwords displaced for the entry probe, 0: there is none; x86-64: 1, the
- *                instruction says how long it is
- *   bit 2        it has the name of the function before it
- *   bit 3        the entry needs a pad, because only a 16-bit branch fits
- *   bits 4-      number of returns
- *   signed       distance of its address from that of the function before, or from __kernel_start
- *   signed       with bit 3: distance from its address to the pad
+ *   FBT_HEAD_BITS      place of its head in FBT_HEADS, the most frequent, or their number + it:
+ *                      bits 0-1, halfwords displaced for the entry probe, 0: there is none; x86-64:
+ *                      2, the instruction says how long it is
+ *                      bit 2, it has the name of the function before it
+ *                      the others, number of returns
+ *   FBT_ADDRESS_BITS   distance of its address from the last return of the function before, or
+ *                      from that function, or from __kernel_start; 0: a number of as many bits
+ *                      follows, the distance downwards
+ *   FBT_PAD_BITS       if one halfword is displaced: only a 16-bit branch fits, and this is the
+ *                      distance from the function to its pad, 2n, or -2n - 1 if it is negative
  *
  * and each of its returns, by address:
  *
- *   number       6n + kind: n is the distance of the return instruction from the one before, or
- *                from the function; kind: place of its bits in FBT_RETURN_KINDS, the most frequent
- *                ones; FBT_RETURN_OTHER: they follow as a number
- *   signed       with bit 2: distance from the branch to the pad
+ *   FBT_RETURN_BITS    1 + 5n + kind: n is the distance of the return instruction from the one
+ *                      before, or from the function; kind: place of its bits in FBT_RETURN_KINDS,
+ *                      the most frequent ones. 0: its bits follow, as a number of FBT_OTHER_BITS,
+ *                      and then this number, with no kind
+ *   FBT_PAD_BITS       with bit 2: distance from the branch to the pad
  *
  * whose bits are:
  *
@@ -40,22 +44,27 @@
  *   bit 2        the branch needs a pad
  *   bit 3        the return is a jump to another function
  *
- * Behind the last function are zeros, which can be read as one.
+ * Behind the last function are ones, which can be read as one.
+ *
+ * Where the linker orders functions by name (a board.mk says so), most distances are short.
  */
 extern const uint8_t fbt_functions[];
 extern const unsigned fbt_function_count;
-#define FBT_MORE 0xe0u /* of a number's byte */
-#define FBT_MORE_BITS 5
-#define FBT_DISPLACED 3u /* of the first number of a function or a return */
+#define FBT_HEAD_BITS 1
+#define FBT_OTHER_BITS 0
+#define FBT_ADDRESS_BITS 3
+#define FBT_PAD_BITS 9
+#define FBT_RETURN_BITS 6
+#define FBT_DISPLACED 3u /* of a function or a return */
 #define FBT_SAME_NAME 4u /* of a function */
-#define FBT_ENTRY_PAD 8u
+#define FBT_REST 3       /* shifted: its returns */
+#define FBT_HEADS 10, 18, 26, 19, 11, 34, 9, 2, 27, 17, 1, 35
 #define FBT_RETURN_PAD 4u /* of a return */
 #define FBT_RETURN_TAIL 8u
 #define FBT_RETURN_KINDS 1, 8, 0, 4, 2
-#define FBT_RETURN_OTHER 5u
-#define FBT_REST 4 /* shifted, of a function */
-/* A function's place in the table, as a probe has it; the bits above are for the kernel's text. */
-#define FBT_PLACE_BITS (sizeof(void *) == 4 ? 13 : 24)
+/* A function's place in the table, its bit / 2, as a probe has it; the bits above are for the
+ * kernel's text. */
+#define FBT_PLACE_BITS (sizeof(void *) == 4 ? 14 : 24)
 /* The names, one for functions of the same name, stored short (trace/dtrace/short_text.h). */
 extern const uint8_t fbt_names[];
 extern const uint8_t fbt_codes[];

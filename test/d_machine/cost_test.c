@@ -27,6 +27,26 @@ static uint64_t steps(const char *text)
     return dtrace_cost_object(&o.object, &limits);
 }
 
+/* Sums and products stay at the largest amount, which is no bound; nothing times it is nothing. */
+static void test_amounts(void **state)
+{
+    const dtrace_amount most = DTRACE_AMOUNT_MOST;
+    struct dtrace_cost_sum sum = {.weights = &dtrace_weights_steps, .cost = most - 1};
+
+    (void)state;
+    assert_int_equal(dtrace_amount_sum(most - 1, 1), most);
+    assert_int_equal(dtrace_amount_sum(most, most), most);
+    assert_int_equal(dtrace_amount_product(most / 2, 2), most - 1);
+    assert_int_equal(dtrace_amount_product(most / 2 + 1, 2), most);
+    assert_int_equal(dtrace_amount_product(0, most), 0);
+    assert_int_equal(dtrace_amount_least(UINT64_MAX, 7), 7);
+    assert_int_equal(dtrace_amount_least(6, 7), 6);
+    dtrace_cost_add(&sum, DTRACE_COST_ZERO, 1);
+    assert_int_equal(sum.cost, most);
+    dtrace_cost_add(&sum, DTRACE_COST_ZERO, 1);
+    assert_int_equal(sum.cost, most);
+}
+
 static void test_paths(void **state)
 {
     (void)state;
@@ -258,8 +278,8 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, world_open, world_close)
     const struct CMUnitTest tests[] = {
-        T(test_paths),   T(test_random_paths), T(test_costs),
-        T(test_clauses), T(test_limits),       T(test_sizes),
+        T(test_paths),  T(test_random_paths), T(test_costs),   T(test_clauses),
+        T(test_limits), T(test_sizes),        T(test_amounts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

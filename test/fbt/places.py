@@ -137,43 +137,51 @@ class Code:
             self.targets.add(int(to.group(1), 16))
 
 
-class Bytes:
-    """A table of bytes, read one number after the other (kernel/dtrace/fbt_table.h)."""
+HEADS = (10, 18, 26, 19, 11, 34, 9, 2, 27, 17, 1, 35)
+KINDS = (1, 8, 0, 4, 2)
+
+
+class Bits:
+    """A table of bits, read one number after the other (kernel/dtrace/fbt_table.h,
+    trace/dtrace/short_text.h)."""
 
     def __init__(self, elf, symbol):
-        self.elf, self.at = elf, elf.symbols[symbol]
+        self.elf, self.table, self.bit = elf, elf.symbols[symbol], 0
 
-    def plain(self, size):
-        self.at += size
-        return int.from_bytes(self.elf.at(self.at - size, size), "little")
+    def plain(self, bits):
+        value = 0
+        for n in range(bits):
+            byte = self.elf.at(self.table + self.bit // 8, 1)[0]
+            value |= (byte >> self.bit % 8 & 1) << n
+            self.bit += 1
+        return value
 
-    def number(self):
-        value = shift = 0
-        while True:
-            byte = self.plain(1)
-            value += byte << shift
-            shift += 5
-            if byte < 0xe0:
-                return value
+    def number(self, bits):
+        zeros = 0
+        while not self.plain(1):
+            zeros += 1
+        return self.plain(bits + zeros) + ((1 << zeros) - 1 << bits)
 
-    def distance(self):
-        number = self.number()
+    def classed(self, *bits):
+        known = self.plain(2)
+        return sum(1 << n for n in bits[:known]) + self.plain(bits[known])
+
+    def pad(self):
+        number = self.number(9)
         return -(number + 1) if number & 1 else number
 
 
 def names_of(elf):
     """The names, one after the other."""
-    data, codes = Bytes(elf, "fbt_names"), elf.symbols["fbt_codes"]
-    characters = elf.at(codes, 1)[0]
+    data, codes = Bits(elf, "fbt_names"), elf.symbols["fbt_codes"]
 
     def text(code):
-        n = code - 0x20
-        return chr(elf.at(codes + 1 + n, 1)[0]) if n < characters else \
-            "".join(text(c) for c in elf.at(codes + 1 + characters + 2 * (n - characters), 2))
-    name, code = "", data.plain(1)
+        first, second = elf.at(codes + 2 * (code - 1), 2)
+        return text(first) + text(second) if second else chr(first)
+    name = ""
     while True:
-        name = name[:code - 1]
-        while (code := data.plain(1)) >= 0x20:
+        name = name[:data.classed(2, 2, 2, 4)]
+        while (code := data.classed(0, 4, 6, 7)):
             name += text(code)
         yield name
 
@@ -182,24 +190,28 @@ def table(elf, unit=2):
     """The places as kernel/dtrace/fbt.c reads them; unit: bytes that distances count."""
     start, names = elf.symbols["__kernel_start"], names_of(elf)
     count = struct.unpack("<I", elf.at(elf.symbols["fbt_function_count"], 4))[0]
-    data, f = Bytes(elf, "fbt_functions"), start
+    data, at = Bits(elf, "fbt_functions"), start
     for _ in range(count):
-        head = data.number()
-        f += data.distance() * unit // 2
-        entry, pad = 2 * (head & 3), f + data.distance() if head & 8 else 0
+        data.bit += data.bit % 2
+        head = data.number(1)
+        head = HEADS[head] if head < len(HEADS) else head - len(HEADS)
+        distance = data.number(3)
+        at += unit * (distance or -data.number(3))
+        f, entry, pad = at, 2 * (head & 3), at + data.pad() if head & 3 == 1 else 0
         if not head & 4:
             label = next(names)
         if entry:
             yield {"name": label, "function": f, "kind": "entry", "at": f, "insn": f,
                    "length": entry, "pad": pad, "tail": False}
-        insn = f
-        for _ in range(head >> 4):
-            distance, kind = divmod(data.number(), 6)
-            v = (1, 8, 0, 4, 2)[kind] if kind < 5 else data.number()
-            insn += distance * unit
-            at = insn - (v & 3) * 2
-            yield {"name": label, "function": f, "kind": "return", "at": at,
-                   "insn": insn, "length": None, "pad": at + data.distance() if v & 4 else 0,
+        for _ in range(head >> 3):
+            number = data.number(6)
+            other = data.number(0) if number == 0 else 0
+            distance, kind = divmod((number or data.number(6)) - 1, len(KINDS))
+            v = other or KINDS[kind]
+            at += distance * unit
+            place = at - (v & 3) * 2
+            yield {"name": label, "function": f, "kind": "return", "at": place,
+                   "insn": at, "length": None, "pad": place + data.pad() if v & 4 else 0,
                    "tail": bool(v & 8)}
 
 

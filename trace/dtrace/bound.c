@@ -19,6 +19,13 @@ struct clause {
     struct dtrace_cost_sum sum;
 };
 
+static dtrace_amount option_amount(const struct dtrace_image *image, uint32_t option,
+                                   dtrace_amount otherwise)
+{
+    return dtrace_amount_least(dtrace_image_option_value(image, option, otherwise),
+                               DTRACE_AMOUNT_MOST);
+}
+
 static void cost_of_object(struct clause *c, uint32_t object)
 {
     struct dif_object o;
@@ -36,15 +43,17 @@ static void cost_of_object(struct clause *c, uint32_t object)
  * it is found once more. */
 static void cost_of_aggregating(struct clause *c, const struct dtrace_image_action *a)
 {
-    uint64_t value = dtrace_agg_value_size(a->kind, a->arg), keys = 0;
+    dtrace_amount value = dtrace_agg_value_size(a->kind, a->arg), keys = 0;
     uint32_t found = c->limits.retains ? 2 : 1, align;
 
     for (uint32_t i = 1; i <= a->nkeys; i++) {
-        keys += dtrace_action_bytes(c->image, a - i, (uint32_t)c->limits.strsize, &align);
+        keys = dtrace_amount_sum(
+            keys, dtrace_action_bytes(c->image, a - i, (uint32_t)c->limits.strsize, &align));
     }
     dtrace_cost_add_one(&c->sum, DTRACE_COST_AGG);
     dtrace_cost_add(&c->sum, DTRACE_COST_AGG_CHAIN, 2 * DTRACE_CHAIN_ENTRIES);
-    dtrace_cost_add(&c->sum, DTRACE_COST_AGG_KEY, (DTRACE_CHAIN_ALIKE + 2) * keys);
+    dtrace_cost_add(&c->sum, DTRACE_COST_AGG_KEY,
+                    dtrace_amount_product(DTRACE_CHAIN_ALIKE + 2, keys));
     dtrace_cost_add(&c->sum, DTRACE_COST_AGG_BYTE, value);
     if (a->kind == DTRACE_AGG_LQUANTIZE || a->kind == DTRACE_AGG_LLQUANTIZE) {
         dtrace_cost_add(&c->sum, DTRACE_COST_AGG_LEVEL, found);
@@ -55,14 +64,15 @@ static void cost_of_aggregating(struct clause *c, const struct dtrace_image_acti
     }
     if (c->limits.retains) {
         dtrace_cost_add_one(&c->sum, DTRACE_COST_KEPT);
-        dtrace_cost_add(&c->sum, DTRACE_COST_KEPT_BYTE, value + keys);
+        dtrace_cost_add(&c->sum, DTRACE_COST_KEPT_BYTE, dtrace_amount_sum(value, keys));
     }
 }
 
 /* What storing an action's datum of so many bytes costs beside its object. */
-static void cost_of_datum(struct clause *c, const struct dtrace_image_action *a, uint64_t bytes)
+static void cost_of_datum(struct clause *c, const struct dtrace_image_action *a,
+                          dtrace_amount bytes)
 {
-    uint64_t frames = a->arg & UINT32_MAX;
+    dtrace_amount frames = (uint32_t)a->arg;
     bool kernel = a->kind == DTRACE_ACT_STACK;
     struct dif_object o = {.result = {.ref = false}};
 
@@ -85,9 +95,10 @@ static void cost_of_datum(struct clause *c, const struct dtrace_image_action *a,
 }
 
 /* An action without what it aggregates. A commit moves a whole buffer. */
-static void cost_of_action(struct clause *c, const struct dtrace_image_action *a, uint64_t bytes)
+static void cost_of_action(struct clause *c, const struct dtrace_image_action *a,
+                           dtrace_amount bytes)
 {
-    uint64_t moved = dtrace_image_option_value(c->image, DTRACE_OPT_SPECSIZE, SPECSIZE_DEFAULT);
+    dtrace_amount moved = option_amount(c->image, DTRACE_OPT_SPECSIZE, SPECSIZE_DEFAULT);
 
     cost_of_object(c, a->object);
     cost_of_object(c, a->weight);
@@ -102,16 +113,16 @@ static void cost_of_action(struct clause *c, const struct dtrace_image_action *a
                         c->limits.logs || c->limits.retains ? moved : 0);
     }
     if (a->kind == DTRACE_ACT_CHILL) { /* it takes a time: no instructions bound it */
-        dtrace_cost_add(&c->sum, DTRACE_COST_CHILL, UINT64_MAX);
+        dtrace_cost_add(&c->sum, DTRACE_COST_CHILL, DTRACE_AMOUNT_MOST);
     }
 }
 
 /* Returns the bytes of its record. */
-static uint64_t cost_of_clause(struct clause *c, const struct dtrace_image_ecb *e)
+static dtrace_amount cost_of_clause(struct clause *c, const struct dtrace_image_ecb *e)
 {
     const struct dtrace_image_action *all =
         DTRACE_IMAGE_TABLE(c->image, actions, struct dtrace_image_action) + e->first_action;
-    uint64_t record = sizeof(struct dtrace_record);
+    dtrace_amount record = sizeof(struct dtrace_record);
     bool records = e->nactions == 0;
 
     cost_of_object(c, e->predicate);
@@ -125,7 +136,7 @@ static uint64_t cost_of_clause(struct clause *c, const struct dtrace_image_ecb *
             cost_of_aggregating(c, a);
         } else if (!dtrace_action_is_key(all, n, e->nactions)) {
             records |= bytes || dtrace_action_described(a->kind) || a->kind == DTRACE_ACT_SPECULATE;
-            record = bytes ? ((record + align - 1) & ~(align - 1ull)) + bytes : record;
+            record = dtrace_amount_sum(record, bytes ? -record % align + bytes : 0);
         }
     }
     dtrace_cost_add(&c->sum, DTRACE_COST_FAULT_READ, c->sum.reads);
@@ -133,8 +144,8 @@ static uint64_t cost_of_clause(struct clause *c, const struct dtrace_image_ecb *
 }
 
 /* Computes a clause's cost, in *c, and returns the bytes of its record. */
-static uint64_t cost_of_ecb(struct clause *c, const struct dtrace_image *image, uint32_t ecb,
-                            const struct dtrace_bounding *by)
+static dtrace_amount cost_of_ecb(struct clause *c, const struct dtrace_image *image, uint32_t ecb,
+                                 const struct dtrace_bounding *by)
 {
     const struct dif_variable *v = DTRACE_IMAGE_TABLE(image, variables, struct dif_variable);
 
@@ -142,14 +153,14 @@ static uint64_t cost_of_ecb(struct clause *c, const struct dtrace_image *image, 
     c->limits = (struct dtrace_cost_limits){
         .weights = by->weights,
         .strsize = by->strsize,
-        .scratch = dtrace_image_option_value(image, DTRACE_OPT_BUFSIZE, SCRATCH_DEFAULT),
+        .scratch = option_amount(image, DTRACE_OPT_BUFSIZE, SCRATCH_DEFAULT),
         .element = 8,
-        .nspec = dtrace_image_option_value(image, DTRACE_OPT_NSPEC, 1),
+        .nspec = option_amount(image, DTRACE_OPT_NSPEC, 1),
         .logs = by->logs,
         .retains = dtrace_image_option_value(image, DTRACE_OPT_RETAIN, 0) != 0,
         .reads = &c->sum.reads};
     for (uint32_t i = 0; i < image->variables.count; i++) {
-        uint64_t size = v[i].type.kind == DIF_TYPE_STRING ? by->strsize : v[i].type.size;
+        dtrace_amount size = v[i].type.kind == DIF_TYPE_STRING ? by->strsize : v[i].type.size;
         c->limits.element = v[i].type.ref && size > c->limits.element ? size : c->limits.element;
     }
     return cost_of_clause(c, &DTRACE_IMAGE_TABLE(image, ecbs, struct dtrace_image_ecb)[ecb]);
@@ -159,16 +170,16 @@ struct dtrace_cost dtrace_ecb_cost(const struct dtrace_image *image, uint32_t ec
 {
     const struct dtrace_bounding by = {.weights = &dtrace_weights_steps, .strsize = strsize};
     struct clause c;
-    uint64_t record = cost_of_ecb(&c, image, ecb, &by);
+    dtrace_amount record = cost_of_ecb(&c, image, ecb, &by);
 
-    return (struct dtrace_cost){c.sum.cost, record > UINT32_MAX ? UINT32_MAX : (uint32_t)record};
+    return (struct dtrace_cost){c.sum.cost, (uint32_t)dtrace_amount_least(UINT32_MAX, record)};
 }
 
-uint64_t dtrace_ecb_bound(const struct dtrace_image *image, uint32_t ecb,
-                          const struct dtrace_bounding *by)
+dtrace_amount dtrace_ecb_bound(const struct dtrace_image *image, uint32_t ecb,
+                               const struct dtrace_bounding *by)
 {
     struct clause c;
-    uint64_t record = cost_of_ecb(&c, image, ecb, by);
+    dtrace_amount record = cost_of_ecb(&c, image, ecb, by);
 
     dtrace_cost_add_one(&c.sum, DTRACE_COST_CLAUSE);
     dtrace_cost_add_one(&c.sum, DTRACE_COST_FAULT);
@@ -185,7 +196,7 @@ uint64_t dtrace_ecb_bound(const struct dtrace_image *image, uint32_t ecb,
     return c.sum.cost;
 }
 
-uint64_t dtrace_firing_bound(const struct dtrace_weights *w, uint64_t clauses)
+dtrace_amount dtrace_firing_bound(const struct dtrace_weights *w, dtrace_amount clauses)
 {
     struct dtrace_cost_sum sum = {.weights = w, .cost = clauses};
 

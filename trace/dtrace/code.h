@@ -11,12 +11,24 @@
 /* The operands of each instruction, from opcodes.def (validate.c). */
 extern const uint8_t dtrace_formats[DIF_OP_MAX + 1];
 
+/* By format: which fields are registers, which must be 0, whether rd may be r0, and whether rd is
+ * read (validate.c). */
+enum dtrace_fields {
+    DTRACE_R1 = 1,
+    DTRACE_R2 = 2,
+    DTRACE_RD = 4,
+    DTRACE_NOT_R0 = 8,
+    DTRACE_NO_R1 = 16,
+    DTRACE_NO_R2 = 32,
+    DTRACE_NO_RD = 64,
+    DTRACE_RD_READ = 128
+};
+extern const uint8_t dtrace_format_fields[];
+
 /* Returns whether rd is a register that the instruction writes. */
 static inline bool dtrace_format_writes(uint8_t format)
 {
-    return format == DIF_FORMAT_RRR || format == DIF_FORMAT_RR || format == DIF_FORMAT_LOAD ||
-           format == DIF_FORMAT_SETX || format == DIF_FORMAT_SETS || format == DIF_FORMAT_LDA ||
-           format == DIF_FORMAT_LDV || format == DIF_FORMAT_CALL;
+    return (dtrace_format_fields[format] & (DTRACE_NOT_R0 | DTRACE_RD_READ)) == DTRACE_NOT_R0;
 }
 
 /* A variable of the program. */
@@ -51,16 +63,16 @@ uint32_t dtrace_decode_key_bytes(const struct dif_object *, uint32_t strsize);
 /* What an object's cost depends on, besides the object. */
 struct dtrace_cost_limits {
     const struct dtrace_weights *weights; /* the unit */
-    uint64_t strsize;
-    uint64_t scratch; /* most bytes that a clause can take */
-    uint64_t element; /* bytes of the largest element of an associative array */
-    uint64_t nspec;   /* speculations */
+    dtrace_amount strsize;
+    dtrace_amount scratch; /* most bytes that a clause can take */
+    dtrace_amount element; /* bytes of the largest element of an associative array */
+    dtrace_amount nspec;   /* speculations */
     bool logs, retains;
     bool *reads; /* set if it may read a block of memory */
 };
 
-/* Returns an upper bound of the object's cost; UINT64_MAX: it isn't valid, or there is no memory
- * to compute the bound. */
-uint64_t dtrace_cost_object(const struct dif_object *, const struct dtrace_cost_limits *);
+/* Returns an upper bound of the object's cost; DTRACE_AMOUNT_MOST: it isn't valid, or there is no
+ * memory to compute the bound. */
+dtrace_amount dtrace_cost_object(const struct dif_object *, const struct dtrace_cost_limits *);
 
 #endif

@@ -71,15 +71,12 @@ int dtrace_consumer_create_for(const struct dtrace_asker *asker, const void *ima
     int error = dtrace_image_check(image, size, why);
     dtrace_window();
     if (!error) {
-        uint64_t strsize = dtrace_image_option_value(image, DTRACE_OPT_STRSIZE, 256);
+        uint32_t strsize = (uint32_t)dtrace_image_option_value(image, DTRACE_OPT_STRSIZE, 256);
         c->logs = flags & DTRACE_CREATE_LOG;
         c->own = asker->rights & DTRACE_MAY_KERNEL ? 0 : asker->pid;
         c->clean_interval = dtrace_image_option_value(image, DTRACE_OPT_CLEANRATE, CLEAN_USUAL);
         error = dtrace_own_check(asker, image, flags, why);
-        error = error
-                    ? error
-                    : dtrace_code_load(&c->code, image,
-                                       strsize > UINT32_MAX ? UINT32_MAX : (uint32_t)strsize, why);
+        error = error ? error : dtrace_code_load(&c->code, image, strsize, why);
         if (!error && c->own) {
             dtrace_own_restrict(&c->code);
         }

@@ -24,39 +24,40 @@ struct dtrace_consumer_cpu {
     bool traced;                                    /* [I] */
 };
 
+/* What is used most stands first, the large structures last: short instructions reach 128 bytes. */
 struct dtrace_consumer {
     uint32_t state;                   /* [a] enum dtrace_state */
     struct dtrace_consumer_cpu *cpus; /* [I] */
     struct dtrace_consumer *next;     /* [k] all living consumers */
-    uint32_t exited;                  /* [a] exit() was called */
-    int32_t exit_status;              /* [a] */
-    uint32_t exit_dropped;            /* [a] exit()'s record found no room */
-    uint64_t errors, double_errors;   /* [a] */
-    uint64_t alive;                   /* [k] ns: when its status was last requested */
     bool unattended;                  /* [k] made at boot and not claimed yet: may be silent */
     bool logs;                        /* [I] its records go to the event log */
     bool retains;                     /* [I] its buffers are in retained memory */
-    int32_t own;              /* [I] observes only this process and those that it started; 0: all */
-    uint32_t log_id;          /* [I] its id in the log */
-    struct dtrace_kept *kept; /* [I] data kept beside these buffers; NULL: none */
+    uint32_t ncpus;                   /* [I] */
+    uint32_t necbs, nactions, naggs, matched; /* [I] */
+    uint32_t enabled;                         /* [k] ECBs enabled on their probes */
+    struct dtrace_ecb *ecbs;                  /* [I] by EPID - 1 */
+    struct dtrace_shape *shape_table;         /* [I] by EPID - 1 */
+    struct dtrace_shapes shapes;              /* [I] */
+    struct dtrace_action *actions;            /* [I] of all ECBs, keys too */
+    struct dtrace_aggregation *aggs;          /* [I] by id - 1 */
+    struct dtrace_ecb *error;                 /* [I] its first one of ERROR; NULL: none */
+    struct dtrace_kept *kept;                 /* [I] data kept beside these buffers; NULL: none */
+    int32_t own;           /* [I] observes only this process and those that it started; 0: all */
+    uint32_t log_id;       /* [I] its id in the log */
+    uint32_t exited;       /* [a] exit() was called */
+    int32_t exit_status;   /* [a] */
+    uint32_t exit_dropped; /* [a] exit()'s record found no room */
     unsigned begin_cpu, end_cpu; /* [k] where BEGIN and END fired */
     unsigned first_cpu;          /* [I] the first traced CPU: BEGIN, END and tick fire there */
     struct dtrace_block notes;   /* [k] the host's notes for the log; NULL: none */
-    uint64_t clean_interval;     /* [I] ns */
-    struct dtrace_code code;     /* [I] */
+    struct dtrace_block ecb_block, cpu_block, spec_block; /* [I] */
+    uint64_t errors, double_errors;                       /* [a] */
+    uint64_t alive;            /* [k] ns: when its status was last requested */
+    uint64_t clean_interval;   /* [I] ns */
+    struct dtrace_sizes sizes; /* [I] */
+    struct dtrace_code code;   /* [I] */
     struct dtrace_speculations speculations;
     struct dtrace_dynvars dynvars;
-    struct dtrace_ecb *ecbs;          /* [I] by EPID - 1 */
-    struct dtrace_ecb *error;         /* [I] its first one of ERROR; NULL: none */
-    struct dtrace_shape *shape_table; /* [I] by EPID - 1 */
-    struct dtrace_shapes shapes;      /* [I] */
-    struct dtrace_action *actions;    /* [I] of all ECBs, keys too */
-    struct dtrace_aggregation *aggs;  /* [I] by id - 1 */
-    uint32_t necbs, nactions, naggs, matched;
-    uint32_t enabled;                                     /* [k] ECBs enabled on their probes */
-    struct dtrace_sizes sizes;                            /* [I] */
-    uint32_t ncpus;                                       /* [I] */
-    struct dtrace_block ecb_block, cpu_block, spec_block; /* [I] */
 };
 
 /* Makes the consumer's tables from its checked image (enable.c). Returns 0 or a negative errno. */

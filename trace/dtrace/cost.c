@@ -50,17 +50,27 @@ static const uint8_t op_parts[DIF_OP_MAX + 1] = {
 #include "trace/dtrace/cost.def"
 };
 
-void dtrace_cost_more(struct dtrace_cost_sum *s, uint64_t cost)
+dtrace_amount dtrace_amount_product(dtrace_amount a, dtrace_amount b)
 {
-    s->cost = s->cost + cost < cost ? UINT64_MAX : s->cost + cost;
+    dtrace_amount product;
+
+    return __builtin_mul_overflow(a, b, &product) ? DTRACE_AMOUNT_MOST : product;
 }
 
-void dtrace_cost_add(struct dtrace_cost_sum *s, enum dtrace_cost_part part, uint64_t n)
+dtrace_amount dtrace_amount_least(uint64_t a, dtrace_amount b)
 {
-    uint32_t each = s->weights->of[part];
+    return a < b ? (dtrace_amount)a : b;
+}
 
+void dtrace_cost_more(struct dtrace_cost_sum *s, dtrace_amount cost)
+{
+    s->cost = dtrace_amount_sum(s->cost, cost);
+}
+
+void dtrace_cost_add(struct dtrace_cost_sum *s, enum dtrace_cost_part part, dtrace_amount n)
+{
     s->reads |= n && (part == DTRACE_COST_TEXT || part == DTRACE_COST_BLOCK);
-    dtrace_cost_more(s, n >> 48 && each ? UINT64_MAX : n * each);
+    dtrace_cost_more(s, dtrace_amount_product(n, s->weights->of[part]));
 }
 
 void dtrace_cost_add_one(struct dtrace_cost_sum *s, enum dtrace_cost_part part)
@@ -68,28 +78,23 @@ void dtrace_cost_add_one(struct dtrace_cost_sum *s, enum dtrace_cost_part part)
     dtrace_cost_add(s, part, 1);
 }
 
-void dtrace_cost_text(struct dtrace_cost_sum *s, uint64_t bytes)
+void dtrace_cost_text(struct dtrace_cost_sum *s, dtrace_amount bytes)
 {
     dtrace_cost_add(s, DTRACE_COST_TEXT, bytes > 0);
     dtrace_cost_add(s, DTRACE_COST_TEXT_BYTE, bytes);
 }
 
-void dtrace_cost_block(struct dtrace_cost_sum *s, uint64_t bytes)
+void dtrace_cost_block(struct dtrace_cost_sum *s, dtrace_amount bytes)
 {
     dtrace_cost_add_one(s, DTRACE_COST_BLOCK);
     dtrace_cost_add(s, DTRACE_COST_BLOCK_BYTE, bytes);
 }
 
-static uint64_t cost_least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* State before an instruction, by the worst path to it. */
 struct node {
-    uint64_t cost;
-    uint64_t keys; /* bytes pushed */
-    uint8_t refs;  /* data pushed by reference */
+    dtrace_amount cost;
+    dtrace_amount keys; /* bytes pushed */
+    uint8_t refs;       /* data pushed by reference */
     bool reached, target;
 };
 
@@ -105,17 +110,17 @@ struct pass {
     bool lost; /* the pushed data is unknown until it is dropped */
 };
 
-static uint64_t size_of(const struct pass *p, uint32_t reg, uint64_t most)
+static dtrace_amount size_of(const struct pass *p, uint32_t reg, dtrace_amount most)
 {
-    return p->known[reg] ? cost_least(p->value[reg], most) : most;
+    return p->known[reg] ? dtrace_amount_least(p->value[reg], most) : most;
 }
 
 /* Returns the units of a subroutine's COST. */
-static uint64_t subr_units(const struct pass *p, uint32_t subr)
+static dtrace_amount subr_units(const struct pass *p, uint32_t subr)
 {
-    uint64_t strsize = p->limits->strsize;
+    dtrace_amount strsize = p->limits->strsize;
     bool out = subr == DIF_SUBR_copyout || subr == DIF_SUBR_copyoutstr;
-    uint64_t most = out ? DTRACE_COPYOUT_MOST : p->limits->scratch;
+    dtrace_amount most = out ? DTRACE_COPYOUT_MOST : p->limits->scratch;
     uint32_t n = costs[subr] - SIZE0; /* number of the argument that is its size */
 
     switch (costs[subr]) {
@@ -128,12 +133,13 @@ static uint64_t subr_units(const struct pass *p, uint32_t subr)
     case STR2:
         return 2 * strsize;
     case STRSTR:
-        return strsize * strsize;
+        return dtrace_amount_product(strsize, strsize);
     case SIZE0:
     case SIZE1:
     case SIZE2:
-        return !p->lost && n < p->npushed && p->pushed_known[n] ? cost_least(p->pushed[n], most)
-                                                                : most;
+        return !p->lost && n < p->npushed && p->pushed_known[n]
+                   ? dtrace_amount_least(p->pushed[n], most)
+                   : most;
     default:
         return 0;
     }
@@ -142,22 +148,22 @@ static uint64_t subr_units(const struct pass *p, uint32_t subr)
 static void cost_subr(struct pass *p, uint32_t subr)
 {
     const struct dtrace_weights *w = p->sum.weights;
-    uint64_t n = subr_units(p, subr), each = (uint64_t)w->subr[subr].each * w->subr_each;
+    dtrace_amount each = (dtrace_amount)w->subr[subr].each * w->subr_each;
 
     p->sum.reads |= costs[subr] != CONST;
-    n = n >> 48 ? UINT64_MAX : n * each + (uint32_t)w->subr[subr].once * w->subr_once;
-    dtrace_cost_more(&p->sum, n);
+    dtrace_cost_more(&p->sum, dtrace_amount_product(subr_units(p, subr), each));
+    dtrace_cost_more(&p->sum, (dtrace_amount)w->subr[subr].once * w->subr_once);
 }
 
 /* Returns the bytes of a program's own variable, if storing copies it. */
-static uint64_t variable_bytes(const struct pass *p, uint32_t id)
+static dtrace_amount variable_bytes(const struct pass *p, uint32_t id)
 {
     const struct dif_object *o = p->object;
-    uint64_t bytes = 0;
+    dtrace_amount bytes = 0;
 
     for (uint32_t i = 0; i < o->nvars; i++) {
         const struct dif_variable *v = &o->vars[i];
-        uint64_t size = v->type.kind == DIF_TYPE_STRING ? p->limits->strsize : v->type.size;
+        dtrace_amount size = v->type.kind == DIF_TYPE_STRING ? p->limits->strsize : v->type.size;
         if (v->id == id && v->type.ref && size > bytes) {
             bytes = size;
         }
@@ -165,7 +171,7 @@ static uint64_t variable_bytes(const struct pass *p, uint32_t id)
     return bytes;
 }
 
-static uint64_t push_bytes(const struct pass *p, dif_insn i)
+static dtrace_amount push_bytes(const struct pass *p, dif_insn i)
 {
     if (DIF_INSN_OP(i) == DIF_OP_pushtv) {
         return 8;
@@ -173,25 +179,25 @@ static uint64_t push_bytes(const struct pass *p, dif_insn i)
     if (DIF_INSN_PUSH_TYPE(i) != DIF_TYPE_STRING) {
         return size_of(p, DIF_INSN_R2(i), DIF_STATIC_VAR_MAX);
     }
-    uint64_t size = size_of(p, DIF_INSN_R2(i), p->limits->strsize);
+    dtrace_amount size = size_of(p, DIF_INSN_R2(i), p->limits->strsize);
     return size ? size : p->limits->strsize; /* 0: as long as a string may be */
 }
 
 /* A lookup of a dynamic variable: its key is zeroed, read, hashed, compared with those of the same
  * hash, and copied if it is new. */
-static void cost_look_up(struct dtrace_cost_sum *s, uint64_t key, unsigned refs)
+static void cost_look_up(struct dtrace_cost_sum *s, dtrace_amount key, unsigned refs)
 {
     dtrace_cost_add_one(s, DTRACE_COST_DYNVAR);
     dtrace_cost_add(s, DTRACE_COST_CHAIN, 2 * DTRACE_CHAIN_DYNAMIC);
-    dtrace_cost_add(s, DTRACE_COST_KEY, (DTRACE_CHAIN_ALIKE + 4) * key);
+    dtrace_cost_add(s, DTRACE_COST_KEY, dtrace_amount_product(DTRACE_CHAIN_ALIKE + 4, key));
     dtrace_cost_add(s, DTRACE_COST_BLOCK, refs);
 }
 
 /* A new one is taken from the free chunks, of which a batch is fetched; zeroed, then filled: with a
  * string, or a block, which costs less. */
-static void store_dynamic(struct pass *p, uint32_t id, uint64_t key, unsigned refs)
+static void store_dynamic(struct pass *p, uint32_t id, dtrace_amount key, unsigned refs)
 {
-    uint64_t bytes = variable_bytes(p, id);
+    dtrace_amount bytes = variable_bytes(p, id);
 
     cost_look_up(&p->sum, key, refs);
     dtrace_cost_add_one(&p->sum, DTRACE_COST_DYNVAR_NEW);
@@ -242,7 +248,8 @@ static void cost_builtin(struct pass *p, uint32_t id)
 /* Adds what an instruction costs beyond its opcode. */
 static void cost_sized(struct pass *p, dif_insn i, const struct node *node)
 {
-    uint64_t most = p->limits->scratch + DIF_STATIC_VAR_MAX + p->limits->element;
+    dtrace_amount most = dtrace_amount_sum(
+        p->limits->scratch, dtrace_amount_sum(DIF_STATIC_VAR_MAX, p->limits->element));
     struct dtrace_cost_sum *s = &p->sum;
 
     switch (DIF_INSN_OP(i)) {
@@ -323,7 +330,7 @@ static void cost_learn(struct pass *p, dif_insn i)
     }
 }
 
-static uint64_t cost_one(struct pass *p, uint32_t at)
+static dtrace_amount cost_one(struct pass *p, uint32_t at)
 {
     const struct node *node = &p->nodes[at];
     dif_insn i = p->object->text[at];
@@ -342,7 +349,7 @@ static uint64_t cost_one(struct pass *p, uint32_t at)
     cost_sized(p, i, node);
     behind.cost = p->sum.cost;
     if (op == DIF_OP_pushtr || op == DIF_OP_pushtv) {
-        behind.keys += push_bytes(p, i);
+        behind.keys = dtrace_amount_sum(behind.keys, push_bytes(p, i));
         behind.refs += op == DIF_OP_pushtr && behind.refs < DIF_TUPLE_REGS;
     } else if (op == DIF_OP_flushts) {
         behind.keys = behind.refs = 0;
@@ -359,21 +366,22 @@ static uint64_t cost_one(struct pass *p, uint32_t at)
     return behind.cost;
 }
 
-uint64_t dtrace_cost_object(const struct dif_object *o, const struct dtrace_cost_limits *limits)
+dtrace_amount dtrace_cost_object(const struct dif_object *o,
+                                 const struct dtrace_cost_limits *limits)
 {
     struct pass p = {
         .object = o, .limits = limits, .sum = {.weights = limits->weights}, .known = {true}};
     size_t bytes = o->ntext * sizeof(*p.nodes);
-    uint64_t most = 0;
+    dtrace_amount most = 0;
     uint32_t offset;
 
     p.nodes = dtrace_validate(o, &offset) ? NULL : dtrace_port_alloc(bytes);
     if (!p.nodes) {
-        return UINT64_MAX;
+        return DTRACE_AMOUNT_MOST;
     }
     p.nodes[0].reached = true;
     for (uint32_t at = 0; at < o->ntext; at++) {
-        uint64_t cost = p.nodes[at].reached ? cost_one(&p, at) : 0;
+        dtrace_amount cost = p.nodes[at].reached ? cost_one(&p, at) : 0;
         most = cost > most ? cost : most;
     }
     dtrace_port_free(p.nodes, bytes);

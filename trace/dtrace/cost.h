@@ -32,19 +32,31 @@ enum { DTRACE_SUBR_ONCE = 16, DTRACE_SUBR_EACH = 4 }; /* of the machines' tables
 
 struct dtrace_cost_sum {
     const struct dtrace_weights *weights;
-    uint64_t cost;
+    dtrace_amount cost;
     bool reads; /* it has a read of a block, which may fault after some tries */
 };
 /* Frames of the machine and of interrupts, which unwinding passes by. */
 enum { DTRACE_FRAMES_OWN = 96 };
 
+/* Their sum and product, which saturate. */
+static inline dtrace_amount dtrace_amount_sum(dtrace_amount a, dtrace_amount b)
+{
+    dtrace_amount sum;
+
+    return __builtin_add_overflow(a, b, &sum) ? DTRACE_AMOUNT_MOST : sum;
+}
+
+dtrace_amount dtrace_amount_product(dtrace_amount a, dtrace_amount b);
+/* Returns the lesser of both. */
+dtrace_amount dtrace_amount_least(uint64_t a, dtrace_amount b);
+
 /* Adds so many of this part. */
-void dtrace_cost_add(struct dtrace_cost_sum *, enum dtrace_cost_part, uint64_t n);
+void dtrace_cost_add(struct dtrace_cost_sum *, enum dtrace_cost_part, dtrace_amount n);
 void dtrace_cost_add_one(struct dtrace_cost_sum *, enum dtrace_cost_part);
 /* Adds what is a cost already. */
-void dtrace_cost_more(struct dtrace_cost_sum *, uint64_t cost);
+void dtrace_cost_more(struct dtrace_cost_sum *, dtrace_amount cost);
 /* Add reading a string, or a block, of at most so many bytes. */
-void dtrace_cost_text(struct dtrace_cost_sum *, uint64_t bytes);
-void dtrace_cost_block(struct dtrace_cost_sum *, uint64_t bytes);
+void dtrace_cost_text(struct dtrace_cost_sum *, dtrace_amount bytes);
+void dtrace_cost_block(struct dtrace_cost_sum *, dtrace_amount bytes);
 
 #endif

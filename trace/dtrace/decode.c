@@ -153,33 +153,19 @@ static bool decode_cacheable(dif_insn i)
 /* Returns 1 << each register that the instruction may read. */
 static uint32_t decode_reads(dif_insn i)
 {
-    /* other formats have other things there: not used */
-    uint32_t r1 = 1u << DIF_INSN_R1(i) % DIF_REGS, r2 = 1u << DIF_INSN_R2(i) % DIF_REGS;
-    uint32_t rd = 1u << DIF_INSN_RD(i) % DIF_REGS;
+    uint8_t fields = dtrace_format_fields[dtrace_formats[DIF_INSN_OP(i)]];
+    uint32_t reads = 0;
 
-    switch (dtrace_formats[DIF_INSN_OP(i)]) {
-    case DIF_FORMAT_RRR:
-    case DIF_FORMAT_CMP:
-        return r1 | r2;
-    case DIF_FORMAT_RR:
-    case DIF_FORMAT_TST:
-    case DIF_FORMAT_LOAD:
-        return r1;
-    case DIF_FORMAT_STORE:
-        return r1 | rd;
-    case DIF_FORMAT_RET:
-    case DIF_FORMAT_STV:
-    case DIF_FORMAT_PUSHV:
-        return rd;
-    case DIF_FORMAT_LDA:
-        return r2;
-    case DIF_FORMAT_PUSHR:
-        return r2 | rd;
-    case DIF_FORMAT_COPY:
-        return r1 | r2 | rd;
-    default:
-        return 0;
+    if (fields & DTRACE_R1) {
+        reads |= 1u << DIF_INSN_R1(i);
     }
+    if (fields & DTRACE_R2) {
+        reads |= 1u << DIF_INSN_R2(i);
+    }
+    if (fields & DTRACE_RD_READ) {
+        reads |= 1u << DIF_INSN_RD(i);
+    }
+    return reads;
 }
 
 /* Returns whether each register has been written before it is read, in an object without

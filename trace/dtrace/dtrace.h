@@ -49,6 +49,9 @@ struct dtrace_attributes { /* stability: name, data, dependency class of provide
 /* What providers may have in common; those of one kind share it. */
 struct dtrace_provider_ops {
     struct dtrace_attributes attributes;
+    /* Whether a consumer that may observe only its own processes may use these probes:
+     * DTRACE_OWN_*. 0: it may not. */
+    uint8_t own;
     /* Called when a description that matches no probe names this provider: creates the probes it
      * asks for. */
     void (*provide)(const char *module, const char *function, const char *name);
@@ -67,9 +70,6 @@ struct dtrace_provider_ops {
     uint64_t (*argument)(uint32_t probe, void *arg, unsigned n);
     /* Returns the C type of args[n], for -lv and the compiler; NULL: there is none. */
     const char *(*argument_type)(uint32_t probe, void *arg, unsigned n);
-    /* Whether a consumer that may observe only its own processes may use these probes:
-     * DTRACE_OWN_*. 0: it may not. */
-    uint8_t own;
 };
 struct dtrace_provider {
     const char *name;
@@ -290,10 +290,15 @@ bool dtrace_log_dump(unsigned part);
 
 /* ---- bounds ------------------------------------------------------------------------ */
 
+/* A cost or a size of which a bound is made: sums and products saturate, and the largest one is no
+ * bound at all. dtrace_max_cost has 32 bits, so they are enough where words have no more. */
+typedef size_t dtrace_amount;
+#define DTRACE_AMOUNT_MOST SIZE_MAX
+
 /* Upper bound of a clause's cost in steps, computed from its image alone. */
 struct dtrace_cost {
-    uint64_t steps;  /* DIF instructions, including subroutines' steps */
-    uint32_t record; /* bytes recorded */
+    dtrace_amount steps; /* DIF instructions, including subroutines' steps */
+    uint32_t record;     /* bytes recorded */
 };
 struct dtrace_cost dtrace_ecb_cost(const struct dtrace_image *, uint32_t ecb, uint32_t strsize);
 /* What a bound depends on, besides the image. */
@@ -303,18 +308,18 @@ const char *dtrace_weights_unit(const struct dtrace_weights *); /* "steps", "ins
 struct dtrace_bounding {
     const struct dtrace_weights *weights; /* its unit: a machine's instructions, or steps */
     uint32_t strsize;
-    bool logs;      /* log=1 */
-    uint64_t error; /* what a fault adds: dtrace_error_bound(); 0 for the clauses of ERROR */
+    bool logs;           /* log=1 */
+    dtrace_amount error; /* what a fault adds: dtrace_error_bound(); 0 for the clauses of ERROR */
 };
 /*
  * Upper bound of what a clause adds to a firing of its probe: its cost, reserving and writing its
  * record, and, because each clause may fault, `error`. A firing's bound is dtrace_firing_bound() of
  * the sum over its clauses. Saturates.
  */
-uint64_t dtrace_ecb_bound(const struct dtrace_image *, uint32_t ecb,
-                          const struct dtrace_bounding *);
-uint64_t dtrace_error_bound(const struct dtrace_image *, const struct dtrace_bounding *);
-uint64_t dtrace_firing_bound(const struct dtrace_weights *, uint64_t clauses);
+dtrace_amount dtrace_ecb_bound(const struct dtrace_image *, uint32_t ecb,
+                               const struct dtrace_bounding *);
+dtrace_amount dtrace_error_bound(const struct dtrace_image *, const struct dtrace_bounding *);
+dtrace_amount dtrace_firing_bound(const struct dtrace_weights *, dtrace_amount clauses);
 /* [k] Most instructions (steps, where a machine's are not known) that a program's clauses may add
  * to a firing of any one probe: a larger one is refused. 0: no limit. */
 extern uint32_t dtrace_max_cost;

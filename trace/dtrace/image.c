@@ -9,15 +9,27 @@
 #include "trace/dtrace/machine.h"
 #include "trace/dtrace/port.h"
 
+/* The reasons before this one have one error: the table of errors has it once. */
+#define MIXED DTRACE_REASON_OBJECTS_SIZE
+#define DTRACE_REASON(name, error, text) \
+    &&((error) == DTRACE_EINVAL || DTRACE_REASON_##name >= MIXED)
+_Static_assert(true
+#include "trace/dtrace/reasons.def"
+               ,
+               "MIXED");
+
 int dtrace_refuse(struct dtrace_refusal *refusal, enum dtrace_reason reason)
 {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Woverride-init"
     static const uint8_t errors[] = {
-        0,
-#define DTRACE_REASON(name, error, text) (error),
+#define DTRACE_REASON(name, error, text) \
+    [DTRACE_REASON_##name < MIXED ? 0 : DTRACE_REASON_##name - MIXED + 1] = (error),
 #include "trace/dtrace/reasons.def"
     };
+#pragma GCC diagnostic pop
 
-    refusal->error = -errors[reason];
+    refusal->error = -errors[reason < MIXED ? 0 : reason - MIXED + 1];
     refusal->object = UINT32_MAX;
     refusal->offset = UINT32_MAX;
     refusal->reason = reason;
@@ -58,8 +70,8 @@ static int check_header(const struct dtrace_image *image, size_t size,
     }
     const struct dtrace_image_table *t = &image->options;
     for (unsigned i = 0; i < sizeof(elements); i++, t++) {
-        uint64_t end = t->offset + (uint64_t)t->count * elements[i];
-        if (t->offset % 8 || t->offset < sizeof(*image) || end > image->size) {
+        if (t->offset % 8 || t->offset < sizeof(*image) || t->offset > size ||
+            t->count > (size - t->offset) / elements[i]) {
             return dtrace_refuse(refusal, DTRACE_REASON_NO_TABLE);
         }
     }
@@ -117,7 +129,7 @@ static int check_objects(const struct dtrace_image *image, struct dtrace_refusal
 {
     const struct dtrace_image_object *o =
         DTRACE_IMAGE_TABLE(image, objects, struct dtrace_image_object);
-    uint64_t bytes = 0;
+    uint32_t bytes = 0; /* not more than those of one object above the most */
 
     for (uint32_t i = 0; i < image->objects.count; i++, o++) {
         if (!part_of(o->first_text, o->ntext, image->text) ||
@@ -128,7 +140,9 @@ static int check_objects(const struct dtrace_image *image, struct dtrace_refusal
             refusal->object = i;
             return -DTRACE_EINVAL;
         }
-        bytes += o->ntext * 4ull + o->nints * 8ull + o->strings_size + o->nvars * 20ull;
+        if (bytes <= DTRACE_IMAGE_MAX) {
+            bytes += o->ntext * 4 + o->nints * 8 + o->strings_size + o->nvars * 20;
+        }
     }
     return bytes > DTRACE_IMAGE_MAX ? dtrace_refuse(refusal, DTRACE_REASON_OBJECTS_SIZE) : 0;
 }
@@ -182,14 +196,18 @@ static bool is_value_object(const struct dtrace_image *image, uint32_t object, b
 /* Returns whether base^exponent fits in 64 bits. At most 64 steps. */
 static bool power_fits(uint32_t base, unsigned exponent)
 {
-    uint64_t low = 1, high = 0; /* its words of 32 bits; the base has 16 */
+    uint32_t low = 1, high = 0;
 
-    while (exponent-- > 0 && high >> 32 == 0) {
-        low *= base;
-        high = high * base + (low >> 32);
-        low &= UINT32_MAX;
+    for (; exponent > 0; exponent--) {
+        uint64_t product = (uint64_t)low * base;
+        low = (uint32_t)product;
+        product = (uint64_t)high * base + (product >> 32);
+        high = (uint32_t)product;
+        if (product >> 32) {
+            return false;
+        }
     }
-    return high >> 32 == 0;
+    return true;
 }
 
 static bool shape_fits(uint16_t kind, uint64_t shape)

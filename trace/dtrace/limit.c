@@ -19,12 +19,12 @@ uint32_t dtrace_max_cost_lower(uint32_t cost)
 
 /* ---- the text of a refusal --------------------------------------------------------- */
 
-struct line {
-    char *at;
-    const char *end; /* of the room, without the NUL */
-};
+struct dtrace_line dtrace_line_begin(struct dtrace_refusal *why)
+{
+    return (struct dtrace_line){why->text, why->text + sizeof(why->text) - 1};
+}
 
-static void limit_say(struct line *l, const char *text)
+void dtrace_line_add(struct dtrace_line *l, const char *text)
 {
     while (*text && l->at < l->end) {
         *l->at++ = *text++;
@@ -32,7 +32,7 @@ static void limit_say(struct line *l, const char *text)
     *l->at = '\0';
 }
 
-static void limit_say_number(struct line *l, uint64_t n)
+void dtrace_line_number(struct dtrace_line *l, dtrace_amount n)
 {
     char digits[21], *at = &digits[20];
 
@@ -41,37 +41,38 @@ static void limit_say_number(struct line *l, uint64_t n)
         *--at = (char)('0' + n % 10);
         n /= 10;
     } while (n);
-    limit_say(l, at);
+    dtrace_line_add(l, at);
 }
 
-static void limit_describe(const struct dtrace_ecb *e, uint64_t most, struct dtrace_refusal *why)
+static void limit_describe(const struct dtrace_ecb *e, dtrace_amount most,
+                           struct dtrace_refusal *why)
 {
     const struct dtrace_probe *p = e->probe;
     const char *const names[] = {p->provider->name, p->module, p->function, p->name};
-    struct line line = {why->text, why->text + sizeof(why->text) - 1};
+    struct dtrace_line line = dtrace_line_begin(why);
 
-    limit_say(&line, "clause ");
-    limit_say_number(&line, (uint64_t)e->clause + 1);
-    limit_say(&line, ": a firing takes up to ");
-    limit_say_number(&line, most);
-    limit_say(&line, " ");
-    limit_say(&line, DTRACE_PORT_WEIGHTS.unit);
-    limit_say(&line, ", dtrace_max_cost is ");
-    limit_say_number(&line, dtrace_max_cost);
+    dtrace_line_add(&line, "clause ");
+    dtrace_line_number(&line, e->clause + 1);
+    dtrace_line_add(&line, ": a firing takes up to ");
+    dtrace_line_number(&line, most);
+    dtrace_line_add(&line, " ");
+    dtrace_line_add(&line, DTRACE_PORT_WEIGHTS.unit);
+    dtrace_line_add(&line, ", dtrace_max_cost is ");
+    dtrace_line_number(&line, dtrace_max_cost);
     for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        limit_say(&line, i ? ":" : ": ");
-        limit_say(&line, names[i]);
+        dtrace_line_add(&line, i ? ":" : ": ");
+        dtrace_line_add(&line, names[i]);
     }
 }
 
 /* ---- faults ----------------------------------------------------------------------- */
 
-uint64_t dtrace_error_bound(const struct dtrace_image *image, const struct dtrace_bounding *by)
+dtrace_amount dtrace_error_bound(const struct dtrace_image *image, const struct dtrace_bounding *by)
 {
     const struct dtrace_image_ecb *e = DTRACE_IMAGE_TABLE(image, ecbs, struct dtrace_image_ecb);
     const char *strings = DTRACE_IMAGE_TABLE(image, strings, char);
     struct dtrace_bounding plain = *by;
-    uint64_t sum = 0;
+    dtrace_amount sum = 0;
 
     plain.error = 0;
     for (uint32_t i = 0; i < image->ecbs.count; i++) {
@@ -80,8 +81,7 @@ uint64_t dtrace_error_bound(const struct dtrace_image *image, const struct dtrac
                                    dtrace_glob(strings + e[i].module, "") &&
                                    dtrace_glob(strings + e[i].function, "") &&
                                    dtrace_glob(strings + e[i].name, "ERROR");
-        uint64_t more = is ? dtrace_ecb_bound(image, i, &plain) : 0;
-        sum = sum + more < sum ? UINT64_MAX : sum + more;
+        sum = dtrace_amount_sum(sum, is ? dtrace_ecb_bound(image, i, &plain) : 0);
     }
     return sum;
 }
@@ -98,12 +98,13 @@ static bool limit_is_shared(const struct dtrace_probe *probe)
  * They were made within the limit, or before there was one. */
 static void limit_sum_others(struct dtrace_limit *l)
 {
-    uint64_t *sums = l->sums.at;
+    dtrace_amount *sums = l->sums.at;
 
     for (const struct dtrace_consumer *c = dtrace_consumers; c; c = c->next) {
         for (uint32_t i = 0; i < c->necbs; i++) {
             const struct dtrace_ecb *e = &c->ecbs[i];
-            sums[e->probe->id - 1] += limit_is_shared(e->probe) ? e->cost : 0;
+            dtrace_amount *sum = &sums[e->probe->id - 1];
+            *sum = dtrace_amount_sum(*sum, limit_is_shared(e->probe) ? e->cost : 0);
             if (i % LIMIT_WINDOW == 0) {
                 dtrace_window();
             }
@@ -121,7 +122,7 @@ int dtrace_limit_begin(struct dtrace_limit *l, const struct dtrace_consumer *c,
     l->by = (struct dtrace_bounding){
         .weights = &DTRACE_PORT_WEIGHTS, .strsize = c->code.strsize, .logs = c->logs};
     l->by.error = dtrace_error_bound(image, &l->by);
-    if (!dtrace_block_make(&l->sums, dtrace_probe_count * sizeof(uint64_t))) {
+    if (!dtrace_block_make(&l->sums, dtrace_probe_count * sizeof(dtrace_amount))) {
         return dtrace_refuse(why, DTRACE_REASON_NO_SPACE);
     }
     limit_sum_others(l);
@@ -131,22 +132,23 @@ int dtrace_limit_begin(struct dtrace_limit *l, const struct dtrace_consumer *c,
 int dtrace_limit_add(struct dtrace_limit *l, uint32_t clause, uint32_t from, uint32_t to,
                      struct dtrace_refusal *why)
 {
-    uint64_t *sums = l->sums.at;
+    dtrace_amount *sums = l->sums.at;
 
     if (!sums || from == to) {
         return 0;
     }
     struct dtrace_bounding plain = l->by;
     plain.error = 0;
-    uint64_t own = dtrace_ecb_bound(l->image, clause, &plain);
+    dtrace_amount own = dtrace_ecb_bound(l->image, clause, &plain);
     for (uint32_t i = from; i < to; i++) {
         struct dtrace_ecb *e = &l->consumer->ecbs[i];
-        uint64_t *sum = &sums[e->probe->id - 1];
-        uint64_t more = e->probe->id == DTRACE_PROBE_ERROR ? own : own + l->by.error;
-        *sum = more < own || *sum + more < more ? UINT64_MAX : *sum + more;
-        e->cost = more > UINT32_MAX ? UINT32_MAX : (uint32_t)more;
-        uint64_t most = dtrace_firing_bound(&DTRACE_PORT_WEIGHTS, *sum);
-        if (most > dtrace_max_cost) {
+        dtrace_amount *sum = &sums[e->probe->id - 1];
+        bool faults = e->probe->id != DTRACE_PROBE_ERROR;
+        dtrace_amount more = dtrace_amount_sum(own, faults ? l->by.error : 0);
+        *sum = dtrace_amount_sum(*sum, more);
+        e->cost = (uint32_t)dtrace_amount_least(UINT32_MAX, more);
+        dtrace_amount most = dtrace_firing_bound(&DTRACE_PORT_WEIGHTS, *sum);
+        if (most > dtrace_max_cost || most == DTRACE_AMOUNT_MOST) {
             int error = dtrace_refuse(why, DTRACE_REASON_MAX_COST);
             limit_describe(e, most, why);
             return error;
@@ -168,23 +170,23 @@ enum { EVENT_BYTES = 8 * TRACE_EVENT_SLOTS_MOST, RECORD_WORDS = 2, ENTRY_WORDS =
 int dtrace_limit_logged(const struct dtrace_ecb *e, struct dtrace_refusal *why)
 {
     const uint32_t word = sizeof(uint32_t);
-    uint64_t most = e->size ? (uint64_t)e->size + RECORD_WORDS * word : 0;
+    dtrace_amount most = e->size ? dtrace_amount_sum(e->size, RECORD_WORDS * word) : 0;
 
     for (uint32_t i = 0; i < e->nactions; i++) {
         const struct dtrace_aggregation *agg = e->actions[i].agg;
-        uint64_t bytes = agg ? (uint64_t)agg->size + ENTRY_WORDS * word : 0;
+        dtrace_amount bytes = agg ? dtrace_amount_sum(agg->size, ENTRY_WORDS * word) : 0;
         most = bytes > most ? bytes : most;
     }
     if (most <= EVENT_BYTES) {
         return 0;
     }
     int error = dtrace_refuse(why, DTRACE_REASON_LOG_EVENT);
-    struct line line = {why->text, why->text + sizeof(why->text) - 1};
-    limit_say(&line, "clause ");
-    limit_say_number(&line, (uint64_t)e->clause + 1);
-    limit_say(&line, ": an event of ");
-    limit_say_number(&line, most);
-    limit_say(&line, " bytes, the log has room for ");
-    limit_say_number(&line, EVENT_BYTES);
+    struct dtrace_line line = dtrace_line_begin(why);
+    dtrace_line_add(&line, "clause ");
+    dtrace_line_number(&line, e->clause + 1);
+    dtrace_line_add(&line, ": an event of ");
+    dtrace_line_number(&line, most);
+    dtrace_line_add(&line, " bytes, the log has room for ");
+    dtrace_line_number(&line, EVENT_BYTES);
     return error;
 }

@@ -16,6 +16,16 @@
 #define DTRACE_PORT_WEIGHTS dtrace_weights_steps
 #endif
 
+/* A refusal's text while it is made: what has no room is left out. */
+struct dtrace_line {
+    char *at;
+    const char *end; /* of the room, without the NUL */
+};
+
+struct dtrace_line dtrace_line_begin(struct dtrace_refusal *);
+void dtrace_line_add(struct dtrace_line *, const char *text);
+void dtrace_line_number(struct dtrace_line *, dtrace_amount);
+
 struct dtrace_limit {
     const struct dtrace_consumer *consumer;
     const struct dtrace_image *image;

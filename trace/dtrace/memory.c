@@ -6,6 +6,7 @@
  */
 #include "trace/assert.h"
 #include "trace/dtrace/consumer.h"
+#include "trace/dtrace/limit.h"
 #include "trace/dtrace/port.h"
 #include "trace/dtrace/retained.h"
 
@@ -216,17 +217,11 @@ static int memory_make_all(struct dtrace_consumer *c, const struct dtrace_image 
 /* Stores the number of the last CPU in the refusal's text. */
 static int no_cpu(uint32_t ncpus, struct dtrace_refusal *why)
 {
-    static const char text[] = "There is no such CPU: the last one is CPU ";
     int error = dtrace_refuse(why, DTRACE_REASON_NO_CPU);
-    char *at = why->text + sizeof(text) - 1;
-    uint32_t last = ncpus - 1;
+    struct dtrace_line line = dtrace_line_begin(why);
 
-    __builtin_memcpy(why->text, text, sizeof(text));
-    if (last >= 10) {
-        *at++ = (char)('0' + last / 10 % 10); /* a hundred CPUs do not occur */
-    }
-    *at++ = (char)('0' + last % 10);
-    *at = '\0';
+    dtrace_line_add(&line, "There is no such CPU: the last one is CPU ");
+    dtrace_line_number(&line, ncpus - 1);
     return error;
 }
 
@@ -248,7 +243,7 @@ int dtrace_memory_make(struct dtrace_consumer *c, const struct dtrace_image *ima
     }
     c->first_cpu = only == UINT64_MAX ? 0 : (unsigned)only;
     uint64_t nspec = dtrace_image_option_value(image, DTRACE_OPT_NSPEC, 1);
-    c->speculations.count = nspec > 65536 ? 65536 : (uint32_t)nspec;
+    c->speculations.count = (uint32_t)dtrace_amount_least(nspec, 65536);
     c->sizes.bufsize = dtrace_image_option_value(image, DTRACE_OPT_BUFSIZE, 0);
     c->sizes.aggsize = dtrace_image_option_value(image, DTRACE_OPT_AGGSIZE, 0);
     c->sizes.specsize = dtrace_image_option_value(image, DTRACE_OPT_SPECSIZE, 0);

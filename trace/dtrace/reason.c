@@ -12,14 +12,13 @@
 const char *dtrace_reason_text(enum dtrace_reason reason)
 {
     static char text[TEXT_MOST]; /* [k] */
-    const uint8_t *code = texts;
-    unsigned left = reason;
+    unsigned left = reason, bit = 0;
 
     if (left > REASONS) {
         return "unknown reason";
     }
     for (; left > 0; left--) {
-        code = dtrace_short_text(code, codes, text);
+        bit = dtrace_short_text(texts, bit, codes, text);
     }
     return reason ? text : NULL;
 }

@@ -79,12 +79,26 @@ static unsigned run_width(const struct dtrace_insn *pc)
     return pc->r2 & ~(unsigned)DTRACE_SIGNED;
 }
 
-/* Signed ones are extended by shifts. */
 static __attribute__((noinline)) uint64_t run_load(uint64_t value, const struct dtrace_insn *pc)
 {
-    unsigned above = pc->r2 & DTRACE_SIGNED ? 64 - 8 * run_width(pc) : 0;
+    switch (pc->r2) {
+    case DTRACE_SIGNED | 1:
+        return (uint64_t)(int8_t)value;
+    case DTRACE_SIGNED | 2:
+        return (uint64_t)(int16_t)value;
+    case DTRACE_SIGNED | 4:
+        return (uint64_t)(int32_t)value;
+    default:
+        return value;
+    }
+}
 
-    return (uint64_t)((int64_t)(value << above) >> above);
+/* A signed shift is that of the complement where the sign is set. */
+static uint64_t run_shift_right(const struct dtrace_insn *pc, uint64_t a, uint64_t n)
+{
+    uint64_t sign = pc->op == DIF_OP_sra ? (uint64_t)((int64_t)a >> 63) : 0;
+
+    return ((a ^ sign) >> (n & 63)) ^ sign;
 }
 
 enum {

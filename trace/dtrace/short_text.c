@@ -2,25 +2,45 @@
 /* See short_text.h. Tested by test/d_machine/reason_test.c and test/boot's suite fbt. */
 #include "trace/dtrace/short_text.h"
 
+static unsigned text_bits(const uint8_t *texts, unsigned *bit, unsigned n)
+{
+    unsigned bits = short_text_bits(texts, *bit) & ((1u << n) - 1);
+
+    *bit += n;
+    return bits;
+}
+
+static unsigned text_number(const uint8_t *texts, unsigned *bit, unsigned classes)
+{
+    unsigned before = 0;
+
+    for (unsigned n = text_bits(texts, bit, 2); n > 0; n--) {
+        before += 1u << (classes & 15);
+        classes >>= 4;
+    }
+    return before + text_bits(texts, bit, classes & 15);
+}
+
 /* Returns where the text continues. The depth of pairs within each other is limited. */
 static char *text_add(char *text, const uint8_t *codes, unsigned code)
 {
-    unsigned n = code - SHORT_TEXT_LITERAL, characters = codes[0];
+    const uint8_t *pair = &codes[2 * (code - 1)];
 
-    if (n < characters) {
-        *text = (char)codes[1 + n];
+    if (pair[1] == 0) {
+        *text = (char)pair[0];
         return text + 1;
     }
-    const uint8_t *pair = &codes[1 + characters + 2 * (n - characters)];
     return text_add(text_add(text, codes, pair[0]), codes, pair[1]);
 }
 
-const uint8_t *dtrace_short_text(const uint8_t *code, const uint8_t *codes, char *text)
+unsigned dtrace_short_text(const uint8_t *texts, unsigned bit, const uint8_t *codes, char *text)
 {
-    text += *code++ - 1;
-    while (*code >= SHORT_TEXT_LITERAL) {
-        text = text_add(text, codes, *code++);
+    unsigned code;
+
+    text += text_number(texts, &bit, SHORT_TEXT_SHARED);
+    while ((code = text_number(texts, &bit, SHORT_TEXT_CODES)) != 0) {
+        text = text_add(text, codes, code);
     }
     *text = '\0';
-    return code;
+    return bit;
 }

@@ -12,7 +12,7 @@ uint32_t dtrace_subr_find(uint32_t number)
 {
     uint32_t i = 0;
 
-    while (dtrace_subrs[i].run && dtrace_subrs[i].number != number) {
+    while (dtrace_subrs[i] && dtrace_subr_numbers[i] != number) {
         i++;
     }
     return i;
@@ -26,7 +26,6 @@ uint64_t dtrace_illegal(struct dtrace_context *c)
 
 uint64_t dtrace_subr(struct dtrace_context *c, uint32_t i)
 {
-    const struct dtrace_subr *s = &dtrace_subrs[i];
-
-    return s->run && c->nkeys >= s->least ? s->run(c) : dtrace_illegal(c);
+    return dtrace_subrs[i] && c->nkeys >= dtrace_subr_least[i] ? dtrace_subrs[i](c)
+                                                               : dtrace_illegal(c);
 }

@@ -12,15 +12,11 @@
 
 enum { DTRACE_COPYOUT_MOST = 64 * 1024 }; /* bytes that copyout() and copyoutstr() copy at most */
 
-struct dtrace_subr {
-    uint64_t (*run)(struct dtrace_context *); /* NULL: end of the table */
-    /* number of the subroutine; least number of arguments */
-    uint8_t number, least;
-};
-
 /* The available subroutines. A makefile takes subr_extra.c: all of them; or subr_none.c: a board
  * goes without json.c, strtoll.c, inet.c, subr_path.c, subr_search.c and destructive.c. */
-extern const struct dtrace_subr dtrace_subrs[];
+extern uint64_t (*const dtrace_subrs[])(struct dtrace_context *); /* up to NULL */
+/* Of each, in the same order: its number; the least number of its arguments. */
+extern const uint8_t dtrace_subr_numbers[], dtrace_subr_least[];
 #define DTRACE_SUBRS_LEAST(ENTRY) \
     ENTRY(rand, 0, rand) \
     ENTRY(copyin, 2, copyin) \
@@ -58,7 +54,13 @@ extern const struct dtrace_subr dtrace_subrs[];
     ENTRY(json, 2, json) \
     ENTRY(strtoll, 1, strtoll) \
     ENTRY(inet_ntop, 2, inet_ntop) ENTRY(inet_ntoa, 1, inet_ntoa) ENTRY(inet_ntoa6, 1, inet_ntoa6)
-#define DTRACE_SUBR_ENTRY(name, least, function) {dtrace_subr_##function, DIF_SUBR_##name, least},
+#define DTRACE_SUBR_RUN(name, least, function) dtrace_subr_##function,
+#define DTRACE_SUBR_NUMBER(name, least, function) DIF_SUBR_##name,
+#define DTRACE_SUBR_LEAST(name, least, function) least,
+#define DTRACE_SUBR_TABLES(SUBRS) \
+    uint64_t (*const dtrace_subrs[])(struct dtrace_context *) = {SUBRS(DTRACE_SUBR_RUN) NULL}; \
+    const uint8_t dtrace_subr_numbers[] = {SUBRS(DTRACE_SUBR_NUMBER)}; \
+    const uint8_t dtrace_subr_least[] = {SUBRS(DTRACE_SUBR_LEAST)};
 
 /* Returns an argument that the table entry requires. */
 static inline uint64_t dtrace_arg(const struct dtrace_context *c, unsigned n)

@@ -2,5 +2,5 @@
 /* The table of subroutines for boards with room for all of them. See subr.h. */
 #include "trace/dtrace/subr.h"
 
-const struct dtrace_subr dtrace_subrs[] = {DTRACE_SUBRS_LEAST(DTRACE_SUBR_ENTRY)
-                                               DTRACE_SUBRS_MORE(DTRACE_SUBR_ENTRY){NULL, 0, 0}};
+#define ALL(ENTRY) DTRACE_SUBRS_LEAST(ENTRY) DTRACE_SUBRS_MORE(ENTRY)
+DTRACE_SUBR_TABLES(ALL)

@@ -6,7 +6,7 @@
 #include "trace/dtrace/fire.h"
 #include "trace/dtrace/subr.h"
 
-const struct dtrace_subr dtrace_subrs[] = {DTRACE_SUBRS_LEAST(DTRACE_SUBR_ENTRY){NULL, 0, 0}};
+DTRACE_SUBR_TABLES(DTRACE_SUBRS_LEAST)
 
 void dtrace_act_destructive(struct dtrace_clause_run *run, uint16_t kind, uint64_t value)
 {

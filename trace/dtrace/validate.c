@@ -110,42 +110,48 @@ static enum dtrace_reason check_use(const struct dif_object *o, dif_insn i, bool
     return DTRACE_REASON_NOT_DECLARED;
 }
 
-/* By format: which fields are registers, which must be 0, and whether rd is written. */
-enum { R1 = 1, R2 = 2, RD = 4, WRITES = 8, NO_R1 = 16, NO_R2 = 32, NO_RD = 64 };
-static const uint8_t fields[] = {
-    [DIF_FORMAT_RRR] = R1 | R2 | RD | WRITES,
-    [DIF_FORMAT_RR] = R1 | NO_R2 | RD | WRITES,
-    [DIF_FORMAT_CMP] = R1 | R2 | NO_RD,
-    [DIF_FORMAT_TST] = R1 | NO_R2 | NO_RD,
+const uint8_t dtrace_format_fields[] = {
+#define R1 DTRACE_R1
+#define R2 DTRACE_R2
+#define WRITES (DTRACE_RD | DTRACE_NOT_R0)
+#define READS (DTRACE_RD | DTRACE_RD_READ)
+    [DIF_FORMAT_RRR] = R1 | R2 | WRITES,
+    [DIF_FORMAT_RR] = R1 | DTRACE_NO_R2 | WRITES,
+    [DIF_FORMAT_CMP] = R1 | R2 | DTRACE_NO_RD,
+    [DIF_FORMAT_TST] = R1 | DTRACE_NO_R2 | DTRACE_NO_RD,
     [DIF_FORMAT_BRANCH] = 0,
-    [DIF_FORMAT_LOAD] = R1 | NO_R2 | RD | WRITES,
-    [DIF_FORMAT_STORE] = R1 | NO_R2 | RD | WRITES,
-    [DIF_FORMAT_RET] = NO_R1 | NO_R2 | RD,
-    [DIF_FORMAT_NONE] = NO_R1 | NO_R2 | NO_RD,
-    [DIF_FORMAT_SETX] = RD | WRITES,
-    [DIF_FORMAT_SETS] = RD | WRITES,
-    [DIF_FORMAT_LDA] = R2 | RD | WRITES,
-    [DIF_FORMAT_LDV] = RD | WRITES,
-    [DIF_FORMAT_STV] = RD,
-    [DIF_FORMAT_CALL] = RD | WRITES,
-    [DIF_FORMAT_PUSHR] = R2 | RD,
-    [DIF_FORMAT_PUSHV] = R2 | RD,
-    [DIF_FORMAT_COPY] = R1 | R2 | RD | WRITES,
+    [DIF_FORMAT_LOAD] = R1 | DTRACE_NO_R2 | WRITES,
+    [DIF_FORMAT_STORE] = R1 | DTRACE_NO_R2 | READS | DTRACE_NOT_R0,
+    [DIF_FORMAT_RET] = DTRACE_NO_R1 | DTRACE_NO_R2 | READS,
+    [DIF_FORMAT_NONE] = DTRACE_NO_R1 | DTRACE_NO_R2 | DTRACE_NO_RD,
+    [DIF_FORMAT_SETX] = WRITES,
+    [DIF_FORMAT_SETS] = WRITES,
+    [DIF_FORMAT_LDA] = R2 | WRITES,
+    [DIF_FORMAT_LDV] = WRITES,
+    [DIF_FORMAT_STV] = READS,
+    [DIF_FORMAT_CALL] = WRITES,
+    [DIF_FORMAT_PUSHR] = R2 | READS,
+    [DIF_FORMAT_PUSHV] = R2 | READS,
+    [DIF_FORMAT_COPY] = R1 | R2 | READS | DTRACE_NOT_R0,
     [DIF_FORMAT_XLATE] = 0,
+#undef R1
+#undef R2
+#undef WRITES
+#undef READS
 };
 
 static enum dtrace_reason check_fields(dif_insn i, uint8_t has)
 {
     uint32_t r1 = DIF_INSN_R1(i), r2 = DIF_INSN_R2(i), rd = DIF_INSN_RD(i);
 
-    if ((has & NO_R1 && r1) || (has & NO_R2 && r2) || (has & NO_RD && rd)) {
+    if ((has & DTRACE_NO_R1 && r1) || (has & DTRACE_NO_R2 && r2) || (has & DTRACE_NO_RD && rd)) {
         return DTRACE_REASON_RESERVED;
     }
-    if ((has & R1 && r1 >= DIF_REGS) || (has & R2 && r2 >= DIF_REGS) ||
-        (has & RD && rd >= DIF_REGS)) {
+    if ((has & DTRACE_R1 && r1 >= DIF_REGS) || (has & DTRACE_R2 && r2 >= DIF_REGS) ||
+        (has & DTRACE_RD && rd >= DIF_REGS)) {
         return DTRACE_REASON_REGISTER;
     }
-    return has & WRITES && rd == 0 ? DTRACE_REASON_R0 : DTRACE_REASON_NONE;
+    return has & DTRACE_NOT_R0 && rd == 0 ? DTRACE_REASON_R0 : DTRACE_REASON_NONE;
 }
 
 static enum dtrace_reason check_operand(const struct dif_object *o, uint32_t at,
@@ -184,8 +190,9 @@ static enum dtrace_reason check_operand(const struct dif_object *o, uint32_t at,
 
 static enum dtrace_reason check_tables(const struct dif_object *o)
 {
-    uint64_t bytes = (uint64_t)o->ntext * sizeof(*o->text) + (uint64_t)o->nints * sizeof(*o->ints) +
-                     (uint64_t)o->nvars * sizeof(*o->vars) + o->strings_size;
+    /* in an image, none of them is above DTRACE_IMAGE_MAX */
+    size_t bytes = o->ntext * sizeof(*o->text) + o->nints * sizeof(*o->ints) +
+                   o->nvars * sizeof(*o->vars) + o->strings_size;
 
     if (bytes > DIF_OBJECT_MAX) {
         return DTRACE_REASON_OBJECT_SIZE;
@@ -217,7 +224,7 @@ enum dtrace_reason dtrace_validate(const struct dif_object *o, uint32_t *offset)
         uint32_t op = DIF_INSN_OP(o->text[at]);
         enum dif_format format = op <= DIF_OP_MAX ? dtrace_formats[op] : DIF_FORMAT_BAD;
         reason = format == DIF_FORMAT_BAD ? DTRACE_REASON_OPCODE
-                                          : check_fields(o->text[at], fields[format]);
+                                          : check_fields(o->text[at], dtrace_format_fields[format]);
         reason = reason ? reason : check_operand(o, at, format);
     }
     if (!reason && DIF_INSN_OP(o->text[o->ntext - 1]) != DIF_OP_ret) {

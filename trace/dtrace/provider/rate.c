@@ -32,8 +32,11 @@ bool dtrace_rate_interval(uint64_t n, const char *unit, uint64_t *ns)
     for (unsigned i = 0; i < sizeof(units) / sizeof(*units); i++) {
         if (rate_is(unit, units[i].names[0]) || rate_is(unit, units[i].names[1])) {
             uint64_t of = units[i].seconds ? (uint64_t)units[i].of * SECOND : units[i].of;
-            *ns = n && of == 0 ? SECOND / n : 0;
-            return of == 0 || !__builtin_mul_overflow(n, of, ns);
+            if (of && n > UINT64_MAX / of) {
+                return false;
+            }
+            *ns = of ? n * of : n ? SECOND / n : 0;
+            return true;
         }
     }
     return false;

@@ -32,12 +32,13 @@ struct states {
 
 /* Places in the lists that stand before the entries (host/gen/gen_d_sites.c). */
 struct entry {
-    uint16_t name;    /* in site_texts[] */
-    uint8_t function; /* in site_texts[] */
-    uint8_t types;    /* in type_lists[]: of args[], numbers from 1 in type_texts[], to a 0 */
-    uint8_t words;    /* in word_lists[]; IDENTITY */
-    uint8_t states;   /* in state_pairs[]; ANY_STATE */
-    uint8_t provider, site;
+    uint16_t name : 11;    /* in site_texts[] */
+    uint16_t states : 5;   /* in state_pairs[]; ANY_STATE */
+    uint16_t function : 7; /* in site_texts[] */
+    uint16_t words : 5;    /* in word_lists[]; IDENTITY */
+    uint16_t provider : 4;
+    uint8_t types; /* in type_lists[]: of args[], numbers from 1 in type_texts[], to a 0 */
+    uint8_t site;
 };
 enum { IDENTITY = 0, ANY_STATE = 0 };
 
