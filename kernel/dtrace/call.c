@@ -60,8 +60,8 @@ static void *block_of(struct process *proc, uintptr_t from, size_t bytes, int *e
     void *block = dtrace_port_alloc(bytes + !bytes);
 
     *error = block ? 0 : -ENOMEM;
-    for (size_t at = 0; block && from && at < bytes && !*error; at += COPY_STEP) {
-        size_t n = bytes - at < COPY_STEP ? bytes - at : COPY_STEP;
+    for (size_t at = 0, n; from && at < bytes && !*error; at += n) {
+        n = bytes - at < COPY_STEP ? bytes - at : COPY_STEP;
         *error = copy_in(proc, (char *)block + at, from + at, n);
         kernel_window();
     }

@@ -120,15 +120,7 @@ static inline void dtrace_window(void)
     }
 }
 /* Copies what may be long, with windows. Control context. */
-enum { DTRACE_COPY_STEP = 2048 }; /* bytes */
-static inline void dtrace_copy_long(void *to, const void *from, size_t bytes)
-{
-    for (size_t at = 0; at < bytes; at += DTRACE_COPY_STEP) {
-        __builtin_memcpy((char *)to + at, (const char *)from + at,
-                         bytes - at < DTRACE_COPY_STEP ? bytes - at : DTRACE_COPY_STEP);
-        dtrace_window();
-    }
-}
+void dtrace_copy_long(void *to, const void *from, size_t bytes);
 
 /* Fires the probe on this CPU. Any context, any CPU; masks interrupts meanwhile. */
 void dtrace_fire(uint32_t probe, uint64_t arg0, uint64_t arg1, uint64_t arg2, uint64_t arg3,
