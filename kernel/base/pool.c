@@ -35,7 +35,8 @@ void *pool_alloc(struct pool *pool)
 {
     void **object = pool_take(pool);
 
-    kernel_assert(object || pool->used == pool->count || (TABLE_GROWS && !pool->next));
+    kernel_assert(!object == (pool->used == pool->count) ||
+                  (TABLE_GROWS && !object && !pool->next));
     if (!object) {
         return NULL;
     }
