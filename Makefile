@@ -248,6 +248,11 @@ $(addprefix debug-,$(WHOLE_BOARDS)): debug-%: board-% # after it: their programs
 soak-images: board-raspi3 $(B)/kymo # after it: they share a folder
 	$(call board_make,raspi3,soak-images)
 
+# The images of test/boot/dies.py, on a board that has them for `make soak`.
+.PHONY: dies-images-pc
+dies-images-pc: board-pc # after it: they share a folder
+	$(call board_make,pc,image-dies image-goeson image-discard)
+
 # The images that BOOT_D is tested with.
 .PHONY: boot-d $(addprefix boot-d-,$(BOARDS))
 boot-d: $(addprefix boot-d-,$(SUITE_BOARDS))

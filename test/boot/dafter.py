@@ -90,7 +90,7 @@ def said(path):
 def live(board, script, out):
     """Runs it while the log runs. Returns which of D's records were dropped, or nothing."""
     words = ["dtrace", "-t", board.spec, "-o", out, "-x", "switchrate=10hz", "-x", "bufsize=64k",
-             "-x", "aggsize=128k", "-qs", script]
+             "-x", "aggsize=256k" if board.captures.image else "aggsize=128k", "-qs", script]
     job = subprocess.Popen([dlog.KYMO, *words], env=board.env, cwd=board.dir, text=True,
                            stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
     until = time.monotonic() + dlog.SLOW

@@ -13,7 +13,8 @@ import guest
 
 ROOT = guest.ROOT
 WINDOWS = {"mps2-an386": (0x20200000, 0x200000), "virt-a64": (0x40200000, 0x800000),
-           "pc": (0x200000, 0x800000), "raspi3": (0x800000, 0x800000), "stm32f4": (0x2000e200, 0x5e00)}
+           "pc": (0x200000, 0x800000), "raspi3": (0x800000, 0x800000),
+           "stm32f4": (0x2000e200, 0x5e00)}
 
 
 class Host:

@@ -367,6 +367,8 @@ SUITES = [
           soak=True, timeout=240),
     Suite("fbt", "function probes: what they say, all at once, on and off in a storm", "fbt",
           BOTH + PC, tests=6),
+    Suite("fbt-assertions", "the same where assertions run into what is being patched", "fbt", PC,
+          tests=6, variant=DEBUG),
     Suite("fbt-multi", "the same on 4 real threads", "fbt", A64 + PC, "multi", cpus=4, tests=6,
           soak=True, timeout=240),
     Suite("fbt-all", "the API suite with a probe on in every function", "fbtall", BOTH + PC,

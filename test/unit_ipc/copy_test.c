@@ -366,9 +366,9 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        CASE(test_model),        CASE(test_pieces), CASE(test_probes_of_pieces),           CASE(test_overlap),
-        CASE(test_two_mappings), CASE(test_lengths),          CASE(test_many_parts),
-        CASE(test_source_ends),  CASE(test_destination_ends),
+        CASE(test_model),      CASE(test_pieces),       CASE(test_probes_of_pieces),
+        CASE(test_overlap),    CASE(test_two_mappings), CASE(test_lengths),
+        CASE(test_many_parts), CASE(test_source_ends),  CASE(test_destination_ends),
     };
     return cmocka_run_group_tests(tests, boot, NULL);
 }

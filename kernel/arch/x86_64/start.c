@@ -54,7 +54,9 @@ static void idt_fill(void)
         idt[i] = (struct gate){
             .low = (uint16_t)at,
             .selector = SEL_KERNEL_CODE,
-            .ist = i == VECTOR_NMI ? 1 + EMERGENCY_NMI : fatal ? 1 + EMERGENCY_FATAL : 0,
+            .ist = i == VECTOR_NMI ? 1 + EMERGENCY_NMI
+                   : fatal         ? 1 + EMERGENCY_FATAL
+                                   : 0,
             .type = GATE_INTERRUPT | (i == VECTOR_BREAKPOINT ? GATE_USER : 0),
             .middle = (uint16_t)(at >> 16),
             .high = (uint32_t)(at >> 32),

@@ -140,7 +140,9 @@ def of_two_cpus(victim, extract):
     if jumped < 2:
         raise AssertionError(f"only {jumped} CPUs are in the kernel")
     victim.dies()
-    says(extract(victim.machine), "PANIC fault in the kernel\n", f"{'rip' if victim.board == 'pc' else 'pc'}={PC[victim.board][3]:016x}")
+    name = "rip" if victim.board == "pc" else "pc"
+    says(extract(victim.machine), "PANIC fault in the kernel\n",
+         f"{name}={PC[victim.board][3]:016x}")
     if victim.machine.printed().count("kernel panic on CPU") != 1:
         raise AssertionError("not one panic is told")
 

@@ -20,6 +20,7 @@ static const char *const programs[] = {
 };
 static uint64_t state = 1;
 static unsigned lives = 1000, killed = 40;
+static bool hosts_time; /* seed 0: real threads, which the host runs when it likes */
 
 static uint32_t below(uint32_t n)
 {
@@ -233,7 +234,9 @@ static void t_rates(void)
     EXPECT_EQ(memory(), then);
 }
 
-/* A clause that takes longer than its tick leaves the CPU to others half of the time. */
+/* A clause that takes longer than its tick leaves the CPU to others half of the time. On real
+ * threads the time that passes is the host's, and says nothing: there the sleeps only have an end.
+ */
 static void t_slow_ticks(void)
 {
     uint32_t handle = d_create("life_slow.dif");
@@ -243,7 +246,7 @@ static void t_slow_ticks(void)
     for (unsigned i = 0; i < 20; i++) {
         sleep_ms(2);
     }
-    EXPECT(now_ns() - begin < 4000 * MS);
+    EXPECT(hosts_time || now_ns() - begin < 4000 * MS);
     d_do(handle, KYMO_D_DESTROY);
 }
 
@@ -293,6 +296,7 @@ int main(int argc, char **argv)
     }
     lives = argc > 2 ? (unsigned)atoi(argv[2]) : lives;
     killed = argc > 3 ? (unsigned)atoi(argv[3]) : killed;
+    hosts_time = state == 0;
     state = state ? state : ClockCycles();
     say("life: seed %lu", (unsigned long)state);
     return check_run("life", table, COUNT(table) - (lives < 1000));
