@@ -512,12 +512,9 @@ static void test_room(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_errors_anywhere),
-        cmocka_unit_test(test_gone),
-        cmocka_unit_test(test_chatter),
-        cmocka_unit_test(test_disks_that_are_not_used),
-        cmocka_unit_test(test_partition),
-        cmocka_unit_test(test_room),
+        cmocka_unit_test(test_errors_anywhere), cmocka_unit_test(test_gone),
+        cmocka_unit_test(test_chatter),         cmocka_unit_test(test_disks_that_are_not_used),
+        cmocka_unit_test(test_partition),       cmocka_unit_test(test_room),
     };
 
     random_start();

@@ -325,10 +325,8 @@ static void t_as_before(void)
 }
 
 static const struct check table[] = {
-    {"in every probe", t_every_probe},
-    {"at every address", t_addresses},
-    {"in ERROR", t_in_error},
-    {"in many mappings", t_many_mappings},
+    {"in every probe", t_every_probe}, {"at every address", t_addresses},
+    {"in ERROR", t_in_error},          {"in many mappings", t_many_mappings},
     {"all is as before", t_as_before},
 };
 
