@@ -52,6 +52,14 @@ uint32_t dtrace_control_pid(const void *owner)
     return (uint32_t)getpid();
 }
 
+int dtrace_control_give(void *to, const void *from, size_t bytes)
+{
+    if (bytes) {
+        memcpy(to, from, bytes);
+    }
+    return 0;
+}
+
 int dtrace_control_resume(int32_t pid)
 {
     return kill(pid, SIGCONT) == 0 ? 0 : -errno;

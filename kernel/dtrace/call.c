@@ -93,37 +93,37 @@ static uint32_t rights_of(const struct process *proc)
     return rights;
 }
 
-/* Returns the caller's memory for direct output of a buffer, if it is one piece of memory: there
- * may not be enough memory for a copy of that size. */
-static void *call_straight(struct process *proc, const struct kymo_d_call *call, uintptr_t out)
+/* To the memory of the process that calls. Its other threads may unmap that in a window, so each
+ * piece looks where it is. */
+int dtrace_control_give(void *to, const void *from, size_t bytes)
 {
-    bool takes = call->command == KYMO_D_BUFFER || call->command == KYMO_D_AGGREGATION;
+    struct process *proc = arch_cpu()->current->proc;
+    int error = 0;
 
-    return takes && out % 8 == 0
-               ? vm_user_ptr(proc, out, call->out_bytes, KYMO_PROT_READ | KYMO_PROT_WRITE)
-               : NULL;
+    for (size_t at = 0, n; at < bytes && !error; at += n) {
+        n = bytes - at < COPY_STEP ? bytes - at : COPY_STEP;
+        error = copy_out(proc, (uintptr_t)to + at, (const char *)from + at, n);
+        kernel_window();
+    }
+    return error;
 }
 
 /* Executes the call after its input has been copied: allocates room for the output, calls, copies
- * the answer out. */
-static int call_with(struct process *proc, struct kymo_d_call *call, const void *in, uintptr_t out)
+ * the answer out. There may not be enough memory for a copy of a buffer: it is given straight. */
+static int call_with(struct process *proc, struct kymo_d_call *call, const void *in, void *out)
 {
     uint32_t room = call->out_bytes;
     int error;
-    void *to = call_straight(proc, call, out);
 
-    if (to) {
-        return dtrace_control(proc, rights_of(proc), call, in, to);
+    if (call->command == KYMO_D_BUFFER || call->command == KYMO_D_AGGREGATION) {
+        return dtrace_control(proc, rights_of(proc), call, in, out);
     }
-    to = block_of(proc, 0, room, &error);
-
+    void *to = block_of(proc, 0, room, &error);
     if (!to) {
         return error;
     }
     int result = dtrace_control(proc, rights_of(proc), call, in, to);
-    if (call->out_bytes > 0) {
-        error = copy_out(proc, out, to, call->out_bytes);
-    }
+    error = dtrace_control_give(out, to, call->out_bytes);
     block_free(to, room);
     return error ? error : result;
 }
@@ -152,7 +152,7 @@ static long call_dtrace(struct thread *self, const uintptr_t *args)
     if (!in) {
         return error;
     }
-    error = call_with(proc, &call, in, args[2]);
+    error = call_with(proc, &call, in, (void *)args[2]);
     block_free(in, in_bytes);
     dtrace_clean_from_now_on();
     copy_out(proc, args[0], &call, sizeof(call));

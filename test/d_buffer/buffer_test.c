@@ -22,6 +22,16 @@ static const struct dtrace_shape table[SHAPES] = {{12, 4}, {16, 4}, {24, 8},
                                                   {20, 4}, {40, 8}, {132, 4}};
 static const struct dtrace_shapes shapes = {table, SHAPES};
 
+static size_t dtrace_buffer_copy(const struct dtrace_buffer *b, uint8_t *to)
+{
+    struct dtrace_parts parts;
+    size_t bytes = dtrace_buffer_parts(b, &parts);
+
+    assert_int_equal(parts.bytes[0] + parts.bytes[1], bytes);
+    dtrace_parts_copy(to, &parts);
+    return bytes;
+}
+
 struct record {
     uint32_t epid, serial;
 };

@@ -121,11 +121,10 @@ const uint8_t *dtrace_buffer_swap(struct dtrace_buffer *b, size_t *size)
     return read;
 }
 
-size_t dtrace_buffer_copy(const struct dtrace_buffer *b, uint8_t *to)
+size_t dtrace_buffer_parts(const struct dtrace_buffer *b, struct dtrace_parts *parts)
 {
     size_t old = b->end ? b->end - b->oldest : 0;
 
-    __builtin_memcpy(to, b->active + b->oldest, old);
-    __builtin_memcpy(to + old, b->active, b->offset);
+    *parts = (struct dtrace_parts){{b->active + b->oldest, b->active}, {old, b->offset}};
     return old + b->offset;
 }

@@ -9,6 +9,7 @@
 
 #include "trace/assert.h"
 #include "trace/atomic.h"
+#include "trace/dtrace/dtrace.h"
 #include "trace/dtrace/image.h"
 
 /* Layout of the records with one EPID. */
@@ -78,7 +79,7 @@ uint8_t *dtrace_buffer_scratch(const struct dtrace_buffer *, size_t after, size_
 
 /* Swaps the halves (switch); returns the one to read, and its size in bytes. */
 const uint8_t *dtrace_buffer_swap(struct dtrace_buffer *, size_t *size);
-/* fill, ring: copies all records, oldest first; returns the bytes. */
-size_t dtrace_buffer_copy(const struct dtrace_buffer *, uint8_t *to);
+/* fill, ring: all records, oldest first; returns the bytes. */
+size_t dtrace_buffer_parts(const struct dtrace_buffer *, struct dtrace_parts *);
 
 #endif

@@ -277,8 +277,7 @@ bool dtrace_consumer_over(const struct dtrace_consumer *c)
 struct taking {
     struct dtrace_consumer_cpu *cpu;
     struct dtrace_snap *snap;
-    const uint8_t *read;
-    size_t size;
+    struct dtrace_parts *parts;
 };
 
 static void take_principal(void *arg)
@@ -292,7 +291,8 @@ static void take_principal(void *arg)
     b->drops = 0;
     b->errors = 0;
     if (b->policy == DTRACE_POLICY_SWITCH && b->active) {
-        t->read = dtrace_buffer_swap(b, &t->size);
+        t->parts->at[0] = dtrace_buffer_swap(b, &t->parts->bytes[0]);
+        t->snap->size = t->parts->bytes[0];
     }
 }
 
@@ -305,28 +305,25 @@ static __attribute__((noinline)) int check_taking(struct dtrace_consumer *c, uns
     return cpu < c->ncpus ? 0 : -DTRACE_EINVAL;
 }
 
-int dtrace_buffer_snap(struct dtrace_consumer *c, unsigned cpu, void *to, size_t room,
-                       struct dtrace_snap *snap)
+int dtrace_buffer_take(struct dtrace_consumer *c, unsigned cpu, size_t room,
+                       struct dtrace_parts *parts, struct dtrace_snap *snap)
 {
     int error = check_taking(c, cpu);
 
     *snap = (struct dtrace_snap){0};
+    *parts = (struct dtrace_parts){{0}, {0}};
     if (error || !c->cpus[cpu].traced) {
         return error;
     }
     struct dtrace_buffer *b = &c->cpus[cpu].principal;
-    struct taking t = {.cpu = &c->cpus[cpu], .snap = snap};
+    struct taking t = {&c->cpus[cpu], snap, parts};
     if (room < b->size ||
         (b->policy == DTRACE_POLICY_RING && state_of(c) != DTRACE_STATE_STOPPED)) {
         return -DTRACE_EINVAL;
     }
     dtrace_port_run_on(cpu, take_principal, &t);
-    if (t.read) {
-        __builtin_memcpy(to, t.read, t.size);
-        snap->size = t.size;
-    } else if (b->policy != DTRACE_POLICY_SWITCH && b->active &&
-               state_of(c) == DTRACE_STATE_STOPPED) {
-        snap->size = dtrace_buffer_copy(b, to);
+    if (b->policy != DTRACE_POLICY_SWITCH && b->active && state_of(c) == DTRACE_STATE_STOPPED) {
+        snap->size = dtrace_buffer_parts(b, parts);
         b->offset = b->oldest = b->end = 0;
     }
     return 0;
@@ -341,21 +338,22 @@ static void take_aggregation(void *arg)
     t->snap->drops = b->drops;
     b->drops = 0;
     if (b->active) {
-        t->read = dtrace_agg_swap(b, &t->size);
+        t->parts->at[0] = dtrace_agg_swap(b, &t->parts->bytes[0]);
+        t->snap->size = t->parts->bytes[0];
     }
 }
 
 int dtrace_aggregation_take(struct dtrace_consumer *c, unsigned cpu, size_t room,
-                            const uint8_t **read, struct dtrace_snap *snap)
+                            struct dtrace_parts *parts, struct dtrace_snap *snap)
 {
     int error = check_taking(c, cpu);
 
     *snap = (struct dtrace_snap){0};
-    *read = NULL;
+    *parts = (struct dtrace_parts){{0}, {0}};
     if (error || !c->cpus[cpu].traced) {
         return error;
     }
-    struct taking t = {.cpu = &c->cpus[cpu], .snap = snap};
+    struct taking t = {&c->cpus[cpu], snap, parts};
     if (room < c->cpus[cpu].agg.limit || (c->retains && state_of(c) != DTRACE_STATE_STOPPED)) {
         return -DTRACE_EINVAL;
     }
@@ -363,8 +361,6 @@ int dtrace_aggregation_take(struct dtrace_consumer *c, unsigned cpu, size_t room
         dtrace_agg_ready(&c->cpus[cpu].agg);
     }
     dtrace_port_run_on(cpu, take_aggregation, &t);
-    *read = t.read;
-    snap->size = t.size;
     return 0;
 }
 

@@ -205,29 +205,35 @@ int dtrace_answer_status(struct dtrace_control_request *r)
     return 0;
 }
 
-typedef int snap_fn(struct dtrace_consumer *, unsigned cpu, void *to, size_t room,
+typedef int take_fn(struct dtrace_consumer *, unsigned cpu, size_t room, struct dtrace_parts *,
                     struct dtrace_snap *);
 
-static int control_answer_snap(struct dtrace_control_request *r, snap_fn *take)
+/* What is taken may be megabytes: the caller copies it, from where it is. */
+static int control_answer_snap(struct dtrace_control_request *r, take_fn *take)
 {
     struct dtrace_snap s;
-    int error = take(r->entry->consumer, r->call->cpu, r->out + sizeof(s), r->room - sizeof(s), &s);
+    struct dtrace_parts parts;
+    uint8_t *to = r->out + sizeof(s);
+    int error = take(r->entry->consumer, r->call->cpu, r->room - sizeof(s), &parts, &s);
 
+    error = error ? error : dtrace_control_give(r->out, &s, sizeof(s));
+    for (unsigned i = 0; i < 2 && !error; to += parts.bytes[i++]) {
+        error = dtrace_control_give(to, parts.at[i], parts.bytes[i]);
+    }
     if (!error) {
-        dtrace_answer_put(r, 0, &s, sizeof(s));
-        r->call->out_bytes += (uint32_t)s.size;
+        r->call->out_bytes = (uint32_t)(to - r->out);
     }
     return error;
 }
 
 int dtrace_answer_buffer(struct dtrace_control_request *r)
 {
-    return control_answer_snap(r, dtrace_buffer_snap);
+    return control_answer_snap(r, dtrace_buffer_take);
 }
 
 int dtrace_answer_aggregation(struct dtrace_control_request *r)
 {
-    return control_answer_snap(r, dtrace_aggregation_snap);
+    return control_answer_snap(r, dtrace_aggregation_take);
 }
 
 /* The records are in place behind the header; those that don't fit were only counted. */

@@ -40,12 +40,13 @@ static void log_aggregation(struct log_pass *p, unsigned cpu)
 {
     struct dtrace_agg_entry entry;
     struct dtrace_snap snap;
-    const uint8_t *at;
+    struct dtrace_parts parts;
     uint32_t n = 0;
 
-    if (dtrace_aggregation_take(p->c, cpu, SIZE_MAX, &at, &snap) != 0) {
+    if (dtrace_aggregation_take(p->c, cpu, SIZE_MAX, &parts, &snap) != 0) {
         return;
     }
+    const uint8_t *at = parts.at[0];
     for (const uint8_t *end = at + snap.size; at < end; at += entry.size) {
         const uint32_t words[] = {p->c->log_id, p->number, cpu, n++};
         __builtin_memcpy(&entry, at, sizeof(entry));

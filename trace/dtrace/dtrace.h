@@ -233,26 +233,51 @@ struct dtrace_snap {
     uint64_t taken;  /* ns: no later record is older (for temporal) */
 };
 
+/* Where what was taken is, in order, until the next take: a ring that has begun anew has two parts.
+ * bytes[] are 0 beyond what there is. */
+struct dtrace_parts {
+    const uint8_t *at[2];
+    size_t bytes[2];
+};
+
 /* Takes the records of CPU `cpu`, up to `room` bytes (bufsize is always enough), and frees their
  * space. ring: only when stopped. Returns 0, -EINVAL (no such CPU, a running ring) or -ESHUTDOWN
  * (killed). */
-int dtrace_buffer_snap(struct dtrace_consumer *, unsigned cpu, void *to, size_t room,
+int dtrace_buffer_take(struct dtrace_consumer *, unsigned cpu, size_t room, struct dtrace_parts *,
                        struct dtrace_snap *);
 /* Takes and empties a CPU's aggregation buffer: consecutive entries, each laid out by its
- * dtrace_agg_desc.recs, beginning with struct dtrace_agg_entry. *read: the entries, valid until the
- * next take; NULL if there are none. */
+ * dtrace_agg_desc.recs, beginning with struct dtrace_agg_entry, in one part. */
 int dtrace_aggregation_take(struct dtrace_consumer *, unsigned cpu, size_t room,
-                            const uint8_t **read, struct dtrace_snap *);
-/* Like dtrace_aggregation_take(), as a copy. */
+                            struct dtrace_parts *, struct dtrace_snap *);
+
+static inline void dtrace_parts_copy(void *to, const struct dtrace_parts *parts)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        if (parts->bytes[i] > 0) {
+            __builtin_memcpy(to, parts->at[i], parts->bytes[i]);
+            to = (char *)to + parts->bytes[i];
+        }
+    }
+}
+
+/* The same as copies, in one piece each. */
+static inline int dtrace_buffer_snap(struct dtrace_consumer *consumer, unsigned cpu, void *to,
+                                     size_t room, struct dtrace_snap *snap)
+{
+    struct dtrace_parts parts;
+    int error = dtrace_buffer_take(consumer, cpu, room, &parts, snap);
+
+    dtrace_parts_copy(to, &parts);
+    return error;
+}
+
 static inline int dtrace_aggregation_snap(struct dtrace_consumer *consumer, unsigned cpu, void *to,
                                           size_t room, struct dtrace_snap *snap)
 {
-    const uint8_t *read;
-    int error = dtrace_aggregation_take(consumer, cpu, room, &read, snap);
+    struct dtrace_parts parts;
+    int error = dtrace_aggregation_take(consumer, cpu, room, &parts, snap);
 
-    if (read) {
-        __builtin_memcpy(to, read, snap->size);
-    }
+    dtrace_parts_copy(to, &parts);
     return error;
 }
 
