@@ -360,7 +360,6 @@ static int d_rows(void)
         D(SIZES, 0, 0, NULL),
         D(GO, 0, 0, NULL),
         D(STATUS, 0, 0, NULL),
-        D(BUFFER, 0, 0, NULL),
         D(AGGREGATION, 0, 0, NULL),
         D(EPID, 1, 0, NULL),
         D(AGG, 1, 0, NULL),
@@ -382,11 +381,47 @@ static int d_rows(void)
     return 0;
 }
 
+/* A full buffer, and the end of the program that it is of. */
+#define RECORDS_BYTES (256u << 10)
+
+static int run_buffer(void)
+{
+    return d_call(KYMO_D_BUFFER, 0, 0, NULL);
+}
+
+static int d_records(void)
+{
+    struct kymo_map map = {.len = RECORDS_BYTES + 4096, .flags = KYMO_PROT_READ | KYMO_PROT_WRITE};
+    void *const before = answer_at;
+    const uint32_t room = answer_room;
+
+    if (image_read("latency_records.dif") || MemMap(&map) < 0 ||
+        d_call(KYMO_D_CREATE, 0, image_bytes, image) < 0 || d_call(KYMO_D_GO, 0, 0, NULL) < 0) {
+        printf("bench_latency: no records: %s\n", strerror(errno));
+        return 1;
+    }
+    for (unsigned i = 0; i < RECORDS_BYTES / 24 + 1; i++) {
+        uint64_t now;
+        ClockTime(CLOCK_MONOTONIC, NULL, &now);
+    }
+    answer_at = (void *)(uintptr_t)map.vaddr;
+    answer_room = (uint32_t)map.len;
+    int error = latency_measure("Dtrace_", "BUFFER", run_buffer);
+    if (error || answer_bytes < RECORDS_BYTES) {
+        printf("bench_latency: %u bytes of records: %s\n", (unsigned)answer_bytes, strerror(errno));
+        error = 1;
+    }
+    answer_at = before;
+    answer_room = room;
+    MemUnmap((void *)(uintptr_t)map.vaddr, (size_t)map.len);
+    return error || d_call(KYMO_D_DESTROY, 0, 0, NULL) < 0;
+}
+
 int bounds_trace(void)
 {
     rows_of_allocations();
     rows_of_log();
     rows_of_end();
     rows_of_losses();
-    return begin_calls() || d_rows();
+    return begin_calls() || d_rows() || d_records();
 }

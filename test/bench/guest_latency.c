@@ -494,6 +494,8 @@ static int op_trace_dealloc(void)
 uint64_t image[IMAGE_MOST / 8];
 uint32_t image_bytes;
 static uint64_t answer[IMAGE_MOST / 8];
+void *answer_at = answer;
+uint32_t answer_room = sizeof(answer), answer_bytes;
 static uint32_t consumer;
 uint32_t d_flags;
 
@@ -504,8 +506,10 @@ int d_call(uint32_t command, uint32_t id, uint32_t in_bytes, const void *in)
                                .flags = d_flags,
                                .id = id,
                                .in_bytes = in_bytes,
-                               .out_bytes = sizeof(answer)};
-    int result = DtraceControl(&call, in, answer);
+                               .out_bytes = answer_room};
+    int result = DtraceControl(&call, in, answer_at);
+
+    answer_bytes = call.out_bytes;
 
     if (command == KYMO_D_CREATE || command == KYMO_D_DESTROY) {
         consumer = command == KYMO_D_CREATE ? call.handle : 0;
@@ -513,20 +517,22 @@ int d_call(uint32_t command, uint32_t id, uint32_t in_bytes, const void *in)
     return result;
 }
 
-int begin_calls(void)
+int image_read(const char *name)
 {
-    long n = ImageRead("latency_calls.dif", 0, image, sizeof(image));
+    long n = ImageRead(name, 0, image, sizeof(image));
 
     image_bytes = (uint32_t)n;
     return n < 0 || (size_t)n >= sizeof(image);
 }
 
+int begin_calls(void)
+{
+    return image_read("latency_calls.dif");
+}
+
 static int begin_functions(void)
 {
-    long n = ImageRead("latency_functions.dif", 0, image, sizeof(image));
-
-    image_bytes = (uint32_t)n;
-    return n < 0 || (size_t)n >= sizeof(image);
+    return image_read("latency_functions.dif");
 }
 
 static int op_d_create(void)

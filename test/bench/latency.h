@@ -22,6 +22,10 @@ int begin_calls(void);
 int d_call(uint32_t command, uint32_t id, uint32_t in_bytes, const void *in);
 extern uint32_t d_flags; /* of the call */
 extern uint64_t image[IMAGE_MOST / 8];
+/* Where d_call() wants its answer, the room there, and the bytes of the last one. */
+extern void *answer_at;
+extern uint32_t answer_room, answer_bytes;
+int image_read(const char *name); /* of the boot image, into image[] */
 
 /* Does something between two marks, under a name that bench reads. Returns run()'s value. */
 int latency_measure(const char *prefix, const char *name, int (*run)(void));
