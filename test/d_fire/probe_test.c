@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE /* memmem() */
 #include "test/d_fire/target.h"
+#include "trace/dtrace/consumer.h"
 #include "trace/dtrace/control.h"
 #include "trace/dtrace/probe.h"
 
@@ -113,6 +114,48 @@ static int open_with_provider(void **state)
     return error;
 }
 
+/* ---- long chains --------------------------------------------------------------------- */
+
+enum { LONG = 1000, STEP = 128 };
+
+static unsigned windows;
+
+static void window(void)
+{
+    windows++;
+}
+
+/* However many clauses a probe has, a window is never more than STEP of them away; they stay in
+ * order, and the first one of each consumer knows that it is. */
+static void test_long_chain(void **state)
+{
+    static struct dtrace_ecb ecbs[LONG];
+    static char consumers[2];
+    struct dtrace_probe *p = dtrace_probe_at(make(7777));
+    unsigned n = 0;
+
+    (void)state;
+    dtrace_window_hook = window;
+    for (unsigned i = 0; i < LONG; i++) {
+        ecbs[i].consumer = (void *)&consumers[i % 2];
+        windows = 0;
+        assert_int_equal(dtrace_probe_enable(p, &ecbs[i]), 0);
+        assert_int_equal(windows, i / STEP);
+        assert_int_equal(ecbs[i].states != 0, i < 2);
+    }
+    for (struct dtrace_ecb *e = p->ecbs; e; e = e->next) {
+        assert_ptr_equal(e, &ecbs[n++]);
+    }
+    assert_int_equal(n, LONG);
+    while (n > 0) {
+        windows = 0;
+        dtrace_probe_disable(p, &ecbs[--n]);
+        assert_int_equal(windows, n / STEP);
+    }
+    assert_null(p->ecbs);
+    dtrace_window_hook = NULL;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -120,6 +163,7 @@ int main(void)
                                         target_close),
         cmocka_unit_test_setup_teardown(test_nobody_pays_for_probes, open_with_provider,
                                         target_close),
+        cmocka_unit_test_setup_teardown(test_long_chain, open_with_provider, target_close),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -136,9 +136,28 @@ static void predicate_update(struct dtrace_probe *p)
     trace_atomic_store(&p->predicate_id, only ? only->predicate_id : 0, __ATOMIC_RELEASE);
 }
 
-int dtrace_probe_enable(struct dtrace_probe *p, struct dtrace_ecb *ecb)
+#define CHAIN_STEP 128u /* ECBs between two windows */
+
+/* The link to ecb, or the last one, behind which it belongs. *first: no ECB before it is its
+ * consumer's. Others don't change the chain in a window: that is control context, too. */
+static struct dtrace_ecb **chain_find(struct dtrace_probe *p, const struct dtrace_ecb *ecb,
+                                      bool *first)
 {
     struct dtrace_ecb **link = &p->ecbs;
+
+    *first = true;
+    for (unsigned n = 1; *link && *link != ecb; link = &(*link)->next, n++) {
+        *first &= (*link)->consumer != ecb->consumer;
+        if (n % CHAIN_STEP == 0) {
+            dtrace_window();
+        }
+    }
+    return link;
+}
+
+int dtrace_probe_enable(struct dtrace_probe *p, struct dtrace_ecb *ecb)
+{
+    bool first;
 
     if (p->enabled == 0 && p->provider->ops->enable) {
         int error = p->provider->ops->enable(p->id, p->arg);
@@ -147,10 +166,7 @@ int dtrace_probe_enable(struct dtrace_probe *p, struct dtrace_ecb *ecb)
         }
     }
     p->enabled++;
-    bool first = true;
-    for (; *link; link = &(*link)->next) {
-        first &= (*link)->consumer != ecb->consumer;
-    }
+    struct dtrace_ecb **link = chain_find(p, ecb, &first);
     if (first) {
         ecb->states |= (uint32_t)DTRACE_ECB_FIRST
                        << (ecb->states >> DTRACE_ECB_ASIDE ? DTRACE_ECB_ASIDE : 0);
@@ -168,11 +184,9 @@ int dtrace_probe_enable(struct dtrace_probe *p, struct dtrace_ecb *ecb)
 
 void dtrace_probe_disable(struct dtrace_probe *p, struct dtrace_ecb *ecb)
 {
-    struct dtrace_ecb **link = &p->ecbs;
+    bool first;
+    struct dtrace_ecb **link = chain_find(p, ecb, &first);
 
-    while (*link && *link != ecb) {
-        link = &(*link)->next;
-    }
     if (!*link) {
         return;
     }
