@@ -51,6 +51,7 @@ static void log_aggregation(struct log_pass *p, unsigned cpu)
         const uint32_t words[] = {p->c->log_id, p->number, cpu, n++};
         __builtin_memcpy(&entry, at, sizeof(entry));
         dtrace_port_log(DTRACE_LOG_ENTRY, words, 4, at, entry.size);
+        dtrace_window();
     }
     const uint32_t words[] = {
         p->c->log_id, p->number, cpu, n, (uint32_t)snap.drops, (uint32_t)(snap.drops >> 32)};
@@ -70,6 +71,7 @@ bool dtrace_log_pass(struct dtrace_consumer *c, uint32_t number, uint32_t flags)
              pid = dtrace_port_next_process(pid, &process)) {
             const uint32_t words[] = {c->log_id, (uint32_t)pid, 0, 0};
             dtrace_port_log(DTRACE_LOG_PROCESS, words, 4, &process, sizeof(process));
+            dtrace_window();
         }
     }
     const uint32_t words[] = {c->log_id, number, flags, c->begin_cpu | c->end_cpu << 16};
