@@ -39,7 +39,8 @@ class View:
     def until(self, condition, what, busy=True):
         """Meanwhile the board has something to record."""
         def holds():
-            expect(self.process.poll() is None, f"ended: {self.process.returncode}")
+            if self.process.poll() is not None:
+                expect(False, f"ended: {self.process.returncode}: {self.process.stderr.read()}")
             if busy:
                 self.board.type("pidin\r")
             return condition(self.state())
