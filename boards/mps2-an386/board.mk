@@ -19,7 +19,8 @@ D_SMALL_FLAGS := -Os -fno-schedule-insns2 -fno-move-loop-invariants -fno-tree-lo
 	-fno-forward-propagate -fno-tree-ccp
 D_COLD_FLAGS := $(D_SMALL_FLAGS) -fno-thread-jumps -fno-bit-tests -fno-tree-scev-cprop -fno-if-conversion \
 	-fno-section-anchors -fno-tree-pta -fweb -fsplit-wide-types-early -fmerge-all-constants \
-	--param=gcse-cost-distance-ratio=1 --param=sra-max-scalarization-size-Osize=16 \
+	--param=gcse-cost-distance-ratio=1 --param=sra-max-scalarization-size-Osize=32 --param=max-cse-path-length=20 \
+	-fno-partial-inlining -fno-tree-tail-merge -fno-ipa-icf-functions -fno-tree-loop-ivcanon \
 	-fno-function-sections -fno-caller-saves -fno-tree-fre --param=large-function-insns=100000 --param=large-stack-frame=10000
 D_WHOLE := yes
 # Cold files that a probe firing passes through are on their own, and faster.

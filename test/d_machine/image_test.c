@@ -74,6 +74,14 @@ static void test_good(void **state)
     refused(0, "");
     assert_int_equal(dtrace_image_option_value(IMAGE, DTRACE_OPT_STRSIZE, 9), 32);
     assert_int_equal(dtrace_image_option_value(IMAGE, DTRACE_OPT_CPU, 9), 9);
+    image_option(b, DTRACE_OPT_CPU, DTRACE_OPTION_MOST); /* so many and more are alike */
+    image_option(b, DTRACE_OPT_BUFSIZE, DTRACE_OPTION_MOST + 8ull);
+    image_option(b, DTRACE_OPT_AGGSIZE, UINT64_MAX);
+    image_end(b);
+    refused(0, "");
+    assert_true(dtrace_image_option_value(IMAGE, DTRACE_OPT_CPU, SIZE_MAX) == DTRACE_OPTION_MOST);
+    assert_true(dtrace_image_option_value(IMAGE, DTRACE_OPT_BUFSIZE, 0) == DTRACE_OPTION_MOST);
+    assert_true(dtrace_image_option_value(IMAGE, DTRACE_OPT_AGGSIZE, 0) == DTRACE_OPTION_MOST);
     image_begin(b); /* nothing at all */
     image_end(b);
     refused(0, "");

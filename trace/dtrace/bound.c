@@ -19,11 +19,13 @@ struct clause {
     struct dtrace_cost_sum sum;
 };
 
-static dtrace_amount option_amount(const struct dtrace_image *image, uint32_t option,
+/* The largest value, which stands for all above it, is no bound. */
+static dtrace_amount option_amount(const struct dtrace_image *image, enum dtrace_option option,
                                    dtrace_amount otherwise)
 {
-    return dtrace_amount_least(dtrace_image_option_value(image, option, otherwise),
-                               DTRACE_AMOUNT_MOST);
+    size_t value = dtrace_image_option_value(image, option, otherwise);
+
+    return value == DTRACE_OPTION_MOST ? DTRACE_AMOUNT_MOST : value;
 }
 
 static void cost_of_object(struct clause *c, uint32_t object)

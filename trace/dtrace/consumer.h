@@ -53,7 +53,7 @@ struct dtrace_consumer {
     struct dtrace_block ecb_block, cpu_block, spec_block; /* [I] */
     uint64_t errors, double_errors;                       /* [a] */
     uint64_t alive;            /* [k] ns: when its status was last requested */
-    uint64_t clean_interval;   /* [I] ns */
+    size_t clean_interval;     /* [I] ns */
     struct dtrace_sizes sizes; /* [I] */
     struct dtrace_code code;   /* [I] */
     struct dtrace_speculations speculations;

@@ -215,7 +215,7 @@ static void cost_depth(struct dtrace_cost_sum *s, bool user, uint32_t frames)
 }
 
 /* A built-in string is measured, frames are counted. */
-static void cost_builtin(struct pass *p, uint32_t id)
+static __attribute__((noinline)) void cost_builtin(struct pass *p, uint32_t id)
 {
     if (DIF_VAR_arg0 <= id && id <= DIF_VAR_arg4) {
         return;
@@ -246,7 +246,8 @@ static void cost_builtin(struct pass *p, uint32_t id)
 }
 
 /* Adds what an instruction costs beyond its opcode. */
-static void cost_sized(struct pass *p, dif_insn i, const struct node *node)
+static __attribute__((noinline)) void cost_sized(struct pass *p, dif_insn i,
+                                                 const struct node *node)
 {
     dtrace_amount most = dtrace_amount_sum(
         p->limits->scratch, dtrace_amount_sum(DIF_STATIC_VAR_MAX, p->limits->element));

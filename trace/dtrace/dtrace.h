@@ -155,7 +155,7 @@ const char *dtrace_reason_text(enum dtrace_reason); /* NULL: none */
 
 /* The sizes actually allocated, under bufresize=auto. */
 struct dtrace_sizes {
-    uint64_t bufsize, aggsize, specsize, dynvarsize;
+    size_t bufsize, aggsize, specsize, dynvarsize;
 };
 
 enum dtrace_create_flags {

@@ -424,16 +424,16 @@ int dtrace_image_check(const void *p, size_t size, struct dtrace_refusal *refusa
     return error ? error : check_ecbs(image, refusal);
 }
 
-uint64_t dtrace_image_option_value(const struct dtrace_image *image, enum dtrace_option option,
-                                   uint64_t absent)
+size_t dtrace_image_option_value(const struct dtrace_image *image, enum dtrace_option option,
+                                 size_t absent)
 {
     const struct dtrace_image_option *o =
         DTRACE_IMAGE_TABLE(image, options, struct dtrace_image_option);
-    uint64_t value = absent;
+    size_t value = absent;
 
     for (uint32_t i = 0; i < image->options.count; i++) {
         if (o[i].option == option) {
-            value = o[i].value;
+            value = o[i].value < DTRACE_OPTION_MOST ? (size_t)o[i].value : DTRACE_OPTION_MOST;
         }
     }
     return value;

@@ -130,9 +130,10 @@ enum { DTRACE_STRSIZE_MAX = 1 << 30, DTRACE_ACTION_BYTES_MAX = 1 << 30 };
 #define DTRACE_IMAGE_TABLE(image, table, type) \
     ((const type *)(const void *)((const char *)(image) + (image)->table.offset))
 
-/* Returns the value of an option of a checked image, or `absent`. */
-uint64_t dtrace_image_option_value(const struct dtrace_image *, enum dtrace_option,
-                                   uint64_t absent);
+/* Returns the value of an option of a checked image, or `absent`. A value above DTRACE_OPTION_MOST,
+ * more than any memory, CPU or interval, counts as this one, of which halves are good sizes too. */
+#define DTRACE_OPTION_MOST (SIZE_MAX / 2 + 1)
+size_t dtrace_image_option_value(const struct dtrace_image *, enum dtrace_option, size_t absent);
 /* Returns an object of a checked image. */
 void dtrace_image_object_at(const struct dtrace_image *, uint32_t object, struct dif_object *);
 /* Returns the bytes that an action of a checked image records (0: nothing), and their alignment.

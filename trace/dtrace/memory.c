@@ -39,16 +39,16 @@ struct making {
 
 /* Tries make() with the size, halved as long as that is allowed and the size is not 0. With undo():
  * reading the memory out needs room for a copy, which is allocated too while the rest is made. */
-static bool make_resized(struct making *m, uint64_t *size,
+static bool make_resized(struct making *m, size_t *size,
                          bool (*make)(struct dtrace_consumer *, size_t size),
                          void (*undo)(struct dtrace_consumer *))
 {
     trace_assert(!undo || m->ncopies < sizeof(m->copies) / sizeof(m->copies[0]));
     for (;; *size /= 2) {
-        *size &= ~(uint64_t)7;
-        if (*size <= SIZE_MAX / 8 && make(m->c, (size_t)*size)) {
-            if (!undo || dtrace_block_make(&m->copies[m->ncopies],
-                                           (size_t)*size + sizeof(struct dtrace_snap))) {
+        *size &= ~(size_t)7;
+        if (*size <= SIZE_MAX / 8 && make(m->c, *size)) {
+            if (!undo ||
+                dtrace_block_make(&m->copies[m->ncopies], *size + sizeof(struct dtrace_snap))) {
                 m->ncopies += undo != NULL;
                 return true;
             }
@@ -171,7 +171,7 @@ static int memory_make_all(struct dtrace_consumer *c, const struct dtrace_image 
     bool records = false, speculates = false;
     uint64_t end = 0; /* fill: room for END's clauses, each record at its worst alignment */
     /* Without records a principal buffer is only scratch. */
-    uint64_t scratch = (uint64_t)c->code.strsize * 32;
+    size_t scratch = dtrace_amount_product(c->code.strsize, 32);
 
     scratch = scratch < SCRATCH_LEAST ? SCRATCH_LEAST : scratch;
     scratch = c->sizes.bufsize < scratch ? c->sizes.bufsize : scratch;
@@ -191,7 +191,7 @@ static int memory_make_all(struct dtrace_consumer *c, const struct dtrace_image 
     }
     m.may_halve = dtrace_image_option_value(image, DTRACE_OPT_BUFRESIZE, DTRACE_RESIZE_AUTO) ==
                   DTRACE_RESIZE_AUTO;
-    uint64_t *principal = records ? &c->sizes.bufsize : &scratch;
+    size_t *principal = records ? &c->sizes.bufsize : &scratch;
     bool ok = (*principal == 0 || make_resized(&m, principal, make_principal, free_principal)) &&
               (c->naggs == 0 || c->sizes.aggsize == 0 ||
                make_resized(&m, &c->sizes.aggsize, make_agg, free_aggs)) &&
@@ -202,13 +202,14 @@ static int memory_make_all(struct dtrace_consumer *c, const struct dtrace_image 
     if (!ok) {
         return dtrace_refuse(why, DTRACE_REASON_NO_SPACE);
     }
-    uint64_t policy = dtrace_image_option_value(image, DTRACE_OPT_BUFPOLICY, DTRACE_POLICY_SWITCH);
+    enum dtrace_policy policy = (enum dtrace_policy)dtrace_image_option_value(
+        image, DTRACE_OPT_BUFPOLICY, DTRACE_POLICY_SWITCH);
     uint64_t reserve = policy == DTRACE_POLICY_FILL ? end : 0;
     if (reserve > c->sizes.bufsize) {
         return dtrace_refuse(why, DTRACE_REASON_END_RESERVE);
     }
     for (uint32_t i = 0; i < c->ncpus; i++) {
-        c->cpus[i].principal.policy = (enum dtrace_policy)policy;
+        c->cpus[i].principal.policy = policy;
         c->cpus[i].principal.reserve = (size_t)reserve;
     }
     return 0;
@@ -228,7 +229,7 @@ static int no_cpu(uint32_t ncpus, struct dtrace_refusal *why)
 int dtrace_memory_make(struct dtrace_consumer *c, const struct dtrace_image *image,
                        struct dtrace_refusal *why)
 {
-    uint64_t only = dtrace_image_option_value(image, DTRACE_OPT_CPU, UINT64_MAX);
+    size_t only = dtrace_image_option_value(image, DTRACE_OPT_CPU, SIZE_MAX);
 
     c->ncpus = dtrace_port_cpu_count();
     if (!dtrace_block_make_kept(c, &c->cpu_block, sizeof(*c->cpus) * c->ncpus)) {
@@ -236,14 +237,14 @@ int dtrace_memory_make(struct dtrace_consumer *c, const struct dtrace_image *ima
     }
     c->cpus = c->cpu_block.at;
     for (uint32_t i = 0; i < c->ncpus; i++) {
-        c->cpus[i].traced = only == UINT64_MAX || only == i;
+        c->cpus[i].traced = only == SIZE_MAX || only == i;
     }
-    if (only != UINT64_MAX && only >= c->ncpus) {
+    if (only != SIZE_MAX && only >= c->ncpus) {
         return no_cpu(c->ncpus, why);
     }
-    c->first_cpu = only == UINT64_MAX ? 0 : (unsigned)only;
-    uint64_t nspec = dtrace_image_option_value(image, DTRACE_OPT_NSPEC, 1);
-    c->speculations.count = (uint32_t)dtrace_amount_least(nspec, 65536);
+    c->first_cpu = only == SIZE_MAX ? 0 : (unsigned)only;
+    size_t nspec = dtrace_image_option_value(image, DTRACE_OPT_NSPEC, 1);
+    c->speculations.count = nspec > 65536 ? 65536 : (uint32_t)nspec;
     c->sizes.bufsize = dtrace_image_option_value(image, DTRACE_OPT_BUFSIZE, 0);
     c->sizes.aggsize = dtrace_image_option_value(image, DTRACE_OPT_AGGSIZE, 0);
     c->sizes.specsize = dtrace_image_option_value(image, DTRACE_OPT_SPECSIZE, 0);
