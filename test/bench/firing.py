@@ -313,7 +313,8 @@ FLAGS = ("CPU_FLAGS_KERNEL", "D_COLD_FLAGS", "D_HOT_FLAGS", "D_WHOLE", "D_APART"
 def flags_of(board):
     """What the board's makefile says of how its kernel is compiled; nothing, where it is silent."""
     with open(os.path.join(ROOT, "boards", board, "board.mk"), encoding="utf-8") as f:
-        said = dict(re.findall(r"^(\w+) := (.*)$", f.read(), re.M))
+        text = re.sub(r"\s*\\\n\s*", " ", f.read())  # continued lines are joined
+        said = dict(re.findall(r"^(\w+) := (.*)$", text, re.M))
     return [f"{name}={said.get(name, '')}" for name in FLAGS]
 
 

@@ -23,8 +23,10 @@ PLUGIN = os.path.join(ROOT, "build/babeltrace2-asan")
 QUERIES = ["FROM captures", "FROM latency_by_firmware", "FROM losses_by_device", "FROM boots",
            "FROM panics", "SELECT count(*) FROM events", "FROM states LIMIT 9",
            "FROM messages LIMIT 9", "FROM losses LIMIT 9"]
+# Not sink.ctf.fs, which test/babeltrace2 has for sound captures: when its source ends with an error,
+# version 2.0.4 may read through a null pointer as it goes (SEED=1151754497).
 SINKS = [["-c", "sink.text.pretty"], ["-c", "sink.text.details"], ["-c", "sink.utils.counter"],
-         ["-o", "ctf", "-w", "OUT"], ["--begin=0.0001", "--end=0.001"]]
+         ["--begin=0.0001", "--end=0.001"]]
 
 
 class Failed(Exception):
@@ -73,12 +75,11 @@ def library(name):
                           check=True).stdout.strip()
 
 
-def babeltrace2(_kymo, rng, path, out):
+def babeltrace2(_kymo, rng, path, _out):
     params = f'inputs=["{path}"]' + (",recover=true" if recovering(rng) else "")
-    sink = [out if word == "OUT" else word for word in rng.choice(SINKS)]
     # The command itself leaks.
     return run(["babeltrace2", "--plugin-path", PLUGIN, "convert", "-c", "source.kymo.kev",
-                "--params", params, *sink],
+                "--params", params, *rng.choice(SINKS)],
                {"LD_PRELOAD": f"{library('libasan.so')}:{library('libubsan.so')}",
                 "ASAN_OPTIONS": "detect_leaks=0"})[0]
 
