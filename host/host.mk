@@ -89,7 +89,8 @@ $(HOST_SRCS:%.c=$(B)/host-asan/%.o): $(B)/host-asan/%.o: %.c | $(HOST_D_GEN)/dt_
 $(HOST_PERFETTO_GEN)/perfetto.pb-c.c $(HOST_PERFETTO_GEN)/perfetto.pb-c.h &: host/export/perfetto.proto
 	@mkdir -p $(@D)
 	$(Q)protoc-c --c_out=$(@D) --proto_path=host/export $<
-$(B)/host/host/export/perfetto.o $(B)/host-asan/host/export/perfetto.o: | $(HOST_PERFETTO_GEN)/perfetto.pb-c.h
+$(foreach f,host host-asan,$(addprefix $(B)/$f/host/export/perfetto,.o _packet.o)): | \
+	$(HOST_PERFETTO_GEN)/perfetto.pb-c.h
 $(HOST_PERFETTO_OBJ): $(HOST_PERFETTO_GEN)/perfetto.pb-c.c
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) -std=gnu11 -O2 -c -o $@.pb $<
