@@ -472,6 +472,9 @@ installed: $(foreach i,$(IMAGES),$(call image_at,$(i)).elf) $(QEMU_FILES) \
 .PHONY: list-images
 list-images:
 	@echo $(sort $(IMAGES))
+# How the kernel is compiled, a variable a line: test/bench/firing.py.
+.PHONY: list-flags
+list-flags: ; @$(foreach v,CPU_FLAGS_KERNEL D_COLD_FLAGS D_HOT_FLAGS D_WHOLE D_APART D_HOT_SMALL,echo '$v=$($v)';)
 .PHONY: list-programs
 list-programs:
 	@echo $(INSTALLED_PROGRAMS)

@@ -54,11 +54,13 @@ enum kymo_d_command {
     /* in: a struct dtrace_image; flags: enum dtrace_create_flags. out: struct kymo_d_created, or on
      * any error except EBADF, EMSGSIZE, EFAULT struct dtrace_refusal. Returns call->handle. */
     KYMO_D_CREATE,
-    KYMO_D_GO,          /* returns cpu: where BEGIN fired */
-    KYMO_D_STOP,        /* returns cpu: where END fired */
-    KYMO_D_OVER,        /* returns id: 1 if dtrace_consumer_over(), else 0. Not a sign of life */
-    KYMO_D_STATUS,      /* out: struct dtrace_status. A sign of life */
-    KYMO_D_BUFFER,      /* of `cpu`: out: struct dtrace_snap, then its bytes */
+    KYMO_D_GO,     /* returns cpu: where BEGIN fired */
+    KYMO_D_STOP,   /* returns cpu: where END fired */
+    KYMO_D_OVER,   /* returns id: 1 if dtrace_consumer_over(), else 0. Not a sign of life */
+    KYMO_D_STATUS, /* out: struct dtrace_status. A sign of life */
+    /* Of `cpu`: out: struct dtrace_snap, then its bytes. EFAULT: what was taken is lost, because
+     * another thread has unmapped the memory for it meanwhile. */
+    KYMO_D_BUFFER,
     KYMO_D_AGGREGATION, /* likewise */
     /* Describes `id`: out: struct dtrace_epid_desc or struct dtrace_agg_desc, 4 bytes, its struct
      * dtrace_recdesc. ENOENT */

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Arm MPS2+ with the AN386 image: Cortex-M4 with FPU and MPU. Memory and devices: README.md.
 
-comma := ,
+include $(KYMO_TREE)kernel/arch/armv7m/board.mk
 ARCH := armv7m
 ATOMIC := armv7m
-CROSS := arm-none-eabi-
 # The linker orders functions by name, rarely called ones among the others: so does the table of function
 # probes, whose distances are short then (kernel/dtrace/fbt_table.h).
 CPU_FLAGS_KERNEL := -mcpu=cortex-m4 -mthumb -mfloat-abi=soft -ffunction-sections -fno-reorder-functions
@@ -14,23 +13,6 @@ CPU_FLAGS_USER := -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16 -mw
 LIBC := newlib
 LIBCS := newlib picolibc
 # D: a 16 KB buffer and short strings are enough to begin with.
-# Passes that cost these files some bytes are off, and some that save a few are on.
-D_SMALL_FLAGS := -Os -fno-schedule-insns2 -fno-move-loop-invariants -fno-tree-loop-im -fno-tree-dominator-opts \
-	-fno-forward-propagate -fno-tree-ccp
-D_COLD_FLAGS := $(D_SMALL_FLAGS) -fno-thread-jumps -fno-bit-tests -fno-tree-scev-cprop -fno-if-conversion \
-	-fno-section-anchors -fno-tree-pta -fweb -fsplit-wide-types-early -fmerge-all-constants \
-	--param=gcse-cost-distance-ratio=1 --param=sra-max-scalarization-size-Osize=32 --param=max-cse-path-length=20 \
-	-fno-partial-inlining -fno-tree-tail-merge -fno-ipa-icf-functions -fno-tree-loop-ivcanon \
-	-fno-function-sections -fno-caller-saves -fno-tree-fre --param=large-function-insns=100000 --param=large-stack-frame=10000
-D_WHOLE := yes
-# Cold files that a probe firing passes through are on their own, and faster.
-D_APART := $(addprefix trace/dtrace/,site/sites act aggregate agg_function)
-D_APART_FLAGS := $(D_SMALL_FLAGS)
-# The code of a probe firing is smaller and faster without these (pairs of zeros are stored singly); of two
-# files also for size.
-D_HOT_FLAGS := -freorder-blocks-algorithm=simple -fno-inline-small-functions -fno-tree-slp-vectorize
-D_HOT_SMALL := trace/dtrace/builtin trace/dtrace/variable
-D_HOT_SMALL_FLAGS := $(D_SMALL_FLAGS) -DDTRACE_HOT_INLINED
 D_OPTIONS := bufsize=4k aggsize=4k dynvarsize=4k strsize=64
 
 # The sampling interrupt is the dual timer's; the trace clock's own line is never raised by it.

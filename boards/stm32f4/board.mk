@@ -1,33 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Boards with an STM32F405 or F407: Cortex-M4 with FPU and MPU, 1 MB of flash, 128 KB of RAM: README.md.
 
-comma := ,
+include $(KYMO_TREE)kernel/arch/armv7m/board.mk
 ARCH := armv7m
 ATOMIC := armv7m
-CROSS := arm-none-eabi-
-# Passes that cost some bytes are off, as D's files on mps2-an386 have them, where they were searched.
-D_SMALL_FLAGS := -Os -fno-schedule-insns2 -fno-move-loop-invariants -fno-tree-loop-im -fno-tree-dominator-opts \
-	-fno-forward-propagate -fno-tree-ccp
 # The kernel is compiled for size: -Os stands behind -O2.
 CPU_FLAGS_KERNEL := -mcpu=cortex-m4 -mthumb -mfloat-abi=soft -ffunction-sections $(D_SMALL_FLAGS)
 CPU_FLAGS_USER := -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16
 LIBC := picolibc
 LIBCS := picolibc
-# D's cold files are one, and the rest as on mps2-an386.
-D_COLD_FLAGS := $(D_SMALL_FLAGS) -fno-thread-jumps -fno-bit-tests -fno-tree-scev-cprop -fno-if-conversion \
-	-fno-section-anchors -fno-tree-pta -fweb -fsplit-wide-types-early -fmerge-all-constants \
-	--param=gcse-cost-distance-ratio=1 --param=sra-max-scalarization-size-Osize=16 \
-	-fno-function-sections -fno-caller-saves -fno-tree-fre --param=large-function-insns=100000 --param=large-stack-frame=10000
-D_WHOLE := yes
-# Cold files that a probe firing passes through are on their own, and faster.
-D_APART := $(addprefix trace/dtrace/,site/sites act aggregate agg_function)
-D_APART_FLAGS := $(D_SMALL_FLAGS)
-# The code of a probe firing is for speed, with the passes that mps2-an386 has: what D says that a firing
-# costs was counted there. Of two files also for size.
+# What -Os stands for is undone where a probe fires: what D says that a firing costs was counted on
+# mps2-an386, whose kernel is compiled for speed.
 D_HOT_FLAGS := -O2 -fschedule-insns2 -fmove-loop-invariants -ftree-loop-im -ftree-dominator-opts \
-	-fforward-propagate -ftree-ccp -freorder-blocks-algorithm=simple -fno-inline-small-functions -fno-tree-slp-vectorize
-D_HOT_SMALL := trace/dtrace/builtin trace/dtrace/variable
-D_HOT_SMALL_FLAGS := $(D_SMALL_FLAGS) -DDTRACE_HOT_INLINED
+	-fforward-propagate -ftree-ccp $(D_HOT_FLAGS)
 D_OPTIONS := bufsize=1k aggsize=1k dynvarsize=1k strsize=32
 
 # Text runs from flash: trace sites are loaded, programs run where the boot image has them, linked for

@@ -51,8 +51,6 @@ void dtrace_clean_from_now_on(void)
     }
 }
 
-#define COPY_STEP 2048u /* bytes between two windows */
-
 /* Copies the caller's bytes. Returns NULL with the reason in *error. Zero bytes are a valid
  * block. */
 static void *block_of(struct process *proc, uintptr_t from, size_t bytes, int *error)
@@ -61,7 +59,7 @@ static void *block_of(struct process *proc, uintptr_t from, size_t bytes, int *e
 
     *error = block ? 0 : -ENOMEM;
     for (size_t at = 0, n; from && at < bytes && !*error; at += n) {
-        n = bytes - at < COPY_STEP ? bytes - at : COPY_STEP;
+        n = bytes - at < DTRACE_COPY_STEP ? bytes - at : DTRACE_COPY_STEP;
         *error = copy_in(proc, (char *)block + at, from + at, n);
         kernel_window();
     }
@@ -101,7 +99,7 @@ int dtrace_control_give(void *to, const void *from, size_t bytes)
     int error = 0;
 
     for (size_t at = 0, n; at < bytes && !error; at += n) {
-        n = bytes - at < COPY_STEP ? bytes - at : COPY_STEP;
+        n = bytes - at < DTRACE_COPY_STEP ? bytes - at : DTRACE_COPY_STEP;
         error = copy_out(proc, (uintptr_t)to + at, (const char *)from + at, n);
         kernel_window();
     }

@@ -307,15 +307,11 @@ class Maker:
 # ---- compiling, booting --------------------------------------------------------------------
 
 
-FLAGS = ("CPU_FLAGS_KERNEL", "D_COLD_FLAGS", "D_HOT_FLAGS", "D_WHOLE", "D_APART", "D_HOT_SMALL")
-
-
 def flags_of(board):
-    """What the board's makefile says of how its kernel is compiled; nothing, where it is silent."""
-    with open(os.path.join(ROOT, "boards", board, "board.mk"), encoding="utf-8") as f:
-        text = re.sub(r"\s*\\\n\s*", " ", f.read())  # continued lines are joined
-        said = dict(re.findall(r"^(\w+) := (.*)$", text, re.M))
-    return [f"{name}={said.get(name, '')}" for name in FLAGS]
+    """How the board's kernel is compiled: words for make."""
+    return subprocess.run(["make", "-s", "--no-print-directory", "-f", "scripts/board.mk",
+                           f"BOARD={board}", "list-flags"], cwd=ROOT, check=True,
+                          capture_output=True, text=True).stdout.splitlines()
 
 
 class Run:

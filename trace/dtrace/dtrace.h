@@ -119,7 +119,8 @@ static inline void dtrace_window(void)
         dtrace_window_hook();
     }
 }
-/* Copies what may be long, with windows. Control context. */
+/* Copies what may be long, with a window behind each step. Control context. */
+#define DTRACE_COPY_STEP 2048u /* bytes */
 void dtrace_copy_long(void *to, const void *from, size_t bytes);
 
 /* Fires the probe on this CPU. Any context, any CPU; masks interrupts meanwhile. */

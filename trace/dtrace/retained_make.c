@@ -209,15 +209,13 @@ void dtrace_kept_free(struct dtrace_consumer *c)
     dtrace_block_free(&block);
 }
 
-#define COPY_STEP 2048u /* bytes between two windows */
-
 void dtrace_copy_long(void *to, const void *from, size_t bytes)
 {
     char *out = to;
     const char *in = from;
 
     while (bytes > 0) {
-        size_t n = bytes < COPY_STEP ? bytes : COPY_STEP;
+        size_t n = bytes < DTRACE_COPY_STEP ? bytes : DTRACE_COPY_STEP;
         __builtin_memcpy(out, in, n);
         out += n;
         in += n;

@@ -8,6 +8,8 @@
 
 #include "trace/slot.h"
 
+#include <time.h>
+
 #define SENDS 20
 #define NOPS 10
 
@@ -223,6 +225,69 @@ static void t_logs(void)
     d_do(handle, KYMO_D_DESTROY);
 }
 
+/* ---- memory that goes while it is written to ----------------------------------------- */
+
+#define FULL_BYTES (64u << 10) /* of full.d's buffer; its records have 32 bytes at most */
+#define CUTS 40                /* at least; until both have happened, at most CUTS_MOST */
+#define CUTS_MOST 400
+#define CUT_STEP_US 5
+
+struct leaver {
+    void *at;
+    size_t len;
+    unsigned us; /* after which its memory goes */
+};
+
+static void *unmap_later(void *arg)
+{
+    const struct leaver *leaver = arg;
+    struct timespec wait = {.tv_nsec = (long)leaver->us * 1000};
+
+    nanosleep(&wait, NULL);
+    EXPECT_EQ(MemUnmap(leaver->at, leaver->len), 0);
+    return NULL;
+}
+
+/* The answer's bytes; 0: its memory was gone. */
+static uint32_t take_into_leaving(uint32_t handle, unsigned us)
+{
+    struct kymo_map map = {.len = FULL_BYTES + 4096, .flags = KYMO_PROT_READ | KYMO_PROT_WRITE};
+    struct kymo_d_call call = {
+        .command = KYMO_D_BUFFER, .handle = handle, .out_bytes = (uint32_t)map.len};
+
+    EXPECT_EQ(MemMap(&map), 0);
+    struct leaver leaver = {(void *)(uintptr_t)map.vaddr, (size_t)map.len, us};
+    int tid = start_thread(unmap_later, &leaver, own_priority() + 1);
+    int result = DtraceControl(&call, NULL, leaver.at);
+    int error = result < 0 ? errno : 0;
+    join(tid);
+    EXPECT(error == 0 || error == EFAULT);
+    return error ? 0 : call.out_bytes;
+}
+
+/* A long answer is given in pieces, between which another thread may unmap where it goes. */
+static void t_leaving(void)
+{
+    uint32_t handle = d_create("full.dif");
+    unsigned whole = 0, gone = 0;
+
+    d_do(handle, KYMO_D_GO);
+    for (unsigned cut = 0; cut < CUTS || (cut < CUTS_MOST && (!whole || !gone)); cut++) {
+        for (unsigned i = 0; i < FULL_BYTES / 16; i++) {
+            const uintptr_t args[6] = {0};
+            raw_call(0, args);
+        }
+        uint32_t bytes = take_into_leaving(handle, cut % CUTS * CUT_STEP_US);
+        whole += bytes > 0;
+        gone += bytes == 0;
+    }
+    say("D: %u buffers taken, %u into memory that went", whole, gone);
+    EXPECT(whole > 0 && gone > 0);
+    d_do(handle, KYMO_D_STOP);
+    EXPECT(d_take(handle, KYMO_D_AGGREGATION, 0) == 0);
+    d_do(handle, KYMO_D_DESTROY);
+}
+
 static const struct check table[] = {
     {"what the target is", t_info},
     {"what it weighs", t_weight},
@@ -232,6 +297,7 @@ static const struct check table[] = {
     {"bad loads", t_bad_loads},
     {"how deep the stack is", t_depth},
     {"on and off", t_on_and_off},
+    {"an answer's memory goes", t_leaving},
     {"what a trace buffer can hold", t_logs},
     {"memory comes back", t_memory_is_back},
 };
