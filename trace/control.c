@@ -14,7 +14,6 @@
 #include "abi/sys/trace.h"
 #include "trace/filter.h"
 #include "trace/gate.h"
-#include "trace/interrupt.h"
 #include "trace/log.h"
 #include "trace/loss.h"
 #include "trace/threads.h"
@@ -238,8 +237,7 @@ static long owner_command(const struct trace_caller *who, uint32_t cmd, const ui
     }
 }
 
-static long control_command(const struct trace_caller *who, uint32_t cmd, const uint32_t args[4],
-                            void *data)
+long trace_control(const struct trace_caller *who, uint32_t cmd, const uint32_t args[4], void *data)
 {
     switch (cmd) {
     case _NTO_TRACE_QUERYSUPPORT:
@@ -269,12 +267,4 @@ static long control_command(const struct trace_caller *who, uint32_t cmd, const 
     default:
         return run_command(cmd, args, data);
     }
-}
-
-long trace_control(const struct trace_caller *who, uint32_t cmd, const uint32_t args[4], void *data)
-{
-    trace_interrupt_hold();
-    long result = control_command(who, cmd, args, data);
-    trace_interrupt_release();
-    return result;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Commands that trace_interrupt() has noted (interrupt_call.c) are executed when their CPU leaves
- * the kernel. Proof: test/unit/test_interrupt.c; on a board: test/boot/interrupt.
+ * the kernel, and never amid a call that changes the trace or D: the kernel holds them from that
+ * call's begin to its end, however often the call is left meanwhile. Proof:
+ * test/unit/test_interrupt.c, test/unit_ipc/long_call_test.c; on a board: test/boot/interrupt.
  */
 #include "abi/sys/trace.h"
 #include "trace/atomic.h"
@@ -11,6 +13,7 @@
 static volatile uint32_t wanted; /* [a] a command; 0: none */
 static volatile uint32_t flush;  /* [a] FLUSHBUFFER, or 0 */
 static bool held;                /* [k] */
+static bool stops;               /* [k] held: at the release */
 
 static void ask_exit(void)
 {
@@ -30,14 +33,6 @@ void trace_interrupt_note(uint32_t cmd)
 void trace_interrupt_hold(void)
 {
     held = true;
-}
-
-void trace_interrupt_release(void)
-{
-    held = false;
-    if (wanted || flush) {
-        ask_exit();
-    }
 }
 
 void trace_interrupt_serve(void)
@@ -62,5 +57,24 @@ void trace_interrupt_serve(void)
     }
     if (flushes) {
         trace_state_flush();
+    }
+}
+
+void trace_interrupt_release(void)
+{
+    held = false;
+    if (stops) {
+        trace_interrupt_stop();
+    }
+    if (wanted || flush) {
+        ask_exit();
+    }
+}
+
+void trace_interrupt_stop(void)
+{
+    stops = held;
+    if (!held) {
+        trace_state_stop();
     }
 }

@@ -85,7 +85,8 @@ void trace_clock_wrapped(struct trace_cpu *cpu);
 
 /* Called when a process that owns buffers or has them mapped ended. Kernel context. */
 void trace_owner_gone(void *owner);
-/* Called when the hook's owner detached: stops linear tracing. Kernel context. */
+/* Called when the hook's owner detached: stops linear tracing, behind the call that is under way.
+ * Kernel context. */
 void trace_hook_detached(void);
 
 /* State dump: kernel/observe/trace_dump.c writes it with the hooks between begin and end, on this

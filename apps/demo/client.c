@@ -3,8 +3,10 @@
  * client: sends questions to the filter, with work between. `client NAME QUESTIONS MS`: several of
  * them run at different priorities.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/dispatch.h>
 #include <sys/trace.h>
 
@@ -26,7 +28,7 @@ int main(int argc, char **argv)
         struct filter_reply reply;
 
         if (MsgSend(filter, &msg, sizeof(msg), &reply, sizeof(reply)) < 0) {
-            perror(name);
+            fprintf(stderr, "client %s: %s\n", name, strerror(errno));
             return 1;
         }
         last = reply.value;

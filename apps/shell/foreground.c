@@ -17,7 +17,9 @@
 
 #define FAMILY_MOST 32 /* processes that one ^C ends */
 
-static atomic_int foreground; /* pid, 0: none is waited for */
+static atomic_int foreground;   /* pid, 0: none is waited for */
+static pthread_mutex_t ending = /* held while a family is signalled: the prompt waits for that */
+    PTHREAD_MUTEX_INITIALIZER;
 static int console = -1, chid = -1;
 
 static void ask_for_interrupts(void)
@@ -59,18 +61,31 @@ static int family_of(int pid, int *family)
     return count;
 }
 
+/* The program first, which would report how its children ended; then the youngest first: servers are
+ * mostly older than their clients, which would report that these have gone. */
+static void end_family(const int *family, int count)
+{
+    if (count > 0) {
+        kill(family[0], SIGINT);
+    }
+    for (int i = count - 1; i > 0; i--) {
+        kill(family[i], SIGINT);
+    }
+}
+
 static void *take_interrupts(void *unused)
 {
     struct _pulse pulse;
 
     while (MsgReceivePulse(chid, &pulse, sizeof(pulse), NULL) == 0) {
         int family[FAMILY_MOST];
+
+        pthread_mutex_lock(&ending);
         int pid = atomic_load(&foreground);
         int count = pid > 0 ? family_of(pid, family) : 0;
 
-        for (int i = 0; i < count; i++) {
-            kill(family[i], SIGINT);
-        }
+        end_family(family, count);
+        pthread_mutex_unlock(&ending);
         if (count == 0) { /* it came between the prompt and the read, and took the line along */
             printf("$ ");
             fflush(stdout);
@@ -101,5 +116,7 @@ int foreground_wait(int pid, int *status)
     atomic_store(&foreground, pid);
     int ended = ProcWait(pid, status, 0);
     atomic_store(&foreground, 0);
+    pthread_mutex_lock(&ending);
+    pthread_mutex_unlock(&ending);
     return ended;
 }

@@ -52,8 +52,9 @@ uint32_t dtrace_control_pid(const void *owner)
     return (uint32_t)getpid();
 }
 
-int dtrace_control_give(void *to, const void *from, size_t bytes)
+int dtrace_control_give(const void *owner, void *to, const void *from, size_t bytes)
 {
+    (void)owner;
     if (bytes) {
         memcpy(to, from, bytes);
     }

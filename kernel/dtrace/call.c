@@ -91,11 +91,10 @@ static uint32_t rights_of(const struct process *proc)
     return rights;
 }
 
-/* To the memory of the process that calls. Its other threads may unmap that in a window, so each
- * piece looks where it is. */
-int dtrace_control_give(void *to, const void *from, size_t bytes)
+/* The owner's other threads may unmap its memory in a window, so each piece looks where it is. */
+int dtrace_control_give(const void *owner, void *to, const void *from, size_t bytes)
 {
-    struct process *proc = arch_cpu()->current->proc;
+    struct process *proc = (struct process *)owner;
     int error = 0;
 
     for (size_t at = 0, n; at < bytes && !error; at += n) {
@@ -121,7 +120,7 @@ static int call_with(struct process *proc, struct kymo_d_call *call, const void 
         return error;
     }
     int result = dtrace_control(proc, rights_of(proc), call, in, to);
-    error = dtrace_control_give(out, to, call->out_bytes);
+    error = dtrace_control_give(proc, out, to, call->out_bytes);
     block_free(to, room);
     return error ? error : result;
 }

@@ -10,7 +10,9 @@
  * it. What others might do meanwhile with the data of such a call they do by such calls, too, as
  * the end of a process does (long_call_at_end()), or finish the call first: long_call_finish(). The
  * thread stays on its CPU until the call is over, because the functions on its stack may have kept
- * that CPU's address. If it is ended or held meanwhile, that waits for the end of the call.
+ * that CPU's address. If it is ended or held meanwhile, that waits for the end of the call. So does
+ * a START or STOP that an interrupt has noted: the kernel's exit would patch sites that the call
+ * is patching (trace/interrupt.c).
  *
  * Refuses nothing. Before the first thread runs, and in tests without a port, the window only lets
  * interrupts in. Proved by test/unit_ipc/long_call_test.c, test/bench (latency_worst), and by
@@ -23,6 +25,7 @@
 #include "kernel/arch/panic.h"
 #include "kernel/base/window.h"
 #include "kernel/thread/sched.h"
+#include "trace/interrupt.h"
 
 #define FILL 0x6c6c6163u /* lowest word of the stack, to detect an overflow */
 
@@ -79,6 +82,7 @@ static void long_call_begin(struct thread *self, long_call_part *part)
     running.over = running.in_one_piece = false;
     running.sp = arch_coroutine_begin(high, long_call_main);
     running.runmask = self->runmask;
+    trace_interrupt_hold();
     if (CONFIG_CPUS > 1) {
         self->runmask = 1u << arch_cpu()->id;
     }
@@ -88,6 +92,7 @@ static void long_call_begin(struct thread *self, long_call_part *part)
 static void long_call_end(void)
 {
     turn.owner->runmask = running.runmask;
+    trace_interrupt_release();
     call_lock_release(&turn);
 }
 

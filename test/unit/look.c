@@ -5,6 +5,7 @@
 #include "trace/control.h"
 #include "trace/filter.h"
 #include "trace/gate.h"
+#include "trace/interrupt.h"
 #include "trace/threads.h"
 
 static bool user_any(void)
@@ -54,7 +55,9 @@ static long call(void *who, uint32_t cmd, const uint32_t args[4], void *data)
     struct trace_caller caller = {
         .owner = who, .pid = who == OWNER ? 1 : 2, .tid = 1, .able = true, .name = "tracelogger"};
 
+    trace_interrupt_hold(); /* as the kernel's long calls do */
     long result = trace_control(&caller, cmd, args, data);
+    trace_interrupt_release();
 
     modes_agree();
     return result;

@@ -9,6 +9,7 @@
 
 #include "trace/control.h"
 #include "trace/filter.h"
+#include "trace/interrupt.h"
 #include "trace/loss.h"
 
 static const uint32_t none[4];
@@ -363,15 +364,29 @@ static void start_in_window(void)
     }
 }
 
-/* A process's command passes windows, at each of which an interrupt may note another one: it waits
- * until the first is over. With losses of many classes, a STOP has several steps. */
-static void they_wait_for_a_command(void **unused)
+/* The command, or the owner's end (0), as the kernel's long calls do them. */
+static void do_long(uint32_t cmd)
 {
-    static const uint32_t commands[] = {_NTO_TRACE_STOP, _NTO_TRACE_DEALLOCBUFFER,
-                                        _NTO_TRACE_SETRINGMODE, _NTO_TRACE_DELALLCLASSES};
+    if (cmd) {
+        assert_int_equal(command(cmd), 0);
+        return;
+    }
+    trace_interrupt_hold();
+    trace_owner_gone(OWNER);
+    assert_false(trace_running());
+    trace_interrupt_release();
+}
+
+/* Such a call passes windows, at each of which an interrupt may note a START: it waits until the
+ * call is over, and no longer. With losses of many classes, a STOP has several steps. */
+static void they_wait_for_a_call(void **unused)
+{
+    static const uint32_t calls[] = {_NTO_TRACE_STOP, _NTO_TRACE_DEALLOCBUFFER,
+                                     _NTO_TRACE_SETRINGMODE, _NTO_TRACE_DELALLCLASSES, 0};
 
     (void)unused;
-    for (unsigned i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+    for (unsigned i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        const bool runs = calls[i] == _NTO_TRACE_STOP || calls[i] == 0;
         bool more = true;
         for (starts_at = 1; more; starts_at++) {
             begin(_NTO_TRACE_SETLINEARMODE);
@@ -379,22 +394,36 @@ static void they_wait_for_a_command(void **unused)
             for (unsigned slot_class = 2; slot_class < 10; slot_class++) {
                 trace_loss_add(&trace_port_cpu_at(0)->loss, KYMO_DROP_TOOBIG, slot_class, 1);
             }
-            assert_int_equal(commands[i] == _NTO_TRACE_STOP ? 0 : command(_NTO_TRACE_STOP), 0);
+            assert_int_equal(runs ? 0 : command(_NTO_TRACE_STOP), 0);
             windows = 0;
             fake.window = start_in_window;
-            assert_int_equal(command(commands[i]), 0);
-            fake.window = NULL;
-            assert_false(trace_state.running);
+            do_long(calls[i]);
             more = windows >= starts_at;
+            fake.window = NULL;
+            assert_false(trace_running());
             fake_exit();
-            assert_int_equal(trace_state.running, more && commands[i] != _NTO_TRACE_DEALLOCBUFFER);
-            if (commands[i] != _NTO_TRACE_DEALLOCBUFFER) {
+            assert_int_equal(trace_running(), more && calls[i] != _NTO_TRACE_DEALLOCBUFFER);
+            if (calls[i] != _NTO_TRACE_DEALLOCBUFFER) {
                 insert_events(1);
                 end_tracing();
             }
         }
         assert_true(starts_at > 2);
     }
+}
+
+/* The hook goes amid a call: linear tracing stops behind it, not in the middle. */
+static void the_hook_goes_amid_a_call(void **unused)
+{
+    (void)unused;
+    begin(_NTO_TRACE_SETLINEARMODE);
+    trace_interrupt_hold();
+    trace_hook_detached();
+    fake_exit(); /* of a thread that runs meanwhile */
+    assert_true(trace_running());
+    trace_interrupt_release();
+    assert_false(trace_running());
+    end_tracing();
 }
 
 static void without_buffers(void **unused)
@@ -430,7 +459,8 @@ int main(void)
         cmocka_unit_test(a_flush_happens_at_the_exit),
         cmocka_unit_test(a_flush_in_a_long_interrupt),
         cmocka_unit_test(a_flush_beside_others),
-        cmocka_unit_test(they_wait_for_a_command),
+        cmocka_unit_test(they_wait_for_a_call),
+        cmocka_unit_test(the_hook_goes_amid_a_call),
         cmocka_unit_test(without_buffers),
     };
 

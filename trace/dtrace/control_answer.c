@@ -216,9 +216,9 @@ static int control_answer_snap(struct dtrace_control_request *r, take_fn *take)
     uint8_t *to = r->out + sizeof(s);
     int error = take(r->entry->consumer, r->call->cpu, r->room - sizeof(s), &parts, &s);
 
-    error = error ? error : dtrace_control_give(r->out, &s, sizeof(s));
+    error = error ? error : dtrace_control_give(r->owner, r->out, &s, sizeof(s));
     for (unsigned i = 0; i < 2 && !error; to += parts.bytes[i++]) {
-        error = dtrace_control_give(to, parts.at[i], parts.bytes[i]);
+        error = dtrace_control_give(r->owner, to, parts.at[i], parts.bytes[i]);
     }
     if (!error) {
         r->call->out_bytes = (uint32_t)(to - r->out);

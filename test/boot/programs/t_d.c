@@ -288,6 +288,76 @@ static void t_leaving(void)
     d_do(handle, KYMO_D_DESTROY);
 }
 
+/* ---- another process finishes the call ----------------------------------------------- */
+
+#define DUMPS "dumps"
+#define TAKES 60
+
+/* The end of a dump finishes the D call that is under way, whosever it is. */
+static int make_dumps(void)
+{
+    uint64_t paddr;
+
+    if (TraceEvent((int)_NTO_TRACE_ALLOCBUFFER, 8, &paddr) < 0 ||
+        TraceEvent((int)_NTO_TRACE_ADDALLCLASSES) < 0) {
+        say("dumps: errno %d", errno);
+        return 1;
+    }
+    for (;;) {
+        TraceEvent((int)_NTO_TRACE_START);
+        TraceEvent((int)_NTO_TRACE_STOP);
+        TraceEvent((int)KYMO_TRACE_FLUSHCPUS);
+        struct kymo_trace_buffer taken;
+        while (TraceEvent((int)KYMO_TRACE_TAKEBUFFER, &taken) == 0) {
+            TraceEvent((int)KYMO_TRACE_GIVEBUFFER, taken.index);
+        }
+    }
+}
+
+/* Records are whole, and where they belong. */
+static void check_taken(const uint64_t *answer, uint32_t bytes)
+{
+    EXPECT(bytes >= SNAP_BYTES && answer[0] == bytes - SNAP_BYTES);
+    for (uint32_t at = SNAP_BYTES / 8; at < bytes / 8; at++) {
+        if (answer[at] == 0xdddddddddddddddd) {
+            check_fail("taken", 0, "bytes from %u on of %u are not there", (unsigned)at * 8,
+                       (unsigned)bytes);
+            return;
+        }
+    }
+}
+
+static void t_finished(void)
+{
+    struct kymo_map map = {.len = FULL_BYTES + 4096, .flags = KYMO_PROT_READ | KYMO_PROT_WRITE};
+    uint32_t handle = d_create("full.dif");
+    int status, pid = spawn("t_d", ABILITY_TRACE, own_priority(), DUMPS, NULL, NULL);
+    EXPECT_EQ(pid > 0 ? 0 : errno, 0);
+
+    EXPECT_EQ(MemMap(&map), 0);
+    uint64_t *answer = (uint64_t *)(uintptr_t)map.vaddr;
+    d_do(handle, KYMO_D_GO);
+    for (unsigned n = 0; n < TAKES; n++) {
+        struct kymo_d_call call = {.command = KYMO_D_BUFFER,
+                                   .handle = handle,
+                                   .cpu = n % cpu_count(),
+                                   .out_bytes = (uint32_t)map.len};
+        for (unsigned i = 0; i < FULL_BYTES / 16; i++) {
+            const uintptr_t args[6] = {0};
+            raw_call(0, args);
+        }
+        memset(answer, 0xdd, (size_t)map.len);
+        EXPECT_EQ(DtraceControl(&call, NULL, answer), 0);
+        check_taken(answer, call.out_bytes);
+    }
+    EXPECT_EQ(SignalKill(0, pid, 0, KYMO_SIGKILL, 0, 0), 0);
+    EXPECT_EQ(ProcWait(pid, &status, 0), pid);
+    EXPECT_EQ(KYMO_STATUS_SIGNAL(status), KYMO_SIGKILL);
+    d_do(handle, KYMO_D_STOP);
+    d_do(handle, KYMO_D_DESTROY);
+    MemUnmap(answer, (size_t)map.len);
+}
+
 static const struct check table[] = {
     {"what the target is", t_info},
     {"what it weighs", t_weight},
@@ -298,11 +368,15 @@ static const struct check table[] = {
     {"how deep the stack is", t_depth},
     {"on and off", t_on_and_off},
     {"an answer's memory goes", t_leaving},
+    {"a dump ends amid an answer", t_finished},
     {"what a trace buffer can hold", t_logs},
     {"memory comes back", t_memory_is_back},
 };
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], DUMPS) == 0) {
+        return make_dumps();
+    }
     return check_run("d", table, COUNT(table));
 }
