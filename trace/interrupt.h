@@ -11,9 +11,9 @@ void trace_interrupt_serve(void);
 /* Notes a command. Any context. */
 void trace_interrupt_note(uint32_t cmd);
 
-/* A call that changes the trace or D begins, and is over: it passes windows at which their state, or
- * the patched sites, are half changed. Noted commands wait meanwhile; the CPU that releases them
- * executes them as it leaves the kernel. Lock held. */
+/* A call that changes the trace or D begins, and is over: it passes windows at which their state,
+ * or the patched sites, are half changed. Noted commands wait meanwhile; the CPU that releases
+ * them executes them as it leaves the kernel. Lock held. */
 void trace_interrupt_hold(void);
 void trace_interrupt_release(void);
 /* Stops the trace: at once, or by the release, before another call can begin. Lock held. */
