@@ -9,7 +9,7 @@ LIB_SRCS_newlib_x86_64 := lib/arch/x86_64/reent_tls.c lib/libc/newlib/plain.c
 LIB_SRCS_picolibc_armv7m := lib/arch/armv7m/read_tp.S
 
 LIB_SRCS := lib/crt0.c lib/init.c lib/calls.c lib/errno_check.c lib/process.c lib/spawn.c \
-	lib/name.c lib/io.c lib/open.c lib/shm.c lib/sbrk.c lib/clock.c lib/sleep.c lib/trace_log.c lib/log.c \
+	lib/name.c lib/io.c lib/open.c lib/shm.c lib/sbrk.c lib/clock.c lib/sleep.c lib/trace_log.c lib/log.c lib/probe.c \
 	lib/trace_place.c lib/instrument.c lib/slog.c lib/sender.c \
 	$(addprefix lib/capture/,buffers.c check.c header.c idle.c losses.c) \
 	$(addprefix lib/tracelog/,instance.c record.c) \

@@ -31,7 +31,9 @@ enum {
     KYMO_LOG_NOTICE = 4,
     KYMO_LOG_INFO = 5,
     KYMO_LOG_DEBUG = 6,
-    KYMO_LOG_LEVELS = 7
+    KYMO_LOG_PROBE = 7, /* a static probe: the format is PROVIDER:::NAME and its arguments as the
+                           source has them, each behind a tab */
+    KYMO_LOG_LEVELS = 8
 };
 
 /* In the ELF file, at a multiple of 4, followed by the source file's name and the format, each with

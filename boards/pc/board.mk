@@ -42,7 +42,7 @@ USER_LDFLAGS := $(addprefix -Wl$(comma)--defsym=,$(USER_LDSYMS)) -T ldscripts/us
 	-static -no-pie -Wl,-z,max-page-size=4096 -Wl,-z,noexecstack -Wl,--gc-sections -L$(NEWLIB)/lib
 
 # The test images that are made: those of the suites that run here (README.md).
-BOARD_TEST_IMAGES := smoke test libtest x86_64 kill fuzz torture torture-few sites map torture-soak fair-unrecorded bench bench_events \
+BOARD_TEST_IMAGES := smoke test libtest x86_64 kill fuzz probes torture torture-few sites map torture-soak fair-unrecorded bench bench_events \
 	fbt fbtall stacks crash crashes crashes-noise samples samples-off causes d life life-multi dfuzz quota \
 	slain-disk down faults storms control-smp4 interrupt stubs console qnx help panic reset wrong failed servers \
 	flight gate loss

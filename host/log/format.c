@@ -286,11 +286,52 @@ static void conversion_put(struct work *w, const struct spec *spec)
     }
 }
 
+static int number_text(char text[24], const struct value *value)
+{
+    switch (value->type) {
+    case 'p':
+    case 'P':
+        return snprintf(text, 24, "0x%" PRIx64, value->bits);
+    case 'u':
+    case 'U':
+        return snprintf(text, 24, "%" PRIu64, value->bits);
+    default:
+        return snprintf(text, 24, "%" PRId64, (int64_t)value->bits);
+    }
+}
+
+/* A static probe's name and arguments: myapp:::request-start id=17. "__" is "-" in the name. */
+static void probe_put(struct work *w, const char *at)
+{
+    char text[24];
+
+    for (; *at != '\0' && *at != '\t'; at++) {
+        bool dash = at[0] == '_' && at[1] == '_';
+
+        text_put(w, dash ? "-" : at, 1);
+        at += dash;
+    }
+    while (*at == '\t' && w->n < w->room - 1) {
+        size_t name = strcspn(at + 1, "\t");
+        struct value value = value_take(w);
+
+        text_put(w, " ", 1);
+        text_put(w, at + 1, name);
+        at += 1 + name;
+        if (value.type == '\0' || strchr("iuIUpP", value.type) == NULL) {
+            text_put(w, ": no value", 10);
+        } else {
+            text_put(w, "=", 1);
+            text_put(w, text, (size_t)number_text(text, &value));
+        }
+    }
+}
+
 void log_format(const struct log_site *site, const uint32_t *words, unsigned nwords, char *text,
                 size_t room)
 {
     static const char *const levels[KYMO_LOG_LEVELS] = {
-        "", "critical: ", "error: ", "warning: ", "notice: ", "", "debug: ",
+        "", "critical: ", "error: ", "warning: ", "notice: ", "", "debug: ", "",
     };
     struct work w = {
         .types = site->types, .words = words, .nwords = nwords, .text = text, .room = room};
@@ -299,6 +340,10 @@ void log_format(const struct log_site *site, const uint32_t *words, unsigned nwo
 
     if (site->level < KYMO_LOG_LEVELS) {
         text_put(&w, levels[site->level], strlen(levels[site->level]));
+    }
+    if (site->level == KYMO_LOG_PROBE) {
+        probe_put(&w, at);
+        at = "";
     }
     while (*at != '\0' && w.n < room - 1) {
         size_t plain = strcspn(at, "%");

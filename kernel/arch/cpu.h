@@ -62,6 +62,7 @@ struct cpu;
  *   struct arch_aspace    MPU or MMU state of one process
  *   ARCH_CODE_HIGH        upper 32 bits of the kernel's code addresses; 0 on a 32-bit machine
  *   ARCH_SITE_BYTES       size of a trace site
+ *   ARCH_SITE_LIVE        1: one may be executed while it is replaced by another instruction
  */
 #include ARCH_OPS_H
 

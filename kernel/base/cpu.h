@@ -94,6 +94,11 @@ void cpu_request(struct cpu *cpu, uint32_t work);
 void cpu_run_on_all(void (*fn)(void *arg), void *arg);
 void cpu_run_on(uint32_t which, void (*fn)(void *arg), void *arg); /* a mask of CPUs */
 
+/* Runs fn(arg) on this CPU while all others wait in the kernel, where nothing is patched; if there
+ * are others, interrupts are masked meanwhile. Afterwards no CPU executes an instruction that it
+ * fetched earlier. Lock held. */
+void cpu_run_alone(void (*fn)(void *arg), void *arg);
+
 /* For a panic: like cpu_run_on(), but needs no lock, does not wait and excludes this CPU. Returns
  * the mask of CPUs called. */
 uint32_t cpu_call_others(void (*fn)(void *arg), void *arg);

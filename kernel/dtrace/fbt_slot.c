@@ -103,12 +103,6 @@ static const struct fbt_slot *slot_find(uintptr_t site)
 
 /* ---- changing instructions that others may execute --------------------------------- */
 
-static struct meeting {
-    volatile uint32_t waiting; /* [a] CPUs that wait here */
-    volatile uint32_t over;    /* [a] */
-    uint32_t leader, others;   /* [k] */
-} meeting;
-
 /* Restores a pad to which no branch leads any more. */
 static void pad_clear(uintptr_t pad)
 {
@@ -143,35 +137,15 @@ static void fbt_slot_patch(const struct fbt_slot *slot, bool on)
     }
 }
 
-static void patch_all(void)
+static void patch_all(void *unused)
 {
+    (void)unused;
     for (uint32_t n = 1; n <= slots_used; n++) {
         const struct fbt_slot *slot = slot_at(n);
         if (slot_state(slot) == GOING_ON || slot_state(slot) == GOING_OFF) {
             fbt_slot_patch(slot, slot_state(slot) == GOING_ON);
         }
     }
-}
-
-/* The other CPUs wait in here, where nothing is patched. */
-static void fbt_slot_meet(void *arg)
-{
-    struct meeting *m = arg;
-
-    if (arch_cpu()->id != m->leader) {
-        __atomic_fetch_add(&m->waiting, 1, __ATOMIC_RELEASE);
-        do {
-            arch_spin_hint();
-        } while (!__atomic_load_n(&m->over, __ATOMIC_ACQUIRE));
-        arch_spin_hint(); /* discards instructions fetched earlier */
-        return;
-    }
-    kernel_assert(kernel_locked());
-    while (__atomic_load_n(&m->waiting, __ATOMIC_ACQUIRE) != m->others) {
-        arch_spin_hint();
-    }
-    patch_all();
-    __atomic_store_n(&m->over, 1, __ATOMIC_RELEASE);
 }
 
 /* Applies all requests of enable() and disable(). Afterwards no CPU is in a slot that was
@@ -183,12 +157,7 @@ void fbt_settle(void)
         return;
     }
     pending = false;
-    meeting = (struct meeting){.leader = arch_cpu()->id, .others = cpu_online_count() - 1};
-    if (meeting.others) {
-        cpu_run_on_all(fbt_slot_meet, &meeting);
-    } else {
-        patch_all(); /* interrupts stay enabled */
-    }
+    cpu_run_alone(patch_all, NULL); /* one CPU: interrupts stay enabled */
     for (uint32_t n = 1; n <= slots_used; n++) {
         const struct fbt_slot *slot = slot_at(n);
         if (slot_state(slot) == GOING_ON) {

@@ -183,6 +183,8 @@ static long trace_command(struct thread *self, const uintptr_t *args)
         return retain_command(self, cmd, args);
     case KYMO_TRACE_SETGATE:
         return trace_calls_set_gate(self, args);
+    case KYMO_TRACE_USERSITES:
+        return user_sites_say(self->proc, args[1], args[2]);
     default:
         break;
     }

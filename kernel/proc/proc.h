@@ -43,6 +43,8 @@ struct process {
     uintptr_t lib_word;     /* [k] LibWord(), 0: none (Cortex-M) */
     uint32_t *lib_word_kva; /* [k] its kernel address, checked when registered */
     uintptr_t user_word;    /* [k] KYMO_TRACE_USERWORD, 0: none */
+    uintptr_t sites;        /* [k] KYMO_TRACE_USERSITES */
+    uint16_t nsites;        /* [k] */
     struct thread *threads[CONFIG_THREADS_PER_PROCESS];    /* [k] by tid - 1 */
     struct channel *channels[CONFIG_CHANNELS_PER_PROCESS]; /* [k] by chid - 1 */
     struct channel *closing; /* [k] channels that are being destroyed, the newest; NULL: none */

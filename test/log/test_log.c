@@ -261,6 +261,39 @@ static void what_does_not_fit(void **state)
     assert_int_equal(strlen(formatted("%512d%512d%512d", "iii", words, 3)), KEV_LOG_TEXT - 1);
 }
 
+static void a_probe(void **state)
+{
+    static const uint32_t words[] = {17, 0xffffffff, 0xffffffff, 0x1000, 0xff};
+    static const struct {
+        const char *types, *format, *text;
+    } rows[] = {
+        {"", "app:::none", "app:::none"},
+        {"iI", "app:::request__start\tid\t-b", "app:::request-start id=17 -b=-1"},
+        {"uUP", "a:::b\tx\ty\tz", "a:::b x=17 y=18446744073709551615 z=0xff00001000"},
+        {"iIPi", "a:::b\tx\ty\tz\tv", "a:::b x=17 y=-1 z=0xff00001000 v: no value"},
+        {"i", "a:::b\tx\ty", "a:::b x=17 y: no value"},
+        {"s", "a:::b\tx", "a:::b x: no value"},
+        {"i", "a:::b\t", "a:::b =17"},
+        {"i", "___\t%s%n", "-_ %s%n=17"},
+    };
+    char text[64];
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct log_site site = {
+            .level = KYMO_LOG_PROBE, .types = rows[i].types, .file = "", .format = rows[i].format};
+
+        log_format(&site, words, 5, text, sizeof(text));
+        assert_string_equal(text, rows[i].text);
+        for (size_t room = 1; room < sizeof(text); room++) {
+            char less[sizeof(text)];
+
+            log_format(&site, words, 5, less, room);
+            assert_true(strlen(less) < room && strncmp(less, rows[i].text, strlen(less)) == 0);
+        }
+    }
+}
+
 static void at_random(void **state)
 {
     static const char alphabet[] = "%%%%diouxXcsfgap0123456789.*-+ #hlLjzn";
@@ -294,6 +327,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_printf),
         cmocka_unit_test(what_does_not_fit),
+        cmocka_unit_test(a_probe),
         cmocka_unit_test(at_random),
     };
 

@@ -117,6 +117,7 @@ static const struct row {
     KYMO_KERNEL(DROPRETAINED),
     KYMO_KERNEL(ALLOCOBJECT), /* offers memory, then ALLOCBUFFER */
     KYMO_KERNEL(USERWORD),
+    KYMO_KERNEL(USERSITES),
     /* clang-format on */
 };
 #define ROWS (sizeof(rows) / sizeof(rows[0]))

@@ -24,6 +24,7 @@
 #define ARCH_CODE_SHIFT 1
 #define ARCH_CALL_PUSHES 0
 #define ARCH_SITE_BYTES 4
+#define ARCH_SITE_LIVE 1
 
 struct arch_context {
     /* [k] in a CTX_KIND_CALL context x2-x18 are those of an earlier interruption */

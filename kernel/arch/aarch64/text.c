@@ -76,19 +76,39 @@ void arch_text_write(uintptr_t at, const void *from, size_t bytes)
     arch_text_sync((const void *)at, bytes);
 }
 
+static bool a64_reaches(uintptr_t site, long distance)
+{
+    return !(site & 3) && !(distance & 3) && distance < BRANCH_REACH && distance >= -BRANCH_REACH;
+}
+
+static uint32_t a64_branch(long distance)
+{
+    return INSN_B | (((uint32_t)(distance >> 2)) & 0x03ffffff);
+}
+
 void arch_site_patch(uintptr_t site, uintptr_t target, bool on)
 {
     kernel_assert(kernel_holds_lock());
     long distance = (long)(target - site);
-    uint32_t insn = INSN_NOP;
 
-    if (!is_kernel_text(site, site + sizeof(insn)) || (site & 3) || (distance & 3) ||
-        distance >= BRANCH_REACH || distance < -BRANCH_REACH) {
+    if (!is_kernel_text(site, site + sizeof(uint32_t)) || !a64_reaches(site, distance)) {
         kernel_panic("trace site %p can't be patched", (void *)site);
     }
-    if (on) {
-        insn = INSN_B | (((uint32_t)(distance >> 2)) & 0x03ffffff);
-    }
+    uint32_t insn = on ? a64_branch(distance) : INSN_NOP;
     *(volatile uint32_t *)(site + KERNEL_TEXT_ALIAS) = insn;
     arch_text_sync((const void *)site, sizeof(insn));
+}
+
+bool arch_user_site(void *at, uintptr_t site, uintptr_t target, bool on)
+{
+    kernel_assert(kernel_holds_lock());
+    long distance = (long)(target - site);
+    volatile uint32_t *insn = at;
+
+    if (!a64_reaches(site, distance) || (*insn != INSN_NOP && *insn != a64_branch(distance))) {
+        return false;
+    }
+    *insn = on ? a64_branch(distance) : INSN_NOP;
+    __asm__ volatile("dc cvau, %0" ::"r"(at) : "memory");
+    return true;
 }

@@ -20,6 +20,7 @@
 
 #define ARCH_CODE_HIGH (KERNEL_VIRT >> 32)
 #define ARCH_SITE_BYTES 5
+#define ARCH_SITE_LIVE 0
 #define ARCH_PROBE_BYTES 1 /* a breakpoint */
 #define ARCH_CODE_SHIFT 0
 #define ARCH_CALL_PUSHES 8

@@ -134,17 +134,25 @@ static void x86_batch_add(uintptr_t site, uintptr_t next, const uint8_t *code)
     arch_text_write(site, &breakpoint, 1);
 }
 
+static const uint8_t x86_nop[ARCH_SITE_BYTES] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
+
+static void x86_jump(uint8_t jump[ARCH_SITE_BYTES], uintptr_t site, uintptr_t target)
+{
+    int32_t distance = (int32_t)(target - (site + ARCH_SITE_BYTES));
+
+    jump[0] = X86_JUMP;
+    __builtin_memcpy(jump + 1, &distance, sizeof(distance));
+}
+
 void arch_site_patch(uintptr_t site, uintptr_t target, bool on)
 {
-    static const uint8_t nop[ARCH_SITE_BYTES] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
-    int32_t distance = (int32_t)(target - (site + ARCH_SITE_BYTES));
-    uint8_t jump[ARCH_SITE_BYTES] = {X86_JUMP};
+    uint8_t jump[ARCH_SITE_BYTES];
 
-    __builtin_memcpy(jump + 1, &distance, sizeof(distance));
+    x86_jump(jump, site, target);
     if (x86_cpus_others()) {
-        x86_batch_add(site, on ? target : site + ARCH_SITE_BYTES, on ? jump : nop);
+        x86_batch_add(site, on ? target : site + ARCH_SITE_BYTES, on ? jump : x86_nop);
     } else {
-        arch_text_write(site, on ? jump : nop, ARCH_SITE_BYTES);
+        arch_text_write(site, on ? jump : x86_nop, ARCH_SITE_BYTES);
     }
 }
 
@@ -157,4 +165,19 @@ void arch_text_sync(const void *start, size_t len)
         x86_batch_end();
     }
     x86_cpuid(0, nothing);
+}
+
+bool arch_user_site(void *at, uintptr_t site, uintptr_t target, bool on)
+{
+    kernel_assert(kernel_holds_lock());
+    const intptr_t distance = (intptr_t)(target - (site + ARCH_SITE_BYTES));
+    uint8_t jump[ARCH_SITE_BYTES];
+
+    x86_jump(jump, site, target);
+    if (distance != (int32_t)distance || (__builtin_memcmp(at, x86_nop, sizeof(x86_nop)) &&
+                                          __builtin_memcmp(at, jump, sizeof(jump)))) {
+        return false;
+    }
+    __builtin_memcpy(at, on ? jump : x86_nop, ARCH_SITE_BYTES);
+    return true;
 }

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <float.h>
 #include <kymo_log.h>
+#include <kymo_probe.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,8 +106,30 @@ static void offs(void)
     EXPECT_EQ(kymo_user_wanted, 1);
 }
 
+/* Static probes are log text without levels. */
+static void probes(void)
+{
+    static char name[] = "a name";
+    unsigned long most = ULONG_MAX;
+    unsigned high = UINT_MAX;
+    int low = INT_MIN;
+
+    KYMO_PROBE(t_log, none);
+    puts("LOG t_log:::none");
+    KYMO_PROBE(t_log, two__words, low, high);
+    printf("LOG t_log:::two-words low=%d high=%u\n", low, high);
+    KYMO_PROBE(t_log, six, evaluated, most, (signed char)-3, name, 'k', -5L);
+    printf("LOG t_log:::six evaluated=%u most=%lu (signed char)-3=-3 name=%p 'k'=107 -5L=-5\n",
+           evaluated, most, (void *)name);
+    if (KYMO_PROBE_ENABLED()) {
+        puts("LOG t_log:::enabled 7=7");
+    }
+    KYMO_PROBE(t_log, enabled, 7);
+}
+
 static const struct check tests[] = {
-    {"numbers", numbers}, {"wide", wide}, {"strings", strings}, {"levels", levels}, {"off", offs},
+    {"numbers", numbers}, {"probes", probes}, {"wide", wide},
+    {"strings", strings}, {"levels", levels}, {"off", offs},
 };
 
 int main(void)

@@ -36,6 +36,7 @@ EMPTY(arch_ipi, uint32_t cpus)
 STUB(arch_clock_skew, (uint64_t)0, void)
 /* trace */
 EMPTY(arch_site_patch, uintptr_t site, uintptr_t target, bool on)
+STUB(arch_user_site, (bool)false, void *at, uintptr_t site, uintptr_t target, bool on)
 EMPTY(arch_text_write, uintptr_t at, const void *from, size_t bytes)
 /* d */
 STUB(arch_sample_able, (bool)false, void)

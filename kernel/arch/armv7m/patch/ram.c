@@ -11,13 +11,22 @@
 
 #define NOP_W 0x8000f3afu /* as read from memory: f3af 8000 */
 
-/* Encodes B.W (T4) from site to target, both even and within 16 MB, as in every kernel. */
+static int32_t ram_offset(uintptr_t site, uintptr_t target)
+{
+    return (int32_t)((target & ~1u) - (site + 4));
+}
+
+static bool ram_reaches(uintptr_t site, uintptr_t target)
+{
+    int32_t offset = ram_offset(site, target);
+
+    return offset >= -(1 << 24) && offset < 1 << 24;
+}
+
+/* Encodes B.W (T4) from site to target, which is within its reach. */
 static uint32_t ram_branch(uintptr_t site, uintptr_t target)
 {
-    int32_t offset = (int32_t)((target & ~1u) - (site + 4));
-    if (offset < -(1 << 24) || offset >= (1 << 24)) {
-        kernel_panic("trace site %p: %p is out of reach", (void *)site, (void *)target);
-    }
+    int32_t offset = ram_offset(site, target);
     uint32_t s = (uint32_t)offset >> 31;
     uint32_t j1 = (~((uint32_t)offset >> 23) ^ s) & 1;
     uint32_t j2 = (~((uint32_t)offset >> 22) ^ s) & 1;
@@ -27,14 +36,33 @@ static uint32_t ram_branch(uintptr_t site, uintptr_t target)
 }
 
 /* The two halves may lie in two words: no interrupt handler may execute a half-written branch. */
-void arch_site_patch(uintptr_t site, uintptr_t target, bool on)
+static void ram_write(volatile uint16_t *half, uint32_t insn)
 {
-    site &= ~(uintptr_t)1;
-    uint32_t insn = on ? ram_branch(site, target) : NOP_W;
-    volatile uint16_t *half = (volatile uint16_t *)site;
     uintptr_t state = arch_irq_save();
     half[0] = (uint16_t)insn;
     half[1] = (uint16_t)(insn >> 16);
     __asm__ volatile("dsb\n\tisb" ::: "memory");
     arch_irq_restore(state);
+}
+
+void arch_site_patch(uintptr_t site, uintptr_t target, bool on)
+{
+    site &= ~(uintptr_t)1;
+    if (!ram_reaches(site, target)) {
+        kernel_panic("trace site %p: %p is out of reach", (void *)site, (void *)target);
+    }
+    ram_write((volatile uint16_t *)site, on ? ram_branch(site, target) : NOP_W);
+}
+
+/* The MPU lets the kernel write to a program's text. */
+bool arch_user_site(void *at, uintptr_t site, uintptr_t target, bool on)
+{
+    const volatile uint16_t *half = at;
+    uint32_t is = half[0] | (uint32_t)half[1] << 16;
+
+    if (site & 1 || !ram_reaches(site, target) || (is != NOP_W && is != ram_branch(site, target))) {
+        return false;
+    }
+    ram_write(at, on ? ram_branch(site, target) : NOP_W);
+    return true;
 }

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Static probes of programs where text runs from flash: they stay off. See patched_programs.c. */
+#include "abi/errno.h"
+#include "kernel/observe/trace_dump.h"
+
+long user_sites_say(struct process *proc, uintptr_t table, size_t count)
+{
+    (void)proc;
+    (void)table;
+    return count ? -ENOTSUP : 0;
+}
+
+void user_sites_set(bool wanted)
+{
+    (void)wanted;
+}

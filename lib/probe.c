@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * <kymo_probe.h>: what runs when a static probe is on, and what tells the kernel where a program's
+ * probes are. Linked into programs that have some. Proof: test/boot's t_probe.
+ */
+#include <errno.h>
+#include <kymo_probe.h>
+
+#include "abi/sys/trace.h"
+#include "lib/include/kymo_log.h"
+#include "lib/kercall.h"
+
+extern const struct kymo_probe_site __kymo_probes_start[], __kymo_probes_end[]; /* user.ld */
+
+/* Where the kernel can't patch they stay off. */
+__attribute__((constructor)) static void say_where(void)
+{
+    kymo_raw_TRACE_EVENT(KYMO_TRACE_USERSITES, (uintptr_t)__kymo_probes_start,
+                         (uintptr_t)(__kymo_probes_end - __kymo_probes_start), 0, 0);
+}
+
+void kymo_probe_fire(const void *site, const unsigned long *args, unsigned n, unsigned wide)
+{
+    const int error = errno;
+    struct kymo_log log;
+
+    kymo_log_begin(&log, site, n);
+    for (unsigned i = 0; i < n; i++) {
+        if (wide >> i & 1) {
+            kymo_log_long(&log, args[i]);
+        } else {
+            kymo_log_word(&log, (uint32_t)args[i]);
+        }
+    }
+    kymo_log_end(&log, KYMO_LOG_CODE);
+    errno = error;
+}
