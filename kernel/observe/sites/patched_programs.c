@@ -106,7 +106,7 @@ static void all_switch(bool on)
     }
 }
 
-static void nothing(void *unused)
+static void user_sites_nothing(void *unused)
 {
     (void)unused;
 }
@@ -117,7 +117,7 @@ static bool are_called(void)
     if (CONFIG_CPUS == 1 || !ARCH_SITE_LIVE || cpu_online_count() == 1) {
         return false;
     }
-    cpu_run_on_all(nothing, NULL);
+    cpu_run_on_all(user_sites_nothing, NULL);
     return true;
 }
 
