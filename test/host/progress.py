@@ -67,19 +67,29 @@ def on_terminal(words, folder, env=None, until=None, gate=None):
     return said
 
 
-# In node's place: says at once how far its job was at several times, then waits to be let go.
+# In node's place: says at once how far its first job was at several times, then waits to be let go;
+# of the first job of another table it says how far that is, and fails.
 FAKE_NODE = """#!{python}
+import json
 import sys
-sys.stdin.readline()
-sys.stdout.write("".join(f"{{n}} %\\n" for n in range(7, 43)))
-sys.stdout.flush()
-open("{gate}").close()
-print("that was all", flush=True)
+first = None
+for line in iter(sys.stdin.readline, ""):
+    table = json.loads(line)["parquet"].rsplit("-", 1)[0]
+    if first is None:
+        first = table
+        sys.stdout.write("".join(f"{{n}} %\\n" for n in range(7, 43)))
+        sys.stdout.flush()
+        open("{gate}").close()
+    elif table != first:
+        print("63 %\\nthat was all", flush=True)
+        continue
+    print("ok", flush=True)
 """
 
 
 def freshest(kymo, folder):
-    """What the terminal has of percentages that have all come before the first of them is read."""
+    """What the terminal has of percentages that have all come before the first of them is read, and
+    of another table's right behind them."""
     gate, node = os.path.join(folder, "gate"), os.path.join(folder, "bin/node")
     os.mkfifo(gate)
     os.mkdir(os.path.dirname(node))
@@ -127,8 +137,10 @@ def main():
                                    stderr=subprocess.PIPE, cwd=folder, check=False).stderr
             ok(b"%" not in quiet and b"\r" not in quiet, f"{name}: not to a terminal", quiet)
         said = freshest(kymo, folder)
-        ok(re.findall(rb"converting [^%]*?(\d+) %", said) == [b"42"] and b"that was all" in said,
-           "what was shown of 7 to 42 %", said)
+        shown = re.findall(rb"converting ([^:%]*): +(\d+) %", said)
+        ok([number for _, number in shown] == [b"42", b"63"] and b"that was all" in said,
+           "what was shown of 7 to 42 %, then 63 %", said)
+        ok(len({table for table, _ in shown}) == 2, "whose it was", said)
     print(f"{passed} passed, {failed} failed")
     return failed != 0
 
