@@ -187,17 +187,22 @@ void kymo_progress(void *what, uint64_t done, uint64_t total)
 {
     enum { NAME = 200 };
     static time_t last;
-    static const void *last_what;
+    static char last_what[NAME + 1]; /* a copy: what may be gone by the next call */
     time_t now = time(NULL);
     char name[ESCAPE_MOST(NAME)];
     size_t n;
 
-    if ((now == last && what == last_what) || total == 0 || !isatty(progress_fd)) {
+    if ((now == last && strncmp(what, last_what, NAME) == 0) || total == 0 ||
+        !isatty(progress_fd)) {
         return;
     }
     last = now;
-    last_what = what;
+    n = strnlen(what, NAME);
+    memcpy(last_what, what, n);
+    last_what[n] = '\0';
     progress_shown = true;
-    n = escape_text(&(struct escape){0}, what, strnlen(what, NAME), name);
-    dprintf(progress_fd, "\r%.*s: %3u %%", (int)n, name, (unsigned)(done * 100.0 / (double)total));
+    n = escape_text(&(struct escape){0}, what, n, name);
+    /* The rest of the line is erased: the name before may have been longer. */
+    dprintf(progress_fd, "\r%.*s: %3u %%\033[K", (int)n, name,
+            (unsigned)(done * 100.0 / (double)total));
 }

@@ -10,6 +10,7 @@
 #include "trace/slot.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SAID_MOST = 20 };
@@ -18,8 +19,8 @@ struct check {
     const struct dtrace_image *image;
     const struct after_about *about;
     const struct dtrace_image_ecb *ecb;
-    unsigned said;  /* messages so far */
-    char last[512]; /* the last one */
+    char **said; /* messages so far, printed or only counted */
+    unsigned nsaid;
     /* What the clause reads. */
     uint32_t arguments; /* bit per argN; the last for all behind */
     bool reads_thread, reads_errno;
@@ -75,20 +76,35 @@ static const char *string_at(const struct check *c, uint32_t at)
     return (const char *)c->image + c->image->strings.offset + at;
 }
 
-/* Once, if several clauses of a probe lack the same. */
+/* True if an equal message came before: of another clause of the probe, or of this one. */
+static bool is_said(const struct check *c, const char *text)
+{
+    for (unsigned i = 0; i < c->nsaid; i++) {
+        if (strcmp(c->said[i], text) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Says it once, however many clauses of a probe lack the same. */
 static void lacks(struct check *c, const char *what, const char *why)
 {
-    char text[sizeof(c->last)];
+    char text[512];
 
     snprintf(text, sizeof(text), "%s:%s:%s:%s: %s %s", string_at(c, c->ecb->provider),
              string_at(c, c->ecb->module), string_at(c, c->ecb->function),
              string_at(c, c->ecb->name), what, why);
-    if (strcmp(text, c->last) == 0) {
+    if (is_said(c, text)) {
         return;
     }
-    strcpy(c->last, text);
-    if (c->said++ < SAID_MOST) {
+    if (c->nsaid < SAID_MOST) {
         fprintf(stderr, "dtrace: %s\n", text);
+    }
+    c->said = realloc(c->said, (c->nsaid + 1) * sizeof(*c->said));
+    if (c->said == NULL || (c->said[c->nsaid++] = strdup(text)) == NULL) {
+        fputs("dtrace: out of memory\n", stderr);
+        exit(1);
     }
 }
 
@@ -351,8 +367,12 @@ bool after_check(const struct dtrace_image *image, const struct after_about *abo
             check_probes(&c);
         }
     }
-    if (c.said > SAID_MOST) {
-        fprintf(stderr, "dtrace: and %u more\n", c.said - SAID_MOST);
+    if (c.nsaid > SAID_MOST) {
+        fprintf(stderr, "dtrace: and %u more\n", c.nsaid - SAID_MOST);
     }
-    return c.said == 0;
+    for (unsigned i = 0; i < c.nsaid; i++) {
+        free(c.said[i]);
+    }
+    free(c.said);
+    return c.nsaid == 0;
 }

@@ -199,14 +199,29 @@ bool fleet_child_line(struct fleet_child *child, char *text, size_t room)
     return false;
 }
 
+static bool more_said(const struct fleet_child *child)
+{
+    struct pollfd said = {.fd = child->from, .events = POLLIN};
+
+    return poll(&said, 1, 0) > 0;
+}
+
 bool fleet_child_answer(struct fleet_child *child, char *what, char *text, size_t room)
 {
-    unsigned percent;
+    unsigned number, percent = 0;
     char sign;
-    bool given;
+    bool given, late = false;
 
     while ((given = fleet_child_line(child, text, room)) &&
-           sscanf(text, "%3u %c", &percent, &sign) == 2 && sign == '%') {
+           sscanf(text, "%3u %c", &number, &sign) == 2 && sign == '%') {
+        /* What came while nobody read is old: only the last of it is shown. */
+        percent = number;
+        late = more_said(child);
+        if (!late) {
+            kymo_progress(what, percent, 100);
+        }
+    }
+    if (late) {
         kymo_progress(what, percent, 100);
     }
     return given;

@@ -109,7 +109,7 @@ function progressShow(line) {
     }
 }
 function progressAt(what, percentage) {
-    const line = `\r${what}: ${String(Math.floor(percentage)).padStart(3)} %`;
+    const line = `\r${what}: ${String(Math.floor(percentage)).padStart(3)} %\x1b[K`;
     if (tty.isatty(2) && percentage >= 0 && line !== progressLine) progressShow(line);
 }
 function progressBegin(duckdb) {

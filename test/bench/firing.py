@@ -14,7 +14,8 @@ folder with the programs.
 
 cost.def was counted on two boards. Of others --as has the code of one: the kernel is compiled as
 OTHER's board.mk has it, and boots on BOARD, which has the room for this test. --like only compares:
-BOARD's kernel has, instruction for instruction, OTHER's code of a firing; operands differ.
+BOARD's kernel has, mnemonic for mnemonic, OTHER's code of a firing. Operands, which are addresses
+and offsets of the board's own, are not compared.
 
 How much a bound is above the worst firing that was counted is printed. It must be less than
 RATIO_KNOWN for the programs that are made to be dear: each does often what its bound is made of. Of
@@ -434,12 +435,14 @@ def code_of(board):
 def alike(board, other):
     """How many of their objects are different, and how many are not."""
     own, others = code_of(board), code_of(other)
-    wrong = [name for name in sorted({*own, *others}) if own.get(name) != others.get(name)]
+    for which, objects in ((board, own), (other, others)):
+        if len(objects) < 20:
+            sys.exit(f"firing: {which}: {len(objects)} objects: build it first")
+    names = sorted({*own, *others})
+    wrong = [name for name in names if own.get(name) != others.get(name)]
     for name in wrong:
         print(f"{name}: {board} has other instructions than {other}: count it there")
-    if len(own) < 20:
-        sys.exit(f"firing: {board}: {len(own)} objects: build it first")
-    return len(wrong), len(own) - len(wrong)
+    return len(wrong), len(names) - len(wrong)
 
 
 # ---- the comparison ------------------------------------------------------------------------

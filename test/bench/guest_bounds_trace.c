@@ -136,6 +136,11 @@ static void fill_buffers(void)
 
 bool bounds_is_first_boot(void)
 {
+    return TraceEvent((int)KYMO_TRACE_QUERYRETAINED, &out.retained) == 0 && out.retained.boots == 1;
+}
+
+static bool window_is_free(void)
+{
     return TraceEvent((int)KYMO_TRACE_QUERYRETAINED, &out.retained) == 0 && out.retained.found == 0;
 }
 
@@ -171,8 +176,9 @@ int bounds_of_retained(void)
     const struct trace_row rows[] = {OWN(QUERYRETAINED, AT(&out)),
                                      OWN(READRETAINED, 0, AT(&out), KYMO_TRACE_READ_MOST),
                                      OWN(DROPRETAINED)};
-    int error = out.retained.found == 0 || out.retained.ring == 0 || out.retained.panic == 0 ||
-                begin_calls();
+    /* Looked at first: a boot that the first one has reset and that finds nothing has failed. */
+    int error =
+        window_is_free() || out.retained.ring == 0 || out.retained.panic == 0 || begin_calls();
 
     TraceEvent((int)_NTO_TRACE_ALLOCBUFFER, BUFFERS, &paddr);
     TraceEvent((int)_NTO_TRACE_STARTNOSTATE);
@@ -181,8 +187,7 @@ int bounds_of_retained(void)
     d_flags = 0;
     error = error || latency_measure("Dtrace_", "NOTES", keep_notes) < 0;
     RUN(rows);
-    error = error || !bounds_is_first_boot() ||
-            latency_measure("Dtrace_", "NOTES", keep_notes) < 0 ||
+    error = error || !window_is_free() || latency_measure("Dtrace_", "NOTES", keep_notes) < 0 ||
             d_call(KYMO_D_DESTROY, 0, 0, NULL) < 0;
     TraceEvent((int)_NTO_TRACE_STOP);
     return error || TraceEvent((int)_NTO_TRACE_DEALLOCBUFFER) < 0;

@@ -15,6 +15,7 @@ t_trace_SRCS += test/boot/programs/tracing.c
 t_policy_SRCS += test/boot/programs/tracing.c
 t_gate_SRCS += test/boot/programs/tracing.c test/boot/programs/dcalls.c
 $(foreach p,t_slain t_d t_fbt t_life t_faults t_dfuzz t_storms t_sites t_samples t_down,$(eval $(p)_SRCS += test/boot/programs/dcalls.c))
+$(foreach p,t_loss t_storms,$(eval $(p)_SRCS += test/boot/programs/each_cpu.c))
 t_gated_SRCS += test/boot/programs/tracing.c test/boot/programs/dcalls.c
 t_events_SRCS += $(addprefix test/boot/programs/,truth.c instrumented.c)
 t_calls_SRCS += $(addprefix test/boot/programs/,truth.c every_call.c calls_ipc.c calls_sync.c calls_time.c calls_cut.c \

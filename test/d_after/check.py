@@ -243,6 +243,22 @@ def fast_captures_name_the_form_to_record(rng):
             expect(twice.stderr == done.stderr, f"two clauses, two messages: {told(twice)}")
 
 
+def what_several_clauses_lack_is_said_once(_rng):
+    one = "sched:::on-cpu { trace(curthread); trace(vtimestamp); }"
+    want = [f"dtrace: sched:::on-cpu: {name} is in no event of the log: trace live"
+            for name in ("curthread", "vtimestamp")]
+    other = "sched:::off-cpu { trace(curthread); }"
+    for script in one, 2 * one, one + other + one, other + 3 * one:
+        said = dtrace(A64, "-n", script).stderr.splitlines()
+        expect([line for line in said if "on-cpu" in line] == want, f"{script}: {said}")
+    # What is only counted is counted once, too.
+    names = ["".join("?" if n >> i & 1 else c for i, c in enumerate("on-cpu")) for n in range(13)]
+    many = "".join(f"sched:::{name} {{ trace(curthread); trace(caller); }}" for name in names)
+    for script in many, 2 * many:
+        said = dtrace(A64, "-n", script).stderr.splitlines()
+        expect(len(said) >= 21 and "dtrace: and 6 more" in said, f"{script}: {said}")
+
+
 def unknown_forms_are_decided_by_each_event(rng):
     """Of retained memory and of programs the capture doesn't say which form was on."""
     world = fabricate.World(rng, 1, wide=False)
@@ -470,6 +486,7 @@ TESTS = [random_captures_are_as_their_model, losses_are_reported_and_states_lear
          only_losses_that_matter_are_said,
          counts_are_those_that_print_has, timestamps_are_the_events_stamps, scripts_print_as_ever,
          what_no_event_has_is_refused_by_name, fast_captures_name_the_form_to_record,
+         what_several_clauses_lack_is_said_once,
          unknown_forms_are_decided_by_each_event, filtered_captures_refuse_what_was_off,
          an_empty_capture_has_a_beginning_and_an_end, ticks_come_in_the_captures_time,
          messages_are_received_read_and_written_in_the_servers_calls,

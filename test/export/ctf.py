@@ -4,6 +4,7 @@ names for Trace Compass, discarded events and packets, against `kymo export --js
 import os
 import re
 import shutil
+import struct
 import subprocess
 from collections import Counter, defaultdict
 
@@ -174,14 +175,56 @@ def compass_names(folder, domain):
     return found
 
 
+def packets(folder, domain):
+    """Per CPU its packets: what their contexts have, and whether there are events in them. Read by
+    the names of the metadata, as CTFPacketReader does."""
+    with open(f"{folder}/{domain}/metadata", encoding="utf-8") as f:
+        metadata = f.read()
+    sizes, layout = {"u8": "B", "u32": "I", "u64": "Q", "stamp": "Q"}, "<"
+    names = []
+    for which in ("packet.header", "packet.context"):
+        text = re.search(re.escape(which) + r" := struct \{(.*?)\}", metadata, re.S)[1]
+        for kind, name, count in re.findall(r"(\w+) (\w+)(?:\[(\d+)\])?;", text):
+            layout += f"{count}s" if count else sizes[kind]
+            names.append(name)
+    streams = defaultdict(list)
+    for name in sorted(set(os.listdir(f"{folder}/{domain}")) - {"metadata"}):
+        with open(f"{folder}/{domain}/{name}", "rb") as f:
+            data = f.read()
+        while data:
+            head = dict(zip(names, struct.unpack_from(layout, data)))
+            head["empty"] = head["content_size"] == 8 * struct.calcsize(layout)
+            streams[head["cpu_id"]].append(head)
+            data = data[head["packet_size"] // 8:]
+    return streams
+
+
+def compass_discarded(capture):
+    """Trace Compass reads events_discarded of each packet, the sum of the stream so far, also of
+    one without events. Returns how many packets without events tell of a loss."""
+    lost, empty = Counter(), 0
+    for item in lines(capture)[1:-1]:
+        if item["kind"] == "loss":
+            lost[item["cpu"] or 0] += item["events"] or 0
+    for cpu, of_cpu in packets("compass.ctf", "kernel").items():
+        sums = [packet["events_discarded"] for packet in of_cpu]
+        same(sums, sorted(sums), f"{capture}: events_discarded of CPU {cpu}")
+        same(sums[-1] - sums[0], lost[cpu], f"{capture}: events_discarded of CPU {cpu}")
+        empty += sum(after["empty"] and after["events_discarded"] > before["events_discarded"]
+                     for before, after in zip(of_cpu, of_cpu[1:]))
+    return empty
+
+
 def compass(captures):
-    """All of these events are in some of the captures."""
-    found = set()
+    """All of these events are in some of the captures, and losses."""
+    found, told = set(), 0
     for capture in captures:
         shutil.rmtree("compass.ctf", ignore_errors=True)
         run("export", "--ctf", capture, "-o", "compass.ctf", status=STATUS.get(capture, 0))
         for domain in os.listdir("compass.ctf"):
             found |= compass_names("compass.ctf", domain)
+        told += compass_discarded(capture)
+    want(told > 0, "no capture has a loss")
     same(sorted(COMPASS.keys() - found), [], "events that no capture has")
 
 

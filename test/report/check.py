@@ -468,6 +468,15 @@ def missing_is_said(b, folder):
     said = b.run("return $('banner').textContent")
     ok("what was recorded is not known", "does not say what was recorded" in said and
        "Not everything was recorded" not in said, said)
+    # A text that the doubt begins with is said once; what the doubt does not have is said, too.
+    for doubt, text, times in (("not known: why", "not known", 0), ("of threads", "of others", 1),
+                               (None, "of others", 1)):
+        said = b.run(f"report.loaded.tables.doubt = {json.dumps(doubt)};"
+                     "report.loaded.tables.losses = [{scope: true, kind: SCOPE_UNKNOWN,"
+                     f"text: {json.dumps(text)}}}]; showBanner(); return $('banner').textContent")
+        ok(f"doubt {doubt}, unknown {text}",
+           said.count(f"What was recorded is not known: {text}.") == times and
+           (doubt is None or doubt[1:] in said), said)
     for kinds, text in ("1, 1", "7, in 2 places"), ("1, 2", "7 or more, in 2 places"):
         counted = b.run("return lostText({lossCount: 2, lostEvents: 7, losses: [{scope: true},"
                         f"...[{kinds}].map((kind) => ({{kind}}))]}})")

@@ -451,8 +451,9 @@ function showBanner() {
     if (tables.doubt !== null) {
         parts.push(`${tables.doubt[0].toUpperCase()}${tables.doubt.slice(1)}.`);
     }
-    const texts = (...kinds) => tables.losses.filter((loss) => loss.scope && kinds.includes(loss.kind)).map((loss) => loss.text).join("; ");
-    const filters = texts(SCOPE_FILTER, SCOPE_GATE), unknown = tables.doubt === null ? texts(SCOPE_UNKNOWN) : ""; /* doubt has it */
+    const isSaid = (text) => tables.doubt !== null && tables.doubt.startsWith(text);
+    const texts = (...kinds) => tables.losses.filter((loss) => loss.scope && kinds.includes(loss.kind)).map((loss) => loss.text);
+    const filters = texts(SCOPE_FILTER, SCOPE_GATE).join("; "), unknown = texts(SCOPE_UNKNOWN).filter((text) => !isSaid(text)).join("; ");
     parts.push(filters ? `Not everything was recorded: ${filters}.` : "", unknown ? `What was recorded is not known: ${unknown}.` : "");
     $("banner").hidden = !parts.some(Boolean);
     $("banner").textContent = parts.filter(Boolean).join(" ");

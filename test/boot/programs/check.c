@@ -8,7 +8,11 @@
 
 #include "lib/include/kymo.h"
 
+/* 20 seconds: on real threads, beside other load, a thread under probes gets there slowly. */
+#define STATE_TRIES 20000
+
 static char failure[160]; /* first failure of the running test; "" none */
+static bool state_missed; /* the running test has waited for a state that did not come */
 
 void say(const char *fmt, ...)
 {
@@ -52,6 +56,7 @@ int check_run(const char *suite, const struct check *table, unsigned n)
 
     for (unsigned i = 0; i < n; i++) {
         failure[0] = '\0';
+        state_missed = false;
         table[i].run();
         if (failure[0] == '\0') {
             say("TEST %s/%s: ok", suite, table[i].name);
@@ -106,19 +111,20 @@ void join(int tid)
     EXPECT_EQ(pthread_join(tid, NULL), 0);
 }
 
-bool wait_state(int pid, int tid, int state)
+bool wait_state_at(const char *file, int line, int pid, int tid, int state)
 {
     struct kymo_thread_info info = {0};
+    unsigned tries = state_missed ? 1 : STATE_TRIES;
 
-    /* A minute: on real threads, beside other load, a thread under probes gets there slowly. */
-    for (int i = 0; i < 60000; i++) {
+    while (tries-- > 0) {
         if (ThreadInfo(pid, tid, &info) >= 0 && info.pid == pid && info.tid == tid &&
             info.state == state) {
             return true;
         }
         sleep_ms(1);
     }
-    check_fail("wait_state", 0, "pid %d tid %d is in state %d, not %d", pid, tid, (int)info.state,
+    state_missed = true;
+    check_fail(file, line, "pid %d tid %d is in state %d, not %d", pid, tid, (int)info.state,
                state);
     return false;
 }

@@ -65,8 +65,10 @@ uint64_t now_ns(void); /* CLOCK_MONOTONIC */
 /* A thread of this process; priority 0: the caller's. Returns its tid. */
 int start_thread(void *(*func)(void *), void *arg, int priority);
 void join(int tid);
-/* Waits until the thread is in the state, at most about a second; false if it never was. */
-bool wait_state(int pid, int tid, int state);
+/* Waits until the thread is in the state. False if it never was: the test has failed then, at the
+ * caller's line, and what else it waits for is looked at only once. */
+#define wait_state(pid, tid, state) wait_state_at(__FILE__, __LINE__, pid, tid, state)
+bool wait_state_at(const char *file, int line, int pid, int tid, int state);
 int own_priority(void); /* effective */
 int self_pid(void);
 int self_tid(void);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * QUERYLOSS of each CPU, from each CPU, while all of them record and lose. A thread on each CPU
- * inserts numbered events and counts them itself; who asks goes from CPU to CPU. Each answer is of
- * one moment: what it says was made is what that CPU had inserted by then, and its sums agree. At
- * the end the numbers that are missing in what each CPU recorded are its losses, no more and no
- * fewer. `t_loss [EVENTS]`, of each thread.
+ * inserts numbered events and counts them itself, until the main thread, which goes from CPU to
+ * CPU, has asked on each. Each answer is of one moment: what it says was made is what that CPU had
+ * inserted by then, and its sums agree. At the end the numbers that are missing in what each CPU
+ * recorded are its losses, no more and no fewer. `t_loss [EVENTS]`, of each thread at least.
  */
-#include "test/boot/programs/check.h"
-#include "trace/slot.h"
+#include "test/boot/programs/each_cpu.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -15,14 +14,14 @@
 #include "lib/include/kymo.h"
 
 #define BUFFERS 4 /* per CPU */
-#define CPUS_MOST 8
 #define CODE 5
 #define INSERTS_AT_ONCE 64 /* then the others of this CPU have their turn */
+#define TAKINGS 2          /* of buffers, in the test that takes some */
+/* Times `events`: so many a thread inserts at most, whatever has not been asked then. */
+#define INSERTS_MOST 100
 
 static unsigned events = 10000;
-static const struct trace_slot *block;
-static volatile unsigned running; /* threads that are not done */
-static pthread_t threads[CPUS_MOST];
+static volatile bool asked_enough;
 
 /* Of each CPU; a line of its own. */
 static struct account {
@@ -32,59 +31,38 @@ static struct account {
     uint64_t made, lost;        /* the last answer's */
 } __attribute__((aligned(64))) accounts[CPUS_MOST];
 
-static int command(unsigned cmd)
+/* ---- the threads that insert ------------------------------------------------------- */
+
+static void inserts(unsigned cpu)
 {
-    return TraceEvent((int)cmd);
-}
+    struct account *a = &accounts[cpu];
 
-/* ---- who inserts ------------------------------------------------------------------- */
-
-static void *inserts(void *arg)
-{
-    struct account *a = arg;
-
-    for (uint32_t n = 1; n <= events; n++) {
+    for (uint32_t n = 1; n <= events || (!asked_enough && n <= events * INSERTS_MOST); n++) {
         TraceEvent((int)_NTO_TRACE_INSERTSUSEREVENT, CODE, n, ~n);
         a->inserted = n;
         if (n % INSERTS_AT_ONCE == 0) {
             SchedYield();
         }
     }
-    __atomic_fetch_sub(&running, 1, __ATOMIC_RELEASE);
-    return arg;
 }
 
-static void start_inserts(void)
+static bool all_insert(void)
 {
-    running = cpu_count();
     for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
-        pthread_attr_t attr;
-        pthread_attr_init(&attr);
-        if (cpu_count() > 1) {
-            pthread_attr_setrunmask_np(&attr, UINT32_C(1) << cpu);
+        if (accounts[cpu].inserted == 0) {
+            return false;
         }
-        EXPECT_EQ(pthread_create(&threads[cpu], &attr, inserts, &accounts[cpu]), 0);
     }
-}
-
-static void join_inserts(void)
-{
-    for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
-        EXPECT_EQ(pthread_join(threads[cpu], NULL), 0);
-    }
+    return true;
 }
 
 /* ---- what is recorded -------------------------------------------------------------- */
 
 static void open_log(unsigned mode, unsigned policy)
 {
-    uint64_t paddr = 0;
-    struct kymo_map map = {.flags = KYMO_MAP_TRACE | KYMO_PROT_READ};
-
     memset(accounts, 0, sizeof(accounts));
-    EXPECT_EQ(TraceEvent((int)_NTO_TRACE_ALLOCBUFFER, BUFFERS, &paddr), 0);
-    EXPECT_EQ(MemMap(&map), 0);
-    block = (const struct trace_slot *)(uintptr_t)map.vaddr;
+    asked_enough = false;
+    buffers_open(BUFFERS);
     EXPECT_EQ(command(mode), 0);
     EXPECT_EQ(command(policy), 0);
     EXPECT_EQ(command(_NTO_TRACE_DELALLCLASSES), 0);
@@ -92,9 +70,8 @@ static void open_log(unsigned mode, unsigned policy)
     EXPECT_EQ(command(_NTO_TRACE_STARTNOSTATE), 0);
 }
 
-static void scan(const struct kymo_trace_buffer *b)
+static void scan(const struct kymo_trace_buffer *b, const struct trace_slot *slot)
 {
-    const struct trace_slot *slot = block + (size_t)b->index * TRACE_BUFFER_SLOTS;
     struct account *a = &accounts[b->cpu % CPUS_MOST];
 
     for (uint32_t i = 0; i < b->slots; i++) {
@@ -102,23 +79,13 @@ static void scan(const struct kymo_trace_buffer *b)
         EXPECT_EQ(TRACE_GET_CPU(slot[i].header), b->cpu);
         if (class == TRACE_CLASS_USER) {
             EXPECT_EQ(slot[i].d2, ~slot[i].d1);
-            EXPECT(slot[i].d1 > a->last && slot[i].d1 <= events);
+            EXPECT(slot[i].d1 > a->last && slot[i].d1 <= a->inserted + 1);
             a->last = slot[i].d1;
             a->recorded++;
         } else if (class == TRACE_CLASS_CONTROL && event == TRACE_CONTROL_DROPPED &&
                    (slot[i].d1 & 0xff) == TRACE_CLASS_USER) {
             a->dropped += slot[i].d2;
         }
-    }
-}
-
-static void take_all(void)
-{
-    struct kymo_trace_buffer b;
-
-    while (TraceEvent((int)KYMO_TRACE_TAKEBUFFER, &b) == 0) {
-        scan(&b);
-        EXPECT_EQ(TraceEvent((int)KYMO_TRACE_GIVEBUFFER, b.index), 0);
     }
 }
 
@@ -181,7 +148,7 @@ static void ask(unsigned cpu)
 static void go_to(unsigned cpu)
 {
     if (cpu_count() > 1) {
-        ThreadCtl(_NTO_TCTL_RUNMASK, (void *)(uintptr_t)(1u << cpu));
+        EXPECT(ThreadCtl(_NTO_TCTL_RUNMASK, (void *)(uintptr_t)(1u << cpu)) != -1);
     }
 }
 
@@ -192,25 +159,45 @@ static void set_priority(int priority)
     EXPECT_EQ(pthread_setschedparam(pthread_self(), SCHED_RR, &param), 0);
 }
 
-/* Returns how often each CPU was asked about while events were inserted. */
+static uint64_t lost_so_far(void)
+{
+    uint64_t lost = 0;
+
+    for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
+        lost += accounts[cpu].lost;
+    }
+    return lost;
+}
+
+/* Asks about each CPU from each, at least once while all insert; returns how often. takes: takes
+ * the buffers, too, whenever more has been lost since it took them last. */
 static unsigned ask_all(bool takes)
 {
-    unsigned rounds = 0;
+    unsigned rounds = 0, takings = 0, from = 0;
+    const unsigned everywhere = (1u << cpu_count()) - 1;
+    uint64_t taken_at = 0;
     int priority = own_priority();
 
     set_priority(priority + 1);
-    while (__atomic_load_n(&running, __ATOMIC_ACQUIRE) > 0) {
-        go_to(rounds++ % cpu_count());
+    while (each_cpu_works()) {
+        unsigned here = rounds++ % cpu_count();
+        from |= all_insert() ? 1u << here : 0;
+        go_to(here);
         for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
             ask(cpu);
         }
-        if (takes && rounds % 4 == 0) {
-            take_all();
+        if (takes && lost_so_far() > taken_at) {
+            taken_at = lost_so_far();
+            takings++;
+            buffers_take(scan);
         }
+        asked_enough = from == everywhere && (!takes || takings >= TAKINGS);
         sleep_ms(1); /* this CPU's thread inserts, too */
     }
     go_to(0);
     set_priority(priority);
+    EXPECT_EQ(from, everywhere);
+    EXPECT(!takes || takings >= TAKINGS);
     return rounds;
 }
 
@@ -222,30 +209,31 @@ static void check_end(unsigned cpu, bool rings)
 
     EXPECT_EQ(TraceEvent((int)KYMO_TRACE_QUERYLOSS, cpu, &l), 0);
     check_sums(&l);
-    EXPECT_EQ(users_made(&l), events);
+    EXPECT_EQ(users_made(&l), a->inserted);
     EXPECT(rings || l.recycled == 0);
-    EXPECT_EQ(l.lost[TRACE_CLASS_USER] + l.recycled, events - a->recorded);
+    EXPECT_EQ(l.lost[TRACE_CLASS_USER] + l.recycled, a->inserted - a->recorded);
     EXPECT_EQ(a->dropped + pending_of(&l, TRACE_CLASS_USER), l.lost[TRACE_CLASS_USER]);
 }
 
 static void run(unsigned mode, unsigned policy, bool takes, const char *what)
 {
     bool rings = mode == _NTO_TRACE_SETRINGMODE;
-    uint64_t missing = 0;
+    uint64_t inserted = 0, missing = 0;
 
     open_log(mode, policy);
-    start_inserts();
+    each_cpu_start(inserts);
     unsigned rounds = ask_all(takes);
-    join_inserts();
+    each_cpu_join();
     EXPECT_EQ(command(_NTO_TRACE_STOP), 0);
-    take_all();
+    buffers_take(scan);
     for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
         check_end(cpu, rings);
-        missing += events - accounts[cpu].recorded;
+        inserted += accounts[cpu].inserted;
+        missing += accounts[cpu].inserted - accounts[cpu].recorded;
     }
-    EXPECT(missing > 0 || takes);
-    say("loss: %s: asked %u times, %lu of %u events missing", what, rounds, (unsigned long)missing,
-        events * cpu_count());
+    EXPECT(missing > 0);
+    say("loss: %s: asked %u times, %lu of %lu events missing", what, rounds, (unsigned long)missing,
+        (unsigned long)inserted);
     EXPECT_EQ(command(_NTO_TRACE_DEALLOCBUFFER), 0);
 }
 

@@ -7,87 +7,42 @@
  * counted twice; and in the end the kernel's text is as before. `t_storms [CALLS]`, of each thread.
  */
 #include "test/boot/programs/dcalls.h"
-#include "trace/slot.h"
+#include "test/boot/programs/each_cpu.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
-#include "lib/include/kymo.h"
-
 #define BUFFERS 6 /* per CPU */
-#define CPUS_MOST 8
 #define NOP_ENTER TRACE_HEADER(0, 0, TRACE_CLASS_KER_CALL, 0)
 
 static unsigned calls = 20000;
-static volatile unsigned running; /* threads that are not done */
 
-static void *makes_calls(void *arg)
+static void makes_calls(unsigned cpu)
 {
     const uintptr_t args[6] = {0};
 
     for (unsigned i = 0; i < calls; i++) {
         raw_call(0, args);
     }
-    __atomic_fetch_sub(&running, 1, __ATOMIC_RELEASE);
-    return arg;
-}
-
-static pthread_t threads[CPUS_MOST];
-static void start_calls(void)
-{
-    running = cpu_count();
-    for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
-        pthread_attr_t attr;
-        pthread_attr_init(&attr);
-        if (cpu_count() > 1) {
-            pthread_attr_setrunmask_np(&attr, UINT32_C(1) << cpu);
-        }
-        EXPECT_EQ(pthread_create(&threads[cpu], &attr, makes_calls, NULL), 0);
-    }
-}
-
-static bool calls_go_on(void)
-{
-    return __atomic_load_n(&running, __ATOMIC_ACQUIRE) > 0;
-}
-
-static void join_calls(void)
-{
-    for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
-        EXPECT_EQ(pthread_join(threads[cpu], NULL), 0);
-    }
+    (void)cpu;
 }
 
 /* ---- the log ----------------------------------------------------------------------- */
 
-static const struct trace_slot *block;
 static uint64_t recorded[CPUS_MOST], dropped[CPUS_MOST];
-
-static int command(unsigned cmd)
-{
-    return TraceEvent((int)cmd);
-}
 
 /* Only the way in of nop is recorded. */
 static void open_log(void)
 {
-    uint64_t paddr = 0;
-    struct kymo_map map = {.flags = KYMO_MAP_TRACE | KYMO_PROT_READ};
-
     memset(recorded, 0, sizeof(recorded));
     memset(dropped, 0, sizeof(dropped));
-    EXPECT_EQ(TraceEvent((int)_NTO_TRACE_ALLOCBUFFER, BUFFERS, &paddr), 0);
-    EXPECT_EQ(MemMap(&map), 0);
-    block = (const struct trace_slot *)(uintptr_t)map.vaddr;
+    buffers_open(BUFFERS);
     EXPECT_EQ(command(_NTO_TRACE_SETLINEARMODE), 0);
     EXPECT_EQ(command(_NTO_TRACE_DELALLCLASSES), 0);
     EXPECT_EQ(TraceEvent((int)_NTO_TRACE_ADDEVENT, _NTO_TRACE_KERCALLENTER, 0), 0);
 }
 
-static void scan(const struct kymo_trace_buffer *b)
+static void scan(const struct kymo_trace_buffer *b, const struct trace_slot *slot)
 {
-    const struct trace_slot *slot = block + (size_t)b->index * TRACE_BUFFER_SLOTS;
-
     for (uint32_t i = 0; i < b->slots; i++) {
         unsigned class = TRACE_GET_CLASS(slot[i].header), event = TRACE_GET_EVENT(slot[i].header);
         EXPECT_EQ(TRACE_GET_CPU(slot[i].header), b->cpu);
@@ -100,17 +55,6 @@ static void scan(const struct kymo_trace_buffer *b)
             EXPECT_EQ(class, TRACE_CLASS_CONTROL);
         }
     }
-}
-
-static void take_all(void)
-{
-    struct kymo_trace_buffer b;
-
-    while (TraceEvent((int)KYMO_TRACE_TAKEBUFFER, &b) == 0) {
-        scan(&b);
-        EXPECT_EQ(TraceEvent((int)KYMO_TRACE_GIVEBUFFER, b.index), 0);
-    }
-    EXPECT_EQ(errno, EAGAIN);
 }
 
 static uint64_t pending(unsigned cpu)
@@ -148,16 +92,16 @@ static void t_log(void)
 
     open_log();
     EXPECT_EQ(command(_NTO_TRACE_STARTNOSTATE), 0);
-    start_calls();
-    while (calls_go_on() || times < 5) {
+    each_cpu_start(makes_calls);
+    while (each_cpu_works() || times < 5) {
         d_comes_and_goes();
         if (++times % 4 == 0) {
-            take_all();
+            buffers_take(scan);
         }
     }
-    join_calls();
+    each_cpu_join();
     EXPECT_EQ(command(_NTO_TRACE_STOP), 0);
-    take_all();
+    buffers_take(scan);
     for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
         EXPECT_EQ(told_of(cpu), calls);
         lost += dropped[cpu];
@@ -171,7 +115,7 @@ static void log_comes_and_goes(void)
     EXPECT_EQ(command(_NTO_TRACE_STARTNOSTATE), 0);
     SchedYield();
     EXPECT_EQ(command(_NTO_TRACE_STOP), 0);
-    take_all();
+    buffers_take(scan);
 }
 
 static void t_d(void)
@@ -180,12 +124,12 @@ static void t_d(void)
 
     open_log();
     d_do(handle, KYMO_D_GO);
-    start_calls();
-    while (calls_go_on()) {
+    each_cpu_start(makes_calls);
+    while (each_cpu_works()) {
         log_comes_and_goes();
         d_faults(handle, NULL); /* or it is silent for too long */
     }
-    join_calls();
+    each_cpu_join();
     d_do(handle, KYMO_D_STOP);
     EXPECT_EQ(d_count_of(handle, 1), (uint64_t)calls * cpu_count());
     d_do(handle, KYMO_D_DESTROY);
@@ -198,7 +142,7 @@ static void t_d(void)
 /* Each has a thread that puts it on and off. */
 static void *d_storms(void *arg)
 {
-    while (calls_go_on()) {
+    while (each_cpu_works()) {
         uint32_t handle = d_create("storms_d.dif");
         d_do(handle, KYMO_D_GO);
         d_do(handle, KYMO_D_STOP);
@@ -211,13 +155,13 @@ static void *d_storms(void *arg)
 static void t_both(void)
 {
     open_log();
-    start_calls();
+    each_cpu_start(makes_calls);
     int tid = start_thread(d_storms, NULL, 0);
-    while (calls_go_on()) {
+    while (each_cpu_works()) {
         log_comes_and_goes();
     }
     join(tid);
-    join_calls();
+    each_cpu_join();
     for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
         EXPECT(told_of(cpu) <= calls);
     }
