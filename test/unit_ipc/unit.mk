@@ -40,14 +40,16 @@ $(B)/unit/ipc_direct_test $(B)/unit/ipc_window_test: $(B)/unit/ipc/test/unit_ipc
 $(B)/unit/ipc_window_test: $(B)/unit/ipc/test/unit_ipc/window_acts.o
 $(B)/unit/ipc_random_test $(B)/unit/ipc_direct_test: $(addprefix $(B)/unit/ipc/test/unit_ipc/random_,calls.o args.o)
 
-# The random test once more, with tables that grow.
-UNIT_TESTS += $(B)/unit/ipc_grown_test
-UNIT_GROWN_OBJS := $(patsubst $(B)/unit/ipc/%,$(B)/unit/ipc_grown/%,$(UNIT_IPC_OBJS) \
-	$(addprefix $(B)/unit/ipc/test/unit_ipc/,random_test.o no_crash.o random_calls.o random_args.o)) \
-	$(B)/unit/ipc_grown/kernel/base/table/grown.o
+# With tables that grow: the random test once more, and what happens without memory for an entry.
+UNIT_TESTS += $(B)/unit/ipc_grown_test $(B)/unit/ipc_short_test
+UNIT_GROWN_OBJS := $(UNIT_IPC_OBJS:$(B)/unit/ipc/%=$(B)/unit/ipc_grown/%) \
+	$(addprefix $(B)/unit/ipc_grown/,kernel/base/table/grown.o test/unit_ipc/no_crash.o)
 $(B)/unit/ipc_grown/%.o: %.c $(wildcard test/unit_ipc/*.[hd]* kernel/*/*.h kernel/base/*/*.h kernel/observe/debug/*.h abi/*.* abi/sys/*.h \
 	trace/*.h) trace/events.def $(TRACE_GEN) test/unit_ipc/unit.mk
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(UNIT_IPC_FLAGS) -DKERNEL_TABLE_H='"kernel/base/table/grown.h"' -c -o $@ $<
-$(B)/unit/ipc_grown_test: $(UNIT_GROWN_OBJS)
+$(B)/unit/ipc_grown_test: $(UNIT_GROWN_OBJS) \
+	$(addprefix $(B)/unit/ipc_grown/test/unit_ipc/random_,test.o calls.o args.o)
+$(B)/unit/ipc_short_test: $(UNIT_GROWN_OBJS) $(B)/unit/ipc_grown/test/unit_ipc/short_test.o
+$(B)/unit/ipc_grown_test $(B)/unit/ipc_short_test:
 	$(Q)$(HOST_CC) $(UNIT_IPC_FLAGS) -o $@ $^ -lcmocka
