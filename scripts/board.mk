@@ -111,7 +111,7 @@ KERNEL_CALLED_OBJS := $(KERNEL_CALLED_SRCS:%.c=$(B)/%.o)
 KERNEL_LIBS := $(B)/kernel/called.a -lgcc
 KERNEL_LD_DEPS += $(B)/kernel/called.a
 KERNEL_FLAGS := $(COMMON_FLAGS) -O2 -ffreestanding -DKYMO_KERNEL $(CPU_FLAGS_KERNEL) $(BOARD_DEFS) \
-	-DBOARD_NAME='"$(BOARD)"' \
+	-DBOARD_NAME='"$(BOARD)"' $(USER_RAM:%=-DCONFIG_PLACED_RAM=%u) \
 	-DARCH_OPS_H='"kernel/arch/$(ARCH)/ops.h"' -DARCH_PAGES_H='"kernel/arch/$(ARCH)/pages.h"' -DTRACE_PORT_OPS_H='"trace/port/$(ARCH).h"' \
 	-DKERNEL_ORDER_H='"kernel/base/order/$(ORDER).h"' -DKERNEL_TABLE_H='"kernel/base/table/$(TABLES).h"' -DKERNEL_READY_H='"kernel/thread/ready/$(READY).h"' \
 	-DTRACE_PORT_SITES_H='"trace/port/$(SITES).h"' -DTRACE_PORT_SYSTEM_H='"kernel/arch/$(ARCH)/trace.h"' -DTRACE_ATOMIC_OPS_H='"trace/port/atomic_$(ATOMIC).h"' \
