@@ -11,9 +11,9 @@
  * 256 bytes up to 16 MB and grows to 4 KB, so the sets are small on every board.
  *
  * An allocation takes the smallest block that it fits into, the lowest of those, and gives back
- * what it does not need. If it is to lie below an address, a block's being the lowest decides: the
- * others of its size are no better. Returns 0 on failure. Tested by test/unit_kernel/phys_test.c (against a
- * model, with a bound on the steps of each call) and memory_test.c.
+ * what it does not need. Below an address it is the same: where the lowest block of a size is too
+ * high, all of that size are. Returns 0 on failure. Tested by test/unit_kernel/phys_test.c (against
+ * a model, with a bound on the steps of each call) and memory_test.c.
  */
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/irq.h"
@@ -325,7 +325,8 @@ static size_t block_take(unsigned order, size_t last, size_t *size)
     return tops_take(1, 1, last);
 }
 
-paddr_t phys_alloc_below(size_t len, size_t align, paddr_t end)
+/* phys_alloc_raw(), at granule `last` at most. */
+static __attribute__((noinline)) paddr_t phys_take(size_t len, size_t align, size_t last)
 {
     size_t granule = (size_t)1 << phys.shift, top = granule << phys.top;
     size_t first, size;
@@ -336,10 +337,6 @@ paddr_t phys_alloc_below(size_t len, size_t align, paddr_t end)
         return 0;
     }
     size_t n = (len + granule - 1) >> phys.shift;
-    if (end < phys.base + len) {
-        return 0;
-    }
-    size_t last = (end - phys.base - len) >> phys.shift;
     if (len <= top && align <= top) {
         size_t least = align > granule ? align >> phys.shift : 1;
         size_t span = n > least ? n : least;
@@ -359,7 +356,14 @@ paddr_t phys_alloc_below(size_t len, size_t align, paddr_t end)
 
 paddr_t phys_alloc_raw(size_t len, size_t align)
 {
-    return phys_alloc_below(len, align, (paddr_t)-1);
+    return phys_take(len, align, NONE);
+}
+
+paddr_t phys_alloc_below(size_t len, size_t align, paddr_t end)
+{
+    bool room = end > phys.base && end - phys.base >= len;
+
+    return room ? phys_take(len, align, (end - phys.base - len) >> phys.shift) : 0;
 }
 
 /* Returns the order of the free block with this granule; above the highest: it isn't free. */
