@@ -91,13 +91,12 @@ TRACE_OFFSETS_SRC := kernel/observe/offsets.c
 ORDER ?= list
 # How READY threads are kept, of kernel/thread/ready, likewise.
 READY ?= each
-READY_NOT_one := kernel/thread/sched_queue.c
 # Where its tables are, of kernel/base/table, likewise.
 TABLES ?= fixed
 # How trace/ changes what interrupts and other CPUs change too: trace/port/atomic_$(ATOMIC).h.
 ATOMIC ?= native
 KERNEL_SRCS := $(wildcard kernel/base/order/$(ORDER).c kernel/base/table/$(TABLES).c kernel/thread/ready/$(READY).c) \
-	kernel/observe/sites/$(SITES).c $(RETAIN_SRCS_$(RETAIN)) $(filter-out $(RETAIN_NOT_$(RETAIN)) $(READY_NOT_$(READY)),$(sort $(filter-out $(OFFSETS_SRC) $(TRACE_OFFSETS_SRC),$(wildcard $(patsubst %,kernel/%/*.c,$(filter-out dtrace,$(KERNEL_ROOMS))) \
+	kernel/observe/sites/$(SITES).c $(RETAIN_SRCS_$(RETAIN)) $(filter-out $(RETAIN_NOT_$(RETAIN)),$(sort $(filter-out $(OFFSETS_SRC) $(TRACE_OFFSETS_SRC),$(wildcard $(patsubst %,kernel/%/*.c,$(filter-out dtrace,$(KERNEL_ROOMS))) \
 	kernel/arch/$(ARCH)/*.c kernel/arch/$(ARCH)/*.S $(ARCH_MMU_$(ARCH)) $(BOARD_DIR)/*.c $(BOARD_DIR)/*.S))) $(BOARD_DRIVERS) \
 	$(TRACE_SRCS) $(D_SRCS_$(D)) $(DEBUG_SRCS_$(DEBUG)))
 # What only boards' drivers and tests may call, in an archive: a kernel in which nothing calls it leaves
