@@ -37,8 +37,8 @@
 
 /* Returns memory for a table, zeroed; does not return without. */
 typedef void *table_allocate(size_t bytes);
-/* Returns zeroed memory for further entries, exactly there (at NULL: anywhere); NULL: it isn't
- * free. */
+/* Returns zeroed memory for further entries, exactly there (at NULL: anywhere below
+ * CONFIG_PLACED_RAM); NULL: it isn't free, or not below that. */
 typedef void *table_extend(void *at, size_t bytes);
 
 #ifndef KERNEL_TABLE_H
