@@ -91,13 +91,12 @@ TRACE_OFFSETS_SRC := kernel/observe/offsets.c
 ORDER ?= list
 # How READY threads are kept, of kernel/thread/ready, likewise.
 READY ?= each
-READY_NOT_one := kernel/thread/sched_queue.c
 # Where its tables are, of kernel/base/table, likewise.
 TABLES ?= fixed
 # How trace/ changes what interrupts and other CPUs change too: trace/port/atomic_$(ATOMIC).h.
 ATOMIC ?= native
 KERNEL_SRCS := $(wildcard kernel/base/order/$(ORDER).c kernel/base/table/$(TABLES).c kernel/thread/ready/$(READY).c) \
-	kernel/observe/sites/$(SITES).c kernel/observe/sites/$(SITES)_programs.c $(RETAIN_SRCS_$(RETAIN)) $(filter-out $(RETAIN_NOT_$(RETAIN)) $(READY_NOT_$(READY)),$(sort $(filter-out $(OFFSETS_SRC) $(TRACE_OFFSETS_SRC),$(wildcard $(patsubst %,kernel/%/*.c,$(filter-out dtrace,$(KERNEL_ROOMS))) \
+	kernel/observe/sites/$(SITES).c kernel/observe/sites/$(SITES)_programs.c $(RETAIN_SRCS_$(RETAIN)) $(filter-out $(RETAIN_NOT_$(RETAIN)),$(sort $(filter-out $(OFFSETS_SRC) $(TRACE_OFFSETS_SRC),$(wildcard $(patsubst %,kernel/%/*.c,$(filter-out dtrace,$(KERNEL_ROOMS))) \
 	kernel/arch/$(ARCH)/*.c kernel/arch/$(ARCH)/*.S $(ARCH_MMU_$(ARCH)) $(BOARD_DIR)/*.c $(BOARD_DIR)/*.S))) $(BOARD_DRIVERS) \
 	$(TRACE_SRCS) $(D_SRCS_$(D)) $(DEBUG_SRCS_$(DEBUG)))
 # What only boards' drivers and tests may call, in an archive: a kernel in which nothing calls it leaves
@@ -111,7 +110,7 @@ KERNEL_CALLED_OBJS := $(KERNEL_CALLED_SRCS:%.c=$(B)/%.o)
 KERNEL_LIBS := $(B)/kernel/called.a -lgcc
 KERNEL_LD_DEPS += $(B)/kernel/called.a
 KERNEL_FLAGS := $(COMMON_FLAGS) -O2 -ffreestanding -DKYMO_KERNEL $(CPU_FLAGS_KERNEL) $(BOARD_DEFS) \
-	-DBOARD_NAME='"$(BOARD)"' \
+	-DBOARD_NAME='"$(BOARD)"' $(USER_RAM:%=-DCONFIG_PLACED_RAM=%u) \
 	-DARCH_OPS_H='"kernel/arch/$(ARCH)/ops.h"' -DARCH_PAGES_H='"kernel/arch/$(ARCH)/pages.h"' -DTRACE_PORT_OPS_H='"trace/port/$(ARCH).h"' \
 	-DKERNEL_ORDER_H='"kernel/base/order/$(ORDER).h"' -DKERNEL_TABLE_H='"kernel/base/table/$(TABLES).h"' -DKERNEL_READY_H='"kernel/thread/ready/$(READY).h"' \
 	-DTRACE_PORT_SITES_H='"trace/port/$(SITES).h"' -DTRACE_PORT_SYSTEM_H='"kernel/arch/$(ARCH)/trace.h"' -DTRACE_ATOMIC_OPS_H='"trace/port/atomic_$(ATOMIC).h"' \

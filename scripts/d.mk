@@ -35,5 +35,5 @@ $(D_HOT_SMALL:%=$(B)/%.o): EXTRA_FLAGS = $(KERNEL_FLAGS) $(D_HOT_SMALL_FLAGS)
 FBT_PADDED := $(addprefix kernel/,$(addprefix arch/$(ARCH)/,context core fault mpu patch/ram start) \
 	base/trie entry/crash entry/host_call entry/kercall_quick entry/kercall_trace ipc/event ipc/msg_wait \
 	ipc/name mem/copy observe/panic observe/sites/patched observe/syspage proc/process program/cpio \
-	program/spawn_reloc thread/sched thread/sched_queue thread/thread time/clock time/timer_calls)
+	program/spawn_reloc thread/ready/each thread/sched thread/thread time/clock time/timer_calls)
 $(FBT_PADDED:%=$(B)/%.o): EXTRA_FLAGS += $(FBT_PAD_FLAGS)

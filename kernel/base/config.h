@@ -8,6 +8,8 @@
 #ifndef KERNEL_BASE_CONFIG_H
 #define KERNEL_BASE_CONFIG_H
 
+#include <stdint.h>
+
 #ifndef CONFIG_CPUS
 #define CONFIG_CPUS 1 /* most CPUs; 1 leaves the spin lock and cross-calls empty */
 #endif
@@ -15,9 +17,14 @@
 #ifndef CONFIG_TABLES_RAM
 #define CONFIG_TABLES_RAM 268435456
 #endif
-/* Tables whose entries are allocated when they are first used take memory in multiples of this. */
+/* Tables whose entries are allocated when they are first used take memory in multiples of this,
+ * which is one of phys_granule(). */
 #ifndef CONFIG_TABLE_PIECE
 #define CONFIG_TABLE_PIECE 256u
+#endif
+/* From this address on is RAM for programs whose data is linked for its place; tables have none. */
+#ifndef CONFIG_PLACED_RAM
+#define CONFIG_PLACED_RAM UINTPTR_MAX
 #endif
 #ifndef CONFIG_PROCESSES
 #define CONFIG_PROCESSES 20

@@ -1,45 +1,47 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Fixed pools of kernel objects. Kernel lock held, or boot. Returns NULL when all are in use, or
- * when an object is to be allocated and there is no memory. Tested by
- * test/unit_kernel/memory_test.c.
+ * when an object is to be allocated and there is no memory. Tested by test/unit_kernel
+ * (memory_test, table_grown_test).
  */
 #include "kernel/base/pool.h"
 
 #include "kernel/base/assert.h"
 #include "kernel/base/string.h"
-#include "kernel/base/table.h"
 
 void pool_init(struct pool *pool, void *objects, size_t size, unsigned count)
 {
     *pool = (struct pool){.next = objects, .size = size, .count = count};
 }
 
-/* Returns an object, or NULL. Those that were never used come in order of address. */
-static void **pool_take(struct pool *pool)
+/* Objects that were never used come in order of address. */
+bool pool_ready(struct pool *pool)
 {
-    void **object = pool->free;
-
-    if (object) {
-        pool->free = *object;
-    } else if (TABLE_GROWS && !pool->next && pool->used < pool->count) {
-        object = table_new_entry(pool->size);
-    } else if (pool->used < pool->count) { /* so all that were ever used are */
-        object = (void **)pool->next;
-        pool->next += pool->size;
+    if (pool->free) {
+        return true;
     }
-    return object;
+    if (pool->used == pool->count) {
+        return false;
+    }
+    void **object = TABLE_GROWS ? table_new_entry(pool->size) : (void **)pool->next;
+    if (!object) {
+        return false;
+    }
+    pool->next += TABLE_GROWS ? 0 : pool->size; /* all that were ever used are in use */
+    *object = NULL;
+    pool->free = object;
+    return true;
 }
 
 void *pool_alloc(struct pool *pool)
 {
-    void **object = pool_take(pool);
-
-    kernel_assert(!object == (pool->used == pool->count) ||
-                  (TABLE_GROWS && !object && !pool->next));
-    if (!object) {
+    if (!pool_ready(pool)) {
+        kernel_assert(TABLE_GROWS || pool->used == pool->count);
         return NULL;
     }
+    void **object = pool->free;
+    kernel_assert(pool->used < pool->count);
+    pool->free = *object;
     pool->used++;
     memset(object, 0, pool->size);
     return object;

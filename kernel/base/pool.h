@@ -1,27 +1,41 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Fixed pools of kernel objects: those of an array that were never used, and a free list linked
- * through those that were. Without an array an object is allocated when it is first used: as
- * kernel/base/table.h says. Lock held. A free object's first pointer-sized word is the link;
+ * Fixed pools of kernel objects: a free list linked through objects that were used before, and
+ * behind it the rest of a table (kernel/base/table.h). Where tables grow there is no rest: a new
+ * object's memory is allocated. Lock held. A free object's first pointer-sized word is the link;
  * pool_alloc() zeroes the object.
  */
 #ifndef KERNEL_BASE_POOL_H
 #define KERNEL_BASE_POOL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernel/base/table.h"
+
 struct pool {
-    void *free;     /* [k] used before */
-    char *next;     /* [k] from here on none was ever used; NULL: there is no array */
+    void *free;     /* [k] used before, or made ready */
+    char *next;     /* [k] from here on none was ever used; NULL where tables grow */
     size_t size;    /* [I] of an object */
     unsigned count; /* [I] total of objects */
     unsigned used;  /* [k] */
 };
 
 void pool_init(struct pool *pool, void *objects, size_t size, unsigned count);
+/* Returns whether the next pool_alloc() has an object, for which it allocates memory if need be. */
+bool pool_ready(struct pool *pool);
 /* NULL: none left, or no memory for one more. */
 void *pool_alloc(struct pool *pool);
+/* Charges one to the account, and allocates. NULL, and nothing is charged: the account has no room,
+ * or there is no memory. */
+static inline void *pool_alloc_charged(struct pool *pool, struct quota *quota, enum kymo_limit what)
+{
+    if (!quota_charge(quota, what, 1)) {
+        return NULL;
+    }
+    return table_charged(pool_alloc(pool), quota, what);
+}
 void pool_free(struct pool *pool, void *object);
 
 #endif

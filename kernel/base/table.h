@@ -31,18 +31,30 @@
 
 #include <stddef.h>
 
-#include "abi/sys/quota.h"
+#include "kernel/base/assert.h"
 #include "kernel/base/config.h"
+#include "kernel/base/quota.h"
 
 /* Returns memory for a table, zeroed; does not return without. */
 typedef void *table_allocate(size_t bytes);
-/* Returns zeroed memory for further entries, exactly there (at NULL: anywhere); NULL: it isn't
- * free. */
+/* Returns zeroed memory for further entries, exactly there (at NULL: anywhere below
+ * CONFIG_PLACED_RAM); NULL: it isn't free, or not below that. */
 typedef void *table_extend(void *at, size_t bytes);
 
 #ifndef KERNEL_TABLE_H
 #define KERNEL_TABLE_H "kernel/base/table/fixed.h"
 #endif
 #include KERNEL_TABLE_H
+
+/* Returns the entry for which one was charged to the account. Without, which is for lack of memory,
+ * gives the charge back. */
+static inline void *table_charged(void *entry, struct quota *quota, enum kymo_limit what)
+{
+    kernel_assert(entry || TABLE_GROWS); /* else the system's account has counted them */
+    if (TABLE_GROWS && !entry) {
+        quota_release(quota, what, 1);
+    }
+    return entry;
+}
 
 #endif

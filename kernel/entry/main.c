@@ -67,16 +67,16 @@ static void *table_memory(size_t bytes)
     return arch_phys_to_virt(pa);
 }
 
+/* Tables keep their memory, so it lies where no program is linked to have its data. */
 static void *table_further(void *at, size_t bytes)
 {
-    paddr_t pa = at ? arch_virt_to_phys(at) : phys_alloc(bytes, 8);
+    paddr_t pa = at ? arch_virt_to_phys(at) : phys_alloc_below(bytes, 1, CONFIG_PLACED_RAM);
 
-    if (!pa || (at && !phys_alloc_at(pa, bytes))) {
+    kernel_assert(CONFIG_TABLE_PIECE % phys_granule() == 0); /* what follows is another granule */
+    if (!pa || (at && (bytes > CONFIG_PLACED_RAM - pa || !phys_alloc_at(pa, bytes)))) {
         return NULL;
     }
-    if (at) {
-        phys_clear(pa, bytes);
-    }
+    phys_clear(pa, bytes);
     return arch_phys_to_virt(pa);
 }
 

@@ -46,15 +46,13 @@ long ker_channel_create(struct thread *self, const uintptr_t *args)
     while (i < CONFIG_CHANNELS_PER_PROCESS && proc->channels[i]) {
         i++;
     }
-    if (i == CONFIG_CHANNELS_PER_PROCESS || !quota_charge(&proc->quota, KYMO_LIMIT_CHANNELS, 1)) {
+    if (i == CONFIG_CHANNELS_PER_PROCESS) {
         return -EAGAIN;
     }
-    struct channel *ch = pool_alloc(&pool);
-    if (TABLE_GROWS && !ch) {
-        quota_release(&proc->quota, KYMO_LIMIT_CHANNELS, 1);
+    struct channel *ch = pool_alloc_charged(&pool, &proc->quota, KYMO_LIMIT_CHANNELS);
+    if (!ch) {
         return -EAGAIN;
     }
-    kernel_assert(ch); /* the system's account has counted them */
     ch->proc = proc;
     ch->chid = (int32_t)i + 1;
     ch->flags = (uint32_t)args[0];

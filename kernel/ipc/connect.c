@@ -134,15 +134,13 @@ long ker_connect_attach(struct thread *self, const uintptr_t *args)
     if (!slot) {
         return -EMFILE;
     }
-    if (!connect_received(ch, proc) || !quota_charge(&proc->quota, KYMO_LIMIT_CONNECTIONS, 1)) {
+    if (!connect_received(ch, proc)) {
         return -EAGAIN;
     }
-    struct connection *conn = pool_alloc(&pool);
-    if (TABLE_GROWS && !conn) {
-        quota_release(&proc->quota, KYMO_LIMIT_CONNECTIONS, 1);
+    struct connection *conn = pool_alloc_charged(&pool, &proc->quota, KYMO_LIMIT_CONNECTIONS);
+    if (!conn) {
         return -EAGAIN;
     }
-    kernel_assert(conn); /* the system's account has counted them */
     conn->payer = process_payer(proc);
     conn->pid = proc->pid;
     struct connection *other = connect_sibling(proc, ch);

@@ -194,9 +194,9 @@ void msg_receiver_fail(struct thread *receiver, int error);
 
 /* ---- pulses ------------------------------------------------------------------------ */
 
-/* Returns whether a program's pulse would be accepted now. Called before sending, because the trace
- * records the sending before the receipt and must not record a pulse that is refused. (A receiver
- * with a bad buffer is not considered.) */
+/* Returns whether a program's pulse would be accepted now, and has an entry ready for it. Called
+ * before sending, because the trace records the sending before the receipt and must not record a
+ * pulse that is refused. (A receiver with a bad buffer is not considered.) */
 bool pulse_room(const struct channel *ch, const struct process *sender);
 /* Sends a program's pulse, from a pool that only these use, limited per channel and charged to the
  * sender until it is received. Returns 0, or -EAGAIN. */

@@ -132,12 +132,10 @@ long ker_name_attach(struct thread *self, const uintptr_t *args)
     if (!quota_charge(&self->proc->quota, KYMO_LIMIT_NAMES, 1)) {
         return -EAGAIN;
     }
-    struct name *entry = name_new();
-    if (TABLE_GROWS && !entry) {
-        quota_release(&self->proc->quota, KYMO_LIMIT_NAMES, 1);
+    struct name *entry = table_charged(name_new(), &self->proc->quota, KYMO_LIMIT_NAMES);
+    if (!entry) {
         return -EAGAIN;
     }
-    kernel_assert(entry); /* the system's account has counted them */
     *entry = (struct name){.node.key = hash, .proc = self->proc, .chid = (int32_t)args[1]};
     memcpy(entry->name, name, (size_t)len + 1);
     list_push_back(&self->proc->names, &entry->link);

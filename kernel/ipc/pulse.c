@@ -121,7 +121,8 @@ bool pulse_room(const struct channel *ch, const struct process *sender)
 {
     kernel_assert(kernel_locked());
     return !list_empty(&ch->receivers) ||
-           (ch->user_pulses < USER_PER_CHANNEL && quota_has(&sender->quota, KYMO_LIMIT_PULSES, 1));
+           (ch->user_pulses < USER_PER_CHANNEL && quota_has(&sender->quota, KYMO_LIMIT_PULSES, 1) &&
+            (!TABLE_GROWS || pool_ready(&pool)));
 }
 
 /* Not inline: make bench follows the one way through ker_msg_send_pulse(). */
@@ -131,16 +132,13 @@ static __attribute__((noinline)) int pulse_send_to(struct channel *ch, struct pr
     if (pulse_hand_over(ch, p)) {
         return 0;
     }
-    if (ch->user_pulses >= USER_PER_CHANNEL ||
-        !quota_charge(&sender->quota, KYMO_LIMIT_PULSES, 1)) {
+    if (ch->user_pulses >= USER_PER_CHANNEL) {
         return -EAGAIN;
     }
-    struct user_pulse *queued = pool_alloc(&pool);
-    if (TABLE_GROWS && !queued) {
-        quota_release(&sender->quota, KYMO_LIMIT_PULSES, 1);
+    struct user_pulse *queued = pool_alloc_charged(&pool, &sender->quota, KYMO_LIMIT_PULSES);
+    if (!queued) {
         return -EAGAIN;
     }
-    kernel_assert(queued); /* the system's account has counted them */
     queued->pulse = *p;
     queued->payer = process_payer(sender);
     pulse_enqueue(ch, &queued->pulse);

@@ -111,6 +111,8 @@ void phys_init(paddr_t start, size_t len);
 paddr_t phys_alloc(size_t len, size_t align); /* 0: none. Zeroed. */
 /* likewise, not zeroed: the caller must zero it */
 paddr_t phys_alloc_raw(size_t len, size_t align);
+/* likewise, all of it below this address */
+paddr_t phys_alloc_below(size_t len, size_t align, paddr_t end);
 /* Allocates just these bytes, from a granule's beginning on, not zeroed. Returns false if any of
  * them isn't free RAM. */
 bool phys_alloc_at(paddr_t pa, size_t len);

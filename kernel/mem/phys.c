@@ -11,8 +11,9 @@
  * 256 bytes up to 16 MB and grows to 4 KB, so the sets are small on every board.
  *
  * An allocation takes the smallest block that it fits into, the lowest of those, and gives back
- * what it does not need. Returns 0 on failure. Tested by test/unit_kernel/phys_test.c (against a
- * model, with a bound on the steps of each call) and memory_test.c.
+ * what it does not need. Below an address it is the same: where the lowest block of a size is too
+ * high, all of that size are. Returns 0 on failure. Tested by test/unit_kernel/phys_test.c (against
+ * a model, with a bound on the steps of each call) and memory_test.c.
  */
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/irq.h"
@@ -168,9 +169,9 @@ static size_t tops_aligned(const word_t *x, size_t align)
     return NONE;
 }
 
-/* Takes the lowest n highest blocks in a row, the first of them aligned. Returns its number, or
- * NONE. */
-static size_t tops_take(unsigned n, size_t align)
+/* Takes the lowest n highest blocks in a row, the first of them aligned and at granule `last` at
+ * most. Returns its first granule, or NONE. */
+static size_t tops_take(unsigned n, size_t align, size_t last)
 {
     word_t x[TOPS_WORDS]; /* where `row` in a row begin */
 
@@ -180,10 +181,11 @@ static size_t tops_take(unsigned n, size_t align)
         tops_and_shifted(x, more);
     }
     size_t first = tops_aligned(x, align);
-    if (first != NONE) {
-        tops_mark(first, n, false);
+    if (first == NONE || first << phys.top > last) {
+        return NONE;
     }
-    return first;
+    tops_mark(first, n, false);
+    return first << phys.top;
 }
 
 /* ---- blocks ------------------------------------------------------------------------ */
@@ -306,25 +308,25 @@ void phys_init(paddr_t start, size_t len)
 
 /* ---- the calls --------------------------------------------------------------------- */
 
-/* Takes the lowest of the smallest free blocks of this order (at most the highest) or above.
- * Returns its first granule, or NONE; *size: how many it has. */
-static size_t block_take(unsigned order, size_t *size)
+/* Takes the lowest of the smallest free blocks of this order (at most the highest) or above that
+ * begins at granule `last` at most. Returns its first granule, or NONE; *size: how many it has. */
+static size_t block_take(unsigned order, size_t last, size_t *size)
 {
-    uint32_t fits = phys.orders & ~(uint32_t)0 << order;
-
-    if (!fits) {
-        size_t first = tops_take(1, 1);
-        *size = (size_t)1 << phys.top;
-        return first == NONE ? NONE : first << phys.top;
+    for (uint32_t fits = phys.orders & ~(uint32_t)0 << order; fits; fits &= fits - 1) {
+        order = (unsigned)__builtin_ctz(fits);
+        size_t block = set_first(&phys.free[order]);
+        if (block << order <= last) {
+            block_remove(order, block);
+            *size = (size_t)1 << order;
+            return block << order;
+        }
     }
-    order = (unsigned)__builtin_ctz(fits);
-    size_t block = set_first(&phys.free[order]);
-    block_remove(order, block);
-    *size = (size_t)1 << order;
-    return block << order;
+    *size = (size_t)1 << phys.top;
+    return tops_take(1, 1, last);
 }
 
-paddr_t phys_alloc_raw(size_t len, size_t align)
+/* phys_alloc_raw(), at granule `last` at most. */
+static __attribute__((noinline)) paddr_t phys_take(size_t len, size_t align, size_t last)
 {
     size_t granule = (size_t)1 << phys.shift, top = granule << phys.top;
     size_t first, size;
@@ -338,12 +340,11 @@ paddr_t phys_alloc_raw(size_t len, size_t align)
     if (len <= top && align <= top) {
         size_t least = align > granule ? align >> phys.shift : 1;
         size_t span = n > least ? n : least;
-        first = block_take(span > 1 ? log2_down(span - 1) + 1 : 0, &size);
+        first = block_take(span > 1 ? log2_down(span - 1) + 1 : 0, last, &size);
     } else {
         unsigned tops = (unsigned)((len - 1) >> (phys.shift + phys.top)) + 1;
         size = (size_t)tops << phys.top;
-        first = tops_take(tops, align);
-        first = first == NONE ? NONE : first << phys.top;
+        first = tops_take(tops, align, last);
     }
     if (first == NONE) {
         return 0;
@@ -351,6 +352,18 @@ paddr_t phys_alloc_raw(size_t len, size_t align)
     phys.available -= n;
     granules_free(first + n, size - n);
     return phys.base + ((paddr_t)first << phys.shift);
+}
+
+paddr_t phys_alloc_raw(size_t len, size_t align)
+{
+    return phys_take(len, align, NONE);
+}
+
+paddr_t phys_alloc_below(size_t len, size_t align, paddr_t end)
+{
+    bool room = end > phys.base && end - phys.base >= len;
+
+    return room ? phys_take(len, align, (end - phys.base - len) >> phys.shift) : 0;
 }
 
 /* Returns the order of the free block with this granule; above the highest: it isn't free. */

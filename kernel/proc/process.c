@@ -157,12 +157,11 @@ int process_create(const char *name, int ppid, uint32_t ability, struct process 
     if (!quota_charge(&parent->quota, KYMO_LIMIT_PROCESSES, 1)) {
         return -EAGAIN;
     }
-    struct process *proc = process_free_slot();
-    if (TABLE_GROWS && !proc) {
-        quota_release(&parent->quota, KYMO_LIMIT_PROCESSES, 1);
+    struct process *proc = table_charged(process_free_slot(), &parent->quota, KYMO_LIMIT_PROCESSES);
+    if (!proc) {
         return -EAGAIN;
     }
-    kernel_assert(proc && !proc->pid); /* the system's account has counted them */
+    kernel_assert(!proc->pid);
     for (process_ended_call *const *call = process_forgotten; proc->ended_pid && *call; call++) {
         (*call)(proc);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The scheduler: one set of ready queues for all CPUs (sched_queue.c), FIFO and round robin, run
- * masks. Kernel lock held.
+ * The scheduler: one set of ready queues for all CPUs (kernel/thread/ready), FIFO and round robin,
+ * run masks. Kernel lock held.
  *
  * sched_ready() never decides for another CPU. It makes its own CPU call sched_switch() at the
  * kernel's exit, which chooses the thread this CPU should run; only then are other CPUs kicked for
@@ -10,9 +10,7 @@
  *
  * Round robin has no tick: quantum_end is set when a thread runs beside a READY one of the same
  * priority, and switches leave it alone; when it expires, sched_quantum() checks how much of its
- * quantum the running thread has really used.
- *
- * Tested by test/unit_kernel/sched_test.c.
+ * quantum the running thread has really used. Tested by test/unit_kernel/sched_test.c.
  */
 #include "kernel/thread/sched.h"
 
@@ -23,6 +21,7 @@
 
 /* ---- READY ------------------------------------------------------------------------- */
 
+struct sched sched;
 /* Stands in the ready queues for a service request. No CPU ever switches to it. */
 static struct thread service;
 
@@ -66,6 +65,15 @@ static inline void quantum_check(struct cpu *cpu, const struct thread *t)
 {
     if (has_equal(cpu, t)) {
         quantum_begin(cpu, t);
+    }
+}
+
+/* Not inline, like queue_best(): the callers' common cases save fewer registers so (make bench). */
+__attribute__((noinline)) void queue_handoff(struct cpu *cpu)
+{
+    if (cpu->handoff) {
+        queue_insert(cpu->handoff, cpu->handoff_front);
+        cpu->handoff = NULL;
     }
 }
 
@@ -247,7 +255,7 @@ void sched_kick_others(struct cpu *self)
     kernel_assert(self == arch_cpu());
     queue_handoff(self);
     uint32_t mask = CONFIG_CPUS > 1 ? cpus_online & ~(1u << self->id) : 0;
-    struct thread *t = sched.above ? ready_first(&sched.ready, sched.above) : NULL;
+    struct thread *t = sched.above ? ready_first() : NULL;
 
     while (mask && t && ((mask & sched.idle_cpus) || t->priority > lowest_threshold(mask))) {
         mask = kick_for(t, mask);
@@ -320,6 +328,17 @@ static inline void handoff_give(struct cpu *cpu)
         cpu->handoff = NULL;
         cpu_request(to, WORK_RESCHED);
     }
+}
+
+/* Returns the queued thread that this CPU should run first, or NULL. The queues aren't empty. */
+static __attribute__((noinline)) struct thread *queue_best(const struct cpu *cpu)
+{
+    struct thread *t = ready_first();
+
+    while (t && !runs_on(t, cpu)) {
+        t = queue_after(t);
+    }
+    return t;
 }
 
 /* Returns the READY thread that this CPU should run first, or NULL; take: it leaves its queue. */
@@ -407,7 +426,7 @@ void sched_give_way(struct thread *t)
  * the first of them and nothing else is to be done; or NULL. */
 static inline struct thread *yield_next(const struct cpu *cpu, const struct thread *self)
 {
-    const struct list *first = ready_of(&sched.ready, self->priority);
+    const struct list *first = ready_of(self->priority);
 
     if (!first || cpu->handoff || sched.above != self->priority + 1u) {
         return NULL;
@@ -432,7 +451,7 @@ long sched_give_way_now(struct thread *self)
     }
     thread_result(self, 0, 0);
     thread_set_state(self, STATE_READY);
-    ready_turn(&sched.ready, next, self);
+    ready_turn(next, self);
     switch_between(cpu, self, next, true);
     quantum_begin(cpu, next);
     sched_kick_rest(cpu);
@@ -474,10 +493,7 @@ void sched_changed(struct thread *t)
 
 uint64_t thread_run_cycles(const struct thread *t)
 {
-    uint64_t cycles = t->run_cycles;
+    bool runs = t->state == STATE_RUNNING;
 
-    if (t->state == STATE_RUNNING) {
-        cycles += arch_cycles() - cpus[t->cpu].since;
-    }
-    return cycles;
+    return t->run_cycles + (runs ? arch_cycles() - cpus[t->cpu].since : 0);
 }

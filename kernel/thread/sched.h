@@ -12,13 +12,14 @@
  * CPU looks, it stays before its equals that come to these.
  *
  * A makefile chooses how the READY threads are kept, by -DKERNEL_READY_H:
- *   kernel/thread/ready/each.h  a queue for each priority (sched_queue.c): as fast for any number
- *   kernel/thread/ready/one.h   one queue (ready/one.c), for boards with a dozen threads: 1 KB less
- * Each has struct ready_queues, which is zeroed at first, and
- *   ready_first(queues, above)     the first thread of all, whose priority plus 1 is above
- *   ready_of(queues, priority)     the node of the first thread of this priority, or NULL
- *   ready_turn(queues, first, t)   puts t, which becomes READY, at the end of its priority's queue,
- *                                  and takes that queue's first thread out
+ *   kernel/thread/ready/each.h  a queue for each priority: as fast for any number
+ *   kernel/thread/ready/one.h   one queue, for boards with a dozen threads: 1 KB less
+ * Each has struct ready_queues, which is zeroed at first, in struct sched (ready/state.h), and with
+ * its .c file queue_insert(), queue_remove(), queue_after_any() and
+ *   ready_first()          the first thread of all; there is one
+ *   ready_of(priority)     the node of the first thread of this priority, or NULL
+ *   ready_turn(first, t)   puts t, which becomes READY, at the end of its priority's queue, and
+ *                          takes that queue's first thread out
  */
 #ifndef KERNEL_THREAD_SCHED_H
 #define KERNEL_THREAD_SCHED_H
@@ -34,16 +35,6 @@
 #define KERNEL_READY_H "kernel/thread/ready/each.h"
 #endif
 #include KERNEL_READY_H
-
-struct sched {
-    uint32_t above;     /* [k] highest priority in the queues plus 1; 0: all empty */
-    uint32_t several;   /* [k] the CPUs that are online, if they are several; else 0 */
-    uint32_t queued;    /* [k] threads in the queues */
-    uint32_t idle_cpus; /* [k] mask */
-    uint32_t quantum;   /* [I] cycles */
-    struct ready_queues ready;
-};
-extern struct sched sched;
 
 void sched_init(void);
 /* Enqueues a thread that can run (the caller sets state READY: thread_wake). This CPU reschedules
@@ -75,14 +66,11 @@ static inline struct thread *queue_after(const struct thread *t)
 {
     return sched.queued > 1 ? queue_after_any(t) : NULL;
 }
-/* Returns the queued thread that this CPU should run first. */
-struct thread *queue_best(const struct cpu *cpu);
 
 /* Returns whether another thread of t's priority is READY. t runs on this CPU. */
 static inline bool has_equal(const struct cpu *cpu, const struct thread *t)
 {
-    return ready_of(&sched.ready, t->priority) ||
-           (cpu->handoff && cpu->handoff->priority == t->priority);
+    return ready_of(t->priority) || (cpu->handoff && cpu->handoff->priority == t->priority);
 }
 
 /* Returns the CPU whose handoff thread t is, or NULL. Bounded by CONFIG_CPUS. */

@@ -105,15 +105,14 @@ static struct thread *thread_new(struct process *proc)
 {
     int tid = free_tid(proc);
 
-    if (tid == 0 || !quota_charge(&proc->quota, KYMO_LIMIT_THREADS, 1)) {
+    if (tid == 0) {
         return NULL;
     }
-    struct thread *t = pool_alloc(&pool); /* the system's account has counted them */
-    if (TABLE_GROWS && !t) {
-        quota_release(&proc->quota, KYMO_LIMIT_THREADS, 1);
+    struct thread *t = pool_alloc_charged(&pool, &proc->quota, KYMO_LIMIT_THREADS);
+    if (!t) {
         return NULL;
     }
-    kernel_assert(t && !proc->threads[tid - 1] && !t->proc);
+    kernel_assert(!proc->threads[tid - 1] && !t->proc);
     t->proc = proc;
     t->tid = tid;
     t->pid = proc->pid;

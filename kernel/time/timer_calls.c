@@ -84,7 +84,7 @@ static struct timer *timer_find(const struct process *proc, uintptr_t id)
     return t && t->proc == proc && !t->alarm ? t : NULL;
 }
 
-/* Returns an entry that is free: the system's account has counted them. NULL: no memory for it. */
+/* Returns a free entry; there is one, since one was charged. NULL: no memory for it. */
 static struct timer *timer_entry(void)
 {
     struct trie_node *node = released;
@@ -104,9 +104,8 @@ static struct timer *timer_new(struct thread *self, int32_t clock, const struct 
     if (!quota_charge(&self->proc->quota, KYMO_LIMIT_TIMERS, 1)) {
         return NULL;
     }
-    struct timer *t = timer_entry();
-    if (TABLE_GROWS && !t) {
-        quota_release(&self->proc->quota, KYMO_LIMIT_TIMERS, 1);
+    struct timer *t = table_charged(timer_entry(), &self->proc->quota, KYMO_LIMIT_TIMERS);
+    if (!t) {
         return NULL;
     }
     *t = (struct timer){.proc = self->proc, .event = *event, .clock = clock, .tid = self->tid};

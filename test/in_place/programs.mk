@@ -17,5 +17,7 @@ recorder_SCRIPT := test/in_place/recorder.start
 recorder_PROGRAMS := init linkd tracelogger filter sensor sink
 TEST_IMAGES += kernel
 kernel_SCRIPT := test/in_place/kernel.start
-kernel_PROGRAMS := init t_pulse t_align t_errno
+kernel_PROGRAMS := init t_placed t_pulse t_align t_errno
+PROGRAMS += t_placed
+t_placed_SRCS := test/in_place/t_placed.c $(boot_common)
 endif

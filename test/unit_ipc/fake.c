@@ -277,6 +277,7 @@ static unsigned npools;
 struct fake_pool {
     char *objects;
     bool grows; /* it has no table */
+    bool ready; /* there is memory for the next object */
     bool used[256];
 };
 static struct fake_pool contents[8];
@@ -305,12 +306,26 @@ void pool_init(struct pool *pool, void *objects, size_t size, unsigned count)
     }
 }
 
+bool pool_ready(struct pool *pool)
+{
+    struct fake_pool *c = pool->free;
+    if (pool->used == pool->count) {
+        return false;
+    }
+    if (c->grows && !c->ready) {
+        c->ready = !fake_memory_short || !fake_memory_short();
+        return c->ready;
+    }
+    return true;
+}
+
 void *pool_alloc(struct pool *pool)
 {
     struct fake_pool *c = pool->free;
-    if (c->grows && fake_memory_short && fake_memory_short()) {
+    if (!pool_ready(pool)) {
         return NULL;
     }
+    c->ready = false;
     for (unsigned i = 0; i < pool->count; i++) {
         if (!c->used[i]) {
             c->used[i] = true;

@@ -12,16 +12,16 @@ UNIT_IPC_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -O1 -DKYMO_KERNEL -DARCH_OPS_
 	-DCONFIG_RESERVE_PERCENT=0 -DCONFIG_QUOTA_PERCENT=100 -DCONFIG_PULSES=12 -DCONFIG_TIMERS=6 -DCONFIG_INTERRUPT_ATTACHMENTS=4 -DCONFIG_MAPPINGS=6 \
 	-DCONFIG_COPY_CHUNK=256 -DCONFIG_IRQ_LINES=32 -DCONFIG_SYNC_AT_ONCE=1 -DCONFIG_FORGET_AT_ONCE=4 \
 	-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-UNIT_IPC_KERNEL := kernel/base/trie.c kernel/base/order/tree.c $(filter-out %/pool.c,$(foreach f,channel.c clock.c \
+UNIT_IPC_KERNEL := kernel/base/trie.c kernel/base/order/tree.c kernel/thread/ready/each.c $(filter-out %/pool.c,$(foreach f,channel.c clock.c \
 	connect.c connect_info.c console.c copy.c cpu.c event.c exit.c gone.c intr.c kercall.c msg.c \
 	msg_copy.c msg_direct.c msg_listened.c msg_rw.c msg_wait.c msg_wide.c object.c phys.c process.c process_account.c \
-	call_lock.c long_call.c process_calls.c pulse.c quota.c ram.c sched.c sched_calls.c sched_queue.c signal.c sync.c \
+	call_lock.c long_call.c process_calls.c pulse.c quota.c ram.c sched.c sched_calls.c signal.c sync.c \
 	sync_cond.c sync_mutex.c sync_sem.c thread.c thread_calls.c thread_ctl.c thread_end.c thread_hold.c \
 	timeout.c timeout_direct.c timer.c timer_calls.c trace_quick.c vm.c vm_lookup.c wait_kinds.c,$(wildcard kernel/*/$(f))))
 UNIT_IPC_OBJS := $(patsubst %.c,$(B)/unit/ipc/%.o,$(UNIT_IPC_KERNEL) $(wildcard kernel/observe/debug/check*.c) test/unit_ipc/fake.c \
 	$(addprefix test/unit_ipc/,world.c check.c))
 
-$(B)/unit/ipc/%.o: %.c $(wildcard test/unit_ipc/*.[hd]* kernel/*/*.h kernel/base/order/*.h kernel/observe/debug/*.h abi/*.* abi/sys/*.h \
+$(B)/unit/ipc/%.o: %.c $(wildcard test/unit_ipc/*.[hd]* kernel/*/*.h kernel/base/order/*.h kernel/thread/ready/*.h kernel/observe/debug/*.h abi/*.* abi/sys/*.h \
 	trace/*.h) trace/events.def $(TRACE_GEN) test/unit_ipc/unit.mk
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(UNIT_IPC_FLAGS) -c -o $@ $<
@@ -40,14 +40,16 @@ $(B)/unit/ipc_direct_test $(B)/unit/ipc_window_test: $(B)/unit/ipc/test/unit_ipc
 $(B)/unit/ipc_window_test: $(B)/unit/ipc/test/unit_ipc/window_acts.o
 $(B)/unit/ipc_random_test $(B)/unit/ipc_direct_test: $(addprefix $(B)/unit/ipc/test/unit_ipc/random_,calls.o args.o)
 
-# The random test once more, with tables that grow.
-UNIT_TESTS += $(B)/unit/ipc_grown_test
-UNIT_GROWN_OBJS := $(patsubst $(B)/unit/ipc/%,$(B)/unit/ipc_grown/%,$(UNIT_IPC_OBJS) \
-	$(addprefix $(B)/unit/ipc/test/unit_ipc/,random_test.o no_crash.o random_calls.o random_args.o)) \
-	$(B)/unit/ipc_grown/kernel/base/table/grown.o
-$(B)/unit/ipc_grown/%.o: %.c $(wildcard test/unit_ipc/*.[hd]* kernel/*/*.h kernel/base/*/*.h kernel/observe/debug/*.h abi/*.* abi/sys/*.h \
+# With tables that grow: the random test once more, and what happens without memory for an entry.
+UNIT_TESTS += $(B)/unit/ipc_grown_test $(B)/unit/ipc_short_test
+UNIT_GROWN_OBJS := $(UNIT_IPC_OBJS:$(B)/unit/ipc/%=$(B)/unit/ipc_grown/%) \
+	$(addprefix $(B)/unit/ipc_grown/,kernel/base/table/grown.o test/unit_ipc/no_crash.o)
+$(B)/unit/ipc_grown/%.o: %.c $(wildcard test/unit_ipc/*.[hd]* kernel/*/*.h kernel/base/*/*.h kernel/thread/ready/*.h kernel/observe/debug/*.h abi/*.* abi/sys/*.h \
 	trace/*.h) trace/events.def $(TRACE_GEN) test/unit_ipc/unit.mk
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(UNIT_IPC_FLAGS) -DKERNEL_TABLE_H='"kernel/base/table/grown.h"' -c -o $@ $<
-$(B)/unit/ipc_grown_test: $(UNIT_GROWN_OBJS)
+$(B)/unit/ipc_grown_test: $(UNIT_GROWN_OBJS) \
+	$(addprefix $(B)/unit/ipc_grown/test/unit_ipc/random_,test.o calls.o args.o)
+$(B)/unit/ipc_short_test: $(UNIT_GROWN_OBJS) $(B)/unit/ipc_grown/test/unit_ipc/short_test.o
+$(B)/unit/ipc_grown_test $(B)/unit/ipc_short_test:
 	$(Q)$(HOST_CC) $(UNIT_IPC_FLAGS) -o $@ $^ -lcmocka

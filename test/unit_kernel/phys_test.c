@@ -78,9 +78,10 @@ static bool all_free(uintptr_t from, size_t len)
 
 /* By the rule: a free block of the power of two that holds both, or, above a highest block, so many
  * highest blocks in a row, the first of them aligned. */
-static bool model_fits(size_t len, size_t align)
+static bool model_fits(size_t len, size_t align, uintptr_t end)
 {
     size_t need = len > align ? len : align, step = ram.granule;
+    uintptr_t last = end < ram.end ? end : ram.end;
 
     while (step < need && step < ram.top) {
         step *= 2;
@@ -91,7 +92,7 @@ static bool model_fits(size_t len, size_t align)
     } else {
         need = step;
     }
-    for (uintptr_t at = ram.start / step * step; at < ram.end; at += step) {
+    for (uintptr_t at = ram.start / step * step; at + len <= last; at += step) {
         if (all_free(at, need)) {
             return true;
         }
@@ -110,22 +111,37 @@ static void count(void)
     assert_int_equal(phys_available(), ram.available);
 }
 
-static uintptr_t take(size_t len, size_t align)
+static uintptr_t take_below(size_t len, size_t align, uintptr_t end)
 {
     steps = 0;
-    uintptr_t pa = phys_alloc_raw(len, align);
+    uintptr_t pa =
+        end == UINTPTR_MAX ? phys_alloc_raw(len, align) : phys_alloc_below(len, align, end);
 
     if (!pa) {
         count();
-        assert_false(model_fits(len, align));
+        assert_false(model_fits(len, align, end));
         return 0;
     }
+    assert_true(pa + len <= end);
     ram.available -= granules(len) * ram.granule;
     count();
     assert_int_equal(pa & (align - 1), 0);
     assert_true(all_free(pa, granules(len) * ram.granule));
     memset(&used[index_of(pa)], 1, granules(len));
     return pa;
+}
+
+static uintptr_t take(size_t len, size_t align)
+{
+    return take_below(len, align, UINTPTR_MAX);
+}
+
+/* Below a random address, mostly in RAM. */
+static uintptr_t take_low(size_t len, size_t align)
+{
+    size_t all = ram.end - ram.start;
+
+    return take_below(len, align, ram.start - 1000 + random_below((uint32_t)all + 2000));
 }
 
 /* At a random place, also before and behind RAM; the steps grow with the blocks that are there. */
@@ -189,7 +205,7 @@ static void random_ram(uintptr_t offset, size_t len, unsigned rounds)
 
     ram_open(offset, len);
     size_t largest = ram.available;
-    while (largest && !model_fits(largest, 1)) {
+    while (largest && !model_fits(largest, 1, UINTPTR_MAX)) {
         largest -= ram.granule;
     }
     memset(blocks, 0, sizeof(blocks));
@@ -203,7 +219,16 @@ static void random_ram(uintptr_t offset, size_t len, unsigned rounds)
         }
         blocks[b].len = random_len();
         size_t align = random_below(8) ? 1 : (size_t)1 << random_below(24);
-        blocks[b].at = random_below(4) ? take(blocks[b].len, align) : take_at(blocks[b].len);
+        switch (random_below(4)) {
+        case 0:
+            blocks[b].at = take_at(blocks[b].len);
+            break;
+        case 1:
+            blocks[b].at = take_low(blocks[b].len, align);
+            break;
+        default:
+            blocks[b].at = take(blocks[b].len, align);
+        }
         refused += !blocks[b].at;
     }
     for (unsigned b = 0; b < n; b++) {

@@ -92,12 +92,40 @@ static void a_pool_asks_again(void **state)
     assert_ptr_equal(pool_alloc(&pool), got[2]);
 }
 
+/* What pool_ready() has found is there, whatever takes the memory. */
+static void a_pool_is_ready(void **state)
+{
+    TABLE_OF(struct entry, objects, 2);
+    struct pool pool;
+
+    (void)state;
+    begin(0);
+    pool_init(&pool, TABLE_POOL(objects), sizeof(struct entry), 2);
+    assert_false(pool_ready(&pool));
+    most = CONFIG_TABLE_PIECE;
+    assert_true(pool_ready(&pool));
+    assert_int_equal(pool.used, 0);
+    while (table_new_entry(sizeof(struct entry))) { /* somebody else's */
+    }
+    assert_true(pool_ready(&pool));
+    void *object = pool_alloc(&pool);
+    assert_non_null(object);
+    assert_false(pool_ready(&pool));
+    pool_free(&pool, object);
+    assert_true(pool_ready(&pool));
+    most += CONFIG_TABLE_PIECE;
+    assert_non_null(pool_alloc(&pool));
+    assert_non_null(pool_alloc(&pool));
+    assert_false(pool_ready(&pool)); /* all are in use */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(entries_follow_each_other),
         cmocka_unit_test(a_table_is_as_full_as_its_memory),
         cmocka_unit_test(a_pool_asks_again),
+        cmocka_unit_test(a_pool_is_ready),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

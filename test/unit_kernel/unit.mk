@@ -11,7 +11,7 @@ UNIT_KERNEL_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -O1 -DKYMO_KERNEL -DCONFIG
 
 UNIT_KERNEL_FAKE := test/unit_kernel/fake.c kernel/base/quota.c
 unit_kernel = test/unit_kernel/$(1)_test.c $(foreach f,$(2),$(wildcard kernel/*/$(f)))
-$(B)/unit/kernel_assert_test: $(call unit_kernel,assert,pool.c phys.c ram.c vm.c vm_lookup.c object.c copy.c cpu.c sched.c sched_queue.c) \
+$(B)/unit/kernel_assert_test: $(call unit_kernel,assert,pool.c phys.c ram.c vm.c vm_lookup.c object.c copy.c cpu.c sched.c) kernel/thread/ready/each.c \
 	$(UNIT_KERNEL_FAKE)
 $(B)/unit/kernel_quota_test: $(call unit_kernel,quota,quota.c)
 $(B)/unit/kernel_readers_test: $(call unit_kernel,readers,cpio.c elf.c)
@@ -48,7 +48,7 @@ $(B)/unit/kernel_object_test: $(call unit_kernel,object,object.c mem_calls.c ram
 	copy.c cpu.c) $(UNIT_KERNEL_FAKE)
 $(B)/unit/kernel_loader_test: $(call unit_kernel,loader,spawn_layout.c spawn_load.c spawn_reloc.c \
 	elf.c ram.c vm.c vm_lookup.c object.c copy.c cpu.c) host/reloc/table.c $(UNIT_KERNEL_FAKE)
-$(B)/unit/kernel_sched_test: $(call unit_kernel,sched,sched.c sched_queue.c cpu.c) \
+$(B)/unit/kernel_sched_test: $(call unit_kernel,sched,sched.c cpu.c) kernel/thread/ready/each.c \
 	$(UNIT_KERNEL_FAKE)
 $(B)/unit/kernel_sched_one_test: $(call unit_kernel,sched,sched.c cpu.c) kernel/thread/ready/one.c \
 	$(UNIT_KERNEL_FAKE)
@@ -64,7 +64,7 @@ $(B)/unit/kernel_stack_test: $(call unit_kernel,stack,stack.c cpu.c) $(UNIT_KERN
 $(B)/unit/kernel_string_test: $(call unit_kernel,string,) test/unit_kernel/kymo_string.c
 
 $(UNIT_KERNEL) $(B)/unit/kernel_crosscall_test: test/failed.c
-$(UNIT_KERNEL): test/failed.h $(wildcard test/unit_kernel/*.h kernel/*/*.h trace/*.h) $(TRACE_GEN)
+$(UNIT_KERNEL): test/failed.h $(wildcard test/unit_kernel/*.h kernel/*/*.h kernel/base/*/*.h kernel/thread/ready/*.h trace/*.h) $(TRACE_GEN)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(UNIT_KERNEL_FLAGS) -o $@ $(filter %.c %.o,$^) -lcmocka
 

@@ -3,7 +3,8 @@
  * Tables whose entries are allocated when they are first used: see grown.h. Memory comes in pieces,
  * from which entries of any table are cut one behind the other; a piece is prolonged as long as the
  * memory behind it is free. None is ever given back: an entry that is free is used again by its
- * table. Kernel lock held. Proved by test/unit_kernel/table_grown_test.c.
+ * table. So pieces aren't where programs are linked to have their data (table_extend). Kernel lock
+ * held. Proved by test/unit_kernel/table_grown_test.c and test/in_place/t_placed.c.
  */
 #include "kernel/base/table.h"
 
@@ -12,16 +13,16 @@
 #define ENTRY_ALIGN sizeof(uint64_t)
 
 static table_extend *table_more; /* [I] */
-static char *next;               /* [k] the rest of the newest piece */
-static size_t left;              /* [k] its bytes */
+static char *piece_rest;         /* [k] of the newest piece */
+static size_t piece_left;        /* [k] its bytes */
 
 void table_init(size_t ram, table_allocate *allocate, table_extend *extend)
 {
     (void)ram;
     (void)allocate;
     table_more = extend;
-    next = NULL;
-    left = 0;
+    piece_rest = NULL;
+    piece_left = 0;
 }
 
 static inline size_t entry_round(size_t bytes, size_t to)
@@ -32,10 +33,10 @@ static inline size_t entry_round(size_t bytes, size_t to)
 /* Prolongs the piece, or begins one, so that it has this much left. False: no memory. */
 static bool table_piece(size_t bytes)
 {
-    size_t more = entry_round(bytes - left, CONFIG_TABLE_PIECE);
+    size_t more = entry_round(bytes - piece_left, CONFIG_TABLE_PIECE);
 
-    if (next && table_more(next + left, more)) {
-        left += more;
+    if (piece_rest && table_more(piece_rest + piece_left, more)) {
+        piece_left += more;
         return true;
     }
     more = entry_round(bytes, CONFIG_TABLE_PIECE);
@@ -43,8 +44,8 @@ static bool table_piece(size_t bytes)
     if (!piece) {
         return false;
     }
-    next = piece;
-    left = more;
+    piece_rest = piece;
+    piece_left = more;
     return true;
 }
 
@@ -52,12 +53,12 @@ void *table_new_entry(size_t bytes)
 {
     bytes = entry_round(bytes, ENTRY_ALIGN);
     kernel_assert(table_more);
-    if (left < bytes && !table_piece(bytes)) {
+    if (piece_left < bytes && !table_piece(bytes)) {
         return NULL;
     }
-    void *entry = next;
-    next += bytes;
-    left -= bytes;
+    void *entry = piece_rest;
+    piece_rest += bytes;
+    piece_left -= bytes;
     return entry;
 }
 

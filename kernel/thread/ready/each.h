@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A queue of READY threads for each priority: see kernel/thread/sched.h, which includes this, and
- * sched_queue.c. */
+ * each.c. */
 #ifndef KERNEL_THREAD_READY_EACH_H
 #define KERNEL_THREAD_READY_EACH_H
 
@@ -12,20 +12,23 @@ struct ready_queues {
     struct list *queues[PRIORITIES]; /* [k] first thread of 255 - priority; NULL: empty */
 };
 
-static inline struct thread *ready_first(const struct ready_queues *ready, uint32_t above)
+#include "kernel/thread/ready/state.h"
+
+static inline struct thread *ready_first(void)
 {
-    return list_entry(ready->queues[PRIORITIES - above], struct thread, ready);
+    return list_entry(sched.ready.queues[PRIORITIES - sched.above], struct thread, ready);
 }
 
-static inline struct list *ready_of(const struct ready_queues *ready, uint8_t priority)
+static inline struct list *ready_of(uint8_t priority)
 {
-    return ready->queues[PRIORITIES - 1 - priority];
+    return sched.ready.queues[PRIORITIES - 1 - priority];
 }
 
 /* Which queues are empty stays as it is. */
-static inline void ready_turn(struct ready_queues *ready, struct thread *first, struct thread *t)
+static inline void ready_turn(struct thread *first, struct thread *t)
 {
-    struct list **queue = &ready->queues[PRIORITIES - 1 - t->priority], *next = first->ready.next;
+    struct list **queue = &sched.ready.queues[PRIORITIES - 1 - t->priority];
+    struct list *next = first->ready.next;
 
     kernel_assert(*queue == &first->ready && first->priority == t->priority);
     if (next == &first->ready) {

@@ -6,13 +6,11 @@
  */
 #include "kernel/thread/sched.h"
 
-struct sched sched;
-
 /* For assertions: the queue's order, and what is noted of it. */
 static inline bool ready_sound(void)
 {
     const struct list *first = sched.ready.first;
-    uint32_t n = 0, above = first ? ready_first(&sched.ready, 0)->priority + 1u : 0;
+    uint32_t n = 0, above = first ? ready_first()->priority + 1u : 0;
 
     for (const struct list *pos = first; pos; pos = pos->next == first ? NULL : pos->next) {
         const struct thread *t = list_entry(pos, struct thread, ready);
@@ -28,9 +26,9 @@ static inline bool ready_sound(void)
 }
 
 /* Returns the first thread of this priority or, if `behind`, of a lower one; NULL: none. */
-static struct list *queue_place(const struct ready_queues *ready, uint8_t priority, bool behind)
+static struct list *queue_place(uint8_t priority, bool behind)
 {
-    struct list *pos = ready->first;
+    struct list *pos = sched.ready.first;
 
     while (pos) {
         uint8_t other = list_entry(pos, struct thread, ready)->priority;
@@ -38,7 +36,7 @@ static struct list *queue_place(const struct ready_queues *ready, uint8_t priori
         if (other < priority || (other == priority && !behind)) {
             return pos;
         }
-        pos = pos->next == ready->first ? NULL : pos->next;
+        pos = pos->next == sched.ready.first ? NULL : pos->next;
     }
     return NULL;
 }
@@ -52,7 +50,7 @@ static void queue_note_first(struct list *first)
 void queue_insert(struct thread *t, bool at_front)
 {
     struct list *first = sched.ready.first;
-    struct list *pos = queue_place(&sched.ready, t->priority, !at_front);
+    struct list *pos = queue_place(t->priority, !at_front);
 
     kernel_assert(kernel_locked());
     kernel_assert(t->state == STATE_READY && ready_sound());
@@ -80,24 +78,16 @@ void queue_remove(struct thread *t)
     list_remove(&t->ready);
 }
 
-void queue_handoff(struct cpu *cpu)
+struct list *ready_of(uint8_t priority)
 {
-    if (cpu->handoff) {
-        queue_insert(cpu->handoff, cpu->handoff_front);
-        cpu->handoff = NULL;
-    }
-}
-
-struct list *ready_of(const struct ready_queues *ready, uint8_t priority)
-{
-    struct list *pos = queue_place(ready, priority, false);
+    struct list *pos = queue_place(priority, false);
 
     return pos && list_entry(pos, struct thread, ready)->priority == priority ? pos : NULL;
 }
 
-void ready_turn(struct ready_queues *ready, struct thread *first, struct thread *t)
+void ready_turn(struct thread *first, struct thread *t)
 {
-    kernel_assert(ready_of(ready, t->priority) == &first->ready);
+    kernel_assert(ready_of(t->priority) == &first->ready);
     queue_insert(t, false);
     queue_remove(first);
 }
@@ -106,14 +96,4 @@ struct thread *queue_after_any(const struct thread *t)
 {
     return t->ready.next == sched.ready.first ? NULL
                                               : list_entry(t->ready.next, struct thread, ready);
-}
-
-struct thread *queue_best(const struct cpu *cpu)
-{
-    struct thread *t = sched.above ? ready_first(&sched.ready, sched.above) : NULL;
-
-    while (t && !runs_on(t, cpu)) {
-        t = queue_after(t);
-    }
-    return t;
 }

@@ -10,14 +10,15 @@ struct ready_queues {
     struct list *first; /* [k] of a circle without a head; NULL: empty */
 };
 
-static inline struct thread *ready_first(const struct ready_queues *ready, uint32_t above)
+#include "kernel/thread/ready/state.h"
+
+static inline struct thread *ready_first(void)
 {
-    (void)above;
-    return list_entry(ready->first, struct thread, ready);
+    return list_entry(sched.ready.first, struct thread, ready);
 }
 
 /* Bounded by the number of threads, like all that looks for a place. */
-struct list *ready_of(const struct ready_queues *ready, uint8_t priority);
-void ready_turn(struct ready_queues *ready, struct thread *first, struct thread *t);
+struct list *ready_of(uint8_t priority);
+void ready_turn(struct thread *first, struct thread *t);
 
 #endif

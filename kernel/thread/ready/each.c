@@ -17,13 +17,6 @@ static inline unsigned queue_of(const struct thread *t)
     return PRIORITIES - 1 - t->priority;
 }
 
-static inline struct thread *queue_thread(unsigned q)
-{
-    return list_entry(sched.ready.queues[q], struct thread, ready);
-}
-
-struct sched sched;
-
 /* For assertions: queue q is as its bits say, and all of it is of that priority. */
 static inline bool queue_sound(unsigned q)
 {
@@ -95,14 +88,6 @@ void queue_remove(struct thread *t)
     sched.above = queues_above();
 }
 
-void queue_handoff(struct cpu *cpu)
-{
-    if (cpu->handoff) {
-        queue_insert(cpu->handoff, cpu->handoff_front);
-        cpu->handoff = NULL;
-    }
-}
-
 /* Returns the first non-empty queue from queue q on; PRIORITIES: none. */
 static unsigned queue_next(unsigned q)
 {
@@ -128,15 +113,5 @@ struct thread *queue_after_any(const struct thread *t)
         return list_entry(t->ready.next, struct thread, ready);
     }
     q = queue_next(q + 1);
-    return q < PRIORITIES ? queue_thread(q) : NULL;
-}
-
-struct thread *queue_best(const struct cpu *cpu)
-{
-    struct thread *t = sched.above ? queue_thread(PRIORITIES - sched.above) : NULL;
-
-    while (t && !runs_on(t, cpu)) {
-        t = queue_after(t);
-    }
-    return t;
+    return q < PRIORITIES ? list_entry(sched.ready.queues[q], struct thread, ready) : NULL;
 }
