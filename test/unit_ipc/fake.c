@@ -30,7 +30,6 @@
 #include "kernel/entry/kercall_quick.h"
 #include "kernel/observe/trace_dump.h"
 #include "test/unit_ipc/world.h"
-#include "trace/interrupt.h"
 #include "trace/stamp.h"
 #include "trace/trace.h"
 
@@ -44,7 +43,6 @@ uint32_t fake_ipis;
 uint64_t fake_timer_at[CONFIG_CPUS];
 uint32_t fake_irq_masked = ~0u;
 bool fake_hook_detached;
-bool fake_held;
 jmp_buf *fake_idle;
 void (*fake_before_cas)(volatile uint32_t *p);
 void (*fake_before_unmask)(unsigned irq);
@@ -715,16 +713,6 @@ void kercall_trace_aborted(struct thread *t)
         fake_events[TRACE_EV_kercall_int]++;
     }
     (void)t;
-}
-void trace_interrupt_hold(void)
-{
-    kernel_assert(!fake_held);
-    fake_held = true;
-}
-void trace_interrupt_release(void)
-{
-    kernel_assert(fake_held);
-    fake_held = false;
 }
 void trace_hook_detached(void)
 {

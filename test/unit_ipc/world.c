@@ -2,6 +2,7 @@
 /* See world.h. */
 #include "kernel/arch/entry.h"
 #include "test/unit_ipc/world.h"
+#include "trace/interrupt.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -417,4 +418,18 @@ int world_teardown(void **state)
     (void)state;
     world_end();
     return 0;
+}
+
+bool fake_held;
+
+void trace_interrupt_hold(void)
+{
+    kernel_assert(!fake_held);
+    fake_held = true;
+}
+
+void trace_interrupt_release(void)
+{
+    kernel_assert(fake_held);
+    fake_held = false;
 }
