@@ -196,11 +196,11 @@ static long trace_command(struct thread *self, const uintptr_t *args)
 long ker_trace_event_locked(struct thread *self, const uintptr_t *args)
 {
     kernel_assert(kernel_locked());
-    if (self->step == LONG_CALL_STEP || self->step == LONG_CALL_OVER) {
+    if (self->step == LONG_CALL_STEP) {
         return long_call(self, trace_command);
     }
     if (self->step) {
-        return trace_dump_continue(self);
+        return trace_dump_continue(self, trace_command);
     }
     switch ((uint32_t)args[0]) {
     case _NTO_TRACE_INSERTCUSEREVENT:
