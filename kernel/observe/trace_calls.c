@@ -140,10 +140,10 @@ static long trace_calls_control(struct thread *self, uint32_t cmd, const uintptr
         return -EFAULT;
     }
     trace_port_pay(cmd == _NTO_TRACE_ALLOCBUFFER ? self->proc : NULL);
-    long result = trace_control(&who, cmd, words, size ? &observe_scratch.answer : NULL);
+    long result = trace_control(&who, cmd, words, size ? &observe_scratch->answer : NULL);
     trace_port_pay(NULL);
     if (result >= 0 && size) {
-        copy_out(self->proc, where, &observe_scratch.answer, size);
+        copy_out(self->proc, where, &observe_scratch->answer, size);
     }
     trace_dump_wake(); /* the command may have ended what a dump waits for */
     return result;
