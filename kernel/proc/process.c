@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Processes: the table, ids, creation and end. Kernel lock held.
+ *
  * A process ends in steps, so that nobody waits long for the CPU: one of its own threads, the
  * ender, ends the others, one a step, waits for those that run on other CPUs, frees what the
  * process holds a few objects a step, and ends itself. Between two steps others find a process with
