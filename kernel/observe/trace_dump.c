@@ -16,6 +16,7 @@
  * belongs to the CPU on which it was recorded.
  */
 #include "kernel/arch/cpu.h"
+#include "kernel/arch/irq.h"
 #include "kernel/observe/trace_dump.h"
 
 #include "abi/errno.h"

@@ -33,7 +33,7 @@ static bool exit_window(void)
     return ++windows != window_closes_at;
 }
 
-/* Makes a READY buffer, and two long events. Returns how many windows the kernel's exit passes while
+/* Makes a READY buffer, and two long events. Returns how many windows the kernel's exit passes as
  * it seals what these make due. */
 static unsigned seal_after_long_events(bool (*window)(void))
 {
