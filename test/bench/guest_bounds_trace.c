@@ -456,7 +456,7 @@ static void *role_controls(void *unused)
     return unused;
 }
 
-static int run_stop_of_ring(void)
+static int run_ring_stop(void)
 {
     return TraceEvent((int)_NTO_TRACE_STOP);
 }
@@ -474,7 +474,7 @@ static int stop_beside_command(void)
     error = error || TraceEvent((int)_NTO_TRACE_START) < 0;
     controls = true;
     if (!error && pthread_create(&other, NULL, role_controls, NULL) == 0) {
-        error = latency_measure("", "stop_of_ring", run_stop_of_ring) < 0;
+        error = latency_measure("", "ring_stop", run_ring_stop) < 0;
         controls = false;
         pthread_join(other, NULL);
     }
