@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* CRC-32C, a byte at a time: entry i is i after eight steps. See crc32c.h. */
+/*
+ * CRC-32C for any little-endian CPU, by a table: entry i is i after eight steps. The four bytes of
+ * a word are added to the state at once, which takes four instructions per byte in place of seven.
+ * See crc32c.h.
+ */
 #include "trace/crc32c.h"
 
 static const uint32_t table[256] = {
@@ -37,12 +41,33 @@ static const uint32_t table[256] = {
     0x79b737ba, 0x8bdcb4b9, 0x988c474d, 0x6ae7c44e, 0xbe2da0a5, 0x4c4623a6, 0x5f16d052, 0xad7d5351,
 };
 
+static inline uint32_t crc_shift(uint32_t state)
+{
+    return state >> 8 ^ table[state & 0xff];
+}
+
+static uint32_t crc_bytes(uint32_t state, const uint8_t *at, size_t bytes)
+{
+    for (; bytes > 0; bytes--, at++) {
+        state = crc_shift(state ^ *at);
+    }
+    return state;
+}
+
 uint32_t trace_crc_add(uint32_t state, const void *data, size_t bytes)
 {
     const uint8_t *at = data;
+    size_t odd = -(uintptr_t)at % sizeof(uint32_t);
 
-    for (; bytes > 0; bytes--, at++) {
-        state = state >> 8 ^ table[(state ^ *at) & 0xff];
+    odd = odd < bytes ? odd : bytes;
+    state = crc_bytes(state, at, odd);
+    at += odd;
+    bytes -= odd;
+    for (; bytes >= sizeof(uint32_t); bytes -= sizeof(uint32_t), at += sizeof(uint32_t)) {
+        uint32_t word;
+
+        __builtin_memcpy(&word, __builtin_assume_aligned(at, sizeof(word)), sizeof(word));
+        state = crc_shift(crc_shift(crc_shift(crc_shift(state ^ word))));
     }
-    return state;
+    return crc_bytes(state, at, bytes);
 }

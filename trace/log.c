@@ -22,8 +22,10 @@ static void log_drop(struct trace_cpu *cpu, unsigned reason, unsigned slot_class
 }
 
 /* Finds room for the event and, if the high word has changed, for a TIME before it. Returns NULL if
- * there is none, which is counted, or if a buffer has begun to be opened: log_opening(). */
-static struct trace_slot *find_room(struct trace_cpu *cpu, unsigned slot_class, unsigned slots)
+ * there is none, which is counted; or, with *again, if a buffer has been opened, or has begun to be
+ * opened: the switch of buffers is a step of its own, however long the event is. */
+static struct trace_slot *find_room(struct trace_cpu *cpu, unsigned slot_class, unsigned slots,
+                                    bool *again)
 {
     if (slots > TRACE_EVENT_SLOTS_MOST) {
         log_drop(cpu, KYMO_DROP_TOOBIG, slot_class, slots);
@@ -43,11 +45,10 @@ static struct trace_slot *find_room(struct trace_cpu *cpu, unsigned slot_class, 
             log_drop(cpu, cpu->filled ? KYMO_DROP_FILLED : KYMO_DROP_NOBUFFER, slot_class, slots);
             return NULL;
         }
-        if (log_opening(cpu)) {
-            return NULL;
-        }
-        stamp = trace_clock_last(cpu) + 1;
-    } else if (time) {
+        *again = true;
+        return NULL;
+    }
+    if (time) {
         stamp = trace_clock_stamp(cpu, 1);
         cpu->cursor = log_put_time(cpu, cpu->cursor, (uint32_t)(stamp >> 32), (uint32_t)stamp);
         stamp++;
@@ -61,22 +62,21 @@ static struct trace_slot *find_room(struct trace_cpu *cpu, unsigned slot_class, 
 }
 
 /* Reserves slots: NULL if the event is not recorded. Or does one step of opening a buffer for them
- * and returns false. A nested event finds busy. */
+ * and returns false: call this again. A nested event finds busy. */
 static bool log_reserve_step(struct trace_cpu *cpu, unsigned slot_class, unsigned slots,
                              struct trace_slot **found)
 {
-    bool opening = log_opening(cpu);
+    bool again = log_opening(cpu);
     struct trace_slot *slot = NULL;
 
     trace_assert(trace_port_irq_masked());
     cpu->busy = true;
     cpu->losing = false;
     cpu->limit = cpu->full = NULL;
-    if (opening) {
+    if (again) {
         log_open_step(cpu);
     } else {
-        slot = find_room(cpu, slot_class, slots);
-        opening = log_opening(cpu);
+        slot = find_room(cpu, slot_class, slots, &again);
     }
     TRACE_YIELD_POINT("reserve");
     if (slot && cpu->due != cpu->end && cpu->cursor + slots > cpu->due) {
@@ -89,7 +89,7 @@ static bool log_reserve_step(struct trace_cpu *cpu, unsigned slot_class, unsigne
     cpu->busy = false;
     log_set_limit(cpu);
     *found = slot;
-    return !opening;
+    return !again;
 }
 
 /*

@@ -114,6 +114,10 @@ void trace_port_user_wanted(bool wanted);
 /* A control command stands between two steps of a long operation, and its data are in order:
  * interrupts, and threads that control nothing here, may run. Lock held. */
 void trace_port_window(void);
+/* trace_kernel_exit() stands between two steps of work that may wait: lets in interrupts, and CPUs
+ * that wait for the lock. Returns false if this CPU has more urgent work: what remains comes at a
+ * later exit. Lock held, but not throughout. */
+bool trace_port_exit_window(void);
 /* Switches all sites of event `id`. */
 void trace_port_site_set(unsigned id, enum trace_site_mode mode);
 /* Completes a batch of trace_port_site_set(): when it returns, every CPU executes its sites as set,

@@ -16,7 +16,8 @@ struct seal {
     uint32_t index;
     uint32_t done;                 /* [c] bytes done */
     uint32_t crc;                  /* [c] CRC state */
-    const struct trace_slot *from; /* [c] the cursor at the last step */
+    uint32_t owed;                 /* [c] bytes that the slots written have made due, not done */
+    const struct trace_slot *from; /* [c] the cursor at the last exit */
 };
 
 static struct {
@@ -112,7 +113,8 @@ static bool find_next(struct seal *seal, const struct trace_ring *ring)
         uint32_t i = ring->by_sequence[s % ring->count];
 
         if (i < ring->count && ring->buffers[i].word == TRACE_WORD(s, TRACE_READY)) {
-            *seal = (struct seal){seal->last, s, i, 0, TRACE_CRC_START, NULL};
+            *seal =
+                (struct seal){.last = seal->last, .next = s, .index = i, .crc = TRACE_CRC_START};
             return true;
         }
         seal->last = s;
@@ -140,42 +142,46 @@ static void put_mark(const struct trace_cpu *cpu, const struct seal *seal)
     trace_port_clean(&retain.marks[number], sizeof(mark));
 }
 
-/* Returns the bytes of this step, by the number of slots written since the last one. */
-static uint32_t step_bytes(const struct trace_cpu *cpu, struct seal *seal)
+/* Adds what the slots written since the last exit make due. Writers may interrupt this. */
+static void seal_owe(const struct trace_cpu *cpu, struct seal *seal)
 {
-    const struct trace_slot *from = seal->from;
+    const struct trace_slot *from = seal->from, *cursor = cpu->cursor;
     size_t slots = TRACE_RETAIN_PACE;
 
-    seal->from = cpu->cursor;
-    if (cpu->end && from && from <= cpu->cursor && from >= cpu->end - TRACE_BUFFER_SLOTS) {
-        slots = (size_t)(cpu->cursor - from);
+    seal->from = cursor;
+    if (cpu->end && from && from <= cursor && from >= cpu->end - TRACE_BUFFER_SLOTS) {
+        slots = (size_t)(cursor - from);
     }
-    return slots < TRACE_RETAIN_MOST / TRACE_RETAIN_RATE ? (uint32_t)slots * TRACE_RETAIN_RATE
-                                                         : TRACE_RETAIN_MOST;
+    seal->owed += (uint32_t)slots * TRACE_RETAIN_RATE;
+    if (seal->owed > TRACE_RETAIN_OWED) {
+        seal->owed = TRACE_RETAIN_OWED;
+    }
 }
 
-/* The writer may have reused the buffer at any time: then the seal is discarded. */
+/* Seals some of what is owed, at most to the buffer's end. The writer may have reused the buffer at
+ * any time: then the seal is discarded. */
 static void seal_step(struct trace_cpu *cpu, struct seal *seal)
 {
     struct trace_ring *ring = &cpu->ring;
     const struct trace_buffer *buffer = &ring->buffers[seal->index];
     const uint8_t *data = trace_ring_data(ring, seal->index) + seal->done;
-    uint32_t left = buffer->used - seal->done;
-    uint32_t n = step_bytes(cpu, seal);
-
-    n = n < left ? n : left;
+    uint32_t n = seal->owed < TRACE_RETAIN_MOST ? seal->owed : TRACE_RETAIN_MOST;
 
     if (buffer->word == TRACE_WORD(seal->next, TRACE_READY)) {
+        uint32_t left = buffer->used - seal->done;
+
+        n = n < left ? n : left;
         seal->crc = trace_crc_add(seal->crc, data, n);
         trace_port_clean(data, n);
         seal->done += n;
+        seal->owed -= n;
         if (n != left) {
             return;
         }
         put_mark(cpu, seal);
     }
     seal->last = seal->next;
-    seal->next = 0;
+    seal->next = seal->owed = 0;
 }
 
 /* Requests the next step after a number of slots in the ACTIVE buffer. */
@@ -191,15 +197,25 @@ static void set_pace(struct trace_cpu *cpu)
     trace_port_irq_restore(irq);
 }
 
+/* Returns whether there is a buffer to seal; not if the buffers have been freed. */
+static bool seal_wanted(const struct trace_cpu *cpu, struct seal *seal)
+{
+    const struct trace_ring *ring = &cpu->ring;
+
+    return ring->count > 0 && ring->retained && ring->policy == TRACE_RING &&
+           (seal->next != 0 || find_next(seal, ring));
+}
+
+/* Another CPU that gets the lock between two steps may end the recording, and begin one. */
 void trace_retain_exit(struct trace_cpu *cpu)
 {
-    struct seal *seal = &retain.seals[cpu->id];
-
-    if (!cpu->ring.retained || cpu->ring.policy != TRACE_RING) {
+    if (!seal_wanted(cpu, &retain.seals[cpu->id])) {
         return;
     }
-    if (seal->next != 0 || find_next(seal, &cpu->ring)) {
-        seal_step(cpu, seal);
-        set_pace(cpu);
-    }
+    seal_owe(cpu, &retain.seals[cpu->id]);
+    do {
+        seal_step(cpu, &retain.seals[cpu->id]);
+    } while (retain.seals[cpu->id].owed > 0 && trace_port_exit_window() &&
+             seal_wanted(cpu, &retain.seals[cpu->id]));
+    set_pace(cpu);
 }

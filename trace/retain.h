@@ -5,18 +5,20 @@
  * always, and everything that a reader needs after a reset already lies in the window.
  *
  * Contexts: "lock" is the kernel lock, kernel context. docs/flight.md; proof:
- * test/unit/test_retain.c.
+ * test/unit/test_retain.c, test_seals.c.
  */
 #ifndef TRACE_RETAIN_H
 #define TRACE_RETAIN_H
 
 #include "trace/consumer.h"
 
-/* A closed buffer is sealed in steps, one every so many slots, so that no step takes long. A long
- * event, or many events before the kernel's exit, make the next step longer. */
+/* A closed buffer is sealed in steps, one every so many slots, so that no step takes long. After a
+ * long event, or many events before the kernel's exit, there are several, with a preemption point
+ * between each two: what a more urgent thread prevents is owed, and follows at later exits. */
 #define TRACE_RETAIN_PACE 16   /* slots after which a writer requests the exit */
 #define TRACE_RETAIN_RATE 32   /* bytes sealed per slot written: twice a slot's size */
-#define TRACE_RETAIN_MOST 2048 /* most bytes of one step */
+#define TRACE_RETAIN_MOST 256  /* most bytes of one step */
+#define TRACE_RETAIN_OWED 2048 /* most bytes owed */
 
 /* Lock: places the consumer's buffers and tables: sets block, tables, paddr. Returns 0, -EBUSY
  * (holds an earlier boot's recording), -ENODEV (no retained memory) or -ENOMEM. */
@@ -25,7 +27,8 @@ int trace_retain_alloc(struct trace_consumer *consumer);
 void trace_retain_begin(struct trace_consumer *consumer);
 /* Lock, writers stopped: from here on no ring is found after a reset. */
 void trace_retain_end(void);
-/* Own CPU, lock: seals one more step, if there is something to seal. */
+/* Own CPU, lock: seals what is owed, step by step, if there is something to seal. Last at the
+ * kernel's exit: the lock is not held throughout. */
 void trace_retain_exit(struct trace_cpu *cpu);
 
 #endif

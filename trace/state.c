@@ -203,12 +203,12 @@ void trace_kernel_exit(void)
         cpu->request = false;
     }
     trace_port_irq_restore(irq);
-    if (trace_state.log.retained) {
-        trace_retain_exit(cpu);
-    }
     bool triggered = trace_trigger_tell(cpu);
     if (triggered || !trace_state.running || trace_state.policy != TRACE_RING) {
         state_raise(cpu, triggered);
+    }
+    if (trace_state.log.retained) {
+        trace_retain_exit(cpu);
     }
 }
 

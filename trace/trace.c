@@ -29,11 +29,6 @@ bool trace_running(void)
     return trace_state.running;
 }
 
-long trace_stop_now(void)
-{
-    return trace_state_stop();
-}
-
 void trace_owner_gone(void *owner)
 {
     struct trace_consumer *log = &trace_state.log;

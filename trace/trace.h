@@ -32,7 +32,7 @@ struct trace_gate_request {
 /* Results of trace_control() besides 0.. and -errno. */
 #define TRACE_DUMP_WANTED \
     (-0x20000L) /* tracing runs: the kernel now dumps the state, then is done */
-#define TRACE_DUMP_THEN_STOP (-0x20001L) /* ring mode: dump again, then call trace_stop_now() */
+#define TRACE_DUMP_THEN_STOP (-0x20001L) /* ring mode: dump again, then the same command again */
 
 /*
  * TraceEvent(): cmd and up to four arguments. Kernel context. The caller has replaced pointers in
@@ -45,7 +45,6 @@ struct trace_gate_request {
  */
 long trace_control(const struct trace_caller *who, uint32_t cmd, const uint32_t args[4],
                    void *data);
-long trace_stop_now(void);
 /*
  * A process, or a thread that had a name, is about to be forgotten: writes its name into the rings
  * that may hold its events, if the policy is ring. Kernel context; cross-calls.

@@ -200,7 +200,7 @@ static void print_lists(void)
     printf("};\n");
 }
 
-/* What an entry has so many bits for. */
+/* Returns `place`, which must fit into that many bits of an entry. */
 static unsigned fits(unsigned place, unsigned bits)
 {
     if (place >> bits) {

@@ -95,9 +95,10 @@ static inline uint64_t arch_multiply_high(uint64_t a, uint64_t b);
  * swapped. [inline, boot] */
 static inline bool arch_cas32(volatile uint32_t *p, uint32_t expected, uint32_t desired);
 /*
- * Called by the scheduler when `next` takes the CPU from `prev`. The two differ; either may be NULL
- * (idle). Lock held. Switches the address space if the process differs, FP access, and the TLS
- * register or library word. The entry and exit code moves the integer registers. [inline, boot]
+ * Called by the scheduler when `next` takes the CPU from `prev`. NULL: prev has ended, or the CPU
+ * was idle; next: the CPU becomes idle. The two differ, unless both are NULL. Lock held. Switches
+ * the address space if the process differs, FP access, and the TLS register or library word. The
+ * entry and exit code moves the integer registers. [inline, boot]
  */
 static inline void arch_switch(struct thread *prev, struct thread *next);
 /*

@@ -30,6 +30,8 @@ static const char *const fbt_kind_names[FBT_KINDS] = {"entry", "return"};
 
 extern const char __kernel_start[];
 
+_Static_assert(DTRACE_PROBE_CHUNKS *DTRACE_PROBE_CHUNK <= UINT16_MAX, "struct fbt_slot: probe");
+
 static uint32_t fbt_created[FBT_KINDS][64]; /* [k] bitmaps, by number in the table */
 
 /* Where the table is read. */
@@ -186,7 +188,7 @@ static void fbt_disable(uint32_t probe, void *arg)
 static int fbt_enable(uint32_t probe, void *arg)
 {
     kernel_assert(kernel_locked());
-    int error = probe > UINT16_MAX ? -ENOSPC : fbt_set(probe, arg, true);
+    int error = fbt_set(probe, arg, true);
 
     fbt_enabled++;
     if (error) {

@@ -54,15 +54,15 @@ static __attribute__((noinline)) void other_work(struct cpu *cpu, uint32_t work)
     if (work & WORK_SERVICE) {
         timer_service();
     }
-    if (work & WORK_TRACE) {
-        trace_kernel_exit();
-    }
     if (work & WORK_RAISE) {
         dtrace_raise_now(cpu);
     }
     if (work & WORK_RESCHED) {
         cpu->resched = 1;
         end_or_stop(cpu);
+    }
+    if (work & WORK_TRACE) { /* last: it may let in CPUs that wait for the lock */
+        trace_kernel_exit();
     }
 }
 

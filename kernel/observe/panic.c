@@ -44,8 +44,9 @@ long panic_then(uintptr_t what)
 
 /* ---- the record (abi/sys/panic.h); any data that it reads may be corrupt ----------- */
 
-union observe_scratch observe_scratch; /* .panic: while the retained memory is an earlier boot's */
-static struct kymo_panic *begun;       /* own CPU; an exception may interrupt at any time */
+/* panic: while the retained memory is an earlier boot's */
+union observe_scratch observe_scratch[OBSERVE_SCRATCHES];
+static struct kymo_panic *begun; /* own CPU; an exception may interrupt at any time */
 
 static const char *const arm_names[] = {
 #define REGISTER(name) #name,
@@ -127,7 +128,7 @@ static PANIC_STEP struct kymo_panic *panic_record_begin(const struct cpu *cpu, u
 {
     struct kymo_panic *record = retain_panic();
 
-    record = record ? record : &observe_scratch.panic;
+    record = record ? record : &observe_scratch[OBSERVE_SCRATCHES - 1].panic;
     memset(record, 0, sizeof(*record));
     record->version = KYMO_PANIC_VERSION;
     record->kind = kind;

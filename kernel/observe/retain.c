@@ -7,7 +7,7 @@
  *
  * Lock [k], except boot and a panic. Refuses: EPERM without ABILITY_TRACE, ENOENT if nothing is
  * found, EINVAL, EFAULT. Proof: test/boot/flight.py, dlog.py;
- * the finder: test/unit/test_retain.c.
+ * test/unit_kernel/claim_test.c; the finder: test/unit/test_retain.c.
  */
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/entry.h"
@@ -356,7 +356,8 @@ static void retain_begin(void)
 {
     *(volatile uint32_t *)&HEADER->magic = 0;
     arch_cache_clean(HEADER, sizeof(HEADER->magic));
-    memset(PANIC, 0, sizeof(*PANIC));
+    memset(PANIC, 0, sizeof(*PANIC)); /* an earlier boot's must not go with this one's header */
+    arch_cache_clean(PANIC, sizeof(*PANIC));
     memset(FROZEN, 0, RETAIN_FROZEN_USED);
     dtrace_retained_begin(retain_at(RETAIN_D));
     retain.page_bytes = retain.page_crc = 0;

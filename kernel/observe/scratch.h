@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory of this room that is too large for a stack and has one user at a time: the answer of the
- * trace command that is being executed, or the record of a panic, after which no command ends.
+ * Memory of this room that is too large for a stack: the answer of the trace command that is being
+ * executed, and the record of a panic. With one CPU they share it, because no command ends after a
+ * panic; with several, another CPU may be writing an answer when this one panics.
  */
 #ifndef KERNEL_OBSERVE_SCRATCH_H
 #define KERNEL_OBSERVE_SCRATCH_H
 
 #include "abi/sys/panic.h"
 #include "abi/sys/trace.h"
+#include "kernel/base/config.h"
 
 union observe_scratch {
     union {
@@ -16,9 +18,10 @@ union observe_scratch {
         struct kymo_trace_loss loss;
         struct kymo_trace_owner owner;
         struct kymo_trace_stopped stopped;
-    } answer;                /* [k] trace_calls.c */
-    struct kymo_panic panic; /* the panicking CPU: panic.c */
+    } answer;                /* [k] of the first: trace_calls.c */
+    struct kymo_panic panic; /* of the last; the panicking CPU: panic.c */
 };
-extern union observe_scratch observe_scratch;
+#define OBSERVE_SCRATCHES (CONFIG_CPUS > 1 ? 2 : 1)
+extern union observe_scratch observe_scratch[OBSERVE_SCRATCHES];
 
 #endif

@@ -140,10 +140,10 @@ static long trace_calls_control(struct thread *self, uint32_t cmd, const uintptr
         return -EFAULT;
     }
     trace_port_pay(cmd == _NTO_TRACE_ALLOCBUFFER ? self->proc : NULL);
-    long result = trace_control(&who, cmd, words, size ? &observe_scratch.answer : NULL);
+    long result = trace_control(&who, cmd, words, size ? &observe_scratch->answer : NULL);
     trace_port_pay(NULL);
     if (result >= 0 && size) {
-        copy_out(self->proc, where, &observe_scratch.answer, size);
+        copy_out(self->proc, where, &observe_scratch->answer, size);
     }
     trace_dump_wake(); /* the command may have ended what a dump waits for */
     return result;
@@ -198,11 +198,11 @@ static long trace_command(struct thread *self, const uintptr_t *args)
 long ker_trace_event_locked(struct thread *self, const uintptr_t *args)
 {
     kernel_assert(kernel_locked());
-    if (self->step == LONG_CALL_STEP || self->step == LONG_CALL_OVER) {
+    if (self->step == LONG_CALL_STEP) {
         return long_call(self, trace_command);
     }
     if (self->step) {
-        return trace_dump_continue(self);
+        return trace_dump_continue(self, trace_command);
     }
     switch ((uint32_t)args[0]) {
     case _NTO_TRACE_INSERTCUSEREVENT:

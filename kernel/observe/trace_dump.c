@@ -10,7 +10,7 @@
  * names: their events may be overwritten. Before each part it waits (WAITCTX) until a buffer is
  * FREE. It ends early, with success, when tracing has been stopped. After the processes come the
  * notes of D's consumers that log (trace/dtrace/log.h). step: the slot of the next process, plus 1,
- * and above STEP_BITS the next of its threads; from CONFIG_PROCESSES + 2 on a piece of the notes.
+ * and above STEP_BITS what of it comes next; from CONFIG_PROCESSES + 2 on a piece of the notes.
  *
  * Each CPU records its running thread itself at the end, in a cross-call, because a RUNNING event
  * belongs to the CPU on which it was recorded.
@@ -29,12 +29,18 @@
 
 #define SLOTS_MOST 64 /* of a table, that are looked at in one piece */
 /* args[] of a TRACE_EVENT that the command itself doesn't use any more, or never. */
-#define DUMPED_PID 4 /* of the process whose first threads have been dumped */
+#define DUMPED_PID 4 /* of the process that has been dumped in part; negative: it had ended */
 #define THEN_STOP 5
 #define STEP_BITS 16
 #define THREADS_A_STEP 4
 
+/* What of a process comes next, if not all of it: a thread of its table, or an ended one. */
+#define NEXT_THREADS 1
+#define NEXT_ENDED 0x8000
+
 _Static_assert(CONFIG_PROCESSES + 2 < 1 << STEP_BITS, "a slot fits into its part of step");
+_Static_assert(CONFIG_THREADS < 0x8000 && CONFIG_THREADS_PER_PROCESS < NEXT_ENDED - NEXT_THREADS,
+               "a thread fits into its part of step");
 
 static struct list waiting; /* [k] threads in WAITCTX; {0}: never used */
 static uint64_t started;    /* [k] trace clock at the last START */
@@ -73,26 +79,24 @@ static void dump_process_name(const struct process *proc, uint32_t pid)
     }
 }
 
-/* Records the names of its ended threads. */
-static void dump_ended_threads(uint32_t pid)
+/* Records the names of its ended threads, from a slot on. Returns the next slot; 0: there are no
+ * more. */
+static unsigned dump_ended_threads(uint32_t pid, unsigned from)
 {
-    for (unsigned i = 0; i < thread_slots(); i++) {
+    unsigned dumped = 0;
+
+    for (unsigned i = from; i < thread_slots(); i++) {
         const struct thread *t = thread_ended_by_index(i);
 
+        if (i - from == SLOTS_MOST || dumped == THREADS_A_STEP) {
+            return i;
+        }
         if (t && (uint32_t)t->pid == pid && t->name[0]) {
             TRACE_DUMP(thread_name, pid, (uint32_t)t->tid, t->name);
-        }
-        if (i % SLOTS_MOST == SLOTS_MOST - 1) {
-            arch_irq_window();
+            dumped++;
         }
     }
-}
-
-static void dump_ended_process(const struct process *proc, uint32_t pid)
-{
-    dump_process_name(proc, pid);
-    dump_ended_threads(pid);
-    TRACE_DUMP(proc_destroy, (uint32_t)proc->ppid, pid);
+    return 0;
 }
 
 /* Dumps threads from number `next` on. Returns the next one's number; 0: there are no more. */
@@ -112,16 +116,26 @@ static unsigned dump_threads(const struct process *proc, unsigned next)
     return 0;
 }
 
-/* Dumps a process from its thread number `next` on; 0: also what is the process's own. */
-static unsigned dump_process(const struct process *proc, unsigned next, bool at_end)
+/* Dumps the next part of a process that lives, or has ended, from `next` on, as the step has it:
+ * first what is its own; at a ring's end the names of its ended threads; then its threads, or its
+ * end. Returns the next part; 0: that was all. */
+static unsigned dump_process(const struct process *proc, uint32_t pid, bool lives, unsigned next,
+                             bool at_end)
 {
     if (next == 0) {
-        dump_process_name(proc, (uint32_t)proc->pid);
+        dump_process_name(proc, pid);
+        next = at_end ? NEXT_ENDED : NEXT_THREADS;
     }
-    if (next == 0 && at_end) {
-        dump_ended_threads((uint32_t)proc->pid);
+    if (next >= NEXT_ENDED) {
+        unsigned slot = dump_ended_threads(pid, next - NEXT_ENDED);
+        return slot > 0 ? NEXT_ENDED + slot : NEXT_THREADS;
     }
-    return dump_threads(proc, next);
+    if (!lives) {
+        TRACE_DUMP(proc_destroy, (uint32_t)proc->ppid, pid);
+        return 0;
+    }
+    unsigned thread = dump_threads(proc, next - NEXT_THREADS);
+    return thread > 0 ? NEXT_THREADS + thread : 0;
 }
 
 static void dump_running(void *arg)
@@ -133,11 +147,12 @@ static void dump_running(void *arg)
     dump_state(STATE_RUNNING, t);
 }
 
-static long dump_end(struct thread *self)
+/* The stop is the command once more, now without a dump: a long call in its turn, because another
+ * command may stand amid what it changes. */
+static long dump_end(struct thread *self, long_call_part *command)
 {
     cpu_run_on_all(dump_running, NULL);
-    long_call_finish(); /* another command may stand amid what a stop changes */
-    return self->args[THEN_STOP] ? trace_stop_now() : 0;
+    return self->args[THEN_STOP] ? long_call(self, command) : 0;
 }
 
 static long dump_wait(struct thread *self)
@@ -166,32 +181,29 @@ long trace_dump_begin(struct thread *self, bool then_stop)
     return KER_AGAIN;
 }
 
-/* Dumps (the next threads of) the process in this slot. Returns whether there was anything to
- * record; sets the call's step then. */
+/* Dumps the next part of the process in this slot. Returns whether there was anything to record;
+ * sets the call's step then. */
 static bool dump_slot(struct thread *self, unsigned slot, unsigned next)
 {
     const struct process *proc = process_in_slot(slot);
-    bool at_end = self->args[THEN_STOP] != 0;
+    const bool at_end = self->args[THEN_STOP] != 0, lives = proc && !proc->zombie;
 
     self->step = slot + 2;
-    if (next > 0 && (!proc || (uintptr_t)proc->pid != self->args[DUMPED_PID])) {
-        return false; /* it has ended meanwhile; what is there now records its own events */
-    }
-    if (proc && !proc->zombie) {
-        next = dump_process(proc, next, at_end);
-        self->args[DUMPED_PID] = (uintptr_t)proc->pid;
-        self->step = next > 0 ? (slot + 1) | next << STEP_BITS : slot + 2;
-        return true;
-    }
-    int32_t pid = at_end && next == 0 ? process_ended_in_slot(slot, &proc) : 0;
-    if (pid == 0 || proc->ended < started) {
+    int32_t pid = lives ? proc->pid : at_end ? process_ended_in_slot(slot, &proc) : 0;
+    if (pid == 0 || (!lives && proc->ended < started)) {
         return false;
     }
-    dump_ended_process(proc, (uint32_t)pid);
+    uintptr_t dumped = (uintptr_t)(lives ? pid : -pid);
+    if (next > 0 && dumped != self->args[DUMPED_PID]) {
+        return false; /* it has ended meanwhile; what is there now records its own events */
+    }
+    next = dump_process(proc, (uint32_t)pid, lives, next, at_end);
+    self->args[DUMPED_PID] = dumped;
+    self->step = next > 0 ? (slot + 1) | next << STEP_BITS : slot + 2;
     return true;
 }
 
-long trace_dump_continue(struct thread *self)
+long trace_dump_continue(struct thread *self, long_call_part *command)
 {
     kernel_assert(kernel_locked());
     if (!trace_running()) {
@@ -216,7 +228,7 @@ long trace_dump_continue(struct thread *self)
         self->step = CONFIG_PROCESSES + 3 + part;
         return KER_AGAIN;
     }
-    return dump_end(self);
+    return dump_end(self, command);
 }
 
 void trace_process_forgotten(struct process *proc)

@@ -5,10 +5,10 @@
 
 #include "kernel/observe/observe.h"
 
-/* Turns the caller's TRACE_EVENT into a dump; then_stop: calls trace_stop_now() at its end. */
+/* Turns the caller's TRACE_EVENT into a dump; then_stop: executes the command again at its end. */
 long trace_dump_begin(struct thread *self, bool then_stop);
-/* Dumps the next part, for a call whose step is not 0. */
-long trace_dump_continue(struct thread *self);
+/* Dumps the next part, for a call whose step is not 0 or a long call's. */
+long trace_dump_continue(struct thread *self, long_call_part *command);
 /* There may be room, or tracing may have stopped: wakes a waiting dump. */
 void trace_dump_wake(void);
 

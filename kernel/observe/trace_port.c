@@ -207,6 +207,18 @@ void trace_port_window(void)
     kernel_window();
 }
 
+bool trace_port_exit_window(void)
+{
+    const struct cpu *cpu = arch_cpu();
+
+    kernel_assert(kernel_locked());
+    arch_irq_window();
+    if (kernel_lock_wanted()) {
+        kernel_lock_pass();
+    }
+    return !(cpu->trace.exit_work | cpu->resched);
+}
+
 void trace_port_buffer_freed(void)
 {
     trace_dump_wake();

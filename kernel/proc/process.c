@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Processes: the table, ids, creation and end. Kernel lock held.
+ *
  * A process ends in steps, so that nobody waits long for the CPU: one of its own threads, the
  * ender, ends the others, one a step, waits for those that run on other CPUs, frees what the
  * process holds a few objects a step, and ends itself. Between two steps others find a process with
- * fewer objects, none of them half freed; process_find() doesn't find it any more, it gets no new
- * thread (ThreadCreate()), and no pulses of programs. The process remains as a zombie until its
- * parent collects the status; without a parent that could, nothing remains. Proved by
- * test/unit_ipc (end_test) and test/boot: death in every blocked state, zombies, orphans.
+ * fewer objects, none of them half freed; process_find() doesn't find it, it gets no new thread,
+ * and no pulses of programs. It remains as a zombie until its parent, if it has one that can,
+ * collects the status. Proof: test/unit_ipc (end_test), test/boot (all states, zombies, orphans).
  */
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/cpu.h"

@@ -8,11 +8,10 @@
  * the first one inherits its priority (call_lock.c). Between two windows the call is not preempted;
  * at a window its thread leaves the CPU if there is work for the kernel's exit, and the lock with
  * it. What others might do meanwhile with the data of such a call they do by such calls, too, as
- * the end of a process does (long_call_at_end()), or finish the call first: long_call_finish(). The
- * thread stays on its CPU until the call is over, because the functions on its stack may have kept
- * that CPU's address. If it is ended or held meanwhile, that waits for the end of the call. So does
- * a START or STOP that an interrupt has noted: the kernel's exit would patch sites that the call
- * is patching (trace/interrupt.c).
+ * the end of a process does (long_call_at_end()). The thread stays on its CPU until the call is
+ * over, because the functions on its stack may have kept that CPU's address. If it is ended or held
+ * meanwhile, that waits for the end of the call. So does a START or STOP that an interrupt has
+ * noted: the kernel's exit would patch sites that the call is patching (trace/interrupt.c).
  *
  * Refuses nothing. Before the first thread runs, and in tests without a port, the window only lets
  * interrupts in. Proved by test/unit_ipc/long_call_test.c, test/bench (latency_worst), and by
@@ -34,7 +33,6 @@ static struct {
     long result;          /* [k] */
     bool inside;          /* [k] what runs now is on the call's stack */
     bool over;            /* [k] it has its result */
-    bool in_one_piece;    /* [k] its thread ends: windows don't leave it */
     uint32_t runmask;     /* [k] the owner's own */
     uintptr_t kernel_sp;  /* [k] inside: what continues when the call is left */
     uintptr_t sp;         /* [k] else: what continues the call */
@@ -79,7 +77,7 @@ static void long_call_begin(struct thread *self, long_call_part *part)
     arch_long_stack(&low, &high);
     *long_stack_low() = FILL;
     running.part = part;
-    running.over = running.in_one_piece = false;
+    running.over = false;
     running.sp = arch_coroutine_begin(high, long_call_main);
     running.runmask = self->runmask;
     trace_interrupt_hold();
@@ -96,22 +94,9 @@ static void long_call_end(void)
     call_lock_release(&turn);
 }
 
-/* The call is over, and not by its own thread: that is given the result when it has a CPU again. */
-static void long_call_end_for(struct thread *owner)
-{
-    if (running.result != KER_AGAIN) {
-        owner->result = running.result;
-        owner->step = LONG_CALL_OVER;
-    }
-    long_call_end();
-}
-
 long long_call(struct thread *self, long_call_part *part)
 {
     kernel_assert(kernel_locked() && self == arch_cpu()->current);
-    if (self->step == LONG_CALL_OVER) {
-        return self->result;
-    }
     const bool begun = turn.owner == self;
     long result = call_lock_take(&turn, self);
     if (result) {
@@ -128,21 +113,6 @@ long long_call(struct thread *self, long_call_part *part)
     }
     self->step = LONG_CALL_STEP;
     return KER_AGAIN;
-}
-
-void long_call_finish(void)
-{
-    struct thread *owner = turn.owner;
-
-    kernel_assert(kernel_locked());
-    if (!owner || running.inside) {
-        return;
-    }
-    running.in_one_piece = true;
-    while (!running.over) {
-        long_call_continue();
-    }
-    long_call_end_for(owner);
 }
 
 bool long_call_pending(void)
@@ -176,7 +146,7 @@ static __attribute__((noinline)) void long_call_point(void)
     const struct cpu *cpu = arch_cpu();
     bool waited = CONFIG_CPUS > 1 && kernel_lock_wanted();
 
-    if (!running.in_one_piece && (cpu->trace.exit_work || cpu->resched || waited)) {
+    if (cpu->trace.exit_work || cpu->resched || waited) {
         running.inside = false;
         arch_coroutine_switch(&running.sp, running.kernel_sp);
     }

@@ -396,20 +396,16 @@ const struct call_lock *call_lock_first(void);
 typedef long long_call_part(struct thread *self, const uintptr_t *args);
 /*
  * Begins or continues self's long call; for handlers: the value to return. As long as self->step is
- * LONG_CALL_STEP or LONG_CALL_OVER, the handler returns this again. One long call at a time: a
- * second caller waits, in WAITCTX.
+ * LONG_CALL_STEP, the handler returns this again. One long call at a time: a second caller waits,
+ * in WAITCTX.
  */
 long long_call(struct thread *self, long_call_part *part);
 #define LONG_CALL_STEP 0xffffffffu
-#define LONG_CALL_OVER 0xfffffffeu
 /* The step of a call that others depend on: once begun it is done to its end, although its thread
  * is ended meanwhile, unless its process ends. */
 #define THREAD_STEP_FINISHES 0xfffffffdu
 /* The step of a thread that is in no queue any more and ends in steps. */
 #define THREAD_STEP_LOSES 0xfffffffcu
-/* Completes the call that is under way, if there is one, in one piece: for what may not meet a half
- * of it. */
-void long_call_finish(void);
 /* Returns whether a long call has been left before its end. */
 bool long_call_pending(void);
 /* The thread is amid a long call: it ends when that is over. */
@@ -420,7 +416,7 @@ bool long_call_owns(const struct thread *t);
 bool long_call_at_end(struct thread *ender, long_call_part *part, bool needed);
 static inline bool long_call_begun(const struct thread *t)
 {
-    return t && (t->step == LONG_CALL_STEP || t->step == LONG_CALL_OVER);
+    return t && t->step == LONG_CALL_STEP;
 }
 
 /* ---- the end (thread_end.c) -------------------------------------------------------- */

@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include <kymo.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/dtrace.h>
@@ -164,6 +165,30 @@ void bounds_leave_window(void)
     SystemCtl(KYMO_SYSTEM_PANIC, 0);
 }
 
+/* Events as long as they can be, in a recording that survives a panic: each makes as much of a
+ * closed buffer due to be sealed. */
+static int run_seal(void)
+{
+    for (unsigned i = 0; i < 256; i++) {
+        TraceEvent((int)_NTO_TRACE_INSERTUSRSTREVENT, 1, text);
+    }
+    return 0;
+}
+
+static int seals(void)
+{
+    memset(text, 't', sizeof(text) - 1);
+    int error = TraceEvent((int)KYMO_TRACE_ALLOCRETAINED, 8, &paddr) < 0;
+
+    TraceEvent((int)_NTO_TRACE_SETRINGMODE);
+    TraceEvent((int)_NTO_TRACE_ADDALLCLASSES);
+    error = error || TraceEvent((int)_NTO_TRACE_STARTNOSTATE) < 0 ||
+            latency_measure("", "retained_seal", run_seal) < 0;
+    TraceEvent((int)_NTO_TRACE_STOP);
+    TraceEvent((int)_NTO_TRACE_SETLINEARMODE);
+    return error || TraceEvent((int)_NTO_TRACE_DEALLOCBUFFER) < 0;
+}
+
 static int keep_notes(void)
 {
     return d_call(KYMO_D_NOTES, 0, sizeof(image), image);
@@ -190,7 +215,7 @@ int bounds_of_retained(void)
     error = error || !window_is_free() || latency_measure("Dtrace_", "NOTES", keep_notes) < 0 ||
             d_call(KYMO_D_DESTROY, 0, 0, NULL) < 0;
     TraceEvent((int)_NTO_TRACE_STOP);
-    return error || TraceEvent((int)_NTO_TRACE_DEALLOCBUFFER) < 0;
+    return error || TraceEvent((int)_NTO_TRACE_DEALLOCBUFFER) < 0 || seals();
 }
 
 static void rows_of_log(void)
@@ -422,11 +447,51 @@ static int d_records(void)
     return error || d_call(KYMO_D_DESTROY, 0, 0, NULL) < 0;
 }
 
+/* ---- two that control ------------------------------------------------------------ */
+
+static volatile bool controls;
+
+/* Of the same priority as the caller: begins a command while the other's dump is under way. */
+static void *role_controls(void *unused)
+{
+    while (controls) {
+        d_call(KYMO_D_CREATE, 0, image_bytes, image);
+        d_call(KYMO_D_DESTROY, 0, 0, NULL);
+    }
+    return unused;
+}
+
+static int run_ring_stop(void)
+{
+    return TraceEvent((int)_NTO_TRACE_STOP);
+}
+
+/* The end of a ring's recording dumps the state, then stops it while another's command stands
+ * between two steps. */
+static int stop_beside_command(void)
+{
+    pthread_t other;
+    int error = image_read("latency_functions.dif");
+
+    TraceEvent((int)_NTO_TRACE_ALLOCBUFFER, BUFFERS, &paddr);
+    TraceEvent((int)_NTO_TRACE_SETRINGMODE);
+    TraceEvent((int)_NTO_TRACE_ADDALLCLASSES);
+    error = error || TraceEvent((int)_NTO_TRACE_START) < 0;
+    controls = true;
+    if (!error && pthread_create(&other, NULL, role_controls, NULL) == 0) {
+        error = latency_measure("", "ring_stop", run_ring_stop) < 0;
+        controls = false;
+        pthread_join(other, NULL);
+    }
+    TraceEvent((int)_NTO_TRACE_SETLINEARMODE);
+    return error || TraceEvent((int)_NTO_TRACE_DEALLOCBUFFER) < 0;
+}
+
 int bounds_trace(void)
 {
     rows_of_allocations();
     rows_of_log();
     rows_of_end();
     rows_of_losses();
-    return begin_calls() || d_rows() || d_records();
+    return begin_calls() || d_rows() || d_records() || stop_beside_command();
 }

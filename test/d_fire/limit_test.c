@@ -120,12 +120,11 @@ static void test_error(void **state)
     assert_int_equal(create(image_end(&target.b)), 0);
 }
 
-/* A bound beyond 32 bits is no small one, nor is one beyond 64. */
-static void test_huge(void **state)
+/* A clause of so many actions, each of which takes 1.2e18 steps. */
+static void create_huge(unsigned actions)
 {
-    (void)state;
     clause(target.probe[0], NULL);
-    for (unsigned i = 0; i < 9; i++) {
+    for (unsigned i = 0; i < actions; i++) {
         action(DTRACE_ACT_DIFEXPR, "setx 4096 r1; ldx r1 r1; pushtv r1; pushtv r1; pushtv r1;"
                                    "call strstr r1; ret r1");
     }
@@ -134,6 +133,24 @@ static void test_huge(void **state)
     dtrace_max_cost = UINT32_MAX;
     assert_int_equal(create(image_end(&target.b)), -E2BIG_);
     assert_int_equal(target.refusal.reason, DTRACE_REASON_MAX_COST);
+}
+
+/* A bound beyond 32 bits is no small one. */
+static void test_huge(void **state)
+{
+    (void)state;
+    create_huge(9);
+    assert_non_null(strstr(target.refusal.text, " takes up to 10376293541461623024 steps,"));
+}
+
+/* Nor is one beyond 64 bits, and the message has no figure of it. */
+static void test_boundless(void **state)
+{
+    (void)state;
+    create_huge(16);
+    assert_string_equal(
+        target.refusal.text,
+        "clause 1: a firing has no bound, dtrace_max_cost is 4294967295: test:m:f:p0");
 }
 
 static void test_lowered(void **state)
@@ -157,8 +174,8 @@ static void test_lowered(void **state)
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, open_limit, close_limit)
-    const struct CMUnitTest tests[] = {T(test_to_the_step), T(test_sum), T(test_error),
-                                       T(test_huge), T(test_lowered)};
+    const struct CMUnitTest tests[] = {T(test_to_the_step), T(test_sum),       T(test_error),
+                                       T(test_huge),        T(test_boundless), T(test_lowered)};
 
     return cmocka_run_group_tests_name("d_fire_limit", tests, NULL, NULL);
 }

@@ -95,6 +95,11 @@ void trace_port_window(void)
 {
 }
 
+bool trace_port_exit_window(void)
+{
+    return true;
+}
+
 void trace_port_sites_sync(void)
 {
 }

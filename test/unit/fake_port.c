@@ -218,6 +218,7 @@ void trace_port_clean(const void *at, size_t bytes)
 
     assert_in_range(offset, 0, FAKE_WINDOW - bytes);
     memcpy(fake_ram + offset, at, bytes);
+    fake.cleaned_most = bytes > fake.cleaned_most ? bytes : fake.cleaned_most;
 }
 
 void trace_port_unmap_all(void *block, size_t bytes)
@@ -348,6 +349,12 @@ void trace_port_window(void)
     if (fake.window) {
         fake.window();
     }
+}
+
+bool trace_port_exit_window(void)
+{
+    assert_int_equal(trace_host_irq_depth, 0);
+    return !fake.exit_window || fake.exit_window();
 }
 
 void trace_port_sites_sync(void)

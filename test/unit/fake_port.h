@@ -57,6 +57,8 @@ struct fake {
     void (*clock_hook)(void);         /* when a clock is read; NULL: nothing */
     void (*yield)(const char *where); /* at TRACE_YIELD_POINT(); NULL: nothing */
     void (*window)(void);             /* at a control command's window; NULL: nothing */
+    bool (*exit_window)(void);        /* between steps of the exit; NULL: nothing is more urgent */
+    size_t cleaned_most;              /* most bytes of a trace_port_clean() */
     void (*cross_called)(void);       /* on each CPU before a cross-call; NULL: nothing */
 };
 extern struct fake fake;

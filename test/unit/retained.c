@@ -151,6 +151,18 @@ void retained_end(void)
     assert_int_equal(fake.ring.per_cpu, 0);
 }
 
+unsigned retained_sealed(void)
+{
+    const struct kymo_retain_mark *marks = (const void *)(fake_window + fake.ring.marks);
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < fake.ring.per_cpu; i++) {
+        n += marks[i].sequence != 0 &&
+             ring_of(0)->buffers[i].word == TRACE_WORD(marks[i].sequence, TRACE_READY);
+    }
+    return n;
+}
+
 static void check_word(struct retained_account *a, unsigned cpu, const struct trace_slot *slot,
                        bool begin)
 {

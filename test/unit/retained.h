@@ -34,6 +34,8 @@ void retained_boot(unsigned per_cpu);
 void retained_end(void);
 /* The CPU's next event, of one slot or several; at times the kernel's exit comes after it. */
 void retained_make(unsigned cpu);
+/* The READY buffers of CPU 0 that have their seals. */
+unsigned retained_sealed(void);
 /* What the next boot's kernel does first. */
 void retained_freeze(void);
 

@@ -305,13 +305,13 @@ static void a_ring_dumps_again(void **state)
     assert_int_equal(command(_NTO_TRACE_START), TRACE_DUMP_WANTED);
     assert_int_equal(command(_NTO_TRACE_STOP), TRACE_DUMP_THEN_STOP);
     assert_true(trace_running());
-    assert_int_equal(trace_stop_now(), 0);
+    assert_int_equal(command(_NTO_TRACE_STOP), 0);
     assert_false(trace_running());
     assert_int_equal(command(_NTO_TRACE_START), TRACE_DUMP_WANTED);
     assert_int_equal(command(_NTO_TRACE_STOP), TRACE_DUMP_THEN_STOP);
     assert_int_equal(command(_NTO_TRACE_STOP), 0);
     assert_false(trace_running());
-    assert_int_equal(trace_stop_now(), 0);
+    assert_int_equal(command(_NTO_TRACE_STOP), 0);
     assert_int_equal(command(_NTO_TRACE_STARTNOSTATE), 0);
     assert_int_equal(command(_NTO_TRACE_STOP), 0); /* no state, no dump */
     end_tracing();

@@ -5,10 +5,10 @@
 
 UNIT_TRACE_SRCS := $(wildcard trace/*.c) test/unit/fake_port.c test/unit/look.c test/failed.c
 UNIT_TRACE_NAMES := assert ring interleave log batch overrun clock rows calls numbers filter user class control \
-	owner first gate threads interrupt commands random retain areas giving names ended
+	owner first gate threads interrupt commands random retain seals areas giving names ended
 UNIT_TRACE32_NAMES := log batch clock random
 UNIT_SLOTS := 64 256
-UNIT_SLOTS_NAMES := ring log overrun clock first random rows user retain areas giving names ended
+UNIT_SLOTS_NAMES := ring log overrun clock first random rows user retain seals areas giving names ended
 UNIT_TRACE := $(UNIT_TRACE_NAMES:%=$(B)/unit/trace_%) $(UNIT_TRACE32_NAMES:%=$(B)/unit/trace32_%) \
 	$(foreach n,$(UNIT_SLOTS),$(UNIT_SLOTS_NAMES:%=$(B)/unit/slots$(n)_%))
 UNIT_TESTS += $(UNIT_TRACE)
@@ -42,7 +42,7 @@ $(B)/unit/trace32_random: $(UNIT_RANDOM:%=$(B)/unit/trace32.o/test/unit/%.o)
 
 UNIT_RETAIN_OBJS := $(patsubst %.c,$(B)/unit/trace.o/%.o,$(sort $(wildcard lib/retain/*.c)) \
 	lib/link/crc32c.c test/unit/retained.c)
-$(B)/unit/trace_retain $(B)/unit/trace_areas $(B)/unit/trace_giving $(B)/unit/trace_names: $(UNIT_RETAIN_OBJS)
+$(B)/unit/trace_retain $(B)/unit/trace_seals $(B)/unit/trace_areas $(B)/unit/trace_giving $(B)/unit/trace_names: $(UNIT_RETAIN_OBJS)
 
 define UNIT_SLOTS_RULES
 $$(B)/unit/slots$(1).o/%.o: %.c test/unit/unit.mk | $$(TRACE_GEN)
@@ -55,7 +55,7 @@ $$(B)/unit/slots$(1)_%: $$(B)/unit/slots$(1).o/test/unit/test_%.o $$(UNIT_TRACE_
 
 $$(B)/unit/slots$(1)_random: $$(UNIT_RANDOM:%=$$(B)/unit/slots$(1).o/test/unit/%.o)
 $$(B)/unit/slots$(1)_rows: $$(UNIT_READER_OBJS) $$(B)/unit/slots$(1).o/test/unit/capture.o
-$$(B)/unit/slots$(1)_retain $$(B)/unit/slots$(1)_areas $$(B)/unit/slots$(1)_giving $$(B)/unit/slots$(1)_names: $$(UNIT_RETAIN_OBJS:$$(B)/unit/trace.o/%=$$(B)/unit/slots$(1).o/%)
+$$(B)/unit/slots$(1)_retain $$(B)/unit/slots$(1)_seals $$(B)/unit/slots$(1)_areas $$(B)/unit/slots$(1)_giving $$(B)/unit/slots$(1)_names: $$(UNIT_RETAIN_OBJS:$$(B)/unit/trace.o/%=$$(B)/unit/slots$(1).o/%)
 .SECONDARY: $$(UNIT_TRACE_SRCS:%.c=$$(B)/unit/slots$(1).o/%.o) $$(B)/unit/slots$(1).o/test/unit/capture.o \
 	$$(UNIT_RETAIN_OBJS:$$(B)/unit/trace.o/%=$$(B)/unit/slots$(1).o/%) \
 	$$(UNIT_SLOTS_NAMES:%=$$(B)/unit/slots$(1).o/test/unit/test_%.o)

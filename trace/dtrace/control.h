@@ -50,8 +50,8 @@ uint32_t dtrace_control_pid(const void *owner);                   /* never NULL;
 int dtrace_control_resume(int32_t pid);                           /* returns 0 or -ESRCH */
 int dtrace_control_process(int32_t pid, struct kymo_d_process *); /* likewise */
 /* Copies a part of the answer to BUFFER or AGGREGATION, which nothing else of the machine touches:
- * `to` is in the owner's `out`, and need be no address of this program's. The owner may not be who
- * runs: others may finish its call. May pass windows. Returns 0 or a negative errno. */
+ * `to` is in the owner's `out`, and need be no address of this program's. May pass windows. Returns
+ * 0 or a negative errno. */
 int dtrace_control_give(const void *owner, void *to, const void *from, size_t bytes);
 /* An owner pays for a consumer, and until dtrace_control_paid() for what is allocated: returns
  * false if it may have no more consumers. */

@@ -261,7 +261,7 @@ static inline void dtrace_parts_copy(void *to, const struct dtrace_parts *parts)
     }
 }
 
-/* The same as copies, in one piece each. */
+/* Take a CPU's records, or entries, and copy them to a place of `room` bytes in one piece. */
 static inline int dtrace_buffer_snap(struct dtrace_consumer *consumer, unsigned cpu, void *to,
                                      size_t room, struct dtrace_snap *snap)
 {

@@ -9,7 +9,8 @@
 #include "trace/dtrace/machine.h"
 #include "trace/dtrace/port.h"
 
-/* The reasons before this one have one error: the table of errors has it once. */
+/* The first of the reasons whose errors differ: they follow in the table of errors, behind EINVAL,
+ * which all reasons before have. */
 #define MIXED DTRACE_REASON_OBJECTS_SIZE
 #define DTRACE_REASON(name, error, text) \
     &&((error) == DTRACE_EINVAL || DTRACE_REASON_##name >= MIXED)

@@ -53,10 +53,14 @@ static void limit_describe(const struct dtrace_ecb *e, dtrace_amount most,
 
     dtrace_line_add(&line, "clause ");
     dtrace_line_number(&line, e->clause + 1);
-    dtrace_line_add(&line, ": a firing takes up to ");
-    dtrace_line_number(&line, most);
-    dtrace_line_add(&line, " ");
-    dtrace_line_add(&line, DTRACE_PORT_WEIGHTS.unit);
+    if (most == DTRACE_AMOUNT_MOST) { /* a sum that saturated */
+        dtrace_line_add(&line, ": a firing has no bound");
+    } else {
+        dtrace_line_add(&line, ": a firing takes up to ");
+        dtrace_line_number(&line, most);
+        dtrace_line_add(&line, " ");
+        dtrace_line_add(&line, DTRACE_PORT_WEIGHTS.unit);
+    }
     dtrace_line_add(&line, ", dtrace_max_cost is ");
     dtrace_line_number(&line, dtrace_max_cost);
     for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {

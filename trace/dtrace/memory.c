@@ -33,23 +33,25 @@ void dtrace_block_free(struct dtrace_block *b)
 struct making {
     struct dtrace_consumer *c;
     bool may_halve;
-    struct dtrace_block copies[2]; /* copies for reading out: see make_resized() */
-    unsigned ncopies;
+    struct dtrace_block kept_free[2]; /* while the rest is made: see make_resized() */
+    unsigned nkept;
 };
 
 /* Tries make() with the size, halved as long as that is allowed and the size is not 0. With undo():
- * reading the memory out needs room for a copy, which is allocated too while the rest is made. */
+ * as much memory again must be free in the end, so it is allocated too while the rest is made. The
+ * machine gives its memory without a copy, but the process that reads it needs a buffer, and the
+ * commands need blocks for their answers. */
 static bool make_resized(struct making *m, size_t *size,
                          bool (*make)(struct dtrace_consumer *, size_t size),
                          void (*undo)(struct dtrace_consumer *))
 {
-    trace_assert(!undo || m->ncopies < sizeof(m->copies) / sizeof(m->copies[0]));
+    trace_assert(!undo || m->nkept < sizeof(m->kept_free) / sizeof(m->kept_free[0]));
     for (;; *size /= 2) {
         *size &= ~(size_t)7;
         if (*size <= SIZE_MAX / 8 && make(m->c, *size)) {
             if (!undo ||
-                dtrace_block_make(&m->copies[m->ncopies], *size + sizeof(struct dtrace_snap))) {
-                m->ncopies += undo != NULL;
+                dtrace_block_make(&m->kept_free[m->nkept], *size + sizeof(struct dtrace_snap))) {
+                m->nkept += undo != NULL;
                 return true;
             }
             undo(m->c);
@@ -197,8 +199,8 @@ static int memory_make_all(struct dtrace_consumer *c, const struct dtrace_image 
                make_resized(&m, &c->sizes.aggsize, make_agg, free_aggs)) &&
               (!speculates || make_resized(&m, &c->sizes.specsize, make_speculations, NULL)) &&
               make_resized(&m, &c->sizes.dynvarsize, make_dynvars, NULL);
-    dtrace_block_free(&m.copies[0]);
-    dtrace_block_free(&m.copies[1]);
+    dtrace_block_free(&m.kept_free[0]);
+    dtrace_block_free(&m.kept_free[1]);
     if (!ok) {
         return dtrace_refuse(why, DTRACE_REASON_NO_SPACE);
     }

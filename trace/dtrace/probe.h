@@ -38,7 +38,9 @@ enum {
 
 /* Chunks never move, so that probe context can read the table while it grows. */
 #ifndef DTRACE_PROBE_CHUNKS
-#define DTRACE_PROBE_CHUNKS 1023 /* a pointer each; a small board without fbt sets fewer */
+/* A pointer each. The most whose probes have ids of 16 bits, as providers keep them
+ * (kernel/dtrace/fbt_slot.h, syscall.c); a small board without fbt sets fewer. */
+#define DTRACE_PROBE_CHUNKS 1023
 #endif
 enum { DTRACE_PROBE_CHUNK = 64 };
 extern struct dtrace_probe *dtrace_probe_chunks[DTRACE_PROBE_CHUNKS];

@@ -15,6 +15,7 @@ CPU_FLAGS_USER += -nostdinc -isystem $(shell $(CROSS)gcc -print-file-name=includ
 LIBC := picolibc
 # Armv8.0 has its instructions as an option, every Cortex-A has them.
 CRC32C_SRC := lib/arch/aarch64/crc32c.c
+TRACE_CRC_SRC := trace/port/crc32c_aarch64.c
 LIBCS := picolibc
 # Tables that programs can make long: what waits is found by its priority.
 ORDER := tree

@@ -29,8 +29,8 @@ int arch_aspace_create(struct arch_aspace *as)
     return 0;
 }
 
-/* The caller's CPU may still run in this space; the other CPUs left it when they left its threads,
- * or before they released the lock behind the end of one. */
+/* Only the caller's CPU may still have this space. Any other has left it by arch_switch() before it
+ * released the lock, also when its thread of this process ended. */
 void arch_aspace_destroy(struct arch_aspace *as)
 {
     kernel_assert(kernel_holds_lock());
