@@ -293,7 +293,7 @@ static void t_leaving(void)
 #define DUMPS "dumps"
 #define TAKES 60
 
-/* The D call that is under way is left again and again meanwhile; what it copies is its caller's. */
+/* The D call that is under way is left again and again meanwhile. */
 static int make_dumps(void)
 {
     uint64_t paddr;
