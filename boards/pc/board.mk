@@ -49,7 +49,7 @@ BOARD_TEST_IMAGES := smoke test libtest x86_64 kill fuzz torture torture-few sit
 SEMIHOSTING := no
 # What programs drive: docs/port.md.
 CONSOLE_UART := 16550
-LINK_LINE := 16550
+LINK_LINE := 16550 virtio
 LINK_FRAME_MOST := 1024
 LINK_WINDOW := 16
 DISK := pc

@@ -24,3 +24,11 @@ $(B)/unit/virtio_pci_test: test/pc/virtio_pci_test.c apps/pci/pci.c apps/virtio/
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all \
 		-idirafter lib/include -idirafter abi -o $@ $(filter %.c,$^) -lcmocka
+
+# The link's line over a virtio console; the test is the device.
+UNIT_TESTS += $(B)/unit/line_virtio_test
+$(B)/unit/line_virtio_test: test/pc/line_virtio_test.c apps/linkd/line_virtio.c apps/virtio/virtio.c \
+		$(wildcard apps/virtio/*.h) apps/linkd/line.h
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all \
+		-idirafter lib/include -idirafter abi -o $@ $(filter %.c,$^) -lcmocka
