@@ -25,7 +25,7 @@
 #define PHYS UINT64_C(0x100000)
 #define BUFFER 8192u
 #define LINE 130
-#define ROUNDS 20000
+#define ROUNDS 2000
 
 enum { CONTROL_IN = 2, CONTROL_OUT = 3, PORT_IN = 4, PORT_OUT = 5 };
 enum { DEVICE_READY = 0, DEVICE_ADD = 1, PORT_OPEN = 6 };
