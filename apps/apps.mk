@@ -26,10 +26,13 @@ INIT_SCRIPT_MAX ?= 8192
 FLAGS_apps/init/main.c := -DSCRIPT_MAX=$(INIT_SCRIPT_MAX)
 console_SRCS := apps/console/main.c apps/console/edit.c apps/console/input.c apps/console/listen.c \
 	apps/console/uart_$(CONSOLE_UART).c
-linkd_SRCS := $(addprefix apps/linkd/,main.c port.c line.c line_$(LINK_LINE).c) $(VIRTIO_SRCS_$(LINK_LINE)) \
+linkd_SRCS := $(addprefix apps/linkd/,main.c port.c line.c $(LINK_LINE:%=line_%.c)) \
+	$(if $(filter virtio,$(LINK_LINE)),$(VIRTIO_SRCS_$(DISK))) \
 	$(addprefix lib/linkd/,serve.c dtrace.c console.c capture.c source.c program.c) \
 	$(addprefix lib/link/,link.c channel.c make.c window.c receive.c encode.c cobs.c) $(CRC32C_SRC) \
 	apps/init/line.c apps/init/options.c
+comma := ,
+FLAGS_apps/linkd/main.c := '-DLINK_LINES=$(LINK_LINE:%=&line_%$(comma))'
 USER_FLAGS += -DLINKD_FRAME_MOST=$(LINK_FRAME_MOST) -DLINKD_WINDOW=$(LINK_WINDOW)
 PROGRAMS += $(DISK_PROGRAMS)
 diskd_SRCS := apps/diskd/main.c $(DISK_SRC_$(DISK)) $(VIRTIO_SRCS_$(DISK))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The device behind the link; one file a kind (line_cmsdk.c, line_virtio.c), chosen by the board's
- * LINK_LINE. One thread: linkd's loop.
+ * The device behind the link; one file a kind (line_cmsdk.c, line_virtio.c). The board's LINK_LINE
+ * names its kinds in the order in which they are looked for. One thread: linkd's loop.
  */
 #ifndef APPS_LINKD_LINE_H
 #define APPS_LINKD_LINE_H
@@ -15,7 +15,7 @@ enum line_state { LINE_STEADY, LINE_PLUGGED, LINE_UNPLUGGED };
 struct line_driver {
     const char *name;
     /* Maps the device and attaches its interrupts, which come as pulses `code` on `coid`. 0, or -1
-     * and errno; ENODEV: this machine has none. */
+     * and errno; ENODEV: this machine has none, so the next kind may be tried. */
     int (*open)(int coid, int code);
     /* An interrupt came; PLUGGED, UNPLUGGED: the host came or went, where the device can tell.
      * NULL: the device wants no acknowledgement and can't tell. */
@@ -30,7 +30,8 @@ struct line_driver {
     void (*flush)(void);
 };
 
-extern const struct line_driver link_line;
+extern const struct line_driver line_16550, line_bcm2835_aux, line_cadence, line_cmsdk, line_stm32,
+    line_virtio;
 
 /* ---- what drivers share (line.c) --------------------------------------------------- */
 

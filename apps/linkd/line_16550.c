@@ -107,7 +107,7 @@ static size_t line_write(const uint8_t *bytes, size_t count)
     return done;
 }
 
-const struct line_driver link_line = {
+const struct line_driver line_16550 = {
     .name = "16550",
     .open = line_open,
     .interrupt = interrupt,

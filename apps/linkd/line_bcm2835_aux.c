@@ -79,7 +79,7 @@ static size_t line_write(const uint8_t *bytes, size_t count)
     return done;
 }
 
-const struct line_driver link_line = {
+const struct line_driver line_bcm2835_aux = {
     .name = "mini UART",
     .open = line_open,
     .rearm = rearm,

@@ -66,7 +66,7 @@ static size_t line_write(const uint8_t *bytes, size_t count)
     return done;
 }
 
-const struct line_driver link_line = {
+const struct line_driver line_cadence = {
     .name = "Cadence UART",
     .open = line_open,
     .interrupt = interrupt,

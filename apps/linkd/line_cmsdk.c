@@ -87,7 +87,7 @@ static size_t line_write(const uint8_t *bytes, size_t count)
     return done < count ? done + fill(bytes + done, count - done) : done;
 }
 
-const struct line_driver link_line = {
+const struct line_driver line_cmsdk = {
     .name = "cmsdk",
     .open = line_open,
     .interrupt = interrupt,

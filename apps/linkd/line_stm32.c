@@ -75,7 +75,7 @@ static size_t line_write(const uint8_t *bytes, size_t count)
     return done;
 }
 
-const struct line_driver link_line = {
+const struct line_driver line_stm32 = {
     .name = "stm32",
     .open = line_open,
     .rearm = rearm,

@@ -23,6 +23,7 @@
 #define PORT 1
 #define BUFFER 8192u
 #define CONTROL_BUFFER 256u
+#define CONTROL_AT_ONCE 64 /* messages; the others come with the next interrupt */
 
 enum { CONTROL_IN, CONTROL_OUT, PORT_IN, PORT_OUT, QUEUES };
 
@@ -42,7 +43,8 @@ static struct virtio_queue queues[QUEUES] = {
 static struct kymo_map memory;
 static size_t memory_at[QUEUES];
 static int interrupt_id;
-static size_t in_at; /* of the buffer being read */
+static uint8_t *in; /* the buffer being read */
+static size_t in_at, in_bytes;
 static uint8_t *out; /* the buffer being filled */
 static size_t out_bytes;
 static bool plugged;
@@ -111,8 +113,7 @@ static bool device_begin(void)
             return false;
         }
     }
-    in_at = 0;
-    out = NULL;
+    in = out = NULL;
     out_bytes = 0;
     plugged = false;
     virtio_ready(&device);
@@ -128,7 +129,7 @@ static int line_open(int coid, int code)
         return -1;
     }
     if (!device_begin()) {
-        errno = ENODEV;
+        errno = EIO;
         return -1;
     }
     return 0;
@@ -162,7 +163,11 @@ static enum line_state control(bool *gone)
     uint8_t *buffer;
     uint32_t bytes;
 
-    while ((buffer = virtio_queue_used(queue, &bytes)) != NULL) {
+    for (unsigned i = 0; i < CONTROL_AT_ONCE; i++) {
+        buffer = virtio_queue_used(queue, &bytes);
+        if (!buffer) {
+            break;
+        }
         if (bytes >= sizeof(message)) {
             memcpy(&message, buffer, sizeof(message));
             enum line_state now = control_in(&message);
@@ -192,23 +197,44 @@ static void rearm(void)
     InterruptUnmask(device.interrupt, interrupt_id);
 }
 
+static void in_return(void)
+{
+    virtio_queue_give(&queues[PORT_IN], in, BUFFER);
+    virtio_queue_notify(&queues[PORT_IN]);
+    in = NULL;
+}
+
+/* The device's word for a buffer's length is read once: it could change. Empty buffers, of which
+ * the device has no more than there are, go back. */
+static bool in_next(void)
+{
+    for (unsigned i = 0; !in && i <= VIRTIO_BUFFERS; i++) {
+        uint32_t there;
+
+        in = virtio_queue_used(&queues[PORT_IN], &there);
+        if (!in) {
+            return false;
+        }
+        in_at = 0;
+        in_bytes = there;
+        if (there == 0) {
+            in_return();
+        }
+    }
+    return in != NULL;
+}
+
 static size_t line_read(uint8_t *bytes, size_t room)
 {
-    struct virtio_queue *queue = &queues[PORT_IN];
-    uint32_t there;
-    uint8_t *buffer = virtio_queue_used(queue, &there);
-
-    if (!buffer) {
+    if (!in_next()) {
         return 0;
     }
-    size_t left = there - in_at;
+    size_t left = in_bytes - in_at;
     size_t count = left < room ? left : room;
-    memcpy(bytes, buffer + in_at, count);
+    memcpy(bytes, in + in_at, count);
     in_at += count;
-    if (in_at == there) {
-        in_at = 0;
-        virtio_queue_give(queue, buffer, BUFFER);
-        virtio_queue_notify(queue);
+    if (in_at == in_bytes) {
+        in_return();
     }
     return count;
 }
@@ -245,7 +271,7 @@ static size_t line_write(const uint8_t *bytes, size_t count)
     return part;
 }
 
-const struct line_driver link_line = {
+const struct line_driver line_virtio = {
     .name = "virtio",
     .open = line_open,
     .interrupt = interrupt,

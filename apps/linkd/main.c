@@ -22,6 +22,11 @@
 #define FRAME_MOST LINKD_FRAME_MOST
 #define WINDOW LINKD_WINDOW
 
+/* The board's kinds, in the order in which they are looked for. */
+static const struct line_driver *const lines[] = {LINK_LINES};
+#define LINES (sizeof(lines) / sizeof(lines[0]))
+const struct line_driver *linkd_line;
+
 int linkd_chid, linkd_coid;
 
 static struct linkd linkd;
@@ -61,6 +66,21 @@ static int begin_link(void)
     return linkd_init(&linkd, &config);
 }
 
+/* A device that is there but can't be used ends the search: its host would wait in vain. */
+static int open_line(void)
+{
+    for (size_t i = 0; i < LINES; i++) {
+        linkd_line = lines[i];
+        if (linkd_line->open(linkd_coid, PULSE_LINE) == 0) {
+            return 0;
+        }
+        if (errno != ENODEV) {
+            break;
+        }
+    }
+    return trouble(errno == ENODEV ? "no line" : linkd_line->name);
+}
+
 static int begin(void)
 {
     struct sigevent event;
@@ -76,10 +96,10 @@ static int begin(void)
     if (linkd_coid < 0 || timer < 0) {
         return trouble("timer");
     }
-    if (begin_link() != 0 || link_line.open(linkd_coid, PULSE_LINE) != 0) {
-        return trouble(link_line.name);
+    if (begin_link() != 0) {
+        return trouble("link");
     }
-    return 0;
+    return open_line();
 }
 
 /* Sends what the line takes, then arms the timer for what is due later. */
@@ -95,12 +115,12 @@ static void pulse(const struct _pulse *pulse)
 {
     switch (pulse->code) {
     case PULSE_LINE:
-        if (link_line.interrupt && link_line.interrupt() != LINE_STEADY) {
+        if (linkd_line->interrupt && linkd_line->interrupt() != LINE_STEADY) {
             linkd_lost(&linkd);
         }
         linkd_input(&linkd);
         output();
-        link_line.rearm();
+        linkd_line->rearm();
         return;
     case PULSE_CONSOLE:
         linkd_event(&linkd, LINKD_EVENT_CONSOLE);

@@ -27,20 +27,20 @@
 static size_t port_line_read(void *context, uint8_t *bytes, size_t room)
 {
     (void)context;
-    return link_line.read(bytes, room);
+    return linkd_line->read(bytes, room);
 }
 
 static size_t port_line_write(void *context, const uint8_t *bytes, size_t count)
 {
     (void)context;
-    return link_line.write(bytes, count);
+    return linkd_line->write(bytes, count);
 }
 
 static void port_line_flush(void *context)
 {
     (void)context;
-    if (link_line.flush) {
-        link_line.flush();
+    if (linkd_line->flush) {
+        linkd_line->flush();
     }
 }
 

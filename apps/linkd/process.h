@@ -6,6 +6,7 @@
 #ifndef APPS_LINKD_PROCESS_H
 #define APPS_LINKD_PROCESS_H
 
+#include "apps/linkd/line.h"
 #include "lib/linkd/linkd.h"
 
 /* Pulses on linkd's channel; the value of LINE is the driver's. CONSOLE and CAPTURE are deferred
@@ -13,6 +14,7 @@
 enum { PULSE_LINE = 1, PULSE_TIME = 2, PULSE_CONSOLE = 3, PULSE_CAPTURE = 4 };
 
 extern int linkd_chid, linkd_coid; /* linkd's channel, and a connection to it for pulses */
+extern const struct line_driver *linkd_line; /* the line that is there */
 extern const struct linkd_port linkd_port;
 
 #endif

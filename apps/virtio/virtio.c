@@ -31,7 +31,8 @@ uint8_t *virtio_queue_used(struct virtio_queue *queue, uint32_t *bytes)
     if (queue->to_device && queue->made < VIRTIO_BUFFERS) {
         return queue->buffers + queue->made * queue->buffer_bytes;
     }
-    if (queue->used[1] == queue->used_seen) {
+    const uint16_t returned = (uint16_t)(queue->used[1] - queue->used_seen);
+    if (returned == 0 || returned > queue->made) { /* more than it was given: it is out of order */
         return NULL;
     }
     virtio_barrier();

@@ -49,9 +49,15 @@ struct local_apic {
     uint8_t processor, apic;
     uint32_t flags;
 } __attribute__((packed));
-enum { ENTRY_LOCAL_APIC = 0 };
+struct local_x2apic {
+    struct entry head;
+    uint16_t reserved;
+    uint32_t apic, flags, processor;
+} __attribute__((packed));
+enum { ENTRY_LOCAL_APIC = 0, ENTRY_LOCAL_X2APIC = 9 };
 #define CPU_ENABLED 1u
 #define APIC_EVERY 0xff /* no CPU's own */
+#define X2APIC_EVERY UINT32_MAX
 
 static bool sums_to_0(const void *at, size_t bytes)
 {
@@ -128,7 +134,7 @@ static const struct table *table_find(const struct pointer *p, const char *signa
 }
 
 /* A faulty firmware may say a CPU twice. */
-static bool cpu_known(const struct acpi_facts *facts, uint8_t apic)
+static bool cpu_known(const struct acpi_facts *facts, uint32_t apic)
 {
     for (unsigned i = 0; i < facts->cpus && i < ACPI_MAX_CPUS; i++) {
         if (facts->apic[i] == apic) {
@@ -138,6 +144,18 @@ static bool cpu_known(const struct acpi_facts *facts, uint8_t apic)
     return false;
 }
 
+static void cpu_add(struct acpi_facts *out, uint32_t apic, uint32_t flags)
+{
+    if (!(flags & CPU_ENABLED) || cpu_known(out, apic)) {
+        return;
+    }
+    if (out->cpus < ACPI_MAX_CPUS) {
+        out->apic[out->cpus] = apic;
+    }
+    out->cpus++;
+}
+
+/* CPUs with identifiers from 255 on, or all of them, stand in entries of their own kind. */
 static void madt_read(const struct table *madt, struct acpi_facts *out)
 {
     const struct entry *e;
@@ -148,12 +166,12 @@ static void madt_read(const struct table *madt, struct acpi_facts *out)
             return;
         }
         const struct local_apic *cpu = (const struct local_apic *)e;
-        if (e->type == ENTRY_LOCAL_APIC && e->length >= sizeof(*cpu) &&
-            (cpu->flags & CPU_ENABLED) && cpu->apic != APIC_EVERY && !cpu_known(out, cpu->apic)) {
-            if (out->cpus < ACPI_MAX_CPUS) {
-                out->apic[out->cpus] = cpu->apic;
-            }
-            out->cpus++;
+        const struct local_x2apic *x2 = (const struct local_x2apic *)e;
+        if (e->type == ENTRY_LOCAL_APIC && e->length >= sizeof(*cpu) && cpu->apic != APIC_EVERY) {
+            cpu_add(out, cpu->apic, cpu->flags);
+        } else if (e->type == ENTRY_LOCAL_X2APIC && e->length >= sizeof(*x2) &&
+                   x2->apic != X2APIC_EVERY) {
+            cpu_add(out, x2->apic, x2->flags);
         }
     }
 }

@@ -11,8 +11,8 @@
 #define ACPI_MAX_CPUS 8
 
 struct acpi_facts {
-    unsigned cpus;               /* of which the kernel can use at most ACPI_MAX_CPUS */
-    uint8_t apic[ACPI_MAX_CPUS]; /* of these, each once */
+    unsigned cpus;                /* of which the kernel can use at most ACPI_MAX_CPUS */
+    uint32_t apic[ACPI_MAX_CPUS]; /* of these, each once */
     uint64_t pci_config; /* physical address of the one of bus 0 (MCFG); 0: it isn't in memory */
     uint8_t pci_last;    /* the last bus that it has */
 };

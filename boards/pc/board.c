@@ -162,9 +162,9 @@ struct x86_region x86_board_ram(void)
 
 /* ---- CPUs -------------------------------------------------------------------------- */
 
-static struct x86_region pci_space;  /* [I] PCI's configuration space; len 0: behind ports */
-static unsigned cpus = 1;            /* [I] */
-static uint8_t apic_of[CONFIG_CPUS]; /* [I] */
+static struct x86_region pci_space;   /* [I] PCI's configuration space; len 0: behind ports */
+static unsigned cpus = 1;             /* [I] */
+static uint32_t apic_of[CONFIG_CPUS]; /* [I] */
 _Static_assert(CONFIG_CPUS <= ACPI_MAX_CPUS, "apic_of[]");
 
 /* PCI's configuration space is where ACPI says, if that can be: in the first 4 GB, and not in RAM.
@@ -187,7 +187,10 @@ static void cpus_find(void)
 {
     struct acpi_facts acpi;
 
-    apic_of[0] = (uint8_t)x86_apic_id();
+    apic_of[0] = x86_apic_id();
+    if (apic_of[0] > X86_XAPIC_ID_MOST) {
+        kernel_panic("the CPU that boots has an identifier that lines can't be sent to");
+    }
     bool cpus_known = acpi_read(rsdp, x86_firmware, &acpi);
     pci_config_find(&acpi);
     if (!cpus_known) {
@@ -195,7 +198,8 @@ static void cpus_find(void)
         return;
     }
     for (unsigned i = 0; i < acpi.cpus && i < ACPI_MAX_CPUS; i++) {
-        if (acpi.apic[i] != apic_of[0] && cpus < CONFIG_CPUS) {
+        const bool reached = acpi.apic[i] <= X86_XAPIC_ID_MOST || x86_apic_wide();
+        if (acpi.apic[i] != apic_of[0] && reached && cpus < CONFIG_CPUS) {
             apic_of[cpus++] = acpi.apic[i];
         }
     }
@@ -209,7 +213,7 @@ unsigned arch_cpu_count(void)
     return cpus;
 }
 
-unsigned x86_board_cpu(unsigned n)
+uint32_t x86_board_cpu(unsigned n)
 {
     return apic_of[n];
 }

@@ -55,7 +55,7 @@ class ListChanged(contextlib.AbstractContextManager):
         stub.socket, stub.buffer = guest.connect(self.path), b""
         if not stub.run_to([self.symbols["kernel_main"]], 1, guest.patience.seconds(60)):
             raise AssertionError("kernel_main() is not reached")
-        stub.write(self.symbols["apic_of"] + 1, bytes([NOWHERE]))
+        stub.write(self.symbols["apic_of"] + 4, struct.pack("<I", NOWHERE))
         stub.ask("D")
 
     def __exit__(self, *_):

@@ -3,7 +3,8 @@
 """The link to a booted board, over good lines and bad ones. link.py BOARD [TEST...]
 
 The image `live` is booted once; each test then talks to it with build/kymo. KYMO_SEED=n repeats the
-faults. The last line is `N passed, N failed`.
+faults. KYMO_LINK="DEVICE...": QEMU's devices for the link, instead of the board's; the chardev is
+called link. The last line is `N passed, N failed`.
 """
 import fcntl
 import glob
@@ -29,11 +30,13 @@ KYMO = os.environ.get("KYMO", os.path.join(ROOT, "build/kymo"))
 SEED = int(os.environ.get("KYMO_SEED", random.SystemRandom().randrange(1 << 30)))
 SLOW = patience.seconds(120)  # a hang detector
 BAUD_BYTES = 11520  # a second, of a line of 115200 baud
+DEVICES = os.environ.get("KYMO_LINK", "").split()
+VIRTIO = {"virt-a64"} | ({"pc"} if DEVICES else set())  # boards whose link is no UART
 # What is sent over lines with faults, and how often something happens to a byte.
-AMOUNT = {"virt-a64": 8000000, "mps2-an386": 120000, "raspi3": 120000, "pc": 120000,
-          "xlnx-zcu102": 120000}
+AMOUNT = {board: 8000000 if board in VIRTIO else 120000
+          for board in ("virt-a64", "mps2-an386", "raspi3", "pc", "xlnx-zcu102")}
 CHANCE = {"virt-a64": 1 / 60000, "mps2-an386": 1 / 2500, "raspi3": 1 / 2500,
-          "pc": 1 / 10000, "xlnx-zcu102": 1 / 2500}
+          "pc": 1 / 60000 if DEVICES else 1 / 10000, "xlnx-zcu102": 1 / 2500}
 
 
 class Bench(Guest):
@@ -43,7 +46,7 @@ class Bench(Guest):
         """line: the emulator's words for where the link's other end is, if not the socket raw."""
         # link.py and dlink.py may run at the same time.
         suite = os.path.splitext(os.path.basename(sys.argv[0]))[0]
-        folder = os.path.join(ROOT, "build/check", suite, board)
+        folder = os.path.join(ROOT, "build/check", suite, board + "-virtio" * bool(DEVICES))
         os.makedirs(folder, exist_ok=True)
         # Sockets have short paths, wherever the tree is.
         os.chdir(folder)
@@ -55,7 +58,8 @@ class Bench(Guest):
         self.begun = time.time_ns()
         with open(os.path.join(ROOT, "build", board, "qemu.link")) as link:
             extra = ["-chardev", f"socket,id=link,{line or 'path=' + self.raw},server=on,wait=off"]
-            extra += link.read().split()
+            words = link.read().split()
+        extra += [word for one in DEVICES for word in ("-device", one)] if DEVICES else words
         super().__init__(board, "live", extra, folder, "console-2.txt" if line else "console.txt",
                          inherited)
 

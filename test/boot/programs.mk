@@ -69,7 +69,7 @@ boot_images := $(basename $(notdir $(wildcard test/boot/images/*.start)))
 # about the link, over the link.
 over_link = $(if $(filter no,$(SEMIHOSTING)),$(B)/over_link/$(notdir $(1)),$(1))
 on_disk = $(if $(filter no,$(SEMIHOSTING)),$(B)/on_disk/$(notdir $(1)),$(1))
-on_disk_images := dies discard gate
+on_disk_images := dies discard gate events events-wide drops ring log
 on_disk_PROGRAMS := $(if $(filter no,$(SEMIHOSTING)),$(DISK_PROGRAMS))
 $(B)/over_link/%.start: test/boot/images/%.start test/boot/programs.mk
 	@mkdir -p $(@D)
@@ -85,9 +85,11 @@ $(B)/on_disk/%.start: test/boot/images/%.start test/boot/programs.mk
 $(B)/on_disk/%.start: test/boot/boot_d/%.start test/boot/programs.mk
 	@mkdir -p $(@D)
 	$(Q)$(ON_DISK) $< > $@
-# The disk's driver comes before the first tracelogger.
+# The disk's driver comes before the first tracelogger; one that runs beside others and names no
+# capture has the name that it has by semihosting. Its buffers and the disk's take more heap.
 ON_DISK := sed -e '0,/^\[.*tracelogger/{/^\[.*tracelogger/i [pri=41 ability=device,interrupt] diskd \&\nwaitname disk0' \
-	-e '}' -e 's/,host\([], ]\)/,device\1/' -e 's/-f \([a-z0-9-]*\.kev\)/-f block:\1/'
+	-e '}' -e 's/,host\([], ]\)/,device\1/' -e 's/-f \([a-z0-9-]*\.kev\)/-f block:\1/' \
+	-e '/ -f /!s/\( tracelogger .*\)&$$/\1-f block:trace.kev \&/'
 $(foreach i,$(boot_images),$(eval $(i)_SCRIPT := test/boot/images/$(i).start) \
 	$(eval $(i)_PROGRAMS := init console tracelogger tracestop evstorm crash pidin hello watchdog \
 	$(DEMO_PROGRAMS) victim \

@@ -672,6 +672,12 @@ def of_a_pi(suite):
     return [] if reasons else [dataclasses.replace(suite, boards=PI, soak=suite.name != "api")]
 
 
+# A PC's captures are on a disk: test/boot/captures.py.
+ON_A_DISK = frozenset("events events-wide drops ring log".split())
+SUITES += [dataclasses.replace(suite, boards=PC, mode="sleep", prepare=captures.prepare,
+                               qemu=captures.DISK, coverage=False,
+                               checks=[captures.they_are_on_the_disk, *suite.checks])
+           for suite in SUITES if suite.name in ON_A_DISK and suite.boards == BOTH]
 SUITES += [pi for suite in SUITES if "virt-a64" in suite.boards for pi in of_a_pi(suite)]
 SUITES += [
     Suite("raw", "kernel8.img, entered at EL2, with the firmware's spin table", "smoke", PI,

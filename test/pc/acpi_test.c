@@ -91,6 +91,15 @@ static void cpu(uint8_t apic, uint32_t flags)
     madt_end += 8;
 }
 
+static void cpu_x2(uint32_t apic, uint32_t flags)
+{
+    put(madt_end, 0x1009, 4); /* type 9, 16 bytes */
+    put(madt_end + 4, apic, 4);
+    put(madt_end + 8, flags, 4);
+    put(madt_end + 12, 0, 4);
+    madt_end += 16;
+}
+
 static void roots(unsigned revision)
 {
     table(MADT, "APIC", madt_end - MADT);
@@ -109,10 +118,11 @@ static void roots(unsigned revision)
     seal(RSDP, 20, RSDP + 8);
 }
 
-static void is(struct acpi_facts facts, unsigned cpus, const uint8_t *apic)
+static void is(struct acpi_facts facts, unsigned cpus, const uint32_t *apic)
 {
     assert_int_equal(facts.cpus, cpus);
-    assert_memory_equal(facts.apic, apic, cpus < ACPI_MAX_CPUS ? cpus : ACPI_MAX_CPUS);
+    assert_memory_equal(facts.apic, apic,
+                        (cpus < ACPI_MAX_CPUS ? cpus : ACPI_MAX_CPUS) * sizeof(*apic));
 }
 
 static void test_cpus(void **state)
@@ -126,10 +136,31 @@ static void test_cpus(void **state)
         cpu(0xff, 1); /* no CPU's own */
         cpu(7, 1);
         roots(revision);
-        is(read_facts(RSDP, true), 3, (const uint8_t[]){4, 0, 7});
-        is(read_facts(0, true), 3, (const uint8_t[]){4, 0, 7}); /* found where a BIOS leaves it */
-        is(read_facts(RSDP + 4, true), 3, (const uint8_t[]){4, 0, 7}); /* the loader was wrong */
+        is(read_facts(RSDP, true), 3, (const uint32_t[]){4, 0, 7});
+        is(read_facts(0, true), 3, (const uint32_t[]){4, 0, 7}); /* found where a BIOS leaves it */
+        is(read_facts(RSDP + 4, true), 3, (const uint32_t[]){4, 0, 7}); /* the loader was wrong */
     }
+}
+
+/* Those of x2APIC stand behind the others, or alone; one that is said both ways counts once. */
+static void test_x2(void **state)
+{
+    (void)state;
+    madt_begin();
+    cpu(2, 1);
+    cpu_x2(2, 1);
+    cpu_x2(255, 1);
+    cpu_x2(0x10000, 1);
+    cpu_x2(0x20000, 0);    /* not enabled */
+    cpu_x2(UINT32_MAX, 1); /* no CPU's own */
+    roots(2);
+    is(read_facts(RSDP, true), 3, (const uint32_t[]){2, 255, 0x10000});
+    madt_begin();
+    cpu_x2(1, 1);
+    put(madt_end, 0x0809, 4); /* too short for what it says */
+    madt_end += 8;
+    roots(2);
+    is(read_facts(RSDP, true), 1, (const uint32_t[]){1});
 }
 
 static void test_one_twice(void **state)
@@ -142,7 +173,7 @@ static void test_one_twice(void **state)
     cpu(0, 1);
     cpu(3, 1);
     roots(2);
-    is(read_facts(RSDP, true), 3, (const uint8_t[]){0, 2, 3});
+    is(read_facts(RSDP, true), 3, (const uint32_t[]){0, 2, 3});
 }
 
 static void test_more_than_the_kernel_has(void **state)
@@ -153,7 +184,7 @@ static void test_more_than_the_kernel_has(void **state)
         cpu((uint8_t)i, 1);
     }
     roots(2);
-    is(read_facts(RSDP, true), 40, (const uint8_t[]){0, 1, 2, 3, 4, 5, 6, 7});
+    is(read_facts(RSDP, true), 40, (const uint32_t[]){0, 1, 2, 3, 4, 5, 6, 7});
 }
 
 /* An entry that ends beyond its table, or nowhere, ends the table; damage of any other byte is
@@ -167,7 +198,7 @@ static void test_faulty(void **state)
         cpu(2, 1);
         memory[madt_end - 7] = (uint8_t)length;
         roots(2);
-        is(read_facts(RSDP, true), length == 8 ? 2 : 1, (const uint8_t[]){1, 2});
+        is(read_facts(RSDP, true), length == 8 ? 2 : 1, (const uint32_t[]){1, 2});
     }
     const struct {
         uint32_t at, bytes;
@@ -179,7 +210,7 @@ static void test_faulty(void **state)
             memory[sealed[i].at + at] ^= 0x10;
         }
     }
-    is(read_facts(RSDP, true), 1, (const uint8_t[]){1});
+    is(read_facts(RSDP, true), 1, (const uint32_t[]){1});
 }
 
 /* Sums are right, all else is anything: nothing is read outside, and no CPU comes twice. */
@@ -190,6 +221,9 @@ static void test_random(void **state)
         madt_begin();
         for (unsigned n = (unsigned)rand() % 30; n > 0; n--) {
             cpu((uint8_t)(rand() % 12), (uint32_t)rand());
+        }
+        for (unsigned n = (unsigned)rand() % 10; n > 0; n--) {
+            cpu_x2((uint32_t)rand() % 300, (uint32_t)rand());
         }
         for (unsigned n = (unsigned)rand() % 6; n > 0; n--) {
             memory[MADT + 44 + (unsigned)rand() % 300] = (uint8_t)rand();
@@ -202,7 +236,9 @@ static void test_random(void **state)
             free(mapped[--mappings]);
         }
         for (unsigned i = 0; i < facts.cpus && i < ACPI_MAX_CPUS; i++) {
-            assert_null(memchr(facts.apic, facts.apic[i], i));
+            for (unsigned j = 0; j < i; j++) {
+                assert_int_not_equal(facts.apic[i], facts.apic[j]);
+            }
         }
     }
 }
@@ -210,11 +246,9 @@ static void test_random(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cpus),
-        cmocka_unit_test(test_one_twice),
-        cmocka_unit_test(test_more_than_the_kernel_has),
-        cmocka_unit_test(test_faulty),
-        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_cpus),      cmocka_unit_test(test_x2),
+        cmocka_unit_test(test_one_twice), cmocka_unit_test(test_more_than_the_kernel_has),
+        cmocka_unit_test(test_faulty),    cmocka_unit_test(test_random),
     };
     const char *given = getenv("KYMO_SEED");
     unsigned seed = given ? (unsigned)strtoul(given, NULL, 10) : (unsigned)time(NULL);

@@ -24,3 +24,19 @@ $(B)/unit/virtio_pci_test: test/pc/virtio_pci_test.c apps/pci/pci.c apps/virtio/
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all \
 		-idirafter lib/include -idirafter abi -o $@ $(filter %.c,$^) -lcmocka
+
+# The link's line over a virtio console; the test is the device.
+UNIT_TESTS += $(B)/unit/line_virtio_test
+$(B)/unit/line_virtio_test: test/pc/line_virtio_test.c apps/linkd/line_virtio.c apps/virtio/virtio.c \
+		$(wildcard apps/virtio/*.h) apps/linkd/line.h
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all \
+		-idirafter lib/include -idirafter abi -o $@ $(filter %.c,$^) -lcmocka
+
+# The local APIC as an x2APIC; the test has its registers.
+UNIT_TESTS += $(B)/unit/lapic_test
+$(B)/unit/lapic_test: test/pc/lapic_test.c kernel/arch/x86_64/lapic.c $(wildcard kernel/arch/x86_64/*.h)
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) -DKYMO_KERNEL -DCONFIG_CPUS=8 \
+		-DARCH_OPS_H='"kernel/arch/x86_64/ops.h"' -DARCH_PAGES_H='"kernel/arch/x86_64/pages.h"' \
+		-fsanitize=undefined -fno-sanitize-recover=all -o $@ $(filter %.c,$^) -lcmocka

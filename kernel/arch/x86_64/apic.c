@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Interrupts of this CPU, and its timer: the local APIC, in its xAPIC form (registers in memory).
+ * Interrupts of this CPU, and its timer: the local APIC, whose registers lapic.h has.
  * The time-stamp counter is the trace clock; a counter of the board's says how fast the two run.
  * Interrupts are taken from programs and, in the kernel, in two windows: idle, and
  * arch_irq_window(). First parts take no lock.
@@ -10,118 +10,28 @@
 #include "kernel/arch/irq.h"
 #include "kernel/arch/panic.h"
 #include "kernel/arch/entry.h"
+#include "kernel/arch/x86_64/lapic.h"
 #include "kernel/arch/x86_64/port.h"
 
-#define APIC 0xfee00000ul
-#define MSR_APIC_BASE 0x1b
-#define APIC_BASE_ENABLE 0x800ul
-
-enum {
-    APIC_ID = 0x20,
-    APIC_TPR = 0x80,
-    APIC_EOI = 0xb0,
-    APIC_SPURIOUS = 0xf0,
-    APIC_ICR = 0x300,
-    APIC_ICR_TO = 0x310,
-    APIC_LVT_TIMER = 0x320,
-    APIC_LVT_LINT0 = 0x350,
-    APIC_LVT_LINT1 = 0x360,
-    APIC_LVT_ERROR = 0x370,
-    APIC_TIMER_START = 0x380,
-    APIC_TIMER_NOW = 0x390,
-    APIC_TIMER_DIVIDE = 0x3e0
-};
 #define APIC_ENABLE 0x100
 #define LVT_MASKED 0x10000
 #define LVT_NMI 0x400
 #define DIVIDE_BY_1 0xb
 
-static volatile uint32_t *apic_register(unsigned offset)
-{
-    return (volatile uint32_t *)(x86_device(APIC) + offset);
-}
-
-static void apic_write(unsigned offset, uint32_t value)
-{
-    *apic_register(offset) = value;
-}
-
-unsigned x86_apic_id(void)
-{
-    return *apic_register(APIC_ID) >> 24;
-}
-
 void x86_apic_cpu_init(void)
 {
-    x86_wrmsr(MSR_APIC_BASE, (x86_rdmsr(MSR_APIC_BASE) & 0xfff) | APIC | APIC_BASE_ENABLE);
-    apic_write(APIC_TPR, 0);
-    apic_write(APIC_LVT_LINT0, LVT_MASKED);
-    apic_write(APIC_LVT_LINT1, LVT_NMI); /* the machine's own: fault.c makes a panic of it */
-    apic_write(APIC_LVT_ERROR, LVT_MASKED);
-    apic_write(APIC_SPURIOUS, APIC_ENABLE | VECTOR_SPURIOUS);
-    apic_write(APIC_TIMER_DIVIDE, DIVIDE_BY_1);
-    apic_write(APIC_TIMER_START, 0);
-    apic_write(APIC_LVT_TIMER, VECTOR_TIMER);
+    x86_lapic_enable();
+    lapic_write(LAPIC_TPR, 0);
+    lapic_write(LAPIC_LVT_LINT0, LVT_MASKED);
+    lapic_write(LAPIC_LVT_LINT1, LVT_NMI); /* the machine's own: fault.c makes a panic of it */
+    lapic_write(LAPIC_LVT_ERROR, LVT_MASKED);
+    lapic_write(LAPIC_SPURIOUS, APIC_ENABLE | VECTOR_SPURIOUS);
+    lapic_write(LAPIC_TIMER_DIVIDE, DIVIDE_BY_1);
+    lapic_write(LAPIC_TIMER_START, 0);
+    lapic_write(LAPIC_LVT_TIMER, VECTOR_TIMER);
 }
 
-/* ---- to other CPUs ----------------------------------------------------------------- */
-
-#define ICR_ASSERT 0x4000u
-#define ICR_INIT 0x500u
-#define ICR_START 0x600u
-#define ICR_BUSY 0x1000u
-
-/* The APIC takes one interrupt at a time; it has sent the last one soon. */
-void x86_apic_send(unsigned id, unsigned what)
-{
-    while (*apic_register(APIC_ICR) & ICR_BUSY) {
-        arch_spin_hint();
-    }
-    apic_write(APIC_ICR_TO, id << 24);
-    apic_write(APIC_ICR, what | ICR_ASSERT);
-}
-
-void x86_apic_init_other(unsigned id)
-{
-    x86_apic_send(id, ICR_INIT);
-}
-
-void x86_apic_start_other(unsigned id, uintptr_t page)
-{
-    x86_apic_send(id, ICR_START | (unsigned)(page >> 12));
-}
-
-/* ---- for an NMI's handler, which may have interrupted one of the above ---------------- */
-
-#define ICR_NMI 0x400u
-#define ICR_SELF 0x40000u
-
-uint32_t x86_apic_save(void)
-{
-    return *apic_register(APIC_ICR_TO);
-}
-
-/* Whoever was interrupted behind its wait may send at once. */
-void x86_apic_restore(uint32_t state)
-{
-    while (*apic_register(APIC_ICR) & ICR_BUSY) {
-        arch_spin_hint();
-    }
-    apic_write(APIC_ICR_TO, state);
-}
-
-void x86_apic_send_nmi(unsigned id)
-{
-    x86_apic_send(id, ICR_NMI);
-}
-
-void x86_apic_raise_sample(void)
-{
-    while (*apic_register(APIC_ICR) & ICR_BUSY) {
-        arch_spin_hint();
-    }
-    apic_write(APIC_ICR, VECTOR_SAMPLE | ICR_ASSERT | ICR_SELF);
-}
+/* ---- lines and messages ------------------------------------------------------------ */
 
 unsigned x86_line_vector(unsigned line)
 {
@@ -142,7 +52,7 @@ uint64_t x86_message_address(void)
 
 void x86_message_raise(unsigned line)
 {
-    x86_apic_send(x86_board_cpu(0), x86_line_vector(line));
+    x86_lapic_send(x86_board_cpu(0), x86_line_vector(line));
 }
 
 /* ---- the clock and the timer ------------------------------------------------------- */
@@ -169,7 +79,7 @@ static struct reading reading_take(const struct x86_reference *by)
     for (unsigned i = 0; i < TRIES; i++) {
         uint64_t before = arch_cycles();
         uint64_t reference = by->read();
-        uint32_t timer = *apic_register(APIC_TIMER_NOW);
+        uint32_t timer = lapic_read(LAPIC_TIMER_NOW);
         uint64_t width = arch_cycles() - before;
         if (width < narrowest) {
             narrowest = width;
@@ -183,12 +93,12 @@ static void calibrate_once(const struct x86_reference *by)
 {
     struct reading from, to;
 
-    apic_write(APIC_TIMER_START, UINT32_MAX);
+    lapic_write(LAPIC_TIMER_START, UINT32_MAX);
     from = reading_take(by);
     do {
         to = reading_take(by);
     } while (to.reference - from.reference < by->hz / CALIBRATE_HZ);
-    apic_write(APIC_TIMER_START, 0);
+    lapic_write(LAPIC_TIMER_START, 0);
 
     uint64_t cycles = to.clock - from.clock, ticks = from.timer - to.timer;
     uint64_t passed = to.reference - from.reference;
@@ -205,7 +115,7 @@ void x86_timer_calibrate(void)
 {
     uint64_t before = 0;
 
-    apic_write(APIC_LVT_TIMER, LVT_MASKED | VECTOR_TIMER);
+    lapic_write(LAPIC_LVT_TIMER, LVT_MASKED | VECTOR_TIMER);
     for (unsigned i = 0; i < TRIES; i++) {
         const struct x86_reference by = x86_board_reference();
 
@@ -216,7 +126,7 @@ void x86_timer_calibrate(void)
         }
         before = clock_hz;
     }
-    apic_write(APIC_LVT_TIMER, VECTOR_TIMER);
+    lapic_write(LAPIC_LVT_TIMER, VECTOR_TIMER);
 }
 
 uint64_t arch_clock_hz(void)
@@ -228,12 +138,12 @@ uint64_t arch_clock_hz(void)
 void arch_timer_set(uint64_t cycles)
 {
     if (cycles == UINT64_MAX) {
-        apic_write(APIC_TIMER_START, 0);
+        lapic_write(LAPIC_TIMER_START, 0);
         return;
     }
     uint64_t now = arch_cycles(), delta = cycles > now ? cycles - now : 0;
     unsigned __int128 ticks = ((unsigned __int128)delta * timer_ratio >> 32) + 1;
-    apic_write(APIC_TIMER_START, ticks > UINT32_MAX ? UINT32_MAX : (uint32_t)ticks);
+    lapic_write(LAPIC_TIMER_START, ticks > UINT32_MAX ? UINT32_MAX : (uint32_t)ticks);
 }
 
 /* ---- interrupts -------------------------------------------------------------------- */
@@ -261,7 +171,7 @@ static void x86_irq_serve(unsigned vector, uintptr_t ip, bool in_kernel)
     } else if (vector < VECTOR_MESSAGES || x86_board_message(line_of(vector))) {
         intr_entry(line_of(vector), ip, in_kernel);
     }
-    apic_write(APIC_EOI, 0);
+    lapic_write(LAPIC_EOI, 0);
 }
 
 struct thread *x86_irq_from_user(struct thread *self, unsigned vector)

@@ -26,7 +26,7 @@ extern const struct x86_region x86_board_ports[];
 struct x86_region x86_board_ram(void);
 /* Returns the local APIC's identifier of CPU n, below arch_cpu_count(); CPU 0 is the one that
  * boots. */
-unsigned x86_board_cpu(unsigned n);
+uint32_t x86_board_cpu(unsigned n);
 /* Returns the physical addresses of the screen's pixels, anywhere; len 0: the kernel
  * drives none. */
 struct x86_region x86_board_screen(void);
@@ -59,7 +59,11 @@ bool x86_board_message(unsigned line);
 extern uint64_t x86_start_info;
 /* Vector of a line, and the local APIC's identifier of this CPU: what a controller sends to. */
 unsigned x86_line_vector(unsigned line);
-unsigned x86_apic_id(void);
+uint32_t x86_apic_id(void);
+/* Has the CPUs use x2APIC, which reaches identifiers above X86_XAPIC_ID_MOST; lines and messages
+ * still go to one up to that. Returns false if the CPU has none. CPU 0, in x86_board_irq_init(). */
+#define X86_XAPIC_ID_MOST 0xfe
+bool x86_apic_wide(void);
 /* Messages (MSI): the first line that is one; where to a device writes its line's vector; the same
  * interrupt, sent by this CPU. All go to CPU 0. */
 unsigned x86_message_first(void);

@@ -16,6 +16,7 @@
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/entry.h"
 #include "kernel/arch/irq.h"
+#include "kernel/arch/x86_64/lapic.h"
 #include "kernel/arch/x86_64/port.h"
 
 extern const char x86_trampoline[], x86_trampoline_end[]; /* secondary.S */
@@ -122,11 +123,11 @@ int arch_cpu_start(unsigned n)
     __builtin_memcpy(arch_phys_to_virt(X86_TRAMPOLINE), x86_trampoline,
                      (size_t)(x86_trampoline_end - x86_trampoline));
     __atomic_store_n(&x86_cpu_ticket, wanted, __ATOMIC_SEQ_CST);
-    x86_apic_init_other(id);
+    x86_lapic_send(id, ICR_INIT);
     x86_cpu_came(FIRST_START_US);
-    x86_apic_start_other(id, X86_TRAMPOLINE);
+    x86_lapic_send(id, ICR_START | X86_TRAMPOLINE >> 12);
     if (!x86_cpu_came(SECOND_START_US)) {
-        x86_apic_start_other(id, X86_TRAMPOLINE);
+        x86_lapic_send(id, ICR_START | X86_TRAMPOLINE >> 12);
     }
     if (!x86_cpu_came(START_US) && x86_cpu_withdrawn(wanted)) {
         return -ENODEV;
@@ -150,7 +151,7 @@ struct thread *x86_start_secondary(unsigned n)
 void x86_ipi(uint32_t cpus, unsigned vector)
 {
     for (; cpus; cpus &= cpus - 1) {
-        x86_apic_send(x86_board_cpu((unsigned)__builtin_ctz(cpus)), vector);
+        x86_lapic_send(x86_board_cpu((unsigned)__builtin_ctz(cpus)), vector);
     }
 }
 

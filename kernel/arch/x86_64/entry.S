@@ -25,35 +25,33 @@
     .endm
 
     .text
-/* SYSCALL: rcx has rip, r11 the flags. The stack pointer is the program's still: it is used as a
- * plain register until the kernel's is loaded. What may come in between, an NMI or a machine check,
- * has a stack of its own. */
+/* SYSCALL: rcx has rip, r11 the flags. The stack pointer is the program's for four instructions.
+ * What may come in between, an NMI or a machine check, has a stack of its own. */
     .balign 16
     .global x86_syscall
     .type x86_syscall, @function
 x86_syscall:
     swapgs
-    mov %rsp, %gs:CPU_SCRATCH
-    mov %gs:CPU_THREAD, %rsp
-    mov %rdi, THREAD_ARGS(%rsp)
-    mov %rsi, THREAD_ARGS+8(%rsp)
-    mov %rdx, THREAD_ARGS+16(%rsp)
-    mov %r10, THREAD_ARGS+24(%rsp)
-    mov %r8, THREAD_ARGS+32(%rsp)
-    mov %r9, THREAD_ARGS+40(%rsp)
-    mov %rbx, CTX_R(RBX)(%rsp)
-    mov %rbp, CTX_R(RBP)(%rsp)
-    mov %r12, CTX_R(12)(%rsp)
-    mov %r13, CTX_R(13)(%rsp)
-    mov %r14, CTX_R(14)(%rsp)
-    mov %r15, CTX_R(15)(%rsp)
-    mov %rcx, CTX_RIP(%rsp)
-    mov %r11, CTX_RFLAGS(%rsp)
-    movq $CTX_KIND_CALL, CTX_KIND(%rsp)
-    mov %rsp, %rdi
-    mov %gs:CPU_SCRATCH, %rcx
-    mov %rcx, CTX_R(RSP)(%rdi)
+    mov %rdi, %gs:CPU_SCRATCH
+    mov %gs:CPU_THREAD, %rdi
+    mov %rsp, CTX_R(RSP)(%rdi)
     mov %gs:CPU_STACK, %rsp
+    mov %rcx, CTX_RIP(%rdi)
+    mov %gs:CPU_SCRATCH, %rcx
+    mov %rcx, THREAD_ARGS(%rdi)
+    mov %rsi, THREAD_ARGS+8(%rdi)
+    mov %rdx, THREAD_ARGS+16(%rdi)
+    mov %r10, THREAD_ARGS+24(%rdi)
+    mov %r8, THREAD_ARGS+32(%rdi)
+    mov %r9, THREAD_ARGS+40(%rdi)
+    mov %rbx, CTX_R(RBX)(%rdi)
+    mov %rbp, CTX_R(RBP)(%rdi)
+    mov %r12, CTX_R(12)(%rdi)
+    mov %r13, CTX_R(13)(%rdi)
+    mov %r14, CTX_R(14)(%rdi)
+    mov %r15, CTX_R(15)(%rdi)
+    mov %r11, CTX_RFLAGS(%rdi)
+    movq $CTX_KIND_CALL, CTX_KIND(%rdi)
     mov %eax, %esi
     xor %ebp, %ebp
     call kernel_call

@@ -186,13 +186,12 @@ static inline void x86_tls_load(uint64_t tls)
                      "mov %[tls], %%gs:%c[at]\n\t"
                      "mov %[tls], %%rdx\n\t"
                      "mov $0xc0000100, %%ecx\n\t" /* IA32_FS_BASE */
-                     "mov %[tls], %%rax\n\t"
                      "shr $32, %%rdx\n\t"
                      "wrmsr\n"
                      "1:"
                      :
-                     : [tls] "r"(tls), [at] "i"(offsetof(struct x86_cpu, tls))
-                     : "rax", "rcx", "rdx", "memory", "cc");
+                     : [tls] "a"(tls), [at] "i"(offsetof(struct x86_cpu, tls))
+                     : "rcx", "rdx", "memory", "cc");
 }
 
 static inline void x86_ports_load(uint64_t iomap)

@@ -89,17 +89,7 @@ void x86_cpu_load(unsigned n); /* this CPU's segments and system registers */
 
 /* apic.c */
 void x86_apic_cpu_init(void);
-/* To the CPU whose APIC has this identifier; what: a vector. The last two: INIT, and the start-up
- * interrupt, which makes it begin at a page below 1 MB. */
-void x86_apic_send(unsigned id, unsigned what);
-void x86_apic_init_other(unsigned id);
-void x86_apic_start_other(unsigned id, uintptr_t page);
 void x86_timer_calibrate(void); /* CPU 0, once */
-/* What an NMI's handler must leave as it was; all it sends lies between these two. */
-uint32_t x86_apic_save(void);
-void x86_apic_restore(uint32_t state);
-void x86_apic_send_nmi(unsigned id);
-void x86_apic_raise_sample(void); /* an interrupt at this CPU: intr_sample() */
 
 extern char x86_idle_halt[]; /* the HLT of arch_wait_for_interrupt() */
 

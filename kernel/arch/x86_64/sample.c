@@ -13,6 +13,7 @@
  */
 #include "kernel/arch/entry.h"
 #include "kernel/arch/irq.h"
+#include "kernel/arch/x86_64/lapic.h"
 #include "kernel/arch/x86_64/port.h"
 
 #define NMI_STATUS 0x61 /* port */
@@ -81,7 +82,7 @@ void arch_sample_taken(uintptr_t ip, uintptr_t sp, const uintptr_t *stack)
     unsigned words = stack ? stack_words(sp) : 0;
 
     kernel_sample(ip, 0, words ? (const uintptr_t *)sp : stack, words);
-    x86_apic_raise_sample();
+    x86_lapic_send_self(VECTOR_SAMPLE);
 }
 
 /* Sends NMIs to the other CPUs that are due. Returns true if CPU 0 is. */
@@ -99,7 +100,7 @@ static bool alarm_came(void)
         if (n == 0) {
             own = true;
         } else {
-            x86_apic_send_nmi(x86_board_cpu(n));
+            x86_lapic_send(x86_board_cpu(n), ICR_NMI);
         }
     }
     alarm_arm();
@@ -114,12 +115,12 @@ bool x86_nmi(uintptr_t *frame)
     }
     /* Behind STI: its interrupts come now, and HLT would sleep on them. */
     frame[X86_FRAME_RIP] += frame[X86_FRAME_RIP] == (uintptr_t)x86_idle_halt;
-    uint32_t state = x86_apic_save();
+    uint32_t state = x86_lapic_save();
     if (x86_this_bit() != 1 || alarm_came()) {
         bool user = frame[X86_FRAME_RIP + 1] & 3; /* CS */
         arch_sample_taken(frame[X86_FRAME_RIP], frame[X86_FRAME_RSP], user ? NULL : frame);
     }
-    x86_apic_restore(state);
+    x86_lapic_restore(state);
     return true;
 }
 

@@ -11,6 +11,7 @@
 #define SEL_CODE 0x08
 #define SEL_DATA 0x10
 #define SEL_CODE32 0x18
+#define TOPOLOGY 0xb /* CPUID's leaf with identifiers of 32 bits; EBX 0: it is not there */
 
     .section .text.boot, "ax", @progbits
     .code16
@@ -37,9 +38,21 @@ secondary:
     mov %ax, %ds
     mov %ax, %es
     mov %ax, %ss
+    xor %eax, %eax
+    cpuid
+    cmp $TOPOLOGY, %eax
+    jb id_of_8_bits
+    mov $TOPOLOGY, %eax
+    xor %ecx, %ecx
+    cpuid
+    test %ebx, %ebx
+    mov %edx, %ebx /* the local APIC's identifier */
+    jnz id_is_known
+id_of_8_bits:
     mov $1, %eax
     cpuid
-    shr $24, %ebx /* the local APIC's identifier */
+    shr $24, %ebx
+id_is_known:
     mov %ebx, %eax
     or $X86_CPU_WANTED, %eax
     mov %ebx, %ecx

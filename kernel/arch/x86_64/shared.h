@@ -72,9 +72,9 @@
 #define X86_MAX_CPUS 8
 /* Where another CPU begins: a page below 1 MB. x86_cpu_ticket says which one may come. */
 #define X86_TRAMPOLINE 0x8000
-#define X86_CPU_ID_MOST 0xfe
-#define X86_CPU_WANTED 0x100
-#define X86_CPU_TAKEN 0x200
+#define X86_CPU_ID_MOST 0x3fffffff
+#define X86_CPU_WANTED 0x40000000
+#define X86_CPU_TAKEN 0x80000000
 
 /* What boot.S and secondary.S load for long mode. */
 #define BOOT_CR4 0x620      /* PAE, OSFXSR, OSXMMEXCPT */

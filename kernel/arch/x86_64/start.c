@@ -8,6 +8,7 @@
 #include "kernel/arch/elf.h"
 #include "kernel/arch/entry.h"
 #include "kernel/arch/cpu.h"
+#include "kernel/arch/x86_64/lapic.h"
 #include "kernel/arch/x86_64/port.h"
 
 #define EM_X86_64 62
@@ -181,6 +182,7 @@ struct thread *x86_start(uint64_t start_info)
     idt_fill();
     x86_cpu_load(0);
     x86_map_kernel();
+    x86_lapic_begin();
     x86_board_irq_init();
     x86_apic_cpu_init();
     x86_timer_calibrate();
