@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include <kymo.h>
+#include <kymo_probe.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,6 +34,7 @@ static union {
 static struct kymo_trace_refusal refusal;
 static uint32_t words[KYMO_TRACE_USER_COMBINE_MAX / 4];
 static uint32_t user_word;
+static struct kymo_probe_site sites[KYMO_TRACE_SITES_MOST];
 static char text[KYMO_TRACE_USER_COMBINE_MAX];
 static int object;
 
@@ -218,6 +220,18 @@ int bounds_of_retained(void)
     return error || TraceEvent((int)_NTO_TRACE_DEALLOCBUFFER) < 0 || seals();
 }
 
+/* As many static probes as a process may have, which all commands behind this switch, too. One
+ * place will do for all: each is looked at and written. */
+static void fill_sites(void)
+{
+    extern const struct kymo_probe_site __kymo_probes_start[];
+
+    KYMO_PROBE(bench, a__place);
+    for (unsigned i = 0; i < KYMO_TRACE_SITES_MOST; i++) {
+        sites[i] = __kymo_probes_start[0];
+    }
+}
+
 static void rows_of_log(void)
 {
     const struct trace_row before[] = {
@@ -231,6 +245,7 @@ static void rows_of_log(void)
         NTO(SETLINEARMODE),
         OWN(SETHIGHWATER, 700),
         OWN(USERWORD, AT(&user_word)),
+        OWN(USERSITES, AT(sites), KYMO_TRACE_SITES_MOST),
         NTO(SETBUFFER),
         NTO(LOGGER_ATTACH),
         NTO(WAITBUFFER),
@@ -254,6 +269,7 @@ static void rows_of_log(void)
         OWN(TAKEBUFFER, AT(&out)),
     };
     memset(text, 't', sizeof(text) - 1);
+    fill_sites();
     RUN(before);
     rows_of_filters();
     RUN(start);

@@ -25,7 +25,7 @@
 #include "kernel/proc/proc.h"
 #include "trace/filter.h"
 
-#define SITES_A_STEP 8 /* between two windows */
+#define SITES_A_STEP 4 /* between two windows */
 
 struct step {
     struct process *proc;
