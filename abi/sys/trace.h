@@ -111,8 +111,8 @@
  * probes (<kymo_probe.h>), which the kernel keeps switched on from now on while user events are
  * wanted. One table for each process: the last one counts. Any process may. E2BIG: too many;
  * EINVAL: not aligned, a site isn't what the table says, or a branch doesn't reach its target;
- * EFAULT: not the caller's memory; ENOTSUP: text that can't be patched: it runs from flash, or
- * others share it. */
+ * EFAULT: not the caller's memory; ENOTSUP: text that isn't the process's own RAM: it runs from
+ * flash. */
 #define KYMO_TRACE_USERSITES _NTO_TRACE_CMD(3, 0x1041)
 #define KYMO_TRACE_SITES_MOST 1024
 struct kymo_probe_site {

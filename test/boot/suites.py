@@ -43,7 +43,7 @@ PC = ("pc",)
 DEBUG = "-debug"
 WITH_ASSERTIONS = frozenset("""
     api api-multi d d-multi life faults dfuzz control control-smp4 interrupt smp1 fuzz kill
-    torture quota d-own d-own-multi
+    torture quota d-own d-own-multi probes probes-multi
     armv7m aarch64 x86_64 log events events-wide ring modes memory killed slain signalled
     qnx qnx-multi faults-multi libtest libtest-multi smp2 smp8 el2 small large console help servers
     traced truth truth-multi kill-multi map-multi fuzz-multi starved drops options options-smp1
