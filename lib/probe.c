@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * <kymo_probe.h>: what runs when a static probe is on, and what tells the kernel where a program's
- * probes are. Linked into programs that have some. Proof: test/boot's t_probe.
+ * <kymo_probe.h>: the function that a static probe calls while it is on, and the registration of a
+ * program's probes with the kernel. Linked into programs that have some. Proof: test/boot's
+ * t_probe.
  */
 #include <errno.h>
 #include <kymo_probe.h>
@@ -13,7 +14,7 @@
 extern const struct kymo_probe_site __kymo_probes_start[], __kymo_probes_end[]; /* user.ld */
 
 /* Where the kernel can't patch they stay off. */
-__attribute__((constructor)) static void say_where(void)
+__attribute__((constructor)) static void register_sites(void)
 {
     kymo_raw_TRACE_EVENT(KYMO_TRACE_USERSITES, (uintptr_t)__kymo_probes_start,
                          (uintptr_t)(__kymo_probes_end - __kymo_probes_start), 0, 0);

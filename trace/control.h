@@ -10,6 +10,7 @@ struct trace_state {
     struct trace_consumer log;     /* [k] consumer 0 */
     struct kymo_trace_owner owner; /* [k] pid and name of the last allocator */
     bool running;                  /* [k] between START and STOP */
+    uint32_t starts;               /* [k] */
     bool dump_at_end;              /* [k] ring mode, started with a state dump */
     uint8_t policy;                /* [k] enum trace_policy, for all CPUs */
     bool overwrite;                /* [k] */

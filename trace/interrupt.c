@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Commands that trace_interrupt() has noted (interrupt_call.c) are executed when their CPU leaves
- * the kernel, and never amid a call that changes the trace or D: the kernel holds them from that
+ * Commands that trace_interrupt() has noted (interrupt_call.c) are executed when a CPU leaves the
+ * kernel, and never amid a call that changes the trace or D: the kernel holds them from that
  * call's begin to its end, however often the call is left meanwhile. Proof:
  * test/unit/test_interrupt.c, test/unit_ipc/long_call_test.c; on a board: test/boot/interrupt.
  */
@@ -77,4 +77,9 @@ void trace_interrupt_stop(void)
     if (!held) {
         trace_state_stop();
     }
+}
+
+bool trace_interrupt_waits(void)
+{
+    return held && (wanted || flush || stops);
 }

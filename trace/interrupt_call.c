@@ -4,10 +4,11 @@
  * driver, a hook, with or without the kernel lock. Takes no lock and never waits.
  *
  * INSERT* write at once. START, STARTNOSTATE and STOP are noted and executed when this CPU leaves
- * the kernel, because they patch sites and cross-call; of several the last one counts. FLUSHBUFFER
- * is noted separately and executed after them, on every CPU. There is no thread to dump the state:
- * START is STARTNOSTATE here, except for a ring, which a process's STOP dumps. All other commands
- * are refused with -EPERM. A kernel in which nothing calls it leaves this file out
+ * the kernel, because they patch sites and cross-call; if a process's call that changes the trace
+ * or D is under way, behind that, by whichever CPU ends it. Of several the last one counts.
+ * FLUSHBUFFER is noted separately and executed after them, on every CPU. There is no thread to dump
+ * the state: START is STARTNOSTATE here, except for a ring, which a process's STOP dumps. All other
+ * commands are refused with -EPERM. A kernel in which nothing calls it leaves this file out
  * (scripts/board.mk). Proof: test/unit/test_interrupt.c; on a board: test/boot/interrupt.
  */
 #include "abi/errno.h"

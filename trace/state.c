@@ -227,6 +227,7 @@ long trace_state_start(bool dump)
         return 0;
     }
     trace_state.running = true;
+    trace_state.starts++;
     trace_state.visits = 0;
     trace_state.dump_at_end = dump && trace_state.policy == TRACE_RING;
     trace_trigger_reset();

@@ -29,6 +29,11 @@ bool trace_running(void)
     return trace_state.running;
 }
 
+uint32_t trace_starts(void)
+{
+    return trace_state.starts;
+}
+
 void trace_owner_gone(void *owner)
 {
     struct trace_consumer *log = &trace_state.log;

@@ -92,6 +92,7 @@ void trace_hook_detached(void);
  * CPU. */
 bool trace_dump_room(void); /* false: no FREE buffer left: wait for trace_port_buffer_freed() */
 bool trace_running(void);
+uint32_t trace_starts(void); /* how many STARTs there were: a recording's number */
 
 /* Returns the block that KYMO_MAP_TRACE maps; NULL: there are no buffers. */
 void *trace_buffers(uint64_t *paddr, uint64_t *bytes);

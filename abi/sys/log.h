@@ -31,8 +31,8 @@ enum {
     KYMO_LOG_NOTICE = 4,
     KYMO_LOG_INFO = 5,
     KYMO_LOG_DEBUG = 6,
-    KYMO_LOG_PROBE = 7, /* a static probe: the format is PROVIDER:::NAME and its arguments as the
-                           source has them, each behind a tab */
+    KYMO_LOG_PROBE = 7, /* a static probe: the format is what stands between the parentheses of
+                           KYMO_PROBE() in the source: provider, name, arguments */
     KYMO_LOG_LEVELS = 8
 };
 

@@ -107,12 +107,12 @@
  * events are wanted: 0 while none would be recorded, else 1. One for each process: the last one
  * counts. Any process may. EFAULT: not the caller's writable memory; EINVAL: not 4-aligned. */
 #define KYMO_TRACE_USERWORD _NTO_TRACE_CMD(2, 0x1040)
-/* const struct kymo_probe_site *, count up to KYMO_TRACE_SITES_MOST, 0: none: the caller's static
- * probes (<kymo_probe.h>), which the kernel keeps switched on from now on while user events are
- * wanted. One table for each process: the last one counts. Any process may. E2BIG: too many;
- * EINVAL: not aligned, a site isn't what the table says, or a branch doesn't reach its target;
- * EFAULT: not the caller's memory; ENOTSUP: text that isn't the process's own RAM: it runs from
- * flash. */
+/* const struct kymo_probe_site *, count: registers the sites of the caller's static probes
+ * (<kymo_probe.h>), at most KYMO_TRACE_SITES_MOST. From now on the kernel keeps them switched on
+ * while user events are wanted. A count of 0 withdraws the table. One table for each process: the
+ * last one counts. Any process may. E2BIG: too many; EINVAL: not aligned, a site isn't what the
+ * table says, or a branch doesn't reach its target; EFAULT: not the caller's memory; ENOTSUP: text
+ * that isn't the process's own RAM: it runs from flash. */
 #define KYMO_TRACE_USERSITES _NTO_TRACE_CMD(3, 0x1041)
 #define KYMO_TRACE_SITES_MOST 1024
 struct kymo_probe_site {

@@ -61,8 +61,8 @@ static int family_of(int pid, int *family)
     return count;
 }
 
-/* The program first, which would report how its children ended; then the youngest first: servers
- * are mostly older than their clients, which would report that these have gone. */
+/* The program first, which would report how its children ended; then by falling pid: a server has
+ * mostly a lower one than its clients, which would report that it has gone. */
 static void end_family(const int *family, int count)
 {
     if (count > 0) {

@@ -300,24 +300,71 @@ static int number_text(char text[24], const struct value *value)
     }
 }
 
+/* Returns the end of a piece of the source: the comma that is in no parentheses and no literal, or
+ * the NUL. */
+static const char *piece_end(const char *at)
+{
+    unsigned depth = 0;
+    char quote = '\0';
+
+    for (; *at != '\0' && (*at != ',' || depth > 0 || quote != '\0'); at++) {
+        if (quote != '\0') {
+            if (*at == '\\' && at[1] != '\0') {
+                at++;
+            } else if (*at == quote) {
+                quote = '\0';
+            }
+        } else if (*at == '"' || *at == '\'') {
+            quote = *at;
+        } else if (*at == '(' || *at == '[' || *at == '{') {
+            depth++;
+        } else if (depth > 0 && (*at == ')' || *at == ']' || *at == '}')) {
+            depth--;
+        }
+    }
+    return at;
+}
+
+/* Sets [*from, return value) to the next piece without the blanks around it, and *at behind it.
+ * Returns NULL if there is none. */
+static const char *piece_next(const char **at, const char **from)
+{
+    if (**at == '\0') {
+        return NULL;
+    }
+    const char *begin = *at, *end = piece_end(begin);
+
+    *at = *end == ',' ? end + 1 : end;
+    while (begin < end && *begin == ' ') {
+        begin++;
+    }
+    while (end > begin && end[-1] == ' ') {
+        end--;
+    }
+    *from = begin;
+    return end;
+}
+
 /* A static probe's name and arguments: myapp:::request-start id=17. "__" is "-" in the name. */
 static void probe_put(struct work *w, const char *at)
 {
+    const char *from, *end;
     char text[24];
 
-    for (; *at != '\0' && *at != '\t'; at++) {
-        bool dash = at[0] == '_' && at[1] == '_';
+    for (unsigned n = 0; n < 2 && (end = piece_next(&at, &from)) != NULL; n++) {
+        text_put(w, ":::", n > 0 ? 3 : 0);
+        for (; from < end; from++) {
+            bool dash = n > 0 && from[0] == '_' && from[1] == '_';
 
-        text_put(w, dash ? "-" : at, 1);
-        at += dash;
+            text_put(w, dash ? "-" : from, 1);
+            from += dash;
+        }
     }
-    while (*at == '\t' && w->n < w->room - 1) {
-        size_t name = strcspn(at + 1, "\t");
+    while (w->n < w->room - 1 && (end = piece_next(&at, &from)) != NULL) {
         struct value value = value_take(w);
 
         text_put(w, " ", 1);
-        text_put(w, at + 1, name);
-        at += 1 + name;
+        text_put(w, from, (size_t)(end - from));
         if (value.type == '\0' || strchr("iuIUpP", value.type) == NULL) {
             text_put(w, ": no value", 10);
         } else {

@@ -13,12 +13,15 @@
  * the caller calls arch_text_sync(), and cross-calls all other CPUs if they must see the change at
  * once. [cpu, trace] */
 void arch_site_patch(uintptr_t site, uintptr_t target, bool on);
-/* Switches a program's static probe: of the instruction at its address `site`, which the kernel has
- * at `at`, it makes a branch to `target`, or the NOP again. Returns false if the instruction is
- * neither, or the target is out of reach. Lock held; unless ARCH_SITE_LIVE (ops.h) no other CPU
- * executes the text. After a batch the caller calls arch_text_sync() for the last of them. [cpu,
- * trace] */
-bool arch_user_site(void *at, uintptr_t site, uintptr_t target, bool on);
+/* What the instruction of a program's static probe is, which has the address `site` there and which
+ * the kernel has at `at`: the NOP, or a branch to `target`. OTHER, too, if the target is out of
+ * reach. Lock held. [cpu, trace] */
+enum arch_user_site { ARCH_USER_SITE_OTHER, ARCH_USER_SITE_OFF, ARCH_USER_SITE_ON };
+enum arch_user_site arch_user_site(const void *at, uintptr_t site, uintptr_t target);
+/* Makes it the branch, or the NOP. Precondition: it is one of them; unless ARCH_SITE_LIVE (ops.h)
+ * no other CPU executes the text. After a batch the caller calls arch_text_sync() for the last of
+ * them. Lock held. [cpu, trace] */
+void arch_user_site_write(void *at, uintptr_t site, uintptr_t target, bool on);
 /* Writes to the kernel's text and makes the change visible to instruction fetch. Precondition: no
  * other CPU executes that text, or the bytes don't change. [cpu, trace] */
 void arch_text_write(uintptr_t at, const void *from, size_t bytes);

@@ -20,6 +20,7 @@
 #include "kernel/proc/proc.h"
 #include "kernel/base/string.h"
 #include "kernel/observe/observe.h"
+#include "kernel/observe/trace_dump.h"
 #include "trace/dtrace/control.h"
 #include "trace/dtrace/dtrace.h"
 #include "trace/dtrace/port.h"
@@ -152,6 +153,7 @@ static long call_dtrace(struct thread *self, const uintptr_t *args)
     error = call_with(proc, &call, in, (void *)args[2]);
     block_free(in, in_bytes);
     dtrace_clean_from_now_on();
+    user_sites_follow();
     copy_out(proc, args[0], &call, sizeof(call));
     return error;
 }
@@ -187,6 +189,7 @@ static long call_end_consumers(struct thread *self, const uintptr_t *args)
 {
     (void)args;
     dtrace_control_end(self->proc);
+    user_sites_follow();
     return 0;
 }
 

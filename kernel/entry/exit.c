@@ -22,6 +22,7 @@
 #include "kernel/proc/proc.h"
 #include "kernel/thread/sched.h"
 #include "kernel/thread/thread.h"
+#include "trace/interrupt.h"
 #include "trace/trace.h"
 #include "kernel/base/cpu.h"
 
@@ -63,6 +64,9 @@ static __attribute__((noinline)) void other_work(struct cpu *cpu, uint32_t work)
     }
     if (work & WORK_TRACE) { /* last: it may let in CPUs that wait for the lock */
         trace_kernel_exit();
+        if (trace_interrupt_waits()) {
+            long_call_hurry();
+        }
     }
 }
 

@@ -169,8 +169,7 @@ static long alloc_object(struct thread *self, const uintptr_t *args)
     return result;
 }
 
-/* A long call: the commands that control the trace. */
-static long trace_command(struct thread *self, const uintptr_t *args)
+static long trace_command_part(struct thread *self, const uintptr_t *args)
 {
     uint32_t cmd = (uint32_t)args[0];
 
@@ -184,7 +183,7 @@ static long trace_command(struct thread *self, const uintptr_t *args)
     case KYMO_TRACE_SETGATE:
         return trace_calls_set_gate(self, args);
     case KYMO_TRACE_USERSITES:
-        return user_sites_say(self->proc, args[1], args[2]);
+        return user_sites_register(self->proc, args[1], args[2]);
     default:
         break;
     }
@@ -192,6 +191,15 @@ static long trace_command(struct thread *self, const uintptr_t *args)
     if (result == TRACE_DUMP_WANTED || result == TRACE_DUMP_THEN_STOP) {
         return trace_dump_begin(self, result == TRACE_DUMP_THEN_STOP);
     }
+    return result;
+}
+
+/* A long call: the commands that control the trace. */
+static long trace_command(struct thread *self, const uintptr_t *args)
+{
+    long result = trace_command_part(self, args);
+
+    user_sites_follow();
     return result;
 }
 
@@ -223,6 +231,7 @@ static long trace_calls_end(struct thread *self, const uintptr_t *args)
     (void)args;
     trace_owner_gone(self->proc);
     trace_dump_wake();
+    user_sites_follow();
     return 0;
 }
 

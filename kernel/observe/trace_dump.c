@@ -29,6 +29,7 @@
 
 #define SLOTS_MOST 64 /* of a table, that are looked at in one piece */
 /* args[] of a TRACE_EVENT that the command itself doesn't use any more, or never. */
+#define RECORDING 3  /* trace_starts(): the dump is of no other one */
 #define DUMPED_PID 4 /* of the process that has been dumped in part; negative: it had ended */
 #define THEN_STOP 5
 #define STEP_BITS 16
@@ -174,6 +175,7 @@ long trace_dump_begin(struct thread *self, bool then_stop)
 {
     kernel_assert(kernel_locked());
     self->args[THEN_STOP] = then_stop;
+    self->args[RECORDING] = trace_starts();
     self->step = 1;
     if (!then_stop) {
         started = arch_cycles();
@@ -206,7 +208,7 @@ static bool dump_slot(struct thread *self, unsigned slot, unsigned next)
 long trace_dump_continue(struct thread *self, long_call_part *command)
 {
     kernel_assert(kernel_locked());
-    if (!trace_running()) {
+    if (!trace_running() || trace_starts() != (uint32_t)self->args[RECORDING]) {
         return 0;
     }
     if (!trace_dump_room()) {

@@ -246,7 +246,6 @@ void trace_port_user_wanted(bool wanted)
         }
         arch_irq_window();
     }
-    user_sites_set(wanted);
 }
 
 long trace_user_word(struct process *proc, uintptr_t address)

@@ -11,7 +11,8 @@
  * the end of a process does (long_call_at_end()). The thread stays on its CPU until the call is
  * over, because the functions on its stack may have kept that CPU's address. If it is ended or held
  * meanwhile, that waits for the end of the call. So does a START or STOP that an interrupt has
- * noted: the kernel's exit would patch sites that the call is patching (trace/interrupt.c).
+ * noted: the kernel's exit would patch sites that the call is patching (trace/interrupt.c). The
+ * call runs above all programs without abilities then.
  *
  * Refuses nothing. Before the first thread runs, and in tests without a port, the window only lets
  * interrupts in. Proved by test/unit_ipc/long_call_test.c, test/bench (latency_worst), and by
@@ -113,6 +114,14 @@ long long_call(struct thread *self, long_call_part *part)
     }
     self->step = LONG_CALL_STEP;
     return KER_AGAIN;
+}
+
+void long_call_hurry(void)
+{
+    kernel_assert(kernel_locked());
+    if (turn.owner) {
+        thread_raise_call(turn.owner, PRIORITY_UNPRIVILEGED_MAX);
+    }
 }
 
 bool long_call_pending(void)

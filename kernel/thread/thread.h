@@ -406,6 +406,8 @@ long long_call(struct thread *self, long_call_part *part);
 #define THREAD_STEP_FINISHES 0xfffffffdu
 /* The step of a thread that is in no queue any more and ends in steps. */
 #define THREAD_STEP_LOSES 0xfffffffcu
+/* What is under way gets on: nobody without abilities runs before it. */
+void long_call_hurry(void);
 /* Returns whether a long call has been left before its end. */
 bool long_call_pending(void);
 /* The thread is amid a long call: it ends when that is over. */

@@ -28,11 +28,15 @@
 #include "abi/sys/log.h"
 
 #ifdef __cplusplus
-#error "KYMO_PROBE() is for C"
+extern "C" {
 #endif
 
 /* site: its struct kymo_log_site. wide: a bit for each argument that has 64 bits. */
 void kymo_probe_fire(const void *site, const unsigned long *args, unsigned n, unsigned wide);
+
+#ifdef __cplusplus
+}
+#else /* the macros are for C */
 
 /* The type of an argument as passed: arrays are pointers, small integers are int. */
 #define KYMO_PROBE_TYPE(x) __typeof__(1 ? (x) : (x))
@@ -70,17 +74,20 @@ void kymo_probe_fire(const void *site, const unsigned long *args, unsigned n, un
 #endif
 
 /* A site, and its struct kymo_probe_site (abi/sys/trace.h), which lives as long as the site's
- * section ("o"): --gc-sections drops both together. */
+ * section ("o"): --gc-sections drops both together. The linker discards .kymo_needs, and
+ * links what registers the program's sites. */
 #define KYMO_PROBE_GO(label) \
-    __asm__ goto(".Lkymo_site%=: " KYMO_PROBE_NOP "\n\t" \
-                 ".pushsection .kymo_probes,\"ao\",%%progbits,.Lkymo_site%=\n\t" \
-                 ".balign " KYMO_PROBE_ALIGN "\n\t" KYMO_PROBE_WORD " .Lkymo_site%=, %l[" #label \
-                 "]\n\t" \
-                 ".popsection" \
-                 : \
-                 : \
-                 : \
-                 : label)
+    __asm__ goto( \
+        ".Lkymo_site%=: " KYMO_PROBE_NOP "\n\t" \
+        ".pushsection .kymo_probes,\"ao\",%%progbits,.Lkymo_site%=\n\t" \
+        ".balign " KYMO_PROBE_ALIGN "\n\t" KYMO_PROBE_WORD " .Lkymo_site%=, %l[" #label "]\n\t" \
+        ".popsection\n\t" \
+        ".pushsection .kymo_needs,\"\",%%progbits\n\t" KYMO_PROBE_WORD " kymo_probe_fire\n\t" \
+        ".popsection" \
+        : \
+        : \
+        : \
+        : label)
 
 /*
  * The note, likewise linked to its place. Its words: the address; the base for prelinked files and
@@ -101,11 +108,10 @@ void kymo_probe_fire(const void *site, const unsigned long *args, unsigned n, un
                      "994: .balign 4\n\t" \
                      ".popsection" ::__VA_ARGS__)
 
-/* What is said of each argument: n is its number. */
+/* Pieces for the n-th argument. */
 #define KYMO_PROBE_VALUE(n, x) KYMO_PROBE_TYPE(x) kymo_arg##n##_ = (x);
 #define KYMO_PROBE_ARG(n, x) (unsigned long)kymo_arg##n##_,
 #define KYMO_PROBE_LETTER_OF(n, x) KYMO_PROBE_LETTER(x),
-#define KYMO_PROBE_NAME(n, x) "\t" #x
 #define KYMO_PROBE_BIT(n, x) | KYMO_PROBE_WIDE(x) << n
 #define KYMO_PROBE_CHECK_OF(n, x) KYMO_PROBE_CHECK(x)
 #define KYMO_PROBE_INPUT(n, x) [s##n] "n"(KYMO_PROBE_SIZE(x)), [a##n] "nr"(kymo_arg##n##_)
@@ -140,11 +146,11 @@ void kymo_probe_fire(const void *site, const unsigned long *args, unsigned n, un
 #define KYMO_PROBE_STRING(x) KYMO_PROBE_STRING_(x)
 
 /* Evaluates the arguments, in order, and gives them to the library. */
-#define KYMO_PROBE_ON(n, provider, name, names, ...) \
+#define KYMO_PROBE_ON(n, text, provider, name, ...) \
     do { \
         static const struct { \
             struct kymo_log_site site; \
-            char file[sizeof(__FILE__)], format[sizeof(#provider ":::" #name names)]; \
+            char file[sizeof(__FILE__)], format[sizeof(text)]; \
         } kymo_site_ \
             __attribute__((section(".kymo_log." KYMO_PROBE_STRING(__COUNTER__)), aligned(4))) = { \
                 {(uint16_t)__LINE__, \
@@ -152,7 +158,7 @@ void kymo_probe_fire(const void *site, const unsigned long *args, unsigned n, un
                  KYMO_LOG_PROBE, \
                  {KYMO_PROBE_EACH##n(KYMO_PROBE_LETTER_OF, __VA_ARGS__) '\0'}}, \
                 __FILE__, \
-                #provider ":::" #name names}; \
+                text}; \
         KYMO_PROBE_EACH##n(KYMO_PROBE_VALUE, __VA_ARGS__) KYMO_PROBE_NOTE( \
             provider, name, KYMO_PROBE_TEXT##n, KYMO_PROBE_INPUTS##n(__VA_ARGS__)); \
         const unsigned long kymo_args_[] = {KYMO_PROBE_EACH##n(KYMO_PROBE_ARG, __VA_ARGS__) 0}; \
@@ -160,24 +166,23 @@ void kymo_probe_fire(const void *site, const unsigned long *args, unsigned n, un
                         0u KYMO_PROBE_EACH##n(KYMO_PROBE_BIT, __VA_ARGS__)); \
     } while (0)
 
-#define KYMO_PROBE_N_(n, provider, name, ...) \
+#define KYMO_PROBE_N_(n, text, provider, name, ...) \
     __extension__({ \
         __label__ kymo_on_; \
         KYMO_PROBE_EACH##n(KYMO_PROBE_CHECK_OF, __VA_ARGS__) KYMO_PROBE_GO(kymo_on_); \
         if (0) { \
         kymo_on_: \
             __attribute__((cold)); \
-            KYMO_PROBE_ON(n, provider, name, KYMO_PROBE_EACH##n(KYMO_PROBE_NAME, __VA_ARGS__), \
-                          __VA_ARGS__); \
+            KYMO_PROBE_ON(n, text, provider, name, __VA_ARGS__); \
         } \
     })
-#define KYMO_PROBE_N(n, ...) KYMO_PROBE_N_(n, __VA_ARGS__)
+#define KYMO_PROBE_N(n, text, ...) KYMO_PROBE_N_(n, text, __VA_ARGS__)
 #define KYMO_PROBE_COUNT_(provider, name, a, b, c, d, e, f, n, ...) n
 #define KYMO_PROBE_COUNT(...) KYMO_PROBE_COUNT_(__VA_ARGS__, 6, 5, 4, 3, 2, 1, 0, )
-#define KYMO_PROBE(...) KYMO_PROBE_N(KYMO_PROBE_COUNT(__VA_ARGS__), __VA_ARGS__)
+#define KYMO_PROBE(...) KYMO_PROBE_N(KYMO_PROBE_COUNT(__VA_ARGS__), #__VA_ARGS__, __VA_ARGS__)
 
-/* Whether this place is on: for arguments that take more than an expression. A place of its own,
- * one NOP, without a note. */
+/* Returns whether this place is on: for arguments that take more than an expression. A site of its
+ * own, one NOP, without a note. */
 #define KYMO_PROBE_ENABLED() \
     __extension__({ \
         __label__ kymo_on_; \
@@ -191,4 +196,5 @@ void kymo_probe_fire(const void *site, const unsigned long *args, unsigned n, un
         kymo_is_; \
     })
 
+#endif
 #endif

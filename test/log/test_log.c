@@ -267,14 +267,20 @@ static void a_probe(void **state)
     static const struct {
         const char *types, *format, *text;
     } rows[] = {
-        {"", "app:::none", "app:::none"},
-        {"iI", "app:::request__start\tid\t-b", "app:::request-start id=17 -b=-1"},
-        {"uUP", "a:::b\tx\ty\tz", "a:::b x=17 y=18446744073709551615 z=0xff00001000"},
-        {"iIPi", "a:::b\tx\ty\tz\tv", "a:::b x=17 y=-1 z=0xff00001000 v: no value"},
-        {"i", "a:::b\tx\ty", "a:::b x=17 y: no value"},
-        {"s", "a:::b\tx", "a:::b x: no value"},
-        {"i", "a:::b\t", "a:::b =17"},
-        {"i", "___\t%s%n", "-_ %s%n=17"},
+        {"", "app, none", "app:::none"},
+        {"iI", "app, request__start, id, -b", "app:::request-start id=17 -b=-1"},
+        {"uUP", "a, b, x, y,  z ", "a:::b x=17 y=18446744073709551615 z=0xff00001000"},
+        {"iIPi", "a, b, x, y, z, v", "a:::b x=17 y=-1 z=0xff00001000 v: no value"},
+        {"iI", "a, b, f(x, y[1,2]), ','", "a:::b f(x, y[1,2])=17 ','=-1"},
+        {"iI", "a, b, \"\\\",)\", (p){1, 2}", "a:::b \"\\\",)\"=17 (p){1, 2}=-1"},
+        {"i", "a, b, x, y", "a:::b x=17 y: no value"},
+        {"i", "a, b, (x", "a:::b (x=17"},
+        {"i", "a, b, x)", "a:::b x)=17"},
+        {"s", "a, b, x", "a:::b x: no value"},
+        {"i", "a, b,", "a:::b"},
+        {"i", "a", "a"},
+        {"i", "", ""},
+        {"i", "__, ___, %s%n", "__:::-_ %s%n=17"},
     };
     char text[64];
 

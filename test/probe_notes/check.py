@@ -82,11 +82,23 @@ def check_notes(cross, flags, word, level, folder):
     check(re.search(r"\.note\.stapsdt +NOTE +0+ ", loaded), what + "the notes have an address")
 
 
+def check_alone(cross, flags, folder):
+    """A program with KYMO_PROBE_ENABLED() only needs the library's registration, too."""
+    source, made = (os.path.join(folder, "alone." + end) for end in "co")
+    with open(source, "w") as f:
+        f.write("#include <kymo_probe.h>\nint on(void);\n"
+                "int on(void) { return KYMO_PROBE_ENABLED(); }\n")
+    subprocess.run([cross + "gcc", *FLAGS, *flags, "-O2", "-c", source, "-o", made], check=True)
+    undefined = output_of(cross + "nm", "-u", made)
+    check("kymo_probe_fire" in undefined, f"{cross} nothing registers a lone site: {undefined}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         for cross, flags, word in BOARDS:
             for level in ("-O0", "-O2", "-Os"):
                 check_notes(cross, flags, word, level, folder)
+            check_alone(cross, flags, folder)
             words = [cross + "gcc", *FLAGS, *flags, "-DREFUSED", "-c", SOURCE, "-o", os.devnull]
             refused = subprocess.run(words, capture_output=True, text=True)
             check(refused.returncode and "integer or a pointer" in refused.stderr,

@@ -47,7 +47,7 @@ def wanted(path):
     parts, found = segments(path), {}
     listed = readelf("-r", path)
     for piece in re.split(r"^Relocation section ", listed, flags=re.M)[1:]:
-        if not piece.startswith("'.rel.debug"):
+        if not piece.startswith(("'.rel.debug", "'.rel.note.stapsdt")):  # in the file only
             for place in (int(m[1], 16) for m in ROW_OF_RELOC.finditer(piece)):
                 at, = (offset + place - start for start, offset, size, _ in parts
                        if start <= place < start + size)

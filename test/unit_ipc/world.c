@@ -433,3 +433,8 @@ void trace_interrupt_release(void)
     kernel_assert(fake_held);
     fake_held = false;
 }
+
+bool trace_interrupt_waits(void)
+{
+    return false;
+}

@@ -99,16 +99,20 @@ void arch_site_patch(uintptr_t site, uintptr_t target, bool on)
     arch_text_sync((const void *)site, sizeof(insn));
 }
 
-bool arch_user_site(void *at, uintptr_t site, uintptr_t target, bool on)
+enum arch_user_site arch_user_site(const void *at, uintptr_t site, uintptr_t target)
+{
+    const long distance = (long)(target - site);
+    const uint32_t insn = *(const volatile uint32_t *)at;
+
+    return !a64_reaches(site, distance)   ? ARCH_USER_SITE_OTHER
+           : insn == INSN_NOP             ? ARCH_USER_SITE_OFF
+           : insn == a64_branch(distance) ? ARCH_USER_SITE_ON
+                                          : ARCH_USER_SITE_OTHER;
+}
+
+void arch_user_site_write(void *at, uintptr_t site, uintptr_t target, bool on)
 {
     kernel_assert(kernel_holds_lock());
-    long distance = (long)(target - site);
-    volatile uint32_t *insn = at;
-
-    if (!a64_reaches(site, distance) || (*insn != INSN_NOP && *insn != a64_branch(distance))) {
-        return false;
-    }
-    *insn = on ? a64_branch(distance) : INSN_NOP;
+    *(volatile uint32_t *)at = on ? a64_branch((long)(target - site)) : INSN_NOP;
     __asm__ volatile("dc cvau, %0" ::"r"(at) : "memory");
-    return true;
 }

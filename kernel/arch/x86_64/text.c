@@ -167,17 +167,23 @@ void arch_text_sync(const void *start, size_t len)
     x86_cpuid(0, nothing);
 }
 
-bool arch_user_site(void *at, uintptr_t site, uintptr_t target, bool on)
+enum arch_user_site arch_user_site(const void *at, uintptr_t site, uintptr_t target)
 {
-    kernel_assert(kernel_holds_lock());
     const intptr_t distance = (intptr_t)(target - (site + ARCH_SITE_BYTES));
     uint8_t jump[ARCH_SITE_BYTES];
 
     x86_jump(jump, site, target);
-    if (distance != (int32_t)distance || (__builtin_memcmp(at, x86_nop, sizeof(x86_nop)) &&
-                                          __builtin_memcmp(at, jump, sizeof(jump)))) {
-        return false;
-    }
+    return distance != (int32_t)distance                     ? ARCH_USER_SITE_OTHER
+           : !__builtin_memcmp(at, x86_nop, ARCH_SITE_BYTES) ? ARCH_USER_SITE_OFF
+           : !__builtin_memcmp(at, jump, ARCH_SITE_BYTES)    ? ARCH_USER_SITE_ON
+                                                             : ARCH_USER_SITE_OTHER;
+}
+
+void arch_user_site_write(void *at, uintptr_t site, uintptr_t target, bool on)
+{
+    kernel_assert(kernel_holds_lock());
+    uint8_t jump[ARCH_SITE_BYTES];
+
+    x86_jump(jump, site, target);
     __builtin_memcpy(at, on ? jump : x86_nop, ARCH_SITE_BYTES);
-    return true;
 }

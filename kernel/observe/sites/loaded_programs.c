@@ -3,14 +3,13 @@
 #include "abi/errno.h"
 #include "kernel/observe/trace_dump.h"
 
-long user_sites_say(struct process *proc, uintptr_t table, size_t count)
+long user_sites_register(struct process *proc, uintptr_t table, size_t count)
 {
     (void)proc;
     (void)table;
     return count ? -ENOTSUP : 0;
 }
 
-void user_sites_set(bool wanted)
+void user_sites_follow(void)
 {
-    (void)wanted;
 }

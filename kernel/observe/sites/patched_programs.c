@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Static probes of programs (lib/include/kymo_probe.h): a program says once where its sites are
- * (KYMO_TRACE_USERSITES), and the kernel makes each a branch while user events are wanted. Kernel
- * lock held; all but the set by an interrupt's START or STOP happens in long calls, so a table that
- * is being said is not being switched.
+ * Static probes of programs (lib/include/kymo_probe.h). A program registers once where its sites
+ * are (KYMO_TRACE_USERSITES). The kernel makes each a branch while user events are wanted. Kernel
+ * lock held, in a long call, which is left at its windows: registering and switching come one after
+ * the other. What is wanted may change outside of such a call (a START or STOP that an interrupt
+ * noted, the end of the hook's owner); the sites follow at the end of the next one.
  *
- * The program isn't trusted. Its table is read anew each time, and what is patched is text that
- * only this process has: RAM that goes with its mapping. A site that has become something else
- * meanwhile stays as it is. Other CPUs may pass a site while it changes; where the architecture
- * does not allow that, they wait, for a few sites at a time.
+ * The program isn't trusted. Its table is read anew each time. The kernel patches only text that is
+ * this process's own RAM, and a site that has become something else meanwhile stays as it is. Other
+ * CPUs may pass a site while it changes. Where the architecture doesn't allow that, they wait, and
+ * only for sites that do change.
  *
  * Beside loaded_programs.c, for boards whose text is flash. Proved by test/boot, suites probes and
  * probes-multi.
@@ -27,15 +28,20 @@
 
 #define SITES_A_STEP 4 /* between two windows */
 
-struct step {
+static bool switched; /* [k] what was wanted when all were switched last */
+
+struct sites_step {
     struct process *proc;
     uint32_t from, to; /* site numbers */
     bool on;
-    void *last; /* where the kernel has it; NULL: none was switched */
-    int error;  /* of the last site that could not be switched */
+    bool writes;    /* false: only looks */
+    bool again;     /* writes also what is as wanted */
+    uint32_t wrong; /* looks: sites that are not as wanted */
+    void *last;     /* where the kernel has the last one that it wrote; NULL: none */
+    int error;      /* of the last site that can't be switched */
 };
 
-static int site_switch(struct step *step, uint32_t number)
+static int site_switch(struct sites_step *step, uint32_t number)
 {
     struct process *proc = step->proc;
     const uintptr_t where = proc->sites + number * sizeof(struct kymo_probe_site);
@@ -46,25 +52,34 @@ static int site_switch(struct step *step, uint32_t number)
         return -EFAULT;
     }
     const uintptr_t site = entry->site, target = entry->on;
-    void *at = vm_user_ptr(proc, site, ARCH_SITE_BYTES, KYMO_PROT_EXEC);
+    void *at = vm_user_ptr(proc, site, ARCH_SITE_BYTES, KYMO_PROT_EXEC | MAPPING_OWNED);
 
-    if (!at || !vm_user_ptr(proc, target, 1, KYMO_PROT_EXEC)) {
+    if (!at) {
+        at = vm_user_ptr(proc, site, ARCH_SITE_BYTES, KYMO_PROT_EXEC);
+        return at ? -ENOTSUP : -EFAULT;
+    }
+    if (!vm_user_ptr(proc, target, 1, KYMO_PROT_EXEC)) {
         return -EFAULT;
     }
-    if (!vm_user_ptr(proc, site, ARCH_SITE_BYTES, KYMO_PROT_EXEC | MAPPING_OWNED)) {
-        return -ENOTSUP;
-    }
-    if (!arch_user_site(at, site, target, step->on)) {
+    const enum arch_user_site is = arch_user_site(at, site, target);
+    if (is == ARCH_USER_SITE_OTHER) {
         return -EINVAL;
     }
-    step->last = at;
+    const bool wrong = (is == ARCH_USER_SITE_ON) != step->on;
+    step->wrong += wrong;
+    if (step->writes && (wrong || step->again)) {
+        arch_user_site_write(at, site, target, step->on);
+        step->last = at;
+    }
     return 0;
 }
 
-static void step_do(void *arg)
+static void sites_step(void *arg)
 {
-    struct step *step = arg;
+    struct sites_step *step = arg;
 
+    step->wrong = 0;
+    step->last = NULL;
     for (uint32_t i = step->from; i < step->to; i++) {
         int error = site_switch(step, i);
         step->error = error ? error : step->error;
@@ -74,36 +89,26 @@ static void step_do(void *arg)
     }
 }
 
-/* Returns the error of the last site that could not be switched. The process may end at a window:
- * its slot is free then, or another's. */
-static int sites_switch(struct process *proc, bool on)
+/* Returns the error of the last site that can't be switched. The process may end at a window: then
+ * its slot is free, or another process's. */
+static int sites_switch(struct process *proc, bool on, bool again)
 {
     const int32_t pid = proc->pid;
-    struct step step = {.proc = proc, .on = on};
+    struct sites_step step = {.proc = proc, .on = on, .again = again};
 
-    while (proc->pid == pid && step.to < proc->nsites) {
+    while (proc->pid == pid && !proc->dying && step.to < proc->nsites) {
         step.from = step.to;
         step.to += SITES_A_STEP;
         step.to = step.to < proc->nsites ? step.to : proc->nsites;
-        if (ARCH_SITE_LIVE) {
-            step_do(&step);
-        } else {
-            cpu_run_alone(step_do, &step);
+        step.writes = ARCH_SITE_LIVE;
+        sites_step(&step);
+        if (!ARCH_SITE_LIVE && step.wrong) {
+            step.writes = true;
+            cpu_run_alone(sites_step, &step);
         }
         kernel_window();
     }
     return step.error;
-}
-
-static void all_switch(bool on)
-{
-    for (unsigned slot = 0; slot < process_slots(); slot++) {
-        struct process *proc = process_in_slot(slot);
-        if (proc && proc->nsites) {
-            sites_switch(proc, on);
-        }
-        kernel_window();
-    }
 }
 
 static void user_sites_nothing(void *unused)
@@ -111,34 +116,44 @@ static void user_sites_nothing(void *unused)
     (void)unused;
 }
 
-/* Where others execute what is written, twice: see trace_port_sites_sync() in patched.c. */
-static bool are_called(void)
+/* proc: of this process; NULL: of all. */
+static void user_sites_pass(struct process *proc, bool on, bool again)
 {
-    if (CONFIG_CPUS == 1 || !ARCH_SITE_LIVE || cpu_online_count() == 1) {
-        return false;
+    if (proc) {
+        sites_switch(proc, on, again);
+        return;
     }
-    cpu_run_on_all(user_sites_nothing, NULL);
-    return true;
+    for (unsigned slot = 0; slot < process_slots(); slot++) {
+        struct process *other = process_in_slot(slot);
+        if (other && other->nsites) {
+            sites_switch(other, on, again);
+        }
+        kernel_window();
+    }
 }
 
-void user_sites_set(bool wanted)
+/* CPUs that may pass a site while it changes are called, and then all is written once more: an
+ * emulator may have kept what it translated before (trace_port_sites_sync() in patched.c says
+ * more). */
+static void user_sites_switch(struct process *proc, bool on)
+{
+    user_sites_pass(proc, on, false);
+    if (CONFIG_CPUS > 1 && ARCH_SITE_LIVE && cpu_online_count() > 1) {
+        cpu_run_on_all(user_sites_nothing, NULL);
+        user_sites_pass(proc, on, true);
+    }
+}
+
+void user_sites_follow(void)
 {
     kernel_assert(kernel_locked());
-    all_switch(wanted);
-    if (are_called()) {
-        all_switch(wanted);
+    if (switched != trace_user_wanted) {
+        switched = trace_user_wanted;
+        user_sites_switch(NULL, switched);
     }
 }
 
-static void own_set(struct process *proc, bool on)
-{
-    sites_switch(proc, on);
-    if (are_called()) {
-        sites_switch(proc, on);
-    }
-}
-
-long user_sites_say(struct process *proc, uintptr_t table, size_t count)
+long user_sites_register(struct process *proc, uintptr_t table, size_t count)
 {
     kernel_assert(kernel_locked());
     if (count > KYMO_TRACE_SITES_MOST) {
@@ -147,14 +162,14 @@ long user_sites_say(struct process *proc, uintptr_t table, size_t count)
     if (table % sizeof(uintptr_t) || table + count * sizeof(struct kymo_probe_site) < table) {
         return -EINVAL;
     }
-    own_set(proc, false); /* the earlier table's */
+    user_sites_switch(proc, false); /* the earlier table's */
     proc->sites = table;
     proc->nsites = (uint16_t)count;
-    int error = sites_switch(proc, false); /* they are off: this looks at them */
+    int error = sites_switch(proc, false, false); /* they are off: this looks at them */
     if (error) {
         proc->nsites = 0;
-    } else if (trace_user_wanted) {
-        own_set(proc, true);
+    } else if (switched) {
+        user_sites_switch(proc, true);
     }
     return error;
 }

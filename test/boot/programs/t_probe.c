@@ -144,14 +144,14 @@ static void t_on(void)
 
 /* ---- tables -------------------------------------------------------------------------- */
 
-static long say_sites(const void *table, size_t count)
+static long register_table(const void *table, size_t count)
 {
     return TraceEvent((int)KYMO_TRACE_USERSITES, table, count);
 }
 
-static void say_own(void)
+static void register_own(void)
 {
-    EXPECT_EQ(say_sites(__kymo_probes_start, sites()), 0);
+    EXPECT_EQ(register_table(__kymo_probes_start, sites()), 0);
 }
 
 static struct kymo_probe_site entry_for(const void *site, const void *on)
@@ -165,30 +165,30 @@ static void t_tables(void)
     static uint8_t data[16] __attribute__((aligned(8))) = NOP;
     const uint8_t *site = site_of(&__kymo_probes_start[0]);
 
-    EXPECT_ERR(say_sites((const char *)table + 1, 1), EINVAL);
-    EXPECT_ERR(say_sites(table, KYMO_TRACE_SITES_MOST + 1), E2BIG);
-    EXPECT_ERR(say_sites((const void *)16, 1), EFAULT);
-    EXPECT_ERR(say_sites((const void *)(UINTPTR_MAX - 7), 2), EINVAL);
+    EXPECT_ERR(register_table((const char *)table + 1, 1), EINVAL);
+    EXPECT_ERR(register_table(table, KYMO_TRACE_SITES_MOST + 1), E2BIG);
+    EXPECT_ERR(register_table((const void *)16, 1), EFAULT);
+    EXPECT_ERR(register_table((const void *)(UINTPTR_MAX - 7), 2), EINVAL);
     table[0] = entry_for(data, site); /* no text */
-    EXPECT_ERR(say_sites(table, 1), EFAULT);
+    EXPECT_ERR(register_table(table, 1), EFAULT);
     table[0] = entry_for(site, data);
-    EXPECT_ERR(say_sites(table, 1), EFAULT);
+    EXPECT_ERR(register_table(table, 1), EFAULT);
     table[0] = entry_for(_start, site); /* no NOP */
-    EXPECT_ERR(say_sites(table, 1), EINVAL);
+    EXPECT_ERR(register_table(table, 1), EINVAL);
     table[0] = entry_for(site, site + 64);
     table[1] = entry_for(site + 1, site + 64);
-    EXPECT_ERR(say_sites(table, 2), EINVAL);
+    EXPECT_ERR(register_table(table, 2), EINVAL);
     trace_begin();
     EXPECT_EQ(TraceEvent((int)_NTO_TRACE_ADDCLASS, _NTO_TRACE_USER), 0);
     EXPECT_EQ(TraceEvent((int)_NTO_TRACE_STARTNOSTATE), 0);
     EXPECT_EQ(sites_on(), 0); /* what was refused is no table */
-    say_own();
+    register_own();
     EXPECT_EQ(sites_on(), sites());
-    EXPECT_EQ(say_sites(__kymo_probes_start, 2), 0);
+    EXPECT_EQ(register_table(__kymo_probes_start, 2), 0);
     EXPECT_EQ(sites_on(), 2);
-    EXPECT_EQ(say_sites(NULL, 0), 0);
+    EXPECT_EQ(register_table(NULL, 0), 0);
     EXPECT_EQ(sites_on(), 0);
-    say_own();
+    register_own();
     trace_end();
     EXPECT_EQ(text_sum(), text_off);
 }
@@ -208,11 +208,11 @@ static void t_random(void)
             table[i] = entry_for(site_of(own) + (seed >> 8 & 7 ? 0 : seed >> 12 & 15),
                                  (const uint8_t *)own->on + (seed >> 20 & 2));
         }
-        say_sites(table, 1 + (seed >> 10) % COUNT(table));
-        say_sites(NULL, 0);
+        register_table(table, 1 + (seed >> 10) % COUNT(table));
+        register_table(NULL, 0);
     }
     EXPECT_EQ(text_sum(), text_off);
-    say_own();
+    register_own();
 }
 
 /* ---- amid other threads ---------------------------------------------------------------- */

@@ -36,7 +36,8 @@ EMPTY(arch_ipi, uint32_t cpus)
 STUB(arch_clock_skew, (uint64_t)0, void)
 /* trace */
 EMPTY(arch_site_patch, uintptr_t site, uintptr_t target, bool on)
-STUB(arch_user_site, (bool)false, void *at, uintptr_t site, uintptr_t target, bool on)
+STUB(arch_user_site, (enum arch_user_site)0, const void *at, uintptr_t site, uintptr_t target)
+EMPTY(arch_user_site_write, void *at, uintptr_t site, uintptr_t target, bool on)
 EMPTY(arch_text_write, uintptr_t at, const void *from, size_t bytes)
 /* d */
 STUB(arch_sample_able, (bool)false, void)

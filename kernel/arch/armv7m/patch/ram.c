@@ -54,15 +54,19 @@ void arch_site_patch(uintptr_t site, uintptr_t target, bool on)
     ram_write((volatile uint16_t *)site, on ? ram_branch(site, target) : NOP_W);
 }
 
-/* The MPU lets the kernel write to a program's text. */
-bool arch_user_site(void *at, uintptr_t site, uintptr_t target, bool on)
+enum arch_user_site arch_user_site(const void *at, uintptr_t site, uintptr_t target)
 {
     const volatile uint16_t *half = at;
-    uint32_t is = half[0] | (uint32_t)half[1] << 16;
+    const uint32_t insn = half[0] | (uint32_t)half[1] << 16;
 
-    if (site & 1 || !ram_reaches(site, target) || (is != NOP_W && is != ram_branch(site, target))) {
-        return false;
-    }
+    return site & 1 || !ram_reaches(site, target) ? ARCH_USER_SITE_OTHER
+           : insn == NOP_W                        ? ARCH_USER_SITE_OFF
+           : insn == ram_branch(site, target)     ? ARCH_USER_SITE_ON
+                                                  : ARCH_USER_SITE_OTHER;
+}
+
+/* The MPU lets the kernel write to a program's text. */
+void arch_user_site_write(void *at, uintptr_t site, uintptr_t target, bool on)
+{
     ram_write(at, on ? ram_branch(site, target) : NOP_W);
-    return true;
 }
