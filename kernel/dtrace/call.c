@@ -20,7 +20,6 @@
 #include "kernel/proc/proc.h"
 #include "kernel/base/string.h"
 #include "kernel/observe/observe.h"
-#include "kernel/observe/trace_dump.h"
 #include "trace/dtrace/control.h"
 #include "trace/dtrace/dtrace.h"
 #include "trace/dtrace/port.h"

@@ -116,4 +116,9 @@ long panic_then(uintptr_t what);
  * held, at the end of a kernel call or an interrupt. */
 void kernel_check_sometimes(void);
 
+/* kernel/observe/sites/. Switches the static probes of all processes if the trace wants user events
+ * that it didn't want before, or the other way round. In a long call, kernel lock held; passes
+ * windows. */
+void user_sites_follow(void);
+
 #endif

@@ -15,6 +15,7 @@
 #include "kernel/proc/proc.h"
 #include "kernel/observe/retain.h"
 #include "kernel/observe/scratch.h"
+#include "kernel/observe/observe.h"
 #include "kernel/observe/trace_dump.h"
 #include "kernel/base/cpu.h"
 #include "trace/control.h"
@@ -169,7 +170,8 @@ static long alloc_object(struct thread *self, const uintptr_t *args)
     return result;
 }
 
-static long trace_command_part(struct thread *self, const uintptr_t *args)
+/* A long call: the commands that control the trace. */
+static long trace_command(struct thread *self, const uintptr_t *args)
 {
     uint32_t cmd = (uint32_t)args[0];
 
@@ -188,18 +190,10 @@ static long trace_command_part(struct thread *self, const uintptr_t *args)
         break;
     }
     long result = trace_calls_control(self, cmd, args);
+    user_sites_follow(); /* before the dump sets the call's next step: it passes windows */
     if (result == TRACE_DUMP_WANTED || result == TRACE_DUMP_THEN_STOP) {
         return trace_dump_begin(self, result == TRACE_DUMP_THEN_STOP);
     }
-    return result;
-}
-
-/* A long call: the commands that control the trace. */
-static long trace_command(struct thread *self, const uintptr_t *args)
-{
-    long result = trace_command_part(self, args);
-
-    user_sites_follow();
     return result;
 }
 

@@ -16,10 +16,8 @@ void trace_dump_wake(void);
 void trace_port_pay(const struct process *proc);
 /* KYMO_TRACE_USERWORD (kernel/observe/trace_port.c). Kernel lock. Returns 0 or -errno. */
 long trace_user_word(struct process *proc, uintptr_t address);
-/* KYMO_TRACE_USERSITES (kernel/observe/sites/): registers a table. Returns 0 or -errno. */
+/* KYMO_TRACE_USERSITES (kernel/observe/sites/): registers a table. In a long call,
+ * kernel lock held; passes windows. Returns 0 or -errno. */
 long user_sites_register(struct process *proc, uintptr_t table, size_t count);
-/* Switches the sites of all processes if the trace wants user events that it didn't want before, or
- * the other way round. Both in a long call, kernel lock held; they pass windows. */
-void user_sites_follow(void);
 
 #endif
