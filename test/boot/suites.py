@@ -673,7 +673,7 @@ def of_a_pi(suite):
 
 
 # A PC's captures are on a disk: test/boot/captures.py.
-ON_A_DISK = frozenset("events events-wide drops ring log".split())
+ON_A_DISK = frozenset("drops ring log".split())
 SUITES += [dataclasses.replace(suite, boards=PC, mode="sleep", prepare=captures.prepare,
                                qemu=captures.DISK, coverage=False,
                                checks=[captures.they_are_on_the_disk, *suite.checks])
