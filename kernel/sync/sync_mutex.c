@@ -264,6 +264,10 @@ bool sync_thread_gone_piece(struct thread *t)
     unsigned n = 0;
 
     kernel_assert(kernel_locked());
+    if (t->proc->dying) {
+        sync_thread_gone(t);
+        return false;
+    }
     list_for_each_safe (pos, &t->proc->sync_waiters) {
         struct thread *waiter = list_entry(pos, struct thread, ready);
         if (waiter->sync_owner == t && n++ < CONFIG_SYNC_AT_ONCE) {

@@ -270,7 +270,7 @@ long thread_end_step(struct thread *t)
         thread_become_ender(t, true);
         return KER_AGAIN;
     }
-    if (!proc->dying && thread_lose_piece(t)) {
+    if (thread_lose_piece(t)) { /* also if its process has begun to end meanwhile */
         return KER_AGAIN;
     }
     t->flags &= (uint8_t)~THREAD_DYING;

@@ -725,10 +725,6 @@ void spawn_abandon(struct thread *t)
 {
     (void)t;
 }
-void mem_map_abandon(struct thread *t)
-{
-    (void)t;
-}
 bool name_process_gone(struct process *proc)
 {
     (void)proc;
@@ -759,19 +755,6 @@ bool host_process_gone(struct process *proc)
 {
     (void)proc;
     return false;
-}
-
-/* Enough of MemMap() to have memory come and go. args: bytes, flags. */
-long ker_mem_map(struct thread *self, const uintptr_t *args)
-{
-    struct mapping m = {.len = args[0] & 0xffff, .flags = args[1] & 7};
-    int error = m.len ? vm_map(self->proc, &m) : -EINVAL;
-    return error ? error : (long)m.vaddr;
-}
-
-long ker_mem_unmap(struct thread *self, const uintptr_t *args)
-{
-    return vm_unmap(self->proc, args[0], args[1]);
 }
 
 #define ABSENT(name) \

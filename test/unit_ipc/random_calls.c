@@ -355,6 +355,7 @@ static void fill_memory(struct thread *t, uintptr_t *a)
     struct mapping *m = &t->proc->space.maps[pick(CONFIG_MAPPINGS)];
     a[0] = chance(99) ? 1 + pick(3000) : 0;
     a[1] = pick(8);
+    a[2] = chance(50) ? pick(8) : 0;
     if (m->len && (m->vaddr > RO || (!honest(t->proc) && chance(3)))) {
         a[0] = m->vaddr;
         a[1] = m->len;

@@ -42,6 +42,7 @@ static void window(void)
     unsigned n = count_waiting();
 
     most = waited > n && waited - n > most ? waited - n : most;
+    world_check();
     stepwise_window();
     waited = count_waiting();
 }
@@ -87,6 +88,16 @@ static void set_up_mutex(void)
         assert_int_equal(CALL(waiters[i], SYNC_MUTEX_LOCK, MUTEX), BLOCKED);
     }
     begin(STATE_MUTEX);
+}
+
+/* The other CPUs are busy: if the process ends, its ender has to wait for the caller's. */
+static void set_up_busy(void)
+{
+    set_up_mutex();
+    struct thread *busy = world_process(0, 60, DATA);
+    for (unsigned n = 2; n < CONFIG_CPUS; n++) {
+        world_thread(busy, 60);
+    }
 }
 
 /* ---- what happens meanwhile -------------------------------------------------------------- */
@@ -207,6 +218,11 @@ static bool owner_with(void (*what)(void), unsigned n)
     return took(set_up_mutex, KER_THREAD_DESTROY, 0, 0, what, n);
 }
 
+static bool owner_alone_with(void (*what)(void), unsigned n)
+{
+    return took(set_up_busy, KER_THREAD_DESTROY, 0, 0, what, n);
+}
+
 static void each(bool (*with)(void (*what)(void), unsigned n), void (*what)(void))
 {
     assert_in_range(stepwise_each(with, what), WAITERS / AT_ONCE - 2, STEPS_MANY - 1);
@@ -244,6 +260,7 @@ static void test_owner_ends(void **state)
     for (unsigned i = 0; i < sizeof(all) / sizeof(*all); i++) {
         each(owner_with, all[i]);
     }
+    each(owner_alone_with, process_ends);
 }
 
 /* The order of arrival is a number of 32 bits. As if so many others had waited since. */
@@ -346,12 +363,43 @@ static void test_server_ends(void **state)
     }
 }
 
+/* The caller is ended amid MemMap(); while it loses its waiters, all other threads end. */
+static void last_window(void)
+{
+    static const unsigned at[] = {3, 4}; /* windows */
+    unsigned self = fake_cpu, n = stepwise.windows++;
+
+    world_check();
+    if (n == at[0]) {
+        assert_int_equal(fake_maps, 1);
+        caller_is_ended();
+    } else if (n == at[1]) {
+        assert_true(thread_loses(acts));
+        for (unsigned i = 0; i < WAITERS; i++) {
+            stepwise_enter(meanwhile, KER_THREAD_DESTROY, (uintptr_t)waiters[i]->tid, 0, 0, 0);
+        }
+        stepwise_enter(meanwhile, KER_THREAD_DESTROY, 0, 0, 0, 0);
+        world_settle();
+        assert_int_equal(acts->proc->nthreads, 1);
+    }
+    fake_cpu = self;
+}
+
+static void test_last_ends_amid_a_call(void **state)
+{
+    (void)state;
+    set_up_mutex();
+    fake_lock_window = last_window;
+    world_enter(acts, KER_MEM_MAP, (const uintptr_t[6]){256, 3, 7});
+    stepwise_tear_down();
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_broadcast),   cmocka_unit_test(test_destroy),
         cmocka_unit_test(test_owner_ends),  cmocka_unit_test(test_waits_long),
-        cmocka_unit_test(test_server_ends),
+        cmocka_unit_test(test_server_ends), cmocka_unit_test(test_last_ends_amid_a_call),
     };
 
     if (argc > 1) {

@@ -18,7 +18,7 @@ UNIT_IPC_KERNEL := kernel/base/trie.c kernel/base/order/tree.c kernel/thread/rea
 	call_lock.c long_call.c process_calls.c pulse.c quota.c ram.c sched.c sched_calls.c signal.c sync.c \
 	sync_cond.c sync_mutex.c sync_sem.c thread.c thread_calls.c thread_ctl.c thread_end.c thread_hold.c \
 	timeout.c timeout_direct.c timer.c timer_calls.c trace_quick.c vm.c vm_lookup.c wait_kinds.c,$(wildcard kernel/*/$(f))))
-UNIT_IPC_OBJS := $(patsubst %.c,$(B)/unit/ipc/%.o,$(UNIT_IPC_KERNEL) $(wildcard kernel/observe/debug/check*.c) test/unit_ipc/fake.c \
+UNIT_IPC_OBJS := $(patsubst %.c,$(B)/unit/ipc/%.o,$(UNIT_IPC_KERNEL) $(wildcard kernel/observe/debug/check*.c) test/unit_ipc/fake.c test/unit_ipc/fake_map.c \
 	$(addprefix test/unit_ipc/,world.c check.c))
 
 $(B)/unit/ipc/%.o: %.c $(wildcard test/unit_ipc/*.[hd]* kernel/*/*.h kernel/base/order/*.h kernel/thread/ready/*.h kernel/observe/debug/*.h abi/*.* abi/sys/*.h \

@@ -398,6 +398,9 @@ void world_end(void)
     if (fake_pools_used() != kernel_process->nthreads) {
         broken("%u objects are left", fake_pools_used() - kernel_process->nthreads);
     }
+    if (fake_maps) {
+        broken("%u calls have ended without giving back their memory", fake_maps);
+    }
     if (phys_available() != ram_left) {
         broken("%zu bytes of memory are left", ram_left - phys_available());
     }

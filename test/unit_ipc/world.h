@@ -24,6 +24,7 @@
 extern unsigned fake_cpu;
 extern uint32_t fake_ipis, fake_irq_masked;
 extern uint64_t fake_hz, fake_timer_at[];
+extern unsigned fake_maps; /* calls that have memory which isn't mapped yet */
 extern bool fake_hook_detached;
 extern bool fake_held; /* the trace's noted commands wait */
 /* A process pays for consumers of D, their bytes, and those of the event log. */
