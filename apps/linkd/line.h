@@ -15,7 +15,8 @@ enum line_state { LINE_STEADY, LINE_PLUGGED, LINE_UNPLUGGED };
 struct line_driver {
     const char *name;
     /* Maps the device and attaches its interrupts, which come as pulses `code` on `coid`. 0, or -1
-     * and errno; ENODEV: this machine has none, so the next kind may be tried. */
+     * and errno; ENODEV: this machine has none, so the next kind may be tried. What polls sends
+     * itself these pulses. */
     int (*open)(int coid, int code);
     /* An interrupt came; PLUGGED, UNPLUGGED: the host came or went, where the device can tell.
      * NULL: the device wants no acknowledgement and can't tell. */
@@ -30,8 +31,8 @@ struct line_driver {
     void (*flush)(void);
 };
 
-extern const struct line_driver line_16550, line_bcm2835_aux, line_cadence, line_cmsdk, line_stm32,
-    line_virtio;
+extern const struct line_driver line_16550, line_bcm2835_aux, line_cadence, line_cmsdk, line_rtt,
+    line_stm32, line_virtio;
 
 /* ---- what drivers share (line.c) --------------------------------------------------- */
 

@@ -3,8 +3,10 @@
  * linkd: the target's end of the link to the host, lib/linkd/ as a process. Needs the abilities
  * device and interrupt for the line, trace for the service "dtrace", spawn for "program", clock to
  * take the host's time. Sleeps in MsgReceive() until the line, a timer, the console or a program
- * with a capture has an event; nothing polls, and no timer runs while no host is connected.
- * docs/link.md.
+ * with a capture has an event; but for a line that can only be polled (rtt), nothing polls, and no
+ * timer runs while no host is connected. docs/link.md.
+ *
+ *   linkd [KIND]   over this kind of line; without, over the first of the board's that is there
  */
 #include <errno.h>
 #include <stdio.h>
@@ -66,10 +68,15 @@ static int begin_link(void)
     return linkd_init(&linkd, &config);
 }
 
-/* A device that is there but can't be used ends the search: its host would wait in vain. */
-static int open_line(void)
+/* A device that is there but can't be used ends the search: its host would wait in vain. kind: the
+ * only one to look for, or NULL. */
+static int open_line(const char *kind)
 {
+    errno = ENODEV;
     for (size_t i = 0; i < LINES; i++) {
+        if (kind && strcmp(kind, lines[i]->name) != 0) {
+            continue;
+        }
         linkd_line = lines[i];
         if (linkd_line->open(linkd_coid, PULSE_LINE) == 0) {
             return 0;
@@ -81,7 +88,7 @@ static int open_line(void)
     return trouble(errno == ENODEV ? "no line" : linkd_line->name);
 }
 
-static int begin(void)
+static int begin(const char *kind)
 {
     struct sigevent event;
     name_attach_t *name = kymo_name_attach(LINKMSG_NAME, KYMO_NAME_FLAGS);
@@ -99,7 +106,7 @@ static int begin(void)
     if (begin_link() != 0) {
         return trouble("link");
     }
-    return open_line();
+    return open_line(kind);
 }
 
 /* Sends what the line takes, then arms the timer for what is due later. */
@@ -138,7 +145,23 @@ static void pulse(const struct _pulse *pulse)
     output();
 }
 
-int main(void)
+/* Returns whether this kind is one of the board's; else says which are. */
+static bool is_kind(const char *kind)
+{
+    for (size_t i = 0; i < LINES; i++) {
+        if (strcmp(kind, lines[i]->name) == 0) {
+            return true;
+        }
+    }
+    printf("linkd: no line %s here; there are:", kind);
+    for (size_t i = 0; i < LINES; i++) {
+        printf(" %s", lines[i]->name);
+    }
+    printf("\n");
+    return false;
+}
+
+int main(int argc, char **argv)
 {
     static union {
         struct _pulse pulse;
@@ -146,7 +169,14 @@ int main(void)
     } in;
     struct _msg_info info;
 
-    if (begin() != 0) {
+    if (argc > 2) {
+        printf("usage: linkd [KIND]\n");
+        return 2;
+    }
+    if (argc == 2 && !is_kind(argv[1])) {
+        return 2;
+    }
+    if (begin(argv[1]) != 0) {
         return 1;
     }
     const int own = kymo_own_scoid(linkd_coid);

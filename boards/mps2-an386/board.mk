@@ -41,7 +41,7 @@ USER_LDFLAGS := $(addprefix -Wl$(comma)--defsym=,$(USER_LDSYMS)) -T ldscripts/us
 
 # What programs drive: docs/port.md.
 CONSOLE_UART := cmsdk
-LINK_LINE := cmsdk
+LINK_LINE := cmsdk rtt
 LINK_FRAME_MOST := 240
 LINK_WINDOW := 8
 DISK := none

@@ -4,7 +4,7 @@
 
 The image `live` is booted once; each test then talks to it with build/kymo. KYMO_SEED=n repeats the
 faults. KYMO_LINK="DEVICE...": QEMU's devices for the link, instead of the board's; the chardev is
-called link. The last line is `N passed, N failed`.
+called link. KYMO_LINK=rtt: over RTT, by the image `rtt` (rtt.py). The last line is `N passed, N failed`.
 """
 import fcntl
 import glob
@@ -23,14 +23,18 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from faulty import Line  # noqa: E402
-from guest import ROOT, Guest, connect, expect, patience, run_tests  # noqa: E402
+from guest import ROOT, Guest, connect, expect, image_elf, patience, run_tests  # noqa: E402
 import merged  # noqa: E402
+import rtt  # noqa: E402
 
 KYMO = os.environ.get("KYMO", os.path.join(ROOT, "build/kymo"))
 SEED = int(os.environ.get("KYMO_SEED", random.SystemRandom().randrange(1 << 30)))
 SLOW = patience.seconds(120)  # a hang detector
 BAUD_BYTES = 11520  # a second, of a line of 115200 baud
 DEVICES = os.environ.get("KYMO_LINK", "").split()
+RTT = DEVICES == ["rtt"]
+# Where the probe looks: the kernel's data, and the RAM that is allocated first.
+RAM = {"mps2-an386": [(0x20000000, 0x40000), (0x21000000, 0x100000)]}
 VIRTIO = {"virt-a64"} | ({"pc"} if DEVICES else set())  # boards whose link is no UART
 # What is sent over lines with faults, and how often something happens to a byte.
 AMOUNT = {board: 8000000 if board in VIRTIO else 120000
@@ -46,7 +50,7 @@ class Bench(Guest):
         """line: the emulator's words for where the link's other end is, if not the socket raw."""
         # link.py and dlink.py may run at the same time.
         suite = os.path.splitext(os.path.basename(sys.argv[0]))[0]
-        folder = os.path.join(ROOT, "build/check", suite, board + "-virtio" * bool(DEVICES))
+        folder = os.path.join(ROOT, "build/check", suite, board + ("-rtt" if RTT else "-virtio" if DEVICES else ""))
         os.makedirs(folder, exist_ok=True)
         # Sockets have short paths, wherever the tree is.
         os.chdir(folder)
@@ -56,12 +60,31 @@ class Bench(Guest):
         shutil.rmtree("kymo", ignore_errors=True)  # of brokers that were killed
         self.lines = 0
         self.begun = time.time_ns()
+        self.probe = None
+        if RTT:
+            self.boot_with_a_probe(board, line, inherited)
+            return
         with open(os.path.join(ROOT, "build", board, "qemu.link")) as link:
             extra = ["-chardev", f"socket,id=link,{line or 'path=' + self.raw},server=on,wait=off"]
             words = link.read().split()
         extra += [word for one in DEVICES for word in ("-device", one)] if DEVICES else words
         super().__init__(board, "live", extra, folder, "console-2.txt" if line else "console.txt",
                          inherited)
+
+    def boot_with_a_probe(self, board, line, inherited):
+        path = line.removeprefix("path=") if line else self.raw
+        for old in (stub := os.path.join(self.short, "gdb-2" if line else "gdb"), path):
+            if os.path.exists(old):
+                os.unlink(old)
+        super().__init__(board, "rtt", ["-gdb", f"unix:{stub},server=on,wait=off"], os.getcwd(),
+                         "console-2.txt" if line else "console.txt", inherited)
+        self.probe = rtt.Probe(connect(stub), path, RAM[board])
+        expect(f"linkd: RTT at {self.probe.block:#x}," in self.printed(), "it is elsewhere")
+
+    def close(self):
+        if self.probe:
+            self.probe.close()
+        super().close()
 
     def line(self, **how):
         self.lines += 1
@@ -109,8 +132,8 @@ def who_is_there(bench, target=None):
     done = bench.kymo("link", "-t", target or "unix:" + bench.raw)
     expect(done.returncode == 0 and re.match(rf"board {bench.board}, build id [0-9a-f]{{40}}, ",
                                              done.stdout), done.stdout + done.stderr)
-    notes = subprocess.run(["readelf", "-n", f"{ROOT}/build/{bench.board}/live.elf"],
-                           capture_output=True, text=True).stdout
+    elf = image_elf(f"{ROOT}/build/{bench.board}", "rtt" if RTT else "live")
+    notes = subprocess.run(["readelf", "-n", elf], capture_output=True, text=True).stdout
     expect(re.search(r"build id ([0-9a-f]+)", done.stdout).group(1) in notes, "another build id")
 
 

@@ -62,6 +62,15 @@ PROGRAMS += causes
 causes_SRCS := $(addprefix test/boot/programs/,causes.c causes_process.c causes_ipc.c causes_sync.c \
 	causes_calls.c every_call.c) $(boot_common)
 
+# The image live, with its link over RTT: test/boot/link.py.
+ifneq ($(filter rtt,$(LINK_LINE)),)
+ifneq ($(PLACE),flash)
+TEST_IMAGES += rtt
+rtt_SCRIPT := test/boot/rtt.start
+rtt_PROGRAMS = $(live_PROGRAMS)
+endif
+endif
+
 # Every script of test/boot/images is an image of the test programs that are in it, and those it
 # may need beside: all of them are more than a board's memory for text.
 boot_images := $(basename $(notdir $(wildcard test/boot/images/*.start)))
