@@ -50,7 +50,8 @@ class Bench(Guest):
         """line: the emulator's words for where the link's other end is, if not the socket raw."""
         # link.py and dlink.py may run at the same time.
         suite = os.path.splitext(os.path.basename(sys.argv[0]))[0]
-        folder = os.path.join(ROOT, "build/check", suite, board + ("-rtt" if RTT else "-virtio" if DEVICES else ""))
+        kind = "-rtt" if RTT else "-virtio" if DEVICES else ""
+        folder = os.path.join(ROOT, "build/check", suite, board + kind)
         os.makedirs(folder, exist_ok=True)
         # Sockets have short paths, wherever the tree is.
         os.chdir(folder)

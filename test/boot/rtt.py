@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A debug probe's RTT server, as openocd and J-Link have one: finds the control block in an emulated
-board's RAM, and carries bytes between its channel 0 and whoever is connected to a socket. It reads
-and writes memory through gdb's stub in the emulator, which stops the CPU for it.
+"""A debug probe's RTT server, as openocd and J-Link have one: finds the control block in an
+emulated board's RAM, and carries bytes between its channel 0 and whoever is connected to a socket.
+It reads and writes memory through gdb's stub in the emulator, which stops the CPU for it.
 """
 import os
 import select
@@ -86,7 +86,7 @@ def find(stub, ram):
 
 
 class Probe:
-    """stub: the path of the socket of gdb's stub. The server listens at `path`, for one at a time."""
+    """sock: connected to gdb's stub. The server listens at `path`, for one at a time."""
 
     def __init__(self, sock, path, ram):
         self.stub = Stub(sock)
