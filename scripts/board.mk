@@ -440,12 +440,13 @@ other-libc:
 $(foreach i,$(ALL_IMAGES),$(eval image-$(i): $(call image_at,$(i)).elf $(QEMU_FILES)))
 # medium-IMAGE: with what starts the board itself, where its folder has a program mkimage: docs/port.md.
 MKIMAGE := $(wildcard $(BOARD_DIR)/mkimage)
+MEDIUM_SUFFIX ?= .img
 MEDIUM_FILES := $(if $(MKIMAGE),$(MKIMAGE) $(wildcard $(BOARD_DIR)/config.txt))
-$(B)/%.img: $(B)/%.elf $(MEDIUM_FILES) FORCE
+$(B)/%$(MEDIUM_SUFFIX): $(B)/%.elf $(MEDIUM_FILES) FORCE
 	$(call say,MEDIUM)
 	$(Q)$(MKIMAGE) $< $@
 .PHONY: $(addprefix medium-,$(ALL_IMAGES))
-$(foreach i,$(ALL_IMAGES),$(eval medium-$(i): image-$(i) $(if $(MKIMAGE),$(call image_at,$(i)).img)))
+$(foreach i,$(ALL_IMAGES),$(eval medium-$(i): image-$(i) $(if $(MKIMAGE),$(call image_at,$(i))$(MEDIUM_SUFFIX))))
 image-%:
 	$(error no image $* for $(BOARD); there are: $(sort $(IMAGES)))
 

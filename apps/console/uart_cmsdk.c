@@ -10,7 +10,7 @@ enum { DATA = 0, STATE = 1, CTRL = 2, INT = 3, BAUDDIV = 4 }; /* word offsets */
 #define CTRL_RX_ENABLE 0x2
 #define CTRL_RX_INTERRUPT 0x8
 #define INT_RX 0x2
-#define DIVIDER 16
+#define DIVIDER 217 /* 25 MHz / 115200 */
 
 static void start(volatile uint32_t *base)
 {

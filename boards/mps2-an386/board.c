@@ -12,7 +12,7 @@
 #include "kernel/arch/irq.h"
 
 #define UART0 0x40004000u
-#define UART_DIVISOR 16 /* QEMU has no baud rate; a real board sets 25 MHz / 115200 = 217 */
+#define UART_DIVISOR 217 /* 25 MHz / 115200 */
 #define TIMER0 0x40000000u
 #define DUAL_TIMER 0x40002000u
 #define WATCHDOG 0x40008000u

@@ -39,6 +39,8 @@ USER_LDSYMS := USER_TEXT=0x01000000 USER_DATA=0x10000000 USER_ALIGN=16
 USER_LDFLAGS := $(addprefix -Wl$(comma)--defsym=,$(USER_LDSYMS)) -T ldscripts/user.ld -nostartfiles \
 	-static -Wl,--emit-relocs -Wl,--gc-sections
 
+# What mkimage makes: files for a card that has others.
+MEDIUM_SUFFIX := .card.tar
 # What programs drive: docs/port.md.
 CONSOLE_UART := cmsdk
 LINK_LINE := cmsdk rtt
