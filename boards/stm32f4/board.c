@@ -125,10 +125,13 @@ const char *arch_irq_name(unsigned irq)
     return irq < sizeof(irq_names) / sizeof(irq_names[0]) ? irq_names[irq] : NULL;
 }
 
-/* What the kernel's data leaves. */
+#ifndef CONFIG_RAM_START
+#define CONFIG_RAM_START __kernel_end /* what the kernel's data leaves */
+#endif
+
 void arch_ram(paddr_t *start, size_t *len)
 {
-    *start = (paddr_t)__kernel_end;
+    *start = (paddr_t)CONFIG_RAM_START;
     *len = CONFIG_RAM_END - *start;
 }
 

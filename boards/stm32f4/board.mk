@@ -44,6 +44,12 @@ TRACE_SLOTS ?= 128
 # The frequency of the board's crystal: 8 (STM32F4-Discovery, Olimex H405), 25 (Netduino Plus 2),
 # 0: none. A crystal that does not oscillate is replaced by the chip's RC oscillator.
 CRYSTAL_MHZ ?= 8
+# CCM=yes: the kernel's data and stacks are in the core-coupled memory, which the chips have and QEMU's
+# machine has not, and all of the other RAM is the processes'.
+CCM ?= no
+$(if $(filter-out yes no,$(CCM)),$(error CCM=$(CCM): yes or no))
+KERNEL_DATA := $(if $(filter yes,$(CCM)),0x10000000,0x20000000)
+KERNEL_DATA_MOST := $(if $(filter yes,$(CCM)),0x10000)
 RAM_END := 0x20020000
 # From here on is RAM for data of programs. Where an image's need more they share it: two that do can't
 # run at the same time.
@@ -52,7 +58,7 @@ USER_RAM := 0x20018000
 # Line 79 is the CRYP's, which these chips do not have.
 BOARD_DEFS := -DTRACE_CLOCK_REG=0x40000024u -DTRACE_CLOCK_INVERT=0u \
 	-DCONFIG_CLOCK_HZ=84000000u -DCONFIG_SYSTICK_HZ=168000000u -DCONFIG_CRYSTAL_MHZ=$(CRYSTAL_MHZ)u \
-	-DCONFIG_RAM_END=$(RAM_END)u $(RETAIN_DEFS) \
+	-DCONFIG_RAM_END=$(RAM_END)u $(if $(KERNEL_DATA_MOST),-DCONFIG_RAM_START=0x20000000u) $(RETAIN_DEFS) \
 	-DCONFIG_IRQ_LINES=82 '-DCONFIG_IRQ_LEVEL=0xffffffffu,0xffffffffu,0x3ffffu' \
 	-DCONFIG_SAMPLE_IRQ=50 -DCONFIG_SAMPLED_IRQ=79 -DCONFIG_CPUS=1 -DCONFIG_TIMER_MIN_US=500 \
 	-DCONFIG_D_BUFSIZE=1024 -DCONFIG_D_AGGSIZE=1024 -DCONFIG_D_SPECSIZE=1024 \
@@ -70,8 +76,8 @@ BOARD_DRIVERS := $(addprefix boards/drivers/stm32_,clock.c usart.c timer.c)
 KERNEL_FLASH := 0x08000000
 IMAGE_FLASH := 0x08040000
 FLASH_END := 0x08100000
-KERNEL_LDSYMS := KERNEL_START=$(KERNEL_FLASH) KERNEL_VIRT_OFFSET=0 KERNEL_ALIGN=16 KERNEL_DATA=0x20000000 \
-	KERNEL_IMAGE=$(IMAGE_FLASH) KERNEL_LOAD_MOST=0x100000 \
+KERNEL_LDSYMS := KERNEL_START=$(KERNEL_FLASH) KERNEL_VIRT_OFFSET=0 KERNEL_ALIGN=16 KERNEL_DATA=$(KERNEL_DATA) \
+	$(addprefix KERNEL_DATA_MOST=,$(KERNEL_DATA_MOST)) KERNEL_IMAGE=$(IMAGE_FLASH) KERNEL_LOAD_MOST=0x100000 \
 	RETAIN_BASE=$(RETAIN_BASE) RETAIN_BYTES=$(RETAIN_BYTES) RETAIN_LIVE=$(RETAIN_LIVE)
 KERNEL_LD_DEPS := ldscripts/kernel.ld $(BOARD_DIR)/board.mk
 KERNEL_LDFLAGS := $(addprefix -Wl$(comma)--defsym=,$(KERNEL_LDSYMS)) -T ldscripts/kernel.ld -nostartfiles
