@@ -6,6 +6,7 @@ import json
 import os
 import re
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -167,6 +168,17 @@ def under_limits(folder):
         if not made:
             with open(page, "wb"):
                 pass
+    def full():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))
+
+    # A part of a block fits, as on a full disk.
+    with open(capture, "rb") as file:
+        done = subprocess.run([KYMO, "report", "--force", "-", "-o", page], capture_output=True,
+                              check=False, input=file.read(), timeout=patience.seconds(60),
+                              preexec_fn=full)
+    ok("a stream that can't be kept", done.returncode == 1 and done.stderr ==
+       b"kymo: standard input: cannot keep a copy of the stream: File too large\n", done.stderr)
     ok("limits were met, and were wide enough", all(
         {0, 1} <= codes for codes in outcomes.values()), outcomes)
 
