@@ -81,6 +81,7 @@ struct kev_capture {
     struct kev_loss loss;
     char loss_text[1024], class_text[24];
     uint64_t losses, lost; /* LOSS items given, events that they count */
+    bool uncounted;        /* one of them does not say how many: `lost` is a lower bound */
     bool cut_short;        /* one of them said so */
     char first_loss[1024];
 

@@ -164,8 +164,9 @@ static int ended(struct kev_capture *capture)
     char count[80] = "";
 
     if (capture->lost > 0) {
-        snprintf(count, sizeof(count), ", at least %" PRIu64 " of them, by %" PRIu64 " accounts",
-                 capture->lost, capture->losses);
+        snprintf(count, sizeof(count), ", %s%" PRIu64 " of them, in %" PRIu64 " place%s",
+                 capture->uncounted ? "at least " : "", capture->lost, capture->losses,
+                 capture->losses == 1 ? "" : "s");
     }
     capture_fault(
         capture, capture->cut_short ? KEV_FAULT_CUT_SHORT : KEV_FAULT_LOSSY,

@@ -61,7 +61,7 @@ void loss_rewind(struct kev_capture *capture)
         cpu->rows = at;
     }
     capture->losses = capture->lost = 0;
-    capture->cut_short = false;
+    capture->cut_short = capture->uncounted = false;
     capture->first_loss[0] = '\0';
     capture->told = 0;
 }
@@ -120,6 +120,7 @@ static bool loss_give(struct kev_capture *capture, int cpu, uint64_t cycles, uin
         snprintf(capture->first_loss, sizeof(capture->first_loss), "%s", capture->loss_text);
     }
     capture->lost += capture->loss.events;
+    capture->uncounted |= capture->loss.kind != KEV_LOSS_COUNTED;
     return true;
 }
 

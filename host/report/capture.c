@@ -282,6 +282,20 @@ static int no_memory(void)
     return KYMO_FAILURE;
 }
 
+static bool all_written(int fd, const char *bytes, ssize_t len)
+{
+    while (len > 0) {
+        ssize_t n = write(fd, bytes, (size_t)len);
+
+        if (n < 0 && errno != EINTR) {
+            return false;
+        }
+        bytes += n > 0 ? n : 0;
+        len -= n > 0 ? n : 0;
+    }
+    return true;
+}
+
 /* A stream can be read once, a page needs two passes: standard input becomes a copy of it. What is
  * no capture is copied no further than shows that; recover: its beginning may be damaged. */
 static bool stream_keep(bool recover)
@@ -297,7 +311,7 @@ static bool stream_keep(bool recover)
     }
     fd = temporary_open();
     while (fd >= 0 && (n = read(STDIN_FILENO, bytes, sizeof(bytes))) != 0) {
-        if (n < 0 ? errno != EINTR : write(fd, bytes, (size_t)n) != n) {
+        if (n < 0 ? errno != EINTR : !all_written(fd, bytes, n)) {
             return false;
         }
         if (n > 0 && !begun && !kev_may_begin(bytes, (size_t)n)) {

@@ -91,15 +91,12 @@ bool top_lines_next(struct top_lines *lines, char line[TOP_LINE])
     return true;
 }
 
-int top_child_end(struct top_child *child)
+void top_child_end(struct top_child *child)
 {
-    int status = 0;
-
     kill(child->pid, SIGINT);
     close(child->out.fd);
     close(child->err.fd);
-    while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR) {
+    while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR) {
         kill(child->pid, SIGTERM); /* a second ^C */
     }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : KYMO_FAILURE;
 }

@@ -23,8 +23,8 @@ struct top_child {
 
 /* Starts this program with `argv`. False: it can't be, which has been said. */
 bool top_child_start(struct top_child *child, char *const *argv);
-/* Ends it, and returns its exit status. A signal meanwhile ends it the harder way. */
-int top_child_end(struct top_child *child);
+/* Ends it. A signal meanwhile ends it the harder way. */
+void top_child_end(struct top_child *child);
 
 /* Reads what there is. Returns false at the end. */
 bool top_lines_read(struct top_lines *lines);

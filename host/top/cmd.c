@@ -77,6 +77,7 @@ struct top {
     struct top_style style;
     char notice[TOP_LINE];
     unsigned long shown;
+    bool is_lost; /* kymo dtrace has ended by itself */
 };
 
 /* ---- options ----------------------------------------------------------------------- */
@@ -286,7 +287,8 @@ static void loop(struct top *top)
             }
         }
         if (fds[0].revents != 0) {
-            more = top_lines_read(&top->child.out);
+            top->is_lost = !top_lines_read(&top->child.out);
+            more = !top->is_lost;
             while (more && top_lines_next(&top->child.out, line)) {
                 more = line_take(top, line);
             }
@@ -299,7 +301,7 @@ static void loop(struct top *top)
             }
         }
     }
-    while (fds[1].fd >= 0 && top->shown == 0 && !cmd_interrupted &&
+    while (fds[1].fd >= 0 && top->is_lost && !cmd_interrupted &&
            top_lines_read(&top->child.err)) { /* why it ended */
         while (top_lines_next(&top->child.err, line)) {
             message_take(top, line);
@@ -333,10 +335,10 @@ static int top_run(struct top *top)
     terminal_take(top);
     loop(top);
     terminal_return(top);
-    int status = top_child_end(&top->child);
+    top_child_end(&top->child);
     free(program);
     top_frame_free(&top->frame);
-    if (top->shown == 0 && !cmd_interrupted && status != KYMO_OK) {
+    if (top->is_lost && !cmd_interrupted) {
         kymo_error("%s", *top->notice ? top->notice : "top: kymo dtrace has ended");
         return KYMO_FAILURE;
     }

@@ -126,6 +126,46 @@ static void test_missing_buffers(void **state)
     mk_free(mk);
 }
 
+/* What kev_capture_fault() says of DROPPED slots of 70 events each, and of missing buffers. */
+static void says_missing(unsigned drops, unsigned buffers, const char *text)
+{
+    struct mk *mk = mk_new(&(struct mk_options){
+        .ncpu = 2, .seed = 7, .high_water = 40, .checked = true, .filters = "all classes"});
+    struct kev_capture *capture;
+    const struct kev_item *item;
+
+    mk_workload(mk, 300);
+    mk_flush_all(mk);
+    for (unsigned i = 0; i < drops; i++) {
+        mk_dropped(mk, 0, KYMO_DROP_NOBUFFER, TRACE_CLASS_USER + i, 70);
+    }
+    for (unsigned i = 0; i < buffers; i++) {
+        mk_lose_buffer(mk, 1);
+    }
+    mk_workload(mk, 300);
+    mk_end(mk);
+    capture = open_made(mk);
+    while (kev_capture_next(capture, &item) == KEV_GIVEN) {
+    }
+    assert_non_null(strstr(kev_capture_fault(capture)->text, text));
+    kev_capture_free(capture);
+    mk_free(mk);
+}
+
+static void test_counted(void **state)
+{
+    (void)state;
+    says_missing(1, 0, ": events are missing, 70 of them, in 1 place; ");
+    says_missing(2, 0, ": events are missing, 140 of them, in 2 places; ");
+}
+
+static void test_not_counted(void **state)
+{
+    (void)state;
+    says_missing(1, 1, ": events are missing, at least 70 of them, in 2 places; ");
+    says_missing(0, 1, ": events are missing; ");
+}
+
 /* ---- damage ------------------------------------------------------------------------ */
 
 /* Wherever the file ends (a third of all places): never complete, never a crash. */
@@ -659,6 +699,7 @@ static void test_facts(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_counted),         cmocka_unit_test(test_not_counted),
         cmocka_unit_test(test_whole),           cmocka_unit_test(test_lossy),
         cmocka_unit_test(test_loss_times),      cmocka_unit_test(test_missing_buffers),
         cmocka_unit_test(test_every_end),       cmocka_unit_test(test_every_structure),

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -167,6 +168,17 @@ def under_limits(folder):
         if not made:
             with open(page, "wb"):
                 pass
+    def full():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))
+
+    # A part of a block fits, as on a full disk.
+    with open(capture, "rb") as file:
+        done = subprocess.run([KYMO, "report", "--force", "-", "-o", page], capture_output=True,
+                              check=False, input=file.read(), timeout=patience.seconds(60),
+                              preexec_fn=full)
+    ok("a stream that can't be kept", done.returncode == 1 and done.stderr ==
+       b"kymo: standard input: cannot keep a copy of the stream: File too large\n", done.stderr)
     ok("limits were met, and were wide enough", all(
         {0, 1} <= codes for codes in outcomes.values()), outcomes)
 
@@ -483,6 +495,32 @@ def missing_is_said(b, folder):
         ok(f"losses of kinds {kinds}", counted == text, counted)
 
 
+TEXTS = """
+const found = [], real = CanvasRenderingContext2D.prototype.fillText;
+CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+    if (x > GUTTER && y > AXIS) {
+        found.push([x, x + this.measureText(text).width]);
+    }
+    return real.call(this, text, x, y);
+};
+view.rows.forEach((row) => { row.gaps = arguments[0]; });
+draw();
+CanvasRenderingContext2D.prototype.fillText = real;
+return [found, arguments[0].map((gap) => gap.map(placeOf))];
+"""
+
+
+def texts_stand_clear(b, page):
+    """No text of a state, a call or a thread is drawn where its row is hatched."""
+    ready(b, page)
+    begin, end = b.run("showTimes(...wholeSpan()); return [view.from, view.to]")
+    at = [begin + (end - begin) * part for part in (0.2, 0.6, 0.75, 0.8)]
+    clear, _ = b.run(TEXTS, [])
+    texts, hatched = b.run(TEXTS, [at[:2], at[2:]])
+    over = [text for text in texts for gap in hatched if text[0] < gap[1] and text[1] > gap[0]]
+    ok("texts stand beside the hatching", texts and len(clear) > len(texts) and not over, over)
+
+
 def pages(folder):
     good, lossy = f"{folder}/good.html", f"{folder}/lossy.html"
     kymo("report", "test/golden/virt-a64.kev", "-o", good)
@@ -497,6 +535,7 @@ def pages(folder):
         ok("losses: a banner", "Events are missing" in b.run(
             "return document.getElementById('banner').textContent"))
         missing_is_said(b, folder)
+        texts_stand_clear(b, good)
         ready(b, lossy)
         ok("losses: stretches to hatch", b.run("return report.loaded.gaps.length > 0"))
         ready(b, f"{folder}/bad.html")

@@ -501,7 +501,7 @@ AGGREGATIONS = [
     {"aggregation": "s", "function": "avg", "rows": [{"key": [["f+0x1", "g"]], "value": 3}]}]
 
 
-def with_aggregations(page, to):
+def with_aggregations(page, to, shown):
     """A copy of a page whose capture a D program would have logged into (test/boot/dlog.py)."""
     def block(name, data):
         deflated = zlib.compress(data)
@@ -514,7 +514,7 @@ def with_aggregations(page, to):
     end = data.index(b"</script>\n", at) + 10
     tables = read(page)[1]
     tables["aggregations"] = {"ended": 1, "left": 2, "said": "dtrace: 3 drops on CPU 0"}
-    lines = "".join(json.dumps(one) + "\n" for one in AGGREGATIONS) + "no line\n"
+    lines = "".join(json.dumps(one) + "\n" for one in shown) + "no line\n"
     with open(to, "wb") as f:
         f.write(data[:at] + block("aggregations", lines.encode()) +
                 block("tables", json.dumps(tables).encode()) + data[end:])
@@ -524,7 +524,12 @@ def aggregations_shown(folder, b, page):
     look(b, page, "aggregations")
     ok("no aggregations: that is said", "No D program" in b.run(
         "return document.getElementById('pane').textContent"))
-    with_aggregations(page, f"{folder}/aggregations.html")
+    with_aggregations(page, f"{folder}/unknown.html", [])
+    look(b, f"{folder}/unknown.html", "aggregations")
+    text = b.run("return document.getElementById('pane').textContent")
+    ok("without a program's description nobody says that it has none",
+       "have no aggregations" not in text and "No aggregation is known" in text, text)
+    with_aggregations(page, f"{folder}/aggregations.html", AGGREGATIONS)
     look(b, f"{folder}/aggregations.html", "aggregations")
     text = b.run("return document.getElementById('pane').textContent")
     ok("drops and what is left out are said", "3 drops on CPU 0" in text and "2 aggregations" in

@@ -66,7 +66,7 @@ function bar(context, x0, x1, y, height, style) {
     context.fillRect(x0, y + height - tall, Math.max(1, x1 - x0), tall);
 }
 
-function drawStates(context, row, y) {
+function drawStates(context, row, y, hatched) {
     if (report.loaded.levels) {
         drawLevels(context, levelLane(row), y, ROW.thread - 4, report.loaded.idle[row.lane]);
         return;
@@ -88,18 +88,32 @@ function drawStates(context, row, y) {
             const style = idle[row.lane] ? idleStyle(states.state[i]) : styleOf(states.state[i]);
             bar(context, x0, x1, y, height, style);
             if (x1 - x0 > 46 && style.height >= 0.6 && !style.hatch) {
-                label(context, stateText(states.state[i]), x0, x1, y + height - 4, style);
+                label(context, stateText(states.state[i]), x0, x1, y + height - 4, style, hatched);
             }
         }
     }
 }
 
+/* The widest part of [x0, x1] that is not hatched; nobody reads a text on red stripes. */
+function widestClear(x0, x1, hatched) {
+    let from = x0, best = [x0, x0];
+    for (const [left, right] of [...hatched, [x1, x1]]) {
+        const to = Math.min(left, x1);
+        if (to - from > best[1] - best[0]) {
+            best = [from, to];
+        }
+        from = Math.max(from, right);
+    }
+    return best;
+}
+
 /* A text on a coloured bar, in black or white, whichever reads better. */
-function label(context, text, x0, x1, y, style) {
+function label(context, text, x0, x1, y, style, hatched) {
+    const [from, to] = widestClear(x0, x1, hatched);
     const [r, g, b] = [1, 3, 5].map((at) => parseInt(style.colour.slice(at, at + 2), 16));
     context.fillStyle = 0.299 * r + 0.587 * g + 0.114 * b > 140 ? "#101418" : "#ffffff";
     context.font = font(11);
-    clipped(context, text, x0 + 4, y, x1 - x0 - 8);
+    clipped(context, text, from + 4, y, to - from - 8);
 }
 
 function drawStateShares(context, row, y, from, to) {
@@ -135,7 +149,7 @@ function drawStateShares(context, row, y, from, to) {
     }
 }
 
-function drawRunning(context, row, y) {
+function drawRunning(context, row, y, hatched) {
     if (report.loaded.levels) {
         drawLevels(context, levelLane(row), y, ROW.cpu - 6, true);
         return;
@@ -168,7 +182,7 @@ function drawRunning(context, row, y) {
             const style = idle[who] ? IDLE_STYLE : {colour: processColour(who), height: 1};
             bar(context, x0, x1, y, height, style);
             if (!idle[who] && x1 - x0 > 30) {
-                label(context, threadText(who), x0, x1, y + height - 6, style);
+                label(context, threadText(who), x0, x1, y + height - 6, style, hatched);
             }
         }
     }
@@ -177,7 +191,7 @@ function drawRunning(context, row, y) {
 const SPAN_COLOURS = {0: "#7f8c99", 1: "#c13c00", 2: "#3a86b8", 3: "#d98a00"};
 
 /* Kernel calls, functions, interrupts: bars below, by depth. Bars within one pixel are drawn once. */
-function drawSpans(context, row, y, step, most) {
+function drawSpans(context, row, y, step, most, hatched) {
     const {spans} = report.loaded, from = spans.offset[row.lane], to = spans.offset[row.lane + 1];
     const filled = new Float64Array(most).fill(-1);
     const pixel = (view.to - view.from) / plotWidth();
@@ -196,7 +210,7 @@ function drawSpans(context, row, y, step, most) {
         bar(context, x0, Math.max(x0 + 1, x1 - 0.5), y + depth * step, step - 2, style);
         filled[depth] = Math.max(x1, x0 + 1);
         if (x1 - x0 > 34) {
-            label(context, spanText(spans.name[i]), x0, x1, y + depth * step + step - 4, style);
+            label(context, spanText(spans.name[i]), x0, x1, y + depth * step + step - 4, style, hatched);
         }
     }
 }
@@ -223,14 +237,18 @@ function drawMarks(context, row, y) {
     }
 }
 
-/* At least three pixels wide: a loss is never too short to be seen. */
-function drawGaps(context, gaps, y, height) {
-    for (const [from, to] of gaps) {
-        if (from > view.to || to < view.from) {
-            continue;
-        }
-        const x0 = Math.max(GUTTER, placeOf(from)), x1 = Math.max(x0 + 3, Math.min(view.width, placeOf(to)));
-        context.fillStyle = patternOf(context, "hatch", palette.hatch, "", 8);
+/* Where the gaps in sight are drawn, from left to right. At least three pixels wide: a loss is never
+ * too short to be seen. */
+function placesOfGaps(gaps) {
+    return gaps.filter(([from, to]) => from <= view.to && to >= view.from).map(([from, to]) => {
+        const x0 = Math.max(GUTTER, placeOf(from));
+        return [x0, Math.max(x0 + 3, Math.min(view.width, placeOf(to)))];
+    });
+}
+
+function drawGaps(context, places, y, height) {
+    context.fillStyle = patternOf(context, "hatch", palette.hatch, "", 8);
+    for (const [x0, x1] of places) {
         context.fillRect(x0, y, x1 - x0, height);
     }
 }
@@ -348,15 +366,16 @@ function drawRow(context, row, y, selected) {
         context.fillStyle = palette.row;
         context.fillRect(GUTTER, y, plotWidth(), row.height);
     }
+    const hatched = placesOfGaps(row.gaps);
     if (row.type === "cpu") {
-        drawRunning(context, row, y + 3);
-        drawSpans(context, row, y + ROW.cpu - 2, ROW.interrupts, 4);
+        drawRunning(context, row, y + 3, hatched);
+        drawSpans(context, row, y + ROW.cpu - 2, ROW.interrupts, 4, hatched);
     } else if (row.type === "thread") {
-        drawStates(context, row, y + 2);
-        drawSpans(context, row, y + ROW.thread, ROW.nested, 6);
+        drawStates(context, row, y + 2, hatched);
+        drawSpans(context, row, y + ROW.thread, ROW.nested, 6, hatched);
         drawMarks(context, row, y + 1);
     }
-    drawGaps(context, row.gaps, y, row.height);
+    drawGaps(context, hatched, y, row.height);
     context.restore();
     drawName(context, row, y, selected);
     context.fillStyle = palette.line;

@@ -39,5 +39,6 @@ addView({id: "aggregations", title: "D aggregations", tab: "D", about: "What D p
             const spread = one.rows.some(({value}) => Array.isArray(value)), more = spread ? one.rows.length - DISTRIBUTIONS_MOST : 0;
             return part(`@${one.aggregation}: ${one.function}`, ...(spread ? distributionParts(one, n) : [scalarTable(one, n)]),
                 more > 0 ? make("p", {class: "dim"}, `The first ${DISTRIBUTIONS_MOST} of ${countText(one.rows.length)} keys.`) : null);
-        }), list.length ? null : make("p", {}, "The programs that logged have no aggregations.")];
+        }), list.length ? null : make("p", {}, facts.said ? "No aggregation is known of the programs that logged." :
+            "The programs that logged have no aggregations.")];
     }});
