@@ -8,6 +8,7 @@
 #ifndef HOST_AFTER_AFTER_H
 #define HOST_AFTER_AFTER_H
 
+#include "host/log/log.h"
 #include "host/reader/kev.h"
 #include "trace/dtrace/dtrace.h"
 #include "trace/dtrace/port.h"

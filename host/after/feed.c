@@ -351,7 +351,7 @@ static void feed_call(const struct kev *kev, const struct kev_event *e)
     after_call_fire(desc->number, false, words);
 }
 
-static void feed_user(const struct kev_event *e)
+static void feed_user(const struct kev *kev, const struct kev_event *e)
 {
     enum { SIMPLE, COMBINE, STRING }; /* as in trace/user.c */
     uint64_t words[AFTER_WORDS] = {e->number, kev_word(e, 0), kev_word(e, 1)};
@@ -360,7 +360,8 @@ static void feed_user(const struct kev_event *e)
     if (!after_wanted[TRACE_EV_user_event]) {
         return;
     }
-    after_lost.texts += after_wants_text && !e->log_text && kev_event_is_log(e);
+    after_lost.texts +=
+        after_wants_text && !e->log_text && kev_event_is_log(e) && !log_is_probe(kev, e);
     words[6] = 1;
     if (record_user_text(e, &len)) {
         words[1] = len;
@@ -441,7 +442,7 @@ void after_feed(const struct kev *kev, const struct kev_event *e)
         feed_call(kev, e);
         return;
     case TRACE_CLASS_USER:
-        feed_user(e);
+        feed_user(kev, e);
         return;
     default:
         break;

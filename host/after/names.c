@@ -36,12 +36,25 @@ static bool add(const char *const *paths, unsigned n)
     return elf_files_add(&files, names.session, paths, n, names.quiet);
 }
 
+/* Static probes: of the build's programs, and of ELF files where log text is looked for. */
+static void find_probes(void *arg, struct dt_session *session)
+{
+    const char *path = kev_info(names.kev)->path;
+
+    (void)arg;
+    if (!names.added) {
+        add(NULL, 0);
+    }
+    log_probes_find(session, path ? path : "./");
+}
+
 bool after_elf_files(struct target *t, struct dt_session *session, const char *const *paths,
                      unsigned n, bool quiet)
 {
     (void)t;
     names.session = session;
     names.quiet = quiet;
+    dt_session_derive_from(session, find_probes, NULL);
     return n == 0 || add(paths, n); /* what the user names is looked at now */
 }
 

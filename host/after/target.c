@@ -468,6 +468,7 @@ struct target *after_target_open(const char *path, const volatile sig_atomic_t *
     struct after_target *a = calloc(1, sizeof(*a));
     struct kev_error error;
 
+    options.log_text = log_text_but_probes; /* static probes fire their words, as live */
     a->kev = kev_open(path, &options, &error);
     kymo_progress_end();
     if (!a->kev) {

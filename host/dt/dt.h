@@ -17,6 +17,7 @@
 #include <stdio.h>
 
 struct dt_program;
+struct dt_derived;
 
 /* An error of the compiler: `[tag] line N: text`. tag without the leading "D_" is never NULL. */
 struct dt_error {
@@ -33,6 +34,7 @@ struct dt_probe_info {
     uint32_t id;
     const char *provider, *module, *function, *name;
     struct dtrace_attributes attributes, argument_attributes;
+    const struct dt_derived *derived; /* NULL: the target's; else id is 0 */
 };
 struct dt_probe_source {
     /* Calls fn for each probe that the description matches (after providers created what it asks
@@ -57,6 +59,34 @@ bool dt_session_add_elf(struct dt_session *, const char *path, const char *name,
 /* bias: where it is loaded, minus where it was linked. */
 bool dt_session_add_elf_at(struct dt_session *, const char *path, const char *name, bool kernel,
                            uint64_t bias);
+/* ---- derived probes ---------------------------------------------------------------- */
+
+/* A probe that no provider of the target has: it fires when the probe `base` does and the predicate
+ * is true. Texts are D, and are compiled as if they stood in a clause on the base. */
+enum { DT_DERIVED_ARGUMENTS = 10 };
+struct dt_derived_argument {
+    const char *type, *name; /* of args[n] */
+    const char *value;       /* an integer or a pointer; argN is its value as int64_t */
+};
+struct dt_derived {
+    const char *provider, *module, *function, *name;
+    const char *base, *base_name; /* its provider and name; it has no function */
+    const char *predicate;        /* NULL: true */
+    struct dt_derived_argument args[DT_DERIVED_ARGUMENTS];
+    unsigned nargs;
+};
+/* The session has the probe from here on, and keeps copies; one that it has already is ignored. */
+void dt_session_derive(struct dt_session *, const struct dt_derived *);
+/* find: called once, when programs' probes are first asked for; it makes them known. */
+void dt_session_derive_from(struct dt_session *, void (*find)(void *arg, struct dt_session *),
+                            void *arg);
+struct dt_probe_info dt_derived_info(const struct dt_derived *);
+/* Calls fn for each derived probe that the description matches and whose base the target has, until
+ * fn returns false; the number of calls. */
+unsigned dt_derived_each(struct dt_session *, const char *provider, const char *module,
+                         const char *function, const char *name,
+                         bool (*fn)(void *fn_arg, const struct dt_probe_info *), void *fn_arg);
+
 /* The probe with the attributes that `#pragma D attributes … provider` gives it. */
 struct dt_probe_info dt_session_stability(const struct dt_session *, const struct dt_probe_info *);
 const struct dt_error *dt_session_error(const struct dt_session *);
@@ -115,7 +145,8 @@ struct dt_clause_info {
     const char *description; /* as written, or as -v prints it */
     unsigned line;
     struct dtrace_attributes description_attributes, statement_attributes;
-    uint32_t first_ecb, necbs; /* of the image: one for each description of its list */
+    uint32_t first_ecb, necbs;        /* of the image: one for each description of its list */
+    const struct dt_derived *derived; /* that its ECBs stand for; NULL: the target's probes */
 };
 unsigned dt_session_clauses(const struct dt_session *);
 const struct dt_clause_info *dt_session_clause(const struct dt_session *, uint32_t clause);

@@ -37,8 +37,13 @@ static bool list_probe(void *arg, const struct dt_probe_info *info)
     const char *type;
     unsigned n = 0;
 
-    fprintf(c->out, "%5u %10s %17s %33s %s\n", info->id, info->provider, info->module,
-            info->function, info->name);
+    char id[12] = "-"; /* a derived probe is none of the target's */
+
+    if (!info->derived) {
+        snprintf(id, sizeof(id), "%u", info->id);
+    }
+    fprintf(c->out, "%5s %10s %17s %33s %s\n", id, info->provider, info->module, info->function,
+            info->name);
     if (!c->verbose) {
         return true;
     }
@@ -69,6 +74,7 @@ int command_list(struct command *c, const void *data)
     fprintf(c->out, "%5s %10s %17s %33s %s\n", "ID", "PROVIDER", "MODULE", "FUNCTION", "NAME");
     if (!image) {
         probes->each(probes->arg, "", "", "", "", 0, list_probe, c);
+        dt_derived_each(c->session, "", "", "", "", list_probe, c);
         return 0;
     }
     const struct dtrace_image_ecb *ecbs = (const void *)((const char *)data + image->ecbs.offset);
@@ -77,6 +83,16 @@ int command_list(struct command *c, const void *data)
         const struct dtrace_image_ecb *e = &ecbs[i];
         const char *provider = strings + e->provider, *module = strings + e->module;
         const char *function = strings + e->function, *name = strings + e->name;
+        const struct dt_clause_info *info = dt_session_clause(c->session, e->clause);
+        const struct dt_derived *p = info ? info->derived : NULL;
+        if (p) {
+            struct dt_probe_info derived = dt_derived_info(p);
+
+            if (!(e->flags & DTRACE_ECB_PART)) {
+                list_probe(c, &derived);
+            }
+            continue;
+        }
         if (e->clause != DTRACE_CLAUSE_FAULT && !(e->flags & DTRACE_ECB_PART) &&
             probes->each(probes->arg, provider, module, function, name, e->probe, list_probe, c) <=
                 0) {

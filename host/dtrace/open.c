@@ -5,6 +5,8 @@
  */
 #include "host/dtrace/command.h"
 
+#include "host/log/log.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,11 +37,19 @@ static int apply_settings(struct command *c)
     return 0;
 }
 
+/* Static probes of programs that the user named: of those that the target's ELF files lack. */
+static void find_probes(void *arg, struct dt_session *session)
+{
+    (void)arg;
+    log_probes_find(session, NULL);
+}
+
 /* Gives the session the ELF files of --elf. A target that is this machine has no others. */
 static bool add_elf_files(struct command *c)
 {
     const struct target_ops *ops = c->target->ops;
 
+    dt_session_derive_from(c->session, find_probes, NULL);
     if (ops->elf_files) {
         return ops->elf_files(c->target, c->session, c->elf_files, c->nelf_files,
                               dt_option_on(c->session, "quiet") || c->json);

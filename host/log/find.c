@@ -4,7 +4,7 @@
  * those that the caller names, KYMO_ELF, the folder of the capture and its folder `programs`. A
  * program's formats are copied once. The commands and libkev use it. See log.h.
  */
-#include "host/log/log.h"
+#include "host/log/elf.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -18,7 +18,6 @@
 
 #include "abi/sys/log.h"
 #include "host/reader/kev.h"
-#include "host/remote/elf_id.h"
 
 enum { PROGRAMS_MOST = 1024, FILES_MOST = 4096 };
 
@@ -32,62 +31,46 @@ struct log_program {
 /* ---- ELF files ----------------------------------------------------------------------- */
 
 struct search {
-    struct log_program *program;
+    struct log_program *program; /* NULL: all files are wanted */
+    void (*each)(void *arg, const char *path);
+    void *arg;
     char other[PATH_MAX]; /* an ELF file with formats, but another build id */
     char other_id[ELF_ID_TEXT];
 };
 
-static uint32_t id_word(const struct elf_id *id)
-{
-    return (uint32_t)id->bytes[0] | (uint32_t)id->bytes[1] << 8 | (uint32_t)id->bytes[2] << 16 |
-           (uint32_t)id->bytes[3] << 24;
-}
-
-static bool is_formats(Elf *elf, Elf_Scn *section, const GElf_Shdr *header)
-{
-    size_t names;
-    const char *name;
-
-    if (elf_getshdrstrndx(elf, &names) != 0) {
-        return false;
-    }
-    name = elf_strptr(elf, names, header->sh_name);
-    return name != NULL && strcmp(name, ".kymo_log") == 0 && header->sh_addr == KYMO_LOG_BASE &&
-           header->sh_type != SHT_NOBITS && elf_getdata(section, NULL) != NULL;
-}
-
 static void formats_copy(struct log_program *program, Elf *elf, const char *path,
                          struct search *search)
 {
-    struct elf_id id;
-    Elf_Scn *section = NULL;
-    GElf_Shdr header;
+    struct log_formats formats;
 
-    while ((section = elf_nextscn(elf, section)) != NULL) {
-        if (gelf_getshdr(section, &header) == NULL || !is_formats(elf, section, &header) ||
-            !elf_id_of(elf, &id)) {
-            continue;
-        }
-        if (id_word(&id) != program->id) {
-            if (search->other[0] == '\0') { /* the first one is nearest to what the user meant */
-                snprintf(search->other, sizeof(search->other), "%s", path);
-                elf_id_text(id.bytes, search->other_id);
-            }
-            return;
-        }
-        const Elf_Data *data = elf_getdata(section, NULL);
-
-        program->bytes = calloc(1, data->d_size + 1);
-        if (program->bytes != NULL && data->d_buf != NULL) {
-            memcpy(program->bytes, data->d_buf, data->d_size);
-            program->size = data->d_size;
+    if (!log_formats_of(elf, &formats)) {
+        return;
+    }
+    if (formats.id_word != program->id) {
+        if (search->other[0] == '\0') { /* the first one is nearest to what the user meant */
+            snprintf(search->other, sizeof(search->other), "%s", path);
+            elf_id_text(formats.id.bytes, search->other_id);
         }
         return;
     }
+    program->bytes = calloc(1, formats.size + 1);
+    if (program->bytes != NULL) {
+        memcpy(program->bytes, formats.bytes, formats.size);
+        program->size = formats.size;
+    }
+}
+
+static bool is_found(const struct search *search)
+{
+    return search->program != NULL && search->program->bytes != NULL;
 }
 
 static void file_try(struct search *search, const char *path)
 {
+    if (search->program == NULL) {
+        search->each(search->arg, path);
+        return;
+    }
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat st;
     Elf *elf;
@@ -108,18 +91,18 @@ static void file_try(struct search *search, const char *path)
 /* The files of a folder; `folder` may be a file. */
 static void folder_try(struct search *search, const char *folder)
 {
-    DIR *dir = search->program->bytes == NULL ? opendir(folder) : NULL;
+    DIR *dir = is_found(search) ? NULL : opendir(folder);
     const struct dirent *entry;
     char path[PATH_MAX];
     unsigned n = 0;
 
     if (dir == NULL) {
-        if (search->program->bytes == NULL) {
+        if (!is_found(search)) {
             file_try(search, folder);
         }
         return;
     }
-    while (search->program->bytes == NULL && n++ < FILES_MOST && (entry = readdir(dir)) != NULL) {
+    while (!is_found(search) && n++ < FILES_MOST && (entry = readdir(dir)) != NULL) {
         if (entry->d_name[0] != '.' &&
             snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name) < (int)sizeof(path)) {
             file_try(search, path);
@@ -156,24 +139,41 @@ static void list_try(struct search *search, const char *list)
     }
 }
 
+/* What the user named, KYMO_ELF, the folder of the capture (NULL: there is none). */
+static void places_try(struct search *search, const struct log_programs *all, const char *capture)
+{
+    const char *slash = capture == NULL ? NULL : strrchr(capture, '/');
+    char folder[PATH_MAX] = ".";
+
+    for (unsigned i = 0; i < all->nfirst; i++) {
+        place_try(search, all->first[i]);
+    }
+    list_try(search, all->list);
+    list_try(search, getenv("KYMO_ELF"));
+    if (slash != NULL && (size_t)(slash - capture) < sizeof(folder)) {
+        snprintf(folder, sizeof(folder), "%.*s", (int)(slash - capture) + (slash == capture),
+                 capture);
+    }
+    if (capture != NULL) {
+        place_try(search, folder);
+    }
+}
+
+void log_programs_each(const struct log_programs *all, const char *capture,
+                       void (*fn)(void *arg, const char *path), void *arg)
+{
+    struct search search = {.each = fn, .arg = arg};
+
+    places_try(&search, all, capture);
+}
+
 static void program_search(const struct log_programs *all, struct log_program *program,
                            const struct kev *kev)
 {
     struct search search = {.program = program};
     const char *capture = kev_info(kev)->path;
-    const char *slash = capture == NULL ? NULL : strrchr(capture, '/');
-    char folder[PATH_MAX] = ".";
 
-    for (unsigned i = 0; i < all->nfirst; i++) {
-        place_try(&search, all->first[i]);
-    }
-    list_try(&search, all->list);
-    list_try(&search, getenv("KYMO_ELF"));
-    if (slash != NULL && (size_t)(slash - capture) < sizeof(folder)) {
-        snprintf(folder, sizeof(folder), "%.*s", (int)(slash - capture) + (slash == capture),
-                 capture);
-    }
-    place_try(&search, folder);
+    places_try(&search, all, capture == NULL ? "./" : capture);
     for (unsigned i = 0; i < all->nlast; i++) {
         folder_try(&search, all->last[i]);
     }
@@ -220,40 +220,32 @@ void log_programs_free(struct log_programs *all)
 
 /* ---- events -------------------------------------------------------------------------- */
 
-/* What the ELF file has at an offset of its formats. Returns false if that is no site. */
-static bool site_read(const struct log_program *program, uint32_t offset, struct log_site *site)
+/* Returns false if no ELF file of the event's program has its place. */
+static bool site_of(struct log_programs *programs, const struct kev *kev,
+                    const struct kev_event *event, struct log_site *site)
 {
-    struct kymo_log_site raw;
-    const char *text = (const char *)program->bytes + offset + sizeof(raw);
+    const struct log_program *program = program_of(programs, kev_word(event, 1), kev);
 
-    if (offset % 4 != 0 || offset > program->size || program->size - offset <= sizeof(raw)) {
-        return false;
-    }
-    memcpy(&raw, program->bytes + offset, sizeof(raw));
-    if (raw.file_bytes == 0 || raw.file_bytes >= program->size - offset - sizeof(raw) ||
-        text[raw.file_bytes - 1] != '\0' || raw.types[sizeof(raw.types) - 1] != '\0' ||
-        strspn(raw.types, "iuIUfspP") != strlen(raw.types)) {
-        return false;
-    }
-    *site = (struct log_site){.line = raw.line,
-                              .level = raw.level,
-                              .types = (const char *)program->bytes + offset +
-                                       offsetof(struct kymo_log_site, types),
-                              .file = text,
-                              .format = text + raw.file_bytes};
-    return true;
+    return program != NULL && program->bytes != NULL &&
+           log_site_read(program->bytes, program->size, kev_word(event, 0) - KYMO_LOG_BASE, site);
+}
+
+bool log_programs_probe(struct log_programs *programs, const struct kev *kev,
+                        const struct kev_event *event)
+{
+    struct log_site site;
+
+    return site_of(programs, kev, event, &site) && site.level == KYMO_LOG_PROBE;
 }
 
 bool log_programs_text(void *programs, const struct kev *kev, const struct kev_event *event,
                        char *text, size_t room)
 {
-    uint32_t words[KYMO_LOG_WORDS], id = kev_word(event, 1);
+    uint32_t words[KYMO_LOG_WORDS];
     unsigned n = event->nwords < KYMO_LOG_WORDS ? event->nwords : KYMO_LOG_WORDS;
-    const struct log_program *program = program_of(programs, id, kev);
     struct log_site site;
 
-    if (program == NULL || program->bytes == NULL ||
-        !site_read(program, kev_word(event, 0) - KYMO_LOG_BASE, &site)) {
+    if (!site_of(programs, kev, event, &site)) {
         return false;
     }
     for (unsigned i = 2; i < n; i++) {

@@ -325,9 +325,7 @@ static const char *piece_end(const char *at)
     return at;
 }
 
-/* Sets [*from, return value) to the next piece without the blanks around it, and *at behind it.
- * Returns NULL if there is none. */
-static const char *piece_next(const char **at, const char **from)
+const char *log_piece_next(const char **at, const char **from)
 {
     if (**at == '\0') {
         return NULL;
@@ -351,7 +349,7 @@ static void probe_put(struct work *w, const char *at)
     const char *from, *end;
     char text[24];
 
-    for (unsigned n = 0; n < 2 && (end = piece_next(&at, &from)) != NULL; n++) {
+    for (unsigned n = 0; n < 2 && (end = log_piece_next(&at, &from)) != NULL; n++) {
         text_put(w, ":::", n > 0 ? 3 : 0);
         for (; from < end; from++) {
             bool dash = n > 0 && from[0] == '_' && from[1] == '_';
@@ -360,7 +358,7 @@ static void probe_put(struct work *w, const char *at)
             from += dash;
         }
     }
-    while (w->n < w->room - 1 && (end = piece_next(&at, &from)) != NULL) {
+    while (w->n < w->room - 1 && (end = log_piece_next(&at, &from)) != NULL) {
         struct value value = value_take(w);
 
         text_put(w, " ", 1);

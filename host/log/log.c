@@ -96,6 +96,32 @@ static bool event_text(void *arg, const struct kev *kev, const struct kev_event 
     return log_programs_text(&programs, kev, event, text, room);
 }
 
+bool log_is_probe(const struct kev *kev, const struct kev_event *event)
+{
+    if (programs.last == NULL) {
+        boards_find();
+    }
+    return log_programs_probe(&programs, kev, event);
+}
+
+bool log_text_but_probes(void *arg, const struct kev *kev, const struct kev_event *event,
+                         char *text, size_t room)
+{
+    return !log_is_probe(kev, event) && event_text(arg, kev, event, text, room);
+}
+
+static void probes_of(void *session, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    log_probes_add(session, path, slash == NULL ? path : slash + 1);
+}
+
+void log_probes_find(struct dt_session *session, const char *capture)
+{
+    log_programs_each(&programs, capture, probes_of, session);
+}
+
 /* The reader inside of libkev: host/kev/kev.mk gives it this name. */
 extern kev_log_text_fn *kev_library_log_text;
 

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct dt_session;
 struct kev;
 struct kev_event;
 
@@ -28,12 +29,27 @@ struct log_missing {
     const char *other, *other_id;
 };
 
+/* probes.c. Gives the session the static probes of a program's ELF file, as derived probes of the
+ * module `program`. path: any file, or none. */
+void log_probes_add(struct dt_session *, const char *path, const char *program);
+
 /* log.c. From here on the reader of captures gives log events as text (host/reader/kev.h), in all
  * commands. */
 void log_start(void);
 /* ELF files, or folders of them, that the user named; before the first event. The strings must
  * live on. */
 void log_paths(const char *const *paths, unsigned n);
+
+/* A kev_log_text_fn that leaves events of static probes as they were recorded. */
+bool log_text_but_probes(void *, const struct kev *, const struct kev_event *, char *text,
+                         size_t room);
+/* True if the event, as it was recorded, is of a static probe of a program whose ELF file is
+ * found. */
+bool log_is_probe(const struct kev *, const struct kev_event *);
+
+/* Gives the session the static probes of the ELF files that the user named, of KYMO_ELF's, and of
+ * those in the folder of the capture; NULL: there is no capture. */
+void log_probes_find(struct dt_session *, const char *capture);
 
 /* find.c. The programs whose formats were looked for so far; also libkev's, one for each capture.
  * Zeros, but for what the caller sets. The strings must live on. */
@@ -51,9 +67,18 @@ struct log_programs {
 /* A kev_log_text_fn whose argument is a struct log_programs. */
 bool log_programs_text(void *programs, const struct kev *kev, const struct kev_event *event,
                        char *text, size_t room);
+/* True if the event, as it was recorded, is of a static probe. */
+bool log_programs_probe(struct log_programs *, const struct kev *, const struct kev_event *);
+/* Calls fn for each file among what the user named, KYMO_ELF, and the folder of the capture; NULL:
+ * there is no capture. */
+void log_programs_each(const struct log_programs *, const char *capture,
+                       void (*fn)(void *arg, const char *path), void *arg);
 void log_programs_free(struct log_programs *);
 
-/* format.c. Makes the text of an event's argument words, at most room - 1 bytes, as printf() would,
+/* format.c. Sets [*from, return value) to the next piece of a probe's source without the blanks
+ * around it, and *at behind its comma. Returns NULL if there is none. */
+const char *log_piece_next(const char **at, const char **from);
+/* Makes the text of an event's argument words, at most room - 1 bytes, as printf() would,
  * with the level in front unless it is "info". What doesn't fit together (a format that asks for
  * what is not there, %n) is said in the text. */
 void log_format(const struct log_site *site, const uint32_t *words, unsigned nwords, char *text,

@@ -7,6 +7,7 @@
 
 #include "host/dt/dt.h"
 #include "host/home.h"
+#include "host/log/log.h"
 #include "host/remote/elf_id.h"
 
 #include <errno.h>
@@ -157,6 +158,7 @@ static void add_program(void *arg, const char *name, const void *data, size_t by
 
         if (is_file) {
             dt_session_add_elf(p->session, path, name, false);
+            log_probes_add(p->session, path, name);
         } else {
             add_from_memory(p->session, name, data, bytes);
         }

@@ -89,7 +89,8 @@ class Board:
     def start_disk(self):
         """In a boot in which one is needed: the images with a shell don't start its driver."""
         boot = self.printed().count("kymo on ")
-        if self.captures.image and self.image == "live" and self.disk_boot != boot:
+        shell = self.image in ("live", "statics")
+        if self.captures.image and shell and self.disk_boot != boot:
             self.disk_boot = boot
             self.type("diskd &\n")
             self.wait_for(rf"(?s)(kymo on .*){{{boot}}}\[\d+\]")

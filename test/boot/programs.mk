@@ -214,3 +214,14 @@ gated_PROGRAMS := $(flight_PROGRAMS)
 gated_SCRIPT := $(call over_link,test/boot/boot_d/gated.start)
 gated_IMAGE_D := test/boot/boot_d/gated.d
 TEST_IMAGES_ASKED_FOR += gated
+
+# Programs with static probes at random, of one provider, for a host to trace: test/boot/statics.py.
+statics := statics_one statics_two
+PROGRAMS += $(statics)
+$(foreach p,$(statics),$(eval $(p)_SRCS := $(B)/statics/$(p).c))
+$(statics:%=$(B)/statics/%.c): $(B)/statics/%.c: test/boot/statics/make.py
+	@mkdir -p $(@D)
+	$(Q)/usr/bin/python3 $< $* > $@
+statics_PROGRAMS = $(live_PROGRAMS) $(statics)
+statics_SCRIPT = $(live_SCRIPT)
+TEST_IMAGES += statics

@@ -64,6 +64,14 @@ struct dt_session {
     unsigned translators_depth;                           /* of the deepest member */
     struct dt_pending_pragma *pending;
     struct dt_provider_pragma *providers;
+    struct dt_derived_entry *derived; /* in the order of definition */
+    void (*find_derived)(void *arg,
+                         struct dt_session *); /* more of them; NULL: there are no more */
+    void *find_derived_arg;
+    /* Defines an inline of that type and value, and returns its name: session/, which sees the
+     * parser, for check/, which doesn't. */
+    const char *(*define_inline)(struct dt_session *, const char *type, const char *text);
+    unsigned inlines; /* so defined */
 
     struct dt_programs *programs; /* the programs under construction */
     bool libraries_loaded;

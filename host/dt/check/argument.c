@@ -106,8 +106,12 @@ const char *dt_session_argument_type(struct dt_session *d, const struct dt_probe
                                      unsigned n)
 {
     const struct dt_probe_source *probes = d->probes;
-    const char *text = probes->argument_type(probes->arg, info->id, n);
     struct dt_argument a;
+
+    if (info->derived) {
+        return n < info->derived->nargs ? info->derived->args[n].type : NULL;
+    }
+    const char *text = probes->argument_type(probes->arg, info->id, n);
 
     if (text) {
         return dt_strndup(d, text, strcspn(text, "<"));

@@ -3,6 +3,7 @@
  * Members, indices, sizes: what lies in something else.
  */
 #include "host/dt/check/check.h"
+#include "host/dt/check/derived.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -106,7 +107,14 @@ static void check_args(struct dt_session *d, struct dt_node *n, struct dt_ident 
     int64_t index = (int64_t)n->args->value;
     bool found = false;
 
-    if (clause && clause->probe && index >= 0 && index <= UINT8_MAX) {
+    if (clause && clause->derived && index >= 0 && index < DT_DERIVED_ARGUMENTS) {
+        struct dt_node *value = dt_derived_argument(d, n->location, (unsigned)index);
+
+        if (value) {
+            dt_become(n, value);
+            return;
+        }
+    } else if (clause && !clause->derived && clause->probe && index >= 0 && index <= UINT8_MAX) {
         bool agree = !clause->many_kinds || strcmp(clause->probe->provider, "fbt") != 0;
 
         for (const struct dt_probe_kind *k = clause->kinds; k && agree; k = k->next) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Resolves a name in an expression: a variable, a constant, an inline, a symbol of the target. */
 #include "host/dt/check/check.h"
+#include "host/dt/check/derived.h"
 #include "host/dt/check/suggest.h"
 #include "host/dt/types/elf.h"
 
@@ -86,6 +87,9 @@ static void check_known_name(struct dt_session *d, struct dt_node *n, struct dt_
 {
     ident->flags |= DT_IDENT_USED;
     dt_use(d, ident);
+    if (dt_derived_variable(d, n, ident)) {
+        return;
+    }
     switch (ident->kind) {
     case DT_IDENT_ENUMERATOR:
         become_enumerator(d, n, ident->value);

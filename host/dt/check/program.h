@@ -61,6 +61,7 @@ struct dt_clause {
     const struct dt_probe_info *probe; /* the first one that matches; NULL: none */
     bool many_kinds;                   /* others that match have another function or name */
     struct dt_probe_kind *kinds;       /* one of each provider and name that match */
+    const struct dt_derived *derived;  /* the probes are its base; NULL: they are what is meant */
     bool records, speculates, commits, aggregates, exits, destructive;
     struct dt_attributes_short attributes; /* the least of all used */
     struct dtrace_attributes probe_attributes;

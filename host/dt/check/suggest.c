@@ -178,6 +178,7 @@ static const char *nearest_field(struct dt_session *d, const char *const fields[
     memcpy(open, fields, sizeof(open));
     open[field] = "";
     probes->each(probes->arg, open[0], open[1], open[2], open[3], 0, consider_probe, &s);
+    dt_derived_each(d, open[0], open[1], open[2], open[3], consider_probe, &s);
     return s.nearest.name;
 }
 
@@ -203,7 +204,8 @@ static bool correct(struct dt_session *d, const char *fields[FIELDS])
             const struct dt_probe_source *probes = d->probes;
             fields[i] = better;
             if (probes->each(probes->arg, fields[0], fields[1], fields[2], fields[3], 0, any,
-                             NULL) > 0) {
+                             NULL) > 0 ||
+                dt_derived_each(d, fields[0], fields[1], fields[2], fields[3], any, NULL) > 0) {
                 return true;
             }
             fields[i] = was;

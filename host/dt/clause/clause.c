@@ -3,6 +3,7 @@
  * Clauses: their probe descriptions, predicate and statements become ECBs of the program.
  */
 #include "host/dt/check/check.h"
+#include "host/dt/check/derived.h"
 #include "host/dt/clause/clause.h"
 #include "host/dt/code/object.h"
 
@@ -255,6 +256,16 @@ static void type_actions(struct dt_session *d, struct dt_clause *c, const struct
     }
 }
 
+/* Puts the predicate of the clause's derived probe in front of the clause's own. */
+static void derived_predicate(struct dt_session *d, struct dt_clause *c, struct dt_node *clause)
+{
+    struct dt_node *implicit = c->derived ? dt_derived_predicate(d, c, clause->location) : NULL;
+
+    if (implicit) {
+        clause->left = clause->left ? binary(d, DT_OP_ANDAND, implicit, clause->left) : implicit;
+    }
+}
+
 /* Compiles a clause once, for all its probe descriptions. */
 static void compile_once(struct dt_session *d, struct dt_clause *c, struct dt_node *clause)
 {
@@ -265,6 +276,7 @@ static void compile_once(struct dt_session *d, struct dt_clause *c, struct dt_no
     dt_clause_probes(d, c);
     d->programs->clause = c;
     d->programs->expansions = 0;
+    derived_predicate(d, c, clause);
     if (clause->left) {
         type_actions(d, c, clause->body);
     }
@@ -333,14 +345,22 @@ static void compile_list(struct dt_session *d, struct dt_clause *c, struct dt_no
     }
 }
 
-void dt_clause_compile(struct dt_session *d, struct dt_program *program, struct dt_node *clause,
-                       const char *description)
+/* ---- derived probes -----------------------------------------------------------------------------
+ *
+ * A clause is compiled once more for each derived probe that it is on, with a number of its own: by
+ * the number the consumer knows which one fired, since the target knows only their base. */
+
+/* Compiles the clause, of which nothing was made so far, for one kind of probes. */
+static void compile_numbered(struct dt_session *d, struct dt_program *program,
+                             struct dt_node *clause, const char *description,
+                             const struct dt_derived *derived)
 {
     struct dt_programs *programs = d->programs;
     struct dt_clause_info *info = dt_list_add(d, &programs->clauses, sizeof(*info));
     struct dt_clause c = {
         .program = program,
         .number = programs->clauses.n - 1,
+        .derived = derived,
         .attributes = {DTRACE_STABLE, DTRACE_STABLE, DTRACE_COMMON},
         .probe_attributes = {.name = {DTRACE_STANDARD},
                              .data = {DTRACE_STANDARD},
@@ -349,7 +369,7 @@ void dt_clause_compile(struct dt_session *d, struct dt_program *program, struct 
 
     info->description = description;
     info->line = clause->location.line;
-    dt_tree_show(d, clause, 0);
+    info->derived = derived;
     if (clause->probes && clause->probes->next) {
         compile_list(d, &c, clause);
     } else {
@@ -360,6 +380,39 @@ void dt_clause_compile(struct dt_session *d, struct dt_program *program, struct 
     info->statement_attributes.data[0] = c.attributes.data;
     info->statement_attributes.dependency[0] = c.attributes.class;
     programs->clause = NULL;
+}
+
+static void compile_derived(struct dt_session *d, struct dt_program *program,
+                            const struct dt_node *clause, const struct dt_derived *derived)
+{
+    struct dt_node *one = dt_copy(d, clause, NULL, NULL);
+    struct dt_node *base = dt_node_new(d, DT_NODE_PROBE, clause->location);
+
+    base->provider = derived->base;
+    base->module = base->function = "";
+    base->probe_name = derived->base_name;
+    one->probes = base;
+    compile_numbered(d, program, one,
+                     dt_sprintf(d, "%s:%s:%s:%s", derived->provider, derived->module,
+                                derived->function, derived->name),
+                     derived);
+}
+
+void dt_clause_compile(struct dt_session *d, struct dt_program *program, struct dt_node *clause,
+                       const char *description)
+{
+    struct dt_array derived = {0}; /* const struct dt_derived * */
+
+    dt_tree_show(d, clause, 0);
+    dt_clause_derived(d, clause, &derived);
+    struct dt_node *copy = derived.n ? dt_copy(d, clause, NULL, NULL) : NULL;
+
+    if (clause->probes || derived.n == 0) {
+        compile_numbered(d, program, clause, description, NULL);
+    }
+    for (unsigned i = 0; i < derived.n; i++) {
+        compile_derived(d, program, copy, ((const struct dt_derived **)derived.data)[i]);
+    }
 }
 
 struct dt_program *dt_program_new(struct dt_session *d)

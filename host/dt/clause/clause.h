@@ -15,6 +15,9 @@ void dt_clause_compile(struct dt_session *, struct dt_program *, struct dt_node 
                        const char *description);
 /* Matches the clause's descriptions. Fails if one matches no probe and -Z doesn't allow that. */
 void dt_clause_probes(struct dt_session *, struct dt_clause *);
+/* Adds to the list (const struct dt_derived *) the derived probes that the clause's descriptions
+ * match, and removes the descriptions that match no others. */
+void dt_clause_derived(struct dt_session *, struct dt_node *clause, struct dt_array *);
 struct dt_program *dt_program_new(struct dt_session *);
 struct dt_programs *dt_programs_new(struct dt_session *);
 /* Ends the compilation that an error has interrupted. */

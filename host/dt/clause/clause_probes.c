@@ -2,6 +2,7 @@
 /*
  * The probes that a clause's descriptions match, and how stable what they name is.
  */
+#include "host/dt/check/derived.h"
 #include "host/dt/check/suggest.h"
 #include "host/dt/clause/clause.h"
 
@@ -117,6 +118,79 @@ void dt_clause_probes(struct dt_session *d, struct dt_clause *c)
             dt_fail(d, n->location, "D_PDESC_ZERO",
                     "probe description %s:%s:%s:%s does not match any probes%s", n->provider,
                     n->module, n->function, n->probe_name, dt_suggest_probe(d, n));
+        }
+    }
+}
+
+/* ---- derived probes ---------------------------------------------------------------- */
+
+struct derived_search {
+    struct dt_session *session;
+    struct dt_array *list;
+};
+
+/* Two programs of a boot image may be one ELF: the tests are then the same, and the first stands
+ * for both. */
+static bool is_listed(const struct dt_array *list, const struct dt_derived *p)
+{
+    const struct dt_derived *const *listed = list->data;
+
+    for (unsigned i = 0; i < list->n; i++) {
+        const struct dt_derived *q = listed[i];
+        bool same = strcmp(p->provider, q->provider) == 0 && strcmp(p->name, q->name) == 0 &&
+                    strcmp(p->base_name, q->base_name) == 0 && p->predicate && q->predicate &&
+                    strcmp(p->predicate, q->predicate) == 0;
+
+        if (same) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool take_derived(void *arg, const struct dt_probe_info *info)
+{
+    struct derived_search *s = arg;
+
+    if (!is_listed(s->list, info->derived)) {
+        const struct dt_derived **new = dt_list_add(s->session, s->list, sizeof(*new));
+        *new = info->derived;
+    }
+    return true;
+}
+
+static bool one_is_enough(void *arg, const struct dt_probe_info *info)
+{
+    (void)arg;
+    (void)info;
+    return false;
+}
+
+static bool target_has(const struct dt_session *d, const struct dt_node *n)
+{
+    return d->probes->each(d->probes->arg, n->provider, n->module, n->function, n->probe_name,
+                           n->probe_id, one_is_enough, NULL) > 0;
+}
+
+/* A program's provider is looked for if no probe of the target has the description, or if the
+ * provider is a pattern: the target's providers hide those of programs. */
+void dt_clause_derived(struct dt_session *d, struct dt_node *clause, struct dt_array *list)
+{
+    struct derived_search s = {d, list};
+    struct dt_node **link = &clause->probes;
+
+    while (*link) {
+        struct dt_node *n = *link;
+        bool has = n->probe_id || target_has(d, n);
+        bool wanted = !n->probe_id && (!has || strpbrk(n->provider, "*?[\\"));
+        unsigned found = wanted ? dt_derived_each(d, n->provider, n->module, n->function,
+                                                  n->probe_name, take_derived, &s)
+                                : 0;
+
+        if (found > 0 && !has) {
+            *link = n->next;
+        } else {
+            link = &n->next;
         }
     }
 }

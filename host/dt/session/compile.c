@@ -84,6 +84,17 @@ void dt_source_parse(struct dt_session *d, const struct dt_source *s, const char
     d->parse = outer;
 }
 
+const char *dt_inline_define(struct dt_session *d, const char *type, const char *text)
+{
+    struct dt_source *source = dt_alloc(d, sizeof(*source));
+    const char *name = dt_sprintf(d, "_derived_%u", d->inlines++);
+    const char *all = dt_sprintf(d, "inline %s %s = (%s)(%s);", type, name, type, text);
+
+    *source = (struct dt_source){.file = "(derived)", .spec = DT_SPEC_NAME};
+    dt_source_parse(d, source, all, strlen(all), NULL);
+    return name;
+}
+
 static struct dt_program *compile(struct dt_session *d, const struct dt_source *source)
 {
     size_t size = source->text ? strlen(source->text) : 0;

@@ -12,6 +12,8 @@ void dt_source_parse(struct dt_session *, const struct dt_source *, const char *
                      struct dt_program *);
 /* Returns the file's text. Fails if it can't be read. */
 const char *dt_file_read(struct dt_session *, const char *path, size_t *size);
+/* Defines an inline with a name of its own, which is returned. */
+const char *dt_inline_define(struct dt_session *, const char *type, const char *text);
 /* Loads the built-in library or that of -x syslibdir, and those of -L. */
 void dt_libraries_load(struct dt_session *);
 /* Returns the output of the system's preprocessor. */

@@ -38,6 +38,14 @@ const struct epid_info *consumer_epid(struct consumer *c, uint32_t epid)
         free(info);
         return NULL;
     }
+    const struct dt_clause_info *clause = dt_session_clause(c->session, info->desc.clause);
+    if (clause && clause->derived) { /* the target knows its base only */
+        info->probe.provider = clause->derived->provider;
+        info->probe.module = clause->derived->module;
+        info->probe.function = clause->derived->function;
+        info->probe.name = clause->derived->name;
+        info->probe.derived = clause->derived;
+    }
     info->recs = recs;
     info->desc.nrecs = n;
     c->epids[epid - 1] = info;

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Derived probes: which a session knows, and what a clause on one reads. See derived.h. Tested by
+ * test/d_front, test/boot/statics.py.
+ */
+#include "host/dt/check/derived.h"
+
+#include <string.h>
+
+#include "host/dt/check/check.h"
+
+/* ---- which there are --------------------------------------------------------------- */
+
+static const char *kept(struct dt_session *d, const char *text)
+{
+    return text ? dt_strdup(d, text) : NULL;
+}
+
+static bool is_same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool is_same(const struct dt_derived *p, const struct dt_derived *q)
+{
+    return is_same_text(p->provider, q->provider) && is_same_text(p->module, q->module) &&
+           is_same_text(p->function, q->function) && is_same_text(p->name, q->name) &&
+           is_same_text(p->predicate, q->predicate) && is_same_text(p->base, q->base) &&
+           is_same_text(p->base_name, q->base_name);
+}
+
+void dt_session_derive(struct dt_session *d, const struct dt_derived *probe)
+{
+    struct dt_derived_entry **end = &d->derived, *e;
+
+    while (*end) {
+        if (is_same(&(*end)->probe, probe)) {
+            return;
+        }
+        end = &(*end)->next;
+    }
+    e = dt_alloc(d, sizeof(*e));
+    e->probe = (struct dt_derived){
+        .provider = kept(d, probe->provider),
+        .module = kept(d, probe->module),
+        .function = kept(d, probe->function),
+        .name = kept(d, probe->name),
+        .base = kept(d, probe->base),
+        .base_name = kept(d, probe->base_name),
+        .predicate = kept(d, probe->predicate),
+        .nargs = probe->nargs,
+    };
+    for (unsigned i = 0; i < probe->nargs; i++) {
+        e->probe.args[i] = (struct dt_derived_argument){.type = kept(d, probe->args[i].type),
+                                                        .name = kept(d, probe->args[i].name),
+                                                        .value = kept(d, probe->args[i].value)};
+    }
+    *end = e;
+}
+
+void dt_session_derive_from(struct dt_session *d, void (*find)(void *arg, struct dt_session *),
+                            void *arg)
+{
+    d->find_derived = find;
+    d->find_derived_arg = arg;
+}
+
+static bool any(void *arg, const struct dt_probe_info *info)
+{
+    (void)arg;
+    (void)info;
+    return false;
+}
+
+/* A capture may lack the base, and an older target. */
+static bool has_base(const struct dt_session *d, const struct dt_derived *probe)
+{
+    const struct dt_probe_source *probes = d->probes;
+
+    return probes &&
+           probes->each(probes->arg, probe->base, "", "", probe->base_name, 0, any, NULL) > 0;
+}
+
+static bool is_described(const struct dt_derived *probe, const char *provider, const char *module,
+                         const char *function, const char *name)
+{
+    return dtrace_glob(provider, probe->provider) && dtrace_glob(module, probe->module) &&
+           dtrace_glob(function, probe->function) && dtrace_glob(name, probe->name);
+}
+
+struct dt_probe_info dt_derived_info(const struct dt_derived *p)
+{
+    /* Names and arguments are those of a program's source, which may change. */
+    static const struct dtrace_attributes attributes = {
+        .name = {DTRACE_EVOLVING, DTRACE_EVOLVING, DTRACE_EVOLVING, DTRACE_EVOLVING,
+                 DTRACE_EVOLVING},
+        .data = {DTRACE_EVOLVING, DTRACE_EVOLVING, DTRACE_EVOLVING, DTRACE_EVOLVING,
+                 DTRACE_EVOLVING},
+        .dependency = {DTRACE_COMMON, DTRACE_COMMON, DTRACE_COMMON, DTRACE_COMMON, DTRACE_COMMON},
+    };
+
+    return (struct dt_probe_info){.provider = p->provider,
+                                  .module = p->module,
+                                  .function = p->function,
+                                  .name = p->name,
+                                  .attributes = attributes,
+                                  .argument_attributes = attributes,
+                                  .derived = p};
+}
+
+unsigned dt_derived_each(struct dt_session *d, const char *provider, const char *module,
+                         const char *function, const char *name,
+                         bool (*fn)(void *fn_arg, const struct dt_probe_info *), void *fn_arg)
+{
+    void (*find)(void *, struct dt_session *) = d->find_derived;
+    unsigned n = 0;
+
+    d->find_derived = NULL;
+    if (find) {
+        find(d->find_derived_arg, d);
+    }
+    for (const struct dt_derived_entry *e = d->derived; e; e = e->next) {
+        const struct dt_probe_info info = dt_derived_info(&e->probe);
+
+        if (is_described(&e->probe, provider, module, function, name) && has_base(d, &e->probe)) {
+            n++;
+            if (!fn(fn_arg, &info)) {
+                break;
+            }
+        }
+    }
+    return n;
+}
+
+/* ---- what a clause reads ----------------------------------------------------------- */
+
+/* The value of a text in D, as an expression of the base probe. */
+static struct dt_node *base_value(struct dt_session *d, struct dt_location location,
+                                  const char *type, const char *text)
+{
+    struct dt_clause *clause = d->programs->clause;
+    const struct dt_derived *derived = clause->derived;
+    struct dt_node *n = dt_node_new(d, DT_NODE_NAME, location);
+
+    clause->derived = NULL; /* here arg0 is the base's */
+    n->text = d->define_inline(d, type, text);
+    dt_check_expression(d, n);
+    clause->derived = derived;
+    return n;
+}
+
+struct dt_node *dt_derived_predicate(struct dt_session *d, struct dt_clause *c,
+                                     struct dt_location location)
+{
+    const char *text = c->derived->predicate;
+
+    return text ? base_value(d, location, "int", text) : NULL;
+}
+
+static void become_text(struct dt_session *d, struct dt_node *n, const char *text)
+{
+    n->kind = DT_NODE_STRING;
+    n->text = text;
+    dt_set_type(n, dt_type_basic(d, DT_BASIC_STRING));
+}
+
+/* An argument that the probe doesn't have is 0, as the target's are. */
+static void become_argument(struct dt_session *d, struct dt_node *n, unsigned number)
+{
+    const struct dt_derived *p = d->programs->clause->derived;
+    struct dt_location location = n->location;
+
+    dt_become(n, number < p->nargs ? base_value(d, location, "int64_t", p->args[number].value)
+                                   : dt_node_int(d, location, 0, dt_type_basic(d, DT_BASIC_INT64)));
+}
+
+bool dt_derived_variable(struct dt_session *d, struct dt_node *n, const struct dt_ident *ident)
+{
+    const struct dt_clause *clause = d->programs->clause;
+    const struct dt_derived *p = clause ? clause->derived : NULL;
+
+    if (!p || !(ident->flags & DT_IDENT_BUILTIN) || ident->kind != DT_IDENT_SCALAR) {
+        return false;
+    }
+    switch (ident->number) {
+    case DIF_VAR_probeprov:
+        become_text(d, n, p->provider);
+        return true;
+    case DIF_VAR_probemod:
+        become_text(d, n, p->module);
+        return true;
+    case DIF_VAR_probefunc:
+        become_text(d, n, p->function);
+        return true;
+    case DIF_VAR_probename:
+        become_text(d, n, p->name);
+        return true;
+    default:
+        if (ident->number < DIF_VAR_arg0 || ident->number > DIF_VAR_arg9) {
+            return false;
+        }
+        become_argument(d, n, ident->number - DIF_VAR_arg0);
+        return true;
+    }
+}
+
+struct dt_node *dt_derived_argument(struct dt_session *d, struct dt_location location, unsigned n)
+{
+    const struct dt_derived *p = d->programs->clause->derived;
+
+    return n < p->nargs ? base_value(d, location, p->args[n].type, p->args[n].value) : NULL;
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The static probes of a program (<kymo_probe.h>) as derived probes of D. Such a probe is an event
+ * of log text, so its base is the event that programs insert, and its predicate compares the words
+ * that say which place of which program it is (abi/sys/log.h): two programs may have the same
+ * addresses, but not the same build id. Arguments are loaded from the words behind them. See log.h.
+ * Proof: test/log/check, test/boot/statics.py.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "abi/sys/log.h"
+#include "host/dt/dt.h"
+#include "host/log/elf.h"
+
+enum { NAME_ROOM = 128, VALUE_ROOM = 160, ARGUMENTS_MOST = 6, PLACES_TEXT = 16 << 10 };
+
+/* A probe while it is read. Places of one name belong together if their arguments agree. */
+struct probe {
+    char provider[NAME_ROOM], name[NAME_ROOM], types[ARGUMENTS_MOST + 1];
+    char arguments[ARGUMENTS_MOST][NAME_ROOM];
+    char places[PLACES_TEXT]; /* "word == A || word == B" */
+    size_t length;
+    struct probe *next;
+};
+
+/* The word that says which place it is: an event without arguments is one of two words. */
+static const char *place_word(const struct probe *p)
+{
+    return p->types[0] == '\0' ? "args[1]" : "*(uint32_t *)arg1";
+}
+
+/* ---- reading ------------------------------------------------------------------------- */
+
+/* Copies a piece of the source. Returns false if it is empty or too long. */
+static bool piece_copy(const char **at, char to[NAME_ROOM])
+{
+    const char *from, *end = log_piece_next(at, &from);
+    size_t length = end == NULL ? 0 : (size_t)(end - from);
+
+    if (length == 0 || length >= NAME_ROOM) {
+        return false;
+    }
+    memcpy(to, from, length);
+    to[length] = '\0';
+    return true;
+}
+
+/* "__" is "-" in a name. */
+static void dashes_put(char *name)
+{
+    char *to = name;
+
+    for (const char *from = name; *from != '\0'; to++) {
+        bool dash = from[0] == '_' && from[1] == '_';
+
+        *to = dash ? '-' : *from;
+        from += dash ? 2 : 1;
+    }
+    *to = '\0';
+}
+
+static bool is_identifier(const char *text)
+{
+    return strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
+           strlen(text);
+}
+
+/* Returns false if that is no probe as the header makes them. */
+static bool probe_read(struct probe *p, const struct log_site *site)
+{
+    const char *at = site->format;
+    size_t n = strlen(site->types);
+
+    if (site->level != KYMO_LOG_PROBE || n > ARGUMENTS_MOST || strspn(site->types, "iuIUpP") != n ||
+        !piece_copy(&at, p->provider) || !piece_copy(&at, p->name)) {
+        return false;
+    }
+    strcpy(p->types, site->types);
+    for (size_t i = 0; i < n; i++) {
+        if (!piece_copy(&at, p->arguments[i])) {
+            return false;
+        }
+    }
+    dashes_put(p->name);
+    return is_identifier(p->provider) && is_identifier(p->name);
+}
+
+static bool is_same(const struct probe *p, const struct probe *q)
+{
+    return strcmp(p->provider, q->provider) == 0 && strcmp(p->name, q->name) == 0 &&
+           strcmp(p->types, q->types) == 0;
+}
+
+/* Adds a place to the probe of its name and types, or a new probe to the list. */
+static void place_add(struct probe **list, const struct log_site *site, uint32_t address)
+{
+    struct probe *new = calloc(1, sizeof(*new)), *p = *list, **end = list;
+
+    if (new == NULL || !probe_read(new, site)) {
+        free(new);
+        return;
+    }
+    for (; p != NULL && !is_same(p, new); p = p->next) {
+        end = &p->next;
+    }
+    if (p == NULL) {
+        *end = p = new;
+    } else {
+        free(new);
+    }
+    size_t room = sizeof(p->places) - p->length;
+    int length = snprintf(p->places + p->length, room, "%s%s == 0x%xu", p->length > 0 ? " || " : "",
+                          place_word(p), address);
+
+    if (length > 0 && (size_t)length < room) {
+        p->length += (size_t)length;
+    } else {
+        p->places[p->length] = '\0';
+    }
+}
+
+/* The sites lie one behind the other. */
+static struct probe *probes_read(const struct log_formats *formats, const uint8_t *bytes)
+{
+    struct probe *list = NULL;
+    struct log_site site;
+    size_t offset = 0;
+
+    while (offset < formats->size && log_site_read(bytes, formats->size, (uint32_t)offset, &site)) {
+        place_add(&list, &site, KYMO_LOG_BASE + (uint32_t)offset);
+        offset = (size_t)((const uint8_t *)site.format - bytes) + strlen(site.format) + 1;
+        offset = (offset + 3) & ~(size_t)3;
+    }
+    return list;
+}
+
+/* ---- as derived probes --------------------------------------------------------------- */
+
+static const char *type_of(char letter)
+{
+    switch (letter) {
+    case 'i':
+        return "int";
+    case 'u':
+        return "uint32_t";
+    case 'I':
+        return "int64_t";
+    case 'U':
+        return "uint64_t";
+    default:
+        return "void *";
+    }
+}
+
+/* Writes the load of an argument that begins with that word; returns its words. */
+static unsigned value_put(char text[VALUE_ROOM], char letter, unsigned word)
+{
+    const unsigned at = 4 * word;
+
+    if (letter == 'i' || letter == 'u' || letter == 'p') {
+        snprintf(text, VALUE_ROOM, "*(%s *)(arg1 + %u)", letter == 'i' ? "int32_t" : "uint32_t",
+                 at);
+        return 1;
+    }
+    /* The words of one of 64 bits need not be aligned to 8. */
+    snprintf(text, VALUE_ROOM,
+             "(uint64_t)*(uint32_t *)(arg1 + %u) << 32 | *(uint32_t *)(arg1 + %u)", at + 4, at);
+    return 2;
+}
+
+static void derive(struct dt_session *session, const struct probe *p, const char *program,
+                   uint32_t id)
+{
+    char predicate[PLACES_TEXT + 128], values[ARGUMENTS_MOST][VALUE_ROOM];
+    bool simple = p->types[0] == '\0';
+    unsigned word = 2;
+    struct dt_derived derived = {
+        .provider = p->provider,
+        .module = program,
+        .function = "",
+        .name = p->name,
+        .base = "user",
+        .base_name = simple ? "simple" : "combine",
+        .predicate = predicate,
+    };
+
+    snprintf(predicate, sizeof(predicate), "arg0 == %u && (%s) && %s == 0x%xu", KYMO_LOG_CODE,
+             p->places, simple ? "args[2]" : "*(uint32_t *)(arg1 + 4)", id);
+    for (; p->types[derived.nargs] != '\0'; derived.nargs++) {
+        const unsigned n = derived.nargs;
+
+        word += value_put(values[n], p->types[n], word);
+        derived.args[n] = (struct dt_derived_argument){
+            .type = type_of(p->types[n]), .name = p->arguments[n], .value = values[n]};
+    }
+    dt_session_derive(session, &derived);
+}
+
+static void formats_add(struct dt_session *session, const struct log_formats *formats,
+                        const char *program)
+{
+    uint8_t *bytes = calloc(1, formats->size + 1); /* with the NUL behind the last one */
+    struct probe *list = NULL, *next;
+
+    if (bytes != NULL) {
+        memcpy(bytes, formats->bytes, formats->size);
+        list = probes_read(formats, bytes);
+    }
+    for (; list != NULL; list = next) {
+        next = list->next;
+        derive(session, list, program, formats->id_word);
+        free(list);
+    }
+    free(bytes);
+}
+
+void log_probes_add(struct dt_session *session, const char *path, const char *program)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct log_formats formats;
+    Elf *elf;
+
+    if (fd < 0 || elf_version(EV_CURRENT) == EV_NONE) {
+        return;
+    }
+    elf = elf_begin(fd, ELF_C_READ, NULL);
+    if (elf_kind(elf) == ELF_K_ELF && log_formats_of(elf, &formats) && formats.size > 0) {
+        formats_add(session, &formats, program);
+    }
+    elf_end(elf);
+    close(fd);
+}

@@ -1,0 +1,218 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Static probes of programs as probes of D. statics.py BOARD [TEST...]
+
+The image `statics` has two programs of one provider whose places are at the same addresses, both
+made at random (test/boot/statics/make.py), which also says what each pass must record. One boot for
+all tests. The last line is `N passed, N failed`.
+"""
+import os
+import re
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "statics")]
+import dlog  # noqa: E402
+import make  # noqa: E402
+from guest import expect, run_tests  # noqa: E402
+
+PROGRAMS = ("statics_one", "statics_two")
+MADE = {program: make.probes(program) for program in PROGRAMS}
+BITS = {"mps2-an386": 32}
+ALL = ("probeprov, probemod, probefunc, probename, pid, execname, arg0, arg1, arg2, arg3, arg4, "
+       "arg5, arg6")
+GENERIC = (f'{make.PROVIDER}::: {{ printf("F %s %s [%s] %s %d %s %x %x %x %x %x %x %x\\n", '
+           f"{ALL}); }}")
+QUIET = ("-q", "-x", "bufsize=20k", "-x", "strsize=32")
+
+
+class Booted:
+    board = None
+
+    @classmethod
+    def get(cls, board):
+        if cls.board is None:
+            cls.board = dlog.Board(board, "statics", "statics")
+            cls.board.__enter__()
+        return cls.board
+
+
+def ran(done):
+    expect(done.returncode == 0 and "drop" not in done.stderr and "error" not in done.stderr,
+           dlog.told(done))
+    return done.stdout
+
+
+def firings(program, passes, bits):
+    """What GENERIC prints of a run, without the pid."""
+    lines = []
+    for n in range(passes):
+        for p in MADE[program]:
+            words = [p.said(i, bits, n) & (1 << 64) - 1 for i, _ in enumerate(p.types)]
+            words += [0] * (7 - len(words))
+            lines.append(f"F {make.PROVIDER} {program} [] {p.d_name()} {program} " +
+                         " ".join(f"{w:x}" for w in words))
+    return lines
+
+
+def without_pid(out):
+    return [re.sub(r"^(F \S+ \S+ \[\] \S+) \d+ ", r"\1 ", line) for line in out.splitlines()
+            if line.startswith("F ")]
+
+
+def each_probe_is_listed_with_its_types(board):
+    b = Booted.get(board)
+    bits = BITS.get(board, 64)
+    found, last = {}, None
+    for line in ran(b.dtrace("-lv", "-n", f"{make.PROVIDER}:::")).splitlines():
+        words = line.split()
+        if words[:2] == ["-", make.PROVIDER]:
+            last = (words[2], words[3])
+            expect(last not in found, f"{last} is listed twice")
+            found[last] = []
+        argument = re.match(r"\s+args\[\d+\]: (.+)$", line)
+        if argument:
+            found[last].append(argument.group(1))
+    wanted = {(program, p.d_name()): [make.d_type(t, bits) for t in p.types]
+              for program in PROGRAMS for p in MADE[program]}
+    expect(found == wanted, f"{found} is not {wanted}")
+
+
+def each_firing_has_its_names_and_arguments(board):
+    """Of the program that -c starts: the other one has places at the same addresses."""
+    b = Booted.get(board)
+    for program in PROGRAMS:
+        out = ran(b.dtrace(*QUIET, "-c", f"{program} {make.PASSES}", "-n", GENERIC))
+        wanted = firings(program, make.PASSES, BITS.get(board, 64))
+        expect(without_pid(out) == wanted, f"{out}\nis not\n" + "\n".join(wanted))
+        pids = {line.split()[5] for line in out.splitlines() if line.startswith("F ")}
+        expect(len(pids) == 1 and pids != {"0"}, f"pids {pids}")
+
+
+def args_have_the_types_that_are_listed(board):
+    """A clause for each probe, which prints args[] as their types are."""
+    b, program, bits = Booted.get(board), PROGRAMS[1], BITS.get(board, 64)
+    text, wanted = "", []
+    for p in MADE[program]:
+        signed = [make.TYPES[t][2] for t in p.types]
+        formats = " ".join("%d" if s else "%u" for s in signed)
+        values = "".join(f", {'(uintptr_t)' if t == 'void *' else ''}args[{i}]"
+                         for i, t in enumerate(p.types))
+        text += (f'{make.PROVIDER}:{program}::{p.d_name()}\n'
+                 f'{{ printf("T {p.d_name()} {formats}\\n"{values}); }}\n')
+        wanted.append(" ".join(["T", p.d_name(), *(str(p.said(i, bits, 0))
+                                                   for i, _ in enumerate(p.types))]))
+    out = ran(b.dtrace(*QUIET, "-c", f"{program} 1", "-n", text))
+    lines = [line.rstrip() for line in out.splitlines() if line.startswith("T ")]
+    expect(lines == wanted, f"{lines} is not {wanted}")
+    p = max(MADE[program], key=lambda p: len(p.types))
+    done = b.dtrace("-n", f"{make.PROVIDER}:{program}::{p.d_name()} "
+                          f"{{ trace(args[{len(p.types)}]); }}")
+    expect(done.returncode == 1 and "is out of range for args[ ]" in done.stderr, dlog.told(done))
+
+
+def predicates_conditions_and_patterns(board):
+    b = Booted.get(board)
+    text = """
+        *:::in-bot? /probemod == execname && ++n[probename] != 2/ { @first[probename] = count(); }
+        my*:statics_one::in-* {
+            if (probename == "in-both") { @if["yes"] = count(); } else { @if["no"] = count(); }
+        }
+        proc:::exit, myapp:statics_one::in-both { @mixed[probename] = count(); }
+        END { printa("first %s %@d\\n", @first); printa("if %s %@d\\n", @if);
+              printa("mixed %s %@d\\n", @mixed); }"""
+    out = ran(b.dtrace(*QUIET, "-c", "statics_one 5", "-n", text))
+    for line in ("first in-both 4", "if yes 5", "if no 5", "mixed in-both 5", "mixed exit 1"):
+        expect(line in out.splitlines(), f"no {line!r} in {out}")
+
+
+def the_default_action_names_the_probe(board):
+    """The ID is that of the probe which the target knows."""
+    b = Booted.get(board)
+    out = ran(b.dtrace("-x", "bufsize=16k", "-c", "statics_two 1", "-n",
+                       "myapp:statics_two::in-both"))
+    expect(len(re.findall(r"^ +\d+ +\d+ +:in-both $", out, re.M)) == 1, out)
+    out = ran(b.dtrace("--json", "-x", "bufsize=16k", "-c", "statics_two 1", "-n",
+                       "myapp:::in-both { trace(pid == $target); }"))
+    expect('"statics_two"' in out or ":statics_two:" in out, out)
+
+
+def a_stack_has_the_function_with_the_probe(board):
+    b = Booted.get(board)
+    last = len(MADE["statics_one"]) - 2  # in-both
+    out = ran(b.dtrace(*QUIET, "-c", "statics_one 1", "-n", "myapp:::in-both { ustack(); }"))
+    expect(re.search(rf"statics_one`f{last}\+0x[0-9a-f]+\n\s+statics_one`main\+", out), out)
+
+
+def an_unknown_name_is_answered_with_the_nearest(board):
+    b = Booted.get(board)
+    for wrong, right in (("myapp:::in-booth", "myapp:::in-both"),
+                         ("myap:::in-both", "myapp:::in-both"),
+                         ("myapp:statics_oen::in-both", "myapp:statics_one::in-both")):
+        done = b.dtrace("-n", wrong)
+        expect(done.returncode == 1 and f"did you mean {right}?" in done.stderr, dlog.told(done))
+
+
+def a_program_that_starts_later_is_traced(board):
+    """The description is known from the ELF file. Off again, a run records nothing."""
+    b = Booted.get(board)
+    out = os.path.join(b.dir, "later.txt")
+    if os.path.exists(out):
+        os.remove(out)
+    words = ["dtrace", "-t", b.spec, "-o", out, *QUIET, "-x", "switchrate=20hz", "-n",
+             'BEGIN { printf("ready\\n"); } ' + GENERIC +
+             ' myapp:statics_two::in-both-2 /++m == 4/ { exit(0); }']
+    job = subprocess.Popen([dlog.KYMO, *words], env=b.env, cwd=b.dir, text=True,
+                           stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    until = time.monotonic() + dlog.SLOW
+    while not (os.path.exists(out) and "ready" in open(out, encoding="utf-8").read()):
+        expect(time.monotonic() < until and job.poll() is None, "not ready")
+        time.sleep(0.05)
+    b.type("statics_one 2\nstatics_two 4\n")
+    job.wait(dlog.SLOW)
+    err = job.stderr.read()
+    expect(job.returncode == 0 and "drop" not in err, err)
+    with open(out, encoding="utf-8") as f:
+        lines = without_pid(f.read())
+    bits = BITS.get(board, 64)
+    expect(lines == firings("statics_one", 2, bits) + firings("statics_two", 4, bits),
+           "\n".join(lines))
+
+
+def a_capture_says_the_same(board):
+    """To the nanosecond, by the ELF files of the build; and what D logged into it."""
+    b = Booted.get(board)
+    text = f"{make.PROVIDER}::: {{ printf(\"%d \", timestamp); }} {GENERIC}"
+    b.record("-c -w -F 1 -F 2 -F 6 -F 7 -k 64")
+    live = ran(b.dtrace(*QUIET, "-c", "statics_two 2", "-n", text))
+    logged = b.logged(*QUIET, "-c", "statics_one 1", "-n", GENERIC)
+    path = b.recorded()
+    after = ran(b.kymo("dtrace", "-q", "-r", path, "-n", text.replace(":::", ":statics_two::")))
+    expect(after == live and live.count("F ") == 2 * len(MADE["statics_two"]), f"{after}\n{live}")
+    ran(logged)
+    lines = without_pid(ran(b.kymo("dtrace", "-r", path)))
+    expect(lines == firings("statics_one", 1, BITS.get(board, 64)), "\n".join(lines))
+    done = b.kymo("dtrace", "-r", path, "-l", "-n", "myapp:statics_one::")
+    expect(done.returncode == 0 and done.stdout.count("\n") == 1 + len(MADE["statics_one"]),
+           dlog.told(done))
+    # What it lacks is said of the base.
+    done = b.kymo("dtrace", "-r", path, "-n", "myapp:::in-both { stack(); }")
+    expect(done.returncode == 1 and "stack()" in done.stderr, dlog.told(done))
+
+
+TESTS = [each_probe_is_listed_with_its_types, each_firing_has_its_names_and_arguments,
+         args_have_the_types_that_are_listed, predicates_conditions_and_patterns,
+         the_default_action_names_the_probe, a_stack_has_the_function_with_the_probe,
+         an_unknown_name_is_answered_with_the_nearest, a_program_that_starts_later_is_traced,
+         a_capture_says_the_same]
+
+if __name__ == "__main__":
+    try:
+        status = run_tests(TESTS, sys.argv[2:], lambda test: test(sys.argv[1]))
+    finally:
+        if Booted.board:
+            Booted.board.__exit__()
+    sys.exit(status)
