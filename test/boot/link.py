@@ -80,8 +80,12 @@ class Bench(Guest):
                 os.unlink(old)
         super().__init__(board, "rtt", ["-gdb", f"unix:{stub},server=on,wait=off"], os.getcwd(),
                          "console-2.txt" if line else "console.txt", inherited)
-        self.probe = rtt.Probe(connect(stub), path, RAM[board])
-        expect(f"linkd: RTT at {self.probe.block:#x}," in self.printed(), "it is elsewhere")
+        try:
+            self.probe = rtt.Probe(connect(stub), path, RAM[board])
+            expect(f"linkd: RTT at {self.probe.block:#x}," in self.printed(), "it is elsewhere")
+        except BaseException:
+            self.close()
+            raise
 
     def close(self):
         if self.probe:
