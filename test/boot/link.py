@@ -46,6 +46,7 @@ CHANCE = {"virt-a64": 1 / 60000, "mps2-an386": 1 / 2500, "raspi3": 1 / 2500,
 
 class Bench(Guest):
     """A booted board, and where its link is."""
+    probe = None  # what carries a link over RTT
 
     def __init__(self, board, line=None, inherited=()):
         """line: the emulator's words for where the link's other end is, if not the socket raw."""
@@ -62,7 +63,6 @@ class Bench(Guest):
         shutil.rmtree("kymo", ignore_errors=True)  # of brokers that were killed
         self.lines = 0
         self.begun = time.time_ns()
-        self.probe = None
         if RTT:
             self.boot_with_a_probe(board, line, inherited)
             return
