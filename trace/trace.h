@@ -32,7 +32,9 @@ struct trace_gate_request {
 /* Results of trace_control() besides 0.. and -errno. */
 #define TRACE_DUMP_WANTED \
     (-0x20000L) /* tracing runs: the kernel now dumps the state, then is done */
-#define TRACE_DUMP_THEN_STOP (-0x20001L) /* ring mode: dump again, then the same command again */
+/* A ring's STOP: the kernel dumps the state again, then calls trace_state_stop(). Until that is
+ * done each STOP returns this. */
+#define TRACE_DUMP_THEN_STOP (-0x20001L)
 
 /*
  * TraceEvent(): cmd and up to four arguments. Kernel context. The caller has replaced pointers in

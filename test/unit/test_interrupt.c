@@ -259,7 +259,7 @@ static void a_ring_tells_its_state_at_the_end(void **unused)
     fake_exit();
     assert_true(trace_running());
     assert_int_equal(command(_NTO_TRACE_STOP), TRACE_DUMP_THEN_STOP);
-    assert_int_equal(command(_NTO_TRACE_STOP), 0);
+    assert_int_equal(trace_state_stop(), 0);
     assert_int_equal(from_interrupt(_NTO_TRACE_START, none, NULL), 0);
     fake_exit();
     assert_int_equal(from_interrupt(_NTO_TRACE_STOP, none, NULL), 0); /* nobody to dump */
