@@ -84,10 +84,11 @@ void trace_kernel_exit(void);
  * 64-bit clock never need it. Any context, interrupts masked. */
 void trace_clock_wrapped(struct trace_cpu *cpu);
 
-/* Called when a process that owns buffers or has them mapped ended. Kernel context. */
+/* Called when a process that owns buffers or has them mapped ended. As a control command; passes
+ * windows if it owns them. */
 void trace_owner_gone(void *owner);
-/* Called when the hook's owner detached: stops linear tracing, behind the call that is under way.
- * Kernel context. */
+/* Called when the hook's owner detached: stops linear tracing. As a control command; passes
+ * windows. */
 void trace_hook_detached(void);
 
 /* State dump: kernel/observe/trace_dump.c writes it with the hooks between begin and end, on this
