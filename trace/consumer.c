@@ -7,6 +7,8 @@
 #include "trace/port.h"
 #include "trace/retain.h"
 
+#define ORPHANS_A_STEP 16 /* buffers between two windows */
+
 static int alloc_anywhere(struct trace_consumer *consumer)
 {
     uint64_t tables_paddr;
@@ -131,6 +133,9 @@ void trace_consumer_orphan(struct trace_consumer *consumer)
 
     for (uint32_t index = 0; index < all; index++) {
         trace_consumer_give(consumer, index); /* refuses all that aren't BUSY */
+        if (index % ORPHANS_A_STEP == ORPHANS_A_STEP - 1) {
+            trace_port_window();
+        }
     }
     consumer->owner = NULL;
 }

@@ -94,11 +94,8 @@ static long run_command(uint32_t cmd, const uint32_t args[4], void *data)
     case _NTO_TRACE_STARTNOSTATE:
         return trace_state_start(false);
     case _NTO_TRACE_STOP:
-        if (trace_state.running && trace_state.dump_at_end) {
-            trace_state.dump_at_end = false;
-            return TRACE_DUMP_THEN_STOP;
-        }
-        return trace_state_stop();
+        return trace_state.running && trace_state.dump_at_end ? TRACE_DUMP_THEN_STOP
+                                                              : trace_state_stop();
     case _NTO_TRACE_FLUSHBUFFER:
         return trace_state_flush();
     case KYMO_TRACE_FLUSHCPUS:

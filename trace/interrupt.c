@@ -13,7 +13,6 @@
 static volatile uint32_t wanted; /* [a] a command; 0: none */
 static volatile uint32_t flush;  /* [a] FLUSHBUFFER, or 0 */
 static bool held;                /* [k] */
-static bool stops;               /* [k] held: at the release */
 
 static void ask_exit(void)
 {
@@ -63,23 +62,12 @@ void trace_interrupt_serve(void)
 void trace_interrupt_release(void)
 {
     held = false;
-    if (stops) {
-        trace_interrupt_stop();
-    }
     if (wanted || flush) {
         ask_exit();
     }
 }
 
-void trace_interrupt_stop(void)
-{
-    stops = held;
-    if (!held) {
-        trace_state_stop();
-    }
-}
-
 bool trace_interrupt_waits(void)
 {
-    return held && (wanted || flush || stops);
+    return held && (wanted || flush);
 }

@@ -18,7 +18,5 @@ void trace_interrupt_hold(void);
 void trace_interrupt_release(void);
 /* Returns whether something waits for the release. Lock held. */
 bool trace_interrupt_waits(void);
-/* Stops the trace: at once, or by the release, before another call can begin. Lock held. */
-void trace_interrupt_stop(void);
 
 #endif

@@ -7,7 +7,6 @@
 
 #include "trace/control.h"
 #include "trace/gate.h"
-#include "trace/interrupt.h"
 
 void trace_init(void)
 {
@@ -52,7 +51,7 @@ void trace_owner_gone(void *owner)
 void trace_hook_detached(void)
 {
     if (trace_state.policy == TRACE_LINEAR) {
-        trace_interrupt_stop();
+        trace_state_stop();
     }
 }
 

@@ -32,7 +32,9 @@ struct trace_gate_request {
 /* Results of trace_control() besides 0.. and -errno. */
 #define TRACE_DUMP_WANTED \
     (-0x20000L) /* tracing runs: the kernel now dumps the state, then is done */
-#define TRACE_DUMP_THEN_STOP (-0x20001L) /* ring mode: dump again, then the same command again */
+/* A ring's STOP: the kernel dumps the state again, then calls trace_state_stop(). Until that is
+ * done each STOP returns this. */
+#define TRACE_DUMP_THEN_STOP (-0x20001L)
 
 /*
  * TraceEvent(): cmd and up to four arguments. Kernel context. The caller has replaced pointers in
@@ -82,10 +84,11 @@ void trace_kernel_exit(void);
  * 64-bit clock never need it. Any context, interrupts masked. */
 void trace_clock_wrapped(struct trace_cpu *cpu);
 
-/* Called when a process that owns buffers or has them mapped ended. Kernel context. */
+/* Called when a process that owns buffers or has them mapped ended. As a control command; passes
+ * windows if it owns them. */
 void trace_owner_gone(void *owner);
-/* Called when the hook's owner detached: stops linear tracing, behind the call that is under way.
- * Kernel context. */
+/* Called when the hook's owner detached: stops linear tracing. As a control command; passes
+ * windows. */
 void trace_hook_detached(void);
 
 /* State dump: kernel/observe/trace_dump.c writes it with the hooks between begin and end, on this

@@ -9,7 +9,8 @@
  * a level-triggered line can't come again meanwhile. A line without attachments stays masked, and
  * is reported once.
  *
- * The synthetic _NTO_HOOK_TRACE has no line and is never masked: one coalescing pulse per ring.
+ * The synthetic _NTO_HOOK_TRACE has no line and is never masked: one coalescing pulse per ring. Its
+ * end stops a linear recording, in a long call.
  *
  * Attachments belong to the process; a SIGEV_INTR goes to the thread that attached, and is lost
  * when that thread has ended. Masks count per attachment, so one driver can't unmask what another
@@ -31,6 +32,7 @@
 #include "kernel/arch/irq.h"
 #include "kernel/arch/panic.h"
 #include "kernel/base/kercall.h"
+#include "kernel/observe/observe.h"
 #include "trace/trace.h"
 
 #define ATTACH_FLAGS (_NTO_INTR_FLAGS_TRK_MSK | _NTO_INTR_FLAGS_END | _NTO_INTR_FLAGS_PROCESS)
@@ -282,7 +284,20 @@ static void intr_detach(struct attachment *a)
     for (unsigned i = 0; i < CONFIG_CPUS; i++) {
         pulse_unqueue(&hook_pulses[i]);
     }
+}
+
+static bool intr_owns_hook(const struct process *proc)
+{
+    return intr_trace_hook && intr_trace_hook->proc == proc;
+}
+
+/* In a long call. Passes windows, in which another process may attach to the hook. */
+static long intr_detach_hook(void)
+{
+    intr_detach(intr_trace_hook);
     trace_hook_detached();
+    user_sites_follow();
+    return 0;
 }
 
 void intr_thread_gone(struct thread *t)
@@ -295,15 +310,22 @@ void intr_thread_gone(struct thread *t)
     }
 }
 
+static long intr_end_hook(struct thread *self, const uintptr_t *args)
+{
+    (void)args;
+    return intr_owns_hook(self->proc) ? intr_detach_hook() : 0;
+}
+
+/* The hook's end comes in its turn: another command may stand amid what a stop changes. */
 bool intr_process_gone(struct process *proc)
 {
     kernel_assert(kernel_locked());
     for (unsigned i = 0; i < CONFIG_INTERRUPT_ATTACHMENTS; i++) {
-        if (intr_table[i].proc == proc) {
+        if (intr_table[i].proc == proc && &intr_table[i] != intr_trace_hook) {
             intr_detach(&intr_table[i]);
         }
     }
-    return false;
+    return long_call_at_end(proc->ender, intr_end_hook, intr_owns_hook(proc));
 }
 
 /* ---- the kernel calls -------------------------------------------------------------- */
@@ -389,14 +411,26 @@ static struct attachment *intr_by_id(const struct process *proc, uintptr_t id)
     return i < CONFIG_INTERRUPT_ATTACHMENTS && intr_table[i].proc == proc ? &intr_table[i] : NULL;
 }
 
-long ker_interrupt_detach(struct thread *self, const uintptr_t *args)
+static long intr_detach_by_id(struct thread *self, const uintptr_t *args)
 {
     struct attachment *a = intr_by_id(self->proc, args[0]);
     if (!a) {
-        return -EINVAL;
+        return -EINVAL; /* perhaps another thread has detached it meanwhile */
+    }
+    if (a == intr_trace_hook) {
+        return intr_detach_hook();
     }
     intr_detach(a);
     return 0;
+}
+
+/* Detaching the trace's hook is a long call. */
+long ker_interrupt_detach(struct thread *self, const uintptr_t *args)
+{
+    const struct attachment *a = intr_by_id(self->proc, args[0]);
+    const bool is_long = self->step == LONG_CALL_STEP || (a && a == intr_trace_hook);
+
+    return is_long ? long_call(self, intr_detach_by_id) : intr_detach_by_id(self, args);
 }
 
 long ker_interrupt_wait(struct thread *self, const uintptr_t *args)

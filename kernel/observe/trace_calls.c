@@ -189,7 +189,8 @@ static long trace_command(struct thread *self, const uintptr_t *args)
     default:
         break;
     }
-    long result = trace_calls_control(self, cmd, args);
+    long result =
+        trace_dump_is_over(self) ? trace_dump_stop(self) : trace_calls_control(self, cmd, args);
     user_sites_follow(); /* before the dump sets the call's next step: it passes windows */
     if (result == TRACE_DUMP_WANTED || result == TRACE_DUMP_THEN_STOP) {
         return trace_dump_begin(self, result == TRACE_DUMP_THEN_STOP);
@@ -216,6 +217,7 @@ long ker_trace_event_locked(struct thread *self, const uintptr_t *args)
     case KYMO_TRACE_USERWORD:
         return trace_user_word(self->proc, args[1]);
     default:
+        trace_dump_none(self);
         return long_call(self, trace_command);
     }
 }

@@ -24,14 +24,14 @@
 #include "kernel/base/cpu.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/base/kercall.h"
+#include "trace/control.h"
 #include "trace/threads.h"
-#include "trace/trace.h"
 
 #define SLOTS_MOST 64 /* of a table, that are looked at in one piece */
 /* args[] of a TRACE_EVENT that the command itself doesn't use any more, or never. */
 #define RECORDING 3  /* trace_starts(): the dump is of no other one */
 #define DUMPED_PID 4 /* of the process that has been dumped in part; negative: it had ended */
-#define THEN_STOP 5
+#define THEN_STOP 5  /* of a ring's STOP, once its dump has begun */
 #define STEP_BITS 16
 #define THREADS_A_STEP 4
 
@@ -148,8 +148,9 @@ static void dump_running(void *arg)
     dump_state(STATE_RUNNING, t);
 }
 
-/* The stop is the command once more, now without a dump: a long call in its turn, because another
- * command may stand amid what it changes. */
+/* The stop is the command once more: a long call in its turn, because another command may stand
+ * amid what it changes. Until then nothing remembers that there was a dump. So if the thread is
+ * ended amid it, the next STOP dumps the state anew. */
 static long dump_end(struct thread *self, long_call_part *command)
 {
     cpu_run_on_all(dump_running, NULL);
@@ -169,6 +170,28 @@ static long dump_wait(struct thread *self)
         self->flags |= THREAD_AGAIN; /* checks again when it is woken */
     }
     return result;
+}
+
+void trace_dump_none(struct thread *self)
+{
+    self->args[THEN_STOP] = 0;
+}
+
+bool trace_dump_is_over(const struct thread *self)
+{
+    return self->args[THEN_STOP] != 0;
+}
+
+/* Whether what the thread dumps, or has dumped, still runs. */
+static bool dump_is_wanted(const struct thread *self)
+{
+    return trace_running() && trace_starts() == (uint32_t)self->args[RECORDING];
+}
+
+long trace_dump_stop(const struct thread *self)
+{
+    kernel_assert(kernel_locked());
+    return dump_is_wanted(self) ? trace_state_stop() : 0;
 }
 
 long trace_dump_begin(struct thread *self, bool then_stop)
@@ -208,7 +231,7 @@ static bool dump_slot(struct thread *self, unsigned slot, unsigned next)
 long trace_dump_continue(struct thread *self, long_call_part *command)
 {
     kernel_assert(kernel_locked());
-    if (!trace_running() || trace_starts() != (uint32_t)self->args[RECORDING]) {
+    if (!dump_is_wanted(self)) {
         return 0;
     }
     if (!trace_dump_room()) {

@@ -5,8 +5,15 @@
 
 #include "kernel/observe/observe.h"
 
-/* Turns the caller's TRACE_EVENT into a dump; then_stop: executes the command again at its end. */
+/* A TRACE_EVENT begins: the program doesn't choose what says how far its dump is. */
+void trace_dump_none(struct thread *self);
+/* Turns the caller's TRACE_EVENT into a dump; then_stop: of a ring that ends. At its end the
+ * command is executed once more, and trace_dump_is_over() returns true. */
 long trace_dump_begin(struct thread *self, bool then_stop);
+bool trace_dump_is_over(const struct thread *self);
+/* The end of a ring's STOP: stops the recording that was dumped, no later one. In a long call.
+ * Returns 0. */
+long trace_dump_stop(const struct thread *self);
 /* Dumps the next part, for a call whose step is not 0 or a long call's. */
 long trace_dump_continue(struct thread *self, long_call_part *command);
 /* There may be room, or tracing may have stopped: wakes a waiting dump. */

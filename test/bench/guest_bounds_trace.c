@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/dispatch.h>
 #include <sys/dtrace.h>
 #include <sys/neutrino.h>
 #include <sys/trace.h>
@@ -370,6 +371,73 @@ static void rows_of_losses(void)
     TraceEvent((int)_NTO_TRACE_DEALLOCBUFFER);
 }
 
+/* ---- the end of a logger ---------------------------------------------------------- */
+
+static int hook = -1; /* the attachment */
+
+/* Is the logger of a linear recording, which has losses, too; has taken half of its buffers. */
+static int logger_begin(void)
+{
+    int chid = ChannelCreate(0), own = ConnectAttach(0, 0, chid, _NTO_SIDE_CHANNEL, 0);
+    struct sigevent event;
+
+    SIGEV_PULSE_INIT(&event, own, SIGEV_PULSE_PRIO_INHERIT, 1, 0);
+    hook = InterruptAttachEvent(_NTO_HOOK_TRACE, &event, 0);
+    if (hook < 0 || TraceEvent((int)_NTO_TRACE_ALLOCBUFFER, BUFFERS, &paddr) < 0) {
+        return 1;
+    }
+    TraceEvent((int)_NTO_TRACE_SETLINEARMODE);
+    TraceEvent((int)_NTO_TRACE_ADDALLCLASSES);
+    TraceEvent((int)_NTO_TRACE_SETALLCLASSESWIDE);
+    TraceEvent((int)_NTO_TRACE_SKIPBUFFER);
+    int error = TraceEvent((int)_NTO_TRACE_STARTNOSTATE) < 0;
+    make_events(BUFFERS * 32);
+    TraceEvent((int)_NTO_TRACE_OVERWRITEBUFFER);
+    make_events(BUFFERS * 32);
+    for (unsigned i = 0; i < BUFFERS / 2; i++) {
+        error |= TraceEvent((int)KYMO_TRACE_TAKEBUFFER, &out) < 0;
+    }
+    make_events(128);
+    return error;
+}
+
+int bounds_logger(void)
+{
+    int to = name_open(FILLED, 0);
+
+    if (to >= 0 && logger_begin() == 0) {
+        MsgSend(to, NULL, 0, NULL, 0);
+    }
+    return 1;
+}
+
+static int run_detach(void)
+{
+    return InterruptDetach(hook);
+}
+
+/* Whether it has stopped. */
+static bool log_is_over(void)
+{
+    return TraceEvent((int)KYMO_TRACE_QUERYOWNER, &out.owner) == 0 && !out.owner.running;
+}
+
+/* The recording stops, because its logger detaches the hook, or is killed. */
+static int ends_of_logger(void)
+{
+    int error = logger_begin() || log_is_over() ||
+                latency_measure("", "hook_detach", run_detach) < 0 || !log_is_over() ||
+                TraceEvent((int)_NTO_TRACE_DEALLOCBUFFER) < 0;
+
+    error = error || child_begin("logger", ABILITY_TRACE) || log_is_over() ||
+            latency_measure("", "logger_dies", child_kill) < 0 || !log_is_over() ||
+            TraceEvent((int)_NTO_TRACE_DEALLOCBUFFER) < 0;
+    if (error) {
+        printf("bench_latency: the end of a logger: %s\n", strerror(errno));
+    }
+    return error;
+}
+
 /* ---- D --------------------------------------------------------------------------- */
 
 struct d_row {
@@ -509,5 +577,5 @@ int bounds_trace(void)
     rows_of_log();
     rows_of_end();
     rows_of_losses();
-    return begin_calls() || d_rows() || d_records() || stop_beside_command();
+    return ends_of_logger() || begin_calls() || d_rows() || d_records() || stop_beside_command();
 }

@@ -10,6 +10,7 @@
  *   bench_latency hold        a child: takes of each table what it gets, says so, and stays
  *   bench_latency end|crash   likewise, then ends by itself, or by a fault
  *   bench_latency serve       a child: receives messages of 64 parts, reads, writes, replies
+ *   bench_latency logger      a child: has the trace's hook and buffers, says so, and stays
  */
 #include <errno.h>
 #include <kymo.h>
@@ -32,18 +33,19 @@
 #define LARGE (sizeof(void *) == 8 ? 64u << 20 : 256u << 10)
 #define RAM_KEPT (sizeof(void *) == 8 ? 96u << 20 : 2u << 20) /* for the operations */
 #define CONSOLE_BYTES 2000
+#define READY_SECONDS 2  /* in which a child has taken what there is, or can't say so */
+#define BEGIN_SECONDS 60 /* in which it says so at the latest, if it can */
 #define SERVER "bench_latency"
-#define FILLED "bench_latency/filled"
 
 static int coid; /* to the server */
 static volatile uintptr_t unmapped = 4;
 
 /* ---- children ----------------------------------------------------------------------- */
 
-static int child(const char *what, int priority)
+static int child(const char *what, uint32_t ability)
 {
     char *const argv[] = {"bench_latency", (char *)what, NULL};
-    struct kymo_spawn_attr attr = {.priority = priority, .ability = ABILITY_SPAWN};
+    struct kymo_spawn_attr attr = {.priority = 9, .ability = ability};
 
     return kymo_spawn(argv[0], argv, &attr);
 }
@@ -229,9 +231,9 @@ static int filled_chid, filled_rcvid, filled_pid;
 
 /* A child's message; not a pulse that reports the end of one before. -1: the child finds no
  * connection any more to send it over. */
-static int receive_filled(void)
+static int receive_filled(unsigned seconds)
 {
-    const uint64_t ns = 2000000000;
+    const uint64_t ns = UINT64_C(1000000000) * seconds;
     int rcvid;
 
     do {
@@ -241,27 +243,27 @@ static int receive_filled(void)
     return rcvid;
 }
 
-/* Not counted: a child fills the tables and waits. */
-static int begin_filled(const char *then)
+int child_begin(const char *role, uint32_t ability)
 {
-    filled_pid = child(then, 9);
-    filled_rcvid = filled_pid < 0 ? -1 : receive_filled();
+    filled_pid = child(role, ability);
+    filled_rcvid = filled_pid < 0 ? -1 : receive_filled(BEGIN_SECONDS);
     return filled_rcvid < 0;
 }
 
+/* Not counted: a child fills the tables and waits. */
 static int begin_end(void)
 {
-    return begin_filled("end");
+    return child_begin("end", ABILITY_SPAWN);
 }
 
 static int begin_crash(void)
 {
-    return begin_filled("crash");
+    return child_begin("crash", ABILITY_SPAWN);
 }
 
 static int begin_hold(void)
 {
-    return begin_filled("hold");
+    return child_begin("hold", ABILITY_SPAWN);
 }
 
 static int op_end(void)
@@ -272,7 +274,7 @@ static int op_end(void)
     return ProcWait(filled_pid, &status, 0) != filled_pid;
 }
 
-static int op_kill(void)
+int child_kill(void)
 {
     int status;
 
@@ -602,8 +604,8 @@ static int end_holder(void)
 /* Children that hold what they get of each table; then room again for the operations. */
 static int fill_tables(void)
 {
-    while (holders < HOLDERS && (holder[holders] = child("hold", 9)) >= 0) {
-        int rcvid = receive_filled();
+    while (holders < HOLDERS && (holder[holders] = child("hold", ABILITY_SPAWN)) >= 0) {
+        int rcvid = receive_filled(READY_SECONDS);
 
         holders++;
         if (rcvid < 0) {
@@ -668,7 +670,7 @@ static const struct {
     /* From here on only one process has what there is: the one that ends, or this one. */
     {"hold_end", NULL, op_hold_end},
     {"end_full", begin_end, op_end},
-    {"kill_full", begin_hold, op_kill},
+    {"kill_full", begin_hold, child_kill},
     {"crash_full", begin_crash, op_end},
     {"channel", begin_crowd, op_crowd},
     {"channel_clients", NULL, op_crowd_end},
@@ -726,6 +728,9 @@ int main(int argc, char **argv)
     }
     if (strcmp(argv[1], "serve") == 0) {
         return serve();
+    }
+    if (strcmp(argv[1], "logger") == 0) {
+        return bounds_logger();
     }
     if (strcmp(argv[1], "nothing") != 0) {
         fill(argv[1]);

@@ -12,6 +12,7 @@
 #define PART_BYTES 60 /* odd enough that none of them is a word's multiple of a line */
 #define WAITERS 12
 #define IMAGE_MOST 24576
+#define FILLED "bench_latency/filled" /* a child sends there when it is ready */
 
 extern char parts[PARTS][PART_BYTES + 4], answers[PARTS][PART_BYTES + 4];
 extern char big[16384];
@@ -26,6 +27,10 @@ extern uint64_t image[IMAGE_MOST / 8];
 extern void *answer_at;
 extern uint32_t answer_room, answer_bytes;
 int image_read(const char *name); /* of the boot image, into image[] */
+/* A child of this role, with this ability: returns 0 when it is ready, or 1. */
+int child_begin(const char *role, uint32_t ability);
+int child_kill(void);    /* it: returns 0 when it has ended */
+int bounds_logger(void); /* what it does as a logger, until it is killed */
 
 /* Does something between two marks, under a name that bench reads. Returns run()'s value. */
 int latency_measure(const char *prefix, const char *name, int (*run)(void));

@@ -259,7 +259,7 @@ static void a_ring_tells_its_state_at_the_end(void **unused)
     fake_exit();
     assert_true(trace_running());
     assert_int_equal(command(_NTO_TRACE_STOP), TRACE_DUMP_THEN_STOP);
-    assert_int_equal(command(_NTO_TRACE_STOP), 0);
+    assert_int_equal(trace_state_stop(), 0);
     assert_int_equal(from_interrupt(_NTO_TRACE_START, none, NULL), 0);
     fake_exit();
     assert_int_equal(from_interrupt(_NTO_TRACE_STOP, none, NULL), 0); /* nobody to dump */
@@ -364,15 +364,22 @@ static void start_in_window(void)
     }
 }
 
-/* The command, or the owner's end (0), as the kernel's long calls do them. */
+#define OWNER_ENDS 0
+#define HOOK_ENDS 1
+
+/* The command, or one of these ends, as the kernel's long calls do them. */
 static void do_long(uint32_t cmd)
 {
-    if (cmd) {
+    if (cmd != OWNER_ENDS && cmd != HOOK_ENDS) {
         assert_int_equal(command(cmd), 0);
         return;
     }
     trace_interrupt_hold();
-    trace_owner_gone(OWNER);
+    if (cmd == OWNER_ENDS) {
+        trace_owner_gone(OWNER);
+    } else {
+        trace_hook_detached();
+    }
     assert_false(trace_running());
     trace_interrupt_release();
 }
@@ -381,12 +388,17 @@ static void do_long(uint32_t cmd)
  * call is over, and no longer. With losses of many classes, a STOP has several steps. */
 static void they_wait_for_a_call(void **unused)
 {
-    static const uint32_t calls[] = {_NTO_TRACE_STOP, _NTO_TRACE_DEALLOCBUFFER,
-                                     _NTO_TRACE_SETRINGMODE, _NTO_TRACE_DELALLCLASSES, 0};
+    static const uint32_t calls[] = {_NTO_TRACE_STOP,
+                                     _NTO_TRACE_DEALLOCBUFFER,
+                                     _NTO_TRACE_SETRINGMODE,
+                                     _NTO_TRACE_DELALLCLASSES,
+                                     OWNER_ENDS,
+                                     HOOK_ENDS};
 
     (void)unused;
     for (unsigned i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
-        const bool runs = calls[i] == _NTO_TRACE_STOP || calls[i] == 0;
+        const bool runs =
+            calls[i] == _NTO_TRACE_STOP || calls[i] == OWNER_ENDS || calls[i] == HOOK_ENDS;
         bool more = true;
         for (starts_at = 1; more; starts_at++) {
             begin(_NTO_TRACE_SETLINEARMODE);
@@ -410,20 +422,6 @@ static void they_wait_for_a_call(void **unused)
         }
         assert_true(starts_at > 2);
     }
-}
-
-/* The hook goes amid a call: linear tracing stops behind it, not in the middle. */
-static void the_hook_goes_amid_a_call(void **unused)
-{
-    (void)unused;
-    begin(_NTO_TRACE_SETLINEARMODE);
-    trace_interrupt_hold();
-    trace_hook_detached();
-    fake_exit(); /* of a thread that runs meanwhile */
-    assert_true(trace_running());
-    trace_interrupt_release();
-    assert_false(trace_running());
-    end_tracing();
 }
 
 static void without_buffers(void **unused)
@@ -460,7 +458,6 @@ int main(void)
         cmocka_unit_test(a_flush_in_a_long_interrupt),
         cmocka_unit_test(a_flush_beside_others),
         cmocka_unit_test(they_wait_for_a_call),
-        cmocka_unit_test(the_hook_goes_amid_a_call),
         cmocka_unit_test(without_buffers),
     };
 

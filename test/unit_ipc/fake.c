@@ -42,7 +42,6 @@ uint64_t fake_hz = FAKE_HZ;
 uint32_t fake_ipis;
 uint64_t fake_timer_at[CONFIG_CPUS];
 uint32_t fake_irq_masked = ~0u;
-bool fake_hook_detached;
 jmp_buf *fake_idle;
 void (*fake_before_cas)(volatile uint32_t *p);
 void (*fake_before_unmask)(unsigned irq);
@@ -713,10 +712,6 @@ void kercall_trace_aborted(struct thread *t)
         fake_events[TRACE_EV_kercall_int]++;
     }
     (void)t;
-}
-void trace_hook_detached(void)
-{
-    fake_hook_detached = true;
 }
 void trace_kernel_exit(void)
 {

@@ -2,7 +2,8 @@
 /*
  * Long calls (kernel/thread/long_call.c) on one CPU, with DTRACE as the call: left at a window for
  * a thread of higher priority and continued; a second caller, whose priority the first one
- * inherits; threads that end or are held meanwhile.
+ * inherits; threads that end or are held meanwhile. The end of the trace's hook is such a call,
+ * too.
  */
 #include "test/unit_ipc/world.h"
 
@@ -14,6 +15,7 @@
 #include "abi/sys/ability.h"
 #include "kernel/base/cpu.h"
 #include "kernel/base/window.h"
+#include "kernel/intr/intr.h"
 
 #define LEFT 5 /* steps after which a thread of higher priority wakes */
 #define STEPS 10
@@ -33,6 +35,7 @@ static long part(struct thread *self, const uintptr_t *args)
     most_inside = inside > most_inside ? inside : most_inside;
     for (unsigned i = 1; i <= STEPS; i++) {
         assert_true(fake_held); /* what an interrupt has noted waits, from the first step on */
+        assert_false(fake_hook_detached);
         steps++;
         if (i == LEFT && woken) {
             thread_wake(woken, 0, 0);
@@ -66,6 +69,8 @@ static int setup(void **state)
     steps = inside = most_inside = 0;
     woken = later = last = final = NULL;
     fake_long_call = part;
+    fake_hook_detached = false;
+    fake_hook_goes = NULL;
     return 0;
 }
 
@@ -335,6 +340,131 @@ static void test_held(void **state)
     assert_int_equal(world_result(low), 1007);
 }
 
+/* ---- the trace's hook -------------------------------------------------------------- */
+
+/* A process that has it runs, as attachment 0. */
+static struct thread *hooked(int priority)
+{
+    struct thread *t = world_process(ABILITY_TRACE, priority, DATA);
+    struct sigevent *event = world_at(t, AT(1));
+
+    CALL(t, CHANNEL_CREATE, 0);
+    CALL(t, CONNECT_ATTACH, 0, 0, 1, 0, 0);
+    *event = (struct sigevent){0};
+    SIGEV_PULSE_INIT(event, 0, 15, 1, 1);
+    assert_int_equal(CALL(t, INTERRUPT_ATTACH, _NTO_HOOK_TRACE, AT(1), 0), 0);
+    return t;
+}
+
+/* Its end waits for another's call, which inherits. */
+static void test_hook_is_detached_behind(void **state)
+{
+    (void)state;
+    leave(middle);
+    struct thread *owner = hooked(30);
+    assert_int_equal(CALL(owner, INTERRUPT_DETACH, 0), 0);
+    assert_true(fake_hook_detached);
+    assert_int_equal(steps, STEPS);
+    assert_int_equal(middle->state, STATE_READY);
+    assert_int_equal(low->priority, 10);
+    assert_int_equal(CALL(owner, INTERRUPT_DETACH, 0), -EINVAL);
+    assert_false(long_call_pending() || fake_held);
+}
+
+static void test_hook_dies_behind(void **state)
+{
+    (void)state;
+    leave(middle);
+    struct thread *owner = hooked(30);
+    int pid = owner->proc->pid;
+    world_kill(owner->proc);
+    sleeps(middle);
+    assert_true(fake_hook_detached);
+    assert_int_equal(steps, STEPS);
+    assert_null(process_find(pid));
+    assert_null(process_any(pid));
+    assert_false(long_call_pending() || fake_held);
+}
+
+/* Both threads of the owner would detach it: the second finds nothing. */
+static void test_hook_is_detached_twice(void **state)
+{
+    (void)state;
+    leave(high);
+    struct thread *owner = hooked(40), *second = world_thread(owner, 45);
+    sleeps(second);
+    later = second;
+    assert_int_equal(CALL(owner, INTERRUPT_DETACH, 0), BLOCKED);
+    assert_int_equal(second->state, STATE_RUNNING);
+    assert_int_equal(CALL(second, INTERRUPT_DETACH, 0), 0);
+    assert_true(fake_hook_detached);
+    sleeps(second);
+    assert_int_equal(world_result(owner), -EINVAL);
+}
+
+static unsigned hook_steps;
+
+/* What stops the recording: high wakes amid it. */
+static void hook_goes(void)
+{
+    fake_hook_goes = NULL;
+    for (hook_steps = 1; hook_steps <= STEPS; hook_steps++) {
+        assert_true(fake_held);
+        if (hook_steps == LEFT) {
+            thread_wake(high, 0, 0);
+        }
+        kernel_window();
+    }
+}
+
+/* high runs amid the end of the hook, has it meanwhile, and keeps it. */
+static void amid_its_end(struct thread *owner)
+{
+    assert_int_equal(hook_steps, LEFT);
+    assert_int_equal(high->state, STATE_RUNNING);
+    assert_int_equal(owner->state, STATE_READY);
+    assert_true(long_call_pending() && fake_held);
+    assert_false(fake_hook_detached);
+    CALL(high, CHANNEL_CREATE, 0);
+    CALL(high, CONNECT_ATTACH, 0, 0, 1, 0, 0);
+    struct sigevent *event = world_at(high, AT(1));
+    *event = (struct sigevent){0};
+    SIGEV_PULSE_INIT(event, 0, 15, 1, 1);
+    high->proc->ability |= ABILITY_TRACE;
+    assert_int_equal(CALL(high, INTERRUPT_ATTACH, _NTO_HOOK_TRACE, AT(1), 0), 0);
+    sleeps(high);
+    assert_int_equal(hook_steps, STEPS + 1);
+    assert_true(fake_hook_detached);
+    assert_false(long_call_pending() || fake_held);
+    assert_ptr_equal(intr_trace_hook->proc, high->proc);
+}
+
+static void test_left_amid_detach(void **state)
+{
+    (void)state;
+    sleeps(high);
+    sleeps(middle);
+    struct thread *owner = hooked(15);
+    fake_hook_goes = hook_goes;
+    assert_int_equal(CALL(owner, INTERRUPT_DETACH, 0), BLOCKED);
+    amid_its_end(owner);
+    assert_int_equal(world_result(owner), 0);
+}
+
+static void test_left_amid_death(void **state)
+{
+    (void)state;
+    sleeps(high);
+    sleeps(middle);
+    struct thread *owner = hooked(15);
+    int pid = owner->proc->pid;
+    fake_hook_goes = hook_goes;
+    world_do(0, end_process, owner->proc);
+    world_settle();
+    amid_its_end(owner);
+    assert_null(process_any(pid));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, setup, world_teardown)
@@ -351,6 +481,11 @@ int main(void)
         TEST(woken_inherits),
         TEST(woken_held),
         TEST(woken_is_late),
+        TEST(hook_is_detached_behind),
+        TEST(hook_dies_behind),
+        TEST(hook_is_detached_twice),
+        TEST(left_amid_detach),
+        TEST(left_amid_death),
     };
 
     world_boot_one();

@@ -363,6 +363,25 @@ void world_interrupt(unsigned cpu, unsigned irq)
     world_check();
 }
 
+/* ---- the end of the trace's hook --------------------------------------------------- */
+
+bool fake_hook_detached;
+void (*fake_hook_goes)(void);
+
+void trace_hook_detached(void)
+{
+    if (fake_hook_goes) {
+        fake_hook_goes();
+    }
+    fake_hook_detached = true;
+}
+
+void user_sites_follow(void)
+{
+}
+
+/* ---- ends -------------------------------------------------------------------------- */
+
 /* As by a thread of the highest priority, which waits: else a process may go on for long beside
  * those that have the CPUs. */
 static void killing(void *arg)

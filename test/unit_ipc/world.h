@@ -26,7 +26,8 @@ extern uint32_t fake_ipis, fake_irq_masked;
 extern uint64_t fake_hz, fake_timer_at[];
 extern unsigned fake_maps; /* calls that have memory which isn't mapped yet */
 extern bool fake_hook_detached;
-extern bool fake_held; /* the trace's noted commands wait */
+extern void (*fake_hook_goes)(void); /* what its end does before; or NULL */
+extern bool fake_held;               /* the trace's noted commands wait */
 /* A process pays for consumers of D, their bytes, and those of the event log. */
 extern struct fake_paid {
     int32_t pid;

@@ -4,7 +4,7 @@
  * are (KYMO_TRACE_USERSITES). The kernel makes each a branch while user events are wanted. Kernel
  * lock held, in a long call, which is left at its windows: registering and switching come one after
  * the other. What is wanted may change outside of such a call (a START or STOP that an interrupt
- * noted, the end of the hook's owner); the sites follow at the end of the next one.
+ * noted); the sites follow at the end of the next one.
  *
  * The program isn't trusted. Its table is read anew each time. The kernel patches only text that is
  * this process's own RAM, and a site that has become something else meanwhile stays as it is. Other

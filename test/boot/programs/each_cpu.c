@@ -52,9 +52,15 @@ int command(unsigned cmd)
 void buffers_open(unsigned count)
 {
     uint64_t paddr = 0;
-    struct kymo_map map = {.flags = KYMO_MAP_TRACE | KYMO_PROT_READ};
 
     EXPECT_EQ(TraceEvent((int)_NTO_TRACE_ALLOCBUFFER, count, &paddr), 0);
+    buffers_map();
+}
+
+void buffers_map(void)
+{
+    struct kymo_map map = {.flags = KYMO_MAP_TRACE | KYMO_PROT_READ};
+
     EXPECT_EQ(MemMap(&map), 0);
     block = (const struct trace_slot *)(uintptr_t)map.vaddr;
 }

@@ -19,6 +19,7 @@ void each_cpu_join(void);
 int command(unsigned cmd); /* a TraceEvent() without arguments */
 /* Allocates so many buffers for each CPU, and maps them. */
 void buffers_open(unsigned count);
+void buffers_map(void); /* those of another process */
 /* Takes all that are READY: scan() gets each with its slots. */
 typedef void buffer_scan(const struct kymo_trace_buffer *b, const struct trace_slot *slots);
 void buffers_take(buffer_scan *scan);

@@ -5,10 +5,15 @@
  * CPU, has asked on each. Each answer is of one moment: what it says was made is what that CPU had
  * inserted by then, and its sums agree. At the end the numbers that are missing in what each CPU
  * recorded are its losses, no more and no fewer. `t_loss [EVENTS]`, of each thread at least.
+ *
+ * Then a recording is ended by the end of the trace's hook while every CPU loses: another process,
+ * `t_loss hook PID CHID`, is killed or detaches it. With `logger` for `hook` that process has the
+ * buffers, too. The account is as exact, and the next recording has all of its events.
  */
 #include "test/boot/programs/each_cpu.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "lib/include/kymo.h"
@@ -19,6 +24,7 @@
 #define TAKINGS 2          /* of buffers, in the test that takes some */
 /* Times `events`: so many a thread inserts at most, whatever has not been asked then. */
 #define INSERTS_MOST 100
+#define FEW 100 /* events of a recording that loses none */
 
 static unsigned events = 10000;
 static volatile bool asked_enough;
@@ -58,16 +64,21 @@ static bool all_insert(void)
 
 /* ---- what is recorded -------------------------------------------------------------- */
 
-static void open_log(unsigned mode, unsigned policy)
+static void start_log(void)
 {
     memset(accounts, 0, sizeof(accounts));
     asked_enough = false;
-    buffers_open(BUFFERS);
-    EXPECT_EQ(command(mode), 0);
-    EXPECT_EQ(command(policy), 0);
     EXPECT_EQ(command(_NTO_TRACE_DELALLCLASSES), 0);
     EXPECT_EQ(TraceEvent((int)_NTO_TRACE_ADDCLASS, _NTO_TRACE_USER), 0);
     EXPECT_EQ(command(_NTO_TRACE_STARTNOSTATE), 0);
+}
+
+static void open_log(unsigned mode, unsigned policy)
+{
+    buffers_open(BUFFERS);
+    EXPECT_EQ(command(mode), 0);
+    EXPECT_EQ(command(policy), 0);
+    start_log();
 }
 
 static void scan(const struct kymo_trace_buffer *b, const struct trace_slot *slot)
@@ -201,18 +212,25 @@ static unsigned ask_all(bool takes)
     return rounds;
 }
 
-/* After STOP, when all has been taken. recycled: of a ring, what newer events have overwritten. */
-static void check_end(unsigned cpu, bool rings)
+/* When nothing runs, and all has been taken. recycled: of a ring, what newer events have
+ * overwritten. Returns how many events were made. */
+static uint64_t check_account(unsigned cpu, bool rings)
 {
     struct kymo_trace_loss l = {0};
     const struct account *a = &accounts[cpu];
 
     EXPECT_EQ(TraceEvent((int)KYMO_TRACE_QUERYLOSS, cpu, &l), 0);
     check_sums(&l);
-    EXPECT_EQ(users_made(&l), a->inserted);
     EXPECT(rings || l.recycled == 0);
-    EXPECT_EQ(l.lost[TRACE_CLASS_USER] + l.recycled, a->inserted - a->recorded);
+    EXPECT_EQ(l.lost[TRACE_CLASS_USER] + l.recycled, users_made(&l) - a->recorded);
     EXPECT_EQ(a->dropped + pending_of(&l, TRACE_CLASS_USER), l.lost[TRACE_CLASS_USER]);
+    return users_made(&l);
+}
+
+/* After STOP. */
+static void check_end(unsigned cpu, bool rings)
+{
+    EXPECT_EQ(check_account(cpu, rings), accounts[cpu].inserted);
 }
 
 static void run(unsigned mode, unsigned policy, bool takes, const char *what)
@@ -257,15 +275,174 @@ static void t_ring(void)
     run(_NTO_TRACE_SETRINGMODE, _NTO_TRACE_OVERWRITEBUFFER, false, "ring");
 }
 
+/* ---- the end of the trace's hook --------------------------------------------------- */
+
+enum hook_end { HOOK_KILLED, HOOK_DETACHED, LOGGER_KILLED };
+
+static struct link to_judge; /* over which the other process says how far it is */
+
+/* The other process: has the hook, and the buffers if it is `logger`; detaches it when the judge
+ * answers. */
+static int other_main(char **argv)
+{
+    const bool logger = strcmp(argv[1], "logger") == 0;
+    struct link own = make_link(0);
+    struct sigevent event;
+    uint64_t paddr;
+
+    SIGEV_PULSE_INIT(&event, own.coid, SIGEV_PULSE_PRIO_INHERIT, 1, 0);
+    int id = InterruptAttachEvent(_NTO_HOOK_TRACE, &event, 0);
+    int coid = ConnectAttach(0, atoi(argv[2]), atoi(argv[3]), _NTO_SIDE_CHANNEL, 0);
+
+    if (id < 0 || (logger && (TraceEvent((int)_NTO_TRACE_ALLOCBUFFER, BUFFERS, &paddr) < 0 ||
+                              command(_NTO_TRACE_SETLINEARMODE) < 0))) {
+        return 1;
+    }
+    MsgSend(coid, NULL, 0, NULL, 0);
+    InterruptDetach(id);
+    MsgSend(coid, NULL, 0, NULL, 0);
+    return 0;
+}
+
+static int wait_for_other(void)
+{
+    const uint64_t ns = 10000 * MS;
+
+    TimerTimeout(CLOCK_MONOTONIC, _NTO_TIMEOUT_RECEIVE, NULL, &ns, NULL);
+    int rcvid = MsgReceive(to_judge.chid, NULL, 0, NULL);
+    EXPECT(rcvid > 0);
+    return rcvid;
+}
+
+/* All buffers of each CPU are full: it loses. */
+static bool all_lose(void)
+{
+    for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
+        struct kymo_trace_loss l = {0};
+        EXPECT_EQ(TraceEvent((int)KYMO_TRACE_QUERYLOSS, cpu, &l), 0);
+        if (l.lost[TRACE_CLASS_USER] == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void end_hook(enum hook_end how, int pid, int rcvid)
+{
+    if (how == HOOK_DETACHED) {
+        EXPECT_EQ(MsgReply(rcvid, 0, NULL, 0), 0);
+        wait_for_other(); /* it has detached it */
+    }
+    EXPECT_EQ(SignalKill(0, pid, 0, KYMO_SIGKILL, 0, 0), 0);
+    EXPECT_EQ(ProcWait(pid, NULL, 0), pid);
+}
+
+static bool log_runs(void)
+{
+    struct kymo_trace_owner owner = {.running = true};
+
+    EXPECT_EQ(TraceEvent((int)KYMO_TRACE_QUERYOWNER, &owner), 0);
+    return owner.running;
+}
+
+/* So many events are so many events, on the same buffers or, if they are nobody's, on others. */
+static void few_are_recorded(bool same)
+{
+    if (same) {
+        start_log();
+    } else {
+        open_log(_NTO_TRACE_SETLINEARMODE, _NTO_TRACE_OVERWRITEBUFFER);
+    }
+    for (uint32_t n = 1; n <= FEW; n++) {
+        accounts[0].inserted = n;
+        EXPECT_EQ(TraceEvent((int)_NTO_TRACE_INSERTSUSEREVENT, CODE, n, ~n), 0);
+    }
+    EXPECT_EQ(command(_NTO_TRACE_STOP), 0);
+    buffers_take(scan);
+    EXPECT_EQ(accounts[0].recorded, FEW);
+    EXPECT_EQ(command(_NTO_TRACE_DEALLOCBUFFER), 0);
+}
+
+static void run_hook(enum hook_end how, unsigned policy, const char *what)
+{
+    char judge[12], channel[12];
+    int priority = own_priority();
+    uint64_t inserted = 0, made = 0, recorded = 0;
+
+    to_judge = make_link(0);
+    snprintf(judge, sizeof(judge), "%d", self_pid());
+    snprintf(channel, sizeof(channel), "%d", to_judge.chid);
+    int pid = spawn("t_loss", ABILITY_TRACE, priority + 2, how == LOGGER_KILLED ? "logger" : "hook",
+                    judge, channel);
+    int rcvid = wait_for_other();
+    EXPECT_EQ(command(policy), how == LOGGER_KILLED ? -1 : 0); /* the owner's to say */
+    if (how == LOGGER_KILLED) {
+        buffers_map();
+        start_log();
+    } else {
+        open_log(_NTO_TRACE_SETLINEARMODE, policy);
+    }
+    each_cpu_start(inserts);
+    set_priority(priority + 1);
+    for (unsigned tries = 0; tries < 10000 && !all_lose(); tries++) {
+        sleep_ms(1);
+    }
+    EXPECT(all_lose() && log_runs());
+    end_hook(how, pid, rcvid);
+    EXPECT(!log_runs());
+    asked_enough = true;
+    set_priority(priority);
+    each_cpu_join();
+    buffers_take(scan);
+    for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
+        uint64_t n = check_account(cpu, false);
+        EXPECT(n <= accounts[cpu].inserted && n > accounts[cpu].recorded);
+        EXPECT(accounts[cpu].recorded > 0 && accounts[cpu].last <= n);
+        EXPECT(policy == _NTO_TRACE_SKIPBUFFER || accounts[cpu].last == n);
+        EXPECT(policy != _NTO_TRACE_SKIPBUFFER || accounts[cpu].last == accounts[cpu].recorded);
+        inserted += accounts[cpu].inserted;
+        made += n;
+        recorded += accounts[cpu].recorded;
+    }
+    say("loss: %s: %lu of %lu events made, %lu of them lost", what, (unsigned long)made,
+        (unsigned long)inserted, (unsigned long)(made - recorded));
+    few_are_recorded(how != LOGGER_KILLED);
+    drop_link(&to_judge);
+}
+
+static void t_hook_killed(void)
+{
+    run_hook(HOOK_KILLED, _NTO_TRACE_OVERWRITEBUFFER, "hook's owner killed");
+    run_hook(HOOK_KILLED, _NTO_TRACE_SKIPBUFFER, "hook's owner killed, skip");
+}
+
+static void t_hook_detached(void)
+{
+    run_hook(HOOK_DETACHED, _NTO_TRACE_OVERWRITEBUFFER, "hook detached");
+    run_hook(HOOK_DETACHED, _NTO_TRACE_SKIPBUFFER, "hook detached, skip");
+}
+
+static void t_logger_killed(void)
+{
+    EXPECT_EQ(command(_NTO_TRACE_OVERWRITEBUFFER), 0); /* holds when there are buffers */
+    run_hook(LOGGER_KILLED, _NTO_TRACE_OVERWRITEBUFFER, "logger killed");
+}
+
 static const struct check table[] = {
     {"buffers give way", t_overwrites},
     {"events are skipped", t_skips},
     {"some buffers are taken", t_taken},
     {"a ring", t_ring},
+    {"the hook's owner is killed", t_hook_killed},
+    {"the hook is detached", t_hook_detached},
+    {"the logger is killed", t_logger_killed},
 };
 
 int main(int argc, char **argv)
 {
+    if (argc == 4) {
+        return other_main(argv);
+    }
     events = argc > 1 ? (unsigned)atoi(argv[1]) : events;
     return check_run("loss", table, COUNT(table));
 }

@@ -219,6 +219,76 @@ static void t_ring_of_idle(void)
     close_buffers();
 }
 
+#define STOPS 400      /* at most */
+#define STOP_STEP 2000 /* nanoseconds that a STOP's thread has more than that of the one before */
+
+static void *stop_with_dump(void *unused)
+{
+    (void)unused;
+    command(_NTO_TRACE_STOP);
+    return NULL;
+}
+
+/* A ring that began with START. Its names are wanted from now on only: the dump at its end has
+ * all that there are. */
+static void begin_ring(void)
+{
+    EXPECT_EQ(command(_NTO_TRACE_SETRINGMODE), 0);
+    EXPECT_EQ(TraceEvent((int)_NTO_TRACE_DELCLASS, _NTO_TRACE_PROCESS), 0);
+    EXPECT_EQ(command(_NTO_TRACE_START), 0);
+    EXPECT_EQ(TraceEvent((int)_NTO_TRACE_ADDCLASS, _NTO_TRACE_PROCESS), 0);
+    insert(0, FEW);
+}
+
+/* What all CPUs have made since ALLOCBUFFER and not lost, or, being a ring, overwritten. */
+static uint64_t kept(void)
+{
+    uint64_t n = 0;
+
+    for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
+        struct kymo_trace_loss l = {0};
+        EXPECT_EQ(TraceEvent((int)KYMO_TRACE_QUERYLOSS, cpu, &l), 0);
+        n += l.made - l.recycled;
+        for (unsigned reason = 0; reason < KYMO_TRACE_REASONS; reason++) {
+            n -= l.lost_reason[reason];
+        }
+    }
+    return n;
+}
+
+/* The thread of a STOP is ended amid the dump, so the ring still runs. The next STOP dumps all. */
+static void t_stop_is_ended(void)
+{
+    struct kymo_trace_owner ring = {.running = true};
+    struct kymo_proc_info proc;
+    unsigned there = 0, amid = 0, stops = 0, events = 0;
+
+    for (int pid = 1; (pid = ProcInfo(pid, &proc)) > 0; pid++) {
+        there++;
+    }
+    open_buffers();
+    for (; ring.running && stops < STOPS; stops++) {
+        const uint64_t ns = (uint64_t)stops * STOP_STEP;
+        begin_ring();
+        int tid = start_thread(stop_with_dump, NULL, own_priority() - 1);
+        TimerTimeout(CLOCK_MONOTONIC, _NTO_TIMEOUT_NANOSLEEP, NULL, &ns, NULL);
+        ThreadDestroy(tid, 0, NULL); /* ESRCH: it has ended */
+        join(tid);
+        EXPECT_EQ(TraceEvent((int)KYMO_TRACE_QUERYOWNER, &ring), 0);
+        EXPECT_EQ(command(_NTO_TRACE_STOP), 0);
+        struct found f = take_all();
+        EXPECT_EQ(f.users, FEW);
+        amid += f.processes > there;
+        EXPECT(f.processes >= there);
+        events += f.events;
+        EXPECT_EQ(kept(), events);
+    }
+    say("policy: %u STOPs, %u ended amid their dump", stops, amid);
+    /* One CPU is emulated by counting instructions: only there does the time say where it is. */
+    EXPECT(cpu_count() > 1 || (amid > 0 && !ring.running));
+    close_buffers();
+}
+
 static const struct check table[] = {
     {"overwrite", t_overwrite},
     {"skip", t_skip},
@@ -228,6 +298,7 @@ static const struct check table[] = {
     {"busy buffers are safe", t_busy},
     {"dump waits", t_dump_waits},
     {"dump spans buffers", t_dump_spans},
+    {"a STOP is ended", t_stop_is_ended},
 };
 
 int main(void)

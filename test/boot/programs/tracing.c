@@ -62,6 +62,9 @@ void scan(const struct kymo_trace_buffer *b, struct found *f)
                       TRACE_HEADER(0, 0, TRACE_CLASS_PR_TH, STATE_WAITCTX);
         f->processes += (slot[i].header & ~(TRACE_CPU_MASK | TRACE_STATE_DUMP)) ==
                         TRACE_HEADER(0, TRACE_STRUCT_CB, TRACE_CLASS_PR_TH, PROCESS_NAME);
+        f->events += TRACE_GET_CLASS(slot[i].header) != TRACE_CLASS_CONTROL &&
+                     (TRACE_GET_STRUCT(slot[i].header) == TRACE_STRUCT_S ||
+                      TRACE_GET_STRUCT(slot[i].header) == TRACE_STRUCT_CB);
         EXPECT_EQ(TRACE_GET_CPU(slot[i].header), b->cpu);
         EXPECT((int32_t)(slot[i].time - slot[i - 1].time) >= 0);
         if (TRACE_GET_CLASS(slot[i].header) == TRACE_CLASS_USER) {

@@ -24,6 +24,7 @@ struct found {
     unsigned buffers, users, dropped; /* dropped: user events that DROPPED slots account for */
     uint32_t first, last;             /* numbers of the first and last user event */
     unsigned processes;               /* names of processes: of the state dump */
+    unsigned events;                  /* of all classes */
     bool gaps, waitctx;               /* waitctx: some thread went into that state */
 };
 
