@@ -205,3 +205,12 @@ gated_PROGRAMS := $(flight_PROGRAMS)
 gated_SCRIPT := $(call over_link,test/boot/boot_d/gated.start)
 gated_IMAGE_D := test/boot/boot_d/gated.d
 TEST_IMAGES_ASKED_FOR += gated
+
+# A program with probes at all of its instructions, over the link: test/boot/pid.py.
+ifneq ($(wildcard test/boot/programs/stepper_$(ARCH).S),)
+PROGRAMS += stepper
+stepper_SRCS := test/boot/programs/stepper.c test/boot/programs/stepper_$(ARCH).S $(boot_common)
+TEST_IMAGES += pid
+pid_PROGRAMS = $(live_PROGRAMS) stepper libtest crash
+pid_SCRIPT = $(live_SCRIPT)
+endif
