@@ -8,13 +8,12 @@
  *
  *   int DtraceControl(struct kymo_d_call *call, const void *in, void *out);
  *
- * in and out are aligned to 8. A consumer belongs to the process that created
- * it and ends with it. Needs the ability dtrace_kernel, or dtrace_user: then CREATE makes consumers
- * that observe the caller and the processes that it started, by the providers dtrace, profile and
- * syscall; they can't read kernel memory. Also needed: dtrace_destructive for programs that change
- * the target; trace for log=1, retain and logstop(); dtrace_kernel for CLAIM, LOOK,
- * RESUME, LIMIT. Returns
- * 0, or -1 and errno, which call->result holds as a negative number:
+ * in and out are aligned to 8. A consumer belongs to the process that created it and ends with it.
+ * Needs the ability dtrace_kernel, or dtrace_user: then CREATE makes consumers that observe the
+ * caller and the processes that it started, by the providers dtrace, profile, syscall and pid; they
+ * can't read kernel memory. Also needed: dtrace_destructive for programs that change the target;
+ * trace for log=1, retain and logstop(); dtrace_kernel for CLAIM, LOOK, RESUME, LIMIT. Returns 0,
+ * or -1 and errno, which call->result holds as a negative number:
  *
  *   EPERM      without the ability (CREATE's refusal names it); a destructive program without the
  *              option destructive
@@ -93,6 +92,15 @@ enum kymo_d_command {
      * clauses may add to a firing of one probe (steps: docs/machine.md). It can only be lowered; 0
      * changes nothing. Returns id: the limit in force, 0: none. */
     KYMO_D_LIMIT,
+    /*
+     * Makes probes pidPID:PROGRAM:… of a process, where the kernel has the provider pid. in: struct
+     * kymo_d_user, then `count` struct kymo_d_user_place. out: struct kymo_d_user_made. ESRCH: no
+     * such process; EPERM: it is not the caller's; ENOTSUP: there is no such provider. What a place
+     * is refused for: EFAULT it is not in the process's text, ENOTSUP text that others have, too,
+     * or an instruction that can't be displaced, EINVAL another instruction is there, ENOSPC no
+     * room.
+     */
+    KYMO_D_USER,
 };
 
 struct kymo_d_call {
@@ -145,6 +153,43 @@ struct kymo_d_process {
     char name[48];            /* name of its file in the boot image */
     uint64_t text, text_link; /* address of its code, and the address it was linked at */
 };
+
+enum { /* bytes of texts, their NULs included */
+       KYMO_D_USER_FUNCTION = 64,
+       KYMO_D_USER_NAME = 8
+};
+enum kymo_d_user_kind {
+    KYMO_D_USER_ENTRY,
+    KYMO_D_USER_RETURN,
+    KYMO_D_USER_TAIL,   /* a return by a jump to another function */
+    KYMO_D_USER_OFFSET, /* any instruction */
+};
+
+struct kymo_d_user {
+    int32_t pid;
+    uint32_t count;
+};
+KYMO_STATIC_ASSERT(sizeof(struct kymo_d_user) == 8, "layout on the link");
+
+/* A place of a probe: places one behind the other whose names are the same are one probe's. */
+struct kymo_d_user_place {
+    uint64_t address; /* in the process */
+    uint32_t insn;    /* the instruction there, as the ELF file has it */
+    uint32_t offset;  /* in the function */
+    uint16_t size;    /* of this, with its texts: a multiple of 8 */
+    uint8_t bytes;    /* of the instruction */
+    uint8_t kind;     /* enum kymo_d_user_kind */
+    uint32_t pad;     /* 0 */
+    char strings[];   /* function and name, each with its NUL */
+};
+KYMO_STATIC_ASSERT(sizeof(struct kymo_d_user_place) == 24, "layout on the link");
+
+struct kymo_d_user_made {
+    uint32_t made, refused; /* places */
+    uint32_t first;         /* of those refused: its index */
+    int32_t why;            /* and the reason, a negative errno */
+};
+KYMO_STATIC_ASSERT(sizeof(struct kymo_d_user_made) == 16, "layout on the link");
 
 int DtraceControl(struct kymo_d_call *call, const void *in, void *out);
 

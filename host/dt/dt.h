@@ -47,6 +47,10 @@ struct dt_probe_source {
     void *arg;
     /* Whether such probes may be there although each() knows none; NULL: it knows all. */
     bool (*may_have)(const char *provider, const char *function, const char *name);
+    /* Of a probe of a process: what the description's module is called, if that is another name,
+     * and why nothing matched, as far as that is known: behind the message. NULL itself: never. */
+    const char *(*module)(void *arg, const char *provider, const char *module);
+    const char *(*why_none)(void *arg, struct dt_session *, const char *const fields[4]);
 };
 
 struct dt_session *dt_session_new(const struct dt_model *, const struct dt_probe_source *);
@@ -201,6 +205,21 @@ bool dt_symbol_at(struct dt_session *, uint64_t address, bool user, struct dt_sy
 bool dt_object_text(const struct dt_session *, const char *object, uint64_t *start);
 /* In the program `object`, as it was linked. */
 bool dt_symbol_in(struct dt_session *, const char *object, uint64_t address, struct dt_symbol *);
+
+/* A function of a program, as it was linked. */
+struct dt_function {
+    const char *name;
+    uint64_t address, size;
+    const uint8_t *text;
+    uint64_t code; /* bytes before the first data in it */
+};
+/* Calls fn for each function of the program `object` that has code; returns their number. */
+unsigned dt_object_functions(struct dt_session *, const char *object,
+                             void (*fn)(void *arg, const struct dt_function *), void *arg);
+/* Whether a function of it begins there. */
+bool dt_object_starts(const struct dt_session *, const char *object, uint64_t address);
+/* The name of a function of it that is nearest to `name`; NULL: none is near enough. */
+const char *dt_object_nearest(struct dt_session *, const char *object, const char *name);
 
 /* A line of source, and the function that it is in. */
 struct dt_frame {

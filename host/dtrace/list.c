@@ -96,8 +96,11 @@ int command_list(struct command *c, const void *data)
         if (e->clause != DTRACE_CLAUSE_FAULT && !(e->flags & DTRACE_ECB_PART) &&
             probes->each(probes->arg, provider, module, function, name, e->probe, list_probe, c) <=
                 0) {
-            fprintf(stderr, "dtrace: failed to match %s:%s:%s:%s: No probe matches description\n",
-                    provider, module, function, name);
+            const char *const fields[4] = {provider, module, function, name};
+            const char *why =
+                probes->why_none ? probes->why_none(probes->arg, c->session, fields) : NULL;
+            fprintf(stderr, "dtrace: failed to match %s:%s:%s:%s: No probe matches description%s\n",
+                    provider, module, function, name, why ? why : "");
             status = 1;
         }
     }

@@ -139,7 +139,10 @@ static int take_batch(struct remote *r, struct remote_query *q, const uint8_t *o
         if (!p) {
             return remote_nonsense(r, "a probe's names");
         }
-        if (!keep(r, p) || (q && !add_id(q, head.id))) {
+        const bool nobodys = strcmp(p->info.provider, "pid") == 0; /* free for the next process's */
+        if (nobodys) {
+            free_probe(p);
+        } else if (!keep(r, p) || (q && !add_id(q, head.id))) {
             return -ENOMEM;
         }
         *last = head.id;
@@ -209,6 +212,7 @@ static struct remote_query *query(struct remote *r, const char *const pattern[4]
         q->bytes = bytes;
         q->next = r->queries;
         r->queries = q;
+        remote_pid_provide(r, pattern);
         ask(r, q); /* if that failed it matches nothing, and r->gone says why */
     }
     return q;
@@ -266,7 +270,11 @@ bool remote_probe_names(struct target *t, uint32_t id, struct dt_probe_info *inf
 
 void remote_probes_init(struct remote *r)
 {
-    r->source = (struct dt_probe_source){.each = each, .argument_type = argument_type, .arg = r};
+    r->source = (struct dt_probe_source){.each = each,
+                                         .argument_type = argument_type,
+                                         .arg = r,
+                                         .module = remote_pid_module,
+                                         .why_none = remote_pid_why_none};
 }
 
 void remote_probes_free(struct remote *r)

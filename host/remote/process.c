@@ -8,13 +8,14 @@
 bool remote_elf_files(struct target *t, struct dt_session *session, const char *const *paths,
                       unsigned n, bool quiet)
 {
-    const struct remote *r = (struct remote *)t;
+    struct remote *r = (struct remote *)t;
     const struct elf_files elf_files = {.build_id = r->info.build_id,
                                         .board = r->info.board,
                                         .command = "dtrace",
                                         .whose = "the target",
                                         .option = "--elf"};
 
+    r->session = session;
     return elf_files_add(&elf_files, session, paths, n, quiet);
 }
 

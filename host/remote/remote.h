@@ -61,6 +61,8 @@ struct remote {
     uint32_t nprobes;             /* room in probes */
     struct remote_query *queries;
     struct remote_process *processes;
+    struct dt_session *session; /* that has the ELFs; NULL: none yet */
+    char pid_why[120]; /* why probes of a process could not be made: the last reason; "": none */
 
     uint32_t handle;            /* of the consumer; 0: there is none */
     struct dtrace_image *image; /* its program, a copy: what descriptions are checked against */
@@ -131,6 +133,13 @@ bool remote_elf_files(struct target *, struct dt_session *, const char *const *p
                       bool quiet);
 bool remote_process(struct target *, int32_t pid, const char **object, uint64_t *bias);
 void remote_processes_free(struct remote *);
+
+/* ---- pid.c: for struct dt_probe_source ---------------------------------------------- */
+
+/* Makes the probes that a description of the provider pid asks for; others it ignores. */
+void remote_pid_provide(struct remote *, const char *const pattern[4]);
+const char *remote_pid_module(void *remote, const char *provider, const char *module);
+const char *remote_pid_why_none(void *remote, struct dt_session *, const char *const fields[4]);
 
 /* ---- program.c: as in struct target_ops -------------------------------------------- */
 

@@ -119,7 +119,9 @@ static int call_with(struct process *proc, struct kymo_d_call *call, const void 
     if (!to) {
         return error;
     }
-    int result = dtrace_control(proc, rights_of(proc), call, in, to);
+    int result = call->command == KYMO_D_USER
+                     ? dtrace_user_call(proc, rights_of(proc), call, in, to)
+                     : dtrace_control(proc, rights_of(proc), call, in, to);
     error = dtrace_control_give(proc, out, to, call->out_bytes);
     block_free(to, room);
     return error ? error : result;
@@ -318,6 +320,7 @@ void kernel_d_init(void)
     dtrace_syscall_init();
     dtrace_profile_init();
     dtrace_fbt_init();
+    dtrace_user_init();
     dtrace_reasons_find();
     dtrace_boot_program();
     dtrace_clean_from_now_on();

@@ -461,6 +461,7 @@ static int run_d_row(void)
 static int d_rows(void)
 {
     static const char all[] = "\0\0\0", functions[] = "fbt\0\0\0entry";
+    static const struct kymo_d_user no_place = {.pid = 0x3fffffff, .count = 1};
     const struct d_row rows[] = {
         D(INFO, 0, 0, NULL),
         D(PROBES, 0, sizeof(all), all),
@@ -474,6 +475,7 @@ static int d_rows(void)
         D(SIZES, 0, 0, NULL),
         D(GO, 0, 0, NULL),
         D(STATUS, 0, 0, NULL),
+        D(USER, 0, sizeof(no_place), &no_place),
         D(AGGREGATION, 0, 0, NULL),
         D(EPID, 1, 0, NULL),
         D(AGG, 1, 0, NULL),

@@ -225,3 +225,12 @@ $(statics:%=$(B)/statics/%.c): $(B)/statics/%.c: test/boot/statics/make.py
 statics_PROGRAMS = $(live_PROGRAMS) $(statics)
 statics_SCRIPT = $(live_SCRIPT)
 TEST_IMAGES += statics
+
+# A program with probes at all of its instructions, over the link: test/boot/pid.py.
+ifneq ($(wildcard test/boot/programs/stepper_$(ARCH).S),)
+PROGRAMS += stepper
+stepper_SRCS := test/boot/programs/stepper.c test/boot/programs/stepper_$(ARCH).S $(boot_common)
+TEST_IMAGES += pid
+pid_PROGRAMS = $(live_PROGRAMS) stepper libtest crash
+pid_SCRIPT = $(live_SCRIPT)
+endif

@@ -20,16 +20,26 @@ static bool fits_register(const struct dt_session *d, const struct dt_type *type
     return (dt_type_is_integer(t) || t->kind == DT_TYPE_POINTER) && t->size <= d->model->pointer;
 }
 
+/* The kernel's functions, or a process's: pid and its number. */
+static bool is_of_functions(const char *provider)
+{
+    return strcmp(provider, "fbt") == 0 ||
+           (strncmp(provider, "pid", 3) == 0 && provider[3] >= '0' && provider[3] <= '9');
+}
+
 static const struct dt_type *of_function(struct dt_session *d, const struct dt_probe_info *info,
                                          unsigned n)
 {
     bool entry = strcmp(info->name, "entry") == 0;
-    const struct dt_type *function = dt_elf_function(d, info->function);
+    const bool of_kernel = strcmp(info->provider, "fbt") == 0;
+    const struct dt_type *function =
+        dt_elf_function(d, of_kernel ? NULL : info->module, info->function);
+    const bool returns = strcmp(info->name, "return") == 0;
 
-    if (!function) {
+    if (!function || !(entry || returns)) {
         return NULL;
     }
-    if (!entry) { /* where it returns, and the value */
+    if (returns) { /* where it returns, and the value */
         return n == 0                                     ? dt_type_basic(d, DT_BASIC_INT)
                : n == 1 && fits_register(d, function->to) ? function->to
                                                           : NULL;
@@ -83,7 +93,7 @@ bool dt_argument_of(struct dt_session *d, const struct dt_probe_info *info, unsi
     const struct dt_probe_source *probes = d->probes;
     const char *text = probes->argument_type(probes->arg, info->id, n);
 
-    if (!text && strcmp(info->provider, "fbt") == 0) {
+    if (!text && is_of_functions(info->provider)) {
         *a = (struct dt_argument){.type = of_function(d, info, n), .from = {n}, .nfrom = 1};
         return a->type != NULL;
     }

@@ -89,6 +89,19 @@ static const char *question(struct dt_session *d, const char *before, const char
     return name ? dt_sprintf(d, "; did you mean %s%s?", before, name) : "";
 }
 
+static void consider_in_object(void *arg, const struct dt_function *f)
+{
+    consider(arg, f->name);
+}
+
+const char *dt_object_nearest(struct dt_session *d, const char *object, const char *name)
+{
+    struct nearest n = nearest_to(d, name);
+
+    dt_object_functions(d, object, consider_in_object, &n);
+    return n.name;
+}
+
 /* ---- functions and variables ------------------------------------------------------- */
 
 static void consider_function(void *arg, const struct dt_ident *i)

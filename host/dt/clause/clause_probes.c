@@ -89,6 +89,16 @@ static bool matched(void *arg, const struct dt_probe_info *info)
     return true;
 }
 
+/* What the message of a description without a probe ends with. */
+static const char *no_match(struct dt_session *d, const struct dt_node *n)
+{
+    const struct dt_probe_source *probes = d->probes;
+    const char *const fields[4] = {n->provider, n->module, n->function, n->probe_name};
+    const char *why = probes->why_none ? probes->why_none(probes->arg, d, fields) : NULL;
+
+    return why ? why : dt_suggest_probe(d, n);
+}
+
 static unsigned each_match(const struct dt_probe_source *probes, const struct dt_node *n,
                            struct match *m)
 {
@@ -102,6 +112,10 @@ void dt_clause_probes(struct dt_session *d, struct dt_clause *c)
 
     for (struct dt_node *n = c->probes; n; n = n->next) {
         struct match m = {d, c, n};
+        const char *module = probes->module && n->provider
+                                 ? probes->module(probes->arg, n->provider, n->module)
+                                 : NULL;
+        n->module = module ? dt_strdup(d, module) : n->module;
         unsigned found = each_match(probes, n, &m);
         if (found == 0 && dt_probe_by_qnx_name(d, n)) {
             found = each_match(probes, n, &m);
@@ -117,7 +131,7 @@ void dt_clause_probes(struct dt_session *d, struct dt_clause *c)
         if (found == 0 && !may_come) {
             dt_fail(d, n->location, "D_PDESC_ZERO",
                     "probe description %s:%s:%s:%s does not match any probes%s", n->provider,
-                    n->module, n->function, n->probe_name, dt_suggest_probe(d, n));
+                    n->module, n->function, n->probe_name, no_match(d, n));
         }
     }
 }

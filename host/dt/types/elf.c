@@ -99,12 +99,12 @@ const struct dt_type *dt_elf_type(struct dt_session *d, const char *object, enum
     return NULL;
 }
 
-const struct dt_type *dt_elf_function(struct dt_session *d, const char *name)
+const struct dt_type *dt_elf_function(struct dt_session *d, const char *object, const char *name)
 {
     Dwarf_Die die;
 
     for (struct dt_elf *e = d->elfs; e; e = e->next) {
-        if (e->kernel && dt_elf_functions_named(e, name) == 1 &&
+        if (is_meant(e, object) && dt_elf_functions_named(e, name) == 1 &&
             dt_elf_find(d, e, DT_ELF_FUNCTION, name, &die)) {
             return dt_elf_type_of_object(d, e, &die);
         }

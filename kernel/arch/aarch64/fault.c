@@ -24,6 +24,7 @@ enum { /* exception classes, ESR_EL1 bits 31-26 */
        EC_BRK = 0x3c
 };
 #define ESR_EC(esr) (((esr) >> 26) & 0x3f)
+#define ESR_BRK_NUMBER 0xffff
 #define ESR_WRITE 0x40
 #define ESR_CACHE 0x100
 #define ESR_FSC(esr) ((esr)&0x3f)
@@ -88,11 +89,18 @@ static struct thread *fp_enable(struct thread *self)
 struct thread *a64_fault_from_user(struct thread *self, uint64_t esr, uint64_t far)
 {
     kernel_assert(a64_irq_masked());
+    struct thread *next = NULL;
+
+    if (ESR_EC(esr) == EC_FP) {
+        return fp_enable(self);
+    }
+    if (ESR_EC(esr) == EC_BRK && (next = a64_step_break(self, esr & ESR_BRK_NUMBER))) {
+        return next;
+    }
+    a64_step_faulted(self);
     struct arch_fault fault = {.ip = a64_context(self)->elr};
 
     switch (ESR_EC(esr)) {
-    case EC_FP:
-        return fp_enable(self);
     case EC_DATA_EL0:
         data_fault(&fault, esr, far);
         break;

@@ -3,8 +3,9 @@
  * The kernel's own map: all RAM and the kernel's devices at KERNEL_VIRT + physical address. RAM is
  * mapped in 2 MB blocks, the range around the kernel's image in pages: text read-only, constants
  * read-only and not executable, the rest not executable, and holes below the stacks. A second
- * mapping of the text, KERNEL_TEXT_ALIAS above, is writable: for patching only. Boot, CPU 0; the
- * map never changes afterwards.
+ * mapping of the text, KERNEL_TEXT_ALIAS above, is writable: for patching only. As far above, the
+ * slots of instructions that probes have displaced in programs can be executed by programs. Boot,
+ * CPU 0; the map never changes afterwards.
  */
 #include "kernel/arch/aarch64/port.h"
 #include "kernel/arch/aspace.h"
@@ -18,6 +19,10 @@ extern char __kernel_start[], __text_end[], __rodata_end[],
 #define KERNEL_DATA (KERNEL_NORMAL | PTE_PXN)
 #define KERNEL_RODATA (KERNEL_DATA | PTE_READONLY)
 #define KERNEL_TEXT (KERNEL_NORMAL | PTE_READONLY)
+#define USER_TEXT \
+    (PTE_VALID | PTE_AF | PTE_INNER | PTE_ATTR(MAIR_NORMAL) | PTE_USER | PTE_READONLY | PTE_PXN)
+
+char a64_step_slots[A64_STEP_SLOTS_BYTES] __attribute__((aligned(PAGE_SIZE)));
 
 uint64_t a64_empty_ttbr0;
 static uintptr_t tables_end; /* physical; tables are allocated from behind the image */
@@ -88,6 +93,10 @@ static void map_image(uint64_t *l1, uintptr_t start, uintptr_t end)
     end = arch_virt_to_phys(__text_end);
     for (uintptr_t pa = start; pa < end; pa += PAGE_SIZE) {
         map_page(l1, KERNEL_VIRT + KERNEL_TEXT_ALIAS + pa, pa, KERNEL_DATA);
+    }
+    start = arch_virt_to_phys(a64_step_slots);
+    for (uintptr_t pa = start; pa < start + sizeof(a64_step_slots); pa += PAGE_SIZE) {
+        map_page(l1, KERNEL_VIRT + KERNEL_TEXT_ALIAS + pa, pa, USER_TEXT);
     }
 }
 

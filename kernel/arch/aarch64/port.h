@@ -59,6 +59,12 @@ struct a64_fatal_frame {
 struct thread *a64_irq_from_user(struct thread *self);
 struct thread *a64_fault_from_user(struct thread *self, uint64_t esr, uint64_t far);
 struct thread *a64_other_from_user(struct thread *self, uint64_t esr);
+/* step/step.c. The thread has executed BRK #number. Returns the thread to resume; NULL: no probe's.
+ * The other: it has met another exception. */
+struct thread *a64_step_break(struct thread *self, unsigned number);
+void a64_step_faulted(struct thread *self);
+/* mmu.c: slots of displaced instructions, which programs execute at + KERNEL_TEXT_ALIAS. */
+extern char a64_step_slots[A64_STEP_SLOTS_BYTES];
 /* registers.c: fills registers in the order of abi/sys/panic.h, with esr and far 0. */
 void a64_registers(uint64_t *registers, const struct a64_fatal_frame *frame, uint64_t pc,
                    uint64_t psr);

@@ -24,6 +24,8 @@
 
 #define A64_PROBE_FRAME 176 /* bytes saved by a function probe: probe/calls.S */
 
+#define A64_STEP_SLOTS_BYTES 16384 /* of displaced instructions: step/step.c */
+
 #define A64_FIQ_FRAME 176 /* bytes saved by FIQ in the kernel: vectors.S */
 #define A64_FIQ_X30 152   /* offset of x30 in it */
 #define DAIF_F 1          /* F bit of daifset and daifclr */

@@ -14,6 +14,7 @@
 #include "kernel/arch/panic.h"
 #include "kernel/arch/probe.h"
 #include "kernel/arch/stack.h"
+#include "kernel/arch/step.h"
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #define STUB(name, answer, ...) \
@@ -53,6 +54,14 @@ STUB(arch_probe_slot, (bool)false, uint32_t *code, uintptr_t slot, uintptr_t sit
 STUB(arch_probe_branch, (bool)false, uint32_t *insn, uintptr_t from, uintptr_t to, unsigned bytes)
 EMPTY(arch_probe_known, uintptr_t site, uintptr_t slot, bool on)
 STUB(arch_probe_target, (uintptr_t)0, uintptr_t site)
+/* step */
+STUB(arch_step_able, (bool)false, const struct arch_step *step)
+STUB(arch_step_slots, 0u, void)
+EMPTY(arch_step_prepare, const struct arch_step *step)
+STUB(arch_step_is_there, (bool)false, const void *at, const struct arch_step *step, bool trap)
+EMPTY(arch_step_write, void *at, const struct arch_step *step, bool trap)
+STUB(arch_step_argument, (uintptr_t)0, thread t, unsigned n)
+STUB(arch_step_result, (uintptr_t)0, thread t)
 /* stub */
 STUB(arch_context_ip, (uintptr_t)0, thread t)
 EMPTY(arch_context_allow_ports, struct thread *t)

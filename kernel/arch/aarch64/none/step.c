@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* AArch64 in a kernel without probes of programs: every BRK is the program's own. */
+#include "kernel/arch/aarch64/port.h"
+
+struct thread *a64_step_break(struct thread *self, unsigned number)
+{
+    (void)self;
+    (void)number;
+    return NULL;
+}
+
+void a64_step_faulted(struct thread *self)
+{
+    (void)self;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * KYMO_D_USER: makes probes of a process, at the places that the host has found in its ELF file.
+ * Nothing of it is believed: a place must be in the process's own text, and the instruction there
+ * the one that the host has read. Control context: see user.h.
+ */
+#include "kernel/dtrace/user/user.h"
+
+#include "abi/errno.h"
+#include "kernel/arch/aspace.h"
+#include "kernel/arch/step.h"
+#include "kernel/base/cpu.h"
+#include "kernel/base/string.h"
+#include "kernel/base/window.h"
+#include "kernel/dtrace/dtrace.h"
+#include "kernel/proc/proc.h"
+#include "trace/dtrace/port.h"
+
+struct making {
+    unsigned group, probe; /* the probe that was made or found last; 0: none */
+    int32_t pid;
+    bool own;
+};
+
+/* Returns whether a text of at most `room` bytes with its NUL is there, of printable characters. */
+static bool text_ok(const char *text, size_t room)
+{
+    for (size_t i = 0; i < room; i++) {
+        if (!text[i]) {
+            return i > 0;
+        }
+        if (text[i] <= ' ' || text[i] > '~') {
+            return false;
+        }
+    }
+    return false;
+}
+
+/* Returns the name behind the function's; NULL: the entry is malformed. */
+static const char *place_name(const struct kymo_d_user_place *p, size_t left)
+{
+    if (left < sizeof(*p) || p->size > left || p->size < sizeof(*p) || p->size % 8 || p->pad ||
+        p->kind > KYMO_D_USER_OFFSET || p->address > UINTPTR_MAX) {
+        return NULL;
+    }
+    const size_t bytes = p->size - sizeof(*p);
+    if (!text_ok(p->strings, bytes < KYMO_D_USER_FUNCTION ? bytes : KYMO_D_USER_FUNCTION)) {
+        return NULL;
+    }
+    const size_t behind = strlen(p->strings) + 1, rest = bytes - behind;
+    const char *name = p->strings + behind;
+    return text_ok(name, rest < KYMO_D_USER_NAME ? rest : KYMO_D_USER_NAME) ? name : NULL;
+}
+
+static bool is_named(unsigned probe, unsigned group, const char *function, const char *name)
+{
+    const struct user_probe *p = &user.probes[probe];
+
+    return probe && p->group == group && strcmp(p->function, function) == 0 &&
+           strcmp(p->name, name) == 0;
+}
+
+/* Returns the place's number if the site has one of a probe with these names; else 0. */
+static unsigned place_find(unsigned site, unsigned group, const char *function, const char *name)
+{
+    unsigned i = user.sites[site].places;
+
+    while (i && !is_named(user.places[i].probe, group, function, name)) {
+        i = user.places[i].at_site;
+    }
+    return i;
+}
+
+/* Returns the site's number, or a negative errno. */
+static int site_of(const struct making *m, const struct kymo_d_user_place *p)
+{
+    struct user_site site = {
+        .step = {.address = (uintptr_t)p->address, .insn = p->insn, .bytes = p->bytes},
+        .pid = m->pid};
+    const unsigned found = user_site_find(m->pid, site.step.address);
+
+    if (found) {
+        return user.sites[found].step.insn == p->insn ? (int)found : -EINVAL;
+    }
+    struct process *proc = process_find(m->pid);
+    if (!proc) {
+        return -ESRCH;
+    }
+    const void *at = user_text(&site);
+    if (!at) {
+        at = vm_user_ptr(proc, site.step.address, site.step.bytes, KYMO_PROT_EXEC);
+        return at ? -ENOTSUP : -EFAULT;
+    }
+    if (!arch_step_able(&site.step)) {
+        return -ENOTSUP;
+    }
+    if (!arch_step_is_there(at, &site.step, false)) {
+        return -EINVAL;
+    }
+    const unsigned made = user_site_add(m->pid, &site.step);
+    return made ? (int)made : -ENOSPC;
+}
+
+static int place_make(struct making *m, const struct kymo_d_user_place *p, const char *name)
+{
+    const struct process *proc = process_find(m->pid);
+
+    if (!proc) {
+        return -ESRCH;
+    }
+    /* Room first: nothing that is made stays without a probe. */
+    m->group = m->group ? m->group : user_group_of(proc, m->own);
+    if (!m->group || !user.free_places.room || !user.free_probes.room) {
+        return -ENOSPC;
+    }
+    const int site = site_of(m, p);
+    if (site < 0) {
+        return site;
+    }
+    const unsigned found = place_find((unsigned)site, m->group, p->strings, name);
+    if (found) {
+        m->probe = user.places[found].probe;
+        return 0;
+    }
+    if (!is_named(m->probe, m->group, p->strings, name)) {
+        m->probe = user_probe_add(m->group, p->strings, name);
+    }
+    return m->probe && user_place_add((unsigned)site, m->probe, p) ? 0 : -ENOSPC;
+}
+
+static int head_check(const struct kymo_d_call *call, const struct kymo_d_user *head)
+{
+    if (call->handle || call->cpu || call->id || call->flags) {
+        return -EINVAL;
+    }
+    if (call->in_bytes < sizeof(*head) || call->out_bytes < sizeof(struct kymo_d_user_made)) {
+        return -EMSGSIZE;
+    }
+    return 0;
+}
+
+static int rights_check(const struct process *asker, uint32_t rights, int32_t pid)
+{
+    const struct process *proc = process_find(pid);
+
+    if (!proc || proc == kernel_process) {
+        return -ESRCH;
+    }
+    return rights & DTRACE_MAY_KERNEL || proc == asker || proc->ppid == asker->pid ? 0 : -EPERM;
+}
+
+/* Some tables may be full of what nobody has a clause on. */
+static void room_make(unsigned count)
+{
+    user_groups_free(true);
+    if (user.free_places.room < count || user.free_probes.room < count ||
+        user.free_sites.room < count) {
+        user_groups_free(false);
+    }
+}
+
+static int places_make(struct making *m, const struct kymo_d_call *call,
+                       const struct kymo_d_user *head, struct kymo_d_user_made *made)
+{
+    size_t at = sizeof(*head);
+
+    for (uint32_t i = 0; i < head->count; i++) {
+        const struct kymo_d_user_place *p = (const void *)((const char *)head + at);
+        const char *name = place_name(p, call->in_bytes - at);
+
+        if (!name) {
+            return -EINVAL;
+        }
+        const int error = place_make(m, p, name);
+        made->why = error && !made->refused ? error : made->why;
+        made->first = error && !made->refused ? i : made->first;
+        made->refused += error != 0;
+        made->made += error == 0;
+        at += p->size;
+        kernel_window();
+    }
+    user_settle();
+    return at == call->in_bytes ? 0 : -EINVAL;
+}
+
+int dtrace_user_call(const struct process *asker, uint32_t rights, struct kymo_d_call *call,
+                     const void *in, void *out)
+{
+    const struct kymo_d_user *head = in;
+    struct kymo_d_user_made made = {0};
+    int error = head_check(call, head);
+
+    kernel_assert(kernel_locked());
+    error = error ? error : rights_check(asker, rights, head->pid);
+    error = error ? error : user_tables_make() ? 0 : -ENOMEM;
+    if (!error) {
+        struct making m = {.pid = head->pid, .own = !(rights & DTRACE_MAY_KERNEL)};
+        room_make(head->count);
+        error = places_make(&m, call, head, &made);
+    }
+    if (!error) {
+        memcpy(out, &made, sizeof(made));
+    }
+    call->out_bytes = error ? 0 : sizeof(made);
+    call->in_bytes = 0;
+    call->result = error;
+    return error;
+}
+
+void dtrace_user_init(void)
+{
+    static const struct dtrace_provider provider = {"pid", &user_ops};
+
+    dtrace_provider_register(&provider);
+}

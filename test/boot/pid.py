@@ -1,0 +1,319 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Probes of programs (the provider pid) on a booted board. pid.py [--soak] BOARD [TEST...]
+
+The program stepper (test/boot/programs/stepper.c) calls functions with known arguments, and prints
+a sum of all that it has computed and a sum of its own text at the end: both have to be those of a
+run without any probe. KYMO_SEED=n repeats what is random. KYMO_THREADS=1: the CPUs are real
+threads. The last line is `N passed, N failed`.
+"""
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import dlink  # noqa: E402
+import link  # noqa: E402
+from guest import ROOT, expect, run_tests  # noqa: E402
+
+SOAK = False
+SAID = re.compile(r"stepper (\d+) (\d+): sum (\w+), atomic (\d+), text (\w+)")
+FUNCTIONS = ("step_known", "step_tail", "step_switch", "step_recurses", "step_float",
+             "step_branches", "step_moved", "step_atomic")
+
+
+def spec(bench):
+    return "unix:" + bench.raw
+
+
+def trace(bench, program, command, *options, status=0):
+    """Runs a program with probes; what dtrace printed, and what the program did."""
+    said = len(bench.printed())
+    done = bench.kymo("dtrace", "-t", spec(bench), *options, "-qn", program, "-c", command)
+    expect(done.returncode == status,
+           f"{done.returncode}: {done.stdout[-300:]}{done.stderr[-600:]}")
+    return done, bench.printed()[said:]
+
+
+def stepped(bench, text):
+    """What the program said at its end, as (rounds, threads, sum, atomic, text)."""
+    bench.wait_for(lambda: SAID.search(text()), "stepper's end", 120)
+    return SAID.search(text()).groups()
+
+
+def plain(bench, rounds, threads=1):
+    """The same without probes."""
+    key = rounds, threads
+    if key not in bench.plain:
+        said = len(bench.printed())
+        bench.type(f"stepper {rounds} {threads}\r")
+        bench.plain[key] = stepped(bench, lambda: bench.printed()[said:])
+    return bench.plain[key]
+
+
+def same(bench, program, rounds, threads=1, *options):
+    """Runs stepper with probes: its results are those without. What dtrace printed."""
+    wanted = plain(bench, rounds, threads)
+    said = len(bench.printed())
+    done, _ = trace(bench, program, f"[heap=256k] stepper {rounds} {threads}", *options)
+    found = stepped(bench, lambda: bench.printed()[said:])
+    # The sum of the text is taken while the probes are there.
+    expect(found[:4] == wanted[:4], f"{found}, without probes {wanted}\n{done.stderr[-300:]}")
+    return done
+
+
+# ---- what a probe says ---------------------------------------------------------------------------
+
+def arguments_and_results_are_known(bench):
+    n = 50
+    done = same(bench, """
+        pid$target::step_known:entry /arg1 == 2 && arg2 == 3/ {
+            @known = count(); @first = sum(arg0); @last = sum(arg4);
+            @typed = sum(args[1] + args[0]); }
+        pid$target::step_known:entry { @called = count(); self->a = arg0; self->in = 1;
+            self->sum = arg0 + 2 * arg1 + 3 * arg2 + 4 * arg3 + 5 * arg4; }
+        pid$target::step_known:return /self->in/ {
+            @right = sum(arg1 == self->sum); @returned = count(); @typed2 = sum(args[1] == arg1);
+            self->in = 0; }
+        END { printa("known %@d %@d %@d %@d\\n", @known, @first, @last, @typed);
+              printa("calls %@d %@d %@d %@d\\n", @called, @returned, @right, @typed2); }""", n)
+    total = sum(range(n))
+    expect(f"known {n} {total} {5 * n} {total + 2 * n}\n" in done.stdout, done.stdout)
+    # Each round: itself, by two tail calls, and by two of the eight cases.
+    calls = 3 * n + sum(i % 8 in (1, 5) for i in range(n))
+    expect(f"calls {calls} {calls} {calls} {calls}\n" in done.stdout, f"{calls}: {done.stdout}")
+
+
+def a_tail_call_returns_before_the_other_is_entered(bench):
+    done = same(bench, """
+        pid$target::step_tail:return { printf("tail %d %d\\n", arg1, arg2); self->t = 1; }
+        pid$target::step_known:entry /self->t/ { printf("entered %d\\n", arg0); self->t = 0; }
+        """, 2)
+    expect(done.stdout.split("\n")[:8] == ["tail 0 1", "entered 0", "tail 0 1", "entered 1"] +
+           ["tail 0 1", "entered 1", "tail 0 1", "entered 2"], done.stdout)
+
+
+def offsets_are_passed_in_order(bench):
+    """Each instruction of a function without jumps, once a call, the first one as entry, too."""
+    done = same(bench, """
+        pid$target:a.out:step_moved: { printf("%s\\n", probename); }""", 1)
+    names = done.stdout.split()
+    listing = subprocess.run(
+        ["aarch64-linux-gnu-objdump", "-d", "--disassemble=step_moved",
+         f"{ROOT}/build/{bench.board}/programs/stepper"], capture_output=True, text=True).stdout
+    at = [int(a, 16) for a in re.findall(r"(?m)^ +([0-9a-f]+):\t", listing)]
+    expect(len(at) == 60, listing)
+    wanted = ["entry"] + [f"{a - at[0]:x}" for a in at]
+    wanted.insert(len(wanted) - 1, "return")
+    expect(sorted(names) == sorted(wanted), f"{names}\nnot {wanted}")
+    order = [n for n in names if n not in ("entry", "return")]
+    expect(order == [n for n in wanted if n not in ("entry", "return")], names)
+
+
+def stacks_are_whole(bench):
+    done = same(bench, """
+        pid$target::step_known:entry /!done/ { ustack(); done = 1; }
+        pid$target::step_recurses:return /arg1 == 3 && !over/ { ustack(); over = 1; }""", 6)
+    stack = re.sub(r"\+0x[0-9a-f]+", "", done.stdout).split()
+    expect(stack[:2] == ["stepper`step_known", "stepper`works"], stack)
+    at = stack.index("stepper`step_recurses")
+    expect(stack[at + 1] in ("stepper`step_recurses", "stepper`works"), stack)
+
+
+def flow_is_indented_from_kernel_to_program(bench):
+    done, _ = trace(bench, "pid$target::step_atomic:,pid$target::step_known:entry,"
+                    "pid$target::step_known:return {}", "[heap=256k] stepper 1", "-F")
+    expect("-> step_known" in done.stdout and "<- step_known" in done.stdout, done.stdout)
+
+
+# ---- what there is not ---------------------------------------------------------------------------
+
+def unknown_names_are_told(bench):
+    for field, said in [
+            ("pid$target::step_knwon:entry", "no function step_knwon in stepper; step_known?"),
+            ("pid$target:libc:step_known:entry", r"process \d+ runs stepper"),
+            ("pid99999::main:entry", "there is no process 99999"),
+            ("pid$target::step_known:2", "does not match any probes"),
+            ("pid$target::step_atomic:4", "an exclusive access"),
+            ("pid$target::step_atomic:8", "between an exclusive load and its store")]:
+        done, _ = trace(bench, field, "stepper 1", status=1)
+        expect(re.search(said, done.stderr), f"{field}: {done.stderr}")
+
+
+def what_can_not_be_probed_is_listed(bench):
+    done = bench.kymo("dtrace", "-t", spec(bench), "-ln", "pid$target:a.out:step_atomic:", "-c",
+                      "stepper 1")
+    found = re.findall(r"(?m)^ *\d+ +pid\d+ +stepper +step_atomic (\w+)$", done.stdout)
+    # In this order: mov, ldxr, add, stxr, cbnz, clrex, ret
+    expect(sorted(found) == ["0", "10", "14", "18", "entry", "return"], done.stdout + done.stderr)
+    expect(len(re.findall(r"no probe pid\d+:stepper:step_atomic:[48c]: ", done.stderr)) == 3,
+           done.stderr)
+
+
+def a_fault_is_at_its_own_address(bench):
+    """Of an instruction that is executed elsewhere."""
+    report = re.compile(r"terminated: (SIG\w+), (read from \w+), .*\n +(ip \w+ step_faults\+0x0)\n")
+    reports = []
+    for probes in ("pid$target::step_faults: { @ = count(); }", "BEGIN { }"):
+        said = len(bench.printed())
+        trace(bench, probes, "stepper fault")
+        bench.wait_for(lambda: report.search(bench.printed()[said:]), "the report")
+        reports.append(report.search(bench.printed()[said:]).groups())
+    expect(reports[0] == reports[1], reports)
+
+
+# ---- any instruction -----------------------------------------------------------------------------
+
+def every_instruction_of_known_functions(bench):
+    for function in FUNCTIONS:
+        done = same(bench, f"pid$target::{function}: {{ @[probename] = count(); }}", 40)
+        expect(len(done.stdout.split()) > 8, done.stdout)
+
+
+def all_functions_at_once(bench):
+    done = same(bench, "pid$target:::entry,pid$target:::return { @[probename] = count(); }", 20)
+    counts = dict(re.findall(r"(entry|return) +(\d+)", done.stdout))
+    expect(int(counts["entry"]) > 500 and int(counts["return"]) > 500, done.stdout)
+
+
+def functions_of(bench, program):
+    out = subprocess.run(["aarch64-linux-gnu-nm", "-S",
+                          f"{ROOT}/build/{bench.board}/programs/{program}"],
+                         capture_output=True, text=True).stdout
+    return sorted({m[2] for m in re.finditer(r"(?m)^\w+ (\w+) [tT] (\S+)$", out)
+                   if "." not in m[2]})
+
+
+def random_functions_all_instructions(bench):
+    rand = random.Random(link.SEED)
+    functions = functions_of(bench, "stepper")
+    for _ in range(60 if SOAK else 4):
+        some = rand.sample(functions, 8)
+        same(bench, "".join(f"pid$target::{f}: {{ @ = count(); }}" for f in some), 8, 2, "-Z")
+
+
+def random_functions_of_other_programs(bench):
+    rand = random.Random(link.SEED + 1)
+    for program in ("hello", "libtest", "crash", "pidin"):
+        functions = functions_of(bench, program)
+        some = rand.sample(functions, 12)
+        results = []
+        for probes in ("".join(f"pid$target::{f}: {{ @ = count(); }}" for f in some), "BEGIN { }"):
+            said = len(bench.printed())
+            words = {"crash": "crash list", "pidin": "pidin info"}.get(program, program)
+            done, _ = trace(bench, probes, f"[heap=256k status=any ability=spawn] {words}", "-Z")
+            time.sleep(0.2)
+            text = re.sub(r"\d+", "N", bench.printed()[said:])
+            results.append((re.search(r"pid \d+ (.*)", done.stderr + "pid 0 -").group(1),
+                            text if program == "hello" else 0))
+        expect(results[0] == results[1], f"{program}: {results} with {some}")
+
+
+# ---- ends ----------------------------------------------------------------------------------------
+
+STORM = "pid$target::step_*:entry,pid$target::step_*:return { @ = count(); }"
+
+
+def threads_on_all_cpus(bench):
+    done = same(bench, STORM, 200 if bench.board == "virt-a64" else 40, 4)
+    expect(int(done.stdout.split()[-1]) > 1000, done.stdout)
+
+
+def consumer_killed(bench):
+    """While four threads are in what it probes: the program goes on, with its text as it was."""
+    rand = random.Random(link.SEED)
+    rounds = 60
+    wanted = plain(bench, rounds, 4)
+    for _ in range(40 if SOAK else 5):
+        said = len(bench.printed())
+        one = bench.start("dtrace", "-t", spec(bench), "-c", f"[heap=256k] stepper {rounds} 4 5",
+                          "-qn", STORM + 'BEGIN { printf("on\\n"); }', "-x", "switchrate=10hz")
+        time.sleep(rand.random() * 0.6)
+        one.send_signal(signal.SIGKILL)
+        one.communicate(timeout=link.SLOW)
+        time.sleep(0.1)
+        if "stepper" not in "".join(dlink.processes(bench, "stepper")):
+            continue  # it was killed before its program ran
+        found = stepped(bench, lambda: bench.printed()[said:])
+        expect(found == wanted, f"{found}, without probes {wanted}")
+
+
+def process_killed(bench):
+    rand = random.Random(link.SEED)
+    for _ in range(40 if SOAK else 5):
+        one = bench.start("dtrace", "-t", spec(bench), "-c", "[heap=256k] stepper 100000 4", "-qn",
+                          STORM + 'BEGIN { printf("%d\\n", $target); }', "-x", "switchrate=10hz")
+        pid = one.stdout.readline().strip()
+        time.sleep(rand.random() * 0.3)
+        bench.type(f"kill {pid}\r")
+        out, err = one.communicate(timeout=link.SLOW)
+        expect(one.returncode == 0 and not err and int(out) > 0, f"{out} {err}")
+        expect(not dlink.processes(bench, "stepper"), "it is still there")
+
+
+def two_programs_of_one_file(bench):
+    said = len(bench.printed())
+    bench.type("stepper 300 1 2 &\r")
+    done = same(bench, """
+        pid$target::step_known:entry /pid == $target/ { @mine = count(); }
+        pid$target::step_known:entry /pid != $target/ { @others = count(); }
+        END { printa("mine %@d\\n", @mine); printa("others %@d\\n", @others); }""", 50)
+    expect(re.search(r"mine \d+\n", done.stdout) and "others" not in done.stdout, done.stdout)
+    bench.wait_for(lambda: "stepper 300 1: " in bench.printed()[said:], "the other one's end", 120)
+
+
+def text_is_as_before(bench):
+    """With the probes taken away while the program runs."""
+    rounds = 40
+    wanted = plain(bench, rounds)
+    said = len(bench.printed())
+    done, _ = trace(bench, "pid$target:::entry { @ = count(); } "
+                    "pid$target::step_recurses:return /n++ > 30/ { exit(0); }",
+                    f"[heap=256k] stepper {rounds} 1 10")
+    found = stepped(bench, lambda: bench.printed()[said:])
+    expect(found == wanted, f"{found}, without probes {wanted}")
+    expect(int(done.stdout.split()[-1]) > 30, done.stdout)
+
+
+TESTS = [arguments_and_results_are_known, a_tail_call_returns_before_the_other_is_entered,
+         offsets_are_passed_in_order, stacks_are_whole, flow_is_indented_from_kernel_to_program,
+         unknown_names_are_told, what_can_not_be_probed_is_listed, a_fault_is_at_its_own_address,
+         every_instruction_of_known_functions, all_functions_at_once,
+         random_functions_all_instructions, random_functions_of_other_programs,
+         threads_on_all_cpus, consumer_killed, process_killed, two_programs_of_one_file,
+         text_is_as_before]
+
+
+def run(bench, test):
+    before = dlink.memory(bench)
+    test(bench)
+    dlink.wait_for_memory(bench, before)
+    expect(bench.qemu.poll() is None, "the board has ended")
+    expect("panic" not in bench.printed(), "the kernel panicked")
+
+
+def main():
+    global SOAK
+    words = [w for w in sys.argv[1:] if w != "--soak"]
+    SOAK = len(words) < len(sys.argv) - 1
+    print(f"{words[0]}: KYMO_SEED={link.SEED}")
+    bench = link.Bench(words[0], image="pid")
+    bench.plain = {}
+    try:
+        dlink.warm_up(bench)
+        # The target keeps its tables and the names of as many probes as they have room for.
+        bench.kymo("dtrace", "-t", spec(bench), "-Zln", "pid$target::vfprintf:,"
+                   "pid$target::test_files:,pid$target::__dtoa_engine:,pid$target:::entry,"
+                   "pid$target:::return", "-c", "libtest")
+        return run_tests(TESTS, words[1:], lambda test: run(bench, test))
+    finally:
+        bench.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
