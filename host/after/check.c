@@ -108,6 +108,19 @@ static void lacks(struct check *c, const char *what, const char *why)
     }
 }
 
+bool after_is_whole(const struct kev *kev, const struct kev_error *error)
+{
+    if (error != NULL) {
+        fprintf(stderr, "dtrace: %s%s\n", error->text,
+                error->recoverable ? "; `kymo cut --recover` makes a capture of the undamaged parts"
+                                   : "");
+    } else if (kev_cut_doubt(kev) != NULL) {
+        fprintf(stderr, "dtrace: %s: the capture that it was cut out of is cut short or damaged\n",
+                kev_info(kev)->path);
+    }
+    return error == NULL && kev_cut_doubt(kev) == NULL;
+}
+
 /* ---- what an object reads ------------------------------------------------------------ */
 
 static const char NOT_HERE[] = "is in no event of the log: trace live";

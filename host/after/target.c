@@ -301,10 +301,7 @@ static void end(struct after_target *a, enum kev_result result, const struct kev
 {
     a->ended = true;
     kymo_progress_end();
-    if (result == KEV_ERROR) {
-        fprintf(stderr, "dtrace: %s\n", error->text);
-        a->broken = true;
-    }
+    a->broken = !after_is_whole(a->kev, result == KEV_ERROR ? error : NULL);
 }
 
 static bool after_feed_piece(struct target *t)

@@ -33,11 +33,17 @@ static char *plain(const char *text)
     return to;
 }
 
-/* Seconds since the capture's start, as --from of other commands takes them. */
-static void time_text(const struct assertion *a, uint64_t ns, char to[32])
+/* A time of the trace clock since the capture's start, as other commands print it. */
+static int64_t since_start(const struct assertion *a, uint64_t ns)
 {
     unsigned __int128 cycles = ((unsigned __int128)ns * a->hz + 999999999u) / 1000000000u;
-    int64_t at = kymo_when_ns((uint64_t)cycles, a->start, a->hz);
+
+    return kymo_when_ns((uint64_t)cycles, a->start, a->hz);
+}
+
+/* In seconds, as --from of other commands takes it. */
+static void time_text(int64_t at, char to[32])
+{
     uint64_t size = at < 0 ? 0 - (uint64_t)at : (uint64_t)at;
 
     snprintf(to, 32, "%s%" PRIu64 ".%09" PRIu64, at < 0 ? "-" : "", size / 1000000000,
@@ -65,11 +71,12 @@ static void put_json(FILE *out, const char *text)
     free(clean);
 }
 
-static void breach_json(const struct rule *rule, const struct breach *b, const char *time)
+static void breach_json(const struct rule *rule, const struct breach *b, const char *time,
+                        int64_t ns)
 {
     fputs("{\"rule\":", stdout);
     put_json(stdout, rule->name);
-    printf(",\"time\":\"%s\",\"ns\":%" PRIu64, time, b->ns);
+    printf(",\"time\":\"%s\",\"ns\":%" PRId64, time, ns);
     if (b->cpu >= 0) {
         printf(",\"cpu\":%" PRId32, b->cpu);
     }
@@ -125,12 +132,13 @@ void out_breach(struct assertion *a, struct rule *rule, const struct breach *b)
 {
     char time[32];
     bool keeps = a->junit && rule->breaches < RULE_KEPT;
+    int64_t ns = since_start(a, b->ns);
 
-    time_text(a, b->ns, time);
+    time_text(ns, time);
     char *line = a->json && !keeps ? NULL : breach_line(rule, b, time);
     kymo_progress_end();
     if (a->json) {
-        breach_json(rule, b, time);
+        breach_json(rule, b, time, ns);
     } else if (!a->quiet) {
         puts(line);
     }

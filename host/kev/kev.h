@@ -199,7 +199,7 @@ enum kev_loss_kind {
     KEV_LOSS_COUNTED = 1,   /* the kernel or the tracelogger lost `events`, exactly, and says so */
     KEV_LOSS_MISSING = 2,   /* buffers were written or recorded, and are not here */
     KEV_LOSS_CUT_SHORT = 3, /* the file ends too early */
-    KEV_LOSS_DAMAGED = 4,   /* recovering: bytes or slots were passed over */
+    KEV_LOSS_DAMAGED = 4,   /* bytes or slots were passed over, here or before this was cut out */
     /* Scope. */
     KEV_SCOPE_FILTER = 64,      /* a filter of the recording, as the header says */
     KEV_SCOPE_GATE = 65,        /* a D program decided what was recorded */

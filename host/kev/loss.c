@@ -308,6 +308,21 @@ static bool damage_give(struct kev_capture *capture)
     return loss_give(capture, -1, capture->last, damage->first_offset);
 }
 
+/* What was missing from the capture that this one was cut out of, as its attributes have it. */
+static bool doubt_give(struct kev_capture *capture)
+{
+    const char *doubt = kev_cut_doubt(capture->kev);
+
+    if (doubt == NULL) {
+        return false;
+    }
+    capture->loss = (struct kev_loss){.kind = KEV_LOSS_DAMAGED, .class_id = -1};
+    bounds_fill(capture, (struct kev_span){0, UINT64_MAX});
+    snprintf(capture->loss_text, sizeof(capture->loss_text),
+             "the capture that it was cut out of is cut short or damaged: %s", doubt);
+    return loss_give(capture, -1, capture->last, 0);
+}
+
 bool loss_of_end(struct kev_capture *capture)
 {
     if (capture->told == 0) {
@@ -324,7 +339,13 @@ bool loss_of_end(struct kev_capture *capture)
     }
     if (capture->told == 2) {
         capture->told = 3;
-        return damage_give(capture);
+        if (damage_give(capture)) {
+            return true;
+        }
+    }
+    if (capture->told == 3) {
+        capture->told = 4;
+        return doubt_give(capture);
     }
     return false;
 }

@@ -46,6 +46,19 @@ const char *kev_attr(const struct kev *kev, const char *key)
     return NULL;
 }
 
+/* CUT_DOUBT_1, and of cuts of cuts CUT_BEFORE_DOUBT_1 ... */
+const char *kev_cut_doubt(const struct kev *kev)
+{
+    for (unsigned i = 0; i < kev->nattrs; i++) {
+        const char *key = kev->attrs[i].key;
+
+        if (strncmp(key, "CUT_", 4) == 0 && strstr(key, "DOUBT_") != NULL) {
+            return kev->attrs[i].value;
+        }
+    }
+    return NULL;
+}
+
 /* Length of a `TRACE_KEY::` that starts at text, 0 if there is none. */
 static size_t key_length(const char *text, size_t len)
 {

@@ -68,18 +68,6 @@ static void put_safe(FILE *to, const char *text)
     }
 }
 
-/* A cut whose original was cut short, damaged or recovered (docs/cut.md). */
-static bool is_cut_of_doubtful(const struct kev_info *info)
-{
-    for (unsigned i = 0; i < info->nattrs; i++) {
-        if (strncmp(info->attrs[i].key, "CUT_", 4) == 0 &&
-            strstr(info->attrs[i].key, "DOUBT_") != NULL) {
-            return true;
-        }
-    }
-    return false;
-}
-
 const char *stat_doubt(const struct stat *stat)
 {
     const struct kev_info *info = kev_info(stat->kev);
@@ -98,7 +86,7 @@ const char *stat_doubt(const struct stat *stat)
     if (stat->missing || info->nmissing > 0) {
         return "buffers are missing, or not those that were written";
     }
-    if (is_cut_of_doubtful(info)) {
+    if (kev_cut_doubt(stat->kev) != NULL) {
         return "the capture that it was cut out of is cut short or damaged";
     }
     return missing > 0 && stat->lost + stat->recycled == 0 ? "buffers are missing" : NULL;

@@ -275,6 +275,13 @@ def expect_cut(kymo, path, out, status, *options):
     doubt = b"TRACE_CUT_DOUBT_1::" in open(out, "rb").read(65536)
     if stat_of(kymo, out)["complete"] == doubt:
         raise Failed(f"{path}: stat says that the cut is {'' if doubt else 'not '}complete")
+    for other in ("assert", "--no-loss"), ("dtrace", "-qn", "END{}", "-r"):
+        if doubt and status_of(kymo, *other, out) != 1:
+            raise Failed(f"{path}: {other[0]} takes the cut for complete")
+    done = subprocess.run([kymo, "export", "--jsonl", out], capture_output=True, timeout=60,
+                          check=False)
+    if doubt and json.loads(done.stdout.splitlines()[-1])["complete"]:
+        raise Failed(f"{path}: export takes the cut for complete")
     return events, doubt
 
 
