@@ -161,7 +161,7 @@ compile_commands.json: trace-gen ## write build/compile_commands.json, for clang
 	$(Q)scripts/compile-commands $(BOARDS)
 
 .PHONY: docs
-docs: host-docs ## write the generated pages (docs/events.md, kercalls.md, dif.md, providers.md) and the pictures
+docs: host-docs ## write the generated pages (docs/events.md, kercalls.md, dif.md, providers.md, derived.md) and the pictures
 
 .PHONY: format
 format: ## run clang-format on every C file

@@ -137,7 +137,7 @@ trace-gen: $(TRACE_GEN)
 
 # The generated pages and headers are committed. host-docs writes them, host-docs-check fails if they
 # are old.
-HOST_DOCS := events kercalls dif providers
+HOST_DOCS := events kercalls dif providers derived
 GEN_HEADERS := kercalls trace_names
 
 host-docs: $(HOST_DOCS:%=$(B)/gen/gen_%_md) $(GEN_HEADERS:%=$(B)/gen/gen_%_h)

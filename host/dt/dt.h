@@ -74,8 +74,8 @@ struct dt_derived_argument {
 };
 struct dt_derived {
     const char *provider, *module, *function, *name;
-    const char *base, *base_name; /* its provider and name; it has no function */
-    const char *predicate;        /* NULL: true */
+    const char *base, *base_function, *base_name; /* its provider …; "": any function */
+    const char *predicate;                        /* NULL: true */
     struct dt_derived_argument args[DT_DERIVED_ARGUMENTS];
     unsigned nargs;
 };

@@ -218,6 +218,7 @@ static const char head[] =
     "compiler makes of a pid and a tid ([d.md](d.md)), and Kymo's words behind them.\n"
     "Processes are `pid_t`, threads `id_t`, numbered from 1 in their process. *Site* is the table\n"
     "entry whose instruction is patched. A row with an empty name continues the row above it.\n"
+    "More probes are made of these: [derived.md](derived.md).\n"
     "\n"
     "Every probe fires on the CPU where the event happens. `pid`, `tid`, `execname` … are those "
     "of\n"

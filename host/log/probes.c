@@ -184,6 +184,7 @@ static void derive(struct dt_session *session, const struct probe *p, const char
         .function = "",
         .name = p->name,
         .base = "user",
+        .base_function = "",
         .base_name = simple ? "simple" : "combine",
         .predicate = predicate,
     };

@@ -19,6 +19,9 @@ child = proc::lwp-start           child 1
 child = proc::lwp-exit            child 1
 child = proc::exit                child P
 child = sysinfo::nthreads         1
+child = proc::start               child
+child = proc::exec-success        child
+child = sysinfo::sysexec          1
 child = sdt:PR_TH:proc_create_name P child 'victim'
 child = sdt:PR_TH:proc_destroy    P child
 child = sdt:PR_TH:thread_create   child 1
@@ -31,6 +34,7 @@ child = syscall:proc_exit:entry   child_status
 
 fault = proc::fault               fault_child 1 11 16 ?ip
 fault = sysinfo::trap             1
+fault = vminfo::prot_fault        fault_child 16 ?ip
 fault = sdt:SYSTEM:slog           1 1 starts('victim_terminated:_SIGSEGV')
 
 kill = proc::signal-send          15 7 killed P
@@ -72,6 +76,12 @@ unblock = sdt:COMM:comm_snd_pulse_un scoid P
 mutex = lockstat:mutex:block      P waiter priority+1
 mutex = lockstat:mutex:release    P 1 mutex
 mutex = lockstat:mutex:acquire    P waiter mutex
+mutex = plockstat::mutex-block    mutex
+mutex = plockstat::mutex-block    mutex
+mutex = plockstat::mutex-blocked  1
+mutex = plockstat::mutex-blocked  1
+mutex = plockstat::mutex-release  mutex
+mutex = plockstat::mutex-release  mutex
 mutex = sysinfo::mutex            1
 mutex = sched::change-pri         P 1 priority+1 priority
 mutex = sched::change-pri         P 1 priority priority+1
@@ -91,6 +101,9 @@ sleep + sched::off-cpu            P 1 priority ANY ANY
 sleep + sched::on-cpu             P 1 priority
 sleep + sysinfo::pswitch          1
 
+yield = sched::surrender
+yield + sysinfo::inv_swtch        1
+yield + sysinfo::syscall          1
 yield + sched::preempt            P 1 priority
 yield + sched::enqueue            P equal priority
 yield + sched::enqueue            P 1 priority
@@ -117,6 +130,10 @@ interrupt = sdt:PR_TH:thread_intr P 1 priority policy
 
 map = sdt:SYSTEM:mmap             P vaddr len flags&255 3 -1 0 phys ''
 map = sdt:SYSTEM:munmap           P vaddr len
+map = vminfo::map                 len vaddr P
+map = vminfo::unmap               len vaddr P
+scarce = vminfo::nomem            1
+scarce = proc::exec-failure       spawn_error
 names = sdt:PR_TH:thread_name     P 1 'caused'
 names = sdt:SYSTEM:pathmgr_open   P 1 'nowhere/to/be/found'
 

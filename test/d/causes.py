@@ -77,29 +77,32 @@ def of_cell(text):
 
 
 def page():
-    """Types and names of arguments, by probe, as docs/providers.md has them."""
+    """Types and names of arguments, by probe, as docs/providers.md and derived.md have them."""
     found, provider, last, cell = {}, None, None, {}
-    with open(os.path.join(ROOT, "docs/providers.md"), encoding="utf-8") as f:
-        for line in f:
-            heading = re.match(r"## (\w+)$", line)
-            provider = heading.group(1) if heading else provider
-            cells = [c.strip() for c in line.strip()[1:-1].split("|")]
-            if not line.startswith("|") or provider in ("dtrace", "profile", "fbt"):
-                continue
-            if cells[0] == "" and (provider == "syscall" or cells[1] == ""):
-                new = last  # a row that continues the one above it
-            elif "`" in cells[0] + cells[1]:
-                new = cells[0].strip("`"), cells[1].strip("`")
-            else:
-                continue
-            last = new
-            if provider == "syscall":
-                words = [("uintptr_t", w) for w in re.findall(r"\w+", cells[1])]
-                entry = found.setdefault((provider, new[0], "entry"), Types(None, [], False))
-                entry.words.extend(words)
-                found[provider, new[0], "return"] = Types(None, [("intptr_t", "")] * 2, False)
-            else:
-                cell[(provider, *new)] = cell.get((provider, *new), "") + " " + cells[2]
+    lines = []
+    for name in ("providers", "derived"):
+        with open(os.path.join(ROOT, f"docs/{name}.md"), encoding="utf-8") as f:
+            lines += f.readlines()
+    for line in lines:
+        heading = re.match(r"## (\w+)$", line)
+        provider = heading.group(1) if heading else provider
+        cells = [c.strip() for c in line.strip()[1:-1].split("|")]
+        if not line.startswith("|") or provider in ("dtrace", "profile", "fbt"):
+            continue
+        if cells[0] == "" and (provider == "syscall" or cells[1] == ""):
+            new = last  # a row that continues the one above it
+        elif "`" in cells[0] + cells[1]:
+            new = cells[0].strip("`"), cells[1].strip("`")
+        else:
+            continue
+        last = new
+        if provider == "syscall":
+            words = [("uintptr_t", w) for w in re.findall(r"\w+", cells[1])]
+            entry = found.setdefault((provider, new[0], "entry"), Types(None, [], False))
+            entry.words.extend(words)
+            found[provider, new[0], "return"] = Types(None, [("intptr_t", "")] * 2, False)
+        else:
+            cell[(provider, *new)] = cell.get((provider, *new), "") + " " + cells[2]
     found.update((probe, of_cell(text)) for probe, text in cell.items())
     for name in ("profile-97", "tick-97"):
         found["profile", "", name] = Types(None, [("uintptr_t", "")] * 2, False)
@@ -138,7 +141,7 @@ def listing(spec):
     found, last = {}, None
     for line in out.splitlines():
         words = line.split()
-        probe = re.match(r" *\d+ ", line) and len(words) in (4, 5)
+        probe = re.match(r" *(\d+|-) ", line) and len(words) in (4, 5)
         if probe and words[1] not in ("profile", "fbt", "dtrace"):
             last = (words[1], words[3] if len(words) == 5 else "", words[-1])
             found[last] = []

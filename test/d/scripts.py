@@ -41,7 +41,8 @@ HEADINGS = {
     "errors": r"^of \d+ calls$", "interrupts": r"ns until what it woke was ready",
     "inversion": r"^BY +RAISED", "locks": r"^PROGRAM +LOCK +WAITED",
     "msglatency": r"us from send to reply",
-    "offcpu": r"^PROGRAM +STATE", "stacks": r"^ +\w+`\w+(\+0x\w+)?$", "whoruns": r"^PROGRAM +CPU",
+    "offcpu": r"^PROGRAM +STATE", "plockstat": r"^Mutex block$",
+    "stacks": r"^ +\w+`\w+(\+0x\w+)?$", "whoruns": r"^PROGRAM +CPU",
 }
 
 
@@ -129,6 +130,10 @@ SHOWN = {
                   r"^uncured +13 STATE_SEM +uncured +11 .* [1-9]\d*$",
                   r"^uncured +13 STATE_REPLY +uncured +10 .* [1-9]\d*$"],
     "locks": [r"^workers, mutex 0x|^inversion, mutex 0x", r"^uncured, semaphore 0x"],
+    "plockstat": [r"^(workers|inversion), mutex 0x\w+, +[1-9]\d* times by\n( +\w+`.*\n)*"
+                  r" +(workers`work|inversion`high)\+",
+                  r"^(workers|inversion), mutex 0x\w+: us waited$",
+                  r"^(workers|inversion), mutex 0x\w+: us held$"],
     "offcpu": [r"^client +STATE_REPLY", r"^\w+ +STATE_READY"],
 }
 
@@ -155,23 +160,26 @@ def row(board, name):
 
 
 def page():
-    """The probes of docs/providers.md, profile's left out."""
+    """The probes of docs/providers.md and derived.md, profile's left out."""
     found, provider = set(), None
-    with open("docs/providers.md", encoding="utf-8") as f:
-        for line in f:
-            heading = re.match(r"## (\w+)$", line)
-            provider = heading.group(1) if heading else provider
-            cells = [c.strip().strip("`") for c in line.split("|")[1:-1]]
-            if not line.startswith("| ") or "---" in line or cells[0] in ("function", "probe"):
-                continue
-            if cells[0] == "" and (provider in ("syscall", "dtrace") or cells[1] == ""):
-                continue  # a row that continues the one above it
-            if provider == "syscall":
-                found |= {(provider, cells[0], "entry"), (provider, cells[0], "return")}
-            elif provider == "dtrace":
-                found.add((provider, "", cells[0]))
-            elif provider not in ("profile", "fbt"):
-                found.add((provider, cells[0], cells[1]))
+    lines = []
+    for name in ("providers", "derived"):
+        with open(f"docs/{name}.md", encoding="utf-8") as f:
+            lines += f.readlines()
+    for line in lines:
+        heading = re.match(r"## (\w+)$", line)
+        provider = heading.group(1) if heading else provider
+        cells = [c.strip().strip("`") for c in line.split("|")[1:-1]]
+        if not line.startswith("| ") or "---" in line or cells[0] in ("function", "probe"):
+            continue
+        if cells[0] == "" and (provider in ("syscall", "dtrace") or cells[1] == ""):
+            continue  # a row that continues the one above it
+        if provider == "syscall":
+            found |= {(provider, cells[0], "entry"), (provider, cells[0], "return")}
+        elif provider == "dtrace":
+            found.add((provider, "", cells[0]))
+        elif provider not in ("profile", "fbt"):
+            found.add((provider, cells[0], cells[1]))
     return found
 
 

@@ -11,6 +11,34 @@
 
 /* ---- which there are --------------------------------------------------------------- */
 
+/* Those of any target. */
+static const struct dt_derived rows[] = {
+#define ARGS(...) \
+    { \
+        __VA_ARGS__ \
+    }
+#define A(c_type, word, text) \
+    { \
+        .type = (c_type), .name = #word, .value = (text) \
+    }
+#define DERIVED(prov, func, probe, base_prov, base_func, base_probe, test, arguments, doc) \
+    {.provider = #prov, \
+     .module = "kernel", \
+     .function = (func), \
+     .name = (probe), \
+     .base = #base_prov, \
+     .base_function = (base_func), \
+     .base_name = (base_probe), \
+     .predicate = (test), \
+     .args = arguments, \
+     .nargs = sizeof((const struct dt_derived_argument[])arguments) / \
+              sizeof(struct dt_derived_argument)},
+#include "trace/derived.def"
+#undef DERIVED
+#undef A
+#undef ARGS
+};
+
 static const char *kept(struct dt_session *d, const char *text)
 {
     return text ? dt_strdup(d, text) : NULL;
@@ -26,6 +54,7 @@ static bool is_same(const struct dt_derived *p, const struct dt_derived *q)
     return is_same_text(p->provider, q->provider) && is_same_text(p->module, q->module) &&
            is_same_text(p->function, q->function) && is_same_text(p->name, q->name) &&
            is_same_text(p->predicate, q->predicate) && is_same_text(p->base, q->base) &&
+           is_same_text(p->base_function, q->base_function) &&
            is_same_text(p->base_name, q->base_name);
 }
 
@@ -46,6 +75,7 @@ void dt_session_derive(struct dt_session *d, const struct dt_derived *probe)
         .function = kept(d, probe->function),
         .name = kept(d, probe->name),
         .base = kept(d, probe->base),
+        .base_function = kept(d, probe->base_function),
         .base_name = kept(d, probe->base_name),
         .predicate = kept(d, probe->predicate),
         .nargs = probe->nargs,
@@ -77,15 +107,8 @@ static bool has_base(const struct dt_session *d, const struct dt_derived *probe)
 {
     const struct dt_probe_source *probes = d->probes;
 
-    return probes &&
-           probes->each(probes->arg, probe->base, "", "", probe->base_name, 0, any, NULL) > 0;
-}
-
-static bool is_described(const struct dt_derived *probe, const char *provider, const char *module,
-                         const char *function, const char *name)
-{
-    return dtrace_glob(provider, probe->provider) && dtrace_glob(module, probe->module) &&
-           dtrace_glob(function, probe->function) && dtrace_glob(name, probe->name);
+    return probes && probes->each(probes->arg, probe->base, "", probe->base_function,
+                                  probe->base_name, 0, any, NULL) > 0;
 }
 
 struct dt_probe_info dt_derived_info(const struct dt_derived *p)
@@ -108,28 +131,50 @@ struct dt_probe_info dt_derived_info(const struct dt_derived *p)
                                   .derived = p};
 }
 
+struct search {
+    struct dt_session *session;
+    const char *fields[4]; /* of the description */
+    bool (*fn)(void *arg, const struct dt_probe_info *);
+    void *arg;
+    unsigned n; /* calls of fn */
+};
+
+/* Calls fn if the probe is meant. Returns true if fn wants no more. */
+static bool meets(struct search *s, const struct dt_derived *p)
+{
+    const struct dt_probe_info info = dt_derived_info(p);
+
+    if (!dtrace_glob(s->fields[0], p->provider) || !dtrace_glob(s->fields[1], p->module) ||
+        !dtrace_glob(s->fields[2], p->function) || !dtrace_glob(s->fields[3], p->name) ||
+        !has_base(s->session, p)) {
+        return false;
+    }
+    s->n++;
+    return !s->fn(s->arg, &info);
+}
+
 unsigned dt_derived_each(struct dt_session *d, const char *provider, const char *module,
                          const char *function, const char *name,
                          bool (*fn)(void *fn_arg, const struct dt_probe_info *), void *fn_arg)
 {
     void (*find)(void *, struct dt_session *) = d->find_derived;
-    unsigned n = 0;
+    struct search search = {d, {provider, module, function, name}, fn, fn_arg, 0};
 
     d->find_derived = NULL;
     if (find) {
         find(d->find_derived_arg, d);
     }
-    for (const struct dt_derived_entry *e = d->derived; e; e = e->next) {
-        const struct dt_probe_info info = dt_derived_info(&e->probe);
-
-        if (is_described(&e->probe, provider, module, function, name) && has_base(d, &e->probe)) {
-            n++;
-            if (!fn(fn_arg, &info)) {
-                break;
-            }
+    for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        if (meets(&search, &rows[i])) {
+            return search.n;
         }
     }
-    return n;
+    for (const struct dt_derived_entry *e = d->derived; e; e = e->next) {
+        if (meets(&search, &e->probe)) {
+            break;
+        }
+    }
+    return search.n;
 }
 
 /* ---- what a clause reads ----------------------------------------------------------- */

@@ -389,7 +389,8 @@ static void compile_derived(struct dt_session *d, struct dt_program *program,
     struct dt_node *base = dt_node_new(d, DT_NODE_PROBE, clause->location);
 
     base->provider = derived->base;
-    base->module = base->function = "";
+    base->module = "";
+    base->function = derived->base_function;
     base->probe_name = derived->base_name;
     one->probes = base;
     compile_numbered(d, program, one,

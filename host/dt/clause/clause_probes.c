@@ -152,6 +152,7 @@ static bool is_listed(const struct dt_array *list, const struct dt_derived *p)
     for (unsigned i = 0; i < list->n; i++) {
         const struct dt_derived *q = listed[i];
         bool same = strcmp(p->provider, q->provider) == 0 && strcmp(p->name, q->name) == 0 &&
+                    strcmp(p->base_function, q->base_function) == 0 &&
                     strcmp(p->base_name, q->base_name) == 0 && p->predicate && q->predicate &&
                     strcmp(p->predicate, q->predicate) == 0;
 

@@ -45,11 +45,11 @@ static const struct {
     {"sleep", cause_sleep},     {"yield", cause_yield},
     {"timer", cause_timer},     {"interrupt", cause_interrupt},
     {"map", cause_map},         {"names", cause_names},
-    {"calls-1", cause_calls_1}, {"calls-2", cause_calls_2},
-    {"calls-3", cause_calls_3}, {"calls-4", cause_calls_4},
-    {"calls-5", cause_calls_5}, {"places", cause_places},
-    {"user", cause_user},       {"spin", cause_spin},
-    {"work", cause_work},
+    {"scarce", cause_scarce},   {"calls-1", cause_calls_1},
+    {"calls-2", cause_calls_2}, {"calls-3", cause_calls_3},
+    {"calls-4", cause_calls_4}, {"calls-5", cause_calls_5},
+    {"places", cause_places},   {"user", cause_user},
+    {"spin", cause_spin},       {"work", cause_work},
 };
 
 int main(void)

@@ -40,6 +40,7 @@ void cause_timer(void);
 void cause_interrupt(void);
 void cause_map(void);
 void cause_names(void);
+void cause_scarce(void);
 void cause_places(void);
 void cause_user(void);
 void cause_calls_1(void);

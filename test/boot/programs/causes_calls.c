@@ -6,6 +6,7 @@
 #include "test/boot/programs/causes.h"
 #include "test/boot/programs/every_call.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 #include "lib/include/kymo.h"
@@ -67,6 +68,19 @@ void cause_map(void)
     fact("phys", map.phys);
     fact("flags", map.flags);
     MemUnmap((void *)(uintptr_t)map.vaddr, map.len);
+}
+
+/* More memory than there is, and a program that isn't there. */
+void cause_scarce(void)
+{
+    struct kymo_map map = {.len = 1u << 30, .flags = KYMO_PROT_READ | KYMO_PROT_WRITE};
+    char *argv[] = {"nowhere", NULL};
+    struct kymo_spawn_attr attr = {.priority = own_priority()};
+
+    EXPECT_EQ(MemMap(&map), -1);
+    EXPECT_EQ(errno, ENOMEM);
+    EXPECT_EQ(kymo_spawn("nowhere", argv, &attr), -1);
+    fact("spawn_error", (uint64_t)errno);
 }
 
 void cause_names(void)
