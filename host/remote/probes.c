@@ -57,7 +57,7 @@ static struct remote_probe *parse(const struct kymo_d_probe *head, const char *s
     struct remote_probe *p = calloc(1, sizeof(*p));
     char **texts = copy_texts(strings, head->size - sizeof(*head), n);
 
-    if (!p || !texts || !*texts[0] || !*texts[3]) {
+    if (!p || !texts || !*texts[3]) {
         free(p);
         free(texts);
         return NULL;
@@ -139,7 +139,7 @@ static int take_batch(struct remote *r, struct remote_query *q, const uint8_t *o
         if (!p) {
             return remote_nonsense(r, "a probe's names");
         }
-        const bool nobodys = strcmp(p->info.provider, "pid") == 0; /* free for the next process's */
+        const bool nobodys = !*p->info.provider; /* free for the next process's */
         if (nobodys) {
             free_probe(p);
         } else if (!keep(r, p) || (q && !add_id(q, head.id))) {

@@ -34,8 +34,8 @@ static const char *enable_text(const struct maker *m, uint32_t offset)
 static bool enable_matches(const struct maker *m, const struct dtrace_image_ecb *e,
                            const struct dtrace_probe *p)
 {
-    if (m->c->own && !p->provider->ops->own) {
-        return false;
+    if (!*p->provider->name || (m->c->own && !p->provider->ops->own)) {
+        return false; /* of no name: nobody's, free for the next one that its provider makes */
     }
     if (e->probe) {
         return e->probe == p->id;

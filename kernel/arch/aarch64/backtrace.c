@@ -55,6 +55,7 @@ bool arch_return_address(uintptr_t *word, const struct thread *user)
         !arch_peek(&insn, *word - sizeof(insn), sizeof(insn), user)) {
         return false;
     }
+    insn = user ? a64_step_insn(user, *word - sizeof(insn), insn) : insn;
     return (insn & 0xfc000000) == 0x94000000 || (insn & 0xfffffc1f) == 0xd63f0000;
 }
 

@@ -19,8 +19,7 @@ extern char __kernel_start[], __text_end[], __rodata_end[],
 #define KERNEL_DATA (KERNEL_NORMAL | PTE_PXN)
 #define KERNEL_RODATA (KERNEL_DATA | PTE_READONLY)
 #define KERNEL_TEXT (KERNEL_NORMAL | PTE_READONLY)
-#define USER_TEXT \
-    (PTE_VALID | PTE_AF | PTE_INNER | PTE_ATTR(MAIR_NORMAL) | PTE_USER | PTE_READONLY | PTE_PXN)
+#define USER_TEXT (PTE_VALID | PTE_AF | PTE_INNER | PTE_ATTR(MAIR_NORMAL) | PTE_READONLY | PTE_PXN)
 
 char a64_step_slots[A64_STEP_SLOTS_BYTES] __attribute__((aligned(PAGE_SIZE)));
 

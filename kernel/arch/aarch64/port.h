@@ -63,6 +63,8 @@ struct thread *a64_other_from_user(struct thread *self, uint64_t esr);
  * The other: it has met another exception. */
 struct thread *a64_step_break(struct thread *self, unsigned number);
 void a64_step_faulted(struct thread *self);
+/* Returns the program's instruction at an address where `insn` was read. */
+uint32_t a64_step_insn(const struct thread *user, uintptr_t address, uint32_t insn);
 /* mmu.c: slots of displaced instructions, which programs execute at + KERNEL_TEXT_ALIAS. */
 extern char a64_step_slots[A64_STEP_SLOTS_BYTES];
 /* registers.c: fills registers in the order of abi/sys/panic.h, with esr and far 0. */

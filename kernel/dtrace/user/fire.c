@@ -65,3 +65,12 @@ bool kernel_user_probe(struct thread *self, uintptr_t ip, struct arch_step *step
     arch_irq_restore(irq);
     return true;
 }
+
+void kernel_user_displaced(const struct thread *t, uintptr_t ip, uint32_t *insn)
+{
+    const unsigned i = user_site_find(t->pid, ip);
+
+    if (i) {
+        *insn = user.sites[i].step.insn;
+    }
+}

@@ -108,19 +108,22 @@ static int place_make(struct making *m, const struct kymo_d_user_place *p, const
     if (!proc) {
         return -ESRCH;
     }
-    /* Room first: nothing that is made stays without a probe. */
     m->group = m->group ? m->group : user_group_of(proc, m->own);
-    if (!m->group || !user.free_places.room || !user.free_probes.room) {
+    const unsigned at = user_site_find(m->pid, (uintptr_t)p->address);
+    const unsigned there =
+        at && m->group && user.sites[at].step.insn == p->insn ? place_find(at, m->group, p->strings, name) : 0;
+    if (there) {
+        m->probe = user.places[there].probe;
+        return 0;
+    }
+    /* Room first: nothing that is made stays without a probe. */
+    if (!m->group || !user.free_places.room || !user.free_probes.room ||
+        (!user.free_probes.first && !dtrace_probe_room())) {
         return -ENOSPC;
     }
     const int site = site_of(m, p);
     if (site < 0) {
         return site;
-    }
-    const unsigned found = place_find((unsigned)site, m->group, p->strings, name);
-    if (found) {
-        m->probe = user.places[found].probe;
-        return 0;
     }
     if (!is_named(m->probe, m->group, p->strings, name)) {
         m->probe = user_probe_add(m->group, p->strings, name);
@@ -150,11 +153,11 @@ static int rights_check(const struct process *asker, uint32_t rights, int32_t pi
 }
 
 /* Some tables may be full of what nobody has a clause on. */
-static void room_make(unsigned count)
+static void room_make(int32_t pid, bool own, unsigned count)
 {
     user_groups_free(true);
-    if (user.free_places.room < count || user.free_probes.room < count ||
-        user.free_sites.room < count) {
+    if (!user_group_room(pid, own) || user.free_places.room < count ||
+        user.free_probes.room < count || user.free_sites.room < count) {
         user_groups_free(false);
     }
 }
@@ -169,7 +172,7 @@ static int places_make(struct making *m, const struct kymo_d_call *call,
         const char *name = place_name(p, call->in_bytes - at);
 
         if (!name) {
-            return -EINVAL;
+            break;
         }
         const int error = place_make(m, p, name);
         made->why = error && !made->refused ? error : made->why;
@@ -195,7 +198,7 @@ int dtrace_user_call(const struct process *asker, uint32_t rights, struct kymo_d
     error = error ? error : user_tables_make() ? 0 : -ENOMEM;
     if (!error) {
         struct making m = {.pid = head->pid, .own = !(rights & DTRACE_MAY_KERNEL)};
-        room_make(head->count);
+        room_make(m.pid, m.own, head->count);
         error = places_make(&m, call, head, &made);
     }
     if (!error) {

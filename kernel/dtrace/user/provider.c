@@ -11,7 +11,11 @@
 #include "kernel/base/window.h"
 #include "kernel/proc/proc.h"
 
-enum { WRITE_STEP = 32, LOOK_STEP = 256 }; /* sites written, and looked at, between two windows */
+enum {
+    WRITE_STEP = 16,
+    LOOK_STEP = 128,
+    PLACES_STEP = 64
+}; /* sites written, sites looked at, places marked between two windows */
 
 static bool unsettled; /* [k] some site is not as wanted */
 
@@ -39,16 +43,20 @@ void user_place_enable(unsigned i, bool on)
 static void user_set(void *arg, bool on)
 {
     struct user_probe *p = &user.probes[(uintptr_t)arg];
+    unsigned n = 0;
 
     kernel_assert(kernel_locked());
     p->enabled = on && p->group;
     for (unsigned i = p->group ? p->places : 0; i; i = user.places[i].others) {
         user_place_enable(i, on);
+        if (++n % PLACES_STEP == 0) {
+            kernel_window();
+        }
     }
 }
 
 /* Who enables it is in DtraceControl(). Somebody else may have made the probe. */
-static int user_enable(uint32_t id, void *arg)
+static int user_changed(uint32_t id, void *arg)
 {
     const struct process *asker = arch_cpu()->current ? arch_cpu()->current->proc : NULL;
     const struct user_probe *p = &user.probes[(uintptr_t)arg];
@@ -60,6 +68,12 @@ static int user_enable(uint32_t id, void *arg)
             return -EPERM;
         }
     }
+    return 0;
+}
+
+static int user_enable(uint32_t id, void *arg)
+{
+    (void)id;
     user_set(arg, true);
     return 0;
 }
@@ -133,7 +147,8 @@ static uint64_t user_argument(uint32_t id, void *arg, unsigned n)
 {
     const struct cpu *cpu = arch_cpu();
     const struct user_probe *p = &user.probes[(uintptr_t)arg];
-    const bool entry = p->places && user.places[p->places].kind == KYMO_D_USER_ENTRY;
+    const bool entry = p->places && (user.places[p->places].kind == KYMO_D_USER_ENTRY ||
+                                    user.places[p->places].kind == KYMO_D_USER_OFFSET);
 
     (void)id;
     return cpu->trace.fired && cpu->current && entry ? arch_step_argument(cpu->current, n) : 0;
@@ -151,10 +166,12 @@ static uint64_t user_argument(uint32_t id, void *arg, unsigned n)
 const struct dtrace_provider_ops user_ops = {.attributes = USER_ATTRIBUTES,
                                              .enable = user_enable,
                                              .disable = user_disable,
+                                             .changed = user_changed,
                                              .settle = user_settle,
                                              .argument = user_argument};
 const struct dtrace_provider_ops user_own_ops = {.attributes = USER_ATTRIBUTES,
                                                  .enable = user_enable,
                                                  .disable = user_disable,
+                                                 .changed = user_changed,
                                                  .argument = user_argument,
                                                  .own = DTRACE_OWN_CURRENT};

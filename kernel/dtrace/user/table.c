@@ -12,25 +12,30 @@
 
 #define LATELY 10000000000u /* ns */
 enum { LOOK_STEP = 128 };   /* probes that are looked at between two windows */
+enum { PLACES_STEP = 32 };  /* places that are changed between two windows */
+/* What a trap has to look through: more are refused. */
+enum { SITE_PLACES = 8, BUCKET_SITES = 16 };
 
 struct user_tables user;
 struct user_group user_groups[USER_GROUPS];
 
-/* What probes that belong to nobody have for a provider. The host doesn't show them. */
-static const struct dtrace_provider nobodys = {"pid", &user_ops};
+/* What probes that belong to nobody have for a provider: no clause is on them (trace/dtrace/enable.c),
+ * and the host doesn't show them. */
+static const struct dtrace_provider nobodys = {"", &user_ops};
 
 static unsigned bucket_of(int32_t pid, uintptr_t address)
 {
-    return ((unsigned)(address / 2) ^ (unsigned)pid * 61) & user.mask;
+    return ((unsigned)(address / 4) ^ (unsigned)pid * 61) & user.mask;
 }
 
 unsigned user_site_find(int32_t pid, uintptr_t address)
 {
+    const struct user_site *sites = __atomic_load_n(&user.sites, __ATOMIC_ACQUIRE);
     unsigned i =
-        user.sites ? __atomic_load_n(&user.buckets[bucket_of(pid, address)], __ATOMIC_ACQUIRE) : 0;
+        sites ? __atomic_load_n(&user.buckets[bucket_of(pid, address)], __ATOMIC_ACQUIRE) : 0;
 
-    while (i && (user.sites[i].step.address != address || user.sites[i].pid != pid)) {
-        i = __atomic_load_n(&user.sites[i].next, __ATOMIC_ACQUIRE);
+    while (i && (sites[i].step.address != address || sites[i].pid != pid)) {
+        i = __atomic_load_n(&sites[i].next, __ATOMIC_ACQUIRE);
     }
     return i;
 }
@@ -99,12 +104,17 @@ static uint16_t free_give(struct user_free *f, unsigned i)
 
 unsigned user_site_add(int32_t pid, const struct arch_step *step)
 {
-    if (!user.free_sites.room) {
+    uint16_t *bucket = &user.buckets[bucket_of(pid, step->address)];
+    unsigned others = 0;
+
+    for (unsigned at = *bucket; at; at = user.sites[at].next) {
+        others++;
+    }
+    if (!user.free_sites.room || others == BUCKET_SITES) {
         return 0;
     }
     const unsigned i = free_take(&user.free_sites, user.sites[user.free_sites.first].next);
     struct user_site *site = &user.sites[i];
-    uint16_t *bucket = &user.buckets[bucket_of(pid, step->address)];
     *site = (struct user_site){.step = *step, .pid = pid, .next = *bucket};
     site->step.slot = (uint16_t)i;
     arch_step_prepare(&site->step);
@@ -115,8 +125,12 @@ unsigned user_site_add(int32_t pid, const struct arch_step *step)
 bool user_place_add(unsigned site, unsigned probe, const struct kymo_d_user_place *from)
 {
     uint16_t *last = &user.sites[site].places;
+    unsigned others = 0;
 
-    if (!user.free_places.room) {
+    for (; *last; last = &user.places[*last].at_site) {
+        others++;
+    }
+    if (!user.free_places.room || others == SITE_PLACES) {
         return false;
     }
     const unsigned i = free_take(&user.free_places, user.places[user.free_places.first].at_site);
@@ -126,9 +140,6 @@ bool user_place_add(unsigned site, unsigned probe, const struct kymo_d_user_plac
                                          .offset = from->offset,
                                          .kind = from->kind};
     user.probes[probe].places = (uint16_t)i;
-    while (*last) {
-        last = &user.places[*last].at_site;
-    }
     __atomic_store_n(last, (uint16_t)i, __ATOMIC_RELEASE);
     if (user.probes[probe].enabled) {
         user_place_enable(i, true);
@@ -180,6 +191,17 @@ static void pid_text(char text[USER_PID_TEXT], int32_t pid)
         *text++ = digits[--n];
     }
     *text = '\0';
+}
+
+bool user_group_room(int32_t pid, bool own)
+{
+    bool room = false;
+
+    for (unsigned i = 1; i < USER_GROUPS; i++) {
+        const struct user_group *g = &user_groups[i];
+        room |= !g->pid || (g->pid == pid && g->own == own);
+    }
+    return room;
 }
 
 unsigned user_group_of(const struct process *proc, bool own)
@@ -238,14 +260,20 @@ static void place_unlink(unsigned i)
 
 static void probe_unlink(unsigned i)
 {
+    unsigned n = 0;
+
     for (unsigned place = user.probes[i].places; place; place = user.places[place].others) {
         place_unlink(place);
+        if (++n % PLACES_STEP == 0) {
+            kernel_window();
+        }
     }
 }
 
 static void probe_free(unsigned i)
 {
     struct user_probe *p = &user.probes[i];
+    unsigned n = 0;
 
     for (unsigned place = p->places, next; place; place = next) {
         struct user_site *site = &user.sites[user.places[place].site];
@@ -255,6 +283,10 @@ static void probe_free(unsigned i)
         }
         next = user.places[place].others;
         user.places[place].at_site = free_give(&user.free_places, place);
+        if (++n % PLACES_STEP == 0) {
+            p->places = (uint16_t)next;
+            kernel_window();
+        }
     }
     p->group = 0;
     p->places = free_give(&user.free_probes, i);

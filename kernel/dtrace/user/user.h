@@ -87,6 +87,8 @@ unsigned user_site_add(int32_t pid, const struct arch_step *step);
 bool user_place_add(unsigned site, unsigned probe, const struct kymo_d_user_place *from);
 /* Returns a new probe without places, 0: there is no room. */
 unsigned user_probe_add(unsigned group, const char *function, const char *name);
+/* Returns whether the process has a group, or can have one. */
+bool user_group_room(int32_t pid, bool own);
 /* Returns the process's group, a new one if need be; 0: all are in use. */
 unsigned user_group_of(const struct process *proc, bool own);
 /* Frees groups that no consumer has a clause on: of processes that have ended, or also those that

@@ -13,3 +13,10 @@ void a64_step_faulted(struct thread *self)
 {
     (void)self;
 }
+
+uint32_t a64_step_insn(const struct thread *user, uintptr_t address, uint32_t insn)
+{
+    (void)user;
+    (void)address;
+    return insn;
+}

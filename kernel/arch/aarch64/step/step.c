@@ -126,14 +126,19 @@ struct thread *a64_step_break(struct thread *self, unsigned number)
     if (number != A64_STEP_BREAK || !kernel_user_probe(self, ctx->elr, &step)) {
         return NULL;
     }
-    if (step.bytes == 0) { /* it has just been taken away: executes what is there now */
-        return step_exit(self);
-    }
     if (a64_step_kind(step.insn) == A64_STEP_MOVED) {
         step_move(ctx, &step);
         return self;
     }
     return step_emulate(self, &step) ? step_exit(self) : NULL;
+}
+
+uint32_t a64_step_insn(const struct thread *user, uintptr_t address, uint32_t insn)
+{
+    if (insn == a64_step_brk(A64_STEP_BREAK)) {
+        kernel_user_displaced(user, address, &insn);
+    }
+    return insn;
 }
 
 void a64_step_faulted(struct thread *self)
