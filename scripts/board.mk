@@ -63,7 +63,7 @@ FBT_NOT_loaded := $(addprefix kernel/,$(addprefix dtrace/,fbt.c fbt_fire.c fbt_s
 # The provider pid, of kernel/dtrace/user: where programs' text is RAM and the port has a folder step.
 USER_PROBES ?= $(if $(filter patched,$(SITES)),$(if $(wildcard kernel/arch/$(ARCH)/step),yes))
 USER_SRCS_yes := $(wildcard kernel/dtrace/user/*.c kernel/arch/$(ARCH)/step/*.c)
-USER_SRCS_ := kernel/dtrace/none/user.c $(wildcard kernel/arch/$(ARCH)/none/step.c)
+USER_SRCS_ := $(wildcard kernel/arch/$(ARCH)/none/step.c)
 # Boards have all subroutines, no provider that fires probes by number, no list of probes for C; the
 # texts of refusals are in their images (kernel/dtrace/reason.c).
 D_SRCS_1 := $(FBT_NONE_$(SITES)) $(filter-out $(FBT_NOT_$(SITES)) trace/dtrace/subr_none.c trace/dtrace/fire_number.c trace/dtrace/probe_next.c trace/dtrace/reason.c,$(wildcard kernel/dtrace/*.c trace/dtrace/*.c trace/dtrace/provider/*.c \
@@ -119,7 +119,7 @@ KERNEL_FLAGS := $(COMMON_FLAGS) -O2 -ffreestanding -DKYMO_KERNEL $(CPU_FLAGS_KER
 	-DKERNEL_ORDER_H='"kernel/base/order/$(ORDER).h"' -DKERNEL_TABLE_H='"kernel/base/table/$(TABLES).h"' -DKERNEL_READY_H='"kernel/thread/ready/$(READY).h"' \
 	-DTRACE_PORT_SITES_H='"trace/port/$(SITES).h"' -DTRACE_PORT_SYSTEM_H='"kernel/arch/$(ARCH)/trace.h"' -DTRACE_ATOMIC_OPS_H='"trace/port/atomic_$(ATOMIC).h"' \
 	-DARCH_OFFSETS_H='"$(B)/offsets.h"' -DTRACE_OFFSETS_H='"$(B)/trace_offsets.h"' \
-	-DDTRACE_PORT_OPS_H='"kernel/dtrace/port_ops.h"' $(D_WEIGHTS_$(ARCH):%=-DDTRACE_PORT_WEIGHTS=dtrace_weights_%) $(ASSERT_FLAGS_$(DEBUG))
+	-DDTRACE_PORT_OPS_H='"kernel/dtrace/port_ops.h"' -DKERNEL_USER_PROBES_H='"kernel/dtrace/$(if $(filter yes,$(USER_PROBES)),user,none)/hook.h"' $(D_WEIGHTS_$(ARCH):%=-DDTRACE_PORT_WEIGHTS=dtrace_weights_%) $(ASSERT_FLAGS_$(DEBUG))
 
 # A kernel without D leaves out what only D calls. Others keep functions that nothing calls: the linker
 # would leave their debug information at address 0, where some boards have code. KERNEL_UNCALLED=out: this

@@ -95,7 +95,7 @@ enum kymo_d_command {
     /*
      * Makes probes pidPID:PROGRAM:… of a process, where the kernel has the provider pid. in: struct
      * kymo_d_user, then `count` struct kymo_d_user_place. out: struct kymo_d_user_made. ESRCH: no
-     * such process; EPERM: it is not the caller's; ENOTSUP: there is no such provider. What a place
+     * such process; EPERM: it is not the caller's; EINVAL: there is no such provider. What a place
      * is refused for: EFAULT it is not in the process's text, ENOTSUP text that others have, too,
      * or an instruction that can't be displaced, EINVAL another instruction is there, ENOSPC no
      * room.

@@ -50,8 +50,8 @@ static bool begins(const char *field, const char *with)
     return !*field || strpbrk(field, "*?[\\") || strncmp(field, with, strlen(with)) == 0;
 }
 
-/* Probes that no table of all boards has: the provider dtrace, timers of any interval, functions.
- * */
+/* Probes that no table of all boards has: the provider dtrace, timers of any interval, functions of
+ * the kernel, places in programs. */
 static bool offline_may_have(const char *provider, const char *function, const char *name)
 {
     bool of_dtrace =
@@ -61,7 +61,8 @@ static bool offline_may_have(const char *provider, const char *function, const c
     return (dtrace_glob(provider, "dtrace") && !*function && of_dtrace) ||
            (dtrace_glob(provider, "profile") && !*function && of_profile) ||
            (dtrace_glob(provider, "fbt") &&
-            (dtrace_glob(name, "entry") || dtrace_glob(name, "return")));
+            (dtrace_glob(name, "entry") || dtrace_glob(name, "return"))) ||
+           strncmp(provider, "pid", 3) == 0;
 }
 
 static const struct dt_probe_source *offline_probes(struct target *t)

@@ -16,6 +16,7 @@
 #include "kernel/arch/elf.h"
 #include "kernel/arch/irq.h"
 #include "kernel/dtrace/dtrace.h"
+#include KERNEL_USER_PROBES_H
 #include "kernel/base/kercall.h"
 #include "kernel/proc/proc.h"
 #include "kernel/base/string.h"
@@ -119,9 +120,10 @@ static int call_with(struct process *proc, struct kymo_d_call *call, const void 
     if (!to) {
         return error;
     }
-    int result = call->command == KYMO_D_USER
-                     ? dtrace_user_call(proc, rights_of(proc), call, in, to)
-                     : dtrace_control(proc, rights_of(proc), call, in, to);
+    const uint32_t rights = rights_of(proc);
+    int result = dtrace_user_call(proc, rights, call, in, to)
+                     ? call->result
+                     : dtrace_control(proc, rights, call, in, to);
     error = dtrace_control_give(proc, out, to, call->out_bytes);
     block_free(to, room);
     return error ? error : result;

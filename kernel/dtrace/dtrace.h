@@ -48,11 +48,6 @@ bool dtrace_process_gone(struct process *proc);
 void dtrace_syscall_init(void);
 void dtrace_profile_init(void);
 void dtrace_fbt_init(void);
-void dtrace_user_init(void);
-/* The command KYMO_D_USER of DtraceControl(). Control context. */
-struct kymo_d_call;
-int dtrace_user_call(const struct process *asker, uint32_t rights, struct kymo_d_call *call,
-                     const void *in, void *out);
 
 /* Returns the bytes of the system's memory that D uses, as far as 32 bits go. Lock held. */
 uint32_t dtrace_heap_held(void);

@@ -7,15 +7,18 @@
 #include <errno.h>
 #include <kymo.h>
 #include <stdio.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/dispatch.h>
 #include <sys/dtrace.h>
 #include <sys/neutrino.h>
+#include <unistd.h>
 
 #include "test/bench/mark.h"
 
 #define ROUNDS 40
 #define IMAGE_MOST 8192
+#define A64_RET 0xd65f03c0u
 
 enum { INTERVAL_D_OFF = 4, INTERVAL_D };
 
@@ -82,6 +85,60 @@ static int messages(int coid, int chid)
     return 0;
 }
 
+/* A function of this program, with probes at its entry and its return. */
+static __attribute__((noinline)) long probed(long n)
+{
+    __asm__ volatile("" : "+r"(n));
+    return n + 1;
+}
+
+static int probed_calls(int coid, int chid)
+{
+    (void)coid;
+    (void)chid;
+    for (int i = 0; i < ROUNDS; i++) {
+        OPEN(INTERVAL_D);
+        long r = probed(i);
+        CLOSE(INTERVAL_D);
+        if (r != i + 1) {
+            return failed("probed");
+        }
+    }
+    return 0;
+}
+
+/* Returns false where there are no probes of programs. */
+static bool probes_made(void)
+{
+    enum { SIZE = sizeof(struct kymo_d_user_place) + 16 };
+    const uint32_t *code = (const uint32_t *)(uintptr_t)probed;
+    static const char *const names[] = {"entry", "return"};
+    struct kymo_d_user head = {.pid = getpid(), .count = 2};
+    struct kymo_d_user_made made = {0};
+    struct kymo_d_call call = {
+        .command = KYMO_D_USER, .in_bytes = sizeof(head) + 2 * SIZE, .out_bytes = sizeof(made)};
+    char *to = (char *)image;
+    uint32_t offset = 0;
+
+    memset(image, 0, sizeof(image));
+    memcpy(to, &head, sizeof(head));
+    for (unsigned i = 0; i < 2; i++) {
+        for (; i == 1 && code[offset / 4] != A64_RET && offset < 64; offset += 4) {
+        }
+        const struct kymo_d_user_place place = {.address = (uintptr_t)code + offset,
+                                                .insn = code[offset / 4],
+                                                .offset = offset,
+                                                .size = SIZE,
+                                                .bytes = 4,
+                                                .kind = i ? KYMO_D_USER_RETURN : KYMO_D_USER_ENTRY};
+        memcpy(to + sizeof(head) + i * SIZE, &place, sizeof(place));
+        strcpy(to + sizeof(head) + i * SIZE + sizeof(place), "probed");
+        strcpy(to + sizeof(head) + i * SIZE + sizeof(place) + sizeof("probed"), names[i]);
+    }
+    return DtraceControl(&call, image, out) == 0 && memcpy(&made, out, sizeof(made)) &&
+           made.made == 2;
+}
+
 static int with_script(const char *script, int (*calls)(int coid, int chid), int coid, int chid)
 {
     char name[32];
@@ -117,5 +174,10 @@ int main(void)
     if (server < 0) {
         return failed("name_open");
     }
-    return status | with_script("fbt_all_rt", messages, server, 0);
+    status |= with_script("fbt_all_rt", messages, server, 0);
+    if (probes_made()) {
+        status |= with_script("pid_entry", probed_calls, 0, 0);
+        status |= with_script("pid_return", probed_calls, 0, 0);
+    }
+    return status;
 }

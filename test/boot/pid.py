@@ -199,7 +199,7 @@ def random_functions_all_instructions(bench):
 
 def random_functions_of_other_programs(bench):
     rand = random.Random(link.SEED + 1)
-    for program in ("hello", "libtest", "crash", "pidin"):
+    for program in ("hello", "crash", "pidin"):
         functions = functions_of(bench, program)
         some = rand.sample(functions, 12)
         results = []

@@ -13,6 +13,7 @@
 #include "kernel/base/string.h"
 #include "kernel/base/window.h"
 #include "kernel/dtrace/dtrace.h"
+#include "kernel/dtrace/user/hook.h"
 #include "kernel/proc/proc.h"
 #include "trace/dtrace/port.h"
 
@@ -186,8 +187,8 @@ static int places_make(struct making *m, const struct kymo_d_call *call,
     return at == call->in_bytes ? 0 : -EINVAL;
 }
 
-int dtrace_user_call(const struct process *asker, uint32_t rights, struct kymo_d_call *call,
-                     const void *in, void *out)
+int dtrace_user_command(const struct process *asker, uint32_t rights, struct kymo_d_call *call,
+                        const void *in, void *out)
 {
     const struct kymo_d_user *head = in;
     struct kymo_d_user_made made = {0};

@@ -1,0 +1,1 @@
+pid*::probed:return {}
