@@ -24,6 +24,7 @@ struct probe {
     char arguments[ARGUMENTS_MOST][NAME_ROOM];
     char places[PLACES_TEXT]; /* "word == A || word == B" */
     size_t length;
+    unsigned beyond; /* places that have no room there */
     struct probe *next;
 };
 
@@ -120,6 +121,7 @@ static void place_add(struct probe **list, const struct log_site *site, uint32_t
         p->length += (size_t)length;
     } else {
         p->places[p->length] = '\0';
+        p->beyond++;
     }
 }
 
@@ -189,8 +191,15 @@ static void derive(struct dt_session *session, const struct probe *p, const char
         .predicate = predicate,
     };
 
-    snprintf(predicate, sizeof(predicate), "arg0 == %u && (%s) && %s == 0x%xu", KYMO_LOG_CODE,
-             p->places, simple ? "args[2]" : "*(uint32_t *)(arg1 + 4)", id);
+    if (p->beyond > 0) {
+        fprintf(stderr,
+                "dtrace: %s:%s::%s has %u more places than a clause can test, which don't "
+                "fire\n",
+                p->provider, program, p->name, p->beyond);
+    }
+    /* The program first: events of others are told by one word. */
+    snprintf(predicate, sizeof(predicate), "arg0 == %u && %s == 0x%xu && (%s)", KYMO_LOG_CODE,
+             simple ? "args[2]" : "*(uint32_t *)(arg1 + 4)", id, p->places);
     for (; p->types[derived.nargs] != '\0'; derived.nargs++) {
         const unsigned n = derived.nargs;
 

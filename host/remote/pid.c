@@ -30,6 +30,8 @@ struct pid_making {
     unsigned returns;
     const char *no_return;
     unsigned refused;
+    unsigned wanted, made;   /* places */
+    const char *no_function; /* why the last function that was left out can't be probed */
     int error;
 };
 
@@ -61,6 +63,7 @@ static void send_places(struct pid_making *m)
     struct kymo_d_user_made made;
     const uint8_t *out;
 
+    m->wanted += m->count;
     if (m->count == 0 || m->error) {
         return;
     }
@@ -72,6 +75,7 @@ static void send_places(struct pid_making *m)
     if (!m->error) {
         memcpy(&made, out, sizeof(made));
         m->error = made.refused ? remote_error(made.why) : 0;
+        m->made += made.made;
     }
     m->bytes = sizeof(head);
     m->count = 0;
@@ -190,6 +194,7 @@ static void take_function(void *arg, const struct dt_function *f)
     const char *why = strlen(f->name) < KYMO_D_USER_FUNCTION ? pid_places(&code, look_at_return, m)
                                                              : "its name is too long";
     if (why) {
+        m->no_function = why;
         if (is_exact(m->pattern[2])) {
             say_refused(m, m->pattern[3], why);
         }
@@ -231,22 +236,26 @@ void remote_pid_provide(struct remote *r, const char *const pattern[4])
     }
     m.message = malloc(m.room);
     m.error = m.message ? 0 : -ENOMEM;
-    m.offsets = is_exact(pattern[2]) || isxdigit((unsigned char)*pattern[3]);
+    m.offsets = is_exact(pattern[2]) || isdigit((unsigned char)*pattern[3]);
     dt_object_functions(r->session, m.object, take_function, &m);
     send_places(&m);
     if (m.refused > SHOWN_MOST) {
         fprintf(stderr, "dtrace: … and %u more of %s\n", m.refused - SHOWN_MOST, m.provider);
     }
+    if (m.wanted == 0 && m.no_function) {
+        snprintf(r->pid_why, sizeof(r->pid_why), "%s", m.no_function);
+    }
     if (m.error) {
         snprintf(r->pid_why, sizeof(r->pid_why), "%s",
                  m.error == -ENOTSUP || m.error == -EINVAL
                      ? "the target's kernel can't have probes in this text"
-                 : m.error == -ENOSPC ? "the target has no room for so many"
+                 : m.error == -ENOSPC ? "the target has no room for so many (what nobody uses is "
+                                        "given away after 10 s)"
                  : m.error == -EPERM  ? "the process is not linkd's: that takes the ability "
                                         "dtrace_kernel"
                                       : strerror(-m.error));
-        fprintf(stderr, "dtrace: some probes of %s could not be made: %s\n", m.provider,
-                r->pid_why);
+        fprintf(stderr, "dtrace: %u of %u places of %s could not be made: %s\n", m.wanted - m.made,
+                m.wanted, m.provider, r->pid_why);
     }
     free(m.message);
 }
@@ -279,6 +288,9 @@ const char *remote_pid_why_none(void *arg, struct dt_session *session, const cha
     const int32_t pid = pid_of(fields[0]);
     uint64_t bias;
 
+    if (strcmp(fields[0], "pid0") == 0) {
+        return ": $target is the process of -c or -p";
+    }
     if (!pid) {
         return NULL;
     }

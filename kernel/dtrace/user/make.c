@@ -111,8 +111,9 @@ static int place_make(struct making *m, const struct kymo_d_user_place *p, const
     }
     m->group = m->group ? m->group : user_group_of(proc, m->own);
     const unsigned at = user_site_find(m->pid, (uintptr_t)p->address);
-    const unsigned there =
-        at && m->group && user.sites[at].step.insn == p->insn ? place_find(at, m->group, p->strings, name) : 0;
+    const unsigned there = at && m->group && user.sites[at].step.insn == p->insn
+                               ? place_find(at, m->group, p->strings, name)
+                               : 0;
     if (there) {
         m->probe = user.places[there].probe;
         return 0;

@@ -148,7 +148,7 @@ static uint64_t user_argument(uint32_t id, void *arg, unsigned n)
     const struct cpu *cpu = arch_cpu();
     const struct user_probe *p = &user.probes[(uintptr_t)arg];
     const bool entry = p->places && (user.places[p->places].kind == KYMO_D_USER_ENTRY ||
-                                    user.places[p->places].kind == KYMO_D_USER_OFFSET);
+                                     user.places[p->places].kind == KYMO_D_USER_OFFSET);
 
     (void)id;
     return cpu->trace.fired && cpu->current && entry ? arch_step_argument(cpu->current, n) : 0;

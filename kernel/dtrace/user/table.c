@@ -141,6 +141,7 @@ bool user_place_add(unsigned site, unsigned probe, const struct kymo_d_user_plac
                                          .kind = from->kind};
     user.probes[probe].places = (uint16_t)i;
     __atomic_store_n(last, (uint16_t)i, __ATOMIC_RELEASE);
+    user_groups[user.probes[probe].group].asked = dtrace_port_timestamp();
     if (user.probes[probe].enabled) {
         user_place_enable(i, true);
     }
@@ -211,7 +212,6 @@ unsigned user_group_of(const struct process *proc, bool own)
     for (unsigned i = USER_GROUPS - 1; i > 0; i--) {
         const struct user_group *g = &user_groups[i];
         if (g->pid == proc->pid && g->own == own) {
-            user_groups[i].asked = dtrace_port_timestamp();
             return i;
         }
         free = g->pid ? free : i;
