@@ -125,6 +125,14 @@ def stacks_are_whole(bench):
     expect(stack[at + 1] in ("stepper`step_recurses", "stepper`works"), stack)
 
 
+def stacks_lead_through_calls_that_are_probed(bench):
+    """The call before a return address is a trap then."""
+    stack = "pid$target::step_known:entry /!done/ { ustack(); done = 1; }"
+    alone = same(bench, stack, 6).stdout
+    among = same(bench, stack + " pid$target::works: { @ = count(); }", 6).stdout
+    expect(alone.split() == among.split()[:len(alone.split())], f"{among}\nalone {alone}")
+
+
 def flow_is_indented_from_kernel_to_program(bench):
     done, _ = trace(bench, "pid$target::step_atomic:,pid$target::step_known:entry,"
                     "pid$target::step_known:return {}", "[heap=256k] stepper 1", "-F")
@@ -256,6 +264,20 @@ def process_killed(bench):
         expect(not dlink.processes(bench, "stepper"), "it is still there")
 
 
+def another_consumer_has_no_clause_on_what_is_made_later(bench):
+    """Its patterns match the names of probes that are free, too."""
+    entries = "pid$target:::entry { @ = count(); }"
+    alone = same(bench, entries, 6).stdout
+    with bench.start("dtrace", "-t", spec(bench), "-qn",
+                     'BEGIN { printf("on\\n"); } :::f* { @[probeprov] = count(); }') as other:
+        expect(other.stdout.readline() == "on\n", "it does not begin")
+        beside = same(bench, entries, 6).stdout
+        other.send_signal(signal.SIGINT)
+        out, err = other.communicate(timeout=link.SLOW)
+    expect(beside == alone, f"{beside} beside another consumer, {alone} alone")
+    expect("pid" not in out, out + err)
+
+
 def two_programs_of_one_file(bench):
     said = len(bench.printed())
     bench.type("stepper 300 1 2 &\r")
@@ -281,11 +303,13 @@ def text_is_as_before(bench):
 
 
 TESTS = [arguments_and_results_are_known, a_tail_call_returns_before_the_other_is_entered,
-         offsets_are_passed_in_order, stacks_are_whole, flow_is_indented_from_kernel_to_program,
-         unknown_names_are_told, what_can_not_be_probed_is_listed, a_fault_is_at_its_own_address,
+         offsets_are_passed_in_order, stacks_are_whole, stacks_lead_through_calls_that_are_probed,
+         flow_is_indented_from_kernel_to_program, unknown_names_are_told,
+         what_can_not_be_probed_is_listed, a_fault_is_at_its_own_address,
          every_instruction_of_known_functions, all_functions_at_once,
          random_functions_all_instructions, random_functions_of_other_programs,
-         threads_on_all_cpus, consumer_killed, process_killed, two_programs_of_one_file,
+         threads_on_all_cpus, consumer_killed, process_killed,
+         another_consumer_has_no_clause_on_what_is_made_later, two_programs_of_one_file,
          text_is_as_before]
 
 
