@@ -67,7 +67,8 @@ void cpu_ipi(void); /* serves cross-calls; no lock */
 void kernel_probe_entry(const void *back, const uintptr_t *regs);
 void kernel_probe_return(const void *back, const uintptr_t *regs);
 /* The thread has met a trap of kernel/arch/step.h at ip, or one that looks like it: fires the
- * probes there and stores what the trap has displaced. Returns false if it was the program's own. Interrupts masked; no lock. */
+ * probes there and stores what the trap has displaced. Returns false if it was the program's own.
+ * Interrupts masked; no lock. */
 struct arch_step;
 bool kernel_user_probe(struct thread *self, uintptr_t ip, struct arch_step *step);
 /* Replaces the trap, which was read at ip of the thread's program, by what it has displaced there,

@@ -19,8 +19,8 @@ enum { SITE_PLACES = 8, BUCKET_SITES = 16 };
 struct user_tables user;
 struct user_group user_groups[USER_GROUPS];
 
-/* What probes that belong to nobody have for a provider: no clause is on them (trace/dtrace/enable.c),
- * and the host doesn't show them. */
+/* What probes that belong to nobody have for a provider: no clause is on them
+ * (trace/dtrace/enable.c), and the host doesn't show them. */
 static const struct dtrace_provider nobodys = {"", &user_ops};
 
 static unsigned bucket_of(int32_t pid, uintptr_t address)
