@@ -19,8 +19,8 @@ static unsigned each(void *arg, const char *provider, const char *module, const 
                      const char *name, uint32_t id,
                      bool (*fn)(void *fn_arg, const struct dt_probe_info *), void *fn_arg)
 {
-    const struct dt_probe_info info = {id,   provider,        module,         function,
-                                       name, {{0}, {0}, {0}}, {{0}, {0}, {0}}};
+    const struct dt_probe_info info = {
+        .id = id, .provider = provider, .module = module, .function = function, .name = name};
 
     (void)arg;
     unsigned n = id ? 0 : board_probes_each(provider, module, function, name, fn, fn_arg);
