@@ -161,7 +161,7 @@ host-docs-check: $(HOST_DOCS:%=$(B)/gen/gen_%_md) $(GEN_HEADERS:%=$(B)/gen/gen_%
 include host/kev/kev.mk
 include host/babeltrace2/babeltrace2.mk
 
--include $(HOST_OBJS:.o=.d) $(HOST_ASAN_OBJS:.o=.d) \
+-include $(HOST_OBJS:.o=.d) $(B)/host/host/gen/mkd.d $(HOST_ASAN_OBJS:.o=.d) \
 	$(foreach kind,host-after host-after-asan,$(HOST_AFTER_SRCS:%.c=$(B)/$(kind)/%.d)) $(HOST_DOCS:%=$(B)/gen/gen_%_md.d) \
 	$(GEN_HEADERS:%=$(B)/gen/gen_%_h.d) $(B)/gen/gen_trace_kercalls.d \
 	$(B)/gen/gen_d_sites.d
