@@ -52,6 +52,8 @@ def the_others_have_the_text(boot):
     status, out, err = kymo("dtrace", "-q", "-r", boot.trace, "-n",
                             'user:::string { printf("%s\\n", args[1]); }')
     said = [line for line in out.splitlines() if line]
+    # Static probes have names of their own there: test/boot/statics.py.
+    want = [w for w in want if ":::" not in w]
     # dtrace's strings have strsize: 64 on the smaller board.
     if status or [w[:63] for w in said] != [w[:63] for w in want]:
         return f"dtrace -r: {status} {err[:200]} {said[:3]}"

@@ -256,6 +256,7 @@ static void random_words(void **state)
 
     (void)state;
     printf("SEED=%u\n", seed);
+    fflush(stdout);
     for (unsigned i = 0; i < 2000000; i++) {
         word = word * 6364136223846793005u + 1442695040888963407u;
         uint32_t insn = (uint32_t)(word >> 32);

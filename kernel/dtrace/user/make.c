@@ -168,8 +168,9 @@ static int places_make(struct making *m, const struct kymo_d_call *call,
                        const struct kymo_d_user *head, struct kymo_d_user_made *made)
 {
     size_t at = sizeof(*head);
+    uint32_t i = 0;
 
-    for (uint32_t i = 0; i < head->count; i++) {
+    for (; i < head->count; i++) {
         const struct kymo_d_user_place *p = (const void *)((const char *)head + at);
         const char *name = place_name(p, call->in_bytes - at);
 
@@ -185,7 +186,7 @@ static int places_make(struct making *m, const struct kymo_d_call *call,
         kernel_window();
     }
     user_settle();
-    return at == call->in_bytes ? 0 : -EINVAL;
+    return i == head->count && at == call->in_bytes ? 0 : -EINVAL;
 }
 
 int dtrace_user_command(const struct process *asker, uint32_t rights, struct kymo_d_call *call,
