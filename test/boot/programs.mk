@@ -174,7 +174,7 @@ storms-soak_D := $(life_D)
 life-multi_D := $(life_D)
 life-soak_D := $(life_D)
 
-$(dies_D): $(B)/dies/dies-%.d: test/boot/dies/probes.py test/d/cause_rows.py
+$(dies_D): $(B)/dies/dies-%.d: test/boot/dies/probes.py test/d/cause_rows.py trace/derived.def
 	@mkdir -p $(@D)
 	$(Q)/usr/bin/python3 test/boot/dies/probes.py $* > $@
 

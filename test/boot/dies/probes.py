@@ -30,10 +30,18 @@ def calls():
                 if c not in NOT_CALLED]
 
 
+def derived():
+    """provider:function:name of what the compiler makes of other probes."""
+    with open(os.path.join(ROOT, "trace/derived.def"), encoding="utf-8") as f:
+        return {":".join(row) for row in
+                re.findall(r'^DERIVED\((\w+), +"([^"]*)", +"([^"]*)"', f.read(), re.M)}
+
+
 def probes():
     """provider:function:name of all, in an order that has of each kind among the first."""
     rows = {line.split()[2] for line in cause_rows.ROWS.splitlines() if line.strip()}
     rows = {r for r in rows if not r.startswith(("profile:", "syscall:", *NOT_CAUSED))}
+    rows -= derived()
     kinds = [sorted(r for r in rows if r.startswith("sdt:")),
              sorted(r for r in rows if not r.startswith("sdt:")),
              [f"syscall:{c}:entry" for c in calls()]]
