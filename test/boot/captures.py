@@ -64,11 +64,20 @@ def prepare(boot):
 def they_are_on_the_disk(boot):
     """Takes all into the boot's folder, where other boards' are; the newest of each name. What the
     loggers printed of them is then as there, too."""
+    return _taken(boot, ("whole",))
+
+
+def they_are_there_or_cut(boot):
+    """The same where loggers are killed, one of them before it has written anything."""
+    return _taken(boot, ("whole", "cut", "empty"))
+
+
+def _taken(boot, good):
     image = os.path.join(boot.dir, IMAGE)
     found = disk.listed(image)
     for number, (_, _, _, how, name) in enumerate(found, 1):
         done = disk.extract(image, number, os.path.join(boot.dir, name))
-        if how != "whole" or done.returncode != 0:
+        if how not in good or (done.returncode != 0) != (how == "empty"):
             return f"{name} is {how}: {done.stderr}"
     os.unlink(image)
     boot.console = re.sub(r"\bblock:(?=[\w-]+\.kev\b)", "", boot.console)

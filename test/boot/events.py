@@ -30,23 +30,28 @@ FACTS = {
 
 def steps(path):
     """The lines behind each mark that the process which made it caused, without their heads, one
-    blank for many."""
+    blank for many. A call that lost the CPU to another thread is none of the process's doing: then
+    INT_CALL stands right before the THREADY of the thread that runs (docs/format.md)."""
     done = subprocess.run([KYMO, "print", "-n", path], capture_output=True, text=True, check=True,
                           errors="replace")
-    found, lines, whose, on = {}, None, None, {}
+    found, lines, whose, on, thread = {}, None, None, {}, {}
     for line in done.stdout.splitlines():
         body = re.match(r"t:0x\w+ CPU:(\d+) +(.*)$", line)
         if not body:
             continue
         cpu, text = body[1], " ".join(body[2].split())
-        runs = re.match(r"THREAD :THRUNNING pid:(\d+) ", text)
+        runs = re.match(r"THREAD :THRUNNING (pid:(\d+) tid:\d+)", text)
         mark = re.match(MARK, text)
         if runs:
-            on[cpu] = runs[1]
+            on[cpu] = runs[2]
+            thread[cpu] = runs[1]
         elif mark:
             whose = on.get(cpu)
             lines = found.setdefault(int(mark[1], 16) + 1000 * int(whose), [])
         elif lines is not None and on.get(cpu) == whose:
+            ready = re.match(r"THREAD :THREADY (pid:\d+ tid:\d+)", text)
+            if ready and ready[1] == thread[cpu] and lines and lines[-1].startswith("INT_CALL:"):
+                del lines[-1]
             lines.append(text)
     return found
 

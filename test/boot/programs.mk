@@ -78,7 +78,7 @@ boot_images := $(basename $(notdir $(wildcard test/boot/images/*.start)))
 # about the link, over the link.
 over_link = $(if $(filter no,$(SEMIHOSTING)),$(B)/over_link/$(notdir $(1)),$(1))
 on_disk = $(if $(filter no,$(SEMIHOSTING)),$(B)/on_disk/$(notdir $(1)),$(1))
-on_disk_images := dies discard gate events events-wide drops ring log
+on_disk_images := dies discard gate events events-wide drops ring log truth killed why
 on_disk_PROGRAMS := $(if $(filter no,$(SEMIHOSTING)),$(DISK_PROGRAMS))
 $(B)/over_link/%.start: test/boot/images/%.start test/boot/programs.mk
 	@mkdir -p $(@D)

@@ -683,10 +683,11 @@ def of_a_pi(suite):
 
 
 # A PC's captures are on a disk: test/boot/captures.py.
-ON_A_DISK = frozenset("drops ring log".split())
+ON_A_DISK = frozenset("drops ring log events events-wide killed why truth".split())
 SUITES += [dataclasses.replace(suite, boards=PC, mode="sleep", prepare=captures.prepare,
                                qemu=captures.DISK, coverage=False,
-                               checks=[captures.they_are_on_the_disk, *suite.checks])
+                               checks=[captures.they_are_there_or_cut if suite.name == "killed"
+                                       else captures.they_are_on_the_disk, *suite.checks])
            for suite in SUITES if suite.name in ON_A_DISK and suite.boards == BOTH]
 SUITES += [pi for suite in SUITES if "virt-a64" in suite.boards for pi in of_a_pi(suite)]
 SUITES += [
