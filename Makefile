@@ -249,7 +249,8 @@ $(addprefix debug-soak-,$(WHOLE_BOARDS)): debug-soak-%: board-% soak-images
 	$(call board_make,$*,DEBUG=1 CPIO_FROM=$(B)/$* $(addprefix image-,$(call DEBUG_IMAGES,$* --soak)))
 
 # All test images of a board that has only some of them for `make check`.
-SOAK_BOARDS := raspi3 xlnx-zcu102
+SOAK_BOARDS := $(patsubst $(BOARDS_DIR)/%/board.mk,%,$(shell grep -l '^BOARD_TEST_IMAGES := smoke$$' \
+	$(BOARDS:%=$(BOARDS_DIR)/%/board.mk)))
 .PHONY: soak-images $(addprefix soak-images-,$(SOAK_BOARDS))
 soak-images: $(addprefix soak-images-,$(SOAK_BOARDS))
 $(addprefix soak-images-,$(SOAK_BOARDS)): soak-images-%: board-% $(B)/kymo # after it: they share a folder

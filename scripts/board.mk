@@ -164,14 +164,14 @@ $(B)/%.o: %.S $(B)/flags
 	$(call say,AS)
 	$(Q)$(CC) $(EXTRA_FLAGS) $(AS_FLAGS) -c -o $@ $<
 
-# Changed flags rebuild everything of the board.
+# Changed flags rebuild everything of the board. Where the tree is makes no difference.
 FILE_FLAGS = $(foreach v,$(sort $(filter FLAGS_%,$(.VARIABLES))),$(v)=$($(v)))
 ALL_FLAGS = $(CC) $(KERNEL_FLAGS) $(USER_FLAGS) $(AS_FLAGS) $(LIBC) $(D_COLD_FLAGS) $(D_HOT_FLAGS) $(D_HOT) \
 	$(D_HOT_SMALL) $(D_HOT_SMALL_FLAGS) $(D_WHOLE) $(D_APART) $(D_APART_FLAGS) $(FBT_PADDED) $(FBT_PAD_FLAGS) $(KERNEL_LINK) $(FILE_FLAGS)
 $(B)/flags: FORCE
 	@mkdir -p $(@D)
-	@printf '%s\n' "$(subst ",\",$(ALL_FLAGS))" | cmp -s - $@ || \
-		printf '%s\n' "$(subst ",\",$(ALL_FLAGS))" > $@
+	@printf '%s\n' "$(subst $(CURDIR),.,$(subst ",\",$(ALL_FLAGS)))" | cmp -s - $@ || \
+		printf '%s\n' "$(subst $(CURDIR),.,$(subst ",\",$(ALL_FLAGS)))" > $@
 .PHONY: FORCE
 FORCE:
 
