@@ -189,7 +189,7 @@ BOARD_TOOLS := $(B)/tools/mkcpio $(B)/tools/mkd $(B)/tools/mkfbt \
 .PHONY: boards
 boards: $(addprefix board-,$(BOARDS))
 
-# CHECKED=1 on the command line, as `make check` has it: without what only `make soak` boots.
+# CHECKED=1 on the command line, as `make check` has it: without what only `make soak` runs.
 left_out = $(if $(filter command,$(origin CHECKED)),$(shell test/boot/run.py --left-out $(1)))
 .PHONY: $(addprefix board-,$(BOARDS))
 $(addprefix board-,$(BOARDS)): board-%: $(BOARD_TOOLS) $(if $(BOOT_D)$(IMAGE_D),$(B)/kymo)

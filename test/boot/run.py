@@ -3,7 +3,7 @@
 """Boots images under QEMU and judges what they print and record.
 
 run.py [--jobs N] [--list | --debug-images | --left-out] [--variant=V] [--icount | --threads]
-       [--soak] BOARD [SUITE...]
+       [--soak] [--into FOLDER] BOARD [SUITE...]
 
 A suite (suites.py) is an image, a way to run the CPUs, and checks of the console and the capture.
 Guest programs print `TEST name: ok` or `TEST name: FAIL reason`; every such line is one test, and
@@ -49,10 +49,11 @@ class Boot:
     """One boot: how it was asked for and what came of it."""
 
     variant = ""  # of all boots, instead of their suites'
+    top = os.path.join(ROOT, "build/check/boot")
 
     def __init__(self, board, suite):
         self.board, self.suite = board, suite
-        self.dir = os.path.join(ROOT, "build/check/boot", f"{board}.{suite.name}")
+        self.dir = os.path.join(self.top, f"{board}.{suite.name}")
         self.build = os.path.join(ROOT, "build", board + (self.variant or suite.build_variant()))
         self.console, self.status, self.seconds = "", None, 0.0
         self.trace = os.path.join(self.dir, "trace.kev")
@@ -210,6 +211,8 @@ def main():
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--debug-images", action="store_true",
                         help="list the images that boot with assertions; with --soak all of them")
+    parser.add_argument("--into", default="build/check/boot", metavar="FOLDER",
+                        help="where the boots have their folders")
     parser.add_argument("--left-out", action="store_true",
                         help="print what make check need not build, as make's variables")
     parser.add_argument("--variant", default="", help="boot from build/BOARD<variant>")
@@ -235,7 +238,7 @@ def main():
               and (s.name in args.suites if args.suites else s.when(args.board) == args.soak)
               and not (args.icount and s.mode == "multi")
               and not (args.threads and s.mode != "multi")]
-    Boot.variant = args.variant
+    Boot.variant, Boot.top = args.variant, os.path.join(ROOT, args.into)
     if args.list:
         for s in chosen:
             print(f"{s.name:16} {s.image:10} {s.mode:8} {s.doc}")
