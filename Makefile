@@ -189,9 +189,11 @@ BOARD_TOOLS := $(B)/tools/mkcpio $(B)/tools/mkd $(B)/tools/mkfbt \
 .PHONY: boards
 boards: $(addprefix board-,$(BOARDS))
 
+# CHECKED=1 on the command line, as `make check` has it: without what only `make soak` runs.
+left_out = $(if $(filter command,$(origin CHECKED)),$(shell test/boot/run.py --left-out $(1)))
 .PHONY: $(addprefix board-,$(BOARDS))
 $(addprefix board-,$(BOARDS)): board-%: $(BOARD_TOOLS) $(if $(BOOT_D)$(IMAGE_D),$(B)/kymo)
-	$(call board_make,$*,images)
+	$(call board_make,$*,$(call left_out,$*) images)
 
 .PHONY: $(addprefix installed-,$(BOARDS))
 $(addprefix installed-,$(BOARDS)): installed-%: $(BOARD_TOOLS)
@@ -222,12 +224,12 @@ $(addprefix other-libc-,$(WHOLE_BOARDS)): other-libc-%: board-% # after it: the 
 .PHONY: without-d $(addprefix without-d-,$(BOARDS))
 without-d: $(addprefix without-d-,$(SUITE_BOARDS))
 $(addprefix without-d-,$(BOARDS)): without-d-%: board-% # after it: the programs are from its folder
-	$(call board_make,$*,D=0 B=$(B)/$*-without-d CPIO_FROM=$(B)/$* image-bench $(B)/$*-without-d/kernel.elf)
+	$(call board_make,$*,D=0 B=$(B)/$*-without-d CPIO_FROM=$(B)/$* SAME_FROM=$(B)/$* image-bench $(B)/$*-without-d/kernel.elf)
 
 # The same without images: `make size`.
 .PHONY: $(addprefix kernel-without-d-,$(BOARDS))
-$(addprefix kernel-without-d-,$(BOARDS)): kernel-without-d-%: $(BOARD_TOOLS)
-	$(call board_make,$*,D=0 B=$(B)/$*-without-d $(B)/$*-without-d/kernel.elf)
+$(addprefix kernel-without-d-,$(BOARDS)): kernel-without-d-%: board-%
+	$(call board_make,$*,D=0 B=$(B)/$*-without-d SAME_FROM=$(B)/$* $(B)/$*-without-d/kernel.elf)
 
 # Some test images with the smallest trace buffers that there may be.
 .PHONY: small-buffers $(addprefix small-buffers-,$(WHOLE_BOARDS))
@@ -238,15 +240,21 @@ $(addprefix small-buffers-,$(WHOLE_BOARDS)): small-buffers-%: $(BOARD_TOOLS)
 # Boards whose kernels have assertions, each in build/BOARD-debug/: the images that test/boot/run.py
 # boots from there, with the programs of the release images. (make DEBUG=1 image builds any, whole.)
 DEBUG_IMAGES = $(shell test/boot/run.py --debug-images $(1))
-.PHONY: debug $(addprefix debug-,$(WHOLE_BOARDS))
+.PHONY: debug debug-soak $(addprefix debug-,$(WHOLE_BOARDS)) $(addprefix debug-soak-,$(WHOLE_BOARDS))
 debug: $(addprefix debug-,$(WHOLE_BOARDS)) ## the test images whose kernels check their assertions
+debug-soak: $(addprefix debug-soak-,$(WHOLE_BOARDS)) # those of `make soak`, too
 $(addprefix debug-,$(WHOLE_BOARDS)): debug-%: board-% # after it: their programs are from its folder
-	$(call board_make,$*,DEBUG=1 CPIO_FROM=$(B)/$* $(addprefix image-,$(call DEBUG_IMAGES,$*)))
+	$(if $(call DEBUG_IMAGES,$*),$(call board_make,$*,DEBUG=1 CPIO_FROM=$(B)/$* $(addprefix image-,$(call DEBUG_IMAGES,$*))))
+$(addprefix debug-soak-,$(WHOLE_BOARDS)): debug-soak-%: board-% soak-images
+	$(call board_make,$*,DEBUG=1 CPIO_FROM=$(B)/$* $(addprefix image-,$(call DEBUG_IMAGES,$* --soak)))
 
 # All test images of a board that has only some of them for `make check`.
-.PHONY: soak-images
-soak-images: board-raspi3 $(B)/kymo # after it: they share a folder
-	$(call board_make,raspi3,soak-images)
+SOAK_BOARDS := $(patsubst $(BOARDS_DIR)/%/board.mk,%,$(shell grep -l '^BOARD_TEST_IMAGES := smoke$$' \
+	$(BOARDS:%=$(BOARDS_DIR)/%/board.mk)))
+.PHONY: soak-images $(addprefix soak-images-,$(SOAK_BOARDS))
+soak-images: $(addprefix soak-images-,$(SOAK_BOARDS))
+$(addprefix soak-images-,$(SOAK_BOARDS)): soak-images-%: board-% $(B)/kymo # after it: they share a folder
+	$(call board_make,$*,soak-images)
 
 # The images of test/boot/dies.py, on a board that has them for `make soak`.
 .PHONY: dies-images-pc

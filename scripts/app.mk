@@ -60,7 +60,9 @@ variant := $(if $(filter $(firstword $(LIBCS)),$(LIBC)),,-$(LIBC))
 KB := build/$(BOARD)$(variant)
 theirs := $(filter-out $(PROGRAMS),init $(WITH))
 tree_make = +$(Q)cd $(K) && scripts/locked -q build $(MAKE) -s --no-print-directory $(1)
-board_make = $(call tree_make,-f scripts/board.mk BOARD=$(BOARD) LIBC=$(LIBC) B=$(KB) $(1))
+# A kernel has no C library: a variant takes the kernel's objects from the board's own folder.
+board_make = $(call tree_make,-f scripts/board.mk BOARD=$(BOARD) LIBC=$(LIBC) B=$(KB) \
+	$(if $(variant),KERNEL_FROM=build/$(BOARD)) $(1))
 app_flags := -std=gnu11 -MMD -MP '-ffile-prefix-map=$(CURDIR)=.' $(CPU_FLAGS_USER) \
 	-I$(K)/lib/include -I$(K)/abi -idirafter $(K)
 
@@ -71,6 +73,7 @@ all: $(O)/$(IMAGE).elf
 .PHONY: kymo-parts
 kymo-parts:
 	$(call tree_make,build/tools/mkcpio build/tools/mkfbt build/tools/mkunwind build/tools/mkreloc trace-gen host)
+	$(if $(variant),$(call tree_make,-f scripts/board.mk BOARD=$(BOARD) kernel-objs))
 	$(call board_make,app-parts APP_WITH='$(theirs)')
 
 define app_program

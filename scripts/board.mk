@@ -110,6 +110,10 @@ KERNEL_SRCS := $(filter-out $(KERNEL_CALLED_SRCS),$(KERNEL_SRCS))
 # KERNEL_FROM=<folder>: the kernel's objects are those that stand there, only programs are of this
 # folder.
 KERNEL_OBJS := $(addprefix $(or $(KERNEL_FROM),$(B))/,$(addsuffix .o,$(basename $(KERNEL_SRCS))))
+# SAME_FROM=<folder>: a kernel without D takes the objects that a kernel with D has, too, from there. The
+# others are those that stand for D's, and those with pads (scripts/d.mk), if the CPU has pads.
+SAME_FROM ?=
+same_objs = $(filter-out $(addprefix $(B)/,kernel/dtrace/% kernel/arch/$(ARCH)/none/% trace/none/% $(FBT_PADDED:%=%.o)),$(KERNEL_OBJS))
 KERNEL_CALLED_OBJS := $(KERNEL_CALLED_SRCS:%.c=$(B)/%.o)
 KERNEL_LIBS := $(B)/kernel/called.a -lgcc
 KERNEL_LD_DEPS += $(B)/kernel/called.a
@@ -147,6 +151,10 @@ $(B)/offsets.h $(B)/trace_offsets.h: $(B)/flags | build/gen/trace_hooks.h
 $(KERNEL_OBJS) $(KERNEL_CALLED_OBJS): EXTRA_FLAGS = $(KERNEL_FLAGS)
 # How D's files are compiled, and which functions have pads for its probes.
 include scripts/d.mk
+ifneq ($(SAME_FROM),)
+SAME_OBJS := $(same_objs)
+KERNEL_OBJS := $(filter-out $(SAME_OBJS),$(KERNEL_OBJS)) $(SAME_OBJS:$(B)/%=$(SAME_FROM)/%)
+endif
 $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)
@@ -156,14 +164,14 @@ $(B)/%.o: %.S $(B)/flags
 	$(call say,AS)
 	$(Q)$(CC) $(EXTRA_FLAGS) $(AS_FLAGS) -c -o $@ $<
 
-# Changed flags rebuild everything of the board.
+# Changed flags rebuild everything of the board. Where the tree is makes no difference.
 FILE_FLAGS = $(foreach v,$(sort $(filter FLAGS_%,$(.VARIABLES))),$(v)=$($(v)))
 ALL_FLAGS = $(CC) $(KERNEL_FLAGS) $(USER_FLAGS) $(AS_FLAGS) $(LIBC) $(D_COLD_FLAGS) $(D_HOT_FLAGS) $(D_HOT) \
 	$(D_HOT_SMALL) $(D_HOT_SMALL_FLAGS) $(D_WHOLE) $(D_APART) $(D_APART_FLAGS) $(FBT_PADDED) $(FBT_PAD_FLAGS) $(KERNEL_LINK) $(FILE_FLAGS)
 $(B)/flags: FORCE
 	@mkdir -p $(@D)
-	@printf '%s\n' "$(subst ",\",$(ALL_FLAGS))" | cmp -s - $@ || \
-		printf '%s\n' "$(subst ",\",$(ALL_FLAGS))" > $@
+	@printf '%s\n' "$(subst $(CURDIR),.,$(subst ",\",$(ALL_FLAGS)))" | cmp -s - $@ || \
+		printf '%s\n' "$(subst $(CURDIR),.,$(subst ",\",$(ALL_FLAGS)))" > $@
 .PHONY: FORCE
 FORCE:
 
@@ -426,8 +434,10 @@ $(B)/images: FORCE
 	@printf '%s\n' $(sort $(IMAGES)) | cmp -s - $@ || printf '%s\n' $(sort $(IMAGES)) > $@
 
 QEMU_FILES := $(B)/qemu.args $(B)/qemu.link $(B)/qemu.disk $(if $(filter build/$(BOARD),$(B)),$(B)/images)
+# NO_IMAGE=, NO_KERNEL=: test images that are left out, and those of which only the programs are made.
 .PHONY: images
-images: $(foreach i,$(IMAGES) $(TEST_IMAGES),$(call image_at,$(i)).elf) $(QEMU_FILES)
+images: $(foreach i,$(IMAGES) $(filter-out $(NO_IMAGE) $(NO_KERNEL),$(TEST_IMAGES)),$(call image_at,$(i)).elf) \
+	$(foreach i,$(filter $(NO_KERNEL),$(TEST_IMAGES)),$(call image_at,$(i)).cpio) $(QEMU_FILES)
 
 # For `make soak`: those that a board leaves out of the above, too.
 .PHONY: soak-images

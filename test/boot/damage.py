@@ -179,14 +179,14 @@ def not_onto_itself(desk):
     os.symlink(hard, soft)
     for name in (desk.image, hard, soft):
         done = subprocess.run([KYMO, "extract", "--core", desk.image, "--force", "-o", name],
-                              capture_output=True, text=True, timeout=60)
+                              capture_output=True, text=True, timeout=patience.seconds(60))
         if done.returncode != 1 or "while it is read" not in done.stderr:
             raise AssertionError(f"-o {name}: {done.returncode}: {done.stderr[-300:]}")
         with open(desk.image, "rb") as f:
             if f.read() != desk.data:
                 raise AssertionError(f"-o {name} has changed the image")
     done = subprocess.run([KYMO, "extract", "--core", desk.image, "-o", desk.capture],
-                          capture_output=True, text=True, timeout=60)
+                          capture_output=True, text=True, timeout=patience.seconds(60))
     if done.returncode != 1 or "--force" not in done.stderr:
         raise AssertionError(f"a capture is replaced: {done.returncode}: {done.stderr[-300:]}")
     os.unlink(hard)

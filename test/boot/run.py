@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Boots images under QEMU and judges what they print and record.
 
-run.py [--jobs N] [--list | --debug-images] [--variant=V] [--icount | --threads] [--soak] BOARD
-       [SUITE...]
+run.py [--jobs N] [--list | --debug-images | --left-out] [--variant=V] [--icount | --threads]
+       [--soak] [--into FOLDER] BOARD [SUITE...]
 
 A suite (suites.py) is an image, a way to run the CPUs, and checks of the console and the capture.
 Guest programs print `TEST name: ok` or `TEST name: FAIL reason`; every such line is one test, and
@@ -49,10 +49,11 @@ class Boot:
     """One boot: how it was asked for and what came of it."""
 
     variant = ""  # of all boots, instead of their suites'
+    top = os.path.join(ROOT, "build/check/boot")
 
     def __init__(self, board, suite):
         self.board, self.suite = board, suite
-        self.dir = os.path.join(ROOT, "build/check/boot", f"{board}.{suite.name}")
+        self.dir = os.path.join(self.top, f"{board}.{suite.name}")
         self.build = os.path.join(ROOT, "build", board + (self.variant or suite.build_variant()))
         self.console, self.status, self.seconds = "", None, 0.0
         self.trace = os.path.join(self.dir, "trace.kev")
@@ -192,12 +193,28 @@ def unknown(args):
     return None
 
 
+def left_out(board):
+    """What `make check` need not build of a board's test images, as make's variables: those that
+    nothing boots there, and those of which it boots the kernel with assertions only."""
+    here = [s for s in suites.SUITES if board in s.boards]
+    now = [s for s in here if not s.when(board)]
+    asserted = {s.image for s in now if s.build_variant() == suites.DEBUG}
+    booted = {s.image for s in now if not s.build_variant()} | suites.READ_BY_OTHERS
+    nobody = {s.image for s in here} - asserted - booted
+    return f"NO_KERNEL='{' '.join(sorted(asserted - booted))}' " \
+        f"NO_IMAGE='{' '.join(sorted(nobody))}'"
+
+
 def main():
     parser = argparse.ArgumentParser(description="boots images under QEMU and judges the outcome")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--debug-images", action="store_true",
-                        help="list the images that boot with assertions")
+                        help="list the images that boot with assertions; with --soak all of them")
+    parser.add_argument("--into", default="build/check/boot", metavar="FOLDER",
+                        help="where the boots have their folders")
+    parser.add_argument("--left-out", action="store_true",
+                        help="print what make check need not build, as make's variables")
     parser.add_argument("--variant", default="", help="boot from build/BOARD<variant>")
     parser.add_argument("--icount", action="store_true", help="no boots on real threads")
     parser.add_argument("--threads", action="store_true", help="only boots on real threads")
@@ -205,19 +222,23 @@ def main():
     parser.add_argument("board")
     parser.add_argument("suites", nargs="*")
     args = parser.parse_args()
+    if args.left_out:
+        print(left_out(args.board))
+        return 0
     wrong = unknown(args)
     if wrong:
         print(f"run.py: {wrong}", file=sys.stderr)
         return 2
     if args.debug_images:
         print(*sorted({s.image for s in suites.SUITES
-                       if args.board in s.boards and s.build_variant() == suites.DEBUG}))
+                       if args.board in s.boards and s.build_variant() == suites.DEBUG
+                       and (args.soak or not s.when(args.board))}))
         return 0
     chosen = [s for s in suites.SUITES if args.board in s.boards
-              and (s.name in args.suites if args.suites else s.soak == args.soak)
+              and (s.name in args.suites if args.suites else s.when(args.board) == args.soak)
               and not (args.icount and s.mode == "multi")
               and not (args.threads and s.mode != "multi")]
-    Boot.variant = args.variant
+    Boot.variant, Boot.top = args.variant, os.path.join(ROOT, args.into)
     if args.list:
         for s in chosen:
             print(f"{s.name:16} {s.image:10} {s.mode:8} {s.doc}")

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import captures
 import crash
 import dead_cpu
+import elsewhere
 import events
 import gate
 import gdb
@@ -48,9 +49,13 @@ WITH_ASSERTIONS = frozenset("""
     armv7m aarch64 x86_64 log events events-wide ring modes memory killed slain signalled
     qnx qnx-multi faults-multi libtest libtest-multi smp2 smp8 el2 small large console help servers
     traced truth truth-multi kill-multi map-multi fuzz-multi starved drops options options-smp1
-    modes-multi killed-multi slain-disk slain-link full full-late closed failed panic reset watchdog
+    starved-few modes-multi killed-multi slain-disk slain-link full full-late closed failed panic
+    reset watchdog
     no-watchdog wrong aarch64-multi aarch64-smp1 repeat advice idle sites-multi
     """.split())
+
+# Images whose release kernels other tests read or boot, whatever boots with assertions.
+READ_BY_OTHERS = frozenset("test smoke fbt".split())
 
 
 # ---- checks: each gets the boot and returns None or what is wrong --------------------------------
@@ -337,13 +342,17 @@ class Suite:
     def build_variant(self):
         """What the name of its build folder has behind the board's."""
         with_assertions = self.name in WITH_ASSERTIONS or (self.soak and self.image != "gate")
-        with_assertions &= self.boards != PI or self.name == "api"  # make check builds one image
+        with_assertions &= self.boards != PI or self.name == "api"  # one image is enough to build
         with_assertions &= self.boards != ZCU  # it has few images: ONLY_IMAGES
         with_assertions &= "KYMO_RELEASE" not in os.environ  # scripts/compare-captures sets it
         return self.variant or (DEBUG if with_assertions else "")
 
+    def when(self, board):
+        """False: in `make check`; True: in `make soak`; "once": by its name."""
+        return self.soak or elsewhere.why(board, self.name) is not None
 
-# Of captures with buffers of 64 slots. make check has them for the board with little RAM.
+
+# Of captures with buffers of 64 slots.
 SLOTS64 = [merged.other_readers_agree, small.each_command_reads_them]
 RING_SLOTS64 = [the_capture_can_be_read, all_that_ran_have_names] + SLOTS64
 
@@ -552,6 +561,8 @@ SUITES = [
           checks=[every_event_is_accounted_for]),
     Suite("starved", "10^7 events, the logger gets no CPU time", "starved", A64, "multi", cpus=4,
           timeout=400, checks=[every_event_is_accounted_for, events_were_lost]),
+    Suite("starved-few", "10^6 events, likewise", "starved-few", A64, "multi", cpus=4,
+          timeout=400, checks=[every_event_is_accounted_for, events_were_lost]),
     Suite("storm-m4", "10^6 events, the logger keeps up", "storm-m4", M4, timeout=400,
           checks=[every_event_is_accounted_for, nothing_was_lost]),
     Suite("starved-m4", "10^6 events, the logger gets no CPU time", "starved-m4", M4, timeout=400,
@@ -699,6 +710,7 @@ SUITES += [
 # Xilinx ZCU102: the API's tests, wherever the machine lets the kernel be entered.
 API = next(suite for suite in SUITES if suite.name == "api" and "virt-a64" in suite.boards)
 SUITES += [
+    Suite("smoke", "one boot of what the port must do", "smoke", ZCU, tests=20),
     dataclasses.replace(API, boards=ZCU),
     dataclasses.replace(API, boards=ZCU, name="api-el2", doc="the same, entered at EL2", soak=True,
                         qemu=API.qemu + ["-M", "xlnx-zcu102,virtualization=on"]),

@@ -17,6 +17,7 @@ sys.dont_write_bytecode = True
 from cuts import check_quiet
 from kev_file import Capture
 from selections import Failed
+import patience  # selections.py has found it
 
 WORDS = [0, 1, 0xffffffff, 0x80000000, 0x402, 0x401, 0x408, 0x404, 0x410, 0x411, 0x10010c0]
 
@@ -122,7 +123,8 @@ def one(kymo, rng, capture, bad, out):
     if os.path.exists(out):
         os.unlink(out)
     options = selection(rng) + (["--recover"] if rng.random() < 0.8 else [])
-    done = subprocess.run([kymo, "cut", *options, bad, "-o", out], capture_output=True, timeout=60,
+    done = subprocess.run([kymo, "cut", *options, bad, "-o", out], capture_output=True,
+                          timeout=patience.seconds(60),
                           check=False)
     if done.returncode not in (0, 1, 2) or b"Sanitizer" in done.stderr or \
             b"runtime error" in done.stderr or (done.returncode == 1 and not done.stderr):
@@ -146,7 +148,7 @@ def main(kymo, mkcapture, folder, rounds="60"):
         if i % 10 == 0:
             kinds = [kind for kind in ("old", "swapped", "lossy") if rng.random() < 0.4]
             arguments = [str(rng.randint(1, 4)), "1500", str(rng.randrange(1 << 30)), *kinds]
-            subprocess.run([mkcapture, path, *arguments], check=True, timeout=60)
+            subprocess.run([mkcapture, path, *arguments], check=True, timeout=patience.seconds(60))
             capture = Capture(path)
         try:
             written += one(kymo, rng, capture, bad, out)

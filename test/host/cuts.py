@@ -19,6 +19,7 @@ import sys
 sys.dont_write_bytecode = True
 from kev_file import Capture
 from selections import Failed, choose, run
+import patience  # selections.py has found it
 
 OWNER = ("pid", "tid", "process", "thread")
 
@@ -72,7 +73,8 @@ def differs(what, given, wanted):
 def check_quiet(kymo, path, what):
     """Neither print nor stat has anything to say."""
     for command in ("print", "stat"):
-        done = subprocess.run([kymo, command, "--json", path], capture_output=True, timeout=60,
+        done = subprocess.run([kymo, command, "--json", path], capture_output=True,
+                              timeout=patience.seconds(60),
                               check=False)
         if done.returncode != 0 or done.stderr:
             raise Failed(f"{what}: {command} of the cut: status {done.returncode}: "
@@ -248,7 +250,7 @@ def save(path, data):
 
 
 def status_of(kymo, *arguments):
-    return subprocess.run([kymo, *arguments], capture_output=True, timeout=60,
+    return subprocess.run([kymo, *arguments], capture_output=True, timeout=patience.seconds(60),
                           check=False).returncode
 
 
@@ -278,7 +280,8 @@ def expect_cut(kymo, path, out, status, *options):
     for other in ("assert", "--no-loss"), ("dtrace", "-qn", "END{}", "-r"):
         if doubt and status_of(kymo, *other, out) != 1:
             raise Failed(f"{path}: {other[0]} takes the cut for complete")
-    done = subprocess.run([kymo, "export", "--jsonl", out], capture_output=True, timeout=60,
+    done = subprocess.run([kymo, "export", "--jsonl", out], capture_output=True,
+                          timeout=patience.seconds(60),
                           check=False)
     if doubt and json.loads(done.stdout.splitlines()[-1])["complete"]:
         raise Failed(f"{path}: export takes the cut for complete")
@@ -295,7 +298,7 @@ def check_cut_short(kymo, path, out, rng, rounds):
         save(part, whole.data[:length])
         events, doubt = expect_cut(kymo, part, out, 1)
         shown = [json.loads(line) for line in subprocess.run(
-            [kymo, "print", "--json", part], capture_output=True, timeout=60,
+            [kymo, "print", "--json", part], capture_output=True, timeout=patience.seconds(60),
             check=False).stdout.splitlines()]
         differs(f"{path} of {length} bytes", plain(events, True), plain(shown, True))
         if not doubt:
@@ -357,7 +360,7 @@ def check_wrong(kymo, mkcapture, folder, rng, rounds):
     out = path + ".cut"
     for kind in ([], ["swapped"], ["old", "lossy"], ["old", "lossy", "swapped"]):
         arguments = [path, "2", "3000", str(rng.randrange(1 << 30)), *kind]
-        subprocess.run([mkcapture, *arguments], check=True, timeout=60)
+        subprocess.run([mkcapture, *arguments], check=True, timeout=patience.seconds(60))
         try:
             cut(kymo, path, out, "--force", "--from", "1ms")
             check_tampered(kymo, out, rng, 8 * rounds)
@@ -366,7 +369,7 @@ def check_wrong(kymo, mkcapture, folder, rng, rounds):
                 check_ring(kymo, path, out, rng, rounds)
                 check_equal_stamps(kymo, path, out)
                 arguments = [path, "2", "9000", arguments[3], *(k for k in kind if k != "lossy")]
-                subprocess.run([mkcapture, *arguments], check=True, timeout=60)
+                subprocess.run([mkcapture, *arguments], check=True, timeout=patience.seconds(60))
                 check_missing(kymo, path, out, rng)
         except Failed as why:
             raise Failed(f"{why}; mkcapture {' '.join(arguments)}") from why
@@ -381,7 +384,7 @@ def main(kymo, mkcapture, folder, rounds="10"):
     for ncpu, kind in [(1, []), (2, ["swapped"]), (4, []), (3, ["lossy"]),
                        (1, ["lossy", "swapped"]), (2, ["old"]), (4, ["old", "swapped", "lossy"])]:
         arguments = [path, str(ncpu), "1500", str(rng.randrange(1 << 30)), *kind]
-        subprocess.run([mkcapture, *arguments], check=True, timeout=60)
+        subprocess.run([mkcapture, *arguments], check=True, timeout=patience.seconds(60))
         try:
             some += compare(kymo, path, ncpu, rng, int(rounds))
             check_edges(kymo, path, ncpu)

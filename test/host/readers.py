@@ -17,8 +17,10 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import merge
+sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)), os.path.join(
+    os.path.dirname(os.path.abspath(__file__)), "..")]
+import merge  # noqa: E402
+import patience  # noqa: E402
 
 CALLS = 128  # numbers of kernel calls; then exits, then interruptions
 WIDE = 512
@@ -41,7 +43,8 @@ def named(event):
 
 def printed(kymo, path):
     """What `kymo print` has; None: it isn't whole."""
-    done = subprocess.run([kymo, "print", "--csv", path], capture_output=True, timeout=600,
+    done = subprocess.run([kymo, "print", "--csv", path], capture_output=True,
+                          timeout=patience.seconds(600),
                           check=False)
     if done.returncode != 0:
         return None

@@ -16,6 +16,10 @@ import re
 import subprocess
 import sys
 
+sys.dont_write_bytecode = True
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import patience  # noqa: E402
+
 CLASSES = {"kercall": {"KER_CALL", "KER_EXIT", "INT_CALL"}, "kercallexit": {"KER_EXIT"},
            "int": {"INT"}, "thread": {"THREAD"}, "process": {"PROCESS"}, "comm": {"COMM"},
            "system": {"SYSTEM"}, "user": {"USER"}, "control": {"CONTROL"}}
@@ -33,7 +37,8 @@ class Failed(Exception):
 
 
 def run(kymo, *arguments, status=0, command="print"):
-    done = subprocess.run([kymo, command, *arguments], capture_output=True, timeout=60, check=False)
+    done = subprocess.run([kymo, command, *arguments], capture_output=True,
+                          timeout=patience.seconds(60), check=False)
     if done.returncode != status:
         raise Failed(f"kymo {command} {' '.join(arguments)}: status {done.returncode}: "
                      f"{done.stderr.decode()[:300]}")
@@ -193,7 +198,7 @@ def main(kymo, mkcapture, folder, rounds="12"):
     some = 0
     for ncpu, kind in [(1, []), (2, ["swapped"]), (4, []), (3, ["lossy"])]:
         arguments = [path, str(ncpu), "1500", str(rng.randrange(1 << 30)), *kind]
-        subprocess.run([mkcapture, *arguments], check=True, timeout=60)
+        subprocess.run([mkcapture, *arguments], check=True, timeout=patience.seconds(60))
         try:
             some += compare(kymo, path, ncpu, rng, int(rounds))
         except Failed as why:

@@ -135,3 +135,12 @@ uint64_t support_seed(void)
     print_message("KYMO_SEED=%llu\n", (unsigned long long)seed);
     return seed;
 }
+
+struct support_sample support_sample(void)
+{
+    const char *text = getenv("EVERY");
+    size_t every = text == NULL ? 1 : strtoul(text, NULL, 0);
+
+    return every < 2 ? (struct support_sample){.every = 1}
+                     : (struct support_sample){.first = support_seed() % every, .every = every};
+}

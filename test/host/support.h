@@ -41,5 +41,10 @@ char *support_print_dialect(struct kev *kev, enum line_dialect dialect,
                             const struct format *format);
 /* The seed of random tests: KYMO_SEED or the time; printed. */
 uint64_t support_seed(void);
+/* Of a test that goes through all cases: EVERY=n takes each n-th, from one that the seed says. */
+struct support_sample {
+    size_t first, every;
+};
+struct support_sample support_sample(void);
 
 #endif

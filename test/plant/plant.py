@@ -105,8 +105,9 @@ def find_suite(name, commands):
     """The suite with what has to be built for it."""
     base, _, boots = name.partition(":")
     command = " ".join([commands[base], *filter(None, boots.split(","))])
-    if base.startswith("unit-"):
+    if base.startswith("unit-"):  # at its length, of which `make check` may have a part
         goals = ["build/unit/" + base.removeprefix("unit-")]
+        command = f"scripts/run-unit {goals[0]}"
     elif base in ("host-check", "kev-check", "extract-check", "golden-check"):
         goals = ["host", "tools"]
     elif base in ("d-conformance", "d-messages", "d-c-values", "d-c-layouts", "d-tags"):
