@@ -443,6 +443,9 @@ static inline struct x86_step x86_step_read(const uint8_t *bytes, size_t room)
     if (i.length == 0 || i.length > room || s.kind == X86_STEP_UNKNOWN) {
         return unknown;
     }
+    if (p.locks && s.kind == X86_STEP_EMULATED) {
+        x86_step_refuse(&s, X86_WHY_OTHER); /* undefined */
+    }
     if (p.low && i.near && s.kind == X86_STEP_MOVED) {
         x86_step_refuse(&s, X86_WHY_OTHER); /* counts from the lower half of the address */
     }

@@ -179,7 +179,7 @@ function step_moved
 function step_atomic
     mov $1, %eax
     lock xadd %rax, (%rdi)
-    nopl 0(%rax,%rax)
+    .byte 0x0f, 0x1f, 0x44, 0, 0 /* a static probe's NOP */
     cld
     xor %ecx, %ecx
     rep movsb
