@@ -185,6 +185,23 @@ def a_fault_is_at_its_own_address(bench):
     expect(reports[0] == reports[1], reports)
 
 
+def crashes_are_reported_as_without_probes(bench):
+    """Registers, addresses and stacks, of every way to crash; a probe at each instruction of it."""
+    with open(os.path.join(ROOT, "apps/crash/kinds.h")) as f:
+        kinds = re.findall(r"KIND\((\w+),", f.read().split("#define KIND_LIST")[1])
+    rand = random.Random(link.SEED + 2)
+    for kind in kinds if SOAK else rand.sample(kinds, 5):
+        reports = []
+        for probes in (f"pid$target:a.out:kind_{kind}: {{ @ = count(); }} "
+                       "pid$target:::entry,pid$target:::return { @all = count(); }", "BEGIN { }"):
+            said = len(bench.printed())
+            trace(bench, probes, f"[heap=64k] crash {kind}", "-Z")
+            time.sleep(0.2)
+            text = bench.printed()[said:]
+            reports.append(re.sub(r"(?m)(^\W*Process|pid) \d+", r"\1 N", text))
+        expect(reports[0] == reports[1], f"{kind}: {reports[0]}\nwithout probes {reports[1]}")
+
+
 # ---- any instruction -----------------------------------------------------------------------------
 
 def every_instruction_of_known_functions(bench):
@@ -322,7 +339,7 @@ TESTS = [arguments_and_results_are_known, a_tail_call_returns_before_the_other_i
          offsets_are_passed_in_order, stacks_are_whole, stacks_lead_through_calls_that_are_probed,
          flow_is_indented_from_kernel_to_program, unknown_names_are_told,
          what_can_not_be_probed_is_listed, a_fault_is_at_its_own_address,
-         every_instruction_of_known_functions, all_functions_at_once,
+         crashes_are_reported_as_without_probes, every_instruction_of_known_functions, all_functions_at_once,
          random_functions_all_instructions, random_functions_of_other_programs,
          threads_on_all_cpus, consumer_killed, process_killed,
          another_consumer_has_no_clause_on_what_is_made_later, two_programs_of_one_file,
