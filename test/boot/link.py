@@ -4,8 +4,8 @@
 
 The image `live` is booted once; each test then talks to it with build/kymo. KYMO_SEED=n repeats the
 faults. KYMO_LINK="DEVICE...": QEMU's devices for the link, instead of the board's; the chardev is
-called link. KYMO_LINK=rtt: over RTT, by the image `rtt` (rtt.py). KYMO_CPUS=n: so many CPUs. The last
-line is `N passed, N failed`.
+called link. KYMO_LINK=rtt: over RTT, by the image `rtt` (rtt.py). KYMO_CPUS=n: so many CPUs. The
+last line is `N passed, N failed`.
 """
 import fcntl
 import glob

@@ -30,7 +30,8 @@ def readings(code):
 
 def sections(path):
     """Address, file offset and size of each section of code."""
-    out = subprocess.run(["objdump", "-hw", path], capture_output=True, text=True, check=True).stdout
+    out = subprocess.run(["objdump", "-hw", path], capture_output=True, text=True,
+                         check=True).stdout
     for line in out.splitlines():
         words = line.split()
         if len(words) > 7 and "CODE" in line:
@@ -102,8 +103,8 @@ def main():
         kinds = sum((k for _, k in found), collections.Counter())
         wrong = sum((w for w, _ in found), [])
         total += wrong
-        print(f"{what}: {kinds[MOVED]} moved, {kinds[EMULATED]} emulated, {kinds[REFUSED]} refused, "
-              f"{kinds[UNKNOWN]} not known; {len(wrong)} wrong")
+        print(f"{what}: {kinds[MOVED]} moved, {kinds[EMULATED]} emulated, {kinds[REFUSED]} "
+              f"refused, {kinds[UNKNOWN]} not known; {len(wrong)} wrong")
         print("\n".join(wrong[:20]))
     return bool(total) or not programs
 

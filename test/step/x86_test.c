@@ -21,7 +21,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "abi/x86_step.h"
+#include "abi/x86_effect.h"
 #include "host/pid/places.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))

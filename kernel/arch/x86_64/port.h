@@ -137,7 +137,7 @@ struct thread *x86_step_break(struct thread *self);
 /* Another exception in a program: an instruction that was displaced has caused it at its own
  * address. */
 void x86_step_faulted(struct thread *self);
-/* Returns where the instruction is from that a program executes at ip: ip, unless that is a slot. */
+/* Returns where the instruction is from that a program executes at ip: ip, or that of a slot. */
 uintptr_t x86_step_origin(uintptr_t ip);
 /* Returns the byte of the program that a breakpoint at this address has displaced, if `byte` is a
  * probe's. Any context. */

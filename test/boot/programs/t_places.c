@@ -29,7 +29,7 @@ static struct kymo_d_user_place *place(unsigned i)
     return (void *)((char *)d_in + HEAD + i * PLACE);
 }
 
-/* Two instructions of 4 bytes, then 8 bytes, which are one instruction where it can have so many. */
+/* Two instructions of 4 bytes, then 8 bytes, one instruction where it can have so many. */
 #if defined(__x86_64__)
 __asm__(".pushsection .text\n"
         "places_code: lea 8(%rdi), %rax\n"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * x86-64: traps in programs (kernel/arch/step.h). The trap is INT3, one byte. What branches is
- * emulated (abi/x86_step.h). Any other instruction is executed in a slot of its own, in a page that
- * programs can execute and only the kernel can write: the instruction, and INT3 up to the slot's
- * end. An operand that counts from the instruction's end gets another displacement.
+ * emulated (abi/x86_effect.h). Any other instruction is executed in a slot of its own, in a page
+ * that programs can execute and only the kernel can write: the instruction, and INT3 up to the
+ * slot's end. An operand that counts from the instruction's end gets another displacement.
  *
  * Meanwhile the program has interrupts masked, which it can't do, nor undo. So a thread comes back
  * from the slot by an exception of this one instruction, on this CPU, before anything else: no
@@ -13,7 +13,7 @@
  */
 #include "kernel/arch/step.h"
 #include "abi/sys/kymo.h"
-#include "abi/x86_step.h"
+#include "abi/x86_effect.h"
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/assert.h"
 #include "kernel/arch/cpu.h"
@@ -31,7 +31,7 @@ static struct {
     struct x86_step insn;
 } slots[SLOTS];
 
-static uintptr_t slot_address(unsigned slot)
+static uintptr_t x86_slot_address(unsigned slot)
 {
     return X86_STEP_SLOTS_AT + slot * SLOT_BYTES;
 }
@@ -84,7 +84,7 @@ void arch_step_prepare(const struct arch_step *step)
     }
     if (insn.near) {
         const int32_t distance =
-            (int32_t)(near_target(step, &insn) - slot_address(step->slot) - insn.length);
+            (int32_t)(near_target(step, &insn) - x86_slot_address(step->slot) - insn.length);
         __builtin_memcpy(slot + insn.near, &distance, sizeof(distance));
     }
     arch_text_sync(slot, SLOT_BYTES);
@@ -125,7 +125,7 @@ uintptr_t arch_step_result(const struct thread *t)
     return x86_context(t)->r[RAX];
 }
 
-static struct thread *step_exit(struct thread *self)
+static struct thread *x86_step_exit(struct thread *self)
 {
     return kernel_work_pending(arch_cpu()) ? kernel_exit(self) : self;
 }
@@ -170,7 +170,7 @@ static bool is_by_stack(const struct x86_step *insn)
 }
 
 /* In the CPU's order: the load, the target, the store. */
-static struct thread *step_emulate(struct thread *self, const struct x86_step *insn, uintptr_t ip)
+static struct thread *step_does(struct thread *self, const struct x86_step *insn, uintptr_t ip)
 {
     struct arch_context *ctx = x86_context(self);
     uint64_t word = 0, at;
@@ -189,7 +189,7 @@ static struct thread *step_emulate(struct thread *self, const struct x86_step *i
     ctx->r[RCX] = does.rcx;
     ctx->r[RSP] = does.rsp;
     ctx->rip = does.next;
-    return step_exit(self);
+    return x86_step_exit(self);
 }
 
 /* ---- the slot ------------------------------------------------------------------------- */
@@ -199,20 +199,20 @@ static bool is_in_slot(const struct arch_context *ctx)
     return !(ctx->rflags & RFLAGS_IF);
 }
 
-static void step_move(struct arch_context *ctx, unsigned slot)
+static void x86_step_move(struct arch_context *ctx, unsigned slot)
 {
     x86_this_cpu()->slot = slot;
-    ctx->rip = slot_address(slot);
+    ctx->rip = x86_slot_address(slot);
     ctx->rflags &= ~(uint64_t)RFLAGS_IF;
 }
 
 /* Leaves a slot: the instruction was executed, so that execution stands at its end; or it has
  * faulted. */
-static void step_leave(struct arch_context *ctx)
+static void x86_step_leave(struct arch_context *ctx)
 {
     const unsigned slot = (unsigned)x86_this_cpu()->slot;
     const unsigned length = slots[slot].insn.length;
-    const bool done = ctx->rip == slot_address(slot) + length;
+    const bool done = ctx->rip == x86_slot_address(slot) + length;
 
     ctx->rip = slots[slot].from + (done ? length : 0);
     ctx->rflags |= RFLAGS_IF;
@@ -226,17 +226,17 @@ struct thread *x86_step_break(struct thread *self)
 
     if (is_in_slot(ctx)) {
         ctx->rip--;
-        step_leave(ctx);
-        return step_exit(self);
+        x86_step_leave(ctx);
+        return x86_step_exit(self);
     }
     if (!kernel_user_probe(self, ctx->rip - 1, &step)) {
         return NULL;
     }
     const struct x86_step *insn = &slots[step.slot].insn;
     if (insn->kind == X86_STEP_EMULATED) {
-        return step_emulate(self, insn, step.address);
+        return step_does(self, insn, step.address);
     }
-    step_move(ctx, step.slot);
+    x86_step_move(ctx, step.slot);
     return self;
 }
 
@@ -245,7 +245,7 @@ void x86_step_faulted(struct thread *self)
     struct arch_context *ctx = x86_context(self);
 
     if (unlikely(is_in_slot(ctx))) {
-        step_leave(ctx);
+        x86_step_leave(ctx);
     }
 }
 
