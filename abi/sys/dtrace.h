@@ -174,13 +174,14 @@ KYMO_STATIC_ASSERT(sizeof(struct kymo_d_user) == 8, "layout on the link");
 /* A place of a probe: places one behind the other whose names are the same are one probe's. */
 struct kymo_d_user_place {
     uint64_t address; /* in the process */
-    uint32_t insn;    /* the instruction there, as the ELF file has it */
+    uint32_t insn;    /* the instruction there, as the ELF file has it: its first 4 bytes */
     uint32_t offset;  /* in the function */
     uint16_t size;    /* of this, with its texts: a multiple of 8 */
     uint8_t bytes;    /* of the instruction */
     uint8_t kind;     /* enum kymo_d_user_kind */
     uint32_t pad;     /* 0 */
-    char strings[];   /* function and name, each with its NUL */
+    /* Function and name, each with its NUL; then the instruction's bytes from the fifth on. */
+    char strings[];
 };
 KYMO_STATIC_ASSERT(sizeof(struct kymo_d_user_place) == 24, "layout on the link");
 

@@ -83,7 +83,11 @@ const char *pid_places(const struct pid_code *c, void (*fn)(void *arg, const str
     if (length > 5 && strcmp(c->name + length - 5, ".cold") == 0) {
         return "a part of another function";
     }
-    if (c->machine != EM_AARCH64) {
+    if (c->machine == EM_X86_64 && c->code > 0) {
+        pid_x86_places(c, fn, arg);
+        return NULL;
+    }
+    if (c->machine != EM_AARCH64 && c->machine != EM_X86_64) {
         return "this target's CPU has no probes of programs";
     }
     if (c->code < 4) {

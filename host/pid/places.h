@@ -23,7 +23,7 @@ struct pid_code {
 };
 
 struct pid_place {
-    uint32_t offset, insn;
+    uint32_t offset, insn; /* insn: its first 4 bytes */
     uint8_t bytes;
     bool returns;       /* it leaves the function */
     bool tail;          /* by a jump to another one */
@@ -33,5 +33,9 @@ struct pid_place {
 /* Calls fn for each instruction. Returns NULL, or why the function has none at all. */
 const char *pid_places(const struct pid_code *, void (*fn)(void *arg, const struct pid_place *),
                        void *arg);
+
+/* x86_places.c: the same, for pid_places(), of a function that has code. */
+void pid_x86_places(const struct pid_code *, void (*fn)(void *arg, const struct pid_place *),
+                    void *arg);
 
 #endif

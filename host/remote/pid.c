@@ -85,7 +85,8 @@ static void add_place(struct pid_making *m, const struct pid_place *p, enum kymo
                       const char *name)
 {
     const size_t function = strlen(m->function->name) + 1, texts = function + strlen(name) + 1;
-    const size_t size = (sizeof(struct kymo_d_user_place) + texts + 7) & ~(size_t)7;
+    const size_t more = p->bytes > sizeof(p->insn) ? p->bytes - sizeof(p->insn) : 0;
+    const size_t size = (sizeof(struct kymo_d_user_place) + texts + more + 7) & ~(size_t)7;
     struct kymo_d_user_place place = {.address = m->function->address + m->bias + p->offset,
                                       .insn = p->insn,
                                       .offset = p->offset,
@@ -107,6 +108,7 @@ static void add_place(struct pid_making *m, const struct pid_place *p, enum kymo
     memcpy(to, &place, sizeof(place));
     memcpy(to + sizeof(place), m->function->name, function);
     memcpy(to + sizeof(place) + function, name, strlen(name) + 1);
+    memcpy(to + sizeof(place) + texts, m->function->text + p->offset + sizeof(p->insn), more);
     m->bytes += size;
     m->count++;
 }

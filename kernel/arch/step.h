@@ -9,10 +9,18 @@
 
 #include "kernel/arch/cpu.h"
 
+/* The bytes of the longest instruction: the port's ops.h says so if these are more. */
+#ifndef ARCH_STEP_MOST
+#define ARCH_STEP_MOST 4
+#endif
+
 /* A place in a program's text that a trap replaces. */
 struct arch_step {
     uintptr_t address;
-    uint32_t insn; /* the displaced instruction; of one of 2 bytes the upper half is 0 */
+    union {
+        uint32_t insn; /* the displaced instruction; of one of 2 bytes the upper half is 0 */
+        uint8_t code[ARCH_STEP_MOST]; /* all of it, then zeros */
+    };
     uint16_t slot; /* the caller's number of the place */
     uint8_t bytes; /* its length */
 };

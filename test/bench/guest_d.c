@@ -86,11 +86,47 @@ static int messages(int coid, int chid)
 }
 
 /* A function of this program, with probes at its entry and its return. */
+#if defined(__x86_64__)
+__asm__(".pushsection .text\n"
+        "probed: lea 1(%rdi), %rax\n"
+        "probed_return: ret\n"
+        ".popsection\n");
+long probed(long n);
+extern const char probed_return[];
+
+/* Of an instruction of the function: where it is, or how long. */
+static uint32_t probed_at(bool returns)
+{
+    return returns ? (uint32_t)(probed_return - (const char *)(uintptr_t)probed) : 0;
+}
+
+static uint8_t probed_bytes(bool returns)
+{
+    return returns ? 1 : (uint8_t)probed_at(true);
+}
+#else
 static __attribute__((noinline)) long probed(long n)
 {
     __asm__ volatile("" : "+r"(n));
     return n + 1;
 }
+
+static uint32_t probed_at(bool returns)
+{
+    const uint32_t *code = (const uint32_t *)(uintptr_t)probed;
+    uint32_t offset = 0;
+
+    for (; returns && code[offset / 4] != A64_RET && offset < 64; offset += 4) {
+    }
+    return offset;
+}
+
+static uint8_t probed_bytes(bool returns)
+{
+    (void)returns;
+    return 4;
+}
+#endif
 
 static int probed_calls(int coid, int chid)
 {
@@ -111,26 +147,23 @@ static int probed_calls(int coid, int chid)
 static bool probes_made(void)
 {
     enum { SIZE = sizeof(struct kymo_d_user_place) + 16 };
-    const uint32_t *code = (const uint32_t *)(uintptr_t)probed;
     static const char *const names[] = {"entry", "return"};
     struct kymo_d_user head = {.pid = getpid(), .count = 2};
     struct kymo_d_user_made made = {0};
     struct kymo_d_call call = {
         .command = KYMO_D_USER, .in_bytes = sizeof(head) + 2 * SIZE, .out_bytes = sizeof(made)};
     char *to = (char *)image;
-    uint32_t offset = 0;
 
     memset(image, 0, sizeof(image));
     memcpy(to, &head, sizeof(head));
     for (unsigned i = 0; i < 2; i++) {
-        for (; i == 1 && code[offset / 4] != A64_RET && offset < 64; offset += 4) {
-        }
-        const struct kymo_d_user_place place = {.address = (uintptr_t)code + offset,
-                                                .insn = code[offset / 4],
-                                                .offset = offset,
-                                                .size = SIZE,
-                                                .bytes = 4,
-                                                .kind = i ? KYMO_D_USER_RETURN : KYMO_D_USER_ENTRY};
+        const uint32_t offset = probed_at(i);
+        struct kymo_d_user_place place = {.address = (uintptr_t)probed + offset,
+                                          .offset = offset,
+                                          .size = SIZE,
+                                          .bytes = probed_bytes(i),
+                                          .kind = i ? KYMO_D_USER_RETURN : KYMO_D_USER_ENTRY};
+        memcpy(&place.insn, (const char *)(uintptr_t)probed + offset, place.bytes);
         memcpy(to + sizeof(head) + i * SIZE, &place, sizeof(place));
         strcpy(to + sizeof(head) + i * SIZE + sizeof(place), "probed");
         strcpy(to + sizeof(head) + i * SIZE + sizeof(place) + sizeof("probed"), names[i]);

@@ -4,8 +4,8 @@
 
 The image `live` is booted once; each test then talks to it with build/kymo. KYMO_SEED=n repeats the
 faults. KYMO_LINK="DEVICE...": QEMU's devices for the link, instead of the board's; the chardev is
-called link. KYMO_LINK=rtt: over RTT, by the image `rtt` (rtt.py). The last line is `N passed,
-N failed`.
+called link. KYMO_LINK=rtt: over RTT, by the image `rtt` (rtt.py). KYMO_CPUS=n: so many CPUs. The
+last line is `N passed, N failed`.
 """
 import fcntl
 import glob
@@ -33,6 +33,7 @@ SEED = int(os.environ.get("KYMO_SEED", random.SystemRandom().randrange(1 << 30))
 SLOW = patience.seconds(120)  # a hang detector
 BAUD_BYTES = 11520  # a second, of a line of 115200 baud
 DEVICES = os.environ.get("KYMO_LINK", "").split()
+CPUS = os.environ.get("KYMO_CPUS")
 RTT = DEVICES == ["rtt"]
 # Where the probe looks: the kernel's data, and the RAM that is allocated first.
 RAM = {"mps2-an386": [(0x20000000, 0x40000), (0x21000000, 0x100000)]}
@@ -70,6 +71,7 @@ class Bench(Guest):
             extra = ["-chardev", f"socket,id=link,{line or 'path=' + self.raw},server=on,wait=off"]
             words = link.read().split()
         extra += [word for one in DEVICES for word in ("-device", one)] if DEVICES else words
+        extra += ["-smp", CPUS] if CPUS else []
         super().__init__(board, image, extra, folder, "console-2.txt" if line else "console.txt",
                          inherited)
 

@@ -44,6 +44,14 @@ static void read_mappings(struct dt_session *d, struct dt_elf *e, struct dt_arra
     }
 }
 
+/* ELF files of other machines have no such symbols: compilers keep data out of their text. */
+static bool is_all_code(const struct dt_elf *e)
+{
+    GElf_Ehdr h;
+
+    return gelf_getehdr(e->elf, &h) && h.e_machine == EM_X86_64;
+}
+
 /* The function's bytes in the file; NULL: it has none there. */
 static const uint8_t *text_of(const struct dt_elf *e, uint64_t address, uint64_t size)
 {
@@ -106,6 +114,7 @@ unsigned dt_object_functions(struct dt_session *d, const char *object,
     read_mappings(d, e, &mappings);
     const struct dt_elf_symbol *s = e->symbols.data;
     const struct mapping *m = mappings.data;
+    const bool all_code = is_all_code(e);
     for (unsigned i = 0, at = 0; i < e->symbols.n; i++) {
         struct dt_function f = {.name = s[i].name, .address = s[i].address, .size = s[i].size};
         f.text = s[i].is_function && f.size ? text_of(e, f.address, f.size) : NULL;
@@ -115,6 +124,7 @@ unsigned dt_object_functions(struct dt_session *d, const char *object,
         while (at + 1 < mappings.n && m[at + 1].address <= f.address) {
             at++;
         }
+        f.code = all_code ? f.size : 0;
         /* Code up to the first data: behind it a function has no probes. */
         for (unsigned k = at; k < mappings.n && m[k].address < f.address + f.size; k++) {
             if (m[k].is_data) {

@@ -45,7 +45,7 @@ static bool is_privileged(const struct thread *t, uintptr_t ip)
         if ((at = kernel_user_ptr(t, ip, 1, KYMO_PROT_READ)) == NULL) {
             return false;
         }
-        switch (*at) {
+        switch (x86_step_byte(t, ip, *at)) {
         case 0x66:
         case 0xf2:
         case 0xf3:
@@ -100,15 +100,21 @@ struct thread *x86_trap_from_user(struct thread *self, unsigned vector, uint64_t
         {TRAP_ALIGNMENT, KYMO_SIGBUS, "unaligned access near"},
         {TRAP_SIMD, KYMO_SIGFPE, "floating-point exception"},
     };
-    struct arch_fault fault = {.ip = x86_context(self)->rip,
-                               .address = x86_context(self)->rip,
-                               .signo = KYMO_SIGILL,
-                               .what = "undefined instruction"};
+    struct thread *next = NULL;
 
     kernel_assert(x86_irq_masked() && !(x86_flags() & RFLAGS_AC));
     if (vector >= VECTOR_EXCEPTIONS) {
         return x86_irq_from_user(self, vector);
     }
+    if (vector == TRAP_BREAKPOINT && (next = x86_step_break(self))) {
+        return next;
+    }
+    x86_step_faulted(self);
+    struct arch_fault fault = {.ip = x86_context(self)->rip,
+                               .address = x86_context(self)->rip,
+                               .signo = KYMO_SIGILL,
+                               .what = "undefined instruction"};
+
     if (vector == TRAP_NMI || vector == TRAP_DOUBLE || vector == TRAP_MACHINE_CHECK) {
         kernel_panic("%s in a program, at %p", vector == TRAP_NMI ? "NMI" : "machine error",
                      (void *)fault.ip); /* no program causes these */

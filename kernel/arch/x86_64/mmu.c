@@ -21,6 +21,8 @@ extern char __kernel_start[], __text_end[], __rodata_end[],
 #define FIRMWARE_MOST 0x100000000ul
 #define KERNEL_TABLE (PTE_VALID | PTE_WRITE | PTE_USED)
 
+/* Of displaced instructions: programs execute them at X86_STEP_SLOTS_AT, the kernel writes here. */
+char x86_step_slots[X86_STEP_SLOTS_BYTES] __attribute__((aligned(PAGE_SIZE)));
 uint64_t x86_kernel_cr3;
 uintptr_t x86_linear_end;
 static uintptr_t tables_end; /* physical; tables are allocated from behind the image */
@@ -97,6 +99,21 @@ static void x86_map_image(uintptr_t start, uintptr_t end)
     }
 }
 
+/* The tables above let programs through; what else is in them is the kernel's by its own entry. */
+static void x86_map_step(void)
+{
+    uint64_t *top = arch_phys_to_virt(x86_kernel_cr3);
+    const uintptr_t from = X86_STEP_SLOTS_AT;
+
+    for (uintptr_t at = 0; at < X86_STEP_SLOTS_BYTES; at += PAGE_SIZE) {
+        x86_map_page(from + at, arch_virt_to_phys(x86_step_slots) + at, KERNEL_TEXT | PTE_USER);
+    }
+    uint64_t *level1 = x86_mmu_table_below(&top[TOP_INDEX(from)]);
+    top[TOP_INDEX(from)] |= PTE_USER;
+    level1[L1_INDEX(from)] |= PTE_USER;
+    *x86_level2_entry(from) |= PTE_USER;
+}
+
 volatile uint32_t *x86_screen(void)
 {
     return (volatile uint32_t *)(KERNEL_SCREEN + x86_board_screen().start % BLOCK_SIZE);
@@ -120,6 +137,7 @@ void x86_map_kernel(void)
     }
     x86_map_blocks(KERNEL_SCREEN - (screen.start & ~(BLOCK_SIZE - 1)), screen.start,
                    screen.start + screen.len, KERNEL_DEVICE);
+    x86_map_step();
     x86_space_switch(x86_kernel_cr3);
     x86_protection_on();
 }

@@ -24,6 +24,7 @@
 #define ARCH_PROBE_BYTES 1 /* a breakpoint */
 #define ARCH_CODE_SHIFT 0
 #define ARCH_CALL_PUSHES 8
+#define ARCH_STEP_MOST 15
 
 struct arch_context {
     /* [k] of a CTX_KIND_CALL context, those that a call doesn't keep are older */
@@ -71,6 +72,7 @@ struct x86_cpu {
     uintptr_t window_ip;   /* [c] where the open interrupt window is; 0: idle */
     uint32_t bit;          /* [I] 1 << the CPU's number */
     uint32_t called;       /* [a] a call to this CPU is pending: cpus.c */
+    uint64_t slot;         /* [c] in which its program executes a displaced instruction: step/ */
     struct x86_tss tss;
     uint64_t gdt[8]; /* [I] */
 };

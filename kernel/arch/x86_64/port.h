@@ -131,6 +131,18 @@ bool x86_breakpoint(uintptr_t *frame);
 bool x86_nmi(uintptr_t *frame);
 /* probe/: the breakpoint at `site` is a function probe's, which fires; sets where it continues. */
 bool x86_probe(uintptr_t site, const uintptr_t *regs, uint64_t *rip);
+/* step/: a breakpoint in a program, behind which its address is. NULL: it is the program's own.
+ * Otherwise the thread to run. */
+struct thread *x86_step_break(struct thread *self);
+/* Another exception in a program: an instruction that was displaced has caused it at its own
+ * address. */
+void x86_step_faulted(struct thread *self);
+/* Returns where the instruction is from that a program executes at ip: ip, or that of a slot. */
+uintptr_t x86_step_origin(uintptr_t ip);
+/* Returns the byte of the program that a breakpoint at this address has displaced, if `byte` is a
+ * probe's. Any context. */
+uint8_t x86_step_byte(const struct thread *user, uintptr_t address, uint8_t byte);
+extern char x86_step_slots[X86_STEP_SLOTS_BYTES]; /* mmu.c */
 void x86_fatal(const struct x86_panic_frame *frame) __attribute__((noreturn));
 extern char x86_vectors[], x86_syscall[];
 extern char x86_irq_back[], x86_breakpoint_back[]; /* behind the calls of the two above */

@@ -118,7 +118,9 @@ bool x86_nmi(uintptr_t *frame)
     uint32_t state = x86_lapic_save();
     if (x86_this_bit() != 1 || alarm_came()) {
         bool user = frame[X86_FRAME_RIP + 1] & 3; /* CS */
-        arch_sample_taken(frame[X86_FRAME_RIP], frame[X86_FRAME_RSP], user ? NULL : frame);
+        uintptr_t ip = frame[X86_FRAME_RIP];
+        arch_sample_taken(user ? x86_step_origin(ip) : ip, frame[X86_FRAME_RSP],
+                          user ? NULL : frame);
     }
     x86_lapic_restore(state);
     return true;

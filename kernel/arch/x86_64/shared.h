@@ -22,6 +22,11 @@
 /* Offset of a second, writable mapping of the kernel's text from the first. */
 #define KERNEL_TEXT_ALIAS (-0x40000000l)
 
+/* Kernel address of the slots of displaced instructions (step/step.c), which programs execute: so
+ * far below the end that operands in the lower 2 GB are within reach of 32 bits. */
+#define X86_STEP_SLOTS_AT 0xfffffffffa000000
+#define X86_STEP_SLOTS_BYTES 32768
+
 /* Segment selectors, in the order that SYSRET asks for. */
 #define SEL_KERNEL_CODE 0x08
 #define SEL_KERNEL_DATA 0x10

@@ -61,6 +61,9 @@ bool arch_return_address(uintptr_t *word, const struct thread *user)
         !arch_peek(before, *word - sizeof(before), sizeof(before), user)) {
         return false;
     }
+    for (unsigned at = 0; at < 6 && user; at++) {
+        before[at] = x86_step_byte(user, *word - sizeof(before) + at, before[at]);
+    }
     if (before[2] == 0xe8) {
         return true;
     }

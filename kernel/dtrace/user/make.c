@@ -37,6 +37,12 @@ static bool text_ok(const char *text, size_t room)
     return false;
 }
 
+/* The instruction's bytes that follow the names. */
+static size_t bytes_behind(const struct kymo_d_user_place *p)
+{
+    return p->bytes > sizeof(p->insn) ? p->bytes - sizeof(p->insn) : 0;
+}
+
 /* Returns the name behind the function's; NULL: the entry is malformed. */
 static const char *place_name(const struct kymo_d_user_place *p, size_t left)
 {
@@ -50,7 +56,26 @@ static const char *place_name(const struct kymo_d_user_place *p, size_t left)
     }
     const size_t behind = strlen(p->strings) + 1, rest = bytes - behind;
     const char *name = p->strings + behind;
-    return text_ok(name, rest < KYMO_D_USER_NAME ? rest : KYMO_D_USER_NAME) ? name : NULL;
+    if (!text_ok(name, rest < KYMO_D_USER_NAME ? rest : KYMO_D_USER_NAME)) {
+        return NULL;
+    }
+    return rest - (strlen(name) + 1) >= bytes_behind(p) ? name : NULL;
+}
+
+/* What the kernel will look for at the place. */
+static struct arch_step place_step(const struct kymo_d_user_place *p, const char *name)
+{
+    struct arch_step step = {.address = (uintptr_t)p->address, .insn = p->insn, .bytes = p->bytes};
+
+    if (p->bytes <= sizeof(step.code)) {
+        memcpy(step.code + sizeof(p->insn), name + strlen(name) + 1, bytes_behind(p));
+    }
+    return step;
+}
+
+static bool is_same(const struct arch_step *a, const struct arch_step *b)
+{
+    return a->bytes == b->bytes && memcmp(a->code, b->code, sizeof(a->code)) == 0;
 }
 
 static bool is_named(unsigned probe, unsigned group, const char *function, const char *name)
@@ -73,15 +98,13 @@ static unsigned place_find(unsigned site, unsigned group, const char *function, 
 }
 
 /* Returns the site's number, or a negative errno. */
-static int site_of(const struct making *m, const struct kymo_d_user_place *p)
+static int site_of(const struct making *m, const struct arch_step *step)
 {
-    struct user_site site = {
-        .step = {.address = (uintptr_t)p->address, .insn = p->insn, .bytes = p->bytes},
-        .pid = m->pid};
-    const unsigned found = user_site_find(m->pid, site.step.address);
+    const struct user_site site = {.step = *step, .pid = m->pid};
+    const unsigned found = user_site_find(m->pid, step->address);
 
     if (found) {
-        return user.sites[found].step.insn == p->insn ? (int)found : -EINVAL;
+        return is_same(&user.sites[found].step, step) ? (int)found : -EINVAL;
     }
     struct process *proc = process_find(m->pid);
     if (!proc) {
@@ -105,13 +128,14 @@ static int site_of(const struct making *m, const struct kymo_d_user_place *p)
 static int place_make(struct making *m, const struct kymo_d_user_place *p, const char *name)
 {
     const struct process *proc = process_find(m->pid);
+    const struct arch_step step = place_step(p, name);
 
     if (!proc) {
         return -ESRCH;
     }
     m->group = m->group ? m->group : user_group_of(proc, m->own);
     const unsigned at = user_site_find(m->pid, (uintptr_t)p->address);
-    const unsigned there = at && m->group && user.sites[at].step.insn == p->insn
+    const unsigned there = at && m->group && is_same(&user.sites[at].step, &step)
                                ? place_find(at, m->group, p->strings, name)
                                : 0;
     if (there) {
@@ -123,7 +147,7 @@ static int place_make(struct making *m, const struct kymo_d_user_place *p, const
         (!user.free_probes.first && !dtrace_probe_room())) {
         return -ENOSPC;
     }
-    const int site = site_of(m, p);
+    const int site = site_of(m, &step);
     if (site < 0) {
         return site;
     }

@@ -29,10 +29,25 @@ static struct kymo_d_user_place *place(unsigned i)
     return (void *)((char *)d_in + HEAD + i * PLACE);
 }
 
+/* Two instructions of 4 bytes, then 8 bytes, one instruction where it can have so many. */
+#if defined(__x86_64__)
+__asm__(".pushsection .text\n"
+        "places_code: lea 8(%rdi), %rax\n"
+        "lea 16(%rax), %rax\n"
+        "movq $0x12345678, 8(%rdi)\n"
+        "ret\n"
+        ".popsection\n");
+extern const char places_code[];
+static const int long_ones = 0;
+#else
+#define places_code ((const char *)(uintptr_t)text_sum)
+static const int long_ones = ENOTSUP;
+#endif
+
 /* A request for n places at an instruction of this program, each right. */
 static void request(unsigned n)
 {
-    const uintptr_t at = (uintptr_t)text_sum;
+    const uintptr_t at = (uintptr_t)places_code;
     const struct kymo_d_user head = {.pid = self_pid(), .count = n};
     static const char names[] = "text_sum\0entry";
 
@@ -97,7 +112,7 @@ static void t_malformed(void)
 static void t_refused(void)
 {
     static uint32_t data;
-    const uintptr_t at = (uintptr_t)text_sum;
+    const uintptr_t at = (uintptr_t)places_code;
     const struct {
         uint64_t address;
         uint32_t insn;
@@ -130,6 +145,35 @@ static void t_refused(void)
     EXPECT_EQ(why(), ENOTSUP);
 }
 
+/* An instruction of more than 4 bytes: the rest follows the names. */
+static void t_long(void)
+{
+    const struct kymo_d_user_made *made = (const void *)d_out;
+    const char *at = places_code + 8;
+    const unsigned names = sizeof("text_sum") + sizeof("entry");
+    enum { CUT, OTHER, LONGER, MOST, RIGHT, WAYS };
+
+    for (unsigned way = 0; way < WAYS; way++) {
+        const size_t size = PLACE + (way == CUT ? 0 : 16);
+        request(1);
+        *place(0) = (struct kymo_d_user_place){.address = (uintptr_t)at,
+                                               .size = (uint16_t)size,
+                                               .bytes = way == LONGER ? 9
+                                                        : way == MOST ? 16
+                                                                      : 8};
+        memcpy(&place(0)->insn, at, 4);
+        memcpy(place(0)->strings + names, at + 4, way == CUT ? 1 : 13);
+        place(0)->strings[names + 3] = (char)(place(0)->strings[names + 3] ^ (way == OTHER));
+        if (way == CUT) {
+            EXPECT_ERR(ask(HEAD + size), EINVAL);
+            continue;
+        }
+        EXPECT_EQ(ask(HEAD + size), 0);
+        const int wanted = way == OTHER ? EINVAL : way == RIGHT ? 0 : ENOTSUP;
+        EXPECT_EQ(-made->why, long_ones ? long_ones : wanted);
+    }
+}
+
 /* Requests with some bytes changed. */
 static void t_random(void)
 {
@@ -152,6 +196,7 @@ static void t_random(void)
 static const struct check table[] = {
     {"malformed requests", t_malformed},
     {"places that can't be", t_refused},
+    {"long instructions", t_long},
     {"random requests", t_random},
 };
 
