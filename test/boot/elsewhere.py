@@ -18,7 +18,8 @@ SAME_CPU = "virt-a64 boots it, on the same CPU; here: `smoke`"
 # board: [(names, reason)]
 SOAK_ONLY = {
     "pc": [("api-smp1 qnx fair-unrecorded control-smp4 kill crashes", ON_A64),
-           ("help wrong failed servers", ON_A64), ("gate drops ring log events events-wide killed why", DISK)],
+           ("help wrong failed servers", ON_A64), ("gate drops ring log", DISK),
+           ("events events-wide killed why", DISK)],
     "virt-a64": [("quota dfuzz slain-disk", ON_PC), ("api-smp1 control options-smp1", ONE_CPU),
                  ("starved", FEWER)],
     "mps2-an386": [("api-picolibc qnx-picolibc libtest-picolibc log-picolibc", LIBC),
