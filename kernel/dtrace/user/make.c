@@ -17,7 +17,7 @@
 #include "kernel/proc/proc.h"
 #include "trace/dtrace/port.h"
 
-struct making {
+struct user_making {
     unsigned group, probe; /* the probe that was made or found last; 0: none */
     int32_t pid;
     bool own;
@@ -73,7 +73,7 @@ static unsigned place_find(unsigned site, unsigned group, const char *function, 
 }
 
 /* Returns the site's number, or a negative errno. */
-static int site_of(const struct making *m, const struct kymo_d_user_place *p)
+static int site_of(const struct user_making *m, const struct kymo_d_user_place *p)
 {
     struct user_site site = {
         .step = {.address = (uintptr_t)p->address, .insn = p->insn, .bytes = p->bytes},
@@ -102,7 +102,7 @@ static int site_of(const struct making *m, const struct kymo_d_user_place *p)
     return made ? (int)made : -ENOSPC;
 }
 
-static int place_make(struct making *m, const struct kymo_d_user_place *p, const char *name)
+static int place_make(struct user_making *m, const struct kymo_d_user_place *p, const char *name)
 {
     const struct process *proc = process_find(m->pid);
 
@@ -164,7 +164,7 @@ static void room_make(int32_t pid, bool own, unsigned count)
     }
 }
 
-static int places_make(struct making *m, const struct kymo_d_call *call,
+static int places_make(struct user_making *m, const struct kymo_d_call *call,
                        const struct kymo_d_user *head, struct kymo_d_user_made *made)
 {
     size_t at = sizeof(*head);
@@ -200,7 +200,7 @@ int dtrace_user_command(const struct process *asker, uint32_t rights, struct kym
     error = error ? error : rights_check(asker, rights, head->pid);
     error = error ? error : user_tables_make() ? 0 : -ENOMEM;
     if (!error) {
-        struct making m = {.pid = head->pid, .own = !(rights & DTRACE_MAY_KERNEL)};
+        struct user_making m = {.pid = head->pid, .own = !(rights & DTRACE_MAY_KERNEL)};
         room_make(m.pid, m.own, head->count);
         error = places_make(&m, call, head, &made);
     }
