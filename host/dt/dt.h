@@ -206,12 +206,18 @@ bool dt_object_text(const struct dt_session *, const char *object, uint64_t *sta
 /* In the program `object`, as it was linked. */
 bool dt_symbol_in(struct dt_session *, const char *object, uint64_t address, struct dt_symbol *);
 
+/* Data in a function: offsets. */
+struct dt_data {
+    uint64_t from, to;
+};
 /* A function of a program, as it was linked. */
 struct dt_function {
     const char *name;
     uint64_t address, size;
     const uint8_t *text;
     uint64_t code; /* bytes before the first data in it */
+    const struct dt_data *data;
+    unsigned data_count;
 };
 /* Calls fn for each function of the program `object` that has code; returns their number. */
 unsigned dt_object_functions(struct dt_session *, const char *object,

@@ -3,6 +3,7 @@
 #include "host/pid/places.h"
 
 #include "abi/a64_step.h"
+#include "host/pid/thumb.h"
 
 #include <elf.h>
 #include <string.h>
@@ -87,12 +88,16 @@ const char *pid_places(const struct pid_code *c, void (*fn)(void *arg, const str
         pid_x86_places(c, fn, arg);
         return NULL;
     }
-    if (c->machine != EM_AARCH64 && c->machine != EM_X86_64) {
+    if (c->machine != EM_AARCH64 && c->machine != EM_X86_64 && c->machine != EM_ARM) {
         return "this target's CPU has no probes of programs";
     }
-    if (c->code < 4) {
+    if (c->code < (c->machine == EM_ARM ? 2 : 4)) {
         return "it has no code";
     }
-    a64_places(c, fn, arg);
+    if (c->machine == EM_ARM) {
+        pid_thumb_places(c, fn, arg);
+    } else {
+        a64_places(c, fn, arg);
+    }
     return NULL;
 }

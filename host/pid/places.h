@@ -10,13 +10,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct dt_data; /* host/dt/dt.h */
+
 struct pid_code {
     const char *name;    /* of the function */
     const uint8_t *text; /* its bytes */
     uint64_t address;    /* as it was linked */
     size_t size;         /* bytes */
     size_t code;         /* of them, before the first data */
-    uint16_t machine;    /* ELF e_machine */
+    /* Cortex-M has tables between instructions: all data in it. */
+    const struct dt_data *data;
+    unsigned data_count;
+    uint16_t machine; /* ELF e_machine */
     /* Whether a function begins there: a jump to it is a tail call. */
     bool (*starts)(void *arg, uint64_t address);
     void *arg;

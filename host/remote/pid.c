@@ -183,6 +183,8 @@ static void take_function(void *arg, const struct dt_function *f)
                                   .address = f->address,
                                   .size = f->size,
                                   .code = f->code,
+                                  .data = f->data,
+                                  .data_count = f->data_count,
                                   .machine = m->remote->info.machine,
                                   .starts = starts,
                                   .arg = m};

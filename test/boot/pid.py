@@ -7,6 +7,7 @@ a sum of all that it has computed and a sum of its own text at the end: both hav
 run without any probe. KYMO_SEED=n repeats what is random. KYMO_THREADS=1: the CPUs are real
 threads. The last line is `N passed, N failed`.
 """
+import collections
 import os
 import random
 import re
@@ -23,16 +24,17 @@ from guest import ROOT, expect, run_tests  # noqa: E402
 
 SOAK = False
 SAID = re.compile(r"stepper (\d+) (\d+): sum (\w+), atomic (\d+), text (\w+)")
-PREFIX = {"virt-a64": "aarch64-linux-gnu-", "pc": ""}  # of the tools
-# The instructions of step_moved; the places that step_atomic has, and those refused, with reasons.
-MOVED = {"virt-a64": 60, "pc": 74}
-ATOMIC = {"virt-a64": (["0", "10", "14", "18"],
-                       {"4": "an exclusive access", "8": "between an exclusive load and its store",
-                        "c": "an exclusive access"}),
-          "pc": (["0", "10", "14", "5", "f"],
-                 {"a": "a NOP, which a static probe may be", "12": "a repeated instruction"})}
 FUNCTIONS = ("step_known", "step_tail", "step_switch", "step_recurses", "step_float",
              "step_branches", "step_moved", "step_atomic")
+# Of a board's CPU: the tools' prefix, more functions; how many instructions step_moved has, the places
+# of step_atomic, and those that are refused, with the reasons.
+Cpu = collections.namedtuple("Cpu", "tools functions moved atomic refused")
+EXCLUSIVE = {"4": "an exclusive access", "8": "between an exclusive load and its store",
+             "c": "an exclusive access"}
+CPUS = {"virt-a64": Cpu("aarch64-linux-gnu-", (), 60, "0 10 14 18", EXCLUSIVE),
+        "mps2-an386": Cpu("arm-none-eabi-", ("step_blocks",), 60, "0 10 14 18 1c", EXCLUSIVE),
+        "pc": Cpu("", (), 74, "0 10 14 5 f", {"a": "a NOP, which a static probe may be",
+                                              "12": "a repeated instruction"})}
 
 
 def spec(bench):
@@ -101,11 +103,11 @@ def arguments_and_results_are_known(bench):
 
 def a_tail_call_returns_before_the_other_is_entered(bench):
     done = same(bench, """
-        pid$target::step_tail:return { printf("tail %d %d\\n", arg1, arg2); self->t = 1; }
-        pid$target::step_known:entry /self->t/ { printf("entered %d\\n", arg0); self->t = 0; }
-        """, 2)
-    expect(done.stdout.split("\n")[:8] == ["tail 0 1", "entered 0", "tail 0 1", "entered 1"] +
-           ["tail 0 1", "entered 1", "tail 0 1", "entered 2"], done.stdout)
+        pid$target::step_jumps:return { printf("tail %d %d\\n", arg1, arg2); self->t = 1; }
+        pid$target::step_recurses:entry /self->t/ { printf("entered %d\\n", arg0); self->t = 0; }
+        """, 3)
+    expect(done.stdout.split("\n")[:6] == ["tail 0 1", "entered 5", "tail 0 1", "entered 6"] +
+           ["tail 0 1", "entered 7"], done.stdout)
 
 
 def offsets_are_passed_in_order(bench):
@@ -114,10 +116,11 @@ def offsets_are_passed_in_order(bench):
         pid$target:a.out:step_moved: { printf("%s\\n", probename); }""", 1)
     names = done.stdout.split()
     listing = subprocess.run(
-        [f"{PREFIX[bench.board]}objdump", "-dw", "--disassemble=step_moved",
+        [CPUS[bench.board].tools + "objdump", "-dw", "--disassemble=step_moved",
          f"{ROOT}/build/{bench.board}/programs/stepper"], capture_output=True, text=True).stdout
-    at = [int(a, 16) for a in re.findall(r"(?m)^ +([0-9a-f]+):\t", listing)]
-    expect(len(at) == MOVED[bench.board], listing)
+    at = [int(a, 16) for a in re.findall(r"(?m)^ +([0-9a-f]+):\t(?!.*\t\.(?:word|short)\t|.*\tnop)",
+                                         listing)]
+    expect(len(at) == CPUS[bench.board].moved, f"{len(at)} in {listing}")
     wanted = ["entry"] + [f"{a - at[0]:x}" for a in at]
     wanted.insert(len(wanted) - 1, "return")
     expect(sorted(names) == sorted(wanted), f"{names}\nnot {wanted}")
@@ -158,7 +161,7 @@ def unknown_names_are_told(bench):
             ("pid99999::main:entry", "there is no process 99999"),
             ("pid$target::step_known:1", "does not match any probes"),
             *((f"pid$target::step_atomic:{at}", why)
-              for at, why in ATOMIC[bench.board][1].items())]:
+              for at, why in CPUS[bench.board].refused.items())]:
         done, _ = trace(bench, field, "stepper 1", status=1)
         expect(re.search(said, done.stderr), f"{field}: {done.stderr}")
 
@@ -167,10 +170,11 @@ def what_can_not_be_probed_is_listed(bench):
     done = bench.kymo("dtrace", "-t", spec(bench), "-ln", "pid$target:a.out:step_atomic:", "-c",
                       "stepper 1")
     found = re.findall(r"(?m)^ *\d+ +pid\d+ +stepper +step_atomic (\w+)$", done.stdout)
-    there, refused = ATOMIC[bench.board]
-    expect(sorted(found) == sorted(there + ["entry", "return"]), done.stdout + done.stderr)
+    cpu = CPUS[bench.board]
+    expect(sorted(found) == sorted(cpu.atomic.split() + ["entry", "return"]),
+           done.stdout + done.stderr)
     names = re.findall(r"no probe pid\d+:stepper:step_atomic:(\w+): ", done.stderr)
-    expect(sorted(names) == sorted(refused), done.stderr)
+    expect(sorted(names) == sorted(cpu.refused), done.stderr)
 
 
 def a_fault_is_at_its_own_address(bench):
@@ -205,7 +209,7 @@ def crashes_are_reported_as_without_probes(bench):
 # ---- any instruction -----------------------------------------------------------------------------
 
 def every_instruction_of_known_functions(bench):
-    for function in FUNCTIONS:
+    for function in FUNCTIONS + CPUS[bench.board].functions:
         done = same(bench, f"pid$target::{function}: {{ @[probename] = count(); }}", 40)
         expect(len(done.stdout.split()) > 8, done.stdout)
 
@@ -217,7 +221,7 @@ def all_functions_at_once(bench):
 
 
 def functions_of(bench, program):
-    out = subprocess.run([f"{PREFIX[bench.board]}nm", "-S",
+    out = subprocess.run([CPUS[bench.board].tools + "nm", "-S",
                           f"{ROOT}/build/{bench.board}/programs/{program}"],
                          capture_output=True, text=True).stdout
     return sorted({m[2] for m in re.finditer(r"(?m)^\w+ (\w+) [tT] (\S+)$", out)

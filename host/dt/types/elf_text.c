@@ -71,6 +71,31 @@ static const uint8_t *text_of(const struct dt_elf *e, uint64_t address, uint64_t
     return NULL;
 }
 
+/* Finds the data in a function, from the mapping `at`, which is the one that it begins in. A file
+ * without mappings has no code, or nothing else. */
+static void read_data(struct dt_session *d, struct dt_function *f, const struct dt_array *mappings,
+                      unsigned at, bool all_code, struct dt_array *to)
+{
+    const struct mapping *m = mappings->data;
+    const uint64_t end = f->address + f->size;
+
+    f->code = all_code || at < mappings->n ? f->size : 0;
+    to->n = 0;
+    for (unsigned k = at; k < mappings->n && m[k].address < end; k++) {
+        const bool last = k + 1 == mappings->n || m[k + 1].address >= end;
+        const uint64_t from = m[k].address < f->address ? 0 : m[k].address - f->address;
+        if (!m[k].is_data) {
+            continue;
+        }
+        f->code = to->n ? f->code : from;
+        dt_room(d, to, sizeof(struct dt_data));
+        ((struct dt_data *)to->data)[to->n++] =
+            (struct dt_data){from, last ? f->size : m[k + 1].address - f->address};
+    }
+    f->data = to->data;
+    f->data_count = to->n;
+}
+
 static const struct dt_elf *program(const struct dt_session *d, const char *object)
 {
     const struct dt_elf *e = d->elfs;
@@ -105,7 +130,7 @@ unsigned dt_object_functions(struct dt_session *d, const char *object,
                              void (*fn)(void *arg, const struct dt_function *), void *arg)
 {
     struct dt_elf *e = (struct dt_elf *)program(d, object);
-    struct dt_array mappings = {.n = 0};
+    struct dt_array mappings = {.n = 0}, data = {.n = 0};
     unsigned n = 0;
 
     if (!e) {
@@ -124,15 +149,7 @@ unsigned dt_object_functions(struct dt_session *d, const char *object,
         while (at + 1 < mappings.n && m[at + 1].address <= f.address) {
             at++;
         }
-        f.code = all_code ? f.size : 0;
-        /* Code up to the first data: behind it a function has no probes. */
-        for (unsigned k = at; k < mappings.n && m[k].address < f.address + f.size; k++) {
-            if (m[k].is_data) {
-                f.code = m[k].address <= f.address ? 0 : m[k].address - f.address;
-                break;
-            }
-            f.code = f.size;
-        }
+        read_data(d, &f, &mappings, at, all_code, &data);
         fn(arg, &f);
         n++;
     }

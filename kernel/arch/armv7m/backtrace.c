@@ -133,6 +133,10 @@ bool arch_return_address(uintptr_t *word, const struct thread *user)
     if (!(*word & 1) || next < sizeof(code) || !read_code(code, next - sizeof(code), user)) {
         return false;
     }
+    if (user) {
+        armv7m_step_half(user, next - sizeof(code), &code[0]);
+        armv7m_step_half(user, next - sizeof(code[1]), &code[1]);
+    }
     *word = next;
     bool bl = (code[0] & 0xf800) == 0xf000 && (code[1] & 0xd000) == 0xd000;
     return bl || (code[1] & 0xff87) == 0x4780;

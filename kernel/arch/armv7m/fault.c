@@ -6,7 +6,7 @@
  *
  * A fault that the CPU could not take as such (a breakpoint without a debugger) is taken as
  * HardFault, above every interrupt. HardFault only pends a memory fault, so that the kernel runs at
- * that fault's level.
+ * that fault's level, unless a program has executed what a trap had displaced (step/step.c).
  */
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/armv7m/scb.h"
@@ -51,13 +51,15 @@ static bool instruction_stores(const struct thread *t, uintptr_t ip)
     if (!code) {
         return false;
     }
-    if ((*code & 0xf800) >= 0xe800) {
-        return (*code & 0x10) == 0;
+    uint16_t half = *code;
+    armv7m_step_half(t, ip, &half);
+    if ((half & 0xf800) >= 0xe800) {
+        return (half & 0x10) == 0;
     }
-    if ((*code & 0xf000) == 0x5000) {
-        return (*code & 0x0e00) < 0x0600;
+    if ((half & 0xf000) == 0x5000) {
+        return (half & 0x0e00) < 0x0600;
     }
-    return (*code & 0x0800) == 0;
+    return (half & 0x0800) == 0;
 }
 
 struct reason {
@@ -112,6 +114,7 @@ struct thread *armv7m_thread_fault(struct thread *self)
     uint32_t mmfar = MMFAR, bfar = BFAR;
     uint32_t status = take_status();
     struct thread *first = armv7m_boot(self);
+    first = first ? first : armv7m_step_break(self, status);
     if (first) {
         return first;
     }
@@ -143,7 +146,9 @@ struct thread *armv7m_bad_frame(struct thread *t)
 
 void armv7m_thread_hardfault(void)
 {
-    SHCSR |= SHCSR_MEMFAULTPENDED;
+    if (!armv7m_step_left()) {
+        SHCSR |= SHCSR_MEMFAULTPENDED;
+    }
 }
 
 /*

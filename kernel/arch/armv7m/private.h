@@ -59,4 +59,12 @@ int armv7m_fp_save(uint32_t fp[16]); /* returns 1 if the lazy frame could not be
 void armv7m_fp_load(const uint32_t fp[16]);
 void armv7m_fp_clear(const uint32_t zeros[32]);
 
+/* step/, or none/: a thread has faulted. Returns the thread to resume; NULL: it met no trap of
+ * kernel/arch/step.h. */
+struct thread *armv7m_step_break(struct thread *self, uint32_t status);
+/* A HardFault of a thread: true if it has executed what a trap had displaced. */
+bool armv7m_step_left(void);
+/* Replaces a trap that was read at this address of the thread's program. */
+void armv7m_step_half(const struct thread *user, uintptr_t at, uint16_t *half);
+
 #endif

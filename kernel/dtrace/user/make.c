@@ -17,7 +17,7 @@
 #include "kernel/proc/proc.h"
 #include "trace/dtrace/port.h"
 
-struct making {
+struct user_making {
     unsigned group, probe; /* the probe that was made or found last; 0: none */
     int32_t pid;
     bool own;
@@ -98,7 +98,7 @@ static unsigned place_find(unsigned site, unsigned group, const char *function, 
 }
 
 /* Returns the site's number, or a negative errno. */
-static int site_of(const struct making *m, const struct arch_step *step)
+static int site_of(const struct user_making *m, const struct arch_step *step)
 {
     const struct user_site site = {.step = *step, .pid = m->pid};
     const unsigned found = user_site_find(m->pid, step->address);
@@ -125,7 +125,7 @@ static int site_of(const struct making *m, const struct arch_step *step)
     return made ? (int)made : -ENOSPC;
 }
 
-static int place_make(struct making *m, const struct kymo_d_user_place *p, const char *name)
+static int place_make(struct user_making *m, const struct kymo_d_user_place *p, const char *name)
 {
     const struct process *proc = process_find(m->pid);
     const struct arch_step step = place_step(p, name);
@@ -188,7 +188,7 @@ static void room_make(int32_t pid, bool own, unsigned count)
     }
 }
 
-static int places_make(struct making *m, const struct kymo_d_call *call,
+static int places_make(struct user_making *m, const struct kymo_d_call *call,
                        const struct kymo_d_user *head, struct kymo_d_user_made *made)
 {
     size_t at = sizeof(*head);
@@ -224,7 +224,7 @@ int dtrace_user_command(const struct process *asker, uint32_t rights, struct kym
     error = error ? error : rights_check(asker, rights, head->pid);
     error = error ? error : user_tables_make() ? 0 : -ENOMEM;
     if (!error) {
-        struct making m = {.pid = head->pid, .own = !(rights & DTRACE_MAY_KERNEL)};
+        struct user_making m = {.pid = head->pid, .own = !(rights & DTRACE_MAY_KERNEL)};
         room_make(m.pid, m.own, head->count);
         error = places_make(&m, call, head, &made);
     }

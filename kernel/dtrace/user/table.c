@@ -11,8 +11,8 @@
 #include "trace/dtrace/port.h"
 
 #define LATELY 10000000000u /* ns */
-enum { LOOK_STEP = 128 };   /* probes that are looked at between two windows */
-enum { PLACES_STEP = 32 };  /* places that are changed between two windows */
+enum { PROBES_STEP = 128 }; /* probes that are looked at between two windows */
+enum { FREE_STEP = 32 };    /* places that are changed between two windows */
 /* What a trap has to look through: more are refused. */
 enum { SITE_PLACES = 8, BUCKET_SITES = 16 };
 
@@ -264,7 +264,7 @@ static void probe_unlink(unsigned i)
 
     for (unsigned place = user.probes[i].places; place; place = user.places[place].others) {
         place_unlink(place);
-        if (++n % PLACES_STEP == 0) {
+        if (++n % FREE_STEP == 0) {
             kernel_window();
         }
     }
@@ -283,7 +283,7 @@ static void probe_free(unsigned i)
         }
         next = user.places[place].others;
         user.places[place].at_site = free_give(&user.free_places, place);
-        if (++n % PLACES_STEP == 0) {
+        if (++n % FREE_STEP == 0) {
             p->places = (uint16_t)next;
             kernel_window();
         }
@@ -299,7 +299,7 @@ static void each_probe(unsigned group, void (*fn)(unsigned probe))
         if (user.probes[i].group == group) {
             fn(i);
             kernel_window();
-        } else if (i % LOOK_STEP == 0) {
+        } else if (i % PROBES_STEP == 0) {
             kernel_window();
         }
     }

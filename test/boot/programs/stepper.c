@@ -21,6 +21,7 @@ unsigned long step_branches(unsigned long n);
 unsigned long step_moved(unsigned long n);
 unsigned long step_atomic(unsigned long *at);
 unsigned long step_faults(const unsigned long *at);
+unsigned long step_blocks(unsigned long n); /* Cortex-M only */
 
 extern const char _start[], __preinit_array_start[]; /* ldscripts/user.ld: code and constants */
 
@@ -70,6 +71,13 @@ __attribute__((noinline)) unsigned long step_recurses(unsigned long n)
     return n < 2 ? 1 : step_recurses(n - 1) + n;
 }
 
+/* A tail call on every CPU: all of its arguments are in registers. */
+__attribute__((noinline)) unsigned long step_jumps(unsigned long n)
+{
+    step_sink++;
+    return step_recurses(n + 5);
+}
+
 __attribute__((noinline)) double step_float(double a, double b)
 {
     return a * b + a / (b + 1.0);
@@ -91,9 +99,13 @@ static unsigned long round_of(unsigned long n)
     sum = sum * 31 + step_recurses(n % 6);
     sum = sum * 31 + (unsigned long)(step_float((double)n, 3.0) * 16.0);
     sum = sum * 31 + (unsigned long)step_one(step_tail, (long)n + 1);
+    sum = sum * 31 + step_jumps(n % 3);
     sum = sum * 31 + step_branches(n % 5);
     sum = sum * 31 + step_moved(n);
     step_atomic(&shared);
+#if defined(__ARM_ARCH_7EM__)
+    sum = sum * 31 + step_blocks(n % 6);
+#endif
     if (block) {
         snprintf(block, 24, "%lx", n);
         sum = sum * 31 + strlen(block);

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ARMv7-M: traps in programs (kernel/arch/step.h). The trap is a UDF of 16 bits. An instruction
+ * that branches is emulated (abi/t2_step.h). Any other is executed at its own place: there is one
+ * CPU, so the kernel puts the instruction back and a second UDF behind it, sets PRIMASK, which a
+ * program can't change, and returns to it. The program's next exception is of this one instruction,
+ * before anything else, a HardFault, because PRIMASK is set; then the text is again as before. So
+ * no thread is ever found there, by a sample, an unwinder, or the end of the probe, no other one
+ * executes the text meanwhile, and a fault of the instruction is one at its own address, with the
+ * thread's own rights. No memory is needed that programs can execute and only the kernel can write.
+ *
+ * In an IT block the instruction is executed as if it were in none, if its condition holds.
+ */
+#include "kernel/arch/step.h"
+#include "abi/t2_step.h"
+#include "kernel/arch/armv7m/private.h"
+#include "kernel/arch/armv7m/scb.h"
+#include "kernel/arch/aspace.h"
+#include "kernel/arch/assert.h"
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/entry.h"
+#include "kernel/arch/stack.h"
+
+#define SLOTS 2048 /* places: there is no other bound than that of the tables */
+#define XPSR_FLAGS (0xfu << 28)
+
+/* The instruction that is executed in its place. PRIMASK is set as long as `at` is. */
+static struct {
+    volatile uint16_t *at; /* [c] NULL: none */
+    uint16_t behind;       /* [c] what the second trap replaces */
+    uint8_t bytes;         /* [c] of the instruction */
+    uint32_t insn, it;     /* [c] the instruction; the state of the IT block that it is in */
+    uint32_t xpsr;         /* [c] before it */
+} in_place;
+
+static bool faulted;        /* [c] it has: the trap that is there again is not to be met again */
+static struct frame *frame; /* [c] of the thread that has met a trap */
+
+static uint16_t first_half(const struct arch_step *step, bool trap)
+{
+    return trap ? T2_STEP_BREAK : (uint16_t)step->insn;
+}
+
+bool arch_step_able(const struct arch_step *step)
+{
+    return step->address % 2 == 0 && step->bytes == t2_step_bytes(step->insn) &&
+           t2_step_kind(step->insn) != T2_STEP_REFUSED;
+}
+
+unsigned arch_step_slots(void)
+{
+    return SLOTS;
+}
+
+void arch_step_prepare(const struct arch_step *step)
+{
+    (void)step;
+}
+
+bool arch_step_is_there(const void *at, const struct arch_step *step, bool trap)
+{
+    const volatile uint16_t *half = at;
+
+    return half[0] == first_half(step, trap) && (step->bytes == 2 || half[1] == step->insn >> 16);
+}
+
+void arch_step_write(void *at, const struct arch_step *step, bool trap)
+{
+    kernel_assert(kernel_holds_lock());
+    *(volatile uint16_t *)at = first_half(step, trap);
+}
+
+/* Of the arguments four are in registers, the others on the stack. */
+uintptr_t arch_step_argument(const struct thread *t, unsigned n)
+{
+    const uint32_t registers[] = {frame->r0, frame->r1, frame->r2, frame->r3};
+    uintptr_t word = 0;
+
+    if (n < 4) {
+        return registers[n];
+    }
+    return arch_peek(&word, arch_context_sp(t) + 4 * (n - 4), sizeof(word), t) ? word : 0;
+}
+
+uintptr_t arch_step_result(const struct thread *t)
+{
+    (void)t;
+    return frame->r0;
+}
+
+/* ---- in its place ------------------------------------------------------------------ */
+
+static void text_written(void)
+{
+    __asm__ volatile("dsb\n\tisb" ::: "memory");
+}
+
+/* Returns false if nothing can be behind the instruction. */
+static bool step_in_place(struct thread *self, const struct arch_step *step)
+{
+    volatile uint16_t *at =
+        kernel_user_ptr(self, step->address, step->bytes + 2u, KYMO_PROT_EXEC | MAPPING_OWNED);
+    const unsigned behind = step->bytes / 2u;
+
+    if (!at) {
+        return false;
+    }
+    in_place.bytes = step->bytes;
+    in_place.insn = step->insn;
+    in_place.xpsr = frame->xpsr;
+    in_place.it = t2_step_it_state(frame->xpsr);
+    in_place.behind = at[behind];
+    frame->xpsr &= ~XPSR_IT_ICI;
+    __asm__ volatile("cpsid i" ::: "memory");
+    in_place.at = at;
+    at[0] = (uint16_t)step->insn;
+    at[behind] = T2_STEP_END;
+    text_written();
+    return true;
+}
+
+/* The flags and the state of an IT block behind an instruction that was executed as in none. */
+static void it_continue(struct frame *f)
+{
+    if (in_place.bytes == 2 && !t2_step_compares(in_place.insn)) {
+        f->xpsr = (f->xpsr & ~XPSR_FLAGS) | (in_place.xpsr & XPSR_FLAGS);
+    }
+    f->xpsr = t2_step_with_it(f->xpsr, t2_step_it_next(in_place.it));
+}
+
+/* From HardFault. The CPU has just stacked the frame, with the thread's rights, or says that it
+ * could not. */
+bool armv7m_step_left(void)
+{
+    volatile uint16_t *at = in_place.at;
+    const unsigned behind = in_place.bytes / 2u;
+    const uint32_t status = CFSR;
+    struct frame *f;
+
+    if (!at) {
+        return false;
+    }
+    at[0] = T2_STEP_BREAK;
+    at[behind] = in_place.behind;
+    in_place.at = NULL;
+    text_written();
+    __asm__ volatile("mrs %0, psp\n\tcpsie i" : "=r"(f)::"memory");
+    faulted = status != CFSR_UNDEFINSTR || f->pc != (uintptr_t)&at[behind];
+    if (faulted) {
+        return false;
+    }
+    CFSR = status;
+    HFSR = HFSR_FORCED;
+    if (in_place.it) {
+        it_continue(f);
+    }
+    return true;
+}
+
+/* ---- emulated ---------------------------------------------------------------------- */
+
+static void cpu_read(struct t2_step_cpu *cpu, const struct thread *self)
+{
+    const struct arch_context *ctx = context_of(self);
+
+    *cpu = (struct t2_step_cpu){.r = {frame->r0, frame->r1, frame->r2,
+                                      frame->r3, [12] = frame->r12, [13] = arch_context_sp(self),
+                                      frame->lr, frame->pc},
+                                .xpsr = frame->xpsr};
+    for (unsigned i = 0; i < 8; i++) {
+        cpu->r[4 + i] = ctx->r4_r11[i];
+    }
+}
+
+/* The stack pointer is what the CPU makes of where the frame is: so the frame moves. Upwards only,
+ * to memory that the frame had or that was popped. */
+static void frame_move(struct arch_context *ctx, uint32_t sp)
+{
+    const bool has_fp = !armv7m_no_fp(ctx);
+    const uint32_t bytes = sizeof(*frame) + (has_fp ? FP_FRAME_BYTES : 0);
+    const uint32_t to = (sp - bytes) & ~7u;
+    const uint32_t *from = (const uint32_t *)(frame + 1);
+    struct frame *moved = (struct frame *)(uintptr_t)to;
+
+    if (has_fp && (FPCCR & FPCCR_LSPACT)) {
+        FPCAR = (uint32_t)(moved + 1); /* not stored yet */
+    } else if (has_fp) {
+        for (unsigned i = FP_FRAME_BYTES / 4; i-- > 0;) {
+            ((uint32_t *)(moved + 1))[i] = from[i];
+        }
+    }
+    ctx->psp = to;
+    frame = moved;
+}
+
+static void cpu_write(const struct t2_step_cpu *cpu, struct thread *self, uint32_t sp)
+{
+    struct arch_context *ctx = context_of(self);
+
+    if (cpu->r[13] != sp) {
+        frame_move(ctx, cpu->r[13]);
+    }
+    *frame = (struct frame){.r0 = cpu->r[0],
+                            .r1 = cpu->r[1],
+                            .r2 = cpu->r[2],
+                            .r3 = cpu->r[3],
+                            .r12 = cpu->r[12],
+                            .lr = cpu->r[14],
+                            .pc = cpu->r[15],
+                            .xpsr = cpu->xpsr};
+    frame->xpsr = (frame->xpsr & ~XPSR_ALIGNED) | (cpu->r[13] & 4 ? XPSR_ALIGNED : 0);
+    for (unsigned i = 0; i < 8; i++) {
+        ctx->r4_r11[i] = cpu->r[4 + i];
+    }
+}
+
+/* Returns the thread to resume. */
+static struct thread *step_emulate(struct thread *self, uint32_t insn)
+{
+    uint32_t words[T2_STEP_WORDS] = {0}, from = 0;
+    struct t2_step_cpu cpu;
+
+    cpu_read(&cpu, self);
+    const uint32_t sp = cpu.r[13];
+    const unsigned bytes = t2_step_loads(insn, &cpu, &from);
+    const bool words_wanted = bytes >= 4;
+    if (bytes) {
+        const void *at = kernel_user_ptr(self, from, bytes, KYMO_PROT_READ);
+        struct arch_fault fault = {
+            .signo = KYMO_SIGSEGV, .address = from, .ip = cpu.r[15], .what = "read from"};
+        if (words_wanted && from & 3) {
+            fault.signo = KYMO_SIGBUS;
+            fault.what = "unaligned access";
+        } else if (at) {
+            fault.signo = 0;
+            __builtin_memcpy(words, at, bytes);
+        }
+        if (fault.signo) {
+            return kernel_fault(self, &fault);
+        }
+    }
+    t2_step_emulate(insn, &cpu, words);
+    cpu_write(&cpu, self, sp);
+    return self;
+}
+
+/* ---- traps ------------------------------------------------------------------------- */
+
+/* A CPU may or may not raise the trap where the condition of an IT block's instruction fails. */
+static bool it_skips(const struct thread *self)
+{
+    const uint32_t it = t2_step_it_state(frame->xpsr);
+    uint32_t insn = 0;
+
+    if (!it || t2_step_holds(it >> 4, frame->xpsr)) {
+        return false;
+    }
+    kernel_user_displaced(self, frame->pc, &insn);
+    frame->pc += t2_step_bytes(insn);
+    frame->xpsr = t2_step_with_it(frame->xpsr, t2_step_it_next(it));
+    return true;
+}
+
+/* status: of a thread's fault, taken. A thread that was interrupted within a multiple transfer
+ * meets the trap in its place in a state that the trap must not have. */
+struct thread *armv7m_step_break(struct thread *self, uint32_t status)
+{
+    const uint32_t psp = context_of(self)->psp;
+    struct arch_step step;
+
+    if (faulted || (status != CFSR_UNDEFINSTR && status != CFSR_INVSTATE)) {
+        faulted = false;
+        return NULL;
+    }
+    frame = kernel_user_ptr(self, psp, sizeof(*frame), KYMO_PROT_READ | KYMO_PROT_WRITE);
+    const uint16_t *code =
+        frame ? kernel_user_ptr(self, frame->pc, sizeof(*code), KYMO_PROT_EXEC) : NULL;
+    if (!code || *code != T2_STEP_BREAK || !(frame->xpsr & XPSR_THUMB)) {
+        return NULL;
+    }
+    if (it_skips(self)) {
+        return self;
+    }
+    if (!kernel_user_probe(self, frame->pc, &step)) {
+        return NULL;
+    }
+    if (kernel_work_pending(arch_cpu())) {
+        arch_request_exit();
+    }
+    if (t2_step_kind(step.insn) == T2_STEP_EMULATED) {
+        return step_emulate(self, step.insn);
+    }
+    return step_in_place(self, &step) ? self : NULL;
+}
+
+void armv7m_step_half(const struct thread *user, uintptr_t at, uint16_t *half)
+{
+    uint32_t insn = *half;
+
+    if (insn == T2_STEP_BREAK) {
+        kernel_user_displaced(user, at, &insn);
+        *half = (uint16_t)insn;
+    }
+}
