@@ -186,9 +186,11 @@ def a_fault_is_at_its_own_address(bench):
 
 
 def crashes_are_reported_as_without_probes(bench):
-    """Registers, addresses and stacks; a probe at each instruction of the way to crash."""
+    """Registers, addresses and stacks; a probe at each instruction of the way to crash. Not of
+    bad_stack: of the registers that its kernel call may change, a report has older values."""
     with open(os.path.join(ROOT, "apps/crash/kinds.h")) as f:
         kinds = re.findall(r"KIND\((\w+),", f.read().split("#define KIND_LIST")[1])
+    kinds.remove("bad_stack")
     rand = random.Random(link.SEED + 2)
     for kind in kinds if SOAK else rand.sample(kinds, 5):
         reports = []
