@@ -198,9 +198,10 @@ def crashes_are_reported_as_without_probes(bench):
                        "BEGIN { }"):
             said = len(bench.printed())
             trace(bench, probes, f"[heap=64k] crash {kind}", "-Z")
-            time.sleep(0.2)
-            text = bench.printed()[said:]
+            expect(not dlink.processes(bench, "crash"), "it is still there")
+            text = bench.printed()[said:].partition("pidin")[0]
             reports.append(re.sub(r"(?m)(^\W*Process|pid) \d+", r"\1 N", text))
+        expect("crash: " in reports[0], reports[0])
         expect(reports[0] == reports[1], f"{kind}: {reports[0]}\nwithout probes {reports[1]}")
 
 
