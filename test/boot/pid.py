@@ -190,9 +190,11 @@ def a_fault_is_at_its_own_address(bench):
 
 
 def crashes_are_reported_as_without_probes(bench):
-    """Registers, addresses and stacks; a probe at each instruction of the way to crash."""
+    """Registers, addresses and stacks; a probe at each instruction of the way to crash. Not of
+    bad_stack: of the registers that its kernel call may change, a report has older values."""
     with open(os.path.join(ROOT, "apps/crash/kinds.h")) as f:
         kinds = re.findall(r"KIND\((\w+),", f.read().split("#define KIND_LIST")[1])
+    kinds.remove("bad_stack")
     rand = random.Random(link.SEED + 2)
     for kind in kinds if SOAK else rand.sample(kinds, 5):
         reports = []
@@ -200,9 +202,10 @@ def crashes_are_reported_as_without_probes(bench):
                        "BEGIN { }"):
             said = len(bench.printed())
             trace(bench, probes, f"[heap=64k] crash {kind}", "-Z")
-            time.sleep(0.2)
-            text = bench.printed()[said:]
+            expect(not dlink.processes(bench, "crash"), "it is still there")
+            text = bench.printed()[said:].partition("pidin")[0]
             reports.append(re.sub(r"(?m)(^\W*Process|pid) \d+", r"\1 N", text))
+        expect("crash: " in reports[0], reports[0])
         expect(reports[0] == reports[1], f"{kind}: {reports[0]}\nwithout probes {reports[1]}")
 
 
@@ -296,13 +299,19 @@ def process_killed(bench):
 
 
 def another_consumer_has_no_clause_on_what_is_made_later(bench):
-    """Its patterns match the names of probes that are free, too."""
-    entries = "pid$target:::entry { @ = count(); }"
-    alone = same(bench, entries, 6).stdout
+    """Its patterns match the names of probes that are free, too. On real threads not every run
+    waits for mutexes: then only the calls of stepper.c count."""
+    names = r"step_\w+" if os.environ.get("KYMO_THREADS") else r"\S+"
+
+    def counts(done):
+        return sorted(re.findall(rf"(?m)^ *({names}) +(\d+)$", done.stdout))
+    entries = "pid$target:::entry { @[probefunc] = count(); }"
+    alone = counts(same(bench, entries, 6))
+    expect(len(alone) > 5, alone)
     with bench.start("dtrace", "-t", spec(bench), "-qn",
                      'BEGIN { printf("on\\n"); } :::f* { @[probeprov] = count(); }') as other:
         expect(other.stdout.readline() == "on\n", "it does not begin")
-        beside = same(bench, entries, 6).stdout
+        beside = counts(same(bench, entries, 6))
         other.send_signal(signal.SIGINT)
         out, err = other.communicate(timeout=link.SLOW)
     expect(beside == alone, f"{beside} beside another consumer, {alone} alone")
@@ -329,7 +338,8 @@ def text_is_as_before(bench):
         done, _ = trace(bench, "pid$target:::entry { @ = count(); } "
                         "pid$target::step_recurses:return /n++ > 30/ { exit(0); }",
                         f"[heap=256k] stepper {rounds} 1 10")
-        still_runs = dlink.processes(bench, "stepper")
+        # The sum of the text is begun when the second thread has ended.
+        still_runs = len(dlink.processes(bench, "stepper")) > 1
         found = stepped(bench, lambda: bench.printed()[said:])
         expect(found[:4] == wanted[:4], f"{found}, without probes {wanted}")
         expect(int(done.stdout.split()[-1]) > 30, done.stdout)
