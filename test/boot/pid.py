@@ -18,6 +18,7 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import dlink  # noqa: E402
+import grab  # noqa: E402
 import link  # noqa: E402
 from guest import ROOT, expect, run_tests  # noqa: E402
 
@@ -137,6 +138,40 @@ def flow_is_indented_from_kernel_to_program(bench):
     done, _ = trace(bench, "pid$target::step_atomic:,pid$target::step_known:entry,"
                     "pid$target::step_known:return {}", "[heap=256k] stepper 1", "-F")
     expect("-> step_known" in done.stdout and "<- step_known" in done.stdout, done.stdout)
+
+
+# ---- which process -------------------------------------------------------------------------------
+
+NAMED = """pid:stepper:step_known:entry { self->in = 1; }
+           pid:stepper:step_known:return /self->in/
+           { printf("%s %d %s\\n", probeprov, pid, probemod); exit(0); }"""
+
+
+def a_process_is_named(bench):
+    """In a description, and by -p, whose $target it is."""
+    pid = grab.begun(bench, "stepper 100000 1 20")
+    for words in (["-qn", NAMED], ["-p", "stepper", "-qn", NAMED.replace("pid:", "pid$target:")],
+                  ["-p", str(pid), "-qn", NAMED]):
+        done = bench.kymo("dtrace", "-t", spec(bench), *words)
+        expect(done.returncode == 0 and done.stdout.strip() == f"pid{pid} {pid} stepper",
+               f"{pid}: {done}")
+    done = bench.kymo("dtrace", "-t", spec(bench), "-n", "pid:stepper:step_knwon:entry")
+    expect("no function step_knwon in stepper; step_known?" in done.stderr, done)
+    other = grab.begun(bench, "stepper 100000 1 20")
+    done = bench.kymo("dtrace", "-t", spec(bench), "-qn", NAMED)
+    expect(done.returncode == 1 and f"are called stepper: give the number: {pid}, {other}\n"
+           in done.stderr, done)
+    grab.ended(bench, pid, other)
+
+
+def a_description_waits_for_its_program(bench):
+    """All descriptions mean the one process."""
+    one = grab.waiting(bench, None, "stepper", ["-n", NAMED])
+    pid = grab.begun(bench, "stepper 100000 1 20")
+    out, err = one.communicate(timeout=link.SLOW)
+    expect(one.returncode == 0 and f"pid{pid} {pid} stepper\n" in out and "waiting" not in err,
+           f"{pid}: {out}{err}")
+    grab.ended(bench, pid)
 
 
 # ---- what there is not ---------------------------------------------------------------------------
@@ -310,7 +345,8 @@ def text_is_as_before(bench):
 
 TESTS = [arguments_and_results_are_known, a_tail_call_returns_before_the_other_is_entered,
          offsets_are_passed_in_order, stacks_are_whole, stacks_lead_through_calls_that_are_probed,
-         flow_is_indented_from_kernel_to_program, unknown_names_are_told,
+         flow_is_indented_from_kernel_to_program, a_process_is_named,
+         a_description_waits_for_its_program, unknown_names_are_told,
          what_can_not_be_probed_is_listed, a_fault_is_at_its_own_address,
          every_instruction_of_known_functions, all_functions_at_once,
          random_functions_all_instructions, random_functions_of_other_programs,
