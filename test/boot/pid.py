@@ -116,6 +116,16 @@ def offsets_are_passed_in_order(bench):
     expect(order == [n for n in wanted if n not in ("entry", "return")], names)
 
 
+def a_thread_is_in_no_call(bench):
+    """Whatever it has called before."""
+    done = same(bench, """
+        pid$target::step_known:, pid$target::sleep_ms:return
+        { @[curlwpsinfo->pr_syscall] = count(); }
+        syscall:::entry /pid == $target && curlwpsinfo->pr_syscall/ { in_call = 1; }
+        END { printf("in %d", in_call); }""", 3, 1)
+    expect(re.fullmatch(r"in 1\s+0 +\d+\s*", done.stdout), done.stdout)
+
+
 def stacks_are_whole(bench):
     done = same(bench, """
         pid$target::step_known:entry /!done/ { ustack(); done = 1; }
@@ -344,7 +354,8 @@ def text_is_as_before(bench):
 
 
 TESTS = [arguments_and_results_are_known, a_tail_call_returns_before_the_other_is_entered,
-         offsets_are_passed_in_order, stacks_are_whole, stacks_lead_through_calls_that_are_probed,
+         offsets_are_passed_in_order, a_thread_is_in_no_call, stacks_are_whole,
+         stacks_lead_through_calls_that_are_probed,
          flow_is_indented_from_kernel_to_program, a_process_is_named,
          a_description_waits_for_its_program, unknown_names_are_told,
          what_can_not_be_probed_is_listed, a_fault_is_at_its_own_address,
