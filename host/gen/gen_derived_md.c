@@ -77,7 +77,8 @@ static const char foot[] =
     "  beside a ready thread of its priority; that is a `preempt` as any other. At `off-cpu`,\n"
     "  `args[0]->pr_pri == curlwpsinfo->pr_pri` leaves those that a thread of the same priority\n"
     "  follows; one that waits or yields is among them.\n"
-    "* `sched:::remain-cpu`: a thread that goes on has no event; what would have changed the CPU's\n"
+    "* `sched:::remain-cpu`: a thread that goes on has no event; what would have changed the "
+    "CPU's\n"
     "  thread and did not is not looked for.\n";
 
 static void print_row(const struct derived *p)
