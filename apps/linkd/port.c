@@ -241,6 +241,24 @@ static void program_disown(void *context, int pid)
     ProcWait(pid, NULL, KYMO_WAIT_DISOWN);
 }
 
+/* A process without threads has ended, and is there until its parent takes its status. */
+static int program_find(void *context, int from, char *text, size_t *bytes)
+{
+    struct kymo_proc_info info;
+    int pid = ProcInfo(from, &info);
+
+    (void)context;
+    while (pid > 0 && (info.nthreads == 0 || (*text && strcmp(info.name, text) != 0))) {
+        pid = ProcInfo(pid + 1, &info);
+    }
+    if (pid < 0) {
+        return -errno;
+    }
+    *bytes = strnlen(info.name, sizeof(info.name));
+    memcpy(text, info.name, *bytes);
+    return pid;
+}
+
 const struct linkd_port linkd_port = {
     .read = port_line_read,
     .write = port_line_write,
@@ -264,4 +282,5 @@ const struct linkd_port linkd_port = {
     .program_run = program_run,
     .program_ended = program_ended,
     .program_disown = program_disown,
+    .program_find = program_find,
 };

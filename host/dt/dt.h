@@ -56,6 +56,11 @@ struct dt_probe_source {
 struct dt_session *dt_session_new(const struct dt_model *, const struct dt_probe_source *);
 void dt_session_free(struct dt_session *);
 void dt_session_target(struct dt_session *, int32_t pid); /* $target; 0 before */
+/* find: returns the pid of the one process of that name, which a description pid:NAME:… means. 0: a
+ * description with that name is an error; *why: what to say. */
+void dt_session_processes(struct dt_session *,
+                          int32_t (*find)(void *arg, const char *name, const char **why),
+                          void *arg);
 /* $pid: the process that has the consumer, on the target; this one before. 0: none is known. */
 void dt_session_consumer(struct dt_session *, int32_t pid);
 /* Types and symbols of an ELF, as `name` (before the backquote); kernel: also without a name. */

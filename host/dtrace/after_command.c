@@ -18,7 +18,8 @@ static bool is_of_a_capture(const struct command *c)
         {c->target_spec != NULL, "-t", "the capture is the target"},
         {c->claim, "-a", "nothing runs that could be claimed"},
         {c->run != NULL, "-c", "what a capture has recorded is over"},
-        {c->pid != 0, "-p", "what a capture has recorded is over: /pid == N/ selects a process"},
+        {c->grab != NULL, "-p",
+         "what a capture has recorded is over: /pid == N/ selects a process"},
         {c->compile_to != NULL, "--compile", "the program is executed here"},
     };
 

@@ -250,7 +250,8 @@ bool command_child_ended(struct command *c)
         return c->ended;
     }
     if (!c->target->ops->is_here) {
-        c->ended = c->run && c->target->ops->program_ended(c->target, &status) == 1;
+        c->ended = c->run ? c->target->ops->program_ended(c->target, &status) == 1
+                          : command_process_gone(c);
     } else if (c->run) {
         c->ended = waitpid(c->pid, &status, WNOHANG) == c->pid;
     } else {

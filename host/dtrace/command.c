@@ -18,7 +18,7 @@ static const char short_options[] = "+3:6:aAb:Bc:CD:eF"
 
 const char command_help[] =
     "Usage: kymo dtrace [-aCeFHlqSvVwZ] [-b bufsz] [-c cmd] [-D name[=def]] [-I path]\n"
-    "           [-L path] [-o output] [-p pid] [-r capture] [-s script]\n"
+    "           [-L path] [-o output] [-p pid|name] [-r capture] [-s script]\n"
     "           [-t target] [-U name] [-x opt[=val]] [-X a|c|s|t] [--json] [--elf path]\n"
     "           [--compile file] [--timeout seconds]\n"
     "           [-P provider[[predicate]action]] [-m [provider:]module[[predicate]action]]\n"
@@ -28,7 +28,7 @@ const char command_help[] =
     "\n"
     "  -a  claim the program that the boot traces  -n  enable or list probes by name\n"
     "  -b  set the size of the principal buffers   -o  append the output to a file\n"
-    "  -c  run a command, trace until it ends      -p  set $target to a process\n"
+    "  -c  run a command, trace until it ends      -p  trace a process: its pid or name\n"
     "  -C  run the C preprocessor on scripts       -P  enable or list probes by provider\n"
     "  -D  define a name for the preprocessor      -q  print only the program's output\n"
     "  -e  compile only                            -s  enable the program in a script\n"
@@ -161,6 +161,7 @@ static bool take_simple(struct command *c, int option, const char *value)
                 {OPT_JSON, NULL, NULL, &c->json, NULL},
                 {'c', NULL, NULL, NULL, &c->run},
                 {'o', NULL, NULL, NULL, &c->output},
+                {'p', NULL, NULL, NULL, &c->grab},
                 {'r', NULL, NULL, NULL, &c->capture},
                 {'t', NULL, NULL, NULL, &c->target_spec},
                 {OPT_COMPILE, NULL, NULL, &c->compile_only, &c->compile_to}};
@@ -214,12 +215,6 @@ static int take_option(struct command *c, int option, char *value)
     case 's':
         command_source(c, true, DT_SPEC_NAME, value);
         return 0;
-    case 'p':
-        c->pid = (pid_t)number_within(value, 1, INT32_MAX);
-        if (c->pid < 0) {
-            fprintf(stderr, "dtrace: invalid pid: %s\n", value);
-        }
-        return c->pid < 0;
     case 'x':
         equals = strchr(value, '=');
         if (equals) {

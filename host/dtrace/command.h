@@ -7,6 +7,7 @@
 
 #include "host/dt/dt.h"
 #include "host/target/target.h"
+#include "abi/sys/kymo.h"
 
 #include <signal.h>
 #include <sys/types.h>
@@ -31,6 +32,11 @@ struct setting { /* -x, -b, -D …, in order */
     enum dt_option_origin origin;
 };
 
+struct command_process { /* that a description names, or -p */
+    char name[KYMO_NAME_MAX];
+    int32_t pid;
+};
+
 struct command {
     const char *target_spec; /* -t; NULL: the default */
     struct program_source *sources;
@@ -53,12 +59,17 @@ struct command {
     unsigned left_out;                /* probes that a description names and a capture can't have */
     struct replay *replay;            /* the consumer in it that is printed; NULL: a target runs */
     const char *output;
-    const char *run; /* -c */
-    pid_t pid;       /* -p, or of -c; 0: none */
-    bool ended;      /* that process has ended */
-    int run_gate;    /* -c: written to when the command may start; -1: none */
-    int run_report;  /* -c: an errno is read from it if the command could not start */
-    FILE *out;       /* standard output, or -o's file */
+    const char *run;                   /* -c */
+    const char *grab;                  /* -p: a number, or a process's name; NULL: none */
+    pid_t pid;                         /* of it, or of -c; 0: none */
+    bool watches;                      /* of a board: its end can be learned */
+    bool ended;                        /* that process has ended */
+    struct command_process *processes; /* by name */
+    unsigned nprocesses;
+    char why[600];  /* there is no such process */
+    int run_gate;   /* -c: written to when the command may start; -1: none */
+    int run_report; /* -c: an errno is read from it if the command could not start */
+    FILE *out;      /* standard output, or -o's file */
     struct target *target;
     struct dt_session *session;
 };
@@ -118,14 +129,24 @@ int command_replay(struct command *);
 int command_after(struct command *);
 /* trace.c. Not 0: the user wants an end. */
 const volatile sig_atomic_t *command_interrupted(void);
+/* From here on ^C and SIGTERM are noted there, or end the command again. */
+void command_catch_signals(bool);
 /* run.c. Compiles and does what is asked for, on c->target or the one that it opens. */
 int command_run(struct command *);
 void command_clean_up(struct command *);
 /* child.c, -c. Starts the command, which waits at the gate. Returns false after a message if it
  * can't be started. */
 bool command_start_child(struct command *);
-/* -p. Returns false after a message if there is no such process. */
+/* -p on this machine. Returns false after a message if there is no such process. */
 bool command_grab(struct command *);
+/* grab.c, -p: c->pid from c->grab. Returns false after a message if there is no such process. */
+bool command_grab_process(struct command *);
+/* Returns true if -p's process is known to have ended, on a board. */
+bool command_process_gone(struct command *);
+/* Lets descriptions pid:NAME:… mean the process of that name. */
+void command_name_processes(struct command *);
+/* That is the process of the name; as the program that is printed was compiled with. */
+void command_knows_process(struct command *, const char *name, int32_t pid);
 /* Opens the gate. */
 void command_release_child(struct command *);
 void command_drop_child(struct command *);

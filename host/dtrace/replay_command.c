@@ -77,7 +77,7 @@ int command_replay(struct command *c)
     }
     /* The saved program has its own sources and options, and needs no target. */
     bool alone =
-        !c->nargs && !c->claim && !c->compile_only && !c->run && !c->pid && !c->target_spec;
+        !c->nargs && !c->claim && !c->compile_only && !c->run && !c->grab && !c->target_spec;
     for (unsigned i = 0; i < c->nsettings; i++) {
         alone = alone && (strcmp(c->settings[i].name, "destructive") == 0 ||
                           strcmp(c->settings[i].name, "libdir") == 0);

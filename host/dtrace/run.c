@@ -104,9 +104,10 @@ int command_run(struct command *c)
     }
     if (c->run) {
         ready = command_start_child(c);
-    } else if (c->pid && c->target->ops->is_here) { /* of another machine's only the pid is known */
-        ready = command_grab(c);
+    } else if (c->grab) {
+        ready = command_grab_process(c);
     }
+    command_name_processes(c);
     if (!ready || (c->claim && command_look_at_claim(c))) {
         say_gone(c);
         return 1;
@@ -134,6 +135,7 @@ void command_clean_up(struct command *c)
     free(c->elf_files);
     free(c->args);
     free(c->claimed);
+    free(c->processes);
 }
 
 static int dtrace_run(int argc, char **argv)

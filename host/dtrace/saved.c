@@ -94,6 +94,13 @@ char *saved_strings(const struct command *c, size_t *size)
         snprintf(pid, sizeof(pid), "%d", (int)c->pid);
         put(&s, "target", pid);
     }
+    for (unsigned i = 0; i < c->nprocesses; i++) {
+        char pid[16];
+
+        snprintf(pid, sizeof(pid), "%d", (int)c->processes[i].pid);
+        put(&s, "process", c->processes[i].name);
+        put(&s, "pid", pid);
+    }
     if (fclose(s.out) != 0) {
         return NULL;
     }
@@ -183,6 +190,15 @@ static void take_setting(struct command *c, const char *name, const char *value)
     c->settings[c->nsettings - 1].origin = DT_FROM_CAPTURE;
 }
 
+/* Returns 0 if the text is no pid. */
+static pid_t pid_of(const char *text)
+{
+    char *end;
+    const long pid = strtol(text, &end, 10);
+
+    return *end == '\0' && pid > 0 && pid <= INT32_MAX ? (pid_t)pid : 0;
+}
+
 static bool take(struct command *c, struct reading *r, const char *name, const char *value)
 {
     static const char kinds[] = "Pmfni";
@@ -197,10 +213,11 @@ static bool take(struct command *c, struct reading *r, const char *name, const c
     } else if (strcmp(name, "argument") == 0) {
         command_argument(c, value);
     } else if (strcmp(name, "target") == 0) { /* $target */
-        char *end;
-        long pid = strtol(value, &end, 10);
-        c->pid = (pid_t)pid;
-        return *end == '\0' && pid > 0 && pid <= INT32_MAX;
+        c->pid = pid_of(value);
+        return c->pid > 0;
+    } else if (strcmp(name, "process") == 0 && (more = next_of(r, "pid")) != NULL) {
+        command_knows_process(c, value, pid_of(more));
+        return pid_of(more) > 0;
     } else if (name[0] == '-' && name[1] && strchr(kinds, name[1]) && !name[2]) {
         command_source(c, false, (enum dt_spec)(strchr(kinds, name[1]) - kinds), value);
     } else {

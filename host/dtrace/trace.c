@@ -35,6 +35,17 @@ const volatile sig_atomic_t *command_interrupted(void)
     return &interrupted;
 }
 
+/* Restarted, because an interrupted write of output would be lost. */
+void command_catch_signals(bool caught)
+{
+    struct sigaction action = {.sa_handler = caught ? on_signal : SIG_DFL, .sa_flags = SA_RESTART};
+
+    interrupted = 0;
+    remote_interrupts(&interrupted);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
 /* ---- before tracing: what a reader of the log, or of retained memory, must know ----- */
 
 static bool target_is_lost(const struct command *c)
@@ -372,15 +383,10 @@ static int replay_passes(struct command *c, struct consumer *consumer)
 
 int command_trace(struct command *c, const void *image, size_t size)
 {
-    /* Restarted, because an interrupted write of output would be lost. */
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     struct consumer consumer = {.printer.out = c->out, .sink = c->sink};
     int status;
 
-    interrupted = 0;
-    remote_interrupts(&interrupted);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    command_catch_signals(true);
     signal(SIGPIPE, SIG_DFL);
     status = command_enable(c, &consumer, image, size);
     if (!status) {

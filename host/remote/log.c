@@ -33,16 +33,19 @@ static bool append(struct remote *r, const void *bytes, size_t n)
     return true;
 }
 
-static bool describes(uint32_t command)
+/* A process that a description of the provider pid means is asked for before the program is made;
+ * those that records have addresses of the log has itself. */
+static bool describes(const struct remote *r, uint32_t command)
 {
-    return command == KYMO_D_INFO || command == KYMO_D_PROVIDE || command == KYMO_D_PROBES ||
-           command == KYMO_D_CREATE || command == KYMO_D_EPID || command == KYMO_D_AGG;
+    return (command == KYMO_D_PROCESS && !r->handle) || command == KYMO_D_INFO ||
+           command == KYMO_D_PROVIDE || command == KYMO_D_PROBES || command == KYMO_D_CREATE ||
+           command == KYMO_D_EPID || command == KYMO_D_AGG;
 }
 
 void remote_transcribe(struct remote *r, const struct kymo_d_call *asked, const void *in,
                        const struct kymo_d_call *answer, const void *out)
 {
-    if (!describes(asked->command) || r->ntranscript > DTRACE_LOG_NOTES_MAX) {
+    if (!describes(r, asked->command) || r->ntranscript > DTRACE_LOG_NOTES_MAX) {
         return;
     }
     size_t before = r->ntranscript;

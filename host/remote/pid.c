@@ -295,6 +295,9 @@ const char *remote_pid_why_none(void *arg, struct dt_session *session, const cha
     if (strcmp(fields[0], "pid0") == 0) {
         return ": $target is the process of -c or -p";
     }
+    if (strcmp(fields[0], "pid") == 0) {
+        return ": a process is named by its number or its name: pidN::…, pid:NAME:…";
+    }
     if (!pid) {
         return NULL;
     }

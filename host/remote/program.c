@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * -c on a board: the link's service "program" (lib/link/service.h) starts a program of its image,
- * held, and lets it run when tracing is on. An answer is checked like those of D's control call.
- * Tests: test/boot/dlink.py, test/d_remote/board_test.c.
+ * -c and -p on a board: the link's service "program" (lib/link/service.h) starts a program of its
+ * image, held, and lets it run when tracing is on; and it knows which processes run. An answer is
+ * checked like those of D's control call. Tests: test/boot/dlink.py, test/boot/grab.py,
+ * test/d_remote/board_test.c.
  */
 #include "host/remote/remote.h"
 #include "lib/link/service.h"
@@ -51,11 +52,11 @@ static int receive(struct remote *r, uint32_t kind, struct answer *a, char *why,
 }
 
 /* 0, or why there is no answer. The target's result is in the answer. */
-static int ask(struct remote *r, uint32_t kind, const char *line, struct answer *a, char *why,
-               size_t room)
+static int ask(struct remote *r, uint32_t kind, int32_t pid, const char *line, struct answer *a,
+               char *why, size_t room)
 {
     char message[sizeof(struct link_program) + LINK_PROGRAM_LINE];
-    const struct link_program head = {.kind = kind};
+    const struct link_program head = {.kind = kind, .pid = pid};
     size_t bytes = strlen(line);
 
     if (bytes > LINK_PROGRAM_LINE) {
@@ -99,19 +100,24 @@ static int not_started(struct answer *a, char *why, size_t room)
     return error;
 }
 
+static int open_service(struct remote *r, const char *reason, char *why, size_t room)
+{
+    if (!r->programs && r->wire->ops->beside) {
+        r->programs = r->wire->ops->beside(r->wire, "program", &reason);
+    }
+    return r->programs ? 0 : failed(why, room, -ENOSYS, reason);
+}
+
 int remote_program_start(struct target *t, const char *line, int32_t *pid, char *why, size_t room)
 {
     struct remote *r = remote_of(t);
     struct answer a;
-    const char *reason = "the target starts no programs";
+    int error = open_service(r, "the target starts no programs", why, room);
 
-    if (!r->programs && r->wire->ops->beside) {
-        r->programs = r->wire->ops->beside(r->wire, "program", &reason);
+    if (error) {
+        return error;
     }
-    if (!r->programs) {
-        return failed(why, room, -ENOSYS, reason);
-    }
-    int error = ask(r, LINK_PROGRAM_START, line, &a, why, room);
+    error = ask(r, LINK_PROGRAM_START, 0, line, &a, why, room);
     if (error) {
         return error;
     }
@@ -128,7 +134,7 @@ int remote_program_start(struct target *t, const char *line, int32_t *pid, char 
 int remote_program_run(struct target *t)
 {
     struct answer a;
-    int error = ask(remote_of(t), LINK_PROGRAM_RUN, "", &a, NULL, 0);
+    int error = ask(remote_of(t), LINK_PROGRAM_RUN, 0, "", &a, NULL, 0);
 
     return error ? error : a.head.result ? remote_error(a.head.result) : 0;
 }
@@ -137,11 +143,36 @@ int remote_program_run(struct target *t)
 int remote_program_ended(struct target *t, int *status)
 {
     struct answer a;
-    int error = ask(remote_of(t), LINK_PROGRAM_ENDED, "", &a, NULL, 0);
+    int error = ask(remote_of(t), LINK_PROGRAM_ENDED, 0, "", &a, NULL, 0);
 
     error = error ? error : a.head.result ? remote_error(a.head.result) : 0;
     *status = error ? 0 : a.head.status;
     return error == -EAGAIN ? 0 : error && error != -ESRCH ? error : 1;
+}
+
+/* EINVAL is an older target's answer. */
+int remote_process_find(struct target *t, int32_t from, const char *wanted,
+                        char name[KYMO_NAME_MAX], char *why, size_t room)
+{
+    static const char unable[] = "the target can't say what runs";
+    struct remote *r = remote_of(t);
+    struct answer a;
+    int error = open_service(r, unable, why, room);
+
+    error = error ? error : ask(r, LINK_PROGRAM_FIND, from, wanted, &a, why, room);
+    if (error) {
+        return error;
+    }
+    if (a.head.result) {
+        error = remote_error(a.head.result);
+        return failed(why, room, error, error == -EINVAL ? unable : strerror(-error));
+    }
+    if (a.head.pid < from || a.text_bytes >= KYMO_NAME_MAX || strlen(a.text) != a.text_bytes ||
+        !remote_text_ok(a.text, a.text_bytes + 1) || (*wanted && strcmp(a.text, wanted) != 0)) {
+        return failed(why, room, -EPROTO, "malformed answer from the target");
+    }
+    memcpy(name, a.text, a.text_bytes + 1);
+    return a.head.pid;
 }
 
 void remote_program_close(struct remote *r)

@@ -146,6 +146,8 @@ const char *remote_pid_why_none(void *remote, struct dt_session *, const char *c
 int remote_program_start(struct target *, const char *line, int32_t *pid, char *why, size_t room);
 int remote_program_run(struct target *);
 int remote_program_ended(struct target *, int *status);
+int remote_process_find(struct target *, int32_t from, const char *wanted, char name[KYMO_NAME_MAX],
+                        char *why, size_t room);
 void remote_program_close(struct remote *);
 
 /* ---- log.c ------------------------------------------------------------------------- */

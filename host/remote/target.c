@@ -210,6 +210,7 @@ static const struct target_ops remote_ops = {
     .memory = remote_memory,
     .resume = remote_resume,
     .program_start = remote_program_start,
+    .process_find = remote_process_find,
     .program_run = remote_program_run,
     .program_ended = remote_program_ended,
     .look = remote_look,

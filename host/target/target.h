@@ -8,6 +8,7 @@
 #ifndef HOST_TARGET_TARGET_H
 #define HOST_TARGET_TARGET_H
 
+#include "abi/sys/kymo.h"
 #include "host/dt/dt.h"
 
 struct target;
@@ -51,6 +52,11 @@ struct target_ops {
     int (*program_start)(struct target *, const char *line, int32_t *pid, char *why, size_t room);
     int (*program_run)(struct target *);
     int (*program_ended)(struct target *, int *status); /* status: as ProcWait() gives it */
+    /* Finds the first process, of that name if it is not "", whose pid is not below `from`: its pid
+     * and name, or -ESRCH. Other errors: `why` is what to say. NULL: the target can't say what
+     * runs. */
+    int (*process_find)(struct target *, int32_t from, const char *wanted, char name[KYMO_NAME_MAX],
+                        char *why, size_t room);
     /* Returns the program of the boot's consumer: *file as --compile wrote it (malloc'ed). -ENOENT:
      * there is none, or it is claimed. NULL: not supported by the target. */
     int (*look)(struct target *, void **file, size_t *size);

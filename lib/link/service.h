@@ -32,7 +32,7 @@ enum link_capture_kind {
 struct link_program {
     uint32_t kind;  /* enum link_program_kind, the same in the answer */
     int32_t result; /* answer: 0, or a negative errno of abi/errno.h */
-    int32_t pid;    /* answer to START */
+    int32_t pid;    /* answer to START and FIND; request FIND: see there */
     int32_t status; /* answer to ENDED: as ProcWait() gives it */
 };
 KYMO_STATIC_ASSERT(sizeof(struct link_program) == 16, "layout on the link");
@@ -44,6 +44,10 @@ enum link_program_kind {
     LINK_PROGRAM_START = 1,
     LINK_PROGRAM_RUN,   /* lets it run */
     LINK_PROGRAM_ENDED, /* result EAGAIN: it has not ended */
+    /* Finds the first process whose pid is not below `pid`. If a name follows the request: the
+     * first one of that name. The process's name follows the answer. ESRCH: there is none. One that
+     * has ended, and whose status nobody has taken, is none. */
+    LINK_PROGRAM_FIND,
 };
 #define LINK_PROGRAM_LINE 768  /* bytes of such a line */
 #define LINK_PROGRAM_TEXT 2048 /* bytes of such a text */

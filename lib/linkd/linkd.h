@@ -105,6 +105,9 @@ struct linkd_port {
     int (*program_ended)(void *context, int pid, int *status);
     /* Leaves a program to itself; one that is still held ends. */
     void (*program_disown)(void *context, int pid);
+    /* LINK_PROGRAM_FIND: returns the pid, or an error. text: the name that is wanted, "" for any;
+     * then the process's, *bytes of it, at most LINK_PROGRAM_TEXT. */
+    int (*program_find)(void *context, int from, char *text, size_t *bytes);
 };
 
 struct linkd_service;

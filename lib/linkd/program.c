@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The service "program": starts a program for the host, which traces it (-c of `kymo dtrace`). The
- * program is held until the host releases it; then it runs like any other. One program and one
- * request at a time on a channel. If the channel closes, a program that is still held is ended; a
- * running one continues. Refuses a second program (EBUSY) and a message that is too long
- * (EMSGSIZE).
+ * The service "program": starts a program for the host, which traces it (-c of `kymo dtrace`), and
+ * finds those that run (-p). A program that it starts is held until the host releases it; then it
+ * runs like any other. One program and one request at a time on a channel. If the channel closes, a
+ * program that is still held is ended; a running one continues. Refuses a second program (EBUSY)
+ * and a message that is too long (EMSGSIZE).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -76,13 +76,30 @@ static int ended(struct linkd *linkd, struct linkd_program_channel *p)
     return 0;
 }
 
+/* from: the request's pid, which needs not be one. */
+static int find(struct linkd *linkd, struct linkd_program_channel *p, int from)
+{
+    size_t bytes = 0;
+
+    p->text[p->text_bytes] = '\0';
+    int pid = linkd->config.port->program_find(linkd->config.context, from < 1 ? 1 : from, p->text,
+                                               &bytes);
+    p->text_bytes = pid < 0 ? 0 : bytes;
+    p->head.pid = pid < 0 ? 0 : pid;
+    return pid < 0 ? pid : 0;
+}
+
 static int answer_to(struct linkd *linkd, struct linkd_program_channel *p)
 {
-    uint32_t kind = p->head.kind;
+    const struct link_program asked = p->head;
+    const uint32_t kind = asked.kind;
 
     p->head = (struct link_program){.kind = kind};
     if (kind == LINK_PROGRAM_START) {
         return start(linkd, p);
+    }
+    if (kind == LINK_PROGRAM_FIND) {
+        return find(linkd, p, asked.pid);
     }
     p->text_bytes = 0;
     return kind == LINK_PROGRAM_RUN     ? run(linkd, p)

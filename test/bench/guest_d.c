@@ -194,6 +194,92 @@ static int with_script(const char *script, int (*calls)(int coid, int chid), int
     return DtraceControl(&call, NULL, NULL) < 0 ? failed(name) : 0;
 }
 
+/* ---- 500 probes at once ------------------------------------------------------------ */
+
+#define MANY 500
+#define EIGHT(x) x x x x x x x x
+enum { MANY_SIZE = sizeof(struct kymo_d_user_place) + 16 };
+
+/* So many stores, each an instruction; it is never called. */
+static __attribute__((noinline)) void many(volatile long *sink)
+{
+    EIGHT(EIGHT(EIGHT(*sink = 0;)))
+}
+void (*volatile many_kept)(volatile long *) = many;
+
+static uint64_t many_places[(sizeof(struct kymo_d_user) + MANY * MANY_SIZE) / 8];
+
+static uint32_t many_message(void)
+{
+    const uint32_t *code = (const uint32_t *)(uintptr_t)many_kept;
+    struct kymo_d_user head = {.pid = getpid(), .count = MANY};
+    char *to = (char *)many_places + sizeof(head);
+
+    memcpy(many_places, &head, sizeof(head));
+    for (uint32_t i = 0; i < MANY; i++, to += MANY_SIZE) {
+        const struct kymo_d_user_place place = {.address = (uintptr_t)(code + i),
+                                                .insn = code[i],
+                                                .offset = i * 4,
+                                                .size = MANY_SIZE,
+                                                .bytes = 4,
+                                                .kind = KYMO_D_USER_OFFSET};
+        memcpy(to, &place, sizeof(place));
+        snprintf(to + sizeof(place), MANY_SIZE - sizeof(place), "many%c%x", 0, (unsigned)i * 4);
+    }
+    return sizeof(many_places);
+}
+
+static uint32_t held(void)
+{
+    struct kymo_d_call call = {.command = KYMO_D_INFO, .out_bytes = sizeof(struct kymo_d_info)};
+    struct kymo_d_info info;
+
+    return DtraceControl(&call, NULL, out) == 0 ? memcpy(&info, out, sizeof(info)), info.held : 0;
+}
+
+/* Three intervals: they are made, enabled, and taken away; what they hold is printed. */
+static int many_probes(void)
+{
+    struct kymo_d_user_made made;
+    struct kymo_d_call call = {
+        .command = KYMO_D_USER, .in_bytes = many_message(), .out_bytes = sizeof(made)};
+    const uint32_t before = held();
+
+    OPEN(INTERVAL_D);
+    int error = DtraceControl(&call, many_places, out);
+    CLOSE(INTERVAL_D);
+    memcpy(&made, out, sizeof(made));
+    if (error || made.made != MANY) {
+        return failed("many places");
+    }
+    const uint32_t probes = held();
+    long bytes = ImageRead("pid_many.dif", 0, image, sizeof(image));
+    call = (struct kymo_d_call){
+        .command = KYMO_D_CREATE, .in_bytes = (uint32_t)bytes, .out_bytes = sizeof(out)};
+    if (bytes < 0 || DtraceControl(&call, image, out) < 0) {
+        return failed("pid_many");
+    }
+    call = (struct kymo_d_call){.command = KYMO_D_GO, .handle = call.handle};
+    OPEN(INTERVAL_D);
+    error = DtraceControl(&call, NULL, NULL);
+    CLOSE(INTERVAL_D);
+    const uint32_t enabled = held();
+    call = (struct kymo_d_call){.command = KYMO_D_DESTROY, .handle = call.handle};
+    OPEN(INTERVAL_D);
+    error |= DtraceControl(&call, NULL, NULL);
+    CLOSE(INTERVAL_D);
+    printf("bench_d: 500 probes hold %u bytes, their consumer %u\n", (unsigned)(probes - before),
+           (unsigned)(enabled - probes));
+    return error ? failed("pid_many") : 0;
+}
+
+/* What many_places() counts on. */
+#ifdef __aarch64__
+enum { INSNS_OF_4_BYTES = 1 };
+#else
+enum { INSNS_OF_4_BYTES = 0 };
+#endif
+
 int main(void)
 {
     int chid = ChannelCreate(0);
@@ -211,6 +297,7 @@ int main(void)
     if (probes_made()) {
         status |= with_script("pid_entry", probed_calls, 0, 0);
         status |= with_script("pid_return", probed_calls, 0, 0);
+        status |= INSNS_OF_4_BYTES ? many_probes() : 0;
     }
     return status;
 }

@@ -24,6 +24,7 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import grab  # noqa: E402
 import link  # noqa: E402
 from guest import expect, patience, run_tests  # noqa: E402
 
@@ -428,6 +429,7 @@ TESTS = [walltimestamp_is_the_hosts,
          a_raised_signal_is_sent,
          a_jump_to_0_has_callers,
          programs_that_do_not_start, a_held_program_does_not_stay, a_program_that_runs_goes_on,
+         *grab.TESTS,
          many_in_a_row, eight_at_once_killed_at_random, overload_of_a_good_line,
          overload_of_a_slow_line, interrupted_amid_output, output_over_a_bad_line,
          a_plug_pulled_from_consumers,

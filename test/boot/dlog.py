@@ -507,12 +507,28 @@ def damage_is_told(board):
 
 
 DAMAGED = 200
+def a_capture_knows_which_process_was_named(board):
+    """What pid:NAME:… meant when it was traced."""
+    with Board(board, "live", "named") as b:
+        if " pid" not in b.dtrace("-ln", "pid:linkd:main:entry").stdout:
+            return  # no probes of programs
+        b.record("-c -w -k 64")
+        ran = b.logged("-q", "-p", "linkd", "-n", "pid:linkd:DtraceControl:entry /n++ < 5/ "
+                       '{ printf("%s %s %d\\n", probeprov, execname, pid); } '
+                       "pid$target:a.out:DtraceControl:entry /n > 5/ { exit(0); }")
+        expect(ran.returncode == 0 and not ran.stderr, told(ran))
+        done = b.kymo("dtrace", "-r", b.recorded())
+        lines = done.stdout.split("\n")[:5]
+        expect(done.returncode == 0 and len(set(lines)) == 1 and
+               re.fullmatch(r"pid(\d+) linkd \1", lines[0]), told(done))
+
+
 TESTS = [boot_d_is_claimed_once_and_only_by_who_can_read_it,
          a_boot_d_that_is_refused_says_why, logstop_ends_a_recording,
          what_a_capture_holds_is_printed_as_live, overload_is_counted,
          a_ring_keeps_the_newest_and_what_describes_them,
          what_a_reset_leaves_is_printed, the_room_for_what_describes_records_is_bounded,
-         damage_is_told]
+         damage_is_told, a_capture_knows_which_process_was_named]
 
 
 def main():

@@ -19,6 +19,7 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import dlink  # noqa: E402
+import grab  # noqa: E402
 import link  # noqa: E402
 from guest import ROOT, expect, run_tests  # noqa: E402
 
@@ -128,6 +129,16 @@ def offsets_are_passed_in_order(bench):
     expect(order == [n for n in wanted if n not in ("entry", "return")], names)
 
 
+def a_thread_is_in_no_call(bench):
+    """Whatever it has called before."""
+    done = same(bench, """
+        pid$target::step_known:, pid$target::sleep_ms:return
+        { @[curlwpsinfo->pr_syscall] = count(); }
+        syscall:::entry /pid == $target && curlwpsinfo->pr_syscall/ { in_call = 1; }
+        END { printf("in %d", in_call); }""", 3, 1)
+    expect(re.fullmatch(r"in 1\s+0 +\d+\s*", done.stdout), done.stdout)
+
+
 def stacks_are_whole(bench):
     done = same(bench, """
         pid$target::step_known:entry /!done/ { ustack(); done = 1; }
@@ -150,6 +161,40 @@ def flow_is_indented_from_kernel_to_program(bench):
     done, _ = trace(bench, "pid$target::step_atomic:,pid$target::step_known:entry,"
                     "pid$target::step_known:return {}", "[heap=256k] stepper 1", "-F")
     expect("-> step_known" in done.stdout and "<- step_known" in done.stdout, done.stdout)
+
+
+# ---- which process -------------------------------------------------------------------------------
+
+NAMED = """pid:stepper:step_known:entry { self->in = 1; }
+           pid:stepper:step_known:return /self->in/
+           { printf("%s %d %s\\n", probeprov, pid, probemod); exit(0); }"""
+
+
+def a_process_is_named(bench):
+    """In a description, and by -p, whose $target it is."""
+    pid = grab.begun(bench, "stepper 100000 1 20")
+    for words in (["-qn", NAMED], ["-p", "stepper", "-qn", NAMED.replace("pid:", "pid$target:")],
+                  ["-p", str(pid), "-qn", NAMED]):
+        done = bench.kymo("dtrace", "-t", spec(bench), *words)
+        expect(done.returncode == 0 and done.stdout.strip() == f"pid{pid} {pid} stepper",
+               f"{pid}: {done}")
+    done = bench.kymo("dtrace", "-t", spec(bench), "-n", "pid:stepper:step_knwon:entry")
+    expect("no function step_knwon in stepper; step_known?" in done.stderr, done)
+    other = grab.begun(bench, "stepper 100000 1 20")
+    done = bench.kymo("dtrace", "-t", spec(bench), "-qn", NAMED)
+    expect(done.returncode == 1 and f"are called stepper: give the number: {pid}, {other}\n"
+           in done.stderr, done)
+    grab.ended(bench, pid, other)
+
+
+def a_description_waits_for_its_program(bench):
+    """All descriptions mean the one process."""
+    one = grab.waiting(bench, None, "stepper", ["-n", NAMED])
+    pid = grab.begun(bench, "stepper 100000 1 20")
+    out, err = one.communicate(timeout=link.SLOW)
+    expect(one.returncode == 0 and f"pid{pid} {pid} stepper\n" in out and "waiting" not in err,
+           f"{pid}: {out}{err}")
+    grab.ended(bench, pid)
 
 
 # ---- what there is not ---------------------------------------------------------------------------
@@ -350,8 +395,10 @@ def text_is_as_before(bench):
 
 
 TESTS = [arguments_and_results_are_known, a_tail_call_returns_before_the_other_is_entered,
-         offsets_are_passed_in_order, stacks_are_whole, stacks_lead_through_calls_that_are_probed,
-         flow_is_indented_from_kernel_to_program, unknown_names_are_told,
+         offsets_are_passed_in_order, a_thread_is_in_no_call, stacks_are_whole,
+         stacks_lead_through_calls_that_are_probed,
+         flow_is_indented_from_kernel_to_program, a_process_is_named,
+         a_description_waits_for_its_program, unknown_names_are_told,
          what_can_not_be_probed_is_listed, a_fault_is_at_its_own_address,
          crashes_are_reported_as_without_probes, every_instruction_of_known_functions,
          all_functions_at_once,

@@ -140,8 +140,11 @@ discard_PROGRAMS := init tracelogger hello $(on_disk_PROGRAMS)
 # Images with inversions that nothing cures: test/d/scripts.py, and the suite `why`.
 PROGRAMS += uncured
 uncured_SRCS := test/boot/programs/uncured.c
+# And with a program for the scripts that look into one by its functions.
+PROGRAMS += controller
+controller_SRCS := test/boot/programs/controller.c
 TEST_IMAGES += scripts
-scripts_PROGRAMS = $(work_PROGRAMS) uncured
+scripts_PROGRAMS = $(work_PROGRAMS) uncured controller
 scripts_SCRIPT := $(B)/scripts.start
 $(scripts_SCRIPT): apps/images/work$(START_CLASS).start test/boot/programs.mk
 	@mkdir -p $(@D)

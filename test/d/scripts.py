@@ -35,6 +35,9 @@ LINES = {
     "mps2-an386": ["-serial", "chardev:link"],
     "pc": ["-serial", "chardev:link"],
 }
+# A host that reads late loses records and says how many.
+DROPS = re.compile(r"(?m)^dtrace: (\d+ (aggregation )?drops? on CPU \d+|"
+                   r"(?P<size>bufsize|aggsize) is \w+: -x (?P=size)=\w+ drops less)\n")
 SLOW = patience.seconds(120)  # a hang detector
 # What a script's output has whatever the workload does, beside a figure.
 HEADINGS = {
@@ -43,6 +46,23 @@ HEADINGS = {
     "msglatency": r"us from send to reply",
     "offcpu": r"^PROGRAM +STATE", "plockstat": r"^Mutex block$",
     "stacks": r"^ +\w+`\w+(\+0x\w+)?$", "whoruns": r"^PROGRAM +CPU",
+}
+
+
+# Scripts that look into a program by the provider pid: their arguments, and what they must show of
+# this one, whose 400 steps are known (test/boot/programs/controller.c).
+CONTROLLER = "[heap=256k] controller"
+OF_PROGRAMS = {
+    "follow": (["step"], [r"^ +\d+ +-> step +U$",
+                          r"-> ClockTime +U\n(.*\n)*.*-> ker_clock_time +K$",
+                          r"-> keep +U\n(.*\n)*.*-> snprintf +U$",
+                          r"^ +\d+ +\| step:return +U$"]),
+    "heap": ([], [r"^ +MS +TAKEN +IN USE$", r"^ +end +[1-9]\d* +5600$",
+                  r"^controller`keep +5600$", r"^controller`read_input +0$"]),
+    "malloc": ([], [r"^controller`keep\n.*\n(.*\n)? +32 .* 100 *$", r"^of 500 calls$",
+                    r"^ +controller`keep\+.*\n +controller`step\+.*\n +controller`main\+"]),
+    "slowloop": (["step"], [r"^ +PASS +US +OFF CPU", r"^mean of 400 passes: [1-9]\d* us$",
+                            r"^ +\d+ +[1-9]\d* +\d+  \S+$"]),
 }
 
 
@@ -95,8 +115,31 @@ class Board:
         return done.returncode, done.stdout, done.stderr
 
 
+def has_pid(board):
+    return " pid" in board.dtrace("-ln", "pid:linkd:main:entry")[1]
+
+
+def of_program(board, path):
+    """What is wrong with a script that looks into a program, or None; and what it printed."""
+    arguments, wanted = OF_PROGRAMS[os.path.basename(path)[:-2]]
+    if not has_pid(board):
+        return None, ""  # this board has no probes of programs
+    for _ in range(3):  # records may be dropped
+        status, out, err = board.dtrace("-c", CONTROLLER, "-s", path, *arguments)
+        err = DROPS.sub("", err)
+        err = re.sub(r"(?m)^dtrace: (script .* matched \d+ probes|pid \d+ has exited)\n", "", err)
+        missing = [p for p in wanted if not re.search(p, out, re.M)]
+        if status or err:
+            return f"status {status}: {err}", out
+        if not missing:
+            return None, out
+    return f"no {missing}: {out[-2000:]!r}", out
+
+
 def script(board, path):
     """What is wrong, or None; and what it printed. Nothing happens in some seconds: once more."""
+    if os.path.basename(path)[:-2] in OF_PROGRAMS:
+        return of_program(board, path)
     error, out = judged(board, path)
     for seconds in ("4", "8"):
         if error and error.startswith("no "):
@@ -106,9 +149,7 @@ def script(board, path):
 
 def judged(board, path, *words):
     status, out, err = board.dtrace("-s", path, *words)
-    # A host that reads late loses records and says how many: no fault of the script's.
-    err = re.sub(r"(?m)^dtrace: \d+ (aggregation )?drops? on CPU \d+\n", "", err)
-    err = re.sub(r"(?m)^dtrace: (bufsize|aggsize) is \w+: -x \1=\w+ drops less\n", "", err)
+    err = DROPS.sub("", err)
     heading = HEADINGS[os.path.basename(path)[:-2]]
     if status != 0:
         return f"status {status}: {err}", out
@@ -189,7 +230,7 @@ def listing(board, _):
     for line in out.splitlines()[1:]:
         words = line.split()
         # ID PROVIDER MODULE FUNCTION NAME, of which MODULE and FUNCTION may be empty.
-        if words[1] not in ("profile", "fbt"):
+        if not re.match(r"(profile|fbt|pid\d+)$", words[1]):
             found.add((words[1], words[3] if len(words) == 5 else "", words[-1]))
     if status != 0 or err:
         return f"status {status}: {err}", out

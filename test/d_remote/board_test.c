@@ -81,16 +81,20 @@ static void posing_close(struct wire *wire)
 }
 
 /* The service "program": a program that has ended when it was asked for the third time, or,
- * damaged, anything. */
+ * damaged, anything. The processes sensor (4711), idle (12), sleeper (13) and sleeper (14). */
 static bool damaged;
 static unsigned asked, ran; /* of the last program */
 static struct link_program request;
+static char request_text[LINK_PROGRAM_LINE + 1];
+static unsigned sleeper_comes; /* after so many questions */
 
 static int program_send(struct wire *wire, const void *message, size_t bytes)
 {
     (void)wire;
     assert_in_range(bytes, sizeof(request), sizeof(request) + LINK_PROGRAM_LINE);
     memcpy(&request, message, sizeof(request));
+    memset(request_text, 0, sizeof(request_text));
+    memcpy(request_text, (const char *)message + sizeof(request), bytes - sizeof(request));
     ran += request.kind == LINK_PROGRAM_RUN;
     return damaged && random_below(20) == 0 ? -EPIPE : 0;
 }
@@ -111,6 +115,29 @@ static size_t program_damage(struct link_program *answer, char *text, size_t roo
     return bytes;
 }
 
+/* sensor has ended when it was asked for by its number for the fourth time. Returns the name's
+ * bytes. */
+static size_t program_find(struct link_program *answer, char *text)
+{
+    static const struct {
+        int pid;
+        const char *name;
+    } all[] = {{12, "idle"}, {13, "sleeper"}, {14, "sleeper"}, {15, "late"}, {4711, "sensor"}};
+
+    sleeper_comes -= sleeper_comes > 0;
+    asked += request.pid == 4711;
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+        if (all[i].pid >= request.pid && (!*request_text || !strcmp(request_text, all[i].name)) &&
+            (all[i].pid != 15 || !sleeper_comes) && (all[i].pid != 4711 || asked < 4)) {
+            answer->pid = all[i].pid;
+            strcpy(text, all[i].name);
+            return strlen(text);
+        }
+    }
+    answer->result = -ESRCH;
+    return 0;
+}
+
 static long program_receive(struct wire *wire, void *message, size_t room, int timeout_ms)
 {
     struct link_program answer = {.kind = request.kind};
@@ -125,6 +152,8 @@ static long program_receive(struct wire *wire, void *message, size_t room, int t
     } else if (request.kind == LINK_PROGRAM_ENDED) {
         answer.result = ++asked < 3 ? -EAGAIN : 0;
         answer.status = asked < 3 ? 0 : 5 << 8;
+    } else if (request.kind == LINK_PROGRAM_FIND) {
+        bytes = program_find(&answer, text);
     }
     if (damaged) {
         bytes = program_damage(&answer, text, room - sizeof(answer));
@@ -306,6 +335,47 @@ static void test_program_damaged(void **state)
     damaged = false;
 }
 
+/* ---- -p ---------------------------------------------------------------------------- */
+
+static void test_process(void **state)
+{
+    (void)state;
+    asked = 0;
+    must_end(dtrace("-p", "sensor", "-n", "BEGIN, END { trace($target); }"), 0);
+    must_say("4711");
+    must_say("dtrace: pid 4711 has exited\n");
+    asked = 0;
+    must_end(dtrace("-p", "4711", "-n", "BEGIN { exit(0); }"), 0);
+    must_end(dtrace("-p", "4712", "-n", "BEGIN { exit(0); }"), 1);
+    must_say("failed to grab pid 4712: no such process\n");
+    must_end(dtrace("-p", "4000", "-n", "BEGIN { exit(0); }"), 1);
+    must_end(dtrace("-p", "sleeper", "-n", "BEGIN { exit(0); }"), 1);
+    must_say("2 processes are called sleeper: give the number: 13, 14\n");
+    must_end(dtrace("-p", "nobody", "-n", "BEGIN { exit(0); }"), 1);
+    must_say("no process is called nobody; there are: idle, sleeper, late, sensor\n");
+    sleeper_comes = 5;
+    must_end(dtrace("-Zp", "late", "-n", "BEGIN { trace($target); exit(0); }"), 0);
+    must_say("dtrace: waiting for late\n");
+    must_say(" 15\n");
+    must_end(dtrace("-n", "pid:sleeper::", NULL, NULL), 1);
+    must_say("does not match any probes: 2 processes are called sleeper: give the number: 13, 14");
+}
+
+static void test_process_damaged(void **state)
+{
+    static const char *const names[] = {"sensor", "4711", "sleeper", "nobody"};
+
+    (void)state;
+    damaged = true;
+    for (unsigned i = 0; i < 150; i++) {
+        asked = 0;
+        int status = dtrace("-p", names[i % 4], "-xstatusrate=1ms",
+                            "-n tick-1ms { trace(pid); } tick-20ms { exit(0); }");
+        assert_in_range(status, 0, 1);
+    }
+    damaged = false;
+}
+
 /* ---- what the boot traces ---------------------------------------------------------- */
 
 static _Alignas(8) char image[65536]; /* stays: the machine's, as if it were in the kernel's ELF */
@@ -434,7 +504,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),           cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_wrong),           cmocka_unit_test(test_program),
-        cmocka_unit_test(test_program_damaged), cmocka_unit_test(test_claim),
+        cmocka_unit_test(test_program_damaged), cmocka_unit_test(test_process),
+        cmocka_unit_test(test_process_damaged), cmocka_unit_test(test_claim),
         cmocka_unit_test(test_claim_damaged),   cmocka_unit_test(test_damaged_image),
     };
 

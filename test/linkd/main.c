@@ -31,6 +31,7 @@ int main(void)
         cmocka_unit_test(test_console_refuses),
         cmocka_unit_test(test_program),
         cmocka_unit_test(test_second_request),
+        cmocka_unit_test(test_program_find),
         cmocka_unit_test(test_program_closes),
         cmocka_unit_test(test_hosts_follow),
         cmocka_unit_test(test_anything),

@@ -158,10 +158,10 @@ struct program_request {
     char line[40];
 };
 
-static struct link_program program_call(struct world *w, int channel, uint32_t kind,
-                                        const char *line, char *text, size_t room)
+static struct link_program program_ask(struct world *w, int channel, struct link_program head,
+                                       const char *line, char *text, size_t room)
 {
-    struct program_request request = {.head = {.kind = kind}};
+    struct program_request request = {.head = head};
     struct link_program answer;
     size_t bytes;
 
@@ -175,6 +175,12 @@ static struct link_program program_call(struct world *w, int channel, uint32_t k
     text[bytes - sizeof(answer)] = '\0';
     free(message);
     return answer;
+}
+
+static struct link_program program_call(struct world *w, int channel, uint32_t kind,
+                                        const char *line, char *text, size_t room)
+{
+    return program_ask(w, channel, (struct link_program){.kind = kind}, line, text, room);
 }
 
 void test_program(void **state)
@@ -204,6 +210,38 @@ void test_program(void **state)
     answer = program_call(w, channel, LINK_PROGRAM_ENDED, "", text, 100);
     assert_int_equal(answer.result, 0);
     assert_int_equal(answer.status, 3 << 8);
+    world_free(w);
+}
+
+static void find(struct world *w, int channel, int from, const char *name, int pid,
+                 const char *found)
+{
+    const struct link_program head = {.kind = LINK_PROGRAM_FIND, .pid = from};
+    char text[100];
+    const struct link_program answer = program_ask(w, channel, head, name, text, 100);
+
+    assert_int_equal(answer.result, pid ? 0 : -ESRCH);
+    assert_int_equal(answer.pid, pid);
+    assert_string_equal(text, found);
+}
+
+/* Processes are found whether the channel has started one or not. */
+void test_program_find(void **state)
+{
+    struct world *w = world_make(torn);
+    int channel = host_open(w, "program");
+    char text[100];
+
+    (void)state;
+    find(w, channel, -7, "", 17, "hello");
+    find(w, channel, 18, "", 18, "idle");
+    find(w, channel, 0, "idle", 18, "idle");
+    program_call(w, channel, LINK_PROGRAM_START, "hello world", text, 100);
+    find(w, channel, 18, "hello", 19, "hello");
+    find(w, channel, 20, "", 0, "");
+    find(w, channel, INT32_MAX, "", 0, "");
+    find(w, channel, 1, "hell", 0, "");
+    assert_int_equal(program_call(w, channel, LINK_PROGRAM_RUN, "", text, 100).result, 0);
     world_free(w);
 }
 

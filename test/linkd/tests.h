@@ -38,6 +38,7 @@ void test_console_tick(void **state);
 void test_console_refuses(void **state);
 void test_program(void **state);
 void test_second_request(void **state);
+void test_program_find(void **state);
 void test_program_closes(void **state);
 void test_hosts_follow(void **state);
 void test_anything(void **state);

@@ -239,6 +239,23 @@ static void port_program_disown(void *context, int pid)
     w->program = 0;
 }
 
+/* hello is 17 and 19, idle is 18. */
+static int port_program_find(void *context, int from, char *text, size_t *bytes)
+{
+    static const char *const names[] = {"hello", "idle", "hello"};
+
+    (void)context;
+    assert_true(from >= 1);
+    for (int i = from < 17 ? 0 : from - 17; i < 3; i++) {
+        if (!*text || strcmp(text, names[i]) == 0) {
+            *bytes = strlen(names[i]);
+            memcpy(text, names[i], *bytes);
+            return 17 + i;
+        }
+    }
+    return -ESRCH;
+}
+
 static const struct linkd_port port = {
     .read = port_read,
     .write = port_write,
@@ -262,6 +279,7 @@ static const struct linkd_port port = {
     .program_run = port_program_run,
     .program_ended = port_program_ended,
     .program_disown = port_program_disown,
+    .program_find = port_program_find,
 };
 
 /* ---- the host's end ---------------------------------------------------------------- */

@@ -68,6 +68,8 @@ struct dt_session {
     void (*find_derived)(void *arg,
                          struct dt_session *); /* more of them; NULL: there are no more */
     void *find_derived_arg;
+    int32_t (*find_process)(void *arg, const char *name, const char **why); /* NULL: none */
+    void *find_process_arg;
     /* Defines an inline of that type and value, and returns its name: session/, which sees the
      * parser, for check/, which doesn't. */
     const char *(*define_inline)(struct dt_session *, const char *type, const char *text);

@@ -106,12 +106,39 @@ static unsigned each_match(const struct dt_probe_source *probes, const struct dt
                         n->probe_id, matched, m);
 }
 
+void dt_session_processes(struct dt_session *d,
+                          int32_t (*find)(void *arg, const char *name, const char **why), void *arg)
+{
+    d->find_process = find;
+    d->find_process_arg = arg;
+}
+
+/* pid:NAME:… is pidN:a.out:… of the process of that name. */
+static void name_process(struct dt_session *d, struct dt_node *n)
+{
+    const char *why = "";
+
+    if (n->probe_id || !d->find_process || strcmp(n->provider, "pid") != 0 || !*n->module ||
+        strpbrk(n->module, "*?[\\")) {
+        return;
+    }
+    const int32_t pid = d->find_process(d->find_process_arg, n->module, &why);
+    if (pid <= 0) {
+        dt_fail(d, n->location, "D_PDESC_ZERO",
+                "probe description %s:%s:%s:%s does not match any probes: %s", n->provider,
+                n->module, n->function, n->probe_name, why);
+    }
+    n->provider = dt_sprintf(d, "pid%d", (int)pid);
+    n->module = "a.out";
+}
+
 void dt_clause_probes(struct dt_session *d, struct dt_clause *c)
 {
     const struct dt_probe_source *probes = d->probes;
 
     for (struct dt_node *n = c->probes; n; n = n->next) {
         struct match m = {d, c, n};
+        name_process(d, n);
         const char *module = probes->module && n->provider
                                  ? probes->module(probes->arg, n->provider, n->module)
                                  : NULL;

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { THEIR_ENOENT = 2, THEIR_ESRCH = 3, THEIR_EINVAL = 22, PADDING_MAX = 16 };
+enum { THEIR_ENOENT = 2, THEIR_EINVAL = 22, PADDING_MAX = 16 };
 enum { BATCH_MOST = 16 << 10 }; /* bytes of probes in one answer */
 
 struct answer { /* a request and its answer in the transcript */
@@ -344,8 +344,9 @@ static bool answer(struct replay_wire_state *w, const uint8_t *in)
         return put(w, replay_status(w->r), sizeof(struct dtrace_status));
     case KYMO_D_PROCESS:
         process = replay_process(w->r, w->call.id);
-        w->call.result = process ? 0 : -THEIR_ESRCH;
-        return !process || put(w, process, sizeof(*process));
+        return process ? put(w, process, sizeof(*process)) : by_transcript(w, in, room);
+    case KYMO_D_USER: /* what was made then is among the probes */
+        return put(w, &(struct kymo_d_user_made){0}, sizeof(struct kymo_d_user_made));
     case KYMO_D_BUFFER:
     case KYMO_D_AGGREGATION:
         if (w->call.cpu >= w->r->ncpus || room < sizeof(struct dtrace_snap)) {

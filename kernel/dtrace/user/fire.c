@@ -55,6 +55,7 @@ bool kernel_user_probe(struct thread *self, uintptr_t ip, struct arch_step *step
         arch_irq_restore(irq);
         return false;
     }
+    self->call = THREAD_CALL_NONE; /* for pr_syscall: its last one has ended */
     *step = user.sites[i].step;
     for (unsigned p = __atomic_load_n(&user.sites[i].places, __ATOMIC_ACQUIRE); p; p = next) {
         next = __atomic_load_n(&user.places[p].at_site, __ATOMIC_ACQUIRE);
