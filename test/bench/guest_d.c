@@ -18,7 +18,14 @@
 
 #define ROUNDS 40
 #define IMAGE_MOST 8192
-#define A64_RET 0xd65f03c0u
+/* An instruction of probed(), and the one by which it returns. */
+#if defined(__thumb__)
+typedef uint16_t insn_t;
+#define RETURNS 0x4770
+#else
+typedef uint32_t insn_t;
+#define RETURNS 0xd65f03c0u
+#endif
 
 enum { INTERVAL_D_OFF = 4, INTERVAL_D };
 
@@ -111,7 +118,7 @@ static int probed_calls(int coid, int chid)
 static bool probes_made(void)
 {
     enum { SIZE = sizeof(struct kymo_d_user_place) + 16 };
-    const uint32_t *code = (const uint32_t *)(uintptr_t)probed;
+    const insn_t *code = (const insn_t *)((uintptr_t)probed & ~(uintptr_t)1);
     static const char *const names[] = {"entry", "return"};
     struct kymo_d_user head = {.pid = getpid(), .count = 2};
     struct kymo_d_user_made made = {0};
@@ -123,13 +130,14 @@ static bool probes_made(void)
     memset(image, 0, sizeof(image));
     memcpy(to, &head, sizeof(head));
     for (unsigned i = 0; i < 2; i++) {
-        for (; i == 1 && code[offset / 4] != A64_RET && offset < 64; offset += 4) {
+        for (; i == 1 && code[offset / sizeof(*code)] != RETURNS && offset < 64;
+             offset += sizeof(*code)) {
         }
         const struct kymo_d_user_place place = {.address = (uintptr_t)code + offset,
-                                                .insn = code[offset / 4],
+                                                .insn = code[offset / sizeof(*code)],
                                                 .offset = offset,
                                                 .size = SIZE,
-                                                .bytes = 4,
+                                                .bytes = sizeof(*code),
                                                 .kind = i ? KYMO_D_USER_RETURN : KYMO_D_USER_ENTRY};
         memcpy(to + sizeof(head) + i * SIZE, &place, sizeof(place));
         strcpy(to + sizeof(head) + i * SIZE + sizeof(place), "probed");
