@@ -21,7 +21,7 @@ LINE = re.compile(r"^ *[0-9a-f]+:\t([0-9a-f]{4}) ?([0-9a-f]{4})? *\t(.*)$")
 BRANCH = re.compile(r"^(b(eq|ne|cs|cc|mi|pl|vs|vc|hi|ls|ge|lt|gt|le|al)?|bl|cbn?z)(\.[nw])?\t"
                     r"(?:r\d+, )?0x([0-9a-f]+)")
 # Other ways to change the PC, as objdump writes them.
-JUMP = re.compile(r"^(bl?x\t|tb[bh]\t|it[te]*\t|(mov|add)\tpc, |ldr(\.w)?\tpc, |"
+JUMP = re.compile(r"^(bl?x\t|tb[bh]\t|it[te]*\t|(mov|add)\tpc, |ldrt?(\.w)?\tpc, |"
                   r"(pop|ldm\w*)(\.w)?\t.*\bpc\})")
 WRITES_PC = re.compile(r"^(?!cmp|cmn|tst|teq|str|push|vmrs)\w+(\.\w+)*\tpc\b|"
                        r"^(ldrd|[us]m[ul]l\w*|umaal|smls?ld\w*|vmov)\t\w+, pc\b|"
@@ -58,7 +58,9 @@ def expect(condition, text):
 
 def judge(at, insn, text, kind, target):
     what = f"{insn:08x} at {at:x} is {kind}: {text}"
-    expect(kind == "refused" or not UNKNOWN.search(text), what)
+    # One of the FPU's that is undefined faults at its own address, as it does without a probe.
+    undefined_fp = insn & 0xe00fc00 == 0xa00ec00 and "UNDEFINED" in text
+    expect(kind == "refused" or undefined_fp or not UNKNOWN.search(text), what)
     if kind == "in-place":
         expect(not BRANCH.match(text) and not JUMP.match(text) and not WRITES_PC.match(text), what)
     if kind == "emulated":

@@ -2,19 +2,19 @@
 # Displaced instructions of programs (abi/a64_step.h, abi/t2_step.h), and where probes may be (host/pid).
 
 UNIT_TESTS += $(B)/unit/step_test
-$(B)/unit/step_test: test/step/step_test.c host/pid/places.c host/pid/thumb.c host/pid/places.h abi/a64_step.h abi/t2_step.h
+$(B)/unit/step_test: test/step/step_test.c host/pid/places.c host/pid/thumb.c host/pid/places.h abi/a64_step.h abi/t2_step.h abi/t2_kind.h
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all -o $@ \
 		$(filter %.c,$^) -lcmocka
 
 UNIT_TESTS += $(B)/unit/thumb_test
-$(B)/unit/thumb_test: test/step/thumb_test.c host/pid/places.c host/pid/thumb.c abi/t2_step.h
+$(B)/unit/thumb_test: test/step/thumb_test.c host/pid/places.c host/pid/thumb.c abi/t2_step.h abi/t2_kind.h
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all -o $@ \
 		$(filter %.c,$^) -lcmocka
 
 # What test/step/thumb.py asks about each instruction.
 UNIT_TESTS += $(B)/unit/thumb_kinds
-$(B)/unit/thumb_kinds: test/step/thumb_kinds.c abi/t2_step.h
+$(B)/unit/thumb_kinds: test/step/thumb_kinds.c abi/t2_step.h abi/t2_kind.h
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -o $@ $<
