@@ -230,10 +230,9 @@ $(addprefix kernel-without-d-,$(BOARDS)): kernel-without-d-%: $(BOARD_TOOLS)
 	$(call board_make,$*,D=0 B=$(B)/$*-without-d $(B)/$*-without-d/kernel.elf)
 
 # Kernels without the provider pid: D's size is theirs.
-PID_BOARDS := mps2-an386 virt-a64
-.PHONY: without-pid $(addprefix kernel-without-pid-,$(PID_BOARDS))
-without-pid: $(addprefix kernel-without-pid-,$(PID_BOARDS))
-$(addprefix kernel-without-pid-,$(PID_BOARDS)): kernel-without-pid-%: $(BOARD_TOOLS)
+.PHONY: without-pid $(addprefix kernel-without-pid-,$(BOARDS))
+without-pid: $(addprefix kernel-without-pid-,$(SUITE_BOARDS))
+$(addprefix kernel-without-pid-,$(BOARDS)): kernel-without-pid-%: $(BOARD_TOOLS)
 	$(call board_make,$*,USER_PROBES=no B=$(B)/$*-without-pid $(B)/$*-without-pid/kernel.elf)
 
 # Some test images with the smallest trace buffers that there may be.

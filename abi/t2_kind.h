@@ -219,8 +219,8 @@ static inline enum t2_step t2_step_single(uint32_t a, uint32_t b)
     return load && size == 2 && !down && !unprivileged ? T2_STEP_EMULATED : T2_STEP_REFUSED;
 }
 
-/* 1111 101: shifts, extensions, products, quotients. Which of bits 7 to 4 of the second halfword are
- * known for these of the first. */
+/* 1111 101: shifts, extensions, products, quotients. Returns whether bits 7 to 4 of the second
+ * halfword are known with these of the first. */
 static inline bool t2_step_allocated(uint32_t a, uint32_t b)
 {
     static const uint16_t known[] = {0x0003, 0x000f, 0x0003, 0x0003, 0x0003, 0x0003,

@@ -345,6 +345,7 @@ def main():
         # The target keeps its tables and the names of as many probes as they have room for.
         bench.kymo("dtrace", "-t", spec(bench), "-Zln", "pid$target::vfprintf:,"
                    "pid$target::test_files:,pid$target::__dtoa_engine:,pid$target:::entry,"
+                   "pid$target::_vfprintf_r:,pid$target::_svfprintf_r:,pid$target::_dtoa_r:,"
                    "pid$target:::return", "-c", "libtest")
         return run_tests(TESTS, words[1:], lambda test: run(bench, test))
     finally:

@@ -230,7 +230,7 @@ static void cpu_write(const struct t2_step_cpu *cpu, struct thread *self, uint32
 }
 
 /* Returns the thread to resume. */
-static struct thread *step_emulate(struct thread *self, uint32_t insn)
+static struct thread *step_jump(struct thread *self, uint32_t insn)
 {
     uint32_t words[T2_STEP_WORDS], from = 0;
     struct t2_step_cpu cpu;
@@ -285,7 +285,7 @@ struct thread *armv7m_step_break(struct thread *self, uint32_t status)
         faulted = false;
         return NULL;
     }
-    /* The CPU has just stored the frame with the thread's rights, and read the instruction there. */
+    /* The CPU has just stored the frame with the thread's rights, and read the instruction. */
     frame = (struct frame *)(uintptr_t)context_of(self)->psp;
     const uint16_t *code = status == CFSR_UNDEFINSTR
                                ? (const uint16_t *)(uintptr_t)frame->pc
@@ -303,7 +303,7 @@ struct thread *armv7m_step_break(struct thread *self, uint32_t status)
         arch_request_exit();
     }
     if (emulated[step.slot / 32] >> step.slot % 32 & 1) {
-        return step_emulate(self, step.insn);
+        return step_jump(self, step.insn);
     }
     return step_in_place(self, &step) ? self : NULL;
 }
