@@ -43,10 +43,16 @@ static uint16_t first_half(const struct arch_step *step, bool trap)
     return trap ? T2_STEP_BREAK : (uint16_t)step->insn;
 }
 
+/* Once in the kernel, and small: not on the path of a firing. */
+static COLD enum t2_step kind_of(uint32_t insn)
+{
+    return t2_step_kind(insn);
+}
+
 bool arch_step_able(const struct arch_step *step)
 {
     return step->address % 2 == 0 && step->bytes == t2_step_bytes(step->insn) &&
-           t2_step_kind(step->insn) != T2_STEP_REFUSED;
+           kind_of(step->insn) != T2_STEP_REFUSED;
 }
 
 unsigned arch_step_slots(void)
@@ -57,7 +63,7 @@ unsigned arch_step_slots(void)
 void arch_step_prepare(const struct arch_step *step)
 {
     const uint32_t bit = 1u << step->slot % 32;
-    const bool is = t2_step_kind(step->insn) == T2_STEP_EMULATED;
+    const bool is = kind_of(step->insn) == T2_STEP_EMULATED;
 
     kernel_assert(kernel_holds_lock() && step->slot < SLOTS);
     emulated[step->slot / 32] = (emulated[step->slot / 32] & ~bit) | (is ? bit : 0);
