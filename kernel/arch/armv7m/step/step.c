@@ -44,7 +44,7 @@ static uint16_t first_half(const struct arch_step *step, bool trap)
 }
 
 /* Once in the kernel, and small: not on the path of a firing. */
-static COLD enum t2_step kind_of(uint32_t insn)
+static COLD enum t2_step insn_kind(uint32_t insn)
 {
     return t2_step_kind(insn);
 }
@@ -52,7 +52,7 @@ static COLD enum t2_step kind_of(uint32_t insn)
 bool arch_step_able(const struct arch_step *step)
 {
     return step->address % 2 == 0 && step->bytes == t2_step_bytes(step->insn) &&
-           kind_of(step->insn) != T2_STEP_REFUSED;
+           insn_kind(step->insn) != T2_STEP_REFUSED;
 }
 
 unsigned arch_step_slots(void)
@@ -63,7 +63,7 @@ unsigned arch_step_slots(void)
 void arch_step_prepare(const struct arch_step *step)
 {
     const uint32_t bit = 1u << step->slot % 32;
-    const bool is = kind_of(step->insn) == T2_STEP_EMULATED;
+    const bool is = insn_kind(step->insn) == T2_STEP_EMULATED;
 
     kernel_assert(kernel_holds_lock() && step->slot < SLOTS);
     emulated[step->slot / 32] = (emulated[step->slot / 32] & ~bit) | (is ? bit : 0);
