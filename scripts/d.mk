@@ -4,7 +4,8 @@
 
 # What of D makes a probe firing fast, as test/bench counts it; the rest is compiled with the board's
 # D_COLD_FLAGS.
-D_HOT := $(addprefix trace/dtrace/,builtin dynvar fire run variable) $(addprefix kernel/dtrace/,fbt_fire syscall user/fire)
+D_HOT := $(addprefix trace/dtrace/,builtin dynvar fire run variable) $(addprefix kernel/dtrace/,fbt_fire syscall user/fire) \
+	kernel/arch/armv7m/step/step
 D_COLD := $(filter-out $(D_HOT) %/probe/calls,$(basename $(D_SRCS_1) trace/dtrace/site/sites.c))
 $(D_COLD:%=$(B)/%.o): EXTRA_FLAGS = $(KERNEL_FLAGS) $(D_COLD_FLAGS)
 $(D_APART:%=$(B)/%.o): EXTRA_FLAGS = $(KERNEL_FLAGS) $(D_APART_FLAGS)

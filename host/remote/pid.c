@@ -252,7 +252,7 @@ void remote_pid_provide(struct remote *r, const char *const pattern[4])
     if (m.error) {
         snprintf(r->pid_why, sizeof(r->pid_why), "%s",
                  m.error == -ENOTSUP || m.error == -EINVAL
-                     ? "the target's kernel can't have probes in this text"
+                     ? "the target's kernel can't have probes in this text (is it in flash?)"
                  : m.error == -ENOSPC ? "the target has no room for so many (what nobody uses is "
                                         "given away after 10 s)"
                  : m.error == -EPERM  ? "the process is not linkd's: that takes the ability "

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What D costs in memory: by how much a board's kernel grows, and what a consumer takes.
 
-d_text_m4    code, constants and initialised data of the shipped kernel of mps2-an386, minus those
-             of the same kernel without D (make D=0): the machine, its providers, the control call,
-             the tables of function probes, what grows elsewhere because of them, and kernel
-             functions that only D calls, which a kernel without D leaves out (scripts/board.mk)
+d_text_m4    code, constants and initialised data of the kernel of mps2-an386 without the provider
+             pid (USER_PROBES=no), minus those of the same kernel without D (make D=0): the machine,
+             its other providers, the control call, the tables of function probes, what grows
+             elsewhere because of them, and kernel functions that only D calls, which a kernel
+             without D leaves out (scripts/board.mk)
+pid_text_m4  what the shipped kernel, which has the provider pid, has more than the first of these
 
-Both have the table of stacks, which panics use, too. Run by `make size` and `make bench`, which
+All have the table of stacks, which panics use, too. Run by `make size` and `make bench`, which
 build both kernels; objects of structures are in build/size/d.
 """
 import os
@@ -17,7 +19,7 @@ import subprocess
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FLAGS = ["-std=gnu11", "-Os", "-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=soft", "-ffreestanding",
          "-ffunction-sections", "-I.", '-DDTRACE_PORT_OPS_H="test/bench/d_size_ops.h"']
-LIMITS = {"d_text_m4": 65536}
+LIMITS = {"d_text_m4": 65536, "pid_text_m4": 9728}
 BOARDS = ("mps2-an386", "virt-a64")
 LOADED = {".text", ".rodata", ".data"}
 
@@ -40,14 +42,21 @@ def loaded(kernel):
 
 
 def kernels(board):
-    """(with D, without): bytes"""
-    return tuple(loaded(f"build/{board}{variant}/kernel.elf") for variant in ("", "-without-d"))
+    """(with D and the provider pid, without pid, without D): bytes"""
+    return tuple(loaded(f"build/{board}{variant}/kernel.elf")
+                 for variant in ("", "-without-pid", "-without-d"))
+
+
+def ram(kernel):
+    """Bytes of an ELF's memory that is cleared at its start."""
+    rows = (line.split() for line in run("size", "-A", "-d", kernel).splitlines())
+    return sum(int(row[1]) for row in rows if len(row) == 3 and row[0] == ".bss")
 
 
 def measure():
     """{figure: bytes}"""
-    with_d, without = kernels("mps2-an386")
-    return {"d_text_m4": with_d - without}
+    shipped, with_d, without = kernels("mps2-an386")
+    return {"d_text_m4": with_d - without, "pid_text_m4": shipped - with_d}
 
 
 def structures():
@@ -69,9 +78,11 @@ def consumer(bufsize):
 
 def main():
     for board in BOARDS:
-        with_d, without = kernels(board)
-        print(f"{'D: ' + board:20}{with_d - without:8} bytes of the kernel's {with_d}: code, "
-              "constants, data")
+        shipped, with_d, without = kernels(board)
+        more = ram(f"build/{board}/kernel.elf") - ram(f"build/{board}-without-pid/kernel.elf")
+        print(f"{'D: ' + board:20}{with_d - without:8} bytes of the kernel's {shipped}: code, "
+              "constants, data, without the provider pid")
+        print(f"{'pid: ' + board:20}{shipped - with_d:8} bytes more for that, and {more} of RAM")
     for name, value in measure().items():
         print(f"{name:20}{value:8} bytes, limit {LIMITS[name]}")
     s = structures()

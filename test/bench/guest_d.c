@@ -18,8 +18,6 @@
 
 #define ROUNDS 40
 #define IMAGE_MOST 8192
-#define A64_RET 0xd65f03c0u
-
 enum { INTERVAL_D_OFF = 4, INTERVAL_D };
 
 static const char *const scripts[] = {
@@ -105,6 +103,14 @@ static uint8_t probed_bytes(bool returns)
     return returns ? 1 : (uint8_t)probed_at(true);
 }
 #else
+#if defined(__thumb__)
+typedef uint16_t insn_t;
+#define RETURNS 0x4770
+#else
+typedef uint32_t insn_t;
+#define RETURNS 0xd65f03c0u
+#endif
+
 static __attribute__((noinline)) long probed(long n)
 {
     __asm__ volatile("" : "+r"(n));
@@ -113,20 +119,30 @@ static __attribute__((noinline)) long probed(long n)
 
 static uint32_t probed_at(bool returns)
 {
-    const uint32_t *code = (const uint32_t *)(uintptr_t)probed;
-    uint32_t offset = 0;
+    const insn_t *code = (const insn_t *)((uintptr_t)probed & ~(uintptr_t)1);
+    uint32_t n = 0;
 
-    for (; returns && code[offset / 4] != A64_RET && offset < 64; offset += 4) {
+    for (; returns && code[n] != RETURNS && n < 64; n++) {
     }
-    return offset;
+    return n * (uint32_t)sizeof(*code);
 }
 
 static uint8_t probed_bytes(bool returns)
 {
     (void)returns;
-    return 4;
+    return sizeof(insn_t);
 }
 #endif
+
+/* Where its instructions are: without Thumb's mark of 1. */
+static uintptr_t probed_code(void)
+{
+#if defined(__thumb__)
+    return (uintptr_t)probed & ~(uintptr_t)1;
+#else
+    return (uintptr_t)probed;
+#endif
+}
 
 static int probed_calls(int coid, int chid)
 {
@@ -158,12 +174,12 @@ static bool probes_made(void)
     memcpy(to, &head, sizeof(head));
     for (unsigned i = 0; i < 2; i++) {
         const uint32_t offset = probed_at(i);
-        struct kymo_d_user_place place = {.address = (uintptr_t)probed + offset,
+        struct kymo_d_user_place place = {.address = probed_code() + offset,
                                           .offset = offset,
                                           .size = SIZE,
                                           .bytes = probed_bytes(i),
                                           .kind = i ? KYMO_D_USER_RETURN : KYMO_D_USER_ENTRY};
-        memcpy(&place.insn, (const char *)(uintptr_t)probed + offset, place.bytes);
+        memcpy(&place.insn, (const char *)probed_code() + offset, place.bytes);
         memcpy(to + sizeof(head) + i * SIZE, &place, sizeof(place));
         strcpy(to + sizeof(head) + i * SIZE + sizeof(place), "probed");
         strcpy(to + sizeof(head) + i * SIZE + sizeof(place) + sizeof("probed"), names[i]);

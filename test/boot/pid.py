@@ -51,12 +51,12 @@ def trace(bench, program, command, *options, status=0):
     return done, bench.printed()[said:]
 
 
-def stepped(bench, text, rounds=None):
+def stepped(bench, text, rounds):
     """What the program said at its end, as (rounds, threads, sum, atomic, text)."""
     def said():
-        return [s for s in SAID.findall(text()) if s[0] == str(rounds or s[0])]
+        return next((m for m in SAID.findall(text()) if m[0] == str(rounds)), None)
     bench.wait_for(said, "stepper's end", 120)
-    return said()[0]
+    return said()
 
 
 def plain(bench, rounds, threads=1):
@@ -64,8 +64,8 @@ def plain(bench, rounds, threads=1):
     key = rounds, threads
     if key not in bench.plain:
         said = len(bench.printed())
-        bench.type(f"stepper {rounds} {threads}\r")
-        bench.plain[key] = stepped(bench, lambda: bench.printed()[said:])
+        trace(bench, "BEGIN { }", f"[heap=256k] stepper {rounds} {threads}")
+        bench.plain[key] = stepped(bench, lambda: bench.printed()[said:], rounds)
     return bench.plain[key]
 
 
@@ -326,7 +326,7 @@ def consumer_killed(bench):
         time.sleep(0.1)
         if "stepper" not in "".join(dlink.processes(bench, "stepper")):
             continue  # it was killed before its program ran
-        found = stepped(bench, lambda: bench.printed()[said:])
+        found = stepped(bench, lambda: bench.printed()[said:], rounds)
         expect(found == wanted, f"{found}, without probes {wanted}")
 
 
@@ -385,7 +385,7 @@ def text_is_as_before(bench):
                         f"[heap=256k] stepper {rounds} 1 10")
         # The sum of the text is begun when the second thread has ended.
         still_runs = len(dlink.processes(bench, "stepper")) > 1
-        found = stepped(bench, lambda: bench.printed()[said:])
+        found = stepped(bench, lambda: bench.printed()[said:], rounds)
         expect(found[:4] == wanted[:4], f"{found}, without probes {wanted}")
         expect(int(done.stdout.split()[-1]) > 30, done.stdout)
         if still_runs:
@@ -427,8 +427,8 @@ def main():
         dlink.warm_up(bench)
         # The target keeps its tables and the names of as many probes as they have room for.
         bench.kymo("dtrace", "-t", spec(bench), "-Zln", "pid$target::vfprintf:,"
-                   "pid$target::_svfprintf_r:,pid$target::_vfprintf_r:,"
                    "pid$target::test_files:,pid$target::__dtoa_engine:,pid$target:::entry,"
+                   "pid$target::_vfprintf_r:,pid$target::_svfprintf_r:,pid$target::_dtoa_r:,"
                    "pid$target:::return", "-c", "libtest")
         return run_tests(TESTS, words[1:], lambda test: run(bench, test))
     finally:

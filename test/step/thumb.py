@@ -15,18 +15,22 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(ROOT, "test"))
+import temporary  # noqa: E402
 SEED = int(os.environ.get("KYMO_SEED", random.randrange(1 << 30)))
 OBJDUMP = "arm-none-eabi-objdump"
 LINE = re.compile(r"^ *[0-9a-f]+:\t([0-9a-f]{4}) ?([0-9a-f]{4})? *\t(.*)$")
 BRANCH = re.compile(r"^(b(eq|ne|cs|cc|mi|pl|vs|vc|hi|ls|ge|lt|gt|le|al)?|bl|cbn?z)(\.[nw])?\t"
                     r"(?:r\d+, )?0x([0-9a-f]+)")
 # Other ways to change the PC, as objdump writes them.
-JUMP = re.compile(r"^(bl?x\t|tb[bh]\t|it[te]*\t|(mov|add)\tpc, |ldr(\.w)?\tpc, |"
+JUMP = re.compile(r"^(bl?x\t|tb[bh]\t|it[te]*\t|(mov|add)\tpc, |ldrt?(\.w)?\tpc, |"
                   r"(pop|ldm\w*)(\.w)?\t.*\bpc\})")
 WRITES_PC = re.compile(r"^(?!cmp|cmn|tst|teq|str|push|vmrs)\w+(\.\w+)*\tpc\b|"
                        r"^(ldrd|[us]m[ul]l\w*|umaal|smls?ld\w*|vmov)\t\w+, pc\b|"
                        r"^(pop|ldm\w*)(\.w)?\t.*\bpc\}")
-UNKNOWN = re.compile(r"UNDEFINED|UNPREDICTABLE|^(udf|svc|bkpt|cps|wf[ei]|nop(\.w)?$|\.)|^(ld|st)(r|a|l)ex")
+UNKNOWN = re.compile(r"UNDEFINED|UNPREDICTABLE|^(udf|svc|bkpt|cps|wf[ei]|nop(\.w)?$|\.)|"
+                     r"^(ld|st)(r|a|l)ex")
 # What code of programs has that has no probe: places.h gives the reasons.
 REFUSED = re.compile(r"^(nop|svc|udf|bkpt|ldrex|strex)")
 
@@ -58,7 +62,9 @@ def expect(condition, text):
 
 def judge(at, insn, text, kind, target):
     what = f"{insn:08x} at {at:x} is {kind}: {text}"
-    expect(kind == "refused" or not UNKNOWN.search(text), what)
+    # One of the FPU's that is undefined faults at its own address, as it does without a probe.
+    undefined_fp = insn & 0xe00fc00 == 0xa00ec00 and "UNDEFINED" in text
+    expect(kind == "refused" or undefined_fp or not UNKNOWN.search(text), what)
     if kind == "in-place":
         expect(not BRANCH.match(text) and not JUMP.match(text) and not WRITES_PC.match(text), what)
     if kind == "emulated":
@@ -73,7 +79,7 @@ def of_all(count):
     insns = [i for i in range(0xe800) if i >> 8 != 0xbf]
     insns += [rand.randrange(0xe800, 0x10000) | rand.randrange(0x10000) << 16
               for _ in range(count)]
-    with tempfile.NamedTemporaryFile() as file:
+    with tempfile.NamedTemporaryFile(dir=temporary.PLACE) as file:
         file.write(b"".join(map(bytes_of, insns)))
         file.flush()
         listing = read(file.name, "-b", "binary", "-m", "arm", "-M", "force-thumb")

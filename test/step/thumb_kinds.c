@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* For thumb.py: of each instruction of Thumb-2 on standard input, in hexadecimal, its length, what a
- * probe would do with it, and the target of a jump at address 0. */
+/* For thumb.py: of each instruction of Thumb-2 on standard input, in hexadecimal, its length, what
+ * a probe would do with it, and the target of a jump at address 0. */
 #include <stdio.h>
 
 #include "abi/t2_step.h"

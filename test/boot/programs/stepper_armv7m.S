@@ -215,7 +215,7 @@ function step_atomic
     bx lr
     .size step_atomic, . - step_atomic
 
-/* IT blocks of one to four instructions: flags that stay, flags that change, a call, a branch, returns. */
+/* IT blocks of one to four instructions: flags that stay or change, branches, returns. */
 function step_blocks
     push {r4, lr}
     movs r1, #0

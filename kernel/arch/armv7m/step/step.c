@@ -21,6 +21,7 @@
 #include "kernel/arch/entry.h"
 #include "kernel/arch/stack.h"
 
+#define REGION 32u /* the smallest of the MPU's, and of their parts */
 #define SLOTS 2048 /* places: there is no other bound than that of the tables */
 #define XPSR_FLAGS (0xfu << 28)
 
@@ -33,6 +34,7 @@ static struct {
     uint32_t xpsr;         /* [c] before it */
 } in_place;
 
+static uint32_t emulated[SLOTS / 32]; /* [k] a bit for each place */
 static bool faulted;        /* [c] it has: the trap that is there again is not to be met again */
 static struct frame *frame; /* [c] of the thread that has met a trap */
 
@@ -41,10 +43,16 @@ static uint16_t first_half(const struct arch_step *step, bool trap)
     return trap ? T2_STEP_BREAK : (uint16_t)step->insn;
 }
 
+/* Once in the kernel, and small: not on the path of a firing. */
+static COLD enum t2_step insn_kind(uint32_t insn)
+{
+    return t2_step_kind(insn);
+}
+
 bool arch_step_able(const struct arch_step *step)
 {
     return step->address % 2 == 0 && step->bytes == t2_step_bytes(step->insn) &&
-           t2_step_kind(step->insn) != T2_STEP_REFUSED;
+           insn_kind(step->insn) != T2_STEP_REFUSED;
 }
 
 unsigned arch_step_slots(void)
@@ -54,7 +62,11 @@ unsigned arch_step_slots(void)
 
 void arch_step_prepare(const struct arch_step *step)
 {
-    (void)step;
+    const uint32_t bit = 1u << step->slot % 32;
+    const bool is = insn_kind(step->insn) == T2_STEP_EMULATED;
+
+    kernel_assert(kernel_holds_lock() && step->slot < SLOTS);
+    emulated[step->slot / 32] = (emulated[step->slot / 32] & ~bit) | (is ? bit : 0);
 }
 
 bool arch_step_is_there(const void *at, const struct arch_step *step, bool trap)
@@ -70,16 +82,22 @@ void arch_step_write(void *at, const struct arch_step *step, bool trap)
     *(volatile uint16_t *)at = first_half(step, trap);
 }
 
+/* The stack pointer before the trap. */
+static uint32_t frame_sp(const struct arch_context *ctx)
+{
+    return (uint32_t)(frame + 1) + (armv7m_no_fp(ctx) ? 0 : FP_FRAME_BYTES) +
+           (frame->xpsr & XPSR_ALIGNED ? 4 : 0);
+}
+
 /* Of the arguments four are in registers, the others on the stack. */
 uintptr_t arch_step_argument(const struct thread *t, unsigned n)
 {
-    const uint32_t registers[] = {frame->r0, frame->r1, frame->r2, frame->r3};
     uintptr_t word = 0;
 
     if (n < 4) {
-        return registers[n];
+        return (&frame->r0)[n];
     }
-    return arch_peek(&word, arch_context_sp(t) + 4 * (n - 4), sizeof(word), t) ? word : 0;
+    return arch_peek(&word, frame_sp(context_of(t)) + 4 * (n - 4), sizeof(word), t) ? word : 0;
 }
 
 uintptr_t arch_step_result(const struct thread *t)
@@ -98,11 +116,12 @@ static void text_written(void)
 /* Returns false if nothing can be behind the instruction. */
 static bool step_in_place(struct thread *self, const struct arch_step *step)
 {
-    volatile uint16_t *at =
-        kernel_user_ptr(self, step->address, step->bytes + 2u, KYMO_PROT_EXEC | MAPPING_OWNED);
-    const unsigned behind = step->bytes / 2u;
+    volatile uint16_t *at = (volatile uint16_t *)step->address;
+    const unsigned behind = step->bytes / 2u, bytes = step->bytes + 2u;
 
-    if (!at) {
+    /* The trap was in the process's own text. Within a region nothing else begins. */
+    if (step->address % REGION + bytes > REGION &&
+        !kernel_user_ptr(self, step->address, bytes, KYMO_PROT_EXEC | MAPPING_OWNED)) {
         return false;
     }
     in_place.bytes = step->bytes;
@@ -159,17 +178,19 @@ bool armv7m_step_left(void)
 
 /* ---- emulated ---------------------------------------------------------------------- */
 
-static void cpu_read(struct t2_step_cpu *cpu, const struct thread *self)
+static void cpu_read(struct t2_step_cpu *cpu, const struct arch_context *ctx)
 {
-    const struct arch_context *ctx = context_of(self);
-
-    *cpu = (struct t2_step_cpu){.r = {frame->r0, frame->r1, frame->r2,
-                                      frame->r3, [12] = frame->r12, [13] = arch_context_sp(self),
-                                      frame->lr, frame->pc},
-                                .xpsr = frame->xpsr};
+    for (unsigned i = 0; i < 4; i++) {
+        cpu->r[i] = (&frame->r0)[i];
+    }
     for (unsigned i = 0; i < 8; i++) {
         cpu->r[4 + i] = ctx->r4_r11[i];
     }
+    cpu->r[12] = frame->r12;
+    cpu->r[13] = frame_sp(ctx);
+    cpu->r[14] = frame->lr;
+    cpu->r[15] = frame->pc;
+    cpu->xpsr = frame->xpsr;
 }
 
 /* The stack pointer is what the CPU makes of where the frame is: so the frame moves. Upwards only,
@@ -215,20 +236,19 @@ static void cpu_write(const struct t2_step_cpu *cpu, struct thread *self, uint32
 }
 
 /* Returns the thread to resume. */
-static struct thread *step_emulate(struct thread *self, uint32_t insn)
+static struct thread *step_jump(struct thread *self, uint32_t insn)
 {
-    uint32_t words[T2_STEP_WORDS] = {0}, from = 0;
+    uint32_t words[T2_STEP_WORDS], from = 0;
     struct t2_step_cpu cpu;
 
-    cpu_read(&cpu, self);
+    cpu_read(&cpu, context_of(self));
     const uint32_t sp = cpu.r[13];
     const unsigned bytes = t2_step_loads(insn, &cpu, &from);
-    const bool words_wanted = bytes >= 4;
     if (bytes) {
         const void *at = kernel_user_ptr(self, from, bytes, KYMO_PROT_READ);
         struct arch_fault fault = {
             .signo = KYMO_SIGSEGV, .address = from, .ip = cpu.r[15], .what = "read from"};
-        if (words_wanted && from & 3) {
+        if (bytes >= 4 && from & 3) {
             fault.signo = KYMO_SIGBUS;
             fault.what = "unaligned access";
         } else if (at) {
@@ -265,16 +285,17 @@ static bool it_skips(const struct thread *self)
  * meets the trap in its place in a state that the trap must not have. */
 struct thread *armv7m_step_break(struct thread *self, uint32_t status)
 {
-    const uint32_t psp = context_of(self)->psp;
     struct arch_step step;
 
     if (faulted || (status != CFSR_UNDEFINSTR && status != CFSR_INVSTATE)) {
         faulted = false;
         return NULL;
     }
-    frame = kernel_user_ptr(self, psp, sizeof(*frame), KYMO_PROT_READ | KYMO_PROT_WRITE);
-    const uint16_t *code =
-        frame ? kernel_user_ptr(self, frame->pc, sizeof(*code), KYMO_PROT_EXEC) : NULL;
+    /* The CPU has just stored the frame with the thread's rights, and read the instruction. */
+    frame = (struct frame *)(uintptr_t)context_of(self)->psp;
+    const uint16_t *code = status == CFSR_UNDEFINSTR
+                               ? (const uint16_t *)(uintptr_t)frame->pc
+                               : kernel_user_ptr(self, frame->pc, sizeof(*code), KYMO_PROT_EXEC);
     if (!code || *code != T2_STEP_BREAK || !(frame->xpsr & XPSR_THUMB)) {
         return NULL;
     }
@@ -287,8 +308,8 @@ struct thread *armv7m_step_break(struct thread *self, uint32_t status)
     if (kernel_work_pending(arch_cpu())) {
         arch_request_exit();
     }
-    if (t2_step_kind(step.insn) == T2_STEP_EMULATED) {
-        return step_emulate(self, step.insn);
+    if (emulated[step.slot / 32] >> step.slot % 32 & 1) {
+        return step_jump(self, step.insn);
     }
     return step_in_place(self, &step) ? self : NULL;
 }
