@@ -18,6 +18,7 @@
 
 #define ROUNDS 40
 #define IMAGE_MOST 8192
+
 enum { INTERVAL_D_OFF = 4, INTERVAL_D };
 
 static const char *const scripts[] = {

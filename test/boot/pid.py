@@ -27,8 +27,8 @@ SOAK = False
 SAID = re.compile(r"stepper (\d+) (\d+): sum (\w+), atomic (\d+), text (\w+)")
 FUNCTIONS = ("step_known", "step_tail", "step_switch", "step_recurses", "step_float",
              "step_branches", "step_moved", "step_atomic")
-# Of a board's CPU: the tools' prefix, more functions; how many instructions step_moved has, the places
-# of step_atomic, and those that are refused, with the reasons.
+# Of a board's CPU: the tools' prefix, more functions; how many instructions step_moved has, the
+# places of step_atomic, and those that are refused, with the reasons.
 Cpu = collections.namedtuple("Cpu", "tools functions moved atomic refused")
 EXCLUSIVE = {"4": "an exclusive access", "8": "between an exclusive load and its store",
              "c": "an exclusive access"}
