@@ -189,6 +189,19 @@ def a_fault_is_at_its_own_address(bench):
     expect(reports[0] == reports[1], reports)
 
 
+def a_probe_writes_to_the_programs_own_memory_only(bench):
+    """Where an exception behind the instruction would have no room for its frame, neither has a
+    probe of it: only Cortex-M has frames."""
+    if bench.board != "mps2-an386":
+        return
+    for probes, ends in (("BEGIN { }", "drops: 0 bytes changed"),
+                         ("pid$target::step_drops:a { @ = count(); }", r"SIGSEGV, stack pointer at")):
+        said = len(bench.printed())
+        trace(bench, probes, "stepper drops")
+        bench.wait_for(lambda: re.search("drops: |terminated: ", bench.printed()[said:]), "its end")
+        expect(re.search(ends, bench.printed()[said:]), bench.printed()[said:])
+
+
 def crashes_are_reported_as_without_probes(bench):
     """Registers, addresses and stacks; a probe at each instruction of the way to crash."""
     with open(os.path.join(ROOT, "apps/crash/kinds.h")) as f:
@@ -343,6 +356,7 @@ TESTS = [arguments_and_results_are_known, a_tail_call_returns_before_the_other_i
          offsets_are_passed_in_order, stacks_are_whole, stacks_lead_through_calls_that_are_probed,
          flow_is_indented_from_kernel_to_program, unknown_names_are_told,
          what_can_not_be_probed_is_listed, a_fault_is_at_its_own_address,
+         a_probe_writes_to_the_programs_own_memory_only,
          crashes_are_reported_as_without_probes, every_instruction_of_known_functions,
          all_functions_at_once,
          random_functions_all_instructions, random_functions_of_other_programs,
