@@ -98,7 +98,7 @@ static void text_written(void)
 /* Returns false if nothing can be behind the instruction. */
 static bool step_in_place(struct thread *self, const struct arch_step *step)
 {
-    volatile uint16_t *at = kernel_user_ptr(self, step->address, step->bytes + 2u,
+    volatile uint16_t *at = kernel_user_ptr(self, step->address, step->bytes + ARCH_STEP_BEHIND,
                                             KYMO_PROT_EXEC | MAPPING_OWNED);
     const unsigned behind = step->bytes / 2u;
 
