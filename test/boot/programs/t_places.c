@@ -223,10 +223,8 @@ static void t_random(void)
 }
 
 static const struct check table[] = {
-    {"malformed requests", t_malformed},
-    {"places that can't be", t_refused},
-    {"long instructions", t_long},
-    {"the last instruction of a block", t_last},
+    {"malformed requests", t_malformed}, {"places that can't be", t_refused},
+    {"long instructions", t_long},       {"the last instruction of a block", t_last},
     {"random requests", t_random},
 };
 
