@@ -14,6 +14,11 @@
 #define ARCH_STEP_MOST 4
 #endif
 
+/* Bytes of the text that have to be behind an instruction, for a second trap: likewise. */
+#ifndef ARCH_STEP_BEHIND
+#define ARCH_STEP_BEHIND 0
+#endif
+
 /* A place in a program's text that a trap replaces. */
 struct arch_step {
     uintptr_t address;

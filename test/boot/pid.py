@@ -33,7 +33,7 @@ Cpu = collections.namedtuple("Cpu", "tools functions moved atomic refused")
 EXCLUSIVE = {"4": "an exclusive access", "8": "between an exclusive load and its store",
              "c": "an exclusive access"}
 CPUS = {"virt-a64": Cpu("aarch64-linux-gnu-", (), 60, "0 10 14 18", EXCLUSIVE),
-        "mps2-an386": Cpu("arm-none-eabi-", ("step_blocks",), 60, "0 10 14 18 1c", EXCLUSIVE),
+        "mps2-an386": Cpu("arm-none-eabi-", ("step_blocks",), 91, "0 10 14 18 1c", EXCLUSIVE),
         "pc": Cpu("", (), 74, "0 10 14 5 f", {"a": "a NOP, which a static probe may be",
                                               "12": "a repeated instruction"})}
 
@@ -234,6 +234,20 @@ def a_fault_is_at_its_own_address(bench):
     expect(reports[0] == reports[1], reports)
 
 
+def a_probe_writes_to_the_programs_own_memory_only(bench):
+    """Where an exception behind the instruction would have no room for its frame, neither has a
+    probe of it: only Cortex-M has frames."""
+    if bench.board != "mps2-an386":
+        return
+    for probes, ends in (
+            ("BEGIN { }", "drops: 0 bytes changed"),
+            ("pid$target::step_drops:a { @ = count(); }", "SIGSEGV, stack pointer at")):
+        said = len(bench.printed())
+        trace(bench, probes, "stepper drops")
+        bench.wait_for(lambda: re.search("drops: |terminated: ", bench.printed()[said:]), "its end")
+        expect(re.search(ends, bench.printed()[said:]), bench.printed()[said:])
+
+
 def crashes_are_reported_as_without_probes(bench):
     """Registers, addresses and stacks; a probe at each instruction of the way to crash. Not of
     bad_stack: of the registers that its kernel call may change, a report has older values."""
@@ -400,6 +414,7 @@ TESTS = [arguments_and_results_are_known, a_tail_call_returns_before_the_other_i
          flow_is_indented_from_kernel_to_program, a_process_is_named,
          a_description_waits_for_its_program, unknown_names_are_told,
          what_can_not_be_probed_is_listed, a_fault_is_at_its_own_address,
+         a_probe_writes_to_the_programs_own_memory_only,
          crashes_are_reported_as_without_probes, every_instruction_of_known_functions,
          all_functions_at_once,
          random_functions_all_instructions, random_functions_of_other_programs,

@@ -533,7 +533,7 @@ SUITES = [
     Suite("probes-multi", "the same on 4 real threads", "probes", A64 + PC, "multi", cpus=4,
           tests=6),
     Suite("places", "probes of programs: what may be asked for, and what not", "places",
-          A64 + PC, cpus=1, tests=4),
+          BOTH + PC, cpus=1, tests=5),
     Suite("crash", "every way to crash, one after the other", "crash", BOTH + PC,
           checks=[crash.every_crash_is_reported, crash.nobody_else_died]),
     Suite("crash-multi", "the same on 4 real threads", "crash", A64 + PC, "multi", cpus=4,

@@ -23,7 +23,7 @@ void *user_text(const struct user_site *site)
 {
     struct process *proc = process_any(site->pid);
 
-    return proc ? vm_user_ptr(proc, site->step.address, site->step.bytes,
+    return proc ? vm_user_ptr(proc, site->step.address, site->step.bytes + ARCH_STEP_BEHIND,
                               KYMO_PROT_EXEC | MAPPING_OWNED)
                 : NULL;
 }

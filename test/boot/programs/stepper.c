@@ -3,13 +3,15 @@
  * What test/boot/pid.py probes: `stepper ROUNDS [THREADS [PAUSE]]` calls functions with known
  * arguments and known results in each thread, and prints the sum of all, and a sum of the program's
  * text as it is at the end. PAUSE: milliseconds between two rounds. `stepper fault` faults at a
- * function's first instruction.
+ * function's first instruction. `stepper drops` moves the stack pointer from a block of memory into
+ * the next one, which is read-only, and says whether that has changed.
  */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "lib/include/kymo.h"
 #include "test/boot/programs/check.h"
@@ -21,7 +23,9 @@ unsigned long step_branches(unsigned long n);
 unsigned long step_moved(unsigned long n);
 unsigned long step_atomic(unsigned long *at);
 unsigned long step_faults(const unsigned long *at);
-unsigned long step_blocks(unsigned long n); /* Cortex-M only */
+/* Cortex-M only */
+unsigned long step_blocks(unsigned long n);
+unsigned long step_drops(unsigned long n, char *at);
 
 extern const char _start[], __preinit_array_start[]; /* ldscripts/user.ld: code and constants */
 
@@ -139,6 +143,30 @@ static unsigned long text_sum(void)
     return sum;
 }
 
+#if defined(__ARM_ARCH_7EM__)
+static int drops(void)
+{
+    enum { BYTES = 4096, MOST = 4 };
+    char *next = NULL, *before;
+    unsigned n = 0, changed = 0;
+
+    do {
+        before = next;
+        next = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    } while (next != before + BYTES && ++n < MOST);
+    if (n == MOST || MemProtect(next, BYTES, PROT_READ) != 0) {
+        printf("drops: no two blocks side by side\n");
+        return 3;
+    }
+    step_drops(1, next - 8);
+    for (unsigned i = 0; i < BYTES; i++) {
+        changed += next[i] != 0;
+    }
+    printf("drops: %u bytes changed\n", changed);
+    return 0;
+}
+#endif
+
 int main(int argc, char **argv)
 {
     pthread_t threads[THREADS_MOST];
@@ -147,6 +175,11 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "fault") == 0) {
         return (int)step_faults(NULL);
     }
+#if defined(__ARM_ARCH_7EM__)
+    if (argc > 1 && strcmp(argv[1], "drops") == 0) {
+        return drops();
+    }
+#endif
     rounds = argc > 1 ? strtoul(argv[1], NULL, 0) : 1;
     pause_ms = argc > 3 ? strtoul(argv[3], NULL, 0) : 0;
     n = n < 1 ? 1 : n > THREADS_MOST ? THREADS_MOST : n;

@@ -38,10 +38,20 @@ __asm__(".pushsection .text\n"
         "ret\n"
         ".popsection\n");
 extern const char places_code[];
-static const int long_ones = 0;
+static const int long_ones = 0, behind = 0;
+#elif defined(__ARM_ARCH_7EM__)
+__asm__(".pushsection .text\n"
+        ".balign 4\n"
+        "places_code: add.w r0, r0, #8\n"
+        "add.w r0, r0, #16\n"
+        "ldrd r0, r1, [r0]\n"
+        "bx lr\n"
+        ".popsection\n");
+extern const char places_code[];
+static const int long_ones = ENOTSUP, behind = ENOTSUP;
 #else
 #define places_code ((const char *)(uintptr_t)text_sum)
-static const int long_ones = ENOTSUP;
+static const int long_ones = ENOTSUP, behind = 0;
 #endif
 
 /* A request for n places at an instruction of this program, each right. */
@@ -120,8 +130,8 @@ static void t_refused(void)
     } rows[] = {{0, 0, EFAULT},
                 {(uintptr_t)&data, 0, EFAULT},
                 {(uintptr_t)&rows, 0, EFAULT},
-                {0xffffff8040a00000, 0xd10083ff, EFAULT},
-                {UINT64_MAX - 3, 0, EFAULT},
+                {(uintptr_t)0xffffff8040a00000, 0xd10083ff, EFAULT},
+                {UINTPTR_MAX - 3, 0, EFAULT},
                 {at + 2, 0xd10083ff, ENOTSUP},
                 {at + 4, ~((const uint32_t *)at)[1], ENOTSUP},
                 {at + 4, ((const uint32_t *)at)[1] ^ 1, EINVAL},
@@ -174,6 +184,25 @@ static void t_long(void)
     }
 }
 
+/* At the end of a block of code, behind which there may have to be room for a second trap. */
+static void t_last(void)
+{
+    struct kymo_map map = {.len = 4096, .flags = KYMO_PROT_READ | KYMO_PROT_WRITE};
+    const unsigned at[] = {4096 - 8, 4096 - 4};
+
+    EXPECT_EQ(MemMap(&map), 0);
+    for (unsigned i = 0; i < COUNT(at); i++) {
+        memcpy((char *)(uintptr_t)map.vaddr + at[i], places_code, 4);
+    }
+    EXPECT_EQ(MemProtect((void *)(uintptr_t)map.vaddr, 4096, KYMO_PROT_READ | KYMO_PROT_EXEC), 0);
+    for (unsigned i = 0; i < COUNT(at); i++) {
+        request(1);
+        place(0)->address = map.vaddr + at[i];
+        EXPECT_EQ(why(), i ? behind : 0);
+    }
+    EXPECT_EQ(MemUnmap((void *)(uintptr_t)map.vaddr, 0), 0);
+}
+
 /* Requests with some bytes changed. */
 static void t_random(void)
 {
@@ -194,9 +223,8 @@ static void t_random(void)
 }
 
 static const struct check table[] = {
-    {"malformed requests", t_malformed},
-    {"places that can't be", t_refused},
-    {"long instructions", t_long},
+    {"malformed requests", t_malformed}, {"places that can't be", t_refused},
+    {"long instructions", t_long},       {"the last instruction of a block", t_last},
     {"random requests", t_random},
 };
 

@@ -117,7 +117,7 @@ static void text_written(void)
 static bool step_in_place(struct thread *self, const struct arch_step *step)
 {
     volatile uint16_t *at = (volatile uint16_t *)step->address;
-    const unsigned behind = step->bytes / 2u, bytes = step->bytes + 2u;
+    const unsigned behind = step->bytes / 2u, bytes = step->bytes + ARCH_STEP_BEHIND;
 
     /* The trap was in the process's own text. Within a region nothing else begins. */
     if (step->address % REGION + bytes > REGION &&
@@ -193,16 +193,20 @@ static void cpu_read(struct t2_step_cpu *cpu, const struct arch_context *ctx)
     cpu->xpsr = frame->xpsr;
 }
 
-/* The stack pointer is what the CPU makes of where the frame is: so the frame moves. Upwards only,
- * to memory that the frame had or that was popped. */
-static void frame_move(struct arch_context *ctx, uint32_t sp)
+/* The stack pointer is what the CPU makes of where the frame is: so the frame moves, upwards only.
+ * Returns false if the thread may not write there, as an LDR can add more than it loads. */
+static bool frame_move(const struct thread *self, struct arch_context *ctx, uint32_t sp)
 {
     const bool has_fp = !armv7m_no_fp(ctx);
     const uint32_t bytes = sizeof(*frame) + (has_fp ? FP_FRAME_BYTES : 0);
     const uint32_t to = (sp - bytes) & ~7u;
     const uint32_t *from = (const uint32_t *)(frame + 1);
-    struct frame *moved = (struct frame *)(uintptr_t)to;
+    struct frame *moved = kernel_user_ptr(self, to, bytes, KYMO_PROT_READ | KYMO_PROT_WRITE);
 
+    ctx->psp = to;
+    if (!moved) {
+        return false;
+    }
     if (has_fp && (FPCCR & FPCCR_LSPACT)) {
         FPCAR = (uint32_t)(moved + 1); /* not stored yet */
     } else if (has_fp) {
@@ -210,16 +214,17 @@ static void frame_move(struct arch_context *ctx, uint32_t sp)
             ((uint32_t *)(moved + 1))[i] = from[i];
         }
     }
-    ctx->psp = to;
     frame = moved;
+    return true;
 }
 
-static void cpu_write(const struct t2_step_cpu *cpu, struct thread *self, uint32_t sp)
+/* Returns false if there can't be a frame at the new stack pointer. */
+static bool cpu_write(const struct t2_step_cpu *cpu, struct thread *self, uint32_t sp)
 {
     struct arch_context *ctx = context_of(self);
 
-    if (cpu->r[13] != sp) {
-        frame_move(ctx, cpu->r[13]);
+    if (cpu->r[13] != sp && !frame_move(self, ctx, cpu->r[13])) {
+        return false;
     }
     *frame = (struct frame){.r0 = cpu->r[0],
                             .r1 = cpu->r[1],
@@ -233,6 +238,18 @@ static void cpu_write(const struct t2_step_cpu *cpu, struct thread *self, uint32
     for (unsigned i = 0; i < 8; i++) {
         ctx->r4_r11[i] = cpu->r[4 + i];
     }
+    return true;
+}
+
+/* As of an exception behind the instruction, whose frame the CPU could not store. */
+static struct thread *fault_frame(struct thread *self)
+{
+    struct arch_context *ctx = context_of(self);
+    const struct arch_fault fault = {
+        .signo = KYMO_SIGSEGV, .address = ctx->psp, .ip = 0, .what = "stack pointer at"};
+
+    ctx->kind = CTX_KIND_BAD_FRAME;
+    return kernel_fault(self, &fault);
 }
 
 /* Returns the thread to resume. */
@@ -260,8 +277,7 @@ static struct thread *step_jump(struct thread *self, uint32_t insn)
         }
     }
     t2_step_emulate(insn, &cpu, words);
-    cpu_write(&cpu, self, sp);
-    return self;
+    return cpu_write(&cpu, self, sp) ? self : fault_frame(self);
 }
 
 /* ---- traps ------------------------------------------------------------------------- */
