@@ -505,6 +505,7 @@ static void random_bytes_do_the_same(void **state)
     (void)state;
     seed = given ? strtoull(given, NULL, 0) : 1;
     printf("SEED=%llu\n", (unsigned long long)seed);
+    fflush(stdout);
     in_child(run_random);
 }
 
