@@ -103,10 +103,10 @@ static inline unsigned x86_step_prefixes(struct x86_prefixes *p, uint8_t to[X86_
 static inline bool x86_step_wide_known(bool immediate, uint8_t opcode)
 {
     /* [i] bit n: opcode 16 * i + n */
-    static const uint16_t plain[16] = {[0] = 0x0fff, [1] = 0x70b1,  [2] = 0x0f3f,  [3] = 0xffbf,
-                                       [4] = 0x0003, [12] = 0xbf00, [13] = 0xf800, [15] = 0x0043};
-    static const uint16_t with[16] = {[0] = 0xff00, [1] = 0x00f0,  [2] = 0x0007, [4] = 0x0017,
-                                      [6] = 0x000f, [12] = 0xd000, [13] = 0x8000};
+    static const uint16_t plain[16] = {0x0fff, 0x70b1, 0x0f3f, 0xffbf, 0x0003, 0,      0, 0,
+                                       0,      0,      0,      0,      0xbf00, 0xf800, 0, 0x0043};
+    static const uint16_t with[16] = {0xff00, 0x00f0, 0x0007, 0, 0x0017, 0,      0x000f, 0,
+                                      0,      0,      0,      0, 0xd000, 0x8000, 0,      0};
 
     return (immediate ? with : plain)[opcode >> 4] >> (opcode & 15) & 1;
 }
@@ -228,7 +228,7 @@ static inline void x86_step_operand(struct x86_step *s, const struct x86_insn *i
     if (rm == 4) {
         const unsigned index = (modrm[1] >> 3 & 7u) | (i->rex & 2 ? 8 : 0);
         s->base = (uint8_t)((modrm[1] & 7u) | wide);
-        s->index = (uint8_t)(index == X86_STEP_RSP ? X86_STEP_NONE : index);
+        s->index = (uint8_t)(index == X86_STEP_RSP ? (unsigned)X86_STEP_NONE : index);
         s->scale = modrm[1] >> 6;
         field++;
     }
@@ -430,7 +430,7 @@ static inline struct x86_step x86_step_read(const uint8_t *bytes, size_t room)
     __builtin_memset(&s, 0, sizeof(s));
     unknown = s;
     const unsigned at = x86_step_prefixes(&p, copy, bytes, room);
-    room = (room < X86_INSN_MOST ? room : X86_INSN_MOST) - p.dropped;
+    room = (room < X86_INSN_MOST ? room : (size_t)X86_INSN_MOST) - p.dropped;
     s.kind = X86_STEP_MOVED;
     struct x86_insn i = x86_insn_read(copy, room);
     if (i.length == 0) {

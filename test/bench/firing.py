@@ -403,8 +403,9 @@ class Run:
                 if first is None:
                     yield 0
                     continue
-                after = (pcs[first - 1] + 2, pcs[first - 1] + 4)
-                last = next((i for i in range(first, n) if pcs[i] in after), None)
+                # An interrupt may have been served between the call and the entry: further back.
+                last = next((i for before in range(first - 1, -1, -1) for i in range(first, n)
+                             if pcs[i] in (pcs[before] + 2, pcs[before] + 4)), None)
                 if last is None:
                     sys.exit(f"firing: {name}.pcs: a firing of {n} instructions has no end")
                 yield last - first

@@ -182,8 +182,9 @@ static bool probes_made(void)
                                           .kind = i ? KYMO_D_USER_RETURN : KYMO_D_USER_ENTRY};
         memcpy(&place.insn, (const char *)probed_code() + offset, place.bytes);
         memcpy(to + sizeof(head) + i * SIZE, &place, sizeof(place));
-        strcpy(to + sizeof(head) + i * SIZE + sizeof(place), "probed");
-        strcpy(to + sizeof(head) + i * SIZE + sizeof(place) + sizeof("probed"), names[i]);
+        memcpy(to + sizeof(head) + i * SIZE + sizeof(place), "probed", sizeof("probed"));
+        memcpy(to + sizeof(head) + i * SIZE + sizeof(place) + sizeof("probed"), names[i],
+               strlen(names[i]) + 1);
     }
     return DtraceControl(&call, image, out) == 0 && memcpy(&made, out, sizeof(made)) &&
            made.made == 2;

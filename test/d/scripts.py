@@ -119,6 +119,14 @@ def has_pid(board):
     return " pid" in board.dtrace("-ln", "pid:linkd:main:entry")[1]
 
 
+def gone(board, name):
+    """Waits until no process of the name runs: a board has few of them, and the demo beside."""
+    until = time.monotonic() + SLOW
+    while f"no process is called {name}" not in board.dtrace("-ln", f"pid:{name}:main:entry")[2] \
+            and time.monotonic() < until:
+        time.sleep(0.1)
+
+
 def of_program(board, path):
     """What is wrong with a script that looks into a program, or None; and what it printed."""
     arguments, wanted = OF_PROGRAMS[os.path.basename(path)[:-2]]
@@ -126,6 +134,7 @@ def of_program(board, path):
         return None, ""  # this board has no probes of programs
     for _ in range(3):  # records may be dropped
         status, out, err = board.dtrace("-c", CONTROLLER, "-s", path, *arguments)
+        gone(board, "controller")
         err = DROPS.sub("", err)
         err = re.sub(r"(?m)^dtrace: (script .* matched \d+ probes|pid \d+ has exited)\n", "", err)
         missing = [p for p in wanted if not re.search(p, out, re.M)]

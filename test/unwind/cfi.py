@@ -27,7 +27,7 @@ FDE = re.compile(r"^[0-9a-f]+ [0-9a-f]+ [0-9a-f]+ FDE .*pc=([0-9a-f]+)\.\.([0-9a
 # the multiplication of doubles call parts of themselves, which mkunwind takes for functions.
 WRONG = ("__aeabi_ldivmod", "__aeabi_uldivmod", "strcmp", "sp_odd", "flag_step", "large",
          "__aeabi_dmul", "__muldf3", "__aeabi_ddiv", "__divdf3")
-WILD = ("t_armv7m", "t_x86_64")  # have unknown places on purpose
+WILD = ("stepper", "t_armv7m", "t_x86_64")  # have unknown places on purpose
 FP = {"r13": "r7", "sp": "x29", "r31": "x29", "rsp": "rbp"}
 
 
