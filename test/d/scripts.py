@@ -52,8 +52,8 @@ HEADINGS = {
 # Scripts that look into a program by the provider pid: their arguments, and what they must show of
 # this one, whose 400 steps are known (test/boot/programs/controller.c).
 CONTROLLER = "[heap=256k] controller"
-# follow.d knows the names of AArch64's trap, and records more than a Cortex-M4 can send; what heap.d
-# says is not right there (its page says so).
+# follow.d knows the names of AArch64's trap, and records more than a Cortex-M4 can send; what
+# heap.d says is not right there (docs/follow.md).
 ON_A64_ONLY = ("follow", "heap")
 OF_PROGRAMS = {
     "follow": (["step"], [r"^ +\d+ +-> step +U$",
