@@ -26,8 +26,9 @@ pid$target::malloc:entry
         self->by = ucaller;
 }
 
-pid$target::malloc:return
-/self->size && arg1/
+/* A malloc() that ends with a jump to another function (newlib's) returns when that one does. */
+pid$target::*malloc*:return
+/self->size && arg1 && !arg2 && (probefunc == "malloc" || probefunc == "_malloc_r")/
 {
         size[arg1] = self->size;
         by[arg1] = self->by;

@@ -14,10 +14,14 @@ void n_fault(struct naive *n, int kind, uint64_t address)
     }
 }
 
+void n_firing(struct naive *n)
+{
+    n->strtok = 0;
+}
+
 void n_clause(struct naive *n)
 {
     n->scratch_used = 0;
-    n->strtok = 0;
     n->windows = 0;
     n->present = 0;
     n->fault = DIF_FAULT_NONE;

@@ -69,9 +69,10 @@ struct naive {
     unsigned lookups, speculations, speculations_max;
     uint64_t dynamic_drops;
     uint32_t predicate_cache;
+    /* the firing: where strtok() goes on, and the clause in whose scratch that is, or 0 */
+    uint64_t strtok, strtok_left, strtok_epid;
     /* the clause */
     size_t scratch_used;
-    uint64_t strtok, strtok_left;
     unsigned windows; /* 1 << string */
     unsigned present; /* 1 << once */
     uint64_t once[N_ONCE];
@@ -99,7 +100,8 @@ extern const uint16_t n_strings[N_WINDOWS];
 /* NULL: the object may be loaded; else some reason. */
 const char *n_valid(const struct dif_object *);
 
-void n_clause(struct naive *); /* begins */
+void n_firing(struct naive *); /* a probe firing begins; behind it a clause */
+void n_clause(struct naive *); /* a clause of it begins */
 uint64_t n_run(struct naive *, const struct dif_object *);
 void n_fault(struct naive *, int kind, uint64_t address);
 void n_forget(struct naive *); /* frees what elements hold */

@@ -255,11 +255,13 @@ static uint8_t token_byte(struct naive *n, uint64_t at, uint64_t left)
 
 static uint64_t strtok_(struct naive *n)
 {
-    bool on = arg(n, 0) == 0 && n->strtok;
+    bool lost = n->strtok_epid && n->strtok_epid != n->epid;
+    bool on = arg(n, 0) == 0 && n->strtok && !lost;
     uint64_t at = on ? n->strtok : arg(n, 0), left = on ? n->strtok_left : n->strsize;
     uint8_t separators[TEXT], token[TEXT], byte;
     size_t nseparators = n_arg_text(n, 1, separators), length = 0;
 
+    bool in_scratch = at - n->scratch.base < n->scratch_used;
     while ((byte = token_byte(n, at, left)) != 0 && is_in(byte, separators, nseparators)) {
         at++, left--;
     }
@@ -273,6 +275,7 @@ static uint64_t strtok_(struct naive *n)
     }
     n->strtok = at;
     n->strtok_left = left;
+    n->strtok_epid = in_scratch ? n->epid : 0;
     return cut(n, token, length);
 }
 

@@ -409,6 +409,7 @@ void pair_clause(void)
     dtrace_context_clause(pair.context, &pair.ecb, pair.args);
     pair.context->strtok = 0;
     memset(scratch_known, 0, pair.scratch_size);
+    n_firing(&pair.naive);
     n_clause(&pair.naive);
 }
 

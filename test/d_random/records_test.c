@@ -216,6 +216,7 @@ static void run_model(void)
 
     pair.naive.now = fake.now;
     pair.naive.lookups = fake.lookups;
+    n_firing(&pair.naive);
     for (uint32_t n = 0; n < pair.image.necbs; n++) {
         const struct dtrace_image_ecb *e = &pair.image.ecbs[n];
         run_clause(n, aggs);
