@@ -303,7 +303,7 @@ $(B)/tools/%: scripts/%.c
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -o $@ $<
 
-$(B)/tools/%: test/tools/%.c abi/syspage.h trace/slot.h
+$(B)/tools/%: test/tools/%.c $(wildcard abi/*.h) trace/slot.h
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -o $@ $<
 

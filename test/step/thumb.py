@@ -45,7 +45,7 @@ def read(path, *options):
 
 def kinds(insns):
     """[(length, kind, target)]"""
-    done = subprocess.run([os.path.join(ROOT, "build/unit/thumb_kinds")], check=True, text=True,
+    done = subprocess.run([os.path.join(ROOT, "build/tools/thumb_kinds")], check=True, text=True,
                           capture_output=True, input="\n".join(f"{i:x}" for i in insns))
     rows = (line.split() for line in done.stdout.splitlines())
     return [(int(length), kind, int(target, 16)) for length, kind, target in rows]

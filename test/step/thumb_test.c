@@ -17,9 +17,8 @@
 
 #include "abi/t2_step.h"
 #include "host/dt/dt.h"
-#include "host/pid/places.h"
+#include "test/step/found.h"
 
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 #define PC 0x1000100u
 #define FLAGS(nzcv) ((uint32_t)(nzcv) << 28 | T2_STEP_THUMB)
 
@@ -274,25 +273,6 @@ static void random_words(void **state)
 }
 
 /* ---- places ------------------------------------------------------------------------ */
-
-struct found {
-    struct pid_place places[32];
-    unsigned n;
-};
-
-static void take(void *arg, const struct pid_place *p)
-{
-    struct found *f = arg;
-
-    assert_true(f->n < COUNT(f->places));
-    f->places[f->n++] = *p;
-}
-
-static bool starts_at_1000(void *arg, uint64_t address)
-{
-    (void)arg;
-    return address % 0x1000 == 0;
-}
 
 static struct found places_of(const uint16_t *code, size_t halves, const struct dt_data *data,
                               unsigned data_count)

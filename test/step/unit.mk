@@ -1,29 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Displaced instructions of programs (abi/a64_step.h, abi/t2_step.h), and where probes may be (host/pid).
+# Displaced instructions of programs (abi/*_step.h), and where probes may be (host/pid).
 
-UNIT_TESTS += $(B)/unit/step_test
-$(B)/unit/step_test: test/step/step_test.c host/pid/places.c host/pid/thumb.c host/pid/x86_places.c \
-		host/pid/places.h abi/a64_step.h abi/t2_step.h abi/t2_kind.h abi/x86_step.h
-	@mkdir -p $(@D)
-	$(Q)$(HOST_CC) $(HOST_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all -o $@ \
-		$(filter %.c,$^) -lcmocka
+STEP_PLACES := test/step/found.h host/pid/places.h host/pid/places.c host/pid/thumb.c host/pid/x86_places.c
+STEP_ABI := $(wildcard abi/*_step.h) abi/t2_kind.h abi/x86_effect.h abi/x86_insn.h
+STEP_TEST = $(Q)mkdir -p $(@D) && $(HOST_CC) $(HOST_CFLAGS) $(1) -fno-sanitize-recover=all -o $@ \
+	$(filter %.c %.S,$^) -lcmocka
 
-# x86-64's, against this CPU. Without the address sanitizer, whose memory the instructions share.
-UNIT_TESTS += $(B)/unit/step_x86_test
-$(B)/unit/step_x86_test: test/step/x86_test.c test/step/x86_insns.S host/pid/places.c host/pid/thumb.c host/pid/x86_places.c \
-		host/pid/places.h abi/x86_effect.h abi/x86_step.h abi/x86_insn.h abi/a64_step.h
-	@mkdir -p $(@D)
-	$(Q)$(HOST_CC) $(HOST_CFLAGS) -D_GNU_SOURCE -fsanitize=undefined -fno-sanitize-recover=all -o $@ \
-		$(filter %.c %.S,$^) -lcmocka
-
-UNIT_TESTS += $(B)/unit/thumb_test
-$(B)/unit/thumb_test: test/step/thumb_test.c host/pid/places.c host/pid/thumb.c host/pid/x86_places.c abi/t2_step.h abi/t2_kind.h
-	@mkdir -p $(@D)
-	$(Q)$(HOST_CC) $(HOST_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all -o $@ \
-		$(filter %.c,$^) -lcmocka
-
-# What test/step/thumb.py asks about each instruction.
-UNIT_TESTS += $(B)/unit/thumb_kinds
-$(B)/unit/thumb_kinds: test/step/thumb_kinds.c abi/t2_step.h abi/t2_kind.h
-	@mkdir -p $(@D)
-	$(Q)$(HOST_CC) $(HOST_CFLAGS) -o $@ $<
+UNIT_TESTS += $(B)/unit/step_test $(B)/unit/thumb_test $(B)/unit/step_x86_test
+$(B)/unit/step_test: test/step/step_test.c $(STEP_PLACES) $(STEP_ABI)
+	$(call STEP_TEST,-fsanitize=address -fsanitize=undefined)
+$(B)/unit/thumb_test: test/step/thumb_test.c $(STEP_PLACES) $(STEP_ABI)
+	$(call STEP_TEST,-fsanitize=address -fsanitize=undefined)
+# Against this CPU. Without the address sanitizer, whose memory the instructions share.
+$(B)/unit/step_x86_test: test/step/x86_test.c test/step/x86_insns.S $(STEP_PLACES) $(STEP_ABI)
+	$(call STEP_TEST,-D_GNU_SOURCE -fsanitize=undefined)

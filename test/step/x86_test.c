@@ -22,9 +22,7 @@
 #include <unistd.h>
 
 #include "abi/x86_effect.h"
-#include "host/pid/places.h"
-
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#include "test/step/found.h"
 
 /* What x86_insns.S has. */
 extern const struct row {
@@ -543,25 +541,6 @@ static void cut(void **state)
 }
 
 /* ---- places ----------------------------------------------------------------------------- */
-
-struct found {
-    struct pid_place places[32];
-    unsigned n;
-};
-
-static void take(void *arg, const struct pid_place *p)
-{
-    struct found *f = arg;
-
-    assert_true(f->n < COUNT(f->places));
-    f->places[f->n++] = *p;
-}
-
-static bool starts_at_1000(void *arg, uint64_t address)
-{
-    (void)arg;
-    return address % 0x1000 == 0;
-}
 
 static struct found places_of(const uint8_t *from, const uint8_t *to)
 {
