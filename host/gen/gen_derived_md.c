@@ -64,23 +64,6 @@ static const struct {
     {"vminfo", "Memory of programs; `args[0]` is how much. A heap has its size from its start."},
 };
 
-static const char foot[] =
-    "\n"
-    "## What there is not\n"
-    "\n"
-    "Probes of Solaris that no event of Kymo's carries:\n"
-    "\n"
-    "* `proc:::signal-clear`: a process receives a signal as a pulse. The event of a pulse's\n"
-    "  receipt, `comm_rec_pulse`, does not say which pulse it is. `proc:::signal-send` has those\n"
-    "  that are sent, `msg:::receive` the receiver.\n"
-    "* `sched:::tick`: the scheduler has no tick. A thread's slice is looked at only when it ends\n"
-    "  beside a ready thread of its priority; that is a `preempt` as any other. At `off-cpu`,\n"
-    "  `args[0]->pr_pri == curlwpsinfo->pr_pri` leaves those that a thread of the same priority\n"
-    "  follows; one that waits or yields is among them.\n"
-    "* `sched:::remain-cpu`: a thread that goes on has no event; what would have changed the "
-    "CPU's\n"
-    "  thread and did not is not looked for.\n";
-
 static void print_row(const struct derived *p)
 {
     struct gen_row out = {0};
@@ -123,6 +106,5 @@ int main(void)
             }
         }
     }
-    fputs(foot, stdout);
     return fflush(stdout) == 0 ? 0 : 1;
 }

@@ -45,6 +45,9 @@ _Static_assert(CONFIG_CPUS <= 16, "a bit for each CPU");
 #endif
 #define LOCK_PATIENCE CONFIG_LOCK_PATIENCE
 
+/* Requested with the kernel lock held, where a probe may fire; the others also by a probe. */
+#define WORK_LOCKED (WORK_RESCHED | WORK_TIMER | WORK_SERVICE)
+
 /* Other CPUs write the work word only where there are any. */
 #define WORK_ORDER (CONFIG_CPUS > 1 ? __ATOMIC_ACQ_REL : __ATOMIC_RELAXED)
 
@@ -65,6 +68,9 @@ void cpu_request(struct cpu *cpu, uint32_t work)
         arch_request_exit();
     } else {
         arch_ipi(1u << cpu->id);
+        if (work & WORK_LOCKED) {
+            trace_site_cross_call(1);
+        }
     }
 }
 
@@ -208,11 +214,14 @@ void cpu_run_on(uint32_t which, void (*fn)(void *arg), void *arg)
         fn(arg);
         arch_irq_restore(state);
     }
-    for (; others; others &= others - 1) {
-        struct cpu *cpu = &cpus[__builtin_ctz(others)];
+    for (uint32_t rest = others; rest; rest &= rest - 1) {
+        struct cpu *cpu = &cpus[__builtin_ctz(rest)];
         while (__atomic_load_n(&cpu->xcall_pending, __ATOMIC_ACQUIRE)) {
             arch_spin_hint();
         }
+    }
+    if (others) {
+        trace_site_cross_call((uint32_t)__builtin_popcount(others));
     }
 }
 

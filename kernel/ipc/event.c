@@ -109,7 +109,11 @@ static int event_send_signal(struct process *proc, int signo)
 
     proc->signal_pulse.kind = PULSE_SIGNAL;
     event.sigev_value.sival_int = signo;
-    return event_deliver(proc, NULL, &event, &proc->signal_pulse);
+    int error = event_deliver(proc, NULL, &event, &proc->signal_pulse);
+    if (!error && !pulse_queued(&proc->signal_pulse)) { /* a thread waited for it */
+        trace_site_signal_clear((uint32_t)signo, (uint32_t)proc->pid);
+    }
+    return error;
 }
 
 void event_signals_send(struct process *proc)
@@ -145,6 +149,7 @@ void event_signal_done(struct pulse *p, bool received)
     struct process *proc = list_entry(p, struct process, signal_pulse);
 
     if (received) {
+        trace_site_signal_clear((uint32_t)p->value, (uint32_t)proc->pid);
         event_signals_send(proc);
     } else { /* its channel goes */
         proc->signals_pending |= 1ull << ((int)p->value & SIGNAL_MAX);

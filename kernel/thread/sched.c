@@ -99,10 +99,10 @@ void sched_service_request(uint8_t priority)
     struct cpu *cpu = arch_cpu();
 
     kernel_assert(kernel_locked());
+    if (service.state == STATE_READY && service.priority == priority) {
+        return;
+    }
     if (service.state == STATE_READY) {
-        if (service.priority == priority) {
-            return;
-        }
         queue_remove(&service);
         service.state = STATE_STOPPED;
     }
@@ -335,8 +335,7 @@ static __attribute__((noinline)) struct thread *queue_best(const struct cpu *cpu
 {
     struct thread *t = ready_first();
 
-    while (t && !runs_on(t, cpu)) {
-        t = queue_after(t);
+    for (; t && !runs_on(t, cpu); t = queue_after(t)) {
     }
     return t;
 }
@@ -375,6 +374,7 @@ struct thread *sched_switch_any(struct cpu *cpu, struct thread *self)
 
     cpu->resched = 0;
     if (running && runs_on(self, cpu) && (!next || next->priority <= self->priority)) {
+        trace_site_cpu_remain((uint32_t)self->pid, (uint32_t)self->tid, self->priority);
         quantum_check(cpu, self);
         sched_kick_rest(cpu);
         return self;
@@ -474,6 +474,7 @@ void sched_quantum(struct cpu *cpu)
     }
     uint32_t used = slice_used(t) + (uint32_t)(now - cpu->since);
     if (used >= sched.quantum) {
+        trace_site_quantum_done((uint32_t)t->pid, (uint32_t)t->tid, t->priority);
         sched_rotate(cpu, t);
     } else {
         cpu->quantum_end = now + (sched.quantum - used);

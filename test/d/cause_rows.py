@@ -42,6 +42,13 @@ kill = sdt:COMM:comm_signal       15 7 0 killed P 0x1234 0 0 0 0
 alarm + proc::signal-send         14 0 alarmed 0
 alarm + sdt:COMM:comm_signal      14 0 0 alarmed 0 ANY 0 0 0 0
 
+taken = proc::signal-clear        15 P
+taken = proc::signal-clear        2 P
+remain + sched::remain-cpu        P 1 priority+1
+remain + sched::remain-cpu        P 1 priority
+quantum + sched::tick             P 1 priority
+quantum + sched::preempt          P 1 priority
+
 dump + sdt:PR_TH:thread_waitctx   dumper 1 priority-1 policy
 
 message = msg::send               rcvid P
@@ -146,6 +153,7 @@ user = user::combine              6 nonzero 3
 user = user::string               7 starts('words_of_a_user')
 
 spin + lockstat:kernel:spin       nonzero
+spin + sysinfo::xcalls            nonzero
 work + profile::profile-97       0 within(works,256)
 work + profile::tick-97          0 nonzero
 """
@@ -160,4 +168,5 @@ NEVER = {
 # What one CPU alone can't cause.
 NEVER_ALONE = {
     ("lockstat", "kernel", "spin"): "with one CPU nobody else has the kernel's lock",
+    ("sysinfo", "", "xcalls"): "there is no other CPU to interrupt",
 }

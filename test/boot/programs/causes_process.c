@@ -2,6 +2,8 @@
 /* Steps of causes.h: processes, their ends, signals, and START without a buffer. */
 #include "test/boot/programs/causes.h"
 
+#include <signal.h>
+
 #include "lib/include/kymo.h"
 
 #define ADDRESS "10"
@@ -58,6 +60,34 @@ void cause_alarm(void)
 
     fact("alarmed", (uint64_t)pid);
     ended(pid);
+}
+
+static struct link signals;
+
+static void *receives(void *unused)
+{
+    struct _pulse pulse;
+
+    EXPECT_EQ(MsgReceivePulse(signals.chid, &pulse, sizeof(pulse), NULL), 0);
+    return unused;
+}
+
+/* Two signals as pulses: one that is queued until this thread takes it, one that a thread waits
+ * for. */
+void cause_taken(void)
+{
+    struct sigevent event;
+
+    signals = make_link(0);
+    SIGEV_PULSE_INIT(&event, signals.coid, SIGEV_PULSE_PRIO_INHERIT, 7, 0);
+    EXPECT_EQ(kymo_signal_pulse(1u << SIGTERM | 1u << SIGINT, &event), 0);
+    SignalKill(0, 0, 0, SIGTERM, 0, 0);
+    receives(NULL);
+    int tid = helper(receives, NULL);
+    SignalKill(0, 0, 0, SIGINT, 0, 0);
+    join(tid);
+    EXPECT_EQ(kymo_signal_pulse(0, NULL), 0);
+    drop_link(&signals);
 }
 
 void cause_dump(void)

@@ -98,6 +98,26 @@ void cause_yield(void)
     EXPECT(yielded);
 }
 
+/* A RUNNING thread's new priority makes the scheduler look; this one stays above all others. */
+void cause_remain(void)
+{
+    struct sched_param_kymo up = {.sched_priority = own_priority() + 1};
+    struct sched_param_kymo down = {.sched_priority = own_priority()};
+
+    EXPECT_EQ(SchedSet(0, 0, SCHED_NOCHANGE, &up), 0);
+    EXPECT_EQ(SchedSet(0, 0, SCHED_NOCHANGE, &down), 0);
+}
+
+/* Runs beside one of the same priority until its quantum is over. */
+void cause_quantum(void)
+{
+    yielded = false;
+    int tid = start_thread(yields, NULL, own_priority());
+    while (!yielded) {
+    }
+    join(tid);
+}
+
 /* A timer of this program, for a time that it tells. */
 void cause_timer(void)
 {
