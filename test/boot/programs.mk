@@ -166,6 +166,7 @@ $(random_gates): $(B)/gate/random-%.d: test/boot/gate/gate_random.py
 	$(Q)/usr/bin/python3 $< $* > $@
 gate_D := $(wildcard test/boot/gate/*.d) test/boot/gate/foreign.d test/boot/gate/sourced.d test/boot/life/range.d test/boot/life/peek.d
 fbt_D := $(wildcard test/boot/fbt/*.d)
+places_D := test/boot/places/places_on.d
 fbtall_D := $(fbt_D)
 life_D := $(wildcard test/boot/life/*.d) test/boot/d/all.d test/boot/life/range.d
 sites_D := test/boot/faults/faults_nops.d

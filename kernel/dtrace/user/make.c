@@ -110,7 +110,7 @@ static int site_of(const struct user_making *m, const struct arch_step *step)
     if (!proc) {
         return -ESRCH;
     }
-    const void *at = user_text(&site);
+    const void *at = user_text(&site, KYMO_PROT_EXEC);
     if (!at) {
         at = vm_user_ptr(proc, site.step.address, site.step.bytes, KYMO_PROT_EXEC);
         return at ? -ENOTSUP : -EFAULT;

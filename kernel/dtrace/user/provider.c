@@ -19,12 +19,12 @@ enum {
 
 static bool unsettled; /* [k] some site is not as wanted */
 
-void *user_text(const struct user_site *site)
+void *user_text(const struct user_site *site, uint32_t flags)
 {
     struct process *proc = process_any(site->pid);
 
     return proc ? vm_user_ptr(proc, site->step.address, site->step.bytes + ARCH_STEP_BEHIND,
-                              KYMO_PROT_EXEC | MAPPING_OWNED)
+                              flags | MAPPING_OWNED)
                 : NULL;
 }
 
@@ -110,7 +110,8 @@ static void settle_write(void *arg)
     }
 }
 
-/* What the process has changed itself stays as it is. */
+/* What the process has changed itself stays as it is. A trap goes from a block that the process may
+ * not execute at present, too: it may again, later. */
 static void settle_step(struct settling *s)
 {
     const unsigned until = s->next + LOOK_STEP < user.most ? s->next + LOOK_STEP : user.most;
@@ -118,7 +119,7 @@ static void settle_step(struct settling *s)
     for (s->count = 0; s->next < until && s->count < WRITE_STEP; s->next++) {
         struct user_site *site = &user.sites[s->next];
         if (site->pid && site->on != (site->wanted > 0)) {
-            void *at = user_text(site);
+            void *at = user_text(site, site->wanted ? KYMO_PROT_EXEC : 0);
             s->wrong[s->count] = site;
             s->at[s->count++] = at && arch_step_is_there(at, &site->step, site->on) ? at : NULL;
             site->on = site->wanted > 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a program may say to the kernel of probes in programs (KYMO_D_USER): malformed requests,
- * places that can't be, random ones. Nothing is enabled, so no text ever changes. What probes do:
- * test/boot/pid.py.
+ * places that can't be, random ones; and of a probe in a block whose rights change while it is on.
+ * What else probes do: test/boot/pid.py.
  */
 #include "test/boot/programs/dcalls.h"
 
@@ -203,6 +203,49 @@ static void t_last(void)
     EXPECT_EQ(MemUnmap((void *)(uintptr_t)map.vaddr, 0), 0);
 }
 
+#define THUMB 0
+#if defined(__x86_64__)
+#define EIGHT_MORE "lea 8(%rdi), %rax\nret\n"
+#elif defined(__ARM_ARCH_7EM__)
+#undef THUMB
+#define THUMB 1
+#define EIGHT_MORE "add.w r0, r0, #8\nbx lr\n"
+#else
+#define EIGHT_MORE "add x0, x0, #8\nret\n"
+#endif
+__asm__(".pushsection .text\n.balign 4\nplaces_more: " EIGHT_MORE ".balign 8\n.popsection\n");
+extern const char places_more[];
+
+/* The program takes the right to execute from a block in which a probe is on, and gives it back when
+ * the probe is gone: nothing of it is left there. */
+static void t_rights(void)
+{
+    struct kymo_map map = {.len = 4096, .flags = KYMO_PROT_READ | KYMO_PROT_WRITE};
+    const unsigned executable = KYMO_PROT_READ | KYMO_PROT_EXEC;
+
+    EXPECT_EQ(MemMap(&map), 0);
+    void *block = (void *)(uintptr_t)map.vaddr;
+    memcpy(block, places_more, 8);
+    EXPECT_EQ(MemProtect(block, 4096, executable), 0);
+    uintptr_t (*more)(uintptr_t) = (uintptr_t(*)(uintptr_t))((uintptr_t)block | THUMB);
+    request(1);
+    place(0)->address = map.vaddr;
+    place(0)->insn = *(const uint32_t *)block;
+    EXPECT_EQ(why(), 0);
+    uint32_t handle = d_create("places_on.dif");
+    d_do(handle, KYMO_D_GO);
+    EXPECT_EQ(more(34), 42);
+    EXPECT(memcmp(block, places_more, 4) != 0);
+    EXPECT_EQ(d_count_of(handle, 1), 1);
+    EXPECT_EQ(MemProtect(block, 4096, KYMO_PROT_READ | KYMO_PROT_WRITE), 0);
+    d_do(handle, KYMO_D_STOP);
+    d_do(handle, KYMO_D_DESTROY);
+    EXPECT_EQ(memcmp(block, places_more, 8), 0);
+    EXPECT_EQ(MemProtect(block, 4096, executable), 0);
+    EXPECT_EQ(more(34), 42);
+    EXPECT_EQ(MemUnmap(block, 0), 0);
+}
+
 /* Requests with some bytes changed. */
 static void t_random(void)
 {
@@ -225,7 +268,7 @@ static void t_random(void)
 static const struct check table[] = {
     {"malformed requests", t_malformed}, {"places that can't be", t_refused},
     {"long instructions", t_long},       {"the last instruction of a block", t_last},
-    {"random requests", t_random},
+    {"rights that change", t_rights},    {"random requests", t_random},
 };
 
 int main(void)
