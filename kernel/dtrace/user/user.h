@@ -98,8 +98,8 @@ void user_groups_free(bool only_gone);
 /* ---- provider.c -------------------------------------------------------------------- */
 
 extern const struct dtrace_provider_ops user_ops, user_own_ops;
-/* Where the kernel has the site's text: it may write there. flags: KYMO_PROT_EXEC, or 0 if the process
- * need not be able to execute it now. NULL: not the process's own text. */
+/* Where the kernel has the site's text: it may write there. flags: KYMO_PROT_EXEC, or 0 if the
+ * process need not be able to execute it now. NULL: not the process's own text. */
 void *user_text(const struct user_site *site, uint32_t flags);
 /* A place that was added to an enabled probe. */
 void user_place_enable(unsigned place, bool on);

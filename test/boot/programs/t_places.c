@@ -216,8 +216,8 @@ static void t_last(void)
 __asm__(".pushsection .text\n.balign 4\nplaces_more: " EIGHT_MORE ".balign 8\n.popsection\n");
 extern const char places_more[];
 
-/* The program takes the right to execute from a block in which a probe is on, and gives it back when
- * the probe is gone: nothing of it is left there. */
+/* The program takes the right to execute from a block in which a probe is on, and gives it back
+ * when the probe is gone: nothing of it is left there. */
 static void t_rights(void)
 {
     struct kymo_map map = {.len = 4096, .flags = KYMO_PROT_READ | KYMO_PROT_WRITE};
