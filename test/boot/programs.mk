@@ -9,12 +9,12 @@ boot_common := test/boot/programs/check.c test/boot/programs/raw_$(ARCH).S
 boot_programs := t_msg t_pulse t_sync t_thread t_timer t_proc t_isolate t_errno t_pointers t_fuzz \
 	t_trace t_policy t_intr t_slay t_advice t_death t_kill t_system t_d t_fbt t_life t_faults t_dfuzz t_storms \
 	t_slain t_tolink t_console t_events t_calls t_object t_align victim
-boot_programs += t_stacks t_limits t_map t_daemon t_signal t_gate t_gated t_tracelog t_sites t_qnx t_posix t_port t_samples t_fair t_down t_quota t_many t_crashes t_log t_loss t_probe t_places
+boot_programs += t_stacks t_limits t_map t_daemon t_signal t_gate t_gated t_tracelog t_sites t_qnx t_posix t_port t_samples t_fair t_down t_quota t_many t_crashes t_log t_loss t_probe t_places t_probed
 $(foreach p,$(boot_programs),$(eval $(p)_SRCS := test/boot/programs/$(p).c $(boot_common)))
 t_trace_SRCS += test/boot/programs/tracing.c
 t_policy_SRCS += test/boot/programs/tracing.c
 t_gate_SRCS += test/boot/programs/tracing.c test/boot/programs/dcalls.c
-$(foreach p,t_slain t_d t_fbt t_life t_faults t_dfuzz t_storms t_sites t_samples t_down t_places,$(eval $(p)_SRCS += test/boot/programs/dcalls.c))
+$(foreach p,t_slain t_d t_fbt t_life t_faults t_dfuzz t_storms t_sites t_samples t_down t_places t_probed,$(eval $(p)_SRCS += test/boot/programs/dcalls.c))
 $(foreach p,t_loss t_storms,$(eval $(p)_SRCS += test/boot/programs/each_cpu.c))
 t_gated_SRCS += test/boot/programs/tracing.c test/boot/programs/dcalls.c
 t_events_SRCS += $(addprefix test/boot/programs/,truth.c instrumented.c)
@@ -167,6 +167,9 @@ $(random_gates): $(B)/gate/random-%.d: test/boot/gate/gate_random.py
 gate_D := $(wildcard test/boot/gate/*.d) test/boot/gate/foreign.d test/boot/gate/sourced.d test/boot/life/range.d test/boot/life/peek.d
 fbt_D := $(wildcard test/boot/fbt/*.d)
 places_D := test/boot/places/places_on.d
+probed_D := test/boot/probed/probed.d test/boot/life/peek.d test/boot/life/range.d
+probed-multi_D := $(probed_D)
+probed-soak_D := $(probed_D)
 fbtall_D := $(fbt_D)
 life_D := $(wildcard test/boot/life/*.d) test/boot/d/all.d test/boot/life/range.d
 sites_D := test/boot/faults/faults_nops.d

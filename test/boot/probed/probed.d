@@ -1,0 +1,2 @@
+/* All that t_probed.c makes, in whichever process. */
+pid*::probed_*: { @ = count(); }
