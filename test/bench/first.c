@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A QEMU TCG plugin that counts the instructions of the first CPU from the kernel's first one to a
- * program's first one. `-plugin first.so,from=LOW:HIGH,to=LOW:HIGH,out=FILE`: counting begins at the
+ * program's first one. `-plugin first.so,from=LOW:HIGH,to=LOW:HIGH,out=FILE`: it begins at the
  * first instruction at one of the addresses `from`, and ends before the first one at `to`, or, with
  * `outside=LOW:HIGH`, before the first one that is not there. Hexadecimal; the file has the number.
  * Read by test/bench/boards.
