@@ -117,13 +117,29 @@ static void trace(char **words, int count)
     }
 }
 
+/* Returns -1 if the word is no decimal number of at most nine digits. */
+static int number_of(const char *word)
+{
+    const size_t digits = strspn(word, "0123456789");
+
+    return digits > 0 && digits <= 9 && word[digits] == '\0' ? atoi(word) : -1;
+}
+
+/* To kill(), 0 is the caller's process: here that would be the shell. */
 static void send_signal(char **words)
 {
-    bool given = words[1] && words[1][0] == '-';
+    const char *given = words[1] && words[1][0] == '-' ? words[1] : NULL;
     const char *pid = words[given ? 2 : 1];
+    const int signo = given ? number_of(given + 1) : SIGTERM;
 
-    if (!pid || kill(atoi(pid), given ? atoi(words[1] + 1) : SIGTERM) != 0) {
-        printf("kill: %s\n", pid ? strerror(errno) : "which PID?");
+    if (!pid) {
+        printf("kill: which PID?\n");
+    } else if (number_of(pid) <= 0) {
+        printf("kill: %s: not a PID\n", pid);
+    } else if (signo < 0) {
+        printf("kill: %s: not a signal's number\n", given);
+    } else if (kill(number_of(pid), signo) != 0) {
+        printf("kill: %s\n", strerror(errno));
     }
 }
 
