@@ -24,7 +24,7 @@ D_OPTIONS := bufsize=4k aggsize=4k dynvarsize=4k strsize=64
 BOARD_DEFS := -DCONFIG_CPUS=8 -DCONFIG_TABLES_RAM=0xe000000 -DCONFIG_PROCESSES=1280 -DCONFIG_THREADS=4608 -DCONFIG_CHANNELS=2560 \
 	-DCONFIG_CONNECTIONS=8192 -DCONFIG_PULSES=4096 -DCONFIG_TIMERS=4608 -DCONFIG_NAMES=1280 \
 	-DCONFIG_MAPPINGS=1024 -DCONFIG_CLEAR_CHUNK=16384 -DBOARD_RAM_BYTES=0x10000000 \
-	-DCONFIG_RETAIN_BASE=0x200000ul -DCONFIG_RETAIN_BYTES=0x800000ul
+	-DCONFIG_RETAIN_BASE=0x200000ul -DCONFIG_RETAIN_BYTES=0x800000ul -DCONFIG_PCID=1
 BOARD_DRIVERS := boards/drivers/uart16550.c boards/drivers/ioapic.c boards/drivers/acpi.c \
 	boards/drivers/pci.c boards/drivers/pci_config.c boards/drivers/msi.c \
 	boards/drivers/pctime.c boards/drivers/multiboot2.c boards/drivers/screen.c
