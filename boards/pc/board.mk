@@ -11,8 +11,10 @@ CPU_FLAGS_KERNEL := -m64 -march=x86-64 -mgeneral-regs-only -mno-red-zone -mcmode
 # No string instructions: an emulator executes them a word at a time.
 CPU_FLAGS_KERNEL += -mstringop-strategy=unrolled_loop
 # The entry code (kernel/arch/x86_64/entry.S) has saved what a function keeps, and loads it again, so these
-# paths from a call to its end need not. Only kernel_call() calls them.
-FLAGS_kernel/entry/msg_direct.c := $(addprefix -fcall-used-,rbx r12 r13 r14 r15)
+# paths from a call to its end need not. Only kernel_call() calls what is in these files, or what it jumps to.
+KEPT_BY_ENTRY := $(addprefix -fcall-used-,rbx r12 r13 r14 r15)
+FLAGS_kernel/entry/msg_direct.c := $(KEPT_BY_ENTRY)
+FLAGS_kernel/entry/msg_listened.c := $(KEPT_BY_ENTRY)
 CPU_FLAGS_USER := -m64 -march=x86-64 -fno-omit-frame-pointer -ftls-model=local-exec -fno-pic -fno-pie \
 	-fno-stack-protector -fcf-protection=none -fno-asynchronous-unwind-tables -U_FORTIFY_SOURCE
 # This compiler is for programs of this machine: without -nostdinc a missing header would be found there.

@@ -116,12 +116,10 @@ static inline void arch_irq_restore(uintptr_t state)
     __asm__ volatile("" ::: "memory");
 }
 
+/* One instruction, LOCK BTS, and shorter than a comparison with 0. */
 static inline bool arch_spin_try(volatile uint32_t *lock)
 {
-    uint32_t expected = 0;
-
-    return __atomic_compare_exchange_n(lock, &expected, 1, false, __ATOMIC_ACQUIRE,
-                                       __ATOMIC_RELAXED);
+    return !(__atomic_fetch_or(lock, 1, __ATOMIC_ACQUIRE) & 1);
 }
 
 static inline void arch_spin_release(volatile uint32_t *lock)
