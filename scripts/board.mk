@@ -148,7 +148,7 @@ $(B)/offsets.h $(B)/trace_offsets.h: $(B)/flags | build/gen/trace_hooks.h
 		-MT $@ -MF $(@:.h=.d) -S -o $(@:.h=.s) $(filter %.c,$^)
 	$(Q)sed -n -e '1i/* Generated from $(filter %.c,$^). */' -e 's/.*"->\([A-Z0-9_]* [0-9]*\)".*/#define \1/p' $(@:.h=.s) > $@
 
-$(KERNEL_OBJS) $(KERNEL_CALLED_OBJS): EXTRA_FLAGS = $(KERNEL_FLAGS)
+$(KERNEL_OBJS) $(KERNEL_CALLED_OBJS): EXTRA_FLAGS = $(KERNEL_FLAGS) $(FLAGS_$<)
 # How D's files are compiled, and which functions have pads for its probes.
 include scripts/d.mk
 ifneq ($(SAME_FROM),)

@@ -15,7 +15,7 @@ build="gcc libc6-dev binutils flex bison libdw-dev libelf-dev zlib1g-dev libmicr
     gcc-aarch64-linux-gnu picolibc-aarch64-linux-gnu
     newlib-source xz-utils qemu-system-arm qemu-system-x86 python3"
 image="$build mtools fdisk grub-common grub-pc-bin grub-efi-amd64-bin"
-check="$image ovmf libcmocka-dev clang-format-14 valgrind clang-14 libclang-rt-14-dev groff-base
+check="$image ovmf bochs bochsbios bochs-term vgabios libcmocka-dev clang-format-14 valgrind clang-14 libclang-rt-14-dev groff-base
     gdb-multiarch g++ pkg-config chromium chromium-driver
     libbabeltrace2-dev babeltrace2 python3-bt2 trace-cmd protobuf-compiler
     libkshark-dev libjson-c-dev libtracecmd-dev libtracefs-dev libtraceevent-dev nodejs npm curl"

@@ -10,6 +10,11 @@ CPU_FLAGS_KERNEL := -m64 -march=x86-64 -mgeneral-regs-only -mno-red-zone -mcmode
 	-fomit-frame-pointer -U_FORTIFY_SOURCE
 # No string instructions: an emulator executes them a word at a time.
 CPU_FLAGS_KERNEL += -mstringop-strategy=unrolled_loop
+# The entry code (kernel/arch/x86_64/entry.S) has saved what a function keeps, and loads it again, so these
+# paths from a call to its end need not. Only kernel_call() calls what is in these files, or what it jumps to.
+KEPT_BY_ENTRY := $(addprefix -fcall-used-,rbx r12 r13 r14 r15)
+FLAGS_kernel/entry/msg_direct.c := $(KEPT_BY_ENTRY)
+FLAGS_kernel/entry/msg_listened.c := $(KEPT_BY_ENTRY)
 CPU_FLAGS_USER := -m64 -march=x86-64 -fno-omit-frame-pointer -ftls-model=local-exec -fno-pic -fno-pie \
 	-fno-stack-protector -fcf-protection=none -fno-asynchronous-unwind-tables -U_FORTIFY_SOURCE
 # This compiler is for programs of this machine: without -nostdinc a missing header would be found there.
@@ -24,7 +29,7 @@ D_OPTIONS := bufsize=4k aggsize=4k dynvarsize=4k strsize=64
 BOARD_DEFS := -DCONFIG_CPUS=8 -DCONFIG_TABLES_RAM=0xe000000 -DCONFIG_PROCESSES=1280 -DCONFIG_THREADS=4608 -DCONFIG_CHANNELS=2560 \
 	-DCONFIG_CONNECTIONS=8192 -DCONFIG_PULSES=4096 -DCONFIG_TIMERS=4608 -DCONFIG_NAMES=1280 \
 	-DCONFIG_MAPPINGS=1024 -DCONFIG_CLEAR_CHUNK=16384 -DBOARD_RAM_BYTES=0x10000000 \
-	-DCONFIG_RETAIN_BASE=0x200000ul -DCONFIG_RETAIN_BYTES=0x800000ul
+	-DCONFIG_RETAIN_BASE=0x200000ul -DCONFIG_RETAIN_BYTES=0x800000ul -DCONFIG_PCID=1
 BOARD_DRIVERS := boards/drivers/uart16550.c boards/drivers/ioapic.c boards/drivers/acpi.c \
 	boards/drivers/pci.c boards/drivers/pci_config.c boards/drivers/msi.c \
 	boards/drivers/pctime.c boards/drivers/multiboot2.c boards/drivers/screen.c

@@ -102,7 +102,8 @@ def programs_and_what_is_none(board):
         shell.answers("crash nonsense", r"\ncrash: status 2\n\$ ")
         # Process 0 would be the shell itself.
         for words, said in (("", r"which PID\?"), ("-9", r"which PID\?"),
-                            ("$(x)", r"\$\(x\): not a PID"), ("0", "0: not a PID"), ("3x", "3x: not a PID"),
+                            ("$(x)", r"\$\(x\): not a PID"), ("0", "0: not a PID"),
+                            ("3x", "3x: not a PID"),
                             ("-x 3", "-x: not a signal's number"), ("99999", "No such process")):
             shell.answers("kill " + words, rf"\nkill: {said}\n\$ ")
         shell.answers("help", r"(?s)programs +the programs.*\^C ends.*\n\$ ")

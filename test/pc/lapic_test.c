@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/arch/x86_64/lapic.c as an x2APIC, which QEMU 7.2 does not have. RDMSR and WRMSR fault in a
- * program: the handler does what they do, with registers of this test's, which end it where the
- * CPU would fault. The APIC in memory, xAPIC, is what the boot suites of the board pc run on.
+ * kernel/arch/x86_64/lapic.c as an x2APIC, step by step (test/boot/bochs.py boots on one). RDMSR
+ * and WRMSR fault in a program: the handler does what they do, with registers of this test's,
+ * which end it where the CPU would fault. The APIC in memory, xAPIC, is what the boot suites of
+ * the board pc run on.
  */
 #define _GNU_SOURCE /* REG_RIP */
 #include <setjmp.h>

@@ -40,3 +40,16 @@ $(B)/unit/lapic_test: test/pc/lapic_test.c kernel/arch/x86_64/lapic.c $(wildcard
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -DKYMO_KERNEL -DCONFIG_CPUS=8 \
 		-DARCH_OPS_H='"kernel/arch/x86_64/ops.h"' -DARCH_PAGES_H='"kernel/arch/x86_64/pages.h"' \
 		-fsanitize=undefined -fno-sanitize-recover=all -o $@ $(filter %.c,$^) -lcmocka
+
+# The TLBs of CPUs with PCIDs and without; the test is the CPUs.
+UNIT_TESTS += $(B)/unit/tlb_test
+$(B)/unit/tlb_test: test/pc/tlb_test.c kernel/arch/x86_64/tlb.c test/failed.c $(wildcard kernel/arch/x86_64/*.h)
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -DKYMO_KERNEL -DCONFIG_CPUS=8 -DCONFIG_PROCESSES=1280 \
+		-DARCH_OPS_H='"kernel/arch/x86_64/ops.h"' -DARCH_PAGES_H='"kernel/arch/x86_64/pages.h"' \
+		-fsanitize=undefined -fno-sanitize-recover=all -o $@ $(filter %.c,$^) -lcmocka
+
+UNIT_TESTS += $(B)/unit/clock_test
+$(B)/unit/clock_test: test/pc/clock_test.c kernel/arch/x86_64/clock.h
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all -o $@ $(filter %.c,$^) -lcmocka

@@ -10,6 +10,7 @@
 #include "kernel/arch/irq.h"
 #include "kernel/arch/panic.h"
 #include "kernel/arch/entry.h"
+#include "kernel/arch/x86_64/clock.h"
 #include "kernel/arch/x86_64/lapic.h"
 #include "kernel/arch/x86_64/port.h"
 
@@ -59,7 +60,9 @@ void x86_message_raise(unsigned line)
 
 #define CALIBRATE_HZ 50 /* for a 50th of a second */
 #define TRIES 16
-#define AGREE 512 /* two measurements differ by less than this part of them */
+#define CPUID_CLOCK 0x15
+#define CPUID_POWER 0x80000007
+#define CPUID_POWER_EDX_INVARIANT 0x100u
 
 static uint64_t clock_hz;    /* [I] */
 static uint64_t timer_ratio; /* [I] the timer's ticks per cycle of the clock, 32 bits fraction */
@@ -109,6 +112,31 @@ static void calibrate_once(const struct x86_reference *by)
     timer_ratio = (ticks << 32) / cycles;
 }
 
+/* Returns the rate that CPUID states, or 0. */
+static uint64_t clock_stated(void)
+{
+    uint32_t of[4];
+
+    x86_cpuid(0, of);
+    if (of[0] < CPUID_CLOCK) {
+        return 0;
+    }
+    x86_cpuid(CPUID_CLOCK, of);
+    return x86_clock_stated(of);
+}
+
+static bool clock_invariant(void)
+{
+    uint32_t of[4];
+
+    x86_cpuid(0x80000000, of);
+    if (of[0] < CPUID_POWER) {
+        return false;
+    }
+    x86_cpuid(CPUID_POWER, of);
+    return of[3] & CPUID_POWER_EDX_INVARIANT;
+}
+
 /* Who runs this CPU, or its firmware, may stop it for so long that the reference wraps: so two
  * measurements in a row must agree. The last one counts if none do. */
 void x86_timer_calibrate(void)
@@ -120,13 +148,18 @@ void x86_timer_calibrate(void)
         const struct x86_reference by = x86_board_reference();
 
         calibrate_once(&by);
-        uint64_t off = clock_hz > before ? clock_hz - before : before - clock_hz;
-        if (off <= clock_hz / AGREE) {
+        if (x86_clocks_agree(clock_hz, before)) {
             break;
         }
         before = clock_hz;
     }
     lapic_write(LAPIC_LVT_TIMER, VECTOR_TIMER);
+    clock_hz = x86_clock_choose(clock_hz, clock_stated());
+    if (!clock_invariant()) {
+        kprintf("kymo on %s: the time-stamp counter is not invariant: times are wrong if this CPU "
+                "changes its speed\n",
+                BOARD_NAME);
+    }
 }
 
 uint64_t arch_clock_hz(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Address spaces of processes: the top table and the one below it, and the TLB; the rest is
+ * Address spaces of processes: the top table and the one below it; the TLB is tlb.c, the rest
  * kernel/arch/mmu/pages.c. Kernel lock held. Proved by test/boot (isolation).
  */
 #include "abi/errno.h"
@@ -9,8 +9,6 @@
 #include "kernel/arch/mmu/mmu.h"
 #include "kernel/arch/x86_64/port.h"
 
-#define TLB_PAGES_MAX 64 /* more pages than this: invalidate all */
-
 /* The upper half is the kernel's, in all spaces. */
 int arch_aspace_create(struct arch_aspace *as)
 {
@@ -18,10 +16,11 @@ int arch_aspace_create(struct arch_aspace *as)
     const uint64_t *kernel = arch_phys_to_virt(x86_kernel_cr3);
     paddr_t top = phys_alloc(2 * PAGE_SIZE, PAGE_SIZE);
 
-    as->cr3 = top;
+    as->cr3 = 0;
     if (top == 0) {
         return -ENOMEM;
     }
+    as->cr3 = top | x86_pcid_take();
     uint64_t *entries = arch_phys_to_virt(top);
     entries[0] = (top + PAGE_SIZE) | PTE_TO_TABLE;
     entries[TOP_INDEX(KERNEL_VIRT)] = kernel[TOP_INDEX(KERNEL_VIRT)];
@@ -37,27 +36,12 @@ void arch_aspace_destroy(struct arch_aspace *as)
     if (as->cr3 == 0) {
         return;
     }
-    if (x86_cr3() == as->cr3) {
+    if (x86_space() == as->cr3) {
         x86_space_switch(x86_kernel_cr3);
     }
-    phys_free(as->cr3, 2 * PAGE_SIZE); /* the other tables went with the last mapping */
+    x86_pcid_give(as->cr3);
+    phys_free(as->cr3 & PTE_ADDRESS, 2 * PAGE_SIZE); /* the others went with the last mapping */
     as->cr3 = 0;
-}
-
-/* A CPU's TLB holds only what is of its present space, as CR3 is written at each switch, and the
- * kernel's. So those that have this space are called (cpus.c). */
-void x86_tlb_drop_here(uint64_t space, uintptr_t va, uintptr_t end)
-{
-    if (x86_cr3() != space) {
-        return;
-    }
-    if (end - va > TLB_PAGES_MAX * PAGE_SIZE) {
-        __asm__ volatile("mov %0, %%cr3" ::"r"(space) : "memory");
-        return;
-    }
-    for (; va < end; va += PAGE_SIZE) {
-        __asm__ volatile("invlpg (%0)" ::"r"(va) : "memory");
-    }
 }
 
 void pages_tlb_drop_space(const struct arch_aspace *as)

@@ -178,8 +178,8 @@ void x86_call_serve(void)
 }
 
 /* A CPU that panics calls this one, and waits for none of its own: so this one serves it. */
-static void x86_call(uint32_t cpus, void (*fn)(uint64_t a, uint64_t b, uint64_t c), uint64_t a,
-                     uint64_t b, uint64_t c)
+void x86_call(uint32_t cpus, void (*fn)(uint64_t a, uint64_t b, uint64_t c), uint64_t a, uint64_t b,
+              uint64_t c)
 {
     kernel_assert(kernel_holds_lock() && !(cpus & x86_this_bit()));
     call.fn = fn;
@@ -210,6 +210,11 @@ static void x86_serialise(uint64_t a, uint64_t b, uint64_t c)
     x86_cpuid(0, nothing);
 }
 
+uint32_t x86_cpus_started(void)
+{
+    return started;
+}
+
 bool x86_cpus_others(void)
 {
     return started & ~x86_this_bit();
@@ -219,19 +224,4 @@ void x86_serialise_all(void)
 {
     x86_serialise(0, 0, 0);
     x86_call(started & ~x86_this_bit(), x86_serialise, 0, 0, 0);
-}
-
-/* Which space a CPU has changes only with the lock. */
-void x86_tlb_drop(uint64_t space, uintptr_t va, uintptr_t end)
-{
-    uint32_t others = 0;
-
-    for (uint32_t rest = started & ~x86_this_bit(); rest; rest &= rest - 1) {
-        unsigned n = (unsigned)__builtin_ctz(rest);
-        others |= x86_cpus[n].space == space ? 1u << n : 0;
-    }
-    x86_tlb_drop_here(space, va, end);
-    if (others) {
-        x86_call(others, x86_tlb_drop_here, space, va, end);
-    }
 }

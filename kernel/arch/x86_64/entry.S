@@ -7,6 +7,9 @@
  * the running thread. A kernel call saves only what the caller may expect to find again: rbx, rbp,
  * r12-r15, rsp, rip and flags; rax and rdx come back as value and errno, and the rest 0, so that
  * nothing of the kernel's leaks. Everything else that interrupts a program saves all registers.
+ *
+ * What a call keeps is in the context before C begins, and comes back from there: kernel_call() and
+ * what it only jumps to may change any register (board.mk: FLAGS_ of the fast path).
  */
 #include ARCH_OFFSETS_H
 #include "kernel/arch/x86_64/shared.h"

@@ -32,14 +32,16 @@ struct arch_context {
     uint64_t rip;    /* [k] always canonical: IRET and SYSRET would fault in the kernel */
     uint64_t rflags; /* [k] */
     uint64_t kind;   /* [k] CTX_KIND_* */
-    uint64_t cr3;    /* [I] the process's */
+    uint64_t cr3;    /* [I] the process's: see struct arch_aspace */
     uint64_t tls;    /* [k] FS base: LibWord() */
     uint64_t iomap;  /* [k] X86_PORTS_NONE, or X86_PORTS_BOARD: ThreadCtl(_NTO_TCTL_IO) */
     uint8_t fp[512] __attribute__((aligned(16))); /* [k] FXSAVE's */
 };
 
 struct arch_aspace {
-    uint64_t cr3; /* [I] the top table; 0: none. First member, also of struct process */
+    /* [I] what CR3 is loaded with: the top table's address and, with PCIDs, the space's one and
+     * X86_CR3_KEEP; 0: none. First member, also of struct process */
+    uint64_t cr3;
     /* [k] where the search for free addresses begins, downwards: above is no room, or little */
     uintptr_t search_from;
 };
@@ -67,7 +69,7 @@ struct x86_cpu {
     uint64_t stack_top;    /* [I] */
     uint64_t scratch;      /* [c] of the entry code */
     uint64_t tls;          /* [c] what the FS base is, if the present process left it alone */
-    uint64_t space;        /* [k] what CR3 is; read by the CPU itself without the lock */
+    uint64_t space;        /* [k] what CR3 was loaded with, X86_CR3_KEEP included */
     struct x86_cpu *own;   /* [I] where this struct is */
     uintptr_t window_ip;   /* [c] where the open interrupt window is; 0: idle */
     uint32_t bit;          /* [I] 1 << the CPU's number */
@@ -75,6 +77,9 @@ struct x86_cpu {
     uint64_t slot;         /* [c] in which its program executes a displaced instruction: step/ */
     struct x86_tss tss;
     uint64_t gdt[8]; /* [I] */
+    /* [k] by PCID: this CPU may have old translations, and drops all of that PCID before it uses
+     * them: tlb.c */
+    uint8_t stale[X86_PCIDS];
 };
 extern struct x86_cpu x86_cpus[];
 
@@ -111,12 +116,10 @@ static inline void arch_irq_restore(uintptr_t state)
     __asm__ volatile("" ::: "memory");
 }
 
+/* One instruction, LOCK BTS, and shorter than a comparison with 0. */
 static inline bool arch_spin_try(volatile uint32_t *lock)
 {
-    uint32_t expected = 0;
-
-    return __atomic_compare_exchange_n(lock, &expected, 1, false, __ATOMIC_ACQUIRE,
-                                       __ATOMIC_RELAXED);
+    return !(__atomic_fetch_or(lock, 1, __ATOMIC_ACQUIRE) & 1);
 }
 
 static inline void arch_spin_release(volatile uint32_t *lock)
@@ -165,18 +168,44 @@ static inline void x86_tls_forget(void)
     __asm__ volatile("movq $-1, %%gs:%c0" ::"i"(offsetof(struct x86_cpu, tls)) : "memory");
 }
 
+/* Returns what this CPU's CR3 was loaded with. */
+static inline uint64_t x86_space(void)
+{
+    uint64_t space;
+
+    __asm__ volatile("mov %%gs:%c1, %0" : "=r"(space) : "i"(offsetof(struct x86_cpu, space)));
+    return space;
+}
+
+/* Loads CR3. Translations of a space with a PCID are kept, but for those that are known to be old;
+ * of one without, nothing is kept. */
+static inline void x86_space_load(uint64_t space)
+{
+    bool stale;
+
+    __asm__ volatile("cmpb $0, %%gs:%c[at](%[pcid])"
+                     : "=@ccne"(stale)
+                     : [at] "i"(offsetof(struct x86_cpu, stale)), [pcid] "r"(space & X86_PCID_MASK)
+                     : "memory");
+    if (unlikely(stale)) {
+        __asm__ volatile(
+            "movb $0, %%gs:%c[at](%[pcid])" ::[at] "i"(offsetof(struct x86_cpu, stale)),
+            [pcid] "r"(space & X86_PCID_MASK)
+            : "memory");
+        space &= ~X86_CR3_KEEP;
+    }
+    __asm__ volatile("mov %0, %%cr3" ::"r"(space) : "memory");
+}
+
 /* A program that loads a selector into FS loses its base unseen: what this CPU's register holds is
  * known only as long as the process runs that has set it. */
-static inline void x86_space_switch(uint64_t cr3)
+static inline void x86_space_switch(uint64_t space)
 {
-    uint64_t old;
-
-    __asm__ volatile("mov %%gs:%c1, %0" : "=r"(old) : "i"(offsetof(struct x86_cpu, space)));
-    if (cr3 != old) {
+    if (space != x86_space()) {
         x86_tls_forget();
-        __asm__ volatile("mov %0, %%gs:%c1\n\tmov %0, %%cr3" ::"r"(cr3),
-                         "i"(offsetof(struct x86_cpu, space))
+        __asm__ volatile("mov %0, %%gs:%c1" ::"r"(space), "i"(offsetof(struct x86_cpu, space))
                          : "memory");
+        x86_space_load(space);
     }
 }
 

@@ -23,7 +23,7 @@
 /* The space's top table and its only table of the next level lie side by side (aspace.c). */
 static inline uint64_t *pages_level1(const struct arch_aspace *as)
 {
-    return arch_phys_to_virt(as->cr3 + PAGE_SIZE);
+    return arch_phys_to_virt((as->cr3 & PTE_ADDRESS) + PAGE_SIZE);
 }
 
 static inline uint64_t pages_attributes(uint32_t flags)
@@ -90,7 +90,7 @@ static inline uint64_t pages_translate(uintptr_t va, bool user, bool write)
 
 static inline bool pages_loaded(const struct arch_context *ctx)
 {
-    return ctx->cr3 == x86_cr3();
+    return (ctx->cr3 & ~X86_CR3_KEEP) == x86_cr3();
 }
 
 #endif

@@ -96,8 +96,15 @@ extern char x86_idle_halt[]; /* the HLT of arch_wait_for_interrupt() */
 /* sample.c */
 void x86_sample_init(void); /* CPU 0, once: the clock runs */
 
-/* aspace.c: drops [va, end) from this CPU's TLB, if it has this space */
-void x86_tlb_drop_here(uint64_t space, uintptr_t va, uintptr_t end);
+/* tlb.c. With the lock, or at boot. */
+void x86_pcid_begin(bool there); /* CPU 0, once: whether the CPUs have PCIDs */
+bool x86_pcid_used(void);
+/* Returns the PCID and X86_CR3_KEEP for a new space, to be or-ed into its CR3; 0 without PCIDs. */
+uint64_t x86_pcid_take(void);
+/* The space is gone: no CPU has it any more. */
+void x86_pcid_give(uint64_t space);
+/* Drops [va, end) of this space from all TLBs. */
+void x86_tlb_drop(uint64_t space, uintptr_t va, uintptr_t end);
 
 /* cpus.c */
 struct x86_starting {
@@ -109,8 +116,10 @@ extern volatile uint32_t x86_cpu_ticket;
 struct thread *x86_start_secondary(unsigned n);
 void x86_ipi(uint32_t cpus, unsigned vector);
 void x86_call_serve(void);
-/* Drops [va, end) of this space from all TLBs. Lock held. */
-void x86_tlb_drop(uint64_t space, uintptr_t va, uintptr_t end);
+/* Has these CPUs execute fn(a, b, c), and waits. Lock held. */
+void x86_call(uint32_t cpus, void (*fn)(uint64_t a, uint64_t b, uint64_t c), uint64_t a, uint64_t b,
+              uint64_t c);
+uint32_t x86_cpus_started(void); /* those that execute C, this one included */
 /* Returns when no CPU executes an instruction that was fetched before the call. Lock held. */
 void x86_serialise_all(void);
 bool x86_cpus_others(void); /* another CPU executes the kernel */

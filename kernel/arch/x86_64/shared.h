@@ -27,6 +27,12 @@
 #define X86_STEP_SLOTS_AT 0xfffffffffa000000
 #define X86_STEP_SLOTS_BYTES 32768
 
+/* CR3: identifier of the space whose translations the TLB keeps apart (tlb.c), 0 for the kernel and
+ * where CPUs have none; and not to drop what is there. As many as a board has processes, and 0. */
+#define X86_PCID_MASK 0xffful
+#define X86_PCIDS 2048
+#define X86_CR3_KEEP (1ul << 63)
+
 /* Segment selectors, in the order that SYSRET asks for. */
 #define SEL_KERNEL_CODE 0x08
 #define SEL_KERNEL_DATA 0x10

@@ -134,10 +134,23 @@ void x86_cpu_load(unsigned n)
 #define CR4_MCE 0x40ul
 #define CR4_PGE 0x80ul
 #define CR4_UMIP 0x800ul
+#define CR4_PCIDE 0x20000ul
 #define CR4_SMEP 0x100000ul
 #define CR4_SMAP 0x200000ul
 
-/* The kernel never uses a program's addresses (it has all RAM at its own), so it needs no STAC. */
+#define CPUID_1_ECX_PCID 0x20000u
+
+/* CONFIG_PCID: board.mk. All CPUs are taken to be like the first. */
+static void x86_features_find(void)
+{
+    uint32_t features[4];
+
+    x86_cpuid(1, features);
+    x86_pcid_begin(CONFIG_PCID && features[2] & CPUID_1_ECX_PCID);
+}
+
+/* The kernel never uses a program's addresses (it has all RAM at its own), so it needs no STAC.
+ * PCIDs may be switched on while PCID 0 is in use. */
 void x86_protection_on(void)
 {
     uint32_t known[4], features[4] = {0};
@@ -152,6 +165,7 @@ void x86_protection_on(void)
     cr4 |= features[1] & 1u << 7 ? CR4_SMEP : 0;
     cr4 |= features[1] & 1u << 20 ? CR4_SMAP : 0;
     cr4 |= features[2] & 1u << 2 ? CR4_UMIP : 0;
+    cr4 |= x86_pcid_used() ? CR4_PCIDE : 0;
     __asm__ volatile("mov %0, %%cr4" ::"r"(cr4));
 }
 
@@ -181,6 +195,7 @@ struct thread *x86_start(uint64_t start_info)
     arch_board_init();
     idt_fill();
     x86_cpu_load(0);
+    x86_features_find();
     x86_map_kernel();
     x86_lapic_begin();
     x86_board_irq_init();
