@@ -19,6 +19,11 @@
 #include "trace/dtrace/thread.h"
 #include "trace/hook.h"
 
+#ifndef KERNEL_COUNTS_H
+#define KERNEL_COUNTS_H "kernel/thread/counts/none.h"
+#endif
+#include KERNEL_COUNTS_H
+
 struct channel;
 struct connection;
 struct process;
@@ -124,7 +129,8 @@ struct thread {
     struct timer_node timeout; /* [k] active while blocked; set up by timeout_arm() */
     uint64_t born;             /* [I] trace clock at its creation */
     char name[KYMO_THREAD_NAME_MAX];
-    struct pulse notice; /* [k] UNBLOCK while it lives; THREADDEATH when it is DEAD */
+    struct pulse notice;         /* [k] UNBLOCK while it lives; THREADDEATH when it is DEAD */
+    struct thread_counts counts; /* [k] for D: events of the CPU; nothing where it counts none */
 };
 
 #define THREAD_CALL_NONE 255 /* thread.call: in no call, so no call's end is traced */
