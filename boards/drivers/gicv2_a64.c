@@ -55,6 +55,11 @@ unsigned a64_board_irq_sample(void)
     return samples ? GIC_IRQ_SAMPLE : A64_IRQ_NONE;
 }
 
+bool a64_board_irq_is_fiq(unsigned number)
+{
+    return number < GIC_FIRST_EXTERNAL && FIQS >> number & 1;
+}
+
 unsigned a64_board_irq_count(void)
 {
     return samples ? GIC_IRQ_COUNT : A64_IRQ_NONE;

@@ -248,6 +248,11 @@ unsigned a64_board_irq_sample(void)
     return BCM_PHYSICAL_TIMER;
 }
 
+bool a64_board_irq_is_fiq(unsigned number)
+{
+    return number == BCM_PHYSICAL_TIMER;
+}
+
 /* The monitors' lines are not modelled by QEMU, and not driven here. */
 unsigned a64_board_irq_count(void)
 {

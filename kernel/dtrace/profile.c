@@ -42,7 +42,7 @@ static uint64_t paid_until[CONFIG_CPUS];           /* [c] cycles */
 /* Sets this CPU's sampling interrupt for the earliest due probe. */
 static void set_next(const struct cpu *cpu)
 {
-    uint64_t at = UINT64_MAX, allowed = sample_allowed(paid_until[cpu->id]);
+    uint64_t at = UINT64_MAX, allowed = sample_allowed(paid_until[dtrace_port_cpu()]);
 
     for (const struct profile_cpu *p = running[cpu->id]; p; p = p->next) {
         at = p->at < at ? p->at : at;
@@ -110,7 +110,7 @@ static void profile_fire_all(struct cpu *cpu, struct sample *s)
             p->at += p->cycles;
         }
     }
-    sample_pay(&paid_until[cpu->id], from, now);
+    sample_pay(&paid_until[dtrace_port_cpu()], from, now);
 }
 
 void dtrace_sample_now(struct cpu *cpu)

@@ -63,6 +63,8 @@ unsigned a64_board_irq_sample(void);
  * board has none. Whether it is pending on this CPU. */
 unsigned a64_board_irq_count(void);
 bool a64_board_count_pending(void);
+/* Returns whether a number is that of one of the two. */
+bool a64_board_irq_is_fiq(unsigned number);
 /* Acknowledges one of the two in the FIQ's handler, and returns its number; A64_IRQ_NONE if none is
  * (any longer) the highest-priority pending one. */
 unsigned a64_board_fiq_take(uint32_t *token);

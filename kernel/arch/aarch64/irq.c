@@ -47,7 +47,7 @@ static inline bool irq_serve(uintptr_t ip, bool in_kernel)
         intr_ipi(irq.number, ip, in_kernel);
     } else if (irq.number == sampled) {
         intr_sample(irq.number, ip, in_kernel);
-    } else if (irq.number == a64_board_irq_sample() || irq.number == a64_board_irq_count()) {
+    } else if (a64_board_irq_is_fiq(irq.number)) {
         sample_here(irq.number, ip, in_kernel);
     } else {
         intr_entry(irq.number, ip, in_kernel);

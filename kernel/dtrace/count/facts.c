@@ -12,7 +12,7 @@
 #include "kernel/dtrace/count/count.h"
 #include "kernel/dtrace/count/own.h"
 
-enum { TURNS = 64 }; /* of a loop, which no counter of cycles or instructions misses */
+enum { TURNS = 8 }; /* of a loop, which no counter of cycles or instructions misses */
 
 static struct count_facts facts; /* [k] */
 static uint32_t used;            /* [k] mask of counters in use */
