@@ -129,8 +129,7 @@ struct thread {
     struct timer_node timeout; /* [k] active while blocked; set up by timeout_arm() */
     uint64_t born;             /* [I] trace clock at its creation */
     char name[KYMO_THREAD_NAME_MAX];
-    struct pulse notice;         /* [k] UNBLOCK while it lives; THREADDEATH when it is DEAD */
-    struct thread_counts counts; /* [k] for D: events of the CPU; nothing where it counts none */
+    struct pulse notice; /* [k] UNBLOCK while it lives; THREADDEATH when it is DEAD */
 };
 
 #define THREAD_CALL_NONE 255 /* thread.call: in no call, so no call's end is traced */

@@ -59,7 +59,8 @@ static void test_counters(void **state)
         enum dtrace_reason reason;
     } table[] = {{DTRACE_PORT_CYCLES, -95, DTRACE_REASON_NO_CYCLES},
                  {DTRACE_PORT_INSTRUCTIONS, -95, DTRACE_REASON_NO_INSTRUCTIONS},
-                 {DTRACE_PORT_INSTRUCTIONS, -DTRACE_EBUSY, DTRACE_REASON_COUNTERS_USED}};
+                 {DTRACE_PORT_INSTRUCTIONS, -DTRACE_EBUSY, DTRACE_REASON_COUNTERS_USED},
+                 {DTRACE_PORT_CYCLES, -DTRACE_ENOMEM, DTRACE_REASON_NO_SPACE}};
 
     (void)state;
     for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++) {

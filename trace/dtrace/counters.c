@@ -19,6 +19,7 @@ static enum dtrace_reason counter_begin(struct dtrace_consumer *c, unsigned whic
     int error = DTRACE_PORT_COUNTS ? dtrace_port_counters(which, true) : -DTRACE_EBUSY;
     if (error) {
         return error == -DTRACE_EBUSY        ? DTRACE_REASON_COUNTERS_USED
+               : error == -DTRACE_ENOMEM     ? DTRACE_REASON_NO_SPACE
                : which == DTRACE_PORT_CYCLES ? DTRACE_REASON_NO_CYCLES
                                              : DTRACE_REASON_NO_INSTRUCTIONS;
     }

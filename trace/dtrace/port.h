@@ -60,7 +60,7 @@ uint64_t dtrace_port_walltimestamp(void); /* ns since 1970 */
 enum { DTRACE_PORT_CYCLES, DTRACE_PORT_INSTRUCTIONS, DTRACE_PORT_COUNTERS };
 uint64_t dtrace_port_counter(unsigned which);
 /* A consumer begins to use one of them, or ends. Returns 0; -ENOTSUP: this machine doesn't count
- * these; -EBUSY: all counters are in use. Control context. */
+ * these; -EBUSY: all counters are in use; -ENOMEM. Control context. */
 int dtrace_port_counters(unsigned which, bool on);
 int32_t dtrace_port_pid(void);
 int32_t dtrace_port_tid(void);

@@ -26,17 +26,21 @@
 
 #define FOLD_NS 1000000000u /* 2^33 events take longer on any CPU */
 
-_Static_assert((int)THREAD_COUNTS == (int)DTRACE_PORT_COUNTERS, "the variables");
-
 /* What this CPU's counter has counted, and how much of it when its thread came. */
 struct total {
     uint64_t whole; /* [c] multiples of 2^32 */
     uint64_t base;  /* [c] */
 };
-static struct total totals[CONFIG_CPUS][THREAD_COUNTS];
-static uint16_t users[THREAD_COUNTS];                                        /* [k] consumers */
-static uint8_t counter_of[THREAD_COUNTS] = {ARCH_COUNT_CYCLE, COUNTER_NONE}; /* [k] */
-static struct timer_node folder;                                             /* [k] */
+static struct total totals[CONFIG_CPUS][DTRACE_PORT_COUNTERS];
+static uint16_t users[DTRACE_PORT_COUNTERS]; /* [k] consumers */
+static uint8_t counter_of[DTRACE_PORT_COUNTERS] = {ARCH_COUNT_CYCLE, COUNTER_NONE}; /* [k] */
+/* [c] by a thread's index, of the CPU that it runs on: what it had counted when it left its last
+ * CPU. Made when first used, and kept. */
+static struct thread_total {
+    uint64_t total[DTRACE_PORT_COUNTERS];
+    uint16_t generation; /* of the thread that it is of */
+} * thread_totals;
+static struct timer_node folder; /* [k] */
 bool counts_kept;
 
 /* Returns what the counter has counted on this CPU. Interrupts masked. */
@@ -50,13 +54,23 @@ static uint64_t total_now(unsigned which)
     return t->whole + value;
 }
 
+static struct thread_total *total_of(const struct thread *t)
+{
+    struct thread_total *of = &thread_totals[t->index];
+
+    if (of->generation != t->generation) {
+        *of = (struct thread_total){.generation = t->generation};
+    }
+    return of;
+}
+
 void counts_leave(struct thread *left)
 {
     kernel_assert(kernel_locked());
-    for (unsigned which = 0; which < THREAD_COUNTS; which++) {
+    for (unsigned which = 0; which < DTRACE_PORT_COUNTERS; which++) {
         if (users[which]) {
             uint64_t now = total_now(which), *base = &totals[dtrace_port_cpu()][which].base;
-            left->counts.total[which] += now - *base;
+            total_of(left)->total[which] += now - *base;
             *base = now;
         }
     }
@@ -65,9 +79,8 @@ void counts_leave(struct thread *left)
 uint64_t dtrace_port_counter(unsigned which)
 {
     const struct cpu *cpu = arch_cpu();
-    const struct thread *t = dtrace_port_thread();
     uintptr_t irq = arch_irq_save();
-    uint64_t total = t->counts.total[which];
+    uint64_t total = total_of(dtrace_port_thread())->total[which];
 
     if (!cpu->sampled || !cpu->sampled->elsewhere) {
         total += total_now(which) - totals[cpu->id][which].base;
@@ -81,7 +94,7 @@ uint64_t dtrace_port_counter(unsigned which)
 static void fold_here(void *arg)
 {
     (void)arg;
-    for (unsigned which = 0; which < THREAD_COUNTS; which++) {
+    for (unsigned which = 0; which < DTRACE_PORT_COUNTERS; which++) {
         if (users[which]) {
             total_now(which);
         }
@@ -131,6 +144,12 @@ static int total_on(unsigned which)
 {
     if (!count_event_counts(which)) {
         return -ENOTSUP;
+    }
+    if (!thread_totals) {
+        thread_totals = dtrace_port_keep(TABLE_ENTRIES(THREADS) * sizeof(*thread_totals));
+    }
+    if (!thread_totals) {
+        return -ENOMEM;
     }
     if (users[which] == 0) {
         if (which != ARCH_COUNT_CYCLES) {

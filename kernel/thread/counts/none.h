@@ -5,9 +5,6 @@
 
 struct thread;
 
-struct thread_counts {
-};
-
 static inline void thread_counted(struct thread *left)
 {
     (void)left;
