@@ -25,6 +25,7 @@
  *   E2BIG      (CREATE) END may need more than a fill buffer, or a probe firing costs more than
  *              LIMIT allows; ENOSPC: it has no room at all
  *   ENOSPC, ENOTSUP   (GO) no slot for one more function probe; this function can't be probed
+ *   EBUSY      (GO) a probe of cpc, and all counters are in use
  *   ESHUTDOWN  the consumer was silent for 10 s and is killed
  */
 #ifndef _SYS_DTRACE_H
@@ -114,6 +115,10 @@ struct kymo_d_call {
 KYMO_STATIC_ASSERT(sizeof(struct kymo_d_call) == 32, "layout on the link");
 
 #define KYMO_D_FEATURE_SAMPLES_KERNEL 1u /* profile's samples are also taken in the kernel */
+/* The D variables cycles and instructions, whose counters count here; the provider cpc. */
+#define KYMO_D_FEATURE_COUNTS_CYCLES 2u
+#define KYMO_D_FEATURE_COUNTS_INSTRUCTIONS 4u
+#define KYMO_D_FEATURE_COUNTS_PROBES 8u
 
 struct kymo_d_info {
     uint32_t version;       /* KYMO_D_VERSION */

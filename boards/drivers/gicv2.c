@@ -59,13 +59,18 @@ unsigned gic_init(uintptr_t dist, uintptr_t cpu)
     return lines;
 }
 
-/* Puts all private lines except one into group 1. Returns false if the register reads as zero. */
-static bool groups_init(unsigned fiq)
+/* Puts all private lines except these into group 1. Returns false if the register reads as zero. */
+static bool groups_init(uint32_t fiqs)
 {
-    uint32_t group1 = ~(1u << fiq);
+    dist_write(GICD_IGROUPR, ~fiqs);
+    return dist_read(GICD_IGROUPR) == ~fiqs;
+}
 
-    dist_write(GICD_IGROUPR, group1);
-    return dist_read(GICD_IGROUPR) == group1;
+static void priority_raise(unsigned irq)
+{
+    uint32_t shift = irq % 4 * 8, before = dist_read(GICD_IPRIORITYR + irq / 4 * 4);
+
+    dist_write(GICD_IPRIORITYR + irq / 4 * 4, (before & ~(0xffu << shift)) | PRIORITY_FIQ << shift);
 }
 
 /* Earlier code, or a reset that keeps them, may have left interrupts active: an active interrupt
@@ -78,7 +83,12 @@ static void forget_active(void)
     }
 }
 
-bool gic_cpu_init(unsigned n, uint32_t enabled, unsigned fiq)
+bool gic_private_pending(unsigned irq)
+{
+    return dist_read(GICD_ISPENDR) >> irq & 1;
+}
+
+bool gic_cpu_init(unsigned n, uint32_t enabled, uint32_t fiqs)
 {
     /* Private lines read as targeting the reader. With a single CPU they may read as 0. */
     uint8_t self = (uint8_t)dist_read(GICD_ITARGETSR);
@@ -89,13 +99,11 @@ bool gic_cpu_init(unsigned n, uint32_t enabled, unsigned fiq)
     for (unsigned i = 0; i < FIRST_SPI; i += 4) {
         dist_write(GICD_IPRIORITYR + i, PRIORITY);
     }
-    bool groups = groups_init(fiq);
-    if (groups) {
-        uint32_t shift = fiq % 4 * 8;
-        dist_write(GICD_IPRIORITYR + fiq / 4 * 4,
-                   (PRIORITY & ~(0xffu << shift)) | PRIORITY_FIQ << shift);
+    bool groups = groups_init(fiqs);
+    for (uint32_t left = groups ? fiqs : 0; left; left &= left - 1) {
+        priority_raise((unsigned)__builtin_ctz(left));
     }
-    dist_write(GICD_ISENABLER, groups ? enabled : enabled & ~(1u << fiq));
+    dist_write(GICD_ISENABLER, groups ? enabled : enabled & ~fiqs);
     forget_active();
     mmio_write(gic_cpu_base + GICC_PMR, 0xff);
     mmio_write(gic_cpu_base + GICC_BPR, 0);

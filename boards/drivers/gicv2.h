@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Arm Generic Interrupt Controller v2 (IHI 0048). One priority for all lines, so interrupts do not
- * preempt each other; shared lines go to CPU 0. At most 8 CPUs. One private line may be an FIQ: it
- * is of group 0 and of a higher priority, all others are of group 1.
+ * preempt each other; shared lines go to CPU 0. At most 8 CPUs. Some private lines may be FIQs:
+ * they are of group 0 and of a higher priority, all others are of group 1.
  */
 #ifndef BOARDS_DRIVERS_GICV2_H
 #define BOARDS_DRIVERS_GICV2_H
@@ -14,6 +14,7 @@
 
 #define GICD_ISENABLER 0x100
 #define GICD_ICENABLER 0x180
+#define GICD_ISPENDR 0x200
 #define GICD_SGIR 0xf00
 #define GICD_SGIR_SELF (2u << 24)
 #define GICC_IAR 0x0c
@@ -30,9 +31,11 @@ bool gic_is_v2(uintptr_t dist);
  * lines. */
 unsigned gic_init(uintptr_t dist, uintptr_t cpu);
 /* Initialises, on each CPU n, its private lines, of which `enabled` is a mask, and its interface.
- * fiq: the line signalled as FIQ. Returns false if this GIC has no groups, or denies access to
- * them; the line is off then. */
-bool gic_cpu_init(unsigned n, uint32_t enabled, unsigned fiq);
+ * fiqs: the lines signalled as FIQs. Returns false if this GIC has no groups, or denies access to
+ * them; these lines are off then. */
+bool gic_cpu_init(unsigned n, uint32_t enabled, uint32_t fiqs);
+/* Returns whether a private line of this CPU is pending, or active and pending. */
+bool gic_private_pending(unsigned irq);
 
 /* A line that gic_init() counted; any context. A CPU that sees the line masked, or unmasked, has
  * seen what this one stored before, and this one sees afterwards what was stored before that. */
@@ -62,10 +65,12 @@ static inline unsigned gic_number(uint32_t token)
     return token & 0x3ff;
 }
 
-/* Like gic_take(), in FIQ, only if this line is the next one. */
-static inline bool gic_take_this(unsigned irq, uint32_t *token)
+/* Like gic_take(), in FIQ, only if the next one is one of these private lines. */
+static inline bool gic_take_these(uint32_t lines, uint32_t *token)
 {
-    if (gic_number(mmio_read(gic_cpu_base + GICC_HPPIR)) != irq) {
+    unsigned irq = gic_number(mmio_read(gic_cpu_base + GICC_HPPIR));
+
+    if (irq >= 32 || !(lines >> irq & 1)) {
         return false;
     }
     *token = gic_take();

@@ -10,6 +10,7 @@
 #include "kernel/arch/irq.h"
 
 #define IRQ_LINES_MAX 256
+#define FIQS (1u << GIC_IRQ_SAMPLE | 1u << GIC_IRQ_COUNT)
 
 static unsigned external_lines; /* [I] */
 static bool samples;            /* [I] all CPUs' the same */
@@ -24,8 +25,7 @@ void gic_board_init(uintptr_t dist, uintptr_t cpu)
 void a64_board_irq_cpu_init(unsigned n)
 {
     samples = gic_cpu_init(
-        n, 1u << GIC_IRQ_TIMER | 1u << GIC_IRQ_IPI | 1u << GIC_IRQ_SAMPLED | 1u << GIC_IRQ_SAMPLE,
-        GIC_IRQ_SAMPLE);
+        n, 1u << GIC_IRQ_TIMER | 1u << GIC_IRQ_IPI | 1u << GIC_IRQ_SAMPLED | FIQS, FIQS);
 }
 
 struct a64_irq a64_board_irq_take(void)
@@ -55,9 +55,24 @@ unsigned a64_board_irq_sample(void)
     return samples ? GIC_IRQ_SAMPLE : A64_IRQ_NONE;
 }
 
-bool a64_board_fiq_take(uint32_t *token)
+bool a64_board_irq_is_fiq(unsigned number)
 {
-    return gic_take_this(GIC_IRQ_SAMPLE, token);
+    return number < GIC_FIRST_EXTERNAL && FIQS >> number & 1;
+}
+
+unsigned a64_board_irq_count(void)
+{
+    return samples ? GIC_IRQ_COUNT : A64_IRQ_NONE;
+}
+
+bool a64_board_count_pending(void)
+{
+    return gic_private_pending(GIC_IRQ_COUNT);
+}
+
+unsigned a64_board_fiq_take(uint32_t *token)
+{
+    return gic_take_these(FIQS, token) ? gic_number(*token) : A64_IRQ_NONE;
 }
 
 unsigned a64_board_irq_sampled(void)

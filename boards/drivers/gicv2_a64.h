@@ -11,6 +11,7 @@
 
 #define GIC_IRQ_IPI 0
 #define GIC_IRQ_SAMPLED 1
+#define GIC_IRQ_COUNT 23  /* the performance monitors' */
 #define GIC_IRQ_TIMER 27  /* the virtual timer's */
 #define GIC_IRQ_SAMPLE 30 /* the physical timer's */
 #define GIC_FIRST_EXTERNAL 32

@@ -248,10 +248,26 @@ unsigned a64_board_irq_sample(void)
     return BCM_PHYSICAL_TIMER;
 }
 
-bool a64_board_fiq_take(uint32_t *token)
+bool a64_board_irq_is_fiq(unsigned number)
+{
+    return number == BCM_PHYSICAL_TIMER;
+}
+
+/* The monitors' lines are not modelled by QEMU, and not driven here. */
+unsigned a64_board_irq_count(void)
+{
+    return A64_IRQ_NONE;
+}
+
+bool a64_board_count_pending(void)
+{
+    return false;
+}
+
+unsigned a64_board_fiq_take(uint32_t *token)
 {
     *token = BCM_PHYSICAL_TIMER;
-    return bcm_fiq_pending(pi_cpu());
+    return bcm_fiq_pending(pi_cpu()) ? BCM_PHYSICAL_TIMER : A64_IRQ_NONE;
 }
 
 unsigned a64_board_irq_sampled(void)

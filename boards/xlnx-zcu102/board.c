@@ -114,6 +114,7 @@ const char *arch_irq_name(unsigned irq)
     static const char *const names[] = {
         [GIC_IRQ_IPI] = "ipi",
         [GIC_IRQ_SAMPLED] = "sampled",
+        [GIC_IRQ_COUNT] = "count",
         [GIC_IRQ_TIMER] = "timer",
         [GIC_IRQ_SAMPLE] = "sample",
         [48] = "gpio",

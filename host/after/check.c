@@ -148,6 +148,8 @@ static void variable(struct check *c, unsigned number)
         break;
         MISSING(curthread)
         MISSING(vtimestamp)
+        MISSING(cycles)
+        MISSING(instructions)
         MISSING(walltimestamp)
         MISSING(stackdepth)
         MISSING(ustackdepth)

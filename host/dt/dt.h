@@ -61,6 +61,8 @@ void dt_session_target(struct dt_session *, int32_t pid); /* $target; 0 before *
 void dt_session_processes(struct dt_session *,
                           int32_t (*find)(void *arg, const char *name, const char **why),
                           void *arg);
+/* A built-in variable that the target doesn't have: its use is an error, which ends with `why`. */
+void dt_session_lacks(struct dt_session *, const char *variable, const char *why);
 /* $pid: the process that has the consumer, on the target; this one before. 0: none is known. */
 void dt_session_consumer(struct dt_session *, int32_t pid);
 /* Types and symbols of an ELF, as `name` (before the backquote); kernel: also without a name. */

@@ -68,6 +68,7 @@ static bool add_elf_files(struct command *c)
 int command_open(struct command *c)
 {
     static const char *const sizes[] = {"bufsize", "aggsize", "specsize", "dynvarsize", "strsize"};
+    static const char *const counted[] = {"cycles", "instructions"};
     const char *why;
 
     c->target = c->target ? c->target : target_open(c->target_spec, &why);
@@ -84,6 +85,12 @@ int command_open(struct command *c)
         dt_session_new(c->target->ops->model(c->target), c->target->ops->probes(c->target));
     if (c->target->ops->consumer) {
         dt_session_consumer(c->session, c->target->ops->consumer(c->target));
+    }
+    for (size_t i = 0; c->target->ops->lacks && i < sizeof(counted) / sizeof(*counted); i++) {
+        why = c->target->ops->lacks(c->target, counted[i]);
+        if (why) {
+            dt_session_lacks(c->session, counted[i], why);
+        }
     }
     if (c->foreign) {
         dt_session_distrust(c->session);

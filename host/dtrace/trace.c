@@ -147,7 +147,9 @@ static int start(struct command *c, struct consumer *consumer)
     if (error) {
         return error == -EPIPE || error == -EPROTO
                    ? 1
-                   : command_fail("could not enable tracing", strerror(-error));
+                   : command_fail("could not enable tracing",
+                                  error == -EBUSY ? "all of the CPU's counters are in use"
+                                                  : strerror(-error));
     }
     command_say_enabled(c, consumer);
     command_release_child(c);

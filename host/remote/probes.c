@@ -268,13 +268,19 @@ bool remote_probe_names(struct target *t, uint32_t id, struct dt_probe_info *inf
     return p != NULL;
 }
 
+static const char *why_none(void *arg, struct dt_session *session, const char *const fields[4])
+{
+    return strcmp(fields[0], "cpc") == 0 ? remote_cpc_why_none(arg, fields)
+                                         : remote_pid_why_none(arg, session, fields);
+}
+
 void remote_probes_init(struct remote *r)
 {
     r->source = (struct dt_probe_source){.each = each,
                                          .argument_type = argument_type,
                                          .arg = r,
                                          .module = remote_pid_module,
-                                         .why_none = remote_pid_why_none};
+                                         .why_none = why_none};
 }
 
 void remote_probes_free(struct remote *r)

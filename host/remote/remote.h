@@ -141,6 +141,12 @@ void remote_pid_provide(struct remote *, const char *const pattern[4]);
 const char *remote_pid_module(void *remote, const char *provider, const char *module);
 const char *remote_pid_why_none(void *remote, struct dt_session *, const char *const fields[4]);
 
+/* ---- counters.c -------------------------------------------------------------------- */
+
+/* As why_none of struct dt_probe_source, for a description of cpc. */
+const char *remote_cpc_why_none(struct remote *, const char *const fields[4]);
+const char *remote_lacks(struct target *, const char *variable);
+
 /* ---- program.c: as in struct target_ops -------------------------------------------- */
 
 int remote_program_start(struct target *, const char *line, int32_t *pid, char *why, size_t room);

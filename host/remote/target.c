@@ -178,10 +178,14 @@ static void remote_describe(struct target *t, FILE *out)
     print_size(out, ", dynvarsize", i->dynvarsize);
     print_size(out, ", strsize", i->strsize);
     print_size(out, "\nMemory for consumers:", i->memory);
-    fprintf(out, "\nSamples of profile: %s\n\n",
+    fprintf(out, "\nSamples of profile: %s\n",
             i->features & KYMO_D_FEATURE_SAMPLES_KERNEL
                 ? "the kernel and programs, by an interrupt above the kernel's masks"
                 : "programs only, by a timer that the kernel masks (arg0 is 0; arg2: ns late)");
+    fprintf(out, "Counters: cycles %s, instructions %s, probes of cpc %s\n\n",
+            i->features & KYMO_D_FEATURE_COUNTS_CYCLES ? "yes" : "no",
+            i->features & KYMO_D_FEATURE_COUNTS_INSTRUCTIONS ? "yes" : "no",
+            i->features & KYMO_D_FEATURE_COUNTS_PROBES ? "yes" : "no");
 }
 
 static uint64_t remote_memory(struct target *t)
@@ -207,6 +211,7 @@ static const struct target_ops remote_ops = {
     .agg = remote_agg,
     .probe_names = remote_probe_names,
     .option_default = remote_option_default,
+    .lacks = remote_lacks,
     .memory = remote_memory,
     .resume = remote_resume,
     .program_start = remote_program_start,

@@ -154,6 +154,13 @@ static uint64_t self_option_default(struct target *t, const char *option)
     return DT_OPTION_UNSET;
 }
 
+static const char *self_lacks(struct target *t, const char *variable)
+{
+    (void)t;
+    (void)variable;
+    return "this process has no counters";
+}
+
 static int self_resume(struct target *t, int32_t pid)
 {
     (void)t;
@@ -178,6 +185,7 @@ static const struct target_ops self_ops = {
     .agg = self_agg,
     .probe_names = self_probe_names,
     .option_default = self_option_default,
+    .lacks = self_lacks,
     .resume = self_resume,
     .objects = self_objects,
 };

@@ -18,6 +18,7 @@ struct offline {
     struct target base;
     char *path;
     const struct dt_model *model;
+    unsigned machine; /* e_machine */
 };
 
 /* Accepts any function: only the target can find out whether it exists. */
@@ -113,6 +114,14 @@ static bool offline_elf_files(struct target *t, struct dt_session *session,
     return dt_session_add_elf(session, path, "kernel", true);
 }
 
+/* What a machine has, only it knows; but of these none has counters. */
+static const char *offline_lacks(struct target *t, const char *variable)
+{
+    (void)variable;
+    return ((struct offline *)t)->machine == EM_AARCH64 ? NULL
+                                                        : "kernels of this CPU have no counters";
+}
+
 /* A program for the boot has none. */
 static int32_t offline_consumer(struct target *t)
 {
@@ -133,6 +142,7 @@ static const struct target_ops offline_ops = {
     .probes = offline_probes,
     .consumer = offline_consumer,
     .option_default = offline_option_default,
+    .lacks = offline_lacks,
     .elf_files = offline_elf_files,
 };
 
@@ -149,5 +159,6 @@ struct target *offline_target_open(const char *path, const char **why)
     t->base.ops = &offline_ops;
     t->path = strdup(path);
     t->model = dt_model_of(id.machine);
+    t->machine = id.machine;
     return &t->base;
 }

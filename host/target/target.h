@@ -42,6 +42,8 @@ struct target_ops {
     bool (*probe_names)(struct target *, uint32_t id, struct dt_probe_info *);
     /* Options' defaults that differ on this target; DT_OPTION_UNSET: it doesn't mind. */
     uint64_t (*option_default)(struct target *, const char *option);
+    /* Why a built-in variable isn't there on this target; NULL: it is. */
+    const char *(*lacks)(struct target *, const char *variable);
     /* Bytes that are free there for consumers; 0: unknown. NULL: it can't be known. */
     uint64_t (*memory)(struct target *);
     /* Destructive actions that the consumer does for a process of the target. */

@@ -12,6 +12,7 @@
  *   stack.h    memory that may be absent, stacks of threads and of the kernel
  *   probe.h    trace sites and function probes
  *   step.h     probes of programs
+ *   count.h    counters of the CPU's events
  *   entry.h    what a port or a board calls in the kernel
  *   panic.h    kernel_panic() and kprintf()
  *
@@ -26,6 +27,7 @@
  *   boot     before the first program runs, on one CPU
  *   trace    the event log
  *   step     probes of programs, of ports with a folder step/
+ *   count    counters of events, of ports with a folder count/
  *   d        the D machine and stack traces; before that a stub returns false
  *   smp      more than one CPU; with one, a stub returns 0, or true if it takes a lock
  *   stub     may stay a stub: the contract says what a machine without it returns

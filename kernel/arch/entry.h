@@ -51,6 +51,8 @@ void intr_timer(unsigned irq, uintptr_t ip, bool in_kernel);
 /* The sampling interrupt, taken at ip. stack: `words` words of the interrupted kernel stack, with
  * lr the link register; NULL: a program was interrupted. Own CPU, above every mask. */
 void kernel_sample(uintptr_t ip, uintptr_t lr, const uintptr_t *stack, unsigned words);
+/* Likewise the overflow of a counter: kernel/arch/count.h. */
+void kernel_counted(uintptr_t ip, uintptr_t lr, const uintptr_t *stack, unsigned words);
 void intr_sample(unsigned irq, uintptr_t ip, bool in_kernel);
 /*
  * TraceEvent() for drivers and hooks: INSERT*, START, STARTNOSTATE, STOP and FLUSHBUFFER, from any

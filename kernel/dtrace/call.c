@@ -236,6 +236,13 @@ static size_t size_for_memory(size_t least, size_t small)
     return size;
 }
 
+static uint16_t info_features(void)
+{
+    uint32_t samples = arch_sample_able() ? KYMO_D_FEATURE_SAMPLES_KERNEL : 0;
+
+    return (uint16_t)(samples | dtrace_count_features());
+}
+
 void dtrace_control_info(struct kymo_d_info *info)
 {
     kernel_assert(kernel_locked());
@@ -246,7 +253,7 @@ void dtrace_control_info(struct kymo_d_info *info)
                                  .cpus = arch_cpu_count(),
                                  .pointer_bytes = sizeof(void *),
                                  .machine = arch_elf_machine(),
-                                 .features = arch_sample_able() ? KYMO_D_FEATURE_SAMPLES_KERNEL : 0,
+                                 .features = info_features(),
                                  .held = dtrace_heap_held(),
                                  .bufsize = size_for_memory(CONFIG_D_BUFSIZE, 64 << 10),
                                  .aggsize = size_for_memory(CONFIG_D_AGGSIZE, 128 << 10),
@@ -321,6 +328,7 @@ void kernel_d_init(void)
     dtrace_sites_init();
     dtrace_syscall_init();
     dtrace_profile_init();
+    dtrace_count_init();
     dtrace_fbt_init();
     dtrace_user_init();
     dtrace_reasons_find();

@@ -7,6 +7,7 @@
 #include "kernel/arch/cpu.h"
 #include "kernel/thread/thread.h"
 #include "kernel/time/time.h"
+#include KERNEL_COUNTERS_H /* DTRACE_PORT_COUNTS */
 
 #define DTRACE_PORT_ALIGN 1 /* as in other DTrace ports to ARM, though the CPUs allow such loads */
 #define DTRACE_PORT_STOPS 0 /* the kernel has no stopped processes */

@@ -23,8 +23,6 @@
 #include "trace/dtrace/probe.h"
 #include "trace/dtrace/provider/profile.h"
 
-enum { DEBT_MOST = 1000000 }; /* ns */
-
 /* A probe on a CPU. */
 struct profile_cpu {
     struct profile_cpu *next;             /* [k] list of those that run on this CPU */
@@ -41,26 +39,10 @@ static uint64_t paid_until[CONFIG_CPUS];           /* [c] cycles */
 
 /* ---- when -------------------------------------------------------------------------- */
 
-/* Limits probe firing to half of this CPU's time, however slow the clauses are: accumulates the
- * time spent that has not yet been balanced by leaving the CPU alone, up to DEBT_MOST. */
-static void profile_pay(uint64_t from, uint64_t to)
-{
-    uint64_t *paid = &paid_until[dtrace_port_cpu()];
-
-    *paid = (*paid > from ? *paid : from) + 2 * (to - from);
-}
-
-static uint64_t earliest_allowed(void)
-{
-    uint64_t paid = paid_until[dtrace_port_cpu()], most = clock_ns_to_cycles(DEBT_MOST);
-
-    return paid > most ? paid - most : 0;
-}
-
 /* Sets this CPU's sampling interrupt for the earliest due probe. */
 static void set_next(const struct cpu *cpu)
 {
-    uint64_t at = UINT64_MAX, allowed = earliest_allowed();
+    uint64_t at = UINT64_MAX, allowed = sample_allowed(paid_until[dtrace_port_cpu()]);
 
     for (const struct profile_cpu *p = running[cpu->id]; p; p = p->next) {
         at = p->at < at ? p->at : at;
@@ -88,37 +70,6 @@ static void skip_missed(struct profile_cpu *p, uint64_t then)
 
 /* ---- probe firing ------------------------------------------------------------------ */
 
-/* Returns the thread that had the CPU, if it is still alive; else the idle thread. */
-static struct thread *profile_thread_of(const struct sample *s)
-{
-    struct thread *t = s->thread;
-    bool lives = t && t->pid == s->pid && t->tid == s->tid && t->generation == s->generation &&
-                 t->state != STATE_DEAD;
-
-    return lives ? t : NULL;
-}
-
-/* Makes the clauses see the sampled thread as the running one. No other code observes this: the
- * kernel lock is held and interrupts are masked. */
-static void fire_now(struct cpu *cpu, const struct dtrace_profile *profile, struct sample *s,
-                     const uint64_t words[5])
-{
-    kernel_assert(kernel_locked() && !cpu->trace.fired && !cpu->sampled);
-    uintptr_t irq = arch_irq_save();
-    struct thread *current = cpu->current;
-
-    cpu->current = profile_thread_of(s);
-    s->elsewhere = cpu->current != current;
-    s->foreign = s->elsewhere && !(current && cpu->current && cpu->current->proc == current->proc);
-    cpu->sampled = s;
-    cpu->trace.fired = words;
-    dtrace_profile_fire(profile, words);
-    cpu->trace.fired = NULL;
-    cpu->sampled = NULL;
-    cpu->current = current;
-    arch_irq_restore(irq);
-}
-
 static void profile_fire(struct cpu *cpu, struct profile_cpu *p, struct sample *s)
 {
     skip_missed(p, s->at);
@@ -127,7 +78,9 @@ static void profile_fire(struct cpu *cpu, struct profile_cpu *p, struct sample *
                                clock_cycles_to_ns(late), p->missed};
     p->missed = 0;
     p->served = true;
-    fire_now(cpu, p->profile, s, words);
+    struct sample_scene scene = sample_enter(cpu, s, words);
+    dtrace_profile_fire(p->profile, words);
+    sample_leave(cpu, &scene);
 }
 
 static void fire_due(struct cpu *cpu, struct sample *s, uint64_t until)
@@ -157,7 +110,7 @@ static void profile_fire_all(struct cpu *cpu, struct sample *s)
             p->at += p->cycles;
         }
     }
-    profile_pay(from, now);
+    sample_pay(&paid_until[dtrace_port_cpu()], from, now);
 }
 
 void dtrace_sample_now(struct cpu *cpu)
@@ -170,6 +123,7 @@ void dtrace_sample_now(struct cpu *cpu)
         s->taken = false;
     }
     set_next(cpu);
+    dtrace_count_now(cpu);
 }
 
 /* Replaces the sampling interrupt, at the kernel's exit. */

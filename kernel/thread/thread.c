@@ -210,6 +210,9 @@ void thread_set_state_traced(struct thread *t, enum thread_state state)
 {
     const uint32_t pid = (uint32_t)t->proc->pid, tid = (uint32_t)t->tid;
 
+    if (state == STATE_DEAD && t->state == STATE_RUNNING) {
+        thread_counted(t); /* it has left this CPU, which has no thread to switch from */
+    }
     const bool probed = trace_bit(trace_site_probed, TRACE_EV_thread_state);
     const bool logged = trace_bit(trace_site_logged, TRACE_EV_thread_state);
 
@@ -237,12 +240,13 @@ static __attribute__((noinline)) void leave_cpu(const struct thread *next, struc
     uintptr_t irq = arch_irq_save();
     struct cpu *cpu = arch_cpu();
     struct thread *current = cpu->current;
-    const struct thread *left = prev ? prev : cpu->idle;
+    struct thread *left = prev ? prev : cpu->idle;
 
     cpu->current = prev;
     trace_site_cpu_switch((uint32_t)left->pid, (uint32_t)left->tid, left->priority,
                           (uint32_t)next->pid, (uint32_t)next->tid);
     cpu->current = current;
+    thread_counted(left);
     arch_irq_restore(irq);
 }
 

@@ -19,6 +19,11 @@
 #include "trace/dtrace/thread.h"
 #include "trace/hook.h"
 
+#ifndef KERNEL_COUNTS_H
+#define KERNEL_COUNTS_H "kernel/thread/counts/none.h"
+#endif
+#include KERNEL_COUNTS_H
+
 struct channel;
 struct connection;
 struct process;

@@ -49,8 +49,9 @@ class Bench(Guest):
     """A booted board, and where its link is."""
     probe = None  # what carries a link over RTT
 
-    def __init__(self, board, line=None, inherited=(), image="live"):
-        """line: the emulator's words for where the link's other end is, if not the socket raw."""
+    def __init__(self, board, line=None, inherited=(), image="live", more=()):
+        """line: the emulator's words for where the link's other end is, if not the socket raw.
+        more: words of its command line."""
         # link.py and dlink.py may run at the same time.
         suite = os.path.splitext(os.path.basename(sys.argv[0]))[0]
         kind = "-rtt" if RTT else "-virtio" if DEVICES else ""
@@ -71,7 +72,7 @@ class Bench(Guest):
             extra = ["-chardev", f"socket,id=link,{line or 'path=' + self.raw},server=on,wait=off"]
             words = link.read().split()
         extra += [word for one in DEVICES for word in ("-device", one)] if DEVICES else words
-        extra += ["-smp", CPUS] if CPUS else []
+        extra += (["-smp", CPUS] if CPUS else []) + list(more)
         super().__init__(board, image, extra, folder, "console-2.txt" if line else "console.txt",
                          inherited)
 

@@ -233,6 +233,15 @@ statics_PROGRAMS = $(live_PROGRAMS) $(statics)
 statics_SCRIPT = $(live_SCRIPT)
 TEST_IMAGES += statics
 
+# Work of so many instructions, over the link: test/boot/counters.py.
+ifeq ($(HAS_COUNTERS),yes)
+PROGRAMS += counted
+counted_SRCS := test/boot/programs/counted.c $(boot_common)
+TEST_IMAGES += counted
+counted_PROGRAMS = $(live_PROGRAMS) counted
+counted_SCRIPT = $(live_SCRIPT)
+endif
+
 # A program with probes at all of its instructions, over the link: test/boot/pid.py.
 ifneq ($(wildcard test/boot/programs/stepper_$(ARCH).S),)
 PROGRAMS += stepper

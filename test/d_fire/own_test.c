@@ -320,9 +320,9 @@ static void test_own_memory(void **state)
 
 static void test_built_in_variables(void **state)
 {
-    static const char *const hidden[] = {"curthread", "vtimestamp", "stackdepth", "caller",
-                                         "pid",       "tid",        "ppid",       "uid",
-                                         "errno",     "ucaller",    "ustackdepth"};
+    static const char *const hidden[] = {
+        "curthread", "vtimestamp", "stackdepth", "caller",      "pid",    "tid",         "ppid",
+        "uid",       "errno",      "ucaller",    "ustackdepth", "cycles", "instructions"};
     char text[64];
 
     (void)state;

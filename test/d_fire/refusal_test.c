@@ -4,6 +4,7 @@
  * no other fault, and the one next to it that is not refused.
  */
 #include "test/d_fire/target.h"
+#include "trace/dtrace/machine.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,36 @@ static void test_stop(void **state)
         image_option(&target.b, DTRACE_OPT_DESTRUCTIVE, 1);
         fake.cannot_stop = !can;
         wants(can ? DTRACE_REASON_NONE : DTRACE_REASON_STOP);
+    }
+}
+
+/* A refusal leaves no counter in use. */
+static void test_counters(void **state)
+{
+    static const struct {
+        unsigned which;
+        int error;
+        enum dtrace_reason reason;
+    } table[] = {{DTRACE_PORT_CYCLES, -95, DTRACE_REASON_NO_CYCLES},
+                 {DTRACE_PORT_INSTRUCTIONS, -95, DTRACE_REASON_NO_INSTRUCTIONS},
+                 {DTRACE_PORT_INSTRUCTIONS, -DTRACE_EBUSY, DTRACE_REASON_COUNTERS_USED},
+                 {DTRACE_PORT_CYCLES, -DTRACE_ENOMEM, DTRACE_REASON_NO_SPACE}};
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        clause(target.probe[0], NULL);
+        action(DTRACE_ACT_DIFEXPR, "ldgs cycles r1; ldgs instructions r2; ret r1");
+        fake.no_counter[table[i].which] = table[i].error;
+        image_option(&target.b, DTRACE_OPT_BUFSIZE, 4096);
+        const struct dtrace_image *image = image_end(&target.b);
+        int error =
+            dtrace_consumer_create(image, target.b.size, 0, &target.consumer, &target.refusal);
+        assert_int_equal(error, target.refusal.error);
+        assert_int_equal(target.refusal.reason, table[i].reason);
+        assert_int_equal(fake.counted[0] + fake.counted[1], 0);
+        target.consumer = NULL;
+        target_close(NULL);
+        target_open(NULL);
     }
 }
 
@@ -213,8 +244,9 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, target_open, target_close)
     const struct CMUnitTest tests[] = {
-        T(test_sizes),        T(test_stop),   T(test_end_reserve), T(test_records),
-        T(test_speculations), T(test_probes), T(test_actions),     T(test_matching),
+        T(test_sizes),       T(test_counters), T(test_stop),
+        T(test_end_reserve), T(test_records),  T(test_speculations),
+        T(test_probes),      T(test_actions),  T(test_matching),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

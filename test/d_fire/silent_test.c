@@ -147,6 +147,28 @@ static void test_one_that_never_began(void **state)
     assert_int_equal(status().state, DTRACE_STATE_INACTIVE);
 }
 
+/* The counters of its variables are its own from its creation to its end, each once. */
+static void test_counters(void **state)
+{
+    (void)state;
+    trace_on_probe();
+    start();
+    assert_int_equal(fake.counted[0] + fake.counted[1], 0);
+    target_close(NULL);
+    target_open(NULL);
+    clause(target.probe[0], "ldgs cycles r1; ret r1");
+    action(DTRACE_ACT_DIFEXPR, "ldgs cycles r1; ldgs instructions r2; sub r1 r2 r1; ret r1");
+    start();
+    assert_int_equal(fake.counted[0], 1);
+    assert_int_equal(fake.counted[1], 1);
+    pass(11ull * SECOND);
+    assert_int_equal(status().state, DTRACE_STATE_KILLED);
+    assert_int_equal(fake.counted[0] + fake.counted[1], 0);
+    dtrace_consumer_destroy(target.consumer);
+    target.consumer = NULL;
+    assert_int_equal(fake.counted[0] + fake.counted[1], 0);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, target_open, target_close)
@@ -154,7 +176,7 @@ int main(void)
         T(test_one_that_asks_lives),          T(test_one_that_only_reads_lives),
         T(test_ten_seconds_are_not_too_long), T(test_nothing_is_left_of_it),
         T(test_stop_comes_too_late),          T(test_others_live),
-        T(test_one_that_never_began),
+        T(test_one_that_never_began),         T(test_counters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,6 +64,10 @@ static void test_numbers(void **state)
     assert_int_equal(value_of("stackdepth"), 3);
     fake.lookups = 0;
     assert_int_equal(value_of("ustackdepth"), 5);
+    fake.lookups = 0;
+    assert_int_equal(value_of("cycles"), 300);
+    fake.lookups = 0;
+    assert_int_equal(value_of("instructions"), 400);
 }
 
 /* Every scalar of the table gives a value without a fault. */
@@ -83,6 +87,7 @@ static void test_all(void **state)
         }
     }
     run_faults("ldgs 0x124 r1; ret r1", DIF_FAULT_ILLOP, 0, 0);
+    run_faults("ldgs 0x203 r1; ret r1", DIF_FAULT_ILLOP, 0, 0);
     run_faults("nop; ldgs 0x4ff r1; ret r1", DIF_FAULT_ILLOP, 1, 0);
 }
 
@@ -132,12 +137,12 @@ static void test_windows(void **state)
 
 static void test_once(void **state)
 {
-    static const char *const names[] = {"timestamp", "vtimestamp", "walltimestamp", "stackdepth",
-                                        "ustackdepth"};
+    static const char *const names[] = {"timestamp",   "vtimestamp", "walltimestamp", "stackdepth",
+                                        "ustackdepth", "cycles",     "instructions"};
     char text[128];
 
     (void)state;
-    for (unsigned i = 0; i < 5; i++) {
+    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         snprintf(text, sizeof(text), "ldgs %s r1; ldgs %s r2; sub r1 r2 r1; ret r1", names[i],
                  names[i]);
         assert_int_equal(run(text), 0);

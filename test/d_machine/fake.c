@@ -178,6 +178,20 @@ uint64_t dtrace_port_vtimestamp(void)
     return 100 + fake.lookups++;
 }
 
+uint64_t dtrace_port_counter(unsigned which)
+{
+    return 300 + 100 * which + fake.lookups++;
+}
+
+int dtrace_port_counters(unsigned which, bool on)
+{
+    if (on && fake.no_counter[which]) {
+        return fake.no_counter[which];
+    }
+    fake.counted[which] += on ? 1u : -1u;
+    return 0;
+}
+
 uint64_t dtrace_port_walltimestamp(void)
 {
     return 200 + fake.lookups++;

@@ -45,7 +45,9 @@ struct fake {
     size_t forever;      /* of these, dtrace_port_keep()'s */
     unsigned allocs;     /* dtrace_port_alloc() calls */
     size_t alloc_limit;  /* 0: none */
-    unsigned lookups;    /* of vtimestamp, walltimestamp and stacks */
+    unsigned lookups;    /* of vtimestamp, walltimestamp, counters and stacks */
+    unsigned counted[2]; /* consumers that use a counter */
+    int no_counter[2];   /* what dtrace_port_counters() refuses */
     uint64_t random;
     unsigned speculations, elements_max;
     unsigned stops, panics, breakpoints, logstops;

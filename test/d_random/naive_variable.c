@@ -24,6 +24,10 @@ static uint64_t look_up(struct naive *n, uint32_t id)
         return 100 + n->lookups++;
     case DIF_VAR_walltimestamp:
         return 200 + n->lookups++;
+    case DIF_VAR_cycles:
+        return 300 + n->lookups++;
+    case DIF_VAR_instructions:
+        return 400 + n->lookups++;
     case DIF_VAR_stackdepth:
         return 3 + n->lookups++;
     default: /* ustackdepth */
@@ -34,9 +38,9 @@ static uint64_t look_up(struct naive *n, uint32_t id)
 /* These are the same throughout a clause. */
 static bool once(struct naive *n, uint32_t id, uint64_t *value)
 {
-    static const uint16_t ids[N_ONCE] = {DIF_VAR_timestamp, DIF_VAR_vtimestamp,
-                                         DIF_VAR_walltimestamp, DIF_VAR_stackdepth,
-                                         DIF_VAR_ustackdepth};
+    static const uint16_t ids[N_ONCE] = {
+        DIF_VAR_timestamp,   DIF_VAR_vtimestamp, DIF_VAR_walltimestamp, DIF_VAR_stackdepth,
+        DIF_VAR_ustackdepth, DIF_VAR_cycles,     DIF_VAR_instructions};
 
     for (unsigned i = 0; i < N_ONCE && ids[i]; i++) {
         if (ids[i] == id) {

@@ -43,7 +43,9 @@ static DTRACE_HOT uint64_t builtin_once(struct dtrace_context *c, enum dtrace_on
         value = dtrace_port_caller(true);
         break;
     default:
-        value = dtrace_port_ipl();
+        value = DTRACE_PORT_COUNTS && which >= DTRACE_ONCE_CYCLES
+                    ? dtrace_port_counter(which - DTRACE_ONCE_CYCLES)
+                    : dtrace_port_ipl();
     }
     c->once[which] = value;
     return value;
@@ -136,11 +138,19 @@ uint32_t dtrace_builtin_copy(struct dtrace_context *c, uint32_t variable, uint8_
     return (uint32_t)(p - to);
 }
 
+/* A counter, where the port has some, or a string. */
+static inline uint64_t builtin_other(struct dtrace_context *c, uint32_t variable)
+{
+    if (DTRACE_PORT_COUNTS && variable - DIF_VAR_cycles < DTRACE_PORT_COUNTERS) {
+        return builtin_seldom(c, DTRACE_ONCE_CYCLES + (variable - DIF_VAR_cycles));
+    }
+    const char *string = string_of(c, variable);
+    return string ? builtin_string(c, string) : builtin_illegal(c);
+}
+
 /* A single switch, and so a single jump: most clauses call this. */
 uint64_t dtrace_builtin(struct dtrace_context *c, uint32_t variable)
 {
-    const char *string;
-
     switch (variable) {
     case DIF_VAR_curthread:
         return dtrace_port_curthread();
@@ -192,8 +202,7 @@ uint64_t dtrace_builtin(struct dtrace_context *c, uint32_t variable)
     case DIF_VAR_cpu:
         return c->cpu;
     default:
-        string = string_of(c, variable);
-        return string ? builtin_string(c, string) : builtin_illegal(c);
+        return builtin_other(c, variable);
     }
 }
 

@@ -84,6 +84,9 @@ int dtrace_consumer_create_for(const struct dtrace_asker *asker, const void *ima
         error = error ? error : dtrace_ecbs_make(c, image, flags, why);
         error = error ? error : dtrace_memory_make(c, image, why);
         error = error ? error : dtrace_kept_make(c, why);
+        if (DTRACE_PORT_COUNTS && !error) {
+            error = dtrace_counters_begin(c, why);
+        }
     }
     if (error) {
         dtrace_memory_free(c);

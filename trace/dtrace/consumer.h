@@ -32,6 +32,7 @@ struct dtrace_consumer {
     bool unattended;                  /* [k] made at boot and not claimed yet: may be silent */
     bool logs;                        /* [I] its records go to the event log */
     bool retains;                     /* [I] its buffers are in retained memory */
+    uint8_t counters;                 /* [k] mask of the counters that its variables need */
     uint32_t ncpus;                   /* [I] */
     uint32_t necbs, nactions, naggs, matched; /* [I] */
     uint32_t enabled;                         /* [k] ECBs enabled on their probes */
@@ -71,6 +72,11 @@ bool dtrace_block_make(struct dtrace_block *, size_t bytes);
 /* Allocates memory that must outlive the machine if the consumer retains. */
 bool dtrace_block_make_kept(const struct dtrace_consumer *, struct dtrace_block *, size_t bytes);
 void dtrace_block_free(struct dtrace_block *);
+
+/* Ask for the counters that the loaded program's variables need, and give them back (counters.c).
+ * Return 0 or a negative errno. */
+int dtrace_counters_begin(struct dtrace_consumer *, struct dtrace_refusal *);
+void dtrace_counters_end(struct dtrace_consumer *);
 
 /* Fires one ECB (fire.c) on this CPU, with no other probe firing there. */
 void dtrace_ecb_fire(const struct dtrace_ecb *, const uint64_t args[5]);

@@ -32,7 +32,13 @@ struct dtrace_speculations;
 /* ---- refusals ---------------------------------------------------------------------- */
 
 /* Errors in refusals, negated; the numbers that all systems share. */
-enum { DTRACE_EPERM = 1, DTRACE_E2BIG = 7, DTRACE_ENOMEM = 12, DTRACE_EINVAL = 22 };
+enum {
+    DTRACE_EPERM = 1,
+    DTRACE_E2BIG = 7,
+    DTRACE_ENOMEM = 12,
+    DTRACE_EBUSY = 16,
+    DTRACE_EINVAL = 22
+};
 
 /* Stores the reason in the refusal; returns its error (image.c). */
 int dtrace_refuse(struct dtrace_refusal *, enum dtrace_reason);
@@ -157,7 +163,8 @@ enum dtrace_once {
     DTRACE_ONCE_CALLER,
     DTRACE_ONCE_UCALLER,
     DTRACE_ONCE_IPL,
-    DTRACE_ONCE_COUNT,
+    DTRACE_ONCE_CYCLES, /* then instructions, where the port has them */
+    DTRACE_ONCE_COUNT = DTRACE_ONCE_CYCLES + (DTRACE_PORT_COUNTS ? DTRACE_PORT_COUNTERS : 0),
 };
 
 /* Memory that the clause may not read: 1 << whether it is the current process's. */

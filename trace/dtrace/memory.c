@@ -272,6 +272,9 @@ int dtrace_memory_make(struct dtrace_consumer *c, const struct dtrace_image *ima
 /* The consumer has stopped, so at the windows nobody else uses what is left of it. */
 void dtrace_memory_free(struct dtrace_consumer *c)
 {
+    if (DTRACE_PORT_COUNTS) {
+        dtrace_counters_end(c);
+    }
     dtrace_kept_free(c);
     if (c->cpus) {
         free_principal(c);

@@ -40,6 +40,7 @@ void *dtrace_port_keep(size_t bytes);
 /* DTRACE_PORT_ALIGN, a macro of DTRACE_PORT_OPS_H, 0 or 1: whether a load that is not aligned to
  * its size is a fault here. */
 /* DTRACE_PORT_STOPS, likewise: whether dtrace_port_stop_process() is supported. */
+/* DTRACE_PORT_COUNTS, likewise: whether dtrace_port_counter() and dtrace_port_counters() are. */
 /* Reads memory; false: the read faulted and `to` is undefined. The machine has checked the
  * alignment of single loads, and dtrace_port_toxic(). user: memory of the current process, else of
  * the kernel. */
@@ -54,6 +55,13 @@ bool dtrace_port_poke_user(uint64_t address, const void *from, size_t bytes);
 
 uint64_t dtrace_port_vtimestamp(void);    /* ns that the current thread has run */
 uint64_t dtrace_port_walltimestamp(void); /* ns since 1970 */
+/* The variables `cycles` and `instructions`: what the current thread has had its CPU count, while
+ * somebody uses it. */
+enum { DTRACE_PORT_CYCLES, DTRACE_PORT_INSTRUCTIONS, DTRACE_PORT_COUNTERS };
+uint64_t dtrace_port_counter(unsigned which);
+/* A consumer begins to use one of them, or ends. Returns 0; -ENOTSUP: this machine doesn't count
+ * these; -EBUSY: all counters are in use; -ENOMEM. Control context. */
+int dtrace_port_counters(unsigned which, bool on);
 int32_t dtrace_port_pid(void);
 int32_t dtrace_port_tid(void);
 int32_t dtrace_port_ppid(void);

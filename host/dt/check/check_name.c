@@ -87,6 +87,9 @@ static void check_known_name(struct dt_session *d, struct dt_node *n, struct dt_
 {
     ident->flags |= DT_IDENT_USED;
     dt_use(d, ident);
+    if (ident->lacks) {
+        dt_fail(d, n->location, "D_IDENT_UNDEF", "%s is not available: %s", n->text, ident->lacks);
+    }
     if (dt_derived_variable(d, n, ident)) {
         return;
     }

@@ -139,3 +139,12 @@ void dt_builtins_define(struct dt_session *d)
 #define ACTION(name, number) define(d, #name, DT_IDENT_ACTION, number);
 #include "host/dt/clause/actions.def"
 }
+
+void dt_session_lacks(struct dt_session *d, const char *variable, const char *why)
+{
+    struct dt_ident *ident = dt_ident_lookup(d->globals, variable);
+
+    if (ident && ident->flags & DT_IDENT_BUILTIN) {
+        ident->lacks = dt_strdup(d, why);
+    }
+}

@@ -49,6 +49,7 @@ struct dt_ident {
     const struct dt_type *type; /* NULL: not yet known */
     struct dt_signature signature;
     struct dt_attributes_short attributes;
+    const char *lacks;           /* BUILTIN: why the target doesn't have it; NULL: it does */
     unsigned version;            /* D version since which it exists: major << 8 | minor */
     struct dt_node *inline_body; /* INLINE */
     struct dt_ident **inline_parameters;

@@ -59,9 +59,15 @@ unsigned a64_board_irq_ipi(void);
  * a64_board_irq_cpu_init().
  */
 unsigned a64_board_irq_sample(void);
-/* Acknowledges the sampling interrupt in its FIQ handler; false if it is not (or no longer) the
- * highest-priority pending one. */
-bool a64_board_fiq_take(uint32_t *token);
+/* The same of the counters' overflow (kernel/arch/count.h), which is an FIQ, too; A64_IRQ_NONE: the
+ * board has none. Whether it is pending on this CPU. */
+unsigned a64_board_irq_count(void);
+bool a64_board_count_pending(void);
+/* Returns whether a number is that of one of the two. */
+bool a64_board_irq_is_fiq(unsigned number);
+/* Acknowledges one of the two in the FIQ's handler, and returns its number; A64_IRQ_NONE if none is
+ * (any longer) the highest-priority pending one. */
+unsigned a64_board_fiq_take(uint32_t *token);
 /* The interrupt that follows a sample: returns its number; raises it on this CPU. */
 unsigned a64_board_irq_sampled(void);
 void a64_board_sampled_raise(void);

@@ -76,6 +76,15 @@ a64_to_el1:
     msr cntvoff_el2, xzr
     mov x0, #0x33ff
     msr cptr_el2, x0
+    mrs x0, id_aa64dfr0_el1
+    ubfx x0, x0, #8, #4 /* performance monitors: 1 to 14, or none of the architecture's */
+    sub x0, x0, #1
+    cmp x0, #14
+    mov x0, #0
+    b.hs 2f
+    mrs x0, pmcr_el0
+    ubfx x0, x0, #11, #5
+2:  msr mdcr_el2, x0 /* EL1 has all counters, and no debug register is trapped */
     msr hstr_el2, xzr
     mrs x0, midr_el1
     msr vpidr_el2, x0

@@ -20,14 +20,14 @@ void a64_irq_init(void)
     sampled = a64_board_irq_sampled();
 }
 
-/* Handles a sampling interrupt that became the highest-priority one between this CPU's IRQ and its
+/* Handles an FIQ (sample.c) that became the highest-priority one between this CPU's IRQ and its
  * acknowledgement: its FIQ will not be taken any more. The stack of such a sample ends at its first
  * frame. */
 static __attribute__((noinline)) void sample_here(unsigned irq, uintptr_t ip, bool in_kernel)
 {
     bool program = ip && !in_kernel;
 
-    arch_sample_taken(ip ? ip : (uintptr_t)arch_wait_for_interrupt, 0,
+    arch_sample_taken(irq, ip ? ip : (uintptr_t)arch_wait_for_interrupt, 0,
                       program ? NULL : __builtin_frame_address(0));
     intr_sample(irq, ip, in_kernel);
 }
@@ -47,7 +47,7 @@ static inline bool irq_serve(uintptr_t ip, bool in_kernel)
         intr_ipi(irq.number, ip, in_kernel);
     } else if (irq.number == sampled) {
         intr_sample(irq.number, ip, in_kernel);
-    } else if (irq.number == a64_board_irq_sample()) {
+    } else if (a64_board_irq_is_fiq(irq.number)) {
         sample_here(irq.number, ip, in_kernel);
     } else {
         intr_entry(irq.number, ip, in_kernel);

@@ -75,9 +75,11 @@ void a64_fp_load(struct arch_context *ctx);
 /* sample.c. stack: the stack pointer at the FIQ's entry. */
 struct thread *a64_fiq_from_user(struct thread *self);
 void a64_fiq_from_kernel(uintptr_t ip, const uintptr_t *stack);
-/* A sampling interrupt taken while acknowledging ordinary interrupts. stack NULL: a program was
- * interrupted. */
-void arch_sample_taken(uintptr_t ip, uintptr_t lr, const uintptr_t *stack);
+/* Of the FIQ of this number, taken from the controller. stack NULL: a program was interrupted. */
+void arch_sample_taken(unsigned irq, uintptr_t ip, uintptr_t lr, const uintptr_t *stack);
+/* count/count.c, none/count.c: the same of the counters' overflow, with `words` words of stack. */
+void a64_count_taken(uintptr_t ip, uintptr_t lr, const uintptr_t *stack, unsigned words);
+void a64_count_cpu_init(void);  /* each CPU: all counters are off */
 void a64_sample_cpu_init(void); /* each CPU */
 void a64_irq_init(void);        /* CPU 0, once */
 void a64_timer_quiet(void);     /* deasserts the timer's level interrupt until arch_timer_set() */

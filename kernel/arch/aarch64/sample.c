@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * AArch64: the sampling interrupt, the physical timer's, as FIQ. FIQ stays enabled where the kernel
- * masks interrupts (vectors.S), so the handler must leave all kernel state unchanged: it records
- * (kernel_sample()) and raises a software interrupt, whose handler, intr_sample(), requests the
- * kernel's exit. eret clears the exclusive monitor, so an interrupted LDXR/STXR pair is retried.
- * The handler calls nothing that is patched while CPUs run. Proved by test/boot/samples.py.
+ * AArch64: the sampling interrupt, the physical timer's, as FIQ, and beside it the overflow of the
+ * counters (count/). FIQ stays enabled where the kernel masks interrupts (vectors.S), so the
+ * handler must leave all kernel state unchanged: it records (kernel_sample(), kernel_counted())
+ * and raises a software interrupt, whose handler, intr_sample(), requests the kernel's exit. eret
+ * clears the exclusive monitor, so an interrupted LDXR/STXR pair is retried. The handler calls
+ * nothing that is patched while CPUs run. Proved by test/boot/samples.py.
  */
 #include "kernel/arch/aarch64/port.h"
 #include "kernel/arch/entry.h"
@@ -26,21 +27,28 @@ static uintptr_t stack_top(const uintptr_t *stack)
     return first + ((uintptr_t)stack - first + bytes - 1) / bytes * bytes;
 }
 
-void arch_sample_taken(uintptr_t ip, uintptr_t lr, const uintptr_t *stack)
+void arch_sample_taken(unsigned irq, uintptr_t ip, uintptr_t lr, const uintptr_t *stack)
 {
+    unsigned words = stack ? (unsigned)((stack_top(stack) - (uintptr_t)stack) / 8) : 0;
+
+    if (irq == a64_board_irq_count()) {
+        a64_count_taken(ip, lr, stack, words);
+        return;
+    }
     a64_write_sysreg(cntp_ctl_el0, CTL_ENABLE | CTL_IMASK);
     a64_isb();
-    kernel_sample(ip, lr, stack, stack ? (unsigned)((stack_top(stack) - (uintptr_t)stack) / 8) : 0);
+    kernel_sample(ip, lr, stack, words);
 }
 
 void a64_fiq_from_kernel(uintptr_t ip, const uintptr_t *stack)
 {
     uint32_t token;
+    unsigned irq = a64_board_fiq_take(&token);
 
-    if (a64_board_fiq_take(&token)) {
+    if (irq != A64_IRQ_NONE) {
         /* a64_fiq_in_kernel has saved x30 at this offset. */
         const uintptr_t *saved = stack - A64_FIQ_FRAME / 8;
-        arch_sample_taken(ip, saved[A64_FIQ_X30 / 8], stack);
+        arch_sample_taken(irq, ip, saved[A64_FIQ_X30 / 8], stack);
         a64_board_irq_end(token);
         a64_board_sampled_raise();
     }
@@ -50,12 +58,13 @@ void a64_fiq_from_kernel(uintptr_t ip, const uintptr_t *stack)
 struct thread *a64_fiq_from_user(struct thread *self)
 {
     uint32_t token;
+    unsigned irq = a64_board_fiq_take(&token);
 
-    if (a64_board_fiq_take(&token)) {
+    if (irq != A64_IRQ_NONE) {
         uintptr_t ip = a64_context(self)->elr;
-        arch_sample_taken(ip, 0, NULL);
+        arch_sample_taken(irq, ip, 0, NULL);
         a64_board_irq_end(token);
-        intr_sample(a64_board_irq_sample(), ip, false);
+        intr_sample(irq, ip, false);
     }
     fiq_open();
     return kernel_exit(self);

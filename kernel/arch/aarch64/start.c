@@ -25,6 +25,7 @@ static void cpu_set(unsigned n)
     a64_write_sysreg(tpidr_el1, (uintptr_t)kernel_cpu_at(n));
     a64_write_sysreg(cntv_ctl_el0, 0);
     a64_board_irq_cpu_init(n);
+    a64_count_cpu_init();
     a64_sample_cpu_init();
 }
 

@@ -8,6 +8,7 @@
 #include "abi/errno.h"
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/board.h"
+#include "kernel/arch/count.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/host.h"
 #include "kernel/arch/irq.h"
@@ -54,6 +55,15 @@ STUB(arch_probe_slot, (bool)false, uint32_t *code, uintptr_t slot, uintptr_t sit
 STUB(arch_probe_branch, (bool)false, uint32_t *insn, uintptr_t from, uintptr_t to, unsigned bytes)
 EMPTY(arch_probe_known, uintptr_t site, uintptr_t slot, bool on)
 STUB(arch_probe_target, (uintptr_t)0, uintptr_t site)
+/* count */
+STUB(arch_count_name, (const char *)0, unsigned event)
+STUB(arch_count_has, (bool)false, unsigned event)
+STUB(arch_count_counters, 0u, void)
+STUB(arch_count_interrupts, (bool)false, void)
+EMPTY(arch_count_set, unsigned n, unsigned event, unsigned modes)
+EMPTY(arch_count_write, unsigned n, uint32_t value)
+STUB(arch_count_read, (uint64_t)0, unsigned n, bool *over)
+EMPTY(arch_count_open, uint32_t counters)
 /* step */
 STUB(arch_step_able, (bool)false, const struct arch_step *step)
 STUB(arch_step_slots, 0u, void)

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * D's variables `cycles` and `instructions`: what the current thread has made its CPU count, in
+ * programs and in the kernel. As long as a consumer uses one of them its counter runs on all CPUs,
+ * and each switch of threads adds what was counted since the last one to the thread that leaves
+ * (kernel/thread/counts/kept.h). A counter of 32 bits becomes one of 64 here: it is read once a
+ * second at least, and may overflow once until then.
+ *
+ * Control: kernel lock. dtrace_port_counter(): probe context, own CPU. Tested by
+ * test/unit_kernel/count_test.c and test/boot/counters.py.
+ */
+#include "abi/errno.h"
+#include "abi/sys/dtrace.h"
+#include "kernel/arch/count.h"
+#include "kernel/arch/cpu.h"
+#include "kernel/arch/irq.h"
+#include "kernel/base/cpu.h"
+#include "kernel/dtrace/count/count.h"
+#include "kernel/dtrace/count/own.h"
+#include "kernel/dtrace/dtrace.h"
+#include "kernel/dtrace/sample.h"
+#include "kernel/thread/thread.h"
+#include "kernel/time/time.h"
+#include "trace/dtrace/port.h"
+#include "trace/filter.h"
+
+#define FOLD_NS 1000000000u /* 2^33 events take longer on any CPU */
+
+/* What this CPU's counter has counted, and how much of it when its thread came. */
+struct total {
+    uint64_t whole; /* [c] multiples of 2^32 */
+    uint64_t base;  /* [c] */
+};
+static struct total totals[CONFIG_CPUS][DTRACE_PORT_COUNTERS];
+static uint16_t users[DTRACE_PORT_COUNTERS]; /* [k] consumers */
+static uint8_t counter_of[DTRACE_PORT_COUNTERS] = {ARCH_COUNT_CYCLE, COUNTER_NONE}; /* [k] */
+/* [c] by a thread's index, of the CPU that it runs on: what it had counted when it left its last
+ * CPU. Made when first used, and kept. */
+static struct thread_total {
+    uint64_t total[DTRACE_PORT_COUNTERS];
+    uint16_t generation; /* of the thread that it is of */
+} * thread_totals;
+static struct timer_node folder; /* [k] */
+bool counts_kept;
+
+/* Returns what the counter has counted on this CPU. Interrupts masked. */
+static uint64_t total_now(unsigned which)
+{
+    struct total *t = &totals[dtrace_port_cpu()][which];
+    bool over;
+    uint64_t value = arch_count_read(counter_of[which], &over);
+
+    t->whole += over ? (uint64_t)1 << 32 : 0;
+    return t->whole + value;
+}
+
+static struct thread_total *total_of(const struct thread *t)
+{
+    struct thread_total *of = &thread_totals[t->index];
+
+    if (of->generation != t->generation) {
+        *of = (struct thread_total){.generation = t->generation};
+    }
+    return of;
+}
+
+void counts_leave(struct thread *left)
+{
+    kernel_assert(kernel_locked());
+    for (unsigned which = 0; which < DTRACE_PORT_COUNTERS; which++) {
+        if (users[which]) {
+            uint64_t now = total_now(which), *base = &totals[dtrace_port_cpu()][which].base;
+            total_of(left)->total[which] += now - *base;
+            *base = now;
+        }
+    }
+}
+
+uint64_t dtrace_port_counter(unsigned which)
+{
+    const struct cpu *cpu = arch_cpu();
+    uintptr_t irq = arch_irq_save();
+    uint64_t total = total_of(dtrace_port_thread())->total[which];
+
+    if (!cpu->sampled || !cpu->sampled->elsewhere) {
+        total += total_now(which) - totals[cpu->id][which].base;
+    }
+    arch_irq_restore(irq);
+    return total;
+}
+
+/* ---- on and off -------------------------------------------------------------------- */
+
+static void fold_here(void *arg)
+{
+    (void)arg;
+    for (unsigned which = 0; which < DTRACE_PORT_COUNTERS; which++) {
+        if (users[which]) {
+            total_now(which);
+        }
+    }
+}
+
+static void fold_all(struct timer_node *node)
+{
+    cpu_run_on_all(fold_here, NULL);
+    timer_node_start(node, arch_cycles() + clock_ns_to_cycles(FOLD_NS));
+}
+
+/* On each CPU. No switch is under way there: its lock is held by whoever has called. */
+static void total_begin(void *arg)
+{
+    const unsigned which = *(const unsigned *)arg;
+
+    arch_count_set(counter_of[which], which, ARCH_COUNT_USER | ARCH_COUNT_KERNEL);
+    totals[dtrace_port_cpu()][which] = (struct total){0};
+}
+
+static void total_end(void *arg)
+{
+    arch_count_set(counter_of[*(const unsigned *)arg], 0, 0);
+}
+
+/* The first user of any of them, or the last, switches the site. */
+static void totals_keep(bool on)
+{
+    if (users[0] + users[1] != 0) {
+        return;
+    }
+    if (!on) {
+        counts_kept = false;
+        timer_node_stop(&folder);
+    }
+    dtrace_site_want(TRACE_EV_cpu_switch, on);
+    trace_sites_settle();
+    if (on) {
+        timer_node_init(&folder, fold_all);
+        timer_node_start(&folder, arch_cycles() + clock_ns_to_cycles(FOLD_NS));
+        counts_kept = true;
+    }
+}
+
+static int total_on(unsigned which)
+{
+    if (!count_event_counts(which)) {
+        return -ENOTSUP;
+    }
+    if (!thread_totals) {
+        thread_totals = dtrace_port_keep(TABLE_ENTRIES(THREADS) * sizeof(*thread_totals));
+    }
+    if (!thread_totals) {
+        return -ENOMEM;
+    }
+    if (users[which] == 0) {
+        if (which != ARCH_COUNT_CYCLES) {
+            counter_of[which] = (uint8_t)count_take();
+        }
+        if (counter_of[which] == COUNTER_NONE) {
+            return -EBUSY;
+        }
+        totals_keep(true);
+        cpu_run_on_all(total_begin, &which);
+    }
+    users[which]++;
+    return 0;
+}
+
+static void total_off(unsigned which)
+{
+    if (--users[which] == 0) {
+        totals_keep(false);
+        cpu_run_on_all(total_end, &which);
+        if (which != ARCH_COUNT_CYCLES) {
+            count_give(counter_of[which]);
+        }
+    }
+}
+
+int dtrace_port_counters(unsigned which, bool on)
+{
+    kernel_assert(kernel_locked());
+    if (on) {
+        return total_on(which);
+    }
+    total_off(which);
+    return 0;
+}
