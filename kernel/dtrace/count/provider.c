@@ -97,7 +97,7 @@ static const struct dtrace_provider provider = {"cpc", &provider_ops};
 /* ---- names ------------------------------------------------------------------------- */
 
 /* Returns the text after "word-"; NULL: the text doesn't begin so. */
-static const char *behind(const char *text, const char *word)
+static const char *cpc_text_behind(const char *text, const char *word)
 {
     while (*word && *text == *word) {
         text++;
@@ -107,7 +107,7 @@ static const char *behind(const char *text, const char *word)
 }
 
 /* Returns a number without a leading 0; 0: it is none of 32 bits. */
-static uint32_t number_of(const char *text)
+static uint32_t cpc_number(const char *text)
 {
     uint64_t n = 0;
 
@@ -181,10 +181,10 @@ static void provider_provide(const char *module, const char *function, const cha
     }
     for (unsigned event = 0; *module == '\0' && *function == '\0' && arch_count_name(event);
          event++) {
-        const char *mode = behind(name, arch_count_name(event));
+        const char *mode = cpc_text_behind(name, arch_count_name(event));
         for (unsigned m = 0; mode && m < sizeof(mode_names) / sizeof(*mode_names); m++) {
-            const char *text = behind(mode, mode_names[m].text);
-            uint32_t count = text ? number_of(text) : 0;
+            const char *text = cpc_text_behind(mode, mode_names[m].text);
+            uint32_t count = text ? cpc_number(text) : 0;
             if (count >= COUNT_LEAST && count_event_counts(event)) {
                 probe_make(name, event, mode_names[m].modes, count);
             }

@@ -2,8 +2,8 @@
 /*
  * Where threads leave a CPU, for D's variables `cycles` and `instructions`, which know what each
  * thread has counted (kernel/dtrace/count/total.c). Only while a D program uses one: the site
- * cpu_switch is on then, so a switch of threads passes here, and at other times nothing does. none.h is beside it; a
- * makefile chooses by -DKERNEL_COUNTS_H.
+ * cpu_switch is on then, so a switch of threads passes here, and at other times nothing does.
+ * none.h is beside it; a makefile chooses by -DKERNEL_COUNTS_H.
  */
 #ifndef KERNEL_THREAD_COUNTS_H
 #define KERNEL_THREAD_COUNTS_H
