@@ -64,9 +64,11 @@ FBT_NOT_loaded := $(addprefix kernel/,$(addprefix dtrace/,fbt.c fbt_fire.c fbt_s
 USER_PROBES ?= $(if $(filter patched,$(SITES)),$(if $(wildcard kernel/arch/$(ARCH)/step),yes))
 USER_SRCS_yes := $(wildcard kernel/dtrace/user/*.c kernel/arch/$(ARCH)/step/*.c)
 USER_SRCS_ := $(wildcard kernel/arch/$(ARCH)/none/step.c)
+# D's helpers: ARCH_D_HELPERS of the port says the same.
+HELPERS_NOT_armv7m := kernel/dtrace/frames.c trace/dtrace/helper.c trace/dtrace/helper_check.c trace/dtrace/helper_load.c
 # Boards have all subroutines, no provider that fires probes by number, no list of probes for C; the
 # texts of refusals are in their images (kernel/dtrace/reason.c).
-D_SRCS_1 := $(FBT_NONE_$(SITES)) $(filter-out $(FBT_NOT_$(SITES)) trace/dtrace/subr_none.c trace/dtrace/fire_number.c trace/dtrace/probe_next.c trace/dtrace/reason.c,$(wildcard kernel/dtrace/*.c trace/dtrace/*.c trace/dtrace/provider/*.c \
+D_SRCS_1 := $(FBT_NONE_$(SITES)) $(filter-out $(FBT_NOT_$(SITES)) $(HELPERS_NOT_$(ARCH)) trace/dtrace/subr_none.c trace/dtrace/fire_number.c trace/dtrace/probe_next.c trace/dtrace/reason.c,$(wildcard kernel/dtrace/*.c trace/dtrace/*.c trace/dtrace/provider/*.c \
 	kernel/arch/$(ARCH)/probe/*.c kernel/arch/$(ARCH)/probe/*.S)) \
 	$(D_WEIGHTS_$(ARCH):%=trace/dtrace/cost/%.c) $(USER_SRCS_$(filter yes,$(USER_PROBES)))
 D_SRCS_0 := kernel/dtrace/none/none.c kernel/dtrace/none/fbt.c kernel/dtrace/none/retained.c $(wildcard kernel/arch/$(ARCH)/none/*.c)

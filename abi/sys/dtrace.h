@@ -114,6 +114,7 @@ struct kymo_d_call {
 KYMO_STATIC_ASSERT(sizeof(struct kymo_d_call) == 32, "layout on the link");
 
 #define KYMO_D_FEATURE_SAMPLES_KERNEL 1u /* profile's samples are also taken in the kernel */
+#define KYMO_D_FEATURE_HELPERS 2u        /* actions may have helpers: trace/dtrace/helper.h */
 
 struct kymo_d_info {
     uint32_t version;       /* KYMO_D_VERSION */

@@ -242,19 +242,21 @@ void dtrace_control_info(struct kymo_d_info *info)
     const uint8_t *id;
     size_t bytes = syspage_build_id(&id);
 
-    *info = (struct kymo_d_info){.version = KYMO_D_VERSION,
-                                 .cpus = arch_cpu_count(),
-                                 .pointer_bytes = sizeof(void *),
-                                 .machine = arch_elf_machine(),
-                                 .features = arch_sample_able() ? KYMO_D_FEATURE_SAMPLES_KERNEL : 0,
-                                 .held = dtrace_heap_held(),
-                                 .bufsize = size_for_memory(CONFIG_D_BUFSIZE, 64 << 10),
-                                 .aggsize = size_for_memory(CONFIG_D_AGGSIZE, 128 << 10),
-                                 .specsize = CONFIG_D_SPECSIZE,
-                                 .dynvarsize = size_for_memory(CONFIG_D_DYNVARSIZE, 128 << 10),
-                                 .strsize = CONFIG_D_STRSIZE,
-                                 .memory = dtrace_heap_room(),
-                                 .clock_hz = arch_clock_hz()};
+    *info =
+        (struct kymo_d_info){.version = KYMO_D_VERSION,
+                             .cpus = arch_cpu_count(),
+                             .pointer_bytes = sizeof(void *),
+                             .machine = arch_elf_machine(),
+                             .features = (arch_sample_able() ? KYMO_D_FEATURE_SAMPLES_KERNEL : 0) |
+                                         (ARCH_D_HELPERS ? KYMO_D_FEATURE_HELPERS : 0),
+                             .held = dtrace_heap_held(),
+                             .bufsize = size_for_memory(CONFIG_D_BUFSIZE, 64 << 10),
+                             .aggsize = size_for_memory(CONFIG_D_AGGSIZE, 128 << 10),
+                             .specsize = CONFIG_D_SPECSIZE,
+                             .dynvarsize = size_for_memory(CONFIG_D_DYNVARSIZE, 128 << 10),
+                             .strsize = CONFIG_D_STRSIZE,
+                             .memory = dtrace_heap_room(),
+                             .clock_hz = arch_clock_hz()};
     memcpy(info->build_id, id, bytes < sizeof(info->build_id) ? bytes : sizeof(info->build_id));
     for (unsigned i = 0; BOARD_NAME[i] && i < sizeof(info->board) - 1; i++) {
         info->board[i] = BOARD_NAME[i];
