@@ -62,6 +62,11 @@ hello_SCRIPT := apps/images/hello.start
 PROGRAMS += hello
 hello_SRCS := apps/hello/main.c
 
+# An interpreter that names its own frames: docs/helpers.md.
+PROGRAMS += stackvm
+stackvm_SRCS := apps/stackvm/main.c apps/stackvm/vm.c
+$(B)/user/apps/stackvm/vm.o: apps/stackvm/stackvm.d
+
 demo_PROGRAMS := init console tracelogger tracestop pidin $(DEMO_PROGRAMS)
 demo_SCRIPT := apps/images/demo.start
 shell_PROGRAMS := init console $(DISK_PROGRAMS) shell pidin tracelogger tracestop evstorm watchdog $(DEMO_PROGRAMS)
@@ -70,7 +75,7 @@ shell_SCRIPT := apps/images/shell.start
 live_PROGRAMS := init console linkd dlimit hello $(DISK_PROGRAMS) shell pidin tracelogger tracestop evstorm watchdog $(DEMO_PROGRAMS)
 live_SCRIPT := apps/images/live$(START_CLASS).start
 # Like live, but without a reader of its console: the image that `kymo dtrace` boots.
-work_PROGRAMS := init console linkd hello $(DEMO_PROGRAMS)
+work_PROGRAMS := init console linkd hello $(if $(HELPERS_NOT_$(ARCH)),,stackvm) $(DEMO_PROGRAMS)
 work_SCRIPT := apps/images/work$(START_CLASS).start
 crash_PROGRAMS := init console crash pidin
 crash_SCRIPT := apps/images/crash.start

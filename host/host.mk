@@ -31,7 +31,7 @@ HOST_SRCS := $(sort $(wildcard host/*.c)) $(HOST_READER_SRCS) $(sort $(wildcard 
              $(sort $(wildcard lib/retain/*.c)) lib/panic/text.c lib/capture/losses.c
 # The D machine once more, with the port of a capture (host/after): one object, whose symbols but
 # the call of host/after/target.h are its own.
-HOST_AFTER_SRCS := $(sort $(wildcard host/after/*.c)) $(filter-out trace/dtrace/control%.c,$(filter \
+HOST_AFTER_SRCS := $(sort $(wildcard host/after/*.c)) $(filter-out trace/dtrace/control%.c trace/dtrace/helper%.c,$(filter \
 	trace/%,$(HOST_MACHINE_SRCS))) trace/dtrace/site/sites.c host/self/port_nolog.c
 HOST_CC ?= cc
 include host/report/report.mk

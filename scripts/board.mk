@@ -70,7 +70,7 @@ COUNTER_SRCS_yes := $(wildcard kernel/dtrace/count/*.c kernel/arch/$(ARCH)/count
 COUNTER_SRCS_ := $(wildcard kernel/arch/$(ARCH)/none/count.c)
 # Boards have all subroutines, no provider that fires probes by number, no list of probes for C; the
 # texts of refusals are in their images (kernel/dtrace/reason.c).
-D_SRCS_1 := $(FBT_NONE_$(SITES)) $(filter-out $(FBT_NOT_$(SITES)) trace/dtrace/subr_none.c trace/dtrace/fire_number.c trace/dtrace/probe_next.c trace/dtrace/reason.c $(if $(HAS_COUNTERS),,trace/dtrace/counters.c),$(wildcard kernel/dtrace/*.c trace/dtrace/*.c trace/dtrace/provider/*.c \
+D_SRCS_1 := $(FBT_NONE_$(SITES)) $(filter-out $(FBT_NOT_$(SITES)) $(HELPERS_NOT) trace/dtrace/subr_none.c trace/dtrace/fire_number.c trace/dtrace/probe_next.c trace/dtrace/reason.c $(if $(HAS_COUNTERS),,trace/dtrace/counters.c),$(wildcard kernel/dtrace/*.c trace/dtrace/*.c trace/dtrace/provider/*.c \
 	kernel/arch/$(ARCH)/probe/*.c kernel/arch/$(ARCH)/probe/*.S)) \
 	$(D_WEIGHTS_$(ARCH):%=trace/dtrace/cost/%.c) $(USER_SRCS_$(filter yes,$(USER_PROBES))) $(COUNTER_SRCS_$(HAS_COUNTERS))
 D_SRCS_0 := kernel/dtrace/none/none.c kernel/dtrace/none/fbt.c kernel/dtrace/none/retained.c $(wildcard kernel/arch/$(ARCH)/none/*.c)

@@ -119,6 +119,7 @@ KYMO_STATIC_ASSERT(sizeof(struct kymo_d_call) == 32, "layout on the link");
 #define KYMO_D_FEATURE_COUNTS_CYCLES 2u
 #define KYMO_D_FEATURE_COUNTS_INSTRUCTIONS 4u
 #define KYMO_D_FEATURE_COUNTS_PROBES 8u
+#define KYMO_D_FEATURE_HELPERS 16u /* actions may have helpers: trace/dtrace/helper.h */
 
 struct kymo_d_info {
     uint32_t version;       /* KYMO_D_VERSION */

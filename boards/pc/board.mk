@@ -50,7 +50,7 @@ USER_LDFLAGS := $(addprefix -Wl$(comma)--defsym=,$(USER_LDSYMS)) -T ldscripts/us
 BOARD_TEST_IMAGES := smoke test libtest x86_64 kill fuzz probes torture torture-few sites map torture-soak fair-unrecorded bench bench_events \
 	fbt fbtall stacks crash crashes crashes-noise samples samples-off causes d life life-multi dfuzz quota \
 	slain-disk down faults storms control-smp4 interrupt stubs console qnx help panic reset wrong failed servers \
-	flight gate loss drops ring log statics events events-wide truth killed why pid places probed probed-multi
+	flight gate loss drops ring log statics events events-wide truth killed why pid helper places probed probed-multi
 SEMIHOSTING := no
 # What programs drive: docs/port.md.
 CONSOLE_UART := 16550

@@ -119,6 +119,22 @@ struct dt_source {
 
 struct dt_program *dt_compile(struct dt_session *, const struct dt_source *);
 
+/* ---- helpers: by them programs name their own frames ---------------------------------------- */
+
+enum { DT_HELPER_ID_BYTES = 20 };
+struct dt_helper_source {
+    const char *program; /* its name */
+    const char *path;    /* its ELF file, for types and functions */
+    const char *text;    /* D; NULL: it has none that can be read, and `why` says why */
+    const char *why;
+    const uint8_t *id; /* its build id, DT_HELPER_ID_BYTES, */
+    uint64_t id_at;    /* and where its process has that */
+};
+/* The session keeps copies. Helpers are compiled when an image with jstack(), or ustack() with room
+ * for strings, is made; what is wrong with one is printed then, and it is left out. */
+void dt_session_helper(struct dt_session *, const struct dt_helper_source *);
+void dt_session_no_helpers(struct dt_session *); /* the target runs none */
+
 /* ---- options: by pragma, by -x ----------------------------------------------------- */
 
 /* DT_FROM_CAPTURE: of a program that came in a capture or from a target, as its own command line

@@ -9,6 +9,7 @@
 #include "host/home.h"
 #include "host/log/log.h"
 #include "host/remote/elf_id.h"
+#include "host/remote/helper_note.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -159,6 +160,7 @@ static void add_program(void *arg, const char *name, const void *data, size_t by
         if (is_file) {
             dt_session_add_elf(p->session, path, name, false);
             log_probes_add(p->session, path, name);
+            helper_note_add(p->session, path, name);
         } else {
             add_from_memory(p->session, name, data, bytes);
         }

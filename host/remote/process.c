@@ -16,6 +16,9 @@ bool remote_elf_files(struct target *t, struct dt_session *session, const char *
                                         .option = "--elf"};
 
     r->session = session;
+    if (!(r->info.features & KYMO_D_FEATURE_HELPERS)) {
+        dt_session_no_helpers(session);
+    }
     return elf_files_add(&elf_files, session, paths, n, quiet);
 }
 

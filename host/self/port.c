@@ -234,6 +234,19 @@ unsigned dtrace_port_stack(bool user, uint64_t *to, unsigned max)
     return stored;
 }
 
+/* No stack pointers are known here: helpers are for the boards. */
+unsigned dtrace_port_frames(void (*found)(void *arg, uint64_t pc, uint64_t sp), void *arg,
+                            unsigned max)
+{
+    uint64_t frames[DTRACE_PORT_DEPTH_MOST];
+    unsigned n = dtrace_port_stack(true, frames, max < DTRACE_PORT_DEPTH_MOST ? max : 0);
+
+    for (unsigned i = 0; i < n; i++) {
+        found(arg, frames[i], 0);
+    }
+    return n;
+}
+
 /* xorshift64*: good enough for sampling, and no lock. */
 uint64_t dtrace_port_random(void)
 {

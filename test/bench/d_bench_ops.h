@@ -13,6 +13,7 @@
 #define DTRACE_PORT_ALIGN 0
 #define DTRACE_PORT_STOPS 1
 #define DTRACE_PORT_COUNTS 0
+#define DTRACE_PORT_HELPERS 0
 
 extern uint64_t bench_clock;
 extern struct dtrace_thread bench_thread;

@@ -9,6 +9,7 @@
 #define DTRACE_PORT_ALIGN 0
 #define DTRACE_PORT_STOPS 1
 #define DTRACE_PORT_COUNTS 0
+#define DTRACE_PORT_HELPERS 0
 
 struct d_size_thread {
     uint64_t key;

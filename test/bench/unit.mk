@@ -2,7 +2,7 @@
 # d_bench: the D machine as it is counted, with the flags of the host's command. No test: `bench`
 # runs it.
 
-D_BENCH_OBJS := $(patsubst %.c,$(B)/bench/d/%.o,$(filter-out %/subr_none.c trace/dtrace/control%,$(wildcard \
+D_BENCH_OBJS := $(patsubst %.c,$(B)/bench/d/%.o,$(filter-out %/subr_none.c trace/dtrace/control% trace/dtrace/helper%,$(wildcard \
 	trace/dtrace/*.c)) test/bench/d_bench.c test/bench/d_bench_port.c host/self/port_nolog.c test/d_machine/assemble.c \
 	test/d_machine/builder.c)
 

@@ -89,7 +89,7 @@ class Board:
     def start_disk(self):
         """In a boot in which one is needed: the images with a shell don't start its driver."""
         boot = self.printed().count("kymo on ")
-        shell = self.image in ("live", "statics")
+        shell = self.image in ("live", "statics", "helper")
         if self.captures.image and shell and self.disk_boot != boot:
             self.disk_boot = boot
             self.type("diskd &\n")

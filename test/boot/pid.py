@@ -150,6 +150,14 @@ def stacks_are_whole(bench):
     expect(stack[at + 1] in ("stepper`step_recurses", "stepper`works"), stack)
 
 
+def a_stack_begins_at_the_place(bench):
+    """At a function's first instruction, whatever that one does to the stack."""
+    for name in "main", "step_tail", "step_recurses":
+        done = same(bench, f"pid$target::{name}:entry /!done/ {{ ustack(2); done = 1; }}", 1)
+        expect(re.search(rf"\n +stepper`{name}\n +stepper`\w+\+0x[0-9a-f]+\n", done.stdout),
+               f"{name}: {done.stdout}")
+
+
 def stacks_lead_through_calls_that_are_probed(bench):
     """The call before a return address is a trap then."""
     stack = "pid$target::step_known:entry /!done/ { ustack(); done = 1; }"
@@ -412,7 +420,7 @@ def text_is_as_before(bench):
 
 TESTS = [arguments_and_results_are_known, a_tail_call_returns_before_the_other_is_entered,
          offsets_are_passed_in_order, a_thread_is_in_no_call, stacks_are_whole,
-         stacks_lead_through_calls_that_are_probed,
+         stacks_lead_through_calls_that_are_probed, a_stack_begins_at_the_place,
          flow_is_indented_from_kernel_to_program, a_process_is_named,
          a_description_waits_for_its_program, unknown_names_are_told,
          what_can_not_be_probed_is_listed, a_fault_is_at_its_own_address,

@@ -344,14 +344,17 @@ static void test_built_in_variables(void **state)
 static void test_actions_elsewhere(void **state)
 {
     (void)state;
-    for (unsigned i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < 4; i++) {
+        static const uint16_t kinds[] = {DTRACE_ACT_STACK, DTRACE_ACT_USTACK, DTRACE_ACT_RAISE,
+                                         DTRACE_ACT_JSTACK};
         open_own(NULL);
         clause(tick, NULL);
-        action(i == 0   ? DTRACE_ACT_STACK
-               : i == 1 ? DTRACE_ACT_USTACK
-                        : DTRACE_ACT_RAISE,
-               i == 2 ? "setx 9 r1; ret r1" : NULL)
-            ->arg = i < 2 ? 2 : 0;
+        struct dtrace_image_action *a =
+            action(kinds[i], i == 2   ? "setx 9 r1; ret r1"
+                             : i == 3 ? "result string; sets \"helped\" r1; ret r1"
+                                      : NULL);
+        a->arg = i == 2 ? 0 : i == 3 ? 2 | 20ull << 32 : 2;
+        a->weight = i == 3 ? a->object : 0;
         go(OTHER);
         dtrace_fire(tick, 0, 0, 0, 0, 0);
         take(0);

@@ -8,7 +8,7 @@ UNIT_TESTS += $(D_FRONT_TESTS)
 D_FRONT_FLAGS := $(HOST_CFLAGS) -O1 -I$(HOST_D_GEN) -fsanitize=address,undefined \
 	-fno-sanitize-recover=all
 # The compiler's objects are those of build/kymo-asan.
-D_FRONT_OBJS := $(patsubst %.c,$(B)/host-asan/%.o,$(HOST_D_SRCS) trace/dtrace/glob.c \
+D_FRONT_OBJS := $(patsubst %.c,$(B)/host-asan/%.o,$(HOST_D_SRCS) trace/dtrace/glob.c trace/dtrace/helper_check.c \
 	trace/dtrace/provider/rate.c host/temporary.c) $(B)/unit/d_front/test/d_front/front.o
 
 $(B)/unit/d_front/%.o: %.c | $(HOST_D_GEN)/dt_grammar.h
@@ -34,9 +34,9 @@ $(D_FRONT_SAMPLES)/layouts-%.elf: test/d_front/elf/layouts.c
 	@mkdir -p $(@D)
 	$(Q)$(D_FRONT_SAMPLE_CC) $(D_FRONT_SAMPLE_FLAGS) -o $@ $^
 
-$(patsubst %,$(B)/unit/d_front/test/d_front/%_test.o,elf layouts): \
+$(patsubst %,$(B)/unit/d_front/test/d_front/%_test.o,elf helper layouts): \
 	D_FRONT_FLAGS += -DSAMPLES='"$(D_FRONT_SAMPLES)"'
-$(B)/unit/d_front_elf: | $(D_FRONT_CPUS:%=$(D_FRONT_SAMPLES)/sample-%.elf)
+$(B)/unit/d_front_elf $(B)/unit/d_front_helper: | $(D_FRONT_CPUS:%=$(D_FRONT_SAMPLES)/sample-%.elf)
 $(B)/unit/d_front_layouts: | $(D_FRONT_CPUS:%=$(D_FRONT_SAMPLES)/layouts-%.elf)
 
 -include $(B)/unit/d_front/test/d_front/front.d $(D_FRONT_NAMES:%=$(B)/unit/d_front/test/d_front/%_test.d)

@@ -8,7 +8,7 @@
 #include "test/d_machine/assemble.h"
 #include "trace/dtrace/image.h"
 
-enum { BUILDER_OBJECTS = 16, IMAGE_ROOM = 64 * 1024 };
+enum { BUILDER_OBJECTS = 20, IMAGE_ROOM = 64 * 1024 };
 
 /* An image under construction; image_end() lays it out. */
 struct image_builder {

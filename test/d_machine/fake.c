@@ -207,6 +207,19 @@ unsigned dtrace_port_stack(bool user, uint64_t *to, unsigned max)
     return depth < max ? depth : max;
 }
 
+/* The same frames, each 0x10 bytes above the one that it has called. */
+unsigned dtrace_port_frames(void (*found)(void *arg, uint64_t pc, uint64_t sp), void *arg,
+                            unsigned max)
+{
+    uint64_t pcs[DTRACE_PORT_DEPTH_MOST];
+    unsigned n = dtrace_port_stack(true, pcs, max < DTRACE_PORT_DEPTH_MOST ? max : 0);
+
+    for (unsigned i = 0; i < n; i++) {
+        found(arg, pcs[i], fake.stack + 0x10 * i);
+    }
+    return n;
+}
+
 uint64_t dtrace_port_caller(bool user)
 {
     return user ? 0x2222 : 0x1111;

@@ -33,6 +33,8 @@ struct fake_log { /* an event of dtrace_port_log() */
 struct fake {
     int align;
     bool cannot_stop; /* DTRACE_PORT_STOPS is 0 */
+    bool cannot_help; /* DTRACE_PORT_HELPERS is 0 */
+    uint64_t stack;   /* stack pointer of the innermost frame */
     unsigned cpu;
     uint64_t now, thread;
     struct dtrace_thread state; /* the current thread's */

@@ -7,6 +7,7 @@
 #define DTRACE_PORT_ALIGN 0
 #define DTRACE_PORT_STOPS 1
 #define DTRACE_PORT_COUNTS 0
+#define DTRACE_PORT_HELPERS 0
 
 extern _Thread_local unsigned thread_cpu;
 

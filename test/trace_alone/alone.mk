@@ -40,7 +40,7 @@ ALONE_INCLUDE := $(shell echo | arm-none-eabi-gcc -E -v - 2>&1 | sed -n 's,^ \(/
 
 ALONE_ALL_SRCS := $(call trace_srcs,$(filter-out dtrace,$(TRACE_PARTS)))
 ALONE_LOG_SRCS := $(call trace_srcs,)
-ALONE_WITH_D_SRCS := $(call trace_srcs,$(TRACE_PARTS)) $(filter-out trace/dtrace/subr_none.c,$(sort $(wildcard trace/dtrace/*.c trace/dtrace/provider/*.c)))
+ALONE_WITH_D_SRCS := $(call trace_srcs,$(TRACE_PARTS)) $(filter-out trace/dtrace/subr_none.c trace/dtrace/helper%.c,$(sort $(wildcard trace/dtrace/*.c trace/dtrace/provider/*.c)))
 ALONE_PROGRAM := $(addprefix test/trace_alone/,main.c port.c start.c)
 
 # The headers that docs/elsewhere.md promises to compile as C++17. Those of trace/port/ and trace/assert_*.h are

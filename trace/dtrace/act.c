@@ -6,6 +6,7 @@
 #include "trace/dtrace/fire.h"
 
 #include "trace/assert.h"
+#include "trace/dtrace/helper.h"
 #include "trace/dtrace/own.h"
 #include "trace/dtrace/port.h"
 
@@ -39,10 +40,29 @@ static void store_stack(bool user, uint8_t *to, uint32_t frames)
     __builtin_memset(to + n * 8, 0, (frames - n) * 8);
 }
 
+/* Stores the pid, the frames, then the room for their names: those that helpers give; the consumer
+ * finds all others itself. */
+static void store_user_stack(struct dtrace_context *c, const struct dtrace_action *a, uint8_t *to)
+{
+    uint32_t frames = (uint32_t)a->arg, used = (frames + 1) * 8;
+
+    trace_assert(used <= a->rec.size);
+    dtrace_store_value(to, (uint32_t)dtrace_port_pid(), 8);
+    if (DTRACE_PORT_HELPERS && a->object) {
+        __builtin_memset(to + 8, 0, a->rec.size - 8);
+        dtrace_helper_stack(c, a, to + 8, a->rec.size - used);
+        return;
+    }
+    store_stack(true, to + 8, frames);
+    __builtin_memset(to + used, 0, a->rec.size - used);
+}
+
 /* Stores an action's datum at `to`. Stacks need no object; all others have one. */
 static void store_datum(struct dtrace_context *c, const struct dtrace_action *a, uint8_t *to)
 {
-    bool here = a->object || dtrace_own_process(c); /* a stack has no object */
+    bool user = a->kind == DTRACE_ACT_USTACK || a->kind == DTRACE_ACT_JSTACK;
+    /* a stack has no object, but helpers */
+    bool here = (a->object && !(DTRACE_PORT_HELPERS && user)) || dtrace_own_process(c);
 
     if (!here) {
         return;
@@ -51,13 +71,8 @@ static void store_datum(struct dtrace_context *c, const struct dtrace_action *a,
         store_stack(false, to, (uint32_t)a->arg);
         return;
     }
-    if (a->kind == DTRACE_ACT_USTACK || a->kind == DTRACE_ACT_JSTACK) {
-        /* the pid, the frames, then room for names, which the consumer finds itself */
-        uint32_t frames = (uint32_t)a->arg, used = (frames + 1) * 8;
-        trace_assert(used <= a->rec.size);
-        dtrace_store_value(to, (uint32_t)dtrace_port_pid(), 8);
-        store_stack(true, to + 8, frames);
-        __builtin_memset(to + used, 0, a->rec.size - used);
+    if (user) {
+        store_user_stack(c, a, to);
         return;
     }
     if (a->is_string) { /* zeroes the field behind its NUL */

@@ -9,6 +9,8 @@
 #include "trace/dtrace/aggregate.h"
 #include "trace/dtrace/code.h"
 #include "trace/dtrace/hash.h"
+#include "trace/dtrace/helper.h"
+#include "trace/dtrace/port.h"
 
 /* Defaults of options missing in the image. */
 enum { SCRATCH_DEFAULT = 4 << 20, SPECSIZE_DEFAULT = 32 << 10 };
@@ -96,14 +98,34 @@ static void cost_of_datum(struct clause *c, const struct dtrace_image_action *a,
     }
 }
 
+/* Each frame may run all helpers, whose strings are copied. */
+static void cost_of_helpers(struct clause *c, const struct dtrace_image_action *a)
+{
+    const dtrace_amount frames =
+        (uint32_t)a->arg < DTRACE_HELPER_FRAMES ? (uint32_t)a->arg : DTRACE_HELPER_FRAMES;
+    struct clause one = *c;
+
+    one.sum.cost = 0;
+    one.limits.scratch = DTRACE_HELPER_SCRATCH;
+    for (uint32_t n = a->object; n && n <= a->weight; n++) {
+        cost_of_object(&one, n);
+        dtrace_cost_text(&one.sum, a->arg >> 32);
+    }
+    dtrace_cost_more(&c->sum, dtrace_amount_product(frames, one.sum.cost));
+}
+
 /* An action without what it aggregates. A commit moves a whole buffer. */
 static void cost_of_action(struct clause *c, const struct dtrace_image_action *a,
                            dtrace_amount bytes)
 {
     dtrace_amount moved = option_amount(c->image, DTRACE_OPT_SPECSIZE, SPECSIZE_DEFAULT);
 
-    cost_of_object(c, a->object);
-    cost_of_object(c, a->weight);
+    if (DTRACE_PORT_HELPERS && dtrace_helper_kind(a->kind)) {
+        cost_of_helpers(c, a);
+    } else {
+        cost_of_object(c, a->object);
+        cost_of_object(c, a->weight);
+    }
     dtrace_cost_add_one(&c->sum, DTRACE_COST_ACTION);
     cost_of_datum(c, a, bytes);
     if (DTRACE_ACT_IS_SPEC(a->kind)) {

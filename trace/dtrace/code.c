@@ -7,6 +7,7 @@
 #include "trace/dtrace/code.h"
 
 #include "trace/assert.h"
+#include "trace/dtrace/helper.h"
 #include "trace/dtrace/port.h"
 
 enum { AREA_MAX = 1 << 29 }; /* bytes of all CPUs' variables: offsets have 32 bits */
@@ -45,6 +46,23 @@ static int validate_all(const struct dtrace_image *image, uint32_t strsize,
         }
     }
     return 0;
+}
+
+/* Only what is no helper may do more than they may. */
+static int validate_helpers(const struct dtrace_image *image, uint32_t strsize,
+                            struct dtrace_refusal *refusal)
+{
+    const struct dtrace_image_action *a =
+        DTRACE_IMAGE_TABLE(image, actions, struct dtrace_image_action);
+    int error = 0;
+
+    for (uint32_t i = 0; DTRACE_PORT_HELPERS && i < image->actions.count && !error; i++) {
+        if (dtrace_helper_kind(a[i].kind)) {
+            dtrace_window();
+            error = dtrace_helpers_check(image, &a[i], strsize, refusal);
+        }
+    }
+    return error;
 }
 
 /* ---- variables --------------------------------------------------------------------- */
@@ -321,6 +339,7 @@ int dtrace_code_load(struct dtrace_code *code, const struct dtrace_image *image,
 
     *code = (struct dtrace_code){.strsize = strsize};
     dtrace_window();
+    error = error ? error : validate_helpers(image, strsize, refusal);
     error = error ? error : collect_variables(&vars, image, strsize, refusal);
     if (error) {
         return error;

@@ -256,6 +256,9 @@ void dtrace_consumer_status(struct dtrace_consumer *c, struct dtrace_status *s)
     s->speculations_unavailable = counter(&c->speculations.none);
     s->errors = counter(&c->errors);
     s->double_errors = counter(&c->double_errors);
+    if (DTRACE_PORT_HELPERS) {
+        s->stack_string_overflows = counter(&c->stack_string_overflows);
+    }
     note_alive(c);
     for (uint32_t i = 0; c->cpus && i < c->ncpus; i++) {
         s->filled += c->cpus[i].principal.full;

@@ -53,6 +53,7 @@ struct dtrace_consumer {
     struct dtrace_block notes;   /* [k] the host's notes for the log; NULL: none */
     struct dtrace_block ecb_block, cpu_block, spec_block; /* [I] */
     uint64_t errors, double_errors;                       /* [a] */
+    uint64_t stack_string_overflows;                      /* [a] stacks of which names are lost */
     uint64_t alive;            /* [k] ns: when its status was last requested */
     size_t clean_interval;     /* [I] ns */
     struct dtrace_sizes sizes; /* [I] */

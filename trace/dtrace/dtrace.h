@@ -350,4 +350,12 @@ enum dtrace_reason dtrace_validate(const struct dif_object *, uint32_t *offset);
 /* Registers the provider dtrace. Called once, before all else. */
 void dtrace_machine_init(void);
 
+/* ---- helpers: helper.h -------------------------------------------------------------- */
+
+enum { DTRACE_HELPERS_MOST = 16 }; /* of one action */
+
+/* Checks what a valid object does against what helpers may do; *offset: of the instruction, in
+ * instructions; UINT32_MAX: its value is none. Compiler and machine share it. (helper_check.c) */
+enum dtrace_reason dtrace_helper_check(const struct dif_object *, uint32_t *offset);
+
 #endif

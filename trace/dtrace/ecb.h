@@ -17,11 +17,12 @@ struct dtrace_action {
     bool is_statement;                  /* [I] only evaluates its object */
     uint32_t number;                    /* [I] for a fault's report: from 1; its first key's */
     const struct dtrace_object *object; /* [I] NULL: none */
-    const struct dtrace_object *weight; /* [I] NULL: 1 */
-    uint64_t arg;                       /* [I] as in the image */
-    struct dtrace_aggregation *agg;     /* [I] NULL: not aggregating */
-    struct dtrace_recdesc rec;          /* [I] size 0: records nothing */
-    bool described;                     /* [I] reported to the consumer, even if of size 0 */
+    const struct dtrace_object
+        *weight;                    /* [I] NULL: 1. Of stacks `object` to `weight` are helpers */
+    uint64_t arg;                   /* [I] as in the image */
+    struct dtrace_aggregation *agg; /* [I] NULL: not aggregating */
+    struct dtrace_recdesc rec;      /* [I] size 0: records nothing */
+    bool described;                 /* [I] reported to the consumer, even if of size 0 */
 };
 
 /* The path that any other clause takes. */

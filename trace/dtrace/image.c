@@ -6,7 +6,7 @@
  * a destructive program. validate.c checks the objects. Also computes the size that an action
  * records. Control context. Tested by test/d_machine/image_test.c.
  */
-#include "trace/dtrace/machine.h"
+#include "trace/dtrace/helper.h"
 #include "trace/dtrace/port.h"
 
 /* The first of the reasons whose errors differ: they follow in the table of errors, behind EINVAL,
@@ -251,6 +251,14 @@ static enum dtrace_reason check_aggregating(const struct dtrace_image *image,
     return is_value_object(image, a->weight, false) ? DTRACE_REASON_NONE : DTRACE_REASON_WEIGHT;
 }
 
+/* Helpers are a range of objects, and need room for their names. */
+static bool has_helpers(const struct dtrace_image *image, const struct dtrace_image_action *a)
+{
+    return DTRACE_PORT_HELPERS && dtrace_helper_kind(a->kind) && a->object && a->weight &&
+           a->object <= a->weight && a->weight <= image->objects.count &&
+           a->weight - a->object < DTRACE_HELPERS_MOST && a->arg >> 32;
+}
+
 static enum dtrace_reason check_action(const struct dtrace_image *image,
                                        const struct dtrace_image_action *all, uint32_t n)
 {
@@ -261,7 +269,7 @@ static enum dtrace_reason check_action(const struct dtrace_image *image,
     case UNKNOWN:
         return DTRACE_REASON_ACTION;
     case NOTHING:
-        fits = a->object == 0;
+        fits = a->object == 0 || has_helpers(image, a);
         break;
     case MAYBE:
         fits = a->object <= image->objects.count;
@@ -278,7 +286,7 @@ static enum dtrace_reason check_action(const struct dtrace_image *image,
     if (DTRACE_ACT_IS_AGG(a->kind)) {
         return check_aggregating(image, all, n);
     }
-    if (a->nkeys || a->weight) {
+    if (a->nkeys || (a->weight && !has_helpers(image, a))) {
         return DTRACE_REASON_KEY_OF_NOTHING;
     }
     return a->kind == DTRACE_ACT_LIBACT &&

@@ -100,8 +100,9 @@ enum dtrace_image_ecb_flags {
 struct dtrace_image_action {
     uint16_t kind;   /* enum dtrace_action_kind */
     uint16_t nkeys;  /* aggregating: number of preceding actions that form its key */
-    uint32_t object; /* + 1; 0: none */
-    uint32_t weight; /* quantize kinds: object + 1 of the weight; 0: weight 1 */
+    uint32_t object; /* + 1; 0: none. Of ustack and jstack: the first helper */
+    /* quantize kinds: object + 1 of the weight; 0: weight 1. Of stacks: the last helper */
+    uint32_t weight;
     uint32_t format; /* opaque: see dtrace_recdesc */
     uint64_t arg; /* frames << 0 | strsize << 32 of ustack, bytes of tracemem, quantize's shape … */
     uint64_t uarg; /* opaque; aggregating: the @variable's number */

@@ -41,6 +41,7 @@ void *dtrace_port_keep(size_t bytes);
  * its size is a fault here. */
 /* DTRACE_PORT_STOPS, likewise: whether dtrace_port_stop_process() is supported. */
 /* DTRACE_PORT_COUNTS, likewise: whether dtrace_port_counter() and dtrace_port_counters() are. */
+/* DTRACE_PORT_HELPERS, likewise: whether actions may have helpers (helper.h). */
 /* Reads memory; false: the read faulted and `to` is undefined. The machine has checked the
  * alignment of single loads, and dtrace_port_toxic(). user: memory of the current process, else of
  * the kernel. */
@@ -98,6 +99,12 @@ uint64_t dtrace_port_register(bool user, unsigned n, bool *exists);
 /* Stores return addresses, innermost first; returns how many, at most max, which may be 0. to NULL:
  * returns how many there would be. */
 unsigned dtrace_port_stack(bool user, uint64_t *to, unsigned max);
+
+/* Calls found() for each frame of the process's stack, innermost first, at most max, with its PC
+ * and its stack pointer there, 0 if it has stored nothing yet; returns how many. Where
+ * DTRACE_PORT_HELPERS is 1. */
+unsigned dtrace_port_frames(void (*found)(void *arg, uint64_t pc, uint64_t sp), void *arg,
+                            unsigned max);
 
 /* ---- the event log ----------------------------------------------------------------- */
 

@@ -73,7 +73,13 @@ struct dt_session {
     /* Defines an inline of that type and value, and returns its name: session/, which sees the
      * parser, for check/, which doesn't. */
     const char *(*define_inline)(struct dt_session *, const char *type, const char *text);
-    unsigned inlines; /* so defined */
+    unsigned inlines;                /* so defined */
+    struct dt_helper_entry *helpers; /* of programs, as they were found */
+    bool no_helpers;                 /* the target runs none */
+    struct dt_program *helpers_made; /* their objects; NULL: not compiled yet */
+    /* Compiles them, at most once: session/, for code/. */
+    struct dt_program *(*make_helpers)(struct dt_session *);
+    struct dt_helper *helper; /* this session compiles one, and nothing else; else NULL */
 
     struct dt_programs *programs; /* the programs under construction */
     bool libraries_loaded;

@@ -5,6 +5,7 @@
 #include "host/dt/check/check.h"
 #include "host/dt/check/derived.h"
 #include "host/dt/clause/clause.h"
+#include "host/dt/clause/helper.h"
 #include "host/dt/code/object.h"
 
 #include <string.h>
@@ -404,6 +405,10 @@ void dt_clause_compile(struct dt_session *d, struct dt_program *program, struct 
 {
     struct dt_array derived = {0}; /* const struct dt_derived * */
 
+    if (d->helper) {
+        dt_helper_clause(d, clause);
+        return;
+    }
     dt_tree_show(d, clause, 0);
     dt_clause_derived(d, clause, &derived);
     struct dt_node *copy = derived.n ? dt_copy(d, clause, NULL, NULL) : NULL;

@@ -182,6 +182,38 @@ static void add_program(struct table *t, const struct dt_program *p)
     }
 }
 
+/* Whether a helper may name the frames that the action records. */
+static bool may_have_helpers(const struct dtrace_image_action *a)
+{
+    return (a->kind == DTRACE_ACT_USTACK || a->kind == DTRACE_ACT_JSTACK) && (uint32_t)a->arg &&
+           a->arg >> 32;
+}
+
+/* All of them go to all such actions: which one is meant is known when the probe fires. */
+static void add_helpers(struct dt_session *d, struct table *t)
+{
+    struct dtrace_image_action *a = (void *)t[ACTIONS].data;
+    const uint32_t n = count(t, ACTIONS), first = count(t, OBJECTS) + 1;
+    const struct dt_program *helpers = NULL;
+    uint32_t i = 0;
+
+    for (; i < n && !helpers; i++) {
+        helpers = may_have_helpers(&a[i]) ? d->make_helpers(d) : NULL;
+    }
+    if (!helpers || helpers->objects.n == 0) {
+        return;
+    }
+    for (uint32_t k = 0; k < helpers->objects.n; k++) {
+        add_object(t, &((const struct dt_made_object *)helpers->objects.data)[k].dif);
+    }
+    for (i = 0; i < n; i++) {
+        if (may_have_helpers(&a[i])) {
+            a[i].object = first;
+            a[i].weight = first + helpers->objects.n - 1;
+        }
+    }
+}
+
 /* dtrace:::ERROR { records arg1 … arg5 }: what the consumer reports faults by. */
 static void add_fault_clause(struct table *t)
 {
@@ -281,6 +313,7 @@ void *dt_image_make(struct dt_session *d, struct dt_program *const *programs, un
     for (unsigned i = 0; i < n; i++) {
         add_program(tables, programs[i]);
     }
+    add_helpers(d, tables);
     /* Where each clause's ECBs are, for -v. */
     const struct dtrace_image_ecb *ecbs = (const void *)tables[ECBS].data;
     struct dt_clause_info *clauses = d->programs->clauses.data;

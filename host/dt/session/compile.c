@@ -4,6 +4,7 @@
  * parsed.
  */
 #include "host/dt/clause/clause.h"
+#include "host/dt/clause/helper.h"
 #include "host/dt/session/compile.h"
 #include "host/dt/syntax/parse.h"
 
@@ -115,6 +116,9 @@ static struct dt_program *compile(struct dt_session *d, const struct dt_source *
     program->text = text;
     program->text_size = size;
     dt_source_parse(d, source, text, size, program);
+    if (d->helper) {
+        dt_helper_end(d, program);
+    }
     return program;
 }
 

@@ -14,6 +14,8 @@ void dt_source_parse(struct dt_session *, const struct dt_source *, const char *
 const char *dt_file_read(struct dt_session *, const char *path, size_t *size);
 /* Defines an inline with a name of its own, which is returned. */
 const char *dt_inline_define(struct dt_session *, const char *type, const char *text);
+/* Compiles the helpers that were found; returns the program of their objects. */
+struct dt_program *dt_helpers_make(struct dt_session *);
 /* Loads the built-in library or that of -x syslibdir, and those of -L. */
 void dt_libraries_load(struct dt_session *);
 /* Returns the output of the system's preprocessor. */

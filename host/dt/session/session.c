@@ -34,6 +34,7 @@ struct dt_session *dt_session_new(const struct dt_model *model,
     dt_options_start(d);
     d->programs = dt_programs_new(d);
     d->define_inline = dt_inline_define;
+    d->make_helpers = dt_helpers_make;
     dt_builtins_define(d);
     dt_ident_add(d, d->globals, "NULL", DT_IDENT_ENUMERATOR)->flags = DT_IDENT_DECLARED;
     return d;

@@ -78,16 +78,25 @@ void json_value(FILE *out, const uint8_t *data, uint32_t size, const struct dt_t
 
 /* ---- recorded values ---------------------------------------------------------------- */
 
+/* names: what helpers called the frames, with an @ in front if beside their symbols; NULL: none. */
 static void put_frames(const struct printer *p, const uint8_t *data, uint32_t n,
-                       address_owner owner)
+                       address_owner owner, struct stack_names *names)
 {
     char text[512];
 
     putc('[', p->out);
     for (uint32_t i = 0; !stack_ends(data, i, n); i++) {
-        symbol_text(p, datum_unsigned(data + 8 * i, 8), owner, text, sizeof(text));
+        const char *name = names ? stack_name_next(names) : "";
+
         fputs(i ? "," : "", p->out);
-        json_put(p->out, text);
+        if (!*name || *name == '@') {
+            symbol_text(p, datum_unsigned(data + 8 * i, 8), owner, text, sizeof(text));
+            json_put(p->out, text);
+        }
+        if (*name) {
+            fputs(*name == '@' ? "," : "", p->out);
+            json_put(p->out, name);
+        }
     }
     putc(']', p->out);
 }
@@ -95,15 +104,17 @@ static void put_frames(const struct printer *p, const uint8_t *data, uint32_t n,
 void json_datum(const struct printer *p, const struct dtrace_recdesc *r, const uint8_t *base)
 {
     const uint8_t *data = base + r->offset;
+    struct stack_names names;
     char text[512];
 
     switch (r->kind) {
     case DTRACE_ACT_STACK:
-        put_frames(p, data, r->size / 8, OF_KERNEL);
+        put_frames(p, data, r->size / 8, OF_KERNEL, NULL);
         break;
     case DTRACE_ACT_USTACK:
     case DTRACE_ACT_JSTACK:
-        put_frames(p, data + 8, (uint32_t)r->arg, (address_owner)datum_unsigned(data, 8));
+        stack_names_open(&names, data, r->size, (uint32_t)r->arg);
+        put_frames(p, data + 8, (uint32_t)r->arg, (address_owner)datum_unsigned(data, 8), &names);
         break;
     case DTRACE_ACT_SYM:
         symbol_text(p, datum_unsigned(data, 8), OF_KERNEL, text, sizeof(text));

@@ -71,6 +71,14 @@ void module_text(const struct printer *, uint64_t address, address_owner, char *
 /* Returns where the function or the object with this address begins, or the address if that is
  * unknown. */
 uint64_t symbol_start(const struct printer *, uint64_t address, address_owner, bool module);
+/* The names that helpers gave the frames of a recorded ustack() or jstack() of so many frames and
+ * `size` bytes: the next one is "" for a frame without. */
+struct stack_names {
+    const char *at;
+    size_t left;
+};
+void stack_names_open(struct stack_names *, const uint8_t *data, uint32_t size, uint32_t frames);
+const char *stack_name_next(struct stack_names *);
 /* Returns true at the frame behind the last one: a frame of 0, unless it is the first and has
  * callers, which is a jump to 0. */
 bool stack_ends(const uint8_t *data, uint32_t frame, uint32_t frames);

@@ -4,6 +4,8 @@
  */
 #include "host/dtrace/print/print.h"
 
+#include "host/escape.h"
+
 #include <string.h>
 
 /* On a target with one process its kernel and its program are the same, and so are all owners. */
@@ -73,15 +75,62 @@ bool stack_ends(const uint8_t *data, uint32_t frame, uint32_t frames)
     return frame >= frames || (datum_unsigned(data + 8 * frame, 8) == 0 && !jumped);
 }
 
+void stack_names_open(struct stack_names *n, const uint8_t *data, uint32_t size, uint32_t frames)
+{
+    const size_t before = ((size_t)frames + 1) * 8;
+
+    n->at = (const char *)data + before;
+    n->left = size > before ? size - before : 0;
+}
+
+const char *stack_name_next(struct stack_names *n)
+{
+    const char *name = n->at, *end = n->left ? memchr(name, '\0', n->left) : NULL;
+
+    if (!end) {
+        n->left = 0;
+        return "";
+    }
+    n->left -= (size_t)(end + 1 - name);
+    n->at = end + 1;
+    return name;
+}
+
+/* A name is what a program says: it stays in its line, and can do nothing to a terminal. */
+static void print_name(FILE *out, const char *name)
+{
+    struct escape escape = {.nheld = 0};
+    char text[ESCAPE_MOST(1)];
+
+    for (; *name; name++) {
+        const char c = *name == '\n' || *name == '\t' ? ' ' : *name;
+        fwrite(text, 1, escape_text(&escape, &c, 1, text), out);
+    }
+    if (escape.nheld) {
+        fwrite(text, 1, escape_text(&escape, " ", 1, text), out);
+    }
+}
+
+/* names: what helpers called the frames; NULL: there are none. A name stands in place of the
+ * address's, with an @ in front beneath that. */
 static void print_frames(const struct printer *p, const uint8_t *data, uint32_t frames,
-                         address_owner owner)
+                         address_owner owner, struct stack_names *names)
 {
     char text[512];
 
     putc('\n', p->out);
     for (uint32_t i = 0; !stack_ends(data, i, frames); i++) {
-        symbol_text(p, datum_unsigned(data + 8 * i, 8), owner, text, sizeof(text));
-        fprintf(p->out, "%*s%s\n", (int)p->stack_indent, "", text);
+        const char *name = names ? stack_name_next(names) : "";
+
+        if (!*name || *name == '@') {
+            symbol_text(p, datum_unsigned(data + 8 * i, 8), owner, text, sizeof(text));
+            fprintf(p->out, "%*s%s\n", (int)p->stack_indent, "", text);
+        }
+        if (*name) {
+            fprintf(p->out, "%*s%s", (int)p->stack_indent, "", *name == '@' ? "  [ " : "");
+            print_name(p->out, *name == '@' ? name + 1 : name);
+            fputs(*name == '@' ? " ]\n" : "\n", p->out);
+        }
     }
 }
 
@@ -109,13 +158,17 @@ static void print_address(const struct printer *p, enum dtrace_action_kind kind,
 bool print_place(const struct printer *p, const struct print_value *v, const char *before,
                  int width)
 {
+    struct stack_names names;
+
     switch (v->kind) {
     case DTRACE_ACT_STACK:
-        print_frames(p, v->data, v->size / 8, OF_KERNEL);
+        print_frames(p, v->data, v->size / 8, OF_KERNEL, NULL);
         return true;
     case DTRACE_ACT_USTACK:
     case DTRACE_ACT_JSTACK: /* the pid comes first */
-        print_frames(p, v->data + 8, (uint32_t)v->arg, (address_owner)datum_unsigned(v->data, 8));
+        stack_names_open(&names, v->data, v->size, (uint32_t)v->arg);
+        print_frames(p, v->data + 8, (uint32_t)v->arg, (address_owner)datum_unsigned(v->data, 8),
+                     &names);
         return true;
     case DTRACE_ACT_SYM:
     case DTRACE_ACT_MOD:

@@ -229,7 +229,9 @@ struct thread *x86_step_break(struct thread *self)
         x86_step_leave(ctx);
         return x86_step_exit(self);
     }
-    if (!kernel_user_probe(self, ctx->rip - 1, &step)) {
+    ctx->rip--; /* for the clauses: the frame is that of the place's instruction */
+    if (!kernel_user_probe(self, ctx->rip, &step)) {
+        ctx->rip++;
         return NULL;
     }
     const struct x86_step *insn = &slots[step.slot].insn;

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The interpreter: one loop for each function that runs, so that a frame of the C stack stands for
+ * one of the machine's. A debugger or jstack() would see vm_run() as often as functions are nested;
+ * the helper in stackvm.d says which these are.
+ */
+#include "apps/stackvm/vm.h"
+
+#include <kymo_helper.h>
+#include <stddef.h>
+
+KYMO_HELPER("apps/stackvm/stackvm.d");
+
+static int32_t pop(int32_t **top)
+{
+    return *--*top;
+}
+
+/* What alloca() takes last is at the stack pointer whenever the function calls another one, or is
+ * interrupted: what the helper reads at arg1. */
+int32_t vm_run(const struct vm_function *function, const int32_t *arguments)
+{
+    volatile struct vm_frame *f = __builtin_alloca(sizeof(*f));
+    int32_t *top = (int32_t *)f->stack, right;
+
+    f->function = function;
+    f->pc = 0;
+    for (uint32_t i = 0; i < VM_SLOTS; i++) {
+        f->slots[i] = i < function->arguments ? arguments[i] : 0;
+    }
+    f->magic = VM_FRAME_MAGIC;
+    for (;;) {
+        const uint8_t *at = &function->code[f->pc], operand = at[1];
+        uint32_t next = f->pc + 2;
+
+        switch (at[0]) {
+        case VM_PUSH:
+            *top++ = operand;
+            break;
+        case VM_LOAD:
+            *top++ = f->slots[operand];
+            break;
+        case VM_STORE:
+            f->slots[operand] = pop(&top);
+            break;
+        case VM_ADD:
+            right = pop(&top);
+            top[-1] += right;
+            break;
+        case VM_SUB:
+            right = pop(&top);
+            top[-1] -= right;
+            break;
+        case VM_LESS:
+            right = pop(&top);
+            top[-1] = top[-1] < right;
+            break;
+        case VM_JUMP:
+            next = operand;
+            break;
+        case VM_JUMP_IF_ZERO:
+            next = pop(&top) == 0 ? operand : next;
+            break;
+        case VM_CALL:
+            top -= vm_functions[operand].arguments;
+            right = vm_run(&vm_functions[operand], top);
+            *top++ = right;
+            break;
+        case VM_PAUSE:
+            vm_pause();
+            break;
+        default:
+            f->magic = 0; /* a later frame at the same place is none until it says so */
+            return pop(&top);
+        }
+        f->pc = next;
+    }
+}
