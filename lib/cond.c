@@ -7,6 +7,7 @@
 #include "lib/include/sys/neutrino_r.h"
 #include "lib/mutex.h"
 #include "lib/thread.h"
+#include SYSTEM_PROBE_H
 
 int kymo_timeout_at(unsigned states, clockid_t clock, const struct timespec *until)
 {
@@ -46,7 +47,9 @@ static int robust_result(pthread_mutex_t *mutex, int error)
 
 int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
 {
+    SYSTEM_PROBE(kymo, cond__wait, cond, mutex);
     int error = -SyncCondvarWait_r(kymo_sync(cond), kymo_sync(mutex));
+    SYSTEM_PROBE(kymo, cond__waited, cond, mutex, error);
 
     return mutex->count & SYNC_COUNT_ROBUST ? robust_result(mutex, error) : error;
 }
@@ -61,6 +64,7 @@ int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
 
 int pthread_cond_signal(pthread_cond_t *cond)
 {
+    SYSTEM_PROBE(kymo, cond__signal, cond, 0);
     int error = SyncCondvarSignal_r(kymo_sync(cond), 0);
 
     return error < 0 ? -error : 0;
@@ -68,6 +72,7 @@ int pthread_cond_signal(pthread_cond_t *cond)
 
 int pthread_cond_broadcast(pthread_cond_t *cond)
 {
+    SYSTEM_PROBE(kymo, cond__signal, cond, 1);
     int error = SyncCondvarSignal_r(kymo_sync(cond), 1);
 
     return error < 0 ? -error : 0;

@@ -14,6 +14,7 @@
 #include "lib/include/sys/neutrino_r.h"
 #include "lib/libc/syscalls.h"
 #include "lib/startup.h"
+#include SYSTEM_PROBE_H
 
 #define FDS 32
 static volatile uint32_t fds; /* [a] bit: this descriptor is a file */
@@ -73,7 +74,7 @@ static ssize_t failed(long error)
     return -1;
 }
 
-ssize_t kymo_write(int fd, const void *buffer, size_t bytes)
+static ssize_t write_file(int fd, const void *buffer, size_t bytes)
 {
     struct _io_msg msg = {_IO_WRITE, 0, (uint32_t)bytes, 0};
     iov_t parts[2];
@@ -93,7 +94,15 @@ ssize_t kymo_write(int fd, const void *buffer, size_t bytes)
     return failed(done);
 }
 
-ssize_t kymo_read(int fd, void *buffer, size_t bytes)
+ssize_t kymo_write(int fd, const void *buffer, size_t bytes)
+{
+    SYSTEM_PROBE(kymo, write__entry, fd, buffer, bytes);
+    ssize_t done = write_file(fd, buffer, bytes);
+    SYSTEM_PROBE(kymo, write__return, fd, (long)done);
+    return done;
+}
+
+static ssize_t read_file(int fd, void *buffer, size_t bytes)
 {
     struct _io_msg msg = {_IO_READ, 0, (uint32_t)bytes, 0};
 
@@ -102,4 +111,12 @@ ssize_t kymo_read(int fd, void *buffer, size_t bytes)
     }
     long done = MsgSend_r(fd, &msg, sizeof(msg), buffer, bytes);
     return done >= 0 ? done : failed(done);
+}
+
+ssize_t kymo_read(int fd, void *buffer, size_t bytes)
+{
+    SYSTEM_PROBE(kymo, read__entry, fd, buffer, bytes);
+    ssize_t done = read_file(fd, buffer, bytes);
+    SYSTEM_PROBE(kymo, read__return, fd, (long)done);
+    return done;
 }

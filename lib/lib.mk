@@ -6,10 +6,14 @@
 LIB_SRCS_picolibc := lib/libc/picolibc/stdio.c lib/arch/$(ARCH)/thread_pointer.c
 LIB_SRCS_newlib_armv7m := lib/libc/newlib/reent_word.c
 LIB_SRCS_newlib_x86_64 := lib/arch/x86_64/reent_tls.c lib/libc/newlib/plain.c
-LIB_SRCS_picolibc_armv7m := lib/arch/armv7m/read_tp.S
+# How a function of the library finds the calling thread's block: a call, or in line.
+LIB_SELF_picolibc_aarch64 := lib/libc/picolibc/self_tls.h
+USER_FLAGS += -DKYMO_SELF_H='"$(or $(LIB_SELF_$(LIBC)_$(ARCH)),lib/libc/self_call.h)"'
+LIB_SRCS_patched := lib/system_probe.c
+LIB_SRCS_picolibc_armv7m := lib/arch/armv7m/read_tp.S lib/libc/picolibc/self.c
 
 LIB_SRCS := lib/crt0.c lib/init.c lib/calls.c lib/errno_check.c lib/process.c lib/spawn.c \
-	lib/name.c lib/io.c lib/open.c lib/shm.c lib/sbrk.c lib/clock.c lib/sleep.c lib/trace_log.c lib/log.c lib/probe.c \
+	lib/name.c lib/io.c lib/open.c lib/shm.c lib/sbrk.c lib/clock.c lib/sleep.c lib/trace_log.c lib/log.c lib/probe.c $(LIB_SRCS_$(SITES)) \
 	lib/trace_place.c lib/instrument.c lib/slog.c lib/sender.c \
 	$(addprefix lib/capture/,buffers.c check.c header.c idle.c losses.c) \
 	$(addprefix lib/tracelog/,instance.c record.c) \

@@ -10,6 +10,7 @@
 #include "lib/include/sys/neutrino_r.h"
 #include "lib/mutex.h"
 #include "lib/thread.h"
+#include SYSTEM_PROBE_H
 
 static bool swap(pthread_mutex_t *mutex, uint32_t from, uint32_t to)
 {
@@ -25,7 +26,11 @@ static bool owned(const pthread_mutex_t *mutex, uint32_t tid)
 /* Called when the caller has just locked it. */
 static inline int got(pthread_mutex_t *mutex)
 {
-    return mutex->count & SYNC_COUNT_ROBUST ? kymo_robust_got(mutex) : 0;
+    if (mutex->count & SYNC_COUNT_ROBUST) {
+        return kymo_robust_got(mutex);
+    }
+    SYSTEM_PROBE(kymo, mutex__acquire, mutex, 0);
+    return 0;
 }
 
 static int again(pthread_mutex_t *mutex)
@@ -37,6 +42,7 @@ static int again(pthread_mutex_t *mutex)
         return EAGAIN;
     }
     mutex->count++;
+    SYSTEM_PROBE(kymo, mutex__acquire, mutex, 1);
     return 0;
 }
 
@@ -53,10 +59,18 @@ int pthread_mutex_destroy(pthread_mutex_t *mutex)
     return swap(mutex, SYNC_MUTEX_FREE, SYNC_OWNER_DESTROYED) ? 0 : EBUSY;
 }
 
+int kymo_mutex_wait(pthread_mutex_t *mutex)
+{
+    SYSTEM_PROBE(kymo, mutex__block, mutex);
+    int error = SyncMutexLock_r(kymo_sync(mutex));
+    SYSTEM_PROBE(kymo, mutex__blocked, mutex, error == 0);
+    return error;
+}
+
 /* Waits for a mutex that another thread owns, or owned. until: NULL: forever. */
 static int wait(pthread_mutex_t *mutex, const struct timespec *until)
 {
-    int error = SyncMutexLock_r(kymo_sync(mutex));
+    int error = kymo_mutex_wait(mutex);
 
     if (error == 0) {
         return got(mutex);
@@ -130,10 +144,13 @@ int pthread_mutex_unlock(pthread_mutex_t *mutex)
     if (mutex->count & (SYNC_COUNT_DEPTH | SYNC_COUNT_ROBUST)) {
         if (mutex->count & SYNC_COUNT_DEPTH) {
             mutex->count--;
+            SYSTEM_PROBE(kymo, mutex__release, mutex, 1);
             return 0;
         }
         kymo_robust_leave(mutex);
     }
+    /* Before it is another's, so that the times of two owners don't overlap. */
+    SYSTEM_PROBE(kymo, mutex__release, mutex, 0);
     if (swap(mutex, tid, SYNC_MUTEX_FREE)) {
         return 0;
     }

@@ -19,6 +19,8 @@ struct kymo_tcb;
  * (_NTO_TIMEOUT_*): 0 or an errno. */
 int kymo_timeout_at(unsigned states, clockid_t clock, const struct timespec *until);
 
+/* Asks the kernel for a mutex that another thread owns: returns 0 or a negative errno. */
+int kymo_mutex_wait(pthread_mutex_t *mutex);
 /* Unlocks a mutex that the caller owns once: returns 0, or an errno of the kernel's. */
 int kymo_mutex_release(pthread_mutex_t *mutex);
 /* Called when the caller has just locked a robust mutex: returns the lock function's result. */

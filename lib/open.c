@@ -12,6 +12,7 @@
 #include "lib/include/sys/iomsg.h"
 #include "lib/include/sys/neutrino_r.h"
 #include "lib/libc/syscalls.h"
+#include SYSTEM_PROBE_H
 
 static int failed(long error)
 {
@@ -19,7 +20,7 @@ static int failed(long error)
     return -1;
 }
 
-int kymo_open(const char *path, int flags)
+static int open_file(const char *path, int flags)
 {
     struct _io_msg msg = {_IO_CONNECT, 0, 0, flags};
     struct kymo_name name;
@@ -40,6 +41,14 @@ int kymo_open(const char *path, int flags)
         ConnectDetach_r(fd);
         return failed(status < 0 ? status : -EMFILE);
     }
+    return fd;
+}
+
+int kymo_open(const char *path, int flags)
+{
+    SYSTEM_PROBE(kymo, open__entry, path, flags);
+    int fd = open_file(path, flags);
+    SYSTEM_PROBE(kymo, open__return, fd);
     return fd;
 }
 

@@ -14,6 +14,7 @@
 #include "lib/include/sys/neutrino_r.h"
 #include "lib/mutex.h"
 #include "lib/thread.h"
+#include SYSTEM_PROBE_H
 
 _Static_assert(KYMO_ROBUST_MAX == KYMO_ROBUST, "robust mutexes of a thread");
 
@@ -57,6 +58,7 @@ int kymo_robust_got(pthread_mutex_t *mutex)
         kymo_mutex_release(mutex);
         return EAGAIN;
     }
+    SYSTEM_PROBE(kymo, mutex__acquire, mutex, 0);
     return mutex->count & SYNC_COUNT_OWNER_DIED ? EOWNERDEAD : 0;
 }
 
@@ -76,7 +78,7 @@ int kymo_robust_retry(pthread_mutex_t *mutex, const struct timespec *until)
         if (until) {
             error = kymo_timeout_at(_NTO_TIMEOUT_MUTEX, CLOCK_REALTIME, until);
         }
-        error = error != 0 ? error : -SyncMutexLock_r(kymo_sync(mutex));
+        error = error != 0 ? error : -kymo_mutex_wait(mutex);
         if (error == 0) {
             return kymo_robust_got(mutex);
         }

@@ -8,6 +8,7 @@
 
 #include "lib/libc/syscalls.h"
 #include "lib/startup.h"
+#include SYSTEM_PROBE_H
 
 static char *heap_next;
 
@@ -26,10 +27,13 @@ void *kymo_sbrk(ptrdiff_t change)
     char *high = kymo_startup->heap_end;
 
     if (change > high - old || change < low - old) {
+        SYSTEM_PROBE(kymo, heap__full, (long)change, (unsigned long)(high - old));
         errno = ENOMEM;
         return (void *)-1;
     }
     heap_next = old + change;
+    SYSTEM_PROBE(kymo, heap__grow, (long)change, (unsigned long)(heap_next - low),
+                 (unsigned long)(high - heap_next));
     return old;
 }
 

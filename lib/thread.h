@@ -42,7 +42,7 @@ struct kymo_tcb {
 /* ---- of the C library's port (lib/libc/<libc>/tls.c) ------------------------------- */
 
 /* The calling thread's block. */
-struct kymo_tcb *kymo_self(void);
+#include KYMO_SELF_H
 /* Main thread, at the program's start: errno does not work before. Returns 0 or -1 (no room). */
 int kymo_tls_main(struct kymo_startup *startup);
 /* Returns a block with the C library's data and a zeroed tcb, for a new thread; NULL: no memory.

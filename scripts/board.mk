@@ -237,7 +237,8 @@ kernel-objs: $(KERNEL_OBJS) $(KERNEL_CALLED_OBJS)
 
 # Sizes of tables in programs that a board sets by -D.
 USER_DEFS ?=
-USER_FLAGS = $(COMMON_FLAGS) -O2 $(CPU_FLAGS_USER) $(USER_DEFS) -Ilib/include -Iabi
+USER_FLAGS = $(COMMON_FLAGS) -O2 $(CPU_FLAGS_USER) $(USER_DEFS) -Ilib/include -Iabi \
+	-DSYSTEM_PROBE_H='"lib/system_probe/$(SITES).h"'
 PROGRAMS :=
 IMAGES := # for people: offered by name
 TEST_IMAGES := # in a folder of their own

@@ -25,6 +25,7 @@ static bool unsettled;
 uint32_t trace_site_probed[TRACE_BITS(TRACE_EV_COUNT)]; /* [a] D listens */
 uint32_t trace_site_logged[TRACE_BITS(TRACE_EV_COUNT)]; /* [a] the log takes it */
 bool trace_user_wanted;                                 /* [a] */
+bool trace_system_wanted;                               /* [a] */
 
 static const struct entry {
     uint8_t event_class; /* external */
@@ -161,6 +162,12 @@ static int filter_set_class(enum trace_filter_set set, unsigned event_class, con
                            value);
         }
         return 0;
+    case KYMO_TRACE_SYSTEM_PROBES:
+        if (event) {
+            return -ENOTSUP;
+        }
+        trace_filter.system_on = set == TRACE_SET_ON ? value : trace_filter.system_on;
+        return 0;
     default:
         return filter_set_rows(set, event_class, event, value) ? 0 : -ENOTSUP;
     }
@@ -217,6 +224,7 @@ void trace_filter_all(enum trace_filter_set set, bool value)
         filter_set_class(set, event_class, NULL, value);
         trace_port_window();
     }
+    trace_filter.system_on &= set != TRACE_SET_ON || value;
     trace_filter_slow();
 }
 
@@ -243,6 +251,8 @@ static bool site_wanted(unsigned id)
         return trace_kercall_any(id - TRACE_EV_kercall_enter);
     case TRACE_EV_user_event:
         return user_any();
+    case TRACE_EV_system_probe:
+        return trace_filter.system_on;
     default:
         return id < TRACE_EV_ENTRIES && trace_bit(trace_filter.entry_on, id);
     }
@@ -264,6 +274,8 @@ static void patch_site(unsigned id, enum trace_site_mode mode)
         unsettled = true;
         if (id == TRACE_EV_user_event) {
             set_user(mode != TRACE_SITE_OFF);
+        } else if (id == TRACE_EV_system_probe) {
+            trace_atomic_store(&trace_system_wanted, mode != TRACE_SITE_OFF, __ATOMIC_RELAXED);
         }
     }
 }

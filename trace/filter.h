@@ -32,6 +32,7 @@ struct trace_filter {
     uint32_t state_fast, state_long;
     uint32_t int_on[TRACE_INT_EVENTS][TRACE_BITS(TRACE_INTERRUPTS)]; /* [a] */
     uint32_t user_on[TRACE_BITS(TRACE_USER_EVENTS)];                 /* [a] */
+    bool system_on; /* [k] KYMO_TRACE_SYSTEM_PROBES */
     /* [a] Limited to a process or thread: query trace/threads.h. */
     uint32_t row_limited[TRACE_BITS(TRACE_EV_COUNT)];
 };
@@ -78,6 +79,7 @@ void trace_site_probe(unsigned id, bool on);
 void trace_sites_settle(void);
 /* [a] Somebody wants user events: some are on and tracing runs, or D listens to them. */
 extern bool trace_user_wanted;
+extern bool trace_system_wanted; /* [a] likewise, the system's probes */
 /* [a] Listeners of a site: the log, D. */
 extern uint32_t trace_site_logged[TRACE_BITS(TRACE_EV_COUNT)];
 extern uint32_t trace_site_probed[TRACE_BITS(TRACE_EV_COUNT)];

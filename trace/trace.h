@@ -64,6 +64,8 @@ void trace_ended(const struct trace_ended *who);
 long trace_user_simple(uint32_t event, uint32_t d1, uint32_t d2);
 long trace_user_combine(uint32_t event, const uint32_t *words, unsigned nwords);
 long trace_user_string(uint32_t event, const char *text, unsigned len_with_nul);
+/* An event of a static probe of the library or a driver. */
+long trace_user_probe(const uint32_t *words, unsigned nwords);
 /* Class events, by internal number (trace/class_event.c lists them). able: the caller has
  * ABILITY_TRACE. Return 0 or -errno as above, also -EPERM, -ENOTSUP. */
 long trace_class_simple(bool able, uint32_t slot_class, uint32_t event, uintptr_t d1, uintptr_t d2);

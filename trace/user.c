@@ -7,12 +7,14 @@
  *
  * All have one site, TRACE_EV_user_event: while neither the log nor D wants them it is one no-op,
  * and programs that asked for it (KYMO_TRACE_USERWORD) don't even call. D's probes are those of the
- * provider `user` (trace/probes.def). They fire whatever the log's filter is. Proof:
+ * provider `user` (trace/probes.def). They fire whatever the log's filter is. The system's static
+ * probes have a site of their own, TRACE_EV_system_probe, so that they are switched apart. Proof:
  * test/unit/test_user.c; from programs: test/boot's t_trace, and causes for D.
  */
 #include "trace/user.h"
 
 #include "abi/errno.h"
+#include "abi/sys/log.h"
 #include "abi/sys/trace.h"
 #include "trace/assert.h"
 #include "trace/stamp.h"
@@ -103,6 +105,30 @@ long trace_user_combine(uint32_t event, const uint32_t *words, unsigned nwords)
         if (both) {
             trace_stamp_end(irq);
         }
+    }
+    return 0;
+}
+
+long trace_user_probe(const uint32_t *words, unsigned nwords)
+{
+    enum { SITE = TRACE_EV_system_probe };
+    const uint64_t about[] = {KYMO_LOG_SYSTEM_CODE, (uintptr_t)words, nwords, 0, 0};
+
+    if (nwords > KYMO_TRACE_USER_COMBINE_MAX / sizeof(uint32_t)) {
+        return -EINVAL;
+    }
+    if (TRACE_PORT_SITE_ON(SITE)) {
+        uintptr_t irq = trace_stamp_begin();
+
+        if (trace_bit(trace_site_logged, SITE)) {
+            trace_log_words(TRACE_CLASS_USER, KYMO_LOG_SYSTEM_CODE,
+                            &(struct trace_words){words, nwords, NULL, 0});
+            trace_stamp_take();
+        }
+        if (trace_bit(trace_site_probed, SITE) && trace_port_listens(SITE)) {
+            trace_port_fire(SITE, about);
+        }
+        trace_stamp_end(irq);
     }
     return 0;
 }

@@ -73,7 +73,7 @@ static int allocate(struct capture *capture)
     }
 }
 
-/* In daemon mode without -E, the applications' filters are kept, except for -F and -w. */
+/* In daemon mode without -E, the applications' filters are kept, except for -F, -w and --probes. */
 static int set_filters(const struct options *options)
 {
     /* -F's numbers are the option's, not classes. */
@@ -85,6 +85,11 @@ static int set_filters(const struct options *options)
 
     if (ours &&
         (TraceEvent(_NTO_TRACE_ADDALLCLASSES) < 0 || TraceEvent(KYMO_TRACE_CLRALLTHREADS) < 0)) {
+        return -1;
+    }
+    if ((ours || options->probes) &&
+        TraceEvent(options->probes ? _NTO_TRACE_ADDCLASS : _NTO_TRACE_DELCLASS,
+                   KYMO_TRACE_SYSTEM_PROBES) < 0) {
         return -1;
     }
     for (int i = 0; i < FILTERS; i++) {

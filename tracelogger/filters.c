@@ -36,6 +36,9 @@ static void put_classes(char value[PANIC_VALUE])
             between = "";
         }
     }
+    if (shown->probes) {
+        snprintf(value + used, (size_t)(PANIC_VALUE - used), ", system probes");
+    }
 }
 
 bool filters_row(unsigned n, char key[PANIC_KEY], char value[PANIC_VALUE])

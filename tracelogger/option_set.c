@@ -145,6 +145,12 @@ enum option_result option_wide(struct options *options, const char *text)
     return flag(&options->wide);
 }
 
+enum option_result option_probes(struct options *options, const char *text)
+{
+    (void)text;
+    return flag(&options->probes);
+}
+
 /* Checks KEY=VALUE: a key of letters, digits and _, a printable value; `key` is its length. */
 static bool is_pair(const char *text, size_t *key)
 {

@@ -24,6 +24,7 @@ struct options {
     bool idle_given;                         /* it was */
     uint64_t size;                           /* -S: the most that is written; 0: no limit */
     bool wide;                               /* -w */
+    bool probes;                             /* --probes: the system's */
     unsigned verbose;                        /* -v, repeatable */
     uint32_t without;                        /* -F: bit per number: class left out */
     const char *file;                        /* -f */

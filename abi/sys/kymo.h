@@ -64,6 +64,7 @@ struct kymo_spawn {              /* ProcSpawn() */
  * Start-up data of a program. The main thread is entered at the ELF's entry point with the address
  * of this struct, in its own writable memory, as its only argument.
  */
+struct kymo_probe_site;
 struct kymo_startup {
     uint32_t size; /* of this struct */
     uint32_t argc;
@@ -77,6 +78,12 @@ struct kymo_startup {
     uint32_t ability;
     uint32_t ncpu; /* CPUs are numbered below this */
     uint64_t cycles_per_sec;
+    /* The static probes of the library and of drivers (sys/trace.h). The program writes where they
+     * are, before it reads `system_probes`; the kernel writes that whenever it changes, before it
+     * reads where they are. So a program tells the kernel of them only while they are wanted. */
+    const struct kymo_probe_site *sites;
+    uint32_t nsites;
+    uint32_t system_probes; /* 1: they are wanted */
 };
 
 struct kymo_proc_info { /* ProcInfo(pid, 0, …) and the head of each pidin entry */

@@ -16,6 +16,7 @@
 #define KYMO_LOG_BASE 0xf4a00000u /* of the section: ldscripts/user.ld has the same */
 #define KYMO_LOG_BYTES 0x00100000u
 #define KYMO_LOG_CODE 1023u /* the event's number, unless the program defines another one */
+#define KYMO_LOG_SYSTEM_CODE 1022u /* that of the system's probes (KYMO_LOG_SYSTEM) */
 #define KYMO_LOG_ARGS 9     /* at most */
 #define KYMO_LOG_WORDS 64   /* of an event at most */
 
@@ -33,7 +34,8 @@ enum {
     KYMO_LOG_DEBUG = 6,
     KYMO_LOG_PROBE = 7, /* a static probe: the format is what stands between the parentheses of
                            KYMO_PROBE() in the source: provider, name, arguments */
-    KYMO_LOG_LEVELS = 8
+    KYMO_LOG_SYSTEM = 8,   /* likewise, of the library or a driver: they are switched apart */
+    KYMO_LOG_LEVELS = 9
 };
 
 /* In the ELF file, at a multiple of 4, followed by the source file's name and the format, each with

@@ -112,9 +112,16 @@
  * while user events are wanted. A count of 0 withdraws the table. One table for each process: the
  * last one counts. Any process may. E2BIG: too many; EINVAL: not aligned, a site isn't what the
  * table says, or a branch doesn't reach its target; EFAULT: not the caller's memory; ENOTSUP: text
- * that isn't the process's own RAM: it runs from flash. */
+ * that isn't the process's own RAM: it runs from flash. A count of KYMO_TRACE_SITES_SYSTEM: the
+ * table is the one that struct kymo_startup names, of the library's probes; they are switched on
+ * if they are wanted (KYMO_TRACE_SYSTEM_PROBES). */
 #define KYMO_TRACE_USERSITES _NTO_TRACE_CMD(3, 0x1041)
 #define KYMO_TRACE_SITES_MOST 1024
+#define KYMO_TRACE_SITES_SYSTEM 0x10000u
+/* const uint32_t *, count: an event of a system's probe (lib/system_probe/), at most
+ * KYMO_TRACE_USER_COMBINE_MAX bytes. The log has it as class USER, number KYMO_LOG_SYSTEM_CODE, if
+ * class KYMO_TRACE_SYSTEM_PROBES is on. Any process may; errors as INSERTCUSEREVENT's. */
+#define KYMO_TRACE_INSERTPROBE _NTO_TRACE_CMD(3, 0x1042)
 struct kymo_probe_site {
     uintptr_t site; /* address of the NOP */
     uintptr_t on;   /* where it leads when it is on */
@@ -143,6 +150,9 @@ struct kymo_probe_site {
 #define _NTO_TRACE_COMM 14
 #define _NTO_TRACE_INT_HANDLER_ENTER 15
 #define _NTO_TRACE_INT_HANDLER_EXIT 16
+/* Kymo's: the static probes of the library and of drivers. All or none of them; off until it is
+ * added by its name: ADDALLCLASSES leaves it out, DELALLCLASSES doesn't. */
+#define KYMO_TRACE_SYSTEM_PROBES 32
 
 /*
  * Events: sys/trace_names.h has their names, sys/kercalls.h those of the classes KERCALL*; both are

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "apps/console/edit.h"
+#include "apps/io_probe.h"
 
 #ifndef CONSOLE_KEPT
 #define CONSOLE_KEPT 4096
@@ -45,6 +46,7 @@ static void answer(void)
     size_t bytes = line_end(readers[0].bytes);
     int gone = MsgReply(readers[0].rcvid, (long)bytes, done, bytes) < 0;
 
+    io_ended((uint32_t)readers[0].bytes, IO_READ, gone ? errno : 0, readers[0].pid, 0);
     nreaders--;
     memmove(readers, readers + 1, nreaders * sizeof(readers[0]));
     if (gone) {
@@ -74,6 +76,7 @@ int input_read(int rcvid, int pid, size_t bytes)
     readers[nreaders].pid = pid;
     readers[nreaders].bytes = bytes;
     nreaders++;
+    io_started((uint32_t)bytes, IO_READ, pid, 0);
     serve();
     return 0;
 }

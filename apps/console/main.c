@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 
 #include "apps/console/input.h"
+#include "apps/io_probe.h"
 #include "apps/console/listen.h"
 #include "apps/console/uart.h"
 #include "lib/include/kymo.h"
@@ -54,12 +55,13 @@ static void output(const char *text, size_t bytes)
 
 /* Fetches in pieces what did not come with the first one. The status is the number of bytes
  * written, even if the client's buffer turned out to be bad half way. */
-static void serve_write(int rcvid, const union message *msg, size_t received)
+static void serve_write(int rcvid, const union message *msg, const struct _msg_info *info)
 {
     char piece[CHUNK];
     size_t total = msg->io.head.bytes;
-    size_t at = received - sizeof(msg->io.head);
+    size_t at = info->msglen - sizeof(msg->io.head);
 
+    io_started((uint32_t)total, IO_WRITE, info->pid, 0);
     at = at < total ? at : total;
     output(msg->io.data, at);
     while (at < total) {
@@ -72,6 +74,7 @@ static void serve_write(int rcvid, const union message *msg, size_t received)
         output(piece, (size_t)got);
         at += (size_t)got;
     }
+    io_ended((uint32_t)total, IO_WRITE, 0, info->pid, 0);
     MsgReply(rcvid, (long)at, NULL, 0);
 }
 
@@ -151,7 +154,7 @@ static void serve_message(int rcvid, const union message *msg, const struct _msg
 
     switch (error ? 0 : msg->io.head.type) {
     case _IO_WRITE:
-        serve_write(rcvid, msg, received);
+        serve_write(rcvid, msg, info);
         return;
     case _IO_READ:
         error = -input_read(rcvid, info->pid, msg->io.head.bytes);

@@ -13,6 +13,7 @@
 #include <sys/dispatch.h>
 
 #include "apps/diskd/disk.h"
+#include "apps/io_probe.h"
 #include "abi/sys/ability.h"
 #include "lib/include/kymo.h"
 #include "abi/sys/neutrino.h"
@@ -35,11 +36,24 @@ static int check(const struct diskmsg *msg)
     return there ? 0 : EINVAL;
 }
 
-static void serve_read(int rcvid, const struct diskmsg *msg)
+/* A request to the device, between the probes io:::start and io:::done. */
+static int request(int flags, uint64_t sector, uint32_t sectors, int client)
+{
+    const uint32_t bytes = sectors * DISKMSG_SECTOR;
+
+    io_started(bytes, flags, client, sector);
+    int error = flags == IO_READ    ? disk->read(sector, sectors)
+                : flags == IO_WRITE ? disk->write(sector, sectors)
+                                    : disk->flush();
+    io_ended(bytes, flags, error, client, sector);
+    return error;
+}
+
+static void serve_read(int rcvid, const struct diskmsg *msg, int client)
 {
     int error = check(msg);
 
-    error = error ? error : disk->read(msg->sector, msg->sectors);
+    error = error ? error : request(IO_READ, msg->sector, msg->sectors, client);
     if (error) {
         MsgError(rcvid, error);
     } else {
@@ -47,7 +61,7 @@ static void serve_read(int rcvid, const struct diskmsg *msg)
     }
 }
 
-static void serve_write(int rcvid, const struct diskmsg *msg)
+static void serve_write(int rcvid, const struct diskmsg *msg, int client)
 {
     size_t bytes = msg->sectors * DISKMSG_SECTOR;
     int error = info.read_only ? EROFS : check(msg);
@@ -55,7 +69,7 @@ static void serve_write(int rcvid, const struct diskmsg *msg)
     if (!error && MsgRead(rcvid, disk->buffer, bytes, sizeof(*msg)) != (long)bytes) {
         error = EINVAL;
     }
-    error = error ? error : disk->write(msg->sector, msg->sectors);
+    error = error ? error : request(IO_WRITE, msg->sector, msg->sectors, client);
     if (error) {
         MsgError(rcvid, error);
     } else {
@@ -63,9 +77,9 @@ static void serve_write(int rcvid, const struct diskmsg *msg)
     }
 }
 
-static void serve_flush(int rcvid)
+static void serve_flush(int rcvid, int client)
 {
-    int error = disk->flush();
+    int error = request(IO_FLUSH, 0, 0, client);
 
     if (error) {
         MsgError(rcvid, error);
@@ -101,11 +115,11 @@ static void message(int rcvid, const struct diskmsg *msg, const struct _msg_info
     } else if (msg->type == DISKMSG_INFO) {
         MsgReply(rcvid, 0, &info, sizeof(info));
     } else if (msg->type == DISKMSG_READ) {
-        serve_read(rcvid, msg);
+        serve_read(rcvid, msg, from->pid);
     } else if (msg->type == DISKMSG_WRITE) {
-        serve_write(rcvid, msg);
+        serve_write(rcvid, msg, from->pid);
     } else if (msg->type == DISKMSG_FLUSH) {
-        serve_flush(rcvid);
+        serve_flush(rcvid, from->pid);
     } else {
         MsgError(rcvid, ENOSYS);
     }

@@ -73,8 +73,8 @@ void after_port_cpus(unsigned n);
 /* ---- carried.c: which words of which site an event carries --------------------------- */
 
 enum after_form { AFTER_FAST, AFTER_WIDE, AFTER_UNKNOWN };
-/* Classes as FILTER_1 names them. */
-#define AFTER_CLASSES(C) C(KERCALL) C(INT) C(PROCESS) C(THREAD) C(COMM) C(SYSTEM) C(USER)
+/* Classes as FILTER_1 names them; PROBES are the system's, which are off unless it says so. */
+#define AFTER_CLASSES(C) C(KERCALL) C(INT) C(PROCESS) C(THREAD) C(COMM) C(SYSTEM) C(USER) C(PROBES)
 enum after_class {
 #define C(name) AFTER_##name,
     AFTER_CLASSES(C)

@@ -134,6 +134,8 @@ enum after_class after_row_class(const struct after_row *row)
         return AFTER_KERCALL;
     case TRACE_EV_user_event:
         return AFTER_USER;
+    case TRACE_EV_system_probe:
+        return AFTER_PROBES;
     default:
         break;
     }
@@ -152,6 +154,7 @@ uint32_t after_row_slot_classes(const struct after_row *row)
         return (after_site_of_message(row->site) ? 1u << TRACE_CLASS_COMM : 0) |
                1u << TRACE_CLASS_KER_CALL | 1u << TRACE_CLASS_KYMO_CALL;
     case AFTER_USER:
+    case AFTER_PROBES:
         return 1u << TRACE_CLASS_USER;
     case AFTER_INT:
         return 1u << TRACE_CLASS_INT;
@@ -184,7 +187,7 @@ static uint32_t carried_by(const struct after_event *e, const char *const *form)
  * event does not say how many words it was made of, only in how many slots they fit. */
 uint32_t after_row_carries(const struct after_row *row, enum after_form form)
 {
-    enum { PRIORITY = 1 << 2, COUNT = 1 << 7 };
+    enum { PRIORITY = 1 << 2, COUNT = 1 << 7, SYSTEM_COUNT = 1 << 2 };
     bool wide = form != AFTER_FAST;
 
     switch (row->site) {
@@ -203,6 +206,8 @@ uint32_t after_row_carries(const struct after_row *row, enum after_form form)
         return ALL;
     case TRACE_EV_user_event:
         return ~(uint32_t)COUNT;
+    case TRACE_EV_system_probe:
+        return ~(uint32_t)SYSTEM_COUNT;
     default:
         break;
     }
@@ -244,4 +249,5 @@ void after_about(const struct kev *kev, struct after_about *about)
         const char *at = strstr(without, names[i]);
         about->off |= at ? 1u << i : 0;
     }
+    about->off |= about->known && !strstr(classes, "system probes") ? 1u << AFTER_PROBES : 0;
 }

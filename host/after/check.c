@@ -61,6 +61,9 @@ const char *after_lacks(const char *provider, const char *function, const char *
     if (row && class_of == AFTER_NOWHERE) {
         return "no event of the log has it: trace live";
     }
+    if (row && class_of == AFTER_PROBES && about->off >> class_of & 1) {
+        return "the capture was recorded without the system's probes: record with --probes";
+    }
     if (row && about->off >> class_of & 1) {
         snprintf(why, sizeof(why), "the capture was recorded without class %s: record with it",
                  classes[class_of]);

@@ -351,12 +351,37 @@ static void feed_call(const struct kev *kev, const struct kev_event *e)
     after_call_fire(desc->number, false, words);
 }
 
+/* A copy of the event's words, in the target's order. */
+static uint64_t keep_words(const struct kev_event *e)
+{
+    uint32_t *to = (uint32_t *)keep_text(e->words, (size_t)e->nwords * sizeof(uint32_t));
+
+    for (unsigned i = 0; i < e->nwords; i++) {
+        to[i] = kev_word(e, i);
+    }
+    return (uintptr_t)to;
+}
+
+static bool is_system_probe(const struct kev_event *e)
+{
+    return e->number == KYMO_LOG_SYSTEM_CODE && e->combined && kev_event_is_log(e);
+}
+
 static void feed_user(const struct kev *kev, const struct kev_event *e)
 {
     enum { SIMPLE, COMBINE, STRING }; /* as in trace/user.c */
     uint64_t words[AFTER_WORDS] = {e->number, kev_word(e, 0), kev_word(e, 1)};
     size_t len;
 
+    if (is_system_probe(e)) {
+        if (after_wanted[TRACE_EV_system_probe]) {
+            words[1] = keep_words(e);
+            words[2] = e->nwords;
+            set_now(e->cpu);
+            after_fire(TRACE_EV_system_probe, words, ~(1u << 2));
+        }
+        return;
+    }
     if (!after_wanted[TRACE_EV_user_event]) {
         return;
     }
@@ -369,13 +394,9 @@ static void feed_user(const struct kev *kev, const struct kev_event *e)
         words[3] = keep_text(e->words, len);
         words[4] = STRING;
     } else if (e->combined) {
-        uint32_t *to = (uint32_t *)keep_text(e->words, (size_t)e->nwords * sizeof(uint32_t));
-        for (unsigned i = 0; i < e->nwords; i++) {
-            to[i] = kev_word(e, i);
-        }
         words[1] = e->nwords;
         words[2] = 0;
-        words[3] = (uintptr_t)to;
+        words[3] = keep_words(e);
         words[4] = COMBINE;
     }
     set_now(e->cpu);

@@ -78,6 +78,7 @@ enum { DT_DERIVED_ARGUMENTS = 10 };
 struct dt_derived_argument {
     const char *type, *name; /* of args[n] */
     const char *value;       /* an integer or a pointer; argN is its value as int64_t */
+    const char *args;        /* args[n] if that isn't argn: a translation; NULL: it is */
 };
 struct dt_derived {
     const char *provider, *module, *function, *name;

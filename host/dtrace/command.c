@@ -277,6 +277,10 @@ int command_parse(struct command *c, int argc, char **argv)
             return status;
         }
     }
+    if (c->run && c->grab) {
+        fprintf(stderr, "dtrace: -c %s and -p %s: $target is one process\n", c->run, c->grab);
+        return 2;
+    }
     if (c->list && c->version) {
         fputs("dtrace: only one of the [-AGhlV] options can be specified at a time\n", stderr);
         return 2;

@@ -21,6 +21,7 @@ struct reading {
     Elf_Data *symbols;
     GElf_Shdr symbols_header;
     uint64_t sites, sites_end, fixups, fixups_end, probes, probes_end; /* the tables' addresses */
+    uint64_t system, system_end; /* of the library's probes */
 };
 
 void fbt_die(const char *format, ...)
@@ -128,7 +129,9 @@ static size_t take_symbol(struct reading *r, const GElf_Sym *s, const char *name
         uint64_t *at;
     } tables[] = {{"__trace_sites_start", &r->sites},  {"__trace_sites_end", &r->sites_end},
                   {"__fixups_start", &r->fixups},      {"__fixups_end", &r->fixups_end},
-                  {"__kymo_probes_start", &r->probes}, {"__kymo_probes_end", &r->probes_end}};
+                  {"__kymo_probes_start", &r->probes}, {"__kymo_probes_end", &r->probes_end},
+                  {"__kymo_system_probes_start", &r->system},
+                  {"__kymo_system_probes_end", &r->system_end}};
 
     for (unsigned i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
         if (strcmp(name, tables[i].name) == 0) {
@@ -398,6 +401,7 @@ void fbt_kernel_read(struct fbt_kernel *k, const char *path)
     read_pins(&r, r.sites, r.sites_end, 4);
     read_pins(&r, r.fixups, r.fixups_end, 2);
     read_pins(&r, r.probes, r.probes_end, 2);
+    read_pins(&r, r.system, r.system_end, 2);
     mark_starts(k);
     if (k->text.x86) {
         read_jumps(&r);

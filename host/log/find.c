@@ -235,7 +235,7 @@ bool log_programs_probe(struct log_programs *programs, const struct kev *kev,
 {
     struct log_site site;
 
-    return site_of(programs, kev, event, &site) && site.level == KYMO_LOG_PROBE;
+    return site_of(programs, kev, event, &site) && log_level_is_probe(site.level);
 }
 
 bool log_programs_text(void *programs, const struct kev *kev, const struct kev_event *event,

@@ -376,7 +376,7 @@ void log_format(const struct log_site *site, const uint32_t *words, unsigned nwo
                 size_t room)
 {
     static const char *const levels[KYMO_LOG_LEVELS] = {
-        "", "critical: ", "error: ", "warning: ", "notice: ", "", "debug: ", "",
+        "", "critical: ", "error: ", "warning: ", "notice: ", "", "debug: ", "", "",
     };
     struct work w = {
         .types = site->types, .words = words, .nwords = nwords, .text = text, .room = room};
@@ -386,7 +386,7 @@ void log_format(const struct log_site *site, const uint32_t *words, unsigned nwo
     if (site->level < KYMO_LOG_LEVELS) {
         text_put(&w, levels[site->level], strlen(levels[site->level]));
     }
-    if (site->level == KYMO_LOG_PROBE) {
+    if (log_level_is_probe(site->level)) {
         probe_put(&w, at);
         at = "";
     }

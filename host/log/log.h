@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "abi/sys/log.h"
+
 struct dt_session;
 struct kev;
 struct kev_event;
@@ -20,6 +22,12 @@ struct log_site {
     unsigned line, level;
     const char *types, *file, *format; /* NUL-terminated */
 };
+
+/* A static probe's, not text's. */
+static inline bool log_level_is_probe(unsigned level)
+{
+    return level == KYMO_LOG_PROBE || level == KYMO_LOG_SYSTEM;
+}
 
 /* A program that no ELF file was found of. */
 struct log_missing {

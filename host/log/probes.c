@@ -22,16 +22,23 @@ enum { NAME_ROOM = 128, VALUE_ROOM = 160, ARGUMENTS_MOST = 6, PLACES_TEXT = 16 <
 struct probe {
     char provider[NAME_ROOM], name[NAME_ROOM], types[ARGUMENTS_MOST + 1];
     char arguments[ARGUMENTS_MOST][NAME_ROOM];
+    unsigned level;           /* whose it is: KYMO_LOG_PROBE, KYMO_LOG_SYSTEM */
     char places[PLACES_TEXT]; /* "word == A || word == B" */
     size_t length;
     unsigned beyond; /* places that have no room there */
     struct probe *next;
 };
 
-/* The word that says which place it is: an event without arguments is one of two words. */
+/* An event without arguments is one of two words, but for the system's. */
+static bool is_simple(const struct probe *p)
+{
+    return p->types[0] == '\0' && p->level != KYMO_LOG_SYSTEM;
+}
+
+/* The word that says which place it is. */
 static const char *place_word(const struct probe *p)
 {
-    return p->types[0] == '\0' ? "args[1]" : "*(uint32_t *)arg1";
+    return is_simple(p) ? "args[1]" : "*(uint32_t *)arg1";
 }
 
 /* ---- reading ------------------------------------------------------------------------- */
@@ -76,11 +83,13 @@ static bool probe_read(struct probe *p, const struct log_site *site)
     const char *at = site->format;
     size_t n = strlen(site->types);
 
-    if (site->level != KYMO_LOG_PROBE || n > ARGUMENTS_MOST || strspn(site->types, "iuIUpP") != n ||
-        !piece_copy(&at, p->provider) || !piece_copy(&at, p->name)) {
+    if (!log_level_is_probe(site->level) || n > ARGUMENTS_MOST ||
+        strspn(site->types, "iuIUpP") != n || !piece_copy(&at, p->provider) ||
+        !piece_copy(&at, p->name)) {
         return false;
     }
     strcpy(p->types, site->types);
+    p->level = site->level;
     for (size_t i = 0; i < n; i++) {
         if (!piece_copy(&at, p->arguments[i])) {
             return false;
@@ -93,7 +102,7 @@ static bool probe_read(struct probe *p, const struct log_site *site)
 static bool is_same(const struct probe *p, const struct probe *q)
 {
     return strcmp(p->provider, q->provider) == 0 && strcmp(p->name, q->name) == 0 &&
-           strcmp(p->types, q->types) == 0;
+           strcmp(p->types, q->types) == 0 && p->level == q->level;
 }
 
 /* Adds a place to the probe of its name and types, or a new probe to the list. */
@@ -174,11 +183,32 @@ static unsigned value_put(char text[VALUE_ROOM], char letter, unsigned word)
     return 2;
 }
 
+/* io:::start and io:::done of a driver (apps/io_probe.h): Solaris's structs, made of the words. */
+static void derive_io(struct dt_derived *derived, const char *program)
+{
+    const struct dt_derived_argument made[] = {
+        {.type = "bufinfo_t *", .args = "xlate <bufinfo_t *> ((struct _io *)arg1)"},
+        {.type = "devinfo_t *",
+         .args = strcmp(program, "console") == 0
+                     ? "xlate <devinfo_t *> ((enum _device)_DEVICE_CONSOLE)"
+                     : "xlate <devinfo_t *> ((enum _device)_DEVICE_DISK)"},
+        {.type = "pid_t", .args = derived->args[3].value},
+    };
+
+    if (strcmp(derived->provider, "io") != 0 || derived->nargs != ARGUMENTS_MOST) {
+        return;
+    }
+    for (unsigned n = 0; n < sizeof(made) / sizeof(*made); n++) {
+        derived->args[n].type = made[n].type;
+        derived->args[n].args = made[n].args;
+    }
+}
+
 static void derive(struct dt_session *session, const struct probe *p, const char *program,
                    uint32_t id)
 {
     char predicate[PLACES_TEXT + 128], values[ARGUMENTS_MOST][VALUE_ROOM];
-    bool simple = p->types[0] == '\0';
+    const bool simple = is_simple(p), system = p->level == KYMO_LOG_SYSTEM;
     unsigned word = 2;
     struct dt_derived derived = {
         .provider = p->provider,
@@ -187,7 +217,9 @@ static void derive(struct dt_session *session, const struct probe *p, const char
         .name = p->name,
         .base = "user",
         .base_function = "",
-        .base_name = simple ? "simple" : "combine",
+        .base_name = system   ? "system"
+                     : simple ? "simple"
+                              : "combine",
         .predicate = predicate,
     };
 
@@ -198,7 +230,8 @@ static void derive(struct dt_session *session, const struct probe *p, const char
                 p->provider, program, p->name, p->beyond);
     }
     /* The program first: events of others are told by one word. */
-    snprintf(predicate, sizeof(predicate), "arg0 == %u && %s == 0x%xu && (%s)", KYMO_LOG_CODE,
+    snprintf(predicate, sizeof(predicate), "arg0 == %u && %s == 0x%xu && (%s)",
+             system ? KYMO_LOG_SYSTEM_CODE : KYMO_LOG_CODE,
              simple ? "args[2]" : "*(uint32_t *)(arg1 + 4)", id, p->places);
     for (; p->types[derived.nargs] != '\0'; derived.nargs++) {
         const unsigned n = derived.nargs;
@@ -206,6 +239,9 @@ static void derive(struct dt_session *session, const struct probe *p, const char
         word += value_put(values[n], p->types[n], word);
         derived.args[n] = (struct dt_derived_argument){
             .type = type_of(p->types[n]), .name = p->arguments[n], .value = values[n]};
+    }
+    if (system) {
+        derive_io(&derived, program);
     }
     dt_session_derive(session, &derived);
 }

@@ -52,6 +52,9 @@ static long insert_combine(struct thread *self, const uintptr_t *args, unsigned 
     if (n && copy_in(self->proc, words, args[at], n * sizeof(words[0]))) {
         return -EFAULT;
     }
+    if (at == 1) {
+        return trace_user_probe(words, (unsigned)n);
+    }
     if (at == 2) {
         /* The next words from this mapping take the fast path, as a text does. */
         vm_cache_fill(&self->words_cache, self->proc, args[at], 1, KYMO_PROT_READ);
@@ -212,6 +215,8 @@ long ker_trace_event_locked(struct thread *self, const uintptr_t *args)
         return insert_combine(self, args, 2);
     case _NTO_TRACE_INSERTCCLASSEVENT:
         return insert_combine(self, args, 3);
+    case KYMO_TRACE_INSERTPROBE:
+        return insert_combine(self, args, 1);
     case _NTO_TRACE_INSERTUSRSTREVENT:
         return insert_string(self, args);
     case KYMO_TRACE_USERWORD:

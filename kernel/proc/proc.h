@@ -45,6 +45,7 @@ struct process {
     uintptr_t user_word;    /* [k] KYMO_TRACE_USERWORD, 0: none */
     uintptr_t sites;        /* [k] KYMO_TRACE_USERSITES */
     uint16_t nsites;        /* [k] */
+    uintptr_t startup;      /* [I] its struct kymo_startup, which names those of the library */
     struct thread *threads[CONFIG_THREADS_PER_PROCESS];    /* [k] by tid - 1 */
     struct channel *channels[CONFIG_CHANNELS_PER_PROCESS]; /* [k] by chid - 1 */
     struct channel *closing; /* [k] channels that are being destroyed, the newest; NULL: none */

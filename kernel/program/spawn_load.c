@@ -16,6 +16,8 @@
 #include "kernel/program/spawn.h"
 #include "kernel/base/string.h"
 #include "kernel/base/cpu.h"
+#include "kernel/proc/proc.h"
+#include "trace/filter.h"
 
 enum {
     SPAWN_PHASE_CLEAR,
@@ -190,6 +192,8 @@ void spawn_block_write(struct spawn_job *job, const struct kymo_spawn *s)
     startup->ability = s->ability;
     startup->ncpu = arch_cpu_count();
     startup->cycles_per_sec = arch_clock_hz();
+    startup->system_probes = trace_system_wanted;
+    job->child->startup = job->block;
     write_argv((uintptr_t *)(startup + 1), argv + argv_bytes, s);
     memcpy(job->block_kva + sizeof(*startup) + argv_bytes, s->args, s->arg_bytes);
 }

@@ -38,6 +38,14 @@ void kymo_probe_fire(const void *site, const unsigned long *args, unsigned n, un
 }
 #else /* the macros are for C */
 
+/* Where the system's own probes are others: lib/system_probe/patched.h. */
+#ifndef KYMO_PROBE_FIRE
+#define KYMO_PROBE_FIRE kymo_probe_fire
+#define KYMO_PROBE_TABLE ".kymo_probes"
+#define KYMO_PROBE_LEVEL KYMO_LOG_PROBE
+#define KYMO_PROBE_CALL(n, wide, ...) KYMO_PROBE_BY_ARRAY(n, wide, __VA_ARGS__)
+#endif
+
 /* The type of an argument as passed: arrays are pointers, small integers are int. */
 #define KYMO_PROBE_TYPE(x) __typeof__(1 ? (x) : (x))
 /* clang-format off */
@@ -79,11 +87,11 @@ void kymo_probe_fire(const void *site, const unsigned long *args, unsigned n, un
 #define KYMO_PROBE_GO(label) \
     __asm__ goto( \
         ".Lkymo_site%=: " KYMO_PROBE_NOP "\n\t" \
-        ".pushsection .kymo_probes,\"ao\",%%progbits,.Lkymo_site%=\n\t" \
+        ".pushsection " KYMO_PROBE_TABLE ",\"ao\",%%progbits,.Lkymo_site%=\n\t" \
         ".balign " KYMO_PROBE_ALIGN "\n\t" KYMO_PROBE_WORD " .Lkymo_site%=, %l[" #label "]\n\t" \
         ".popsection\n\t" \
-        ".pushsection .kymo_needs,\"\",%%progbits\n\t" KYMO_PROBE_WORD " kymo_probe_fire\n\t" \
-        ".popsection" \
+        ".pushsection .kymo_needs,\"\",%%progbits\n\t" KYMO_PROBE_WORD \
+        " " KYMO_PROBE_STRING(KYMO_PROBE_FIRE) "\n\t.popsection" \
         : \
         : \
         : \
@@ -145,6 +153,12 @@ void kymo_probe_fire(const void *site, const unsigned long *args, unsigned n, un
 #define KYMO_PROBE_STRING_(x) #x
 #define KYMO_PROBE_STRING(x) KYMO_PROBE_STRING_(x)
 
+#define KYMO_PROBE_BY_ARRAY(n, wide, ...) \
+    do { \
+        const unsigned long kymo_args_[] = {KYMO_PROBE_EACH##n(KYMO_PROBE_ARG, __VA_ARGS__) 0}; \
+        KYMO_PROBE_FIRE(&kymo_site_, kymo_args_, n, wide); \
+    } while (0)
+
 /* Evaluates the arguments, in order, and gives them to the library. */
 #define KYMO_PROBE_ON(n, text, provider, name, ...) \
     do { \
@@ -155,15 +169,13 @@ void kymo_probe_fire(const void *site, const unsigned long *args, unsigned n, un
             __attribute__((section(".kymo_log." KYMO_PROBE_STRING(__COUNTER__)), aligned(4))) = { \
                 {(uint16_t)__LINE__, \
                  sizeof(__FILE__), \
-                 KYMO_LOG_PROBE, \
+                 KYMO_PROBE_LEVEL, \
                  {KYMO_PROBE_EACH##n(KYMO_PROBE_LETTER_OF, __VA_ARGS__) '\0'}}, \
                 __FILE__, \
                 text}; \
         KYMO_PROBE_EACH##n(KYMO_PROBE_VALUE, __VA_ARGS__) KYMO_PROBE_NOTE( \
             provider, name, KYMO_PROBE_TEXT##n, KYMO_PROBE_INPUTS##n(__VA_ARGS__)); \
-        const unsigned long kymo_args_[] = {KYMO_PROBE_EACH##n(KYMO_PROBE_ARG, __VA_ARGS__) 0}; \
-        kymo_probe_fire(&kymo_site_, kymo_args_, n, \
-                        0u KYMO_PROBE_EACH##n(KYMO_PROBE_BIT, __VA_ARGS__)); \
+        KYMO_PROBE_CALL(n, (0u KYMO_PROBE_EACH##n(KYMO_PROBE_BIT, __VA_ARGS__)), __VA_ARGS__); \
     } while (0)
 
 #define KYMO_PROBE_N_(n, text, provider, name, ...) \

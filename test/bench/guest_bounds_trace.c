@@ -260,6 +260,7 @@ static void rows_of_log(void)
         NTO(INSERTSUSEREVENT, 1, 2, 3),
         NTO(INSERTCUSEREVENT, 1, AT(words), sizeof(words) / 4),
         NTO(INSERTUSRSTREVENT, 1, AT(text)),
+        OWN(INSERTPROBE, AT(words), sizeof(words) / 4),
         NTO(INSERTSCLASSEVENT, _NTO_TRACE_USER, 1, 2, 3),
         NTO(INSERTCCLASSEVENT, _NTO_TRACE_USER, 1, AT(words), sizeof(words) / 4),
         NTO(QUERYEVENTS),
@@ -272,6 +273,7 @@ static void rows_of_log(void)
     memset(text, 't', sizeof(text) - 1);
     fill_sites();
     RUN(before);
+    TraceEvent((int)_NTO_TRACE_ADDCLASS, KYMO_TRACE_SYSTEM_PROBES);
     rows_of_filters();
     RUN(start);
     fill_buffers();

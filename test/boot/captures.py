@@ -20,10 +20,10 @@ DISK = ["-device", "virtio-blk-pci,drive=disk,disable-legacy=on",
 
 
 class Captures:
-    def __init__(self, board, folder):
+    def __init__(self, board, folder, on_disk=False):
         self.dir, self.build = folder, os.path.join(ROOT, "build", board)
         self.image = None  # of the disk
-        if board in WITHOUT_SEMIHOSTING:
+        if on_disk or board in WITHOUT_SEMIHOSTING:
             self.image = os.path.join(folder, IMAGE)
             make(self.image)
 

@@ -37,8 +37,8 @@ def changed(elf, to, change):
 class Board:
     """A booted board with its link, and a broker of its own."""
 
-    def __init__(self, board, image, test, change=None):
-        """change(bytes of the ELF): boots what it returns."""
+    def __init__(self, board, image, test, change=None, on_disk=False):
+        """change(bytes of the ELF): boots what it returns. on_disk: captures go to one."""
         self.dir = os.path.join(ROOT, "build/check/dlog", f"{board}.{test}")
         os.makedirs(self.dir, exist_ok=True)
         # Sockets have short paths, wherever the tree is.
@@ -47,7 +47,7 @@ class Board:
         self.spec = f"unix:{short}/link"
         self.env = dict(os.environ, XDG_RUNTIME_DIR=short)
         build = os.path.join(ROOT, "build", board)
-        self.captures = captures.Captures(board, self.dir)
+        self.captures = captures.Captures(board, self.dir, on_disk)
         self.image, self.disk_boot = image, None  # the boot in which diskd was started
         kernel = image_elf(build, image)
         if change:

@@ -229,7 +229,10 @@ $(foreach p,$(statics),$(eval $(p)_SRCS := $(B)/statics/$(p).c))
 $(statics:%=$(B)/statics/%.c): $(B)/statics/%.c: test/boot/statics/make.py
 	@mkdir -p $(@D)
 	$(Q)/usr/bin/python3 $< $* > $@
-statics_PROGRAMS = $(live_PROGRAMS) $(statics)
+# And one that passes those of the library: test/boot/sysprobes.py.
+PROGRAMS += sysprobes
+sysprobes_SRCS := test/boot/programs/sysprobes.c
+statics_PROGRAMS = $(live_PROGRAMS) $(statics) sysprobes
 statics_SCRIPT = $(live_SCRIPT)
 TEST_IMAGES += statics
 

@@ -151,6 +151,7 @@ places = sdt:SYSTEM:function_exit 0x1240 0x4570
 user = user::simple               5 6 7
 user = user::combine              6 nonzero 3
 user = user::string               7 starts('words_of_a_user')
+user + user::system               1022 nonzero 3
 
 spin + lockstat:kernel:spin       nonzero
 spin + sysinfo::xcalls            nonzero

@@ -33,6 +33,7 @@ $(B)/unit/threads_vm: THREADS_SEAM += -DCONFIG_MAPPINGS_FIRST=2
 $(B)/unit/threads_lib_mutex.o: lib/mutex.c $(wildcard lib/*.h lib/include/*.h lib/include/sys/*.h)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(THREADS_FLAGS) -D_BITS_PTHREADTYPES_COMMON_H=1 -Ilib/include \
+		-DSYSTEM_PROBE_H='"lib/system_probe/loaded.h"' -DKYMO_SELF_H='"lib/libc/self_call.h"' \
 		$(foreach f,init destroy lock trylock timedlock unlock,-Dpthread_mutex_$(f)=lib_mutex_$(f)) \
 		-c -o $@ $<
 

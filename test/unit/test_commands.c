@@ -118,6 +118,7 @@ static const struct row {
     KYMO_KERNEL(ALLOCOBJECT), /* offers memory, then ALLOCBUFFER */
     KYMO_KERNEL(USERWORD),
     KYMO_KERNEL(USERSITES),
+    KYMO_KERNEL(INSERTPROBE),
     /* clang-format on */
 };
 #define ROWS (sizeof(rows) / sizeof(rows[0]))

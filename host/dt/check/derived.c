@@ -83,7 +83,8 @@ void dt_session_derive(struct dt_session *d, const struct dt_derived *probe)
     for (unsigned i = 0; i < probe->nargs; i++) {
         e->probe.args[i] = (struct dt_derived_argument){.type = kept(d, probe->args[i].type),
                                                         .name = kept(d, probe->args[i].name),
-                                                        .value = kept(d, probe->args[i].value)};
+                                                        .value = kept(d, probe->args[i].value),
+                                                        .args = kept(d, probe->args[i].args)};
     }
     *end = e;
 }
@@ -253,5 +254,9 @@ struct dt_node *dt_derived_argument(struct dt_session *d, struct dt_location loc
 {
     const struct dt_derived *p = d->programs->clause->derived;
 
-    return n < p->nargs ? base_value(d, location, p->args[n].type, p->args[n].value) : NULL;
+    if (n >= p->nargs) {
+        return NULL;
+    }
+    const struct dt_derived_argument *a = &p->args[n];
+    return base_value(d, location, a->type, a->args ? a->args : a->value);
 }

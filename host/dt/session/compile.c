@@ -89,7 +89,9 @@ const char *dt_inline_define(struct dt_session *d, const char *type, const char 
 {
     struct dt_source *source = dt_alloc(d, sizeof(*source));
     const char *name = dt_sprintf(d, "_derived_%u", d->inlines++);
-    const char *all = dt_sprintf(d, "inline %s %s = (%s)(%s);", type, name, type, text);
+    /* A translation's result has its type, and can't be cast. */
+    const char *cast = strncmp(text, "xlate ", 6) == 0 ? "" : dt_sprintf(d, "(%s)", type);
+    const char *all = dt_sprintf(d, "inline %s %s = %s(%s);", type, name, cast, text);
 
     *source = (struct dt_source){.file = "(derived)", .spec = DT_SPEC_NAME};
     dt_source_parse(d, source, all, strlen(all), NULL);

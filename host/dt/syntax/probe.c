@@ -5,6 +5,7 @@
 #include "host/dt/syntax/parse.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { FIELDS = 4 };
@@ -16,8 +17,20 @@ static _Noreturn void bad(struct dt_parse *p, struct dt_location location, const
             why);
 }
 
+/* With defaultargs, too: an empty field would mean all that there are. */
+static void needs_argument(struct dt_parse *p, struct dt_location location, const char *text,
+                           const char *name)
+{
+    long number = isdigit((unsigned char)*name) ? strtol(name, NULL, 10) : 0;
+
+    if (number >= p->source->argc) {
+        bad(p, location, text, dt_sprintf(p->session, "macro argument $%ld is not given", number));
+    }
+}
+
 /* The macro variable at `at`, behind its $; *end is set behind it. */
-static const char *macro(struct dt_parse *p, const char *at, const char **end)
+static const char *macro(struct dt_parse *p, struct dt_location location, const char *text,
+                         const char *at, const char **end)
 {
     const char *name = at + (*at == '$'), *value; /* $$1 is $1 here */
     size_t n = 0;
@@ -27,6 +40,7 @@ static const char *macro(struct dt_parse *p, const char *at, const char **end)
         n++;
     }
     *end = name + n;
+    needs_argument(p, location, text, name);
     return dt_macro_value(p, name, n, &value) ? value : NULL;
 }
 
@@ -36,7 +50,7 @@ static const char *expand(struct dt_parse *p, struct dt_location location, const
     const char *result = "";
 
     for (; dollar; dollar = strchr(text, '$')) {
-        const char *value = macro(p, dollar + 1, &end);
+        const char *value = macro(p, location, text, dollar + 1, &end);
         if (!value) {
             bad(p, location, text, "undefined macro variable");
         }

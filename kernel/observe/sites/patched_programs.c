@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Static probes of programs (lib/include/kymo_probe.h). A program registers once where its sites
- * are (KYMO_TRACE_USERSITES). The kernel makes each a branch while user events are wanted. Kernel
+ * are (KYMO_TRACE_USERSITES). The kernel makes each a branch while user events are wanted; those of
+ * the library and of drivers are a kind of their own, wanted apart. Kernel
  * lock held, in a long call, which is left at its windows: registering and switching come one after
  * the other. What is wanted may change outside of such a call (a START or STOP that an interrupt
  * noted); the sites follow at the end of the next one.
@@ -15,6 +16,7 @@
  * probes-multi.
  */
 #include "abi/errno.h"
+#include "abi/sys/kymo.h"
 #include "abi/sys/trace.h"
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/probe.h"
@@ -28,10 +30,14 @@
 
 #define SITES_A_STEP 4 /* between two windows */
 
-static bool switched; /* [k] what was wanted when all were switched last */
+/* A program's own, and those of the library, which its startup block names. */
+enum site_kind { SITES_OWN, SITES_SYSTEM, SITE_KINDS };
+
+static bool switched[SITE_KINDS]; /* [k] what was wanted when all were switched last */
 
 struct sites_step {
     struct process *proc;
+    uintptr_t table;
     uint32_t from, to; /* site numbers */
     bool on;
     bool writes;    /* false: only looks */
@@ -44,7 +50,7 @@ struct sites_step {
 static int site_switch(struct sites_step *step, uint32_t number)
 {
     struct process *proc = step->proc;
-    const uintptr_t where = proc->sites + number * sizeof(struct kymo_probe_site);
+    const uintptr_t where = step->table + number * sizeof(struct kymo_probe_site);
     const volatile struct kymo_probe_site *entry =
         vm_user_ptr(proc, where, sizeof(*entry), KYMO_PROT_READ);
 
@@ -89,17 +95,37 @@ static void sites_step(void *arg)
     }
 }
 
+/* Returns how many sites of the kind the process has; *table: where. on: whether they are wanted,
+ * which a program that has not said yet where they are has to know. */
+static uint32_t sites_of(struct process *proc, enum site_kind kind, bool on, uintptr_t *table)
+{
+    if (kind == SITES_OWN) {
+        *table = proc->sites;
+        return proc->nsites;
+    }
+    struct kymo_startup *startup =
+        vm_user_ptr(proc, proc->startup, sizeof(*startup), KYMO_PROT_WRITE);
+    if (!startup) {
+        return 0;
+    }
+    __atomic_store_n(&startup->system_probes, on, __ATOMIC_SEQ_CST);
+    const uint32_t n = __atomic_load_n(&startup->nsites, __ATOMIC_SEQ_CST);
+    *table = (uintptr_t) * (const struct kymo_probe_site *volatile *)&startup->sites;
+    return n <= KYMO_TRACE_SITES_MOST && *table % sizeof(uintptr_t) == 0 ? n : 0;
+}
+
 /* Returns the error of the last site that can't be switched. The process may end at a window: then
  * its slot is free, or another process's. */
-static int sites_switch(struct process *proc, bool on, bool again)
+static int sites_switch(struct process *proc, enum site_kind kind, bool on, bool again)
 {
     const int32_t pid = proc->pid;
     struct sites_step step = {.proc = proc, .on = on, .again = again};
+    const uint32_t n = sites_of(proc, kind, on, &step.table);
 
-    while (proc->pid == pid && !proc->dying && step.to < proc->nsites) {
+    while (proc->pid == pid && !proc->dying && step.to < n) {
         step.from = step.to;
         step.to += SITES_A_STEP;
-        step.to = step.to < proc->nsites ? step.to : proc->nsites;
+        step.to = step.to < n ? step.to : n;
         step.writes = ARCH_SITE_LIVE;
         sites_step(&step);
         if (!ARCH_SITE_LIVE && step.wrong) {
@@ -117,16 +143,16 @@ static void user_sites_nothing(void *unused)
 }
 
 /* proc: of this process; NULL: of all. */
-static void user_sites_pass(struct process *proc, bool on, bool again)
+static void user_sites_pass(struct process *proc, enum site_kind kind, bool on, bool again)
 {
     if (proc) {
-        sites_switch(proc, on, again);
+        sites_switch(proc, kind, on, again);
         return;
     }
     for (unsigned slot = 0; slot < process_slots(); slot++) {
         struct process *other = process_in_slot(slot);
-        if (other && other->nsites) {
-            sites_switch(other, on, again);
+        if (other && (kind == SITES_SYSTEM || other->nsites)) {
+            sites_switch(other, kind, on, again);
         }
         kernel_window();
     }
@@ -135,41 +161,51 @@ static void user_sites_pass(struct process *proc, bool on, bool again)
 /* CPUs that may pass a site while it changes are called, and then all is written once more: an
  * emulator may have kept what it translated before (trace_port_sites_sync() in patched.c says
  * more). */
-static void user_sites_switch(struct process *proc, bool on)
+static void user_sites_switch(struct process *proc, enum site_kind kind, bool on)
 {
-    user_sites_pass(proc, on, false);
+    user_sites_pass(proc, kind, on, false);
     if (CONFIG_CPUS > 1 && ARCH_SITE_LIVE && cpu_online_count() > 1) {
         cpu_run_on_all(user_sites_nothing, NULL);
-        user_sites_pass(proc, on, true);
+        user_sites_pass(proc, kind, on, true);
     }
 }
 
 void user_sites_follow(void)
 {
+    static const bool *const wanted[SITE_KINDS] = {&trace_user_wanted, &trace_system_wanted};
+
     kernel_assert(kernel_locked());
-    if (switched != trace_user_wanted) {
-        switched = trace_user_wanted;
-        user_sites_switch(NULL, switched);
+    for (enum site_kind kind = SITES_OWN; kind < SITE_KINDS; kind++) {
+        if (switched[kind] != *wanted[kind]) {
+            switched[kind] = *wanted[kind];
+            user_sites_switch(NULL, kind, switched[kind]);
+        }
     }
 }
 
 long user_sites_register(struct process *proc, uintptr_t table, size_t count)
 {
     kernel_assert(kernel_locked());
+    if (count == KYMO_TRACE_SITES_SYSTEM) {
+        if (switched[SITES_SYSTEM]) {
+            user_sites_switch(proc, SITES_SYSTEM, true);
+        }
+        return 0;
+    }
     if (count > KYMO_TRACE_SITES_MOST) {
         return -E2BIG;
     }
     if (table % sizeof(uintptr_t) || table + count * sizeof(struct kymo_probe_site) < table) {
         return -EINVAL;
     }
-    user_sites_switch(proc, false); /* the earlier table's */
+    user_sites_switch(proc, SITES_OWN, false); /* the earlier table's */
     proc->sites = table;
     proc->nsites = (uint16_t)count;
-    int error = sites_switch(proc, false, false); /* they are off: this looks at them */
+    int error = sites_switch(proc, SITES_OWN, false, false); /* they are off: this looks at them */
     if (error) {
         proc->nsites = 0;
-    } else if (switched) {
-        user_sites_switch(proc, true);
+    } else if (switched[SITES_OWN]) {
+        user_sites_switch(proc, SITES_OWN, true);
     }
     return error;
 }

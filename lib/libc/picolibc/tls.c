@@ -11,13 +11,8 @@
 #include "lib/startup.h"
 #include "lib/thread.h"
 
-static _Thread_local struct kymo_tcb *self_tcb;
+_Thread_local struct kymo_tcb *kymo_self_tcb;
 static struct kymo_tcb main_tcb = {.tid = 1};
-
-struct kymo_tcb *kymo_self(void)
-{
-    return self_tcb;
-}
 
 static size_t tls_bytes(void)
 {
@@ -50,7 +45,7 @@ static char *place(void *from, struct kymo_tcb *tcb)
     memcpy(data, __tdata_source, copied);
     memset(data + copied, 0, tls_bytes() - copied);
     struct kymo_tcb **own =
-        (struct kymo_tcb **)(data + ((char *)&self_tcb - (char *)__builtin_thread_pointer() -
+        (struct kymo_tcb **)(data + ((char *)&kymo_self_tcb - (char *)__builtin_thread_pointer() -
                                      kymo_tls_offset()));
     *own = tcb;
     return tp;

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "abi/sys/log.h"
 #include "lib/include/kymo.h"
 #include "lib/include/sys/trace.h"
 #include TEST_DEVICE_H
@@ -99,14 +100,16 @@ void cause_places(void)
     trace_func_exit((void *)0x1240, (void *)0x4570);
 }
 
-/* Events of its own: two words, three, a text. A program inserts them as long as D listens. */
+/* Events of its own: two words, three, a text; and one of a static probe of the library. A program
+ * inserts them as long as D listens. */
 void cause_user(void)
 {
-    static const uint32_t words[3] = {10, 20, 30};
+    static const uint32_t words[3] = {10, 20, 30}, probe[3] = {KYMO_LOG_BASE, 1, 2};
 
     trace_logi(5, 6, 7);
     trace_logb(6, words, sizeof(words));
     trace_logs(7, "words of a user");
+    TraceEvent((int)KYMO_TRACE_INSERTPROBE, probe, 3);
 }
 
 #define PARTS 5

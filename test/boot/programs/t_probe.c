@@ -5,6 +5,7 @@
  * ability to trace.
  */
 #include <kymo_probe.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "test/boot/programs/check.h"
 
 extern const struct kymo_probe_site __kymo_probes_start[], __kymo_probes_end[];
+extern const struct kymo_probe_site __kymo_system_probes_start[], __kymo_system_probes_end[];
 extern const uint8_t _start[], __text_end[];
 
 #if defined(__aarch64__)
@@ -43,15 +45,31 @@ static unsigned sites(void)
     return (unsigned)(__kymo_probes_end - __kymo_probes_start);
 }
 
-/* How many sites are no NOP. */
-static unsigned sites_on(void)
+/* The library's: pthread_mutex_lock() has one. */
+static unsigned system_sites(void)
+{
+    return (unsigned)(__kymo_system_probes_end - __kymo_system_probes_start);
+}
+
+/* How many sites of a table are no NOP. */
+static unsigned no_nops(const struct kymo_probe_site *entries, unsigned n)
 {
     unsigned on = 0;
 
-    for (unsigned i = 0; i < sites(); i++) {
-        on += memcmp(site_of(&__kymo_probes_start[i]), NOP, NOP_BYTES) != 0;
+    for (unsigned i = 0; i < n; i++) {
+        on += memcmp(site_of(&entries[i]), NOP, NOP_BYTES) != 0;
     }
     return on;
+}
+
+static unsigned sites_on(void)
+{
+    return no_nops(__kymo_probes_start, sites());
+}
+
+static unsigned system_sites_on(void)
+{
+    return no_nops(__kymo_system_probes_start, system_sites());
 }
 
 /* Of the whole text, as the CPU reads it. */
@@ -124,6 +142,7 @@ static void t_on(void)
     EXPECT_EQ(sites_on(), 0);
     EXPECT_EQ(TraceEvent((int)_NTO_TRACE_STARTNOSTATE), 0);
     EXPECT_EQ(sites_on(), sites());
+    EXPECT_EQ(system_sites_on(), 0); /* who asks for his events gets no others */
     for (unsigned i = 1; i <= PASSES; i++) {
         errno = (int)i;
         EXPECT_EQ(pass((int)i, ~0ul), 1);
@@ -140,6 +159,40 @@ static void t_on(void)
     EXPECT_EQ(sites_on(), 0);
     EXPECT_EQ(text_sum(), text_off);
     EXPECT_EQ(evaluated, PASSES);
+}
+
+/* Switched apart from the program's own: by their class alone, until it is off or all are. */
+static void t_system(void)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+    EXPECT(system_sites() >= 2);
+    trace_begin();
+    EXPECT_EQ(TraceEvent((int)_NTO_TRACE_ADDALLCLASSES), 0);
+    EXPECT_EQ(TraceEvent((int)_NTO_TRACE_DELCLASS, _NTO_TRACE_USER), 0);
+    EXPECT_EQ(TraceEvent((int)_NTO_TRACE_STARTNOSTATE), 0);
+    EXPECT_EQ(system_sites_on(), 0);
+    EXPECT_EQ(TraceEvent((int)_NTO_TRACE_DELALLCLASSES), 0);
+    EXPECT_EQ(TraceEvent((int)_NTO_TRACE_ADDCLASS, KYMO_TRACE_SYSTEM_PROBES), 0);
+    EXPECT_EQ(system_sites_on(), system_sites());
+    EXPECT_EQ(sites_on(), 0);
+    taken();
+    for (unsigned i = 1; i <= PASSES; i++) {
+        errno = (int)i;
+        EXPECT_EQ(pthread_mutex_lock(&mutex), 0);
+        EXPECT_EQ(pthread_mutex_unlock(&mutex), 0);
+        EXPECT_EQ(errno, (int)i);
+    }
+    /* An event has 4 or 5 words, in 2 or 3 slots. */
+    EXPECT(taken() >= 2 * 2 * PASSES);
+    EXPECT_EQ(pass(1, 2), 0);
+    EXPECT_EQ(TraceEvent((int)_NTO_TRACE_DELALLCLASSES), 0);
+    EXPECT_EQ(system_sites_on(), 0);
+    EXPECT_EQ(TraceEvent((int)_NTO_TRACE_ADDCLASS, KYMO_TRACE_SYSTEM_PROBES), 0);
+    EXPECT_EQ(system_sites_on(), system_sites());
+    trace_end();
+    EXPECT_EQ(system_sites_on(), 0);
+    EXPECT_EQ(text_sum(), text_off);
 }
 
 /* ---- tables -------------------------------------------------------------------------- */
@@ -189,6 +242,11 @@ static void t_tables(void)
     EXPECT_EQ(register_table(NULL, 0), 0);
     EXPECT_EQ(sites_on(), 0);
     register_own();
+    /* The library's table is another one, whose sites no user event switches. */
+    EXPECT_ERR(register_table(table, KYMO_TRACE_SITES_SYSTEM | 1), E2BIG);
+    EXPECT_EQ(register_table(NULL, KYMO_TRACE_SITES_SYSTEM), 0);
+    EXPECT_EQ(sites_on(), sites());
+    EXPECT_EQ(system_sites_on(), 0);
     trace_end();
     EXPECT_EQ(text_sum(), text_off);
 }
@@ -293,6 +351,7 @@ static void t_children(void)
 static const struct check table[] = {
     {"off", t_off},
     {"on", t_on},
+    {"the library's", t_system},
     {"tables", t_tables},
     {"any table", t_random},
     {"switched amid other threads", t_storm},

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The system's static probes (lib/system_probe/patched.h): the function that one calls while it is
+ * on, and the registration of those that a program has. Linked into programs that have some. Proof:
+ * test/boot/sysprobes.py.
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi/sys/trace.h"
+#include "lib/include/kymo_log.h"
+#include "lib/kercall.h"
+#include "lib/startup.h"
+
+#define ARGUMENTS_MOST 6
+
+extern const struct kymo_probe_site __kymo_system_probes_start[], __kymo_system_probes_end[];
+
+void kymo_system_probe_fire(const void *site, const unsigned long *args, unsigned n, unsigned wide);
+void kymo_system_probe_two(const void *site, unsigned how, unsigned long a, unsigned long b);
+
+__attribute__((constructor)) static void register_sites(void)
+{
+    const ptrdiff_t count = __kymo_system_probes_end - __kymo_system_probes_start;
+
+    kymo_startup->sites = __kymo_system_probes_start;
+    __atomic_store_n(&kymo_startup->nsites, (uint32_t)count, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&kymo_startup->system_probes, __ATOMIC_SEQ_CST)) {
+        kymo_raw_TRACE_EVENT(KYMO_TRACE_USERSITES, 0, KYMO_TRACE_SITES_SYSTEM, 0, 0);
+    }
+}
+
+/* Not by struct kymo_log: any thread comes here, with a small stack, too. */
+void kymo_system_probe_fire(const void *site, const unsigned long *args, unsigned n, unsigned wide)
+{
+    uint32_t words[2 + 2 * ARGUMENTS_MOST] = {(uint32_t)(uintptr_t)site, kymo_log_note[4]};
+    unsigned at = 2;
+
+    for (unsigned i = 0; i < n; i++) {
+        words[at++] = (uint32_t)args[i];
+        if (wide >> i & 1) {
+            words[at++] = (uint32_t)((uint64_t)args[i] >> 32);
+        }
+    }
+    kymo_raw_TRACE_EVENT(KYMO_TRACE_INSERTPROBE, (uintptr_t)words, at, 0, 0);
+}
+
+void kymo_system_probe_two(const void *site, unsigned how, unsigned long a, unsigned long b)
+{
+    const unsigned long args[] = {a, b};
+
+    kymo_system_probe_fire(site, args, how & 3, how >> 2);
+}
