@@ -8,7 +8,9 @@ older than q35. Time is counted in instructions, so every run is the same. Witho
 text window can't show pixels; what it shows is thrown away.
 
 A machine ends where the kernel calls arch_shutdown(), which Bochs' debugger finds; the status and
-each CPU's registers are in its log. The last line is `N passed, N failed`.
+each CPU's registers are in its log. --soak: long boots, by hand. Bochs has been seen to pass that
+breakpoint by after one of them, whose CPUs then stood still: that one fails, after its time is up.
+The last line is `N passed, N failed`.
 """
 import dataclasses
 import os

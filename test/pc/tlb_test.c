@@ -238,6 +238,7 @@ static void begin(bool there)
     unsigned seed = given ? (unsigned)strtoul(given, NULL, 0) : (unsigned)time(NULL);
 
     printf("KYMO_SEED=%u\n", seed);
+    fflush(stdout);
     srand(seed);
     sigaction(SIGSEGV, &action, NULL);
     memset(spaces, 0, sizeof(spaces));
