@@ -15,10 +15,10 @@
 
 #define KYMO_LOG_BASE 0xf4a00000u /* of the section: ldscripts/user.ld has the same */
 #define KYMO_LOG_BYTES 0x00100000u
-#define KYMO_LOG_CODE 1023u /* the event's number, unless the program defines another one */
+#define KYMO_LOG_CODE 1023u        /* the event's number, unless the program defines another one */
 #define KYMO_LOG_SYSTEM_CODE 1022u /* that of the system's probes (KYMO_LOG_SYSTEM) */
-#define KYMO_LOG_ARGS 9     /* at most */
-#define KYMO_LOG_WORDS 64   /* of an event at most */
+#define KYMO_LOG_ARGS 9            /* at most */
+#define KYMO_LOG_WORDS 64          /* of an event at most */
 
 #define KYMO_LOG_LENGTH 0x0000ffffu /* of a string's word */
 #define KYMO_LOG_CUT 0x00010000u    /* there was no room for the rest */
@@ -32,9 +32,9 @@ enum {
     KYMO_LOG_NOTICE = 4,
     KYMO_LOG_INFO = 5,
     KYMO_LOG_DEBUG = 6,
-    KYMO_LOG_PROBE = 7, /* a static probe: the format is what stands between the parentheses of
+    KYMO_LOG_PROBE = 7,  /* a static probe: the format is what stands between the parentheses of
                            KYMO_PROBE() in the source: provider, name, arguments */
-    KYMO_LOG_SYSTEM = 8,   /* likewise, of the library or a driver: they are switched apart */
+    KYMO_LOG_SYSTEM = 8, /* likewise, of the library or a driver: they are switched apart */
     KYMO_LOG_LEVELS = 9
 };
 

@@ -21,7 +21,7 @@ struct reading {
     Elf_Data *symbols;
     GElf_Shdr symbols_header;
     uint64_t sites, sites_end, fixups, fixups_end, probes, probes_end; /* the tables' addresses */
-    uint64_t system, system_end; /* of the library's probes */
+    uint64_t system, system_end;                                       /* of the library's probes */
 };
 
 void fbt_die(const char *format, ...)
@@ -127,9 +127,12 @@ static size_t take_symbol(struct reading *r, const GElf_Sym *s, const char *name
     const struct {
         const char *name;
         uint64_t *at;
-    } tables[] = {{"__trace_sites_start", &r->sites},  {"__trace_sites_end", &r->sites_end},
-                  {"__fixups_start", &r->fixups},      {"__fixups_end", &r->fixups_end},
-                  {"__kymo_probes_start", &r->probes}, {"__kymo_probes_end", &r->probes_end},
+    } tables[] = {{"__trace_sites_start", &r->sites},
+                  {"__trace_sites_end", &r->sites_end},
+                  {"__fixups_start", &r->fixups},
+                  {"__fixups_end", &r->fixups_end},
+                  {"__kymo_probes_start", &r->probes},
+                  {"__kymo_probes_end", &r->probes_end},
                   {"__kymo_system_probes_start", &r->system},
                   {"__kymo_system_probes_end", &r->system_end}};
 

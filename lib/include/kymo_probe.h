@@ -85,17 +85,17 @@ void kymo_probe_fire(const void *site, const unsigned long *args, unsigned n, un
  * section ("o"): --gc-sections drops both together. The linker discards .kymo_needs, and
  * links what registers the program's sites. */
 #define KYMO_PROBE_GO(label) \
-    __asm__ goto( \
-        ".Lkymo_site%=: " KYMO_PROBE_NOP "\n\t" \
-        ".pushsection " KYMO_PROBE_TABLE ",\"ao\",%%progbits,.Lkymo_site%=\n\t" \
-        ".balign " KYMO_PROBE_ALIGN "\n\t" KYMO_PROBE_WORD " .Lkymo_site%=, %l[" #label "]\n\t" \
-        ".popsection\n\t" \
-        ".pushsection .kymo_needs,\"\",%%progbits\n\t" KYMO_PROBE_WORD \
-        " " KYMO_PROBE_STRING(KYMO_PROBE_FIRE) "\n\t.popsection" \
-        : \
-        : \
-        : \
-        : label)
+    __asm__ goto(".Lkymo_site%=: " KYMO_PROBE_NOP "\n\t" \
+                 ".pushsection " KYMO_PROBE_TABLE ",\"ao\",%%progbits,.Lkymo_site%=\n\t" \
+                 ".balign " KYMO_PROBE_ALIGN "\n\t" KYMO_PROBE_WORD " .Lkymo_site%=, %l[" #label \
+                 "]\n\t" \
+                 ".popsection\n\t" \
+                 ".pushsection .kymo_needs,\"\",%%progbits\n\t" KYMO_PROBE_WORD \
+                 " " KYMO_PROBE_STRING(KYMO_PROBE_FIRE) "\n\t.popsection" \
+                 : \
+                 : \
+                 : \
+                 : label)
 
 /*
  * The note, likewise linked to its place. Its words: the address; the base for prelinked files and

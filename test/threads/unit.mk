@@ -28,6 +28,7 @@ $(addprefix $(B)/unit/threads_,vm mutex lock): THREADS_SEAM := -DKYMO_KERNEL -DC
 	-DTRACE_PORT_OPS_H='"test/unit_kernel/fake_trace.h"'
 
 $(B)/unit/threads_vm: THREADS_SEAM += -DCONFIG_MAPPINGS_FIRST=2
+$(B)/unit/threads_mutex: THREADS_SEAM += -DKYMO_SELF_H='"lib/libc/self_call.h"'
 
 # Its types and names are those of this machine's library: the one's are kept out, the others changed.
 $(B)/unit/threads_lib_mutex.o: lib/mutex.c $(wildcard lib/*.h lib/include/*.h lib/include/sys/*.h)

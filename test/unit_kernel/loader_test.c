@@ -19,10 +19,13 @@
 #undef EM_AARCH64
 #include "test/unit_kernel/fake.h"
 #include "kernel/program/spawn.h"
+#include "trace/filter.h"
 
 #define ARM 40
 #define AARCH64 183
 #define DAMAGED 20000
+
+bool trace_system_wanted; /* a trace doesn't want the library's probes */
 
 /* ---- RAM from the heap ------------------------------------------------------------- */
 
