@@ -60,16 +60,15 @@ D_WEIGHTS_aarch64 := a64
 SITES ?= patched
 FBT_NONE_loaded := kernel/dtrace/none/fbt.c
 FBT_NOT_loaded := $(addprefix kernel/,$(addprefix dtrace/,fbt.c fbt_fire.c fbt_slot.c) $(addprefix arch/$(ARCH)/probe/,calls.S slot.c))
-# The provider pid, of kernel/dtrace/user: where programs' text is RAM and the port has a folder step.
+# The provider pid, of kernel/dtrace/user: where programs' text is RAM and the port has a folder step;
+# D's counters, of kernel/dtrace/count: where it has a folder count.
 USER_PROBES ?= $(if $(filter patched,$(SITES)),$(if $(wildcard kernel/arch/$(ARCH)/step),yes))
 USER_SRCS_yes := $(wildcard kernel/dtrace/user/*.c kernel/arch/$(ARCH)/step/*.c)
 USER_SRCS_ := $(wildcard kernel/arch/$(ARCH)/none/step.c)
-# D's counters of the CPU's events, of kernel/dtrace/count: where the port has a folder count.
 HAS_COUNTERS := $(if $(filter 1,$(D)),$(if $(wildcard kernel/arch/$(ARCH)/count),yes))
 COUNTER_SRCS_yes := $(wildcard kernel/dtrace/count/*.c kernel/arch/$(ARCH)/count/*.c)
 COUNTER_SRCS_ := $(wildcard kernel/arch/$(ARCH)/none/count.c)
-# Boards have all subroutines, no provider that fires probes by number, no list of probes for C; the
-# texts of refusals are in their images (kernel/dtrace/reason.c).
+# Boards have all subroutines, no probes by number, no list of probes for C; texts of refusals are in images.
 D_SRCS_1 := $(FBT_NONE_$(SITES)) $(filter-out $(FBT_NOT_$(SITES)) $(HELPERS_NOT) trace/dtrace/subr_none.c trace/dtrace/fire_number.c trace/dtrace/probe_next.c trace/dtrace/reason.c $(if $(HAS_COUNTERS),,trace/dtrace/counters.c),$(wildcard kernel/dtrace/*.c trace/dtrace/*.c trace/dtrace/provider/*.c \
 	kernel/arch/$(ARCH)/probe/*.c kernel/arch/$(ARCH)/probe/*.S)) \
 	$(D_WEIGHTS_$(ARCH):%=trace/dtrace/cost/%.c) $(USER_SRCS_$(filter yes,$(USER_PROBES))) $(COUNTER_SRCS_$(HAS_COUNTERS))
