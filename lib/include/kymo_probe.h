@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Static probes of a program. In C11 with GCC's extensions:
+ * Static probes of a program. In C11 and C++11 with GCC's extensions:
  *
  *   KYMO_PROBE(myapp, request__start, id, bytes);
  *
@@ -18,6 +18,8 @@
  * The ELF file has a note for each by the .note.stapsdt convention, which `readelf -n` and
  * debuggers list: provider, name, arguments, and the address of a second NOP, which is passed only
  * while the probe is on and when the arguments are where the note says.
+ *
+ * In C++ a template's probe is a place in each instance; an enum class needs a cast.
  */
 #ifndef LIB_KYMO_PROBE_H
 #define LIB_KYMO_PROBE_H
@@ -36,7 +38,7 @@ void kymo_probe_fire(const void *site, const unsigned long *args, unsigned n, un
 
 #ifdef __cplusplus
 }
-#else /* the macros are for C */
+#endif
 
 /* Where the system's own probes are others: lib/system_probe/patched.h. */
 #ifndef KYMO_PROBE_FIRE
@@ -47,16 +49,43 @@ void kymo_probe_fire(const void *site, const unsigned long *args, unsigned n, un
 #endif
 
 /* The type of an argument as passed: arrays are pointers, small integers are int. */
+#ifdef __cplusplus
+/* What a type is: as __builtin_classify_type() below, and whether it has a sign. */
+extern "C++" {
+template <class T> struct kymo_probe_kind {
+    enum { kind = 0, has_sign = 0 };
+};
+template <class T> struct kymo_probe_kind<T *> {
+    enum { kind = 5, has_sign = 0 };
+};
+#define KYMO_PROBE_INTEGER(type, sign) \
+    template <> struct kymo_probe_kind<type> { \
+        enum { kind = 1, has_sign = sign }; \
+    };
+KYMO_PROBE_INTEGER(int, 1)
+KYMO_PROBE_INTEGER(long, 1)
+KYMO_PROBE_INTEGER(long long, 1)
+KYMO_PROBE_INTEGER(unsigned, 0)
+KYMO_PROBE_INTEGER(unsigned long, 0)
+KYMO_PROBE_INTEGER(unsigned long long, 0)
+#undef KYMO_PROBE_INTEGER
+}
+#define KYMO_PROBE_TYPE(x) decltype(+(x))
+#define KYMO_PROBE_SIGNED(x) (kymo_probe_kind<KYMO_PROBE_TYPE(x)>::has_sign != 0)
+#define KYMO_PROBE_CLASS(x) (kymo_probe_kind<KYMO_PROBE_TYPE(x)>::kind + 0)
+#else
 #define KYMO_PROBE_TYPE(x) __typeof__(1 ? (x) : (x))
 /* clang-format off */
 #define KYMO_PROBE_SIGNED(x) _Generic(1 ? (x) : (x), int: 1, long: 1, long long: 1, default: 0)
 /* clang-format on */
+#define KYMO_PROBE_CLASS(x) __builtin_classify_type(x)
+#endif
 /* Its size in the note. %n negates it: the convention's negative sizes are of signed values. */
 #define KYMO_PROBE_SIZE(x) ((int)sizeof(KYMO_PROBE_TYPE(x)) * (KYMO_PROBE_SIGNED(x) ? 1 : -1))
 /* __builtin_classify_type(): 1 is an integer, 5 is a pointer. */
-#define KYMO_PROBE_POINTER(x) (__builtin_classify_type(x) == 5)
+#define KYMO_PROBE_POINTER(x) (KYMO_PROBE_CLASS(x) == 5)
 #define KYMO_PROBE_CHECK(x) \
-    KYMO_STATIC_ASSERT((__builtin_classify_type(x) == 1 || KYMO_PROBE_POINTER(x)) && \
+    KYMO_STATIC_ASSERT((KYMO_PROBE_CLASS(x) == 1 || KYMO_PROBE_POINTER(x)) && \
                            sizeof(KYMO_PROBE_TYPE(x)) <= sizeof(long), \
                        "a probe's argument is an integer or a pointer, not larger than a long");
 #define KYMO_PROBE_WIDE(x) (sizeof(KYMO_PROBE_TYPE(x)) > 4)
@@ -198,15 +227,14 @@ void kymo_probe_fire(const void *site, const unsigned long *args, unsigned n, un
 #define KYMO_PROBE_ENABLED() \
     __extension__({ \
         __label__ kymo_on_; \
-        _Bool kymo_is_ = 0; \
+        int kymo_is_ = 0; \
         KYMO_PROBE_GO(kymo_on_); \
         if (0) { \
         kymo_on_: \
             __attribute__((cold)); \
             kymo_is_ = 1; \
         } \
-        kymo_is_; \
+        kymo_is_ != 0; \
     })
 
-#endif
 #endif

@@ -16,10 +16,23 @@ sys.path.insert(0, os.path.join(ROOT, "test"))
 import temporary  # noqa: E402,F401
 
 SOURCE = os.path.join(ROOT, "test/probe_notes/sites.c")
-BOARDS = [("aarch64-linux-gnu-", ["-mcpu=cortex-a53"], 8),
-          ("arm-none-eabi-", ["-mcpu=cortex-m4", "-mthumb"], 4),
-          ("x86_64-linux-gnu-", ["-m64", "-fcf-protection=none"], 8)]
-FLAGS = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-ffunction-sections", "-fno-pic",
+C, CXX = ["gcc", "-std=gnu11"], ["g++", "-std=c++11", "-fno-exceptions", "-xc++"]
+M4 = ["-mcpu=cortex-m4", "-mthumb"]
+PC = ["-m64", "-fcf-protection=none"]
+BOARDS = [("aarch64-linux-gnu-", C, ["-mcpu=cortex-a53"], 8),
+          ("arm-none-eabi-", C, M4, 4), ("arm-none-eabi-", CXX, M4, 4),
+          ("x86_64-linux-gnu-", C, PC, 8), ("x86_64-linux-gnu-", CXX, PC, 8)]
+# Two files share an inline function and a template: their copies of a place are one.
+SHARED = """#include <kymo_probe.h>
+#define APART __attribute__((noinline))
+inline APART int once(int n) { KYMO_PROBE(sites, once, n); return n; }
+template <class T> APART int instance(T n) { KYMO_PROBE(sites, instance, n); return 1; }
+int other(int n);
+"""
+FILES = ["""extern "C" void kymo_probe_fire(const void *, const unsigned long *, unsigned, unsigned) {}
+extern "C" int _start(void) { return once(1) + instance(2) + instance(3L) + other(4); }
+""", "int other(int n) { return once(n) + instance(n); }\n"]
+FLAGS = ["-Wall", "-Wextra", "-Werror", "-ffunction-sections", "-fno-pic",
          "-ffreestanding",
          "-I" + os.path.join(ROOT, "lib/include"), "-I" + ROOT]
 LINK = ["-nostdlib", "-static", "-T", os.path.join(ROOT, "ldscripts/user.ld"),
@@ -47,16 +60,17 @@ def sizes_of(word):
             "global": [-4, word, -4, -word, word, word]}
 
 
-def check_notes(cross, flags, word, level, folder):
-    elf = os.path.join(folder, "sites.elf")
-    subprocess.run([cross + "gcc", *FLAGS, *flags, level, SOURCE, *LINK, "-o", elf], check=True)
+def check_notes(cross, language, flags, word, level, folder):
+    elf, made = os.path.join(folder, "sites.elf"), os.path.join(folder, "sites.o")
+    subprocess.run(compiler(cross, language, flags) + [level, "-c", SOURCE, "-o", made], check=True)
+    subprocess.run([cross + "gcc", *FLAGS, *flags, made, *LINK, "-o", elf], check=True)
     text = output_of("readelf", "-n", elf)
     nops = output_of(cross + "objdump", "-d", elf)
     nops = {int(m, 16) for m in re.findall(r"^ *([0-9a-f]+):\s.*\tnop", nops, re.M)}
     notes = re.findall(r"Provider: (\S+)\s+Name: (\S+)\s+Location: (\S+), "
                        r"Base: 0x0+, Semaphore: 0x0+\n"
                        r" +Arguments: ?(.*)\n", text + "\n")
-    what = f"{cross} {level}: "
+    what = f"{cross}{language[0]} {level}: "
     want = sizes_of(word)
     # A function that GCC has copied into another has its sites twice.
     check({n[1] for n in notes} == set(want), what + f"names {[n[1] for n in notes]}")
@@ -82,27 +96,48 @@ def check_notes(cross, flags, word, level, folder):
     check(re.search(r"\.note\.stapsdt +NOTE +0+ ", loaded), what + "the notes have an address")
 
 
-def check_alone(cross, flags, folder):
+def compiler(cross, language, flags):
+    return [cross + language[0], *language[1:], *FLAGS, *flags]
+
+
+def check_alone(cross, language, flags, folder):
     """A program with KYMO_PROBE_ENABLED() only needs the library's registration, too."""
     source, made = (os.path.join(folder, "alone." + end) for end in "co")
     with open(source, "w") as f:
         f.write("#include <kymo_probe.h>\nint on(void);\n"
                 "int on(void) { return KYMO_PROBE_ENABLED(); }\n")
-    subprocess.run([cross + "gcc", *FLAGS, *flags, "-O2", "-c", source, "-o", made], check=True)
+    subprocess.run(compiler(cross, language, flags) + ["-O2", "-c", source, "-o", made], check=True)
     undefined = output_of(cross + "nm", "-u", made)
     check("kymo_probe_fire" in undefined, f"{cross} nothing registers a lone site: {undefined}")
 
 
+def check_copies(cross, language, flags, level, folder):
+    made, elf = [], os.path.join(folder, "shared.elf")
+    for i, text in enumerate(FILES):
+        source = os.path.join(folder, f"shared{i}.cc")
+        with open(source, "w", encoding="ascii") as f:
+            f.write(SHARED + text)
+        made.append(source + ".o")
+        subprocess.run(compiler(cross, language, flags) + [level, "-c", source, "-o", made[-1]],
+                       check=True)
+    subprocess.run([cross + "gcc", *FLAGS, *flags, *made, *LINK, "-o", elf], check=True)
+    names = re.findall(r"Provider: sites\s+Name: (\S+)", output_of("readelf", "-n", elf))
+    check(sorted(names) == ["instance", "instance", "once"], f"{cross}{language[0]} {level}: {names}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for cross, flags, word in BOARDS:
+        for cross, language, flags, word in BOARDS:
             for level in ("-O0", "-O2", "-Os"):
-                check_notes(cross, flags, word, level, folder)
-            check_alone(cross, flags, folder)
-            words = [cross + "gcc", *FLAGS, *flags, "-DREFUSED", "-c", SOURCE, "-o", os.devnull]
+                check_notes(cross, language, flags, word, level, folder)
+            check_alone(cross, language, flags, folder)
+            if language is CXX:
+                check_copies(cross, language, flags, "-O0", folder)
+                check_copies(cross, language, flags, "-O2", folder)
+            words = compiler(cross, language, flags) + ["-DREFUSED", "-c", SOURCE, "-o", os.devnull]
             refused = subprocess.run(words, capture_output=True, text=True)
             check(refused.returncode and "integer or a pointer" in refused.stderr,
-                  cross + "a double was accepted")
+                  f"{cross}{language[0]}: a double was accepted")
     print("probe-notes: " + (f"{len(failures)} failed" if failures else "ok"))
     return 1 if failures else 0
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Sites of each number of arguments, for check.py. */
+/* Sites of each number of arguments, for check.py. Also compiled as C++. */
+#ifdef __cplusplus
+extern "C" {
+#endif
 #include <kymo_probe.h>
 
 struct unknown;
@@ -56,3 +59,7 @@ void kymo_probe_fire(const void *site, const unsigned long *args, unsigned n, un
     (void)n;
     (void)wide;
 }
+
+#ifdef __cplusplus
+}
+#endif
