@@ -37,7 +37,8 @@ SCRIPTS = """
     sched:::sleep, sched:::wakeup /on/ { @states[probename, arg0, arg1, arg2, arg3] = count(); }
     sched:::preempt, sched:::enqueue, sched:::dequeue, proc:::lwp-start
     /on/ { @queues[probename, pid, tid, arg0, arg1] = count(); }
-    lockstat:::block, sysinfo::: /on/ { @sysinfo[probename] = sum(arg0); }
+    lockstat:::block, sysinfo::: /on && probename != "xcalls"/ /* no event has these */
+    { @sysinfo[probename] = sum(arg0); }
     sched:::wakeup /on/ { @woken[execname, args[1]->pr_fname, args[0]->pr_pri] = count(); }
     /* the events' stamps */
     sched:::on-cpu, sched:::wakeup, sched:::sleep, msg:::send, msg:::reply, syscall:::entry,

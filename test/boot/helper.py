@@ -225,7 +225,9 @@ HELPED = [every_stack_is_known, only_where_it_is_asked_for, beside_a_kernel_stac
           samples_are_named, names_are_in_a_capture, names_that_find_no_room_are_told,
           hostile_frames_are_as_without, a_clause_goes_on_behind_it,
           processes_of_one_program_are_told_apart, processes_are_killed, consumers_are_killed]
-TESTS = {"virt-a64": HELPED, "pc": HELPED, "mps2-an386": [a_board_without_says_so]}
+# On an emulated PC beside other load the storm may starve the system, and then D gives up: soak.
+HELPED_SHORT = [t for t in HELPED if t not in (processes_are_killed, consumers_are_killed)]
+TESTS = {"virt-a64": HELPED, "pc": HELPED_SHORT, "mps2-an386": [a_board_without_says_so]}
 
 
 def run(bench, test):
@@ -245,10 +247,11 @@ def main():
     try:
         dlink.warm_up(bench)
         # The target keeps its tables, and the names of as many probes as they have room for.
-        for program, function in ("stackvm", "vm_*"), ("t_helper", "helped*"):
-            bench.kymo("dtrace", "-t", "unix:" + bench.raw, "-qn",
-                       f"pid$target::{function}:entry {{ }}", "-c", program + " 1")
-        return run_tests(TESTS[words[0]], words[1:], lambda test: run(bench, test))
+        for program, function in (("stackvm", "vm_*:entry"), ("t_helper", "helped*:entry"),
+                                  ("stackvm", ":entry"), ("stackvm", ":return")):
+            bench.kymo("dtrace", "-t", "unix:" + bench.raw, "-Zqn",
+                       f"pid$target::{function} {{ }}", "-c", program + " 1")
+        return run_tests(HELPED if SOAK else TESTS[words[0]], words[1:], lambda test: run(bench, test))
     finally:
         bench.close()
 

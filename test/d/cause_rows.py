@@ -162,6 +162,9 @@ work + profile::tick-97          0 nonzero
 # Races between CPUs: asked until it happens.
 RACES = ("spin",)
 
+# Static probes of programs, which another test causes: by provider.
+ELSEWHERE = {"kymo": "test/boot/sysprobes.py", "io": "test/boot/ioprobes.py"}
+
 # What no program can cause, and why.
 NEVER = {
     ("syscall", "proc_exit", "return"): "who ends does not come back",

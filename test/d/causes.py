@@ -372,6 +372,8 @@ def lists_job(spec, rows, called, cpus):
     caused = {r.probe for r in rows} | called
     for probe, types in sorted(found.items()):
         bad = None
+        if probe[0] in cause_rows.ELSEWHERE:
+            continue
         if probe not in caused and probe not in never:
             bad = "nothing causes it"
         elif probe in caused and probe in never:

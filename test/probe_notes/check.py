@@ -29,7 +29,9 @@ inline APART int once(int n) { KYMO_PROBE(sites, once, n); return n; }
 template <class T> APART int instance(T n) { KYMO_PROBE(sites, instance, n); return 1; }
 int other(int n);
 """
-FILES = ["""extern "C" void kymo_probe_fire(const void *, const unsigned long *, unsigned, unsigned) {}
+FILES = ["""extern "C" void kymo_probe_fire(const void *, const unsigned long *, unsigned, unsigned)
+{
+}
 extern "C" int _start(void) { return once(1) + instance(2) + instance(3L) + other(4); }
 """, "int other(int n) { return once(n) + instance(n); }\n"]
 FLAGS = ["-Wall", "-Wextra", "-Werror", "-ffunction-sections", "-fno-pic",
@@ -122,7 +124,8 @@ def check_copies(cross, language, flags, level, folder):
                        check=True)
     subprocess.run([cross + "gcc", *FLAGS, *flags, *made, *LINK, "-o", elf], check=True)
     names = re.findall(r"Provider: sites\s+Name: (\S+)", output_of("readelf", "-n", elf))
-    check(sorted(names) == ["instance", "instance", "once"], f"{cross}{language[0]} {level}: {names}")
+    check(sorted(names) == ["instance", "instance", "once"],
+          f"{cross}{language[0]} {level}: {names}")
 
 
 def main():
