@@ -22,7 +22,7 @@ plockstat:::mutex-block
 plockstat:::mutex-blocked
 /self->asked && args[0]/
 {
-        @waits[execname, self->lock, ustack(4)] = count();
+        @waits[execname, self->lock, ustack(5)] = count();
         @us[execname, self->lock] = quantize((timestamp - self->asked) / 1000);
         got[pid, self->lock] = timestamp;
         self->asked = 0;

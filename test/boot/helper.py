@@ -251,7 +251,8 @@ def main():
                                   ("stackvm", ":entry"), ("stackvm", ":return")):
             bench.kymo("dtrace", "-t", "unix:" + bench.raw, "-Zqn",
                        f"pid$target::{function} {{ }}", "-c", program + " 1")
-        return run_tests(HELPED if SOAK else TESTS[words[0]], words[1:], lambda test: run(bench, test))
+        tests = HELPED if SOAK else TESTS[words[0]]
+        return run_tests(tests, words[1:], lambda test: run(bench, test))
     finally:
         bench.close()
 

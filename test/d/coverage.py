@@ -75,6 +75,7 @@ def checks():
     conversion = r"%[-#0+ '?@]*[0-9*]*(\.[0-9*]*)?@?[hlL]*NAME"
     # Some need probes that self hasn't.
     tagged = {r.tag for r in found} | set(re.findall(r'"(D_\w+)"', source("test/d/scripts.py")))
+    tagged.add("D_HELPER")  # of programs' helpers, not of scripts: test/d_front/helper_test.c
     yield "variables", without_row(table("trace/dtrace/opcodes.def", "DIF_VAR"), r"\bNAME\b", text)
     subroutines = table("trace/dtrace/opcodes.def", "DIF_SUBR")
     yield "subroutines", without_row(subroutines, r"\bNAME\(", text)

@@ -245,7 +245,8 @@ def listing(board, _):
     for line in out.splitlines()[1:]:
         words = line.split()
         # ID PROVIDER MODULE FUNCTION NAME, of which MODULE and FUNCTION may be empty.
-        if not re.match(r"(profile|fbt|pid\d+)$", words[1]):
+        # kymo and io are static probes of programs: test/boot/sysprobes.py, ioprobes.py.
+        if not re.match(r"(profile|cpc|fbt|kymo|io|pid\d+)$", words[1]):
             found.add((words[1], words[3] if len(words) == 5 else "", words[-1]))
     if status != 0 or err:
         return f"status {status}: {err}", out

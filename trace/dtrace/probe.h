@@ -42,7 +42,9 @@ enum {
  * (kernel/dtrace/fbt_slot.h, syscall.c); a small board without fbt sets fewer. */
 #define DTRACE_PROBE_CHUNKS 1023
 #endif
-enum { DTRACE_PROBE_CHUNK = 64 };
+#ifndef DTRACE_PROBE_CHUNK
+#define DTRACE_PROBE_CHUNK 64 /* a power of two; less where RAM is short */
+#endif
 extern struct dtrace_probe *dtrace_probe_chunks[DTRACE_PROBE_CHUNKS];
 extern uint32_t dtrace_probe_count;
 

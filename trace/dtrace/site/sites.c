@@ -48,11 +48,12 @@ _Static_assert(TRACE_EV_COUNT <= UINT8_MAX, "entry.site");
 
 struct listener {
     struct listener *volatile next;   /* [a] */
-    const struct entry *entry;        /* [I] */
     const struct dtrace_probe *probe; /* [I] */
+    uint16_t entry;                   /* [I] in entries[] */
     bool always;                      /* [I] fires for any states */
     bool straight;                    /* [I] its arguments are the site's, for any states */
 };
+_Static_assert(ENTRIES <= UINT16_MAX, "listener.entry");
 static struct listener listeners[ENTRIES];              /* [k] */
 static struct listener *volatile heads[TRACE_EV_COUNT]; /* [a] */
 static const uint32_t nobody;
@@ -65,6 +66,11 @@ static inline uint64_t sites_word(const uint64_t *words, unsigned n)
     return n == ONE ? 1 : words[n];
 }
 
+static inline const struct entry *entry_of(const struct listener *l)
+{
+    return &entries[l->entry];
+}
+
 static inline bool sites_matches(const struct entry *entry, const uint64_t *words)
 {
     const struct states *states = &state_pairs[entry->states];
@@ -74,10 +80,10 @@ static inline bool sites_matches(const struct entry *entry, const uint64_t *word
 
 static __attribute__((noinline)) void fire_mapped(const struct listener *l, const uint64_t *words)
 {
-    const uint8_t *w = word_lists[l->entry->words];
+    const uint8_t *w = word_lists[entry_of(l)->words];
     uint64_t args[FIRST];
 
-    if (!l->always && !sites_matches(l->entry, words)) {
+    if (!l->always && !sites_matches(entry_of(l), words)) {
         return;
     }
     for (unsigned i = 0; i < FIRST; i++) {
@@ -123,7 +129,7 @@ void trace_port_fire(unsigned id, const uint64_t *words)
 static COLD const char *sites_argument_type(uint32_t probe, void *arg, unsigned n)
 {
     const struct listener *l = arg;
-    const uint8_t *type = &type_lists[l->entry->types];
+    const uint8_t *type = &type_lists[entry_of(l)->types];
 
     (void)probe;
     for (; n > 0 && *type; n--) {
@@ -140,7 +146,7 @@ static uint64_t sites_argument(uint32_t probe, void *arg, unsigned n)
     if (n >= FIRST) { /* only sdt has them: they are the site's */
         return n < ARGUMENTS && sites_argument_type(probe, arg, n) ? words[n] : 0;
     }
-    return sites_word(words, word_lists[l->entry->words][n]);
+    return sites_word(words, word_lists[entry_of(l)->words][n]);
 }
 
 static void set_skip(unsigned site)
@@ -173,7 +179,7 @@ COLD void dtrace_site_want(unsigned site, bool on)
 static COLD int sites_enable(uint32_t probe, void *arg)
 {
     struct listener *l = arg;
-    struct listener *volatile *link = &heads[l->entry->site];
+    struct listener *volatile *link = &heads[entry_of(l)->site];
 
     (void)probe;
     while (*link && *link < l) {
@@ -181,23 +187,23 @@ static COLD int sites_enable(uint32_t probe, void *arg)
     }
     trace_atomic_store(&l->next, *link, __ATOMIC_RELEASE);
     trace_atomic_store(link, l, __ATOMIC_RELEASE);
-    set_skip(l->entry->site);
-    dtrace_site_want(l->entry->site, true);
+    set_skip(entry_of(l)->site);
+    dtrace_site_want(entry_of(l)->site, true);
     return 0;
 }
 
 static COLD void sites_disable(uint32_t probe, void *arg)
 {
     struct listener *l = arg;
-    struct listener *volatile *link = &heads[l->entry->site];
+    struct listener *volatile *link = &heads[entry_of(l)->site];
 
     (void)probe;
     while (*link != l) {
         link = &(*link)->next;
     }
     trace_atomic_store(link, l->next, __ATOMIC_RELEASE);
-    set_skip(l->entry->site);
-    dtrace_site_want(l->entry->site, false);
+    set_skip(entry_of(l)->site);
+    dtrace_site_want(entry_of(l)->site, false);
 }
 
 static const struct dtrace_provider_ops sites_ops = {.attributes = DTRACE_KERNEL_ATTRIBUTES,
@@ -213,7 +219,7 @@ static const struct dtrace_provider site_providers[PROVIDER_COUNT] = {PROVIDERS(
 static COLD void listener_make(struct listener *l, const struct entry *entry,
                                const struct dtrace_provider *provider)
 {
-    l->entry = entry;
+    l->entry = (uint16_t)(entry - entries);
     l->always = entry->states == ANY_STATE;
     l->straight = l->always && entry->words == IDENTITY;
     l->probe = dtrace_probe_at(dtrace_probe_add(provider, "kernel", &site_texts[entry->function],
@@ -228,8 +234,8 @@ bool dtrace_sites_event(const struct dtrace_probe *probe, unsigned *site, unsign
     if (probe->provider != &site_providers[PROVIDER_sdt]) {
         return false;
     }
-    *site = l->entry->site;
-    *number = (unsigned)__builtin_ctz(state_pairs[l->entry->states].to);
+    *site = entry_of(l)->site;
+    *number = (unsigned)__builtin_ctz(state_pairs[entry_of(l)->states].to);
     return true;
 }
 
