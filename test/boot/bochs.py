@@ -32,8 +32,8 @@ GRUB = "/usr/lib/grub/i386-pc"
 FAT_AT = 2048 * 512  # boards/pc/mkimage
 TEST_LINE = re.compile(r"\bTEST ([^:]+): (ok|FAIL)\b ?(.*)$", re.M)
 SECONDS = 300  # of a quiet machine, in which each of these ends: a hang detector
-# Bochs' debugger sometimes misses the breakpoint of the shutdown, in a machine that has said all and
-# halted. Then the machine is started once more; what it says is looked at as always.
+# Bochs' debugger sometimes misses the breakpoint of the shutdown, in a machine that has said all
+# and halted. Then the machine is started once more; what it says is looked at as always.
 MISSED, STARTS = 15, 4  # seconds after the last word
 # Instructions in a second of the machine's time: few where it mostly waits, for BIOS and GRUB.
 SPEED, SOAK_SPEED = 4000000, 20000000
