@@ -119,6 +119,11 @@ KYMO_STATIC_ASSERT(sizeof(struct kymo_d_call) == 32, "layout on the link");
 #define KYMO_D_FEATURE_COUNTS_CYCLES 2u
 #define KYMO_D_FEATURE_COUNTS_INSTRUCTIONS 4u
 #define KYMO_D_FEATURE_COUNTS_PROBES 8u
+/* cpc:::EVENT-MODE-COUNT: the least COUNT, as Solaris' dcpc has it; and what stands behind EVENT in
+ * the one probe of each event that is listed before anybody asks. */
+#define KYMO_D_COUNT_LEAST 5000u
+#define KYMO_D_COUNT_USUAL 1000000u
+#define KYMO_D_COUNT_LISTED "-all-1000000"
 #define KYMO_D_FEATURE_HELPERS 16u /* actions may have helpers: trace/dtrace/helper.h */
 
 struct kymo_d_info {

@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COUNT_LEAST = 5000 }; /* as the target has it: kernel/dtrace/count/provider.c */
-
 /* The events that the target counts: it lists a probe of each. */
 struct events {
     char text[256];
@@ -20,7 +18,7 @@ struct events {
 
 static bool add_event(void *arg, const struct dt_probe_info *info)
 {
-    static const char usual[] = "-all-1000000";
+    static const char usual[] = KYMO_D_COUNT_LISTED;
     struct events *e = arg;
     size_t n = strlen(info->name), rest = sizeof(usual) - 1, used = strlen(e->text);
 
@@ -44,9 +42,9 @@ const char *remote_cpc_why_none(struct remote *r, const char *const fields[4])
     r->source.each(r, "cpc", "", "", "", 0, add_event, &events);
     if (events.found) {
         snprintf(text, sizeof(text),
-                 ": it is EVENT-MODE-COUNT, with MODE user, kernel or all, COUNT from %d to "
+                 ": it is EVENT-MODE-COUNT, with MODE user, kernel or all, COUNT from %u to "
                  "4294967295",
-                 COUNT_LEAST);
+                 KYMO_D_COUNT_LEAST);
     } else {
         snprintf(text, sizeof(text),
                  ": this machine doesn't count these events, or the counter reads 0; it counts %s",

@@ -436,11 +436,29 @@ TESTS = [walltimestamp_is_the_hosts,
          silent_consumers_end]
 
 
-def run(bench, test):
+def run_even(bench, test):
+    """The board goes on after it, with as much memory as before."""
     before = memory(bench)
     test(bench)
     wait_for_memory(bench, before)
     expect(bench.qemu.poll() is None, "the board has ended")
+    expect("panic" not in bench.printed(), "the kernel panicked")
+
+
+def all_on(board, image, warm, tests, words):
+    """Runs the tests on one boot. warm: makes the target keep what it keeps."""
+    print(f"{board}: KYMO_SEED={link.SEED}")
+    bench = link.Bench(board, image=image)
+    try:
+        warm_up(bench)
+        warm(bench)
+        return run_tests(tests, words, lambda test: run_even(bench, test))
+    finally:
+        bench.close()
+
+
+def run(bench, test):
+    run_even(bench, test)
     died = re.search(r"\((?!crash\))\S+\) terminated", bench.printed())
     expect(not died, "a process died")
 

@@ -130,6 +130,30 @@ def told(done):
     return f"status {done.returncode}: {done.stdout[-600:]}{done.stderr[-600:]}"
 
 
+def ran(done):
+    """What it printed; it has lost nothing."""
+    expect(done.returncode == 0 and "drop" not in done.stderr and "error" not in done.stderr,
+           told(done))
+    return done.stdout
+
+
+class Kept:
+    """One boot of an image for all tests of a suite."""
+
+    def __init__(self, image, name):
+        self.what, self.board = (image, name), None
+
+    def get(self, board):
+        if self.board is None:
+            self.board = Board(board, *self.what)
+            self.board.__enter__()
+        return self.board
+
+    def close(self):
+        if self.board:
+            self.board.__exit__()
+
+
 # ---- BOOT_D --------------------------------------------------------------------------------------
 
 def boot_d_is_claimed_once_and_only_by_who_can_read_it(board):

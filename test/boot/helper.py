@@ -20,7 +20,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import dlink  # noqa: E402
 import dlog  # noqa: E402
 import link  # noqa: E402
-from guest import expect, run_tests  # noqa: E402
+from guest import expect  # noqa: E402
 
 SOAK = False
 NONE = "dtrace: this target runs no helpers: jstack() has no names of %s's own\n"
@@ -230,31 +230,20 @@ HELPED_SHORT = [t for t in HELPED if t not in (processes_are_killed, consumers_a
 TESTS = {"virt-a64": HELPED, "pc": HELPED_SHORT, "mps2-an386": [a_board_without_says_so]}
 
 
-def run(bench, test):
-    before = dlink.memory(bench)
-    test(bench)
-    dlink.wait_for_memory(bench, before)
-    expect(bench.qemu.poll() is None, "the board has ended")
-    expect("panic" not in bench.printed(), "the kernel panicked")
+def warm(bench):
+    """The target keeps its tables, and the names of as many probes as they have room for."""
+    for program, function in (("stackvm", "vm_*:entry"), ("t_helper", "helped*:entry"),
+                              ("stackvm", ":entry"), ("stackvm", ":return")):
+        bench.kymo("dtrace", "-t", "unix:" + bench.raw, "-Zqn", f"pid$target::{function} {{ }}",
+                   "-c", program + " 1")
 
 
 def main():
     global SOAK
     words = [w for w in sys.argv[1:] if w != "--soak"]
     SOAK = len(words) < len(sys.argv) - 1
-    print(f"{words[0]}: KYMO_SEED={link.SEED}")
-    bench = link.Bench(words[0], image="helper")
-    try:
-        dlink.warm_up(bench)
-        # The target keeps its tables, and the names of as many probes as they have room for.
-        for program, function in (("stackvm", "vm_*:entry"), ("t_helper", "helped*:entry"),
-                                  ("stackvm", ":entry"), ("stackvm", ":return")):
-            bench.kymo("dtrace", "-t", "unix:" + bench.raw, "-Zqn",
-                       f"pid$target::{function} {{ }}", "-c", program + " 1")
-        tests = HELPED if SOAK else TESTS[words[0]]
-        return run_tests(tests, words[1:], lambda test: run(bench, test))
-    finally:
-        bench.close()
+    tests = HELPED if SOAK else TESTS[words[0]]
+    return dlink.all_on(words[0], "helper", warm, tests, words[1:])
 
 
 if __name__ == "__main__":

@@ -33,12 +33,6 @@ END { printa("%s %d %@d\\n", @); printa("%s %d %@d\\n", @b); }
 """
 
 
-def ran(done):
-    expect(done.returncode == 0 and "drop" not in done.stderr and "error" not in done.stderr,
-           dlog.told(done))
-    return done.stdout
-
-
 class Emulator:
     """Its counts of what the guest's disk was asked for."""
 
@@ -116,7 +110,7 @@ def a_disk_has_as_many_as_the_emulator_counts(board):
 
 def the_console_has_as_many_as_a_program_writes(board):
     with dlog.Board(board, "statics", "ioprobes-console") as b:
-        out = ran(b.dtrace(*QUIET, "-c", "hello", "-n", """
+        out = dlog.ran(b.dtrace(*QUIET, "-c", "hello", "-n", """
             kymo:hello::write-entry { @["asked", arg0] = count(); @b["asked", arg0] = sum(arg2); }
             io:console::start /args[2] == $target/ { @["start", args[0]->b_flags] = count();
                 @b["start", args[0]->b_flags] = sum(args[0]->b_bcount); }
@@ -134,10 +128,10 @@ def the_console_has_as_many_as_a_program_writes(board):
 
 def args_are_listed_as_solaris_has_them(board):
     with dlog.Board(board, "statics", "ioprobes-list") as b:
-        out = ran(b.dtrace("-lv", "-n", "io:console::"))
+        out = dlog.ran(b.dtrace("-lv", "-n", "io:console::"))
         for text in ("args[0]: bufinfo_t *", "args[1]: devinfo_t *", "args[2]: pid_t"):
             expect(out.count(text) == 2, out)
-        out = ran(b.dtrace("-l", "-n", "io:::start"))
+        out = dlog.ran(b.dtrace("-l", "-n", "io:::start"))
         expect(("diskd" in out) == (board in WITH_DISK) and "console" in out, out)
 
 

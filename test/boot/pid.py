@@ -21,7 +21,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import dlink  # noqa: E402
 import grab  # noqa: E402
 import link  # noqa: E402
-from guest import ROOT, expect, run_tests  # noqa: E402
+from guest import ROOT, expect  # noqa: E402
 
 SOAK = False
 SAID = re.compile(r"stepper (\d+) (\d+): sum (\w+), atomic (\d+), text (\w+)")
@@ -433,31 +433,20 @@ TESTS = [arguments_and_results_are_known, a_tail_call_returns_before_the_other_i
          text_is_as_before]
 
 
-def run(bench, test):
-    before = dlink.memory(bench)
-    test(bench)
-    dlink.wait_for_memory(bench, before)
-    expect(bench.qemu.poll() is None, "the board has ended")
-    expect("panic" not in bench.printed(), "the kernel panicked")
+def warm(bench):
+    """The target keeps its tables and the names of as many probes as they have room for."""
+    bench.plain = {}
+    bench.kymo("dtrace", "-t", spec(bench), "-Zln", "pid$target::vfprintf:,"
+               "pid$target::test_files:,pid$target::__dtoa_engine:,pid$target:::entry,"
+               "pid$target::_vfprintf_r:,pid$target::_svfprintf_r:,pid$target::_dtoa_r:,"
+               "pid$target:::return", "-c", "libtest")
 
 
 def main():
     global SOAK
     words = [w for w in sys.argv[1:] if w != "--soak"]
     SOAK = len(words) < len(sys.argv) - 1
-    print(f"{words[0]}: KYMO_SEED={link.SEED}")
-    bench = link.Bench(words[0], image="pid")
-    bench.plain = {}
-    try:
-        dlink.warm_up(bench)
-        # The target keeps its tables and the names of as many probes as they have room for.
-        bench.kymo("dtrace", "-t", spec(bench), "-Zln", "pid$target::vfprintf:,"
-                   "pid$target::test_files:,pid$target::__dtoa_engine:,pid$target:::entry,"
-                   "pid$target::_vfprintf_r:,pid$target::_svfprintf_r:,pid$target::_dtoa_r:,"
-                   "pid$target:::return", "-c", "libtest")
-        return run_tests(TESTS, words[1:], lambda test: run(bench, test))
-    finally:
-        bench.close()
+    return dlink.all_on(words[0], "pid", warm, TESTS, words[1:])
 
 
 if __name__ == "__main__":

@@ -29,21 +29,7 @@ GENERIC = (f'{make.PROVIDER}::: {{ printf("F %s %s [%s] %s %d %s %x %x %x %x %x 
 QUIET = ("-q", "-x", "bufsize=20k", "-x", "strsize=32")
 
 
-class Booted:
-    board = None
-
-    @classmethod
-    def get(cls, board):
-        if cls.board is None:
-            cls.board = dlog.Board(board, "statics", "statics")
-            cls.board.__enter__()
-        return cls.board
-
-
-def ran(done):
-    expect(done.returncode == 0 and "drop" not in done.stderr and "error" not in done.stderr,
-           dlog.told(done))
-    return done.stdout
+BOOTED = dlog.Kept("statics", "statics")
 
 
 def firings(program, passes, bits):
@@ -64,10 +50,10 @@ def without_pid(out):
 
 
 def each_probe_is_listed_with_its_types(board):
-    b = Booted.get(board)
+    b = BOOTED.get(board)
     bits = BITS.get(board, 64)
     found, last = {}, None
-    for line in ran(b.dtrace("-lv", "-n", f"{make.PROVIDER}:::")).splitlines():
+    for line in dlog.ran(b.dtrace("-lv", "-n", f"{make.PROVIDER}:::")).splitlines():
         words = line.split()
         if words[:2] == ["-", make.PROVIDER]:
             last = (words[2], words[3])
@@ -83,9 +69,9 @@ def each_probe_is_listed_with_its_types(board):
 
 def each_firing_has_its_names_and_arguments(board):
     """Of the program that -c starts: the other one has places at the same addresses."""
-    b = Booted.get(board)
+    b = BOOTED.get(board)
     for program in PROGRAMS:
-        out = ran(b.dtrace(*QUIET, "-c", f"{program} {make.PASSES}", "-n", GENERIC))
+        out = dlog.ran(b.dtrace(*QUIET, "-c", f"{program} {make.PASSES}", "-n", GENERIC))
         wanted = firings(program, make.PASSES, BITS.get(board, 64))
         expect(without_pid(out) == wanted, f"{out}\nis not\n" + "\n".join(wanted))
         pids = {line.split()[5] for line in out.splitlines() if line.startswith("F ")}
@@ -94,7 +80,7 @@ def each_firing_has_its_names_and_arguments(board):
 
 def args_have_the_types_that_are_listed(board):
     """A clause for each probe, which prints args[] as their types are."""
-    b, program, bits = Booted.get(board), PROGRAMS[1], BITS.get(board, 64)
+    b, program, bits = BOOTED.get(board), PROGRAMS[1], BITS.get(board, 64)
     text, wanted = "", []
     for p in MADE[program]:
         signed = [make.TYPES[t][2] for t in p.types]
@@ -105,7 +91,7 @@ def args_have_the_types_that_are_listed(board):
                  f'{{ printf("T {p.d_name()} {formats}\\n"{values}); }}\n')
         wanted.append(" ".join(["T", p.d_name(), *(str(p.said(i, bits, 0))
                                                    for i, _ in enumerate(p.types))]))
-    out = ran(b.dtrace(*QUIET, "-c", f"{program} 1", "-n", text))
+    out = dlog.ran(b.dtrace(*QUIET, "-c", f"{program} 1", "-n", text))
     lines = [line.rstrip() for line in out.splitlines() if line.startswith("T ")]
     expect(lines == wanted, f"{lines} is not {wanted}")
     p = max(MADE[program], key=lambda p: len(p.types))
@@ -115,7 +101,7 @@ def args_have_the_types_that_are_listed(board):
 
 
 def predicates_conditions_and_patterns(board):
-    b = Booted.get(board)
+    b = BOOTED.get(board)
     text = """
         *:::in-bot? /probemod == execname && ++n[probename] != 2/ { @first[probename] = count(); }
         my*:statics_one::in-* {
@@ -124,31 +110,31 @@ def predicates_conditions_and_patterns(board):
         proc:::exit, myapp:statics_one::in-both { @mixed[probename] = count(); }
         END { printa("first %s %@d\\n", @first); printa("if %s %@d\\n", @if);
               printa("mixed %s %@d\\n", @mixed); }"""
-    out = ran(b.dtrace(*QUIET, "-c", "statics_one 5", "-n", text))
+    out = dlog.ran(b.dtrace(*QUIET, "-c", "statics_one 5", "-n", text))
     for line in ("first in-both 4", "if yes 5", "if no 5", "mixed in-both 5", "mixed exit 1"):
         expect(line in out.splitlines(), f"no {line!r} in {out}")
 
 
 def the_default_action_names_the_probe(board):
     """The ID is that of the probe which the target knows."""
-    b = Booted.get(board)
-    out = ran(b.dtrace("-x", "bufsize=16k", "-c", "statics_two 1", "-n",
+    b = BOOTED.get(board)
+    out = dlog.ran(b.dtrace("-x", "bufsize=16k", "-c", "statics_two 1", "-n",
                        "myapp:statics_two::in-both"))
     expect(len(re.findall(r"^ +\d+ +\d+ +:in-both $", out, re.M)) == 1, out)
-    out = ran(b.dtrace("--json", "-x", "bufsize=16k", "-c", "statics_two 1", "-n",
+    out = dlog.ran(b.dtrace("--json", "-x", "bufsize=16k", "-c", "statics_two 1", "-n",
                        "myapp:::in-both { trace(pid == $target); }"))
     expect('"statics_two"' in out or ":statics_two:" in out, out)
 
 
 def a_stack_has_the_function_with_the_probe(board):
-    b = Booted.get(board)
+    b = BOOTED.get(board)
     last = len(MADE["statics_one"]) - 2  # in-both
-    out = ran(b.dtrace(*QUIET, "-c", "statics_one 1", "-n", "myapp:::in-both { ustack(); }"))
+    out = dlog.ran(b.dtrace(*QUIET, "-c", "statics_one 1", "-n", "myapp:::in-both { ustack(); }"))
     expect(re.search(rf"statics_one`f{last}\+0x[0-9a-f]+\n\s+statics_one`main\+", out), out)
 
 
 def an_unknown_name_is_answered_with_the_nearest(board):
-    b = Booted.get(board)
+    b = BOOTED.get(board)
     for wrong, right in (("myapp:::in-booth", "myapp:::in-both"),
                          ("myap:::in-both", "myapp:::in-both"),
                          ("myapp:statics_oen::in-both", "myapp:statics_one::in-both")):
@@ -158,7 +144,7 @@ def an_unknown_name_is_answered_with_the_nearest(board):
 
 def a_program_that_starts_later_is_traced(board):
     """The description is known from the ELF file. Off again, a run records nothing."""
-    b = Booted.get(board)
+    b = BOOTED.get(board)
     out = os.path.join(b.dir, "later.txt")
     if os.path.exists(out):
         os.remove(out)
@@ -184,16 +170,17 @@ def a_program_that_starts_later_is_traced(board):
 
 def a_capture_says_the_same(board):
     """To the nanosecond, by the ELF files of the build; and what D logged into it."""
-    b = Booted.get(board)
+    b = BOOTED.get(board)
     text = f"{make.PROVIDER}::: {{ printf(\"%d \", timestamp); }} {GENERIC}"
     b.record("-c -w -F 1 -F 2 -F 6 -F 7 -k 64")
-    live = ran(b.dtrace(*QUIET, "-c", "statics_two 2", "-n", text))
+    live = dlog.ran(b.dtrace(*QUIET, "-c", "statics_two 2", "-n", text))
     logged = b.logged(*QUIET, "-c", "statics_one 1", "-n", GENERIC)
     path = b.recorded()
-    after = ran(b.kymo("dtrace", "-q", "-r", path, "-n", text.replace(":::", ":statics_two::")))
+    after = dlog.ran(b.kymo("dtrace", "-q", "-r", path, "-n",
+                            text.replace(":::", ":statics_two::")))
     expect(after == live and live.count("F ") == 2 * len(MADE["statics_two"]), f"{after}\n{live}")
-    ran(logged)
-    lines = without_pid(ran(b.kymo("dtrace", "-r", path)))
+    dlog.ran(logged)
+    lines = without_pid(dlog.ran(b.kymo("dtrace", "-r", path)))
     expect(lines == firings("statics_one", 1, BITS.get(board, 64)), "\n".join(lines))
     done = b.kymo("dtrace", "-r", path, "-l", "-n", "myapp:statics_one::")
     expect(done.returncode == 0 and done.stdout.count("\n") == 1 + len(MADE["statics_one"]),
@@ -213,6 +200,5 @@ if __name__ == "__main__":
     try:
         status = run_tests(TESTS, sys.argv[2:], lambda test: test(sys.argv[1]))
     finally:
-        if Booted.board:
-            Booted.board.__exit__()
+        BOOTED.close()
     sys.exit(status)

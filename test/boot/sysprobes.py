@@ -30,21 +30,7 @@ PROBES = {
 }
 
 
-class Booted:
-    board = None
-
-    @classmethod
-    def get(cls, board):
-        if cls.board is None:
-            cls.board = dlog.Board(board, "statics", "sysprobes")
-            cls.board.__enter__()
-        return cls.board
-
-
-def ran(done):
-    expect(done.returncode == 0 and "drop" not in done.stderr and "error" not in done.stderr,
-           dlog.told(done))
-    return done.stdout
+BOOTED = dlog.Kept("statics", "sysprobes")
 
 
 def fired(out):
@@ -90,9 +76,9 @@ def events_are_known(events):
 
 
 def each_is_listed_with_its_arguments(board):
-    b = Booted.get(board)
+    b = BOOTED.get(board)
     found, last = {}, None
-    for line in ran(b.dtrace("-lv", "-n", "kymo:sysprobes::")).splitlines():
+    for line in dlog.ran(b.dtrace("-lv", "-n", "kymo:sysprobes::")).splitlines():
         words = line.split()
         if words[:3] == ["-", "kymo", "sysprobes"]:
             last = words[3]
@@ -103,15 +89,15 @@ def each_is_listed_with_its_arguments(board):
 
 
 def each_fires_as_often_as_the_program_says(board):
-    b = Booted.get(board)
-    out = ran(b.dtrace(*QUIET, "-c", f"sysprobes {PASSES}", "-n",
+    b = BOOTED.get(board)
+    out = dlog.ran(b.dtrace(*QUIET, "-c", f"sysprobes {PASSES}", "-n",
                        OWN + PRINT + SYSTEM + PRINT))
     events_are_known(fired(out))
 
 
 def a_name_is_read_and_a_stack_is_taken(board):
-    b = Booted.get(board)
-    out = ran(b.dtrace(*QUIET, "-c", "sysprobes 1", "-n",
+    b = BOOTED.get(board)
+    out = dlog.ran(b.dtrace(*QUIET, "-c", "sysprobes 1", "-n",
                        'kymo:sysprobes::open-entry { printf("O %s\\n", copyinstr(arg0)); }'
                        'kymo:sysprobes::heap-full { ustack(); }'))
     expect(re.findall(r"^O (.*)$", out, re.M) == ["/dev/console", "no_such_name"], out)
@@ -121,12 +107,12 @@ def a_name_is_read_and_a_stack_is_taken(board):
 
 def who_asks_for_his_own_gets_no_others(board):
     """Events of class USER, and D's user probes."""
-    b = Booted.get(board)
+    b = BOOTED.get(board)
     text = ('sysprobes:::passed { @["own"] = count(); } user:::combine { @["combine"] = count(); }'
             'END { printa("%s %@d\\n", @); }')
-    out = ran(b.dtrace(*QUIET, "-c", f"sysprobes {PASSES}", "-n", text))
+    out = dlog.ran(b.dtrace(*QUIET, "-c", f"sysprobes {PASSES}", "-n", text))
     expect(f"own {PASSES}" in out.splitlines() and f"combine {PASSES + 1}" in out.splitlines(), out)
-    out = ran(b.dtrace(*QUIET, "-c", f"sysprobes {PASSES}", "-n",
+    out = dlog.ran(b.dtrace(*QUIET, "-c", f"sysprobes {PASSES}", "-n",
                        'user:::system /execname == "sysprobes"/ { @[arg0] = count(); }'))
     counts = re.findall(r"^ +(\d+) +(\d+)$", out, re.M)
     expect(len(counts) == 1 and counts[0][0] == "1022" and int(counts[0][1]) > 20 * PASSES, out)
@@ -134,15 +120,15 @@ def who_asks_for_his_own_gets_no_others(board):
 
 def captured(b, options):
     b.record("-c -w -F 1 -F 2 -F 6 -F 7 -k 64 " + options)
-    live = ran(b.dtrace(*QUIET, "-c", f"sysprobes {PASSES}", "-n", OWN + PRINT +
+    live = dlog.ran(b.dtrace(*QUIET, "-c", f"sysprobes {PASSES}", "-n", OWN + PRINT +
                         (SYSTEM + PRINT if options else "")))
     path = b.recorded()
-    return fired(live), path, ran(b.kymo("print", path))
+    return fired(live), path, dlog.ran(b.kymo("print", path))
 
 
 def a_capture_has_them_if_it_is_asked(board):
     """tracelogger --probes; then kymo print names them, and -r says what was said live."""
-    b = Booted.get(board)
+    b = BOOTED.get(board)
     live, path, text = captured(b, "--probes")
     printed = re.findall(r"kymo:::(\S+) ", text)
     for name in PROBES:
@@ -152,7 +138,7 @@ def a_capture_has_them_if_it_is_asked(board):
         expect(n >= mine > 0, f"{name}: {n} printed, {mine} live")
     expect("sysprobes:::passed i=" in text, text[-500:])
     events_are_known(live)
-    after = fired(ran(b.kymo("dtrace", "-q", "-r", path, "-n", OWN + PRINT + SYSTEM + PRINT)))
+    after = fired(dlog.ran(b.kymo("dtrace", "-q", "-r", path, "-n", OWN + PRINT + SYSTEM + PRINT)))
     expect(after == live, f"{after}\nis not\n{live}")
 
 
@@ -173,6 +159,5 @@ if __name__ == "__main__":
     try:
         status = run_tests(TESTS, sys.argv[2:], lambda test: test(sys.argv[1]))
     finally:
-        if Booted.board:
-            Booted.board.__exit__()
+        BOOTED.close()
     sys.exit(status)

@@ -235,6 +235,34 @@ static void test_scratch(void **state)
     }
 }
 
+/* Where the record leaves no scratch, or a few bytes, a helper that needs some gives no name. */
+static void test_no_scratch(void **state)
+{
+    unsigned none = 0, all = 0;
+
+    (void)state;
+    for (uint32_t bytes = 64; bytes <= 512; bytes += 8) {
+        open_again();
+        image_option(&target.b, DTRACE_OPT_BUFSIZE, bytes);
+        clause(target.probe[0], NULL);
+        struct dtrace_image_action *a = action(DTRACE_ACT_JSTACK, numbers);
+        a->arg = FRAMES | (uint64_t)ROOM << 32;
+        a->weight = a->object;
+        start();
+        fire(0, 77);
+        take(0);
+        assert_int_equal(status().errors, 0);
+        if (target.nrecords == 1) {
+            const char *names = (const char *)target.records[0].data + 16 + 8 * (FRAMES + 1);
+            const bool has = memcmp(names, "0\00016\00032\00048\00064", 14) == 0;
+            assert_true(has || names[0] == '\0');
+            none += !has;
+            all += has;
+        }
+    }
+    assert_true(none > 0 && all > 0);
+}
+
 /* As a key each stack with its names is one of its own. */
 static void test_key(void **state)
 {
@@ -263,8 +291,9 @@ int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, target_open, target_close)
     static const struct CMUnitTest tests[] = {
-        T(test_names),    T(test_the_first_that_names_counts), T(test_faults),  T(test_memory),
-        T(test_overflow), T(test_the_clause_is_as_before),     T(test_scratch), T(test_key),
+        T(test_names),      T(test_the_first_that_names_counts), T(test_faults),  T(test_memory),
+        T(test_overflow),   T(test_the_clause_is_as_before),     T(test_scratch), T(test_key),
+        T(test_no_scratch),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

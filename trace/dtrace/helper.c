@@ -93,11 +93,13 @@ unsigned dtrace_helper_stack(struct dtrace_context *c, const struct dtrace_actio
     if (c->scratch_used == 0) {
         dtrace_scratch_find(c);
     }
-    const size_t size = c->scratch_size, start = (c->scratch_used + 8) & ~(size_t)7;
-    if (start <= size && size - start > DTRACE_HELPER_SCRATCH) {
+    const size_t size = c->scratch_size, behind = (c->scratch_used + 8) & ~(size_t)7;
+    const size_t start = behind < size ? behind : size; /* what is used may be read */
+    trace_assert(c->scratch_used <= size);
+    if (size - start > DTRACE_HELPER_SCRATCH) {
         c->scratch_size = start + DTRACE_HELPER_SCRATCH;
     }
-    c->scratch_used = start; /* not 0, so it is not found anew */
+    c->scratch_used = start; /* not 0 if there is some, so it is not found anew */
     c->denied |= DTRACE_DENIED_KERNEL;
     unsigned n = dtrace_port_frames(helper_frame, &w, frames);
     c->args = saved.args;

@@ -78,17 +78,6 @@ static struct dt_node *hidden(struct dt_session *d, struct dt_location location,
     return n;
 }
 
-static struct dt_node *binary(struct dt_session *d, int op, struct dt_node *left,
-                              struct dt_node *right)
-{
-    struct dt_node *n = dt_node_new(d, DT_NODE_BINARY, left->location);
-
-    n->op = op;
-    n->left = left;
-    n->right = right;
-    return n;
-}
-
 static struct dt_node *number(struct dt_session *d, struct dt_location location, int64_t value)
 {
     return dt_node_int(d, location, value, dt_type_basic(d, DT_BASIC_INT));
@@ -97,7 +86,7 @@ static struct dt_node *number(struct dt_session *d, struct dt_location location,
 static void set_hidden(struct dt_session *d, struct dt_clause *c, unsigned which,
                        struct dt_node *value)
 {
-    struct dt_node *set = binary(d, '=', hidden(d, value->location, which), value);
+    struct dt_node *set = dt_node_operator(d, '=', hidden(d, value->location, which), value);
 
     dt_statement(d, c, set);
 }
@@ -125,7 +114,8 @@ static void branch(struct dt_session *d, struct part *p, struct dt_node *body, u
     if (!body) {
         return;
     }
-    test = binary(d, DT_OP_EQ, hidden(d, body->location, which), number(d, body->location, when));
+    test = dt_node_operator(d, DT_OP_EQ, hidden(d, body->location, which),
+                            number(d, body->location, when));
     p->predicate = part_predicate(d, p->clause, test);
     part_statements(d, p, body);
     if (part_has_actions(p)) {
@@ -183,9 +173,10 @@ static void part_begin_conditional(struct dt_session *d, struct part *p, struct 
                     "predicate result must be of scalar type");
         }
         decide(d, p, clause->left, which);
-        p->predicate = part_predicate(d, p->clause,
-                                      binary(d, DT_OP_EQ, hidden(d, clause->location, which),
-                                             number(d, clause->location, 1)));
+        p->predicate =
+            part_predicate(d, p->clause,
+                           dt_node_operator(d, DT_OP_EQ, hidden(d, clause->location, which),
+                                            number(d, clause->location, 1)));
     }
 }
 
@@ -263,7 +254,8 @@ static void derived_predicate(struct dt_session *d, struct dt_clause *c, struct 
     struct dt_node *implicit = c->derived ? dt_derived_predicate(d, c, clause->location) : NULL;
 
     if (implicit) {
-        clause->left = clause->left ? binary(d, DT_OP_ANDAND, implicit, clause->left) : implicit;
+        clause->left =
+            clause->left ? dt_node_operator(d, DT_OP_ANDAND, implicit, clause->left) : implicit;
     }
 }
 

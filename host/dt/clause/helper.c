@@ -16,17 +16,6 @@ enum { STATEMENTS_MOST = 256 };
 
 /* ---- trees --------------------------------------------------------------------------- */
 
-static struct dt_node *helper_binary(struct dt_session *d, int op, struct dt_node *left,
-                                     struct dt_node *right)
-{
-    struct dt_node *n = dt_node_new(d, DT_NODE_BINARY, right->location);
-
-    n->op = op;
-    n->left = left;
-    n->right = right;
-    return n;
-}
-
 static struct dt_node *helper_choice(struct dt_session *d, struct dt_node *condition,
                                      struct dt_node *yes, struct dt_node *no)
 {
@@ -60,7 +49,7 @@ static struct dt_node *helper_string(struct dt_session *d, struct dt_location lo
 static struct dt_node *helper_then(struct dt_session *d, struct dt_node *left,
                                    struct dt_node *right)
 {
-    return left ? helper_binary(d, ',', left, right) : right;
+    return left ? dt_node_operator(d, ',', left, right) : right;
 }
 
 static struct dt_node *helper_zero(struct dt_session *d, struct dt_location location)
@@ -139,7 +128,7 @@ static struct dt_node *statements_of(struct dt_session *d, struct dt_node *list)
                                           : "a helper has at most 256 statements");
         }
         if (!list->next && !is_assignment(n)) {
-            n = helper_binary(d, '=', helper_name(d, n->location, "this", "%name"), n);
+            n = dt_node_operator(d, '=', helper_name(d, n->location, "this", "%name"), n);
         }
         all = helper_then(d, all, n);
     }
@@ -163,7 +152,8 @@ void dt_helper_clause(struct dt_session *d, const struct dt_node *clause)
     check_description(d, clause->probes);
     condition = function_test(d, clause->probes);
     if (clause->left) {
-        condition = condition ? helper_binary(d, DT_OP_ANDAND, condition, copy->left) : copy->left;
+        condition =
+            condition ? dt_node_operator(d, DT_OP_ANDAND, condition, copy->left) : copy->left;
     }
     body = statements_of(d, copy->body);
     if (!body) {
@@ -246,7 +236,7 @@ void dt_helper_end(struct dt_session *d, struct dt_program *program)
         dt_fail(d, (struct dt_location){.line = 1}, "D_HELPER", "no clause names a frame");
     }
     at = (struct dt_location){.file = body->location.file};
-    n = helper_binary(d, '=', helper_name(d, at, "this", "%name"), helper_string(d, at));
+    n = dt_node_operator(d, '=', helper_name(d, at, "this", "%name"), helper_string(d, at));
     n = helper_then(d, helper_then(d, n, body), helper_name(d, at, "this", "%name"));
     n = helper_choice(d, helper_text(d, at, d->helper->guard), n, helper_string(d, at));
     d->programs->expansions = 0;

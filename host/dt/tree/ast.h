@@ -112,6 +112,9 @@ struct dt_translator { /* translator OUTPUT < INPUT name > { members }; */
 };
 
 struct dt_node *dt_node_new(struct dt_session *, enum dt_node_kind, struct dt_location);
+/* An operator with two operands, at the left one's location. */
+struct dt_node *dt_node_operator(struct dt_session *, int op, struct dt_node *left,
+                                 struct dt_node *right);
 struct dt_node *dt_node_int(struct dt_session *, struct dt_location, int64_t,
                             const struct dt_type *);
 struct dt_node *dt_node_cast(struct dt_session *, struct dt_node *, const struct dt_type *);

@@ -89,6 +89,17 @@ struct dt_node *dt_copy(struct dt_session *d, const struct dt_node *n, const cha
     return copy;
 }
 
+struct dt_node *dt_node_operator(struct dt_session *d, int op, struct dt_node *left,
+                                 struct dt_node *right)
+{
+    struct dt_node *n = dt_node_new(d, DT_NODE_BINARY, left->location);
+
+    n->op = op;
+    n->left = left;
+    n->right = right;
+    return n;
+}
+
 struct dt_node *dt_node_int(struct dt_session *d, struct dt_location location, int64_t value,
                             const struct dt_type *type)
 {

@@ -7,6 +7,7 @@
  */
 #include "abi/compiler.h"
 #include "abi/errno.h"
+#include "abi/sys/dtrace.h"
 #include "kernel/arch/count.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/base/cpu.h"
@@ -16,11 +17,7 @@
 #include "trace/dtrace/port.h"
 #include "trace/dtrace/probe.h"
 
-enum {
-    COUNT_LEAST = 5000, /* as Solaris' dcpc has it */
-    COUNT_USUAL = 1000000,
-    PROBES_MOST = 256
-};
+enum { PROBES_MOST = 256 };
 
 static struct counted *probes; /* [k] */
 static unsigned probe_count;   /* [k] */
@@ -155,7 +152,7 @@ static COLD void probe_make(const char *name, unsigned event, unsigned modes, ui
 /* One for each event that there is, so that a list of probes shows the events. */
 static COLD void list_usual(void)
 {
-    static const char rest[] = "-all-1000000";
+    static const char rest[] = KYMO_D_COUNT_LISTED;
     char name[sizeof(probes->name)];
 
     listed = true;
@@ -166,7 +163,7 @@ static COLD void list_usual(void)
         __builtin_memcpy(name, from, n);
         __builtin_memcpy(name + n, rest, sizeof(rest));
         if (count_event_counts(event)) {
-            probe_make(name, event, ARCH_COUNT_USER | ARCH_COUNT_KERNEL, COUNT_USUAL);
+            probe_make(name, event, ARCH_COUNT_USER | ARCH_COUNT_KERNEL, KYMO_D_COUNT_USUAL);
         }
     }
 }
@@ -185,7 +182,7 @@ static void provider_provide(const char *module, const char *function, const cha
         for (unsigned m = 0; mode && m < sizeof(mode_names) / sizeof(*mode_names); m++) {
             const char *text = cpc_text_behind(mode, mode_names[m].text);
             uint32_t count = text ? cpc_number(text) : 0;
-            if (count >= COUNT_LEAST && count_event_counts(event)) {
+            if (count >= KYMO_D_COUNT_LEAST && count_event_counts(event)) {
                 probe_make(name, event, mode_names[m].modes, count);
             }
         }

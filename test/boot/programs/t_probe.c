@@ -12,6 +12,7 @@
 
 #include "lib/include/kymo.h"
 #include "lib/include/sys/trace.h"
+#include "lib/startup.h"
 #include "test/boot/programs/check.h"
 
 extern const struct kymo_probe_site __kymo_probes_start[], __kymo_probes_end[];
@@ -251,6 +252,46 @@ static void t_tables(void)
     EXPECT_EQ(text_sum(), text_off);
 }
 
+/* What the startup block may say of the library's sites is the program's own: whatever it says,
+ * the kernel changes no-ops to the branches that the table has, and nothing else. */
+static void t_block(void)
+{
+    static struct kymo_probe_site lies[2];
+    const struct kymo_startup was = *kymo_startup;
+    const struct kymo_probe_site *const own = __kymo_system_probes_start;
+    const struct {
+        uintptr_t sites;
+        uint32_t n;
+    } rows[] = {{0, 4},
+                {1, 4},
+                {(uintptr_t)own + 1, 4},
+                {(uintptr_t)own, UINT32_MAX},
+                {(uintptr_t)own, KYMO_TRACE_SITES_MOST + 1},
+                {UINTPTR_MAX - 7, 4},
+                {(uintptr_t)0xffffff8040a00000, KYMO_TRACE_SITES_MOST},
+                {(uintptr_t)lies, COUNT(lies)}};
+
+    lies[0] = (struct kymo_probe_site){(uintptr_t)_start, own->on}; /* no no-op is there */
+    lies[1] =
+        (struct kymo_probe_site){own->site, (uintptr_t)lies}; /* data: no branch leads there */
+    trace_begin();
+    EXPECT_EQ(TraceEvent((int)_NTO_TRACE_STARTNOSTATE), 0);
+    for (unsigned i = 0; i < COUNT(rows); i++) {
+        kymo_startup->sites = (const struct kymo_probe_site *)rows[i].sites;
+        kymo_startup->nsites = rows[i].n;
+        EXPECT_EQ(TraceEvent((int)_NTO_TRACE_ADDCLASS, KYMO_TRACE_SYSTEM_PROBES), 0);
+        EXPECT_EQ(register_table(NULL, KYMO_TRACE_SITES_SYSTEM), 0);
+        EXPECT_EQ(text_sum(), text_off);
+        EXPECT_EQ(TraceEvent((int)_NTO_TRACE_DELALLCLASSES), 0);
+    }
+    kymo_startup->sites = was.sites;
+    kymo_startup->nsites = was.nsites;
+    EXPECT_EQ(TraceEvent((int)_NTO_TRACE_ADDCLASS, KYMO_TRACE_SYSTEM_PROBES), 0);
+    EXPECT_EQ(system_sites_on(), system_sites());
+    trace_end();
+    EXPECT_EQ(text_sum(), text_off);
+}
+
 /* Any table, while it is on and off: a process harms at most itself, and here not even that. */
 static void t_random(void)
 {
@@ -352,6 +393,7 @@ static const struct check table[] = {
     {"off", t_off},
     {"on", t_on},
     {"the library's", t_system},
+    {"the startup block lies", t_block},
     {"tables", t_tables},
     {"any table", t_random},
     {"switched amid other threads", t_storm},
