@@ -24,7 +24,7 @@ void (*logged_change)(struct logged_strings *);
 uint32_t logged_handle = LOGGED_HANDLE;
 struct logged_bytes logged_newest_record, logged_newest_entry;
 
-enum { CPUS = 4, ROOM = 1 << 20 };
+enum { ROOM = 1 << 20 };
 
 /* ---- the capture ------------------------------------------------------------------- */
 
@@ -127,7 +127,7 @@ struct recording {
     struct wire base;
     struct wire *inner;
     uint8_t *notes, *room;
-    uint32_t nnotes, made[CPUS];
+    uint32_t nnotes, made[LOGGED_CPUS];
     uint32_t handle, begin_cpu, end_cpu;
     struct kymo_d_call answer; /* of the wire itself, if `waits` */
     uint8_t out[64 + sizeof(struct dtrace_status)];
@@ -206,7 +206,7 @@ static void log_pass(struct recording *r, struct kymo_d_call *call)
 {
     struct dtrace_status status;
 
-    for (uint32_t cpu = 0; cpu < logged_capture->ncpu; cpu++) {
+    for (uint32_t cpu = 0; cpu < LOGGED_CPUS; cpu++) {
         log_entries(r, call->id, cpu);
         log_records(r, call->id, cpu);
     }
@@ -274,7 +274,7 @@ static long recording_receive(struct wire *wire, void *message, size_t room, int
     memcpy(&call, message, sizeof(call));
     if (call.command == KYMO_D_INFO) {
         struct kymo_d_info *info = (void *)((uint8_t *)message + sizeof(call));
-        info->cpus = info->cpus < logged_capture->ncpu ? info->cpus : logged_capture->ncpu;
+        info->cpus = info->cpus < LOGGED_CPUS ? info->cpus : LOGGED_CPUS;
         info->bufsize = info->aggsize = 65536;
     }
     r->handle = call.command == KYMO_D_CREATE ? call.handle : r->handle;
@@ -361,7 +361,7 @@ int logged_record(const char *first, ...)
     }
     va_end(more);
     if (!logged_capture) {
-        logged_capture = mk_new(&(struct mk_options){.ncpu = CPUS, .start = 1000});
+        logged_capture = mk_new(&(struct mk_options){.ncpu = LOGGED_CPUS, .start = 1000});
     }
     return logged_dtrace(argc, argv, NULL, NULL);
 }

@@ -14,7 +14,8 @@
 
 #include "test/host/mkcapture.h"
 
-enum { LOGGED_STRINGS = 64, LOGGED_HANDLE = 1 };
+/* A capture has at least so many CPUs; programs run on these. */
+enum { LOGGED_STRINGS = 64, LOGGED_HANDLE = 1, LOGGED_CPUS = 4 };
 
 /* What the program was compiled from, as host/dtrace/saved.h keeps it: names and values in turn. */
 struct logged_strings {

@@ -2,7 +2,8 @@
 /*
  * `kymo dtrace -r` on captures with much in them: ten times as many snapshots, records, statuses or
  * processes cost about ten times the work, in whatever order the file has them. Work is counted in
- * basic blocks of host/dtrace (unit.mk), so no clock decides. And captures of several programs.
+ * basic blocks of host/dtrace (unit.mk), so no clock decides. And captures of several programs, and
+ * of rings, which begin anywhere.
  */
 #include "host/temporary.h"
 #include "test/d_replay/logged.h"
@@ -222,11 +223,63 @@ static void test_statuses(void **state)
     assert_int_equal(replay_two("BEGIN { ftruncate(); exit(0); }", "BEGIN { exit(0); }"), 1);
 }
 
+/* ---- a ring's beginning ------------------------------------------------------------ */
+
+enum { WRITER = LOGGED_CPUS }; /* a CPU of the capture that the program doesn't run on */
+
+/* Logs a snapshot of CPU 0 with three entries of which the first two are missing. */
+static void log_cut_snapshot(void)
+{
+    const uint32_t pass = FIRST_PASS;
+
+    logged_event(WRITER, DTRACE_LOG_ENTRY, (uint32_t[]){logged_handle, pass, 0, 2}, 4,
+                 logged_newest_entry.bytes, logged_newest_entry.n);
+    logged_event(WRITER, DTRACE_LOG_ENTRIES, (uint32_t[]){logged_handle, pass, 0, 3, 0, 0}, 6, "",
+                 0);
+}
+
+/* Prints a capture whose cut snapshot is the first that its writer has, or isn't; what it says. */
+static const char *replay_cut(bool ring, bool first)
+{
+    static char said[4096];
+
+    logged_capture = mk_new(&(struct mk_options){.ncpu = WRITER + 1, .start = 1000, .ring = ring});
+    logged_record("-q", "-n", "BEGIN { @[1] = count(); } BEGIN { exit(0); }", NULL);
+    if (!first) {
+        struct kymo_d_process process = {.name = "p"};
+        logged_event(WRITER, DTRACE_LOG_PROCESS, (uint32_t[]){logged_handle, 1, 0, 0}, 4, &process,
+                     sizeof(process));
+    }
+    log_cut_snapshot();
+    logged_save(capture);
+    replay();
+    FILE *file = fopen(err, "r");
+    said[fread(said, 1, sizeof(said) - 1, file)] = '\0';
+    fclose(file);
+    return said;
+}
+
+/* What a ring overwrote is older than the capture; only what is missing behind that was lost. */
+static void test_ring_begins_amid_a_snapshot(void **state)
+{
+    static const char behind[] = "dtrace: the capture begins behind 2 aggregation entries of CPU 0",
+                      lost[] = "2 aggregation drops on CPU 0";
+
+    (void)state;
+    assert_non_null(strstr(replay_cut(true, true), behind));
+    assert_null(strstr(replay_cut(true, true), lost));
+    assert_non_null(strstr(replay_cut(true, false), lost));
+    assert_null(strstr(replay_cut(true, false), behind));
+    assert_non_null(strstr(replay_cut(false, true), lost));
+    assert_null(strstr(replay_cut(false, true), behind));
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_work),
         cmocka_unit_test(test_statuses),
+        cmocka_unit_test(test_ring_begins_amid_a_snapshot),
     };
 
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -137,6 +137,9 @@ static void header_put(struct mk *mk, const struct mk_options *options)
     put_attr(mk, "SYSNAME", mk->foreign ? "QNX" : "Kymo");
     snprintf(number, sizeof(number), "%zu", len);
     put_attr(mk, "SYSPAGE_LEN", number);
+    if (options->ring) {
+        put_attr(mk, "TRACELOGGER_ARGS", "tracelogger -r");
+    }
     if (options->filters != NULL) {
         put_attr(mk, "FILTER_1", options->filters);
     }

@@ -46,6 +46,7 @@ struct mk_options {
     bool foreign;
     bool lossy;
     bool checked;
+    bool ring;      /* tracelogger -r: only the newest is kept */
     uint64_t start; /* first time; near a wrap to test it */
     uint64_t seed;
     const char *events;   /* further lines of the event table, or NULL */

@@ -141,13 +141,30 @@ static bool record(struct reading *in, struct replay *r, const struct kev_event 
                 sizeof(struct dtrace_record));
 }
 
+/* The snapshot's entries before this event, so many, are older than the capture if it is the first
+ * that its CPU's ring kept. */
+static void note_older(struct reading *in, struct replay *r, const struct kev_event *e,
+                       uint32_t entries)
+{
+    if (r->ring && entries && !(r->begun >> e->cpu & 1)) {
+        struct replay_mark *m = add_mark(in, r, kev_word(e, 1), kev_word(e, 2));
+        if (m) {
+            m->older = entries;
+        }
+    }
+}
+
 static bool entry(struct reading *in, struct replay *r, const struct kev_event *e)
 {
     struct replay_record to = {
         .pass = kev_word(e, 1), .cpu = kev_word(e, 2), .number = kev_word(e, 3)};
 
-    return to.cpu < r->ncpus &&
-           keep(in, &r->entries, &r->nentries, to, e, 4, sizeof(struct dtrace_agg_entry));
+    if (to.cpu >= r->ncpus ||
+        !keep(in, &r->entries, &r->nentries, to, e, 4, sizeof(struct dtrace_agg_entry))) {
+        return false;
+    }
+    note_older(in, r, e, to.number);
+    return true;
 }
 
 static bool taken(struct reading *in, struct replay *r, const struct kev_event *e)
@@ -179,6 +196,7 @@ static bool entries(struct reading *in, struct replay *r, const struct kev_event
         m->counted = true;
         m->entries = kev_word(e, 3);
         m->entry_drops = kev_word(e, 4) | (uint64_t)kev_word(e, 5) << 32;
+        note_older(in, r, e, m->entries);
     }
     return true;
 }
@@ -247,6 +265,9 @@ static bool read_events(struct reading *in, struct kev *kev)
         bool known = e.number < sizeof(kinds) / sizeof(*kinds) && kinds[e.number];
         if (r && (!known || e.cpu >= r->ncpus || !kinds[e.number](in, r, &e))) {
             r->damaged++;
+        }
+        if (r && e.cpu < r->ncpus && e.number != DTRACE_LOG_NOTES) { /* which has no pass */
+            r->begun |= 1ull << e.cpu;
         }
         if (++n % KEV_PROGRESS_EVENTS == 0) {
             kymo_progress((void *)"reading", e.offset, kev_info(kev)->size);

@@ -28,6 +28,7 @@ struct replay_mark { /* what one pass took from one CPU */
     bool taken, counted;
     uint32_t records; /* recorded so far */
     uint32_t entries; /* in the snapshot */
+    uint32_t older;   /* so many of them, its first, are older than the capture of a ring */
     uint64_t entry_drops;
     struct dtrace_snap snap;
 };
@@ -65,7 +66,8 @@ struct replay { /* one consumer */
     size_t nprocesses;
     uint64_t damaged; /* invalid events */
     unsigned ncpus;
-    bool ring; /* the capture is of a ring: its beginning is not the program's */
+    bool ring;      /* the capture is of a ring: its beginning is not the program's */
+    uint64_t begun; /* while it is read: CPUs of which a pass's event was read */
     /* While it is printed. */
     size_t pass;       /* the current one */
     bool part;         /* an answer holds as many of the pass's records as fit, and nothing else */

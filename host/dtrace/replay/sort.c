@@ -65,10 +65,12 @@ static void join_marks(struct replay *r)
             last->taken = true;
             last->records = m.records;
             last->snap = m.snap;
-        } else {
+        } else if (m.counted) {
             last->counted = true;
             last->entries = m.entries;
             last->entry_drops = m.entry_drops;
+        } else if (m.older > last->older) {
+            last->older = m.older;
         }
     }
     r->nmarks = n;

@@ -314,7 +314,12 @@ static bool answer_aggregation(struct replay_wire_state *w, uint32_t room)
         }
     }
     if (any && m && m->counted && found < m->entries) {
-        snap.drops += m->entries - found;
+        uint32_t missing = m->entries - found, older = m->older < missing ? m->older : missing;
+        snap.drops += missing - older;
+        if (older) {
+            fprintf(stderr, "dtrace: the capture begins behind %u aggregation entr%s of CPU %u\n",
+                    (unsigned)older, older == 1 ? "y" : "ies", (unsigned)w->call.cpu);
+        }
     }
     snap.size = at - sizeof(snap);
     memcpy(w->out, &snap, sizeof(snap));
