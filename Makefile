@@ -92,7 +92,7 @@ gdb: ## the same, stopped at the first instruction, with gdb attached
 bench: ## count guest instructions: a table, and build/bench.json; fails if a figure is over its limit
 	$(Q)scripts/setup.sh check
 	+$(Q)$(MAKE) -s boards host without-d without-d-pc without-pid $(B)/bench/count.so $(B)/bench/first.so $(B)/bench/share.so $(B)/bench/d_bench
-	$(Q)status=0; for part in "bench" "bench --part pc" "boards" "sustained"; do \
+	$(Q)status=0; for part in "bench" "bench --part pc" "bench --part stm32f4" "boards" "sustained"; do \
 	    scripts/locked check test/bench/$$part || status=1; done; exit $$status
 
 .PHONY: bench-long

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What programs do besides messages, each ROUNDS times between two marks, in the order of
- * LONG_NAMES in test/bench/bench: `bench_calls`. `bench_calls end` is the process that it spawns.
+ * LONG_NAMES in test/bench/bench.
+ *
+ *   bench_calls [PROGRAM]   PROGRAM, else itself, is the process that it spawns:
+ *   bench_calls end
  */
 #include <errno.h>
 #include <pthread.h>
@@ -15,7 +18,21 @@
 
 #include "test/bench/mark.h"
 
-enum { INTERVAL_CALLS = 7, ROUNDS = 20 };
+#if defined(__arm__)
+#define NULL_CALL() \
+    __asm__ volatile("mov r12, #0\n\tsvc 0" ::: "r0", "r1", "r2", "r3", "r12", "memory")
+#elif defined(__x86_64__)
+#define NULL_CALL() \
+    __asm__ volatile("xor %%eax, %%eax\n\tsyscall" :: \
+                         : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "memory")
+#else
+#define NULL_CALL() \
+    __asm__ volatile("mov x8, #0\n\tsvc #0" :: \
+                         : "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", \
+                           "x11", "x12", "x13", "x14", "x15", "x16", "x17", "x18", "memory")
+#endif
+
+enum { INTERVAL_NULL, INTERVAL_CALLS = 7, ROUNDS = 20, NULL_ROUNDS = 100 };
 
 static int failed(const char *what, int error)
 {
@@ -37,6 +54,18 @@ static int start(pthread_t *thread, void *(*function)(void *), int above)
     pthread_attr_setschedpolicy(&attr, policy);
     pthread_attr_setschedparam(&attr, &param);
     return pthread_create(thread, &attr, function, NULL);
+}
+
+/* ---- call_null: kernel call 0 ------------------------------------------------------- */
+
+static int null_calls(void)
+{
+    for (int i = 0; i < NULL_ROUNDS; i++) {
+        OPEN(INTERVAL_NULL);
+        NULL_CALL();
+        CLOSE(INTERVAL_NULL);
+    }
+    return 0;
 }
 
 /* ---- yield_switch: one of two equal threads gives way, the other returns from that -- */
@@ -124,9 +153,9 @@ static int thread_create_join(void)
     return 0;
 }
 
-static int spawn_exit_wait(void)
+static int spawn_exit_wait(char *program)
 {
-    char *argv[] = {"bench_calls", "end", NULL}, *envp[] = {NULL};
+    char *argv[] = {program, "end", NULL}, *envp[] = {NULL};
 
     for (int i = 0; i < ROUNDS; i++) {
         pid_t pid;
@@ -150,6 +179,6 @@ int main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], "end") == 0) {
         return 0;
     }
-    return yield_switch() != 0 || sem_wake() != 0 || thread_create_join() != 0 ||
-           spawn_exit_wait() != 0;
+    return null_calls() != 0 || yield_switch() != 0 || sem_wake() != 0 ||
+           thread_create_join() != 0 || spawn_exit_wait(argc == 2 ? argv[1] : argv[0]) != 0;
 }

@@ -35,6 +35,20 @@ bench_events_SRCS := test/bench/guest_events.c
 TEST_IMAGES += bench_events
 bench_events_SCRIPT := test/bench/events.start
 bench_events_PROGRAMS := init bench_msg bench_events
+# The same where programs run in flash: two instances at a time are two programs.
+ifeq ($(PLACE),flash)
+PROGRAMS += bench_plain bench_info bench_fp bench_end
+bench_plain_SRCS := $(bench_msg_SRCS)
+bench_info_SRCS := $(bench_msg_SRCS)
+bench_fp_SRCS := $(bench_msg_SRCS)
+bench_end_SRCS := $(bench_calls_SRCS)
+TEST_IMAGES += bench_placed
+bench_placed_SCRIPT := test/bench/placed.start
+bench_placed_PROGRAMS := init bench_plain bench_info bench_fp bench_msg bench_calls bench_end
+TEST_IMAGES += bench_placed_events
+bench_placed_events_SCRIPT := test/bench/placed_events.start
+bench_placed_events_PROGRAMS := init bench_plain bench_events
+endif
 TEST_IMAGES += ratio
 ratio_SCRIPT := test/bench/ratio.start
 ratio_PROGRAMS := init console tracelogger $(DEMO_PROGRAMS)
