@@ -95,12 +95,18 @@ KYMO_PROBE_INTEGER(unsigned long long, 0)
      : KYMO_PROBE_SIGNED(x) ? (KYMO_PROBE_WIDE(x) ? 'I' : 'i') \
                             : (KYMO_PROBE_WIDE(x) ? 'U' : 'u'))
 
+/* The NOP; and where GCC may have a rarely executed part of a function in another section, a
+ * relocation that does nothing: the site's section needs that one. By the table alone the linker
+ * would keep it, but drop the table's entries of sites that only that part reaches. */
 #if defined(__aarch64__)
 #define KYMO_PROBE_NOP "nop"
+#define KYMO_PROBE_NEEDS(label) ".reloc .Lkymo_site%=, R_AARCH64_NONE, %l[" #label "]"
 #elif defined(__arm__)
 #define KYMO_PROBE_NOP "nop.w"
+#define KYMO_PROBE_NEEDS(label) ""
 #elif defined(__x86_64__)
 #define KYMO_PROBE_NOP ".byte 0x0f, 0x1f, 0x44, 0, 0"
+#define KYMO_PROBE_NEEDS(label) ".reloc .Lkymo_site%=, R_X86_64_NONE, %l[" #label "]"
 #endif
 #if __SIZEOF_POINTER__ == 8
 #define KYMO_PROBE_WORD ".8byte"
@@ -111,20 +117,20 @@ KYMO_PROBE_INTEGER(unsigned long long, 0)
 #endif
 
 /* A site, and its struct kymo_probe_site (abi/sys/trace.h), which lives as long as the site's
- * section ("o"): --gc-sections drops both together. The linker discards .kymo_needs, and
- * links what registers the program's sites. */
+ * section ("o"): --gc-sections drops both together. The linker discards .kymo_needs, and links what
+ * registers the program's sites. */
 #define KYMO_PROBE_GO(label) \
-    __asm__ goto(".Lkymo_site%=: " KYMO_PROBE_NOP "\n\t" \
-                 ".pushsection " KYMO_PROBE_TABLE ",\"ao\",%%progbits,.Lkymo_site%=\n\t" \
-                 ".balign " KYMO_PROBE_ALIGN "\n\t" KYMO_PROBE_WORD " .Lkymo_site%=, %l[" #label \
-                 "]\n\t" \
-                 ".popsection\n\t" \
-                 ".pushsection .kymo_needs,\"\",%%progbits\n\t" KYMO_PROBE_WORD \
-                 " " KYMO_PROBE_STRING(KYMO_PROBE_FIRE) "\n\t.popsection" \
-                 : \
-                 : \
-                 : \
-                 : label)
+    __asm__ goto( \
+        ".Lkymo_site%=: " KYMO_PROBE_NOP "\n\t" \
+        ".pushsection " KYMO_PROBE_TABLE ",\"ao\",%%progbits,.Lkymo_site%=\n\t" \
+        ".balign " KYMO_PROBE_ALIGN "\n\t" KYMO_PROBE_WORD " .Lkymo_site%=, %l[" #label "]\n\t" \
+        ".popsection\n\t" \
+        ".pushsection .kymo_needs,\"\",%%progbits\n\t" KYMO_PROBE_WORD \
+        " " KYMO_PROBE_STRING(KYMO_PROBE_FIRE) "\n\t.popsection\n\t" KYMO_PROBE_NEEDS(label) \
+        : \
+        : \
+        : \
+        : label)
 
 /*
  * The note, likewise linked to its place. Its words: the address; the base for prelinked files and

@@ -34,5 +34,11 @@ void kymo_system_probe_two(const void *site, unsigned how, unsigned long a, unsi
 #define SYSTEM_PROBE_CALL_6(wide, ...) KYMO_PROBE_BY_ARRAY(6, wide, __VA_ARGS__)
 
 #define SYSTEM_PROBE(...) KYMO_PROBE(__VA_ARGS__)
+#define SYSTEM_PROBE_ENABLED() KYMO_PROBE_ENABLED()
+/* SYSTEM_PROBE() without a place of its own, where SYSTEM_PROBE_ENABLED() was true. */
+#define SYSTEM_PROBE_PASSED(...) \
+    SYSTEM_PROBE_PASSED_N(KYMO_PROBE_COUNT(__VA_ARGS__), #__VA_ARGS__, __VA_ARGS__)
+#define SYSTEM_PROBE_PASSED_N(n, text, ...) SYSTEM_PROBE_PASSED_(n, text, __VA_ARGS__)
+#define SYSTEM_PROBE_PASSED_(n, text, ...) KYMO_PROBE_ON(n, text, __VA_ARGS__)
 
 #endif

@@ -36,7 +36,7 @@
 #endif
 
 enum {
-    INTERVAL_MSG = 1, /* guest_calls.c has the first */
+    INTERVAL_MSG = 1, /* guest_msg.c has the first */
     INTERVAL_IRQ,
     INTERVAL_EVENT,   /* the first ROUNDS with the event off, the rest with it on */
     INTERVAL_SUM = 6, /* guest_d.c has two; SUM_ROUNDS of each way to sum SUM_SLOTS slots */

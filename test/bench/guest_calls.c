@@ -18,21 +18,7 @@
 
 #include "test/bench/mark.h"
 
-#if defined(__arm__)
-#define NULL_CALL() \
-    __asm__ volatile("mov r12, #0\n\tsvc 0" ::: "r0", "r1", "r2", "r3", "r12", "memory")
-#elif defined(__x86_64__)
-#define NULL_CALL() \
-    __asm__ volatile("xor %%eax, %%eax\n\tsyscall" :: \
-                         : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "memory")
-#else
-#define NULL_CALL() \
-    __asm__ volatile("mov x8, #0\n\tsvc #0" :: \
-                         : "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", \
-                           "x11", "x12", "x13", "x14", "x15", "x16", "x17", "x18", "memory")
-#endif
-
-enum { INTERVAL_NULL, INTERVAL_CALLS = 7, ROUNDS = 20, NULL_ROUNDS = 100 };
+enum { INTERVAL_CALLS = 7, ROUNDS = 20 };
 
 static int failed(const char *what, int error)
 {
@@ -54,18 +40,6 @@ static int start(pthread_t *thread, void *(*function)(void *), int above)
     pthread_attr_setschedpolicy(&attr, policy);
     pthread_attr_setschedparam(&attr, &param);
     return pthread_create(thread, &attr, function, NULL);
-}
-
-/* ---- call_null: kernel call 0 ------------------------------------------------------- */
-
-static int null_calls(void)
-{
-    for (int i = 0; i < NULL_ROUNDS; i++) {
-        OPEN(INTERVAL_NULL);
-        NULL_CALL();
-        CLOSE(INTERVAL_NULL);
-    }
-    return 0;
 }
 
 /* ---- yield_switch: one of two equal threads gives way, the other returns from that -- */
@@ -179,6 +153,6 @@ int main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], "end") == 0) {
         return 0;
     }
-    return null_calls() != 0 || yield_switch() != 0 || sem_wake() != 0 ||
-           thread_create_join() != 0 || spawn_exit_wait(argc == 2 ? argv[1] : argv[0]) != 0;
+    return yield_switch() != 0 || sem_wake() != 0 || thread_create_join() != 0 ||
+           spawn_exit_wait(argc == 2 ? argv[1] : argv[0]) != 0;
 }

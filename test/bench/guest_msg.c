@@ -6,7 +6,7 @@
  *
  *   bench_msg plain|info|fp    replies to each message with as many bytes; priority above the
  *                              client's; wants a struct _msg_info; uses floating point
- *   bench_msg client           calls
+ *   bench_msg client           calls; kernel calls that do nothing, too
  */
 #include <errno.h>
 #include <kymo.h>
@@ -20,7 +20,21 @@
 #include "abi/sys/neutrino.h"
 #include "test/bench/mark.h"
 
-enum { INTERVAL_MSG = 1, ROUNDS = 40, MOST = 64, LIMIT_NS = 1000000000 };
+#if defined(__arm__)
+#define NULL_CALL() \
+    __asm__ volatile("mov r12, #0\n\tsvc 0" ::: "r0", "r1", "r2", "r3", "r12", "memory")
+#elif defined(__x86_64__)
+#define NULL_CALL() \
+    __asm__ volatile("xor %%eax, %%eax\n\tsyscall" :: \
+                         : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "memory")
+#else
+#define NULL_CALL() \
+    __asm__ volatile("mov x8, #0\n\tsvc #0" :: \
+                         : "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", \
+                           "x11", "x12", "x13", "x14", "x15", "x16", "x17", "x18", "memory")
+#endif
+
+enum { INTERVAL_NULL, INTERVAL_MSG, ROUNDS = 40, MOST = 64, LIMIT_NS = 1000000000 };
 
 static int failed(const char *what)
 {
@@ -51,6 +65,17 @@ static int server(const char *name)
         if (rcvid > 0) {
             MsgReply(rcvid, 0, msg, msg[0]);
         }
+    }
+}
+
+/* ---- call_null: kernel call 0 ------------------------------------------------------- */
+
+static void null_calls(void)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        OPEN(INTERVAL_NULL);
+        NULL_CALL();
+        CLOSE(INTERVAL_NULL);
     }
 }
 
@@ -206,6 +231,7 @@ int main(int argc, char **argv)
     if (argc >= 2 && strcmp(argv[1], "client") != 0) {
         return server(argv[1]);
     }
+    null_calls();
     for (unsigned i = 0; i < sizeof(shapes) / sizeof(*shapes) && status == 0; i++) {
         int coid = name_open(shapes[i].server, 0);
 

@@ -24,7 +24,8 @@ PRINT = ('{ printf("P %s %d %d %d %s\\n", probename, (int64_t)arg0, (int64_t)arg
 OWN, SYSTEM = "sysprobes:sysprobes:: ", "kymo:sysprobes:: "
 # What the library has: userprobes.md has the same table.
 PROBES = {
-    "heap-grow": 3, "heap-full": 2, "mutex-acquire": 2, "mutex-block": 1, "mutex-blocked": 2,
+    "heap-grow": 3, "heap-full": 2, "malloc": 2, "realloc": 3, "free": 1,
+    "mutex-acquire": 2, "mutex-block": 1, "mutex-blocked": 2,
     "mutex-release": 2, "cond-wait": 2, "cond-waited": 3, "cond-signal": 2, "open-entry": 2,
     "open-return": 1, "read-entry": 3, "read-return": 2, "write-entry": 3, "write-return": 2,
 }
@@ -51,7 +52,8 @@ def events_are_known(events):
         # The wait's result is an errno; of a heap what there is, of a file what was done.
         rest = {"cond-waited": lambda: (bool(a[2]), a[1] == mutex),
                 "cond-wait": lambda: a[1] == mutex,
-                "heap-grow": lambda: a[0], "heap-full": lambda: a[1] > 0,
+                "heap-grow": lambda: a[0],
+                "heap-full": lambda: a[0] in (2**31 - 1, 2**63 - 1),
                 "write-return": lambda: a[1], "read-return": lambda: a[1],
                 "open-return": lambda: a[0] < 0, "read-entry": lambda: a[2],
                 "write-entry": lambda: a[2]}.get(name, lambda: a[1] if of else None)()
@@ -66,13 +68,39 @@ def events_are_known(events):
         ("cond-signal", "cond", 0): p, ("cond-signal", "cond", 1): p,
         ("cond-wait", "cond", True): 2 * p, ("cond-waited", "cond", (False, True)): p,
         ("cond-waited", "cond", (True, True)): p,
-        ("heap-grow", "", 48): p, ("heap-grow", "", -48): p, ("heap-full", "", True): p,
+        ("heap-grow", "", 2416): p, ("heap-grow", "", -2416): p, ("heap-full", "", True): p,
         ("write-entry", "", 2): p, ("write-return", "", 2): p,
         ("read-entry", "", 1): p, ("read-return", "", -1): p,
         ("open-return", "", False): p, ("open-return", "", True): p,
     }
     for key, count in wanted.items():
         expect(n[key] == count, f"{key}: {n[key]} times, not {count}: {n}")
+
+
+def heap_is_known(events):
+    """What is freed is what was allocated, by whatever way; sizes are as asked for."""
+    sizes = {}
+    asked = collections.Counter()
+    for name, a in events:
+        if name == "malloc":
+            asked[a[0] if a[1] else "none"] += 1
+            if a[1]:
+                expect(a[1] not in sizes, f"{a}: twice: {sizes}")
+                sizes[a[1]] = a[0]
+        elif name == "realloc" and a[2]:
+            asked["realloc", a[1]] += 1
+            expect(not a[0] or a[0] in sizes, f"{a}: of nothing: {sizes}")
+            expect(a[0] or a[1] == 50, f"{a}")
+            sizes.pop(a[0], None)
+            sizes[a[2]] = a[1]
+        elif name == "free":
+            expect(a[0] in sizes, f"{a}: of nothing: {sizes}")
+            asked["free", sizes.pop(a[0])] += 1
+    for size in ("none", 40, 24, 21, 100, 17, ("realloc", 3000), ("realloc", 50), ("free", 3000),
+                 ("free", 24)):
+        expect(asked[size] == PASSES, f"{size}: {asked}")
+    for size in 21, 100, 17, 50:
+        expect(asked["free", size] == PASSES, f"{size}: {asked}")
 
 
 def each_is_listed_with_its_arguments(board):
@@ -93,6 +121,7 @@ def each_fires_as_often_as_the_program_says(board):
     out = dlog.ran(b.dtrace(*QUIET, "-c", f"sysprobes {PASSES}", "-n",
                        OWN + PRINT + SYSTEM + PRINT))
     events_are_known(fired(out))
+    heap_is_known(fired(out))
 
 
 def a_name_is_read_and_a_stack_is_taken(board):

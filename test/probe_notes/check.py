@@ -59,7 +59,7 @@ def sizes_of(word):
             "three": [-4, 4, word],
             "four": [word, -4, word, 4],
             "five": [-4, 4, word, word, -4], "six": [-4, 4, word, word, -4, word],
-            "global": [-4, word, -4, -word, word, word]}
+            "global": [-4, word, -4, -word, word, word], "reported": [-4]}
 
 
 def check_notes(cross, language, flags, word, level, folder):
@@ -88,12 +88,14 @@ def check_notes(cross, language, flags, word, level, folder):
     with open(table, "rb") as f:
         data = f.read()
     places = struct.unpack(f"<{len(data) // word}{'Q' if word == 8 else 'I'}", data)
-    # GCC may copy a place, too; each leads to a note's NOP or to what comes before it.
-    noted = [int(n[2], 16) for n in notes]
-    check(len(places) >= 2 * len(notes), what + f"{len(places)} words for {len(notes)} notes")
-    for site, on in zip(places[::2], places[1::2]):
-        check(site in nops and site not in noted and any(0 <= n - on < 400 for n in noted),
-              what + f"{site:#x} leads to {on:#x}")
+    # Each note's NOP lies behind what a place of its own leads to. GCC may copy a place, too.
+    noted = sorted(int(n[2], 16) for n in notes)
+    sites, leads = places[::2], sorted(places[1::2])
+    before = [max((on for on in leads if on <= n), default=0) for n in noted]
+    check(all(0 <= n - on < 400 for n, on in zip(noted, before)) and len(set(before)) == len(noted),
+          what + f"notes at {noted}, places lead to {leads}")
+    check(len(places) > 2 * len(notes), what + f"{len(places)} words for {len(notes)} notes")
+    check(all(site in nops and site not in noted for site in sites), what + f"places {sites}")
     loaded = output_of("readelf", "-SW", elf)
     check(re.search(r"\.note\.stapsdt +NOTE +0+ ", loaded), what + "the notes have an address")
 

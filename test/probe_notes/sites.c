@@ -12,6 +12,12 @@ short row[40];
 
 int sites(int i, unsigned u, const char *text, struct unknown *p, signed char c, unsigned long l);
 
+/* What is called only where a place is on, and that has a place itself. */
+static __attribute__((cold, noinline)) void report(int i)
+{
+    KYMO_PROBE(sites, reported, i);
+}
+
 int sites(int i, unsigned u, const char *text, struct unknown *p, signed char c, unsigned long l)
 {
     KYMO_PROBE(sites, none);
@@ -21,6 +27,9 @@ int sites(int i, unsigned u, const char *text, struct unknown *p, signed char c,
     KYMO_PROBE(sites, four, p, c, l, u);
     KYMO_PROBE(sites, five, i, u, text, p, c);
     KYMO_PROBE(sites, six, i, u, text, p, c, l);
+    if (KYMO_PROBE_ENABLED()) {
+        report(i * 3);
+    }
     KYMO_PROBE(sites, global, counter, row, row[30], 0x12345678L, &counter, "text");
     return i;
 }

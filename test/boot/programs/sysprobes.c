@@ -5,8 +5,10 @@
  */
 #include <fcntl.h>
 #include <kymo_probe.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "lib/libc/syscalls.h"
@@ -62,9 +64,31 @@ static void pass_recursive(void)
 
 static void pass_heap(void)
 {
-    kymo_sbrk(48);
-    kymo_sbrk(-48);
+    kymo_sbrk(2416);
+    kymo_sbrk(-2416);
     kymo_sbrk(PTRDIFF_MAX);
+}
+
+/* Each way to the heap. What realloc() and memalign() do inside is not told. */
+static void pass_memory(void)
+{
+    static volatile size_t too_many = SIZE_MAX - 64;
+    char *volatile at = malloc(40), *volatile behind = malloc(24);
+
+    at = realloc(at, 3000); /* it can't stay */
+    free(at);
+    free(behind);
+    at = NULL;
+    at = realloc(at, 50);
+    free(at);
+    free(NULL);
+    at = calloc(3, 7);
+    free(at);
+    at = memalign(64, 100);
+    free(at);
+    at = strdup("sixteen letters.");
+    free(at);
+    at = malloc(too_many);
 }
 
 static void pass_files(void)
@@ -88,6 +112,7 @@ int main(int argc, char **argv)
         pass_timed();
         pass_recursive();
         pass_heap();
+        pass_memory();
         pass_files();
         KYMO_PROBE(sysprobes, passed, i);
     }
