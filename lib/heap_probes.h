@@ -7,7 +7,7 @@
  *   HEAP_REAL(malloc), HEAP_WRAP(malloc)   __real_malloc and __wrap_malloc, or what it is called
  *   HEAP_FIRST, HEAP_PASS                  a parameter before the others, and its argument
  *
- * Off, each is a NOP and a jump: the real function has the program's function as its caller. On,
+ * Off, each is three instructions, the last a jump: the real function's caller is the program's. On,
  * only the outermost of a thread's calls is told: realloc() that moves is one event.
  */
 #ifndef LIB_HEAP_PROBES_H
@@ -84,24 +84,28 @@ static __attribute__((cold, noinline)) void told_free(HEAP_FIRST void *at)
 
 void *HEAP_WRAP(malloc)(HEAP_FIRST size_t bytes)
 {
+    SYSTEM_PROBE_ENTRY();
     return SYSTEM_PROBE_ENABLED() ? told_malloc(HEAP_PASS bytes)
                                   : HEAP_REAL(malloc)(HEAP_PASS bytes);
 }
 
 void *HEAP_WRAP(realloc)(HEAP_FIRST void *old, size_t bytes)
 {
+    SYSTEM_PROBE_ENTRY();
     return SYSTEM_PROBE_ENABLED() ? told_realloc(HEAP_PASS old, bytes)
                                   : HEAP_REAL(realloc)(HEAP_PASS old, bytes);
 }
 
 void *HEAP_WRAP(memalign)(HEAP_FIRST size_t align, size_t bytes)
 {
+    SYSTEM_PROBE_ENTRY();
     return SYSTEM_PROBE_ENABLED() ? told_memalign(HEAP_PASS align, bytes)
                                   : HEAP_REAL(memalign)(HEAP_PASS align, bytes);
 }
 
 void HEAP_WRAP(free)(HEAP_FIRST void *at)
 {
+    SYSTEM_PROBE_ENTRY();
     if (SYSTEM_PROBE_ENABLED()) {
         told_free(HEAP_PASS at);
         return;

@@ -35,6 +35,15 @@ void kymo_system_probe_two(const void *site, unsigned how, unsigned long a, unsi
 
 #define SYSTEM_PROBE(...) KYMO_PROBE(__VA_ARGS__)
 #define SYSTEM_PROBE_ENABLED() KYMO_PROBE_ENABLED()
+/* Stands before a place that would be a function's first instruction: there the provider pid has
+ * its probe of the entry, which can't be where the kernel puts a branch. It changes nothing. */
+#if defined(__aarch64__)
+#define SYSTEM_PROBE_ENTRY() __asm__ volatile("mov x16, x16")
+#elif defined(__arm__)
+#define SYSTEM_PROBE_ENTRY() __asm__ volatile("mov r12, r12")
+#elif defined(__x86_64__)
+#define SYSTEM_PROBE_ENTRY() __asm__ volatile("mov %rax, %rax")
+#endif
 /* SYSTEM_PROBE() without a place of its own, where SYSTEM_PROBE_ENABLED() was true. */
 #define SYSTEM_PROBE_PASSED(...) \
     SYSTEM_PROBE_PASSED_N(KYMO_PROBE_COUNT(__VA_ARGS__), #__VA_ARGS__, __VA_ARGS__)
