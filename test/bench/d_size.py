@@ -83,7 +83,8 @@ def consumer(bufsize):
 def main():
     for board in BOARDS:
         shipped, with_pid, with_d, without = kernels(board)
-        more = ram(f"build/{board}-without-helpers/kernel.elf") - ram(f"build/{board}-without-pid/kernel.elf")
+        more = ram(f"build/{board}-without-helpers/kernel.elf") - \
+            ram(f"build/{board}-without-pid/kernel.elf")
         print(f"{'D: ' + board:20}{with_d - without:8} bytes of the kernel's {shipped}: code, "
               "constants, data, without the provider pid")
         print(f"{'pid: ' + board:20}{shipped - with_d:8} bytes more for that, and {more} of RAM")

@@ -273,36 +273,39 @@ static void test_sessions_are_apart(void **state)
     compiles("BEGIN { trace(this->s + 1); }");
 }
 
-/* How often the helper loads a built-in variable. */
-static unsigned loads_of(const struct dtrace_image *image, unsigned variable)
+/* How often the helper has an instruction, of one that loads a variable with this one. */
+static unsigned count_of(const struct dtrace_image *image, unsigned op, unsigned variable)
 {
     const uint32_t n = DTRACE_IMAGE_TABLE(image, actions, struct dtrace_image_action)->object;
-    unsigned loads = 0;
+    unsigned count = 0;
 
     assert_int_not_equal(n, 0);
     const struct dtrace_image_object *o =
         &DTRACE_IMAGE_TABLE(image, objects, struct dtrace_image_object)[n - 1];
     const dif_insn *insn = DTRACE_IMAGE_TABLE(image, text, dif_insn) + o->first_text;
     for (uint32_t i = 0; i < o->ntext; i++) {
-        loads += DIF_INSN_OP(insn[i]) == DIF_OP_ldgs && DIF_INSN_INDEX(insn[i]) == variable;
+        count += DIF_INSN_OP(insn[i]) == op &&
+                 (op != DIF_OP_ldgs || DIF_INSN_INDEX(insn[i]) == variable);
     }
-    return loads;
+    return count;
 }
 
-/* Where programs are not where they were linked, all that lies in one is found by arg2, in its text,
- * or by arg3, in its data: the build id, whose halves are read, the function's bounds, symbols. */
+/* Where programs are not where they were linked, all that lies in one is found by arg2, in its
+ * text, or by arg3, in its data: the build id, whose halves are read, the function, symbols, whose
+ * addresses are cut to a pointer's size. */
 static void test_programs_that_are_moved(void **state)
 {
     static const struct {
         const char *text;
         unsigned by_text, by_data; /* loads of arg2 and arg3 */
+        unsigned symbols;
     } rows[] = {
-        {CLAUSE "{ \"x\" }", 2, 0},
-        {"dtrace:helper:ustack:main { \"x\" }", 3, 0},
-        {CLAUSE "{ copyinstr((uintptr_t)&`text) }", 3, 0},
-        {CLAUSE "{ copyinstr((uintptr_t)&`first) }", 2, 1},
-        {CLAUSE "{ copyinstr((uintptr_t)&`first.name) }", 2, 1},
-        {CLAUSE "{ strjoin(lltostr((uintptr_t)&`main), lltostr((uintptr_t)&`letter)) }", 3, 1},
+        {CLAUSE "{ \"x\" }", 2, 0, 0},
+        {"dtrace:helper:ustack:main { \"x\" }", 3, 0, 0},
+        {CLAUSE "{ copyinstr((uintptr_t)&`text) }", 3, 0, 1},
+        {CLAUSE "{ copyinstr((uintptr_t)&`first) }", 2, 1, 1},
+        {CLAUSE "{ copyinstr((uintptr_t)&`first.name) }", 2, 1, 1},
+        {CLAUSE "{ strjoin(lltostr((uintptr_t)&`main), lltostr((uintptr_t)&`letter)) }", 3, 1, 2},
     };
 
     (void)state;
@@ -313,11 +316,13 @@ static void test_programs_that_are_moved(void **state)
             offer_of(moved ? ELF_ARM : ELF, "prog", rows[i].text, NULL);
             struct dtrace_image *image = image_of("BEGIN { jstack(); }");
             SAME("", said);
-            const unsigned by_text = loads_of(image, DIF_VAR_arg2);
-            const unsigned by_data = loads_of(image, DIF_VAR_arg3);
+            const unsigned by_text = count_of(image, DIF_OP_ldgs, DIF_VAR_arg2);
+            const unsigned by_data = count_of(image, DIF_OP_ldgs, DIF_VAR_arg3);
+            const unsigned cut = count_of(image, DIF_OP_and, 0);
             free(image);
-            if (by_text != moved * rows[i].by_text || by_data != moved * rows[i].by_data) {
-                fail_msg("%s: %u, %u", rows[i].text, by_text, by_data);
+            if (by_text != moved * rows[i].by_text || by_data != moved * rows[i].by_data ||
+                cut != moved * rows[i].symbols) {
+                fail_msg("%s: %u, %u, %u", rows[i].text, by_text, by_data, cut);
             }
         }
     }
