@@ -186,7 +186,7 @@ STORM = """pid$target::helped_probe:entry, pid$target::vm_run:entry { @[jstack(6
 
 def processes_are_killed(bench):
     rand = random.Random(link.SEED)
-    for n in range(200 if SOAK else 3 if bench.board == "mps2-an386" else 8):
+    for n in range(200 if SOAK else 2 if bench.board == "mps2-an386" else 8):
         program = rand.choice(("t_helper kill 0", "stackvm"))
         one = bench.start("dtrace", "-t", "unix:" + bench.raw, "-Z", "-c", program, "-qn",
                           'BEGIN { printf("%d\\n", $target); } ' + STORM, "-x", "switchrate=10hz",
@@ -232,8 +232,7 @@ HELPED = [every_stack_is_known, only_where_it_is_asked_for, beside_a_kernel_stac
 HELPED_SHORT = [t for t in HELPED if t not in (processes_are_killed, consumers_are_killed)]
 # What depends on the CPU; the rest is in soak.
 HELPED_M4 = [every_stack_is_known, samples_are_named, hostile_frames_are_as_without,
-             a_clause_goes_on_behind_it, processes_of_one_program_are_told_apart,
-             processes_are_killed]
+             processes_of_one_program_are_told_apart, processes_are_killed]
 TESTS = {"virt-a64": HELPED, "pc": HELPED_SHORT, "mps2-an386": HELPED_M4}
 
 

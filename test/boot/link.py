@@ -55,7 +55,7 @@ class Bench(Guest):
         more: words of its command line. kernel: a file to boot instead of the image's."""
         # link.py and dlink.py may run at the same time.
         suite = os.path.splitext(os.path.basename(sys.argv[0]))[0]
-        kind = "-rtt" if RTT else "-virtio" if DEVICES else ""
+        kind = "-rtt" if RTT else "-virtio" if DEVICES else "-other" if kernel else ""
         folder = os.path.join(ROOT, "build/check", suite, board + kind)
         os.makedirs(folder, exist_ok=True)
         # Sockets have short paths, wherever the tree is.
