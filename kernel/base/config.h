@@ -82,7 +82,7 @@
 #ifndef CONFIG_D_GONE
 #define CONFIG_D_GONE 16 /* processes that have ended, of which D knows the programs */
 #endif
-/* Whether D runs helpers, by which programs name the frames of their stacks: HELPERS in board.mk. */
+/* Whether D runs helpers, by which programs name their frames: HELPERS in board.mk. */
 #ifndef CONFIG_D_HELPERS
 #define CONFIG_D_HELPERS 1
 #endif
