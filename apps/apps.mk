@@ -75,7 +75,7 @@ shell_SCRIPT := apps/images/shell.start
 live_PROGRAMS := init console linkd dlimit hello $(DISK_PROGRAMS) shell pidin tracelogger tracestop evstorm watchdog $(DEMO_PROGRAMS)
 live_SCRIPT := apps/images/live$(START_CLASS).start
 # Like live, but without a reader of its console: the image that `kymo dtrace` boots.
-work_PROGRAMS := init console linkd hello $(if $(HELPERS_NOT_$(ARCH)),,stackvm) $(DEMO_PROGRAMS)
+work_PROGRAMS := init console linkd hello $(if $(filter no,$(HELPERS)),,stackvm) $(DEMO_PROGRAMS)
 work_SCRIPT := apps/images/work$(START_CLASS).start
 crash_PROGRAMS := init console crash pidin
 crash_SCRIPT := apps/images/crash.start

@@ -70,6 +70,7 @@ struct dt_model {
     unsigned pointer, int_, long_, long_long, short_; /* bytes */
     unsigned long_long_align, double_align;
     bool char_signed, short_enums;
+    bool moves;   /* programs lie elsewhere than where they were linked */
     bool is_host; /* this process: errors have its numbers, not the boards' */
 };
 /* The model of this process: dt_model_lp64 or dt_model_lp64_arm, depending on the machine. */

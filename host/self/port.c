@@ -247,6 +247,12 @@ unsigned dtrace_port_frames(void (*found)(void *arg, uint64_t pc, uint64_t sp), 
     return n;
 }
 
+void dtrace_port_moved(uint64_t *text, uint64_t *data)
+{
+    *text = 0;
+    *data = 0;
+}
+
 /* xorshift64*: good enough for sampling, and no lock. */
 uint64_t dtrace_port_random(void)
 {

@@ -16,8 +16,7 @@ bool arch_peek(void *to, uintptr_t address, size_t bytes, const struct thread *u
 bool arch_poke(uintptr_t address, const void *from, size_t bytes, const struct thread *user);
 
 /* Of each port's ops.h: ARCH_CALL_PUSHES, bytes of the return address that a call stores on the
- * stack; 0: a link register has it. ARCH_D_HELPERS: whether D has helpers here,
- * trace/dtrace/helper.h. */
+ * stack; 0: a link register has it. */
 
 /* A stack frame, for kernel/observe/unwind.c. Any context, interrupts masked. */
 struct unwind_frame {

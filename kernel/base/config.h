@@ -82,6 +82,10 @@
 #ifndef CONFIG_D_GONE
 #define CONFIG_D_GONE 16 /* processes that have ended, of which D knows the programs */
 #endif
+/* Whether D runs helpers, by which programs name their frames: HELPERS in board.mk. */
+#ifndef CONFIG_D_HELPERS
+#define CONFIG_D_HELPERS 1
+#endif
 #ifndef CONFIG_D_STRSIZE
 #define CONFIG_D_STRSIZE 256
 #endif

@@ -239,7 +239,7 @@ static size_t size_for_memory(size_t least, size_t small)
 static uint16_t info_features(void)
 {
     uint32_t samples = arch_sample_able() ? KYMO_D_FEATURE_SAMPLES_KERNEL : 0;
-    uint32_t helpers = ARCH_D_HELPERS ? KYMO_D_FEATURE_HELPERS : 0;
+    uint32_t helpers = CONFIG_D_HELPERS ? KYMO_D_FEATURE_HELPERS : 0;
 
     return (uint16_t)(samples | helpers | dtrace_count_features());
 }

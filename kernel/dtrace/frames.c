@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The frames of the current thread's stack in its program, with their stack pointers: what D's
- * helpers (trace/dtrace/helper.h) get of a frame. Probe context. Tested by test/boot/helper.py.
+ * The frames of the current thread's stack in its program, with their stack pointers, and where the
+ * program is: what D's helpers (trace/dtrace/helper.h) get of a frame. Probe context. Tested by
+ * test/boot/helper.py.
  */
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/stack.h"
 #include "kernel/base/cpu.h"
 #include "kernel/observe/observe.h"
+#include "kernel/proc/proc.h"
 #include "trace/dtrace/port.h"
 
 /* A function that has not stored anything yet has no frame of its own: what is at the stack pointer
@@ -32,4 +34,12 @@ unsigned dtrace_port_frames(void (*found)(void *arg, uint64_t pc, uint64_t sp), 
         more = ++n < max && more;
     }
     return n;
+}
+
+void dtrace_port_moved(uint64_t *text, uint64_t *data)
+{
+    const struct program *program = &dtrace_port_thread()->proc->program;
+
+    *text = program->text - program->text_link;
+    *data = program->data_moved;
 }

@@ -19,6 +19,7 @@ struct program {
     uintptr_t text;
     size_t text_len;       /* [I] */
     uintptr_t text_link;   /* [I] address at which it was linked */
+    uintptr_t data_moved;  /* [I] where its data lies, minus where that was linked */
     const uint8_t *unwind; /* [I] its unwind table (abi/unwind.h) in the ELF, or NULL */
     size_t unwind_len;     /* [I] */
 };

@@ -266,7 +266,10 @@ uintptr_t spawn_placed(const struct spawn_job *job, uint64_t link)
 static int note_program(struct spawn_job *job)
 {
     struct program *program = &job->child->program;
+    bool several;
+    const struct spawn_segment *data = written_segment(job, &several);
 
+    program->data_moved = data ? data->vaddr - (uintptr_t)data->elf.vaddr : 0;
     for (unsigned i = 0; i < job->nsegments; i++) {
         const struct spawn_segment *s = &job->segments[i];
         if ((s->elf.flags & ELF_PF_X) && job->elf.entry - s->elf.vaddr < s->elf.mem_len) {

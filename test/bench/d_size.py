@@ -3,11 +3,14 @@
 """What D costs in memory: by how much a board's kernel grows, and what a consumer takes.
 
 d_text_m4    code, constants and initialised data of the kernel of mps2-an386 without the provider
-             pid (USER_PROBES=no), minus those of the same kernel without D (make D=0): the machine,
-             its other providers, the control call, the tables of function probes, what grows
-             elsewhere because of them, and kernel functions that only D calls, which a kernel
-             without D leaves out (scripts/board.mk)
-pid_text_m4  what the shipped kernel, which has the provider pid, has more than the first of these
+             pid (USER_PROBES=no) and without helpers (HELPERS=no), minus those of the same kernel
+             without D (make D=0): the machine, its other providers, the control call, the tables of
+             function probes, what grows elsewhere because of them, and kernel functions that only D
+             calls, which a kernel without D leaves out (scripts/board.mk)
+pid_text_m4  what a kernel that has the provider pid, but no helpers, has more than the first of
+             these
+helpers_text_m4
+             what the shipped kernel, which has both, has more than that
 
 All have the table of stacks, which panics use, too. Run by `make size` and `make bench`, which
 build both kernels; objects of structures are in build/size/d.
@@ -19,7 +22,7 @@ import subprocess
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FLAGS = ["-std=gnu11", "-Os", "-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=soft", "-ffreestanding",
          "-ffunction-sections", "-I.", '-DDTRACE_PORT_OPS_H="test/bench/d_size_ops.h"']
-LIMITS = {"d_text_m4": 65536, "pid_text_m4": 9856}
+LIMITS = {"d_text_m4": 65536, "pid_text_m4": 9856, "helpers_text_m4": 1536}
 BOARDS = ("mps2-an386", "virt-a64")
 LOADED = {".text", ".rodata", ".data"}
 
@@ -42,9 +45,9 @@ def loaded(kernel):
 
 
 def kernels(board):
-    """(with D and the provider pid, without pid, without D): bytes"""
+    """(shipped, without helpers, without pid too, without D): bytes"""
     return tuple(loaded(f"build/{board}{variant}/kernel.elf")
-                 for variant in ("", "-without-pid", "-without-d"))
+                 for variant in ("", "-without-helpers", "-without-pid", "-without-d"))
 
 
 def ram(kernel):
@@ -55,8 +58,9 @@ def ram(kernel):
 
 def measure():
     """{figure: bytes}"""
-    shipped, with_d, without = kernels("mps2-an386")
-    return {"d_text_m4": with_d - without, "pid_text_m4": shipped - with_d}
+    shipped, with_pid, with_d, without = kernels("mps2-an386")
+    return {"d_text_m4": with_d - without, "pid_text_m4": with_pid - with_d,
+            "helpers_text_m4": shipped - with_pid}
 
 
 def structures():
@@ -78,11 +82,13 @@ def consumer(bufsize):
 
 def main():
     for board in BOARDS:
-        shipped, with_d, without = kernels(board)
-        more = ram(f"build/{board}/kernel.elf") - ram(f"build/{board}-without-pid/kernel.elf")
+        shipped, with_pid, with_d, without = kernels(board)
+        more = ram(f"build/{board}-without-helpers/kernel.elf") - \
+            ram(f"build/{board}-without-pid/kernel.elf")
         print(f"{'D: ' + board:20}{with_d - without:8} bytes of the kernel's {shipped}: code, "
               "constants, data, without the provider pid")
         print(f"{'pid: ' + board:20}{shipped - with_d:8} bytes more for that, and {more} of RAM")
+        print(f"{'helpers: ' + board:20}{shipped - with_pid:8} bytes more for these")
     for name, value in measure().items():
         print(f"{name:20}{value:8} bytes, limit {LIMITS[name]}")
     s = structures()

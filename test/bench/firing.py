@@ -25,11 +25,11 @@ the machine's memory; a stack has 128 frames; an interrupted kernel's is passed 
 faults first.
 
 What no program here has, so that only reading the code says what it costs (cost.def): retain=1,
-raise(), copyout(); the providers profile, syscall and fbt, whose way to the clauses is a part of
-FIRE, which has 60 instructions for it (bench: fbt_entry); keys of more than 8 bytes and the same
-hash; the stack of an interrupted kernel; deep stacks; a log that finds all buffers taken; other
-CPUs; a consumer that may observe itself only. system(), freopen() and stop() do nothing on a board;
-chill(), panic() and breakpoint() have no bound.
+raise(), copyout(); helpers; the providers profile, syscall and fbt, whose way to the clauses is a
+part of FIRE, which has 60 instructions for it (bench: fbt_entry); keys of more than 8 bytes and the
+same hash; the stack of an interrupted kernel; deep stacks; a log that finds all buffers taken;
+other CPUs; a consumer that may observe itself only. system(), freopen() and stop() do nothing on a
+board; chill(), panic() and breakpoint() have no bound.
 """
 import argparse
 import os

@@ -445,10 +445,10 @@ def run_even(bench, test):
     expect("panic" not in bench.printed(), "the kernel panicked")
 
 
-def all_on(board, image, warm, tests, words):
-    """Runs the tests on one boot. warm: makes the target keep what it keeps."""
+def all_on(board, image, warm, tests, words, kernel=None):
+    """Runs the tests on one boot. warm: makes the target keep what it keeps. kernel: see Bench."""
     print(f"{board}: KYMO_SEED={link.SEED}")
-    bench = link.Bench(board, image=image)
+    bench = link.Bench(board, image=image, kernel=kernel)
     try:
         warm_up(bench)
         warm(bench)

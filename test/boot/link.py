@@ -49,12 +49,13 @@ class Bench(Guest):
     """A booted board, and where its link is."""
     probe = None  # what carries a link over RTT
 
-    def __init__(self, board, line=None, inherited=(), image="live", more=()):
+    def __init__(self, board, line=None, inherited=(), image="live", more=(),
+                 kernel=None):
         """line: the emulator's words for where the link's other end is, if not the socket raw.
-        more: words of its command line."""
+        more: words of its command line. kernel: a file to boot instead of the image's."""
         # link.py and dlink.py may run at the same time.
         suite = os.path.splitext(os.path.basename(sys.argv[0]))[0]
-        kind = "-rtt" if RTT else "-virtio" if DEVICES else ""
+        kind = "-rtt" if RTT else "-virtio" if DEVICES else "-other" if kernel else ""
         folder = os.path.join(ROOT, "build/check", suite, board + kind)
         os.makedirs(folder, exist_ok=True)
         # Sockets have short paths, wherever the tree is.
@@ -74,7 +75,7 @@ class Bench(Guest):
         extra += [word for one in DEVICES for word in ("-device", one)] if DEVICES else words
         extra += (["-smp", CPUS] if CPUS else []) + list(more)
         super().__init__(board, image, extra, folder, "console-2.txt" if line else "console.txt",
-                         inherited)
+                         inherited, kernel)
 
     def boot_with_a_probe(self, board, line, inherited):
         path = line.removeprefix("path=") if line else self.raw

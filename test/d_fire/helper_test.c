@@ -76,6 +76,11 @@ static void test_names(void **state)
     NAMES("name\0name\0name\0name\0name");
     with_helpers(numbers, NULL, FRAMES, ROOM);
     NAMES("0\00016\00032\00048\00064");
+    /* arg2 and arg3, how far the program is moved, are those of all frames. */
+    with_helpers("result string; ldgs arg2 r1; pushtv r1; call lltostr r1; ret r1", NULL, 3, ROOM);
+    assert_memory_equal(fired(3), "256\000256\000256\0", 13);
+    with_helpers("result string; ldgs arg3 r1; pushtv r1; call lltostr r1; ret r1", NULL, 3, ROOM);
+    assert_memory_equal(fired(3), "512\000512\000512\0", 13);
     /* arg0 is the frame's PC, not the probe's. */
     with_helpers("result string; ldgs arg0 r1; setx 0x3001 r2; cmp r1 r2; be yes; ret r0; "
                  "yes: sets \"third\" r1; ret r1",

@@ -15,15 +15,21 @@
 #error SAMPLES: the folder of the compiled samples
 #endif
 #define ELF SAMPLES "/sample-aarch64.elf"
+#define ELF_ARM SAMPLES "/sample-arm.elf"
 
 static const uint8_t id[DT_HELPER_ID_BYTES] = "0123456789abcdefghi";
 static char said[4096];
 
-static void offer(const char *program, const char *text, const char *why)
+static void offer_of(const char *elf, const char *program, const char *text, const char *why)
 {
     const struct dt_helper_source s = {
-        .program = program, .path = ELF, .text = text, .why = why, .id = id, .id_at = 0x400224};
+        .program = program, .path = elf, .text = text, .why = why, .id = id, .id_at = 0x400224};
     dt_session_helper(front.d, &s);
+}
+
+static void offer(const char *program, const char *text, const char *why)
+{
+    offer_of(ELF, program, text, why);
 }
 
 /* The image of a script; what was said meanwhile is in `said`. */
@@ -83,6 +89,8 @@ static void test_helpers_that_are_good(void **state)
         CLAUSE "{ this->n = (struct node *)copyin(arg1, sizeof (struct node)); "
                "copyinstr((uintptr_t)this->n->name) }",
         "dtrace:helper:ustack:main { \"in main\" }",
+        CLAUSE "{ strjoin(lltostr(arg2), lltostr(arg3)) }",
+        CLAUSE "{ copyinstr((uintptr_t)&`first) }",
         "inline int seven = 7; typedef int number; " CLAUSE "/(number)arg0 == seven/ { \"7\" }",
     };
 
@@ -111,7 +119,7 @@ static void test_errors_are_told_by_name(void **state)
         {CLAUSE "{ probename }", "may not use probename"},
         {CLAUSE "{ this->t = timestamp; \"x\" }", "may not use timestamp"},
         {CLAUSE "{ this->t = (uintptr_t)curthread; \"x\" }", ""},
-        {CLAUSE "{ this->t = arg2; \"x\" }", "may not use arg2"},
+        {CLAUSE "{ this->t = arg4; \"x\" }", "may not use arg4"},
         {CLAUSE "{ this->t = uregs[0]; \"x\" }", "may not use uregs"},
         {CLAUSE "{ glob_x = 1; \"x\" }", "may not use global variables"},
         {CLAUSE "{ glob_y[pid] = 1; \"x\" }", "may not use global variables"},
@@ -265,6 +273,61 @@ static void test_sessions_are_apart(void **state)
     compiles("BEGIN { trace(this->s + 1); }");
 }
 
+/* How often the helper has an instruction, of one that loads a variable with this one. */
+static unsigned count_of(const struct dtrace_image *image, unsigned op, unsigned variable)
+{
+    const uint32_t n = DTRACE_IMAGE_TABLE(image, actions, struct dtrace_image_action)->object;
+    unsigned count = 0;
+
+    assert_int_not_equal(n, 0);
+    const struct dtrace_image_object *o =
+        &DTRACE_IMAGE_TABLE(image, objects, struct dtrace_image_object)[n - 1];
+    const dif_insn *insn = DTRACE_IMAGE_TABLE(image, text, dif_insn) + o->first_text;
+    for (uint32_t i = 0; i < o->ntext; i++) {
+        count += DIF_INSN_OP(insn[i]) == op &&
+                 (op != DIF_OP_ldgs || DIF_INSN_INDEX(insn[i]) == variable);
+    }
+    return count;
+}
+
+/* Where programs are not where they were linked, all that lies in one is found by arg2, in its
+ * text, or by arg3, in its data: the build id, whose halves are read, the function, symbols, whose
+ * addresses are cut to a pointer's size. */
+static void test_programs_that_are_moved(void **state)
+{
+    static const struct {
+        const char *text;
+        unsigned by_text, by_data; /* loads of arg2 and arg3 */
+        unsigned symbols;
+    } rows[] = {
+        {CLAUSE "{ \"x\" }", 2, 0, 0},
+        {"dtrace:helper:ustack:main { \"x\" }", 3, 0, 0},
+        {CLAUSE "{ copyinstr((uintptr_t)&`text) }", 3, 0, 1},
+        {CLAUSE "{ copyinstr((uintptr_t)&`first) }", 2, 1, 1},
+        {CLAUSE "{ copyinstr((uintptr_t)&`first.name) }", 2, 1, 1},
+        {CLAUSE "{ strjoin(lltostr((uintptr_t)&`main), lltostr((uintptr_t)&`letter)) }", 3, 1, 2},
+    };
+
+    (void)state;
+    for (unsigned moved = 0; moved < 2; moved++) {
+        for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+            front_close(NULL);
+            front_open_model(moved ? &dt_model_ilp32_arm : &dt_model_lp64_arm);
+            offer_of(moved ? ELF_ARM : ELF, "prog", rows[i].text, NULL);
+            struct dtrace_image *image = image_of("BEGIN { jstack(); }");
+            SAME("", said);
+            const unsigned by_text = count_of(image, DIF_OP_ldgs, DIF_VAR_arg2);
+            const unsigned by_data = count_of(image, DIF_OP_ldgs, DIF_VAR_arg3);
+            const unsigned cut = count_of(image, DIF_OP_and, 0);
+            free(image);
+            if (by_text != moved * rows[i].by_text || by_data != moved * rows[i].by_data ||
+                cut != moved * rows[i].symbols) {
+                fail_msg("%s: %u, %u, %u", rows[i].text, by_text, by_data, cut);
+            }
+        }
+    }
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -283,6 +346,7 @@ int main(void)
         T(test_a_target_without),
         T(test_many),
         T(test_sessions_are_apart),
+        T(test_programs_that_are_moved),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -220,6 +220,12 @@ unsigned dtrace_port_frames(void (*found)(void *arg, uint64_t pc, uint64_t sp), 
     return n;
 }
 
+void dtrace_port_moved(uint64_t *text, uint64_t *data)
+{
+    *text = 0x100;
+    *data = 0x200;
+}
+
 uint64_t dtrace_port_caller(bool user)
 {
     return user ? 0x2222 : 0x1111;

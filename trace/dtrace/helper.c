@@ -16,6 +16,7 @@ struct helper_walk {
     const struct dtrace_object *first, *last;
     uint8_t *frames;
     char *names;
+    uint64_t text, data; /* how far they are moved */
     uint32_t n, used, room;
     bool lost;
 };
@@ -67,7 +68,7 @@ static void helper_name(struct helper_walk *w)
 static void helper_frame(void *arg, uint64_t pc, uint64_t sp)
 {
     struct helper_walk *w = arg;
-    const uint64_t args[5] = {pc, sp};
+    const uint64_t args[5] = {pc, sp, w->text, w->data};
 
     dtrace_store_value(w->frames + 8 * w->n, pc, 8);
     if (w->n++ < DTRACE_HELPER_FRAMES && !w->lost) {
@@ -101,6 +102,7 @@ unsigned dtrace_helper_stack(struct dtrace_context *c, const struct dtrace_actio
     }
     c->scratch_used = start; /* not 0 if there is some, so it is not found anew */
     c->denied |= DTRACE_DENIED_KERNEL;
+    dtrace_port_moved(&w.text, &w.data);
     unsigned n = dtrace_port_frames(helper_frame, &w, frames);
     c->args = saved.args;
     c->denied = saved.denied;

@@ -2,8 +2,9 @@
 /*
  * Helpers: objects by which a program names the frames of its own stack, in an action jstack() or
  * ustack() (docs/helpers.md). A helper's value is the name of one frame, whose PC is arg0 and whose
- * stack pointer is arg1. The action has them as a range, from `object` to `weight`: each program
- * brings its own, and the first that gives a name counts.
+ * stack pointer is arg1; arg2 and arg3 are how far the program's text and data lie behind where
+ * they were linked. The action has them as a range, from `object` to `weight`: each program brings
+ * its own, and the first that gives a name counts.
  *
  * They are the programs' and not the user's, so they may do less than other objects: nothing is
  * stored but clause-local variables, only the process's own memory is read, and steps, scratch and

@@ -11,6 +11,8 @@ static bool helper_may_load(uint32_t variable)
     switch (variable) {
     case DIF_VAR_arg0:
     case DIF_VAR_arg1:
+    case DIF_VAR_arg2:
+    case DIF_VAR_arg3:
     case DIF_VAR_pid:
     case DIF_VAR_tid:
     case DIF_VAR_execname:

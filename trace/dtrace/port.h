@@ -105,6 +105,9 @@ unsigned dtrace_port_stack(bool user, uint64_t *to, unsigned max);
  * DTRACE_PORT_HELPERS is 1. */
 unsigned dtrace_port_frames(void (*found)(void *arg, uint64_t pc, uint64_t sp), void *arg,
                             unsigned max);
+/* How far the process's text and data lie behind where they were linked, modulo a pointer's size.
+ * Where DTRACE_PORT_HELPERS is 1. */
+void dtrace_port_moved(uint64_t *text, uint64_t *data);
 
 /* ---- the event log ----------------------------------------------------------------- */
 

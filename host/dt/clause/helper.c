@@ -98,7 +98,9 @@ static struct dt_node *function_test(struct dt_session *d, const struct dt_node 
                 nearest ? "?" : "");
     }
     return helper_text(d, probe->location,
-                       dt_sprintf(d, "(uint64_t)arg0 - %lluull < %lluull",
+                       dt_sprintf(d,
+                                  d->model->moves ? "(uint32_t)(arg0 - arg2 - %lluull) < %lluull"
+                                                  : "(uint64_t)arg0 - %lluull < %lluull",
                                   (unsigned long long)f.address, (unsigned long long)f.size));
 }
 

@@ -4,6 +4,7 @@
  * test/d, test/d_front/layouts_test.c.
  */
 #include "host/dt/code/code.h"
+#include "host/dt/types/elf.h"
 
 static enum dif_op load_op(uint64_t size, bool sign, bool user)
 {
@@ -82,6 +83,23 @@ int dt_gen_part_address(struct dt_code *c, struct dt_node *n, int base)
     return base;
 }
 
+/* A helper is for any process of its program. Where the process has the symbol is known when it
+ * runs: by arg2 and arg3 (trace/dtrace/helper.h). */
+static void gen_moved(struct dt_code *c, const struct dt_node *n, int reg)
+{
+    const struct dt_session *d = c->session;
+    const bool is_text = dt_elf_is_text(d, n->ident->address);
+    const struct dt_ident *by = dt_ident_lookup(d->globals, is_text ? "arg2" : "arg3");
+    int more = dt_reg(c, n->location);
+
+    dt_note_variable(c, by, DIF_FLAG_REF);
+    dt_emit(c, DIF_INDEX(DIF_OP_ldgs, by->number, more));
+    dt_emit(c, DIF_RRR(DIF_OP_add, reg, more, reg));
+    dt_emit_int(c, UINT64_MAX >> (64 - 8 * d->model->pointer), more);
+    dt_emit(c, DIF_RRR(DIF_OP_and, reg, more, reg));
+    dt_reg_free(c, more);
+}
+
 int dt_gen_address(struct dt_code *c, struct dt_node *n)
 {
     /* An element of an associative array was an INDEX before it was checked. */
@@ -100,6 +118,9 @@ int dt_gen_address(struct dt_code *c, struct dt_node *n)
     if (n->kind == DT_NODE_IDENT && n->ident->kind == DT_IDENT_SYMBOL) {
         int reg = dt_reg(c, n->location);
         dt_emit_int(c, n->ident->address, reg);
+        if (c->session->helper && c->session->model->moves) {
+            gen_moved(c, n, reg);
+        }
         return reg;
     }
     return dt_gen(c, n); /* by reference: the value is the address */

@@ -82,17 +82,24 @@ static void object_adopt(struct dt_session *d, struct dt_program *to, const stru
 
 /* ---- compiling ------------------------------------------------------------------------- */
 
-/* The process has these bytes of the build id where the program has it. */
+/* D: the process has these 8 bytes there, an address as linked. */
+static const char *guard_part(struct dt_session *d, uint64_t at, uint64_t bytes)
+{
+    return dt_sprintf(d,
+                      d->model->moves
+                          ? "*(uint64_t *)copyin((uint32_t)(%lluull + arg2), 8) == %lluull"
+                          : "*(uint64_t *)copyin(%lluull, 8) == %lluull",
+                      (unsigned long long)at, (unsigned long long)bytes);
+}
+
+/* The process has the first 16 bytes of the build id where the program has it. */
 static const char *guard_text(struct dt_session *d, const struct dt_helper_source *s)
 {
     uint64_t id[2];
 
     memcpy(id, s->id, sizeof(id)); /* of this machine's byte order, which is the target's */
-    return dt_sprintf(d,
-                      "*(uint64_t *)copyin(%lluull, 8) == %lluull && "
-                      "*(uint64_t *)copyin(%lluull, 8) == %lluull",
-                      (unsigned long long)s->id_at, (unsigned long long)id[0],
-                      (unsigned long long)s->id_at + 8, (unsigned long long)id[1]);
+    return dt_sprintf(d, "%s && %s", guard_part(d, s->id_at, id[0]),
+                      guard_part(d, s->id_at + 8, id[1]));
 }
 
 static void helper_failed(const struct dt_helper_source *s, const struct dt_session *own)

@@ -15,6 +15,8 @@ bool dt_elf_is_open(const struct dt_session *, const char *name);
 /* False: unknown. *type is NULL if the ELF doesn't describe it. */
 bool dt_elf_symbol(struct dt_session *, const char *object, const char *name, uint64_t *address,
                    const struct dt_type **type);
+/* Whether the address, as linked, lies in the text of one of the ELFs. */
+bool dt_elf_is_text(const struct dt_session *, uint64_t address);
 /* Returns the type of a function; NULL: unknown, or not unique. */
 const struct dt_type *dt_elf_function(struct dt_session *, const char *object, const char *name);
 bool dt_elf_enumerator(struct dt_session *, const char *object, const char *name, int64_t *value);

@@ -2,6 +2,7 @@
 /*
  * Symbols of an ELF: by name, and the one that an address lies in.
  */
+#include "host/dt/types/elf.h"
 #include "host/dt/types/elf_file.h"
 
 #include <stdlib.h>
@@ -130,12 +131,28 @@ static const struct dt_elf_symbol *symbol_at(const struct dt_elf *e, uint64_t ad
     return s->size == 0 || address - s->address < s->size ? s : NULL;
 }
 
-static bool has_address(const struct dt_elf *e, uint64_t address)
+static const struct dt_elf_segment *segment_of(const struct dt_elf *e, uint64_t address)
 {
     const struct dt_elf_segment *s = e->segments.data;
 
     for (unsigned i = 0; i < e->segments.n; i++) {
         if (address >= s[i].start && address < s[i].end) {
+            return &s[i];
+        }
+    }
+    return NULL;
+}
+
+static bool has_address(const struct dt_elf *e, uint64_t address)
+{
+    return segment_of(e, address) != NULL;
+}
+
+bool dt_elf_is_text(const struct dt_session *d, uint64_t address)
+{
+    for (const struct dt_elf *e = d->elfs; e; e = e->next) {
+        const struct dt_elf_segment *s = segment_of(e, address);
+        if (s && s->is_text) {
             return true;
         }
     }

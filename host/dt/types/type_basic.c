@@ -37,6 +37,7 @@ const struct dt_model dt_model_ilp32_arm = {
     .double_align = 8,
     .char_signed = false,
     .short_enums = true,
+    .moves = true,
 };
 
 const struct dt_model *dt_model_of(unsigned machine)

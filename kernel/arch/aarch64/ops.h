@@ -23,7 +23,6 @@
 #define ARCH_PROBE_BYTES 4
 #define ARCH_CODE_SHIFT 1
 #define ARCH_CALL_PUSHES 0
-#define ARCH_D_HELPERS 1
 #define ARCH_SITE_BYTES 4
 #define ARCH_SITE_LIVE 1
 

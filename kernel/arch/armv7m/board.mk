@@ -21,5 +21,3 @@ D_APART_FLAGS := $(D_SMALL_FLAGS)
 D_HOT_FLAGS := -freorder-blocks-algorithm=simple -fno-inline-small-functions -fno-tree-slp-vectorize
 D_HOT_SMALL := trace/dtrace/builtin trace/dtrace/variable
 D_HOT_SMALL_FLAGS := $(D_SMALL_FLAGS) -DDTRACE_HOT_INLINED
-# D's helpers are not here: ARCH_D_HELPERS in ops.h says the same.
-HELPERS_NOT := kernel/dtrace/frames.c $(addprefix trace/dtrace/,helper.c helper_check.c helper_load.c)

@@ -22,7 +22,6 @@
 #define ARCH_PROBE_BYTES 4
 #define ARCH_CODE_SHIFT 1
 #define ARCH_CALL_PUSHES 0
-#define ARCH_D_HELPERS 0 /* D has no room for them */
 #define ARCH_SITE_BYTES 4
 #define ARCH_SITE_LIVE 1
 #define ARCH_STEP_BEHIND 2

@@ -24,7 +24,6 @@
 #define ARCH_PROBE_BYTES 1 /* a breakpoint */
 #define ARCH_CODE_SHIFT 0
 #define ARCH_CALL_PUSHES 8
-#define ARCH_D_HELPERS 1
 #define ARCH_STEP_MOST 15
 
 struct arch_context {

@@ -17,6 +17,8 @@ KYMO_HELPER("test/boot/programs/t_helper.d");
 enum { LONG = 8192 };
 
 volatile unsigned helped_sink;
+/* What the helper reads by its symbol: this of the text, `loop` of the data. */
+const char helped_ring[] = "rings";
 static char tag[32], very_long[LONG];
 static struct helped chain[3], loop;
 
@@ -55,13 +57,17 @@ static void round_of_all(void)
         very_long,
         "two\nlines\033[2J\001",
         "@beside",
+        (const char *)0x400,      /* on Cortex-M: the kernel's text, */
+        (const char *)0x20000400, /* its data, */
+        (const char *)0x40004000, /* a device, */
+        (const char *)0xe000ed00, /* and a register of the CPU */
     };
 
     for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
         helped(i, names[i], NULL);
     }
     helped(100, "walks", &chain[0]);
-    helped(101, "walks", &loop);
+    helped(101, helped_ring, &loop);
     helped(102, "walks", (const struct helped *)1);
 }
 

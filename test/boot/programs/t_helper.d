@@ -11,6 +11,7 @@ dtrace:helper:ustack:helped
 {
 	this->name = copyinstr((uintptr_t)this->at->name);
 	this->next = (uintptr_t)this->at->next;
+	this->rings = this->next == (uintptr_t)&`loop;
 	this->name;
 }
 
@@ -39,4 +40,10 @@ dtrace:helper:ustack:helped
 /this->walked/
 {
 	strjoin(this->name, strjoin(" ", lltostr(this->walked)));
+}
+
+dtrace:helper:ustack:helped
+/this->walked && this->rings/
+{
+	strjoin(copyinstr((uintptr_t)&`helped_ring), strjoin(" and ", this->name));
 }
