@@ -26,8 +26,8 @@ TEST_DEVICE := cadence
 CRASH_DEFS := -DCRASH_UNMAPPED=0xe8000000u -DCRASH_DEVICE=0xff000000u \
 	-DCRASH_KERNEL_DATA=0xffffff8000480000u -DCRASH_KERNEL_TEXT=0xffffff8000080400u
 # The images that there are: for people, and of the suites that run here; `make check` boots the first of
-# these, `make soak` makes the other (soak-images).
-ONLY_IMAGES := hello shell live smoke test
+# these, `make soak` makes the others (soak-images).
+ONLY_IMAGES := hello shell live smoke test helper
 BOARD_TEST_IMAGES := smoke
 
 # QEMU's machine may have fewer CPUs; this board counts on all four.

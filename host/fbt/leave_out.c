@@ -130,6 +130,9 @@ static bool is_named(const char *name, const char *wanted)
 {
     size_t n = strlen(wanted);
 
+    if (wanted[n - 1] == '*') {
+        return strncmp(name, wanted, n - 1) == 0;
+    }
     return strncmp(name, wanted, n) == 0 && (name[n] == 0 || name[n] == '.');
 }
 

@@ -13,7 +13,9 @@
 #pragma D option flowindent
 #pragma D option bufsize=1m
 
-inline int TRAP = probefunc == "a64_fault_from_user" || probefunc == "kernel_work_pending";
+inline int TRAP = probefunc == "a64_fault_from_user" || probefunc == "armv7m_thread_fault" ||
+    probefunc == "armv7m_thread_hardfault" || probefunc == "armv7m_boot" ||
+    probefunc == "x86_trap_from_user" || probefunc == "kernel_work_pending";
 
 pid$target::$1:entry
 /!followed/

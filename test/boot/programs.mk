@@ -254,10 +254,11 @@ pid_PROGRAMS = $(live_PROGRAMS) stepper libtest crash
 pid_SCRIPT = $(live_SCRIPT)
 endif
 
-# An interpreter whose helper names its frames, over the link: test/boot/helper.py.
+# An interpreter whose helper names its frames, over the link: test/boot/helper.py; and controller:
+# test/boot/inside.py.
 PROGRAMS += t_helper
 t_helper_SRCS := test/boot/programs/t_helper.c
 $(B)/user/test/boot/programs/t_helper.o: test/boot/programs/t_helper.d
 TEST_IMAGES += helper
-helper_PROGRAMS = $(live_PROGRAMS) stackvm t_helper
+helper_PROGRAMS = $(live_PROGRAMS) stackvm t_helper controller
 helper_SCRIPT = $(live_SCRIPT)

@@ -52,8 +52,6 @@ HEADINGS = {
 # Scripts that look into a program by the provider pid: their arguments, and what they must show of
 # this one, whose 400 steps are known (test/boot/programs/controller.c).
 CONTROLLER = "[heap=256k] controller"
-# follow.d knows the names of AArch64's trap, and records more than a Cortex-M4 can send.
-ON_A64_ONLY = ("follow",)
 KEPT = {"mps2-an386": "4800"}  # bytes of controller's blocks, with pointers of 32 bits
 OF_PROGRAMS = {
     "follow": (["step"], [r"^ +\d+ +-> step +U$",
@@ -136,8 +134,6 @@ def of_program(board, path):
     wanted = [line.replace("KEPT", KEPT.get(board.name, "5600")) for line in wanted]
     if not has_pid(board):
         return None, ""  # this board has no probes of programs
-    if board.name != "virt-a64" and os.path.basename(path)[:-2] in ON_A64_ONLY:
-        return None, ""
     for _ in range(3):  # records may be dropped
         status, out, err = board.dtrace("-c", CONTROLLER, "-s", path, *arguments)
         gone(board, "controller")
@@ -461,7 +457,9 @@ def main():
     options = parser.parse_args()
     os.chdir(ROOT)
     scripts = sorted(glob.glob("host/scripts/*.d"))
-    work, alone = [(script, path) for path in scripts], []
+    # All functions of the kernel at once leave little of a PC's time to other consumers.
+    alone = [(script, path) for path in scripts if path.endswith("/follow.d")]
+    work = [(script, path) for path in scripts if (script, path) not in alone]
     if not options.samples:
         work += [(row, name) for name in provider_rows.ROWS]
         work += [(listing, "docs/providers.md"), (types, "types of fbt"),
@@ -470,7 +468,7 @@ def main():
                  (shown, "what the scripts show"),
                  (defaults, "sizes by default"), (one_cpu, "-x cpu=N")]
         work.append((stopping, "stop()"))
-        alone = [(balance, "entry and return of fbt"), (messages, "each message in fbt")]
+        alone += [(balance, "entry and return of fbt"), (messages, "each message in fbt")]
     failed, everything = 0, len(work) + len(alone)
     with Board(options.board) as board:
         os.environ["XDG_RUNTIME_DIR"] = board.dir  # a link's broker of its own
