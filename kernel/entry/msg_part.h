@@ -23,8 +23,8 @@ struct part {
  *   of several parts, or an iov_t that is not aligned (it is read bytewise, or EFAULT)
  *   not covered by self's user mapping caches: it is looked up in all mappings, perhaps EFAULT
  */
-static ALWAYS_INLINE bool part_read(struct thread *self, const uintptr_t *args, unsigned arg,
-                                    const struct vm_cache *cache, struct part *p)
+static inline bool part_read(struct thread *self, const uintptr_t *args, unsigned arg,
+                             const struct vm_cache *cache, struct part *p)
 {
     uintptr_t base = args[arg];
     size_t bytes = (uintptr_t)0 - args[arg + 1];
