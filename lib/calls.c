@@ -7,15 +7,22 @@
 #include <errno.h>
 #include <stdarg.h>
 
+#include "abi/compiler.h"
 #include "abi/sys/trace.h"
 #include "lib/include/sys/neutrino_r.h"
 #include "lib/kercall.h"
 
+/* Apart, so that a call that succeeds saves no registers. */
+COLD static long call_failed(kymo_pair pair)
+{
+    errno = KYMO_PAIR_ERROR(pair);
+    return -1;
+}
+
 static inline long result(kymo_pair pair)
 {
-    if (KYMO_PAIR_ERROR(pair) != 0) {
-        errno = KYMO_PAIR_ERROR(pair);
-        return -1;
+    if (unlikely(KYMO_PAIR_ERROR(pair) != 0)) {
+        return call_failed(pair);
     }
     return KYMO_PAIR_VALUE(pair);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The raw kernel calls, one assembler stub for each entry of abi/kercalls.def: kymo_raw_<NAME>()
- * takes machine words and returns the pair (value, errno). Used inside lib/ only; programs call the
- * functions of sys/neutrino.h and sys/kymo.h. Also included by lib/arch/<cpu>/svc.S.
+ * The raw kernel calls, one for each entry of abi/kercalls.def: kymo_raw_<NAME>() takes machine
+ * words and returns the pair (value, errno). Used inside lib/ only; programs call the functions of
+ * sys/neutrino.h and sys/kymo.h. lib/arch/<cpu>/machine.h says which they are: stubs in assembler
+ * (svc.S, which includes this file, too), or functions in line.
  */
 #ifndef LIB_KERCALL_H
 #define LIB_KERCALL_H
@@ -24,12 +25,12 @@
 #define KYMO_WORDS_CAT(n) KYMO_WORDS_##n
 #define KYMO_WORDS(n) KYMO_WORDS_CAT(n)
 
-#define A(...) KYMO_WORDS(KYMO_COUNT(__VA_ARGS__))
-#define KYMO_DECLARE(NAME, ...) kymo_pair kymo_raw_##NAME(__VA_ARGS__);
-#define KERCALL(number, NAME, handler, flags, args, ...) KYMO_DECLARE(NAME, args)
+#define A(...) KYMO_COUNT(__VA_ARGS__)
+#define KYMO_DEFINE(NAME, number, n) KYMO_RAW(NAME, number, n)
+#define KERCALL(number, NAME, handler, flags, args, ...) KYMO_DEFINE(NAME, number, args)
 #include "abi/kercalls.def"
 #undef KERCALL
-#undef KYMO_DECLARE
+#undef KYMO_DEFINE
 #undef A
 
 #endif

@@ -20,7 +20,7 @@ LIB_SRCS := lib/crt0.c lib/init.c lib/calls.c lib/errno_check.c lib/process.c li
 	lib/thread.c lib/thread_reap.c lib/attr.c lib/key.c lib/mutex.c lib/robust.c lib/cond.c lib/sem.c \
 	lib/barrier.c lib/rwlock.c lib/timer.c lib/posix_spawn.c lib/device.c lib/nanospin.c \
 	lib/stdio_lock.c \
-	lib/arch/$(ARCH)/svc.S \
+	$(wildcard lib/arch/$(ARCH)/svc.S) \
 	$(addprefix lib/libc/$(LIBC)/,tls.c locks.c stdio_wrap.c syscalls.c) \
 	$(LIB_SRCS_$(LIBC)) $(LIB_SRCS_$(LIBC)_$(ARCH))
 

@@ -54,7 +54,7 @@ COLD static int insert_failed(int error)
 
 static inline int insert(uintptr_t cmd, uintptr_t code, uintptr_t d1, uintptr_t d2)
 {
-    int error = kymo_call_4(CALL_TRACE_EVENT, cmd, code, d1, d2);
+    int error = kymo_error_4(CALL_TRACE_EVENT, cmd, code, d1, d2);
 
     return error == 0 ? 0 : insert_failed(error);
 }
@@ -120,7 +120,7 @@ int trace_logs(unsigned code, const char *text)
         return 0;
     }
     int error =
-        kymo_call_4(CALL_TRACE_EVENT, _NTO_TRACE_INSERTUSRSTREVENT, code, (uintptr_t)text, 0);
+        kymo_error_4(CALL_TRACE_EVENT, _NTO_TRACE_INSERTUSRSTREVENT, code, (uintptr_t)text, 0);
 
     if (error == EINVAL) {
         return insert_long(code, text);

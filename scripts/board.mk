@@ -102,7 +102,7 @@ READY ?= each
 TABLES ?= fixed
 # How trace/ changes what interrupts and other CPUs change too: trace/port/atomic_$(ATOMIC).h.
 ATOMIC ?= native
-KERNEL_SRCS := $(wildcard kernel/base/order/$(ORDER).c kernel/base/table/$(TABLES).c kernel/thread/ready/$(READY).c) \
+KERNEL_SRCS := $(wildcard kernel/base/order/$(ORDER).c kernel/base/table/$(TABLES).c kernel/thread/ready/$(READY).c $(CALL_WORDS:%=kernel/entry/%/*.c)) \
 	kernel/observe/sites/$(SITES).c kernel/observe/sites/$(SITES)_programs.c $(RETAIN_SRCS_$(RETAIN)) $(filter-out $(RETAIN_NOT_$(RETAIN)),$(sort $(filter-out $(OFFSETS_SRC) $(TRACE_OFFSETS_SRC),$(wildcard $(patsubst %,kernel/%/*.c,$(filter-out dtrace,$(KERNEL_ROOMS))) \
 	kernel/arch/$(ARCH)/*.c kernel/arch/$(ARCH)/*.S $(ARCH_MMU_$(ARCH)) $(BOARD_DIR)/*.c $(BOARD_DIR)/*.S))) $(BOARD_DRIVERS) \
 	$(TRACE_SRCS) $(D_SRCS_$(D)) $(DEBUG_SRCS_$(DEBUG)))

@@ -15,6 +15,12 @@ CPU_FLAGS_KERNEL += -mstringop-strategy=unrolled_loop
 KEPT_BY_ENTRY := $(addprefix -fcall-used-,rbx r12 r13 r14 r15)
 FLAGS_kernel/entry/msg_direct.c := $(KEPT_BY_ENTRY)
 FLAGS_kernel/entry/msg_listened.c := $(KEPT_BY_ENTRY)
+# MsgSend(), MsgReceive() and MsgReply() begin in kernel/entry/registers, with their words in registers. They
+# stay where they are: there is nothing to save that would be worth moving them.
+CALL_WORDS := registers
+FLAGS_kernel/entry/registers/msg_entry.c := $(KEPT_BY_ENTRY) -fno-shrink-wrap
+# A call that succeeds calls nothing else. Its caller is found by DWARF, as that of any function.
+FLAGS_lib/calls.c := -momit-leaf-frame-pointer
 CPU_FLAGS_USER := -m64 -march=x86-64 -fno-omit-frame-pointer -ftls-model=local-exec -fno-pic -fno-pie \
 	-fno-stack-protector -fcf-protection=none -fno-asynchronous-unwind-tables -U_FORTIFY_SOURCE
 # This compiler is for programs of this machine: without -nostdinc a missing header would be found there.

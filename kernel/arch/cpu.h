@@ -119,6 +119,12 @@ static inline void arch_switch_load(struct thread *next);
  * inside an interrupt handler (Cortex-M pends PendSV). The caller has set cpu->trace.exit_work.
  * Empty where every interrupt ends in kernel_exit(). [inline, boot] */
 static inline void arch_request_exit(void);
+/* Returns the address; where an instruction can't name a word by it, in a register, so that it is
+ * computed once for several uses. [inline, smp] */
+static inline volatile uint32_t *arch_address(volatile uint32_t *word);
+/* Says whether calls may begin in kernel_call_send(), …_receive() and …_reply(), as they do at
+ * first, or all begin in kernel_call(). Empty where they always do. Lock held. [inline, boot] */
+static inline void arch_calls_direct(bool on);
 
 /* ---- contexts ---------------------------------------------------------------------- */
 

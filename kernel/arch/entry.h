@@ -19,6 +19,23 @@ struct unwind_frame; /* kernel/arch/stack.h */
  * kernel/arch/cpu.h. kernel_call: self->args[] hold the six arguments, copied once.
  */
 struct thread *kernel_call(struct thread *self, unsigned number);
+/*
+ * For ports that have a call's words in registers, instead of kernel_call() as long as
+ * arch_calls_direct() has been told so; self->args[] hold nothing yet. MsgReplyv: NULL: nothing has
+ * been done, but args[] hold the words now, and kernel_call() follows; else self, whose result is
+ * 0, and whose registers are those that it came with. MsgSendv: with an rcvid next is in such a
+ * call, which returns that; 0: as kernel_call().
+ */
+struct kernel_sent {
+    struct thread *next;
+    uintptr_t rcvid;
+};
+struct kernel_sent kernel_call_send(uintptr_t coid, uintptr_t smsg, uintptr_t sparts,
+                                    uintptr_t rmsg, uintptr_t rparts, struct thread *self);
+struct thread *kernel_call_receive(uintptr_t chid, uintptr_t rmsg, uintptr_t rparts, uintptr_t info,
+                                   uintptr_t unused, struct thread *self);
+struct thread *kernel_call_reply(uintptr_t rcvid, uintptr_t status, uintptr_t smsg,
+                                 uintptr_t sparts, uintptr_t unused, struct thread *self);
 struct thread *kernel_exit(struct thread *self);
 struct arch_fault {
     int signo;         /* KYMO_SIG* */

@@ -38,6 +38,7 @@ struct cpu {
     uint32_t resched;       /* [c] like WORK_RESCHED, requested by this CPU in the kernel */
     uint32_t id;            /* [I] */
     uint32_t bit;           /* [I] 1 << id */
+    uint32_t others;        /* [I] all but bit */
     struct thread *handoff; /* [k] the handoff thread (kernel/thread/sched.h); NULL: none */
     uint32_t handoff_front; /* [k] 1: it is the first of its priority; 0: the last */
     /* [I] represents idle time in the trace and in accounting; never resumed */
@@ -127,16 +128,11 @@ static inline bool kernel_locked(void)
     return CONFIG_CPUS == 1 || arch_cpu()->locked || cpus_online == 0;
 }
 
-/* Returns the lock's word for kernel_lock_try_at() and kernel_unlock_at(), in a register: a caller
- * that has one to spare computes the address once. */
+/* Returns the lock's word for kernel_lock_try_at() and kernel_unlock_at(): a caller that has a
+ * register to spare computes the address once, if that needs any. */
 static inline volatile uint32_t *kernel_lock_at(void)
 {
-    volatile uint32_t *lock = &kernel_lock_word;
-
-    if (CONFIG_CPUS > 1) {
-        __asm__("" : "+r"(lock));
-    }
-    return lock;
+    return CONFIG_CPUS > 1 ? arch_address(&kernel_lock_word) : &kernel_lock_word;
 }
 
 /* True if this CPU has the lock now; it never waits, and overtakes none that does. */

@@ -265,6 +265,7 @@ void kercall_use_direct(bool on)
 
         __atomic_store_n(&ways[calls[i].number], on ? calls[i].direct : general, __ATOMIC_RELAXED);
     }
+    arch_calls_direct(on);
 }
 
 /* The entry's event is no common one: of its words, or of the log's state. Apart, because these

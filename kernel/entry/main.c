@@ -30,6 +30,7 @@ static void cpu_init(unsigned n)
 
     cpu->id = n;
     cpu->bit = 1u << n;
+    cpu->others = ~cpu->bit;
     cpu->timer_at = UINT64_MAX;
     cpu->quantum_end = UINT64_MAX;
     cpu->idle = thread_create_idle(kernel_process, n);

@@ -27,16 +27,16 @@
  * lock is what concerns the thread that now has this CPU: its registers, which nobody else changes
  * while it runs.
  *
- * A copy of each function waits if another CPU has the lock. Proved by test/unit_ipc/direct_test.c,
- * which runs each call in all ways and compares all memory and the events, and by window_test.c
- * there, where other CPUs change before the lock what the call depends on; counted by `make bench`
- * (msg_rt_8, msg_rt_8_smp4, msg_rt_8_traced, msg_smp_scale).
+ * A copy of each function waits if another CPU has the lock. What follows the lock is in
+ * msg_held.h: registers/ has it, too, for ports whose entry code has a call's words in registers.
+ * Proved by test/unit_ipc/direct_test.c, which runs each call in all ways and compares all memory
+ * and the events, and by window_test.c there, where other CPUs change before the lock what the call
+ * depends on; counted by `make bench` (msg_rt_8, msg_rt_8_smp4, msg_rt_8_traced, msg_smp_scale).
  */
 #include "kernel/entry/msg_direct.h"
 
 #include "kernel/arch/cpu.h"
-#include "kernel/entry/exit.h"
-#include "kernel/entry/msg_plain.h"
+#include "kernel/entry/msg_held.h"
 
 /* ---- the way out: apart, because it needs calls ------------------------------------- */
 
@@ -63,54 +63,9 @@ struct thread *msg_reply_leave_limited(struct thread *self, struct thread *clien
     return self;
 }
 
-/* ---- the calls: with the lock, having read what comes before it ---------------------- */
+/* ---- the calls: another CPU has the lock ------------------------------------------------ */
 
-/* This CPU, and the lock's word: each is looked for once. */
-struct here {
-    struct cpu *cpu;
-    volatile uint32_t *lock;
-};
-
-HELD struct here is_here(void)
-{
-    return (struct here){arch_cpu(), kernel_lock_at()};
-}
-
-HELD struct thread *send_held(struct thread *self, const struct sending *call, struct here here)
-{
-    enum otherwise otherwise = BY_WIDE;
-    uint32_t above = 0;
-    struct thread *next = send_plain(self, call, here.cpu, &otherwise, &above);
-
-    if (next) {
-        return send_leave(self, next, above, here.lock);
-    }
-    return otherwise == BY_SLOW ? kercall_held(self, KER_MSG_SENDV)
-                                : msg_wide_send(self, KER_MSG_SENDV);
-}
-
-HELD struct thread *receive_held(struct thread *self, const struct receiving *call,
-                                 struct here here)
-{
-    uint32_t above = 0;
-    struct thread *next = receive_plain(self, call, here.cpu, false, &above);
-
-    return next ? msg_direct_leave(next, above, here.lock) : kercall_held(self, KER_MSG_RECEIVEV);
-}
-
-HELD struct thread *reply_held(struct thread *self, const struct replying *call, struct here here)
-{
-    enum otherwise otherwise = BY_WIDE;
-
-    if (reply_plain(self, call, here.cpu, &otherwise)) {
-        arch_context_set_result(call->slot, (long)self->args[1], 0);
-        return reply_leave(self, call->slot, here.lock);
-    }
-    return otherwise == BY_SLOW ? kercall_held(self, KER_MSG_REPLYV)
-                                : msg_wide_reply(self, KER_MSG_REPLYV);
-}
-
-/* Another CPU has the lock: each waits for it with what it has read, in registers, and then does
+/* Each waits for the lock with what it has read, in registers, and then does
  * the same. Apart, for it needs a call. */
 static __attribute__((noinline)) struct thread *send_waits(struct thread *self,
                                                            struct connection *const *slot,
@@ -144,7 +99,7 @@ reply_waits(struct thread *self, struct thread *slot, void *at, size_t bytes)
         return kercall_held(self, KER_MSG_REPLYV);
     }
     const struct replying call = {self->args[0], slot, {0, bytes, at}};
-    return reply_held(self, &call, is_here());
+    return reply_held(self, &call, self->args[1], is_here());
 }
 
 /* ---- the calls ---------------------------------------------------------------------- */
@@ -170,7 +125,7 @@ struct thread *msg_direct_send(struct thread *self, unsigned number)
     if (TRACE_PORT_SITE_ON(TRACE_EV_messages)) {
         return msg_listened_send(self, number);
     }
-    if (!send_read(self, &call)) {
+    if (!send_read(self, self->args, &call)) {
         return send_other(self, number);
     }
     arch_switch_save(self);
@@ -189,7 +144,7 @@ struct thread *msg_direct_receive(struct thread *self, unsigned number)
     if (TRACE_PORT_SITE_ON(TRACE_EV_messages)) {
         return msg_listened_receive(self, number);
     }
-    if (!receive_read(self, &call)) {
+    if (!receive_read(self, self->args, &call)) {
         return kercall_locked(self, number);
     }
     arch_switch_save(self);
@@ -208,11 +163,11 @@ struct thread *msg_direct_reply(struct thread *self, unsigned number)
     if (TRACE_PORT_SITE_ON(TRACE_EV_messages)) {
         return msg_listened_reply(self, number);
     }
-    if (!reply_read(self, &call)) {
+    if (!reply_read(self, self->args, &call)) {
         return reply_other(self, number);
     }
     here = is_here();
     return likely(kernel_lock_try_at(here.lock))
-               ? reply_held(self, &call, here)
+               ? reply_held(self, &call, self->args[1], here)
                : reply_waits(self, call.slot, call.s.at, call.s.bytes);
 }

@@ -21,7 +21,7 @@ HELD struct thread *send_logged(struct thread *self, unsigned number)
     struct sending call;
     uint32_t above;
 
-    if (likely(send_read(self, &call))) {
+    if (likely(send_read(self, self->args, &call))) {
         arch_switch_save(self);
         call.ran = sched_ran(arch_cpu(), self);
         receiver = send_plain(self, &call, arch_cpu(), &otherwise, &above);
@@ -29,6 +29,7 @@ HELD struct thread *send_logged(struct thread *self, unsigned number)
     if (unlikely(!receiver)) {
         return otherwise == BY_SLOW ? kercall_held(self, number) : msg_wide_send(self, number);
     }
+    send_says(self, &call);
     arch_switch_load(receiver);
     thread_result(receiver, self->rcvid, 0);
     if (unlikely((uintptr_t)receiver->info | self->timeout_states)) {
@@ -43,7 +44,8 @@ HELD struct thread *receive_each(struct thread *self, unsigned number)
     struct receiving call;
     uint32_t above;
 
-    return receive_read(self, &call) && receive_plain(self, &call, arch_cpu(), true, &above)
+    return receive_read(self, self->args, &call) &&
+                   receive_plain(self, &call, arch_cpu(), true, &above)
                ? kercall_blocked(self)
                : kercall_held(self, number);
 }
@@ -54,7 +56,7 @@ HELD struct thread *receive_logged(struct thread *self, unsigned number)
     struct receiving call;
     uint32_t above;
 
-    if (likely(receive_read(self, &call))) {
+    if (likely(receive_read(self, self->args, &call))) {
         arch_switch_save(self);
         call.ran = sched_ran(arch_cpu(), self);
         next = receive_plain(self, &call, arch_cpu(), false, &above);
@@ -72,7 +74,8 @@ HELD struct thread *reply_logged(struct thread *self, unsigned number)
     enum otherwise otherwise = BY_WIDE;
     struct replying call;
 
-    if (unlikely(!reply_read(self, &call) || !reply_plain(self, &call, arch_cpu(), &otherwise))) {
+    if (unlikely(!reply_read(self, self->args, &call) ||
+                 !reply_plain(self, &call, arch_cpu(), &otherwise))) {
         return otherwise == BY_SLOW ? kercall_held(self, number) : msg_wide_reply(self, number);
     }
     thread_result(call.slot, (long)self->args[1], 0);

@@ -16,18 +16,18 @@ struct part {
 };
 
 /*
- * Reads the buffer that args[arg] and args[arg + 1] of self name: itself, or by one iov_t, of which
- * it makes the arguments a direct buffer, as msg_resolve() does. So the slow path, if it is that in
- * the end, finds the buffer that was read here. Returns false, for msg_resolve() to do it, if that
- * is
+ * Reads the buffer that args[arg] and args[arg + 1] name, the words of self's call: itself, or by
+ * one iov_t, of which it makes self's arguments a direct buffer, as msg_resolve() does. So the slow
+ * path, if it is that in the end, finds the buffer that was read here. Returns false, for
+ * msg_resolve() to do it, if that is
  *   of several parts, or an iov_t that is not aligned (it is read bytewise, or EFAULT)
  *   not covered by self's user mapping caches: it is looked up in all mappings, perhaps EFAULT
  */
-static inline bool part_read(struct thread *self, unsigned arg, const struct vm_cache *cache,
-                             struct part *p)
+static inline bool part_read(struct thread *self, const uintptr_t *args, unsigned arg,
+                             const struct vm_cache *cache, struct part *p)
 {
-    uintptr_t base = self->args[arg];
-    size_t bytes = (uintptr_t)0 - self->args[arg + 1];
+    uintptr_t base = args[arg];
+    size_t bytes = (uintptr_t)0 - args[arg + 1];
 
     if (unlikely((intptr_t)bytes <= 0)) { /* parts, or 0 bytes: one test for both */
         if (bytes != 0) {
@@ -51,6 +51,24 @@ static inline bool part_read(struct thread *self, unsigned arg, const struct vm_
     }
     *p = (struct part){base, bytes, msg_cached_ptr(cache, base)};
     return msg_cached(cache, base, bytes);
+}
+
+/* The same of two words that are in registers, in the common case: no bytes, or up to `most` that
+ * are not near their mapping's end. */
+static ALWAYS_INLINE bool part_direct(uintptr_t base, uintptr_t parts, const struct vm_cache *cache,
+                                      size_t most, struct part *p)
+{
+    size_t bytes = (uintptr_t)0 - parts;
+
+    if (unlikely(bytes - 1 >= most)) { /* one test for parts, for too many, and for none */
+        *p = (struct part){base, 0, NULL};
+        return bytes == 0;
+    }
+    if (unlikely(base - cache->base >= cache->covered)) {
+        return false;
+    }
+    *p = (struct part){base, bytes, msg_cached_ptr(cache, base)};
+    return true;
 }
 
 /* The pieces of a buffer of up to MSG_PIECES parts. */
@@ -108,7 +126,7 @@ parts_read(struct thread *t, unsigned arg, const struct vm_cache *cache, struct 
         return parts_read_several(t, arg, cache, p);
     }
     struct part one;
-    if (!part_read(t, arg, cache, &one) || one.bytes > CONFIG_COPY_CHUNK) {
+    if (!part_read(t, t->args, arg, cache, &one) || one.bytes > CONFIG_COPY_CHUNK) {
         return false;
     }
     p->whole = true;

@@ -23,29 +23,37 @@ struct sending {
 };
 
 /* Returns false for what msg_wide.c, or the slow path, is to look at. */
-HELD bool send_read(struct thread *self, struct sending *call)
+HELD bool send_read(struct thread *self, const uintptr_t *args, struct sending *call)
 {
-    call->slot = msg_connection_slot(self->proc, self->args[0]);
+    call->slot = msg_connection_slot(self->proc, args[0]);
     if (!call->slot) {
         return false; /* EBADF */
     }
     if (timeout_unusual(self)) {
         return false; /* thread_block_limited() */
     }
-    if (!part_read(self, SEND_ARG_SMSG, &self->out_cache, &call->s)) {
+    if (!part_read(self, args, SEND_ARG_SMSG, &self->out_cache, &call->s)) {
         return false;
     }
     if (unlikely(call->s.bytes > MSG_SMALL)) {
         return false; /* msg_copy(), or pieces; EOVERFLOW */
     }
-    if (!part_read(self, SEND_ARG_RMSG, &self->in_cache, &call->r)) {
+    if (!part_read(self, args, SEND_ARG_RMSG, &self->in_cache, &call->r)) {
         return false;
     }
     return likely(!MSG_TOO_LONG(call->r.bytes)); /* EOVERFLOW */
 }
 
-/* Sends to a waiting receiver. Returns the receiver, which runs, but for its result and what
- * arch_switch_load() does; or NULL. *above: sched.above. */
+/* What the message is, for the server and for the reply. */
+HELD void send_says(struct thread *self, const struct sending *call)
+{
+    self->srcmsglen = (uint32_t)call->s.bytes;
+    self->dstmsglen = (uint32_t)call->r.bytes;
+    self->buffer = call->r.at;
+}
+
+/* Sends to a waiting receiver. Returns the receiver, which runs, but for its result, what
+ * arch_switch_load() does, and what self says of its message; or NULL. *above: sched.above. */
 HELD struct thread *send_plain(struct thread *self, const struct sending *call, struct cpu *cpu,
                                enum otherwise *otherwise, uint32_t *above)
 {
@@ -63,22 +71,19 @@ HELD struct thread *send_plain(struct thread *self, const struct sending *call, 
     if (!buffer) {
         return NULL; /* plain_buffer(): a timeout, an odd buffer or msg_info; or it is held */
     }
-    size_t n = call->s.bytes < receiver->dstmsglen ? call->s.bytes : receiver->dstmsglen;
-    if (UNEVEN((uintptr_t)call->s.at | n)) {
-        return NULL; /* msg_copy_small() copies bytes */
-    }
-    uint8_t priority = self->priority > receiver->priority ? self->priority : receiver->priority;
+    unsigned own = self->priority;
+    unsigned priority = own > receiver->priority ? own : receiver->priority;
     *above = sched.above;
     if (!sched_chosen(cpu, receiver, priority, *above)) {
         *otherwise = BY_SLOW; /* nor would msg_wide.c take it */
         return NULL;          /* sched_switch() runs another thread, or the receiver elsewhere */
     }
-    msg_copy_words(buffer, call->s.at, n);
-    self->srcmsglen = (uint32_t)call->s.bytes;
-    self->dstmsglen = (uint32_t)call->r.bytes;
+    size_t n = call->s.bytes < receiver->dstmsglen ? call->s.bytes : receiver->dstmsglen;
+    if (!msg_copy_plain(buffer, call->s.at, n)) {
+        return NULL; /* msg_copy_small() copies bytes */
+    }
     self->msglen = (uint32_t)n;
-    self->buffer = call->r.at;
-    send_finish(cpu, self, conn, ch, receiver, priority, call->ran);
+    send_finish(cpu, self, conn, ch, receiver, (uint8_t)own, (uint8_t)priority, call->ran);
     return receiver;
 }
 
@@ -91,14 +96,14 @@ struct replying {
     struct part s;
 };
 
-HELD bool reply_read(struct thread *self, struct replying *call)
+HELD bool reply_read(struct thread *self, const uintptr_t *args, struct replying *call)
 {
-    call->rcvid = self->args[0];
+    call->rcvid = args[0];
     call->slot = rcvid_slot(call->rcvid);
     if (!call->slot) {
         return false; /* ESRCH */
     }
-    if (!part_read(self, REPLY_ARG_SMSG, &self->out_cache, &call->s)) {
+    if (!part_read(self, args, REPLY_ARG_SMSG, &self->out_cache, &call->s)) {
         return false;
     }
     return likely(call->s.bytes <= MSG_SMALL); /* msg_copy(), or pieces; EOVERFLOW */
@@ -124,14 +129,13 @@ HELD bool reply_plain(struct thread *self, const struct replying *call, struct c
     if (!buffer && n > 0) {
         return false; /* msg_copy() finds the client's buffer, or doesn't: EFAULT for the client */
     }
-    if (UNEVEN((uintptr_t)call->s.at | n | (uintptr_t)buffer)) {
-        return false; /* msg_copy_small() copies bytes */
-    }
     if (!sched_waits(cpu, self, client)) {
         *otherwise = BY_SLOW;
         return false; /* sched_wake() does more than to make it READY */
     }
-    msg_copy_words(buffer, call->s.at, n);
+    if (!msg_copy_plain(buffer, call->s.at, n)) {
+        return false; /* msg_copy_small() copies bytes */
+    }
     sched_wake_waiting(cpu, client);
     return true;
 }
@@ -142,10 +146,10 @@ HELD bool reply_plain(struct thread *self, const struct replying *call, struct c
  * Besides cannot_block():
  *   AGAIN       the next thread is in the middle of a call: exit_leave()
  */
-static inline uintptr_t receive_unusual(const struct cpu *cpu, const struct thread *self,
-                                        const struct thread *next)
+static inline bool receive_unusual(const struct cpu *cpu, const struct thread *self,
+                                   const struct thread *next)
 {
-    return cannot_block(cpu, self, next->flags & THREAD_AGAIN);
+    return unlikely(cannot_block(cpu, self) != 0) || unlikely(next->flags & THREAD_AGAIN);
 }
 
 /* What a MsgReceivev() has read before the lock. */
@@ -161,19 +165,19 @@ struct receiving {
  *   timeout_states   thread_block() arms a timeout
  *   xfer             self is in the middle of a long message: msg_receive_continued()
  */
-HELD bool receive_read(struct thread *self, struct receiving *call)
+HELD bool receive_read(struct thread *self, const uintptr_t *args, struct receiving *call)
 {
-    call->slot = msg_channel_slot(self->proc, self->args[0]);
+    call->slot = msg_channel_slot(self->proc, args[0]);
     if (!call->slot) {
         return false; /* ESRCH */
     }
     if (self->timeout_states | (uint32_t)self->xfer) {
         return false;
     }
-    if (!part_read(self, RECEIVE_ARG_RMSG, &self->in_cache, &call->r)) {
+    if (!part_read(self, args, RECEIVE_ARG_RMSG, &self->in_cache, &call->r)) {
         return false;
     }
-    bool direct = msg_info_find(self, self->args[RECEIVE_ARG_INFO], &call->info);
+    bool direct = msg_info_find(self, args[RECEIVE_ARG_INFO], &call->info);
     call->plain = !direct || UNEVEN((uintptr_t)call->r.at) ? NULL : call->r.at;
     return likely(!MSG_TOO_LONG(call->r.bytes)); /* EOVERFLOW */
 }

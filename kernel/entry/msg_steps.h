@@ -17,15 +17,14 @@
 #define HELD static inline __attribute__((always_inline))
 
 /*
- * What is hardly ever the case, or-ed into one word: one branch for all of it. Each caller names
- * the rules that stand behind its other bits, `others`. Not 0: self can't simply block, because
+ * What is hardly ever the case, or-ed into one word: one branch for all of it. Not 0: self can't
+ * simply block, because
  *   canstub     thread_block() cancels the call
  *   exit_work   exit_leave() does this work first
  */
-static inline uintptr_t cannot_block(const struct cpu *cpu, const struct thread *self,
-                                     uint32_t others)
+static inline uintptr_t cannot_block(const struct cpu *cpu, const struct thread *self)
 {
-    return self->canstub | (cpu->trace.exit_work | others);
+    return cpu->trace.exit_work | self->canstub;
 }
 
 /* t's timeout is of 0 (block_refused()), or t is held, or its message is being read in pieces. */
@@ -51,23 +50,24 @@ static inline void direct_set_priority(struct thread *t, uint8_t priority)
  *   handoff          a thread was woken before and comes first: sched_switch()
  *   FIXED_PRIORITY   the receiver inherits nothing: msg_inherit_waiting()
  */
-static inline uintptr_t send_unusual(const struct cpu *cpu, const struct thread *self,
-                                     const struct channel *ch)
+static inline bool send_unusual(const struct cpu *cpu, const struct thread *self,
+                                const struct channel *ch)
 {
-    return cannot_block(cpu, self, ch->flags & _NTO_CHF_FIXED_PRIORITY) | (uintptr_t)cpu->handoff;
+    return unlikely((cannot_block(cpu, self) | (uintptr_t)cpu->handoff) != 0) ||
+           unlikely(ch->flags & _NTO_CHF_FIXED_PRIORITY);
 }
 
-/* The message is copied: self waits for the reply, and the receiver runs, but for its result and
- * what arch_switch_load() does. */
+/* The message is copied: self, of priority `own`, waits for the reply, and the receiver runs, but
+ * for its result and what arch_switch_load() does. */
 static inline void send_finish(struct cpu *cpu, struct thread *self, struct connection *conn,
-                               struct channel *ch, struct thread *receiver, uint8_t priority,
-                               uint64_t ran)
+                               struct channel *ch, struct thread *receiver, uint8_t own,
+                               uint8_t priority, uint64_t ran)
 {
     receiver->priority = priority;
+    receiver->msg_priority = own;
     self->connection = conn;
     self->channel = ch;
     self->server = receiver;
-    receiver->msg_priority = self->priority;
     list_unlink(&receiver->ready);
     sched_hand_over(cpu, self, STATE_REPLY, receiver, ran);
 }
@@ -120,18 +120,25 @@ static inline struct thread *send_receiver(const struct connection *conn)
     if (first == &ch->receivers) {
         return NULL; /* msg_send_queue(): self waits in SEND */
     }
-    return list_entry(first, struct thread, ready);
+    struct thread *receiver = list_entry(first, struct thread, ready);
+    __asm__("" : "+r"(receiver)); /* one register, not two */
+    if (!receiver) {
+        __builtin_unreachable();
+    }
+    return receiver;
 }
 
 /* ---- MsgReply ----------------------------------------------------------------------- */
 
 /*
- *   UNBLOCK_SENT     the server's notice may have to go: msg_unblock_done()
  *   exit_work        exit_leave() does this work first
+ *   handoff          a thread was woken before and comes first: sched_wake()
+ *   UNBLOCK_SENT     the server's notice may have to go: msg_unblock_done()
  */
-static inline uintptr_t reply_unusual(const struct cpu *cpu, const struct thread *client)
+static inline bool reply_unusual(const struct cpu *cpu, const struct thread *client)
 {
-    return (client->flags & THREAD_UNBLOCK_SENT) | cpu->trace.exit_work;
+    return unlikely((cpu->trace.exit_work | (uintptr_t)cpu->handoff) != 0) ||
+           unlikely(client->flags & THREAD_UNBLOCK_SENT);
 }
 
 /* The client has its reply, with the events: msg_reply_answered(). */

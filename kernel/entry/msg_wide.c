@@ -56,7 +56,8 @@ static inline bool send_reply_buffer(struct thread *self, struct part *r)
     struct parts several;
 
     if ((intptr_t)self->args[SEND_ARG_RMSG + 1] <= 1) {
-        return part_read(self, SEND_ARG_RMSG, &self->in_cache, r) && !MSG_TOO_LONG(r->bytes);
+        return part_read(self, self->args, SEND_ARG_RMSG, &self->in_cache, r) &&
+               !MSG_TOO_LONG(r->bytes);
     }
     r->at = NULL;
     if (!parts_read_several(self, SEND_ARG_RMSG, NULL, &several)) {
@@ -107,7 +108,7 @@ HELD struct thread *send_wide(struct thread *self, struct connection *conn, stru
         return receiver;
     }
     arch_switch_save(self);
-    send_finish(cpu, self, conn, ch, receiver, priority, sched_ran(cpu, self));
+    send_finish(cpu, self, conn, ch, receiver, self->priority, priority, sched_ran(cpu, self));
     return receiver;
 }
 

@@ -28,7 +28,7 @@ static inline bool rcvid_answers(const struct thread *server, const struct threa
 /* Returns the slot of the table that an rcvid names; NULL: none. Needs no lock. */
 static inline struct thread *rcvid_slot(uintptr_t rcvid)
 {
-    uint32_t index = ((uint32_t)rcvid & RCVID_INDEX_MASK) - 1;
+    uint32_t index = ((uint32_t)rcvid - 1) & RCVID_INDEX_MASK; /* above all of the table's: none */
     if (index >= TABLE_ENTRIES(THREADS) || !TABLE_HAS(thread_table, index)) {
         return NULL;
     }
@@ -58,12 +58,11 @@ static inline struct channel *const *msg_channel_slot(const struct process *proc
 static inline struct connection *const *msg_connection_slot(const struct process *proc,
                                                             uintptr_t arg)
 {
-    uint32_t coid = (uint32_t)arg;
-    if (coid < CONFIG_CONNECTIONS_PER_PROCESS) {
-        return &proc->fds[coid];
+    uint32_t coid = (uint32_t)arg, side = coid - _NTO_SIDE_CHANNEL;
+    if (likely(side < CONFIG_CONNECTIONS_PER_PROCESS)) { /* name_open()'s, for one */
+        return &proc->side[side];
     }
-    coid -= _NTO_SIDE_CHANNEL;
-    return coid < CONFIG_CONNECTIONS_PER_PROCESS ? &proc->side[coid] : NULL;
+    return coid < CONFIG_CONNECTIONS_PER_PROCESS ? &proc->fds[coid] : NULL;
 }
 
 static inline struct channel *msg_channel(const struct process *proc, uintptr_t chid)

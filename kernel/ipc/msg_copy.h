@@ -158,6 +158,22 @@ static inline __attribute__((always_inline)) void msg_copy_words(void *dst, cons
     }
 }
 
+/* Copies at most MSG_SMALL bytes, if these are whole words; else returns false. The most common
+ * message needs neither a loop nor, where registers have 64 bits, an aligned address. */
+static inline __attribute__((always_inline)) bool msg_copy_plain(void *dst, const void *src,
+                                                                 size_t bytes)
+{
+    if (sizeof(uintptr_t) == 8 && likely(bytes == 8)) {
+        __builtin_memcpy(dst, src, 8);
+        return true;
+    }
+    if ((((uintptr_t)dst | (uintptr_t)src | bytes) & 3) != 0) {
+        return false;
+    }
+    msg_copy_words(dst, src, bytes);
+    return true;
+}
+
 /* Finds the struct _msg_info that t's call wants: *found, NULL if none. Returns false if it can't
  * be written directly: it is odd, or not beside the receiver's buffer. */
 static inline bool msg_info_find(const struct thread *t, uintptr_t info, struct _msg_info **found)

@@ -213,18 +213,22 @@ static inline void sched_hand_over(struct cpu *cpu, struct thread *prev, enum th
 /* Returns whether another CPU may run t. */
 static inline bool others_may_run(const struct cpu *cpu, const struct thread *t)
 {
-    return CONFIG_CPUS > 1 && (t->runmask & sched.several & ~cpu->bit) != 0;
+    return CONFIG_CPUS > 1 && (t->runmask & sched.several & cpu->others) != 0;
 }
 
-/* Returns whether waking t would change nothing except its state READY. */
+/* Returns whether waking t, where there is no handoff thread, would change nothing except its state
+ * READY. */
 static inline bool sched_waits(const struct cpu *cpu, const struct thread *self,
                                const struct thread *t)
 {
-    if (cpu->handoff || others_may_run(cpu, t) || t->priority > self->priority) {
+    if (others_may_run(cpu, t)) {
         return false;
     }
-    return t->priority < self->priority || self->policy == SCHED_FIFO ||
-           cpu->quantum_end != UINT64_MAX;
+    if (likely(t->priority < self->priority)) {
+        return true;
+    }
+    return t->priority == self->priority &&
+           (self->policy == SCHED_FIFO || cpu->quantum_end != UINT64_MAX);
 }
 
 /* Makes t the handoff thread, with its event: what sched_wake() comes to, where sched_chosen() or

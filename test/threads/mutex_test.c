@@ -275,6 +275,7 @@ static void all_lock_the_same_mutex(void **state)
         tcbs[n].tid = (int)n + 1;
         cpus[n].id = n;
         cpus[n].bit = 1u << n;
+        cpus[n].others = ~cpus[n].bit;
         threads[n] = (struct thread){.proc = &proc, .tid = (int)n + 1, .state = STATE_RUNNING};
         threads[n].base_priority = threads[n].priority = priority;
     }

@@ -42,6 +42,7 @@
 
 static unsigned long steps, calls, events, taken[KERCALL_MAX], taken_traced[KERCALL_MAX];
 static unsigned long taken_logged[KERCALL_MAX];
+static unsigned long taken_registers[KERCALL_MAX];
 static unsigned long wide[KERCALL_MAX], limited[KERCALL_MAX]; /* of taken, without events */
 static unsigned long long seed;
 static struct {
@@ -72,9 +73,10 @@ enum listeners { NOBODY, LOG_ONLY, LOG_AND_D };
 
 /* Makes the call from the state before it. Returns whether the fast path took it. */
 static bool again(struct thread *t, unsigned number, const uintptr_t args[6],
-                  enum listeners listeners)
+                  enum listeners listeners, bool in_registers)
 {
     ways_back();
+    world_in_registers = in_registers;
     fake_events_off = listeners == NOBODY;
     fake_log_only = listeners == LOG_ONLY;
     fake_recorded = 0;
@@ -124,14 +126,18 @@ static void all_ways(struct thread *t, unsigned number, const uintptr_t args[6])
     world_enter(t, number, args);
     kercall_use_direct(true);
     ways_keep_after();
-    bool traced = again(t, number, args, LOG_AND_D);
+    bool traced = again(t, number, args, LOG_AND_D, false);
     unsigned n = ways_compare_events();
     ways_forget_events(is_site);
     ways_forget_seen();
-    bool logged = again(t, number, args, LOG_ONLY);
+    bool logged = again(t, number, args, LOG_ONLY, false);
     ways_compare_events();
-    bool took = again(t, number, args, NOBODY);
+    bool took = again(t, number, args, NOBODY, false);
+    again(t, number, args, LOG_ONLY, true);
+    bool registers = again(t, number, args, NOBODY, true);
+    world_in_registers = false;
     taken[number] += took;
+    taken_registers[number] += registers;
     taken_logged[number] += logged;
     taken_traced[number] += traced;
     wide[number] += took && has_parts;
@@ -209,14 +215,16 @@ static bool in_a_window(struct thread *t, unsigned number, const uintptr_t args[
     bool alike = window_slowly(t, number, args, &crosses);
     ways_keep_after();
     /* A CPU that does not wait for the lock serves no cross-call before it has it. */
-    bool waits = crosses || chance(50);
+    bool waits = crosses || chance(50), in_registers = chance(50);
     ways_back();
     ways_window(waits, others_call);
+    world_in_registers = in_registers;
     world_enter(t, number, args);
     kercall_use_direct(true);
     if (alike) {
         ways_compare(number);
     }
+    world_in_registers = false;
     fake_clock_stands = false;
     other.t = NULL;
     crossed[number] += crosses;
@@ -508,6 +516,7 @@ static void run(unsigned long left)
     memset(taken, 0, sizeof(taken));
     memset(taken_traced, 0, sizeof(taken_traced));
     memset(taken_logged, 0, sizeof(taken_logged));
+    memset(taken_registers, 0, sizeof(taken_registers));
     memset(wide, 0, sizeof(wide));
     memset(limited, 0, sizeof(limited));
     calls = events = 0;
@@ -524,6 +533,10 @@ static void run(unsigned long left)
     taken_traced[KER_TIMER_TIMEOUT] = taken_logged[KER_TIMER_TIMEOUT] = taken[KER_TIMER_TIMEOUT];
     assert_memory_equal(taken, taken_traced, sizeof(taken));
     assert_memory_equal(taken, taken_logged, sizeof(taken));
+    assert_memory_equal(taken, taken_registers, sizeof(taken));
+    printf("with words in registers: %lu sends, %lu replies\n", world_registers_sent,
+           world_registers_replied);
+    assert_true(world_registers_sent > 0 && world_registers_replied > 0);
 }
 
 static void test_one_cpu(void **state)

@@ -37,6 +37,7 @@ unsigned fake_cpu;
 uint64_t fake_now = 1;
 bool fake_clock_stands;
 bool fake_events_off;
+bool fake_calls_direct = true;
 bool fake_log_only;
 uint64_t fake_hz = FAKE_HZ;
 uint32_t fake_ipis;
@@ -50,6 +51,7 @@ void (*fake_lock_window)(void);
 bool fake_lock_wanted;
 bool (*fake_memory_short)(void);
 bool (*fake_before_lock)(void);
+bool fake_lock_kept;
 static bool passed; /* fake_lock_window() has been called since the lock was let go */
 unsigned fake_events[FAKE_EVENTS];
 unsigned fake_errors[KERCALL_MAX][FAKE_ERRORS];
@@ -76,7 +78,8 @@ bool fake_lock_is_free(void)
     bool (*others)(void) = fake_before_lock;
 
     fake_before_lock = NULL;
-    return others();
+    fake_lock_kept = !others();
+    return !fake_lock_kept;
 }
 
 /* A CPU waits for the others: let them serve what it asked for, or, if it has let the lock go for

@@ -62,6 +62,13 @@ static ALWAYS_INLINE void arch_fill_turns(uint8_t *to, uintptr_t word, size_t le
     turns_fill(to, word, len);
 }
 
+extern bool fake_calls_direct;
+
+static inline void arch_calls_direct(bool on)
+{
+    fake_calls_direct = on;
+}
+
 static inline uintptr_t arch_irq_save(void)
 {
     return 0;
@@ -72,11 +79,12 @@ static inline void arch_irq_restore(uintptr_t state)
 }
 /* Before a CPU takes the lock other CPUs may do something, once; false: one of them has it then. */
 extern bool (*fake_before_lock)(void);
+extern bool fake_lock_kept; /* that one has it until it is waited for, however often it is tried */
 bool fake_lock_is_free(void);
 
 static inline bool arch_spin_try(volatile uint32_t *lock)
 {
-    if (fake_before_lock && !fake_lock_is_free()) {
+    if (fake_lock_kept || (fake_before_lock && !fake_lock_is_free())) {
         return false;
     }
     fake_lock_taken(lock);
@@ -122,6 +130,11 @@ static inline void arch_switch_load(struct thread *next)
 {
     (void)next;
 }
+static inline volatile uint32_t *arch_address(volatile uint32_t *word)
+{
+    return word;
+}
+
 static inline bool arch_cas32(volatile uint32_t *p, uint32_t expected, uint32_t desired)
 {
     if (fake_before_cas) {

@@ -14,10 +14,10 @@ UNIT_IPC_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -O1 -DKYMO_KERNEL -DARCH_OPS_
 	-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 UNIT_IPC_KERNEL := kernel/base/trie.c kernel/base/order/tree.c kernel/thread/ready/each.c $(filter-out %/pool.c,$(foreach f,channel.c clock.c \
 	connect.c connect_info.c console.c copy.c cpu.c event.c exit.c gone.c intr.c kercall.c msg.c \
-	msg_copy.c msg_direct.c msg_listened.c msg_rw.c msg_wait.c msg_wide.c object.c phys.c process.c process_account.c \
-	call_lock.c long_call.c process_calls.c pulse.c quota.c ram.c sched.c sched_calls.c signal.c sync.c \
+	msg_copy.c msg_direct.c msg_entry.c msg_listened.c msg_rw.c msg_wait.c msg_wide.c object.c phys.c process.c process_account.c \
+	call_lock.c long_call.c process_calls.c pulse.c quota.c ram.c reply_entry.c sched.c sched_calls.c signal.c sync.c \
 	sync_cond.c sync_mutex.c sync_sem.c thread.c thread_calls.c thread_ctl.c thread_end.c thread_hold.c \
-	timeout.c timeout_direct.c timer.c timer_calls.c trace_quick.c vm.c vm_lookup.c wait_kinds.c,$(wildcard kernel/*/$(f))))
+	timeout.c timeout_direct.c timer.c timer_calls.c trace_quick.c vm.c vm_lookup.c wait_kinds.c,$(wildcard kernel/*/$(f) kernel/entry/registers/$(f))))
 UNIT_IPC_OBJS := $(patsubst %.c,$(B)/unit/ipc/%.o,$(UNIT_IPC_KERNEL) $(wildcard kernel/observe/debug/check*.c) test/unit_ipc/fake.c test/unit_ipc/fake_map.c \
 	$(addprefix test/unit_ipc/,world.c check.c))
 

@@ -44,6 +44,7 @@ void world_boot_one(void)
     for (unsigned n = 0; n < CONFIG_CPUS; n++) {
         cpus[n].id = n;
         cpus[n].bit = 1u << n;
+        cpus[n].others = ~cpus[n].bit;
         cpus[n].idle = thread_create_idle(kernel_process, n);
         cpus[n].idle->state = STATE_READY;
         fake_timer_at[n] = UINT64_MAX;
@@ -131,8 +132,43 @@ static struct thread *way_do(struct thread *unused, unsigned n)
     return exit_locked(&cpus[n]);
 }
 
+bool world_in_registers;
+unsigned long world_registers_sent, world_registers_replied;
+
+/* What the entry code of such a port does. */
+static struct thread *call_send(const uintptr_t *args, struct thread *t)
+{
+    struct kernel_sent sent = kernel_call_send(args[0], args[1], args[2], args[3], args[4], t);
+
+    if (sent.rcvid != 0) {
+        world_registers_sent++;
+        arch_context_set_result(sent.next, (long)sent.rcvid, 0);
+    }
+    return sent.next;
+}
+
+static struct thread *call_reply(const uintptr_t *args, struct thread *t)
+{
+    if (!kernel_call_reply(args[0], args[1], args[2], args[3], 0, t)) {
+        return kernel_call(t, KER_MSG_REPLYV);
+    }
+    world_registers_replied++;
+    arch_context_set_result(t, 0, 0);
+    return t;
+}
+
 static struct thread *way_call(struct thread *t, unsigned number)
 {
+    if (world_in_registers && fake_calls_direct) {
+        switch (number) {
+        case KER_MSG_SENDV:
+            return call_send(t->args, t);
+        case KER_MSG_RECEIVEV:
+            return kernel_call_receive(t->args[0], t->args[1], t->args[2], t->args[3], 0, t);
+        case KER_MSG_REPLYV:
+            return call_reply(t->args, t);
+        }
+    }
     return kernel_call(t, number);
 }
 

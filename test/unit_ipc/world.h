@@ -35,6 +35,9 @@ extern struct fake_paid {
     size_t bytes, log_bytes;
 } fake_paid;
 extern bool fake_events_off;
+/* Calls of messages begin as on a port that has their words in registers (kernel/arch/entry.h). */
+extern bool world_in_registers;
+extern unsigned long world_registers_sent, world_registers_replied; /* without kernel_call() */
 extern bool fake_log_only;
 /* From now on events are the common case of the log, thread states in this form; or not. */
 void fake_trace_common(bool wide_states);

@@ -42,6 +42,16 @@ static ALWAYS_INLINE void arch_fill_turns(uint8_t *to, uintptr_t word, size_t le
     turns_fill(to, word, len);
 }
 
+static inline void arch_calls_direct(bool on)
+{
+    (void)on;
+}
+
+static inline volatile uint32_t *arch_address(volatile uint32_t *word)
+{
+    return word;
+}
+
 static inline uintptr_t arch_irq_save(void)
 {
     return 0;

@@ -58,6 +58,7 @@ static void start(unsigned ncpu)
     for (unsigned i = 0; i < CONFIG_CPUS; i++) {
         cpus[i].id = i;
         cpus[i].bit = 1u << i;
+        cpus[i].others = ~cpus[i].bit;
         cpus[i].idle = &idles[i];
         cpus[i].locked = true; /* whichever is "this" CPU has the kernel to itself */
         cpus[i].quantum_end = UINT64_MAX;

@@ -68,6 +68,12 @@ static ALWAYS_INLINE void arch_fill_turns(uint8_t *to, uintptr_t word, size_t le
     turns_fill(to, word, len);
 }
 
+/* All calls begin in kernel_call(). */
+static inline void arch_calls_direct(bool on)
+{
+    (void)on;
+}
+
 static inline uintptr_t arch_irq_save(void)
 {
     __asm__ volatile("" ::: "memory");
@@ -213,6 +219,13 @@ static inline void arch_switch(struct thread *prev, struct thread *next)
         arch_switch_load(next);
     }
     a64_space_switch(to ? to->ttbr0 : a64_empty_ttbr0);
+}
+
+/* In a register: computed once, though each use has to. */
+static inline volatile uint32_t *arch_address(volatile uint32_t *word)
+{
+    __asm__("" : "+r"(word));
+    return word;
 }
 
 static inline bool arch_cas32(volatile uint32_t *p, uint32_t expected, uint32_t desired)

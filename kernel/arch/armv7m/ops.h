@@ -94,6 +94,12 @@ static ALWAYS_INLINE void arch_fill_turns(uint8_t *to, uintptr_t word, size_t le
     armv7m_fill_turns(to, word, len);
 }
 
+/* All calls begin in kernel_call(). */
+static inline void arch_calls_direct(bool on)
+{
+    (void)on;
+}
+
 static inline uintptr_t arch_irq_save(void)
 {
     uintptr_t state;
@@ -202,6 +208,12 @@ static inline void arch_switch_space(struct thread *prev, struct thread *next)
 static inline void arch_switch_load(struct thread *next)
 {
     (void)next;
+}
+
+/* There is no lock: never called. */
+static inline volatile uint32_t *arch_address(volatile uint32_t *word)
+{
+    return word;
 }
 
 static inline bool arch_cas32(volatile uint32_t *p, uint32_t expected, uint32_t desired)

@@ -75,8 +75,7 @@ void arch_context_set_tls(struct thread *t, uintptr_t tls)
     struct arch_context *ctx = x86_context(t);
 
     ctx->tls = x86_canonical_address(tls);
-    x86_tls_forget();
-    x86_tls_load(ctx->tls);
+    x86_tls_load(&ctx->tls);
 }
 
 void arch_context_allow_ports(struct thread *t)

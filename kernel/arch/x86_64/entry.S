@@ -8,8 +8,9 @@
  * r12-r15, rsp, rip and flags; rax and rdx come back as value and errno, and the rest 0, so that
  * nothing of the kernel's leaks. Everything else that interrupts a program saves all registers.
  *
- * What a call keeps is in the context before C begins, and comes back from there: kernel_call() and
- * what it only jumps to may change any register (board.mk: FLAGS_ of the fast path).
+ * What a call keeps is in the context before C begins, and comes back from there: kernel_call(),
+ * those of MsgSendv and MsgReceivev, and what they only jump to may change any register (board.mk:
+ * FLAGS_ of the fast path). Not so MsgReplyv's, after which the same thread goes on.
  */
 #include ARCH_OFFSETS_H
 #include "kernel/arch/x86_64/shared.h"
@@ -28,36 +29,77 @@
     .endm
 
     .text
-/* SYSCALL: rcx has rip, r11 the flags. The stack pointer is the program's for four instructions.
- * What may come in between, an NMI or a machine check, has a stack of its own. */
+/* What only a function that keeps them has to leave alone. */
+    .macro save_kept
+    mov %rbx, CTX_R(RBX)(%r9)
+    mov %rbp, CTX_R(RBP)(%r9)
+    mov %r12, CTX_R(12)(%r9)
+    mov %r13, CTX_R(13)(%r9)
+    mov %r14, CTX_R(14)(%r9)
+    mov %r15, CTX_R(15)(%r9)
+    .endm
+    .macro load_kept
+    mov CTX_R(RBX)(%rax), %rbx
+    mov CTX_R(RBP)(%rax), %rbp
+    mov CTX_R(12)(%rax), %r12
+    mov CTX_R(13)(%rax), %r13
+    mov CTX_R(14)(%rax), %r14
+    mov CTX_R(15)(%rax), %r15
+    .endm
+
+/* What SYSRET needs, of the thread in rax. What else the kernel has used is 0, so that none of it
+ * leaks: rax, rdx and rsi are left to do. */
+    .macro load_return
+    mov CTX_RIP(%rax), %rcx
+    mov CTX_RFLAGS(%rax), %r11
+    mov CTX_R(RSP)(%rax), %rsp
+    xor %edi, %edi
+    xor %r8d, %r8d
+    xor %r9d, %r9d
+    xor %r10d, %r10d
+    .endm
+
+    .text
+/* SYSCALL: rcx has rip, r11 the flags; the words of the call are in rdi, rsi, rdx, r10, r8 and rbx,
+ * and r9 has nothing. The stack pointer is the program's for three instructions. What may come in
+ * between, an NMI or a machine check, has a stack of its own. */
     .balign 16
     .global x86_syscall
     .type x86_syscall, @function
 x86_syscall:
     swapgs
-    mov %rdi, %gs:CPU_SCRATCH
-    mov %gs:CPU_THREAD, %rdi
-    mov %rsp, CTX_R(RSP)(%rdi)
+    mov %gs:CPU_THREAD, %r9
+    mov %rsp, CTX_R(RSP)(%r9)
     mov %gs:CPU_STACK, %rsp
-    mov %rcx, CTX_RIP(%rdi)
-    mov %gs:CPU_SCRATCH, %rcx
-    mov %rcx, THREAD_ARGS(%rdi)
-    mov %rsi, THREAD_ARGS+8(%rdi)
-    mov %rdx, THREAD_ARGS+16(%rdi)
-    mov %r10, THREAD_ARGS+24(%rdi)
-    mov %r8, THREAD_ARGS+32(%rdi)
-    mov %r9, THREAD_ARGS+40(%rdi)
-    mov %rbx, CTX_R(RBX)(%rdi)
-    mov %rbp, CTX_R(RBP)(%rdi)
-    mov %r12, CTX_R(12)(%rdi)
-    mov %r13, CTX_R(13)(%rdi)
-    mov %r14, CTX_R(14)(%rdi)
-    mov %r15, CTX_R(15)(%rdi)
-    mov %r11, CTX_RFLAGS(%rdi)
-    movq $CTX_KIND_CALL, CTX_KIND(%rdi)
+    mov %rcx, CTX_RIP(%r9)
+    mov %r11, CTX_RFLAGS(%r9)
+    cmp $X86_CALLS, %rax
+    jae x86_call_any
+    jmp *x86_calls(, %rax, 8)
+
+    .balign 16
+    .global x86_call_any
+x86_call_any:
+    mov %rdi, THREAD_ARGS(%r9)
+    mov %rsi, THREAD_ARGS+8(%r9)
+    mov %rdx, THREAD_ARGS+16(%r9)
+    mov %r10, THREAD_ARGS+24(%r9)
+    mov %r8, THREAD_ARGS+32(%r9)
+    mov %rbx, THREAD_ARGS+40(%r9)
     mov %eax, %esi
+x86_call_stored:
+    save_kept
+    mov %r9, %rdi
     xor %ebp, %ebp
     call kernel_call
+    jmp x86_resume
+
+    .balign 16
+    .global x86_call_receive
+x86_call_receive:
+    save_kept
+    mov %r10, %rcx
+    call kernel_call_receive
     /* falls through */
 
 /* rax: the thread to run; its address space is set. */
@@ -66,26 +108,50 @@ x86_resume:
     mov %rax, %gs:CPU_THREAD
     cmpl $CTX_KIND_CALL, CTX_KIND(%rax)
     jne x86_resume_full
-    mov CTX_R(RBX)(%rax), %rbx
-    mov CTX_R(RBP)(%rax), %rbp
-    mov CTX_R(12)(%rax), %r12
-    mov CTX_R(13)(%rax), %r13
-    mov CTX_R(14)(%rax), %r14
-    mov CTX_R(15)(%rax), %r15
-    mov CTX_RIP(%rax), %rcx
-    mov CTX_RFLAGS(%rax), %r11
+    load_kept
+    load_return
     mov CTX_R(RDX)(%rax), %rdx
-    mov CTX_R(RSP)(%rax), %rsp
-    xor %esi, %esi
-    xor %edi, %edi
-    xor %r8d, %r8d
-    xor %r9d, %r9d
-    xor %r10d, %r10d
     mov CTX_R(RAX)(%rax), %rax
+    xor %esi, %esi
+    swapgs
+    sysretq
+
+    .balign 16
+    .global x86_call_reply
+x86_call_reply:
+    mov %r10, %rcx
+    call kernel_call_reply
+    test %rax, %rax
+    jz 1f
+    load_return
+    xor %eax, %eax
+    xor %edx, %edx
+    xor %esi, %esi
+    swapgs
+    sysretq
+1:  mov %gs:CPU_THREAD, %r9
+    mov $X86_CALL_REPLY, %esi
+    jmp x86_call_stored
+
+    .balign 16
+    .global x86_call_send
+x86_call_send:
+    save_kept
+    mov %r10, %rcx
+    call kernel_call_send
+    test %rdx, %rdx
+    jz x86_resume
+    mov %rax, %gs:CPU_THREAD
+    load_kept
+    load_return
+    mov %rdx, %rax
+    xor %edx, %edx
+    xor %esi, %esi
     swapgs
     sysretq
 
 x86_resume_full:
+    movq $CTX_KIND_CALL, CTX_KIND(%rax) /* until it is interrupted again: calls don't say it */
     mov %gs:CPU_STACK, %rsp
     pushq $SEL_USER_DATA
     pushq CTX_R(RSP)(%rax)
@@ -293,5 +359,26 @@ kernel_panic:
     xor %eax, %eax
     jmp kernel_panicked
     .size kernel_panic, . - kernel_panic
+
+/* Where a call begins, by number: as arch_calls_direct(true) has it. */
+    .data
+    .balign 8
+    .global x86_calls
+    .type x86_calls, @object
+x86_calls:
+    .set number, 0
+    .rept X86_CALLS
+    .if number == X86_CALL_SEND
+    .quad x86_call_send
+    .elseif number == X86_CALL_RECEIVE
+    .quad x86_call_receive
+    .elseif number == X86_CALL_REPLY
+    .quad x86_call_reply
+    .else
+    .quad x86_call_any
+    .endif
+    .set number, number + 1
+    .endr
+    .size x86_calls, . - x86_calls
 
     .section .note.GNU-stack, "", @progbits

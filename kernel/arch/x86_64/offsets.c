@@ -9,6 +9,15 @@
 #define OFFSET(name, value) __asm__ volatile(".ascii \"->" #name " %c0\"" ::"i"(value))
 #define CONTEXT(member) offsetof(struct arch_context, member)
 
+#define KERCALL(number, NAME, ...) CALL_##NAME = (number),
+enum {
+#include "abi/kercalls.def"
+};
+#undef KERCALL
+_Static_assert((int)CALL_MSG_SENDV == X86_CALL_SEND && (int)CALL_MSG_RECEIVEV == X86_CALL_RECEIVE &&
+                   (int)CALL_MSG_REPLYV == X86_CALL_REPLY,
+               "shared.h");
+
 void arch_offsets(void);
 void arch_offsets(void)
 {

@@ -197,32 +197,56 @@ static inline void x86_space_load(uint64_t space)
     __asm__ volatile("mov %0, %%cr3" ::"r"(space) : "memory");
 }
 
+/* Returns whether this CPU's CR3 was loaded with this. */
+static inline bool x86_space_is(uint64_t space)
+{
+    bool is;
+
+    __asm__ volatile("cmp %%gs:%c[at], %[space]"
+                     : "=@cce"(is)
+                     : [at] "i"(offsetof(struct x86_cpu, space)), [space] "r"(space));
+    return is;
+}
+
+static inline void x86_space_enter(uint64_t space)
+{
+    __asm__ volatile("mov %0, %%gs:%c1" ::"r"(space), "i"(offsetof(struct x86_cpu, space))
+                     : "memory");
+    x86_space_load(space);
+}
+
 /* A program that loads a selector into FS loses its base unseen: what this CPU's register holds is
  * known only as long as the process runs that has set it. */
 static inline void x86_space_switch(uint64_t space)
 {
-    if (space != x86_space()) {
+    if (!x86_space_is(space)) {
         x86_tls_forget();
-        __asm__ volatile("mov %0, %%gs:%c1" ::"r"(space), "i"(offsetof(struct x86_cpu, space))
-                         : "memory");
-        x86_space_load(space);
+        x86_space_enter(space);
     }
 }
 
-/* WRMSR takes long: only when it differs. */
-static inline void x86_tls_load(uint64_t tls)
+/* WRMSR IA32_FS_BASE, from the word's two halves. */
+static inline void x86_tls_load(const uint64_t *tls)
 {
-    __asm__ volatile("cmp %%gs:%c[at], %[tls]\n\t"
-                     "je 1f\n\t"
-                     "mov %[tls], %%gs:%c[at]\n\t"
-                     "mov %[tls], %%rdx\n\t"
-                     "mov $0xc0000100, %%ecx\n\t" /* IA32_FS_BASE */
-                     "shr $32, %%rdx\n\t"
-                     "wrmsr\n"
-                     "1:"
+    __asm__ volatile("mov %[tls], %%rax\n\t"
+                     "mov 4+%[tls], %%edx\n\t"
+                     "mov %%rax, %%gs:%c[at]\n\t"
+                     "mov $0xc0000100, %%ecx\n\t"
+                     "wrmsr"
                      :
-                     : [tls] "a"(tls), [at] "i"(offsetof(struct x86_cpu, tls))
-                     : "rcx", "rdx", "memory", "cc");
+                     : [tls] "m"(*tls), [at] "i"(offsetof(struct x86_cpu, tls))
+                     : "rax", "rcx", "rdx", "memory");
+}
+
+/* It takes long: within a process only when it differs. */
+static inline bool x86_tls_is(uint64_t tls)
+{
+    bool is;
+
+    __asm__ volatile("cmp %%gs:%c[at], %[tls]"
+                     : "=@cce"(is)
+                     : [at] "i"(offsetof(struct x86_cpu, tls)), [tls] "r"(tls));
+    return is;
 }
 
 static inline void x86_ports_load(uint64_t iomap)
@@ -241,8 +265,15 @@ static inline void arch_switch_save(struct thread *prev)
 /* With the lock: prev's process may end as soon as it is released, and its tables are freed. */
 static inline void arch_switch_space(struct thread *prev, struct thread *next)
 {
+    const struct arch_context *to = (const struct arch_context *)next;
+
     (void)prev;
-    x86_space_switch(((const struct arch_context *)next)->cr3);
+    if (!x86_space_is(to->cr3)) {
+        x86_space_enter(to->cr3);
+    } else if (x86_tls_is(to->tls)) {
+        return;
+    }
+    x86_tls_load(&to->tls);
 }
 
 static inline void arch_switch_load(struct thread *next)
@@ -251,20 +282,25 @@ static inline void arch_switch_load(struct thread *next)
 
     __asm__ volatile("fxrstor64 %0" ::"m"(to->fp));
     x86_ports_load(to->iomap);
-    x86_tls_load(to->tls);
 }
 
 static inline void arch_switch(struct thread *prev, struct thread *next)
 {
-    const struct arch_context *to = (const struct arch_context *)next;
-
     if (prev) {
         arch_switch_save(prev);
     }
-    x86_space_switch(to ? to->cr3 : x86_kernel_cr3);
-    if (to) {
+    if (next) {
+        arch_switch_space(prev, next);
         arch_switch_load(next);
+    } else {
+        x86_space_switch(x86_kernel_cr3);
     }
+}
+
+/* An instruction may name a word by its address. */
+static inline volatile uint32_t *arch_address(volatile uint32_t *word)
+{
+    return word;
 }
 
 static inline bool arch_cas32(volatile uint32_t *p, uint32_t expected, uint32_t desired)
@@ -298,6 +334,20 @@ static inline uintptr_t arch_probe_argument(const uintptr_t *regs, unsigned n)
 static inline uintptr_t arch_probe_result(const uintptr_t *regs)
 {
     return regs[9];
+}
+
+/* Where a call begins, by number: entry.S. */
+extern char x86_call_any[], x86_call_send[], x86_call_receive[], x86_call_reply[];
+extern char *x86_calls[X86_CALLS]; /* [k] read by calls of all CPUs */
+
+static inline void arch_calls_direct(bool on)
+{
+    __atomic_store_n(&x86_calls[X86_CALL_SEND], on ? x86_call_send : x86_call_any,
+                     __ATOMIC_RELAXED);
+    __atomic_store_n(&x86_calls[X86_CALL_RECEIVE], on ? x86_call_receive : x86_call_any,
+                     __ATOMIC_RELAXED);
+    __atomic_store_n(&x86_calls[X86_CALL_REPLY], on ? x86_call_reply : x86_call_any,
+                     __ATOMIC_RELAXED);
 }
 
 /* Nothing to do: every entry into this kernel ends in kernel_exit(). */

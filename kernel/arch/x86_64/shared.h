@@ -41,6 +41,13 @@
 #define SEL_USER_CODE 0x2b
 #define SEL_TSS 0x30
 
+/* Kernel calls with an entry of their own: MsgSendv, MsgReceivev, MsgReplyv. All numbers are below
+ * X86_CALLS. */
+#define X86_CALLS 128
+#define X86_CALL_SEND 11
+#define X86_CALL_RECEIVE 14
+#define X86_CALL_REPLY 15
+
 /* struct arch_context: r[] in the order of the instructions' register numbers */
 #define CTX_R(n) (CTX_R0 + (n)*8)
 #define RAX 0
@@ -51,8 +58,9 @@
 #define RBP 5
 #define RSI 6
 #define RDI 7
-#define CTX_KIND_CALL 0 /* only what a function keeps is valid */
-#define CTX_KIND_FULL 1
+/* Only what a function keeps is valid. The way out sets it, so that a call need not. */
+#define CTX_KIND_CALL 0
+#define CTX_KIND_FULL 1 /* from the interruption of a program until it goes on */
 
 /* INT3, and offset of the displaced instruction in a function probe's slot (probe/slot.c). */
 #define X86_BREAKPOINT 0xcc

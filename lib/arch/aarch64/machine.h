@@ -16,7 +16,7 @@ typedef struct kymo_pair {
 /* A kernel call of four words in line, for functions that make no other call: number and words as
  * svc.S has them. Returns the pair's error; the value is dropped. The kernel keeps what a function
  * keeps, no more. */
-static inline int kymo_call_4(uintptr_t number, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d)
+static inline int kymo_error_4(uintptr_t number, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d)
 {
     register uintptr_t x3 __asm__("x3") = d;
     register uintptr_t x2 __asm__("x2") = c;
@@ -31,6 +31,8 @@ static inline int kymo_call_4(uintptr_t number, uintptr_t a, uintptr_t b, uintpt
                        "x16", "x17", "x18", "cc", "memory");
     return (int)x1;
 }
+
+#define KYMO_RAW(NAME, number, n) kymo_pair kymo_raw_##NAME(KYMO_WORDS(n)); /* svc.S */
 
 #define KYMO_THREAD_STACK 65536 /* default of pthread_create() */
 #define KYMO_THREAD_STACK_MIN 4096

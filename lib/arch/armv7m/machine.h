@@ -12,7 +12,7 @@ typedef uint64_t kymo_pair;
 
 /* A kernel call of four words in line, for functions that make no other call: number and words as
  * svc.S has them. Returns the pair's error; the value is dropped. */
-static inline int kymo_call_4(uintptr_t number, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d)
+static inline int kymo_error_4(uintptr_t number, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d)
 {
     register uintptr_t r3 __asm__("r3") = d;
     register uintptr_t r2 __asm__("r2") = c;
@@ -23,6 +23,8 @@ static inline int kymo_call_4(uintptr_t number, uintptr_t a, uintptr_t b, uintpt
     __asm__ volatile("svc 0" : "+r"(r0), "+r"(r1) : "r"(r2), "r"(r3), "r"(r12) : "memory");
     return (int)r1;
 }
+
+#define KYMO_RAW(NAME, number, n) kymo_pair kymo_raw_##NAME(KYMO_WORDS(n)); /* svc.S */
 
 #define KYMO_THREAD_STACK 4096 /* default of pthread_create() */
 #define KYMO_THREAD_STACK_MIN 512

@@ -13,20 +13,111 @@ typedef struct kymo_pair {
 #define KYMO_PAIR_VALUE(p) ((p).value)
 #define KYMO_PAIR_ERROR(p) ((int)(p).error)
 
-/* A kernel call of four words in line, for functions that make no other call: number and words as
- * svc.S has them. Returns the pair's error; the value is dropped. The kernel keeps what a function
- * keeps, no more. */
-static inline int kymo_call_4(uintptr_t number, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d)
+/*
+ * A kernel call in line: number in rax, words in rdi, rsi, rdx, r10, r8, and the sixth in rbx, so
+ * that the kernel has a register to itself, r9, from its first instruction on. It answers in rax
+ * (value) and rdx (errno) and keeps what a function keeps, no more.
+ */
+static inline kymo_pair kymo_call_5(uintptr_t number, uintptr_t a, uintptr_t b, uintptr_t c,
+                                    uintptr_t d, uintptr_t e)
 {
     register uintptr_t r10 __asm__("r10") = d;
-    uintptr_t error = c;
+    register uintptr_t r8 __asm__("r8") = e;
 
     __asm__ volatile("syscall"
-                     : "+a"(number), "+D"(a), "+S"(b), "+d"(error), "+r"(r10)
+                     : "+a"(number), "+D"(a), "+S"(b), "+d"(c), "+r"(r10), "+r"(r8)
                      :
-                     : "rcx", "r8", "r9", "r11", "cc", "memory");
-    return (int)error;
+                     : "rcx", "r9", "r11", "cc", "memory");
+    return (kymo_pair){(long)number, (long)c};
 }
+
+static inline kymo_pair kymo_call_6(uintptr_t number, uintptr_t a, uintptr_t b, uintptr_t c,
+                                    uintptr_t d, uintptr_t e, uintptr_t f)
+{
+    register uintptr_t r10 __asm__("r10") = d;
+    register uintptr_t r8 __asm__("r8") = e;
+
+    __asm__ volatile("syscall"
+                     : "+a"(number), "+D"(a), "+S"(b), "+d"(c), "+r"(r10), "+r"(r8)
+                     : "b"(f)
+                     : "rcx", "r9", "r11", "cc", "memory");
+    return (kymo_pair){(long)number, (long)c};
+}
+
+/* A word that the call doesn't have: whatever its register holds. */
+static inline uintptr_t kymo_no_word(void)
+{
+    uintptr_t any;
+
+    __asm__("" : "=r"(any));
+    return any;
+}
+
+static inline kymo_pair kymo_call_1(uintptr_t number, uintptr_t a)
+{
+    uintptr_t b = kymo_no_word(), c = kymo_no_word();
+
+    return kymo_call_5(number, a, b, c, kymo_no_word(), kymo_no_word());
+}
+
+static inline kymo_pair kymo_call_2(uintptr_t number, uintptr_t a, uintptr_t b)
+{
+    uintptr_t c = kymo_no_word(), d = kymo_no_word();
+
+    return kymo_call_5(number, a, b, c, d, kymo_no_word());
+}
+
+static inline kymo_pair kymo_call_3(uintptr_t number, uintptr_t a, uintptr_t b, uintptr_t c)
+{
+    return kymo_call_5(number, a, b, c, kymo_no_word(), kymo_no_word());
+}
+
+static inline kymo_pair kymo_call_4(uintptr_t number, uintptr_t a, uintptr_t b, uintptr_t c,
+                                    uintptr_t d)
+{
+    return kymo_call_5(number, a, b, c, d, kymo_no_word());
+}
+
+/* The same of four words: the pair's error; the value is dropped. */
+static inline int kymo_error_4(uintptr_t number, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d)
+{
+    return KYMO_PAIR_ERROR(kymo_call_4(number, a, b, c, d));
+}
+
+/* lib/kercall.h: each raw call in line. */
+#define KYMO_RAW(NAME, number, n) KYMO_RAW_##n(NAME, number)
+#define KYMO_RAW_1(NAME, number) \
+    static inline kymo_pair kymo_raw_##NAME(uintptr_t a) \
+    { \
+        return kymo_call_1(number, a); \
+    }
+#define KYMO_RAW_2(NAME, number) \
+    static inline kymo_pair kymo_raw_##NAME(uintptr_t a, uintptr_t b) \
+    { \
+        return kymo_call_2(number, a, b); \
+    }
+#define KYMO_RAW_3(NAME, number) \
+    static inline kymo_pair kymo_raw_##NAME(uintptr_t a, uintptr_t b, uintptr_t c) \
+    { \
+        return kymo_call_3(number, a, b, c); \
+    }
+#define KYMO_RAW_4(NAME, number) \
+    static inline kymo_pair kymo_raw_##NAME(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d) \
+    { \
+        return kymo_call_4(number, a, b, c, d); \
+    }
+#define KYMO_RAW_5(NAME, number) \
+    static inline kymo_pair kymo_raw_##NAME(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, \
+                                            uintptr_t e) \
+    { \
+        return kymo_call_5(number, a, b, c, d, e); \
+    }
+#define KYMO_RAW_6(NAME, number) \
+    static inline kymo_pair kymo_raw_##NAME(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, \
+                                            uintptr_t e, uintptr_t f) \
+    { \
+        return kymo_call_6(number, a, b, c, d, e, f); \
+    }
 
 #define KYMO_THREAD_STACK 65536 /* default of pthread_create() */
 #define KYMO_THREAD_STACK_MIN 4096

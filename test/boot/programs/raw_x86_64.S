@@ -5,6 +5,7 @@
     .global raw_call
     .type raw_call, @function
 raw_call:
+    push %rbx
     mov %edi, %eax
     mov %rsi, %rcx
     mov (%rcx), %rdi
@@ -12,8 +13,9 @@ raw_call:
     mov 16(%rcx), %rdx
     mov 24(%rcx), %r10
     mov 32(%rcx), %r8
-    mov 40(%rcx), %r9
+    mov 40(%rcx), %rbx
     syscall
+    pop %rbx
     ret
     .size raw_call, . - raw_call
     .section .note.GNU-stack, "", @progbits
