@@ -132,6 +132,10 @@ $(B)/gen/gen_d_reasons: host/gen/gen_d_reasons.c host/gen/short_texts.c host/gen
 	$(Q)$(HOST_CC) $(HOST_CMD_CFLAGS) -o $@ $(filter %.c,$^)
 $(HOST_MACHINE_SRCS:%.c=$(B)/host/%.o) $(HOST_MACHINE_SRCS:%.c=$(B)/host-asan/%.o) \
 		$(foreach kind,host-after host-after-asan,$(HOST_AFTER_SRCS:%.c=$(B)/$(kind)/%.o)): | $(TRACE_GEN)
+$(B)/gen/gen_dif_md: host/gen/gen_dif_md.c host/dt/session/registers.c host/dt/registers.h \
+		host/gen/gen.h abi/sys/panic.h trace/dtrace/opcodes.def
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CMD_CFLAGS) -o $@ $(filter %.c,$^)
 .PHONY: trace-gen
 trace-gen: $(TRACE_GEN)
 

@@ -125,17 +125,6 @@ int32_t dtrace_port_ppid(void)
     return parent_of(port_thread()->pid);
 }
 
-/* There are no users. */
-uint32_t dtrace_port_uid(void)
-{
-    return 0;
-}
-
-uint32_t dtrace_port_gid(void)
-{
-    return 0;
-}
-
 int32_t dtrace_port_errno(void)
 {
     return after_now.error;
@@ -220,12 +209,12 @@ uint64_t dtrace_port_caller(bool user)
     return 0;
 }
 
-uint64_t dtrace_port_register(bool user, unsigned n, bool *exists)
+bool dtrace_port_register(bool user, unsigned n, uintptr_t *value)
 {
     (void)user;
     (void)n;
-    *exists = false;
-    return 0;
+    (void)value;
+    return false;
 }
 
 unsigned dtrace_port_stack(bool user, uint64_t *to, unsigned max)

@@ -11,6 +11,7 @@
 
 #define DTRACE_PORT_ALIGN 1 /* as on the boards */
 #define DTRACE_PORT_STOPS 0
+#define DTRACE_PORT_USERS 0
 #define DTRACE_PORT_COUNTS 0
 #define DTRACE_PORT_HELPERS 0 /* a capture has no memory of its programs */
 

@@ -67,6 +67,7 @@ struct dt_type {
 
 /* The target's C: what `int`, `long` and pointers are, and how structs are laid out. */
 struct dt_model {
+    unsigned machine;                                 /* an ELF's e_machine */
     unsigned pointer, int_, long_, long_long, short_; /* bytes */
     unsigned long_long_align, double_align;
     bool char_signed, short_enums;

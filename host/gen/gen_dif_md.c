@@ -4,6 +4,7 @@
  * committed page is what this prints.
  */
 #include "host/gen/gen.h"
+#include "host/dt/registers.h"
 
 #include <stdbool.h>
 
@@ -114,6 +115,25 @@ static const char variables_head[] = "\n"
                                      "| id | name | type | meaning |\n"
                                      "|---:|---|---|---|\n";
 
+static const char registers_head[] =
+    "\n"
+    "## Registers\n"
+    "\n"
+    "`uregs[]` has a thread's registers as they are in its program: where it met a probe of the "
+    "provider\n"
+    "`pid`, called the kernel, faulted or was interrupted. D has a constant for each index, by the "
+    "target's\n"
+    "CPU. A register that the place doesn't have is an illegal operation, which names it (`arg5` "
+    "of "
+    "ERROR\n"
+    "is the array's id << 32, and the index): in a kernel call only those are known that a call "
+    "keeps (on\n"
+    "Cortex-M all), in an interrupt on Cortex-M not `R_R4` to `R_R11`, in a thread of the kernel "
+    "none.\n"
+    "`regs[]` has none.\n"
+    "\n"
+    "| index |";
+
 static const char subroutines_head[] =
     "\n"
     "## Subroutines\n"
@@ -162,6 +182,51 @@ static void print_variable(const struct variable *v)
     gen_print(&out);
 }
 
+/* The constants of an index, those that several CPUs share behind the CPU's own. */
+static void register_cell(struct gen_row *out, const struct dt_registers *r, unsigned index)
+{
+    char name[DT_REGISTER_NAME];
+
+    if (index >= r->count || !dt_register_name(r->machine, index, name)) {
+        gen_cell(out, "");
+        return;
+    }
+    char *cell = gen_new_cell(out);
+    snprintf(cell, GEN_TEXT, "`%s`", name);
+    for (const struct dt_register_alias *a = r->shared; a->name; a++) {
+        if (a->index == index) {
+            gen_append(cell, ", `");
+            gen_append(cell, a->name);
+            gen_append(cell, "`");
+        }
+    }
+}
+
+static void print_registers(void)
+{
+    const struct dt_registers *all = dt_registers_all;
+    unsigned most = 0;
+
+    fputs(registers_head, stdout);
+    for (const struct dt_registers *r = all; r->cpu; r++) {
+        printf(" %s |", r->cpu);
+        most = r->count > most ? r->count : most;
+    }
+    fputs("\n|---:|", stdout);
+    for (const struct dt_registers *r = all; r->cpu; r++) {
+        fputs("---|", stdout);
+    }
+    fputs("\n", stdout);
+    for (unsigned i = 0; i < most; i++) {
+        struct gen_row out = {0};
+        snprintf(gen_new_cell(&out), GEN_TEXT, "%u", i);
+        for (const struct dt_registers *r = all; r->cpu; r++) {
+            register_cell(&out, r, i);
+        }
+        gen_print(&out);
+    }
+}
+
 static void print_subroutine(const struct subroutine *s)
 {
     struct gen_row out = {0};
@@ -192,6 +257,7 @@ int main(void)
     for (size_t i = 0; i < COUNT(variables); i++) {
         print_variable(&variables[i]);
     }
+    print_registers();
     fputs(subroutines_head, stdout);
     for (size_t i = 0; i < COUNT(subroutines); i++) {
         print_subroutine(&subroutines[i]);

@@ -199,12 +199,12 @@ uint64_t dtrace_port_caller(bool user)
     return dtrace_port_stack(user, frames, 2) == 2 ? frames[1] : 0;
 }
 
-uint64_t dtrace_port_register(bool user, unsigned n, bool *exists)
+bool dtrace_port_register(bool user, unsigned n, uintptr_t *value)
 {
     (void)user;
     (void)n;
-    *exists = false;
-    return 0;
+    (void)value;
+    return false;
 }
 
 /* The machine's own frames are none of the program's business: the first that isn't one. */

@@ -14,6 +14,7 @@
 
 #define DTRACE_PORT_ALIGN 0 /* as on the classic engine's x86: such loads just work */
 #define DTRACE_PORT_STOPS 0 /* the only process is the tracer: none could continue it */
+#define DTRACE_PORT_USERS 1
 #define DTRACE_PORT_COUNTS 0
 #define DTRACE_PORT_HELPERS 1
 

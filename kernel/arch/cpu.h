@@ -156,9 +156,10 @@ void arch_context_drop(struct thread *t);
  * stub returns 0. [cpu, stub] */
 uintptr_t arch_context_ip(const struct thread *t);
 uintptr_t arch_context_sp(const struct thread *t);
-/* Stores the registers of a thread that has faulted, in the order of abi/sys/panic.h. Returns which
- * of them the context holds, by bit. A stub returns 0. [cpu, stub] */
-uint64_t arch_context_registers(const struct thread *t, uintptr_t *registers);
+/* Stores the registers of a thread as they are in its program, in the order of abi/sys/panic.h; of
+ * the running one, as they were when it entered the kernel. Returns by bit which of them are known.
+ * Any context, interrupts masked. A stub returns 0. [cpu, stub] */
+uintptr_t arch_context_registers(const struct thread *t, uintptr_t *registers);
 
 /* ---- CPUs -------------------------------------------------------------------------- */
 

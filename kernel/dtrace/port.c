@@ -4,6 +4,7 @@
  * trace/dtrace/port.h. While a probe fires: any context, own CPU, interrupts masked, no lock; so
  * data that other CPUs may change is read once and checked. Tested by test/boot's suite d.
  */
+#include "abi/sys/panic.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/irq.h"
 #include "kernel/arch/panic.h"
@@ -103,17 +104,6 @@ int32_t dtrace_port_tid(void)
 int32_t dtrace_port_ppid(void)
 {
     return dtrace_port_thread()->proc->ppid;
-}
-
-/* There are no users. */
-uint32_t dtrace_port_uid(void)
-{
-    return 0;
-}
-
-uint32_t dtrace_port_gid(void)
-{
-    return 0;
 }
 
 int32_t dtrace_port_errno(void)
@@ -367,12 +357,18 @@ uint64_t dtrace_port_caller(bool user)
     return dtrace_port_stack(user, frames, 2) == 2 ? frames[1] : 0;
 }
 
-uint64_t dtrace_port_register(bool user, unsigned n, bool *exists)
+/* The registers of the kernel at a probe are not kept. */
+COLD bool dtrace_port_register(bool user, unsigned n, uintptr_t *value)
 {
-    (void)user;
-    (void)n;
-    *exists = false;
-    return 0;
+    uintptr_t registers[KYMO_PANIC_REGISTERS];
+    const struct thread *t = dtrace_port_thread();
+    const bool known = user && t->proc != kernel_process && n < 8 * sizeof(uintptr_t) &&
+                       arch_context_registers(t, registers) >> n & 1;
+
+    if (known) {
+        *value = registers[n];
+    }
+    return known;
 }
 
 /* ---- the event log ----------------------------------------------------------------- */

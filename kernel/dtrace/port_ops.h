@@ -11,6 +11,7 @@
 
 #define DTRACE_PORT_ALIGN 1 /* as in other DTrace ports to ARM, though the CPUs allow such loads */
 #define DTRACE_PORT_STOPS 0 /* the kernel has no stopped processes */
+#define DTRACE_PORT_USERS 0
 #define DTRACE_PORT_HELPERS CONFIG_D_HELPERS
 
 static inline unsigned dtrace_port_cpu(void)

@@ -92,10 +92,10 @@ uint64_t dtrace_port_caller(bool user)
     return user;
 }
 
-uint64_t dtrace_port_register(bool user, unsigned n, bool *exists)
+bool dtrace_port_register(bool user, unsigned n, uintptr_t *value)
 {
-    *exists = false;
-    return n + user;
+    *value = n + user;
+    return false;
 }
 
 unsigned dtrace_port_stack(bool user, uint64_t *to, unsigned max)

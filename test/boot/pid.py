@@ -26,7 +26,7 @@ from guest import ROOT, expect  # noqa: E402
 SOAK = False
 SAID = re.compile(r"stepper (\d+) (\d+): sum (\w+), atomic (\d+), text (\w+)")
 FUNCTIONS = ("step_known", "step_tail", "step_switch", "step_recurses", "step_float",
-             "step_branches", "step_moved", "step_atomic")
+             "step_branches", "step_moved", "step_registers", "step_atomic")
 # Of a board's CPU: the tools' prefix, more functions; how many instructions step_moved has, the
 # places of step_atomic, and those that are refused, with the reasons.
 Cpu = collections.namedtuple("Cpu", "tools functions moved atomic refused")
@@ -36,6 +36,19 @@ CPUS = {"virt-a64": Cpu("aarch64-linux-gnu-", (), 60, "0 10 14 18", EXCLUSIVE),
         "mps2-an386": Cpu("arm-none-eabi-", ("step_blocks",), 91, "0 10 14 18 1c", EXCLUSIVE),
         "pc": Cpu("", (), 74, "0 10 14 5 f", {"a": "a NOP, which a static probe may be",
                                               "12": "a repeated instruction"})}
+
+
+# The registers that a function keeps, and those of step_known's arguments; the stack pointer from a
+# function's entry to step_registers_set; one that a kernel call doesn't keep, and one that an
+# interrupt hasn't stored.
+Registers = collections.namedtuple("Registers", "kept arguments frame lost_call lost_interrupt")
+REGISTERS = {
+    "virt-a64": Registers({f"R_X{n}": n for n in range(19, 29)}, [f"R_X{n}" for n in range(5)],
+                          112, "R_X0", None),
+    "mps2-an386": Registers({f"R_R{n}": n for n in range(4, 12)}, [f"R_R{n}" for n in range(4)],
+                            40, None, "R_R4"),
+    "pc": Registers({"R_RBX": 3, "R_R12": 12, "R_R13": 13, "R_R14": 14, "R_R15": 15},
+                    ["R_RDI", "R_RSI", "R_RDX", "R_RCX", "R_R8"], 56, "R_RAX", None)}
 
 
 def spec(bench):
@@ -279,6 +292,122 @@ def crashes_are_reported_as_without_probes(bench):
 
 # ---- any instruction -----------------------------------------------------------------------------
 
+def set_offset(bench):
+    """Of step_registers_set in its function."""
+    names = subprocess.run([CPUS[bench.board].tools + "nm",
+                            f"{ROOT}/build/{bench.board}/programs/stepper"],
+                           capture_output=True, text=True, check=True).stdout
+    at = {name: int(value, 16) for value, name in re.findall(r"(?m)^(\w+) . (step_reg\w+)$", names)}
+    return at["step_registers_set"] - at["step_registers"]
+
+
+def kept(bench):
+    """(An action that prints the registers that functions keep, what it prints.)"""
+    registers = REGISTERS[bench.board].kept
+    return (f"""printf("{'%x ' * len(registers)}\\n", """ +
+            ", ".join(f"uregs[{name}]" for name in registers) + ");",
+            "".join(f"{0xa00 + n:x} " for n in registers.values()) + "\n")
+
+
+def registers_are_the_programs_at_the_place(bench):
+    """By an entry, an offset and a return; of the arguments and the value, too."""
+    r, at = REGISTERS[bench.board], set_offset(bench)
+    action, wanted = kept(bench)
+    done = same(bench, f"""
+        pid$target::step_registers:entry {{ self->pc = uregs[R_PC]; self->sp = uregs[R_SP];
+            usym(uregs[R_PC]); printf(" entry %d\\n", uregs[{r.arguments[0]}] == arg0); }}
+        pid$target::step_registers:{at:x} {{ {action}
+            printf("set %d %d\\n", self->sp - uregs[R_SP], uregs[R_PC] - self->pc); }}
+        pid$target::step_registers:return {{
+            printf("return %d %d %d\\n", uregs[R_SP] == self->sp, uregs[R_PC] - self->pc - arg0,
+                   uregs[R_R0] == arg1); }}
+        pid$target::step_known:entry {{ @ = sum({" && ".join(
+            f"uregs[{name}] == arg{n}" for n, name in enumerate(r.arguments))}); @n = count();
+            @pc[ufunc(uregs[R_PC])] = count(); }}
+        END {{ printa("same %@d\\n", @); printa("of %@d\\n", @n); printa("at %A\\n", @pc); }}
+        """, 2)
+    once = f"stepper`step_registers entry 1\n{wanted}set {r.frame} {at}\nreturn 1 0 1\n"
+    count = re.search(r"same (\d+)\nof (\d+)\n", done.stdout)
+    printed = re.sub(" +", " ", re.sub("(?m)^ +", "", done.stdout))
+    expect(printed.startswith(once + once) and count and count.group(1) == count.group(2) and
+           "at stepper`step_known\n" in done.stdout and not done.stderr, done.stdout + done.stderr)
+
+
+def link_registers_lead_back(bench):
+    """Where calls have one; elsewhere R_LR is no name."""
+    if bench.board == "pc":
+        done = bench.kymo("dtrace", "-t", spec(bench), "-n", "BEGIN { trace(R_LR); }")
+        expect(done.returncode == 1 and "Unknown variable name" in done.stderr, done.stderr)
+        return
+    done = same(bench, """pid$target::step_registers:entry {
+        printf("%d %d\\n", (uregs[R_LR] & ~1) == ucaller, uregs[R_FP] != 0); }""", 1)
+    expect(done.stdout.startswith("1 "), done.stdout)
+
+
+def registers_of_a_thread_in_the_kernel(bench):
+    """That has called it, was sampled, or has faulted; and those that are not known there."""
+    r, at = REGISTERS[bench.board], set_offset(bench)
+    action, wanted = kept(bench)
+    done, _ = trace(bench, f"""
+        pid$target::step_registers:entry {{ pc = uregs[R_PC]; sp = uregs[R_SP]; }}
+        syscall::sched_yield:entry,syscall::sched_yield:return /pid == $target/ {{ {action}
+            usym(uregs[R_PC]); printf(" %s %d\\n", probename, sp - uregs[R_SP] >= {r.frame}); }}
+        profile-997 /pid == $target && pc && !in && uregs[R_PC] - pc - {at} < 12/ {{
+            in = 1; printf("in "); {action} printf("in %d\\n", sp - uregs[R_SP]); }}
+        proc:::fault /args[0] == $target/ {{ {action}
+            printf("fault %d %d\\n", sp - uregs[R_SP], args[4] == uregs[R_PC]); }}
+        """, "[runmask=1] stepper registers 20000000")
+    expect(done.stdout.count(wanted) == 4 and not done.stderr, done.stdout + done.stderr)
+    for line in (r" +stepper`\w*SCHED_YIELD +entry 1$", r" +stepper`\w*SCHED_YIELD +return 1$",
+                 f"in {wanted}in {r.frame}", f"fault {r.frame} 1"):
+        expect(re.search(rf"(?m)^{line}", done.stdout), f"{line}\n{done.stdout}")
+    if r.lost_call:
+        done, _ = trace(bench, f"syscall::sched_yield:entry /pid == $target/ "
+                        f"{{ trace(uregs[{r.lost_call}]); }}", "stepper registers 1")
+        expect(f"illegal operation (uregs[{r.lost_call}]) in action #1" in done.stderr,
+               done.stdout + done.stderr)
+
+
+def registers_in_an_interrupt(bench):
+    """Of the thread that it has interrupted, as far as they are stored."""
+    r, at = REGISTERS[bench.board], set_offset(bench)
+    action, wanted = kept(bench)
+    name = r.lost_interrupt
+    what = f"trace(uregs[{name}]);" if name else action
+    done, _ = trace(bench, f"""
+        pid$target::step_registers:entry {{ pc = uregs[R_PC]; sp = uregs[R_SP]; }}
+        intr:::entry /pid == $target && pc && uregs[R_PC] - pc - {at} < 12 && !done/ {{
+            printf("in %d\\n", sp - uregs[R_SP]); done = 1; }}
+        intr:::entry /pid == $target && done == 1 && uregs[R_PC] - pc - {at} < 12/ {{
+            done = 2; {what} }}
+        tick-1ms {{ }}""", "[runmask=1] stepper registers 20000000")
+    expect(done.stdout.startswith(f"in {r.frame}\n"), done.stdout + done.stderr)
+    expect(f"illegal operation (uregs[{name}])" in done.stderr if name else
+           wanted in done.stdout and not done.stderr, done.stdout + done.stderr)
+
+
+def registers_that_are_not_there(bench):
+    """Beyond the last one, of the kernel, of a thread that has no program."""
+    done, _ = trace(bench, """
+        pid$target::step_known:entry /!a/ { a = 1; trace(uregs[99]); }
+        pid$target::step_known:entry /!b/ { b = 1; trace(uregs[-1]); }
+        pid$target::step_known:entry /!c/ { c = 1; trace(regs[R_SP]); }
+        sched:::off-cpu /pid == 1 && !d/ { d = 1; trace(uregs[R_PC]); }""", "stepper 1")
+    index = {"virt-a64": "PC", "mps2-an386": "PC", "pc": "RIP"}[bench.board]
+    for text in "uregs[99]", "uregs[-1]", "regs[", f"uregs[R_{index}]":
+        expect(f"illegal operation ({text}" in done.stderr, f"{text}: {done.stderr}")
+
+
+def registers_at_a_static_probe(bench):
+    """Those with which the library has called the kernel."""
+    done, _ = trace(bench, """
+        kymo:stepper::heap-grow /!done/ { done = 1; ustack(1); uaddr(uregs[R_PC]); }""",
+                    "[heap=256k] stepper 1")
+    found = done.stdout.split()
+    expect(len(found) == 2 and found[0] == found[1] and found[0].startswith("stepper`"),
+           done.stdout + done.stderr)
+
+
 def every_instruction_of_known_functions(bench):
     for function in FUNCTIONS + CPUS[bench.board].functions:
         done = same(bench, f"pid$target::{function}: {{ @[probename] = count(); }}", 40)
@@ -418,6 +547,9 @@ def text_is_as_before(bench):
     expect(False, "the program always ends first")
 
 
+REGISTER_TESTS = [registers_are_the_programs_at_the_place, link_registers_lead_back,
+                  registers_of_a_thread_in_the_kernel, registers_in_an_interrupt,
+                  registers_that_are_not_there, registers_at_a_static_probe]
 TESTS = [arguments_and_results_are_known, a_tail_call_returns_before_the_other_is_entered,
          offsets_are_passed_in_order, a_thread_is_in_no_call, stacks_are_whole,
          stacks_lead_through_calls_that_are_probed, a_stack_begins_at_the_place,
@@ -430,7 +562,7 @@ TESTS = [arguments_and_results_are_known, a_tail_call_returns_before_the_other_i
          random_functions_all_instructions, random_functions_of_other_programs,
          threads_on_all_cpus, consumer_killed, process_killed,
          another_consumer_has_no_clause_on_what_is_made_later, two_programs_of_one_file,
-         text_is_as_before]
+         text_is_as_before] + REGISTER_TESTS
 
 
 def warm(bench):

@@ -165,13 +165,17 @@ static void test_arrays(void **state)
     assert_int_equal(run("setx 3 r1; ldga args r1 r2; ret r2"), 13);
     assert_int_equal(run("setx 5 r1; ldga args r1 r2; ret r2"), 1005);
     assert_int_equal(run("setx 255 r1; ldga args r1 r2; ret r2"), 1255);
-    run_faults("setx 256 r1; ldga args r1 r2; ret r2", DIF_FAULT_ILLOP, 1, 0);
-    run_faults("not r0 r1; ldga args r1 r2; ret r2", DIF_FAULT_ILLOP, 1, 0);
+    /* The value names the element: the array's number, then the low half of the index. */
+    run_faults("setx 256 r1; ldga args r1 r2; ret r2", DIF_FAULT_ILLOP, 1, 256);
+    run_faults("not r0 r1; ldga args r1 r2; ret r2", DIF_FAULT_ILLOP, 1, 0xffffffff);
     assert_int_equal(run("setx 3 r1; ldga regs r1 r2; ret r2"), 0x103);
     assert_int_equal(run("setx 3 r1; ldga uregs r1 r2; ret r2"), 0x203);
-    run_faults("setx 4 r1; ldga regs r1 r2; ret r2", DIF_FAULT_ILLOP, 1, 0);
-    run_faults("ldga 3 r0 r2; ret r2", DIF_FAULT_ILLOP, 0, 0);
-    run_faults("ldga 128 r0 r2; ret r2", DIF_FAULT_ILLOP, 0, 0);
+    run_faults("setx 4 r1; ldga regs r1 r2; ret r2", DIF_FAULT_ILLOP, 1, 0x100000004);
+    run_faults("setx 4 r1; ldga uregs r1 r2; ret r2", DIF_FAULT_ILLOP, 1, 0x200000004);
+    run_faults("setx 256 r1; ldga uregs r1 r2; ret r2", DIF_FAULT_ILLOP, 1, 0x200000100);
+    run_faults("not r0 r1; ldga uregs r1 r2; ret r2", DIF_FAULT_ILLOP, 1, 0x2ffffffff);
+    run_faults("ldga 3 r0 r2; ret r2", DIF_FAULT_ILLOP, 0, 0x300000000);
+    run_faults("ldga 128 r0 r2; ret r2", DIF_FAULT_ILLOP, 0, 0x8000000000);
     world_load("ldgs arg5 r1; ret r1", NULL);
     world.ops.argument = NULL;
     assert_int_equal(world_run(0), 0);

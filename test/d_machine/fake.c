@@ -231,10 +231,10 @@ uint64_t dtrace_port_caller(bool user)
     return user ? 0x2222 : 0x1111;
 }
 
-uint64_t dtrace_port_register(bool user, unsigned n, bool *exists)
+bool dtrace_port_register(bool user, unsigned n, uintptr_t *value)
 {
-    *exists = n < 4;
-    return (user ? 0x200 : 0x100) + n;
+    *value = n < 4 ? (user ? 0x200 : 0x100) + n : *value;
+    return n < 4;
 }
 
 int32_t dtrace_port_pid(void)

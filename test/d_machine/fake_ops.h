@@ -10,6 +10,7 @@
 
 #define DTRACE_PORT_ALIGN (fake.align)
 #define DTRACE_PORT_STOPS (!fake.cannot_stop)
+#define DTRACE_PORT_USERS 1
 #define DTRACE_PORT_COUNTS 1
 #define DTRACE_PORT_HELPERS (!fake.cannot_help)
 

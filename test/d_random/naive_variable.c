@@ -120,7 +120,7 @@ uint64_t n_builtin_array(struct naive *n, uint32_t id, uint64_t index)
     if (registers && index < 4) {
         return (id == DIF_VAR_uregs ? 0x200 : 0x100) + index;
     }
-    n_fault(n, DIF_FAULT_ILLOP, 0);
+    n_fault(n, DIF_FAULT_ILLOP, (uint64_t)id << 32 | (index & 0xffffffff));
     return 0;
 }
 

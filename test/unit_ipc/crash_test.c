@@ -42,7 +42,7 @@ void arch_context_init_kernel(struct thread *t)
     t->ctx.returned = false;
 }
 
-uint64_t arch_context_registers(const struct thread *t, uintptr_t *registers)
+uintptr_t arch_context_registers(const struct thread *t, uintptr_t *registers)
 {
     (void)t;
     (void)registers;

@@ -192,9 +192,9 @@ uint64_t dtrace_builtin(struct dtrace_context *c, uint32_t variable)
     case DIF_VAR_ppid:
         return (uint64_t)dtrace_port_ppid();
     case DIF_VAR_uid:
-        return dtrace_port_uid();
+        return DTRACE_PORT_USERS ? dtrace_port_uid() : 0;
     case DIF_VAR_gid:
-        return dtrace_port_gid();
+        return DTRACE_PORT_USERS ? dtrace_port_gid() : 0;
     case DIF_VAR_errno:
         return (uint64_t)dtrace_port_errno();
     case DIF_VAR_jid:
@@ -206,21 +206,17 @@ uint64_t dtrace_builtin(struct dtrace_context *c, uint32_t variable)
     }
 }
 
+/* The fault's value says which element is not there: dif.h. */
 uint64_t dtrace_builtin_array(struct dtrace_context *c, uint32_t variable, uint64_t index)
 {
-    bool exists = false;
-    uint64_t value = 0;
+    uintptr_t value = 0;
 
-    if (index >= ARGS_MAX) {
-        return builtin_illegal(c);
-    }
-    switch (variable) {
-    case DIF_VAR_args:
+    if (index < ARGS_MAX && variable == DIF_VAR_args) {
         return builtin_argument(c, (unsigned)index);
-    case DIF_VAR_regs:
-    case DIF_VAR_uregs:
-        value = dtrace_port_register(variable == DIF_VAR_uregs, (unsigned)index, &exists);
-        break;
     }
-    return exists ? value : builtin_illegal(c);
+    if (index >= ARGS_MAX || variable > DIF_VAR_uregs ||
+        !dtrace_port_register(variable == DIF_VAR_uregs, (unsigned)index, &value)) {
+        dtrace_fault(c, DIF_FAULT_ILLOP, (uint64_t)variable << 32 | (uint32_t)index);
+    }
+    return value;
 }

@@ -125,7 +125,7 @@ enum dif_fault {
     DIF_FAULT_UNKNOWN = 0,
     DIF_FAULT_BADADDR = 1,
     DIF_FAULT_BADALIGN = 2,
-    DIF_FAULT_ILLOP = 3,
+    DIF_FAULT_ILLOP = 3, /* of a built-in array: its number << 32 | the index */
     DIF_FAULT_DIVZERO = 4,
     DIF_FAULT_NOSCRATCH = 5,
     DIF_FAULT_KPRIV = 6,

@@ -8,28 +8,13 @@
 
 enum { GROUPS = 8, TEXT_MAX = 45 };
 
-static void inet_put_number(struct dtrace_writer *w, uint32_t value, uint32_t base)
-{
-    static const char digits[] = "0123456789abcdef";
-    uint8_t text[8];
-    unsigned n = 0;
-
-    do {
-        text[n++] = (uint8_t)digits[value % base];
-        value /= base;
-    } while (value);
-    while (n > 0) {
-        dtrace_writer_put(w, text[--n]);
-    }
-}
-
 static void put_v4(struct dtrace_writer *w, const uint8_t *address)
 {
     for (unsigned i = 0; i < 4; i++) {
         if (i > 0) {
             dtrace_writer_put(w, '.');
         }
-        inet_put_number(w, address[i], 10);
+        dtrace_writer_number(w, 10, address[i]);
     }
 }
 
@@ -55,7 +40,7 @@ static void put_groups(struct dtrace_writer *w, const uint16_t *group, unsigned 
         if (i > 0 && !(length > 0 && i == first + length)) {
             dtrace_writer_put(w, ':');
         }
-        inet_put_number(w, group[i], 16);
+        dtrace_writer_number(w, 16, group[i]);
     }
 }
 

@@ -40,6 +40,8 @@ void *dtrace_port_keep(size_t bytes);
 /* DTRACE_PORT_ALIGN, a macro of DTRACE_PORT_OPS_H, 0 or 1: whether a load that is not aligned to
  * its size is a fault here. */
 /* DTRACE_PORT_STOPS, likewise: whether dtrace_port_stop_process() is supported. */
+/* DTRACE_PORT_USERS, likewise: whether dtrace_port_uid() and dtrace_port_gid() are; else both ids
+ * are 0. */
 /* DTRACE_PORT_COUNTS, likewise: whether dtrace_port_counter() and dtrace_port_counters() are. */
 /* DTRACE_PORT_HELPERS, likewise: whether actions may have helpers (helper.h). */
 /* Reads memory; false: the read faulted and `to` is undefined. The machine has checked the
@@ -95,7 +97,9 @@ const char *dtrace_port_execname(void);
 const char *dtrace_port_execargs(void);
 enum { DTRACE_PORT_DEPTH_MOST = 128 }; /* most frames that the machine counts or skips */
 uint64_t dtrace_port_caller(bool user);
-uint64_t dtrace_port_register(bool user, unsigned n, bool *exists);
+/* user: a register of the current thread in its program, by its number in abi/sys/panic.h; else of
+ * the kernel at the probe. Returns false if its value is not known. */
+bool dtrace_port_register(bool user, unsigned n, uintptr_t *value);
 /* Stores return addresses, innermost first; returns how many, at most max, which may be 0. to NULL:
  * returns how many there would be. */
 unsigned dtrace_port_stack(bool user, uint64_t *to, unsigned max);

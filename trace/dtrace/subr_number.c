@@ -6,7 +6,7 @@
 #include "trace/dtrace/port.h"
 #include "trace/dtrace/speculate.h"
 
-enum { DIGITS_MAX = 64 + 2 }; /* of base 2, and a prefix */
+enum { DIGITS_MAX = 64, PREFIX_MAX = 2 }; /* of base 2; of base 16 */
 
 /* The result is an int. */
 uint64_t dtrace_subr_rand(struct dtrace_context *c)
@@ -60,35 +60,40 @@ uint64_t dtrace_subr_swap64(struct dtrace_context *c)
     return __builtin_bswap64(dtrace_arg(c, 0));
 }
 
+void dtrace_writer_number(struct dtrace_writer *w, uint32_t base, uint64_t value)
+{
+    uint8_t text[DIGITS_MAX], *end = text + sizeof(text), *p = end;
+
+    do {
+        uint8_t digit = (uint8_t)(value % base);
+        *--p = digit + (digit < 10 ? '0' : 'a' - 10);
+        value /= base;
+    } while (value != 0);
+    while (p < end) {
+        dtrace_writer_put(w, *p++);
+    }
+}
+
 /* A sign in base 10, 0x in base 16, a leading 0 in base 8. */
 uint64_t dtrace_subr_lltostr(struct dtrace_context *c)
 {
-    uint64_t value = dtrace_arg(c, 0), base = dtrace_arg_or(c, 1, 10);
-    bool negative = base == 10 && (int64_t)value < 0;
-    uint8_t text[DIGITS_MAX], *end = text + sizeof(text), *p = end;
+    const uint64_t asked = dtrace_arg_or(c, 1, 10);
+    const uint32_t base = (uint32_t)asked;
+    uint64_t value = dtrace_arg(c, 0);
+    const char *prefix = base == 16 ? "0x" : base == 8 && value != 0 ? "0" : "";
     struct dtrace_writer w;
 
-    if (base < 2 || base > 36) {
+    if (asked - 2 > 36 - 2) {
         return dtrace_illegal(c);
     }
-    uint64_t rest = negative ? 0 - value : value;
-    for (; rest != 0; rest /= (uint32_t)base) {
-        uint8_t digit = (uint8_t)(rest % (uint32_t)base);
-        *--p = digit + (digit < 10 ? '0' : 'a' - 10);
+    if (base == 10 && (int64_t)value < 0) {
+        prefix = "-";
+        value = 0 - value;
     }
-    if (value == 0 || base == 8) {
-        *--p = '0';
+    dtrace_writer_open(&w, c, DIGITS_MAX + PREFIX_MAX);
+    while (*prefix) {
+        dtrace_writer_put(&w, (uint8_t)*prefix++);
     }
-    if (negative) {
-        *--p = '-';
-    }
-    if (base == 16) {
-        *--p = 'x';
-        *--p = '0';
-    }
-    dtrace_writer_open(&w, c, DIGITS_MAX);
-    while (p < end) {
-        dtrace_writer_put(&w, *p++);
-    }
+    dtrace_writer_number(&w, base, value);
     return dtrace_writer_close(&w);
 }

@@ -58,6 +58,8 @@ inline void dtrace_writer_put(struct dtrace_writer *w, uint8_t byte)
         w->length++;
     }
 }
+/* Digits above 9 are small letters. subr_number.c */
+void dtrace_writer_number(struct dtrace_writer *, uint32_t base, uint64_t value);
 /* Ends the string; returns its address, or 0 and faults if scratch has no room. */
 uint64_t dtrace_writer_close(struct dtrace_writer *);
 

@@ -4,6 +4,7 @@
  * the -L directories, each after those it depends on. One whose provider or module is missing is
  * left out.
  */
+#include "host/dt/registers.h"
 #include "host/dt/session/compile.h"
 #include "host/dt/syntax/pragma.h"
 
@@ -149,6 +150,23 @@ static const char *errors_text(struct dt_session *d)
     return dt_sprintf(d, "%s_ERRNO_WIDE = 0x7fffffff };\ntypedef enum _errno errno_t;\n", text);
 }
 
+/* Constants: indexes in uregs[]. */
+static const char *registers_text(struct dt_session *d)
+{
+    const unsigned machine = d->model->machine;
+    const struct dt_registers *r = dt_registers_of(machine);
+    char name[DT_REGISTER_NAME];
+    const char *text = "";
+
+    for (unsigned i = 0; dt_register_name(machine, i, name); i++) {
+        text = dt_sprintf(d, "%sinline int %s = %u;\n", text, name, i);
+    }
+    for (const struct dt_register_alias *a = r ? r->shared : NULL; a && a->name; a++) {
+        text = dt_sprintf(d, "%sinline int %s = %u;\n", text, a->name, a->index);
+    }
+    return text;
+}
+
 struct dependency {
     const char *name;
     struct dependency *next;
@@ -273,11 +291,12 @@ void dt_libraries_load(struct dt_session *d)
     if (d->options.texts[DT_O_syslibdir]) {
         find_in(&s, d->options.texts[DT_O_syslibdir]);
     } else {
-        const char *errors = errors_text(d);
+        const char *errors = errors_text(d), *registers = registers_text(d);
         parse(d, "(built in)", errors, strlen(errors));
         parse(d, "(built in)", states_text, sizeof(states_text) - 1);
         parse(d, "(built in)", words_text, sizeof(words_text) - 1);
         parse(d, "(built in)", built_in, sizeof(built_in) - 1);
+        parse(d, "(built in)", registers, strlen(registers));
         /* The variable errno gets its type from them. */
         dt_ident_lookup(d->globals, "errno")->type = dt_type_lookup(d, NULL, "errno_t");
     }

@@ -7,13 +7,15 @@
 #include <elf.h>
 #include <string.h>
 
-#define LP64(signed_) \
+#define LP64(machine_, signed_) \
     { \
-        .pointer = 8, .int_ = 4, .long_ = 8, .long_long = 8, .short_ = 2, .long_long_align = 8, \
-        .double_align = 8, .char_signed = signed_ \
+        .machine = machine_, .pointer = 8, .int_ = 4, .long_ = 8, .long_long = 8, .short_ = 2, \
+        .long_long_align = 8, .double_align = 8, .char_signed = signed_ \
     }
 
+/* Its machine tells only the names of registers: a self has none. */
 const struct dt_model dt_model_self = {
+    .machine = EM_X86_64,
     .pointer = 8,
     .int_ = 4,
     .long_ = 8,
@@ -24,10 +26,11 @@ const struct dt_model dt_model_self = {
     .char_signed = (char)-1 < 0,
     .is_host = true,
 };
-const struct dt_model dt_model_lp64 = LP64(true);
-const struct dt_model dt_model_lp64_arm = LP64(false);
+const struct dt_model dt_model_lp64 = LP64(EM_X86_64, true);
+const struct dt_model dt_model_lp64_arm = LP64(EM_AARCH64, false);
 
 const struct dt_model dt_model_ilp32_arm = {
+    .machine = EM_ARM,
     .pointer = 4,
     .int_ = 4,
     .long_ = 4,

@@ -3,6 +3,7 @@
  * The consumer's messages on standard error: drops by their kind, the option that helps against
  * them, and faults. Tested by test/d_command.
  */
+#include "host/dt/registers.h"
 #include "host/dtrace/consume/consume.h"
 
 #include <inttypes.h>
@@ -124,6 +125,21 @@ void message_status(struct consumer *c, const struct dtrace_status *s)
     c->last = *s;
 }
 
+/* What an illegal operation's value says: which register is not there. */
+static void fault_register(const struct consumer *c, uint64_t value)
+{
+    const uint32_t array = (uint32_t)(value >> 32), index = (uint32_t)value;
+    char name[DT_REGISTER_NAME];
+
+    if (array == DIF_VAR_uregs &&
+        dt_register_name(c->target->ops->model(c->target)->machine, index, name)) {
+        fprintf(stderr, " (uregs[%s])", name);
+    } else if (array == DIF_VAR_uregs || array == DIF_VAR_regs) {
+        fprintf(stderr, " (%s[%" PRId32 "])", array == DIF_VAR_regs ? "regs" : "uregs",
+                (int32_t)index);
+    }
+}
+
 void message_fault(struct consumer *c, const uint8_t *record, const struct epid_info *info)
 {
     static const char *const faults[] = {
@@ -148,6 +164,8 @@ void message_fault(struct consumer *c, const uint8_t *record, const struct epid_
             faults[fault]);
     if (fault == DIF_FAULT_BADADDR || fault == DIF_FAULT_BADALIGN || fault == DIF_FAULT_BADSTACK) {
         fprintf(stderr, " (0x%" PRIx64 ")", arg[5]);
+    } else if (fault == DIF_FAULT_ILLOP) {
+        fault_register(c, arg[5]);
     }
     if (arg[2]) {
         fprintf(stderr, " in action #%" PRIu64, arg[2]);

@@ -84,8 +84,8 @@ void arch_context_drop(struct thread *t)
     }
 }
 
-/* A call's context does not hold x2 to x18. */
-uint64_t arch_context_registers(const struct thread *t, uintptr_t *registers)
+/* A call's context does not hold x0 to x18. */
+uintptr_t arch_context_registers(const struct thread *t, uintptr_t *registers)
 {
     const struct arch_context *ctx = a64_context(t);
     uint64_t known = (1ull << (KYMO_PANIC_AARCH64_psr + 1)) - 1;
@@ -96,5 +96,5 @@ uint64_t arch_context_registers(const struct thread *t, uintptr_t *registers)
     registers[KYMO_PANIC_AARCH64_sp] = ctx->sp;
     registers[KYMO_PANIC_AARCH64_pc] = ctx->elr;
     registers[KYMO_PANIC_AARCH64_psr] = ctx->spsr;
-    return ctx->kind == CTX_KIND_FULL ? known : known & ~(0x1ffffull << KYMO_PANIC_AARCH64_x2);
+    return ctx->kind == CTX_KIND_FULL ? known : known & ~(0x7ffffull << KYMO_PANIC_AARCH64_x0);
 }

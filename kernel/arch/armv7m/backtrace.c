@@ -28,13 +28,6 @@ static uint32_t exception_number(void)
     return ipsr & 0x1ff;
 }
 
-static uint32_t process_sp(void)
-{
-    uint32_t psp;
-    __asm__ volatile("mrs %0, psp" : "=r"(psp));
-    return psp;
-}
-
 /* Returns true in an interrupt handler, which stores nothing in the thread's context. */
 static bool in_interrupt(const struct thread *t)
 {
@@ -42,6 +35,19 @@ static bool in_interrupt(const struct thread *t)
 
     return armv7m_port.saved == &context_of(t)->kind &&
            (exception >= IPSR_FIRST_INTERRUPT || exception == IPSR_NMI);
+}
+
+/* The interrupt hit either the thread, or a kernel entry that has not saved it yet and whose return
+ * still leads to the thread, or else the kernel after it saved the thread. */
+enum armv7m_frame armv7m_frame_of(const struct thread *t, struct unwind_frame *f)
+{
+    if (!in_interrupt(t)) {
+        return ARMV7M_FRAME_SAVED;
+    }
+    if (kernel_unwind_to_user(f)) {
+        return ARMV7M_FRAME_STACKED;
+    }
+    return ICSR & ICSR_RETTOBASE ? ARMV7M_FRAME_UNKNOWN : ARMV7M_FRAME_SAVED;
 }
 
 /* Reads the frame that the CPU stored at psp. */
@@ -64,16 +70,11 @@ static bool frame_at(const struct thread *t, uint32_t psp, uint32_t exc_return,
 bool arch_user_frame(const struct thread *t, struct unwind_frame *f)
 {
     const struct arch_context *ctx = context_of(t);
+    const enum armv7m_frame where = armv7m_frame_of(t, f);
 
-    /* The interrupt hit either the thread, or a kernel entry that has not saved it yet and whose
-     * return still leads to the thread, or else the kernel after it saved the thread. */
-    if (in_interrupt(t)) {
-        if (kernel_unwind_to_user(f)) {
-            return frame_at(t, process_sp(), (uint32_t)f->lr, f);
-        }
-        if (ICSR & ICSR_RETTOBASE) {
-            return false;
-        }
+    if (where != ARMV7M_FRAME_SAVED) {
+        return where == ARMV7M_FRAME_STACKED &&
+               frame_at(t, armv7m_process_sp(), (uint32_t)f->lr, f);
     }
     f->fp = ctx->r4_r11[R7];
     return ctx->kind != CTX_KIND_BAD_FRAME && frame_at(t, ctx->psp, ctx->exc_return, f);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ARMv7-M: creates and reads the contexts of threads that are not running. Kernel lock held. The
- * frame is user memory: every access goes through kernel_user_ptr(), and its contents are used for
- * reports only.
+ * ARMv7-M: creates and reads the contexts of threads that are not running. Kernel lock held, but
+ * for arch_context_registers(). The frame is user memory: every access goes through
+ * kernel_user_ptr(), and its contents are used for reports only.
  */
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/assert.h"
@@ -11,13 +11,27 @@
 #include "kernel/arch/panic.h"
 
 /* Returns the thread's frame if it lies in memory of its process with these rights, else NULL. */
-static struct frame *context_frame(const struct thread *t, unsigned prot)
+static struct frame *stacked_at(const struct thread *t, uint32_t psp, unsigned prot)
 {
-    uint32_t psp = context_of(t)->psp;
     if ((psp & 3) != 0) {
         return NULL;
     }
     return kernel_user_ptr(t, psp, sizeof(struct frame), prot);
+}
+
+static struct frame *context_frame(const struct thread *t, unsigned prot)
+{
+    return stacked_at(t, context_of(t)->psp, prot);
+}
+
+/* Returns the stack pointer before the exception. f: the frame at psp, NULL: there is none. */
+static uintptr_t sp_before(uint32_t psp, uint32_t exc_return, const struct frame *f)
+{
+    if (!f) {
+        return psp;
+    }
+    return psp + sizeof(*f) + ((exc_return & EXC_RETURN_NO_FP) ? 0 : FP_FRAME_BYTES) +
+           ((f->xpsr & XPSR_ALIGNED) ? 4 : 0);
 }
 
 static void frame_enter(struct frame *f, uintptr_t func, uintptr_t arg, uintptr_t ret)
@@ -89,30 +103,33 @@ uintptr_t arch_context_ip(const struct thread *t)
     return f ? f->pc : 0;
 }
 
-/* Returns the stack pointer before the exception. */
 uintptr_t arch_context_sp(const struct thread *t)
 {
     const struct arch_context *ctx = context_of(t);
-    const struct frame *f = context_frame(t, KYMO_PROT_READ);
-    uintptr_t sp = ctx->psp;
-    if (!f) {
-        return sp;
-    }
-    sp += sizeof(*f) + ((ctx->exc_return & EXC_RETURN_NO_FP) ? 0 : FP_FRAME_BYTES);
-    return sp + ((f->xpsr & XPSR_ALIGNED) ? 4 : 0);
+
+    return sp_before(ctx->psp, ctx->exc_return, context_frame(t, KYMO_PROT_READ));
 }
 
-/* The frame's registers are lost if the stack is no memory of the process. */
-uint64_t arch_context_registers(const struct thread *t, uintptr_t *registers)
+/* The frame's registers are lost if the stack is no memory of the process; the others are not saved
+ * yet if an interrupt has hit the thread. */
+uintptr_t arch_context_registers(const struct thread *t, uintptr_t *registers)
 {
     const struct arch_context *ctx = context_of(t);
-    const struct frame *f = context_frame(t, KYMO_PROT_READ);
-    uint64_t known = 0xffu << KYMO_PANIC_ARM_r4 | 1u << KYMO_PANIC_ARM_sp;
+    struct unwind_frame interrupted;
+    const enum armv7m_frame where = armv7m_frame_of(t, &interrupted);
+    const bool saved = where == ARMV7M_FRAME_SAVED;
+    const uint32_t psp = saved ? ctx->psp : armv7m_process_sp();
+    const struct frame *f = stacked_at(t, psp, KYMO_PROT_READ);
+    uintptr_t known = 1u << KYMO_PANIC_ARM_sp | (saved ? 0xffu << KYMO_PANIC_ARM_r4 : 0);
 
+    if (where == ARMV7M_FRAME_UNKNOWN) {
+        return 0;
+    }
     for (unsigned i = 0; i < 8; i++) {
         registers[KYMO_PANIC_ARM_r4 + i] = ctx->r4_r11[i];
     }
-    registers[KYMO_PANIC_ARM_sp] = arch_context_sp(t);
+    registers[KYMO_PANIC_ARM_sp] =
+        sp_before(psp, saved ? ctx->exc_return : (uint32_t)interrupted.lr, f);
     if (f) {
         registers[KYMO_PANIC_ARM_r0] = f->r0;
         registers[KYMO_PANIC_ARM_r1] = f->r1;

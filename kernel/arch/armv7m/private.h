@@ -7,6 +7,7 @@
 #include "abi/sys/panic.h"
 #include "abi/sys/kymo.h"
 #include "kernel/arch/cpu.h"
+#include "kernel/arch/stack.h"
 
 /* Exceptions that are not NVIC lines get the number after the last line. */
 #define IRQ_SYSTICK CONFIG_IRQ_LINES
@@ -34,6 +35,21 @@ static inline bool armv7m_irq_masked(void)
                      : "=r"(primask), "=r"(basepri), "=r"(ipsr));
     return primask || basepri || (ipsr & 0x1ff) >= 15;
 }
+
+static inline uint32_t armv7m_process_sp(void)
+{
+    uint32_t psp;
+    __asm__ volatile("mrs %0, psp" : "=r"(psp));
+    return psp;
+}
+
+/* backtrace.c: where a thread's registers are. */
+enum armv7m_frame {
+    ARMV7M_FRAME_SAVED,   /* in its context */
+    ARMV7M_FRAME_STACKED, /* the context is older: in the frame at PSP, f->lr is EXC_RETURN */
+    ARMV7M_FRAME_UNKNOWN
+};
+enum armv7m_frame armv7m_frame_of(const struct thread *t, struct unwind_frame *f);
 
 /* An address space that maps nothing. */
 extern struct arch_aspace armv7m_no_memory;

@@ -102,8 +102,8 @@ void arch_context_drop(struct thread *t)
     (void)t;
 }
 
-/* A call's context holds what a function keeps, and the result. */
-uint64_t arch_context_registers(const struct thread *t, uintptr_t *registers)
+/* A call's context holds what a function keeps. */
+uintptr_t arch_context_registers(const struct thread *t, uintptr_t *registers)
 {
     const struct arch_context *ctx = x86_context(t);
     const uint64_t all = (1ull << (KYMO_PANIC_X86_64_rflags + 1)) - 1;
@@ -113,6 +113,7 @@ uint64_t arch_context_registers(const struct thread *t, uintptr_t *registers)
     }
     registers[KYMO_PANIC_X86_64_rip] = ctx->rip;
     registers[KYMO_PANIC_X86_64_rflags] = ctx->rflags;
-    return ctx->kind == CTX_KIND_FULL ? all
-                                      : all & ~(1ull << RCX | 1ull << RSI | 1ull << RDI | 0xf00ull);
+    const uint64_t lost =
+        1ull << RAX | 1ull << RCX | 1ull << RDX | 1ull << RSI | 1ull << RDI | 0xf00ull;
+    return ctx->kind == CTX_KIND_FULL ? all : all & ~lost;
 }

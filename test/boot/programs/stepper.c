@@ -3,7 +3,8 @@
  * What test/boot/pid.py probes: `stepper ROUNDS [THREADS [PAUSE]]` calls functions with known
  * arguments and known results in each thread, and prints the sum of all, and a sum of the program's
  * text as it is at the end. PAUSE: milliseconds between two rounds. `stepper fault` faults at a
- * function's first instruction. `stepper drops` moves the stack pointer from a block of memory into
+ * function's first instruction, `stepper registers TURNS` behind a loop while all registers that a
+ * function keeps are known. `stepper drops` moves the stack pointer from a block of memory into
  * the next one, which is read-only, and says whether that has changed.
  */
 #include <pthread.h>
@@ -22,6 +23,7 @@ enum { THREADS_MOST = 8 };
 unsigned long step_branches(unsigned long n);
 unsigned long step_moved(unsigned long n);
 unsigned long step_atomic(unsigned long *at);
+unsigned long step_registers(unsigned long turns, const unsigned long *at);
 unsigned long step_faults(const unsigned long *at);
 /* Cortex-M only */
 unsigned long step_blocks(unsigned long n);
@@ -106,6 +108,7 @@ static unsigned long round_of(unsigned long n)
     sum = sum * 31 + step_jumps(n % 3);
     sum = sum * 31 + step_branches(n % 5);
     sum = sum * 31 + step_moved(n);
+    sum = sum * 31 + step_registers(n % 3, &rounds);
     step_atomic(&shared);
 #if defined(__ARM_ARCH_7EM__)
     sum = sum * 31 + step_blocks(n % 6);
@@ -174,6 +177,9 @@ int main(int argc, char **argv)
 
     if (argc > 1 && strcmp(argv[1], "fault") == 0) {
         return (int)step_faults(NULL);
+    }
+    if (argc > 2 && strcmp(argv[1], "registers") == 0) {
+        return (int)step_registers(strtoul(argv[2], NULL, 0), NULL);
     }
 #if defined(__ARM_ARCH_7EM__)
     if (argc > 1 && strcmp(argv[1], "drops") == 0) {

@@ -144,6 +144,37 @@ function step_atomic
     ret
     .size step_atomic, . - step_atomic
 
+/* A loop of `turns`, a kernel call and a load from `at`, while each register that a function keeps,
+ * but the frame pointer, has the value 0xa00 + its index in D's uregs[], from
+ * step_registers_set on. */
+function step_registers
+    stp x29, x30, [sp, #-112]!
+    stp x19, x20, [sp, #16]
+    stp x21, x22, [sp, #32]
+    stp x23, x24, [sp, #48]
+    stp x25, x26, [sp, #64]
+    stp x27, x28, [sp, #80]
+    str x1, [sp, #96]
+    .irp n, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28
+    mov x\n, #0xa00 + \n
+    .endr
+step_registers_set:
+    add x0, x0, #1
+1:  subs x0, x0, #1
+    b.ne 1b
+    bl SchedYield
+    ldr x1, [sp, #96]
+    ldr x1, [x1]
+    mov x0, #0x77
+    ldp x27, x28, [sp, #80]
+    ldp x25, x26, [sp, #64]
+    ldp x23, x24, [sp, #48]
+    ldp x21, x22, [sp, #32]
+    ldp x19, x20, [sp, #16]
+    ldp x29, x30, [sp], #112
+    ret
+    .size step_registers, . - step_registers
+
 /* Its first instruction faults. */
 function step_faults
     ldr x0, [x0]

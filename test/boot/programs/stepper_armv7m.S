@@ -261,6 +261,26 @@ function step_blocks
     bx lr
     .size step_blocks, . - step_blocks
 
+/* A loop of `turns`, a kernel call and a load from `at`, while each register that a function keeps
+ * has the value 0xa00 + its index in D's uregs[], from step_registers_set on. */
+function step_registers
+    push {r1, r4-r11, lr}
+    .irp n, 4, 5, 6, 7, 8, 9, 10, 11
+    mov r\n, #0xa00
+    add r\n, #\n
+    .endr
+step_registers_set:
+    adds r0, #1
+1:  subs r0, #1
+    bne 1b
+    bl SchedYield
+    ldr r1, [sp]
+    ldr r1, [r1]
+    movs r0, #0x77
+    pop {r1, r4-r11, lr}
+    bx lr
+    .size step_registers, . - step_registers
+
 /* Its first instruction faults. */
 function step_faults
     ldr r0, [r0]

@@ -186,6 +186,38 @@ function step_atomic
     ret
     .size step_atomic, . - step_atomic
 
+/* A loop of `turns`, a kernel call and a load from `at`, while each register that a function keeps,
+ * but the frame pointer, has the value 0xa00 + its index in D's uregs[], from
+ * step_registers_set on. */
+function step_registers
+    push %rbx
+    push %r12
+    push %r13
+    push %r14
+    push %r15
+    push %rsi
+    sub $8, %rsp
+    mov $0xa03, %ebx
+    .irp n, 12, 13, 14, 15
+    mov $0xa00 + \n, %r\n
+    .endr
+step_registers_set:
+    add $1, %rdi
+1:  sub $1, %rdi
+    jnz 1b
+    call SchedYield
+    mov 8(%rsp), %rsi
+    mov (%rsi), %rsi
+    mov $0x77, %eax
+    add $16, %rsp
+    pop %r15
+    pop %r14
+    pop %r13
+    pop %r12
+    pop %rbx
+    ret
+    .size step_registers, . - step_registers
+
 /* Its first instruction faults. */
 function step_faults
     mov (%rdi), %rdi

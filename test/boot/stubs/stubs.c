@@ -76,7 +76,7 @@ STUB(arch_step_result, (uintptr_t)0, thread t)
 STUB(arch_context_ip, (uintptr_t)0, thread t)
 EMPTY(arch_context_allow_ports, struct thread *t)
 STUB(arch_context_sp, (uintptr_t)0, thread t)
-STUB(arch_context_registers, (uint64_t)0, thread t, uintptr_t *registers)
+STUB(arch_context_registers, (uintptr_t)0, thread t, uintptr_t *registers)
 STUB(arch_console_ready, (bool)true, void)
 STUB(arch_backtrace_lost, (bool)false, thread t, unsigned *at, uintptr_t *to, unsigned *n,
      unsigned max)
