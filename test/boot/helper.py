@@ -225,9 +225,15 @@ HELPED = [every_stack_is_known, only_where_it_is_asked_for, beside_a_kernel_stac
           samples_are_named, names_are_in_a_capture, names_that_find_no_room_are_told,
           hostile_frames_are_as_without, a_clause_goes_on_behind_it,
           processes_of_one_program_are_told_apart, processes_are_killed, consumers_are_killed]
-# On an emulated PC beside other load the storm may starve the system, and then D gives up: soak.
+# Over an emulated PC's UART the storm is in `make soak` only, where CPUs are threads. Under -icount
+# a busy board's time outruns the host's, measured in the storm: 10.5 s in 1.6 s of the emulator's
+# CPU and 3.8 s of a busy host. The UART takes 16 bytes at each turn of the emulator's main loop, so
+# a request and its answer take longer than the 10 s of the board after which D gives up. Not so
+# over virtio. No wake-up is lost, and no firing is endless: jstack(6) takes 45,000 instructions
+# with stackvm's helper, 40,000 on virt-a64, 7,000 a frame on both.
 HELPED_SHORT = [t for t in HELPED if t not in (processes_are_killed, consumers_are_killed)]
-TESTS = {"virt-a64": HELPED, "pc": HELPED_SHORT, "mps2-an386": [a_board_without_says_so]}
+TESTS = {"virt-a64": HELPED, "pc": HELPED if link.DEVICES else HELPED_SHORT,
+         "mps2-an386": [a_board_without_says_so]}
 
 
 def warm(bench):
