@@ -43,7 +43,8 @@ OUTERMOST = {
                "armv7m_pendsv", "armv7m_irq", "armv7m_fault", "armv7m_systick",
                "a64_vectors", "a64_entry_irq", "a64_entry_fault", "a64_entry_other",
                "a64_entry_fiq",
-               "x86_syscall", "x86_resume", "x86_entry",
+               "x86_syscall", "x86_call_any", "x86_call_send", "x86_call_receive", "x86_call_reply",
+               "x86_resume", "x86_entry",
                # a long call, on a stack of its own
                "long_call_main"},
 }

@@ -87,7 +87,7 @@ x86_call_any:
     mov %r8, THREAD_ARGS+32(%r9)
     mov %rbx, THREAD_ARGS+40(%r9)
     mov %eax, %esi
-x86_call_stored:
+.Lcall_stored: /* of x86_call_any: no symbol of its own */
     save_kept
     mov %r9, %rdi
     xor %ebp, %ebp
@@ -131,7 +131,7 @@ x86_call_reply:
     sysretq
 1:  mov %gs:CPU_THREAD, %r9
     mov $X86_CALL_REPLY, %esi
-    jmp x86_call_stored
+    jmp .Lcall_stored
 
     .balign 16
     .global x86_call_send
