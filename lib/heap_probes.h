@@ -7,8 +7,8 @@
  *   HEAP_REAL(malloc), HEAP_WRAP(malloc)   __real_malloc and __wrap_malloc, or what it is called
  *   HEAP_FIRST, HEAP_PASS                  a parameter before the others, and its argument
  *
- * Off, each is three instructions, the last a jump: the real function's caller is the program's. On,
- * only the outermost of a thread's calls is told: realloc() that moves is one event.
+ * Off, each is three instructions, the last a jump: the real function's caller is the program's.
+ * On, only the outermost of a thread's calls is told: realloc() that moves is one event.
  */
 #ifndef LIB_HEAP_PROBES_H
 #define LIB_HEAP_PROBES_H
