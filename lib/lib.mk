@@ -9,7 +9,11 @@ LIB_SRCS_newlib_x86_64 := lib/arch/x86_64/reent_tls.c lib/libc/newlib/plain.c
 # How a function of the library finds the calling thread's block: a call, or in line.
 LIB_SELF_picolibc_aarch64 := lib/libc/picolibc/self_tls.h
 USER_FLAGS += -DKYMO_SELF_H='"$(or $(LIB_SELF_$(LIBC)_$(ARCH)),lib/libc/self_call.h)"'
-LIB_SRCS_patched = lib/system_probe.c lib/libc/$(LIBC)/heap.c
+# scripts/board.mk has the same for the kernel; scripts/app.mk has none to make.
+SITES ?= patched
+LIB_SRCS_patched := lib/system_probe.c $(addprefix lib/heap/,malloc.c realloc.c free.c memalign.c) \
+	$(if $(filter picolibc,$(LIBC)),lib/libc/picolibc/aligned_alloc.c)
+USER_FLAGS += -DKYMO_HEAP_H='"lib/libc/$(LIBC)/heap.h"'
 LIB_SRCS_picolibc_armv7m := lib/arch/armv7m/read_tp.S lib/libc/picolibc/self.c
 
 LIB_SRCS := lib/crt0.c lib/init.c lib/calls.c lib/errno_check.c lib/process.c lib/spawn.c \
@@ -33,9 +37,9 @@ LIB_WRAP_newlib := $(addprefix _,$(filter-out printf_r,$(LIB_WRAP_newlib))) \
 	fputc putc fgetc getc ungetc fputs fgets fwrite fread puts putchar getchar
 LIB_WRAP_picolibc := vfprintf fputs puts fwrite fputc putchar fread fgets fgetc getchar fflush
 
-# Those of the heap, where there are static probes in front of them: lib/heap_probes.h.
+# Those of the heap, where there are static probes in front of them: lib/heap/heap.h.
 LIB_WRAP_newlib_patched := _malloc_r _realloc_r _memalign_r _free_r
-LIB_WRAP_picolibc_patched := malloc realloc memalign free
+LIB_WRAP_picolibc_patched := malloc realloc memalign aligned_alloc free
 
 # Headers and libraries: newlib is the ARM compiler's own, picolibc comes by its specs file. A board
 # that says NEWLIB=<folder below build/> has it built there, from Debian's newlib-source, once for all.

@@ -29,7 +29,7 @@ struct kymo_tcb {
     int tid;                      /* [I] 0 until the thread itself has run */
     bool detached;                /* [list] */
     bool ended;                   /* [list] in its last instructions, or gone */
-    bool in_heap;                 /* [own thread] lib/heap_probes.h: within a call that is told */
+    bool in_heap;                 /* [own thread] lib/heap/heap.h: in a call that is told */
     struct kymo_stack stack;      /* [I] */
     void *block;                  /* [I] the memory that contains this struct; freed with it */
     void *(*func)(void *);        /* [I] */

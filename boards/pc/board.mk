@@ -25,7 +25,7 @@ CPU_FLAGS_USER := -m64 -march=x86-64 -fno-omit-frame-pointer -ftls-model=local-e
 	-fno-stack-protector -fcf-protection=none -fno-asynchronous-unwind-tables -U_FORTIFY_SOURCE
 # This compiler is for programs of this machine: without -nostdinc a missing header would be found there.
 NEWLIB := build/newlib/x86_64-elf
-CPU_FLAGS_USER += -nostdinc -isystem $(shell $(CROSS)gcc -print-file-name=include) -isystem $(NEWLIB)/include
+CPU_FLAGS_USER += -nostdinc -isystem $(shell $(CROSS)gcc -print-file-name=include) -isystem $(KYMO_TREE)$(NEWLIB)/include
 LIBC := newlib
 LIBCS := newlib
 ORDER := tree
@@ -50,7 +50,7 @@ KERNEL_LDFLAGS := $(addprefix -Wl$(comma)--defsym=,$(KERNEL_LDSYMS)) -T ldscript
 USER_LDSYMS := USER_TEXT=0x00400000 USER_ALIGN=4096
 tracelogger_LDFLAGS := -Wl,--defsym=USER_TEXT=0x10000000
 USER_LDFLAGS := $(addprefix -Wl$(comma)--defsym=,$(USER_LDSYMS)) -T ldscripts/user.ld -nostartfiles \
-	-static -no-pie -Wl,-z,max-page-size=4096 -Wl,-z,noexecstack -Wl,--gc-sections -L$(NEWLIB)/lib
+	-static -no-pie -Wl,-z,max-page-size=4096 -Wl,-z,noexecstack -Wl,--gc-sections -L$(KYMO_TREE)$(NEWLIB)/lib
 
 # The test images that are made: those of the suites that run here (README.md).
 BOARD_TEST_IMAGES := smoke test libtest x86_64 kill fuzz probes torture torture-few sites map torture-soak fair-unrecorded bench bench_events \

@@ -86,6 +86,12 @@ static void pass_memory(void)
     free(at);
     at = memalign(64, 100);
     free(at);
+#ifdef __PICOLIBC__ /* newlib's wants a posix_memalign() */
+    at = aligned_alloc(64, 128);
+#else
+    at = malloc(128);
+#endif
+    free(at);
     at = strdup("sixteen letters.");
     free(at);
     at = malloc(too_many);

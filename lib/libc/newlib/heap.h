@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* newlib's heap with static probes: all that it has of malloc() ends in these. */
+/* newlib's heap, for lib/heap/heap.h: all that it has of malloc() ends in these. */
+#ifndef LIB_LIBC_NEWLIB_HEAP_H
+#define LIB_LIBC_NEWLIB_HEAP_H
+
 #include <reent.h>
 
 #define HEAP_REAL(name) __real__##name##_r
 #define HEAP_WRAP(name) __wrap__##name##_r
 #define HEAP_FIRST struct _reent *reent,
 #define HEAP_PASS reent,
-#include "lib/heap_probes.h"
+
+#endif

@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See heap.h. */
+#include "lib/heap/heap.h"
+
+HEAP_ALIGNED(memalign)
