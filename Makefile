@@ -91,7 +91,7 @@ gdb: ## the same, stopped at the first instruction, with gdb attached
 .PHONY: bench
 bench: ## count guest instructions: a table, and build/bench.json; fails if a figure is over its limit
 	$(Q)scripts/setup.sh check
-	+$(Q)$(MAKE) -s boards host without-d without-d-pc without-pid without-helpers $(B)/bench/count.so $(B)/bench/first.so $(B)/bench/share.so $(B)/bench/d_bench
+	+$(Q)$(MAKE) -s boards host without-d without-d-pc without-pid without-helpers without-counters $(B)/bench/count.so $(B)/bench/first.so $(B)/bench/share.so $(B)/bench/d_bench
 	$(Q)status=0; for part in "bench" "bench --part pc" "bench --part stm32f4" "boards" "sustained"; do \
 	    scripts/locked check test/bench/$$part || status=1; done; exit $$status
 
@@ -130,7 +130,7 @@ fuzz: ## random inputs for FUZZ=<minutes> (default 10); SEED=<n> repeats a round
 	$(Q)scripts/locked check test/fuzz/run $(or $(FUZZ),10) $(SEED)
 
 .PHONY: size
-size: boards tools without-pid without-helpers $(addprefix kernel-without-d-,$(BOARDS)) ## sizes of every kernel and program
+size: boards tools without-pid without-helpers without-counters $(addprefix kernel-without-d-,$(BOARDS)) ## sizes of every kernel and program
 	$(Q)scripts/sizes $(BOARDS)
 	$(Q)scripts/rooms $(BOARDS)
 	$(Q)test/bench/d_size.py
@@ -231,17 +231,23 @@ $(addprefix without-d-,$(BOARDS)): without-d-%: board-% # after it: the programs
 $(addprefix kernel-without-d-,$(BOARDS)): kernel-without-d-%: board-%
 	$(call board_make,$*,D=0 B=$(B)/$*-without-d SAME_FROM=$(B)/$* $(B)/$*-without-d/kernel.elf)
 
-# Kernels without the provider pid and without helpers: D's size is theirs.
+# Kernels without the provider pid, helpers and counters: D's size is theirs.
 .PHONY: without-pid $(addprefix kernel-without-pid-,$(BOARDS))
 without-pid: $(addprefix kernel-without-pid-,$(SUITE_BOARDS))
 $(addprefix kernel-without-pid-,$(BOARDS)): kernel-without-pid-%: $(BOARD_TOOLS)
-	$(call board_make,$*,USER_PROBES=no HELPERS=no B=$(B)/$*-without-pid $(B)/$*-without-pid/kernel.elf)
+	$(call board_make,$*,USER_PROBES=no HELPERS=no COUNTERS=no B=$(B)/$*-without-pid $(B)/$*-without-pid/kernel.elf)
 
-# Kernels without helpers, and an image in which that is tested.
+# Kernels without helpers and counters, and an image in which that is tested.
 .PHONY: without-helpers $(addprefix without-helpers-,$(BOARDS))
 without-helpers: $(addprefix without-helpers-,$(SUITE_BOARDS))
 $(addprefix without-helpers-,$(BOARDS)): without-helpers-%: board-% # after it: the programs are from its folder
-	$(call board_make,$*,HELPERS=no B=$(B)/$*-without-helpers CPIO_FROM=$(B)/$* image-helper $(B)/$*-without-helpers/kernel.elf)
+	$(call board_make,$*,HELPERS=no COUNTERS=no B=$(B)/$*-without-helpers CPIO_FROM=$(B)/$* image-helper $(B)/$*-without-helpers/kernel.elf)
+
+# Kernels without counters of the CPU, for sizes.
+.PHONY: without-counters $(addprefix without-counters-,$(BOARDS))
+without-counters: $(addprefix without-counters-,$(SUITE_BOARDS))
+$(addprefix without-counters-,$(BOARDS)): without-counters-%: $(BOARD_TOOLS)
+	$(call board_make,$*,COUNTERS=no B=$(B)/$*-without-counters $(B)/$*-without-counters/kernel.elf)
 
 # Some test images with the smallest trace buffers that there may be.
 .PHONY: small-buffers $(addprefix small-buffers-,$(WHOLE_BOARDS))

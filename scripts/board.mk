@@ -61,12 +61,12 @@ SITES ?= patched
 FBT_NONE_loaded := kernel/dtrace/none/fbt.c
 FBT_NOT_loaded := $(addprefix kernel/,$(addprefix dtrace/,fbt.c fbt_fire.c fbt_slot.c) $(addprefix arch/$(ARCH)/probe/,calls.S slot.c))
 # The provider pid, of kernel/dtrace/user: where programs' text is RAM and the port has a folder step;
-# D's counters, of kernel/dtrace/count: where it has a folder count.
+# D's counters, of kernel/dtrace/count: where it has a folder count. COUNTERS=no: none; COUNTER_PROBES=no: no cpc.
 USER_PROBES ?= $(if $(filter patched,$(SITES)),$(if $(wildcard kernel/arch/$(ARCH)/step),yes))
 USER_SRCS_yes := $(wildcard kernel/dtrace/user/*.c kernel/arch/$(ARCH)/step/*.c)
 USER_SRCS_ := $(wildcard kernel/arch/$(ARCH)/none/step.c)
-HAS_COUNTERS := $(if $(filter 1,$(D)),$(if $(wildcard kernel/arch/$(ARCH)/count),yes))
-COUNTER_SRCS_yes := $(wildcard kernel/dtrace/count/*.c kernel/arch/$(ARCH)/count/*.c)
+HAS_COUNTERS := $(if $(filter 1,$(D)),$(if $(filter no,$(COUNTERS)),,$(if $(wildcard kernel/arch/$(ARCH)/count),yes)))
+COUNTER_SRCS_yes := $(filter-out $(if $(filter no,$(COUNTER_PROBES)),%/count/fire.c %/count/provider.c),$(wildcard kernel/dtrace/count/*.c kernel/arch/$(ARCH)/count/*.c))
 COUNTER_SRCS_ := $(wildcard kernel/arch/$(ARCH)/none/count.c)
 # Boards have all subroutines, no probes by number, no list of probes for C; texts of refusals are in images. HELPERS=no: no helpers.
 D_SRCS_1 := $(FBT_NONE_$(SITES)) $(filter-out $(FBT_NOT_$(SITES)) $(if $(filter no,$(HELPERS)),kernel/dtrace/frames.c trace/dtrace/helper%) trace/dtrace/subr_none.c trace/dtrace/fire_number.c trace/dtrace/probe_next.c trace/dtrace/reason.c $(if $(HAS_COUNTERS),,trace/dtrace/counters.c),$(wildcard kernel/dtrace/*.c trace/dtrace/*.c trace/dtrace/provider/*.c \
@@ -126,7 +126,7 @@ KERNEL_FLAGS := $(COMMON_FLAGS) -O2 -ffreestanding -DKYMO_KERNEL $(CPU_FLAGS_KER
 	-DKERNEL_ORDER_H='"kernel/base/order/$(ORDER).h"' -DKERNEL_TABLE_H='"kernel/base/table/$(TABLES).h"' -DKERNEL_READY_H='"kernel/thread/ready/$(READY).h"' \
 	-DTRACE_PORT_SITES_H='"trace/port/$(SITES).h"' -DTRACE_PORT_SYSTEM_H='"kernel/arch/$(ARCH)/trace.h"' -DTRACE_ATOMIC_OPS_H='"trace/port/atomic_$(ATOMIC).h"' \
 	-DARCH_OFFSETS_H='"$(B)/offsets.h"' -DTRACE_OFFSETS_H='"$(B)/trace_offsets.h"' \
-	-DDTRACE_PORT_OPS_H='"kernel/dtrace/port_ops.h"' -DKERNEL_USER_PROBES_H='"kernel/dtrace/$(if $(filter yes,$(USER_PROBES)),user,none)/hook.h"' -DKERNEL_COUNTERS_H='"kernel/dtrace/$(if $(HAS_COUNTERS),count,none)/count.h"' -DKERNEL_COUNTS_H='"kernel/thread/counts/$(if $(HAS_COUNTERS),kept,none).h"' $(D_WEIGHTS_$(ARCH):%=-DDTRACE_PORT_WEIGHTS=dtrace_weights_%) $(if $(filter no,$(HELPERS)),-DCONFIG_D_HELPERS=0) $(ASSERT_FLAGS_$(DEBUG))
+	-DDTRACE_PORT_OPS_H='"kernel/dtrace/port_ops.h"' -DKERNEL_USER_PROBES_H='"kernel/dtrace/$(if $(filter yes,$(USER_PROBES)),user,none)/hook.h"' -DKERNEL_COUNTERS_H='"kernel/dtrace/$(if $(HAS_COUNTERS),count/$(if $(filter no,$(COUNTER_PROBES)),variables,count),none/count).h"' -DKERNEL_COUNTS_H='"kernel/thread/counts/$(if $(HAS_COUNTERS),kept,none).h"' $(D_WEIGHTS_$(ARCH):%=-DDTRACE_PORT_WEIGHTS=dtrace_weights_%) $(if $(filter no,$(HELPERS)),-DCONFIG_D_HELPERS=0) $(ASSERT_FLAGS_$(DEBUG))
 
 # A kernel without D leaves out what only D calls. Others keep functions that nothing calls: the linker
 # would leave their debug information at address 0, where some boards have code. KERNEL_UNCALLED=out: this

@@ -5,8 +5,11 @@
  * explains the marks.
  *
  * A CPU has some counters of 32 bits, numbered from 0, each of which counts one event, and beside
- * them one of 64 bits that counts cycles. All functions are for this CPU's own counters; those that
- * change one: interrupts masked. A counter that nobody has set is off.
+ * them one of 64 bits that counts cycles. Where that one has 32 bits the port adds the others, and
+ * arch_count_read() must be called at least once in 2^32 cycles, which D does every second. A port
+ * whose counters interrupt nothing sets COUNTER_PROBES := no in its board.mk. All functions are for
+ * this CPU's own counters; those that change one: interrupts masked. A counter that nobody has set
+ * is off.
  */
 #ifndef KERNEL_ARCH_COUNT_H
 #define KERNEL_ARCH_COUNT_H
@@ -22,8 +25,8 @@ enum { ARCH_COUNT_CYCLES, ARCH_COUNT_INSTRUCTIONS };
 const char *arch_count_name(unsigned event);
 /* Returns whether this CPU says that it has the event. [cpu, count] */
 bool arch_count_has(unsigned event);
-/* Returns how many counters of events there are; all CPUs have the same number, at most 31. 0: not
- * even cycles can be counted. [cpu, count] */
+/* Returns how many counters of events there are; all CPUs have the same number, at most 31. 0:
+ * nothing but cycles can be counted, if these can. [cpu, count] */
 unsigned arch_count_counters(void);
 /* Tries whether the overflow of a counter interrupts this CPU. No counter is in use, interrupts
  * masked. [cpu, count] */

@@ -19,7 +19,7 @@
  * debuggers list: provider, name, arguments, and the address of a second NOP, which is passed only
  * while the probe is on and when the arguments are where the note says.
  *
- * In C++ a template's probe is a place in each instance; an enum class needs a cast.
+ * In C++ a template's probe is a place in each instance.
  */
 #ifndef LIB_KYMO_PROBE_H
 #define LIB_KYMO_PROBE_H
@@ -69,12 +69,24 @@ KYMO_PROBE_INTEGER(unsigned, 0)
 KYMO_PROBE_INTEGER(unsigned long, 0)
 KYMO_PROBE_INTEGER(unsigned long long, 0)
 #undef KYMO_PROBE_INTEGER
+/* An enum class isn't converted by itself: it is passed as the integer that it is made of. */
+template <class T, bool = __is_enum(T)> struct kymo_probe_enum {
+};
+template <class T> struct kymo_probe_enum<T, true> {
+    typedef __underlying_type(T) type;
+};
+/* Never defined: for their types. The first, where it can be called, is the better one for 0. */
+template <class T> auto kymo_probe_passed(T x, int) -> decltype(+x);
+template <class T>
+auto kymo_probe_passed(T, long) -> decltype(+typename kymo_probe_enum<T>::type());
 }
-#define KYMO_PROBE_TYPE(x) decltype(+(x))
+#define KYMO_PROBE_TYPE(x) decltype(kymo_probe_passed((x), 0))
+#define KYMO_PROBE_CONVERTED(x) static_cast<KYMO_PROBE_TYPE(x)>(x)
 #define KYMO_PROBE_SIGNED(x) (kymo_probe_kind<KYMO_PROBE_TYPE(x)>::has_sign != 0)
 #define KYMO_PROBE_CLASS(x) (kymo_probe_kind<KYMO_PROBE_TYPE(x)>::kind + 0)
 #else
 #define KYMO_PROBE_TYPE(x) __typeof__(1 ? (x) : (x))
+#define KYMO_PROBE_CONVERTED(x) (x)
 /* clang-format off */
 #define KYMO_PROBE_SIGNED(x) _Generic(1 ? (x) : (x), int: 1, long: 1, long long: 1, default: 0)
 /* clang-format on */
@@ -152,7 +164,7 @@ KYMO_PROBE_INTEGER(unsigned long long, 0)
                      ".popsection" ::__VA_ARGS__)
 
 /* Pieces for the n-th argument. */
-#define KYMO_PROBE_VALUE(n, x) KYMO_PROBE_TYPE(x) kymo_arg##n##_ = (x);
+#define KYMO_PROBE_VALUE(n, x) KYMO_PROBE_TYPE(x) kymo_arg##n##_ = KYMO_PROBE_CONVERTED(x);
 #define KYMO_PROBE_ARG(n, x) (unsigned long)kymo_arg##n##_,
 #define KYMO_PROBE_LETTER_OF(n, x) KYMO_PROBE_LETTER(x),
 #define KYMO_PROBE_BIT(n, x) | KYMO_PROBE_WIDE(x) << n

@@ -3,17 +3,20 @@
 """What D costs in memory: by how much a board's kernel grows, and what a consumer takes.
 
 d_text_m4    code, constants and initialised data of the kernel of mps2-an386 without the provider
-             pid (USER_PROBES=no) and without helpers (HELPERS=no), minus those of the same kernel
-             without D (make D=0): the machine, its other providers, the control call, the tables of
-             function probes, what grows elsewhere because of them, and kernel functions that only D
-             calls, which a kernel without D leaves out (scripts/board.mk)
-pid_text_m4  what a kernel that has the provider pid, but no helpers, has more than the first of
-             these
+             pid (USER_PROBES=no), helpers (HELPERS=no) and counters of the CPU (COUNTERS=no), minus
+             those of the same kernel without D (make D=0): the machine, its other providers, the
+             control call, the tables of function probes, what grows elsewhere because of them, and
+             kernel functions that only D calls, which a kernel without D leaves out
+             (scripts/board.mk)
+pid_text_m4  what a kernel that has the provider pid, but no helpers and counters, has more than the
+             first of these
 helpers_text_m4
-             what the shipped kernel, which has both, has more than that
+             what a kernel that has helpers, but no counters, has more than that
+counters_text_m4
+             what the shipped kernel, which has all, has more than that
 
 All have the table of stacks, which panics use, too. Run by `make size` and `make bench`, which
-build both kernels; objects of structures are in build/size/d.
+build these kernels; objects of structures are in build/size/d.
 """
 import os
 import re
@@ -22,7 +25,8 @@ import subprocess
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FLAGS = ["-std=gnu11", "-Os", "-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=soft", "-ffreestanding",
          "-ffunction-sections", "-I.", '-DDTRACE_PORT_OPS_H="test/bench/d_size_ops.h"']
-LIMITS = {"d_text_m4": 65536, "pid_text_m4": 9856, "helpers_text_m4": 1536}
+LIMITS = {"d_text_m4": 65536, "pid_text_m4": 9856, "helpers_text_m4": 1536,
+          "counters_text_m4": 1408}
 BOARDS = ("mps2-an386", "virt-a64")
 LOADED = {".text", ".rodata", ".data"}
 
@@ -45,9 +49,10 @@ def loaded(kernel):
 
 
 def kernels(board):
-    """(shipped, without helpers, without pid too, without D): bytes"""
+    """(shipped, without counters, without helpers too, without pid too, without D): bytes"""
     return tuple(loaded(f"build/{board}{variant}/kernel.elf")
-                 for variant in ("", "-without-helpers", "-without-pid", "-without-d"))
+                 for variant in ("", "-without-counters", "-without-helpers", "-without-pid",
+                                 "-without-d"))
 
 
 def ram(kernel):
@@ -58,9 +63,10 @@ def ram(kernel):
 
 def measure():
     """{figure: bytes}"""
-    shipped, with_pid, with_d, without = kernels("mps2-an386")
+    shipped, with_helpers, with_pid, with_d, without = kernels("mps2-an386")
     return {"d_text_m4": with_d - without, "pid_text_m4": with_pid - with_d,
-            "helpers_text_m4": shipped - with_pid}
+            "helpers_text_m4": with_helpers - with_pid,
+            "counters_text_m4": shipped - with_helpers}
 
 
 def structures():
@@ -82,13 +88,14 @@ def consumer(bufsize):
 
 def main():
     for board in BOARDS:
-        shipped, with_pid, with_d, without = kernels(board)
+        shipped, with_helpers, with_pid, with_d, without = kernels(board)
         more = ram(f"build/{board}-without-helpers/kernel.elf") - \
             ram(f"build/{board}-without-pid/kernel.elf")
         print(f"{'D: ' + board:20}{with_d - without:8} bytes of the kernel's {shipped}: code, "
-              "constants, data, without the provider pid")
-        print(f"{'pid: ' + board:20}{shipped - with_d:8} bytes more for that, and {more} of RAM")
-        print(f"{'helpers: ' + board:20}{shipped - with_pid:8} bytes more for these")
+              "constants, data, without the provider pid, helpers, counters")
+        print(f"{'pid: ' + board:20}{with_pid - with_d:8} bytes more for that, and {more} of RAM")
+        print(f"{'helpers: ' + board:20}{with_helpers - with_pid:8} bytes more for these")
+        print(f"{'counters: ' + board:20}{shipped - with_helpers:8} bytes more for these")
     for name, value in measure().items():
         print(f"{name:20}{value:8} bytes, limit {LIMITS[name]}")
     s = structures()

@@ -237,7 +237,7 @@ statics_SCRIPT = $(live_SCRIPT)
 TEST_IMAGES += statics
 
 # Work of so many instructions, over the link: test/boot/counters.py.
-ifeq ($(HAS_COUNTERS),yes)
+ifeq ($(HAS_COUNTERS)$(COUNTER_PROBES),yes)
 PROGRAMS += counted
 counted_SRCS := test/boot/programs/counted.c $(boot_common)
 TEST_IMAGES += counted

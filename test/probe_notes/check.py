@@ -54,8 +54,9 @@ def output_of(*words):
     return subprocess.run(words, capture_output=True, text=True, check=True).stdout
 
 
-def sizes_of(word):
-    return {"none": [], "one": [-4], "two__args": [-4, -word],
+def sizes_of(word, language):
+    scoped = {"scoped": [-4, -4, word, -4, -4]} if language is CXX else {}
+    return {**scoped, "none": [], "one": [-4], "two__args": [-4, -word],
             "three": [-4, 4, word],
             "four": [word, -4, word, 4],
             "five": [-4, 4, word, word, -4], "six": [-4, 4, word, word, -4, word],
@@ -73,7 +74,7 @@ def check_notes(cross, language, flags, word, level, folder):
                        r"Base: 0x0+, Semaphore: 0x0+\n"
                        r" +Arguments: ?(.*)\n", text + "\n")
     what = f"{cross}{language[0]} {level}: "
-    want = sizes_of(word)
+    want = sizes_of(word, language)
     # A function that GCC has copied into another has its sites twice.
     check({n[1] for n in notes} == set(want), what + f"names {[n[1] for n in notes]}")
     for provider, name, address, arguments in notes:
@@ -82,6 +83,9 @@ def check_notes(cross, language, flags, word, level, folder):
         found = re.findall(rf"(-?\d+)@({PLACE})(?= |$)", arguments)
         check(" ".join(f"{s}@{p}" for s, p in found) == arguments, what + f"{name} has {arguments}")
         check([int(s) for s, _ in found] == want.get(name), what + f"sizes of {name}: {arguments}")
+        if name == "scoped" and level != "-O0":
+            constants = [int(found[n][1].lstrip("#$")) for n in (0, 4)]
+            check(constants == [-1, 1], what + f"enum classes of -1 and true: {arguments}")
     table = os.path.join(folder, "table")
     subprocess.run([cross + "objcopy", "-O", "binary", "-j", ".kymo_probes", elf, table],
                    check=True)

@@ -12,6 +12,22 @@ short row[40];
 
 int sites(int i, unsigned u, const char *text, struct unknown *p, signed char c, unsigned long l);
 
+#ifdef __cplusplus
+enum class tiny : signed char { least = -1 };
+enum class plain { one = 1 };
+enum class large : unsigned long { one = 1 };
+enum class bit : bool { set = true };
+enum old { old_one = -1 };
+
+int scoped(plain, large, old);
+
+int scoped(plain p, large l, old o)
+{
+    KYMO_PROBE(sites, scoped, tiny::least, p, l, o, bit::set);
+    return 1;
+}
+#endif
+
 /* What is called only where a place is on, and that has a place itself. */
 static __attribute__((cold, noinline)) void report(int i)
 {
@@ -46,6 +62,9 @@ int _start(void);
 
 int _start(void)
 {
+#ifdef __cplusplus
+    scoped(plain::one, large::one, old_one);
+#endif
     return sites(1, 2, "3", 0, 5, 6);
 }
 

@@ -21,7 +21,7 @@
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/dtrace/sample.h"
 #include "test/random.h"
-#include "test/unit_kernel/fake.h"
+#include "test/unit_kernel/count_around.h"
 #include "trace/dtrace/probe.h"
 #include "trace/filter.h"
 
@@ -109,101 +109,7 @@ void arch_count_open(uint32_t counters)
     hw.open[here()] = counters;
 }
 
-/* ---- the kernel around ------------------------------------------------------------- */
-
-struct cpu cpus[CONFIG_CPUS];
-volatile uint32_t cpus_online, kernel_lock_word;
-struct cpu *fake_cpu = &cpus[0];
-uint64_t fake_cycles;
-uint32_t trace_site_probed[TRACE_BITS(TRACE_EV_COUNT)];
-static struct thread threads[CONFIG_CPUS][2], idle[CONFIG_CPUS];
-static int site;         /* who wants the site cpu_switch */
-static unsigned settled; /* after the last change of it */
-static struct timer_node *timers[8];
-
-static void on(unsigned cpu)
-{
-    fake_cpu = &cpus[cpu];
-    fake_cpu->locked = true;
-}
-
-void cpu_run_on(uint32_t which, void (*fn)(void *arg), void *arg)
-{
-    struct cpu *before = fake_cpu;
-
-    for (unsigned n = 0; n < CONFIG_CPUS; n++) {
-        if (which >> n & 1) {
-            on(n);
-            fn(arg);
-        }
-    }
-    fake_cpu = before;
-}
-
-void cpu_run_on_all(void (*fn)(void *arg), void *arg)
-{
-    cpu_run_on((1u << CONFIG_CPUS) - 1, fn, arg);
-}
-
-void dtrace_site_want(unsigned id, bool wanted)
-{
-    assert_int_equal(id, TRACE_EV_cpu_switch);
-    site += wanted ? 1 : -1;
-    settled = 0;
-}
-
-void trace_sites_settle(void)
-{
-    settled = 1;
-}
-
-void timer_node_init(struct timer_node *node, void (*fire)(struct timer_node *))
-{
-    *node = (struct timer_node){.fire = fire};
-}
-
-void timer_node_start(struct timer_node *node, uint64_t at)
-{
-    unsigned i = 0;
-
-    while (timers[i] && timers[i] != node) {
-        i++;
-    }
-    assert_true(i < sizeof(timers) / sizeof(timers[0]));
-    timers[i] = node;
-    node->at = at;
-    node->place = 1;
-}
-
-void timer_node_stop(struct timer_node *node)
-{
-    node->place = 0;
-}
-
-uint64_t clock_ns_to_cycles(uint64_t ns)
-{
-    return ns;
-}
-
-/* Runs the timers that are set. */
-static void time_passes(void)
-{
-    for (unsigned i = 0; i < sizeof(timers) / sizeof(timers[0]); i++) {
-        struct timer_node *node = timers[i];
-        if (node && node->place) {
-            node->place = 0;
-            node->fire(node);
-        }
-    }
-}
-
-void *dtrace_port_keep(size_t bytes)
-{
-    static _Alignas(16) char kept[1 << 16];
-
-    assert_true(bytes <= sizeof(kept));
-    return kept;
-}
+/* ---- probes fire ------------------------------------------------------------------- */
 
 static unsigned fires;
 static uint64_t last_args[5];
@@ -225,31 +131,11 @@ static int reset(void **state)
     hw.counters = COUNTERS;
     hw.events = (1u << EVENTS) - 1;
     hw.interrupts = true;
-    for (unsigned n = 0; n < CONFIG_CPUS; n++) {
-        cpus[n].id = n;
-        cpus[n].bit = 1u << n;
-        cpus[n].idle = &idle[n];
-        cpus[n].current = &threads[n][0];
-        idle[n].index = (uint16_t)(3 * n);
-        for (unsigned i = 0; i < 2; i++) { /* new ones, at the places of those before */
-            threads[n][i].index = (uint16_t)(3 * n + 1 + i);
-            threads[n][i].generation++;
-        }
-        cpus[n].online = true;
-    }
-    on(0);
-    ((struct count_facts *)count_facts())->known = false; /* it is found out anew */
+    around_reset();
     return 0;
 }
 
 /* ---- the variables ----------------------------------------------------------------- */
-
-/* The thread that has the CPU leaves it, as thread.c says so. */
-static void switch_to(struct thread *next)
-{
-    thread_counted(fake_cpu->current);
-    fake_cpu->current = next;
-}
 
 /* Two threads on each CPU, switched at random moments: each has what was counted while it ran, to
  * the event, through overflows of 32 bits. Each read counts 3 itself. */
@@ -440,7 +326,7 @@ static int reset_dead(void **state)
     hw.dead = 1u << ARCH_COUNT_CYCLES;
     hw.events = 1u << ARCH_COUNT_CYCLES | 1u << ARCH_COUNT_INSTRUCTIONS;
     hw.interrupts = false;
-    ((struct count_facts *)count_facts())->known = false;
+    around_reset();
     return 0;
 }
 
@@ -450,7 +336,7 @@ static int reset_none(void **state)
     hw.counters = 0;
     hw.events = 0;
     hw.interrupts = false;
-    ((struct count_facts *)count_facts())->known = false;
+    around_reset();
     return 0;
 }
 

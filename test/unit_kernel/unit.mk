@@ -2,7 +2,7 @@
 # Parts of the kernel on this machine, with a CPU port that is none (fake_ops.h, fake.c).
 
 UNIT_KERNEL := $(addprefix $(B)/unit/kernel_,assert_test quota_test readers_test memory_test phys_test trie_test order_test order_list_test table_test table_grown_test name_test object_test loader_test sched_test sched_one_test \
-	stack_test string_test claim_test retained_test retained_large_test unwind_test divide_test count_test)
+	stack_test string_test claim_test retained_test retained_large_test unwind_test divide_test count_test dwt_test)
 UNIT_TESTS += $(UNIT_KERNEL)
 UNIT_KERNEL_FLAGS := $(HOST_CFLAGS) $(ASSERT_FLAGS_1) -O1 -DKYMO_KERNEL -DCONFIG_CPUS=4 \
 	-DARCH_OPS_H='"test/unit_kernel/fake_ops.h"' \
@@ -60,10 +60,16 @@ $(B)/unit/kernel_retained_large_test: $(call unit_kernel,retained,retain_names.c
 $(B)/unit/kernel_retained_large_test: UNIT_KERNEL_FLAGS += -DCONFIG_PROCESSES=200 -DCONFIG_THREADS=400
 $(B)/unit/kernel_claim_test: $(call unit_kernel,claim,retain.c cpu.c) trace/crc32c.c $(UNIT_KERNEL_FAKE)
 $(B)/unit/kernel_claim_test: UNIT_KERNEL_FLAGS += -DCONFIG_RETAIN_BASE=0x40000000u -DCONFIG_RETAIN_BYTES=0x80000u
-# D's counters: the fake port and the kernel around are the test's own.
-$(B)/unit/kernel_count_test: test/unit_kernel/count_test.c $(wildcard kernel/dtrace/count/facts.c kernel/dtrace/count/total.c kernel/dtrace/count/fire.c)
+# D's counters: the fake port and the kernel around are the tests' own.
+$(B)/unit/kernel_count_test: test/unit_kernel/count_test.c test/unit_kernel/count_around.c $(wildcard kernel/dtrace/count/facts.c kernel/dtrace/count/total.c kernel/dtrace/count/fire.c)
 $(B)/unit/kernel_count_test: UNIT_KERNEL_FLAGS += -DDTRACE_PORT_OPS_H='"kernel/dtrace/port_ops.h"' \
 	-DKERNEL_COUNTERS_H='"kernel/dtrace/count/count.h"' -DKERNEL_COUNTS_H='"kernel/thread/counts/kept.h"'
+# Those of a Cortex-M4, over registers that are the test's own.
+$(B)/unit/kernel_dwt_test: test/unit_kernel/dwt_test.c test/unit_kernel/count_around.c $(wildcard kernel/dtrace/count/facts.c kernel/dtrace/count/total.c) \
+	kernel/arch/armv7m/count/count.c
+$(B)/unit/kernel_dwt_test: UNIT_KERNEL_FLAGS += -UCONFIG_CPUS -DCONFIG_CPUS=1 -include test/unit_kernel/fake_dwt.h \
+	-DDTRACE_PORT_OPS_H='"kernel/dtrace/port_ops.h"' \
+	-DKERNEL_COUNTERS_H='"kernel/dtrace/count/variables.h"' -DKERNEL_COUNTS_H='"kernel/thread/counts/kept.h"'
 $(B)/unit/kernel_divide_test: test/unit_kernel/divide_test.c kernel/arch/armv7m/probe/divide.c
 $(B)/unit/kernel_unwind_test: $(call unit_kernel,unwind,unwind.c) host/unwind/pack.c
 $(B)/unit/kernel_stack_test: $(call unit_kernel,stack,stack.c cpu.c) $(UNIT_KERNEL_FAKE)

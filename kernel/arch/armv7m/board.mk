@@ -4,6 +4,8 @@
 
 comma := ,
 CROSS := arm-none-eabi-
+# The counter of cycles interrupts nothing: D has the variable `cycles`, but not the provider cpc.
+COUNTER_PROBES := no
 # Passes that cost some bytes are off, and some that save a few are on: searched for D's files.
 D_SMALL_FLAGS := -Os -fno-schedule-insns2 -fno-move-loop-invariants -fno-tree-loop-im -fno-tree-dominator-opts \
 	-fno-forward-propagate -fno-tree-ccp

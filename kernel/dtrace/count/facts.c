@@ -9,8 +9,8 @@
 #include "kernel/arch/cpu.h"
 #include "kernel/base/assert.h"
 #include "kernel/base/cpu.h"
-#include "kernel/dtrace/count/count.h"
 #include "kernel/dtrace/count/own.h"
+#include KERNEL_COUNTERS_H
 
 enum { TURNS = 8 }; /* of a loop, which no counter of cycles or instructions misses */
 

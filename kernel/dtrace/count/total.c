@@ -3,8 +3,8 @@
  * D's variables `cycles` and `instructions`: what the current thread has made its CPU count, in
  * programs and in the kernel. As long as a consumer uses one of them its counter runs on all CPUs,
  * and each switch of threads adds what was counted since the last one to the thread that leaves
- * (kernel/thread/counts/kept.h). A counter of 32 bits becomes one of 64 here: it is read once a
- * second at least, and may overflow once until then.
+ * (kernel/thread/counts/kept.h). A counter of 32 bits becomes one of 64 here, or in
+ * the port: it is read once a second at least, and may overflow once until then.
  *
  * Control: kernel lock. dtrace_port_counter(): probe context, own CPU. Tested by
  * test/unit_kernel/count_test.c and test/boot/counters.py.
@@ -15,7 +15,6 @@
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/irq.h"
 #include "kernel/base/cpu.h"
-#include "kernel/dtrace/count/count.h"
 #include "kernel/dtrace/count/own.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/dtrace/sample.h"
