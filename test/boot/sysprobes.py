@@ -96,8 +96,8 @@ def heap_is_known(events):
         elif name == "free":
             expect(a[0] in sizes, f"{a}: of nothing: {sizes}")
             asked["free", sizes.pop(a[0])] += 1
-    for size in ("none", 40, 24, 21, 100, 128, 17, ("realloc", 3000), ("realloc", 50), ("free", 3000),
-                 ("free", 24)):
+    for size in ("none", 40, 24, 21, 100, 128, 17, ("realloc", 3000), ("realloc", 50),
+                 ("free", 3000), ("free", 24)):
         expect(asked[size] == PASSES, f"{size}: {asked}")
     for size in 21, 100, 128, 17, 50:
         expect(asked["free", size] == PASSES, f"{size}: {asked}")

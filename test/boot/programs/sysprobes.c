@@ -86,7 +86,7 @@ static void pass_memory(void)
     free(at);
     at = memalign(64, 100);
     free(at);
-#ifdef __PICOLIBC__ /* newlib's wants a posix_memalign() */
+#ifdef __PICOLIBC__ /* newlib's lacks what it calls */
     at = aligned_alloc(64, 128);
 #else
     at = malloc(128);
