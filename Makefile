@@ -102,13 +102,14 @@ bench-long: ## capture 10^7 events of a busy system to a disk: loss, rates, whos
 	$(Q)scripts/locked check test/bench/sustained --long
 
 .PHONY: bench-host
-bench-host: ## print, stat and exports beside babeltrace2: events per second, memory; report's page; SQL over many devices
+bench-host: ## print, stat and exports beside babeltrace2: events per second, memory; report's page; SQL over many devices; -c to the first record
 	$(Q)scripts/setup.sh bench
 	+$(Q)$(MAKE) -s boards host
 	$(Q)scripts/locked check test/bench/host_ratio.py
 	+$(Q)$(MAKE) -s install-query $(B)/tools/mkcapture
 	$(Q)scripts/locked check test/bench/fleet.py
 	$(Q)scripts/locked check test/bench/report.py
+	$(Q)scripts/locked check test/bench/first_record.py
 
 SPEEDSCOPE := 1.25.0
 .PHONY: install-speedscope

@@ -57,7 +57,8 @@ static const struct {
      "asks the kernel only for a mutex that another thread owns, `pthread_mutex_unlock()` gives\n"
      "it one that a thread waits for; `SyncMutexLock()` and `SyncMutexUnlock()` always do. A "
      "mutex\n"
-     "that is free when it is asked for never enters the kernel and has no probe."},
+     "that is free when it is asked for never enters the kernel and has no probe. No mutex spins,\n"
+     "so there is no `mutex-spin`."},
     {"proc", "Processes."},
     {"sched", "The scheduler."},
     {"sysinfo", "Counters: `args[0]` is 1."},
