@@ -224,6 +224,27 @@ static void test_many(void **state)
     }
 }
 
+/* An action that no clause has is never done, and its range isn't checked: it may be any. */
+static void test_action_of_no_clause(void **state)
+{
+    static const uint32_t ranges[][2] = {{1000000, 2000000}, {1, UINT32_MAX}, {3, 4}};
+    struct dtrace_code code;
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof(ranges) / sizeof(*ranges); i++) {
+        image_begin(b);
+        image_object(b, name);
+        struct dtrace_image_ecb *e = image_ecb(b, 0);
+        struct dtrace_image_action *a = image_action(b, DTRACE_ACT_JSTACK, ranges[i][0]);
+        a->weight = ranges[i][1];
+        e->nactions = 0;
+        const struct dtrace_image *image = image_end(b);
+        assert_int_equal(dtrace_image_check(image, b->size, &refusal), 0);
+        assert_int_equal(dtrace_code_load(&code, image, 256, &refusal), 0);
+        dtrace_code_unload(&code);
+    }
+}
+
 /* The rules hold for helpers alone, and for all of the range. */
 static void test_loaded(void **state)
 {
@@ -300,8 +321,9 @@ int main(void)
 {
 #define T(test) cmocka_unit_test_setup(test, set_up)
     static const struct CMUnitTest tests[] = {
-        T(test_value), T(test_variables), T(test_subroutines), T(test_instructions), T(test_ranges),
-        T(test_many),  T(test_loaded),    T(test_steps),       T(test_cost),
+        T(test_value),  T(test_variables), T(test_subroutines),         T(test_instructions),
+        T(test_ranges), T(test_many),      T(test_action_of_no_clause), T(test_loaded),
+        T(test_steps),  T(test_cost),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,7 +58,6 @@ static int validate_helpers(const struct dtrace_image *image, uint32_t strsize,
 
     for (uint32_t i = 0; DTRACE_PORT_HELPERS && i < image->actions.count && !error; i++) {
         if (dtrace_helper_kind(a[i].kind)) {
-            dtrace_window();
             error = dtrace_helpers_check(image, &a[i], strsize, refusal);
         }
     }

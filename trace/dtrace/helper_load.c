@@ -6,6 +6,7 @@
 #include "trace/dtrace/helper.h"
 
 #include "trace/dtrace/cost.h"
+#include "trace/dtrace/port.h"
 
 static enum dtrace_reason helper_check_steps(const struct dif_object *o, uint32_t strsize)
 {
@@ -25,10 +26,12 @@ static enum dtrace_reason helper_check_steps(const struct dif_object *o, uint32_
 int dtrace_helpers_check(const struct dtrace_image *image, const struct dtrace_image_action *a,
                          uint32_t strsize, struct dtrace_refusal *refusal)
 {
-    for (uint32_t n = a->object; n && n <= a->weight; n++) {
+    /* Of an action that no clause has nothing was checked: its range may be any. */
+    for (uint32_t n = a->object; n && n <= a->weight && n <= image->objects.count; n++) {
         struct dif_object o;
         uint32_t offset;
 
+        dtrace_window();
         dtrace_image_object_at(image, n - 1, &o);
         enum dtrace_reason reason = dtrace_helper_check(&o, &offset);
         reason = reason ? reason : helper_check_steps(&o, strsize);
