@@ -3,8 +3,8 @@
  * D's variables `cycles` and `instructions`: what the current thread has made its CPU count, in
  * programs and in the kernel. As long as a consumer uses one of them its counter runs on all CPUs,
  * and each switch of threads adds what was counted since the last one to the thread that leaves
- * (kernel/thread/counts/kept.h). A counter of 32 bits becomes one of 64 here, or in
- * the port: it is read once a second at least, and may overflow once until then.
+ * (kernel/thread/counts/kept.h). A counter of 32 bits becomes one of 64 here, or in the port: it is
+ * read once a second at least, and may overflow once until then.
  *
  * Control: kernel lock. dtrace_port_counter(): probe context, own CPU. Tested by
  * test/unit_kernel/count_test.c and test/boot/counters.py.
