@@ -88,11 +88,13 @@ gdb: ## the same, stopped at the first instruction, with gdb attached
 	+$(Q)$(MAKE) -s --no-print-directory MEDIUM=no image host
 	$(Q)scripts/locked -n gdb-$(BOARD) scripts/gdb $(BOARD) $(IMAGE) $(PROGRAM)
 
+# Boards whose figures `bench --part` counts.
+PARTS = $(filter-out $(SUITE_BOARDS),$(BOARDS))
 .PHONY: bench
 bench: ## count guest instructions: a table, and build/bench.json; fails if a figure is over its limit
 	$(Q)scripts/setup.sh check
 	+$(Q)$(MAKE) -s boards host without-d without-d-pc without-pid without-helpers without-counters $(B)/bench/count.so $(B)/bench/first.so $(B)/bench/share.so $(B)/bench/d_bench
-	$(Q)status=0; for part in "bench" "bench --part pc" "bench --part stm32f4" "boards" "sustained"; do \
+	$(Q)status=0; for part in bench $(PARTS:%="bench --part %") boards sustained; do \
 	    scripts/locked check test/bench/$$part || status=1; done; exit $$status
 
 .PHONY: bench-long
@@ -268,7 +270,7 @@ $(addprefix debug-soak-,$(WHOLE_BOARDS)): debug-soak-%: board-% soak-images
 	$(call board_make,$*,DEBUG=1 CPIO_FROM=$(B)/$* $(addprefix image-,$(call DEBUG_IMAGES,$* --soak)))
 
 # All test images of a board that has only some of them for `make check`.
-SOAK_BOARDS := $(patsubst $(BOARDS_DIR)/%/board.mk,%,$(shell grep -l '^BOARD_TEST_IMAGES := smoke$$' \
+SOAK_BOARDS := $(patsubst $(BOARDS_DIR)/%/board.mk,%,$(shell grep -l '^BOARD_TEST_IMAGES := smoke bench bench_events$$' \
 	$(BOARDS:%=$(BOARDS_DIR)/%/board.mk)))
 .PHONY: soak-images $(addprefix soak-images-,$(SOAK_BOARDS))
 soak-images: $(addprefix soak-images-,$(SOAK_BOARDS))

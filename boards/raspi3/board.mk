@@ -27,7 +27,7 @@ CRASH_DEFS := -DCRASH_UNMAPPED=0xe8000000u -DCRASH_DEVICE=0x3f201000u \
 	-DCRASH_KERNEL_DATA=0xffffff8000480000u -DCRASH_KERNEL_TEXT=0xffffff8000080400u
 
 # Those that `make check` boots; `make soak` makes the others (soak-images).
-BOARD_TEST_IMAGES := smoke
+BOARD_TEST_IMAGES := smoke bench bench_events
 
 # QEMU's machine has always four CPUs and 1 GB.
 QEMU := qemu-system-aarch64

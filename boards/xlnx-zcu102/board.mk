@@ -25,10 +25,10 @@ DISK := none
 TEST_DEVICE := cadence
 CRASH_DEFS := -DCRASH_UNMAPPED=0xe8000000u -DCRASH_DEVICE=0xff000000u \
 	-DCRASH_KERNEL_DATA=0xffffff8000480000u -DCRASH_KERNEL_TEXT=0xffffff8000080400u
-# The images that there are: for people, and of the suites that run here; `make check` boots the first of
+# The images that there are: for people, and of the suites that run here; `make check` boots some of
 # these, `make soak` makes the others (soak-images).
-ONLY_IMAGES := hello shell live smoke test helper
-BOARD_TEST_IMAGES := smoke
+ONLY_IMAGES := hello shell live smoke test helper bench bench_events
+BOARD_TEST_IMAGES := smoke bench bench_events
 
 # QEMU's machine may have fewer CPUs; this board counts on all four.
 QEMU := qemu-system-aarch64

@@ -6,7 +6,7 @@
  * Markers: Thumb `dbg #n`, A64 `hint #0x70+n`, x86-64 `nopl 0x70+n(%rax)`; n even opens interval
  * n/2, n odd closes it. For each closed interval one record: u32 interval, u32 number of
  * instructions, then their addresses (u64). The markers themselves are not in it. Only one interval
- * at a time, only on one CPU.
+ * at a time, only on one CPU: with cpu=N what other CPUs execute is left out.
  *
  * With masked=on, of an interval only the longest stretch in the kernel is recorded: instructions
  * at kernel addresses (bit 63, or those of kernel=BEGIN:END) without a break. A function at whose
@@ -16,6 +16,7 @@
  * both included. With leave=ADDRESS, up to LEAVES of them, two more, of interval + 16 and
  * interval + 24, are the same without the stretches in which such an instruction was executed.
  */
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,6 +32,7 @@ int qemu_plugin_version = 1;
 
 #define MOST 2000000u /* instructions of one interval; more are counted, not kept */
 
+#define EVERY_CPU UINT_MAX
 #define WINDOWS 4
 #define LEAVES 2
 
@@ -49,10 +51,16 @@ static int open_interval = -1;
 static struct stretches any, closed; /* what is counted; with interrupts masked by an instruction */
 static unsigned depth;               /* so many instructions that mask interrupts are not undone */
 static bool masked_only;
+static unsigned only_cpu = EVERY_CPU;
 static bool left_out; /* an instruction to leave out was executed in this stretch */
 static uint64_t windows[WINDOWS], leaves[LEAVES], kernel_begin = UINT64_C(1) << 63,
                                                   kernel_end = UINT64_MAX;
 static unsigned nwindows, nleaves;
+
+static bool left_out_cpu(unsigned vcpu)
+{
+    return only_cpu != EVERY_CPU && vcpu != only_cpu;
+}
 
 static void stretch_add(struct stretch *stretch, uint64_t pc)
 {
@@ -108,8 +116,7 @@ static bool ends_stretch(uint64_t pc)
 
 static void executed(unsigned int vcpu, void *pc)
 {
-    (void)vcpu;
-    if (open_interval < 0) {
+    if (open_interval < 0 || left_out_cpu(vcpu)) {
         return;
     }
     for (unsigned i = 0; i < nleaves; i++) {
@@ -177,7 +184,9 @@ static void marked(unsigned int vcpu, void *number)
 {
     int n = (int)(uintptr_t)number;
 
-    (void)vcpu;
+    if (left_out_cpu(vcpu)) {
+        return;
+    }
     if (n % 2 == 0) {
         open_interval = n / 2;
         stretches_begin(&any);
@@ -243,6 +252,8 @@ int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **
             out = fopen(argv[i] + 4, "wb");
         } else if (strcmp(argv[i], "masked=on") == 0) {
             masked_only = true;
+        } else if (strncmp(argv[i], "cpu=", 4) == 0) {
+            only_cpu = (unsigned)strtoul(argv[i] + 4, NULL, 0);
         } else if (strncmp(argv[i], "kernel=", 7) == 0) {
             char *rest;
 

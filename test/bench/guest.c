@@ -23,17 +23,7 @@
 #include "lib/capture/check.h"
 #include "test/bench/mark.h"
 #include "trace/crc32c.h"
-
-#if defined(__arm__)
-#define DEVICE 0x40001000u
-#define DEVICE_IRQ 9
-#elif defined(__x86_64__)
-#define DEVICE 0xfed00000u /* the HPET's first timer */
-#define DEVICE_IRQ 8
-#else
-#define DEVICE 0x09010000u
-#define DEVICE_IRQ 34
-#endif
+#include TEST_DEVICE_H /* of board.mk */
 
 enum {
     INTERVAL_MSG = 1, /* guest_msg.c has the first */
@@ -194,43 +184,12 @@ static int long_calls(void)
 
 /* ---- interrupt to thread: the spinner opens, this thread closes -------------------- */
 
-static volatile uint32_t *regs;
-
-static void device_fire(void)
-{
-#if defined(__arm__)
-    regs[0] = 0;
-    regs[1] = regs[2] = 25000;
-    regs[0] = 9;
-#elif defined(__x86_64__)
-    regs[0x108 / 4] = regs[0xf0 / 4] + 10000;
-    regs[0x10c / 4] = regs[0xf4 / 4];
-    regs[0x100 / 4] = DEVICE_IRQ << 9 | 1u << 8 | 1u << 2 | 1u << 1; /* 32 bits, on, level */
-#else
-    regs[1] = regs[0] + 1;
-    regs[4] = 1;
-#endif
-}
-
-static void device_quiet(void)
-{
-#if defined(__arm__)
-    regs[0] = 0;
-    regs[3] = 1;
-#elif defined(__x86_64__)
-    regs[0x20 / 4] = 1;
-    regs[0x100 / 4] = 0;
-#else
-    regs[4] = 0;
-    regs[7] = 1;
-#endif
-}
-
 static int interrupts(void)
 {
     struct kymo_map map = {
         .phys = DEVICE, .len = 4096, .flags = KYMO_MAP_DEVICE | KYMO_PROT_READ | KYMO_PROT_WRITE};
     struct sigevent event;
+    volatile uint32_t *regs;
     int id;
 
     if (MemMap(&map) < 0) {
@@ -243,10 +202,10 @@ static int interrupts(void)
         return failed("InterruptAttachEvent");
     }
     for (int i = 0; i < 5; i++) {
-        device_fire();
+        device_fire(regs);
         InterruptWait(0, NULL);
         CLOSE(INTERVAL_IRQ);
-        device_quiet();
+        device_quiet(regs);
         InterruptUnmask(DEVICE_IRQ, id);
     }
     InterruptDetach(id);

@@ -3,6 +3,7 @@
 
 PROGRAMS += bench
 bench_SRCS := test/bench/guest.c lib/capture/check.c trace/crc32c.c
+FLAGS_test/bench/guest.c = $(FLAGS_test_device)
 PROGRAMS += bench_msg
 bench_msg_SRCS := test/bench/guest_msg.c
 PROGRAMS += bench_calls
