@@ -19,7 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "../report")]
 import captures  # noqa: E402
 import kev  # noqa: E402
-from guest import ROOT, connect, emulator, expect, image_elf, patience  # noqa: E402
+from guest import ROOT, connect, emulator, expect, hold, image_elf, patience  # noqa: E402
 from page_blocks import blocks  # noqa: E402
 
 KYMO = os.environ.get("KYMO", os.path.join(ROOT, "build/kymo"))
@@ -42,6 +42,7 @@ class Board:
         """change(bytes of the ELF): boots what it returns. on_disk: captures go to one."""
         self.dir = os.path.join(ROOT, "build/check/dlog", f"{board}.{test}")
         os.makedirs(self.dir, exist_ok=True)
+        hold(self.dir)
         # Sockets have short paths, wherever the tree is.
         short = f"/proc/{os.getpid()}/fd/{os.open(self.dir, os.O_PATH)}"
         self.short = short
