@@ -37,7 +37,7 @@ WRITER = re.compile(r"(dtrace_kept_|mark_records|mark_of|new_entry|dtrace_agg_|d
                     r"dtrace_log_fire|insert$|dtrace_act_aggregate|aggregate_value|run_actions|"
                     r"run_others|reserve_ring|forget|"
                     r"kernel_sample$)")  # in the middle of an interrupt, too
-HIT_SECONDS, STEPS = 0.4, 60
+STEPS = 60
 
 
 def triangle(n):
@@ -168,7 +168,7 @@ def cut(stub, places, size):
     """Stops somewhere in these functions; where."""
     for _ in range(200):
         name, code = places.choose()
-        hit = stub.run_to(code, size, HIT_SECONDS)
+        hit = stub.run_to(code, size, gdb.REACH)
         places.reached(name, hit)
         if hit:
             steps = places.random.randrange(STEPS)
