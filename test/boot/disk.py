@@ -299,8 +299,8 @@ def a_full_disk_that_is_slow(board):
 
 
 def the_disk_falls_silent(board):
-    """It takes longer than diskd waits: it is gone then, and the capture ends where it was. Until it
-    is silent it has to answer in that time, however busy the host's disk is."""
+    """It takes longer than diskd waits: it is gone then, and the capture ends where it was. Before
+    that it has to answer in that time, however busy the host's disk is."""
     disk = Disk(board, "silent", wait=f"-w {int(patience.seconds(2))}")
     try:
         disk.record("--format -n 1", "one.kev")

@@ -28,8 +28,8 @@ HELD = {}
 
 
 def hold(folder):
-    """Locks the folder till this process ends: another run of the suite would have the same sockets,
-    and each would talk to the other's board."""
+    """Locks the folder till this process ends: another run of the suite would have the same
+    sockets, and each would talk to the other's board."""
     if folder in HELD:
         return
     HELD[folder] = os.open(folder, os.O_RDONLY)

@@ -198,8 +198,8 @@ def aggregations_grow(board):
 
 
 def an_interrupt_amid_aggregations(board):
-    """What is being made of the capture is given up, and so is the process that prints them: here it
-    is stopped, so who waited for it would never end."""
+    """What is being made of the capture is given up, and so is the process that prints them: here
+    that one is stopped, so who waited for it would never end."""
     view = View(board, f"unix:{board.raw}", "-o", "stopped.kev", "--force")
     board.type("tracelogger -c -F 1 -F 2 -F 3 -F 4 -F 5 -F 6 -f link:x.kev &\r")
     job = board.start("dtrace", "-t", f"unix:{board.raw}", "-x", "log=1", "-qn",
