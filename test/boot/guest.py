@@ -76,9 +76,9 @@ class Guest:
 
     def wait_for(self, condition, what, seconds=60):
         """seconds: of a quiet machine, a hang detector."""
-        until = time.monotonic() + patience.seconds(seconds)
+        began = time.monotonic()
         while not condition():
-            if time.monotonic() > until:
+            if patience.is_over(began, seconds):
                 raise AssertionError(f"never: {what}")
             time.sleep(0.05)
 

@@ -95,13 +95,13 @@ class Browser:
 
     @staticmethod
     def wait_for(condition, what, seconds=30):
-        end = time.monotonic() + patience.seconds(seconds)
-        while time.monotonic() < end:
+        began = time.monotonic()
+        while not patience.is_over(began, seconds):
             value = condition()
             if value:
                 return value
             time.sleep(0.02)
-        raise Failed(f"{what}: nothing came in {seconds} s")
+        raise Failed(f"{what}: nothing came in {time.monotonic() - began:.0f} s")
 
     # ---- the page ---------------------------------------------------------------------------
 
