@@ -30,3 +30,10 @@ FACTOR = float(os.environ.get("KYMO_PATIENCE") or measured())
 def seconds(quiet):
     """How long to wait for what takes less than this on a quiet machine."""
     return quiet * FACTOR
+
+
+def is_over(began, quiet):
+    """Whether what takes less than this on a quiet machine hangs, if it began at this time. The
+    machine may have become busier since the factor was measured: so it is measured again before."""
+    waited = time.monotonic() - began
+    return waited > quiet * FACTOR and waited > quiet * measured()

@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SOCKET_TRIES = 500, PAUSE = 10000000 /* ns */ };
+enum { SOCKET_TRIES = 6000, PAUSE = 10000000 /* ns */ }; /* a minute: QEMU hangs */
 /* So that the socket in it has a path that a socket can have. */
 #define SOCKET_FOLDER (sizeof(((struct sockaddr_un *)0)->sun_path) - sizeof("link"))
 
@@ -130,22 +130,22 @@ static bool start_qemu(struct wire_of_boot *w)
 }
 
 /* QEMU listens before the board's first instruction. A socket that is only there (bind() makes it)
- * isn't enough: until listen() it refuses. */
-static bool wait_for_socket(struct wire_of_boot *w)
+ * isn't enough: until listen() it refuses. Returns NULL, or the reason why nobody will listen. */
+static const char *wait_for_socket(struct wire_of_boot *w)
 {
     const struct timespec pause = {0, PAUSE};
 
     for (int i = 0; i < SOCKET_TRIES; i++) {
         if (run_link_is_listening(w->spec + strlen("unix:"))) {
-            return true;
+            return NULL;
         }
         if (waitpid(w->qemu, NULL, WNOHANG) == w->qemu) {
             w->qemu = 0;
-            return false;
+            return "QEMU doesn't start";
         }
         nanosleep(&pause, NULL);
     }
-    return false;
+    return "QEMU doesn't listen";
 }
 
 /* Boots the board; returns NULL, or the reason why it can't. */
@@ -167,10 +167,10 @@ static const char *boot(struct wire_of_boot *w, const char *board)
         return errno == ENAMETOOLONG ? "TMPDIR is too long for the path of a socket"
                                      : strerror(errno);
     }
-    if (run_args(run) != 0 || !start_qemu(w) || !wait_for_socket(w)) {
+    if (run_args(run) != 0 || !start_qemu(w)) {
         return "QEMU doesn't start";
     }
-    return NULL;
+    return wait_for_socket(w);
 }
 
 struct wire *wire_boot(const char *board, const char **why)

@@ -10,6 +10,9 @@ import subprocess
 import sys
 import time
 
+sys.path.insert(1, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import patience  # noqa: E402
+
 CASES = ["dif_insn", "d_empty", "d_trace", "d_count", "d_count_execname", "d_pred_false",
          "d_pred_cached"]
 FIFTY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fifty.d")
@@ -29,7 +32,7 @@ def collected(build, case, firings, n):
                "--collect-atstart=no", "--toggle-collect=dtrace_fire",
                os.path.join(build, "bench/d_bench"), case, str(firings), str(n)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          timeout=300)
+                          timeout=patience.seconds(300))
     found = re.search(r"Collected : (\d+)", done.stderr)
     if done.returncode != 0 or not found:
         sys.exit(f"bench: d_bench {case}: status {done.returncode}\n{done.stderr[-2000:]}")
@@ -56,7 +59,8 @@ def timed(build):
         for _ in range(9):
             began = time.perf_counter()
             subprocess.run([os.path.join(build, "kymo"), "dtrace", "-t", "self", *words],
-                           check=True, stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+                           check=True, stdin=subprocess.DEVNULL, capture_output=True,
+                           timeout=patience.seconds(60))
             took = (time.perf_counter() - began) * 1000
             best[name] = round(min(took, best.get(name, took)), 1)
     return best

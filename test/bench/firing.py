@@ -42,6 +42,9 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(ROOT, "test"))
+import patience  # noqa: E402
+
 TOOLS = {"mps2-an386": "arm-none-eabi-", "virt-a64": "aarch64-linux-gnu-"}
 ARCH = {"mps2-an386": "armv7m", "virt-a64": "aarch64"}
 SHIFT = 7
@@ -377,8 +380,8 @@ class Run:
         counter = os.path.join(ROOT, f"build/bench/count.so,out={name}.pcs")
         args += ["-icount", f"shift={SHIFT},sleep=off", "-rtc", "clock=vm", "-plugin", counter,
                  "-kernel", name + ".elf"]
-        done = subprocess.run(args, stdin=subprocess.DEVNULL, capture_output=True, timeout=900,
-                              cwd=self.folder)
+        done = subprocess.run(args, stdin=subprocess.DEVNULL, capture_output=True,
+                              timeout=patience.seconds(900), cwd=self.folder)
         said = done.stdout.decode(errors="replace")
         rounds = [int(n) for n in re.findall(r"^firing: \d+: (\d+) rounds", said, re.M)]
         if done.returncode != 0 or "firing: all done" not in said or len(rounds) != len(programs):

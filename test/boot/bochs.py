@@ -152,12 +152,11 @@ class Machine:
         """Returns False if its debugger has missed the end."""
         begun, whole = time.monotonic(), None
         while bochs.poll() is None:
-            now = time.monotonic()
-            expect(now - begun < patience.seconds(SECONDS),
+            expect(not patience.is_over(begun, SECONDS),
                    f"it does not end; it says {self.printed()[-300:]!r}")
             if self.said_all and whole is None and self.printed().endswith(LAST_WORDS):
-                whole = now
-            if whole is not None and now - whole > patience.seconds(MISSED):
+                whole = time.monotonic()
+            if whole is not None and patience.is_over(whole, MISSED):
                 return False
             time.sleep(0.1)
         return True

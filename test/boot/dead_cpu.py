@@ -20,7 +20,7 @@ def prepare(boot):
     path = os.path.join(boot.dir, TREE)
     subprocess.run(["qemu-system-aarch64", "-M", f"virt,dumpdtb={path}", "-cpu", "cortex-a53",
                     "-smp", "4", "-m", "256M", "-nic", "none", "-display", "none"], check=True,
-                   capture_output=True, timeout=60)
+                   capture_output=True, timeout=guest.patience.seconds(60))
     with open(path, "rb") as f:
         tree = bytearray(f.read())
     structure, strings = struct.unpack_from(">2I", tree, 8)

@@ -220,7 +220,6 @@ def deaths(board, folder, count, multi, report):
 
 WRITER = re.compile(r"(trace_emit_|trace_log_|log_|trace_ring_|trace_clock_|trace_loss_|"
                     r"trace_kercall|trace_retain|trace_user|trace_insert|log_and_probe)")
-HIT_SECONDS = 0.4
 AHEAD_SECONDS = 0.4
 SKIPS, STEPS = 3, 40  # at most: hits before the last one, instructions behind it
 
@@ -234,13 +233,13 @@ def cut(stub, places, size):
         stub.stop()
     for _ in range(200):
         name, code = places.choose()
-        hit = stub.run_to(code, size, HIT_SECONDS)
+        hit = stub.run_to(code, size, gdb.REACH)
         places.reached(name, hit)
         if not hit:
             continue
         for _ in range(places.random.randrange(SKIPS)):
             stub.step()
-            if not stub.run_to(code, size, HIT_SECONDS):
+            if not stub.run_to(code, size, gdb.REACH):
                 break
         steps = places.random.randrange(STEPS)
         for _ in range(steps):
@@ -297,7 +296,7 @@ def fault(board, folder, report):
         machine.wait_for(r"boot 1\n.*\ngoes \n")
         stub = gdb.Stub(machine)
         stub.ask("?")
-        if not stub.run_to(places.choose()[1], gdb.SIZES[board], 20):
+        if not stub.run_to(places.choose()[1], gdb.SIZES[board], gdb.SLOW):
             raise AssertionError("the log turns to no buffer")
         stub.set_register(register, mark, size)
         stub.set_register(pc, nowhere, size)

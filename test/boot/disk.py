@@ -18,7 +18,7 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from guest import ROOT, Guest, connect, expect, patience, run_tests  # noqa: E402
+from guest import ROOT, Guest, connect, expect, hold, patience, run_tests  # noqa: E402
 import merged  # noqa: E402
 
 KYMO = os.environ.get("KYMO", os.path.join(ROOT, "build/kymo"))
@@ -49,6 +49,7 @@ class Disk(Guest):
         # disk.py and unsaved.py may run at the same time.
         folder = os.path.join(ROOT, "build/check", suite_name(), board)
         os.makedirs(folder, exist_ok=True)
+        hold(folder)
         self.image = os.path.join(folder, name + ".img")
         if not again:
             with open(self.image, "wb") as f:
@@ -298,8 +299,9 @@ def a_full_disk_that_is_slow(board):
 
 
 def the_disk_falls_silent(board):
-    """It takes longer than diskd waits: it is gone then, and the capture ends where it was."""
-    disk = Disk(board, "silent", wait="-w 1")
+    """It takes longer than diskd waits: it is gone then, and the capture ends where it was. Before
+    that it has to answer in that time, however busy the host's disk is."""
+    disk = Disk(board, "silent", wait=f"-w {int(patience.seconds(2))}")
     try:
         disk.record("--format -n 1", "one.kev")
         disk.run("tracelogger -v -c -f block:two.kev &", "recording to")

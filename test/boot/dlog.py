@@ -5,6 +5,7 @@
 What BOOT_D traces is claimed over the link; what -x log=1 puts into a capture, -r prints as it was
 printed live. Each test boots the image that it needs. The last line is `N passed, N failed`.
 """
+import contextlib
 import json
 import os
 import random
@@ -18,7 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "../report")]
 import captures  # noqa: E402
 import kev  # noqa: E402
-from guest import ROOT, connect, emulator, expect, image_elf, patience  # noqa: E402
+from guest import ROOT, connect, emulator, expect, hold, image_elf, patience  # noqa: E402
 from page_blocks import blocks  # noqa: E402
 
 KYMO = os.environ.get("KYMO", os.path.join(ROOT, "build/kymo"))
@@ -41,6 +42,7 @@ class Board:
         """change(bytes of the ELF): boots what it returns. on_disk: captures go to one."""
         self.dir = os.path.join(ROOT, "build/check/dlog", f"{board}.{test}")
         os.makedirs(self.dir, exist_ok=True)
+        hold(self.dir)
         # Sockets have short paths, wherever the tree is.
         short = f"/proc/{os.getpid()}/fd/{os.open(self.dir, os.O_PATH)}"
         self.short = short
@@ -416,22 +418,44 @@ def recover(b):
     return b.captures.take("reset.kev")
 
 
+WATCH = """BEGIN { printf("ready\\n"); }
+    syscall::dtrace:entry /KYMO_D_GO == *(uint32_t *)copyin(arg0, sizeof(uint32_t))/ { gone++; }
+    tick-1s /gone >= %d && seconds++ >= %d/ { exit(0); }"""
+
+
+@contextlib.contextmanager
+def at_work(b, seconds, *jobs):
+    """Consumers with these words of dtrace, each of which has been on for so many seconds of the
+    board at least: a third one sees their calls. Behind the block they are killed."""
+    watch = subprocess.Popen([KYMO, "dtrace", "-t", b.spec, "-qn", WATCH % (len(jobs), seconds)],
+                             env=b.env, cwd=b.dir, text=True, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    begun = []
+    try:
+        if (said := watch.stdout.readline()) != "ready\n":
+            raise AssertionError(said + watch.communicate(timeout=SLOW)[0])
+        begun += [subprocess.Popen([KYMO, "dtrace", "-t", b.spec, *words], env=b.env, cwd=b.dir,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+                  for words in jobs]
+        said, _ = watch.communicate(timeout=SLOW)
+        expect(watch.returncode == 0, said)
+        expect([one.poll() for one in begun] == [None] * len(begun), "a program is over")
+        yield
+    finally:
+        for one in [watch, *begun]:
+            one.kill()
+            one.wait()
+
+
 def a_reset_under_load(board, seconds):
     """Records of a program in a retained ring, saved by the next boot: where they are."""
     text = """int n[int]; profile-499 { printf("%d:%d:%s\\n", cpu, ++n[cpu], "padding"); }
               profile-499 { @[cpu] = max(n[cpu]); }"""
     with Board(board, "live", "reset") as b:
         b.record(ONLY_D + " --retain -k 16", "never.kev")
-        words = ["dtrace", "-t", b.spec, "-x", "log=1", "-x", "switchrate=50hz", "-x",
-                 "aggrate=50hz", "-qn", text]
-        job = subprocess.Popen([KYMO, *words], env=b.env, cwd=b.dir, stdin=subprocess.DEVNULL)
-        try:
-            done = b.dtrace("-qn", f"tick-{seconds}s {{ exit(0); }}")
-            expect(done.returncode == 0 and job.poll() is None, told(done))
+        with at_work(b, seconds, ["-x", "log=1", "-x", "switchrate=50hz", "-x", "aggrate=50hz",
+                                  "-qn", text]):
             reset(b)
-        finally:
-            job.kill()
-            job.wait()
         path = recover(b)
         expect("whose description is missing" not in b.printed(), "notes are lost")
         done = b.kymo("dtrace", "-r", path)
@@ -479,20 +503,10 @@ def the_room_for_what_describes_records_is_bounded(board):
         b.record(ONLY_D + " --retain -k 16", "never.kev")
         done = b.logged(*program("BEGIN { exit(0); }", 50000))
         expect(done.returncode == 0, told(done))
-        words = [KYMO, "dtrace", "-t", b.spec, "-x", "log=1"]
-        jobs = [subprocess.Popen(words + program(text, comment), env=b.env, cwd=b.dir,
-                                 stdin=subprocess.DEVNULL)
-                for text, comment in (('tick-100 { trace("kept"); }', 20000),
-                                      ('tick-100 { trace("large"); }', 70000))]
-        try:
-            done = b.dtrace("-qn", "tick-15s { exit(0); }")  # till both have begun
-            expect(done.returncode == 0, told(done))
-            expect([job.poll() for job in jobs] == [None, None], "a program is over")
+        with at_work(b, 2, *(["-x", "log=1", *program(text, comment)]
+                             for text, comment in (('tick-100 { trace("kept"); }', 20000),
+                                                   ('tick-100 { trace("large"); }', 70000)))):
             reset(b)
-        finally:
-            for job in jobs:
-                job.kill()
-                job.wait()
         path = recover(b)
         expect("D programs whose description is missing: 1\n" in b.printed(),
                "the large one isn't reported")

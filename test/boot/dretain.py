@@ -37,7 +37,7 @@ WRITER = re.compile(r"(dtrace_kept_|mark_records|mark_of|new_entry|dtrace_agg_|d
                     r"dtrace_log_fire|insert$|dtrace_act_aggregate|aggregate_value|run_actions|"
                     r"run_others|reserve_ring|forget|"
                     r"kernel_sample$)")  # in the middle of an interrupt, too
-HIT_SECONDS, STEPS = 0.4, 60
+STEPS = 60
 
 
 def triangle(n):
@@ -93,11 +93,6 @@ TEXT = """#pragma D option quiet
 ONLY = 'profile-97 { @only["only", cpu] = count(); @name[execname] = max(pid); }'
 
 
-def started(b, *words):
-    return subprocess.Popen([KYMO, "dtrace", "-t", b.spec, "-x", "retain", *words], env=b.env,
-                            cwd=b.dir, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-
-
 def refusals(b):
     done = b.dtrace("-x", "retain", "-n", "BEGIN { trace(1); }")
     expect(done.returncode == 1 and "needs bufpolicy=ring" in done.stderr, told(done))
@@ -127,19 +122,10 @@ def what_live_programs_had_comes_back(board, ring):
         ended(b)
         if ring:
             b.record("-c --retain -k 4", "never.kev")
-        jobs = [started(b, "-x", "bufpolicy=ring", "-b", "8k", "-x", "aggsize=8k", "-n", TEXT),
-                started(b, "-x", "aggsize=8k", "-qn", ONLY)]
-        try:
-            for seconds in 3, 6, 12, 24, 48:
-                done = b.dtrace("-qn", f"tick-{seconds}s {{ exit(0); }}")
-                expect([j.poll() for j in jobs] == [None, None], told(done))
-                if seconds > 3:  # a slow host: both have begun by then
-                    break
+        with dlog.at_work(b, 3, ["-x", "retain", "-x", "bufpolicy=ring", "-b", "8k", "-x",
+                                 "aggsize=8k", "-n", TEXT],
+                          ["-x", "retain", "-x", "aggsize=8k", "-qn", ONLY]):
             dlog.reset(b)
-        finally:
-            for job in jobs:
-                job.kill()
-                job.wait()
         b.wait_for(r"boot 2: boot 1 ended with: a reset without a panic\n(?s:.*)\$ ")
         taken(b)
         dlog.recover(b)
@@ -182,7 +168,7 @@ def cut(stub, places, size):
     """Stops somewhere in these functions; where."""
     for _ in range(200):
         name, code = places.choose()
-        hit = stub.run_to(code, size, HIT_SECONDS)
+        hit = stub.run_to(code, size, gdb.REACH)
         places.reached(name, hit)
         if hit:
             steps = places.random.randrange(STEPS)

@@ -105,10 +105,10 @@ class Machine:
             return f.read().replace("\r\n", "\n")
 
     def wait(self, condition, what, seconds=60):
-        until = time.monotonic() + patience.seconds(seconds)
+        began = time.monotonic()
         while not condition(self.printed()):
             expect(self.qemu.poll() is None, f"the emulator has ended: {what}")
-            expect(time.monotonic() < until, f"never: {what}")
+            expect(not patience.is_over(began, seconds), f"never: {what}")
             time.sleep(0.02)
 
     def close(self):

@@ -10,6 +10,9 @@ import guest
 TOOLS = {"mps2-an386": "arm-none-eabi-", "virt-a64": "aarch64-linux-gnu-", "pc": ""}
 SIZES = {"mps2-an386": 2, "virt-a64": 4, "pc": 1}  # of what stops at an instruction
 STUB = ["-gdb", "unix:gdb,server=on,wait=off"]
+SLOW = guest.patience.seconds(20)  # a hang detector
+# How long a search waits for one of its instructions before it tries others, and for a step.
+REACH = guest.patience.seconds(0.1)
 
 
 class Stub:
@@ -39,16 +42,16 @@ class Stub:
     def ask(self, text):
         """The answer; a stop that was told late is none."""
         self.send(text)
-        answer = self.packet(20)
+        answer = self.packet(SLOW)
         while answer and answer[0] == "T" and text not in ("s", "?"):
-            answer = self.packet(20)
+            answer = self.packet(SLOW)
         if answer is None or answer.startswith("E"):
             raise AssertionError(f"the gdb stub says {answer} to {text}")
         return answer
 
     def stop(self):
         self.socket.sendall(b"\x03")
-        if self.packet(20) is None:
+        if self.packet(SLOW) is None:
             raise AssertionError("the machine does not stop")
 
     def run_to(self, places, size, seconds):
@@ -92,7 +95,7 @@ class Stub:
     def step(self):
         """An instruction; a CPU that waits for an interrupt may not get to its next one."""
         self.send("s")
-        if self.packet(0.5) is None:
+        if self.packet(REACH) is None:
             self.stop()
 
 
@@ -118,6 +121,8 @@ class Places:
         self.functions, self.random, self.hits = functions, random.Random(seed), {}
 
     def choose(self):
+        if not self.functions:
+            raise AssertionError("none of these functions is ever reached")
         name = self.random.choice(sorted(self.functions))
         code = self.functions[name]
         return name, self.random.sample(code, min(4, len(code)))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A booted board that is typed at."""
+import fcntl
 import os
 import socket
 import subprocess
@@ -21,6 +22,22 @@ def image_elf(build, name):
         sys.exit(f"{os.path.basename(sys.argv[0])}: no {os.path.relpath(paths[0], ROOT)}: "
                  "first run `make all tools`")
     return built[0]
+
+
+HELD = {}
+
+
+def hold(folder):
+    """Locks the folder till this process ends: another run of the suite would have the same
+    sockets, and each would talk to the other's board."""
+    if folder in HELD:
+        return
+    HELD[folder] = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(HELD[folder], fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        sys.exit(f"{os.path.basename(sys.argv[0])}: {os.path.relpath(folder, ROOT)} is in use by "
+                 "another process: let it end first")
 
 
 def connect(path, alive=lambda: True, seconds=60):
@@ -59,9 +76,9 @@ class Guest:
 
     def wait_for(self, condition, what, seconds=60):
         """seconds: of a quiet machine, a hang detector."""
-        until = time.monotonic() + patience.seconds(seconds)
+        began = time.monotonic()
         while not condition():
-            if time.monotonic() > until:
+            if patience.is_over(began, seconds):
                 raise AssertionError(f"never: {what}")
             time.sleep(0.05)
 

@@ -170,8 +170,9 @@ def processes_of_one_program_are_told_apart(bench):
         bench.wait_for(lambda: re.search(r"\[(\d+)\]", bench.printed()[said:]), "the shell")
         pids[int(re.search(r"\[(\d+)\]", bench.printed()[said:]).group(1))] = tag
     probes = ", ".join(f"pid{pid}::helped_probe:entry" for pid in pids)
-    out = dtrace(bench, probes + " /arg0 == 1/ { @[pid, jstack(2)] = count(); } "
-                 "tick-300ms { exit(0); }")
+    all_seen = " && ".join(f"seen[{pid}]" for pid in pids)
+    out = dtrace(bench, probes + " /arg0 == 1/ { @[pid, jstack(2)] = count(); seen[pid] = 1; } "
+                 f"tick-10ms /{all_seen}/ {{ exit(0); }}")
     found = re.findall(r"(?m)^ +(\d+) *\n +t_helper`helped_probe\S*\n +(\S+)\n", out)
     for pid in pids:
         bench.type(f"kill {pid}\r")
@@ -185,12 +186,14 @@ STORM = """pid$target::helped_probe:entry, pid$target::vm_run:entry { @[jstack(6
 
 
 def processes_are_killed(bench):
+    """The first one when a probe has fired, the others at any time."""
     rand = random.Random(link.SEED)
     for n in range(200 if SOAK else 2 if bench.board == "mps2-an386" else 8):
         program = rand.choice(("t_helper kill 0", "stackvm"))
+        begun = "BEGIN" if n else "pid$target::helped_probe:entry, pid$target::vm_run:entry"
         one = bench.start("dtrace", "-t", "unix:" + bench.raw, "-Z", "-c", program, "-qn",
-                          'BEGIN { printf("%d\\n", $target); } ' + STORM, "-x", "switchrate=10hz",
-                          "-x", "aggsize=1m")
+                          begun + ' /!told/ { told = 1; printf("%d\\n", $target); } ' + STORM,
+                          "-x", "switchrate=10hz", "-x", "aggsize=1m")
         pid = one.stdout.readline().strip()
         time.sleep(rand.random() * 0.2)
         bench.type(f"kill {pid}\r")

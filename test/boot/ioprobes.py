@@ -93,6 +93,19 @@ def traced(b, text, typed, until):
         return f.read()
 
 
+def waits_for_messages(b, name):
+    """Returns when the process has nothing to do."""
+    limit, state = time.monotonic() + dlog.SLOW, None
+    while not (state and state[1] == "RECEIVE"):
+        before, shown = len(b.printed()), ""
+        b.type("pidin\n")
+        while "\n$ " not in shown:
+            expect(time.monotonic() < limit, f"{name} is {state and state[1]}")
+            time.sleep(0.05)
+            shown = b.printed()[before:].partition("pid tid name")[2]
+        state = re.search(rf"(?m)^ *\d+ +1 {name} +\w+ (\w+)", shown)
+
+
 def a_disk_has_as_many_as_the_emulator_counts(board):
     """The first capture finds the disk empty, the second one another capture."""
     if board not in WITH_DISK:
@@ -101,6 +114,7 @@ def a_disk_has_as_many_as_the_emulator_counts(board):
         emulator = Emulator(b)
         emulator.wait_for_a_read(b.start_disk)
         for number in range(2):
+            waits_for_messages(b, "diskd")  # before that it looks for partitions
             before = emulator.counts()
             found = traced(b, COUNTS, f"tracelogger -n 8 -f block:io{number}.kev\n",
                            rf"tracelogger: \d+ events, \d+ lost.*block:io{number}")

@@ -7,6 +7,7 @@ faults. KYMO_LINK="DEVICE...": QEMU's devices for the link, instead of the board
 called link. KYMO_LINK=rtt: over RTT, by the image `rtt` (rtt.py). KYMO_CPUS=n: so many CPUs. The
 last line is `N passed, N failed`.
 """
+import contextlib
 import fcntl
 import glob
 import os
@@ -24,7 +25,7 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from faulty import Line  # noqa: E402
-from guest import ROOT, Guest, connect, expect, image_elf, patience, run_tests  # noqa: E402
+from guest import ROOT, Guest, connect, expect, hold, image_elf, patience, run_tests  # noqa: E402
 import merged  # noqa: E402
 import rtt  # noqa: E402
 
@@ -58,6 +59,7 @@ class Bench(Guest):
         kind = "-rtt" if RTT else "-virtio" if DEVICES else "-other" if kernel else ""
         folder = os.path.join(ROOT, "build/check", suite, board + kind)
         os.makedirs(folder, exist_ok=True)
+        hold(folder)
         # Sockets have short paths, wherever the tree is.
         os.chdir(folder)
         self.short = f"/proc/{os.getpid()}/cwd"
@@ -177,41 +179,39 @@ def many_at_once_over_a_bad_line(bench):
 def the_console_is_the_console(bench):
     """What comes over the link is what the board prints, and typing works."""
     line = bench.line(chance=CHANCE[bench.board])
-    before = bench.printed().count("linkd")
-    with bench.start("console", "-t", "unix:" + line.path, stdin=subprocess.PIPE) as one:
-        for _ in range(4):
+    with listened_to(bench, "unix:" + line.path) as (one, lines):
+        for n in range(1, 5):
             one.stdin.write("pidin\n")
             one.stdin.flush()
-            before += 1
-            bench.wait_for(lambda: bench.printed().count("linkd") >= before, "pidin's answer")
-        time.sleep(0.5)
-        out, err = one.communicate(timeout=SLOW)
+            bench.wait_for(lambda n=n: "".join(lines).count("linkd") >= n, "pidin's answer")
     line.close()
-    out = out.replace("\r\n", "\n")
-    expect(one.returncode == 0, err)
-    expect(out.count("linkd") >= 4, f"no pidin: {out[-300:]!r}")
-    expect(out in bench.printed(), f"not what the board printed: {out[-300:]!r}")
+    out = "".join(lines).replace("\r\n", "\n")
+    expect(one.returncode == 0, one.stderr.read())
+    bench.wait_for(lambda: out in bench.printed(), f"what the board printed: {out[-300:]!r}")
 
 
-def the_kernel_is_heard(bench):
-    """What the kernel prints by itself comes over the link, without anybody else printing."""
-    one = bench.start("console", "-t", "unix:" + bench.raw, stdin=subprocess.PIPE)
+@contextlib.contextmanager
+def listened_to(bench, target):
+    """A console, and the list of the lines that come from it. Its input ends behind the block."""
+    one = bench.start("console", "-t", target, stdin=subprocess.PIPE)
     lines = []
-
-    def listen():
-        for text in one.stdout:
-            lines.append(text)
-    ear = threading.Thread(target=listen)
+    ear = threading.Thread(target=lambda: lines.extend(iter(one.stdout.readline, "")))
     ear.start()
     try:
-        one.stdin.write("crash null_read\n")
-        one.stdin.flush()
-        bench.wait_for(lambda: "(crash) terminated" in "".join(lines), "the report of the crash")
-        bench.wait_for(lambda: "backtrace:" in "".join(lines), "the report's end")
+        yield one, lines
     finally:
         one.stdin.close()
         ear.join(SLOW)
         one.wait(SLOW)
+
+
+def the_kernel_is_heard(bench):
+    """What the kernel prints by itself comes over the link, without anybody else printing."""
+    with listened_to(bench, "unix:" + bench.raw) as (one, lines):
+        one.stdin.write("crash null_read\n")
+        one.stdin.flush()
+        bench.wait_for(lambda: "(crash) terminated" in "".join(lines), "the report of the crash")
+        bench.wait_for(lambda: "backtrace:" in "".join(lines), "the report's end")
     expect(one.returncode == 0, one.stderr.read())
 
 
@@ -220,8 +220,7 @@ def a_capture_over_a_bad_line(bench):
     line = bench.line(chance=CHANCE[bench.board] / 2)
     path = os.path.join(bench.dir, "link.kev")
     one = bench.start("capture", "-t", "unix:" + line.path, "--force", "-o", path)
-    time.sleep(0.5)
-    bench.type("tracelogger -s 2 -F 1 -F 2 -f link:x/y.kev\r")
+    bench.type("tracelogger -s 2 -F 1 -F 2 -f link:x/y.kev\r")  # it waits for the host
     out, err = one.communicate(timeout=SLOW)
     bench.unplug(line)
     expect(one.returncode == 0, f"{one.returncode}: {err}")
@@ -237,19 +236,23 @@ def a_capture_over_a_bad_line(bench):
     merged.check(path)
 
 
+def something_to_log(bench):
+    """pidin, and its answer."""
+    before = len(bench.printed())
+    bench.type("pidin\r")
+    bench.wait_for(lambda: "\n$ " in bench.printed()[before:].partition("pid ")[2], "pidin's end")
+
+
 def a_plug_pulled_amid_a_capture(bench):
     line = bench.line()
     path = os.path.join(bench.dir, "cut.kev")
     for old in glob.glob(path + "*"):
         os.unlink(old)
     one = bench.start("capture", "-t", "unix:" + line.path, "-o", path)
-    time.sleep(0.5)
-    bench.type("tracelogger -c -f link:cut.kev &\r")
-    for _ in range(200):
-        if any(os.path.getsize(part) > 20000 for part in glob.glob(path + ".*.part")):
-            break
-        bench.type("pidin\r")  # something to log
-        time.sleep(0.3)
+    bench.type("tracelogger -c -f link:cut.kev &\r")  # it waits for the host
+    while not any(os.path.getsize(part) > 20000 for part in glob.glob(path + ".*.part")):
+        expect(one.poll() is None, "it has ended")
+        something_to_log(bench)
     line.pull()
     out, err = one.communicate(timeout=SLOW)
     line.close()
@@ -303,7 +306,7 @@ def a_target_that_stops(bench):
 def garbage_from_the_host(bench):
     rand = random.Random(SEED)
     with connect(bench.raw) as raw:
-        raw.settimeout(20)
+        raw.settimeout(patience.seconds(20))
         for _ in range(20):
             raw.sendall(rand.randbytes(rand.randrange(1, 3000)))
     who_is_there(bench)

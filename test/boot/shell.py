@@ -18,7 +18,8 @@ import guest  # noqa: E402
 from guest import emulator, expect  # noqa: E402
 
 KYMO = os.path.join(guest.ROOT, "build/kymo")
-PATIENCE = 60  # seconds after which something has failed, not a measure
+QUIET = 60  # seconds after which on a quiet machine something has failed, not a measure
+PATIENCE = guest.patience.seconds(QUIET)
 UP, DOWN, RIGHT, LEFT, CTRL_C = "\x1b[A", "\x1b[B", "\x1b[C", "\x1b[D", "\x03"
 
 
@@ -26,7 +27,7 @@ class Shell(guest.Guest):
     def says(self, pattern, after=0):
         """Waits for it; returns where it ends."""
         try:
-            self.wait_for(lambda: re.search(pattern, self.printed()[after:]), pattern, PATIENCE)
+            self.wait_for(lambda: re.search(pattern, self.printed()[after:]), pattern, QUIET)
         except AssertionError as never:
             raise AssertionError(f"{never} in {self.printed()[after:][-2000:]!r}") from never
         return after + re.search(pattern, self.printed()[after:]).end()
@@ -138,18 +139,12 @@ def lines_are_edited(board):
 
 
 def interrupt_a_recording(shell):
-    """Its capture is finished, if ^C comes when it records already."""
-    for wait in range(1, 20):
-        shell.prompt()
-        start = len(shell.printed())
-        shell.type("tracelogger -c\n")
-        shell.says(r"tracelogger -c\n", start)
-        time.sleep(0.1 * wait)
-        shell.type(CTRL_C)
-        at = shell.says(r"tracelogger: (\d+ events, .*|ended by signal 2)\n", start)
-        if "ended by" not in shell.printed()[start:at]:
-            return
-    raise AssertionError("^C never finds it at work")
+    """Its capture is finished, for ^C comes when it records already."""
+    shell.prompt()
+    at = shell.answers("tracelogger -v -c", r"tracelogger: recording to \S+, .*\n")
+    shell.type(CTRL_C)
+    end = shell.says(r"tracelogger: (\d+ events, .*|ended by signal 2)\n", at)
+    expect("ended by" not in shell.printed()[at:end], shell.printed()[at:end])
 
 
 def interrupt_ends_the_program_and_its_children(board):
@@ -183,11 +178,13 @@ def all_of_it_while_the_demo_runs(board):
         shell.answers("demo -r &", r"\[\d+\]\n\$ ")
         edit_lines(shell)
         shell.answers("programs", r"(?s)\ninit\n.*\ncrash\n")
-        shell.answers("spinner 100000", r"spinner")
-        time.sleep(0.3)
-        at = len(shell.printed())
-        shell.type(CTRL_C)
-        shell.says(r"spinner: ended by signal 2", at)
+        at = shell.answers("spinner 100000", r"spinner")
+
+        def interrupted():
+            shell.type(CTRL_C)  # before the program has begun it is the line's
+            time.sleep(0.3)
+            return "spinner: ended by signal 2" in shell.printed()[at:]
+        shell.wait_for(interrupted, "spinner's end")
         at = shell.answers("exit", r"exit\n")
         shell.says(r"demo: all went well", at)  # the system goes on
         shell.says(r"demo: all went well", at + len("demo: all went well"))

@@ -4,8 +4,13 @@ from `kymo print --json` (events) and `kymo export --jsonl` (losses)."""
 import json
 import os
 import subprocess
+import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(1, os.path.join(ROOT, "test"))
+import patience  # noqa: E402
+
+SLOW = patience.seconds(120)  # a hang detector
 KYMO = os.environ.get("KYMO", os.path.join(ROOT, "build/kymo"))
 MK = os.path.join(ROOT, "build/tools/mkcapture")
 MKSCRIPT = os.path.join(ROOT, "build/tools/mkscript")
@@ -28,7 +33,7 @@ def same(ours, theirs, what):
         raise Failed(f"{what}: {str(ours)[:400]}\n  is not {str(theirs)[:400]}")
 
 
-def run(*arguments, status=0, stdin=None, timeout=120):
+def run(*arguments, status=0, stdin=None, timeout=SLOW):
     done = subprocess.run([KYMO, *arguments], capture_output=True, timeout=timeout, check=False,
                           input=stdin)
     if done.returncode != status:
@@ -39,7 +44,7 @@ def run(*arguments, status=0, stdin=None, timeout=120):
 
 def run_any(*arguments):
     """Its status, which is 0 or 1."""
-    done = subprocess.run([KYMO, *arguments], capture_output=True, timeout=120, check=False)
+    done = subprocess.run([KYMO, *arguments], capture_output=True, timeout=SLOW, check=False)
     want(done.returncode in (0, 1), f"status {done.returncode}: {done.stderr.decode()[:300]}")
     return done.returncode
 

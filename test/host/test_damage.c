@@ -392,7 +392,7 @@ static void test_random(void **state)
         for (unsigned changes = 1 + mk_random(mk) % 8; changes > 0 && mk->len > 1; changes--) {
             random_change(mk);
         }
-        alarm(60);
+        alarm(600); /* a hang detector */
         read_bytes(mk->bytes, mk->len, false);
         read_bytes(mk->bytes, mk->len, true);
         stat_bytes(mk->bytes, mk->len);

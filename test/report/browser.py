@@ -5,8 +5,8 @@ import base64
 import contextlib
 import json
 import os
+import re
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -28,24 +28,22 @@ class Failed(Exception):
     """The driver's own message."""
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
 
 class Browser:
     """One session; a context manager. Its profile is a temporary folder."""
 
     def __init__(self, folder, width=1280, height=800, arguments=()):
-        self.port, self.folder = free_port(), folder
-        # Chromium keeps its reports of crashes and its settings below HOME.
-        self.driver = subprocess.Popen(
-            ["chromedriver", f"--port={self.port}"], stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-            env=dict(os.environ, HOME=folder, XDG_CONFIG_HOME=folder, XDG_CACHE_HOME=folder))
+        self.port, self.folder, self.words = None, folder, os.path.join(folder, "driver.txt")
+        # Chromium keeps its reports of crashes and its settings below HOME. A port that was free
+        # when this test looked may be another's when the driver comes: so it takes one itself.
+        with open(self.words, "wb") as words:
+            self.driver = subprocess.Popen(
+                ["chromedriver", "--port=0"], stdin=subprocess.DEVNULL, stdout=words,
+                stderr=subprocess.DEVNULL, start_new_session=True,
+                env=dict(os.environ, HOME=folder, XDG_CONFIG_HOME=folder, XDG_CACHE_HOME=folder))
         self.session = None
         try:
+            self.port = self.wait_for(self.port_taken, "chromedriver's port")
             self.wait_for(self.answers, "chromedriver")
             self.session = self.call("POST", "/session", {"capabilities": {"alwaysMatch": {
                 "browserName": "chrome", "goog:loggingPrefs": {"browser": "ALL"},
@@ -72,6 +70,11 @@ class Browser:
             os.killpg(self.driver.pid, signal.SIGTERM)
         self.driver.wait()
 
+    def port_taken(self):
+        with open(self.words, encoding="utf-8", errors="replace") as words:
+            found = re.search(r"started successfully on port (\d+)", words.read())
+        return int(found[1]) if found else None
+
     def answers(self):
         with contextlib.suppress(OSError):
             return self.call("GET", "/status")["ready"]
@@ -92,13 +95,13 @@ class Browser:
 
     @staticmethod
     def wait_for(condition, what, seconds=30):
-        end = time.monotonic() + patience.seconds(seconds)
-        while time.monotonic() < end:
+        began = time.monotonic()
+        while not patience.is_over(began, seconds):
             value = condition()
             if value:
                 return value
             time.sleep(0.02)
-        raise Failed(f"{what}: nothing came in {seconds} s")
+        raise Failed(f"{what}: nothing came in {time.monotonic() - began:.0f} s")
 
     # ---- the page ---------------------------------------------------------------------------
 

@@ -9,10 +9,10 @@ import re
 import subprocess
 
 import gdb
-from guest import image_elf
+from guest import image_elf, patience
 from machine import ROOT, Machine
 
-SECONDS = 40
+SECONDS = patience.seconds(40)  # a hang detector
 KERNEL = 0xffffff8000000000  # virt-a64, pc: from here on
 # By board: numbers of the gdb stub for the program counter, how wide it is, an instruction's size,
 # and where nothing is.
