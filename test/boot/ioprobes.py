@@ -57,15 +57,6 @@ class Emulator:
                 ("start", FLUSH): s["flush_operations"], ("bytes", READ): s["rd_bytes"],
                 ("bytes", WRITE): s["wr_bytes"]}
 
-    def wait_for_a_read(self, begin):
-        """The driver's own, of the table of partitions, which comes after the shell has started it."""
-        before = self.counts()["start", READ]
-        begin()
-        limit = time.monotonic() + dlog.SLOW
-        while self.counts()["start", READ] == before:
-            expect(time.monotonic() < limit, "the driver has not read the disk")
-            time.sleep(0.05)
-
 
 def said(out):
     return {(a, int(b)): int(c) for a, b, c in re.findall(r"^(\w+) (\d+) (\d+)$", out, re.M)}
@@ -111,8 +102,8 @@ def a_disk_has_as_many_as_the_emulator_counts(board):
     if board not in WITH_DISK:
         return
     with dlog.Board(board, "statics", "ioprobes", on_disk=True) as b:
+        b.start_disk()
         emulator = Emulator(b)
-        emulator.wait_for_a_read(b.start_disk)
         for number in range(2):
             waits_for_messages(b, "diskd")  # before that it looks for partitions
             before = emulator.counts()
