@@ -409,13 +409,18 @@ def a_second_driver(board):
         disk.run("evstorm 2 6000", "total 12000 of")
         disk.run("diskd", "diskd: another one is running")
         disk.run("evstorm 2 6000", "total 12000 of")
-        said = disk.run("tracestop", SUMMARY.pattern).group()
+        said = disk.run("tracestop", SUMMARY.pattern)
         disk.logger_is_gone()
         disk.record("-n 1", "two.kev")
     finally:
         disk.close()
     found = listed(disk.image)
-    expect([c[3] for c in found] == ["whole", "whole"] and found[0][1] > 24000, f"{found}: {said}")
+    expect([c[3] for c in found] == ["whole", "whole"], f"{found}: {said.group()}")
+    # A busy host's disk takes fewer of them: the others are counted.
+    events, lost = map(int, said.groups()[:2])
+    done = extract(disk.image, 1, disk.image + ".kev")
+    expect(done.returncode == 0 and not done.stderr, done.stderr)
+    expect(events > 24000 and events_of(disk.image + ".kev") == (events - lost, lost), said.group())
 
 
 def no_disk(board):
