@@ -229,10 +229,16 @@ $(foreach p,$(statics),$(eval $(p)_SRCS := $(B)/statics/$(p).c))
 $(statics:%=$(B)/statics/%.c): $(B)/statics/%.c: test/boot/statics/make.py
 	@mkdir -p $(@D)
 	$(Q)/usr/bin/python3 $< $* > $@
+# One with 2,000 places.
+PROGRAMS += statics_many
+statics_many_SRCS := $(B)/statics/many.c
+$(statics_many_SRCS): test/boot/statics/many.py
+	@mkdir -p $(@D)
+	$(Q)/usr/bin/python3 $< > $@
 # And one that passes those of the library: test/boot/sysprobes.py.
 PROGRAMS += sysprobes
 sysprobes_SRCS := test/boot/programs/sysprobes.c
-statics_PROGRAMS = $(live_PROGRAMS) $(statics) sysprobes
+statics_PROGRAMS = $(live_PROGRAMS) $(statics) statics_many sysprobes
 statics_SCRIPT = $(live_SCRIPT)
 TEST_IMAGES += statics
 
