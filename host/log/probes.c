@@ -15,8 +15,9 @@
 #include "abi/sys/log.h"
 #include "host/dt/dt.h"
 #include "host/log/elf.h"
+#include "host/memory_stream.h"
 
-enum { NAME_ROOM = 128, VALUE_ROOM = 160, ARGUMENTS_MOST = 6, LINE_OF_TESTS = 4 };
+enum { NAME_ROOM = 128, VALUE_ROOM = 160, ARGUMENTS_MOST = 6, TESTS_IN_A_ROW = 4 };
 
 /* Places one behind the other, of one probe: what the words say of the first and of the last. */
 struct run {
@@ -182,7 +183,7 @@ static void runs_put(FILE *to, const char *word, const struct run *runs, unsigne
 {
     const unsigned half = n / 2;
 
-    if (n <= LINE_OF_TESTS) {
+    if (n <= TESTS_IN_A_ROW) {
         for (unsigned i = 0; i < n; i++) {
             fputs(i > 0 ? " || " : "", to);
             run_put(to, word, &runs[i]);
@@ -203,7 +204,7 @@ static char *predicate_make(const struct probe *p, uint32_t id)
     const bool system = p->level == KYMO_LOG_SYSTEM;
     char *text = NULL;
     size_t size;
-    FILE *to = open_memstream(&text, &size);
+    FILE *to = memory_stream(&text, &size);
 
     if (to == NULL) {
         return NULL;
