@@ -13,9 +13,13 @@
 
 extern const struct kymo_probe_site __kymo_probes_start[], __kymo_probes_end[]; /* user.ld */
 
-/* Where the kernel can't patch they stay off. */
+/* Where the kernel can't patch they stay off. More of them than the kernel takes would stay off,
+ * too: the linker, which knows how many there are, refuses them by kymo_probes_room. */
 __attribute__((constructor)) static void register_sites(void)
 {
+    __asm__ volatile(".globl kymo_probes_room\n\t.set kymo_probes_room, %c0"
+                     :
+                     : "i"(KYMO_TRACE_SITES_MOST * sizeof(struct kymo_probe_site)));
     kymo_raw_TRACE_EVENT(KYMO_TRACE_USERSITES, (uintptr_t)__kymo_probes_start,
                          (uintptr_t)(__kymo_probes_end - __kymo_probes_start), 0, 0);
 }

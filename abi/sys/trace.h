@@ -116,7 +116,7 @@
  * table is the one that struct kymo_startup names, of the library's probes; they are switched on
  * if they are wanted (KYMO_TRACE_SYSTEM_PROBES). */
 #define KYMO_TRACE_USERSITES _NTO_TRACE_CMD(3, 0x1041)
-#define KYMO_TRACE_SITES_MOST 1024
+#define KYMO_TRACE_SITES_MOST 4096 /* ldscripts/user.ld names it, too */
 #define KYMO_TRACE_SITES_SYSTEM 0x10000u
 /* const uint32_t *, count: an event of a system's probe (lib/system_probe/), at most
  * KYMO_TRACE_USER_COMBINE_MAX bytes. The log has it as class USER, number KYMO_LOG_SYSTEM_CODE, if

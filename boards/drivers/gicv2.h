@@ -19,6 +19,8 @@
 #define GICD_SGIR_SELF (2u << 24)
 #define GICC_IAR 0x0c
 #define GICC_EOIR 0x10
+#define GICC_RPR 0x14
+#define GICC_RPR_IDLE 0xffu
 #define GICC_HPPIR 0x18
 #define GICC_APR 0xd0   /* four words: active priorities, of group 0 where there are groups */
 #define GICC_NSAPR 0xe0 /* four words: of group 1 */
@@ -80,6 +82,12 @@ static inline bool gic_take_these(uint32_t lines, uint32_t *token)
 static inline void gic_end(uint32_t token)
 {
     mmio_write(gic_cpu_base + GICC_EOIR, token);
+}
+
+/* Returns whether this CPU has taken one that it has not ended. */
+static inline bool gic_taken(void)
+{
+    return (mmio_read(gic_cpu_base + GICC_RPR) & GICC_RPR_IDLE) != GICC_RPR_IDLE;
 }
 
 /* Raises a software interrupt on a set of CPUs that have passed gic_cpu_init(). */

@@ -40,6 +40,11 @@ void a64_board_irq_end(uint32_t token)
     gic_end(token);
 }
 
+bool a64_board_irq_taken(void)
+{
+    return gic_taken();
+}
+
 unsigned a64_board_irq_timer(void)
 {
     return GIC_IRQ_TIMER;

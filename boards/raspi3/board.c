@@ -220,17 +220,28 @@ void a64_board_irq_cpu_init(unsigned n)
     bcm_cpu_init(n);
 }
 
+static bool taken[CPUS]; /* [c] this controller doesn't know what was taken */
+
 struct a64_irq a64_board_irq_take(void)
 {
-    uint32_t number = bcm_take(pi_cpu());
+    const unsigned cpu = pi_cpu();
+    uint32_t number = bcm_take(cpu);
 
+    taken[cpu] = number != BCM_NONE;
     return (struct a64_irq){number != BCM_NONE ? number : A64_IRQ_NONE, number};
 }
 
-/* Nothing to end: the first part masked the line, or quieted the timer, or the mailbox is clear. */
+/* The controller needs no end: the first part masked the line, or quieted the timer, or the mailbox
+ * is clear. */
 void a64_board_irq_end(uint32_t token)
 {
     (void)token;
+    taken[pi_cpu()] = false;
+}
+
+bool a64_board_irq_taken(void)
+{
+    return taken[pi_cpu()];
 }
 
 unsigned a64_board_irq_timer(void)

@@ -150,6 +150,7 @@ static void variable(struct check *c, unsigned number)
         lacks(c, #name, NOT_HERE); \
         break;
         MISSING(curthread)
+        MISSING(ipl)
         MISSING(vtimestamp)
         MISSING(cycles)
         MISSING(instructions)

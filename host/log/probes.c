@@ -15,17 +15,23 @@
 #include "abi/sys/log.h"
 #include "host/dt/dt.h"
 #include "host/log/elf.h"
+#include "host/memory_stream.h"
 
-enum { NAME_ROOM = 128, VALUE_ROOM = 160, ARGUMENTS_MOST = 6, PLACES_TEXT = 16 << 10 };
+enum { NAME_ROOM = 128, VALUE_ROOM = 160, ARGUMENTS_MOST = 6, TESTS_IN_A_ROW = 4 };
+
+/* Places one behind the other, of one probe: what the words say of the first and of the last. */
+struct run {
+    uint32_t first, last;
+    unsigned next; /* number of the place behind it */
+};
 
 /* A probe while it is read. Places of one name belong together if their arguments agree. */
 struct probe {
     char provider[NAME_ROOM], name[NAME_ROOM], types[ARGUMENTS_MOST + 1];
     char arguments[ARGUMENTS_MOST][NAME_ROOM];
-    unsigned level;           /* whose it is: KYMO_LOG_PROBE, KYMO_LOG_SYSTEM */
-    char places[PLACES_TEXT]; /* "word == A || word == B" */
-    size_t length;
-    unsigned beyond; /* places that have no room there */
+    unsigned level; /* whose it is: KYMO_LOG_PROBE, KYMO_LOG_SYSTEM */
+    struct run *runs;
+    unsigned nruns, room;
     struct probe *next;
 };
 
@@ -105,8 +111,28 @@ static bool is_same(const struct probe *p, const struct probe *q)
            strcmp(p->types, q->types) == 0 && p->level == q->level;
 }
 
+static void run_add(struct probe *p, unsigned number, uint32_t word)
+{
+    if (p->nruns > 0 && p->runs[p->nruns - 1].next == number) {
+        p->runs[p->nruns - 1].last = word;
+        p->runs[p->nruns - 1].next++;
+        return;
+    }
+    if (p->nruns == p->room) {
+        const unsigned room = 2 * p->room + 1;
+        struct run *more = realloc(p->runs, room * sizeof(*more));
+        if (more == NULL) {
+            return;
+        }
+        p->runs = more;
+        p->room = room;
+    }
+    p->runs[p->nruns++] = (struct run){word, word, number + 1};
+}
+
 /* Adds a place to the probe of its name and types, or a new probe to the list. */
-static void place_add(struct probe **list, const struct log_site *site, uint32_t address)
+static void place_add(struct probe **list, const struct log_site *site, unsigned number,
+                      uint32_t word)
 {
     struct probe *new = calloc(1, sizeof(*new)), *p = *list, **end = list;
 
@@ -122,16 +148,7 @@ static void place_add(struct probe **list, const struct log_site *site, uint32_t
     } else {
         free(new);
     }
-    size_t room = sizeof(p->places) - p->length;
-    int length = snprintf(p->places + p->length, room, "%s%s == 0x%xu", p->length > 0 ? " || " : "",
-                          place_word(p), address);
-
-    if (length > 0 && (size_t)length < room) {
-        p->length += (size_t)length;
-    } else {
-        p->places[p->length] = '\0';
-        p->beyond++;
-    }
+    run_add(p, number, word);
 }
 
 /* The sites lie one behind the other. */
@@ -141,12 +158,63 @@ static struct probe *probes_read(const struct log_formats *formats, const uint8_
     struct log_site site;
     size_t offset = 0;
 
-    while (offset < formats->size && log_site_read(bytes, formats->size, (uint32_t)offset, &site)) {
-        place_add(&list, &site, KYMO_LOG_BASE + (uint32_t)offset);
+    for (unsigned number = 0;
+         offset < formats->size && log_site_read(bytes, formats->size, (uint32_t)offset, &site);
+         number++) {
+        place_add(&list, &site, number, KYMO_LOG_BASE + (uint32_t)offset);
         offset = (size_t)((const uint8_t *)site.format - bytes) + strlen(site.format) + 1;
         offset = (offset + 3) & ~(size_t)3;
     }
     return list;
+}
+
+static void run_put(FILE *to, const char *word, const struct run *run)
+{
+    if (run->first == run->last) {
+        fprintf(to, "%s == 0x%xu", word, run->first);
+    } else {
+        fprintf(to, "(%s >= 0x%xu && %s <= 0x%xu)", word, run->first, word, run->last);
+    }
+}
+
+/* The test whether the word is in one of the runs, which are in order: halves of them, until few
+ * are left. */
+static void runs_put(FILE *to, const char *word, const struct run *runs, unsigned n)
+{
+    const unsigned half = n / 2;
+
+    if (n <= TESTS_IN_A_ROW) {
+        for (unsigned i = 0; i < n; i++) {
+            fputs(i > 0 ? " || " : "", to);
+            run_put(to, word, &runs[i]);
+        }
+        return;
+    }
+    fprintf(to, "(%s < 0x%xu ? (", word, runs[half].first);
+    runs_put(to, word, runs, half);
+    fputs(") : (", to);
+    runs_put(to, word, runs + half, n - half);
+    fputs("))", to);
+}
+
+/* Returns the probe's predicate (malloc'ed); NULL: no memory. The program first: events of others
+ * are told by one word. */
+static char *predicate_make(const struct probe *p, uint32_t id)
+{
+    const bool system = p->level == KYMO_LOG_SYSTEM;
+    char *text = NULL;
+    size_t size;
+    FILE *to = memory_stream(&text, &size);
+
+    if (to == NULL) {
+        return NULL;
+    }
+    fprintf(to, "arg0 == %u && %s == 0x%xu && (", system ? KYMO_LOG_SYSTEM_CODE : KYMO_LOG_CODE,
+            is_simple(p) ? "args[2]" : "*(uint32_t *)(arg1 + 4)", id);
+    runs_put(to, place_word(p), p->runs, p->nruns);
+    fputs(")", to);
+    fclose(to);
+    return text;
 }
 
 /* ---- as derived probes --------------------------------------------------------------- */
@@ -207,7 +275,7 @@ static void derive_io(struct dt_derived *derived, const char *program)
 static void derive(struct dt_session *session, const struct probe *p, const char *program,
                    uint32_t id)
 {
-    char predicate[PLACES_TEXT + 128], values[ARGUMENTS_MOST][VALUE_ROOM];
+    char *const predicate = predicate_make(p, id), values[ARGUMENTS_MOST][VALUE_ROOM];
     const bool simple = is_simple(p), system = p->level == KYMO_LOG_SYSTEM;
     unsigned word = 2;
     struct dt_derived derived = {
@@ -223,16 +291,10 @@ static void derive(struct dt_session *session, const struct probe *p, const char
         .predicate = predicate,
     };
 
-    if (p->beyond > 0) {
-        fprintf(stderr,
-                "dtrace: %s:%s::%s has %u more places than a clause can test, which don't "
-                "fire\n",
-                p->provider, program, p->name, p->beyond);
+    if (predicate == NULL || p->nruns == 0) {
+        free(predicate);
+        return;
     }
-    /* The program first: events of others are told by one word. */
-    snprintf(predicate, sizeof(predicate), "arg0 == %u && %s == 0x%xu && (%s)",
-             system ? KYMO_LOG_SYSTEM_CODE : KYMO_LOG_CODE,
-             simple ? "args[2]" : "*(uint32_t *)(arg1 + 4)", id, p->places);
     for (; p->types[derived.nargs] != '\0'; derived.nargs++) {
         const unsigned n = derived.nargs;
 
@@ -244,6 +306,7 @@ static void derive(struct dt_session *session, const struct probe *p, const char
         derive_io(&derived, program);
     }
     dt_session_derive(session, &derived);
+    free(predicate);
 }
 
 static void formats_add(struct dt_session *session, const struct log_formats *formats,
@@ -259,6 +322,7 @@ static void formats_add(struct dt_session *session, const struct log_formats *fo
     for (; list != NULL; list = next) {
         next = list->next;
         derive(session, list, program, formats->id_word);
+        free(list->runs);
         free(list);
     }
     free(bytes);

@@ -3,11 +3,14 @@
  * The target elf:PATH: a kernel that is not running, of which there is only its ELF. Programs can
  * be compiled for it (--compile, -e). The types of args[] are known of the probes that all boards
  * have (board_probes.h) and of function probes that are named in full: the ELF's DWARF has them
- * (host/dt/check/argument.c). Descriptions of what a target makes or finds itself (profile, fbt)
- * are taken as they are. Tested by test/host/check, test/d_remote/board_test.c.
+ * (host/dt/check/argument.c); those of static probes are in the programs' ELFs. Descriptions of
+ * what a target makes or finds itself (profile, fbt) are taken as they are. Tested by
+ * test/host/check, test/d_remote/board_test.c.
  */
 #include "host/target/offline.h"
 
+#include "host/log/log.h"
+#include "host/remote/elf_files.h"
 #include "host/remote/elf_id.h"
 #include "host/target/board_probes.h"
 
@@ -19,6 +22,7 @@ struct offline {
     char *path;
     const struct dt_model *model;
     unsigned machine; /* e_machine */
+    uint8_t build_id[ELF_ID_BYTES];
 };
 
 /* Accepts any function: only the target can find out whether it exists. */
@@ -101,17 +105,69 @@ static uint64_t offline_option_default(struct target *t, const char *option)
     return DT_OPTION_UNSET;
 }
 
+static void count(void *arg, const char *name, const void *data, size_t bytes)
+{
+    (void)name;
+    (void)data;
+    *(size_t *)arg += bytes;
+}
+
+/* A program for a kernel that has no boot image yet. */
+static bool add_program(const struct offline *o, struct dt_session *session, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    struct elf_id id;
+    const bool has_id = elf_id_read(path, &id);
+
+    if (!has_id || id.machine != o->machine || !dt_session_add_elf(session, path, name, false)) {
+        fprintf(stderr, "dtrace: --elf %s: it is no %s\n", path,
+                has_id ? "program of that kernel's CPU" : "ELF with a build id");
+        return false;
+    }
+    log_probes_add(session, path, name);
+    return true;
+}
+
+/* As on a board, programs are those of the boot image. */
+static bool add_image(const struct offline *o, struct dt_session *session, const char *const *paths,
+                      unsigned n, bool quiet)
+{
+    const struct elf_files files = {.build_id = o->build_id,
+                                    .board = "",
+                                    .command = "dtrace",
+                                    .whose = "that kernel",
+                                    .option = "--elf"};
+    const char **all = calloc(n + 1u, sizeof(*all));
+
+    if (!all) {
+        return false;
+    }
+    all[0] = o->path;
+    for (unsigned i = 0; i < n; i++) {
+        all[i + 1] = paths[i];
+    }
+    bool ok = elf_files_add(&files, session, all, n + 1, quiet);
+    free(all);
+    return ok;
+}
+
+/* Without a boot image (kernel.elf of a build) programs are those that are named. */
 static bool offline_elf_files(struct target *t, struct dt_session *session,
                               const char *const *paths, unsigned n, bool quiet)
 {
-    const char *path = ((struct offline *)t)->path;
+    const struct offline *o = (struct offline *)t;
+    size_t bytes = 0;
 
-    (void)quiet;
-    if (n) {
-        fprintf(stderr, "dtrace: --elf %s: the target is an ELF already\n", paths[0]);
-        return false;
+    dt_session_no_helpers(session); /* what is compiled brings none along */
+    elf_boot_image(o->path, count, &bytes);
+    if (bytes) {
+        return add_image(o, session, paths, n, quiet);
     }
-    return dt_session_add_elf(session, path, "kernel", true);
+    bool ok = dt_session_add_elf(session, o->path, "kernel", true);
+    for (unsigned i = 0; ok && i < n; i++) {
+        ok = add_program(o, session, paths[i]);
+    }
+    return ok;
 }
 
 /* What a machine has, only it knows; but of these none has counters. */
@@ -160,5 +216,6 @@ struct target *offline_target_open(const char *path, const char **why)
     t->path = strdup(path);
     t->model = dt_model_of(id.machine);
     t->machine = id.machine;
+    memcpy(t->build_id, id.bytes, sizeof(t->build_id));
     return &t->base;
 }

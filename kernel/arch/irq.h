@@ -33,6 +33,10 @@ void arch_wait_for_interrupt(struct cpu *cpu);
  * nothing. [cpu, stub] */
 void arch_irq_window(void);
 
+/* Returns whether this CPU executes the first part of an interrupt, for D. Any context, a function
+ * probe's too, interrupts masked. A stub returns false. [cpu, d] */
+bool arch_in_interrupt(void);
+
 /* ---- clock and timers -------------------------------------------------------------- */
 
 /* Reads the trace clock: 64 bits, monotonic on each CPU, in cycles of arch_clock_hz(). Any

@@ -113,7 +113,7 @@ int32_t dtrace_port_errno(void)
 
 uint32_t dtrace_port_ipl(void)
 {
-    return 0;
+    return arch_in_interrupt();
 }
 
 uint64_t dtrace_port_curthread(void)

@@ -12,8 +12,8 @@
  * Any thread, at any time; no lock, no ability; errno stays. On: one kernel call, up to some 400
  * bytes of stack. At most six arguments: integers, enumerations and pointers, none larger than a
  * long, each evaluated once. Provider and name are identifiers and no macros; "__" in them is shown
- * as "-". A program has at most KYMO_TRACE_SITES_MOST places: with more, or where text runs from
- * flash, all stay off.
+ * as "-". A program has at most KYMO_TRACE_SITES_MOST places: one with more can't be linked. Where
+ * text runs from flash all stay off.
  *
  * The ELF file has a note for each by the .note.stapsdt convention, which `readelf -n` and
  * debuggers list: provider, name, arguments, and the address of a second NOP, which is passed only

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""io:::start and io:::done of drivers, by what is known otherwise. ioprobes.py BOARD [TEST...]
+"""io:::start and io:::done of drivers, and interrupts. ioprobes.py BOARD [TEST...]
 
 The disk's requests by the emulator's own count of them, the console's by the program that writes.
 The last line is `N passed, N failed`.
@@ -149,8 +149,21 @@ def args_are_listed_as_solaris_has_them(board):
         expect(("diskd" in out) == (board in WITH_DISK) and "console" in out, out)
 
 
-TESTS = [args_are_listed_as_solaris_has_them, the_console_has_as_many_as_a_program_writes,
-         a_disk_has_as_many_as_the_emulator_counts]
+def ipl_is_1_in_an_interrupt(board):
+    """In its first part, and not in a call, in what follows at the kernel's exit, in a tick."""
+    inside = ("intr:::entry", "fbt::intr_timer:entry")
+    outside = ("syscall:::entry", "sched:::on-cpu", "fbt::timer_work:entry", "tick-20ms")
+    text = "".join(f'{probe} {{ @["{probe}", ipl] = count(); }}' for probe in inside + outside)
+    text += (' intr:::entry { n++; } tick-100ms /n > 20/ { exit(0); }'
+             ' END { printa("P %s %d %@d\\n", @); }')
+    with dlog.Board(board, "statics", "ioprobes-ipl") as b:
+        out = dlog.ran(b.dtrace(*QUIET, "-n", text))
+    found = set(re.findall(r"^P (\S+) (\d+) [1-9]", out, re.M))
+    expect(found == {(p, "1") for p in inside} | {(p, "0") for p in outside}, out)
+
+
+TESTS = [ipl_is_1_in_an_interrupt, args_are_listed_as_solaris_has_them,
+         the_console_has_as_many_as_a_program_writes, a_disk_has_as_many_as_the_emulator_counts]
 
 if __name__ == "__main__":
     sys.exit(run_tests(TESTS, sys.argv[2:], lambda test: test(sys.argv[1])))

@@ -174,7 +174,7 @@ fbtall_D := $(fbt_D)
 life_D := $(wildcard test/boot/life/*.d) test/boot/d/all.d test/boot/life/range.d
 sites_D := test/boot/faults/faults_nops.d
 faults_D := $(wildcard test/boot/faults/*.d) test/boot/life/peek.d test/boot/life/range.d
-dfuzz_D := $(sort $(life_D) $(faults_D) $(fbt_D))
+dfuzz_D := $(sort $(life_D) $(faults_D) $(fbt_D)) test/boot/dfuzz/dfuzz_places.d
 dfuzz-soak_D := $(dfuzz_D)
 storms_D := $(life_D)
 storms-soak_D := $(life_D)
@@ -229,10 +229,16 @@ $(foreach p,$(statics),$(eval $(p)_SRCS := $(B)/statics/$(p).c))
 $(statics:%=$(B)/statics/%.c): $(B)/statics/%.c: test/boot/statics/make.py
 	@mkdir -p $(@D)
 	$(Q)/usr/bin/python3 $< $* > $@
+# One with 2,000 places.
+PROGRAMS += statics_many
+statics_many_SRCS := $(B)/statics/many.c
+$(statics_many_SRCS): test/boot/statics/many.py
+	@mkdir -p $(@D)
+	$(Q)/usr/bin/python3 $< > $@
 # And one that passes those of the library: test/boot/sysprobes.py.
 PROGRAMS += sysprobes
 sysprobes_SRCS := test/boot/programs/sysprobes.c
-statics_PROGRAMS = $(live_PROGRAMS) $(statics) sysprobes
+statics_PROGRAMS = $(live_PROGRAMS) $(statics) statics_many sysprobes
 statics_SCRIPT = $(live_SCRIPT)
 TEST_IMAGES += statics
 

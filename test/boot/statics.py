@@ -17,7 +17,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "statics")]
 import dlog  # noqa: E402
 import make  # noqa: E402
-from guest import expect, run_tests  # noqa: E402
+import many  # noqa: E402
+from guest import ROOT, expect, image_elf, run_tests  # noqa: E402
 
 PROGRAMS = ("statics_one", "statics_two")
 MADE = {program: make.probes(program) for program in PROGRAMS}
@@ -190,11 +191,70 @@ def a_capture_says_the_same(board):
     expect(done.returncode == 1 and "stack()" in done.stderr, dlog.told(done))
 
 
+def compiled(run, *words):
+    """The instructions of each object."""
+    done = run("-e", "-S", *words)
+    expect(done.returncode == 0, dlog.told(done))
+    return re.sub(r"DIFO 0x[0-9a-f]+", "DIFO", done.stderr)
+
+
+def a_kernel_that_is_not_running_has_the_same(board):
+    """-t elf: with the types, from the image's programs; of an ELF without an image from --elf."""
+    b = BOOTED.get(board)
+    build = os.path.join(ROOT, "build", board)
+    programs = [os.path.join(build, "programs", name) for name in PROGRAMS]
+
+    def offline(elf):
+        return lambda *words: b.kymo("dtrace", "-t", f"elf:{elf}", *words)
+
+    text = GENERIC + "".join(
+        f"{make.PROVIDER}:{program}::{p.d_name()} {{ trace((uintptr_t)args[{len(p.types) - 1}]); }}"
+        for program in PROGRAMS for p in MADE[program] if p.types)
+    live = compiled(b.dtrace, "-n", text)
+    image, kernel = image_elf(build, "statics"), os.path.join(build, "kernel.elf")
+    named = [word for path in programs for word in ("--elf", path)]
+    expect(live.count("DIFO") > len(MADE["statics_one"]), live)
+    expect(compiled(offline(image), "-n", text) == live, f"{image}: other instructions")
+    expect(compiled(offline(kernel), *named, "-n", text) == live, f"{kernel}: other instructions")
+    for elf, more, error in (
+            (image, [], "did you mean myapp:::in-both?"),
+            (kernel, [], "does not match any probes"),
+            (kernel, ["--elf", __file__], "statics.py: it is no ELF with a build id"),
+            (kernel, ["--elf", dlog.KYMO], "it is no program of that kernel's CPU"),
+            (image, ["--elf", kernel], "kernel.elf is not what that kernel runs")):
+        if dlog.KYMO in more and board == "pc":
+            continue
+        done = offline(elf)(*more, "-e", "-n", "myapp:::in-booth")
+        expect(done.returncode == 1 and error in done.stderr, dlog.told(done))
+
+
+def a_program_with_2000_places(board):
+    """Those of one name are in 400 pieces; none fires for another."""
+    b = BOOTED.get(board)
+    clause = '{ @n[probeprov, probename] = count(); @sum[probeprov, probename] = sum(arg0); }'
+    text = (f"many:statics_many:: {clause} others:statics_many::p5* {clause}"
+            ' END { printa("M %s %s %@d %@d\\n", @n, @sum); }')
+    out = dlog.ran(b.dtrace(*QUIET, "-c", "statics_many", "-n", text))
+    wanted = {f"M {provider} {name} {n} {total}"
+              for (provider, name), (n, total) in many.counts().items()
+              if provider == "many" or name.startswith("p5")}
+    expect({line for line in out.splitlines() if line} == wanted and len(wanted) == 25,
+           f"{out}\nis not\n{wanted}")
+    # What the linker holds them against (test/probe_notes/check.py) is the kernel's limit.
+    program = os.path.join(ROOT, "build", board, "programs/statics_many")
+    symbols = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
+    room = int(re.search(r"^(\w+) A kymo_probes_room$", symbols, re.M).group(1), 16)
+    with open(os.path.join(ROOT, "abi/sys/trace.h"), encoding="utf-8") as f:
+        most = int(re.search(r"define KYMO_TRACE_SITES_MOST (\d+)", f.read()).group(1))
+    expect(room == most * 2 * BITS.get(board, 64) // 8, f"room {room:x} for {most}")
+
+
 TESTS = [each_probe_is_listed_with_its_types, each_firing_has_its_names_and_arguments,
          args_have_the_types_that_are_listed, predicates_conditions_and_patterns,
          the_default_action_names_the_probe, a_stack_has_the_function_with_the_probe,
          an_unknown_name_is_answered_with_the_nearest, a_program_that_starts_later_is_traced,
-         a_capture_says_the_same]
+         a_program_with_2000_places, a_capture_says_the_same,
+         a_kernel_that_is_not_running_has_the_same]
 
 if __name__ == "__main__":
     try:

@@ -203,6 +203,7 @@ REFUSED = [  # words, what stderr says
     (["-n", "sched:::on-cpu { trace(vtimestamp); }"], "vtimestamp is in no event"),
     (["-n", "sched:::on-cpu { trace(walltimestamp); }"], "walltimestamp is in no event"),
     (["-n", "sched:::on-cpu { trace(curthread); }"], "curthread is in no event"),
+    (["-n", "intr:::entry { trace(ipl); }"], "ipl is in no event"),
     (["-n", "sched:::on-cpu { stack(); }"], r"stack\(\) is in no event"),
     (["-n", "msg:::send { trace(copyinstr(arg0)); }"], "memory of a process is in no event"),
     (["-n", "sched:::wakeup { trace(args[0]->pr_wchan); }"], "pr_wchan is in no event"),

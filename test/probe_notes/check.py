@@ -119,6 +119,25 @@ def check_alone(cross, language, flags, folder):
     check("kymo_probe_fire" in undefined, f"{cross} nothing registers a lone site: {undefined}")
 
 
+def check_room(cross, flags, word, folder):
+    """As many places as the library says can be linked, and not one more."""
+    source, elf = os.path.join(folder, "room.c"), os.path.join(folder, "room.elf")
+    most = 100
+    for places in (most, most + 1):
+        with open(source, "w", encoding="ascii") as f:
+            f.write(f'__asm__(".globl kymo_probes_room; .set kymo_probes_room, {most * 2 * word}");'
+                    "\nextern const char __kymo_probes_start[];\n"
+                    "const char *_start(void);\n"
+                    "const char *_start(void) { return __kymo_probes_start; }\n"
+                    '__attribute__((section(".kymo_probes"), used))\n'
+                    f"static const char places[{places * 2 * word}] = {{1}};\n")
+        done = subprocess.run([cross + "gcc", *FLAGS, *flags, source, *LINK, "-o", elf,
+                               "-Wl,--no-gc-sections"], capture_output=True, text=True)
+        refused = "more than 4096 static probes" in done.stderr
+        check(refused == (places > most) and bool(done.returncode) == refused,
+              f"{cross} {places} places: {done.stderr}")
+
+
 def check_copies(cross, language, flags, level, folder):
     made, elf = [], os.path.join(folder, "shared.elf")
     for i, text in enumerate(FILES):
@@ -140,6 +159,7 @@ def main():
             for level in ("-O0", "-O2", "-Os"):
                 check_notes(cross, language, flags, word, level, folder)
             check_alone(cross, language, flags, folder)
+            check_room(cross, flags, word, folder)
             if language is CXX:
                 check_copies(cross, language, flags, "-O0", folder)
                 check_copies(cross, language, flags, "-O2", folder)

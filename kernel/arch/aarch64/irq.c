@@ -56,6 +56,12 @@ static inline bool irq_serve(uintptr_t ip, bool in_kernel)
     return true;
 }
 
+/* No code here notes it: only D asks, and the controller knows. */
+bool arch_in_interrupt(void)
+{
+    return a64_board_irq_taken();
+}
+
 /* Serves all pending interrupts. */
 static void irq_serve_all(uintptr_t ip, bool in_kernel)
 {

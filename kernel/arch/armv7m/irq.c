@@ -14,6 +14,17 @@ static const uint32_t irq_level[] = {CONFIG_IRQ_LEVEL};
 _Static_assert(sizeof(irq_level) / sizeof(*irq_level) == (CONFIG_IRQ_LINES + 31) / 32,
                "CONFIG_IRQ_LEVEL has a word for each 32 lines of CONFIG_IRQ_LINES");
 
+/* A function probe is an exception of its own: IPSR has that one's number. */
+bool arch_in_interrupt(void)
+{
+    uint32_t active = SHCSR & SHCSR_SYSTICKACT;
+
+    for (unsigned n = 0; n < (CONFIG_IRQ_LINES + 31) / 32; n++) {
+        active |= NVIC_IABR(n);
+    }
+    return active != 0;
+}
+
 unsigned arch_irq_count(void)
 {
     return CONFIG_IRQ_LINES;

@@ -20,6 +20,7 @@
 #define NVIC_ICER(n) SCB(0xe000e180 + 4 * (n))
 #define NVIC_ISPR(n) SCB(0xe000e200 + 4 * (n))
 #define NVIC_ICPR(n) SCB(0xe000e280 + 4 * (n))
+#define NVIC_IABR(n) SCB(0xe000e300 + 4 * (n))
 #define NVIC_IPR(n) SCB(0xe000e400 + 4 * (n))
 
 #define CPUID SCB(0xe000ed00)
@@ -40,6 +41,7 @@
 #define SHPR3 SCB(0xe000ed20) /* PendSV, SysTick in the top two */
 
 #define SHCSR SCB(0xe000ed24)
+#define SHCSR_SYSTICKACT (1u << 11)
 #define SHCSR_USGFAULTPENDED (1u << 12)
 #define SHCSR_MEMFAULTPENDED (1u << 13)
 #define SHCSR_BUSFAULTPENDED (1u << 14)

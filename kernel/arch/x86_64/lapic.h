@@ -15,6 +15,7 @@
 enum {
     LAPIC_ID = 0x20,
     LAPIC_TPR = 0x80,
+    LAPIC_PPR = 0xa0, /* of what is in service */
     LAPIC_EOI = 0xb0,
     LAPIC_SPURIOUS = 0xf0,
     LAPIC_ICR = 0x300,

@@ -6,7 +6,8 @@
  * with a documented errno and writes nothing behind its room; the kernel lives, and when the
  * callers are gone all is as before. `t_dfuzz [SEED [CHILDREN]]`, SEED 0: another one each time;
  * `t_dfuzz may|own|not SEED` is a caller. Under icount a seed repeats a run. Its D programs are
- * those of test/boot/life, faults and fbt.
+ * those of test/boot/life, faults and fbt, and one on what KYMO_D_USER
+ * makes probes of: pieces of d_random(), in this process, in others', and where none is.
  */
 #include "test/boot/programs/dcalls.h"
 
@@ -18,12 +19,12 @@
 #define CALLS 400 /* of a child */
 #define HANDLES 4
 #define GUARD 0xa5
-#define COMMANDS KYMO_D_LIMIT /* the last one */
+#define COMMANDS KYMO_D_USER /* the last one */
 
 static const char *const programs[] = {
-    "life_calls.dif",    "life_vars.dif", "life_faults.dif", "life_ticks.dif",  "life_fbt.dif",
-    "life_exit.dif",     "life_slow.dif", "faults_one.dif",  "faults_user.dif", "faults_twice.dif",
-    "faults_string.dif", "fbt_one.dif",   "peek.dif",
+    "life_calls.dif",    "life_vars.dif", "life_faults.dif", "life_ticks.dif",   "life_fbt.dif",
+    "life_exit.dif",     "life_slow.dif", "faults_one.dif",  "faults_user.dif",  "faults_twice.dif",
+    "faults_string.dif", "fbt_one.dif",   "peek.dif",        "dfuzz_places.dif",
 };
 static uint64_t state = 1;
 static unsigned children = 8;
@@ -98,6 +99,40 @@ static size_t some_description(void)
     return below(8) ? at : below((uint32_t)at + 8);
 }
 
+/* A place in this program or in another one, mostly at an instruction that is there. */
+static void some_place(struct kymo_d_user_place *place)
+{
+    const uintptr_t thumb = sizeof(void *) == 4; /* bit 0 of a function's address */
+    const uintptr_t at = ((uintptr_t)d_random & ~thumb) + (below(2) ? 0 : 4 * below(16));
+    static const char names[] = "d_random\0entry";
+
+    *place = (struct kymo_d_user_place){.address = below(8) ? at : telling(),
+                                        .offset = below(64),
+                                        .size = sizeof(*place) + 16,
+                                        .bytes = below(4) ? 4 : (uint8_t)below(17),
+                                        .kind = (uint8_t)below(KYMO_D_USER_OFFSET + 2)};
+    memcpy(&place->insn, (const void *)at, sizeof(place->insn));
+    memcpy(place->strings, names, sizeof(names));
+}
+
+static size_t some_places(void)
+{
+    const uint32_t n = 1 + below(4),
+                   pids[] = {(uint32_t)self_pid(), (uint32_t)below(16), telling()};
+    const size_t size = sizeof(struct kymo_d_user_place) + 16;
+    const struct kymo_d_user head = {.pid = (int32_t)pids[below(COUNT(pids))], .count = n};
+
+    memset(d_in, 0, sizeof(head) + n * size);
+    memcpy(d_in, &head, sizeof(head));
+    for (uint32_t i = 0; i < n; i++) {
+        some_place((void *)((char *)d_in + sizeof(head) + i * size));
+    }
+    for (unsigned i = below(3); i > 0; i--) {
+        change_once(sizeof(head) + n * size);
+    }
+    return sizeof(head) + n * size;
+}
+
 static bool documented(int error)
 {
     static const int all[] = {EPERM,  EINVAL, EBADF, EMSGSIZE, EFAULT,  EAGAIN,          ENOMEM,
@@ -133,6 +168,7 @@ static struct kymo_d_call some_call(void)
     }
     call.in_bytes = call.command == KYMO_D_CREATE    ? (uint32_t)some_program()
                     : call.command == KYMO_D_PROVIDE ? (uint32_t)some_description()
+                    : call.command == KYMO_D_USER    ? (uint32_t)some_places()
                     : call.command == KYMO_D_NOTES   ? below(sizeof(d_in))
                                                      : 0;
     call.out_bytes = below(4) ? sizeof(d_out) : below(sizeof(d_out));
@@ -224,9 +260,60 @@ static int child(enum kind kind)
 
 /* ---- the parent -------------------------------------------------------------------- */
 
-/* What is made once and stays: probes of calls, functions and rates, as many as there can be. */
+/* Instructions, each with a place for as many probes as one can have. */
+enum { STAY_SITES = 256, STAY_PROBES = 8 };
+#if defined(__x86_64__)
+#define STAYS "lea 8(%rdi), %rax\n"
+#elif defined(__ARM_ARCH_7EM__)
+#define STAYS "add.w r0, r0, #8\n"
+#else
+#define STAYS "add x0, x0, #8\n"
+#endif
+__asm__(".pushsection .text\n.balign 8\ndfuzz_stays: .rept 256\n" STAYS ".endr\n.popsection\n");
+extern const char dfuzz_stays[];
+
+/* Makes a child's probes, as many as there can be. */
+static int fill(void)
+{
+    const size_t size = sizeof(struct kymo_d_user_place) + 16;
+    const struct kymo_d_user head = {.pid = self_pid(), .count = STAY_SITES};
+
+    for (unsigned k = 0; k < STAY_PROBES; k++) {
+        struct kymo_d_call call = {0};
+        memset(d_in, 0, sizeof(d_in));
+        memcpy(d_in, &head, sizeof(head));
+        for (unsigned i = 0; i < STAY_SITES; i++) {
+            struct kymo_d_user_place *p = (void *)((char *)d_in + sizeof(head) + i * size);
+            *p = (struct kymo_d_user_place){
+                .address = (uintptr_t)dfuzz_stays + 4ul * i, .size = (uint16_t)size, .bytes = 4};
+            memcpy(&p->insn, dfuzz_stays + 4ul * i, sizeof(p->insn));
+            /* another name than the place before has, so that each is a probe of its own */
+            snprintf(p->strings, 16, "stays%c%u", 0, (i + k) % STAY_PROBES);
+        }
+        if (d_call(&call, KYMO_D_USER, sizeof(head) + STAY_SITES * size, sizeof(d_out)) != 0) {
+            return 1;
+        }
+    }
+    const struct kymo_d_user_made *made = (const void *)d_out;
+    return made->refused != 1; /* the last one: there are 2,047 */
+}
+
+/* What is made once and stays: probes of calls, functions, programs and rates, as many as there can
+ * be. */
 static void make_what_stays(void)
 {
+    static bool made;
+    int status = -1;
+
+    if (made) {
+        return;
+    }
+    made = true;
+    const int pid = spawn("t_dfuzz", ABILITY_DTRACE_KERNEL, 9, "fill", NULL, NULL);
+
+    EXPECT(pid > 0);
+    EXPECT_EQ(ProcWait(pid, &status, 0), pid);
+    EXPECT_EQ(status, 0);
     d_provide_calls();
     d_do(d_create("fbt_all.dif"), KYMO_D_DESTROY);
     for (unsigned i = 0; i < 1000; i++) {
@@ -354,6 +441,9 @@ int main(int argc, char **argv)
     }
     bool is_child = kind < COUNT(kinds);
 
+    if (argc > 1 && strcmp(argv[1], "fill") == 0) {
+        return fill();
+    }
     if (argc > 1) {
         state = strtoull(argv[is_child ? 2 : 1], NULL, 0);
     }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * D by abilities (docs/security.md): `t_down own` has dtrace_user, `change` dtrace_destructive
- * beside, `kernel` only dtrace_kernel, `limited` too, `none` neither of those that D needs;
- * `stranger` makes the same calls without end. Its D programs are test/boot/down.
+ * beside, `kernel` and `places` only dtrace_kernel, `limited` too, `none` neither of those that D
+ * needs; `stranger` makes the same calls without end. Its D programs are test/boot/down.
  */
 #include "test/boot/programs/dcalls.h"
+
+#include <stdio.h>
+#include <stdlib.h>
 
 #define NOPS 10
 #define MANY_NOPS 100000
@@ -150,6 +153,115 @@ static void t_own_quota(void)
     EXPECT_EQ(quota.used[KYMO_LIMIT_TRACE], 0);
 }
 
+/* ---- probes in programs ------------------------------------------------------------ */
+
+/* Two instructions, the first of which is as long on all CPUs. */
+#if defined(__x86_64__)
+#define PROBED "down_probed: lea 8(%rdi), %rax\nret\n"
+#elif defined(__ARM_ARCH_7EM__)
+#define PROBED ".thumb_func\ndown_probed: add.w r0, r0, #8\nbx lr\n"
+#else
+#define PROBED "down_probed: add x0, x0, #8\nret\n"
+#endif
+__asm__(".pushsection .text\n.balign 8\n.type down_probed, %function\n" PROBED
+        ".balign 8\n.popsection\n");
+uintptr_t down_probed(uintptr_t n);
+
+static void call_probed(unsigned times, uintptr_t mark)
+{
+    for (unsigned i = 0; i < times; i++) {
+        EXPECT_EQ(down_probed(mark), mark + 8);
+    }
+}
+
+/* The child of t_own_places(): begins when its parent says so. */
+static int probed(int pid, int chid)
+{
+    const int coid = ConnectAttach(0, pid, chid, _NTO_SIDE_CHANNEL, 0);
+
+    EXPECT_EQ(MsgSend(coid, NULL, 0, NULL, 0), 0);
+    call_probed(NOPS, CHILD);
+    return *check_failure() != '\0';
+}
+
+/* A place in a process that runs this program; pid 0: none is it. Returns 0, or errno. */
+static int place_make(int pid)
+{
+    const struct kymo_d_user head = {.pid = pid, .count = 1};
+    struct kymo_d_user_place place = {.size = sizeof(place) + 24, .bytes = 4};
+    static const char names[24] = "down_probed\0entry";
+    struct kymo_d_call call = {.id = (uint32_t)pid};
+
+    if (d_call(&call, KYMO_D_PROCESS, 0, sizeof(struct kymo_d_process)) != 0) {
+        return errno;
+    }
+    const struct kymo_d_process *process = (const void *)d_out;
+    const uint64_t there = process->text;
+    call = (struct kymo_d_call){.id = (uint32_t)self_pid()};
+    EXPECT_EQ(d_call(&call, KYMO_D_PROCESS, 0, sizeof(struct kymo_d_process)), 0);
+    const uintptr_t thumb = sizeof(void *) == 4; /* bit 0 of a function's address */
+    const uintptr_t here = (uintptr_t)down_probed & ~thumb;
+    place.address = here - process->text + there;
+    memcpy(&place.insn, (const void *)here, sizeof(place.insn));
+    memcpy(d_in, &head, sizeof(head));
+    memcpy((char *)d_in + sizeof(head), &place, sizeof(place));
+    memcpy((char *)d_in + sizeof(head) + sizeof(place), names, sizeof(names));
+    call = (struct kymo_d_call){0};
+    const int r =
+        d_call(&call, KYMO_D_USER, sizeof(head) + place.size, sizeof(struct kymo_d_user_made));
+    const struct kymo_d_user_made *made = (const void *)d_out;
+    return r != 0 ? errno : -made->why;
+}
+
+/* Finds the process that runs this program, too, and is neither this one nor its child; 0: none. */
+static int stranger(void)
+{
+    struct kymo_proc_info p = {0};
+    int found = 0;
+
+    for (int at = 1; ProcInfo(at, &p) > 0; at = p.pid + 1) {
+        if (strcmp(p.name, "t_down") == 0 && p.pid != self_pid() && p.ppid != self_pid()) {
+            found = p.pid;
+        }
+    }
+    return found;
+}
+
+/* Its own and its child's places it may have; the stranger's not, although somebody who may has
+ * made a probe there already, which the description matches, too. */
+static void t_own_places(void)
+{
+    struct link to = make_link(0);
+    char chid[16], parent[16];
+    int status = -1, bytes;
+
+    snprintf(chid, sizeof(chid), "%d", to.chid);
+    snprintf(parent, sizeof(parent), "%d", self_pid());
+    EXPECT_EQ(place_make(stranger()), EPERM);
+    EXPECT_EQ(place_make(0x3fffffff), ESRCH);
+    EXPECT_EQ(place_make(self_pid()), 0);
+    const int pid = spawn("t_down", 0, 10, "probed", parent, chid);
+    const int rcvid = MsgReceive(to.chid, &bytes, sizeof(bytes), NULL);
+    EXPECT(pid > 0 && rcvid > 0);
+    EXPECT_EQ(place_make(pid), 0);
+    uint32_t handle = d_create("places.dif");
+    d_do(handle, KYMO_D_GO);
+    EXPECT_EQ(MsgReply(rcvid, 0, NULL, 0), 0);
+    call_probed(NOPS, ITSELF);
+    EXPECT_EQ(ProcWait(pid, &status, 0), pid);
+    EXPECT_EQ(status, 0);
+    sleep_ms(500); /* the stranger's turn */
+    d_do(handle, KYMO_D_STOP);
+    struct counts n = d_counts(handle);
+    EXPECT_EQ(n.of[1], NOPS);
+    EXPECT_EQ(n.of[2], NOPS);
+    EXPECT_EQ(n.of[3], 0);
+    EXPECT_EQ(n.of[4], 2 * NOPS);
+    EXPECT_EQ(d_faults(handle, NULL), 0);
+    d_do(handle, KYMO_D_DESTROY);
+    drop_link(&to);
+}
+
 static void t_own_refused(void)
 {
     struct kymo_d_call call = {0};
@@ -168,7 +280,8 @@ static void t_own_refused(void)
         for (uint32_t at = 0; at < call.out_bytes; n++) {
             const struct kymo_d_probe *p = (const void *)((const char *)d_out + at);
             EXPECT(strcmp(p->strings, "dtrace") == 0 || strcmp(p->strings, "profile") == 0 ||
-                   strcmp(p->strings, "syscall") == 0 || strcmp(p->strings, "cpc") == 0);
+                   strcmp(p->strings, "syscall") == 0 || strcmp(p->strings, "cpc") == 0 ||
+                   strncmp(p->strings, "pid", 3) == 0);
             at += p->size;
         }
     }
@@ -236,16 +349,24 @@ static void t_limited(void)
 
 static void t_none(void)
 {
-    for (unsigned command = KYMO_D_INFO; command <= KYMO_D_LIMIT; command++) {
+    for (unsigned command = KYMO_D_INFO; command <= KYMO_D_USER; command++) {
         struct kymo_d_call call = {0};
         EXPECT_ERR(d_call(&call, command, 0, sizeof(d_out)), EPERM);
     }
 }
 
+/* For t_own_places(): whoever may observe all may have places in the stranger. */
+static void t_places(void)
+{
+    EXPECT_EQ(place_make(stranger()), 0);
+}
+
 static const struct check own[] = {{"own processes", t_own},
+                                   {"probes in its own programs", t_own_places},
                                    {"what it counts", t_own_counted},
                                    {"as many as its quota", t_own_quota},
                                    {"what it may not", t_own_refused}};
+static const struct check places[] = {{"probes in any program", t_places}};
 static const struct check change[] = {{"changing its own", t_change}};
 static const struct check kernel[] = {{"all of the system", t_kernel},
                                       {"what all count", t_kernel_counted}};
@@ -259,13 +380,18 @@ int main(int argc, char **argv)
     if (strcmp(what, "stranger") == 0) {
         for (;;) {
             nops(1, STRANGER);
+            call_probed(1, STRANGER);
         }
     }
     if (strcmp(what, "child") == 0) {
         nops(NOPS, CHILD);
         return 0;
     }
+    if (strcmp(what, "probed") == 0) {
+        return probed(atoi(argv[2]), atoi(argv[3]));
+    }
     return strcmp(what, "own") == 0       ? check_run("down own", own, COUNT(own))
+           : strcmp(what, "places") == 0  ? check_run("down places", places, COUNT(places))
            : strcmp(what, "change") == 0  ? check_run("down change", change, COUNT(change))
            : strcmp(what, "kernel") == 0  ? check_run("down kernel", kernel, COUNT(kernel))
            : strcmp(what, "limited") == 0 ? check_run("down limited", limited, COUNT(limited))

@@ -42,6 +42,7 @@ STUB(arch_user_site, (enum arch_user_site)0, const void *at, uintptr_t site, uin
 EMPTY(arch_user_site_write, void *at, uintptr_t site, uintptr_t target, bool on)
 EMPTY(arch_text_write, uintptr_t at, const void *from, size_t bytes)
 /* d */
+STUB(arch_in_interrupt, (bool)false, void)
 STUB(arch_sample_able, (bool)false, void)
 EMPTY(arch_sample_set, uint64_t cycles)
 STUB(arch_peek, (bool)false, void *to, uintptr_t address, size_t bytes, thread user)

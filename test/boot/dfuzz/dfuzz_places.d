@@ -1,0 +1,2 @@
+/* What t_dfuzz.c makes of itself and of others. */
+pid*::d_random: { @[pid, probename] = count(); }
