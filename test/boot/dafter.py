@@ -3,10 +3,11 @@
 """D live and after the fact. dafter.py BOARD [TEST...]
 
 One boot. While the event log runs, all scripts of the table run live over the link as one program,
-from the first user event of a run of `evstorm` to the last one of another; then the program runs on
-the capture of the same boot, over the same events: each must have printed the same, to the
-nanosecond. Under -icount the CPUs take turns, so what one stores in a variable is seen by others in
-the order of the stamps. The last line is `N passed, N failed`.
+over a time that begins after the first user event of a run of `evstorm` and ends amid those of
+another; then the program runs on the capture of the same boot, over the same events: each must have
+printed the same, to the nanosecond. Under -icount the CPUs take turns, so what one stores in a
+variable is seen by others in the order of the stamps, but for one that lost its turn between its
+stamp and the store. The last line is `N passed, N failed`.
 """
 import os
 import subprocess
@@ -21,18 +22,23 @@ from guest import expect, run_tests  # noqa: E402
 EVENTS = 60
 BOOTS = 6
 DEEDS = f"evstorm 1 {EVENTS}\nhello\npidin\nevstorm 1 {EVENTS}\n"
-# `on` holds in between.
+# `on` holds in between, by the stamps: others see a variable long before it decides.
 FRAME = """
+uint64_t begun, ended;
+inline int on = begun && timestamp - begun > 10000000 && (!ended || timestamp - ended < 3000000);
 BEGIN {{ printf("ready\\n"); }}
-user:::simple /execname == "evstorm" && arg1 == 0 && ++runs == 1/ {{ on = 1; }}
+user:::simple /execname == "evstorm" && arg1 == 0 && ++runs == 1/ {{ begun = timestamp; }}
+user:::simple /execname == "evstorm" && arg1 == 0 && runs == 2/ {{ ended = timestamp; }}
 {}
 user:::simple /runs == 2 && execname == "evstorm" && arg1 == %d/ {{ exit(0); }}
 """ % (EVENTS - 1)
 
 SCRIPTS = """
-    /* who runs */
-    sched:::on-cpu, sched:::off-cpu /on/ { @ran[probename, execname, pid, tid, arg1] = count(); }
-    sched:::off-cpu /on/ { @next[args[1]->pr_fname, arg3, arg4] = count(); }
+    /* who runs; an off-cpu's own stamp is no event's */
+    sched:::on-cpu { self->ran = on; }
+    sched:::on-cpu, sched:::off-cpu /self->ran/
+    { @ran[probename, execname, pid, tid, arg1] = count(); }
+    sched:::off-cpu /self->ran/ { @next[args[1]->pr_fname, arg3, arg4] = count(); }
     /* states, and those before */
     sched:::sleep, sched:::wakeup /on/ { @states[probename, arg0, arg1, arg2, arg3] = count(); }
     sched:::preempt, sched:::enqueue, sched:::dequeue, proc:::lwp-start
