@@ -115,7 +115,7 @@ def live(board, script, out):
 
 
 def one_boot(board):
-    """Returns what was said of losses, live or by the tracelogger, or that a CPU lost its turn while
+    """Returns what was said of losses, live or by the tracelogger, or that a CPU lost its turn when
     it began or ended the time that is compared: there is nothing to compare."""
     with dlog.Board(board, "live", "after") as b:
         script, outs = os.path.join(b.dir, "all.d"), [os.path.join(b.dir, f) for f in
@@ -146,7 +146,8 @@ def one_boot(board):
 
 
 def scripts_print_the_same_live_and_after(board):
-    """On a loaded machine the host takes the capture, or D's buffers, too slowly; CPUs lose turns."""
+    """On a loaded machine the host takes the capture, or D's buffers, too slowly, and a CPU may lose
+    its turn anywhere."""
     lost = one_boot(board)
     for _ in range(BOOTS - 1):
         if lost:
