@@ -146,7 +146,7 @@ def one_boot(board):
 
 
 def scripts_print_the_same_live_and_after(board):
-    """On a loaded machine the host takes the capture, or D's buffers, too slowly, and a CPU may lose
+    """On a loaded machine the host takes the capture, or D's buffers, too slowly. A CPU may lose
     its turn anywhere."""
     lost = one_boot(board)
     for _ in range(BOOTS - 1):
