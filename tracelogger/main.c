@@ -103,10 +103,6 @@ static int open_all(bool waits)
         capture_fits(&session.capture) != 0) {
         return -1;
     }
-    if (session.options.verbose) {
-        printf("tracelogger: recording to %s, %u kernel buffers per CPU\n", session.options.file,
-               (unsigned)session.options.kernel_buffers);
-    }
     if (session.options.daemon) { /* START is the applications' */
         session_running();
         return 0;

@@ -67,6 +67,9 @@ void session_running(void)
     } else if (NameAttach(TRACELOGGER_NAME, session.name->chid) < 0) {
         session.bad = true;
         trouble(TRACELOGGER_NAME);
+    } else if (session.options.verbose) { /* said when it is so: what comes now is recorded */
+        printf("tracelogger: recording to %s, %u kernel buffers per CPU\n", session.options.file,
+               (unsigned)session.options.kernel_buffers);
     }
     if (session.stop_wanted || session.bad) {
         session_stop();

@@ -67,7 +67,7 @@ static int slots_read(struct kev *kev, struct kev_lane *lane, const struct kev_e
         return -1;
     }
     if ((size_t)len != bytes) {
-        return kev_fail(kev, error, entry->offset, "the file was truncated while it was read");
+        return kev_file_truncated(&kev->file, error);
     }
     lane->sum = 0;
     if (entry->checked) {

@@ -158,6 +158,12 @@ static int pipe_drain(struct kev_file *file, bool follow, struct kev_error *erro
     return 0;
 }
 
+int kev_file_truncated(const struct kev_file *file, struct kev_error *error)
+{
+    return kev_fail_plain(error, file->path,
+                          "was truncated while it was read: it was started again");
+}
+
 int kev_file_refresh(struct kev_file *file, bool follow, struct kev_error *error)
 {
     struct stat st;
@@ -173,8 +179,7 @@ int kev_file_refresh(struct kev_file *file, bool follow, struct kev_error *error
         return kev_fail_plain(error, file->path, "cannot read: %s", strerror(errno));
     }
     if ((uint64_t)st.st_size < file->size) {
-        return kev_fail_plain(error, file->path,
-                              "was truncated while it was read: it was started again");
+        return kev_file_truncated(file, error);
     }
     file->size = (uint64_t)st.st_size;
     return 0;
@@ -190,9 +195,9 @@ int kev_file_wait(struct kev_file *file, struct kev_error *error)
     return kev_file_refresh(file, true, error);
 }
 
-/* Reads from the file itself. */
-static long file_pread(struct kev_file *file, uint64_t offset, void *buffer, size_t len,
-                       struct kev_error *error)
+/* Reads from the file itself, bytes that it had at the last refresh. */
+static int file_pread(struct kev_file *file, uint64_t offset, void *buffer, size_t len,
+                      struct kev_error *error)
 {
     size_t got = 0;
 
@@ -209,11 +214,11 @@ static long file_pread(struct kev_file *file, uint64_t offset, void *buffer, siz
             return kev_fail_plain(error, file->path, "cannot read: %s", strerror(errno));
         }
         if (n == 0) {
-            break;
+            return kev_file_truncated(file, error);
         }
         got += (size_t)n;
     }
-    return (long)got;
+    return 0;
 }
 
 /* Returns how many of the bytes wanted are before the file's end. */
@@ -231,7 +236,7 @@ static int window_fill(struct kev_file *file, uint64_t offset, size_t len, struc
     bool in_order = offset >= file->looked_at && offset - file->looked_at <= KEV_LOOK_MOST;
     uint64_t from = in_order ? file->looked_at : offset;
     size_t want = in_order ? WINDOW_BYTES : len < WINDOW_LEAST ? WINDOW_LEAST : len;
-    long got;
+    size_t part = file_part(file, from, want);
 
     if (file->window == NULL) {
         file->window = malloc(WINDOW_BYTES);
@@ -240,20 +245,17 @@ static int window_fill(struct kev_file *file, uint64_t offset, size_t len, struc
     if (file->window == NULL) {
         return kev_fail_plain(error, file->path, "out of memory");
     }
-    got = file_pread(file, from, file->window, file_part(file, from, want), error);
-    if (got < 0) {
+    if (file_pread(file, from, file->window, part, error) != 0) {
         return -1;
     }
     file->window_at = from;
-    file->window_bytes = (size_t)got;
+    file->window_bytes = part;
     return 0;
 }
 
 long kev_file_look(struct kev_file *file, uint64_t offset, size_t len, const uint8_t **bytes,
                    struct kev_error *error)
 {
-    size_t have;
-
     len = file_part(file, offset, len);
     if (len == 0) {
         return 0;
@@ -266,13 +268,9 @@ long kev_file_look(struct kev_file *file, uint64_t offset, size_t len, const uin
         window_fill(file, offset, len, error) != 0) {
         return -1;
     }
-    if (offset >= file->window_at + file->window_bytes) {
-        return 0; /* the file is shorter than it was */
-    }
     file->looked_at = offset;
-    have = file->window_bytes - (size_t)(offset - file->window_at);
     *bytes = file->window + (offset - file->window_at);
-    return (long)(have < len ? have : len);
+    return (long)len;
 }
 
 long kev_file_read(struct kev_file *file, uint64_t offset, void *buffer, size_t len,
@@ -286,7 +284,7 @@ long kev_file_read(struct kev_file *file, uint64_t offset, void *buffer, size_t 
         return 0;
     }
     if (file->memory == NULL && len > WINDOW_LEAST) {
-        return file_pread(file, offset, buffer, len, error);
+        return file_pread(file, offset, buffer, len, error) != 0 ? -1 : (long)len;
     }
     got = kev_file_look(file, offset, len, &bytes, error);
     if (got > 0) {

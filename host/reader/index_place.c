@@ -84,9 +84,7 @@ static int buffer_sum(struct kev *kev, struct kev_entry *entry, uint64_t *sum,
                                  (size_t)n * TRACE_SLOT_BYTES, &slots, error);
 
         if (len != (long)n * TRACE_SLOT_BYTES) {
-            return len < 0 ? -1
-                           : kev_fail(kev, error, entry->offset,
-                                      "the file was truncated while it was read");
+            return len < 0 ? -1 : kev_file_truncated(&kev->file, error);
         }
         if (at == 0 && n >= 3) {
             third_note(kev, entry, slots);

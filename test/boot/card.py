@@ -73,7 +73,7 @@ def captures_are_in_the_trace_partition(board):
         typed(guest, "diskd &", r"\[\d+\]")
         typed(guest, "tracelogger --format --force -s 1 -f block:first.kev", r"in block:first\.kev")
         typed(guest, "tracelogger -w -s 1 -f block:second.kev", r"in block:second\.kev")
-        typed(guest, "tracelogger -f block:cut.kev &", r"recording to block:cut\.kev|\[\d+\]")
+        typed(guest, "tracelogger -v -f block:cut.kev &", r"recording to block:cut\.kev")
         typed(guest, "evstorm 4 3000", r"total 12000 of")
     finally:
         guest.close()  # as the power goes

@@ -224,6 +224,15 @@ def the_ring_keeps_the_newest(boot):
     return None if "PROCESS" in capture.kinds else "no names"
 
 
+def recording_is_said_when_it_is_so(boot):
+    """The line is printed while the kernel records already: its own call is in the capture."""
+    if "tracelogger: recording to round.kev" not in cases(boot)["round"]:
+        return "not said"
+    done = subprocess.run([KYMO, "print", os.path.join(boot.dir, "round.kev")],
+                          capture_output=True, text=True)
+    return None if "KER_CALL:CONSOLE_WRITE" in done.stdout else "the capture begins later"
+
+
 def own_slots(path):
     """(slots that are not the storm's own, buffers) between the storm's first event and its last.
     The storm's are its user events and its thread's kernel calls; everything else, down to its
@@ -276,4 +285,4 @@ def other_programs_say_what_they_need(boot):
 CHECKS = [other_programs_say_what_they_need, bad_options_are_refused, failures_are_told,
           every_option_is_in_the_help, summaries_fit_the_captures, limits_hold,
           buffers_are_as_asked_for, filters_leave_out_what_they_name, wide_tells_more,
-          the_ring_keeps_the_newest]
+          the_ring_keeps_the_newest, recording_is_said_when_it_is_so]

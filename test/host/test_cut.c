@@ -2,10 +2,12 @@
 /*
  * Captures cut at every byte, Kymo's and another kernel's, in both byte orders: what is read of one
  * is, for each CPU, the beginning of what is read of the whole, and no event that was there in full
- * is missing. EVERY=n, KYMO_SEED: as test/host/support.h says.
+ * is missing. EVERY=n, KYMO_SEED: as test/host/support.h says. And those that are cut while they
+ * are read, between any two events: the reader says so, whatever it was about to read.
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "test/host/support.h"
 
@@ -129,13 +131,56 @@ static void test_foreign_swapped(void **state)
     every_cut(true, true);
 }
 
+/* The file is as short as it may be after so many events. */
+static void cut_while_read(const struct mk *mk, bool follow, size_t len, unsigned events)
+{
+    struct kev_options options = {.follow = follow};
+    const char *path = support_file(mk->bytes, mk->len);
+    struct kev_error error;
+    struct kev *kev = kev_open(path, &options, &error);
+    enum kev_result result = KEV_EVENT;
+    struct kev_event event;
+    bool ended;
+
+    assert_non_null(kev);
+    for (unsigned i = 0; i < events && result == KEV_EVENT; i++) {
+        result = kev_next(kev, &event, &error);
+    }
+    assert_int_equal(result, KEV_EVENT);
+    assert_int_equal(truncate(path, (off_t)len), 0);
+    while (result == KEV_EVENT) {
+        result = kev_next(kev, &event, &error);
+    }
+    if (follow && result == KEV_END) {
+        result = kev_refresh(kev, &ended, &error) < 0 ? KEV_ERROR : KEV_END;
+    }
+    assert_int_equal(result, KEV_ERROR);
+    assert_non_null(strstr(error.text, "was truncated while it was read: it was started again"));
+    kev_close(kev);
+}
+
+static void test_while_read(void **state)
+{
+    struct mk *mk = mk_new(&(struct mk_options){.ncpu = CPUS, .seed = 12, .high_water = 700});
+    static const unsigned events[] = {1, 100, 2000, 5000};
+
+    (void)state;
+    mk_workload(mk, 20000);
+    for (unsigned i = 0; i < sizeof(events) / sizeof(*events); i++) {
+        for (size_t part = 0; part < 8; part++) {
+            cut_while_read(mk, false, mk->len / 2 * part / 8, events[i]);
+            cut_while_read(mk, true, mk->len / 2 * part / 8, events[i]);
+        }
+    }
+    mk_free(mk);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kymo),
-        cmocka_unit_test(test_kymo_swapped),
-        cmocka_unit_test(test_foreign),
-        cmocka_unit_test(test_foreign_swapped),
+        cmocka_unit_test(test_kymo),       cmocka_unit_test(test_kymo_swapped),
+        cmocka_unit_test(test_foreign),    cmocka_unit_test(test_foreign_swapped),
+        cmocka_unit_test(test_while_read),
     };
     int result = cmocka_run_group_tests(tests, NULL, NULL);
 

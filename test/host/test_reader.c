@@ -459,7 +459,6 @@ static void append(const char *path, const uint8_t *bytes, size_t len)
     fclose(file);
 }
 
-/* A file that grows by pieces that end anywhere: with hold the order is by time throughout. */
 /* The first event that is given while CPU 1 has nothing: none, then those before a byte. */
 static void test_hold(void **state)
 {
