@@ -14,6 +14,7 @@
 
 #include "abi/sys/log.h"
 #include "host/dt/dt.h"
+#include "host/kymo.h"
 #include "host/log/elf.h"
 #include "host/memory_stream.h"
 
@@ -111,34 +112,36 @@ static bool is_same(const struct probe *p, const struct probe *q)
            strcmp(p->types, q->types) == 0 && p->level == q->level;
 }
 
-static void run_add(struct probe *p, unsigned number, uint32_t word)
+static bool run_add(struct probe *p, unsigned number, uint32_t word)
 {
     if (p->nruns > 0 && p->runs[p->nruns - 1].next == number) {
         p->runs[p->nruns - 1].last = word;
         p->runs[p->nruns - 1].next++;
-        return;
+        return true;
     }
     if (p->nruns == p->room) {
         const unsigned room = 2 * p->room + 1;
         struct run *more = realloc(p->runs, room * sizeof(*more));
         if (more == NULL) {
-            return;
+            return false;
         }
         p->runs = more;
         p->room = room;
     }
     p->runs[p->nruns++] = (struct run){word, word, number + 1};
+    return true;
 }
 
-/* Adds a place to the probe of its name and types, or a new probe to the list. */
-static void place_add(struct probe **list, const struct log_site *site, unsigned number,
+/* Adds a place to the probe of its name and types, or a new probe to the list. False: no memory. */
+static bool place_add(struct probe **list, const struct log_site *site, unsigned number,
                       uint32_t word)
 {
     struct probe *new = calloc(1, sizeof(*new)), *p = *list, **end = list;
 
     if (new == NULL || !probe_read(new, site)) {
+        const bool is_none = new != NULL;
         free(new);
-        return;
+        return is_none;
     }
     for (; p != NULL && !is_same(p, new); p = p->next) {
         end = &p->next;
@@ -148,24 +151,25 @@ static void place_add(struct probe **list, const struct log_site *site, unsigned
     } else {
         free(new);
     }
-    run_add(p, number, word);
+    return run_add(p, number, word);
 }
 
-/* The sites lie one behind the other. */
-static struct probe *probes_read(const struct log_formats *formats, const uint8_t *bytes)
+/* The sites lie one behind the other. False: there was no memory for some. */
+static bool probes_read(const struct log_formats *formats, const uint8_t *bytes,
+                        struct probe **list)
 {
-    struct probe *list = NULL;
     struct log_site site;
     size_t offset = 0;
+    bool all = true;
 
     for (unsigned number = 0;
          offset < formats->size && log_site_read(bytes, formats->size, (uint32_t)offset, &site);
          number++) {
-        place_add(&list, &site, number, KYMO_LOG_BASE + (uint32_t)offset);
+        all &= place_add(list, &site, number, KYMO_LOG_BASE + (uint32_t)offset);
         offset = (size_t)((const uint8_t *)site.format - bytes) + strlen(site.format) + 1;
         offset = (offset + 3) & ~(size_t)3;
     }
-    return list;
+    return all;
 }
 
 static void run_put(FILE *to, const char *word, const struct run *run)
@@ -314,10 +318,14 @@ static void formats_add(struct dt_session *session, const struct log_formats *fo
 {
     uint8_t *bytes = calloc(1, formats->size + 1); /* with the NUL behind the last one */
     struct probe *list = NULL, *next;
+    bool all = bytes != NULL;
 
     if (bytes != NULL) {
         memcpy(bytes, formats->bytes, formats->size);
-        list = probes_read(formats, bytes);
+        all = probes_read(formats, bytes, &list);
+    }
+    if (!all) {
+        kymo_error("%s: out of memory: some of its static probes are missing", program);
     }
     for (; list != NULL; list = next) {
         next = list->next;

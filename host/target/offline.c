@@ -14,8 +14,10 @@
 #include "host/remote/elf_id.h"
 #include "host/target/board_probes.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct offline {
     struct target base;
@@ -112,6 +114,12 @@ static void count(void *arg, const char *name, const void *data, size_t bytes)
     *(size_t *)arg += bytes;
 }
 
+/* Why it has no build id to be read. */
+static const char *id_trouble(const char *path)
+{
+    return access(path, R_OK) != 0 ? strerror(errno) : "it is no ELF with a build id";
+}
+
 /* A program for a kernel that has no boot image yet. */
 static bool add_program(const struct offline *o, struct dt_session *session, const char *path)
 {
@@ -120,8 +128,8 @@ static bool add_program(const struct offline *o, struct dt_session *session, con
     const bool has_id = elf_id_read(path, &id);
 
     if (!has_id || id.machine != o->machine || !dt_session_add_elf(session, path, name, false)) {
-        fprintf(stderr, "dtrace: --elf %s: it is no %s\n", path,
-                has_id ? "program of that kernel's CPU" : "ELF with a build id");
+        fprintf(stderr, "dtrace: --elf %s: %s\n", path,
+                has_id ? "it is no program of that kernel's CPU" : id_trouble(path));
         return false;
     }
     log_probes_add(session, path, name);
@@ -207,8 +215,8 @@ struct target *offline_target_open(const char *path, const char **why)
     struct offline *t = calloc(1, sizeof(*t));
     struct elf_id id;
 
-    *why = "it is no ELF with a build id";
     if (!t || !elf_id_read(path, &id)) {
+        *why = t ? id_trouble(path) : strerror(ENOMEM);
         free(t);
         return NULL;
     }

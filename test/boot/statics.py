@@ -220,6 +220,8 @@ def a_kernel_that_is_not_running_has_the_same(board):
             (image, [], "did you mean myapp:::in-both?"),
             (kernel, [], "does not match any probes"),
             (kernel, ["--elf", __file__], "statics.py: it is no ELF with a build id"),
+            (kernel, ["--elf", "nowhere.elf"], "--elf nowhere.elf: No such file or directory"),
+            ("nowhere.elf", [], "nowhere.elf: No such file or directory"),
             (kernel, ["--elf", dlog.KYMO], "it is no program of that kernel's CPU"),
             (image, ["--elf", kernel], "kernel.elf is not what that kernel runs")):
         if dlog.KYMO in more and board == "pc":
