@@ -220,14 +220,15 @@ void a64_board_irq_cpu_init(unsigned n)
     bcm_cpu_init(n);
 }
 
-static bool taken[CPUS]; /* [c] this controller doesn't know what was taken */
+/* [c] how many are taken and not ended: an FIQ may come amid an IRQ. The controller tells none. */
+static uint8_t taken[CPUS];
 
 struct a64_irq a64_board_irq_take(void)
 {
     const unsigned cpu = pi_cpu();
     uint32_t number = bcm_take(cpu);
 
-    taken[cpu] = number != BCM_NONE;
+    taken[cpu] += number != BCM_NONE;
     return (struct a64_irq){number != BCM_NONE ? number : A64_IRQ_NONE, number};
 }
 
@@ -236,12 +237,12 @@ struct a64_irq a64_board_irq_take(void)
 void a64_board_irq_end(uint32_t token)
 {
     (void)token;
-    taken[pi_cpu()] = false;
+    taken[pi_cpu()]--;
 }
 
 bool a64_board_irq_taken(void)
 {
-    return taken[pi_cpu()];
+    return taken[pi_cpu()] > 0;
 }
 
 unsigned a64_board_irq_timer(void)
@@ -277,8 +278,12 @@ bool a64_board_count_pending(void)
 
 unsigned a64_board_fiq_take(uint32_t *token)
 {
+    const unsigned cpu = pi_cpu();
+    const bool pending = bcm_fiq_pending(cpu);
+
     *token = BCM_PHYSICAL_TIMER;
-    return bcm_fiq_pending(pi_cpu()) ? BCM_PHYSICAL_TIMER : A64_IRQ_NONE;
+    taken[cpu] += pending;
+    return pending ? BCM_PHYSICAL_TIMER : A64_IRQ_NONE;
 }
 
 unsigned a64_board_irq_sampled(void)

@@ -150,13 +150,16 @@ def args_are_listed_as_solaris_has_them(board):
 
 
 def ipl_is_1_in_an_interrupt(board):
-    """In its first part, and not in a call, in what follows at the kernel's exit, in a tick."""
+    """In its first part, and not in a call, in what follows at the kernel's exit, in a tick. CPUs
+    are idle, in the kernel and in a program when it comes."""
     inside = ("intr:::entry", "fbt::intr_timer:entry")
     outside = ("syscall:::entry", "sched:::on-cpu", "fbt::timer_work:entry", "tick-20ms")
     text = "".join(f'{probe} {{ @["{probe}", ipl] = count(); }}' for probe in inside + outside)
-    text += (' intr:::entry { n++; } tick-100ms /n > 20/ { exit(0); }'
+    text += (' intr:::entry { n++; } intr:::entry /execname == "evstorm"/ { busy++; }'
+             ' tick-100ms /n > 20 && busy > 20/ { exit(0); }'
              ' END { printa("P %s %d %@d\\n", @); }')
     with dlog.Board(board, "statics", "ioprobes-ipl") as b:
+        b.type("evstorm 1 1000000000 &\n")
         out = dlog.ran(b.dtrace(*QUIET, "-n", text))
     found = set(re.findall(r"^P (\S+) (\d+) [1-9]", out, re.M))
     expect(found == {(p, "1") for p in inside} | {(p, "0") for p in outside}, out)

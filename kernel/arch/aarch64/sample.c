@@ -63,8 +63,8 @@ struct thread *a64_fiq_from_user(struct thread *self)
     if (irq != A64_IRQ_NONE) {
         uintptr_t ip = a64_context(self)->elr;
         arch_sample_taken(irq, ip, 0, NULL);
-        a64_board_irq_end(token);
         intr_sample(irq, ip, false);
+        a64_board_irq_end(token);
     }
     fiq_open();
     return kernel_exit(self);
