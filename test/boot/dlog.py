@@ -19,7 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "../report")]
 import captures  # noqa: E402
 import kev  # noqa: E402
-from guest import ROOT, connect, emulator, expect, hold, image_elf, patience  # noqa: E402
+from guest import ROOT, connect, emulator, expect, hold, image_elf, patience, sample  # noqa: E402
 from page_blocks import blocks  # noqa: E402
 
 KYMO = os.environ.get("KYMO", os.path.join(ROOT, "build/kymo"))
@@ -572,7 +572,9 @@ TESTS = [boot_d_is_claimed_once_and_only_by_who_can_read_it,
 def main():
     board, only = sys.argv[1], sys.argv[2:]
     failed = 0
-    tests = [t for t in TESTS if not only or t.__name__ in only]
+    tests = [t for t in TESTS if t.__name__ in only] if only else sample.of(TESTS)
+    if not only:
+        sample.tell(TESTS, tests)
     for test in tests:
         try:
             test(board)

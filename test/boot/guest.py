@@ -11,6 +11,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path.insert(1, os.path.join(ROOT, "test"))
 import emulator  # noqa: E402
 import patience  # noqa: E402
+import sample  # noqa: E402
 
 
 def image_elf(build, name):
@@ -98,11 +99,13 @@ class Guest:
 
 
 def run_tests(tests, wanted, run, skipped=0):
-    """Runs each, or those wanted, by run(test), and says how it went. The exit status."""
+    """Runs those wanted, or a sample (sample.py), by run(test), and says how it went. The exit
+    status."""
     passed = failed = 0
-    for test in tests:
-        if wanted and test.__name__ not in wanted:
-            continue
+    taken = [t for t in tests if t.__name__ in wanted] if wanted else sample.of(tests)
+    if not wanted:
+        sample.tell(tests, taken)
+    for test in taken:
         began = time.monotonic()
         try:
             run(test)

@@ -10,7 +10,8 @@ Guest programs print `TEST name: ok` or `TEST name: FAIL reason`; every such lin
 so is every check. Everything of one boot is in build/check/boot/BOARD.SUITE/: console.txt,
 trace.kev, the command; another run.py that wants the same folder is refused. --threads: only the
 boots whose CPUs are real threads; --icount: only the others. Without names, the suites of `make
-check` boot, with --soak those of `make soak`. The last line is `N passed, N failed`.
+check` boot, of which EVERY=n takes a sample (sample.py), with --soak those of `make soak`. The last
+line is `N passed, N failed`.
 """
 import argparse
 import concurrent.futures
@@ -27,6 +28,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(1, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import patience  # noqa: E402
+import sample  # noqa: E402
 import suites  # noqa: E402
 from guest import emulator, image_elf  # noqa: E402
 
@@ -238,6 +240,9 @@ def main():
               and (s.name in args.suites if args.suites else s.when(args.board) == args.soak)
               and not (args.icount and s.mode == "multi")
               and not (args.threads and s.mode != "multi")]
+    if not (args.suites or args.soak or args.list):
+        sample.tell(chosen, sample.of(chosen))
+        chosen = sample.of(chosen)
     Boot.variant, Boot.top = args.variant, os.path.join(ROOT, args.into)
     if args.list:
         for s in chosen:
@@ -268,7 +273,8 @@ def boot_all(args, chosen):
     for s in multi:
         p, f = report(args.board, *work(args.board, s))
         passed, failed = passed + p, failed + f
-    if not (args.suites or args.threads or args.soak) and args.board in suites.BOTH:
+    whole = not (args.suites or args.threads or args.soak or sample.EVERY > 1)
+    if whole and args.board in suites.BOTH:
         missing = suites.missing_rows(args.board)
         print(f"{args.board}: every event row fires: " + ("ok" if not missing else "FAIL, never: " +
                                                           ", ".join(missing)))

@@ -26,6 +26,7 @@ sys.path[:0] = [os.path.join(ROOT, "test"), HERE]
 import temporary  # noqa: E402,F401
 import board  # noqa: E402
 import patience  # noqa: E402
+import sample  # noqa: E402
 import cause_rows  # noqa: E402
 
 KYMO = os.path.join(ROOT, "build/kymo")
@@ -398,6 +399,9 @@ def main():
     results = []
     with board.Booted(options.board, "causes") as spec, \
             concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        if not options.steps:
+            sample.tell(probes, sample.of(probes))
+            probes = sample.of(probes)
         parts = [probes[i:i + AT_ONCE] for i in range(0, len(probes), AT_ONCE)]
         jobs = [pool.submit(probes_job, spec, part, rows) for part in parts]
         jobs += [pool.submit(race_job, spec, probe, rows) for probe in sorted(races)]

@@ -28,6 +28,7 @@ sys.path[:0] = [HERE, os.path.join(ROOT, "test")]
 import emulator  # noqa: E402
 import patience  # noqa: E402
 import provider_rows  # noqa: E402
+import sample  # noqa: E402
 
 LINES = {
     "virt-a64": ["-device", "virtio-serial-device",
@@ -469,6 +470,10 @@ def main():
                  (defaults, "sizes by default"), (one_cpu, "-x cpu=N")]
         work.append((stopping, "stop()"))
         alone += [(balance, "entry and return of fbt"), (messages, "each message in fbt")]
+    if not options.samples:
+        taken = sample.of(work), sample.of(alone)
+        sample.tell(work + alone, [*taken[0], *taken[1]])
+        work, alone = taken
     failed, everything = 0, len(work) + len(alone)
     with Board(options.board) as board:
         os.environ["XDG_RUNTIME_DIR"] = board.dir  # a link's broker of its own
