@@ -67,7 +67,7 @@ void session_running(void)
     } else if (NameAttach(TRACELOGGER_NAME, session.name->chid) < 0) {
         session.bad = true;
         trouble(TRACELOGGER_NAME);
-    } else if (session.options.verbose) { /* said when it is so: what comes now is recorded */
+    } else if (session.options.verbose && !session.bad) { /* what is done from now on is recorded */
         printf("tracelogger: recording to %s, %u kernel buffers per CPU\n", session.options.file,
                (unsigned)session.options.kernel_buffers);
     }

@@ -276,7 +276,8 @@ static void derive_io(struct dt_derived *derived, const char *program)
     }
 }
 
-static void derive(struct dt_session *session, const struct probe *p, const char *program,
+/* Returns false if there is no memory. */
+static bool derive(struct dt_session *session, const struct probe *p, const char *program,
                    uint32_t id)
 {
     char *const predicate = predicate_make(p, id), values[ARGUMENTS_MOST][VALUE_ROOM];
@@ -297,7 +298,7 @@ static void derive(struct dt_session *session, const struct probe *p, const char
 
     if (predicate == NULL || p->nruns == 0) {
         free(predicate);
-        return;
+        return predicate != NULL;
     }
     for (; p->types[derived.nargs] != '\0'; derived.nargs++) {
         const unsigned n = derived.nargs;
@@ -311,6 +312,7 @@ static void derive(struct dt_session *session, const struct probe *p, const char
     }
     dt_session_derive(session, &derived);
     free(predicate);
+    return true;
 }
 
 static void formats_add(struct dt_session *session, const struct log_formats *formats,
@@ -324,14 +326,15 @@ static void formats_add(struct dt_session *session, const struct log_formats *fo
         memcpy(bytes, formats->bytes, formats->size);
         all = probes_read(formats, bytes, &list);
     }
-    if (!all) {
-        kymo_error("%s: out of memory: some of its static probes are missing", program);
-    }
     for (; list != NULL; list = next) {
         next = list->next;
-        derive(session, list, program, formats->id_word);
+        all &= derive(session, list, program, formats->id_word);
         free(list->runs);
         free(list);
+    }
+    if (!all) {
+        kymo_error("%s: out of memory: some of its static probes, or places of them, are missing",
+                   program);
     }
     free(bytes);
 }

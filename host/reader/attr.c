@@ -153,8 +153,8 @@ static int syspage_take(struct kev *kev, struct kev_error *error)
     if (kev->syspage == NULL) {
         return kev_fail_plain(error, kev->file.path, "out of memory");
     }
-    if (kev_file_read(&kev->file, kev->slots_offset, kev->syspage, len, error) != (long)len) {
-        return kev_fail_plain(error, kev->file.path, "cannot read the system page");
+    if (kev_file_read(&kev->file, kev->slots_offset, kev->syspage, len, error) < 0) {
+        return -1;
     }
     kev->syspage_len = (uint32_t)len;
     kev->slots_offset += len;
@@ -217,6 +217,7 @@ static int attrs_parse(struct kev *kev, const char *text, size_t len, struct kev
 int kev_read_head(struct kev *kev, struct kev_error *error)
 {
     char *text = malloc(HEAD_MAX);
+    struct kev_error shorter;
     long len;
     int result = -1;
 
@@ -233,5 +234,11 @@ int kev_read_head(struct kev *kev, struct kev_error *error)
     if (result == 0) {
         result = attrs_check(kev, error);
     }
-    return result == 0 ? syspage_take(kev, error) : result;
+    if (result == 0) {
+        result = syspage_take(kev, error);
+    }
+    if (result != 0 && kev->options.follow && kev_file_refresh(&kev->file, true, &shorter) != 0) {
+        error->incomplete = true; /* it is begun anew just now: there will be more */
+    }
+    return result;
 }

@@ -50,7 +50,8 @@ struct a64_irq {
 };
 struct a64_irq a64_board_irq_take(void);
 void a64_board_irq_end(uint32_t token);
-/* Returns whether this CPU has taken an interrupt, FIQs left out, that it has not ended yet. */
+/* Returns whether this CPU has taken an interrupt that it has not ended yet: one of these, or an
+ * FIQ, which may come amid one. */
 bool a64_board_irq_taken(void);
 /* Return the number of the virtual timer's interrupt and of the one that arch_ipi() raises. */
 unsigned a64_board_irq_timer(void);

@@ -213,13 +213,14 @@ static int place_make(int pid)
     return r != 0 ? errno : -made->why;
 }
 
-/* Finds the process that runs this program, too, and is neither this one nor its child; 0: none. */
+/* Finds the first process that runs this program, too, and is neither this one nor its child; 0:
+ * none. */
 static int stranger(void)
 {
     struct kymo_proc_info p = {0};
     int found = 0;
 
-    for (int at = 1; ProcInfo(at, &p) > 0; at = p.pid + 1) {
+    for (int at = 1; !found && ProcInfo(at, &p) > 0; at = p.pid + 1) {
         if (strcmp(p.name, "t_down") == 0 && p.pid != self_pid() && p.ppid != self_pid()) {
             found = p.pid;
         }
@@ -227,8 +228,27 @@ static int stranger(void)
     return found;
 }
 
-/* Its own and its child's places it may have; the stranger's not, although somebody who may has
- * made a probe there already, which the description matches, too. */
+/* Returns how many probes there are in a process's program, by the list of those that this process
+ * may have. */
+static unsigned places_listed(int pid)
+{
+    struct kymo_d_call call = {0};
+    char provider[16];
+    unsigned n = 0;
+
+    snprintf(provider, sizeof(provider), "pid%d", pid);
+    while (d_call(&call, KYMO_D_PROBES, 0, sizeof(d_out)) == 0) {
+        for (uint32_t at = 0; at < call.out_bytes;) {
+            const struct kymo_d_probe *p = (const void *)((const char *)d_out + at);
+            n += strcmp(p->strings, provider) == 0;
+            at += p->size;
+        }
+    }
+    return n;
+}
+
+/* Its own and its child's places it may have; the stranger's not, although somebody who may has a
+ * probe there, which the description matches, too: it is not even listed. */
 static void t_own_places(void)
 {
     struct link to = make_link(0);
@@ -237,9 +257,11 @@ static void t_own_places(void)
 
     snprintf(chid, sizeof(chid), "%d", to.chid);
     snprintf(parent, sizeof(parent), "%d", self_pid());
+    EXPECT_EQ(places_listed(stranger()), 0);
     EXPECT_EQ(place_make(stranger()), EPERM);
     EXPECT_EQ(place_make(0x3fffffff), ESRCH);
     EXPECT_EQ(place_make(self_pid()), 0);
+    EXPECT_EQ(places_listed(self_pid()), 1);
     const int pid = spawn("t_down", 0, 10, "probed", parent, chid);
     const int rcvid = MsgReceive(to.chid, &bytes, sizeof(bytes), NULL);
     EXPECT(pid > 0 && rcvid > 0);
@@ -290,7 +312,7 @@ static void t_own_refused(void)
 
 /* ---- changing ---------------------------------------------------------------------- */
 
-/* It changes itself. The stranger, whom the same program would end, lives. */
+/* It changes itself. The stranger, whom the same program would end, and who observes it live. */
 static void t_change(void)
 {
     uint32_t handle = d_create("change.dif");
@@ -305,7 +327,7 @@ static void t_change(void)
     for (int at = 1; ProcInfo(at, &p) > 0; at = p.pid + 1) {
         found += strcmp(p.name, "t_down") == 0;
     }
-    EXPECT_EQ(found, 2);
+    EXPECT_EQ(found, 3);
     refused("stop.dif", REASON_NEEDS_BOTH);
     d_do(handle, KYMO_D_DESTROY);
 }
@@ -316,6 +338,7 @@ static void t_kernel(void)
 {
     uint32_t handle = d_create("own.dif");
 
+    EXPECT_EQ(places_listed(stranger()), 1);
     d_do(handle, KYMO_D_GO);
     nops(NOPS, ITSELF);
     sleep_ms(500);
@@ -355,10 +378,13 @@ static void t_none(void)
     }
 }
 
-/* For t_own_places(): whoever may observe all may have places in the stranger. */
+/* Who may observe all may have places in the stranger: for t_own_places() they are on from here to
+ * the end. */
 static void t_places(void)
 {
     EXPECT_EQ(place_make(stranger()), 0);
+    d_do(d_create("places.dif"), KYMO_D_GO);
+    EXPECT(NameAttach("observer", ChannelCreate(0)) >= 0);
 }
 
 static const struct check own[] = {{"own processes", t_own},
@@ -390,8 +416,15 @@ int main(int argc, char **argv)
     if (strcmp(what, "probed") == 0) {
         return probed(atoi(argv[2]), atoi(argv[3]));
     }
+    if (strcmp(what, "places") == 0) {
+        const int status = check_run("down places", places, COUNT(places));
+
+        while (status == 0) {
+            sleep_ms(1000);
+        }
+        return status;
+    }
     return strcmp(what, "own") == 0       ? check_run("down own", own, COUNT(own))
-           : strcmp(what, "places") == 0  ? check_run("down places", places, COUNT(places))
            : strcmp(what, "change") == 0  ? check_run("down change", change, COUNT(change))
            : strcmp(what, "kernel") == 0  ? check_run("down kernel", kernel, COUNT(kernel))
            : strcmp(what, "limited") == 0 ? check_run("down limited", limited, COUNT(limited))
