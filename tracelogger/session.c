@@ -67,7 +67,9 @@ void session_running(void)
     } else if (NameAttach(TRACELOGGER_NAME, session.name->chid) < 0) {
         session.bad = true;
         trouble(TRACELOGGER_NAME);
-    } else if (session.options.verbose && !session.bad) { /* what is done from now on is recorded */
+    } else if (session.options.verbose && !session.bad) {
+        /* Not before START: what somebody does at the sight of it is to be in the capture. With
+         * -d1 START is still the applications'. */
         printf("tracelogger: recording to %s, %u kernel buffers per CPU\n", session.options.file,
                (unsigned)session.options.kernel_buffers);
     }

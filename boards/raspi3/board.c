@@ -220,7 +220,8 @@ void a64_board_irq_cpu_init(unsigned n)
     bcm_cpu_init(n);
 }
 
-/* [c] how many are taken and not ended: an FIQ may come amid an IRQ. The controller tells none. */
+/* [c] how many are taken and not ended, as an FIQ may come amid an IRQ. This controller doesn't
+ * know what was taken. */
 static uint8_t taken[CPUS];
 
 struct a64_irq a64_board_irq_take(void)

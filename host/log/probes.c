@@ -139,9 +139,9 @@ static bool place_add(struct probe **list, const struct log_site *site, unsigned
     struct probe *new = calloc(1, sizeof(*new)), *p = *list, **end = list;
 
     if (new == NULL || !probe_read(new, site)) {
-        const bool is_none = new != NULL;
+        const bool had_memory = new != NULL; /* and it is no probe */
         free(new);
-        return is_none;
+        return had_memory;
     }
     for (; p != NULL && !is_same(p, new); p = p->next) {
         end = &p->next;

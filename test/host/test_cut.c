@@ -131,7 +131,7 @@ static void test_foreign_swapped(void **state)
     every_cut(true, true);
 }
 
-/* The file is as short as it may be after so many events. */
+/* Reads so many events, cuts the file to `len` bytes and reads on: the reader must say so. */
 static void cut_while_read(const struct mk *mk, bool follow, size_t len, unsigned events)
 {
     struct kev_options options = {.follow = follow};
