@@ -93,7 +93,7 @@ PARTS = $(shell sed -n 's/.* bench-.*bench --part //p' scripts/suites)
 .PHONY: bench
 bench: ## count guest instructions: a table, and build/bench.json; fails if a figure is over its limit
 	$(Q)scripts/setup.sh check
-	+$(Q)$(MAKE) -s boards host without-d without-d-pc without-pid without-helpers without-counters $(B)/bench/count.so $(B)/bench/first.so $(B)/bench/share.so $(B)/bench/d_bench
+	+$(Q)$(MAKE) -s boards host boot-d without-d without-d-pc without-pid without-helpers without-counters $(B)/bench/count.so $(B)/bench/first.so $(B)/bench/share.so $(B)/bench/d_bench
 	$(Q)status=0; for part in bench $(PARTS:%="bench --part %") boards sustained; do \
 	    scripts/locked check test/bench/$$part || status=1; done; exit $$status
 
@@ -282,11 +282,11 @@ $(addprefix soak-images-,$(SOAK_BOARDS)): soak-images-%: board-% $(B)/kymo # aft
 dies-images-pc: board-pc # after it: they share a folder
 	$(call board_make,pc,image-dies image-goeson image-discard)
 
-# The images that BOOT_D is tested with.
+# The images that BOOT_D is tested with, and others whose D programs build/kymo compiles.
 .PHONY: boot-d $(addprefix boot-d-,$(BOARDS))
 boot-d: $(addprefix boot-d-,$(SUITE_BOARDS))
 $(addprefix boot-d-,$(BOARDS)): boot-d-%: board-% $(B)/kymo # after it: they share a folder
-	$(call board_make,$*,image-bootd image-kept image-gated)
+	$(call board_make,$*,image-bootd image-kept image-gated image-bench_static)
 
 # Any single file of a board, e.g. `make build/virt-a64/kernel/ipc/msg.o`, and every object of a kernel.
 .PHONY: kernel-objs

@@ -4,12 +4,11 @@
  * program's probes with the kernel. Linked into programs that have some. Proof: test/boot's
  * t_probe.
  */
-#include <errno.h>
 #include <kymo_probe.h>
 
 #include "abi/sys/trace.h"
-#include "lib/include/kymo_log.h"
 #include "lib/kercall.h"
+#include "lib/probe.h"
 
 extern const struct kymo_probe_site __kymo_probes_start[], __kymo_probes_end[]; /* user.ld */
 
@@ -26,17 +25,13 @@ __attribute__((constructor)) static void register_sites(void)
 
 void kymo_probe_fire(const void *site, const unsigned long *args, unsigned n, unsigned wide)
 {
-    const int error = errno;
-    struct kymo_log log;
+    uint32_t words[PROBE_WORDS_MOST];
+    const unsigned count = probe_words_put(words, site, args, n, wide);
 
-    kymo_log_begin(&log, site, n);
-    for (unsigned i = 0; i < n; i++) {
-        if (wide >> i & 1) {
-            kymo_log_long(&log, args[i]);
-        } else {
-            kymo_log_word(&log, (uint32_t)args[i]);
-        }
+    if (count == 2) {
+        kymo_raw_TRACE_EVENT(_NTO_TRACE_INSERTSUSEREVENT, KYMO_LOG_CODE, words[0], words[1], 0);
+    } else {
+        kymo_raw_TRACE_EVENT(_NTO_TRACE_INSERTCUSEREVENT, KYMO_LOG_CODE, (uintptr_t)words, count,
+                             0);
     }
-    kymo_log_end(&log, KYMO_LOG_CODE);
-    errno = error;
 }

@@ -8,11 +8,9 @@
 #include <stdint.h>
 
 #include "abi/sys/trace.h"
-#include "lib/include/kymo_log.h"
 #include "lib/kercall.h"
+#include "lib/probe.h"
 #include "lib/startup.h"
-
-#define ARGUMENTS_MOST 6
 
 extern const struct kymo_probe_site __kymo_system_probes_start[], __kymo_system_probes_end[];
 
@@ -30,19 +28,12 @@ __attribute__((constructor)) static void register_sites(void)
     }
 }
 
-/* Not by struct kymo_log: any thread comes here, with a small stack, too. */
 void kymo_system_probe_fire(const void *site, const unsigned long *args, unsigned n, unsigned wide)
 {
-    uint32_t words[2 + 2 * ARGUMENTS_MOST] = {(uint32_t)(uintptr_t)site, kymo_log_note[4]};
-    unsigned at = 2;
+    uint32_t words[PROBE_WORDS_MOST];
+    const unsigned count = probe_words_put(words, site, args, n, wide);
 
-    for (unsigned i = 0; i < n; i++) {
-        words[at++] = (uint32_t)args[i];
-        if (wide >> i & 1) {
-            words[at++] = (uint32_t)((uint64_t)args[i] >> 32);
-        }
-    }
-    kymo_raw_TRACE_EVENT(KYMO_TRACE_INSERTPROBE, (uintptr_t)words, at, 0, 0);
+    kymo_raw_TRACE_EVENT(KYMO_TRACE_INSERTPROBE, (uintptr_t)words, count, 0, 0);
 }
 
 void kymo_system_probe_two(const void *site, unsigned how, unsigned long a, unsigned long b)

@@ -327,7 +327,7 @@ $(B)/d/boot.dif: $(BOOT_D) $(B)/boot_d $(B)/kernel.elf build/kymo
 $(B)/boot_d_of/%.dif: %.d $(B)/kernel.elf build/kymo
 	@mkdir -p $(@D)
 	$(call say,D)
-	$(Q)build/kymo dtrace -t elf:$(B)/kernel.elf --compile $@ -s $<
+	$(Q)build/kymo dtrace -t elf:$(B)/kernel.elf $(D_PROGRAMS:%=--elf %) --compile $@ -s $<
 
 # What an image must agree with, unless it has objects of its own in its kernel.
 KERNEL_ELF_1 := $(B)/kernel.elf

@@ -40,12 +40,20 @@ static inline bool user_both(uint32_t event)
     return trace_bit(trace_site_probed, TRACE_EV_user_event) && user_on(event);
 }
 
+/* The first two of n words as one number, by which D tells a static probe (host/log/probes.c). */
+static inline uint64_t two_words(const uint32_t *words, unsigned n)
+{
+    return (n > 1 ? (uint64_t)words[1] << 32 : 0) | (n > 0 ? words[0] : 0);
+}
+
 /* Fires D's probes, if there are any. about: the event, d1, d2. data, of a kind other than
  * USER_SIMPLE: d1 is their number of words or bytes. */
-COLD static void user_fire(enum user_kind kind, const uint32_t about[3], const void *data)
+COLD static void user_fire(enum user_kind kind, const uint32_t about[3], const void *data,
+                           uint64_t first)
 {
     uint32_t count = data ? about[1] : 0;
-    const uint64_t words[] = {about[0], about[1], about[2], (uintptr_t)data, kind, 0, 1, count};
+    const uint64_t words[] = {about[0], about[1], about[2], (uintptr_t)data, kind, 0,
+                              1,        count,    first};
 
     if (trace_bit(trace_site_probed, TRACE_EV_user_event) &&
         trace_port_listens(TRACE_EV_user_event)) {
@@ -60,7 +68,7 @@ COLD static void user_fire_string(uint32_t event, const char *text, unsigned byt
 
     __builtin_memcpy(copy, text, bytes);
     copy[bytes] = '\0';
-    user_fire(USER_STRING, (const uint32_t[]){event, bytes, 0}, copy);
+    user_fire(USER_STRING, (const uint32_t[]){event, bytes, 0}, copy, 0);
 }
 
 long trace_user_simple(uint32_t event, uint32_t d1, uint32_t d2)
@@ -78,7 +86,7 @@ long trace_user_simple(uint32_t event, uint32_t d1, uint32_t d2)
         if (both) {
             trace_stamp_take();
         }
-        user_fire(USER_SIMPLE, (const uint32_t[]){event, d1, d2}, NULL);
+        user_fire(USER_SIMPLE, (const uint32_t[]){event, d1, d2}, NULL, (uint64_t)d2 << 32 | d1);
         if (both) {
             trace_stamp_end(irq);
         }
@@ -101,7 +109,8 @@ long trace_user_combine(uint32_t event, const uint32_t *words, unsigned nwords)
         if (both) {
             trace_stamp_take();
         }
-        user_fire(USER_COMBINE, (const uint32_t[]){event, nwords, 0}, words);
+        user_fire(USER_COMBINE, (const uint32_t[]){event, nwords, 0}, words,
+                  two_words(words, nwords));
         if (both) {
             trace_stamp_end(irq);
         }
@@ -112,7 +121,8 @@ long trace_user_combine(uint32_t event, const uint32_t *words, unsigned nwords)
 long trace_user_probe(const uint32_t *words, unsigned nwords)
 {
     enum { SITE = TRACE_EV_system_probe };
-    const uint64_t about[] = {KYMO_LOG_SYSTEM_CODE, (uintptr_t)words, nwords, 0, 0};
+    const uint64_t about[] = {KYMO_LOG_SYSTEM_CODE, (uintptr_t)words, nwords,
+                              two_words(words, nwords), 0};
 
     if (nwords > KYMO_TRACE_USER_COMBINE_MAX / sizeof(uint32_t)) {
         return -EINVAL;

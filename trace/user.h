@@ -25,6 +25,19 @@ TRACE_INLINE bool trace_user_log_only(uint32_t event)
     return false;
 }
 
+/* Likewise of a static probe of the library or a driver (trace_user_probe()). */
+TRACE_INLINE bool trace_user_probe_log_only(void)
+{
+    switch (TRACE_PORT_SITE(TRACE_EV_system_probe)) {
+    case TRACE_SITE_LOG:
+        return true;
+    case TRACE_SITE_OFF:
+    case TRACE_SITE_ALL:
+        break;
+    }
+    return false;
+}
+
 /* Records two words, of which the caller has found trace_user_log_only(event). Returns false, with
  * nothing done, if that takes more than the common case; see trace_log2_usual(). */
 TRACE_INLINE bool trace_user_two_usual(uint32_t event, uint32_t d1, uint32_t d2)
@@ -42,7 +55,8 @@ enum { TRACE_USER_TEXT_WORDS = 16 };
  * trace_user_log_only(event).
  */
 void trace_user_text_words(uint32_t event, uint32_t *words, unsigned n);
-/* Likewise n words, 3 or more, that are no text; behind an odd number of them a zero is written. */
+/* Likewise n words, 3 or more, that are no text, or a probe's; behind an odd number of them a zero
+ * is written. */
 void trace_user_combine_words(uint32_t event, uint32_t *words, unsigned n);
 
 #endif

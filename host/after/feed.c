@@ -370,6 +370,7 @@ static bool is_system_probe(const struct kev_event *e)
 static void feed_user(const struct kev *kev, const struct kev_event *e)
 {
     enum { SIMPLE, COMBINE, STRING }; /* as in trace/user.c */
+    const uint64_t first = (uint64_t)kev_word(e, 1) << 32 | kev_word(e, 0);
     uint64_t words[AFTER_WORDS] = {e->number, kev_word(e, 0), kev_word(e, 1)};
     size_t len;
 
@@ -377,6 +378,7 @@ static void feed_user(const struct kev *kev, const struct kev_event *e)
         if (after_wanted[TRACE_EV_system_probe]) {
             words[1] = keep_words(e);
             words[2] = e->nwords;
+            words[3] = first;
             set_now(e->cpu);
             after_fire(TRACE_EV_system_probe, words, ~(1u << 2));
         }
@@ -388,6 +390,7 @@ static void feed_user(const struct kev *kev, const struct kev_event *e)
     after_lost.texts +=
         after_wants_text && !e->log_text && kev_event_is_log(e) && !log_is_probe(kev, e);
     words[6] = 1;
+    words[8] = first;
     if (record_user_text(e, &len)) {
         words[1] = len;
         words[2] = 0;

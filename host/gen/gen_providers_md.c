@@ -39,7 +39,7 @@ static const struct site sites[] = {
 #include "trace/sites.def"
 #undef SITE
     {"thread_state", {"pid", "tid", "priority", "policy", "state", "before"}},
-    {"user_event", {"event", "d1", "d2", "data", "kind", "", "", "count"}},
+    {"user_event", {"event", "d1", "d2", "data", "kind", "", "", "count", "first_two"}},
 };
 
 static const struct site *site_of(const char *name)
@@ -331,8 +331,9 @@ static const struct {
      "([app.md](app.md)). `event` is the program's own number, 0 to 1023. The probes fire\n"
      "whatever the event log records, also while it is stopped; events that kernel code inserts\n"
      "fire, too. A text's bytes and a combine event's words are a copy in the kernel's memory:\n"
-     "`stringof()` and loads, not `copyin()`; a consumer that may observe only its own processes\n"
-     "can't read them."},
+     "`stringof()` and loads, not `copyin()`. `first_two` are the first two words as one number,\n"
+     "the first one in its lower half; a word that isn't there is 0. By these a static probe is\n"
+     "told ([userprobes.md](userprobes.md))."},
     {"sdt",
      "Every entry of the event table ([events.md](events.md)), with the arguments of the wider\n"
      "form. The function is the event's class."},

@@ -42,12 +42,6 @@ static bool is_simple(const struct probe *p)
     return p->types[0] == '\0' && p->level != KYMO_LOG_SYSTEM;
 }
 
-/* The word that says which place it is. */
-static const char *place_word(const struct probe *p)
-{
-    return is_simple(p) ? "args[1]" : "*(uint32_t *)arg1";
-}
-
 /* ---- reading ------------------------------------------------------------------------- */
 
 /* Copies a piece of the source. Returns false if it is empty or too long. */
@@ -172,37 +166,40 @@ static bool probes_read(const struct log_formats *formats, const uint8_t *bytes,
     return all;
 }
 
-static void run_put(FILE *to, const char *word, const struct run *run)
+/* Writes the test whether the event's first two words, as one number, are those of a place of the
+ * run: the place below, the program above. */
+static void run_put(FILE *to, uint64_t id, const struct run *run)
 {
     if (run->first == run->last) {
-        fprintf(to, "%s == 0x%xu", word, run->first);
+        fprintf(to, "arg3 == 0x%llxull", (unsigned long long)(id | run->first));
     } else {
-        fprintf(to, "(%s >= 0x%xu && %s <= 0x%xu)", word, run->first, word, run->last);
+        fprintf(to, "(arg3 >= 0x%llxull && arg3 <= 0x%llxull)",
+                (unsigned long long)(id | run->first), (unsigned long long)(id | run->last));
     }
 }
 
-/* The test whether the word is in one of the runs, which are in order: halves of them, until few
- * are left. */
-static void runs_put(FILE *to, const char *word, const struct run *runs, unsigned n)
+/* The test whether they are in one of the runs, which are in order: halves of them, until few are
+ * left. */
+static void runs_put(FILE *to, uint64_t id, const struct run *runs, unsigned n)
 {
     const unsigned half = n / 2;
 
     if (n <= TESTS_IN_A_ROW) {
         for (unsigned i = 0; i < n; i++) {
             fputs(i > 0 ? " || " : "", to);
-            run_put(to, word, &runs[i]);
+            run_put(to, id, &runs[i]);
         }
         return;
     }
-    fprintf(to, "(%s < 0x%xu ? (", word, runs[half].first);
-    runs_put(to, word, runs, half);
+    fprintf(to, "(arg3 < 0x%llxull ? (", (unsigned long long)(id | runs[half].first));
+    runs_put(to, id, runs, half);
     fputs(") : (", to);
-    runs_put(to, word, runs + half, n - half);
+    runs_put(to, id, runs + half, n - half);
     fputs("))", to);
 }
 
-/* Returns the probe's predicate (malloc'ed); NULL: no memory. The program first: events of others
- * are told by one word. */
+/* Returns the probe's predicate (malloc'ed); NULL: no memory. The words first: nearly all events
+ * of others are told by them. */
 static char *predicate_make(const struct probe *p, uint32_t id)
 {
     const bool system = p->level == KYMO_LOG_SYSTEM;
@@ -213,10 +210,9 @@ static char *predicate_make(const struct probe *p, uint32_t id)
     if (to == NULL) {
         return NULL;
     }
-    fprintf(to, "arg0 == %u && %s == 0x%xu && (", system ? KYMO_LOG_SYSTEM_CODE : KYMO_LOG_CODE,
-            is_simple(p) ? "args[2]" : "*(uint32_t *)(arg1 + 4)", id);
-    runs_put(to, place_word(p), p->runs, p->nruns);
-    fputs(")", to);
+    fputs("(", to);
+    runs_put(to, (uint64_t)id << 32, p->runs, p->nruns);
+    fprintf(to, ") && arg0 == %u", system ? KYMO_LOG_SYSTEM_CODE : KYMO_LOG_CODE);
     fclose(to);
     return text;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * TraceEvent() in the common case: a program's own event of two words, of 3 to
- * TRACE_USER_TEXT_WORDS words, or of a text of fewer words than these, which only the log wants.
- * Without the kernel lock, and without the general path's steps: docs/performance.md has the
- * budget. Everything else is left to that path (kernel/observe/trace_calls.c), with nothing done,
- * so the two must agree in what they record.
+ * TraceEvent() in the common case: a program's own event of two words, or a text of fewer than
+ * TRACE_USER_TEXT_WORDS words, which only the log wants; its own event of 3 to so many words, or a
+ * static probe of the library or a driver, which the log or D wants. Without the kernel lock, and
+ * without the general path's steps: docs/performance.md has the budget. Everything else is left to
+ * that path (kernel/observe/trace_calls.c), with nothing done, so the two must agree in what they
+ * record, and in what D sees.
  *
  * Entered instead of kercall_held() or kercall_unlocked(), unless function probes are enabled
  * (kercall_use_direct()). Texts and words are taken from where the thread's caches have them, which
@@ -12,15 +13,17 @@
  * stays: mappings are removed only while no thread of the process is in the kernel
  * (kernel/mem/mem.h), and the caches are emptied before. Proof: test/boot's suites events
  * (t_events, whose events are compared value for value), log and api (t_trace); counted by
- * `make bench` (event_user, event_text_20, event_log).
+ * `make bench` (event_user, event_text_20, event_log, static_library).
  */
 #include "abi/compiler.h"
+#include "abi/sys/log.h"
 #include "abi/sys/trace.h"
 #include "kernel/arch/cpu.h"
 #include "kernel/entry/exit.h"
 #include "kernel/entry/msg_direct.h"
 #include "kernel/mem/mem.h"
 #include "kernel/proc/proc.h"
+#include "trace/trace.h"
 #include "trace/user.h"
 
 /* Any alignment: all CPUs load a word from every address of normal memory. */
@@ -66,19 +69,36 @@ static bool quick_text(const struct thread *self, uint32_t event, uintptr_t at)
     return true;
 }
 
-/* Likewise, of words as the caller has them. */
-static bool quick_words(const struct thread *self, uint32_t event, uintptr_t at, uintptr_t n)
+/* Copies an event's words, 3 or more, as the caller has them. Returns false if it isn't the common
+ * case. */
+static ALWAYS_INLINE bool quick_words(const struct thread *self, uintptr_t at, uintptr_t n,
+                                      uint32_t words[TRACE_USER_TEXT_WORDS])
 {
-    uint32_t words[TRACE_USER_TEXT_WORDS];
     const volatile struct quick_word *from = vm_cache_ptr(&self->words_cache, at);
 
-    if (unlikely(!from) || n < 3 || n > TRACE_USER_TEXT_WORDS || !trace_user_log_only(event)) {
+    if (unlikely(!from) || n < 3 || n > TRACE_USER_TEXT_WORDS) {
         return false;
     }
     for (unsigned i = 0; i < n; i++) {
         words[i] = from[i].word;
     }
-    trace_user_combine_words(event, words, (unsigned)n);
+    return true;
+}
+
+/* Returns false, with nothing done, likewise. */
+static ALWAYS_INLINE bool quick_combine(const struct thread *self, uint32_t event, uintptr_t at,
+                                        uintptr_t n)
+{
+    uint32_t words[TRACE_USER_TEXT_WORDS];
+
+    if (event >= TRACE_USER_EVENTS || !quick_words(self, at, n, words)) {
+        return false;
+    }
+    if (likely(trace_user_log_only(event))) {
+        trace_user_combine_words(event, words, (unsigned)n);
+    } else {
+        trace_user_combine(event, words, (unsigned)n);
+    }
     return true;
 }
 
@@ -86,6 +106,23 @@ static inline struct thread *quick_done(struct thread *self)
 {
     thread_result(self, 0, 0);
     return kercall_leave_unlocked(self);
+}
+
+/* A probe of the library or a driver. Apart, as it needs registers that the others would save. */
+static __attribute__((noinline)) struct thread *quick_probe(struct thread *self)
+{
+    uint32_t words[TRACE_USER_TEXT_WORDS];
+    const uintptr_t n = self->args[2];
+
+    if (!quick_words(self, self->args[1], n, words)) {
+        return kercall_general(self, KER_TRACE_EVENT);
+    }
+    if (likely(trace_user_probe_log_only())) {
+        trace_user_combine_words(KYMO_LOG_SYSTEM_CODE, words, (unsigned)n);
+    } else {
+        trace_user_probe(words, (unsigned)n);
+    }
+    return quick_done(self);
 }
 
 /* An event of two words in no common state of the log. Apart, because it needs calls. */
@@ -105,8 +142,11 @@ static __attribute__((noinline)) struct thread *quick_other(struct thread *self)
         return quick_done(self);
     }
     if ((uint32_t)args[0] == _NTO_TRACE_INSERTCUSEREVENT &&
-        quick_words(self, (uint32_t)args[1], args[2], args[3])) {
+        quick_combine(self, (uint32_t)args[1], args[2], args[3])) {
         return quick_done(self);
+    }
+    if ((uint32_t)args[0] == KYMO_TRACE_INSERTPROBE) {
+        return quick_probe(self);
     }
     return kercall_general(self, KER_TRACE_EVENT);
 }

@@ -52,12 +52,14 @@ static long insert_combine(struct thread *self, const uintptr_t *args, unsigned 
     if (n && copy_in(self->proc, words, args[at], n * sizeof(words[0]))) {
         return -EFAULT;
     }
+    if (at <= 2) {
+        /* The next words from this mapping take the fast path, as a text does. */
+        vm_cache_fill(&self->words_cache, self->proc, args[at], 1, KYMO_PROT_READ);
+    }
     if (at == 1) {
         return trace_user_probe(words, (unsigned)n);
     }
     if (at == 2) {
-        /* The next words from this mapping take the fast path, as a text does. */
-        vm_cache_fill(&self->words_cache, self->proc, args[at], 1, KYMO_PROT_READ);
         return trace_user_combine((uint32_t)args[1], words, (unsigned)n);
     }
     return trace_class_combine(process_able(self->proc, ABILITY_TRACE), (uint32_t)args[1],

@@ -9,7 +9,7 @@
  * "myapp:::request-start id=17 bytes=4096". Once one of a program's probes is linked, the program
  * tells the kernel of all of them as it starts. docs/userprobes.md.
  *
- * Any thread, at any time; no lock, no ability; errno stays. On: one kernel call, up to some 400
+ * Any thread, at any time; no lock, no ability; errno stays. On: one kernel call, up to some 200
  * bytes of stack. At most six arguments: integers, enumerations and pointers, none larger than a
  * long, each evaluated once. Provider and name are identifiers and no macros; "__" in them is shown
  * as "-". A program has at most KYMO_TRACE_SITES_MOST places: one with more can't be linked. Where

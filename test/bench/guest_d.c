@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What D adds to an event: the same call between two marks, with no probe on, then with each script
- * of test/bench/d on it; and a message with all function probes on. `bench_d`; read by
- * test/bench/bench.
+ * of test/bench/d on it; and a message with all function probes on. `bench_d static`: a pass of a
+ * static probe with an empty clause on it. Read by test/bench/bench.
  */
 #include <errno.h>
 #include <kymo.h>
+#include <kymo_probe.h>
 #include <stdio.h>
 #include <stdbool.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include "test/bench/mark.h"
+#include "trace/dtrace/image.h"
 
 #define ROUNDS 40
 #define IMAGE_MOST 8192
@@ -80,6 +82,19 @@ static int messages(int coid, int chid)
         if (r < 0) {
             return failed("MsgSend");
         }
+    }
+    return 0;
+}
+
+/* Passes of a static probe of this program. */
+static int static_passes(int coid, int chid)
+{
+    (void)coid;
+    (void)chid;
+    for (int i = 0; i < ROUNDS; i++) {
+        OPEN(INTERVAL_D);
+        KYMO_PROBE(bench, passed, i, coid);
+        CLOSE(INTERVAL_D);
     }
     return 0;
 }
@@ -194,13 +209,14 @@ static int with_script(const char *script, int (*calls)(int coid, int chid), int
 {
     char name[32];
     struct kymo_d_call call = {.command = KYMO_D_CREATE, .out_bytes = sizeof(out)};
+    struct dtrace_image head;
 
     snprintf(name, sizeof(name), "%s.dif", script);
-    long bytes = ImageRead(name, 0, image, sizeof(image));
-    if (bytes < 0) {
+    if (ImageRead(name, 0, image, sizeof(image)) < (long)sizeof(head)) {
         return failed(name);
     }
-    call.in_bytes = (uint32_t)bytes;
+    memcpy(&head, image, sizeof(head));
+    call.in_bytes = head.size; /* kymo dtrace --compile writes the source behind it */
     if (DtraceControl(&call, image, out) < 0) {
         return failed(name);
     }
@@ -298,8 +314,11 @@ enum { INSNS_OF_4_BYTES = 1 };
 enum { INSNS_OF_4_BYTES = 0 };
 #endif
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "static") == 0) {
+        return with_script("static_d", static_passes, 0, 0);
+    }
     int chid = ChannelCreate(0);
     int coid = ConnectAttach(0, 0, chid, _NTO_SIDE_CHANNEL, 0);
     int status = without(coid, chid);

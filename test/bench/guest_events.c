@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <kymo.h>
 #include <kymo_log.h>
+#include <kymo_probe.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/dispatch.h>
@@ -63,6 +65,27 @@ static int log_text(void)
     KYMO_LOG(KYMO_LOG_INFO, "temperature %d of %d", degrees, place);
     CLOSE(INTERVAL_CASES);
     return 0;
+}
+
+static int static_probe(void)
+{
+    volatile int degrees = 5, place = 7;
+
+    OPEN(INTERVAL_CASES);
+    KYMO_PROBE(bench, passed, degrees, place);
+    CLOSE(INTERVAL_CASES);
+    return 0;
+}
+
+/* Two of the library's static probes, mutex-acquire and mutex-release. */
+static int mutex(void)
+{
+    static pthread_mutex_t free_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+    OPEN(INTERVAL_CASES);
+    int error = pthread_mutex_lock(&free_mutex) | pthread_mutex_unlock(&free_mutex);
+    CLOSE(INTERVAL_CASES);
+    return error == 0 ? 0 : failed("mutex");
 }
 
 /* A pulse to a channel of this process is received at once: that part is not counted. */
@@ -126,6 +149,11 @@ static int user(void)
     return command(TraceEvent((int)_NTO_TRACE_ADDCLASS, _NTO_TRACE_USER));
 }
 
+static int library(void)
+{
+    return command(TraceEvent((int)_NTO_TRACE_ADDCLASS, KYMO_TRACE_SYSTEM_PROBES));
+}
+
 static int sent_pulses(void)
 {
     return command(TraceEvent((int)_NTO_TRACE_ADDEVENT, _NTO_TRACE_COMM, SND_PULSE));
@@ -165,6 +193,10 @@ static struct recorded {
     {"text", user, user_text, BUFFERS, 4, ROUNDS, 0},
     {"log_stopped", user, log_text, 0, 4, ROUNDS, 0},
     {"log", user, log_text, BUFFERS, 4, ROUNDS, 0},
+    {"static_off", user, static_probe, 0, 4, ROUNDS, 0},
+    {"static", user, static_probe, BUFFERS, 4, ROUNDS, 0},
+    {"mutex", user, mutex, BUFFERS, 4, ROUNDS, 0},
+    {"mutex_on", library, mutex, BUFFERS, 4, ROUNDS, 0},
     {"pulse", none, pulse, BUFFERS, 4, ROUNDS, 0},
     {"lost", lost, pulse, FEW, FEW * 1024, ROUNDS, 0},
     {"ring", ring, pulse, FEW, FEW * 1024, 2 * 1024, 0},

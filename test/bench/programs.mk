@@ -11,9 +11,17 @@ bench_calls_SRCS := test/bench/guest_calls.c
 PROGRAMS += bench_d
 bench_d_SRCS := test/bench/guest_d.c
 TEST_IMAGES += bench
-bench_D := $(wildcard test/bench/d/*.d)
+bench_D := $(filter-out %/static_d.d,$(wildcard test/bench/d/*.d))
 bench_SCRIPT := test/bench/bench.start
 bench_PROGRAMS := init bench bench_msg bench_calls bench_d
+# A program's static probe is known to build/kymo, from its ELF file: built with boot-d.
+TEST_IMAGES_ASKED_FOR += bench_static
+bench_static_IMAGE_D := test/bench/d/static_d.d
+static_d := $(B)/boot_d_of/test/bench/d/static_d.dif
+$(static_d): $(B)/programs/bench_d
+$(static_d): D_PROGRAMS := $(B)/programs/bench_d
+bench_static_SCRIPT := test/bench/static.start
+bench_static_PROGRAMS := init bench_d
 TEST_IMAGES += bench_map
 bench_map_SCRIPT := test/bench/map.start
 bench_map_PROGRAMS := init bench

@@ -148,10 +148,10 @@ places = sdt:SYSTEM:address       nonzero 0
 places = sdt:SYSTEM:function_enter 0x1230 0x4560
 places = sdt:SYSTEM:function_exit 0x1240 0x4570
 
-user = user::simple               5 6 7
-user = user::combine              6 nonzero 3
+user = user::simple               5 6 7 6+(7<<32)
+user = user::combine              6 nonzero 3 10+(20<<32)
 user = user::string               7 starts('words_of_a_user')
-user + user::system               1022 nonzero 3
+user + user::system               1022 nonzero 3 0xf4a00000+(1<<32)
 
 spin + lockstat:kernel:spin       nonzero
 spin + sysinfo::xcalls            nonzero

@@ -276,11 +276,12 @@ static void texts_as_words(void **state)
     end_tracing();
 }
 
-/* The fast path's words are recorded as trace_user_combine() records them. */
+/* The fast path's words are recorded as trace_user_combine() and trace_user_probe() record them. */
 static void words_as_combine(void **state)
 {
     (void)state;
     start_one();
+    assert_int_equal(command1(_NTO_TRACE_ADDCLASS, KYMO_TRACE_SYSTEM_PROBES), 0);
     for (unsigned n = 3; n <= TRACE_USER_TEXT_WORDS; n++) {
         uint32_t words[TRACE_USER_TEXT_WORDS];
 
@@ -293,7 +294,38 @@ static void words_as_combine(void **state)
         const struct seen *same = user_event();
         assert_int_equal(e.nwords, same->nwords);
         assert_memory_equal(e.words, same->words, e.nwords * sizeof(*e.words));
+        assert_int_equal(trace_user_probe(words, n), 0); /* its number isn't 3 */
+        same = user_event();
+        assert_int_equal(e.nwords, same->nwords);
+        assert_memory_equal(e.words, same->words, e.nwords * sizeof(*e.words));
     }
+    end_tracing();
+}
+
+/* Such a probe is recorded whatever user events are; the fast path leaves it where D or a gate
+ * listens, too. */
+static void probes_of_the_system(void **state)
+{
+    const uint32_t words[] = {1, 2, 3};
+
+    (void)state;
+    start_one();
+    insert_events(1);
+    const unsigned before = look_active_slots(0);
+    assert_false(trace_user_probe_log_only());
+    assert_int_equal(trace_user_probe(words, 3), 0);
+    assert_int_equal(look_active_slots(0), before);
+    assert_int_equal(command1(_NTO_TRACE_ADDCLASS, KYMO_TRACE_SYSTEM_PROBES), 0);
+    assert_int_equal(command1(_NTO_TRACE_DELCLASS, _NTO_TRACE_USER), 0);
+    assert_true(trace_user_probe_log_only());
+    assert_int_equal(trace_user_probe(words, 3), 0);
+    assert_int_equal(look_active_slots(0), before + 2);
+    trace_site_probe(TRACE_EV_system_probe, true);
+    assert_false(trace_user_probe_log_only());
+    trace_site_probe(TRACE_EV_system_probe, false);
+    assert_true(trace_user_probe_log_only());
+    assert_int_equal(command1(_NTO_TRACE_DELCLASS, KYMO_TRACE_SYSTEM_PROBES), 0);
+    assert_false(trace_user_probe_log_only());
     end_tracing();
 }
 
@@ -311,6 +343,7 @@ int main(void)
         cmocka_unit_test(two_words),
         cmocka_unit_test(texts_as_words),
         cmocka_unit_test(words_as_combine),
+        cmocka_unit_test(probes_of_the_system),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,7 @@
 #include <ucontext.h>
 
 #include "abi/errno.h"
+#include "abi/sys/log.h"
 #include "kernel/base/cpu.h"
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/board.h"
@@ -525,6 +526,17 @@ void trace_user_text_words(uint32_t event, uint32_t *words, unsigned n)
 void trace_user_combine_words(uint32_t event, uint32_t *words, unsigned n)
 {
     count_event(TRACE_CLASS_USER << TRACE_CLASS_SHIFT | event, words[0], n);
+}
+
+long trace_user_combine(uint32_t event, const uint32_t *words, unsigned nwords)
+{
+    count_event(TRACE_CLASS_USER << TRACE_CLASS_SHIFT | event, words[0], nwords);
+    return 0;
+}
+
+long trace_user_probe(const uint32_t *words, unsigned nwords)
+{
+    return trace_user_combine(KYMO_LOG_SYSTEM_CODE, words, nwords);
 }
 
 void trace_port_fire(unsigned id, const uint64_t *words)

@@ -56,6 +56,10 @@ int dt_gen_step(struct dt_code *, struct dt_node *);
 int dt_gen_translation(struct dt_code *, struct dt_node *);
 /* Converts the 64-bit value in reg to that type. */
 void dt_gen_convert(struct dt_code *, struct dt_location, int reg, const struct dt_type *to);
+/* Branches to the label if the condition is as `when` says, else goes on. */
+void dt_gen_jump(struct dt_code *, struct dt_node *condition, bool when, unsigned label);
+/* Generates a condition as a number: 1 or 0. */
+int dt_gen_condition(struct dt_code *, struct dt_node *);
 /* Sets reg to 1 if the branch is taken, else to 0. */
 void dt_gen_flag(struct dt_code *, enum dif_op taken, int reg);
 /* Returns the bytes by which ++ advances a pointer of that type. */

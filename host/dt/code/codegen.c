@@ -76,11 +76,8 @@ int dt_gen_as(struct dt_code *c, struct dt_node *n, const struct dt_type *to)
 static int gen_ternary(struct dt_code *c, struct dt_node *n)
 {
     unsigned otherwise = dt_label(c), end = dt_label(c);
-    int reg = dt_gen(c, n->left);
 
-    dt_emit(c, DIF_RRR(DIF_OP_tst, reg, 0, 0));
-    dt_branch(c, DIF_OP_be, otherwise);
-    dt_reg_free(c, reg);
+    dt_gen_jump(c, n->left, false, otherwise);
     int a = dt_gen(c, n->right);
     dt_branch(c, DIF_OP_ba, end);
     dt_label_here(c, otherwise);
@@ -108,15 +105,13 @@ static int gen_unary(struct dt_code *c, struct dt_node *n)
         return dt_gen_address(c, n->left);
     case DT_OP_PREINC ... DT_OP_POSTDEC:
         return dt_gen_step(c, n);
+    case '!':
+        return dt_gen_condition(c, n);
     default:
         break;
     }
     reg = dt_gen(c, n->left);
     switch (n->op) {
-    case '!':
-        dt_emit(c, DIF_RRR(DIF_OP_tst, reg, 0, 0));
-        dt_gen_flag(c, DIF_OP_be, reg);
-        break;
     case '~':
         dt_emit(c, DIF_RRR(DIF_OP_not, reg, 0, reg));
         break;

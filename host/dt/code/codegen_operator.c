@@ -65,7 +65,8 @@ static enum dif_op comparison_op(int op, bool sign)
     }
 }
 
-static int gen_comparison(struct dt_code *c, struct dt_node *n)
+/* Compares, and returns the branch that is taken if the comparison is true. */
+static enum dif_op gen_compare(struct dt_code *c, struct dt_node *n)
 {
     bool strings = dt_node_is_string(n->left) || dt_node_is_string(n->right);
     bool numbers = dt_type_is_arithmetic(n->left->type) && dt_type_is_arithmetic(n->right->type);
@@ -75,30 +76,83 @@ static int gen_comparison(struct dt_code *c, struct dt_node *n)
     bool sign = strings || (numbers && dt_type_is_signed(common));
 
     dt_emit(c, DIF_RRR(strings ? DIF_OP_scmp : DIF_OP_cmp, a, b, 0));
-    dt_gen_flag(c, comparison_op(n->op, sign), a);
     dt_reg_free(c, b);
-    return a;
+    dt_reg_free(c, a);
+    return comparison_op(n->op, sign);
+}
+
+static int gen_comparison(struct dt_code *c, struct dt_node *n)
+{
+    enum dif_op taken = gen_compare(c, n);
+    int reg = dt_reg(c, n->location);
+
+    dt_gen_flag(c, taken, reg);
+    return reg;
+}
+
+/* The branch that is taken if the other one isn't. */
+static enum dif_op opposite(enum dif_op branch)
+{
+    static const enum dif_op pairs[][2] = {{DIF_OP_be, DIF_OP_bne},
+                                           {DIF_OP_bl, DIF_OP_bge},
+                                           {DIF_OP_bg, DIF_OP_ble},
+                                           {DIF_OP_blu, DIF_OP_bgeu},
+                                           {DIF_OP_bgu, DIF_OP_bleu}};
+
+    for (unsigned i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {
+        if (branch == pairs[i][0] || branch == pairs[i][1]) {
+            return pairs[i][branch == pairs[i][0]];
+        }
+    }
+    return DIF_OP_ba; /* there are no others */
 }
 
 /* && and ||: the right side is evaluated only if it matters. */
-static int gen_short(struct dt_code *c, struct dt_node *n)
+static void gen_short_jump(struct dt_code *c, struct dt_node *n, bool when, unsigned label)
 {
-    enum dif_op decided = n->op == DT_OP_ANDAND ? DIF_OP_be : DIF_OP_bne;
-    unsigned out = dt_label(c), end = dt_label(c);
-    int a = dt_gen(c, n->left);
+    const bool decides = n->op == DT_OP_OROR; /* what one side alone says of the whole */
+    const unsigned behind = dt_label(c);
 
-    dt_emit(c, DIF_RRR(DIF_OP_tst, a, 0, 0));
-    dt_branch(c, decided, out);
-    dt_reg_free(c, a);
-    int b = dt_gen(c, n->right);
-    dt_emit(c, DIF_RRR(DIF_OP_tst, b, 0, 0));
-    dt_branch(c, decided, out);
-    dt_emit_int(c, n->op == DT_OP_ANDAND, b);
+    dt_gen_jump(c, n->left, decides, decides == when ? label : behind);
+    dt_gen_jump(c, n->right, when, label);
+    dt_label_here(c, behind);
+}
+
+void dt_gen_jump(struct dt_code *c, struct dt_node *n, bool when, unsigned label)
+{
+    const bool binary = n->kind == DT_NODE_BINARY;
+    enum dif_op taken = DIF_OP_bne;
+
+    if (n->kind == DT_NODE_UNARY && n->op == '!') {
+        dt_gen_jump(c, n->left, !when, label);
+        return;
+    }
+    if (binary && (n->op == DT_OP_ANDAND || n->op == DT_OP_OROR)) {
+        gen_short_jump(c, n, when, label);
+        return;
+    }
+    if (binary && dt_operator_compares(n->op)) {
+        taken = gen_compare(c, n);
+    } else {
+        int reg = dt_gen(c, n);
+        dt_emit(c, DIF_RRR(DIF_OP_tst, reg, 0, 0));
+        dt_reg_free(c, reg);
+    }
+    dt_branch(c, when ? taken : opposite(taken), label);
+}
+
+int dt_gen_condition(struct dt_code *c, struct dt_node *n)
+{
+    unsigned out = dt_label(c), end = dt_label(c);
+
+    dt_gen_jump(c, n, false, out);
+    int reg = dt_reg(c, n->location);
+    dt_emit_int(c, 1, reg);
     dt_branch(c, DIF_OP_ba, end);
     dt_label_here(c, out);
-    dt_emit_int(c, n->op != DT_OP_ANDAND, b);
+    dt_emit_int(c, 0, reg);
     dt_label_here(c, end);
-    return b;
+    return reg;
 }
 
 uint64_t dt_gen_stride(const struct dt_type *type)
@@ -148,7 +202,7 @@ int dt_gen_binary(struct dt_code *c, struct dt_node *n)
     switch (n->op) {
     case DT_OP_ANDAND:
     case DT_OP_OROR:
-        return gen_short(c, n);
+        return dt_gen_condition(c, n);
     case DT_OP_XORXOR: {
         int a = dt_gen(c, n->left), b = dt_gen(c, n->right);
         dt_emit(c, DIF_RRR(DIF_OP_tst, a, 0, 0));

@@ -18,7 +18,8 @@
 #include "trace/port.h"
 #include "trace/ring.h"
 
-enum { ARGUMENTS = 10, FIRST = 5, ONE = 6 };
+enum { ARGUMENTS = 10, FIRST = 5 };
+enum { ONE = 6 }; /* a word of entries that only count: 1 */
 
 #define PROVIDERS(P) P(sdt) P(sched) P(proc) P(msg) P(intr) P(timer) P(lockstat) P(sysinfo) P(user)
 #define P(name) PROVIDER_##name,
@@ -60,12 +61,6 @@ static const uint32_t nobody;
 const uint32_t *volatile trace_port_skips[TRACE_EV_COUNT] = {
     [0 ... TRACE_EV_COUNT - 1] = &nobody}; /* [a] predicate_id of the only probe there; else 0 */
 
-/* Word 6 of entries that only count: 1. */
-static inline uint64_t sites_word(const uint64_t *words, unsigned n)
-{
-    return n == ONE ? 1 : words[n];
-}
-
 static inline const struct entry *entry_of(const struct listener *l)
 {
     return &entries[l->entry];
@@ -87,7 +82,7 @@ static __attribute__((noinline)) void fire_mapped(const struct listener *l, cons
         return;
     }
     for (unsigned i = 0; i < FIRST; i++) {
-        args[i] = sites_word(words, w[i]);
+        args[i] = w[i] == ONE ? 1 : words[w[i]];
     }
     dtrace_probe_fire(l->probe, args);
 }
@@ -138,15 +133,12 @@ static COLD const char *sites_argument_type(uint32_t probe, void *arg, unsigned 
     return *type ? &site_texts[type_texts[*type - 1]] : NULL;
 }
 
+/* Beyond the fifth only sdt has some: they are the site's. */
 static uint64_t sites_argument(uint32_t probe, void *arg, unsigned n)
 {
-    const struct listener *l = arg;
     const uint64_t *words = trace_port_cpu()->fired;
 
-    if (n >= FIRST) { /* only sdt has them: they are the site's */
-        return n < ARGUMENTS && sites_argument_type(probe, arg, n) ? words[n] : 0;
-    }
-    return sites_word(words, word_lists[entry_of(l)->words][n]);
+    return n < ARGUMENTS && sites_argument_type(probe, arg, n) ? words[n] : 0;
 }
 
 static void set_skip(unsigned site)
