@@ -55,8 +55,8 @@ enum { TRACE_USER_TEXT_WORDS = 16 };
  * trace_user_log_only(event).
  */
 void trace_user_text_words(uint32_t event, uint32_t *words, unsigned n);
-/* Likewise n words, 3 or more, that are no text, or a probe's; behind an odd number of them a zero
- * is written. */
+/* Likewise n words, 3 or more, that are no text; behind an odd number of them a zero is written. Of
+ * a probe the caller has found trace_user_probe_log_only(). */
 void trace_user_combine_words(uint32_t event, uint32_t *words, unsigned n);
 
 #endif

@@ -8,16 +8,21 @@
  * buffer's CHECK and BUFFER_END, which follow from its slots and take no room here.
  */
 #include <errno.h>
+#include <kymo.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/diskmsg.h>
 #include <sys/dispatch.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "abi/sys/neutrino.h"
 #include "lib/blocklog/blocklog.h"
 #include "tracelogger/sink.h"
 #include "trace/slot.h"
+
+enum { LOOK_MS = 10, SAY_MS = 1000 };
 
 _Static_assert(SINK_TOGETHER <= BLOCKLOG_TOGETHER, "pieces of a record");
 
@@ -62,12 +67,32 @@ static int disk_flush(void *context)
 
 static struct blocklog_disk disk = {.read = disk_read, .write = disk_write, .flush = disk_flush};
 
+/* A driver that looks for its disk yet has only its other name: the one that is waited for follows,
+ * or it ends. Returns the connection, or -1: there is no driver. */
+static int driver_open(void)
+{
+    struct kymo_name driver;
+    bool looks;
+
+    for (unsigned ms = 0;; ms += LOOK_MS) {
+        looks = NameLookup(DISKMSG_DRIVER, &driver) == 0; /* before the other name is looked for */
+        int found = name_open(DISKMSG_NAME, 0);
+        if (found >= 0 || !looks) {
+            return found;
+        }
+        if (ms == SAY_MS) {
+            printf("tracelogger: waiting for diskd, which is looking for its disk\n");
+        }
+        usleep(LOOK_MS * 1000);
+    }
+}
+
 static int disk_open(void)
 {
     const struct diskmsg head = {.type = DISKMSG_INFO};
     struct diskmsg_info info;
 
-    coid = name_open(DISKMSG_NAME, 0);
+    coid = driver_open();
     if (coid < 0) {
         printf("tracelogger: diskd is not running: start it first\n");
         errno = 0;

@@ -185,7 +185,7 @@ static bool disk_open(void)
 /* Before the disk is touched: taken by a second driver, it loses what the first one wrote. */
 static bool is_the_only_one(void)
 {
-    if (kymo_name_attach(DISKMSG_NAME "/driver", KYMO_NAME_FLAGS)) {
+    if (kymo_name_attach(DISKMSG_DRIVER, KYMO_NAME_FLAGS)) {
         return true;
     }
     printf("diskd: %s\n", errno == EEXIST ? "another one is running" : strerror(errno));

@@ -83,6 +83,7 @@ struct dt_derived_argument {
 struct dt_derived {
     const char *provider, *module, *function, *name;
     const char *base, *base_function, *base_name; /* its provider …; "": any function */
+    unsigned base_args;                           /* that the base must have */
     const char *predicate;                        /* NULL: true */
     struct dt_derived_argument args[DT_DERIVED_ARGUMENTS];
     unsigned nargs;

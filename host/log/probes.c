@@ -199,10 +199,11 @@ static void runs_put(FILE *to, uint64_t id, const struct run *runs, unsigned n)
 }
 
 /* Returns the probe's predicate (malloc'ed); NULL: no memory. The words first: nearly all events
- * of others are told by them. */
-static char *predicate_make(const struct probe *p, uint32_t id)
+ * of others are told by them; if the places take many tests, by the program's alone. */
+static char *predicate_make(const struct probe *p, uint32_t word)
 {
     const bool system = p->level == KYMO_LOG_SYSTEM;
+    const uint64_t id = (uint64_t)word << 32;
     char *text = NULL;
     size_t size;
     FILE *to = memory_stream(&text, &size);
@@ -210,8 +211,12 @@ static char *predicate_make(const struct probe *p, uint32_t id)
     if (to == NULL) {
         return NULL;
     }
+    if (p->nruns > TESTS_IN_A_ROW) {
+        run_put(to, id, &(struct run){0, UINT32_MAX, 0});
+        fputs(" && ", to);
+    }
     fputs("(", to);
-    runs_put(to, (uint64_t)id << 32, p->runs, p->nruns);
+    runs_put(to, id, p->runs, p->nruns);
     fprintf(to, ") && arg0 == %u", system ? KYMO_LOG_SYSTEM_CODE : KYMO_LOG_CODE);
     fclose(to);
     return text;
@@ -289,6 +294,7 @@ static bool derive(struct dt_session *session, const struct probe *p, const char
         .base_name = system   ? "system"
                      : simple ? "simple"
                               : "combine",
+        .base_args = 4,
         .predicate = predicate,
     };
 

@@ -102,6 +102,21 @@ static ALWAYS_INLINE bool quick_combine(const struct thread *self, uint32_t even
     return true;
 }
 
+static ALWAYS_INLINE bool quick_system(const struct thread *self, uintptr_t at, uintptr_t n)
+{
+    uint32_t words[TRACE_USER_TEXT_WORDS];
+
+    if (!quick_words(self, at, n, words)) {
+        return false;
+    }
+    if (likely(trace_user_probe_log_only())) {
+        trace_user_combine_words(KYMO_LOG_SYSTEM_CODE, words, (unsigned)n);
+    } else {
+        trace_user_probe(words, (unsigned)n);
+    }
+    return true;
+}
+
 static inline struct thread *quick_done(struct thread *self)
 {
     thread_result(self, 0, 0);
@@ -111,16 +126,8 @@ static inline struct thread *quick_done(struct thread *self)
 /* A probe of the library or a driver. Apart, as it needs registers that the others would save. */
 static __attribute__((noinline)) struct thread *quick_probe(struct thread *self)
 {
-    uint32_t words[TRACE_USER_TEXT_WORDS];
-    const uintptr_t n = self->args[2];
-
-    if (!quick_words(self, self->args[1], n, words)) {
+    if (!quick_system(self, self->args[1], self->args[2])) {
         return kercall_general(self, KER_TRACE_EVENT);
-    }
-    if (likely(trace_user_probe_log_only())) {
-        trace_user_combine_words(KYMO_LOG_SYSTEM_CODE, words, (unsigned)n);
-    } else {
-        trace_user_probe(words, (unsigned)n);
     }
     return quick_done(self);
 }

@@ -17,6 +17,7 @@ bench_PROGRAMS := init bench bench_msg bench_calls bench_d
 # A program's static probe is known to build/kymo, from its ELF file: built with boot-d.
 TEST_IMAGES_ASKED_FOR += bench_static
 bench_static_IMAGE_D := test/bench/d/static_d.d
+D_PROGRAMS := # the programs whose static probes a D program of an image names
 static_d := $(B)/boot_d_of/test/bench/d/static_d.dif
 $(static_d): $(B)/programs/bench_d
 $(static_d): D_PROGRAMS := $(B)/programs/bench_d

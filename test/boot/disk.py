@@ -424,6 +424,19 @@ def a_second_driver(board):
     expect(events > 24000 and events_of(disk.image + ".kev") == (events - lost, lost), said.group())
 
 
+def the_driver_is_waited_for(board):
+    """Of a disk so slow that its driver takes seconds to find the log's place."""
+    disk = Disk(board, "slow", options=",throttling.bps-total=128")
+    try:
+        disk.type("tracelogger --format -v -n 1 -f block:a.kev &\r")
+        disk.wait_for(lambda: "waiting for diskd" in disk.printed(), "that it waits")
+        disk.monitor("block_set_io_throttle disk 0 0 0 0 0 0")
+        disk.wait_for(lambda: "recording to block:a" in disk.printed(), "a recording")
+    finally:
+        disk.close()
+    expect("not running" not in disk.printed(), disk.printed())
+
+
 def no_disk(board):
     folder = os.path.join(ROOT, "build/check", suite_name(), board)
     guest = Guest(board, "shell", [], folder, "none.txt")
@@ -539,7 +552,8 @@ def judge_cuts(steps, size, image, whole):
 TESTS = [captures_on_a_disk, the_disk_after_a_reboot, somebody_elses_disk,
          a_disk_with_captures, a_full_disk,
          a_full_disk_that_is_slow, the_disk_falls_silent, the_disk_is_pulled, a_bad_sector,
-         a_bad_region, the_driver_dies, a_second_driver, no_disk, power_cuts]
+         a_bad_region, the_driver_dies, a_second_driver, the_driver_is_waited_for, no_disk,
+         power_cuts]
 
 
 def main():

@@ -80,7 +80,7 @@ class Guest:
         began = time.monotonic()
         while not condition():
             if patience.is_over(began, seconds):
-                raise AssertionError(f"never: {what}")
+                raise AssertionError(f"never: {what}; the console ends: {self.printed()[-400:]!r}")
             time.sleep(0.05)
 
     def printed(self):

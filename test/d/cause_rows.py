@@ -150,6 +150,12 @@ places = sdt:SYSTEM:function_exit 0x1240 0x4570
 
 user = user::simple               5 6 7 6+(7<<32)
 user = user::combine              6 nonzero 3 10+(20<<32)
+user = user::combine              6 nonzero 4 10+(20<<32)
+user = user::combine              6 nonzero 3 10+(20<<32)
+user = user::combine              6 nonzero 16 10+(20<<32)
+user = user::combine              6 nonzero 17 10+(20<<32)
+user = user::combine              6 nonzero 1 10
+user = user::combine              6 nonzero 0 0
 user = user::string               7 starts('words_of_a_user')
 user + user::system               1022 nonzero 3 0xf4a00000+(1<<32)
 

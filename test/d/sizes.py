@@ -32,6 +32,7 @@ tick-200ms { exit(0); }
 """
 OPTIONS = ["bufsize", "aggsize", "specsize", "dynvarsize"]
 POLICIES = ["switch", "switch", "ring", "fill"]
+SMALL = {"ring": 4096, "fill": 256}
 FIXED = [["-b", "128k"], ["-b", "1m"], ["-b", "1m", "-x", "bufpolicy=ring"],
          ["-b", "64m"], ["-x", "aggsize=64m"], ["-b", "64m", "-x", "bufresize=manual"]]
 
@@ -52,10 +53,11 @@ def start(spec, options):
                             encoding="utf-8")
 
 
-def may_be_overwritten(options):
-    """A ring keeps the newest records: a small one need not have BEGIN's, which are 200 bytes."""
+def is_small(options, policy):
+    """BEGIN's records are 200 bytes: a small ring keeps newer ones, and one that is filled has the
+    first of them only."""
     sizes = [int(o.split("=")[1]) for o in options if o.startswith("bufsize=") and o[8:].isdigit()]
-    return "bufpolicy=ring" in options and bool(sizes) and sizes[-1] < 4096
+    return "bufpolicy=" + policy in options and bool(sizes) and sizes[-1] < SMALL[policy]
 
 
 def wrong(options, process):
@@ -64,9 +66,10 @@ def wrong(options, process):
     status = process.returncode
     if status == 0:
         told = re.search(r"drop|lowered", err)
-        if may_be_overwritten(options):
+        if is_small(options, "ring"):
             return None if "2" in out or told else f"nothing in the ring: {out}{err}"
-        return None if "begun" in out or told else f"nothing of BEGIN: {out}{err}"
+        first = "guess" if is_small(options, "fill") else "begun"
+        return None if first in out or told else f"nothing of BEGIN: {out}{err}"
     named = re.search(r"Not enough space\ndtrace: asked for bufsize=\S+, aggsize=\S+, "
                       r"specsize=\S+, dynvarsize=\S+; the target has memory=", err)
     small = re.search(r"could not enable tracing: (?!Not enough space)", err)

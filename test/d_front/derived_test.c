@@ -77,6 +77,29 @@ static void descriptions(void **state)
     ecbs_are_on_the_base("app::: /arg0/ { trace(probename); }", 3);
 }
 
+/* An older target has the base, but not all of its arguments: that is said. */
+static void older_base(void **state)
+{
+    struct dt_derived probe = {.provider = "app",
+                               .module = "one",
+                               .function = "",
+                               .name = "start",
+                               .base = "profile",
+                               .base_function = "",
+                               .base_name = "tick-1sec",
+                               .base_args = 1};
+
+    (void)state;
+    dt_session_derive(front.d, &probe);
+    SAME("D_PDESC_ZERO", tag_of("app:::start { trace(1); }"));
+    assert_non_null(strstr(dt_session_error(front.d)->text, "kernel is older"));
+    SAME("D_PDESC_ZERO", tag_of("app:::stop { trace(1); }"));
+    assert_null(strstr(dt_session_error(front.d)->text, "kernel is older"));
+    probe.base_args = 0;
+    dt_session_derive(front.d, &probe);
+    EQUAL(1, matched("app:::start { trace(1); }"));
+}
+
 static void variables(void **state)
 {
     (void)state;
@@ -162,7 +185,11 @@ static void random_ones(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(descriptions), TEST(variables), TEST(suggestions), TEST(found_when_they_are_asked_for),
+        TEST(descriptions),
+        TEST(older_base),
+        TEST(variables),
+        TEST(suggestions),
+        TEST(found_when_they_are_asked_for),
         TEST(random_ones),
     };
 

@@ -209,6 +209,13 @@ int name_open(const char *path, int flags)
     return strcmp(path, DISKMSG_NAME) == 0 ? DISK : LINK;
 }
 
+/* The disk's driver has long found it. */
+int NameLookup(const char *name, struct kymo_name *out)
+{
+    memset(out, 0, sizeof(*out));
+    return strcmp(name, DISKMSG_DRIVER) == 0 ? 0 : -1;
+}
+
 int name_close(int coid)
 {
     return coid > 0 ? 0 : -1;

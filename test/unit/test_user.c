@@ -302,8 +302,7 @@ static void words_as_combine(void **state)
     end_tracing();
 }
 
-/* Such a probe is recorded whatever user events are; the fast path leaves it where D or a gate
- * listens, too. */
+/* A probe of the library or a driver is recorded whatever user events are. */
 static void probes_of_the_system(void **state)
 {
     const uint32_t words[] = {1, 2, 3};

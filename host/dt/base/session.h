@@ -65,6 +65,7 @@ struct dt_session {
     struct dt_pending_pragma *pending;
     struct dt_provider_pragma *providers;
     struct dt_derived_entry *derived; /* in the order of definition */
+    bool base_is_older; /* of a derived probe: it lacks arguments that this one needs */
     void (*find_derived)(void *arg,
                          struct dt_session *); /* more of them; NULL: there are no more */
     void *find_derived_arg;

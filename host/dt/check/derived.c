@@ -55,7 +55,7 @@ static bool is_same(const struct dt_derived *p, const struct dt_derived *q)
            is_same_text(p->function, q->function) && is_same_text(p->name, q->name) &&
            is_same_text(p->predicate, q->predicate) && is_same_text(p->base, q->base) &&
            is_same_text(p->base_function, q->base_function) &&
-           is_same_text(p->base_name, q->base_name);
+           is_same_text(p->base_name, q->base_name) && p->base_args == q->base_args;
 }
 
 void dt_session_derive(struct dt_session *d, const struct dt_derived *probe)
@@ -77,6 +77,7 @@ void dt_session_derive(struct dt_session *d, const struct dt_derived *probe)
         .base = kept(d, probe->base),
         .base_function = kept(d, probe->base_function),
         .base_name = kept(d, probe->base_name),
+        .base_args = probe->base_args,
         .predicate = kept(d, probe->predicate),
         .nargs = probe->nargs,
     };
@@ -96,20 +97,32 @@ void dt_session_derive_from(struct dt_session *d, void (*find)(void *arg, struct
     d->find_derived_arg = arg;
 }
 
-static bool any(void *arg, const struct dt_probe_info *info)
+struct base {
+    const struct dt_probe_source *probes;
+    unsigned args; /* that it must have */
+    bool has_them;
+};
+
+static bool base_found(void *arg, const struct dt_probe_info *info)
 {
-    (void)arg;
-    (void)info;
-    return false;
+    struct base *b = arg;
+
+    b->has_them =
+        b->args == 0 || b->probes->argument_type(b->probes->arg, info->id, b->args - 1) != NULL;
+    return false; /* the first one says it of all */
 }
 
-/* A capture may lack the base, and an older target. */
-static bool has_base(const struct dt_session *d, const struct dt_derived *probe)
+/* A capture may lack the base, and an older target, or its arguments. */
+static bool has_base(struct dt_session *d, const struct dt_derived *probe)
 {
-    const struct dt_probe_source *probes = d->probes;
+    struct base base = {d->probes, probe->base_args, false};
 
-    return probes && probes->each(probes->arg, probe->base, "", probe->base_function,
-                                  probe->base_name, 0, any, NULL) > 0;
+    if (!d->probes || d->probes->each(d->probes->arg, probe->base, "", probe->base_function,
+                                      probe->base_name, 0, base_found, &base) == 0) {
+        return false;
+    }
+    d->base_is_older |= !base.has_them;
+    return base.has_them;
 }
 
 struct dt_probe_info dt_derived_info(const struct dt_derived *p)
@@ -162,6 +175,7 @@ unsigned dt_derived_each(struct dt_session *d, const char *provider, const char 
     struct search search = {d, {provider, module, function, name}, fn, fn_arg, 0};
 
     d->find_derived = NULL;
+    d->base_is_older = false;
     if (find) {
         find(d->find_derived_arg, d);
     }

@@ -96,6 +96,11 @@ static const char *no_match(struct dt_session *d, const struct dt_node *n)
     const char *const fields[4] = {n->provider, n->module, n->function, n->probe_name};
     const char *why = probes->why_none ? probes->why_none(probes->arg, d, fields) : NULL;
 
+    if (d->base_is_older) {
+        return ": the target's kernel is older than this command, and says of an event in another "
+               "way which static probe it is; build it anew, or use the command that is built "
+               "with it";
+    }
     return why ? why : dt_suggest_probe(d, n);
 }
 

@@ -93,18 +93,13 @@ static int gen_comparison(struct dt_code *c, struct dt_node *n)
 /* The branch that is taken if the other one isn't. */
 static enum dif_op opposite(enum dif_op branch)
 {
-    static const enum dif_op pairs[][2] = {{DIF_OP_be, DIF_OP_bne},
-                                           {DIF_OP_bl, DIF_OP_bge},
-                                           {DIF_OP_bg, DIF_OP_ble},
-                                           {DIF_OP_blu, DIF_OP_bgeu},
-                                           {DIF_OP_bgu, DIF_OP_bleu}};
+    static const enum dif_op opposites[] = {
+        [DIF_OP_be] = DIF_OP_bne,   [DIF_OP_bne] = DIF_OP_be,   [DIF_OP_bl] = DIF_OP_bge,
+        [DIF_OP_bge] = DIF_OP_bl,   [DIF_OP_bg] = DIF_OP_ble,   [DIF_OP_ble] = DIF_OP_bg,
+        [DIF_OP_blu] = DIF_OP_bgeu, [DIF_OP_bgeu] = DIF_OP_blu, [DIF_OP_bgu] = DIF_OP_bleu,
+        [DIF_OP_bleu] = DIF_OP_bgu};
 
-    for (unsigned i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {
-        if (branch == pairs[i][0] || branch == pairs[i][1]) {
-            return pairs[i][branch == pairs[i][0]];
-        }
-    }
-    return DIF_OP_ba; /* there are no others */
+    return opposites[branch];
 }
 
 /* && and ||: the right side is evaluated only if it matters. */
@@ -118,6 +113,18 @@ static void gen_short_jump(struct dt_code *c, struct dt_node *n, bool when, unsi
     dt_label_here(c, behind);
 }
 
+static void gen_ternary_jump(struct dt_code *c, struct dt_node *n, bool when, unsigned label)
+{
+    const unsigned otherwise = dt_label(c), end = dt_label(c);
+
+    dt_gen_jump(c, n->left, false, otherwise);
+    dt_gen_jump(c, n->right, when, label);
+    dt_branch(c, DIF_OP_ba, end);
+    dt_label_here(c, otherwise);
+    dt_gen_jump(c, n->third, when, label);
+    dt_label_here(c, end);
+}
+
 void dt_gen_jump(struct dt_code *c, struct dt_node *n, bool when, unsigned label)
 {
     const bool binary = n->kind == DT_NODE_BINARY;
@@ -129,6 +136,10 @@ void dt_gen_jump(struct dt_code *c, struct dt_node *n, bool when, unsigned label
     }
     if (binary && (n->op == DT_OP_ANDAND || n->op == DT_OP_OROR)) {
         gen_short_jump(c, n, when, label);
+        return;
+    }
+    if (n->kind == DT_NODE_TERNARY) {
+        gen_ternary_jump(c, n, when, label);
         return;
     }
     if (binary && dt_operator_compares(n->op)) {

@@ -100,15 +100,21 @@ void cause_places(void)
     trace_func_exit((void *)0x1240, (void *)0x4570);
 }
 
-/* Events of its own: two words, three, a text; and one of a static probe of the library. A program
- * inserts them as long as D listens. */
+/* Events of its own: two words, some, a text; and two of a static probe of the library. A program
+ * inserts them as long as D listens. The second one from the same memory takes the fast path
+ * (kernel/entry/trace_quick.c), if it has 3 to 16 words. */
 void cause_user(void)
 {
-    static const uint32_t words[3] = {10, 20, 30}, probe[3] = {KYMO_LOG_BASE, 1, 2};
+    static const uint32_t words[17] = {10, 20, 30}, probe[3] = {KYMO_LOG_BASE, 1, 2};
+    static const unsigned counts[] = {4, 3, 16, 17, 1, 0};
 
     trace_logi(5, 6, 7);
-    trace_logb(6, words, sizeof(words));
+    trace_logb(6, words, 3 * sizeof(*words));
+    for (unsigned i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+        TraceEvent(_NTO_TRACE_INSERTCUSEREVENT, 6, words, counts[i]);
+    }
     trace_logs(7, "words of a user");
+    TraceEvent((int)KYMO_TRACE_INSERTPROBE, probe, 3);
     TraceEvent((int)KYMO_TRACE_INSERTPROBE, probe, 3);
 }
 
