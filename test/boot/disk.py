@@ -83,7 +83,6 @@ class Disk(Guest):
         pattern = re.compile(answer)
         self.wait_for(lambda: pattern.search(self.printed(), before), f"{command}: {answer}",
                       seconds)
-        time.sleep(0.1)
         return pattern.search(self.printed(), before)
 
     def record(self, options, name, seconds=60):
