@@ -238,7 +238,9 @@ $(statics_many_SRCS): test/boot/statics/many.py
 # And one that passes those of the library: test/boot/sysprobes.py.
 PROGRAMS += sysprobes
 sysprobes_SRCS := test/boot/programs/sysprobes.c
-statics_PROGRAMS = $(live_PROGRAMS) $(statics) statics_many sysprobes
+PROGRAMS += statics_storm
+statics_storm_SRCS := test/boot/programs/statics_storm.c
+statics_PROGRAMS = $(live_PROGRAMS) $(statics) statics_many statics_storm sysprobes
 statics_SCRIPT = $(live_SCRIPT)
 TEST_IMAGES += statics
 

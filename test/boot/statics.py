@@ -251,11 +251,26 @@ def a_program_with_2000_places(board):
     expect(room == most * 2 * BITS.get(board, 64) // 8, f"room {room:x} for {most}")
 
 
+def threads_on_all_cpus_lose_no_pass(board):
+    """Their own probe, and two of the library's of a mutex each."""
+    threads, passes = 4, 2000  # test/boot/programs/statics_storm.c
+    text = """storm:::passed { @n[args[0]] = count(); @sum[args[0]] = sum(args[1]); }
+              kymo:statics_storm::mutex-acquire { @taken[arg0] = count(); }
+              kymo:statics_storm::mutex-release { @given[arg0] = count(); }
+              END { printa("N %d %@d %@d\\n", @n, @sum); }
+              END { printa("M %d %@d %@d\\n", @taken, @given); }"""
+    out = dlog.ran(BOOTED.get(board).dtrace(*QUIET, "-c", "statics_storm", "-n", text))
+    wanted = {f"N {n} {passes} {passes * (passes - 1) // 2}" for n in range(threads)}
+    expect({line for line in out.splitlines() if line.startswith("N")} == wanted, out)
+    mutexes = re.findall(rf"^M \d+ {passes} {passes}$", out, re.M)
+    expect(len(mutexes) == threads, out)
+
+
 TESTS = [each_probe_is_listed_with_its_types, each_firing_has_its_names_and_arguments,
          args_have_the_types_that_are_listed, predicates_conditions_and_patterns,
          the_default_action_names_the_probe, a_stack_has_the_function_with_the_probe,
          an_unknown_name_is_answered_with_the_nearest, a_program_that_starts_later_is_traced,
-         a_program_with_2000_places, a_capture_says_the_same,
+         a_program_with_2000_places, threads_on_all_cpus_lose_no_pass, a_capture_says_the_same,
          a_kernel_that_is_not_running_has_the_same]
 
 if __name__ == "__main__":
