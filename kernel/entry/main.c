@@ -20,9 +20,13 @@
 #include "kernel/sync/sync.h"
 #include "kernel/thread/sched.h"
 #include "kernel/thread/thread.h"
+#include "kernel/time/time.h"
 #include "trace/trace.h"
 
-#define CPU_START_TRIES 20000000u
+/* How long a CPU may take: on an emulator it waits for one of the host's. Or this many looks, if
+ * the clock has stopped. */
+#define CPU_START_NS 5000000000u
+#define CPU_START_LOOKS UINT32_MAX
 
 static void cpu_init(unsigned n)
 {
@@ -43,16 +47,29 @@ static void cpu_online(struct cpu *cpu)
     __atomic_fetch_or(&cpus_online, 1u << cpu->id, __ATOMIC_RELEASE);
 }
 
+static bool cpu_comes(unsigned n)
+{
+    const uint64_t until = clock_now_ns() + CPU_START_NS;
+
+    for (uint32_t looks = CPU_START_LOOKS; looks > 0; looks--) {
+        if (cpus_online >> n & 1) {
+            return true;
+        }
+        if (clock_now_ns() > until) {
+            break;
+        }
+        arch_spin_hint();
+    }
+    return false;
+}
+
 /* Starts the other CPUs, one after the other. A CPU that does not respond is left out. */
 static void start_cpus(void)
 {
     for (unsigned n = 1; n < arch_cpu_count(); n++) {
         int error = arch_cpu_start(n);
-        unsigned tries = CPU_START_TRIES;
-        while (!error && !(cpus_online >> n & 1) && --tries) {
-            arch_spin_hint();
-        }
-        if (error || !tries) {
+
+        if (error || !cpu_comes(n)) {
             kprintf("CPU %u does not start (%d)\n", n, -error);
         }
     }
