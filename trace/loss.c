@@ -138,10 +138,10 @@ bool trace_loss_buffer(struct trace_cpu *cpu, uint32_t index, unsigned reason)
     } else if (events) {
         cpu->closed -= events;
         loss_add_counts(&cpu->loss, reason, buffer->count);
-    } else if (reason == KYMO_DROP_OVERWRITTEN && !buffer->dropped_slots) {
+    } else if (reason == KYMO_DROP_OVERWRITTEN) {
         /* A reader of the capture finds the gap in the sequences, and requires at least one loss
          * for each lost buffer. For a buffer without events, its TIME is counted as lost: one event
-         * of class CONTROL. */
+         * of class CONTROL. Its DROPPED slots are other buffers' account. */
         trace_loss_add(&cpu->loss, reason, TRACE_CLASS_CONTROL, 1);
     }
     return false;

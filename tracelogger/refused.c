@@ -36,7 +36,8 @@ int refused_account(struct capture *capture, uint32_t cpu, const struct trace_sl
 {
     uint64_t events[TRACE_CLASS_MAX] = {0};
     /* The gap that the buffer leaves in the capture needs an account: for a buffer without events
-     * its TIME is lost, one of class CONTROL. There is no gap after a capture's end. */
+     * its TIME is lost, one of class CONTROL; its DROPPED slots are other buffers' account. There
+     * is no gap after a capture's end. */
     bool empty = !later;
     int result = 0;
 
@@ -45,7 +46,7 @@ int refused_account(struct capture *capture, uint32_t cpu, const struct trace_sl
         uint32_t class = TRACE_GET_CLASS(header) % TRACE_CLASS_MAX;
         uint32_t structure = TRACE_GET_STRUCT(header);
 
-        empty &= class == TRACE_CLASS_CONTROL && TRACE_GET_EVENT(header) != TRACE_CONTROL_DROPPED;
+        empty &= class == TRACE_CLASS_CONTROL;
         if (class != TRACE_CLASS_CONTROL) {
             events[class] += structure == TRACE_STRUCT_S || structure == TRACE_STRUCT_CB;
         } else if (TRACE_GET_EVENT(header) == TRACE_CONTROL_DROPPED) {

@@ -9,6 +9,7 @@
 
 #include "host/output.h"
 #include "host/select.h"
+#include "abi/sys/trace.h"
 #include "lib/capture/check.h"
 #include "trace/slot.h"
 
@@ -25,6 +26,7 @@ struct cut_buffer {
     uint64_t stamp, original;
     uint64_t gap;       /* buffers missing before the next one that begins */
     uint64_t told;      /* events that DROPPED slots have counted since that is known */
+    uint64_t ahead;     /* lost events that those outside of buffers count since the last buffer */
     uint64_t owed;      /* buffers missing before the last one that a reader finds no account of */
     uint64_t accounted; /* events that DROPPED slots have counted since the first of them */
     struct trace_slot slot[]; /* cut_file.limit */
@@ -129,6 +131,9 @@ struct cut_cpu {
     uint64_t last;     /* names_learn(): time of its last buffer */
     bool behind;       /* a buffer has begun behind the window */
     bool settled;      /* nothing behind the window is of interest any more */
+    /* Events that DROPPED slots outside of buffers count behind its last buffer before the window:
+     * overwritten, not written; by class. */
+    uint64_t ahead[2][KYMO_TRACE_CLASSES];
 };
 
 struct cut {

@@ -8,6 +8,8 @@
  * slots that --recover skips) are a gap with a DROPPED that counts the least possible loss, and an
  * attribute (CUT_DOUBT_1) says so. Events left out by the selection are not losses.
  */
+#include <string.h>
+
 #include "host/cut/cut.h"
 #include "abi/sys/trace.h"
 
@@ -71,6 +73,34 @@ static uint64_t window_begin(const struct cut *cut, const struct kev_event *even
     return kymo_select_time(select, event->time) ? event->time : select->end;
 }
 
+/* Before the window: notes lost events that DROPPED counts outside of buffers, those of a buffer
+ * that the medium refused. They account for the gap before the CPU's next buffer, which may begin
+ * inside the window. */
+static void ahead_note(struct cut_cpu *cpu, const struct kev_event *event)
+{
+    uint32_t reason = kev_word(event, 0) >> 8, class = kev_word(event, 0) & 0xff;
+
+    if (is_control(event, TRACE_CONTROL_DROPPED) && event->offset >= cpu->end &&
+        (reason == KYMO_DROP_OVERWRITTEN || reason == KYMO_DROP_UNWRITTEN)) {
+        cpu->ahead[reason == KYMO_DROP_UNWRITTEN][class % KYMO_TRACE_CLASSES] += kev_word(event, 1);
+    }
+}
+
+/* Writes them as DROPPED outside of buffers, before the gap. */
+static void ahead_write(struct cut *cut, unsigned cpu)
+{
+    for (uint32_t class = 0; class < KYMO_TRACE_CLASSES; class ++) {
+        const uint64_t events[2] = {cut->cpu[cpu].ahead[0][class], cut->cpu[cpu].ahead[1][class]};
+
+        if (events[0] > 0) {
+            cut_tail(&cut->file, cpu, KYMO_DROP_OVERWRITTEN << 8 | class, events[0]);
+        }
+        if (events[1] > 0) {
+            cut_tail(&cut->file, cpu, KYMO_DROP_UNWRITTEN << 8 | class, events[1]);
+        }
+    }
+}
+
 /* event NULL: no event is inside the window or behind it. Returns 0, or -1 after a message that
  * there is no memory. */
 static int begin(struct cut *cut, const struct kev *kev, const struct kev_event *event)
@@ -125,6 +155,7 @@ static int gap_inside(struct cut *cut, const struct kev_event *event, uint32_t g
     if (gap == 0 && !event->gap) {
         return 0;
     }
+    ahead_write(cut, event->cpu);
     return cut_gap(&cut->file, event->cpu, gap > 0 ? gap : 1);
 }
 
@@ -170,8 +201,11 @@ static int event_behind(struct cut *cut, const struct kev_event *event, uint32_t
         return 0;
     }
     cpu->behind |= cut_is_buffer(event);
-    if (gap > 0 && cut_gap(&cut->file, event->cpu, gap) != 0) { /* they may have been inside */
-        return -1;
+    if (gap > 0) { /* they may have been inside */
+        ahead_write(cut, event->cpu);
+        if (cut_gap(&cut->file, event->cpu, gap) != 0) {
+            return -1;
+        }
     }
     if (is_control(event, TRACE_CONTROL_DROPPED)) {
         cut_tail(&cut->file, event->cpu, kev_word(event, 0), kev_word(event, 1));
@@ -194,8 +228,10 @@ bool cut_settled(const struct cut *cut, const struct kev *kev)
 int cut_take(struct cut *cut, const struct kev *kev, struct kev_event *event)
 {
     bool before = event->time < cut->select.first;
+    struct cut_cpu *cpu = &cut->cpu[event->cpu];
     struct owner owner;
     uint32_t gap = 0;
+    int result = 0;
 
     if (!before && !cut->begun && begin(cut, kev, event) != 0) {
         return -1;
@@ -204,17 +240,21 @@ int cut_take(struct cut *cut, const struct kev *kev, struct kev_event *event)
     cut_maps_follow(cut->maps, event);
     cut->before |= before;
     if (cut_is_buffer(event)) {
-        gap = buffer_follow(&cut->cpu[event->cpu], event);
+        gap = buffer_follow(cpu, event);
     } else if (event->class != TRACE_CLASS_CONTROL) {
-        cut->cpu[event->cpu].head = false;
+        cpu->head = false;
     }
     if (before) {
-        return 0;
+        ahead_note(cpu, event);
+    } else if (kymo_select_time(&cut->select, event->time)) {
+        result = event_inside(cut, event, &owner, gap);
+    } else {
+        result = event_behind(cut, event, gap);
     }
-    if (kymo_select_time(&cut->select, event->time)) {
-        return event_inside(cut, event, &owner, gap);
+    if (!before || cut_is_buffer(event)) { /* written, or of a gap before the window */
+        memset(cpu->ahead, 0, sizeof(cpu->ahead));
     }
-    return event_behind(cut, event, gap);
+    return result;
 }
 
 /* Writes losses that no DROPPED slot of the original counts. */

@@ -95,6 +95,15 @@ static struct cut_buffer *buffer_get(struct cut_file *file, unsigned cpu)
     return file->cpu[cpu];
 }
 
+/* A reader finds so many events that account for what is owed. */
+static void owed_settle(struct cut_buffer *buffer, uint64_t events)
+{
+    buffer->accounted += events;
+    if (buffer->accounted >= buffer->owed) {
+        buffer->owed = buffer->accounted = 0;
+    }
+}
+
 /* A gap shows in the sequence from here on, and is owed an account. */
 static void gap_begin(struct cut_buffer *buffer)
 {
@@ -104,6 +113,7 @@ static void gap_begin(struct cut_buffer *buffer)
     buffer->sequence += gap;
     buffer->owed += buffer->begun ? gap : 0; /* before the first one a reader sees none */
     buffer->gap = buffer->told = 0;
+    owed_settle(buffer, buffer->ahead);
 }
 
 static void buffer_begin(struct cut_buffer *buffer, unsigned cpu, uint64_t time)
@@ -113,6 +123,7 @@ static void buffer_begin(struct cut_buffer *buffer, unsigned cpu, uint64_t time)
     if (buffer->gap > 0) {
         gap_begin(buffer);
     }
+    buffer->ahead = 0;
     time = time > buffer->time ? time : buffer->time;
     slot_add(buffer, CONTROL(TRACE_CONTROL_BUFFER) | cpu_bits, time, ++buffer->sequence, 0);
     time_add(buffer, cpu_bits, time);
@@ -172,32 +183,34 @@ int cut_start(struct cut_file *file, unsigned cpu, uint32_t sequence)
     return 0;
 }
 
-/* DROPPED where a reader looks for an account of gaps: it takes one that comes behind the gap. */
-static void gap_account(struct cut_buffer *buffer, uint32_t reason_class, uint64_t events)
+/* DROPPED where a reader looks for an account of gaps (host/reader/index_gaps.c): it takes one that
+ * comes behind the gap, or, of lost events and outside of buffers, right before it. */
+static void gap_account(struct cut_buffer *buffer, uint32_t reason_class, uint64_t events,
+                        bool outside)
 {
     uint32_t reason = reason_class >> 8;
+    bool lost = reason == KYMO_DROP_OVERWRITTEN || reason == KYMO_DROP_UNWRITTEN;
 
-    if (reason != KYMO_DROP_OVERWRITTEN && reason != KYMO_DROP_UNWRITTEN &&
-        reason != KYMO_DROP_RECYCLED) {
+    if (!lost && reason != KYMO_DROP_RECYCLED) {
         return;
     }
-    if (buffer->owed == 0) {
+    if (buffer->owed > 0) {
+        owed_settle(buffer, events);
+    } else if (lost && outside) {
+        buffer->ahead += events;
+    } else {
         buffer->told += buffer->gap > 0 ? events : 0;
-        return;
-    }
-    buffer->accounted += events;
-    if (buffer->accounted >= buffer->owed) {
-        buffer->owed = buffer->accounted = 0;
     }
 }
 
 uint64_t cut_unaccounted(const struct cut_file *file, unsigned cpu)
 {
     const struct cut_buffer *buffer = file->cpu[cpu];
+    uint64_t told = buffer == NULL ? 0 : buffer->told + buffer->ahead;
 
-    return buffer == NULL ? 0
-                          : buffer->owed - buffer->accounted +
-                                (buffer->gap > buffer->told ? buffer->gap - buffer->told : 0);
+    return buffer == NULL
+               ? 0
+               : buffer->owed - buffer->accounted + (buffer->gap > told ? buffer->gap - told : 0);
 }
 
 /* ---- events ------------------------------------------------------------------------ */
@@ -285,7 +298,7 @@ enum cut_result cut_dropped(struct cut_file *file, const struct kev_event *event
     }
     room_make(file, buffer, event->cpu, 1, stamp);
     event_add(file, buffer, event, 1, stamp);
-    gap_account(buffer, kev_word(event, 0), kev_word(event, 1));
+    gap_account(buffer, kev_word(event, 0), kev_word(event, 1), false);
     return CUT_TAKEN;
 }
 
@@ -304,7 +317,7 @@ void cut_tail(struct cut_file *file, unsigned cpu, uint32_t reason_class, uint64
 {
     if (file->cpu[cpu] != NULL) {
         buffer_write(file, file->cpu[cpu]);
-        gap_account(file->cpu[cpu], reason_class, events);
+        gap_account(file->cpu[cpu], reason_class, events, true);
     }
     capture_losses_slots(&file->check, cpu, reason_class, events, cut_put_slots, file);
     capture_losses_close(&file->check, cpu, cut_put_slots, file);

@@ -145,7 +145,10 @@ static int tail_add(struct kev *kev, const struct trace_slot *slot, uint64_t off
         .kind = KEV_TAIL,
     };
 
-    kev_gap_account(kev, entry.cpu, kev_gap_events(slot));
+    struct kev_account said = {0, 0};
+
+    kev_account_add(&said, slot);
+    kev_gap_account(kev, entry.cpu, &said);
     kev->index.end = offset + TRACE_SLOT_BYTES;
     return kev_index_add(kev, &entry, error);
 }

@@ -7,9 +7,13 @@
  *
  * The other gaps in a CPU's sequence numbers are buffers that never were in the file: each must be
  * followed by DROPPED slots that account for them, reason "overwritten", "not written" or
- * "recycled", at the head of a later buffer of that CPU or outside of buffers. Every buffer that
- * the kernel closes has at least one event, so a gap of n buffers is accounted for when such
- * DROPPED slots behind it count n events or more. In older formats this is the only account.
+ * "recycled", at the head of a later buffer of that CPU or outside of buffers. Every lost buffer
+ * counts as one event at least, so a gap of n buffers is accounted for when such DROPPED slots
+ * behind it count n events or more. In older formats this is the only account.
+ *
+ * The tracelogger writes what a refused buffer held at once, so that no power cut costs the
+ * account. The CPU's next buffer may come later: then the slots stand before the gap that they
+ * account for, between the two buffers.
  * Proof: test/host/test_check.c, test_place.c.
  */
 #include <inttypes.h>
@@ -77,6 +81,16 @@ static int gone_add(struct kev *kev, const struct kev_entry *entry, uint32_t fir
     return result;
 }
 
+/* So many events are accounted for: the open gaps are not missing if that is enough. */
+static void account(struct kev_gaps *gaps, uint64_t events)
+{
+    gaps->accounted += events;
+    if (gaps->accounted >= gaps->buffers) {
+        gaps->open.count = 0;
+        gaps->buffers = gaps->accounted = 0;
+    }
+}
+
 int kev_gap_add(struct kev *kev, const struct kev_entry *entry, uint32_t gone,
                 struct kev_error *error)
 {
@@ -86,7 +100,9 @@ int kev_gap_add(struct kev *kev, const struct kev_entry *entry, uint32_t gone,
     bool later = info->buffers > 0 && entry->sequence > info->last_sequence;
     uint32_t numbers = later ? entry->sequence - info->last_sequence - 1 : 0;
     uint32_t first = later ? info->last_sequence + 1 : 1;
+    uint64_t told = gaps->told;
 
+    gaps->told = 0; /* for this buffer's gap, and for no later one */
     if (all > 0 && gone_add(kev, entry, first, gone, error) != 0) {
         return -1;
     }
@@ -96,33 +112,32 @@ int kev_gap_add(struct kev *kev, const struct kev_entry *entry, uint32_t gone,
     struct kev_missing row = {entry->cpu,    first,         entry->sequence - 1,
                               numbers - all, entry->offset, false};
     gaps->buffers += numbers - all;
-    return row_add(kev, &gaps->open, &row, error);
+    if (row_add(kev, &gaps->open, &row, error) != 0) {
+        return -1;
+    }
+    account(gaps, told);
+    return 0;
 }
 
-uint32_t kev_gap_events(const struct trace_slot *dropped)
+void kev_account_add(struct kev_account *account, const struct trace_slot *dropped)
 {
     uint32_t reason = dropped->d1 >> 8;
+    bool lost = reason == KYMO_DROP_OVERWRITTEN || reason == KYMO_DROP_UNWRITTEN;
 
-    return reason == KYMO_DROP_OVERWRITTEN || reason == KYMO_DROP_UNWRITTEN ||
-                   reason == KYMO_DROP_RECYCLED
-               ? dropped->d2
-               : 0;
+    account->events += lost || reason == KYMO_DROP_RECYCLED ? dropped->d2 : 0;
+    account->ahead += lost ? dropped->d2 : 0;
 }
 
-void kev_gap_account(struct kev *kev, unsigned cpu, uint64_t events)
+void kev_gap_account(struct kev *kev, unsigned cpu, const struct kev_account *said)
 {
     struct kev_gaps *gaps = &kev->index.gaps[cpu];
 
-    if (gaps->open.count == 0) {
-        return;
-    }
-    gaps->accounted += events;
-    if (gaps->accounted >= gaps->buffers) {
-        gaps->open.count = 0;
-        gaps->buffers = gaps->accounted = 0;
+    if (gaps->open.count > 0) {
+        account(gaps, said->events);
+    } else {
+        gaps->told += said->ahead;
     }
 }
-
 /* The DROPPED slots at the head of a buffer; they are looked at only if a gap is open. */
 int kev_gap_look(struct kev *kev, const struct kev_entry *entry, struct kev_error *error)
 {
@@ -138,7 +153,10 @@ int kev_gap_look(struct kev *kev, const struct kev_entry *entry, struct kev_erro
         if (have < 1 || !kev_slot_is_tail(kev, &pair[0])) {
             break;
         }
-        kev_gap_account(kev, entry->cpu, kev_gap_events(&pair[0]));
+        struct kev_account said = {0, 0};
+
+        kev_account_add(&said, &pair[0]);
+        kev_gap_account(kev, entry->cpu, &said);
     }
     return 0;
 }

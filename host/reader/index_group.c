@@ -141,8 +141,8 @@ struct group {
     uint64_t at, sum;
     uint32_t slots; /* DROPPED */
     uint32_t time, cpu;
-    bool end;      /* it has END */
-    uint64_t lost; /* events of lost buffers */
+    bool end;                /* it has END */
+    struct kev_account said; /* of lost buffers */
     struct trace_slot mark;
 };
 
@@ -166,7 +166,9 @@ static int group_read(struct kev *kev, struct group *group, struct trace_slot pa
         group->mark = pair[0];
         group->sum = capture_sum_slots(group->sum, pair, 1);
         at += TRACE_SLOT_BYTES;
-        group->lost += group->end ? 0 : kev_gap_events(&pair[0]);
+        if (!group->end) {
+            kev_account_add(&group->said, &pair[0]);
+        }
         have = kev_pair_read(kev, at, pair, error);
     }
     if (have < 0) {
@@ -286,7 +288,7 @@ int kev_group_take(struct kev *kev, const struct trace_slot *first, struct kev_e
     } else {
         result = group.end ? end_take(kev, &group, &pair[0], error) : 0;
     }
-    kev_gap_account(kev, group.cpu, group.lost);
+    kev_gap_account(kev, group.cpu, &group.said);
     if (whole) {
         fold(kev, &pair[0]);
         kev->index.end += sizeof(pair);

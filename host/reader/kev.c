@@ -89,6 +89,17 @@ static bool start_told(struct kev *kev)
     return *end == '\0' && end > text + 2;
 }
 
+/* A CPU's first buffer, or NULL. DROPPED slots may stand before it: they have no time then. */
+static const struct kev_entry *first_buffer(const struct kev *kev, unsigned cpu)
+{
+    uint32_t i = kev->lanes[cpu] == NULL ? KEV_NONE : kev->lanes[cpu]->first;
+
+    while (i != KEV_NONE && kev->index.entries[i].kind != KEV_BUFFER) {
+        i = kev->index.entries[i].next;
+    }
+    return i == KEV_NONE ? NULL : &kev->index.entries[i];
+}
+
 /* Following, CPUs that have not been heard of may have begun earlier still. */
 static void start_find(struct kev *kev)
 {
@@ -100,12 +111,9 @@ static void start_find(struct kev *kev)
         return;
     }
     for (unsigned i = 0; i < KEV_CPUS && !kev->started; i++) {
-        const struct kev_lane *lane = kev->lanes[i];
-        const struct kev_entry *entry =
-            lane == NULL || lane->first == KEV_NONE ? NULL : &kev->index.entries[lane->first];
+        const struct kev_entry *entry = first_buffer(kev, i);
 
-        if (entry != NULL && entry->kind == KEV_BUFFER &&
-            (!found || entry->time < kev->info.start)) {
+        if (entry != NULL && (!found || entry->time < kev->info.start)) {
             kev->info.start = entry->time;
             found = true;
         }

@@ -346,7 +346,7 @@ def the_disk_is_pulled(board):
     expect("are counted in the capture" not in console, "it says what isn't so")
 
 
-def bad_sectors(board, name, sectors):
+def bad_sectors(board, name, sectors, options="--format -n 12"):
     """A disk that fails to write these, and a capture on it: the summary, and the console."""
     config = os.path.join(ROOT, "build/check", suite_name(), board, name + ".cfg")
     os.makedirs(os.path.dirname(config), exist_ok=True)
@@ -358,7 +358,7 @@ def bad_sectors(board, name, sectors):
     disk = Disk(board, name, drive=["-drive", "if=none,id=disk,format=raw,werror=report,"
                                     f"file=blkdebug:{config}:{image}"])
     try:
-        done = disk.record("--format -n 12", "bad.kev")
+        done = disk.record(options, "bad.kev")
         disk.run("pidin", "pidin")
         return disk, done, disk.printed()
     finally:
@@ -383,6 +383,16 @@ def a_bad_region(board):
     frames = *range(4, 12), *range(20, 30)
     disk, _, said = bad_sectors(board, "region", [frame_sector(i) + 1 for i in frames])
     expect(expect_all_counted(disk.image, 1, said).returncode == 1, "a hole, and no word of it")
+
+
+def a_bad_region_of_a_quiet_board(board):
+    """As above, but the kernel overwrites nothing: only the logger accounts for the gaps that the
+    refused buffers leave, and it does so before them."""
+    disk, (_, lost, _), said = bad_sectors(
+        board, "quiet", [frame_sector(i) + 1 for i in (*range(7, 15), *range(24, 33))],
+        options="--format -k 64 -n 12")
+    done = expect_all_counted(disk.image, 1, said)
+    expect(done.returncode == 1 and lost == 0, f"{done.stderr}; {lost} lost")
 
 
 def the_driver_dies(board):
@@ -551,7 +561,8 @@ def judge_cuts(steps, size, image, whole):
 TESTS = [captures_on_a_disk, the_disk_after_a_reboot, somebody_elses_disk,
          a_disk_with_captures, a_full_disk,
          a_full_disk_that_is_slow, the_disk_falls_silent, the_disk_is_pulled, a_bad_sector,
-         a_bad_region, the_driver_dies, a_second_driver, the_driver_is_waited_for, no_disk,
+         a_bad_region, a_bad_region_of_a_quiet_board, the_driver_dies, a_second_driver,
+         the_driver_is_waited_for, no_disk,
          power_cuts]
 
 

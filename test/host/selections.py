@@ -100,6 +100,8 @@ def choose(rng, events, ncpu):
     """A random selection: (options, what says of an event and its number whether it is in it)."""
     options, tests = [], []
     whose, names = owners(events), names_at(events)
+    # The account of a CPU's first buffer, if the medium refused it, has no time.
+    events = [e for e in events if e["event"] != "DROPPED"]
     start, end = int(events[0]["cycles"], 16), int(events[-1]["cycles"], 16)
 
     def when(option, is_in):

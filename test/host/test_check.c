@@ -419,6 +419,82 @@ static void test_recycled(void **state)
     }
 }
 
+/* A refused buffer's account is written at once: the CPU's next buffer comes behind it. */
+static void test_refused_before(void **state)
+{
+    const uint32_t words[2] = {1, 2};
+
+    (void)state;
+    for (unsigned checked = 0; checked < 2; checked++) {
+        for (unsigned lose = 1; lose < 4; lose++) {
+            struct mk *mk = gap_begin(checked, lose);
+            uint32_t next = mk->cpu[1].sequence + 1;
+            struct seen seen;
+
+            mk_tail(mk, 1, KYMO_DROP_UNWRITTEN, 6, lose);
+            mk_event(mk, 1, 3, 6, 1, words, 2);
+            assert_false(gap_end(mk).error);
+
+            mk = gap_begin(checked, lose); /* of buffers that it reported as overwritten, too */
+            mk_lose_buffer(mk, 1);
+            mk_tail(mk, 1, KYMO_DROP_OVERWRITTEN, 6, lose);
+            mk_tail(mk, 1, KYMO_DROP_UNWRITTEN, 1, 1);
+            mk_event(mk, 1, 3, 6, 1, words, 2);
+            assert_false(gap_end(mk).error);
+
+            mk = gap_begin(checked, lose); /* of one; the account of the others is behind */
+            mk_tail(mk, 1, KYMO_DROP_UNWRITTEN, 6, 1);
+            mk_dropped(mk, 1, KYMO_DROP_OVERWRITTEN, 6, lose - 1);
+            mk_event(mk, 1, 3, 6, 1, words, 2);
+            assert_false(gap_end(mk).error);
+
+            mk = gap_begin(checked, lose); /* too few */
+            mk_tail(mk, 1, KYMO_DROP_UNWRITTEN, 6, lose - 1);
+            mk_tail(mk, 0, KYMO_DROP_UNWRITTEN, 6, 500); /* another CPU's */
+            mk_tail(mk, 1, KYMO_DROP_NOBUFFER, 6, 500);  /* another reason */
+            mk_event(mk, 1, 3, 6, 1, words, 2);
+            seen = gap_end(mk);
+            gap_is(&seen, 3, next - 1);
+
+            mk = gap_begin(checked, 0); /* of an earlier gap: the next buffer has none */
+            mk_tail(mk, 1, KYMO_DROP_UNWRITTEN, 6, 500);
+            mk_event(mk, 1, 3, 6, 1, words, 2);
+            mk_flush(mk, 1);
+            next = mk->cpu[1].sequence + 1;
+            for (unsigned i = 0; i < lose; i++) {
+                mk_lose_buffer(mk, 1);
+            }
+            mk_event(mk, 1, 3, 6, 1, words, 2);
+            seen = gap_end(mk);
+            gap_is(&seen, next, next + lose - 1);
+        }
+    }
+}
+
+/* The account of a CPU's first buffer has no time: the capture begins with the first one there. */
+static void test_start_behind_refused(void **state)
+{
+    struct mk_options mk_options = {.ncpu = 2, .checked = true, .start = 500};
+    struct mk *mk = mk_new(&mk_options);
+    const uint32_t words[2] = {1, 2};
+    struct kev_options options = {0};
+    struct kev_error why;
+
+    (void)state;
+    mk_lose_buffer(mk, 1);
+    mk_tail(mk, 1, KYMO_DROP_UNWRITTEN, 1, 1);
+    mk_event(mk, 1, 3, 6, 1, words, 2);
+    mk->cpu[0].now = mk->cpu[1].now + 100;
+    mk_event(mk, 0, 3, 6, 1, words, 2);
+    mk_flush_all(mk);
+    mk_end(mk);
+    struct kev *kev = kev_open(support_file(mk->bytes, mk->len), &options, &why);
+    assert_non_null(kev);
+    assert_in_range(kev_info(kev)->start, 500, 599);
+    kev_close(kev);
+    mk_free(mk);
+}
+
 /* A slot in the middle of a buffer is not one that the writer puts at its head. */
 static void test_dropped_elsewhere(void **state)
 {
@@ -582,6 +658,8 @@ int main(void)
         cmocka_unit_test(test_another_captures),
         cmocka_unit_test(test_every_cut),
         cmocka_unit_test(test_gaps),
+        cmocka_unit_test(test_refused_before),
+        cmocka_unit_test(test_start_behind_refused),
         cmocka_unit_test(test_recycled),
         cmocka_unit_test(test_dropped_elsewhere),
         cmocka_unit_test(test_equal_stamps),

@@ -84,10 +84,18 @@ static void buffer_make(struct made *made, unsigned cpu, uint32_t owed[CPUS])
     const uint32_t words[2] = {mk_random(mk), mk_random(mk)};
 
     if (mk->cpu[cpu].sequence > 0 && mk_random(mk) % 3 == 0) {
+        uint32_t lost = 0;
+
         for (unsigned n = 1 + mk_random(mk) % 4; n > 0; n--) {
             mk_lose_buffer(mk, cpu);
-            owed[cpu]++;
+            lost++;
         }
+        if (owed[cpu] == 0 && mk_random(mk) % 3 == 0) { /* refused: counted before the next one */
+            mk_tail(mk, cpu, 7, 6, lost * (1 + mk_random(mk) % 1000));
+            group_note(made, cpu, 0);
+            lost = 0;
+        }
+        owed[cpu] += lost;
     }
     if (owed[cpu] > 0 && mk_random(mk) % 4 != 0) {
         mk_dropped(mk, cpu, mk_random(mk) % 2 ? 1 : 7, 6, owed[cpu] * (1 + mk_random(mk) % 1000));
