@@ -26,7 +26,8 @@ struct cut_buffer {
     uint64_t stamp, original;
     uint64_t gap;       /* buffers missing before the next one that begins */
     uint64_t told;      /* events that DROPPED slots have counted since that is known */
-    uint64_t ahead;     /* lost events that those outside of buffers count since the last buffer */
+    uint64_t outside;   /* lost events that those outside of buffers count since the last buffer */
+    uint64_t ahead;     /* of those, the ones that no gap before that buffer needs */
     uint64_t owed;      /* buffers missing before the last one that a reader finds no account of */
     uint64_t accounted; /* events that DROPPED slots have counted since the first of them */
     struct trace_slot slot[]; /* cut_file.limit */

@@ -233,7 +233,11 @@ int cut_take(struct cut *cut, const struct kev *kev, struct kev_event *event)
     uint32_t gap = 0;
     int result = 0;
 
-    if (!before && !cut->begun && begin(cut, kev, event) != 0) {
+    /* The account of a CPU's first buffer, which the medium refused, has no time. */
+    bool timeless =
+        is_control(event, TRACE_CONTROL_DROPPED) && event->offset >= cpu->end && !cpu->buffers;
+
+    if (!before && !timeless && !cut->begun && begin(cut, kev, event) != 0) {
         return -1;
     }
     owner = owners_follow(cut->owners, event);

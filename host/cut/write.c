@@ -95,12 +95,15 @@ static struct cut_buffer *buffer_get(struct cut_file *file, unsigned cpu)
     return file->cpu[cpu];
 }
 
-/* A reader finds so many events that account for what is owed. */
+/* A reader finds so many events that account for what is owed (host/reader/index_gaps.c). */
 static void owed_settle(struct cut_buffer *buffer, uint64_t events)
 {
     buffer->accounted += events;
     if (buffer->accounted >= buffer->owed) {
+        uint64_t left = buffer->accounted - buffer->owed;
+
         buffer->owed = buffer->accounted = 0;
+        buffer->ahead = left < buffer->outside ? left : buffer->outside;
     }
 }
 
@@ -112,7 +115,7 @@ static void gap_begin(struct cut_buffer *buffer)
 
     buffer->sequence += gap;
     buffer->owed += buffer->begun ? gap : 0; /* before the first one a reader sees none */
-    buffer->gap = buffer->told = 0;
+    buffer->gap = buffer->told = buffer->outside = 0;
     owed_settle(buffer, buffer->ahead);
 }
 
@@ -123,7 +126,7 @@ static void buffer_begin(struct cut_buffer *buffer, unsigned cpu, uint64_t time)
     if (buffer->gap > 0) {
         gap_begin(buffer);
     }
-    buffer->ahead = 0;
+    buffer->ahead = buffer->outside = 0;
     time = time > buffer->time ? time : buffer->time;
     slot_add(buffer, CONTROL(TRACE_CONTROL_BUFFER) | cpu_bits, time, ++buffer->sequence, 0);
     time_add(buffer, cpu_bits, time);
@@ -183,8 +186,8 @@ int cut_start(struct cut_file *file, unsigned cpu, uint32_t sequence)
     return 0;
 }
 
-/* DROPPED where a reader looks for an account of gaps (host/reader/index_gaps.c): it takes one that
- * comes behind the gap, or, of lost events and outside of buffers, right before it. */
+/* DROPPED where a reader looks for an account of gaps: it takes one that comes behind the gap, or,
+ * of lost events and outside of buffers, right before it. */
 static void gap_account(struct cut_buffer *buffer, uint32_t reason_class, uint64_t events,
                         bool outside)
 {
@@ -194,6 +197,7 @@ static void gap_account(struct cut_buffer *buffer, uint32_t reason_class, uint64
     if (!lost && reason != KYMO_DROP_RECYCLED) {
         return;
     }
+    buffer->outside += lost && outside ? events : 0;
     if (buffer->owed > 0) {
         owed_settle(buffer, events);
     } else if (lost && outside) {

@@ -81,13 +81,17 @@ static int gone_add(struct kev *kev, const struct kev_entry *entry, uint32_t fir
     return result;
 }
 
-/* So many events are accounted for: the open gaps are not missing if that is enough. */
+/* So many events are accounted for: the open gaps are not missing if that is enough. What is left
+ * of a refused buffer's account is for its own gap: it says what the buffer said of others, too. */
 static void account(struct kev_gaps *gaps, uint64_t events)
 {
     gaps->accounted += events;
     if (gaps->accounted >= gaps->buffers) {
+        uint64_t left = gaps->accounted - gaps->buffers;
+
         gaps->open.count = 0;
         gaps->buffers = gaps->accounted = 0;
+        gaps->told = left < gaps->outside ? left : gaps->outside;
     }
 }
 
@@ -102,7 +106,7 @@ int kev_gap_add(struct kev *kev, const struct kev_entry *entry, uint32_t gone,
     uint32_t first = later ? info->last_sequence + 1 : 1;
     uint64_t told = gaps->told;
 
-    gaps->told = 0; /* for this buffer's gap, and for no later one */
+    gaps->told = gaps->outside = 0; /* for this buffer's gap, and for no later one */
     if (all > 0 && gone_add(kev, entry, first, gone, error) != 0) {
         return -1;
     }
@@ -125,19 +129,21 @@ void kev_account_add(struct kev_account *account, const struct trace_slot *dropp
     bool lost = reason == KYMO_DROP_OVERWRITTEN || reason == KYMO_DROP_UNWRITTEN;
 
     account->events += lost || reason == KYMO_DROP_RECYCLED ? dropped->d2 : 0;
-    account->ahead += lost ? dropped->d2 : 0;
+    account->lost += lost ? dropped->d2 : 0;
 }
 
 void kev_gap_account(struct kev *kev, unsigned cpu, const struct kev_account *said)
 {
     struct kev_gaps *gaps = &kev->index.gaps[cpu];
 
+    gaps->outside += said->lost;
     if (gaps->open.count > 0) {
         account(gaps, said->events);
     } else {
-        gaps->told += said->ahead;
+        gaps->told += said->lost;
     }
 }
+
 /* The DROPPED slots at the head of a buffer; they are looked at only if a gap is open. */
 int kev_gap_look(struct kev *kev, const struct kev_entry *entry, struct kev_error *error)
 {
@@ -156,7 +162,7 @@ int kev_gap_look(struct kev *kev, const struct kev_entry *entry, struct kev_erro
         struct kev_account said = {0, 0};
 
         kev_account_add(&said, &pair[0]);
-        kev_gap_account(kev, entry->cpu, &said);
+        account(&kev->index.gaps[entry->cpu], said.events);
     }
     return 0;
 }

@@ -383,7 +383,8 @@ def main(kymo, mkcapture, folder, rounds="10"):
     path = os.path.join(folder, "cuts.kev")
     some = 0
     for ncpu, kind in [(1, []), (2, ["swapped"]), (4, []), (3, ["lossy"]),
-                       (1, ["lossy", "swapped"]), (2, ["old"]), (4, ["old", "swapped", "lossy"])]:
+                       (1, ["lossy", "swapped"]), (2, ["old"]), (4, ["old", "swapped", "lossy"]),
+                       (3, ["refused"]), (2, ["old", "refused", "swapped"])]:
         arguments = [path, str(ncpu), "1500", str(rng.randrange(1 << 30)), *kind]
         subprocess.run([mkcapture, *arguments], check=True, timeout=patience.seconds(60))
         try:

@@ -168,6 +168,7 @@ struct mk *mk_new(const struct mk_options *options)
     mk->swapped = options->swapped;
     mk->foreign = options->foreign;
     mk->lossy = options->lossy;
+    mk->refused = options->refused;
     mk->checked = options->checked;
     mk->all = 1;
     mk->random = options->seed * 2 + 1;
@@ -320,13 +321,23 @@ void mk_flush(struct mk *mk, unsigned cpu)
 
 void mk_tail(struct mk *mk, unsigned cpu, unsigned reason, unsigned class, uint32_t events)
 {
-    struct trace_slot slot = {(uint32_t)cpu << 24 | 1 << 10 | 8, mk->cpu[cpu].last_time,
-                              reason << 8 | class, events};
-    size_t at = mk->len;
+    mk_tails(mk, cpu, &(struct mk_loss){reason, class, events}, 1);
+}
 
-    mk_slot(mk, &slot);
+void mk_tails(struct mk *mk, unsigned cpu, const struct mk_loss *losses, unsigned n)
+{
+    struct trace_slot slots[MK_TAILS];
+    size_t at = mk->len;
+    uint64_t sum = 1;
+
+    for (unsigned i = 0; i < n; i++) {
+        slots[i] = (struct trace_slot){(uint32_t)cpu << 24 | 1 << 10 | 8, mk->cpu[cpu].last_time,
+                                       losses[i].reason << 8 | losses[i].class, losses[i].events};
+        sum = slot_sum(sum, &slots[i]);
+        mk_slot(mk, &slots[i]);
+    }
     if (mk->checked) {
-        trailer_put(mk, cpu, at, slot.time, slot_sum(1, &slot));
+        trailer_put(mk, cpu, at, slots[0].time, sum);
     }
 }
 

@@ -30,6 +30,7 @@ struct mk {
     bool swapped;
     bool foreign; /* no system page, TIME only where the test puts it */
     bool lossy;   /* the workload loses buffers and events, and accounts for them */
+    bool refused; /* if it is lossy: a medium refuses some of the buffers */
     bool checked; /* format 1.02: CHECK, BUFFER_END, mk_end() */
     uint64_t all; /* the sum over the CHECKs so far */
     unsigned ncpu;
@@ -44,7 +45,7 @@ struct mk_options {
     unsigned high_water; /* 0: TRACE_HIGH_WATER */
     bool swapped;
     bool foreign;
-    bool lossy;
+    bool lossy, refused;
     bool checked;
     bool ring;      /* tracelogger -r: only the newest is kept */
     uint64_t start; /* first time; near a wrap to test it */
@@ -67,7 +68,13 @@ void mk_string(struct mk *mk, unsigned cpu, uint64_t after, unsigned class, unsi
 void mk_dropped(struct mk *mk, unsigned cpu, unsigned reason, unsigned class, uint32_t events);
 void mk_flush(struct mk *mk, unsigned cpu); /* the CPU's buffer into the file */
 void mk_flush_all(struct mk *mk);
-/* A group of DROPPED slots outside of buffers: reason and class, 1 event each or more. */
+/* A group of 1 to MK_TAILS DROPPED slots outside of buffers: reason and class, 1 event or more. */
+#define MK_TAILS 4
+struct mk_loss {
+    unsigned reason, class;
+    uint32_t events;
+};
+void mk_tails(struct mk *mk, unsigned cpu, const struct mk_loss *losses, unsigned n);
 void mk_tail(struct mk *mk, unsigned cpu, unsigned reason, unsigned class, uint32_t events);
 void mk_end(struct mk *mk);                       /* the end mark; only if it is checked */
 void mk_lose_buffer(struct mk *mk, unsigned cpu); /* a gap in the sequence */

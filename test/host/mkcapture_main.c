@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mkcapture FILE CPUS EVENTS SEED [swapped|foreign|old|lossy|build=N|full-id...]: writes a
- * fabricated capture, the same bytes for the same arguments; old: of format 1.01; N (1-255): the
- * last byte of the build id; full-id: the build id has 20 bytes, as those of linkers, not 3.
+ * mkcapture FILE CPUS EVENTS SEED [swapped|foreign|old|lossy|refused|build=N|full-id...]: writes a
+ * fabricated capture, the same bytes for the same arguments; old: of format 1.01; refused: lossy,
+ * and a medium refused buffers; N (1-255): the last byte of the build id; full-id: the build id has
+ * 20 bytes, as those of linkers, not 3.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,14 +41,15 @@ int main(int argc, char **argv)
 
     if (argc < 5) {
         fputs("Usage: mkcapture FILE CPUS EVENTS SEED "
-              "[swapped|foreign|old|lossy|build=N|full-id...]\n",
+              "[swapped|foreign|old|lossy|refused|build=N|full-id...]\n",
               stderr);
         return 2;
     }
     options.ncpu = (unsigned)atoi(argv[2]);
     options.seed = strtoull(argv[4], NULL, 0);
     options.swapped = given(argc, argv, "swapped");
-    options.lossy = given(argc, argv, "lossy");
+    options.refused = given(argc, argv, "refused");
+    options.lossy = options.refused || given(argc, argv, "lossy");
     options.foreign = given(argc, argv, "foreign");
     options.checked = !options.foreign && !given(argc, argv, "old");
     options.date = options.checked ? "Fri Jan  2 03:04:05 2026" : NULL;

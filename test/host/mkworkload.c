@@ -85,21 +85,23 @@ static void other(struct mk *mk, unsigned cpu)
     }
 }
 
-/* A buffer is overwritten, or the medium refuses it, or some events find no room. */
+/* A buffer is overwritten, or some events find no room. */
 static void lose(struct mk *mk, unsigned cpu)
 {
-    unsigned how = mk_random(mk) % 6;
-
-    if (how < 2) {
+    if (mk->refused && mk_random(mk) % 2 == 0) { /* by the medium: counted at once */
+        mk_lose_buffer(mk, cpu);
+        mk_tails(
+            mk, cpu,
+            (const struct mk_loss[]){{1, TRACE_CLASS_KER_CALL, 2}, {7, TRACE_CLASS_KER_CALL, 40}},
+            2);
+        return;
+    }
+    if (mk_random(mk) % 3 == 0) {
         mk_flush(mk, cpu);
         mk_dropped(mk, cpu, 2, mk_random(mk) % 2 == 0 ? PR_TH : TRACE_CLASS_USER, 3);
         return;
     }
     mk_lose_buffer(mk, cpu);
-    if (how == 2) { /* counted at once: before the gap */
-        mk_tail(mk, cpu, 7, TRACE_CLASS_KER_CALL, 40);
-        return;
-    }
     mk_dropped(mk, cpu, 1, TRACE_CLASS_KER_CALL, 70);
     mk_dropped(mk, cpu, 1, PR_TH, 30);
 }

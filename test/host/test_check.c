@@ -455,6 +455,38 @@ static void test_refused_before(void **state)
             mk_event(mk, 1, 3, 6, 1, words, 2);
             seen = gap_end(mk);
             gap_is(&seen, 3, next - 1);
+        }
+    }
+}
+
+/* It has the account of older buffers, too, and the gap that they leave comes first. */
+static void test_refused_with_others(void **state)
+{
+    const uint32_t words[2] = {1, 2};
+
+    (void)state;
+    for (unsigned checked = 0; checked < 2; checked++) {
+        for (unsigned lose = 1; lose < 4; lose++) {
+            struct mk *mk = gap_begin(checked, lose);
+            struct seen seen;
+            uint32_t next;
+
+            mk_event(mk, 1, 3, 6, 1, words, 2);
+            mk_flush(mk, 1);
+            mk_lose_buffer(mk, 1);
+            mk_tails(mk, 1, (const struct mk_loss[]){{1, 2, lose}, {7, 6, 1}}, 2);
+            mk_event(mk, 1, 3, 6, 1, words, 2);
+            assert_false(gap_end(mk).error);
+
+            mk = gap_begin(checked, lose); /* likewise, and its own is not there */
+            mk_event(mk, 1, 3, 6, 1, words, 2);
+            mk_flush(mk, 1);
+            next = mk->cpu[1].sequence + 1;
+            mk_lose_buffer(mk, 1);
+            mk_tails(mk, 1, (const struct mk_loss[]){{1, 2, lose}, {2, 6, 100}}, 2);
+            mk_event(mk, 1, 3, 6, 1, words, 2);
+            seen = gap_end(mk);
+            gap_is(&seen, next, next);
 
             mk = gap_begin(checked, 0); /* of an earlier gap: the next buffer has none */
             mk_tail(mk, 1, KYMO_DROP_UNWRITTEN, 6, 500);
@@ -659,6 +691,7 @@ int main(void)
         cmocka_unit_test(test_every_cut),
         cmocka_unit_test(test_gaps),
         cmocka_unit_test(test_refused_before),
+        cmocka_unit_test(test_refused_with_others),
         cmocka_unit_test(test_start_behind_refused),
         cmocka_unit_test(test_recycled),
         cmocka_unit_test(test_dropped_elsewhere),
