@@ -132,7 +132,8 @@ static bool is_argument_of_the_past(const char *at)
     return !thread_waits(t) && !(t->flags & THREAD_AGAIN);
 }
 
-/* A call whose words are in registers says what its message is before it has the lock. */
+/* A call whose words are in registers says what its message is before it has the lock. If it fails,
+ * its thread runs on, or is READY: another one came first. */
 static bool is_message_of_the_past(const char *at)
 {
     if (!world_in_registers ||
@@ -140,7 +141,7 @@ static bool is_message_of_the_past(const char *at)
         return false;
     }
     const struct thread *t = &thread_table[(size_t)(at - (const char *)thread_table) / sizeof(*t)];
-    return t->state == STATE_RUNNING;
+    return t->state == STATE_RUNNING || (t->state == STATE_READY && !(t->flags & THREAD_AGAIN));
 }
 
 static bool differs_always(const char *at)
