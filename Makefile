@@ -181,7 +181,7 @@ help: ## this list
 	@awk '$$1 == "soak" || $$1 == "once" { $$1 = $$2 = ""; print "  " $$0 }' scripts/suites
 	@awk 'BEGIN { RS = " Suite\\("; printf "    the boots of run.py --soak:" } \
 		/soak=True/ { split($$0, part, "\""); printf " " part[2] } \
-		END { print "" }' test/boot/suites.py | fold -s -w 100
+		END { print "" }' test/board/suites.py | fold -s -w 100
 	@echo "  images: $$($(MAKE) -s --no-print-directory -f scripts/board.mk BOARD=$(BOARD) list-images)"
 	@echo "  variables: BOARD=$(BOARD) (of: $(BOARDS)), IMAGE=$(IMAGE), SMP=, LIBC=, TRACE_SLOTS=, DEBUG=1, BOOT_D=file.d, IMAGE_D=files.d, V=1"
 
@@ -193,7 +193,7 @@ BOARD_TOOLS := $(B)/tools/mkcpio $(B)/tools/mkd $(B)/tools/mkfbt \
 boards: $(addprefix board-,$(BOARDS))
 
 # CHECKED=1 on the command line, as `make check` has it: without what only `make soak` runs.
-left_out = $(if $(filter command,$(origin CHECKED)),$(shell test/boot/run.py --left-out $(1)))
+left_out = $(if $(filter command,$(origin CHECKED)),$(shell test/board/run.py --left-out $(1)))
 .PHONY: $(addprefix board-,$(BOARDS))
 $(addprefix board-,$(BOARDS)): board-%: $(BOARD_TOOLS) $(if $(BOOT_D)$(IMAGE_D),$(B)/kymo)
 	$(call board_make,$*,$(call left_out,$*) images)
@@ -258,9 +258,9 @@ small-buffers: $(addprefix small-buffers-,$(WHOLE_BOARDS))
 $(addprefix small-buffers-,$(WHOLE_BOARDS)): small-buffers-%: $(BOARD_TOOLS)
 	$(call board_make,$*,TRACE_SLOTS=64 B=$(B)/$*-slots64 $(addprefix image-,test events ring d))
 
-# Boards whose kernels have assertions, each in build/BOARD-debug/: the images that test/boot/run.py
+# Boards whose kernels have assertions, each in build/BOARD-debug/: the images that test/board/run.py
 # boots from there, with the programs of the release images. (make DEBUG=1 image builds any, whole.)
-DEBUG_IMAGES = $(shell test/boot/run.py --debug-images $(1))
+DEBUG_IMAGES = $(shell test/board/run.py --debug-images $(1))
 .PHONY: debug debug-soak $(addprefix debug-,$(WHOLE_BOARDS)) $(addprefix debug-soak-,$(WHOLE_BOARDS))
 debug: $(addprefix debug-,$(WHOLE_BOARDS)) ## the test images whose kernels check their assertions
 debug-soak: $(addprefix debug-soak-,$(WHOLE_BOARDS)) # those of `make soak`, too
@@ -277,7 +277,7 @@ soak-images: $(addprefix soak-images-,$(SOAK_BOARDS))
 $(addprefix soak-images-,$(SOAK_BOARDS)): soak-images-%: board-% $(B)/kymo # after it: they share a folder
 	$(call board_make,$*,soak-images)
 
-# The images of test/boot/dies.py, on a board that has them for `make soak`.
+# The images of test/board/dies.py, on a board that has them for `make soak`.
 .PHONY: dies-images-pc
 dies-images-pc: board-pc # after it: they share a folder
 	$(call board_make,pc,image-dies image-goeson image-discard)
@@ -318,7 +318,7 @@ $(B)/tools/%: scripts/%.c
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -o $@ $<
 
-$(B)/tools/%: test/tools/%.c $(wildcard abi/*.h) trace/slot.h
+$(B)/tools/%: test/tool/programs/%.c $(wildcard abi/*.h) trace/slot.h
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -o $@ $<
 
@@ -340,12 +340,13 @@ $(B)/bench/%.so: test/bench/%.c test/bench/plugin.h
 
 .PHONY: tools
 tools: $(patsubst scripts/%.c,$(B)/tools/%,$(wildcard scripts/*.c)) \
-       $(patsubst test/tools/%.c,$(B)/tools/%,$(wildcard test/tools/*.c))
+       $(patsubst test/tool/programs/%.c,$(B)/tools/%,$(wildcard test/tool/programs/*.c))
 
 # Each of these adds its own goals: host/host.mk `host` and `host-docs`, the unit.mk files one
 # executable each to UNIT_TESTS, which scripts/check runs.
 -include host/host.mk
--include $(wildcard test/*/unit.mk)
+# Those of a folder come before those of the folders in it.
+-include $(wildcard $(foreach in,. * */* */*/* */*/*/*,test/$(in)/unit.mk))
 
 .PHONY: unit
 unit: $(UNIT_TESTS)

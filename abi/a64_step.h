@@ -4,7 +4,7 @@
  * same, and how (Arm DDI 0487, C4.1). The host decides by it where a user probe can be, the kernel
  * executes by it what it displaced (kernel/arch/aarch64/step). What counts from its own address, or
  * branches, is emulated here; the rest does the same at any address and is executed there. Tested
- * by test/step against a table of registers.
+ * by test/isa against a table of registers.
  */
 #ifndef ABI_A64_STEP_H
 #define ABI_A64_STEP_H

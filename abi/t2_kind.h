@@ -3,7 +3,7 @@
  * Which Thumb-2 instructions of ARMv7-M a breakpoint in a program may displace (Arm DDI 0403, A5);
  * t2_step.h has how they are executed. Only instructions that are known to go on behind themselves
  * are executed in their place: what the manual calls unpredictable is refused. Tested by
- * test/step/thumb.py against objdump, and by thumb_test.c.
+ * test/isa/thumb.py against objdump, and by thumb_test.c.
  */
 #ifndef ABI_T2_KIND_H
 #define ABI_T2_KIND_H

@@ -5,7 +5,7 @@
  * be, the kernel executes by it what it displaced (kernel/arch/armv7m/step). What branches is
  * emulated here. All else is executed at its own place, with a trap behind it: so only instructions
  * that are known to go on there are in the lists; what the manual calls unpredictable is not.
- * Tested by test/step against tables of registers.
+ * Tested by test/isa against tables of registers.
  *
  * insn: as it lies in memory, the first halfword in the lower half; of 2 bytes the upper half is 0.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What x86-64's instructions do that abi/x86_step.h has emulated. Tested by test/step against the
+ * What x86-64's instructions do that abi/x86_step.h has emulated. Tested by test/isa against the
  * CPU's own.
  */
 #ifndef ABI_X86_EFFECT_H

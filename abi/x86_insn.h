@@ -3,8 +3,8 @@
  * Reads x86-64 instructions far enough to move one: its length, what it counts from its own
  * address, and whether it jumps. The host decides by it where fbt may put a breakpoint (host/fbt),
  * the kernel builds a slot by it (kernel/arch/x86_64/probe). Knows what compilers write for the
- * baseline CPU and refuses the rest: length 0. Tested by test/fbt against objdump's reading of the
- * whole kernel.
+ * baseline CPU and refuses the rest: length 0. Tested by test/host/fbt against objdump's reading of
+ * the whole kernel.
  */
 #ifndef ABI_X86_INSN_H
 #define ABI_X86_INSN_H

@@ -6,7 +6,7 @@
  * (kernel/arch/x86_64/step). What branches, or shows the interrupt flag, is emulated
  * (abi/x86_effect.h); the rest is executed elsewhere, with the displacement of an operand that
  * counts from the instruction's end rewritten. What this file does not know, it refuses. Tested by
- * test/step: lengths against objdump's, effects against the CPU's own.
+ * test/isa: lengths against objdump's, effects against the CPU's own.
  */
 #ifndef ABI_X86_STEP_H
 #define ABI_X86_STEP_H

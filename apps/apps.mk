@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # The programs of the boot images, and the images. A program is <name>_SRCS; an image is
-# <image>_PROGRAMS and <image>_SCRIPT. Tests add theirs in test/*/programs.mk. BOARD is set.
+# <image>_PROGRAMS and <image>_SCRIPT. Tests add theirs in programs.mk files of test/. BOARD is set.
 
 # The programs that drive devices are made for those that board.mk names.
 VIRTIO_SRCS_virtio := apps/virtio/virtio.c apps/virtio/virtio_mmio.c

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Escaping text for a terminal: see escape.h. One thread. Tested by test/host/test_escape.c.
+ * Escaping text for a terminal: see escape.h. One thread. Tested by test/host/escape_test.c.
  */
 #include "host/escape.h"
 

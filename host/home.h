@@ -2,7 +2,8 @@
 /*
  * The folder in which kymo finds the boards that it boots and their ELF files: it has one folder a
  * board. In the source tree it is build/, beside this executable; installed as PREFIX/bin/kymo, it
- * is PREFIX/share/kymo. Both have the same files in a board's folder. Tested by test/run/check.
+ * is PREFIX/share/kymo. Both have the same files in a board's folder. Tested by
+ * test/host/run/check.
  */
 #ifndef HOST_HOME_H
 #define HOST_HOME_H

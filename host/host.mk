@@ -75,7 +75,7 @@ $(B)/host/after.o: $(HOST_AFTER_SRCS:%.c=$(B)/host-after/%.o)
 $(B)/host-asan/after.o: $(HOST_AFTER_SRCS:%.c=$(B)/host-after-asan/%.o)
 	$(call host_after)
 
-# The same under the sanitizers, for test/d.
+# The same under the sanitizers, for test/dtrace.
 HOST_ASAN_CFLAGS := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 HOST_ASAN_OBJS := $(HOST_SRCS:%.c=$(B)/host-asan/%.o) $(B)/host-asan/after.o $(B)/host-asan/kev.o $(REPORT_PAGE_OBJ) \
 	$(HOST_PERFETTO_OBJ)

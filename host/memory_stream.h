@@ -2,7 +2,7 @@
 /*
  * A stream into memory that says when there was not enough. With glibc's open_memstream() what no
  * memory was left for is missing from the text, and neither ferror() nor fclose() tells. One
- * thread. Proof: test/host/test_memory_stream.c.
+ * thread. Proof: test/host/memory_stream_test.c.
  */
 #ifndef HOST_MEMORY_STREAM_H
 #define HOST_MEMORY_STREAM_H

@@ -8,7 +8,7 @@
  * until the next command that writes the same file; one that is a capture stays.
  *
  * One thread. A function that fails has said why (kymo_error()), save where it says otherwise.
- * Proved by test/host/test_output.c and test/host/check.
+ * Proved by test/host/output_test.c and test/host/check.
  */
 #ifndef HOST_OUTPUT_H
 #define HOST_OUTPUT_H

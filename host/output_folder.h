@@ -5,7 +5,7 @@
  * the command removes all of it, and the next command that writes the same NAME removes what a
  * killed one has left: a part that has OUTPUT_FOLDER_MARK and that no process has locked. One
  * thread, one folder at a time. A function that fails has said why (kymo_error()).
- * Proof: test/host/test_output.c.
+ * Proof: test/host/output_test.c.
  */
 #ifndef HOST_OUTPUT_FOLDER_H
 #define HOST_OUTPUT_FOLDER_H

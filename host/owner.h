@@ -8,7 +8,7 @@
  * buffer, a DROPPED slot that counts THREAD events (class PR_TH), and slots that `recover` passed
  * over.
  *
- * Memory: at most OWNER_NAMES names. One thread. Proof: test/host/test_owner.c.
+ * Memory: at most OWNER_NAMES names. One thread. Proof: test/host/owner_test.c.
  */
 #ifndef HOST_OWNER_H
 #define HOST_OWNER_H

@@ -2,7 +2,7 @@
 /*
  * What an event says: the names of its class and of itself, and its arguments as fields. `kymo
  * print --json` and --csv show records, the library (host/kev/) gives them; the lines of `kymo
- * print` use the parts. Proof: test/host/selections.py, test/kev/check.
+ * print` use the parts. Proof: test/host/print/selections.py, test/host/kev/check.
  */
 #ifndef HOST_RECORD_H
 #define HOST_RECORD_H

@@ -9,8 +9,8 @@
  *   --name GLOB             and of a process that is called so
  *
  * Different options must all hold; of one option's values one must. An event whose owner is
- * unknown has no pid, tid or name. Proof: test/host/test_select.c,
- * test/host/selections.py.
+ * unknown has no pid, tid or name. Proof: test/host/select_test.c,
+ * test/host/print/selections.py.
  */
 #ifndef HOST_SELECT_H
 #define HOST_SELECT_H

@@ -2,7 +2,7 @@
 /*
  * --event and --class against a capture's own table of events: a bit for each class and number.
  * Names are those that `kymo print` prints, in any case; a name that no event has is an error that
- * names the nearest ones. Proof: test/host/test_select.c.
+ * names the nearest ones. Proof: test/host/select_test.c.
  */
 #include <ctype.h>
 #include <fnmatch.h>

@@ -5,7 +5,7 @@
  *   1.25  +1.25s  1250ms  1250000us  3ns    since the capture's start (kev_info's `start`)
  *   0x000000000003a0c6                      cycles of the trace clock, as `kymo print` prints them
  *
- * Proof: test/host/test_when.c.
+ * Proof: test/host/when_test.c.
  */
 #ifndef HOST_WHEN_H
 #define HOST_WHEN_H

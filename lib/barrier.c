@@ -5,7 +5,7 @@
  * but still access the barrier, so that pthread_barrier_destroy() can wait for them: the thread
  * that gets PTHREAD_BARRIER_SERIAL_THREAD may destroy it at once.
  *
- * Proved by test/boot/programs/t_posix.c.
+ * Proved by test/board/programs/t_posix.c.
  */
 #include <errno.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* <pthread.h>: condition variables and once. Proved by test/boot/programs/t_posix.c. */
+/* <pthread.h>: condition variables and once. Proved by test/board/programs/t_posix.c. */
 #include <errno.h>
 #include <pthread.h>
 

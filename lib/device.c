@@ -2,7 +2,7 @@
 /*
  * <sys/mman.h>: a device's registers, by MemMap(). The first page's part before `physical` is
  * mapped along with an MMU; munmap_device_memory() finds the mapping by its page again. Proved by
- * test/boot/programs/t_port.c. I/O ports: proved by test/x86_64/t_x86_64.c.
+ * test/board/programs/t_port.c. I/O ports: proved by test/board/x86_64/t_x86_64.c.
  */
 #include <errno.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * <kymo_log.h>: log text whose format stays in the ELF file. Contexts and limits are in the header.
- * Proof: test/boot's t_log, test/log/.
+ * Proof: test/board's t_log, test/host/log/.
  */
 #include <kymo_log.h>
 

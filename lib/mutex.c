@@ -3,7 +3,7 @@
  * <pthread.h>: mutexes. Locking a free one and unlocking it is one compare-and-swap each; the
  * kernel is called only if another thread owns it or waits for it. The kernel keeps the waiters and
  * applies priority inheritance. lib/robust.c has the special cases of robust ones. Proved by
- * test/boot/programs/t_posix.c.
+ * test/board/programs/t_posix.c.
  */
 #include <errno.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Short waits: nanospin() and its kin spin by ClockCycles(), delay() sleeps. Proved by
- * test/boot/programs/t_port.c.
+ * test/board/programs/t_port.c.
  */
 #include <errno.h>
 #include <time.h>

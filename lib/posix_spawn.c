@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * <spawn.h> over kymo_spawn(), and waiting for children by POSIX's names. Proved by
- * test/boot/programs/t_port.c.
+ * test/board/programs/t_port.c.
  */
 #include <errno.h>
 #include <spawn.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * <kymo_probe.h>: the function that a static probe calls while it is on, and the registration of a
- * program's probes with the kernel. Linked into programs that have some. Proof: test/boot's
+ * program's probes with the kernel. Linked into programs that have some. Proof: test/board's
  * t_probe.
  */
 #include <kymo_probe.h>

@@ -7,7 +7,7 @@
  * SyncMutexRevive() takes them, as long as no new thread has its tid. An unlock with the mark sets
  * SYNC_COUNT_LOST, with which every thread unlocks the mutex at once.
  *
- * Marks are written by the owner only. Proved by test/boot/programs/t_posix.c.
+ * Marks are written by the owner only. Proved by test/board/programs/t_posix.c.
  */
 #include <errno.h>
 

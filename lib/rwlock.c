@@ -5,7 +5,7 @@
  * writer waits, else writers could starve. An unlock wakes one writer if one waits, else all
  * readers.
  *
- * Proved by test/boot/programs/t_posix.c.
+ * Proved by test/board/programs/t_posix.c.
  */
 #include <errno.h>
 #include <pthread.h>

@@ -2,7 +2,7 @@
 /*
  * The system's static probes (lib/system_probe/patched.h): the function that one calls while it is
  * on, and the registration of those that a program has. Linked into programs that have some. Proof:
- * test/boot/sysprobes.py.
+ * test/board/sysprobes.py.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 /*
  * POSIX timers over Timer*(). A timer_t is the kernel's id. A timer's action on expiry is its
  * struct sigevent: a pulse, or a signal that ends the process. Proved by
- * test/boot/programs/t_port.c.
+ * test/board/programs/t_port.c.
  */
 #include <errno.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * <sys/trace.h>: a program's own events through TraceEvent(). Contexts, limits and errors are in
- * the header. Proof: test/boot's t_events, whose events are compared value for value.
+ * the header. Proof: test/board's t_events, whose events are compared value for value.
  */
 #include "lib/include/sys/trace.h"
 

@@ -4,7 +4,7 @@
 # kernel-objs, programs, or any file below build/<board>/.
 #
 # boards/<board>/board.mk has what is the board's alone (docs/port.md); lib/lib.mk what a program
-# links; apps/apps.mk and test/*/programs.mk the programs and the images they go into.
+# links; apps/apps.mk and the programs.mk of test/ the programs and the images they go into.
 
 ifndef BOARD
 $(error BOARD is not set)
@@ -245,7 +245,7 @@ TEST_IMAGES_ASKED_FOR := # made by their name only
 -include lib/lib.mk
 -include apps/apps.mk
 -include tracelogger/tracelogger.mk
--include $(wildcard test/*/programs.mk)
+-include $(wildcard test/*/programs.mk test/*/*/programs.mk)
 
 # ONLY_IMAGES: all that a small board has room for, of the images above.
 IMAGES := $(if $(ONLY_IMAGES),$(filter $(ONLY_IMAGES),$(IMAGES)),$(IMAGES))
@@ -300,7 +300,7 @@ programs: $(addprefix $(B)/programs/,$(PROGRAMS))
 # ---- boot images ---------------------------------------------------------------------------------
 #
 # <image>.cpio (programs and start script) -> <image>.image.o -> <image>.elf: one file that boots, in
-# $(B)/, or $(B)/test-images/ if only tests boot it (test/boot/guest.py and host/run/build.c know).
+# $(B)/, or $(B)/test-images/ if only tests boot it (test/board/guest.py and host/run/build.c know).
 # <image>_KERNEL_OBJS, <image>_LDFLAGS: what a test has in that image's kernel, which then has no
 # function probes: they are at places of their own.
 

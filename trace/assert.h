@@ -6,7 +6,7 @@
  *                             unevaluated
  *
  * A condition has no side effect. A makefile chooses by -DTRACE_ASSERT_OPS_H: scripts/assert.mk.
- * See docs/design.md; proved by test/unit/test_assert.c.
+ * See docs/design.md; proved by test/trace/assert_test.c.
  */
 #ifndef TRACE_ASSERT_H
 #define TRACE_ASSERT_H

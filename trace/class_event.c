@@ -8,7 +8,7 @@
  * of class USER; other events of KER_CALL, KYMO_CALL, INT, PR_TH, SYSTEM and COMM, which readers
  * take for the kernel's, need the ability (-EPERM). -ENOTSUP: the ring's own class, D's, and
  * numbers without an event; -EINVAL as in trace/user.c. An event that is filtered out or not being
- * traced is not an error. Proof: test/unit/test_class.c; from a program: test/boot's t_trace.
+ * traced is not an error. Proof: test/trace/class_test.c; from a program: test/board's t_trace.
  */
 #include "abi/errno.h"
 #include "abi/sys/trace.h"

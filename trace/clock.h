@@ -12,7 +12,7 @@
  *
  * Stamps may run ahead of the clock by one per event that shares a tick. If that takes them over a
  * wrap, the CPU stays in the slow path (time_ahead) until the clock catches up. Proof:
- * test/unit/test_clock.c.
+ * test/trace/clock_test.c.
  */
 #ifndef TRACE_CLOCK_H
 #define TRACE_CLOCK_H

@@ -6,7 +6,7 @@
  * owner, or any able process once the owner has ended, may free, take and give back buffers and set
  * the mode and high-water mark (-EPERM); others may start, stop, flush, filter and query, so that
  * an application can control its own capture. Unknown commands: -ENOTSUP. Proof:
- * test/unit/test_control.c.
+ * test/trace/control_test.c.
  */
 #include "trace/control.h"
 

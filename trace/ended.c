@@ -4,8 +4,8 @@
  * overwritten the events that named them and still hold later ones of theirs. So the names are
  * written again, on each CPU whose ring has an event older than the end, and has had one, names
  * apart, since the birth. Such a ring overwrites the name after all that the name is for; a CPU
- * that idles keeps its events. Described in docs/ring.md; proof: test/unit/test_ended.c,
- * test/boot/dies.py.
+ * that idles keeps its events. Described in docs/ring.md; proof: test/trace/ended_test.c,
+ * test/board/dies.py.
  */
 #include "trace/atomic.h"
 #include "trace/clock.h"

@@ -6,7 +6,7 @@
  * queries the filter.
  *
  * Setters: kernel lock. Readers: any context; a change becomes visible word by word, at once.
- * Unknown classes and events are refused (-ENOTSUP). Proof: test/unit/test_filter.c.
+ * Unknown classes and events are refused (-ENOTSUP). Proof: test/trace/filter_test.c.
  */
 #ifndef TRACE_FILTER_H
 #define TRACE_FILTER_H

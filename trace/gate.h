@@ -11,7 +11,7 @@
  * calls query it on the path of their wide forms, and arming sends all of them there
  * (trace_filter.*_slow).
  *
- * Opening, closing: kernel lock. Queries: any context. Proof: test/unit/test_gate.c.
+ * Opening, closing: kernel lock. Queries: any context. Proof: test/trace/gate_test.c.
  */
 #ifndef TRACE_GATE_H
 #define TRACE_GATE_H

@@ -3,7 +3,7 @@
  * Marshalling of events: one function trace_emit_<name>() for each entry of events.def that is not
  * short (short ones are logged at their sites, trace/hook.h), called only when the entry's site is
  * on. Events of at most two words use the log's fast path, inlined here so that class and number
- * are constants; longer ones become words and text. Any context. Proof: test/unit/test_rows.c.
+ * are constants; longer ones become words and text. Any context. Proof: test/trace/rows_test.c.
  */
 #include "trace/hook.h"
 

@@ -7,7 +7,7 @@
  * Any context, any lock. The arguments are evaluated only if they have no side effects or the event
  * is on: pass plain values. Strings are kernel memory, cut to 127 bytes. An entry of two words is
  * logged where the site is, out of the way; what the others have is put together in trace/hook.c.
- * Proof: test/unit/test_rows.c sends every entry through, fast and wide.
+ * Proof: test/trace/rows_test.c sends every entry through, fast and wide.
  */
 #ifndef TRACE_HOOK_H
 #define TRACE_HOOK_H

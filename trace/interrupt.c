@@ -3,7 +3,8 @@
  * Commands that trace_interrupt() has noted (interrupt_call.c) are executed when a CPU leaves the
  * kernel, and never amid a call that changes the trace or D: the kernel holds them from that
  * call's begin to its end, however often the call is left meanwhile. Proof:
- * test/unit/test_interrupt.c, test/unit_ipc/long_call_test.c; on a board: test/boot/interrupt.
+ * test/trace/interrupt_test.c, test/kernel/thread/long_call_test.c; on a board:
+ * test/board/interrupt.
  */
 #include "abi/sys/trace.h"
 #include "trace/atomic.h"

@@ -9,7 +9,7 @@
  * FLUSHBUFFER is noted separately and executed after them, on every CPU. There is no thread to dump
  * the state: START is STARTNOSTATE here, except for a ring, which a process's STOP dumps. All other
  * commands are refused with -EPERM. A kernel in which nothing calls it leaves this file out
- * (scripts/board.mk). Proof: test/unit/test_interrupt.c; on a board: test/boot/interrupt.
+ * (scripts/board.mk). Proof: test/trace/interrupt_test.c; on a board: test/board/interrupt.
  */
 #include "abi/errno.h"
 #include "abi/sys/trace.h"

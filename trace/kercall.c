@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * KERCALL events, whose table is abi/kercalls.def: the kernel collects the words, guarded by
- * the sites TRACE_EV_kercall_*. Any context, no lock. Proof: test/unit/test_calls.c.
+ * the sites TRACE_EV_kercall_*. Any context, no lock. Proof: test/trace/calls_test.c.
  */
 #include "trace/kercall.h"
 

@@ -3,7 +3,7 @@
  * The filter of kernel calls, an optional part of the log. kind: 0 entry, 1 return, 2 INT; an event
  * is kind * TRACE_KERCALLS + call. The kernel's queries and trace_kercall() are in trace/trace.h.
  *
- * Setters: kernel lock. Proof: test/unit/test_filter.c.
+ * Setters: kernel lock. Proof: test/trace/filter_test.c.
  */
 #ifndef TRACE_KERCALL_H
 #define TRACE_KERCALL_H

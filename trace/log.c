@@ -5,7 +5,7 @@
  * here, which a board's budget counts; all other cases, and longer events, take the slow path,
  * which handles everything. A nested event there (only possible from the port's functions or a
  * fault) finds `busy` and is counted as RECURSIVE. Described in docs/ring.md; proof:
- * test/unit/test_log.c, test_clock.c, test_random.c.
+ * test/trace/log_test.c, clock_test.c, random_test.c.
  */
 #include "abi/compiler.h"
 #include "trace/assert.h"

@@ -9,7 +9,7 @@
  * caller says what it records: trace_batch_count() for each class, then each event in order. A
  * batch is for the common case: where begin() returns false (the high-water mark, a wrap of the
  * clock, a loss, no recording) the caller records each event by itself. Any context, no lock.
- * Proof: test/unit/test_batch.c; in the kernel test/boot's suites events and events-wide.
+ * Proof: test/trace/batch_test.c; in the kernel test/board's suites events and events-wide.
  */
 #ifndef TRACE_LOG_BATCH_H
 #define TRACE_LOG_BATCH_H

@@ -3,7 +3,7 @@
  * Buffers of the event log: opened with BUFFER, TIME and pending DROPPED slots, closed with their
  * counts, according to the policy; start, stop, flush. Own CPU, interrupts masked, any context; the
  * entry points of cross-calls also under the kernel lock. Described in docs/ring.md; proof:
- * test/unit/test_log.c, test_overrun.c, test_random.c.
+ * test/trace/log_test.c, overrun_test.c, random_test.c.
  */
 #include "abi/compiler.h"
 #include "trace/assert.h"

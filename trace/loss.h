@@ -9,8 +9,8 @@
  * the ACTIVE buffer's counts, and `closed`, which a buffer joins when it is closed and leaves only
  * if its events are lost.
  *
- * All functions: own CPU, interrupts masked. No lock. Proof: test/unit/test_overrun.c,
- * test/unit/test_random.c.
+ * All functions: own CPU, interrupts masked. No lock. Proof: test/trace/overrun_test.c,
+ * test/trace/random_test.c.
  */
 #ifndef TRACE_LOSS_H
 #define TRACE_LOSS_H

@@ -8,7 +8,7 @@
  *   and, on AArch64, TRACE_PORT_CODE_HIGH, trace_port_irq_save(), trace_port_irq_restore()
  *
  * The functions are the system's: the kernel's are kernel/observe/trace_port.c and
- * kernel/arch/<cpu>/trace.h; those of a system that has only a clock and a mask, test/trace_alone.
+ * kernel/arch/<cpu>/trace.h; those of a system that has only a clock and a mask, test/trace/alone.
  */
 #ifndef TRACE_PORT_H
 #define TRACE_PORT_H

@@ -5,7 +5,7 @@
  * always, and everything that a reader needs after a reset already lies in the window.
  *
  * Contexts: "lock" is the kernel lock, kernel context. docs/flight.md; proof:
- * test/unit/test_retain.c, test_seals.c.
+ * test/trace/retain_test.c, seals_test.c.
  */
 #ifndef TRACE_RETAIN_H
 #define TRACE_RETAIN_H

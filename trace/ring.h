@@ -15,7 +15,7 @@
  * CPU.
  * Lock legend: [I] immutable while allocated  [c] own CPU, interrupts masked  [k] kernel lock
  * [a] atomic
- * Described in docs/ring.md; proved by test/unit/test_ring.c, test_interleave.c, test_random.c.
+ * Described in docs/ring.md; proved by test/trace/ring_test.c, interleave_test.c, random_test.c.
  */
 #ifndef TRACE_RING_H
 #define TRACE_RING_H

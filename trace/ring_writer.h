@@ -2,7 +2,7 @@
 /*
  * The writer's operations of trace/ring.h as inlines, for the log's buffer switch, whose cost a
  * board's budget counts; trace/ring.c wraps them in functions for all other callers. Own CPU,
- * interrupts masked. Proof: test/unit/test_ring.c, test_interleave.c.
+ * interrupts masked. Proof: test/trace/ring_test.c, interleave_test.c.
  */
 #ifndef TRACE_RING_WRITER_H
 #define TRACE_RING_WRITER_H

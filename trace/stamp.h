@@ -10,7 +10,7 @@
  *   trace_stamp_end(irq);        interrupts are as before
  *
  * An event inside a clause fires nothing, and leaves the clause its stamp. Any context, own CPU.
- * Proof: test/unit/test_rows.c.
+ * Proof: test/trace/rows_test.c.
  */
 #ifndef TRACE_STAMP_H
 #define TRACE_STAMP_H

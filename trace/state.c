@@ -3,7 +3,7 @@
  * State of the event log: starts and stops tracing on every CPU, modes, buffers. Kernel lock,
  * kernel context; work on a buffer's own CPU is done by trace_port_run_on_all(). Order matters:
  * STOP first patches the sites off, then each CPU closes its buffer, so that every event that
- * passes a site is accounted for. Proof: test/unit/test_control.c.
+ * passes a site is accounted for. Proof: test/trace/control_test.c.
  */
 #include <stddef.h>
 

@@ -14,7 +14,7 @@
  * (trace/fire.c then queries the limit), a limited state takes the path of its wide form
  * (trace_filter.state_slow), and for a kernel call one more bit is tested (trace/kercall.c).
  *
- * Setters: kernel lock. Queries: any context. Proof: test/unit/test_threads.c.
+ * Setters: kernel lock. Queries: any context. Proof: test/trace/threads_test.c.
  */
 #ifndef TRACE_THREADS_H
 #define TRACE_THREADS_H

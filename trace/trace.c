@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Notifications of the trace by the kernel: boot, ends of processes and hooks, the state dump's
- * queries. Contexts and contracts: trace/trace.h. Proof: test/unit/test_owner.c.
+ * queries. Contexts and contracts: trace/trace.h. Proof: test/trace/owner_test.c.
  */
 #include "trace/trace.h"
 

@@ -3,8 +3,8 @@
  * logstop(): a D clause has seen the event for which the log was kept. The log continues. The
  * buffers' owner is notified through _NTO_HOOK_TRACE at this CPU's next exit from the kernel, after
  * the event that the clause was on, gets details from QUERYOWNER, and stops the log then or later.
- * Only the first logstop() between START and STOP counts. Proof: test/unit/test_gate.c,
- * test/boot/gate.py.
+ * Only the first logstop() between START and STOP counts. Proof: test/trace/gate_test.c,
+ * test/board/gate.py.
  */
 #ifndef TRACE_TRIGGER_H
 #define TRACE_TRIGGER_H

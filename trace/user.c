@@ -9,7 +9,7 @@
  * and programs that asked for it (KYMO_TRACE_USERWORD) don't even call. D's probes are those of the
  * provider `user` (trace/probes.def). They fire whatever the log's filter is. The system's static
  * probes have a site of their own, TRACE_EV_system_probe, so that they are switched apart. Proof:
- * test/unit/test_user.c; from programs: test/boot's t_trace, and causes for D.
+ * test/trace/user_test.c; from programs: test/board's t_trace, and causes for D.
  */
 #include "trace/user.h"
 

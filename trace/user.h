@@ -3,7 +3,7 @@
  * The common case of user events (trace/user.c has the others): the log is the only listener, no
  * gate is armed, and the data are words. For callers that know other ways for the rest: each
  * returns false, with nothing done, if the case is another one. Any context, no lock. Proof:
- * test/unit/test_user.c; counted by `make bench` (event_user, event_text_20).
+ * test/trace/user_test.c; counted by `make bench` (event_user, event_text_20).
  */
 #ifndef TRACE_USER_H
 #define TRACE_USER_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See need.h. Proof: test/tracelogger/need_test.c, test/boot/programs/t_advice.c. */
+/* See need.h. Proof: test/tracelogger/need_test.c, test/board/programs/t_advice.c. */
 #include "tracelogger/need.h"
 
 #include "lib/capture/buffers.h"

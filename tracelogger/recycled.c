@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See recycled.h. Proof: modes.py, a_daemons_ring_is_written_at_each_stop; test_check.c. */
+/* See recycled.h. Proof: modes.py, a_daemons_ring_is_written_at_each_stop; check_test.c. */
 #include "tracelogger/recycled.h"
 
 #include "abi/sys/neutrino.h"

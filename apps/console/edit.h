@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The line that is typed at the console: editing with a cursor, and a history of finished lines.
- * One thread. Proved by test/unit_console/edit_test.c (random keys on a model of a terminal) and
- * test/boot/shell.py.
+ * One thread. Proved by test/apps/console/edit_test.c (random keys on a model of a terminal) and
+ * test/board/shell.py.
  */
 #ifndef APPS_CONSOLE_EDIT_H
 #define APPS_CONSOLE_EDIT_H

@@ -10,8 +10,8 @@
  * next request finds it idle. A disk that does not answer in time, or that is pulled, is given up
  * for good; its port is stopped, so the controller no longer writes into the buffer.
  *
- * Proved by test/diskd/ahci_test.c, against a model of controller and disk with errors, and
- * test/boot/medium.py, against QEMU's.
+ * Proved by test/apps/diskd/ahci_test.c, against a model of controller and disk with errors, and
+ * test/board/medium.py, against QEMU's.
  */
 #include <errno.h>
 #include <stdbool.h>

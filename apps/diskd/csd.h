@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A card's register CSD (SD Physical Layer Specification 3.0, 5.3). Proved by
- * test/diskd/sdhci_test.c.
+ * test/apps/diskd/sdhci_test.c.
  */
 #ifndef APPS_DISKD_CSD_H
 #define APPS_DISKD_CSD_H

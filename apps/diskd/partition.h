@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Which part of a disk is Kymo's, by a partition table of the kind that PCs and firmware of small
- * boards read (MBR). A driver calls partition_find() when it can read; tested by test/diskd/.
+ * boards read (MBR). A driver calls partition_find() when it can read; tested by test/apps/diskd/.
  */
 #ifndef APPS_DISKD_PARTITION_H
 #define APPS_DISKD_PARTITION_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A controller's registers as the driver sees them; test/diskd/sdhci_test.c has others. */
+/* A controller's registers as the driver sees them; test/apps/diskd/sdhci_test.c has others. */
 #ifndef APPS_DISKD_REGISTERS_H
 #define APPS_DISKD_REGISTERS_H
 

@@ -11,8 +11,8 @@
  * sends by itself. After an error the transfer is ended by hand, so that the next request finds a
  * card that takes commands. A card that does not answer in time is given up for good.
  *
- * Proved by test/diskd/sdhci_test.c, against a model of controller and card with errors at every
- * point, and test/boot/card.py, against QEMU's.
+ * Proved by test/apps/diskd/sdhci_test.c, against a model of controller and card with errors at
+ * every point, and test/board/card.py, against QEMU's.
  */
 #include <errno.h>
 #include <stdbool.h>

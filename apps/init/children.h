@@ -2,7 +2,7 @@
 /*
  * init's children: the programs that lines of the start script have started, by name. A child fails
  * if it exits with a status other than 0 or is ended by a signal, unless its line has status=any.
- * One thread. Proved by test/unit_init/children_test.c and the boot suites failed and may-fail.
+ * One thread. Proved by test/apps/init/children_test.c and the boot suites failed and may-fail.
  */
 #ifndef APPS_INIT_CHILDREN_H
 #define APPS_INIT_CHILDREN_H

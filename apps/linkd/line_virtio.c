@@ -7,7 +7,7 @@
  * QEMU never returns a buffer of which a host that went had not taken all: after eight of those
  * nothing could be sent any more. So the device is begun anew when buffers are still with it after
  * a host went; if another is there already, what is on its way to it is lost like anything else on
- * a line, and sent again. test/boot/link.py hosts_that_do_not_read.
+ * a line, and sent again. test/board/link.py hosts_that_do_not_read.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /*
  * The program that the shell waits for, and ^C, which the console sends as a pulse to a thread of
  * the shell: it ends that program and all that it has started. Without a console server there is no
- * ^C. Proved by test/boot/shell.py.
+ * ^C. Proved by test/board/shell.py.
  */
 #ifndef APPS_SHELL_FOREGROUND_H
 #define APPS_SHELL_FOREGROUND_H

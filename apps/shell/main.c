@@ -2,7 +2,7 @@
 /*
  * shell: reads commands from its standard input and runs programs of the boot image. Needs the
  * ability spawn; what it starts has its abilities. The console edits the lines and has their
- * history (apps/console/edit.h). Proved by test/boot/shell.py.
+ * history (apps/console/edit.h). Proved by test/board/shell.py.
  */
 #include <errno.h>
 #include <stdbool.h>

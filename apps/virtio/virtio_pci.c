@@ -2,7 +2,7 @@
 /*
  * virtio over PCI, as version 1 has it: four structures in the function's memory, which vendor
  * capabilities lead to. All queues and the device's configuration send one message (MSI-X).
- * Virtio 1.1, 4.1; proved by test/pc/virtio_pci_test.c.
+ * Virtio 1.1, 4.1; proved by test/apps/virtio/virtio_pci_test.c.
  */
 #include <errno.h>
 

@@ -2,7 +2,7 @@
 /*
  * What a Multiboot2 loader leaves (Multiboot2 Specification 2.0, 3.6). Boot only. The bytes are
  * another program's: whatever they are, nothing outside of them is read. Proved by
- * test/pc/multiboot2_test.c.
+ * test/boards/drivers/multiboot2_test.c.
  */
 #ifndef BOARDS_DRIVERS_MULTIBOOT2_H
 #define BOARDS_DRIVERS_MULTIBOOT2_H

@@ -3,7 +3,7 @@
  * PCI: which functions there are, and what of them a driver process may have. Pure: all access goes
  * through struct pci_host. Boot, CPU 0; pci_line_enable() later, kernel lock held.
  * Nothing of what the configuration space says is trusted. PCI 3.0, 6; proved by
- * test/pc/pci_test.c.
+ * test/boards/drivers/pci_test.c.
  */
 #ifndef BOARDS_DRIVERS_PCI_H
 #define BOARDS_DRIVERS_PCI_H

@@ -4,7 +4,8 @@
  * Only ends of lines, returns and backspaces move the place; other control characters are left out.
  * What has been drawn is remembered, so a scroll writes what differs, and nothing is ever read from
  * the framebuffer, which is slow on real machines. After screen_init() screen_putc() may be called
- * from any context; two CPUs at once may mix up what is seen, no more. Proved by test/pc/.
+ * from any context; two CPUs at once may mix up what is seen, no more. Proved by
+ * test/boards/drivers/.
  */
 #ifndef BOARDS_DRIVERS_SCREEN_H
 #define BOARDS_DRIVERS_SCREEN_H

@@ -99,7 +99,7 @@ DISK := none
 INIT_SCRIPT_MAX := 1024
 USER_DEFS := -DCAPTURE_CPUS_MAX=1 -DSTDIO_BUFFER=64 -DCONSOLE_KEPT=512 -DEDIT_HISTORY=2 -DLINKD_CONSOLES=1 -DLINK_RTT_BYTES=512 \
 	-DRETAIN_SLOTS_MOST=TRACE_BUFFER_SLOTS -DRETAIN_BUFFERS_MOST=8 -DRETAIN_CPUS_MOST=1 -DRETAIN_CHUNK=128
-# The images that there are: of apps/, of test/in_place and of test/bench.
+# The images that there are: of apps/, of test/board/in_place and of test/bench.
 ONLY_IMAGES := hello trio oneliner rtt recorder kernel bench_placed bench_placed_events
 START_CLASS := -m4
 CRASH_DEFS := -DCRASH_UNMAPPED=0x70000000u -DCRASH_DEVICE=0x40004800u \

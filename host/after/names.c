@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Names of addresses: the session gets the ELF files of the capture's build when the first address
- * is to be named, because most programs print none. See after.h. Tested by test/symbols/check.
+ * is to be named, because most programs print none. See after.h. Tested by test/host/symbols/check.
  */
 #include "host/after/after.h"
 #include "host/dt/dt.h"

@@ -2,7 +2,7 @@
 /*
  * kymo cut: shared declarations. A cut is a capture of a selection of another one's events
  * (docs/cut.md): the same system page and times, buffers of its own, always of format 1.02.
- * Proof: test/host/cuts.py.
+ * Proof: test/host/cut/cuts.py.
  */
 #ifndef HOST_CUT_CUT_H
 #define HOST_CUT_CUT_H

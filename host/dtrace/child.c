@@ -4,7 +4,7 @@
  * the text of -c is split at blanks, as dtrace(1M) does, without a shell and without quoting; on a
  * board it is a line of a start script. A process of this machine gives the session its ELF file;
  * its types and symbols have the file's name before the backquote. Tested by
- * test/d/rows/process.rows, test/d/rows/programs.rows and test/boot/dlink.py.
+ * test/dtrace/rows/process.rows, test/dtrace/rows/programs.rows and test/board/dlink.py.
  */
 #include "host/dtrace/command.h"
 #include "abi/sys/kymo.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * -a: claims the program that the boot enabled, so that the command prints its records. Tested by
- * test/d_remote/board_test.c and test/boot/dlog.py.
+ * test/host/remote/board_test.c and test/board/dlog.py.
  */
 #include "host/dtrace/command.h"
 #include "host/dtrace/saved.h"

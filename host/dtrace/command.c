@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * `kymo dtrace`: its command line. Messages and exit statuses are dtrace(1M)'s: 0, 1 for a failure,
- * 2 for usage. Tested by test/d/rows/command.rows.
+ * 2 for usage. Tested by test/dtrace/rows/command.rows.
  */
 #include "host/dtrace/command.h"
 #include "host/kymo.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Compiles the command's programs, and reports errors or the number of matching probes. Tested by
- * test/d/rows/command.rows.
+ * test/dtrace/rows/command.rows.
  */
 #include "host/dtrace/command.h"
 

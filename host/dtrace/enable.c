@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Enables the command's program on the target, and reports the sizes that the target had to lower.
- * Tested by test/d/rows/command.rows.
+ * Tested by test/dtrace/rows/command.rows.
  */
 #include "host/dtrace/command.h"
 #include "host/dtrace/consume/consume.h"

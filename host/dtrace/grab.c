@@ -2,7 +2,7 @@
 /*
  * Processes by name: -p NAME, and descriptions pid:NAME:function:probe. One process of that name is
  * meant; with -Z it is waited for. A name is looked for once, so that all descriptions mean the
- * same process. Tested by test/boot/grab.py and test/d_remote/board_test.c.
+ * same process. Tested by test/board/grab.py and test/host/remote/board_test.c.
  */
 #include "host/dtrace/command.h"
 #include "host/memory_stream.h"

@@ -2,7 +2,7 @@
 /*
  * -l: lists the probes that the descriptions match; with -v their stability and their arguments. -v
  * with an enabling: the stability of each program, and the most that each clause can cost. Tested
- * by test/d/rows/command.rows.
+ * by test/dtrace/rows/command.rows.
  */
 #include "host/dtrace/command.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Opens the target and a session on it, with the options of the command line and the ELF files.
- * Tested by test/d/rows/command.rows.
+ * Tested by test/dtrace/rows/command.rows.
  */
 #include "host/dtrace/command.h"
 

@@ -3,7 +3,7 @@
  * `kymo dtrace -r FILE`: compiles each program that logged into a capture again from its notes,
  * with its own options, and prints its records. -o, --json, --elf, -L and -w are the user's. The
  * capture may be an attacker's: without -w its programs execute nothing, write nothing and read no
- * file. Tested by test/d_replay.
+ * file. Tested by test/host/dtrace/replay.
  */
 #include "host/dtrace/command.h"
 #include "host/dtrace/replay/replay.h"

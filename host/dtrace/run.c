@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * `kymo dtrace` from end to end: opens the target, compiles, lists or traces, cleans up. Tested by
- * test/d/rows/command.rows.
+ * test/dtrace/rows/command.rows.
  */
 #include "host/dtrace/command.h"
 #include "host/dtrace/saved.h"

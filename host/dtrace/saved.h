@@ -2,7 +2,7 @@
 /*
  * A compiled program in a file (--compile): the image, which is all that a target uses, followed by
  * the settings and sources, so that a command that claims the boot's consumer (-a) can name and
- * format its records. Tested by test/d_remote/board_test.c.
+ * format its records. Tested by test/host/remote/board_test.c.
  */
 #ifndef HOST_DTRACE_SAVED_H
 #define HOST_DTRACE_SAVED_H

@@ -3,7 +3,7 @@
  * Tracing: enables the program, consumes its records until exit(), a signal or the end of -c's
  * command, runs END, prints the rest. With -x log=1 the records go into the target's event log,
  * with -r they come from a capture; with -x retain a live consumer first describes its program in
- * the target's retained memory. Tested by test/d/rows and test/boot/dlog.py.
+ * the target's retained memory. Tested by test/dtrace/rows and test/board/dlog.py.
  */
 #include "host/dtrace/command.h"
 #include "host/dtrace/consume/consume.h"

@@ -6,7 +6,7 @@
  * memory that grows with threads and nesting only.
  *
  * Nothing is invented: what a loss, a filter, a gate or the selection may have hidden is given as
- * unknown, that is not at all. One thread. Proof: test/export/check.
+ * unknown, that is not at all. One thread. Proof: test/host/export/check.
  */
 #ifndef HOST_EXPORT_FOLLOW_H
 #define HOST_EXPORT_FOLLOW_H

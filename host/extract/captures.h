@@ -2,7 +2,7 @@
 /*
  * The captures in a block log, for `kymo extract`: found from the headers alone, whatever state the
  * disk is in; then read, each byte checked. Missing, duplicate or damaged records lose only their
- * own content, and are counted. test/blocklog reads every image it makes with this.
+ * own content, and are counted. test/lib/blocklog reads every image it makes with this.
  */
 #ifndef HOST_EXTRACT_CAPTURES_H
 #define HOST_EXTRACT_CAPTURES_H

@@ -2,7 +2,7 @@
 /*
  * Properties of an instruction for D's provider fbt: can it be executed elsewhere, does it leave
  * the function, where does it go. Pure functions of the instruction's bytes and address. Tested by
- * test/fbt against golden cases, random code and objdump's reading of the real kernels.
+ * test/host/fbt against golden cases, random code and objdump's reading of the real kernels.
  */
 #ifndef HOST_FBT_INSN_H
 #define HOST_FBT_INSN_H

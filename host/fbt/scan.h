@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Finds where in a kernel's text fbt may put its branches, and why not elsewhere. Works on bytes
- * and lists that come from an ELF file (elf.c) or from a test (test/fbt).
+ * and lists that come from an ELF file (elf.c) or from a test (test/host/fbt).
  */
 #ifndef HOST_FBT_SCAN_H
 #define HOST_FBT_SCAN_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Servers of ClickHouse by their HTTP interface, which curl speaks in a child process: so proxies
- * and names are as everywhere on the machine. One thread. Proof: test/fleet/shards.py.
+ * and names are as everywhere on the machine. One thread. Proof: test/host/fleet/shards.py.
  */
 #ifndef HOST_FLEET_CLICKHOUSE_H
 #define HOST_FLEET_CLICKHOUSE_H

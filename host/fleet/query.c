@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kymo query: SQL over the folder of kymo export --parquet. Checks the command line, then becomes
- * node with query.js, which has the SQL and the output. Proof: test/fleet/check.py.
+ * node with query.js, which has the SQL and the output. Proof: test/host/fleet/check.py.
  */
 #include <errno.h>
 #include <getopt.h>

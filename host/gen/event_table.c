@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See event_table.h. Proved by test/gen/check, which has each kind of wrong entry. */
+/* See event_table.h. Proved by test/host/gen/check, which has each kind of wrong entry. */
 #include "host/gen/event_table.h"
 
 #include <ctype.h>

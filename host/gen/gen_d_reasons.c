@@ -2,7 +2,7 @@
 /*
  * Prints the texts of trace/dtrace/reasons.def stored short (trace/dtrace/short_text.h). The build
  * writes it to build/gen/d_reasons.inc.h, which trace/dtrace/reason.c includes. Proved by
- * test/d_machine/reason_test.c.
+ * test/trace/dtrace/machine/reason_test.c.
  */
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,8 @@
 /*
  * Prints the table of D's probes on trace sites, from trace/events.def and trace/probes.def: what
  * many entries have in common stands once, and an entry has its number. The build writes it to
- * build/gen/d_sites.inc.h, which trace/dtrace/site/sites.c includes. Proved by test/d/scripts.py.
+ * build/gen/d_sites.inc.h, which trace/dtrace/site/sites.c includes. Proved by
+ * test/dtrace/scripts.py.
  */
 #include <stdbool.h>
 #include <stdint.h>

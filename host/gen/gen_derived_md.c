@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Prints docs/derived.md from trace/derived.def. Run by `make docs`; the build checks that the
- * committed page is what this prints, test/d/causes.py that each probe has its arguments on a
+ * committed page is what this prints, test/dtrace/causes.py that each probe has its arguments on a
  * booted board.
  */
 #include "host/gen/gen.h"

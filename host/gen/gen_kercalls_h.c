@@ -3,7 +3,7 @@
  * Prints abi/sys/kercalls.h: the numbers of kernel calls under QNX's names, from
  * abi/kercalls.def and, for calls that Kymo does not have, host/reader/foreign_events.def.
  * Run by `make docs`; the build checks that the committed header is what this prints. Proved by
- * test/unit/test_numbers.c.
+ * test/trace/numbers_test.c.
  */
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 /*
  * Prints docs/providers.md from trace/probes.def, trace/events.def, trace/sites.def and
  * abi/kercalls.def. Run by `make docs`; the build checks that the committed page is what
- * this prints, and test/d/scripts.py that a booted board has the page's probes and arguments.
+ * this prints, and test/dtrace/scripts.py that a booted board has the page's probes and arguments.
  */
 #include "host/gen/gen.h"
 

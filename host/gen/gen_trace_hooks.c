@@ -9,7 +9,7 @@
  *   text    build/gen/trace_events.inc.h     the table that captures carry; by trace/event_text.c
  *
  * A wrong entry ends the program with its file, its line and the remedy (event_table.h). Proved by
- * test/gen/check and, for what is printed, by test/unit/test_rows.c.
+ * test/host/gen/check and, for what is printed, by test/trace/rows_test.c.
  */
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /*
  * Prints the kernel calls' part of the table that a capture carries (abi/syspage.h), as C strings,
  * from abi/kercalls.def. The build writes it to build/gen/trace_kercalls.inc.h, which
- * trace/event_text.c includes. Proved by test/unit/test_calls.c.
+ * trace/event_text.c includes. Proved by test/trace/calls_test.c.
  */
 #include <stdbool.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * take them, from trace/events.def, abi/sys/states.h and, for names that a ported program
  * may mention though Kymo has no such event, host/reader/foreign_events.def. Run by `make docs`;
  * the build checks that the committed header is what this prints. Fails on a COMM event that has no
- * documented name here. Proved by test/unit/test_numbers.c.
+ * documented name here. Proved by test/trace/numbers_test.c.
  */
 #include <stdio.h>
 #include <stdlib.h>

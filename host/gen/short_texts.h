@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Shortens texts: names of fbt's table, reasons of D's refusals. Tested by test/fbt/places.py,
- * which reads the names again, by test/d_machine/reason_test.c, and by test/boot's suite fbt. */
+/* Shortens texts: names of fbt's table, reasons of D's refusals. Tested by test/host/fbt/places.py,
+ * which reads the names again, by test/trace/dtrace/machine/reason_test.c, and by test/board's
+ * suite fbt. */
 #ifndef HOST_GEN_SHORT_TEXTS_H
 #define HOST_GEN_SHORT_TEXTS_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The values of an event: the fields of its record (host/record.h), with types, meanings and
- * names. They are made when the first one is asked for. Proof: test/kev/check, against `kymo print
- * --json`.
+ * names. They are made when the first one is asked for. Proof: test/host/kev/check, against `kymo
+ * print --json`.
  */
 #include <stdio.h>
 #include <stdlib.h>

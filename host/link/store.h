@@ -3,7 +3,8 @@
  * The host's side of the service "capture": a capture that comes over the link becomes a file. It
  * is complete when the target has said how long it is and that is how long it is. The target is
  * told that it is safe only when the file is on the medium under its name. A name that the target
- * has chosen is one in the current folder that nothing has yet. Proved by test/host/test_store.c.
+ * has chosen is one in the current folder that nothing has yet. Proved by
+ * test/host/link/store_test.c.
  */
 #ifndef HOST_LINK_STORE_H
 #define HOST_LINK_STORE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The section .kymo_log of an ELF file: formats of log text, and static probes (abi/sys/log.h). The
- * file is not trusted. See log.h. Proof: test/log/.
+ * file is not trusted. See log.h. Proof: test/host/log/.
  */
 #include "host/log/elf.h"
 

@@ -2,7 +2,7 @@
 /*
  * Log text whose format is in a program's ELF file (abi/sys/log.h, docs/log.md): a program's ELF
  * file is found by the build id that its events carry, and its formats make texts. Neither the
- * capture nor the ELF file is trusted. One thread. Proof: test/log/.
+ * capture nor the ELF file is trusted. One thread. Proof: test/host/log/.
  */
 #ifndef HOST_LOG_LOG_H
 #define HOST_LOG_LOG_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Where a function of a program can have probes of the provider pid: at each of its instructions
- * that a trap can displace. A pure function of the code. Tested by test/step.
+ * that a trap can displace. A pure function of the code. Tested by test/isa.
  */
 #ifndef HOST_PID_PLACES_H
 #define HOST_PID_PLACES_H

@@ -7,7 +7,7 @@
  * event. An event waits for such CPUs, at least as long as --wait says and at most twice as long,
  * counted from when it was seen in the file; then it is printed. Events that arrive even later are
  * printed out of order, and counted. The end of a pipe and an interrupt end all waiting. Tested by
- * test/host/test_reader.c and test/host/check.
+ * test/host/reader/reader_test.c and test/host/check.
  */
 #include <inttypes.h>
 #include <poll.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * kymo print -p FORMAT: the head of a line, before an event's arguments, as in traceprinter 7.0 and
- * later. Tested by test/host/test_format.c; the default format against golden lines in
+ * later. Tested by test/host/print/format_test.c; the default format against golden lines in
  * test/host/check.
  */
 #ifndef HOST_PRINT_FORMAT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * See symbols.h. As long as no THRUNNING of a CPU has been seen (its class was off), its process is
- * unknown. Tested by test/boot/events.py and test/symbols/check.
+ * unknown. Tested by test/board/events.py and test/host/symbols/check.
  */
 #include "host/print/symbols.h"
 

@@ -9,7 +9,7 @@
  * ends with the CPU's last event, or with the capture's if the capture is known to be whole.
  *
  * Reads three slots of each buffer, and whole buffers only beside a loss and at the end.
- * Context: before the first kev_next(). Proof: test/host/test_known.c.
+ * Context: before the first kev_next(). Proof: test/host/stat/known_test.c.
  */
 #include <stdlib.h>
 #include <string.h>

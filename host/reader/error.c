@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The reader's messages: each names the file, the byte offset and the error. Proof:
- * test/host/test_damage.c.
+ * test/host/reader/damage_test.c.
  */
 #include <inttypes.h>
 #include <stdarg.h>

@@ -14,7 +14,7 @@
  * The tracelogger writes what a refused buffer held at once, so that no power cut costs the
  * account. The CPU's next buffer may come later: then the slots stand before the gap that they
  * account for, between the two buffers.
- * Proof: test/host/test_check.c, test_place.c.
+ * Proof: test/host/reader/check_test.c, place_test.c.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * The index's look at what makes a capture tamper-evident (docs/format.md §4): the sum over the
  * header, CHECK and BUFFER_END behind each buffer, groups of DROPPED slots outside of buffers, and
  * the end mark. The sum over a buffer's slots is compared when the buffer is loaded (buffer.c).
- * Proof: test/host/test_check.c.
+ * Proof: test/host/reader/check_test.c.
  */
 #include <inttypes.h>
 #include <stdio.h>

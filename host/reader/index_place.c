@@ -5,7 +5,7 @@
  * group that stands elsewhere now says what was taken away before it or added: exactly, whatever
  * was lost before it was written, and without the end mark. A group whose words were changed has no
  * place that can be; it is damage, which is reported when the buffer is loaded.
- * Proof: test/host/test_place.c.
+ * Proof: test/host/reader/place_test.c.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * passes over what is no buffer, and does not believe a count that leads to none. The next buffer
  * is found by a byte-wise search for a BUFFER slot with a TIME slot behind it, both of the same CPU
  * and with possible values.
- * Proof: test/host/test_damage.c.
+ * Proof: test/host/reader/damage_test.c.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Makes a program's relocation table (abi/reloc.h). Tested by test/unit_kernel/loader_test.c and
- * test/reloc/tables.py. */
+/* Makes a program's relocation table (abi/reloc.h). Tested by test/kernel/program/loader_test.c and
+ * test/host/reloc/tables.py. */
 #ifndef HOST_RELOC_TABLE_H
 #define HOST_RELOC_TABLE_H
 

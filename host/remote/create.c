@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The calls of host/target/target.h that make a consumer, or claim the boot's. A size that the
- * target, or an answer, has no room for is halved, or refused, as there. Proof: test/d_remote.
+ * target, or an answer, has no room for is halved, or refused, as there. Proof: test/host/remote.
  */
 #include "host/remote/remote.h"
 #include "trace/dtrace/image.h"

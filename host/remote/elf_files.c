@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Which ELFs belong to a kernel, found by its build id: see elf_files.h. So symbols can't be of
- * another build. Proof: test/d_remote/board_test.c, test/boot/events.py.
+ * another build. Proof: test/host/remote/board_test.c, test/board/events.py.
  */
 #include "host/remote/elf_files.h"
 

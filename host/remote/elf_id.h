@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * ELFs by their build ids, and the programs of the boot image that a kernel's ELF carries. Internal
- * to host/remote. Proved by test/d_remote/board_test.c.
+ * to host/remote. Proved by test/host/remote/board_test.c.
  */
 #ifndef HOST_REMOTE_ELF_ID_H
 #define HOST_REMOTE_ELF_ID_H

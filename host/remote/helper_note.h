@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The helper that a program brings in its ELF file: the notes of the section .note.kymo_helper
- * (lib/include/kymo_helper.h). The file is not trusted. Proof: test/d_remote/helper_note_test.c.
+ * (lib/include/kymo_helper.h). The file is not trusted. Proof: test/host/remote/helper_note_test.c.
  */
 #ifndef HOST_REMOTE_HELPER_NOTE_H
 #define HOST_REMOTE_HELPER_NOTE_H

@@ -3,7 +3,7 @@
  * The provider pid: a description pidN:module:function:name, before the target is asked for what
  * matches it. This side has the ELF file of the process's program, so it finds the functions, reads
  * their instructions, and says to the target where the probes are to be (KYMO_D_USER), which
- * believes nothing of it. Proof: test/boot/pid.py, test/step.
+ * believes nothing of it. Proof: test/board/pid.py, test/isa.
  */
 #include "host/remote/remote.h"
 

@@ -2,8 +2,8 @@
 /*
  * -c and -p on a board: the link's service "program" (lib/link/service.h) starts a program of its
  * image, held, and lets it run when tracing is on; and it knows which processes run. An answer is
- * checked like those of D's control call. Tests: test/boot/dlink.py, test/boot/grab.py,
- * test/d_remote/board_test.c.
+ * checked like those of D's control call. Tests: test/board/dlink.py, test/board/grab.py,
+ * test/host/remote/board_test.c.
  */
 #include "host/remote/remote.h"
 #include "lib/link/service.h"

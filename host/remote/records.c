@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The calls of host/target/target.h that fetch records and their descriptions. Proof:
- * test/d_remote.
+ * test/host/remote.
  */
 #include "host/remote/remote.h"
 

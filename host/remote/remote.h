@@ -2,8 +2,8 @@
 /*
  * A target that is reached by messages: the requests and answers of abi/sys/dtrace.h over a
  * wire (wire.h). Nothing that an answer says is believed before it was checked: a target that lies
- * ends the session with a message, nothing more. Internal to host/remote. Proved by test/d_remote
- * and by test/d/run.py --target loop.
+ * ends the session with a message, nothing more. Internal to host/remote. Proved by
+ * test/host/remote and by test/dtrace/run.py --target loop.
  */
 #ifndef HOST_REMOTE_REMOTE_H
 #define HOST_REMOTE_REMOTE_H

@@ -2,7 +2,7 @@
 /*
  * The aggregations of the D programs that logged into a capture, as `kymo dtrace -r --json` prints
  * them: by a process of its own, as a program of a capture is compiled again, and a capture may be
- * an attacker's. Proof: test/boot/dlog.py, test/report/views.py.
+ * an attacker's. Proof: test/board/dlog.py, test/host/report/views.py.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -3,8 +3,8 @@
  * What a page has of a capture that is too large for a browser, instead of its events: for each
  * thread and CPU the shares of running, READY and not known in equal stretches of time, and the
  * other state that lasted longest there. A share above nothing is never rounded to nothing. Memory:
- * 4 bytes for a stretch of a lane, 64 MB at most. Proof: test/report/check.py, which compares them
- * with the states of the whole page.
+ * 4 bytes for a stretch of a lane, 64 MB at most. Proof: test/host/report/check.py, which compares
+ * them with the states of the whole page.
  */
 #include <stdlib.h>
 

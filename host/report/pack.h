@@ -2,7 +2,7 @@
 /*
  * Blocks of columns in a page (docs/report-data.md): bytes are collected, deflated (zlib) and
  * written as base64 between tags, so that no byte of a capture can end an element. One thread.
- * Proof: test/report/check.py, which reads the blocks with a second reader.
+ * Proof: test/host/report/check.py, which reads the blocks with a second reader.
  */
 #ifndef HOST_REPORT_PACK_H
 #define HOST_REPORT_PACK_H

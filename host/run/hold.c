@@ -3,7 +3,7 @@
  * Exclusive resources of a run: the folder where a guest's files go, a capture, a disk, a link's
  * socket. Each is locked with flock() until the run ends; the system drops the locks of a process
  * that is killed, so none goes stale. A second run is refused, with the holder's process and
- * command. Proof: test/run/check.
+ * command. Proof: test/host/run/check.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -13,7 +13,7 @@
  *                           was killed leaves both; the next one keeps the one that is whole.
  *
  * An installed kymo has no build folder: there the directory is the current one, and an earlier
- * trace.kev is refused without --force. Proof: test/run/check.
+ * trace.kev is refused without --force. Proof: test/host/run/check.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The answers of D's control call (trace/dtrace/control.c) about this process: for the server that
- * offers self's machine to others, as a board offers its own (test/d_remote).
+ * offers self's machine to others, as a board offers its own (test/host/remote).
  */
 #include "host/self/self.h"
 #include "trace/dtrace/control.h"

@@ -2,7 +2,7 @@
 /*
  * The times that the account may claim: when each CPU is covered (host/reader/cover.c), the common
  * clock that counts while all of them are, and the epochs between its stops (stat.h). Proof:
- * test/host/test_known.c.
+ * test/host/stat/known_test.c.
  */
 #include <stdlib.h>
 

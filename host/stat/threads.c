@@ -3,7 +3,7 @@
  * Threads: who ran where how long, and how long each was in which state. A thread runs from its
  * THRUNNING on a CPU until the next THRUNNING there; a state that it takes on while it is still
  * current (it has just blocked) begins when it leaves the CPU. Nothing is carried over a gap in the
- * coverage (stat.h): what is not known is in no state's time. Proof: test/host/test_known.c.
+ * coverage (stat.h): what is not known is in no state's time. Proof: test/host/stat/known_test.c.
  */
 #include <string.h>
 

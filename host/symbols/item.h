@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Names of functions for commands that read a capture through libkev: kymo report, kymo export. The
- * item is always the one that kev_capture_next() gave last. One thread. Proof: test/symbols/check.
+ * item is always the one that kev_capture_next() gave last. One thread. Proof:
+ * test/host/symbols/check.
  */
 #ifndef HOST_SYMBOLS_ITEM_H
 #define HOST_SYMBOLS_ITEM_H

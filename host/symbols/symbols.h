@@ -3,7 +3,7 @@
  * Names for addresses of a recorded system: program, function, offset, line of source. The ELF
  * files are found by the capture's build id; where a process has its text, MAPNAME events say,
  * which the caller passes on. Nothing that a capture says is believed. docs/symbols.md; proved by
- * test/symbols/check and test/boot/events.py.
+ * test/host/symbols/check and test/board/events.py.
  */
 #ifndef HOST_SYMBOLS_SYMBOLS_H
 #define HOST_SYMBOLS_SYMBOLS_H

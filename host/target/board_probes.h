@@ -3,7 +3,7 @@
  * The probes that every board has, with the types of their args[], for programs that are compiled
  * for a board that isn't there: those of trace/probes.def, of sdt and of syscall. Not those that a
  * target makes or finds: profile, fbt, pid. A struct dt_probe_source in all but the probes that are
- * missing. Tested by test/d_remote/board_test.c; against the boards by test/d/scripts.py.
+ * missing. Tested by test/host/remote/board_test.c; against the boards by test/dtrace/scripts.py.
  */
 #ifndef HOST_TARGET_BOARD_PROBES_H
 #define HOST_TARGET_BOARD_PROBES_H

@@ -5,7 +5,7 @@
  * have (board_probes.h) and of function probes that are named in full: the ELF's DWARF has them
  * (host/dt/check/argument.c); those of static probes are in the programs' ELFs. Descriptions of
  * what a target makes or finds itself (profile, fbt) are taken as they are. Tested by
- * test/host/check, test/d_remote/board_test.c.
+ * test/host/check, test/host/remote/board_test.c.
  */
 #include "host/target/offline.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Kernel calls and functions of the timeline: what a thread is in, from entry to exit. Proof:
- * test/timeline/test_timeline.c.
+ * test/host/timeline/timeline_test.c.
  */
 #include "abi/sys/trace.h"
 #include "host/timeline/make.h"

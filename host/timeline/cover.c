@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * When each CPU is covered, and when all are: the epochs of the timeline. What a thread does that
- * doesn't run is known within one epoch only. Proof: test/timeline/test_timeline.c.
+ * doesn't run is known within one epoch only. Proof: test/host/timeline/timeline_test.c.
  */
 #include <stdio.h>
 #include <stdlib.h>

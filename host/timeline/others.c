@@ -2,7 +2,7 @@
 /*
  * Messages, pulses, interrupts and user events of the timeline, and what caused a state: the
  * interrupt that the CPU of its event was busy with, else the thread that ran there. Messages are
- * matched as `kymo stat` does (host/stat/messages.c). Proof: test/timeline/test_timeline.c.
+ * matched as `kymo stat` does (host/stat/messages.c). Proof: test/host/timeline/timeline_test.c.
  */
 #include "host/timeline/make.h"
 #include "trace/slot.h"

@@ -2,7 +2,7 @@
 /*
  * The states of threads, as `kymo stat` has them (host/stat/threads.c): a thread runs from its
  * THRUNNING on a CPU until the next THRUNNING there; a state that it takes on while it is still
- * current begins when it leaves the CPU. Proof: test/timeline/test_timeline.c.
+ * current begins when it leaves the CPU. Proof: test/host/timeline/timeline_test.c.
  */
 #include "host/pr_th.h"
 #include "host/timeline/make.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Reading a capture into a timeline, and finding things in it. Proof:
- * test/timeline/test_timeline.c.
+ * test/host/timeline/timeline_test.c.
  */
 #include "host/timeline/timeline.h"
 

@@ -12,7 +12,7 @@
  *
  * Memory: at most 52 bytes for an event, below 4 G entries of an array. Arrays of more than a few
  * MB are in files without a name in $TMPDIR (store.c), so captures may be larger than memory. One
- * thread. Proof: test/timeline/test_timeline.c, which compares it with a simulated system.
+ * thread. Proof: test/host/timeline/timeline_test.c, which compares it with a simulated system.
  */
 #ifndef HOST_TIMELINE_TIMELINE_H
 #define HOST_TIMELINE_TIMELINE_H

@@ -2,7 +2,7 @@
 /*
  * kymo top: what runs on a target, interval by interval. A D program on the target sums up each
  * interval (script in cmd.c); read.c makes a frame of what it prints, show.c a table of the frame.
- * Names come from the target and are never believed. Proof: test/top.
+ * Names come from the target and are never believed. Proof: test/host/top.
  */
 #ifndef HOST_TOP_TOP_H
 #define HOST_TOP_TOP_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Puts an unwind table together (abi/unwind.h). Tested by test/unit_kernel/unwind_test.c. */
+/* Puts an unwind table together (abi/unwind.h). Tested by test/kernel/observe/unwind_test.c. */
 #ifndef HOST_UNWIND_PACK_H
 #define HOST_UNWIND_PACK_H
 

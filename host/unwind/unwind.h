@@ -3,7 +3,7 @@
  * The maker of unwind tables (abi/unwind.h): follows every path through each function of an
  * ELF file and notes what its instructions do to the stack pointer, the frame pointer and the
  * return address. It needs no debug information, so the functions of C libraries and assembler are
- * covered too. Tested by test/unwind: against the compiler's own tables, and with random code.
+ * covered too. Tested by test/host/unwind: against the compiler's own tables, and with random code.
  */
 #ifndef HOST_UNWIND_UNWIND_H
 #define HOST_UNWIND_UNWIND_H

@@ -3,7 +3,7 @@
  * kymo view -t: a thread does what `kymo capture` does, so what the target is told to be safe is on
  * the disk; it tells when a capture begins, and this one shows what has come of it. A snapshot is
  * made of all that has come, at most a quarter of the time, so a longer recording is shown less
- * often. If the link breaks it is tried again. Proof: test/view/live.py.
+ * often. If the link breaks it is tried again. Proof: test/host/view/live.py.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
  * begins with a secret; the header Host must name this machine (a name that an attacker's DNS makes
  * this address does not); no other site may read an answer (no CORS) or frame it. A client
  * may be slow or send anything: connections, their memory, their idle time, and answers that are
- * held for them are bounded. Proof: test/view/check.py.
+ * held for them are bounded. Proof: test/host/view/check.py.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
  * blocks of events in a file and a timeline in files; any window of it becomes blocks of a page.
  * The server (server.c) gives them to the page of `kymo report`, by HTTP, on this machine only. The
  * command (cmd.c, live.c) makes snapshots: one of a file, or newer and newer ones of a recording.
- * Proof: test/view/.
+ * Proof: test/host/view/.
  */
 #ifndef HOST_VIEW_VIEW_H
 #define HOST_VIEW_VIEW_H

@@ -2,7 +2,7 @@
 /*
  * What kymo why found, for programs: one JSON object a line, times in nanoseconds since the
  * capture's start. Bytes of names that are no printable ASCII become \u00XX. Proof:
- * test/why/check.
+ * test/host/why/check.
  */
 #include <inttypes.h>
 #include <stdio.h>

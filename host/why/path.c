@@ -2,7 +2,7 @@
 /*
  * The path through what a thread waited for. While it waits, what counts is the thread that holds
  * it: the owner of the mutex, the server, else the one that woke it in the end; and while that one
- * waits, the next. Proof: test/why/test_why.c, test/why/check.
+ * waits, the next. Proof: test/host/why/why_test.c, test/host/why/check.
  */
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  * arch_copy_turns() and arch_fill_turns() in C, for ports whose compiler makes of them what the CPU
  * does best: it moves a structure by the instructions that move several words. They are part of
  * their caller, whose attributes keep the loops from becoming calls of itself. No topic: only a
- * port's ops.h includes it. Tested by test/unit_kernel/string_test.c.
+ * port's ops.h includes it. Tested by test/kernel/base/string_test.c.
  */
 #ifndef KERNEL_ARCH_TURNS_H
 #define KERNEL_ARCH_TURNS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * One CPU changes instructions that the others may execute: these wait in here meanwhile, where fbt
- * probes nothing. Lock held. Proved by test/boot, suites fbt-multi and probes-multi.
+ * probes nothing. Lock held. Proved by test/board, suites fbt-multi and probes-multi.
  */
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/cpu.h"

@@ -7,7 +7,7 @@
  *   kernel_debug(statement)    debug images: the statement, which keeps what an assertion asks for
  *
  * A condition has no side effect. A makefile chooses by -DKERNEL_ASSERT_OPS_H: scripts/assert.mk.
- * See docs/design.md; proved by test/unit_kernel/assert_test.c.
+ * See docs/design.md; proved by test/kernel/base/assert_test.c.
  */
 #ifndef KERNEL_BASE_ASSERT_H
 #define KERNEL_BASE_ASSERT_H

@@ -18,7 +18,7 @@
  * The last CPU that waited clears the upper bits when it takes the lock. A CPU whose turn it is
  * takes the lock at its next look. If it does not look, because it serves an interrupt or is a
  * virtual one that does not run, another one takes the lock after LOCK_PATIENCE looks. Proved by
- * test/threads/lock_test.c.
+ * test/kernel/base/lock_threads_test.c.
  */
 #include "kernel/base/cpu.h"
 #include "kernel/arch/cpu.h"

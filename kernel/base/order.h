@@ -17,7 +17,7 @@
  *                              nothing else is shorter; it needs no memory
  *   kernel/base/order/tree.h   by the priorities that are there: as fast for any length
  *
- * Kernel lock held. Proved by test/unit_kernel/order_test.c, for both.
+ * Kernel lock held. Proved by test/kernel/base/order_test.c, for both.
  */
 #ifndef KERNEL_BASE_ORDER_H
 #define KERNEL_BASE_ORDER_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Fixed pools of kernel objects. Kernel lock held, or boot. Returns NULL when all are in use, or
- * when an object is to be allocated and there is no memory. Tested by test/unit_kernel
+ * when an object is to be allocated and there is no memory. Tested by test/kernel
  * (memory_test, table_grown_test).
  */
 #include "kernel/base/pool.h"

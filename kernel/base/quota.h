@@ -13,7 +13,7 @@
  *
  * A group exists as long as it has members, or something is charged to it.
  *
- * Kernel lock held. docs/security.md. Proved by test/unit_kernel/quota_test.c against a model; in
+ * Kernel lock held. docs/security.md. Proved by test/kernel/base/quota_test.c against a model; in
  * debug kernels kernel/observe/debug/check_quota.c counts what every process holds.
  */
 #ifndef KERNEL_BASE_QUOTA_H

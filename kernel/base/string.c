@@ -5,7 +5,7 @@
  * aligned first; where the source then is not, its words are read at odd addresses. Every port's
  * CPU can do that in normal memory, but not in a device's: device memory is never an argument of
  * these functions (vm_user_ptr() doesn't return it, D refuses it). The attribute keeps the compiler
- * from turning the loops into calls of themselves. Tested by test/unit_kernel/string_test.c.
+ * from turning the loops into calls of themselves. Tested by test/kernel/base/string_test.c.
  */
 #include "kernel/base/string.h"
 

@@ -6,7 +6,7 @@
  * when the node came: so a path has at most TRIE_DEPTH nodes, and about log n for keys that differ
  * in their highest bits.
  *
- * Kernel lock held. Proved by test/unit_kernel/trie_test.c: against a model, with a bound on the
+ * Kernel lock held. Proved by test/kernel/base/trie_test.c: against a model, with a bound on the
  * steps of each operation.
  */
 #ifndef KERNEL_BASE_TRIE_H

@@ -2,7 +2,7 @@
 /*
  * FBT_VISIBLE: keeps a function that other files call from also being inlined into its own file,
  * where fbt's probe would miss it. Used for the functions of the message path (docs/fbt.md); proved
- * by test/fbt/places.py.
+ * by test/host/fbt/places.py.
  */
 #ifndef KERNEL_BASE_VISIBLE_H
 #define KERNEL_BASE_VISIBLE_H

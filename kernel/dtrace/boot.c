@@ -3,7 +3,7 @@
  * BOOT_D: starts the boot image's program boot.dif before the first process. Boot, on one CPU. A
  * program that is refused only causes a message on the console, which says what to do; the boot
  * continues. A program that retains starts after an earlier boot's data is saved. Tested by
- * test/boot/dlog.py.
+ * test/board/dlog.py.
  */
 #include "abi/errno.h"
 #include "kernel/arch/board.h"

@@ -3,7 +3,7 @@
  * Decides which D programs match this kernel: those compiled with its types, symbols and probes, or
  * with no kernel's. A kernel and its boot image are one file, whose build id depends on the
  * programs in the image. So the deciding id is that of the kernel as first linked (fbt_code_id),
- * the same in all images of one build. Control context. Tested by test/boot/gate.py and dlog.py.
+ * the same in all images of one build. Control context. Tested by test/board/gate.py and dlog.py.
  */
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/dtrace/fbt_table.h"

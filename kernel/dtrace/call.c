@@ -5,7 +5,7 @@
  * thread of the caller can't change it meanwhile. Errors: abi/sys/dtrace.h.
  *
  * The machine's cleaning runs on a timer while there are consumers, including the event log's gate.
- * Tested by test/boot's suites d and gate.
+ * Tested by test/board's suites d and gate.
  */
 #include "abi/errno.h"
 #include "abi/sys/ability.h"

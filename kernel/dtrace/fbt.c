@@ -8,7 +8,7 @@
  * by a branch to a slot, which calls D, executes the displaced instructions and continues behind
  * them. docs/fbt.md has more.
  *
- * Enabling: kernel lock. Tested by test/boot's suite fbt; the table's generator by test/fbt.
+ * Enabling: kernel lock. Tested by test/board's suite fbt; the table's generator by test/host/fbt.
  */
 #include "abi/compiler.h"
 #include "abi/errno.h"

@@ -5,7 +5,7 @@
  * value; arg2 is 1 if the function returns by a jump to another function, whose value is not known
  * yet: arg1 is 0.
  *
- * Any context; a function called by D itself does not fire. Tested by test/boot's suite fbt.
+ * Any context; a function called by D itself does not fire. Tested by test/board's suite fbt.
  */
 #include "abi/compiler.h"
 #include "kernel/base/cpu.h"

@@ -2,7 +2,7 @@
 /*
  * The frames of the current thread's stack in its program, with their stack pointers, and where the
  * program is: what D's helpers (trace/dtrace/helper.h) get of a frame. Probe context. Tested by
- * test/boot/helper.py.
+ * test/board/helper.py.
  */
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/stack.h"

@@ -9,7 +9,7 @@
  * apply to that CPU only; on the others nothing passes.
  *
  * Setting: kernel lock. Querying: own CPU, interrupts masked, no lock: the clauses are found by the
- * event's key, and don't change while the gate is armed. Tested by test/boot/gate.py.
+ * event's key, and don't change while the gate is armed. Tested by test/board/gate.py.
  */
 #include "abi/compiler.h"
 #include "kernel/arch/board.h"

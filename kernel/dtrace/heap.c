@@ -10,7 +10,7 @@
  * are in. Probes and their names live forever, and nobody pays for them: the number of probes is
  * bounded.
  *
- * Kernel lock held. Tested by test/boot's suite d, and by test/d/sizes.py with any sizes.
+ * Kernel lock held. Tested by test/board's suite d, and by test/dtrace/sizes.py with any sizes.
  */
 #include "kernel/arch/aspace.h"
 #include "kernel/dtrace/dtrace.h"

@@ -2,7 +2,7 @@
 /*
  * The kernel and the thread in which a probe fires, as seen by a D clause: the rest of the port
  * trace/dtrace/port.h. While a probe fires: any context, own CPU, interrupts masked, no lock; so
- * data that other CPUs may change is read once and checked. Tested by test/boot's suite d.
+ * data that other CPUs may change is read once and checked. Tested by test/board's suite d.
  */
 #include "abi/sys/panic.h"
 #include "kernel/arch/cpu.h"

@@ -8,7 +8,7 @@
  * On a CPU without such an interrupt (arch_sample_able()) a timer of the kernel replaces it, which
  * never interrupts the kernel: arg0 is 0, and arg2 is the sample's delay.
  *
- * Kernel lock. Tested by test/boot's suites d, life and samples.
+ * Kernel lock. Tested by test/board's suites d, life and samples.
  */
 #include "abi/compiler.h"
 #include "abi/errno.h"

@@ -4,7 +4,7 @@
  * leaves the kernel (of a kernel call: when the call has been made, or waits). In the probe no lock
  * can be taken, so it only notes it; of several before the exit the last counts. Refused: a number
  * that is no signal; the kernel's own process; while a raised signal is being sent, whose probes
- * would keep the CPU in the kernel for ever. Proved by test/boot's suites "slain", dlink.py.
+ * would keep the CPU in the kernel for ever. Proved by test/board's suites "slain", dlink.py.
  */
 #include "kernel/base/cpu.h"
 #include "kernel/arch/cpu.h"

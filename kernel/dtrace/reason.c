@@ -3,7 +3,7 @@
  * The texts of refusals, which a board says of D programs of its own image only (BOOT_D, the event
  * log's gate): over a link the number is sent. They are in the boot image beside such programs, in
  * a file that scripts/mkcpio.c makes, not in the kernel. Boot finds the file; later calls with the
- * kernel lock held. Tested by test/boot's suites gate and dlog.
+ * kernel lock held. Tested by test/board's suites gate and dlog.
  */
 #include "kernel/arch/board.h"
 #include "kernel/base/console.h"

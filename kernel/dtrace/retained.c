@@ -5,7 +5,7 @@
  * directory at a fixed offset lists the consumers.
  *
  * Kernel lock held, or boot. Refuses: -EBUSY while an earlier boot's data is in the window. Proof:
- * test/boot/dretain.py.
+ * test/board/dretain.py.
  */
 #include "abi/errno.h"
 #include "abi/retain.h"

@@ -6,7 +6,7 @@
  * blocked.
  *
  * Enabling: kernel lock. Probe firing: on the thread's CPU, with or without the lock. Tested by
- * test/boot's suite d.
+ * test/board's suite d.
  */
 #include "abi/compiler.h"
 #include "kernel/arch/cpu.h"

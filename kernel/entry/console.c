@@ -5,7 +5,7 @@
  * Writing by the kernel: any context, no lock (it may stand amid a line, and text of two CPUs may
  * mix, also in the kept copy). Calls: kernel lock held; ConsoleRead() is EPERM without
  * ABILITY_DEVICE, because the text concerns other processes. After a panic only the board's own
- * console works. Tested by test/unit_ipc/console_test.c, and test/boot's suites
+ * console works. Tested by test/kernel/entry/console_test.c, and test/board's suites
  * console and crashes.
  *
  * A line that one ConsoleWrite() writes is one piece, if it has up to LINE_WHOLE characters: its

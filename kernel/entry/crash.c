@@ -18,7 +18,7 @@
  *
  * Functions are named by the symbols of the program's ELF in the boot image, found by its index of
  * functions (abi/functions.h). Nothing that is printed is read from a process any more.
- * Proved by test/unit_ipc/crash_test.c, test/boot's suites crash and crashes, and test/bench
+ * Proved by test/kernel/entry/crash_test.c, test/board's suites crash and crashes, and test/bench
  * (latency_worst: crash_full).
  */
 #include "kernel/entry/crash.h"

@@ -2,8 +2,8 @@
 /*
  * What each room does when a thread or a process ends. thread_end() (kernel/thread/thread_end.c)
  * and process_end_step() (kernel/proc/process.c) call these lists, so they know no room to the
- * right of theirs. Kernel lock held. Proved by test/unit_ipc, which links this file, and by
- * test/boot: death in every blocked state.
+ * right of theirs. Kernel lock held. Proved by test/kernel, which links this file, and by
+ * test/board: death in every blocked state.
  */
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/entry/crash.h"

@@ -2,7 +2,7 @@
 /*
  * KERCALL events: the table of the common case (kercall_quick.h), and the choice between the ways
  * to record them. What is not the common case is kercall_trace.c's, or kercall_wide.c's, which say
- * what an event means; the words are the same. Contexts as there. Proof: test/boot's suites events
+ * what an event means; the words are the same. Contexts as there. Proof: test/board's suites events
  * and events-wide; counted by `make bench` (event_kercall).
  */
 #include "kernel/entry/kercall_quick.h"

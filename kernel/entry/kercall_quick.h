@@ -3,7 +3,7 @@
  * The words of KERCALL events in the common case: the fast form, logged without a further query,
  * whose words are arguments or the first word of a message where the fast path of messages finds
  * it. Each function returns false in any other case, for which see kercall_quick.c. Contexts as for
- * kercall_trace_enter() (kernel/entry/entry.h). Proof: test/boot's suites events and events-wide;
+ * kercall_trace_enter() (kernel/entry/entry.h). Proof: test/board's suites events and events-wide;
  * counted by `make bench` (event_kercall).
  */
 #ifndef KERNEL_ENTRY_KERCALL_QUICK_H

@@ -10,8 +10,8 @@
  * to, are 0. Those of a structure that the call reads are what it reads: kernel/mem/mem.h,
  * copy_keep(). Those of a message and of a sync_t are read when the event is made, and another
  * thread of the caller may have changed them since. The common cases are in kercall_quick.c and, of
- * the wide form, kercall_wide.c, which call this for all others. Proof: test/boot's suites events
- * and events-wide, where a program predicts every word; test/unit_ipc/kept_test.c.
+ * the wide form, kercall_wide.c, which call this for all others. Proof: test/board's suites events
+ * and events-wide, where a program predicts every word; test/kernel/mem/kept_test.c.
  */
 #include "kernel/entry/kercall_trace.h"
 

@@ -3,7 +3,7 @@
  * KERCALL events in the wide form, logged without a further query: their words go straight into
  * slots. A value that needs two words where the table gives it one, and a structure that the caller
  * hasn't as a whole, are kercall_trace.c's, which also says what an event means; the words are the
- * same. Contexts as there. Proof: test/boot's suite events-wide, where a program predicts every
+ * same. Contexts as there. Proof: test/board's suite events-wide, where a program predicts every
  * word; counted by `make bench` (event_mean_wide).
  */
 #include "kernel/entry/kercall_trace.h"

@@ -29,9 +29,10 @@
  *
  * A copy of each function waits if another CPU has the lock. What follows the lock is in
  * msg_held.h: registers/ has it, too, for ports whose entry code has a call's words in registers.
- * Proved by test/unit_ipc/direct_test.c, which runs each call in all ways and compares all memory
- * and the events, and by window_test.c there, where other CPUs change before the lock what the call
- * depends on; counted by `make bench` (msg_rt_8, msg_rt_8_smp4, msg_rt_8_traced, msg_smp_scale).
+ * Proved by test/kernel/entry/direct_test.c, which runs each call in all ways and compares all
+ * memory and the events, and by window_test.c there, where other CPUs change before the lock what
+ * the call depends on; counted by `make bench` (msg_rt_8, msg_rt_8_smp4, msg_rt_8_traced,
+ * msg_smp_scale).
  */
 #include "kernel/entry/msg_direct.h"
 

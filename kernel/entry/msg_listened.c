@@ -2,8 +2,8 @@
 /*
  * The fast path of messages while one of its events is on: msg_direct.c finds that before it has
  * the lock, and calls this file. If the log is the only listener it has all of a step's events
- * behind the changes (msg_log.h). Proved by test/unit_ipc/direct_test.c; counted by `make bench`
- * (msg_rt_8_traced).
+ * behind the changes (msg_log.h). Proved by test/kernel/entry/direct_test.c; counted by `make
+ * bench` (msg_rt_8_traced).
  */
 #include "kernel/entry/msg_direct.h"
 

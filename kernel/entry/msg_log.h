@@ -4,7 +4,7 @@
  * of a step's events at once, behind its changes (trace/log_batch.h). They are those that the slow
  * path makes one by one, in its order and with its words, which the changes leave as they were. If
  * it is not the common case each event is recorded by itself. Kernel lock held. Proof:
- * test/unit_ipc/direct_test.c, which compares them with the slow path's.
+ * test/kernel/entry/direct_test.c, which compares them with the slow path's.
  */
 #ifndef KERNEL_ENTRY_MSG_LOG_H
 #define KERNEL_ENTRY_MSG_LOG_H

@@ -10,7 +10,7 @@
  * Without events a function does all at once; traced it makes the slow path's changes in their
  * order, each with its event, and ends where the slow path's handler ends: the switch and the exit
  * are the same then. What neither takes goes the slow path, of which nothing has been done.
- * Proved by test/unit_ipc/direct_test.c; counted by `make bench` (msg_rt_8_iov2, msg_rt_4096,
+ * Proved by test/kernel/entry/direct_test.c; counted by `make bench` (msg_rt_8_iov2, msg_rt_4096,
  * msg_rt_8_traced).
  */
 #include "kernel/entry/msg_direct.h"

@@ -3,7 +3,7 @@
  * The fast path of TimerTimeout() in its common form, which comes with each message of a client
  * that limits its wait. What is read before the lock stays true: see msg_direct.c. Any other form
  * is the slow path's (kernel/time/timer_calls.c), of which nothing has been done. Proved by
- * test/unit_ipc/direct_test.c and window_test.c; counted by `make bench` (msg_rt_8_timeout).
+ * test/kernel/entry/direct_test.c and window_test.c; counted by `make bench` (msg_rt_8_timeout).
  */
 #include "kernel/entry/msg_direct.h"
 

@@ -11,7 +11,7 @@
  * (kercall_use_direct()). Texts and words are taken from where the thread's caches have them, which
  * the general path fills, and each word is read once, whatever other threads do to it. Its memory
  * stays: mappings are removed only while no thread of the process is in the kernel
- * (kernel/mem/mem.h), and the caches are emptied before. Proof: test/boot's suites events
+ * (kernel/mem/mem.h), and the caches are emptied before. Proof: test/board's suites events
  * (t_events, whose events are compared value for value), log and api (t_trace); counted by
  * `make bench` (event_user, event_text_20, event_log, static_library).
  */

@@ -20,7 +20,7 @@
  * Kernel lock held. Refuses callers without ABILITY_INTERRUPT, for the trace hook ABILITY_TRACE
  * (EPERM); lines that don't exist or are the kernel's, unknown flags and ids, events except
  * SIGEV_PULSE and SIGEV_INTR (EINVAL), other hooks (ENOTSUP), a second trace hook (EBUSY), a full
- * table (EAGAIN), bad memory (EFAULT). Proved by test/unit_ipc, test/boot, and `make
+ * table (EAGAIN), bad memory (EFAULT). Proved by test/kernel, test/board, and `make
  * bench` (irq_thread).
  */
 #include "kernel/base/cpu.h"

@@ -9,7 +9,7 @@
  * A channel may have thousands of clients and pulses, so it ends in pieces (KER_AGAIN). Meanwhile
  * it is closed: its process can't receive there, nobody can connect to it, and a message that still
  * reaches it ends as the others do. A thread that is ended alone first finishes what it destroys.
- * Proved by test/unit_ipc (channel_end_test).
+ * Proved by test/kernel (channel_end_test).
  */
 #include "kernel/ipc/msg.h"
 #include "kernel/base/pool.h"

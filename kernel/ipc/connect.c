@@ -16,7 +16,7 @@
  *
  * Kernel lock held. Refuses unknown pid, chid or node (ESRCH), flags and index (EINVAL), a full
  * table of the process (EMFILE) or of the system, or too many unreceived notices (EAGAIN).
- * Detaching ends sends in progress through the connection with EBADF. Proved by test/unit_ipc.
+ * Detaching ends sends in progress through the connection with EBADF. Proved by test/kernel.
  */
 #include "kernel/arch/irq.h"
 #include "kernel/ipc/msg.h"

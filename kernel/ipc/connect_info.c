@@ -3,7 +3,7 @@
  * Queries about connections: ConnectServerInfo, ConnectClientInfo, ConnectFlags.
  *
  * Kernel lock held. Refuses unknown pids (ESRCH), coids and scoids (EINVAL), unknown flags
- * (EINVAL), other processes' flags (EPERM), bad memory (EFAULT). Proved by test/unit_ipc.
+ * (EINVAL), other processes' flags (EPERM), bad memory (EFAULT). Proved by test/kernel.
  */
 #include "kernel/ipc/msg.h"
 

@@ -5,7 +5,7 @@
  *
  * event_check() runs at registration; event_deliver() looks the connection up again each time, so
  * that a connection closed meanwhile is EBADF and never a dangling pointer. SIGEV_SIGNAL ends the
- * process: Kymo has no signal handlers. Proved by test/unit_ipc.
+ * process: Kymo has no signal handlers. Proved by test/kernel.
  */
 #include "kernel/base/cpu.h"
 #include "kernel/ipc/msg.h"

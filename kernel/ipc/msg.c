@@ -24,7 +24,7 @@
  * process; anything else is ESRCH. Bad memory of the server: EFAULT, the client stays blocked. Bad
  * memory of the client: its MsgSend() ends with EFAULT, and the server's call succeeds (0).
  *
- * The round trip is counted by `make bench` (msg_rt_8); proved by test/unit_ipc.
+ * The round trip is counted by `make bench` (msg_rt_8); proved by test/kernel.
  */
 #include "abi/compiler.h"
 #include "kernel/base/cpu.h"

@@ -4,7 +4,7 @@
  *
  * Called with the kernel lock held. Refuses buffers that are not the process's memory
  * (MSG_FAULT_*), more than KYMO_IOV_MAX parts or more than MSG_BYTES_MAX bytes (-EOVERFLOW). Proved
- * by test/unit_ipc (copies against a byte-wise model, random and hostile parts).
+ * by test/kernel (copies against a byte-wise model, random and hostile parts).
  */
 #include "abi/errno.h"
 #include "kernel/arch/irq.h"

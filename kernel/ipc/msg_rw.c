@@ -7,7 +7,7 @@
  * process (ESRCH), flags (EINVAL), memory that isn't the server's or the client's (EFAULT, to the
  * server: the client stays blocked). Offsets past the end of the client's buffer copy 0 bytes. Long
  * ones are copied in pieces, as in msg.c; one whose client has left meanwhile ends with ESRCH, also
- * if it has come back with another message. Proved by test/unit_ipc.
+ * if it has come back with another message. Proved by test/kernel.
  */
 #include "kernel/ipc/msg.h"
 #include "kernel/base/visible.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Threads that wait in message passing: their priorities, and their aborted waits and ends. Kernel
- * lock held. Proved by test/unit_ipc (random kills) and test/boot (death in every state).
+ * lock held. Proved by test/kernel (random kills) and test/board (death in every state).
  *
  * A server takes the priority of the message it received until it receives again. While it is busy,
  * a client of higher priority that queues raises every server thread that last received from that

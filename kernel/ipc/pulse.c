@@ -8,7 +8,7 @@
  * object that they speak of, so what programs queue can't cause one to be lost: timers' and
  * interrupts', which coalesce; a connection's DISCONNECT or COIDDEATH; a thread's UNBLOCK or
  * THREADDEATH; a process's signals. An object that has ended stays in its table until its notice
- * has been received. Proved by test/unit_ipc (notice_test) and test/boot/programs/t_fair.c.
+ * has been received. Proved by test/kernel (notice_test) and test/board/programs/t_fair.c.
  */
 #include "abi/compiler.h"
 #include "kernel/ipc/msg.h"

@@ -2,7 +2,7 @@
 /*
  * Copies between the kernel and user memory, which may span several mappings. Kernel lock held.
  * -EFAULT, with nothing copied, if any byte is not the process's own with the required right.
- * Tested by test/unit_kernel/memory_test.c and test/boot's wrong-argument runs.
+ * Tested by test/kernel/mem/memory_test.c and test/board's wrong-argument runs.
  */
 #include "abi/compiler.h"
 #include "abi/errno.h"

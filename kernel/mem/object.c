@@ -17,7 +17,7 @@
  * system's table or quota is full; ENOMEM; EBUSY: it has less memory or, when freeing memory, it is
  * mapped or traced into; ENAMETOOLONG; EFAULT.
  *
- * Tested by test/unit_kernel/object_test.c, test/boot/programs/t_object.c, and test/boot (suite
+ * Tested by test/kernel/mem/object_test.c, test/board/programs/t_object.c, and test/board (suite
  * memory).
  */
 #include "kernel/mem/mem.h"

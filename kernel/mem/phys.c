@@ -12,7 +12,7 @@
  *
  * An allocation takes the smallest block that it fits into, the lowest of those, and gives back
  * what it does not need. Below an address it is the same: where the lowest block of a size is too
- * high, all of that size are. Returns 0 on failure. Tested by test/unit_kernel/phys_test.c (against
+ * high, all of that size are. Returns 0 on failure. Tested by test/kernel/mem/phys_test.c (against
  * a model, with a bound on the steps of each call) and memory_test.c.
  */
 #include "kernel/arch/aspace.h"

@@ -2,8 +2,8 @@
 /*
  * RAM of processes and of memory objects: physical memory that is charged to an account. Kernel
  * lock held. Refuses what the account or one around it has no room for, and what would leave less
- * free than is reserved to an account that may not take that. Proved by test/unit_kernel
- * (memory_test, object_test) and test/boot/programs/t_quota.c.
+ * free than is reserved to an account that may not take that. Proved by test/kernel
+ * (memory_test, object_test) and test/board/programs/t_quota.c.
  *
  * One bit a granule of RAM says whether it is such RAM, for D, which may read what is the kernel's
  * (kernel/observe/port.c).

@@ -3,8 +3,8 @@
  * Memory of processes: changes of a process's list of mappings, which vm_lookup.c reads, possibly
  * without the lock (vm_list.h). Kernel lock held.
  *
- * Tested by test/unit_kernel/memory_test.c, and with CPUs that are threads by
- * test/threads/vm_test.c.
+ * Tested by test/kernel/mem/memory_test.c, and with CPUs that are threads by
+ * test/kernel/mem/vm_threads_test.c.
  */
 #include "abi/errno.h"
 #include "kernel/arch/aspace.h"

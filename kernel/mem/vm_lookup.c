@@ -4,8 +4,8 @@
  * vm_user_ptr() and vm_user_span() of the caller's own process from a NOLOCK call: vm_list.h says
  * why that is safe.
  *
- * Tested by test/unit_kernel/memory_test.c, and with CPUs that are threads by
- * test/threads/vm_test.c.
+ * Tested by test/kernel/mem/memory_test.c, and with CPUs that are threads by
+ * test/kernel/mem/vm_threads_test.c.
  */
 #include "kernel/arch/aspace.h"
 #include "kernel/base/cpu.h"

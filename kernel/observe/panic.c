@@ -9,7 +9,7 @@
  * fail, and completed again after the part that can. A second panic, or a watchdog that triggers
  * meanwhile, validates the record as far as it is, and ends. If that fails too, it ends at once,
  * and finally hangs until the watchdog's second timeout. If two CPUs panic, the second one waits
- * for the end that the first one makes. Proved by test/boot/dies.py and suite panic.
+ * for the end that the first one makes. Proved by test/board/dies.py and suite panic.
  */
 #include "abi/errno.h"
 #include "abi/sys/panic.h"
@@ -118,7 +118,7 @@ static void panic_record_thread(struct kymo_panic *record, const struct thread *
     }
 }
 
-/* Steps of a panic that stay functions: test/boot/dies/panics.py stops machines there. */
+/* Steps of a panic that stay functions: test/board/dies/panics.py stops machines there. */
 #define PANIC_STEP __attribute__((noipa))
 
 /* Begins the record, in retained memory where there is some, and fills in all facts that are

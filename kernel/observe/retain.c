@@ -6,8 +6,8 @@
  * it. Layout: abi/retain.h.
  *
  * Lock [k], except boot and a panic. Refuses: EPERM without ABILITY_TRACE, ENOENT if nothing is
- * found, EINVAL, EFAULT. Proof: test/boot/flight.py, dlog.py;
- * test/unit_kernel/claim_test.c; the finder: test/unit/test_retain.c.
+ * found, EINVAL, EFAULT. Proof: test/board/flight.py, dlog.py;
+ * test/kernel/observe/claim_test.c; the finder: test/trace/retain_test.c.
  */
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/entry.h"

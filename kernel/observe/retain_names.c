@@ -10,8 +10,8 @@
  * forgets (trace/ended.c). Where a board's window has no room for all threads, those in later slots
  * have only the spare entries.
  *
- * Lock [k], or boot. Proof: test/unit_kernel/retained_test.c, test/boot/flight.py, dies.py; the
- * finder: test/unit/test_names.c.
+ * Lock [k], or boot. Proof: test/kernel/observe/retained_test.c, test/board/flight.py, dies.py; the
+ * finder: test/trace/names_test.c.
  */
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/irq.h"

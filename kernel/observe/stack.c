@@ -2,8 +2,8 @@
 /*
  * The high-water marks of the kernel's stacks. Boot fills the stacks with a pattern; what no longer
  * has it was in use. A function that reserves memory and doesn't write it leaves the pattern: a
- * mark may be a few words short. Proved by test/unit_kernel/stack_test.c and
- * test/boot/dies/panics.py.
+ * mark may be a few words short. Proved by test/kernel/observe/stack_test.c and
+ * test/board/dies/panics.py.
  */
 #include "kernel/observe/observe.h"
 

@@ -2,7 +2,7 @@
 /*
  * TraceEvent() for boards' drivers, as kernel/arch/entry.h has it: trace/interrupt_call.c. A kernel
  * in which nothing calls it leaves this file out (scripts/board.mk). Any context. Tested by
- * test/boot/interrupt.
+ * test/board/interrupt.
  */
 #include "kernel/arch/entry.h"
 #include "trace/trace.h"

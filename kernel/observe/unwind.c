@@ -9,8 +9,8 @@
  * entries, functions that move the stack pointer by a computed amount), at a return address that is
  * not behind a call, and at unreadable memory.
  *
- * Proved by test/unwind (the tables against the compiler's), test/unit_kernel (damaged ones) and
- * test/boot's suite stacks.
+ * Proved by test/host/unwind (the tables against the compiler's), test/kernel (damaged ones) and
+ * test/board's suite stacks.
  */
 #include "kernel/arch/entry.h"
 #include "kernel/arch/stack.h"

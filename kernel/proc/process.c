@@ -7,7 +7,7 @@
  * process holds a few objects a step, and ends itself. Between two steps others find a process with
  * fewer objects, none of them half freed; process_find() doesn't find it, it gets no new thread,
  * and no pulses of programs. It remains as a zombie until its parent, if it has one that can,
- * collects the status. Proof: test/unit_ipc (end_test), test/boot (all states, zombies, orphans).
+ * collects the status. Proof: test/kernel (end_test), test/board (all states, zombies, orphans).
  */
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/cpu.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The accounts of processes: who pays for what may outlive it, and a new process's limits
- * (kernel/base/quota.h). Kernel lock held. Proved by test/boot/programs/t_quota.c.
+ * (kernel/base/quota.h). Kernel lock held. Proved by test/board/programs/t_quota.c.
  */
 #include "abi/errno.h"
 #include "abi/sys/ability.h"

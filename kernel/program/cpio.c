@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Reads a newc cpio archive; see cpio.h. A header is "070701" and 13 numbers of 8 hex digits; name
- * and data are padded to 4 bytes. Tested by test/unit_kernel/readers_test.c, damaged archives
+ * and data are padded to 4 bytes. Tested by test/kernel/program/readers_test.c, damaged archives
  * included.
  */
 #include "kernel/program/cpio.h"

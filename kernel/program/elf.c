@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Reads ELF files; see elf.h. Fields are copied out, because nothing in the file need be
- * aligned. Tested by test/unit_kernel/readers_test.c with random damage.
+ * aligned. Tested by test/kernel/program/readers_test.c with random damage.
  */
 #include "kernel/program/elf.h"
 

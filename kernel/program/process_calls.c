@@ -5,7 +5,7 @@
  *
  * Refuses unknown processes and threads (ESRCH), waiting when there is no such child (ECHILD: also
  * when another thread got the last one, or gave it up), unknown options, levels and negative pids
- * (EINVAL), bad memory (EFAULT). Proved by test/unit_ipc and test/boot.
+ * (EINVAL), bad memory (EFAULT). Proved by test/kernel and test/board.
  */
 #include "abi/errno.h"
 #include "kernel/arch/cpu.h"

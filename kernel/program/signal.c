@@ -3,7 +3,7 @@
  * A reduced SignalKill: there are no handlers, so a signal ends the process it is sent to, unless
  * the process receives it as a pulse (ThreadCtl(_NTO_TCTL_SIGNAL_EVENT)); SIGCONT only starts a
  * held process (KYMO_SPAWN_HOLD); 0 only checks that the process exists. Kernel lock held. Proof:
- * test/boot/programs/t_signal.c.
+ * test/board/programs/t_signal.c.
  *
  * pid 0 is the caller's process. EINVAL: a node other than 0, or a number outside 0..56; ESRCH: no
  * such process, or no such thread if tid is not 0; EPERM: neither the caller nor a child, without

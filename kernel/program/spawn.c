@@ -10,7 +10,7 @@
  *
  * ENOENT: no such program. ENOEXEC: not one for this machine. ENOMEM, EAGAIN: no room. EPERM:
  * without ABILITY_SPAWN, or more abilities, priority or limits than the caller may give. EINVAL:
- * the rest. Proved by test/unit_kernel (the readers) and test/boot.
+ * the rest. Proved by test/kernel (the readers) and test/board.
  */
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/board.h"

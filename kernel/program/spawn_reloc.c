@@ -9,8 +9,8 @@
  * written outside the file bytes of a segment; -ENOEXEC: the table has a place outside, or is cut
  * short; a relocation is of a kind that can't be applied.
  *
- * Proved by test/unit_kernel/loader_test.c, with tables that are right, wrong and damaged, and by
- * test/reloc/tables.py, which compares each program's table with its relocations.
+ * Proved by test/kernel/program/loader_test.c, with tables that are right, wrong and damaged, and
+ * by test/host/reloc/tables.py, which compares each program's table with its relocations.
  */
 #include "abi/errno.h"
 #include "abi/reloc.h"

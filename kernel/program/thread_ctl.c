@@ -4,8 +4,8 @@
  * holding threads of its process (kernel/thread/thread_hold.c), and signals that its process
  * receives as pulses (kernel/program/signal.c). Kernel lock held. Unknown commands: EINVAL; unknown
  * threads: ESRCH. A mask without an online CPU: EINVAL; a name of more than 15 bytes: ENAMETOOLONG;
- * a sigevent that isn't a valid pulse, or SIGKILL: EINVAL, EBADF, EPERM. Proved by test/unit_ipc
- * and test/boot/programs/t_qnx.c.
+ * a sigevent that isn't a valid pulse, or SIGKILL: EINVAL, EBADF, EPERM. Proved by test/kernel
+ * and test/board/programs/t_qnx.c.
  */
 #include "abi/errno.h"
 #include "abi/sys/ability.h"

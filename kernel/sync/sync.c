@@ -24,7 +24,7 @@
  * When a thread ends while it owns a mutex that others wait for, the word becomes SYNC_OWNER_DEAD.
  * The waiters and all later callers get EINVAL, until SyncMutexRevive(), SyncTypeCreate() or the
  * program reinitialises it. If nobody waits, the next SyncMutexLock() finds out. Proved by
- * test/unit_ipc.
+ * test/kernel.
  */
 #include "kernel/sync/sync.h"
 #include "kernel/thread/thread.h"

@@ -9,7 +9,7 @@
  * didn't own it).
  *
  * Refuses memory that isn't the process's (EFAULT), an unaligned or destroyed one and other objects
- * (EINVAL). Proved by test/unit_ipc.
+ * (EINVAL). Proved by test/kernel.
  */
 #include "kernel/sync/sync.h"
 

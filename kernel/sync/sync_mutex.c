@@ -6,7 +6,7 @@
  * Refuses memory that isn't the process's (EFAULT), unaligned or destroyed mutexes and owners that
  * are not threads (EINVAL), a mutex that the caller owns (EDEADLK; recursive ones are counted in
  * user code), unlocking one that it doesn't own (EPERM), reviving one whose owner lives (EINVAL).
- * Proved by test/unit_ipc.
+ * Proved by test/kernel.
  */
 #include "kernel/ipc/ipc.h"
 #include "kernel/sync/sync.h"

@@ -5,7 +5,7 @@
  *
  * Refuses memory that isn't the process's (EFAULT), an unaligned or destroyed one, other objects, a
  * negative count (EINVAL), a count at its maximum (EOVERFLOW), waiting when only a try was
- * requested (EAGAIN). Proved by test/unit_ipc.
+ * requested (EAGAIN). Proved by test/kernel.
  */
 #include "kernel/sync/sync.h"
 #include "kernel/arch/cpu.h"

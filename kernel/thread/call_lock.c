@@ -10,8 +10,8 @@
  * has come that far, the next one is woken in its place.
  *
  * A hold of the owner waits until it releases the lock. A held thread that waits leaves the queue,
- * and asks again when it continues. Proved by test/unit_ipc (call_lock_test, against a
- * model; long_call_test, console_test), and by test/boot's suites crashes and crashes-multi.
+ * and asks again when it continues. Proved by test/kernel (call_lock_test, against a
+ * model; long_call_test, console_test), and by test/board's suites crashes and crashes-multi.
  */
 #include "kernel/thread/thread.h"
 

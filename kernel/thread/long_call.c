@@ -15,8 +15,8 @@
  * call runs above all programs without abilities then.
  *
  * Refuses nothing. Before the first thread runs, and in tests without a port, the window only lets
- * interrupts in. Proved by test/unit_ipc/long_call_test.c, test/bench (latency_worst), and by
- * test/boot's suites of the trace and of D.
+ * interrupts in. Proved by test/kernel/thread/long_call_test.c, test/bench (latency_worst), and by
+ * test/board's suites of the trace and of D.
  */
 #include "kernel/thread/thread.h"
 #include "kernel/arch/coroutine.h"

@@ -10,7 +10,7 @@
  *
  * Round robin has no tick: quantum_end is set when a thread runs beside a READY one of the same
  * priority, and switches leave it alone; when it expires, sched_quantum() checks how much of its
- * quantum the running thread has really used. Tested by test/unit_kernel/sched_test.c.
+ * quantum the running thread has really used. Tested by test/kernel/thread/sched_test.c.
  */
 #include "kernel/thread/sched.h"
 

@@ -6,7 +6,7 @@
  * Refuses unknown threads and processes (ESRCH), other processes and priorities without
  * ABILITY_PRIORITY (EPERM), bad attributes (EINVAL), bad memory (EFAULT), full tables (EAGAIN);
  * joining the caller itself (EDEADLK), a detached thread (EINVAL), one that another joins (EBUSY).
- * Proved by test/unit_ipc and test/boot.
+ * Proved by test/kernel and test/board.
  */
 #include "abi/errno.h"
 #include "abi/sys/ability.h"

@@ -15,7 +15,7 @@
  * A thread alone may end in steps, too, marked likewise (THREAD_DYING): first it finishes a call
  * that others depend on (a broadcast, the end of a channel, a command for the trace); then it is
  * out of all queues, and others lose it, as many as there are (thread_gone_pieces). Until it is
- * DEAD it is scheduled like any thread. Proved by test/unit_ipc (sync_steps_test, channel_end_test,
+ * DEAD it is scheduled like any thread. Proved by test/kernel (sync_steps_test, channel_end_test,
  * long_call_test).
  */
 #include "kernel/thread/thread.h"

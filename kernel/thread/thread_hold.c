@@ -10,8 +10,8 @@
  *
  * The state of a held thread is never READY, unless it owns a call_lock. So that a wake notices
  * without a test on its fast path, TIMEOUT_STATE_HELD is in timeout_states while it waits: a thread
- * with a timeout leaves that path anyway. Proved by test/unit_ipc (thread_test, hold_test,
- * long_call_test, random_test) and test/boot's t_thread.
+ * with a timeout leaves that path anyway. Proved by test/kernel (thread_test, hold_test,
+ * long_call_test, random_test) and test/board's t_thread.
  */
 #include "abi/errno.h"
 #include "kernel/base/cpu.h"

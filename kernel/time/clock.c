@@ -13,7 +13,7 @@
  *
  * Any context for the conversions and ClockCycles; kernel lock held for the rest. Refuses unknown
  * clocks (EINVAL), setting without ABILITY_CLOCK (EPERM), setting a read-only clock (EINVAL; the
- * period: ENOTSUP), bad memory (EFAULT). Proved by test/unit_ipc (conversions against 128-bit
+ * period: ENOTSUP), bad memory (EFAULT). Proved by test/kernel (conversions against 128-bit
  * arithmetic).
  */
 #include "kernel/time/time.h"

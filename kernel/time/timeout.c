@@ -12,7 +12,7 @@
  * first.
  *
  * Kernel lock held. Refuses unknown clocks, states and events (EINVAL), bad memory (EFAULT). Proved
- * by test/unit_ipc.
+ * by test/kernel.
  */
 #include "abi/compiler.h"
 #include "abi/errno.h"

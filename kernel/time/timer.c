@@ -14,8 +14,8 @@
  * would be due soon go with it. So timers take from such a thread one interrupt a millisecond at
  * most, and each a move into the other heap, until it gives the CPU up.
  *
- * Starting and stopping are O(log n). Kernel lock held. Proved by test/unit_ipc (timer_test) and
- * test/boot/programs/t_fair.c.
+ * Starting and stopping are O(log n). Kernel lock held. Proved by test/kernel (timer_test) and
+ * test/board/programs/t_fair.c.
  */
 #include "kernel/base/cpu.h"
 #include "kernel/base/table.h"

@@ -14,7 +14,7 @@
  *
  * Kernel lock held. Refuses unknown clocks, ids, flags, events (EINVAL; EBADF for an event's
  * connection), a full table or quota (EAGAIN), unknown processes (ESRCH), bad memory (EFAULT).
- * Proved by test/unit_ipc.
+ * Proved by test/kernel.
  */
 #include "abi/errno.h"
 #include "abi/sys/ability.h"

@@ -142,7 +142,7 @@ int blocklog_data(struct blocklog *log, const struct blocklog_header *header, un
  * The end of the log is behind the record with the highest number. With a bound, which is on the
  * medium before any record it must cover, this is the first valid header downwards from it: all
  * above were read, or can't exist. Without one all headers are read. Both methods find the same
- * whatever the disk has lost: test/blocklog/find_test.c.
+ * whatever the disk has lost: test/lib/blocklog/find_test.c.
  */
 static int bound_read_one(struct blocklog *log, unsigned i)
 {

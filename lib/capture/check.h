@@ -14,7 +14,7 @@
  * odd and h is wider than a word, so that a change of any single word and a swap of any two words
  * change the sum for certain; other changes pass with a chance of about 1 in 2^64.
  *
- * Proof: test/host/test_check.c (every bit, every swap), test/tracelogger/same_test.c.
+ * Proof: test/host/reader/check_test.c (every bit, every swap), test/tracelogger/same_test.c.
  */
 #ifndef LIB_CAPTURE_CHECK_H
 #define LIB_CAPTURE_CHECK_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * `TRACE_KEY::value` pairs back to back, without separators, as QNX's readers expect them, then the
- * page, raw: see header.h. Proof: test/boot/modes.py, and every capture that the host reads.
+ * page, raw: see header.h. Proof: test/board/modes.py, and every capture that the host reads.
  */
 #include "lib/capture/header.h"
 

@@ -4,7 +4,7 @@
  * for the slowest one, so the process that reads the buffers asks such a CPU for its present buffer
  * (KYMO_TRACE_FLUSHCPUS). It asks only when it has just taken a buffer, and a CPU at most once per
  * interval, so a quiet system is not disturbed. All times are those of the slots, so no kernel call
- * for the time is needed. One thread. Proof: test/tracelogger/idle_test.c.
+ * for the time is needed. One thread. Proof: test/lib/capture/idle_test.c.
  */
 #ifndef LIB_CAPTURE_IDLE_H
 #define LIB_CAPTURE_IDLE_H

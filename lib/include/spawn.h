@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Starts programs of the boot image through POSIX's interface. All return 0 or an error number, and
- * leave errno alone. Any thread. Over ProcSpawn(); proved by test/boot/programs/t_port.c.
+ * leave errno alone. Any thread. Over ProcSpawn(); proved by test/board/programs/t_port.c.
  *
  * A program inherits no file descriptors (0 to 2, the console, are its own) and has no environment:
  * file actions must be none, envp is ignored.

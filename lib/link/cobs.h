@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Consistent overhead byte stuffing: encodes bytes without a 0, so that 0 can separate frames. Any
- * context, no state except the structs. Proved by test/link against every length and random bytes.
+ * context, no state except the structs. Proved by test/lib/link against every length and random
+ * bytes.
  */
 #ifndef LIB_LINK_COBS_H
 #define LIB_LINK_COBS_H

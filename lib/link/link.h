@@ -10,7 +10,7 @@
  *
  * Guarantee: a message arrives whole, once, in order and unchanged, or the channel or the link is
  * reported as lost. Whatever bytes the other end sends, memory is bounded, and every call ends.
- * Proved by test/link: two ends over a line that drops, flips, doubles, inserts and stalls.
+ * Proved by test/lib/link: two ends over a line that drops, flips, doubles, inserts and stalls.
  */
 #ifndef LIB_LINK_LINK_H
 #define LIB_LINK_LINK_H

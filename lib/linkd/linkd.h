@@ -2,7 +2,7 @@
 /*
  * The target's end of the link to a host (docs/link.md): the services console, capture, dtrace,
  * program and source over any byte stream. The library knows no kernel: what it needs of a system
- * is struct linkd_port, which the owner supplies (on Kymo apps/linkd/, in tests test/linkd/).
+ * is struct linkd_port, which the owner supplies (on Kymo apps/linkd/, in tests test/lib/linkd/).
  *
  * One thread. No function blocks, unless one of the port does. The owner calls linkd_input() when
  * bytes may have come, then linkd_output(), and sleeps until the next event or for as long as
@@ -10,8 +10,8 @@
  *
  * Guarantee: whatever the host sends, memory is bounded, and the link starts over with the next
  * hello. A link that goes down takes its channels with it: D's consumers are destroyed, the program
- * that sends a capture gets EPIPE, a program that is still held ends. Proved by test/linkd, and on
- * boards by test/boot/link.py and test/boot/dlink.py.
+ * that sends a capture gets EPIPE, a program that is still held ends. Proved by test/lib/linkd, and
+ * on boards by test/board/link.py and test/board/dlink.py.
  */
 #ifndef LIB_LINKD_LINKD_H
 #define LIB_LINKD_LINKD_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * See text.h. The record comes from memory left by a dying kernel: each count is bounded, each text
- * may lack its NUL. No state. Proved by test/panic.
+ * may lack its NUL. No state. Proved by test/lib/panic.
  */
 #include "lib/panic/text.h"
 

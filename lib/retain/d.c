@@ -3,7 +3,7 @@
  * D's own buffers in a window of retained memory: finds the consumers, and their complete records.
  * A record counts if its mark is right; the newest, without marks yet, count if they are no more
  * than one probe firing makes, and end at the cursor. After damage the next record with its mark is
- * searched. Entries of aggregations: d_entries.c. Proof: test/d_fire/retain_test.c.
+ * searched. Entries of aggregations: d_entries.c. Proof: test/trace/dtrace/fire/retain_test.c.
  */
 #include <string.h>
 

@@ -6,7 +6,7 @@
  * had none yet, as far as its slots form a possible sequence. What is given up is counted, and is
  * in the pieces as DROPPED where the number of events is known.
  *
- * No allocation, no output; one thread for each struct. Proof: test/unit/test_retain.c.
+ * No allocation, no output; one thread for each struct. Proof: test/trace/retain_test.c.
  */
 #ifndef LIB_RETAIN_RETAIN_H
 #define LIB_RETAIN_RETAIN_H

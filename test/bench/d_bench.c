@@ -4,7 +4,7 @@
  * callgrind with two numbers of probe firings and takes the slope, so setting up doesn't count. A
  * case's clause is written out in DIF, as the compiler makes it.
  */
-#include "test/d_machine/builder.h"
+#include "test/trace/dtrace/machine/builder.h"
 #include "trace/dtrace/dtrace.h"
 
 #include <stdio.h>

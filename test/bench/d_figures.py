@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 
-sys.path.insert(1, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tool"))
 import patience  # noqa: E402
 
 CASES = ["dif_insn", "d_empty", "d_trace", "d_count", "d_count_execname", "d_pred_false",

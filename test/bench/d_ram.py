@@ -5,7 +5,7 @@
 d_ram.py [--check]
 
 Static data is added up from D's objects; what D takes from the system's memory is weighed on the
-booted board (test/boot/programs/t_d.c): the probes that are always there, and the least consumer
+booted board (test/board/programs/t_d.c): the probes that are always there, and the least consumer
 with a clause that is enabled. Its buffers of 64 bytes are counted, too. The code and the slots of
 function probes lie in the text. Run by `make size`; --check: `N passed, N failed`, against 64 KB.
 """
@@ -32,7 +32,7 @@ def static():
 def held():
     """{what: bytes}; the suite's console is what it printed."""
     # In a folder of its own: the suite boot-mps2-an386 may be at work meanwhile.
-    subprocess.run([f"{ROOT}/test/boot/run.py", "--into", "build/check/d-ram", BOARD, "d"],
+    subprocess.run([f"{ROOT}/test/board/run.py", "--into", "build/check/d-ram", BOARD, "d"],
                    check=True, capture_output=True)
     with open(f"{ROOT}/build/check/d-ram/{BOARD}.d/console.txt", encoding="utf-8",
               errors="replace") as f:

@@ -17,7 +17,7 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(ROOT, "test/boot"))
+sys.path.insert(0, os.path.join(ROOT, "test/board"))
 import dlog  # noqa: E402
 AGAIN = 5
 TEXT = 'pid$target:::entry { printf("first\\n"); exit(0); }'

@@ -12,7 +12,7 @@ import time
 
 sys.dont_write_bytecode = True
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "test/fleet"))
+sys.path.insert(0, os.path.join(ROOT, "test/host/fleet"))
 from fleet import collection, query, run  # noqa: E402
 
 DEVICES, FIRMWARES = 200, 5

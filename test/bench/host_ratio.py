@@ -20,7 +20,7 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(ROOT, "test/boot"))
+sys.path.insert(0, os.path.join(ROOT, "test/board"))
 from guest import image_elf  # noqa: E402
 ROUNDS = 5
 FOLDER = "build/bench/ratio"

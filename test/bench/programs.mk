@@ -32,7 +32,7 @@ bench_latency_SRCS := test/bench/guest_latency.c test/bench/guest_bounds.c \
 TEST_IMAGES += bench_latency
 bench_latency_D := test/bench/d/latency_calls.d test/bench/d/latency_functions.d \
 	test/bench/d/latency_records.d \
-	test/boot/gate/gated.d
+	test/board/gate/gated.d
 bench_latency_SCRIPT := test/bench/latency.start
 bench_latency_PROGRAMS := init bench_latency
 PROGRAMS += bench_smp

@@ -13,7 +13,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path[:0] = [os.path.join(ROOT, "test"), os.path.join(ROOT, "test/report")]
+sys.path[:0] = [os.path.join(ROOT, "test/tool"), os.path.join(ROOT, "test/host/report")]
 # pylint: disable=wrong-import-position
 import temporary  # noqa: E402
 from big import Page  # noqa: E402

@@ -2,7 +2,7 @@
 /*
  * A QEMU TCG plugin that counts how often each instruction is executed between two marker no-ops:
  * as count.c, which keeps their order, but for as many as there are. `-plugin sums.so,out=FILE`;
- * read by test/boot/samples.py. At the end it writes, of each interval and address, three u64:
+ * read by test/board/samples.py. At the end it writes, of each interval and address, three u64:
  * interval, address, count.
  */
 #include <stdbool.h>

@@ -3,7 +3,7 @@
  * libFuzzer's target for the D compiler: any text is compiled as a script with two arguments, and
  * what compiles is made into an image, disassembled and checked as a target would. Nothing but a
  * crash, a sanitizer's report, a hang, a leak or an image that the machine refuses is wrong. Built
- * and run by test/fuzz/run; its corpus starts from the scripts of test/d/rows.
+ * and run by test/fuzz/run; its corpus starts from the scripts of test/dtrace/rows.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A server for kymo load that takes whatever it is sent and answers each statement with nothing, as
-ClickHouse does where a table is empty. What is loaded, test/fleet/shards.py sees."""
+ClickHouse does where a table is empty. What is loaded, test/host/fleet/shards.py sees."""
 import http.server
 import threading
 

@@ -21,7 +21,8 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, folder) for folder in ("../tool", "cut", "fabricate")]
 import fetched  # noqa: E402
 import patience  # noqa: E402
 from cut_damage import DAMAGES  # noqa: E402
@@ -44,8 +45,8 @@ FORMS = {
     "assert": ["--no-loss", "--message 1ms --inversion 1us", "lines --json --no-loss --message 1us",
                "--junit OUT --deadline 1 2 1ms"],
     "report": ["-o OUT", "--most 0 -o OUT"],
-    "diff": ["test/golden/virt-a64.kev", "lines --all --json test/golden/mps2-an386.kev",
-             "--all --accept loss --max rate=5% test/golden/virt-a64.kev"],
+    "diff": ["test/host/golden/virt-a64.kev", "lines --all --json test/host/golden/mps2-an386.kev",
+             "--all --accept loss --max rate=5% test/host/golden/virt-a64.kev"],
 }
 NO_CAPTURE = {"run", "top", "console", "capture", "collect", "extract", "link", "help"}
 WITHOUT_RECOVER = {"dtrace", "assert"}
@@ -117,7 +118,7 @@ def main(kymo, mkcapture, folder, rounds="30"):
     folder = os.path.join(folder, "every-command")
     os.makedirs(folder, exist_ok=True)
     bad, out = os.path.join(folder, "bad.kev"), os.path.join(folder, "out")
-    golden = sorted(glob.glob("test/golden/*.kev"))
+    golden = sorted(glob.glob("test/host/golden/*.kev"))
     good = dict.fromkeys([*FORMS, *others], 0)
     for i in range(int(rounds)):
         path = rng.choice(golden)

@@ -14,7 +14,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "test"))
+sys.path.insert(0, os.path.join(ROOT, "test/tool"))
 import temporary  # noqa: E402
 
 EVENTS = sys.argv[1] if len(sys.argv) > 1 else "90000000"

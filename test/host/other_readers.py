@@ -23,7 +23,7 @@ PLUGIN = os.path.join(ROOT, "build/babeltrace2-asan")
 QUERIES = ["FROM captures", "FROM latency_by_firmware", "FROM losses_by_device", "FROM boots",
            "FROM panics", "SELECT count(*) FROM events", "FROM states LIMIT 9",
            "FROM messages LIMIT 9", "FROM losses LIMIT 9"]
-# Not sink.ctf.fs, which test/babeltrace2 has for sound captures: when its source ends with an
+# Not sink.ctf.fs, which test/host/babeltrace2 has for sound captures: when its source ends with an
 # error, version 2.0.4 may read through a null pointer as it goes (SEED=1151754497).
 SINKS = [["-c", "sink.text.pretty"], ["-c", "sink.text.details"], ["-c", "sink.utils.counter"],
          ["--begin=0.0001", "--end=0.001"]]

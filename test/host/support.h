@@ -14,7 +14,7 @@
 
 #include "host/print/line.h"
 #include "host/reader/kev.h"
-#include "test/host/mkcapture.h"
+#include "test/host/fabricate/mkcapture.h"
 
 /* Writes bytes to a file of this process; returns its path (static). */
 const char *support_file(const void *bytes, size_t len);

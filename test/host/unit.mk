@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # Tests of the host command: cmocka programs under ASan and UBSan, and the capture fabricator that
-# they and test/host/check use.
+# they and test/host/check use. A test is in the folder of what it tests.
 
-HOST_TEST_COMMON := test/host/mkcapture.c test/host/mkworkload.c test/host/support.c
 HOST_TEST_LIB := $(filter-out $(B)/host-asan/host/main.o,$(HOST_ASAN_OBJS))
 HOST_TEST_CFLAGS := $(HOST_CMD_CFLAGS) -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
-HOST_TEST_NAMES := reader damage cut line format sample stat select output escape
-HOST_TEST_NAMES += when owner temporary memory_stream
-HOST_TEST_NAMES += core store
-HOST_TEST_NAMES += check parts place top collect
-HOST_TESTS := $(HOST_TEST_NAMES:%=$(B)/unit/host_%)
-HOST_TEST_OBJS := $(patsubst %.c,$(B)/unit/host.o/%.o,$(HOST_TEST_COMMON))
+host_test_objs = $(patsubst %.c,$(B)/unit/host.o/%.o,$(1))
+HOST_TEST_COMMON := $(addprefix test/host/,fabricate/mkcapture.c fabricate/mkworkload.c support.c)
+HOST_TEST_OBJS := $(call host_test_objs,$(HOST_TEST_COMMON))
 
+# build/unit/host_NAME; and, of those that are alone in their folder, build/unit/NAME.
+HOST_TEST_SRCS := $(patsubst %,test/host/%_test.c,select output escape when owner temporary memory_stream \
+	$(addprefix reader/,reader damage cut sample check parts place) print/line print/format stat/stat stat/known \
+	extract/core link/store top/top collect/collect)
+HOST_TEST_ALONE := $(foreach f,diff log timeline why,test/host/$(f)/$(f)_test.c)
+host_test = $(patsubst %_test.c,$(B)/unit/$(2)%,$(notdir $(1)))
+HOST_TESTS := $(call host_test,$(HOST_TEST_SRCS),host_) $(call host_test,$(HOST_TEST_ALONE))
 UNIT_TESTS += $(HOST_TESTS)
 
 $(B)/unit/host.o/%.o: %.c
@@ -24,29 +27,26 @@ $(B)/unit/host_output: HOST_TEST_WRAPS := fsync write renameat2 renameat linkat
 $(B)/unit/host_store: HOST_TEST_WRAPS := fsync renameat2 channel_send
 $(B)/unit/host_memory_stream: HOST_TEST_WRAPS := realloc
 
-$(HOST_TESTS): $(B)/unit/host_%: $(B)/unit/host.o/test/host/test_%.o $(HOST_TEST_OBJS) \
-                      $(HOST_TEST_LIB)
+$(foreach t,$(HOST_TEST_SRCS),$(eval $(call host_test,$(t),host_): $(call host_test_objs,$(t))))
+$(foreach t,$(HOST_TEST_ALONE),$(eval $(call host_test,$(t)): $(call host_test_objs,$(t))))
+# These are of a simulated system.
+HOST_TEST_MODEL := test/host/fabricate/model.c
+$(B)/unit/host_known $(B)/unit/timeline: $(call host_test_objs,$(HOST_TEST_MODEL))
+
+$(HOST_TESTS): $(HOST_TEST_OBJS) $(HOST_TEST_LIB)
 	$(Q)$(HOST_CC) $(HOST_TEST_CFLAGS) $(HOST_TEST_WRAPS:%=-Wl,--wrap=%) -o $@ $^ -lcmocka -lm \
 	    -lpthread -ldw -lelf -lz -lmicrohttpd
 
-# kymo stat against a simulated system.
-UNIT_TESTS += $(B)/unit/host_known
-$(B)/unit/host_known: $(B)/unit/host.o/test/host/test_known.o $(B)/unit/host.o/test/host/model.o \
-                      $(HOST_TEST_OBJS) $(HOST_TEST_LIB)
-	$(Q)$(HOST_CC) $(HOST_TEST_CFLAGS) -o $@ $^ -lcmocka -lm -lpthread -ldw -lelf -lz -lmicrohttpd
--include $(B)/unit/host.o/test/host/test_known.d $(B)/unit/host.o/test/host/model.d
-
-$(B)/tools/mkcapture: test/host/mkcapture_main.c test/host/mkcapture.c test/host/mkworkload.c \
-                      test/host/mkcapture.h
+$(B)/tools/mkcapture: $(addprefix test/host/fabricate/mk,capture_main.c capture.c workload.c capture.h)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CMD_CFLAGS) -o $@ $(filter %.c,$^)
 
-$(B)/tools/mkscript: test/export/mkscript.c test/host/mkcapture.c test/host/mkcapture.h
+$(B)/tools/mkscript: test/host/export/mkscript.c test/host/fabricate/mkcapture.c test/host/fabricate/mkcapture.h
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CMD_CFLAGS) -o $@ $(filter %.c,$^)
 
 # KernelShark's library, which reads exports.
-$(B)/tools/kshark: test/export/kshark.c
+$(B)/tools/kshark: test/host/export/kshark.c
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CMD_CFLAGS) -o $@ $< $$(pkg-config --cflags --libs libkshark)
 
@@ -57,4 +57,4 @@ host-test: host $(B)/tools/mkcapture $(HOST_TESTS)
 	$(Q)for test in $(HOST_TESTS); do $$test || exit 1; done
 	$(Q)test/host/check
 
--include $(HOST_TEST_OBJS:.o=.d) $(HOST_TEST_NAMES:%=$(B)/unit/host.o/test/host/test_%.d)
+-include $(patsubst %.o,%.d,$(call host_test_objs,$(HOST_TEST_COMMON) $(HOST_TEST_MODEL) $(HOST_TEST_SRCS) $(HOST_TEST_ALONE)))

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "test/blocklog/model.h"
+#include "test/lib/blocklog/model.h"
 
 #define BOARD_BUFFERS 32 /* of the kernel */
 #define BOARD_FRAMES 400u

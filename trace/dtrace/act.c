@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Actions: the data they record, and their other effects. A fault is left in the context; the bytes
- * of a record written by then are never committed. Probe context. Tested by test/d_fire.
+ * of a record written by then are never committed. Probe context. Tested by test/trace/dtrace/fire.
  */
 #include "trace/dtrace/fire.h"
 

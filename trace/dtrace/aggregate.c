@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The aggregation buffer's hash table. A key is written at the location of a new entry; if the key
- * exists already, the old entry takes the value. Tested by test/d_fire.
+ * exists already, the old entry takes the value. Tested by test/trace/dtrace/fire.
  */
 #include "trace/dtrace/aggregate.h"
 

@@ -3,7 +3,7 @@
  * Aggregation buffers: per CPU, a hash table of entries, each with a key and a value into which
  * every probe firing folds its datum. Each CPU has two halves, swapped when the consumer takes one;
  * the consumer merges the results of all CPUs and snapshots. Own CPU, no other probe firing there.
- * Merging law tested by test/d.
+ * Merging law tested by test/dtrace.
  */
 #ifndef TRACE_DTRACE_AGGREGATE_H
 #define TRACE_DTRACE_AGGREGATE_H

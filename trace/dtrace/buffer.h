@@ -2,7 +2,7 @@
 /*
  * A principal buffer: the records of one CPU for one consumer, under its policy. Records are
  * reserved, filled in place and committed by one store; an uncommitted record is never visible. Own
- * CPU, no other probe firing there. Tested by test/d_buffer against a naive model.
+ * CPU, no other probe firing there. Tested by test/trace/dtrace against a naive model.
  */
 #ifndef TRACE_DTRACE_BUFFER_H
 #define TRACE_DTRACE_BUFFER_H

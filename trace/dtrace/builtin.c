@@ -2,7 +2,7 @@
 /*
  * The built-in variables. Values that may change while a clause runs are looked up once. Strings
  * are returned in place; the clause may read them through a window. Probe context. Tested by
- * test/d_machine/builtin_test.c.
+ * test/trace/dtrace/machine/builtin_test.c.
  */
 #include "trace/dtrace/ecb.h"
 #include "trace/dtrace/machine.h"

@@ -2,7 +2,7 @@
 /*
  * Loading: validates and decodes an image's objects, merges their declarations of variables, and
  * puts both in one block, so that probe context allocates nothing. Control context. Tested by
- * test/d_machine/image_test.c.
+ * test/trace/dtrace/machine/image_test.c.
  */
 #include "trace/dtrace/code.h"
 

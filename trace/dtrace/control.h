@@ -8,7 +8,8 @@
  * Only its owner can use a consumer's handle; an owner is any address that identifies the caller
  * (the process). Handles are not reused soon, so that a stale one is EBADF.
  *
- * Control context, under the control lock. Proved by test/d_fire/control_test.c, test/d_remote.
+ * Control context, under the control lock. Proved by test/trace/dtrace/fire/control_test.c,
+ * test/host/remote.
  */
 #ifndef TRACE_DTRACE_CONTROL_H
 #define TRACE_DTRACE_CONTROL_H

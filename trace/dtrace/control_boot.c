@@ -4,7 +4,7 @@
  * connected to make them, so the machine makes a host's requests itself and records the answers. A
  * reader compiles the program's source again, with the probes recorded here.
  *
- * Control context. Tested by test/boot/dretain.py.
+ * Control context. Tested by test/board/dretain.py.
  */
 #include "abi/errno.h"
 #include "trace/assert.h"

@@ -12,8 +12,9 @@
  * whose length is bounded (hash.h), and compares few keys. Waiting for another CPU in the same
  * chain is in no bound.
  *
- * Control context. The image was checked. Tested by test/d_machine/cost_test.c; test/d_random
- * counts actual steps, test/bench/firing.py instructions, to show that no program takes more.
+ * Control context. The image was checked. Tested by test/trace/dtrace/machine/cost_test.c;
+ * test/trace/dtrace/random counts actual steps, test/bench/firing.py instructions, to show that no
+ * program takes more.
  */
 #include "trace/dtrace/code.h"
 

@@ -3,7 +3,7 @@
  * The counters of the CPU's events that a program's variables need, `cycles` and `instructions`:
  * asked of the port when the program is made, given back when it ends. Only where the port has some
  * (DTRACE_PORT_COUNTS). Control context. Tested by
- * test/d_machine/builtin_test.c and test/boot/counters.py.
+ * test/trace/dtrace/machine/builtin_test.c and test/board/counters.py.
  */
 #include "trace/dtrace/consumer.h"
 

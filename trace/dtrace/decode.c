@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Translates valid instructions into the interpreter's, and computes properties of the whole
- * object. Control context. Tested by test/d_machine/image_test.c.
+ * object. Control context. Tested by test/trace/dtrace/machine/image_test.c.
  */
 #include "trace/assert.h"
 #include "trace/dtrace/code.h"

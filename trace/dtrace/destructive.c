@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Effects of a destructive program on its target: actions, and copies to the current process. A
- * board without them links subr_none.c instead. Probe context. Tested by test/d_fire,
- * test/d_machine/subr_memory_test.c.
+ * board without them links subr_none.c instead. Probe context. Tested by test/trace/dtrace/fire,
+ * test/trace/dtrace/machine/subr_memory_test.c.
  */
 #include "trace/dtrace/fire.h"
 #include "trace/dtrace/own.h"

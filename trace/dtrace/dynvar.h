@@ -7,7 +7,7 @@
  *
  * Another CPU may still read a chunk that was just freed, so it is reused only after the cleaner
  * has passed every CPU twice. The cleaner joins lists, whatever their length, so it delays no CPU.
- * Tested by test/d_fire/dynvar_test.c, test/d_random.
+ * Tested by test/trace/dtrace/fire/dynvar_test.c, test/trace/dtrace/random.
  */
 #ifndef TRACE_DTRACE_DYNVAR_H
 #define TRACE_DTRACE_DYNVAR_H

@@ -3,8 +3,8 @@
  * Probe firing: every ECB on the probe whose consumer is in the right state evaluates its
  * predicate, reserves room, runs its actions and commits its record. A fault abandons the record
  * and fires ERROR. The common cases are inline here, all others in act.c. Own CPU, no other probe
- * firing on it; no lock, no allocation, bounded time. Tested by test/d_fire; instructions counted
- * by test/bench.
+ * firing on it; no lock, no allocation, bounded time. Tested by test/trace/dtrace/fire;
+ * instructions counted by test/bench.
  */
 #include "trace/dtrace/fire.h"
 

@@ -7,7 +7,7 @@
  * Every bit of a key must reach the low bits of the hash, which choose the chain: typical keys are
  * small integers, process ids, addresses, and strings that differ in one character, and a full
  * chain loses data. Keys with the same hash can be constructed; then the limits below bound the
- * time. Probe context. Proved by test/d_fire/pattern_test.c, test/d_random.
+ * time. Probe context. Proved by test/trace/dtrace/fire/pattern_test.c, test/trace/dtrace/random.
  */
 #ifndef TRACE_DTRACE_HASH_H
 #define TRACE_DTRACE_HASH_H

@@ -2,7 +2,8 @@
 /*
  * Runs the helpers of a stack, frame by frame, see helper.h. Each run has a context as if it were a
  * clause of its own: arguments, scratch, and no memory of the kernel. What it leaves of faults is
- * forgotten. Probe context. Tested by test/d_fire/helper_test.c, on boards by test/boot/helper.py.
+ * forgotten. Probe context. Tested by test/trace/dtrace/fire/helper_test.c, on boards by
+ * test/board/helper.py.
  */
 #include "trace/dtrace/helper.h"
 

@@ -2,7 +2,7 @@
 /*
  * What a helper may do, see helper.h: lists of instructions, variables and subroutines. Left out
  * is all that takes the square of a string's length, and what stores to addresses. Compiler and
- * machine share it. Control context. Tested by test/d_machine/helper_test.c.
+ * machine share it. Control context. Tested by test/trace/dtrace/machine/helper_test.c.
  */
 #include "trace/dtrace/helper.h"
 

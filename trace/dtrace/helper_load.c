@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Loading helpers, see helper.h: what they may do, and a bound of their steps. Control context.
- * Tested by test/d_machine/helper_test.c.
+ * Tested by test/trace/dtrace/machine/helper_test.c.
  */
 #include "trace/dtrace/helper.h"
 

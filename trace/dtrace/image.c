@@ -4,7 +4,7 @@
  * need no checks. Every action is of a known kind and has the objects it needs, aggregating
  * functions have a possible shape and their keys before them, and destructive actions occur only in
  * a destructive program. validate.c checks the objects. Also computes the size that an action
- * records. Control context. Tested by test/d_machine/image_test.c.
+ * records. Control context. Tested by test/trace/dtrace/machine/image_test.c.
  */
 #include "trace/dtrace/helper.h"
 #include "trace/dtrace/port.h"

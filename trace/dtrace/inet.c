@@ -2,7 +2,7 @@
 /*
  * inet_ntop(), inet_ntoa(), inet_ntoa6(): network addresses as text. IPv6 in the usual form: lower
  * case, the longest run of zeros as ::, embedded IPv4 addresses with dots. Probe context. Tested by
- * test/d_machine/subr_test.c.
+ * test/trace/dtrace/machine/subr_test.c.
  */
 #include "trace/dtrace/subr.h"
 

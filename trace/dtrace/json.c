@@ -3,7 +3,7 @@
  * json(): one element of a JSON text. The text is read once, from the front, only as far as the
  * element; skipped parts are checked only for brackets and strings. No recursion: a container that
  * isn't wanted is skipped by counting, one that is wanted is never left again. Probe context.
- * Tested by test/d_machine/json_test.c.
+ * Tested by test/trace/dtrace/machine/json_test.c.
  */
 #include "trace/dtrace/subr.h"
 

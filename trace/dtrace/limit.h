@@ -2,8 +2,8 @@
 /*
  * dtrace_max_cost: no program is made whose clauses, with those of the other consumers that there
  * are, make a firing of one probe take more, in the unit of DTRACE_PORT_WEIGHTS. And with log=1
- * none whose records could never be logged. Control context. Tested by test/d_fire/limit_test.c and
- * log_test.c.
+ * none whose records could never be logged. Control context. Tested by
+ * test/trace/dtrace/fire/limit_test.c and log_test.c.
  */
 #ifndef TRACE_DTRACE_LIMIT_H
 #define TRACE_DTRACE_LIMIT_H

@@ -2,7 +2,7 @@
 /*
  * Fault-safe loads. The machine's own memory is read directly; other addresses must be aligned
  * (where the port requires it) and not toxic, and are read by the port's peek. Probe context.
- * Tested by test/d_machine/memory_test.c.
+ * Tested by test/trace/dtrace/machine/memory_test.c.
  */
 #include "trace/dtrace/machine.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A consumer's records in the event log, see log_event.h. Tested by test/d_fire/log_test.c and, on
- * the boards, by test/boot/dlog.py.
+ * A consumer's records in the event log, see log_event.h. Tested by
+ * test/trace/dtrace/fire/log_test.c and, on the boards, by test/board/dlog.py.
  */
 #ifndef TRACE_DTRACE_LOG_H
 #define TRACE_DTRACE_LOG_H

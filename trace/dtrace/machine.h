@@ -10,7 +10,7 @@
  *   dtrace_run()             a predicate, or what an action records (run.c)
  *
  * Control functions may allocate. All others run in probe context: on their own CPU with no other
- * probe firing there, without a lock or an allocation. Proved by test/d_machine.
+ * probe firing there, without a lock or an allocation. Proved by test/trace/dtrace/machine.
  */
 #ifndef TRACE_DTRACE_MACHINE_H
 #define TRACE_DTRACE_MACHINE_H

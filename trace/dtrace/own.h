@@ -4,7 +4,7 @@
  * their own processes: `consumer->own` and those that it started. Their clauses fire for these; on
  * probes that belong to no process (BEGIN, END, ERROR, tick) they fire whatever is current, but
  * then learn nothing of it: what they would is fault UPRIV. Loads of kernel memory are fault KPRIV.
- * Tested by test/d_fire/own_test.c and, on the boards, by test/boot's suite d-own.
+ * Tested by test/trace/dtrace/fire/own_test.c and, on the boards, by test/board's suite d-own.
  */
 #ifndef TRACE_DTRACE_OWN_H
 #define TRACE_DTRACE_OWN_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Lists all probes, for targets on the host. Boards answer by pieces (control_answer.c) and leave
- * this file out. Control context. Tested by test/d_fire.
+ * this file out. Control context. Tested by test/trace/dtrace/fire.
  */
 #include "trace/dtrace/probe.h"
 

@@ -6,7 +6,7 @@
  * nothing: a retaining consumer's clauses run like those that log (log.h), and its aggregations
  * have their own kinds.
  *
- * Tested by test/d_fire/retain_test.c and, on the boards, by test/boot/dretain.py.
+ * Tested by test/trace/dtrace/fire/retain_test.c and, on the boards, by test/board/dretain.py.
  */
 #ifndef TRACE_DTRACE_RETAINED_H
 #define TRACE_DTRACE_RETAINED_H

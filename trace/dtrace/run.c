@@ -5,7 +5,8 @@
  * (validate.c) and pre-decoded (code.c): registers, labels and indices are in range, the last is
  * `ret`, and branches go forward, so execution terminates. Arithmetic is on 64-bit unsigned words.
  *
- * Probe context. Tested by test/d_machine/run_test.c, and against a naive interpreter by test/d.
+ * Probe context. Tested by test/trace/dtrace/machine/run_test.c, and against a naive interpreter by
+ * test/dtrace.
  */
 #include "trace/dtrace/run.h"
 

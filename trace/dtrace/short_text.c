@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See short_text.h. Tested by test/d_machine/reason_test.c and test/boot's suite fbt. */
+/* See short_text.h. Tested by test/trace/dtrace/machine/reason_test.c and test/board's suite fbt.
+ * */
 #include "trace/dtrace/short_text.h"
 
 static unsigned text_bits(const uint8_t *texts, unsigned *bit, unsigned n)

@@ -6,7 +6,7 @@
  * All accesses to a state are relaxed, because a state publishes nothing: each CPU alone reads and
  * writes its buffers, also when they are cleaned. The cross-calls of the cleaner order its marks
  * before the visits, and the visits before the state becomes INACTIVE. Tested with CPUs that are
- * threads by test/threads/speculate_test.c.
+ * threads by test/trace/dtrace/speculate_threads_test.c.
  */
 #include "abi/compiler.h"
 #include "trace/assert.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Speculations: records set aside until the program decides whether it wants them. Each speculation
- * has a buffer per CPU. Ids are 1 to nspec. Tested by test/d_buffer.
+ * has a buffer per CPU. Ids are 1 to nspec. Tested by test/trace/dtrace.
  *
  *   INACTIVE -speculation()-> ACTIVE -speculate()-> ONE -on another CPU-> MANY
  *   ACTIVE, ONE, MANY -commit()-> COMMITTING, -discard()-> DISCARDING

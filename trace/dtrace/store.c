@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Stores of a D program: allowed to the scratch that its clause has taken and its own variables'
- * data. Elsewhere a store faults. Probe context. Tested by test/d_machine/memory_test.c.
+ * data. Elsewhere a store faults. Probe context. Tested by test/trace/dtrace/machine/memory_test.c.
  */
 #include "trace/dtrace/machine.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * strtoll(): blanks, a sign, 0x in base 16, digits up to the first other character. Overflow wraps.
- * Probe context. Tested by test/d_machine/subr_test.c.
+ * Probe context. Tested by test/trace/dtrace/machine/subr_test.c.
  */
 #include "trace/dtrace/subr.h"
 

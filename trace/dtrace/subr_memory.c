@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Subroutines that allocate and copy memory. They write to this clause's scratch. Probe context.
- * Tested by test/d_machine/subr_memory_test.c.
+ * Tested by test/trace/dtrace/machine/subr_memory_test.c.
  */
 #include "trace/dtrace/subr.h"
 

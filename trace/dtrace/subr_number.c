@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Subroutines about numbers and ids. Probe context. Tested by test/d_machine/subr_test.c. */
+/* Subroutines about numbers and ids. Probe context. Tested by
+ * test/trace/dtrace/machine/subr_test.c. */
 #include "trace/dtrace/subr.h"
 
 #include "trace/dtrace/own.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Subroutines about paths. Probe context. Tested by test/d_machine/subr_test.c. */
+/* Subroutines about paths. Probe context. Tested by test/trace/dtrace/machine/subr_test.c. */
 #include "trace/dtrace/subr.h"
 
 /* Offsets of a path's parts; -1: missing. The base follows the last slash that is not at the end;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Subroutines that search a string. Those that return a string return an address in the searched
- * string, or NULL if nothing is found. Probe context. Tested by test/d_machine/subr_test.c.
+ * string, or NULL if nothing is found. Probe context. Tested by
+ * test/trace/dtrace/machine/subr_test.c.
  */
 #include "trace/dtrace/subr.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Subroutines that measure strings and make new ones, in scratch. Probe context. Tested by
- * test/d_machine/subr_test.c.
+ * test/trace/dtrace/machine/subr_test.c.
  */
 #include "trace/dtrace/ecb.h"
 #include "trace/dtrace/subr.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Strings: fault-safe reads, comparisons, and new strings in scratch. No function reads beyond its
- * limit. Probe context. Tested by test/d_machine/memory_test.c.
+ * limit. Probe context. Tested by test/trace/dtrace/machine/memory_test.c.
  */
 #include "trace/dtrace/text.h"
 

@@ -14,7 +14,7 @@
  *   variables have at most 16 KB, associative elements 1 MB
  *   a result is a C value of 0, 1, 2, 4 or 8 bytes, or by reference
  *
- * Control context. Each rule has its test in test/d_machine/validate_test.c.
+ * Control context. Each rule has its test in test/trace/dtrace/machine/validate_test.c.
  */
 #include "trace/dtrace/code.h"
 

@@ -2,7 +2,7 @@
 /*
  * A program's variables as the interpreter loads and stores them: globals and clause-locals by
  * reference, then thread-locals and associative arrays, which are in dynamic storage. Probe
- * context. Tested by test/d_machine/variable_test.c.
+ * context. Tested by test/trace/dtrace/machine/variable_test.c.
  */
 #include "trace/assert.h"
 #include "trace/dtrace/port.h"

@@ -3,7 +3,7 @@
  * CRC-32C with AArch64's instructions for it, in place of trace/crc32c.c, eight bytes in four
  * instructions. They are an option of Armv8.0 that every Cortex-A has; the compiler's -mcpu= or
  * -march= must allow them. Readers check the sums with another implementation:
- * test/boot/flight.py.
+ * test/board/flight.py.
  */
 #include "trace/crc32c.h"
 

@@ -2,7 +2,7 @@
 /*
  * Trace port of the host, for unit tests and fuzzers: CPUs are an array with the current one chosen
  * by a variable, the test sets the clock, interrupts are a counter. The test supplies the variables
- * (test/unit/fake_port.c). -DTRACE_PORT_CLOCK_BITS=32 builds it like a Cortex-M.
+ * (test/trace/fake_port.c). -DTRACE_PORT_CLOCK_BITS=32 builds it like a Cortex-M.
  */
 #ifndef TRACE_PORT_HOST_H
 #define TRACE_PORT_HOST_H

@@ -4,7 +4,7 @@
  * function's DWARF in the kernel's ELF. Only as far as each parameter has a register of its own, so
  * that args[n] is argn with a type: a parameter of 64 bits on a 32-bit CPU, a float or a struct
  * ends the list. The target also describes which arguments an args[n] consists of, if it isn't
- * argn: a psinfo_t of a pid. Tested by test/d/provider_rows.py.
+ * argn: a psinfo_t of a pid. Tested by test/dtrace/provider_rows.py.
  */
 #include "host/dt/check/check.h"
 #include "host/dt/types/elf.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Derived probes: which a session knows, and what a clause on one reads. See derived.h. Tested by
- * test/d_front, test/boot/statics.py.
+ * test/host/dt, test/board/statics.py.
  */
 #include "host/dt/check/derived.h"
 

@@ -3,7 +3,7 @@
  * "Did you mean": the existing name nearest to an unknown one, for error messages; and QNX's names
  * of kernel calls (MsgSend) for those of the provider syscall (msg_sendv). Context: an error, or a
  * description that matched nothing, so a walk through all probes is cheap enough. Tested by
- * test/d/rows/suggestions.rows, test/d/provider_rows.py.
+ * test/dtrace/rows/suggestions.rows, test/dtrace/provider_rows.py.
  */
 #include "host/dt/check/suggest.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Parts of the compiler's messages that many of them have, in dtrace(1M)'s words. Tested by
- * test/d/rows/messages.tags.
+ * test/dtrace/rows/messages.tags.
  */
 #include "host/dt/check/wording.h"
 

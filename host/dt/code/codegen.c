@@ -3,7 +3,7 @@
  * From checked trees to DIF: every kind of node, a value of one type as one of another, and the
  * object that becomes of a whole tree. What was loaded, cast or passed is extended to 64 bits, by
  * its sign or by zeros; what was computed may be more than its type holds (check/width.c). Strings,
- * structs and arrays are their address. Proof: test/d, test/d_random.
+ * structs and arrays are their address. Proof: test/dtrace, test/trace/dtrace/random.
  */
 #include "host/dt/check/check.h"
 #include "host/dt/code/code.h"

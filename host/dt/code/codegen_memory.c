@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * From checked trees to DIF: where a node's value lies, loads and stores, bit-fields. Proof:
- * test/d, test/d_front/layouts_test.c.
+ * test/dtrace, test/host/dt/layouts_test.c.
  */
 #include "host/dt/code/code.h"
 #include "host/dt/types/elf.h"

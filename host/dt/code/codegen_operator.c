@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From checked trees to DIF: operators of two operands. Proof: test/d, test/d_random.
+ * From checked trees to DIF: operators of two operands. Proof: test/dtrace,
+ * test/trace/dtrace/random.
  */
 #include "host/dt/check/check.h"
 #include "host/dt/code/code.h"

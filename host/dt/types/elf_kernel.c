@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Which kernel an ELF is, as kernel/dtrace/build.c has it: all images of one build are the same
- * one, whatever programs and boot image they carry. Tested by test/d_remote/board_test.c, and
- * against the boards by test/boot/gate.py and dlog.py.
+ * one, whatever programs and boot image they carry. Tested by test/host/remote/board_test.c, and
+ * against the boards by test/board/gate.py and dlog.py.
  */
 #include "host/dt/types/elf_file.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * From an address to its line of source, and through the functions that were inlined there, by
- * DWARF. libdw reads it; an ELF file without DWARF has no lines. Proof: test/symbols/check.
+ * DWARF. libdw reads it; an ELF file without DWARF has no lines. Proof: test/host/symbols/check.
  */
 #include "host/dt/dt.h"
 #include "host/dt/types/elf_file.h"

@@ -3,7 +3,7 @@
  * Types from DWARF, made when they are asked for. Structs, unions and enums are first made
  * incomplete and put on a list, so that they may refer to each other in circles; the list is worked
  * off before anyone sees them. Damaged DWARF gives fewer types, never a wrong access. Tested by
- * test/d_front/elf_test.c, layouts_test.c.
+ * test/host/dt/elf_test.c, layouts_test.c.
  */
 #include "host/dt/types/elf_file.h"
 #include "host/dt/types/type_name.h"

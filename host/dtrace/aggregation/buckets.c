@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Buckets of quantize(), lquantize() and llquantize(): how many there are, what each stands for,
- * and which of them are shown. Tested by test/d_buffer/merge_test.c.
+ * and which of them are shown. Tested by test/host/dtrace/aggregation/merge_test.c.
  */
 #include "host/dtrace/aggregation/aggregation.h"
 

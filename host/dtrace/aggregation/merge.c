@@ -2,7 +2,7 @@
 /*
  * Rows of an aggregation: a hash table by the bytes of the keys. Results of several CPUs and
  * snapshots are merged, which every aggregating function allows: f(f(a) u f(b)) = f(a u b).
- * Tested by test/d_buffer/merge_test.c.
+ * Tested by test/host/dtrace/aggregation/merge_test.c.
  */
 #include "host/dtrace/aggregation/aggregation.h"
 

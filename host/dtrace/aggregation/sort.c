@@ -2,7 +2,7 @@
 /*
  * The order of rows: by value, or by key (aggsortkey), of one aggregation or of several that one
  * printa() joins. Values compare as signed numbers, integer keys as unsigned numbers of their size,
- * string keys as bytes. Tested by test/d_buffer/merge_test.c.
+ * string keys as bytes. Tested by test/host/dtrace/aggregation/merge_test.c.
  */
 #include "host/dtrace/aggregation/aggregation.h"
 

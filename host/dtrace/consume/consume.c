@@ -2,7 +2,8 @@
 /*
  * Takes buffers from the target and prints their records. Without `temporal` the CPUs take turns:
  * BEGIN's CPU first and, at the end, END's CPU last. With it all records are printed in order of
- * time: those newer than the oldest buffer taken wait for the next pass. Tested by test/d_command.
+ * time: those newer than the oldest buffer taken wait for the next pass. Tested by
+ * test/host/dtrace/command.
  */
 #include "host/dtrace/consume/consume.h"
 

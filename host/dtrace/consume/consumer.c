@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A consumer of records: its memory, the options that say how it prints, and its output. Tested by
- * test/d and test/d_command.
+ * test/dtrace and test/host/dtrace/command.
  */
 #include "host/dtrace/consume/consume.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Descriptions of ids: the target is asked once for each EPID and each aggregation id, and ids and
- * variables that the program can't have are rejected. Tested by test/d_remote.
+ * variables that the program can't have are rejected. Tested by test/host/remote.
  */
 #include "host/dtrace/consume/consume.h"
 

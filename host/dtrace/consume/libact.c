@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Actions that the consumer takes when it comes to their records. Tested by test/d/rows.
+ * Actions that the consumer takes when it comes to their records. Tested by test/dtrace/rows.
  */
 #include "host/dtrace/consume/consume.h"
 #include "host/memory_stream.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The consumer's messages on standard error: drops by their kind, the option that helps against
- * them, and faults. Tested by test/d_command.
+ * them, and faults. Tested by test/host/dtrace/command.
  */
 #include "host/dt/registers.h"
 #include "host/dtrace/consume/consume.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * printf(): D's conversions, on recorded values. Tested by test/d/rows and test/d_command.
+ * printf(): D's conversions, on recorded values. Tested by test/dtrace/rows and
+ * test/host/dtrace/command.
  */
 #include "host/dtrace/print/print.h"
 

@@ -2,7 +2,7 @@
 /*
  * Finds probes by their description among those that the program enabled. The notes of a boot's
  * program have only these, because no command asked the target for a description when it was
- * recorded. See replay.h. Tested by test/boot/dretain.py.
+ * recorded. See replay.h. Tested by test/board/dretain.py.
  */
 #include "host/dtrace/replay/replay.h"
 

@@ -2,7 +2,7 @@
 /*
  * Collects D's events of a capture, by consumer: see replay.h. The file may hold anything, in any
  * order: an invalid event is counted and left out; memory is bounded by the file's size, and time
- * by the sorting of its events. Tested by test/d_replay/many_test.c.
+ * by the sorting of its events. Tested by test/host/dtrace/replay/many_test.c.
  */
 #include "host/dtrace/replay/replay.h"
 

@@ -3,7 +3,8 @@
  * Reads D's records back from a capture, where -x log=1 put them: what each pass of a live consumer
  * would have taken from each CPU. The program is compiled again from the notes, and its target
  * (wire.c) answers from the capture. So the live consumer's own code prints the records, and the
- * file is trusted no more than a target's answer. Tested by test/d_replay and test/boot/dlog.py.
+ * file is trusted no more than a target's answer. Tested by test/host/dtrace/replay and
+ * test/board/dlog.py.
  */
 #ifndef HOST_DTRACE_REPLAY_REPLAY_H
 #define HOST_DTRACE_REPLAY_REPLAY_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Sorts and searches what was collected from a capture: see replay.h. The file may have it in any
- * order, and more than once. Tested by test/d_replay/many_test.c.
+ * order, and more than once. Tested by test/host/dtrace/replay/many_test.c.
  */
 #include "host/dtrace/replay/replay.h"
 

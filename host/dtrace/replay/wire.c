@@ -3,7 +3,7 @@
  * The wire to a target that is a capture. Requests that describe the target and the program are
  * answered from the transcript in the notes; requests for buffers from what the current pass took.
  * A missing record is a drop of its CPU, a missing entry a drop of the aggregation. Tested by
- * test/d_replay.
+ * test/host/dtrace/replay.
  */
 #include "host/dtrace/replay/replay.h"
 #include "trace/dtrace/notes.h"

@@ -14,7 +14,7 @@ const view = {
 /* ---- colours ----------------------------------------------------------------------- */
 
 /*
- * Okabe and Ito's colours and neighbours of theirs; test/report/colours.py measures how far apart
+ * Okabe and Ito's colours and neighbours of theirs; test/host/report/colours.py measures how far apart
  * they are for people who do not see red, green or blue. What waits for work is thin and grey:
  * shape and height tell it too.
  */

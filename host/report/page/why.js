@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Why a thread was not done earlier: the walk of host/why/path.c and ran.c over the page's columns,
- * which have whom each state waits for from there. test/report/why.py compares the answers with
+ * which have whom each state waits for from there. test/host/report/why.py compares the answers with
  * those of `kymo why`. Nothing here touches the document.
  */
 

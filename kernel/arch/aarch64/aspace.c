@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Address spaces of processes: one ASID each for the space's lifetime, and the TLB; the tables are
- * kernel/arch/mmu/pages.c. Kernel lock held. Proved by test/boot (isolation).
+ * kernel/arch/mmu/pages.c. Kernel lock held. Proved by test/board (isolation).
  */
 #include "abi/errno.h"
 #include "abi/sys/kymo.h"

@@ -2,7 +2,7 @@
 /*
  * Exceptions other than kernel calls and interrupts. In a program: the first use of FP, else a
  * fault, which is reported in words and ends the program. In the kernel: a register dump and a
- * panic. Proved by test/boot (isolation).
+ * panic. Proved by test/board (isolation).
  */
 #include "abi/sys/kymo.h"
 #include "kernel/arch/aarch64/port.h"

@@ -5,7 +5,7 @@
  * handler must leave all kernel state unchanged: it records (kernel_sample(), kernel_counted())
  * and raises a software interrupt, whose handler, intr_sample(), requests the kernel's exit. eret
  * clears the exclusive monitor, so an interrupted LDXR/STXR pair is retried. The handler calls
- * nothing that is patched while CPUs run. Proved by test/boot/samples.py.
+ * nothing that is patched while CPUs run. Proved by test/board/samples.py.
  */
 #include "kernel/arch/aarch64/port.h"
 #include "kernel/arch/entry.h"

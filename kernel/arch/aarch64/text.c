@@ -7,7 +7,7 @@
  * it is replaced: they execute either the old or the new one. They execute the new one after their
  * next context synchronisation: every exception entry and return, each iteration of a lock spin,
  * each wake-up from idle. A cross-call makes each CPU do one of these: trace_port_sites_sync().
- * Proved by test/boot, suites sites-multi and fbt-multi.
+ * Proved by test/board, suites sites-multi and fbt-multi.
  */
 #include "kernel/arch/aarch64/port.h"
 #include "kernel/arch/assert.h"

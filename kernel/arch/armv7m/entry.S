@@ -4,8 +4,8 @@
  *
  * SVC (kernel calls) and PendSV (kernel exit after interrupts) have the lowest priority, faults are
  * one above, interrupts above those: so the kernel is not re-entered, and interrupts stay open in
- * it. The kernel stack is empty whenever a thread runs. Offsets: offsets.c. Proved by test/armv7m;
- * counted by `make bench`.
+ * it. The kernel stack is empty whenever a thread runs. Offsets: offsets.c. Proved by
+ * test/board/armv7m; counted by `make bench`.
  */
 #include ARCH_OFFSETS_H
 #include "kernel/arch/armv7m/shared.h"

@@ -2,7 +2,7 @@
 /*
  * Copies and fills memory: what arch_copy_turns() and arch_fill_turns() are here. LDM and STM move
  * eight words each; the compiler would move four. An interrupt does not wait for their end: the CPU
- * leaves them and continues or repeats them later. Tested by test/boot/programs/t_align.c, with
+ * leaves them and continues or repeats them later. Tested by test/board/programs/t_align.c, with
  * messages of all lengths and alignments.
  */
 #include "kernel/arch/cpu.h"

@@ -2,7 +2,7 @@
 /*
  * ARMv7-M: fault-safe reads for D: the kernel's own memory by its bounds, a program's by its
  * process's map, nothing else (no device, no vector table, no memory of other processes), so
- * nothing faults. Any context, interrupts masked. Proved by test/boot (suites d, faults).
+ * nothing faults. Any context, interrupts masked. Proved by test/board (suites d, faults).
  */
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/board.h"

@@ -9,7 +9,7 @@
  * with the priority of ordinary interrupts, whose handler, intr_sample(), requests the kernel's
  * exit. It sets no bit of a word that other code changes, and does not pend PendSV itself.
  * Exceptions clear the exclusive monitor, so an interrupted LDREX/STREX pair is retried. Proved by
- * test/boot/samples.py.
+ * test/board/samples.py.
  */
 #include "kernel/arch/armv7m/board.h"
 #include "kernel/arch/armv7m/private.h"

@@ -5,7 +5,7 @@
  * entry looks like, and how a TLB is kept consistent, is the port's: ARCH_PAGES_H (mmu.h). Only an
  * entry that was clear is ever set, or a valid one's rights changed, so only these changes and
  * clearing need TLB invalidation. Refuses addresses outside [USER_LOW, USER_HIGH), ranges that are
- * already mapped, and memory both writable and executable. Proved by test/boot (t_map, isolation).
+ * already mapped, and memory both writable and executable. Proved by test/board (t_map, isolation).
  *
  * A mapping whose virtual and physical address are equal within a block has blocks for all the 2 MB
  * that it covers, and pages at its ends. range_find() chooses such addresses, so that 1 GB takes at

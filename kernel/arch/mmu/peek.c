@@ -9,7 +9,7 @@
  * The MMU holds the space of the running thread. A probe may attribute itself to another thread,
  * one about to run or one that had the CPU when a sample was taken, which may be of another
  * process: then the mappings of that process are searched instead. Kernel lock held. Proved by
- * test/boot (suites d, faults) and test/d/stacks.py.
+ * test/board (suites d, faults) and test/dtrace/stacks.py.
  */
 #include "abi/sys/kymo.h"
 #include "kernel/arch/aspace.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Address spaces of processes: the top table and the one below it; the TLB is tlb.c, the rest
- * kernel/arch/mmu/pages.c. Kernel lock held. Proved by test/boot (isolation).
+ * kernel/arch/mmu/pages.c. Kernel lock held. Proved by test/board (isolation).
  */
 #include "abi/errno.h"
 #include "kernel/arch/assert.h"

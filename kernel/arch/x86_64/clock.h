@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * How fast the time-stamp counter runs: what CPUID states of it, and what was measured. Proved by
- * test/pc/clock_test.c.
+ * test/kernel/arch/x86_64/clock_test.c.
  */
 #ifndef KERNEL_ARCH_X86_64_CLOCK_H
 #define KERNEL_ARCH_X86_64_CLOCK_H

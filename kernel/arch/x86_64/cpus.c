@@ -6,7 +6,7 @@
  * boot.
  *
  * A call waits until each CPU has executed it. No CPU can delay it for long, for the reasons that
- * kernel/base/cpu.c gives: one that spins for the lock has interrupt windows. Proved by test/boot,
+ * kernel/base/cpu.c gives: one that spins for the lock has interrupt windows. Proved by test/board,
  * suites smp8, map-multi, storms-multi, dead-cpu-pc.
  */
 #include "abi/errno.h"

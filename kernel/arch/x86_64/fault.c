@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Exceptions: in a program, a fault, which is reported in words and ends the program; in the
- * kernel, a register dump and a panic. Proved by test/boot (isolation) and test/x86_64/.
+ * kernel, a register dump and a panic. Proved by test/board (isolation) and test/board/x86_64/.
  */
 #include "abi/sys/kymo.h"
 #include "kernel/arch/assert.h"

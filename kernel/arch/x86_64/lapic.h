@@ -2,7 +2,7 @@
 /*
  * The local APIC's registers, in memory (xAPIC) or as model-specific registers (x2APIC, where
  * identifiers have 32 bits). Interrupts of this CPU masked, or in an NMI. Proved by
- * test/pc/lapic_test.c and, on a machine with an x2APIC, test/boot/bochs.py.
+ * test/kernel/arch/x86_64/lapic_test.c and, on a machine with an x2APIC, test/board/bochs.py.
  */
 #ifndef KERNEL_ARCH_X86_64_LAPIC_H
 #define KERNEL_ARCH_X86_64_LAPIC_H

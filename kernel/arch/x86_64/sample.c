@@ -9,7 +9,7 @@
  * lasts until its IRET. So the handler has a stack of its own (entry.S), leaves all kernel state
  * unchanged, the local APIC's registers included, and calls nothing that has breakpoints, whose
  * IRET would let in another NMI. It raises an interrupt of this CPU, whose handler, intr_sample(),
- * requests the kernel's exit. Proved by test/boot/samples.py.
+ * requests the kernel's exit. Proved by test/board/samples.py.
  */
 #include "kernel/arch/entry.h"
 #include "kernel/arch/irq.h"

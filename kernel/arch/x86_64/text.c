@@ -6,7 +6,7 @@
  * never be seen half new. So its first byte becomes a breakpoint; the handler does what the new
  * instruction will do. When the batch ends (arch_text_sync()), the other bytes are written, then
  * the first; before, between and after that each CPU is called, which makes it forget what it has
- * fetched. So a batch costs three calls, however many sites it has. Proved by test/boot, suites
+ * fetched. So a batch costs three calls, however many sites it has. Proved by test/board, suites
  * storms-multi and sites-multi.
  */
 #include "kernel/arch/assert.h"

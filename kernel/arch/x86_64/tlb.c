@@ -11,8 +11,9 @@
  * its own; the kernel's tables, which map nothing that isn't global, have 0. A CPU that has not
  * the space when a mapping is lost isn't called: it gets a mark (x86_cpus[].stale), and drops all
  * of that PCID when it loads it next (x86_space_load()). An ended process leaves such a mark with
- * every CPU, so its PCID can be another's at once. Proved by test/pc/tlb_test.c against a model of
- * the TLBs; test/boot/bochs.py boots with PCIDs, but there the TLBs keep nothing.
+ * every CPU, so its PCID can be another's at once. Proved by test/kernel/arch/x86_64/tlb_test.c
+ * against a model of the TLBs; test/board/bochs.py boots with PCIDs, but there the TLBs keep
+ * nothing.
  */
 #include "kernel/arch/assert.h"
 #include "kernel/arch/cpu.h"

@@ -4,7 +4,7 @@
  * from which entries of any table are cut one behind the other; a piece is prolonged as long as the
  * memory behind it is free. None is ever given back: an entry that is free is used again by its
  * table. So pieces aren't where programs are linked to have their data (table_extend). Kernel lock
- * held. Proved by test/unit_kernel/table_grown_test.c and test/in_place/t_placed.c.
+ * held. Proved by test/kernel/base/table/table_grown_test.c and test/board/in_place/t_placed.c.
  */
 #include "kernel/base/table.h"
 

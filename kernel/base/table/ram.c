@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Tables that grow with RAM: see ram.h. Boot only. Proved by test/unit_kernel/table_test.c and
- * test/boot/programs/t_many.c. */
+/* Tables that grow with RAM: see ram.h. Boot only. Proved by test/kernel/base/table/table_test.c
+ * and test/board/programs/t_many.c. */
 #include "kernel/base/table.h"
 
 #include "kernel/base/assert.h"

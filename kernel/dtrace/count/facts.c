@@ -2,7 +2,7 @@
 /*
  * What counters this machine has: what the CPU says, and whether they move and interrupt, which is
  * tried once, when a D program or a host first asks. All CPUs are alike. Kernel lock held. Tested
- * by test/unit_kernel/count_test.c.
+ * by test/kernel/dtrace/count/count_test.c.
  */
 #include "abi/sys/dtrace.h"
 #include "kernel/arch/count.h"

@@ -7,7 +7,7 @@
  * overflow is lost: what has no sample of its own is counted (arg3). Firing takes half of a CPU's
  * time at most: beyond that the interrupts stay closed for a while, and the counters run.
  *
- * Kernel lock, own CPU. Tested by test/boot/counters.py.
+ * Kernel lock, own CPU. Tested by test/board/counters.py.
  */
 #include "kernel/arch/count.h"
 #include "kernel/arch/cpu.h"

@@ -3,7 +3,7 @@
  * The provider cpc: cpc:::EVENT-MODE-COUNT fires on each CPU as often as its counter has counted
  * COUNT events in the mode. A probe is created when a description names it exactly, and never
  * deleted, so there are at most PROBES_MOST. While it is enabled it has one of each CPU's counters
- * to itself. Control context, kernel lock. Tested by test/boot/counters.py.
+ * to itself. Control context, kernel lock. Tested by test/board/counters.py.
  */
 #include "abi/compiler.h"
 #include "abi/errno.h"

@@ -7,7 +7,7 @@
  * read once a second at least, and may overflow once until then.
  *
  * Control: kernel lock. dtrace_port_counter(): probe context, own CPU. Tested by
- * test/unit_kernel/count_test.c and test/boot/counters.py.
+ * test/kernel/dtrace/count/count_test.c and test/board/counters.py.
  */
 #include "abi/errno.h"
 #include "abi/sys/dtrace.h"

@@ -3,7 +3,7 @@
  * Fires the probes of a trap in a program: see user.h. Entry: arg0 … are the function's arguments,
  * as far as they are in registers. Return: arg0 is the offset of the instruction in the function,
  * arg1 the value; of a tail call, whose value is not known yet, arg1 is 0 and arg2 1. An offset:
- * the registers of arguments. On the thread's CPU, without the lock. Proved by test/boot/pid.py.
+ * the registers of arguments. On the thread's CPU, without the lock. Proved by test/board/pid.py.
  */
 #include "kernel/dtrace/user/user.h"
 

@@ -13,7 +13,7 @@
  * then its text is not found any more (user_text()), and nothing is written. The traps' handler
  * looks sites up without a lock: what it may read changes in an order that it can read at any time,
  * or while no CPU is in it (cpu_run_alone()). Internal to kernel/dtrace/user. Proved by
- * test/boot/pid.py.
+ * test/board/pid.py.
  */
 #ifndef KERNEL_DTRACE_USER_USER_H
 #define KERNEL_DTRACE_USER_USER_H

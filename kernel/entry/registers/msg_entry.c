@@ -4,8 +4,8 @@
  * fast path (msg_direct.c has the rules), which needs no load of them. What it does not take begins
  * anew in kernel_call(), with the words in memory; with the lock held, behind it.
  *
- * The entry code has saved what a function keeps, as for msg_direct.c. Proved by test/boot on the
- * boards that have it; test/unit_ipc proves the same steps, compiled for words in memory.
+ * The entry code has saved what a function keeps, as for msg_direct.c. Proved by test/board on the
+ * boards that have it; test/kernel proves the same steps, compiled for words in memory.
  */
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/entry.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* kernel_check(): processes, threads, CPUs, timers. See check.h; proved by
- * test/unit_ipc/check_test.c, which plants a breach of each kind. */
+ * test/kernel/observe/debug/check_test.c, which plants a breach of each kind. */
 #include "kernel/arch/panic.h"
 #include "kernel/arch/aspace.h"
 #include "kernel/ipc/ipc.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What must be true of the kernel's objects whenever no CPU changes them: kernel lock held, at the
- * end of a kernel call or an interrupt. The tests of test/unit_ipc ask it after each call, a debug
+ * end of a kernel call or an interrupt. The tests of test/kernel ask it after each call, a debug
  * kernel at each 64th exit; each check panics with what is wrong. No side effects. Release kernels
  * don't link these files.
  */

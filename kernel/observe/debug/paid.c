@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What processes pay for D's consumers, for check_quota.c. Kernel lock held. Tested by
- * test/d_fire/control_test.c. */
+ * test/trace/dtrace/fire/control_test.c. */
 #include "kernel/base/cpu.h"
 #include "kernel/dtrace/dtrace.h"
 #include "kernel/proc/proc.h"

@@ -12,7 +12,7 @@
  * CPUs may pass a site while it changes. Where the architecture doesn't allow that, they wait, and
  * only for sites that do change.
  *
- * Beside loaded_programs.c, for boards whose text is flash. Proved by test/boot, suites probes and
+ * Beside loaded_programs.c, for boards whose text is flash. Proved by test/board, suites probes and
  * probes-multi.
  */
 #include "abi/errno.h"

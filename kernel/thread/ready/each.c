@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The ready queues, one for each priority. Kernel lock held. Tested by
- * test/unit_kernel/sched_test.c.
+ * test/kernel/thread/sched_test.c.
  *
  * A queue is a circular list of threads without a head: queues[] points to its first thread, so an
  * empty one costs a pointer. A bitmap shows which queues are not empty, with priority 255 in the

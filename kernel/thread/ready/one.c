@@ -2,7 +2,7 @@
 /*
  * The READY threads in one queue, for boards with few threads: a circular list without a head, the
  * highest priority first and within one the order of arrival. An operation looks at all threads at
- * most. A RUNNING thread is not in it. Kernel lock held. Tested by test/unit_kernel/sched_test.c.
+ * most. A RUNNING thread is not in it. Kernel lock held. Tested by test/kernel/thread/sched_test.c.
  */
 #include "kernel/thread/sched.h"
 

@@ -2,7 +2,7 @@
 /*
  * Accesses of the given size to a device register, at an address from mmap_device_io() or
  * mmap_device_memory(); the compiler never merges, splits or drops one. Proved by
- * test/boot/programs/t_port.c.
+ * test/board/programs/t_port.c.
  */
 #ifndef LIB_HW_INOUT_H
 #define LIB_HW_INOUT_H

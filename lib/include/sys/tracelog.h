@@ -30,7 +30,7 @@
  * tracelog_stop(). While it records, the process has the name "tracelogger".
  *
  * Memory: an instance takes about 2 KB of heap, and the recording thread pthread_create()'s default
- * stack (4 KB of heap on Cortex-M). Proof: test/boot's t_tracelog, test/boot/library.py.
+ * stack (4 KB of heap on Cortex-M). Proof: test/board's t_tracelog, test/board/library.py.
  */
 #ifndef LIB_SYS_TRACELOG_H
 #define LIB_SYS_TRACELOG_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The provider `profile`: names and existence of its probes. See profile.h. Tested by
- * test/d_fire/profile_test.c, on the targets by test/d/run.py and test/boot's suite d.
+ * test/trace/dtrace/fire/profile_test.c, on the targets by test/dtrace/run.py and test/board's
+ * suite d.
  */
 #include "trace/dtrace/provider/profile.h"
 

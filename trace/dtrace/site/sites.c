@@ -6,7 +6,7 @@
  *
  * Enabling: kernel lock. Probe firing: any context, no lock: a list of listeners is changed by one
  * store, and listeners are static, so a CPU at a listener that is removed continues from it. Tested
- * by test/boot's suite d.
+ * by test/board's suite d.
  */
 #include "trace/dtrace/site/sites.h"
 

@@ -5,7 +5,7 @@
  * out, Enter goes there. Why no library draws them: docs/design.md, "The page of a report".
  */
 
-/* Okabe and Ito's, ordered so that neighbours differ in lightness, too (test/report/colours.py). */
+/* Okabe and Ito's, ordered so that neighbours differ in lightness, too (test/host/report/colours.py). */
 const SERIES_COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#773311"];
 const OTHERS_COLOUR = "#b9c0c8";
 const CHART_LEFT = 64, CHART_BOTTOM = 22, CHART_TOP = 8, CHART_RIGHT = 10;

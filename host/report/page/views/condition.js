@@ -5,7 +5,7 @@
  *
  *   class=COMM  event=THRUN*  process=init  thread=4/1  cpu=0,1  FIELD=VALUE  FIELD>=10  text
  *
- * Proof: test/report/views.py, which evaluates conditions over `kymo print --json` in Python.
+ * Proof: test/host/report/views.py, which evaluates conditions over `kymo print --json` in Python.
  */
 
 const OWNERS = new Set(["class", "event", "process", "thread", "cpu"]);

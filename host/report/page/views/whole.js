@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The views of a capture whose events are not here (levels of detail): the figures of all of it, as
- * `kymo stat --json` has them, and what the levels show over time. Proof: test/report/check.py.
+ * `kymo stat --json` has them, and what the levels show over time. Proof: test/host/report/check.py.
  */
 
 const wholeTables = () => (served.on ? served.whole : report).loaded.tables;

@@ -2,7 +2,7 @@
 /*
  * AArch64: the performance monitors, PMUv3 (Arm DDI 0487, D7). Their overflow is an FIQ, like the
  * sampling interrupt (sample.c), where the board has it. All of it is off at boot, and programs
- * can't read the counters. Tested by test/boot/counters.py.
+ * can't read the counters. Tested by test/board/counters.py.
  */
 #include "kernel/arch/aarch64/port.h"
 #include "kernel/arch/assert.h"

@@ -8,7 +8,7 @@
  *      <the displaced instruction>
  *      b   <the instruction after the site>
  *
- * Refuses an instruction that can't be made to behave the same in the slot. Tested by test/boot's
+ * Refuses an instruction that can't be made to behave the same in the slot. Tested by test/board's
  * suite fbt.
  */
 #include "kernel/arch/aarch64/port.h"

@@ -3,7 +3,7 @@
  * ARMv7-M: the counter of cycles, CYCCNT, where the CPU has one. It has 32 bits, no flag of its
  * overflow and no interrupt, so there is nothing for the provider cpc, and the upper half is kept
  * here: each reading adds what was counted since the one before, modulo 2^32. Tested by
- * test/unit_kernel/dwt_test.c and test/boot/counters.py.
+ * test/kernel/arch/armv7m/dwt_test.c and test/board/counters.py.
  */
 #include "kernel/arch/armv7m/count/dwt.h"
 #include "kernel/arch/assert.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The counter of cycles in ARMv7-M's data watchpoint and trace unit (Arm DDI 0403, C1.8).
- * Privileged code only. test/unit_kernel/fake_dwt.h stands for this header in a test.
+ * Privileged code only. test/kernel/arch/armv7m/fake_dwt.h stands for this header in a test.
  */
 #ifndef ARMV7M_DWT_H
 #define ARMV7M_DWT_H

@@ -2,7 +2,7 @@
 /*
  * What a slot of a function probe calls (slot.c). lr: back into the slot, which has pushed r0 and
  * lr. Every register that a callee may change is saved, r12 and the flags too: the compiler knows
- * what its own functions change. Proved by test/boot's suite fbt.
+ * what its own functions change. Proved by test/board's suite fbt.
  */
     .syntax unified
     .thumb

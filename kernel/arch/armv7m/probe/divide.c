@@ -4,7 +4,7 @@
  * library's, which is twice as long. The CPU divides 32-bit numbers; a longer quotient is made of
  * digits of 16 bits, whose estimate by the divisor's upper digit is too large by at most 2 (Knuth,
  * The Art of Computer Programming, volume 2, 4.3.1, algorithm D). Any context. Tested by
- * test/unit_kernel/divide_test.c.
+ * test/kernel/arch/armv7m/divide_test.c.
  */
 #include <stdint.h>
 

@@ -9,8 +9,8 @@
  *      literals that they load relative to the program counter, at LITERALS
  *
  * The slot of a return: the instructions before it, then the call, then the return. A conditional
- * branch goes to another B.W in the slot. Refuses code that doesn't fit. Tested by test/boot's
- * suite fbt; test/fbt/places.py covers the kinds of sites.
+ * branch goes to another B.W in the slot. Refuses code that doesn't fit. Tested by test/board's
+ * suite fbt; test/host/fbt/places.py covers the kinds of sites.
  */
 #include "kernel/arch/armv7m/private.h"
 #include "kernel/arch/assert.h"

@@ -8,7 +8,7 @@
  *      jmp <the instruction after the site>
  *
  * The handler runs on the kernel's stack, with interrupts masked. Refuses an instruction that can't
- * be made to behave the same in the slot. Tested by test/boot's suite fbt.
+ * be made to behave the same in the slot. Tested by test/board's suite fbt.
  */
 #include "abi/x86_insn.h"
 #include "kernel/arch/assert.h"

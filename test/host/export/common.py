@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the tests of `kymo export` share: the command, captures, and what an export has to hold,
+from `kymo print --json` (events) and `kymo export --jsonl` (losses)."""
+import json
+import os
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+sys.path.insert(1, os.path.join(ROOT, "test/tool"))
+import patience  # noqa: E402
+
+SLOW = patience.seconds(120)  # a hang detector
+KYMO = os.environ.get("KYMO", os.path.join(ROOT, "build/kymo"))
+MK = os.path.join(ROOT, "build/tools/mkcapture")
+MKSCRIPT = os.path.join(ROOT, "build/tools/mkscript")
+
+
+STATUS = {"gap.kev": 1}  # buffers are missing from it
+
+
+class Failed(Exception):
+    pass
+
+
+def want(condition, text):
+    if not condition:
+        raise Failed(text)
+
+
+def same(ours, theirs, what):
+    if ours != theirs:
+        raise Failed(f"{what}: {str(ours)[:400]}\n  is not {str(theirs)[:400]}")
+
+
+def run(*arguments, status=0, stdin=None, timeout=SLOW):
+    done = subprocess.run([KYMO, *arguments], capture_output=True, timeout=timeout, check=False,
+                          input=stdin)
+    if done.returncode != status:
+        raise Failed(f"kymo {' '.join(arguments)}: status {done.returncode}, not {status}: "
+                     f"{done.stderr.decode()[:300]}")
+    return done.stdout, done.stderr.decode()
+
+
+def run_any(*arguments):
+    """Its status, which is 0 or 1."""
+    done = subprocess.run([KYMO, *arguments], capture_output=True, timeout=SLOW, check=False)
+    want(done.returncode in (0, 1), f"status {done.returncode}: {done.stderr.decode()[:300]}")
+    return done.returncode
+
+
+def export(form, capture, *options, status=0):
+    return run("export", "--" + form, *options, capture, status=STATUS.get(capture, status))[0]
+
+
+def printed(capture, *options, status=0):
+    """The events as `kymo print --json` has them: the second opinion."""
+    out = run("print", "--json", *options, capture, status=STATUS.get(capture, status))[0]
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def lines(capture, *options, status=0):
+    """The lines of --jsonl."""
+    return [json.loads(line) for line in export("jsonl", capture, *options,
+                                                status=status).splitlines()]
+
+
+def drawn_name(event):
+    """What an event is called where it is drawn, and its own name if that is another one."""
+    own, args = event["event"] or str(event["number"]), event["args"]
+    if event["class"] == "SYSTEM" and own.startswith("FUNC_"):
+        return args["thisfn"], own
+    if event["class"] == "INT" and "interrupt" in args:
+        return f"{own} {args['interrupt']}", own
+    return own, None
+
+
+TURNS = [chr(c) for c in (0x61c, 0x200e, 0x200f, *range(0x202a, 0x202f), *range(0x2066, 0x206a))]
+
+
+def printable(text):
+    """Bytes (as jsonl has them) as host/escape.h writes them: controls and what is no UTF-8 are
+    octal."""
+    out, data, i = "", text.encode("latin-1"), 0
+    while i < len(data):
+        for n in (1, 2, 3, 4):
+            try:
+                c = data[i:i + n].decode("utf-8")
+            except UnicodeDecodeError:
+                continue
+            if (" " <= c < "\x7f" or c in "\n\t" or c >= "\xa0") and c not in TURNS:
+                out, i = out + c, i + n
+                break
+        else:
+            out, i = out + f"\\{data[i]:03o}", i + 1
+    return out
