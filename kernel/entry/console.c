@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Output of the kernel and ConsoleWrite(): written to the board's console at once, and the newest
- * of it kept for ConsoleRead(), through which the console server shows it to a remote host.
- * Writing by the kernel: any context, no lock (it may stand amid a line, and text of two CPUs may
- * mix, also in the kept copy). Calls: kernel lock held; ConsoleRead() is EPERM without
- * ABILITY_DEVICE, because the text concerns other processes. After a panic only the board's own
- * console works. Tested by test/kernel/entry/console_test.c, and test/board's suites
- * console and crashes.
+ * part kept for ConsoleRead(), through which the console server shows it to a remote host. Writing
+ * by the kernel: any context, no lock (its output may appear in the middle of a line, and text of
+ * two CPUs may mix, also in the kept copy). The kernel calls: kernel lock held; ConsoleRead() fails
+ * with EPERM without ABILITY_DEVICE, because the text concerns other processes. After a panic only
+ * the board's own console works. Tested by test/kernel/entry/console_test.c, and test/board's
+ * suites console and crashes.
  *
  * A line that one ConsoleWrite() writes is one piece, if it has up to LINE_WHOLE characters: its
  * thread owns the console (a call_lock) from the line's first character to its last, or to the
  * call's end. A crash report (crash.c) has the console to itself from its first character to its
- * last one. Meanwhile ConsoleWrite() waits, and what the kernel prints is kept back.
+ * last one. Meanwhile ConsoleWrite() waits, and the kernel's own output is held back.
  */
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/board.h"
@@ -25,23 +25,24 @@
 #include "kernel/proc/proc.h"
 
 #define PIECE 128u /* of one ConsoleRead() */
-#define BACK 256u  /* bytes that are kept back during a report */
+#define BACK 256u  /* bytes that are held back during a report */
 #define STEP 32u   /* bytes of a ConsoleWrite() between two preemption points */
 #define LINE_WHOLE 256u
 
 static char kept[CONFIG_CONSOLE_KEPT];
-static uint32_t printed; /* [a] total of bytes */
+static uint32_t printed; /* [a] total of bytes written */
 
 static volatile bool given; /* [a] a report has the console */
-static char back[BACK];     /* what others have printed meanwhile */
-static uint32_t held_back;  /* [a] total of these, including what there was no room for */
-static uint32_t moved;      /* [k] of these, by console_kept() */
+static char back[BACK];     /* [a] the text that others have printed meanwhile */
+static uint32_t held_back;  /* [a] total of these bytes, including those that didn't fit */
+static uint32_t moved;      /* [k] the number of these that console_kept() has moved */
 
 static struct call_lock owner; /* of the console */
-static uint32_t in_line;       /* [k] characters of the line that its thread is amid */
+static uint32_t in_line;       /* [k] characters of the line that the owner has begun */
 
-static uint64_t stuck_from; /* [k] the device takes nothing since then; 0: it does */
-static bool stuck;          /* [k] for CONSOLE_STUCK_MS */
+/* [k] since then the device has accepted nothing; 0: it accepts characters */
+static uint64_t stuck_from;
+static bool stuck; /* [k] for CONSOLE_STUCK_MS */
 
 static void console_keep(char c)
 {
@@ -102,7 +103,7 @@ void console_give(void)
     given = true;
 }
 
-/* Ends at a character that its CPU has not stored yet. */
+/* Stops before a character that its CPU has not stored yet. */
 bool console_kept(char *text, size_t room)
 {
     uint32_t end = __atomic_load_n(&held_back, __ATOMIC_RELAXED), before = moved;
@@ -139,7 +140,7 @@ long console_take(struct thread *self)
     if (owner.owner != self) {
         long wait = call_lock_take(&owner, self);
         if (wait) {
-            return wait; /* in_line is the owner's */
+            return wait; /* in_line belongs to the owner */
         }
         in_line = 0;
     }
@@ -151,7 +152,7 @@ void console_release(void)
     call_lock_release(&owner);
 }
 
-/* Returns the length of the piece of n characters that ends with its last newline; n: it has
+/* Returns the length of the piece of n characters that ends with its last newline, or n if there is
  * none. */
 static size_t console_lines(const char *text, size_t n)
 {
@@ -163,7 +164,8 @@ static size_t console_lines(const char *text, size_t n)
     return end ? end : n;
 }
 
-/* Writes a piece of text by self, which owns the console, and keeps it if it is amid a line. */
+/* Writes a piece of text for self, which owns the console, and keeps the console if the text ends
+ * in the middle of a line. */
 static size_t console_write_piece(const char *text, size_t n, bool last)
 {
     size_t done = console_write(text, n);

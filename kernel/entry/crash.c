@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Crash reports. At a fault the thread itself takes what a report needs, in steps (registers,
- * return addresses); its process ends at once. A thread of the kernel, "crash" of process 1, prints
- * the reports one after the other, as they came. Kernel lock held.
+ * Crash reports. At a fault the thread itself takes the report's data, in steps (registers, return
+ * addresses); its process ends at once. A thread of the kernel, "crash" of process 1, prints the
+ * reports one after the other, in order of arrival. Kernel lock held.
  *
- * That thread has no code at user level: like a process's ender it is executed in steps at the
+ * The crash thread has no code at user level: like a process's ender it is executed in steps at the
  * kernel's exit, with a preemption point after each, so neither the lock nor the CPU is kept for as
  * long as a UART takes. Its priority is the highest of the threads whose reports wait, at most
- * PRIORITY_UNPRIVILEGED_MAX, and of the threads that wait for the console. So nobody who runs above
- * what crashes notices a crash.
+ * PRIORITY_UNPRIVILEGED_MAX, and of the threads that wait for the console. So a crash doesn't delay
+ * threads of a higher priority than the thread that crashes.
  *
- * CONFIG_CRASH_REPORTS can be under way or wait. When there are as many, a report of a higher rank
- * takes the place of the newest one that waits and has a lower one; else it is left out. What was
- * left out is counted, and said behind the next report. A rank is first an ability that opens the
- * reserves (ABILITY_RESERVE), then the priority: what crashes in a loop can't hide the crash of a
- * driver.
+ * At most CONFIG_CRASH_REPORTS reports are being taken, waiting or being printed. If there are that
+ * many, a new report replaces the newest waiting one of a lower rank, or is dropped if there is
+ * none. Dropped reports are counted, and the count is printed after the next report. A rank is
+ * first an ability that opens the reserves (ABILITY_RESERVE), then the priority: a program that
+ * crashes in a loop can't hide the crash of a driver.
  *
  * Functions are named by the symbols of the program's ELF in the boot image, found by its index of
- * functions (abi/functions.h). Nothing that is printed is read from a process any more.
- * Proved by test/kernel/entry/crash_test.c, test/board's suites crash and crashes, and test/bench
+ * functions (abi/functions.h). Printing reads nothing from a process. Tested by
+ * test/kernel/entry/crash_test.c, test/board's suites crash and crashes, and test/bench
  * (latency_worst: crash_full).
  */
 #include "kernel/entry/crash.h"
@@ -44,9 +44,9 @@
 struct crash_report {
     enum {
         REPORT_FREE,
-        REPORT_TAKEN, /* its thread still takes it */
+        REPORT_TAKEN, /* its thread is still taking it */
         REPORT_WAITS,
-        REPORT_PRINTED /* now */
+        REPORT_PRINTED /* it is being printed */
     } state;
     uint32_t number; /* in the order of the faults */
     uint16_t rank;
@@ -56,8 +56,8 @@ struct crash_report {
     char name[KYMO_NAME_MAX];
     struct arch_fault fault;
     struct program program;
-    struct unwind_frame here; /* TAKEN: the frame from which the walk goes on */
-    unsigned lost_at;         /* TAKEN: where the search of a stack without a frame goes on */
+    struct unwind_frame here; /* TAKEN: the frame from which the walk continues */
+    unsigned lost_at;         /* TAKEN: where the search of a stack without a frame continues */
     bool lost;                /* the registers are lost, and the frames a guess */
     bool cut;                 /* its process ended before all frames were taken */
     unsigned nframes;
@@ -72,26 +72,26 @@ enum part {
     PART_REGISTERS,
     PART_BACKTRACE,
     PART_FRAMES,
-    PART_OVER /* what was left out, and what the kernel has printed meanwhile */
+    PART_OVER /* counts what was dropped, and the kernel's output held back meanwhile */
 };
 
 static struct crash_report reports[CONFIG_CRASH_REPORTS]; /* [k] */
-static unsigned taken;                                    /* [k] of them in state TAKEN */
+static unsigned taken;                                    /* [k] number of reports in state TAKEN */
 static uint32_t numbers;                                  /* [k] of reports since boot */
-static uint32_t left_out;                                 /* [k] since that was last said */
+static uint32_t left_out; /* [k] reports dropped since the count was last printed */
 
-/* The thread that prints, and where it is. */
+/* The thread that prints, and its position in the report. */
 static struct {
-    struct thread *thread;          /* [I] */
-    bool sleeps;                    /* [k] until a report waits */
-    struct crash_report *report;    /* [k] NULL: none is being printed */
-    enum part part;                 /* [k] the next line's */
-    unsigned next;                  /* [k] register or frame of that line */
-    bool named;                     /* [k] the program's functions have names: elf, functions */
-    struct elf_image elf;           /* [k] */
+    struct thread *thread;       /* [I] */
+    bool sleeps;                 /* [k] until a report waits */
+    struct crash_report *report; /* [k] NULL: none is being printed */
+    enum part part;              /* [k] the part of the next line */
+    unsigned next;               /* [k] the next register or frame of that line */
+    bool named;           /* [k] the program's functions have names: elf and functions are valid */
+    struct elf_image elf; /* [k] */
     struct elf_functions functions; /* [k] */
     char line[LINE_MOST];           /* [k] */
-    size_t at;                      /* [k] characters of it that are printed */
+    size_t at;                      /* [k] characters of the line that are printed */
 } printer = {.sleeps = true};
 
 /* ---- at the fault ------------------------------------------------------------------ */
@@ -101,7 +101,7 @@ static uint16_t crash_rank(const struct thread *t)
     return (uint16_t)((t->proc->ability & ABILITY_RESERVE ? 0x100 : 0) | t->priority);
 }
 
-/* Returns a report to fill, or NULL. */
+/* Returns a free report, or NULL. */
 static struct crash_report *crash_place(uint16_t rank)
 {
     struct crash_report *worst = NULL;
@@ -155,7 +155,7 @@ static struct crash_report *crash_taken_by(const struct thread *t)
     return NULL;
 }
 
-/* The thread that prints gets the priority of those whose reports it is to print. */
+/* Gives the printing thread the highest priority of the threads whose reports wait. */
 static void crash_set_priority(void)
 {
     uint8_t highest = PRIORITY_MIN;
@@ -243,7 +243,7 @@ const char *crash_signal_name(int signo)
     }
 }
 
-/* Adds to the line, as far as there is room with its newline. */
+/* Adds text to the line, truncated so that the newline fits. */
 static __attribute__((format(printf, 1, 2))) void line_add(const char *fmt, ...)
 {
     size_t at = strlen(printer.line);
@@ -278,7 +278,7 @@ static void line_add_function(const struct program *program, uintptr_t ip)
     }
 }
 
-/* Makes a piece of a line, the next register that is known. Returns false if there are no more. */
+/* Adds the next known register to the line. Returns false if there are no more. */
 static bool line_register(const struct crash_report *r)
 {
     char text[32];
@@ -319,7 +319,8 @@ static const char *backtrace_text(const struct crash_report *r)
                     : "  backtrace:\n";
 }
 
-/* Makes this part's next line, or a piece of it. Returns false if the part has no more. */
+/* Makes the next line of the current part, or a piece of it. Returns false if the part has no
+ * more. */
 static bool line_make(const struct crash_report *r)
 {
     switch (printer.part) {
@@ -349,7 +350,7 @@ static bool line_make(const struct crash_report *r)
     }
 }
 
-/* Makes the next line. Returns false if the report is over. */
+/* Makes the next line. Returns false if the report is complete. */
 static bool line_next(const struct crash_report *r)
 {
     printer.line[0] = '\0';
@@ -406,7 +407,8 @@ static void report_begin(struct crash_report *r)
     console_give();
 }
 
-/* Those who wait for the console go before the next report, unless their priority is lower. */
+/* Lets threads that wait for the console have it before the next report, unless their priority is
+ * lower. */
 static void report_end(struct thread *self)
 {
     console_take_back();
@@ -425,7 +427,7 @@ long crash_step(struct thread *self)
     if (!printer.report) {
         struct crash_report *r = crash_first();
         if (!r) {
-            call_lock_pass_on(self); /* while it waited for the console its report was displaced */
+            call_lock_pass_on(self); /* its report was displaced while it waited for the console */
             list_init(&self->ready);
             thread_set_state(self, STATE_WAITCTX);
             self->flags |= THREAD_AGAIN;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What other rooms need of the ways in and out. KERCALL events: cold parts of their sites
- * (TRACE_EV_kercall_*), in kercall_trace.c.
+ * The kernel's entry and exit paths, as other rooms use them. The TRACE_EV_kercall_* macros, the
+ * cold parts of the KERCALL events' sites, are implemented in kercall_trace.c.
  */
 #ifndef KERNEL_ENTRY_ENTRY_H
 #define KERNEL_ENTRY_ENTRY_H
@@ -10,12 +10,12 @@
 #include "trace/hook.h"
 
 void kercall_trace_enter(struct thread *self);
-/* The thread returns to user mode: traces the exit of its call. Does nothing if it was in no
+/* Traces the exit of self's call as self returns to user mode. Does nothing if self is in no
  * call. */
 void kercall_trace_exit(struct thread *self);
 void kercall_trace_int(struct thread *self);
-/* Its call ends without having done what it was for: a timeout, a cancellation, or, just behind its
- * THDEAD event, its own end. Does nothing if it is in no call or this event is off. */
+/* Traces that t's call ends without having completed: by a timeout, by a cancellation or, right
+ * after t's THDEAD event, by t's own end. Does nothing if t is in no call or this event is off. */
 void kercall_trace_aborted(struct thread *t);
 
 /* Records the INT event of a long call (KER_AGAIN) whose thread loses the CPU at a preemption
@@ -31,8 +31,8 @@ static inline void kercall_trace_preempted(struct thread *t)
 }
 
 /* Chooses whether MsgSendv, MsgReceivev, MsgReplyv (msg_direct.c) and TraceEvent (trace_quick.c)
- * try the fast path first, as they do unless function probes are enabled: the fast path runs none
- * of the general path's functions. Kernel lock held. */
+ * try the fast path first, which they do unless function probes are enabled: the fast path calls
+ * none of the general path's functions. Kernel lock held. */
 void kercall_use_direct(bool on);
 
 #endif

@@ -26,7 +26,7 @@
 #include "trace/trace.h"
 #include "kernel/base/cpu.h"
 
-/* Ends or stops the thread that runs here, on behalf of another CPU. */
+/* Ends or stops the thread that runs on this CPU, on behalf of another CPU. */
 static __attribute__((noinline)) void end_or_stop(struct cpu *cpu)
 {
     kernel_assert(kernel_locked());
@@ -70,7 +70,7 @@ static __attribute__((noinline)) void other_work(struct cpu *cpu, uint32_t work)
     }
 }
 
-/* Interrupts first: they cause the other work. */
+/* Does the pending work: interrupts first, because they cause the other work. */
 static inline void do_work(struct cpu *cpu)
 {
     uint32_t work = __atomic_exchange_n(&cpu->trace.exit_work, 0,
@@ -97,12 +97,14 @@ static __attribute__((noinline)) void call_again(struct thread *t)
     if (result == KER_GONE) {
         return;
     }
-    if (unlikely((t->flags & THREAD_DYING) && result != KER_AGAIN)) { /* it had to finish this */
+    /* its end had to finish this part */
+    if (unlikely((t->flags & THREAD_DYING) && result != KER_AGAIN)) {
         t->step = 0;
         thread_end_here(t);
         return;
     }
-    if (result != KER_AGAIN && !(t->flags & THREAD_AGAIN)) { /* else it blocked, and goes on */
+    /* otherwise it blocked, and continues */
+    if (result != KER_AGAIN && !(t->flags & THREAD_AGAIN)) {
         t->step = 0;
     }
     if (result > KER_BLOCKED) {
@@ -112,7 +114,8 @@ static __attribute__((noinline)) void call_again(struct thread *t)
     }
 }
 
-/* Traces that the thread's wait was aborted; its call then ends, or continues, as it would have. */
+/* Traces that the thread's wait was aborted. The call then ends or continues as it would have
+ * without the trace. */
 static __attribute__((noinline)) void exit_aborted_wait(struct thread *t)
 {
     kernel_assert(t->state == STATE_RUNNING && t->flags & THREAD_ABORTED);
@@ -157,7 +160,7 @@ static inline struct thread *exit_choose(struct cpu *cpu)
     return cpu->resched || !t ? sched_switch(cpu, t) : t;
 }
 
-/* Slow path: no thread that could be resumed at once. t is in a long call, or NULL. */
+/* Slow path: no thread could be resumed at once. t is in a long call, or NULL. */
 static __attribute__((noinline)) void go_on(struct cpu *cpu, struct thread *t)
 {
     if (!t) {

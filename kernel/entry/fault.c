@@ -3,10 +3,10 @@
  * A thread's fault: ends its process, with a report on the console (crash.c) and a line in the
  * trace. Called by the ports with no lock held, the thread's context saved.
  *
- * The thread itself takes what the report needs, in steps, at its own priority; meanwhile the
- * process's other threads go on. It reads user memory through vm_user_ptr() only. The fault is kept
- * in args[], for the thread is in no call. The report is printed by another thread, so the end of
- * the process, and the notice to its parent, wait for no UART.
+ * The thread itself takes the report's data, in steps, at its own priority; meanwhile the process's
+ * other threads continue. It reads user memory through vm_user_ptr() only. The fault is kept in
+ * args[], which is free because the thread is in no call. Another thread prints the report, so
+ * neither the end of the process nor the notice to its parent waits for the UART.
  */
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/entry.h"
@@ -72,7 +72,7 @@ struct thread *kernel_fault(struct thread *self, const struct arch_fault *fault)
     kernel_lock();
     trace_site_proc_fault((uint32_t)self->pid, (uint32_t)self->tid, (uint32_t)fault->signo,
                           fault->address, fault->ip);
-    if (!self->proc->dying) { /* else another CPU has already ended it */
+    if (!self->proc->dying) { /* otherwise another CPU has already ended it */
         self->args[0] = (uintptr_t)fault->signo;
         self->args[1] = fault->address;
         self->args[2] = fault->ip;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * HostCall(): files on the host, through semihosting. Kernel lock held. Five operations only, each
- * with ABILITY_HOST; a handle belongs to the process that opened it and is closed when the process
- * ends.
+ * HostCall(): files on the host, through semihosting. Kernel lock held. There are five operations,
+ * each of which needs ABILITY_HOST; a handle belongs to the process that opened it and is closed
+ * when the process ends.
  *
- * EPERM: without the ability; EINVAL: unknown operation or mode, empty path, NUL in it;
- * ENAMETOOLONG: 128 bytes or more; EFAULT; EBADF: not a handle of the caller's; EMFILE: too many
- * open; else the error of the board's semihosting (ENOSYS: there is none).
+ * Errors are EPERM: the caller lacks the ability; EINVAL: unknown operation or mode, empty path,
+ * NUL in it; ENAMETOOLONG: 128 bytes or more; EFAULT; EBADF: not a handle of the caller's; EMFILE:
+ * too many are open; otherwise the error of the board's semihosting (ENOSYS: the board has none).
  */
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
@@ -76,7 +76,7 @@ static long host_open(struct process *proc, uintptr_t src, size_t len, uintptr_t
     return handle;
 }
 
-/* Writes one piece of contiguous memory at a time; stops at the first that isn't written
+/* Writes one piece of contiguous memory at a time; stops at the first piece that is not written
  * completely. */
 static long host_write(struct process *proc, uintptr_t src, size_t len, int handle)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* HostCall()'s files. Kernel lock held. */
+/* The host files that a process opens by HostCall(). Kernel lock held. */
 #ifndef KERNEL_ENTRY_HOST_CALL_H
 #define KERNEL_ENTRY_HOST_CALL_H
 
@@ -7,7 +7,7 @@
 
 struct process;
 
-/* A process ends: closes the files that it has open on the host. */
+/* Closes the files that an ending process has open on the host. */
 bool host_process_gone(struct process *proc);
 
 #endif

@@ -3,8 +3,8 @@
  * Entry of a kernel call: dispatch by the table abi/kercalls.def. Called by the ports' entry code;
  * takes the kernel lock (except for NOLOCK calls) and releases it before it returns.
  *
- * A number without a call is ENOSYS. The common case (an immediate result, no pending work on this
- * CPU) is kept short: see docs/design.md for its budget, and test/bench.
+ * A number without a call fails with ENOSYS. The common case (an immediate result, no pending work
+ * on this CPU) is kept short: see docs/design.md for its budget, and test/bench.
  */
 #include "abi/compiler.h"
 #include "kernel/arch/cpu.h"
@@ -65,7 +65,7 @@ long kercall_invoke(struct thread *self)
     return result == KER_LOCK ? ker_trace_event_locked(self, self->args) : result;
 }
 
-/* Special results. All rare except KER_BLOCKED. */
+/* Handles special results. All are rare except KER_BLOCKED. */
 void kercall_special(struct thread *self, long result)
 {
     struct cpu *cpu = arch_cpu();
@@ -81,11 +81,11 @@ void kercall_special(struct thread *self, long result)
         self->flags |= THREAD_AGAIN;
     }
     if (result != KER_STATUS) {
-        cpu->resched = 1; /* blocked, ended, or yields to others */
+        cpu->resched = 1; /* blocked, ended, or yields */
     }
 }
 
-/* Resumes self if there is no other work. Lock held. */
+/* Resumes self if no other work is pending. Lock held. */
 static inline struct thread *kercall_leave(struct thread *self)
 {
     struct cpu *cpu = arch_cpu();
@@ -101,7 +101,7 @@ static inline struct thread *kercall_leave(struct thread *self)
     return self;
 }
 
-/* next runs: its own call ends here. The event may ask for work. */
+/* Ends the call of next, which runs: its exit event may set pending work. */
 static __attribute__((noinline)) struct thread *kercall_next_traced(struct cpu *cpu,
                                                                     struct thread *next)
 {
@@ -268,8 +268,8 @@ void kercall_use_direct(bool on)
     arch_calls_direct(on);
 }
 
-/* The entry's event is no common one: of its words, or of the log's state. Apart, because these
- * need calls. */
+/* The slow path of the entry's event, for uncommon words or an uncommon state of the log. A
+ * separate function because it makes calls. */
 static __attribute__((noinline)) struct thread *kernel_call_traced_any(struct thread *self,
                                                                        unsigned number)
 {
@@ -299,7 +299,7 @@ static __attribute__((noinline)) struct thread *kernel_call_traced(struct thread
     return ways[number](self, number);
 }
 
-/* Apart, so that the common case has a branch only. */
+/* A separate function so that the common case contains only a branch. */
 static __attribute__((noinline)) struct thread *kernel_call_unknown(struct thread *self)
 {
     return kernel_call(self, UNKNOWN);

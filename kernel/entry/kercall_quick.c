@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * KERCALL events: the table of the common case (kercall_quick.h), and the choice between the ways
- * to record them. What is not the common case is kercall_trace.c's, or kercall_wide.c's, which say
- * what an event means; the words are the same. Contexts as there. Proof: test/board's suites events
- * and events-wide; counted by `make bench` (event_kercall).
+ * to record an event. Other cases are handled by kercall_trace.c or kercall_wide.c, which describe
+ * the meaning of the events; the words are the same. Contexts as there. Tested by test/board's
+ * suites events and events-wide; counted by `make bench` (event_kercall).
  */
 #include "kernel/entry/kercall_quick.h"
 
@@ -11,7 +11,7 @@
 #include "kernel/entry/kercall_trace.h"
 #include "trace/trace.h"
 
-/* What an argument is. */
+/* The kind of an argument. */
 enum quick_argument { QUICK_VALUE, QUICK_POINTER, QUICK_smsg, QUICK_rmsg };
 
 /* Designated twice on purpose: the range is the default, the table's entries override it. */
@@ -65,7 +65,7 @@ const struct kercall_quick kercall_quick[KERCALL_MAX] = {
 
 #pragma GCC diagnostic pop
 
-/* What is no common case. */
+/* Records the events of uncommon cases. */
 void kercall_trace_enter(struct thread *self)
 {
     if (trace_kercall_modes[self->call | TRACE_KERCALL_ENTER] != TRACE_KERCALL_WIDE ||

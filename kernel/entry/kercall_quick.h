@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The words of KERCALL events in the common case: the fast form, logged without a further query,
- * whose words are arguments or the first word of a message where the fast path of messages finds
- * it. Each function returns false in any other case, for which see kercall_quick.c. Contexts as for
- * kercall_trace_enter() (kernel/entry/entry.h). Proof: test/board's suites events and events-wide;
- * counted by `make bench` (event_kercall).
+ * The words of KERCALL events in the common case: the event is logged in its fast form and nothing
+ * else is asked, and its words are arguments or the first word of a message where the fast path of
+ * messages finds it. Each function returns false in any other case, which kercall_quick.c handles.
+ * Contexts as for kercall_trace_enter() (kernel/entry/entry.h). Tested by test/board's suites
+ * events and events-wide; its instructions are counted by `make bench` (event_kercall).
  */
 #ifndef KERNEL_ENTRY_KERCALL_QUICK_H
 #define KERNEL_ENTRY_KERCALL_QUICK_H
@@ -15,8 +15,8 @@
 #include "trace/log.h"
 #include "trace/trace.h"
 
-/* What the words of a fast form are: below QUICK_OTHER an argument, as the number of its word in
- * struct thread. */
+/* The source of a fast form's word. A value below QUICK_OTHER is an argument, as the index of its
+ * word in struct thread. */
 enum quick_code {
     QUICK_A0 = offsetof(struct thread, args) / sizeof(uintptr_t),
     QUICK_A5 = QUICK_A0 + 5,
@@ -24,32 +24,35 @@ enum quick_code {
     QUICK_ZERO = QUICK_OTHER, /* there is no such word */
     QUICK_M0,                 /* the first word of the outgoing message, of the reply */
     QUICK_R0,
-    QUICK_NOT /* to be looked for; also all of a number without a call */
+    /* not simple: kercall_quick.c looks for it. Also all words of a number without a call */
+    QUICK_NOT
 };
 
 struct kercall_quick {
     uint16_t code; /* of the entry: class << 10 | number */
-    /* enum quick_code; exit: behind the returned value, not an argument */
+    /* enter, exit: enum quick_code; exit: of the word after the returned value, never an
+     * argument */
     uint8_t enter[2], exit;
-    uint8_t smsg, rmsg; /* those arguments that are messages, as the numbers of their words */
-    uint8_t values;     /* a bit for each argument that is a number, no address */
+    uint8_t smsg, rmsg; /* the arguments that are messages, as the indices of their words */
+    uint8_t values;     /* a bit for each argument that is a number, not an address */
 };
 extern const struct kercall_quick kercall_quick[KERCALL_MAX];
 
 static inline uintptr_t quick_argument(const struct thread *self, size_t code)
 {
-    return self->args[code - QUICK_A0]; /* in size_t: no subtraction is left of it */
+    /* the index is in units of size_t, so the compiler leaves no subtraction */
+    return self->args[code - QUICK_A0];
 }
 
-/* Returns whether a value that is no 32-bit number takes one word: see struct trace_values. */
+/* Returns whether a value that is not a 32-bit number takes one word: see struct trace_values. */
 static inline bool quick_fits(const struct kercall_quick *q, unsigned code, uintptr_t value)
 {
     return (uint64_t)value >> 32 == 0 ||
            ((intptr_t)value == (int32_t)value && (q->values >> (code - QUICK_A0) & 1));
 }
 
-/* Reads the first word of the buffer that an argument and the next one name. Returns false if they
- * name parts, a few bytes, or memory that the cache doesn't cover. */
+/* Reads the first word of the buffer that an argument and the next one describe. Returns false if
+ * it is a list of parts, shorter than a word, or in memory that the cache doesn't cover. */
 static inline bool quick_message(const struct thread *self, unsigned code,
                                  const struct vm_cache *cache, uint32_t *word)
 {
@@ -63,7 +66,7 @@ static inline bool quick_message(const struct thread *self, unsigned code,
     return true;
 }
 
-/* Reads a word of an entry. Returns false if it isn't found here. */
+/* Reads a word of an entry event. Returns false if the word is not found by the rules above. */
 TRACE_INLINE bool quick_enter_word(const struct thread *self, const struct kercall_quick *q,
                                    unsigned code, uint32_t *word)
 {
@@ -84,7 +87,7 @@ TRACE_INLINE bool kercall_quick_enter(const struct thread *self, const struct ke
            quick_enter_word(self, q, q->enter[0], d1) && quick_enter_word(self, q, q->enter[1], d2);
 }
 
-/* Reads the word behind the returned value. self is in a call, of this number. */
+/* Reads the word after the returned value. self is in a call of this number. */
 TRACE_INLINE bool kercall_quick_exit(const struct thread *self, const struct kercall_quick *q,
                                      unsigned number, uint32_t *word)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Before abi/kercalls.def: A(...) is whether the call reads a structure of its caller's by
- * copy_in(). A sync_t is no argument, but memory that programs change at any time. More than once.
+ * Include this before abi/kercalls.def: A(...) is then whether the call reads a structure of its
+ * caller by copy_in(). A sync_t doesn't count: programs change its memory at any time. May be
+ * included more than once.
  */
 #undef A
 #undef VAL

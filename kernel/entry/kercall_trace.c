@@ -7,11 +7,12 @@
  * event itself names no thread, so a reader attributes it to the one running on that CPU. The same
  * holds for the INT event of an aborted wait; if the thread itself is ended, the INT event follows
  * its THDEAD event. Words of messages and structures that the caller doesn't have, or has no right
- * to, are 0. Those of a structure that the call reads are what it reads: kernel/mem/mem.h,
- * copy_keep(). Those of a message and of a sync_t are read when the event is made, and another
- * thread of the caller may have changed them since. The common cases are in kercall_quick.c and, of
- * the wide form, kercall_wide.c, which call this for all others. Proof: test/board's suites events
- * and events-wide, where a program predicts every word; test/kernel/mem/kept_test.c.
+ * to, are 0. Words of a structure that the call reads are the same bytes that the call reads:
+ * kernel/mem/mem.h, copy_keep(). Words of a message and of a sync_t are read when the event is
+ * made, and another thread of the caller may have changed them since. The common cases are in
+ * kercall_quick.c and, for the wide form, kercall_wide.c, which call this file for all others.
+ * Tested by test/board's suites events and events-wide, where a program predicts every word;
+ * test/kernel/mem/kept_test.c.
  */
 #include "kernel/entry/kercall_trace.h"
 
@@ -27,7 +28,7 @@
 #include "trace/stamp.h"
 #include "trace/trace.h"
 
-/* What kercalls.def calls a word. */
+/* Expands the words that kercalls.def names. */
 #define WORD(...) \
     { \
         __VA_ARGS__ \
@@ -176,7 +177,7 @@ void kercall_trace_message(struct thread *self, enum argument kind, uintptr_t wo
 
 /* The structure that a list's fields are in. */
 struct found {
-    unsigned code; /* of these fields; NONE: none yet */
+    unsigned code; /* the structure that these fields are in; NONE: none yet */
     const char *at;
 };
 
@@ -196,8 +197,8 @@ const char *kercall_trace_structure(struct thread *self, const struct word *word
     return word->whole == 0 ? NULL : vm_user_ptr(self->proc, at, word->whole, KYMO_PROT_READ);
 }
 
-/* Returns a field of a structure that is not the caller's as a whole; 0 if the field isn't its
- * either. */
+/* Returns a field of a structure that is not entirely in the caller's memory, or 0 if the field
+ * isn't either. */
 static uint64_t field_alone(struct thread *self, const struct word *word)
 {
     uintptr_t at = self->args[word->code - FIELD];
@@ -230,7 +231,7 @@ static void add_argument(struct thread *self, unsigned i, struct trace_values *v
     v->value[v->n] = value ? (uint64_t)(intptr_t)self->args[i] : self->args[i];
 }
 
-/* Appends the words of a list; NULL: there is no such call. */
+/* Appends the words of a list, which is NULL if there is no such call. */
 static void kercall_trace_collect(struct thread *self, const struct word *word, bool enter,
                                   struct trace_values *v)
 {
@@ -288,7 +289,7 @@ static bool return_stopped(const struct thread *self, unsigned number)
     return trace_gate_stops(trace_kercall_class(number), TRACE_EV_kercall_exit, number, words);
 }
 
-/* The fast form has two words, named or not. */
+/* The fast form has two words, even if the table names fewer. */
 static void trace_enter(struct thread *self, unsigned number, const struct word *list, bool wide)
 {
     struct trace_values v;
@@ -336,7 +337,7 @@ void kercall_trace_enter_any(struct thread *self)
 }
 
 /* Appends the returned value, then errno if the call failed, else the words of the list: in the
- * fast form the first, if it is one word. */
+ * fast form only the first, and only if it takes one word. */
 static void exit_words(struct thread *self, bool wide, struct trace_values *v)
 {
     const struct word *list = kercall_words_of[self->call].exit_wide;
@@ -367,7 +368,7 @@ static __attribute__((noinline)) void exit_slow(struct thread *self, unsigned nu
     }
 }
 
-/* msg:::receive fires where the receiver continues. The client may have ended meanwhile; its pid is
+/* Fires msg:::receive where the receiver continues. The client may have ended meanwhile; its pid is
  * known until another thread takes its slot. */
 static void trace_received(const struct thread *self)
 {
@@ -419,15 +420,16 @@ static void trace_int(const struct thread *t, uint32_t step)
     }
 }
 
-/* Traces a long call that loses the CPU at a preemption point: its progress, in its own steps. */
+/* Traces the progress, counted in its own steps, of a long call that loses the CPU at a preemption
+ * point. */
 void kercall_trace_int(struct thread *self)
 {
-    if (self->call != THREAD_CALL_NONE) { /* else it is ended by a fault */
+    if (self->call != THREAD_CALL_NONE) { /* otherwise a fault ends it */
         trace_int(self, self->step);
     }
 }
 
-/* Traces 0, 0; also for a long call, which would have continued. */
+/* Traces two words of 0, also for a long call that would have continued. */
 void kercall_trace_aborted(struct thread *t)
 {
     if (TRACE_PORT_SITE_ON(TRACE_EV_kercall_int) && t->call != THREAD_CALL_NONE) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Between kercall_quick.c, kercall_wide.c and kercall_trace.c; what others call is in
- * kernel/entry/entry.h. */
+/* Shared by kercall_quick.c, kercall_wide.c and kercall_trace.c; the functions that other rooms
+ * call are in kernel/entry/entry.h. */
 #ifndef KERNEL_ENTRY_KERCALL_TRACE_H
 #define KERNEL_ENTRY_KERCALL_TRACE_H
 
@@ -10,19 +10,19 @@
 #include "kernel/base/string.h"
 #include "kernel/entry/entry.h"
 
-/* The events of a call, for log and D, in any form. The exit: self is in a call. */
+/* Trace the events of a call, for the log and D, in any form. For the exit, self is in a call. */
 void kercall_trace_enter_any(struct thread *self);
 void kercall_trace_exit_any(struct thread *self);
 
-/* Likewise, if the event is logged in its wide form and nothing else is to be done
- * (TRACE_KERCALL_WIDE). Return false, with nothing done, in rare cases. */
+/* Trace the same events if they are logged in their wide form and have no other listener
+ * (TRACE_KERCALL_WIDE). Return false, having done nothing, in rare cases. */
 bool kercall_wide_enter(struct thread *self);
 bool kercall_wide_exit(struct thread *self);
 
 /* ---- the words of each call, from the table abi/kercalls.def ----------------------- */
 
-/* Codes of a word. FIELD and the number of an argument: from the memory that it points to. NONE
- * ends a list. */
+/* Codes of a word. FIELD plus the number of an argument: the word is in the memory that the
+ * argument points to. NONE ends a list. */
 enum code {
     NONE,
     WORD_A0, /* the call's arguments */
@@ -32,7 +32,7 @@ enum code {
     WORD_OWNER = WORD_R0 + 3,
     FIELD
 };
-/* Codes of an argument: what its value is. */
+/* Codes of an argument: the kind of its value. */
 enum argument { VALUE, POINTER, MSG_smsg, MSG_rmsg };
 
 /* size: bytes of a field, and how to read them. */
@@ -41,7 +41,7 @@ enum argument { VALUE, POINTER, MSG_smsg, MSG_rmsg };
 #define LONG 128
 struct word {
     uint8_t code, offset, size;
-    uint8_t whole; /* of a field: bytes of its structure; 0: more than fit */
+    uint8_t whole; /* of a field: bytes of its structure; 0: too many to encode */
 };
 
 struct kercall_words {
@@ -66,10 +66,11 @@ static inline uint64_t field_load(const char *from, unsigned size)
     return size & SIGNED ? (uint64_t)((int64_t)(value << rest) >> rest) : value;
 }
 
-/* Reads the first three words of a message; those that the caller doesn't have stay as they are. */
+/* Reads the first three words of a message; words that the caller doesn't have are left
+ * unchanged. */
 void kercall_trace_message(struct thread *self, enum argument kind, uintptr_t words[3]);
-/* Returns the structure that an argument names; NULL: it isn't the caller's, or only in part.
- * enter: what the call is to read. */
+/* Returns the structure that an argument names, or NULL if it is not entirely in the caller's
+ * memory. enter: it is a structure that the call is about to read. */
 const char *kercall_trace_structure(struct thread *self, const struct word *word, bool enter);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * KERCALL events in the wide form, logged without a further query: their words go straight into
- * slots. A value that needs two words where the table gives it one, and a structure that the caller
- * hasn't as a whole, are kercall_trace.c's, which also says what an event means; the words are the
- * same. Contexts as there. Proof: test/board's suite events-wide, where a program predicts every
- * word; counted by `make bench` (event_mean_wide).
+ * KERCALL events in the wide form, if the log is the only listener: their words are written
+ * straight into slots. kercall_trace.c handles a value that needs two words where the table has
+ * one, and a structure that is not entirely in the caller's memory; it also describes the meaning
+ * of the events. The words are the same. Contexts as there. Tested by test/board's suite
+ * events-wide, where a program predicts every word; counted by `make bench` (event_mean_wide).
  */
 #include "kernel/entry/kercall_trace.h"
 
@@ -19,7 +19,8 @@ static inline bool wide_fits(uint64_t value, bool is_signed)
     return value >> 32 == 0 || (is_signed && value >> 31 == UINT64_MAX >> 31);
 }
 
-/* Puts a field's words. Returns where the next go; NULL: it doesn't fit its one word. */
+/* Writes a field's words. Returns the position of the next word, or NULL if the value doesn't fit
+ * its one word. */
 static inline uint32_t *wide_field(uint32_t *out, const char *from, unsigned size)
 {
     uint64_t value;
@@ -49,16 +50,17 @@ static inline uint32_t *wide_argument(uint32_t *out, const struct thread *self, 
                : NULL;
 }
 
-/* Returns as kercall_trace_structure(); the fields of no structure are 0. */
+/* Returns as kercall_trace_structure() does; the fields of no structure are 0. */
 static inline const char *wide_structure(struct thread *self, const struct word *word, bool enter)
 {
-    static const char zeros[UINT8_MAX + sizeof(uint64_t)]; /* behind each offset a field */
+    /* after each offset there is room for a field */
+    static const char zeros[UINT8_MAX + sizeof(uint64_t)];
 
     return self->args[word->code - FIELD] == 0 ? zeros : kercall_trace_structure(self, word, enter);
 }
 
-/* Puts the words of a list (NULL: there is no such call), at most KERCALL_WORDS values, up to its
- * end or, of a pulse, to where its sender would be told. Returns as wide_field(). */
+/* Writes the words of a list (NULL: there is no such call), at most KERCALL_WORDS values, up to the
+ * list's end or, for a pulse, up to the words about its sender. Returns as wide_field() does. */
 static inline uint32_t *wide_collect(struct thread *self, const struct word *word, bool enter,
                                      uint32_t *out)
 {
@@ -96,7 +98,8 @@ static inline uint32_t *wide_collect(struct thread *self, const struct word *wor
     return out;
 }
 
-/* Logs the words up to end, which has room for one more; none is two zeros. */
+/* Logs the words up to end, where there is room for one more word; an event without words is logged
+ * with two zeros. */
 static inline void wide_log(unsigned number, uint32_t *words, uint32_t *end)
 {
     *end = 0;
@@ -119,7 +122,7 @@ bool kercall_wide_enter(struct thread *self)
     return true;
 }
 
-/* The returned value, then errno or the words of the list. */
+/* Logs the returned value, then errno or the words of the list. */
 bool kercall_wide_exit(struct thread *self)
 {
     uint32_t words[2 * KERCALL_WORDS + 2];

@@ -23,8 +23,8 @@
 #include "kernel/time/time.h"
 #include "trace/trace.h"
 
-/* How long a CPU may take: on an emulator it waits for one of the host's. Or this many looks, if
- * the clock has stopped. */
+/* Time that a CPU may take to start: an emulated CPU has to wait for one of the host's. If the
+ * clock has stopped, this number of polls. */
 #define CPU_START_NS 5000000000u
 #define CPU_START_LOOKS UINT32_MAX
 
@@ -85,12 +85,13 @@ static void *table_memory(size_t bytes)
     return arch_phys_to_virt(pa);
 }
 
-/* Tables keep their memory, so it lies where no program is linked to have its data. */
+/* Tables keep their memory, so it is placed where no program is linked to have its data. */
 static void *table_further(void *at, size_t bytes)
 {
     paddr_t pa = at ? arch_virt_to_phys(at) : phys_alloc_below(bytes, 1, CONFIG_PLACED_RAM);
 
-    kernel_assert(CONFIG_TABLE_PIECE % phys_granule() == 0); /* what follows is another granule */
+    /* the memory that follows is another granule */
+    kernel_assert(CONFIG_TABLE_PIECE % phys_granule() == 0);
     if (!pa || (at && (bytes > CONFIG_PLACED_RAM - pa || !phys_alloc_at(pa, bytes)))) {
         return NULL;
     }
@@ -127,7 +128,7 @@ struct thread *kernel_main(void)
 {
     struct cpu *cpu = &cpus[0];
 
-    kernel_debug(cpu->locked = true); /* nothing else runs in the kernel yet */
+    kernel_debug(cpu->locked = true); /* no other code runs in the kernel yet */
     init_modules();
     cpu_online(cpu);
     start_cpus();

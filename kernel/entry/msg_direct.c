@@ -3,36 +3,37 @@
  * The fast path of messages: the common forms of MsgSendv, MsgReceivev and MsgReplyv, from the call
  * to the resumed thread. Such a call begins here (kernel/entry/kercall.c).
  *
- * The slow path (msg.c and the scheduler) defines the behaviour. A function here does exactly the
- * same, or detects before it has changed anything that it can't, and then calls msg_wide.c, or the
- * slow path. Preconditions: a buffer or one part of at most MSG_SMALL bytes, whole words, covered
- * by the thread's user mapping caches; a partner that waits with such a buffer, a receiver without
- * a timeout; a switch from the thread that blocks to the handoff thread; no other work on this CPU.
+ * The slow path (msg.c and the scheduler) defines the behaviour. A function in this file does
+ * exactly the same, or finds that it can't before it has changed anything, and then calls
+ * msg_wide.c or the slow path. Preconditions: a buffer or one part of at most MSG_SMALL bytes,
+ * whole words, covered by the thread's user mapping caches; a partner that waits with such a
+ * buffer, a receiver without a timeout; a switch from the thread that blocks to the handoff thread;
+ * no other work on this CPU.
  *
- * One site (TRACE_EV_messages) stands for all events of the slow path. It is looked at first, and
- * if an event is on again with the lock: the log as their only listener has them behind the changes
- * (msg_listened.c). If D listens, or the gate is armed, the slow path's changes are made in their
- * order, each with its event (msg_wide.c, `each`).
+ * One site (TRACE_EV_messages) stands for all events of the slow path. It is tested first and, if
+ * an event is on, again with the lock. If the log is the only listener, all events are logged after
+ * the changes (msg_listened.c). If D listens, or the gate is armed, the slow path's changes are
+ * made in their order, each with its event (msg_wide.c, `each`).
  *
- * What a call reads of its own thread and of that thread's memory it reads before it takes the
- * lock: the arguments, an iov_t, where the buffers are, its own timeout; and it saves its own
- * registers. That stays true until the lock is had. Only this CPU writes the arguments. A mapping
- * is removed, or its rights are changed, with a cross-call to every CPU that runs a thread of the
- * process (kernel/mem/vm_list.h), and a CPU serves that only where it waits for the lock: a call
- * that has served one there goes the slow path, kernel_lock_undisturbed(). So does one that found
- * no event on before one was switched on, which ends with a cross-call to all CPUs
- * (trace_port_sites_sync()). Another CPU that ends, holds or stops the running thread has the lock
- * and sets exit_work, which is looked at with the lock, like all that belongs to others:
- * connection, channel, partner, their priorities, and self's own priority and canstub. Behind the
- * lock is what concerns the thread that now has this CPU: its registers, which nobody else changes
- * while it runs.
+ * A call reads its own thread and that thread's memory before it takes the lock: the arguments, an
+ * iov_t, the locations of the buffers, its own timeout; and it saves its own registers. These
+ * values stay valid until the lock is taken. Only this CPU writes the arguments. A mapping is
+ * removed, or its rights are changed, with a cross-call to every CPU that runs a thread of the
+ * process (kernel/mem/vm_list.h), and a CPU in a call serves cross-calls only while it waits for
+ * the lock: a call that has served one there takes the slow path (kernel_lock_undisturbed()). The
+ * same covers a call that found no event on just before one was switched on, because switching ends
+ * with a cross-call to all CPUs (trace_port_sites_sync()). Another CPU that ends, holds or stops
+ * the running thread has the lock and sets exit_work, which is read with the lock, like everything
+ * that other threads may change: connection, channel, partner, their priorities, and self's own
+ * priority and canstub. The registers of the thread that now has this CPU are accessed after the
+ * lock is released, because no other CPU changes them while the thread runs.
  *
- * A copy of each function waits if another CPU has the lock. What follows the lock is in
- * msg_held.h: registers/ has it, too, for ports whose entry code has a call's words in registers.
- * Proved by test/kernel/entry/direct_test.c, which runs each call in all ways and compares all
- * memory and the events, and by window_test.c there, where other CPUs change before the lock what
- * the call depends on; counted by `make bench` (msg_rt_8, msg_rt_8_smp4, msg_rt_8_traced,
- * msg_smp_scale).
+ * If another CPU has the lock, a separate copy of each function waits. The code that runs with the
+ * lock is in msg_held.h and is shared with registers/, for ports whose entry code has a call's
+ * words in registers. Tested by test/kernel/entry/direct_test.c, which runs each call on all paths
+ * and compares all memory and the events, and by window_test.c there, where other CPUs change the
+ * state that the call depends on before it gets the lock; counted by `make bench` (msg_rt_8,
+ * msg_rt_8_smp4, msg_rt_8_traced, msg_smp_scale).
  */
 #include "kernel/entry/msg_direct.h"
 
@@ -66,8 +67,8 @@ struct thread *msg_reply_leave_limited(struct thread *self, struct thread *clien
 
 /* ---- the calls: another CPU has the lock ------------------------------------------------ */
 
-/* Each waits for the lock with what it has read, in registers, and then does
- * the same. Apart, for it needs a call. */
+/* Each waits for the lock, with the values read so far in registers, and then does the same as
+ * without a wait. Separate functions because they make calls. */
 static __attribute__((noinline)) struct thread *send_waits(struct thread *self,
                                                            struct connection *const *slot,
                                                            void *s_at, size_t s_bytes, void *r_at,
@@ -105,7 +106,7 @@ reply_waits(struct thread *self, struct thread *slot, void *at, size_t bytes)
 
 /* ---- the calls ---------------------------------------------------------------------- */
 
-/* Of another form. */
+/* Handles calls of any other form. */
 static __attribute__((noinline)) struct thread *send_other(struct thread *self, unsigned number)
 {
     kernel_lock();

@@ -11,15 +11,16 @@ struct thread *msg_direct_send(struct thread *self, unsigned number);
 struct thread *msg_direct_receive(struct thread *self, unsigned number);
 struct thread *msg_direct_reply(struct thread *self, unsigned number);
 struct thread *msg_direct_timeout(struct thread *self, unsigned number);
-/* The same of a call that has found an event of messages on (msg_listened.c). */
+/* Like msg_direct_<call>(), for a call that has found an event of messages on (msg_listened.c). */
 struct thread *msg_listened_send(struct thread *self, unsigned number);
 struct thread *msg_listened_receive(struct thread *self, unsigned number);
 struct thread *msg_listened_reply(struct thread *self, unsigned number);
-/* Likewise, without the lock (CONFIG_CPUS 1: held, as ever). */
+/* Like these, but called without the lock (with CONFIG_CPUS 1 the lock counts as held, as
+ * always). */
 struct thread *trace_quick(struct thread *self, unsigned number);
 
-/* The second fast path (msg_wide.c), and what that does not take: executes self's call of this
- * number. Lock held; releases it. */
+/* The second fast path (msg_wide.c): executes self's call of this number, by the slow path if the
+ * fast one doesn't handle it. Lock held; releases it. */
 struct thread *msg_wide_send(struct thread *self, unsigned number);
 struct thread *msg_wide_reply(struct thread *self, unsigned number);
 

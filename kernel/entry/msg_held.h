@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The calls of the fast path of messages (msg_direct.c, which has the rules) with the lock, having
- * read what comes before it. Each releases the lock. Compiled for calls whose words are in memory
- * (msg_direct.c) and for those whose words are in registers (registers/msg_entry.c).
+ * The part of each fast-path message call (msg_direct.c, which has the rules) that runs with the
+ * lock, after the reads that need none. Each function releases the lock. Compiled for calls whose
+ * words are in memory (msg_direct.c) and for those whose words are in registers
+ * (registers/msg_entry.c).
  */
 #ifndef KERNEL_ENTRY_MSG_HELD_H
 #define KERNEL_ENTRY_MSG_HELD_H
@@ -12,7 +13,7 @@
 #include "kernel/entry/msg_direct.h"
 #include "kernel/entry/msg_plain.h"
 
-/* This CPU, and the lock's word: each is looked for once. */
+/* This CPU and the address of the lock's word, each looked up once. */
 struct here {
     struct cpu *cpu;
     volatile uint32_t *lock;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The fast path of messages while one of its events is on: msg_direct.c finds that before it has
- * the lock, and calls this file. If the log is the only listener it has all of a step's events
- * behind the changes (msg_log.h). Proved by test/kernel/entry/direct_test.c; counted by `make
+ * The fast path of messages while one of its events is on: msg_direct.c finds that out before it
+ * has the lock, and calls this file. If the log is the only listener, all of a step's events are
+ * logged after the changes (msg_log.h). Tested by test/kernel/entry/direct_test.c; counted by `make
  * bench` (msg_rt_8_traced).
  */
 #include "kernel/entry/msg_direct.h"
@@ -87,7 +87,7 @@ HELD struct thread *reply_logged(struct thread *self, unsigned number)
     return logged_leave(self);
 }
 
-/* An event was on before the lock: each takes it, and looks again. */
+/* Called if an event was on before the lock was taken: each takes the lock and tests again. */
 struct thread *msg_listened_send(struct thread *self, unsigned number)
 {
     kernel_lock();

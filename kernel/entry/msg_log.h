@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The events of the fast path of messages (msg_direct.c) where the log is their only listener: all
- * of a step's events at once, behind its changes (trace/log_batch.h). They are those that the slow
- * path makes one by one, in its order and with its words, which the changes leave as they were. If
- * it is not the common case each event is recorded by itself. Kernel lock held. Proof:
- * test/kernel/entry/direct_test.c, which compares them with the slow path's.
+ * of a step's events at once, after its changes (trace/log_batch.h). The events are the same that
+ * the slow path records one by one, in the same order and with the same words, for the changes
+ * don't alter these. In an uncommon case each event is recorded by itself. Kernel lock held. Tested
+ * by test/kernel/entry/direct_test.c, which compares them with the slow path's.
  */
 #ifndef KERNEL_ENTRY_MSG_LOG_H
 #define KERNEL_ENTRY_MSG_LOG_H
@@ -28,8 +28,8 @@ enum {
 /* The form of a batch's thread states: how many slots each takes. */
 enum state_form { FAST_STATES = 1, WIDE_STATES = 2 };
 
-/* Returns whether the log takes the event of a site. Where only the log listens its site is LOG; it
- * is ALL while a change of that is under way on another CPU. */
+/* Returns whether the log takes the event of a site. The gate of a site where only the log listens
+ * is LOG, or ALL while another CPU is changing it. */
 HELD bool log_takes(unsigned id)
 {
     switch (TRACE_PORT_SITE(id)) {
@@ -101,7 +101,7 @@ static __attribute__((noinline)) void send_log_each(const struct thread *self,
     log_state(receiver, STATE_RUNNING);
 }
 
-/* self waits for its reply, and the receiver has its message and runs. */
+/* Logs that self waits for its reply and the receiver has its message and runs. */
 HELD void send_log(const struct thread *self, const struct thread *receiver)
 {
     const uint32_t states = 1u << STATE_REPLY | 1u << STATE_READY | 1u << STATE_RUNNING;
@@ -140,7 +140,7 @@ HELD bool receive_log_batch(const struct thread *self, const struct thread *next
     return true;
 }
 
-/* self waits for a message, and next runs. */
+/* Logs that self waits for a message and next runs. */
 HELD void receive_log(const struct thread *self, const struct thread *next)
 {
     const uint32_t states = 1u << STATE_RECEIVE | 1u << STATE_RUNNING;
@@ -186,7 +186,7 @@ static __attribute__((noinline)) void reply_log_each(const struct thread *client
     log_state(client, STATE_READY);
 }
 
-/* client has its reply, and is READY. */
+/* Logs that client has its reply and is READY. */
 HELD void reply_log(const struct thread *client)
 {
     const uint32_t states = 1u << STATE_READY;
@@ -209,8 +209,8 @@ HELD void reply_log(const struct thread *client)
 
 /* ---- the way out -------------------------------------------------------------------- */
 
-/* The events are recorded, and next has this CPU: traces the end of its call. Each event may have
- * asked for work. */
+/* Leaves after the events are recorded, when next already has this CPU: traces the end of next's
+ * call. Each event may have set pending work. */
 HELD struct thread *logged_leave(struct thread *next)
 {
     struct cpu *cpu = arch_cpu();
@@ -225,7 +225,7 @@ HELD struct thread *logged_leave(struct thread *next)
     return next;
 }
 
-/* The same behind a switch of threads. */
+/* Like logged_leave(), after a switch of threads. */
 HELD struct thread *logged_leave_switched(struct thread *next)
 {
     if (CONFIG_CPUS > 1 && sched.above && several_cpus()) {

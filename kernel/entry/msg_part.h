@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Buffers as the fast path of messages (msg_direct.c, msg_wide.c) reads them from a call's
- * arguments. Kernel lock held; self's own process. Any other buffer is msg_resolve()'s.
+ * arguments. Kernel lock held; the buffers are in self's own process. Any other buffer is left to
+ * msg_resolve().
  */
 #ifndef KERNEL_ENTRY_MSG_PART_H
 #define KERNEL_ENTRY_MSG_PART_H
@@ -16,10 +17,10 @@ struct part {
 };
 
 /*
- * Reads the buffer that args[arg] and args[arg + 1] name, the words of self's call: itself, or by
- * one iov_t, of which it makes self's arguments a direct buffer, as msg_resolve() does. So the slow
- * path, if it is that in the end, finds the buffer that was read here. Returns false, for
- * msg_resolve() to do it, if that is
+ * Reads the buffer that args[arg] and args[arg + 1], words of self's call, describe directly or by
+ * one iov_t. For an iov_t, self's arguments are replaced by the direct buffer, as msg_resolve()
+ * does, so that the slow path, if it is taken after all, finds the buffer that was read here.
+ * Returns false, for msg_resolve() to do the rest, if the buffer is
  *   of several parts, or an iov_t that is not aligned (it is read bytewise, or EFAULT)
  *   not covered by self's user mapping caches: it is looked up in all mappings, perhaps EFAULT
  */
@@ -53,8 +54,8 @@ static inline bool part_read(struct thread *self, const uintptr_t *args, unsigne
     return msg_cached(cache, base, bytes);
 }
 
-/* The same of two words that are in registers, in the common case: no bytes, or up to `most` that
- * are not near their mapping's end. */
+/* Like part_read(), for two words in registers and the common case only: no bytes, or up to `most`
+ * bytes that are not near their mapping's end. */
 static ALWAYS_INLINE bool part_direct(uintptr_t base, uintptr_t parts, const struct vm_cache *cache,
                                       size_t most, struct part *p)
 {
@@ -74,13 +75,13 @@ static ALWAYS_INLINE bool part_direct(uintptr_t base, uintptr_t parts, const str
 /* The pieces of a buffer of up to MSG_PIECES parts. */
 struct parts {
     struct msg_piece pieces[MSG_PIECES];
-    unsigned count; /* of pieces; 0: none has bytes */
+    unsigned count; /* number of pieces; 0: none has bytes */
     bool whole;     /* one part: pieces[0], perhaps NULL of 0 bytes */
     size_t bytes;   /* in all of them */
 };
 
-/* Several parts, which args[arg + 1] of t says: reads each iov_t once. Returns false as
- * part_read(), or if they are too many. cache NULL: only their length is wanted. */
+/* Reads the list of parts whose length is t's args[arg + 1]: each iov_t once. Returns false as
+ * part_read() does, or if the parts are too many. cache NULL: only their total length is wanted. */
 static inline bool parts_read_several(const struct thread *t, unsigned arg,
                                       const struct vm_cache *cache, struct parts *p)
 {
@@ -117,8 +118,8 @@ static inline bool parts_read_several(const struct thread *t, unsigned arg,
 }
 _Static_assert(MSG_PIECES * sizeof(iov_t) <= MSG_SMALL, "found in the user mapping cache");
 
-/* Reads the buffer that args[arg] and args[arg + 1] of t name, of at most CONFIG_COPY_CHUNK bytes.
- * Returns false as part_read(), or if it is longer or of too many parts. */
+/* Reads the buffer that args[arg] and args[arg + 1] of t describe, of at most CONFIG_COPY_CHUNK
+ * bytes. Returns false as part_read() does, or if the buffer is longer or has too many parts. */
 static inline __attribute__((always_inline)) bool
 parts_read(struct thread *t, unsigned arg, const struct vm_cache *cache, struct parts *p)
 {

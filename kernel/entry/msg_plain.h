@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The steps of the fast path of messages (msg_direct.c, which has the rules): for each call what it
- * reads before it has the lock, and what it does with it. Compiled for calls without events
- * (msg_direct.c) and for calls with them (msg_listened.c).
+ * The steps of the fast path of messages (msg_direct.c, which has the rules): for each call the
+ * values that it reads before it has the lock, and the actions that it takes with them. Compiled
+ * for calls without events (msg_direct.c) and for calls with events (msg_listened.c).
  */
 #ifndef KERNEL_ENTRY_MSG_PLAIN_H
 #define KERNEL_ENTRY_MSG_PLAIN_H
@@ -12,17 +12,17 @@
 
 /* ---- MsgSend ------------------------------------------------------------------------ */
 
-/* Who takes a call of which nothing has been done here. */
+/* The path that takes over a call of which the fast path has done nothing. */
 enum otherwise { BY_WIDE, BY_SLOW };
 
-/* What a MsgSendv() has read before the lock: see msg_direct.c. */
+/* The values that a MsgSendv() has read before it took the lock: see msg_direct.c. */
 struct sending {
     struct connection *const *slot; /* of its connection */
     struct part s, r;               /* the message, and where the reply goes */
     uint64_t ran;                   /* sched_ran() */
 };
 
-/* Returns false for what msg_wide.c, or the slow path, is to look at. */
+/* Returns false for a call that is left to msg_wide.c or the slow path. */
 HELD bool send_read(struct thread *self, const uintptr_t *args, struct sending *call)
 {
     call->slot = msg_connection_slot(self->proc, args[0]);
@@ -44,7 +44,7 @@ HELD bool send_read(struct thread *self, const uintptr_t *args, struct sending *
     return likely(!MSG_TOO_LONG(call->r.bytes)); /* EOVERFLOW */
 }
 
-/* What the message is, for the server and for the reply. */
+/* Stores the message's properties in self, for the server and for the reply. */
 HELD void send_says(struct thread *self, const struct sending *call)
 {
     self->srcmsglen = (uint32_t)call->s.bytes;
@@ -52,8 +52,9 @@ HELD void send_says(struct thread *self, const struct sending *call)
     self->buffer = call->r.at;
 }
 
-/* Sends to a waiting receiver. Returns the receiver, which runs, but for its result, what
- * arch_switch_load() does, and what self says of its message; or NULL. *above: sched.above. */
+/* Sends to a waiting receiver. Returns the receiver, which runs next, or NULL. The caller still has
+ * to set its result, to do arch_switch_load()'s part, and to store the message's properties in self
+ * (send_says()). *above: sched.above. */
 HELD struct thread *send_plain(struct thread *self, const struct sending *call, struct cpu *cpu,
                                enum otherwise *otherwise, uint32_t *above)
 {
@@ -69,14 +70,15 @@ HELD struct thread *send_plain(struct thread *self, const struct sending *call, 
         return NULL;
     }
     if (!buffer) {
-        return NULL; /* plain_buffer(): a timeout, an odd buffer or msg_info; or it is held */
+        /* plain_buffer(): a timeout, an unusual buffer or msg_info; or the receiver is held */
+        return NULL;
     }
     unsigned own = self->priority;
     unsigned priority = own > receiver->priority ? own : receiver->priority;
     *above = sched.above;
     if (!sched_chosen(cpu, receiver, priority, *above)) {
-        *otherwise = BY_SLOW; /* nor would msg_wide.c take it */
-        return NULL;          /* sched_switch() runs another thread, or the receiver elsewhere */
+        *otherwise = BY_SLOW; /* msg_wide.c doesn't handle this either */
+        return NULL; /* sched_switch() runs another thread, or the receiver on another CPU */
     }
     size_t n = call->s.bytes < receiver->dstmsglen ? call->s.bytes : receiver->dstmsglen;
     if (!msg_copy_plain(buffer, call->s.at, n)) {
@@ -89,7 +91,7 @@ HELD struct thread *send_plain(struct thread *self, const struct sending *call, 
 
 /* ---- MsgReply ----------------------------------------------------------------------- */
 
-/* What a MsgReplyv() has read before the lock. */
+/* The values that a MsgReplyv() has read before it took the lock. */
 struct replying {
     uintptr_t rcvid;
     struct thread *slot; /* the client, if the rcvid is a client's */
@@ -109,7 +111,8 @@ HELD bool reply_read(struct thread *self, const uintptr_t *args, struct replying
     return likely(call->s.bytes <= MSG_SMALL); /* msg_copy(), or pieces; EOVERFLOW */
 }
 
-/* Returns whether the client has its reply, but for the result (its timeout may still run). */
+/* Returns whether the client got its reply. The caller still has to set the result (the client's
+ * timeout may still run). */
 HELD bool reply_plain(struct thread *self, const struct replying *call, struct cpu *cpu,
                       enum otherwise *otherwise)
 {
@@ -127,11 +130,12 @@ HELD bool reply_plain(struct thread *self, const struct replying *call, struct c
     }
     size_t n = call->s.bytes < client->dstmsglen ? call->s.bytes : client->dstmsglen;
     if (!buffer && n > 0) {
-        return false; /* msg_copy() finds the client's buffer, or doesn't: EFAULT for the client */
+        /* msg_copy() looks up the client's buffer, or fails with EFAULT for the client */
+        return false;
     }
     if (!sched_waits(cpu, self, client)) {
         *otherwise = BY_SLOW;
-        return false; /* sched_wake() does more than to make it READY */
+        return false; /* sched_wake() does more than make the client READY */
     }
     if (!msg_copy_plain(buffer, call->s.at, n)) {
         return false; /* msg_copy_small() copies bytes */
@@ -152,7 +156,7 @@ static inline bool receive_unusual(const struct cpu *cpu, const struct thread *s
     return unlikely(cannot_block(cpu, self) != 0) || unlikely(next->flags & THREAD_AGAIN);
 }
 
-/* What a MsgReceivev() has read before the lock. */
+/* The values that a MsgReceivev() has read before it took the lock. */
 struct receiving {
     struct channel *const *slot;
     struct part r;
@@ -163,7 +167,7 @@ struct receiving {
 
 /*
  *   timeout_states   thread_block() arms a timeout
- *   xfer             self is in the middle of a long message: msg_receive_continued()
+ *   xfer             self has received a part of a long message: msg_receive_continued()
  */
 HELD bool receive_read(struct thread *self, const uintptr_t *args, struct receiving *call)
 {
@@ -182,7 +186,7 @@ HELD bool receive_read(struct thread *self, const uintptr_t *args, struct receiv
     return likely(!MSG_TOO_LONG(call->r.bytes)); /* EOVERFLOW */
 }
 
-/* Ends the inheritance for a completed message: self has its own priority again. */
+/* Ends the priority inheritance of a completed message: self has its own priority again. */
 HELD void receive_uninherit(struct thread *self, bool each)
 {
     uint8_t inherited = self->msg_priority;
@@ -199,8 +203,8 @@ HELD void receive_uninherit(struct thread *self, bool each)
     }
 }
 
-/* Blocks self on a channel where nothing is queued. Returns next, which runs (each: which is READY
- * and runs next). */
+/* Blocks self on a channel where nothing is queued. next runs; with `each`, next is READY and will
+ * run. */
 HELD void receive_wait(struct thread *self, const struct receiving *call, struct channel *ch,
                        struct cpu *cpu, struct thread *next, bool each)
 {
@@ -247,7 +251,7 @@ HELD struct thread *receive_plain(struct thread *self, const struct receiving *c
     }
     *above = sched.above;
     if (!sched_chosen(cpu, next, next->priority, *above)) {
-        return NULL; /* sched_switch() runs another thread, or this one elsewhere */
+        return NULL; /* sched_switch() runs another thread, or this one on another CPU */
     }
     receive_wait(self, call, ch, cpu, next, each);
     return next;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the fast paths of messages have in common (msg_direct.c, msg_wide.c): what each looks at
- * before it changes anything, how a message is handed over, and the way out. Kernel lock held.
+ * Steps shared by the fast paths of messages (msg_direct.c, msg_wide.c): the checks that each makes
+ * before it changes anything, the hand-over of a message, and the way out. Kernel lock held.
  */
 #ifndef KERNEL_ENTRY_MSG_STEPS_H
 #define KERNEL_ENTRY_MSG_STEPS_H
@@ -13,12 +13,13 @@
 #include "kernel/thread/sched.h"
 
 #define UNEVEN(bits) (((bits)&3) != 0)
-/* Of a call, compiled several times: see send_waits(), and `each`, a constant. */
+/* For the steps of a call, which are compiled several times: see send_waits(), and `each`, which is
+ * a constant. */
 #define HELD static inline __attribute__((always_inline))
 
 /*
- * What is hardly ever the case, or-ed into one word: one branch for all of it. Not 0: self can't
- * simply block, because
+ * Rare obstacles, or-ed into one word so that one branch tests for all of them. If the word is not
+ * 0, self can't simply block:
  *   canstub     thread_block() cancels the call
  *   exit_work   exit_leave() does this work first
  */
@@ -27,14 +28,15 @@ static inline uintptr_t cannot_block(const struct cpu *cpu, const struct thread 
     return cpu->trace.exit_work | self->canstub;
 }
 
-/* t's timeout is of 0 (block_refused()), or t is held, or its message is being read in pieces. */
+/* Returns whether t has a timeout of 0 (block_refused()), is held, or has its message read in
+ * pieces. */
 static inline bool timeout_unusual(const struct thread *t)
 {
     return unlikely(t->timeout_states != 0) &&
            (t->timeout_now || (t->timeout_states & TIMEOUT_STATE_SPECIAL));
 }
 
-/* thread_update_priority() of a thread that is in no queue, or is about to leave it. */
+/* Like thread_update_priority(), for a thread that is in no queue or is about to leave it. */
 static inline void direct_set_priority(struct thread *t, uint8_t priority)
 {
     if (priority != t->priority) {
@@ -46,9 +48,9 @@ static inline void direct_set_priority(struct thread *t, uint8_t priority)
 /* ---- MsgSend ------------------------------------------------------------------------ */
 
 /*
- * Besides cannot_block():
+ * Tests besides cannot_block():
  *   handoff          a thread was woken before and comes first: sched_switch()
- *   FIXED_PRIORITY   the receiver inherits nothing: msg_inherit_waiting()
+ *   FIXED_PRIORITY   the receiver inherits no priority: msg_inherit_waiting()
  */
 static inline bool send_unusual(const struct cpu *cpu, const struct thread *self,
                                 const struct channel *ch)
@@ -57,8 +59,9 @@ static inline bool send_unusual(const struct cpu *cpu, const struct thread *self
            unlikely(ch->flags & _NTO_CHF_FIXED_PRIORITY);
 }
 
-/* The message is copied: self, of priority `own`, waits for the reply, and the receiver runs, but
- * for its result and what arch_switch_load() does. */
+/* Blocks self, whose message has been copied and whose priority is `own`, for the reply, and makes
+ * the receiver run. The caller still has to set the receiver's result and to do
+ * arch_switch_load()'s part. */
 static inline void send_finish(struct cpu *cpu, struct thread *self, struct connection *conn,
                                struct channel *ch, struct thread *receiver, uint8_t own,
                                uint8_t priority, uint64_t ran)
@@ -72,7 +75,7 @@ static inline void send_finish(struct cpu *cpu, struct thread *self, struct conn
     sched_hand_over(cpu, self, STATE_REPLY, receiver, ran);
 }
 
-/* The same with its events, up to the switch: msg_hand_over(). */
+/* Like send_finish(), with the events, up to the switch: msg_hand_over(). */
 static inline void send_finish_traced(struct cpu *cpu, struct thread *self, struct connection *conn,
                                       struct channel *ch, struct thread *receiver, uint8_t priority)
 {
@@ -95,7 +98,8 @@ static inline void send_finish_traced(struct cpu *cpu, struct thread *self, stru
     sched_wake_handed(cpu, receiver);
 }
 
-/* What goes with the message besides: who sent it, and that self waits no longer than it wants. */
+/* Makes the changes that few messages need: fills the receiver's _msg_info and arms self's
+ * timeout. */
 static inline void send_leave_changes(struct thread *self, struct thread *receiver)
 {
     if (receiver->info) {
@@ -106,7 +110,7 @@ static inline void send_leave_changes(struct thread *self, struct thread *receiv
     }
 }
 
-/* Returns the first thread that waits where this connection leads, or NULL. */
+/* Returns the first thread that waits on the channel of this connection, or NULL. */
 static inline struct thread *send_receiver(const struct connection *conn)
 {
     if (!conn) {
@@ -133,7 +137,7 @@ static inline struct thread *send_receiver(const struct connection *conn)
 /*
  *   exit_work        exit_leave() does this work first
  *   handoff          a thread was woken before and comes first: sched_wake()
- *   UNBLOCK_SENT     the server's notice may have to go: msg_unblock_done()
+ *   UNBLOCK_SENT     the server may have an UNBLOCK pulse to be removed: msg_unblock_done()
  */
 static inline bool reply_unusual(const struct cpu *cpu, const struct thread *client)
 {
@@ -141,7 +145,7 @@ static inline bool reply_unusual(const struct cpu *cpu, const struct thread *cli
            unlikely(client->flags & THREAD_UNBLOCK_SENT);
 }
 
-/* The client has its reply, with the events: msg_reply_answered(). */
+/* Completes a reply that has been copied to the client, with its events: msg_reply_answered(). */
 static inline void reply_finish_traced(struct cpu *cpu, struct thread *client, long status)
 {
     trace_comm_reply_message((uint32_t)client->tid, (uint32_t)client->pid);
@@ -154,25 +158,25 @@ static inline void reply_finish_traced(struct cpu *cpu, struct thread *client, l
 
 /* ---- the way out: each releases the lock -------------------------------------------- */
 
-/* Never inlined: the common way out has no calls, so it saves no registers. */
+/* Never inlined: the common way out makes no calls, so it need not save registers. */
 
 /* Kicks other CPUs for the remaining READY threads. */
 __attribute__((noinline)) struct thread *msg_leave_kicking(struct thread *next);
-/* The receiver, which runs next, wants to know who self is, or self's wait is limited. */
+/* For a receiver that runs next and wants self's _msg_info, or for a self that has a timeout. */
 __attribute__((noinline)) struct thread *msg_send_leave_more(struct thread *self,
                                                              struct thread *receiver);
-/* The client's wait was limited. */
+/* For a client whose wait had a timeout. */
 __attribute__((noinline)) struct thread *msg_reply_leave_limited(struct thread *self,
                                                                  struct thread *client);
 
-/* above: sched.above; lock: kernel_lock_at(). */
+/* Returns whether other CPUs must be kicked. above: sched.above; lock: kernel_lock_at(). */
 static inline bool must_kick(uint32_t above)
 {
     return CONFIG_CPUS > 1 && above && several_cpus();
 }
 
-/* The thread that has this CPU runs: what is behind the lock needs none, because nobody else
- * changes the context of a thread that runs here. */
+/* Releases the lock and runs the thread that has this CPU. The accesses after the release need no
+ * lock, because no other CPU changes the context of a thread that runs on this one. */
 static inline struct thread *msg_direct_leave(struct thread *next, uint32_t above,
                                               volatile uint32_t *lock)
 {
@@ -189,7 +193,7 @@ static inline struct thread *send_leave(struct thread *self, struct thread *rece
 {
     long rcvid = self->rcvid; /* without the lock self may end */
 
-    __asm__("" : "+r"(rcvid)); /* loaded as what it is */
+    __asm__("" : "+r"(rcvid)); /* loaded with its own width */
     if (unlikely((uintptr_t)receiver->info | self->timeout_states)) {
         return msg_send_leave_more(self, receiver);
     }

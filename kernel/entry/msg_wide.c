@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The second fast path of messages: forms of MsgSendv and MsgReplyv that msg_direct.c's shortest
- * code does not take. Called there, with the kernel lock; releases it.
+ * code does not handle. Called from there, with the kernel lock; releases it.
  *
  *   wide     buffers of up to MSG_PIECES parts and CONFIG_COPY_CHUNK bytes, at any address
- *   traced   the same while an event of the slow path is on, and what msg_direct.c takes while D
- *            listens to one: what is traced is what runs
+ *   traced   the same while an event of the slow path is on, and msg_direct.c's forms while D
+ *            listens to an event: the traced code is the code that runs
  *
- * Without events a function does all at once; traced it makes the slow path's changes in their
- * order, each with its event, and ends where the slow path's handler ends: the switch and the exit
- * are the same then. What neither takes goes the slow path, of which nothing has been done.
- * Proved by test/kernel/entry/direct_test.c; counted by `make bench` (msg_rt_8_iov2, msg_rt_4096,
- * msg_rt_8_traced).
+ * Without events a function does all changes at once; with `traced` it makes the slow path's
+ * changes in their order, each with its event, and ends where the slow path's handler ends: the
+ * switch and the exit are shared then. A call of any other form takes the slow path, of which
+ * nothing has been done. Tested by test/kernel/entry/direct_test.c; counted by `make bench`
+ * (msg_rt_8_iov2, msg_rt_4096, msg_rt_8_traced).
  */
 #include "kernel/entry/msg_direct.h"
 
@@ -19,8 +19,9 @@
 #include "kernel/entry/exit.h"
 #include "kernel/entry/msg_steps.h"
 
-/* Copies n bytes, which both sides have, in the slow path's way: it does differ if they overlap. Of
- * one side in one part each piece of the other is moved by itself, as msg_pieces_copy() would. */
+/* Copies n bytes, which both sides have, in the slow path's order, because the order matters if the
+ * buffers overlap. If one side has one part, each piece of the other is moved by itself, as
+ * msg_pieces_copy() would. */
 static ALWAYS_INLINE void parts_copy(const struct msg_piece *to, unsigned count, bool whole,
                                      const struct parts *s, size_t n)
 {
@@ -50,7 +51,8 @@ static ALWAYS_INLINE void parts_copy(const struct msg_piece *to, unsigned count,
 
 /* ---- MsgSend ------------------------------------------------------------------------ */
 
-/* Reads where the reply goes. Of several parts only the length is of interest until then. */
+/* Reads the location of the reply buffer. Of several parts only the length is needed until the
+ * reply. */
 static inline bool send_reply_buffer(struct thread *self, struct part *r)
 {
     struct parts several;
@@ -67,8 +69,8 @@ static inline bool send_reply_buffer(struct thread *self, struct part *r)
     return true;
 }
 
-/* Sends to a waiting receiver. Returns the receiver, which runs (traced: which is READY and runs
- * next), or NULL. */
+/* Sends to a waiting receiver. Returns the receiver, which runs (with `traced`: which is READY and
+ * runs next), or NULL. */
 HELD struct thread *send_wide(struct thread *self, struct connection *conn, struct channel *ch,
                               struct thread *receiver, bool traced)
 {
@@ -82,10 +84,11 @@ HELD struct thread *send_wide(struct thread *self, struct connection *conn, stru
     }
     uint8_t priority = self->priority > receiver->priority ? self->priority : receiver->priority;
     if (!sched_chosen(cpu, receiver, priority, sched.above)) {
-        return NULL; /* sched_switch() runs another thread, or the receiver elsewhere */
+        return NULL; /* sched_switch() runs another thread, or the receiver on another CPU */
     }
     if (!buffer.at) {
-        return NULL; /* plain_buffer(): a timeout, an odd buffer or msg_info; or it is held */
+        /* plain_buffer(): a timeout, an unusual buffer or msg_info; or the receiver is held */
+        return NULL;
     }
     if (!parts_read(self, SEND_ARG_SMSG, &self->out_cache, &s)) {
         return NULL;
@@ -140,7 +143,7 @@ struct thread *msg_wide_send(struct thread *self, unsigned number)
 
 /* ---- MsgReply ----------------------------------------------------------------------- */
 
-/* Finds where n bytes of the reply go in the client: its buffer, or its parts. */
+/* Finds the memory of the client for n bytes of the reply: its buffer, or its parts. */
 static inline bool reply_target(const struct thread *client, size_t n, struct parts *to)
 {
     if (n > 0 && (intptr_t)client->args[SEND_ARG_RMSG + 1] > 1) {
@@ -164,14 +167,15 @@ HELD bool reply_wide(struct thread *self, struct thread *client, bool traced)
         return false;
     }
     if (!sched_waits(cpu, self, client)) {
-        return false; /* sched_wake() does more than to make it READY */
+        return false; /* sched_wake() does more than make the client READY */
     }
     if (!parts_read(self, REPLY_ARG_SMSG, &self->out_cache, &s)) {
         return false;
     }
     size_t n = s.bytes < client->dstmsglen ? s.bytes : client->dstmsglen;
     if (!reply_target(client, n, &to)) {
-        return false; /* msg_copy() finds the client's buffer, or doesn't: EFAULT for the client */
+        /* msg_copy() looks up the client's buffer, or fails with EFAULT for the client */
+        return false;
     }
     parts_copy(to.pieces, to.count, to.whole, &s, n);
     if (traced) {

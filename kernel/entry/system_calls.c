@@ -14,14 +14,14 @@
 #include "kernel/proc/proc.h"
 
 #define READ_MOST 16384u /* bytes of one ImageRead(): the caller calls again */
-#define READ_STEP 4096u  /* of these, between two preemption points */
+#define READ_STEP 4096u  /* bytes copied between two preemption points */
 
-/* In args[] of an ImageRead() from its first piece on. */
-#define READ_BYTES 3 /* how many the call will copy: cut at the file's end */
-#define READ_FROM 4  /* where they lie in the boot image */
+/* Indices in args[] of an ImageRead(), valid from its first piece on. */
+#define READ_BYTES 3 /* bytes that the call will copy: up to the file's end */
+#define READ_FROM 4  /* their offset in the boot image */
 
-/* Finds what the call is to copy, and checks that the caller's memory has room for it. Returns its
- * bytes, or a negative errno. */
+/* Finds the bytes that the call is to copy, and checks that the caller's memory has room for them.
+ * Returns their number, or a negative errno. */
 static long image_read_begin(struct thread *self)
 {
     char name[KYMO_NAME_MAX];
@@ -45,7 +45,8 @@ static long image_read_begin(struct thread *self)
     return vm_user_ok(self->proc, self->args[2], n, KYMO_PROT_WRITE) ? (long)n : -EFAULT;
 }
 
-/* step: bytes copied so far. Memory that is unmapped meanwhile ends the call with fewer. */
+/* step: bytes copied so far. If the memory is unmapped meanwhile, the call ends with fewer
+ * bytes. */
 long ker_image_read(struct thread *self, const uintptr_t *args)
 {
     long bytes = self->step ? (long)args[READ_BYTES] : image_read_begin(self);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The fast path of TimerTimeout() in its common form, which comes with each message of a client
- * that limits its wait. What is read before the lock stays true: see msg_direct.c. Any other form
- * is the slow path's (kernel/time/timer_calls.c), of which nothing has been done. Proved by
+ * The fast path of TimerTimeout() in its common form, which accompanies each message of a client
+ * that limits its wait. Values read before the lock stay valid: see msg_direct.c. Any other form is
+ * left to the slow path (kernel/time/timer_calls.c), of which nothing has been done. Tested by
  * test/kernel/entry/direct_test.c and window_test.c; counted by `make bench` (msg_rt_8_timeout).
  */
 #include "kernel/entry/msg_direct.h"
@@ -11,8 +11,8 @@
 #include "kernel/entry/exit.h"
 #include "kernel/entry/msg_steps.h"
 
-/* A relative time beside self's messages, and nothing else. Returns its end, or 0 for a call of
- * another form. */
+/* Reads a call whose states include those of self's messages and whose time is relative, and which
+ * asks for nothing else. Returns the end of the wait, or 0 for a call of another form. */
 HELD uint64_t timeout_read(struct thread *self)
 {
     const uintptr_t *args = self->args;
@@ -22,10 +22,10 @@ HELD uint64_t timeout_read(struct thread *self)
         return 0; /* EINVAL */
     }
     if ((uint32_t)args[1] & ~(TIMEOUT_STATES & ~_NTO_TIMEOUT_NANOSLEEP)) {
-        return 0; /* EINVAL, TIMER_ABSTIME; or it sleeps here */
+        return 0; /* EINVAL, TIMER_ABSTIME; or the call itself sleeps */
     }
     if ((args[2] | args[4]) != 0) {
-        return 0; /* an event; the rest of the last timeout is wanted */
+        return 0; /* an event; the remaining time of the previous timeout is wanted */
     }
     if (!ns || (args[3] & (sizeof(*ns) - 1))) {
         return 0; /* timeout_time() */

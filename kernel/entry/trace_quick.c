@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * TraceEvent() in the common case: a program's own event of two words, or a text of fewer than
- * TRACE_USER_TEXT_WORDS words, which only the log wants; its own event of 3 to so many words, or a
- * static probe of the library or a driver, which the log or D wants. Without the kernel lock, and
+ * TRACE_USER_TEXT_WORDS words, which only the log wants; its own event of 3 to that many words, or
+ * a static probe of the library or a driver, which the log or D wants. Without the kernel lock, and
  * without the general path's steps: docs/performance.md has the budget. Everything else is left to
- * that path (kernel/observe/trace_calls.c), with nothing done, so the two must agree in what they
- * record, and in what D sees.
+ * the general path (kernel/observe/trace_calls.c), with nothing done. The two paths must therefore
+ * record the same, and show the same to D.
  *
  * Entered instead of kercall_held() or kercall_unlocked(), unless function probes are enabled
- * (kercall_use_direct()). Texts and words are taken from where the thread's caches have them, which
- * the general path fills, and each word is read once, whatever other threads do to it. Its memory
- * stays: mappings are removed only while no thread of the process is in the kernel
- * (kernel/mem/mem.h), and the caches are emptied before. Proof: test/board's suites events
- * (t_events, whose events are compared value for value), log and api (t_trace); counted by
- * `make bench` (event_user, event_text_20, event_log, static_library).
+ * (kercall_use_direct()). Texts and words are read through the thread's user mapping caches, which
+ * the general path fills, and each word is read once, because other threads may change it. The
+ * memory stays mapped: mappings are removed only while no thread of the process is in the kernel
+ * (kernel/mem/mem.h), and the caches are emptied before. Tested by test/board's suites events
+ * (t_events, whose events are compared value for value), log and api (t_trace); counted by `make
+ * bench` (event_user, event_text_20, event_log, static_library).
  */
 #include "abi/compiler.h"
 #include "abi/sys/log.h"
@@ -26,14 +26,15 @@
 #include "trace/trace.h"
 #include "trace/user.h"
 
-/* Any alignment: all CPUs load a word from every address of normal memory. */
+/* May have any alignment: all CPUs load a word from every address of normal memory. */
 struct quick_word {
     uint32_t word;
 } __attribute__((packed, may_alias));
 
 /*
- * Copies a text up to its NUL, and zeros behind it in its word. Returns the number of words; 0: the
- * text is too long. The lowest byte that is 0 has the lowest bit of zeros: a borrow only goes up.
+ * Copies a text up to its NUL, and fills the rest of the last word with zeros. Returns the number
+ * of words, or 0 if the text is too long. In `zeros`, the lowest set bit belongs to the lowest byte
+ * that is 0, because a borrow only moves up.
  */
 static inline unsigned quick_text_copy(const volatile struct quick_word *from,
                                        uint32_t words[TRACE_USER_TEXT_WORDS])
@@ -51,7 +52,7 @@ static inline unsigned quick_text_copy(const volatile struct quick_word *from,
     return 0;
 }
 
-/* Returns false, with nothing done, if it isn't the common case. */
+/* Returns false, with nothing done, in an uncommon case. */
 static bool quick_text(const struct thread *self, uint32_t event, uintptr_t at)
 {
     _Static_assert(sizeof(uint32_t[TRACE_USER_TEXT_WORDS]) == VM_CACHE_SPAN, "what a cache covers");
@@ -69,8 +70,7 @@ static bool quick_text(const struct thread *self, uint32_t event, uintptr_t at)
     return true;
 }
 
-/* Copies an event's words, 3 or more, as the caller has them. Returns false if it isn't the common
- * case. */
+/* Copies the caller's words of an event, 3 or more. Returns false in an uncommon case. */
 static ALWAYS_INLINE bool quick_words(const struct thread *self, uintptr_t at, uintptr_t n,
                                       uint32_t words[TRACE_USER_TEXT_WORDS])
 {
@@ -85,7 +85,7 @@ static ALWAYS_INLINE bool quick_words(const struct thread *self, uintptr_t at, u
     return true;
 }
 
-/* Returns false, with nothing done, likewise. */
+/* Returns false, with nothing done, in an uncommon case. */
 static ALWAYS_INLINE bool quick_combine(const struct thread *self, uint32_t event, uintptr_t at,
                                         uintptr_t n)
 {
@@ -123,7 +123,8 @@ static inline struct thread *quick_done(struct thread *self)
     return kercall_leave_unlocked(self);
 }
 
-/* A probe of the library or a driver. Apart, as it needs registers that the others would save. */
+/* Handles a probe of the library or a driver. A separate function, because it needs registers that
+ * the others would save. */
 static __attribute__((noinline)) struct thread *quick_probe(struct thread *self)
 {
     if (!quick_system(self, self->args[1], self->args[2])) {
@@ -132,7 +133,8 @@ static __attribute__((noinline)) struct thread *quick_probe(struct thread *self)
     return quick_done(self);
 }
 
-/* An event of two words in no common state of the log. Apart, because it needs calls. */
+/* Records an event of two words in an uncommon state of the log. A separate function because it
+ * makes calls. */
 static __attribute__((noinline)) struct thread *quick_unusual(struct thread *self, uint32_t event,
                                                               uint32_t d1, uint32_t d2)
 {

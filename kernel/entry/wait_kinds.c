@@ -2,7 +2,7 @@
 /*
  * The kind of wait of each state in which threads are blocked (struct wait_kind,
  * kernel/thread/thread.h): a new way to block is a new kind in the room that blocks, and its line
- * here. Constants, so the table may be read in any context.
+ * here. The table is constant, so it may be read in any context.
  */
 #include "kernel/ipc/ipc.h"
 #include "kernel/sync/sync.h"
@@ -17,6 +17,7 @@ const struct wait_kind *const wait_kinds[STATE_MAX] = {
     [STATE_JOIN] = &thread_wait_join,
     [STATE_WAITCTX] = &thread_wait_context,
     [STATE_NANOSLEEP] = &thread_wait_unqueued,  /* its timer finds it */
-    [STATE_WAITTHREAD] = &thread_wait_unqueued, /* the end of a child does */
-    [STATE_INTR] = &thread_wait_unqueued, /* its attachments name it; later events are counted */
+    [STATE_WAITTHREAD] = &thread_wait_unqueued, /* the end of a child finds it */
+    /* its attachments refer to it; later events are counted */
+    [STATE_INTR] = &thread_wait_unqueued,
 };

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * MsgSendv and MsgReceivev as a port's entry code calls them that has their words in registers: the
- * fast path (msg_direct.c has the rules), which needs no load of them. What it does not take begins
- * anew in kernel_call(), with the words in memory; with the lock held, behind it.
+ * MsgSendv and MsgReceivev, called by the entry code of ports that have a call's words in
+ * registers: the fast path (msg_direct.c has the rules), which needn't load the words. A call that
+ * it doesn't handle is executed again from the start: by kernel_call(), with the words in memory,
+ * or by kercall_held() or msg_wide.c once the lock is held.
  *
- * The entry code has saved what a function keeps, as for msg_direct.c. Proved by test/board on the
- * boards that have it; test/kernel proves the same steps, compiled for words in memory.
+ * The entry code has saved the callee-saved registers, as for msg_direct.c. Tested by test/board on
+ * the boards that use it; test/kernel tests the same steps, compiled for words in memory.
  */
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/entry.h"
@@ -13,8 +14,8 @@
 
 /* ---- MsgSend ------------------------------------------------------------------------ */
 
-/* Apart: what is hardly ever the case needs calls, which would have self in another register. Each
- * looks for it, so that it stays where it comes. */
+/* Separate functions: the calls of rare cases would move self to another register. Each looks up
+ * self, so that it stays in the register in which it arrives. */
 static __attribute__((noinline)) struct kernel_sent send_general(void)
 {
     return (struct kernel_sent){kernel_call(arch_cpu()->current, KER_MSG_SENDV), 0};
@@ -36,7 +37,7 @@ send_leave_unusual(struct thread *receiver, uint32_t above, struct thread *self)
     return (struct kernel_sent){send_leave(self, receiver, above, kernel_lock_at()), 0};
 }
 
-/* Reads what comes before the lock. Returns false for kernel_call() to do that. */
+/* Reads the values that need no lock. Returns false to leave the call to kernel_call(). */
 HELD bool send_words(struct thread *self, const uintptr_t *args, struct sending *call)
 {
     if (self->timeout_states) {
@@ -62,7 +63,7 @@ struct kernel_sent kernel_call_send(uintptr_t coid, uintptr_t smsg, uintptr_t sp
     uint32_t above = 0;
     struct sending call;
 
-    /* While self waits its server, or the end of its call, looks for them there. */
+    /* While self waits, its server, or the end of its call, reads the words from there. */
     for (unsigned i = 0; i < sizeof(args) / sizeof(*args); i++) {
         self->args[i] = args[i];
     }
@@ -73,7 +74,7 @@ struct kernel_sent kernel_call_send(uintptr_t coid, uintptr_t smsg, uintptr_t sp
     if (unlikely(!send_words(self, args, &call))) {
         return send_general();
     }
-    send_says(self, &call); /* of a thread that runs nobody reads it */
+    send_says(self, &call); /* no other code reads it of a running thread */
     arch_switch_save(self);
     const struct here here = is_here();
     call.ran = sched_ran(here.cpu, self);

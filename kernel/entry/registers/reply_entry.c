@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * MsgReplyv as a port's entry code calls it that has its words in registers: see msg_entry.c. The
- * caller continues, so the entry code saves nothing for it that a function keeps: this file keeps
- * it. Where the fast path doesn't take the call nothing has been done but to store its words.
+ * caller continues, so the entry code doesn't save its callee-saved registers: these functions
+ * preserve them. If the fast path doesn't handle the call, nothing has been done but to store its
+ * words.
  */
 #include "kernel/arch/cpu.h"
 #include "kernel/arch/entry.h"
 #include "kernel/entry/msg_held.h"
 
-/* Reads what comes before the lock. Returns false for kernel_call() to do that. */
+/* Reads the values that need no lock. Returns false to leave the call to kernel_call(). */
 HELD bool reply_words(struct thread *self, const uintptr_t *args, struct replying *call)
 {
     call->rcvid = args[0];
