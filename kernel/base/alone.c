@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One CPU changes instructions that the others may execute: these wait in here meanwhile, where fbt
- * probes nothing. Lock held. Proved by test/board, suites fbt-multi and probes-multi.
+ * Lets one CPU change instructions that other CPUs may execute: the others wait in this file
+ * meanwhile, where fbt probes nothing. Lock held. Tested by test/board, suites fbt-multi and
+ * probes-multi.
  */
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/cpu.h"
@@ -11,8 +12,8 @@
 struct meeting {
     void (*fn)(void *arg);
     void *arg;
-    volatile uint32_t waiting; /* [a] CPUs that wait here */
-    volatile uint32_t over;    /* [a] */
+    volatile uint32_t waiting; /* [a] number of CPUs that wait */
+    volatile uint32_t over;    /* [a] the others may continue */
     uint32_t leader, others;   /* [k] */
 };
 

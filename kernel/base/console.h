@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The kernel's console output. Any context, no lock, where a function says nothing else. See
- * kernel/entry/console.c. */
+/* The kernel's console output. Functions may be called in any context without a lock, unless their
+ * comment says otherwise. See kernel/entry/console.c. */
 #ifndef KERNEL_BASE_CONSOLE_H
 #define KERNEL_BASE_CONSOLE_H
 
@@ -8,31 +8,33 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Prints a newline as CR LF. While a report has the console, keeps the character until the report's
- * end; what there is no room for is counted, and said then. */
+/* Prints a character, a newline as CR LF. While a report has the console, holds the character back
+ * until the report's end; characters that don't fit are counted, and the count is printed then. */
 void console_put(char c);
 /* Like kprintf(), into memory: truncated to fit, with a NUL. */
 void ktext(char *text, size_t bytes, const char *fmt, va_list args);
 void kformat(char *text, size_t bytes, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 #define CONSOLE_STUCK_MS 100
-/* Prints as much of n characters as the device takes without a wait, and returns how many. One that
- * has taken nothing for CONSOLE_STUCK_MS gets nothing more until it is ready, so the rest counts as
- * printed. Kernel lock held. */
+/* Prints as many of n characters as the device accepts without waiting, and returns how many. A
+ * device that has accepted nothing for CONSOLE_STUCK_MS is skipped until it is ready: the rest
+ * counts as printed. Kernel lock held. */
 size_t console_write(const char *text, size_t n);
 /*
- * The console's owner is the thread amid a line, or amid a report of several lines. Kernel lock
- * held. console_take(): 0, or as call_lock_take(); self keeps the console until console_release().
+ * Make self the console's owner, and end that. A thread owns the console in the middle of a line,
+ * or of a report of several lines. Kernel lock held. console_take() returns 0, or as
+ * call_lock_take(); self keeps the console until console_release().
  */
 struct thread;
 long console_take(struct thread *self);
 void console_release(void);
-/* A report begins: console_put() keeps what others print. Its owner has the console. */
+/* Begins a report: console_put() holds back other output. The caller owns the console. */
 void console_give(void);
-/* Moves some of what was kept to text, as much as there is room for, with a NUL. Returns false if
- * nothing is left. Kernel lock held. */
+/* Moves held-back output to text, as much as fits, with a NUL. Returns false if nothing is left.
+ * Kernel lock held. */
 bool console_kept(char *text, size_t room);
-/* The report is over, or a panic needs the console: prints what was kept and nobody has moved. */
+/* Ends a report, also for a panic that needs the console: prints the held-back output that has not
+ * been moved. */
 void console_take_back(void);
 
 #endif

@@ -6,19 +6,19 @@
  * user mode takes the interrupt, an idle one is woken by it, one that spins for the lock (which the
  * cross-calling CPU holds) serves it in the spin, and one in a NOLOCK call soon leaves.
  *
- * The kernel lock is one word. Without a CPU that waits it is 0 or 1, and costs one exclusive
- * access to take and a store to release. A CPU that can't take it at once sets its bit: from then
- * on the word isn't 0, so that nobody passes by, and the CPUs that wait have the lock in the cyclic
- * order of their numbers.
+ * The kernel lock is one word. While no CPU waits it is 0 or 1, and costs one exclusive access to
+ * take and a store to release. A CPU that can't take it at once sets its bit: from then on the word
+ * isn't 0, so that no other CPU overtakes it, and the waiting CPUs get the lock in the cyclic order
+ * of their numbers.
  *
  *     bits 0-7    1: a CPU has the lock
  *     bits 8-23   the CPUs that wait
- *     bits 24-31  the one of these that had it last
+ *     bits 24-31  the waiting CPU that had the lock most recently
  *
  * The last CPU that waited clears the upper bits when it takes the lock. A CPU whose turn it is
- * takes the lock at its next look. If it does not look, because it serves an interrupt or is a
- * virtual one that does not run, another one takes the lock after LOCK_PATIENCE looks. Proved by
- * test/kernel/base/lock_threads_test.c.
+ * takes the lock the next time that it polls the word. If it doesn't poll, because it serves an
+ * interrupt or is a virtual CPU that isn't running, another one takes the lock after LOCK_PATIENCE
+ * polls. Tested by test/kernel/base/lock_threads_test.c.
  */
 #include "kernel/base/cpu.h"
 #include "kernel/arch/cpu.h"
@@ -27,8 +27,8 @@
 
 #include "trace/hook.h"
 
-/* In memory that start-up code does not clear: retain_boot() does, after it has saved the previous
- * kernel's data found here. */
+/* Placed in memory that start-up code does not clear: retain_boot() clears it after it has saved
+ * the previous kernel's data from there. */
 struct cpu cpus[CONFIG_CPUS] __attribute__((section(".bss.retained")));
 volatile uint32_t cpus_online;
 volatile uint32_t kernel_lock_word;
@@ -45,7 +45,8 @@ _Static_assert(CONFIG_CPUS <= 16, "a bit for each CPU");
 #endif
 #define LOCK_PATIENCE CONFIG_LOCK_PATIENCE
 
-/* Requested with the kernel lock held, where a probe may fire; the others also by a probe. */
+/* WORK_LOCKED is requested only with the kernel lock held, where a probe may fire; the other work
+ * also by a probe. */
 #define WORK_LOCKED (WORK_RESCHED | WORK_TIMER | WORK_SERVICE)
 
 /* Other CPUs write the work word only where there are any. */
@@ -74,8 +75,8 @@ void cpu_request(struct cpu *cpu, uint32_t work)
     }
 }
 
-/* Returns the bit of the CPU among these that comes first behind CPU `last`, in cyclic order.
- * waiting is not 0. */
+/* Returns the bit of the first of the waiting CPUs after CPU `last`, in cyclic order. waiting is
+ * not 0. */
 static inline uint32_t lock_next(uint32_t waiting, unsigned last)
 {
     uint32_t behind = waiting & -(2u << last);
@@ -84,13 +85,13 @@ static inline uint32_t lock_next(uint32_t waiting, unsigned last)
     return from & -from;
 }
 
-/* What a CPU that waits knows of the lock: worked out while another CPU has it, so that nothing of
- * that is left to do when it is released. */
+/* A waiting CPU's view of the lock, computed while another CPU has the lock, so that nothing is
+ * left to compute when it is released. */
 struct lock_view {
-    uint32_t seen;  /* the word of which the rest is */
-    uint32_t free;  /* the same word when it is released, if this CPU's turn comes then; 0: no */
-    uint32_t taken; /* this CPU makes that of it */
-    unsigned looks; /* at a free lock that was another CPU's turn */
+    uint32_t seen;  /* the word from which the rest was computed */
+    uint32_t free;  /* the same word once released, if this CPU's turn comes then; otherwise 0 */
+    uint32_t taken; /* the word by which this CPU takes the lock */
+    unsigned looks; /* polls of a free lock while it was another CPU's turn */
 };
 
 static inline bool lock_take(uint32_t free, uint32_t taken)
@@ -99,7 +100,7 @@ static inline bool lock_take(uint32_t free, uint32_t taken)
                                        __ATOMIC_RELAXED);
 }
 
-/* The word is another one than before. Returns whether this CPU has the lock. */
+/* Handles a word that has changed. Returns whether this CPU has the lock. */
 static __attribute__((noinline)) bool lock_look(const struct cpu *cpu, struct lock_view *view,
                                                 uint32_t word)
 {
@@ -119,7 +120,7 @@ static __attribute__((noinline)) bool lock_look(const struct cpu *cpu, struct lo
         return false;
     }
     if (!mine && ++view->looks < LOCK_PATIENCE) {
-        view->seen = 0; /* to count the next look, too */
+        view->seen = 0; /* so that the next poll is counted, too */
         return false;
     }
     return lock_take(word, view->taken);
@@ -134,7 +135,7 @@ void kernel_lock_slow(void)
 
     kernel_assert(!cpu->locked);
     __atomic_fetch_or(&kernel_lock_word, cpu->bit << WAITING_SHIFT, __ATOMIC_RELAXED);
-    for (;; spins++) { /* each other CPU has it twice at most */
+    for (;; spins++) { /* bounded: each other CPU gets the lock at most twice */
         uint32_t word = __atomic_load_n(&kernel_lock_word, __ATOMIC_RELAXED);
         if (word == view.free && lock_take(word, view.taken)) {
             break;

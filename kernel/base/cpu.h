@@ -18,7 +18,7 @@
 #define WORK_INTR 0x02    /* intr_entry() noted interrupts to deliver */
 #define WORK_TIMER 0x04   /* this CPU's timer interrupt was taken */
 #define WORK_SERVICE 0x40 /* the CPU is idle for a deferred timer: sched_service_request() */
-#define WORK_RAISE 0x10   /* a D program has raised a signal here: kernel/dtrace/raise.c */
+#define WORK_RAISE 0x10   /* a D program has raised a signal: kernel/dtrace/raise.c */
 #define WORK_SAMPLE 0x20  /* the sampling interrupt was taken or must be set: dtrace/profile.c */
 #define WORK_TRACE 0x08   /* a trace buffer passed the high-water mark or was closed */
 
@@ -31,8 +31,8 @@
 struct sample; /* kernel/dtrace/sample.h */
 
 struct cpu {
-    /* [c] first: kernel/arch/<cpu>/trace.h finds it by the per-CPU register or symbol. Contains [a]
-     * trace.exit_work: WORK_*; set by any CPU or interrupt. */
+    /* [c] must be first: kernel/arch/<cpu>/trace.h finds it by the per-CPU register or symbol.
+     * Contains [a] trace.exit_work: WORK_*; set by any CPU or interrupt. */
     struct trace_cpu trace;
     struct thread *current; /* [c] running user thread; NULL: idle. Read by the ports' entry code */
     uint32_t resched;       /* [c] like WORK_RESCHED, requested by this CPU in the kernel */
@@ -40,7 +40,7 @@ struct cpu {
     uint32_t bit;           /* [I] 1 << id */
     uint32_t others;        /* [I] all but bit */
     struct thread *handoff; /* [k] the handoff thread (kernel/thread/sched.h); NULL: none */
-    uint32_t handoff_front; /* [k] 1: it is the first of its priority; 0: the last */
+    uint32_t handoff_front; /* [k] 1: handoff is enqueued first among its priority; 0: last */
     /* [I] represents idle time in the trace and in accounting; never resumed */
     struct thread *idle;
     uint64_t since;       /* [c] when current (or idle) took the CPU */
@@ -51,18 +51,19 @@ struct cpu {
     volatile uint32_t intr_words; /* [c] bit per nonzero word of intr_pending */
     /* [c] for D: the pending lines that interrupted the kernel */
     uint32_t intr_in_kernel[INTR_WORDS];
-    /* [c] for D: the timer interrupt whose work is pending, as number + 1 << 1 | whether the
-     * kernel was interrupted; 0: none */
+    /* [c] for D: the timer interrupt whose work is pending, as number + 1 << 1 | whether it
+     * interrupted the kernel; 0: none */
     volatile uint32_t timer_came;
     volatile uint32_t xcall_pending; /* [a] a cross-call is pending */
-    uint32_t xcalls_served; /* [c] how many cross-calls it has executed for others; wraps */
+    uint32_t xcalls_served; /* [c] number of cross-calls it has executed for others; wraps */
     bool online;            /* [I] after boot */
     bool locked;            /* [c] debug images: this CPU holds the kernel lock */
-    /* [c] structures that the event of the call under way has read, and whose call reads them now:
+    /* [c] structures that the event of the current call has read and the call now uses:
      * kernel/mem/copy.c */
     uint32_t kept;
     const struct process *kept_for;
-    const struct sample *sampled; /* [c] the sample of the profile probe firing here; NULL: none */
+    /* [c] the sample of the profile probe that is firing; NULL: none */
+    const struct sample *sampled;
 };
 
 extern struct cpu cpus[CONFIG_CPUS];
@@ -71,9 +72,9 @@ extern volatile uint32_t cpus_online; /* mask */
 /* Returns the number of online CPUs (their numbers may have gaps). */
 unsigned cpu_online_count(void);
 
-/* Sets work bits of this CPU from an interrupt. Interrupts don't nest, so no atomic is needed where
- * the word's only other writers are the interrupted kernel, whose atomics detect the change, and
- * other CPUs. */
+/* Sets work bits of this CPU from an interrupt. Interrupts don't nest, so with one CPU, where the
+ * only other writer is the interrupted kernel, whose atomics detect the change, no atomic is
+ * needed. */
 static inline void cpu_note(struct cpu *cpu, uint32_t work)
 {
     if (CONFIG_CPUS > 1) {
@@ -95,9 +96,9 @@ void cpu_request(struct cpu *cpu, uint32_t work);
 void cpu_run_on_all(void (*fn)(void *arg), void *arg);
 void cpu_run_on(uint32_t which, void (*fn)(void *arg), void *arg); /* a mask of CPUs */
 
-/* Runs fn(arg) on this CPU while all others wait in the kernel, where nothing is patched; if there
- * are others, interrupts are masked meanwhile. Afterwards no CPU executes an instruction that it
- * fetched earlier. Lock held. */
+/* Runs fn(arg) on this CPU while all others wait in a part of the kernel that is never patched; if
+ * there are others, interrupts are masked meanwhile. Afterwards no CPU executes an instruction that
+ * it fetched earlier. Lock held. */
 void cpu_run_alone(void (*fn)(void *arg), void *arg);
 
 /* For a panic: like cpu_run_on(), but needs no lock, does not wait and excludes this CPU. Returns
@@ -105,14 +106,14 @@ void cpu_run_alone(void (*fn)(void *arg), void *arg);
 uint32_t cpu_call_others(void (*fn)(void *arg), void *arg);
 
 /*
- * The one kernel lock. Not recursive. Fair: the CPUs that wait get it in turn, and before any that
- * does not wait. So from when a CPU waits, each other one takes the lock at most twice before it.
- * A CPU that waits serves cross-calls and the first parts of its interrupts.
+ * The one kernel lock. Not recursive. Fair: waiting CPUs get it in turn, and before any CPU that
+ * comes later. So once a CPU waits, each other one takes the lock at most twice before it. A
+ * waiting CPU serves cross-calls and the first parts of its interrupts.
  */
 extern volatile uint32_t kernel_lock_word; /* [a] see kernel/base/cpu.c */
-#define KERNEL_LOCK_HELD 0xffu             /* its part that says whether a CPU has the lock */
+#define KERNEL_LOCK_HELD 0xffu /* the part of the word that says whether a CPU has the lock */
 void kernel_lock_slow(void);
-/* Lock held: lets all that wait now have it first. */
+/* Lets all CPUs that wait now have the lock first. Lock held. */
 void kernel_lock_pass(void);
 
 /* Returns whether a CPU waits for the lock, which this one has. */
@@ -121,21 +122,22 @@ static inline bool kernel_lock_wanted(void)
     return CONFIG_CPUS > 1 && kernel_lock_word > KERNEL_LOCK_HELD;
 }
 
-/* For assertions: this CPU holds the lock. Where there is one CPU the kernel has no lock to hold,
- * and before the first is online it needs none. */
+/* For assertions: returns whether this CPU holds the lock. With one CPU there is no lock to hold,
+ * and before the first CPU is online it isn't needed: true. */
 static inline bool kernel_locked(void)
 {
     return CONFIG_CPUS == 1 || arch_cpu()->locked || cpus_online == 0;
 }
 
 /* Returns the lock's word for kernel_lock_try_at() and kernel_unlock_at(): a caller that has a
- * register to spare computes the address once, if that needs any. */
+ * register to spare computes the address only once. */
 static inline volatile uint32_t *kernel_lock_at(void)
 {
     return CONFIG_CPUS > 1 ? arch_address(&kernel_lock_word) : &kernel_lock_word;
 }
 
-/* True if this CPU has the lock now; it never waits, and overtakes none that does. */
+/* Takes the lock if it is free and no CPU waits for it. Returns whether this CPU has it now; never
+ * waits. */
 static inline bool kernel_lock_try_at(volatile uint32_t *lock)
 {
     bool taken = CONFIG_CPUS == 1 || arch_spin_try(lock);
@@ -154,9 +156,9 @@ static inline void kernel_lock(void)
 }
 
 /*
- * For a caller that has read without the lock what only cross-calls change (kernel/mem/vm_list.h),
- * and whose kernel_lock_try_at() has failed: takes the lock. False: it has executed a cross-call
- * meanwhile, so what it has read may be wrong.
+ * Takes the lock for a caller whose kernel_lock_try_at() has failed and that has already read data
+ * that only cross-calls change (kernel/mem/vm_list.h). Returns false if it has executed a
+ * cross-call meanwhile, so that the data may be stale.
  */
 static inline bool kernel_lock_undisturbed(void)
 {

@@ -20,7 +20,7 @@ struct spec {
     bool is_long;
 };
 
-/* Destination: memory, as far as there is room, or (at NULL) the console. */
+/* Destination: memory, as far as there is room, or the console if `at` is NULL. */
 struct out {
     char *at, *end;
 };

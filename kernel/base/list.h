@@ -34,13 +34,13 @@ static inline bool list_empty(const struct list *l)
     return l->next == l;
 }
 
-/* For assertions: both neighbours of a node, or of a head, know it. */
+/* For assertions: returns whether both neighbours of a node, or of a head, point back to it. */
 static inline bool list_sound(const struct list *l)
 {
     return l->next->prev == l && l->prev->next == l;
 }
 
-/* Puts node before pos; before the head means last. */
+/* Inserts node before pos; before the head means last. */
 static inline void list_insert_before(struct list *pos, struct list *node)
 {
     kernel_assert(list_sound(pos));
@@ -56,7 +56,8 @@ static inline void list_push_back(struct list *head, struct list *node)
     list_insert_before(head, node);
 }
 
-/* Like list_remove(), for a node that is not queried afterwards: it keeps its old pointers. */
+/* Like list_remove(), for a node whose state is not queried afterwards: it keeps its old
+ * pointers. */
 static inline void list_unlink(struct list *node)
 {
     kernel_assert(list_sound(node));

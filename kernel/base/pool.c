@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Fixed pools of kernel objects. Kernel lock held, or boot. Returns NULL when all are in use, or
- * when an object is to be allocated and there is no memory. Tested by test/kernel
+ * Fixed pools of kernel objects. Kernel lock held, or boot. An allocation returns NULL if all
+ * objects are in use, or if there is no memory for a new one. Tested by test/kernel
  * (memory_test, table_grown_test).
  */
 #include "kernel/base/pool.h"
@@ -27,7 +27,7 @@ bool pool_ready(struct pool *pool)
     if (!object) {
         return false;
     }
-    pool->next += TABLE_GROWS ? 0 : pool->size; /* all that were ever used are in use */
+    pool->next += TABLE_GROWS ? 0 : pool->size; /* all objects used so far are in use */
     *object = NULL;
     pool->free = object;
     return true;

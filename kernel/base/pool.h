@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Fixed pools of kernel objects: a free list linked through objects that were used before, and
- * behind it the rest of a table (kernel/base/table.h). Where tables grow there is no rest: a new
- * object's memory is allocated. Lock held. A free object's first pointer-sized word is the link;
- * pool_alloc() zeroes the object.
+ * Fixed pools of kernel objects: a free list linked through objects that were used before, followed
+ * by the never used rest of a table (kernel/base/table.h). Where tables grow there is no rest: a
+ * new object's memory is allocated. Lock held. A free object's first pointer-sized word is the
+ * link; pool_alloc() zeroes the object.
  */
 #ifndef KERNEL_BASE_POOL_H
 #define KERNEL_BASE_POOL_H
@@ -15,20 +15,20 @@
 #include "kernel/base/table.h"
 
 struct pool {
-    void *free;     /* [k] used before, or made ready */
-    char *next;     /* [k] from here on none was ever used; NULL where tables grow */
+    void *free;     /* [k] objects used before, or made ready */
+    char *next;     /* [k] objects from here on were never used; NULL where tables grow */
     size_t size;    /* [I] of an object */
     unsigned count; /* [I] total of objects */
     unsigned used;  /* [k] */
 };
 
 void pool_init(struct pool *pool, void *objects, size_t size, unsigned count);
-/* Returns whether the next pool_alloc() has an object, for which it allocates memory if need be. */
+/* Returns whether the next pool_alloc() will succeed; allocates memory for an object if needed. */
 bool pool_ready(struct pool *pool);
-/* NULL: none left, or no memory for one more. */
+/* Returns an object, or NULL if none is left or there is no memory for one more. */
 void *pool_alloc(struct pool *pool);
-/* Charges one to the account, and allocates. NULL, and nothing is charged: the account has no room,
- * or there is no memory. */
+/* Charges one object to the account and allocates it. Returns NULL, with nothing charged, if the
+ * account has no room or there is no memory. */
 static inline void *pool_alloc_charged(struct pool *pool, struct quota *quota, enum kymo_limit what)
 {
     if (!quota_charge(quota, what, 1)) {

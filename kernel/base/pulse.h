@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The pulse, as the objects that bring their own embed it: timers, interrupt attachments,
+ * The pulse, embedded by the objects that send one of their own: timers, interrupt attachments,
  * connections, threads, processes. kernel/ipc/ipc.h sends, queues and delivers pulses.
  */
 #ifndef KERNEL_BASE_PULSE_H
@@ -12,9 +12,9 @@
 
 struct channel;
 
-/* Where a pulse is stored, and so what happens when it has been received. */
+/* The object that contains a pulse, which decides the action after it has been received. */
 enum pulse_kind {
-    PULSE_EMBEDDED = 0, /* in an object that sends it again when it likes: nothing happens */
+    PULSE_EMBEDDED = 0, /* in an object that may send it again at any time: no action */
     PULSE_USER,         /* sent by a program, from the pool: freed */
     PULSE_CONNECTION,   /* DISCONNECT, COIDDEATH: the connection is freed if it is closed */
     PULSE_THREAD,       /* THREADDEATH: sent to the next channel, or the thread is freed */

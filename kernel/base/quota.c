@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Accounts of what processes hold, in groups inside each other: see quota.h. Kernel lock held. */
+/* Accounts of the resources that processes hold, in nested groups: see quota.h. Kernel lock
+ * held. */
 #include "kernel/base/quota.h"
 
 #include "abi/errno.h"
@@ -13,7 +14,7 @@ static size_t ram_total;                   /* [I] */
 
 static size_t tables[KYMO_LIMITS]; /* [I] the tables' sizes */
 
-/* How much of each one process can hold. */
+/* The most of each resource that one process can hold. */
 const size_t quota_most[KYMO_LIMITS] = {
     [KYMO_LIMIT_PROCESSES] = CONFIG_PROCESSES - 1, /* one is the kernel */
     [KYMO_LIMIT_THREADS] = CONFIG_THREADS_PER_PROCESS,
@@ -53,8 +54,9 @@ size_t quota_reserved(enum kymo_limit what)
 }
 
 /* Default limit of a process: a share of what isn't reserved, at least one piece. Mappings have
- * their own table in each process. Spawning takes an ability: who has it may have any number; so
- * may who records, which takes one that opens the reserve, have any buffers. */
+ * their own table in each process. Spawning requires an ability, and a process that has it may have
+ * any number of children; likewise a process that records, which requires an ability that opens the
+ * reserve, may have any number of buffers. */
 static size_t quota_default(enum kymo_limit what, bool reserve)
 {
     size_t all = KYMO_LIMIT_IS_BYTES(what) ? ram_total : tables[what];
@@ -125,8 +127,8 @@ int quota_set_limits(struct quota *quota, const struct quota *parent, uint32_t w
     return 0;
 }
 
-/* Returns how much more may be charged to this account alone, for a process that may or may not
- * take what is reserved. A limit below what is in use leaves nothing. */
+/* Returns how much more may be charged to this account alone; reserve: for a process that may use
+ * the reserved part. A limit below the current use leaves nothing. */
 static size_t quota_room(const struct quota *quota, enum kymo_limit what, bool reserve)
 {
     size_t limit = quota->limit[what];
@@ -179,8 +181,8 @@ static bool group_holds_something(const struct quota *group)
     return held != 0;
 }
 
-/* An entry is free if it has no members and nothing is charged to it. Then nothing refers to it:
- * neither a process nor a group inside, nor a payer. */
+/* An entry is free if it has no members and nothing is charged to it. Then nothing refers to it: no
+ * process, no group inside it and no payer. */
 static bool group_exists(const struct quota *group)
 {
     return group->members > 0 || group_holds_something(group);
@@ -210,8 +212,8 @@ struct quota *quota_group_new(struct quota *up, uint32_t which, const uint64_t l
     return group;
 }
 
-/* A group that gets its first member becomes one of the group around it, and ceases to be one with
- * its last. */
+/* A group that gets its first member becomes a member of the group around it, and stops being one
+ * with its last. */
 void quota_join(struct quota *group)
 {
     for (struct quota *g = group; g->up; g = g->up) { /* at most depth */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * memcpy and related functions for the kernel. Any context, no lock. They move turns of 16 words by
- * the CPU's widest instructions (kernel/arch/cpu.h), then words, then bytes. The destination is
- * aligned first; where the source then is not, its words are read at odd addresses. Every port's
- * CPU can do that in normal memory, but not in a device's: device memory is never an argument of
- * these functions (vm_user_ptr() doesn't return it, D refuses it). The attribute keeps the compiler
- * from turning the loops into calls of themselves. Tested by test/kernel/base/string_test.c.
+ * memcpy and related functions for the kernel. Any context, no lock. They move blocks of 16 words
+ * by the CPU's widest instructions (kernel/arch/cpu.h), then words, then bytes. The destination is
+ * aligned first; if the source isn't aligned then, its words are read at unaligned addresses. Every
+ * port's CPU can do that in normal memory, but not in device memory: device memory is never an
+ * argument of these functions (vm_user_ptr() doesn't return it, D refuses it). The attribute keeps
+ * the compiler from turning the loops into calls of themselves. Tested by
+ * test/kernel/base/string_test.c.
  */
 #include "kernel/base/string.h"
 
@@ -21,13 +22,14 @@ typedef uintptr_t __attribute__((may_alias, aligned(1))) odd_word_t;
 #define MISALIGNED(p) ((uintptr_t)(p) % WORD)
 
 #define TURN ARCH_TURN
-/* A half, because of a packed structure of more than 32 bytes the compiler for Arm makes a loop. */
+/* Half a block, because for a packed structure of more than 32 bytes the Arm compiler makes a
+ * loop. */
 typedef struct {
     word_t words[TURN / WORD / 2];
 } __attribute__((may_alias, packed)) odd_half_t;
 
-/* Whole turns from an odd address. A function of its own, so that short copies need not save the
- * registers it uses. */
+/* Copies whole blocks from an unaligned address. A separate function, so that short copies need not
+ * save the registers that it uses. */
 static __attribute__((noinline)) NO_SELF_CALL void
 copy_odd_turns(uint8_t *restrict d, const uint8_t *restrict s, size_t len)
 {
@@ -70,7 +72,7 @@ NO_SELF_CALL void *memcpy(void *restrict dst, const void *restrict src, size_t l
 }
 
 /* For a source that overlaps the destination: each word is read before any byte of it is
- * overwritten. copy_up() if the destination begins first, copy_down() if the source does. */
+ * overwritten. copy_up() is for a destination below the source, copy_down() for one above it. */
 static NO_SELF_CALL void copy_up(uint8_t *d, const uint8_t *s, size_t len)
 {
     for (; len && MISALIGNED(d); len--) {
@@ -103,7 +105,8 @@ static NO_SELF_CALL void copy_down(uint8_t *d, const uint8_t *s, size_t len)
 
 NO_SELF_CALL void *memmove(void *dst, const void *src, size_t len)
 {
-    uintptr_t ahead = (uintptr_t)dst - (uintptr_t)src; /* wraps if the destination begins first */
+    /* wraps if the destination is below the source */
+    uintptr_t ahead = (uintptr_t)dst - (uintptr_t)src;
 
     if (ahead >= len && 0 - ahead >= len) {
         return memcpy(dst, src, len);

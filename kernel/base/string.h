@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernel's memory and string functions (the compiler itself generates calls of the first four).
- * Any context, no lock. Standard meanings; kernel/base/string.c.
+ * The kernel's memory and string functions, with their standard meanings (the compiler itself
+ * generates calls of the first four). Any context, no lock. See kernel/base/string.c.
  */
 #ifndef KERNEL_BASE_STRING_H
 #define KERNEL_BASE_STRING_H

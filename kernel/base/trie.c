@@ -21,8 +21,8 @@ static struct trie_node *trie_lower(struct trie_node *a, struct trie_node *b)
     return !b || (a && a->key < b->key) ? a : b;
 }
 
-/* Returns the node with the lowest key at and below this one. Left children come before right ones,
- * but a node's own key may be anywhere among those below it. */
+/* Returns the node with the lowest key in this subtree. Left children come before right ones, but a
+ * node's own key may be anywhere among those below it. */
 static struct trie_node *trie_lowest(struct trie_node *node)
 {
     struct trie_node *best = NULL;
@@ -34,8 +34,8 @@ static struct trie_node *trie_lowest(struct trie_node *node)
     return best;
 }
 
-/* What is not below a node on the key's path lies right or left of it as a whole. Of those that lie
- * right, the last one that the path passes has the lowest keys. */
+/* A subtree that is not on the key's path is entirely above or below the key. Of the subtrees above
+ * it, the last one that the path passes has the lowest keys. */
 struct trie_node *trie_at_least(const struct trie *trie, uint32_t key)
 {
     struct trie_node *best = NULL, *right = NULL, *node = trie->root;
@@ -52,7 +52,7 @@ struct trie_node *trie_at_least(const struct trie *trie, uint32_t key)
     return trie_lower(best, trie_lowest(right));
 }
 
-/* Returns the place of this node, or where it would be put. */
+/* Returns the pointer to the node with this key, or the pointer where it would be inserted. */
 static struct trie_node **trie_place(struct trie *trie, uint32_t key)
 {
     struct trie_node **place = &trie->root;
@@ -82,7 +82,7 @@ void trie_replace(struct trie *trie, const struct trie_node *node, struct trie_n
     *place = by;
 }
 
-/* Any leaf below may take the node's place: its key begins with the bits that lead there. */
+/* Any leaf below the node can replace it: the leaf's key begins with the bits that lead there. */
 void trie_cut(struct trie_node **place)
 {
     struct trie_node *node = *place, **leaf = place;

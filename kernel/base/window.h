@@ -4,10 +4,10 @@
 #define KERNEL_BASE_WINDOW_H
 
 /*
- * Lets others in between two steps of a long operation: serves interrupts where the port masks them
+ * Allows other work between two steps of a long operation: serves interrupts if the port masks them
  * in the kernel; in a long call the thread may lose the CPU, and the kernel lock, until it
- * continues here. What the caller keeps of others' objects may be gone then, unless only long calls
- * end it. Kernel lock held; interrupts not masked by the caller.
+ * continues here. References that the caller has to others' objects may be stale afterwards, unless
+ * only long calls end these objects. Kernel lock held; interrupts not masked by the caller.
  */
 void kernel_window(void);
 

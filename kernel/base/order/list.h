@@ -8,7 +8,7 @@
 #include "kernel/base/list.h"
 
 struct order {
-    uint8_t none; /* a struct has members in C */
+    uint8_t none; /* C allows no empty struct */
 };
 
 struct order_node {

@@ -4,15 +4,16 @@
 
 #include "kernel/base/assert.h"
 
-/* In the highest bits, which a tree's path follows first. */
+/* The priority is in the key's highest bits, which a tree's path follows first. */
 #define PRIORITY_SHIFT 24
 
 static struct order_node *order_leader(const struct order *order, uint32_t key)
 {
-    return (struct order_node *)trie_find(&order->leaders, key); /* its first member */
+    /* the first member of this priority */
+    return (struct order_node *)trie_find(&order->leaders, key);
 }
 
-/* Returns the highest priority that is there below this one, or -1. */
+/* Returns the highest used priority below this one, or -1. */
 static int order_below(const struct order *order, unsigned priority)
 {
     unsigned word = priority / 64;
@@ -56,7 +57,8 @@ void order_insert(struct order *order, struct list *head, struct list *link,
     }
 }
 
-/* A leader leaves: the next of its priority leads, or the priority goes. */
+/* Removes a leader: the next member of its priority becomes the leader, or the priority leaves the
+ * tree. */
 static void order_resign(struct order *order, struct list *link, struct order_node *node)
 {
     unsigned priority = node->node.key >> PRIORITY_SHIFT;

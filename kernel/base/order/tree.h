@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Queues by priority in which each place is found in a bounded number of steps: see
- * kernel/base/order.h. The first member of each priority leads it: it is in a tree by priority, and
- * knows the last one. A bitmap of the priorities that are there finds the next lower one.
+ * Queues by priority in which each position is found in a bounded number of steps: see
+ * kernel/base/order.h. The first member of each priority is its leader: it is in a tree by
+ * priority, and refers to the last one. A bitmap of the priorities in use finds the next lower one.
  */
 #ifndef KERNEL_BASE_ORDER_TREE_H
 #define KERNEL_BASE_ORDER_TREE_H
@@ -15,14 +15,14 @@
 #define ORDER_WORDS 4 /* of 64 priorities */
 
 struct order {
-    struct trie leaders;        /* [k] of each priority, by it */
-    uint64_t bits[ORDER_WORDS]; /* [k] the priorities that are there */
+    struct trie leaders;        /* [k] the leader of each priority */
+    uint64_t bits[ORDER_WORDS]; /* [k] bitmap of the priorities in use */
 };
 
 struct order_node {
-    struct trie_node node; /* [k] its key tells the priority of any member; a leader's is in the
-                              tree. First member */
-    struct list *last;     /* [k] a leader's: the link of the last member of its priority */
+    /* [k] must be first. Its key contains the priority of any member; a leader's is in the tree */
+    struct trie_node node;
+    struct list *last; /* [k] a leader's: the link of the last member of its priority */
 };
 
 void order_insert(struct order *order, struct list *head, struct list *link,

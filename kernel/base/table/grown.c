@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Tables whose entries are allocated when they are first used: see grown.h. Memory comes in pieces,
- * from which entries of any table are cut one behind the other; a piece is prolonged as long as the
- * memory behind it is free. None is ever given back: an entry that is free is used again by its
- * table. So pieces aren't where programs are linked to have their data (table_extend). Kernel lock
- * held. Proved by test/kernel/base/table/table_grown_test.c and test/board/in_place/t_placed.c.
+ * from which entries of all tables are cut one after the other; a piece is extended as long as the
+ * memory after it is free. Memory is never given back: a free entry is used again by its table. So
+ * pieces avoid the addresses where programs are linked to have their data (table_extend). Kernel
+ * lock held. Tested by test/kernel/base/table/table_grown_test.c and
+ * test/board/in_place/t_placed.c.
  */
 #include "kernel/base/table.h"
 
@@ -13,7 +14,7 @@
 #define ENTRY_ALIGN sizeof(uint64_t)
 
 static table_extend *table_more; /* [I] */
-static char *piece_rest;         /* [k] of the newest piece */
+static char *piece_rest;         /* [k] the unused part of the newest piece */
 static size_t piece_left;        /* [k] its bytes */
 
 void table_init(size_t ram, table_allocate *allocate, table_extend *extend)
@@ -30,7 +31,8 @@ static inline size_t entry_round(size_t bytes, size_t to)
     return (bytes + to - 1) / to * to;
 }
 
-/* Prolongs the piece, or begins one, so that it has this much left. False: no memory. */
+/* Extends the piece, or begins a new one, so that this many bytes are left. Returns false if there
+ * is no memory. */
 static bool table_piece(size_t bytes)
 {
     size_t more = entry_round(bytes - piece_left, CONFIG_TABLE_PIECE);
@@ -66,7 +68,7 @@ unsigned table_index(void **entries, void *entry)
 {
     unsigned i = 0;
 
-    while (entries[i] && entries[i] != entry) { /* the table's size */
+    while (entries[i] && entries[i] != entry) { /* bounded by the table's size */
         i++;
     }
     entries[i] = entry;

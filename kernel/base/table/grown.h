@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Tables whose entries are allocated when they are first used: see kernel/base/table.h. A table is
- * an array of pointers; one of a pool, whose entries have no numbers, is nothing.
+ * an array of pointers; a pool's table, whose entries have no numbers, needs no array.
  */
 #ifndef KERNEL_BASE_TABLE_GROWN_H
 #define KERNEL_BASE_TABLE_GROWN_H
@@ -22,7 +22,7 @@
 
 void table_init(size_t ram, table_allocate *allocate, table_extend *extend);
 void *table_new_entry(size_t bytes);
-/* Returns the number of an entry; one that is new becomes the next one. */
+/* Returns the number of an entry; a new entry gets the next number. */
 unsigned table_index(void **entries, void *entry);
 size_t table_with(void *const *entries, size_t n, size_t bytes, const void *p);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Tables that grow with RAM: see ram.h. Boot only. Proved by test/kernel/base/table/table_test.c
+/* Tables that grow with RAM: see ram.h. Boot only. Tested by test/kernel/base/table/table_test.c
  * and test/board/programs/t_many.c. */
 #include "kernel/base/table.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Tables that grow with RAM: see kernel/base/table.h. With CONFIG_TABLES_RAM bytes and more they
- * have CONFIG_<table> entries, with less accordingly fewer, at least one in TABLE_LEAST.
+ * Tables that grow with RAM: see kernel/base/table.h. With at least CONFIG_TABLES_RAM bytes of RAM
+ * they have CONFIG_<table> entries, with less RAM proportionally fewer, but at least one in
+ * TABLE_LEAST.
  */
 #ifndef KERNEL_BASE_TABLE_RAM_H
 #define KERNEL_BASE_TABLE_RAM_H
