@@ -3,26 +3,26 @@
  * Locks that a thread keeps across the steps of a call: of the long calls (long_call.c), and of the
  * console (kernel/entry/console.c). Kernel lock held.
  *
- * Others wait in WAITCTX, by priority, and the owner inherits the highest; so does whoever was
- * woken to be the next owner, from its wake on. A release wakes one thread, whose call then tries
+ * Other threads wait in WAITCTX, by priority, and the owner inherits the highest; so does the
+ * thread that was woken to be the next owner. A release wakes one thread, whose call then tries
  * again. Only a thread of higher priority gets a free lock before it, so a thread waits for one
  * turn of each other thread of its priority. If the woken thread ends, is held or sleeps before it
- * has come that far, the next one is woken in its place.
+ * has taken the lock, the next one is woken in its place.
  *
  * A hold of the owner waits until it releases the lock. A held thread that waits leaves the queue,
- * and asks again when it continues. Proved by test/kernel (call_lock_test, against a
- * model; long_call_test, console_test), and by test/board's suites crashes and crashes-multi.
+ * and tries again when it continues. Tested by test/kernel (call_lock_test, against a model;
+ * long_call_test, console_test), and by test/board's suites crashes and crashes-multi.
  */
 #include "kernel/thread/thread.h"
 
-static struct call_lock *locks; /* [k] those that were ever taken */
+static struct call_lock *locks; /* [k] the locks that were ever taken */
 
 const struct call_lock *call_lock_first(void)
 {
     return locks;
 }
 
-/* Returns the lock that a thread in WAITCTX waits for; NULL: it waits for something else. */
+/* Returns the lock that a thread in WAITCTX waits for, or NULL if it waits for something else. */
 static struct call_lock *call_lock_of(const struct thread *t)
 {
     struct call_lock *lock = locks;
@@ -55,8 +55,8 @@ static void call_lock_raise(const struct call_lock *lock, uint8_t priority)
     }
 }
 
-/* t, the lock's new owner or woken thread, inherits from those that wait already. Its own priority
- * may fall later. */
+/* Lets t, the lock's new owner or woken thread, inherit from those that already wait. Its own
+ * priority may decrease later. */
 static void call_lock_inherit(const struct call_lock *lock, struct thread *t)
 {
     if (!list_empty(&lock->waiting)) {
@@ -64,8 +64,8 @@ static void call_lock_inherit(const struct call_lock *lock, struct thread *t)
     }
 }
 
-/* t was woken, and another thread gets the lock: t inherits nothing. A thread that ends after its
- * call keeps what it has from those that wait for the end. */
+/* Ends the inheritance of t, which was woken while another thread got the lock. A thread that ends
+ * after its call keeps the priority of threads that wait for the end. */
 static void call_lock_disinherit(struct thread *t)
 {
     if (t->call_priority && !(t->flags & THREAD_DYING)) {
@@ -138,7 +138,7 @@ void call_lock_release(struct call_lock *lock)
         t->flags &= (uint8_t)~THREAD_HELD;
         thread_hold(t);
     }
-    if (lock->woken) { /* t has got the lock before it */
+    if (lock->woken) { /* t got the lock before the woken thread */
         call_lock_disinherit(lock->woken);
     }
     call_lock_wake(lock);

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Long calls: kernel calls that control the trace or D run on a stack of their own, so that they
- * can be left at any kernel_window() that they pass, however deep, and continued later. Kernel lock
- * held.
+ * can be left at any kernel_window(), at any call depth, and continued later. Kernel lock held.
  *
  * One at a time: it is the control lock of the trace and of D. A second caller waits (WAITCTX), and
  * the first one inherits its priority (call_lock.c). Between two windows the call is not preempted;
- * at a window its thread leaves the CPU if there is work for the kernel's exit, and the lock with
- * it. What others might do meanwhile with the data of such a call they do by such calls, too, as
- * the end of a process does (long_call_at_end()). The thread stays on its CPU until the call is
- * over, because the functions on its stack may have kept that CPU's address. If it is ended or held
- * meanwhile, that waits for the end of the call. So does a START or STOP that an interrupt has
- * noted: the kernel's exit would patch sites that the call is patching (trace/interrupt.c). The
- * call runs above all programs without abilities then.
+ * at a window its thread leaves the CPU and releases the lock if there is work for the kernel's
+ * exit. Other threads can't change the data of such a call meanwhile, because they would do so by a
+ * long call, too, as the end of a process does (long_call_at_end()). The thread stays on its CPU
+ * until the call is over, because the functions on its stack may have kept that CPU's address.
+ * Ending or holding the thread meanwhile waits for the end of the call. So does a START or STOP
+ * that an interrupt has requested: the kernel's exit would patch sites that the call is patching
+ * (trace/interrupt.c). While something waits so, the call runs above all programs without
+ * abilities.
  *
- * Refuses nothing. Before the first thread runs, and in tests without a port, the window only lets
- * interrupts in. Proved by test/kernel/thread/long_call_test.c, test/bench (latency_worst), and by
- * test/board's suites of the trace and of D.
+ * There are no errors. Before the first thread runs, and in tests without a port, the window only
+ * serves interrupts. Tested by test/kernel/thread/long_call_test.c, test/bench (latency_worst), and
+ * by test/board's suites of the trace and of D.
  */
 #include "kernel/thread/thread.h"
 #include "kernel/arch/coroutine.h"
@@ -32,14 +32,14 @@
 static struct {
     long_call_part *part; /* [k] */
     long result;          /* [k] */
-    bool inside;          /* [k] what runs now is on the call's stack */
-    bool over;            /* [k] it has its result */
-    uint32_t runmask;     /* [k] the owner's own */
-    uintptr_t kernel_sp;  /* [k] inside: what continues when the call is left */
-    uintptr_t sp;         /* [k] else: what continues the call */
+    bool inside;          /* [k] the call's stack is in use by the CPU */
+    bool over;            /* [k] the call has its result */
+    uint32_t runmask;     /* [k] the owner's own run mask */
+    uintptr_t kernel_sp;  /* [k] inside: stack pointer to continue with when the call is left */
+    uintptr_t sp;         /* [k] otherwise: stack pointer to continue the call with */
 } running;
 
-static struct call_lock turn; /* its owner's call is under way */
+static struct call_lock turn; /* its owner's call is in progress */
 
 static volatile uint32_t *long_stack_low(void)
 {
@@ -49,7 +49,7 @@ static volatile uint32_t *long_stack_low(void)
     return (uint32_t *)low;
 }
 
-/* What runs on the call's stack; never returns. */
+/* Runs the call's function on its stack; never returns. */
 static void long_call_main(void)
 {
     for (;;) {
@@ -87,7 +87,7 @@ static void long_call_begin(struct thread *self, long_call_part *part)
     }
 }
 
-/* The call is over: the next one may begin. */
+/* Ends the call: the next one may begin. */
 static void long_call_end(void)
 {
     turn.owner->runmask = running.runmask;
@@ -101,7 +101,7 @@ long long_call(struct thread *self, long_call_part *part)
     const bool begun = turn.owner == self;
     long result = call_lock_take(&turn, self);
     if (result) {
-        self->step = LONG_CALL_STEP; /* if it waits */
+        self->step = LONG_CALL_STEP; /* in case it waits */
         return result;
     }
     if (!begun) {

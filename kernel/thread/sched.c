@@ -8,9 +8,9 @@
  * the remaining threads that they should run (sched_kick_others). So a thread woken by one that
  * then blocks stays on its CPU, without an interrupt to an idle one.
  *
- * Round robin has no tick: quantum_end is set when a thread runs beside a READY one of the same
- * priority, and switches leave it alone; when it expires, sched_quantum() checks how much of its
- * quantum the running thread has really used. Tested by test/kernel/thread/sched_test.c.
+ * Round robin has no tick: quantum_end is set when a thread runs while another one of the same
+ * priority is READY, and switches don't change it; when it expires, sched_quantum() checks how much
+ * of its quantum the running thread has used. Tested by test/kernel/thread/sched_test.c.
  */
 #include "kernel/thread/sched.h"
 
@@ -22,7 +22,7 @@
 /* ---- READY ------------------------------------------------------------------------- */
 
 struct sched sched;
-/* Stands in the ready queues for a service request. No CPU ever switches to it. */
+/* Represents a service request in the ready queues. No CPU ever switches to it. */
 static struct thread service;
 
 void sched_init(void)
@@ -42,9 +42,8 @@ static inline void slice_begin(struct thread *t)
     t->slice_from = (uint32_t)t->run_cycles;
 }
 
-/* Starts the quantum of cpu's thread, which runs beside a READY one of its priority. Keeps an end
- * that is already set, so that threads which switch often program the timer at most once per
- * quantum. */
+/* Starts the quantum of cpu's thread, which runs while another one of its priority is READY. Keeps
+ * an end already set: threads that switch often program the timer at most once per quantum. */
 static __attribute__((noinline)) void quantum_arm(struct cpu *cpu, const struct thread *t)
 {
     uint32_t used = slice_used(t);
@@ -53,7 +52,7 @@ static __attribute__((noinline)) void quantum_arm(struct cpu *cpu, const struct 
     timer_reprogram(cpu);
 }
 
-/* cpu's thread runs beside a READY one of its priority. */
+/* Called when cpu's thread runs while another one of its priority is READY. */
 static inline void quantum_begin(struct cpu *cpu, const struct thread *t)
 {
     if (t->policy != SCHED_FIFO && cpu->quantum_end == UINT64_MAX) {
@@ -68,7 +67,7 @@ static inline void quantum_check(struct cpu *cpu, const struct thread *t)
     }
 }
 
-/* Not inline, like queue_best(): the callers' common cases save fewer registers so (make bench). */
+/* Not inline, like queue_best(): so the callers' common cases save fewer registers (make bench). */
 __attribute__((noinline)) void queue_handoff(struct cpu *cpu)
 {
     if (cpu->handoff) {
@@ -199,7 +198,7 @@ static inline int cpu_threshold(const struct cpu *cpu)
     return t->priority - (t->policy != SCHED_FIFO && cpu->quantum_end == UINT64_MAX);
 }
 
-/* The lowest threshold of these CPUs. Bounded by CONFIG_CPUS. */
+/* Returns the lowest threshold of these CPUs. Bounded by CONFIG_CPUS. */
 static int lowest_threshold(uint32_t mask)
 {
     int lowest = PRIORITIES;
@@ -211,8 +210,8 @@ static int lowest_threshold(uint32_t mask)
     return lowest;
 }
 
-/* Returns the CPU among these that t should take: its last one if idle, else an idle one, else the
- * one with the lowest threshold below t's priority. NULL: none. */
+/* Returns the CPU of these that should run t: its previous one if idle, else another idle one, else
+ * the one with the lowest threshold below t's priority; or NULL. */
 static struct cpu *cpu_for(const struct thread *t, uint32_t mask)
 {
     struct cpu *best = NULL;
@@ -233,8 +232,8 @@ static struct cpu *cpu_for(const struct thread *t, uint32_t mask)
     return best;
 }
 
-/* Kicks the CPU among these that t should take, but for those that have been kicked and not looked
- * yet. Returns those left for other threads. */
+/* Kicks the CPU of these that should run t, unless it was kicked and has not rescheduled yet.
+ * Returns the CPUs left for other threads. */
 static uint32_t kick_for(const struct thread *t, uint32_t mask)
 {
     struct cpu *cpu;
@@ -272,8 +271,8 @@ static __attribute__((noinline)) void idle_leave(struct cpu *cpu)
     thread_set_state(cpu->idle, STATE_READY);
 }
 
-/* Without prev, too, which has ended: the CPU still has the address space of its process, whose
- * tables another CPU frees as soon as it gets the lock. */
+/* Also without prev, if prev has ended: the CPU still uses the address space of prev's process,
+ * whose tables another CPU frees as soon as it gets the lock. */
 static __attribute__((noinline)) void idle_enter(struct cpu *cpu, struct thread *prev)
 {
     kernel_assert(!is_idle(cpu) && cpu->idle->state == STATE_READY);
@@ -282,7 +281,7 @@ static __attribute__((noinline)) void idle_enter(struct cpu *cpu, struct thread 
     arch_switch(prev, NULL);
 }
 
-/* The switch where either may be NULL (idle), or both the same thread. */
+/* Switches in any case: either thread may be NULL (idle), or both the same. */
 static void switch_any(struct cpu *cpu, struct thread *prev, struct thread *next)
 {
     uint64_t now = arch_cycles(), ran = now - cpu->since;
@@ -298,7 +297,7 @@ static void switch_any(struct cpu *cpu, struct thread *prev, struct thread *next
         slice_begin(prev);
     } else if (is_idle(cpu)) {
         cpu->idle->run_cycles += ran;
-        idle_leave(cpu); /* as the running thread: a probe there sees its thread */
+        idle_leave(cpu); /* as the running thread: a probe sees next */
     }
     cpu->current = next;
     if (!next) {
@@ -313,7 +312,7 @@ static void switch_any(struct cpu *cpu, struct thread *prev, struct thread *next
     quantum_check(cpu, next);
 }
 
-/* A handoff thread that may run on one CPU only, another one, which is idle, becomes that one's. */
+/* Moves a handoff thread that may run on only one other CPU, which is idle, to that CPU. */
 static inline void handoff_give(struct cpu *cpu)
 {
     struct thread *t = cpu->handoff;
@@ -340,12 +339,12 @@ static __attribute__((noinline)) struct thread *queue_best(const struct cpu *cpu
     return t;
 }
 
-/* Returns the READY thread that this CPU should run first, or NULL; take: it leaves its queue. */
+/* Returns the READY thread that this CPU should run first, or NULL. take: also dequeues it. */
 static inline struct thread *sched_best(struct cpu *cpu, bool take)
 {
     struct thread *next = cpu->handoff;
     if (take && next && next->priority >= sched.above && runs_on(next, cpu)) {
-        cpu->handoff = NULL; /* above all that are in queues */
+        cpu->handoff = NULL; /* it is above all queued threads */
         return next;
     }
     if (next) {
@@ -364,7 +363,7 @@ struct thread *sched_switch_any(struct cpu *cpu, struct thread *self)
 
     kernel_assert(kernel_locked());
     kernel_assert(cpu == arch_cpu() && self == cpu->current);
-    /* each CPU comes here first */
+    /* each CPU calls this function first */
     sched.several = cpus_online & (cpus_online - 1) ? cpus_online : 0;
     if (CONFIG_CPUS > 1) {
         handoff_give(cpu);
@@ -397,7 +396,7 @@ struct thread *sched_switch_any(struct cpu *cpu, struct thread *self)
     return next;
 }
 
-/* Moves t, RUNNING on this CPU, behind its equals, with a fresh quantum. */
+/* Moves t, RUNNING on this CPU, after the threads of its priority, with a fresh quantum. */
 static void sched_rotate(struct cpu *cpu, struct thread *t)
 {
     uint64_t now = arch_cycles();
@@ -422,8 +421,8 @@ void sched_give_way(struct thread *t)
     }
 }
 
-/* Returns the thread that sched_switch() would choose if self went behind its equals, if that is
- * the first of them and nothing else is to be done; or NULL. */
+/* Returns the thread that sched_switch() would choose if self moved after its equals, provided that
+ * it is the first of them and nothing else has to be done; otherwise NULL. */
 static inline struct thread *yield_next(const struct cpu *cpu, const struct thread *self)
 {
     const struct list *first = ready_of(self->priority);

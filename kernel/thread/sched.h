@@ -4,22 +4,23 @@
  * held. Its common cases are inline in the kernel's exit and in the fast path of messages. Counted
  * by `make bench` (msg_rt_8, irq_thread).
  *
- * The thread that a CPU has made READY last is not enqueued at once but kept in cpu->handoff, the
- * handoff thread: most often the next switch takes it, as for every message and its reply, and it
- * never enters a queue. It counts as the last of its priority. Where there are several CPUs it
- * stays there beyond the kernel's exit only if no other CPU may run it: sched_waits(), and
- * handoff_give(), which makes it that of an idle CPU, if it is above all in the queues: until that
- * CPU looks, it stays before its equals that come to these.
+ * The thread that a CPU has made READY most recently is not enqueued at once but kept in
+ * cpu->handoff, as the handoff thread: usually the next switch runs it, as for every message and
+ * its reply, and it never enters a queue. It counts as the last of its priority. With several CPUs
+ * it remains the handoff thread beyond the kernel's exit only if no other CPU may run it
+ * (sched_waits()), or if handoff_give() moves it to an idle CPU because it is above all queued
+ * threads: until that CPU reschedules, it stays ahead of threads of equal priority that are
+ * enqueued meanwhile.
  *
- * A makefile chooses how the READY threads are kept, by -DKERNEL_READY_H:
+ * A makefile chooses how the READY threads are stored, by -DKERNEL_READY_H:
  *   kernel/thread/ready/each.h  a queue for each priority: as fast for any number
  *   kernel/thread/ready/one.h   one queue, for boards with a dozen threads: 1 KB less
- * Each has struct ready_queues, which is zeroed at first, in struct sched (ready/state.h), and with
- * its .c file queue_insert(), queue_remove(), queue_after_any() and
- *   ready_first()          the first thread of all; there is one
- *   ready_of(priority)     the node of the first thread of this priority, or NULL
+ * Each defines struct ready_queues, which is initially zero, in struct sched (ready/state.h), and
+ * with its .c file queue_insert(), queue_remove(), queue_after_any() and
+ *   ready_first()          returns the first of all queued threads; there is at least one
+ *   ready_of(priority)     returns the node of the first thread of this priority, or NULL
  *   ready_turn(first, t)   puts t, which becomes READY, at the end of its priority's queue, and
- *                          takes that queue's first thread out
+ *                          removes that queue's first thread
  */
 #ifndef KERNEL_THREAD_SCHED_H
 #define KERNEL_THREAD_SCHED_H
@@ -38,17 +39,17 @@
 
 void sched_init(void);
 /* Enqueues a thread that can run (the caller sets state READY: thread_wake). This CPU reschedules
- * at the kernel's exit if needed, and then kicks another CPU: an idle one, else the one running the
- * lowest priority below the thread's. */
+ * at the kernel's exit if needed, and then kicks another CPU: an idle one, otherwise the one
+ * running the lowest priority below the thread's. */
 void sched_ready(struct thread *t);
 void sched_unready(struct thread *t); /* removes it from its queue */
-/* Moves t, if it is RUNNING, behind READY threads of its priority, with a fresh quantum. */
+/* Moves t, if it is RUNNING, after the READY threads of its priority, with a fresh quantum. */
 void sched_give_way(struct thread *t);
-/* SchedYield(): sched_give_way(), and where the next thread is known, the switch at once. Returns 0
- * or KER_STATUS. */
+/* Implements SchedYield(): sched_give_way() and, if the next thread is known, the switch at once.
+ * Returns 0 or KER_STATUS. */
 long sched_give_way_now(struct thread *self);
 void sched_quantum(struct cpu *cpu); /* timer work: round robin */
-/* All cases of sched_switch() that are not inline. */
+/* Handles all cases of sched_switch() that are not inline. */
 struct thread *sched_switch_any(struct cpu *cpu, struct thread *self);
 /* Kicks other CPUs that should run READY threads. They in turn kick the next ones. */
 void sched_kick_others(struct cpu *self);
@@ -60,7 +61,8 @@ void queue_insert(struct thread *t, bool at_front);
  * queues. */
 void queue_handoff(struct cpu *cpu);
 void queue_remove(struct thread *t);
-/* Returns the thread after t, which is queued, in scheduling order; NULL: t was the last. */
+/* Returns the thread after t, which is queued, in scheduling order, or NULL if t is the last
+ * one. */
 struct thread *queue_after_any(const struct thread *t);
 static inline struct thread *queue_after(const struct thread *t)
 {
@@ -102,8 +104,8 @@ static inline bool several_cpus(void)
 }
 
 /* Preempts self: it becomes the first of its priority. If its quantum is used up, the timer
- * preempts it as soon as it runs again beside a thread of equal priority. Precondition: no handoff
- * thread other than self. */
+ * preempts it as soon as it runs again while there is a READY thread of equal priority.
+ * Precondition: no handoff thread other than self. */
 static inline void sched_preempt(struct cpu *cpu, struct thread *self)
 {
     kernel_assert(self->state == STATE_RUNNING);
@@ -113,14 +115,14 @@ static inline void sched_preempt(struct cpu *cpu, struct thread *self)
     cpu->handoff_front = 1;
 }
 
-/* Returns what added to the time gives t's run_cycles, if it runs here. Only this CPU changes it
- * then, so it may be read before the lock. */
+/* Returns the value that gives t's run_cycles when the current time is added, if t runs on this
+ * CPU. Only this CPU changes it then, so it may be read without the lock. */
 static inline uint64_t sched_ran(const struct cpu *cpu, const struct thread *t)
 {
     uint64_t ran = t->run_cycles - cpu->since;
 
     if (CONFIG_CPUS > 1) {
-        __asm__("" : "+r"(ran)); /* now */
+        __asm__("" : "+r"(ran)); /* computed at this point */
     }
     return ran;
 }
@@ -162,8 +164,8 @@ static inline void sched_kick_rest(struct cpu *cpu)
 
 /* Chooses the thread that this CPU runs next; `self` (may be NULL) is the one it ran, which can
  * continue if its state is RUNNING. Returns NULL for idle. Does the whole switch: states,
- * accounting, arch_switch(). Here the common case: to the thread that this CPU has just made
- * READY. */
+ * accounting, arch_switch(). Inline is the common case: a switch to the thread that this CPU has
+ * just made READY. */
 static inline struct thread *sched_switch(struct cpu *cpu, struct thread *self)
 {
     struct thread *next = cpu->handoff;
@@ -198,7 +200,7 @@ static inline bool sched_chosen(const struct cpu *cpu, const struct thread *t, u
     return priority >= above && runs_on(t, cpu);
 }
 
-/* prev begins to wait in this state, and next, which has been chosen, runs: between
+/* Blocks prev in this state and runs next, which has been chosen. Called between
  * arch_switch_save(prev) and arch_switch_load(next). ran: sched_ran(). Ignores cpu->resched. */
 static inline void sched_hand_over(struct cpu *cpu, struct thread *prev, enum thread_state state,
                                    struct thread *next, uint64_t ran)
@@ -216,8 +218,7 @@ static inline bool others_may_run(const struct cpu *cpu, const struct thread *t)
     return CONFIG_CPUS > 1 && (t->runmask & sched.several & cpu->others) != 0;
 }
 
-/* Returns whether waking t, where there is no handoff thread, would change nothing except its state
- * READY. */
+/* Returns whether waking t, while there is no handoff thread, would only set its state to READY. */
 static inline bool sched_waits(const struct cpu *cpu, const struct thread *self,
                                const struct thread *t)
 {
@@ -231,7 +232,7 @@ static inline bool sched_waits(const struct cpu *cpu, const struct thread *self,
            (self->policy == SCHED_FIFO || cpu->quantum_end != UINT64_MAX);
 }
 
-/* Makes t the handoff thread, with its event: what sched_wake() comes to, where sched_chosen() or
+/* Makes t the handoff thread, with its event. Equivalent to sched_wake() where sched_chosen() or
  * sched_waits() holds. */
 static inline void sched_wake_handed(struct cpu *cpu, struct thread *t)
 {

@@ -19,9 +19,9 @@
 #include "trace/stamp.h"
 
 TABLE_OF(struct thread, thread_table, CONFIG_THREADS);
-static uint16_t generations[CONFIG_THREADS]; /* [k] they outlive the threads: part of rcvid */
+static uint16_t generations[CONFIG_THREADS]; /* [k] outlives the threads: part of rcvid */
 static struct pool pool;
-static uint16_t slots;        /* [k] of thread_table, that were ever used */
+static uint16_t slots;        /* [k] number of slots in thread_table that were ever used */
 static uint8_t inherit_depth; /* [k] */
 
 _Static_assert(CONFIG_THREADS > CONFIG_CPUS, "each CPU has an idle thread");
@@ -100,7 +100,7 @@ static int free_tid(const struct process *proc)
     return 0;
 }
 
-/* Allocates a thread in its tables, all else zero. */
+/* Allocates a thread in its tables, zeroed. */
 static struct thread *thread_new(struct process *proc)
 {
     int tid = free_tid(proc);
@@ -234,7 +234,7 @@ void thread_set_state_traced(struct thread *t, enum thread_state state)
     t->state = (uint8_t)state;
 }
 
-/* sched:::off-cpu: fires as if prev still had the CPU. */
+/* Fires sched:::off-cpu as if prev still had the CPU. */
 static __attribute__((noinline)) void leave_cpu(const struct thread *next, struct thread *prev)
 {
     uintptr_t irq = arch_irq_save();
@@ -260,7 +260,7 @@ void thread_set_running_traced(struct thread *next, struct thread *prev)
     thread_set_state_traced(next, STATE_RUNNING);
 }
 
-/* States in which a thread for which ThreadCancel() was called goes to its stub. */
+/* States in which a thread that ThreadCancel() was called for continues at its stub. */
 #define CANCEL_STATES \
     (1u << STATE_SEND | 1u << STATE_RECEIVE | 1u << STATE_REPLY | 1u << STATE_WAITTHREAD | \
      1u << STATE_NANOSLEEP | 1u << STATE_CONDVAR | 1u << STATE_JOIN | 1u << STATE_INTR | \
@@ -271,7 +271,7 @@ bool thread_cancellable(const struct thread *t, enum thread_state state)
     return (CANCEL_STATES >> state & 1) && t->call != KER_MSG_SENDVNC;
 }
 
-/* Returns 0, or the error that keeps the caller from blocking. */
+/* Returns 0, or the error that forbids the caller to block. */
 static long block_refused(struct thread *t, enum thread_state state)
 {
     if (t->canstub && thread_cancellable(t, state)) {

@@ -3,10 +3,10 @@
  * ThreadCreate, ThreadDestroy, ThreadDetach, ThreadJoin, ThreadCancel. Kernel lock held. All act on
  * threads of the caller's own process only.
  *
- * Refuses unknown threads and processes (ESRCH), other processes and priorities without
+ * Errors: unknown threads and processes (ESRCH), other processes and priorities without
  * ABILITY_PRIORITY (EPERM), bad attributes (EINVAL), bad memory (EFAULT), full tables (EAGAIN);
  * joining the caller itself (EDEADLK), a detached thread (EINVAL), one that another joins (EBUSY).
- * Proved by test/kernel and test/board.
+ * Tested by test/kernel and test/board.
  */
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
@@ -47,7 +47,7 @@ long ker_thread_create(struct thread *self, const uintptr_t *args)
         return -EFAULT;
     }
     int error = attr_check(self, &attr);
-    if (!error && self->proc->dying) { /* ended on another CPU; a new thread would never hear it */
+    if (!error && self->proc->dying) { /* ended on another CPU; a new thread would never learn it */
         error = -EAGAIN;
     }
     if (!error) {
@@ -154,9 +154,9 @@ long ker_thread_join(struct thread *self, const uintptr_t *args)
 }
 
 /*
- * A thread that waits in a cancellable call returns from it with EINTR and goes to canstub; another
- * thread does so when it would next wait in such a call. From SyncCondvarWait() it returns with its
- * mutex.
+ * A thread that waits in a cancellable call returns from it with EINTR and goes to canstub; any
+ * other thread does so when it would next wait in such a call. SyncCondvarWait() returns with the
+ * mutex locked.
  */
 long ker_thread_cancel(struct thread *self, const uintptr_t *args)
 {

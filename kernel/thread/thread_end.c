@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The end of a thread, in any state, and what it leaves: a status for the joining thread, a pulse
- * for channels that requested it. Kernel lock held.
+ * The end of a thread, in any state, and its traces: a status for the joining thread, a pulse for
+ * channels that requested it. Kernel lock held.
  *
  * The last thread of a process, or the first one of a process that is to end, doesn't end at once:
- * it becomes the ender, leaves all queues, gives up what others have of it, and from then on
- * executes process_end_step() until nothing is left of its process. It keeps its context, which is
- * never resumed, and is scheduled like any thread.
+ * it becomes the ender, leaves all queues, clears all references that others have to it, and from
+ * then on executes process_end_step() until nothing is left of its process. It keeps its context,
+ * which is never resumed, and is scheduled like any thread.
  *
  * A thread that runs on another CPU is only marked, and that CPU interrupted; it ends there, at the
  * kernel's exit. Until then it may finish a kernel call: everything it creates belongs to its
  * process, which is freed only after its last thread has ended.
  *
- * A thread alone may end in steps, too, marked likewise (THREAD_DYING): first it finishes a call
- * that others depend on (a broadcast, the end of a channel, a command for the trace); then it is
- * out of all queues, and others lose it, as many as there are (thread_gone_pieces). Until it is
- * DEAD it is scheduled like any thread. Proved by test/kernel (sync_steps_test, channel_end_test,
- * long_call_test).
+ * A single thread may end in steps, too, marked likewise (THREAD_DYING): first it finishes a call
+ * that others depend on (a broadcast, the end of a channel, a command for the trace); then it
+ * leaves all queues, and any number of references to it are cleared in steps (thread_gone_pieces).
+ * Until it is DEAD it is scheduled like any thread. Tested by test/kernel (sync_steps_test,
+ * channel_end_test, long_call_test).
  */
 #include "kernel/thread/thread.h"
 #include "kernel/arch/cpu.h"
@@ -34,7 +34,7 @@ static void thread_call_each(thread_gone_call *const *list, struct thread *t)
     }
 }
 
-/* Takes a thread out of the queue that it is in. */
+/* Removes a thread from its queue. */
 static void thread_leave_queue(struct thread *t)
 {
     if (t->state == STATE_READY) {
@@ -81,11 +81,11 @@ static bool runs_elsewhere(const struct thread *t)
     return CONFIG_CPUS > 1 && t->cpu != arch_cpu()->id && cpus[t->cpu].current == t;
 }
 
-/* Takes t, which doesn't run elsewhere, out of all that others have of it. */
+/* Removes t, which doesn't run on another CPU, from all lists, and clears the references to it. */
 static void thread_release(struct thread *t)
 {
     thread_leave_queue(t);
-    if (t->step) { /* it is amid a call */
+    if (t->step) { /* it is in the middle of a call */
         call_lock_gone(t);
         mem_map_abandon(t);
     }
@@ -94,7 +94,7 @@ static void thread_release(struct thread *t)
     arch_context_drop(t);
 }
 
-/* The end of a thread that has been released. */
+/* Completes the end of a thread that has been released. */
 static void thread_die(struct thread *t, bool by_itself)
 {
     struct process *proc = t->proc;
@@ -113,7 +113,8 @@ static void thread_die(struct thread *t, bool by_itself)
     process_thread_gone(proc);
 }
 
-/* Returns whether t is in a call that it has to finish. If its process ends, that does the rest. */
+/* Returns whether t is in a call that it has to complete. If its process ends, the process's end
+ * does the rest. */
 static bool thread_finishes(const struct thread *t)
 {
     if ((t->flags & THREAD_AGAIN) && t->step == THREAD_STEP_FINISHES) {
@@ -122,8 +123,8 @@ static bool thread_finishes(const struct thread *t)
     return long_call_owns(t);
 }
 
-/* Returns the ender's priority, the highest of the process's threads, so that none of them can keep
- * the CPU from it, and of those that wait for the end. */
+/* Returns the ender's priority: the highest of the process's threads, so that none of them can keep
+ * the CPU from it, and of the threads that wait for the end. */
 static uint8_t thread_end_priority(const struct process *proc)
 {
     unsigned left = proc->nthreads;
@@ -139,8 +140,8 @@ static uint8_t thread_end_priority(const struct process *proc)
     return highest;
 }
 
-/* t, which doesn't run elsewhere, first finishes its call, although it is held; at the priority of
- * the ender that waits for it, and of those that wait for the end. */
+/* Lets t, which doesn't run on another CPU, first complete its call, even if it is held; at the
+ * priority of the ender that waits for it, and of the threads that wait for the end. */
 static void thread_end_after_call(struct thread *t)
 {
     uint8_t priority = t->proc->dying ? thread_end_priority(t->proc) : 0;
@@ -151,7 +152,7 @@ static void thread_end_after_call(struct thread *t)
     thread_raise_call(t, priority);
 }
 
-/* A part of what others lose by t's end. Returns whether there is more. */
+/* Clears some of the references to t. Returns whether there are more. */
 static bool thread_lose_piece(struct thread *t)
 {
     for (thread_gone_piece *const *piece = thread_gone_pieces; *piece; piece++) {
@@ -162,8 +163,8 @@ static bool thread_lose_piece(struct thread *t)
     return false;
 }
 
-/* What t inherited as a server or an owner of mutexes is over; what it inherits now is for its last
- * work. */
+/* Ends the priority inheritance that t had as a server or an owner of mutexes; from now on it
+ * inherits for its last work. */
 static void thread_end_inherit(struct thread *t)
 {
     uint8_t highest = thread_end_priority(t->proc);
@@ -176,7 +177,7 @@ static void thread_end_inherit(struct thread *t)
     }
 }
 
-/* t is to execute process_end_step(), first of its priority. */
+/* Schedules t, first of its priority, to execute process_end_step(). */
 static void thread_end_schedule(struct thread *t)
 {
     struct cpu *cpu = arch_cpu();
@@ -187,17 +188,17 @@ static void thread_end_schedule(struct thread *t)
         cpu->handoff_front = 1;
         return;
     }
-    if (t->state > STATE_READY) { /* it has blocked, and another CPU has ended it meanwhile */
+    if (t->state > STATE_READY) { /* it blocked, and another CPU has ended it meanwhile */
         thread_set_state(t, STATE_READY);
     }
-    if (t->state != STATE_RUNNING) { /* or it has given way to an equal */
+    if (t->state != STATE_RUNNING) { /* or it has yielded to a thread of its priority */
         thread_set_state(t, STATE_RUNNING);
     }
     cpu->resched = 1;
 }
 
-/* t has been released, and does steps of an end from now on. A call that it was in is traced as
- * aborted when it comes to run. */
+/* Makes t, which has been released, execute steps of an end from now on. A call that it was in is
+ * traced as aborted when it runs. */
 static void thread_set_ending(struct thread *t, bool by_itself, uint32_t step)
 {
     t->call = by_itself ? THREAD_CALL_NONE : t->call;
@@ -257,7 +258,7 @@ void thread_end(struct thread *t, uintptr_t status)
     thread_set_ending(t, by_itself, THREAD_STEP_LOSES);
     t->flags |= THREAD_DYING;
     thread_end_schedule(t);
-    thread_lose_piece(t); /* now that it has a state, it inherits from those that are left */
+    thread_lose_piece(t); /* now that it has a state, it inherits from the remaining clients */
 }
 
 long thread_end_step(struct thread *t)

@@ -2,15 +2,15 @@
 /*
  * Holding threads: ThreadCtl(_NTO_TCTL_ONE_THREAD_HOLD) and related commands. Kernel lock held.
  *
- * A held thread keeps what it has: its mutexes, its position in the queue where it waits, the
+ * A held thread keeps everything it has: its mutexes, its position in the queue where it waits, the
  * message that it serves, its inherited priority. The event it waits for may still occur: its
  * message is received and answered, its timeout expires, it gets the mutex. Only then does it stop,
- * and its call returns when it continues. Ends of threads and processes don't wait for it. Nor does
- * whoever needs a call_lock that it owns: the hold waits until that is released.
+ * and its call returns when it continues. The end of a thread or process doesn't wait for it. Nor
+ * does a thread that needs a call_lock that it owns, because the hold waits until that is released.
  *
- * The state of a held thread is never READY, unless it owns a call_lock. So that a wake notices
- * without a test on its fast path, TIMEOUT_STATE_HELD is in timeout_states while it waits: a thread
- * with a timeout leaves that path anyway. Proved by test/kernel (thread_test, hold_test,
+ * The state of a held thread is never READY, unless it owns a call_lock. So that a wake notices the
+ * hold without a test on its fast path, TIMEOUT_STATE_HELD is in timeout_states while it waits: a
+ * thread with a timeout leaves that path anyway. Tested by test/kernel (thread_test, hold_test,
  * long_call_test, random_test) and test/board's t_thread.
  */
 #include "abi/errno.h"
@@ -45,7 +45,7 @@ void thread_hold(struct thread *t)
     }
     if (thread_hold_waits(t) || t->state == STATE_RUNNING) {
         t->timeout_states |= TIMEOUT_STATE_HELD;
-        t->plain = NULL; /* a message does not go straight into its buffer */
+        t->plain = NULL; /* messages are not copied directly into its buffer */
     }
     call_lock_held(t);
 }
@@ -71,7 +71,7 @@ void thread_stop_here(struct thread *t)
         kercall_trace_preempted(t);
         thread_set_state(t, STATE_STOPPED);
         call_lock_pass_on(t);
-    } else if (t->state == STATE_READY) { /* it has given way to an equal meanwhile */
+    } else if (t->state == STATE_READY) { /* it has yielded to a thread of its priority meanwhile */
         sched_unready(t);
         thread_set_state(t, STATE_STOPPED);
         call_lock_pass_on(t);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Threads of a kernel whose D has no counters: see kept.h beside this. */
+/* For a kernel whose D has no counters: see kept.h in this folder. */
 #ifndef KERNEL_THREAD_COUNTS_H
 #define KERNEL_THREAD_COUNTS_H
 

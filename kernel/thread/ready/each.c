@@ -17,7 +17,7 @@ static inline unsigned queue_of(const struct thread *t)
     return PRIORITIES - 1 - t->priority;
 }
 
-/* For assertions: queue q is as its bits say, and all of it is of that priority. */
+/* For assertions: returns whether queue q agrees with its bits and contains only its priority. */
 static inline bool queue_sound(unsigned q)
 {
     const struct list *first = sched.ready.queues[q];
@@ -88,7 +88,7 @@ void queue_remove(struct thread *t)
     sched.above = queues_above();
 }
 
-/* Returns the first non-empty queue from queue q on; PRIORITIES: none. */
+/* Returns the first non-empty queue from queue q on, or PRIORITIES. */
 static unsigned queue_next(unsigned q)
 {
     uint32_t bits = q < PRIORITIES ? sched.ready.bits[q / 32] << (q % 32) : 0;

@@ -24,7 +24,7 @@ static inline struct list *ready_of(uint8_t priority)
     return sched.ready.queues[PRIORITIES - 1 - priority];
 }
 
-/* Which queues are empty stays as it is. */
+/* The set of empty queues doesn't change. */
 static inline void ready_turn(struct thread *first, struct thread *t)
 {
     struct list **queue = &sched.ready.queues[PRIORITIES - 1 - t->priority];

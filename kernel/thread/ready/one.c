@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The READY threads in one queue, for boards with few threads: a circular list without a head, the
- * highest priority first and within one the order of arrival. An operation looks at all threads at
- * most. A RUNNING thread is not in it. Kernel lock held. Tested by test/kernel/thread/sched_test.c.
+ * The READY threads in one queue, for boards with few threads: a circular list without a head,
+ * ordered by falling priority, then by arrival. An operation visits each thread at most once. A
+ * RUNNING thread is not in the queue. Kernel lock held. Tested by test/kernel/thread/sched_test.c.
  */
 #include "kernel/thread/sched.h"
 
-/* For assertions: the queue's order, and what is noted of it. */
+/* For assertions: returns whether the queue is in order and its summary is correct. */
 static inline bool ready_sound(void)
 {
     const struct list *first = sched.ready.first;
@@ -25,7 +25,7 @@ static inline bool ready_sound(void)
     return n == sched.queued && above == sched.above;
 }
 
-/* Returns the first thread of this priority or, if `behind`, of a lower one; NULL: none. */
+/* Returns the first thread of this priority or, if `behind`, of a lower one, or NULL. */
 static struct list *queue_place(uint8_t priority, bool behind)
 {
     struct list *pos = sched.ready.first;
@@ -58,7 +58,8 @@ void queue_insert(struct thread *t, bool at_front)
     if (!first) {
         list_init(&t->ready);
     } else {
-        list_insert_before(pos ? pos : first, &t->ready); /* before the first is last */
+        /* inserting before the first thread means at the end */
+        list_insert_before(pos ? pos : first, &t->ready);
     }
     if (!first || pos == first) {
         queue_note_first(&t->ready);

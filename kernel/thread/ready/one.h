@@ -17,7 +17,7 @@ static inline struct thread *ready_first(void)
     return list_entry(sched.ready.first, struct thread, ready);
 }
 
-/* Bounded by the number of threads, like all that looks for a place. */
+/* Bounded by the number of threads, like every search of the queue. */
 struct list *ready_of(uint8_t priority);
 void ready_turn(struct thread *first, struct thread *t);
 
