@@ -24,7 +24,7 @@ bool vm_user_ok(struct process *proc, uintptr_t addr, size_t len, unsigned prot)
     return true;
 }
 
-/* Lock held, or the process's own call. */
+/* Called with the lock held, or for the process's own call. */
 static int copy_in_now(struct process *proc, void *dst, uintptr_t src, size_t len)
 {
     const void *whole = vm_user_ptr(proc, src, len, KYMO_PROT_READ);
@@ -50,7 +50,7 @@ static int copy_in_now(struct process *proc, void *dst, uintptr_t src, size_t le
 
 /* ---- what a call's event has read --------------------------------------------------------- */
 
-#define STRUCTURES_MOST 2 /* that the event of one call reads */
+#define STRUCTURES_MOST 2 /* structures that the event of one call reads */
 
 struct copy_kept {
     uintptr_t src;
@@ -77,7 +77,7 @@ const char *copy_keep(struct process *proc, uintptr_t src, size_t len)
     return k->data;
 }
 
-/* What is kept takes the place of what is there now. */
+/* Copies the bytes that were kept instead of the present contents. */
 static __attribute__((noinline)) void copy_in_kept(char *dst, uintptr_t src, size_t len)
 {
     const struct cpu *cpu = arch_cpu();
@@ -123,8 +123,8 @@ int copy_out(struct process *proc, uintptr_t dst, const void *src, size_t len)
     return 0;
 }
 
-/* Copies whole words up to one that has the text's end. Returns the bytes copied, none of them a
- * NUL. Each is read once: another thread may change them meanwhile. */
+/* Copies whole words up to the one that has the text's end. Returns the number of bytes copied,
+ * none of which is a NUL. Each byte is read once: another thread may change it meanwhile. */
 static size_t copy_words_of_text(char *dst, const char *from, size_t n)
 {
     const uint32_t ones = 0x01010101u;

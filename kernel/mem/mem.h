@@ -19,34 +19,35 @@ struct process;
 struct thread;
 
 /*
- * User mapping cache: the mapping where a lookup of a thread's messages, or of what it synchronises
- * by, last found memory with the rights it asked for. For lookups of at most VM_CACHE_SPAN bytes
- * (kernel/ipc/msg_copy.h, kernel/sync/sync.h). A change of the process's mappings empties it.
+ * User mapping cache: the mapping where the previous lookup of a thread's messages, or of its
+ * synchronization objects, found memory with the requested rights. For lookups of at most
+ * VM_CACHE_SPAN bytes (kernel/ipc/msg_copy.h, kernel/sync/sync.h). A change of the process's
+ * mappings empties it.
  */
 #define VM_CACHE_SPAN 64
 struct vm_cache {
     uintptr_t base;
-    size_t covered;   /* addresses from base on that have VM_CACHE_SPAN bytes; 0: empty */
+    size_t covered;   /* number of addresses from base on that have VM_CACHE_SPAN bytes; 0: empty */
     uintptr_t offset; /* added to such an address gives its kernel pointer */
 };
 
-/* Returns the kernel pointer of these bytes, at most VM_CACHE_SPAN, by the cache alone; NULL: not
- * known, or near the mapping's end. */
+/* Returns the kernel pointer of these bytes, at most VM_CACHE_SPAN, from the cache alone, or NULL
+ * if they are not cached or near the mapping's end. */
 static inline void *vm_cache_ptr(const struct vm_cache *cache, uintptr_t addr)
 {
     return addr - cache->base < cache->covered ? (void *)(addr + cache->offset) : NULL;
 }
 
 struct vm_space {
-    struct arch_aspace arch; /* [k] first */
-    /* The next four are read without the lock: see vm_list.h. A mapping keeps its slot. Numbers of
-     * the slots: of those in use by falling address, then of the free ones */
+    struct arch_aspace arch; /* [k] must be first */
+    /* The next four are read without the lock: see vm_list.h. A mapping keeps its slot. order has
+     * the numbers of the slots: of those in use by falling address, then of the free ones */
     struct mapping *maps; /* [k] slots */
-    uint16_t *order;      /* [k] behind the slots */
+    uint16_t *order;      /* [k] stored after the slots */
     unsigned nmaps;       /* [k] in use: order[0 … nmaps - 1] */
     uint32_t changes;     /* [k] odd while order and nmaps change */
-    unsigned slots;       /* [k] that there are now; grows up to CONFIG_MAPPINGS */
-    uint64_t owned_bytes; /* [k] of RAM in them that is the process's own */
+    unsigned slots;       /* [k] present number; grows up to CONFIG_MAPPINGS */
+    uint64_t owned_bytes; /* [k] bytes of RAM in the mappings that belong to the process */
     struct mapping first[CONFIG_MAPPINGS_FIRST]; /* [k] the slots of most processes */
     uint16_t first_order[CONFIG_MAPPINGS_FIRST]; /* [k] */
 };
@@ -56,7 +57,7 @@ static inline struct mapping *vm_nth(const struct vm_space *space, unsigned i)
 {
     return &space->maps[space->order[i]];
 }
-/* Makes an empty list. */
+/* Initializes an empty list. */
 static inline void vm_init(struct vm_space *space)
 {
     space->maps = space->first;
@@ -72,10 +73,12 @@ static inline void vm_init(struct vm_space *space)
  * all of prot; else NULL. len 0 is checked like 1. Device memory never qualifies.
  */
 void *vm_user_ptr(struct process *proc, uintptr_t addr, size_t len, unsigned prot);
-/* Like vm_user_ptr(), for as much of the range as the mapping contains; reduces *len to that. */
+/* Like vm_user_ptr(), for as much of the range as the mapping contains; reduces *len
+ * accordingly. */
 void *vm_user_span(struct process *proc, uintptr_t addr, size_t *len, unsigned prot);
 /* Fills the cache with the mapping that has these bytes with all of prot. Returns their kernel
- * pointer; NULL, with the cache as before: there is no such mapping of VM_CACHE_SPAN bytes. */
+ * pointer, or NULL, with the cache unchanged, if there is no such mapping of VM_CACHE_SPAN
+ * bytes. */
 void *vm_cache_fill(struct vm_cache *cache, const struct process *proc, uintptr_t addr,
                     size_t bytes, unsigned prot);
 
@@ -90,12 +93,12 @@ bool vm_user_ok(struct process *proc, uintptr_t addr, size_t len, unsigned prot)
 int copy_in(struct process *proc, void *dst, uintptr_t src, size_t len);
 int copy_out(struct process *proc, uintptr_t dst, const void *src, size_t len);
 /*
- * What the event of a call has recorded of a structure is what the call reads, though programs on
- * other CPUs may change it in between. copy_keep(), for the event, without the lock, returns a copy
- * of the structure's first bytes, at most COPY_KEPT; NULL: they aren't all the caller's. The call
- * follows on this CPU: as long as cpu->kept_for is its process, copy_in() of that structure gives
- * the same bytes. cpu->kept is 0 again after it. On a machine with one CPU nothing is between, and
- * nothing kept.
+ * These functions make a call read the same bytes of a structure that its event has recorded, even
+ * if programs on other CPUs change the structure in between. copy_keep(), called for the event
+ * without the lock, returns a copy of the structure's first bytes, at most COPY_KEPT, or NULL if
+ * they aren't all in the caller's memory. The call follows on this CPU: while cpu->kept_for is its
+ * process, copy_in() of that structure gives the same bytes. cpu->kept is 0 again afterwards. With
+ * one CPU nothing runs in between, and nothing is kept.
  */
 #define COPY_KEPT 96
 const char *copy_keep(struct process *proc, uintptr_t src, size_t len);
@@ -108,25 +111,26 @@ long copy_in_string(struct process *proc, char *dst, uintptr_t src, size_t size)
  * use. phys_free() takes the length that was allocated.
  */
 void phys_init(paddr_t start, size_t len);
-paddr_t phys_alloc(size_t len, size_t align); /* 0: none. Zeroed. */
-/* likewise, not zeroed: the caller must zero it */
+paddr_t phys_alloc(size_t len, size_t align); /* 0: none. Zeroed */
+/* like phys_alloc(), not zeroed: the caller must zero it */
 paddr_t phys_alloc_raw(size_t len, size_t align);
-/* likewise, all of it below this address */
+/* like phys_alloc_raw(), all of it below this address */
 paddr_t phys_alloc_below(size_t len, size_t align, paddr_t end);
-/* Allocates just these bytes, from a granule's beginning on, not zeroed. Returns false if any of
+/* Allocates exactly these bytes, from the start of a granule, not zeroed. Returns false if any of
  * them isn't free RAM. */
 bool phys_alloc_at(paddr_t pa, size_t len);
 void phys_free(paddr_t pa, size_t len);
 size_t phys_available(void);
-size_t phys_granule(void); /* bytes; no two allocations have parts of one */
-/* RAM that is charged to an account (kernel/mem/ram.c). Not zeroed. 0: none, or over a limit. */
+size_t phys_granule(void); /* in bytes; no two allocations share one */
+/* Allocates RAM that is charged to an account (kernel/mem/ram.c). Not zeroed. Returns 0 if there is
+ * none or a limit is exceeded. */
 paddr_t ram_alloc(struct quota *quota, size_t len, size_t align);
-/* The same at this address: returns false if it is refused, or not free. */
+/* Likewise at this address. Returns false if the charge is refused or the memory isn't free. */
 bool ram_alloc_at(struct quota *quota, paddr_t pa, size_t len);
 void ram_free(struct quota *quota, paddr_t pa, size_t len);
-/* Notes from here on what is allocated so. After phys_init(). */
+/* Starts to record which RAM is allocated by these functions. Called after phys_init(). */
 void ram_init(paddr_t start, size_t len);
-/* Returns whether any of [pa, pa + bytes) is such RAM. Any context, no lock: the answer may be
+/* Returns whether any of [pa, pa + bytes) was allocated so. Any context, no lock: the answer may be
  * stale. */
 bool ram_held(paddr_t pa, size_t bytes);
 /* Zeroes RAM, with interrupt windows; the lock stays held. */
@@ -148,9 +152,9 @@ static inline int vm_unmap(struct process *proc, uintptr_t vaddr, size_t len)
 /* Changes the rights of one of proc's mappings to prot (KYMO_PROT_*). The caller makes new text
  * visible to instruction fetch. */
 void vm_protect(struct process *proc, struct mapping *m, unsigned prot);
-/* A process ends: its mappings and their memory. */
+/* Removes an ending process's mappings and frees their memory. */
 void vm_process_gone(struct process *proc);
-/* MEM_MAP's unfinished work, when its caller dies. */
+/* Abandons MEM_MAP's unfinished work when its caller ends. */
 void mem_map_abandon(struct thread *t);
 
 /* ---- memory objects (object.c) ----------------------------------------------------- */
@@ -158,41 +162,42 @@ void mem_map_abandon(struct thread *t);
 /*
  * Memory objects: named, zeroed, physically contiguous memory that processes share and that
  * outlives its creator. An object exists while it has a name, a process has it open or mapped, or
- * the event log has its buffers in it; then its memory is freed. Kernel lock held.
+ * the event log has its buffers in it; after that its memory is freed. Kernel lock held.
  */
 struct object {
-    bool used;                /* [k] */
-    bool named;               /* [k] not unlinked */
-    bool tracing;             /* [k] holds the event log's buffers: not writable by others */
-    uint16_t mode;            /* [I] as a file's: creator, group, others */
-    uint16_t opens, maps;     /* [k] */
-    int32_t creator;          /* [k] pid; 0: gone */
-    struct payer payer;       /* [I] of the object and its memory: the creator */
-    uint32_t ability;         /* [I] abilities of the group: the creator's, if it named none */
+    bool used;            /* [k] */
+    bool named;           /* [k] not unlinked */
+    bool tracing;         /* [k] holds the event log's buffers: not writable by others */
+    uint16_t mode;        /* [I] like a file's: creator, group, others */
+    uint16_t opens, maps; /* [k] */
+    int32_t creator;      /* [k] pid; 0: gone */
+    struct payer payer;   /* [I] pays for the object and its memory: the creator */
+    /* [I] abilities that make a process a member of the group: the creator's, if it named none */
+    uint32_t ability;
     paddr_t phys;             /* [k] 0: no memory yet */
-    size_t size;              /* [k] bytes of the memory that are meaningful */
+    size_t size;              /* [k] bytes of the memory that are in use */
     size_t len;               /* [k] bytes of RAM, as mapped */
-    size_t cleared;           /* [k] of those, zeroed; mappable when all are */
+    size_t cleared;           /* [k] bytes of these that are zeroed; mappable when all are */
     char name[KYMO_NAME_MAX]; /* [I] */
 };
 
-/* Returns the object that the process has open under this id, or NULL. */
+/* Returns the object that the process has open with this id, or NULL. */
 struct object *object_of(const struct process *proc, uintptr_t id);
 /* Called when a mapping of an object was removed. */
 void object_unmapped(paddr_t phys);
 /* Closes an ending process's objects and clears it as creator. */
 void object_process_gone(struct process *proc);
-/* MEM_MAP of kind KYMO_MAP_OBJECT: fills m; returns 0 or an errno. Call object_mapped() once it is
- * mapped. */
+/* Implements MEM_MAP of kind KYMO_MAP_OBJECT: fills m; returns 0 or an errno. The caller calls
+ * object_mapped() once it is mapped. */
 int object_map(const struct process *proc, const struct kymo_map *map, struct mapping *m);
 void object_mapped(paddr_t phys);
 
 /*
- * The event log's buffers in an object. object_offer() offers the object for an allocation of
- * `bytes`, until offer_end(). Returns 0, -EBADF, -EACCES (not open for writing), -EINVAL (its
- * memory is not exactly as long), -ENXIO, -EBUSY (mapped). trace_begin() takes the offered object
- * if the length matches: returns its address, or 0. trace_end() returns false if there are no
- * buffers in an object there.
+ * Let the event log have its buffers in an object. object_offer() offers the object for an
+ * allocation of `bytes`, until offer_end(). It returns 0, -EBADF, -EACCES (not open for writing),
+ * -EINVAL (its memory is not exactly as long), -ENXIO, -EBUSY (mapped). trace_begin() takes the
+ * offered object if the length matches, and returns its address, or 0. trace_end() returns false if
+ * there are no buffers in an object at that address.
  */
 int object_offer(const struct process *proc, uintptr_t id, size_t bytes);
 void object_offer_end(void);

@@ -5,10 +5,10 @@
  * New RAM is cleared before it is mapped, in pieces with a preemption point after each: until then
  * only the caller's args[] (PIECE_*) refer to it, and it is freed if the caller dies.
  *
- * kernel/mem/object.c lists the errors of object_map(). EINVAL: no length, unknown flags, writable
- * and executable, two kinds at once, or (unmap) not exactly a mapping; EPERM: DEVICE or TRACE
- * without the ability, or a device that the kernel uses; ENXIO: no trace buffers; EBUSY: the
- * mapping contains the process's library word; ENOMEM, EAGAIN.
+ * kernel/mem/object.c lists the errors of object_map(). The others are EINVAL: no length, unknown
+ * flags, writable and executable, two kinds at once, or (unmap) not exactly a mapping; EPERM:
+ * DEVICE or TRACE without the ability, or a device that the kernel uses; ENXIO: no trace buffers;
+ * EBUSY: the mapping contains the process's library word; ENOMEM, EAGAIN.
  */
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
@@ -25,7 +25,7 @@
 #define KINDS (KYMO_MAP_DEVICE | KYMO_MAP_TRACE | KYMO_MAP_STACK | KYMO_MAP_OBJECT)
 #define MAP_MOST 0x40000000u
 
-/* Contents of args[] between the steps of MEM_MAP; args[0] is unchanged. */
+/* Indices in args[] between the steps of MEM_MAP; args[0] is unchanged. */
 #define PIECE_PHYS 1
 #define PIECE_LEN 2
 #define PIECE_FLAGS 3
@@ -67,7 +67,7 @@ static long map_answer(struct thread *self, struct kymo_map *map, struct mapping
 static long map_device(struct thread *self, struct kymo_map *map)
 {
     struct mapping m = {.len = (size_t)map->len, .phys = (paddr_t)map->phys, .flags = map->flags};
-    size_t rounded, align; /* what will be mapped */
+    size_t rounded, align; /* of the memory that will be mapped */
 
     if (map->phys != m.phys || arch_map_shape(m.len, m.flags, &rounded, &align) != 0 ||
         map->phys + rounded < map->phys || !arch_device_allowed(m.phys, rounded)) {
@@ -98,7 +98,7 @@ static long map_object(struct thread *self, struct kymo_map *map)
     map->phys = process_able(self->proc, ABILITY_DEVICE) ? m.phys : 0;
     object_mapped(m.phys);
     long result = map_answer(self, map, &m);
-    if (result && result != -EFAULT) { /* else unmapping has traced it */
+    if (result && result != -EFAULT) { /* otherwise unmapping has traced it */
         object_unmapped(m.phys);
     }
     return result;
@@ -141,7 +141,7 @@ static long map_ram_end(struct thread *self)
         map.phys = m.phys;
     }
     long error = map_answer(self, &map, &m);
-    if (error && error != -EFAULT) { /* else it was mapped, and unmapping has freed it */
+    if (error && error != -EFAULT) { /* otherwise it was mapped, and unmapping has freed it */
         ram_free(&self->proc->quota, self->args[PIECE_PHYS], len);
     }
     return error;
@@ -267,8 +267,9 @@ long ker_mem_protect(struct thread *self, const uintptr_t *args)
 }
 
 /*
- * The kernel writes the word at each switch to a thread of this process, so its mapping can't be
- * unmapped from now on. The word's present value is the caller's own. 0 unregisters the word.
+ * Registers the word that the kernel writes at each switch to a thread of this process, so its
+ * mapping can't be unmapped from now on. The word's present value belongs to the caller itself.
+ * Address 0 unregisters the word.
  */
 long ker_lib_word(struct thread *self, const uintptr_t *args)
 {

@@ -32,7 +32,7 @@
 
 #define SIZE_MOST 0x40000000u
 #define FLAGS (KYMO_OBJECT_WRITE | KYMO_OBJECT_CREATE | KYMO_OBJECT_EXCLUSIVE)
-/* No ability that does not exist: nobody could ever unlink the object. */
+/* An object can't require an ability that does not exist: no process could ever unlink it. */
 #define MODES (0666 | KYMO_OBJECT_ABLE(ABILITY_EVERY))
 
 struct object objects[CONFIG_OBJECTS];
@@ -167,7 +167,8 @@ static struct object *object_named(const char *name)
     return NULL;
 }
 
-/* Returns the mode's class: 0: the creator; 1: processes with the required abilities; 2: others. */
+/* Returns the caller's class in the object's mode: 0: the creator; 1: processes with the required
+ * abilities; 2: others. */
 static unsigned object_stands(const struct object *object, const struct process *proc)
 {
     if (proc->pid == object->creator) {
@@ -317,7 +318,7 @@ static long object_clear_piece(struct thread *self, struct object *object)
     return KER_AGAIN;
 }
 
-/* Sets the meaningful size within the memory it has. The contents are kept. */
+/* Sets the size in use within the object's memory. The contents are kept. */
 static int object_set_size(struct object *object, size_t size)
 {
     if (size > object->len) {
@@ -406,7 +407,7 @@ long ker_object_unlink(struct thread *self, const uintptr_t *args)
 
 /* ---- the event log's buffers in an object, which they keep alive ------------------- */
 
-static struct object *offered; /* [k] within one kernel call */
+static struct object *offered; /* [k] only during one kernel call */
 
 int object_offer(const struct process *proc, uintptr_t id, size_t bytes)
 {

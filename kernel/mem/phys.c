@@ -10,10 +10,11 @@
  * sets lie at the start of the RAM itself; the RAM's size is not a build-time setting. A granule is
  * 256 bytes up to 16 MB and grows to 4 KB, so the sets are small on every board.
  *
- * An allocation takes the smallest block that it fits into, the lowest of those, and gives back
- * what it does not need. Below an address it is the same: where the lowest block of a size is too
- * high, all of that size are. Returns 0 on failure. Tested by test/kernel/mem/phys_test.c (against
- * a model, with a bound on the steps of each call) and memory_test.c.
+ * An allocation takes the lowest of the smallest blocks that it fits into, and frees the rest of
+ * the block. The same holds for an allocation below an address: if the lowest block of a size is
+ * too high, all blocks of that size are. Allocations return 0 on failure. Tested by
+ * test/kernel/mem/phys_test.c (against a model, with a bound on the steps of each call) and
+ * memory_test.c.
  */
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/irq.h"
@@ -25,13 +26,13 @@
 #define GRANULES_WANTED 65536u
 #define GRANULE_MAX 4096u
 #define TOPS_MAX 256u
-#define ORDERS_MAX 24u /* below the highest: 2^24 * TOPS_MAX granules of RAM */
+#define ORDERS_MAX 24u /* orders below the highest: 2^24 * TOPS_MAX granules of RAM */
 #define NONE SIZE_MAX
 
 typedef uintptr_t word_t;
 #define WORD (8 * sizeof(word_t))
 #define TOPS_WORDS (TOPS_MAX / WORD)
-#define LEVELS_MAX 6u /* of a set: WORD^6 blocks */
+#define LEVELS_MAX 6u /* levels of a set: WORD^6 blocks */
 
 /* Blocks of one order. words[] holds a bit for each; then, for each word of this level, a bit that
  * says whether it isn't 0; and so on up to a level of one word. */
@@ -41,13 +42,13 @@ struct phys_set {
 };
 
 static struct {
-    paddr_t base;                     /* [I] address of granule 0: multiple of a highest block */
-    size_t granules;                  /* [I] of RAM, which may begin above granule 0 */
-    size_t available;                 /* [k] granules */
-    unsigned shift;                   /* [I] log2 of the granule */
-    unsigned top;                     /* [I] the highest order */
-    unsigned tops;                    /* [I] number of highest blocks, partly RAM at both ends */
-    uint32_t orders;                  /* [k] bit k: there is a free block of order k, below top */
+    paddr_t base;     /* [I] address of granule 0: multiple of a highest block */
+    size_t granules;  /* [I] number of granules of RAM, which may begin above granule 0 */
+    size_t available; /* [k] number of free granules */
+    unsigned shift;   /* [I] log2 of the granule */
+    unsigned top;     /* [I] the highest order */
+    unsigned tops;    /* [I] number of highest blocks, partly RAM at both ends */
+    uint32_t orders;  /* [k] bit k: there is a free block of order k, below top */
     struct phys_set free[ORDERS_MAX]; /* [k] below top */
     word_t tops_free[TOPS_WORDS];     /* [k] */
 } phys;
@@ -90,7 +91,7 @@ static void set_add(struct phys_set *set, size_t i)
     }
 }
 
-/* Returns whether the set is empty now. */
+/* Removes a member. Returns whether the set is empty now. */
 static bool set_remove(struct phys_set *set, size_t i)
 {
     word_t *level = set->words;
@@ -139,7 +140,7 @@ static void tops_mark(size_t first, size_t n, bool is_free)
     }
 }
 
-/* x &= x >> by, of the whole bitmap. */
+/* Computes x &= x >> by for the whole bitmap. */
 static void tops_and_shifted(word_t *x, unsigned by)
 {
     for (unsigned i = 0, from = by / WORD; i < TOPS_WORDS; i++, from++) {
@@ -154,7 +155,7 @@ static void tops_and_shifted(word_t *x, unsigned by)
 static size_t tops_aligned(const word_t *x, size_t align)
 {
     unsigned shift = phys.shift + phys.top;
-    size_t every = align >> shift ? align >> shift : 1; /* one of so many is aligned */
+    size_t every = align >> shift ? align >> shift : 1; /* one in this many is aligned */
     size_t first = (0 - (phys.base >> shift)) & (every - 1);
     word_t mask = bit_of(first);
 
@@ -169,11 +170,11 @@ static size_t tops_aligned(const word_t *x, size_t align)
     return NONE;
 }
 
-/* Takes the lowest n highest blocks in a row, the first of them aligned and at granule `last` at
- * most. Returns its first granule, or NONE. */
+/* Takes the lowest n consecutive highest blocks of which the first is aligned and begins at granule
+ * `last` at most. Returns its first granule, or NONE. */
 static size_t tops_take(unsigned n, size_t align, size_t last)
 {
-    word_t x[TOPS_WORDS]; /* where `row` in a row begin */
+    word_t x[TOPS_WORDS]; /* bits where `row` consecutive blocks begin */
 
     memcpy(x, phys.tops_free, sizeof(x));
     for (unsigned row = 1, more; row < n; row += more) {
@@ -219,9 +220,9 @@ static void block_merge(unsigned order, size_t block)
 }
 
 /*
- * Frees the granules [first, first + n), as blocks from the end down. An allocation begins at a
- * multiple of the power of two that it fits into, so that its blocks grow that way, and one merges
- * only up to the next one's size: all of them together pass each order once.
+ * Frees the granules [first, first + n) as blocks, from the end down. An allocation begins at a
+ * multiple of the power of two that it fits into, so its blocks grow in this direction, and each
+ * merges only up to the next one's size: all of them together pass each order once.
  */
 static void granules_free(size_t first, size_t n)
 {
@@ -244,7 +245,7 @@ static void granules_free(size_t first, size_t n)
     }
 }
 
-/* For assertions: whether no granule of [first, first + n) is free. */
+/* For assertions: returns whether no granule of [first, first + n) is free. */
 static inline bool granules_are_used(size_t first, size_t n)
 {
     for (unsigned order = 0; order <= phys.top; order++) {
@@ -308,8 +309,9 @@ void phys_init(paddr_t start, size_t len)
 
 /* ---- the calls --------------------------------------------------------------------- */
 
-/* Takes the lowest of the smallest free blocks of this order (at most the highest) or above that
- * begins at granule `last` at most. Returns its first granule, or NONE; *size: how many it has. */
+/* Takes the lowest of the smallest free blocks of at least this order (at most the highest) that
+ * begins at granule `last` at most. Returns its first granule, or NONE; *size: its number of
+ * granules. */
 static size_t block_take(unsigned order, size_t last, size_t *size)
 {
     for (uint32_t fits = phys.orders & ~(uint32_t)0 << order; fits; fits &= fits - 1) {
@@ -325,7 +327,7 @@ static size_t block_take(unsigned order, size_t last, size_t *size)
     return tops_take(1, 1, last);
 }
 
-/* phys_alloc_raw(), at granule `last` at most. */
+/* Like phys_alloc_raw(), beginning at granule `last` at most. */
 static __attribute__((noinline)) paddr_t phys_take(size_t len, size_t align, size_t last)
 {
     size_t granule = (size_t)1 << phys.shift, top = granule << phys.top;
@@ -366,7 +368,8 @@ paddr_t phys_alloc_below(size_t len, size_t align, paddr_t end)
     return room ? phys_take(len, align, (end - phys.base - len) >> phys.shift) : 0;
 }
 
-/* Returns the order of the free block with this granule; above the highest: it isn't free. */
+/* Returns the order of the free block that contains this granule, or an order above the highest if
+ * it isn't free. */
 static unsigned block_order_of(size_t granule)
 {
     unsigned order = 0;
@@ -379,7 +382,7 @@ static unsigned block_order_of(size_t granule)
     return is_free ? order : phys.top + 1;
 }
 
-/* A step for each free block that the range has a part of. */
+/* Takes one step for each free block that the range overlaps. */
 bool phys_alloc_at(paddr_t pa, size_t len)
 {
     size_t granule = (size_t)1 << phys.shift;

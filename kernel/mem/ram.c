@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * RAM of processes and of memory objects: physical memory that is charged to an account. Kernel
- * lock held. Refuses what the account or one around it has no room for, and what would leave less
- * free than is reserved to an account that may not take that. Proved by test/kernel
- * (memory_test, object_test) and test/board/programs/t_quota.c.
+ * lock held. An allocation is refused if the account or one around it has no room for it, or if it
+ * would leave less than the reserve free and the account may not use the reserve. Tested by
+ * test/kernel (memory_test, object_test) and test/board/programs/t_quota.c.
  *
- * One bit a granule of RAM says whether it is such RAM, for D, which may read what is the kernel's
- * (kernel/observe/port.c).
+ * One bit per granule of RAM says whether it was allocated so, for D, which may read the kernel's
+ * own RAM only (kernel/observe/port.c).
  *
  * Not charged: page tables (at most two pages a mapping). The event log's and D's buffers are
  * charged as the trace's memory, where they are allocated.
@@ -21,7 +21,7 @@
 #define MARK_WINDOW 64 /* words written between two interrupt windows */
 
 static struct {
-    uint32_t *words; /* [a] a bit for each granule: it is held; NULL: not noted */
+    uint32_t *words; /* [a] a bit for each granule: it is allocated; NULL: not recorded */
     paddr_t start;   /* [I] RAM */
     size_t granules; /* [I] */
     size_t granule;  /* [I] bytes, a power of two */
@@ -52,7 +52,7 @@ static uint32_t ram_mask(size_t first, size_t end, size_t word)
     return mask;
 }
 
-/* Bits from `first` to before `end`; written by whoever has the lock, read by anyone. */
+/* Sets or clears the bits of a range; written with the lock held, read in any context. */
 static void ram_mark(paddr_t pa, size_t len, bool held)
 {
     if (!marks.words) {
@@ -90,7 +90,7 @@ bool ram_held(paddr_t pa, size_t bytes)
     return held != 0;
 }
 
-/* Returns false if the account has no room, or too little would be left. */
+/* Charges len bytes. Returns false if the account has no room, or too little would be left. */
 static bool ram_charge(struct quota *quota, size_t len)
 {
     size_t reserved = quota->reserve ? 0 : quota_reserved(KYMO_LIMIT_RAM);

@@ -34,7 +34,7 @@ static inline void vm_order_set(uint16_t *order, unsigned i, unsigned slot)
     __atomic_store_n(&order[i], (uint16_t)slot, VM_ORDER);
 }
 
-/* Before and after each change of order and count. */
+/* Called before and after each change of order and count. */
 static inline void vm_change(struct vm_space *space)
 {
     __atomic_store_n(&space->changes, space->changes + 1, VM_ORDER);
@@ -68,7 +68,8 @@ static uint32_t vm_readers(const struct process *proc)
     return readers;
 }
 
-/* Waits until no CPU is in a NOLOCK call that began before this: see the head of this file. */
+/* Waits until no CPU is in a NOLOCK call that began before this function was called: see
+ * vm_list.h. */
 static void vm_grace(const struct process *proc)
 {
     uint32_t readers = CONFIG_CPUS > 1 ? vm_readers(proc) : 0;
@@ -85,7 +86,7 @@ static size_t vm_list_bytes(unsigned slots)
     return slots * (sizeof(struct mapping) + sizeof(uint16_t));
 }
 
-/* Gives back a list that no reader uses; the process's own is empty for the next time. */
+/* Frees a list that no reader uses; the list inside the process is emptied for its next use. */
 static void vm_list_free(struct process *proc, struct mapping *maps, unsigned slots)
 {
     if (maps != proc->space.first) {
@@ -95,7 +96,7 @@ static void vm_list_free(struct process *proc, struct mapping *maps, unsigned sl
     memset(maps, 0, sizeof(proc->space.first));
 }
 
-/* Copies the list into one of four times as many slots. RAM of the process pays for it. */
+/* Copies the list into one with four times as many slots. The RAM is charged to the process. */
 static int vm_grow(struct process *proc)
 {
     struct vm_space *space = &proc->space;
@@ -122,7 +123,7 @@ static int vm_grow(struct process *proc)
     return 0;
 }
 
-/* Returns the position of the highest mapping that begins at or below addr; nmaps: none does. */
+/* Returns the position of the highest mapping that begins at or below addr, or nmaps. */
 static unsigned vm_position(const struct vm_space *space, uintptr_t addr)
 {
     unsigned low = 0, high = space->nmaps;
@@ -139,7 +140,7 @@ static unsigned vm_position(const struct vm_space *space, uintptr_t addr)
     return low;
 }
 
-/* Puts the first free slot, which has been filled, at its place in the order: mostly the end. */
+/* Inserts the first free slot, which has been filled, into the order: mostly at the end. */
 static void vm_order_insert(struct vm_space *space, uintptr_t vaddr)
 {
     unsigned slot = space->order[space->nmaps], at = vm_position(space, vaddr);
@@ -183,14 +184,14 @@ static void vm_insert(struct process *proc, const struct mapping *m)
     entry->arch = m->arch;
     mapping_publish(entry, m->len);
     vm_order_insert(space, m->vaddr);
-    quota_charge(&proc->quota, KYMO_LIMIT_MAPPINGS, 1); /* vm_map() has asked whether it can */
+    quota_charge(&proc->quota, KYMO_LIMIT_MAPPINGS, 1); /* vm_map() has tested that this succeeds */
     if (m->flags & MAPPING_OWNED) {
         space->owned_bytes += m->len;
     }
     trace_mmap(proc->pid, m->vaddr, m->len, m->flags & 0xff, m->flags & 7, -1, 0, m->phys, "");
 }
 
-/* Allocates memory for m if it has none. *owned: RAM allocated here, to be freed on failure. */
+/* Allocates memory for m if it has none. *owned: the RAM allocated, to be freed on failure. */
 static int vm_back(struct process *proc, struct mapping *m, paddr_t *owned)
 {
     size_t rounded, align;
@@ -214,7 +215,7 @@ static int vm_back(struct process *proc, struct mapping *m, paddr_t *owned)
     return 0;
 }
 
-/* Makes sure that there is a free slot. 0, -EAGAIN or -ENOMEM. */
+/* Makes sure that there is a free slot. Returns 0, -EAGAIN or -ENOMEM. */
 static int vm_need_slot(struct process *proc)
 {
     const struct vm_space *space = &proc->space;
@@ -265,7 +266,7 @@ struct mapping *vm_find(struct process *proc, uintptr_t vaddr, size_t len)
     return NULL;
 }
 
-/* Clears what the threads know of their messages' and sync_t's memory, so that it is looked up
+/* Empties the threads' caches of their messages' and sync_t's memory, so that it is looked up
  * again. */
 static void vm_forget_buffers(struct process *proc)
 {

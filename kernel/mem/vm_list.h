@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A process's list of mappings as those read it that may not have the lock (vm_lookup.c), while
- * vm.c changes it.
+ * How calls that may not have the lock read a process's list of mappings (vm_lookup.c), while vm.c
+ * changes it.
  *
- * Why those need no lock: such a call runs inside the kernel on its CPU (with interrupts masked
- * where there are several CPUs), doesn't wait, and uses the pointer before it leaves. A mapping
- * keeps its slot. It is published by its length, which is written last when a slot is filled, and
- * zeroed first when it is emptied. Then vm_remove() cross-calls every CPU that may be in such a
- * call before it frees the memory or the slot: a CPU answers only when it is not in one, so by
- * then no CPU uses the old mapping. Those are the CPUs whose running thread is of this process. A
- * CPU changes its thread only with the lock, which vm_remove() has: one that runs another
- * process's thread, or none, comes to such a call only after it has had the lock, and then sees
- * the new mappings. So a process that unmaps interrupts only its own threads.
+ * These calls need no lock, because such a call runs inside the kernel on its CPU (with interrupts
+ * masked where there are several CPUs), doesn't wait, and uses the pointer before it leaves. A
+ * mapping keeps its slot. It is published by its length, which is written last when a slot is
+ * filled, and zeroed first when it is emptied. Then vm_remove() cross-calls every CPU that may be
+ * in such a call before it frees the memory or the slot: a CPU answers only when it is not in one,
+ * so by then no CPU uses the old mapping. The CPUs that may be in such a call are those whose
+ * running thread belongs to this process. A CPU changes its thread only with the lock, which
+ * vm_remove() has: a CPU that runs another process's thread, or none, can make such a call only
+ * after it has had the lock, and then sees the new mappings. So a process that unmaps interrupts
+ * only its own threads.
  *
  * The order of the slots changes while readers search it. A reader that finds a slot whose mapping
- * contains the address has what it wants, however it came there. One that finds nothing looks
- * whether the order was changing, or has changed, and then searches again. It counts its searches,
- * because a probe of D may interrupt the very change that it waits for. A list that grows is
- * copied; the old one is freed when no CPU reads it. With one CPU, nothing else runs in the kernel
- * meanwhile.
+ * contains the address has its result, in whatever order it searched. A reader that finds nothing
+ * tests whether the order was changing or has changed, and in this case searches again. It limits
+ * the number of searches, because a D probe may interrupt the very change that it waits for. A list
+ * that grows is copied; the old one is freed when no CPU reads it. With one CPU, nothing else runs
+ * in the kernel meanwhile.
  */
 #ifndef KERNEL_MEM_VM_LIST_H
 #define KERNEL_MEM_VM_LIST_H
@@ -38,8 +39,8 @@ static inline uintptr_t mapping_start(const struct mapping *m)
 
 #define VM_READ_ORDER (CONFIG_CPUS > 1 ? __ATOMIC_ACQUIRE : __ATOMIC_RELAXED)
 
-/* In this order: the slots of a larger count are in the order that is read after it, and those of
- * an order in the slots. */
+/* Read in this order: then all slot numbers of a larger count are in the order that is read after
+ * it, and all slots of a larger order in the slots. */
 static inline unsigned vm_count(const struct vm_space *space)
 {
     return __atomic_load_n(&space->nmaps, VM_READ_ORDER);

@@ -22,9 +22,9 @@ static inline void *mapping_kva(const struct mapping *m, uintptr_t offset)
     return (char *)arch_phys_to_virt(m->phys) + offset;
 }
 
-#define VM_SEARCHES 4096 /* more than the longest change of the order lasts */
+#define VM_SEARCHES 4096 /* more than fit in the longest change of the order */
 
-/* Returns the mapping that contains addr, or NULL; *room: bytes from addr to its end. */
+/* Returns the mapping that contains addr, or NULL; *room: number of bytes from addr to its end. */
 static inline const struct mapping *vm_lookup_once(const struct vm_space *space, uintptr_t addr,
                                                    size_t *room)
 {
@@ -36,7 +36,7 @@ static inline const struct mapping *vm_lookup_once(const struct vm_space *space,
         unsigned middle = (low + high) / 2;
         const struct mapping *m = &maps[vm_order_at(order, middle)];
         size_t len = mapping_len(m);
-        uintptr_t offset = addr - mapping_start(m); /* wraps to something large below the mapping */
+        uintptr_t offset = addr - mapping_start(m); /* wraps to a large number below the mapping */
 
         if (offset < len) {
             *room = len - offset;
@@ -81,7 +81,7 @@ static __attribute__((noinline)) void *vm_search(const struct process *proc, uin
     return mapping_kva(m, addr - m->vaddr);
 }
 
-/* Both try the first slot first: a stack or all writable data. */
+/* Both try the first slot first: it is the stack, or all writable data. */
 void *vm_user_ptr(struct process *proc, uintptr_t addr, size_t len, unsigned prot)
 {
     const struct mapping *m = vm_slots(&proc->space);
