@@ -2,14 +2,14 @@
 /*
  * Channels, on which a process receives: ChannelCreate, ChannelDestroy, and the end of either side.
  *
- * Kernel lock held. Refuses unknown flags (EINVAL), a full table (EAGAIN), chids that aren't the
- * caller's (EINVAL). Destroying a channel wakes every blocked thread: receivers and clients with
- * ESRCH; connections to it remain, useless (EBADF), until their owners detach them.
+ * Kernel lock held. Errors: unknown flags (EINVAL), a full table (EAGAIN), chids that aren't the
+ * caller's (EINVAL). Destroying a channel wakes every thread that is blocked on it: receivers and
+ * clients with ESRCH; connections to it remain, unusable (EBADF), until their owners detach them.
  *
  * A channel may have thousands of clients and pulses, so it ends in pieces (KER_AGAIN). Meanwhile
- * it is closed: its process can't receive there, nobody can connect to it, and a message that still
- * reaches it ends as the others do. A thread that is ended alone first finishes what it destroys.
- * Proved by test/kernel (channel_end_test).
+ * it is closed: its process can't receive from it, no process can connect to it, and a message that
+ * still reaches it ends like the others. A thread that is ended alone first completes the
+ * destruction. Tested by test/kernel (channel_end_test).
  */
 #include "kernel/ipc/msg.h"
 #include "kernel/base/pool.h"
@@ -64,7 +64,7 @@ long ker_channel_create(struct thread *self, const uintptr_t *args)
     return ch->chid;
 }
 
-/* Nobody finds the channel by its chid any more, which may be given to another one. */
+/* Removes the channel from its process's table, so that its chid may be used again. */
 static void channel_close(struct channel *ch)
 {
     struct process *proc = ch->proc;
@@ -75,7 +75,7 @@ static void channel_close(struct channel *ch)
     proc->closing = ch;
 }
 
-/* Takes the channel that was closed last away from its process. Nothing has to do with it. */
+/* Frees the most recently closed channel of a process. Nothing refers to it any more. */
 static void channel_free(struct process *proc)
 {
     struct channel *ch = proc->closing;
@@ -93,7 +93,7 @@ static void channel_free(struct process *proc)
     pool_free(&pool, ch);
 }
 
-/* Wakes some of those that wait to receive. Returns whether none is left. */
+/* Wakes some of the threads that wait to receive. Returns whether none is left. */
 static bool channel_fail_receivers(struct channel *ch)
 {
     for (unsigned n = 0; n < PROCESS_GONE_AT_ONCE && !list_empty(&ch->receivers); n++) {
@@ -102,8 +102,8 @@ static bool channel_fail_receivers(struct channel *ch)
     return list_empty(&ch->receivers);
 }
 
-/* Wakes some of those that send through the channel's first connection; when none is left, the
- * connection leads nowhere. */
+/* Wakes some of the threads that send through the channel's first connection; when none is left,
+ * disconnects the connection. */
 static void channel_lose_first(struct channel *ch, bool dead)
 {
     struct connection *conn = list_entry(ch->connections.next, struct connection, link);
@@ -114,10 +114,10 @@ static void channel_lose_first(struct channel *ch, bool dead)
 }
 
 /*
- * A piece of the end of the channel that proc closed last: wakes some that wait there, or takes
- * away a connection, or some pulses. These come last, because clients that detach themselves
- * meanwhile still leave their notices. dead: the process ends. Returns false if no closed channel
- * is left.
+ * Does a part of the end of proc's most recently closed channel: wakes some waiting threads,
+ * removes a connection, or removes some pulses. The pulses are removed last, because clients that
+ * detach themselves meanwhile still send their notices. dead: the process ends. Returns false if no
+ * closed channel is left.
  */
 static bool channel_end_piece(struct process *proc, bool dead)
 {
@@ -137,7 +137,8 @@ static bool channel_end_piece(struct process *proc, bool dead)
     return true;
 }
 
-/* The first part closes the channel; each part then does a piece for what the process closed. */
+/* The first part closes the channel; each part then ends a piece of the channels that the process
+ * closed. */
 long ker_channel_destroy(struct thread *self, const uintptr_t *args)
 {
     struct channel *ch = msg_channel(self->proc, args[0]);
@@ -152,8 +153,8 @@ long ker_channel_destroy(struct thread *self, const uintptr_t *args)
     return channel_end_piece(self->proc, false) ? KER_AGAIN : 0;
 }
 
-/* Reports the end of t to the channels from chid on that asked for it, until one doesn't receive it
- * at once. Then its pulse is queued there, and the others wait. */
+/* Reports the end of t to the channels from chid on that requested it, until one doesn't receive it
+ * at once. The pulse is then queued on that channel, and the remaining channels wait. */
 static void channel_report_death(struct thread *t, int32_t chid)
 {
     struct process *proc = t->proc;
@@ -190,7 +191,7 @@ void channel_notice_done(struct pulse *p, const struct channel *ch)
     }
 }
 
-/* Programs send no further pulses to a process that ends: see ker_msg_send_pulse(). */
+/* Programs can't send further pulses to a process that ends: see ker_msg_send_pulse(). */
 bool channel_process_gone(struct process *proc)
 {
     kernel_assert(kernel_locked() && proc->dying);

@@ -5,18 +5,18 @@
  * All connections of one process to one channel share a scoid, which identifies the client to the
  * server. It is never an fd or a side-channel id, and is not reused soon, so a server may call
  * ConnectDetach(scoid) after a DISCONNECT pulse as on QNX: it has no effect. One of these
- * connections is in the tree of scoids; when it is closed, another one takes its place there.
+ * connections is in the tree of scoids; when it is closed, another one replaces it there.
  *
- * A connection brings the pulse that reports its end: COIDDEATH to the client if the server ends,
+ * A connection contains the pulse that reports its end: COIDDEATH to the client if the server ends,
  * DISCONNECT to the server if the client closes it. Closed, it stays in the system's table, charged
  * to the server, until that pulse has been received. A server that does not receive gets no new
- * connections beyond CLOSED_MOST; one client, none beyond CLOSED_MOST_OF_ONE, so that it can't use
- * up what a slow server has for all. A COIDDEATH that the client has not received when it closes
- * the connection goes with it: the coid may soon name another one.
+ * connections beyond CLOSED_MOST; and one client none beyond CLOSED_MOST_OF_ONE, so that it can't
+ * use up the slow server's share for all clients. A COIDDEATH that the client has not received when
+ * it closes the connection is discarded, because the coid may soon refer to another connection.
  *
- * Kernel lock held. Refuses unknown pid, chid or node (ESRCH), flags and index (EINVAL), a full
+ * Kernel lock held. Errors: unknown pid, chid or node (ESRCH), flags and index (EINVAL), a full
  * table of the process (EMFILE) or of the system, or too many unreceived notices (EAGAIN).
- * Detaching ends sends in progress through the connection with EBADF. Proved by test/kernel.
+ * Detaching ends sends in progress through the connection with EBADF. Tested by test/kernel.
  */
 #include "kernel/arch/irq.h"
 #include "kernel/ipc/msg.h"
@@ -26,8 +26,8 @@
 #define PRIORITY_KERNEL_PULSE 10 /* DISCONNECT and COIDDEATH have no sending thread */
 #define SCOID_FLAG 0x20000000u   /* distinguishes scoids from coids */
 #define SCOID_MASK 0x1fffffffu
-/* Closed connections whose notices a server has not received: then ConnectAttach() is EAGAIN. Those
- * that are open then may still be closed. */
+/* The most closed connections whose notices a server has not received: beyond it ConnectAttach()
+ * fails with EAGAIN. Connections that are open then may still be closed. */
 #define CLOSED_MOST (2 * CONFIG_CONNECTIONS_PER_PROCESS)
 #define CLOSED_MOST_OF_ONE CONFIG_CONNECTIONS_PER_PROCESS
 
@@ -57,8 +57,9 @@ static struct connection *connect_sibling(const struct process *proc, const stru
     return NULL;
 }
 
-/* Returns the key of an scoid in the tree. Scoids in use follow each other, so their highest bits
- * are equal, and the tree would be deep; an odd factor spreads them, and keys stay unique. */
+/* Returns the key of an scoid in the tree. Scoids in use are consecutive numbers with equal highest
+ * bits, so the tree would be deep; multiplication by an odd number distributes them, and keys stay
+ * unique. */
 static uint32_t scoid_key(int32_t scoid)
 {
     return (uint32_t)scoid * 0x9e3779b1u;
@@ -99,7 +100,7 @@ static struct channel *connect_target(struct thread *self, const uintptr_t *args
     return args[0] == 0 && server ? msg_channel(server, args[2]) : NULL;
 }
 
-/* Returns whether the server has received enough of the notices that it asked for. */
+/* Returns whether the server has received enough of the notices that it requested. */
 static bool connect_received(const struct channel *ch, const struct process *client)
 {
     const struct process *server = ch->proc;
@@ -111,7 +112,7 @@ static bool connect_received(const struct channel *ch, const struct process *cli
     if (server->nclosed >= CLOSED_MOST) {
         return false;
     }
-    list_for_each (pos, &server->closed) { /* CLOSED_MOST */
+    list_for_each (pos, &server->closed) { /* bounded by CLOSED_MOST */
         own += list_entry(pos, struct connection, link)->pid == client->pid;
     }
     return own < CLOSED_MOST_OF_ONE;
@@ -182,7 +183,8 @@ static void connect_free(struct connection *conn)
     pool_free(&pool, conn);
 }
 
-/* The notice of a closed connection waits: from now on the server pays for both. */
+/* Called when the notice of a closed connection has to wait: from now on both are charged to the
+ * server. */
 static void connect_wait(struct connection *conn, struct process *server)
 {
     list_push_back(&server->closed, &conn->link);
@@ -239,7 +241,7 @@ static void connect_detach(struct connection *conn)
         trace_comm_snd_pulse_dis((uint32_t)conn->scoid, (uint32_t)ch->proc->pid);
         connect_notify(conn, ch, _PULSE_CODE_DISCONNECT, 0, conn->scoid);
     }
-    if (pulse_queued(&conn->notice)) { /* it is freed when that is received */
+    if (pulse_queued(&conn->notice)) { /* it is freed when the notice is received */
         connect_wait(conn, ch->proc);
     } else {
         connect_free(conn);
@@ -256,7 +258,7 @@ long ker_connect_detach(struct thread *self, const uintptr_t *args)
     return 0;
 }
 
-/* Returns the first channel of a process that requests pulses for lost servers, or NULL. */
+/* Returns the first channel of a process that requests pulses for ended servers, or NULL. */
 static struct channel *death_channel(const struct process *proc)
 {
     for (unsigned i = 0; i < CONFIG_CHANNELS_PER_PROCESS; i++) {

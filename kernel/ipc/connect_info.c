@@ -2,12 +2,12 @@
 /*
  * Queries about connections: ConnectServerInfo, ConnectClientInfo, ConnectFlags.
  *
- * Kernel lock held. Refuses unknown pids (ESRCH), coids and scoids (EINVAL), unknown flags
- * (EINVAL), other processes' flags (EPERM), bad memory (EFAULT). Proved by test/kernel.
+ * Kernel lock held. Errors: unknown pids (ESRCH), coids and scoids (EINVAL), unknown flags
+ * (EINVAL), other processes' flags (EPERM), bad memory (EFAULT). Tested by test/kernel.
  */
 #include "kernel/ipc/msg.h"
 
-/* Returns the connection with this coid or, like QNX, the next above it. */
+/* Returns the connection with this coid or, as on QNX, the next one above it. */
 static struct connection *at_least(const struct process *proc, uint32_t coid)
 {
     uint32_t base = coid & _NTO_SIDE_CHANNEL;

@@ -4,8 +4,8 @@
  * held.
  *
  * event_check() runs at registration; event_deliver() looks the connection up again each time, so
- * that a connection closed meanwhile is EBADF and never a dangling pointer. SIGEV_SIGNAL ends the
- * process: Kymo has no signal handlers. Proved by test/kernel.
+ * that a connection closed meanwhile results in EBADF and never in a dangling pointer. SIGEV_SIGNAL
+ * ends the process: Kymo has no signal handlers. Tested by test/kernel.
  */
 #include "kernel/base/cpu.h"
 #include "kernel/ipc/msg.h"
@@ -41,8 +41,8 @@ int event_check(struct process *proc, const struct sigevent *event, uint32_t kin
     return 0;
 }
 
-/* Returns the priority of a pulse that says "inherit": the kernel is its only sender, so that of
- * the thread on whose behalf it is sent. */
+/* Returns the priority of a pulse that says "inherit": the kernel is its only sender, so it is the
+ * priority of the thread on whose behalf the pulse is sent. */
 static int priority_of(const struct process *proc, const struct sigevent *event)
 {
     if (event->sigev_priority != SIGEV_PULSE_PRIO_INHERIT) {
@@ -57,7 +57,7 @@ static int deliver_pulse(struct process *proc, const struct sigevent *event, str
     if (!conn || !conn->channel) {
         return conn && (conn->flags & CONNECTION_DEAD) ? -ESRCH : -EBADF;
     }
-    kernel_assert(event->sigev_code >= 0); /* event_check(): negative ones are the kernel's */
+    kernel_assert(event->sigev_code >= 0); /* event_check(): negative codes are the kernel's */
     struct channel *ch = conn->channel;
     int priority = priority_of(proc, event);
     uintptr_t value = (uintptr_t)event->sigev_value.sival_ptr;
@@ -66,7 +66,7 @@ static int deliver_pulse(struct process *proc, const struct sigevent *event, str
     }
     trace_comm_snd_pulse_exe((uint32_t)conn->scoid, (uint32_t)ch->proc->pid);
     if (!prealloc) {
-        /* over its own connection: so it is the sender */
+        /* it is sent over the process's own connection, so the process is the sender */
         return pulse_send_user(ch, proc, priority, event->sigev_code, value, conn->scoid);
     }
     prealloc->priority = pulse_queued(prealloc) ? prealloc->priority : (uint8_t)priority;
@@ -110,7 +110,7 @@ static int event_send_signal(struct process *proc, int signo)
     proc->signal_pulse.kind = PULSE_SIGNAL;
     event.sigev_value.sival_int = signo;
     int error = event_deliver(proc, NULL, &event, &proc->signal_pulse);
-    if (!error && !pulse_queued(&proc->signal_pulse)) { /* a thread waited for it */
+    if (!error && !pulse_queued(&proc->signal_pulse)) { /* a waiting thread received it */
         trace_site_signal_clear((uint32_t)signo, (uint32_t)proc->pid);
     }
     return error;
@@ -151,7 +151,7 @@ void event_signal_done(struct pulse *p, bool received)
     if (received) {
         trace_site_signal_clear((uint32_t)p->value, (uint32_t)proc->pid);
         event_signals_send(proc);
-    } else { /* its channel goes */
+    } else { /* its channel ends */
         proc->signals_pending |= 1ull << ((int)p->value & SIGNAL_MAX);
     }
 }
@@ -178,9 +178,9 @@ static bool event_connected(const struct process *client, const struct process *
 
 /*
  * Returns whether a server may deliver this event, which has been checked. The kernel can't know
- * what the client passed to the server in a message. So a pulse goes to the client's own channels
- * only, or over a connection that it has opened for events: else each server could speak to all
- * others in its clients' names. A signal, which would end the client, needs ABILITY_KILL.
+ * what the client passed to the server in a message. So a pulse may go only to the client's own
+ * channels, or over a connection that it has opened for events: otherwise each server could send to
+ * all others in its clients' names. A signal, which would end the client, needs ABILITY_KILL.
  */
 static bool event_permitted(const struct process *server, const struct process *client,
                             const struct sigevent *event)
@@ -196,9 +196,9 @@ static bool event_permitted(const struct process *server, const struct process *
 }
 
 /*
- * MsgDeliverEvent(): delivers an event that a client passed in a message, even after the reply. So
- * here the rcvid is valid as long as that client thread lives and its process is connected to the
- * caller's (ESRCH).
+ * Implements MsgDeliverEvent(): delivers an event that a client passed in a message, even after the
+ * reply. So the rcvid is valid as long as that client thread exists and its process is connected to
+ * the caller's (ESRCH).
  */
 long ker_msg_deliver_event(struct thread *self, const uintptr_t *args)
 {

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A message from MsgSend() over MsgReceive() to MsgReply() or MsgError(). (msg_wait.c has what
- * happens to those who wait meanwhile: priorities, ends.) Kernel lock held.
+ * The path of a message from MsgSend() over MsgReceive() to MsgReply() or MsgError(). (msg_wait.c
+ * handles the threads that wait meanwhile: priorities, ends.) Kernel lock held.
  *
  * A message is copied once, from the sender's buffers to the receiver's, by whichever of the two
- * arrives second: by MsgSend() if a receiver waits and the message is at most CONFIG_COPY_CHUNK
- * bytes, in at most MSG_PARTS_AT_ONCE parts on each side. Another one is copied by the receiver, in
- * pieces (KER_AGAIN) between which the kernel does other work: self->xfer names its sender,
- * self->step counts bytes. Until it is complete the sender stays in SEND with `server` set, so that
- * either side may end at any point: if the sender has left, the receiver starts over with the next;
- * if the channel was destroyed, ESRCH; if the receiver ends, msg_thread_gone() gives the message
- * back to the queue. Such a reply is copied in pieces, too; its rcvid is looked up again for each,
- * so the client may leave in between (ESRCH, even if it has sent another message meanwhile).
+ * calls comes second: by MsgSend() if a receiver waits and the message is at most CONFIG_COPY_CHUNK
+ * bytes, in at most MSG_PARTS_AT_ONCE parts on each side. Any other message is copied by the
+ * receiver, in pieces (KER_AGAIN) between which the kernel does other work: self->xfer identifies
+ * its sender, self->step counts bytes. Until it is complete the sender stays in SEND with `server`
+ * set, so that either side may end at any point: if the sender has left, the receiver starts over
+ * with the next; if the channel was destroyed, ESRCH; if the receiver ends, msg_thread_gone()
+ * returns the message to the queue. A long reply is copied in pieces, too; its rcvid is looked up
+ * again for each, so the client may leave in between (ESRCH, even if it has sent another message
+ * meanwhile).
  *
  * Messages and pulses are received by priority, and within a priority in order of arrival.
  *
@@ -24,7 +25,7 @@
  * process; anything else is ESRCH. Bad memory of the server: EFAULT, the client stays blocked. Bad
  * memory of the client: its MsgSend() ends with EFAULT, and the server's call succeeds (0).
  *
- * The round trip is counted by `make bench` (msg_rt_8); proved by test/kernel.
+ * The round trip is counted by `make bench` (msg_rt_8). Tested by test/kernel.
  */
 #include "abi/compiler.h"
 #include "kernel/base/cpu.h"
@@ -35,7 +36,7 @@
 
 /* ---- waiting senders meet waiting receivers ---------------------------------------- */
 
-/* Returns the first sender whose message nobody is copying yet, or NULL. */
+/* Returns the first sender whose message is not being copied yet, or NULL. */
 static FBT_VISIBLE struct thread *msg_first_sender(const struct channel *ch)
 {
     list_for_each (pos, &ch->senders) {
@@ -90,7 +91,8 @@ void msg_match(struct channel *ch)
 
 /* ---- MsgSend ----------------------------------------------------------------------- */
 
-/* No receiver is available: waits in the channel's queue, and raises its servers' priority. */
+/* Called if no receiver is available: self waits in the channel's queue, which raises its servers'
+ * priority. */
 static __attribute__((noinline)) long msg_send_queue(struct thread *self, struct channel *ch)
 {
     kernel_assert(!msg_first_receiver(ch) || self->srcmsglen > CONFIG_COPY_CHUNK ||
@@ -108,9 +110,9 @@ static __attribute__((noinline)) long msg_send_queue(struct thread *self, struct
     return r;
 }
 
-/* Starts a long message: the receiver copies it, by a call of its own that proceeds in pieces. A
- * sender with a zero timeout doesn't wait, unless the receiver gives the message back: see
- * timeout_moved(). */
+/* Starts a long message: the receiver copies it, in a call of its own that proceeds in pieces. A
+ * sender with a zero timeout doesn't wait, unless the receiver returns the message to the queue:
+ * see timeout_moved(). */
 static long msg_hand_over_long(struct thread *self, struct channel *ch, struct thread *receiver)
 {
     uint32_t states = self->timeout_states;
@@ -134,8 +136,8 @@ static __attribute__((noinline)) long msg_send_fault(struct thread *receiver, lo
     return KER_AGAIN;
 }
 
-/* A receiver waits: copies the message to it and lets it run; the sender waits for the reply. from:
- * the message, or MSG_NOWHERE. */
+/* Sends to a waiting receiver: copies the message to it and lets it run; the sender waits for the
+ * reply. from: the message, or MSG_NOWHERE. */
 static inline long msg_hand_over(struct thread *self, uintptr_t from, struct channel *ch,
                                  struct thread *receiver)
 {
@@ -212,7 +214,8 @@ long ker_msg_sendvnc(struct thread *self, const uintptr_t *args)
 
 /* ---- MsgReceive, MsgReceivePulse --------------------------------------------------- */
 
-/* Returns the sender of the message that self is in the middle of copying; NULL if it has left. */
+/* Returns the sender of the message that self is in the middle of copying, or NULL if it has
+ * left. */
 static struct thread *msg_receive_continued(struct thread *self, const struct channel *ch)
 {
     struct thread *c = rcvid_thread((uintptr_t)self->xfer);
@@ -222,7 +225,7 @@ static struct thread *msg_receive_continued(struct thread *self, const struct ch
         return NULL;
     }
     c->server = NULL;
-    if (c->channel != ch) { /* that call was abandoned (ThreadCancel); this is another */
+    if (c->channel != ch) { /* that call was abandoned (ThreadCancel); this is another one */
         timeout_moved(c, STATE_SEND);
         msg_match(c->channel);
         self->step = 0;
@@ -276,7 +279,7 @@ static void *plain_buffer(struct thread *self)
     return plain ? self->buffer : NULL;
 }
 
-/* Waits, because nothing is queued. */
+/* Blocks self, because nothing is queued. */
 static FBT_VISIBLE long msg_receive_wait(struct thread *self, struct channel *ch)
 {
     uint8_t inherited = self->msg_priority;
@@ -306,7 +309,7 @@ static bool pulse_first(const struct pulse *p, const struct thread *client)
     return (int32_t)(p->seq - client->queue_seq) < 0;
 }
 
-/* Receives the first of what is queued, if anything. pulses: only pulses are wanted. */
+/* Receives the first queued message or pulse, if there is one. pulses: receives only pulses. */
 static __attribute__((noinline)) long msg_receive_first(struct thread *self, struct channel *ch,
                                                         bool pulses)
 {
@@ -323,13 +326,13 @@ static __attribute__((noinline)) long msg_receive_first(struct thread *self, str
     }
     long r = msg_receive_take(self, ch, client);
     if (r < 0 && r != KER_AGAIN) {
-        msg_match(ch); /* another receiver may take what self gave back */
+        msg_match(ch); /* another receiver may take the message that self returned */
     }
     return r;
 }
 
-/* Ends the call with an error. The message being copied (its parts are invalid now) goes back to
- * the queue. */
+/* Ends the call with an error. The message being copied (its parts are invalid now) returns to the
+ * queue. */
 static __attribute__((noinline)) long msg_receive_failed(struct thread *self, long error)
 {
     if (self->xfer) {
@@ -403,8 +406,8 @@ static inline void msg_reply_answered(struct thread *client, long status)
     msg_reply_finish(client, status, 0);
 }
 
-/* Copies a reply longer than a few words. After the first piece self owns the client: one that has
- * left and returned with another message isn't owned any more. */
+/* Copies a reply longer than a few words. After the first piece self owns the client, until the
+ * client leaves: one that has returned with another message isn't owned any more. */
 static __attribute__((noinline)) long msg_reply_long(struct thread *self, struct thread *client,
                                                      size_t total)
 {
@@ -414,7 +417,7 @@ static __attribute__((noinline)) long msg_reply_long(struct thread *self, struct
     long r = msg_copy_piece(self, client, SEND_ARG_RMSG, 0, self, REPLY_ARG_SMSG, 0, total);
     if (r == KER_AGAIN) {
         client->server = self;
-        self->served = true; /* another thread may have received it */
+        self->served = true; /* another thread may have received the message */
         return r;
     }
     if (r != 0) {

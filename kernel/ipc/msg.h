@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Message passing inside of this room, and for its fast path (kernel/entry/msg_direct.c): lookups,
+ * Message passing, for this room and for its fast path (kernel/entry/msg_direct.c): lookups,
  * inheritance, queues, ends. Kernel lock held.
  */
 #ifndef KERNEL_IPC_MSG_H
@@ -25,10 +25,10 @@ static inline bool rcvid_answers(const struct thread *server, const struct threa
            c->channel->proc == server->proc;
 }
 
-/* Returns the slot of the table that an rcvid names; NULL: none. Needs no lock. */
+/* Returns the table slot that an rcvid refers to, or NULL. Needs no lock. */
 static inline struct thread *rcvid_slot(uintptr_t rcvid)
 {
-    uint32_t index = ((uint32_t)rcvid - 1) & RCVID_INDEX_MASK; /* above all of the table's: none */
+    uint32_t index = ((uint32_t)rcvid - 1) & RCVID_INDEX_MASK; /* beyond the table: no slot */
     if (index >= TABLE_ENTRIES(THREADS) || !TABLE_HAS(thread_table, index)) {
         return NULL;
     }
@@ -47,8 +47,8 @@ static inline struct thread *rcvid_client(const struct thread *server, uintptr_t
     return c && rcvid_answers(server, c, rcvid) ? c : NULL;
 }
 
-/* Return where the process has this channel, or connection, if it has it; NULL: it can't. What
- * stands there is read with the lock, the address needs none. */
+/* Return the address of the pointer to the process's channel or connection with this id, or NULL if
+ * the id is out of range. The address needs no lock; the pointer is read with the lock. */
 static inline struct channel *const *msg_channel_slot(const struct process *proc, uintptr_t chid)
 {
     uint32_t i = (uint32_t)chid - 1;
@@ -59,7 +59,7 @@ static inline struct connection *const *msg_connection_slot(const struct process
                                                             uintptr_t arg)
 {
     uint32_t coid = (uint32_t)arg, side = coid - _NTO_SIDE_CHANNEL;
-    if (likely(side < CONFIG_CONNECTIONS_PER_PROCESS)) { /* name_open()'s, for one */
+    if (likely(side < CONFIG_CONNECTIONS_PER_PROCESS)) { /* for example name_open()'s */
         return &proc->side[side];
     }
     return coid < CONFIG_CONNECTIONS_PER_PROCESS ? &proc->fds[coid] : NULL;
@@ -87,8 +87,8 @@ static inline struct connection *msg_connection(const struct process *proc, uint
 
 /* ---- priorities (msg_wait.c) ------------------------------------------------------- */
 
-/* The server inherits this priority from the message it received (0: nothing), as long as it serves
- * it. */
+/* Lets the server inherit this priority from the message that it received (0: none), as long as it
+ * serves the message. */
 static inline void msg_inherit(struct thread *server, const struct channel *ch, uint8_t priority)
 {
     uint8_t p = ch->flags & _NTO_CHF_FIXED_PRIORITY ? 0 : priority;
@@ -100,7 +100,7 @@ static inline void msg_inherit(struct thread *server, const struct channel *ch, 
     }
 }
 
-/* Like msg_inherit(), for a receiver waiting in its channel's queue, which has inherited
+/* Like msg_inherit(), for a receiver that waits in its channel's queue and has inherited
  * nothing. */
 static inline void msg_inherit_waiting(struct thread *receiver, const struct channel *ch,
                                        uint8_t priority)
@@ -113,8 +113,8 @@ static inline void msg_inherit_waiting(struct thread *receiver, const struct cha
     }
 }
 
-/* A thread of this priority waits in ch's queue: raises the channel's busy servers to at least
- * it. */
+/* Called when a thread of this priority waits in ch's queue: raises the channel's busy servers to
+ * at least this priority. */
 void msg_boost(struct channel *ch, uint8_t priority);
 /* Raises one server, if its priority is lower. */
 void msg_raise(struct thread *server, const struct channel *ch, uint8_t priority);
@@ -126,7 +126,7 @@ static inline struct pulse *msg_first_pulse(const struct channel *ch)
 {
     return list_empty(&ch->pulses) ? NULL : list_entry(ch->pulses.next, struct pulse, link);
 }
-/* Puts a thread in SEND into its channel's queue, behind those of its priority. */
+/* Inserts a thread in SEND into its channel's queue, after those of its priority. */
 static inline void msg_insert_sender(struct channel *ch, struct thread *t)
 {
     order_insert(&ch->senders_order, &ch->senders, &t->ready, &t->order, t->priority);
@@ -176,8 +176,8 @@ void msg_info_fill(struct _msg_info *info, const struct thread *client);
 
 /* ---- ends -------------------------------------------------------------------------- */
 
-/* client's wait for the reply is over: nobody wants to end it any more, so an UNBLOCK that has not
- * been received goes. */
+/* Called when client's wait for the reply ends: withdraws an UNBLOCK pulse that has not been
+ * received. */
 static inline void msg_unblock_done(struct thread *client)
 {
     if (unlikely(client->flags & THREAD_UNBLOCK_SENT)) {
@@ -204,10 +204,11 @@ int pulse_send_user(struct channel *ch, struct process *sender, int priority, in
 /* Delivers the first queued pulse to a running receiver. Returns 0, or -EFAULT and it stays
  * queued. */
 long pulse_receive(struct thread *self, struct channel *ch);
-/* Discards queued pulses, so many at most, of a channel that is being destroyed. Returns whether
+/* Discards at most this many queued pulses of a channel that is being destroyed. Returns whether
  * none is left. */
 bool pulse_discard(struct channel *ch, unsigned most);
-/* The object's pulse has left its queue, received or with its channel: see enum pulse_kind. */
+/* Called when the object's pulse has left its queue, received or together with its channel: see
+ * enum pulse_kind. */
 void connection_notice_done(struct pulse *p, const struct channel *ch);
 void channel_notice_done(struct pulse *p, const struct channel *ch);
 void event_signal_done(struct pulse *p, bool received);
@@ -216,13 +217,14 @@ void connection_init(void);
 
 /* ---- connections and channels ------------------------------------------------------ */
 
-/* Wakes at most so many threads that send through it, with an error. Returns whether none is
- * left. */
+/* Wakes at most this many threads that send through the connection, with an error. Returns whether
+ * none is left. */
 bool connection_fail_users(const struct connection *conn, int error, unsigned most);
-/* Returns the connection that stands for an scoid: one of those that a client has to a channel, or
- * the closed one whose DISCONNECT waits; NULL: none. */
+/* Returns a connection with this scoid: one of those that a client has to a channel, or the closed
+ * one whose DISCONNECT waits; or NULL. */
 struct connection *connection_by_scoid(int32_t scoid);
-/* Its server's channel is gone. dead: so is the server. Sends the COIDDEATH pulse. */
+/* Called when the server's channel has ended. dead: the server has, too. Sends the COIDDEATH
+ * pulse. */
 void connection_lost(struct connection *conn, bool dead);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * Walks and copies the message buffers of processes: the general forms behind msg_copy.h.
  *
- * Called with the kernel lock held. Refuses buffers that are not the process's memory
- * (MSG_FAULT_*), more than KYMO_IOV_MAX parts or more than MSG_BYTES_MAX bytes (-EOVERFLOW). Proved
+ * Called with the kernel lock held. Errors: buffers that are not the process's memory
+ * (MSG_FAULT_*), more than KYMO_IOV_MAX parts or more than MSG_BYTES_MAX bytes (-EOVERFLOW). Tested
  * by test/kernel (copies against a byte-wise model, random and hostile parts).
  */
 #include "abi/errno.h"
@@ -26,8 +26,8 @@ static const iov_t *parts_of(const struct thread *t, unsigned arg)
     return vm_user_ptr(t->proc, base, (size_t)parts * sizeof(iov_t), KYMO_PROT_READ);
 }
 
-/* Returns a kernel pointer to these bytes, at least one, of t if they lie in one mapping, which the
- * cache then covers; NULL: not there, or not that simple. */
+/* Returns a kernel pointer to these bytes, at least one, of t if they are in one mapping, which the
+ * cache then covers; otherwise NULL. */
 static inline void *msg_span(struct thread *t, struct vm_cache *w, uintptr_t addr, size_t bytes,
                              unsigned prot)
 {
@@ -37,7 +37,7 @@ static inline void *msg_span(struct thread *t, struct vm_cache *w, uintptr_t add
     return vm_cache_fill(w, t->proc, addr, bytes, prot);
 }
 
-/* The same for the array of parts, 1 to KYMO_IOV_MAX. */
+/* Likewise for the array of parts, 1 to KYMO_IOV_MAX. */
 static inline const volatile iov_t *parts_span(struct thread *t, unsigned arg)
 {
     uintptr_t base = t->args[arg], bytes = t->args[arg + 1] * sizeof(iov_t);
@@ -45,7 +45,8 @@ static inline const volatile iov_t *parts_span(struct thread *t, unsigned arg)
     return base & WORD_MASK ? NULL : msg_span(t, &t->iov_cache, base, bytes, KYMO_PROT_READ);
 }
 
-/* Resolves several parts, or one that the cache for them doesn't cover: from now on it does. */
+/* Resolves several parts, or one part that its cache doesn't cover; the cache covers it
+ * afterwards. */
 long msg_resolve_slow(struct thread *t, unsigned arg, uintptr_t *addr)
 {
     kernel_assert(kernel_locked());
@@ -90,7 +91,7 @@ long msg_length_parts(struct thread *t, unsigned arg)
     return (long)sum;
 }
 
-/* Makes the next part that has bytes the current one; false at the end. */
+/* Makes the next nonempty part the current one. Returns false at the end. */
 static bool next_part(struct msg_cursor *c)
 {
     while (c->left == 0) {
@@ -106,7 +107,7 @@ static bool next_part(struct msg_cursor *c)
     return true;
 }
 
-/* With up to KYMO_IOV_MAX parts before that place, this is most of a piece's time. */
+/* With up to KYMO_IOV_MAX parts before the position, this takes most of a piece's time. */
 static void msg_copy_skip(struct msg_cursor *c, size_t bytes)
 {
     const volatile iov_t *iov = c->next, *end = iov + c->parts;
@@ -147,7 +148,7 @@ int msg_cursor_open(struct msg_cursor *c, const struct thread *t, unsigned arg, 
 
 /*
  * Returns a kernel pointer to the cursor's next bytes, at most *len, which is reduced to the
- * contiguous length. NULL: *len is 0 at the end of the buffer, else a fault.
+ * contiguous length. Returns NULL with *len 0 at the end of the buffer, otherwise for a fault.
  */
 static char *cursor_span(struct msg_cursor *c, size_t *len)
 {
@@ -184,7 +185,7 @@ long msg_cursor_copy(struct msg_cursor *dst, struct msg_cursor *src, size_t max,
             return n == 0 ? (long)done : MSG_FAULT_DST;
         }
         memmove(to, from, n);
-        arch_irq_window(); /* the lock is kept: nobody changes the two address spaces */
+        arch_irq_window(); /* the lock is kept: the two address spaces can't change */
         cursor_move(src, n);
         cursor_move(dst, n);
         done += n;
@@ -194,8 +195,8 @@ long msg_cursor_copy(struct msg_cursor *dst, struct msg_cursor *src, size_t max,
 
 /* ---- buffers of a few parts, each in the mapping that the thread's cache knows ----- */
 
-/* Resolves a thread's buffer to pieces of kernel memory. Returns their number; 0: it is not that
- * simple, and nothing is known of its parts. Each iov_t is read once. */
+/* Resolves a thread's buffer to pieces of kernel memory. Returns their number, or 0 if the case
+ * isn't that simple; the parts may be anything then. Each iov_t is read once. */
 static unsigned msg_pieces(struct thread *t, unsigned arg, struct vm_cache *w, unsigned prot,
                            struct msg_piece *pieces)
 {
@@ -260,7 +261,8 @@ long msg_pieces_copy(const struct msg_piece *to, const struct msg_piece *to_end,
     return (long)(bytes - left);
 }
 
-/* Copies between buffers of which one has parts; 0: it is not that simple, nothing is done. */
+/* Copies between buffers of which at least one has parts. Returns 0, with nothing done, if the case
+ * isn't that simple. */
 static long msg_copy_pieces(struct thread *dst, unsigned dst_arg, struct thread *src,
                             unsigned src_arg, size_t bytes)
 {
@@ -277,7 +279,7 @@ static long msg_copy_pieces(struct thread *dst, unsigned dst_arg, struct thread 
     return msg_pieces_copy(to, to + targets, from, from + sources, bytes);
 }
 
-/* Like msg_copy(), where one of the buffers is not one piece of memory. */
+/* Like msg_copy(), if one of the buffers is not one piece of memory. */
 static __attribute__((noinline)) long copy_parts(const struct thread *dst, unsigned dst_arg,
                                                  size_t dst_offset, const struct thread *src,
                                                  unsigned src_arg, size_t src_offset, size_t bytes,

@@ -3,11 +3,11 @@
  * Message buffers of processes and copying between them. Kernel lock held.
  *
  * A kernel call names a buffer by two words: an address and `parts`. Negative parts mean one buffer
- * of -parts bytes at the address; else parts is the number of iov_t at the address, at most
- * KYMO_IOV_MAX. So here a buffer is a thread in such a call and the index of the first of these two
- * arguments. User memory is reached only through vm_user_ptr() and vm_user_span(), checked in the
- * buffer's process at the moment of use. Each iov_t is read once, so that another thread that
- * changes it meanwhile harms only its own process.
+ * of -parts bytes at the address; otherwise parts is the number of iov_t at the address, at most
+ * KYMO_IOV_MAX. So these functions identify a buffer by a thread in such a call and the index of
+ * the first of these two arguments. User memory is reached only through vm_user_ptr() and
+ * vm_user_span(), checked in the buffer's process at the moment of use. Each iov_t is read once, so
+ * that another thread that changes it meanwhile harms only its own process.
  */
 #ifndef KERNEL_IPC_MSG_COPY_H
 #define KERNEL_IPC_MSG_COPY_H
@@ -17,14 +17,15 @@
 #include "kernel/base/string.h"
 #include "kernel/proc/proc.h"
 
-/* Results of the copy functions besides a number of bytes: which side's memory was bad. */
+/* Results of the copy functions besides a number of bytes: they say whose memory was bad. */
 #define MSG_FAULT_SRC (-1L)
 #define MSG_FAULT_DST (-2L)
 /* Messages up to this size are copied by words, inline. */
 #define MSG_SMALL VM_CACHE_SPAN
 /* Most bytes of a message: lengths are int in QNX's interface. */
 #define MSG_BYTES_MAX 0x7fffffffu
-#define MSG_TOO_LONG(bytes) ((bytes) >> 31 != 0) /* the same, where a constant would cost */
+/* like bytes > MSG_BYTES_MAX, where a constant would cost more */
+#define MSG_TOO_LONG(bytes) ((bytes) >> 31 != 0)
 
 /* A position in a buffer; everything before it has been copied. */
 struct msg_cursor {
@@ -36,20 +37,21 @@ struct msg_cursor {
     size_t left;
 };
 
-/* Returns the bytes in a buffer; -EOVERFLOW too many parts or bytes, -EFAULT unreadable parts. */
+/* Returns the number of bytes in a buffer, -EOVERFLOW (too many parts or bytes) or -EFAULT
+ * (unreadable parts). */
 long msg_length_parts(struct thread *t, unsigned arg);
-/* Opens a cursor, skipping `offset` bytes. Returns 0, or -EFAULT: unreadable parts. */
+/* Opens a cursor, skipping `offset` bytes. Returns 0, or -EFAULT if parts are unreadable. */
 int msg_cursor_open(struct msg_cursor *c, const struct thread *t, unsigned arg, size_t offset,
                     unsigned prot);
 /* Copies at most max bytes, and at most `spans` pieces that are contiguous on both sides, and
  * advances both cursors. Returns the number copied, or MSG_FAULT_*. */
 long msg_cursor_copy(struct msg_cursor *dst, struct msg_cursor *src, size_t max, unsigned spans);
-/* Copies from kernel memory as much as fits. Returns the bytes, or MSG_FAULT_DST. */
+/* Copies as much as fits from kernel memory. Returns the number of bytes, or MSG_FAULT_DST. */
 long msg_put(const struct thread *dst, unsigned arg, const void *from, size_t bytes);
 
 /* Returns whether a user mapping cache covers these bytes, at least one, or the first MSG_SMALL of
- * them; msg_cached_ptr() then returns their kernel pointer. Only near the mapping's end the number
- * counts. */
+ * them; msg_cached_ptr() then returns their kernel pointer. The number of bytes matters only near
+ * the mapping's end. */
 static inline bool msg_cached(const struct vm_cache *w, uintptr_t addr, size_t bytes)
 {
     size_t offset = addr - w->base, covered = w->covered;
@@ -58,11 +60,11 @@ static inline bool msg_cached(const struct vm_cache *w, uintptr_t addr, size_t b
     if (likely(offset < covered)) {
         return true;
     }
-    size_t left = covered + (MSG_SMALL - 1) - offset; /* to the mapping's end, if that is near */
+    size_t left = covered + (MSG_SMALL - 1) - offset; /* to the mapping's end, if it is near */
     return left < MSG_SMALL && bytes <= left && covered > 0;
 }
 
-/* The same of any number of bytes, at least one. */
+/* Likewise for any number of bytes, at least one. */
 static inline bool msg_cached_all(const struct vm_cache *w, uintptr_t addr, size_t bytes)
 {
     size_t offset = addr - w->base;
@@ -81,9 +83,9 @@ _Static_assert(sizeof(iov_t) <= MSG_SMALL, "found in the user mapping cache");
 long msg_resolve_slow(struct thread *t, unsigned arg, uintptr_t *addr);
 
 /*
- * Returns the length of the buffer that t's current call names by args[arg] and args[arg + 1], or a
- * negative errno. A single part is converted to a direct buffer in the arguments, so that it is
- * read once and later uses are fast. *addr: its start, or MSG_NOWHERE if it has several parts or
+ * Returns the length of the buffer that t's current call describes by args[arg] and args[arg + 1],
+ * or a negative errno. A single part is converted to a direct buffer in the arguments, so that it
+ * is read once and later uses are fast. *addr: its start, or MSG_NOWHERE if it has several parts or
  * they can't be read.
  */
 static inline long msg_resolve(struct thread *t, unsigned arg, uintptr_t *addr)
@@ -107,7 +109,7 @@ static inline long msg_resolve(struct thread *t, unsigned arg, uintptr_t *addr)
     return bytes <= MSG_BYTES_MAX ? (long)bytes : -EOVERFLOW;
 }
 
-/* Returns a kernel pointer to a resolved buffer, for at most MSG_SMALL bytes; or NULL. */
+/* Returns a kernel pointer to a resolved buffer of at most MSG_SMALL bytes, or NULL. */
 static inline void *msg_buffer_find(const struct thread *t, struct vm_cache *w, uintptr_t addr,
                                     size_t bytes, unsigned prot)
 {
@@ -121,8 +123,8 @@ static inline void *msg_buffer_find(const struct thread *t, struct vm_cache *w, 
     return addr == MSG_NOWHERE ? NULL : vm_cache_fill(w, t->proc, addr, bytes, prot);
 }
 
-/* Copies 8 bytes, aligned like a word. The asm statements keep the compiler from making the loop
- * around it a call of memcpy(). */
+/* Copies 8 bytes, aligned like a word. The asm statements keep the compiler from making the
+ * surrounding loop a call of memcpy(). */
 static inline void msg_copy_two(char *dst, const char *src)
 {
     if (sizeof(uintptr_t) == 8) {
@@ -138,8 +140,8 @@ static inline void msg_copy_two(char *dst, const char *src)
     ((uint32_t *)dst)[1] = high;
 }
 
-/* Copies a few whole words, in any order: two at a time, from the end on, so that few registers are
- * needed. */
+/* Copies a few whole words, in any order: two at a time, from the end backwards, so that few
+ * registers are needed. */
 static inline __attribute__((always_inline)) void msg_copy_words(void *dst, const void *src,
                                                                  size_t bytes)
 {
@@ -158,7 +160,7 @@ static inline __attribute__((always_inline)) void msg_copy_words(void *dst, cons
     }
 }
 
-/* Copies at most MSG_SMALL bytes, if these are whole words; else returns false. The most common
+/* Copies at most MSG_SMALL bytes if they are whole words; otherwise returns false. The most common
  * message needs neither a loop nor, where registers have 64 bits, an aligned address. */
 static inline __attribute__((always_inline)) bool msg_copy_plain(void *dst, const void *src,
                                                                  size_t bytes)
@@ -174,8 +176,8 @@ static inline __attribute__((always_inline)) bool msg_copy_plain(void *dst, cons
     return true;
 }
 
-/* Finds the struct _msg_info that t's call wants: *found, NULL if none. Returns false if it can't
- * be written directly: it is odd, or not beside the receiver's buffer. */
+/* Finds the struct _msg_info that t's call requests: *found is NULL if it requests none. Returns
+ * false if it can't be written directly: it is unaligned, or not near the receiver's buffer. */
 static inline bool msg_info_find(const struct thread *t, uintptr_t info, struct _msg_info **found)
 {
     *found = NULL;
@@ -190,7 +192,7 @@ static inline bool msg_info_find(const struct thread *t, uintptr_t info, struct 
 }
 _Static_assert(sizeof(struct _msg_info) <= MSG_SMALL, "found in the user mapping cache");
 
-/* Like memmove() of at least one byte; of one or two words without a call. */
+/* Like memmove(), for at least one byte; one or two words need no call. */
 static inline void msg_move(char *to, const char *from, size_t n)
 {
     if (n > 8 || (((uintptr_t)to | (uintptr_t)from | n) & 3) != 0) {
@@ -202,20 +204,20 @@ static inline void msg_move(char *to, const char *from, size_t n)
     *(uint32_t *)(to + n - 4) = last;
 }
 
-/* A contiguous part of a buffer, as the kernel reaches it. */
+/* A contiguous part of a buffer, with its kernel pointer. */
 struct msg_piece {
     char *at;
     size_t len;
 };
-#define MSG_PIECES 4 /* most that are copied at once */
+#define MSG_PIECES 4 /* most pieces that are copied at once */
 /* Copies at most `bytes`, at least one, in the order of the pieces, of which each side has one or
- * more. Returns how many: fewer if one side has less. */
+ * more. Returns the number copied: fewer if one side has less. */
 long msg_pieces_copy(const struct msg_piece *to, const struct msg_piece *to_end,
                      const struct msg_piece *from, const struct msg_piece *from_end, size_t bytes);
 
 /* Copies a few whole words of t's resolved buffer at addr to a kernel pointer (may be NULL).
- * Returns false, with nothing done, if the case isn't that simple. The caller knows that both sides
- * have the bytes. */
+ * Returns false, with nothing done, if the case isn't that simple. The caller guarantees that both
+ * sides have the bytes. */
 static inline bool msg_copy_small(void *dst, struct thread *t, uintptr_t addr, size_t bytes)
 {
     if (bytes > MSG_SMALL || (((uintptr_t)dst | addr | bytes) & 3) != 0) {
@@ -232,28 +234,29 @@ static inline bool msg_copy_small(void *dst, struct thread *t, uintptr_t addr, s
     return true;
 }
 
-/* The most parts that a message is copied with at once; the most pieces, contiguous on both sides,
+/* The most parts with which a message is copied at once; the most pieces, contiguous on both sides,
  * between two preemption points. */
 #define MSG_PARTS_AT_ONCE 4
 #define MSG_SPANS_AT_ONCE 4
 
-/* Returns whether the buffer has so many parts that it is to be copied in pieces. */
+/* Returns whether the buffer has so many parts that it must be copied in pieces. */
 static inline bool msg_many_parts(const struct thread *t, unsigned arg)
 {
     return (long)t->args[arg + 1] > MSG_PARTS_AT_ONCE;
 }
 
 /*
- * Copies `bytes` (which both buffers have, from their offsets on) at once. Returns how many: fewer
- * only if the parts were changed meanwhile; or MSG_FAULT_*. The caller keeps bytes within a chunk,
- * and buffers of many parts away.
+ * Copies `bytes` (which both buffers have, from their offsets on) at once. Returns the number
+ * copied, which is smaller only if the parts were changed meanwhile, or MSG_FAULT_*. The caller
+ * limits bytes to a chunk, and excludes buffers of many parts.
  */
 long msg_copy(struct thread *dst, unsigned dst_arg, size_t dst_offset, struct thread *src,
               unsigned src_arg, size_t src_offset, size_t bytes);
 
 /*
  * Copies one piece of a transfer of `total` bytes made by `runner`'s call; runner->step is the
- * progress. Returns 0 when all is done, KER_AGAIN, or MSG_FAULT_*. Offsets as for the first byte.
+ * progress. Returns 0 when the transfer is complete, KER_AGAIN, or MSG_FAULT_*. The offsets are
+ * those of the transfer's first byte.
  */
 long msg_copy_piece(struct thread *runner, struct thread *dst, unsigned dst_arg, size_t dst_offset,
                     struct thread *src, unsigned src_arg, size_t src_offset, size_t total);

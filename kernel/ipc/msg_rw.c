@@ -3,11 +3,11 @@
  * Operations of a server on a received message before the reply: MsgRead, MsgWrite, MsgInfo,
  * MsgCurrent.
  *
- * Kernel lock held. Refuses rcvids that are not clients in REPLY on a channel of the caller's
+ * Kernel lock held. Errors: rcvids that are not clients in REPLY on a channel of the caller's
  * process (ESRCH), flags (EINVAL), memory that isn't the server's or the client's (EFAULT, to the
  * server: the client stays blocked). Offsets past the end of the client's buffer copy 0 bytes. Long
- * ones are copied in pieces, as in msg.c; one whose client has left meanwhile ends with ESRCH, also
- * if it has come back with another message. Proved by test/kernel.
+ * transfers are copied in pieces, as in msg.c; one whose client has left meanwhile ends with ESRCH,
+ * even if the client has returned with another message. Tested by test/kernel.
  */
 #include "kernel/ipc/msg.h"
 #include "kernel/base/visible.h"
@@ -35,17 +35,17 @@ FBT_VISIBLE void msg_info_fill(struct _msg_info *info, const struct thread *clie
     };
 }
 
-/* Returns the bytes of a client's buffer from an offset on. */
+/* Returns the number of bytes of a client's buffer from an offset on. */
 static size_t msg_rw_rest(uint32_t length, uintptr_t offset)
 {
     return offset < length ? length - (size_t)offset : 0;
 }
 
-/* In args[] between the pieces of a transfer: the client's read_seq. */
+/* Index in args[] of the client's read_seq, between the pieces of a transfer. */
 #define RW_SEQ 5
 
-/* Returns whether the client's message is another one than that of the pieces before. Its wake has
- * cleared TIMEOUT_STATE_READ. */
+/* Returns whether the client's message is no longer that of the previous pieces. The client's wake
+ * has cleared TIMEOUT_STATE_READ. */
 static bool msg_rw_other_message(const struct thread *self, const struct thread *client)
 {
     return self->step > 0 && (!(client->timeout_states & TIMEOUT_STATE_READ) ||
@@ -54,7 +54,7 @@ static bool msg_rw_other_message(const struct thread *self, const struct thread 
 
 static long msg_rw_moved(struct thread *self, struct thread *client, long r)
 {
-    static uint32_t reads; /* [k] messages that were read in pieces */
+    static uint32_t reads; /* [k] number of messages that were read in pieces */
 
     if (r == KER_AGAIN) {
         if (!(client->timeout_states & TIMEOUT_STATE_READ)) {
@@ -80,7 +80,7 @@ long ker_msg_readv(struct thread *self, const uintptr_t *args)
     }
     size_t total = msg_rw_rest(client->srcmsglen, args[3]);
     total = (size_t)room < total ? (size_t)room : total;
-    if (self->step == 0) { /* once, not for each piece */
+    if (self->step == 0) { /* only once, not for each piece */
         trace_site_msg_read((uint32_t)args[0], (uint32_t)client->pid, total);
     }
     return msg_rw_moved(self, client,
@@ -118,7 +118,7 @@ long ker_msg_info(struct thread *self, const uintptr_t *args)
     return copy_out(self->proc, args[1], &info, sizeof(info));
 }
 
-/* Queued clients raise again a server that has set its priority anew. */
+/* Lets queued clients raise a server again that has set its own priority. */
 static void raise_again(struct thread *server, struct channel *ch)
 {
     const struct pulse *pulse = msg_first_pulse(ch);
@@ -130,7 +130,8 @@ static void raise_again(struct thread *server, struct channel *ch)
     }
 }
 
-/* The server works for this client from now on: at its priority, and raised with it. */
+/* Makes the server work for this client from now on: at the client's priority, and raised together
+ * with it. */
 long ker_msg_current(struct thread *self, const uintptr_t *args)
 {
     struct thread *client = rcvid_client(self, args[0]);

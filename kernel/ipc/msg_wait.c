@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Threads that wait in message passing: their priorities, and their aborted waits and ends. Kernel
- * lock held. Proved by test/kernel (random kills) and test/board (death in every state).
+ * lock held. Tested by test/kernel (random kills) and test/board (death in every state).
  *
  * A server takes the priority of the message it received until it receives again. While it is busy,
  * a client of higher priority that queues raises every server thread that last received from that
- * channel. A client that is raised while it waits passes that on to the thread it waits for; but a
- * server that waits in MsgReceive() has inherited nothing. Raising never lowers: the next
- * MsgReceive() sets the priority anew.
+ * channel. A client that is raised while it waits passes the priority on to the thread that it
+ * waits for; but a server that waits in MsgReceive() has inherited nothing. Priorities are only
+ * raised until the next MsgReceive() sets the priority again.
  *
  * Participants that may disappear, by state, and the consequence:
- *   client in SEND    leaves the queue; a receiver in the middle of copying finds it gone.
- *   client in REPLY   leaves; its rcvid is ESRCH from then on. With _NTO_CHF_UNBLOCK and no force
+ *   client in SEND    leaves the queue; a receiver in the middle of copying notices that.
+ *   client in REPLY   leaves; its rcvid fails with ESRCH from then on. With _NTO_CHF_UNBLOCK and no
+ *                     force
  *                     it stays, and the server gets an UNBLOCK pulse, once.
  *   receiver          leaves its queue.
  *   server thread     clients that it had received stay in REPLY (another thread of its process may
- *                     reply to them), and lose it in steps: msg_thread_gone_piece(); the message it
- *                     was copying goes back to the queue.
+ *                     reply to them), and their references to it are cleared in steps:
+ *                     msg_thread_gone_piece(); the message it was copying returns to the queue.
  *   channel, process  channel.c: clients get ESRCH.     connection: connect.c: clients get EBADF.
  */
 #include "kernel/base/cpu.h"
@@ -47,7 +48,7 @@ FBT_VISIBLE void msg_boost(struct channel *ch, uint8_t priority)
     if (ch->flags & _NTO_CHF_FIXED_PRIORITY) {
         return;
     }
-    uint32_t left = ch->proc->nthreads; /* upper bound of those alive */
+    uint32_t left = ch->proc->nthreads; /* upper bound of the living threads */
     for (unsigned i = 0; left > 0 && i < CONFIG_THREADS_PER_PROCESS; i++) {
         struct thread *s = ch->proc->threads[i];
         if (!s || s->state == STATE_DEAD) {
@@ -81,7 +82,7 @@ static void msg_receiver_requeue(struct thread *t)
 
 static void msg_client_requeue(struct thread *t)
 {
-    /* The threads of a server that ends may be gone; so will the clients' waits. */
+    /* The threads of a server that ends may no longer exist; its clients' waits will end, too. */
     if (t->server && !t->channel->proc->dying && t->server->state != STATE_RECEIVE) {
         msg_raise(t->server, t->channel, t->priority);
     }
@@ -117,9 +118,9 @@ void msg_receiver_fail(struct thread *receiver, int error)
     thread_wake(receiver, -1, error);
 }
 
-/* Notifies the server that this client wants to unblock. Returns false if the channel doesn't want
- * that: unblock it at once. The pulse is the client's; that of an earlier message went with that
- * message's wait. */
+/* Notifies the server that this client wants to unblock. Returns false if the channel doesn't
+ * request that: the client then unblocks at once. The pulse is the client's; that of an earlier
+ * message was withdrawn at the end of that message's wait. */
 static bool msg_ask_server(struct thread *client)
 {
     struct channel *ch = client->channel;
@@ -168,7 +169,7 @@ const struct wait_kind msg_wait_receive = {.requeue = msg_receiver_requeue,
 const struct wait_kind msg_wait_reply = {.requeue = msg_client_requeue,
                                          .cancel = msg_client_cancel};
 
-/* The message that t was copying goes back to its channel's queue. */
+/* Returns the message that t was copying to its channel's queue. */
 static void msg_cancel_give_back(struct thread *t)
 {
     struct thread *client = t->xfer ? rcvid_thread((uintptr_t)t->xfer) : NULL;
@@ -181,7 +182,8 @@ static void msg_cancel_give_back(struct thread *t)
     }
 }
 
-/* Clients that t has received lose it. They may be any threads of the system. */
+/* Clears the references to t of clients that it has received. They may be any threads of the
+ * system. */
 bool msg_thread_gone_piece(struct thread *t)
 {
     uint32_t i = t->queue_seq, end = i + CONFIG_FORGET_AT_ONCE;
@@ -204,5 +206,5 @@ void msg_thread_gone(struct thread *t)
     msg_cancel_give_back(t);
     t->served |= t->serving != NULL;
     t->serving = NULL;
-    pulse_unqueue(&t->notice); /* UNBLOCK: its rcvid names nobody from now on */
+    pulse_unqueue(&t->notice); /* UNBLOCK: its rcvid is invalid from now on */
 }

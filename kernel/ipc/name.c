@@ -3,13 +3,13 @@
  * Names of channels: NameAttach, NameDetach, NameLookup. Kernel lock held. A process's names end
  * with it.
  *
- * The names are in a tree: each stands on the path that the bits of its hash and then its own bits
- * lead, so a look-up passes few of them whatever they are, and at most NAME_DEPTH, most of which it
- * tells apart by their hashes.
+ * The names are in a tree: each is on the path given by the bits of its hash followed by its own
+ * bits, so a lookup passes few names whatever they are, and at most NAME_DEPTH, most of which it
+ * distinguishes by their hashes.
  *
- * EEXIST: the name is taken; EPERM: it is a system server's (abi/sys/names.h); EINVAL: empty, or
- * (detach) not one of the caller's; EBADF: no such channel of the caller's; EAGAIN: table or quota
- * full; ENOENT; ENAMETOOLONG; EFAULT.
+ * Errors: EEXIST: the name is taken; EPERM: it is reserved for a system server (abi/sys/names.h);
+ * EINVAL: empty, or (detach) not one of the caller's; EBADF: no such channel of the caller's;
+ * EAGAIN: table or quota full; ENOENT; ENAMETOOLONG; EFAULT.
  */
 #include "abi/errno.h"
 #include "abi/sys/names.h"
@@ -22,7 +22,7 @@
 #define NAME_DEPTH (HASH_BITS + 8 * KYMO_NAME_MAX)
 
 struct name {
-    struct trie_node node; /* [k] first; its key is the hash */
+    struct trie_node node; /* [k] must be first; its key is the hash */
     struct list link;      /* [k] in its process's names */
     struct process *proc;  /* [k] NULL: free */
     int32_t chid;          /* [I] */
@@ -32,7 +32,7 @@ struct name {
 static TABLE_OF(struct name, names, CONFIG_NAMES);
 static struct trie tree;             /* [k] by hash and name */
 static unsigned fresh;               /* [k] entries from here on were never used */
-static struct trie_node *free_again; /* [k] entries that are free again, by their first child */
+static struct trie_node *free_again; /* [k] entries that were freed, linked by their first child */
 
 static const struct {
     const char *name;
@@ -60,12 +60,12 @@ static bool name_allowed(const struct process *proc, const char *name)
     return true;
 }
 
-/* FNV-1a, its bits mixed: names that count up differ in the first ones. */
+/* FNV-1a with mixed bits, so that names that count up differ in the first bits. */
 static uint32_t name_hash(const char *name)
 {
     uint32_t hash = 0x811c9dc5u;
 
-    for (; *name; name++) { /* KYMO_NAME_MAX */
+    for (; *name; name++) { /* bounded by KYMO_NAME_MAX */
         hash = (hash ^ (uint8_t)*name) * 0x01000193u;
     }
     return (hash ^ hash >> 15) * 0x9e3779b1u;
@@ -81,7 +81,8 @@ static unsigned name_bit(uint32_t hash, const char *name, unsigned i)
     return (uint8_t)name[(i - HASH_BITS) / 8] >> i % 8 & 1;
 }
 
-/* Returns the place of this name in the tree, or where it would be put. */
+/* Returns the pointer to this name's node in the tree, or the pointer where it would be
+ * inserted. */
 static struct trie_node **name_place(uint32_t hash, const char *name)
 {
     struct trie_node **place = &tree.root;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Pulses: small messages that nobody waits for. Kernel lock held.
+ * Pulses: small messages without a reply. Kernel lock held.
  *
- * A pulse is copied directly into a waiting receiver's buffer, else into the channel's queue, by
- * priority. Programs' pulses come from one pool, are charged to their sender, and
- * one channel may hold at most USER_PER_CHANNEL of them (EAGAIN). All others are embedded in the
- * object that they speak of, so what programs queue can't cause one to be lost: timers' and
- * interrupts', which coalesce; a connection's DISCONNECT or COIDDEATH; a thread's UNBLOCK or
+ * A pulse is copied directly into a waiting receiver's buffer, otherwise into the channel's queue,
+ * by priority. Programs' pulses come from one pool, are charged to their sender, and one channel
+ * may hold at most USER_PER_CHANNEL of them (EAGAIN). All others are embedded in the object that
+ * they report on, so programs can't cause one to be lost by queueing many: the pulses of timers and
+ * interrupts, which coalesce; a connection's DISCONNECT or COIDDEATH; a thread's UNBLOCK or
  * THREADDEATH; a process's signals. An object that has ended stays in its table until its notice
- * has been received. Proved by test/kernel (notice_test) and test/board/programs/t_fair.c.
+ * has been received. Tested by test/kernel (notice_test) and test/board/programs/t_fair.c.
  */
 #include "abi/compiler.h"
 #include "kernel/ipc/msg.h"
@@ -51,7 +51,7 @@ static void pulse_free_user(struct pulse *p)
     pool_free(&pool, user);
 }
 
-/* A pulse has left the queue of ch: it was received, or ch is being destroyed. */
+/* Called when a pulse has left the queue of ch: it was received, or ch is being destroyed. */
 static void pulse_done(struct pulse *p, const struct channel *ch, bool received)
 {
     switch ((enum pulse_kind)p->kind) {
@@ -84,7 +84,7 @@ static void pulse_enqueue(struct channel *ch, struct pulse *p)
     msg_boost(ch, p->priority);
 }
 
-/* Copies into a receiver's buffer as much as fits. Returns false if its memory is bad. */
+/* Copies as much as fits into a receiver's buffer. Returns false if its memory is bad. */
 static bool pulse_put(const struct thread *receiver, const struct pulse *p)
 {
     struct _pulse out = {.type = _PULSE_TYPE, .subtype = _PULSE_SUBTYPE};
@@ -101,7 +101,7 @@ static void pulse_received(struct thread *receiver, struct channel *ch, const st
     trace_comm_rec_pulse((uint32_t)p->scoid, (uint32_t)ch->proc->pid);
 }
 
-/* Delivers to a waiting receiver, if there is one with a good buffer. */
+/* Delivers to a waiting receiver. Returns false if there is none with a valid buffer. */
 static bool pulse_hand_over(struct channel *ch, const struct pulse *p)
 {
     while (!list_empty(&ch->receivers)) { /* each iteration ends a receiver's call */
@@ -125,7 +125,7 @@ bool pulse_room(const struct channel *ch, const struct process *sender)
             (!TABLE_GROWS || pool_ready(&pool)));
 }
 
-/* Not inline: make bench follows the one way through ker_msg_send_pulse(). */
+/* Not inline: make bench follows the path through ker_msg_send_pulse(). */
 static __attribute__((noinline)) int pulse_send_to(struct channel *ch, struct process *sender,
                                                    const struct pulse *p)
 {
