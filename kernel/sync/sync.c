@@ -10,7 +10,7 @@
  *
  * The protocol of a mutex's owner word, with user code of other CPUs running at the same time:
  *   0          free. User code or the kernel takes it by a compare-and-swap 0 -> tid.
- *   tid        owned, nobody waits. User code frees it by a compare-and-swap tid -> 0.
+ *   tid        owned, without waiters. User code frees it by a compare-and-swap tid -> 0.
  *   tid|W      owned, and the kernel has waiters. Only the kernel changes it, lock held: user code
  *              finds neither 0 nor its bare tid, so both its swaps fail and it calls the kernel.
  * The kernel sets W by a compare-and-swap tid -> tid|W before the caller waits. If the owner frees
@@ -23,7 +23,7 @@
  *
  * When a thread ends while it owns a mutex that others wait for, the word becomes SYNC_OWNER_DEAD.
  * The waiters and all later callers get EINVAL, until SyncMutexRevive(), SyncTypeCreate() or the
- * program reinitialises it. If nobody waits, the next SyncMutexLock() finds out. Proved by
+ * program reinitialises it. If no thread waits, the next SyncMutexLock() detects it. Tested by
  * test/kernel.
  */
 #include "kernel/sync/sync.h"
@@ -44,7 +44,7 @@ sync_t *sync_search(struct thread *t, uintptr_t addr, long *error)
         return NULL;
     }
     sync_t *sync = vm_cache_fill(&t->sync_cache, t->proc, addr, sizeof(sync_t), prot);
-    if (!sync) { /* a mapping of a few bytes */
+    if (!sync) { /* the mapping is shorter than a cache's span */
         sync = vm_user_ptr(t->proc, addr, sizeof(sync_t), prot);
     }
     *error = sync ? 0 : -EFAULT;
@@ -53,8 +53,9 @@ sync_t *sync_search(struct thread *t, uintptr_t addr, long *error)
 
 static uint32_t sync_arrivals; /* [k] */
 
-/* Whoever waits now has arrived before, also if so many others have since that the number has gone
- * round: its own one is made to say so for as long as the call can take. */
+/* All threads that wait now have arrived before the call. This holds even if so many have arrived
+ * since that the sequence number has wrapped: their numbers are then set so that they count as
+ * earlier for as long as the call can take. */
 void sync_steps_begin(struct thread *self)
 {
     const uint32_t old = 1u << 30;
@@ -83,7 +84,7 @@ bool sync_cancel(struct thread *t, int error)
     kernel_assert(thread_is_queued(&t->proc->sync_waiters, t));
     t->sync_owner = NULL;
     if (owner) {
-        /* needed if mutexes wait in a cycle, which may change, and requeue, t itself */
+        /* needed if mutexes wait in a cycle, in which t itself may be changed and requeued */
         sync_inherit(owner);
     }
     list_remove(&t->ready);
@@ -102,7 +103,7 @@ void sync_requeue(struct thread *t)
 
 const struct wait_kind sync_wait = {.requeue = sync_requeue, .cancel = sync_cancel};
 
-/* The kernel object or attributes that QNX would make: here only the words. The count stays as the
+/* On QNX this creates a kernel object or attributes; on Kymo only the words. The count stays as the
  * program set it: a semaphore's value, a mutex's kind. */
 long ker_sync_create(struct thread *self, const uintptr_t *args)
 {
@@ -135,8 +136,8 @@ static struct thread *sync_next_to_fail(const struct thread *self, uintptr_t add
     return NULL;
 }
 
-/* In steps: the first one destroys the object, so that nobody can begin to wait; each wakes some
- * waiters, whatever has become of the memory. */
+/* Works in steps: the first one destroys the object, so that no thread can begin to wait; each
+ * wakes some waiters, whatever the memory contains by then. */
 long ker_sync_destroy(struct thread *self, const uintptr_t *args)
 {
     struct thread *t;

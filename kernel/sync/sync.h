@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Mutexes, condition variables and semaphores, for the rest of the kernel. Kernel lock held. */
+/* Mutexes, condition variables and semaphores: the interface for other rooms. Kernel lock held. */
 #ifndef KERNEL_SYNC_SYNC_H
 #define KERNEL_SYNC_SYNC_H
 
@@ -12,17 +12,18 @@
 void sync_init(void);
 extern const struct wait_kind sync_wait;      /* MUTEX, SEM */
 extern const struct wait_kind sync_wait_cond; /* CONDVAR */
-/* An owner has ended: in a process that ends; and else in steps. */
+/* Called when an owner of mutexes ends: the first if its whole process ends; otherwise the second,
+ * in steps. */
 void sync_thread_gone(struct thread *t);
 bool sync_thread_gone_piece(struct thread *t);
 
 /* ---- for this room's own files ----------------------------------------------------- */
 
-/* A compare-and-swap that fails this often competes with other CPUs' user code: retry after other
- * work. */
+/* Number of attempts. A compare-and-swap that fails this often competes with other CPUs' user code:
+ * the call is tried again after other work. */
 #define SYNC_TRIES 16
 
-/* Returns the sync_t at a user address of t, or NULL and *error (-EINVAL unaligned, -EFAULT). */
+/* Returns the sync_t at a user address of t, or NULL and *error (-EINVAL: unaligned, -EFAULT). */
 sync_t *sync_search(struct thread *t, uintptr_t addr, long *error);
 static inline sync_t *sync_at(struct thread *t, uintptr_t addr, long *error)
 {
@@ -48,8 +49,8 @@ static inline struct thread *sync_first(const struct process *proc, uintptr_t ad
     }
     return NULL;
 }
-/* Those who have begun to wait before a call did: its later steps wake nobody else. Until then
- * queue_seq is the call's. */
+/* Distinguish threads that began to wait before a call from those that came later: the call's later
+ * steps don't wake the latter. Until then queue_seq belongs to the call. */
 void sync_steps_begin(struct thread *self);
 static inline bool sync_waited_before(const struct thread *t, const struct thread *self)
 {
@@ -58,10 +59,10 @@ static inline bool sync_waited_before(const struct thread *t, const struct threa
 
 /* Inserts self, whose state has been set, into the list of waiters, by priority. */
 void sync_insert(struct thread *self, uintptr_t addr);
-/* The operations of sync_wait; the second one is SEM's and MUTEX's only. */
+/* The operations of sync_wait; the second one is for SEM and MUTEX only. */
 void sync_requeue(struct thread *t);
 bool sync_cancel(struct thread *t, int error);
-/* Takes a waiter out of the list and wakes it. */
+/* Removes a waiter from the list and wakes it. */
 static inline void sync_wake(struct thread *waiter, int error)
 {
     kernel_assert(thread_is_queued(&waiter->proc->sync_waiters, waiter));
@@ -70,9 +71,9 @@ static inline void sync_wake(struct thread *waiter, int error)
     thread_wake(waiter, error ? -1 : 0, error);
 }
 
-/* Recomputes the priority that a mutex's owner inherits: at least that of its waiters. */
+/* Recomputes the priority that a mutex's owner inherits: at least the highest of its waiters. */
 void sync_inherit(struct thread *owner);
-/* Sets the owner for which t, listed and in state MUTEX, waits. */
+/* Sets the owner that t, which is in the list and in state MUTEX, waits for. */
 void sync_wait_for(struct thread *t, struct thread *owner);
 /* Releases a mutex that self owns, in the kernel: hands it to the first waiter. */
 void sync_mutex_release(struct thread *self, uintptr_t addr, sync_t *sync);

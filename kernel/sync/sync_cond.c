@@ -8,8 +8,8 @@
  * EINTR, except with EINVAL, EFAULT (the mutex can't be locked any more) and EPERM (the caller
  * didn't own it).
  *
- * Refuses memory that isn't the process's (EFAULT), an unaligned or destroyed one and other objects
- * (EINVAL). Proved by test/kernel.
+ * Errors: memory that isn't the process's (EFAULT), an unaligned or destroyed object and objects of
+ * other kinds (EINVAL). Tested by test/kernel.
  */
 #include "kernel/sync/sync.h"
 
@@ -19,8 +19,8 @@ static bool is_cond(const sync_t *sync)
     return owner == SYNC_OWNER_COND || owner == 0;
 }
 
-/* The waiter was woken without its mutex, which user code of other CPUs kept changing: locks it
- * itself. */
+/* Locks the mutex for a waiter that was woken without it, because user code on other CPUs kept
+ * changing the word. */
 static long sync_cond_relock(struct thread *self, const uintptr_t *args)
 {
     int error = (int)self->step - 1;
@@ -94,8 +94,8 @@ static struct thread *sync_cond_next(const struct thread *self, uintptr_t addr)
     return NULL;
 }
 
-/* All waiters: in steps, each of which takes some out of CONDVAR, whatever has become of the
- * condition variable meanwhile. Those who come after the first step wait for the next signal. */
+/* Wakes all waiters in steps, each of which removes some from CONDVAR, whatever the condition
+ * variable contains by then. Threads that come after the first step wait for the next signal. */
 static long sync_cond_broadcast(struct thread *self, uintptr_t addr)
 {
     struct thread *t;
@@ -132,7 +132,7 @@ long ker_sync_condvar_signal(struct thread *self, const uintptr_t *args)
     return 0;
 }
 
-/* A timeout or a cancellation: the call returns this error when it has the mutex. */
+/* Handles a timeout or a cancellation: the call returns this error when it has the mutex. */
 static bool cond_cancel(struct thread *t, int error)
 {
     if (!error) {

@@ -3,10 +3,10 @@
  * Mutexes: SyncMutexLock, SyncMutexUnlock, SyncMutexRevive, and priority inheritance to the owner.
  * sync.c describes the protocol of the owner word. Kernel lock held.
  *
- * Refuses memory that isn't the process's (EFAULT), unaligned or destroyed mutexes and owners that
+ * Errors: memory that isn't the process's (EFAULT), unaligned or destroyed mutexes and owners that
  * are not threads (EINVAL), a mutex that the caller owns (EDEADLK; recursive ones are counted in
  * user code), unlocking one that it doesn't own (EPERM), reviving one whose owner lives (EINVAL).
- * Proved by test/kernel.
+ * Tested by test/kernel.
  */
 #include "kernel/ipc/ipc.h"
 #include "kernel/sync/sync.h"
@@ -39,8 +39,8 @@ void sync_wait_for(struct thread *t, struct thread *owner)
     sync_inherit(owner);
 }
 
-/* Recomputes all threads: the program wrote a word itself, so it is unknown which owners inherited
- * from waiters. */
+/* Recomputes all threads: the program wrote a word itself, so it is not known which owners
+ * inherited from waiters. */
 static void inherit_all(struct process *proc)
 {
     uint8_t highest[CONFIG_THREADS_PER_PROCESS] = {0};
@@ -55,13 +55,13 @@ static void inherit_all(struct process *proc)
     for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
         struct thread *t = proc->threads[i];
         if (t && t->state != STATE_DEAD && t->sync_priority != highest[i]) {
-            sync_inherit(t); /* anew: the others may have changed the waiters meanwhile */
+            sync_inherit(t); /* again: the others may have changed the waiters meanwhile */
         }
     }
 }
 
 /* Makes the waiters of this mutex wait for a new owner. Returns true if there are any. *odd: some
- * did not wait for the old one. */
+ * did not wait for the old owner. */
 static bool move_waiters(uintptr_t addr, const struct thread *old, struct thread *owner, bool *odd)
 {
     bool any = false;
@@ -76,7 +76,7 @@ static bool move_waiters(uintptr_t addr, const struct thread *old, struct thread
     return any;
 }
 
-/* Returns the thread whose tid is in the word; NULL if there is none (any more). */
+/* Returns the thread whose tid is in the word, or NULL if it doesn't exist (any more). */
 static struct thread *owner_of(struct process *proc, uint32_t word)
 {
     uint32_t tid = word & ~SYNC_WAITING;
@@ -116,7 +116,7 @@ enum sync_taken sync_mutex_take(struct thread *t, uintptr_t addr, sync_t *sync,
         *owner = owner_of(t->proc, word);
         if (!*owner) {
             if (!(word & ~(SYNC_WAITING | SYNC_TID_MASK))) {
-                /* the owner ended with the mutex */
+                /* the owner ended while it owned the mutex */
                 arch_cas32(&sync->owner, word, SYNC_OWNER_DEAD);
             }
             return SYNC_BAD;
@@ -187,7 +187,7 @@ long ker_sync_mutex_revive(struct thread *self, const uintptr_t *args)
     return 0;
 }
 
-/* Release: user code of another CPU may lock a free mutex without the kernel, by its own
+/* A release store: user code of another CPU may lock a free mutex without the kernel, by its own
  * compare-and-swap, and must then see everything written while the mutex was owned. */
 static void set_owner(sync_t *sync, uint32_t word)
 {
@@ -244,7 +244,7 @@ static void owner_died(struct thread *waiter)
     sync_wake(waiter, EINVAL);
 }
 
-/* All waiters are ended, too, and need no error. */
+/* All waiters of an ending process end, too, and need no error. */
 void sync_thread_gone(struct thread *t)
 {
     kernel_assert(kernel_locked());
@@ -274,7 +274,7 @@ bool sync_thread_gone_piece(struct thread *t)
             owner_died(waiter);
         }
     }
-    if (thread_loses(t)) { /* else it is amid its release, and in no state */
+    if (thread_loses(t)) { /* otherwise it is being released, and has no state */
         sync_inherit(t);
     }
     return n > CONFIG_SYNC_AT_ONCE;

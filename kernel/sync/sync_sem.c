@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Semaphores: SyncSemPost, SyncSemWait. The value is the sync_t's count; a post that finds waiters
- * wakes the highest and leaves the count alone. Kernel lock held.
+ * wakes the highest and doesn't change the count. Kernel lock held.
  *
- * Refuses memory that isn't the process's (EFAULT), an unaligned or destroyed one, other objects, a
- * negative count (EINVAL), a count at its maximum (EOVERFLOW), waiting when only a try was
- * requested (EAGAIN). Proved by test/kernel.
+ * Errors: memory that isn't the process's (EFAULT), an unaligned or destroyed object, objects of
+ * other kinds, a negative count (EINVAL), a count at its maximum (EOVERFLOW), waiting when only a
+ * try was requested (EAGAIN). Tested by test/kernel.
  */
 #include "kernel/sync/sync.h"
 #include "kernel/arch/cpu.h"
@@ -61,7 +61,7 @@ static long sync_sem_wait(struct thread *self, uintptr_t addr, bool try_only)
     return r;
 }
 
-/* Decrements the count. KER_AGAIN: the count kept changing. */
+/* Decrements the count. Returns KER_AGAIN if the count kept changing. */
 static long sync_sem_take(struct thread *self, sync_t *sync, const uintptr_t *args)
 {
     for (int i = 0; i < SYNC_TRIES; i++) {
