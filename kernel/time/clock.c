@@ -11,9 +11,9 @@
  * present threads of a process; they are read-only. ClockPeriod() returns the resolution of the
  * timers, one cycle; there is no tick to set. ClockAdjust() counts in ticks of 1 ms.
  *
- * Any context for the conversions and ClockCycles; kernel lock held for the rest. Refuses unknown
+ * Any context for the conversions and ClockCycles; kernel lock held for the rest. Errors: unknown
  * clocks (EINVAL), setting without ABILITY_CLOCK (EPERM), setting a read-only clock (EINVAL; the
- * period: ENOTSUP), bad memory (EFAULT). Proved by test/kernel (conversions against 128-bit
+ * period: ENOTSUP), bad memory (EFAULT). Tested by test/kernel (conversions against 128-bit
  * arithmetic).
  */
 #include "kernel/time/time.h"
@@ -27,7 +27,7 @@
 #include "kernel/proc/proc.h"
 
 #define NS_PER_S 1000000000u
-/* Length of the ticks in which ClockAdjust() counts; Kymo itself has none. */
+/* Length of the ticks in which ClockAdjust() counts; Kymo itself has no ticks. */
 #define CLOCK_TICK_NS 1000000u
 
 /* Ids of CPU-time clocks: a flag, then a thread's rcvid or a pid. */
@@ -42,7 +42,7 @@ struct clock_adjustment {
 };
 
 static struct clock_ratio ns_per_cycle;
-static uint32_t ns_exactly; /* [I] ns of a cycle, if that is a whole number; else 0 */
+static uint32_t ns_exactly; /* [I] ns per cycle if that is a whole number; otherwise 0 */
 struct clock_ratio clock_cycles_per_ns;
 static uint64_t realtime_offset; /* [k] realtime - monotonic, without the adjustment in progress */
 static struct clock_adjustment adjustment; /* [k] */
@@ -106,19 +106,19 @@ uint64_t clock_now_ns(void)
 {
     uint64_t cycles = arch_cycles();
 
-    /* The product has room for centuries. */
+    /* The product doesn't overflow for centuries. */
     return likely(ns_exactly != 0) ? cycles * ns_exactly : clock_cycles_to_ns(cycles);
 }
 
-/* Adds 3 cycles for two roundings down and one up, and 2 ns likewise for the reading of the clock,
- * which matters on clocks of more than 1 GHz. */
+/* Adds 3 cycles for rounding down twice and up once, and likewise 2 ns for the reading of the
+ * clock, which matters on clocks of more than 1 GHz. */
 uint64_t clock_expiry(uint64_t ns)
 {
     uint64_t cycles = clock_ns_to_cycles(clock_add(ns, 2));
     return cycles > UINT64_MAX - 4 ? UINT64_MAX : cycles + 3;
 }
 
-/* Returns the adjustment applied so far; folds it into the offset when it is complete. */
+/* Returns the adjustment applied so far; adds it to the offset when it is complete. */
 static int64_t clock_adjusted(uint64_t now_ns)
 {
     if (adjustment.ticks_left == 0) {
@@ -137,7 +137,7 @@ static int64_t clock_adjusted(uint64_t now_ns)
 /* Returns CLOCK_REALTIME - CLOCK_MONOTONIC, now (modulo 2^64). */
 static uint64_t clock_realtime_offset(void)
 {
-    int64_t extra = clock_adjusted(clock_now_ns()); /* first: may change the offset */
+    int64_t extra = clock_adjusted(clock_now_ns()); /* called first: may change the offset */
     return realtime_offset + (uint64_t)extra;
 }
 
@@ -149,7 +149,7 @@ uint64_t clock_realtime_ns(void)
 uint64_t clock_monotonic_at(uint64_t realtime_ns)
 {
     uint64_t offset = clock_realtime_offset();
-    if ((int64_t)offset < 0) { /* real time is set to before the clock's 0 */
+    if ((int64_t)offset < 0) { /* real time was set to a time before the clock's start */
         return clock_add(realtime_ns, 0 - offset);
     }
     return realtime_ns > offset ? realtime_ns - offset : 0;
@@ -161,7 +161,7 @@ static void clock_realtime_set(uint64_t ns)
     realtime_offset = ns - clock_now_ns();
 }
 
-/* The clock has been set: re-arms timers, from the one that step says on. */
+/* Re-arms timers after the clock has been set, starting with the timer that self->step says. */
 static long clock_was_set(struct thread *self)
 {
     self->step = timer_clock_was_set(self->step);
@@ -218,7 +218,7 @@ static int clock_read(uint32_t id, uint64_t *ns)
     return 0;
 }
 
-/* Returns 0, or why this process can't set this clock. */
+/* Returns 0, or the error for a process that can't set this clock. */
 static int clock_may_set(const struct process *proc, uint32_t id)
 {
     if (id != CLOCK_REALTIME && id != CLOCK_SOFTTIME) {
@@ -276,7 +276,7 @@ long ker_clock_adjust(struct thread *self, const uintptr_t *args)
 long ker_clock_period(struct thread *self, const uintptr_t *args)
 {
     const uint32_t ns = (uint32_t)clock_cycles_to_ns(1);
-    const struct _clockperiod period = {.nsec = ns > 0 ? ns : 1}; /* of a clock above 1 GHz */
+    const struct _clockperiod period = {.nsec = ns > 0 ? ns : 1}; /* for a clock above 1 GHz */
     if (args[0] != CLOCK_REALTIME && args[0] != CLOCK_SOFTTIME) {
         return -EINVAL;
     }

@@ -3,15 +3,15 @@
  * TimerTimeout(): a timeout for the next blocking call. time.h lists the callers.
  *
  * The timeout belongs to the next kernel call that can block: when the thread blocks in one of the
- * states named, its timer runs; when it is woken, or the call ends without blocking, the timeout is
- * removed. Only SIGEV_UNBLOCK (also meant by NULL): the call ends with ETIMEDOUT. With a time of 0,
- * no time (NULL), or an absolute one that has passed, the call doesn't block. With
+ * given states, its timer runs; when it is woken, or the call ends without blocking, the timeout is
+ * removed. The only event is SIGEV_UNBLOCK (also meant by NULL): the call ends with ETIMEDOUT. With
+ * a time of 0, no time (NULL), or an absolute one that has passed, the call doesn't block. With
  * _NTO_TIMEOUT_NANOSLEEP among the states TimerTimeout() itself blocks until then and returns
  * ETIMEDOUT, which implements sleep(). In REPLY on an _NTO_CHF_UNBLOCK channel the server is
  * notified instead, and replies at its discretion. In CONDVAR the thread locks its mutex again
  * first.
  *
- * Kernel lock held. Refuses unknown clocks, states and events (EINVAL), bad memory (EFAULT). Proved
+ * Kernel lock held. Errors: unknown clocks, states and events (EINVAL), bad memory (EFAULT). Tested
  * by test/kernel.
  */
 #include "abi/compiler.h"
@@ -27,7 +27,7 @@ static void timeout_fire(struct timer_node *node)
 {
     struct thread *t = list_entry(node, struct thread, timeout);
     kernel_assert(thread_waits(t));
-    bool aborts = t->state != STATE_NANOSLEEP; /* a sleep has ended as it should */
+    bool aborts = t->state != STATE_NANOSLEEP; /* a sleep has ended normally */
     if (thread_cancel_wait(t, ETIMEDOUT) && aborts) {
         thread_aborted(t);
     }
@@ -60,7 +60,7 @@ void timeout_moved(struct thread *t, unsigned state)
     }
 }
 
-/* Reads the time that the call names: mostly beside the message of the call to come. */
+/* Reads the time that the call points to: usually near the message of the call that follows. */
 static int timeout_time(const struct thread *self, uintptr_t addr, uint64_t *ns)
 {
     const uint64_t *cached = vm_cache_ptr(&self->out_cache, addr);
@@ -73,7 +73,7 @@ static int timeout_time(const struct thread *self, uintptr_t addr, uint64_t *ns)
     return addr ? copy_in(self->proc, ns, addr, sizeof(*ns)) : 0;
 }
 
-/* Computes the absolute time in cycles; *now: it has passed. */
+/* Computes the absolute time in cycles. *now: it has already passed. */
 static int timeout_when(const struct thread *self, const uintptr_t *args, uint64_t *at, bool *now)
 {
     uint64_t ns;
@@ -107,7 +107,7 @@ static int timeout_check(const struct thread *self, const uintptr_t *args)
     return notify.sigev_notify == SIGEV_UNBLOCK ? 0 : -EINVAL;
 }
 
-/* Returns the rest of a timeout that no call has used. */
+/* Returns the remaining time of a timeout that no call has used. */
 static uint64_t timeout_left(const struct thread *self)
 {
     uint64_t now = arch_cycles();

@@ -3,18 +3,19 @@
  * Timer nodes: one heap per CPU, soonest first, and that CPU's one-shot hardware timer. No tick.
  *
  * A node is in the heap of the CPU that started it, and fires there. The hardware is set for the
- * sooner of the first node and the end of the running thread's quantum, or sooner still: its range
- * is limited, or a node has been stopped since. Then it is only set again when it fires. So a
- * timeout that is started and stopped with each message rarely writes to the hardware.
+ * earlier of the first node and the end of the running thread's quantum, or even earlier, because
+ * its range is limited, or because a node has been stopped since. In that case it is only set again
+ * when it fires. So a timeout that is started and stopped with each message rarely writes to the
+ * hardware.
  *
- * What a node does when it fires is its owner's work. If a thread of higher priority, of another
- * process, has the CPU when the node is due, the interrupt only moves it to the heap of deferred
- * nodes, highest priority first; there it stays, and takes no more of that thread's time, until the
- * scheduler finds no thread of higher priority for some CPU (sched_service_request()). Nodes that
- * would be due soon go with it. So timers take from such a thread one interrupt a millisecond at
- * most, and each a move into the other heap, until it gives the CPU up.
+ * The function of a node is its owner's work. If a thread of higher priority, of another process,
+ * has the CPU when the node is due, the interrupt only moves it to the heap of deferred nodes,
+ * highest priority first; there it stays, and costs that thread no more time, until the scheduler
+ * finds no thread of higher priority for some CPU (sched_service_request()). Nodes that would be
+ * due soon are moved together with it. So until such a thread gives up the CPU, timers cost it at
+ * most one interrupt per millisecond, and each timer one move into the other heap.
  *
- * Starting and stopping are O(log n). Kernel lock held. Proved by test/kernel (timer_test) and
+ * Starting and stopping are O(log n). Kernel lock held. Tested by test/kernel (timer_test) and
  * test/board/programs/t_fair.c.
  */
 #include "kernel/base/cpu.h"
@@ -25,14 +26,15 @@
 #include "kernel/thread/thread.h"
 #include "trace/hook.h"
 
-/* With a node that is due, those are deferred that come so soon that each would interrupt the same
- * thread again. */
+/* When a node is deferred, nodes that are due within this time are deferred with it, because each
+ * would interrupt the same thread again. */
 #define AHEAD_NS 1000000u
 #define AHEAD_MOST 8
-/* So many fire at an interrupt; a thread that they have made READY may run before the next. */
+/* The most nodes that fire in one interrupt; a thread that they have made READY may run before the
+ * next ones. */
 #define FIRED_MOST 4
-#define NOT_SET 0 /* cpu->timer_at: unknown, so any value differs; no time is 0 */
-/* Timers, threads' timeouts, the substitutes of sampling interrupts, D's cleaner. */
+#define NOT_SET 0 /* cpu->timer_at: unknown, so any value differs from it; 0 is not a valid time */
+/* Timers, threads' timeouts, the replacements of sampling interrupts, D's cleaner. */
 #define NODES_MAX (TABLE_ENTRIES(TIMERS) + TABLE_ENTRIES(THREADS) + CONFIG_CPUS + 1)
 
 _Static_assert(CONFIG_TIMERS + CONFIG_THREADS + CONFIG_CPUS + 1 < UINT16_MAX, "timer_node.place");
@@ -59,7 +61,7 @@ static inline void heap_put(struct heap *heap, unsigned place, struct timer_node
     node->place = (uint16_t)(place + 1);
 }
 
-/* Puts node at this place, whose parents may have to come after it. */
+/* Puts node at this index; its parents may have to come after it. */
 static void heap_raise(struct heap *heap, unsigned place, struct timer_node *node)
 {
     while (place > 0 && node_before(node, heap->nodes[(place - 1) / 2])) {
@@ -69,7 +71,7 @@ static void heap_raise(struct heap *heap, unsigned place, struct timer_node *nod
     heap_put(heap, place, node);
 }
 
-/* Puts node at this place, whose children may have to come before it. */
+/* Puts node at this index; its children may have to come before it. */
 static void heap_lower(struct heap *heap, unsigned place, struct timer_node *node)
 {
     for (;;) {
@@ -98,7 +100,8 @@ static struct heap *heap_of(const struct timer_node *node)
     return node->deferred ? &deferred : &heaps[node->cpu];
 }
 
-/* The service has the priority of the first deferred node; with none it is not wanted. */
+/* Requests service at the priority of the first deferred node; withdraws the request if there is
+ * none. */
 static void timer_service_ask(void)
 {
     sched_service_request(deferred.count > 0 ? deferred.nodes[0]->priority : 0);
@@ -167,7 +170,7 @@ static void timer_defer(struct timer_node *node)
     timer_service_ask();
 }
 
-/* The first node of the CPU's heap is new: the hardware may be set too late for it. */
+/* Called when the first node of the CPU's heap is new: the hardware may be set too late for it. */
 static __attribute__((noinline)) void timer_first_is_new(struct cpu *cpu)
 {
     if (cpu != arch_cpu()) {
@@ -177,7 +180,7 @@ static __attribute__((noinline)) void timer_first_is_new(struct cpu *cpu)
     }
 }
 
-/* Puts a node that has its time into cpu's heap. */
+/* Puts a node whose time is set into cpu's heap. */
 static void timer_node_enter(struct timer_node *node, struct cpu *cpu)
 {
     node->cpu = (uint8_t)cpu->id;
@@ -193,7 +196,7 @@ void timer_node_start_on(struct timer_node *node, struct cpu *cpu, uint64_t at)
     kernel_assert(kernel_locked());
     kernel_assert(node->fire);
     timer_node_stop(node);
-    if (TRACE_PORT_SITE_ON(TRACE_EV_timer_arm)) { /* else the time isn't converted */
+    if (TRACE_PORT_SITE_ON(TRACE_EV_timer_arm)) { /* otherwise the time isn't converted */
         trace_site_timer_arm((uintptr_t)node, clock_cycles_to_ns(at));
     }
     node->at = at;
@@ -206,7 +209,7 @@ void timer_node_start(struct timer_node *node, uint64_t at)
     timer_node_start_on(node, arch_cpu(), at);
 }
 
-/* With the event, or not as the last of the heap. */
+/* Starts a node in any case: with the event, and at any position of the heap. */
 static __attribute__((noinline)) void timer_start_any(struct timer_node *node, uint64_t at)
 {
     timer_node_start_on(node, arch_cpu(), at);
@@ -249,7 +252,7 @@ void timer_node_stop(struct timer_node *node)
     if (!timer_node_running(node)) {
         return;
     }
-    if (!node->deferred && node->place == heap->count) { /* the last: nothing else moves */
+    if (!node->deferred && node->place == heap->count) { /* the last node: no other one moves */
         heap->count--;
         node->place = 0;
     } else {
@@ -285,7 +288,7 @@ void timer_reprogram(struct cpu *cpu)
     }
 }
 
-/* Returns whether the thread on this CPU comes before the node's owner. */
+/* Returns whether the thread on this CPU has precedence over the node's owner. */
 static bool timer_waits(const struct cpu *cpu, const struct timer_node *node)
 {
     const struct thread *t = cpu->current;

@@ -12,9 +12,9 @@
  * ClockTime(); none follows ClockAdjust() while it runs. TimerAlarm() uses one more timer, whose
  * SIGALRM ends the process.
  *
- * Kernel lock held. Refuses unknown clocks, ids, flags, events (EINVAL; EBADF for an event's
+ * Kernel lock held. Errors: unknown clocks, ids, flags, events (EINVAL; EBADF for an event's
  * connection), a full table or quota (EAGAIN), unknown processes (ESRCH), bad memory (EFAULT).
- * Proved by test/kernel.
+ * Tested by test/kernel.
  */
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
@@ -24,7 +24,7 @@
 #include "kernel/base/kercall.h"
 #include "kernel/ipc/ipc.h"
 
-#define RESET_MOST 32 /* timers looked at between two preemption points when the clock is set */
+#define RESET_MOST 32 /* timers visited between two preemption points when the clock is set */
 #define TIMER_INFO_FLAGS (_NTO_TIMER_SEARCH | _NTO_TIMER_RESET_OVERRUNS)
 
 struct timer {
@@ -35,25 +35,25 @@ struct timer {
     struct pulse pulse; /* [k] */
     struct _itimer set; /* [k] as given to TimerSettime() */
     uint64_t due_ns;    /* [k] monotonic, while the node runs */
-    uint64_t period_ns; /* [k] 0: once */
+    uint64_t period_ns; /* [k] 0: not periodic */
     uint64_t least_ns;  /* [k] shortest period */
     uint32_t flags;     /* [k] TIMER_ABSTIME */
     uint32_t overruns;  /* [k] */
     int32_t clock;      /* [I] */
     int32_t tid;        /* [I] the creating thread */
-    bool alarm;         /* [I] it is TimerAlarm()'s */
+    bool alarm;         /* [I] it belongs to TimerAlarm() */
 };
 
 static TABLE_OF(struct timer, timers, CONFIG_TIMERS);
 static unsigned fresh;             /* [k] entries from here on were never used */
-static struct trie_node *released; /* [k] entries that are free again, by their first child */
+static struct trie_node *released; /* [k] freed entries, linked by their first child */
 
 void timer_table_init(void)
 {
     TABLE_MAKE(timers, struct timer, TABLE_ENTRIES(TIMERS));
 }
 
-/* Advances to the next period after now; periods that have passed are overruns. */
+/* Advances to the next period after now; periods that were missed are overruns. */
 static void next_period(struct timer *t)
 {
     uint64_t now = clock_now_ns(), rest;
@@ -84,7 +84,8 @@ static struct timer *timer_find(const struct process *proc, uintptr_t id)
     return t && t->proc == proc && !t->alarm ? t : NULL;
 }
 
-/* Returns a free entry; there is one, since one was charged. NULL: no memory for it. */
+/* Returns a free entry, which exists because one was charged, or NULL if there is no memory for
+ * it. */
 static struct timer *timer_entry(void)
 {
     struct trie_node *node = released;
@@ -147,7 +148,7 @@ static void timer_calls_settime(const struct thread *self, struct timer *t, uint
     int priority = t->event.sigev_notify == SIGEV_PULSE ? t->event.sigev_priority : 0;
 
     timer_node_stop(&t->node);
-    pulse_unqueue(&t->pulse); /* an expiry of the old setting, not received yet */
+    pulse_unqueue(&t->pulse); /* an expiry of the previous setting, not received yet */
     t->set = *set;
     t->flags = flags;
     t->overruns = 0;
@@ -159,7 +160,7 @@ static void timer_calls_settime(const struct thread *self, struct timer *t, uint
     }
 }
 
-/* Returns time left and period, in the form of TimerSettime() and TimerInfo(). */
+/* Returns the remaining time and the period, in the form of TimerSettime() and TimerInfo(). */
 static struct _itimer timer_calls_remaining(const struct timer *t)
 {
     struct _itimer out = {0, t->set.interval_nsec};
@@ -208,7 +209,7 @@ long ker_timer_destroy(struct thread *self, const uintptr_t *args)
     return 0;
 }
 
-/* Handles both pointers of TimerSettime() and TimerAlarm(). *set: there is a new setting. */
+/* Handles both pointers of TimerSettime() and TimerAlarm(). *set: the call gives a new setting. */
 static int timer_calls_exchange(struct thread *self, uintptr_t in, uintptr_t out,
                                 struct _itimer *setting, const struct _itimer *old)
 {
@@ -258,7 +259,7 @@ long ker_timer_alarm(struct thread *self, const uintptr_t *args)
     return 0;
 }
 
-/* The same with its alarm. */
+/* Like timer_search(), including the process's alarm. */
 static struct timer *timer_at_least(const struct process *proc, uint32_t id)
 {
     struct trie_node *node = trie_at_least(&proc->timers, id);
