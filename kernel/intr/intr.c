@@ -6,22 +6,22 @@
  * notes it for this CPU, requests the kernel's exit. Second part, intr_deliver(), at that exit,
  * lock held: delivers an event for each attachment. The line stays masked, counted by each
  * attachment, until each process has called InterruptUnmask(): a driver serves its device first, so
- * a level-triggered line can't come again meanwhile. A line without attachments stays masked, and
- * is reported once.
+ * a level-triggered line can't interrupt again meanwhile. A line without attachments stays masked,
+ * and is reported once.
  *
- * The synthetic _NTO_HOOK_TRACE has no line and is never masked: one coalescing pulse per ring. Its
- * end stops a linear recording, in a long call.
+ * The synthetic _NTO_HOOK_TRACE has no line and is never masked: one coalescing pulse per ring.
+ * Detaching it stops a linear recording, in a long call.
  *
  * Attachments belong to the process; a SIGEV_INTR goes to the thread that attached, and is lost
  * when that thread has ended. Masks count per attachment, so one driver can't unmask what another
  * has masked, and a mask ends with its process. InterruptMask() and InterruptUnmask() return the
  * new count; unmasking at 0 changes nothing.
  *
- * Kernel lock held. Refuses callers without ABILITY_INTERRUPT, for the trace hook ABILITY_TRACE
+ * Kernel lock held. Errors: callers without ABILITY_INTERRUPT, for the trace hook ABILITY_TRACE
  * (EPERM); lines that don't exist or are the kernel's, unknown flags and ids, events except
  * SIGEV_PULSE and SIGEV_INTR (EINVAL), other hooks (ENOTSUP), a second trace hook (EBUSY), a full
- * table (EAGAIN), bad memory (EFAULT). Proved by test/kernel, test/board, and `make
- * bench` (irq_thread).
+ * table (EAGAIN), bad memory (EFAULT). Tested by test/kernel, test/board, and `make bench`
+ * (irq_thread).
  */
 #include "kernel/base/cpu.h"
 #include "kernel/intr/intr.h"
@@ -59,7 +59,7 @@ static inline void intr_note(unsigned irq)
 }
 
 /* For D's intr:::return, which fires when the line's events have been delivered. Returns false if
- * this interrupt causes no delivery of its own. */
+ * this interrupt adds no delivery. */
 static bool intr_note_in_kernel(struct cpu *cpu, unsigned irq, bool in_kernel)
 {
     uint32_t bit = 1u << (irq % 32);
@@ -114,7 +114,7 @@ void intr_timer(unsigned irq, uintptr_t ip, bool in_kernel)
     }
 }
 
-/* Wakes no thread: its work is D's alone. */
+/* Wakes no thread: only D has work. */
 void intr_sample(unsigned irq, uintptr_t ip, bool in_kernel)
 {
     trace_int_entry(irq, ip);
@@ -316,7 +316,7 @@ static long intr_end_hook(struct thread *self, const uintptr_t *args)
     return intr_owns_hook(self->proc) ? intr_detach_hook() : 0;
 }
 
-/* The hook's end comes in its turn: another command may stand amid what a stop changes. */
+/* Waits for its turn: another command may be changing the data that a stop changes. */
 bool intr_process_gone(struct process *proc)
 {
     kernel_assert(kernel_locked());
@@ -330,7 +330,7 @@ bool intr_process_gone(struct process *proc)
 
 /* ---- the kernel calls -------------------------------------------------------------- */
 
-/* Returns 0, or why this process can't attach this interrupt. */
+/* Returns 0, or the error for a process that may not attach this interrupt. */
 static int intr_may_attach(const struct process *proc, uint32_t line)
 {
     if (line >= _NTO_INTR_CLASS_SYNTHETIC) {
@@ -415,7 +415,7 @@ static long intr_detach_by_id(struct thread *self, const uintptr_t *args)
 {
     struct attachment *a = intr_by_id(self->proc, args[0]);
     if (!a) {
-        return -EINVAL; /* perhaps another thread has detached it meanwhile */
+        return -EINVAL; /* for example if another thread has detached it meanwhile */
     }
     if (a == intr_trace_hook) {
         return intr_detach_hook();
@@ -442,7 +442,7 @@ long ker_interrupt_wait(struct thread *self, const uintptr_t *args)
         self->intr_pulses--;
         r = 0;
     } else {
-        /* also correct if its event is switched on meanwhile */
+        /* correct also if the call's event is switched on meanwhile */
         self->result = self->result_error = 0;
         thread_result(self, 0, 0);
         r = thread_block(self, STATE_INTR);
@@ -453,8 +453,8 @@ long ker_interrupt_wait(struct thread *self, const uintptr_t *args)
     return r;
 }
 
-/* Returns the attachment named by InterruptMask()'s (intr, id): id -1 is the process's first one on
- * that line. */
+/* Returns the attachment of InterruptMask()'s (intr, id); id -1: the process's first one on that
+ * line. */
 static struct attachment *intr_named(const struct process *proc, const uintptr_t *args)
 {
     uint32_t line = (uint32_t)args[0];

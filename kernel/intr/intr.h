@@ -10,17 +10,18 @@
 #include "kernel/base/cpu.h"
 #include "kernel/ipc/ipc.h"
 
-/* Kernel exit work: delivers the events of the lines noted by intr_entry(). Lock held. */
+/* Delivers, as work of the kernel's exit, the events of the lines noted by intr_entry(). Lock
+ * held. */
 void intr_deliver(struct cpu *cpu);
 /* Called when the work of this CPU's timer interrupt is done. Lock held. */
 void intr_timer_done(struct cpu *cpu);
 /* Raises the synthetic interrupt: value = index << 13 | sequence & 0x7ff; ring: its CPU. Lock held.
- * Returns false if nobody is attached. */
+ * Returns false if no process is attached. */
 bool intr_raise_trace(unsigned ring, uint32_t value);
-bool intr_trace_hooked(void); /* True if a process is attached to it. Lock held. */
-/* The thread has ended: its attachments' SIGEV_INTR are lost. */
+bool intr_trace_hooked(void); /* whether a process is attached to it. Lock held */
+/* Called when the thread has ended: its attachments' SIGEV_INTR are lost. */
 void intr_thread_gone(struct thread *t);
-/* The process ends: its attachments too. */
+/* Called when the process ends: removes its attachments. */
 bool intr_process_gone(struct process *proc);
 
 /* ---- attachments of processes, also for the tests' checks -------------------------- */
@@ -39,9 +40,10 @@ struct attachment {
     struct pulse pulse;      /* [k] coalesces */
 };
 
-extern struct attachment intr_table[CONFIG_INTERRUPT_ATTACHMENTS]; /* the index is the id */
+/* the index is the attachment's id */
+extern struct attachment intr_table[CONFIG_INTERRUPT_ATTACHMENTS];
 #define INTR_LINES (INTR_WORDS * 32)
-extern struct attachment *intr_lines[INTR_LINES]; /* [k] the first of each line */
+extern struct attachment *intr_lines[INTR_LINES]; /* [k] the first attachment of each line */
 /* [k] the attachment to _NTO_HOOK_TRACE, or NULL */
 extern struct attachment *intr_trace_hook;
 
