@@ -2,12 +2,13 @@
 /*
  * Processes: the table, ids, creation and end. Kernel lock held.
  *
- * A process ends in steps, so that nobody waits long for the CPU: one of its own threads, the
- * ender, ends the others, one a step, waits for those that run on other CPUs, frees what the
- * process holds a few objects a step, and ends itself. Between two steps others find a process with
- * fewer objects, none of them half freed; process_find() doesn't find it, it gets no new thread,
- * and no pulses of programs. It remains as a zombie until its parent, if it has one that can,
- * collects the status. Proof: test/kernel (end_test), test/board (all states, zombies, orphans).
+ * A process ends in steps, so that no thread waits long for the CPU: one of its own threads, the
+ * ender, ends the others, one per step, waits for those that run on other CPUs, frees the process's
+ * resources a few objects per step, and ends itself. Between two steps other threads find a process
+ * with fewer objects, none of them half freed; process_find() doesn't find it, and it gets no new
+ * thread and no pulses from programs. It remains as a zombie until its parent, if it has one,
+ * collects the status. Tested by test/kernel (end_test), test/board (all states, zombies,
+ * orphans).
  */
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/cpu.h"
@@ -19,20 +20,21 @@
 #include "kernel/base/cpu.h"
 #include "kernel/base/string.h"
 
-/* Free slots that keep what is known of their last processes, where there are as many. */
+/* Free slots that keep information about their previous processes, in large tables. */
 #define SLOTS_KEPT 16u
 #define GENERATIONS (INT32_MAX / CONFIG_PROCESSES - 1)
 
 static TABLE_OF(struct process, processes, CONFIG_PROCESSES); /* pid 0: free */
-static int32_t generations[CONFIG_PROCESSES];          /* [k] number of times the slot was used */
-static struct trie by_pid;                             /* [k] those in use */
-static unsigned fresh;                                 /* [k] slots from here on were never used */
-static struct list free_slots = LIST_INIT(free_slots); /* [k] free again, the longest first */
-static unsigned free_count;                            /* [k] their number */
+static int32_t generations[CONFIG_PROCESSES]; /* [k] number of times the slot was used */
+static struct trie by_pid;                    /* [k] the slots in use */
+static unsigned fresh;                        /* [k] slots from here on were never used */
+/* [k] slots that were freed, the oldest first */
+static struct list free_slots = LIST_INIT(free_slots);
+static unsigned free_count; /* [k] number of free_slots */
 
 struct process *kernel_process;
 
-/* Makes a process, which has its pid, one of all; with nothing of its own. */
+/* Initializes a process that has its pid, without any resources. */
 static void process_init_sets(struct process *proc)
 {
     list_init(&proc->sync_waiters);
@@ -100,7 +102,7 @@ struct process *process_at_least(int pid)
 {
     struct process *proc = process_any_at_least(pid);
 
-    while (proc && proc->loading) { /* as many as threads spawn */
+    while (proc && proc->loading) { /* bounded by the number of spawning threads */
         proc = process_any_at_least(proc->pid + 1);
     }
     return proc;
@@ -116,8 +118,8 @@ bool process_able(const struct process *proc, uint32_t ability)
     return (proc->ability & ability) == ability;
 }
 
-/* Returns a free slot, or NULL. Of those that have been used, the last SLOTS_KEPT to become free
- * stay free, as long as others were never used: they hold what dumps tell of ended processes. */
+/* Returns a free slot, or NULL. The SLOTS_KEPT most recently freed slots stay free as long as never
+ * used ones are left: they hold information for dumps of ended processes. */
 static struct process *process_free_slot(void)
 {
     bool more = fresh < TABLE_ENTRIES(PROCESSES) && free_count <= SLOTS_KEPT;
@@ -133,7 +135,7 @@ static struct process *process_free_slot(void)
     return proc;
 }
 
-/* A slot that has become free is the last to be used again. */
+/* Adds a freed slot, which becomes the last to be used again. */
 static void process_free_push(struct process *proc)
 {
     list_push_back(&free_slots, &proc->link);
@@ -229,7 +231,8 @@ static struct process *process_any_child(const struct process *parent)
     if (!list_empty(&parent->zombies)) {
         return list_entry(parent->zombies.next, struct process, link);
     }
-    list_for_each (pos, &parent->children) { /* one that is being loaded for each of its threads */
+    /* at most one is being loaded for each of the parent's threads */
+    list_for_each (pos, &parent->children) {
         struct process *child = list_entry(pos, struct process, link);
         if (!child->loading) {
             return child;
@@ -253,8 +256,7 @@ static bool process_waits_for(const struct thread *t, const struct process *chil
            ((int)t->args[0] == 0 || (int)t->args[0] == child->pid);
 }
 
-/* Answers a thread of the parent that waits for this child. Returns false if none does, or it can't
- * take it. */
+/* Wakes a thread of the parent that waits for this child. Returns false if there is none. */
 static bool process_reap(struct process *parent, const struct process *child)
 {
     for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
@@ -283,7 +285,7 @@ void process_wake_childless(struct process *parent)
     }
 }
 
-/* For assertions: of what a process may hold there is nothing any more. */
+/* For assertions: returns whether the process holds no resources any more. */
 static inline bool process_holds_nothing(const struct process *proc)
 {
     unsigned held = proc->nthreads + proc->space.nmaps + !list_empty(&proc->sync_waiters) +
@@ -304,7 +306,7 @@ static inline bool process_holds_nothing(const struct process *proc)
     return held == 0;
 }
 
-/* Frees a piece of what the process holds. Returns false if nothing is left. */
+/* Frees some of the process's resources. Returns false if nothing is left. */
 static bool process_end_piece(struct process *proc)
 {
     process_gone_call *gone = process_gone[proc->end_step];
@@ -332,12 +334,12 @@ static void process_end_wake(void)
     }
 }
 
-/* No thread is left: gives back all that the process still holds. */
+/* Frees all that the process still holds, when no thread is left. */
 static void process_finish(struct process *proc)
 {
     kernel_assert(proc != kernel_process && proc->nthreads == 0);
     proc->dying = true;
-    while (process_end_piece(proc)) { /* only if it never had a thread */
+    while (process_end_piece(proc)) { /* true only if it never had a thread */
         arch_irq_window();
     }
     for (unsigned i = 0; i < CONFIG_THREADS_PER_PROCESS; i++) {
@@ -383,8 +385,8 @@ void process_thread_gone(struct process *proc)
     }
 }
 
-/* Returns a living thread other than the ender that has not been told to end; NULL: none. Prefers
- * one that is not running on another CPU. */
+/* Returns a living thread other than the ender that has not been asked to end, or NULL. Prefers one
+ * that isn't running elsewhere. */
 static struct thread *process_next_to_end(const struct process *proc)
 {
     struct thread *found = NULL;
@@ -425,7 +427,7 @@ long process_end_step(struct thread *self)
     return KER_GONE;
 }
 
-/* Tells those of its threads to end that other CPUs run: they stop at once. */
+/* Asks those of its threads to end that run on other CPUs: they stop at once. */
 static void process_end_running(const struct process *proc)
 {
     for (unsigned n = 0; CONFIG_CPUS > 1 && n < CONFIG_CPUS; n++) {
@@ -450,10 +452,11 @@ void process_end(struct process *proc, int status)
         process_finish(proc);
         return;
     }
-    /* It becomes the ender, here or, if it runs on another CPU, there. NULL: the others have been
-     * told to end, and the first that comes to it becomes the ender. */
+    /* The ender, at once or on the CPU that it runs on. NULL: all have been asked to end, and the
+     * first that executes process_end_step() becomes the ender. */
     struct thread *t = current && current->proc == proc ? current : process_next_to_end(proc);
-    for (; t && !proc->ender; t = process_next_to_end(proc)) { /* some may have a call to finish */
+    /* some may have to complete a call */
+    for (; t && !proc->ender; t = process_next_to_end(proc)) {
         thread_end(t, 0);
     }
     process_end_running(proc);

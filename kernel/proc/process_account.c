@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The accounts of processes: who pays for what may outlive it, and a new process's limits
- * (kernel/base/quota.h). Kernel lock held. Proved by test/board/programs/t_quota.c.
+ * The accounts of processes: the payers of resources that may outlive a process, and a new
+ * process's limits (kernel/base/quota.h). Kernel lock held. Tested by
+ * test/board/programs/t_quota.c.
  */
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
