@@ -153,7 +153,7 @@ bool elf_reloc(const struct elf_image *elf, const struct elf_section *sec, size_
     return true;
 }
 
-/* Returns a name in a string table, if it ends inside the table; else NULL. */
+/* Returns a name in a string table, or NULL if it doesn't end inside the table. */
 static const char *string_at(const struct elf_section *strings, uint32_t at)
 {
     for (size_t end = at; end < strings->len && end - at < NAME_MOST; end++) {
@@ -164,8 +164,8 @@ static const char *string_at(const struct elf_section *strings, uint32_t at)
     return NULL;
 }
 
-/* Returns the address of function i of the index, without a Thumb bit, and its symbol. A number
- * that is no symbol's is an address behind all. */
+/* Returns the address of function i of the index, without a Thumb bit, and its symbol. For a number
+ * without a symbol it returns an address after all functions. */
 static uint64_t function_at(const struct elf_image *elf, const struct elf_functions *f, size_t i,
                             const uint8_t **symbol)
 {
@@ -202,7 +202,7 @@ const char *elf_function(const struct elf_image *elf, const struct elf_functions
     const uint8_t *symbol = NULL;
     size_t low = 0, high = f->count;
 
-    while (low < high) { /* the last function at addr or below is before `high` */
+    while (low < high) { /* the last function at or below addr has an index below `high` */
         size_t middle = low + (high - low) / 2;
         if (function_at(elf, f, middle, &symbol) <= addr) {
             low = middle + 1;

@@ -50,7 +50,7 @@ struct elf_section {
 
 struct elf_functions {
     const uint8_t *index; /* numbers of symbols, by ascending address */
-    size_t count;         /* of them */
+    size_t count;         /* number of entries in index */
     struct elf_section symbols, strings;
 };
 
@@ -59,7 +59,7 @@ struct elf_reloc {
     unsigned type;
 };
 
-/* Returns a number of 32 bits that is at any address. */
+/* Returns a 32-bit number at an address of any alignment. */
 static inline uint32_t elf_get32(const uint8_t *p)
 {
     uint32_t value;
@@ -76,17 +76,17 @@ int elf_open(struct elf_image *elf, const uint8_t *base, size_t len, uint16_t ma
  * damaged. */
 int elf_segment(const struct elf_image *elf, unsigned i, struct elf_segment *seg);
 bool elf_section(const struct elf_image *elf, unsigned i, struct elf_section *sec);
-/* Reads entry i of a REL or RELA section; false past its end. */
+/* Reads entry i of a REL or RELA section. Returns false past its end. */
 bool elf_reloc(const struct elf_image *elf, const struct elf_section *sec, size_t i,
                struct elf_reloc *reloc);
-/* Returns the section that begins with this magic number and is not loaded, or NULL; and its
- * length, at least 4: a table that was made with the boot image. */
+/* Returns the section that begins with this magic number and is not loaded, and its length, at
+ * least 4; or NULL. Such a section is a table that was made with the boot image. */
 const uint8_t *elf_table(const struct elf_image *elf, uint32_t magic, size_t *len);
 /* Finds a program's index of functions (abi/functions.h) and its symbols. Returns false if it has
  * none. */
 bool elf_functions_open(const struct elf_image *elf, struct elf_functions *f);
-/* Returns the name, in the file, of the function that covers addr, as linked, and where that
- * function begins; NULL: none. A number of steps that grows with the logarithm of their number. */
+/* Returns the name, in the file, of the function that covers addr, as linked, and the function's
+ * start, or NULL. Takes O(log n) steps. */
 const char *elf_function(const struct elf_image *elf, const struct elf_functions *f, uint64_t addr,
                          uint64_t *start);
 

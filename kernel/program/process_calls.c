@@ -3,9 +3,9 @@
  * ProcExit, ProcWait, ProcSelf, ProcInfo, ProcLimits, ThreadInfo. Kernel lock held. Any process may
  * query any other; only a parent may wait.
  *
- * Refuses unknown processes and threads (ESRCH), waiting when there is no such child (ECHILD: also
- * when another thread got the last one, or gave it up), unknown options, levels and negative pids
- * (EINVAL), bad memory (EFAULT). Proved by test/kernel and test/board.
+ * Errors: unknown processes and threads (ESRCH), waiting when there is no such child (ECHILD: also
+ * if another thread collected the last one, or disowned it), unknown options, levels and negative
+ * pids (EINVAL), bad memory (EFAULT). Tested by test/kernel and test/board.
  */
 #include "abi/errno.h"
 #include "kernel/arch/cpu.h"
@@ -14,7 +14,7 @@
 #include "kernel/observe/observe.h"
 #include "kernel/base/string.h"
 
-#define STACK_A_STEP 1024 /* bytes looked at between two preemption points */
+#define STACK_A_STEP 1024 /* bytes examined between two preemption points */
 
 long ker_proc_exit(struct thread *self, const uintptr_t *args)
 {
@@ -95,12 +95,12 @@ long ker_proc_info(struct thread *self, const uintptr_t *args)
     return copy_out(self->proc, args[1], &info, sizeof(info)) ? -EFAULT : p->pid;
 }
 
-/* Returns the account `level` steps outside of the process's, or NULL. */
+/* Returns the account `level` levels around the process's, or NULL. */
 static const struct quota *process_quota_at(const struct process *p, uintptr_t level)
 {
     const struct quota *quota = &p->quota;
 
-    while (quota && level-- > 0) { /* as many as are around it */
+    while (quota && level-- > 0) { /* bounded by the nesting depth */
         quota = quota->up;
     }
     return quota;
@@ -163,7 +163,8 @@ static struct thread *thread_at_least(const struct process *p, int tid)
     return NULL;
 }
 
-/* unused: of an idle thread's stack, the kernel's on that CPU. */
+/* unused: number of untouched bytes of an idle thread's stack, which is the kernel's on that
+ * CPU. */
 static void thread_fill_info(const struct thread *t, uint32_t unused, struct kymo_thread_info *info)
 {
     info->pid = t->proc->pid;
@@ -189,7 +190,7 @@ static void thread_fill_info(const struct thread *t, uint32_t unused, struct kym
     }
 }
 
-/* step: bytes of a kernel stack that are known to be untouched. */
+/* step: number of bytes of a kernel stack that are known to be untouched. */
 long ker_thread_info(struct thread *self, const uintptr_t *args)
 {
     struct process *p = process_self_or(self->proc, (int)args[0]);

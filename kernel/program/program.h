@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Programs: the boot image, its files, spawning, signals. Kernel lock held, except the readers. */
+/* Programs: the boot image, its files, spawning, signals. Kernel lock held, except for the
+ * readers. */
 #ifndef KERNEL_PROGRAM_PROGRAM_H
 #define KERNEL_PROGRAM_PROGRAM_H
 
@@ -9,11 +10,11 @@
 
 /* Finds a file of the boot image by its name. Returns false if there is none. Any context. */
 bool boot_file(const char *name, struct cpio_file *file);
-/* Boot: loads "init", with all abilities. 0 or a negative errno. */
+/* Loads "init", with all abilities, at boot. Returns 0 or a negative errno. */
 int spawn_first(void);
-/* The thread ends: what it was spawning goes too. */
+/* Called when the thread ends: removes the process that it was spawning. */
 void spawn_abandon(struct thread *t);
-/* True: the signal has ended the process. SIGCONT starts a held one and ends none. */
+/* Returns whether the signal has ended the process. SIGCONT starts a held process and ends none. */
 bool process_signal(struct process *proc, int signo);
 
 #endif

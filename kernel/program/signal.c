@@ -2,12 +2,12 @@
 /*
  * A reduced SignalKill: there are no handlers, so a signal ends the process it is sent to, unless
  * the process receives it as a pulse (ThreadCtl(_NTO_TCTL_SIGNAL_EVENT)); SIGCONT only starts a
- * held process (KYMO_SPAWN_HOLD); 0 only checks that the process exists. Kernel lock held. Proof:
- * test/board/programs/t_signal.c.
+ * held process (KYMO_SPAWN_HOLD); 0 only checks that the process exists. Kernel lock held. Tested
+ * by test/board/programs/t_signal.c.
  *
- * pid 0 is the caller's process. EINVAL: a node other than 0, or a number outside 0..56; ESRCH: no
- * such process, or no such thread if tid is not 0; EPERM: neither the caller nor a child, without
- * ABILITY_KILL, or the kernel itself.
+ * pid 0 is the caller's process. Errors: EINVAL: a node other than 0, or a number outside 0..56;
+ * ESRCH: no such process, or no such thread if tid is not 0; EPERM: a process that is neither the
+ * caller nor its child, without ABILITY_KILL, or the kernel itself.
  */
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
@@ -26,8 +26,8 @@ static bool may_kill(const struct process *from, const struct process *to)
     return to == from || to->ppid == from->pid || process_able(from, ABILITY_KILL);
 }
 
-/* Delivers the signal as a pulse. Returns false if the process doesn't take it so, or its channel
- * is gone: the process then ends. */
+/* Delivers the signal as a pulse. Returns false if the process doesn't receive it as a pulse, or
+ * its channel has ended: the process then ends. */
 static bool signal_as_pulse(struct process *proc, int signo)
 {
     return (proc->signals >> signo & 1) && event_signal_pulse(proc, signo) == 0;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ProcSpawn(): makes a program of the boot image a process. Kernel lock held.
+ * ProcSpawn(): creates a process from a program of the boot image. Kernel lock held.
  *
- * The whole request is copied and checked at once, so that the caller can change nothing later.
- * Then the process is made, its memory laid out (spawn_layout.c) and its contents loaded
- * (spawn_load.c) in steps, with a preemption point (KER_AGAIN) after each. If the caller dies in
- * between, the incomplete process is removed. The state between the steps is the caller's memory,
- * so no spawn, however slow, keeps another process from spawning.
+ * The whole request is copied and checked at once, so that the caller can't change it later. Then
+ * the process is created, its memory laid out (spawn_layout.c) and its contents loaded
+ * (spawn_load.c) in steps, with a preemption point (KER_AGAIN) after each. If the caller ends in
+ * between, the incomplete process is removed. The state between the steps is in memory charged to
+ * the caller, so no spawn, however slow, keeps another process from spawning.
  *
- * ENOENT: no such program. ENOEXEC: not one for this machine. ENOMEM, EAGAIN: no room. EPERM:
- * without ABILITY_SPAWN, or more abilities, priority or limits than the caller may give. EINVAL:
- * the rest. Proved by test/kernel (the readers) and test/board.
+ * Errors: ENOENT: no such program. ENOEXEC: not a program for this machine. ENOMEM, EAGAIN: no
+ * room. EPERM: without ABILITY_SPAWN, or more abilities, priority or limits than the caller may
+ * give. EINVAL: all others. Tested by test/kernel (the readers) and test/board.
  */
 #include "kernel/arch/aspace.h"
 #include "kernel/arch/board.h"
@@ -116,13 +116,13 @@ static void job_free(struct spawn_job *job)
     ram_free(process_account(job->payer), arch_virt_to_phys(job), sizeof(*job));
 }
 
-/* The thread in whose name the process is made. */
+/* Returns the thread on whose behalf the process is created. */
 static struct thread *job_parent(const struct spawn_job *job)
 {
     return job->caller ? job->caller : kernel_process->threads[0];
 }
 
-/* The child's creation was not reported yet, so neither is its end. */
+/* Removes a child whose creation was not reported, so that its end isn't reported either. */
 static void job_drop(struct spawn_job *job)
 {
     kernel_assert(kernel_locked());
@@ -136,7 +136,7 @@ static void job_drop(struct spawn_job *job)
     }
 }
 
-/* Notes the main thread's attributes: from the request, else its parent's. */
+/* Stores the main thread's attributes: from the request, otherwise from its parent. */
 static void job_note_thread(struct spawn_job *job, const struct thread *parent,
                             const struct kymo_spawn *s)
 {
@@ -159,7 +159,7 @@ static int job_open(struct spawn_job *job)
     return error ? error : 1;
 }
 
-/* Makes the process, empty. */
+/* Creates the process, empty. */
 static int job_make(struct spawn_job *job)
 {
     const struct thread *parent = job_parent(job);
@@ -178,7 +178,7 @@ static int job_make(struct spawn_job *job)
     return error ? error : 1;
 }
 
-/* The next step of the layout; after the last one the startup block is written. */
+/* Does the next step of the layout; after the last one writes the startup block. */
 static int job_lay_out(struct spawn_job *job)
 {
     int result = spawn_layout_step(job);
@@ -192,8 +192,8 @@ static int job_lay_out(struct spawn_job *job)
     return result;
 }
 
-/* Everything is loaded: creates the thread, and starts it unless it is held. Not earlier, because
- * some ports keep a part of a thread's context on its stack. */
+/* Called when everything is loaded: creates the thread, and starts it unless it is held. The thread
+ * isn't created earlier, because some ports keep a part of its context on its stack. */
 static int job_end(struct spawn_job *job)
 {
     kernel_assert(job->child->loading && job->child->nthreads == 0);

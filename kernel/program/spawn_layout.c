@@ -3,16 +3,16 @@
  * The memory layout of a new program. Kernel lock held.
  *
  * Where programs are relocated (an MPU): one piece of RAM [stack | startup block | data | bss |
- * heap], so that a stack overflow leaves it, and one for each read-only segment. Else: stack with
- * the startup block at its top, the segments where they were linked, heap. In both the writable
- * memory is mapped first, because the mappings are searched in order.
+ * heap], so that a stack overflow leaves it, and one for each read-only segment. Otherwise: stack
+ * with the startup block at its top, the segments where they were linked, heap. In both the
+ * writable memory is mapped first, because the mappings are searched in order.
  *
- * A board may have its boot image in flash, with programs that are linked for their place in it
- * (scripts/place). Such a program's text is mapped there and not copied, and nothing is relocated;
- * its data is at the address for which it was linked, if that RAM is free: else -ENOMEM.
+ * A board may have its boot image in flash, with programs that are linked to run at their address
+ * in it (scripts/place). Such a program's text is mapped there and not copied, and nothing is
+ * relocated; its data is at the address for which it was linked, if that RAM is free: else -ENOMEM.
  *
- * Refuses with -ENOEXEC segments that overlap, are writable and executable, or are too many, and an
- * entry point outside the text; with -ENOMEM or -EAGAIN what vm_map() refuses.
+ * Errors: -ENOEXEC: segments that overlap, are writable and executable, or are too many, or an
+ * entry point outside the text; -ENOMEM, -EAGAIN: from vm_map().
  */
 #include "abi/errno.h"
 #include "abi/unwind.h"
@@ -36,7 +36,7 @@ static void to_clear(struct spawn_job *job, uint8_t *from, uint8_t *to)
     }
 }
 
-/* Allocates RAM and maps it; not cleared. */
+/* Allocates RAM and maps it, not cleared. */
 static int spawn_layout_place(struct spawn_job *job, size_t len, unsigned flags, uintptr_t vaddr,
                               struct mapping *m)
 {
@@ -90,7 +90,7 @@ static int find_segments(struct spawn_job *job)
     return job->nsegments ? 0 : -ENOEXEC;
 }
 
-/* A segment of a program that was linked for its place. */
+/* Places a segment of a program that was linked for its address. */
 static int place_segment_there(struct spawn_job *job, struct spawn_segment *s)
 {
     size_t rounded, align;
@@ -119,7 +119,7 @@ static int place_segment_there(struct spawn_job *job, struct spawn_segment *s)
     return error;
 }
 
-/* Allocates RAM for one segment: where it was linked if `fixed`, else anywhere. */
+/* Allocates RAM for one segment: where it was linked if `fixed`, otherwise anywhere. */
 static int place_segment(struct spawn_job *job, struct spawn_segment *s, bool fixed)
 {
     struct mapping m;
@@ -146,8 +146,8 @@ static int place_segment(struct spawn_job *job, struct spawn_segment *s, bool fi
     return 0;
 }
 
-/* Returns the segment that turn n places, or NULL. The writable ones come first, where they have
- * not been placed together. */
+/* Returns the segment placed in turn n, or NULL. The writable ones come first, unless they have
+ * been placed together. */
 static struct spawn_segment *placed_at_turn(struct spawn_job *job, unsigned n, bool together)
 {
     struct spawn_segment *s = &job->segments[n % job->nsegments];
@@ -156,7 +156,7 @@ static struct spawn_segment *placed_at_turn(struct spawn_job *job, unsigned n, b
     return !(s->elf.flags & ELF_PF_W) == writable || (writable && together) ? NULL : s;
 }
 
-/* Returns the only writable segment, or NULL; *several if there are more. */
+/* Returns the only writable segment, or NULL; *several: there are more. */
 static struct spawn_segment *written_segment(struct spawn_job *job, bool *several)
 {
     struct spawn_segment *found = NULL;
@@ -171,7 +171,7 @@ static struct spawn_segment *written_segment(struct spawn_job *job, bool *severa
     return found;
 }
 
-/* [stack | startup block | data | bss | heap] */
+/* Places [stack | startup block | data | bss | heap] as one piece. */
 static int place_writable_together(struct spawn_job *job)
 {
     bool several;
@@ -181,7 +181,7 @@ static int place_writable_together(struct spawn_job *job)
     struct mapping m;
     int error = several ? -ENOEXEC : 0;
 
-    if (!error && data && job->in_place) { /* first, as nothing else will do for it */
+    if (!error && data && job->in_place) { /* first, because no other address is possible */
         error = place_segment_there(job, data);
         data = NULL;
     }
@@ -288,7 +288,7 @@ static int note_program(struct spawn_job *job)
 
 enum { SPAWN_LAYOUT_HEADERS, SPAWN_LAYOUT_STACK, SPAWN_LAYOUT_FIRST };
 
-/* A segment; behind them the heap; then all is there. */
+/* Places a segment or, after all of them, the heap; afterwards the layout is complete. */
 static int layout_rest(struct spawn_job *job, unsigned n, bool together)
 {
     unsigned turns = 2 * job->nsegments;

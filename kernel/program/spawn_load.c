@@ -2,12 +2,12 @@
 /*
  * Loads a program's contents in steps, so that the kernel can be left between them: clears the
  * memory, copies the segments, relocates (spawn_reloc.c), makes the text visible to instruction
- * fetch. Kernel lock held. The whole file is untrusted: elf.c bounds all reads of it, and nothing
- * here is written outside the bytes of a segment.
+ * fetch. Kernel lock held. The whole file is untrusted: elf.c bounds all reads of it, and this code
+ * writes nothing outside the bytes of a segment.
  *
- * A step does pieces of one phase or several until it has done STEP_WORK: words of memory that are
- * read or written. Counted so, and not in bytes, a step takes about as long whatever it does; even
- * where one instruction moves many words, each of them takes the memory's time.
+ * A step does pieces of one or several phases until it has done STEP_WORK, which counts words of
+ * memory that are read or written. Counting words instead of bytes makes all steps take about the
+ * same time; even if one instruction moves many words, each of them takes the memory's time.
  */
 #include "abi/errno.h"
 #include "kernel/arch/aspace.h"
@@ -28,10 +28,10 @@ enum {
 };
 
 #define STEP_WORK 4096u
-#define STEP_REST (STEP_WORK / 8) /* so little is left for the next step */
-#define SYNC_WORK 8u              /* of each line of a cache that is made visible */
+#define STEP_REST (STEP_WORK / 8) /* this little is left for the next step */
+#define SYNC_WORK 8u              /* for each cache line that is made visible */
 #define WORD sizeof(uintptr_t)
-#define LINE 64u /* bytes: pieces begin at its multiples, so that they stay aligned */
+#define LINE 64u /* bytes: pieces begin at multiples of this, so that they stay aligned */
 
 void spawn_work(size_t *left, size_t done)
 {
@@ -46,8 +46,9 @@ static int next_phase(struct spawn_job *job)
     return 1;
 }
 
-/* Returns the bytes of the next piece of an object with `total` bytes, for which the work that is
- * left suffices if it takes so many accesses a word; advances to the next object at its end. */
+/* Returns the length of the next piece of an object with `total` bytes, for which the remaining
+ * work is sufficient at this number of accesses per word; advances to the next object at its
+ * end. */
 static size_t next_piece(struct spawn_job *job, size_t total, size_t *work, size_t accesses)
 {
     kernel_assert(job->offset <= total && *work > 0);
@@ -76,7 +77,7 @@ static int clear_some(struct spawn_job *job, size_t *work)
     return 1;
 }
 
-/* Words at odd addresses are copied one by one. */
+/* Words at unaligned addresses are copied one by one. */
 static int copy_some(struct spawn_job *job, size_t *work)
 {
     if (job->index == job->nsegments) {
@@ -84,7 +85,7 @@ static int copy_some(struct spawn_job *job, size_t *work)
     }
     const struct spawn_segment *s = &job->segments[job->index];
     size_t at = job->offset;
-    if (s->kva == s->elf.data) { /* it runs there */
+    if (s->kva == s->elf.data) { /* the text runs in the boot image */
         job->index++;
         return 1;
     }
@@ -100,7 +101,7 @@ static int relocate_some(struct spawn_job *job, size_t *work)
     return result ? result : next_phase(job);
 }
 
-/* It takes an instruction or two for each line of a cache, of whose time nothing is known. */
+/* Needs an instruction or two for each cache line, whose time is not known. */
 static int sync_some(struct spawn_job *job, size_t *work)
 {
     if (job->index == job->nsegments) {
@@ -153,7 +154,7 @@ int spawn_load_step(struct spawn_job *job)
 
 /* ---- the startup block ------------------------------------------------------------- */
 
-/* A program finds it above its main thread's stack: struct kymo_startup, argv[] and the argument
+/* The startup block is above the main thread's stack: struct kymo_startup, argv[] and the argument
  * strings. The request has been checked. */
 uint32_t spawn_block_size(const struct kymo_spawn *s)
 {
@@ -162,7 +163,7 @@ uint32_t spawn_block_size(const struct kymo_spawn *s)
     return (uint32_t)((size + 31) & ~(size_t)31);
 }
 
-/* Points argv[i] to the i-th string; the strings lie at `strings` in the process. */
+/* Points argv[i] to the i-th string; the strings are at `strings` in the process. */
 static void write_argv(uintptr_t *argv, uintptr_t strings, const struct kymo_spawn *s)
 {
     uint32_t at = 0;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Relocates a loaded program, where programs are moved: to a word that holds an address in one of
- * the segments, the distance is added by which that segment has moved. Kernel lock held.
+ * Relocates a loaded program on ports where programs are moved: a word that holds an address in one
+ * of the segments is increased by the distance by which that segment has moved. Kernel lock held.
  *
- * The words are those of the program's relocation table (abi/reloc.h), which is made with the boot
- * image. A program without one has the linker's relocations, of which those of allocated sections
- * count; to find what each of them means takes ten times as long. Both are untrusted: nothing is
- * written outside the file bytes of a segment; -ENOEXEC: the table has a place outside, or is cut
- * short; a relocation is of a kind that can't be applied.
+ * The words are listed in the program's relocation table (abi/reloc.h), which is made with the boot
+ * image. For a program without a table the linker's relocations of allocated sections are used,
+ * which takes ten times as long, because each has to be interpreted. Both are untrusted: nothing is
+ * written outside the file bytes of a segment; -ENOEXEC: the table refers to a word outside, or is
+ * truncated; a relocation is of a kind that can't be applied.
  *
- * Proved by test/kernel/program/loader_test.c, with tables that are right, wrong and damaged, and
- * by test/host/reloc/tables.py, which compares each program's table with its relocations.
+ * Tested by test/kernel/program/loader_test.c, with correct, wrong and damaged tables, and by
+ * test/host/reloc/tables.py, which compares each program's table with its relocations.
  */
 #include "abi/errno.h"
 #include "abi/reloc.h"
@@ -18,13 +18,13 @@
 #include "kernel/program/spawn.h"
 
 /* Work, in the unit of spawn_work. */
-#define WORK_NEAR 24 /* a word by a code of its own */
-#define WORK_ROW 8   /* a word of a row */
-#define WORK_PART 64 /* a group, a row, or words in succession: beside those of the words */
+#define WORK_NEAR 24 /* a word with a code of its own */
+#define WORK_ROW 8   /* a word in a run */
+#define WORK_PART 64 /* a group, a run, or consecutive words: in addition to the words' own work */
 #define WORK_RELOC 128
 #define WORK_SECTION 64
 
-#define FAR_LENGTH 4 /* bytes of the code for a far place */
+#define FAR_LENGTH 4 /* bytes of the code for a far word */
 
 /* ---- by the table ------------------------------------------------------------------ */
 
@@ -74,8 +74,9 @@ static size_t far_bytes(const uint8_t *at)
     return elf_get32(at) >> 8;
 }
 
-/* Obeys codes that are a word's each, and those of far places between them; stops at another, and
- * before it has read more than n bytes. Returns how many, or -ENOEXEC. */
+/* Executes consecutive codes that stand for one word each, and codes for far words between them;
+ * stops at any other code, and before it has read more than n bytes. Returns the number of codes,
+ * or -ENOEXEC. */
 static __attribute__((noinline)) long relocate_near(struct spawn_relocs *r, size_t n)
 {
     const uint8_t *at = r->at, *end = at + n;
@@ -113,7 +114,7 @@ static __attribute__((noinline)) long relocate_near(struct spawn_relocs *r, size
     return (long)n;
 }
 
-/* A function of its own, so that the values stay in registers. */
+/* A separate function, so that the values stay in registers. */
 static __attribute__((noinline)) void relocate_row(uint8_t *at, size_t words, uint32_t moved)
 {
     for (const uint8_t *end = at + words * sizeof(uint32_t); at != end; at += sizeof(uint32_t)) {
@@ -121,8 +122,8 @@ static __attribute__((noinline)) void relocate_row(uint8_t *at, size_t words, ui
     }
 }
 
-/* Obeys the next code, which is no word's. Returns the bytes by which it moves the place, or
- * -ENOEXEC. */
+/* Executes the next code, which stands for no single word. Returns the bytes by which it moves the
+ * position, or -ENOEXEC. */
 static long relocate_far(struct spawn_relocs *r)
 {
     bool far = *r->at == RELOC_FAR;
@@ -145,7 +146,7 @@ static long relocate_far(struct spawn_relocs *r)
     return far ? 0 : (long)bytes;
 }
 
-/* Returns 1, 0 at the end of the table, or -ENOEXEC. */
+/* Relocates by the table. Returns 1, 0 at the end of the table, or -ENOEXEC. */
 static int relocate_by_table(struct spawn_job *job, size_t *work)
 {
     struct spawn_relocs *r = &job->relocs;
@@ -168,7 +169,7 @@ static int relocate_by_table(struct spawn_job *job, size_t *work)
 /* ---- by the linker's relocations --------------------------------------------------- */
 
 /* Returns the distance by which the linked address's segment has moved; a segment's end address
- * counts as inside if nothing begins there (`_end`). */
+ * counts as inside if no other segment begins there (`_end`). */
 static uintptr_t moved_by(const struct spawn_job *job, uint32_t value)
 {
     uintptr_t displacement = 0;
@@ -235,7 +236,7 @@ static int relocate_next_section(struct spawn_job *job)
     return 1;
 }
 
-/* Obeys one relocation, or goes to the next section. Returns 1, 0 at the end, or -ENOEXEC. */
+/* Applies one relocation, or advances to the next section. Returns 1, 0 at the end, or -ENOEXEC. */
 static int relocate_by_linker(struct spawn_job *job, size_t *work)
 {
     struct elf_section sec;

@@ -2,10 +2,10 @@
 /*
  * ThreadCtl: run mask and name of the calling thread, whether its process may drive devices,
  * holding threads of its process (kernel/thread/thread_hold.c), and signals that its process
- * receives as pulses (kernel/program/signal.c). Kernel lock held. Unknown commands: EINVAL; unknown
- * threads: ESRCH. A mask without an online CPU: EINVAL; a name of more than 15 bytes: ENAMETOOLONG;
- * a sigevent that isn't a valid pulse, or SIGKILL: EINVAL, EBADF, EPERM. Proved by test/kernel
- * and test/board/programs/t_qnx.c.
+ * receives as pulses (kernel/program/signal.c). Kernel lock held. Errors: unknown commands: EINVAL;
+ * unknown threads: ESRCH; a mask without an online CPU: EINVAL; a name of more than 15 bytes:
+ * ENAMETOOLONG; a sigevent that isn't a valid pulse, or SIGKILL: EINVAL, EBADF, EPERM. Tested by
+ * test/kernel and test/board/programs/t_qnx.c.
  */
 #include "abi/errno.h"
 #include "abi/sys/ability.h"
@@ -105,7 +105,7 @@ static long ctl_signal_event(struct process *proc, uintptr_t data)
         return error;
     }
     proc->signals = request.signals;
-    /* Without signals the event has not been checked, so a pending one must not find it. */
+    /* Without signals the event has not been checked, so a pending signal must not use it. */
     proc->signal_event = request.signals ? request.event : (struct sigevent){0};
     proc->signals_pending &= request.signals;
     event_signals_send(proc);
